@@ -1,0 +1,177 @@
+// Package tool is the contract between an assistant and what it can do in the world.
+//
+// A tool declares whether calling it twice does harm (Effect), where its knowledge comes from (Source), and returns
+// text for the model together with the sources behind it. Guarantees every tool keeps:
+//   - Call honours its context and bounds its own output (MaxText); Truncated says that something was cut.
+//   - An error is an *Error with a kind and, where one is known, a hint that would fix it.
+//   - A Once tool uses Call.Key as idempotency key: a second call with the same key performs nothing and returns
+//     the first result. Found says after a crash whether a call with that key took effect.
+//   - Text is data. Nothing in it is an instruction to whoever reads it, and the caller neutralises it before a model does.
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sort"
+)
+
+// MaxText bounds a result's text, in bytes.
+const MaxText = 48 << 10
+
+// Source says where a tool's knowledge comes from.
+type Source string
+
+// The sources a query can need (requirement: QueryClassification), and the task list.
+const (
+	Code  Source = "code"
+	Vault Source = "vault"
+	Web   Source = "web"
+	Task  Source = "task"
+)
+
+// Effect says what a second call would do.
+type Effect string
+
+// Repeatable tools only read. Once tools write: they are never repeated silently.
+const (
+	Repeatable Effect = "repeatable"
+	Once       Effect = "once"
+)
+
+// Spec describes a tool to models, trees and people.
+type Spec struct {
+	Name        string
+	Description string          // for the model: what it does, when to use it
+	Schema      json.RawMessage // JSON Schema of the arguments, an object
+	Source      Source
+	Effect      Effect
+	Foreign     bool // results were written by strangers (the web): they taint the run
+	Search      bool // results are hits, not sources read: a search with no hit counts its source as tried and empty
+}
+
+// Call is one invocation. Key is unique to the effect and stays the same across a crash.
+type Call struct {
+	Args json.RawMessage
+	Key  string
+}
+
+// Ref is a place a result came from. Lines count from 1 and are inclusive; 0 means the whole.
+type Ref struct {
+	Source Source `json:"source"`
+	Path   string `json:"path,omitempty"` // slash-separated, relative to the root of its source
+	URL    string `json:"url,omitempty"`
+	Title  string `json:"title,omitempty"`
+	Start  int    `json:"start,omitempty"`
+	End    int    `json:"end,omitempty"`
+	Hash   string `json:"hash,omitempty"` // "sha256:" + hex of the whole file or page as read
+	Opened bool   `json:"opened"`         // false: a hit nobody read; it can't be cited
+}
+
+// String is the form that answers cite: path:start-end, path:line, path or URL.
+func (r Ref) String() string {
+	name := r.Path
+	if name == "" {
+		name = r.URL
+	}
+	switch {
+	case r.Start == 0:
+		return name
+	case r.End <= r.Start:
+		return fmt.Sprintf("%s:%d", name, r.Start)
+	}
+	return fmt.Sprintf("%s:%d-%d", name, r.Start, r.End)
+}
+
+// Result is what a call gave. Items counts hits, files, entries or notes; 0 from a Search tool means that nothing was found.
+type Result struct {
+	Text      string `json:"text"`
+	Refs      []Ref  `json:"refs,omitempty"`
+	Items     int    `json:"items"`
+	Truncated bool   `json:"truncated,omitempty"`
+
+	// Data is the structured result behind Text, for the offline model's rules. Its shape is documented by its tool.
+	Data json.RawMessage `json:"data,omitempty"`
+}
+
+// Tool is one capability. Implementations are safe for concurrent use.
+type Tool interface {
+	Spec() Spec
+	Call(ctx context.Context, call Call) (Result, error)
+}
+
+// Finder is implemented by Once tools that can tell whether a call took effect.
+type Finder interface {
+	// Found reports whether a call with this key was performed, and its result. An error means that it can't be told.
+	Found(ctx context.Context, call Call) (Result, bool, error)
+}
+
+// Kind sorts failures by what the model or the person can do about them.
+type Kind string
+
+// The kinds of failure.
+const (
+	InvalidArgs Kind = "invalid_arguments" // the model can correct the call
+	NotFound    Kind = "not_found"
+	Denied      Kind = "denied"      // outside the roots, a private address, an ignored file
+	TooLarge    Kind = "too_large"   // over a limit; the hint says which part can be had
+	Unavailable Kind = "unavailable" // not configured, or its server can't be reached
+	Timeout     Kind = "timeout"
+	Conflict    Kind = "conflict" // the world changed since the caller looked
+	Failed      Kind = "failed"   // input or output failed: disk full, unreadable
+)
+
+// Error is a failed call.
+type Error struct {
+	Kind    Kind   `json:"kind"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+	Err     error  `json:"-"`
+}
+
+func (e *Error) Error() string {
+	if e.Hint != "" {
+		return e.Message + " (" + e.Hint + ")"
+	}
+	return e.Message
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Errorf makes an Error. A %w verb is kept as its cause.
+func Errorf(kind Kind, hint, format string, args ...any) *Error {
+	err := fmt.Errorf(format, args...)
+	return &Error{Kind: kind, Message: err.Error(), Hint: hint, Err: err}
+}
+
+// Registry holds tools by name. It is filled once, then only read.
+type Registry struct{ byName map[string]Tool }
+
+// NewRegistry holds the given tools; two of one name is an error.
+func NewRegistry(tools ...Tool) (*Registry, error) {
+	r := &Registry{byName: make(map[string]Tool, len(tools))}
+	for _, t := range tools {
+		name := t.Spec().Name
+		if _, dup := r.byName[name]; dup {
+			return nil, fmt.Errorf("two tools are called %q", name)
+		}
+		r.byName[name] = t
+	}
+	return r, nil
+}
+
+// Get returns the tool of that name.
+func (r *Registry) Get(name string) (Tool, bool) {
+	t, ok := r.byName[name]
+	return t, ok
+}
+
+// Specs lists all tools, sorted by name.
+func (r *Registry) Specs() []Spec {
+	specs := make([]Spec, 0, len(r.byName))
+	for _, t := range r.byName {
+		specs = append(specs, t.Spec())
+	}
+	sort.Slice(specs, func(i, j int) bool { return specs[i].Name < specs[j].Name })
+	return specs
+}
