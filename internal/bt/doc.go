@@ -1,0 +1,57 @@
+// Package bt is a behaviour-tree kernel: trees as data, ticks as pure functions, state that can be encoded between any
+// two ticks. It imports the standard library only.
+//
+// Vocabulary and file format are those of BehaviorTree.CPP v4 (XML, which Groot2 opens); the engine is not. What holds:
+//
+//   - A tick is pure: no clock, randomness, I/O, goroutine or map order. The same tree, state and input give the same
+//     status, effects and events, always.
+//   - A Tree is immutable and safe for concurrent use. A State belongs to one run and to one goroutine at a time; it
+//     is plain data, and Tree.Encode and Tree.Decode carry it over a restart.
+//   - A node that did not return RUNNING is idle: its cell is zero and nothing below it runs. The exceptions remember
+//     by definition: RunOnce its result, SequenceWithMemory its position.
+//   - Time is Input.Now, in milliseconds of run time. It never goes back; a smaller value is taken as the last one.
+//   - Every FAILURE has a reason, carried up to Result.Fault.
+//   - Wiring is checked when a tree is loaded: unknown nodes, missing or unknown ports, keys that nothing writes, wrong
+//     types. Each problem says file:line:column and what would fix it.
+//   - Effects are asked for, never performed here: Result.Start lists them, later inputs complete them. An operation
+//     id is never used twice in a run; a completion for a halted operation is dropped.
+//   - The visits of one Step are capped, so that no tree can spin.
+//
+// Where BT.CPP 4.10 contradicts its documentation or itself, the sane reading wins; testdata/bt_cases.json lists these
+// cases as "recommended".
+package bt
+
+// Status is what a node returned, or Idle.
+type Status uint8
+
+// The statuses of BT.CPP v4.
+const (
+	Idle Status = iota
+	Running
+	Success
+	Failure
+	Skipped
+)
+
+var statusNames = [...]string{"IDLE", "RUNNING", "SUCCESS", "FAILURE", "SKIPPED"}
+
+func (s Status) String() string { return statusNames[s] }
+
+// MarshalText gives BT.CPP's name of the status.
+func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads BT.CPP's name of a status.
+func (s *Status) UnmarshalText(text []byte) error {
+	for i, name := range statusNames {
+		if name == string(text) {
+			*s = Status(i)
+			return nil
+		}
+	}
+	return &valueError{what: string(text), want: "a status: SUCCESS, FAILURE, RUNNING, SKIPPED or IDLE"}
+}
+
+// valueError is a text that does not have the form its place wants.
+type valueError struct{ what, want string }
+
+func (e *valueError) Error() string { return "‘" + e.what + "’ is not " + e.want }

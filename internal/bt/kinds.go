@@ -1,0 +1,140 @@
+package bt
+
+import "strconv"
+
+type kind uint8
+
+const (
+	kLeaf kind = iota
+	kSubTree
+	kSequence
+	kFallback
+	kReactiveSequence
+	kReactiveFallback
+	kSequenceWithMemory
+	kAsyncSequence
+	kAsyncFallback
+	kParallel
+	kParallelAll
+	kIfThenElse
+	kWhileDoElse
+	kSwitch
+	kTryCatch
+	kInverter
+	kForceSuccess
+	kForceFailure
+	kRepeat
+	kRetry
+	kKeepRunning
+	kTimeout
+	kDelay
+	kRunOnce
+	kPrecondition
+	kLoop
+	kAlwaysSuccess
+	kAlwaysFailure
+	kScript
+	kScriptCondition
+)
+
+// spec describes a node of the kernel: BT.CPP's name, ports and number of children. max 0 means any number.
+type spec struct {
+	name     string
+	kind     kind
+	category string // as in a TreeNodesModel
+	min, max int
+	ports    []kernelPort
+	glyph    string
+	ours     bool // not known to BT.CPP: described in the TreeNodesModel
+	doc      string
+}
+
+// kernelPort is a port of a kernel node. want says what its literal must be.
+type kernelPort struct {
+	name, def string
+	want      want
+	doc       string
+}
+
+type want uint8
+
+const (
+	wantText    want = iota // a text or a key of any type
+	wantInt                 // a whole number or a key
+	wantBool                // true or false, or a key
+	wantScript              // an expression
+	wantStatus              // SUCCESS, FAILURE, SKIPPED or RUNNING
+	wantOut                 // a key that the node writes an int to
+	wantOutBool             // a key that the node writes a bool to
+	wantKey                 // a key that holds a bool
+)
+
+// Port names of BT.CPP that the tick reads by position.
+var specs = buildSpecs()
+
+var kindByName = indexSpecs()
+
+func buildSpecs() []spec {
+	control := func(name string, k kind, glyph string, min, max int, ports ...kernelPort) spec {
+		return spec{name: name, kind: k, category: "Control", glyph: glyph, min: min, max: max, ports: ports}
+	}
+	decorator := func(name string, k kind, glyph string, ports ...kernelPort) spec {
+		return spec{name: name, kind: k, category: "Decorator", glyph: glyph, min: 1, max: 1, ports: ports}
+	}
+	action := func(name string, k kind, category, glyph string, ports ...kernelPort) spec {
+		return spec{name: name, kind: k, category: category, glyph: glyph, min: 0, max: -1, ports: ports}
+	}
+	number := func(name, def string) kernelPort { return kernelPort{name: name, def: def, want: wantInt} }
+	all := []spec{
+		control("Sequence", kSequence, "→", 1, 0),
+		control("Fallback", kFallback, "?", 1, 0),
+		control("ReactiveSequence", kReactiveSequence, "⇉", 1, 0),
+		control("ReactiveFallback", kReactiveFallback, "⁇", 1, 0),
+		control("SequenceWithMemory", kSequenceWithMemory, "→*", 1, 0),
+		control("AsyncSequence", kAsyncSequence, "→~", 1, 0),
+		control("AsyncFallback", kAsyncFallback, "?~", 1, 0),
+		control("Parallel", kParallel, "⇶", 1, 64, number("success_count", "-1"), number("failure_count", "1")),
+		control("ParallelAll", kParallelAll, "⇶", 1, 64, number("max_failures", "1")),
+		control("IfThenElse", kIfThenElse, "⑂", 2, 3),
+		control("WhileDoElse", kWhileDoElse, "⑂", 2, 3),
+		control("TryCatch", kTryCatch, "⚠", 2, 0),
+		decorator("Inverter", kInverter, "¬"),
+		decorator("ForceSuccess", kForceSuccess, "✓"),
+		decorator("ForceFailure", kForceFailure, "✗"),
+		decorator("Repeat", kRepeat, "↻", number("num_cycles", "")),
+		decorator("RetryUntilSuccessful", kRetry, "↺", number("num_attempts", "")),
+		decorator("KeepRunningUntilFailure", kKeepRunning, "∞"),
+		decorator("Timeout", kTimeout, "⏱", number("msec", "")),
+		decorator("Delay", kDelay, "⏲", number("delay_msec", "")),
+		decorator("RunOnce", kRunOnce, "1", kernelPort{name: "then_skip", def: "true", want: wantBool}),
+		decorator("Precondition", kPrecondition, "⊢", kernelPort{name: "if", want: wantScript},
+			kernelPort{name: "else", def: "FAILURE", want: wantStatus}),
+		action("AlwaysSuccess", kAlwaysSuccess, "Action", "✓"),
+		action("AlwaysFailure", kAlwaysFailure, "Action", "✗"),
+		action("Script", kScript, "Action", "ƒ", kernelPort{name: "code", want: wantScript}),
+		action("ScriptCondition", kScriptCondition, "Condition", "ƒ", kernelPort{name: "code", want: wantScript}),
+	}
+	for n := 2; n <= 6; n++ {
+		ports := []kernelPort{{name: "variable", want: wantText}}
+		for c := 1; c <= n; c++ {
+			ports = append(ports, kernelPort{name: "case_" + strconv.Itoa(c), want: wantText})
+		}
+		all = append(all, control("Switch"+strconv.Itoa(n), kSwitch, "⎇", n+1, n+1, ports...))
+	}
+	loop := decorator("Loop", kLoop, "↻",
+		kernelPort{name: "max", want: wantInt, doc: "how often the child may run; FAILURE when that did not set `until`"},
+		kernelPort{name: "until", want: wantKey, doc: "a bool key: once true after a SUCCESS of the child, the loop is SUCCESS"},
+		kernelPort{name: "turn", def: " ", want: wantOut, doc: "written before each run of the child: 1, 2 … max"},
+		kernelPort{name: "last", def: " ", want: wantOutBool, doc: "written with it: true in the last run"})
+	loop.ours = true
+	loop.doc = "Runs the child until a key is true, at most max times. A FAILURE of the child is FAILURE at once."
+	return append(all, loop)
+}
+
+func indexSpecs() map[string]*spec {
+	index := make(map[string]*spec, len(specs))
+	for i := range specs {
+		index[specs[i].name] = &specs[i]
+	}
+	return index
+}

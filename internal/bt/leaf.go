@@ -1,0 +1,286 @@
+package bt
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"sort"
+)
+
+// Leaf is a type of leaf node, made by Check, Func or Task.
+type Leaf struct {
+	Name, Doc string
+	class     leafClass
+	in, out   []Port
+	note      int // field of the output struct that holds the note, -1: none
+	err       error
+	call      func(b *binding, x *exec, i int32) Status
+}
+
+type leafClass uint8
+
+const (
+	checkLeaf leafClass = iota
+	funcLeaf
+	taskLeaf
+)
+
+// Check is a pure yes or no. The text is the reason, shown either way; a no is FAILURE with it.
+func Check[I any](name, doc string, f func(I) (bool, string)) Leaf {
+	l := newLeaf(name, doc, checkLeaf, reflect.TypeFor[I](), nil)
+	l.call = func(b *binding, x *exec, i int32) Status {
+		var in I
+		if err := b.load(x, reflect.ValueOf(&in).Elem()); err != nil {
+			return x.broken(i, err)
+		}
+		yes, why := f(in)
+		x.note = why
+		if !yes {
+			if why == "" {
+				why = name + " says no"
+			}
+			return x.failed(i, "", why)
+		}
+		return Success
+	}
+	return l
+}
+
+// Func is a pure computation. out starts as what its ports hold, and what f leaves in it is written on SUCCESS and
+// FAILURE alike; a field that is zero is not written to a key that nothing has written before. An error is FAILURE
+// with its text as reason. A field tagged `port:",note"` is shown with the node's event.
+func Func[I, O any](name, doc string, f func(in I, out *O) error) Leaf {
+	l := newLeaf(name, doc, funcLeaf, reflect.TypeFor[I](), reflect.TypeFor[O]())
+	l.call = func(b *binding, x *exec, i int32) Status {
+		var in I
+		var out O
+		if err := b.load(x, reflect.ValueOf(&in).Elem()); err != nil {
+			return x.broken(i, err)
+		}
+		outV := reflect.ValueOf(&out).Elem()
+		b.prefill(x, outV)
+		return b.finish(x, i, outV, f(in, &out))
+	}
+	return l
+}
+
+// Request is an effect that a task leaf wants. Payload encodes as JSON the same way every time: structs and slices, no maps.
+type Request struct {
+	Kind    string
+	Label   string // for people: "code_search idle connection"
+	Payload any
+	Once    bool
+}
+
+// Task asks for effects. plan says which, in order; once all are completed, collect turns the completions, one a
+// request in the same order, into outputs, under the rules of Func. An error of plan fails the leaf before anything is
+// asked for. Requests that only read may run at the same time; one that is Once starts when all before it are done,
+// and holds back all after it. Both functions are pure; the input is read again for collect.
+func Task[I, O any](name, doc string, plan func(I) ([]Request, error), collect func(in I, done []Completion, out *O) error) Leaf {
+	l := newLeaf(name, doc, taskLeaf, reflect.TypeFor[I](), reflect.TypeFor[O]())
+	l.call = func(b *binding, x *exec, i int32) Status {
+		var in I
+		if err := b.load(x, reflect.ValueOf(&in).Elem()); err != nil {
+			return x.broken(i, err)
+		}
+		var done []Completion
+		if !x.s.Cells[i].On {
+			requests, err := plan(in)
+			if err != nil {
+				return x.failedWith(i, err)
+			}
+			if err := x.begin(i, name, requests); err != nil {
+				return x.broken(i, err)
+			}
+		}
+		done, ok := x.collect(i)
+		if !ok {
+			return Running
+		}
+		var out O
+		outV := reflect.ValueOf(&out).Elem()
+		b.prefill(x, outV)
+		return b.finish(x, i, outV, collect(in, done, &out))
+	}
+	return l
+}
+
+func newLeaf(name, doc string, class leafClass, in, out reflect.Type) Leaf {
+	l := Leaf{Name: name, Doc: doc, class: class, note: -1}
+	if l.in, _, l.err = portsOf(in); l.err == nil && out != nil {
+		l.out, l.note, l.err = portsOf(out)
+	}
+	if l.err != nil {
+		l.err = fmt.Errorf("leaf %s: %w", name, l.err)
+	}
+	return l
+}
+
+// Registry knows the leaf types that trees may use, beside the nodes of the kernel. It is filled once, then only read.
+type Registry struct{ leaves map[string]Leaf }
+
+// NewRegistry holds the given leaves. A bad port declaration or a name that is taken is an error.
+func NewRegistry(leaves ...Leaf) (*Registry, error) {
+	r := &Registry{leaves: make(map[string]Leaf, len(leaves))}
+	var errs []error
+	for _, l := range leaves {
+		_, taken := r.leaves[l.Name]
+		if _, kernel := kindByName[l.Name]; taken || kernel {
+			l.err = fmt.Errorf("leaf %s: that name is taken", l.Name)
+		}
+		errs = append(errs, l.err)
+		r.leaves[l.Name] = l
+	}
+	return r, errors.Join(errs...)
+}
+
+func (r *Registry) sorted() []Leaf {
+	all := make([]Leaf, 0, len(r.leaves))
+	for _, l := range r.leaves {
+		all = append(all, l)
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].Name < all[j].Name })
+	return all
+}
+
+// binding connects the fields of one leaf node to slots and literals.
+type binding struct {
+	in, out []wire
+	note    int
+}
+
+// wire is one field's connection. slot -1 means the literal.
+type wire struct {
+	port    string
+	field   int
+	slot    int32
+	typ     reflect.Type
+	literal reflect.Value
+	must    bool // an unwritten key is an error
+}
+
+func (b *binding) load(x *exec, in reflect.Value) error {
+	for i := range b.in {
+		w := &b.in[i]
+		if w.slot < 0 {
+			in.Field(w.field).Set(w.literal)
+			continue
+		}
+		v := x.s.Slots[w.slot]
+		if v == nil {
+			if w.must {
+				return fmt.Errorf("port %s: key {%s} was not written yet", w.port, x.t.slots[w.slot].name)
+			}
+			if w.literal.IsValid() {
+				in.Field(w.field).Set(w.literal)
+			}
+			continue
+		}
+		c, err := convertTo(v, w.typ)
+		if err != nil {
+			return fmt.Errorf("port %s: key {%s}: %w", w.port, x.t.slots[w.slot].name, err)
+		}
+		in.Field(w.field).Set(reflect.ValueOf(c))
+	}
+	return nil
+}
+
+func (b *binding) prefill(x *exec, out reflect.Value) {
+	for i := range b.out {
+		w := &b.out[i]
+		if v := x.s.Slots[w.slot]; v != nil {
+			if c, err := convertTo(v, w.typ); err == nil {
+				out.Field(w.field).Set(reflect.ValueOf(c))
+			}
+		}
+	}
+}
+
+func (b *binding) finish(x *exec, i int32, out reflect.Value, err error) Status {
+	for k := range b.out {
+		w := &b.out[k]
+		field := out.Field(w.field)
+		if x.s.Slots[w.slot] == nil && field.IsZero() {
+			continue
+		}
+		v, convErr := x.t.slots[w.slot].convert(field.Interface())
+		if convErr != nil {
+			return x.broken(i, fmt.Errorf("port %s: %w", w.port, convErr))
+		}
+		x.write(i, w.slot, v)
+	}
+	if b.note >= 0 {
+		x.note = out.Field(b.note).String()
+	}
+	if err != nil {
+		return x.failedWith(i, err)
+	}
+	return Success
+}
+
+// begin records a task's requests; collect issues those that may start.
+func (x *exec) begin(i int32, leaf string, requests []Request) error {
+	task := PendingTask{Node: i, Base: x.s.NextOp}
+	for k, r := range requests {
+		payload, err := json.Marshal(r.Payload)
+		if err != nil {
+			return fmt.Errorf("request %s: %w", r.Kind, err)
+		}
+		task.Requests = append(task.Requests, pendingRequest{Effect: Effect{Op: x.s.NextOp, Leaf: leaf, Node: i,
+			Index: k, Kind: r.Kind, Label: r.Label, Payload: payload, Once: r.Once}})
+		x.s.NextOp++
+	}
+	x.s.Tasks = append(x.s.Tasks, task)
+	return nil
+}
+
+// collect issues the requests that may start and, when all are done, takes the task off the list.
+func (x *exec) collect(i int32) ([]Completion, bool) {
+	at := x.taskOf(i)
+	task := &x.s.Tasks[at]
+	allDone, blocked := true, false
+	for k := range task.Requests {
+		r := &task.Requests[k]
+		if r.Done == nil {
+			if !r.Issued && !blocked && (!r.Effect.Once || allDone) {
+				r.Issued = true
+				x.res.Start = append(x.res.Start, r.Effect)
+			}
+			allDone = false
+			blocked = blocked || r.Effect.Once
+		}
+	}
+	if !allDone {
+		return nil, false
+	}
+	done := make([]Completion, len(task.Requests))
+	for k, r := range task.Requests {
+		done[k] = *r.Done
+	}
+	x.s.Tasks = append(x.s.Tasks[:at:at], x.s.Tasks[at+1:]...)
+	return done, true
+}
+
+func (x *exec) taskOf(node int32) int {
+	for k := range x.s.Tasks {
+		if x.s.Tasks[k].Node == node {
+			return k
+		}
+	}
+	return -1
+}
+
+// deliver hands a completion to the task that waits for it; one for a halted operation is dropped.
+func (s *State) deliver(c Completion) {
+	for k := range s.Tasks {
+		task := &s.Tasks[k]
+		if c.Op >= task.Base && c.Op < task.Base+uint64(len(task.Requests)) {
+			r := &task.Requests[c.Op-task.Base]
+			if r.Issued && r.Done == nil {
+				r.Done = &c
+			}
+			return
+		}
+	}
+}

@@ -1,0 +1,223 @@
+package bt
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// Port is one named connection of a node. Leaves declare theirs as struct fields:
+//
+//	type in struct {
+//		Question string `port:"question" doc:"the person's words"`
+//		Limit    int    `port:"limit" default:"3"`
+//		Hint     string `port:"hint,optional"`
+//	}
+//
+// An input without default is required unless it is optional: then an absent attribute or an unwritten key reads as the
+// zero value. An output may be left unconnected.
+type Port struct {
+	Name     string
+	Doc      string
+	Type     reflect.Type
+	Default  string
+	Optional bool
+	HasDef   bool
+	field    int
+}
+
+// Ports lists the ports that T's fields declare. T is a struct; a field without a port tag, and a name declared
+// twice, is an error.
+func Ports[T any]() ([]Port, error) {
+	ports, _, err := portsOf(reflect.TypeFor[T]())
+	return ports, err
+}
+
+// portsOf also returns the index of the field tagged `port:",note"`, -1 if there is none.
+func portsOf(t reflect.Type) (ports []Port, note int, err error) {
+	note = -1
+	if t.Kind() != reflect.Struct {
+		return nil, note, fmt.Errorf("%v is not a struct", t)
+	}
+	seen := map[string]bool{}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		tag, ok := f.Tag.Lookup("port")
+		if !ok || !f.IsExported() {
+			return nil, note, fmt.Errorf("%v.%s wants to be exported and have a port tag", t, f.Name)
+		}
+		name, option, _ := strings.Cut(tag, ",")
+		if option == "note" && f.Type.Kind() == reflect.String {
+			note = i
+			continue
+		}
+		if name == "" || seen[name] || (option != "" && option != "optional") {
+			return nil, note, fmt.Errorf("%v.%s: bad port tag ‘%s’", t, f.Name, tag)
+		}
+		seen[name] = true
+		p := Port{Name: name, Doc: f.Tag.Get("doc"), Type: f.Type, Optional: option == "optional", field: i}
+		p.Default, p.HasDef = f.Tag.Lookup("default")
+		if p.HasDef {
+			if _, err := parseLiteral(p.Default, p.Type); err != nil {
+				return nil, note, fmt.Errorf("%v.%s: default %w", t, f.Name, err)
+			}
+		}
+		ports = append(ports, p)
+	}
+	return ports, note, nil
+}
+
+// typeName is what Groot2 shows: BT.CPP's names for its basic types, else the Go name.
+func typeName(t reflect.Type) string {
+	switch {
+	case t == nil:
+		return "AnyTypeAllowed"
+	case t.Kind() == reflect.String:
+		return "std::string"
+	case t.Kind() == reflect.Bool:
+		return "bool"
+	case t.Kind() == reflect.Int || t.Kind() == reflect.Int64:
+		return "int"
+	case t.Kind() == reflect.Float64:
+		return "double"
+	}
+	return t.String()
+}
+
+// parseLiteral reads an attribute's text as a value of t; lists are separated by semicolons, as in BT.CPP, and all else
+// is JSON. A nil type takes a number or bool where the text is one.
+func parseLiteral(text string, t reflect.Type) (any, error) {
+	if t == nil {
+		return untyped(text), nil
+	}
+	v := reflect.New(t).Elem()
+	switch t.Kind() {
+	case reflect.String:
+		v.SetString(text)
+	case reflect.Bool:
+		switch strings.ToLower(text) {
+		case "true", "1":
+			v.SetBool(true)
+		case "false", "0":
+		default:
+			return nil, &valueError{text, "true or false"}
+		}
+	case reflect.Int, reflect.Int64:
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return nil, &valueError{text, "a whole number"}
+		}
+		v.SetInt(n)
+	case reflect.Float64:
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return nil, &valueError{text, "a number"}
+		}
+		v.SetFloat(f)
+	default:
+		if t == reflect.TypeFor[[]string]() && !strings.HasPrefix(text, "[") {
+			if text == "" {
+				return []string{}, nil
+			}
+			return strings.Split(text, ";"), nil
+		}
+		if err := json.Unmarshal([]byte(text), v.Addr().Interface()); err != nil {
+			return nil, &valueError{text, "JSON for " + t.String()}
+		}
+	}
+	return v.Interface(), nil
+}
+
+func untyped(text string) any {
+	switch text {
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	if f, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) {
+		return f
+	}
+	return text
+}
+
+// slot is one key of one scope. A nil type is a key that only scripts and literals have written: it takes any basic value.
+type slot struct {
+	name    string
+	typ     reflect.Type
+	initial any
+}
+
+// convert makes v fit the slot: the same type, or a number or text that reads as it.
+func (s *slot) convert(v any) (any, error) { return convertTo(v, s.typ) }
+
+func convertTo(v any, t reflect.Type) (any, error) {
+	if t == nil {
+		switch n := v.(type) {
+		case int:
+			return float64(n), nil
+		case int64:
+			return float64(n), nil
+		case string, bool, float64:
+			return v, nil
+		}
+		return nil, fmt.Errorf("%T is not a text, number or bool", v)
+	}
+	have := reflect.TypeOf(v)
+	if have == t {
+		return v, nil
+	}
+	want := t.Kind()
+	isInt := want == reflect.Int || want == reflect.Int64
+	switch have.Kind() {
+	case reflect.Int, reflect.Int64:
+		if isInt || want == reflect.Float64 {
+			return reflect.ValueOf(v).Convert(t).Interface(), nil
+		}
+	case reflect.Float64:
+		f := reflect.ValueOf(v).Float()
+		if want == reflect.Float64 || (isInt && f == math.Trunc(f) && math.Abs(f) < 1<<53) {
+			return reflect.ValueOf(v).Convert(t).Interface(), nil
+		}
+	case reflect.String:
+		return parseLiteral(reflect.ValueOf(v).String(), t)
+	case reflect.Bool:
+		if want == reflect.Bool {
+			return reflect.ValueOf(v).Convert(t).Interface(), nil
+		}
+	}
+	return nil, fmt.Errorf("%v does not fit %s", v, typeName(t))
+}
+
+func (s *slot) decode(raw json.RawMessage) (any, error) {
+	if s.typ == nil {
+		var v any
+		err := json.Unmarshal(raw, &v)
+		return v, err
+	}
+	p := reflect.New(s.typ)
+	if err := json.Unmarshal(raw, p.Interface()); err != nil {
+		return nil, err
+	}
+	return p.Elem().Interface(), nil
+}
+
+// connectable says whether a value of one type may flow into a port of another. Untyped ends are checked when the value is there.
+func connectable(from, to reflect.Type) bool {
+	if from == nil || to == nil || from == to {
+		return true
+	}
+	f, t := from.Kind(), to.Kind()
+	isNum := func(k reflect.Kind) bool { return k == reflect.Int || k == reflect.Int64 || k == reflect.Float64 }
+	return (isNum(f) && isNum(t)) || (f == t && (f == reflect.String || f == reflect.Bool))
+}
+
+var (
+	typeInt    = reflect.TypeFor[int]()
+	typeInt64  = reflect.TypeFor[int64]()
+	typeBool   = reflect.TypeFor[bool]()
+	basicTypes = []reflect.Type{nil, reflect.TypeFor[float64](), reflect.TypeFor[string](), typeBool}
+)

@@ -1,0 +1,173 @@
+package bt
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Cell is what a node remembers while it runs. The zero Cell is idle.
+type Cell struct {
+	On   bool   `json:"on,omitempty"`   // it returned RUNNING
+	At   int32  `json:"at,omitempty"`   // which child, or which phase
+	N    int32  `json:"n,omitempty"`    // cycles or attempts so far
+	Done uint64 `json:"done,omitempty"` // Parallel: children that finished, as bits
+	Fail uint64 `json:"fail,omitempty"` // … of them, those that failed
+	Skip uint64 `json:"skip,omitempty"` // … of them, those that were skipped
+	Due  int64  `json:"due,omitempty"`  // run time at which Timeout or Delay acts
+	Keep Status `json:"keep,omitempty"` // RunOnce: the result it remembers
+}
+
+// State is a run of a tree between two ticks.
+type State struct {
+	Cells  []Cell
+	Slots  []any // the blackboard: one value a key and scope, nil where nothing was written
+	Tasks  []PendingTask
+	Now    int64  // run time of the last input, ms
+	NextOp uint64 // the next operation id
+	Ticks  uint64
+
+	scratch exec // reused by every step, so that a tick allocates nothing
+}
+
+// PendingTask is a task leaf that waits for its effects, in the order the tasks began.
+type PendingTask struct {
+	Node     int32            `json:"node"`
+	Base     uint64           `json:"base"` // operation id of the first request; the others follow
+	Requests []pendingRequest `json:"requests"`
+}
+
+type pendingRequest struct {
+	Effect Effect      `json:"effect"`
+	Issued bool        `json:"issued,omitempty"`
+	Done   *Completion `json:"done,omitempty"`
+}
+
+// Fault says why something failed. Kind is for programs ("rate_limit"), Reason for people, Node the path of the node
+// it came from.
+type Fault struct {
+	Kind   string `json:"kind,omitempty"`
+	Reason string `json:"reason"`
+	Node   string `json:"node,omitempty"`
+}
+
+func (f *Fault) Error() string { return f.Reason }
+
+// Effect is one thing the world is asked to do for a task leaf.
+type Effect struct {
+	Op      uint64          `json:"op"`
+	Leaf    string          `json:"leaf"` // the leaf's type
+	Node    int32           `json:"node"`
+	Index   int             `json:"index"` // which of the leaf's requests, from 0
+	Kind    string          `json:"kind"`  // what performs it
+	Label   string          `json:"label,omitempty"`
+	Payload json.RawMessage `json:"payload"`
+	Once    bool            `json:"once,omitempty"` // never performed twice; without it the effect only reads
+}
+
+// Completion is the outcome of an effect. Ref is the number of the record that holds it.
+type Completion struct {
+	Op     uint64          `json:"op"`
+	Ref    int64           `json:"ref"`
+	Result json.RawMessage `json:"result,omitempty"`
+	Err    *Fault          `json:"err,omitempty"`
+}
+
+// Input is what a step may use: completions in the order they arrived, and the run time in ms.
+type Input struct {
+	Now  int64
+	Done []Completion
+}
+
+// Result is what a step decided.
+type Result struct {
+	Status Status
+	Again  bool     // a node yielded and wants another tick at once; Step never leaves it set
+	Fault  *Fault   // set with Status Failure
+	Start  []Effect // to be performed, in this order
+	Cancel []uint64 // operations that were halted
+	Due    int64    // the earliest run time at which a timer acts; 0: none
+	Visits int      // node visits
+}
+
+// NewState is an idle run with the literals of subtrees set.
+func (t *Tree) NewState() *State {
+	s := &State{Cells: make([]Cell, len(t.nodes)), Slots: make([]any, len(t.slots)), NextOp: 1}
+	for i, slot := range t.slots {
+		s.Slots[i] = slot.initial
+	}
+	return s
+}
+
+// Set writes a key of the root scope, before the first step or between two.
+func (t *Tree) Set(s *State, key string, value any) error {
+	i, ok := t.rootKeys[key]
+	if !ok {
+		return fmt.Errorf("tree %s has no key {%s}", t.ID, key)
+	}
+	v, err := t.slots[i].convert(value)
+	if err != nil {
+		return fmt.Errorf("key {%s}: %w", key, err)
+	}
+	s.Slots[i] = v
+	return nil
+}
+
+// Get reads a key of the root scope; false if the tree has no such key or nothing was written to it.
+func (t *Tree) Get(s *State, key string) (any, bool) {
+	i, ok := t.rootKeys[key]
+	if !ok || s.Slots[i] == nil {
+		return nil, false
+	}
+	return s.Slots[i], true
+}
+
+// encodedState is the form of Encode: slots as JSON, null where unset.
+type encodedState struct {
+	Tree   string            `json:"tree"`
+	Cells  []Cell            `json:"cells"`
+	Slots  []json.RawMessage `json:"slots"`
+	Tasks  []PendingTask     `json:"tasks,omitempty"`
+	Now    int64             `json:"now"`
+	NextOp uint64            `json:"next_op"`
+	Ticks  uint64            `json:"ticks"`
+}
+
+// Encode writes a state as JSON. Decode with the same tree gives an equal state.
+func (t *Tree) Encode(s *State) ([]byte, error) {
+	e := encodedState{Tree: t.Hash, Cells: s.Cells, Tasks: s.Tasks, Now: s.Now, NextOp: s.NextOp, Ticks: s.Ticks,
+		Slots: make([]json.RawMessage, len(s.Slots))}
+	for i, v := range s.Slots {
+		if v == nil {
+			continue
+		}
+		raw, err := json.Marshal(v)
+		if err != nil {
+			return nil, fmt.Errorf("key {%s}: %w", t.slots[i].name, err)
+		}
+		e.Slots[i] = raw
+	}
+	return json.Marshal(e)
+}
+
+// Decode reads what Encode wrote. A state of another tree is refused.
+func (t *Tree) Decode(data []byte) (*State, error) {
+	var e encodedState
+	if err := json.Unmarshal(data, &e); err != nil {
+		return nil, fmt.Errorf("state of tree %s: %w", t.ID, err)
+	}
+	if e.Tree != t.Hash || len(e.Cells) != len(t.nodes) || len(e.Slots) != len(t.slots) {
+		return nil, fmt.Errorf("this state belongs to another tree than %s: %s, not %s", t.ID, e.Tree, t.Hash)
+	}
+	s := &State{Cells: e.Cells, Slots: make([]any, len(e.Slots)), Tasks: e.Tasks, Now: e.Now, NextOp: e.NextOp, Ticks: e.Ticks}
+	for i, raw := range e.Slots {
+		if len(raw) == 0 || string(raw) == "null" {
+			continue
+		}
+		v, err := t.slots[i].decode(raw)
+		if err != nil {
+			return nil, fmt.Errorf("key {%s}: %w", t.slots[i].name, err)
+		}
+		s.Slots[i] = v
+	}
+	return s, nil
+}

@@ -1,0 +1,266 @@
+package bt
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// MaxVisits caps the node visits of one Step.
+const MaxVisits = 10_000
+
+// EventKind says what an Event tells.
+type EventKind uint8
+
+// What an event tells: a node was ticked, a running node was halted, a key was written.
+const (
+	Ticked EventKind = iota
+	Halted
+	Wrote
+)
+
+// Event is something that happened in a tick, in order. For Ticked, Note is the reason of a failure or a leaf's own note.
+type Event struct {
+	Kind   EventKind
+	Node   int32
+	Status Status
+	Note   string
+	Key    string
+	Value  any
+}
+
+// exec is one tick or halt.
+type exec struct {
+	t      *Tree
+	s      *State
+	now    int64
+	on     func(Event)
+	res    Result
+	again  bool
+	err    error
+	note   string
+	reason Fault
+}
+
+// Step takes an input in: it ticks until no node wants another tick at once. An error means that the tree is broken
+// where it says (a key unwritten, a value that does not fit, a tree that spins); the run cannot go on from such a state.
+// on may be nil. The state is changed in place.
+func (t *Tree) Step(s *State, in Input, on func(Event)) (Result, error) {
+	x := t.enter(s, in, on)
+	for {
+		x.tickRoot()
+		if x.err != nil || !x.again || x.res.Status != Running {
+			return x.leave()
+		}
+	}
+}
+
+// Tick is Step with exactly one tick; Result.Again tells that a node wants another.
+func (t *Tree) Tick(s *State, in Input, on func(Event)) (Result, error) {
+	x := t.enter(s, in, on)
+	x.tickRoot()
+	x.res.Again = x.again && x.res.Status == Running
+	return x.leave()
+}
+
+// Halt stops whatever runs and returns the operations that were outstanding.
+func (t *Tree) Halt(s *State, on func(Event)) ([]uint64, error) {
+	x := t.enter(s, Input{Now: s.Now}, on)
+	x.halt(0)
+	return x.res.Cancel, x.err
+}
+
+func (t *Tree) enter(s *State, in Input, on func(Event)) *exec {
+	if in.Now > s.Now {
+		s.Now = in.Now
+	}
+	for _, c := range in.Done {
+		s.deliver(c)
+	}
+	s.scratch = exec{t: t, s: s, now: s.Now, on: on}
+	return &s.scratch
+}
+
+func (x *exec) tickRoot() {
+	x.s.Ticks++
+	x.again = false
+	x.reason = Fault{}
+	x.res.Status = x.tick(0)
+}
+
+func (x *exec) leave() (Result, error) {
+	if x.err != nil {
+		return x.res, x.err
+	}
+	switch x.res.Status {
+	case Failure:
+		f := x.reason
+		x.res.Fault = &f
+	case Running:
+		for i := range x.s.Cells {
+			if due := x.s.Cells[i].Due; due > 0 && (x.res.Due == 0 || due < x.res.Due) {
+				x.res.Due = due
+			}
+		}
+	}
+	return x.res, nil
+}
+
+// tick runs node i once and keeps the invariant: what did not return RUNNING is idle, and so is all below it.
+func (x *exec) tick(i int32) Status {
+	n := &x.t.nodes[i]
+	c := &x.s.Cells[i]
+	x.res.Visits++
+	if x.err != nil {
+		return Failure
+	}
+	if x.res.Visits > MaxVisits {
+		return x.broken(i, fmt.Errorf("the tree spins: %d node visits for one input", MaxVisits))
+	}
+	x.note = ""
+	st := Idle
+	if n.guard != nil {
+		st = x.guarded(i, n.guard, c.On)
+	}
+	if st == Idle {
+		if n.kind == kLeaf {
+			st = n.leaf.call(n.bind, x, i)
+		} else {
+			st = x.control(i, n, c)
+		}
+	}
+	if st == Running {
+		c.On = true
+	} else {
+		x.settle(n, c, st)
+		if n.guard != nil && x.err == nil {
+			n.guard.after(x, i, st)
+		}
+	}
+	if x.on != nil {
+		note := x.note
+		if st == Failure && note == "" {
+			note = x.reason.Reason
+		}
+		x.on(Event{Kind: Ticked, Node: i, Status: st, Note: note})
+	}
+	if st == Failure || n.kind != kLeaf {
+		x.note = ""
+	}
+	return st
+}
+
+// settle makes a node idle that is done, and halts what still runs below it.
+func (x *exec) settle(n *node, c *Cell, st Status) {
+	for _, k := range n.kids {
+		if x.s.Cells[k].On {
+			x.halt(k)
+		}
+	}
+	switch {
+	case n.kind == kRunOnce:
+		*c = Cell{Keep: c.Keep}
+	case n.kind == kSequenceWithMemory && st != Success:
+		*c = Cell{At: c.At}
+	default:
+		*c = Cell{}
+	}
+}
+
+// halt stops a running node: what runs below it first, left to right.
+func (x *exec) halt(i int32) {
+	n := &x.t.nodes[i]
+	c := &x.s.Cells[i]
+	if !c.On {
+		return
+	}
+	x.settle(n, c, Idle)
+	if n.kind == kLeaf && n.leaf.class == taskLeaf {
+		if at := x.taskOf(i); at >= 0 {
+			for _, r := range x.s.Tasks[at].Requests {
+				if r.Issued && r.Done == nil {
+					x.res.Cancel = append(x.res.Cancel, r.Effect.Op)
+				}
+			}
+			x.s.Tasks = append(x.s.Tasks[:at:at], x.s.Tasks[at+1:]...)
+		}
+	}
+	if x.on != nil {
+		x.on(Event{Kind: Halted, Node: i, Status: Idle})
+	}
+	if n.guard != nil {
+		x.script(i, n.guard.onHalted)
+	}
+}
+
+func (x *exec) haltOthers(n *node, keep int32) {
+	for _, k := range n.kids {
+		if k != keep && x.s.Cells[k].On {
+			x.halt(k)
+		}
+	}
+}
+
+// broken stops the step: the tree or its data is wrong, not the world.
+func (x *exec) broken(i int32, err error) Status {
+	if x.err == nil {
+		n := &x.t.nodes[i]
+		x.err = fmt.Errorf("%s:%d:%d: node %s: %w", x.t.File, n.line, n.col, x.t.Path(i), err)
+	}
+	return Failure
+}
+
+func (x *exec) failed(i int32, kind, why string) Status {
+	x.reason = Fault{Kind: kind, Reason: why, Node: x.t.Path(i)}
+	return Failure
+}
+
+func (x *exec) failedWith(i int32, err error) Status {
+	if f, ok := err.(*Fault); ok {
+		return x.failed(i, f.Kind, f.Reason)
+	}
+	return x.failed(i, "", err.Error())
+}
+
+func (x *exec) write(i, slot int32, v any) {
+	x.s.Slots[slot] = v
+	if x.on != nil {
+		x.on(Event{Kind: Wrote, Node: i, Key: x.t.slots[slot].name, Value: v})
+	}
+}
+
+// number reads an int port: its literal, or its key.
+func (x *exec) number(i int32, p *value) int64 {
+	if p.slot < 0 {
+		return p.n
+	}
+	v, err := convertTo(x.s.Slots[p.slot], typeInt64)
+	if x.s.Slots[p.slot] == nil {
+		err = fmt.Errorf("key {%s} was not written yet", x.t.slots[p.slot].name)
+	}
+	if err != nil {
+		x.broken(i, fmt.Errorf("port %s: %w", p.port, err))
+		return 0
+	}
+	return v.(int64)
+}
+
+// matches compares a Switch's variable with a case: as text, then as numbers.
+func matches(variable, pattern any) bool {
+	v, p := textOf(variable), textOf(pattern)
+	if v == p {
+		return true
+	}
+	a, errA := strconv.ParseFloat(v, 64)
+	b, errB := strconv.ParseFloat(p, 64)
+	return errA == nil && errB == nil && a == b
+}
+
+func textOf(v any) string {
+	switch t := v.(type) {
+	case string:
+		return t
+	case float64:
+		return strconv.FormatFloat(t, 'g', -1, 64)
+	}
+	return fmt.Sprint(v)
+}

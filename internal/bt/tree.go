@@ -1,0 +1,134 @@
+package bt
+
+import (
+	"iter"
+)
+
+// Tree is a loaded tree: immutable, safe for concurrent use.
+type Tree struct {
+	ID       string // of the main tree
+	File     string
+	Source   []byte // the file's text
+	Hash     string // names Source, main tree and registry: equal hashes mean states that fit
+	Warnings []Problem
+
+	nodes    []node
+	slots    []slot
+	rootKeys map[string]int32
+}
+
+// node is one node of the flattened tree, subtrees included, in depth-first order.
+type node struct {
+	kind       kind
+	elseStatus Status
+	kids       []int32
+	ports      []value
+	leaf       *Leaf
+	bind       *binding
+	code       *script
+	guard      *guards
+
+	spec      *spec // nil for leaves and subtrees
+	name      string
+	path      string
+	tree      string // of a SubTree: the tree's ID
+	parent    int32
+	depth     int
+	line, col int
+}
+
+// value is a port of a kernel node: a literal, or a key.
+type value struct {
+	port, key, text string
+	n               int64
+	slot            int32 // -1: the literal
+}
+
+// guards are the pre- and postconditions of a node.
+type guards struct {
+	failureIf, successIf, skipIf, while *script
+	onSuccess, onFailure, onHalted      *script
+	post                                *script
+}
+
+// guarded evaluates the preconditions; Idle means that the node is to be ticked. All but _while are asked only when the node is idle.
+func (x *exec) guarded(i int32, g *guards, running bool) Status {
+	if !running {
+		switch {
+		case g.failureIf != nil && x.truth(i, g.failureIf):
+			return x.failed(i, "", g.failureIf.text)
+		case g.successIf != nil && x.truth(i, g.successIf):
+			return Success
+		case g.skipIf != nil && x.truth(i, g.skipIf):
+			return Skipped
+		}
+	}
+	if g.while != nil && !x.truth(i, g.while) {
+		x.halt(i)
+		return Skipped
+	}
+	return Idle
+}
+
+// after runs the postconditions of a completed node.
+func (g *guards) after(x *exec, i int32, st Status) {
+	switch st {
+	case Success:
+		x.script(i, g.onSuccess)
+	case Failure:
+		x.script(i, g.onFailure)
+	default:
+		return
+	}
+	x.script(i, g.post)
+}
+
+// Info describes a node of a tree.
+type Info struct {
+	ID     int32
+	Parent int32 // -1 for the root
+	Depth  int
+	Type   string // "Sequence", a leaf's type, "SubTree"
+	Name   string // its name attribute; of a SubTree the tree's ID
+	Glyph  string
+	Path   string // names from the root down, joined by slashes
+	Leaf   bool
+	Task   bool
+	Line   int
+	Col    int
+}
+
+// Nodes gives all nodes, depth first; a node's ID is its position.
+func (t *Tree) Nodes() iter.Seq[Info] {
+	return func(yield func(Info) bool) {
+		for i := range t.nodes {
+			if !yield(t.Node(int32(i))) {
+				return
+			}
+		}
+	}
+}
+
+// Node describes node id; it panics if the tree has no such node.
+func (t *Tree) Node(id int32) Info {
+	n := &t.nodes[id]
+	info := Info{ID: id, Parent: n.parent, Depth: n.depth, Name: n.name, Path: n.path, Line: n.line, Col: n.col}
+	switch {
+	case n.leaf != nil:
+		info.Type, info.Leaf = n.leaf.Name, true
+		info.Glyph = [...]string{checkLeaf: "◇", funcLeaf: "λ", taskLeaf: "▶"}[n.leaf.class]
+		info.Task = n.leaf.class == taskLeaf
+	case n.kind == kSubTree:
+		info.Type, info.Name, info.Glyph = "SubTree", n.tree, "▣"
+	default:
+		info.Type, info.Glyph = n.spec.name, n.spec.glyph
+		info.Leaf = n.spec.max < 0
+	}
+	return info
+}
+
+// Path is the path of node id.
+func (t *Tree) Path(id int32) string { return t.nodes[id].path }
+
+// Size is the number of nodes.
+func (t *Tree) Size() int { return len(t.nodes) }
