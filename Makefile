@@ -1,0 +1,18 @@
+# The commands of daily work. Each is one line that also works without make.
+
+.PHONY: build test lint bench fuzz
+
+build: ## the binary, in bin/
+	go build -o bin/sibyl ./cmd/sibyl
+
+test: ## all tests; what .ci/run calls
+	sh scripts/test.sh
+
+lint: ## the linters, built on first use
+	sh scripts/lint.sh
+
+bench: ## times and allocations, printed; the allocations are also gated by the tests
+	sh scripts/bench.sh
+
+fuzz: ## half a minute for each fuzz target
+	sh scripts/fuzz.sh

@@ -1,0 +1,26 @@
+#!/bin/sh
+# Prints the times that the project watches. The machine's noise is in them: compare pairs of one run, not runs. What does
+# not depend on the machine, allocations and counts, is gated by the tests.
+set -eu
+cd "$(dirname "$0")/.."
+bench() {
+	go test -run '^$' -bench "$1" -benchtime "${3:-1s}" "$2" | grep -E '^(Benchmark|---|FAIL)' || exit 1
+}
+echo "tick of control nodes (aim: 40 ns a node, no allocation)"
+bench TickControlNodes ./internal/bt
+echo "signals out of a stream (aim: 200 MB/s)"
+bench Extract ./internal/signal
+echo "composition of a prompt, warm (aim: 50 us)"
+bench Compose ./internal/oracle/prompt
+echo "classification of a question (aim: 1 ms)"
+bench . ./internal/oracle/classify
+echo "search of several words in the Go source tree, warm, without an index (aim: 300 ms)"
+bench SearchGoTree ./internal/tool/code
+echo "one append to the journal, synchronous=FULL"
+bench Append ./internal/store/sqlite
+echo "first byte of an offline answer after the program's start (aim: 150 ms)"
+bench FirstByte ./cmd/sibyl
+echo "whole runs beside a bare client (aim: 1.5 times its CPU)"
+bench 'Run/' ./internal/app 2s
+echo "memory of a parked run (aim: 80 KiB)"
+bench ParkedRuns ./internal/app 1x
