@@ -2,95 +2,41 @@ package bt
 
 import (
 	"fmt"
-	"reflect"
+	"slices"
 	"strconv"
-	"strings"
 )
 
 // compiler turns elements into nodes and keys into slots.
 type compiler struct {
-	src   *source
-	reg   *Registry
-	trees map[string]*treeDef
-	t     *Tree
-	uses  []use
+	src     *source
+	reg     *Registry
+	trees   map[string]*treeDef
+	t       *Tree
+	root    *scope
+	homes   []*scope // by slot: the scope that created it
+	uses    []use
+	shallow bool // subtrees are not looked into
+	full    bool // maxNodes was reached
 }
 
-// scope is the keys of one subtree instance.
-type scope struct {
-	keys   map[string]int32
-	parent *scope
-	root   *scope
-	auto   bool // _autoremap
-	c      *compiler
+func newCompiler(src *source, reg *Registry, trees map[string]*treeDef, t *Tree) *compiler {
+	c := &compiler{src: src, reg: reg, trees: trees, t: t}
+	c.root = c.newScope(t.rootKeys, nil)
+	return c
 }
 
-func (s *scope) slot(key string) int32 {
-	if rest, isRoot := strings.CutPrefix(key, "@"); isRoot {
-		return s.root.slot(rest)
-	}
-	if i, ok := s.keys[key]; ok {
-		return i
-	}
-	if s.auto && !strings.HasPrefix(key, "_") {
-		i := s.parent.slot(key)
-		s.keys[key] = i
-		return i
-	}
-	i := int32(len(s.c.t.slots))
-	s.c.t.slots = append(s.c.t.slots, slot{name: key})
-	s.keys[key] = i
-	return i
-}
+// maxNodes caps a tree with its subtrees laid out, whose number can double with every line of the file.
+const maxNodes = 1 << 18
 
-type role uint8
-
-const (
-	reads role = iota
-	readsIfSet
-	writes
-)
-
-// use is one place where a key is read or written; at is its offset, -1 outside the file.
-type use struct {
-	slot int32
-	node int32
-	role role
-	typ  reflect.Type
-	port string
-	at   int
-}
-
-func (c *compiler) given(root *scope, ports []Port) {
-	for _, p := range ports {
-		slot := root.slot(p.Name)
-		c.t.slots[slot].typ = p.Type
-		c.uses = append(c.uses, use{slot: slot, node: -1, role: writes, typ: p.Type, port: p.Name, at: -1})
-	}
-}
-
-func (c *compiler) wanted(root *scope, ports []Port) {
-	for _, p := range ports {
-		how := reads
-		if p.Optional {
-			how = readsIfSet
-		}
-		c.uses = append(c.uses, use{slot: root.slot(p.Name), node: -1, role: how, typ: p.Type, port: p.Name, at: -1})
-	}
-}
-
-// build adds the node of el and all below it, and returns its index; -1 after a problem.
+// build adds the node of el and all below it, and returns its index; -1 if there is no room or no element. stack holds
+// the trees that el lies in.
 func (c *compiler) build(el *element, sc *scope, parent int32, path string, stack []string) int32 {
-	typ, at := el.name, el.at
-	if id, ok := el.attr("ID"); ok && typ != "SubTree" {
-		switch typ {
-		case "Action", "Condition", "Control", "Decorator":
-			typ = id.value
-		}
+	if el == nil || !c.room(el, parent) {
+		return -1
 	}
 	i := int32(len(c.t.nodes))
-	n := node{parent: parent, path: path}
-	n.line, n.col = c.src.place(at)
+	place := c.src.place(el.at)
+	n := node{parent: parent, path: path, line: place.line, col: place.col}
 	if parent >= 0 {
 		n.depth = c.t.nodes[parent].depth + 1
 	}
@@ -98,87 +44,89 @@ func (c *compiler) build(el *element, sc *scope, parent int32, path string, stac
 		n.name = name.value
 	}
 	c.t.nodes = append(c.t.nodes, n)
+	c.src.strayText(el)
+	typ := typeOf(el)
+	sp, leaf := kindByName[typ], c.reg.leaves[typ]
 	switch {
 	case typ == "SubTree":
 		c.subTree(el, sc, i, stack)
-	case kindByName[typ] != nil:
-		c.kernelNode(el, kindByName[typ], sc, i, stack)
+		return i
+	case sp != nil:
+		c.kernelNode(el, sp, sc, i)
+	case leaf != nil:
+		c.leafNode(el, leaf, sc, i)
 	default:
-		leaf, ok := c.reg.leaves[typ]
-		if !ok {
-			known := append(keysOf(c.reg.leaves), keysOf(kindByName)...)
-			hint := didYouMean(typ, known)
-			if hint == "" {
-				hint = "‘sibyl tree models’ lists the nodes there are"
-			}
-			c.src.problem(at, hint, "there is no node <%s>", typ)
-			return -1
-		}
-		c.leafNode(el, &leaf, sc, i)
+		c.unknownNode(el, typ, sc, i)
 	}
+	c.kids(el, sc, i, stack)
 	return i
+}
+
+func (c *compiler) room(el *element, parent int32) bool {
+	switch {
+	case parent >= 0 && c.t.nodes[parent].depth >= maxDepth:
+		c.src.problem(el.at, "let subtrees nest less deeply", "nodes are nested deeper than %d, subtrees included", maxDepth)
+		return false
+	case len(c.t.nodes) < maxNodes:
+		return true
+	case !c.full:
+		c.src.problem(el.at, "use subtrees less often", "the tree has more than %d nodes, subtrees included", maxNodes)
+	}
+	c.full = true
+	return false
+}
+
+// typeOf is the node's type: its element's name, or in BT.CPP's explicit form its ID.
+func typeOf(el *element) string {
+	if id, ok := el.attr("ID"); ok && isCategory(el.name) {
+		return id.value
+	}
+	return el.name
+}
+
+func isCategory(name string) bool {
+	return slices.Contains([]string{"Action", "Condition", "Control", "Decorator"}, name)
+}
+
+func (c *compiler) unknownNode(el *element, typ string, sc *scope, i int32) {
+	hint := didYouMean(typ, slices.Concat(keysOf(c.reg.leaves), keysOf(kindByName), []string{"SubTree"}))
+	switch {
+	case isCategory(typ):
+		hint = fmt.Sprintf(`write <%s ID="Name"/> or <Name/>`, typ)
+	case hint == "":
+		hint = "‘sibyl tree models’ lists the nodes there are"
+	}
+	c.src.problem(el.at, hint, "there is no node <%s>", typ)
+	for _, a := range el.attrs {
+		c.nameKey(a, sc, i)
+	}
+}
+
+// nameKey keeps the key of an attribute that has another problem from being missed elsewhere.
+func (c *compiler) nameKey(a attribute, sc *scope, i int32) {
+	if key, isKey := keyOf(a); isKey {
+		c.connect(sc, use{node: i, role: names, key: key, port: a.name, at: a.at})
+	}
 }
 
 // kids builds the children and gives each a path of its own.
 func (c *compiler) kids(el *element, sc *scope, i int32, stack []string) {
 	seen := map[string]int{}
-	var kids []int32
+	kids := make([]int32, 0, len(el.kids))
 	for _, k := range el.kids {
-		label := k.name
-		if id, ok := k.attr("ID"); ok {
-			label = id.value
+		name := label(k)
+		seen[name]++
+		if n := seen[name]; n > 1 {
+			name += "#" + strconv.Itoa(n)
 		}
-		if name, ok := k.attr("name"); ok {
-			label = name.value
-		}
-		seen[label]++
-		if seen[label] > 1 {
-			label += "#" + strconv.Itoa(seen[label])
-		}
-		if kid := c.build(k, sc, i, c.t.nodes[i].path+"/"+label, stack); kid >= 0 {
+		if kid := c.build(k, sc, i, c.t.nodes[i].path+"/"+name, stack); kid >= 0 {
 			kids = append(kids, kid)
 		}
 	}
 	c.t.nodes[i].kids = kids
 }
 
-func (c *compiler) subTree(el *element, sc *scope, i int32, stack []string) {
-	c.t.nodes[i].kind = kSubTree
-	id, ok := el.attr("ID")
-	if !ok {
-		c.src.problem(el.at, `write <SubTree ID="Name"/>`, "a SubTree without ID")
-		return
-	}
-	def := c.trees[id.value]
-	if def == nil {
-		c.src.problem(id.at, didYouMean(id.value, keysOf(c.trees)), "there is no tree %s", id.value)
-		return
-	}
-	for _, up := range stack {
-		if up == id.value {
-			c.src.problem(el.at, "a tree can't contain itself: use Repeat or Loop", "tree %s contains itself", id.value)
-			return
-		}
-	}
-	def.used = true
-	c.t.nodes[i].tree = id.value
-	inner := &scope{keys: map[string]int32{}, parent: sc, root: sc.root, c: c}
-	for _, a := range el.attrs {
-		switch {
-		case a.name == "ID" || a.name == "name":
-		case a.name == "_autoremap":
-			inner.auto = a.value == "true" || a.value == "1"
-		case c.guardAttr(a, sc, i):
-		default:
-			c.remap(a, sc, inner, i)
-		}
-	}
-	body := c.build(def.body, inner, i, c.t.nodes[i].path+"/"+label(def.body), append(stack[:len(stack):len(stack)], id.value))
-	if body >= 0 {
-		c.t.nodes[i].kids = []int32{body}
-	}
-}
-
+// label is what a path calls a node.
 func label(el *element) string {
 	for _, name := range []string{"name", "ID"} {
 		if a, ok := el.attr(name); ok {
@@ -188,271 +136,77 @@ func label(el *element) string {
 	return el.name
 }
 
+func (c *compiler) subTree(el *element, sc *scope, i int32, stack []string) {
+	c.t.nodes[i].kind = kSubTree
+	if len(el.kids) > 0 {
+		c.src.problem(el.kids[0].at, "", "a SubTree takes no children")
+	}
+	def := c.subTreeDef(el, stack)
+	if def == nil {
+		for _, a := range el.attrs {
+			c.nameKey(a, sc, i)
+		}
+		return
+	}
+	c.t.nodes[i].tree = def.id
+	def.used = def.used || !c.shallow
+	inner := c.newScope(map[string]int32{}, sc)
+	for _, a := range el.attrs {
+		switch {
+		case a.name == "ID" || a.name == "name":
+		case a.name == "_autoremap":
+			auto, err := parseLiteral(a.value, typeBool)
+			if err != nil {
+				c.src.problem(a.at, "", "_autoremap: %v", err)
+			}
+			inner.auto = auto == true
+		case c.guardAttr(a, sc, i):
+		default:
+			c.remap(a, sc, inner, i)
+		}
+	}
+	if c.shallow || def.body == nil {
+		return
+	}
+	body := c.build(def.body, inner, i, c.t.nodes[i].path+"/"+label(def.body), append(slices.Clip(stack), def.id))
+	if body >= 0 {
+		c.t.nodes[i].kids = []int32{body}
+		c.unknownRemaps(el, def, inner)
+	}
+}
+
+// subTreeDef is the tree that a SubTree names; nil after a problem.
+func (c *compiler) subTreeDef(el *element, stack []string) *treeDef {
+	id, ok := el.attr("ID")
+	def := c.trees[id.value]
+	switch {
+	case !ok:
+		c.src.problem(el.at, `write <SubTree ID="Name"/>`, "a SubTree without ID")
+	case def == nil:
+		c.src.problem(id.at, didYouMean(id.value, keysOf(c.trees)), "there is no tree %s", id.value)
+	case slices.Contains(stack, def.id):
+		c.src.problem(el.at, "use Repeat, RetryUntilSuccessful or Loop instead", "tree %s contains itself", def.id)
+		return nil
+	}
+	return def
+}
+
 // remap connects a port of a subtree: to a key outside, or to a literal of its own.
 func (c *compiler) remap(a attribute, outer, inner *scope, i int32) {
 	if key, isKey := keyOf(a); isKey {
 		inner.keys[a.name] = outer.slot(key)
 		return
 	}
-	slot := inner.slot(a.name)
+	slot := inner.create(a.name)
 	c.t.slots[slot].initial = untyped(a.value)
-	c.uses = append(c.uses, use{slot: slot, node: i, role: writes, port: a.name, at: a.at})
+	c.uses = append(c.uses, use{slot: slot, node: i, role: writes, port: a.name, key: a.name, at: a.at})
 }
 
-// keyOf reads "{key}"; "{=}" is a key called like the port.
-func keyOf(a attribute) (string, bool) {
-	v := a.value
-	if len(v) < 3 || v[0] != '{' || v[len(v)-1] != '}' {
-		return "", false
-	}
-	if v == "{=}" {
-		return a.name, true
-	}
-	return v[1 : len(v)-1], true
-}
-
-func (c *compiler) kernelNode(el *element, sp *spec, sc *scope, i int32, stack []string) {
-	n := &c.t.nodes[i]
-	n.kind, n.spec, n.elseStatus = sp.kind, sp, Failure
-	n.ports = make([]value, len(sp.ports))
-	for k, p := range sp.ports {
-		n.ports[k] = value{port: p.name, slot: -1}
-		a, ok := el.attr(p.name)
-		switch {
-		case !ok && p.def == "":
-			c.src.problem(el.at, fmt.Sprintf("write %s=…", p.name), "%s wants port %s", sp.name, p.name)
-			continue
-		case !ok:
-			a = attribute{name: p.name, value: strings.TrimSpace(p.def), at: -1}
-		}
-		c.kernelPort(p, a, &c.t.nodes[i].ports[k], sc, i)
-	}
+// unknownRemaps finds ports that the subtree's nodes do not name.
+func (c *compiler) unknownRemaps(el *element, def *treeDef, inner *scope) {
 	for _, a := range el.attrs {
-		if a.name == "name" || a.name == "ID" || hasPort(sp, a.name) || c.guardAttr(a, sc, i) {
-			continue
-		}
-		c.src.problem(a.at, didYouMean(a.name, portNames(sp)), "%s has no port %s", sp.name, a.name)
-	}
-	switch kids := len(el.kids); {
-	case sp.max < 0 && kids > 0:
-		c.src.problem(el.at, "", "%s takes no children", sp.name)
-		return
-	case kids < sp.min, sp.max > 0 && kids > sp.max:
-		c.src.problem(el.at, "", "%s takes %s, not %d", sp.name, childCount(sp), kids)
-		return
-	}
-	c.kids(el, sc, i, stack)
-	if sp.kind == kParallel || sp.kind == kParallelAll {
-		for k, p := range c.t.nodes[i].ports {
-			if p.slot < 0 && p.n > int64(len(el.kids)) {
-				c.src.problem(el.at, "", "%s is %d, but there are only %d children", sp.ports[k].name, p.n, len(el.kids))
-			}
+		if _, remapped := inner.keys[a.name]; remapped && !inner.named[a.name] {
+			c.src.problem(a.at, didYouMean(a.name, keysOf(inner.named)), "tree %s has no key {%s}", def.id, a.name)
 		}
 	}
-}
-
-func childCount(sp *spec) string {
-	switch {
-	case sp.min == sp.max && sp.max == 1:
-		return "one child"
-	case sp.min == sp.max:
-		return fmt.Sprintf("%d children", sp.min)
-	case sp.max <= 0:
-		return fmt.Sprintf("%d or more children", sp.min)
-	}
-	return fmt.Sprintf("%d to %d children", sp.min, sp.max)
-}
-
-func hasPort(sp *spec, name string) bool {
-	for _, p := range sp.ports {
-		if p.name == name {
-			return true
-		}
-	}
-	return false
-}
-
-func portNames(sp *spec) []string {
-	names := make([]string, len(sp.ports))
-	for i, p := range sp.ports {
-		names[i] = p.name
-	}
-	return names
-}
-
-// kernelPort reads one port of a kernel node by what the port wants.
-func (c *compiler) kernelPort(p kernelPort, a attribute, v *value, sc *scope, i int32) {
-	key, isKey := keyOf(a)
-	v.key = key
-	connect := func(how role, typ reflect.Type) {
-		v.slot = sc.slot(key)
-		c.uses = append(c.uses, use{slot: v.slot, node: i, role: how, typ: typ, port: p.name, at: a.at})
-	}
-	switch p.want {
-	case wantScript:
-		c.t.nodes[i].code = c.script(a, sc, i)
-	case wantStatus:
-		if err := c.t.nodes[i].elseStatus.UnmarshalText([]byte(a.value)); err != nil || c.t.nodes[i].elseStatus == Idle {
-			c.src.problem(a.at, "SUCCESS, FAILURE, SKIPPED or RUNNING", "‘%s’ is not a status", a.value)
-		}
-	case wantText:
-		if isKey {
-			connect(readsIfSet, nil)
-		}
-		v.text = a.value
-	case wantOut, wantOutBool, wantKey:
-		typ, how := typeInt, writes
-		if p.want != wantOut {
-			typ = typeBool
-		}
-		if p.want == wantKey {
-			how = readsIfSet
-		}
-		switch {
-		case isKey:
-			connect(how, typ)
-		case a.value != "":
-			c.src.problem(a.at, fmt.Sprintf(`write %s="{key}"`, p.name), "port %s wants a key, not ‘%s’", p.name, a.value)
-		}
-	case wantInt, wantBool:
-		if isKey {
-			connect(reads, typeInt64)
-			return
-		}
-		switch a.value {
-		case "true":
-			v.n = 1
-		case "false":
-		default:
-			n, err := strconv.ParseInt(a.value, 10, 32)
-			if err != nil || p.want == wantBool {
-				c.src.problem(a.at, "", "port %s: %v", p.name, &valueError{a.value, map[want]string{wantInt: "a whole number", wantBool: "true or false"}[p.want]})
-			}
-			v.n = n
-		}
-	}
-}
-
-// guardAttr takes an attribute that is a condition of any node; false if it is not one.
-func (c *compiler) guardAttr(a attribute, sc *scope, i int32) bool {
-	if !strings.HasPrefix(a.name, "_") {
-		return false
-	}
-	n := &c.t.nodes[i]
-	g := n.guard
-	if g == nil {
-		g = &guards{}
-	}
-	places := map[string]**script{"_failureIf": &g.failureIf, "_successIf": &g.successIf, "_skipIf": &g.skipIf,
-		"_while": &g.while, "_onSuccess": &g.onSuccess, "_onFailure": &g.onFailure, "_onHalted": &g.onHalted, "_post": &g.post}
-	place, known := places[a.name]
-	if !known {
-		if a.name != "_fullpath" && a.name != "_uid" {
-			c.src.warn(a.at, didYouMean(a.name, keysOf(places)), "attribute %s means nothing and is ignored", a.name)
-		}
-		return true
-	}
-	*place = c.script(a, sc, i)
-	n.guard = g
-	return true
-}
-
-// script parses an expression and connects its keys.
-func (c *compiler) script(a attribute, sc *scope, i int32) *script {
-	s, err := parseScript(a.value)
-	if err != nil {
-		e := err.(*scriptError)
-		c.src.problem(a.at+len(a.name)+2+e.pos, "", "%s: %s", a.name, e.msg)
-		return nil
-	}
-	var connect func(e *expr)
-	connect = func(e *expr) {
-		how := reads
-		switch {
-		case e.op == ":=":
-			how = writes
-		case e.op == "key":
-		case e.key == "": // an operator
-			how = readsIfSet
-		}
-		if e.key != "" {
-			e.slot = sc.slot(e.key)
-			c.uses = append(c.uses, use{slot: e.slot, node: i, role: how, port: a.name, at: a.at + len(a.name) + 2 + e.pos})
-		}
-		for _, k := range e.kids {
-			connect(k)
-		}
-	}
-	for _, e := range s.stmts {
-		connect(e)
-	}
-	return s
-}
-
-func (c *compiler) leafNode(el *element, leaf *Leaf, sc *scope, i int32) {
-	n := &c.t.nodes[i]
-	n.leaf, n.bind = leaf, &binding{note: leaf.note}
-	if len(el.kids) > 0 {
-		c.src.problem(el.at, "", "%s takes no children", leaf.Name)
-	}
-	known := map[string]bool{"name": true, "ID": true}
-	for _, p := range leaf.in {
-		known[p.Name] = true
-		n.bind.in = append(n.bind.in, c.input(el, leaf, p, sc, i))
-	}
-	for _, p := range leaf.out {
-		known[p.Name] = true
-		a, ok := el.attr(p.Name)
-		if !ok {
-			continue
-		}
-		key, isKey := keyOf(a)
-		if !isKey {
-			c.src.problem(a.at, fmt.Sprintf(`write %s="{key}"`, p.Name), "output port %s wants a key, not ‘%s’", p.Name, a.value)
-			continue
-		}
-		w := wire{port: p.Name, field: p.field, typ: p.Type, slot: sc.slot(key)}
-		n.bind.out = append(n.bind.out, w)
-		c.uses = append(c.uses, use{slot: w.slot, node: i, role: writes, typ: p.Type, port: p.Name, at: a.at})
-	}
-	for _, a := range el.attrs {
-		if !known[a.name] && !c.guardAttr(a, sc, i) {
-			c.src.problem(a.at, didYouMean(a.name, keysOf(known)), "%s has no port %s", leaf.Name, a.name)
-		}
-	}
-}
-
-func (c *compiler) input(el *element, leaf *Leaf, p Port, sc *scope, i int32) wire {
-	w := wire{port: p.Name, field: p.field, typ: p.Type, slot: -1, literal: reflect.Zero(p.Type), must: !p.Optional && !p.HasDef}
-	a, ok := el.attr(p.Name)
-	if !ok {
-		if w.must {
-			c.src.problem(el.at, fmt.Sprintf(`write %s="{key}"`, p.Name), "%s wants port %s (%s): %s", leaf.Name, p.Name, typeName(p.Type), p.Doc)
-			return w
-		}
-		a = attribute{name: p.Name, value: p.Default, at: el.at}
-		if !p.HasDef {
-			return w
-		}
-	}
-	if p.HasDef {
-		def, _ := parseLiteral(p.Default, p.Type)
-		w.literal = reflect.ValueOf(def)
-	}
-	if key, isKey := keyOf(a); isKey {
-		w.slot = sc.slot(key)
-		how := reads
-		if !w.must {
-			how = readsIfSet
-		}
-		c.uses = append(c.uses, use{slot: w.slot, node: i, role: how, typ: p.Type, port: p.Name, at: a.at})
-		return w
-	}
-	lit, err := parseLiteral(a.value, p.Type)
-	if err != nil {
-		c.src.problem(a.at, "", "%s: port %s: %v", leaf.Name, p.Name, err)
-		return w
-	}
-	w.literal = reflect.ValueOf(lit)
-	return w
 }

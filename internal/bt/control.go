@@ -2,6 +2,7 @@ package bt
 
 import (
 	"fmt"
+	"math"
 	mathbits "math/bits"
 )
 
@@ -129,6 +130,7 @@ func (x *exec) parallel(i int32, n *node, c *Cell) Status {
 		case succeeded >= success, asked < 0 && succeeded+skipped >= success:
 			return Success
 		case failed > 0 && (failed >= failure || kids-failed < success):
+			x.reason = *c.Why
 			return Failure
 		}
 	}
@@ -151,6 +153,7 @@ func (x *exec) parallelAll(i int32, n *node, c *Cell) Status {
 	case bits(c.Skip) == kids:
 		return Skipped
 	case bits(c.Fail) > 0 && bits(c.Fail) >= threshold(x.number(i, &n.ports[0]), kids):
+		x.reason = *c.Why
 		return Failure
 	}
 	return Success
@@ -160,6 +163,7 @@ func (x *exec) finishKid(c *Cell, k int, st Status) {
 	switch st {
 	case Failure:
 		c.Fail |= 1 << k
+		c.Why = x.why()
 	case Skipped:
 		c.Skip |= 1 << k
 	case Running:
@@ -238,7 +242,7 @@ func (x *exec) tryCatch(n *node, c *Cell) Status {
 		case Running:
 			return Running
 		default:
-			c.At = catch + 1
+			c.At, c.Why = catch+1, x.why()
 		}
 	}
 	if c.At == catch {
@@ -247,14 +251,17 @@ func (x *exec) tryCatch(n *node, c *Cell) Status {
 		}
 		return Success
 	}
-	why := x.reason
 	if x.tick(n.kids[catch]) == Running {
 		return Running
 	}
-	if why.Reason != "" {
-		x.reason = why
-	}
+	x.reason = *c.Why
 	return Failure
+}
+
+// why keeps the reason of the failure just returned, for a node that fails later because of it.
+func (x *exec) why() *Fault {
+	f := x.reason
+	return &f
 }
 
 func (x *exec) decorate(i int32, n *node, c *Cell) Status {
@@ -323,7 +330,7 @@ func (x *exec) cycle(i int32, n *node, c *Cell, goOn Status) Status {
 func (x *exec) timeout(i int32, n *node, c *Cell) Status {
 	if !c.On {
 		if ms := x.number(i, &n.ports[0]); ms > 0 {
-			c.Due = x.now + ms
+			c.Due = x.after(ms)
 		}
 	} else if c.Due > 0 && x.now >= c.Due {
 		x.halt(n.kids[0])
@@ -334,7 +341,7 @@ func (x *exec) timeout(i int32, n *node, c *Cell) Status {
 
 func (x *exec) delay(i int32, n *node, c *Cell) Status {
 	if !c.On {
-		c.Due = x.now + x.number(i, &n.ports[0])
+		c.Due = x.after(x.number(i, &n.ports[0]))
 	}
 	if c.Due > 0 && x.now < c.Due {
 		return Running
@@ -343,9 +350,12 @@ func (x *exec) delay(i int32, n *node, c *Cell) Status {
 	return x.tick(n.kids[0])
 }
 
+// after is the run time ms from here.
+func (x *exec) after(ms int64) int64 { return x.now + min(ms, math.MaxInt64-x.now) }
+
 func (x *exec) runOnce(i int32, n *node, c *Cell) Status {
 	if c.Keep != Idle {
-		if n.ports[0].n != 0 {
+		if x.flag(i, &n.ports[0]) {
 			return Skipped
 		}
 		if c.Keep == Failure {

@@ -1,6 +1,9 @@
 package bt
 
-import "strconv"
+import (
+	"math"
+	"strconv"
+)
 
 type kind uint8
 
@@ -49,10 +52,13 @@ type spec struct {
 	doc      string
 }
 
-// kernelPort is a port of a kernel node. want says what its literal must be.
+// kernelPort is a port of a kernel node. want says what its literal must be; without a default it is required, unless it
+// is optional.
 type kernelPort struct {
 	name, def string
 	want      want
+	least     int64 // for wantInt
+	optional  bool
 	doc       string
 }
 
@@ -69,7 +75,7 @@ const (
 	wantKey                 // a key that holds a bool
 )
 
-// Port names of BT.CPP that the tick reads by position.
+// specs lists the kernel's nodes. A tick finds their ports by position.
 var specs = buildSpecs()
 
 var kindByName = indexSpecs()
@@ -84,7 +90,10 @@ func buildSpecs() []spec {
 	action := func(name string, k kind, category, glyph string, ports ...kernelPort) spec {
 		return spec{name: name, kind: k, category: category, glyph: glyph, min: 0, max: -1, ports: ports}
 	}
-	number := func(name, def string) kernelPort { return kernelPort{name: name, def: def, want: wantInt} }
+	number := func(name, def string, least int64) kernelPort {
+		return kernelPort{name: name, def: def, want: wantInt, least: least}
+	}
+	threshold := func(name, def string) kernelPort { return number(name, def, math.MinInt64) }
 	all := []spec{
 		control("Sequence", kSequence, "→", 1, 0),
 		control("Fallback", kFallback, "?", 1, 0),
@@ -93,19 +102,19 @@ func buildSpecs() []spec {
 		control("SequenceWithMemory", kSequenceWithMemory, "→*", 1, 0),
 		control("AsyncSequence", kAsyncSequence, "→~", 1, 0),
 		control("AsyncFallback", kAsyncFallback, "?~", 1, 0),
-		control("Parallel", kParallel, "⇶", 1, 64, number("success_count", "-1"), number("failure_count", "1")),
-		control("ParallelAll", kParallelAll, "⇶", 1, 64, number("max_failures", "1")),
+		control("Parallel", kParallel, "⇶", 1, 64, threshold("success_count", "-1"), threshold("failure_count", "1")),
+		control("ParallelAll", kParallelAll, "⇶", 1, 64, threshold("max_failures", "1")),
 		control("IfThenElse", kIfThenElse, "⑂", 2, 3),
 		control("WhileDoElse", kWhileDoElse, "⑂", 2, 3),
 		control("TryCatch", kTryCatch, "⚠", 2, 0),
 		decorator("Inverter", kInverter, "¬"),
 		decorator("ForceSuccess", kForceSuccess, "✓"),
 		decorator("ForceFailure", kForceFailure, "✗"),
-		decorator("Repeat", kRepeat, "↻", number("num_cycles", "")),
-		decorator("RetryUntilSuccessful", kRetry, "↺", number("num_attempts", "")),
+		decorator("Repeat", kRepeat, "↻", number("num_cycles", "", -1)),
+		decorator("RetryUntilSuccessful", kRetry, "↺", number("num_attempts", "", -1)),
 		decorator("KeepRunningUntilFailure", kKeepRunning, "∞"),
-		decorator("Timeout", kTimeout, "⏱", number("msec", "")),
-		decorator("Delay", kDelay, "⏲", number("delay_msec", "")),
+		decorator("Timeout", kTimeout, "⏱", number("msec", "", 0)),
+		decorator("Delay", kDelay, "⏲", number("delay_msec", "", 0)),
 		decorator("RunOnce", kRunOnce, "1", kernelPort{name: "then_skip", def: "true", want: wantBool}),
 		decorator("Precondition", kPrecondition, "⊢", kernelPort{name: "if", want: wantScript},
 			kernelPort{name: "else", def: "FAILURE", want: wantStatus}),
@@ -124,8 +133,8 @@ func buildSpecs() []spec {
 	loop := decorator("Loop", kLoop, "↻",
 		kernelPort{name: "max", want: wantInt, doc: "how often the child may run; FAILURE when that did not set `until`"},
 		kernelPort{name: "until", want: wantKey, doc: "a bool key: once true after a SUCCESS of the child, the loop is SUCCESS"},
-		kernelPort{name: "turn", def: " ", want: wantOut, doc: "written before each run of the child: 1, 2 … max"},
-		kernelPort{name: "last", def: " ", want: wantOutBool, doc: "written with it: true in the last run"})
+		kernelPort{name: "turn", optional: true, want: wantOut, doc: "written before each run of the child: 1, 2 … max"},
+		kernelPort{name: "last", optional: true, want: wantOutBool, doc: "written with it: true in the last run"})
 	loop.ours = true
 	loop.doc = "Runs the child until a key is true, at most max times. A FAILURE of the child is FAILURE at once."
 	return append(all, loop)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"sort"
 )
 
 // Leaf is a type of leaf node, made by Check, Func or Task.
@@ -48,8 +47,9 @@ func Check[I any](name, doc string, f func(I) (bool, string)) Leaf {
 }
 
 // Func is a pure computation. out starts as what its ports hold, and what f leaves in it is written on SUCCESS and
-// FAILURE alike; a field that is zero is not written to a key that nothing has written before. An error is FAILURE
-// with its text as reason. A field tagged `port:",note"` is shown with the node's event.
+// FAILURE alike; on FAILURE, a field that is zero is not written to a key that nothing has written before. An error is
+// FAILURE with its text as reason. f replaces slices, maps and what pointers point to, and never changes them in place:
+// they may be shared. A field tagged `port:",note"` is shown with the node's event.
 func Func[I, O any](name, doc string, f func(in I, out *O) error) Leaf {
 	l := newLeaf(name, doc, funcLeaf, reflect.TypeFor[I](), reflect.TypeFor[O]())
 	l.call = func(b *binding, x *exec, i int32) Status {
@@ -59,7 +59,9 @@ func Func[I, O any](name, doc string, f func(in I, out *O) error) Leaf {
 			return x.broken(i, err)
 		}
 		outV := reflect.ValueOf(&out).Elem()
-		b.prefill(x, outV)
+		if err := b.prefill(x, outV); err != nil {
+			return x.broken(i, err)
+		}
 		return b.finish(x, i, outV, f(in, &out))
 	}
 	return l
@@ -84,11 +86,10 @@ func Task[I, O any](name, doc string, plan func(I) ([]Request, error), collect f
 		if err := b.load(x, reflect.ValueOf(&in).Elem()); err != nil {
 			return x.broken(i, err)
 		}
-		var done []Completion
 		if !x.s.Cells[i].On {
 			requests, err := plan(in)
-			if err != nil {
-				return x.failedWith(i, err)
+			if f := asFault(err); f != nil {
+				return x.failed(i, f.Kind, f.Reason)
 			}
 			if err := x.begin(i, name, requests); err != nil {
 				return x.broken(i, err)
@@ -100,7 +101,9 @@ func Task[I, O any](name, doc string, plan func(I) ([]Request, error), collect f
 		}
 		var out O
 		outV := reflect.ValueOf(&out).Elem()
-		b.prefill(x, outV)
+		if err := b.prefill(x, outV); err != nil {
+			return x.broken(i, err)
+		}
 		return b.finish(x, i, outV, collect(in, done, &out))
 	}
 	return l
@@ -118,30 +121,24 @@ func newLeaf(name, doc string, class leafClass, in, out reflect.Type) Leaf {
 }
 
 // Registry knows the leaf types that trees may use, beside the nodes of the kernel. It is filled once, then only read.
-type Registry struct{ leaves map[string]Leaf }
+type Registry struct{ leaves map[string]*Leaf }
 
-// NewRegistry holds the given leaves. A bad port declaration or a name that is taken is an error.
+// NewRegistry holds the given leaves. A bad port declaration, or a name that is taken or no XML name, is an error.
 func NewRegistry(leaves ...Leaf) (*Registry, error) {
-	r := &Registry{leaves: make(map[string]Leaf, len(leaves))}
+	r := &Registry{leaves: make(map[string]*Leaf, len(leaves))}
 	var errs []error
 	for _, l := range leaves {
 		_, taken := r.leaves[l.Name]
-		if _, kernel := kindByName[l.Name]; taken || kernel {
+		switch {
+		case taken || kindByName[l.Name] != nil || l.Name == "SubTree" || isCategory(l.Name):
 			l.err = fmt.Errorf("leaf %s: that name is taken", l.Name)
+		case !isWord(l.Name):
+			l.err = fmt.Errorf("leaf ‘%s’: a name has letters, digits and _, and begins with a letter", l.Name)
 		}
 		errs = append(errs, l.err)
-		r.leaves[l.Name] = l
+		r.leaves[l.Name] = &l
 	}
 	return r, errors.Join(errs...)
-}
-
-func (r *Registry) sorted() []Leaf {
-	all := make([]Leaf, 0, len(r.leaves))
-	for _, l := range r.leaves {
-		all = append(all, l)
-	}
-	sort.Slice(all, func(i, j int) bool { return all[i].Name < all[j].Name })
-	return all
 }
 
 // binding connects the fields of one leaf node to slots and literals.
@@ -170,7 +167,7 @@ func (b *binding) load(x *exec, in reflect.Value) error {
 		v := x.s.Slots[w.slot]
 		if v == nil {
 			if w.must {
-				return fmt.Errorf("port %s: key {%s} was not written yet", w.port, x.t.slots[w.slot].name)
+				return fmt.Errorf("port %s: %w", w.port, x.unwritten(w.slot))
 			}
 			if w.literal.IsValid() {
 				in.Field(w.field).Set(w.literal)
@@ -186,22 +183,28 @@ func (b *binding) load(x *exec, in reflect.Value) error {
 	return nil
 }
 
-func (b *binding) prefill(x *exec, out reflect.Value) {
+func (b *binding) prefill(x *exec, out reflect.Value) error {
 	for i := range b.out {
 		w := &b.out[i]
-		if v := x.s.Slots[w.slot]; v != nil {
-			if c, err := convertTo(v, w.typ); err == nil {
-				out.Field(w.field).Set(reflect.ValueOf(c))
-			}
+		v := x.s.Slots[w.slot]
+		if v == nil {
+			continue
 		}
+		c, err := convertTo(v, w.typ)
+		if err != nil {
+			return fmt.Errorf("port %s: key {%s}: %w", w.port, x.t.slots[w.slot].name, err)
+		}
+		out.Field(w.field).Set(reflect.ValueOf(c))
 	}
+	return nil
 }
 
 func (b *binding) finish(x *exec, i int32, out reflect.Value, err error) Status {
+	fault := asFault(err)
 	for k := range b.out {
 		w := &b.out[k]
 		field := out.Field(w.field)
-		if x.s.Slots[w.slot] == nil && field.IsZero() {
+		if fault != nil && x.s.Slots[w.slot] == nil && field.IsZero() {
 			continue
 		}
 		v, convErr := x.t.slots[w.slot].convert(field.Interface())
@@ -213,10 +216,25 @@ func (b *binding) finish(x *exec, i int32, out reflect.Value, err error) Status 
 	if b.note >= 0 {
 		x.note = out.Field(b.note).String()
 	}
-	if err != nil {
-		return x.failedWith(i, err)
+	if fault != nil {
+		return x.failed(i, fault.Kind, fault.Reason)
 	}
 	return Success
+}
+
+// asFault is an error as a Fault. A nil *Fault is none: a completion's Err may be handed on as it is.
+func asFault(err error) *Fault {
+	if err == nil {
+		return nil
+	}
+	var f *Fault
+	switch found := errors.As(err, &f); {
+	case found && f != nil:
+		return &Fault{Kind: f.Kind, Reason: err.Error()}
+	case found && errors.Unwrap(err) == nil:
+		return nil
+	}
+	return &Fault{Reason: err.Error()}
 }
 
 // begin records a task's requests; collect issues those that may start.
@@ -271,16 +289,27 @@ func (x *exec) taskOf(node int32) int {
 	return -1
 }
 
-// deliver hands a completion to the task that waits for it; one for a halted operation is dropped.
-func (s *State) deliver(c Completion) {
+// deliver hands a completion to the task that waits for it; one for a halted operation is dropped. The result is kept in
+// the form that Encode gives it, so that a leaf reads the same bytes before and after.
+func (s *State) deliver(c Completion) error {
 	for k := range s.Tasks {
 		task := &s.Tasks[k]
-		if c.Op >= task.Base && c.Op < task.Base+uint64(len(task.Requests)) {
-			r := &task.Requests[c.Op-task.Base]
-			if r.Issued && r.Done == nil {
-				r.Done = &c
-			}
-			return
+		if c.Op < task.Base || c.Op >= task.Base+uint64(len(task.Requests)) {
+			continue
 		}
+		r := &task.Requests[c.Op-task.Base]
+		if !r.Issued || r.Done != nil {
+			return nil
+		}
+		if len(c.Result) > 0 {
+			result, err := json.Marshal(c.Result)
+			if err != nil {
+				return fmt.Errorf("the result of operation %d is not JSON: %w", c.Op, err)
+			}
+			c.Result = result
+		}
+		r.Done = &c
+		return nil
 	}
+	return nil
 }

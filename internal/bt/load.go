@@ -1,11 +1,11 @@
 package bt
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"sort"
-	"strings"
 )
 
 // Options say how a tree meets its surroundings.
@@ -18,37 +18,52 @@ type Options struct {
 // Load reads a tree file in BT.CPP v4's XML and checks its wiring. The error is a *LoadError that holds everything
 // found wrong; warnings stand in Tree.Warnings.
 func (r *Registry) Load(file string, text []byte, opt Options) (*Tree, error) {
-	src := &source{file: file, text: text}
-	trees := src.trees()
-	if trees == nil {
+	text = bytes.Clone(text)
+	src := &source{file: file, text: bytes.TrimPrefix(text, []byte("\ufeff"))}
+	root := src.parse()
+	if root == nil {
 		_, err := src.split()
 		return nil, err
 	}
-	main := src.mainTree(trees, opt.Main)
-	if main == nil {
-		_, err := src.split()
-		return nil, err
+	trees := src.trees(root)
+	main := src.mainTree(root, trees, opt.Main)
+	t := &Tree{File: file, Source: text, rootKeys: map[string]int32{}}
+	if main != nil {
+		t.ID = main.id
+		c := newCompiler(src, r, trees, t)
+		c.given(main, opt.Given)
+		c.wanted(main, opt.Wanted)
+		c.build(main.body, c.root, -1, main.id, []string{main.id})
+		c.check()
 	}
-	t := &Tree{ID: main.id, File: file, Source: text, rootKeys: map[string]int32{}}
-	c := &compiler{src: src, reg: r, trees: trees, t: t}
-	root := &scope{keys: t.rootKeys, c: c}
-	root.root = root
-	c.given(root, opt.Given)
-	c.wanted(root, opt.Wanted)
-	c.build(main.body, root, -1, main.id, []string{main.id})
-	c.unused(main.id)
-	c.check()
+	r.checkRest(src, trees, main)
 	warnings, err := src.split()
 	if err != nil {
 		return nil, err
 	}
 	t.Warnings = warnings
-	t.Hash = r.hash(t)
+	t.Hash = hash(t)
 	return t, nil
 }
 
+// checkRest warns of the trees that the main one does not reach, and checks what each can be checked for alone.
+func (r *Registry) checkRest(src *source, trees map[string]*treeDef, main *treeDef) {
+	for _, id := range keysOf(trees) {
+		def := trees[id]
+		if def == main || def.used {
+			continue
+		}
+		if main != nil {
+			src.warn(def.el.at, "", "tree %s is not used by %s", id, main.id)
+		}
+		alone := newCompiler(src, r, trees, &Tree{rootKeys: map[string]int32{}})
+		alone.shallow = true
+		alone.build(def.body, alone.root, -1, id, []string{id})
+	}
+}
+
 // hash covers what a State's layout depends on.
-func (r *Registry) hash(t *Tree) string {
+func hash(t *Tree) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\x00%s\x00", t.ID, t.Source)
 	for _, s := range t.slots {
@@ -61,74 +76,88 @@ func (r *Registry) hash(t *Tree) string {
 type treeDef struct {
 	id   string
 	el   *element
-	body *element
-	used bool
+	body *element // nil after a problem
+	used bool     // a SubTree names it that the main tree reaches
 }
 
-// trees finds the <BehaviorTree> elements; nil if the file can't be read at all.
-func (s *source) trees() map[string]*treeDef {
-	root := s.parse()
-	if root == nil {
-		return nil
-	}
+const writeRoot = `a tree file begins with <root BTCPP_format="4">`
+
+// trees finds the <BehaviorTree> elements below the root.
+func (s *source) trees(root *element) map[string]*treeDef {
+	trees := map[string]*treeDef{}
 	if root.name != "root" {
-		s.problem(root.at, `a tree file begins with <root BTCPP_format="4">`, "the root element is <%s>", root.name)
-		return nil
+		s.problem(root.at, writeRoot, "the root element is <%s>", root.name)
+		return trees
 	}
 	if format, ok := root.attr("BTCPP_format"); !ok || format.value != "4" {
 		s.problem(root.at, `write <root BTCPP_format="4">`, "this is not BehaviorTree.CPP format 4")
 	}
-	trees := map[string]*treeDef{}
 	for _, el := range root.kids {
 		switch el.name {
 		case "TreeNodesModel":
 		case "include":
 			s.problem(el.at, "put its trees into this file", "<include> is not supported: a run keeps its tree as one text")
 		case "BehaviorTree":
-			id, ok := el.attr("ID")
-			switch {
-			case !ok || id.value == "":
-				s.problem(el.at, `write <BehaviorTree ID="Name">`, "a <BehaviorTree> without ID")
-			case trees[id.value] != nil:
-				s.problem(id.at, "rename one of them", "a second tree is called %s", id.value)
-			case len(el.kids) != 1:
-				s.problem(el.at, "put them into a Sequence or Fallback", "tree %s has %d nodes at its top, not one", id.value, len(el.kids))
-			default:
-				trees[id.value] = &treeDef{id: id.value, el: el, body: el.kids[0]}
-			}
+			s.tree(el, trees)
 		default:
 			s.problem(el.at, "trees stand in <BehaviorTree ID=…>", "<%s> does not belong below <root>", el.name)
 		}
 	}
-	if main, ok := root.attr("main_tree_to_execute"); ok && trees[main.value] == nil {
-		s.problem(main.at, didYouMean(main.value, keysOf(trees)), "there is no tree %s", main.value)
-	} else if ok {
-		trees[main.value].used = true
-	}
-	if len(trees) == 0 && len(s.problems) == 0 {
-		s.problem(root.at, "", "the file holds no <BehaviorTree>")
-	}
 	return trees
 }
 
-// mainTree picks the tree to run.
-func (s *source) mainTree(trees map[string]*treeDef, name string) *treeDef {
-	if name != "" {
+func (s *source) tree(el *element, trees map[string]*treeDef) {
+	id, ok := el.attr("ID")
+	switch {
+	case !ok || id.value == "":
+		s.problem(el.at, `write <BehaviorTree ID="Name">`, "a <BehaviorTree> without ID")
+		return
+	case trees[id.value] != nil:
+		s.problem(id.at, "rename one of them", "a second tree is called %s", id.value)
+		return
+	}
+	s.strayText(el)
+	def := &treeDef{id: id.value, el: el}
+	trees[id.value] = def
+	switch len(el.kids) {
+	case 0:
+		s.problem(el.at, "put one node into it", "tree %s is empty", id.value)
+	case 1:
+		def.body = el.kids[0]
+	default:
+		s.problem(el.kids[1].at, "put them into a Sequence or Fallback", "tree %s has %d nodes at its top, not one", id.value, len(el.kids))
+	}
+}
+
+func (s *source) strayText(el *element) {
+	if el.text != "" {
+		s.warn(el.textAt, "", "text in <%s> means nothing and is ignored", el.name)
+	}
+}
+
+// mainTree picks the tree to run; nil after a problem.
+func (s *source) mainTree(root *element, trees map[string]*treeDef, name string) *treeDef {
+	marked, isMarked := root.attr("main_tree_to_execute")
+	if isMarked && trees[marked.value] == nil {
+		s.problem(marked.at, didYouMean(marked.value, keysOf(trees)), "there is no tree %s", marked.value)
+	}
+	switch {
+	case root.name != "root":
+	case len(trees) == 0:
+		s.problem(root.at, `write <BehaviorTree ID="Name">`, "the file holds no tree")
+	case name != "":
 		if trees[name] == nil {
-			s.problem(0, didYouMean(name, keysOf(trees)), "there is no tree %s in this file", name)
+			s.problem(root.at, didYouMean(name, keysOf(trees)), "there is no tree %s in this file", name)
 		}
 		return trees[name]
+	case isMarked:
+		return trees[marked.value]
+	case len(trees) == 1:
+		return trees[keysOf(trees)[0]]
+	default:
+		s.problem(root.at, `write <root BTCPP_format="4" main_tree_to_execute="…">`, "the file holds %d trees and names no main one", len(trees))
 	}
-	var marked *treeDef
-	for _, t := range trees {
-		if t.used || len(trees) == 1 {
-			marked = t
-		}
-	}
-	if marked == nil && len(s.problems) == 0 {
-		s.problem(0, `write <root BTCPP_format="4" main_tree_to_execute="…">`, "the file holds %d trees and names no main one", len(trees))
-	}
-	return marked
+	return nil
 }
 
 func keysOf[V any](m map[string]V) []string {
@@ -138,43 +167,4 @@ func keysOf[V any](m map[string]V) []string {
 	}
 	sort.Strings(keys)
 	return keys
-}
-
-// didYouMean names the nearest of the known names, or all if none is near and they are few.
-func didYouMean(name string, known []string) string {
-	best, bestDist := "", len(name)/2+1
-	for _, k := range known {
-		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < bestDist {
-			best, bestDist = k, d
-		}
-	}
-	switch {
-	case best != "":
-		return "did you mean " + best + "?"
-	case len(known) == 0:
-		return ""
-	case len(known) <= 12:
-		return "there is: " + strings.Join(known, ", ")
-	}
-	return ""
-}
-
-// distance is Levenshtein's, in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diag := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diag
-			if a[i] != b[j] {
-				cost = 1 + min(diag, row[j], row[j+1])
-			}
-			diag, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }

@@ -27,7 +27,8 @@ func (r *Registry) Models(w io.Writer) error {
 			})
 		}
 	}
-	for _, l := range r.sorted() {
+	for _, name := range keysOf(r.leaves) {
+		l := r.leaves[name]
 		category := "Action"
 		if l.class == checkLeaf {
 			category = "Condition"

@@ -1,8 +1,6 @@
 package bt
 
-import (
-	"strings"
-)
+import "strings"
 
 // Mark is what a picture shows beside a node: its last status and a note.
 type Mark struct {
@@ -11,8 +9,8 @@ type Mark struct {
 	Changed bool // since the picture before
 }
 
-// Picture draws a tree as text, a line a node. marks is nil for the bare structure; else it has one Mark a node, and
-// nodes that never ran show none.
+// Picture draws a tree as text, a line a node. marks is nil for the bare structure with the ports that the file gives as
+// constants; else it has one Mark a node, and nodes that never ran show none.
 func (t *Tree) Picture(marks []Mark) string {
 	b := &strings.Builder{}
 	b.WriteString(t.ID + "\n")
@@ -20,7 +18,7 @@ func (t *Tree) Picture(marks []Mark) string {
 	return b.String()
 }
 
-var statusGlyphs = [...]string{Idle: "", Running: "…", Success: "✓", Failure: "✗", Skipped: "⊘"}
+var statusGlyphs = [...]string{Idle: "■", Running: "…", Success: "✓", Failure: "✗", Skipped: "⊘"}
 
 func (t *Tree) draw(b *strings.Builder, i int32, indent string, last bool, marks []Mark) {
 	n := t.Node(i)
@@ -30,14 +28,14 @@ func (t *Tree) draw(b *strings.Builder, i int32, indent string, last bool, marks
 	}
 	b.WriteString(indent + branch + n.Glyph + " " + n.Type)
 	if n.Name != "" && n.Name != n.Type {
-		b.WriteString(" “" + n.Name + "”")
+		b.WriteString(" “" + oneLine(n.Name) + "”")
 	}
 	if marks == nil {
 		t.drawPorts(b, i)
-	} else if m := marks[i]; m.Status != Idle {
+	} else if m := marks[i]; m.Status != Idle || m.Note != "" {
 		b.WriteString("  " + statusGlyphs[m.Status])
 		if m.Note != "" {
-			b.WriteString(" " + m.Note)
+			b.WriteString(" " + oneLine(m.Note))
 		}
 	}
 	b.WriteByte('\n')
@@ -47,41 +45,45 @@ func (t *Tree) draw(b *strings.Builder, i int32, indent string, last bool, marks
 	}
 }
 
-// drawPorts shows what is decided in the file: numbers, conditions and the constants of leaves.
+// drawPorts shows what is decided in the file: numbers, conditions, and the constants of leaves.
 func (t *Tree) drawPorts(b *strings.Builder, i int32) {
 	n := &t.nodes[i]
-	for _, p := range n.ports {
-		switch {
-		case p.slot >= 0 && p.key != "":
-			b.WriteString(" " + p.port + "={" + p.key + "}")
-		case p.text != "":
-			b.WriteString(" " + p.port + "=" + p.text)
-		case n.code == nil && n.kind != kLoop && n.kind != kRunOnce:
-			b.WriteString(" " + p.port + "=" + textOf(float64(p.n)))
-		case n.kind == kLoop && p.port == "max":
-			b.WriteString(" max=" + textOf(float64(p.n)))
+	show := func(port, text string) { b.WriteString(" " + port + "=" + shortened(oneLine(text))) }
+	code := func(name string, s *script) {
+		if s != nil {
+			b.WriteString(" " + name + "‹" + oneLine(s.text) + "›")
 		}
 	}
-	if n.code != nil {
-		b.WriteString(" ‹" + n.code.text + "›")
+	code("", n.code)
+	for k, p := range n.ports {
+		if p.text != "" && n.spec.ports[k].want != wantScript {
+			show(p.port, p.text)
+		}
 	}
 	if n.bind != nil {
 		for _, w := range n.bind.in {
-			if w.slot < 0 && w.literal.IsValid() && !w.literal.IsZero() {
-				b.WriteString(" " + w.port + "=" + textOf(w.literal.Interface()))
+			if w.slot < 0 && !w.literal.IsZero() {
+				show(w.port, textOf(w.literal.Interface()))
 			}
 		}
 	}
 	if g := n.guard; g != nil {
-		for _, s := range []struct {
-			name string
-			code *script
-		}{{"failureIf", g.failureIf}, {"successIf", g.successIf}, {"skipIf", g.skipIf}, {"while", g.while}} {
-			if s.code != nil {
-				b.WriteString(" " + s.name + "‹" + s.code.text + "›")
-			}
-		}
+		code("failureIf", g.failureIf)
+		code("successIf", g.successIf)
+		code("skipIf", g.skipIf)
+		code("while", g.while)
 	}
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// shortened is a constant as far as a picture has room for it.
+func shortened(text string) string {
+	const room = 60
+	if runes := []rune(text); len(runes) > room {
+		return string(runes[:room-1]) + "…"
+	}
+	return text
 }
 
 // Marks follows the events of a run, so that a picture can show where it is. A node keeps its last status until it is

@@ -18,7 +18,8 @@ import (
 //	}
 //
 // An input without default is required unless it is optional: then an absent attribute or an unwritten key reads as the
-// zero value. An output may be left unconnected.
+// zero value. An output may be left unconnected. A type is string, bool, int, int64, float64, or whatever JSON gives back
+// as it took it.
 type Port struct {
 	Name     string
 	Doc      string
@@ -54,8 +55,11 @@ func portsOf(t reflect.Type) (ports []Port, note int, err error) {
 			note = i
 			continue
 		}
-		if name == "" || seen[name] || (option != "" && option != "optional") {
+		if !isWord(name) || name == "name" || name == "ID" || seen[name] || (option != "" && option != "optional") {
 			return nil, note, fmt.Errorf("%v.%s: bad port tag ‘%s’", t, f.Name, tag)
+		}
+		if !isData(f.Type) {
+			return nil, note, fmt.Errorf("%v.%s: a port can't be %v", t, f.Name, f.Type)
 		}
 		seen[name] = true
 		p := Port{Name: name, Doc: f.Tag.Get("doc"), Type: f.Type, Optional: option == "optional", field: i}
@@ -68,6 +72,34 @@ func portsOf(t reflect.Type) (ports []Port, note int, err error) {
 		ports = append(ports, p)
 	}
 	return ports, note, nil
+}
+
+// isWord says whether a leaf or port can be called that in BT.CPP.
+func isWord(name string) bool {
+	for i, r := range name {
+		letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+		if !letter && (i == 0 || r != '_' && (r < '0' || r > '9')) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// isData says whether values of a type can be compared with literals and survive Encode.
+func isData(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Struct, reflect.Slice, reflect.Array, reflect.Map, reflect.Pointer:
+		return true
+	}
+	return isBasic(t)
+}
+
+func isBasic(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.String, reflect.Bool, reflect.Int, reflect.Int64, reflect.Float64:
+		return true
+	}
+	return false
 }
 
 // typeName is what Groot2 shows: BT.CPP's names for its basic types, else the Go name.
@@ -112,8 +144,8 @@ func parseLiteral(text string, t reflect.Type) (any, error) {
 		}
 		v.SetInt(n)
 	case reflect.Float64:
-		f, err := strconv.ParseFloat(text, 64)
-		if err != nil {
+		f, ok := parseNumber(text)
+		if !ok {
 			return nil, &valueError{text, "a number"}
 		}
 		v.SetFloat(f)
@@ -138,11 +170,19 @@ func untyped(text string) any {
 	case "false":
 		return false
 	}
-	if f, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) {
+	if f, ok := parseNumber(text); ok {
 		return f
 	}
 	return text
 }
+
+// parseNumber reads a finite number: others have no JSON.
+func parseNumber(text string) (float64, bool) {
+	f, err := strconv.ParseFloat(text, 64)
+	return f, err == nil && isFinite(f)
+}
+
+func isFinite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 
 // slot is one key of one scope. A nil type is a key that only scripts and literals have written: it takes any basic value.
 type slot struct {
@@ -155,20 +195,18 @@ type slot struct {
 func (s *slot) convert(v any) (any, error) { return convertTo(v, s.typ) }
 
 func convertTo(v any, t reflect.Type) (any, error) {
+	if f, ok := v.(float64); ok && !isFinite(f) {
+		return nil, &valueError{fmt.Sprint(f), "a finite number"}
+	}
 	if t == nil {
-		switch n := v.(type) {
-		case int:
-			return float64(n), nil
-		case int64:
-			return float64(n), nil
-		case string, bool, float64:
-			return v, nil
-		}
-		return nil, fmt.Errorf("%T is not a text, number or bool", v)
+		return basic(v)
 	}
 	have := reflect.TypeOf(v)
 	if have == t {
 		return v, nil
+	}
+	if have == nil {
+		return nil, &valueError{"nothing", "a " + typeName(t)}
 	}
 	want := t.Kind()
 	isInt := want == reflect.Int || want == reflect.Int64
@@ -192,11 +230,34 @@ func convertTo(v any, t reflect.Type) (any, error) {
 	return nil, fmt.Errorf("%v does not fit %s", v, typeName(t))
 }
 
+// basic is a value as scripts and untyped keys have it: a string, a bool or a float64.
+func basic(v any) (any, error) {
+	switch v.(type) {
+	case string, bool, float64:
+		return v, nil
+	}
+	if r := reflect.ValueOf(v); r.IsValid() && isBasic(r.Type()) {
+		switch r.Kind() {
+		case reflect.String:
+			return r.String(), nil
+		case reflect.Bool:
+			return r.Bool(), nil
+		case reflect.Float64:
+			return r.Float(), nil
+		default:
+			return float64(r.Int()), nil
+		}
+	}
+	return nil, fmt.Errorf("%T is not a text, number or bool", v)
+}
+
 func (s *slot) decode(raw json.RawMessage) (any, error) {
 	if s.typ == nil {
 		var v any
-		err := json.Unmarshal(raw, &v)
-		return v, err
+		if err := json.Unmarshal(raw, &v); err != nil {
+			return nil, err
+		}
+		return basic(v)
 	}
 	p := reflect.New(s.typ)
 	if err := json.Unmarshal(raw, p.Interface()); err != nil {
@@ -216,8 +277,7 @@ func connectable(from, to reflect.Type) bool {
 }
 
 var (
-	typeInt    = reflect.TypeFor[int]()
-	typeInt64  = reflect.TypeFor[int64]()
-	typeBool   = reflect.TypeFor[bool]()
-	basicTypes = []reflect.Type{nil, reflect.TypeFor[float64](), reflect.TypeFor[string](), typeBool}
+	typeInt   = reflect.TypeFor[int]()
+	typeInt64 = reflect.TypeFor[int64]()
+	typeBool  = reflect.TypeFor[bool]()
 )

@@ -2,7 +2,7 @@ package bt
 
 import (
 	"fmt"
-	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -11,7 +11,7 @@ import (
 
 // script is a parsed expression of BT.CPP's scripting language: statements separated by semicolons, `:=` creates a key, `=`
 // and `+= -= *= /=` want it to exist; arithmetic, comparison, logic, `..` joins texts, `? :` chooses. All numbers are
-// doubles. Strings stand in single quotes.
+// doubles. Texts stand in single quotes.
 type script struct {
 	text  string
 	stmts []*expr
@@ -34,15 +34,28 @@ type scriptError struct {
 
 func (e *scriptError) Error() string { return e.msg }
 
+// maxScript is the longest script, in bytes. It bounds how deep one can nest.
+const maxScript = 4096
+
 type scriptParser struct {
 	text string
 	pos  int
-	tok  string // the current token; "" at the end
-	kind rune   // 'n' number, 's' string, 'i' identifier, 'o' operator
-	at   int
+	tok  string // the current token
+	kind tokenKind
+	at   int // where it begins
 }
 
-// parseScript reads a script. Keys get their slots later, from the compiler.
+type tokenKind uint8
+
+const (
+	noToken tokenKind = iota // the end
+	numberToken
+	textToken
+	wordToken // true, false or a key
+	operatorToken
+)
+
+// parseScript reads a script; an error is a *scriptError. Keys get their slots later, from the compiler.
 func parseScript(text string) (s *script, err error) {
 	p := &scriptParser{text: text}
 	defer func() {
@@ -54,11 +67,14 @@ func parseScript(text string) (s *script, err error) {
 			s, err = nil, e
 		}
 	}()
+	if len(text) > maxScript {
+		p.fail("the script is longer than %d bytes", maxScript)
+	}
 	s = &script{text: strings.TrimSpace(text)}
 	p.next()
-	for p.tok != "" {
+	for p.kind != noToken {
 		s.stmts = append(s.stmts, p.statement())
-		if p.tok != "" && !p.accept(";") {
+		if p.kind != noToken && !p.accept(";") {
 			p.fail("unexpected ‘%s’", p.tok)
 		}
 	}
@@ -72,8 +88,10 @@ func (p *scriptParser) fail(format string, args ...any) {
 	panic(&scriptError{pos: p.at, msg: fmt.Sprintf(format, args...)})
 }
 
+func (p *scriptParser) is(op string) bool { return p.kind == operatorToken && p.tok == op }
+
 func (p *scriptParser) accept(op string) bool {
-	if p.kind == 'o' && p.tok == op {
+	if p.is(op) {
 		p.next()
 		return true
 	}
@@ -83,62 +101,64 @@ func (p *scriptParser) accept(op string) bool {
 var scriptOperators = []string{":=", "+=", "-=", "*=", "/=", "==", "!=", "<=", ">=", "&&", "||", "..",
 	"=", "<", ">", "+", "-", "*", "/", "!", "?", ":", "(", ")", ";"}
 
+var scriptNumber = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?`)
+
 func (p *scriptParser) next() {
-	for p.pos < len(p.text) && strings.ContainsRune(" \t\r\n", rune(p.text[p.pos])) {
+	for p.pos < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.pos]) >= 0 {
 		p.pos++
 	}
 	p.at = p.pos
 	rest := p.text[p.pos:]
-	if rest == "" {
-		p.tok, p.kind = "", 0
-		return
-	}
-	r, _ := utf8.DecodeRuneInString(rest)
-	switch {
-	case r == '\'':
-		end := strings.IndexByte(rest[1:], '\'')
-		if end < 0 {
+	switch first, _ := utf8.DecodeRuneInString(rest); {
+	case rest == "":
+		p.tok, p.kind = "", noToken
+	case first == '\'':
+		text, _, closed := strings.Cut(rest[1:], "'")
+		if !closed {
 			p.fail("a text that begins with ' does not end")
 		}
-		p.tok, p.kind = rest[1:end+1], 's'
-		p.pos += end + 2
-		if p.tok == "" {
-			p.tok = "\x00" // an empty text must not look like the end
+		p.take(textToken, text)
+		p.pos += len("''")
+	case '0' <= first && first <= '9':
+		p.take(numberToken, scriptNumber.FindString(rest))
+	case isWordStart(first):
+		p.take(wordToken, wordOf(rest))
+		if p.tok == "@" {
+			p.fail("‘@’ wants a key")
 		}
-	case unicode.IsDigit(r):
-		end := strings.IndexFunc(rest, func(r rune) bool { return !unicode.IsDigit(r) && r != '.' && r != 'e' && r != 'E' })
-		if end < 0 {
-			end = len(rest)
-		}
-		if dots := strings.Index(rest[:end], ".."); dots >= 0 {
-			end = dots
-		}
-		p.tok, p.kind = rest[:end], 'n'
-		p.pos += end
-	case unicode.IsLetter(r) || r == '_' || r == '@':
-		end := strings.IndexFunc(rest[1:], func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' })
-		if end < 0 {
-			end = len(rest) - 1
-		}
-		p.tok, p.kind = rest[:end+1], 'i'
-		p.pos += end + 1
 	default:
 		for _, op := range scriptOperators {
 			if strings.HasPrefix(rest, op) {
-				p.tok, p.kind = op, 'o'
-				p.pos += len(op)
+				p.take(operatorToken, op)
 				return
 			}
 		}
-		p.fail("‘%c’ means nothing here", r)
+		p.fail("‘%c’ means nothing here", first)
 	}
+}
+
+func (p *scriptParser) take(kind tokenKind, tok string) {
+	p.kind, p.tok = kind, tok
+	p.pos += len(tok)
+}
+
+func isWordStart(r rune) bool { return unicode.IsLetter(r) || r == '_' || r == '@' }
+
+// wordOf is the word that text begins with.
+func wordOf(text string) string {
+	for i, r := range text {
+		if i > 0 && !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' {
+			return text[:i]
+		}
+	}
+	return text
 }
 
 var assignments = map[string]bool{":=": true, "=": true, "+=": true, "-=": true, "*=": true, "/=": true}
 
 func (p *scriptParser) statement() *expr {
 	left := p.ternary()
-	if p.kind != 'o' || !assignments[p.tok] {
+	if p.kind != operatorToken || !assignments[p.tok] {
 		return left
 	}
 	if left.op != "key" {
@@ -173,7 +193,7 @@ func (p *scriptParser) binary(level int) *expr {
 		return p.unary()
 	}
 	left := p.binary(level + 1)
-	for p.kind == 'o' && precedence[level][p.tok] {
+	for p.kind == operatorToken && precedence[level][p.tok] {
 		e := &expr{op: p.tok, pos: p.at, kids: []*expr{left}}
 		p.next()
 		e.kids = append(e.kids, p.binary(level+1))
@@ -197,228 +217,22 @@ func (p *scriptParser) unary() *expr {
 		return e
 	}
 	e := &expr{op: "lit", pos: at}
-	switch p.kind {
-	case 'n':
+	switch {
+	case p.kind == numberToken:
 		f, err := strconv.ParseFloat(p.tok, 64)
 		if err != nil {
 			p.fail("‘%s’ is not a number", p.tok)
 		}
 		e.lit = f
-	case 's':
-		e.lit = strings.TrimPrefix(p.tok, "\x00")
-	case 'i':
-		switch p.tok {
-		case "true", "false":
-			e.lit = p.tok == "true"
-		default:
-			e.op, e.key = "key", p.tok
-		}
+	case p.kind == textToken:
+		e.lit = p.tok
+	case p.kind == wordToken && (p.tok == "true" || p.tok == "false"):
+		e.lit = p.tok == "true"
+	case p.kind == wordToken:
+		e.op, e.key = "key", p.tok
 	default:
 		p.fail("a value is missing")
 	}
 	p.next()
 	return e
-}
-
-// script runs all statements and gives the last value. Trouble is the tree's: it breaks the step.
-func (x *exec) script(i int32, s *script) any {
-	if s == nil {
-		return nil
-	}
-	var v any
-	for _, e := range s.stmts {
-		var err error
-		if v, err = x.eval(i, e); err != nil {
-			x.broken(i, fmt.Errorf("script ‘%s’: %w", s.text, err))
-			return nil
-		}
-	}
-	return v
-}
-
-// truth is the last value of a script as yes or no.
-func (x *exec) truth(i int32, s *script) bool {
-	v := x.script(i, s)
-	yes, err := truthy(v)
-	if err != nil && x.err == nil {
-		x.broken(i, fmt.Errorf("script ‘%s’: %w", s.text, err))
-	}
-	return yes
-}
-
-func truthy(v any) (bool, error) {
-	switch t := v.(type) {
-	case bool:
-		return t, nil
-	case float64:
-		return t != 0, nil
-	}
-	return false, fmt.Errorf("‘%v’ is neither true nor false", v)
-}
-
-func (x *exec) eval(i int32, e *expr) (any, error) {
-	switch e.op {
-	case "lit":
-		return e.lit, nil
-	case "key":
-		v := x.s.Slots[e.slot]
-		if v == nil {
-			return nil, fmt.Errorf("key {%s} was not written yet", e.key)
-		}
-		c, err := scriptValue(v)
-		if err != nil {
-			return nil, fmt.Errorf("key {%s}: %w", e.key, err)
-		}
-		return c, nil
-	case "?:":
-		v, err := x.eval(i, e.kids[0])
-		if err != nil {
-			return nil, err
-		}
-		yes, err := truthy(v)
-		if err != nil {
-			return nil, err
-		}
-		if yes {
-			return x.eval(i, e.kids[1])
-		}
-		return x.eval(i, e.kids[2])
-	}
-	left, err := x.eval(i, e.kids[0])
-	if err != nil {
-		return nil, err
-	}
-	switch e.op {
-	case ":=", "=", "+=", "-=", "*=", "/=":
-		return left, x.assign(i, e, left)
-	case "!":
-		yes, err := truthy(left)
-		return !yes, err
-	case "neg":
-		f, ok := left.(float64)
-		if !ok {
-			return nil, fmt.Errorf("‘-’ wants a number, not ‘%v’", left)
-		}
-		return -f, nil
-	case "&&", "||":
-		yes, err := truthy(left)
-		if err != nil || yes == (e.op == "||") {
-			return yes, err
-		}
-		right, err := x.eval(i, e.kids[1])
-		if err != nil {
-			return nil, err
-		}
-		return truthy(right)
-	}
-	right, err := x.eval(i, e.kids[1])
-	if err != nil {
-		return nil, err
-	}
-	return binaryOp(e.op, left, right)
-}
-
-func (x *exec) assign(i int32, e *expr, v any) error {
-	old := x.s.Slots[e.slot]
-	if e.op != ":=" {
-		if old == nil {
-			return fmt.Errorf("key {%s} does not exist: ‘:=’ creates it", e.key)
-		}
-		if e.op != "=" {
-			was, err := scriptValue(old)
-			if err == nil {
-				v, err = binaryOp(e.op[:1], was, v)
-			}
-			if err != nil {
-				return err
-			}
-		}
-	}
-	fit, err := x.t.slots[e.slot].convert(v)
-	if err != nil {
-		return fmt.Errorf("key {%s}: %w", e.key, err)
-	}
-	x.write(i, e.slot, fit)
-	return nil
-}
-
-// scriptValue is a blackboard value as scripts see it: numbers are float64, named texts are string.
-func scriptValue(v any) (any, error) {
-	for _, t := range basicTypes {
-		if c, err := convertTo(v, t); err == nil {
-			return c, nil
-		}
-	}
-	return nil, fmt.Errorf("%T is not a text, number or bool", v)
-}
-
-func binaryOp(op string, a, b any) (any, error) {
-	x, xNum := numberOf(a)
-	y, yNum := numberOf(b)
-	switch op {
-	case "..":
-		return textOf(a) + textOf(b), nil
-	case "==", "!=":
-		same := a == b
-		if xNum && yNum {
-			same = x == y
-		}
-		return same == (op == "=="), nil
-	}
-	s, sText := a.(string)
-	t, tText := b.(string)
-	if sText && tText {
-		switch op {
-		case "+":
-			return s + t, nil
-		case "<":
-			return s < t, nil
-		case "<=":
-			return s <= t, nil
-		case ">":
-			return s > t, nil
-		case ">=":
-			return s >= t, nil
-		}
-	}
-	if !xNum || !yNum {
-		return nil, fmt.Errorf("‘%v %s %v’ wants two numbers", a, op, b)
-	}
-	switch op {
-	case "+":
-		return x + y, nil
-	case "-":
-		return x - y, nil
-	case "*":
-		return x * y, nil
-	case "/":
-		if y == 0 {
-			return nil, fmt.Errorf("%v is divided by zero", x)
-		}
-		return x / y, nil
-	case "<":
-		return x < y, nil
-	case "<=":
-		return x <= y, nil
-	case ">":
-		return x > y, nil
-	}
-	return x >= y, nil
-}
-
-// numberOf reads a number, also from a text that is one, as BT.CPP does when it compares.
-func numberOf(v any) (float64, bool) {
-	switch t := v.(type) {
-	case float64:
-		return t, true
-	case bool:
-		if t {
-			return 1, true
-		}
-		return 0, true
-	case string:
-		f, err := strconv.ParseFloat(t, 64)
-		return f, err == nil && !math.IsNaN(f)
-	}
-	return 0, false
 }

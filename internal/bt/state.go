@@ -15,6 +15,7 @@ type Cell struct {
 	Skip uint64 `json:"skip,omitempty"` // … of them, those that were skipped
 	Due  int64  `json:"due,omitempty"`  // run time at which Timeout or Delay acts
 	Keep Status `json:"keep,omitempty"` // RunOnce: the result it remembers
+	Why  *Fault `json:"why,omitempty"`  // Parallel, TryCatch: the failure that they may end with in a later tick
 }
 
 // State is a run of a tree between two ticks.
@@ -100,11 +101,20 @@ func (t *Tree) NewState() *State {
 
 // Set writes a key of the root scope, before the first step or between two.
 func (t *Tree) Set(s *State, key string, value any) error {
+	return t.set(s, key, func(slot *slot) (any, error) { return slot.convert(value) })
+}
+
+// SetJSON is Set with the value as JSON.
+func (t *Tree) SetJSON(s *State, key string, raw json.RawMessage) error {
+	return t.set(s, key, func(slot *slot) (any, error) { return slot.decode(raw) })
+}
+
+func (t *Tree) set(s *State, key string, value func(*slot) (any, error)) error {
 	i, ok := t.rootKeys[key]
 	if !ok {
 		return fmt.Errorf("tree %s has no key {%s}", t.ID, key)
 	}
-	v, err := t.slots[i].convert(value)
+	v, err := value(&t.slots[i])
 	if err != nil {
 		return fmt.Errorf("key {%s}: %w", key, err)
 	}
@@ -121,21 +131,21 @@ func (t *Tree) Get(s *State, key string) (any, bool) {
 	return s.Slots[i], true
 }
 
-// encodedState is the form of Encode: slots as JSON, null where unset.
+// encodedState is the form of Encode: of the slots only those that were written, since a written value may be null.
 type encodedState struct {
-	Tree   string            `json:"tree"`
-	Cells  []Cell            `json:"cells"`
-	Slots  []json.RawMessage `json:"slots"`
-	Tasks  []PendingTask     `json:"tasks,omitempty"`
-	Now    int64             `json:"now"`
-	NextOp uint64            `json:"next_op"`
-	Ticks  uint64            `json:"ticks"`
+	Tree   string                    `json:"tree"`
+	Cells  []Cell                    `json:"cells"`
+	Slots  map[int32]json.RawMessage `json:"slots"`
+	Tasks  []PendingTask             `json:"tasks,omitempty"`
+	Now    int64                     `json:"now"`
+	NextOp uint64                    `json:"next_op"`
+	Ticks  uint64                    `json:"ticks"`
 }
 
 // Encode writes a state as JSON. Decode with the same tree gives an equal state.
 func (t *Tree) Encode(s *State) ([]byte, error) {
 	e := encodedState{Tree: t.Hash, Cells: s.Cells, Tasks: s.Tasks, Now: s.Now, NextOp: s.NextOp, Ticks: s.Ticks,
-		Slots: make([]json.RawMessage, len(s.Slots))}
+		Slots: map[int32]json.RawMessage{}}
 	for i, v := range s.Slots {
 		if v == nil {
 			continue
@@ -144,7 +154,7 @@ func (t *Tree) Encode(s *State) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("key {%s}: %w", t.slots[i].name, err)
 		}
-		e.Slots[i] = raw
+		e.Slots[int32(i)] = raw
 	}
 	return json.Marshal(e)
 }
@@ -155,12 +165,13 @@ func (t *Tree) Decode(data []byte) (*State, error) {
 	if err := json.Unmarshal(data, &e); err != nil {
 		return nil, fmt.Errorf("state of tree %s: %w", t.ID, err)
 	}
-	if e.Tree != t.Hash || len(e.Cells) != len(t.nodes) || len(e.Slots) != len(t.slots) {
+	if e.Tree != t.Hash || len(e.Cells) != len(t.nodes) {
 		return nil, fmt.Errorf("this state belongs to another tree than %s: %s, not %s", t.ID, e.Tree, t.Hash)
 	}
-	s := &State{Cells: e.Cells, Slots: make([]any, len(e.Slots)), Tasks: e.Tasks, Now: e.Now, NextOp: e.NextOp, Ticks: e.Ticks}
-	for i, raw := range e.Slots {
-		if len(raw) == 0 || string(raw) == "null" {
+	s := &State{Cells: e.Cells, Slots: make([]any, len(t.slots)), Tasks: e.Tasks, Now: e.Now, NextOp: e.NextOp, Ticks: e.Ticks}
+	for i := range t.slots {
+		raw, written := e.Slots[int32(i)]
+		if !written {
 			continue
 		}
 		v, err := t.slots[i].decode(raw)

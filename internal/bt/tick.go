@@ -1,7 +1,10 @@
 package bt
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"reflect"
 	"strconv"
 )
 
@@ -73,10 +76,12 @@ func (t *Tree) enter(s *State, in Input, on func(Event)) *exec {
 	if in.Now > s.Now {
 		s.Now = in.Now
 	}
-	for _, c := range in.Done {
-		s.deliver(c)
-	}
 	s.scratch = exec{t: t, s: s, now: s.Now, on: on}
+	for _, c := range in.Done {
+		if err := s.deliver(c); err != nil && s.scratch.err == nil {
+			s.scratch.err = err
+		}
+	}
 	return &s.scratch
 }
 
@@ -97,7 +102,7 @@ func (x *exec) leave() (Result, error) {
 		x.res.Fault = &f
 	case Running:
 		for i := range x.s.Cells {
-			if due := x.s.Cells[i].Due; due > 0 && (x.res.Due == 0 || due < x.res.Due) {
+			if due := x.s.Cells[i].Due; due > x.now && (x.res.Due == 0 || due < x.res.Due) {
 				x.res.Due = due
 			}
 		}
@@ -143,9 +148,7 @@ func (x *exec) tick(i int32) Status {
 		}
 		x.on(Event{Kind: Ticked, Node: i, Status: st, Note: note})
 	}
-	if st == Failure || n.kind != kLeaf {
-		x.note = ""
-	}
+	x.note = ""
 	return st
 }
 
@@ -209,16 +212,13 @@ func (x *exec) broken(i int32, err error) Status {
 	return Failure
 }
 
+// failed says why node i fails; what gives no reason gets one that at least names it.
 func (x *exec) failed(i int32, kind, why string) Status {
+	if why == "" {
+		why = cmp.Or(kind, x.t.Node(i).Type+" failed")
+	}
 	x.reason = Fault{Kind: kind, Reason: why, Node: x.t.Path(i)}
 	return Failure
-}
-
-func (x *exec) failedWith(i int32, err error) Status {
-	if f, ok := err.(*Fault); ok {
-		return x.failed(i, f.Kind, f.Reason)
-	}
-	return x.failed(i, "", err.Error())
 }
 
 func (x *exec) write(i, slot int32, v any) {
@@ -233,15 +233,37 @@ func (x *exec) number(i int32, p *value) int64 {
 	if p.slot < 0 {
 		return p.n
 	}
-	v, err := convertTo(x.s.Slots[p.slot], typeInt64)
-	if x.s.Slots[p.slot] == nil {
-		err = fmt.Errorf("key {%s} was not written yet", x.t.slots[p.slot].name)
-	}
-	if err != nil {
+	n, _ := x.need(i, p, typeInt64).(int64)
+	if err := p.tooSmall(n); err != nil {
 		x.broken(i, fmt.Errorf("port %s: %w", p.port, err))
-		return 0
 	}
-	return v.(int64)
+	return n
+}
+
+// flag reads a bool port: its literal, or its key.
+func (x *exec) flag(i int32, p *value) bool {
+	if p.slot < 0 {
+		return p.n != 0
+	}
+	return x.need(i, p, typeBool) == true
+}
+
+// need is the value of a port's key; what is unwritten or does not fit breaks the step.
+func (x *exec) need(i int32, p *value, t reflect.Type) any {
+	v := x.s.Slots[p.slot]
+	if v == nil {
+		x.broken(i, fmt.Errorf("port %s: %w", p.port, x.unwritten(p.slot)))
+		return nil
+	}
+	v, err := convertTo(v, t)
+	if err != nil {
+		x.broken(i, fmt.Errorf("port %s: key {%s}: %w", p.port, x.t.slots[p.slot].name, err))
+	}
+	return v
+}
+
+func (x *exec) unwritten(slot int32) error {
+	return fmt.Errorf("key {%s} was not written yet", x.t.slots[slot].name)
 }
 
 // matches compares a Switch's variable with a case: as text, then as numbers.
@@ -250,9 +272,9 @@ func matches(variable, pattern any) bool {
 	if v == p {
 		return true
 	}
-	a, errA := strconv.ParseFloat(v, 64)
-	b, errB := strconv.ParseFloat(p, 64)
-	return errA == nil && errB == nil && a == b
+	a, isA := parseNumber(v)
+	b, isB := parseNumber(p)
+	return isA && isB && a == b
 }
 
 func textOf(v any) string {
@@ -260,7 +282,9 @@ func textOf(v any) string {
 	case string:
 		return t
 	case float64:
-		return strconv.FormatFloat(t, 'g', -1, 64)
+		if math.Abs(t) < 1e21 {
+			return strconv.FormatFloat(t, 'f', -1, 64)
+		}
 	}
 	return fmt.Sprint(v)
 }

@@ -1,6 +1,7 @@
 package bt
 
 import (
+	"fmt"
 	"iter"
 )
 
@@ -39,9 +40,16 @@ type node struct {
 
 // value is a port of a kernel node: a literal, or a key.
 type value struct {
-	port, key, text string
-	n               int64
+	port, key, text string // text as it stands in the file
+	n, least        int64
 	slot            int32 // -1: the literal
+}
+
+func (v *value) tooSmall(n int64) error {
+	if n < v.least {
+		return fmt.Errorf("%d is less than %d", n, v.least)
+	}
+	return nil
 }
 
 // guards are the pre- and postconditions of a node.

@@ -1,6 +1,9 @@
 package bt
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // check looks at all uses of every key together.
 func (c *compiler) check() {
@@ -8,144 +11,147 @@ func (c *compiler) check() {
 	for _, u := range c.uses {
 		bySlot[u.slot] = append(bySlot[u.slot], u)
 	}
-	var written []string
+	written := map[*scope][]string{}
 	for i, uses := range bySlot {
-		for _, u := range uses {
-			if u.role == writes {
-				written = append(written, c.t.slots[i].name)
-				break
-			}
+		if isWritten(uses) {
+			written[c.homes[i]] = append(written[c.homes[i]], c.t.slots[i].name)
 		}
 	}
 	for i, uses := range bySlot {
 		s := &c.t.slots[i]
-		c.typeOf(s, uses)
-		c.neverWritten(s, uses, written)
+		c.settleType(s, uses)
+		c.neverWritten(s, uses, c.homes[i] == c.root, written[c.homes[i]])
 		c.neverRead(s, uses)
 		if s.initial != nil && s.typ != nil {
-			if v, err := s.convert(s.initial); err == nil {
-				s.initial = v
-			} else {
+			v, err := s.convert(s.initial)
+			if err != nil {
 				c.src.problem(uses[0].at, "", "key {%s}: %v", s.name, err)
 			}
+			s.initial = v
 		}
 	}
 	c.parallelWriters()
 	c.reactiveTasks()
 }
 
-// typeOf settles a key's type: as it is given, else as its first typed writer has it, else its first typed reader; all
+func isWritten(uses []use) bool {
+	return slices.ContainsFunc(uses, func(u use) bool { return u.role == writes || u.role == names })
+}
+
+// settleType gives a key its type: as it is given, else as its first typed writer has it, else its first typed reader; all
 // others must be able to take it.
-func (c *compiler) typeOf(s *slot, uses []use) {
-	var first use
-	for _, want := range []role{writes, reads, readsIfSet} {
-		for _, u := range uses {
-			if u.role == want && u.typ != nil && s.typ == nil {
-				s.typ, first = u.typ, u
+func (c *compiler) settleType(s *slot, uses []use) {
+	giver := -1
+	for _, how := range []role{writes, reads, readsIfSet} {
+		for i, u := range uses {
+			if u.role == how && u.typ != nil && s.typ == nil {
+				s.typ, giver = u.typ, i
 			}
 		}
 	}
 	for _, u := range uses {
-		if connectable(s.typ, u.typ) {
-			continue
-		}
 		hint := "the key is given from outside"
-		if first.at >= 0 && first.typ != nil {
-			line, col := c.src.place(first.at)
-			hint = fmt.Sprintf("the key gets its type at %d:%d", line, col)
+		if giver >= 0 {
+			p := c.src.place(uses[giver].at)
+			hint = fmt.Sprintf("the key gets its type at %d:%d", p.line, p.col)
 		}
-		c.src.problem(u.at, hint, "port %s is %s, but key {%s} holds %s", u.port, typeName(u.typ), s.name, typeName(s.typ))
+		switch {
+		case u.role == names:
+		case u.typ == nil && u.role != writes && s.typ != nil && !isBasic(s.typ):
+			c.src.problem(u.at, hint, "%s reads key {%s}, which holds %s: it knows texts, numbers and bools", u.port, u.key, typeName(s.typ))
+		case connectable(s.typ, u.typ):
+		case u.node < 0:
+			c.src.problem(u.at, hint, "the caller wants key {%s} as %s, but it holds %s", u.key, typeName(u.typ), typeName(s.typ))
+		default:
+			c.src.problem(u.at, hint, "port %s is %s, but key {%s} holds %s", u.port, typeName(u.typ), u.key, typeName(s.typ))
+		}
 	}
 }
 
-func (c *compiler) neverWritten(s *slot, uses []use, written []string) {
-	if s.initial != nil {
+// neverWritten finds readers of a key that nothing sets. written are the keys of the same scope that something does set.
+func (c *compiler) neverWritten(s *slot, uses []use, inRoot bool, written []string) {
+	if isWritten(uses) {
 		return
 	}
-	for _, u := range uses {
-		if u.role == writes {
-			return
-		}
+	hint := didYouMean(s.name, written)
+	if !inRoot && nearest(s.name, written) == "" {
+		hint = fmt.Sprintf(`hand it in: <SubTree … %s="{key}"/>`, s.name)
 	}
 	for _, u := range uses {
-		if u.role == reads {
-			c.src.problem(max(u.at, 0), didYouMean(s.name, written), "nothing writes key {%s}", s.name)
+		what := fmt.Sprintf("nothing writes key {%s}", s.name)
+		if u.key != s.name {
+			what += fmt.Sprintf(", which is {%s} here", u.key)
+		}
+		switch {
+		case u.role == reads, u.role == updates:
+			c.src.problem(u.at, hint, "%s", what)
+		case u.node >= 0:
+			c.src.warn(u.at, hint, "%s: port %s never gets a value from it", what, u.port)
 		}
 	}
 }
 
 func (c *compiler) neverRead(s *slot, uses []use) {
 	for _, u := range uses {
-		if u.role != writes || u.at < 0 {
+		if u.role != writes || u.node < 0 || s.initial != nil {
 			return
 		}
 	}
-	if len(uses) > 0 && s.initial == nil {
-		c.src.warn(uses[0].at, "leave the port out if nobody needs it", "nothing reads key {%s}", s.name)
+	if len(uses) > 0 {
+		c.src.warn(uses[0].at, "leave it out if nobody needs it", "nothing reads key {%s}", s.name)
 	}
 }
 
 // parallelWriters refuses two children of one Parallel that write the same key: which of them wins would be chance.
 func (c *compiler) parallelWriters() {
-	for i := range c.t.nodes {
-		if k := c.t.nodes[i].kind; k != kParallel && k != kParallelAll {
+	type place struct{ parallel, slot int32 }
+	writer := map[place]int32{} // the child that writes
+	for _, u := range c.uses {
+		if u.role != writes && u.role != updates {
 			continue
 		}
-		writer := map[int32]int32{} // slot -> child
-		for _, u := range c.uses {
-			if u.role != writes || u.node < 0 {
-				continue
+		c.above(u.node, func(up *node, parent, kid int32) {
+			if up.kind != kParallel && up.kind != kParallelAll {
+				return
 			}
-			kid := c.childAbove(int32(i), u.node)
-			if kid < 0 {
-				continue
+			at := place{parent, u.slot}
+			if other, ok := writer[at]; ok && other != kid {
+				c.src.problem(u.at, "give each its own key", "two children of one %s write key {%s}", up.spec.name, u.key)
 			}
-			if other, ok := writer[u.slot]; ok && other != kid {
-				c.src.problem(u.at, "give each its own key", "two children of one Parallel write key {%s}", c.t.slots[u.slot].name)
-			}
-			writer[u.slot] = kid
-		}
+			writer[at] = kid
+		})
 	}
 }
 
-// childAbove gives the child of ancestor that node is or lies below; -1 if it does not lie below.
-func (c *compiler) childAbove(ancestor, node int32) int32 {
-	for at := node; at >= 0; at = c.t.nodes[at].parent {
-		if c.t.nodes[at].parent == ancestor {
-			return at
-		}
-	}
-	return -1
-}
-
-// reactiveTasks warns of effects that a reactive node would ask for again at every tick.
+// reactiveTasks warns of effects that a node would ask for again at every tick.
 func (c *compiler) reactiveTasks() {
 	for i := range c.t.nodes {
 		n := &c.t.nodes[i]
 		if n.leaf == nil || n.leaf.class != taskLeaf {
 			continue
 		}
-		for at := int32(i); at >= 0; at = c.t.nodes[at].parent {
-			up := c.t.nodes[at].parent
-			if up < 0 {
-				break
+		c.above(int32(i), func(up *node, _, kid int32) {
+			again := false
+			switch up.kind {
+			case kReactiveSequence, kReactiveFallback:
+				again = kid != up.kids[len(up.kids)-1]
+			case kWhileDoElse:
+				again = kid == up.kids[0]
 			}
-			p := &c.t.nodes[up]
-			if (p.kind == kReactiveSequence || p.kind == kReactiveFallback) && len(p.kids) > 0 && p.kids[len(p.kids)-1] != at {
-				line, col := n.line, n.col
-				c.src.problems = append(c.src.problems, Problem{File: c.src.file, Line: line, Col: col, Warning: true,
-					Message: fmt.Sprintf("task %s stands before the end of a %s", n.leaf.Name, p.spec.name),
-					Hint:    "it is performed again whenever a later child is ticked: put it last, or use the plain node"})
+			if again {
+				c.src.problems = append(c.src.problems, Problem{File: c.src.file, Line: n.line, Col: n.col, Warning: true,
+					Message: fmt.Sprintf("task %s stands before the end of a %s", n.leaf.Name, up.spec.name),
+					Hint:    "it is performed again whenever a later child is ticked: put it last, or use a node that is not reactive"})
 			}
-		}
+		})
 	}
 }
 
-// unused warns of trees that the main one does not reach.
-func (c *compiler) unused(main string) {
-	for _, id := range keysOf(c.trees) {
-		if def := c.trees[id]; !def.used && id != main {
-			c.src.warn(def.el.at, "", "tree %s is not used by %s", id, main)
+// above visits the ancestors of a node from below, each with the child that the way up came from.
+func (c *compiler) above(node int32, visit func(up *node, parent, kid int32)) {
+	for kid := node; kid >= 0; kid = c.t.nodes[kid].parent {
+		if parent := c.t.nodes[kid].parent; parent >= 0 {
+			visit(&c.t.nodes[parent], parent, kid)
 		}
 	}
 }

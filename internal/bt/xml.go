@@ -4,57 +4,25 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
-	"sort"
 	"strings"
 	"unicode/utf8"
 )
 
-// Problem is one thing wrong with a tree file. Line and Col count from 1, in characters.
-type Problem struct {
-	File      string
-	Line, Col int
-	Message   string
-	Hint      string // what would fix it
-	Warning   bool   // the tree loads all the same
-}
-
-func (p Problem) String() string {
-	s := fmt.Sprintf("%s:%d:%d: ", p.File, p.Line, p.Col)
-	if p.Warning {
-		s += "warning: "
-	}
-	s += p.Message
-	if p.Hint != "" {
-		s += "\n    " + p.Hint
-	}
-	return s
-}
-
-// LoadError holds all problems of a tree file, in the order of their places.
-type LoadError struct{ Problems []Problem }
-
-func (e *LoadError) Error() string {
-	lines := make([]string, len(e.Problems))
-	for i, p := range e.Problems {
-		lines[i] = p.String()
-	}
-	return strings.Join(lines, "\n")
-}
-
 // element is an XML element with its place.
 type element struct {
-	name  string
-	attrs []attribute
-	kids  []*element
-	text  string
-	at    int // byte offset of its ‘<’
+	name   string
+	attrs  []attribute
+	kids   []*element
+	at     int    // byte offset of its ‘<’
+	text   string // the first text in it that is not blank
+	textAt int
 }
 
 type attribute struct {
 	name, value string
 	at          int // byte offset of its name
+	open        int // … of its value, after the quote
 }
 
 func (e *element) attr(name string) (attribute, bool) {
@@ -66,60 +34,13 @@ func (e *element) attr(name string) (attribute, bool) {
 	return attribute{}, false
 }
 
-// source is a tree file with the problems found in it so far.
-type source struct {
-	file     string
-	text     []byte
-	problems []Problem
-}
-
-func (s *source) place(offset int) (line, col int) {
-	before := s.text[:min(offset, len(s.text))]
-	line = bytes.Count(before, []byte("\n")) + 1
-	return line, utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
-}
-
-func (s *source) problem(at int, hint, format string, args ...any) {
-	s.add(at, Problem{Message: fmt.Sprintf(format, args...), Hint: hint})
-}
-
-func (s *source) warn(at int, hint, format string, args ...any) {
-	s.add(at, Problem{Message: fmt.Sprintf(format, args...), Hint: hint, Warning: true})
-}
-
-func (s *source) add(at int, p Problem) {
-	p.File = s.file
-	p.Line, p.Col = s.place(at)
-	s.problems = append(s.problems, p)
-}
-
-// split gives the errors as one error, and the warnings.
-func (s *source) split() (warnings []Problem, err error) {
-	sort.SliceStable(s.problems, func(i, j int) bool {
-		a, b := s.problems[i], s.problems[j]
-		return a.Line < b.Line || (a.Line == b.Line && a.Col < b.Col)
-	})
-	var bad []Problem
-	for _, p := range s.problems {
-		if p.Warning {
-			warnings = append(warnings, p)
-		} else {
-			bad = append(bad, p)
-		}
-	}
-	if bad != nil {
-		return warnings, &LoadError{Problems: bad}
-	}
-	return warnings, nil
-}
-
 const maxDepth = 200
 
 // parse reads the file into elements; on a syntax error it notes one problem and returns nil.
 func (s *source) parse() *element {
 	d := xml.NewDecoder(bytes.NewReader(s.text))
-	var stack []*element
-	var root *element
+	var root element // stands above the root element
+	stack := []*element{&root}
 	for {
 		before := int(d.InputOffset())
 		tok, err := d.RawToken()
@@ -127,91 +48,131 @@ func (s *source) parse() *element {
 			break
 		}
 		if err != nil {
-			var syntax *xml.SyntaxError
-			msg := err.Error()
-			if errors.As(err, &syntax) {
-				msg = syntax.Msg
-			}
-			s.problem(int(d.InputOffset()), "", "this is not XML: %s", msg)
+			s.syntaxProblem(int(d.InputOffset()), err)
 			return nil
 		}
+		top := stack[len(stack)-1]
 		switch tok := tok.(type) {
 		case xml.StartElement:
 			e := s.element(tok, before)
-			switch {
-			case len(stack) == maxDepth:
-				s.problem(e.at, "", "elements are nested deeper than %d", maxDepth)
+			if len(stack) > maxDepth {
+				s.problem(e.at, "move inner parts into trees of their own", "elements are nested deeper than %d", maxDepth)
 				return nil
-			case len(stack) > 0:
-				parent := stack[len(stack)-1]
-				parent.kids = append(parent.kids, e)
-			case root != nil:
-				s.problem(e.at, "put all trees into one <root>", "a second root element <%s>", e.name)
-				return nil
-			default:
-				root = e
 			}
+			top.kids = append(top.kids, e)
 			stack = append(stack, e)
 		case xml.EndElement:
-			if len(stack) == 0 || stack[len(stack)-1].name != tok.Name.Local {
-				s.problem(before, "", "</%s> closes nothing that is open", tok.Name.Local)
+			name := qualified(tok.Name)
+			switch {
+			case len(stack) == 1:
+				s.problem(before, "", "</%s> closes nothing that is open", name)
+				return nil
+			case top.name != name:
+				p := s.place(top.at)
+				s.problem(before, "", "</%s> does not close <%s> of line %d", name, top.name, p.line)
 				return nil
 			}
 			stack = stack[:len(stack)-1]
 		case xml.CharData:
-			if len(stack) > 0 {
-				stack[len(stack)-1].text += string(tok)
+			if text := bytes.TrimSpace(tok); len(text) > 0 && top.text == "" {
+				top.text, top.textAt = string(text), s.skipSpace(before)
 			}
 		}
 	}
-	switch {
-	case root == nil:
-		s.problem(0, `a tree file begins with <root BTCPP_format="4">`, "there is no root element")
-	case len(stack) > 0:
-		s.problem(stack[len(stack)-1].at, "", "<%s> is never closed", stack[len(stack)-1].name)
+	if open := stack[len(stack)-1]; open != &root {
+		s.problem(open.at, "", "<%s> is never closed", open.name)
 		return nil
 	}
-	return root
+	return s.onlyRoot(&root)
 }
 
-// element notes where each attribute stands, by walking the tag's own text.
+// onlyRoot gives the one element that a document has; on a problem, nil.
+func (s *source) onlyRoot(document *element) *element {
+	switch {
+	case document.text != "":
+		s.problem(document.textAt, "", "text stands outside the root element")
+	case len(document.kids) == 0:
+		s.problem(0, writeRoot, "there is no root element")
+	case len(document.kids) > 1:
+		second := document.kids[1]
+		s.problem(second.at, "put all trees into one <root>", "a second root element <%s>", second.name)
+	default:
+		return document.kids[0]
+	}
+	return nil
+}
+
+func (s *source) syntaxProblem(at int, err error) {
+	var syntax *xml.SyntaxError
+	if !errors.As(err, &syntax) {
+		what, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "xml: "), " declared")
+		s.problem(at, `save it as UTF-8, beginning with <?xml version="1.0" encoding="UTF-8"?>`, "the file can't be read: %s", what)
+		return
+	}
+	hint := ""
+	if strings.Contains(syntax.Msg, "entity") || strings.Contains(syntax.Msg, "unescaped <") {
+		hint = "in XML, write &amp; for & and &lt; for <"
+	}
+	s.problem(at, hint, "this is not XML: %s", syntax.Msg)
+}
+
+// element notes where each attribute stands, by walking the tag's own text: the decoder has checked its form.
 func (s *source) element(tok xml.StartElement, at int) *element {
-	e := &element{name: tok.Name.Local, at: at}
-	rest := at + 1
+	e := &element{name: qualified(tok.Name), at: at}
+	pos := at + 1 + len(e.name)
 	for _, a := range tok.Attr {
-		name := a.Name.Local
-		if a.Name.Space != "" {
-			name = a.Name.Space + ":" + name
-		}
-		pos := findAttribute(s.text, rest, name)
-		if _, dup := e.attr(name); dup {
+		pos = s.skipSpace(pos)
+		open := pos + bytes.IndexAny(s.text[pos:], `"'`) + 1
+		name := qualified(a.Name)
+		if _, twice := e.attr(name); twice {
 			s.problem(pos, "", "attribute %s stands twice", name)
 		}
-		e.attrs = append(e.attrs, attribute{name: name, value: a.Value, at: pos})
-		rest = afterValue(s.text, pos+len(name))
+		e.attrs = append(e.attrs, attribute{name: name, value: a.Value, at: pos, open: open})
+		pos = open + bytes.IndexByte(s.text[open:], s.text[open-1]) + 1
 	}
 	return e
 }
 
-func findAttribute(text []byte, from int, name string) int {
-	for i := from; i < len(text); i++ {
-		if text[i-1] <= ' ' && bytes.HasPrefix(text[i:], []byte(name)) {
-			return i
-		}
+func qualified(n xml.Name) string {
+	if n.Space == "" {
+		return n.Local
 	}
-	return from
+	return n.Space + ":" + n.Local
 }
 
-// afterValue skips `= "…"`.
-func afterValue(text []byte, from int) int {
-	open := bytes.IndexAny(text[from:], `"'`)
-	if open < 0 {
-		return from
+func (s *source) skipSpace(at int) int {
+	for at < len(s.text) && strings.IndexByte(" \t\r\n", s.text[at]) >= 0 {
+		at++
 	}
-	start := from + open + 1
-	end := bytes.IndexByte(text[start:], text[start-1])
-	if end < 0 {
-		return start
+	return at
+}
+
+// inValue is the offset in the file of byte pos of an attribute's value. They run apart where the file has an entity, or
+// ends a line with two characters.
+func (s *source) inValue(a attribute, pos int) int {
+	at := a.open
+	for pos > 0 && at < len(s.text) {
+		switch raw := s.text[at:]; {
+		case raw[0] == '&':
+			long := bytes.IndexByte(raw, ';') + 1
+			at += long
+			pos -= entityLen(raw[:long])
+		case bytes.HasPrefix(raw, []byte("\r\n")):
+			at += 2
+			pos--
+		default:
+			at++
+			pos--
+		}
 	}
-	return start + end + 1
+	return at
+}
+
+// entityLen is how many bytes an entity stands for.
+func entityLen(entity []byte) int {
+	var char string
+	if err := xml.Unmarshal([]byte("<a>"+string(entity)+"</a>"), &char); err != nil {
+		return 1
+	}
+	return max(1, utf8.RuneLen([]rune(char + " ")[0]))
 }

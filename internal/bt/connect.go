@@ -1,0 +1,254 @@
+package bt
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+func (c *compiler) kernelNode(el *element, sp *spec, sc *scope, i int32) {
+	n := &c.t.nodes[i]
+	n.kind, n.spec, n.elseStatus = sp.kind, sp, Failure
+	n.ports = make([]value, len(sp.ports))
+	var names []string
+	for k := range sp.ports {
+		p := &sp.ports[k]
+		names = append(names, p.name)
+		n.ports[k] = value{port: p.name, slot: -1, least: p.least}
+		a, ok := el.attr(p.name)
+		switch {
+		case ok:
+			n.ports[k].text = a.value
+		case p.optional:
+			continue
+		case p.def == "":
+			c.src.problem(el.at, fmt.Sprintf("write %s=…", p.name), "%s wants port %s", sp.name, p.name)
+			continue
+		default:
+			a = attribute{name: p.name, value: p.def, at: el.at}
+		}
+		c.kernelPort(p, a, &n.ports[k], sc, i)
+	}
+	c.otherAttributes(el, sp.name, names, sc, i)
+	c.childCount(el, sp, n)
+}
+
+// childCount checks the number of children, and counts of children that ports ask for.
+func (c *compiler) childCount(el *element, sp *spec, n *node) {
+	kids := len(el.kids)
+	switch {
+	case sp.max < 0 && kids > 0:
+		c.src.problem(el.at, "", "%s takes no children", sp.name)
+	case kids < sp.min, sp.max > 0 && kids > sp.max:
+		c.src.problem(el.at, "", "%s takes %s, not %d", sp.name, howMany(sp), kids)
+	case sp.kind == kParallel || sp.kind == kParallelAll:
+		for _, p := range n.ports {
+			if asked := threshold(p.n, kids); p.slot < 0 && (asked > kids || asked < 0) {
+				a, _ := el.attr(p.port)
+				c.src.problem(a.at, "negative counts from the end: -1 means all children", "%s is %d, but there are only %d children", p.port, p.n, kids)
+			}
+		}
+	}
+}
+
+func howMany(sp *spec) string {
+	switch {
+	case sp.min == sp.max && sp.max == 1:
+		return "one child"
+	case sp.min == sp.max:
+		return fmt.Sprintf("%d children", sp.min)
+	case sp.max <= 0:
+		return fmt.Sprintf("%d or more children", sp.min)
+	}
+	return fmt.Sprintf("%d to %d children", sp.min, sp.max)
+}
+
+// otherAttributes takes the attributes that are no ports: conditions, or mistakes.
+func (c *compiler) otherAttributes(el *element, owner string, ports []string, sc *scope, i int32) {
+	for _, a := range el.attrs {
+		if a.name == "name" || a.name == "ID" || slices.Contains(ports, a.name) || c.guardAttr(a, sc, i) {
+			continue
+		}
+		c.src.problem(a.at, didYouMean(a.name, ports), "%s has no port %s", owner, a.name)
+		c.nameKey(a, sc, i)
+	}
+}
+
+// kernelPort reads one port of a kernel node by what the port wants.
+func (c *compiler) kernelPort(p *kernelPort, a attribute, v *value, sc *scope, i int32) {
+	key, isKey := keyOf(a)
+	connect := func(how role, typ reflect.Type) {
+		v.key = key
+		v.slot = c.connect(sc, use{node: i, role: how, typ: typ, port: p.name, key: key, at: a.at})
+	}
+	n := &c.t.nodes[i]
+	switch p.want {
+	case wantScript:
+		n.code = c.script(a, sc, i)
+	case wantStatus:
+		if err := n.elseStatus.UnmarshalText([]byte(a.value)); err != nil || n.elseStatus == Idle {
+			c.src.problem(a.at, "write SUCCESS, FAILURE, SKIPPED or RUNNING", "port %s: ‘%s’ is not a status", p.name, a.value)
+		}
+	case wantText:
+		if isKey {
+			connect(readsIfSet, nil)
+		}
+	case wantOut, wantOutBool, wantKey:
+		want := map[want]use{wantOut: {role: writes, typ: typeInt}, wantOutBool: {role: writes, typ: typeBool}, wantKey: {role: reads, typ: typeBool}}[p.want]
+		if !isKey {
+			c.src.problem(a.at, fmt.Sprintf(`write %s="{key}"`, p.name), "port %s wants a key, not ‘%s’", p.name, a.value)
+			return
+		}
+		connect(want.role, want.typ)
+	case wantBool:
+		if isKey {
+			connect(reads, typeBool)
+		} else if yes := c.literal(p, a, typeBool); yes == true {
+			v.n = 1
+		}
+	case wantInt:
+		if isKey {
+			connect(reads, typeInt64)
+		} else if n, ok := c.literal(p, a, typeInt64).(int64); ok {
+			v.n = n
+			if err := v.tooSmall(n); err != nil {
+				c.src.problem(a.at, "", "port %s: %v", p.name, err)
+			}
+		}
+	}
+}
+
+// literal is the value of a port's text; nil after a problem.
+func (c *compiler) literal(p *kernelPort, a attribute, typ reflect.Type) any {
+	v, err := parseLiteral(a.value, typ)
+	if err != nil {
+		c.src.problem(a.at, fmt.Sprintf(`or write %s="{key}"`, p.name), "port %s: %v", p.name, err)
+		return nil
+	}
+	return v
+}
+
+// guardAttr takes an attribute that is a condition of any node; false if it is not one.
+func (c *compiler) guardAttr(a attribute, sc *scope, i int32) bool {
+	if !strings.HasPrefix(a.name, "_") {
+		return false
+	}
+	n := &c.t.nodes[i]
+	g := n.guard
+	if g == nil {
+		g = &guards{}
+	}
+	places := map[string]**script{"_failureIf": &g.failureIf, "_successIf": &g.successIf, "_skipIf": &g.skipIf,
+		"_while": &g.while, "_onSuccess": &g.onSuccess, "_onFailure": &g.onFailure, "_onHalted": &g.onHalted, "_post": &g.post}
+	place, known := places[a.name]
+	if !known {
+		if a.name != "_fullpath" && a.name != "_uid" {
+			c.src.warn(a.at, didYouMean(a.name, keysOf(places)), "attribute %s means nothing and is ignored", a.name)
+		}
+		return true
+	}
+	*place = c.script(a, sc, i)
+	n.guard = g
+	return true
+}
+
+// script parses an expression and connects its keys; nil after a problem.
+func (c *compiler) script(a attribute, sc *scope, i int32) *script {
+	s, err := parseScript(a.value)
+	var wrong *scriptError
+	if errors.As(err, &wrong) {
+		c.src.problem(c.src.inValue(a, wrong.pos), "", "%s: %s", a.name, wrong.msg)
+		return nil
+	}
+	var connect func(e *expr)
+	connect = func(e *expr) {
+		if e.key != "" {
+			how := updates
+			switch e.op {
+			case ":=":
+				how = writes
+			case "key":
+				how = reads
+			}
+			e.slot = c.connect(sc, use{node: i, role: how, port: a.name, key: e.key, at: c.src.inValue(a, e.pos)})
+		}
+		for _, k := range e.kids {
+			connect(k)
+		}
+	}
+	for _, e := range s.stmts {
+		connect(e)
+	}
+	return s
+}
+
+func (c *compiler) leafNode(el *element, leaf *Leaf, sc *scope, i int32) {
+	n := &c.t.nodes[i]
+	n.leaf, n.bind = leaf, &binding{note: leaf.note}
+	if len(el.kids) > 0 {
+		c.src.problem(el.at, "", "%s takes no children", leaf.Name)
+	}
+	var names []string
+	for _, p := range leaf.in {
+		names = append(names, p.Name)
+		n.bind.in = append(n.bind.in, c.input(el, leaf, p, sc, i))
+	}
+	for _, p := range leaf.out {
+		if !slices.Contains(names, p.Name) {
+			names = append(names, p.Name)
+		}
+		a, ok := el.attr(p.Name)
+		if !ok {
+			continue
+		}
+		key, isKey := keyOf(a)
+		if !isKey {
+			c.src.problem(a.at, fmt.Sprintf(`write %s="{key}"`, p.Name), "output port %s wants a key, not ‘%s’", p.Name, a.value)
+			continue
+		}
+		slot := c.connect(sc, use{node: i, role: writes, typ: p.Type, port: p.Name, key: key, at: a.at})
+		n.bind.out = append(n.bind.out, wire{port: p.Name, field: p.field, typ: p.Type, slot: slot})
+	}
+	c.otherAttributes(el, leaf.Name, names, sc, i)
+}
+
+func (c *compiler) input(el *element, leaf *Leaf, p Port, sc *scope, i int32) wire {
+	w := wire{port: p.Name, field: p.field, typ: p.Type, slot: -1, literal: reflect.Zero(p.Type), must: !p.Optional && !p.HasDef}
+	if p.HasDef {
+		def, _ := parseLiteral(p.Default, p.Type)
+		w.literal = reflect.ValueOf(def)
+	}
+	a, ok := el.attr(p.Name)
+	if !ok {
+		if w.must {
+			c.src.problem(el.at, fmt.Sprintf(`write %s="{key}"`, p.Name), "%s wants port %s", leaf.Name, describe(p))
+		}
+		return w
+	}
+	if key, isKey := keyOf(a); isKey {
+		how := reads
+		if !w.must {
+			how = readsIfSet
+		}
+		w.slot = c.connect(sc, use{node: i, role: how, typ: p.Type, port: p.Name, key: key, at: a.at})
+		return w
+	}
+	lit, err := parseLiteral(a.value, p.Type)
+	if err != nil {
+		c.src.problem(a.at, fmt.Sprintf(`or write %s="{key}"`, p.Name), "%s: port %s: %v", leaf.Name, p.Name, err)
+		return w
+	}
+	w.literal = reflect.ValueOf(lit)
+	return w
+}
+
+// describe is a port with its type and doc: "limit (int): how many".
+func describe(p Port) string {
+	s := p.Name + " (" + typeName(p.Type) + ")"
+	if p.Doc != "" {
+		s += ": " + p.Doc
+	}
+	return s
+}

@@ -1,0 +1,169 @@
+package bt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Problem is one thing wrong with a tree file. Line and Col count from 1, in characters.
+type Problem struct {
+	File      string
+	Line, Col int
+	Message   string
+	Hint      string // what would fix it
+	Warning   bool   // the tree loads all the same
+}
+
+func (p Problem) String() string {
+	s := fmt.Sprintf("%s:%d:%d: ", p.File, p.Line, p.Col)
+	if p.Warning {
+		s += "warning: "
+	}
+	s += p.Message
+	if p.Hint != "" {
+		s += "\n    " + p.Hint
+	}
+	return s
+}
+
+// LoadError holds all problems of a tree file, in the order of their places.
+type LoadError struct{ Problems []Problem }
+
+func (e *LoadError) Error() string {
+	lines := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		lines[i] = p.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// source is a tree file with the problems found in it so far.
+type source struct {
+	file     string
+	text     []byte
+	marks    []position // of every markEvery-th byte, as far as anybody asked
+	problems []Problem
+}
+
+type position struct{ line, col int }
+
+// after is the position behind text that begins at p.
+func (p position) after(text []byte) position {
+	for _, b := range text {
+		switch {
+		case b == '\n':
+			p = position{p.line + 1, 1}
+		case utf8.RuneStart(b):
+			p.col++
+		}
+	}
+	return p
+}
+
+// markEvery is how many bytes place reads at most, however long the file and its lines are.
+const markEvery = 1 << 10
+
+func (s *source) place(offset int) position {
+	offset = min(offset, len(s.text))
+	if s.marks == nil {
+		s.marks = []position{{1, 1}}
+	}
+	at := offset / markEvery
+	for k := len(s.marks); k <= at; k++ {
+		s.marks = append(s.marks, s.marks[k-1].after(s.text[(k-1)*markEvery:k*markEvery]))
+	}
+	return s.marks[at].after(s.text[at*markEvery : offset])
+}
+
+func (s *source) problem(at int, hint, format string, args ...any) {
+	s.add(at, Problem{Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+func (s *source) warn(at int, hint, format string, args ...any) {
+	s.add(at, Problem{Message: fmt.Sprintf(format, args...), Hint: hint, Warning: true})
+}
+
+func (s *source) add(at int, p Problem) {
+	place := s.place(at)
+	p.File, p.Line, p.Col = s.file, place.line, place.col
+	s.problems = append(s.problems, p)
+}
+
+// split gives the errors as one error, and the warnings, each once: a subtree that stands in several places has the
+// same problem in each.
+func (s *source) split() (warnings []Problem, err error) {
+	slices.SortStableFunc(s.problems, func(a, b Problem) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Col - b.Col
+	})
+	type told struct {
+		line, col int
+		message   string
+	}
+	seen := make(map[told]bool, len(s.problems))
+	var bad []Problem
+	for _, p := range s.problems {
+		key := told{p.Line, p.Col, p.Message}
+		switch {
+		case seen[key]:
+		case p.Warning:
+			warnings = append(warnings, p)
+		default:
+			bad = append(bad, p)
+		}
+		seen[key] = true
+	}
+	if bad != nil {
+		return warnings, &LoadError{Problems: bad}
+	}
+	return warnings, nil
+}
+
+// didYouMean names the nearest of the known names, or all if none is near and they are few.
+func didYouMean(name string, known []string) string {
+	if near := nearest(name, known); near != "" {
+		return "did you mean " + near + "?"
+	}
+	if len(known) == 0 || len(known) > 12 {
+		return ""
+	}
+	return "there is: " + strings.Join(known, ", ")
+}
+
+// nearest is the known name that is most like name; "" if none is. Names and lists that nobody writes by hand are not tried.
+func nearest(name string, known []string) string {
+	if len(name) > 100 || len(known) > 1000 {
+		return ""
+	}
+	best, bestDist := "", len(name)/2+1
+	for _, k := range known {
+		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < bestDist {
+			best, bestDist = k, d
+		}
+	}
+	return best
+}
+
+// distance is Levenshtein's, in bytes.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diag := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diag
+			if a[i] != b[j] {
+				cost = 1 + min(diag, row[j], row[j+1])
+			}
+			diag, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}

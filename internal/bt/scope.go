@@ -1,0 +1,102 @@
+package bt
+
+import (
+	"reflect"
+	"strings"
+)
+
+// scope is the keys of one subtree instance.
+type scope struct {
+	keys   map[string]int32
+	named  map[string]bool // the keys that the tree's own nodes name
+	parent *scope
+	auto   bool // _autoremap
+	c      *compiler
+}
+
+func (c *compiler) newScope(keys map[string]int32, parent *scope) *scope {
+	return &scope{keys: keys, named: map[string]bool{}, parent: parent, c: c}
+}
+
+// slot is the place of a key; the first to name it creates it.
+func (s *scope) slot(key string) int32 {
+	if rest := strings.TrimLeft(key, "@"); rest != key {
+		return s.c.root.slot(rest)
+	}
+	s.named[key] = true
+	if i, ok := s.keys[key]; ok {
+		return i
+	}
+	if s.auto && !strings.HasPrefix(key, "_") {
+		s.keys[key] = s.parent.slot(key)
+	} else {
+		s.create(key)
+	}
+	return s.keys[key]
+}
+
+func (s *scope) create(key string) int32 {
+	i := int32(len(s.c.t.slots))
+	s.c.t.slots = append(s.c.t.slots, slot{name: key})
+	s.c.homes = append(s.c.homes, s)
+	s.keys[key] = i
+	return i
+}
+
+type role uint8
+
+const (
+	reads      role = iota
+	readsIfSet      // the node does without
+	writes
+	updates // a script's ‘=’: it changes a key that something else creates
+	names   // a node with another problem connects it, nobody knows how
+)
+
+// use is one place where a key is read or written; at is its offset in the file. A nil type is any basic one.
+type use struct {
+	slot int32
+	node int32 // -1: the surroundings of the tree
+	role role
+	typ  reflect.Type
+	port string
+	key  string // as that place calls it
+	at   int
+}
+
+// connect notes a use of a key and gives its slot.
+func (c *compiler) connect(sc *scope, u use) int32 {
+	u.slot = sc.slot(u.key)
+	c.uses = append(c.uses, u)
+	return u.slot
+}
+
+func (c *compiler) given(main *treeDef, ports []Port) {
+	for _, p := range ports {
+		slot := c.connect(c.root, use{node: -1, role: writes, typ: p.Type, port: p.Name, key: p.Name, at: main.el.at})
+		c.t.slots[slot].typ = p.Type
+	}
+}
+
+func (c *compiler) wanted(main *treeDef, ports []Port) {
+	for _, p := range ports {
+		how := reads
+		if p.Optional {
+			how = readsIfSet
+		}
+		c.connect(c.root, use{node: -1, role: how, typ: p.Type, port: p.Name, key: p.Name, at: main.el.at})
+	}
+}
+
+// keyOf reads "{key}"; "{=}" is a key called like the port. Braces around JSON are not a key.
+func keyOf(a attribute) (string, bool) {
+	v := a.value
+	if len(v) < 3 || v[0] != '{' || v[len(v)-1] != '}' {
+		return "", false
+	}
+	key := v[1 : len(v)-1]
+	if key == "=" {
+		return a.name, true
+	}
+	return key, !strings.HasPrefix(strings.TrimSpace(key), `"`)
+}
