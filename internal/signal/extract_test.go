@@ -1,0 +1,265 @@
+package signal
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	needTurn = `<signal type="need_turn"><reason>read the next file</reason><confidence>0.7</confidence></signal>`
+	enough   = `<signal type="context_sufficient"><sources_found>3</sources_found><confidence>0.9</confidence></signal>`
+)
+
+// streams is what the rules are tested on; every one is also cut at every byte, and seeds the fuzzer.
+var streams = []struct {
+	name, text, clean string
+	signal            Type
+	extra, problems   int
+}{
+	{name: "PlainTextPassesThrough", text: "a < b, 2<3 and `x` ~ y\n", clean: "a < b, 2<3 and `x` ~ y\n"},
+	{name: "SignalAtTheEndIsStripped", text: "Answer.\n" + enough, clean: "Answer.\n", signal: ContextSufficient},
+	{name: "OnlyTheFirstSignalCounts", text: "x " + needTurn + " y " + enough, clean: "x  y ", signal: NeedTurn, extra: 1},
+	{name: "SignalInClosedFenceIsText", text: "```xml\n" + needTurn + "\n```\nend " + enough,
+		clean: "```xml\n" + needTurn + "\n```\nend ", signal: ContextSufficient},
+	{name: "SignalInTildeFenceIsText", text: "~~~\n" + needTurn + "\n~~~\n", clean: "~~~\n" + needTurn + "\n~~~\n"},
+	{name: "SignalInFenceClosedByTheEndIsText", text: "```\n" + needTurn + "\n```", clean: "```\n" + needTurn + "\n```"},
+	{name: "ShorterRunDoesNotCloseAFence", text: "````\n```\n" + needTurn + "\n````\n", clean: "````\n```\n" + needTurn + "\n````\n"},
+	{name: "SignalInOpenFenceCounts", text: "```\ncode\n" + needTurn, clean: "```\ncode\n", signal: NeedTurn},
+	{name: "FenceIndentedByFourIsNone", text: "    ```\n" + needTurn + "\n    ```\n", clean: "    ```\n\n    ```\n", signal: NeedTurn},
+	{name: "SignalInCodeSpanIsText", text: "write `" + needTurn + "` so", clean: "write `" + needTurn + "` so"},
+	{name: "SpanOfThreeInALineIsNoFence", text: "```x``` " + needTurn, clean: "```x``` ", signal: NeedTurn},
+	{name: "StrayBacktickHidesNothingInTheNextLine", text: "it`s so\n" + needTurn, clean: "it`s so\n", signal: NeedTurn},
+	{name: "StrayBacktickInTheSameLineHidesNothing", text: "it`s " + needTurn + "\n", clean: "it`s \n", signal: NeedTurn},
+	{name: "MentionWithoutTagIsText", text: "the <signal tag is shown, and <signals> too", clean: "the <signal tag is shown, and <signals> too"},
+	{name: "MentionWithoutTypeIsText", text: "emit a <signal> at the end", clean: "emit a <signal> at the end"},
+	{name: "UnclosedSignalIsStripped", text: "text\n<signal type=\"stuck\"><blocker>x", clean: "text\n", problems: 1},
+	{name: "SignalCutInItsTagIsStripped", text: "text <signal type=\"stu", clean: "text ", problems: 1},
+	{name: "UnclosedSignalBeforeAnotherIsStripped", text: `<signal type="stuck"><blocker>x ` + enough, clean: "", signal: ContextSufficient, problems: 1},
+	{name: "SelfClosingIsMalformed", text: `a<signal type="stuck"/>b`, clean: "ab", problems: 1},
+	{name: "AttributeOrderAndQuotesAreFree", text: `<signal confidence='.8' type='partial_answer'><missing>x</missing></signal>`, signal: PartialAnswer},
+	{name: "BlanksInTagsAreFree", text: "<signal\n type = \"partial_answer\" ><missing>x</missing><confidence> 1 </confidence></signal >", signal: PartialAnswer},
+	{name: "UnknownTypeIsMalformed", text: `<signal type="done"><confidence>1</confidence></signal>`, problems: 1},
+	{name: "CaseMattersAsInXML", text: `<Signal type="stuck">`, clean: `<Signal type="stuck">`},
+	{name: "CommentMayHoldATag", text: `<signal type="partial_answer"><!-- </signal> --><missing>x</missing><confidence>1</confidence></signal>.`, clean: ".", signal: PartialAnswer},
+	{name: "CDATAMayHoldATag", text: `<signal type="partial_answer"><missing><![CDATA[</signal>]]></missing><confidence>1</confidence></signal>.`, clean: ".", signal: PartialAnswer},
+	{name: "MalformedThenGood", text: `<signal type="stuck"></signal>` + enough, signal: ContextSufficient, problems: 1},
+	{name: "SignalBesideUmlauts", text: "Größe – ‘x’ " + enough + " ü", clean: "Größe – ‘x’  ü", signal: ContextSufficient},
+	{name: "LongUnclosedSignalGivesItsTextBack", text: `<signal type="stuck">` + strings.Repeat("long ", 2000) + enough,
+		clean: strings.Repeat("long ", 2000), signal: ContextSufficient, problems: 1},
+	{name: "LongFenceIsText", text: "```\n" + needTurn + strings.Repeat("code\n", 2000), clean: "```\n" + needTurn + strings.Repeat("code\n", 2000)},
+	{name: "EndsInAnOpenBracket", text: "a <", clean: "a <"},
+	{name: "EndsInTheNameOfTheTag", text: "a <signal", clean: "a <signal"},
+}
+
+func TestExtract(t *testing.T) {
+	for _, c := range streams {
+		t.Run(c.name, func(t *testing.T) {
+			clean, r := Extract(c.text)
+			if clean != c.clean {
+				t.Errorf("clean text %q, want %q", clean, c.clean)
+			}
+			var got Type
+			if r.Signal != nil {
+				got = r.Signal.Type
+			}
+			if got != c.signal || len(r.Extra) != c.extra || len(r.Problems) != c.problems {
+				t.Errorf("signal %q, %d extra, problems %+v; want %q, %d, %d", got, len(r.Extra), r.Problems, c.signal, c.extra, c.problems)
+			}
+		})
+	}
+}
+
+func TestResultIsTheSameWhereverTheStreamIsCut(t *testing.T) {
+	for _, c := range streams {
+		step := 1 + len(c.text)/400 // long streams are cut at some 400 places
+		for at := 0; at <= len(c.text); at += step {
+			sameInPieces(t, c.text, c.text[:at], c.text[at:])
+		}
+		pieces := make([]string, 0, len(c.text))
+		for i := range len(c.text) {
+			pieces = append(pieces, c.text[i:i+1])
+		}
+		sameInPieces(t, c.text, pieces...)
+	}
+}
+
+func sameInPieces(t *testing.T, text string, pieces ...string) {
+	t.Helper()
+	want, wantR := Extract(text)
+	var x Extractor
+	got := ""
+	for _, p := range pieces {
+		got += x.Write(p)
+	}
+	rest, gotR := x.Close()
+	if got += rest; got != want {
+		t.Fatalf("in %d pieces %q, whole %q", len(pieces), got, want)
+	}
+	if d := cmp.Diff(wantR, gotR); d != "" {
+		t.Fatalf("in %d pieces: %s", len(pieces), d)
+	}
+}
+
+func TestTextIsShownAsSoonAsItCantBeASignal(t *testing.T) {
+	var x Extractor
+	for _, step := range []struct{ in, out string }{
+		{"a <", "a "}, {"signal", ""}, {" tag is", "<signal tag is"}, {"<sig", ""}, {"n", ""}, {"s", "<signs"}, {"x `<signal type='", "x `"}, {"a'>` ", "<signal type='a'>` "},
+	} {
+		if got := x.Write(step.in); got != step.out {
+			t.Errorf("Write(%q) = %q, want %q", step.in, got, step.out)
+		}
+	}
+}
+
+func TestPlainChunksAreNotCopied(t *testing.T) {
+	var x Extractor
+	chunk := strings.Repeat("ordinary words of an answer, ", 8) + "\n"
+	if n := testing.AllocsPerRun(200, func() { x.Write(chunk) }); n != 0 {
+		t.Errorf("%v allocations a plain chunk", n)
+	}
+}
+
+func TestParseRules(t *testing.T) {
+	body := func(kind, inner string) string { return `<signal type="` + kind + `">` + inner + `</signal>` }
+	const sure = "<confidence>0.5</confidence>"
+	for _, c := range []struct{ name, xml, err string }{
+		{"ConfidenceMissing", body("need_turn", "<reason>x</reason>"), "no confidence"},
+		{"ConfidenceNaN", body("need_turn", "<reason>x</reason><confidence>nan</confidence>"), "not a number"},
+		{"ConfidenceInf", body("need_turn", "<reason>x</reason><confidence>+Inf</confidence>"), "not a number"},
+		{"ConfidencePercent", body("need_turn", "<reason>x</reason><confidence>85%</confidence>"), "not a number"},
+		{"ConfidenceAboveOne", body("need_turn", "<reason>x</reason><confidence>1.2</confidence>"), "not between"},
+		{"ConfidenceBelowZero", body("need_turn", "<reason>x</reason><confidence>-0.1</confidence>"), "not between"},
+		{"RequiredFieldMissing", body("stuck", "<blocker>x</blocker>"+sure), "wants the field attempted"},
+		{"RequiredFieldEmpty", body("need_turn", "<reason> </reason>"+sure), "reason is empty"},
+		{"RequiredNumberInWords", body("context_sufficient", "<sources_found>three</sources_found>"+sure), "whole number"},
+		{"UnknownType", body("finished", sure), "no signal type"},
+		{"NoType", "<signal>" + sure + "</signal>", "no type"},
+		{"BrokenXML", body("need_turn", "<reason>x</signal>"), "not well-formed"},
+		{"TextTwice", body("need_turn", "<reason>x</reason><reason>y</reason>"+sure), "stands twice"},
+		{"NestedElement", body("need_turn", "<reason>a <b>c</b></reason>"+sure), "holds an element"},
+		{"Good", body("need_turn", "<reason>x</reason>"+sure), ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Parse(c.xml)
+			if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
+				t.Errorf("error %v, want one with %q", err, c.err)
+			}
+		})
+	}
+}
+
+func TestParsedFields(t *testing.T) {
+	s, err := Parse(`<signal type="stuck"><attempted>["code_search", "code_read"]</attempted><blocker>12345</blocker>` +
+		`<suggestions><item>a &amp; b</item><item>c && d</item></suggestions><confidence>.8</confidence></signal>`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"code_search", "code_read"}, s.List("attempted")); d != "" {
+		t.Error("a JSON array is a list:", d)
+	}
+	if s.Text("blocker") != "12345" {
+		t.Errorf("a text of digits stays a text, not %q", s.Text("blocker"))
+	}
+	if d := cmp.Diff([]string{"a & b", "c && d"}, s.List("suggestions")); d != "" {
+		t.Error("items are a list, entities and bare ampersands are read:", d)
+	}
+	if s.Confidence != 0.8 {
+		t.Errorf("confidence %v, want 0.8", s.Confidence)
+	}
+	for _, plain := range []string{"x, y", "x\ny", "<attempted>x</attempted><attempted>y</attempted>"} {
+		inner := "<attempted>" + plain + "</attempted>"
+		if strings.HasPrefix(plain, "<") {
+			inner = plain
+		}
+		s, err := Parse(`<signal type="stuck">` + inner + `<blocker>b</blocker><confidence>1</confidence></signal>`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff([]string{"x", "y"}, s.List("attempted")); d != "" {
+			t.Errorf("list from %q: %s", plain, d)
+		}
+	}
+}
+
+func TestOptionalFieldThatIsWrongIsDroppedAlone(t *testing.T) {
+	s, err := Parse(`<signal type="need_turn"><reason>x</reason><expected_turns>some</expected_turns><confidence>1</confidence></signal>`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := s.Int("expected_turns"); ok {
+		t.Error("‘some’ became a number")
+	}
+}
+
+func TestSignalSurvivesJSON(t *testing.T) {
+	_, r := Extract(`<signal type="stuck"><attempted>["a"]</attempted><blocker>b</blocker><confidence>0.5</confidence></signal>` + enough)
+	data, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Result
+	if err := json.Unmarshal(data, &back); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(r, back); d != "" {
+		t.Error(d)
+	}
+	if !strings.Contains(string(data), `"sources_found":3`) || !strings.Contains(string(data), `"attempted":["a"]`) {
+		t.Errorf("numbers and lists are not such in JSON: %s", data)
+	}
+}
+
+func BenchmarkExtractPlain(b *testing.B) {
+	benchmarkExtract(b, strings.Repeat("The connection is closed when it has been idle for longer than the limit.\n", 200))
+}
+
+func BenchmarkExtractWithSignal(b *testing.B) {
+	benchmarkExtract(b, strings.Repeat("See `net/http/transport.go:12` for a < b:\n```go\nif a < b {\n}\n```\n", 200)+enough)
+}
+
+func benchmarkExtract(b *testing.B, text string) {
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		var x Extractor
+		for at := 0; at < len(text); at += 64 {
+			x.Write(text[at:min(at+64, len(text))])
+		}
+		x.Close()
+	}
+}
+
+func FuzzExtractSplitsAnywhere(f *testing.F) {
+	for _, c := range streams {
+		f.Add(c.text, 3)
+	}
+	f.Fuzz(func(t *testing.T, text string, at int) {
+		if at < 0 || at > len(text) {
+			at = len(text) / 2
+		}
+		sameInPieces(t, text, text[:at], text[at:])
+		if !strings.Contains(text, openTag) {
+			if clean, _ := Extract(text); clean != text {
+				t.Fatalf("a text without a signal changed: %q -> %q", text, clean)
+			}
+		}
+	})
+}
+
+func FuzzNeutralise(f *testing.F) {
+	for _, c := range streams {
+		f.Add(c.text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		inert := Neutralise(text)
+		if clean, r := Extract(inert); clean != inert || r.Signal != nil || r.Problems != nil {
+			t.Fatalf("%q still holds a signal", inert)
+		}
+		if again := Neutralise(inert); again != inert {
+			t.Fatalf("twice: %q -> %q", inert, again)
+		}
+	})
+}

@@ -1,0 +1,229 @@
+package signal
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Parse reads one whole signal element. The error says which rule it breaks.
+func Parse(raw string) (Signal, error) {
+	e, err := readElement(raw)
+	if err != nil {
+		return Signal{}, err
+	}
+	spec, ok := specOf(Type(strings.TrimSpace(e.kind)))
+	if !ok {
+		if e.kind == "" {
+			return Signal{}, errors.New("the signal has no type")
+		}
+		return Signal{}, fmt.Errorf("there is no signal type %q", e.kind)
+	}
+	s := Signal{Type: spec.Type, RawXML: raw, Fields: map[string]Value{}}
+	if s.Confidence, err = confidence(e.confidence); err != nil {
+		return Signal{}, err
+	}
+	for _, f := range e.fields {
+		v, err := f.value(spec.field(f.name))
+		if err == nil {
+			s.Fields[f.name] = v
+		} else if spec.field(f.name).Required {
+			return Signal{}, err
+		}
+	}
+	for _, f := range spec.Fields {
+		if _, there := s.Fields[f.Name]; f.Required && !there {
+			return Signal{}, fmt.Errorf("%s wants the field %s", spec.Type, f.Name)
+		}
+	}
+	return s, nil
+}
+
+// element is a signal as it stands in the XML.
+type element struct {
+	kind       string
+	confidence string
+	fields     []field
+}
+
+// field is one child element; items are its <item> children, or the texts of elements repeated under its name.
+type field struct {
+	name  string
+	text  string
+	items []string
+}
+
+// bareAmp matches an ampersand that begins no entity: models write "a && b".
+var bareAmp = regexp.MustCompile(`&(?:#[0-9]+;|#x[0-9a-fA-F]+;|[a-zA-Z]+;)?`)
+
+func escapeBareAmps(raw string) string {
+	if !strings.Contains(raw, "&") || strings.Contains(raw, "<![CDATA[") {
+		return raw
+	}
+	return bareAmp.ReplaceAllStringFunc(raw, func(m string) string {
+		if m == "&" {
+			return "&amp;"
+		}
+		return m
+	})
+}
+
+func readElement(raw string) (element, error) {
+	var e element
+	d := xml.NewDecoder(strings.NewReader(escapeBareAmps(raw)))
+	var path []string
+	var open field
+	for {
+		tok, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return e, nil
+		}
+		if err != nil {
+			return e, fmt.Errorf("not well-formed: %w", err)
+		}
+		switch tok := tok.(type) {
+		case xml.StartElement:
+			path = append(path, tok.Name.Local)
+			switch len(path) {
+			case 1:
+				e.attributes(tok.Attr)
+			case 2:
+				open = field{name: tok.Name.Local}
+			case 3:
+				if tok.Name.Local != "item" {
+					return e, fmt.Errorf("the field %s holds an element %s", open.name, tok.Name.Local)
+				}
+				open.items = append(open.items, "")
+			default:
+				return e, fmt.Errorf("the field %s is nested too deep", open.name)
+			}
+		case xml.EndElement:
+			path = path[:len(path)-1]
+			if len(path) == 1 {
+				if err := e.add(open); err != nil {
+					return e, err
+				}
+			}
+		case xml.CharData:
+			switch len(path) {
+			case 2:
+				open.text += string(tok)
+			case 3:
+				open.items[len(open.items)-1] += string(tok)
+			}
+		}
+	}
+}
+
+func (e *element) attributes(attrs []xml.Attr) {
+	for _, a := range attrs {
+		switch a.Name.Local {
+		case "type":
+			e.kind = a.Value
+		case "confidence":
+			e.confidence = a.Value
+		}
+	}
+}
+
+// add takes a child element; a list may also be written as the same element repeated.
+func (e *element) add(f field) error {
+	if f.name == "confidence" {
+		e.confidence = f.text
+		return nil
+	}
+	for i := range e.fields {
+		if e.fields[i].name != f.name {
+			continue
+		}
+		if spec, ok := specOf(Type(strings.TrimSpace(e.kind))); !ok || spec.field(f.name).Kind != List {
+			return fmt.Errorf("the field %s stands twice", f.name)
+		}
+		first := &e.fields[i]
+		if first.items == nil {
+			first.items = []string{first.text}
+		}
+		first.items = append(first.items, f.text)
+		return nil
+	}
+	e.fields = append(e.fields, f)
+	return nil
+}
+
+func confidence(text string) (float64, error) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return 0, errors.New("the signal has no confidence")
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || strings.Trim(text, "0123456789.eE+-") != "" {
+		return 0, fmt.Errorf("confidence %q is not a number", text)
+	}
+	if f < 0 || f > 1 {
+		return 0, fmt.Errorf("confidence %s is not between 0 and 1", text)
+	}
+	return f, nil
+}
+
+// value reads a field as the kind its place wants.
+func (f field) value(spec FieldSpec) (Value, error) {
+	text := strings.TrimSpace(f.text)
+	switch spec.Kind {
+	case List:
+		items := f.list(text)
+		if len(items) == 0 {
+			return Value{}, fmt.Errorf("the field %s is empty", f.name)
+		}
+		return Value{Kind: List, Items: items}, nil
+	case Int:
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 0 {
+			return Value{}, fmt.Errorf("the field %s wants a whole number, not %q", f.name, text)
+		}
+		return Value{Kind: Int, Text: strconv.FormatInt(n, 10)}, nil
+	}
+	if f.items != nil {
+		text = strings.Join(trimmed(f.items), "; ")
+	}
+	if text == "" {
+		return Value{}, fmt.Errorf("the field %s is empty", f.name)
+	}
+	return Value{Kind: Text, Text: text}, nil
+}
+
+// list reads items, a JSON array, or plain text with one item a line or between commas.
+func (f field) list(text string) []string {
+	if f.items != nil {
+		return trimmed(f.items)
+	}
+	if strings.HasPrefix(text, "[") {
+		var array []any
+		if json.Unmarshal([]byte(text), &array) == nil {
+			items := make([]string, len(array))
+			for i, v := range array {
+				items[i] = fmt.Sprint(v)
+			}
+			return trimmed(items)
+		}
+	}
+	separator := ","
+	if strings.Contains(text, "\n") {
+		separator = "\n"
+	}
+	return trimmed(strings.Split(text, separator))
+}
+
+func trimmed(items []string) []string {
+	var kept []string
+	for _, item := range items {
+		if item = strings.TrimSpace(item); item != "" {
+			kept = append(kept, item)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,197 @@
+// Package signal has the six signals by which an agent says how it is doing, and takes them out of a stream of text
+// (requirement: Entity Signal, FR-001 to FR-005). It imports the standard library only; docs/signals.md is its contract
+// for readers and other implementations.
+//
+// Guarantees:
+//   - No byte of a signal is ever shown, whole or malformed, and no other byte is lost.
+//   - The result is the same wherever the stream is cut into chunks.
+//   - Text is held only while it may still be a signal, at most MaxHeld bytes.
+//   - A Signal is valid: its type is known, its required fields are there, its confidence lies between 0 and 1.
+package signal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Type is the category of a signal.
+type Type string
+
+// The signal types of the requirement.
+const (
+	NeedTurn              Type = "need_turn"
+	ContextSufficient     Type = "context_sufficient"
+	Stuck                 Type = "stuck"
+	NeedCapability        Type = "need_capability"
+	PartialAnswer         Type = "partial_answer"
+	DelegationRecommended Type = "delegation_recommended"
+)
+
+// FieldKind says what a field holds.
+type FieldKind string
+
+// The kinds of field.
+const (
+	Text FieldKind = "string"
+	Int  FieldKind = "int"
+	List FieldKind = "list"
+)
+
+// FieldSpec describes one field of a type.
+type FieldSpec struct {
+	Name     string
+	Kind     FieldKind
+	Required bool
+	Meaning  string
+}
+
+// Spec describes a type: when it is emitted, and its fields beside confidence.
+type Spec struct {
+	Type   Type
+	When   string
+	Fields []FieldSpec
+}
+
+// Specs is the one table of types and fields, in the requirement's order. The slice is the caller's.
+func Specs() []Spec {
+	must := func(name string, k FieldKind, meaning string) FieldSpec { return FieldSpec{name, k, true, meaning} }
+	may := func(name string, k FieldKind, meaning string) FieldSpec { return FieldSpec{name, k, false, meaning} }
+	return []Spec{
+		{NeedTurn, "more turns are needed", []FieldSpec{
+			must("reason", Text, "why another turn is needed"),
+			may("expected_turns", Int, "estimated turns needed")}},
+		{ContextSufficient, "there is information enough for the answer", []FieldSpec{
+			must("sources_found", Int, "number of relevant sources"),
+			may("source_types", List, "types of sources found")}},
+		{Stuck, "no way forward", []FieldSpec{
+			must("attempted", List, "tools and approaches tried"),
+			must("blocker", Text, "what prevents progress"),
+			may("suggestions", List, "what might help")}},
+		{NeedCapability, "a tool is needed that is not offered", []FieldSpec{
+			must("capability", Text, "what capability is needed"),
+			must("reason", Text, "why it is needed"),
+			may("workaround", Text, "a partial solution")}},
+		{PartialAnswer, "the answer has a gap", []FieldSpec{
+			must("missing", Text, "what information is missing"),
+			may("caveat", Text, "what the person should know about it")}},
+		{DelegationRecommended, "somebody else should do it", []FieldSpec{
+			must("reason", Text, "why delegation helps"),
+			must("scope", Text, "what to delegate"),
+			may("estimated_tokens", Int, "token budget needed"),
+			may("subagent_type", Text, "recommended subagent")}},
+	}
+}
+
+func specOf(t Type) (Spec, bool) {
+	for _, s := range Specs() {
+		if s.Type == t {
+			return s, true
+		}
+	}
+	return Spec{}, false
+}
+
+func (s Spec) field(name string) FieldSpec {
+	for _, f := range s.Fields {
+		if f.Name == name {
+			return f
+		}
+	}
+	return FieldSpec{Name: name, Kind: Text}
+}
+
+// Signal is an agent's word about itself. It is immutable once parsed. At is the run time of parsing in milliseconds, set by the caller.
+type Signal struct {
+	Type       Type             `json:"type"`
+	Confidence float64          `json:"confidence"`
+	Fields     map[string]Value `json:"fields"`
+	RawXML     string           `json:"raw_xml"`
+	At         int64            `json:"timestamp"`
+}
+
+// Value is a field: a text, a whole number or a list of texts. In JSON it is a string, a number or an array.
+type Value struct {
+	Kind  FieldKind
+	Text  string // of a number, its digits
+	Items []string
+}
+
+// MarshalJSON gives a string, a number or an array.
+func (v Value) MarshalJSON() ([]byte, error) {
+	switch v.Kind {
+	case List:
+		return json.Marshal(v.Items)
+	case Int:
+		return []byte(v.Text), nil
+	}
+	return json.Marshal(v.Text)
+}
+
+// UnmarshalJSON reads what MarshalJSON gives.
+func (v *Value) UnmarshalJSON(data []byte) error {
+	data = bytes.TrimSpace(data)
+	switch {
+	case bytes.HasPrefix(data, []byte("[")):
+		*v = Value{Kind: List}
+		return json.Unmarshal(data, &v.Items)
+	case bytes.HasPrefix(data, []byte(`"`)):
+		*v = Value{Kind: Text}
+		return json.Unmarshal(data, &v.Text)
+	}
+	n, err := strconv.ParseInt(string(data), 10, 64)
+	if err != nil {
+		return fmt.Errorf("a signal's field is neither text, whole number nor list: %s", data)
+	}
+	*v = Value{Kind: Int, Text: strconv.FormatInt(n, 10)}
+	return nil
+}
+
+// Text is a field as text; "" if it is not there.
+func (s Signal) Text(name string) string { return s.Fields[name].Text }
+
+// List is a field as list; nil if it is not there.
+func (s Signal) List(name string) []string { return s.Fields[name].Items }
+
+// Int is a field as whole number; false if it is not there or none.
+func (s Signal) Int(name string) (int, bool) {
+	v, ok := s.Fields[name]
+	n, err := strconv.Atoi(v.Text)
+	return n, ok && v.Kind == Int && err == nil
+}
+
+// Problem is markup that was stripped without becoming the signal, or stands in the way of one.
+type Problem struct {
+	Reason string `json:"reason"`
+	Raw    string `json:"raw"`    // at most maxRaw bytes of it
+	Offset int64  `json:"offset"` // in bytes, in the text as it came in
+}
+
+const maxRaw = 500
+
+// Result is what a stream held. Signal is the first well-formed one; Extra are the others, which are logged and not acted on.
+type Result struct {
+	Signal   *Signal   `json:"signal,omitempty"`
+	Extra    []Signal  `json:"extra,omitempty"`
+	Problems []Problem `json:"problems,omitempty"`
+}
+
+// Malformed says that there was markup of a signal, but no signal.
+func (r Result) Malformed() bool { return r.Signal == nil && len(r.Problems) > 0 }
+
+func (r *Result) add(s Signal) {
+	if r.Signal == nil {
+		r.Signal = &s
+		return
+	}
+	r.Extra = append(r.Extra, s)
+}
+
+func (r *Result) problem(reason, raw string, offset int64) {
+	if len(raw) > maxRaw {
+		raw = strings.ToValidUTF8(raw[:maxRaw], "")
+	}
+	r.Problems = append(r.Problems, Problem{Reason: reason, Raw: raw, Offset: offset})
+}
