@@ -1,0 +1,185 @@
+package journaltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"sibyl/internal/journal"
+)
+
+// Agree makes the same random calls on two empty stores and wants the same answers and kinds of error from both. It
+// closes neither.
+func Agree(t *testing.T, got, want journal.Store) {
+	var checks int
+	rapid.Check(t, func(rt *rapid.T) {
+		checks++
+		p := &pair{T: rt, ctx: t.Context(), got: got, want: want, prefix: fmt.Sprintf("%d-", checks)}
+		rt.Repeat(map[string]func(*rapid.T){
+			"CreateSession": p.createSession,
+			"RenameSession": p.renameSession,
+			"DeleteSession": p.deleteSession,
+			"Begin":         p.begin,
+			"Append":        p.append,
+			"AppendNext":    p.appendNext,
+			"Acquire":       p.acquire,
+			"Release":       p.release,
+			"Look":          p.look,
+		})
+		p.look(rt)
+	})
+}
+
+// pair is one check: names are few, so that calls meet, and begin with a prefix, so that checks do not.
+type pair struct {
+	*rapid.T
+	ctx       context.Context
+	got, want journal.Store
+	prefix    string
+}
+
+// both makes a call on both stores and compares what comes back.
+func (p *pair) both(name string, call func(journal.Store) (any, error)) {
+	got, gotErr := call(p.got)
+	want, wantErr := call(p.want)
+	if got, want := kind(gotErr), kind(wantErr); got != want {
+		p.Fatalf("%s: error is %v, want one like %v", name, gotErr, wantErr)
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		p.Fatalf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+func (p *pair) bothDo(name string, call func(journal.Store) error) {
+	p.both(name, func(s journal.Store) (any, error) { return nil, call(s) })
+}
+
+// kind returns the text of the error of package journal that err is, or of err.
+func kind(err error) string {
+	for _, kind := range []error{
+		journal.ErrNotFound, journal.ErrConflict, journal.ErrEnded, journal.ErrLeased, journal.ErrExists, journal.ErrInvalid,
+	} {
+		if errors.Is(err, kind) {
+			return kind.Error()
+		}
+	}
+	return fmt.Sprint(err)
+}
+
+func (p *pair) name(label string, names ...string) string {
+	return p.prefix + rapid.SampledFrom(names).Draw(p.T, label)
+}
+
+func (p *pair) owner() journal.Owner {
+	return journal.Owner(p.name("owner", "ada", "ada", "ada", "bob"))
+}
+func (p *pair) session() string { return p.name("session", "s1", "s2") }
+func (p *pair) run() string     { return p.name("run", "r1", "r2", "r3") }
+func (p *pair) holder() string  { return p.name("holder", "here", "there") }
+
+func (p *pair) time(label string) time.Time {
+	return after(time.Duration(rapid.IntRange(0, 20_000).Draw(p.T, label)) * 500 * time.Microsecond)
+}
+
+func (p *pair) blobs() [][]byte {
+	var blobs [][]byte
+	for _, n := range rapid.SliceOfN(rapid.IntRange(0, 3), 0, 3).Draw(p.T, "blobs") {
+		blobs = append(blobs, p.blob(n))
+	}
+	return blobs
+}
+
+func (p *pair) blob(n int) []byte { return fmt.Append(nil, p.prefix, n) }
+
+func (p *pair) records(from int64, least int) []journal.Record {
+	recs := records(from, rapid.IntRange(least, 3).Draw(p.T, "records"))
+	for i := range recs {
+		recs[i].Data = rapid.SliceOfN(rapid.Byte(), 0, 5).Draw(p.T, "data")
+		if rapid.IntRange(0, 19).Draw(p.T, "gap") == 0 {
+			recs[i].Seq++
+		}
+	}
+	return recs
+}
+
+func (p *pair) end() *journal.End {
+	status := rapid.SampledFrom([]journal.Status{"", "", "", "", journal.Done, journal.NeedsUser, "finished"}).Draw(p.T, "end")
+	if status == "" {
+		return nil
+	}
+	return &journal.End{Status: status, At: p.time("ended")}
+}
+
+func (p *pair) createSession(*rapid.T) {
+	session := sessionOf(p.owner(), p.session())
+	session.UpdatedAt = p.time("updated")
+	p.bothDo("CreateSession", func(s journal.Store) error { return s.CreateSession(p.ctx, session) })
+}
+
+func (p *pair) renameSession(*rapid.T) {
+	owner, id, title := p.owner(), p.session(), p.name("title", "a", "b")
+	p.bothDo("RenameSession", func(s journal.Store) error { return s.RenameSession(p.ctx, owner, id, title) })
+}
+
+func (p *pair) deleteSession(*rapid.T) {
+	owner, id, now := p.owner(), p.session(), p.time("now")
+	p.bothDo("DeleteSession", func(s journal.Store) error { return s.DeleteSession(p.ctx, owner, id, now) })
+}
+
+func (p *pair) begin(*rapid.T) {
+	run := runOf(p.owner(), p.session(), p.run())
+	run.StartedAt = p.time("started")
+	if rapid.Bool().Draw(p.T, "leased") {
+		run.LeaseHolder, run.LeaseUntil = p.holder(), p.time("until")
+	}
+	blobs, recs := p.blobs(), p.records(0, 0)
+	p.bothDo("Begin", func(s journal.Store) error { return s.Begin(p.ctx, run, blobs, recs) })
+}
+
+func (p *pair) append(*rapid.T) {
+	owner, run, recs, end := p.owner(), p.run(), p.records(rapid.Int64Range(0, 3).Draw(p.T, "from"), 0), p.end()
+	p.bothDo("Append", func(s journal.Store) error { return s.Append(p.ctx, owner, run, recs, end) })
+}
+
+// appendNext is an append that is likely to succeed.
+func (p *pair) appendNext(*rapid.T) {
+	owner, id := p.owner(), p.run()
+	run, err := p.want.Run(p.ctx, owner, id)
+	if err != nil {
+		return
+	}
+	recs, end := p.records(run.Records, 1), p.end()
+	p.bothDo("Append", func(s journal.Store) error { return s.Append(p.ctx, owner, id, recs, end) })
+}
+
+func (p *pair) acquire(*rapid.T) {
+	owner, run, holder, now, until := p.owner(), p.run(), p.holder(), p.time("now"), p.time("until")
+	p.bothDo("Acquire", func(s journal.Store) error { return s.Acquire(p.ctx, owner, run, holder, now, until) })
+}
+
+func (p *pair) release(*rapid.T) {
+	owner, run, holder := p.owner(), p.run(), p.holder()
+	p.bothDo("Release", func(s journal.Store) error { return s.Release(p.ctx, owner, run, holder) })
+}
+
+// look compares all that can be seen of the names of this check.
+func (p *pair) look(*rapid.T) {
+	for _, name := range []string{"ada", "bob"} {
+		owner := journal.Owner(p.prefix + name)
+		p.both("Sessions", func(s journal.Store) (any, error) { return s.Sessions(p.ctx, owner, 0) })
+		p.both("Runs", func(s journal.Store) (any, error) { return s.Runs(p.ctx, owner, journal.Filter{}) })
+		for _, run := range []string{"r1", "r2", "r3"} {
+			p.both("Run", func(s journal.Store) (any, error) { return s.Run(p.ctx, owner, p.prefix+run) })
+			p.both("Records", func(s journal.Store) (any, error) { return s.Records(p.ctx, owner, p.prefix+run, 1) })
+		}
+	}
+	for n := range 4 {
+		p.both("Blob", func(s journal.Store) (any, error) { return s.Blob(p.ctx, journal.BlobHash(p.blob(n))) })
+	}
+}

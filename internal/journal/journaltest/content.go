@@ -1,0 +1,151 @@
+package journaltest
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"sibyl/internal/journal"
+)
+
+var contentTests = map[string]func(*suite){
+	"DataComesBackByteForByte": func(s *suite) {
+		s.begin("s", "r", 0)
+		contents := [][]byte{
+			nil, {}, []byte(` { "a" : 1.0 } `), []byte("not json"), {0}, {0xff, 0xfe, 0}, []byte("NULL"),
+			bytes.Repeat([]byte("0123456789abcdef"), 1<<16),
+		}
+		for i, content := range contents {
+			rec := journal.Record{Seq: int64(i), At: noon, Kind: "k", Data: content}
+			s.ok(s.store.Append(s.ctx, ada, "r", []journal.Record{rec}, nil))
+		}
+		for i, rec := range s.records("r") {
+			if !bytes.Equal(rec.Data, contents[i]) {
+				s.Errorf("content %d came back as %.40q, want %.40q", i, rec.Data, contents[i])
+			}
+		}
+	},
+	"DataWithoutAByteCanBeMarshalled": func(s *suite) {
+		s.begin("s", "r", 0)
+		rec := journal.Record{At: noon, Kind: "k", Data: json.RawMessage{}}
+		s.ok(s.store.Append(s.ctx, ada, "r", []journal.Record{rec}, nil))
+		_, err := json.Marshal(s.records("r"))
+		s.ok(err)
+	},
+	"TextComesBackByteForByte": func(s *suite) {
+		for i, text := range []string{"a\x00b", "cut \xe2\x82", "'; DROP TABLE run; --", "%_?1", "Ünï🦉\n", " "} {
+			session := sessionOf(journal.Owner("o"+text), "s"+text)
+			session.Title, session.Assistant = text, text
+			s.ok(s.store.CreateSession(s.ctx, session))
+			run := runOf(session.Owner, session.ID, "r"+text)
+			run.Title, run.Assistant, run.LeaseHolder, run.LeaseUntil = text, text, text, after(time.Minute)
+			rec := journal.Record{At: noon, Kind: text, Data: json.RawMessage(`1`)}
+			s.ok(s.store.Begin(s.ctx, run, nil, []journal.Record{rec}))
+
+			session.Runs, run.Records = 1, 1
+			gotSession, err := s.store.Session(s.ctx, session.Owner, session.ID)
+			s.ok(err)
+			s.same("session", gotSession, session)
+			gotRuns, err := s.store.Runs(s.ctx, session.Owner, journal.Filter{Session: session.ID})
+			s.ok(err)
+			s.same("runs", gotRuns, []journal.Run{run})
+			gotRecords, err := s.store.Records(s.ctx, run.Owner, run.ID, 0)
+			s.ok(err)
+			s.same("records", gotRecords, []journal.Record{rec})
+			if s.Failed() {
+				s.Fatalf("with text %d: %q", i, text)
+			}
+		}
+	},
+	"TimesAreKeptToTheMillisecondInUTC": func(s *suite) {
+		zone := time.FixedZone("there", 2*60*60)
+		for id, given := range map[string]time.Time{
+			"fine":   time.Date(2026, 3, 1, 14, 0, 0, 123_999_999, zone),
+			"coarse": time.Date(2026, 3, 1, 14, 0, 0, 0, zone),
+			"epoch":  time.UnixMilli(0),
+			"early":  time.Date(1890, 1, 1, 0, 0, 0, 1_500_000, zone),
+			"zero":   {},
+		} {
+			want := given.UTC().Truncate(time.Millisecond)
+			session := sessionOf(ada, id)
+			session.CreatedAt, session.UpdatedAt = given, given
+			s.ok(s.store.CreateSession(s.ctx, session))
+			run := runOf(ada, id, id)
+			run.StartedAt, run.LeaseHolder, run.LeaseUntil = given, "here", given
+			s.ok(s.store.Begin(s.ctx, run, nil, []journal.Record{{At: given}}))
+			begun := s.run(id)
+			end := &journal.End{Status: journal.Done, At: given}
+			s.ok(s.store.Append(s.ctx, ada, id, []journal.Record{{Seq: 1, At: given}}, end))
+
+			for what, got := range map[string]time.Time{
+				"CreatedAt": s.session(id).CreatedAt, "UpdatedAt": s.session(id).UpdatedAt,
+				"StartedAt": begun.StartedAt, "LeaseUntil": begun.LeaseUntil, "EndedAt": s.run(id).EndedAt,
+				"At": s.records(id)[0].At, "At of the last": s.records(id)[1].At,
+			} {
+				if got != want {
+					s.Errorf("%s of %s is %v, want exactly %v", what, id, got, want)
+				}
+			}
+		}
+	},
+	"WhatTheCallerDoesToItsSlicesChangesNothing": func(s *suite) {
+		s.ok(s.store.CreateSession(s.ctx, sessionOf(ada, "s")))
+		blob, first, second := []byte("blob"), records(0, 2), records(2, 2)
+		blobs := [][]byte{blob}
+		hash := journal.BlobHash(blob)
+		s.ok(s.store.Begin(s.ctx, runOf(ada, "s", "r"), blobs, first))
+		s.ok(s.store.Append(s.ctx, ada, "r", second, nil))
+		spoil(first)
+		spoil(second)
+		copy(blob, "spoilt")
+		s.same("records", s.records("r"), records(0, 4))
+		got, err := s.store.Blob(s.ctx, hash)
+		s.ok(err)
+		s.same("blob", string(got), "blob")
+	},
+	"WhatTheCallerDoesToAnAnswerChangesNothing": func(s *suite) {
+		s.ok(s.store.CreateSession(s.ctx, sessionOf(ada, "s")))
+		s.ok(s.store.Begin(s.ctx, runOf(ada, "s", "r"), [][]byte{[]byte("blob")}, records(0, 4)))
+		hash := journal.BlobHash([]byte("blob"))
+		spoil(s.records("r"))
+		got, err := s.store.Blob(s.ctx, hash)
+		s.ok(err)
+		copy(got, "spoilt")
+		s.same("records", s.records("r"), records(0, 4))
+		got, err = s.store.Blob(s.ctx, hash)
+		s.ok(err)
+		s.same("blob", string(got), "blob")
+	},
+	"BlobIsFoundByItsHash": func(s *suite) {
+		s.ok(s.store.CreateSession(s.ctx, sessionOf(ada, "s")))
+		contents := []string{"tree", "", "\x00\xff", strings.Repeat("prompt ", 1<<15)}
+		var blobs [][]byte
+		for _, content := range contents {
+			blobs = append(blobs, []byte(content), []byte(content))
+		}
+		s.ok(s.store.Begin(s.ctx, runOf(ada, "s", "r1"), append(blobs, nil), nil))
+		s.ok(s.store.Begin(s.ctx, runOf(ada, "s", "r2"), blobs, nil))
+		for _, content := range contents {
+			got, err := s.store.Blob(s.ctx, journal.BlobHash([]byte(content)))
+			s.ok(err)
+			if string(got) != content {
+				s.Errorf("blob is %.40q, want %.40q", got, content)
+			}
+		}
+		for _, hash := range []string{journal.BlobHash([]byte("never given")), "", "sha256:"} {
+			_, err := s.store.Blob(s.ctx, hash)
+			s.fails(err, journal.ErrNotFound)
+		}
+	},
+}
+
+// spoil overwrites all that a slice of records reaches.
+func spoil(recs []journal.Record) {
+	for i := range recs {
+		for j := range recs[i].Data {
+			recs[i].Data[j] = '!'
+		}
+		recs[i] = journal.Record{Seq: 99, Kind: "spoilt"}
+	}
+}

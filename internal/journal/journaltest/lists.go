@@ -1,0 +1,217 @@
+package journaltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"sibyl/internal/journal"
+)
+
+var ownerTests = map[string]func(*suite){
+	"WhatBelongsToAnotherDoesNotExist": func(s *suite) {
+		s.begin("s", "r", 2)
+		s.ok(s.store.CreateSession(s.ctx, sessionOf(bob, "bobs")))
+		s.unchanged(func() {
+			for name, err := range s.everyCall(s.ctx, bob) {
+				if !errors.Is(err, journal.ErrNotFound) {
+					s.Errorf("%s: %v, want ErrNotFound", name, err)
+				}
+			}
+		})
+	},
+	"ListsHoldOnlyTheOwners": func(s *suite) {
+		s.begin("s", "r", 1)
+		s.ok(s.store.CreateSession(s.ctx, sessionOf(bob, "bobs")))
+		for _, f := range []journal.Filter{{}, {Session: "s"}, {Status: journal.Running}, {Session: "bobs"}} {
+			runs, err := s.store.Runs(s.ctx, bob, f)
+			s.ok(err)
+			s.same("bob's runs", runs, []journal.Run(nil))
+		}
+		sessions, err := s.store.Sessions(s.ctx, bob, 0)
+		s.ok(err)
+		s.same("bob's sessions", sessions, []journal.Session{sessionOf(bob, "bobs")})
+	},
+}
+
+// everyCall makes each call on session s and run r that looks for something, in the name of owner.
+func (s *suite) everyCall(ctx context.Context, owner journal.Owner) map[string]error {
+	errs := make(map[string]error)
+	_, errs["Session"] = s.store.Session(ctx, owner, "s")
+	errs["RenameSession"] = s.store.RenameSession(ctx, owner, "s", "taken over")
+	errs["DeleteSession"] = s.store.DeleteSession(ctx, owner, "s", noon)
+	errs["Begin"] = s.store.Begin(ctx, runOf(owner, "s", "r2"), nil, records(0, 1))
+	errs["Begin with the id of a run"] = s.store.Begin(ctx, runOf(owner, "s", "r"), nil, records(0, 1))
+	errs["Append"] = s.store.Append(ctx, owner, "r", records(2, 1), nil)
+	errs["Append at a wrong number"] = s.store.Append(ctx, owner, "r", records(0, 1), nil)
+	errs["Append with an end"] = s.store.Append(ctx, owner, "r", records(2, 1), &journal.End{Status: journal.Done, At: noon})
+	_, errs["Run"] = s.store.Run(ctx, owner, "r")
+	_, errs["Records"] = s.store.Records(ctx, owner, "r", 0)
+	_, errs["Records past the last"] = s.store.Records(ctx, owner, "r", 9)
+	errs["Acquire"] = s.store.Acquire(ctx, owner, "r", "here", noon, after(time.Minute))
+	errs["Release"] = s.store.Release(ctx, owner, "r", "here")
+	return errs
+}
+
+var callTests = map[string]func(*suite){
+	"CancelledContextEndsEveryCallAndChangesNothing": func(s *suite) {
+		s.begin("s", "r", 2)
+		s.unchanged(func() { s.cancelled() })
+	},
+	"ClosedStoreFailsEveryCallAndClosesAgain": func(s *suite) {
+		s.begin("s", "r", 2)
+		s.ok(s.store.Close())
+		for name, err := range s.everyCall(s.ctx, ada) {
+			if err == nil {
+				s.Errorf("%s succeeded on a closed store", name)
+			}
+		}
+		s.ok(s.store.Close())
+	},
+}
+
+func (s *suite) cancelled() {
+	ctx, cancel := context.WithCancel(s.ctx)
+	cancel()
+	errs := s.everyCall(ctx, ada)
+	errs["CreateSession"] = s.store.CreateSession(ctx, sessionOf(ada, "s2"))
+	_, errs["Sessions"] = s.store.Sessions(ctx, ada, 0)
+	_, errs["Runs"] = s.store.Runs(ctx, ada, journal.Filter{})
+	_, errs["Blob"] = s.store.Blob(ctx, journal.BlobHash(nil))
+	for name, err := range errs {
+		if !errors.Is(err, context.Canceled) {
+			s.Errorf("%s: %v, want context.Canceled", name, err)
+		}
+	}
+}
+
+var listTests = map[string]func(*suite){
+	"SessionsAreOrderedByUpdateThenID": func(s *suite) {
+		for id, d := range map[string]time.Duration{"a": 1, "b": 2, "c": 2, "d": 0, "e": 2} {
+			session := sessionOf(ada, id)
+			session.UpdatedAt = after(d * time.Minute)
+			s.ok(s.store.CreateSession(s.ctx, session))
+		}
+		s.same("sessions", s.sessionIDs(0), []string{"e", "c", "b", "a", "d"})
+		s.same("two sessions", s.sessionIDs(2), []string{"e", "c"})
+		r := runOf(ada, "d", "r")
+		r.StartedAt = after(time.Hour)
+		s.ok(s.store.Begin(s.ctx, r, nil, nil))
+		s.same("after a run in d", s.sessionIDs(0), []string{"d", "e", "c", "b", "a"})
+	},
+	"RunsAreOrderedByStartThenID": func(s *suite) {
+		s.ok(s.store.CreateSession(s.ctx, sessionOf(ada, "s")))
+		for id, d := range map[string]time.Duration{"a": 1, "b": 2, "c": 2, "d": 0, "e": 2} {
+			r := runOf(ada, "s", id)
+			r.StartedAt = after(d * time.Minute)
+			s.ok(s.store.Begin(s.ctx, r, nil, nil))
+		}
+		s.same("runs", s.runIDs(journal.Filter{}), []string{"e", "c", "b", "a", "d"})
+		s.same("two runs", s.runIDs(journal.Filter{Limit: 2}), []string{"e", "c"})
+	},
+	"RunsAreFilteredBySessionAndStatus": func(s *suite) {
+		s.begin("s1", "a", 1)
+		s.begin("s2", "b", 1)
+		s.ok(s.store.Begin(s.ctx, runOf(ada, "s1", "c"), nil, records(0, 1)))
+		s.ok(s.store.Begin(s.ctx, runOf(ada, "s2", "d"), nil, records(0, 1)))
+		s.end("a", 1, journal.Done, noon)
+		s.end("d", 1, journal.Failed, noon)
+		for _, c := range []struct {
+			filter journal.Filter
+			want   []string
+		}{
+			{journal.Filter{}, []string{"d", "c", "b", "a"}},
+			{journal.Filter{Session: "s1"}, []string{"c", "a"}},
+			{journal.Filter{Status: journal.Running}, []string{"c", "b"}},
+			{journal.Filter{Status: journal.Done}, []string{"a"}},
+			{journal.Filter{Session: "s2", Status: journal.Failed}, []string{"d"}},
+			{journal.Filter{Session: "s2", Status: journal.Running}, []string{"b"}},
+			{journal.Filter{Session: "s2", Status: journal.Cancelled}, nil},
+			{journal.Filter{Session: "unknown"}, nil},
+		} {
+			s.same(fmt.Sprintf("runs with %+v", c.filter), s.runIDs(c.filter), c.want)
+		}
+	},
+	"ListsHoldAHundredUnlessAsked": func(s *suite) {
+		for i := range 101 {
+			s.begin(fmt.Sprintf("s%03d", i), fmt.Sprintf("r%03d", i), 0)
+		}
+		for limit, want := range map[int]int{0: 100, -1: 100, 1: 1, 101: 101, 500: 101} {
+			s.same(fmt.Sprintf("sessions with limit %d", limit), len(s.sessionIDs(limit)), want)
+			s.same(fmt.Sprintf("runs with limit %d", limit), len(s.runIDs(journal.Filter{Limit: limit})), want)
+		}
+	},
+}
+
+func (s *suite) sessionIDs(limit int) (ids []string) {
+	s.Helper()
+	list, err := s.store.Sessions(s.ctx, ada, limit)
+	s.ok(err)
+	for _, session := range list {
+		ids = append(ids, session.ID)
+	}
+	return ids
+}
+
+func (s *suite) runIDs(f journal.Filter) (ids []string) {
+	s.Helper()
+	list, err := s.store.Runs(s.ctx, ada, f)
+	s.ok(err)
+	for _, run := range list {
+		ids = append(ids, run.ID)
+	}
+	return ids
+}
+
+var deleteTests = map[string]func(*suite){
+	"DeletedSessionTakesItsRunsAndRecordsAndNoOthers": func(s *suite) {
+		s.begin("keep", "kept", 2)
+		want := s.state()
+		s.begin("s", "r1", 2)
+		s.ok(s.store.Begin(s.ctx, runOf(ada, "s", "r2"), nil, records(0, 5)))
+		s.ok(s.store.DeleteSession(s.ctx, ada, "s", noon))
+		s.same("state", s.state(), want)
+		for name, err := range s.everyCall(s.ctx, ada) {
+			if name != "Begin with the id of a run" && !errors.Is(err, journal.ErrNotFound) {
+				s.Errorf("%s: %v, want ErrNotFound", name, err)
+			}
+		}
+		s.begin("s", "r1", 1)
+		s.same("records of the id used again", s.records("r1"), records(0, 1))
+	},
+	"DeletedSessionTakesTheBlobsNobodyElseRefersTo": func(s *suite) {
+		own, shared := []byte("own"), []byte("shared")
+		for _, id := range []string{"s1", "s2"} {
+			s.ok(s.store.CreateSession(s.ctx, sessionOf(ada, id)))
+		}
+		s.ok(s.store.Begin(s.ctx, runOf(ada, "s1", "r1"), [][]byte{own, shared}, nil))
+		s.ok(s.store.Begin(s.ctx, runOf(ada, "s1", "r2"), [][]byte{own}, nil))
+		s.ok(s.store.Begin(s.ctx, runOf(ada, "s2", "r3"), [][]byte{shared, shared}, nil))
+		s.ok(s.store.DeleteSession(s.ctx, ada, "s1", noon))
+		_, err := s.store.Blob(s.ctx, journal.BlobHash(own))
+		s.fails(err, journal.ErrNotFound)
+		got, err := s.store.Blob(s.ctx, journal.BlobHash(shared))
+		s.ok(err)
+		s.same("shared blob", string(got), "shared")
+		s.ok(s.store.DeleteSession(s.ctx, ada, "s2", noon))
+		_, err = s.store.Blob(s.ctx, journal.BlobHash(shared))
+		s.fails(err, journal.ErrNotFound)
+	},
+	"DeleteIsRefusedUnderALiveLease": func(s *suite) {
+		s.begin("s", "done", 1)
+		s.end("done", 1, journal.Done, noon)
+		s.ok(s.store.Begin(s.ctx, runOf(ada, "s", "r"), nil, records(0, 1)))
+		s.acquire("here", noon, after(time.Minute))
+		s.unchanged(func() {
+			s.fails(s.store.DeleteSession(s.ctx, ada, "s", after(time.Minute-time.Millisecond)), journal.ErrLeased)
+		})
+		s.ok(s.store.DeleteSession(s.ctx, ada, "s", after(time.Minute)))
+	},
+	"DeleteNeedsNoEndOfARunNobodyDrives": func(s *suite) {
+		s.begin("s", "r", 1)
+		s.acquire("here", noon, after(time.Hour))
+		s.ok(s.store.Release(s.ctx, ada, "r", "here"))
+		s.ok(s.store.DeleteSession(s.ctx, ada, "s", noon))
+	},
+}

@@ -1,0 +1,210 @@
+// Package memory keeps a journal in this process: for tests, and for runs that nobody wants to keep.
+//
+// It keeps every guarantee of package journal except durability: what it holds is gone after Close. Nothing it is given
+// or returns shares memory with it.
+package memory
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"sibyl/internal/journal"
+)
+
+var errClosed = errors.New("the journal is closed")
+
+// Store is a journal.Store in memory. New makes one.
+type Store struct {
+	mu       sync.RWMutex
+	closed   bool
+	sessions map[string]journal.Session // Runs is 0: it is counted when asked for
+	runs     map[string]*run
+	blobs    map[string][]byte
+}
+
+type run struct {
+	journal.Run
+	records []journal.Record
+	blobs   map[string]bool
+}
+
+var _ journal.Store = (*Store)(nil)
+
+// New returns an empty store.
+func New() *Store {
+	return &Store{
+		sessions: make(map[string]journal.Session),
+		runs:     make(map[string]*run),
+		blobs:    make(map[string][]byte),
+	}
+}
+
+// Close drops everything. Every later call but Close fails.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	s.sessions, s.runs, s.blobs = nil, nil, nil
+	return nil
+}
+
+// change runs do while nobody else reads or writes. What do returns an error for, it must not have begun to change.
+func (s *Store) change(ctx context.Context, do func() error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.usable(ctx); err != nil {
+		return err
+	}
+	return do()
+}
+
+// look runs do while nobody writes.
+func (s *Store) look(ctx context.Context, do func() error) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if err := s.usable(ctx); err != nil {
+		return err
+	}
+	return do()
+}
+
+func (s *Store) usable(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s.closed {
+		return errClosed
+	}
+	return nil
+}
+
+func (s *Store) session(owner journal.Owner, id string) (journal.Session, error) {
+	found, ok := s.sessions[id]
+	if !ok || found.Owner != owner {
+		return journal.Session{}, fmt.Errorf("session %q: %w", id, journal.ErrNotFound)
+	}
+	return found, nil
+}
+
+func (s *Store) run(owner journal.Owner, id string) (*run, error) {
+	found, ok := s.runs[id]
+	if !ok || found.Owner != owner {
+		return nil, fmt.Errorf("run %q: %w", id, journal.ErrNotFound)
+	}
+	return found, nil
+}
+
+// runsOf returns the runs of a session, in no order.
+func (s *Store) runsOf(session string) []*run {
+	var found []*run
+	for _, r := range s.runs {
+		if r.Session == session {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+func (s *Store) counted(session journal.Session) journal.Session {
+	session.Runs = len(s.runsOf(session.ID))
+	return session
+}
+
+// touch moves UpdatedAt of a session forward to at.
+func (s *Store) touch(id string, at time.Time) {
+	session := s.sessions[id]
+	if at.After(session.UpdatedAt) {
+		session.UpdatedAt = at
+		s.sessions[id] = session
+	}
+}
+
+// CreateSession implements journal.Store.
+func (s *Store) CreateSession(ctx context.Context, session journal.Session) error {
+	session, err := journal.NewSession(session)
+	if err != nil {
+		return err
+	}
+	return s.change(ctx, func() error {
+		if _, taken := s.sessions[session.ID]; taken {
+			return fmt.Errorf("session %q: %w", session.ID, journal.ErrExists)
+		}
+		s.sessions[session.ID] = session
+		return nil
+	})
+}
+
+// Session implements journal.Store.
+func (s *Store) Session(ctx context.Context, owner journal.Owner, id string) (found journal.Session, err error) {
+	err = s.look(ctx, func() error {
+		if found, err = s.session(owner, id); err == nil {
+			found = s.counted(found)
+		}
+		return err
+	})
+	return found, err
+}
+
+// Sessions implements journal.Store.
+func (s *Store) Sessions(ctx context.Context, owner journal.Owner, limit int) (list []journal.Session, err error) {
+	err = s.look(ctx, func() error {
+		for _, session := range s.sessions {
+			if session.Owner == owner {
+				list = append(list, session)
+			}
+		}
+		slices.SortFunc(list, func(a, b journal.Session) int {
+			return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(b.ID, a.ID))
+		})
+		list = list[:min(len(list), journal.Limit(limit))]
+		for i := range list {
+			list[i] = s.counted(list[i])
+		}
+		return nil
+	})
+	return list, err
+}
+
+// RenameSession implements journal.Store.
+func (s *Store) RenameSession(ctx context.Context, owner journal.Owner, id, title string) error {
+	return s.change(ctx, func() error {
+		session, err := s.session(owner, id)
+		if err != nil {
+			return err
+		}
+		session.Title = title
+		s.sessions[id] = session
+		return nil
+	})
+}
+
+// DeleteSession implements journal.Store.
+func (s *Store) DeleteSession(ctx context.Context, owner journal.Owner, id string, now time.Time) error {
+	return s.change(ctx, func() error {
+		if _, err := s.session(owner, id); err != nil {
+			return err
+		}
+		runs := s.runsOf(id)
+		for _, r := range runs {
+			if err := r.AllowDelete(now); err != nil {
+				return fmt.Errorf("session %q: %w", id, err)
+			}
+		}
+		delete(s.sessions, id)
+		for _, r := range runs {
+			delete(s.runs, r.ID)
+		}
+		used := make(map[string]bool)
+		for _, r := range s.runs {
+			maps.Copy(used, r.blobs)
+		}
+		maps.DeleteFunc(s.blobs, func(hash string, _ []byte) bool { return !used[hash] })
+		return nil
+	})
+}

@@ -1,0 +1,136 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// The rules that hold for every Store, so that an adapter only has to keep rows.
+
+// ErrInvalid is what a Store returns, with nothing written, for a request that no Store could carry out: an id or
+// owner that is empty, records that are not numbered one after the other, an end that is no end.
+var ErrInvalid = errors.New("the journal cannot take this")
+
+// DefaultLimit is how many entries a list holds when its limit is 0 or less.
+const DefaultLimit = 100
+
+// Limit returns how many entries a list holds when asked for n.
+func Limit(n int) int {
+	if n <= 0 {
+		return DefaultLimit
+	}
+	return n
+}
+
+// Millis returns t as a Store keeps it: to the millisecond, rounded down, in UTC.
+func Millis(t time.Time) time.Time { return time.UnixMilli(t.UnixMilli()).UTC() }
+
+// NewSession checks what CreateSession was given and returns it as it is kept.
+func NewSession(s Session) (Session, error) {
+	switch {
+	case s.ID == "":
+		return Session{}, fmt.Errorf("session without an id: %w", ErrInvalid)
+	case s.Owner == "":
+		return Session{}, fmt.Errorf("session %q without an owner: %w", s.ID, ErrInvalid)
+	}
+	s.CreatedAt, s.UpdatedAt, s.Runs = Millis(s.CreatedAt), Millis(s.UpdatedAt), 0
+	return s, nil
+}
+
+// NewRun checks what Begin was given and returns the run as it is kept. An empty Status is Running.
+func NewRun(r Run, recs []Record) (Run, error) {
+	switch {
+	case r.ID == "":
+		return Run{}, fmt.Errorf("run without an id: %w", ErrInvalid)
+	case r.Owner == "":
+		return Run{}, fmt.Errorf("run %q without an owner: %w", r.ID, ErrInvalid)
+	case r.Session == "":
+		return Run{}, fmt.Errorf("run %q without a session: %w", r.ID, ErrInvalid)
+	case r.Status != Running && r.Status != "":
+		return Run{}, fmt.Errorf("run %q begins as %q instead of %q: %w", r.ID, r.Status, Running, ErrInvalid)
+	}
+	if err := consecutive(recs, 0); err != nil {
+		return Run{}, fmt.Errorf("run %q: %w", r.ID, err)
+	}
+	r.Status, r.StartedAt, r.EndedAt = Running, Millis(r.StartedAt), time.Time{}
+	r.Records = int64(len(recs))
+	if r.LeaseHolder == "" {
+		r.LeaseUntil = time.Time{}
+	} else {
+		r.LeaseUntil = Millis(r.LeaseUntil)
+	}
+	return r, nil
+}
+
+// CheckAppend checks what can be checked of an Append without knowing the run. An Append has at least one record, since
+// the number of its first one is what is compared.
+func CheckAppend(recs []Record, end *End) error {
+	if len(recs) == 0 {
+		return fmt.Errorf("append without a record: %w", ErrInvalid)
+	}
+	if end != nil {
+		switch end.Status {
+		case Done, Failed, Cancelled, NeedsUser:
+		default:
+			return fmt.Errorf("a run cannot end as %q: %w", end.Status, ErrInvalid)
+		}
+	}
+	return consecutive(recs, recs[0].Seq)
+}
+
+func consecutive(recs []Record, next int64) error {
+	for i, rec := range recs {
+		if want := next + int64(i); rec.Seq != want {
+			return fmt.Errorf("record %d of the batch has the number %d, which should be %d: %w", i, rec.Seq, want, ErrInvalid)
+		}
+	}
+	return nil
+}
+
+// AllowAppend says whether records whose first number is next may be appended to r: nil, ErrEnded or ErrConflict. It
+// looks at the ID, Status and Records of r.
+func (r Run) AllowAppend(next int64) error {
+	switch {
+	case r.Status != Running:
+		return r.ended()
+	case r.Records != next:
+		return fmt.Errorf("run %q continues with record %d, not %d: %w", r.ID, r.Records, next, ErrConflict)
+	}
+	return nil
+}
+
+// AllowAcquire says whether holder may take the lease of r at now: nil, ErrInvalid, ErrEnded or ErrLeased. It looks at
+// the ID, Status and lease of r.
+func (r Run) AllowAcquire(holder string, now time.Time) error {
+	switch {
+	case holder == "":
+		return fmt.Errorf("lease of run %q for a holder without a name: %w", r.ID, ErrInvalid)
+	case r.Status != Running:
+		return r.ended()
+	case r.driven(now) && r.LeaseHolder != holder:
+		return r.leased()
+	}
+	return nil
+}
+
+// AllowDelete says whether r may be deleted at now: nil, or ErrLeased while somebody drives it. It looks at the ID,
+// Status and lease of r.
+func (r Run) AllowDelete(now time.Time) error {
+	if r.driven(now) {
+		return r.leased()
+	}
+	return nil
+}
+
+func (r Run) driven(now time.Time) bool {
+	return r.Status == Running && r.LeaseHolder != "" && r.LeaseUntil.After(Millis(now))
+}
+
+func (r Run) ended() error {
+	return fmt.Errorf("run %q is %q: %w", r.ID, r.Status, ErrEnded)
+}
+
+func (r Run) leased() error {
+	return fmt.Errorf("run %q is %q's until %s: %w", r.ID, r.LeaseHolder, r.LeaseUntil.Format(time.RFC3339), ErrLeased)
+}
