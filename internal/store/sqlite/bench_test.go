@@ -1,0 +1,80 @@
+//go:build unix
+
+package sqlite
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"sibyl/internal/journal"
+)
+
+// BenchmarkAppend reports, beside the time with the disk in it, the processor time of an append.
+func BenchmarkAppend(b *testing.B) {
+	for _, n := range []int{1, 3} {
+		b.Run(fmt.Sprintf("%d records", n), func(b *testing.B) {
+			db := openAt(b, newPath(b))
+			begin(b, db, 0)
+			recs := make([]journal.Record, n)
+			for i := range recs {
+				recs[i] = journal.Record{At: time.Now(), Kind: "completion", Data: json.RawMessage(strings.Repeat("x", 400))}
+			}
+			b.ReportAllocs()
+			before, next := processorTime(b), int64(0)
+			for b.Loop() {
+				for i := range recs {
+					recs[i].Seq = next
+					next++
+				}
+				if err := db.Append(b.Context(), "ada", "run", recs, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64((processorTime(b)-before).Microseconds())/float64(b.N), "cpu-µs/op")
+		})
+	}
+}
+
+func BenchmarkRecords(b *testing.B) {
+	db := openAt(b, newPath(b))
+	begin(b, db, 100)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := db.Records(b.Context(), "ada", "run", 0); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkOpen opens and closes a database that is up to date, as every command of the CLI does.
+func BenchmarkOpen(b *testing.B) {
+	path := newPath(b)
+	db := openAt(b, path)
+	begin(b, db, 1)
+	if err := db.Close(); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		db, err := Open(b.Context(), path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := db.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func processorTime(b *testing.B) time.Duration {
+	b.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}

@@ -1,0 +1,64 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"sibyl/internal/journal"
+)
+
+// primary is the part of a result code that says what failed; the rest says where.
+const primary = 0xff
+
+func codeOf(err error) (code int, ok bool) {
+	var failed *sqlite.Error
+	if !errors.As(err, &failed) {
+		return 0, false
+	}
+	return failed.Code(), true
+}
+
+func isBusy(err error) bool {
+	code, _ := codeOf(err)
+	return code&primary == sqlite3.SQLITE_BUSY
+}
+
+// explain adds to an error of the driver the file, one of journal's errors and what would fix it. Other errors, and nil,
+// come back as they are.
+func (db *DB) explain(err error) error {
+	code, ok := codeOf(err)
+	if !ok {
+		return err
+	}
+	switch code & primary {
+	case sqlite3.SQLITE_BUSY:
+		return fmt.Errorf("database %s: %w for more than %s (let it finish, or end it): %w",
+			db.path, journal.ErrLocked, db.busyTimeout, err)
+	case sqlite3.SQLITE_FULL:
+		return db.full(err)
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return db.corrupt(err)
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:
+		return fmt.Errorf("database %s: cannot be written (you must have the right to write to it and to its folder): %w",
+			db.path, err)
+	}
+	switch code {
+	case sqlite3.SQLITE_IOERR_SHMSIZE: // the index of the WAL could not grow
+		return db.full(err)
+	case sqlite3.SQLITE_IOERR_SHORT_READ, sqlite3.SQLITE_IOERR_CORRUPTFS:
+		return db.corrupt(err)
+	}
+	return fmt.Errorf("database %s: %w", db.path, err)
+}
+
+func (db *DB) full(err error) error {
+	return fmt.Errorf("database %s: %w (free some on its disk): %w", db.path, journal.ErrFull, err)
+}
+
+func (db *DB) corrupt(err error) error {
+	const remedy = "restore it from a backup, or move it and the -wal file beside it away to start anew"
+	return fmt.Errorf("database %s: %w (%s): %w", db.path, journal.ErrCorrupt, remedy, err)
+}

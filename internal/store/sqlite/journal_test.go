@@ -1,0 +1,45 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"testing"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/journal/journaltest"
+	"sibyl/internal/journal/memory"
+)
+
+func TestStoreKeepsTheGuarantees(t *testing.T) {
+	journaltest.Run(t, func(t *testing.T) journal.Store { return openAt(t, newPath(t), unsynced) })
+}
+
+func TestStoreOutlivesItsHandles(t *testing.T) {
+	journaltest.RunPersistent(t, func(t *testing.T) func() journal.Store {
+		path := newPath(t)
+		return func() journal.Store { return openAt(t, path, unsynced) }
+	})
+}
+
+// unsynced keeps the database from waiting for the disk, which a test that ends with its process need not do.
+func unsynced(db *DB) { db.synchronous = "OFF" }
+
+func newPath(t testing.TB) string { return filepath.Join(t.TempDir(), "sibyl.db") }
+
+// openAt opens the database at path and closes it after the test.
+func openAt(t testing.TB, path string, opts ...Option) *DB {
+	t.Helper()
+	db, err := Open(t.Context(), path, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return db
+}
+
+func TestStoreAnswersAsTheMemoryStore(t *testing.T) {
+	journaltest.Agree(t, openAt(t, newPath(t), unsynced), memory.New())
+}

@@ -1,0 +1,166 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/database"
+)
+
+// ErrNewer is returned for a file that a later build of Sibyl has written.
+var ErrNewer = errors.New("the database was written by a later version of sibyl")
+
+// ErrForeign is returned for an SQLite file that another program has written.
+var ErrForeign = errors.New("the database belongs to another program")
+
+// applicationID is the mark that the first migration sets: "SIBL".
+const applicationID = 0x5349424C
+
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
+
+// openCurrent opens the writer on a database whose tables are up to date. Opening must be fast, because every command
+// of the CLI does it, so goose is asked only if its table of versions says that something is missing.
+func (db *DB) openCurrent(ctx context.Context) (*writer, error) {
+	latest, err := latestVersion()
+	if err != nil {
+		return nil, err
+	}
+	w, err := db.openWriter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := db.version(ctx, w.conn)
+	if err == nil && found < latest {
+		if err = errors.Join(w.close(), db.migrate(ctx, latest)); err != nil {
+			return nil, err
+		}
+		if w, err = db.openWriter(ctx); err != nil {
+			return nil, err
+		}
+		found, err = db.version(ctx, w.conn)
+	}
+	if err == nil && found != latest {
+		err = fmt.Errorf("database %s: %w (its tables are of version %d, this build knows %d: update sibyl)",
+			db.path, ErrNewer, found, latest)
+	}
+	if err != nil {
+		return nil, errors.Join(err, w.close())
+	}
+	return w, nil
+}
+
+func latestVersion() (int64, error) {
+	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
+	if err != nil {
+		return 0, err
+	}
+	var latest int64
+	for _, name := range names {
+		version, err := goose.NumericComponent(name)
+		if err != nil {
+			return 0, err
+		}
+		latest = max(latest, version)
+	}
+	return latest, nil
+}
+
+// unversioned is the version of a file in which goose has noted nothing yet.
+const unversioned = -1
+
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// version returns the last migration that goose has noted in the file: 0 before the first one.
+func (db *DB) version(ctx context.Context, from querier) (version int64, err error) {
+	err = db.patiently(ctx, func() error {
+		version = unversioned
+		var mark, noted, others int64
+		err := from.QueryRowContext(ctx, `
+			SELECT application_id,
+			       (SELECT count(*) FROM sqlite_schema WHERE name = ?),
+			       (SELECT count(*) FROM sqlite_schema WHERE name NOT IN (?, 'sqlite_sequence'))
+			FROM pragma_application_id`, goose.DefaultTablename, goose.DefaultTablename).Scan(&mark, &noted, &others)
+		switch {
+		case err != nil:
+			return err
+		case mark != applicationID && others > 0:
+			return fmt.Errorf("database %s: %w (choose another file)", db.path, ErrForeign)
+		case noted == 0:
+			return nil
+		}
+		return from.QueryRowContext(ctx, `SELECT max(version_id) FROM `+goose.DefaultTablename).Scan(&version)
+	})
+	return version, err
+}
+
+// migrate brings the tables up to date. Other processes may be doing so too: each step fails in all but one of them, and
+// what one has done the others find done.
+func (db *DB) migrate(ctx context.Context, latest int64) (err error) {
+	pool, conn, err := db.connect(ctx, db.dsn())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, pool.Close()) }()
+	if err := conn.Close(); err != nil { // back to the pool
+		return err
+	}
+	return db.patiently(ctx, func() error {
+		for {
+			before, err := db.version(ctx, pool)
+			if err != nil || before >= latest {
+				return err
+			}
+			if failed := advance(ctx, pool, before); failed != nil {
+				if after, err := db.version(ctx, pool); err != nil || after == before {
+					return failed
+				}
+			}
+		}
+	})
+}
+
+// advance takes the steps that are missing from a version on.
+func advance(ctx context.Context, pool *sql.DB, from int64) error {
+	if from == unversioned {
+		return createVersionTable(ctx, pool)
+	}
+	files, err := fs.Sub(migrationFiles, "migrations")
+	if err != nil {
+		return err
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, pool, files,
+		goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+	if err != nil {
+		return err
+	}
+	_, err = provider.Up(ctx)
+	return err
+}
+
+// createVersionTable makes goose's own table, because goose sleeps for a second if another process is faster.
+func createVersionTable(ctx context.Context, pool *sql.DB) error {
+	store, err := database.NewStore(goose.DialectSQLite3, goose.DefaultTablename)
+	if err != nil {
+		return err
+	}
+	tx, err := pool.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	err = store.CreateVersionTable(ctx, tx)
+	if err == nil {
+		err = store.Insert(ctx, tx, database.InsertRequest{Version: 0})
+	}
+	if err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}

@@ -1,0 +1,210 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"sibyl/internal/journal"
+)
+
+func TestOpenMakesFoldersAndFileForTheOwnerOnly(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files have no mode there")
+	}
+	folder := filepath.Join(t.TempDir(), "a", "b")
+	path := filepath.Join(folder, "sibyl.db")
+	db := openAt(t, path)
+	writeSomething(t, db)
+	for name, want := range map[string]os.FileMode{
+		filepath.Dir(folder): 0o700, folder: 0o700, path: 0o600, path + "-wal": 0o600, path + "-shm": 0o600,
+	} {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got != want {
+			t.Errorf("%s has mode %o, want %o", name, got, want)
+		}
+	}
+}
+
+func TestOpenTakesAnyFileName(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "we?ird #1 100% &mode=ro ü.db")
+	db := openAt(t, path)
+	writeSomething(t, db)
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEveryConnectionHasTheSettings(t *testing.T) {
+	db := openAt(t, newPath(t))
+	var held []*sql.Conn
+	for range readers {
+		conn, err := db.reader.pool.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		held = append(held, conn)
+	}
+	for i, conn := range append(held, db.writer.conn) {
+		want := map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "query_only": "1"}
+		if conn == db.writer.conn {
+			want["query_only"] = "0"
+		}
+		for pragma, want := range want {
+			var got string
+			if err := conn.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got); err != nil || got != want {
+				t.Errorf("connection %d: %s is %q, %v, want %q", i, pragma, got, err, want)
+			}
+		}
+	}
+}
+
+func TestOpenRefusesADatabaseOfALaterVersionAndLeavesItAlone(t *testing.T) {
+	path := newPath(t)
+	db := openAt(t, path)
+	if _, err := db.writer.conn.ExecContext(t.Context(),
+		`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, db)
+	before := content(t, path)
+	_, err := Open(t.Context(), path)
+	if !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "9999") {
+		t.Errorf("error is %v, want ErrNewer with the file and its version", err)
+	}
+	if content(t, path) != before {
+		t.Error("the file was changed")
+	}
+}
+
+func TestOpenRefusesAnotherProgramsDatabase(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "other.db")
+	pool, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pool.ExecContext(t.Context(), `CREATE TABLE bookmark (url TEXT)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := pool.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = Open(t.Context(), path); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), path) {
+		t.Errorf("error is %v, want ErrForeign with the file", err)
+	}
+}
+
+func TestOpenCompletesAMigrationThatACrashInterrupted(t *testing.T) {
+	path := newPath(t)
+	pool, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// As goose leaves it between its own table and the first of ours.
+	if _, err := pool.ExecContext(t.Context(), `
+		CREATE TABLE goose_db_version (id INTEGER PRIMARY KEY AUTOINCREMENT, version_id INTEGER NOT NULL,
+			is_applied INTEGER NOT NULL, tstamp TIMESTAMP DEFAULT (datetime('now')));
+		INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := pool.Close(); err != nil {
+		t.Fatal(err)
+	}
+	writeSomething(t, openAt(t, path))
+}
+
+func TestManyOpenANewFileAtOnce(t *testing.T) {
+	path := newPath(t)
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			db, err := Open(t.Context(), path)
+			if err != nil {
+				t.Errorf("Open %d: %v", i, err)
+				return
+			}
+			session := journal.Session{ID: fmt.Sprint(i), Owner: "ada"}
+			if err := errors.Join(db.CreateSession(t.Context(), session), db.Close()); err != nil {
+				t.Errorf("use %d: %v", i, err)
+			}
+		})
+	}
+	all.Wait()
+	if sessions, err := openAt(t, path).Sessions(t.Context(), "ada", 0); err != nil || len(sessions) != 8 {
+		t.Errorf("%d sessions, error %v, want 8", len(sessions), err)
+	}
+}
+
+func TestCloseLeavesNoGoroutine(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	db := openAt(t, newPath(t))
+	begin(t, db, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if _, err := db.Records(ctx, "ada", "run", 0); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, db)
+	goleak.VerifyNone(t, before)
+}
+
+func TestOpenStopsWhenItsContextDoes(t *testing.T) {
+	path := newPath(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Open(ctx, path); !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %v, want context.Canceled", err)
+	}
+}
+
+func TestOpenFailsWhereAFolderIsAFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(file, "sibyl.db")
+	if _, err := Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("error is %v, want one that names %s", err, path)
+	}
+}
+
+// writeSomething fails the test unless db takes a session and gives it back.
+func writeSomething(t *testing.T, db *DB) {
+	t.Helper()
+	session := journal.Session{ID: "something", Owner: "ada"}
+	if err := db.CreateSession(t.Context(), session); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Session(t.Context(), "ada", "something"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func closed(t *testing.T, db *DB) {
+	t.Helper()
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func content(t *testing.T, path string) string {
+	t.Helper()
+	bytes, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(bytes)
+}

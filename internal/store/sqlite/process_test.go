@@ -1,0 +1,257 @@
+package sqlite
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"sibyl/internal/journal"
+)
+
+// The test binary started with roleEnv is another process that works on the file in fileEnv.
+const (
+	roleEnv = "SIBYL_SQLITE_TEST_ROLE"
+	fileEnv = "SIBYL_SQLITE_TEST_FILE"
+	nameEnv = "SIBYL_SQLITE_TEST_NAME"
+)
+
+func TestMain(m *testing.M) {
+	role := map[string]func(context.Context, *DB) error{
+		"create": create, "compete": compete, "append": appendForEver,
+	}[os.Getenv(roleEnv)]
+	if role == nil {
+		os.Exit(m.Run())
+	}
+	if err := work(role); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func work(role func(context.Context, *DB) error) error {
+	ctx := context.Background()
+	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil { // until the parent says go
+		return err
+	}
+	db, err := Open(ctx, os.Getenv(fileEnv))
+	if err != nil {
+		return err
+	}
+	return errors.Join(role(ctx, db), db.Close())
+}
+
+const (
+	contested = 150 // records that competing processes write
+	batch     = 3   // records of one append of appendForEver
+)
+
+// create makes a session.
+func create(ctx context.Context, db *DB) error {
+	return db.CreateSession(ctx, journal.Session{ID: os.Getenv(nameEnv), Owner: "ada"})
+}
+
+// compete appends records to run "run" until it has all of the contested ones, and prints the numbers it won.
+func compete(ctx context.Context, db *DB) error {
+	for {
+		run, err := db.Run(ctx, "ada", "run")
+		if err != nil || run.Records > contested {
+			return err
+		}
+		rec := journal.Record{Seq: run.Records, Kind: os.Getenv(nameEnv)}
+		switch err := db.Append(ctx, "ada", "run", []journal.Record{rec}, nil); {
+		case err == nil:
+			fmt.Println(rec.Seq)
+		case !errors.Is(err, journal.ErrConflict):
+			return err
+		}
+	}
+}
+
+// appendForEver appends batches to run "run" and prints how many records it has after each.
+func appendForEver(ctx context.Context, db *DB) error {
+	run, err := db.Run(ctx, "ada", "run")
+	if err != nil {
+		return err
+	}
+	for next := run.Records; ; next += batch {
+		recs := make([]journal.Record, batch)
+		for i := range recs {
+			seq := next + int64(i)
+			recs[i] = journal.Record{Seq: seq, Kind: "k", Data: dataOf(seq)}
+		}
+		if err := db.Append(ctx, "ada", "run", recs, nil); err != nil {
+			return err
+		}
+		fmt.Println(next + batch)
+	}
+}
+
+func dataOf(seq int64) json.RawMessage {
+	return json.RawMessage(`"` + strings.Repeat(strconv.FormatInt(seq, 10), 500) + `"`)
+}
+
+type child struct {
+	*exec.Cmd
+	stdin  io.Writer
+	stdout *bufio.Scanner
+}
+
+func startChild(t *testing.T, role, path, name string) child {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), roleEnv+"="+role, fileEnv+"="+path, nameEnv+"="+name)
+	cmd.Stderr = os.Stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return child{Cmd: cmd, stdin: stdin, stdout: bufio.NewScanner(stdout)}
+}
+
+func (c child) goOn(t *testing.T) {
+	t.Helper()
+	if _, err := io.WriteString(c.stdin, "go\n"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// number returns the next number that the child prints, and false at the end of its output.
+func (c child) number(t *testing.T) (int64, bool) {
+	t.Helper()
+	if !c.stdout.Scan() {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(c.stdout.Text(), 10, 64)
+	if err != nil {
+		t.Errorf("a child says %q", c.stdout.Text())
+	}
+	return n, true
+}
+
+func TestOfCompetingProcessesOneGetsEachNumber(t *testing.T) {
+	path := newPath(t)
+	db := openAt(t, path)
+	begin(t, db, 1)
+	var mu sync.Mutex
+	winner := make(map[int64]string)
+	var children []child
+	for i := range 3 {
+		children = append(children, startChild(t, "compete", path, fmt.Sprint("process ", i)))
+	}
+	var all sync.WaitGroup
+	for i, c := range children {
+		c.goOn(t)
+		all.Go(func() {
+			for seq, ok := c.number(t); ok; seq, ok = c.number(t) {
+				mu.Lock()
+				if other, taken := winner[seq]; taken {
+					t.Errorf("process %d and %s both won record %d", i, other, seq)
+				}
+				winner[seq] = fmt.Sprint("process ", i)
+				mu.Unlock()
+			}
+			if err := c.Wait(); err != nil {
+				t.Errorf("process %d: %v", i, err)
+			}
+		})
+	}
+	all.Wait()
+	recs, err := db.Records(t.Context(), "ada", "run", 1)
+	if err != nil || len(recs) != contested {
+		t.Fatalf("%d records, error %v, want %d", len(recs), err, contested)
+	}
+	for _, rec := range recs {
+		if rec.Kind != winner[rec.Seq] {
+			t.Errorf("record %d is by %q, but %q was told it won", rec.Seq, rec.Kind, winner[rec.Seq])
+		}
+	}
+}
+
+func TestKilledProcessLosesNothingItAcknowledgedAndLeavesNoHalfBatch(t *testing.T) {
+	path := newPath(t)
+	db := openAt(t, path)
+	begin(t, db, 0)
+	closed(t, db)
+	// Enough records in all that the WAL is moved into the file by a checkpoint between some of the kills.
+	for round, acknowledgements := range []int{1, 2, 7, 400, 30, 3} {
+		c := startChild(t, "append", path, "")
+		c.goOn(t)
+		var acknowledged int64
+		for range acknowledgements {
+			n, ok := c.number(t)
+			if !ok {
+				t.Fatal("the child ended by itself")
+			}
+			acknowledged = n
+		}
+		if err := c.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		for n, ok := c.number(t); ok; n, ok = c.number(t) {
+			acknowledged = n
+		}
+		_ = c.Wait() // it was killed
+
+		db := openAt(t, path)
+		recs, err := db.Records(t.Context(), "ada", "run", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := int64(len(recs)); n < acknowledged || n%batch != 0 {
+			t.Errorf("round %d: %d records, want the %d acknowledged at least and whole batches of %d",
+				round, n, acknowledged, batch)
+		}
+		for _, rec := range recs {
+			if string(rec.Data) != string(dataOf(rec.Seq)) {
+				t.Fatalf("round %d: record %d came back changed", round, rec.Seq)
+			}
+		}
+		if check := integrity(t, db); check != "ok" {
+			t.Errorf("round %d: integrity check: %s", round, check)
+		}
+		closed(t, db)
+	}
+}
+
+func integrity(t *testing.T, db *DB) (result string) {
+	t.Helper()
+	if err := db.writer.conn.QueryRowContext(t.Context(), `PRAGMA integrity_check`).Scan(&result); err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func TestProcessesThatStartTogetherOnANewFileAllGetIt(t *testing.T) {
+	path := newPath(t)
+	var children []child
+	for i := range 4 {
+		children = append(children, startChild(t, "create", path, fmt.Sprint("session ", i)))
+	}
+	for _, c := range children {
+		c.goOn(t)
+	}
+	for i, c := range children {
+		if err := c.Wait(); err != nil {
+			t.Errorf("process %d: %v", i, err)
+		}
+	}
+	if sessions, err := openAt(t, path).Sessions(t.Context(), "ada", 0); err != nil || len(sessions) != len(children) {
+		t.Errorf("%d sessions, error %v, want %d", len(sessions), err, len(children))
+	}
+}

@@ -1,0 +1,138 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"sibyl/internal/journal"
+)
+
+var _ journal.Store = (*DB)(nil)
+
+const selectSession = `
+	SELECT id, owner, assistant, title, created_at, updated_at,
+	       (SELECT count(*) FROM run WHERE run.session = session.id)
+	FROM session `
+
+func scanSession(row row) (journal.Session, error) {
+	var s journal.Session
+	var created, updated int64
+	err := row.Scan(&s.ID, &s.Owner, &s.Assistant, &s.Title, &created, &updated, &s.Runs)
+	s.CreatedAt, s.UpdatedAt = instant(created), instant(updated)
+	return s, err
+}
+
+// CreateSession implements journal.Store.
+func (db *DB) CreateSession(ctx context.Context, s journal.Session) error {
+	s, err := journal.NewSession(s)
+	if err != nil {
+		return err
+	}
+	return db.write(ctx, func(t *tx) error {
+		created, err := t.affected(`
+			INSERT INTO session (id, owner, assistant, title, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
+			ON CONFLICT (id) DO NOTHING`,
+			s.ID, string(s.Owner), s.Assistant, s.Title, s.CreatedAt.UnixMilli(), s.UpdatedAt.UnixMilli())
+		if err == nil && created == 0 {
+			err = fmt.Errorf("session %q: %w", s.ID, journal.ErrExists)
+		}
+		return err
+	})
+}
+
+// Session implements journal.Store.
+func (db *DB) Session(ctx context.Context, owner journal.Owner, id string) (journal.Session, error) {
+	found, err := read(ctx, db, scanSession, selectSession+`WHERE id = ? AND owner = ?`, id, string(owner))
+	return only(found, err, "session", id)
+}
+
+// Sessions implements journal.Store.
+func (db *DB) Sessions(ctx context.Context, owner journal.Owner, limit int) ([]journal.Session, error) {
+	return read(ctx, db, scanSession, selectSession+`WHERE owner = ? ORDER BY updated_at DESC, id DESC LIMIT ?`,
+		string(owner), journal.Limit(limit))
+}
+
+// RenameSession implements journal.Store.
+func (db *DB) RenameSession(ctx context.Context, owner journal.Owner, id, title string) error {
+	return db.write(ctx, func(t *tx) error {
+		renamed, err := t.affected(`UPDATE session SET title = ? WHERE id = ? AND owner = ?`, title, id, string(owner))
+		if err == nil && renamed == 0 {
+			err = notFound("session", id)
+		}
+		return err
+	})
+}
+
+// DeleteSession implements journal.Store.
+func (db *DB) DeleteSession(ctx context.Context, owner journal.Owner, id string, now time.Time) error {
+	return db.write(ctx, func(t *tx) error {
+		if err := t.ownsSession(owner, id); err != nil {
+			return err
+		}
+		running, err := all(t, scanRun, selectRun+`WHERE session = ? AND status = 'running'`, id)
+		if err != nil {
+			return err
+		}
+		for _, r := range running {
+			if err := r.AllowDelete(now); err != nil {
+				return fmt.Errorf("session %q: %w", id, err)
+			}
+		}
+		if err := t.exec(`
+			DELETE FROM blob
+			WHERE no IN (SELECT blob FROM run_blob JOIN run ON run.no = run_blob.run WHERE run.session = ?1)
+			  AND NOT EXISTS (SELECT 1 FROM run_blob JOIN run ON run.no = run_blob.run
+			                  WHERE run_blob.blob = blob.no AND run.session <> ?1)`, id); err != nil {
+			return err
+		}
+		return t.exec(`DELETE FROM session WHERE id = ?`, id)
+	})
+}
+
+// ownsSession is nil if there is such a session, and journal.ErrNotFound otherwise.
+func (t *tx) ownsSession(owner journal.Owner, id string) error {
+	found, err := all(t, scanInt, `SELECT 1 FROM session WHERE id = ? AND owner = ?`, id, string(owner))
+	_, err = only(found, err, "session", id)
+	return err
+}
+
+// touch moves the time of a session forward.
+func (t *tx) touch(session string, at time.Time) error {
+	return t.exec(`UPDATE session SET updated_at = max(updated_at, ?) WHERE id = ?`, at.UnixMilli(), session)
+}
+
+func scanInt(row row) (n int64, err error) {
+	err = row.Scan(&n)
+	return n, err
+}
+
+// only returns the one row that a query by id has found.
+func only[T any](found []T, err error, kind, id string) (T, error) {
+	if err == nil && len(found) == 0 {
+		err = notFound(kind, id)
+	}
+	if err != nil {
+		return *new(T), err
+	}
+	return found[0], nil
+}
+
+func notFound(kind, id string) error {
+	return fmt.Errorf("%s %q: %w", kind, id, journal.ErrNotFound)
+}
+
+func instant(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+
+// maybe converts between a time that may be unset and a column that may be NULL.
+func maybe(t time.Time) sql.Null[int64] {
+	return sql.Null[int64]{V: t.UnixMilli(), Valid: !t.IsZero()}
+}
+
+func maybeInstant(ms sql.Null[int64]) time.Time {
+	if !ms.Valid {
+		return time.Time{}
+	}
+	return instant(ms.V)
+}

@@ -1,0 +1,181 @@
+// Package sqlite keeps everything that Sibyl keeps in one SQLite file. It implements journal.Store.
+//
+//   - One connection writes, in turns, each turn one immediate transaction; a few others read and never wait for it.
+//     Any number of processes may have the file open.
+//   - A write is on the disk when it returns (WAL, synchronous=FULL). After a crash the file holds whole
+//     transactions only.
+//   - Waiting for another process that writes is bounded by WithBusyTimeout and ends at once with the context. A
+//     transaction that has begun runs to its end.
+//   - Errors name the file and what would fix it, and match journal's errors.
+//   - Open brings the tables up to date, in transactions. It refuses a file that another program or a later build of
+//     this one wrote.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+const (
+	defaultBusyTimeout = 5 * time.Second
+	readers            = 4
+
+	// busySlice is how long SQLite itself waits for a lock. It cannot be cancelled meanwhile, so it waits in slices.
+	busySlice = 50 * time.Millisecond
+	busyPause = time.Millisecond
+)
+
+var errClosed = errors.New("the database is closed")
+
+// DB is an open database file. Open makes one; it is safe for concurrent use.
+type DB struct {
+	path        string
+	busyTimeout time.Duration
+	synchronous string
+
+	writer *writer
+	turn   chan struct{} // holds a token while somebody writes
+	reader *reader
+
+	closing sync.Once
+	closed  chan struct{}
+}
+
+// Option changes how Open opens a file.
+type Option func(*DB)
+
+// WithBusyTimeout sets how long a call waits for another process that writes before it fails with journal.ErrLocked.
+// The default is 5 s.
+func WithBusyTimeout(d time.Duration) Option {
+	return func(db *DB) { db.busyTimeout = d }
+}
+
+// Open opens the database at path. It creates what is missing: folders for the owner only (0700), the file (0600) and its
+// tables. The error matches journal.ErrCorrupt, ErrLocked or ErrFull where it is one of these, ErrNewer, or ErrForeign.
+func Open(ctx context.Context, path string, opts ...Option) (*DB, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("database: %w", err)
+	}
+	db := &DB{
+		path:        path,
+		busyTimeout: defaultBusyTimeout,
+		synchronous: "FULL",
+		turn:        make(chan struct{}, 1),
+		closed:      make(chan struct{}),
+	}
+	for _, opt := range opts {
+		opt(db)
+	}
+	if err := createFile(path); errors.Is(err, syscall.ENOSPC) {
+		return nil, db.full(err)
+	} else if err != nil {
+		return nil, fmt.Errorf("create the database %s: %w (its folder must be one you may write to)", path, err)
+	}
+	if db.writer, err = db.openCurrent(ctx); err != nil {
+		return nil, db.explain(err)
+	}
+	if db.reader, err = newReader(db.dsn("query_only(1)")); err != nil {
+		return nil, errors.Join(db.explain(err), db.writer.close())
+	}
+	return db, nil
+}
+
+// createFile makes an empty file that only its owner can read, unless there is one: SQLite would give it the mode of
+// the umask. An existing file is not opened, since closing it again would drop the locks that this process has on it.
+func createFile(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// dsn names the file and the settings that every connection has, and the pragmas given.
+func (db *DB) dsn(pragmas ...string) string {
+	slice := min(db.busyTimeout, busySlice)
+	settings := url.Values{
+		"_txlock":   {"immediate"},
+		"_dqs":      {"0"},
+		"_error_rc": {"1"},
+		"_pragma": append([]string{
+			"busy_timeout(" + strconv.FormatInt(slice.Milliseconds(), 10) + ")",
+			"journal_mode(WAL)",
+			"synchronous(" + db.synchronous + ")",
+			"foreign_keys(1)",
+		}, pragmas...),
+	}
+	name := filepath.ToSlash(db.path)
+	if name[0] != '/' { // C:/
+		name = "/" + name
+	}
+	return (&url.URL{Scheme: "file", Path: name, RawQuery: settings.Encode()}).String()
+}
+
+// Close waits for the write that is under way and closes the file. Every later call but Close fails.
+func (db *DB) Close() error {
+	var err error
+	db.closing.Do(func() {
+		close(db.closed)
+		db.turn <- struct{}{} // never taken back
+		// The writer goes last, because the last connection cleans up the WAL and readers may not write.
+		err = db.explain(errors.Join(db.reader.close(), db.writer.close()))
+	})
+	return err
+}
+
+// patiently repeats do while another process keeps it from the database, up to the busy timeout.
+func (db *DB) patiently(ctx context.Context, do func() error) error {
+	return db.patientlySince(ctx, time.Now(), do)
+}
+
+// patientlySince is patiently for a caller that has waited since start.
+func (db *DB) patientlySince(ctx context.Context, start time.Time, do func() error) error {
+	deadline := start.Add(db.busyTimeout)
+	for {
+		err := do()
+		if !isBusy(err) || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(busyPause):
+		}
+	}
+}
+
+// connect opens a pool of one connection and its connection.
+func (db *DB) connect(ctx context.Context, dsn string) (*sql.DB, *sql.Conn, error) {
+	pool, err := sql.Open("sqlite", dsn)
+	if err != nil {
+		return nil, nil, err
+	}
+	pool.SetMaxOpenConns(1)
+	var conn *sql.Conn
+	err = db.patiently(ctx, func() (err error) {
+		conn, err = pool.Conn(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, nil, errors.Join(err, pool.Close())
+	}
+	return pool, conn, nil
+}
