@@ -1,0 +1,114 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Provider is somebody who may serve models.
+type Provider struct {
+	Name    string
+	Local   bool
+	Missing string // what setting would add it; "" if it is set up
+	Default string // the model to use where none is named; "": the only one that List gives
+
+	// Automatic providers are taken by themselves, in the order of the catalog, if they are set up; Probe ones only if
+	// List gives a model at once, and then the first.
+	Automatic bool
+	Probe     bool
+
+	List func(ctx context.Context) ([]string, error)
+	New  func(name string) (Model, error)
+}
+
+// Catalog is the providers in the order in which they are taken. The last one needs nothing.
+type Catalog []Provider
+
+// probeTime bounds the look for a local server at its usual address.
+const probeTime = 400 * time.Millisecond
+
+// Choose settles which model serves: the wish "provider:model" or "provider", else the first automatic provider that
+// is set up. It never moves on from a wish that can't be met.
+func (c Catalog) Choose(ctx context.Context, wish string) (id string, err error) {
+	if wish != "" {
+		p, name, err := c.find(wish)
+		if err != nil {
+			return "", err
+		}
+		if name == "" {
+			if name, err = p.defaultModel(ctx); err != nil {
+				return "", err
+			}
+		}
+		return p.Name + ":" + name, nil
+	}
+	for _, p := range c {
+		if !p.Automatic || p.Missing != "" {
+			continue
+		}
+		look, cancel := ctx, context.CancelFunc(func() {})
+		if p.Probe {
+			look, cancel = context.WithTimeout(ctx, probeTime)
+		}
+		name, err := p.defaultModel(look)
+		cancel()
+		if err == nil {
+			return p.Name + ":" + name, nil
+		}
+		if !p.Probe {
+			return "", err
+		}
+	}
+	return "", fmt.Errorf("no model is there: ‘sibyl doctor’ says what to set")
+}
+
+// Open makes the model with that id.
+func (c Catalog) Open(id string) (Model, error) {
+	p, name, err := c.find(id)
+	if err != nil {
+		return nil, err
+	}
+	if name == "" {
+		return nil, fmt.Errorf("%q names no model: write %s:MODEL", id, p.Name)
+	}
+	return p.New(name)
+}
+
+func (c Catalog) find(id string) (Provider, string, error) {
+	provider, name := SplitID(id)
+	names := make([]string, len(c))
+	for i, p := range c {
+		names[i] = p.Name
+		if p.Name != provider {
+			continue
+		}
+		if p.Missing != "" {
+			return p, name, fmt.Errorf("%s is not set up: %s", p.Name, p.Missing)
+		}
+		return p, name, nil
+	}
+	return Provider{}, "", fmt.Errorf("there is no provider %q: write provider:model, with one of %s", provider, strings.Join(names, ", "))
+}
+
+func (p Provider) defaultModel(ctx context.Context) (string, error) {
+	if p.Default != "" {
+		return p.Default, nil
+	}
+	names, err := p.List(ctx)
+	if err != nil {
+		return "", fmt.Errorf("which models %s has: %w", p.Name, err)
+	}
+	names = slices.DeleteFunc(names, func(n string) bool { return strings.Contains(n, "embed") }) // these do not chat
+	switch {
+	case len(names) == 0:
+		return "", fmt.Errorf("%s has no model", p.Name)
+	case len(names) > 1 && !p.Probe:
+		const shown = 8
+		return "", fmt.Errorf("%s has %d models: name one, as -m %s:%s; there is %s", p.Name, len(names), p.Name, names[0],
+			strings.Join(names[:min(shown, len(names))], ", "))
+	}
+	return names[0], nil
+}

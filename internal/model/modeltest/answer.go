@@ -1,0 +1,56 @@
+// Package modeltest holds what tests need of a chat model: a suite that every adapter passes, a model that plays a
+// script, and a server that speaks OpenAI's wire format.
+//
+// Everything here is safe for concurrent use, never sleeps, and opens no connection but on the loopback interface.
+package modeltest
+
+import (
+	"net/http"
+	"time"
+
+	"sibyl/internal/model"
+)
+
+// Answer is what a fake provider does with one request, in no provider's own terms. The zero Answer is an empty turn.
+type Answer struct {
+	// Chunks is the text, one part of the stream each. Calls are streamed in parts that interleave.
+	Chunks []string
+	Calls  []model.ToolCall
+
+	// Finish defaults to FinishTools if there are calls and to FinishStop if not. Zero Usage: none is reported.
+	Finish model.Finish
+	Usage  model.Usage
+
+	// Fail makes the request fail at once, as the provider reports this kind, asking to wait for RetryAfter.
+	Fail       model.Kind
+	RetryAfter time.Duration
+
+	// Break ends the stream after the chunks and calls in another way than by finishing it.
+	Break Break
+
+	// Raw, if set, is sent as it stands in the place of everything above.
+	Raw *Raw
+
+	// Repeat makes this the answer to every further request as well.
+	Repeat bool
+}
+
+// Break is a way in which a stream goes wrong.
+type Break string
+
+// How a stream may break.
+const (
+	Cut     Break = "cut"     // the connection ends in the middle of a part
+	Hang    Break = "hang"    // nothing more comes until the request ends
+	Garbage Break = "garbage" // a part is not what the protocol promises
+)
+
+// Raw is an HTTP response. Status 0 is 200.
+type Raw struct {
+	Status int
+	Header http.Header
+	Body   string
+}
+
+// Stream returns the answer with these chunks of text.
+func Stream(chunks ...string) Answer { return Answer{Chunks: chunks} }

@@ -1,0 +1,443 @@
+package modeltest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sibyl/internal/model"
+)
+
+// Setup is what a Factory is to build: a model before a fake provider that gives these answers, in this order.
+type Setup struct {
+	Answers []Answer
+
+	// Key is the API key to use, where the provider wants one. No error may show it.
+	Key string
+
+	// Idle is how long a stream may be silent; zero: as long as it likes.
+	Idle time.Duration
+}
+
+// Subject is a model under test, with a view on its fake provider.
+type Subject struct {
+	Model model.Model
+
+	// Sent returns the bodies of the requests that the provider got. Nil for a model without a provider.
+	Sent func() []string
+
+	// Hanging has a value for each request that reached an Answer's Hang, Ended for each of these that was seen to end.
+	// Ended is nil for a model without a provider.
+	Hanging, Ended <-chan struct{}
+}
+
+// Factory builds a Subject that lasts as long as t. It may skip t where its model cannot be brought to such an answer.
+type Factory func(t *testing.T, s Setup) Subject
+
+// Turns is a script that gives the same answers, for a model that has no wire on which a stream could break: such an
+// answer becomes the error that a broken stream becomes.
+func (s Setup) Turns() []Turn {
+	turns := make([]Turn, 0, len(s.Answers))
+	for _, a := range s.Answers {
+		t := Turn{Chunks: a.Chunks, ToolCalls: slices.Clone(a.Calls), Finish: a.Finish, Usage: a.Usage}
+		for i := range t.ToolCalls {
+			t.ToolCalls[i].Arguments = cmp.Or(t.ToolCalls[i].Arguments, "{}")
+		}
+		switch {
+		case a.Fail != "":
+			t.Err = &model.Error{Kind: a.Fail, RetryAfter: a.RetryAfter}
+		case a.Break == Cut:
+			t.Err = &model.Error{Kind: model.Server}
+		case a.Break == Garbage:
+			t.Err = &model.Error{Kind: model.Garbled}
+		case a.Break == Hang && s.Idle > 0:
+			t.Err = &model.Error{Kind: model.Timeout}
+		case a.Break == Hang:
+			t.Hang = true
+		}
+		turns = append(turns, t)
+	}
+	return turns
+}
+
+// patience is how long the suite waits for what must happen at once.
+const patience = 10 * time.Second
+
+// canaryKey is a key that no error may show.
+const canaryKey = "sk-canary-c0ffee0123456789"
+
+// Suite checks what package model promises of every adapter.
+func Suite(t *testing.T, build Factory) {
+	for _, c := range []struct {
+		name string
+		run  func(*testing.T, Factory)
+	}{
+		{"TextIsWhatWasEmittedInOrder", textIsWhatWasEmitted},
+		{"EmitMayBeNil", emitMayBeNil},
+		{"ParallelToolCallsComeWholeAndInOrder", parallelCalls},
+		{"CallWithoutArgumentsHasAnEmptyObject", callWithoutArguments},
+		{"UsageIsReported", usageIsReported},
+		{"FinishIsToldApart", finishIsToldApart},
+		{"WholeRequestIsSentWithoutPurposeAndFacts", wholeRequestIsSent},
+		{"FailureHasItsKindAndIsNotRetried", failureHasItsKind},
+		{"RetryAfterIsPassedOn", retryAfterIsPassedOn},
+		{"CutStreamIsServerWithWhatHadArrived", brokenStream(Cut, model.Server)},
+		{"GarbageIsGarbledWithWhatHadArrived", brokenStream(Garbage, model.Garbled)},
+		{"SilenceIsTimeoutWithWhatHadArrived", brokenStream(Hang, model.Timeout)},
+		{"CancelEndsTheRequest", cancelEndsTheRequest},
+		{"DeadlineOfTheCallerEndsTheRequest", deadlineEndsTheRequest},
+		{"CancelledContextEmitsNothing", cancelledContext},
+		{"ErrorFromEmitEndsTheRequest", emitErrorEndsTheRequest},
+		{"ConcurrentAnswersAreNotMixed", concurrentAnswers},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.run(t, build) })
+	}
+}
+
+func textIsWhatWasEmitted(t *testing.T, build Factory) {
+	s := start(t, build, Stream("Grüße", ", ", "<signal type=\"x\">", "\n\"quoted\" 🚀", " end"))
+	got := s.ask(t.Context(), nil)
+	want := "Grüße, <signal type=\"x\">\n\"quoted\" 🚀 end"
+	if got.err != nil || got.resp.Text != want || got.text() != want {
+		t.Errorf("text %q, emitted %q, error %v; want %q twice", got.resp.Text, got.text(), got.err, want)
+	}
+	if got.resp.Model != s.model.ID() || got.resp.Attempts != 1 {
+		t.Errorf("stamped %q in %d attempts; want %q in 1", got.resp.Model, got.resp.Attempts, s.model.ID())
+	}
+	if got.resp.Finish != model.FinishStop || len(got.resp.ToolCalls) != 0 {
+		t.Errorf("finish %q with calls %v; want stop and none", got.resp.Finish, got.resp.ToolCalls)
+	}
+}
+
+func emitMayBeNil(t *testing.T, build Factory) {
+	s := start(t, build, Stream("one ", "two"))
+	resp, err := s.model.Chat(t.Context(), question(), nil)
+	if err != nil || resp.Text != "one two" {
+		t.Errorf("got %q, %v", resp.Text, err)
+	}
+}
+
+func parallelCalls(t *testing.T, build Factory) {
+	calls := []model.ToolCall{
+		{ID: "call_a", Name: "code_search", Arguments: `{"q":"needle in a haystack"}`},
+		{ID: "call_b", Name: "web_fetch", Arguments: `{"url":"https://example.org/ü","n":3}`},
+		{ID: "call_c", Name: "code_search", Arguments: `{"q":"x"}`},
+	}
+	s := start(t, build, Answer{Chunks: []string{"Let me ", "look."}, Calls: calls})
+	got := s.ask(t.Context(), nil)
+	if got.err != nil || got.resp.Text != "Let me look." || got.resp.Finish != model.FinishTools {
+		t.Errorf("got %+v, %v", got.resp, got.err)
+	}
+	if len(got.resp.ToolCalls) != len(calls) {
+		t.Fatalf("got calls %v; want %v", got.resp.ToolCalls, calls)
+	}
+	ids := map[string]bool{}
+	for i, c := range got.resp.ToolCalls {
+		ids[c.ID] = true
+		if c.Name != calls[i].Name || c.Arguments != calls[i].Arguments {
+			t.Errorf("call %d is %v; want %v", i, c, calls[i])
+		}
+	}
+	if len(ids) != len(calls) || ids[""] {
+		t.Errorf("the ids are not distinct: %v", got.resp.ToolCalls)
+	}
+}
+
+func callWithoutArguments(t *testing.T, build Factory) {
+	s := start(t, build, Answer{Calls: []model.ToolCall{{ID: "call_a", Name: "list"}}})
+	got := s.ask(t.Context(), nil)
+	if got.err != nil || len(got.resp.ToolCalls) != 1 || got.resp.ToolCalls[0].Arguments != "{}" {
+		t.Errorf("got %v, %v; want one call with {}", got.resp.ToolCalls, got.err)
+	}
+}
+
+func usageIsReported(t *testing.T, build Factory) {
+	want := model.Usage{InputTokens: 120, OutputTokens: 34, CachedTokens: 64}
+	s := start(t, build, Answer{Chunks: []string{"counted"}, Usage: want})
+	if got := s.ask(t.Context(), nil); got.err != nil || got.resp.Usage != want {
+		t.Errorf("got %+v, %v; want %+v", got.resp.Usage, got.err, want)
+	}
+}
+
+func finishIsToldApart(t *testing.T, build Factory) {
+	for _, want := range []model.Finish{model.FinishStop, model.FinishLength, model.FinishFilter} {
+		s := start(t, build, Answer{Chunks: []string{"text"}, Finish: want})
+		if got := s.ask(t.Context(), nil); got.err != nil || got.resp.Finish != want {
+			t.Errorf("finish %q, error %v; want %q", got.resp.Finish, got.err, want)
+		}
+	}
+}
+
+func wholeRequestIsSent(t *testing.T, build Factory) {
+	s := start(t, build, Stream("ok"))
+	req := model.Request{
+		System: "canary-system",
+		Messages: []model.Message{
+			{Role: model.User, Text: "canary-question"},
+			{
+				Role: model.Assistant, Text: "canary-thought",
+				ToolCalls: []model.ToolCall{{ID: "canary_id", Name: "canary_tool", Arguments: `{"a":"canary-argument"}`}},
+				Native:    &model.Native{Provider: "another", Turn: json.RawMessage(`{"secret":"hidden-native"}`)},
+			},
+			{Role: model.ToolRole, Text: "canary-result", ToolCallID: "canary_id", ToolName: "canary_tool"},
+		},
+		Tools: []model.Tool{{
+			Name: "canary_tool", Description: "canary-description",
+			Schema: json.RawMessage(`{"type":"object","properties":{"canary_property":{"type":"string"}}}`),
+		}},
+		MaxOutputTokens: 54321,
+		Purpose:         "hidden-purpose",
+		Facts:           map[string]string{"hidden-fact": "hidden-value"},
+	}
+	if _, err := s.model.Chat(t.Context(), req, nil); err != nil {
+		t.Fatal(err)
+	}
+	if s.Sent == nil {
+		return
+	}
+	body := strings.Join(s.Sent(), "\n")
+	for _, want := range []string{
+		"canary-system", "canary-question", "canary-thought", "canary_id", "canary_tool", "canary-argument",
+		"canary-result", "canary-description", "canary_property", "54321",
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("%s was not sent", want)
+		}
+	}
+	if strings.Contains(body, "hidden-") {
+		t.Errorf("the purpose, the facts or another provider's turn was sent: %s", body)
+	}
+}
+
+func failureHasItsKind(t *testing.T, build Factory) {
+	for _, kind := range []model.Kind{
+		model.RateLimit, model.Auth, model.ContextLength, model.Server, model.Refused, model.Invalid,
+	} {
+		s := start(t, build, Answer{Fail: kind})
+		got := s.ask(t.Context(), nil)
+		got.failedAs(t, s.model, kind)
+		if len(got.deltas) != 0 || got.resp.Text != "" {
+			t.Errorf("%s: emitted %v", kind, got.deltas)
+		}
+		if s.Sent != nil && len(s.Sent()) != 1 {
+			t.Errorf("%s: %d requests were made; want 1", kind, len(s.Sent()))
+		}
+	}
+}
+
+func retryAfterIsPassedOn(t *testing.T, build Factory) {
+	s := start(t, build, Answer{Fail: model.RateLimit, RetryAfter: 7 * time.Second})
+	got := s.ask(t.Context(), nil)
+	got.failedAs(t, s.model, model.RateLimit)
+	var e *model.Error
+	if errors.As(got.err, &e) && e.RetryAfter != 7*time.Second {
+		t.Errorf("retry after %v; want 7s", e.RetryAfter)
+	}
+}
+
+func brokenStream(how Break, kind model.Kind) func(*testing.T, Factory) {
+	return func(t *testing.T, build Factory) {
+		setup := Setup{Answers: []Answer{{Chunks: []string{"half an ", "answer"}, Break: how}}}
+		if how == Hang {
+			setup.Idle = 100 * time.Millisecond
+		}
+		s := startWith(t, build, setup)
+		got := s.ask(t.Context(), nil)
+		got.failedAs(t, s.model, kind)
+		if got.resp.Text != "half an answer" || got.text() != got.resp.Text {
+			t.Errorf("kept %q, emitted %q; want both to be what had arrived", got.resp.Text, got.text())
+		}
+		if how == Hang && s.Ended != nil {
+			await(t, s.Ended, "the end of the silent request")
+		}
+	}
+}
+
+func cancelEndsTheRequest(t *testing.T, build Factory) {
+	s := start(t, build, Answer{Chunks: []string{"first "}, Break: Hang})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan outcome, 1)
+	go func() { done <- s.ask(ctx, nil) }()
+	await(t, s.Hanging, "the request to hang")
+	cancel()
+	got := await(t, done, "Chat to return")
+	got.failedAs(t, s.model, model.Cancelled)
+	if !errors.Is(got.err, context.Canceled) || got.text() != got.resp.Text {
+		t.Errorf("error %v, kept %q, emitted %q", got.err, got.resp.Text, got.text())
+	}
+	if s.Ended != nil {
+		await(t, s.Ended, "the request to end")
+	}
+}
+
+func deadlineEndsTheRequest(t *testing.T, build Factory) {
+	s := start(t, build, Answer{Break: Hang})
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	got := s.ask(ctx, nil)
+	got.failedAs(t, s.model, model.Timeout)
+	if !errors.Is(got.err, context.DeadlineExceeded) {
+		t.Errorf("error %v does not wrap the context's", got.err)
+	}
+}
+
+func cancelledContext(t *testing.T, build Factory) {
+	s := start(t, build, Stream("never"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	got := s.ask(ctx, nil)
+	got.failedAs(t, s.model, model.Cancelled)
+	if len(got.deltas) != 0 {
+		t.Errorf("emitted %v", got.deltas)
+	}
+}
+
+func emitErrorEndsTheRequest(t *testing.T, build Factory) {
+	s := start(t, build, Answer{Chunks: []string{"first ", "second "}, Break: Hang})
+	full := errors.New("the receiver is full")
+	got := s.ask(t.Context(), func(model.Delta) error { return full })
+	got.failedAs(t, s.model, model.Cancelled)
+	if !errors.Is(got.err, full) || len(got.deltas) != 1 {
+		t.Errorf("error %v after %d deltas; want the receiver's after 1", got.err, len(got.deltas))
+	}
+	if s.Ended != nil {
+		await(t, s.Ended, "the request to end")
+	}
+}
+
+func concurrentAnswers(t *testing.T, build Factory) {
+	const n = 16
+	var answers []Answer
+	var want []string
+	for i := range n {
+		mark := fmt.Sprintf("[%d]", i)
+		answers = append(answers, Stream(slices.Repeat([]string{mark}, 20)...))
+		want = append(want, strings.Repeat(mark, 20))
+	}
+	s := start(t, build, answers...)
+	results := make(chan outcome, n)
+	for range n {
+		go func() { results <- s.ask(t.Context(), nil) }()
+	}
+	var got []string
+	for range n {
+		r := await(t, results, "an answer")
+		if r.err != nil || r.text() != r.resp.Text {
+			t.Errorf("error %v, text %q, emitted %q", r.err, r.resp.Text, r.text())
+		}
+		got = append(got, r.resp.Text)
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q; want %q", got, want)
+	}
+}
+
+// subject is a Subject in the course of a test.
+type subject struct {
+	Subject
+	t     *testing.T
+	model model.Model
+}
+
+func start(t *testing.T, build Factory, answers ...Answer) subject {
+	t.Helper()
+	return startWith(t, build, Setup{Answers: answers})
+}
+
+func startWith(t *testing.T, build Factory, setup Setup) subject {
+	t.Helper()
+	setup.Key = canaryKey
+	s := build(t, setup)
+	return subject{Subject: s, t: t, model: s.Model}
+}
+
+// outcome is one Chat and what it emitted.
+type outcome struct {
+	resp   model.Response
+	err    error
+	deltas []model.Delta
+}
+
+// ask calls Chat and watches how emit is called; answer, if not nil, is what emit returns.
+func (s subject) ask(ctx context.Context, answer func(model.Delta) error) outcome {
+	var out outcome
+	var busy, over atomic.Bool
+	emit := func(d model.Delta) error {
+		if over.Load() {
+			s.t.Error("emit was called after Chat had returned")
+			return nil
+		}
+		if !busy.CompareAndSwap(false, true) {
+			s.t.Error("emit was called while another call was under way")
+			return nil
+		}
+		defer busy.Store(false)
+		out.deltas = append(out.deltas, d)
+		if answer != nil {
+			return answer(d)
+		}
+		return nil
+	}
+	out.resp, out.err = s.model.Chat(ctx, question(), emit)
+	over.Store(true)
+	return out
+}
+
+// text is what was emitted since the last retract.
+func (o outcome) text() string {
+	var text string
+	for _, d := range o.deltas {
+		if d.Retract {
+			text = ""
+		}
+		text += d.Text
+	}
+	return text
+}
+
+// failedAs checks the error's form.
+func (o outcome) failedAs(t *testing.T, m model.Model, kind model.Kind) {
+	t.Helper()
+	var e *model.Error
+	if !errors.As(o.err, &e) {
+		t.Fatalf("error %#v is no *model.Error; want kind %s", o.err, kind)
+	}
+	if e.Kind != kind || e.Model != m.ID() {
+		t.Errorf("error of kind %s from %q: %v; want %s from %q", e.Kind, e.Model, e, kind, m.ID())
+	}
+	for err := o.err; err != nil; err = errors.Unwrap(err) {
+		if strings.Contains(err.Error(), canaryKey) {
+			t.Errorf("the error shows the key: %v", err)
+		}
+	}
+}
+
+func question() model.Request {
+	return model.Request{
+		System:   "Answer.",
+		Messages: []model.Message{{Role: model.User, Text: "What is it?"}},
+		Tools:    []model.Tool{{Name: "code_search"}, {Name: "web_fetch"}, {Name: "list"}},
+	}
+}
+
+// await receives from c, or fails the test if nothing comes.
+func await[T any](t *testing.T, c <-chan T, what string) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(patience):
+		t.Fatalf("waited in vain for %s", what)
+	}
+	panic("unreachable")
+}

@@ -1,0 +1,176 @@
+package offline_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+	"sibyl/internal/model/offline"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestOfflineKeepsTheContract(t *testing.T) {
+	modeltest.Suite(t, func(t *testing.T, s modeltest.Setup) modeltest.Subject {
+		var next atomic.Int64
+		rule := func(context.Context, model.Request) (model.Response, error) {
+			a := s.Answers[next.Add(1)-1]
+			if a.Fail != "" {
+				return model.Response{}, &model.Error{Kind: a.Fail, RetryAfter: a.RetryAfter}
+			}
+			return model.Response{Text: strings.Join(a.Chunks, ""), ToolCalls: a.Calls, Finish: a.Finish, Usage: a.Usage}, nil
+		}
+		for _, a := range s.Answers {
+			if a.Break != "" {
+				t.Skip("a rule's answer has no stream that could break")
+			}
+		}
+		return modeltest.Subject{Model: offline.New(map[string]offline.Rule{"": rule, "hidden-purpose": rule})}
+	})
+}
+
+// one returns a model with a single rule, for the purpose "p".
+func one(rule offline.Rule) model.Model { return offline.New(map[string]offline.Rule{"p": rule}) }
+
+func says(text string) offline.Rule {
+	return func(context.Context, model.Request) (model.Response, error) { return model.Response{Text: text}, nil }
+}
+
+func TestRuleOfThePurposeSeesTheRequest(t *testing.T) {
+	var seen model.Request
+	m := offline.New(map[string]offline.Rule{
+		"classify": says("wrong rule"),
+		"answer": func(_ context.Context, req model.Request) (model.Response, error) {
+			seen = req
+			return model.Response{Text: "right rule"}, nil
+		},
+	})
+	req := model.Request{Purpose: "answer", Facts: 42, System: "s"}
+	resp, err := m.Chat(t.Context(), req, nil)
+	if err != nil || resp.Text != "right rule" || m.ID() != offline.ID || !m.Local() {
+		t.Errorf("got %+v, %v", resp, err)
+	}
+	if diff := cmp.Diff(req, seen); diff != "" {
+		t.Errorf("request (-want +got):\n%s", diff)
+	}
+}
+
+func TestUnknownPurposeIsInvalidAndNamesThePurposes(t *testing.T) {
+	m := offline.New(map[string]offline.Rule{"oracle.turn": says("x"), "council.answer": says("x"), "broken": nil})
+	_, err := m.Chat(t.Context(), model.Request{Purpose: "oracle.tern"}, nil)
+	if model.KindOf(err) != model.Invalid {
+		t.Errorf("error %v; want invalid", err)
+	}
+	for _, want := range []string{offline.ID, `"oracle.tern"`, "council.answer", "oracle.turn"} {
+		if !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("error %q does not name %s", err, want)
+		}
+	}
+	if _, err := m.Chat(t.Context(), model.Request{Purpose: "broken"}, nil); model.KindOf(err) != model.Invalid {
+		t.Errorf("a nil rule gave %v", err)
+	}
+}
+
+func TestEmptyFieldsAreFilledIn(t *testing.T) {
+	calls := []model.ToolCall{{Name: "f"}, {ID: "mine", Name: "f", Arguments: `{"a":1}`}}
+	m := one(func(context.Context, model.Request) (model.Response, error) {
+		return model.Response{Text: "äöüß!", ToolCalls: calls}, nil
+	})
+	req := model.Request{
+		Purpose: "p", System: "12345678",
+		Messages: []model.Message{{Role: model.Assistant, Text: "1234", ToolCalls: []model.ToolCall{{Name: "f", Arguments: "{}"}}}},
+		Tools:    []model.Tool{{Name: "f", Description: "12345", Schema: []byte(`{}`)}},
+	}
+	got, err := m.Chat(t.Context(), req, nil)
+	want := model.Response{
+		Text: "äöüß!", Model: offline.ID, Finish: model.FinishTools, Attempts: 1,
+		ToolCalls: []model.ToolCall{{ID: "call_2", Name: "f", Arguments: "{}"}, {ID: "mine", Name: "f", Arguments: `{"a":1}`}},
+		Usage:     model.Usage{InputTokens: 6, OutputTokens: 4}, // 23 and 16 characters
+	}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("error %v, response (-want +got):\n%s", err, diff)
+	}
+	if calls[0].ID != "" {
+		t.Error("the rule's own slice was changed")
+	}
+}
+
+func TestCallOfAToolThatWasNotOfferedIsInvalid(t *testing.T) {
+	m := one(func(context.Context, model.Request) (model.Response, error) {
+		return model.Response{ToolCalls: []model.ToolCall{{Name: "delete_task"}}}, nil
+	})
+	resp, err := m.Chat(t.Context(), model.Request{Purpose: "p"}, nil)
+	if model.KindOf(err) != model.Invalid || !strings.Contains(err.Error(), "delete_task") || resp.ToolCalls != nil {
+		t.Errorf("got %+v, %v", resp, err)
+	}
+}
+
+func TestAnyTextIsEmittedWholeAndAWordAtATime(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		text := rapid.String().Draw(rt, "text")
+		var got strings.Builder
+		resp, err := one(says(text)).Chat(t.Context(), model.Request{Purpose: "p"}, func(d model.Delta) error {
+			if d.Text == "" || strings.Contains(strings.TrimSuffix(d.Text, " "), " ") {
+				rt.Fatalf("emitted %q", d.Text)
+			}
+			got.WriteString(d.Text)
+			return nil
+		})
+		if err != nil || resp.Text != text || got.String() != text {
+			rt.Fatalf("emitted %q, text %q, %v; want %q", got.String(), resp.Text, err, text)
+		}
+	})
+}
+
+func TestBrokenOffAnswerHoldsWhatWasEmitted(t *testing.T) {
+	full := errors.New("full")
+	ctx, cancel := context.WithCancel(t.Context())
+	for _, c := range []struct {
+		name string
+		emit func(model.Delta) error
+		text string
+		want error
+	}{
+		{"error from emit", func(d model.Delta) error {
+			if d.Text == "two " {
+				return full
+			}
+			return nil
+		}, "one two ", full},
+		{"cancel", func(model.Delta) error { cancel(); return nil }, "one ", context.Canceled},
+	} {
+		resp, err := one(says("one two three")).Chat(ctx, model.Request{Purpose: "p"}, c.emit)
+		if resp.Text != c.text || !errors.Is(err, c.want) || model.KindOf(err) != model.Cancelled {
+			t.Errorf("%s: got %q, %v; want %q, %v", c.name, resp.Text, err, c.text, c.want)
+		}
+	}
+}
+
+func TestFailureOfARuleHasAKindThatIsNotRepeatedByMistake(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want model.Kind
+	}{
+		{errors.New("no facts"), model.Invalid},
+		{fmt.Errorf("searching: %w", context.Canceled), model.Cancelled},
+		{fmt.Errorf("searching: %w", context.DeadlineExceeded), model.Timeout},
+		{fmt.Errorf("rule: %w", &model.Error{Kind: model.ContextLength, Model: "other:model"}), model.ContextLength},
+	} {
+		_, err := one(func(context.Context, model.Request) (model.Response, error) {
+			return model.Response{Text: "half"}, c.err
+		}).Chat(t.Context(), model.Request{Purpose: "p"}, nil)
+		var e *model.Error
+		if !errors.As(err, &e) || e.Kind != c.want || e.Model != offline.ID {
+			t.Errorf("%v became %v; want kind %s of %s", c.err, err, c.want, offline.ID)
+		}
+	}
+}

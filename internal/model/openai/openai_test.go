@@ -1,0 +1,107 @@
+package openai_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+	"sibyl/internal/model/openai"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestOpenAIKeepsTheContract(t *testing.T) {
+	modeltest.Suite(t, func(t *testing.T, s modeltest.Setup) modeltest.Subject {
+		server := modeltest.NewOpenAIServer(t, s.Answers...)
+		m := connect(t, server, func(c *openai.Config) {
+			c.Idle = s.Idle
+			c.Key = fixedKey(s.Key)
+		})
+		return modeltest.Subject{
+			Model: m, Hanging: server.Hanging(), Ended: server.Ended(),
+			Sent: func() []string {
+				var bodies []string
+				for _, r := range server.Requests() {
+					bodies = append(bodies, r.Body)
+				}
+				return bodies
+			},
+		}
+	})
+}
+
+func connect(t testing.TB, server *modeltest.OpenAIServer, adjust ...func(*openai.Config)) *openai.Model {
+	c := openai.Config{Provider: "house", Model: "llama3.1:8b", BaseURL: server.BaseURL}
+	for _, f := range adjust {
+		f(&c)
+	}
+	m := openai.New(c)
+	t.Cleanup(m.Close)
+	return m
+}
+
+func fixedKey(key string) func(context.Context) (string, error) {
+	return func(context.Context) (string, error) { return key, nil }
+}
+
+func hello() model.Request {
+	return model.Request{Messages: []model.Message{{Role: model.User, Text: "hello"}}}
+}
+
+func TestEndpointThatRejectsStreamOptionsIsAskedWithoutThem(t *testing.T) {
+	rejection := modeltest.Answer{Raw: &modeltest.Raw{Status: 400, Body: `{"error":"Unrecognized argument: stream_options"}`}}
+	server := modeltest.NewOpenAIServer(t, rejection, modeltest.Stream("a"), modeltest.Stream("b"))
+	m := connect(t, server)
+	for i, want := range []model.Response{{Text: "a", Attempts: 2}, {Text: "b", Attempts: 1}} {
+		got, err := m.Chat(t.Context(), hello(), nil)
+		if err != nil || got.Text != want.Text || got.Attempts != want.Attempts {
+			t.Errorf("answer %d: got %q in %d attempts, %v; want %q in %d", i, got.Text, got.Attempts, err, want.Text, want.Attempts)
+		}
+	}
+	var asked []bool
+	for _, r := range server.Requests() {
+		asked = append(asked, r.StreamOptions.IncludeUsage)
+	}
+	if diff := cmp.Diff([]bool{true, false, false}, asked); diff != "" {
+		t.Errorf("usage asked for (-want +got):\n%s", diff)
+	}
+}
+
+func TestLocalIsWhatWasPromised(t *testing.T) {
+	for _, local := range []bool{true, false} {
+		if m := openai.New(openai.Config{Provider: openai.Ollama, Model: "llama3.1:8b", Local: local}); m.Local() != local || m.ID() != "ollama:llama3.1:8b" {
+			t.Errorf("got %q, local %v; want %v", m.ID(), m.Local(), local)
+		}
+	}
+}
+
+func TestListIsSortedIDs(t *testing.T) {
+	server := modeltest.NewOpenAIServer(t)
+	server.Models = []string{"qwen3:4b", "llama3.1:8b"}
+	got, err := connect(t, server).List(t.Context())
+	if diff := cmp.Diff([]string{"llama3.1:8b", "qwen3:4b"}, got); err != nil || diff != "" {
+		t.Errorf("error %v, ids (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestListFromWhatIsNoEndpointSaysWhereItAsked(t *testing.T) {
+	server := modeltest.NewOpenAIServer(t)
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
+	t.Cleanup(page.Close)
+	for url, kind := range map[string]model.Kind{
+		strings.TrimSuffix(server.BaseURL, "v1") + "v2": model.Invalid,
+		page.URL: model.Garbled,
+	} {
+		ids, err := connect(t, server, func(c *openai.Config) { c.BaseURL = url }).List(t.Context())
+		if model.KindOf(err) != kind || !strings.Contains(err.Error(), "127.0.0.1") || ids != nil {
+			t.Errorf("%s: got %v, %v; want kind %s, naming the host", url, ids, err, kind)
+		}
+	}
+}
