@@ -1,0 +1,326 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unicode/utf8"
+
+	"sibyl/internal/tool"
+)
+
+const (
+	defaultMaxChars = 16000
+	maxMaxChars     = 40000
+	maxOffset       = 100 << 20
+	maxTitleChars   = 300
+)
+
+// FetchData is the structured result of web_fetch. Offsets and lengths count characters of the page's whole text.
+type FetchData struct {
+	URL         string `json:"url"` // after redirects, without fragment
+	ContentType string `json:"content_type"`
+	Title       string `json:"title,omitempty"`
+	Byline      string `json:"byline,omitempty"`
+	Published   string `json:"published,omitempty"` // RFC 3339, as the page says
+	Extract     string `json:"extract"`             // see the Extract constants
+	Text        string `json:"text"`                // the part asked for
+	Offset      int    `json:"offset"`
+	Total       int    `json:"total"`
+	Next        int    `json:"next,omitempty"` // the offset to go on from; 0 at the end
+}
+
+// How the text was taken out of the page.
+const (
+	ExtractArticle = "article" // the main part of an HTML page
+	ExtractPage    = "page"    // a whole HTML page, where no part of it stands out
+	ExtractBare    = "bare"    // the bare words of an HTML page too large or too deep to be laid out
+	ExtractRaw     = "raw"     // plain text, Markdown, JSON and the like, as they are
+)
+
+type fetcher struct {
+	client   *http.Client
+	agent    string
+	timeout  time.Duration
+	maxBytes int64
+}
+
+func newFetcher(cfg Config) *fetcher {
+	return &fetcher{
+		client:   newGuardedClient(newGuard(cfg), cfg.Resolver),
+		agent:    cfg.UserAgent,
+		timeout:  cfg.Timeout,
+		maxBytes: cfg.MaxBytes,
+	}
+}
+
+// Spec implements tool.Tool.
+func (f *fetcher) Spec() tool.Spec {
+	return tool.Spec{
+		Name: "web_fetch",
+		Description: "Read one page of the public web as text. Use it to open a search result before citing it, or an " +
+			"address the user gave. HTML becomes Markdown; text, Markdown and JSON come as they are; PDF, pictures " +
+			"and pages that need JavaScript cannot be read. A long page comes in parts: go on with offset.",
+		Schema: json.RawMessage(fmt.Sprintf(`{
+  "type": "object",
+  "properties": {
+    "url": {"type": "string", "minLength": 1, "maxLength": %d, "description": "http or https address of the page"},
+    "max_chars": {"type": "integer", "minimum": 1, "maximum": %d, "description": "how many characters at most (default %d)"},
+    "offset": {"type": "integer", "minimum": 0, "maximum": %d, "description": "the character to begin at (default 0)"}
+  },
+  "required": ["url"],
+  "additionalProperties": false
+}`, maxURLBytes, maxMaxChars, defaultMaxChars, maxOffset)),
+		Source:  tool.Web,
+		Effect:  tool.Repeatable,
+		Foreign: true,
+	}
+}
+
+type fetchArgs struct {
+	url              *url.URL
+	maxChars, offset int
+}
+
+func decodeFetchArgs(raw json.RawMessage) (args fetchArgs, err error) {
+	var in struct {
+		URL      string `json:"url"`
+		MaxChars *int   `json:"max_chars"`
+		Offset   *int   `json:"offset"`
+	}
+	if err := decodeArgs(raw, &in); err != nil {
+		return args, err
+	}
+	if args.maxChars, err = orDefault("max_chars", in.MaxChars, defaultMaxChars, 1, maxMaxChars); err != nil {
+		return args, err
+	}
+	if args.offset, err = orDefault("offset", in.Offset, 0, 0, maxOffset); err != nil {
+		return args, err
+	}
+	const form = "write it as https://host/path"
+	if strings.TrimSpace(in.URL) == "" {
+		return args, tool.Errorf(tool.InvalidArgs, form, "url is missing")
+	}
+	args.url, err = url.Parse(strings.TrimSpace(in.URL))
+	if err != nil {
+		return args, tool.Errorf(tool.InvalidArgs, form, "url is not a web address")
+	}
+	if args.url.Scheme == "" {
+		return args, tool.Errorf(tool.InvalidArgs, form, "url lacks https:// or http://")
+	}
+	args.url.Fragment, args.url.RawFragment = "", ""
+	return args, checkPageURL(args.url)
+}
+
+// Call implements tool.Tool. Its result's Data is a FetchData. Items is 1; the hash of its Ref is of the whole text
+// of the page, so that it stays the same where only markup or an advertisement changed.
+func (f *fetcher) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
+	args, err := decodeFetchArgs(call.Args)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, f.timeout)
+	defer cancel()
+	resp, err := f.get(ctx, args.url)
+	if err != nil {
+		return tool.Result{}, explain(ctx, err, args.url.Hostname())
+	}
+	defer func() { _ = resp.Body.Close() }()
+	page, err := f.read(resp)
+	if err != nil {
+		return tool.Result{}, explain(ctx, err, resp.Request.URL.Hostname())
+	}
+	return cutPage(page, args)
+}
+
+func (f *fetcher) get(ctx context.Context, u *url.URL) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("User-Agent", f.agent)
+	req.Header.Set("Accept", "text/html,application/xhtml+xml,text/markdown,text/plain;q=0.9,application/json;q=0.9,*/*;q=0.1")
+	req.Header.Set("Accept-Encoding", "gzip")
+	return f.client.Do(req)
+}
+
+// page is what a response holds, converted whole.
+type page struct {
+	url, contentType         string
+	title, byline, published string
+	extract                  string
+	text                     string
+}
+
+func (f *fetcher) read(resp *http.Response) (page, error) {
+	final := *resp.Request.URL
+	final.Fragment, final.RawFragment = "", ""
+	p := page{url: final.String()}
+	if err := checkStatus(resp); err != nil {
+		return p, err
+	}
+	form, err := formOf(resp.Header.Get("Content-Type"))
+	if err != nil {
+		return p, err
+	}
+	body, err := readBody(resp, f.maxBytes)
+	if err != nil {
+		return p, err
+	}
+	p.contentType = resp.Header.Get("Content-Type")
+	if form == formUnsaid {
+		p.contentType = http.DetectContentType(body)
+		if form, err = formOf(p.contentType); err != nil {
+			return p, err
+		}
+		if form == formUnsaid {
+			return p, errBinary()
+		}
+	}
+	text, err := decodeText(body, p.contentType)
+	if err != nil {
+		return p, err
+	}
+	if form == formHTML {
+		convertHTML(&p, text, &final)
+	} else {
+		p.text, p.extract = cleanText(text), ExtractRaw
+		if heading, ok := strings.CutPrefix(p.text, "# "); ok {
+			p.title, _, _ = strings.Cut(heading, "\n")
+		}
+	}
+	p.title = cutChars(oneLine(p.title), maxTitleChars)
+	p.byline = cutChars(oneLine(p.byline), maxTitleChars)
+	if p.text == "" {
+		return p, tool.Errorf(tool.Failed, "it may be built by JavaScript: try another page", "the page holds no readable text")
+	}
+	return p, nil
+}
+
+// checkStatus turns everything but a success into an error that says whether trying again makes sense.
+func checkStatus(resp *http.Response) error {
+	host := resp.Request.URL.Hostname()
+	code := resp.StatusCode
+	status := strings.TrimSpace(fmt.Sprintf("HTTP %d %s", code, http.StatusText(code)))
+	switch {
+	case code >= 200 && code < 300:
+		return nil
+	case code == http.StatusNotFound || code == http.StatusGone:
+		return tool.Errorf(tool.NotFound, "check the address, or search for the page", "%s has no such page (%s)", host, status)
+	case code == http.StatusUnauthorized || code == http.StatusForbidden || code == http.StatusPaymentRequired ||
+		code == http.StatusUnavailableForLegalReasons:
+		return tool.Errorf(tool.Denied, "look for another source", "%s refuses to show this page (%s)", host, status)
+	case code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable:
+		return tool.Errorf(tool.Unavailable, retryHint(resp.Header), "%s is too busy to answer (%s)", host, status)
+	case code == http.StatusRequestTimeout || code == http.StatusGatewayTimeout:
+		return tool.Errorf(tool.Timeout, "try again later", "%s took too long (%s)", host, status)
+	case code >= 500:
+		return tool.Errorf(tool.Unavailable, "try again later, or look for another source", "%s failed (%s)", host, status)
+	}
+	return tool.Errorf(tool.Failed, "look for another source", "%s answered with %s", host, status)
+}
+
+// retryHint reads Retry-After where it counts seconds.
+func retryHint(header http.Header) string {
+	if seconds, err := strconv.Atoi(header.Get("Retry-After")); err == nil && seconds > 0 {
+		return fmt.Sprintf("it asks to wait %d seconds", seconds)
+	}
+	return "try again later, or look for another source"
+}
+
+// explain makes a *tool.Error of whatever went wrong on the way to host. A refusal keeps its own words.
+func explain(ctx context.Context, err error, host string) error {
+	var known *tool.Error
+	var dns *net.DNSError
+	var timeout net.Error
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.Is(ctx.Err(), context.Canceled):
+		return tool.Errorf(tool.Failed, "", "the call was cancelled: %w", context.Canceled)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return tool.Errorf(tool.Timeout, "try again later, or look for another source", "%s did not answer in time", host)
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return tool.Errorf(tool.NotFound, "check the address", "there is no host called %s", host)
+	case errors.As(err, &dns):
+		return tool.Errorf(tool.Unavailable, "check the network connection", "the name %s could not be looked up", host)
+	}
+	return &tool.Error{Kind: tool.Unavailable, Message: host + " " + connectionFailure(err), Err: err}
+}
+
+// connectionFailure says in our own words why a connection failed: the error's may quote what the server sent, and the
+// whole address with its query.
+func connectionFailure(err error) string {
+	var certificate *tls.CertificateVerificationError
+	var notTLS tls.RecordHeaderError
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "refused the connection: nothing answers at that port"
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF):
+		return "closed the connection without an answer"
+	case errors.As(err, &certificate):
+		return "has a certificate that cannot be trusted"
+	case errors.As(err, &notTLS), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
+		return "does not speak https at that port"
+	}
+	return "could not be reached, or its answer is not HTTP"
+}
+
+// cutPage returns the part of p that args ask for, within tool.MaxText.
+func cutPage(p page, args fetchArgs) (tool.Result, error) {
+	total := utf8.RuneCountInString(p.text)
+	if args.offset >= total {
+		return tool.Result{}, tool.Errorf(tool.InvalidArgs, "begin at 0", "offset is %d, but the page ends at %d", args.offset, total)
+	}
+	head := fmt.Sprintf("URL: %s\n", p.url)
+	for _, line := range []struct{ name, value string }{{"Title", p.title}, {"By", p.byline}, {"Published", p.published}} {
+		if line.value != "" {
+			head += line.name + ": " + line.value + "\n"
+		}
+	}
+	const partLine = 200 // bytes, kept free for the line that says which part this is
+	part := cutChars(p.text[byteOffset(p.text, args.offset):], args.maxChars)
+	part = cutBytes(part, tool.MaxText-len(head)-partLine)
+	end := args.offset + utf8.RuneCountInString(part)
+	if args.offset > 0 || end < total {
+		head += fmt.Sprintf("Part: characters %d to %d of %d", args.offset, end, total)
+		if end < total {
+			head += fmt.Sprintf("; the rest begins at offset %d", end)
+		}
+		head += "\n"
+	}
+	data := FetchData{
+		URL: p.url, ContentType: p.contentType, Title: p.title, Byline: p.byline, Published: p.published,
+		Extract: p.extract, Text: part, Offset: args.offset, Total: total,
+	}
+	if end < total {
+		data.Next = end
+	}
+	encoded, err := json.Marshal(data)
+	if err != nil {
+		return tool.Result{}, tool.Errorf(tool.Failed, "", "the page cannot be encoded: %w", err)
+	}
+	sum := sha256.Sum256([]byte(p.text))
+	return tool.Result{
+		Text:      head + "\n" + part,
+		Items:     1,
+		Truncated: end < total,
+		Data:      encoded,
+		Refs: []tool.Ref{{
+			Source: tool.Web, URL: p.url, Title: p.title,
+			Hash: "sha256:" + hex.EncodeToString(sum[:]), Opened: true,
+		}},
+	}, nil
+}

@@ -1,0 +1,367 @@
+package web
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"codeberg.org/readeck/go-readability"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/base"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/commonmark"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/table"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// Bounds that keep a hostile page's cost in proportion to its size. Real pages lie far below them.
+const (
+	maxElements        = 100_000 // of a page that is laid out
+	maxArticleElements = 30_000  // of a page that is searched for its main part
+	maxNesting         = 16      // lists and quotations: each level indents every line below it
+	maxSpan            = 50      // columns or rows that one cell covers
+	maxTableCells      = 20_000
+	minArticleChars    = 250
+	minArticleShare    = 4 // an article holds at least 1/4 of the page's text
+)
+
+// convertHTML fills p with the text of an HTML page, as Markdown where it can be laid out.
+func convertHTML(p *page, source string, base *url.URL) {
+	doc, ok := parseHTML(source)
+	if !ok {
+		p.text, p.extract = cleanText(bareText(source)), ExtractBare
+		return
+	}
+	if own := baseHref(doc); own != "" {
+		if ref, err := base.Parse(own); err == nil {
+			base = ref
+		}
+	}
+	prune(doc, 0)
+	node := extract(p, doc, base)
+	markdown, err := newConverter().ConvertNode(node, converter.WithDomain(base.String()))
+	if err != nil {
+		p.text, p.extract = cleanText(bareText(source)), ExtractBare
+		return
+	}
+	p.text = cleanText(string(markdown))
+}
+
+// extract fills in what the page says about itself, and returns its main part, or all of it where none stands out.
+func extract(p *page, doc *html.Node, base *url.URL) *html.Node {
+	parser := readability.NewParser()
+	parser.MaxElemsToParse = maxArticleElements
+	article, err := parser.ParseDocument(doc, base)
+	p.title, p.byline = article.Title, article.Byline
+	if p.title == "" {
+		p.title = titleOf(doc)
+	}
+	if article.PublishedTime != nil {
+		p.published = article.PublishedTime.Format(time.RFC3339)
+	}
+	chars := utf8.RuneCountInString(strings.TrimSpace(article.TextContent))
+	if err == nil && article.Node != nil && chars >= minArticleChars && chars*minArticleShare >= countChars(doc) {
+		p.extract = ExtractArticle
+		return article.Node
+	}
+	p.extract = ExtractPage
+	removeElements(doc, func(n *html.Node) bool {
+		switch n.DataAtom {
+		case atom.Nav, atom.Footer, atom.Aside, atom.Dialog, atom.Button, atom.Select, atom.Input, atom.Textarea:
+			return true
+		}
+		return false
+	})
+	return doc
+}
+
+// newConverter keeps the words of a page as they stand, so that a quotation can be found in it: nothing is escaped.
+// Tables come without padding, since aligned columns would multiply the longest cell by all the others.
+func newConverter() *converter.Converter {
+	c := converter.NewConverter(
+		converter.WithEscapeMode(converter.EscapeModeDisabled),
+		converter.WithPlugins(
+			base.NewBasePlugin(),
+			commonmark.NewCommonmarkPlugin(
+				commonmark.WithLinkEmptyHrefBehavior(commonmark.LinkBehaviorSkip),
+				commonmark.WithLinkEmptyContentBehavior(commonmark.LinkBehaviorSkip),
+			),
+			table.NewTablePlugin(
+				table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal),
+				table.WithNewlineBehavior(table.NewlineBehaviorPreserve),
+			),
+		),
+	)
+	for _, cell := range []string{"td", "th"} { // of a table that is not laid out as one: else the words run together
+		c.Register.TagType(cell, converter.TagTypeBlock, converter.PriorityEarly)
+	}
+	// The converter turns angle brackets into entities at standard priority. These two keep them out of its sight.
+	hide := strings.NewReplacer(hiddenLess, "", hiddenMore, "", "<", hiddenLess, ">", hiddenMore)
+	show := strings.NewReplacer(hiddenLess, "<", hiddenMore, ">")
+	c.Register.TextTransformer(func(_ converter.Context, text string) string { return hide.Replace(text) }, converter.PriorityEarly)
+	c.Register.TextTransformer(func(_ converter.Context, text string) string { return show.Replace(text) }, converter.PriorityLate)
+	return c
+}
+
+// Control characters, which cleanText would drop from any page.
+const hiddenLess, hiddenMore = "\x01", "\x02"
+
+// parseHTML builds the tree of a page, unless it is too large or too deep for one.
+//
+// The HTML standard makes a parser repeat every unclosed formatting element in each paragraph that follows, so that a
+// few kilobytes can unfold into gigabytes. It repeats at most three that are alike: so these lose their attributes
+// here, and their rarer kinds go. SVG and MathML go too, because within them a parser reads as tags what the tokenizer
+// below takes for text.
+func parseHTML(source string) (*html.Node, bool) {
+	var tame strings.Builder
+	tame.Grow(len(source))
+	tags, drawings := 0, 0
+	tokens := html.NewTokenizer(strings.NewReader(source))
+	for kind := tokens.Next(); kind != html.ErrorToken; kind = tokens.Next() {
+		raw := string(tokens.Raw())
+		if kind != html.StartTagToken && kind != html.SelfClosingTagToken && kind != html.EndTagToken {
+			if drawings == 0 {
+				tame.WriteString(raw)
+			}
+			continue
+		}
+		if tags++; tags > 2*maxElements {
+			return nil, false
+		}
+		name, more := tokens.TagName()
+		switch {
+		case string(name) == "svg":
+			drawings = max(drawings+drawingDepth(kind), 0)
+		case drawings == 0:
+			tame.WriteString(tameTag(tokens, kind, string(name), more, raw))
+		}
+	}
+	if drawings > 0 {
+		return nil, false // what follows an unclosed drawing would be lost
+	}
+	doc, err := html.Parse(strings.NewReader(tame.String()))
+	return doc, err == nil
+}
+
+func drawingDepth(kind html.TokenType) int {
+	switch kind {
+	case html.StartTagToken:
+		return 1
+	case html.EndTagToken:
+		return -1
+	}
+	return 0
+}
+
+// tameTag rewrites the tag of a formatting element, drops one that says nothing to a reader, and leaves others alone.
+func tameTag(tokens *html.Tokenizer, kind html.TokenType, name string, more bool, raw string) string {
+	switch name {
+	case "b":
+		name = "strong"
+	case "i":
+		name = "em"
+	case "tt":
+		name = "code"
+	case "a", "strong", "em", "code":
+	case "big", "font", "math", "nobr", "s", "small", "strike", "u":
+		return ""
+	default:
+		return raw
+	}
+	if kind == html.EndTagToken {
+		return "</" + name + ">"
+	}
+	if name != "a" {
+		return "<" + name + ">"
+	}
+	for more {
+		var key, value []byte
+		key, value, more = tokens.TagAttr()
+		if string(key) == "href" && isLink(string(value)) {
+			return `<a href="` + html.EscapeString(string(value)) + `">`
+		}
+	}
+	return "" // an anchor that leads nowhere
+}
+
+// isLink says whether an address leads to somewhere that a reader could name: not a script, not inline data.
+func isLink(href string) bool {
+	u, err := url.Parse(strings.TrimSpace(href))
+	return err == nil && href != "" && (u.Scheme == "" || u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "mailto")
+}
+
+// prune removes what a person would not see and flattens what would swell when it is laid out.
+func prune(n *html.Node, nesting int) {
+	switch n.DataAtom {
+	case atom.Ul, atom.Ol, atom.Blockquote:
+		if nesting++; nesting > maxNesting {
+			rename(n, atom.Div)
+		}
+	case atom.Li:
+		if nesting > maxNesting {
+			rename(n, atom.Div)
+		}
+	case atom.Table:
+		tameTable(n)
+	}
+	for child := n.FirstChild; child != nil; {
+		next := child.NextSibling
+		if child.Type == html.CommentNode || isUnseen(child) {
+			n.RemoveChild(child)
+		} else {
+			prune(child, nesting)
+		}
+		child = next
+	}
+}
+
+// isUnseen says whether an element shows nothing: hidden text is a favourite place for instructions to a model. A
+// script is left to the reader of the page's metadata, which takes it out.
+func isUnseen(n *html.Node) bool {
+	if n.Type != html.ElementNode {
+		return false
+	}
+	switch n.DataAtom {
+	case atom.Style, atom.Template, atom.Iframe, atom.Object, atom.Embed, atom.Canvas, atom.Svg:
+		return true
+	case atom.Img:
+		return attr(n, "alt") == "" || !isLink(attr(n, "src"))
+	}
+	for _, a := range n.Attr {
+		switch a.Key {
+		case "hidden":
+			return true
+		case "aria-hidden":
+			if a.Val == "true" {
+				return true
+			}
+		case "style":
+			style := strings.ReplaceAll(strings.ToLower(a.Val), " ", "")
+			if strings.Contains(style, "display:none") || strings.Contains(style, "visibility:hidden") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tameTable bounds the cells that a table is laid out with; one that has too many becomes plain blocks.
+func tameTable(t *html.Node) {
+	rows, columns, inRow := 0, 0, 0
+	for n := range t.Descendants() {
+		switch n.DataAtom {
+		case atom.Tr:
+			rows, inRow = rows+1, 0
+		case atom.Td, atom.Th:
+			wide, high := boundSpan(n, "colspan"), boundSpan(n, "rowspan")
+			inRow += wide * high
+			columns = max(columns, inRow)
+		}
+	}
+	if rows*columns <= maxTableCells {
+		return
+	}
+	rename(t, atom.Div)
+	for n := range t.Descendants() {
+		switch n.DataAtom {
+		case atom.Table, atom.Thead, atom.Tbody, atom.Tfoot, atom.Tr, atom.Td, atom.Th:
+			rename(n, atom.Div)
+		}
+	}
+}
+
+// boundSpan returns how many columns or rows a cell covers, and takes a claim of too many away.
+func boundSpan(cell *html.Node, key string) int {
+	span, err := strconv.Atoi(attr(cell, key))
+	if err == nil && span >= 1 && span <= maxSpan {
+		return span
+	}
+	cell.Attr = slices.DeleteFunc(cell.Attr, func(a html.Attribute) bool { return a.Key == key })
+	return 1
+}
+
+func rename(n *html.Node, to atom.Atom) { n.DataAtom, n.Data = to, to.String() }
+
+func attr(n *html.Node, key string) string {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func removeElements(doc *html.Node, drop func(*html.Node) bool) {
+	for child := doc.FirstChild; child != nil; {
+		next := child.NextSibling
+		if drop(child) {
+			doc.RemoveChild(child)
+		} else {
+			removeElements(child, drop)
+		}
+		child = next
+	}
+}
+
+// baseHref returns the address that relative links of a page start from, where it names one.
+func baseHref(doc *html.Node) string {
+	for n := range doc.Descendants() {
+		if n.DataAtom == atom.Base {
+			return attr(n, "href")
+		}
+	}
+	return ""
+}
+
+func titleOf(doc *html.Node) string {
+	for n := range doc.Descendants() {
+		if n.DataAtom == atom.Title && n.FirstChild != nil {
+			return n.FirstChild.Data
+		}
+	}
+	return ""
+}
+
+// countChars measures the text of a page outside of scripts, every run of white space counted as one character.
+func countChars(n *html.Node) int {
+	if n.DataAtom == atom.Script || n.DataAtom == atom.Noscript || n.DataAtom == atom.Head {
+		return 0
+	}
+	chars := 0
+	if n.Type == html.TextNode {
+		chars = utf8.RuneCountInString(oneLine(n.Data))
+	}
+	for child := n.FirstChild; child != nil; child = child.NextSibling {
+		chars += countChars(child)
+	}
+	return chars
+}
+
+// bareText returns the words of a page without building its tree: one line per run of text between tags.
+func bareText(source string) string {
+	var text strings.Builder
+	tokens := html.NewTokenizer(strings.NewReader(source))
+	skip := ""
+	for kind := tokens.Next(); kind != html.ErrorToken; kind = tokens.Next() {
+		switch kind {
+		case html.StartTagToken:
+			name, _ := tokens.TagName()
+			switch string(name) {
+			case "script", "style", "noscript", "template":
+				skip = string(name)
+			}
+		case html.EndTagToken:
+			if name, _ := tokens.TagName(); string(name) == skip {
+				skip = ""
+			}
+		case html.TextToken:
+			if line := oneLine(string(tokens.Text())); line != "" && skip == "" {
+				text.WriteString(line + "\n")
+			}
+		}
+	}
+	return text.String()
+}

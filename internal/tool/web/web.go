@@ -1,0 +1,138 @@
+// Package web holds the tools that reach the public web: web_search, over a SearXNG server the person runs or names,
+// and web_fetch, which reads one page as text.
+//
+// Guarantees:
+//   - web_fetch connects to public addresses only. The check is made on the resolved address, by the dialer, for every
+//     connection: a name that resolves differently a second time, or a redirect, cannot get round it. A failed lookup
+//     or an address that cannot be judged is a refusal.
+//   - web_search connects only to the origin it was configured with, wherever that is, and follows no redirect away
+//     from it.
+//   - No cookies, no credentials, no proxy from the environment, no state between calls.
+//   - A call waits no longer than Config.Timeout or its context, and reads at most Config.MaxBytes, before and after
+//     decompression. Converting a page costs time and memory in proportion to that bound, whatever the page holds.
+//   - What a server sent is only ever text of a result. Error messages hold no more of it than a media type or a host.
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"sibyl/internal/tool"
+)
+
+// Config sets up the web tools. Its zero value offers web_fetch with the defaults.
+type Config struct {
+	SearXNG   string        // base address of a SearXNG server; "" leaves web_search out
+	UserAgent string        // how requests introduce themselves; "" is DefaultUserAgent
+	Timeout   time.Duration // of one whole call; 0 is DefaultTimeout
+	MaxBytes  int64         // of one response body; 0 is DefaultMaxBytes
+	Ports     []uint16      // that pages may be fetched from; nil is 80, 443, 8080 and 8443
+
+	// AllowAddr exempts the addresses it returns true for from every rule of address and port. nil exempts none.
+	// It exists for tests against a loopback server.
+	AllowAddr func(netip.AddrPort) bool
+
+	// Resolver looks names up; nil is the system's.
+	Resolver *net.Resolver
+}
+
+// What a zero Config stands for.
+const (
+	DefaultUserAgent       = "Sibyl (a personal assistant, reading this page for one person)"
+	DefaultTimeout         = 20 * time.Second
+	DefaultMaxBytes  int64 = 5 << 20
+)
+
+// Web makes the web tools. It is safe for concurrent use.
+type Web struct {
+	fetch   *fetcher
+	search  *searcher // nil where there is no usable SearXNG address
+	missing string
+}
+
+// New sets the tools up. It makes no connection.
+func New(cfg Config) *Web {
+	if cfg.UserAgent == "" {
+		cfg.UserAgent = DefaultUserAgent
+	}
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = DefaultTimeout
+	}
+	if cfg.MaxBytes <= 0 {
+		cfg.MaxBytes = DefaultMaxBytes
+	}
+	if cfg.Ports == nil {
+		cfg.Ports = []uint16{80, 443, 8080, 8443}
+	}
+	w := &Web{fetch: newFetcher(cfg)}
+	const setting = "set web.searxng in the configuration file, or SIBYL_SEARXNG_URL, to the address of a SearXNG server"
+	if cfg.SearXNG == "" {
+		w.missing = "web_search is not offered: " + setting
+		return w
+	}
+	base, err := searchBase(cfg.SearXNG)
+	if err != nil {
+		w.missing = fmt.Sprintf("web_search is not offered, because web.searxng %v: %s", err, setting)
+		return w
+	}
+	w.search = newSearcher(cfg, base)
+	return w
+}
+
+// Tools lists what can be offered: web_fetch always, web_search where a SearXNG server is configured.
+func (w *Web) Tools() []tool.Tool {
+	tools := []tool.Tool{w.fetch}
+	if w.search != nil {
+		tools = append(tools, w.search)
+	}
+	return tools
+}
+
+// Missing says in one sentence which setting would add web_search. It is empty where nothing is missing.
+func (w *Web) Missing() string { return w.missing }
+
+// searchBase checks a configured SearXNG address. Its errors never repeat the address, which may hold a password.
+func searchBase(raw string) (*url.URL, error) {
+	base, err := url.Parse(raw)
+	switch {
+	case err != nil:
+		return nil, errors.New("is not a web address")
+	case base.Scheme != "http" && base.Scheme != "https":
+		return nil, errors.New("does not begin with http:// or https://")
+	case base.Hostname() == "":
+		return nil, errors.New("names no host")
+	}
+	base.RawQuery, base.Fragment = "", ""
+	return base, nil
+}
+
+// decodeArgs reads one JSON object into args and takes nothing that the schema does not name.
+func decodeArgs(raw json.RawMessage, args any) error {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(args); err != nil {
+		return tool.Errorf(tool.InvalidArgs, "", "the arguments are not what the schema asks for: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return tool.Errorf(tool.InvalidArgs, "send one JSON object", "there is more after the arguments")
+	}
+	return nil
+}
+
+// orDefault checks an optional number against its inclusive range.
+func orDefault(name string, given *int, fallback, low, high int) (int, error) {
+	if given == nil {
+		return fallback, nil
+	}
+	if *given < low || *given > high {
+		return 0, tool.Errorf(tool.InvalidArgs, "", "%s is %d; it must be from %d to %d", name, *given, low, high)
+	}
+	return *given, nil
+}
