@@ -1,0 +1,307 @@
+package vault
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/tool"
+)
+
+// A test binary started with these variables is a writer in a process of its own.
+const (
+	childVault = "VAULT_TEST_DIR"
+	childStep  = "VAULT_TEST_STEP" // the process kills itself here
+	childTool  = "VAULT_TEST_TOOL"
+	childArgs  = "VAULT_TEST_ARGS"
+	childKeys  = "VAULT_TEST_KEYS"  // one call for each
+	childLimit = "VAULT_TEST_LIMIT" // bytes that a file may have: the disk is full after
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childVault); dir != "" {
+		os.Exit(child(dir))
+	}
+	os.Exit(m.Run())
+}
+
+func child(dir string) int {
+	if limit := os.Getenv(childLimit); limit != "" {
+		if err := limitFileSize(limit); err != nil {
+			fmt.Println(err)
+			return 3
+		}
+	}
+	v, err := Open(dir, func(v *Vault) {
+		v.step = func(step string) {
+			if step == os.Getenv(childStep) {
+				self, err := os.FindProcess(os.Getpid())
+				if err == nil && self.Kill() == nil {
+					select {}
+				}
+				panic("the process could not kill itself")
+			}
+		}
+	})
+	if err != nil {
+		fmt.Println(err)
+		return 3
+	}
+	for key := range strings.SplitSeq(os.Getenv(childKeys), ",") {
+		args := strings.ReplaceAll(os.Getenv(childArgs), "KEY", key)
+		_, err := toolNamed(v, os.Getenv(childTool)).Call(context.Background(), tool.Call{Key: key, Args: []byte(args)})
+		if err != nil {
+			fmt.Println(err)
+			return 2
+		}
+	}
+	return 0
+}
+
+func startChild(t testing.TB, env ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self)
+	cmd.Env = append(os.Environ(), env...)
+	return cmd
+}
+
+// writes are the kinds of writes that can be cut short.
+func writes() map[string]struct {
+	tool   string
+	args   object
+	file   string
+	effect string // what the write adds
+} {
+	type write = struct {
+		tool   string
+		args   object
+		file   string
+		effect string
+	}
+	return map[string]write{
+		"create":           {"vault_write", object{"path": "new/b.md", "mode": "create", "content": "EFFECT"}, "new/b.md", "EFFECT\n"},
+		"append":           {"vault_write", object{"path": "a.md", "mode": "append", "content": "EFFECT"}, "a.md", "EFFECT\n"},
+		"replace":          {"vault_write", object{"path": "a.md", "mode": "replace", "content": "EFFECT", "base_hash": hashOf([]byte("old\n"))}, "a.md", "EFFECT\n"},
+		"first push":       {"thread_push", object{"thread": "new", "text": "EFFECT"}, "threads/new.md", "EFFECT\n"},
+		"push":             {"thread_push", object{"thread": "log", "text": "EFFECT"}, "threads/log.md", "EFFECT\n"},
+		"push, other case": {"thread_push", object{"thread": "LOG", "text": "EFFECT"}, "threads/log.md", "EFFECT\n"},
+	}
+}
+
+func startingFiles() map[string]string {
+	return map[string]string{"a.md": "old\n", "threads/log.md": "## 2025-01-01T00:00:00Z t-0000000000000001\n\nold\n"}
+}
+
+// steps are the places where a write can be cut short: those it names itself.
+func steps() []string {
+	return []string{"locked", "settled", "folder", "staged", "intent staged", "intent", "linked", "placed", "synced", "receipt"}
+}
+
+func TestEveryStepOfAWriteIsACrashPoint(t *testing.T) {
+	seen := map[string]bool{}
+	for _, w := range writes() {
+		v := open(t, folder(t, startingFiles()), func(v *Vault) { v.step = func(step string) { seen[step] = true } })
+		doOnce(t, v, w.tool, "k", w.args)
+	}
+	for _, step := range steps() {
+		if !seen[step] {
+			t.Errorf("no write comes by %q", step)
+		}
+		delete(seen, step)
+	}
+	if len(seen) > 0 {
+		t.Errorf("no crash is tried at %v", seen)
+	}
+}
+
+func TestKilledWriterLeavesTheTruthAndOneEffect(t *testing.T) {
+	for name, w := range writes() {
+		for _, step := range steps() {
+			if step == "linked" && name != "create" && name != "first push" {
+				continue
+			}
+			t.Run(name+" at "+step, func(t *testing.T) {
+				t.Parallel()
+				dir := folder(t, startingFiles())
+				out, err := startChild(t, childVault+"="+dir, childStep+"="+step, childTool+"="+w.tool, childArgs+"="+string(encode(t, w.args)), childKeys+"=k").CombinedOutput()
+				if err == nil || strings.Contains(string(out), "\n") {
+					t.Fatalf("the child was not killed: %v %s", err, out)
+				}
+				checkAfterCrash(t, dir, w.tool, w.args, w.file, w.effect)
+			})
+		}
+	}
+}
+
+// checkAfterCrash checks what the tools see, that Found tells the truth, and that calling again makes one effect.
+func checkAfterCrash(t *testing.T, dir, name string, args object, file, effect string) {
+	t.Helper()
+	left := contents(t, dir)
+	happened := strings.HasSuffix(left[file], effect)
+	if before := startingFiles(); !happened {
+		if diff := cmp.Diff(before, left); diff != "" {
+			t.Errorf("something was half done: %s", diff)
+		}
+	}
+	// One copy asks first, as a resumed run does; the other calls at once.
+	other := t.TempDir()
+	if err := os.CopyFS(other, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	v := open(t, dir)
+	_, done, err := find(t, v, name, "k", args)
+	if done != happened || err != nil {
+		t.Errorf("Found = %v, %v; the effect happened: %v", done, err, happened)
+	}
+	for _, v := range []*Vault{v, open(t, other)} {
+		first := doOnce(t, v, name, "k", args)
+		now := contents(t, v.root.Name())
+		if n := strings.Count(strings.Join(slices.Collect(maps.Values(now)), ""), "EFFECT"); n != 1 {
+			t.Errorf("the effect stands there %d times", n)
+		}
+		for p, text := range startingFiles() {
+			if args["mode"] != "replace" && !strings.HasPrefix(now[p], text) {
+				t.Errorf("%s lost what it held: %q", p, now[p])
+			}
+		}
+		if diff := cmp.Diff(first, doOnce(t, v, name, "k", args)); diff != "" {
+			t.Error(diff)
+		}
+		if res := do(t, v, "vault_search", object{"query": "EFFECT"}); res.Items != 1 {
+			t.Errorf("litter was found: %s", res.Text)
+		}
+		for _, sub := range []string{intentDir, stageDir} {
+			if left, err := os.ReadDir(filepath.Join(v.root.Name(), sub)); err != nil || len(left) > 0 {
+				t.Errorf("%s still holds %v (%v)", sub, left, err)
+			}
+		}
+	}
+}
+
+// A crash can also meet the call that repairs an earlier one.
+func TestCrashOnTopOfACrashLeavesOneEffect(t *testing.T) {
+	for _, name := range []string{"create", "push"} {
+		w := writes()[name]
+		for _, step := range steps()[slices.Index(steps(), "staged"):] {
+			for _, again := range steps() {
+				t.Run(name+" at "+step+" then "+again, func(t *testing.T) {
+					t.Parallel()
+					dir := folder(t, startingFiles())
+					v := open(t, dir)
+					if !crashAt(t, v, step, w.tool, "k", w.args) && step != "linked" {
+						t.Fatal("the call did not reach the step")
+					}
+					crashAt(t, v, again, w.tool, "k", w.args)
+					checkAfterCrash(t, dir, w.tool, w.args, w.file, w.effect)
+				})
+			}
+		}
+	}
+}
+
+func TestWritersInSeveralProcessesLoseNothing(t *testing.T) {
+	dir := folder(t, map[string]string{"a.md": ""})
+	keys := func(writer string) (list []string) {
+		for i := range 8 {
+			list = append(list, fmt.Sprintf("%s%d.", writer, i))
+		}
+		return list
+	}
+	const push, appendix = `{"thread": "log", "text": "KEY"}`, `{"path": "a.md", "mode": "append", "content": "KEY"}`
+	var wait sync.WaitGroup
+	var pushed, appended []string
+	for i, name := range []string{"thread_push", "vault_write", "thread_push", "vault_write"} {
+		args, list := push, keys(fmt.Sprint("child", i, "-"))
+		if name == "vault_write" {
+			args, appended = appendix, append(appended, list...)
+		} else {
+			pushed = append(pushed, list...)
+		}
+		wait.Go(func() {
+			out, err := startChild(t, childVault+"="+dir, childTool+"="+name, childArgs+"="+args, childKeys+"="+strings.Join(list, ",")).CombinedOutput()
+			if err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+	v := open(t, dir)
+	for i := range 2 {
+		list := keys(fmt.Sprint("here", i, "-"))
+		pushed = append(pushed, list...)
+		wait.Go(func() {
+			for _, key := range list {
+				if _, err := try(t, v, "thread_push", key, strings.ReplaceAll(push, "KEY", key)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	files := contents(t, dir)
+	got := []string{}
+	for _, e := range parse("threads/log.md", []byte(files["threads/log.md"]), false).entries() {
+		got = append(got, e.entry)
+	}
+	want := []string{}
+	for _, key := range pushed {
+		want = append(want, entryID(key))
+	}
+	slices.Sort(want)
+	if slices.Sort(got); !slices.Equal(want, got) {
+		t.Errorf("%d entries of %d", len(got), len(want))
+	}
+	lines := strings.Fields(files["a.md"])
+	slices.Sort(lines)
+	if slices.Sort(appended); !slices.Equal(appended, lines) {
+		t.Errorf("%d lines of %d", len(lines), len(appended))
+	}
+}
+
+func TestFullDiskChangesNothing(t *testing.T) {
+	old := strings.Repeat("old\n", 100)
+	for name, test := range map[string]struct {
+		limit string
+		args  object
+	}{
+		"in the content": {"2000", object{"path": "a.md", "mode": "append", "content": strings.Repeat("x", 5000)}},
+		"in the intent":  {"600", object{"path": "a.md", "mode": "append", "content": strings.Repeat("x", 100)}},
+		"in a new note":  {"600", object{"path": "new/b.md", "mode": "create", "content": strings.Repeat("x", 5000)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := folder(t, map[string]string{"a.md": old})
+			out, err := startChild(t, childVault+"="+dir, childLimit+"="+test.limit, childTool+"=vault_write", childArgs+"="+string(encode(t, test.args)), childKeys+"=k").CombinedOutput()
+			if strings.HasPrefix(string(out), "no limits") {
+				t.Skip(string(out))
+			}
+			if err == nil || !strings.Contains(string(out), "no space left") {
+				t.Fatalf("%v: %s", err, out)
+			}
+			if diff := cmp.Diff(map[string]string{"a.md": old}, contents(t, dir)); diff != "" {
+				t.Error(diff)
+			}
+			for _, sub := range []string{intentDir, stageDir, receiptDir} {
+				if left, err := os.ReadDir(filepath.Join(dir, sub)); err != nil || len(left) > 0 {
+					t.Errorf("%s holds %v (%v)", sub, left, err)
+				}
+			}
+			v := open(t, dir)
+			if _, done, err := find(t, v, "vault_write", "k", test.args); done || err != nil {
+				t.Errorf("Found = %v, %v", done, err)
+			}
+			doOnce(t, v, "vault_write", "k", test.args) // with space again
+		})
+	}
+}

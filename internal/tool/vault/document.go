@@ -1,0 +1,316 @@
+package vault
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	maxParts = 10_000 // sections of a note, and links, that are told apart
+	maxTags  = 1000
+)
+
+// document is a note taken apart. Lines count from 1 and have no line end.
+type document struct {
+	path     string
+	title    string // of the front matter, else the first heading of level 1, else the file's name
+	lines    []string
+	front    frontMatter
+	tags     []string // of the front matter, then those in the text; no leading #
+	sections []section
+	links    []link
+	warnings []string
+}
+
+// section is a heading and the text below it up to the next heading of any level, or an entry of a thread.
+type section struct {
+	heading    string // "" for the text above the first heading
+	level      int    // 1 to 6; 0 above the first heading
+	start, end int    // lines, inclusive
+	entry      string // a thread entry's id
+	at         time.Time
+}
+
+// link is a [[link]] in a note's text.
+type link struct {
+	target  string // "" for a link within the note
+	heading string // after #
+	text    string // after |
+	line    int
+	embed   bool
+}
+
+// parse never fails: what is wrong with a note becomes a warning. cut says that raw is only the beginning of the note.
+func parse(p string, raw []byte, cut bool) *document {
+	d := &document{path: p}
+	raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
+	if cut {
+		raw = raw[:bytes.LastIndexByte(raw, '\n')+1]
+		d.warn("the note is larger than %d MiB: only its beginning can be read", maxNote>>20)
+	}
+	text := string(raw)
+	if !utf8.ValidString(text) {
+		text = strings.ToValidUTF8(text, "\ufffd")
+		d.warn("the note is not valid UTF-8: unreadable bytes are shown as \ufffd")
+	}
+	d.lines = splitLines(text)
+	d.front = parseFront(d.lines)
+	if d.front.warning != "" {
+		d.warn("%s", d.front.warning)
+	}
+	d.title, d.tags = d.front.title, d.front.tags
+	if isThread(p) {
+		d.parseEntries()
+	} else {
+		d.parseSections()
+	}
+	d.parseInline()
+	if d.title == "" {
+		d.title = bare(path.Base(p))
+	}
+	return d
+}
+
+func (d *document) warn(format string, args ...any) {
+	d.warnings = append(d.warnings, fmt.Sprintf(format, args...))
+}
+
+func splitLines(text string) []string {
+	lines := strings.Split(text, "\n")
+	if lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	for i, line := range lines {
+		lines[i] = strings.TrimSuffix(line, "\r")
+	}
+	return lines
+}
+
+// parseSections divides the text at its headings. Lines of # in a code block are no headings.
+func (d *document) parseSections() {
+	current := section{start: d.front.end + 1}
+	var code fence
+	for i := d.front.end; i < len(d.lines); i++ {
+		if code.covers(d.lines[i]) {
+			continue
+		}
+		level, heading, is := parseHeading(d.lines[i])
+		if !is || len(d.sections) == maxParts {
+			continue
+		}
+		if level == 1 && d.title == "" {
+			d.title = oneLine(heading, 200)
+		}
+		d.addSection(current, i)
+		current = section{heading: heading, level: level, start: i + 1}
+	}
+	d.addSection(current, len(d.lines))
+}
+
+// addSection closes a section at the last line until end that is not blank. Above a first heading there may be none.
+func (d *document) addSection(s section, end int) {
+	for end > s.start && strings.TrimSpace(d.lines[end-1]) == "" {
+		end--
+	}
+	s.end = end
+	if s.level == 0 && (end < s.start || strings.TrimSpace(d.lines[end-1]) == "") {
+		return
+	}
+	d.sections = append(d.sections, s)
+}
+
+// parseInline collects the links and tags that stand outside of code.
+func (d *document) parseInline() {
+	seen := make(map[string]bool, len(d.tags))
+	for _, tag := range d.tags {
+		seen[tag] = true
+	}
+	entryStarts := make(map[int]bool)
+	for _, s := range d.sections {
+		entryStarts[s.start] = s.entry != ""
+	}
+	var code fence
+	for i := d.front.end; i < len(d.lines); i++ {
+		if entryStarts[i+1] {
+			code = fence{} // one entry's open code block does not reach into the next entry
+		}
+		if code.covers(d.lines[i]) {
+			continue
+		}
+		scanInline(d.lines[i], func(l link) {
+			if l.line = i + 1; len(d.links) < maxParts {
+				d.links = append(d.links, l)
+			}
+		}, func(tag string) {
+			if !seen[tag] && len(d.tags) < maxTags {
+				seen[tag] = true
+				d.tags = append(d.tags[:len(d.tags):len(d.tags)], tag)
+			}
+		})
+	}
+}
+
+// fence follows code blocks between lines of ``` or ~~~ (CommonMark 0.31, section 4.5).
+type fence struct {
+	mark   byte // of the open block; 0 outside
+	length int
+}
+
+// covers says whether line belongs to a code block, its fences included. It is asked for every line in order.
+func (f *fence) covers(line string) bool {
+	rest := strings.TrimLeft(line, " ")
+	if len(line)-len(rest) > 3 || rest == "" || rest[0] != '`' && rest[0] != '~' {
+		return f.mark != 0
+	}
+	mark := rest[0]
+	info := strings.TrimLeft(rest, string(mark))
+	length := len(rest) - len(info)
+	switch {
+	case f.mark == 0 && length >= 3 && (mark == '~' || !strings.Contains(info, "`")):
+		f.mark, f.length = mark, length
+		return true
+	case f.mark == mark && length >= f.length && strings.TrimSpace(info) == "":
+		f.mark = 0
+		return true
+	}
+	return f.mark != 0
+}
+
+// parseHeading reads an ATX heading (CommonMark 0.31, section 4.2).
+func parseHeading(line string) (level int, text string, is bool) {
+	rest := strings.TrimLeft(line, " ")
+	if len(line)-len(rest) > 3 || !strings.HasPrefix(rest, "#") {
+		return 0, "", false
+	}
+	text = strings.TrimLeft(rest, "#")
+	level = len(rest) - len(text)
+	if level > 6 || text != "" && text[0] != ' ' && text[0] != '\t' {
+		return 0, "", false
+	}
+	text = strings.TrimSpace(text)
+	if open := strings.TrimRight(text, "#"); open == "" || strings.HasSuffix(open, " ") {
+		text = strings.TrimSpace(open)
+	}
+	return level, text, true
+}
+
+// scanInline reports the links and tags of a line, in order. Its time is linear in the line's length.
+func scanInline(line string, onLink func(link), onTag func(string)) {
+	if !strings.ContainsAny(line, "[#") {
+		return
+	}
+	var unclosed [9]bool // lengths of backtick runs that no later run of the line closes
+	noLinks := false     // no ]] lies ahead
+	for i := 0; i < len(line); {
+		switch rest := line[i:]; {
+		case line[i] == '\\':
+			i += 2
+		case line[i] == '`':
+			i += codeSpan(rest, &unclosed)
+		case !noLinks && strings.HasPrefix(rest, "[["):
+			inner, _, closed := strings.Cut(rest[2:], "]]")
+			if !closed {
+				noLinks = true
+				i += 2
+				continue
+			}
+			i += 2 + strings.LastIndex("[["+inner, "[[") // of [[a [[b]], only b is a link
+			inner = line[i : i+strings.Index(line[i:], "]]")]
+			onLink(parseLink(inner, strings.HasSuffix(line[:i], "![[")))
+			i += len(inner) + 2
+		case line[i] == '#':
+			tag := inlineTag(rest[1:])
+			if tag != "" && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t') {
+				onTag(tag)
+			}
+			i += 1 + len(tag)
+		default:
+			i++
+		}
+	}
+}
+
+// codeSpan returns how many bytes to pass over at a run of backticks: the whole span, or the run if nothing closes it.
+func codeSpan(text string, unclosed *[9]bool) int {
+	run := len(text) - len(strings.TrimLeft(text, "`"))
+	if run >= len(unclosed) || unclosed[run] {
+		return run
+	}
+	for i := run; i < len(text); {
+		next := strings.IndexByte(text[i:], '`')
+		if next < 0 {
+			break
+		}
+		i += next
+		length := len(text[i:]) - len(strings.TrimLeft(text[i:], "`"))
+		if i += length; length == run {
+			return i
+		}
+	}
+	unclosed[run] = true
+	return run
+}
+
+// parseLink reads what stands between [[ and ]]: note#heading|text. In a table the bar is written \|.
+func parseLink(inner string, embed bool) link {
+	l := link{embed: embed}
+	inner, l.text, _ = strings.Cut(strings.Replace(inner, `\|`, "|", 1), "|")
+	l.target, l.heading, _ = strings.Cut(inner, "#")
+	l.target, l.heading, l.text = oneLine(l.target, 300), oneLine(l.heading, 300), oneLine(l.text, 300)
+	return l
+}
+
+// inlineTag is the tag that follows a #: letters, digits, _, - and /, and not digits alone. "" if there is none.
+func inlineTag(text string) string {
+	digits := true
+	end := len(text)
+	for i, r := range text {
+		if !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-/", r) {
+			end = i
+			break
+		}
+		digits = digits && unicode.IsDigit(r)
+	}
+	if digits {
+		return ""
+	}
+	return strings.TrimRight(text[:end], "/")
+}
+
+// named returns the lines of the section under a heading, subsections included. Of several headings of the same name the
+// first counts; "outer#inner" looks for inner below outer.
+func (d *document) named(heading string) (s section, found bool) {
+	from, until := 0, len(d.sections)
+	for name := range strings.SplitSeq(heading, "#") {
+		i := d.findHeading(name, from, until)
+		if i < 0 {
+			return section{}, false
+		}
+		s, from = d.sections[i], i+1
+		last := from
+		for last < until && d.sections[last].level > s.level {
+			last++
+		}
+		until = last
+		s.end = d.sections[last-1].end
+	}
+	return s, true
+}
+
+func (d *document) findHeading(name string, from, until int) int {
+	forms := []func(string) string{nameKey, func(s string) string { return strings.Join(words(s), " ") }}
+	for _, form := range forms {
+		key := form(name)
+		for i := from; i < until && key != ""; i++ {
+			if s := d.sections[i]; form(s.heading) == key || s.entry == key {
+				return i
+			}
+		}
+	}
+	return -1
+}

@@ -1,0 +1,245 @@
+package vault
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func unexported() cmp.Option { return cmp.AllowUnexported(section{}, link{}, frontMatter{}) }
+
+func TestFrontMatter(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       frontMatter
+	}{
+		{"all fields", "---\ntitle: Cache\ntags: [a, '#b', p/q]\naliases:\n  - Cash\ndate: 2025-10-05\n---\nx", frontMatter{
+			end: 7, title: "Cache", date: "2025-10-05", at: time.Date(2025, 10, 5, 0, 0, 0, 0, time.UTC), tags: []string{"a", "b", "p/q"}, aliases: []string{"Cash"},
+			fields: map[string]any{"title": "Cache", "tags": []any{"a", "#b", "p/q"}, "aliases": []any{"Cash"}, "date": "2025-10-05"},
+		}},
+		{"tags and alias as text", "---\ntags: '#a, b c'\nalias: One Name, Two\n---", frontMatter{
+			end: 4, tags: []string{"a", "b", "c"}, aliases: []string{"One Name", "Two"}, fields: map[string]any{"tags": "#a, b c", "alias": "One Name, Two"},
+		}},
+		{"numbers keep their spelling", "---\nid: 007\nn: 1e3\nok: yes\nnone: ~\n---", frontMatter{
+			end: 6, fields: map[string]any{"id": "007", "n": "1e3", "ok": "yes", "none": nil},
+		}},
+		{"date with a time", "---\ndate: 2025-10-05 14:30\n---", frontMatter{
+			end: 3, date: "2025-10-05 14:30", at: time.Date(2025, 10, 5, 14, 30, 0, 0, time.UTC), fields: map[string]any{"date": "2025-10-05 14:30"},
+		}},
+		{"date nobody can read", "---\ndate: last week\n---", frontMatter{end: 3, date: "last week", fields: map[string]any{"date": "last week"}}},
+		{"empty block", "---\n---\nx", frontMatter{end: 2}},
+		{"ended by dots", "---\ntitle: x\n...\n", frontMatter{end: 3, title: "x", fields: map[string]any{"title": "x"}}},
+		{"none", "text\n---\nx", frontMatter{}},
+		{"rule within the text", "\n---\ntitle: x\n---\n", frontMatter{}},
+		{"broken YAML", "---\ntitle: [x\n---\ntext", frontMatter{end: 3, warning: "the front matter is not valid YAML"}},
+		{"list instead of fields", "---\n- a\n---\n", frontMatter{end: 3, warning: "the front matter is not a list of `name: value`"}},
+		{"not closed", "---\ntitle: x\n", frontMatter{warning: "the front matter is not closed"}},
+		{"too long", "---\n" + strings.Repeat("a: b\n", maxFront/5+1) + "---\n", frontMatter{warning: "the front matter is longer than 64 KiB"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got := parseFront(splitLines(test.text))
+			if !strings.HasPrefix(got.warning, test.want.warning) || (got.warning == "") != (test.want.warning == "") {
+				t.Errorf("warning %q, want %q", got.warning, test.want.warning)
+			}
+			got.warning = test.want.warning
+			if diff := cmp.Diff(test.want, got, unexported()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestAliasBombInFrontMatterIsCut(t *testing.T) {
+	bomb := "---\na: &a [x, x, x, x, x, x, x, x, x, x]\n"
+	for c := 'b'; c <= 'i'; c++ {
+		ref := "*" + string(c-1)
+		bomb += string(c) + ": &" + string(c) + " [" + strings.Repeat(ref+", ", 9) + ref + "]\n"
+	}
+	d := parse("a.md", []byte(bomb+"---\ntext\n"), false)
+	if len(d.warnings) != 1 || !strings.Contains(d.warnings[0], "more than 2000 values") && !strings.Contains(d.warnings[0], "not valid YAML") {
+		t.Errorf("warnings %q", d.warnings)
+	}
+	if len(d.sections) != 1 || d.sections[0].start != len(d.lines) {
+		t.Errorf("the text was lost: %+v", d.sections)
+	}
+}
+
+func TestSections(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       []section
+	}{
+		{"text above and below", "intro\n# One\nx\n## Two ##\ny\n", []section{
+			{start: 1, end: 1}, {heading: "One", level: 1, start: 2, end: 3}, {heading: "Two", level: 2, start: 4, end: 5},
+		}},
+		{"blank intro is none", "\n\n# One", []section{{heading: "One", level: 1, start: 3, end: 3}}},
+		{"front matter is none", "---\ntitle: x\n---\n# One", []section{{heading: "One", level: 1, start: 4, end: 4}}},
+		{"code is none", "# One\n```\n# two\n```\n~~~~\n# three\n~~~\n# four\n~~~~\n# Five", []section{
+			{heading: "One", level: 1, start: 1, end: 9}, {heading: "Five", level: 1, start: 10, end: 10},
+		}},
+		{"open fence reaches the end", "# One\n```go\n# two", []section{{heading: "One", level: 1, start: 1, end: 3}}},
+		{"fence needs an info without backticks", "``` a`b\n# One", []section{{start: 1, end: 1}, {heading: "One", level: 1, start: 2, end: 2}}},
+		{"tag, seven marks and indented code are text", "#tag\n####### x\n    # y", []section{{start: 1, end: 3}}},
+		{"closing marks", "# a#\n# b #\n# #\n#", []section{
+			{heading: "a#", level: 1, start: 1, end: 1}, {heading: "b", level: 1, start: 2, end: 2}, {level: 1, start: 3, end: 3}, {level: 1, start: 4, end: 4},
+		}},
+		{"empty", "", nil},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, parse("a.md", []byte(test.text), false).sections, unexported()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestLinksAndTags(t *testing.T) {
+	tests := []struct {
+		name, text string
+		links      []link
+		tags       []string
+	}{
+		{"forms", "[[a]] [[b|text]] [[c#h]] [[d#h|text]] [[#h]] ![[e.png]]", []link{
+			{target: "a", line: 1}, {target: "b", text: "text", line: 1}, {target: "c", heading: "h", line: 1},
+			{target: "d", heading: "h", text: "text", line: 1}, {heading: "h", line: 1}, {target: "e.png", line: 1, embed: true},
+		}, nil},
+		{"bar in a table", `| [[a\|text]] |`, []link{{target: "a", text: "text", line: 1}}, nil},
+		{"not closed", "[[a\nb]] [[c", nil, nil},
+		{"the inner one counts", "[[a [[b]] [[[c]]", []link{{target: "b", line: 1}, {target: "c", line: 1}}, nil},
+		{"code is none", "`[[a]] #x` ``[[b]] ` #y`` [[c]]\n```\n[[d]] #z\n```", []link{{target: "c", line: 1}}, nil},
+		{"open code span is text", "` [[a]] `` #x", []link{{target: "a", line: 1}}, []string{"x"}},
+		{"escaped", `\[[a]] \#x`, nil, nil},
+		{"tags", "#a x#b #c/d, #12 #x1 #ção-á_ #a ##no", nil, []string{"a", "c/d", "x1", "ção-á_"}},
+		{"heading's tag", "# Title #t", nil, []string{"t"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			d := parse("a.md", []byte(test.text), false)
+			if diff := cmp.Diff(test.links, d.links, unexported()); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(test.tags, d.tags); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestTitleComesFromFrontMatterThenHeadingThenName(t *testing.T) {
+	for text, want := range map[string]string{
+		"---\ntitle: Front\n---\n# Head": "Front",
+		"## Sub\n# Head\n# Other":        "Head",
+		"text":                           "Some note",
+	} {
+		if got := parse("x/Some note.md", []byte(text), false).title; got != want {
+			t.Errorf("%q: title %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestOddBytesBecomeWarningsOrVanish(t *testing.T) {
+	d := parse("a.md", []byte("\ufeff---\r\ntitle: T\r\n---\r\n# H\r\nbad \xff byte\r\n"), false)
+	if d.title != "T" || d.lines[4] != "bad \ufffd byte" || len(d.warnings) != 1 || !strings.Contains(d.warnings[0], "UTF-8") {
+		t.Errorf("%q %q %q", d.title, d.lines, d.warnings)
+	}
+}
+
+func TestNamedSectionHoldsItsSubsections(t *testing.T) {
+	d := parse("a.md", []byte("# A\n## B\nx\n### C\ny\n## D: é\n# E\n## B\nz\n"), false)
+	tests := []struct {
+		heading    string
+		start, end int
+	}{
+		{"B", 2, 5}, {"b", 2, 5}, {"A", 1, 6}, {"E#B", 8, 9}, {"A#B#C", 4, 5}, {"D: e\u0301", 6, 6}, {"d e", 6, 6}, {"A#E", 0, 0}, {"none", 0, 0}, {"", 0, 0},
+	}
+	for _, test := range tests {
+		s, found := d.named(test.heading)
+		if found != (test.start > 0) || found && (s.start != test.start || s.end != test.end) {
+			t.Errorf("%q: %d-%d %v, want %d-%d", test.heading, s.start, s.end, found, test.start, test.end)
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"Hello, World-wide_web 42!": "hello world wide web 42",
+		"Reunião ÉTÉ Straße":        "reuniao ete straße",
+		"don't":                     "don t",
+		"会议记录 ok":                   "会议 议记 记录 录 ok",
+		"字":                         "字",
+		"Привет ΟΔΟΣ":               "привет οδοσ",
+		"":                          "",
+	} {
+		if got := strings.Join(words(text), " "); got != want {
+			t.Errorf("words(%q) = %q, want %q", text, got, want)
+		}
+	}
+	if got := words(strings.Repeat("x", 1000)); len(got) != 1 || len(got[0]) != maxWord {
+		t.Errorf("a long word gave %d words", len(got))
+	}
+}
+
+func TestStemsMeet(t *testing.T) {
+	for _, group := range [][]string{
+		{"cache", "caches", "cached", "caching"}, {"decide", "decides", "decided", "deciding"}, {"policy", "policies"}, {"note", "notes"}, {"limit", "limits", "limited"},
+	} {
+		for _, word := range group[1:] {
+			if stem(word) != stem(group[0]) {
+				t.Errorf("stem(%s) = %s, but stem(%s) = %s", word, stem(word), group[0], stem(group[0]))
+			}
+		}
+	}
+	if stem("notes") == stem("not") || stem("string") == stem("str") {
+		t.Error("a stem is too short to mean anything")
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		"---\ntitle: x\ntags: [a]\n---\n# H\n[[a|b]] #t\n```\n", "---\n&a [*a]\n---\n", "[[[[[[", "````` ``` `", "\xff\xfe#\x00", "---\n? [a]\n: b\n---",
+		"## 2025-10-05T14:30:22Z t-0123456789abcdef T\n\ntext\n", "| [[a\\|b]] |",
+	} {
+		f.Add([]byte(seed), false)
+		f.Add([]byte(seed), true)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte, thread bool) {
+		p := "a.md"
+		if thread {
+			p = "threads/a.md"
+		}
+		d := parse(p, raw, false)
+		last := d.front.end
+		for _, s := range d.sections {
+			if s.start <= last || s.end < s.start || s.end > len(d.lines) {
+				t.Fatalf("sections overlap or leave the note: %+v of %d lines", d.sections, len(d.lines))
+			}
+			last = s.end
+		}
+		for _, l := range d.links {
+			if l.line < 1 || l.line > len(d.lines) || !utf8.ValidString(l.target+l.heading+l.text) {
+				t.Fatalf("link %+v", l)
+			}
+		}
+		if d.title == "" || !utf8.ValidString(d.title) {
+			t.Fatalf("title %q", d.title)
+		}
+		countWords(d)
+	})
+}
+
+func BenchmarkParseHostileLine(b *testing.B) {
+	for name, unit := range map[string]string{"brackets": "[[", "backticks": "` `` ``` ", "tags": "#a ", "escapes": `\[[`} {
+		b.Run(name, func(b *testing.B) {
+			raw := []byte(strings.Repeat(unit, 1<<20/len(unit)))
+			b.SetBytes(int64(len(raw)))
+			for b.Loop() {
+				parse("a.md", raw, false)
+			}
+		})
+	}
+}

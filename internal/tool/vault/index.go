@@ -1,0 +1,333 @@
+package vault
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"io/fs"
+	"os"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// settledAfter is how old a change must be for a file's time and size to tell the next one: file systems keep times as
+// coarse as two seconds, and a second change within that looks like none.
+const settledAfter = 2 * time.Second
+
+// note is what the index keeps of a document. It never changes.
+type note struct {
+	path, title string
+	date        string
+	at          time.Time
+	tags        []string
+	aliases     []string
+	lines       int
+	sections    []section
+	links       []link
+	postings    []posting
+	lengths     []int // words per section
+}
+
+// field says where in a note a word stands.
+type field uint8
+
+const (
+	inBody field = iota
+	inHeading
+	inMeta // other front matter, and everything below: of the whole note
+	inTags
+	inTitle
+)
+
+// posting says how often a word stands in one place of a note. Those of the whole note come first, then section by section.
+type posting struct {
+	word    uint32
+	section uint32
+	count   uint16
+	field   field
+}
+
+// snapshot is the vault as one call sees it. It never changes.
+type snapshot struct {
+	notes   []*note  // by path
+	folders []string // by path, without "."
+	words   []vocable
+	skipped []string // what could not be read, and why
+	byPath  map[string]*note
+	graph   func() *graph // made when first asked for
+}
+
+// vocable is a word that stands in some note.
+type vocable struct{ text, stem string }
+
+// index keeps the last snapshot, and what tells which files changed since. Everything in it is guarded by turn.
+type index struct {
+	turn    gate
+	files   map[string]indexed
+	current *snapshot
+	ids     map[string]uint32
+	words   []vocable
+	seed    maphash.Seed
+	pruneAt int // number of words at which those of notes long gone are dropped
+}
+
+type indexed struct {
+	note    *note
+	info    fs.FileInfo
+	sum     uint64
+	settled bool // another change would show in info
+}
+
+// snapshot returns the vault as it is on disk. Only files that changed since the last call are read.
+func (v *Vault) snapshot(ctx context.Context) (*snapshot, error) {
+	if err := v.index.turn.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer v.index.turn.leave()
+	x := &v.index
+	if x.files == nil || len(x.words) > x.pruneAt {
+		*x = index{turn: x.turn, files: map[string]indexed{}, ids: map[string]uint32{}, seed: maphash.MakeSeed()}
+	}
+	w := walk{ctx: ctx, vault: v}
+	if err := w.folder(".", 0); err != nil {
+		return nil, gone(err)
+	}
+	read, err := v.load(ctx, w.files)
+	if err != nil {
+		return nil, err
+	}
+	changed := x.current == nil
+	files := make(map[string]indexed, len(read))
+	for i, l := range read {
+		if l.err != nil {
+			w.skip(w.files[i].path, l.err)
+			continue
+		}
+		if l.words != nil {
+			l.entry.note.postings = x.intern(l.words)
+			changed = true
+		}
+		files[w.files[i].path] = l.entry
+	}
+	if w.over > 0 {
+		w.skipped = append(w.skipped, fmt.Sprintf("%d notes after the first %d", w.over, v.maxNotes))
+	}
+	if changed || len(files) != len(x.files) || !slices.Equal(w.folders, x.current.folders) || !slices.Equal(w.skipped, x.current.skipped) {
+		x.current = newSnapshot(files, w.folders, w.skipped, x.words)
+	}
+	x.files = files
+	if x.pruneAt == 0 {
+		x.pruneAt = 2*len(x.words) + 100_000
+	}
+	return x.current, nil
+}
+
+func newSnapshot(files map[string]indexed, folders, skipped []string, words []vocable) *snapshot {
+	s := &snapshot{folders: folders, skipped: skipped, words: words, byPath: make(map[string]*note, len(files))}
+	for p, f := range files {
+		s.byPath[p] = f.note
+		s.notes = append(s.notes, f.note)
+	}
+	slices.SortFunc(s.notes, func(a, b *note) int { return strings.Compare(a.path, b.path) })
+	s.graph = sync.OnceValue(func() *graph { return newGraph(s.notes) })
+	return s
+}
+
+// walk finds the notes and folders of a vault.
+type walk struct {
+	ctx     context.Context
+	vault   *Vault
+	files   []found
+	folders []string
+	skipped []string
+	over    int // notes beyond the bound
+}
+
+type found struct {
+	path string
+	info fs.FileInfo
+}
+
+func (w *walk) skip(p string, err error) {
+	w.skipped = append(w.skipped, fmt.Sprintf("%s: %s", p, oneLine(err.Error(), 200)))
+}
+
+func (w *walk) folder(folder string, depth int) error {
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
+	infos, err := w.vault.readDir(folder)
+	if err != nil && folder == "." {
+		return err
+	}
+	if err != nil {
+		w.skip(folder, err)
+		return nil
+	}
+	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return strings.Compare(a.Name(), b.Name()) })
+	for _, info := range infos {
+		p := path.Join(folder, info.Name())
+		switch {
+		case strings.HasPrefix(info.Name(), "."):
+		case info.IsDir() && depth == maxDepth:
+			w.skip(p, fmt.Errorf("lies more than %d folders deep", maxDepth))
+		case info.IsDir():
+			w.folders = append(w.folders, p)
+			if err := w.folder(p, depth+1); err != nil {
+				return err
+			}
+		case !info.Mode().IsRegular() || !isNote(info.Name()):
+		case len(w.files) == w.vault.maxNotes:
+			w.over++
+		default:
+			w.files = append(w.files, found{p, info})
+		}
+	}
+	return nil
+}
+
+// loaded is a file's part of the next index: the entry, and its words if they are not interned yet.
+type loaded struct {
+	entry indexed
+	words []occurrence
+	err   error
+}
+
+// load reads those of the files that changed, several at a time.
+func (v *Vault) load(ctx context.Context, files []found) ([]loaded, error) {
+	result := make([]loaded, len(files))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), 8) {
+		workers.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(files) {
+					return
+				}
+				result[i] = v.loadFile(files[i], v.index.files[files[i].path])
+			}
+		})
+	}
+	workers.Wait()
+	return result, ctx.Err()
+}
+
+func (v *Vault) loadFile(f found, old indexed) loaded {
+	if old.settled && os.SameFile(old.info, f.info) && old.info.Size() == f.info.Size() && old.info.ModTime().Equal(f.info.ModTime()) {
+		return loaded{entry: old}
+	}
+	began := time.Now()
+	content, err := v.readPlain(f.path)
+	if err != nil {
+		return loaded{err: err}
+	}
+	entry := indexed{
+		note:    old.note,
+		info:    content.info,
+		sum:     maphash.Bytes(v.index.seed, content.raw),
+		settled: content.info.ModTime().Before(began.Add(-settledAfter)),
+	}
+	if old.note != nil && old.sum == entry.sum && old.info.Size() == content.info.Size() {
+		return loaded{entry: entry}
+	}
+	d := parse(f.path, content.raw, content.cut)
+	entry.note = &note{
+		path: d.path, title: d.title, date: d.front.date, at: d.front.at, tags: d.tags, aliases: d.front.aliases,
+		lines: len(d.lines), sections: d.sections, links: d.links,
+	}
+	var words []occurrence
+	words, entry.note.lengths = countWords(d)
+	return loaded{entry: entry, words: words}
+}
+
+// occurrence is a posting whose word has no number yet.
+type occurrence struct {
+	word string
+	posting
+}
+
+// countWords gives the words of a document, never nil, and the number of words in each section.
+func countWords(d *document) (list []occurrence, lengths []int) {
+	list = []occurrence{}
+	counts := map[string]int{}
+	collect := func(f field, section int, texts ...string) (total int) {
+		clear(counts)
+		for _, text := range texts {
+			eachWord(text, func(word []byte) {
+				counts[string(word)]++
+				total++
+			})
+		}
+		first := len(list)
+		for word, n := range counts {
+			list = append(list, occurrence{word, posting{section: uint32(section), count: uint16(min(n, 1<<16-1)), field: f}})
+		}
+		slices.SortFunc(list[first:], func(a, b occurrence) int { return strings.Compare(a.word, b.word) })
+		return total
+	}
+	collect(inTitle, 0, append([]string{d.title, bare(d.path)}, d.front.aliases...)...)
+	collect(inTags, 0, d.tags...)
+	collect(inMeta, 0, otherFields(d.front.fields)...)
+	lengths = make([]int, len(d.sections))
+	for i, s := range d.sections {
+		body := d.lines[s.start-1 : s.end]
+		if s.level > 0 {
+			collect(inHeading, i, s.heading)
+			body = body[1:]
+		}
+		lengths[i] = collect(inBody, i, body...)
+	}
+	return list, lengths
+}
+
+// otherFields are the texts of the front matter that have no field of their own.
+func otherFields(fields map[string]any) []string {
+	var texts []string
+	var add func(value any)
+	add = func(value any) {
+		switch value := value.(type) {
+		case string:
+			texts = append(texts, value)
+		case []any:
+			for _, item := range value {
+				add(item)
+			}
+		case map[string]any:
+			for name, item := range value {
+				texts = append(texts, name)
+				add(item)
+			}
+		}
+	}
+	for name, value := range fields {
+		switch name {
+		case "title", "tags", "tag", "aliases", "alias", "date":
+		default:
+			texts = append(texts, name)
+			add(value)
+		}
+	}
+	return texts
+}
+
+// intern numbers the words of a note. Numbers are never reused while a snapshot may hold them.
+func (x *index) intern(list []occurrence) []posting {
+	postings := make([]posting, len(list))
+	for i, o := range list {
+		id, known := x.ids[o.word]
+		if !known {
+			id = uint32(len(x.words))
+			x.words = append(x.words, vocable{o.word, stem(o.word)})
+			x.ids[o.word] = id
+		}
+		postings[i] = o.posting
+		postings[i].word = id
+	}
+	return postings
+}

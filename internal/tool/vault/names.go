@@ -1,0 +1,186 @@
+package vault
+
+import (
+	"io/fs"
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"sibyl/internal/tool"
+)
+
+// stateDir holds what belongs to Sibyl and not to the person. Its leading dot hides it from every tool.
+const stateDir = ".sibyl"
+
+// threadDir holds the threads.
+const threadDir = "threads"
+
+const (
+	maxName    = 200 // bytes of one name: file systems end at 255, and sync programs add to names
+	maxFolders = 15  // that a new note lies in
+)
+
+// nameKey is the form in which names, titles, tags and headings are compared: composed, in one case, nothing around it.
+func nameKey(s string) string {
+	s = norm.NFC.String(strings.TrimSpace(s))
+	return strings.Map(func(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }, s)
+}
+
+// isNote says whether a file of this name is a note.
+func isNote(name string) bool {
+	return strings.EqualFold(path.Ext(name), ".md") && len(name) > len(".md")
+}
+
+// isThread says whether the note at p is a thread.
+func isThread(p string) bool { return path.Dir(p) == threadDir }
+
+// bare is the name of the note at p as links use it: no folder, no ending.
+func bare(p string) string {
+	base := path.Base(p)
+	if isNote(base) {
+		return base[:len(base)-len(".md")]
+	}
+	return base
+}
+
+// under says whether p lies in folder, at any depth. Everything lies in ".".
+func under(p, folder string) bool { return folder == "." || strings.HasPrefix(p, folder+"/") }
+
+// checkPath refuses a path that leads out of the vault or to something hidden.
+func checkPath(p string) error {
+	switch {
+	case strings.ContainsRune(p, '\\'):
+		return tool.Errorf(tool.InvalidArgs, "put / between folders", "the path %q has a backslash", p)
+	case strings.HasPrefix(p, "/"), p == "..", strings.HasPrefix(p, "../"), strings.Contains(p, "/../"), strings.HasSuffix(p, "/.."):
+		return tool.Errorf(tool.Denied, "paths are relative to the vault's folder", "the path %q leads out of the vault", p)
+	case strings.ContainsRune(p, 0), !fs.ValidPath(p):
+		return tool.Errorf(tool.InvalidArgs, "give a path such as projects/cache.md", "%q is not a path", p)
+	}
+	for name := range strings.SplitSeq(p, "/") {
+		if strings.HasPrefix(name, ".") && name != "." {
+			return tool.Errorf(tool.Denied, "", "%q is hidden: names that start with a dot are not part of the vault", p)
+		}
+	}
+	return nil
+}
+
+// checkFolder returns the folder that a folder argument names: "." for none.
+func checkFolder(folder string) (string, error) {
+	folder = strings.TrimSuffix(strings.TrimSpace(folder), "/")
+	if folder == "" || folder == "." {
+		return ".", nil
+	}
+	return folder, checkPath(folder)
+}
+
+// checkNotePath refuses a path that no note can have.
+func checkNotePath(p string) error {
+	if err := checkPath(p); err != nil {
+		return err
+	}
+	if !isNote(path.Base(p)) {
+		return tool.Errorf(tool.InvalidArgs, "end the path with .md", "%q is not a Markdown note", p)
+	}
+	return nil
+}
+
+// newNames checks the names of folders and a note that are to be made in a folder, and returns the note's path.
+func newNames(folder string, names []string) (string, error) {
+	p := path.Join(folder, norm.NFC.String(path.Join(names...)))
+	if path.Ext(p) != ".md" {
+		return "", tool.Errorf(tool.InvalidArgs, "end the path with .md", "%q is not the path of a new note", p)
+	}
+	if strings.Count(p, "/") > maxFolders {
+		return "", tool.Errorf(tool.InvalidArgs, "", "%q lies more than %d folders deep", p, maxFolders)
+	}
+	for i, name := range names {
+		if i == len(names)-1 {
+			name = bare(name)
+		}
+		if err := checkNewName(name); err != nil {
+			return "", err
+		}
+	}
+	return p, nil
+}
+
+// checkNewName refuses a name, of a folder or of a note without its ending, that some file system, sync program or link
+// could not carry.
+func checkNewName(name string) error {
+	refuse := func(why string) error {
+		return tool.Errorf(tool.InvalidArgs, "choose another name", "the name %q %s", name, why)
+	}
+	switch {
+	case name == "":
+		return refuse("is empty")
+	case !utf8.ValidString(name):
+		return refuse("is not valid UTF-8")
+	case len(name) > maxName:
+		return tool.Errorf(tool.InvalidArgs, "", "a name has %d bytes; at most %d are allowed", len(name), maxName)
+	case strings.HasPrefix(name, "."):
+		return tool.Errorf(tool.Denied, "choose another name", "the name %q starts with a dot, which hides it", name)
+	case strings.TrimSpace(name) != name, strings.HasSuffix(name, "."):
+		return refuse("starts or ends with a space, or ends with a dot")
+	case isDevice(name):
+		return refuse("is reserved by Windows")
+	}
+	for _, r := range name {
+		switch {
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == '\u2028', r == '\u2029':
+			return refuse("has a control character")
+		case strings.ContainsRune(`<>:"/\|?*#^[]`, r):
+			return refuse("has the character " + string(r) + ", which links or file systems give a meaning")
+		}
+	}
+	return nil
+}
+
+func isDevice(name string) bool {
+	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
+	switch stem = strings.TrimSpace(stem); stem {
+	case "CON", "PRN", "AUX", "NUL":
+		return true
+	}
+	digit, found := strings.CutPrefix(stem, "COM")
+	if !found {
+		digit, found = strings.CutPrefix(stem, "LPT")
+	}
+	return found && utf8.RuneCountInString(digit) == 1 && strings.Contains("0123456789¹²³", digit)
+}
+
+// oneLine is s with every run of white space and control characters made one space, at most limit runes of it.
+func oneLine(s string, limit int) string {
+	var b strings.Builder
+	n, gap := 0, false
+	for _, r := range s {
+		if unicode.IsSpace(r) || unicode.IsControl(r) {
+			gap = n > 0
+			continue
+		}
+		if n >= limit {
+			b.WriteString("…")
+			break
+		}
+		if gap {
+			b.WriteByte(' ')
+			n, gap = n+1, false
+		}
+		b.WriteRune(r)
+		n++
+	}
+	return b.String()
+}
+
+// clip is the longest beginning of s within limit bytes that ends with a whole rune.
+func clip(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit]
+}

@@ -1,0 +1,352 @@
+package vault
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/tool"
+)
+
+func find(t testing.TB, v *Vault, name, key string, args any) (tool.Result, bool, error) {
+	t.Helper()
+	return toolNamed(v, name).(tool.Finder).Found(t.Context(), tool.Call{Key: key, Args: encode(t, args)})
+}
+
+func TestSecondCallWithAKeyGivesTheFirstResult(t *testing.T) {
+	for name, args := range map[string]object{
+		"vault_write": {"path": "a.md", "mode": "append", "content": "once"},
+		"thread_push": {"thread": "log", "text": "once"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := folder(t, map[string]string{"a.md": "x\n"})
+			v := open(t, dir)
+			if _, done, err := find(t, v, name, "k", args); done || err != nil {
+				t.Fatalf("found before the call: %v, %v", done, err)
+			}
+			first := doOnce(t, v, name, "k", args)
+			after := contents(t, dir)
+			// What others do since does not matter: the receipt remembers.
+			doOnce(t, v, name, "other", args)
+			later := contents(t, dir)
+			if cmp.Equal(after, later) {
+				t.Fatal("another key performed nothing")
+			}
+			second := doOnce(t, open(t, dir), name, "k", args)
+			found, done, err := find(t, v, name, "k", args)
+			if !done || err != nil {
+				t.Errorf("Found = %v, %v", done, err)
+			}
+			for _, got := range []tool.Result{second, found} {
+				if diff := cmp.Diff(first, got); diff != "" {
+					t.Error(diff)
+				}
+			}
+			if diff := cmp.Diff(later, contents(t, dir)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestKeyIsForOneCallOnly(t *testing.T) {
+	v := vaultOf(t, nil)
+	doOnce(t, v, "thread_push", "k", object{"thread": "log", "text": "one"})
+	for name, args := range map[string]any{
+		"thread_push": object{"thread": "log", "text": "two"},
+		"vault_write": object{"path": "a.md", "mode": "create", "content": "x"},
+	} {
+		_, err := try(t, v, name, "k", args)
+		wantError(t, err, tool.Conflict, "already used")
+		if _, _, err = find(t, v, name, "k", args); err == nil {
+			t.Errorf("%s: Found tells of another call", name)
+		}
+	}
+	// The same arguments in another spelling are the same call.
+	doOnce(t, v, "thread_push", "k", `{ "text":"\u006fne","thread" : "log", "title": ""}`)
+	_, err := try(t, v, "thread_push", "", object{"thread": "log", "text": "x"})
+	wantError(t, err, tool.Failed, "idempotency key")
+}
+
+func TestPushIsNotRepeatedWhenItsReceiptIsGone(t *testing.T) {
+	dir := folder(t, nil)
+	v := open(t, dir)
+	args := object{"thread": "log", "text": "one"}
+	first := doOnce(t, v, "thread_push", "k", args)
+	if err := os.RemoveAll(filepath.Join(dir, stateDir)); err != nil {
+		t.Fatal(err)
+	}
+	res, done, err := find(t, v, "thread_push", "k", args)
+	if !done || err != nil || !cmp.Equal(first, res) {
+		t.Errorf("Found = %v, %v; %s", done, err, cmp.Diff(first, res))
+	}
+	if diff := cmp.Diff(first, doOnce(t, v, "thread_push", "k", args)); diff != "" {
+		t.Error(diff)
+	}
+	if n := strings.Count(contents(t, dir)["threads/log.md"], "one"); n != 1 {
+		t.Errorf("the entry stands there %d times", n)
+	}
+}
+
+func TestOldReceiptsArePruned(t *testing.T) {
+	dir := folder(t, nil)
+	v := open(t, dir, func(v *Vault) { v.receipts = 3 })
+	for i := range 6 {
+		doOnce(t, v, "vault_write", fmt.Sprint(i), object{"path": fmt.Sprintf("n%d.md", i), "mode": "create", "content": "x"})
+		at := noon.Add(time.Duration(i) * time.Minute) // file systems may not tell such quick writes apart
+		if err := os.Chtimes(filepath.Join(dir, opFile(receiptDir, fmt.Sprint(i))), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 6 {
+		_, err := os.Stat(filepath.Join(dir, opFile(receiptDir, fmt.Sprint(i))))
+		if kept := err == nil; kept != (i >= 3) {
+			t.Errorf("receipt %d kept: %v", i, kept)
+		}
+	}
+}
+
+// crashAt performs a call that ends, as by a crash, at a step of the write: only the lock is given back.
+func crashAt(t testing.TB, v *Vault, step, name, key string, args any) (crashed bool) {
+	t.Helper()
+	type crash struct{}
+	v.step = func(s string) {
+		if s == step {
+			panic(crash{})
+		}
+	}
+	defer func() {
+		v.step = func(string) {}
+		if p := recover(); p != nil {
+			if _, crashed = p.(crash); !crashed {
+				panic(p)
+			}
+		}
+	}()
+	_, _ = toolNamed(v, name).Call(t.Context(), tool.Call{Key: key, Args: encode(t, args)})
+	return false
+}
+
+func TestWhatOthersDoAfterACrashIsToldApart(t *testing.T) {
+	appended := object{"path": "a.md", "mode": "append", "content": "mine"}
+	replaced := object{"path": "a.md", "mode": "replace", "content": "old\nmine", "base_hash": hashOf([]byte("old\nmine\nrest\n"))}
+	pushed := object{"thread": "log", "text": "mine"}
+	tests := []struct {
+		name, tool, step string
+		args             object
+		edit             func(old string) string
+		verdict          verdict
+	}{
+		{"appended, then a line below", "vault_write", "placed", appended, func(s string) string { return s + "more\n" }, performed},
+		{"appended, then edited above", "vault_write", "placed", appended, func(s string) string { return "more\n" + s }, unknown},
+		{"not appended, then edited", "vault_write", "intent", appended, func(s string) string { return s + "more\n" }, unknown},
+		{"not appended, untouched", "vault_write", "intent", appended, nil, notPerformed},
+		{"appended, untouched", "vault_write", "placed", appended, nil, performed},
+		{"appended, then deleted", "vault_write", "placed", appended, func(string) string { return "" }, unknown},
+		{"not replaced, then a line below", "vault_write", "intent", replaced, func(s string) string { return s + "more\n" }, unknown},
+		{"pushed, then edited above", "thread_push", "placed", pushed, func(s string) string { return "more\n" + s }, performed},
+		{"pushed, then taken out", "thread_push", "placed", pushed, func(string) string { return "empty\n" }, unknown},
+		{"not pushed, then edited", "thread_push", "intent", pushed, func(s string) string { return s + "more\n" }, unknown},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			file := map[string]string{"vault_write": "a.md", "thread_push": "threads/log.md"}[test.tool]
+			dir := folder(t, map[string]string{file: "old\nmine\nrest\n"})
+			v := open(t, dir)
+			if !crashAt(t, v, test.step, test.tool, "k", test.args) {
+				t.Fatal("the call did not reach the step")
+			}
+			if test.edit != nil {
+				if changed := test.edit(contents(t, dir)[file]); changed == "" {
+					if err := os.Remove(filepath.Join(dir, file)); err != nil {
+						t.Fatal(err)
+					}
+				} else {
+					writeFile(t, filepath.Join(dir, file), changed)
+				}
+			}
+			before := contents(t, dir)
+			_, done, err := find(t, v, test.tool, "k", test.args)
+			if (err != nil) != (test.verdict == unknown) || done != (test.verdict == performed) {
+				t.Errorf("Found = %v, %v; want verdict %d", done, err, test.verdict)
+			}
+			_, err = try(t, v, test.tool, "k", test.args)
+			switch test.verdict {
+			case unknown:
+				wantError(t, err, tool.Conflict, "cannot be told")
+				// The doubt about one call keeps no other from being done.
+				doOnce(t, v, "vault_write", "other", object{"path": "other.md", "mode": "create", "content": "x"})
+				delete(before, "other.md")
+			case performed, notPerformed:
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			after := contents(t, dir)
+			delete(after, "other.md")
+			if unchanged := cmp.Equal(before, after); unchanged == (test.verdict == notPerformed) {
+				t.Errorf("unchanged %v: %s", unchanged, cmp.Diff(before, after))
+			}
+		})
+	}
+}
+
+// A second write that brings a note back to where it was does not make the first one undone.
+func TestWriteThatWasUndoneByAnotherStaysPerformed(t *testing.T) {
+	dir := folder(t, map[string]string{"a.md": "x\n"})
+	v := open(t, dir)
+	there := object{"path": "a.md", "mode": "replace", "content": "y", "base_hash": hashOf([]byte("x\n"))}
+	back := object{"path": "a.md", "mode": "replace", "content": "x", "base_hash": hashOf([]byte("y\n"))}
+	if !crashAt(t, v, "placed", "vault_write", "there", there) {
+		t.Fatal("no crash")
+	}
+	doOnce(t, v, "vault_write", "back", back)
+	if _, done, err := find(t, v, "vault_write", "there", there); !done || err != nil {
+		t.Errorf("Found = %v, %v", done, err)
+	}
+	doOnce(t, v, "vault_write", "there", there)
+	if got := contents(t, dir)["a.md"]; got != "x\n" {
+		t.Errorf("the first write was repeated: %q", got)
+	}
+}
+
+func TestChangeByAnotherProgramDuringAWriteWins(t *testing.T) {
+	for name, test := range map[string]struct {
+		args object
+		step string
+	}{
+		"append": {object{"path": "a.md", "mode": "append", "content": "x"}, "intent"},
+		"create": {object{"path": "b.md", "mode": "create", "content": "x"}, "intent"},
+		"push":   {object{"thread": "log", "text": "x"}, "intent"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := map[string]string{"a.md": "old\n"}
+			dir := folder(t, files)
+			changed := map[string]string{"append": "a.md", "create": "b.md", "push": "threads/log.md"}[name]
+			v := open(t, dir, func(v *Vault) {
+				v.step = func(step string) {
+					if step == test.step {
+						writeFile(t, filepath.Join(dir, changed), "edited\n")
+					}
+				}
+			})
+			which := map[bool]string{true: "thread_push", false: "vault_write"}[name == "push"]
+			_, err := try(t, v, which, "k", test.args)
+			wantError(t, err, tool.Conflict, "another program")
+			files[changed] = "edited\n"
+			if diff := cmp.Diff(files, contents(t, dir)); diff != "" {
+				t.Error(diff)
+			}
+			v.step = func(string) {}
+			if _, done, err := find(t, v, which, "k", test.args); done || err != nil {
+				t.Errorf("Found = %v, %v", done, err)
+			}
+		})
+	}
+}
+
+func TestCancelledBeforeThePlaceIsTakenChangesNothing(t *testing.T) {
+	dir := folder(t, map[string]string{"a.md": "old\n"})
+	ctx, cancel := context.WithCancel(t.Context())
+	v := open(t, dir, func(v *Vault) {
+		v.step = func(step string) {
+			if step == "intent" {
+				cancel()
+			}
+		}
+	})
+	call := tool.Call{Key: "k", Args: encode(t, object{"path": "a.md", "mode": "append", "content": "x"})}
+	_, err := toolNamed(v, "vault_write").Call(ctx, call)
+	wantError(t, err, tool.Timeout)
+	if diff := cmp.Diff(map[string]string{"a.md": "old\n"}, contents(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+	if left, err := os.ReadDir(filepath.Join(dir, intentDir)); err != nil || len(left) > 0 {
+		t.Errorf("intents left: %v (%v)", left, err)
+	}
+}
+
+func TestDamagedReceiptCannotTell(t *testing.T) {
+	dir := folder(t, nil)
+	v := open(t, dir)
+	args := object{"path": "a.md", "mode": "create", "content": "x"}
+	doOnce(t, v, "vault_write", "k", args)
+	writeFile(t, filepath.Join(dir, opFile(receiptDir, "k")), "{")
+	_, _, err := find(t, v, "vault_write", "k", args)
+	wantError(t, err, tool.Failed, "damaged")
+	_, err = try(t, v, "vault_write", "k", args)
+	wantError(t, err, tool.Failed, "damaged")
+}
+
+func TestStateFolderThatIsALinkIsRefused(t *testing.T) {
+	dir := folder(t, map[string]string{"sub/a.md": "x"})
+	if err := os.Symlink("sub", filepath.Join(dir, stateDir)); err != nil {
+		t.Skip("no symbolic links here")
+	}
+	_, err := try(t, open(t, dir), "thread_push", "k", object{"thread": "log", "text": "x"})
+	wantError(t, err, tool.Denied, "not a folder")
+	if diff := cmp.Diff(map[string]string{"a.md": "x"}, contents(t, filepath.Join(dir, "sub"))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLockedVaultTimesOutAndCanBeCancelled(t *testing.T) {
+	dir := folder(t, nil)
+	holder := open(t, dir)
+	unlock, err := holder.lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := object{"thread": "log", "text": "x"}
+	waiter := open(t, dir, func(v *Vault) { v.lockWait = 20 * time.Millisecond })
+	_, err = try(t, waiter, "thread_push", "k", args)
+	wantError(t, err, tool.Timeout, "another program")
+	_, _, err = find(t, waiter, "thread_push", "k", args)
+	wantError(t, err, tool.Timeout, "another program")
+	_, err = try(t, open(t, dir, func(v *Vault) { v.lockWait = 20 * time.Millisecond }), "vault_list", "", object{})
+	if err != nil {
+		t.Errorf("a reader waits for the lock: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, err = toolNamed(open(t, dir), "thread_push").Call(ctx, tool.Call{Key: "k", Args: encode(t, args)})
+	wantError(t, err, tool.Timeout, "ended before")
+	unlock()
+	doOnce(t, waiter, "thread_push", "k", args)
+}
+
+func TestConcurrentCallsWithOneKeyPerformOnce(t *testing.T) {
+	dir := folder(t, map[string]string{"a.md": ""})
+	v, w := open(t, dir), open(t, dir) // two programs, as far as the lock file goes
+	results := make([]tool.Result, 8)
+	var wait sync.WaitGroup
+	for i := range results {
+		wait.Go(func() {
+			on := map[bool]*Vault{true: v, false: w}[i%2 == 0]
+			var err error
+			results[i], err = toolNamed(on, "vault_write").Call(t.Context(), tool.Call{
+				Key: "k", Args: json.RawMessage(`{"path": "a.md", "mode": "append", "content": "once"}`),
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if got := contents(t, dir)["a.md"]; got != "once\n" {
+		t.Errorf("%q", got)
+	}
+	for _, res := range results[1:] {
+		if diff := cmp.Diff(results[0], res); diff != "" {
+			t.Error(diff)
+		}
+	}
+}

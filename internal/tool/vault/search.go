@@ -1,0 +1,249 @@
+package vault
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"sibyl/internal/tool"
+)
+
+const (
+	standardHits = 10
+	mostHits     = 50
+	perNote      = 3   // sections of one note, so that a long note leaves room for others
+	maxSnippet   = 240 // runes
+)
+
+// SearchData is the Data of vault_search.
+type SearchData struct {
+	Hits    []Hit    `json:"hits"`
+	Total   int      `json:"total"`             // hits there are, of at most three sections a note
+	Skipped []string `json:"skipped,omitempty"` // what could not be searched, and why
+}
+
+// Hit is a section of a note, or an entry of a thread, that answers a search. Nobody read it yet.
+type Hit struct {
+	Path    string   `json:"path"`
+	Title   string   `json:"title"`
+	Heading string   `json:"heading,omitempty"` // "" above the first heading
+	Start   int      `json:"start"`             // lines of the section, from 1, inclusive; 0 in an empty note
+	End     int      `json:"end"`
+	Snippet string   `json:"snippet"`
+	Score   float64  `json:"score"` // comparable within one search only
+	Tags    []string `json:"tags,omitempty"`
+	Date    string   `json:"date,omitempty"`  // as the front matter has it; an entry's own time
+	Entry   string   `json:"entry,omitempty"` // the id of a thread entry
+}
+
+type searchArgs struct {
+	Query  string `json:"query"`
+	Limit  int    `json:"limit,omitempty"`
+	Folder string `json:"folder,omitempty"`
+	Tag    string `json:"tag,omitempty"`
+}
+
+func (v *Vault) searchTool() tool.Tool {
+	return reader[searchArgs]{run: v.search, spec: tool.Spec{
+		Name: "vault_search",
+		Description: "Searches the person's notes and threads for words and returns the best sections: path, lines and a snippet. " +
+			"Use it first for what the person decided, wrote down or planned. A hit is not read yet: open it with vault_read before you cite it.",
+		Schema: json.RawMessage(`{
+			"type": "object", "additionalProperties": false, "required": ["query"],
+			"properties": {
+				"query": {"type": "string", "description": "words to look for; rare words count more, titles, headings and tags most"},
+				"limit": {"type": "integer", "minimum": 1, "maximum": 50, "description": "hits to return; 10 if left out"},
+				"folder": {"type": "string", "description": "search only below this folder"},
+				"tag": {"type": "string", "description": "search only notes with this tag or one below it"}
+			}
+		}`),
+		Source: tool.Vault, Effect: tool.Repeatable, Search: true,
+	}}
+}
+
+func (v *Vault) search(ctx context.Context, args searchArgs) (tool.Result, error) {
+	q, limit, err := checkSearch(args.Query, args.Limit)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	folder, err := checkFolder(args.Folder)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	s, err := v.snapshot(ctx)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if !s.hasFolder(folder) {
+		return tool.Result{}, tool.Errorf(tool.NotFound, "vault_list shows the folders", "there is no folder %q", folder)
+	}
+	ranked := s.rank(q, func(n *note) bool {
+		return under(n.path, folder) && (args.Tag == "" || n.tagged(args.Tag))
+	}, perNote)
+	data := SearchData{Hits: []Hit{}, Total: len(ranked), Skipped: s.skippedList()}
+	data.Hits, err = v.describe(ctx, q, ranked[:min(len(ranked), limit)])
+	if err != nil {
+		return tool.Result{}, err
+	}
+	text, refs := hitText(data.Hits, data.Total, oneLine(args.Query, 100), len(s.notes))
+	return answer(text+skippedText(data.Skipped), data, refs, len(data.Hits), len(data.Hits) < data.Total)
+}
+
+func checkSearch(text string, limit int) (query, int, error) {
+	if err := required("query", text); err != nil {
+		return query{}, 0, err
+	}
+	q := newQuery(clip(text, 4096))
+	if len(q.terms) == 0 {
+		return query{}, 0, tool.Errorf(tool.InvalidArgs, "", "the query %q has no word in it", oneLine(text, 100))
+	}
+	limit, err := bounded(limit, standardHits, mostHits)
+	return q, limit, err
+}
+
+// describe reads the hits' snippets from their notes.
+func (v *Vault) describe(ctx context.Context, q query, ranked []hit) ([]Hit, error) {
+	hits := make([]Hit, 0, len(ranked))
+	lines := map[string][]string{}
+	for _, r := range ranked {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		h := Hit{Path: r.note.path, Title: r.note.title, Score: r.score, Tags: r.note.tags[:min(len(r.note.tags), 20)], Date: r.note.date}
+		if r.section >= 0 {
+			s := r.note.sections[r.section]
+			h.Heading, h.Start, h.End, h.Entry = oneLine(s.heading, 200), s.start, s.end, s.entry
+			if s.entry != "" {
+				h.Date = s.at.Format(time.RFC3339)
+			}
+			if _, read := lines[h.Path]; !read {
+				lines[h.Path] = v.linesOf(h.Path)
+			}
+			h.Snippet = snippet(q, lines[h.Path], s)
+		}
+		hits = append(hits, h)
+	}
+	return hits, nil
+}
+
+// linesOf is a note's text; nothing if the note is gone since it was found, which leaves a hit without a snippet.
+func (v *Vault) linesOf(p string) []string {
+	content, err := v.readPlain(p)
+	if err != nil {
+		return nil
+	}
+	return parse(p, content.raw, content.cut).lines
+}
+
+// snippet is the line of a section that answers most terms, from shortly before the first of them.
+func snippet(q query, lines []string, s section) string {
+	first, last := s.start, min(s.end, len(lines))
+	if s.level > 0 && first < last {
+		first++ // the heading is told apart
+	}
+	best, bestLine := -1, ""
+	for n := first; n <= last; n++ {
+		line := lines[n-1]
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		if found := q.answeredBy(line); found > best {
+			best, bestLine = found, line
+		}
+	}
+	if runes := []rune(bestLine); len(runes) > maxSnippet {
+		from := q.firstIn(runes)
+		bestLine = string(runes[max(0, from-maxSnippet/4):])
+		if from > maxSnippet/4 {
+			bestLine = "…" + bestLine
+		}
+	}
+	return oneLine(bestLine, maxSnippet)
+}
+
+// answeredBy counts the terms with a word in text.
+func (q query) answeredBy(text string) int {
+	var has [maxTerms]bool
+	count := 0
+	eachWord(text, func(word []byte) {
+		term, quality := q.match(vocable{string(word), stem(string(word))})
+		if quality > 0 && !has[term] {
+			has[term] = true
+			count++
+		}
+	})
+	return count
+}
+
+// firstIn is the place of the first word in a long line that answers a term, to within some ten runes.
+func (q query) firstIn(line []rune) int {
+	const step, window = 10, 60
+	for from := 0; from < len(line); from += step {
+		if q.answeredBy(string(line[from:min(from+window, len(line))])) > 0 {
+			return from + window/2
+		}
+	}
+	return 0
+}
+
+func hitText(hits []Hit, total int, query string, notes int) (string, []tool.Ref) {
+	if len(hits) == 0 {
+		return fmt.Sprintf("Nothing found for %q in %s.\n", query, count(notes, "note")), nil
+	}
+	var b strings.Builder
+	refs := make([]tool.Ref, 0, len(hits))
+	fmt.Fprintf(&b, "%d of %s for %q. Not read yet: open with vault_read.\n", len(hits), count(total, "hit"), query)
+	for i, h := range hits {
+		ref := tool.Ref{Source: tool.Vault, Path: h.Path, Title: h.Title, Start: h.Start, End: h.End}
+		refs = append(refs, ref)
+		fmt.Fprintf(&b, "\n%d. %s  %s", i+1, ref, h.Title)
+		if h.Heading != "" {
+			fmt.Fprintf(&b, " > %s", h.Heading)
+		}
+		if h.Date != "" {
+			fmt.Fprintf(&b, "  (%s)", h.Date)
+		}
+		b.WriteByte('\n')
+		if h.Snippet != "" {
+			fmt.Fprintf(&b, "   %s\n", h.Snippet)
+		}
+	}
+	return b.String(), refs
+}
+
+func count(n int, what string) string {
+	switch {
+	case n == 1:
+		return "1 " + what
+	case strings.HasSuffix(what, "y"):
+		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(what, "y"))
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func (s *snapshot) hasFolder(folder string) bool {
+	for _, f := range s.folders {
+		if f == folder {
+			return true
+		}
+	}
+	return folder == "."
+}
+
+// skippedList is what could not be read, bounded for a result.
+func (s *snapshot) skippedList() []string {
+	const most = 10
+	if len(s.skipped) <= most {
+		return s.skipped
+	}
+	return append(s.skipped[:most:most], fmt.Sprintf("and %d more", len(s.skipped)-most))
+}
+
+func skippedText(skipped []string) string {
+	if len(skipped) == 0 {
+		return ""
+	}
+	return "\nNot looked at:\n- " + strings.Join(skipped, "\n- ") + "\n"
+}

@@ -1,0 +1,339 @@
+package vault
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/tool"
+)
+
+// found lists the hits of a search as path:start-end.
+func foundBy(t *testing.T, v *Vault, args object) []string {
+	t.Helper()
+	list := []string{}
+	for _, h := range dataOf[SearchData](t, do(t, v, "vault_search", args)).Hits {
+		list = append(list, tool.Ref{Path: h.Path, Start: h.Start, End: h.End}.String())
+	}
+	return list
+}
+
+func TestSearchRanks(t *testing.T) {
+	filler := map[string]string{}
+	for i := range 8 {
+		filler[fmt.Sprintf("filler%d.md", i)] = "other common words"
+	}
+	tests := []struct {
+		name  string
+		files map[string]string
+		query string
+		want  []string
+	}{
+		{"title before tag before heading before text", map[string]string{
+			"a.md": "caching", "b.md": "# Notes\n## Caching\nx", "c.md": "---\ntags: caching\n---\nx", "d.md": "---\ntitle: Caching\n---\nx",
+		}, "caching", []string{"d.md:4", "c.md:4", "b.md:2-3", "a.md:1"}},
+		{"more terms before fewer", map[string]string{"a.md": "redis redis redis", "b.md": "redis is our cache"}, "redis cache", []string{"b.md:1", "a.md:1"}},
+		{"the whole query before a better place of a part", map[string]string{"a.md": "## Redis", "b.md": "---\nuses: redis, cache\n---\nx"}, "redis cache", []string{"b.md:4", "a.md:1"}},
+		{"rare terms before common ones", map[string]string{"a.md": "common words", "b.md": "zebra"}, "common zebra", []string{"b.md:1"}},
+		{"exact before stem before prefix", map[string]string{"a.md": "caches", "b.md": "cache", "c.md": "cachet"}, "cache", []string{"b.md:1", "a.md:1", "c.md:1"}},
+		{"file name and alias are titles", map[string]string{"zebra plan.md": "x", "b.md": "---\naliases: [Zebra]\n---\nx"}, "zebra", []string{"b.md:4", "zebra plan.md:1"}},
+		{"other front matter counts", map[string]string{"a.md": "---\nauthor:\n  name: Zora\n---\nx"}, "zora", []string{"a.md:5"}},
+		{"accents and case do not matter", map[string]string{"a.md": "A REUNIÃO de hoje"}, "reuniao", []string{"a.md:1"}},
+		{"composed and decomposed meet", map[string]string{"a.md": "cafe\u0301"}, "café", []string{"a.md:1"}},
+		{"words without spaces", map[string]string{"a.md": "昨天的会议记录", "b.md": "会计"}, "会议", []string{"a.md:1"}},
+		{"question words are left out", map[string]string{"a.md": "what did we do", "b.md": "we use a cache"}, "What did we decide about caching?", []string{"b.md:1"}},
+		{"question words alone are looked for", map[string]string{"a.md": "to be or not"}, "to be", []string{"a.md:1"}},
+		{"later date on a tie, then path", map[string]string{
+			"a.md": "---\ndate: 2024-01-01\n---\nzebra", "b.md": "---\ndate: 2025-01-01\n---\nzebra", "d.md": "zebra", "c.md": "zebra",
+		}, "zebra", []string{"b.md:4", "a.md:4", "c.md:1", "d.md:1"}},
+		{"three sections of a note", map[string]string{"a.md": "# a\nzebra zebra\n# b\nzebra\n# c\nzebra\n# d\nzebra\n"}, "zebra", []string{"a.md:1-2", "a.md:3-4", "a.md:5-6"}},
+		{"empty note with the title", map[string]string{"zebra.md": ""}, "zebra", []string{"zebra.md"}},
+		{"threads by entry", map[string]string{
+			"threads/log.md": "## 2025-01-01T00:00:00Z t-0000000000000001 One\n\nzebra\n\n## 2025-01-02T00:00:00Z t-0000000000000002\n\nzebra\n",
+		}, "zebra", []string{"threads/log.md:5-7", "threads/log.md:1-3"}},
+		{"nothing", map[string]string{"a.md": "x"}, "zebra", []string{}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			files := map[string]string{}
+			for _, some := range []map[string]string{filler, test.files} {
+				for name, text := range some {
+					files[name] = text
+				}
+			}
+			got := foundBy(t, vaultOf(t, files), object{"query": test.query})
+			if len(test.want) > 0 {
+				got = got[:min(len(got), len(test.want))]
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestSearchOrderDoesNotDependOnFileTimes(t *testing.T) {
+	dir := folder(t, map[string]string{"a.md": "zebra", "b.md": "zebra", "c.md": "zebra"})
+	for i, name := range []string{"c.md", "a.md", "b.md"} {
+		at := noon.Add(time.Duration(i) * time.Hour)
+		if err := os.Chtimes(filepath.Join(dir, name), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff([]string{"a.md:1", "b.md:1", "c.md:1"}, foundBy(t, open(t, dir), object{"query": "zebra"})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSearchScopes(t *testing.T) {
+	v := vaultOf(t, map[string]string{
+		"a.md": "zebra #project", "sub/b.md": "zebra #Project/Sibyl", "sub/deep/c.md": "zebra a b", "subway/d.md": "zebra #projects",
+	})
+	for name, test := range map[string]struct {
+		args object
+		want []string
+	}{
+		"folder with its folders": {object{"query": "zebra", "folder": "sub/"}, []string{"sub/b.md:1", "sub/deep/c.md:1"}},
+		"tag and those below it":  {object{"query": "zebra", "tag": "#project"}, []string{"a.md:1", "sub/b.md:1"}},
+		"both":                    {object{"query": "zebra", "tag": "project/sibyl", "folder": "sub"}, []string{"sub/b.md:1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, foundBy(t, v, test.args)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	_, err := try(t, v, "vault_search", "", object{"query": "zebra", "folder": "none"})
+	wantError(t, err, tool.NotFound, "none", "vault_list")
+}
+
+func TestSearchHitsAreNotOpenedAndSayWhatWasCut(t *testing.T) {
+	v := vaultOf(t, map[string]string{"a.md": "---\ntitle: A\ntags: [t]\ndate: 2025-01-01\n---\n# H\nfirst line\nsome zebra here\n", "b.md": "zebra"})
+	res := do(t, v, "vault_search", object{"query": "zebra", "limit": 1})
+	want := SearchData{Total: 2, Hits: []Hit{{
+		Path: "b.md", Title: "b", Start: 1, End: 1, Snippet: "zebra",
+	}}}
+	got := dataOf[SearchData](t, res)
+	got.Hits[0].Score = 0
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if !res.Truncated || res.Items != 1 || len(res.Refs) != 1 || res.Refs[0].Opened || res.Refs[0].Hash != "" {
+		t.Errorf("%+v", res)
+	}
+	res = do(t, v, "vault_search", object{"query": "zebra first"})
+	want.Hits = []Hit{{Path: "a.md", Title: "A", Heading: "H", Start: 6, End: 8, Snippet: "first line", Tags: []string{"t"}, Date: "2025-01-01"}}
+	got = dataOf[SearchData](t, res)
+	got.Hits[0].Score = 0
+	if diff := cmp.Diff(want.Hits, got.Hits[:1]); diff != "" {
+		t.Error(diff)
+	}
+	if res.Truncated || !strings.Contains(res.Text, "a.md:6-8") || !strings.Contains(res.Text, "first line") {
+		t.Error(res.Text)
+	}
+}
+
+func TestSnippetOfALongLineShowsTheWord(t *testing.T) {
+	long := strings.Repeat("filler ", 200) + "zebra" + strings.Repeat(" filler", 200)
+	v := vaultOf(t, map[string]string{"a.md": long})
+	hit := dataOf[SearchData](t, do(t, v, "vault_search", object{"query": "zebra"})).Hits[0]
+	if !strings.Contains(hit.Snippet, "zebra") || len([]rune(hit.Snippet)) > maxSnippet+2 {
+		t.Errorf("snippet %q", hit.Snippet)
+	}
+}
+
+func TestChangesOnDiskAreSeenAtOnce(t *testing.T) {
+	dir := folder(t, map[string]string{"a.md": "zebra", "b.md": "lion!"})
+	v := open(t, dir)
+	steps := []struct {
+		name   string
+		change func() error
+		want   []string
+	}{
+		{"as found", func() error { return nil }, []string{"a.md:1"}},
+		{"same size, same second", func() error { return os.WriteFile(filepath.Join(dir, "b.md"), []byte("zebra"), 0o666) }, []string{"a.md:1", "b.md:1"}},
+		{"removed", func() error { return os.Remove(filepath.Join(dir, "a.md")) }, []string{"b.md:1"}},
+		{"renamed", func() error { return os.Rename(filepath.Join(dir, "b.md"), filepath.Join(dir, "c.md")) }, []string{"c.md:1"}},
+		{"replaced by an older file", func() error {
+			other := filepath.Join(t.TempDir(), "x")
+			writeFile(t, other, "lions")
+			if err := os.Chtimes(other, noon, noon); err != nil {
+				return err
+			}
+			return os.Rename(other, filepath.Join(dir, "c.md"))
+		}, []string{}},
+	}
+	for _, step := range steps {
+		if err := step.change(); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(step.want, foundBy(t, v, object{"query": "zebra"})); diff != "" {
+			t.Errorf("%s: %s", step.name, diff)
+		}
+	}
+}
+
+// File systems keep times so coarse that two quick changes can carry the same one.
+func TestQuickSecondChangeIsSeen(t *testing.T) {
+	dir := folder(t, nil)
+	v := open(t, dir)
+	now := time.Now()
+	for _, text := range []string{"lions", "zebra"} {
+		name := filepath.Join(dir, "a.md")
+		writeFile(t, name, text)
+		if err := os.Chtimes(name, now, now); err != nil {
+			t.Fatal(err)
+		}
+		if got := foundBy(t, v, object{"query": text}); len(got) != 1 {
+			t.Errorf("%s was not seen", text)
+		}
+	}
+}
+
+func TestOtherFileOfTheSameSizeAndTimeIsSeen(t *testing.T) {
+	dir := folder(t, map[string]string{"a.md": "lions", "zebra": "zebra"})
+	for _, name := range []string{"a.md", "zebra"} {
+		if err := os.Chtimes(filepath.Join(dir, name), noon, noon); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v := open(t, dir)
+	do(t, v, "vault_search", object{"query": "lions"})
+	if err := os.Rename(filepath.Join(dir, "zebra"), filepath.Join(dir, "a.md")); err != nil {
+		t.Fatal(err)
+	}
+	if got := foundBy(t, v, object{"query": "zebra"}); len(got) != 1 {
+		t.Error("the other file was not seen")
+	}
+}
+
+func TestUnchangedNotesAreNotReadAgain(t *testing.T) {
+	dir := folder(t, map[string]string{"a.md": "zebra", "b.md": "lion"})
+	for _, name := range []string{"a.md", "b.md"} {
+		if err := os.Chtimes(filepath.Join(dir, name), noon, noon); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v := open(t, dir)
+	first, err := v.snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := v.snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first != second {
+		t.Error("an unchanged vault gave another snapshot")
+	}
+	writeFile(t, filepath.Join(dir, "b.md"), "tiger")
+	third, err := v.snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if third.byPath["a.md"] != first.byPath["a.md"] || third.byPath["b.md"] == first.byPath["b.md"] {
+		t.Error("what changed is not what was read again")
+	}
+}
+
+func TestWordsOfNotesLongGoneAreDropped(t *testing.T) {
+	dir := folder(t, map[string]string{"a.md": "first"})
+	v := open(t, dir)
+	if _, err := v.snapshot(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	v.index.pruneAt = 3
+	writeFile(t, filepath.Join(dir, "a.md"), "one two three four")
+	for range 2 {
+		if _, err := v.snapshot(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, kept := v.index.ids["first"]; kept {
+		t.Error("the word of a text that is gone is still kept")
+	}
+	if diff := cmp.Diff([]string{"a.md:1"}, foundBy(t, v, object{"query": "three"})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWhatCannotBeReadIsNamed(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Log("root reads everything: only the bound on notes is checked")
+	}
+	dir := folder(t, map[string]string{"a.md": "zebra", "b.md": "zebra", "c.md": "zebra", "locked/d.md": "zebra"})
+	v := open(t, dir, func(v *Vault) { v.maxNotes = 2 })
+	res := do(t, v, "vault_search", object{"query": "zebra"})
+	data := dataOf[SearchData](t, res)
+	if len(data.Hits) != 2 || len(data.Skipped) != 1 || !strings.Contains(res.Text, "2 notes after the first 2") {
+		t.Errorf("%s", res.Text)
+	}
+	if os.Geteuid() == 0 {
+		return
+	}
+	if err := os.Chmod(filepath.Join(dir, "locked"), 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "locked"), 0o700) })
+	if res := do(t, open(t, dir), "vault_search", object{"query": "zebra"}); !strings.Contains(res.Text, "locked: ") {
+		t.Error(res.Text)
+	}
+}
+
+func TestManyHitsStayWithinTheBound(t *testing.T) {
+	files := map[string]string{}
+	for i := range 80 {
+		files[fmt.Sprintf("%s/%03d.md", strings.Repeat("f", 180), i)] = "# " + strings.Repeat("title ", 100) + "\n" + strings.Repeat("zebra ", 400)
+	}
+	res := do(t, vaultOf(t, files), "vault_search", object{"query": "zebra", "limit": 1000})
+	if len(res.Text) > tool.MaxText || res.Items != mostHits || !res.Truncated {
+		t.Errorf("%d bytes, %d items, truncated %v", len(res.Text), res.Items, res.Truncated)
+	}
+}
+
+func BenchmarkSearch5000Notes(b *testing.B) {
+	dir := b.TempDir()
+	vocabulary := strings.Fields("cache redis index query latency budget meeting decision project deploy kernel signal oracle council witness gap audit ledger")
+	for i := range 5000 {
+		var text strings.Builder
+		fmt.Fprintf(&text, "---\ntitle: Note %d\ntags: [t%d]\ndate: 2025-01-%02d\n---\n", i, i%50, i%28+1)
+		for s := range 5 {
+			fmt.Fprintf(&text, "## Section %d\n", s)
+			for w := range 120 {
+				if w%3 == 0 {
+					text.WriteString(vocabulary[(i*7+s*5+w)%len(vocabulary)] + " ")
+				} else {
+					fmt.Fprintf(&text, "w%d ", (i*31+s*17+w*w)%30_000)
+				}
+			}
+			fmt.Fprintf(&text, "[[Note %d]]\n", (i*13+s)%5000)
+		}
+		name := filepath.Join(dir, fmt.Sprintf("folder%02d", i%40), fmt.Sprintf("note%04d.md", i))
+		writeFile(b, name, text.String())
+		if err := os.Chtimes(name, noon, noon); err != nil {
+			b.Fatal(err)
+		}
+	}
+	v := open(b, dir)
+	began := time.Now()
+	do(b, v, "vault_search", object{"query": "x"})
+	cold := time.Since(began)
+	for name, query := range map[string]string{"rare": "w12345", "common": "What did we decide about caching and the redis latency budget?"} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				do(b, v, "vault_search", object{"query": query})
+			}
+		})
+	}
+	b.Run("read", func(b *testing.B) {
+		for b.Loop() {
+			do(b, v, "vault_read", object{"note": "Note 77"})
+		}
+	})
+	b.Logf("cold: %s", cold)
+}

@@ -1,0 +1,242 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"sibyl/internal/tool"
+)
+
+const (
+	standardEntries = 20
+	mostEntries     = 100
+	mostThreads     = 500
+)
+
+// PushData is the Data of thread_push.
+type PushData struct {
+	Thread string    `json:"thread"`
+	Path   string    `json:"path"`
+	Entry  EntryInfo `json:"entry"`
+}
+
+// EntryInfo is an entry of a thread. Entries count from 1 in the order they were pushed.
+type EntryInfo struct {
+	Number int       `json:"number"`
+	ID     string    `json:"id"`
+	Time   time.Time `json:"time"` // UTC, whole seconds
+	Title  string    `json:"title,omitempty"`
+	Start  int       `json:"start"` // lines in the thread's file, the header included
+	End    int       `json:"end"`
+}
+
+// ThreadInfo is a thread in a listing.
+type ThreadInfo struct {
+	Thread  string     `json:"thread"`
+	Path    string     `json:"path"`
+	Entries int        `json:"entries"`
+	First   *EntryInfo `json:"first,omitempty"`
+	Last    *EntryInfo `json:"last,omitempty"`
+}
+
+// ThreadsData is the Data of thread_list.
+type ThreadsData struct {
+	Threads []ThreadInfo `json:"threads"` // by name, at most 500
+	Total   int          `json:"total"`
+}
+
+func (d *document) entryInfo(i int) EntryInfo { return infoOf(d.entries()[i], i) }
+
+func infoOf(s section, i int) EntryInfo {
+	return EntryInfo{Number: i + 1, ID: s.entry, Time: s.at, Title: oneLine(s.heading, 200), Start: s.start, End: s.end}
+}
+
+// entryIndex returns the place of the entry with this id; -1 if there is none.
+func (d *document) entryIndex(id string) int {
+	return slices.IndexFunc(d.entries(), func(s section) bool { return s.entry == id })
+}
+
+func (d *document) hasEntry(id string) bool { return d.entryIndex(id) >= 0 }
+
+type pushArgs struct {
+	Thread string `json:"thread"`
+	Text   string `json:"text"`
+	Title  string `json:"title,omitempty"`
+}
+
+func (v *Vault) pushTool() tool.Tool {
+	return writer[pushArgs]{vault: v, plan: v.planPush, spec: tool.Spec{
+		Name: "thread_push",
+		Description: "Adds an entry to a thread, an append-only note such as a log of decisions; a thread that does not exist is begun. " +
+			"Use it only when the person asks for something to be kept.",
+		Schema: json.RawMessage(`{
+			"type": "object", "additionalProperties": false, "required": ["thread", "text"],
+			"properties": {
+				"thread": {"type": "string", "description": "name of the thread"},
+				"text": {"type": "string", "description": "Markdown text of the entry, at most 32 KiB"},
+				"title": {"type": "string", "description": "title of the entry, one line"}
+			}
+		}`),
+		Source: tool.Vault, Effect: tool.Once,
+	}}
+}
+
+func (v *Vault) planPush(key string, args pushArgs) (change, error) {
+	if err := checkThread(args.Thread); err != nil {
+		return change{}, err
+	}
+	if err := checkContent("text", args.Text, maxEntry); err != nil {
+		return change{}, err
+	}
+	id, title, text := entryID(key), oneLine(args.Title, 200), cleanText(args.Text)
+	return change{
+		entry:   id,
+		appends: true,
+		locate:  func() (string, error) { return v.threadPath(args.Thread) },
+		apply: func(p string, before file, _ bool) ([]byte, tool.Result, error) {
+			base := appendable(before.raw)
+			if len(bytes.TrimSpace(base)) > 0 {
+				base = append(base, inLineEndsOf(base, "\n")...)
+			}
+			after := append(base, inLineEndsOf(base, formatEntry(id, v.now(), title, text))...)
+			res, err := pushed(p, after, id)
+			return after, res, err
+		},
+		trace: func(p string, now file) (tool.Result, bool) {
+			if !parse(p, now.raw, now.cut).hasEntry(id) {
+				return tool.Result{}, false
+			}
+			res, err := pushed(p, now.raw, id)
+			return res, err == nil
+		},
+	}, nil
+}
+
+// pushed is the result of the push that added entry id to the thread with content raw.
+func pushed(p string, raw []byte, id string) (tool.Result, error) {
+	d := parse(p, raw, false)
+	i := d.entryIndex(id)
+	if i < 0 {
+		return tool.Result{}, fmt.Errorf("%s lacks its entry %s", p, id)
+	}
+	data := PushData{Thread: bare(p), Path: p, Entry: d.entryInfo(i)}
+	ref := tool.Ref{Source: tool.Vault, Path: p, Title: d.title, Start: data.Entry.Start, End: data.Entry.End, Hash: hashOf(raw)}
+	text := fmt.Sprintf("Added entry %d to the thread %q: %s.\n", data.Entry.Number, data.Thread, ref)
+	return answer(text, data, []tool.Ref{ref}, 1, false)
+}
+
+func checkThread(name string) error {
+	if err := required("thread", name); err != nil {
+		return err
+	}
+	if strings.Contains(name, "/") {
+		return tool.Errorf(tool.InvalidArgs, "thread_list shows the names", "%q is not the name of a thread", name)
+	}
+	return checkPath(name + ".md")
+}
+
+// threadPath is the file of a thread: of the one that has this name in another spelling, if there is one.
+func (v *Vault) threadPath(name string) (string, error) {
+	present, err := v.present(".", threadDir)
+	if err != nil {
+		return "", err
+	}
+	if present != threadDir && present != "" {
+		return "", tool.Errorf(tool.Conflict, "rename it", "%s stands where the folder %s belongs", present, threadDir)
+	}
+	file := name + ".md"
+	if present, err = v.present(threadDir, file); err != nil {
+		return "", err
+	}
+	if present == "" {
+		return newNames(threadDir, []string{file})
+	}
+	return path.Join(threadDir, present), nil
+}
+
+type threadListArgs struct {
+	Limit int `json:"limit,omitempty"`
+}
+
+func (v *Vault) threadListTool() tool.Tool {
+	return reader[threadListArgs]{run: v.listThreads, spec: tool.Spec{
+		Name:        "thread_list",
+		Description: "Lists the threads of the vault with the number of their entries and the times of the first and the last.",
+		Schema: json.RawMessage(`{
+			"type": "object", "additionalProperties": false,
+			"properties": {
+				"limit": {"type": "integer", "minimum": 1, "maximum": 500, "description": "threads to list; 100 if left out"}
+			}
+		}`),
+		Source: tool.Vault, Effect: tool.Repeatable,
+	}}
+}
+
+func (v *Vault) listThreads(ctx context.Context, args threadListArgs) (tool.Result, error) {
+	limit, err := bounded(args.Limit, standardList, mostThreads)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	s, err := v.snapshot(ctx)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	data := ThreadsData{Threads: []ThreadInfo{}}
+	var refs []tool.Ref
+	var b strings.Builder
+	for _, n := range s.notes {
+		if !isThread(n.path) {
+			continue
+		}
+		if data.Total++; len(data.Threads) == limit || b.Len() > tool.MaxText-2<<10 {
+			continue
+		}
+		info := threadInfo(n)
+		data.Threads = append(data.Threads, info)
+		refs = append(refs, tool.Ref{Source: tool.Vault, Path: n.path, Title: n.title})
+		fmt.Fprintf(&b, "- %s (%s", info.Thread, count(info.Entries, "entry"))
+		if info.Last != nil {
+			fmt.Fprintf(&b, ", the last of %s", info.Last.Time.Format(time.RFC3339))
+		}
+		fmt.Fprintf(&b, ")  %s\n", info.Path)
+	}
+	text := fmt.Sprintf("%s in the vault.\n%s", count(data.Total, "thread"), b.String())
+	return answer(text, data, refs, len(data.Threads), len(data.Threads) < data.Total)
+}
+
+func threadInfo(n *note) ThreadInfo {
+	info := ThreadInfo{Thread: bare(n.path), Path: n.path}
+	for _, s := range n.sections {
+		if s.entry == "" {
+			continue
+		}
+		entry := infoOf(s, info.Entries)
+		if info.Entries++; info.First == nil {
+			info.First = &entry
+		}
+		info.Last = &entry
+	}
+	return info
+}
+
+// thread returns the note of a thread that is to be read.
+func (s *snapshot) thread(name string) (*note, error) {
+	if err := checkThread(name); err != nil {
+		return nil, err
+	}
+	if n := s.byPath[path.Join(threadDir, name+".md")]; n != nil {
+		return n, nil
+	}
+	for _, n := range s.notes {
+		if isThread(n.path) && nameKey(bare(n.path)) == nameKey(name) {
+			return n, nil
+		}
+	}
+	return nil, tool.Errorf(tool.NotFound, "thread_list shows the names", "there is no thread %q", name)
+}

@@ -1,0 +1,122 @@
+// Package vault lets an assistant search, read and write a folder of Markdown notes, and keep threads in it.
+//
+// A vault is a folder such as Obsidian keeps: notes ending in .md with YAML front matter, [[links]] between them, and
+// tags. A thread is an append-only note: one file under threads/, each entry under a header line with a time and an id.
+//
+// Guarantees:
+//   - Confinement. Every file is reached through os.Root. Symbolic links are not followed, and a name that starts with
+//     a dot does not exist for any tool; Sibyl's own state lies in .sibyl/ and so cannot be listed, searched or read.
+//   - Atomic writes. A note holds its old content or its new one, never a part. Content is synced before it takes its
+//     place and the folder after; what a crash leaves behind lies in .sibyl/tmp, where no tool sees it.
+//   - Once. A write with a key that was already used performs nothing and returns the first result, also after a crash
+//     at any point, as long as its receipt is among the last 4096.
+//   - Exclusion. Writers take turns by a lock file, also between processes: an append never loses another's append.
+//     Programs that ignore the lock (an editor) are noticed up to the moment before the new content takes its place.
+//   - Order. The same notes give the same results in the same order: nothing depends on file times.
+//   - Bounds. A note is read up to 4 MiB, a vault up to 50,000 notes, and every result within tool.MaxText.
+//
+// The vault is read afresh at every call: what another program changed is seen at once.
+package vault
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	"sibyl/internal/tool"
+)
+
+const (
+	maxNote     = 4 << 20 // bytes of a note that are read, and the most a write may leave behind
+	maxContent  = 1 << 20 // bytes of one vault_write
+	maxEntry    = 32 << 10
+	maxNotes    = 50_000
+	maxDepth    = 64
+	maxReceipts = 4096
+
+	lockWait = 10 * time.Second // no single write takes long: past this, another program hangs
+)
+
+const missingHint = "set --vault, or `vault` in the configuration, to a folder of Markdown notes"
+
+// Vault is an open folder of notes. It is safe for concurrent use.
+type Vault struct {
+	root     *os.Root
+	now      func() time.Time
+	step     func(string) // told of every step of a write; crash tests end the process there
+	lockWait time.Duration
+	receipts int
+	maxNotes int
+	writing  gate
+	index    index
+}
+
+// Option adjusts a Vault.
+type Option func(*Vault)
+
+// WithClock sets where the times of thread entries come from. The default is time.Now.
+func WithClock(now func() time.Time) Option {
+	return func(v *Vault) { v.now = now }
+}
+
+// Open opens the vault in folder dir. It changes nothing there: a vault on read-only media can be read.
+// A folder that is not set, does not exist or cannot be opened is a *tool.Error of kind Unavailable.
+func Open(dir string, opts ...Option) (*Vault, error) {
+	if dir == "" {
+		return nil, tool.Errorf(tool.Unavailable, missingHint, "no vault is configured")
+	}
+	root, err := os.OpenRoot(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, tool.Errorf(tool.Unavailable, missingHint, "there is no vault at %s", dir)
+	case err != nil:
+		return nil, tool.Errorf(tool.Unavailable, missingHint, "the vault cannot be opened: %w", err)
+	}
+	v := &Vault{
+		root:     root,
+		now:      time.Now,
+		step:     func(string) {},
+		lockWait: lockWait,
+		receipts: maxReceipts,
+		maxNotes: maxNotes,
+		writing:  newGate(),
+		index:    index{turn: newGate()},
+	}
+	for _, opt := range opts {
+		opt(v)
+	}
+	return v, nil
+}
+
+// Close frees the folder. Calls after it fail with kind Unavailable.
+func (v *Vault) Close() error { return v.root.Close() }
+
+// Tools returns the tools over this vault: vault_search, vault_read, vault_list, vault_write, thread_push, thread_read,
+// thread_seek and thread_list. The two that write, vault_write and thread_push, implement tool.Finder.
+func (v *Vault) Tools() []tool.Tool {
+	return []tool.Tool{
+		v.searchTool(), v.readTool(), v.listTool(), v.writeTool(),
+		v.pushTool(), v.threadReadTool(), v.seekTool(), v.threadListTool(),
+	}
+}
+
+// gate lets one goroutine through at a time and, unlike a mutex, lets those who wait give up.
+type gate chan struct{}
+
+func newGate() gate { return make(gate, 1) }
+
+func (g gate) enter(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case g <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (g gate) leave() { <-g }

@@ -1,0 +1,437 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"sibyl/internal/tool"
+)
+
+var noon = time.Date(2025, 10, 5, 12, 0, 0, 0, time.UTC)
+
+// folder makes a folder with the given files.
+func folder(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		writeFile(t, filepath.Join(dir, name), content)
+	}
+	return dir
+}
+
+func writeFile(t testing.TB, name, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func open(t testing.TB, dir string, opts ...Option) *Vault {
+	t.Helper()
+	v, err := Open(dir, append([]Option{WithClock(func() time.Time { return noon })}, opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = v.Close() })
+	return v
+}
+
+func vaultOf(t testing.TB, files map[string]string) *Vault {
+	t.Helper()
+	return open(t, folder(t, files))
+}
+
+func toolNamed(v *Vault, name string) tool.Tool {
+	for _, x := range v.Tools() {
+		if x.Spec().Name == name {
+			return x
+		}
+	}
+	return nil
+}
+
+func encode(t testing.TB, args any) json.RawMessage {
+	t.Helper()
+	if raw, is := args.(string); is {
+		return json.RawMessage(raw)
+	}
+	raw, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+type object map[string]any
+
+func try(t testing.TB, v *Vault, name, key string, args any) (tool.Result, error) {
+	t.Helper()
+	return toolNamed(v, name).Call(t.Context(), tool.Call{Args: encode(t, args), Key: key})
+}
+
+func do(t testing.TB, v *Vault, name string, args any) tool.Result {
+	t.Helper()
+	res, err := try(t, v, name, "", args)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return res
+}
+
+func doOnce(t testing.TB, v *Vault, name, key string, args any) tool.Result {
+	t.Helper()
+	res, err := try(t, v, name, key, args)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return res
+}
+
+func dataOf[D any](t testing.TB, res tool.Result) D {
+	t.Helper()
+	var data D
+	decoder := json.NewDecoder(bytes.NewReader(res.Data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&data); err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// wantError checks the kind of a failure, and that what it says holds every one of texts.
+func wantError(t testing.TB, err error, kind tool.Kind, texts ...string) {
+	t.Helper()
+	var e *tool.Error
+	if !errors.As(err, &e) {
+		t.Fatalf("got %v, want a *tool.Error of kind %s", err, kind)
+	}
+	if e.Kind != kind {
+		t.Errorf("got kind %s (%v), want %s", e.Kind, err, kind)
+	}
+	for _, text := range texts {
+		if !strings.Contains(err.Error(), text) {
+			t.Errorf("the error %q does not say %q", err, text)
+		}
+	}
+}
+
+// contents reads every file of dir, leaving out Sibyl's own.
+func contents(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := fs.WalkDir(os.DirFS(dir), ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if p == stateDir {
+			return fs.SkipDir
+		}
+		if d.Type().IsRegular() {
+			raw, err := os.ReadFile(filepath.Join(dir, p))
+			files[p] = string(raw)
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestOpenWithoutFolderSaysWhatToSet(t *testing.T) {
+	for name, dir := range map[string]string{"not configured": "", "missing": filepath.Join(t.TempDir(), "gone")} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Open(dir)
+			wantError(t, err, tool.Unavailable, "--vault", "`vault`")
+		})
+	}
+	_, err := Open(filepath.Join(folder(t, map[string]string{"file": "x"}), "file"))
+	wantError(t, err, tool.Unavailable, "--vault")
+}
+
+func TestOpenAndReadingLeaveTheFolderUntouched(t *testing.T) {
+	v := vaultOf(t, map[string]string{"a.md": "text"})
+	do(t, v, "vault_search", object{"query": "text"})
+	do(t, v, "vault_read", object{"path": "a.md"})
+	do(t, v, "vault_list", object{})
+	do(t, v, "thread_list", object{})
+	_, done, err := toolNamed(v, "vault_write").(tool.Finder).Found(t.Context(), tool.Call{
+		Key: "k", Args: encode(t, object{"path": "b.md", "mode": "create", "content": "x"}),
+	})
+	if done || err != nil {
+		t.Errorf("Found = %v, %v", done, err)
+	}
+	entries, err := os.ReadDir(v.root.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != 1 {
+		t.Errorf("the folder holds %v, want a.md alone", entries)
+	}
+}
+
+func TestClosedVaultIsUnavailable(t *testing.T) {
+	v := vaultOf(t, map[string]string{"a.md": "text"})
+	if err := v.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, args := range minimalArgs() {
+		_, err := try(t, v, name, "k", args)
+		wantError(t, err, tool.Unavailable, "closed")
+	}
+}
+
+func TestVaultThatWasRemovedIsUnavailable(t *testing.T) {
+	dir := folder(t, map[string]string{"vault/a.md": "text"})
+	v := open(t, filepath.Join(dir, "vault"))
+	if err := os.RemoveAll(filepath.Join(dir, "vault")); err != nil {
+		t.Skip(err)
+	}
+	for name, args := range minimalArgs() {
+		_, err := try(t, v, name, "k", args)
+		wantError(t, err, tool.Unavailable, "--vault")
+		if strings.Contains(err.Error(), dir) {
+			t.Errorf("%s tells where the vault lies: %v", name, err)
+		}
+	}
+}
+
+// minimalArgs are valid arguments for every tool.
+func minimalArgs() map[string]object {
+	return map[string]object{
+		"vault_search": {"query": "x"}, "vault_read": {"path": "a.md"}, "vault_list": {},
+		"vault_write": {"path": "b.md", "mode": "create", "content": "x"},
+		"thread_push": {"thread": "t", "text": "x"}, "thread_read": {"thread": "t"},
+		"thread_seek": {"query": "x"}, "thread_list": {},
+	}
+}
+
+func TestCancelledCallDoesNothing(t *testing.T) {
+	dir := folder(t, map[string]string{"a.md": "text"})
+	v := open(t, dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, args := range minimalArgs() {
+		_, err := toolNamed(v, name).Call(ctx, tool.Call{Args: encode(t, args), Key: "k"})
+		wantError(t, err, tool.Timeout)
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v does not wrap context.Canceled", name, err)
+		}
+	}
+	if diff := cmp.Diff(map[string]string{"a.md": "text"}, contents(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSpecsDeclareEffectAndSearch(t *testing.T) {
+	v := vaultOf(t, nil)
+	if _, err := tool.NewRegistry(v.Tools()...); err != nil {
+		t.Fatal(err)
+	}
+	once, search := []string{}, []string{}
+	for _, x := range v.Tools() {
+		spec := x.Spec()
+		if spec.Source != tool.Vault || spec.Foreign || spec.Description == "" {
+			t.Errorf("%s: wrong source, taint or description", spec.Name)
+		}
+		if spec.Search {
+			search = append(search, spec.Name)
+		}
+		_, finds := x.(tool.Finder)
+		if finds != (spec.Effect == tool.Once) {
+			t.Errorf("%s: effect %s, but Finder is %v", spec.Name, spec.Effect, finds)
+		}
+		if finds {
+			once = append(once, spec.Name)
+		}
+	}
+	if diff := cmp.Diff([]string{"vault_write", "thread_push"}, once); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"vault_search", "thread_seek"}, search); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSchemasMatchTheArgumentsThatAreDecoded(t *testing.T) {
+	v := vaultOf(t, nil)
+	decoded := map[string]reflect.Type{
+		"vault_search": reflect.TypeFor[searchArgs](), "vault_read": reflect.TypeFor[readArgs](),
+		"vault_list": reflect.TypeFor[listArgs](), "vault_write": reflect.TypeFor[writeArgs](),
+		"thread_push": reflect.TypeFor[pushArgs](), "thread_read": reflect.TypeFor[threadReadArgs](),
+		"thread_seek": reflect.TypeFor[seekArgs](), "thread_list": reflect.TypeFor[threadListArgs](),
+	}
+	for _, x := range v.Tools() {
+		name := x.Spec().Name
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(x.Spec().Schema))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		properties := slices.Sorted(maps.Keys(doc.(map[string]any)["properties"].(map[string]any)))
+		if diff := cmp.Diff(slices.Sorted(slices.Values(fieldNames(decoded[name]))), properties); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		compiler := jsonschema.NewCompiler()
+		if err := compiler.AddResource("args.json", doc); err != nil {
+			t.Fatal(err)
+		}
+		schema, err := compiler.Compile("args.json")
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if err := schema.Validate(map[string]any(minimalArgs()[name])); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if schema.Validate(map[string]any{"surprise": true}) == nil {
+			t.Errorf("%s: the schema allows unknown arguments", name)
+		}
+	}
+}
+
+func TestWrongArgumentsAreNamed(t *testing.T) {
+	v := vaultOf(t, map[string]string{"a.md": "text", "threads/t.md": ""})
+	tests := []struct {
+		name, tool, args string
+		says             []string
+	}{
+		{"unknown field", "vault_search", `{"query": "x", "max": 3}`, []string{`"max"`, "query, limit, folder, tag"}},
+		{"other case of a field", "vault_search", `{"Query": "x"}`, []string{`"Query"`}},
+		{"no object", "vault_search", `["x"]`, []string{"not a JSON object"}},
+		{"broken JSON", "vault_search", `{"query": `, []string{"not a JSON object"}},
+		{"text for a number", "vault_search", `{"query": "x", "limit": "3"}`, []string{"limit must be a whole number, not a string"}},
+		{"fraction for a number", "vault_search", `{"query": "x", "limit": 1.5}`, []string{"limit must be a whole number"}},
+		{"text for a yes or no", "vault_list", `{"recursive": "yes"}`, []string{"recursive must be true or false"}},
+		{"query missing", "vault_search", ``, []string{"query is missing"}},
+		{"query without a word", "vault_search", `{"query": "?!"}`, []string{"no word"}},
+		{"negative limit", "vault_search", `{"query": "x", "limit": -1}`, []string{"limit is -1"}},
+		{"negative from", "vault_list", `{"from": -1}`, []string{"from is -1"}},
+		{"neither path nor note", "vault_read", `{}`, []string{"either path or note"}},
+		{"both path and note", "vault_read", `{"path": "a.md", "note": "a"}`, []string{"either path or note"}},
+		{"note that is only a heading", "vault_read", `{"note": "[[#here]]"}`, []string{"names no note"}},
+		{"section and lines", "vault_read", `{"path": "a.md", "section": "s", "start": 1}`, []string{"either section"}},
+		{"end before start", "vault_read", `{"path": "a.md", "start": 3, "end": 2}`, []string{"end (2)"}},
+		{"line after the end", "vault_read", `{"path": "a.md", "start": 9}`, []string{"no readable line 9", "lines 1-1"}},
+		{"thread missing", "thread_read", `{}`, []string{"thread is missing"}},
+		{"thread as a path", "thread_read", `{"thread": "../a"}`, []string{"not the name of a thread"}},
+		{"entry after the end", "thread_read", `{"thread": "t", "from": 7}`, []string{"0 entries", "7"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := try(t, v, test.tool, "k", test.args)
+			wantError(t, err, tool.InvalidArgs, test.says...)
+		})
+	}
+}
+
+func TestNothingHiddenOrOutsideIsReachable(t *testing.T) {
+	outside := folder(t, map[string]string{"secret.md": "secret", "sub/secret.md": "secret"})
+	dir := folder(t, map[string]string{
+		"a.md": "public", ".sibyl/ops/x.md": "secret", ".obsidian/x.md": "secret", "sub/.hidden.md": "secret",
+		"sub/b.md": "public", "image.png": "secret", "notes.txt": "secret", ".md": "secret",
+	})
+	for link, target := range map[string]string{
+		"out.md": filepath.Join(outside, "secret.md"), "outdir": outside, "state.md": ".sibyl/ops/x.md", "statedir": ".sibyl", "in.md": "a.md",
+	} {
+		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
+			t.Skip("no symbolic links here")
+		}
+	}
+	v := open(t, dir)
+	if res := do(t, v, "vault_search", object{"query": "secret"}); res.Items != 0 {
+		t.Errorf("search found %s", res.Text)
+	}
+	listed := []string{}
+	for _, n := range dataOf[ListData](t, do(t, v, "vault_list", object{"recursive": true})).Notes {
+		listed = append(listed, n.Path)
+	}
+	if diff := cmp.Diff([]string{"a.md", "sub/b.md"}, listed); diff != "" {
+		t.Error(diff)
+	}
+	denied := []string{
+		".sibyl/ops/x.md", ".sibyl/lock", ".obsidian/x.md", "sub/.hidden.md", "out.md", "outdir/secret.md", "state.md",
+		"statedir/ops/x.md", "in.md", "/etc/passwd", "../x.md", "sub/../../x.md", "image.png", "notes.txt", ".md",
+	}
+	for _, p := range denied {
+		_, err := try(t, v, "vault_read", "", object{"path": p})
+		wantError(t, err, tool.Denied)
+		if strings.HasSuffix(p, ".md") {
+			_, err = try(t, v, "vault_write", "key of "+p, object{"path": p, "mode": "append", "content": "x"})
+			wantError(t, err, tool.Denied)
+		}
+	}
+	for _, p := range []string{"outdir/new.md", "statedir/new.md"} {
+		_, err := try(t, v, "vault_write", p, object{"path": p, "mode": "create", "content": "x"})
+		wantError(t, err, tool.Denied, "symbolic link")
+	}
+	for _, p := range []string{`sub\b.md`, "sub//b.md", "a\x00.md", "./a.md"} {
+		_, err := try(t, v, "vault_read", "", object{"path": p})
+		wantError(t, err, tool.InvalidArgs)
+	}
+	for _, f := range []string{"..", "/", ".sibyl", "sub/.hidden"} {
+		for _, name := range []string{"vault_list", "vault_search"} {
+			_, err := try(t, v, name, "", object{"folder": f, "query": "x"}.only(name))
+			if f == "/" { // the root of the vault, for people who write it so
+				if err != nil {
+					t.Errorf("%s of /: %v", name, err)
+				}
+				continue
+			}
+			wantError(t, err, tool.Denied)
+		}
+	}
+	if diff := cmp.Diff(map[string]string{"secret.md": "secret", "sub/secret.md": "secret"}, contents(t, outside)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// only leaves out the arguments that the tool does not know.
+func (o object) only(name string) object {
+	if name == "vault_list" {
+		delete(o, "query")
+	}
+	return o
+}
+
+func TestEmptyVaultAnswersEmpty(t *testing.T) {
+	v := vaultOf(t, nil)
+	for name, args := range map[string]object{"vault_search": {"query": "x"}, "vault_list": {}, "thread_seek": {"query": "x"}, "thread_list": {}} {
+		if res := do(t, v, name, args); res.Items != 0 || res.Text == "" || len(res.Refs) != 0 {
+			t.Errorf("%s: %+v", name, res)
+		}
+	}
+	_, err := try(t, v, "vault_read", "", object{"note": "x"})
+	wantError(t, err, tool.NotFound)
+}
+
+func TestPipeNamedLikeANoteBlocksNobody(t *testing.T) {
+	dir := folder(t, map[string]string{"a.md": "text"})
+	if err := makePipe(filepath.Join(dir, "pipe.md")); err != nil {
+		t.Skip(err)
+	}
+	v := open(t, dir)
+	if res := do(t, v, "vault_search", object{"query": "text"}); res.Items != 1 {
+		t.Error(res.Text)
+	}
+	_, err := try(t, v, "vault_read", "", object{"path": "pipe.md"})
+	wantError(t, err, tool.Denied)
+	_, err = try(t, v, "vault_write", "k", object{"path": "pipe.md", "mode": "append", "content": "x"})
+	wantError(t, err, tool.Denied)
+}

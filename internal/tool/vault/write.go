@@ -1,0 +1,240 @@
+package vault
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"sibyl/internal/tool"
+)
+
+// WriteData is the Data of vault_write.
+type WriteData struct {
+	Path  string `json:"path"` // as the vault spells it: in bytes it may differ from what was asked for
+	Mode  string `json:"mode"`
+	Hash  string `json:"hash"`  // of the note after the write: the next base_hash
+	Start int    `json:"start"` // the lines that were written
+	End   int    `json:"end"`
+	Lines int    `json:"lines"` // of the whole note
+}
+
+const (
+	modeCreate  = "create"
+	modeAppend  = "append"
+	modeReplace = "replace"
+)
+
+type writeArgs struct {
+	Path     string `json:"path"`
+	Mode     string `json:"mode"`
+	Content  string `json:"content"`
+	BaseHash string `json:"base_hash,omitempty"`
+}
+
+func (v *Vault) writeTool() tool.Tool {
+	return writer[writeArgs]{vault: v, plan: v.planWrite, spec: tool.Spec{
+		Name: "vault_write",
+		Description: "Creates a note, appends to one, or replaces one whole. Use it only when the person asks for a note to be written. " +
+			"To replace, read the note with vault_read first and pass its hash as base_hash. Threads are written with thread_push.",
+		Schema: json.RawMessage(`{
+			"type": "object", "additionalProperties": false, "required": ["path", "mode", "content"],
+			"properties": {
+				"path": {"type": "string", "description": "path of the note, ending in .md; missing folders are made"},
+				"mode": {"type": "string", "enum": ["create", "append", "replace"]},
+				"content": {"type": "string", "description": "Markdown text, at most 1 MiB"},
+				"base_hash": {"type": "string", "description": "hash that vault_read gave; needed to replace, and checked where it is given"}
+			}
+		}`),
+		Source: tool.Vault, Effect: tool.Once,
+	}}
+}
+
+func (v *Vault) planWrite(_ string, args writeArgs) (change, error) {
+	if err := checkNotePath(args.Path); err != nil {
+		return change{}, err
+	}
+	if top, _, _ := strings.Cut(args.Path, "/"); nameKey(top) == threadDir {
+		return change{}, tool.Errorf(tool.Denied, "use thread_push", "%s lies among the threads, which only grow by whole entries", args.Path)
+	}
+	if err := checkWrite(args); err != nil {
+		return change{}, err
+	}
+	return change{
+		appends: args.Mode != modeReplace,
+		locate:  func() (string, error) { return v.spelling(args.Path) },
+		apply: func(p string, before file, exists bool) ([]byte, tool.Result, error) {
+			return applyWrite(p, args, before, exists)
+		},
+	}, nil
+}
+
+func checkWrite(args writeArgs) error {
+	switch args.Mode {
+	case modeCreate, modeAppend:
+	case modeReplace:
+		if args.BaseHash == "" {
+			return tool.Errorf(tool.InvalidArgs, "read the note with vault_read and pass its hash", "base_hash is missing: replace needs it")
+		}
+	default:
+		return tool.Errorf(tool.InvalidArgs, "use create, append or replace", "there is no mode %q", args.Mode)
+	}
+	if args.BaseHash != "" {
+		if args.Mode == modeCreate {
+			return tool.Errorf(tool.InvalidArgs, "leave it out", "base_hash has no meaning for a note that is created")
+		}
+		if !isHash(args.BaseHash) {
+			return tool.Errorf(tool.InvalidArgs, "pass the hash as vault_read gave it", "base_hash is not sha256: and 64 hex digits")
+		}
+	}
+	return checkContent("content", args.Content, maxContent)
+}
+
+func isHash(s string) bool {
+	digits, found := strings.CutPrefix(s, "sha256:")
+	return found && len(digits) == 64 && strings.Trim(digits, "0123456789abcdef") == ""
+}
+
+// checkContent refuses text that would write nothing, or no text.
+func checkContent(name, text string, limit int) error {
+	if err := required(name, text); err != nil {
+		return err
+	}
+	if strings.ContainsRune(text, 0) {
+		return tool.Errorf(tool.InvalidArgs, "", "%s has a NUL character: it is not text", name)
+	}
+	if len(text) > limit {
+		return tool.Errorf(tool.TooLarge, "write it in parts", "%s has %d bytes; at most %d are written at once", name, len(text), limit)
+	}
+	return nil
+}
+
+func applyWrite(p string, args writeArgs, before file, exists bool) ([]byte, tool.Result, error) {
+	var refused *tool.Error
+	switch {
+	case args.Mode == modeCreate && exists:
+		refused = tool.Errorf(tool.Conflict, "append to it, or replace it after reading it", "%s exists already", p)
+	case args.Mode != modeCreate && !exists:
+		refused = tool.Errorf(tool.NotFound, "use mode create", "there is no note at %s", p)
+	case args.BaseHash != "" && args.BaseHash != hashOf(before.raw):
+		refused = tool.Errorf(tool.Conflict, "read it again with vault_read, then write", "%s has changed since it was read", p)
+	}
+	if refused != nil {
+		return nil, tool.Result{}, refused
+	}
+	data := WriteData{Path: p, Mode: args.Mode, Start: 1}
+	after := []byte(endLine(args.Content))
+	verb := map[string]string{modeCreate: "Created", modeAppend: "Appended to", modeReplace: "Replaced"}[args.Mode]
+	if args.Mode == modeAppend {
+		base := appendable(before.raw)
+		data.Start = countLines(base) + 1
+		after = append(base, inLineEndsOf(base, string(after))...)
+	}
+	data.Lines = countLines(after)
+	data.End, data.Hash = data.Lines, hashOf(after)
+	text := fmt.Sprintf("%s %s: lines %d-%d of %d.\nHash: %s\n", verb, p, data.Start, data.End, data.Lines, data.Hash)
+	ref := tool.Ref{Source: tool.Vault, Path: p, Start: data.Start, End: data.End, Hash: data.Hash}
+	res, err := answer(text, data, []tool.Ref{ref}, 1, false)
+	return after, res, err
+}
+
+func endLine(text string) string {
+	if strings.HasSuffix(text, "\n") {
+		return text
+	}
+	return text + "\n"
+}
+
+// appendable is a copy of a note's content that ends with a line end, in the note's own style.
+func appendable(raw []byte) []byte {
+	raw = bytes.Clone(raw)
+	if len(raw) == 0 || bytes.HasSuffix(raw, []byte("\n")) {
+		return raw
+	}
+	return append(raw, inLineEndsOf(raw, "\n")...)
+}
+
+// inLineEndsOf is text with the line ends that a note uses: those of its first line.
+func inLineEndsOf(raw []byte, text string) string {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	if i := bytes.IndexByte(raw, '\n'); i > 0 && raw[i-1] == '\r' {
+		return strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	return text
+}
+
+func countLines(raw []byte) int {
+	n := bytes.Count(raw, []byte("\n"))
+	if len(raw) > 0 && !bytes.HasSuffix(raw, []byte("\n")) {
+		n++
+	}
+	return n
+}
+
+// spelling returns the path of the note at p as the vault spells it or, where p is new, as it is to be spelled. Forms that
+// Unicode takes for the same are the same name. A name that differs in case stands in the way: the two could not live
+// side by side on every system, and a link could mean either.
+func (v *Vault) spelling(p string) (string, error) {
+	folder := "."
+	names := strings.Split(p, "/")
+	for i, name := range names {
+		present, err := v.present(folder, name)
+		if err != nil {
+			return "", err
+		}
+		if present == "" {
+			return newNames(folder, names[i:])
+		}
+		here := path.Join(folder, present)
+		if norm.NFC.String(present) != norm.NFC.String(name) {
+			return "", tool.Errorf(tool.Conflict, "use that spelling", "%s exists, and %q differs from it only in case", here, name)
+		}
+		if i < len(names)-1 {
+			if err := v.isFolder(here); err != nil {
+				return "", err
+			}
+		}
+		folder = here
+	}
+	return folder, nil
+}
+
+// present returns the name in folder that is name, or else differs from it only in spelling; "" if there is none.
+func (v *Vault) present(folder, name string) (string, error) {
+	infos, err := v.readDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	var same, similar string
+	for _, info := range infos {
+		other := info.Name()
+		switch {
+		case other == name:
+			return name, nil
+		case norm.NFC.String(other) == norm.NFC.String(name):
+			same = other
+		case nameKey(other) == nameKey(name) && (similar == "" || other < similar):
+			similar = other
+		}
+	}
+	return cmp.Or(same, similar), nil
+}
+
+func (v *Vault) isFolder(p string) error {
+	info, err := v.root.Lstat(p)
+	switch {
+	case err != nil:
+		return err
+	case info.Mode()&fs.ModeSymlink != 0:
+		return tool.Errorf(tool.Denied, "", "%s is a symbolic link, and links are not followed", p)
+	case !info.IsDir():
+		return tool.Errorf(tool.InvalidArgs, "choose another path", "%s is a file, not a folder", p)
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package vault
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/tool"
+)
+
+func TestWriteModes(t *testing.T) {
+	old := "# Old\nx"
+	tests := []struct {
+		name         string
+		before       map[string]string
+		args         object
+		path, after  string
+		start, lines int
+	}{
+		{"create", nil, object{"path": "a.md", "mode": "create", "content": "# A\nx"}, "a.md", "# A\nx\n", 1, 2},
+		{"create in new folders", nil, object{"path": "x/y/a.md", "mode": "create", "content": "x\n"}, "x/y/a.md", "x\n", 1, 1},
+		{"create with a decomposed name", nil, object{"path": "U\u0301nico.md", "mode": "create", "content": "x"}, "\u00danico.md", "x\n", 1, 1},
+		{"append ends the last line first", map[string]string{"a.md": old}, object{"path": "a.md", "mode": "append", "content": "y"}, "a.md", "# Old\nx\ny\n", 3, 3},
+		{"append to an empty note", map[string]string{"a.md": ""}, object{"path": "a.md", "mode": "append", "content": "y"}, "a.md", "y\n", 1, 1},
+		{"append keeps CRLF", map[string]string{"a.md": "x\r\ny"}, object{"path": "a.md", "mode": "append", "content": "1\n2\r\n"}, "a.md", "x\r\ny\r\n1\r\n2\r\n", 3, 4},
+		{"append keeps unreadable bytes", map[string]string{"a.md": "\xff\n"}, object{"path": "a.md", "mode": "append", "content": "y"}, "a.md", "\xff\ny\n", 2, 2},
+		{"append with a hash", map[string]string{"a.md": old}, object{"path": "a.md", "mode": "append", "content": "y", "base_hash": hashOf([]byte(old))}, "a.md", "# Old\nx\ny\n", 3, 3},
+		{"append to a decomposed name", map[string]string{"e\u0301/e\u0301.md": ""}, object{"path": "\u00e9/\u00e9.md", "mode": "append", "content": "y"}, "e\u0301/e\u0301.md", "y\n", 1, 1},
+		{"append to a name that is not made any more", map[string]string{"Q: A/What? #1.MD": ""}, object{"path": "Q: A/What? #1.MD", "mode": "append", "content": "y"}, "Q: A/What? #1.MD", "y\n", 1, 1},
+		{"replace", map[string]string{"a.md": old}, object{"path": "a.md", "mode": "replace", "content": "z", "base_hash": hashOf([]byte(old))}, "a.md", "z\n", 1, 1},
+		{"replace by the same", map[string]string{"a.md": "z\n"}, object{"path": "a.md", "mode": "replace", "content": "z", "base_hash": hashOf([]byte("z\n"))}, "a.md", "z\n", 1, 1},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			dir := folder(t, test.before)
+			v := open(t, dir)
+			res := doOnce(t, v, "vault_write", "k", test.args)
+			if diff := cmp.Diff(map[string]string{test.path: test.after}, contents(t, dir)); diff != "" {
+				t.Error(diff)
+			}
+			want := WriteData{Path: test.path, Mode: test.args["mode"].(string), Hash: hashOf([]byte(test.after)), Start: test.start, End: test.lines, Lines: test.lines}
+			if diff := cmp.Diff(want, dataOf[WriteData](t, res)); diff != "" {
+				t.Error(diff)
+			}
+			read := dataOf[ReadData](t, do(t, v, "vault_read", object{"path": test.path}))
+			if read.Hash != want.Hash || read.Lines != want.Lines {
+				t.Errorf("read gives hash %s and %d lines", read.Hash, read.Lines)
+			}
+			if res.Items != 1 || !strings.Contains(res.Text, test.path) || !strings.Contains(res.Text, want.Hash) || res.Refs[0].Opened {
+				t.Errorf("%+v", res)
+			}
+		})
+	}
+}
+
+func TestRefusedWriteChangesNothing(t *testing.T) {
+	long := strings.Repeat("n", 201)
+	tests := []struct {
+		name string
+		args object
+		kind tool.Kind
+		says string
+	}{
+		{"create what exists", object{"path": "a.md", "mode": "create", "content": "x"}, tool.Conflict, "exists already"},
+		{"append to nothing", object{"path": "b.md", "mode": "append", "content": "x"}, tool.NotFound, "use mode create"},
+		{"replace nothing", object{"path": "b.md", "mode": "replace", "content": "x", "base_hash": hashOf(nil)}, tool.NotFound, "no note"},
+		{"replace blindly", object{"path": "a.md", "mode": "replace", "content": "x"}, tool.InvalidArgs, "base_hash is missing"},
+		{"replace what changed", object{"path": "a.md", "mode": "replace", "content": "x", "base_hash": hashOf(nil)}, tool.Conflict, "changed since"},
+		{"append to what changed", object{"path": "a.md", "mode": "append", "content": "x", "base_hash": hashOf(nil)}, tool.Conflict, "changed since"},
+		{"create with a hash", object{"path": "b.md", "mode": "create", "content": "x", "base_hash": hashOf(nil)}, tool.InvalidArgs, "no meaning"},
+		{"garbled hash", object{"path": "a.md", "mode": "replace", "content": "x", "base_hash": "sha256:12"}, tool.InvalidArgs, "64 hex"},
+		{"unknown mode", object{"path": "b.md", "mode": "write", "content": "x"}, tool.InvalidArgs, "create, append or replace"},
+		{"blank content", object{"path": "b.md", "mode": "create", "content": " \n"}, tool.InvalidArgs, "content is missing"},
+		{"NUL", object{"path": "b.md", "mode": "create", "content": "a\x00"}, tool.InvalidArgs, "NUL"},
+		{"too much", object{"path": "b.md", "mode": "create", "content": strings.Repeat("x", maxContent+1)}, tool.TooLarge, "in parts"},
+		{"too much in the end", object{"path": "full.md", "mode": "append", "content": "x"}, tool.TooLarge, "4 MiB"},
+		{"read-only note", object{"path": "fixed.md", "mode": "append", "content": "x"}, tool.Denied, "read-only"},
+		{"no ending", object{"path": "b", "mode": "create", "content": "x"}, tool.InvalidArgs, ".md"},
+		{"other ending", object{"path": "b.sh", "mode": "create", "content": "x"}, tool.InvalidArgs, ".md"},
+		{"ending in capitals", object{"path": "b.MD", "mode": "create", "content": "x"}, tool.InvalidArgs, ".md"},
+		{"no name", object{"path": "sub/.md", "mode": "create", "content": "x"}, tool.Denied, "hidden"},
+		{"no path", object{"mode": "create", "content": "x"}, tool.InvalidArgs, "not a path"},
+		{"hidden folder", object{"path": ".sibyl/ops/b.md", "mode": "create", "content": "x"}, tool.Denied, "hidden"},
+		{"out of the vault", object{"path": "../b.md", "mode": "create", "content": "x"}, tool.Denied, "leads out"},
+		{"absolute", object{"path": "/b.md", "mode": "create", "content": "x"}, tool.Denied, "relative"},
+		{"among the threads", object{"path": "threads/b.md", "mode": "create", "content": "x"}, tool.Denied, "thread_push"},
+		{"among the threads in capitals", object{"path": "THREADS/x/b.md", "mode": "create", "content": "x"}, tool.Denied, "thread_push"},
+		{"control character", object{"path": "b\nc.md", "mode": "create", "content": "x"}, tool.InvalidArgs, "control character"},
+		{"reversed direction", object{"path": "b\u202edm.md", "mode": "create", "content": "x"}, tool.InvalidArgs, "control character"},
+		{"character that links use", object{"path": "b#c.md", "mode": "create", "content": "x"}, tool.InvalidArgs, "#"},
+		{"character that Windows refuses", object{"path": "a:b/c.md", "mode": "create", "content": "x"}, tool.InvalidArgs, ":"},
+		{"device", object{"path": "sub/con.md", "mode": "create", "content": "x"}, tool.InvalidArgs, "reserved"},
+		{"numbered device", object{"path": "Com1.x.md", "mode": "create", "content": "x"}, tool.InvalidArgs, "reserved"},
+		{"space at the end", object{"path": "b .md", "mode": "create", "content": "x"}, tool.InvalidArgs, "space"},
+		{"folder that ends with a dot", object{"path": "b./c.md", "mode": "create", "content": "x"}, tool.InvalidArgs, "dot"},
+		{"long name", object{"path": long + ".md", "mode": "create", "content": "x"}, tool.InvalidArgs, "at most 200"},
+		{"deep path", object{"path": strings.Repeat("d/", 16) + "b.md", "mode": "create", "content": "x"}, tool.InvalidArgs, "15 folders"},
+		{"note as a folder", object{"path": "a.md/b.md", "mode": "create", "content": "x"}, tool.InvalidArgs, "not a folder"},
+		{"other case of a note", object{"path": "A.md", "mode": "create", "content": "x"}, tool.Conflict, "a.md exists"},
+		{"other case of a folder", object{"path": "Sub/new.md", "mode": "create", "content": "x"}, tool.Conflict, "sub exists"},
+	}
+	before := map[string]string{"a.md": "text", "sub/c.md": "text", "full.md": strings.Repeat("x", maxNote-1) + "\n", "fixed.md": "text"}
+	dir := folder(t, before)
+	if err := os.Chmod(filepath.Join(dir, "fixed.md"), 0o444); err != nil {
+		t.Fatal(err)
+	}
+	v := open(t, dir)
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := try(t, v, "vault_write", test.name, test.args)
+			wantError(t, err, test.kind, test.says)
+			_, done, err := toolNamed(v, "vault_write").(tool.Finder).Found(t.Context(), tool.Call{Key: test.name, Args: encode(t, test.args)})
+			if done || err != nil {
+				t.Errorf("Found = %v, %v", done, err)
+			}
+		})
+	}
+	if diff := cmp.Diff(before, contents(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+	for _, sub := range []string{receiptDir, intentDir, stageDir} {
+		if left, err := os.ReadDir(filepath.Join(dir, sub)); err != nil || len(left) > 0 {
+			t.Errorf("%s holds %v (%v)", sub, left, err)
+		}
+	}
+}
+
+func TestThreadsMadeByHandKeepTheirNames(t *testing.T) {
+	dir := folder(t, map[string]string{"threads/Why?.md": "", "threads/e\u0301.md": ""})
+	v := open(t, dir)
+	for _, name := range []string{"why?", "\u00c9"} {
+		doOnce(t, v, "thread_push", name, object{"thread": name, "text": "x"})
+		if data := dataOf[ThreadData](t, do(t, v, "thread_read", object{"thread": name})); data.Total != 1 {
+			t.Errorf("%+v", data)
+		}
+	}
+	if got := contents(t, dir); len(got) != 2 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestFoldedTwinOfAThreadFolderIsNoThreadFolder(t *testing.T) {
+	v := vaultOf(t, map[string]string{"Threads/a.md": "x"})
+	_, err := try(t, v, "thread_push", "k", object{"thread": "a", "text": "x"})
+	wantError(t, err, tool.Conflict, "Threads stands")
+}
+
+func TestReplaceKeepsTheNotesMode(t *testing.T) {
+	dir := folder(t, map[string]string{"a.md": "x"})
+	name := filepath.Join(dir, "a.md")
+	if err := os.Chmod(name, 0o666); err != nil { // more than the usual umask leaves
+		t.Fatal(err)
+	}
+	want, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doOnce(t, open(t, dir), "vault_write", "k", object{"path": "a.md", "mode": "append", "content": "y"})
+	got, err := os.Stat(name)
+	if err != nil || got.Mode() != want.Mode() {
+		t.Errorf("mode %v (%v), want %v", got.Mode(), err, want.Mode())
+	}
+}
