@@ -1,0 +1,252 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"sibyl/internal/redact"
+)
+
+const maxFileBytes = 1 << 20
+
+// configFile is a configuration file whose names were checked. It is a koanf.Provider.
+type configFile struct {
+	path    string // "" where there is none
+	content []byte
+	lines   map[string]int // the line of each setting
+}
+
+// ReadBytes implements koanf.Provider.
+func (f configFile) ReadBytes() ([]byte, error) { return f.content, nil }
+
+// Read implements koanf.Provider.
+func (f configFile) Read() (map[string]any, error) {
+	return nil, errors.New("a file has bytes, not values")
+}
+
+// readFile finds, reads and checks the file. One that was named must be there; the usual one need not.
+func readFile(path string, where places) (configFile, error) {
+	named := "the option names it"
+	if path == "" {
+		path, named = where.get("SIBYL_CONFIG"), "SIBYL_CONFIG names it"
+	}
+	must := path != ""
+	if must {
+		var err error
+		if path, err = where.folder(path, ""); err != nil {
+			return configFile{}, fmt.Errorf("the path of the configuration file %w", err)
+		}
+	} else if path = where.configFile(); path == "" {
+		return configFile{}, nil
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !must:
+		return configFile{}, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return configFile{}, fmt.Errorf("the configuration file %s does not exist, though %s", path, named)
+	case err != nil:
+		return configFile{}, fmt.Errorf("the configuration file cannot be read: %w", err)
+	case !info.Mode().IsRegular() || info.Size() > maxFileBytes:
+		return configFile{}, fmt.Errorf("%s is not a configuration file: it must be a file of at most %d KB", path, maxFileBytes>>10)
+	}
+	f := configFile{path: path, lines: map[string]int{}}
+	if f.content, err = os.ReadFile(path); err != nil {
+		return configFile{}, fmt.Errorf("the configuration file cannot be read: %w", err)
+	}
+	return f, f.check()
+}
+
+// check walks the file's tree, which knows lines where koanf's values do not.
+func (f *configFile) check() error {
+	var doc, second yaml.Node
+	documents := yaml.NewDecoder(bytes.NewReader(f.content))
+	if err := documents.Decode(&doc); errors.Is(err, io.EOF) {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("%s: %s", f.path, redact.New().String(err.Error()))
+	}
+	if err := documents.Decode(&second); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s holds more than one YAML document: only one is read", f.path)
+	}
+	w := walker{file: f, known: knownNames()}
+	w.section(doc.Content[0], "", "")
+	return errors.Join(w.problems...)
+}
+
+// names are the settings of the file and whether each takes a list. A provider's name is a star.
+type names map[string]bool
+
+func knownNames() names {
+	known := names{}
+	for _, s := range settings() {
+		known[s.path] = s.list
+	}
+	for _, s := range providerSettings() {
+		known["providers.*."+s.path] = s.list
+	}
+	return known
+}
+
+func (n names) isSection(path string) bool {
+	for name := range n {
+		if strings.HasPrefix(name, path+".") {
+			return true
+		}
+	}
+	return false
+}
+
+type walker struct {
+	file     *configFile
+	known    names
+	problems []error
+}
+
+func (w *walker) problem(node *yaml.Node, format string, args ...any) {
+	w.problems = append(w.problems, fmt.Errorf("%s:%d: %s", w.file.path, node.Line, fmt.Sprintf(format, args...)))
+}
+
+// section checks the names under path, "" for the whole file. The pattern is the path with a star for a provider.
+func (w *walker) section(node *yaml.Node, path, pattern string) {
+	if isNull(node) {
+		return
+	}
+	if node.Kind != yaml.MappingNode {
+		if path == "" {
+			path = "the file"
+		}
+		w.problem(node, "%s must hold names and values, as name: value", path)
+		return
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		name, content := node.Content[i], node.Content[i+1]
+		full, last := strings.TrimPrefix(path+"."+name.Value, "."), name.Value
+		switch {
+		case seen[name.Value]:
+			w.problem(name, "%s is set twice", full)
+			continue
+		case content.Kind == yaml.AliasNode || name.Kind != yaml.ScalarNode:
+			w.problem(name, "%s: references of YAML are not used here: write the value out", full)
+			continue
+		case pattern == "providers":
+			if last = "*"; !w.checkProviderName(name) {
+				continue
+			}
+		case strings.Contains(name.Value, "."):
+			w.problem(name, "%s: write a section and its settings on lines of their own, indented", full)
+			continue
+		}
+		seen[name.Value] = true
+		w.entry(name, content, full, strings.TrimPrefix(pattern+"."+last, "."))
+	}
+}
+
+func (w *walker) entry(name, content *yaml.Node, path, pattern string) {
+	takesList, isSetting := w.known[pattern]
+	switch {
+	case isSetting:
+		w.file.lines[path] = name.Line
+		if isNull(content) {
+			return
+		}
+		if takesList != (content.Kind == yaml.SequenceNode) || content.Kind == yaml.MappingNode {
+			w.problem(content, "%s takes %s", path, map[bool]string{
+				true: "a list, such as [pass, show, openai]", false: "one value"}[takesList])
+		}
+	case w.known.isSection(pattern):
+		w.section(content, path, pattern)
+	case looksLikeKey(name.Value):
+		w.problem(name, "%s: no key belongs in this file: name the environment variable that holds it with key_env, "+
+			"or a command that prints it with key_command", path)
+	default:
+		w.problem(name, "there is no setting %s%s", path, w.nearest(path, pattern))
+	}
+}
+
+func (w *walker) checkProviderName(name *yaml.Node) bool {
+	switch {
+	case name.Value == "offline" || name.Value == "ollama":
+		w.problem(name, "providers.%s: this name is built in; choose another", name.Value)
+		return false
+	case !isProviderName(name.Value):
+		w.problem(name, "providers: the name %s must be of small letters, digits, - and _", quote(name.Value))
+		return false
+	}
+	return true
+}
+
+// nearest proposes a name that exists, in words; "" where none is close.
+func (w *walker) nearest(path, pattern string) string {
+	tops := map[string]bool{}
+	for known := range w.known {
+		top, _, _ := strings.Cut(known, ".")
+		tops[top] = true
+	}
+	last := lastName(pattern)
+	best, bestDistance := "", 3
+	for _, known := range append(sortedNames(tops), sortedNames(w.known)...) {
+		distance := min(editDistance(pattern, known), editDistance(last, lastName(known))+1)
+		if last == lastName(known) {
+			distance = 0
+		}
+		if distance < bestDistance {
+			best, bestDistance = known, distance
+		}
+	}
+	if best == "" {
+		return "; there are: " + strings.Join(sortedNames(tops), ", ")
+	}
+	if rest, ok := strings.CutPrefix(best, "providers.*."); ok {
+		if own, ok := strings.CutPrefix(path, "providers."); ok {
+			provider, _, _ := strings.Cut(own, ".")
+			return fmt.Sprintf("; did you mean providers.%s.%s?", provider, rest)
+		}
+		best = "providers.<name>." + rest
+	}
+	return fmt.Sprintf("; did you mean %s?", best)
+}
+
+func lastName(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
+
+// editDistance counts the letters to insert, delete or change to make b of a (Levenshtein).
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// looksLikeKey says whether a name that is no setting is one that people give to keys.
+func looksLikeKey(name string) bool {
+	name = strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
+	for _, ending := range []string{"key", "token", "secret", "password"} {
+		if strings.HasSuffix(name, ending) {
+			return true
+		}
+	}
+	return false
+}
+
+func isNull(node *yaml.Node) bool { return node.Kind == yaml.ScalarNode && node.Tag == "!!null" }

@@ -1,0 +1,113 @@
+package config
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// Secret is a text that no log, error or JSON shows; only Reveal gives it away. The zero value is no secret.
+//
+// It holds a pointer since methods alone do not protect a string: fmt does not call them for an unexported field or for
+// a verb that does not fit, and encoding/json does not for the key of a map.
+type Secret struct{ text *string }
+
+// NewSecret makes a Secret; of "" it makes the zero value.
+func NewSecret(text string) Secret {
+	if text == "" {
+		return Secret{}
+	}
+	return Secret{&text}
+}
+
+// Reveal returns the text itself.
+func (s Secret) Reveal() string {
+	if s.text == nil {
+		return ""
+	}
+	return *s.text
+}
+
+const shown = "[secret]"
+
+// String implements fmt.Stringer.
+func (s Secret) String() string { return shown }
+
+// Format implements fmt.Formatter, for every verb.
+func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, shown) }
+
+// MarshalText implements encoding.TextMarshaler, for JSON, YAML and the rest.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(shown), nil }
+
+// LogValue implements slog.LogValuer.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(shown) }
+
+const (
+	keyCommandTimeout = 10 * time.Second
+	maxKeyBytes       = 64 << 10
+)
+
+// Key returns the key of this endpoint: what KeyEnv holds, else what KeyCommand prints, else "" for an endpoint that
+// needs none. It runs the command each time. An error never holds what a command printed, on either of its outputs.
+func (p Provider) Key(ctx context.Context) (Secret, error) {
+	switch {
+	case p.EnvKey != Secret{}:
+		return p.EnvKey, nil
+	case len(p.KeyCommand) > 0:
+		return runKeyCommand(ctx, p.KeyCommand, keyCommandTimeout)
+	case p.KeyEnv == openAIKeyEnv:
+		return Secret{}, fmt.Errorf("there is no key for %s: set %s, or key_env or key_command in the configuration", p.BaseURL, openAIKeyEnv)
+	case p.KeyEnv != "": // not named: it may be a key that somebody put in the place of a name
+		return Secret{}, fmt.Errorf("there is no key for %s: the environment variable that key_env names is not set", p.BaseURL)
+	}
+	return Secret{}, nil
+}
+
+func runKeyCommand(ctx context.Context, command []string, timeout time.Duration) (Secret, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...) //nolint:gosec // the person's own configuration names it
+	cmd.WaitDelay = time.Second                                 // a child of the command may hold its output open
+	var out boundedOutput
+	cmd.Stdout = &out
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return Secret{}, fmt.Errorf("key_command %q did not end within %s: %w", command[0], timeout, ctx.Err())
+	case out.overflowed:
+		return Secret{}, fmt.Errorf("key_command %q printed more than %d bytes: it must print the key alone", command[0], maxKeyBytes)
+	case errors.As(err, &exit):
+		return Secret{}, fmt.Errorf("key_command %q ended with status %d: run it by hand to see why", command[0], exit.ExitCode())
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // it ended well, but left a child behind
+		return Secret{}, fmt.Errorf("key_command %q cannot be run: %w", command[0], err)
+	}
+	key := strings.TrimRight(string(out.kept), "\r\n")
+	if key == "" {
+		return Secret{}, fmt.Errorf("key_command %q printed nothing: it must print the key", command[0])
+	}
+	if strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return Secret{}, fmt.Errorf("key_command %q printed more than one line: it must print the key alone", command[0])
+	}
+	return NewSecret(key), nil
+}
+
+// boundedOutput keeps at most maxKeyBytes and refuses the rest, which ends the command.
+type boundedOutput struct {
+	kept       []byte
+	overflowed bool
+}
+
+func (b *boundedOutput) Write(p []byte) (int, error) {
+	if len(b.kept)+len(p) > maxKeyBytes {
+		b.overflowed = true
+		return 0, errors.New("too much output")
+	}
+	b.kept = append(b.kept, p...)
+	return len(p), nil
+}

@@ -1,0 +1,191 @@
+package config
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+const canary = "canary-value-0123456789"
+
+func TestSecretIsShownByNothingButReveal(t *testing.T) {
+	cfg := Config{
+		Web:       Web{Password: NewSecret(canary)},
+		Providers: map[string]Provider{"a": {EnvKey: NewSecret(canary)}},
+	}
+	nested := struct {
+		P *Provider
+		S []Secret
+		M map[Secret]any
+		I any
+		u Secret
+	}{&Provider{EnvKey: NewSecret(canary)}, []Secret{NewSecret(canary)}, map[Secret]any{NewSecret(canary): 1}, NewSecret(canary), NewSecret(canary)}
+	var shown []string
+	for _, v := range []any{NewSecret(canary), cfg, &cfg, nested, []any{cfg}} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%T %v"} {
+			if verb == "%T %v" {
+				shown = append(shown, fmt.Sprintf(verb, v, v))
+				continue
+			}
+			shown = append(shown, fmt.Sprintf(verb, v))
+		}
+		asJSON, err := json.Marshal(v)
+		if err != nil && !strings.Contains(err.Error(), "unsupported type") {
+			t.Fatal(err)
+		}
+		asYAML, err := yaml.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var log bytes.Buffer
+		slog.New(slog.NewTextHandler(&log, nil)).Info("x", "v", v)
+		slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "v", v)
+		shown = append(shown, string(asJSON), string(asYAML), log.String())
+	}
+	shown = append(shown, fmt.Errorf("wrapped: %w, %v", errors.New("x"), NewSecret(canary)).Error(), NewSecret(canary).String())
+	for _, s := range shown {
+		if strings.Contains(s, "canary") || strings.Contains(strings.ToLower(s), fmt.Sprintf("%x", "canary")) {
+			t.Errorf("shown: %s", s)
+		}
+	}
+	if asJSON, _ := json.Marshal(NewSecret(canary)); string(asJSON) != `"[secret]"` {
+		t.Errorf("as JSON: %s", asJSON)
+	}
+	if NewSecret(canary).Reveal() != canary {
+		t.Error("Reveal does not give the text")
+	}
+}
+
+func TestKeyComesFromTheEnvironmentBeforeTheCommand(t *testing.T) {
+	p := Provider{EnvKey: NewSecret(canary), KeyEnv: "X", KeyCommand: []string{"false"}}
+	if key, err := p.Key(t.Context()); err != nil || key.Reveal() != canary {
+		t.Errorf("key = %q, error %v", key.Reveal(), err)
+	}
+}
+
+func TestEndpointWithoutAKeyNeedsNone(t *testing.T) {
+	if key, err := (Provider{BaseURL: "http://localhost:1234"}).Key(t.Context()); err != nil || key.Reveal() != "" {
+		t.Errorf("key = %q, error %v", key.Reveal(), err)
+	}
+}
+
+func TestMissingKeyVariableSaysWhatToSet(t *testing.T) {
+	_, err := Provider{BaseURL: "https://api.test/v1", KeyEnv: openAIKeyEnv}.Key(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "set OPENAI_API_KEY") {
+		t.Errorf("error = %v", err)
+	}
+	_, err = Provider{BaseURL: "https://api.test/v1", KeyEnv: "a1b2c3d4e5f60718293a4b5c6d7e8f90"}.Key(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "https://api.test/v1") || strings.Contains(err.Error(), "a1b2c3") {
+		t.Errorf("error = %v", err)
+	}
+}
+
+// script writes a program for /bin/sh and returns the command that runs it.
+func script(t *testing.T, body string) []string {
+	t.Helper()
+	if _, err := os.Stat("/bin/sh"); err != nil {
+		t.Skip("this system has no /bin/sh")
+	}
+	path := filepath.Join(t.TempDir(), "key.sh")
+	if err := os.WriteFile(path, []byte(body), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"/bin/sh", path}
+}
+
+func TestKeyCommandPrintsTheKey(t *testing.T) {
+	for name, body := range map[string]string{
+		"one line":           "echo " + canary,
+		"no line end":        "printf %s " + canary,
+		"line end of DOS":    `printf '%s\r\n' ` + canary,
+		"words on stderr":    "echo warning >&2; echo " + canary,
+		"a child left alive": "echo " + canary + "; sleep 60 & echo $! >" + "\"$0.pid\"",
+	} {
+		t.Run(name, func(t *testing.T) {
+			command := script(t, body)
+			t.Cleanup(func() { endChild(t, command[1]+".pid") })
+			key, err := Provider{KeyCommand: command}.Key(t.Context())
+			if err != nil || key.Reveal() != canary {
+				t.Errorf("key = %q, error %v", key.Reveal(), err)
+			}
+		})
+	}
+}
+
+// endChild ends the process that a script left behind and noted in a file.
+func endChild(t *testing.T, file string) {
+	t.Helper()
+	noted, err := os.ReadFile(file)
+	if err != nil {
+		return
+	}
+	var pid int
+	if _, err := fmt.Sscan(string(noted), &pid); err != nil {
+		t.Fatal(err)
+	}
+	if child, err := os.FindProcess(pid); err == nil {
+		_ = child.Kill()
+	}
+}
+
+func TestKeyCommandIsRunWithoutAShell(t *testing.T) {
+	command := append(script(t, `printf %s "$1"`), "$(echo no); a b")
+	if key, err := (Provider{KeyCommand: command}).Key(t.Context()); err != nil || key.Reveal() != "$(echo no); a b" {
+		t.Errorf("key = %q, error %v", key.Reveal(), err)
+	}
+}
+
+func TestKeyCommandThatFailsShowsNothingOfItsOutput(t *testing.T) {
+	for _, c := range []struct{ name, body, want string }{
+		{"status", "echo " + canary + "; echo " + canary + " >&2; exit 3", "status 3"},
+		{"nothing", "exit 0", "printed nothing"},
+		{"only line ends", `printf '\n\n'`, "printed nothing"},
+		{"two lines", "echo " + canary + "; echo " + canary, "more than one line"},
+		{"control characters", `printf 'a\033[2J` + canary + `'`, "more than one line"},
+		{"without end", "while :; do echo " + canary + "; done", "more than 65536 bytes"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			key, err := Provider{KeyCommand: append(script(t, c.body), "argument-"+canary)}.Key(t.Context())
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "canary") || key.Reveal() != "" {
+				t.Errorf("key = %q, error = %v, want one with %q", key.Reveal(), err, c.want)
+			}
+		})
+	}
+	_, err := Provider{KeyCommand: []string{"/no/such/program", canary}}.Key(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "/no/such/program") || strings.Contains(err.Error(), "canary") {
+		t.Errorf("error = %v", err)
+	}
+}
+
+func TestKeyCommandThatHangsIsEnded(t *testing.T) {
+	command := script(t, "exec sleep 60")
+	if _, err := runKeyCommand(t.Context(), command, 30*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error = %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := (Provider{KeyCommand: command}).Key(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("error = %v", err)
+	}
+}
+
+func TestRedactorKnowsEverySecretOfTheSettings(t *testing.T) {
+	cfg := Config{
+		Web:       Web{Password: NewSecret("password-of-the-search")},
+		Providers: map[string]Provider{"a": {EnvKey: NewSecret("key-of-a-01234")}, "b": {EnvKey: NewSecret("key-of-b-01234")}, "c": {}},
+	}
+	got := cfg.Redactor(NewSecret("key-of-a-command")).String("password-of-the-search, key-of-a-01234, key-of-b-01234, key-of-a-command, words")
+	if want := "[redacted], [redacted], [redacted], [redacted], words"; got != want {
+		t.Errorf("got %q", got)
+	}
+}

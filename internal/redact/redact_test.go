@@ -1,0 +1,333 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Key material in these tests is made up, and spelled in pieces so that no scanner takes this file for a leak.
+var (
+	letters = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA"
+	line    = strings.Repeat("MIIEvQIBADANBgkq", 4)
+	pem     = "-----BEGIN PRIVATE" + " KEY-----\n" + line + "\n" + line + "\nAbCd==\n-----END PRIVATE" + " KEY-----"
+)
+
+func TestTokensAreKnownByTheirShape(t *testing.T) {
+	for name, token := range map[string]string{
+		"OpenAI":                "sk-" + letters + letters[:16],
+		"OpenAI project":        "sk-proj-" + letters + "-" + letters + "_" + letters,
+		"Anthropic":             "sk-ant-api03-" + letters + "-" + letters + "AA",
+		"OpenRouter":            "sk-or-v1-" + strings.Repeat("0123456789abcdef", 4),
+		"Stripe":                "sk_live_" + letters[:24],
+		"GitHub":                "ghp_" + letters + "abcd",
+		"GitHub, for a server":  "ghs_" + letters + "abcd",
+		"GitHub, fine-grained":  "github_pat_" + letters[:22] + "_" + letters + letters[:27],
+		"GitLab":                "glpat-" + letters[:20],
+		"AWS":                   "AKIA" + "IOSFODNN7EXAMPLE",
+		"AWS, for a session":    "ASIA" + "IOSFODNN7EXAMPLE",
+		"Google":                "AIza" + letters + "_-x",
+		"Slack":                 "xoxb-123456789012-1234567890123-" + letters[:24],
+		"Hugging Face":          "hf_" + letters + "ab",
+		"Groq":                  "gsk_" + letters + letters[:20],
+		"JSON web token":        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0." + letters,
+		"age":                   "AGE-SECRET-KEY-1" + strings.ToUpper(letters+letters[:26]),
+		"PEM":                   pem,
+		"PEM, older":            strings.ReplaceAll(pem, "PRIVATE", "RSA PRIVATE"),
+		"PEM with headers":      strings.Replace(pem, "\n", "\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0123ABCD\n\n", 1),
+		"PEM, quoted by lines":  strings.ReplaceAll(pem, "\n", `\n"`+" +\n\t"+`"`),
+		"PEM with escaped ends": strings.ReplaceAll(pem, "\n", `\n`),
+		"PGP":                   strings.NewReplacer("KEY-----", "KEY BLOCK-----", "BEGIN ", "BEGIN PGP ", "END ", "END PGP ").Replace(pem),
+	} {
+		for _, frame := range []string{"%s", "key=%s.", "a \"%s\" b", "'%s',", "\n%s\n", `x\n%s\n`, `\u0022%s\u0022`, "k%%3D%s&", "(%s)", "x: %s, y"} {
+			in, want := fmt.Sprintf(frame, token), fmt.Sprintf(frame, Mark)
+			if got := New().String(in); got != want {
+				t.Errorf("%s: %q became %q, want %q", name, in, got, want)
+			}
+		}
+	}
+}
+
+func TestBearerStaysAndItsTokenGoes(t *testing.T) {
+	for _, token := range []string{letters, letters + "+/" + letters + "==", "abc." + letters, "0123456789abcdef0123"} {
+		for _, word := range []string{"Bearer", "bearer", "BEARER"} {
+			if got, want := New().String("Authorization: "+word+" "+token+"\r\n"), "Authorization: "+word+" "+Mark+"\r\n"; got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		}
+	}
+	if got := New().String(`{"h":"Bearer ab12cd34ef56\/gh78ij90"}`); got != `{"h":"Bearer `+Mark+`"}` {
+		t.Errorf("with an escaped slash: %s", got)
+	}
+}
+
+func TestKeyThatWasCutOffIsRedacted(t *testing.T) {
+	begin := pem[:strings.Index(pem, "\n")+1]
+	if got, want := New().String(begin+line+"\n"+line[:20]+"\nand so on; more"), Mark+"\nand so on; more"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestOrdinaryCodeAndProseAreLeftAlone(t *testing.T) {
+	r := New("correct horse battery staple")
+	for _, text := range []string{
+		"", "a", "sk", "eyJ", "-----BEGIN ",
+		"commit 94787ff0c1d2e3f4a5b6c7d8e9f0a1b2c3d4e5f6 (HEAD -> main)",
+		"sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+		"golang.org/x/net v0.58.0 h1:8C9Mu4SMsqaDS4iSD2OmTD3fhDK1bUzQ3ZRkPkGcTUA=",
+		"550e8400-e29b-41d4-a716-446655440000",
+		"task-oriented-programming-1234567890abcdef", "risk-assessment2024report00000000",
+		".sk-fading-circle .sk-circle-fade-dot1 { }", "sk-learn-contrib-project-template", "sk-SK.UTF-8",
+		"disk-usage-by-directory-0123456789abcdef",
+		"func ghp_test_helper_for_the_thing()", "highlight_mode_for_hf_transformers_pipeline",
+		"ASIAPACIFICSOUTHEAST", "AKIAIOSFODNN7EXAMPLEandmore", "xAKIAIOSFODNN7EXAMPLE", "AIzaTooShort",
+		"Bearer authentication is described in RFC 6750", "the bearer internationalization-of-documents", `"Bearer " + token`,
+		"Authorization: Bearer ${ACCESS_TOKEN_FROM_ENVIRONMENT1}", "Bearer <your-token-here-please>", "Bearer AbstractTokenProvider",
+		"eyJust.a.word", "monkeyJson.parse.everything", "keyJoin.something_long.something_else",
+		"-----BEGIN CERTIFICATE-----\n" + line + "\n-----END CERTIFICATE-----",
+		"-----BEGIN PUBLIC" + " KEY-----\n" + line + "\n-----END PUBLIC" + " KEY-----",
+		`const begin = "-----BEGIN RSA PRIVATE` + ` KEY-----"` + "\n" + `const end = "-----END RSA PRIVATE` + ` KEY-----"`,
+		"-----BEGIN PRIVATE" + " KEY-----\n(your key here)\n-----END PRIVATE" + " KEY-----",
+		strings.Repeat("-", 500), "| --- | --- |", "correct horse battery", strings.Repeat("Be ey sk gh ", 50),
+	} {
+		if got := r.String(text); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
+func TestOwnSourceIsLeftAlone(t *testing.T) {
+	r := New()
+	files, err := filepath.Glob("../*/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no source was found: %v", err)
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue // these may hold made-up keys
+		}
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Bytes(content); !bytes.Equal(got, content) {
+			t.Errorf("%s would be changed", name)
+		}
+	}
+}
+
+func TestKnownSecretIsFoundInEveryForm(t *testing.T) {
+	for _, secret := range []string{
+		"correct horse", `pa"ss\word`, "naïve-Schlüssel", "line one\nline two", "<b>&amp;</b>", "a/b/c/d/e", "smile😀smile", "tab\tand more",
+		`nnnnnnnn`, `"quoted"`, "12345678",
+	} {
+		r := New(secret)
+		once := marshal(t, map[string]string{"v": "say " + secret + " twice " + secret})
+		twice := marshal(t, map[string]string{"arguments": once})
+		ascii := "x " + jsonWriter{ascii: true}.escape(secret) + " x"
+		slashed := "x " + jsonWriter{slash: true}.escape(secret) + " x"
+		link := "https://example.com/" + url.PathEscape(secret) + "?key=" + url.QueryEscape(secret) + "&x=1"
+		for in, want := range map[string]string{
+			"say " + secret + "!":         "say " + Mark + "!",
+			secret + ".":                  Mark + ".",
+			secret + secret + ".":         strings.Repeat(Mark, 2) + ".",
+			once:                          `{"v":"say ` + Mark + ` twice ` + Mark + `"}`,
+			twice:                         `{"arguments":"{\"v\":\"say ` + Mark + ` twice ` + Mark + `\"}"}`,
+			ascii:                         "x " + Mark + " x",
+			slashed:                       "x " + Mark + " x",
+			link:                          "https://example.com/" + Mark + "?key=" + Mark + "&x=1",
+			`{"` + plain(secret) + `":1}`: `{"` + Mark + `":1}`,
+		} {
+			got := r.String(in)
+			if in == secret+secret+"." && strings.Trim(secret, secret[:1]) == "" {
+				want = Mark + "." // one run of the same character
+			}
+			if got != want {
+				t.Errorf("secret %q: %q became %q, want %q", secret, in, got, want)
+			}
+		}
+	}
+}
+
+func plain(secret string) string { return jsonWriter{}.escape(secret) }
+
+func marshal(t interface{ Fatal(...any) }, value any) string {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func TestShortSecretsAreNotSearchedFor(t *testing.T) {
+	if got := New("", "a", "1234567").String("a 1234567 b"); got != "a 1234567 b" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestOverlappingSecretsLeaveNothing(t *testing.T) {
+	for _, c := range []struct {
+		secrets  []string
+		in, want string
+	}{
+		{[]string{"12345678", "5678abcd"}, "x12345678abcdx", "x" + Mark + "x"},
+		{[]string{"12345678", "123456789012"}, "x123456789012x", "x" + Mark + "x"},
+		{[]string{"secret in " + "words"}, "Bearer 0123456789abcdef01secret in words.", "Bearer " + Mark + "."},
+		{[]string{letters}, "sk-" + letters + "-more", Mark},
+		{[]string{"12345678"}, "12345678 1234567812345678", Mark + " " + Mark + Mark},
+	} {
+		if got := New(c.secrets...).String(c.in); got != c.want {
+			t.Errorf("%q became %q, want %q", c.in, got, c.want)
+		}
+	}
+}
+
+func TestJSONStaysJSON(t *testing.T) {
+	for _, c := range []struct{ name, secret, in, want string }{
+		{"number", "12345678", `{"id":1234567890,"s":"12345678"}`, `{"id":"[redacted]","s":"[redacted]"}`},
+		{"negative number", "12345678", `[-12345678.5e+3]`, `["[redacted]"]`},
+		{"an escape's letter", "nineteen", `["\nineteen","x nineteen"]`, `["[redacted]","x [redacted]"]`},
+		{"an escape's digits", "0041bcde", `["x\u0041bcde"]`, `["[redacted]"]`},
+		{"the escape of a quote", `passpass\`, `["passpass\" and more","y"]`, `["[redacted]","y"]`},
+		{"from one string to the next", `x","y":"`, `{"a":"x","y":"z"}`, `{"a":"[redacted]"}`},
+		{"structure", `":{"abc":`, `{"k":{"abc":1}}`, `{"k":{"abc":1}}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := New(c.secret).String(c.in)
+			if !json.Valid([]byte(got)) {
+				t.Errorf("no JSON any more: %s", got)
+			}
+			if c.name != "from one string to the next" && got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// The journal redacts records that hold JSON within JSON, so this is the promise it relies on.
+func TestRedactedJSONIsValidAndHoldsNoSecret(t *testing.T) {
+	alphabet := []rune("\"\\/\n\tnrtbfu0041<&>é😀{}[]:, ab-")
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.StringOfN(rapid.SampledFrom(alphabet), 0, 12, -1)
+		secret := rapid.StringOfN(rapid.SampledFrom(alphabet), 4, 12, -1).Filter(func(s string) bool { return len(s) >= MinSecret }).Draw(t, "secret")
+		hiding := word.Draw(t, "before") + secret + word.Draw(t, "after")
+		inner := marshal(t, map[string]any{word.Draw(t, "k"): hiding, "list": []any{1, true, nil, word.Draw(t, "w")}})
+		outer := marshal(t, map[string]any{"args": inner, hiding: word.Draw(t, "v"), "n": rapid.Int().Draw(t, "n")})
+
+		redacted := New(secret).Bytes([]byte(outer))
+		var value any
+		if err := json.Unmarshal(redacted, &value); err != nil {
+			t.Fatalf("%v\nbefore %s\nafter  %s", err, outer, redacted)
+		}
+		for _, s := range append(stringsIn(value), string(redacted)) {
+			if strings.Contains(s, secret) {
+				t.Fatalf("%q still holds %q", s, secret)
+			}
+			var within any
+			if json.Unmarshal([]byte(s), &within) == nil {
+				for _, deep := range stringsIn(within) {
+					if strings.Contains(deep, secret) {
+						t.Fatalf("%q still holds %q within", s, secret)
+					}
+				}
+			}
+		}
+	})
+}
+
+func stringsIn(value any) []string {
+	switch v := value.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		var all []string
+		for _, item := range v {
+			all = append(all, stringsIn(item)...)
+		}
+		return all
+	case map[string]any:
+		var all []string
+		for key, item := range v {
+			all = append(append(all, key), stringsIn(item)...)
+		}
+		return all
+	}
+	return nil
+}
+
+func TestInputIsNeverChanged(t *testing.T) {
+	in := []byte("say correct horse")
+	kept := string(in)
+	if got := New("correct horse").Bytes(in); string(got) != "say "+Mark || string(in) != kept {
+		t.Errorf("got %q, input is %q", got, in)
+	}
+}
+
+func TestZeroRedactorReplacesNothing(t *testing.T) {
+	var r Redactor
+	if got := r.String(pem); got != pem {
+		t.Error("the zero value changed the text")
+	}
+}
+
+// ordinary is text of the kinds that the journal holds, with many beginnings of what might be a token.
+func ordinary(size int) string {
+	const sample = `{"role":"assistant","text":"The key to the right task is here: Because they asked, see internal/oracle/oracle.go:120-140.\n` +
+		"```go\\nfunc (r *Registry) Get(name string) (Tool, bool) {\\n\\tt, ok := r.byName[name]\\n\\treturn t, ok\\n}\\n```" +
+		`","hash":"sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}` + "\n"
+	return strings.Repeat(sample, size/len(sample)+1)[:size]
+}
+
+func TestTextWithoutSecretsIsNeitherCopiedNorAllocated(t *testing.T) {
+	r := New("correct horse battery staple", `another "secret"`)
+	text := ordinary(64<<10) + "-----BEGIN CERTIFICATE-----\n" + line + "\n-----END CERTIFICATE-----\n" + "Bearer none eyJ.x.y sk-x"
+	b := []byte(text)
+	if got := r.Bytes(b); &got[0] != &b[0] {
+		t.Error("the text was copied")
+	}
+	if n := testing.AllocsPerRun(10, func() { r.Bytes(b); r.String(text) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkTextWithoutSecrets(b *testing.B) {
+	r := New("correct horse battery staple", "another-secret-0123456789", "sk-"+letters)
+	text := []byte(ordinary(1 << 20))
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		r.Bytes(text)
+	}
+}
+
+func BenchmarkTextWithSecrets(b *testing.B) {
+	r := New("correct horse battery staple")
+	text := []byte(ordinary(1<<20-100) + " correct horse battery staple sk-" + letters)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		r.Bytes(text)
+	}
+}
+
+func FuzzRedactedTextKeepsItsKind(f *testing.F) {
+	f.Add("secret-1", `{"a":"secret-1"}`)
+	f.Add(`a"\u0041b`, `["a\"\\u0041b",12]`)
+	f.Add("12345678", pem)
+	f.Fuzz(func(t *testing.T, secret, in string) {
+		r := New(secret)
+		got := r.String(in)
+		if string(r.Bytes([]byte(in))) != got {
+			t.Error("String and Bytes differ")
+		}
+		if json.Valid([]byte(in)) != json.Valid([]byte(got)) && json.Valid([]byte(in)) {
+			t.Errorf("%q is no JSON any more: %q", in, got)
+		}
+	})
+}
