@@ -1,0 +1,237 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A context is large when its history passes either of these (design, "the segment registry gains").
+const (
+	largeHistory       = 24_000 // tokens
+	largeWindowPercent = 60
+)
+
+// How much of a tool's description, and of a tool's or source's name, is shown. Strangers may have written them.
+const (
+	maxDescription = 400 // characters
+	maxName        = 100
+)
+
+const separator = "\n\n---\n\n"
+
+// The conditions. A query type's is queryTypeIs and one of queryTypes.
+const (
+	always       = "always"
+	queryTypeIs  = "query_type="
+	largeContext = "context=large"
+	hadError     = "error=true"
+)
+
+func queryTypes() []string {
+	return []string{"code", "documentation", "research", "conversational", "action"}
+}
+
+// vocabulary lists every condition that a segment can have.
+func vocabulary() []string {
+	conditions := []string{always, largeContext, hadError}
+	for _, queryType := range queryTypes() {
+		conditions = append(conditions, queryTypeIs+queryType)
+	}
+	return conditions
+}
+
+// Situation is everything that a prompt depends on.
+type Situation struct {
+	QueryType     string     // code, documentation, research, conversational or action
+	Tools         []ToolLine // the tools offered, in any order; none when they are withdrawn
+	Sources       []string   // what is connected, in any order, as the prompt shall say it: "code (sibyl)", "web"
+	MaxTurns      int        // the turn budget, at least 1
+	HistoryTokens int        // the conversation so far, as Tokens estimates it
+	WindowTokens  int        // the model's context window; 0 if not known
+	HadError      bool       // a call failed in this run
+}
+
+// ToolLine is what the prompt says of an offered tool. Line breaks in it are turned into spaces.
+type ToolLine struct {
+	Name        string // unique
+	Description string // what it does and when to use it; shown up to 400 characters
+	Source      string // code, vault, web or task; may be empty
+}
+
+// Composed is a prompt and how it came about.
+type Composed struct {
+	Text       string
+	Tokens     int // of Text
+	ToolTokens int // of the tool lines in it, which do not count towards Limit
+	Segments   []Included
+	LeftOut    []LeftOut
+}
+
+// Included is a segment in the prompt, with the tokens it takes there.
+type Included struct {
+	ID     string
+	Tokens int
+}
+
+// LeftOut is a segment whose conditions hold and that did not fit.
+type LeftOut struct {
+	ID     string
+	Reason string
+}
+
+// Compose builds the prompt for s. An error means that s is not a valid situation, or that the names of the sources
+// make the required segments too long.
+func (r *Registry) Compose(s Situation) (Composed, error) {
+	if err := s.check(); err != nil {
+		return Composed{}, err
+	}
+	v := values{maxTurns: strconv.Itoa(s.MaxTurns), tools: toolLines(s.Tools), sources: sourceList(s.Sources)}
+	parts, err := r.fillRequired(v)
+	if err != nil {
+		return Composed{}, err
+	}
+	var leftOut []LeftOut
+	conditions := s.conditions()
+	free := Limit*charsPerToken - size(parts)
+	for i, segment := range r.segments {
+		if segment.required() || !holdAll(segment.Conditions, conditions) {
+			continue
+		}
+		filled := r.templates[i].fill(v)
+		need := size([]part{filled}) + len(separator)
+		if need > free {
+			leftOut = append(leftOut, LeftOut{ID: segment.ID, Reason: fmt.Sprintf(
+				"it takes %d tokens; %d of %d are left", tokensOf(need), free/charsPerToken, Limit)})
+			continue
+		}
+		free -= need
+		parts[i] = filled
+	}
+	return r.join(parts, leftOut), nil
+}
+
+// fillRequired returns the filled-in segments by their place in the registry: the required ones, the others empty.
+func (r *Registry) fillRequired(v values) ([]part, error) {
+	parts := make([]part, len(r.segments))
+	var files []string
+	for i, segment := range r.segments {
+		if segment.required() {
+			parts[i] = r.templates[i].fill(v)
+			files = append(files, segment.File)
+		}
+	}
+	if chars := size(parts); chars > Limit*charsPerToken {
+		return nil, fmt.Errorf("the required prompts %s take %d tokens together, without tools; at most %d fit: shorten them",
+			strings.Join(files, ", "), tokensOf(chars), Limit)
+	}
+	return parts, nil
+}
+
+// size is what counts towards the limit: the characters of the joined parts without tool lines.
+func size(parts []part) int {
+	chars, filled := 0, 0
+	for _, p := range parts {
+		if p.text != "" {
+			chars += p.chars - p.toolChars
+			filled++
+		}
+	}
+	return chars + max(0, filled-1)*len(separator)
+}
+
+// join makes the prompt of the parts that are not empty.
+func (r *Registry) join(parts []part, leftOut []LeftOut) Composed {
+	c := Composed{LeftOut: leftOut}
+	toolChars := 0
+	var texts []string
+	for i, p := range parts {
+		if p.text != "" {
+			texts = append(texts, p.text)
+			toolChars += p.toolChars
+			c.Segments = append(c.Segments, Included{ID: r.segments[i].ID, Tokens: tokensOf(p.chars)})
+		}
+	}
+	c.Text = strings.Join(texts, separator)
+	c.Tokens, c.ToolTokens = Tokens(c.Text), tokensOf(toolChars)
+	return c
+}
+
+func (s Situation) check() error {
+	switch {
+	case !slices.Contains(queryTypes(), s.QueryType):
+		return fmt.Errorf("composing the prompt: unknown query type %q; known: %s", s.QueryType, strings.Join(queryTypes(), ", "))
+	case s.MaxTurns < 1:
+		return fmt.Errorf("composing the prompt: a budget of %d turns; at least 1 is needed", s.MaxTurns)
+	case s.HistoryTokens < 0 || s.WindowTokens < 0:
+		return fmt.Errorf("composing the prompt: %d tokens of history, %d of window; neither can be negative", s.HistoryTokens, s.WindowTokens)
+	}
+	seen := make(map[string]bool, len(s.Tools))
+	for _, tool := range s.Tools {
+		if tool.Name == "" || seen[tool.Name] {
+			return fmt.Errorf("composing the prompt: the tool name %q is empty or given twice", tool.Name)
+		}
+		seen[tool.Name] = true
+	}
+	return nil
+}
+
+// conditions lists those of the vocabulary that hold.
+func (s Situation) conditions() []string {
+	holding := []string{always, queryTypeIs + s.QueryType}
+	overWindow := s.WindowTokens > 0 && s.HistoryTokens*100 > s.WindowTokens*largeWindowPercent
+	if overWindow || s.HistoryTokens > largeHistory {
+		holding = append(holding, largeContext)
+	}
+	if s.HadError {
+		holding = append(holding, hadError)
+	}
+	return holding
+}
+
+func holdAll(wanted, holding []string) bool {
+	return !slices.ContainsFunc(wanted, func(c string) bool { return !slices.Contains(holding, c) })
+}
+
+// toolLines lists the tools by name, one line each.
+func toolLines(tools []ToolLine) string {
+	lines := make([]string, 0, len(tools))
+	for _, tool := range slices.SortedFunc(slices.Values(tools), func(a, b ToolLine) int { return strings.Compare(a.Name, b.Name) }) {
+		line := "- `" + oneLine(tool.Name, maxName) + "`"
+		if tool.Source != "" {
+			line += " (" + tool.Source + ")"
+		}
+		if description := oneLine(tool.Description, maxDescription); description != "" {
+			line += ": " + description
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// sourceList lists the sources in alphabetical order, each once.
+func sourceList(sources []string) string {
+	names := make([]string, 0, len(sources))
+	for _, source := range sources {
+		if name := oneLine(source, maxName); name != "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), ", ")
+}
+
+// oneLine turns every run of blank space or control characters into one space and cuts the text to limit characters.
+func oneLine(text string, limit int) string {
+	words := strings.FieldsFunc(strings.ToValidUTF8(text, "\ufffd"), func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r)
+	})
+	text = strings.Join(words, " ")
+	if utf8.RuneCountInString(text) <= limit {
+		return text
+	}
+	return strings.TrimSpace(string([]rune(text)[:limit-1])) + "…"
+}

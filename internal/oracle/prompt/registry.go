@@ -1,0 +1,195 @@
+// Package prompt composes the Oracle's system prompt from segments (requirements FR-011 to FR-014, data model
+// "PromptSegment").
+//
+// Guarantees:
+//   - Composition is pure: equal registries and situations give equal bytes, whatever the order of tools and sources.
+//   - Segments stand in the order of priority, then id. One whose conditions are "always" is in every prompt.
+//   - A prompt without its tool lines never exceeds Limit tokens: a registry whose required segments do is refused
+//     when it is made; an optional segment that does not fit is left out and noted.
+//   - No composed prompt holds an unfilled variable: an unknown one is refused when the registry is made.
+//   - A Registry is immutable and safe for concurrent use.
+package prompt
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"sibyl/internal/journal"
+)
+
+// Limit bounds a prompt without its tool lines, in tokens (composition rule 5).
+const Limit = 8000
+
+const charsPerToken = 4
+
+// maxFileBytes is Limit in characters of the greatest length: no longer file could ever fit.
+const maxFileBytes = Limit * charsPerToken * utf8.UTFMax
+
+// Tokens estimates how many tokens text takes: its characters divided by four, rounded up.
+func Tokens(text string) int { return tokensOf(utf8.RuneCountInString(text)) }
+
+func tokensOf(chars int) int { return (chars + charsPerToken - 1) / charsPerToken }
+
+// Segment is one part of a prompt. Conditions must all hold for it to be included; none at all means always.
+// Its JSON form is what a run journals.
+type Segment struct {
+	ID            string   `json:"id"`
+	File          string   `json:"file"`           // slash-separated, relative to the prompt folder
+	Content       string   `json:"content"`        // the file's text, variables unfilled
+	TokenEstimate int      `json:"token_estimate"` // of Content; set by New
+	Conditions    []string `json:"conditions"`     // from the vocabulary: "always", "query_type=code", …
+	Priority      int      `json:"priority"`       // not negative; the lower comes first
+}
+
+// required says whether the segment is part of every prompt.
+func (s Segment) required() bool {
+	return !slices.ContainsFunc(s.Conditions, func(c string) bool { return c != always })
+}
+
+// table is the segment registry of the data model and the design, without the contents.
+func table() []Segment {
+	return []Segment{
+		{ID: "base", File: "oracle/base.md", Priority: 0, Conditions: []string{always}},
+		{ID: "signals", File: "oracle/signals.md", Priority: 1, Conditions: []string{always}},
+		{ID: "tools", File: "oracle/tools-reference.md", Priority: 2, Conditions: []string{always}},
+		{ID: "code", File: "oracle/code-analysis.md", Priority: 10, Conditions: []string{"query_type=code"}},
+		{ID: "docs", File: "oracle/documentation.md", Priority: 10, Conditions: []string{"query_type=documentation"}},
+		{ID: "research", File: "oracle/research.md", Priority: 10, Conditions: []string{"query_type=research"}},
+		{ID: "conversation", File: "oracle/conversation.md", Priority: 10, Conditions: []string{"query_type=conversational"}},
+		{ID: "actions", File: "oracle/actions.md", Priority: 10, Conditions: []string{"query_type=action"}},
+		{ID: "summarization", File: "oracle/summarization.md", Priority: 20, Conditions: []string{largeContext}},
+		{ID: "error-recovery", File: "oracle/error-recovery.md", Priority: 21, Conditions: []string{hadError}},
+	}
+}
+
+// Registry holds the segments that prompts are composed from.
+type Registry struct {
+	segments  []Segment
+	templates []template // parallel to segments
+	hash      string
+}
+
+// Load reads the Oracle's segments from fsys: prompts.FS, or an overlay of it. Every file that is missing or unusable
+// is named in the error.
+func Load(fsys fs.FS) (*Registry, error) {
+	segments := table()
+	var errs []error
+	for i := range segments {
+		content, err := readFile(fsys, segments[i].File)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		segments[i].Content = content
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return New(segments)
+}
+
+func readFile(fsys fs.FS, name string) (string, error) {
+	file, err := fsys.Open(name)
+	if err != nil {
+		return "", fmt.Errorf("%s: cannot open the prompt: %w", name, err)
+	}
+	defer func() { _ = file.Close() }() // only read: nothing can be lost
+	data, err := io.ReadAll(io.LimitReader(file, maxFileBytes+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%s: cannot read the prompt: %w", name, err)
+	case len(data) > maxFileBytes:
+		return "", fmt.Errorf("%s: longer than %d bytes, which never fits into %d tokens; shorten it", name, maxFileBytes, Limit)
+	}
+	return strings.ReplaceAll(strings.TrimPrefix(string(data), "\ufeff"), "\r\n", "\n"), nil
+}
+
+// New makes a registry of segments, in any order: those of Load, or those that a run journaled (Segments). It checks
+// the data model's rules and the size of the required segments, and reports everything that is wrong.
+func New(segments []Segment) (*Registry, error) {
+	r := &Registry{segments: clone(segments)}
+	slices.SortFunc(r.segments, func(a, b Segment) int {
+		return cmp.Or(cmp.Compare(a.Priority, b.Priority), strings.Compare(a.ID, b.ID))
+	})
+	var errs []error
+	fileOf := make(map[string]string, len(segments))
+	for i := range r.segments {
+		s := &r.segments[i]
+		if other, taken := fileOf[s.ID]; taken {
+			errs = append(errs, fmt.Errorf("%s: the segment id %q is taken by %s; each needs its own", s.File, s.ID, other))
+		}
+		fileOf[s.ID] = s.File
+		errs = append(errs, s.check())
+		s.TokenEstimate = Tokens(s.Content)
+		parsed, err := parseTemplate(s.File, s.Content)
+		errs = append(errs, err)
+		r.templates = append(r.templates, parsed)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	if err := r.checkRequired(); err != nil {
+		return nil, err
+	}
+	encoded, err := json.Marshal(r.segments)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the prompt segments: %w", err)
+	}
+	r.hash = journal.BlobHash(encoded)
+	return r, nil
+}
+
+// check applies the rules of the data model that concern one segment.
+func (s Segment) check() error {
+	var errs []error
+	if s.ID == "" {
+		errs = append(errs, fmt.Errorf("%s: the segment has no id", s.File))
+	}
+	if strings.TrimSpace(s.Content) == "" {
+		errs = append(errs, fmt.Errorf("%s: the prompt is empty; write it, or remove the file to use the built-in one", s.File))
+	}
+	if !utf8.ValidString(s.Content) {
+		errs = append(errs, fmt.Errorf("%s: the prompt is not UTF-8 text; save it as UTF-8", s.File))
+	}
+	if s.Priority < 0 {
+		errs = append(errs, fmt.Errorf("%s: priority %d is negative; the lowest is 0", s.File, s.Priority))
+	}
+	for _, c := range s.Conditions {
+		if !slices.Contains(vocabulary(), c) {
+			errs = append(errs, fmt.Errorf("%s: unknown condition %q; known: %s", s.File, c, strings.Join(vocabulary(), ", ")))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkRequired refuses a registry whose required segments cannot fit, however little is filled in.
+func (r *Registry) checkRequired() error {
+	for _, tools := range []string{"", "-"} {
+		for _, sources := range []string{"", "-"} {
+			if _, err := r.fillRequired(values{maxTurns: "1", tools: tools, sources: sources}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Segments lists the segments in the order of composition. New makes an equal registry of them.
+func (r *Registry) Segments() []Segment { return clone(r.segments) }
+
+// Hash names the segments: it is the journal.BlobHash of their JSON form. Registries of one hash compose equal prompts.
+func (r *Registry) Hash() string { return r.hash }
+
+func clone(segments []Segment) []Segment {
+	copies := slices.Clone(segments)
+	for i := range copies {
+		copies[i].Conditions = slices.Clone(copies[i].Conditions)
+	}
+	return copies
+}

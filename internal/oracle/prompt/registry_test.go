@@ -1,0 +1,259 @@
+package prompt_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/oracle/prompt"
+	"sibyl/prompts"
+)
+
+// copyOf returns the embedded prompts as a map that a test can change.
+func copyOf(t *testing.T, fsys fs.FS) fstest.MapFS {
+	t.Helper()
+	files := fstest.MapFS{}
+	names, err := fs.Glob(fsys, "oracle/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		data, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = &fstest.MapFile{Data: data}
+	}
+	return files
+}
+
+func TestRegistryIsThatOfTheDataModelAndTheDesign(t *testing.T) {
+	type row struct {
+		ID, File, Condition string
+		Priority            int
+	}
+	want := []row{
+		{"base", "oracle/base.md", "always", 0},
+		{"signals", "oracle/signals.md", "always", 1},
+		{"tools", "oracle/tools-reference.md", "always", 2},
+		{"actions", "oracle/actions.md", "query_type=action", 10},
+		{"code", "oracle/code-analysis.md", "query_type=code", 10},
+		{"conversation", "oracle/conversation.md", "query_type=conversational", 10},
+		{"docs", "oracle/documentation.md", "query_type=documentation", 10},
+		{"research", "oracle/research.md", "query_type=research", 10},
+		{"summarization", "oracle/summarization.md", "context=large", 20},
+		{"error-recovery", "oracle/error-recovery.md", "error=true", 21},
+	}
+	var got []row
+	for _, s := range embedded(t).Segments() {
+		got = append(got, row{s.ID, s.File, strings.Join(s.Conditions, " "), s.Priority})
+		if s.TokenEstimate != prompt.Tokens(s.Content) || s.TokenEstimate == 0 {
+			t.Errorf("%s: token estimate %d, its text has %d", s.ID, s.TokenEstimate, prompt.Tokens(s.Content))
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("registry (-want +got):\n%s", diff)
+	}
+}
+
+func TestEveryEmbeddedPromptBelongsToASegment(t *testing.T) {
+	var used []string
+	for _, s := range embedded(t).Segments() {
+		used = append(used, s.File)
+	}
+	for name := range copyOf(t, prompts.FS) {
+		if !slices.Contains(used, name) {
+			t.Errorf("%s is in no segment", name)
+		}
+	}
+}
+
+func TestLoadNamesEveryFileThatIsMissing(t *testing.T) {
+	files := copyOf(t, prompts.FS)
+	delete(files, "oracle/signals.md")
+	delete(files, "oracle/actions.md")
+	_, err := prompt.Load(files)
+	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "oracle/signals.md") || !strings.Contains(err.Error(), "oracle/actions.md") {
+		t.Errorf("error = %v, want one that names both files", err)
+	}
+}
+
+func TestLoadRefusesAnUnusableFileByName(t *testing.T) {
+	for name, test := range map[string]struct{ content, want string }{
+		"empty":            {"", "oracle/research.md: the prompt is empty"},
+		"blank":            {" \n\t\n", "oracle/research.md: the prompt is empty"},
+		"not text":         {"caf\xe9", "oracle/research.md: the prompt is not UTF-8 text"},
+		"endless":          {strings.Repeat("x", 200_000), "oracle/research.md: longer than 128000 bytes"},
+		"unknown variable": {"One\ntwo {{turn}}\n", "oracle/research.md:2: unknown variable {{turn}}; known are {{max_turns}}, {{tools}} and {{sources}}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := copyOf(t, prompts.FS)
+			files["oracle/research.md"].Data = []byte(test.content)
+			if _, err := prompt.Load(files); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error = %v, want %q in it", err, test.want)
+			}
+		})
+	}
+}
+
+func TestLoadAcceptsFilesOfAWindowsEditor(t *testing.T) {
+	files := copyOf(t, prompts.FS)
+	for _, file := range files {
+		file.Data = []byte("\ufeff" + strings.ReplaceAll(string(file.Data), "\n", "\r\n"))
+	}
+	r, err := prompt.Load(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Hash() != embedded(t).Hash() {
+		t.Error("byte order mark and line ends changed the prompts")
+	}
+}
+
+func TestOverlaidFileIsUsedInThePrompt(t *testing.T) {
+	fsys, err := prompts.Overlay(fstest.MapFS{"oracle/code-analysis.md": {Data: []byte("# House rules\n\nCite in footnotes.")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := prompt.Load(fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := compose(t, r, situation("code"))
+	if !strings.HasSuffix(c.Text, "Cite in footnotes.") || !strings.Contains(c.Text, "# Signals") {
+		t.Error("the prompt is not the embedded one with the overlaid segment")
+	}
+}
+
+func TestNewRefusesSegmentsThatBreakTheDataModelsRules(t *testing.T) {
+	good := prompt.Segment{ID: "base", File: "base.md", Content: "Text.", Conditions: []string{"always"}}
+	tests := []struct {
+		name   string
+		change func(*prompt.Segment)
+		want   string
+	}{
+		{"id used twice", func(s *prompt.Segment) { s.ID = "base" }, `the segment id "base" is taken by`},
+		{"no id", func(s *prompt.Segment) { s.ID = "" }, "other.md: the segment has no id"},
+		{"no content", func(s *prompt.Segment) { s.Content = "" }, "other.md: the prompt is empty"},
+		{"negative priority", func(s *prompt.Segment) { s.Priority = -1 }, "other.md: priority -1 is negative"},
+		{"unknown condition", func(s *prompt.Segment) { s.Conditions = []string{"query_type=codes"} }, `other.md: unknown condition "query_type=codes"; known: always`},
+		{"condition that is nearly one", func(s *prompt.Segment) { s.Conditions = []string{"error=false"} }, `unknown condition "error=false"`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			other := prompt.Segment{ID: "other", File: "other.md", Content: "Other text."}
+			if _, err := prompt.New([]prompt.Segment{good, other}); err != nil {
+				t.Fatalf("before the change: %v", err)
+			}
+			test.change(&other)
+			if _, err := prompt.New([]prompt.Segment{good, other}); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error = %v, want %q in it", err, test.want)
+			}
+		})
+	}
+}
+
+func TestNewReportsEverythingThatIsWrong(t *testing.T) {
+	_, err := prompt.New([]prompt.Segment{
+		{ID: "a", File: "a.md", Content: "{{a}}", Priority: -1},
+		{ID: "b", File: "b.md", Conditions: []string{"sometimes"}},
+	})
+	for _, want := range []string{"a.md:1", "a.md: priority", "b.md: the prompt is empty", "b.md: unknown condition"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error = %v, want %q in it", err, want)
+		}
+	}
+}
+
+func TestAllConditionsOfASegmentMustHold(t *testing.T) {
+	r, err := prompt.New([]prompt.Segment{
+		{ID: "both", File: "both.md", Content: "Both.", Conditions: []string{"query_type=code", "error=true"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		queryType string
+		failed    bool
+		want      int
+	}{{"code", true, 1}, {"code", false, 0}, {"research", true, 0}} {
+		c := compose(t, r, prompt.Situation{QueryType: test.queryType, HadError: test.failed, MaxTurns: 1})
+		if len(c.Segments) != test.want {
+			t.Errorf("%+v: segments %v", test, ids(c))
+		}
+	}
+}
+
+func TestRequiredSegmentsOverTheLimitAreRefusedAtLoad(t *testing.T) {
+	segments := func(chars int) []prompt.Segment {
+		return []prompt.Segment{
+			{ID: "base", File: "base.md", Content: strings.Repeat("b", chars-len("\n\n---\n\n")-1000)},
+			{ID: "tools", File: "tools.md", Content: "{{#tools}}" + strings.Repeat("ü", 1000) + "{{tools}}{{/tools}}", Priority: 1},
+		}
+	}
+	if _, err := prompt.New(segments(32_000)); err != nil {
+		t.Errorf("exactly 8000 tokens: %v", err)
+	}
+	_, err := prompt.New(segments(32_001))
+	if err == nil || !strings.Contains(err.Error(), "base.md, tools.md take 8001 tokens") {
+		t.Errorf("one character more: error = %v, want one that names the files and their size", err)
+	}
+}
+
+func TestJournaledSegmentsMakeAnEqualRegistry(t *testing.T) {
+	r := embedded(t)
+	recorded, err := json.Marshal(r.Segments())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if journal.BlobHash(recorded) != r.Hash() {
+		t.Error("the hash is not that of the journaled form")
+	}
+	var segments []prompt.Segment
+	if err := json.Unmarshal(recorded, &segments); err != nil {
+		t.Fatal(err)
+	}
+	again, err := prompt.New(segments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Hash() != r.Hash() {
+		t.Error("the registry of the journaled segments has another hash")
+	}
+	if diff := cmp.Diff(compose(t, r, situation("code")), compose(t, again, situation("code"))); diff != "" {
+		t.Errorf("(-first +again):\n%s", diff)
+	}
+}
+
+func TestHashFollowsEveryFile(t *testing.T) {
+	seen := map[string]string{embedded(t).Hash(): "the embedded prompts"}
+	for name := range copyOf(t, prompts.FS) {
+		files := copyOf(t, prompts.FS)
+		files[name].Data = append(files[name].Data, "One more line."...)
+		r, err := prompt.Load(files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, taken := seen[r.Hash()]; taken {
+			t.Errorf("a change of %s gives the hash of %s", name, other)
+		}
+		seen[r.Hash()] = name
+	}
+}
+
+func TestRegistryIsNotChangedThroughItsSegments(t *testing.T) {
+	r := embedded(t)
+	segments := r.Segments()
+	segments[0].Content = "Changed."
+	segments[3].Conditions[0] = "always"
+	if diff := cmp.Diff(embedded(t).Segments(), r.Segments()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

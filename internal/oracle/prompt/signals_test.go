@@ -1,0 +1,133 @@
+package prompt_test
+
+import (
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/signal"
+	"sibyl/prompts"
+)
+
+// signalSections returns the body of each second-level heading of signals.md, and the headings in their order.
+func signalSections(t *testing.T) (bodies map[string]string, order []string) {
+	t.Helper()
+	data, err := fs.ReadFile(prompts.FS, "oracle/signals.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bodies = map[string]string{}
+	for _, section := range strings.Split(string(data), "\n## ")[1:] {
+		heading, body, _ := strings.Cut(section, "\n")
+		bodies[heading] = body
+		order = append(order, heading)
+	}
+	return bodies, order
+}
+
+func TestSignalInstructionsHoldTheFiveRequiredParts(t *testing.T) {
+	bodies, order := signalSections(t)
+	if diff := cmp.Diff([]string{"Format", "When to emit each signal", "Confidence", "Examples", "Anti-patterns"}, order); diff != "" {
+		t.Errorf("headings (-want +got):\n%s", diff)
+	}
+	for heading, wants := range map[string][]string{
+		"Format":        {`<signal type="need_turn">`, "</signal>", "<confidence>", "JSON array"},
+		"Confidence":    {"**0.3**", "**0.7**", "**0.9**"},
+		"Examples":      {"<example>"},
+		"Anti-patterns": {"Multiple signals", "inline signal", "code fence", "Invented", "always 0.9"},
+	} {
+		for _, want := range wants {
+			if !strings.Contains(bodies[heading], want) {
+				t.Errorf("%q lacks %q", heading, want)
+			}
+		}
+	}
+	for _, spec := range signal.Specs() {
+		if !strings.Contains(bodies["When to emit each signal"], ". `"+string(spec.Type)+"`: ") {
+			t.Errorf("there is no trigger for %s", spec.Type)
+		}
+	}
+}
+
+func TestSignalFieldTableIsThatOfTheParser(t *testing.T) {
+	kinds := map[signal.FieldKind]string{signal.Text: "text", signal.Int: "whole number", signal.List: "list"}
+	var want []string
+	for _, spec := range signal.Specs() {
+		var required, optional []string
+		for _, field := range spec.Fields {
+			cell := "`" + field.Name + "` " + kinds[field.Kind]
+			if field.Required {
+				required = append(required, cell)
+			} else {
+				optional = append(optional, cell)
+			}
+		}
+		want = append(want, fmt.Sprintf("| `%s` | %s | %s |", spec.Type, strings.Join(required, ", "), strings.Join(optional, ", ")))
+	}
+	bodies, _ := signalSections(t)
+	if diff := cmp.Diff(want, regexp.MustCompile("(?m)^\\| `.*$").FindAllString(bodies["Format"], -1)); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+}
+
+func TestEveryExampleIsAResponseThatEndsInItsOnlySignal(t *testing.T) {
+	bodies, _ := signalSections(t)
+	examples := regexp.MustCompile(`(?s)<example>\n(.*?)\n</example>`).FindAllStringSubmatch(bodies["Examples"], -1)
+	if len(examples) < len(signal.Specs()) {
+		t.Errorf("%d examples, want at least one for each type", len(examples))
+	}
+	for _, example := range examples {
+		text, end, found := strings.Cut(example[1], "\n\n<signal ")
+		if !found || text == "" || strings.Contains(end, "<signal") || !strings.HasSuffix(end, "\n</signal>") {
+			t.Errorf("no text, a blank line and one signal at the end:\n%s", example[1])
+		}
+		if strings.Contains(example[1], "```") {
+			t.Errorf("a fence in an example invites a signal in a fence:\n%s", example[1])
+		}
+	}
+}
+
+func TestSignalsShownAsRightParseInFullAndCoverAllTypes(t *testing.T) {
+	bodies, _ := signalSections(t)
+	covered := map[signal.Type]bool{}
+	confidences := map[float64]bool{}
+	for _, raw := range regexp.MustCompile(`(?s)<signal .*?</signal>`).FindAllString(bodies["Format"]+bodies["Examples"], -1) {
+		parsed, err := signal.Parse(raw)
+		if err != nil {
+			t.Errorf("%v in\n%s", err, raw)
+			continue
+		}
+		covered[parsed.Type] = true
+		confidences[parsed.Confidence] = true
+		written := strings.Count(raw, "</") - 2 // without signal and confidence
+		if len(parsed.Fields) != written {
+			t.Errorf("%d fields of %d were read in\n%s", len(parsed.Fields), written, raw)
+		}
+		for name := range parsed.Fields {
+			if !isField(parsed.Type, name) {
+				t.Errorf("%s has no field %q", parsed.Type, name)
+			}
+		}
+	}
+	if len(covered) != len(signal.Specs()) {
+		t.Errorf("the examples cover only %v", covered)
+	}
+	if len(confidences) < 4 {
+		t.Errorf("the examples teach the confidences %v: too much alike", confidences)
+	}
+}
+
+func isField(signalType signal.Type, name string) bool {
+	for _, spec := range signal.Specs() {
+		for _, field := range spec.Fields {
+			if spec.Type == signalType && field.Name == name {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,92 @@
+package prompt
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestTemplateIsFilledIn(t *testing.T) {
+	full := values{maxTurns: "30", tools: "- a\n- b", sources: "web"}
+	tests := []struct {
+		name   string
+		text   string
+		values values
+		want   string
+	}{
+		{"a text without variables", "Plain { text }} of one line.\n", full, "Plain { text }} of one line."},
+		{"a variable", "Maximum {{max_turns}} turns", full, "Maximum 30 turns"},
+		{"a variable with spaces", "{{ max_turns }}", full, "30"},
+		{"two variables side by side", "{{max_turns}}{{sources}}", full, "30web"},
+		{"a section whose value is there", "{{#tools}}Use:\n{{tools}}{{/tools}}", full, "Use:\n- a\n- b"},
+		{"a section whose value is not there", "a{{#tools}}Use:\n{{tools}}{{/tools}}b", values{}, "ab"},
+		{"a section for the missing value", "{{^tools}}None.{{/tools}}", values{}, "None."},
+		{"a section for the missing value that is there", "a{{^tools}}None.{{/tools}}", full, "a"},
+		{"tags on lines of their own", "a\n{{#tools}}\nb\n  {{/tools}}  \n{{^tools}}\nc\n{{/tools}}\nd", full, "a\nb\nd"},
+		{"tags within a line", "a {{#tools}}b{{/tools}} c\n", full, "a b c"},
+		{"two tags on one line", "{{#tools}}{{/tools}}\nb", full, "b"},
+		{"a value that looks like a variable", "{{sources}}", values{sources: "{{tools}}", tools: "x"}, "{{tools}}"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			parsed, err := parseTemplate("file.md", test.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := parsed.fill(test.values).text; got != test.want {
+				t.Errorf("filled = %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestWrongTemplateIsRefusedWithItsLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"\n\nMaximum {{turns}} turns": "file.md:3: unknown variable {{turns}}",
+		"{{date}}":                    "file.md:1: unknown variable {{date}}",
+		"{{}}":                        "file.md:1: unknown variable {{}}",
+		"{{{tools}}}":                 "file.md:1: unknown variable {{{tools}}",
+		"{{#skills}}{{/skills}}":      "file.md:1: unknown variable {{skills}}",
+		"a\n{{tools":                  "file.md:2: {{ without }}",
+		"a {{\ntools}}":               "file.md:1: {{ without }}",
+		"a\n{{#tools}}\nb":            "file.md:2: the section is never closed; add {{/tools}}",
+		"a\n{{/tools}}":               "file.md:2: {{/tools}} closes no open section",
+		"{{#tools}}{{/sources}}":      "file.md:1: {{/sources}} closes no open section",
+		"{{#tools}}\n{{^sources}}":    "file.md:2: a section inside another; close {{/tools}} first",
+	} {
+		if _, err := parseTemplate("file.md", text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error = %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestAnyTextWithoutTagsIsFilledInAsItself(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.ReplaceAll(rapid.String().Draw(t, "text"), "{{", "{")
+		parsed, err := parseTemplate("file.md", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := parsed.fill(values{}).text; got != strings.TrimSpace(text) {
+			t.Fatalf("filled = %q", got)
+		}
+	})
+}
+
+func TestNoAcceptedTemplateLeavesATagInThePrompt(t *testing.T) {
+	fragment := rapid.SampledFrom([]string{"{{", "}}", "{", "}", "#", "^", "/", "tools", "sources", "max_turns", " ", "\n", "word",
+		"{{tools}}", "{{#tools}}", "{{^tools}}", "{{/tools}}", "{{max_turns}}"})
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(fragment, 0, 20).Draw(t, "fragments"), "")
+		parsed, err := parseTemplate("file.md", text)
+		if err != nil {
+			return
+		}
+		for _, v := range []values{{}, {maxTurns: "3", tools: "t", sources: "s"}} {
+			if got := parsed.fill(v).text; strings.Contains(got, "{{") {
+				t.Fatalf("%q is filled in as %q", text, got)
+			}
+		}
+	})
+}
