@@ -1,0 +1,82 @@
+// Package code lets an assistant search and read the files of one folder, its root.
+//
+// Guarantees:
+//   - Confinement: every path is resolved below the root, component by component, through os.Root. Symbolic links are
+//     never followed, and only regular files are opened, without blocking. Version control data, files that usually hold
+//     secrets and files that a .gitignore excludes are never read.
+//   - Nothing is written, nothing is cached: each call sees the folder as it is.
+//   - Equal folders give equal results: order never depends on scheduling or on the file system.
+//   - A call runs on at most GOMAXPROCS goroutines, holds one file of at most 2 MB per goroutine, and stops soon after its
+//     context ends.
+//   - Text that comes from a file is valid UTF-8 without control characters; lines and results are bounded.
+package code
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"sibyl/internal/tool"
+)
+
+// Root is one folder that the tools work on. It is safe for concurrent use.
+type Root struct {
+	root *os.Root
+	name string
+}
+
+// Open opens dir for reading. The error is a *tool.Error: NotFound when dir is missing or no folder.
+func Open(dir string) (*Root, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, tool.Errorf(tool.Failed, "", "the folder %q cannot be located: %w", dir, err)
+	}
+	info, err := os.Stat(abs)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, tool.Errorf(tool.NotFound, "check the spelling, or create the folder", "the folder %q does not exist", dir)
+	case err != nil:
+		return nil, tool.Errorf(tool.Failed, "", "the folder %q cannot be opened: %w", dir, bare(err))
+	case !info.IsDir():
+		return nil, tool.Errorf(tool.NotFound, "name the folder that holds it", "%q is not a folder", dir)
+	}
+	root, err := os.OpenRoot(abs)
+	if err != nil {
+		return nil, tool.Errorf(tool.Failed, "", "the folder %q cannot be opened: %w", dir, bare(err))
+	}
+	return &Root{root: root, name: filepath.Base(abs)}, nil
+}
+
+// Name is the folder's own name, for display.
+func (r *Root) Name() string { return r.name }
+
+// Close releases the folder. Calls made afterwards fail.
+func (r *Root) Close() error { return r.root.Close() }
+
+// Tools returns code_search, code_definition, code_read and repo_map over the root.
+func (r *Root) Tools() []tool.Tool {
+	return []tool.Tool{r.searchTool(), r.definitionTool(), r.readTool(), r.mapTool()}
+}
+
+// bare strips the path from a file error: paths of the machine are no business of a model.
+func bare(err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err
+	}
+	return err
+}
+
+// ended turns the end of a context into a tool error; nil while it goes on.
+func ended(ctx context.Context) error {
+	switch err := ctx.Err(); {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return tool.Errorf(tool.Timeout, "restrict the call with path", "time ran out: %w", err)
+	default:
+		return &tool.Error{Kind: tool.Failed, Message: fmt.Sprintf("stopped: %v", err), Err: err}
+	}
+}

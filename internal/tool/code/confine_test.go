@@ -1,0 +1,252 @@
+package code
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sibyl/internal/tool"
+)
+
+const canary = "canary-7c1f"
+
+// attackedRoot is a folder with a secret beside it and links of all sorts in it.
+func attackedRoot(t *testing.T) *Root {
+	t.Helper()
+	top := t.TempDir()
+	write(t, filepath.Join(top, "outside", "secret.txt"), canary)
+	dir := filepath.Join(top, "root")
+	write(t, filepath.Join(dir, "src", "main.go"), "package main\n")
+	write(t, filepath.Join(dir, ".env"), canary)
+	write(t, filepath.Join(dir, ".git", "config"), canary)
+	for name, target := range map[string]string{
+		"out-relative": "../outside/secret.txt",
+		"out-absolute": filepath.Join(top, "outside", "secret.txt"),
+		"out-folder":   "../outside",
+		"to-env":       ".env",
+		"to-git":       ".git",
+		"to-proc":      "/proc/self/environ",
+		"to-itself":    "to-itself",
+		"src/up":       "..",
+		"dangling":     "nowhere",
+	} {
+		if err := os.Symlink(target, filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return open(t, dir)
+}
+
+func TestNoPathLeadsOutOfTheRootOrToASecret(t *testing.T) {
+	r := attackedRoot(t)
+	for path, want := range map[string]tool.Kind{
+		"../outside/secret.txt":        tool.Denied,
+		"src/../../outside/secret.txt": tool.Denied,
+		"..":                           tool.Denied,
+		"/etc/passwd":                  tool.Denied,
+		"/proc/self/environ":           tool.Denied,
+		`\\server\share\x`:             tool.Denied,
+		`C:\Windows\win.ini`:           tool.Denied,
+		"out-relative":                 tool.Denied,
+		"out-absolute":                 tool.Denied,
+		"out-folder/secret.txt":        tool.Denied,
+		"to-env":                       tool.Denied,
+		"to-git/config":                tool.Denied,
+		"to-proc":                      tool.Denied,
+		"to-itself":                    tool.Denied,
+		"src/up/.env":                  tool.Denied,
+		"dangling":                     tool.Denied,
+		".env":                         tool.Denied,
+		".git/config":                  tool.Denied,
+		"src/../.git/config":           tool.Denied,
+		"src/main.go\x00.png":          tool.InvalidArgs,
+		"src/main.go\nforged line":     tool.InvalidArgs,
+		"src/main.go/x":                tool.NotFound,
+		"src/missing.go":               tool.NotFound,
+	} {
+		for _, name := range []string{"code_read", "code_search", "repo_map"} {
+			args := map[string]any{"path": path}
+			if name == "code_search" {
+				args["query"] = "canary"
+			}
+			res, err := call(t, r, name, string(encodeData(args)))
+			if got := kind(err); got != want {
+				t.Errorf("%s %q: %v (%s), want %s", name, path, err, got, want)
+			}
+			if err != nil && (strings.Contains(err.Error(), canary) || strings.Contains(err.Error(), os.TempDir())) {
+				t.Errorf("%s %q: the error tells too much: %v", name, path, err)
+			}
+			if strings.Contains(res.Text+string(res.Data), canary) {
+				t.Errorf("%s %q gave the secret away", name, path)
+			}
+		}
+	}
+}
+
+func TestSearchAndMapFollowNoLink(t *testing.T) {
+	r := attackedRoot(t)
+	d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: canary + " main"})
+	if strings.Contains(res.Text, canary+"\n") || d.Files != 1 {
+		t.Errorf("searched %d files, want src/main.go alone: %s", d.Files, res.Text)
+	}
+	if d.Skipped.Links != 9 || d.Skipped.Secret != 1 {
+		t.Errorf("skipped %+v, want 9 links and 1 secret", d.Skipped)
+	}
+	m, _ := data[MapData](t, r, "repo_map", MapArgs{})
+	if m.Files != 1 {
+		t.Errorf("mapped %d files, want 1", m.Files)
+	}
+}
+
+func TestLinkIsRefusedWithTheNameOfItsTarget(t *testing.T) {
+	r, dir := tree(t, map[string]string{"docs/guide.md": "# Guide\n"})
+	if err := os.Symlink("docs/guide.md", filepath.Join(dir, "README.md")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := call(t, r, "code_read", `{"path":"README.md"}`)
+	if kind(err) != tool.Denied || !strings.Contains(err.Error(), "docs/guide.md") {
+		t.Errorf("got %v, want a refusal that names docs/guide.md", err)
+	}
+}
+
+// TestLinkSwappedInBetweenLookAndOpenIsRefused plays the race at its worst moment.
+func TestLinkSwappedInBetweenLookAndOpenIsRefused(t *testing.T) {
+	r, dir := tree(t, map[string]string{"a.txt": "harmless", ".env": canary, "d/x": "", "secret/x": canary})
+	seenFile, err := r.root.Lstat("a.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seenFolder, err := r.root.Lstat("d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, target := range map[string]string{"a.txt": ".env", "d": "secret"} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if f, _, err := openRegular(r.root, "a.txt", seenFile); err == nil {
+		_ = f.Close()
+		t.Error("a file swapped for a link was opened")
+	}
+	if d, err := openFolder(r.root, seenFolder); err == nil {
+		_ = d.Close()
+		t.Error("a folder swapped for a link was opened")
+	}
+}
+
+func TestReadNeverSeesThroughALinkThatComesAndGoes(t *testing.T) {
+	r, dir := tree(t, map[string]string{"a/f": "harmless", "b/f": canary})
+	if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("b/\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	real, link := filepath.Join(dir, "real"), filepath.Join(dir, "link")
+	if err := os.Symlink("b", link); err != nil {
+		t.Fatal(err)
+	}
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		at := filepath.Join(dir, "a")
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				_ = os.Rename(at, real)
+				_ = os.Rename(link, at)
+				_ = os.Rename(at, link)
+				_ = os.Rename(real, at)
+			}
+		}
+	}()
+	for range 200 {
+		if res, err := call(t, r, "code_read", `{"path":"a/f"}`); err == nil && strings.Contains(res.Text, canary) {
+			t.Error("read through the link")
+			break
+		}
+	}
+	close(stop)
+	<-done
+}
+
+func TestSecretFilesAreClosedHoweverTheyAreSpelt(t *testing.T) {
+	closed := []string{
+		".env", ".ENV", ".env.production", ".Env.Local", ".env.", ".env ", ".env::$DATA", "server.pem", "SERVER.PEM", "tls.key",
+		"id_rsa", "ID_RSA", "id_ed25519", ".netrc", ".npmrc", "credentials", "credentials.json", "secrets.yaml", "secrets-prod.yml",
+		"service-account.json", "prod.tfvars", "terraform.tfstate", "wallet.kdbx", "store.p12", ".htpasswd", ".git-credentials",
+	}
+	for _, name := range closed {
+		if secretReason(name, false) == "" {
+			t.Errorf("%q may be read", name)
+		}
+	}
+	for _, name := range []string{
+		".env.example", ".env.local.sample", "credentials.go", "secrets_test.py", "id_rsa.pub", "key.go", "secretary.txt", "env", "keys.md",
+	} {
+		if why := secretReason(name, false); why != "" {
+			t.Errorf("%q is closed: %s", name, why)
+		}
+	}
+	for _, name := range []string{".git", ".GIT", ".git.", ".ssh", ".aws"} {
+		if secretReason(name, true) == "" {
+			t.Errorf("the folder %q may be entered", name)
+		}
+	}
+	if secretReason("credentials", true) != "" {
+		t.Error("a source folder called credentials is closed")
+	}
+}
+
+func TestIgnoredFileIsDeniedByNameToo(t *testing.T) {
+	r, _ := tree(t, map[string]string{
+		".gitignore": "build/\n*.log\n", "build/out.go": "package out", "sub/.gitignore": "!keep.log\n/own.txt\n",
+		"sub/keep.log": "kept", "sub/a.log": "x", "sub/own.txt": "x", "own.txt": "free",
+	})
+	for path, want := range map[string]tool.Kind{
+		"build/out.go": tool.Denied, "build": tool.Denied, "sub/a.log": tool.Denied, "sub/own.txt": tool.Denied, "sub/keep.log": "", "own.txt": "",
+	} {
+		if _, err := call(t, r, "code_read", string(encodeData(ReadArgs{Path: path}))); kind(err) != want {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
+	}
+}
+
+func TestOpenSaysWhatIsWrongWithTheFolder(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "file"), "")
+	for path, want := range map[string]string{
+		filepath.Join(dir, "missing"): "does not exist",
+		filepath.Join(dir, "file"):    "is not a folder",
+	} {
+		if _, err := Open(path); kind(err) != tool.NotFound || !strings.Contains(err.Error(), want) {
+			t.Errorf("Open(%q): %v, want %q", path, err, want)
+		}
+	}
+	if r := open(t, dir); r.Name() != filepath.Base(dir) {
+		t.Errorf("Name is %q", r.Name())
+	}
+}
+
+func TestCallsAfterCloseFail(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a.go"), "package a\n")
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, args := range map[string]string{
+		"code_read": `{"path":"a.go"}`, "code_search": `{"query":"alpha"}`, "code_definition": `{"symbol":"a"}`, "repo_map": `{}`,
+	} {
+		if _, err := call(t, r, name, args); kind(err) != tool.Failed {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package code
+
+import (
+	"bytes"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// What a file is lowers its rank: an answer rarely lies in a test, in generated code or in somebody else's.
+const (
+	testRank      = 0.5
+	vendoredRank  = 0.4
+	dataRank      = 0.3 // testdata, fixtures, minified code
+	generatedRank = 0.4
+	exampleRank   = 0.7
+	proseRank     = 0.8
+	plainRank     = 0.6 // no language that we know
+)
+
+var folderRanks = map[string]float64{
+	"test": testRank, "tests": testRank, "__tests__": testRank, "spec": testRank, "specs": testRank, "e2e": testRank,
+	"testdata": dataRank, "fixtures": dataRank, "__snapshots__": dataRank, "golden": dataRank, "dist": dataRank,
+	"vendor": vendoredRank, "node_modules": vendoredRank, "third_party": vendoredRank, "thirdparty": vendoredRank,
+	"external": vendoredRank,
+	"examples": exampleRank, "example": exampleRank, "samples": exampleRank, "bench": exampleRank, "benchmarks": exampleRank,
+}
+
+var testName = regexp.MustCompile(`(?i)(_test|_tests|_spec|\.test|\.spec|-test)\.[a-z]+$|^test_|^conftest\.py$` +
+	`|(Test|Tests|Spec)\.(java|kt|cs|scala|swift|php)$`)
+
+// rankOfPath says by its name how likely a file is to hold an answer, 0 to 1. With tests, the question is about tests.
+func rankOfPath(at string, tests bool) float64 {
+	rank := 1.0
+	dir, name := path.Split(at)
+	for part := range strings.SplitSeq(strings.TrimSuffix(dir, "/"), "/") {
+		if r, ok := folderRanks[part]; ok && !(tests && r == testRank) {
+			rank = min(rank, r)
+		}
+	}
+	if !tests && testName.MatchString(name) {
+		rank = min(rank, testRank)
+	}
+	switch l := languageOf(at, nil); {
+	case strings.Contains(name, ".min."):
+		rank = min(rank, dataRank)
+	case strings.HasSuffix(name, ".pb.go"), strings.HasPrefix(name, "zz_generated"), strings.HasSuffix(name, ".lock"):
+		rank *= generatedRank
+	case l.name == "Assembly":
+		rank *= exampleRank
+	case l == unknownLanguage:
+		rank *= plainRank
+	case len(l.rules) == 0:
+		rank *= proseRank
+	}
+	return rank
+}
+
+var generatedMark = regexp.MustCompile(`(?mi)^\W{0,4}\s*(code generated\b.*|@generated\b.*|.*\bdo not edit\b.*)$`)
+
+// rankOfContent lowers files that say they are generated and those with lines that no person writes.
+func rankOfContent(content []byte) float64 {
+	head := content[:min(len(content), 2<<10)]
+	switch {
+	case generatedMark.Match(head):
+		return generatedRank
+	case len(content) > 5000 && len(content)/(bytes.Count(content, []byte("\n"))+1) > 300:
+		return dataRank
+	}
+	return 1
+}

@@ -1,0 +1,258 @@
+package code
+
+import (
+	"bytes"
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// definition is a named part of a file. Lines count from 1; doc <= line <= end.
+type definition struct {
+	name      string
+	container string // the type, class or module it belongs to; "" at the top
+	kind      string // func, method, type, field, const, ...
+	doc       int    // first line of the comment and the attributes above it, line if there are none
+	line      int    // where its name stands
+	end       int
+	member    bool // a part of another definition's text: a field, one constant of a group
+}
+
+// symbol is the name as people write it: Container.name.
+func (d *definition) symbol() string {
+	if d.container == "" {
+		return d.name
+	}
+	return d.container + "." + d.name
+}
+
+// source is one file split into lines.
+type source struct {
+	path  string
+	text  []byte
+	lang  *language
+	lines []int // where each line begins
+}
+
+func newSource(at string, text []byte) *source {
+	s := &source{path: at, text: text, lang: languageOf(at, text)}
+	s.lines = make([]int, 0, len(text)/32+1)
+	for start := 0; start < len(text); {
+		s.lines = append(s.lines, start)
+		i := bytes.IndexByte(text[start:], '\n')
+		if i < 0 {
+			break
+		}
+		start += i + 1
+	}
+	return s
+}
+
+// line gives the text of line n, which counts from 1, without its end.
+func (s *source) line(n int) []byte {
+	if n < 1 || n > len(s.lines) {
+		return nil
+	}
+	end := len(s.text)
+	if n < len(s.lines) {
+		end = s.lines[n]
+	}
+	return bytes.TrimRight(s.text[s.lines[n-1]:end], "\r\n")
+}
+
+// lineAt gives the number of the line that holds an offset.
+func (s *source) lineAt(offset int) int {
+	i, exact := slices.BinarySearch(s.lines, offset)
+	if exact {
+		return i + 1
+	}
+	return i
+}
+
+// outline finds the definitions of a file, by line.
+func outline(s *source) []definition {
+	var defs []definition
+	switch s.lang.name {
+	case "Go":
+		defs = outlineGo(s)
+	case "Markdown":
+		defs = outlineMarkdown(s)
+	}
+	if defs == nil {
+		defs = outlineByRules(s)
+	}
+	slices.SortStableFunc(defs, func(a, b definition) int {
+		return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(b.end, a.end))
+	})
+	return defs
+}
+
+// outlineByRules goes by the lines that the language's rules match, and by indentation for where a definition ends.
+func outlineByRules(s *source) []definition {
+	var defs []definition
+	for n := 1; n <= len(s.lines); n++ {
+		line := s.line(n)
+		if len(line) > maxLine || isComment(s.lang, line) {
+			continue
+		}
+		kind, name := matchRules(s.lang.rules, line)
+		if name == "" {
+			continue
+		}
+		defs = append(defs, definition{name: name, kind: kind, doc: s.docStart(n), line: n, end: s.blockEnd(n)})
+	}
+	nest(s, defs)
+	return defs
+}
+
+func matchRules(rules []rule, line []byte) (kind, name string) {
+	for _, r := range rules {
+		if !bytes.Contains(line, []byte(r.need)) {
+			continue
+		}
+		m := r.re.FindSubmatch(line)
+		if m == nil {
+			continue
+		}
+		if name := string(m[len(m)-1]); name != "" && !notNames[name] && !startsWithControl(line) {
+			return r.kind, name
+		}
+	}
+	return "", ""
+}
+
+var firstWord = regexp.MustCompile(`^[\s}]*(\w+)`)
+
+// startsWithControl tells "else if (x) {" and "return f(" from a definition.
+func startsWithControl(line []byte) bool {
+	m := firstWord.FindSubmatch(line)
+	return m != nil && notNames[string(m[1])] && string(m[1]) != "function"
+}
+
+func isComment(l *language, line []byte) bool {
+	trimmed := bytes.TrimLeft(line, " \t")
+	return slices.ContainsFunc(l.comments, func(prefix string) bool {
+		return bytes.HasPrefix(trimmed, []byte(prefix)) && prefix != "@" && prefix != "["
+	})
+}
+
+// docStart gives the first line of the comment and the attributes right above line n.
+func (s *source) docStart(n int) int {
+	for n > 1 {
+		above := bytes.TrimLeft(s.line(n-1), " \t")
+		if !slices.ContainsFunc(s.lang.comments, func(p string) bool { return bytes.HasPrefix(above, []byte(p)) }) {
+			return n
+		}
+		n--
+	}
+	return n
+}
+
+// blockEnd gives the last line of the block that begins at line n: all that is indented deeper, with the bracket or
+// the "end" that closes it.
+func (s *source) blockEnd(n int) int {
+	own := indent(s.line(n))
+	end := n
+	for i := n + 1; i <= len(s.lines); i++ {
+		line := s.line(i)
+		trimmed := bytes.TrimSpace(line)
+		switch {
+		case len(trimmed) == 0:
+			continue
+		case indent(line) > own:
+			end = i
+		case indent(line) == own && opens(trimmed) && end < n+8:
+			end = i // the opening brace of a block, on its own line
+		case indent(line) == own && closes(trimmed):
+			return i
+		default:
+			return end
+		}
+	}
+	return end
+}
+
+func indent(line []byte) int {
+	n := 0
+	for _, c := range line {
+		switch c {
+		case ' ':
+			n++
+		case '\t':
+			n += 4
+		default:
+			return n
+		}
+	}
+	return n
+}
+
+func opens(trimmed []byte) bool {
+	return trimmed[0] == '{' || bytes.HasPrefix(trimmed, []byte("begin")) || bytes.HasPrefix(trimmed, []byte("where"))
+}
+
+func closes(trimmed []byte) bool {
+	word, _, _ := bytes.Cut(trimmed, []byte(" "))
+	return strings.IndexByte("})]", trimmed[0]) >= 0 || string(word) == "end"
+}
+
+// nest gives each definition the innermost one around it as its container.
+func nest(s *source, defs []definition) {
+	var open []int // the definitions around the current line, the outermost first
+	for i := range defs {
+		deep := indent(s.line(defs[i].line))
+		for len(open) > 0 {
+			last := &defs[open[len(open)-1]]
+			if last.end >= defs[i].end && indent(s.line(last.line)) < deep {
+				defs[i].container = last.name
+				break
+			}
+			open = open[:len(open)-1]
+		}
+		open = append(open, i)
+	}
+}
+
+var heading = regexp.MustCompile(`^(#{1,6})\s+(.+?)\s*#*\s*$`)
+
+// outlineMarkdown makes a definition of each section. A # in a fenced block is no heading.
+func outlineMarkdown(s *source) []definition {
+	defs := []definition{}
+	var open []section // the outermost first
+	fence := ""
+	for n := 1; n <= len(s.lines); n++ {
+		line := string(s.line(n))
+		trimmed := strings.TrimLeft(line, " ")
+		if fence != "" {
+			if strings.HasPrefix(trimmed, fence) {
+				fence = ""
+			}
+			continue
+		}
+		if strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") {
+			fence = trimmed[:3]
+			continue
+		}
+		if m := heading.FindStringSubmatch(line); m != nil {
+			level := len(m[1])
+			open = closeSections(defs, open, level, n-1)
+			open = append(open, section{def: len(defs), level: level})
+			defs = append(defs, definition{name: printable(m[2], maxShort), kind: "section", doc: n, line: n})
+		}
+	}
+	closeSections(defs, open, 1, len(s.lines))
+	return defs
+}
+
+// section is a heading whose end is not yet known.
+type section struct{ def, level int }
+
+// closeSections ends the open sections that a heading of that level does not belong to, and gives the others.
+func closeSections(defs []definition, open []section, level, end int) []section {
+	for len(open) > 0 && open[len(open)-1].level >= level {
+		defs[open[len(open)-1].def].end = end
+		open = open[:len(open)-1]
+	}
+	return open
+}

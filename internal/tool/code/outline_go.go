@@ -1,0 +1,133 @@
+package code
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+)
+
+// goOutline collects the definitions of a Go file.
+type goOutline struct {
+	file *token.File
+	defs []definition
+}
+
+// outlineGo goes by the syntax tree. It gives nil for a file too broken to have one.
+func outlineGo(s *source) []definition {
+	fset := token.NewFileSet()
+	tree, err := parser.ParseFile(fset, "", s.text, parser.ParseComments|parser.SkipObjectResolution)
+	if tree == nil || err != nil && len(tree.Decls) == 0 {
+		return nil
+	}
+	o := &goOutline{file: fset.File(tree.FileStart), defs: []definition{}}
+	if o.file == nil || !tree.Package.IsValid() {
+		return nil
+	}
+	if tree.Doc != nil {
+		o.add(definition{name: tree.Name.Name, kind: "package"}, tree.Doc, tree.Package, tree.Name.End())
+	}
+	for _, decl := range tree.Decls {
+		switch d := decl.(type) {
+		case *ast.FuncDecl:
+			o.function(d)
+		case *ast.GenDecl:
+			o.general(d)
+		}
+	}
+	return o.defs
+}
+
+func (o *goOutline) line(p token.Pos) int { return o.file.PositionFor(p, false).Line }
+
+// add completes a definition with its lines. from is where the name stands.
+func (o *goOutline) add(d definition, doc *ast.CommentGroup, from, to token.Pos) {
+	d.line, d.end = o.line(from), o.line(to)
+	d.doc = d.line
+	if doc != nil {
+		d.doc = o.line(doc.Pos())
+	}
+	o.defs = append(o.defs, d)
+}
+
+func (o *goOutline) function(d *ast.FuncDecl) {
+	def := definition{name: d.Name.Name, kind: "func"}
+	if d.Recv != nil && len(d.Recv.List) > 0 {
+		def.kind, def.container = "method", receiver(d.Recv.List[0].Type)
+	}
+	o.add(def, d.Doc, d.Pos(), d.End()-1)
+}
+
+func receiver(e ast.Expr) string {
+	for {
+		switch t := e.(type) {
+		case *ast.StarExpr:
+			e = t.X
+		case *ast.ParenExpr:
+			e = t.X
+		case *ast.IndexExpr:
+			e = t.X
+		case *ast.IndexListExpr:
+			e = t.X
+		case *ast.Ident:
+			return t.Name
+		default:
+			return ""
+		}
+	}
+}
+
+func (o *goOutline) general(d *ast.GenDecl) {
+	if d.Tok == token.IMPORT || len(d.Specs) == 0 {
+		return
+	}
+	grouped := d.Lparen.IsValid()
+	if grouped && d.Tok != token.TYPE {
+		o.add(definition{name: specNames(d.Specs[0])[0].Name, kind: d.Tok.String() + " group"}, d.Doc, d.Pos(), d.End()-1)
+	}
+	for _, spec := range d.Specs {
+		switch sp := spec.(type) {
+		case *ast.TypeSpec:
+			doc, from, to := sp.Doc, sp.Pos(), sp.End()-1
+			if !grouped {
+				doc, from, to = d.Doc, d.Pos(), d.End()-1
+			}
+			o.add(definition{name: sp.Name.Name, kind: "type"}, doc, from, to)
+			o.members(sp)
+		case *ast.ValueSpec:
+			doc := sp.Doc
+			if !grouped {
+				doc = d.Doc
+			}
+			for _, name := range sp.Names {
+				o.add(definition{name: name.Name, kind: d.Tok.String(), member: grouped}, doc, name.Pos(), sp.End()-1)
+			}
+		}
+	}
+}
+
+func specNames(s ast.Spec) []*ast.Ident {
+	if v, ok := s.(*ast.ValueSpec); ok && len(v.Names) > 0 {
+		return v.Names
+	}
+	return []*ast.Ident{{Name: "_"}}
+}
+
+// members adds the fields of a struct and the methods of an interface.
+func (o *goOutline) members(spec *ast.TypeSpec) {
+	var fields *ast.FieldList
+	kind := "field"
+	switch t := spec.Type.(type) {
+	case *ast.StructType:
+		fields = t.Fields
+	case *ast.InterfaceType:
+		fields, kind = t.Methods, "method"
+	}
+	if fields == nil {
+		return
+	}
+	for _, f := range fields.List {
+		for _, name := range f.Names {
+			o.add(definition{name: name.Name, container: spec.Name.Name, kind: kind, member: true}, f.Doc, name.Pos(), f.End()-1)
+		}
+	}
+}

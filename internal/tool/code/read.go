@@ -1,0 +1,227 @@
+package code
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"sibyl/internal/tool"
+)
+
+const (
+	maxShown    = 400       // lines of one read
+	aroundLines = 40        // lines shown on either side of the one asked for
+	maxRead     = 256 << 20 // bytes of a file that is read at all: its hash needs all of it
+	readChunk   = 64 << 10
+	readReserve = 1 << 10 // bytes of tool.MaxText kept for what is said about the lines
+)
+
+// ReadArgs are the arguments of code_read.
+type ReadArgs struct {
+	Path   string `json:"path" jsonschema:"the file, relative to the folder"`
+	Start  int    `json:"start,omitempty" jsonschema:"first line, counted from 1; the beginning if left out"`
+	End    int    `json:"end,omitempty" jsonschema:"last line; at most 400 lines are shown"`
+	Around int    `json:"around,omitempty" jsonschema:"instead of start and end: this line with 40 lines on either side"`
+}
+
+// ReadData is the structured result of code_read. Lines[0] is line Start.
+type ReadData struct {
+	Path  string   `json:"path"`
+	Start int      `json:"start"`
+	End   int      `json:"end"`
+	Lines []string `json:"lines"`
+	Total int      `json:"total"` // lines in the file
+	Hash  string   `json:"hash"`  // of the whole file, as in tool.Ref
+}
+
+func (r *Root) readTool() tool.Tool {
+	return newTyped(tool.Spec{
+		Name: "code_read",
+		Description: "Reads lines of one file, numbered, up to 400 at a time. Use it to open what code_search found: only what was " +
+			"read can be cited.",
+	}, r.read)
+}
+
+func (r *Root) read(ctx context.Context, args ReadArgs) (tool.Result, error) {
+	w, err := newWindow(args)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	clean, err := cleanPath(args.Path)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	at, err := r.locate(clean)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	defer at.close()
+	if at.info.IsDir() {
+		return tool.Result{}, tool.Errorf(tool.InvalidArgs, "name a file in it; repo_map shows what there is", "%s is a folder", clean)
+	}
+	if at.info.Size() > maxRead {
+		return tool.Result{}, tool.Errorf(tool.TooLarge, "files of up to 256 MB are read", "%s has %d MB", clean, at.info.Size()>>20)
+	}
+	f, _, err := openRegular(at.parent, at.info.Name(), at.info)
+	if err != nil {
+		return tool.Result{}, ioError(clean, err)
+	}
+	defer func() { _ = f.Close() }() // opened for reading only
+	if err := w.readFrom(ctx, f); err != nil {
+		return tool.Result{}, readError(clean, err)
+	}
+	if asked := max(w.from, args.Around); asked > max(w.total, 1) {
+		hint := fmt.Sprintf("the last line is %d", w.total)
+		return tool.Result{}, tool.Errorf(tool.InvalidArgs, hint, "%s has no line %d", clean, asked)
+	}
+	return w.result(clean), nil
+}
+
+// newWindow turns the arguments into the lines wanted.
+func newWindow(args ReadArgs) (*window, error) {
+	const hint = "lines count from 1; give start and end, or around"
+	switch {
+	case args.Path == "":
+		return nil, tool.Errorf(tool.InvalidArgs, "name a file, such as src/main.go", "path is missing")
+	case args.Start < 0, args.End < 0, args.Around < 0:
+		return nil, tool.Errorf(tool.InvalidArgs, hint, "a line number is negative")
+	case args.Around > 0 && (args.Start > 0 || args.End > 0):
+		return nil, tool.Errorf(tool.InvalidArgs, hint, "around cannot be combined with start or end")
+	case args.End > 0 && args.End < args.Start:
+		return nil, tool.Errorf(tool.InvalidArgs, hint, "the end, line %d, is before the start, line %d", args.End, args.Start)
+	}
+	w := &window{from: max(1, args.Start), asked: args.End}
+	switch {
+	case args.Around > 0:
+		w.from, w.asked = max(1, args.Around-aroundLines), args.Around+aroundLines
+	case args.End == 0:
+		w.asked = math.MaxInt
+	}
+	w.to = min(w.asked, w.from+maxShown-1)
+	return w, nil
+}
+
+func readError(at string, err error) error {
+	if _, ok := errors.AsType[*tool.Error](err); ok {
+		return err
+	}
+	return ioError(at, err)
+}
+
+// window keeps the wanted lines of a file that streams by, counts all lines and hashes all bytes.
+type window struct {
+	from, to int // what may be shown of it
+	asked    int // the last line the caller wants, math.MaxInt for all
+
+	lines []string
+	total int
+	full  bool // the lines wanted are more than a result may hold
+	hash  string
+
+	size    int
+	current []byte // the beginning of the line that is being read
+	skipped int    // bytes of it beyond maxLine
+	open    bool   // a line has begun that no newline has ended
+}
+
+func (w *window) readFrom(ctx context.Context, src io.Reader) error {
+	sum := sha256.New()
+	chunk := make([]byte, readChunk)
+	for read := 0; ; {
+		if err := ended(ctx); err != nil {
+			return err
+		}
+		n, err := io.ReadFull(src, chunk)
+		if read == 0 && isBinary(chunk[:n]) {
+			return tool.Errorf(tool.Failed, "only text can be read", "the file is binary")
+		}
+		if read += n; read > maxRead {
+			return tool.Errorf(tool.TooLarge, "files of up to 256 MB are read", "the file grew while it was read")
+		}
+		sum.Write(chunk[:n])
+		w.take(chunk[:n])
+		if isEOF(err) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if w.open {
+		w.endLine()
+	}
+	w.hash = "sha256:" + hex.EncodeToString(sum.Sum(nil))
+	return nil
+}
+
+// take cuts a chunk into lines.
+func (w *window) take(chunk []byte) {
+	for len(chunk) > 0 {
+		i := bytes.IndexByte(chunk, '\n')
+		if i < 0 {
+			w.keep(chunk)
+			w.open = true
+			return
+		}
+		w.keep(chunk[:i])
+		w.endLine()
+		chunk = chunk[i+1:]
+	}
+}
+
+// keep adds a piece to the current line, as far as it is wanted.
+func (w *window) keep(piece []byte) {
+	if line := w.total + 1; line < w.from || line > w.to || w.full {
+		return
+	}
+	room := min(maxLine+utf8.UTFMax-len(w.current), len(piece)) // a little more: the cut goes between characters
+	w.current = append(w.current, piece[:room]...)
+	w.skipped += len(piece) - room
+}
+
+func (w *window) endLine() {
+	w.total++
+	w.open = false
+	if w.total < w.from || w.total > w.to || w.full {
+		return
+	}
+	line := printableCut(string(w.current), maxLine, w.skipped)
+	w.current, w.skipped = w.current[:0], 0
+	if w.size += len(line) + len("1234567| \n"); w.size > tool.MaxText-readReserve {
+		w.full = true
+		return
+	}
+	w.lines = append(w.lines, line)
+}
+
+func (w *window) result(at string) tool.Result {
+	data := ReadData{Path: at, Lines: []string{}, Total: w.total, Hash: w.hash}
+	ref := tool.Ref{Source: tool.Code, Path: at, Hash: w.hash, Opened: true}
+	if len(w.lines) == 0 {
+		return tool.Result{Text: at + " is empty.\n", Refs: []tool.Ref{ref}, Items: 1, Data: encodeData(data)}
+	}
+	data.Start, data.End, data.Lines = w.from, w.from+len(w.lines)-1, w.lines
+	ref.Start, ref.End = data.Start, data.End
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, lines %d-%d of %d\n", at, data.Start, data.End, data.Total)
+	writeNumbered(&b, data.Start, data.Lines)
+	if data.End < w.total {
+		fmt.Fprintf(&b, "(%s more; go on with start %d)\n", plural(w.total-data.End, "line"), data.End+1)
+	}
+	cut := data.End < min(w.asked, w.total)
+	return tool.Result{Text: b.String(), Refs: []tool.Ref{ref}, Items: 1, Truncated: cut, Data: encodeData(data)}
+}
+
+func writeNumbered(b *strings.Builder, start int, lines []string) {
+	width := max(4, len(fmt.Sprint(start+len(lines)-1)))
+	for i, line := range lines {
+		fmt.Fprintf(b, "%*d| %s\n", width, start+i, line)
+	}
+}

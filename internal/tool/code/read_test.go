@@ -1,0 +1,202 @@
+package code
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/tool"
+)
+
+func numbered(from, to int) string {
+	var b strings.Builder
+	for i := from; i <= to; i++ {
+		fmt.Fprintf(&b, "line %d\n", i)
+	}
+	return b.String()
+}
+
+func TestReadShowsTheLinesAskedFor(t *testing.T) {
+	r, _ := tree(t, map[string]string{"f.txt": numbered(1, 1000), "one": "only", "empty": "", "crlf": "a\r\nb\r\n", "blank": "\n\n"})
+	for _, c := range []struct {
+		name       string
+		args       ReadArgs
+		start, end int
+		total      int
+		first      string
+		truncated  bool
+	}{
+		{"range", ReadArgs{Path: "f.txt", Start: 10, End: 12}, 10, 12, 1000, "line 10", false},
+		{"one line", ReadArgs{Path: "f.txt", Start: 7, End: 7}, 7, 7, 1000, "line 7", false},
+		{"all of a long file", ReadArgs{Path: "f.txt"}, 1, 400, 1000, "line 1", true},
+		{"exactly 400 lines", ReadArgs{Path: "f.txt", Start: 201, End: 600}, 201, 600, 1000, "line 201", false},
+		{"more than 400 lines", ReadArgs{Path: "f.txt", Start: 201, End: 601}, 201, 600, 1000, "line 201", true},
+		{"end beyond the file", ReadArgs{Path: "f.txt", Start: 990, End: 1100}, 990, 1000, 1000, "line 990", false},
+		{"last line", ReadArgs{Path: "f.txt", Start: 1000}, 1000, 1000, 1000, "line 1000", false},
+		{"around", ReadArgs{Path: "f.txt", Around: 500}, 460, 540, 1000, "line 460", false},
+		{"around the beginning", ReadArgs{Path: "f.txt", Around: 1}, 1, 41, 1000, "line 1", false},
+		{"around the end", ReadArgs{Path: "f.txt", Around: 1000}, 960, 1000, 1000, "line 960", false},
+		{"no newline at the end", ReadArgs{Path: "one"}, 1, 1, 1, "only", false},
+		{"CRLF", ReadArgs{Path: "crlf"}, 1, 2, 2, "a", false},
+		{"blank lines", ReadArgs{Path: "blank"}, 1, 2, 2, "", false},
+		{"unclean path", ReadArgs{Path: "./x/../one"}, 1, 1, 1, "only", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d, res := data[ReadData](t, r, "code_read", c.args)
+			if d.Start != c.start || d.End != c.end || d.Total != c.total || d.Lines[0] != c.first || len(d.Lines) != d.End-d.Start+1 {
+				t.Errorf("lines %d-%d of %d, first %q, %d lines", d.Start, d.End, d.Total, d.Lines[0], len(d.Lines))
+			}
+			if res.Truncated != c.truncated {
+				t.Errorf("truncated = %v", res.Truncated)
+			}
+			if want := fmt.Sprintf("%4d| %s\n", c.start, c.first); !strings.Contains(res.Text, want) {
+				t.Errorf("%q is not in %q", want, res.Text)
+			}
+		})
+	}
+}
+
+func TestReadIsCitableByLinesAndHash(t *testing.T) {
+	text := "a\r\nb\xff\nc"
+	r, _ := tree(t, map[string]string{"d/f.txt": text})
+	_, res := data[ReadData](t, r, "code_read", ReadArgs{Path: "d/f.txt", Start: 2, End: 3})
+	sum := sha256.Sum256([]byte(text))
+	want := []tool.Ref{{Source: tool.Code, Path: "d/f.txt", Start: 2, End: 3, Hash: "sha256:" + hex.EncodeToString(sum[:]), Opened: true}}
+	if diff := cmp.Diff(want, res.Refs); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestReadOfAnEmptyFileIsNoError(t *testing.T) {
+	r, _ := tree(t, map[string]string{"empty": ""})
+	d, res := data[ReadData](t, r, "code_read", ReadArgs{Path: "empty"})
+	if d.Total != 0 || len(d.Lines) != 0 || !res.Refs[0].Opened {
+		t.Errorf("%+v %+v", d, res)
+	}
+}
+
+func TestReadRefusesWrongLinesAndSaysHowManyThereAre(t *testing.T) {
+	r, _ := tree(t, map[string]string{"f.txt": numbered(1, 30), "empty": ""})
+	for args, want := range map[string]string{
+		`{"path":"f.txt","start":31}`:           "the last line is 30",
+		`{"path":"f.txt","around":99}`:          "the last line is 30",
+		`{"path":"f.txt","start":99,"end":120}`: "the last line is 30",
+		`{"path":"empty","start":2}`:            "the last line is 0",
+		`{"path":"f.txt","start":9,"end":3}`:    "before the start",
+		`{"path":"f.txt","start":-1}`:           "negative",
+		`{"path":"f.txt","start":3,"around":9}`: "cannot be combined",
+		`{"start":3}`:                           "path is missing",
+		`{"path":"."}`:                          "is a folder",
+	} {
+		if _, err := call(t, r, "code_read", args); kind(err) != tool.InvalidArgs || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", args, err, want)
+		}
+	}
+}
+
+func TestReadMakesOddBytesVisible(t *testing.T) {
+	r, _ := tree(t, map[string]string{"f": "\ufeffbom\nbad \xff\xfe utf-8\n\x1b[31mred\nbell\a\u202etxt\ttab\n"})
+	d, _ := data[ReadData](t, r, "code_read", ReadArgs{Path: "f"})
+	want := []string{"�bom", "bad �� utf-8", "␛[31mred", "bell␇�txt\ttab"}
+	if diff := cmp.Diff(want, d.Lines); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestReadRefusesBinaryWithAHint(t *testing.T) {
+	r, _ := tree(t, map[string]string{"f.png": "\x89PNG\r\n\x1a\n\x00\x00"})
+	_, err := call(t, r, "code_read", `{"path":"f.png"}`)
+	if kind(err) != tool.Failed || !strings.Contains(err.Error(), "binary") || !strings.Contains(err.Error(), "only text") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestLongLineIsCutBetweenCharactersWithANote(t *testing.T) {
+	long := strings.Repeat("ä", 100_000)
+	r, _ := tree(t, map[string]string{"f": "short\n" + long + "\nnext\n"})
+	d, _ := data[ReadData](t, r, "code_read", ReadArgs{Path: "f"})
+	if len(d.Lines) != 3 || d.Lines[2] != "next" {
+		t.Fatalf("%d lines", len(d.Lines))
+	}
+	cut, note, _ := strings.Cut(d.Lines[1], " … ")
+	if strings.ContainsRune(cut, utf8.RuneError) || note != fmt.Sprintf("[%d more bytes in this line]", len(long)-len(cut)) {
+		t.Errorf("kept %d bytes, note %q", len(cut), note)
+	}
+}
+
+func TestReadKeepsToMaxText(t *testing.T) {
+	r, _ := tree(t, map[string]string{"f": strings.Repeat(strings.Repeat("x", 400)+"\n", 400)})
+	d, res := data[ReadData](t, r, "code_read", ReadArgs{Path: "f", Start: 1, End: 400})
+	if len(res.Text) > tool.MaxText || !res.Truncated || d.End >= 400 || d.End < 50 {
+		t.Errorf("%d bytes, lines to %d, truncated %v", len(res.Text), d.End, res.Truncated)
+	}
+	if res.Refs[0].End != d.End || !strings.Contains(res.Text, fmt.Sprintf("go on with start %d", d.End+1)) {
+		t.Errorf("the reference says %v, the text ends %q", res.Refs[0], res.Text[len(res.Text)-60:])
+	}
+}
+
+func TestReadOfABigFileStreams(t *testing.T) {
+	r, dir := tree(t, nil)
+	f, err := os.Create(filepath.Join(dir, "big.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := numbered(1000, 1999) // 10 bytes a line
+	for range 50 << 20 / len(block) {
+		if _, err := f.WriteString(block); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	d, _ := data[ReadData](t, r, "code_read", ReadArgs{Path: "big.log", Start: 5_000_001, End: 5_000_003})
+	runtime.ReadMemStats(&after)
+	if diff := cmp.Diff([]string{"line 1000", "line 1001", "line 1002"}, d.Lines); diff != "" {
+		t.Error(diff)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 {
+		t.Errorf("reading took %d bytes of memory", used)
+	}
+}
+
+func TestReadRefusesAFileTooBigToHash(t *testing.T) {
+	r, dir := tree(t, map[string]string{"huge": "x"})
+	if err := os.Truncate(filepath.Join(dir, "huge"), maxRead+1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := call(t, r, "code_read", `{"path":"huge"}`); kind(err) != tool.TooLarge {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestLinesDoNotDependOnHowTheFileArrives(t *testing.T) {
+	text := "first\nsecond " + strings.Repeat("y", 700) + "\n\nlast"
+	whole := &window{from: 1, to: 10}
+	if err := whole.readFrom(context.Background(), strings.NewReader(text)); err != nil {
+		t.Fatal(err)
+	}
+	pieces := &window{from: 1, to: 10}
+	for i := range len(text) {
+		pieces.take([]byte(text[i : i+1]))
+	}
+	pieces.endLine()
+	if diff := cmp.Diff(whole.lines, pieces.lines); diff != "" || whole.total != 4 {
+		t.Errorf("%d lines, %s", whole.total, diff)
+	}
+	if err := new(window).readFrom(context.Background(), iotest.ErrReader(os.ErrPermission)); err == nil {
+		t.Error("a failing read went unnoticed")
+	}
+}

@@ -1,0 +1,331 @@
+package code
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"sibyl/internal/tool"
+)
+
+const (
+	defaultDepth = 2
+	mostDepth    = 8
+	maxFolders   = 120 // folders that are listed
+	maxReadme    = 800 // bytes of the README's first paragraph
+	docAttempts  = 5   // files of a package that are asked for its description
+)
+
+// MapArgs are the arguments of repo_map.
+type MapArgs struct {
+	Path  string `json:"path,omitempty" jsonschema:"the folder to map; the whole if left out"`
+	Depth int    `json:"depth,omitempty" jsonschema:"levels of folders to list, 1 to 8; 2 if left out"`
+}
+
+// MapData is the structured result of repo_map.
+type MapData struct {
+	Name      string          `json:"name"` // of the root folder
+	Path      string          `json:"path"` // what was mapped, "." for all
+	Files     int             `json:"files"`
+	Languages []LanguageCount `json:"languages"` // the most frequent first
+	Readme    string          `json:"readme,omitempty"`
+	Modules   []Module        `json:"modules,omitempty"`
+	Folders   []Folder        `json:"folders"` // by path
+	Skipped   Skipped         `json:"skipped"`
+}
+
+// LanguageCount says how many files a language has.
+type LanguageCount struct {
+	Language string `json:"language"`
+	Files    int    `json:"files"`
+}
+
+// Module is a package of some package manager, by the name that its own file gives.
+type Module struct {
+	Path string `json:"path"` // of that file
+	Name string `json:"name"`
+}
+
+// Folder is one line of the tree. Files counts those of all folders below it as well.
+type Folder struct {
+	Path     string `json:"path"`
+	Files    int    `json:"files"`
+	Language string `json:"language,omitempty"` // the most frequent one
+	Doc      string `json:"doc,omitempty"`      // what the package says it is for, one sentence
+}
+
+func (r *Root) mapTool() tool.Tool {
+	return newTyped(tool.Spec{
+		Name: "repo_map",
+		Description: "Shows how the folder is built: its sub-folders with file counts, languages, packages and what they say they are " +
+			"for, and the README's first paragraph. Use it to get your bearings before searching.",
+	}, r.mapFolders)
+}
+
+func (r *Root) mapFolders(ctx context.Context, args MapArgs) (tool.Result, error) {
+	depth, err := boundedArg("depth", args.Depth, defaultDepth, mostDepth)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	clean, err := cleanPath(args.Path)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	paths, skipped, err := r.files(ctx, clean)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if len(paths) == 1 && paths[0] == clean {
+		return tool.Result{}, tool.Errorf(tool.InvalidArgs, "open it with code_read", "%s is a file", clean)
+	}
+	data := MapData{Name: r.name, Path: clean, Files: len(paths), Skipped: skipped, Languages: []LanguageCount{}}
+	counts := map[string]int{}
+	for _, p := range paths {
+		counts[languageOf(p, nil).name]++
+	}
+	for name, n := range counts {
+		data.Languages = append(data.Languages, LanguageCount{name, n})
+	}
+	slices.SortFunc(data.Languages, func(a, b LanguageCount) int {
+		return cmp.Or(cmp.Compare(b.Files, a.Files), strings.Compare(a.Language, b.Language))
+	})
+	tree, cut := folders(paths, clean, depth)
+	data.Folders = tree
+	r.describe(ctx, &data, paths)
+	if err := ended(ctx); err != nil {
+		return tool.Result{}, err
+	}
+	return tool.Result{Text: mapText(data, cut), Items: len(data.Folders), Truncated: cut, Data: encodeData(data)}, nil
+}
+
+// files lists the files below a folder, sorted.
+func (r *Root) files(ctx context.Context, start string) ([]string, Skipped, error) {
+	perWorker := make([][]string, workers())
+	skipped, err := r.walk(ctx, start, func(f *found) {
+		perWorker[f.worker.id] = append(perWorker[f.worker.id], f.path)
+	})
+	all := slices.Concat(perWorker...)
+	slices.Sort(all)
+	return all, skipped, err
+}
+
+// folders counts the files of each folder, down to a depth. If they are too many, the tree is made less deep, and cut
+// off only where that is not enough.
+func folders(paths []string, start string, depth int) (tree []Folder, cut bool) {
+	for ; ; depth-- {
+		tree = foldersTo(paths, start, depth)
+		if len(tree) <= maxFolders {
+			return tree, cut
+		}
+		cut = true
+		if depth == 1 {
+			return tree[:maxFolders], true
+		}
+	}
+}
+
+func foldersTo(paths []string, start string, depth int) []Folder {
+	base := 0
+	if start != "." {
+		base = strings.Count(start, "/") + 1
+	}
+	langs := map[string]map[string]int{}
+	for _, p := range paths {
+		parts := strings.Split(path.Dir(p), "/")
+		for n := base + 1; n <= min(len(parts), base+depth); n++ {
+			at := strings.Join(parts[:n], "/")
+			if at == "." {
+				continue
+			}
+			if langs[at] == nil {
+				langs[at] = map[string]int{}
+			}
+			langs[at][languageOf(p, nil).name]++
+		}
+	}
+	tree := make([]Folder, 0, len(langs))
+	for at, counts := range langs {
+		f := Folder{Path: at}
+		best := 0
+		for name, n := range counts {
+			f.Files += n
+			if name != unknownLanguage.name && (n > best || n == best && name < f.Language) {
+				f.Language, best = name, n
+			}
+		}
+		tree = append(tree, f)
+	}
+	slices.SortFunc(tree, func(a, b Folder) int {
+		return slices.Compare(strings.Split(a.Path, "/"), strings.Split(b.Path, "/"))
+	})
+	return tree
+}
+
+var readmeName = regexp.MustCompile(`(?i)^readme(\.(md|markdown|rst|txt))?$`)
+
+// describe adds what the files say about themselves: the README, the modules, the packages of the folders listed.
+func (r *Root) describe(ctx context.Context, data *MapData, paths []string) {
+	listed := map[string]*Folder{}
+	for i := range data.Folders {
+		listed[data.Folders[i].Path] = &data.Folders[i]
+	}
+	packages := map[string][]string{}
+	for _, p := range paths {
+		dir, name := path.Split(p)
+		dir = path.Clean(dir)
+		if dir == data.Path && data.Readme == "" && readmeName.MatchString(name) {
+			data.Readme = firstParagraph(r.text(p))
+		}
+		if dir != data.Path && listed[dir] == nil || ctx.Err() != nil {
+			continue
+		}
+		if m := (Module{Path: p}); rankOfPath(p, true) >= exampleRank*plainRank {
+			if m.Name = moduleName(name, r, p); m.Name != "" {
+				data.Modules = append(data.Modules, m)
+			}
+		}
+		if strings.HasSuffix(name, ".go") && !testName.MatchString(name) || name == "__init__.py" {
+			packages[dir] = append(packages[dir], p)
+		}
+	}
+	for dir, f := range listed {
+		if ctx.Err() == nil {
+			f.Doc = r.packageDoc(dir, packages[dir])
+		}
+	}
+}
+
+// text gives a file's content, "" if it can't be had.
+func (r *Root) text(clean string) string {
+	at, err := r.locate(clean)
+	if err != nil {
+		return ""
+	}
+	defer at.close()
+	var buf []byte
+	content, err := readScanned(at.parent, at.info, &buf)
+	if err != nil {
+		return ""
+	}
+	return string(content)
+}
+
+// packageDoc gives the first sentence of a package's description. The files that usually hold it are asked first.
+func (r *Root) packageDoc(dir string, files []string) string {
+	first := func(p string) int {
+		switch path.Base(p) {
+		case "doc.go":
+			return 0
+		case path.Base(dir) + ".go":
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(files, func(a, b string) int { return cmp.Compare(first(a), first(b)) })
+	for _, p := range files[:min(len(files), docAttempts)] {
+		text := r.text(p)
+		if path.Ext(p) == ".py" {
+			if m := docstring.FindStringSubmatch(text); m != nil {
+				return printable(strings.TrimSpace(m[1]), maxShort)
+			}
+			continue
+		}
+		tree, err := parser.ParseFile(token.NewFileSet(), "", text, parser.ParseComments|parser.PackageClauseOnly)
+		if err == nil && tree.Doc != nil {
+			return printable(new(doc.Package).Synopsis(tree.Doc.Text()), maxShort)
+		}
+	}
+	return ""
+}
+
+var (
+	docstring  = regexp.MustCompile(`^(?:\s*#[^\n]*\n|\s)*[rRuU]?(?:"""|''')\s*([^\n"']+)`)
+	moduleLine = map[string]*regexp.Regexp{
+		"go.mod":         regexp.MustCompile(`(?m)^module\s+"?([^\s"]+)`),
+		"Cargo.toml":     regexp.MustCompile(`(?ms)^\[package\][^\[]*?^name\s*=\s*"([^"]+)"`),
+		"pyproject.toml": regexp.MustCompile(`(?ms)^\[(?:project|tool\.poetry)\][^\[]*?^name\s*=\s*["']([^"']+)`),
+		"pom.xml":        regexp.MustCompile(`<artifactId>([^<]+)</artifactId>`),
+	}
+)
+
+func moduleName(name string, r *Root, at string) string {
+	if name == "package.json" {
+		var pkg struct {
+			Name string `json:"name"`
+		}
+		if json.Unmarshal([]byte(r.text(at)), &pkg) != nil {
+			return "" // not ours to complain about: the map just has one name less
+		}
+		return printable(pkg.Name, maxShort)
+	}
+	if re := moduleLine[name]; re != nil {
+		if m := re.FindStringSubmatch(r.text(at)); m != nil {
+			return printable(m[1], maxShort)
+		}
+	}
+	return ""
+}
+
+// firstParagraph gives the first lines of a README that are prose: no heading, badge, picture or markup.
+func firstParagraph(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		prose := line != "" && !strings.ContainsAny(line[:1], "#<[!=-`|>*_~") && strings.Contains(line, " ")
+		if !prose && b.Len() > 0 || b.Len() > maxReadme {
+			break
+		}
+		if prose {
+			b.WriteString(line + " ")
+		}
+	}
+	return printable(strings.TrimSpace(b.String()), maxReadme)
+}
+
+func mapText(data MapData, cut bool) string {
+	var b strings.Builder
+	where := data.Name
+	if data.Path != "." {
+		where += "/" + data.Path
+	}
+	fmt.Fprintf(&b, "%s: %s", where, plural(data.Files, "file"))
+	for i, l := range data.Languages[:min(len(data.Languages), 8)] {
+		sep := ", "
+		if i == 0 {
+			sep = ": "
+		}
+		fmt.Fprintf(&b, "%s%s %d", sep, l.Language, l.Files)
+	}
+	b.WriteString("\n")
+	if data.Readme != "" {
+		fmt.Fprintf(&b, "README: %s\n", data.Readme)
+	}
+	for _, m := range data.Modules {
+		fmt.Fprintf(&b, "module %s (%s)\n", m.Name, m.Path)
+	}
+	for _, f := range data.Folders {
+		fmt.Fprintf(&b, "%s/ %s", f.Path, plural(f.Files, "file"))
+		if f.Language != "" {
+			fmt.Fprintf(&b, ", mostly %s", f.Language)
+		}
+		if f.Doc != "" {
+			fmt.Fprintf(&b, ": %s", f.Doc)
+		}
+		b.WriteString("\n")
+	}
+	if cut {
+		b.WriteString("There are more folders: map one of them by its path.\n")
+	}
+	if skipped := data.Skipped.text(); skipped != "" {
+		b.WriteString(skipped[1:] + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,272 @@
+package code
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+)
+
+// strength says how well a place in a file matches a term, in tenths of a full match.
+type strength int
+
+const (
+	exactMatch strength = 10 // the word, in any of its forms
+	aliasMatch strength = 7  // its abbreviation from the table
+	longerWord strength = 5  // a word that begins with it: config, configuration
+	shorter    strength = 5  // an abbreviation of at least four letters that it begins with: connection, conn
+	longAlias  strength = 3  // a word that begins with its abbreviation: channel, chansend
+	endOfWord  strength = 5  // it ends a word: send, chansend
+	insideWord strength = 3  // it stands in the middle of a word: send, asender
+)
+
+// match is one place in a file: text[start:end] matches terms[term].
+type match struct {
+	start, end int
+	term       int
+	strength   strength
+}
+
+// finder finds matches in a file whose content is padded by zero bytes.
+type finder interface {
+	find(content []byte, emit func(match))
+}
+
+// key is the beginning of a stem or an alias, as the scanner meets it first.
+type key struct {
+	word, mask uint32 // its first bytes, folded
+	length     int    // how many they are: 2 to 4
+	term       int
+	text       string // the whole of it
+	alias      bool
+}
+
+// scanner finds all terms in one pass, at about a byte a cycle. Each key belongs to one of eight groups. The table has,
+// for every pair of bytes, the groups with a key that begins with the pair (low byte) and those with a key that goes on
+// with it (high byte): only where both have a group in common does a key need to be compared. There is no skipping, so
+// that no step waits for the one before. Bytes are folded by setting the bit that parts upper from lower case, and what
+// that confuses is sorted out afterwards.
+type scanner struct {
+	terms  []term
+	table  *[1 << 16]uint16
+	groups [groupCount][]key
+}
+
+const (
+	groupCount = 8
+	foldBits   = 0x2020202020202020
+	block      = 8 // positions looked at together
+)
+
+func newScanner(terms []term) *scanner {
+	s := &scanner{terms: terms, table: new([1 << 16]uint16)}
+	for i, t := range terms {
+		group := i % groupCount // one for all keys of a term, so that the strongest match is known before it is reported
+		s.insert(group, newKey(i, t.stem, t.head, false))
+		for _, a := range t.aliases {
+			if len(a) >= 2 {
+				s.insert(group, newKey(i, a, len(a), true))
+			}
+		}
+	}
+	return s
+}
+
+func newKey(term int, text string, head int, alias bool) key {
+	k := key{term: term, text: text, alias: alias}
+	k.length = min(4, max(head, 2), len(text))
+	for i := range k.length {
+		k.word |= uint32(text[i]|0x20) << (8 * i)
+		k.mask |= 0xff << (8 * i)
+	}
+	return k
+}
+
+func (s *scanner) insert(group int, k key) {
+	s.groups[group] = append(s.groups[group], k)
+	first := uint16(1) << group
+	second := first << 8
+	s.table[uint16(k.word)] |= first
+	low, high := uint16(k.word>>16)&0xff, uint16(k.word>>24)
+	switch k.length {
+	case 2:
+		for pair := range s.table {
+			s.table[pair] |= second
+		}
+	case 3:
+		for next := range uint16(256) {
+			s.table[low|next<<8] |= second
+		}
+	default:
+		s.table[low|high<<8] |= second
+	}
+}
+
+// find reports every match, ordered by start. Of several ways in which one term matches at one place it reports the
+// strongest.
+func (s *scanner) find(content []byte, emit func(match)) {
+	src := content[:len(content)+padding]
+	t := s.table
+	t0 := t[binary.LittleEndian.Uint16(src)|foldBits&math.MaxUint16]
+	t1 := t[binary.LittleEndian.Uint16(src[1:])|foldBits&math.MaxUint16]
+	for i := 0; i < len(content); i += block {
+		ahead := src[i+2 : i+2+block+1 : len(src)]
+		w := binary.LittleEndian.Uint64(ahead) | foldBits
+		t2, t3, t4, t5 := t[uint16(w)], t[uint16(w>>8)], t[uint16(w>>16)], t[uint16(w>>24)]
+		t6, t7, t8 := t[uint16(w>>32)], t[uint16(w>>40)], t[uint16(w>>48)]
+		t9 := t[uint16(w>>56)|uint16(ahead[block]|0x20)<<8]
+		c0, c1, c2, c3 := t0&(t2>>8), t1&(t3>>8), t2&(t4>>8), t3&(t5>>8)
+		c4, c5, c6, c7 := t4&(t6>>8), t5&(t7>>8), t6&(t8>>8), t7&(t9>>8)
+		if c0|c1|c2|c3|c4|c5|c6|c7 != 0 {
+			for n, groups := range [block]uint16{c0, c1, c2, c3, c4, c5, c6, c7} {
+				if groups != 0 && i+n < len(content) {
+					s.compare(src, i+n, groups, emit)
+				}
+			}
+		}
+		t0, t1 = t8, t9
+	}
+}
+
+// compare looks for the keys of some groups at one place.
+func (s *scanner) compare(src []byte, start int, groups uint16, emit func(match)) {
+	word := binary.LittleEndian.Uint32(src[start:]) | foldBits&math.MaxUint32
+	for ; groups != 0; groups &= groups - 1 {
+		keys := s.groups[bits.TrailingZeros16(groups)]
+		best := match{term: -1}
+		for i := range keys {
+			k := &keys[i]
+			if word&k.mask != k.word {
+				continue
+			}
+			end, how := s.judge(src, start, k)
+			if how == 0 {
+				continue
+			}
+			if best.term != k.term {
+				if best.term >= 0 {
+					emit(best)
+				}
+				best = match{start: start, end: end, term: k.term, strength: how}
+			} else if how > best.strength {
+				best.end, best.strength = end, how
+			}
+		}
+		if best.term >= 0 {
+			emit(best)
+		}
+	}
+}
+
+// judge looks at the word around a place where a key's first bytes stand.
+func (s *scanner) judge(src []byte, start int, k *key) (end int, how strength) {
+	t := &s.terms[k.term]
+	atStart := startsPart(src, start)
+	stemEnd, whole := matchFolded(src, start, k.text, t.compound)
+	if k.alias {
+		return judgeAlias(src, start, stemEnd, k.text, whole && atStart)
+	}
+	if !whole {
+		if !atStart || t.compound {
+			return 0, 0
+		}
+		return judgeShorter(src, start, t.word)
+	}
+	end = partEnd(src, stemEnd-1) // which may be a later word: WaitGroup for "waitgroup"
+	switch {
+	case !atStart && len(k.text) < 4:
+		return 0, 0
+	case !atStart && isForm(k.text, src[stemEnd:end]):
+		return end, endOfWord
+	case !atStart:
+		return stemEnd, insideWord
+	case isForm(k.text, src[stemEnd:end]):
+		return end, exactMatch
+	case len(k.text) >= 4:
+		return end, longerWord
+	}
+	return 0, 0
+}
+
+func judgeAlias(src []byte, start, aliasEnd int, alias string, whole bool) (int, strength) {
+	if !whole {
+		return 0, 0
+	}
+	end := partEnd(src, start)
+	switch rest := end - aliasEnd; {
+	case rest == 0, rest == 1 && lower(src[aliasEnd]) == 's':
+		return end, aliasMatch
+	case rest > 0 && len(alias) >= 4:
+		return end, longAlias
+	}
+	return 0, 0
+}
+
+// judgeShorter finds words of at least four letters that the term begins with.
+func judgeShorter(src []byte, start int, word string) (int, strength) {
+	end := partEnd(src, start)
+	n := end - start
+	if n < 4 || n >= len(word) {
+		return 0, 0
+	}
+	if _, ok := matchFolded(src, start, word[:n], false); !ok {
+		return 0, 0
+	}
+	return end, shorter
+}
+
+// matchFolded compares without case. For compounds it passes over the underscores between words.
+func matchFolded(src []byte, at int, word string, compound bool) (end int, ok bool) {
+	for i := range len(word) {
+		if compound && i > 0 && at < len(src) && (src[at] == '_' || src[at] == '-') {
+			at++
+		}
+		if at >= len(src) || lower(src[at]) != word[i] {
+			return 0, false
+		}
+		at++
+	}
+	return at, true
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c | 0x20
+	}
+	return c
+}
+
+// isWord reports bytes that words are made of: letters, digits and all of UTF-8 beyond ASCII. The underscore parts words.
+func isWord(c byte) bool { return isLetter(c) || '0' <= c && c <= '9' }
+
+func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80 }
+
+func upper(c byte) bool { return 'A' <= c && c <= 'Z' }
+
+// startsPart reports whether a word of an identifier begins at i: i in idleConn is 0 and 4, in HTTPServer 0 and 4, in
+// max_idle 0 and 4. Digits belong to the letters before them.
+func startsPart(src []byte, i int) bool {
+	if i == 0 || !isWord(src[i-1]) {
+		return true
+	}
+	if !upper(src[i]) {
+		return false
+	}
+	if !upper(src[i-1]) {
+		return true
+	}
+	next := src[i+1]
+	if !isLetter(next) || upper(next) {
+		return false
+	}
+	plural := next == 's' && !isLetter(src[i+2]) // URLs is one word
+	return !plural
+}
+
+// partEnd gives the end of the word of an identifier that holds i, or a place further on in one that nobody would
+// call a word: base64 must not cost the square of its length.
+func partEnd(src []byte, i int) int {
+	last := min(len(src)-padding, i+maxPhrase)
+	for i++; i < last && isWord(src[i]) && !startsPart(src, i); i++ {
+	}
+	return i
+}

@@ -1,0 +1,347 @@
+package code
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"sibyl/internal/tool"
+)
+
+const (
+	defaultHits = 10
+	mostHits    = 50
+	hitsPerFile = 3  // so that one file can't hide the others
+	candidates  = 64 // files that are looked at closely
+	maxQuestion = 4 << 10
+)
+
+// SearchArgs are the arguments of code_search.
+type SearchArgs struct {
+	Query string   `json:"query,omitempty" jsonschema:"the question in plain words, or identifiers; with regex, one RE2 expression"`
+	Terms []string `json:"terms,omitempty" jsonschema:"further words or identifiers to look for at the same time"`
+	Path  string   `json:"path,omitempty" jsonschema:"only below this folder, only this file, or only paths that match this glob: src/**/*.go"`
+	Lang  string   `json:"lang,omitempty" jsonschema:"only this language or file ending, such as go, python or .proto"`
+	Regex bool     `json:"regex,omitempty" jsonschema:"the query is a regular expression, matched line by line"`
+	Limit int      `json:"limit,omitempty" jsonschema:"most hits wanted, 1 to 50; 10 if left out"`
+}
+
+// SearchData is the structured result of code_search: the best places first.
+type SearchData struct {
+	Hits    []Hit    `json:"hits"`
+	Terms   []string `json:"terms"`             // the words looked for, as they were understood
+	Missing []string `json:"missing,omitempty"` // those that are nowhere
+	Files   int      `json:"files"`             // files searched
+	Matched int      `json:"matched"`           // files in which something was found
+	Skipped Skipped  `json:"skipped"`
+}
+
+// Hit is a place worth opening: the best line of a definition, and the lines of the whole definition.
+type Hit struct {
+	Path   string   `json:"path"`
+	Line   int      `json:"line"`
+	Text   string   `json:"text"`
+	Start  int      `json:"start"`
+	End    int      `json:"end"`
+	Symbol string   `json:"symbol,omitempty"` // Type.Method, or what the language calls it
+	Kind   string   `json:"kind,omitempty"`   // func, method, type, section, ...
+	Score  float64  `json:"score"`            // 0 to 1, relative to the best hit
+	Terms  []string `json:"terms"`            // of SearchData.Terms, those found here
+}
+
+func (r *Root) searchTool() tool.Tool {
+	return newTyped(tool.Spec{
+		Name: "code_search",
+		Description: "Searches the source files for several words at once and ranks the places where most of them meet, definitions " +
+			"first. Ask in plain words or name identifiers: endings, abbreviations and parts of identifiers are found too " +
+			"(\"idle connection\" finds closeIdleConn). Each hit names the lines of the whole definition; read them with " +
+			"code_read before you rely on them.",
+		Search: true,
+	}, r.search)
+}
+
+func (r *Root) search(ctx context.Context, args SearchArgs) (tool.Result, error) {
+	s, err := r.newSearch(args)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if err := s.scan(ctx); err != nil {
+		return tool.Result{}, err
+	}
+	passages, err := s.closeLook(ctx, s.bestFiles())
+	if err != nil {
+		return tool.Result{}, err
+	}
+	return s.result(passages), nil
+}
+
+// search is one code_search under way.
+type search struct {
+	root   *Root
+	query  queryWords
+	finder finder
+	scope  scope
+	limit  int
+
+	tallies  []tally // files with a match, by path
+	hintSeen []bool  // query.hints that name something that exists
+	files    int
+	bytes    int64
+	skipped  Skipped
+	weights  []float64 // of the terms, once it is known how rare they are
+	top      float64   // the best file's score
+	missing  []string
+}
+
+func (r *Root) newSearch(args SearchArgs) (*search, error) {
+	s := &search{root: r}
+	var err error
+	if s.limit, err = boundedArg("limit", args.Limit, defaultHits, mostHits); err != nil {
+		return nil, err
+	}
+	if s.scope, err = newScope(args.Path, args.Lang); err != nil {
+		return nil, err
+	}
+	if n := len(args.Query) + len(strings.Join(args.Terms, " ")); n > maxQuestion {
+		return nil, tool.Errorf(tool.InvalidArgs, "name what matters in a sentence", "query and terms have %d bytes, more than %d", n, maxQuestion)
+	}
+	if args.Regex {
+		if len(args.Terms) > 0 || args.Query == "" {
+			const hint = "join several expressions with |"
+			return nil, tool.Errorf(tool.InvalidArgs, hint, "with regex, query is the one expression to look for")
+		}
+		s.query.terms = []term{{word: printable(args.Query, maxShort), weight: 1}}
+		s.finder, err = newLineFinder(args.Query)
+		return s, err
+	}
+	s.query = parseQuery(args.Query, args.Terms)
+	if len(s.query.terms) == 0 {
+		return nil, tool.Errorf(tool.InvalidArgs, "give a question in query, or words in terms", "there is no word to look for")
+	}
+	s.finder = newScanner(s.query.terms)
+	return s, nil
+}
+
+// scope is the part of the root that a search is about.
+type scope struct {
+	start string // where the walk begins
+	glob  string
+	lang  *language
+	end   string // a file ending that belongs to no language we know
+}
+
+func newScope(at, lang string) (scope, error) {
+	sc := scope{start: "."}
+	var err error
+	if strings.ContainsAny(at, "*?[") {
+		if sc.glob, err = cleanPath(at); err != nil {
+			return sc, err
+		}
+		fixed := sc.glob[:strings.IndexAny(sc.glob, "*?[")]
+		if i := strings.LastIndexByte(fixed, '/'); i > 0 {
+			sc.start = fixed[:i]
+		}
+	} else if sc.start, err = cleanPath(at); err != nil {
+		return sc, err
+	}
+	if lang != "" {
+		if sc.lang = languageNamed(lang); sc.lang == nil {
+			sc.end = "." + strings.TrimPrefix(lang, ".")
+		}
+	}
+	return sc, nil
+}
+
+func (sc *scope) holds(at string) bool {
+	switch {
+	case sc.glob == "":
+	case !strings.Contains(sc.glob, "/"):
+		if !matchGlob(sc.glob, path.Base(at)) {
+			return false
+		}
+	case !matchGlob(sc.glob, at):
+		return false
+	}
+	return (sc.lang == nil || languageOf(at, nil) == sc.lang) && strings.HasSuffix(at, sc.end)
+}
+
+// tally is what the first look at a file gives: how often each term is in it, in tenths of a full match.
+type tally struct {
+	path  string
+	size  int
+	terms []int32
+	score float64
+}
+
+// scan counts the terms in all files.
+func (s *search) scan(ctx context.Context) error {
+	type share struct {
+		tallies  []tally
+		counts   []int32
+		hintSeen []bool
+		files    int
+		bytes    int64
+	}
+	shares := make([]share, workers())
+	for i := range shares {
+		shares[i].hintSeen = make([]bool, len(s.query.hints))
+		shares[i].counts = make([]int32, len(s.query.terms))
+	}
+	skipped, err := s.root.walk(ctx, s.scope.start, func(f *found) {
+		if !s.scope.holds(f.path) {
+			return
+		}
+		content, ok := f.read()
+		if !ok {
+			return
+		}
+		mine := &shares[f.worker.id]
+		mine.files++
+		mine.bytes += int64(len(content))
+		for i, hint := range s.query.hints {
+			mine.hintSeen[i] = mine.hintSeen[i] || hintFit(hint, f.path) > 0
+		}
+		clear(mine.counts)
+		any := false
+		s.finder.find(content, func(m match) {
+			mine.counts[m.term] += int32(m.strength)
+			any = true
+		})
+		if any {
+			mine.tallies = append(mine.tallies, tally{path: f.path, size: len(content), terms: slices.Clone(mine.counts)})
+		}
+	})
+	if err != nil {
+		return err
+	}
+	s.skipped = skipped
+	s.hintSeen = make([]bool, len(s.query.hints))
+	for _, sh := range shares {
+		s.tallies = append(s.tallies, sh.tallies...)
+		s.files += sh.files
+		s.bytes += sh.bytes
+		for i, seen := range sh.hintSeen {
+			s.hintSeen[i] = s.hintSeen[i] || seen
+		}
+	}
+	slices.SortFunc(s.tallies, func(a, b tally) int { return strings.Compare(a.path, b.path) })
+	return nil
+}
+
+// closeLook reads the best files again and ranks the definitions in them.
+func (s *search) closeLook(ctx context.Context, files []tally) ([]passage, error) {
+	perFile := make([][]passage, len(files))
+	var wg sync.WaitGroup
+	crew := workers()
+	for w := range crew {
+		wg.Go(func() {
+			var buf []byte
+			for i := w; i < len(files) && ctx.Err() == nil; i += crew {
+				perFile[i] = s.lookAt(files[i], &buf)
+			}
+		})
+	}
+	wg.Wait()
+	if err := ended(ctx); err != nil {
+		return nil, err
+	}
+	all := slices.Concat(perFile...)
+	slices.SortFunc(all, comparePassages)
+	spread(all)
+	return all, nil
+}
+
+func (s *search) lookAt(file tally, buf *[]byte) []passage {
+	at, err := s.root.locate(file.path)
+	if err != nil {
+		return nil // it went away since it was counted
+	}
+	defer at.close()
+	content, err := readScanned(at.parent, at.info, buf)
+	if err != nil {
+		return nil
+	}
+	return s.passages(file, newSource(file.path, content))
+}
+
+func (s *search) result(passages []passage) tool.Result {
+	data := SearchData{Hits: []Hit{}, Files: s.files, Matched: len(s.tallies), Skipped: s.skipped, Missing: s.missing}
+	for _, t := range s.query.terms {
+		data.Terms = append(data.Terms, t.word)
+	}
+	perFile := map[string]int{}
+	left := 0
+	for _, p := range passages {
+		if len(data.Hits) == s.limit || perFile[p.path] == hitsPerFile && s.scope.start != p.path {
+			left++
+			continue
+		}
+		perFile[p.path]++
+		data.Hits = append(data.Hits, s.hit(p, passages[0].score))
+	}
+	res := tool.Result{Items: len(data.Hits), Truncated: left > 0 || s.query.more, Data: encodeData(data)}
+	for _, h := range data.Hits {
+		res.Refs = append(res.Refs, tool.Ref{Source: tool.Code, Path: h.Path, Title: h.Symbol, Start: h.Line, End: h.Line})
+	}
+	res.Text = searchText(data, left)
+	return res
+}
+
+func (s *search) hit(p passage, best float64) Hit {
+	h := Hit{
+		Path: p.path, Line: p.line, Text: p.text, Start: p.start, End: p.end, Symbol: p.symbol, Kind: p.kind,
+		Score: float64(int(1000*p.score/best+0.5)) / 1000, Terms: []string{},
+	}
+	for _, t := range p.terms {
+		h.Terms = append(h.Terms, s.query.terms[t].word)
+	}
+	return h
+}
+
+func searchText(data SearchData, left int) string {
+	var b strings.Builder
+	for _, h := range data.Hits {
+		fmt.Fprintf(&b, "%s:%d", h.Path, h.Line)
+		if h.Symbol != "" {
+			fmt.Fprintf(&b, "  in %s %s", h.Kind, h.Symbol)
+		}
+		fmt.Fprintf(&b, ", lines %d-%d\n    %s\n", h.Start, h.End, h.Text)
+	}
+	if len(data.Hits) == 0 {
+		fmt.Fprintf(&b, "Nothing found for: %s.\n", strings.Join(data.Terms, ", "))
+	}
+	fmt.Fprintf(&b, "%s of %s searched with a match", plural(data.Matched, "file"), plural(data.Files, "file"))
+	if left > 0 {
+		fmt.Fprintf(&b, "; weaker places left out")
+	}
+	if len(data.Missing) > 0 && len(data.Hits) > 0 {
+		fmt.Fprintf(&b, "; found nowhere: %s", strings.Join(data.Missing, ", "))
+	}
+	b.WriteString(".")
+	b.WriteString(data.Skipped.text())
+	b.WriteString("\n")
+	return b.String()
+}
+
+// text says what was skipped, as a sentence with a space before it.
+func (s Skipped) text() string {
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		noun string
+	}{
+		{s.Binary, "binary file"}, {s.Large, "file over 2 MB"}, {s.Secret, "file that may hold secrets"},
+		{s.Links, "link or special file"}, {s.Unreadable, "unreadable entry"},
+	} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d × %s", p.n, p.noun))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " Skipped: " + strings.Join(parts, ", ") + "."
+}

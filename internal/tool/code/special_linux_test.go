@@ -1,0 +1,99 @@
+package code
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"sibyl/internal/tool"
+)
+
+func mkfifo(t *testing.T, name string) {
+	t.Helper()
+	if err := syscall.Mkfifo(name, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Opening a pipe without a writer waits for one: these tests hang if anything opens it in the usual way.
+func TestPipesAndDevicesAreNeitherReadNorWaitedFor(t *testing.T) {
+	r, dir := tree(t, map[string]string{"a.go": "package a // pipe\n"})
+	mkfifo(t, filepath.Join(dir, "pipe.go"))
+	mkfifo(t, filepath.Join(dir, ".gitignore"))
+	closed := []string{"pipe.go"}
+	if err := syscall.Mknod(filepath.Join(dir, "zero.go"), syscall.S_IFCHR|0o644, 1<<8|5); err == nil {
+		closed = append(closed, "zero.go") // only root may make one
+	}
+	for _, name := range closed {
+		if _, err := call(t, r, "code_read", string(encodeData(ReadArgs{Path: name}))); kind(err) != tool.Denied {
+			t.Errorf("%s: %v, want denied", name, err)
+		}
+	}
+	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "pipe"})
+	if d.Files != 1 || d.Skipped.Links != len(closed)+1 {
+		t.Errorf("searched %d files and skipped %+v", d.Files, d.Skipped)
+	}
+}
+
+func TestPipeSwappedInBetweenLookAndOpenIsNotWaitedFor(t *testing.T) {
+	r, dir := tree(t, map[string]string{"a.txt": "", "d/x": ""})
+	seenFile, err := r.root.Lstat("a.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seenFolder, err := r.root.Lstat("d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a.txt", "d"} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		mkfifo(t, filepath.Join(dir, name))
+	}
+	if f, _, err := openRegular(r.root, "a.txt", seenFile); err == nil {
+		_ = f.Close()
+		t.Error("a file swapped for a pipe was opened")
+	}
+	if d, err := openFolder(r.root, seenFolder); err == nil {
+		_ = d.Close()
+		t.Error("a folder swapped for a pipe was opened")
+	}
+}
+
+func TestNoFileStaysOpenAfterACall(t *testing.T) {
+	files := map[string]string{}
+	for i := range 300 {
+		files[fmt.Sprintf("d%d/e%d/f.go", i%40, i)] = "package f // needle\n"
+	}
+	r, _ := tree(t, files)
+	before := openFiles(t)
+	data[SearchData](t, r, "code_search", SearchArgs{Query: "needle"})
+	data[ReadData](t, r, "code_read", ReadArgs{Path: "d0/e0/f.go"})
+	data[MapData](t, r, "repo_map", MapArgs{})
+	_, _ = call(t, r, "code_read", `{"path":"d0/e0/missing"}`)
+	if after := openFiles(t); after > before {
+		t.Errorf("%d files open before, %d after", before, after)
+	}
+}
+
+func openFiles(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(entries)
+}
+
+func TestFileNamesThatForgeLinesAreSkipped(t *testing.T) {
+	r, dir := tree(t, map[string]string{"ok.go": "package needle\n"})
+	write(t, filepath.Join(dir, "x.go\nforged.go:1  needle"), "package needle\n")
+	write(t, filepath.Join(dir, "latin-\xe4.go"), "package needle\n")
+	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "needle"})
+	if d.Matched != 1 || d.Skipped.Unreadable != 2 {
+		t.Errorf("%d files matched, skipped %+v", d.Matched, d.Skipped)
+	}
+}

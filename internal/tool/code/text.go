@@ -1,0 +1,80 @@
+package code
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	maxLine  = 500 // bytes of one line that are shown
+	maxShort = 200 // bytes of a line that only points the way
+)
+
+// printable makes text from a file safe to show: valid UTF-8, control characters and those that turn the direction of
+// writing made visible, and no longer than most bytes.
+func printable(line string, most int) string { return printableCut(line, most, 0) }
+
+// printableCut is printable for a line of which rest further bytes were left out already.
+func printableCut(line string, most, rest int) string {
+	line = strings.TrimRight(line, "\r\n")
+	if len(line) > most {
+		cut := most
+		for cut > most-utf8.UTFMax && !utf8.RuneStart(line[cut]) {
+			cut--
+		}
+		rest, line = rest+len(line)-cut, line[:cut]
+	}
+	if needsCare(line) {
+		line = strings.Map(visible, line)
+	}
+	if rest > 0 {
+		line += fmt.Sprintf(" … [%d more bytes in this line]", rest)
+	}
+	return line
+}
+
+// excerpt gives a line, or of a long one the part around a place in it.
+func excerpt(line []byte, at int) string {
+	from := 0
+	if len(line) > maxShort && at > maxShort/2 {
+		for from = at - maxShort/4; from < at && !utf8.RuneStart(line[from]); from++ {
+		}
+	}
+	text := printable(strings.TrimSpace(string(line[from:])), maxShort)
+	if from > 0 {
+		return "… " + text
+	}
+	return text
+}
+
+func needsCare(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' && c != '\t' || c >= 0x7f {
+			return true
+		}
+	}
+	return false
+}
+
+func visible(r rune) rune {
+	switch {
+	case r == '\t':
+		return r
+	case r < ' ':
+		return '␀' + r
+	case r == 0x7f:
+		return '␡'
+	case 0x80 <= r && r < 0xa0, 0x202a <= r && r <= 0x202e, 0x2066 <= r && r <= 0x2069, r == 0x2028, r == 0x2029, r == 0xfeff:
+		return utf8.RuneError
+	}
+	return r
+}
+
+// plural writes a count with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
