@@ -1,0 +1,35 @@
+// Package run drives a behaviour tree over a journal, so that a crash at any point loses nothing and repeats nothing
+// that must not be repeated.
+//
+// The way of a run: what comes in (the person's words, a completed effect, time, a wish to stop) is appended as a record;
+// then one step of the tree takes it in; then what the step asks for is performed. Nothing else changes a run, so folding its
+// records through the same tree gives the same state.
+//
+// Guarantees:
+//   - One record, one step; a record is durable before its step. Trace records are the exception: they tell people what
+//     a step decided, are appended with the next input, and the fold skips them.
+//   - An effect that is Once has a mark record before it is performed. Found marked but not completed after a crash, it is
+//     looked up by its key; where that can't be told, it completes as the fault "unknown". It is never silently repeated.
+//   - Other effects that were outstanding in a crash are performed again, once a crash, and the resume record counts them.
+//   - Each completion names its leaf and the digest of what was asked; a fold that would ask something else stops with
+//     ErrDiverged instead of going on from a state that never was.
+//   - The run's driver holds a lease and renews it. A driver that lost its run fails at its next append and performs no
+//     further effect. Any process may append a wish to stop; the driver takes it in as any other record.
+//   - Secrets are redacted before a record is appended; the step sees what was appended.
+//   - The run's clock counts only while somebody drives it.
+//   - Text that an effect streams is provisional until its completion is recorded, and is only seen by watchers in the same process.
+package run
+
+import "errors"
+
+// Errors of this package.
+var (
+	ErrDiverged = errors.New("the journal does not fit the tree")
+	ErrStalled  = errors.New("the tree waits for nothing")
+)
+
+// KindUnknown is the fault of a Once effect of which nobody can tell whether it was performed.
+const KindUnknown = "unknown"
+
+// KindCancelled is the fault of an effect that was withdrawn.
+const KindCancelled = "cancelled"
