@@ -117,8 +117,9 @@ const (
 	TooLarge    Kind = "too_large"   // over a limit; the hint says which part can be had
 	Unavailable Kind = "unavailable" // not configured, or its server can't be reached
 	Timeout     Kind = "timeout"
-	Conflict    Kind = "conflict" // the world changed since the caller looked
-	Failed      Kind = "failed"   // input or output failed: disk full, unreadable
+	Cancelled   Kind = "cancelled" // the caller withdrew the call
+	Conflict    Kind = "conflict"  // the world changed since the caller looked
+	Failed      Kind = "failed"    // input or output failed: disk full, unreadable
 )
 
 // Error is a failed call.

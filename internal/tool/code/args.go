@@ -1,13 +1,9 @@
 package code
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -37,7 +33,7 @@ func newTyped[A any](spec tool.Spec, call func(context.Context, A) (tool.Result,
 func (t typed[A]) Spec() tool.Spec { return t.spec }
 
 func (t typed[A]) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
-	args, err := decodeArgs[A](call.Args)
+	args, err := tool.DecodeArgs[A](call.Args)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -57,61 +53,6 @@ func bounded(res tool.Result) tool.Result {
 		res.Truncated = true
 	}
 	return res
-}
-
-// decodeArgs reads one JSON object strictly. Every complaint names the argument and what would be right.
-func decodeArgs[A any](raw json.RawMessage) (A, error) {
-	var args A
-	if len(bytes.TrimSpace(raw)) == 0 {
-		return args, nil
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&args); err != nil {
-		return args, invalidArgs(err, argNames(reflect.TypeFor[A]()))
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return args, tool.Errorf(tool.InvalidArgs, "send one JSON object", "there is more after the arguments")
-	}
-	return args, nil
-}
-
-func invalidArgs(err error, known []string) error {
-	hint := "arguments are: " + strings.Join(known, ", ")
-	if te, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		if te.Field == "" {
-			return tool.Errorf(tool.InvalidArgs, hint, "the arguments must be one JSON object, not a %s", te.Value)
-		}
-		return tool.Errorf(tool.InvalidArgs, hint, "%s must be %s, not a %s", te.Field, jsonKind(te.Type), te.Value)
-	}
-	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return tool.Errorf(tool.InvalidArgs, hint, "there is no argument %s", name)
-	}
-	return tool.Errorf(tool.InvalidArgs, hint, "the arguments are not valid JSON: %w", err)
-}
-
-// argNames lists the JSON names of a struct's fields, in their order.
-func argNames(t reflect.Type) []string {
-	names := make([]string, 0, t.NumField())
-	for f := range t.Fields() {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		names = append(names, name)
-	}
-	return names
-}
-
-func jsonKind(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.String:
-		return "a string"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Slice:
-		return "a list of strings"
-	case reflect.Int:
-		return "a whole number"
-	}
-	return "an object"
 }
 
 // boundedArg gives def for an argument left out, and refuses one outside 1..most.

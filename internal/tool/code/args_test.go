@@ -22,7 +22,7 @@ func TestWrongArgumentsAreNamedWithTheRightOnes(t *testing.T) {
 		{"code_search", `{"query":"x","limit":1.5}`, "limit must be a whole number, not a number 1.5"},
 		{"code_search", `{"query":"x","limit":51}`, "limit is 51 (give 1 to 50"},
 		{"code_search", `{"query":"x","limit":-1}`, "limit is -1"},
-		{"code_search", `["x"]`, "must be one JSON object, not a array"},
+		{"code_search", `["x"]`, "must be one JSON object, not array"},
 		{"code_search", `{"query":"x"} {}`, "there is more after the arguments"},
 		{"code_search", `{"query":`, "not valid JSON"},
 		{"code_search", `{}`, "there is no word to look for"},
@@ -95,7 +95,7 @@ func TestEndedContextStopsEveryTool(t *testing.T) {
 		args := map[string]string{
 			"code_search": `{"query":"alpha"}`, "code_definition": `{"symbol":"a"}`, "code_read": `{"path":"a.go"}`, "repo_map": `{}`,
 		}[tl.Spec().Name]
-		if _, err := tl.Call(cancelled, tool.Call{Args: json.RawMessage(args)}); kind(err) != tool.Failed {
+		if _, err := tl.Call(cancelled, tool.Call{Args: json.RawMessage(args)}); kind(err) != tool.Cancelled {
 			t.Errorf("%s, cancelled: %v", tl.Spec().Name, err)
 		}
 		if _, err := tl.Call(late, tool.Call{Args: json.RawMessage(args)}); kind(err) != tool.Timeout {

@@ -14,7 +14,6 @@ package code
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -77,6 +76,6 @@ func ended(ctx context.Context) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return tool.Errorf(tool.Timeout, "restrict the call with path", "time ran out: %w", err)
 	default:
-		return &tool.Error{Kind: tool.Failed, Message: fmt.Sprintf("stopped: %v", err), Err: err}
+		return tool.Errorf(tool.Cancelled, "", "the call was withdrawn: %w", err)
 	}
 }

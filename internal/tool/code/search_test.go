@@ -321,7 +321,7 @@ func TestWalkStopsSoonAfterItsContextEnds(t *testing.T) {
 		visits <- f.path
 		cancel()
 	})
-	if kind(err) != tool.Failed || len(visits) > workers() {
+	if kind(err) != tool.Cancelled || len(visits) > workers() {
 		t.Errorf("%v after %d visits", err, len(visits))
 	}
 }

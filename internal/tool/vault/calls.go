@@ -1,16 +1,12 @@
 package vault
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
-	"reflect"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -26,7 +22,7 @@ type reader[A any] struct {
 func (r reader[A]) Spec() tool.Spec { return r.spec }
 
 func (r reader[A]) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
-	args, err := decode[A](call.Args)
+	args, err := tool.DecodeArgs[A](call.Args)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -73,7 +69,7 @@ func (w writer[A]) Found(ctx context.Context, call tool.Call) (tool.Result, bool
 }
 
 func (w writer[A]) change(call tool.Call) (change, error) {
-	args, err := decode[A](call.Args)
+	args, err := tool.DecodeArgs[A](call.Args)
 	if err != nil {
 		return change{}, err
 	}
@@ -90,51 +86,6 @@ func (w writer[A]) change(call tool.Call) (change, error) {
 	}
 	c.tool, c.key, c.args = w.spec.Name, call.Key, hashOf(canonical)
 	return c, nil
-}
-
-// decode reads a tool's arguments. It refuses fields that A does not have, in the spelling A gives them.
-func decode[A any](raw json.RawMessage) (A, error) {
-	var args A
-	if len(bytes.TrimSpace(raw)) == 0 {
-		raw = json.RawMessage("{}")
-	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &fields); err != nil {
-		return args, tool.Errorf(tool.InvalidArgs, "", "the arguments are not a JSON object: %w", err)
-	}
-	known := fieldNames(reflect.TypeFor[A]())
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if !slices.Contains(known, name) {
-			return args, tool.Errorf(tool.InvalidArgs, "known: "+strings.Join(known, ", "), "there is no argument %q", name)
-		}
-	}
-	if err := json.Unmarshal(raw, &args); err != nil {
-		var wrong *json.UnmarshalTypeError
-		if errors.As(err, &wrong) {
-			return args, tool.Errorf(tool.InvalidArgs, "", "%s must be %s, not a %s", wrong.Field, kindName(wrong.Type), wrong.Value)
-		}
-		return args, tool.Errorf(tool.InvalidArgs, "", "the arguments cannot be read: %w", err)
-	}
-	return args, nil
-}
-
-func fieldNames(t reflect.Type) []string {
-	names := make([]string, 0, t.NumField())
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		names = append(names, name)
-	}
-	return names
-}
-
-func kindName(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Int:
-		return "a whole number"
-	case reflect.Bool:
-		return "true or false"
-	}
-	return "text"
 }
 
 // required refuses an argument that is missing or blank.
@@ -162,7 +113,9 @@ func failure(err error) error {
 	switch {
 	case errors.As(err, &known):
 		return known
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.Canceled):
+		return tool.Errorf(tool.Cancelled, "", "the call was withdrawn before it was done: %w", err)
+	case errors.Is(err, context.DeadlineExceeded):
 		return tool.Errorf(tool.Timeout, "", "the call was ended before it was done: %w", err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
 		return tool.Errorf(tool.Failed, "free some space; the vault is as it was", "there is no space left for the note: %w", err)

@@ -265,7 +265,7 @@ func TestCancelledBeforeThePlaceIsTakenChangesNothing(t *testing.T) {
 	})
 	call := tool.Call{Key: "k", Args: encode(t, object{"path": "a.md", "mode": "append", "content": "x"})}
 	_, err := toolNamed(v, "vault_write").Call(ctx, call)
-	wantError(t, err, tool.Timeout)
+	wantError(t, err, tool.Cancelled)
 	if diff := cmp.Diff(map[string]string{"a.md": "old\n"}, contents(t, dir)); diff != "" {
 		t.Error(diff)
 	}

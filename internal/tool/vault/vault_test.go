@@ -231,7 +231,7 @@ func TestCancelledCallDoesNothing(t *testing.T) {
 	cancel()
 	for name, args := range minimalArgs() {
 		_, err := toolNamed(v, name).Call(ctx, tool.Call{Args: encode(t, args), Key: "k"})
-		wantError(t, err, tool.Timeout)
+		wantError(t, err, tool.Cancelled)
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v does not wrap context.Canceled", name, err)
 		}
@@ -314,8 +314,8 @@ func TestWrongArgumentsAreNamed(t *testing.T) {
 	}{
 		{"unknown field", "vault_search", `{"query": "x", "max": 3}`, []string{`"max"`, "query, limit, folder, tag"}},
 		{"other case of a field", "vault_search", `{"Query": "x"}`, []string{`"Query"`}},
-		{"no object", "vault_search", `["x"]`, []string{"not a JSON object"}},
-		{"broken JSON", "vault_search", `{"query": `, []string{"not a JSON object"}},
+		{"no object", "vault_search", `["x"]`, []string{"one JSON object"}},
+		{"broken JSON", "vault_search", `{"query": `, []string{"not valid JSON"}},
 		{"text for a number", "vault_search", `{"query": "x", "limit": "3"}`, []string{"limit must be a whole number, not a string"}},
 		{"fraction for a number", "vault_search", `{"query": "x", "limit": 1.5}`, []string{"limit must be a whole number"}},
 		{"text for a yes or no", "vault_list", `{"recursive": "yes"}`, []string{"recursive must be true or false"}},
@@ -434,4 +434,14 @@ func TestPipeNamedLikeANoteBlocksNobody(t *testing.T) {
 	wantError(t, err, tool.Denied)
 	_, err = try(t, v, "vault_write", "k", object{"path": "pipe.md", "mode": "append", "content": "x"})
 	wantError(t, err, tool.Denied)
+}
+
+// fieldNames lists the JSON names of a struct's fields.
+func fieldNames(t reflect.Type) []string {
+	names := make([]string, 0, t.NumField())
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
 }

@@ -94,13 +94,16 @@ type fetchArgs struct {
 	maxChars, offset int
 }
 
+// fetchInput is the arguments as they are written.
+type fetchInput struct {
+	URL      string `json:"url"`
+	MaxChars *int   `json:"max_chars"`
+	Offset   *int   `json:"offset"`
+}
+
 func decodeFetchArgs(raw json.RawMessage) (args fetchArgs, err error) {
-	var in struct {
-		URL      string `json:"url"`
-		MaxChars *int   `json:"max_chars"`
-		Offset   *int   `json:"offset"`
-	}
-	if err := decodeArgs(raw, &in); err != nil {
+	in, err := tool.DecodeArgs[fetchInput](raw)
+	if err != nil {
 		return args, err
 	}
 	if args.maxChars, err = orDefault("max_chars", in.MaxChars, defaultMaxChars, 1, maxMaxChars); err != nil {
@@ -249,7 +252,7 @@ func explain(ctx context.Context, err error, host string) error {
 	case errors.As(err, &known):
 		return known
 	case errors.Is(ctx.Err(), context.Canceled):
-		return tool.Errorf(tool.Failed, "", "the call was cancelled: %w", context.Canceled)
+		return tool.Errorf(tool.Cancelled, "", "the call was withdrawn: %w", context.Canceled)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		return tool.Errorf(tool.Timeout, "try again later, or look for another source", "%s did not answer in time", host)
 	case errors.As(err, &dns) && dns.IsNotFound:

@@ -326,7 +326,7 @@ func TestCancelEndsTheRequest(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v, want context.Canceled", err)
 	}
-	wantKind(t, err, tool.Failed)
+	wantKind(t, err, tool.Cancelled)
 	<-left
 }
 

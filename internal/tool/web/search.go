@@ -90,13 +90,16 @@ type searchArgs struct {
 	limit            int
 }
 
+// searchInput is the arguments as they are written.
+type searchInput struct {
+	Query     string `json:"query"`
+	Limit     *int   `json:"limit"`
+	TimeRange string `json:"time_range"`
+}
+
 func decodeSearchArgs(raw json.RawMessage) (args searchArgs, err error) {
-	var in struct {
-		Query     string `json:"query"`
-		Limit     *int   `json:"limit"`
-		TimeRange string `json:"time_range"`
-	}
-	if err := decodeArgs(raw, &in); err != nil {
+	in, err := tool.DecodeArgs[searchInput](raw)
+	if err != nil {
 		return args, err
 	}
 	args.query = oneLine(in.Query)

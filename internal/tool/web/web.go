@@ -14,11 +14,8 @@
 package web
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/netip"
 	"net/url"
@@ -111,19 +108,6 @@ func searchBase(raw string) (*url.URL, error) {
 	}
 	base.RawQuery, base.Fragment = "", ""
 	return base, nil
-}
-
-// decodeArgs reads one JSON object into args and takes nothing that the schema does not name.
-func decodeArgs(raw json.RawMessage, args any) error {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(args); err != nil {
-		return tool.Errorf(tool.InvalidArgs, "", "the arguments are not what the schema asks for: %w", err)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return tool.Errorf(tool.InvalidArgs, "send one JSON object", "there is more after the arguments")
-	}
-	return nil
 }
 
 // orDefault checks an optional number against its inclusive range.

@@ -1,0 +1,112 @@
+// Package eval scores the program's parts against the labelled sets in eval/ at the root.
+//
+// Scoring is deterministic: the same set and the same program give the same report, byte for byte.
+package eval
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"io/fs"
+	"strings"
+
+	"sibyl/internal/oracle/classify"
+)
+
+// Half splits a set: rules are tuned on one half and judged by the other.
+type Half string
+
+// The halves of a set; Both selects either.
+const (
+	Dev  Half = "dev"
+	Test Half = "test"
+	Both Half = ""
+)
+
+// HalfOf assigns a query to its half by the top bit of the 64-bit FNV-1a hash of its text, so that nobody chooses.
+func HalfOf(query string) Half {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, query) // a hash never fails to write
+	if h.Sum64()>>63 == 0 {
+		return Dev
+	}
+	return Test
+}
+
+// Query is one line of a labelled set. History holds the earlier questions of its session, oldest first.
+type Query struct {
+	Text    string        `json:"query"`
+	Label   classify.Type `json:"label"`
+	Half    Half          `json:"half"`
+	History []string      `json:"history,omitempty"`
+	Note    string        `json:"note,omitempty"`
+}
+
+// maxLine bounds a line of a set, in bytes.
+const maxLine = 1 << 20
+
+// LoadQueries reads a set in JSON lines; blank lines are skipped. An error names the line that is wrong and what it lacks.
+func LoadQueries(r io.Reader) ([]Query, error) {
+	var out []Query
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxLine)
+	n := 0
+	for lines.Scan() {
+		n++
+		line := bytes.TrimSpace(lines.Bytes())
+		if len(line) == 0 {
+			continue
+		}
+		q, err := parseQuery(line)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		out = append(out, q)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("line %d: %w", n+1, err)
+	}
+	if len(out) == 0 {
+		return nil, errors.New("the set holds no queries")
+	}
+	return out, nil
+}
+
+// LoadQueryFile reads a set from a file system, such as evaldata.Files.
+func LoadQueryFile(files fs.FS, name string) ([]Query, error) {
+	f, err := files.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("labelled queries: %w", err)
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	queries, err := LoadQueries(f)
+	if err != nil {
+		return nil, fmt.Errorf("labelled queries: %s: %w", name, err)
+	}
+	return queries, nil
+}
+
+func parseQuery(line []byte) (Query, error) {
+	var q Query
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&q); err != nil {
+		return Query{}, fmt.Errorf("not a labelled query: %w", err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return Query{}, errors.New("more than one JSON value; write one object per line")
+	}
+	switch {
+	case strings.TrimSpace(q.Text) == "":
+		return Query{}, errors.New(`"query" is empty`)
+	case !q.Label.Valid():
+		return Query{}, fmt.Errorf(`"label" is %q; it must be one of %v`, q.Label, classify.Types())
+	case q.Half != Dev && q.Half != Test:
+		return Query{}, fmt.Errorf(`"half" is %q; it must be %q or %q`, q.Half, Dev, Test)
+	}
+	return q, nil
+}

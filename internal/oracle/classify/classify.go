@@ -1,0 +1,267 @@
+// Package classify finds out where the answer to a question stands: in the code, in the notes, in the world outside, or nowhere
+// because nothing is asked (requirement FR-015, entity QueryClassification).
+//
+// A question is tokenized, its sentences are read for what they do (ask, show, tell, change), and named features are found in it, each with
+// weights for and against the types. The sums decide; the margin between the best two is the confidence. No feature knows a whole question.
+//
+// Guarantees: pure and deterministic; any input, valid or not, gives a valid result; cost is bounded, because at most 5 KB of a
+// question are read.
+package classify
+
+import (
+	"math"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// Type says what a question is about.
+type Type string
+
+// The query types of the requirement.
+const (
+	Code           Type = "code"           // implementation
+	Documentation  Type = "documentation"  // decisions, architecture, notes
+	Research       Type = "research"       // the outside world
+	Conversational Type = "conversational" // follow-ups, acknowledgements
+	Action         Type = "action"         // write operations
+)
+
+// types lists them in the order of the columns of weights. On equal scores the earlier wins.
+var types = [columns]Type{code: Code, docs: Documentation, web: Research, chat: Conversational, write: Action}
+
+// Types returns every type.
+func Types() []Type { return slices.Clone(types[:]) }
+
+// Valid reports whether t is one of the five.
+func (t Type) Valid() bool { return slices.Contains(types[:], t) }
+
+// Query is a question and what came before it.
+type Query struct {
+	Text     string
+	Previous []string // earlier questions of the session, oldest first
+
+	// PreviousType is the type of the last question that was not conversational; empty if there is none.
+	PreviousType Type
+}
+
+// Match is one feature found in a question.
+type Match struct {
+	Feature string   `json:"feature"`
+	Words   []string `json:"words"`
+	Weight  float64  `json:"weight"` // what it added to the chosen type's score; 0 or less: it spoke for another
+}
+
+// Classification is the requirement's QueryClassification. Secondary is the runner-up among the types that read a source: where to
+// look if the first source is empty. It has no value if no other came near, and is never a change.
+type Classification struct {
+	QueryType       Type     `json:"query_type"`
+	NeedsCode       bool     `json:"needs_code"`
+	NeedsVault      bool     `json:"needs_vault"`
+	NeedsWeb        bool     `json:"needs_web"`
+	Confidence      float64  `json:"confidence"` // 0..1
+	KeywordsMatched []string `json:"keywords_matched,omitempty"`
+	Secondary       Type     `json:"secondary,omitempty"`
+	Matches         []Match  `json:"matches,omitempty"`
+}
+
+// Classify says what a question is about and which sources it needs.
+func Classify(q Query) Classification {
+	t := newText(q.Text)
+	found := find(t)
+	found = append(found, findFollowUp(t, q)...)
+	return conclude(sum(found), found)
+}
+
+// Needs returns the sources a type needs (requirement: Derivation Rules).
+func (t Type) Needs() (code, vault, web bool) {
+	switch t {
+	case Code:
+		return true, false, false
+	case Documentation, Action:
+		return false, true, false
+	case Research:
+		return false, false, true
+	}
+	return false, false, false
+}
+
+// hit is a feature found, with its weights and the words that show it.
+type hit struct {
+	name   string
+	weight weights
+	words  []string
+}
+
+// score is the hit's contribution to a type. Further words of the same feature add less and less; against a type it counts once.
+func (h hit) score(column int) float64 {
+	w := h.weight[column]
+	if w <= 0 {
+		return w
+	}
+	return w * (2 - math.Pow(0.5, float64(len(h.words)-1)))
+}
+
+func sum(hits []hit) (s weights) {
+	for _, h := range hits {
+		for i := range s {
+			s[i] += h.score(i)
+		}
+	}
+	return s
+}
+
+// find returns the features of a text in the order of their tables.
+func find(t *text) []hit {
+	var out []hit
+	for i, f := range vocabulary {
+		var words []string
+		for _, o := range t.seen {
+			if o.feature == i {
+				words = append(words, t.span(o.start, o.end))
+			}
+		}
+		if len(words) > 0 {
+			out = append(out, hit{f.name, f.weight, unique(words, maxWords)})
+		}
+	}
+	for _, f := range frames {
+		if words := unique(f.match(t), maxWords); len(words) > 0 {
+			out = append(out, hit{f.name, f.weight, words})
+		}
+	}
+	return append(out, findAskedFor(t)...)
+}
+
+// findAskedFor strengthens the type that the thing asked for belongs to, by its last word that belongs to any.
+func findAskedFor(t *text) []hit {
+	start, end, where := askedFor(t)
+	for i := len(t.seen) - 1; i >= 0; i-- {
+		o := t.seen[i]
+		if o.end <= start || o.start >= end {
+			continue
+		}
+		for column, w := range vocabulary[o.feature].weight {
+			if w > 0 && column != chat && (!where || column == docs) {
+				h := hit{name: "asked-for", words: []string{t.span(o.start, o.end)}}
+				h.weight[column] = 1.5
+				return []hit{h}
+			}
+		}
+	}
+	return nil
+}
+
+// occurrence is a word or phrase of the vocabulary at tokens start to end-1.
+type occurrence struct{ feature, start, end int }
+
+// occurrences finds the vocabulary in a text, in its order. Words inside a phrase say nothing by themselves.
+func occurrences(tokens []token) (out []occurrence) {
+	covered := 0
+	for i, tok := range tokens {
+		if tok.kind != word || tok.quoted {
+			continue
+		}
+		for _, p := range vocabularyIndex.phrases[tok.norm] {
+			if p.matches(tokens[i:]) {
+				out = append(out, occurrence{p.feature, i, i + len(p.words)})
+				covered = max(covered, i+len(p.words))
+			}
+		}
+		if i < covered {
+			continue
+		}
+		for _, f := range vocabularyIndex.features(tok.norm) {
+			out = append(out, occurrence{f, i, i + 1})
+		}
+	}
+	return out
+}
+
+// matches says whether the phrase begins the tokens; its last word may be a plural.
+func (p phrase) matches(ts []token) bool {
+	last := len(p.words) - 1
+	if len(ts) <= last || !hasPrefix(ts, p.words[:last]) || ts[last].quoted {
+		return false
+	}
+	return ts[last].norm == p.words[last] || ts[last].norm == p.words[last]+"s"
+}
+
+// features returns the features of one word, by its exact form or else its singular, and by its stem.
+func (l lookup) features(w string) []int {
+	found, ok := l.exact[w]
+	if single, plural := strings.CutSuffix(w, "s"); !ok && plural && len(single) > 2 {
+		found = l.exact[single]
+	}
+	for n := len(w); n > 3; n-- {
+		if stemmed, ok := l.stems[w[:n]]; ok {
+			return slices.Concat(found, stemmed)
+		}
+	}
+	return found
+}
+
+// minSecondary is the score under which a runner-up is no better than any other guess.
+const minSecondary = 0.5
+
+// conclude picks the type, and measures how sure that is. Where there is nothing to go on, there is nothing to look up.
+func conclude(scores weights, hits []hit) Classification {
+	if len(hits) == 0 {
+		return Classification{QueryType: Conversational}
+	}
+	order := []int{code, docs, web, chat, write}
+	sort.SliceStable(order, func(a, b int) bool { return scores[order[a]] > scores[order[b]] })
+	best := order[0]
+	c := Classification{QueryType: types[best], Confidence: confidence(scores, best, order[1])}
+	c.NeedsCode, c.NeedsVault, c.NeedsWeb = c.QueryType.Needs()
+	for _, next := range order[1:] {
+		if c.Secondary == "" && scores[next] > minSecondary && next != chat && next != write {
+			c.Secondary = types[next]
+		}
+	}
+	for _, h := range hits {
+		if h.name == followUpName && h.weight[best] > 0 {
+			c.Confidence = rounded(c.Confidence * inheritedTrust)
+		}
+	}
+	for _, h := range hits {
+		gain := h.score(best)
+		c.Matches = append(c.Matches, Match{h.name, h.words, rounded(gain)})
+		if gain > 0 {
+			c.KeywordsMatched = append(c.KeywordsMatched, h.words...)
+		}
+	}
+	c.KeywordsMatched = unique(c.KeywordsMatched, len(c.KeywordsMatched))
+	return c
+}
+
+// confidence grows with the margin to the runner-up and with the evidence as a whole: two types far apart but both
+// unsupported are still a guess.
+func confidence(s weights, best, second int) float64 {
+	if s[best] <= 0 {
+		return 0.1
+	}
+	margin := s[best] - max(s[second], 0)
+	p := 1 / (1 + math.Exp(-margin))
+	evidence := 1 - math.Exp(-s[best])
+	return rounded(min(p*evidence, 0.99))
+}
+
+func rounded(x float64) float64 { return math.Round(x*100) / 100 }
+
+// maxWords bounds the words kept of one feature; further ones would add next to nothing.
+const maxWords = 8
+
+// unique returns the first limit different words, in their order.
+func unique(words []string, limit int) []string {
+	var out []string
+	for _, w := range words {
+		if len(out) == limit {
+			break
+		}
+		if !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}

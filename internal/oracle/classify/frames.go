@@ -1,0 +1,130 @@
+package classify
+
+import "slices"
+
+// text is a tokenized question with what several features want to know about it.
+type text struct {
+	tokens  []token
+	words   []string // norms of the tokens
+	clauses []clause
+	seen    []occurrence
+	covered []bool   // tokens that are part of a known phrase
+	ours    []string // words that tie the question to the project
+	asks    bool     // some clause asks, wants to be shown, or wants a change
+}
+
+func newText(raw string) *text {
+	t := &text{tokens: tokenize(bounded(raw))}
+	correct(t.tokens)
+	t.clauses = clauses(t.tokens)
+	t.seen = occurrences(t.tokens)
+	t.covered = make([]bool, len(t.tokens))
+	for _, tok := range t.tokens {
+		t.words = append(t.words, tok.norm)
+	}
+	for _, o := range t.seen {
+		for i := o.start; i < o.end && o.end-o.start > 1; i++ {
+			t.covered[i] = true
+		}
+	}
+	for _, c := range t.clauses {
+		t.asks = t.asks || c.act != telling
+	}
+	t.ours = ours(t)
+	return t
+}
+
+// span joins the words of tokens start to end-1.
+func (t *text) span(start, end int) string { return joinWords(t.words[start:end]) }
+
+// known says whether a token is part of the vocabulary.
+func (t *text) known(i int) bool {
+	return slices.ContainsFunc(t.seen, func(o occurrence) bool { return o.start <= i && i < o.end })
+}
+
+// frame is a feature that the build of the sentences shows. match returns the words that show it, none if it is absent.
+type frame struct {
+	name   string
+	weight weights
+	match  func(*text) []string
+}
+
+var frames = slices.Concat(orderFrames, projectFrames, worldFrames, talkFrames)
+
+// opens matches clauses of which a part begins with one of the given words.
+func opens(starts ...string) func(*text) []string {
+	lists := phrases(starts...)
+	return func(t *text) []string {
+		for _, c := range t.clauses {
+			for at := range c.words {
+				if at > 0 && !joins(c.words[at-1]) {
+					continue
+				}
+				for i, l := range lists {
+					if hasPrefix(c.words[at:], l) {
+						return starts[i : i+1]
+					}
+				}
+			}
+		}
+		return nil
+	}
+}
+
+// tokensLike returns, as typed, the tokens that keep accepts.
+func tokensLike(t *text, keep func(token) bool) (found []string) {
+	for _, tok := range t.tokens {
+		if keep(tok) {
+			found = append(found, tok.raw)
+		}
+	}
+	return found
+}
+
+// Questions about manner and time ask for no thing, and "is the X …" asks about it; "is there an X" asks for it.
+var (
+	manner      = set("how why when")
+	copulas     = set("is are was were")
+	existential = set("there any")
+)
+
+// askedFor returns the noun phrase that a clause asks for, as a range of tokens: in "what is the decision on the log format" it is the decision
+// that is wanted, and the log format only says which. Of "the key points of the discussion" it is the discussion. where
+// tells the question for a place, which only documents answer by what they are.
+func askedFor(t *text) (start, end int, where bool) {
+	for _, c := range t.clauses {
+		if c.act == writing || c.act == telling && remarkHeads[c.head] || manner[c.head] || copulas[c.head] && len(c.words) > 1 && !existential[c.words[1].norm] {
+			continue
+		}
+		start, end := nounPhrase(c.words, 0)
+		for end > start && end < len(c.words) && c.words[end].norm == "of" && !t.known(c.first+end-1) {
+			start, end = nounPhrase(c.words, end)
+		}
+		if end > start {
+			return c.first + start, c.first + end, c.head == "where"
+		}
+	}
+	return 0, 0, false
+}
+
+// verbLike says whether a word within a noun phrase is more likely the verb that ends it.
+func verbLike(w string) bool {
+	return speechVerbs[w] || emptyVerbs[w] || slices.ContainsFunc(vocabularyIndex.features(w), func(f int) bool {
+		return vocabulary[f].name == "program-verb" || vocabulary[f].name == "done-to-part"
+	})
+}
+
+// nounPhrase returns the first run of up to four words that carry meaning, from position i on.
+func nounPhrase(words []token, i int) (start, end int) {
+	for i < len(words) && words[i].kind == word && (stopWords[words[i].norm] || readVerbs[words[i].norm]) {
+		i++
+	}
+	end = i
+	for end < len(words) && end < i+4 && words[end].kind == word && !stopWords[words[end].norm] && (end == i || !verbLike(words[end].norm)) {
+		end++
+		if words[end-1].after > within {
+			break
+		}
+	}
+	return i, end
+}

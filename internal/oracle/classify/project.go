@@ -1,0 +1,270 @@
+package classify
+
+import (
+	"strings"
+	"unicode"
+)
+
+// projectFrames find what ties a question to the project at hand: to its code, or to what its people decided and wrote down.
+var projectFrames = []frame{
+	{"project", weights{code: 0.7, docs: 0.9, web: -2.5}, func(t *text) []string { return t.ours }},
+	{"definite", weights{code: 0.2, docs: 0.2}, definite},
+	{"definite-part", weights{code: 1.3, web: -1.2}, definiteParts},
+	{"feature", weights{code: 0.9}, bareFeature},
+	{"name-in-code", weights{code: 2.4, web: -1}, names},
+	{"type-name", weights{code: 1.6}, typeNames},
+	{"pasted-code", weights{code: 4}, pasted},
+	{"where", weights{code: 1}, opens("where is", "where are", "where do", "where does", "where in", "where did", "where can", "where the")},
+	{"why", weights{code: 0.7}, opens("why is", "why are", "why do", "why does", "why am", "why can", "why will", "why would")},
+	{"does-in-code", weights{code: 1}, doesInCode},
+	{"definite-subject", weights{code: 0.5}, definiteSubject},
+	{"done-to", weights{code: 1.2}, doneTo},
+	{"how", weights{code: 0.2}, opens("how is", "how are", "how does", "how do", "how would", "how could")},
+
+	{"undertaking", weights{docs: 1.5}, undertaking},
+	{"our-choice", weights{docs: 3}, ourChoice},
+	{"our-past", weights{docs: 1.8}, ourPast},
+	{"whose-doing", weights{docs: 3}, whoseDoing},
+	{"reported", weights{docs: 3}, reported},
+	{"document-file", weights{docs: 1.5}, documentFiles},
+	{"tag", weights{docs: 1.5}, tags},
+}
+
+// ours finds the words by which the asker speaks of the project as a common thing.
+func ours(t *text) (found []string) {
+	for i, tok := range t.tokens {
+		if tok.quoted || tok.kind != word {
+			continue
+		}
+		last := i == len(t.tokens)-1
+		switch {
+		case deixis[tok.norm] && !tok.glued && tok.raw != "US" && (i == 0 || t.words[i-1] != "let"):
+			found = append(found, tok.norm)
+		case !last && pointers[tok.norm] && projectNouns[t.words[i+1]]:
+			found = append(found, t.span(i, i+2))
+		case tok.norm == "here" && i > 0:
+			found = append(found, tok.norm)
+		}
+	}
+	return found
+}
+
+// definite finds an article: the asker assumes that both know what is meant.
+func definite(t *text) []string {
+	for i := 0; i+1 < len(t.tokens); i++ {
+		next := t.words[i+1]
+		if t.words[i] == "the" && !t.tokens[i].quoted && !t.covered[i] && !impersonal[next] && !superlatives[next] && !products[next] {
+			return []string{t.span(i, i+2)}
+		}
+	}
+	return nil
+}
+
+// definiteParts finds "the retry helper": an article, at most two words between, and a part of a program.
+func definiteParts(t *text) (found []string) {
+	for i, tok := range t.tokens {
+		if tok.norm != "the" && tok.norm != "this" && tok.norm != "that" || tok.quoted {
+			continue
+		}
+		end := i
+		for j := i + 1; j < min(i+4, len(t.tokens)); j++ {
+			w := t.tokens[j]
+			if w.kind != word || stopWords[w.norm] || superlatives[w.norm] || t.covered[j] {
+				break
+			}
+			theirs := products[t.words[j-1]] && productParts[w.norm]
+			if isPart(w.norm) && !theirs && !isGeneral(t.tokens[j+1:]) {
+				end = j + 1
+			}
+			if w.after > within {
+				break
+			}
+		}
+		if end > i {
+			found = append(found, t.span(i, end))
+		}
+	}
+	return found
+}
+
+func isPart(w string) bool {
+	return softwareNouns[w] || softwareNouns[strings.TrimSuffix(w, "s")]
+}
+
+// bareFeature finds a behaviour named without an article: "how does authentication work".
+func bareFeature(t *text) (found []string) {
+	if definition(t) != nil {
+		return nil
+	}
+	for i, w := range t.words {
+		bare := (i == 0 || !determiners[t.words[i-1]] && t.words[i-1] != "to") && (i < 2 || !determiners[t.words[i-2]])
+		if featureNouns[w] && bare && !t.covered[i] {
+			found = append(found, w)
+		}
+	}
+	return found
+}
+
+var thingWords = set("what which who where")
+
+// definiteSubject finds questions for how a known thing behaves: "does the import run before", "why is the list empty".
+func definiteSubject(t *text) []string {
+	for _, c := range t.clauses {
+		for i := 1; i < min(3, len(c.words)-1); i++ {
+			if !thingWords[c.head] && auxiliaries[c.words[i-1].norm] && c.words[i].norm == "the" && len(definite(t)) > 0 {
+				return []string{c.words[i-1].norm + " the"}
+			}
+		}
+	}
+	return nil
+}
+
+// doesInCode finds questions for what a program does: "where we parse the feed", "does the loader cache textures".
+func doesInCode(t *text) []string {
+	for _, c := range t.clauses {
+		does := -1
+		for i, w := range c.words {
+			if does < 0 && i < 3 && (w.norm == "do" || w.norm == "does") {
+				does = i
+				continue
+			}
+			bySubject := i > 0 && actors[c.words[i-1].norm]
+			byVerb := does >= 0 && i > does+1 && !determiners[c.words[i-1].norm] && !outsider(c.words[does+1].norm)
+			if w.kind == word && programVerbs[w.norm] && (bySubject || byVerb) {
+				return []string{c.words[i-1].norm + " " + w.norm}
+			}
+		}
+	}
+	return nil
+}
+
+var actors = set("we it they code")
+
+// outsider says whether a subject is somebody else's.
+func outsider(w string) bool {
+	return products[w] || w == "other" || w == "others" || w == "people" || w == "you"
+}
+
+// doneTo finds questions for what a program does to something: "are the notes indexed", "how is the token signed".
+func doneTo(t *text) []string {
+	for _, c := range t.clauses {
+		if len(c.words) < 3 || !copulas[c.head] && (c.head != "how" && c.head != "where" || !copulas[c.words[1].norm]) {
+			continue
+		}
+		for _, w := range c.words[2:] {
+			if strings.HasSuffix(w.norm, "ed") && verbLike(w.norm) {
+				return []string{c.head + " " + w.norm}
+			}
+		}
+	}
+	return nil
+}
+
+func names(t *text) []string {
+	return tokensLike(t, func(tok token) bool {
+		return tok.kind == ident && !pascal(tok.raw) || tok.kind == path && !docFiles[fileExt(tok.norm)]
+	})
+}
+
+// typeNames finds OrderService and its like. Products are spelled so too, hence the lower weight.
+func typeNames(t *text) []string {
+	return tokensLike(t, func(tok token) bool { return tok.kind == ident && pascal(tok.raw) })
+}
+
+func pasted(t *text) (found []string) {
+	for _, tok := range t.tokens {
+		if tok.kind == block {
+			line, _, _ := strings.Cut(tok.raw, "\n")
+			found = append(found, clip(line, 40))
+		}
+	}
+	return found
+}
+
+func clip(s string, bytes int) string {
+	for i := range s {
+		if i >= bytes {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+func documentFiles(t *text) []string {
+	return tokensLike(t, func(tok token) bool { return tok.kind == path && docFiles[fileExt(tok.norm)] })
+}
+
+func tags(t *text) []string {
+	return tokensLike(t, func(tok token) bool {
+		return len(tok.raw) > 1 && tok.raw[0] == '#' && unicode.IsLetter(rune(tok.raw[1]))
+	})
+}
+
+// undertaking finds the project as a thing of people rather than of code.
+func undertaking(t *text) (found []string) {
+	for i := 1; i < len(t.words); i++ {
+		if undertakings[t.words[i]] && determiners[t.words[i-1]] {
+			found = append(found, t.span(i-1, i+1))
+		}
+	}
+	return found
+}
+
+// ourChoice finds "why do we use X": the reason for a choice is written down, not programmed.
+func ourChoice(t *text) []string {
+	for _, c := range t.clauses {
+		past := len(c.words) > 2 && c.words[1].norm == "did" && deixis[c.words[2].norm]
+		if c.head == "why" && (past || containsAny(c.words, deixis) && containsAny(c.words, choiceVerbs)) {
+			return []string{"why we"}
+		}
+	}
+	return nil
+}
+
+// ourPast finds what people did: "did we promise", "the options we listed". What they did is written down, if anywhere.
+func ourPast(t *text) (found []string) {
+	for i := 1; i < len(t.words); i++ {
+		before, w := t.words[i-1], t.words[i]
+		switch {
+		case before == "did" && (w == "we" || w == "i"):
+			found = append(found, t.span(i-1, i+1))
+		case before == "we" && isPast(w):
+			found = append(found, t.span(i-1, i+1))
+		case i > 1 && t.words[i-2] == "we" && !auxiliaries[before] && isPast(w):
+			found = append(found, t.span(i-2, i+1))
+		case before == "the" && w == "team" && i > 1 && t.words[i-2] == "did":
+			found = append(found, t.span(i-2, i+1))
+		}
+	}
+	return found
+}
+
+// whoseDoing finds "who requested the export": somebody did something to a thing both speakers know.
+func whoseDoing(t *text) []string {
+	for _, c := range t.clauses {
+		if c.head == "who" && len(c.words) > 2 && (strings.HasSuffix(c.words[1].norm, "ed") || speechVerbs[c.words[1].norm]) && len(definite(t)) > 0 && len(properNames(t)) == 0 {
+			return []string{c.head + " " + c.words[1].norm}
+		}
+	}
+	return nil
+}
+
+func isPast(w string) bool { return len(w) > 4 && strings.HasSuffix(w, "ed") }
+
+// reported finds questions for what somebody said: "what did the consultants recommend".
+func reported(t *text) []string {
+	for i, w := range t.words {
+		if w != "did" && w != "has" && w != "have" {
+			continue
+		}
+		if i+1 < len(t.words) && (t.words[i+1] == "you" || t.words[i+1] == "not") {
+			continue
+		}
+		for j := i + 2; j < min(i+6, len(t.words)); j++ {
+			if speechVerbs[t.words[j]] {
+				return []string{w + " " + t.words[j]}
+			}
+		}
+	}
+	return nil
+}

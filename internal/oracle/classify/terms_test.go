@@ -1,0 +1,52 @@
+package classify
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTermsAreTheWordsWorthSearching(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want []string
+	}{
+		{"How does the auth middleware work?", []string{"auth", "middleware"}},
+		{"What did we decide about caching?", []string{"decide", "caching"}},
+		{"who calls `SessionStore.Load` and parse_header()?", []string{"calls", "SessionStore.Load", "parse_header()"}},
+		{`What does "append mode" do in the loader?`, []string{"append mode", "loader"}},
+		{"Fix the bug in src/auth/token.go:42", []string{"bug", "src/auth/token.go"}},
+		{"Was haben wir über das Caching entschieden?", []string{"caching", "entschieden"}},
+		{"show me today's meeting notes, please", []string{"today", "meeting", "notes"}},
+		{"wheres the autentication middelware", []string{"authentication", "middleware"}},
+		{"the parser, the Parser and the PARSER", []string{"parser"}},
+		{"Thanks!", nil},
+		{"how does it work?", nil},
+		{"", nil},
+	} {
+		if diff := cmp.Diff(c.want, Terms(c.text)); diff != "" {
+			t.Errorf("%q:\n%s", c.text, diff)
+		}
+	}
+}
+
+func TestTermsOfATraceAreItsNames(t *testing.T) {
+	got := Terms("goroutine 1 [running]:\nstore.loadRow(0x1)\n\t/app/store/row.go:12 +0x1d\nwhy does this crash?")
+	for _, want := range []string{"/app/store/row.go", "crash"} {
+		if !strings.Contains(strings.Join(got, "\n"), want) {
+			t.Errorf("%q is not among %q", want, got)
+		}
+	}
+}
+
+func TestTermsAreBounded(t *testing.T) {
+	var b strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&b, "subject%d ", i)
+	}
+	if got := Terms(b.String()); len(got) != maxTerms {
+		t.Errorf("got %d terms, want %d", len(got), maxTerms)
+	}
+}

@@ -1,0 +1,271 @@
+package classify
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// worldFrames find questions that no single project answers. Most of them are silent where something ties the question to the project.
+var worldFrames = []frame{
+	{"definition", weights{web: 1.8, code: -0.5}, definition},
+	{"how-to", weights{web: 2}, howTo},
+	{"plural-in-general", weights{web: 1}, pluralInGeneral},
+	{"of-a-thing", weights{web: 1.5}, ofThing},
+	{"superlative", weights{web: 2, code: -0.5}, superlative},
+	{"comparative", weights{web: 1.6}, comparative},
+	{"product-asked", weights{web: 1.5}, productAsked},
+	{"product-setting", weights{web: 1.2}, productSetting},
+	{"product-version", weights{web: 1.5}, productVersion},
+	{"product-first", weights{web: 0.8}, productFirst},
+	{"product-documents", weights{web: 3.5}, productDocuments},
+	{"product-error", weights{web: 1.5}, productError},
+	{"who-when", weights{web: 0.8}, opens("who", "when is", "when was", "when does", "when will", "when did")},
+	{"has-it", weights{web: 0.6}, hasIt},
+	{"proper-name", weights{web: 0.9}, properNames},
+	{"link", weights{web: 1.5}, func(t *text) []string { return tokensLike(t, func(tok token) bool { return tok.kind == link }) }},
+}
+
+// definition finds questions for what something is in general: "what is a monad", "difference between TCP and UDP".
+func definition(t *text) []string {
+	if len(t.ours) > 0 {
+		return nil
+	}
+	for _, c := range t.clauses {
+		w := c.words
+		if len(w) < 3 {
+			continue
+		}
+		switch verb := w[0].norm; {
+		case len(w) < 9 && verb == "what" && (w[1].norm == "is" || w[1].norm == "are") && isGeneralNoun(w[2:]):
+			return []string{verb + " " + w[1].norm}
+		case len(w) < 6 && (verb == "explain" || verb == "define") && w[1].norm != "the" && !definiteWord(w[1]):
+			return []string{verb}
+		}
+		for i := 2; i < len(w); i++ {
+			if w[i-2].norm == "difference" && w[i-1].norm == "between" && w[i].norm != "the" && w[i].kind == word {
+				return []string{"difference between"}
+			}
+		}
+	}
+	return nil
+}
+
+func isGeneralNoun(ts []token) bool {
+	return !slices.ContainsFunc(ts, definiteWord) && (ts[0].kind == word || pascal(ts[0].raw))
+}
+
+func definiteWord(t token) bool {
+	return determiners[t.norm] && t.norm != "a" && t.norm != "an" && t.norm != "all" && t.norm != "any"
+}
+
+// howTo finds general questions for a way to do something.
+func howTo(t *text) []string {
+	if len(t.ours) > 0 {
+		return nil
+	}
+	for i := range t.tokens {
+		for _, p := range waysTo {
+			if hasPrefix(t.tokens[i:], p) {
+				return []string{joinWords(p)}
+			}
+		}
+	}
+	return nil
+}
+
+var waysTo = phrases("how to", "how do i", "how can i", "how should i", "how would i", "how can one", "way to")
+
+// pluralInGeneral finds questions about all things of a kind: "how do vector clocks work".
+func pluralInGeneral(t *text) []string {
+	if len(t.ours) > 0 {
+		return nil
+	}
+	for _, c := range t.clauses {
+		for i := 1; i < min(3, len(c.words)); i++ {
+			before, w := c.words[i-1].norm, c.words[i:min(i+2, len(c.words))]
+			if before != "do" && before != "are" || determiners[w[0].norm] || stopWords[w[0].norm] {
+				continue
+			}
+			if slices.ContainsFunc(w, isPlural) {
+				return []string{before + " " + w[0].norm}
+			}
+		}
+	}
+	return nil
+}
+
+func isPlural(t token) bool {
+	return t.kind == word && len(t.norm) > 3 && strings.HasSuffix(t.norm, "s") && !strings.HasSuffix(t.norm, "ss")
+}
+
+// ofThing finds "the N of a Y": a question about any Y.
+func ofThing(t *text) []string {
+	if len(t.ours) > 0 {
+		return nil
+	}
+	for i := 2; i < len(t.tokens)-1; i++ {
+		if t.words[i] == "of" && t.words[i-1] != "use" && isGeneral(t.tokens[i:]) {
+			return []string{t.span(i, i+2)}
+		}
+	}
+	return nil
+}
+
+// isGeneral recognises a part of something outside by what follows it: "the payload of a packet", "the address of the BME280",
+// "the requests library".
+func isGeneral(after []token) bool {
+	if len(after) == 0 {
+		return false
+	}
+	if after[0].norm != "of" || len(after) == 1 {
+		return libraryWords[after[0].norm]
+	}
+	of := after[1]
+	if of.norm == "the" && len(after) > 2 {
+		of = after[2]
+	}
+	return of.norm == "a" || of.norm == "an" || products[of.norm] || isName(of) || of.kind == word && partNumber.MatchString(of.raw)
+}
+
+var partNumber = regexp.MustCompile(`^[a-zA-Z]+\d\w*$`)
+
+// superlative finds rankings: nobody but the whole world can answer them.
+func superlative(t *text) []string {
+	if len(t.ours) > 0 || !t.asks {
+		return nil
+	}
+	return tokensLike(t, func(tok token) bool { return superlatives[tok.norm] && !tok.quoted })
+}
+
+// comparative finds "which is faster, X or Y".
+func comparative(t *text) []string {
+	if len(t.ours) > 0 {
+		return nil
+	}
+	for i, w := range t.words {
+		if comparatives[w] && slices.ContainsFunc(t.words[i:], func(later string) bool { return later == "or" || later == "than" }) {
+			return t.words[i : i+1]
+		}
+	}
+	return nil
+}
+
+// productAsked finds a product or name as the subject of a question: "how does OAuth work".
+func productAsked(t *text) (found []string) {
+	for _, c := range t.clauses {
+		for i := 1; i < min(5, len(c.words)); i++ {
+			if w := c.words[i]; auxiliaries[c.words[i-1].norm] && w.kind == word && (products[w.norm] || isName(w)) {
+				found = append(found, w.norm)
+			}
+		}
+	}
+	return found
+}
+
+// productSetting finds a product as the setting of a question: "in Python", "with GitHub".
+func productSetting(t *text) (found []string) {
+	if len(t.ours) > 0 || len(names(t)) > 0 {
+		return nil
+	}
+	for i := 1; i < len(t.words); i++ {
+		if products[t.words[i]] && settings[t.words[i-1]] {
+			found = append(found, t.span(i-1, i+1))
+		}
+	}
+	return found
+}
+
+// productVersion finds "Node 18".
+func productVersion(t *text) (found []string) {
+	for i := 1; i < len(t.tokens); i++ {
+		if t.tokens[i].kind == number && (products[t.words[i-1]] || namesakes[t.words[i-1]]) && len(t.ours) == 0 {
+			found = append(found, t.span(i-1, i+1))
+		}
+	}
+	return found
+}
+
+// productFirst finds key words that begin with a product: "tailwind release date".
+func productFirst(t *text) []string {
+	if t.asks || len(t.ours) > 0 || len(names(t)) > 0 || len(t.words) < 2 || !products[t.words[0]] {
+		return nil
+	}
+	return t.words[:1]
+}
+
+// productDocuments finds the documents of somebody else's product: "the pytest documentation".
+func productDocuments(t *text) (found []string) {
+	if len(t.ours) > 0 {
+		return nil
+	}
+	for i, w := range t.words {
+		if !products[w] || notEvidence[w] {
+			continue
+		}
+		for _, near := range t.words[max(0, i-3):min(i+4, len(t.words))] {
+			if productPapers[near] {
+				found = append(found, w+" "+near)
+			}
+		}
+	}
+	return found
+}
+
+// productError finds a failure of somebody else's product, with nothing of our own program beside it.
+func productError(t *text) (found []string) {
+	if len(t.ours) > 0 || len(names(t)) > 0 || len(pasted(t)) > 0 || len(definite(t)) > 0 {
+		return nil
+	}
+	failed := slices.ContainsFunc(t.seen, func(o occurrence) bool { return vocabulary[o.feature].name == "malfunction" })
+	for _, w := range t.words {
+		if failed && products[w] {
+			found = append(found, w)
+		}
+	}
+	return found
+}
+
+// hasIt finds yes-or-no questions about something not introduced by an article.
+func hasIt(t *text) []string {
+	for _, c := range t.clauses {
+		if len(c.words) > 1 && yesNo[c.head] && (!determiners[c.words[1].norm] || c.words[1].norm == "any") {
+			return []string{c.head}
+		}
+	}
+	return nil
+}
+
+var yesNo = set("is are has have does did was were")
+
+// properNames finds capitalised words inside a sentence that mixes cases: names of people, places and things.
+// German writes every noun like a name, so a translated text shows none.
+func properNames(t *text) (found []string) {
+	if slices.ContainsFunc(t.tokens, func(tok token) bool { return tok.gloss }) {
+		return nil
+	}
+	for _, c := range t.clauses {
+		var here []string
+		lower := 0
+		for i, tok := range c.all {
+			switch {
+			case tok.raw == "" || tok.kind != word || tok.quoted:
+			case i > 0 && isName(tok) && !products[tok.norm] && !(c.all[i-1].norm == "the" && isAcronym(tok.raw)):
+				here = append(here, tok.raw)
+			case unicode.IsLower([]rune(tok.raw)[0]):
+				lower++
+			}
+		}
+		if lower > 1 {
+			found = append(found, here...)
+		}
+	}
+	return found
+}
+
+func isName(t token) bool {
+	return t.raw != "" && !t.gloss && unicode.IsUpper([]rune(t.raw)[0]) && len(t.raw) > 1 && !stopWords[t.norm] && !isPart(t.norm)
+}
+
+func isAcronym(raw string) bool { return raw == strings.ToUpper(raw) }
