@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// story is one process life after another over one data folder and one vault.
+type story struct {
+	data, vault string
+	server      *played
+}
+
+func newStory(t *testing.T) *story {
+	s := &story{data: t.TempDir(), vault: t.TempDir(), server: newPlayed()}
+	t.Cleanup(s.server.Close)
+	if err := os.WriteFile(filepath.Join(s.vault, "caching.md"), []byte("# Caching\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// sibyl runs the real program; killed says that it killed itself.
+func (s *story) sibyl(t *testing.T, crash string, args ...string) (out []byte, killed bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sibyl", args...)
+	cmd.Env = append(os.Environ(), "SIBYL_DATA="+s.data, "HOME="+s.data, "XDG_CONFIG_HOME="+s.data, "OPENAI_BASE_URL="+s.server.URL+"/v1",
+		"OPENAI_MODEL=player", "OLLAMA_HOST=127.0.0.1:1", crashAt+"="+crash)
+	var errText bytes.Buffer
+	cmd.Stderr = &errText
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL {
+		return out, true
+	}
+	if err != nil {
+		t.Fatalf("sibyl %s: %v\n%s", strings.Join(args, " "), err, errText.String())
+	}
+	return out, false
+}
+
+// TestKilledAtEveryJournalWrite kills the process before and after every write of a run with model calls, reads and a write to
+// the vault, and resumes it: the write is there once, and each turn was asked for at most once more than needed.
+func TestKilledAtEveryJournalWrite(t *testing.T) {
+	points := 0
+	var slowest time.Duration
+	for _, after := range []string{"", "-"} {
+		for n := 1; ; n++ {
+			s := newStory(t)
+			ask := []string{"ask", "--json", "--in", s.vault, "--vault", s.vault, "Add a note to caching.md that we use no cache"}
+			out, killed := s.sibyl(t, after+itoa(n), ask...)
+			if !killed {
+				if n < 5 {
+					t.Fatalf("the run has only %d writes: nothing was tested", n-1)
+				}
+				break
+			}
+			points++
+			began := time.Now()
+			if n > 1 || after != "" {
+				out, _ = s.sibyl(t, "", "run", "resume", "--json")
+			} else {
+				out, _ = s.sibyl(t, "", ask...) // nothing was begun: the person asks again
+			}
+			slowest = max(slowest, time.Since(began))
+			s.check(t, after+itoa(n), out)
+		}
+	}
+	t.Logf("killed at %d points; the slowest resume took %v, process start included", points, slowest)
+}
+
+func itoa(n int) string {
+	text, err := json.Marshal(n)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+func (s *story) check(t *testing.T, point string, out []byte) {
+	t.Helper()
+	note, err := os.ReadFile(filepath.Join(s.vault, "caching.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(note), "no cache"); n != 1 {
+		t.Errorf("killed at write %s: the note was written %d times", point, n)
+	}
+	for _, n := range s.server.counts() {
+		if n > 2 {
+			t.Errorf("killed at write %s: a turn was asked for %d times", point, n)
+		}
+	}
+	if len(out) == 0 {
+		return // the run had ended before the kill
+	}
+	var answer struct {
+		Answer     string
+		StopReason string `json:"stop_reason"`
+	}
+	if err := json.Unmarshal(out, &answer); err != nil {
+		t.Fatalf("killed at write %s: %v in %q", point, err, out)
+	}
+	if answer.StopReason != "satisfied" || !strings.Contains(answer.Answer, "caching.md") {
+		t.Errorf("killed at write %s: the resumed run says %+v", point, answer)
+	}
+}

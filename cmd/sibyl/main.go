@@ -1,0 +1,41 @@
+// Command sibyl is four AI assistants in one binary. See README.md.
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/charmbracelet/x/term"
+
+	"sibyl/internal/cli"
+)
+
+// version is set by the release build.
+var version = ""
+
+func main() {
+	os.Exit(run())
+}
+
+func run() int {
+	// The first interrupt is a wish to stop: the run ends in order and keeps what it has. The second ends the program; the
+	// journal makes that harmless.
+	ctx, cancel := context.WithCancelCause(context.Background())
+	stop := make(chan os.Signal, 2)
+	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-stop
+		cancel(errors.New("stopped by the person"))
+		<-stop
+		os.Exit(cli.ExitStopped)
+	}()
+	s := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, InTTY: term.IsTerminal(os.Stdin.Fd()),
+		OutTTY: term.IsTerminal(os.Stdout.Fd()), ErrTTY: term.IsTerminal(os.Stderr.Fd())}
+	if w, h, err := term.GetSize(os.Stdout.Fd()); err == nil {
+		s.Width, s.Height = w, h
+	}
+	return cli.Main(ctx, cli.Program{Build: cli.Build(version)}, os.Args[1:], os.Environ(), s)
+}

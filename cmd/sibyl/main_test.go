@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"sibyl/internal/cli"
+	"sibyl/internal/journal"
+)
+
+// crashAt names the append at which the process kills itself: a number, negative for “after it is written”.
+const crashAt = "SIBYL_TEST_CRASH_AT"
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"sibyl": program})
+}
+
+// program is the real command line, over a journal that can kill the process.
+func program() {
+	p := cli.Program{Build: "test"}
+	if text := os.Getenv(crashAt); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			panic(err)
+		}
+		p.Store = func(s journal.Store) journal.Store { return &deadly{Store: s, at: n} }
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	s := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+	os.Exit(cli.Main(ctx, p, os.Args[1:], os.Environ(), s))
+}
+
+// deadly kills the process, as kill -9 does, at one of the journal's writes.
+type deadly struct {
+	journal.Store
+	at, writes int
+}
+
+func (d *deadly) around(write func() error) error {
+	d.writes++
+	if d.at > 0 && d.writes == d.at {
+		die()
+	}
+	err := write()
+	if d.at < 0 && d.writes == -d.at {
+		die()
+	}
+	return err
+}
+
+func die() {
+	if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
+		panic(err)
+	}
+	select {} // nothing runs on
+}
+
+func (d *deadly) Begin(ctx context.Context, r journal.Run, blobs [][]byte, recs []journal.Record) error {
+	return d.around(func() error { return d.Store.Begin(ctx, r, blobs, recs) })
+}
+
+func (d *deadly) Append(ctx context.Context, owner journal.Owner, run string, recs []journal.Record, end *journal.End) error {
+	return d.around(func() error { return d.Store.Append(ctx, owner, run, recs, end) })
+}
+
+// TestScripts runs the command line as a person would, each file a story.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:   filepath.Join("testdata", "script"),
+		Setup: setup,
+		Cmds:  map[string]func(ts *testscript.TestScript, neg bool, args []string){"bigfile": bigFile, "exits": exits},
+	})
+}
+
+// setup gives each story a home of its own, no network, and a model that is played.
+func setup(env *testscript.Env) error {
+	home := filepath.Join(env.WorkDir, "home")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return err
+	}
+	played := newPlayed()
+	env.Defer(played.Close)
+	env.Setenv("HOME", home)
+	env.Setenv("XDG_DATA_HOME", "")
+	env.Setenv("XDG_CONFIG_HOME", "")
+	env.Setenv("SIBYL_DATA", filepath.Join(env.WorkDir, "data"))
+	env.Setenv("OLLAMA_HOST", "127.0.0.1:1") // nothing listens there
+	env.Setenv("PLAYED", played.URL+"/v1")
+	return nil
+}
+
+// exits runs a program and wants exactly this exit code.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM ARGS…")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := "0"
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		got = strconv.Itoa(exit.ExitCode())
+	} else if err != nil {
+		got = err.Error()
+	}
+	if got != args[0] {
+		ts.Fatalf("%s exits %s, not %s", args[1], got, args[0])
+	}
+}
+
+// bigFile writes a file of so many megabytes.
+func bigFile(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: bigfile NAME MEGABYTES")
+	}
+	mb, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	f, err := os.Create(ts.MkAbs(args[0]))
+	ts.Check(err)
+	line := []byte(fmt.Sprintf("%01023d\n", 0))
+	for range mb << 10 {
+		_, err := f.Write(line)
+		ts.Check(err)
+	}
+	ts.Check(f.Close())
+}

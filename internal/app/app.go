@@ -1,0 +1,105 @@
+// Package app wires Sibyl together. It is the only place that knows which adapter stands behind which contract, and it
+// holds no logic of its own.
+package app
+
+import (
+	"context"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"sibyl/internal/config"
+	"sibyl/internal/journal"
+	"sibyl/internal/model"
+	"sibyl/internal/oracle"
+	"sibyl/internal/oracle/prompt"
+	"sibyl/internal/run"
+	"sibyl/internal/store/sqlite"
+	"sibyl/prompts"
+	"sibyl/trees"
+)
+
+// Owner is the one person of a command line.
+const Owner journal.Owner = "local"
+
+// Options are what is not a setting.
+type Options struct {
+	Build string
+	Log   *slog.Logger
+
+	// Store stands between the engine and its journal; nil puts nothing there. Tests break the journal by it.
+	Store func(journal.Store) journal.Store
+}
+
+// App is the opened program.
+type App struct {
+	Config  config.Config
+	Trees   trees.Set
+	Prompts *prompt.Registry
+	Models  model.Catalog
+	Store   journal.Store
+	Engine  *run.Engine
+	Oracle  *run.Assistant
+
+	secrets *secrets
+}
+
+// DatabaseFile is the journal's file in a data folder.
+func DatabaseFile(dataDir string) string { return filepath.Join(dataDir, "sibyl.db") }
+
+// Open readies everything. What it opened before an error, it closes.
+func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
+	a, err := Prepare(cfg)
+	if err != nil {
+		return nil, err
+	}
+	db, err := sqlite.Open(ctx, DatabaseFile(cfg.DataDir))
+	if err != nil {
+		return nil, err
+	}
+	a.Store = db
+	if opt.Store != nil {
+		a.Store = opt.Store(db)
+	}
+	a.Engine, err = run.NewEngine(run.Config{Store: a.Store, Assistants: []*run.Assistant{a.Oracle}, Build: opt.Build, Log: opt.Log,
+		Holder: holder(), Dead: dead, Redact: a.secrets.bytes})
+	if err != nil {
+		_ = db.Close() // the first error is the one to tell
+		return nil, err
+	}
+	return a, nil
+}
+
+// Prepare readies what needs no journal: trees, prompts, models.
+func Prepare(cfg config.Config) (*App, error) {
+	keys := newSecrets(cfg)
+	a := &App{Config: cfg, Models: catalog(cfg, keys), secrets: keys}
+	var err error
+	if a.Trees, err = trees.Open(cfg.Trees); err != nil {
+		return nil, err
+	}
+	texts := fs.FS(prompts.FS)
+	if cfg.Prompts != "" {
+		if texts, err = prompts.Overlay(os.DirFS(cfg.Prompts)); err != nil {
+			return nil, err
+		}
+	}
+	if a.Prompts, err = prompt.Load(texts); err != nil {
+		return nil, err
+	}
+	a.Oracle, err = oracle.New(oracle.Deps{Model: a.model, Tools: a.Tools})
+	return a, err
+}
+
+// model opens the model of a run, with retries.
+func (a *App) model(_ context.Context, env oracle.Env) (model.Model, error) {
+	m, err := a.Models.Open(env.Model)
+	if err != nil {
+		return nil, err
+	}
+	return model.Retry(m, model.RetryPolicy{}), nil
+}
+
+// Close frees what Open holds.
+func (a *App) Close() error { return a.Store.Close() }

@@ -1,0 +1,227 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/app"
+	"sibyl/internal/journal"
+	"sibyl/internal/oracle"
+	"sibyl/internal/run"
+)
+
+// askFlags are the flags of ‘sibyl ask’.
+type askFlags struct {
+	in, vault, model, session string
+	maxTurns                  int
+	cont, asJSON, quiet, show bool
+}
+
+func (c *command) askCommand() *cobra.Command {
+	var f askFlags
+	cmd := &cobra.Command{
+		Use:   "ask [QUESTION | -]",
+		Short: "Answer a question over your code, your notes and the web",
+		Long: "Answers a question. Its kind decides which sources are searched; the answer cites what was read as path:line or\naddress. " +
+			"With ‘-’ the question is read from standard input.\n\nExit codes: 0 answered, 3 partial answer, 4 the model refused, 1 failed, 2 bad input, 5 journal trouble, 130 stopped.",
+		Example: "  sibyl ask \"How does the auth middleware work?\"\n  sibyl ask --in ~/src/go/src \"How does net/http decide when to close an idle connection?\"\n" +
+			"  sibyl ask --vault ~/notes \"What did we decide about caching?\"\n  sibyl ask -c \"And in the tests?\"\n" +
+			"  git diff | sibyl ask - --json -m ollama:llama3.1:8b",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.ask(cmd.Context(), f, args)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.in, "in", "", "folder of the code (default: this one)")
+	fl.StringVar(&f.vault, "vault", "", "folder of your notes (default: the setting vault)")
+	fl.StringVarP(&f.model, "model", "m", "", "provider:model (default: what is there, see ‘sibyl models’)")
+	fl.BoolVarP(&f.cont, "continue", "c", false, "continue the last session")
+	fl.StringVarP(&f.session, "session", "s", "", "continue this session")
+	fl.IntVar(&f.maxTurns, "max-turns", 0, "turns of the model at most (default: 30, or the setting max_turns)")
+	fl.BoolVar(&f.asJSON, "json", false, "print one JSON object")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
+	fl.BoolVar(&f.show, "trace", false, "show on stderr what the tree decides, step by step")
+	cmd.MarkFlagsMutuallyExclusive("continue", "session")
+	return cmd
+}
+
+// question joins the arguments, or reads standard input for "-" or, in a pipe, for none.
+func (c *command) question(args []string) (string, error) {
+	if len(args) > 0 && !(len(args) == 1 && args[0] == "-") {
+		return strings.Join(args, " "), nil
+	}
+	if len(args) == 0 && c.InTTY {
+		return "", withCode(ExitUsage, errors.New("what is your question? sibyl ask \"…\""))
+	}
+	text, err := io.ReadAll(io.LimitReader(c.In, oracle.MaxQuestion+1))
+	if err != nil {
+		return "", withCode(ExitUsage, fmt.Errorf("reading the question from standard input: %w", err))
+	}
+	return string(text), nil
+}
+
+func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error) {
+	text, err := c.question(args)
+	if err != nil {
+		return err
+	}
+	cfg, err := c.settings()
+	if err != nil {
+		return err
+	}
+	q := oracle.Question{Text: text, Owner: app.Owner, MaxTurns: cfg.MaxTurns}
+	if f.maxTurns != 0 {
+		q.MaxTurns = f.maxTurns
+	}
+	if err := q.Check(); err != nil {
+		return withCode(ExitUsage, err)
+	}
+	if q.Env, err = c.surroundings(f, cfg.Vault); err != nil {
+		return withCode(ExitUsage, err)
+	}
+	a, err := c.open(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	if f.model == "" {
+		f.model = cfg.Model
+	}
+	if q.Env.Model, err = a.Models.Choose(ctx, f.model); err != nil {
+		return withCode(ExitUsage, err)
+	}
+	q.Env.Web = cfg.Web.SearXNG != ""
+	if err := c.ready(ctx, a, f, &q); err != nil {
+		return err
+	}
+	spec, err := oracle.NewRun(ctx, a.Store, q)
+	if err != nil {
+		return withCode(ExitUsage, err)
+	}
+	live, err := a.Engine.Start(ctx, spec)
+	if err != nil {
+		return err
+	}
+	return c.follow(ctx, live, f.view())
+}
+
+// surroundings settles which folders a question is asked on.
+func (c *command) surroundings(f askFlags, vaultSetting string) (oracle.Env, error) {
+	env := oracle.Env{CodeRoot: f.in, Vault: f.vault}
+	if env.CodeRoot == "" {
+		env.CodeRoot = "."
+	}
+	if env.Vault == "" {
+		env.Vault = vaultSetting
+	}
+	for flag, dir := range map[string]*string{"--in": &env.CodeRoot, "--vault": &env.Vault} {
+		if *dir == "" {
+			continue
+		}
+		abs, err := filepath.Abs(*dir)
+		if err != nil {
+			return env, fmt.Errorf("%s: %w", flag, err)
+		}
+		info, err := os.Stat(abs)
+		if err != nil {
+			return env, fmt.Errorf("%s: %w", flag, err)
+		}
+		if !info.IsDir() {
+			return env, fmt.Errorf("%s: %s is not a folder", flag, *dir)
+		}
+		*dir = abs
+	}
+	return env, nil
+}
+
+// ready fills in the session, the tree, the prompts and the tools.
+func (c *command) ready(ctx context.Context, a *app.App, f askFlags, q *oracle.Question) error {
+	t, err := a.Trees.Get(oracle.Name)
+	if err != nil {
+		return withCode(ExitUsage, err)
+	}
+	q.TreeFile, q.Tree, q.Prompts = t.File, t.Text, a.Prompts
+	if _, err := a.Oracle.Registry.Load(t.File, t.Text, a.Oracle.Options); err != nil {
+		return withCode(ExitUsage, err)
+	}
+	tools, closeTools, err := a.Tools(ctx, q.Env)
+	if err != nil {
+		return withCode(ExitUsage, err)
+	}
+	q.Tools = tools.Specs()
+	closeTools()
+	q.Session, err = c.sessionFor(ctx, a, f, q.Text)
+	return err
+}
+
+func (c *command) sessionFor(ctx context.Context, a *app.App, f askFlags, question string) (string, error) {
+	if f.cont || f.session != "" {
+		wish := f.session
+		if wish == "" {
+			wish = "last"
+		}
+		s, err := findSession(ctx, a.Store, wish)
+		return s.ID, withCode(ExitUsage, err)
+	}
+	now := time.Now().UTC()
+	s := journal.Session{ID: run.NewID(now), Owner: app.Owner, Assistant: oracle.Name, Title: oracle.Title(question), CreatedAt: now, UpdatedAt: now}
+	return s.ID, a.Store.CreateSession(ctx, s)
+}
+
+// viewOptions say how a run is shown.
+type viewOptions struct{ asJSON, quiet, trace bool }
+
+func (f askFlags) view() viewOptions {
+	return viewOptions{asJSON: f.asJSON, quiet: f.quiet, trace: f.show}
+}
+
+// follow shows a run that this process drives until it ends, prints the answer, and sets the exit code.
+func (c *command) follow(ctx context.Context, live *run.Live, v viewOptions) error {
+	p := c.newProgress(live, v)
+	for u := range live.Watch(context.WithoutCancel(ctx), 0) {
+		p.update(u)
+	}
+	end, err := live.Wait(context.WithoutCancel(ctx))
+	if err != nil {
+		p.clear()
+		return fmt.Errorf("run %s stopped short: %w", live.ID, err)
+	}
+	return c.answer(p, end)
+}
+
+func (c *command) answer(p *progress, end run.EndRecord) error {
+	var a oracle.Answer
+	if err := json.Unmarshal(end.Outcome, &a); err != nil {
+		return fmt.Errorf("outcome of the run: %w", err)
+	}
+	if p.asJSON {
+		p.clear()
+		enc := json.NewEncoder(c.Out)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(a); err != nil {
+			return err
+		}
+	} else {
+		p.show(a)
+	}
+	switch {
+	case a.StopReason == oracle.StopError:
+		return withCode(ExitFailed, fmt.Errorf("no answer: %s", a.Error.Reason))
+	case a.StopReason == oracle.StopRefused:
+		return withCode(ExitRefused, fmt.Errorf("the model refused: %s", a.Error.Reason))
+	case a.StopReason == oracle.StopCancelled:
+		c.code = ExitStopped
+	case a.Partial():
+		c.code = ExitPartial
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/oracle/classify"
+)
+
+// classified is one line of ‘sibyl classify --json’ and ‘sibyl classify -’.
+type classified struct {
+	Query string `json:"query"`
+	classify.Classification
+}
+
+// longestQuery bounds a line of standard input, in bytes.
+const longestQuery = 1 << 20
+
+func (c *command) classifyCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "classify [QUERY | -]", Short: "Show what kind of question it is, and which sources it needs",
+		Long:    "Classifies a question without asking it. With ‘-’ one question a line is read, and one JSON object a line is written.",
+		Example: "  sibyl classify \"What's the weather in Paris?\"\n  sibyl classify - < questions.txt | jq .query_type",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return withCode(ExitUsage, errors.New("which question? sibyl classify \"…\", or - to read one a line"))
+			}
+			if len(args) == 1 && args[0] == "-" {
+				return c.classifyLines()
+			}
+			query := strings.Join(args, " ")
+			if strings.TrimSpace(query) == "" {
+				return withCode(ExitUsage, errors.New("the question is empty"))
+			}
+			found := classified{Query: query, Classification: classify.Classify(classify.Query{Text: query})}
+			if asJSON {
+				enc := json.NewEncoder(c.Out)
+				enc.SetEscapeHTML(false)
+				return enc.Encode(found)
+			}
+			fmt.Fprintf(c.Out, "%s (%.2f)\n", found.QueryType, found.Confidence)
+			for _, m := range found.Matches {
+				fmt.Fprintf(c.Out, "  %+.1f  %s: %s\n", m.Weight, m.Feature, printable(strings.Join(m.Words, ", ")))
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+func (c *command) classifyLines() error {
+	in := bufio.NewReaderSize(c.In, 64<<10)
+	out := bufio.NewWriter(c.Out)
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	for n := 1; ; n++ {
+		line, err := in.ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("line %d of standard input: %w", n, err)
+		}
+		if len(line) > longestQuery {
+			return withCode(ExitUsage, fmt.Errorf("line %d has %d bytes, at most %d are read", n, len(line), longestQuery))
+		}
+		if query := strings.TrimRight(line, "\r\n"); strings.TrimSpace(query) != "" {
+			found := classified{Query: query, Classification: classify.Classify(classify.Query{Text: query})}
+			if err := enc.Encode(found); err != nil {
+				return err
+			}
+			if err := out.Flush(); err != nil {
+				return err
+			}
+		}
+		if err != nil {
+			return out.Flush()
+		}
+	}
+}

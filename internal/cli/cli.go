@@ -1,0 +1,158 @@
+// Package cli is Sibyl's command line.
+//
+// Answers go to stdout and nothing else does; progress, notices and errors go to stderr. With --json stdout is exactly
+// one JSON object. Colours and live redrawing are only used on a terminal, and never with NO_COLOR.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/app"
+	"sibyl/internal/config"
+	"sibyl/internal/journal"
+)
+
+// Exit codes.
+const (
+	ExitAnswered = 0   // the answer is whole, or the command did what it says
+	ExitFailed   = 1   // the model or a tool failed
+	ExitUsage    = 2   // the command, its input or a setting is wrong
+	ExitPartial  = 3   // there is an answer, but not a whole one
+	ExitRefused  = 4   // the model refused
+	ExitJournal  = 5   // the journal can't be read or written: locked, damaged, disk full
+	ExitStopped  = 130 // the person stopped it
+)
+
+// Streams is where a command reads and writes.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+	InTTY    bool
+	OutTTY   bool
+	ErrTTY   bool
+	Width    int // of the terminal; 0: 80
+	Height   int // of the terminal; 0: 24
+}
+
+// command is what all commands share.
+type command struct {
+	Streams
+	Program
+	environ    []string
+	configPath string
+	dataDir    string
+	code       int
+}
+
+// Program is what a build of Sibyl is made with.
+type Program = app.Options
+
+// Main runs the command line and returns the exit code. environ is as os.Environ gives it.
+func Main(ctx context.Context, p Program, args, environ []string, s Streams) int {
+	c := &command{Streams: s, Program: p, environ: environ}
+	root := c.root()
+	root.SetArgs(args)
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	if err := root.ExecuteContext(ctx); err != nil {
+		return c.fail(err)
+	}
+	return c.code
+}
+
+// exitError carries the exit code of a failure.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string { return e.err.Error() }
+func (e *exitError) Unwrap() error { return e.err }
+
+// withCode says how a failure ends the program.
+func withCode(code int, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &exitError{code: code, err: err}
+}
+
+// fail prints an error once, with what would mend it, and gives the exit code.
+func (c *command) fail(err error) int {
+	fmt.Fprintln(c.Err, "sibyl:", err)
+	for known, hint := range map[error]string{
+		journal.ErrLocked:  "another program holds the journal: wait for it, or name another folder with --data",
+		journal.ErrFull:    "free some space; what was written before is kept, and ‘sibyl run resume’ goes on",
+		journal.ErrCorrupt: "move the file away, or name another folder with --data; nothing was changed",
+	} {
+		if errors.Is(err, known) {
+			fmt.Fprintln(c.Err, "      "+hint)
+			return ExitJournal
+		}
+	}
+	var e *exitError
+	switch {
+	case errors.As(err, &e):
+		return e.code
+	case errors.Is(err, context.Canceled):
+		return ExitStopped
+	case errors.Is(err, os.ErrPermission) || errors.Is(err, journal.ErrNotFound):
+		return ExitUsage
+	}
+	return ExitUsage
+}
+
+func (c *command) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "sibyl",
+		Short:         "AI assistants that you can trust, read and run yourself",
+		Long:          "Sibyl answers questions over your code, your notes and the web. A behaviour tree that you can read decides what it\ndoes, and a journal remembers: ‘sibyl explain’ says why, and a crash loses nothing. It works without key and network.",
+		Example:       "  sibyl ask --in . \"How are errors handled here?\"\n  sibyl ask -c \"And in the tests?\"\n  sibyl explain last",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       c.Build,
+	}
+	root.SetVersionTemplate("sibyl {{.Version}}\n")
+	root.PersistentFlags().StringVar(&c.configPath, "config", "", "settings file (default: config.yaml in your configuration folder)")
+	root.PersistentFlags().StringVar(&c.dataDir, "data", "", "folder of the journal (default: your data folder)")
+	root.AddCommand(c.askCommand(), c.classifyCommand(), c.explainCommand(), c.runCommand(), c.sessionCommand(), c.treeCommand(),
+		c.modelsCommand(), c.doctorCommand(), c.evalCommand())
+	return root
+}
+
+// settings loads the configuration; flags win over it.
+func (c *command) settings() (config.Config, error) {
+	cfg, err := config.Load(config.Options{Path: c.configPath, Environ: c.environ})
+	if err != nil {
+		return cfg, withCode(ExitUsage, err)
+	}
+	if c.dataDir != "" {
+		cfg.DataDir = c.dataDir
+	}
+	return cfg, nil
+}
+
+// open readies the whole program.
+func (c *command) open(ctx context.Context, cfg config.Config) (*app.App, error) {
+	return app.Open(ctx, cfg, c.Program)
+}
+
+// withApp runs do on an opened program.
+func (c *command) withApp(ctx context.Context, do func(a *app.App) error) error {
+	cfg, err := c.settings()
+	if err != nil {
+		return err
+	}
+	a, err := c.open(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(a), a.Close())
+}

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	evaldata "sibyl/eval"
+	"sibyl/internal/eval"
+)
+
+func (c *command) evalCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "eval", Short: "Score Sibyl on its own labelled sets"}
+	cmd.AddCommand(c.evalClassify())
+	return cmd
+}
+
+func (c *command) evalClassify() *cobra.Command {
+	var half string
+	var asJSON bool
+	cmd := &cobra.Command{Use: "classify", Short: "Score the classifier on labelled questions (SC-001)", Args: cobra.NoArgs,
+		Long: "Prints the accuracy with its 95 % interval, the scores of each class and the misses. The test half is the one nobody\ntunes on; eval/README.md has the labelling guideline.",
+		RunE: func(*cobra.Command, []string) error {
+			h := eval.Half(half)
+			if h != eval.Dev && h != eval.Test {
+				return withCode(ExitUsage, fmt.Errorf("--half is %q, not %s or %s", half, eval.Dev, eval.Test))
+			}
+			queries, err := eval.LoadQueryFile(evaldata.Files, evaldata.Queries)
+			if err != nil {
+				return err
+			}
+			report := eval.Classify(queries, h)
+			if asJSON {
+				return report.WriteJSON(c.Out)
+			}
+			return report.WriteText(c.Out)
+		}}
+	cmd.Flags().StringVar(&half, "half", string(eval.Test), "dev or test")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}

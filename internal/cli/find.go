@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"sibyl/internal/app"
+	"sibyl/internal/journal"
+)
+
+// findRun finds a run by its id, the beginning or end of one, or "last".
+func findRun(ctx context.Context, store journal.Store, wish string) (journal.Run, error) {
+	r, err := store.Run(ctx, app.Owner, wish)
+	if !errors.Is(err, journal.ErrNotFound) {
+		return r, err
+	}
+	runs, err := store.Runs(ctx, app.Owner, journal.Filter{Limit: 1000})
+	if err != nil {
+		return journal.Run{}, err
+	}
+	return pick("run", wish, runs, func(r journal.Run) string { return r.ID })
+}
+
+// findSession finds a session in the same ways.
+func findSession(ctx context.Context, store journal.Store, wish string) (journal.Session, error) {
+	s, err := store.Session(ctx, app.Owner, wish)
+	if !errors.Is(err, journal.ErrNotFound) {
+		return s, err
+	}
+	sessions, err := store.Sessions(ctx, app.Owner, 1000)
+	if err != nil {
+		return journal.Session{}, err
+	}
+	return pick("session", wish, sessions, func(s journal.Session) string { return s.ID })
+}
+
+// pick takes the first for "last", else the only one whose id begins or ends with the wish.
+func pick[T any](what, wish string, all []T, id func(T) string) (found T, err error) {
+	if wish == "last" {
+		if len(all) == 0 {
+			return found, fmt.Errorf("there is no %s yet: %w", what, journal.ErrNotFound)
+		}
+		return all[0], nil
+	}
+	var ids []string
+	for _, one := range all {
+		if strings.HasPrefix(id(one), wish) || strings.HasSuffix(id(one), wish) {
+			found = one
+			ids = append(ids, id(one))
+		}
+	}
+	switch len(ids) {
+	case 1:
+		return found, nil
+	case 0:
+		return found, fmt.Errorf("%s %q: %w; ‘sibyl %s list’ shows all", what, wish, journal.ErrNotFound, what)
+	}
+	return found, fmt.Errorf("%s %q is not one but %d: %s", what, wish, len(ids), strings.Join(ids, ", "))
+}

@@ -1,0 +1,248 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/app"
+	"sibyl/internal/model"
+	"sibyl/internal/oracle"
+	"sibyl/internal/tool"
+)
+
+// lookTime bounds each look at a server that may not be there.
+const lookTime = 5 * time.Second
+
+func (c *command) modelsCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{Use: "models", Short: "List the models that can be asked, and the one that is taken by itself", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.prepared(func(a *app.App) error { return c.listModels(cmd.Context(), a, asJSON) })
+		}}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	return cmd
+}
+
+// listed is one provider with its models.
+type listed struct {
+	Provider string   `json:"provider"`
+	Local    bool     `json:"local"`
+	Models   []string `json:"models"`
+	Missing  string   `json:"missing,omitempty"`
+	Error    string   `json:"error,omitempty"`
+}
+
+func look(ctx context.Context, p model.Provider) listed {
+	l := listed{Provider: p.Name, Local: p.Local, Missing: p.Missing, Models: []string{}}
+	if p.Missing != "" {
+		return l
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	names, err := p.List(ctx)
+	if err != nil {
+		l.Error = err.Error()
+		return l
+	}
+	l.Models = append(l.Models, names...)
+	return l
+}
+
+func (c *command) listModels(ctx context.Context, a *app.App, asJSON bool) error {
+	all := make([]listed, len(a.Models))
+	for i, p := range a.Models {
+		all[i] = look(ctx, p)
+	}
+	if asJSON {
+		return c.printJSON(all)
+	}
+	chosen, chooseErr := a.Models.Choose(ctx, a.Config.Model)
+	for _, l := range all {
+		switch {
+		case l.Missing != "":
+			fmt.Fprintf(c.Out, "  %s: not set up; %s\n", l.Provider, l.Missing)
+		case l.Error != "":
+			fmt.Fprintf(c.Out, "  %s: %s\n", l.Provider, l.Error)
+		}
+		for _, name := range l.Models {
+			mark := " "
+			if l.Provider+":"+name == chosen {
+				mark = "*"
+			}
+			fmt.Fprintf(c.Out, "%s %s:%s\n", mark, l.Provider, name)
+		}
+	}
+	if chooseErr != nil {
+		return withCode(ExitUsage, chooseErr)
+	}
+	return nil
+}
+
+// finding is one line of ‘sibyl doctor’.
+type finding struct {
+	What string `json:"what"`
+	OK   bool   `json:"ok"`
+	Says string `json:"says"`
+	Fix  string `json:"fix,omitempty"`
+}
+
+func (c *command) doctorCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{Use: "doctor", Short: "Test what is there, and say what each setting would add", Args: cobra.NoArgs,
+		Long: "Looks at the settings, the journal, the trees, the prompts, the models and the web search, and tests each. Requests go\nonly to the addresses that you have set, and to Ollama's usual one on this machine.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			findings, err := c.examine(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				if err := c.printJSON(findings); err != nil {
+					return err
+				}
+			}
+			for _, f := range findings {
+				if !f.OK && f.Fix == "" {
+					c.code = ExitFailed // a fix means that it is an addition, not a fault
+				}
+				if asJSON {
+					continue
+				}
+				mark := map[bool]string{true: "ok", false: "--"}[f.OK]
+				fmt.Fprintf(c.Out, "%s  %-12s %s\n", mark, f.What, f.Says)
+				if f.Fix != "" {
+					fmt.Fprintf(c.Out, "                 %s\n", f.Fix)
+				}
+			}
+			return nil
+		}}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	return cmd
+}
+
+func (c *command) examine(ctx context.Context) ([]finding, error) {
+	cfg, err := c.settings()
+	if err != nil {
+		return nil, err
+	}
+	file := cfg.File
+	if file == "" {
+		file = "no file; the defaults hold"
+	}
+	found := []finding{{What: "settings", OK: true, Says: file}}
+	a, err := app.Prepare(cfg)
+	if err != nil {
+		found = append(found, finding{What: "trees", Says: err.Error()})
+		return found, nil //nolint:nilerr // the fault is a finding
+	}
+	found = append(found, checkTrees(a), c.checkJournal(ctx))
+	for _, p := range a.Models {
+		found = append(found, checkProvider(ctx, p))
+	}
+	chosen, err := a.Models.Choose(ctx, cfg.Model)
+	if err != nil {
+		found = append(found, finding{What: "model", Says: err.Error()})
+	} else {
+		found = append(found, finding{What: "model", OK: true, Says: chosen + " is taken when none is named"})
+	}
+	return append(found, checkVault(ctx, a), checkWeb(ctx, a)), nil
+}
+
+func checkTrees(a *app.App) finding {
+	all, err := a.Trees.All()
+	if err != nil {
+		return finding{What: "trees", Says: err.Error()}
+	}
+	var names []string
+	for _, t := range all {
+		if _, err := load(a, t); err != nil {
+			return finding{What: "trees", Says: t.File + " does not load: ‘sibyl tree check’ says why"}
+		}
+		names = append(names, t.Name)
+	}
+	return finding{What: "trees", OK: true, Says: strings.Join(names, ", ")}
+}
+
+func (c *command) checkJournal(ctx context.Context) finding {
+	cfg, err := c.settings()
+	if err != nil {
+		return finding{What: "journal", Says: err.Error()}
+	}
+	a, err := c.open(ctx, cfg)
+	if err != nil {
+		return finding{What: "journal", Says: err.Error()}
+	}
+	path := app.DatabaseFile(cfg.DataDir)
+	says := path
+	if info, err := os.Stat(path); err == nil {
+		says += ", " + size(int(info.Size()))
+	}
+	if err := a.Close(); err != nil {
+		return finding{What: "journal", Says: err.Error()}
+	}
+	return finding{What: "journal", OK: true, Says: says}
+}
+
+func checkProvider(ctx context.Context, p model.Provider) finding {
+	l := look(ctx, p)
+	switch {
+	case l.Missing != "":
+		return finding{What: p.Name, Says: "not set up", Fix: "answers by a hosted model: " + l.Missing}
+	case l.Error != "" && p.Probe:
+		return finding{What: p.Name, Says: "does not answer: " + l.Error,
+			Fix: "answers by a local model: start Ollama and pull one; OLLAMA_HOST names another address (in a container, localhost is the container)"}
+	case l.Error != "":
+		return finding{What: p.Name, Says: l.Error}
+	case len(l.Models) == 0:
+		return finding{What: p.Name, Says: "answers, but has no model", Fix: "ollama pull llama3.1:8b"}
+	}
+	return finding{What: p.Name, OK: true, Says: fmt.Sprintf("%d models: %s", len(l.Models), strings.Join(l.Models[:min(4, len(l.Models))], ", "))}
+}
+
+func checkVault(ctx context.Context, a *app.App) finding {
+	if a.Config.Vault == "" {
+		return finding{What: "vault", Says: "not set up", Fix: "answers from your notes, and notes written for you: set vault, SIBYL_VAULT or --vault to a folder of Markdown files"}
+	}
+	_, closeTools, err := a.Tools(ctx, oracle.Env{Vault: a.Config.Vault})
+	if err != nil {
+		return finding{What: "vault", Says: err.Error()}
+	}
+	closeTools()
+	return finding{What: "vault", OK: true, Says: a.Config.Vault}
+}
+
+func checkWeb(ctx context.Context, a *app.App) finding {
+	if a.Config.Web.SearXNG == "" {
+		return finding{What: "web search", Says: "not set up", Fix: "answers about the world outside: set web.searxng or SIBYL_SEARXNG_URL to a SearXNG server with JSON enabled"}
+	}
+	reg, closeTools, err := a.Tools(ctx, oracle.Env{})
+	if err != nil {
+		return finding{What: "web search", Says: err.Error()}
+	}
+	defer closeTools()
+	t, ok := reg.Get("web_search")
+	if !ok {
+		return finding{What: "web search", Says: "the address " + a.Config.Web.SearXNG + " can't be used"}
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	r, err := t.Call(ctx, tool.Call{Args: json.RawMessage(`{"query":"test"}`)})
+	if err != nil {
+		return finding{What: "web search", Says: err.Error()}
+	}
+	return finding{What: "web search", OK: true, Says: fmt.Sprintf("%s gave %d results", a.Config.Web.SearXNG, r.Items)}
+}
+
+// writeAll writes a text and names the place it could not be written to.
+func writeAll(w io.Writer, text string) error {
+	if _, err := io.WriteString(w, text); err != nil {
+		return fmt.Errorf("writing the output: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,223 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"sibyl/internal/oracle"
+	"sibyl/internal/run"
+)
+
+// progress tells on stderr what a run does, and shows the answer on stdout.
+type progress struct {
+	viewOptions
+	c      *command
+	screen *screen
+	turn   int
+	max    int
+	steps  map[int64]bool
+}
+
+func (c *command) newProgress(live *run.Live, v viewOptions) *progress {
+	return &progress{viewOptions: v, c: c, screen: &screen{Streams: c.Streams, colour: c.colour()}, steps: map[int64]bool{}}
+}
+
+// colour says whether stderr and stdout may be painted.
+func (c *command) colour() bool {
+	for _, v := range c.environ {
+		if name, value, _ := strings.Cut(v, "="); name == "NO_COLOR" && value != "" {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *progress) update(u run.Update) {
+	switch {
+	case u.Piece != nil:
+		if p.c.OutTTY && !p.asJSON {
+			if u.Piece.Retract {
+				p.screen.erase()
+			}
+			p.screen.provisional(u.Piece.Text)
+		}
+	case u.Record != nil:
+		p.record(u)
+	}
+}
+
+func (p *progress) record(u run.Update) {
+	switch u.Record.Kind {
+	case run.KindStart:
+		var s run.StartRecord
+		if json.Unmarshal(u.Record.Data, &s) == nil {
+			_ = json.Unmarshal(s.Given["max_turns"], &p.max) // shown only
+		}
+	case run.KindTrace:
+		var t run.TraceRecord
+		if json.Unmarshal(u.Record.Data, &t) == nil {
+			p.trace(t)
+		}
+	case run.KindCompletion:
+		var r run.CompletionRecord
+		if json.Unmarshal(u.Record.Data, &r) == nil {
+			p.completion(r)
+		}
+	case run.KindResume:
+		var r run.ResumeRecord
+		if json.Unmarshal(u.Record.Data, &r) == nil {
+			p.say("resumed; %d effects are performed again", len(r.Repeated))
+		}
+	}
+}
+
+func (p *progress) trace(t run.TraceRecord) {
+	for _, s := range t.Steps {
+		if p.steps[s.Record] {
+			continue
+		}
+		p.steps[s.Record] = true
+		for _, e := range s.Events {
+			if strings.HasSuffix(e.Path, "/Classify") && e.Status != "" {
+				p.say("%s", e.Note)
+			}
+		}
+		if p.viewOptions.trace {
+			p.erase()
+			fmt.Fprint(p.c.Err, stepText(s))
+		}
+	}
+}
+
+func (p *progress) completion(r run.CompletionRecord) {
+	took := fmt.Sprintf("%.1f s", float64(r.TookMS)/1000)
+	switch r.Kind {
+	case oracle.EffectTurn:
+		p.turn++
+		var t oracle.TurnReceipt
+		if json.Unmarshal(r.Result, &t) != nil || r.Err != nil {
+			return
+		}
+		sig := "no signal"
+		if t.Signal != nil {
+			sig = string(t.Signal.Type)
+		}
+		if t.Attempts > 1 {
+			sig += fmt.Sprintf(", %d attempts", t.Attempts)
+		}
+		p.say("turn %d of %d: %s (%s, %s)", p.turn, p.max, sig, t.Model, took)
+	case oracle.EffectCall:
+		var call oracle.CallReceipt
+		if r.Err != nil || json.Unmarshal(r.Result, &call) != nil {
+			p.say("  %s: failed", r.Label)
+			return
+		}
+		switch {
+		case call.Error != nil:
+			p.say("  %s: %s", r.Label, call.Error.Message)
+		default:
+			p.say("  %s: %d found, %s, %s", r.Label, call.Result.Items, size(len(call.Result.Text)), took)
+		}
+	}
+}
+
+func size(bytes int) string {
+	if bytes < 1024 {
+		return fmt.Sprintf("%d B", bytes)
+	}
+	return fmt.Sprintf("%.1f KB", float64(bytes)/1024)
+}
+
+func (p *progress) say(format string, args ...any) {
+	if p.quiet {
+		return
+	}
+	p.erase()
+	line := "· " + fmt.Sprintf(format, args...)
+	if p.c.ErrTTY {
+		line = clipLine(line, p.c.Width)
+	}
+	fmt.Fprintln(p.c.Err, p.screen.dim(line, p.c.ErrTTY))
+}
+
+// erase takes provisional text off the screen: it was not the answer.
+func (p *progress) erase() { p.screen.erase() }
+
+func (p *progress) clear() { p.screen.erase() }
+
+// show prints the answer, then on stderr what the person should know beside it.
+func (p *progress) show(a oracle.Answer) {
+	p.erase()
+	if a.Answer != "" {
+		p.screen.answer(a.Answer)
+	}
+	note := func(format string, args ...any) {
+		fmt.Fprintln(p.c.Err, p.screen.dim("· "+fmt.Sprintf(format, args...), p.c.ErrTTY))
+	}
+	if a.Caveat != "" {
+		note("not the whole answer: %s", a.Caveat)
+	}
+	for _, u := range a.Unsupported {
+		note("cited, but not read: %s", u)
+	}
+	for _, n := range a.Notices {
+		note("%s", n)
+	}
+	if p.quiet {
+		return
+	}
+	var also []string
+	for _, s := range a.Sources {
+		if !s.Cited {
+			also = append(also, s.Cite)
+		}
+	}
+	if len(also) > 0 {
+		note("also read: %s", strings.Join(also, ", "))
+	}
+	note("%s after %d of %d turns, %d tool calls; %s; %d+%d tokens; run %s", a.StopReason, a.Turns, a.MaxTurns, len(a.ToolCalls),
+		a.Model, a.Usage.InputTokens, a.Usage.OutputTokens, a.RunID)
+}
+
+// stepText tells one step of the tree for people.
+func stepText(s run.TraceStep) string {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "step on record %d: %s\n", s.Record, s.Status)
+	for _, e := range s.Events {
+		switch {
+		case e.Key != "":
+			fmt.Fprintf(b, "    %-58s {%s} = %s\n", e.Path, e.Key, e.Value)
+		default:
+			fmt.Fprintf(b, "  %s %-58s %s\n", statusMark(e.Status), e.Path, e.Note)
+		}
+	}
+	for _, label := range s.Start {
+		fmt.Fprintf(b, "  → %s\n", label)
+	}
+	return b.String()
+}
+
+func statusMark(status string) string {
+	switch status {
+	case "SUCCESS":
+		return "✓"
+	case "FAILURE":
+		return "✗"
+	case "RUNNING":
+		return "…"
+	case "SKIPPED":
+		return "⊘"
+	}
+	return "■"
+}
+
+func clipLine(s string, width int) string {
+	if width == 0 {
+		width = 80
+	}
+	if r := []rune(s); len(r) > width-1 {
+		return string(r[:width-2]) + "…"
+	}
+	return s
+}

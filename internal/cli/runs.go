@@ -1,0 +1,240 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/app"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+)
+
+func (c *command) runCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "run", Short: "List, resume, watch and stop runs",
+		Long: "A run is the work on one question. A run that a crash or a lost journal interrupted stays open; ‘run resume’ goes on\nwhere it was."}
+	cmd.AddCommand(c.runList(), c.runResume(), c.runWatch(), c.runCancel())
+	return cmd
+}
+
+func (c *command) runList() *cobra.Command {
+	var asJSON, open bool
+	var limit int
+	cmd := &cobra.Command{
+		Use: "list", Short: "List runs, the latest first", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.withApp(cmd.Context(), func(a *app.App) error {
+				f := journal.Filter{Limit: limit}
+				if open {
+					f.Status = journal.Running
+				}
+				runs, err := a.Store.Runs(cmd.Context(), app.Owner, f)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return c.printJSON(runs)
+				}
+				for _, r := range runs {
+					fmt.Fprintf(c.Out, "%s  %-16s  %-10s  %s\n", r.ID, r.StartedAt.Local().Format("2006-01-02 15:04"), state(a.Engine, r), printable(r.Title))
+				}
+				return nil
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	cmd.Flags().BoolVar(&open, "open", false, "only runs that have not ended")
+	cmd.Flags().IntVar(&limit, "limit", 20, "how many at most")
+	return cmd
+}
+
+// state tells a run that somebody drives from one that was interrupted.
+func state(e *run.Engine, r journal.Run) string {
+	if r.Status == journal.Running && !e.Driven(r) {
+		return "stopped"
+	}
+	return string(r.Status)
+}
+
+// printJSON writes one JSON value and a line end.
+func (c *command) printJSON(v any) error {
+	enc := json.NewEncoder(c.Out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+func (c *command) runResume() *cobra.Command {
+	var f askFlags
+	cmd := &cobra.Command{
+		Use: "resume [RUN]", Short: "Go on with a run that was interrupted (default: all of them)", Args: cobra.MaximumNArgs(1),
+		Example: "  sibyl run resume\n  sibyl run resume last --trace",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.withApp(cmd.Context(), func(a *app.App) error { return c.resume(cmd.Context(), a, f.view(), args) })
+		},
+	}
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON object a run")
+	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
+	cmd.Flags().BoolVar(&f.show, "trace", false, "show on stderr what the tree decides")
+	return cmd
+}
+
+func (c *command) resume(ctx context.Context, a *app.App, v viewOptions, args []string) error {
+	if len(args) == 1 {
+		r, err := findRun(ctx, a.Store, args[0])
+		if err != nil {
+			return withCode(ExitUsage, err)
+		}
+		return c.resumeOne(ctx, a, v, r.ID)
+	}
+	open, err := a.Store.Runs(ctx, app.Owner, journal.Filter{Status: journal.Running, Limit: 1000})
+	if err != nil {
+		return err
+	}
+	resumed := 0
+	for i := len(open) - 1; i >= 0; i-- {
+		err := c.resumeOne(ctx, a, v, open[i].ID)
+		if errors.Is(err, journal.ErrLeased) || errors.Is(err, journal.ErrEnded) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		resumed++
+	}
+	if resumed == 0 {
+		fmt.Fprintln(c.Err, "no run is waiting to be resumed")
+	}
+	return nil
+}
+
+func (c *command) resumeOne(ctx context.Context, a *app.App, v viewOptions, id string) error {
+	live, err := a.Engine.Resume(ctx, app.Owner, id)
+	switch {
+	case errors.Is(err, journal.ErrLeased):
+		return withCode(ExitUsage, fmt.Errorf("%w; if that process is gone, its lease ends within seconds", err))
+	case errors.Is(err, journal.ErrEnded):
+		return withCode(ExitUsage, fmt.Errorf("%w; ‘sibyl explain %s’ shows how", err, id))
+	case err != nil:
+		return err
+	}
+	return c.follow(ctx, live, v)
+}
+
+func (c *command) runWatch() *cobra.Command {
+	var from int64
+	cmd := &cobra.Command{
+		Use: "watch RUN", Short: "Show a run's records as JSON lines, and go on until it ends", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.withApp(cmd.Context(), func(a *app.App) error {
+				r, err := findRun(cmd.Context(), a.Store, args[0])
+				if err != nil {
+					return withCode(ExitUsage, err)
+				}
+				enc := json.NewEncoder(c.Out)
+				enc.SetEscapeHTML(false)
+				for u, err := range a.Engine.Watch(cmd.Context(), app.Owner, r.ID, from) {
+					if err != nil {
+						return err
+					}
+					if u.Record != nil {
+						if err := enc.Encode(u.Record); err != nil {
+							return err
+						}
+					}
+				}
+				return cmd.Context().Err()
+			})
+		},
+	}
+	cmd.Flags().Int64Var(&from, "from", 0, "the first record number")
+	return cmd
+}
+
+func (c *command) runCancel() *cobra.Command {
+	return &cobra.Command{
+		Use: "cancel RUN", Short: "Stop a run; what it had written so far is kept", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.withApp(cmd.Context(), func(a *app.App) error {
+				r, err := findRun(cmd.Context(), a.Store, args[0])
+				if err != nil {
+					return withCode(ExitUsage, err)
+				}
+				if err := a.Engine.Cancel(cmd.Context(), app.Owner, r.ID, "stopped by ‘sibyl run cancel’"); err != nil {
+					return withCode(ExitUsage, err)
+				}
+				fmt.Fprintln(c.Out, r.ID, "is being stopped")
+				return nil
+			})
+		},
+	}
+}
+
+func (c *command) explainCommand() *cobra.Command {
+	var asJSON bool
+	var step int
+	cmd := &cobra.Command{
+		Use: "explain [RUN]", Short: "Show why a run did what it did: each step, the rule that fired, what was offered and refused", Args: cobra.MaximumNArgs(1),
+		Example: "  sibyl explain last\n  sibyl explain last --step 3\n  sibyl explain 0dl4 --json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			wish := "last"
+			if len(args) == 1 {
+				wish = args[0]
+			}
+			return c.withApp(cmd.Context(), func(a *app.App) error {
+				return c.explain(cmd.Context(), a, wish, step, asJSON)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the steps as a JSON array")
+	cmd.Flags().IntVar(&step, "step", 0, "only this step, counted from 1")
+	return cmd
+}
+
+func (c *command) explain(ctx context.Context, a *app.App, wish string, only int, asJSON bool) error {
+	r, err := findRun(ctx, a.Store, wish)
+	if err != nil {
+		return withCode(ExitUsage, err)
+	}
+	recs, err := a.Store.Records(ctx, app.Owner, r.ID, 0)
+	if err != nil {
+		return err
+	}
+	steps, err := run.Explain(recs)
+	if err != nil {
+		return err
+	}
+	if only < 0 || only > len(steps) {
+		return withCode(ExitUsage, fmt.Errorf("run %s has %d steps, there is no step %d", r.ID, len(steps), only))
+	}
+	if only > 0 {
+		steps = steps[only-1 : only]
+	}
+	if asJSON {
+		return c.printJSON(steps)
+	}
+	fmt.Fprintf(c.Out, "run %s, %s: %s\n", r.ID, state(a.Engine, r), printable(r.Title))
+	for i, s := range steps {
+		n := i + 1
+		if only > 0 {
+			n = only
+		}
+		fmt.Fprintf(c.Out, "\nstep %d, taking in record %d (%s)\n", n, s.Record, recordWords(recs[s.Record]))
+		fmt.Fprint(c.Out, explainStep(s))
+	}
+	if len(recs) > 0 && recs[len(recs)-1].Kind == run.KindEnd {
+		var end run.EndRecord
+		if err := json.Unmarshal(recs[len(recs)-1].Data, &end); err != nil {
+			return fmt.Errorf("end of the run: %w", err)
+		}
+		fmt.Fprintf(c.Out, "\nended %s", end.Status)
+		if end.Fault != nil {
+			fmt.Fprintf(c.Out, ": %s", printable(end.Fault.Reason))
+		}
+		fmt.Fprintln(c.Out)
+	}
+	return nil
+}

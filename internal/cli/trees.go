@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/app"
+	"sibyl/internal/bt"
+	"sibyl/trees"
+)
+
+func (c *command) treeCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "tree", Short: "List, show and check the behaviour trees",
+		Long: "What an assistant does is decided by a behaviour tree in BehaviorTree.CPP's XML, which Groot2 opens. Copy one into a\nfolder, name the folder in the setting trees, and change it."}
+	cmd.AddCommand(c.treeList(), c.treeShow(), c.treeCheck(), c.treeModels())
+	return cmd
+}
+
+// prepared runs do on the program without its journal.
+func (c *command) prepared(do func(a *app.App) error) error {
+	cfg, err := c.settings()
+	if err != nil {
+		return err
+	}
+	a, err := app.Prepare(cfg)
+	if err != nil {
+		return withCode(ExitUsage, err)
+	}
+	return do(a)
+}
+
+func (c *command) treeList() *cobra.Command {
+	return &cobra.Command{Use: "list", Short: "List the trees and where they come from", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return c.prepared(func(a *app.App) error {
+				all, err := a.Trees.All()
+				if err != nil {
+					return err
+				}
+				for _, t := range all {
+					from := t.File
+					if t.Embedded {
+						from = "built in"
+					}
+					state := "does not load: ‘sibyl tree check’ says why"
+					if loaded, err := load(a, t); err == nil {
+						state = fmt.Sprintf("%d nodes", loaded.Size())
+					}
+					fmt.Fprintf(c.Out, "%-12s %-20s %s\n", t.Name, state, from)
+				}
+				return nil
+			})
+		}}
+}
+
+// load checks a tree against the assistant that runs it.
+func load(a *app.App, t trees.Tree) (*bt.Tree, error) {
+	return a.Oracle.Registry.Load(t.File, t.Text, a.Oracle.Options)
+}
+
+func (c *command) treeShow() *cobra.Command {
+	var asXML bool
+	cmd := &cobra.Command{Use: "show [NAME]", Short: "Draw a tree (default: oracle), or print its XML", Args: cobra.MaximumNArgs(1),
+		Example: "  sibyl tree show\n  sibyl tree show oracle --xml > oracle.xml",
+		RunE: func(_ *cobra.Command, args []string) error {
+			return c.prepared(func(a *app.App) error {
+				t, err := a.Trees.Get(nameOr(args, "oracle"))
+				if err != nil {
+					return withCode(ExitUsage, err)
+				}
+				if asXML {
+					_, err := c.Out.Write(t.Text)
+					return err
+				}
+				loaded, err := load(a, t)
+				if err != nil {
+					return withCode(ExitUsage, err)
+				}
+				_, err = fmt.Fprint(c.Out, loaded.Picture(nil))
+				return err
+			})
+		}}
+	cmd.Flags().BoolVar(&asXML, "xml", false, "print the file as it is")
+	return cmd
+}
+
+func nameOr(args []string, def string) string {
+	if len(args) > 0 {
+		return args[0]
+	}
+	return def
+}
+
+func (c *command) treeCheck() *cobra.Command {
+	return &cobra.Command{Use: "check [FILE...]", Short: "Check tree files (default: the trees in force) and show all errors",
+		Example: "  sibyl tree check my-trees/oracle.xml",
+		RunE: func(_ *cobra.Command, args []string) error {
+			return c.prepared(func(a *app.App) error {
+				files, err := a.Trees.All()
+				if err != nil {
+					return err
+				}
+				if len(args) > 0 {
+					files = nil
+					for _, name := range args {
+						text, err := os.ReadFile(name)
+						if err != nil {
+							return withCode(ExitUsage, err)
+						}
+						files = append(files, trees.Tree{File: name, Text: text})
+					}
+				}
+				bad := 0
+				for _, t := range files {
+					bad += c.check(a, t)
+				}
+				if bad > 0 {
+					return withCode(ExitUsage, fmt.Errorf("%d errors", bad))
+				}
+				return nil
+			})
+		}}
+}
+
+// check prints what is wrong with one file and counts the errors.
+func (c *command) check(a *app.App, t trees.Tree) int {
+	loaded, err := load(a, t)
+	var wrong *bt.LoadError
+	switch {
+	case errors.As(err, &wrong):
+		for _, p := range wrong.Problems {
+			fmt.Fprintln(c.Out, p)
+		}
+		return len(wrong.Problems)
+	case err != nil:
+		fmt.Fprintln(c.Out, err)
+		return 1
+	}
+	for _, p := range loaded.Warnings {
+		fmt.Fprintln(c.Out, p)
+	}
+	fmt.Fprintf(c.Out, "%s: ok, %d nodes\n", t.File, loaded.Size())
+	return 0
+}
+
+func (c *command) treeModels() *cobra.Command {
+	return &cobra.Command{Use: "models", Short: "Print the TreeNodesModel that tells Groot2 our nodes", Args: cobra.NoArgs,
+		Example: "  sibyl tree models > sibyl-nodes.xml",
+		RunE: func(*cobra.Command, []string) error {
+			return c.prepared(func(a *app.App) error { return a.Oracle.Registry.Models(c.Out) })
+		}}
+}

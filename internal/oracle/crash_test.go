@@ -1,0 +1,223 @@
+package oracle_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+	"sibyl/internal/oracle"
+	"sibyl/internal/run"
+)
+
+var errCrash = errors.New("the process is gone")
+
+// crashing is a journal whose process dies at the nth append: before it is written or, with after, just behind. From then on
+// nothing this process does arrives.
+type crashing struct {
+	journal.Store
+	at    int // 0: not by itself
+	after bool
+
+	mu      sync.Mutex
+	appends int
+	dead    bool
+}
+
+func (c *crashing) die() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dead = true
+}
+
+func (c *crashing) Append(ctx context.Context, who journal.Owner, id string, recs []journal.Record, end *journal.End) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dead {
+		return errCrash
+	}
+	c.appends++
+	if c.appends != c.at {
+		return c.Store.Append(ctx, who, id, recs, end)
+	}
+	c.dead = true
+	if c.after {
+		if err := c.Store.Append(ctx, who, id, recs, end); err != nil {
+			return err
+		}
+	}
+	return errCrash
+}
+
+// Release does not arrive either: the lease of the dead has to run out.
+func (c *crashing) Release(ctx context.Context, who journal.Owner, id, holder string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dead {
+		return errCrash
+	}
+	return c.Store.Release(ctx, who, id, holder)
+}
+
+// laterClock is the clock of a process that starts when all leases have run out.
+type laterClock struct{ *steppingClock }
+
+func later(hours int) laterClock {
+	c := newSteppingClock()
+	c.now = time.Now().Add(time.Duration(hours) * time.Hour)
+	return laterClock{c}
+}
+
+// crashAndResume asks a question in one process for each store, each of which may die, and then in one that lives.
+func (h *harness) crashAndResume(question string, stores ...*crashing) oracle.Answer {
+	h.t.Helper()
+	for i, s := range stores {
+		engine := h.newEngine(s, fmt.Sprintf("process %d", i), later(i))
+		var err error
+		if i == 0 {
+			h.engine = engine
+			h.start(question)
+		} else if h.last, err = engine.Resume(h.t.Context(), owner, h.last.ID); err != nil {
+			if errors.Is(err, journal.ErrEnded) {
+				break
+			}
+			h.t.Fatal(err)
+		}
+		if _, err := h.last.Wait(h.t.Context()); err != nil && !errors.Is(err, errCrash) {
+			h.t.Fatalf("process %d stopped with %v", i, err)
+		}
+	}
+	engine := h.newEngine(h.store, "the last process", later(len(stores)))
+	if live, err := engine.Resume(h.t.Context(), owner, h.last.ID); err == nil {
+		h.last = live
+		return h.finish(live)
+	} else if !errors.Is(err, journal.ErrEnded) {
+		h.t.Fatal(err)
+	}
+	_, end, err := run.ReadEnded(h.t.Context(), h.store, owner, h.last.ID)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return answerOf(h.t, end)
+}
+
+// secretary is a model that decides by the conversation alone: it reads a note, writes one, and reports.
+func secretary(t *testing.T) *harness {
+	turn := modeltest.Func(func(req model.Request) modeltest.Turn {
+		results := 0
+		for _, m := range req.Messages {
+			if m.Role == model.ToolRole {
+				results++
+			}
+		}
+		switch results {
+		case 0:
+			return modeltest.Say(needTurn("see what there is")).AndCall("vault_read", lines("a.md", 1, 9)).AndCall("vault_search", `{"query":"caching"}`)
+		case 2:
+			return modeltest.Say(needTurn("write the note")).AndCall("vault_write", `{"path":"caching.md"}`)
+		}
+		return modeltest.Say("Saved, after `a.md:2`. " + enough())
+	})
+	var turns []modeltest.Turn
+	for range 12 {
+		turns = append(turns, turn)
+	}
+	return setUp(t, turns...)
+}
+
+// timeless is an answer without what differs between two runs of the same conversation.
+func timeless(a oracle.Answer) oracle.Answer {
+	a.RunID = ""
+	for i := range a.ToolCalls {
+		a.ToolCalls[i].TookMS = 0
+	}
+	for i := range a.Signals {
+		a.Signals[i].At = 0
+	}
+	if a.Signal != nil {
+		a.Signal.At = 0
+	}
+	return a
+}
+
+func TestCrashAtEveryAppendLosesNothingAndWritesExactlyOnce(t *testing.T) {
+	calm := secretary(t)
+	whole := &crashing{Store: calm.store}
+	want := timeless(calm.crashAndResume(save, whole))
+	same(t, "stop reason", want.StopReason, oracle.StopSatisfied)
+	models, reads := len(calm.script.Requests()), len(calm.world.called())-1
+	for at := 1; at <= whole.appends; at++ {
+		for _, after := range []bool{false, true} {
+			t.Run(fmt.Sprintf("append %d written %v", at, after), func(t *testing.T) {
+				h := secretary(t)
+				got := timeless(h.crashAndResume(save, &crashing{Store: h.store, at: at, after: after}))
+				h.checkEffects(1, models, reads)
+				same(t, "answer", got, want)
+			})
+		}
+	}
+}
+
+func TestTwoCrashesAnywhereWriteExactlyOnce(t *testing.T) {
+	calm := secretary(t)
+	whole := &crashing{Store: calm.store}
+	want := timeless(calm.crashAndResume(save, whole))
+	models, reads := len(calm.script.Requests()), len(calm.world.called())-1
+	for first := 1; first <= whole.appends; first++ {
+		for second := 1; second <= whole.appends; second++ {
+			h := secretary(t)
+			got := timeless(h.crashAndResume(save, &crashing{Store: h.store, at: first}, &crashing{Store: h.store, at: second, after: true}))
+			h.checkEffects(2, models, reads)
+			same(t, fmt.Sprintf("answer after crashes at %d and %d", first, second), got, want)
+		}
+	}
+}
+
+// checkEffects checks that the write was performed once, and that no more was repeated than one effect of each kind a crash.
+func (h *harness) checkEffects(crashes, models, reads int) {
+	h.t.Helper()
+	same(h.t, "what stands in the world", h.world.written(), []string{`{"path":"caching.md"}`})
+	writes, others := 0, map[string]int{}
+	for _, name := range h.world.called() {
+		if name == "vault_write" {
+			writes++
+		} else {
+			others[name]++
+		}
+	}
+	same(h.t, "calls of the writer", writes, 1)
+	if n := len(h.script.Requests()); n > models+crashes {
+		h.t.Errorf("the model was asked %d times, %d without a crash", n, models)
+	}
+	for name, n := range others {
+		if n > 1+crashes {
+			h.t.Errorf("%s was called %d times in %d crashes", name, n, crashes)
+		}
+	}
+	if total := others["vault_read"] + others["vault_search"]; total > reads*(1+crashes) {
+		h.t.Errorf("%d reads, %d without a crash", total, reads)
+	}
+}
+
+func TestSameConversationGivesTheSameAnswerTwice(t *testing.T) {
+	conversation := func() (answers []oracle.Answer, traces string) {
+		h := setUp(t, append(readsOn(3), modeltest.Say("It checks a token (`two.go:3`, `nine.go:1`). "+enough()),
+			modeltest.SayAndCall(needTurn("look there too"), "code_search", `{"query":"tests"}`), modeltest.Say("Also there. "+partial("the rest")))...)
+		h.engine = h.newEngine(h.store, "test", newSteppingClock())
+		answers = append(answers, h.finish(h.start(auth)))
+		traces = h.trace()
+		answers = append(answers, h.finish(h.start("And in the tests?")))
+		return answers, traces + h.trace()
+	}
+	first, firstTrace := conversation()
+	again, againTrace := conversation()
+	for i := range first {
+		same(t, "answer", timeless(again[i]), timeless(first[i]))
+	}
+	same(t, "trace", againTrace, firstTrace)
+}

@@ -1,0 +1,160 @@
+package oracle
+
+import (
+	"strings"
+
+	"sibyl/internal/oracle/classify"
+	"sibyl/internal/signal"
+	"sibyl/internal/tool"
+)
+
+// ToolFact is what the tree knows of a tool.
+type ToolFact struct {
+	Name        string      `json:"name"`
+	Description string      `json:"description"`
+	Source      tool.Source `json:"source"`
+	Once        bool        `json:"once,omitempty"`
+	Foreign     bool        `json:"foreign,omitempty"`
+	Search      bool        `json:"search,omitempty"`
+}
+
+// FactsOf lists the tools that a run may offer.
+func FactsOf(specs []tool.Spec) []ToolFact {
+	facts := make([]ToolFact, len(specs))
+	for i, s := range specs {
+		facts[i] = ToolFact{Name: s.Name, Description: s.Description, Source: s.Source, Once: s.Effect == tool.Once,
+			Foreign: s.Foreign, Search: s.Search}
+	}
+	return facts
+}
+
+// Reply is what the tree knows of one turn of the model. Ref is the record that holds it.
+type Reply struct {
+	Ref       int64          `json:"ref"`
+	HasText   bool           `json:"has_text"`
+	Calls     []CallFact     `json:"calls,omitempty"`
+	Signal    *signal.Signal `json:"signal,omitempty"`
+	Malformed bool           `json:"malformed,omitempty"`
+	Extra     int            `json:"extra,omitempty"`
+}
+
+// CallFact is a proposed call: Digest names its arguments.
+type CallFact struct {
+	Name   string `json:"name"`
+	Digest string `json:"digest"`
+	Brief  string `json:"brief"`
+}
+
+// Entry is one turn of the transcript: the record of the reply, the records of its tools' results, and what the
+// control layer said after it. Tool i answers call i of the reply; a call that was not performed has Refused instead.
+type Entry struct {
+	Turn  int64       `json:"turn"`
+	Tools []ToolEntry `json:"tools,omitempty"`
+	Hint  string      `json:"hint,omitempty"`
+}
+
+// ToolEntry is how one call of a turn ended.
+type ToolEntry struct {
+	Ref     int64  `json:"ref,omitempty"`
+	Refused string `json:"refused,omitempty"`
+}
+
+// Ledger is what the control layer keeps of a run (requirement: AgentState, AgentSignalState).
+type Ledger struct {
+	Signals  signal.State `json:"signals"`
+	Sources  []Tried      `json:"sources,omitempty"`
+	Opened   []string     `json:"opened,omitempty"` // places read, as they are cited
+	Fresh    bool         `json:"fresh,omitempty"`  // the last round of tools opened something not read before
+	Errors   int          `json:"errors,omitempty"`
+	Tainted  bool         `json:"tainted,omitempty"` // text from strangers was read
+	Gaps     []string     `json:"gaps,omitempty"`    // capabilities asked for that do not exist
+	Notices  []string     `json:"notices,omitempty"` // what the person is told beside the answer
+	AskedFor bool         `json:"asked_for,omitempty"`
+}
+
+// Tried counts what was done with one source (requirement FR-017). Hits are those of searches.
+type Tried struct {
+	Source tool.Source `json:"source"`
+	Calls  int         `json:"calls"`
+	Hits   int         `json:"hits"`
+	Empty  int         `json:"empty"` // searches that found nothing
+	Opened int         `json:"opened"`
+	Errors int         `json:"errors"`
+}
+
+func (l *Ledger) tried(s tool.Source) *Tried {
+	for i := range l.Sources {
+		if l.Sources[i].Source == s {
+			return &l.Sources[i]
+		}
+	}
+	l.Sources = append(l.Sources, Tried{Source: s})
+	return &l.Sources[len(l.Sources)-1]
+}
+
+// clone lets a leaf change the ledger without touching what the blackboard holds.
+func (l Ledger) clone() Ledger {
+	l.Sources = append([]Tried(nil), l.Sources...)
+	l.Opened = append([]string(nil), l.Opened...)
+	l.Gaps = append([]string(nil), l.Gaps...)
+	l.Notices = append([]string(nil), l.Notices...)
+	return l
+}
+
+// Accepted is the reply that became the answer, and why the run stopped there.
+type Accepted struct {
+	Ref        int64  `json:"ref"`
+	StopReason string `json:"stop_reason"`
+}
+
+// The reasons to stop. Satisfied is an answer; partial, budget and stuck are partial ones.
+const (
+	StopSatisfied = "satisfied"
+	StopPartial   = "partial"
+	StopBudget    = "budget"
+	StopStuck     = "stuck"
+	StopError     = "error"
+	StopRefused   = "refused"
+	StopCancelled = "cancelled"
+)
+
+// sourceOrder is where an answer may stand, by class: the first is offered, the others are tried when it has nothing.
+func sourceOrder(c classify.Classification) []tool.Source {
+	order := func(t classify.Type) []tool.Source {
+		switch t {
+		case classify.Code:
+			return []tool.Source{tool.Code, tool.Vault, tool.Web}
+		case classify.Documentation, classify.Action:
+			return []tool.Source{tool.Vault, tool.Code, tool.Web}
+		case classify.Research:
+			return []tool.Source{tool.Web, tool.Vault, tool.Code}
+		}
+		return nil
+	}
+	first := order(c.QueryType)
+	if first == nil {
+		first = order(c.Secondary)
+	}
+	if first == nil {
+		return []tool.Source{tool.Code, tool.Vault, tool.Web}
+	}
+	if second := order(c.Secondary); second != nil && len(first) > 1 && second[0] != first[0] {
+		rest := []tool.Source{first[0], second[0]}
+		for _, s := range first[1:] {
+			if s != second[0] {
+				rest = append(rest, s)
+			}
+		}
+		return rest
+	}
+	return first
+}
+
+// brief shortens a text to one line for people.
+func brief(s string, most int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,195 @@
+package oracle_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+	"sibyl/internal/oracle"
+	"sibyl/internal/run"
+	"sibyl/internal/tool"
+)
+
+func TestProviderErrorOnTheFirstTurnIsAnErrorAtOnce(t *testing.T) {
+	for _, kind := range []model.Kind{model.Auth, model.RateLimit, model.ContextLength, model.Timeout, model.Server, model.Invalid, model.Garbled} {
+		t.Run(string(kind), func(t *testing.T) {
+			h := setUp(t, modeltest.Fail(kind))
+			a := h.ask(auth)
+			same(t, "times the model was asked", len(h.script.Requests()), 1)
+			same(t, "stop reason", a.StopReason, oracle.StopError)
+			same(t, "kind of the error", a.Error.Kind, string(kind))
+			holds(t, "the error", a.Error.Reason, "scripted:test", "scripted failure")
+			same(t, "answer", a.Answer, "")
+			same(t, "is partial", a.Partial(), false)
+			same(t, "query type", a.QueryType, "code")
+			r, err := h.store.Run(t.Context(), owner, a.RunID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "status of the run", r.Status, journal.Failed)
+		})
+	}
+}
+
+func TestRefusalOfTheProviderIsTold(t *testing.T) {
+	for name, turn := range map[string]modeltest.Turn{
+		"as an error":    modeltest.Fail(model.Refused),
+		"by its filter":  {Text: "I would say that", Finish: model.FinishFilter},
+		"after a signal": {Text: enough(), Finish: model.FinishFilter},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := setUp(t, turn)
+			a := h.ask(auth)
+			same(t, "stop reason", a.StopReason, oracle.StopRefused)
+			same(t, "times the model was asked", len(h.script.Requests()), 1)
+			same(t, "kind of the error", a.Error.Kind, string(model.Refused))
+		})
+	}
+}
+
+func TestErrorOnALaterTurnKeepsWhatWasRead(t *testing.T) {
+	h := setUp(t,
+		modeltest.Turn{Text: needTurn("read it"), Usage: model.Usage{InputTokens: 100, OutputTokens: 10},
+			ToolCalls: []model.ToolCall{{Name: "code_read", Arguments: lines("auth/middleware.go", 10, 30)}}},
+		modeltest.Turn{Text: "It checks", Err: &model.Error{Kind: model.Server, Message: "overloaded"}})
+	a := h.ask(auth)
+	same(t, "stop reason", a.StopReason, oracle.StopError)
+	same(t, "places read", len(a.Sources), 1)
+	same(t, "the place", a.Sources[0].Cite, "auth/middleware.go:10-30")
+	same(t, "sources tried", a.Tried, []oracle.Tried{{Source: tool.Code, Calls: 1, Opened: 1}})
+	same(t, "signals", len(a.Signals), 1)
+	same(t, "usage", a.Usage, model.Usage{InputTokens: 100, OutputTokens: 10})
+	same(t, "turns, the failed one included", a.Turns, 2)
+	same(t, "answer", a.Answer, "")
+}
+
+func TestRetryIsCountedAndItsFirstTextWithdrawn(t *testing.T) {
+	h := setUp(t,
+		modeltest.Turn{Text: "It checks a cook", Usage: model.Usage{OutputTokens: 4}, Err: &model.Error{Kind: model.Server, Message: "cut"}},
+		modeltest.Turn{Text: `It checks a tok<signal type="need_tu`, Err: &model.Error{Kind: model.RateLimit, Message: "slow down"}},
+		modeltest.Turn{Text: "It checks a token. " + enough(), Usage: model.Usage{OutputTokens: 9}})
+	h.model = model.Retry(h.script, model.RetryPolicy{Attempts: 3, Base: 1, Max: time.Second})
+	a := h.ask(auth)
+	same(t, "attempts in the receipt", h.receipts()[0].Attempts, 3)
+	same(t, "usage of all attempts", a.Usage.OutputTokens, 13)
+	same(t, "answer", a.Answer, "It checks a token.")
+	same(t, "what stays shown", h.shown, "It checks a token. \n")
+	same(t, "turns", a.Turns, 1)
+	same(t, "problems with signals", len(a.Problems), 0)
+}
+
+func TestErrorInTheLastTurnIsAnErrorAndNoPartialAnswer(t *testing.T) {
+	h := setUp(t, append(readsOn(1), modeltest.Fail(model.Auth))...)
+	h.turns = 2
+	a := h.ask(auth)
+	same(t, "stop reason", a.StopReason, oracle.StopError)
+	same(t, "places read", len(a.Sources), 1)
+}
+
+func TestAnswerCutByTheModelsLimitIsPartialAndSaysSo(t *testing.T) {
+	h := setUp(t,
+		modeltest.Call("code_read", lines("auth/middleware.go", 10, 30)),
+		modeltest.Turn{Text: "It checks a token, and the", Finish: model.FinishLength})
+	a := h.ask(auth)
+	same(t, "answer", a.Answer, "It checks a token, and the")
+	same(t, "is partial", a.Partial(), true)
+	same(t, "caveat", a.Caveat, "The answer was cut at the model's limit of output.")
+}
+
+func TestModelThatCannotBeOpenedEndsTheRunWithTheReason(t *testing.T) {
+	h := setUp(t)
+	assistant, err := oracle.New(oracle.Deps{
+		Model: func(context.Context, oracle.Env) (model.Model, error) { return nil, errors.New("no such model here") },
+		Tools: func(context.Context, oracle.Env) (*tool.Registry, func(), error) {
+			reg, err := h.world.registry()
+			return reg, func() {}, err
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine, err := run.NewEngine(run.Config{Store: h.store, Assistants: []*run.Assistant{assistant}, Holder: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := oracle.NewRun(t.Context(), h.store, h.question(auth))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := engine.Start(t.Context(), spec); err == nil || err.Error() != "no such model here" {
+		t.Errorf("starting gives %v", err)
+	}
+	all, err := oracle.Exchanges(t.Context(), h.store, owner, h.session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "exchanges", len(all), 1)
+	same(t, "question", all[0].Question, auth)
+	same(t, "stop reason", all[0].StopReason, oracle.StopError)
+	same(t, "reason", all[0].Error.Reason, "no such model here")
+}
+
+func TestCancelKeepsThePartialText(t *testing.T) {
+	h := setUp(t,
+		modeltest.SayAndCall(needTurn("read it"), "code_read", lines("auth/middleware.go", 10, 30)),
+		modeltest.Turn{Text: "It checks a token, and then <signal type=\"need_turn\"><rea", Hang: true})
+	live := h.start(auth)
+	<-h.script.Hanging()
+	live.Cancel("enough of it")
+	a := h.finish(live)
+	same(t, "stop reason", a.StopReason, oracle.StopCancelled)
+	same(t, "answer", a.Answer, "It checks a token, and then")
+	same(t, "is partial", a.Partial(), false)
+	same(t, "places read", len(a.Sources), 1)
+	r, err := h.store.Run(t.Context(), owner, a.RunID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "status of the run", r.Status, journal.Cancelled)
+}
+
+func TestCancelShowsTheWriteThatWasUnderWay(t *testing.T) {
+	h := setUp(t, modeltest.SayAndCall(needTurn("write it"), "vault_write", `{"path":"a.md"}`))
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	h.world.on("vault_write", func(tool.Call) (tool.Result, error) {
+		close(begun)
+		<-goOn
+		return wrote, nil
+	})
+	live := h.start(save)
+	<-begun
+	live.Cancel("enough of it")
+	for u := range live.Watch(t.Context(), 0) { // until the wish is recorded: the write ends after it
+		if u.Record != nil && u.Record.Kind == run.KindCancel {
+			close(goOn)
+		}
+	}
+	a := h.finish(live)
+	same(t, "stop reason", a.StopReason, oracle.StopCancelled)
+	if len(a.ToolCalls) != 1 || a.ToolCalls[0].Name != "vault_write" || a.ToolCalls[0].Error != "" {
+		t.Errorf("the write that was done is not in the answer: %+v", a.ToolCalls)
+	}
+	same(t, "notices", a.Notices, []string(nil))
+}
+
+func TestCancelTellsOfAWriteThatDidNotEndInTime(t *testing.T) {
+	h := setUp(t, modeltest.SayAndCall(needTurn("write it"), "vault_write", `{"path":"a.md"}`))
+	h.grace = 1
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	defer close(goOn)
+	h.world.on("vault_write", func(tool.Call) (tool.Result, error) {
+		close(begun)
+		<-goOn
+		return wrote, nil
+	})
+	live := h.start(save)
+	<-begun
+	live.Cancel("enough of it")
+	a := h.finish(live)
+	same(t, "calls in the answer", len(a.ToolCalls), 1)
+	same(t, "arguments of the write", a.ToolCalls[0].Arguments, `{"path":"a.md"}`)
+	holds(t, "the notices", joined(a.Notices), "Not sure to be done: vault_write", "still under way")
+}

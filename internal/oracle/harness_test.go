@@ -1,0 +1,369 @@
+package oracle_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/journal/memory"
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+	"sibyl/internal/oracle"
+	"sibyl/internal/oracle/prompt"
+	"sibyl/internal/run"
+	"sibyl/internal/tool"
+	"sibyl/prompts"
+	"sibyl/trees"
+)
+
+const owner journal.Owner = "ada"
+
+// The questions of user story 1, one of each class that needs a source.
+const (
+	weather = "What's the weather in Paris?"
+	auth    = "How does the auth middleware work?"
+	caching = "What did we decide about caching?"
+	thanks  = "Thanks, that helps!"
+	save    = "Create a note about the caching decision"
+)
+
+// harness asks the Oracle: the real tree and prompts, the run engine over a journal in memory, a scripted model, and
+// tools over a small made-up world. What it holds may be changed before the first question.
+type harness struct {
+	t       *testing.T
+	script  *modeltest.Scripted
+	model   model.Model // the script, unless replaced
+	world   *world
+	store   journal.Store
+	env     oracle.Env
+	turns   int
+	session string
+	tree    trees.Tree
+	timeout time.Duration // of a tool
+	grace   time.Duration // for what is under way when a run is stopped
+
+	engine *run.Engine
+	last   *run.Live
+	shown  string // the pieces of the last run, put together
+	raw    []string
+}
+
+func setUp(t *testing.T, turns ...modeltest.Turn) *harness {
+	t.Helper()
+	tree, err := trees.Set{}.Get(oracle.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &harness{t: t, world: newWorld(), store: memory.New(), turns: 30, session: "talk", tree: tree,
+		env: oracle.Env{CodeRoot: "/code", Vault: "/notes", Web: true, Model: "scripted:test"}}
+	h.script = modeltest.Script(t, turns...)
+	h.model = h.script
+	h.openSession("talk")
+	return h
+}
+
+func (h *harness) openSession(id string) {
+	h.t.Helper()
+	now := time.Now()
+	s := journal.Session{ID: id, Owner: owner, Assistant: oracle.Name, Title: id, CreatedAt: now, UpdatedAt: now}
+	if err := h.store.CreateSession(h.t.Context(), s); err != nil {
+		h.t.Fatal(err)
+	}
+	h.session = id
+}
+
+// newEngine is one process: what it drives is gone with it.
+func (h *harness) newEngine(store journal.Store, holder string, clock run.Clock) *run.Engine {
+	h.t.Helper()
+	assistant, err := oracle.New(oracle.Deps{ToolTimeout: h.timeout,
+		Model: func(context.Context, oracle.Env) (model.Model, error) { return h.model, nil },
+		Tools: func(context.Context, oracle.Env) (*tool.Registry, func(), error) {
+			reg, err := h.world.registry()
+			return reg, func() {}, err
+		}})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	e, err := run.NewEngine(run.Config{Store: store, Assistants: []*run.Assistant{assistant}, Build: "test", Holder: holder, Clock: clock,
+		StopGrace: h.grace})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return e
+}
+
+// question is what the command line would hand over.
+func (h *harness) question(text string) oracle.Question {
+	h.t.Helper()
+	registry, err := prompt.Load(prompts.FS)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	tools, err := h.world.registry()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return oracle.Question{Text: text, Owner: owner, Session: h.session, MaxTurns: h.turns, Env: h.env, Tools: tools.Specs(),
+		TreeFile: h.tree.File, Tree: h.tree.Text, Prompts: registry}
+}
+
+func (h *harness) start(text string) *run.Live {
+	h.t.Helper()
+	if h.engine == nil {
+		h.engine = h.newEngine(h.store, "test", nil)
+	}
+	spec, err := oracle.NewRun(h.t.Context(), h.store, h.question(text))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.last, err = h.engine.Start(h.t.Context(), spec)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return h.last
+}
+
+// ask asks one question and waits for the end of its run. The script must have been played to its end by then.
+func (h *harness) ask(text string) oracle.Answer {
+	h.t.Helper()
+	a := h.finish(h.start(text))
+	if left := h.script.Left(); left > 0 {
+		h.t.Errorf("%d turns of the script were never asked for", left)
+	}
+	return a
+}
+
+// finish watches a run to its end.
+func (h *harness) finish(live *run.Live) oracle.Answer {
+	h.t.Helper()
+	h.shown, h.raw = "", nil
+	pieces := map[uint64]string{}
+	var order []uint64
+	for u := range live.Watch(h.t.Context(), 0) {
+		if u.Piece == nil {
+			continue
+		}
+		if _, known := pieces[u.Piece.Op]; !known {
+			order = append(order, u.Piece.Op)
+		}
+		h.raw = append(h.raw, u.Piece.Text)
+		pieces[u.Piece.Op] += u.Piece.Text
+		if u.Piece.Retract {
+			pieces[u.Piece.Op] = ""
+		}
+	}
+	for _, op := range order {
+		h.shown += pieces[op] + "\n"
+	}
+	end, err := live.Wait(h.t.Context())
+	if err != nil {
+		h.t.Fatalf("the run stopped short: %v", err)
+	}
+	return answerOf(h.t, end)
+}
+
+func answerOf(t *testing.T, end run.EndRecord) oracle.Answer {
+	t.Helper()
+	var a oracle.Answer
+	if err := json.Unmarshal(end.Outcome, &a); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// records are those of the last run.
+func (h *harness) records() []journal.Record {
+	h.t.Helper()
+	recs, err := h.store.Records(h.t.Context(), owner, h.last.ID, 0)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return recs
+}
+
+// completions are the receipts of one kind of effect, in order.
+func (h *harness) completions(kind string) (found []run.CompletionRecord) {
+	h.t.Helper()
+	for _, r := range h.records() {
+		if r.Kind != run.KindCompletion {
+			continue
+		}
+		var c run.CompletionRecord
+		if err := json.Unmarshal(r.Data, &c); err != nil {
+			h.t.Fatal(err)
+		}
+		if c.Kind == kind {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// receipts are those of the model's turns.
+func (h *harness) receipts() (found []oracle.TurnReceipt) {
+	h.t.Helper()
+	for _, c := range h.completions(oracle.EffectTurn) {
+		var r oracle.TurnReceipt
+		if err := json.Unmarshal(c.Result, &r); err != nil {
+			h.t.Fatal(err)
+		}
+		found = append(found, r)
+	}
+	return found
+}
+
+// trace is what the steps of the last run decided, one event a line: path, status, note, key.
+func (h *harness) trace() string {
+	h.t.Helper()
+	steps, err := run.Explain(h.records())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	b := &strings.Builder{}
+	for _, s := range steps {
+		for _, e := range s.Events {
+			b.WriteString(strings.Join([]string{e.Path, e.Status, e.Note, e.Key}, "\t") + "\n")
+		}
+		for _, label := range s.Start {
+			b.WriteString("asks for " + label + "\n")
+		}
+	}
+	return b.String()
+}
+
+// request is the model's nth request, counted from 1.
+func (h *harness) request(n int) model.Request {
+	h.t.Helper()
+	all := h.script.Requests()
+	if n > len(all) {
+		h.t.Fatalf("the model was asked %d times; request %d was wanted", len(all), n)
+	}
+	return all[n-1]
+}
+
+// offered are the tools of a request, by name, sorted.
+func offered(req model.Request) []string {
+	names := []string{}
+	for _, t := range req.Tools {
+		names = append(names, t.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// lastText is the text of the last message of a request.
+func lastText(req model.Request) string { return req.Messages[len(req.Messages)-1].Text }
+
+// said is all messages of one role, joined.
+func said(req model.Request, role model.Role) string {
+	var all []string
+	for _, m := range req.Messages {
+		if m.Role == role {
+			all = append(all, m.Text)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// whole is everything that a request tells the model.
+func whole(req model.Request) string {
+	b := &strings.Builder{}
+	b.WriteString(req.System + "\n")
+	for _, m := range req.Messages {
+		b.WriteString(string(m.Role) + ": " + m.Text + "\n")
+		for _, c := range m.ToolCalls {
+			b.WriteString(c.Name + " " + c.Arguments + "\n")
+		}
+	}
+	return b.String()
+}
+
+// same fails the test where two values differ.
+func same(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// holds fails the test where a text lacks a part.
+func holds(t *testing.T, what, text string, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(text, p) {
+			t.Errorf("%s lacks %q:\n%s", what, p, text)
+		}
+	}
+}
+
+// lacks fails the test where a text has a part.
+func lacks(t *testing.T, what, text string, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		if strings.Contains(text, p) {
+			t.Errorf("%s holds %q:\n%s", what, p, text)
+		}
+	}
+}
+
+func cites(a oracle.Answer) []string {
+	var all []string
+	for _, s := range a.Sources {
+		if s.Cited {
+			all = append(all, s.Cite)
+		}
+	}
+	return all
+}
+
+// element writes a signal with these fields, name and value in turn.
+func element(kind, confidence string, fields ...string) string {
+	b := &strings.Builder{}
+	b.WriteString(`<signal type="` + kind + `">`)
+	for i := 0; i+1 < len(fields); i += 2 {
+		b.WriteString("<" + fields[i] + ">" + fields[i+1] + "</" + fields[i] + ">")
+	}
+	return b.String() + "<confidence>" + confidence + "</confidence></signal>"
+}
+
+func needTurn(reason string) string { return element("need_turn", "0.8", "reason", reason) }
+
+func enough() string { return element("context_sufficient", "0.9", "sources_found", "1") }
+
+func stuck(blocker string) string {
+	return element("stuck", "0.8", "attempted", `["search"]`, "blocker", blocker)
+}
+
+func partial(missing string) string { return element("partial_answer", "0.7", "missing", missing) }
+
+func needCapability(capability string) string {
+	return element("need_capability", "0.8", "capability", capability, "reason", "the next step wants it")
+}
+
+func delegate(scope string) string {
+	return element("delegation_recommended", "0.8", "reason", "it is too large", "scope", scope)
+}
+
+// steppingClock counts a millisecond each time somebody looks. Its timers never fire.
+type steppingClock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newSteppingClock() *steppingClock { return &steppingClock{now: time.Unix(1_000_000, 0)} }
+
+func (c *steppingClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(time.Millisecond)
+	return c.now
+}
+
+func (c *steppingClock) After(time.Duration) (<-chan time.Time, func()) { return nil, func() {} }

@@ -1,0 +1,294 @@
+package oracle
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sibyl/internal/model"
+	"sibyl/internal/oracle/classify"
+	"sibyl/internal/tool"
+)
+
+// OfflineRule answers the Oracle's turns without a language model: it searches with the words of the question, reads the
+// best places, and quotes the passages in which most of these words meet. It says that no model is in use, and its signals
+// are honest: it never claims more than it quotes.
+func OfflineRule(_ context.Context, req model.Request) (model.Response, error) {
+	sit, ok := req.Facts.(Situation)
+	if !ok {
+		return model.Response{}, &model.Error{Kind: model.Invalid, Model: "offline", Message: fmt.Sprintf("the Oracle's rule got facts of type %T", req.Facts)}
+	}
+	o := offline{sit: sit, terms: classify.Terms(sit.Question)}
+	return o.turn(), nil
+}
+
+// offline is one turn of the rule.
+type offline struct {
+	sit   Situation
+	terms []string
+}
+
+const (
+	readAtOnce  = 4  // places opened after a search
+	mostQuotes  = 4  // passages in an answer
+	quoteLines  = 14 // lines of a passage
+	readContext = 80 // lines opened at most around a hit
+)
+
+func (o offline) turn() model.Response {
+	hits, quotes := o.hits(), o.quotes()
+	if !o.sit.Final {
+		if len(quotes) == 0 && len(hits) > 0 && !o.tried(readerOf) {
+			return o.callAll(hits)
+		}
+		if len(quotes) == 0 {
+			if calls := o.searches(); calls != nil {
+				return o.propose(calls, "searching for "+strings.Join(o.terms, ", "))
+			}
+		}
+	}
+	switch {
+	case len(quotes) > 0:
+		return o.answer(quotes)
+	case o.sit.Class == string(classify.Conversational) && len(o.sit.Steps) == 0:
+		return say(noModel+" There is nothing to look up in that. Ask me something about your code or your notes.",
+			sig("context_sufficient", 0.5, field("sources_found", "0")))
+	case o.sit.Class == string(classify.Action):
+		return say(noModel+" I write nothing without one: what you ask for is not done.",
+			sig("partial_answer", 0.9, field("missing", "a language model that can carry out the request")))
+	case len(o.sit.Steps) > 0 && !o.sit.Final:
+		return model.Response{Text: sig("stuck", 0.8, list("attempted", o.attempted()), field("blocker", "no search found the words of the question")), Finish: model.FinishStop}
+	}
+	return o.nothing()
+}
+
+const noModel = "No language model is in use."
+
+// readerOf names the tool that opens a hit of a source.
+var readerOf = map[tool.Source]string{tool.Code: "code_read", tool.Vault: "vault_read", tool.Web: "web_fetch"}
+
+func (o offline) tried(readers map[tool.Source]string) bool {
+	for _, s := range o.sit.Steps {
+		for _, name := range readers {
+			if s.Call.Name == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// searches proposes every search tool that is offered and was not tried; those of notes before those of code, as offered.
+func (o offline) searches() (calls []model.ToolCall) {
+	for _, spec := range o.sit.Tools {
+		if !spec.Search || !takesQuery(spec.Schema) || len(o.terms) == 0 || slices.ContainsFunc(o.sit.Steps, func(s Step) bool { return s.Call.Name == spec.Name }) {
+			continue
+		}
+		calls = append(calls, o.call(len(calls), spec.Name, struct {
+			Query string `json:"query"`
+		}{o.sit.Question}))
+	}
+	return calls
+}
+
+// takesQuery says whether a tool is searched with words, and not with a name that the rule would have to know.
+func takesQuery(schema json.RawMessage) bool {
+	var s struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	return json.Unmarshal(schema, &s) == nil && s.Properties["query"] != nil
+}
+
+func (o offline) call(n int, name string, args any) model.ToolCall {
+	raw, err := json.Marshal(args)
+	if err != nil {
+		raw = []byte("{}") // plain structs of strings and ints always encode
+	}
+	return model.ToolCall{ID: fmt.Sprintf("call_%d_%d", len(o.sit.Steps)+1, n+1), Name: name, Arguments: string(raw)}
+}
+
+func (o offline) propose(calls []model.ToolCall, reason string) model.Response {
+	return model.Response{ToolCalls: calls, Finish: model.FinishTools,
+		Text: sig("need_turn", 0.8, field("reason", reason), field("expected_turns", "1"))}
+}
+
+// hit is a place that a search named.
+type hit struct {
+	source tool.Source
+	Path   string `json:"path"`
+	URL    string `json:"url"`
+	Title  string `json:"title"`
+	Symbol string `json:"symbol"`
+	Line   int    `json:"line"`
+	Start  int    `json:"start"`
+	End    int    `json:"end"`
+}
+
+// hits gathers what the searches found, best first, those of several searches in turn.
+func (o offline) hits() []hit {
+	var lists [][]hit
+	for _, s := range o.sit.Steps {
+		if s.Receipt.Result == nil || s.Receipt.Result.Items == 0 {
+			continue
+		}
+		var data struct {
+			Hits    []hit `json:"hits"`
+			Results []hit `json:"results"`
+		}
+		if json.Unmarshal(s.Receipt.Result.Data, &data) != nil || len(s.Receipt.Result.Refs) == 0 {
+			continue
+		}
+		found := append(data.Hits, data.Results...)
+		for i := range found {
+			found[i].source = s.Receipt.Result.Refs[0].Source
+		}
+		if len(found) > 0 && !s.Receipt.Result.Refs[0].Opened {
+			lists = append(lists, found)
+		}
+	}
+	var all []hit
+	for rank := 0; ; rank++ {
+		any := false
+		for _, l := range lists {
+			if rank < len(l) {
+				all, any = append(all, l[rank]), true
+			}
+		}
+		if !any {
+			return all
+		}
+	}
+}
+
+// callAll opens the best hits that do not overlap.
+func (o offline) callAll(hits []hit) model.Response {
+	var calls []model.ToolCall
+	var taken []hit
+	for _, h := range hits {
+		overlaps := slices.ContainsFunc(taken, func(t hit) bool {
+			return t.Path == h.Path && t.URL == h.URL && h.Start <= t.End && t.Start <= h.End
+		})
+		if overlaps {
+			continue
+		}
+		taken = append(taken, h)
+		name := readerOf[h.source]
+		if h.source == tool.Web {
+			calls = append(calls, o.call(len(calls), name, struct {
+				URL string `json:"url"`
+			}{h.URL}))
+		} else {
+			start, end := around(h)
+			calls = append(calls, o.call(len(calls), name, struct {
+				Path  string `json:"path"`
+				Start int    `json:"start,omitempty"`
+				End   int    `json:"end,omitempty"`
+			}{h.Path, start, end}))
+		}
+		if len(calls) == readAtOnce {
+			break
+		}
+	}
+	return o.propose(calls, "reading the best places found")
+}
+
+// around is the hit's own span, or as much of it as is read at once around its line.
+func around(h hit) (start, end int) {
+	start, end = h.Start, h.End
+	if end-start < readContext {
+		return start, end
+	}
+	start = max(h.Start, h.Line-readContext/2)
+	return start, min(h.End, start+readContext-1)
+}
+
+func (o offline) attempted() []string {
+	var names []string
+	for _, s := range o.sit.Steps {
+		if !slices.Contains(names, s.Call.Name) {
+			names = append(names, s.Call.Name)
+		}
+	}
+	return names
+}
+
+// answer quotes passages, each with its place.
+func (o offline) answer(quotes []quote) model.Response {
+	b := &strings.Builder{}
+	b.WriteString(noModel + " These passages hold the words of your question, best first:\n")
+	places := 0
+	for _, q := range quotes {
+		if places == mostQuotes {
+			break
+		}
+		places++
+		b.WriteString("\n")
+		if title := o.titleOf(q); title != "" {
+			b.WriteString("**" + title + "**, ")
+		}
+		b.WriteString("`" + q.cite() + "`:\n\n" + q.fenced() + "\n")
+	}
+	if missing := o.unseen(quotes[:places]); len(missing) > 0 {
+		b.WriteString("\nNot in these passages: " + strings.Join(missing, ", ") + ".\n")
+	}
+	return say(b.String(), sig("context_sufficient", 0.5, field("sources_found", fmt.Sprint(places)), list("source_types", o.types(quotes[:places]))))
+}
+
+// titleOf finds what a search called the place.
+func (o offline) titleOf(q quote) string {
+	for _, h := range o.hits() {
+		if h.Path == q.path && h.URL == q.url && (h.Start <= q.to && q.from <= h.End || h.Start == 0) {
+			if h.Symbol != "" {
+				return h.Symbol
+			}
+			return h.Title
+		}
+	}
+	return ""
+}
+
+func (o offline) types(quotes []quote) []string {
+	var types []string
+	for _, q := range quotes {
+		if !slices.Contains(types, string(q.source)) {
+			types = append(types, string(q.source))
+		}
+	}
+	return types
+}
+
+// unseen lists the words of the question that no passage holds.
+func (o offline) unseen(quotes []quote) []string {
+	var missing []string
+	for _, t := range o.terms {
+		if !slices.ContainsFunc(quotes, func(q quote) bool { return holds(strings.ToLower(strings.Join(q.lines, "\n")+q.path), t) }) {
+			missing = append(missing, t)
+		}
+	}
+	return missing
+}
+
+func (o offline) nothing() model.Response {
+	text := noModel + " I found nothing about that."
+	missing := "any place that holds the words of the question"
+	switch {
+	case o.sit.Class == string(classify.Research) && len(o.sit.Steps) == 0:
+		text = noModel + " The question is about the world outside, and no web search is connected. `sibyl doctor` says how to add one."
+		missing = "a web search"
+	case len(o.terms) == 0:
+		text = noModel + " There is no word in the question that I could search for."
+		missing = "a word to search for"
+	case len(o.sit.Steps) == 0:
+		text = noModel + " No source is connected that I could search."
+		missing = "a source to search"
+	default:
+		text += " I searched with " + strings.Join(o.attempted(), ", ") + " for: " + strings.Join(o.terms, ", ") + "."
+	}
+	return say(text, sig("partial_answer", 0.8, field("missing", missing)))
+}
+
+func say(text, signal string) model.Response {
+	return model.Response{Text: text + "\n" + signal, Finish: model.FinishStop}
+}

@@ -1,0 +1,281 @@
+package oracle
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/journal"
+	"sibyl/internal/model"
+	"sibyl/internal/oracle/prompt"
+	"sibyl/internal/run"
+	"sibyl/internal/signal"
+	"sibyl/internal/tool"
+)
+
+// Deps is what the Oracle needs of the outside, as its run's Env says.
+type Deps struct {
+	Model func(ctx context.Context, env Env) (model.Model, error)
+	Tools func(ctx context.Context, env Env) (*tool.Registry, func(), error)
+
+	ToolTimeout time.Duration // one call; 0: 30 s
+}
+
+// Env is what a run of the Oracle was started on. It is journaled, and holds no secret.
+type Env struct {
+	CodeRoot     string   `json:"code_root,omitempty"`
+	Vault        string   `json:"vault,omitempty"`
+	Model        string   `json:"model"`
+	WindowTokens int      `json:"window_tokens,omitempty"`
+	Past         []string `json:"past,omitempty"` // earlier runs of the session, oldest first
+	Web          bool     `json:"web,omitempty"`
+}
+
+// sources says what is connected.
+func (e Env) sources() []string {
+	var s []string
+	if e.CodeRoot != "" {
+		s = append(s, "code")
+	}
+	if e.Vault != "" {
+		s = append(s, "vault")
+	}
+	if e.Web {
+		s = append(s, "web")
+	}
+	return s
+}
+
+// SegmentsText is the name under which a run keeps its prompt segments.
+const SegmentsText = "prompt segments"
+
+// Name is the assistant's name in the journal.
+const Name = "oracle"
+
+// New makes the assistant.
+func New(deps Deps) (*run.Assistant, error) {
+	reg, opt, err := Registry()
+	if err != nil {
+		return nil, err
+	}
+	if deps.ToolTimeout == 0 {
+		deps.ToolTimeout = 30 * time.Second
+	}
+	known := &promptTexts{byBlob: map[string]*prompt.Registry{}}
+	return &run.Assistant{Name: Name, Registry: reg, Options: opt, Outcome: outcome,
+		Open: func(ctx context.Context, v *run.View) (map[string]run.Performer, func(), error) {
+			return open(ctx, deps, known, v)
+		}}, nil
+}
+
+// promptTexts keeps the registries of the prompts that runs began with: most begin with the same.
+type promptTexts struct {
+	mu     sync.Mutex
+	byBlob map[string]*prompt.Registry
+}
+
+const keptPrompts = 8
+
+func (p *promptTexts) of(ctx context.Context, v *run.View) (*prompt.Registry, error) {
+	name := v.Blob(SegmentsText)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if r := p.byBlob[name]; r != nil {
+		return r, nil
+	}
+	text, err := v.Text(ctx, SegmentsText)
+	if err != nil {
+		return nil, err
+	}
+	var segments []prompt.Segment
+	if err := json.Unmarshal(text, &segments); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", SegmentsText, journal.ErrCorrupt, err)
+	}
+	r, err := prompt.New(segments)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.byBlob) >= keptPrompts {
+		clear(p.byBlob)
+	}
+	p.byBlob[name] = r
+	return r, nil
+}
+
+func open(ctx context.Context, deps Deps, known *promptTexts, v *run.View) (map[string]run.Performer, func(), error) {
+	var env Env
+	if err := json.Unmarshal(v.Start.Env, &env); err != nil {
+		return nil, nil, fmt.Errorf("environment of the run: %w", err)
+	}
+	prompts, err := known.of(ctx, v)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := deps.Model(ctx, env)
+	if err != nil {
+		return nil, nil, err
+	}
+	tools, closeTools, err := deps.Tools(ctx, env)
+	if err != nil {
+		return nil, nil, err
+	}
+	b := &builder{view: v, env: env, prompts: prompts, tools: tools}
+	caller := &caller{builder: b, timeout: deps.ToolTimeout}
+	return map[string]run.Performer{
+		EffectTurn: {Do: func(ctx context.Context, job run.Job) (any, error) { return turn(ctx, b, m, job) }},
+		EffectCall: {Do: caller.do, Found: caller.found},
+	}, closeTools, nil
+}
+
+// turn asks the model, passing on its text as it arrives, without any signal in it.
+func turn(ctx context.Context, b *builder, m model.Model, job run.Job) (any, error) {
+	var p TurnPayload
+	if err := json.Unmarshal(job.Effect.Payload, &p); err != nil {
+		return nil, err
+	}
+	asked, err := b.build(ctx, p)
+	if err != nil {
+		return nil, &bt.Fault{Kind: "request", Reason: err.Error()}
+	}
+	r := TurnReceipt{Prompt: journal.BlobHash([]byte(asked.composed.Text)), PromptSize: asked.composed.Tokens}
+	for _, s := range asked.composed.Segments {
+		r.Segments = append(r.Segments, s.ID)
+	}
+	for _, l := range asked.composed.LeftOut {
+		r.LeftOut = append(r.LeftOut, l.ID+": "+l.Reason)
+	}
+	heard := &ear{emit: job.Emit}
+	resp, err := m.Chat(ctx, asked.req, heard.delta)
+	heard.close()
+	r.Text, r.Calls, r.Finish, r.Usage, r.Attempts, r.Native = string(heard.text), resp.ToolCalls, resp.Finish, resp.Usage, resp.Attempts, resp.Native
+	r.Model = resp.Model
+	if r.Model == "" {
+		r.Model = m.ID()
+	}
+	r.Signal, r.Extra, r.Problems, r.Malformed = heard.result.Signal, heard.result.Extra, heard.result.Problems, heard.result.Malformed()
+	if r.Finish == model.FinishFilter && err == nil {
+		err = &model.Error{Kind: model.Refused, Model: m.ID(), Message: "the provider's filter stopped the answer"}
+	}
+	if err != nil {
+		return r, &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
+	}
+	return r, nil
+}
+
+// ear takes signals out of the stream.
+type ear struct {
+	emit   func(run.Piece)
+	x      signal.Extractor
+	text   []byte
+	result signal.Result
+}
+
+func (e *ear) delta(d model.Delta) error {
+	if d.Retract {
+		e.x, e.text = signal.Extractor{}, nil
+		e.emit(run.Piece{Retract: true})
+	}
+	e.say(e.x.Write(d.Text))
+	return nil
+}
+
+func (e *ear) say(text string) {
+	if text != "" {
+		e.text = append(e.text, text...)
+		e.emit(run.Piece{Text: text})
+	}
+}
+
+func (e *ear) close() {
+	rest, r := e.x.Close()
+	e.say(rest)
+	e.result = r
+}
+
+// caller performs calls of tools.
+type caller struct {
+	*builder
+	timeout time.Duration
+}
+
+// prepare finds the tool and the arguments that a call names.
+func (c *caller) prepare(job run.Job) (tool.Tool, tool.Call, CallReceipt, error) {
+	var p CallPayload
+	if err := json.Unmarshal(job.Effect.Payload, &p); err != nil {
+		return nil, tool.Call{}, CallReceipt{}, err
+	}
+	var turn TurnReceipt
+	if err := c.receipt(p.Turn, &turn); err != nil {
+		return nil, tool.Call{}, CallReceipt{}, err
+	}
+	if p.Call >= len(turn.Calls) || turn.Calls[p.Call].Name != p.Name {
+		return nil, tool.Call{}, CallReceipt{}, fmt.Errorf("record %d has no call %d of %s", p.Turn, p.Call, p.Name)
+	}
+	args := turn.Calls[p.Call].Arguments
+	t, ok := c.tools.Get(p.Name)
+	r := CallReceipt{Tool: p.Name, Arguments: args}
+	if !ok {
+		r.Error = tool.Errorf(tool.Unavailable, "", "%s is not there in this process", p.Name)
+	}
+	return t, tool.Call{Args: json.RawMessage(args), Key: job.Key}, r, nil
+}
+
+// do calls a tool. What the tool refuses is a fact for the model, not a fault of the run.
+func (c *caller) do(ctx context.Context, job run.Job) (any, error) {
+	t, call, r, err := c.prepare(job)
+	if err != nil || r.Error != nil {
+		return r, err
+	}
+	if !json.Valid(call.Args) {
+		r.Error = tool.Errorf(tool.InvalidArgs, "write one JSON object", "the arguments are not JSON")
+		return r, nil
+	}
+	limited, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	result, err := t.Call(limited, call)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return c.receiptOf(r, result, err, limited.Err()), nil
+}
+
+func (c *caller) receiptOf(r CallReceipt, result tool.Result, err, timedOut error) CallReceipt {
+	var known *tool.Error
+	switch {
+	case err == nil:
+		r.Result = &result
+	case errors.As(err, &known):
+		r.Error = known
+	case timedOut != nil:
+		r.Error = tool.Errorf(tool.Timeout, "ask for less", "no result within %s", c.timeout)
+	default:
+		r.Error = tool.Errorf(tool.Failed, "", "%w", err)
+	}
+	return r
+}
+
+// found looks up whether a write took effect before a crash.
+func (c *caller) found(ctx context.Context, job run.Job) (any, bool, error) {
+	t, call, r, err := c.prepare(job)
+	if err != nil {
+		return nil, false, err
+	}
+	if r.Error != nil {
+		return nil, false, r.Error
+	}
+	finder, ok := t.(tool.Finder)
+	if !ok {
+		return nil, false, fmt.Errorf("%s keeps no record of what it did", r.Tool)
+	}
+	limited, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	result, was, err := finder.Found(limited, call)
+	if err != nil || !was {
+		return nil, false, err
+	}
+	return c.receiptOf(r, result, nil, nil), true, nil
+}

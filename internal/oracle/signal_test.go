@@ -1,0 +1,164 @@
+package oracle_test
+
+import (
+	"strings"
+	"testing"
+
+	"sibyl/internal/model/modeltest"
+	"sibyl/internal/oracle"
+)
+
+const signalMissing = "The answer came without a signal (signal_missing)."
+
+// bytewise streams a text one byte at a time.
+func bytewise(text string) modeltest.Turn { return modeltest.Turn{Chunks: strings.Split(text, "")} }
+
+func TestNoSignalMarkupReachesAnswerPiecesOrSession(t *testing.T) {
+	h := setUp(t,
+		bytewise("Look here. "+needTurn("read <b>more</b>")),
+		bytewise("First <signal is only a word. "+element("done", "0.9")+" Then "+needTurn("more")+" after."),
+		bytewise("The end: a < b. "+enough()+"\n"+enough()))
+	a := h.ask(auth)
+	same(t, "answer", a.Answer, "The end: a < b.")
+	for _, p := range h.raw {
+		lacks(t, "a piece", p, "<signal ty", "</signal", "<reason", "<confidence")
+	}
+	same(t, "all that was shown", h.shown, "Look here. \nFirst <signal is only a word.  Then  after.\nThe end: a < b. \n\n")
+	all, err := oracle.Exchanges(t.Context(), h.store, owner, h.session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "the session's exchange", all, []oracle.Answer{a})
+}
+
+func TestAllSignalsAreInTheJournalWithTheirRawXML(t *testing.T) {
+	signals := []string{needTurn("read more"), needCapability("sending an email"), stuck("no hit"), partial("the rest")}
+	var turns []modeltest.Turn
+	for _, s := range signals {
+		turns = append(turns, modeltest.Say("Words. "+s))
+	}
+	h := setUp(t, turns...)
+	a := h.ask(auth)
+	var inReceipts, inAnswer []string
+	for _, r := range h.receipts() {
+		inReceipts = append(inReceipts, r.Signal.RawXML)
+	}
+	for _, s := range a.Signals {
+		inAnswer = append(inAnswer, s.RawXML)
+	}
+	same(t, "raw XML in the receipts", inReceipts, signals)
+	same(t, "raw XML in the answer", inAnswer, signals)
+}
+
+func TestSignalsCarryTheRunTimeOfTheirTurn(t *testing.T) {
+	h := setUp(t, modeltest.Say("I go on. "+needTurn("more")), modeltest.Say("Done. "+enough()))
+	clock := newSteppingClock()
+	h.engine = h.newEngine(h.store, "test", clock)
+	a := h.ask(auth)
+	for i, c := range h.completions(oracle.EffectTurn) {
+		same(t, "timestamp of a signal", a.Signals[i].At, c.Now)
+		if c.Now == 0 {
+			t.Error("no time has passed in the run")
+		}
+	}
+	same(t, "timestamp of the last signal", a.Signal.At, a.Signals[1].At)
+}
+
+func TestAnswerWithoutSignalIsTakenOnceSomethingWasRead(t *testing.T) {
+	h := setUp(t,
+		modeltest.Call("code_read", lines("auth/middleware.go", 10, 30)),
+		modeltest.Say("It checks a token (`auth/middleware.go:12`)."))
+	a := h.ask(auth)
+	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
+	same(t, "notices", a.Notices, []string{signalMissing})
+	if a.Signal != nil {
+		t.Errorf("the signal is %+v", a.Signal)
+	}
+	holds(t, "the trace", h.trace(), "1 places were read")
+}
+
+func TestAnswerWithoutSignalIsTakenWhereNoSourceIsNeeded(t *testing.T) {
+	h := setUp(t, modeltest.Say("You're welcome!"))
+	a := h.ask(thanks)
+	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
+	same(t, "notices", a.Notices, []string{signalMissing})
+}
+
+func TestAnswerWithoutSignalIsTakenWhereNothingCanBeRead(t *testing.T) {
+	h := setUp(t, modeltest.Say("From memory: it checks a token."))
+	h.world.without("code_search", "code_read", "vault_search", "vault_read", "vault_write", "thread_seek", "web_search", "web_fetch")
+	a := h.ask(auth)
+	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
+	same(t, "notices", a.Notices, []string{signalMissing})
+}
+
+func TestAnswerWithoutSignalIsNotTakenForAHitThatNobodyOpened(t *testing.T) {
+	h := setUp(t,
+		modeltest.Call("code_search", `{"query":"auth"}`),
+		modeltest.Say("It is in auth/middleware.go:10."),
+		modeltest.Say("It is in auth/middleware.go:10. "+partial("I did not open it")))
+	a := h.ask(auth)
+	same(t, "turns", a.Turns, 3)
+	holds(t, "what is said after it", lastText(h.request(3)), "[control] Your reply ended without a valid signal.")
+}
+
+func TestSignalIsAskedForOnceAndThreeSilentTurnsWithdrawTheTools(t *testing.T) {
+	h := setUp(t, modeltest.Say("It checks a token."), modeltest.Say("It does check one."), modeltest.Say("Really."), modeltest.Say("A token is checked."))
+	a := h.ask(auth)
+	holds(t, "what is said after the first", lastText(h.request(2)), "[control] Your reply ended without a valid signal.")
+	same(t, "what is said after the second", lastText(h.request(3)), "[control] Go on: call a tool, or answer and end with a signal.")
+	holds(t, "what is said after the third", lastText(h.request(4)), "[control] Tools are withdrawn.")
+	same(t, "times it was asked for", strings.Count(whole(h.request(4)), "ended without a valid signal"), 1)
+	same(t, "tools of the third request", offered(h.request(3)), []string{"code_read", "code_search"})
+	same(t, "tools of the fourth request", offered(h.request(4)), []string{})
+	same(t, "answer", a.Answer, "A token is checked.")
+	same(t, "stop reason", a.StopReason, oracle.StopStuck)
+	same(t, "notices", a.Notices, []string{signalMissing})
+}
+
+func TestSilentToolTurnsAreNoReasonToWithdrawTheTools(t *testing.T) {
+	h := setUp(t,
+		modeltest.Call("code_search", `{"query":"auth"}`),
+		modeltest.Call("code_read", lines("one.go", 1, 9)),
+		modeltest.Call("code_read", lines("two.go", 1, 9)),
+		modeltest.Call("code_read", lines("three.go", 1, 9)),
+		modeltest.Say("It checks a token (`two.go:3`). "+enough()))
+	a := h.ask(auth)
+	same(t, "calls performed", len(h.world.called()), 4)
+	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
+	for i := range 5 {
+		same(t, "tools of a request", offered(h.request(i+1)), []string{"code_read", "code_search"})
+	}
+}
+
+func TestEmptyReplyIsNotAnAnswerEvenAfterReading(t *testing.T) {
+	h := setUp(t, modeltest.Call("code_read", lines("one.go", 1, 9)), modeltest.Say("\n "), modeltest.Say("It checks a token. "+enough()))
+	a := h.ask(auth)
+	same(t, "turns", a.Turns, 3)
+	same(t, "answer", a.Answer, "It checks a token.")
+}
+
+func TestSignalInAClosedFenceIsTextAndNotObeyed(t *testing.T) {
+	fenced := "Signals look so:\n```xml\n" + enough() + "\n```\n"
+	h := setUp(t, modeltest.Say(fenced+needTurn("more")), modeltest.Say(fenced+enough()))
+	a := h.ask(auth)
+	same(t, "turns", a.Turns, 2)
+	holds(t, "the answer", a.Answer, "```xml\n"+enough()+"\n```")
+}
+
+func TestProvisionalTextIsMarkedWithItsTurn(t *testing.T) {
+	h := setUp(t, modeltest.Say("one "+needTurn("more")), modeltest.Say("two "+enough()))
+	live := h.start(auth)
+	ops := map[string]uint64{}
+	for u := range live.Watch(t.Context(), 0) {
+		if u.Piece != nil {
+			ops[strings.TrimSpace(u.Piece.Text)] = u.Piece.Op
+		}
+	}
+	if _, err := live.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if ops["one"] == 0 || ops["two"] == 0 || ops["one"] == ops["two"] {
+		t.Errorf("the operations of the two turns' text are %v", ops)
+	}
+}

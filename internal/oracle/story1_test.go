@@ -1,0 +1,121 @@
+package oracle_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+	"sibyl/internal/oracle"
+	"sibyl/internal/run"
+)
+
+// grabby is a model that calls every search there is, offered or not, all at once: what is called is the tree's doing.
+func grabby() modeltest.Turn {
+	t := modeltest.Say(needTurn("looking everywhere at once"))
+	for _, name := range []string{"code_search", "vault_search", "thread_seek", "web_search"} {
+		t = t.AndCall(name, `{"query":"all"}`)
+	}
+	return t
+}
+
+// opensFirst is a model that opens what the last search found, with the reader that is offered.
+func opensFirst() modeltest.Turn {
+	return modeltest.Func(func(req model.Request) modeltest.Turn {
+		for _, reader := range []string{"code_read", "vault_read", "web_fetch"} {
+			if !slices.Contains(offered(req), reader) {
+				continue
+			}
+			if reader == "web_fetch" {
+				return modeltest.SayAndCall(needTurn("opening the page"), reader, `{"url":"https://weather.example/paris"}`)
+			}
+			return modeltest.SayAndCall(needTurn("opening the place"), reader, lines("found/there.md", 3, 9))
+		}
+		return modeltest.Say("I was offered nothing to read with. " + partial("everything"))
+	})
+}
+
+func TestStory1Scenario1WeatherCallsWebSearchFirst(t *testing.T) {
+	h := setUp(t, grabby(), opensFirst(), modeltest.Say("It rains: https://weather.example/paris\n"+enough()))
+	a := h.ask(weather)
+	same(t, "tools that were reached", h.world.called(), []string{"web_search", "web_fetch"})
+	same(t, "query type", a.QueryType, "research")
+	same(t, "tools offered", offered(h.request(1)), []string{"web_fetch", "web_search"})
+	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
+	same(t, "cited", cites(a), []string{"https://weather.example/paris"})
+}
+
+func TestStory1Scenario2AuthMiddlewareSearchesCodeFirst(t *testing.T) {
+	h := setUp(t, grabby(), opensFirst(), modeltest.Say("It checks a token.\n"+enough()))
+	a := h.ask(auth)
+	same(t, "tools that were reached", h.world.called(), []string{"code_search", "code_read"})
+	same(t, "query type", a.QueryType, "code")
+	same(t, "tools offered", offered(h.request(1)), []string{"code_read", "code_search"})
+}
+
+func TestStory1Scenario3DecisionAboutCachingSearchesVaultAndThreadsFirst(t *testing.T) {
+	h := setUp(t, grabby(), opensFirst(), modeltest.Say("Per tenant.\n"+enough()))
+	a := h.ask(caching)
+	reached := h.world.called()
+	slices.Sort(reached[:2]) // these two may go at the same time
+	same(t, "tools that were reached", reached, []string{"thread_seek", "vault_search", "vault_read"})
+	same(t, "query type", a.QueryType, "documentation")
+	same(t, "tools offered", offered(h.request(1)), []string{"thread_seek", "vault_read", "vault_search"})
+}
+
+func TestStory1Scenario4ThanksGetsAnAnswerWithoutAnyToolCall(t *testing.T) {
+	h := setUp(t, modeltest.Say("You're welcome! "+enough()))
+	a := h.ask(thanks)
+	same(t, "answer", a.Answer, "You're welcome!")
+	same(t, "query type", a.QueryType, "conversational")
+	same(t, "tools that were reached", h.world.called(), []string{})
+	same(t, "tools offered", offered(h.request(1)), []string{})
+	same(t, "turns", a.Turns, 1)
+}
+
+func TestStory1Scenario4ThanksReachesNoToolEvenIfTheModelCallsSome(t *testing.T) {
+	h := setUp(t, grabby(), modeltest.Say("You're welcome! "+enough()))
+	h.ask(thanks)
+	same(t, "tools that were reached", h.world.called(), []string{})
+}
+
+// The independent test of user story 1.
+func TestStory1WeatherTouchesNeitherCodeNorVault(t *testing.T) {
+	h := setUp(t, grabby(), grabby(), opensFirst(), modeltest.Say("It rains: https://weather.example/paris "+enough()))
+	a := h.ask(weather)
+	for _, name := range h.world.called() {
+		if !strings.HasPrefix(name, "web_") {
+			t.Errorf("%s was called", name)
+		}
+	}
+	for _, tried := range a.Tried {
+		same(t, "source that was tried", string(tried.Source), "web")
+	}
+}
+
+func TestQuestionIsClassifiedBeforeAnythingIsGathered(t *testing.T) {
+	h := setUp(t, modeltest.SayAndCall(needTurn("looking"), "code_search", `{"query":"auth"}`), modeltest.Say("Found. "+partial("the rest")))
+	h.ask(auth)
+	steps, err := run.Explain(h.records())
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := steps[0]
+	same(t, "record that the first step takes in", first.Record, int64(0))
+	classified := slices.IndexFunc(first.Events, func(e run.TraceEvent) bool { return strings.HasSuffix(e.Path, "Classify") && e.Status != "" })
+	offering := slices.IndexFunc(first.Events, func(e run.TraceEvent) bool { return strings.HasSuffix(e.Path, "OfferTools") && e.Status != "" })
+	if classified < 0 || offering < classified {
+		t.Errorf("Classify is event %d and OfferTools %d of the first step; want both, in this order", classified, offering)
+	}
+	same(t, "effects of the first step", first.Start, []string{"turn 1 of 30"})
+}
+
+func TestSourcesTriedAreCounted(t *testing.T) {
+	h := setUp(t,
+		modeltest.SayAndCall(needTurn("searching"), "code_search", `{"query":"auth"}`),
+		modeltest.SayAndCall(needTurn("reading"), "code_read", lines("auth/middleware.go", 10, 30)).AndCall("code_read", `{"path":`),
+		modeltest.Say("It checks a token. "+enough()))
+	a := h.ask(auth)
+	same(t, "sources tried", a.Tried, []oracle.Tried{{Source: "code", Calls: 3, Hits: 1, Opened: 1, Errors: 1}})
+}

@@ -1,0 +1,112 @@
+package oracle_test
+
+import (
+	"fmt"
+	"testing"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+	"sibyl/internal/oracle"
+)
+
+const lastHint = "[control] This is your last turn. No tool can be called any more."
+
+var spelled = []string{"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
+	"fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty", "sand", "wood", "clay", "iron", "salt", "wool", "silk",
+	"wine", "corn", "milk"}
+
+// readsOn is n turns of a model that wants another turn each time, for another reason, and reads something new in each.
+func readsOn(n int) (turns []modeltest.Turn) {
+	for i := range n {
+		turns = append(turns, modeltest.SayAndCall(needTurn("still to read: "+spelled[i]), "code_read", lines(spelled[i]+".go", 1, 9)))
+	}
+	return turns
+}
+
+func TestStory3Scenario1OneTurnBeforeTheLimitAFinalTurnIsGranted(t *testing.T) {
+	h := setUp(t, append(readsOn(29), modeltest.Say("All is read (`one.go:3`). "+enough()))...)
+	a := h.ask(auth)
+	same(t, "turns", a.Turns, 30)
+	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
+	same(t, "calls performed", len(h.world.called()), 29)
+	same(t, "tools of the 29th request", offered(h.request(29)), []string{"code_read", "code_search"})
+	lacks(t, "the 29th request", whole(h.request(29)), lastHint)
+}
+
+func TestStory3Scenario2AtTheLimitAnotherTurnIsNotGrantedAndTheAnswerIsPartial(t *testing.T) {
+	last := modeltest.SayAndCall("So far: a token is checked (`one.go:3`). "+needTurn("still to read: more"), "code_read", lines("more.go", 1, 9))
+	h := setUp(t, append(readsOn(29), last)...)
+	a := h.ask(auth)
+	same(t, "turns", a.Turns, 30)
+	same(t, "tools of the last request", offered(h.request(30)), []string{})
+	holds(t, "what the last request ends with", lastText(h.request(30)), lastHint, "best answer that what you have read supports")
+	same(t, "who says it", h.request(30).Messages[len(h.request(30).Messages)-1].Role, model.User)
+	same(t, "calls performed", len(h.world.called()), 29)
+	same(t, "stop reason", a.StopReason, oracle.StopBudget)
+	same(t, "is partial", a.Partial(), true)
+	same(t, "answer", a.Answer, "So far: a token is checked (`one.go:3`).")
+}
+
+// The independent test of user story 3.
+func TestStory3MaxTurnsOfFiveForcesTheAnswerInTheFifth(t *testing.T) {
+	h := setUp(t, append(readsOn(4), modeltest.Say("What I have so far. "+needTurn("still more")))...)
+	h.turns = 5
+	a := h.ask(auth)
+	same(t, "turns", a.Turns, 5)
+	same(t, "limit", a.MaxTurns, 5)
+	same(t, "stop reason", a.StopReason, oracle.StopBudget)
+	same(t, "answer", a.Answer, "What I have so far.")
+	for i := 1; i <= 4; i++ {
+		lacks(t, fmt.Sprintf("request %d", i), whole(h.request(i)), lastHint)
+	}
+	same(t, "tools of the last request", offered(h.request(5)), []string{})
+	holds(t, "the prompt", h.request(1).System, "Turn budget for this question: 5.")
+}
+
+func TestOneTurnAloneIsTheLastTurn(t *testing.T) {
+	h := setUp(t, modeltest.Say("From memory: a token is checked. "+partial("I could not look")))
+	h.turns = 1
+	a := h.ask(auth)
+	same(t, "tools of the request", offered(h.request(1)), []string{})
+	holds(t, "the request", lastText(h.request(1)), lastHint)
+	same(t, "stop reason", a.StopReason, oracle.StopPartial)
+}
+
+func TestEmptyLastReplyGivesASummaryOfWhatWasTried(t *testing.T) {
+	for name, last := range map[string]modeltest.Turn{
+		"nothing at all":    modeltest.Say(""),
+		"blanks":            modeltest.Say(" \n\t"),
+		"a signal alone":    modeltest.Say(needTurn("more")),
+		"done, but no word": modeltest.Say(enough()),
+		"a call alone":      modeltest.Call("code_read", lines("more.go", 1, 9)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := setUp(t,
+				modeltest.SayAndCall(needTurn("searching"), "code_search", `{"query":"auth"}`),
+				modeltest.SayAndCall(needTurn("reading"), "code_read", lines("auth/middleware.go", 10, 30)), last)
+			h.turns = 3
+			a := h.ask(auth)
+			holds(t, "the summary", a.Answer, "I have no answer.", "3 turns", "code: 2 calls", "auth/middleware.go:10-30")
+			same(t, "is partial", a.Partial(), true)
+			same(t, "calls performed", h.world.called(), []string{"code_search", "code_read"})
+		})
+	}
+}
+
+func TestLastTurnWithContextSufficientIsSatisfied(t *testing.T) {
+	h := setUp(t, append(readsOn(1), modeltest.Say("It checks a token (`one.go:3`). "+enough()))...)
+	h.turns = 2
+	a := h.ask(auth)
+	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
+	same(t, "is partial", a.Partial(), false)
+	holds(t, "the last request", lastText(h.request(2)), lastHint)
+}
+
+func TestLastTurnThatCallsToolsPerformsNone(t *testing.T) {
+	h := setUp(t, modeltest.SayAndCall("Let me look. "+needTurn("look"), "code_search", `{}`))
+	h.turns = 1
+	a := h.ask(auth)
+	same(t, "tools that were reached", h.world.called(), []string{})
+	same(t, "answer", a.Answer, "Let me look.")
+	same(t, "stop reason", a.StopReason, oracle.StopBudget)
+}

@@ -1,0 +1,161 @@
+package oracle_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"sibyl/internal/model/modeltest"
+	"sibyl/internal/oracle/prompt"
+	"sibyl/internal/tool"
+	"sibyl/prompts"
+)
+
+// heading is the first line of a prompt file: it tells whether the prompt holds the file.
+func heading(t *testing.T, file string) string {
+	t.Helper()
+	text, err := prompts.FS.ReadFile("oracle/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "# ") {
+			return line
+		}
+	}
+	t.Fatalf("%s has no heading", file)
+	return ""
+}
+
+func TestStory4PromptHoldsTheSegmentOfItsClassAndNoOther(t *testing.T) {
+	own := map[string]string{"code": "code-analysis.md", "documentation": "documentation.md", "research": "research.md",
+		"conversational": "conversation.md", "action": "actions.md"}
+	for _, c := range []struct {
+		name, question, class, segment string
+	}{
+		{"Scenario1CodeAnalysisForCode", auth, "code", "code"},
+		{"DocumentationForDocumentation", caching, "documentation", "docs"},
+		{"Scenario2ResearchMethodologyForResearch", weather, "research", "research"},
+		{"Scenario4ConversationForThanks", thanks, "conversational", "conversation"},
+		{"ActionsForAnAction", save, "action", "actions"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := setUp(t, modeltest.Say("So it is. "+enough()))
+			a := h.ask(c.question)
+			same(t, "query type", a.QueryType, c.class)
+			for class, file := range own {
+				if class == c.class {
+					holds(t, "the prompt", h.request(1).System, heading(t, file))
+				} else {
+					lacks(t, "the prompt", h.request(1).System, heading(t, file))
+				}
+			}
+			same(t, "segments in the receipt", h.receipts()[0].Segments, []string{"base", "signals", "tools", c.segment})
+		})
+	}
+}
+
+func TestStory4Scenario3EveryRequestHoldsTheWholeSignalInstructions(t *testing.T) {
+	text, err := prompts.FS.ReadFile("oracle/signals.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, question := range []string{auth, caching, weather, thanks, save} {
+		h := setUp(t, modeltest.Say(needTurn("think it over")), modeltest.Say(needTurn("once more")), modeltest.Say("So it is. "+enough()))
+		h.turns = 3
+		h.ask(question)
+		for i, req := range h.script.Requests() {
+			if !strings.Contains(req.System, strings.TrimSpace(string(text))) {
+				t.Errorf("%s: request %d lacks the signal instructions", question, i+1)
+			}
+		}
+	}
+}
+
+func TestStory4Scenario4ConversationalQuestionIsToldOfNoTools(t *testing.T) {
+	h := setUp(t, modeltest.Say("You're welcome! "+enough()))
+	h.ask(thanks)
+	code := setUp(t, modeltest.Say("So it is. "+enough()))
+	code.ask(auth)
+	tools := heading(t, "tools-reference.md")
+	holds(t, "the prompt of a code question", code.request(1).System, tools, "`code_search`")
+	lacks(t, "the prompt of a code question", code.request(1).System, "`web_search`", "`vault_write`")
+	lacks(t, "the prompt of thanks", h.request(1).System, tools, "code_search")
+	holds(t, "the prompt of thanks", h.request(1).System, "No tools are offered now")
+	if talk, work := h.receipts()[0].PromptSize, code.receipts()[0].PromptSize; talk >= work {
+		t.Errorf("thanks takes %d tokens of prompt, a code question %d; want fewer", talk, work)
+	}
+}
+
+func TestSameInputsGiveTheSamePrompt(t *testing.T) {
+	prompted := func(question string) (hash, text string) {
+		h := setUp(t, modeltest.Say("So it is. "+enough()))
+		h.ask(question)
+		return h.receipts()[0].Prompt, h.request(1).System
+	}
+	firstHash, firstText := prompted(auth)
+	againHash, againText := prompted(auth)
+	same(t, "hash of the prompt", againHash, firstHash)
+	same(t, "the prompt", againText, firstText)
+	if !strings.HasPrefix(firstHash, "sha256:") {
+		t.Errorf("the receipt names the prompt %q", firstHash)
+	}
+	if other, _ := prompted(weather); other == firstHash {
+		t.Error("a research question has the prompt of a code question")
+	}
+}
+
+func TestErrorRecoveryIsAddedOnceACallHasFailed(t *testing.T) {
+	h := setUp(t, modeltest.SayAndCall(needTurn("search"), "code_search", `{}`), modeltest.Say("Nothing. "+partial("all")))
+	h.world.on("code_search", fails(tool.NotFound, "", "no such folder"))
+	h.ask(auth)
+	recovery := heading(t, "error-recovery.md")
+	lacks(t, "the prompt before the failure", h.request(1).System, recovery)
+	holds(t, "the prompt after it", h.request(2).System, recovery)
+	same(t, "segments in the second receipt", h.receipts()[1].Segments, []string{"base", "signals", "tools", "code", "error-recovery"})
+}
+
+func TestSummarizationIsAddedWhenTheHistoryIsLarge(t *testing.T) {
+	long := strings.Repeat("the pump drives the valve, and the valve feeds the bed. ", 2000) // 28,000 tokens
+	for _, c := range []struct {
+		name   string
+		window int
+		result string
+		want   bool
+	}{
+		{"over 24,000 tokens", 0, long, true},
+		{"over 60 % of a small window", 1000, long[:2800], true},
+		{"little in a large window", 100_000, long[:2800], false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := setUp(t, modeltest.SayAndCall(needTurn("read"), "code_read", lines("pump.go", 1, 9)), modeltest.Say("Nothing. "+partial("all")))
+			h.env.WindowTokens = c.window
+			h.world.on("code_read", opens(tool.Code, c.result))
+			h.ask(auth)
+			same(t, "first prompt summarizes", slices.Contains(h.receipts()[0].Segments, "summarization"), false)
+			same(t, "second prompt summarizes", slices.Contains(h.receipts()[1].Segments, "summarization"), c.want)
+			if c.want {
+				holds(t, "the second prompt", h.request(2).System, heading(t, "summarization.md"))
+			}
+		})
+	}
+}
+
+func TestPromptNamesTheSourcesThatAreConnected(t *testing.T) {
+	h := setUp(t, modeltest.Say("So it is. "+enough()))
+	h.env.Vault = ""
+	h.ask(auth)
+	holds(t, "the prompt", h.request(1).System, "Sources that exist here: code, web.")
+}
+
+func TestPromptStaysWithinItsLimit(t *testing.T) {
+	h := setUp(t, modeltest.SayAndCall(needTurn("search"), "code_search", `{}`), modeltest.Say("Nothing. "+partial("all")))
+	h.env.WindowTokens = 1 // any history is large
+	h.world.on("code_search", fails(tool.Failed, "", "broken"))
+	h.ask(auth)
+	for i, r := range h.receipts() {
+		if r.PromptSize > prompt.Limit || len(r.LeftOut) > 0 {
+			t.Errorf("request %d has %d tokens of prompt, and left out %v", i+1, r.PromptSize, r.LeftOut)
+		}
+	}
+}
