@@ -59,7 +59,7 @@ func TestKilledAtEveryJournalWrite(t *testing.T) {
 		for n := 1; ; n++ {
 			s := newStory(t)
 			ask := []string{"ask", "--json", "--in", s.vault, "--vault", s.vault, "Add a note to caching.md that we use no cache"}
-			out, killed := s.sibyl(t, after+itoa(n), ask...)
+			_, killed := s.sibyl(t, after+itoa(n), ask...)
 			if !killed {
 				if n < 5 {
 					t.Fatalf("the run has only %d writes: nothing was tested", n-1)
@@ -68,6 +68,7 @@ func TestKilledAtEveryJournalWrite(t *testing.T) {
 			}
 			points++
 			began := time.Now()
+			var out []byte
 			if n > 1 || after != "" {
 				out, _ = s.sibyl(t, "", "run", "resume", "--json")
 			} else {

@@ -191,7 +191,7 @@ func (b *bench) once(ctx context.Context) error {
 		return err
 	}
 	if a.StopReason != oracle.StopSatisfied || a.Turns != 3 || len(a.ToolCalls) != 2 || len(a.Answer) != 99*20 {
-		return fmt.Errorf("the run went another way: %s after %d turns, %d calls, %d bytes, %v", a.StopReason, a.Turns, len(a.ToolCalls), len(a.Answer), a.Error)
+		return fmt.Errorf("the run went another way: %s after %d turns, %d calls, %d bytes, error %s", a.StopReason, a.Turns, len(a.ToolCalls), len(a.Answer), fmt.Sprint(a.Error))
 	}
 	return nil
 }

@@ -4,29 +4,29 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"sibyl/internal/tool"
 )
 
 // Citations have the form path:line, path:from-to, or a URL.
+const lineCite = `:[0-9]+(?:[-–][0-9]+)?`
+
 var (
 	pathCite = regexp.MustCompile(`[\pL\pN_@+~.-]*[\pL\pN_/][\pL\pN_@+~./-]*` + lineCite)
 	urlCite  = regexp.MustCompile(`https?://[^\s<>\[\]"'` + "`" + `]+`)
 )
 
-const lineCite = `:[0-9]+(?:[-–][0-9]+)?`
-
 // cite marks the sources that the answer cites, and notes citations of what was never read. What stands in a fence is
-// quoted, not cited.
+// quoted, not cited; a URL is a citation where the run looked at the web.
 func (a *Answer) cite() {
 	rest := unfenced(a.Answer)
 	overWeb := slices.ContainsFunc(a.Tried, func(t Tried) bool { return t.Source == tool.Web })
 	for _, u := range urlCite.FindAllString(rest, -1) {
-		if u = trimURL(u); !a.markURL(u) && overWeb {
+		if u = trimURL(u); !a.markURL(u) && (overWeb || a.QueryType == "research") {
 			a.unsupported(u)
 		}
 	}
@@ -36,9 +36,28 @@ func (a *Answer) cite() {
 	}
 }
 
+// citeOddNames takes out citations of sources whose names hold blanks or other marks that no pattern can tell from the
+// words around them.
+func (a *Answer) citeOddNames(text string) string {
+	var odd []string
+	for _, s := range a.Sources {
+		if s.Path != "" && pathCite.FindString(s.Path+":1") != s.Path+":1" {
+			odd = append(odd, s.Path)
+		}
+	}
+	sort.Slice(odd, func(i, j int) bool { return len(odd[i]) > len(odd[j]) }) // a name may end with another
+	for _, name := range odd {
+		text = regexp.MustCompile(regexp.QuoteMeta(name)+lineCite).ReplaceAllStringFunc(text, func(c string) string {
+			a.citePath(c)
+			return " "
+		})
+	}
+	return text
+}
+
 func (a *Answer) citePath(c string) {
 	name, from, to, ok := splitCite(c)
-	if ok && (isPath(name) || a.markPath(name, from, to)) && !a.markPath(name, from, to) {
+	if ok && !a.markPath(name, from, to) && isPath(name) {
 		a.unsupported(c)
 	}
 }
@@ -47,4 +66,92 @@ func (a *Answer) unsupported(c string) {
 	if !slices.Contains(a.Unsupported, c) {
 		a.Unsupported = append(a.Unsupported, c)
 	}
+}
+
+// unfenced leaves out fenced blocks of Markdown.
+func unfenced(text string) string {
+	var b strings.Builder
+	open := "" // the marks of the fence
+	for line := range strings.Lines(text) {
+		inner := strings.Trim(line, " \t\r\n>")
+		marks := inner[:len(inner)-len(strings.TrimLeft(inner, inner[:min(1, len(inner))]))]
+		switch isFence := strings.HasPrefix(marks, "```") || strings.HasPrefix(marks, "~~~"); {
+		case open == "" && isFence:
+			open = marks
+		case open == "":
+			b.WriteString(line)
+		case marks == inner && strings.HasPrefix(marks, open):
+			open = ""
+		}
+	}
+	return b.String()
+}
+
+func splitCite(c string) (name string, from, to int, ok bool) {
+	at := strings.LastIndexByte(c, ':')
+	name = strings.TrimPrefix(c[:at], "./")
+	span := strings.Replace(c[at+1:], "–", "-", 1)
+	first, second, ranged := strings.Cut(span, "-")
+	from, err := strconv.Atoi(first)
+	if err != nil {
+		return "", 0, 0, false
+	}
+	if to = from; ranged {
+		if to, err = strconv.Atoi(second); err != nil {
+			return "", 0, 0, false
+		}
+	}
+	return name, from, to, true
+}
+
+// isPath tells a path from the hour of "10:30", a ratio and an address with its port: it has a folder or an ending, in letters.
+func isPath(name string) bool {
+	ending := strings.TrimPrefix(path.Ext(name), ".")
+	return strings.Contains(name, "/") && strings.ContainsFunc(name, unicode.IsLetter) ||
+		ending != "" && unicode.IsLetter([]rune(ending)[0])
+}
+
+// markPath finds sources that hold a cited line. A path may be cited by its end, as people do ("transport.go:12").
+func (a *Answer) markPath(name string, from, to int) bool {
+	found := false
+	for i := range a.Sources {
+		s := &a.Sources[i]
+		if s.Path == "" || s.Path != name && !strings.HasSuffix(s.Path, "/"+name) {
+			continue
+		}
+		if s.Start == 0 || (from <= s.End && to >= s.Start) {
+			s.Cited, found = true, true
+		}
+	}
+	return found
+}
+
+// trimURL takes off the punctuation of the sentence around a URL, and closing brackets that it does not open.
+func trimURL(u string) string {
+	for {
+		cut := strings.TrimRight(u, ".,;:!?*_")
+		if strings.Count(cut, ")") > strings.Count(cut, "(") {
+			cut = strings.TrimSuffix(cut, ")")
+		}
+		if cut == u {
+			return u
+		}
+		u = cut
+	}
+}
+
+func (a *Answer) markURL(u string) bool {
+	found := false
+	for i := range a.Sources {
+		if s := &a.Sources[i]; s.URL != "" && page(s.URL) == page(u) {
+			s.Cited, found = true, true
+		}
+	}
+	return found
+}
+
+// page is a URL without what makes no difference to the page: its fragment and a slash at the end.
+func page(u string) string {
+	u, _, _ = strings.Cut(u, "#")
+	return strings.TrimSuffix(u, "/")
 }

@@ -1,4 +1,3 @@
-//nolint:misspell // word lists hold both spellings and other languages
 package classify
 
 import "strings"
