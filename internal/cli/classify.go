@@ -15,8 +15,18 @@ import (
 
 // classified is one line of ‘sibyl classify --json’ and ‘sibyl classify -’.
 type classified struct {
-	Query string `json:"query"`
-	classify.Classification
+	Query      string        `json:"query"`
+	QueryType  classify.Type `json:"query_type"`
+	NeedsCode  bool          `json:"needs_code"`
+	NeedsVault bool          `json:"needs_vault"`
+	NeedsWeb   bool          `json:"needs_web"`
+	Confidence float64       `json:"confidence"`
+	Keywords   []string      `json:"keywords_matched"`
+}
+
+func classifiedOf(query string, c classify.Classification) classified {
+	return classified{Query: query, QueryType: c.QueryType, NeedsCode: c.NeedsCode, NeedsVault: c.NeedsVault, NeedsWeb: c.NeedsWeb,
+		Confidence: c.Confidence, Keywords: append([]string{}, c.KeywordsMatched...)}
 }
 
 // longestQuery bounds a line of standard input, in bytes.
@@ -39,11 +49,11 @@ func (c *command) classifyCommand() *cobra.Command {
 			if strings.TrimSpace(query) == "" {
 				return withCode(ExitUsage, errors.New("the question is empty"))
 			}
-			found := classified{Query: query, Classification: classify.Classify(classify.Query{Text: query})}
+			found := classify.Classify(classify.Query{Text: query})
 			if asJSON {
 				enc := json.NewEncoder(c.Out)
 				enc.SetEscapeHTML(false)
-				return enc.Encode(found)
+				return enc.Encode(classifiedOf(query, found))
 			}
 			fmt.Fprintf(c.Out, "%s (%.2f)\n", found.QueryType, found.Confidence)
 			for _, m := range found.Matches {
@@ -70,8 +80,7 @@ func (c *command) classifyLines() error {
 			return withCode(ExitUsage, fmt.Errorf("line %d has %d bytes, at most %d are read", n, len(line), longestQuery))
 		}
 		if query := strings.TrimRight(line, "\r\n"); strings.TrimSpace(query) != "" {
-			found := classified{Query: query, Classification: classify.Classify(classify.Query{Text: query})}
-			if err := enc.Encode(found); err != nil {
+			if err := enc.Encode(classifiedOf(query, classify.Classify(classify.Query{Text: query}))); err != nil {
 				return err
 			}
 			if err := out.Flush(); err != nil {

@@ -30,30 +30,58 @@ func recordWords(r journal.Record) string {
 	return r.Kind
 }
 
-// explainStep lists the leaves in the order they were asked, each with its path, its word and what it wrote.
-func explainStep(s run.TraceStep) string {
+// stepText draws what one step asked, in order, along the paths of the tree: a leaf with its word and what it wrote stands below the
+// nodes that lead to it.
+func stepText(s run.TraceStep) string {
 	b := &strings.Builder{}
+	var above []string
 	wrote := map[string][]string{} // by path: a node writes before it is done
 	for _, e := range s.Events {
 		if e.Key != "" {
-			wrote[e.Path] = append(wrote[e.Path], "{"+e.Key+"}")
+			wrote[e.Path] = append(wrote[e.Path], e.Key)
 			continue
 		}
-		fmt.Fprintf(b, "  %s %s", statusMark(e.Status), printable(e.Path))
+		names := telling(strings.Split(printable(e.Path), "/"))
+		leaf := len(names) - 1
+		for depth, name := range names[:leaf] {
+			if depth >= len(above) || above[depth] != name {
+				fmt.Fprintf(b, "%s%s\n", indent(depth), name)
+				above = above[:min(depth, len(above))]
+				above = append(above, name)
+			}
+		}
+		above = above[:min(leaf, len(above))]
+		fmt.Fprintf(b, "%s%s %s", indent(leaf), statusMark(e.Status), names[leaf])
 		if e.Note != "" {
-			fmt.Fprintf(b, "\n      %s", printable(e.Note))
+			fmt.Fprintf(b, ": %s", printable(e.Note))
 		}
 		if keys := wrote[e.Path]; keys != nil {
-			fmt.Fprintf(b, "\n      wrote %s", strings.Join(keys, ", "))
+			fmt.Fprintf(b, "  {%s}", strings.Join(keys, ", "))
 			delete(wrote, e.Path)
 		}
 		b.WriteByte('\n')
 	}
 	for _, label := range s.Start {
-		fmt.Fprintf(b, "  → asks for: %s\n", printable(label))
+		fmt.Fprintf(b, "  → asks for %s\n", printable(label))
 	}
 	if s.Status != "RUNNING" {
 		fmt.Fprintf(b, "  the tree ends with %s\n", s.Status)
 	}
 	return b.String()
 }
+
+// telling leaves out nodes that nobody named: a bare Sequence says nothing.
+func telling(path []string) []string {
+	leaf := len(path) - 1
+	kept := make([]string, 0, len(path))
+	for i, name := range path {
+		bare, _, _ := strings.Cut(name, "#")
+		if i < leaf && (bare == "Sequence" || bare == "Fallback" || bare == "ForceSuccess") {
+			continue
+		}
+		kept = append(kept, name)
+	}
+	return kept
+}
+
+func indent(depth int) string { return strings.Repeat("  ", depth+1) }

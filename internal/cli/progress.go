@@ -85,7 +85,7 @@ func (p *progress) trace(t run.TraceRecord) {
 		}
 		if p.viewOptions.trace {
 			p.erase()
-			fmt.Fprint(p.c.Err, stepText(s))
+			fmt.Fprintf(p.c.Err, "step on record %d\n%s", s.Record, stepText(s))
 		}
 	}
 }
@@ -178,24 +178,6 @@ func (p *progress) show(a oracle.Answer) {
 	}
 	note("%s after %d of %d turns, %d tool calls; %s; %d+%d tokens; run %s", a.StopReason, a.Turns, a.MaxTurns, len(a.ToolCalls),
 		a.Model, a.Usage.InputTokens, a.Usage.OutputTokens, a.RunID)
-}
-
-// stepText tells one step of the tree for people.
-func stepText(s run.TraceStep) string {
-	b := &strings.Builder{}
-	fmt.Fprintf(b, "step on record %d: %s\n", s.Record, s.Status)
-	for _, e := range s.Events {
-		switch {
-		case e.Key != "":
-			fmt.Fprintf(b, "    %-58s {%s} = %s\n", e.Path, e.Key, e.Value)
-		default:
-			fmt.Fprintf(b, "  %s %-58s %s\n", statusMark(e.Status), e.Path, e.Note)
-		}
-	}
-	for _, label := range s.Start {
-		fmt.Fprintf(b, "  → %s\n", label)
-	}
-	return b.String()
 }
 
 func statusMark(status string) string {

@@ -223,7 +223,7 @@ func (c *command) explain(ctx context.Context, a *app.App, wish string, only int
 			n = only
 		}
 		fmt.Fprintf(c.Out, "\nstep %d, taking in record %d (%s)\n", n, s.Record, recordWords(recs[s.Record]))
-		fmt.Fprint(c.Out, explainStep(s))
+		fmt.Fprint(c.Out, stepText(s))
 	}
 	if len(recs) > 0 && recs[len(recs)-1].Kind == run.KindEnd {
 		var end run.EndRecord

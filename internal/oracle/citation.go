@@ -73,18 +73,29 @@ func unfenced(text string) string {
 	var b strings.Builder
 	open := "" // the marks of the fence
 	for line := range strings.Lines(text) {
-		inner := strings.Trim(line, " \t\r\n>")
-		marks := inner[:len(inner)-len(strings.TrimLeft(inner, inner[:min(1, len(inner))]))]
-		switch isFence := strings.HasPrefix(marks, "```") || strings.HasPrefix(marks, "~~~"); {
-		case open == "" && isFence:
+		marks, alone := fenceMarks(line)
+		switch {
+		case open == "" && marks != "":
 			open = marks
 		case open == "":
 			b.WriteString(line)
-		case marks == inner && strings.HasPrefix(marks, open):
+		case alone && strings.HasPrefix(marks, open):
 			open = ""
 		}
 	}
 	return b.String()
+}
+
+// fenceMarks gives the marks of a line that opens or, if nothing else stands in it, closes a fence; "" of any other line.
+func fenceMarks(line string) (marks string, alone bool) {
+	line = strings.Trim(line, " \t\r\n>")
+	for _, mark := range []string{"`", "~"} {
+		rest := strings.TrimLeft(line, mark)
+		if n := len(line) - len(rest); n >= 3 {
+			return line[:n], rest == ""
+		}
+	}
+	return "", false
 }
 
 func splitCite(c string) (name string, from, to int, ok bool) {

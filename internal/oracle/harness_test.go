@@ -48,6 +48,7 @@ type harness struct {
 	tree    trees.Tree
 	timeout time.Duration // of a tool
 	grace   time.Duration // for what is under way when a run is stopped
+	opened  func(oracle.Env)
 
 	engine *run.Engine
 	last   *run.Live
@@ -61,7 +62,7 @@ func setUp(t *testing.T, turns ...modeltest.Turn) *harness {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &harness{t: t, world: newWorld(), store: memory.New(), turns: 30, session: "talk", tree: tree,
+	h := &harness{t: t, opened: func(oracle.Env) {}, world: newWorld(), store: memory.New(), turns: 30, session: "talk", tree: tree,
 		env: oracle.Env{CodeRoot: "/code", Vault: "/notes", Web: true, Model: "scripted:test"}}
 	h.script = modeltest.Script(t, turns...)
 	h.model = h.script
@@ -83,7 +84,10 @@ func (h *harness) openSession(id string) {
 func (h *harness) newEngine(store journal.Store, holder string, clock run.Clock) *run.Engine {
 	h.t.Helper()
 	assistant, err := oracle.New(oracle.Deps{ToolTimeout: h.timeout,
-		Model: func(context.Context, oracle.Env) (model.Model, error) { return h.model, nil },
+		Model: func(_ context.Context, env oracle.Env) (model.Model, error) {
+			h.opened(env)
+			return h.model, nil
+		},
 		Tools: func(context.Context, oracle.Env) (*tool.Registry, func(), error) {
 			reg, err := h.world.registry()
 			return reg, func() {}, err

@@ -197,7 +197,10 @@ func signalIs() bt.Leaf {
 		if i.Reply.Signal == nil {
 			return false, "no signal"
 		}
-		return string(i.Reply.Signal.Type) == i.Type, "the signal is " + string(i.Reply.Signal.Type)
+		if is := string(i.Reply.Signal.Type); is != i.Type {
+			return false, is + ", not " + i.Type
+		}
+		return true, i.Type
 	})
 }
 

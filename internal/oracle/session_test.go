@@ -1,0 +1,212 @@
+package oracle_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+	"sibyl/internal/oracle"
+)
+
+func TestContinuedSessionShowsThePreviousExchangeWithItsLastSignal(t *testing.T) {
+	h := setUp(t, modeltest.Say("Let me see. "+needTurn("a thought")), modeltest.Say("It checks a token. "+partial("the tests")),
+		modeltest.Say("They use a fake. "+enough()))
+	h.finish(h.start(auth))
+	a := h.ask("And in the tests?")
+	same(t, "the third request", h.request(3).Messages, []model.Message{
+		{Role: model.User, Text: auth},
+		{Role: model.Assistant, Text: "It checks a token.\n" + partial("the tests")},
+		{Role: model.User, Text: "And in the tests?"},
+	})
+	same(t, "query type of the follow-up", a.QueryType, "code")
+	same(t, "session", a.SessionID, "talk")
+}
+
+func TestConversationalFollowUpIsAnsweredFromTheConversation(t *testing.T) {
+	h := setUp(t, modeltest.Say("It checks a token. "+enough()), modeltest.Say("You're welcome! "+enough()), modeltest.Say("Like this. "+enough()))
+	h.finish(h.start(auth))
+	a := h.finish(h.start(thanks))
+	same(t, "query type", a.QueryType, "conversational")
+	same(t, "tools offered", offered(h.request(2)), []string{})
+	holds(t, "the conversation", said(h.request(2), model.Assistant), "It checks a token.")
+	same(t, "topic shift", a.TopicShift, false)
+	// Thanks in between do not change what the next follow-up is about.
+	a = h.ask("And in the tests?")
+	same(t, "query type of the follow-up", a.QueryType, "code")
+}
+
+func TestSignalsStateBeginsAnewWithEachRun(t *testing.T) {
+	silent := modeltest.Say("It checks a token.")
+	h := setUp(t, silent, silent, modeltest.Say("It does. "+partial("a proof")), silent, modeltest.Say("Yes. "+partial("a proof")))
+	h.finish(h.start(auth))
+	h.ask("How does the auth middleware check the token?")
+	holds(t, "what is said after the first silent turn of the second run", lastText(h.request(5)), "[control] Your reply ended without a valid signal.")
+}
+
+func TestSessionsOfOthersStayOutOfTheRequest(t *testing.T) {
+	h := setUp(t, modeltest.Say("SECRET of the first. "+enough()), modeltest.Say("It checks a token. "+enough()))
+	h.finish(h.start(auth))
+	h.openSession("another")
+	h.ask("How does the auth middleware check the token?")
+	lacks(t, "the request in another session", whole(h.request(2)), "SECRET")
+
+	q := h.question(auth)
+	q.Session, q.Owner = "talk", "eve"
+	spec, err := oracle.NewRun(t.Context(), h.store, q)
+	if err == nil && len(spec.Env.(oracle.Env).Past) > 0 {
+		t.Error("another person's run begins with the exchanges of this one")
+	}
+	if _, err := h.engine.Start(t.Context(), spec); !errors.Is(err, journal.ErrNotFound) {
+		t.Errorf("another person's run in this session begins with %v", err)
+	}
+}
+
+func TestFailedRunsAreNoPartOfTheConversation(t *testing.T) {
+	h := setUp(t, modeltest.Fail(model.Server), modeltest.Say("It checks a token. "+enough()))
+	h.finish(h.start(auth))
+	h.ask("How does the auth middleware check the token?")
+	same(t, "messages of the second request", len(h.request(2).Messages), 1)
+}
+
+func TestStoppedRunLeavesItsPartialTextInTheConversation(t *testing.T) {
+	h := setUp(t, modeltest.Turn{Text: "It checks a ", Hang: true}, modeltest.Say("A token. "+enough()))
+	live := h.start(auth)
+	<-h.script.Hanging()
+	live.Cancel("stop")
+	h.finish(live)
+	h.ask("And in the tests?")
+	holds(t, "the conversation", said(h.request(2), model.Assistant), "It checks a")
+}
+
+func TestLongSessionShowsItsLastTwelveExchanges(t *testing.T) {
+	h := setUp(t)
+	for i := range 14 {
+		h.script.Add(modeltest.Say(fmt.Sprintf("Answer number-%d. %s", i, enough())))
+		h.finish(h.start(fmt.Sprintf("How does the auth middleware check token %d?", i)))
+	}
+	last := h.request(14)
+	same(t, "messages", len(last.Messages), 2*12+1)
+	lacks(t, "the last request", whole(last), "number-0.")
+	holds(t, "the last request", whole(last), "number-1.", "number-12.")
+}
+
+func TestExchangesAreOldestFirstAndLeaveOutRunsThatGoOn(t *testing.T) {
+	h := setUp(t, modeltest.Say("One. "+enough()), modeltest.Say("Two. "+enough()), modeltest.Turn{Text: "Three", Hang: true})
+	h.engine = h.newEngine(h.store, "test", newSteppingClock())
+	h.finish(h.start(auth))
+	h.finish(h.start("And in the tests?"))
+	live := h.start("And in the server?")
+	<-h.script.Hanging()
+	all, err := oracle.Exchanges(t.Context(), h.store, owner, h.session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answers []string
+	for _, a := range all {
+		answers = append(answers, a.Answer)
+	}
+	same(t, "answers", answers, []string{"One.", "Two."})
+	live.Cancel("end of the test")
+	h.finish(live)
+}
+
+func TestQuestionIsCheckedBeforeAnythingIsKept(t *testing.T) {
+	valid := func() oracle.Question { return oracle.Question{Text: auth, MaxTurns: 30} }
+	for name, c := range map[string]struct {
+		change func(*oracle.Question)
+		want   string // "": it is accepted
+	}{
+		"a plain one":             {func(*oracle.Question) {}, ""},
+		"empty":                   {func(q *oracle.Question) { q.Text = "" }, "the question is empty"},
+		"blanks":                  {func(q *oracle.Question) { q.Text = " \t\n\u00a0\u2003" }, "the question is empty"},
+		"as long as may be":       {func(q *oracle.Question) { q.Text = strings.Repeat("a", oracle.MaxQuestion) }, ""},
+		"too long":                {func(q *oracle.Question) { q.Text = strings.Repeat("a", oracle.MaxQuestion+1) }, "262145 bytes, at most 262144"},
+		"too long in letters":     {func(q *oracle.Question) { q.Text = strings.Repeat("ä", oracle.MaxQuestion/2+1) }, "put the material into a file"},
+		"no turns":                {func(q *oracle.Question) { q.MaxTurns = 0 }, "0 turns are not between 1 and 200"},
+		"fewer than none":         {func(q *oracle.Question) { q.MaxTurns = -1 }, "-1 turns"},
+		"too many turns":          {func(q *oracle.Question) { q.MaxTurns = oracle.MostTurns + 1 }, "201 turns"},
+		"one turn":                {func(q *oracle.Question) { q.MaxTurns = 1 }, ""},
+		"as many as may be":       {func(q *oracle.Question) { q.MaxTurns = oracle.MostTurns }, ""},
+		"other writing":           {func(q *oracle.Question) { q.Text = "认证中间件是如何工作的?" }, ""},
+		"bytes that are no text":  {func(q *oracle.Question) { q.Text = "caf\xe9?" }, ""},
+		"nothing but such bytes ": {func(q *oracle.Question) { q.Text = "\xff\xfe" }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := valid()
+			c.change(&q)
+			err := q.Check()
+			switch {
+			case c.want == "" && err != nil:
+				t.Errorf("it is refused: %v", err)
+			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+				t.Errorf("the error is %v; want one that says %q", err, c.want)
+			}
+		})
+	}
+	h := setUp(t)
+	q := h.question(" ")
+	if _, err := oracle.NewRun(t.Context(), h.store, q); err == nil {
+		t.Error("a run is made of an empty question")
+	}
+}
+
+func TestQuestionThatIsNoValidTextIsAskedWithMarksInItsPlace(t *testing.T) {
+	h := setUp(t, modeltest.Say("Coffee. "+enough()))
+	a := h.ask("  What is a caf\xe9?\n")
+	same(t, "question", a.Question, "What is a caf\ufffd?")
+	same(t, "what the model is asked", lastText(h.request(1)), "What is a caf\ufffd?")
+}
+
+func TestAnyWritingGoesThroughUnchanged(t *testing.T) {
+	question := "Wie prüft die Middleware das 令牌 🔑?"
+	answer := "Über 签名: „a < b & c“ 🔑"
+	h := setUp(t, modeltest.Turn{Chunks: strings.SplitAfter(answer+"\n"+partial("größere 测试"), "")})
+	a := h.ask(question)
+	same(t, "question", a.Question, question)
+	same(t, "answer", a.Answer, answer)
+	same(t, "missing", a.Signal.Text("missing"), "größere 测试")
+	same(t, "caveat", a.Caveat, "Missing: größere 测试")
+}
+
+func TestTitleIsOneShortLine(t *testing.T) {
+	same(t, "title", oracle.Title("How does\n  the auth\tmiddleware work?"), "How does the auth middleware work?")
+	long := oracle.Title(strings.Repeat("ä", 500))
+	same(t, "characters of a long title", len([]rune(long)), 72)
+	holds(t, "a long title", long, "…")
+}
+
+func TestBaseOfARunThatHasToBeResumedIsWhatItBeganWith(t *testing.T) {
+	h := setUp(t, modeltest.SayAndCall(needTurn("read"), "code_read", lines("a.go", 1, 9)), modeltest.Say("It is so (a.go:3). "+enough()))
+	dying := &crashing{Store: h.store, at: 2}
+	h.env.WindowTokens = 77
+	var seen []oracle.Env
+	h.opened = func(env oracle.Env) { seen = append(seen, env) }
+	h.crashAndResume(auth, dying)
+	same(t, "surroundings of both processes", len(seen), 2)
+	same(t, "surroundings of the second", seen[1], seen[0])
+	same(t, "window", seen[1].WindowTokens, 77)
+}
+
+func TestCallerThatGoesAwayStopsTheRun(t *testing.T) {
+	h := setUp(t, modeltest.Turn{Text: "It checks a ", Hang: true})
+	h.engine = h.newEngine(h.store, "test", nil)
+	ctx, leave := context.WithCancelCause(t.Context())
+	spec, err := oracle.NewRun(ctx, h.store, h.question(auth))
+	if err != nil {
+		t.Fatal(err)
+	}
+	live, err := h.engine.Start(ctx, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-h.script.Hanging()
+	leave(errors.New("the terminal was closed"))
+	a := h.finish(live)
+	same(t, "stop reason", a.StopReason, oracle.StopCancelled)
+	same(t, "answer", a.Answer, "It checks a")
+}
