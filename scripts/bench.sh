@@ -21,6 +21,6 @@ bench Append ./internal/store/sqlite
 echo "first byte of an offline answer after the program's start (aim: 150 ms)"
 bench FirstByte ./cmd/sibyl
 echo "whole runs beside a bare client (aim: 1.5 times its CPU)"
-bench 'Run/' ./internal/app 2s
+bench '^BenchmarkRun$' ./internal/app 2s
 echo "memory of a parked run (aim: 80 KiB)"
 bench ParkedRuns ./internal/app 1x

@@ -56,10 +56,6 @@ func NewRun(ctx context.Context, store journal.Store, q Question) (run.Spec, err
 	if err := q.Check(); err != nil {
 		return run.Spec{}, err
 	}
-	segments, err := json.Marshal(q.Prompts.Segments())
-	if err != nil {
-		return run.Spec{}, fmt.Errorf("prompt segments: %w", err)
-	}
 	given := Given{Question: q.Text, Tools: FactsOf(q.Tools), MaxTurns: q.MaxTurns}
 	past, err := Exchanges(ctx, store, q.Owner, q.Session)
 	if err != nil {
@@ -80,7 +76,7 @@ func NewRun(ctx context.Context, store journal.Store, q Question) (run.Spec, err
 		q.Env.Past, given.Previous = q.Env.Past[n-keptPast:], given.Previous[n-keptPast:]
 	}
 	return run.Spec{Owner: q.Owner, Session: q.Session, Assistant: Name, Title: Title(q.Text), TreeFile: q.TreeFile, Tree: q.Tree,
-		Texts: []run.Text{{Name: SegmentsText, Content: segments}}, Env: q.Env,
+		Texts: []run.Text{{Name: SegmentsText, Content: q.Prompts.Encoded()}}, Env: q.Env,
 		Given: map[string]any{"question": given.Question, "previous": given.Previous, "previous_type": given.PreviousType,
 			"tools": given.Tools, "max_turns": given.MaxTurns}}, nil
 }

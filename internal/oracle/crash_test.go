@@ -54,6 +54,16 @@ func (c *crashing) Append(ctx context.Context, who journal.Owner, id string, rec
 	return errCrash
 }
 
+// Begin with at -1 is written, and nobody hears of it.
+func (c *crashing) Begin(ctx context.Context, r journal.Run, blobs [][]byte, recs []journal.Record) error {
+	err := c.Store.Begin(ctx, r, blobs, recs)
+	if err == nil && c.at < 0 {
+		c.die()
+		return errCrash
+	}
+	return err
+}
+
 // Release does not arrive either: the lease of the dead has to run out.
 func (c *crashing) Release(ctx context.Context, who journal.Owner, id, holder string) error {
 	c.mu.Lock()
@@ -155,7 +165,9 @@ func TestCrashAtEveryAppendLosesNothingAndWritesExactlyOnce(t *testing.T) {
 		for _, after := range []bool{false, true} {
 			t.Run(fmt.Sprintf("append %d written %v", at, after), func(t *testing.T) {
 				h := secretary(t)
-				got := timeless(h.crashAndResume(save, &crashing{Store: h.store, at: at, after: after}))
+				dying := &crashing{Store: h.store, at: at, after: after}
+				got := timeless(h.crashAndResume(save, dying))
+				same(t, "the process died", dying.dead, true)
 				h.checkEffects(1, models, reads)
 				same(t, "answer", got, want)
 			})
@@ -176,6 +188,28 @@ func TestTwoCrashesAnywhereWriteExactlyOnce(t *testing.T) {
 			same(t, fmt.Sprintf("answer after crashes at %d and %d", first, second), got, want)
 		}
 	}
+}
+
+func TestCrashRightAfterTheRunBeganLosesNoQuestion(t *testing.T) {
+	h := setUp(t, modeltest.Say("You're welcome! "+enough()))
+	spec, err := oracle.NewRun(t.Context(), h.store, h.question(thanks))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dying := &crashing{Store: h.store, at: -1}
+	if _, err := h.newEngine(dying, "process 0", later(0)).Start(t.Context(), spec); !errors.Is(err, errCrash) {
+		t.Fatalf("starting gives %v", err)
+	}
+	open, err := h.store.Runs(t.Context(), owner, journal.Filter{Status: journal.Running})
+	if err != nil || len(open) != 1 {
+		t.Fatalf("%d runs are open, %v", len(open), err)
+	}
+	live, err := h.newEngine(h.store, "process 1", later(1)).Resume(t.Context(), owner, open[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "answer", h.finish(live).Answer, "You're welcome!")
+	same(t, "times the model was asked", len(h.script.Requests()), 1)
 }
 
 // checkEffects checks that the write was performed once, and that no more was repeated than one effect of each kind a crash.

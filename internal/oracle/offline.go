@@ -38,6 +38,10 @@ const (
 )
 
 func (o offline) turn() model.Response {
+	if o.sit.Class == string(classify.Action) {
+		return say(noModel+" I write nothing without one: what you ask for is not done.",
+			sig("partial_answer", 0.9, field("missing", "a language model that can carry out the request")))
+	}
 	hits, quotes := o.hits(), o.quotes()
 	if !o.sit.Final {
 		if len(quotes) == 0 && len(hits) > 0 && !o.tried(readerOf) {
@@ -55,9 +59,6 @@ func (o offline) turn() model.Response {
 	case o.sit.Class == string(classify.Conversational) && len(o.sit.Steps) == 0:
 		return say(noModel+" There is nothing to look up in that. Ask me something about your code or your notes.",
 			sig("context_sufficient", 0.5, field("sources_found", "0")))
-	case o.sit.Class == string(classify.Action):
-		return say(noModel+" I write nothing without one: what you ask for is not done.",
-			sig("partial_answer", 0.9, field("missing", "a language model that can carry out the request")))
 	case len(o.sit.Steps) > 0 && !o.sit.Final:
 		return model.Response{Text: sig("stuck", 0.8, list("attempted", o.attempted()), field("blocker", "no search found the words of the question")), Finish: model.FinishStop}
 	}
@@ -230,8 +231,12 @@ func (o offline) answer(quotes []quote) model.Response {
 		}
 		b.WriteString("`" + q.cite() + "`:\n\n" + q.fenced() + "\n")
 	}
-	if missing := o.unseen(quotes[:places]); len(missing) > 0 {
+	missing := o.unseen(quotes[:places])
+	if len(missing) > 0 {
 		b.WriteString("\nNot in these passages: " + strings.Join(missing, ", ") + ".\n")
+	}
+	if 2*len(missing) >= len(o.terms) {
+		return say(b.String(), sig("partial_answer", 0.5, field("missing", "passages that hold "+strings.Join(missing, ", "))))
 	}
 	return say(b.String(), sig("context_sufficient", 0.5, field("sources_found", fmt.Sprint(places)), list("source_types", o.types(quotes[:places]))))
 }

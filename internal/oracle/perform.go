@@ -5,13 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
-	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
 	"sibyl/internal/signal"
 	"sibyl/internal/tool"
@@ -65,45 +63,11 @@ func New(deps Deps) (*run.Assistant, error) {
 	if deps.ToolTimeout == 0 {
 		deps.ToolTimeout = 30 * time.Second
 	}
-	known := &promptTexts{byBlob: map[string]*prompt.Registry{}}
+	known := newPromptTexts()
 	return &run.Assistant{Name: Name, Registry: reg, Options: opt, Outcome: outcome,
 		Open: func(ctx context.Context, v *run.View) (map[string]run.Performer, func(), error) {
 			return open(ctx, deps, known, v)
 		}}, nil
-}
-
-// promptTexts keeps the registries of the prompts that runs began with: most begin with the same.
-type promptTexts struct {
-	mu     sync.Mutex
-	byBlob map[string]*prompt.Registry
-}
-
-const keptPrompts = 8
-
-func (p *promptTexts) of(ctx context.Context, v *run.View) (*prompt.Registry, error) {
-	name := v.Blob(SegmentsText)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if r := p.byBlob[name]; r != nil {
-		return r, nil
-	}
-	text, err := v.Text(ctx, SegmentsText)
-	if err != nil {
-		return nil, err
-	}
-	var segments []prompt.Segment
-	if err := json.Unmarshal(text, &segments); err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", SegmentsText, journal.ErrCorrupt, err)
-	}
-	r, err := prompt.New(segments)
-	if err != nil {
-		return nil, err
-	}
-	if len(p.byBlob) >= keptPrompts {
-		clear(p.byBlob)
-	}
-	p.byBlob[name] = r
-	return r, nil
 }
 
 func open(ctx context.Context, deps Deps, known *promptTexts, v *run.View) (map[string]run.Performer, func(), error) {

@@ -55,25 +55,41 @@ func (o offline) quotes() []quote {
 	return all
 }
 
-// passageOf reads the lines of a result that opened something.
+// passageOf reads the text of a result that opened something. Each kind of source has a shape of its own.
 func passageOf(r tool.Result) (quote, bool) {
 	ref := r.Refs[0]
-	var data struct {
-		Start int      `json:"start"`
-		Lines []string `json:"lines"`
-		Text  string   `json:"text"`
+	q := quote{source: ref.Source, path: ref.Path, url: ref.URL}
+	var err error
+	switch ref.Source {
+	case tool.Code:
+		var data struct {
+			Start int      `json:"start"`
+			Lines []string `json:"lines"`
+		}
+		err = json.Unmarshal(r.Data, &data)
+		q.from, q.lines = data.Start, data.Lines
+	case tool.Vault:
+		var data struct {
+			Start   int    `json:"start"`
+			Content string `json:"content"`
+		}
+		err = json.Unmarshal(r.Data, &data)
+		q.from, q.lines = data.Start, textLines(data.Content)
+	case tool.Web:
+		var data struct {
+			Text string `json:"text"`
+		}
+		err = json.Unmarshal(r.Data, &data)
+		q.lines = textLines(data.Text)
 	}
-	if json.Unmarshal(r.Data, &data) != nil {
-		return quote{}, false
+	return q, err == nil && len(q.lines) > 0
+}
+
+func textLines(text string) []string {
+	if text = strings.TrimRight(text, "\n"); text == "" {
+		return nil
 	}
-	q := quote{source: ref.Source, path: ref.Path, url: ref.URL, from: data.Start, lines: data.Lines}
-	if len(q.lines) == 0 && data.Text != "" {
-		q.lines = strings.Split(data.Text, "\n")
-	}
-	if q.url != "" {
-		q.from = 0
-	}
-	return q, len(q.lines) > 0
+	return strings.Split(text, "\n")
 }
 
 // best narrows a passage to the window in which most words of the question meet. A comment counts more than code: it was

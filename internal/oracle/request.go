@@ -36,7 +36,7 @@ type Step struct {
 type builder struct {
 	view    *run.View
 	env     Env
-	prompts *prompt.Registry
+	prompts *prompts
 	tools   *tool.Registry
 }
 
@@ -69,7 +69,7 @@ func (b *builder) build(ctx context.Context, p TurnPayload) (built, error) {
 	if p.LastHint != "" {
 		messages = append(messages, model.Message{Role: model.User, Text: control(p.LastHint)})
 	}
-	composed, err := b.prompts.Compose(prompt.Situation{QueryType: string(p.Class), Tools: toolLines(specs), Sources: b.env.sources(),
+	composed, err := b.prompts.compose(prompt.Situation{QueryType: string(p.Class), Tools: toolLines(specs), Sources: b.env.sources(),
 		MaxTurns: p.MaxTurns, HistoryTokens: historyTokens(messages), WindowTokens: b.env.WindowTokens, HadError: p.HadError})
 	if err != nil {
 		return built{}, err

@@ -179,11 +179,16 @@ func (s Situation) check() error {
 	return nil
 }
 
+// Large says that the history is large, by itself or for the model's window. It is all that a prompt depends on of the two.
+func (s Situation) Large() bool {
+	overWindow := s.WindowTokens > 0 && s.HistoryTokens*100 > s.WindowTokens*largeWindowPercent
+	return overWindow || s.HistoryTokens > largeHistory
+}
+
 // conditions lists those of the vocabulary that hold.
 func (s Situation) conditions() []string {
 	holding := []string{always, queryTypeIs + s.QueryType}
-	overWindow := s.WindowTokens > 0 && s.HistoryTokens*100 > s.WindowTokens*largeWindowPercent
-	if overWindow || s.HistoryTokens > largeHistory {
+	if s.Large() {
 		holding = append(holding, largeContext)
 	}
 	if s.HadError {

@@ -73,7 +73,8 @@ func table() []Segment {
 type Registry struct {
 	segments  []Segment
 	templates []template // parallel to segments
-	hash      string
+	encoded   []byte     // the segments as JSON
+	hash      string     // of encoded
 }
 
 // Load reads the Oracle's segments from fsys: prompts.FS, or an overlay of it. Every file that is missing or unusable
@@ -141,7 +142,7 @@ func New(segments []Segment) (*Registry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding the prompt segments: %w", err)
 	}
-	r.hash = journal.BlobHash(encoded)
+	r.encoded, r.hash = encoded, journal.BlobHash(encoded)
 	return r, nil
 }
 
@@ -183,7 +184,10 @@ func (r *Registry) checkRequired() error {
 // Segments lists the segments in the order of composition. New makes an equal registry of them.
 func (r *Registry) Segments() []Segment { return clone(r.segments) }
 
-// Hash names the segments: it is the journal.BlobHash of their JSON form. Registries of one hash compose equal prompts.
+// Encoded gives the segments as JSON, by which a run keeps its prompts. It is not to be changed.
+func (r *Registry) Encoded() []byte { return r.encoded }
+
+// Hash names the segments: it is the journal.BlobHash of Encoded. Registries of one hash compose equal prompts.
 func (r *Registry) Hash() string { return r.hash }
 
 func clone(segments []Segment) []Segment {

@@ -1,0 +1,88 @@
+package oracle
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/oracle/prompt"
+	"sibyl/internal/run"
+)
+
+// promptTexts keeps the prompts that runs began with, and what was composed of them: most runs share both, and a run that waits
+// for its model then holds no text of its own.
+type promptTexts struct {
+	mu     sync.Mutex
+	byBlob map[string]*prompts
+}
+
+// prompts is one registry with its compositions.
+type prompts struct {
+	registry *prompt.Registry
+	mu       sync.Mutex
+	composed map[string]prompt.Composed // by situation
+}
+
+const (
+	keptPrompts  = 8
+	keptComposed = 64
+)
+
+func newPromptTexts() *promptTexts { return &promptTexts{byBlob: map[string]*prompts{}} }
+
+// of gives the prompts that a run began with.
+func (p *promptTexts) of(ctx context.Context, v *run.View) (*prompts, error) {
+	name := v.Blob(SegmentsText)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if known := p.byBlob[name]; known != nil {
+		return known, nil
+	}
+	text, err := v.Text(ctx, SegmentsText)
+	if err != nil {
+		return nil, err
+	}
+	var segments []prompt.Segment
+	if err := json.Unmarshal(text, &segments); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", SegmentsText, journal.ErrCorrupt, err)
+	}
+	r, err := prompt.New(segments)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.byBlob) >= keptPrompts {
+		clear(p.byBlob)
+	}
+	known := &prompts{registry: r, composed: map[string]prompt.Composed{}}
+	p.byBlob[name] = known
+	return known, nil
+}
+
+// compose is Registry.Compose, remembered by all that it depends on.
+func (p *prompts) compose(s prompt.Situation) (prompt.Composed, error) {
+	same := s
+	same.HistoryTokens, same.WindowTokens = 0, 0
+	key, err := json.Marshal(struct {
+		prompt.Situation
+		Large bool
+	}{same, s.Large()})
+	if err != nil {
+		return prompt.Composed{}, fmt.Errorf("situation of the prompt: %w", err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c, ok := p.composed[string(key)]; ok {
+		return c, nil
+	}
+	c, err := p.registry.Compose(s)
+	if err != nil {
+		return c, err
+	}
+	if len(p.composed) >= keptComposed {
+		clear(p.composed)
+	}
+	p.composed[string(key)] = c
+	return c, nil
+}
