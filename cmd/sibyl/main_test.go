@@ -22,7 +22,7 @@ import (
 const crashAt = "SIBYL_TEST_CRASH_AT"
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"sibyl": program})
+	testscript.Main(m, map[string]func(){"sibyl": program, "lost": lost})
 }
 
 // program is the real command line, over a journal that can kill the process.
@@ -39,6 +39,15 @@ func program() {
 	defer stop()
 	s := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
 	os.Exit(cli.Main(ctx, p, os.Args[1:], os.Environ(), s))
+}
+
+// lost is the program with a standard output that takes nothing.
+func lost() {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		panic(err)
+	}
+	os.Exit(cli.Main(context.Background(), cli.Program{Build: "test"}, os.Args[1:], os.Environ(), cli.Streams{In: os.Stdin, Out: full, Err: os.Stderr}))
 }
 
 // deadly kills the process, as kill -9 does, at one of the journal's writes.

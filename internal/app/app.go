@@ -4,6 +4,8 @@ package app
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -45,6 +47,9 @@ type App struct {
 	secrets *secrets
 }
 
+// ErrJournal says that the journal could not be opened.
+var ErrJournal = errors.New("the journal can't be used")
+
 // DatabaseFile is the journal's file in a data folder.
 func DatabaseFile(dataDir string) string { return filepath.Join(dataDir, "sibyl.db") }
 
@@ -56,7 +61,7 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 	}
 	db, err := sqlite.Open(ctx, DatabaseFile(cfg.DataDir))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrJournal, err)
 	}
 	a.Store = db
 	if opt.Store != nil {
@@ -100,6 +105,9 @@ func (a *App) model(_ context.Context, env oracle.Env) (model.Model, error) {
 	}
 	return model.Retry(m, model.RetryPolicy{}), nil
 }
+
+// Redact takes known secrets, and what looks like one, out of a text that is kept.
+func (a *App) Redact(text string) string { return string(a.secrets.bytes([]byte(text))) }
 
 // Close frees what Open holds.
 func (a *App) Close() error { return a.Store.Close() }

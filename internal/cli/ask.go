@@ -15,6 +15,7 @@ import (
 
 	"sibyl/internal/app"
 	"sibyl/internal/journal"
+	"sibyl/internal/model"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
 )
@@ -173,7 +174,7 @@ func (c *command) sessionFor(ctx context.Context, a *app.App, f askFlags, questi
 		return s.ID, withCode(ExitUsage, err)
 	}
 	now := time.Now().UTC()
-	s := journal.Session{ID: run.NewID(now), Owner: app.Owner, Assistant: oracle.Name, Title: oracle.Title(question), CreatedAt: now, UpdatedAt: now}
+	s := journal.Session{ID: run.NewID(now), Owner: app.Owner, Assistant: oracle.Name, Title: oracle.Title(a.Redact(question)), CreatedAt: now, UpdatedAt: now}
 	return s.ID, a.Store.CreateSession(ctx, s)
 }
 
@@ -192,10 +193,27 @@ func (c *command) follow(ctx context.Context, live *run.Live, v viewOptions) err
 	}
 	end, err := live.Wait(context.WithoutCancel(ctx))
 	if err != nil {
-		p.clear()
+		p.screen.retract()
 		return fmt.Errorf("run %s stopped short: %w", live.ID, err)
 	}
 	return c.answer(p, end)
+}
+
+// mending says what would help against a failure of the model.
+func mending(k model.Kind) string {
+	help := map[model.Kind]string{
+		model.Auth:          "check OPENAI_API_KEY, or key_env or key_command of the provider in the settings",
+		model.RateLimit:     "wait a while, or ask another model with -m",
+		model.ContextLength: "ask for less at a time, begin a new session, or take a model with a larger window",
+		model.Timeout:       "try again, or give the provider a longer timeout in the settings",
+		model.Server:        "try again, or see with ‘sibyl doctor’ what answers",
+		model.Garbled:       "check the provider's address: it may not speak OpenAI's protocol",
+		model.Invalid:       "‘sibyl models’ lists the models there are",
+	}[k]
+	if help == "" {
+		return ""
+	}
+	return "\n      " + help
 }
 
 func (c *command) answer(p *progress, end run.EndRecord) error {
@@ -204,7 +222,7 @@ func (c *command) answer(p *progress, end run.EndRecord) error {
 		return fmt.Errorf("outcome of the run: %w", err)
 	}
 	if p.asJSON {
-		p.clear()
+		p.screen.retract()
 		enc := json.NewEncoder(c.Out)
 		enc.SetEscapeHTML(false)
 		if err := enc.Encode(a); err != nil {
@@ -215,7 +233,7 @@ func (c *command) answer(p *progress, end run.EndRecord) error {
 	}
 	switch {
 	case a.StopReason == oracle.StopError:
-		return withCode(ExitFailed, fmt.Errorf("no answer: %s", a.Error.Reason))
+		return withCode(ExitFailed, fmt.Errorf("no answer: %s%s", a.Error.Reason, mending(model.Kind(a.Error.Kind))))
 	case a.StopReason == oracle.StopRefused:
 		return withCode(ExitRefused, fmt.Errorf("the model refused: %s", a.Error.Reason))
 	case a.StopReason == oracle.StopCancelled:

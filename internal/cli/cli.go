@@ -9,7 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -48,6 +48,7 @@ type command struct {
 	configPath string
 	dataDir    string
 	code       int
+	began      bool // the command line was understood: what fails from here on is not its fault
 }
 
 // Program is what a build of Sibyl is made with.
@@ -55,6 +56,8 @@ type Program = app.Options
 
 // Main runs the command line and returns the exit code. environ is as os.Environ gives it.
 func Main(ctx context.Context, p Program, args, environ []string, s Streams) int {
+	out := &remembering{Writer: s.Out}
+	s.Out = out
 	c := &command{Streams: s, Program: p, environ: environ}
 	root := c.root()
 	root.SetArgs(args)
@@ -64,7 +67,24 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 	if err := root.ExecuteContext(ctx); err != nil {
 		return c.fail(err)
 	}
+	if err := out.err; err != nil && !errors.Is(err, syscall.EPIPE) {
+		return c.fail(withCode(ExitFailed, fmt.Errorf("the output was lost: %w", err)))
+	}
 	return c.code
+}
+
+// remembering is a writer that keeps its first error, so that one look at the end serves all that print.
+type remembering struct {
+	io.Writer
+	err error
+}
+
+func (r *remembering) Write(p []byte) (int, error) {
+	n, err := r.Writer.Write(p)
+	if err != nil && r.err == nil {
+		r.err = err
+	}
+	return n, err
 }
 
 // exitError carries the exit code of a failure.
@@ -103,8 +123,8 @@ func (c *command) fail(err error) int {
 		return e.code
 	case errors.Is(err, context.Canceled):
 		return ExitStopped
-	case errors.Is(err, os.ErrPermission) || errors.Is(err, journal.ErrNotFound):
-		return ExitUsage
+	case c.began && !errors.Is(err, journal.ErrNotFound):
+		return ExitFailed
 	}
 	return ExitUsage
 }
@@ -118,6 +138,9 @@ func (c *command) root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       c.Build,
+		PersistentPreRun: func(*cobra.Command, []string) {
+			c.began = true
+		},
 	}
 	root.SetVersionTemplate("sibyl {{.Version}}\n")
 	root.PersistentFlags().StringVar(&c.configPath, "config", "", "settings file (default: config.yaml in your configuration folder)")
@@ -141,7 +164,20 @@ func (c *command) settings() (config.Config, error) {
 
 // open readies the whole program.
 func (c *command) open(ctx context.Context, cfg config.Config) (*app.App, error) {
-	return app.Open(ctx, cfg, c.Program)
+	a, err := app.Open(ctx, cfg, c.Program)
+	var asCode *exitError
+	if errors.As(err, &asCode) || err == nil {
+		return a, err
+	}
+	return nil, withCode(openCode(err), err)
+}
+
+// openCode tells a journal that can't be opened from a setting that is wrong.
+func openCode(err error) int {
+	if errors.Is(err, app.ErrJournal) {
+		return ExitJournal
+	}
+	return ExitUsage
 }
 
 // withApp runs do on an opened program.

@@ -11,6 +11,7 @@ import (
 
 func (c *command) evalCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "eval", Short: "Score Sibyl on its own labelled sets"}
+	cmd.RunE = groupRun
 	cmd.AddCommand(c.evalClassify())
 	return cmd
 }

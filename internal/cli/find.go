@@ -6,9 +6,24 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"sibyl/internal/app"
 	"sibyl/internal/journal"
 )
+
+// groupRun serves a command that only holds others: bare it shows its help, and a name it does not know is an error.
+func groupRun(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	hint := ""
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = ": did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return withCode(ExitUsage, fmt.Errorf("there is no ‘%s %s’%s", cmd.CommandPath(), args[0], hint))
+}
 
 // findRun finds a run by its id, the beginning or end of one, or "last".
 func findRun(ctx context.Context, store journal.Store, wish string) (journal.Run, error) {

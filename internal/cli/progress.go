@@ -7,6 +7,7 @@ import (
 
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
+	"sibyl/internal/signal"
 )
 
 // progress tells on stderr what a run does, and shows the answer on stdout.
@@ -14,6 +15,7 @@ type progress struct {
 	viewOptions
 	c      *command
 	screen *screen
+	model  string
 	turn   int
 	max    int
 	steps  map[int64]bool
@@ -38,10 +40,13 @@ func (p *progress) update(u run.Update) {
 	case u.Piece != nil:
 		if p.c.OutTTY && !p.asJSON {
 			if u.Piece.Retract {
-				p.screen.erase()
+				p.screen.retract()
+				p.say("trying again")
 			}
 			p.screen.provisional(u.Piece.Text)
 		}
+	case u.Step != nil:
+		p.step(*u.Step)
 	case u.Record != nil:
 		p.record(u)
 	}
@@ -52,12 +57,17 @@ func (p *progress) record(u run.Update) {
 	case run.KindStart:
 		var s run.StartRecord
 		if json.Unmarshal(u.Record.Data, &s) == nil {
-			_ = json.Unmarshal(s.Given["max_turns"], &p.max) // shown only
+			_ = json.Unmarshal(s.Given["max_turns"], &p.max) // shown only, as is the model
+			var env oracle.Env
+			_ = json.Unmarshal(s.Env, &env)
+			p.model = env.Model
 		}
 	case run.KindTrace:
 		var t run.TraceRecord
 		if json.Unmarshal(u.Record.Data, &t) == nil {
-			p.trace(t)
+			for _, s := range t.Steps {
+				p.step(s)
+			}
 		}
 	case run.KindCompletion:
 		var r run.CompletionRecord
@@ -67,26 +77,30 @@ func (p *progress) record(u run.Update) {
 	case run.KindResume:
 		var r run.ResumeRecord
 		if json.Unmarshal(u.Record.Data, &r) == nil {
-			p.say("resumed; %d effects are performed again", len(r.Repeated))
+			p.say("resumed; %s performed again", counted(len(r.Repeated), "effect"))
 		}
 	}
 }
 
-func (p *progress) trace(t run.TraceRecord) {
-	for _, s := range t.Steps {
-		if p.steps[s.Record] {
-			continue
+// step tells what a step decided, once: as it happens, or from its trace record.
+func (p *progress) step(s run.TraceStep) {
+	if p.steps[s.Record] {
+		return
+	}
+	p.steps[s.Record] = true
+	for _, e := range s.Events {
+		switch _, refused, _ := strings.Cut(e.Note, "; refused: "); {
+		case strings.HasSuffix(e.Path, "/Classify") && e.Status != "":
+			p.say("%s", e.Note)
+			p.say("asking %s", p.model)
+		case strings.HasSuffix(e.Path, "/RunTools") && refused != "":
+			p.say("  refused: %s", refused)
+		case strings.HasSuffix(e.Path, "/NoteReply") && strings.Contains(e.Note, "not well-formed"):
+			p.say("  %s", e.Note)
 		}
-		p.steps[s.Record] = true
-		for _, e := range s.Events {
-			if strings.HasSuffix(e.Path, "/Classify") && e.Status != "" {
-				p.say("%s", e.Note)
-			}
-		}
-		if p.viewOptions.trace {
-			p.erase()
-			fmt.Fprintf(p.c.Err, "step on record %d\n%s", s.Record, stepText(s))
-		}
+	}
+	if p.trace {
+		fmt.Fprintf(p.c.Err, "step on record %d\n%s", s.Record, stepText(s))
 	}
 }
 
@@ -106,6 +120,9 @@ func (p *progress) completion(r run.CompletionRecord) {
 		if t.Attempts > 1 {
 			sig += fmt.Sprintf(", %d attempts", t.Attempts)
 		}
+		if len(t.Calls) > 0 || sig == string(signal.NeedTurn) {
+			p.screen.retract() // a step on the way
+		}
 		p.say("turn %d of %d: %s (%s, %s)", p.turn, p.max, sig, t.Model, took)
 	case oracle.EffectCall:
 		var call oracle.CallReceipt
@@ -122,6 +139,14 @@ func (p *progress) completion(r run.CompletionRecord) {
 	}
 }
 
+// counted is a number with its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 func size(bytes int) string {
 	if bytes < 1024 {
 		return fmt.Sprintf("%d B", bytes)
@@ -133,7 +158,6 @@ func (p *progress) say(format string, args ...any) {
 	if p.quiet {
 		return
 	}
-	p.erase()
 	line := "· " + fmt.Sprintf(format, args...)
 	if p.c.ErrTTY {
 		line = clipLine(line, p.c.Width)
@@ -141,14 +165,8 @@ func (p *progress) say(format string, args ...any) {
 	fmt.Fprintln(p.c.Err, p.screen.dim(line, p.c.ErrTTY))
 }
 
-// erase takes provisional text off the screen: it was not the answer.
-func (p *progress) erase() { p.screen.erase() }
-
-func (p *progress) clear() { p.screen.erase() }
-
 // show prints the answer, then on stderr what the person should know beside it.
 func (p *progress) show(a oracle.Answer) {
-	p.erase()
 	if a.Answer != "" {
 		p.screen.answer(a.Answer)
 	}
@@ -176,7 +194,7 @@ func (p *progress) show(a oracle.Answer) {
 	if len(also) > 0 {
 		note("also read: %s", strings.Join(also, ", "))
 	}
-	note("%s after %d of %d turns, %d tool calls; %s; %d+%d tokens; run %s", a.StopReason, a.Turns, a.MaxTurns, len(a.ToolCalls),
+	note("%s after %d of %d turns, %s; %s; %d+%d tokens; run %s", a.StopReason, a.Turns, a.MaxTurns, counted(len(a.ToolCalls), "tool call"),
 		a.Model, a.Usage.InputTokens, a.Usage.OutputTokens, a.RunID)
 }
 

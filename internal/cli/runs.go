@@ -16,6 +16,7 @@ import (
 func (c *command) runCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "run", Short: "List, resume, watch and stop runs",
 		Long: "A run is the work on one question. A run that a crash or a lost journal interrupted stays open; ‘run resume’ goes on\nwhere it was."}
+	cmd.RunE = groupRun
 	cmd.AddCommand(c.runList(), c.runResume(), c.runWatch(), c.runCancel())
 	return cmd
 }

@@ -3,8 +3,10 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"charm.land/glamour/v2"
+	"charm.land/glamour/v2/styles"
 	"charm.land/lipgloss/v2"
 )
 
@@ -53,44 +55,76 @@ func (s *screen) rows() int {
 	return rows
 }
 
-// erase takes the provisional text back, or marks it where that can't be done.
+// erase takes the provisional text back; what no longer stands on the screen stays above it.
 func (s *screen) erase() {
 	if s.shown.Len() == 0 {
 		return
 	}
 	if s.over {
-		fmt.Fprintln(s.Out, "\n"+s.dim("(that was not the answer)", true))
+		fmt.Fprintln(s.Out)
 	} else {
-		fmt.Fprintf(s.Out, "\r")
+		fmt.Fprint(s.Out, "\r")
 		if up := s.rows() - 1; up > 0 {
 			fmt.Fprintf(s.Out, "\x1b[%dA", up)
 		}
 		fmt.Fprint(s.Out, "\x1b[J")
 	}
+	s.forget()
+}
+
+// retract is erase for text that turned out not to be the answer, and says so of what stays.
+func (s *screen) retract() {
+	stays := s.over
+	s.erase()
+	if stays {
+		fmt.Fprintln(s.Out, s.dim("(that was not the answer)", true))
+	}
+}
+
+func (s *screen) forget() {
 	s.shown.Reset()
 	s.over = false
 }
 
-// answer writes the answer: as Markdown on a terminal, plain elsewhere.
+// answer writes the answer: as Markdown on a terminal, plain elsewhere. One that stands on the terminal already, too tall to
+// be taken back, is left as it is.
 func (s *screen) answer(text string) {
 	text = printable(text)
-	if !s.OutTTY {
-		fmt.Fprintln(s.Out, text)
+	if s.over && strings.TrimSpace(s.shown.String()) == strings.TrimSpace(text) {
+		fmt.Fprintln(s.Out)
+		s.forget()
 		return
 	}
-	style := glamour.WithStandardStyle("notty")
-	if s.colour {
-		style = glamour.WithStandardStyle("dark")
-	}
-	r, err := glamour.NewTermRenderer(style, glamour.WithWordWrap(min(s.width(), 120)))
-	if err == nil {
-		var out string
-		if out, err = r.Render(text); err == nil {
-			fmt.Fprint(s.Out, out)
-			return
+	s.retract()
+	if s.OutTTY {
+		if rendered, ok := s.rendered(text); ok {
+			text = rendered
 		}
 	}
 	fmt.Fprintln(s.Out, text)
+}
+
+// rendered is Markdown for the terminal, in its own colours. Lines are left to the terminal to wrap, so that a citation stays in one piece.
+func (s *screen) rendered(text string) (string, bool) {
+	style := styles.DarkStyleConfig
+	if !s.colour {
+		style = styles.NoTTYStyleConfig
+	}
+	style.Document.Color, style.Document.Margin = nil, nil
+	style.Document.BlockPrefix, style.Document.BlockSuffix = "", ""
+	r, err := glamour.NewTermRenderer(glamour.WithStyles(style), glamour.WithWordWrap(0))
+	if err != nil {
+		return "", false
+	}
+	out, err := r.Render(text)
+	if err != nil {
+		return "", false
+	}
+	lines := strings.Split(strings.Trim(out, "\n"), "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(l, " ")
+	}
+	return strings.Join(lines, "\n"), true
 }
 
 var dimStyle = lipgloss.NewStyle().Faint(true)
@@ -104,12 +138,15 @@ func (s *screen) dim(line string, tty bool) string {
 	return dimStyle.Render(line)
 }
 
+// bidi says that a character turns the direction of the text around it.
+func bidi(r rune) bool { return '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069' }
+
 // printable drops control characters, so that no text from elsewhere can steer the terminal.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' || (r >= ' ' && r != 0x7f && (r < 0x80 || r > 0x9f)) {
-			return r
+		if r != '\n' && r != '\t' && (unicode.IsControl(r) || bidi(r)) {
+			return -1
 		}
-		return -1
+		return r
 	}, text)
 }

@@ -19,6 +19,7 @@ import (
 func (c *command) sessionCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "session", Short: "List, show, export, rename and delete sessions",
 		Long: "A session is a row of questions and answers that share their context. ‘sibyl ask -c’ continues the last one."}
+	cmd.RunE = groupRun
 	cmd.AddCommand(c.sessionList(), c.sessionShow(), c.sessionExport(), c.sessionRename(), c.sessionDelete())
 	return cmd
 }
@@ -168,7 +169,7 @@ func (c *command) sessionRename() *cobra.Command {
 				if err != nil {
 					return withCode(ExitUsage, err)
 				}
-				title := oracle.Title(strings.Join(args[1:], " "))
+				title := oracle.Title(a.Redact(strings.Join(args[1:], " ")))
 				if title == "" {
 					return withCode(ExitUsage, errors.New("the title is empty"))
 				}

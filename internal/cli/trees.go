@@ -15,6 +15,7 @@ import (
 func (c *command) treeCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "tree", Short: "List, show and check the behaviour trees",
 		Long: "What an assistant does is decided by a behaviour tree in BehaviorTree.CPP's XML, which Groot2 opens. Copy one into a\nfolder, name the folder in the setting trees, and change it."}
+	cmd.RunE = groupRun
 	cmd.AddCommand(c.treeList(), c.treeShow(), c.treeCheck(), c.treeModels())
 	return cmd
 }

@@ -106,9 +106,8 @@ func (p Provider) defaultModel(ctx context.Context) (string, error) {
 	case len(names) == 0:
 		return "", fmt.Errorf("%s has no model", p.Name)
 	case len(names) > 1 && !p.Probe:
-		const shown = 8
-		return "", fmt.Errorf("%s has %d models: name one, as -m %s:%s; there is %s", p.Name, len(names), p.Name, names[0],
-			strings.Join(names[:min(shown, len(names))], ", "))
+		return "", fmt.Errorf("%s has %d models: name one with -m %s:MODEL, SIBYL_MODEL or the setting model; ‘sibyl models’ lists them",
+			p.Name, len(names), p.Name)
 	}
 	return names[0], nil
 }

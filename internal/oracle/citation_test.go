@@ -106,7 +106,19 @@ func TestHitOfTheWebThatWasNotOpenedIsUnsupported(t *testing.T) {
 	h := setUp(t, modeltest.SayAndCall(needTurn("search"), "web_search", `{}`), modeltest.Say("It rains (https://weather.example/paris). "+enough()))
 	a := h.ask(weather)
 	same(t, "unsupported", a.Unsupported, []string{"https://weather.example/paris"})
+	same(t, "stop reason", a.StopReason, oracle.StopPartial)
+	same(t, "caveat", a.Caveat, "nothing that the answer cites was read")
 	same(t, "sources", a.Sources, []oracle.Source{})
+}
+
+func TestAnswerWithOneCitationThatWasReadIsNotDoubted(t *testing.T) {
+	h := reader(t, "In auth/middleware.go:12 and x/y.go:5.")
+	a := h.ask(auth)
+	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
+	same(t, "caveat", a.Caveat, "")
+	h = reader(t, "I know it by heart.")
+	a = h.ask(auth)
+	same(t, "stop reason without any citation", a.StopReason, oracle.StopSatisfied)
 }
 
 func TestPlaceReadTwiceIsOneSource(t *testing.T) {

@@ -52,7 +52,7 @@ func TestEdgeMalformedSignalCountsAsNoneAndIsLoggedAndStripped(t *testing.T) {
 			}
 			same(t, "signals", len(a.Signals), 1)
 			lacks(t, "what was shown", h.shown, "signal", "more", "0.9")
-			holds(t, "the trace", h.trace(), "a signal that is not well-formed; it counts as none")
+			holds(t, "the trace", h.trace(), "a signal that is not well-formed and counts as none: ")
 			if problems := h.receipts()[0].Problems; len(problems) == 0 || problems[0].Raw == "" {
 				t.Errorf("the journal keeps %+v of the malformed signal", problems)
 			}
@@ -239,6 +239,7 @@ func TestEdgeDelegationIsLoggedAndShownAndStartsNothing(t *testing.T) {
 func TestDelegationWithoutAWordGoesOn(t *testing.T) {
 	h := setUp(t, modeltest.Say(delegate("all other modules")), modeltest.Say("The pump module is fine. "+enough()))
 	a := h.ask(auth)
+	same(t, "what is said after it", lastText(h.request(2)), "[control] Go on.")
 	same(t, "answer", a.Answer, "The pump module is fine.")
 	same(t, "notices", len(a.Notices), 1)
 }

@@ -104,6 +104,9 @@ func askModel() bt.Leaf {
 			return fmt.Errorf("receipt of the turn: %w", err)
 		}
 		o.Reply = Reply{Ref: done[0].Ref, HasText: hasWords(r.Text), Signal: r.Signal, Malformed: r.Malformed, Extra: len(r.Extra)}
+		if r.Malformed {
+			o.Reply.Problem = r.Problems[0].Reason
+		}
 		for _, c := range r.Calls {
 			o.Reply.Calls = append(o.Reply.Calls, CallFact{Name: c.Name, Digest: argsDigest(c.Arguments), Brief: brief(c.Arguments, 80)})
 		}

@@ -35,6 +35,7 @@ type Reply struct {
 	Calls     []CallFact     `json:"calls,omitempty"`
 	Signal    *signal.Signal `json:"signal,omitempty"`
 	Malformed bool           `json:"malformed,omitempty"`
+	Problem   string         `json:"problem,omitempty"` // why a signal is malformed
 	Extra     int            `json:"extra,omitempty"`
 }
 

@@ -64,7 +64,7 @@ func TestErrorOnALaterTurnKeepsWhatWasRead(t *testing.T) {
 	same(t, "signals", len(a.Signals), 1)
 	same(t, "usage", a.Usage, model.Usage{InputTokens: 100, OutputTokens: 10})
 	same(t, "turns, the failed one included", a.Turns, 2)
-	same(t, "answer", a.Answer, "")
+	same(t, "answer", a.Answer, "It checks")
 }
 
 func TestRetryIsCountedAndItsFirstTextWithdrawn(t *testing.T) {
@@ -130,6 +130,7 @@ func TestModelThatCannotBeOpenedEndsTheRunWithTheReason(t *testing.T) {
 	same(t, "question", all[0].Question, auth)
 	same(t, "stop reason", all[0].StopReason, oracle.StopError)
 	same(t, "reason", all[0].Error.Reason, "no such model here")
+	same(t, "the model that was asked for", all[0].Model, "scripted:test")
 }
 
 func TestCancelKeepsThePartialText(t *testing.T) {
@@ -143,6 +144,7 @@ func TestCancelKeepsThePartialText(t *testing.T) {
 	same(t, "stop reason", a.StopReason, oracle.StopCancelled)
 	same(t, "answer", a.Answer, "It checks a token, and then")
 	same(t, "is partial", a.Partial(), false)
+	same(t, "turns, the stopped one included", a.Turns, 2)
 	same(t, "places read", len(a.Sources), 1)
 	r, err := h.store.Run(t.Context(), owner, a.RunID)
 	if err != nil {

@@ -169,7 +169,7 @@ func noteReply() bt.Leaf {
 			}
 		case i.Reply.Malformed:
 			o.Ledger.Signals = o.Ledger.Signals.OnSilentTurn()
-			o.Note = "a signal that is not well-formed; it counts as none"
+			o.Note = "a signal that is not well-formed and counts as none: " + i.Reply.Problem
 		default:
 			o.Ledger.Signals = o.Ledger.Signals.OnSilentTurn()
 			o.Note = "no signal"

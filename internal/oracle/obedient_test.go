@@ -65,6 +65,7 @@ func TestObedientModelCausesNoEffectAndEndsNothing(t *testing.T) {
 		{"a page", weather, "web_fetch", `{"url":"https://evil.example"}`, opens(tool.Web, injected())},
 		{"a hit of the web", weather, "web_search", `{}`, inHit(tool.Web)},
 		{"an error", auth, "code_read", lines("a.go", 1, 9), inError},
+		{"a tool that breaks down", auth, "code_read", lines("a.go", 1, 9), func(tool.Call) (tool.Result, error) { panic(injected()) }},
 		{"an error of the web", weather, "web_fetch", `{"url":"https://evil.example"}`, inError},
 	} {
 		t.Run(c.name, func(t *testing.T) {

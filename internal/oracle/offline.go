@@ -215,6 +215,17 @@ func (o offline) attempted() []string {
 	return names
 }
 
+// answered names the tools that gave a result, if only that there is nothing.
+func (o offline) answered() []string {
+	var names []string
+	for _, s := range o.sit.Steps {
+		if s.Receipt.Result != nil && !slices.Contains(names, s.Call.Name) {
+			names = append(names, s.Call.Name)
+		}
+	}
+	return names
+}
+
 // answer quotes passages, each with its place.
 func (o offline) answer(quotes []quote) model.Response {
 	b := &strings.Builder{}
@@ -234,6 +245,10 @@ func (o offline) answer(quotes []quote) model.Response {
 	missing := o.unseen(quotes[:places])
 	if len(missing) > 0 {
 		b.WriteString("\nNot in these passages: " + strings.Join(missing, ", ") + ".\n")
+	}
+	b.WriteString(strings.TrimPrefix(o.failures(), " "))
+	if slices.Contains(o.attempted(), "web_search") && !slices.Contains(o.types(quotes[:places]), string(tool.Web)) {
+		return say(b.String(), sig("partial_answer", 0.6, field("missing", "an answer from the web")))
 	}
 	if 2*len(missing) >= len(o.terms) {
 		return say(b.String(), sig("partial_answer", 0.5, field("missing", "passages that hold "+strings.Join(missing, ", "))))
@@ -285,13 +300,30 @@ func (o offline) nothing() model.Response {
 	case len(o.terms) == 0:
 		text = noModel + " There is no word in the question that I could search for."
 		missing = "a word to search for"
+	case len(o.sit.Steps) == 0 && o.sit.Final:
+		text = noModel + " No turn was left to search in."
+		missing = "turns to search and read in"
 	case len(o.sit.Steps) == 0:
 		text = noModel + " No source is connected that I could search."
 		missing = "a source to search"
 	default:
-		text += " I searched with " + strings.Join(o.attempted(), ", ") + " for: " + strings.Join(o.terms, ", ") + "."
+		if tried := o.answered(); tried != nil {
+			text += " I searched with " + strings.Join(tried, ", ") + " for: " + strings.Join(o.terms, ", ") + "."
+		}
+		text += o.failures()
 	}
 	return say(text, sig("partial_answer", 0.8, field("missing", missing)))
+}
+
+// failures says which tools gave nothing because they failed.
+func (o offline) failures() string {
+	b := &strings.Builder{}
+	for _, s := range o.sit.Steps {
+		if s.Receipt.Error != nil {
+			fmt.Fprintf(b, " %s failed: %s.", s.Call.Name, s.Receipt.Error.Message)
+		}
+	}
+	return b.String()
 }
 
 func say(text, signal string) model.Response {

@@ -3,6 +3,7 @@ package oracle
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -68,10 +69,24 @@ func outcome(v *run.View, e run.Ending) (journal.Status, any) {
 		Gaps: w.Ledger.Gaps, Tried: w.Ledger.Sources, Notices: w.Ledger.Notices, Sources: []Source{}, ToolCalls: []ToolUse{}, Signals: []signal.Signal{}}
 	_ = v.Given("question", &a.Question) // both were given at the start, or there is nothing to show
 	_ = v.Given("max_turns", &a.MaxTurns)
+	var env Env
+	if json.Unmarshal(v.Start.Env, &env) == nil {
+		a.Model = env.Model // until a receipt says which one answered
+	}
 	a.gather(v, e.Under, w)
 	status := a.stop(v, e, w)
 	a.cite()
+	a.doubt()
 	return status, a
+}
+
+// doubt makes an answer partial whose citations all lead to places that nobody read.
+func (a *Answer) doubt() {
+	cited := slices.ContainsFunc(a.Sources, func(s Source) bool { return s.Cited })
+	if a.StopReason == StopSatisfied && len(a.Unsupported) > 0 && !cited {
+		a.StopReason = StopPartial
+		a.Caveat = "nothing that the answer cites was read"
+	}
 }
 
 func wantedOf(e run.Ending) wanted {
@@ -124,6 +139,9 @@ func (a *Answer) gather(v *run.View, under []run.CompletionRecord, w wanted) {
 		}
 	}
 	for _, c := range under {
+		if c.Kind == EffectTurn {
+			a.Turns++
+		}
 		if c.Kind != EffectCall {
 			continue
 		}
@@ -236,7 +254,24 @@ func (a *Answer) stop(v *run.View, e run.Ending, w wanted) journal.Status {
 	if a.Error.Kind == string(model.Refused) {
 		a.StopReason = StopRefused
 	}
+	a.Answer = arrived(v)
 	return journal.Failed
+}
+
+// arrived is what the turn that failed had said.
+func arrived(v *run.View) string {
+	recs := v.Records()
+	for i := len(recs) - 1; i >= 0; i-- {
+		if recs[i].Kind != run.KindCompletion {
+			continue
+		}
+		c, err := v.Receipt(recs[i].Seq)
+		if err != nil || c.Err == nil {
+			return ""
+		}
+		return partialText([]run.CompletionRecord{c})
+	}
+	return ""
 }
 
 func (a *Answer) accepted(v *run.View, w wanted) journal.Status {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
@@ -67,10 +68,11 @@ func TestSessionsOfOthersStayOutOfTheRequest(t *testing.T) {
 }
 
 func TestFailedRunsAreNoPartOfTheConversation(t *testing.T) {
-	h := setUp(t, modeltest.Fail(model.Server), modeltest.Say("It checks a token. "+enough()))
+	h := setUp(t, modeltest.Fail(model.Server), modeltest.Say("It rains. "+enough()))
 	h.finish(h.start(auth))
-	h.ask("How does the auth middleware check the token?")
+	a := h.ask(weather)
 	same(t, "messages of the second request", len(h.request(2).Messages), 1)
+	same(t, "leaves a topic", a.TopicShift, false)
 }
 
 func TestStoppedRunLeavesItsPartialTextInTheConversation(t *testing.T) {
@@ -143,6 +145,8 @@ func TestQuestionIsCheckedBeforeAnythingIsKept(t *testing.T) {
 			switch {
 			case c.want == "" && err != nil:
 				t.Errorf("it is refused: %v", err)
+			case c.want == "" && !utf8.ValidString(q.Text):
+				t.Errorf("what is accepted is no valid text: %q", q.Text)
 			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 				t.Errorf("the error is %v; want one that says %q", err, c.want)
 			}

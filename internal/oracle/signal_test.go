@@ -84,6 +84,14 @@ func TestAnswerWithoutSignalIsTakenWhereNoSourceIsNeeded(t *testing.T) {
 	same(t, "notices", a.Notices, []string{signalMissing})
 }
 
+func TestConversationNeedsNoSourceEvenWhereOneIsOffered(t *testing.T) {
+	h := setUp(t, modeltest.Say(needCapability("code search")), modeltest.Say("You're welcome!"))
+	a := h.ask(thanks)
+	same(t, "tools of the second request", offered(h.request(2)), []string{"code_search"})
+	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
+	same(t, "answer", a.Answer, "You're welcome!")
+}
+
 func TestAnswerWithoutSignalIsTakenWhereNothingCanBeRead(t *testing.T) {
 	h := setUp(t, modeltest.Say("From memory: it checks a token."))
 	h.world.without("code_search", "code_read", "vault_search", "vault_read", "vault_write", "thread_seek", "web_search", "web_fetch")
@@ -114,6 +122,14 @@ func TestSignalIsAskedForOnceAndThreeSilentTurnsWithdrawTheTools(t *testing.T) {
 	same(t, "answer", a.Answer, "A token is checked.")
 	same(t, "stop reason", a.StopReason, oracle.StopStuck)
 	same(t, "notices", a.Notices, []string{signalMissing})
+}
+
+func TestThreeMalformedSignalsCountAsSilence(t *testing.T) {
+	malformed := modeltest.Say("It checks a token. " + element("done", "0.9"))
+	h := setUp(t, malformed, malformed, malformed, modeltest.Say("It checks a token. "+partial("a proof")))
+	a := h.ask(auth)
+	holds(t, "what is said after the third", lastText(h.request(4)), "[control] Tools are withdrawn.")
+	same(t, "problems", len(a.Problems), 3)
 }
 
 func TestSilentToolTurnsAreNoReasonToWithdrawTheTools(t *testing.T) {

@@ -111,6 +111,28 @@ func TestQuestionIsClassifiedBeforeAnythingIsGathered(t *testing.T) {
 	same(t, "effects of the first step", first.Start, []string{"turn 1 of 30"})
 }
 
+func TestWhereTheFirstSourceIsNotConnectedTheNextOneIsOfferedAtOnce(t *testing.T) {
+	inCode, inVault, inWeb := []string{"code_read", "code_search"}, []string{"thread_seek", "vault_read", "vault_search"}, []string{"web_fetch", "web_search"}
+	for _, c := range []struct {
+		name, question string
+		without, want  []string
+	}{
+		{"documents stand beside the code", caching, inVault, inCode},
+		{"code stands beside documents", auth, inCode, inVault},
+		{"two sources are missing", auth, append(slices.Clone(inCode), inVault...), inWeb},
+		{"the world is not in the notes", weather, inWeb, []string{}},
+		{"thanks needs none", thanks, inCode, []string{}},
+		{"an action is carried out in its place only", save, inVault, []string{"vault_write"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := setUp(t, modeltest.Say("So it is. "+enough()))
+			h.world.without(c.without...)
+			h.ask(c.question)
+			same(t, "tools offered", offered(h.request(1)), c.want)
+		})
+	}
+}
+
 func TestSourcesTriedAreCounted(t *testing.T) {
 	h := setUp(t,
 		modeltest.SayAndCall(needTurn("searching"), "code_search", `{"query":"auth"}`),

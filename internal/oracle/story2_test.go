@@ -1,6 +1,8 @@
 package oracle_test
 
 import (
+	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -175,6 +177,38 @@ func TestTextOfToolTurnsIsKeptInTheConversation(t *testing.T) {
 	holds(t, "the turn", m.Text, "I suspect the middleware.", `type="need_turn"`)
 	same(t, "its call", m.ToolCalls, []model.ToolCall{{ID: "call_1", Name: "code_search", Arguments: `{"query":"auth"}`}})
 	same(t, "the answer to it", h.request(2).Messages[i+1].ToolCallID, "call_1")
+}
+
+// signing is a model whose provider gives each turn a form of its own.
+type signing struct{ model.Model }
+
+func (s signing) Chat(ctx context.Context, req model.Request, emit func(model.Delta) error) (model.Response, error) {
+	resp, err := s.Model.Chat(ctx, req, emit)
+	resp.Native = &model.Native{Provider: "scripted", Turn: json.RawMessage(`{"signed":true}`)}
+	return resp, err
+}
+
+func TestProvidersOwnFormOfATurnIsSentBackOnlyWithItsCallsAnswered(t *testing.T) {
+	h := setUp(t,
+		modeltest.SayAndCall(needTurn("search"), "code_search", `{}`),
+		modeltest.SayAndCall(enough(), "code_read", `{}`), // its call is not run
+		modeltest.Say("It checks a token. "+enough()))
+	h.model = signing{h.script}
+	h.ask(auth)
+	var native []bool
+	for _, m := range h.request(3).Messages {
+		if m.Role == model.Assistant {
+			native = append(native, m.Native != nil)
+		}
+	}
+	same(t, "turns in their provider's form", native, []bool{true, false})
+}
+
+func TestResultThatWasCutSaysSoToTheModel(t *testing.T) {
+	h := setUp(t, modeltest.SayAndCall(needTurn("read"), "code_read", `{}`), modeltest.Say("Nothing. "+partial("all")))
+	h.world.on("code_read", func(tool.Call) (tool.Result, error) { return tool.Result{Text: "half", Items: 1, Truncated: true}, nil })
+	h.ask(auth)
+	same(t, "what the model hears", said(h.request(2), model.ToolRole), "half\n[cut here: ask for less at a time]")
 }
 
 func TestToolTimeoutIsAFailureThatTheModelHears(t *testing.T) {

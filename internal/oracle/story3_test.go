@@ -93,6 +93,13 @@ func TestEmptyLastReplyGivesASummaryOfWhatWasTried(t *testing.T) {
 	}
 }
 
+func TestModelThatIsDoneTwiceWithoutAWordHasGivenNoAnswer(t *testing.T) {
+	h := setUp(t, modeltest.SayAndCall(needTurn("reading"), "code_read", lines("auth/middleware.go", 10, 30)), modeltest.Say(enough()), modeltest.Say(enough()))
+	a := h.ask(auth)
+	holds(t, "the summary", a.Answer, "I have no answer.", "auth/middleware.go:10-30")
+	same(t, "stop reason", a.StopReason, oracle.StopPartial)
+}
+
 func TestLastTurnWithContextSufficientIsSatisfied(t *testing.T) {
 	h := setUp(t, append(readsOn(1), modeltest.Say("It checks a token (`one.go:3`). "+enough()))...)
 	h.turns = 2
