@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -104,6 +105,11 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	if err := c.ready(ctx, a, f, &q); err != nil {
 		return err
 	}
+	if !f.quiet && !f.asJSON {
+		if err := c.mentionInterrupted(ctx, a); err != nil {
+			return err
+		}
+	}
 	spec, err := oracle.NewRun(ctx, a.Store, q)
 	if err != nil {
 		return withCode(ExitUsage, err)
@@ -113,6 +119,19 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 		return err
 	}
 	return c.follow(ctx, live, f.view())
+}
+
+// mentionInterrupted tells of runs that a crash left open, so that nobody has to look for them.
+func (c *command) mentionInterrupted(ctx context.Context, a *app.App) error {
+	open, err := a.Store.Runs(ctx, app.Owner, journal.Filter{Status: journal.Running})
+	if err != nil {
+		return err
+	}
+	open = slices.DeleteFunc(open, a.Engine.Driven)
+	if len(open) > 0 {
+		fmt.Fprintf(c.Err, "· %s interrupted: ‘sibyl run resume’ goes on\n", counted(len(open), "run"))
+	}
+	return nil
 }
 
 // surroundings settles which folders a question is asked on.
