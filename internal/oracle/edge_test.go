@@ -189,6 +189,15 @@ func TestEdgeEmptySourcesAreWidenedOneByOneUntilThePartialAnswer(t *testing.T) {
 	same(t, "sources tried", a.Tried, []oracle.Tried{{Source: "code", Calls: 1, Empty: 1}, {Source: "vault", Calls: 1, Empty: 1}, {Source: "web", Calls: 1, Empty: 1}})
 }
 
+func TestRunnerUpOfTheClassificationIsTheNextSource(t *testing.T) {
+	h := setUp(t, modeltest.SayAndCall(needTurn("search"), "code_search", `{}`), modeltest.Say("Nothing. "+partial("all")))
+	h.world.on("code_search", finds())
+	a := h.ask("Why does PostgreSQL reject the query in store.go?")
+	same(t, "query type", a.QueryType, "code")
+	same(t, "runner-up", string(a.Class.Secondary), "research")
+	same(t, "tools of the second request", offered(h.request(2)), []string{"code_read", "code_search", "web_fetch", "web_search"})
+}
+
 func TestEdgeOneHitAmongEmptySearchesWidensNothing(t *testing.T) {
 	h := setUp(t, modeltest.Say(needTurn("search")).AndCall("vault_search", `{}`).AndCall("thread_seek", `{}`), modeltest.Say("So. "+partial("the rest")))
 	h.world.on("thread_seek", finds())

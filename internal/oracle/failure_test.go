@@ -153,6 +153,33 @@ func TestCancelKeepsThePartialText(t *testing.T) {
 	same(t, "status of the run", r.Status, journal.Cancelled)
 }
 
+// endless is a tool that waits until its call is withdrawn.
+type endless struct {
+	fake
+	begun chan struct{}
+}
+
+func (e *endless) Call(ctx context.Context, _ tool.Call) (tool.Result, error) {
+	close(e.begun)
+	<-ctx.Done()
+	return tool.Result{}, ctx.Err()
+}
+
+func TestCancelWithdrawsAReadThatIsUnderWay(t *testing.T) {
+	h := setUp(t, modeltest.SayAndCall("I look. "+needTurn("read it"), "code_read", lines("auth/middleware.go", 10, 30)))
+	slow := &endless{fake: fake{world: h.world, spec: h.world.tools["code_read"].Spec()}, begun: make(chan struct{})}
+	h.world.put(slow)
+	live := h.start(auth)
+	<-slow.begun
+	live.Cancel("enough of it")
+	a := h.finish(live)
+	same(t, "stop reason", a.StopReason, oracle.StopCancelled)
+	same(t, "calls", len(a.ToolCalls), 1)
+	same(t, "error of the call", a.ToolCalls[0].Error, "withdrawn")
+	same(t, "sources", a.Sources, []oracle.Source{})
+	same(t, "notices", a.Notices, []string(nil))
+}
+
 func TestCancelShowsTheWriteThatWasUnderWay(t *testing.T) {
 	h := setUp(t, modeltest.SayAndCall(needTurn("write it"), "vault_write", `{"path":"a.md"}`))
 	begun, goOn := make(chan struct{}), make(chan struct{})

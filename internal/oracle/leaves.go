@@ -177,6 +177,7 @@ func noteReply() bt.Leaf {
 		if i.Reply.Extra > 0 {
 			o.Note += fmt.Sprintf("; %d more ignored", i.Reply.Extra)
 		}
+		o.Ledger.Fresh = false // until tools open something anew
 		return nil
 	})
 }

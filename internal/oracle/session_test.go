@@ -29,16 +29,15 @@ func TestContinuedSessionShowsThePreviousExchangeWithItsLastSignal(t *testing.T)
 }
 
 func TestConversationalFollowUpIsAnsweredFromTheConversation(t *testing.T) {
-	h := setUp(t, modeltest.Say("It checks a token. "+enough()), modeltest.Say("You're welcome! "+enough()), modeltest.Say("Like this. "+enough()))
-	h.finish(h.start(auth))
+	h := setUp(t, modeltest.Say("Per tenant. "+enough()), modeltest.Say("You're welcome! "+enough()), modeltest.Say("Like this. "+enough()))
+	h.finish(h.start(caching))
 	a := h.finish(h.start(thanks))
 	same(t, "query type", a.QueryType, "conversational")
 	same(t, "tools offered", offered(h.request(2)), []string{})
-	holds(t, "the conversation", said(h.request(2), model.Assistant), "It checks a token.")
+	holds(t, "the conversation", said(h.request(2), model.Assistant), "Per tenant.")
 	same(t, "topic shift", a.TopicShift, false)
-	// Thanks in between do not change what the next follow-up is about.
-	a = h.ask("And in the tests?")
-	same(t, "query type of the follow-up", a.QueryType, "code")
+	a = h.ask("What about the other?")
+	same(t, "what a follow-up is about after thanks", a.QueryType, "documentation")
 }
 
 func TestSignalsStateBeginsAnewWithEachRun(t *testing.T) {
@@ -184,7 +183,7 @@ func TestTitleIsOneShortLine(t *testing.T) {
 	holds(t, "a long title", long, "…")
 }
 
-func TestBaseOfARunThatHasToBeResumedIsWhatItBeganWith(t *testing.T) {
+func TestResumedRunHasTheSurroundingsItBeganWith(t *testing.T) {
 	h := setUp(t, modeltest.SayAndCall(needTurn("read"), "code_read", lines("a.go", 1, 9)), modeltest.Say("It is so (a.go:3). "+enough()))
 	dying := &crashing{Store: h.store, at: 2}
 	h.env.WindowTokens = 77

@@ -63,6 +63,19 @@ func TestStory3MaxTurnsOfFiveForcesTheAnswerInTheFifth(t *testing.T) {
 	holds(t, "the prompt", h.request(1).System, "Turn budget for this question: 5.")
 }
 
+func TestLimitAboveTheDefaultHoldsAndLongRunsDoNotStall(t *testing.T) {
+	var turns []modeltest.Turn
+	for i := range 60 {
+		turns = append(turns, modeltest.SayAndCall(needTurn(spelled[i%30]+" and "+spelled[i/30]), "code_read", lines(fmt.Sprintf("%d.go", i), 1, 9)))
+	}
+	h := setUp(t, append(turns, modeltest.Say("All is read (`59.go:3`). "+enough()))...)
+	h.turns = 61
+	a := h.ask(auth)
+	same(t, "turns", a.Turns, 61)
+	same(t, "places read", len(a.Sources), 60)
+	same(t, "cited", cites(a), []string{"59.go:1-9"})
+}
+
 func TestOneTurnAloneIsTheLastTurn(t *testing.T) {
 	h := setUp(t, modeltest.Say("From memory: a token is checked. "+partial("I could not look")))
 	h.turns = 1

@@ -65,7 +65,7 @@ type snapshot struct {
 // vocable is a word that stands in some note.
 type vocable struct{ text, stem string }
 
-// index keeps the last snapshot, and what tells which files changed since. Everything in it is guarded by turn.
+// index keeps the last snapshot, and what tells which files changed since. Everything beside turn is guarded by it.
 type index struct {
 	turn    gate
 	files   map[string]indexed
@@ -91,7 +91,8 @@ func (v *Vault) snapshot(ctx context.Context) (*snapshot, error) {
 	defer v.index.turn.leave()
 	x := &v.index
 	if x.files == nil || len(x.words) > x.pruneAt {
-		*x = index{turn: x.turn, files: map[string]indexed{}, ids: map[string]uint32{}, seed: maphash.MakeSeed()}
+		x.files, x.ids, x.seed = map[string]indexed{}, map[string]uint32{}, maphash.MakeSeed()
+		x.current, x.words, x.pruneAt = nil, nil, 0
 	}
 	w := walk{ctx: ctx, vault: v}
 	if err := w.folder(".", 0); err != nil {
