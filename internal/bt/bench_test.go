@@ -1,6 +1,8 @@
 package bt
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -51,4 +53,67 @@ func TestTickOfControlNodesDoesNotAllocate(t *testing.T) {
 	if allocs != 0 {
 		t.Errorf("a tick of control nodes allocates %v times", allocs)
 	}
+}
+
+// BenchmarkStepFuncLeaf steps one func with two inputs and two outputs.
+func BenchmarkStepFuncLeaf(b *testing.B) {
+	count := Func("Count", "", func(in struct {
+		By   int    `port:"by"`
+		Word string `port:"word"`
+	}, out *struct {
+		N    int    `port:"n"`
+		Last string `port:"last"`
+	}) error {
+		out.N += in.By
+		out.Last = in.Word
+		return nil
+	})
+	tree := load(b, registry(b, count), file(`<Count by="{by}" word="w" n="{n}" last="{last}"/>`), Options{Given: []Port{{Name: "by", Type: typeInt}}})
+	s := tree.NewState()
+	set(b, tree, s, "by", 1)
+	b.ReportAllocs()
+	for b.Loop() {
+		if res := step(b, tree, s, Input{}); res.Status != Success {
+			b.Fatal(res.Status)
+		}
+	}
+}
+
+// BenchmarkStepTask asks for an effect and completes it: two steps a round.
+func BenchmarkStepTask(b *testing.B) {
+	tree := load(b, someLeaves(b), file(`<Ask question="why?" answer="{answer}"/>`), Options{})
+	s := tree.NewState()
+	b.ReportAllocs()
+	for b.Loop() {
+		asked := step(b, tree, s, Input{})
+		done := Completion{Op: asked.Start[0].Op, Result: json.RawMessage(`"because"`)}
+		if res := step(b, tree, s, Input{Done: []Completion{done}}); res.Status != Success {
+			b.Fatal(res.Status)
+		}
+	}
+}
+
+func BenchmarkEncodeDecode(b *testing.B) {
+	tree := wideTree(b, 20)
+	s := tree.NewState()
+	b.ReportAllocs()
+	for b.Loop() {
+		s = reload(b, tree, s)
+	}
+}
+
+func BenchmarkLoad(b *testing.B) {
+	text := &strings.Builder{}
+	text.WriteString("<Sequence>")
+	for i := range 5_000 {
+		fmt.Fprintf(text, "\n<Emit text=\"{k%d}\"/><Need text=\"{k%d}\" _skipIf=\"k%d == 'x'\"/>", i, i, i)
+	}
+	text.WriteString("</Sequence>")
+	r, source := someLeaves(b), file(text.String())
+	b.ReportAllocs()
+	nodes := 0
+	for b.Loop() {
+		nodes += load(b, r, source, Options{}).Size()
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(nodes), "ns/node")
 }

@@ -136,7 +136,7 @@ func (c *conformanceCase) tick(tree *Tree, s *State, p *probe, tick caseTick, no
 		p.answers[name] = letters
 	}
 	on := func(e Event) { p.event(tree, e) }
-	status := ""
+	var status string
 	switch {
 	case tick.HaltTree:
 		if _, err := tree.Halt(s, on); err != nil {

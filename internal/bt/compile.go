@@ -198,7 +198,7 @@ func (c *compiler) remap(a attribute, outer, inner *scope, i int32) {
 		return
 	}
 	slot := inner.create(a.name)
-	c.t.slots[slot].initial = untyped(a.value)
+	c.t.slots[slot].initial = a.value // its type is settled later
 	c.uses = append(c.uses, use{slot: slot, node: i, role: writes, port: a.name, key: a.name, at: a.at})
 }
 

@@ -96,12 +96,16 @@ func (c *compiler) kernelPort(p *kernelPort, a attribute, v *value, sc *scope, i
 			connect(readsIfSet, nil)
 		}
 	case wantOut, wantOutBool, wantKey:
-		want := map[want]use{wantOut: {role: writes, typ: typeInt}, wantOutBool: {role: writes, typ: typeBool}, wantKey: {role: reads, typ: typeBool}}[p.want]
-		if !isKey {
+		switch {
+		case !isKey:
 			c.src.problem(a.at, fmt.Sprintf(`write %s="{key}"`, p.name), "port %s wants a key, not ‘%s’", p.name, a.value)
-			return
+		case p.want == wantOut:
+			connect(writes, typeInt)
+		case p.want == wantOutBool:
+			connect(writes, typeBool)
+		default:
+			connect(reads, typeBool)
 		}
-		connect(want.role, want.typ)
 	case wantBool:
 		if isKey {
 			connect(reads, typeBool)

@@ -56,35 +56,57 @@ func (x *exec) inOrder(n *node, c *Cell, goOn Status, yields bool) Status {
 	if !c.On && n.kind != kSequenceWithMemory {
 		c.At, c.N = 0, 0
 	}
+	failed := false
+	var why Fault // of the last child that failed
 	for c.At < int32(len(n.kids)) {
 		kid := n.kids[c.At]
 		wasRunning := x.s.Cells[kid].On
 		st := x.tick(kid)
-		switch st {
-		case Skipped:
+		if st == Failure {
+			failed, why = true, x.reason
+		}
+		switch {
+		case st == Skipped:
 			c.N++ // how many were skipped
-		case goOn:
-			if yields && !wasRunning && c.At+1 < int32(len(n.kids)) {
-				c.At++
-				x.again = true
-				return Running
+		case st != goOn:
+			if st == Running && failed {
+				c.Why = keep(why)
 			}
-		default:
 			return st
+		case yields && !wasRunning && c.At+1 < int32(len(n.kids)):
+			if failed {
+				c.Why = keep(why)
+			}
+			c.At++
+			x.again = true
+			return Running
 		}
 		c.At++
 	}
-	if c.N == int32(len(n.kids)) {
+	switch {
+	case c.N == int32(len(n.kids)):
 		return Skipped
+	case failed:
+		x.reason = why
+	case c.Why != nil:
+		x.reason = *c.Why
 	}
 	return goOn
 }
 
+// keep is a reason for a later tick, for a node that may fail then because of it.
+func keep(why Fault) *Fault { return &why }
+
 // reactive asks every child again, from the first; a child that is RUNNING halts the others.
 func (x *exec) reactive(n *node, goOn Status) Status {
 	skipped := 0
+	var why Fault // of the last child that failed
 	for _, kid := range n.kids {
-		switch st := x.tick(kid); st {
+		st := x.tick(kid)
+		if st == Failure {
+			why = x.reason
+		}
+		switch st {
 		case Skipped:
 			skipped++
 		case goOn:
@@ -98,6 +120,7 @@ func (x *exec) reactive(n *node, goOn Status) Status {
 	if skipped == len(n.kids) {
 		return Skipped
 	}
+	x.reason = why
 	return goOn
 }
 
@@ -163,7 +186,7 @@ func (x *exec) finishKid(c *Cell, k int, st Status) {
 	switch st {
 	case Failure:
 		c.Fail |= 1 << k
-		c.Why = x.why()
+		c.Why = keep(x.reason)
 	case Skipped:
 		c.Skip |= 1 << k
 	case Running:
@@ -242,7 +265,7 @@ func (x *exec) tryCatch(n *node, c *Cell) Status {
 		case Running:
 			return Running
 		default:
-			c.At, c.Why = catch+1, x.why()
+			c.At, c.Why = catch+1, keep(x.reason)
 		}
 	}
 	if c.At == catch {
@@ -256,12 +279,6 @@ func (x *exec) tryCatch(n *node, c *Cell) Status {
 	}
 	x.reason = *c.Why
 	return Failure
-}
-
-// why keeps the reason of the failure just returned, for a node that fails later because of it.
-func (x *exec) why() *Fault {
-	f := x.reason
-	return &f
 }
 
 func (x *exec) decorate(i int32, n *node, c *Cell) Status {

@@ -15,7 +15,8 @@
 //     types. Each problem says file:line:column and what would fix it.
 //   - Effects are asked for, never performed here: Result.Start lists them, later inputs complete them. An operation
 //     id is never used twice in a run; a completion for a halted operation is dropped.
-//   - The visits of one Step are capped, so that no tree can spin.
+//   - The visits of one Step are capped, so that no tree can spin; so are the nodes and the depth of a tree and the
+//     length of a script, so that no file can exhaust the loader.
 //
 // Where BT.CPP 4.10 contradicts its documentation or itself, the sane reading wins; testdata/bt_cases.json lists these
 // cases as "recommended".

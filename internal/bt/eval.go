@@ -52,25 +52,21 @@ func (x *exec) eval(i int32, e *expr) (any, error) {
 			return nil, fmt.Errorf("key {%s}: %w", e.key, err)
 		}
 		return c, nil
-	case "?:":
-		v, err := x.eval(i, e.kids[0])
-		if err != nil {
-			return nil, err
-		}
-		yes, err := truthy(v)
-		if err != nil {
-			return nil, err
-		}
-		if yes {
-			return x.eval(i, e.kids[1])
-		}
-		return x.eval(i, e.kids[2])
 	}
 	left, err := x.eval(i, e.kids[0])
 	if err != nil {
 		return nil, err
 	}
 	switch e.op {
+	case "?:":
+		yes, err := truthy(left)
+		switch {
+		case err != nil:
+			return nil, err
+		case yes:
+			return x.eval(i, e.kids[1])
+		}
+		return x.eval(i, e.kids[2])
 	case ":=", "=", "+=", "-=", "*=", "/=":
 		return left, x.assign(i, e, left)
 	case "!":

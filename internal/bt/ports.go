@@ -206,7 +206,7 @@ func convertTo(v any, t reflect.Type) (any, error) {
 		return v, nil
 	}
 	if have == nil {
-		return nil, &valueError{"nothing", "a " + typeName(t)}
+		return nil, fmt.Errorf("nothing does not fit %s", typeName(t))
 	}
 	want := t.Kind()
 	isInt := want == reflect.Int || want == reflect.Int64

@@ -88,7 +88,7 @@ func (c *compiler) wanted(main *treeDef, ports []Port) {
 	}
 }
 
-// keyOf reads "{key}"; "{=}" is a key called like the port. Braces around JSON are not a key.
+// keyOf reads "{key}"; "{=}" is a key called like the port. JSON in braces is not a key, nor is a text with more braces.
 func keyOf(a attribute) (string, bool) {
 	v := a.value
 	if len(v) < 3 || v[0] != '{' || v[len(v)-1] != '}' {
@@ -98,5 +98,5 @@ func keyOf(a attribute) (string, bool) {
 	if key == "=" {
 		return a.name, true
 	}
-	return key, !strings.HasPrefix(strings.TrimSpace(key), `"`)
+	return key, !strings.ContainsAny(key, `{}"`)
 }

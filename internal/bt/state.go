@@ -15,7 +15,7 @@ type Cell struct {
 	Skip uint64 `json:"skip,omitempty"` // … of them, those that were skipped
 	Due  int64  `json:"due,omitempty"`  // run time at which Timeout or Delay acts
 	Keep Status `json:"keep,omitempty"` // RunOnce: the result it remembers
-	Why  *Fault `json:"why,omitempty"`  // Parallel, TryCatch: the failure that they may end with in a later tick
+	Why  *Fault `json:"why,omitempty"`  // the failure of a child that the node may end with in a later tick
 }
 
 // State is a run of a tree between two ticks.
@@ -85,7 +85,7 @@ type Result struct {
 	Again  bool     // a node yielded and wants another tick at once; Step never leaves it set
 	Fault  *Fault   // set with Status Failure
 	Start  []Effect // to be performed, in this order
-	Cancel []uint64 // operations that were halted
+	Cancel []uint64 // operations of earlier steps that were halted
 	Due    int64    // the earliest run time at which a timer acts; 0: none
 	Visits int      // node visits
 }

@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 )
 
-// MaxVisits caps the node visits of one Step.
+// MaxVisits caps the node visits of one Step; a tree that takes more for one pass breaks like one that spins.
 const MaxVisits = 10_000
 
 // EventKind says what an Event tells.
@@ -126,22 +127,25 @@ func (x *exec) tick(i int32) Status {
 	if n.guard != nil {
 		st = x.guarded(i, n.guard, c.On)
 	}
-	if st == Idle {
-		if n.kind == kLeaf {
-			st = n.leaf.call(n.bind, x, i)
-		} else {
-			st = x.control(i, n, c)
-		}
+	switch {
+	case st != Idle:
+	case n.kind == kLeaf:
+		st = n.leaf.call(n.bind, x, i)
+	default:
+		st = x.control(i, n, c)
 	}
-	if st == Running {
+	switch {
+	case x.err != nil: // the state is of no more use
+		return Failure
+	case st == Running:
 		c.On = true
-	} else {
+	default:
 		x.settle(n, c, st)
-		if n.guard != nil && x.err == nil {
+		if n.guard != nil {
 			n.guard.after(x, i, st)
 		}
 	}
-	if x.on != nil {
+	if x.on != nil && x.err == nil {
 		note := x.note
 		if st == Failure && note == "" {
 			note = x.reason.Reason
@@ -181,7 +185,7 @@ func (x *exec) halt(i int32) {
 		if at := x.taskOf(i); at >= 0 {
 			for _, r := range x.s.Tasks[at].Requests {
 				if r.Issued && r.Done == nil {
-					x.res.Cancel = append(x.res.Cancel, r.Effect.Op)
+					x.cancel(r.Effect.Op)
 				}
 			}
 			x.s.Tasks = append(x.s.Tasks[:at:at], x.s.Tasks[at+1:]...)
@@ -195,6 +199,15 @@ func (x *exec) halt(i int32) {
 	}
 }
 
+// cancel withdraws an operation. What this step asked for never began: nobody hears of it.
+func (x *exec) cancel(op uint64) {
+	started := len(x.res.Start)
+	x.res.Start = slices.DeleteFunc(x.res.Start, func(e Effect) bool { return e.Op == op })
+	if len(x.res.Start) == started {
+		x.res.Cancel = append(x.res.Cancel, op)
+	}
+}
+
 func (x *exec) haltOthers(n *node, keep int32) {
 	for _, k := range n.kids {
 		if k != keep && x.s.Cells[k].On {
@@ -203,9 +216,12 @@ func (x *exec) haltOthers(n *node, keep int32) {
 	}
 }
 
-// broken stops the step: the tree or its data is wrong, not the world.
+// broken stops the step: the tree or its data is wrong, not the world. Its event is the last of the step.
 func (x *exec) broken(i int32, err error) Status {
 	if x.err == nil {
+		if x.on != nil {
+			x.on(Event{Kind: Ticked, Node: i, Status: Failure, Note: err.Error()})
+		}
 		n := &x.t.nodes[i]
 		x.err = fmt.Errorf("%s:%d:%d: node %s: %w", x.t.File, n.line, n.col, x.t.Path(i), err)
 	}

@@ -10,7 +10,7 @@ type Tree struct {
 	ID       string // of the main tree
 	File     string
 	Source   []byte // the file's text
-	Hash     string // names Source, main tree and registry: equal hashes mean states that fit
+	Hash     string // names Source, main tree and the types of its keys: equal hashes mean states that fit
 	Warnings []Problem
 
 	nodes    []node

@@ -22,12 +22,11 @@ func (c *compiler) check() {
 		c.settleType(s, uses)
 		c.neverWritten(s, uses, c.homes[i] == c.root, written[c.homes[i]])
 		c.neverRead(s, uses)
-		if s.initial != nil && s.typ != nil {
-			v, err := s.convert(s.initial)
-			if err != nil {
+		if text, literal := s.initial.(string); literal {
+			var err error
+			if s.initial, err = parseLiteral(text, s.typ); err != nil {
 				c.src.problem(uses[0].at, "", "key {%s}: %v", s.name, err)
 			}
-			s.initial = v
 		}
 	}
 	c.parallelWriters()

@@ -6,6 +6,7 @@ import (
 	"encoding/base32"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -23,7 +24,8 @@ type Assistant struct {
 	Options  bt.Options
 
 	// Open readies what the run's effects need: models, tools, folders, as its start record says. It is called by every
-	// process that drives the run; close is called when that process stops driving it.
+	// process that drives the run; close, which may be nil, is called when that process stops driving it. What it
+	// readies may keep ctx: it lasts until the run is no longer driven here.
 	Open func(ctx context.Context, v *View) (performers map[string]Performer, close func(), err error)
 
 	// Outcome turns the ended tree into the run's result. It is pure.
@@ -47,7 +49,7 @@ type Job struct {
 	Emit   func(Piece)
 }
 
-// Piece is provisional text of an effect under way. Retract withdraws all text of the operation so far.
+// Piece is provisional text of an effect under way. Retract withdraws all text of the operation before it.
 type Piece struct {
 	Op      uint64
 	Text    string
@@ -120,9 +122,16 @@ type Engine struct {
 	Config
 	assistants map[string]*Assistant
 
-	mu    sync.Mutex
-	trees map[string]*bt.Tree // by assistant and source: loaded trees are immutable
-	live  map[string]*Live
+	mu     sync.Mutex
+	trees  map[string]*bt.Tree // by assistant and source: loaded trees are immutable
+	live   map[string]*Live
+	claims map[claim]bool
+}
+
+// claim is a run that a driver of this process is taking up, drives or lets go. A lease can't tell two of them apart.
+type claim struct {
+	owner journal.Owner
+	run   string
 }
 
 // NewEngine checks and completes the configuration.
@@ -148,7 +157,11 @@ func NewEngine(c Config) (*Engine, error) {
 	if c.Redact == nil {
 		c.Redact = func(b []byte) []byte { return b }
 	}
-	e := &Engine{Config: c, assistants: map[string]*Assistant{}, trees: map[string]*bt.Tree{}, live: map[string]*Live{}}
+	if unattended := c.Lease/3 + c.Heartbeat + c.StopGrace; unattended >= c.Lease {
+		return nil, fmt.Errorf("a lease of %s may run out while its driver is alive: it wants more than %s", c.Lease, unattended)
+	}
+	e := &Engine{Config: c, assistants: map[string]*Assistant{}, trees: map[string]*bt.Tree{}, live: map[string]*Live{},
+		claims: map[claim]bool{}}
 	for _, a := range c.Assistants {
 		if e.assistants[a.Name] != nil {
 			return nil, fmt.Errorf("two assistants are called %s", a.Name)
@@ -158,17 +171,19 @@ func NewEngine(c Config) (*Engine, error) {
 	return e, nil
 }
 
-// NewID makes an id that sorts by time: 16 characters, 48 bits of milliseconds and 32 random ones.
+// NewID makes an id that sorts by time: 16 characters, 56 bits of microseconds and 24 random ones. Microseconds, because runs of
+// one session must keep their order.
 func NewID(now time.Time) string {
 	var b [10]byte
-	binary.BigEndian.PutUint64(b[:8], uint64(now.UnixMilli())<<16)
-	if _, err := rand.Read(b[6:]); err != nil {
+	binary.BigEndian.PutUint64(b[:8], uint64(now.UnixMicro())<<8)
+	if _, err := rand.Read(b[7:]); err != nil {
 		panic(err) // the kernel's source of randomness does not fail
 	}
 	return strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(b[:]))
 }
 
-// Start records a run and drives it until it ends, in a goroutine of its own. Cancelling ctx is a wish to stop.
+// Start records a run and drives it until it ends, in a goroutine of its own. Cancelling ctx is a wish to stop. A Spec that
+// does not fit its tree is an error with nothing written.
 func (e *Engine) Start(ctx context.Context, s Spec) (*Live, error) {
 	a := e.assistants[s.Assistant]
 	if a == nil {
@@ -178,47 +193,117 @@ func (e *Engine) Start(ctx context.Context, s Spec) (*Live, error) {
 	if err != nil {
 		return nil, err
 	}
-	start := StartRecord{Assistant: a.Name, Build: e.Build, TreeFile: s.TreeFile, Tree: journal.BlobHash(s.Tree),
+	now := e.Clock.Now()
+	first, blobs, err := e.birth(s, now)
+	if err != nil {
+		return nil, err
+	}
+	r := journal.Run{ID: NewID(now), Session: s.Session, Owner: s.Owner, Assistant: a.Name, Title: string(e.Redact([]byte(s.Title))),
+		Status: journal.Running, StartedAt: now, LeaseHolder: e.Holder, LeaseUntil: now.Add(e.Lease)}
+	recs := []journal.Record{first}
+	d, err := e.newDriver(a, tree, r, recs)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.claim(s.Owner, r.ID); err != nil {
+		return nil, err
+	}
+	if err := e.Store.Begin(ctx, r, blobs, recs); err != nil {
+		e.unclaim(s.Owner, r.ID)
+		return nil, err
+	}
+	live, err := d.start(ctx, false)
+	if err != nil {
+		e.letGo(ctx, s.Owner, r.ID)
+	}
+	return live, err
+}
+
+// birth makes a run's first record, and the contents that it names.
+func (e *Engine) birth(s Spec, now time.Time) (journal.Record, [][]byte, error) {
+	start := StartRecord{Assistant: s.Assistant, Build: e.Build, TreeFile: s.TreeFile, Tree: journal.BlobHash(s.Tree),
 		Given: make(map[string]json.RawMessage, len(s.Given))}
 	blobs := [][]byte{s.Tree}
 	for _, t := range s.Texts {
 		start.Texts = append(start.Texts, NamedBlob{Name: t.Name, Blob: journal.BlobHash(t.Content)})
 		blobs = append(blobs, t.Content)
 	}
+	var err error
 	for key, v := range s.Given {
 		if start.Given[key], err = json.Marshal(v); err != nil {
-			return nil, fmt.Errorf("given key {%s}: %w", key, err)
+			return journal.Record{}, nil, fmt.Errorf("given key {%s}: %w", key, err)
 		}
 	}
 	if start.Env, err = json.Marshal(s.Env); err != nil {
-		return nil, fmt.Errorf("environment of the run: %w", err)
+		return journal.Record{}, nil, fmt.Errorf("environment of the run: %w", err)
 	}
-	now := e.Clock.Now()
 	rec, err := e.record(0, now, KindStart, start)
-	if err != nil {
-		return nil, err
-	}
-	r := journal.Run{ID: NewID(now), Session: s.Session, Owner: s.Owner, Assistant: a.Name, Title: s.Title,
-		Status: journal.Running, StartedAt: now, LeaseHolder: e.Holder, LeaseUntil: now.Add(e.Lease)}
-	if err := e.Store.Begin(ctx, r, blobs, []journal.Record{rec}); err != nil {
-		return nil, err
-	}
-	return e.drive(ctx, a, tree, r, []journal.Record{rec}, false)
+	return rec, blobs, err
 }
 
 // Resume takes up a run that nobody drives: it folds the records and performs what is outstanding.
 func (e *Engine) Resume(ctx context.Context, owner journal.Owner, id string) (*Live, error) {
+	return e.takeUp(ctx, owner, id, func() error { return nil })
+}
+
+// takeUp makes this process the driver of a run, calls ready, and drives it from what its records say by then.
+func (e *Engine) takeUp(ctx context.Context, owner journal.Owner, id string, ready func() error) (live *Live, err error) {
+	if err := e.claim(owner, id); err != nil {
+		return nil, err
+	}
 	if err := e.acquire(ctx, owner, id); err != nil {
+		e.unclaim(owner, id)
 		return nil, err
 	}
-	live, err := e.takeUp(ctx, owner, id)
-	if err != nil {
-		if free := e.Store.Release(context.WithoutCancel(ctx), owner, id, e.Holder); free != nil {
-			e.Log.Warn("lease not freed", "run", id, "err", free)
+	defer func() {
+		if err != nil {
+			e.letGo(ctx, owner, id)
 		}
+	}()
+	if err := ready(); err != nil {
 		return nil, err
 	}
-	return live, nil
+	r, err := e.Store.Run(ctx, owner, id)
+	if err != nil {
+		return nil, err
+	}
+	recs, err := e.Store.Records(ctx, owner, id, 0)
+	if err != nil {
+		return nil, err
+	}
+	a, tree, err := e.treeOf(ctx, recs)
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", id, err)
+	}
+	d, err := e.newDriver(a, tree, r, recs)
+	if err != nil {
+		return nil, err
+	}
+	return d.start(ctx, true)
+}
+
+func (e *Engine) claim(owner journal.Owner, id string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.claims[claim{owner, id}] {
+		return fmt.Errorf("run %s is in this program's hands already: %w", id, journal.ErrLeased)
+	}
+	e.claims[claim{owner, id}] = true
+	return nil
+}
+
+func (e *Engine) unclaim(owner journal.Owner, id string) {
+	e.mu.Lock()
+	delete(e.claims, claim{owner, id})
+	e.mu.Unlock()
+}
+
+// letGo makes a run free for others, this process included.
+func (e *Engine) letGo(ctx context.Context, owner journal.Owner, id string) {
+	if err := e.Store.Release(context.WithoutCancel(ctx), owner, id, e.Holder); err != nil {
+		e.Log.Warn("lease not freed", "run", id, "err", err)
+	}
+	e.unclaim(owner, id)
 }
 
 // acquire takes the lease; that of a process that is gone counts as run out.
@@ -241,22 +326,6 @@ func (e *Engine) Driven(r journal.Run) bool {
 		return false
 	}
 	return e.Dead == nil || !e.Dead(r.LeaseHolder)
-}
-
-func (e *Engine) takeUp(ctx context.Context, owner journal.Owner, id string) (*Live, error) {
-	r, err := e.Store.Run(ctx, owner, id)
-	if err != nil {
-		return nil, err
-	}
-	recs, err := e.Store.Records(ctx, owner, id, 0)
-	if err != nil {
-		return nil, err
-	}
-	a, tree, err := e.treeOf(ctx, recs)
-	if err != nil {
-		return nil, fmt.Errorf("run %s: %w", id, err)
-	}
-	return e.drive(ctx, a, tree, r, recs, true)
 }
 
 // treeOf loads the tree that a run began with.
@@ -300,22 +369,22 @@ func (e *Engine) tree(a *Assistant, file string, text []byte) (*bt.Tree, error) 
 	return t, nil
 }
 
-// Cancel asks a run to stop. A run that somebody drives stops soon after; one that nobody drives ends here.
+// Cancel asks a run to stop. A run that somebody drives stops soon after; one that nobody drives ends here, with nothing
+// of it performed.
 func (e *Engine) Cancel(ctx context.Context, owner journal.Owner, id, reason string) error {
 	if live := e.Live(id); live != nil && live.owner == owner {
 		live.Cancel(reason)
 		return nil
 	}
-	live, err := e.Resume(ctx, owner, id)
-	if err == nil {
-		live.Cancel(reason)
-		_, err = live.Wait(ctx)
+	live, err := e.takeUp(ctx, owner, id, func() error { return e.appendCancel(ctx, owner, id, reason) })
+	switch {
+	case isLeased(err):
+		return e.appendCancel(ctx, owner, id, reason)
+	case err != nil:
 		return err
 	}
-	if !isLeased(err) {
-		return err
-	}
-	return e.appendCancel(ctx, owner, id, reason)
+	_, err = live.Wait(ctx)
+	return err
 }
 
 // appendCancel leaves the wish for the driver, which may be appending at the same moment.
@@ -343,6 +412,18 @@ func (e *Engine) Live(id string) *Live {
 	return e.live[id]
 }
 
+func (e *Engine) list(l *Live) {
+	e.mu.Lock()
+	e.live[l.ID] = l
+	e.mu.Unlock()
+}
+
+func (e *Engine) unlist(l *Live) {
+	e.mu.Lock()
+	delete(e.live, l.ID)
+	e.mu.Unlock()
+}
+
 func (e *Engine) record(seq int64, at time.Time, kind string, v any) (journal.Record, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -350,3 +431,6 @@ func (e *Engine) record(seq int64, at time.Time, kind string, v any) (journal.Re
 	}
 	return journal.Record{Seq: seq, At: at.UTC().Truncate(time.Millisecond), Kind: kind, Data: e.Redact(data)}, nil
 }
+
+func isLeased(err error) bool   { return errors.Is(err, journal.ErrLeased) }
+func isConflict(err error) bool { return errors.Is(err, journal.ErrConflict) }

@@ -1,0 +1,165 @@
+package bt
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// tree is one <BehaviorTree>.
+func tree(id, body string) string {
+	return `<BehaviorTree ID="` + id + `">` + body + `</BehaviorTree>`
+}
+
+// wrote runs a file and lists what was written, in order, as "path key=value".
+func wrote(t *testing.T, r *Registry, text string, opt Options) []string {
+	t.Helper()
+	tr := load(t, r, text, opt)
+	var all []string
+	_, err := tr.Step(tr.NewState(), Input{}, func(e Event) {
+		if e.Kind == Wrote {
+			all = append(all, fmt.Sprintf("%s %s=%v", tr.Path(e.Node), e.Key, e.Value))
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestKeysCrossSubtreesOnlyWhereTheyAreHandedIn(t *testing.T) {
+	writeX := `<Script code="x := 1"/>`
+	cases := map[string]struct {
+		text string
+		want map[string]any // keys of the root scope afterwards
+	}{
+		"own blackboard": {file(`<SubTree ID="A"/>`, tree("A", writeX)), map[string]any{"x": nil}},
+		"remapped":       {file(`<SubTree ID="A" x="{y}"/>`, tree("A", writeX)), map[string]any{"x": nil, "y": 1.0}},
+		"same name":      {file(`<SubTree ID="A" x="{=}"/>`, tree("A", writeX)), map[string]any{"x": 1.0}},
+		"through two levels": {file(`<SubTree ID="A" b="{c}"/>`, tree("A", `<SubTree ID="B" x="{b}"/>`), tree("B", writeX)),
+			map[string]any{"x": nil, "b": nil, "c": 1.0}},
+		"{=} through two levels": {file(`<SubTree ID="A" x="{=}"/>`, tree("A", `<SubTree ID="B" x="{=}"/>`), tree("B", writeX)),
+			map[string]any{"x": 1.0}},
+		"to the root": {file(`<SubTree ID="A"/>`, tree("A", `<SubTree ID="B" x="{@top}"/>`), tree("B", writeX)), map[string]any{"top": 1.0, "x": nil}},
+		"a script's @key": {file(`<SubTree ID="A"/>`, tree("A", `<SubTree ID="B"/>`), tree("B", `<Script code="@x := 1"/>`)),
+			map[string]any{"x": 1.0}},
+		"autoremap": {file(`<SubTree ID="A" _autoremap="true"/>`, tree("A", writeX)), map[string]any{"x": 1.0}},
+		"autoremap through two levels": {file(`<SubTree ID="A" _autoremap="true"/>`, tree("A", `<SubTree ID="B" _autoremap="1"/>`), tree("B", writeX)),
+			map[string]any{"x": 1.0}},
+		"autoremap ends where it is not said": {file(`<SubTree ID="A" _autoremap="true"/>`, tree("A", `<SubTree ID="B" _autoremap="false"/>`), tree("B", writeX)),
+			map[string]any{"x": nil}},
+		"autoremap leaves private keys": {file(`<SubTree ID="A" _autoremap="true"/>`, tree("A", `<Script code="_x := 1; y := _x"/>`)),
+			map[string]any{"_x": nil, "y": 1.0}},
+		"a port goes before autoremap": {file(`<SubTree ID="A" _autoremap="true" x="{y}"/>`, tree("A", writeX)), map[string]any{"x": nil, "y": 1.0}},
+		"a literal stays inside":       {file(`<SubTree ID="A" _autoremap="true" x="7"/>`, tree("A", `<Script code="x += 1; y := x"/>`)), map[string]any{"x": nil, "y": 8.0}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			tr := load(t, someLeaves(t), c.text, Options{})
+			s := tr.NewState()
+			step(t, tr, s, Input{})
+			for key, want := range c.want {
+				if got, _ := tr.Get(s, key); got != want {
+					t.Errorf("key %s = %v, want %v", key, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestEverySubtreeInstanceHasItsOwnKeys(t *testing.T) {
+	text := file(`<Sequence><SubTree ID="A" out="{a}" step="2"/><SubTree ID="A" out="{b}" step="3"/><SubTree ID="A" out="{a}" step="5"/></Sequence>`,
+		tree("A", `<Sequence><Script code="n := 10; out := n + step"/></Sequence>`))
+	tr := load(t, someLeaves(t), text, Options{})
+	s := tr.NewState()
+	step(t, tr, s, Input{})
+	a, _ := tr.Get(s, "a")
+	b, _ := tr.Get(s, "b")
+	if a != 15.0 || b != 13.0 {
+		t.Errorf("a = %v, b = %v", a, b)
+	}
+}
+
+func TestSubtreeLiteralTakesTheTypeOfItsReaders(t *testing.T) {
+	var got values
+	r := registry(t, useLeaf(func(v values) { got = v }))
+	tr := load(t, r, file(`<SubTree ID="A" i="3" f="3" s="3" l="a;b" th='{"name":"n"}' bo="true"/>`,
+		tree("A", `<Use int="{i}" float="{f}" text="{s}" list="{l}" thing="{th}" bool="{bo}"/>`)), Options{})
+	s := tr.NewState()
+	step(t, tr, reload(t, tr, s), Input{})
+	want := values{Int: 3, Float: 3, Text: "3", List: []string{"a", "b"}, Thing: thing{Name: "n"}, Bool: true}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestSubtreeLiteralWithoutTypedReaderReadsAsScriptsDo(t *testing.T) {
+	tr := load(t, someLeaves(t), file(`<SubTree ID="A" yes="true" no="false" n="2" s="two"/>`,
+		tree("A", `<ScriptCondition code="yes &amp;&amp; !no &amp;&amp; n + 1 == 3 &amp;&amp; s .. '!' == 'two!'"/>`)), Options{})
+	if res := step(t, tr, tr.NewState(), Input{}); res.Status != Success {
+		t.Errorf("%+v", res.Fault)
+	}
+}
+
+func TestTypesCrossSubtreeBorders(t *testing.T) {
+	runLoadCases(t, []loadCase{{name: "outwards", text: "<root BTCPP_format=\"4\" main_tree_to_execute=\"Main\">\n" +
+		tree("A", `<Emit text="{out}"/>`) + "\n" + tree("Main", `<Sequence><SubTree ID="A" out="{answer}"/><Use `+mark+`int="{answer}"/></Sequence>`) + "</root>",
+		want: []string{"port int is int, but key {answer} holds std::string // the key gets its type at 2:28"}}})
+}
+
+func TestGivenKeyKeepsItsTypeAndWantedKeyIsReadable(t *testing.T) {
+	opt := Options{Given: []Port{{Name: "n", Type: typeInt}}, Wanted: []Port{{Name: "sum", Type: reflect.TypeFor[float64]()}}}
+	tr := load(t, someLeaves(t), file(`<Script code="sum := n + 0.5; n := n * 2"/>`), opt)
+	if len(tr.Warnings) > 0 {
+		t.Errorf("a wanted key counts as read: %v", tr.Warnings)
+	}
+	s := tr.NewState()
+	set(t, tr, s, "n", 2)
+	step(t, tr, s, Input{})
+	n, _ := tr.Get(s, "n")
+	sum, _ := tr.Get(s, "sum")
+	if n != 4 || sum != 2.5 {
+		t.Errorf("n = %#v, sum = %#v", n, sum)
+	}
+}
+
+func TestOutputsAreWrittenOnSuccessAndFailure(t *testing.T) {
+	type out struct {
+		A    string `port:"a"`
+		B    int    `port:"b"`
+		Note string `port:",note"`
+	}
+	leaf := func(name string, err error) Leaf {
+		return Func(name, "", func(_ noPorts, o *out) error {
+			o.A, o.Note = o.A+"+", "noted"
+			return err
+		})
+	}
+	r := registry(t, leaf("Good", nil), leaf("Bad", fmt.Errorf("no luck")))
+	got := wrote(t, r, file(`<Sequence><Inverter><Bad a="{x}" b="{y}"/></Inverter><Good a="{x}" b="{y}"/></Sequence>`), Options{})
+	want := []string{"Main/Inverter/Bad x=+", "Main/Good x=++", "Main/Good y=0"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("a zero field is not written on FAILURE to a key that is unset (-want +got):\n%s", diff)
+	}
+}
+
+func TestAnOutputStartsAsWhatItsKeyHolds(t *testing.T) {
+	type out struct {
+		List []string `port:"list"`
+	}
+	add := Func("Add", "", func(in struct {
+		Word string `port:"word"`
+	}, o *out) error {
+		o.List = append(o.List[:len(o.List):len(o.List)], in.Word)
+		return nil
+	})
+	tr := load(t, registry(t, add), file(`<Sequence><Add word="a" list="{l}"/><Add word="b" list="{l}"/></Sequence>`), Options{})
+	s := tr.NewState()
+	step(t, tr, s, Input{})
+	step(t, tr, reload(t, tr, s), Input{})
+	if got, _ := tr.Get(s, "l"); !reflect.DeepEqual(got, []string{"a", "b"}) {
+		t.Errorf("l = %v", got)
+	}
+}

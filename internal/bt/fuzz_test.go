@@ -1,0 +1,212 @@
+package bt
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// FuzzLoad loads any bytes: the loader never panics and ends, every problem has a place inside the file, and what does load
+// can be drawn, described, run for a step, saved and halted.
+func FuzzLoad(f *testing.F) {
+	for _, seed := range []string{
+		"", "<root/>", pictured, file(`<AlwaysSuccess/>`),
+		file(`<SubTree ID="A" x="{@y}" _autoremap="true"/>`, tree("A", `<Sequence _while="true"><SubTree ID="B"/><Script code="x := 'a'; @y := x .. 1"/></Sequence>`), tree("B", `<AlwaysFailure/>`)),
+		file(`<Parallel success_count="-2"><Ask question="&lt;&#228;"/><Delay delay_msec="5"><AlwaysSuccess/></Delay><TryCatch><Need text="{a}"/><Emit text="{a}"/></TryCatch></Parallel>`),
+		file(`<Control ID="WhileDoElse"><Condition ID="Need" text="1"/><Action ID="Ask" question='{"a":1}'/></Control>`),
+		file(`<Loop max="{n}" until="{d}"><Emit bool="{d}" int="{n}" list="{l}" thing="{t}" ref="{r}"/></Loop>`),
+		file(`<Use thing='{"name":"a"}' list="a;b" int="1" float="2" bool="1" ref="null"/>`),
+		"<root BTCPP_format='4'>\r\n<!-- c --><BehaviorTree ID='A'><Bad a='1'b=\"2\"/>text</BehaviorTree><![CDATA[x]]></root>",
+		file(`<SubTree ID="Main"/>`), file(`<Loop max="1" until=""><AlwaysSuccess/></Loop>`), file(`<Timeout msec="{@}"><AlwaysSuccess/></Timeout>`),
+	} {
+		f.Add([]byte(seed))
+	}
+	reg := someLeaves(f)
+	f.Fuzz(func(t *testing.T, text []byte) { loadAndUse(t, reg, text) })
+}
+
+// TestRandomFilesLoadOrSayWhy is FuzzLoad over files that are XML and mostly right.
+func TestRandomFilesLoadOrSayWhy(t *testing.T) {
+	reg := someLeaves(t)
+	emitAll := `<Emit text="{text}" int="{int}" float="{float}" bool="{bool}" list="{list}" thing="{thing}" ref="{ref}"/>`
+	rapid.Check(t, func(t *rapid.T) {
+		w := &wild{T: t, wrong: rapid.SampledFrom([]int{0, 0, 1, 5, 30}).Draw(t, "wrong")}
+		opt := Options{Given: []Port{{Name: "int", Type: typeInt}}[:rapid.IntRange(0, 1).Draw(t, "given")],
+			Wanted: []Port{{Name: "bool", Type: typeBool}}[:rapid.IntRange(0, 1).Draw(t, "wanted")]}
+		text := file(`<Sequence>`+emitAll+w.node(4)+`</Sequence>`, tree("A", w.node(2)), tree("B", w.node(2)))
+		loadAndUse(t, reg, []byte(text), opt)
+	})
+}
+
+// wild draws nodes of all kinds that are wrong here and there, in so many of a hundred places.
+type wild struct {
+	*rapid.T
+	wrong int
+}
+
+func (w *wild) slip() bool { return rapid.IntRange(1, 100).Draw(w.T, "slip") <= w.wrong }
+
+func (w *wild) one(of ...string) string { return rapid.SampledFrom(of).Draw(w.T, "one") }
+
+// anything is a value that fits some port or none.
+func (w *wild) anything() string {
+	return w.one("", "{text}", "{int}", "{b}", "{=}", "{@a}", "{@}", "{}", "{_p}", "1", "-1", "true", "false", "a;b", `{&quot;name&quot;:&quot;n&quot;}`,
+		"null", "A", "Main", "Need", "a := 1", "a == 1", "b := a; a = 2", "@a := 'x'", "a := '", "SUCCESS")
+}
+
+func (w *wild) node(depth int) string {
+	name := w.one(append(keysOf(kindByName), "Ask", "Need", "Emit", "Use", "SubTree", "SubTree")...)
+	sp := kindByName[name]
+	b := &strings.Builder{}
+	b.WriteString("<" + name)
+	attr := func(name, value string) {
+		if w.slip() {
+			value = w.anything()
+		}
+		if !w.slip() {
+			fmt.Fprintf(b, ` %s="%s"`, name, value)
+		}
+	}
+	kids := 0
+	switch {
+	case sp != nil:
+		for _, p := range sp.ports {
+			attr(p.name, w.one(fitting[p.want]...))
+		}
+		if kids = max(sp.min, min(sp.max, 3)); depth == 0 && kids > 0 {
+			return "<AlwaysSuccess/>"
+		}
+	case name == "Ask":
+		attr("question", w.one("why?", "{text}"))
+		attr("limit", w.one("3", "{int}", "{float}"))
+	case name == "Need":
+		attr("text", w.one("", "words", "{text}"))
+	case name == "SubTree":
+		attr("ID", w.one("A", "B"))
+		attr("_autoremap", "true")
+	default:
+		for _, p := range []string{"text", "int", "float", "bool", "list", "thing", "ref"} {
+			attr(p, "{"+p+"}")
+		}
+	}
+	if rapid.IntRange(0, 5).Draw(w.T, "guarded") == 0 {
+		attr(w.one("_skipIf", "_while", "_failureIf", "_onSuccess", "_onHalted", "_post"), w.one("int == 1", "bool", "p := int", "text = text .. '.'"))
+	}
+	if w.slip() {
+		attr(w.one("nam", "txt", "_what", "ID", "ref"), w.anything())
+	}
+	b.WriteString(">")
+	if w.slip() {
+		kids = rapid.IntRange(0, 4).Draw(w.T, "kids")
+	}
+	for range kids {
+		b.WriteString(w.node(max(0, depth-1)))
+	}
+	return b.String() + "</" + name + ">"
+}
+
+// fitting are values for a kernel node's ports.
+var fitting = map[want][]string{
+	wantText:    {"{text}", "{int}", "1", "a"},
+	wantInt:     {"1", "2", "{int}", "-1"},
+	wantBool:    {"true", "false", "{bool}"},
+	wantScript:  {"bool", "int &lt; 3 &amp;&amp; !bool", "float == 0"},
+	wantStatus:  {"SUCCESS", "FAILURE", "RUNNING", "SKIPPED"},
+	wantOut:     {"{int}", "{turn}"},
+	wantOutBool: {"{bool}", "{last}"},
+	wantKey:     {"{bool}"},
+}
+
+// tester is a *testing.T or a *rapid.T.
+type tester interface {
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+func loadAndUse(t tester, reg *Registry, text []byte, opts ...Options) {
+	var opt Options
+	if len(opts) > 0 {
+		opt = opts[0]
+	}
+	tr, err := reg.Load("fuzz.xml", text, opt)
+	if err != nil {
+		var bad *LoadError
+		if !errors.As(err, &bad) || len(bad.Problems) == 0 {
+			t.Fatalf("%T %v", err, err)
+		}
+		lines := bytes.Split(text, []byte("\n"))
+		for _, p := range bad.Problems {
+			if p.Line < 1 || p.Line > len(lines) || p.Col < 1 || p.Col > len(lines[p.Line-1])+1 || p.Message == "" || p.Warning {
+				t.Errorf("%+v", p)
+			}
+		}
+		return
+	}
+	if lines := strings.Count(tr.Picture(nil), "\n"); lines < tr.Size()+1 {
+		t.Errorf("%d lines for %d nodes", lines, tr.Size())
+	}
+	if err := reg.Models(io.Discard); err != nil {
+		t.Errorf("%v", err)
+	}
+	s := tr.NewState()
+	res, err := tr.Step(s, Input{Now: 1}, NewMarks(tr).On)
+	if err != nil {
+		return // a key unwritten, a script that divides by zero
+	}
+	if err := idleIsIdle(tr, s); err != nil {
+		t.Errorf("%v", err)
+	}
+	if res.Status == Failure && res.Fault.Reason == "" {
+		t.Errorf("a failure without reason")
+	}
+	data, err := tr.Encode(s)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	if s, err = tr.Decode(data); err != nil {
+		t.Fatalf("%v", err)
+	}
+	if _, err := tr.Halt(s, nil); err != nil {
+		return // a script after a halt
+	}
+	if err := idleIsIdle(tr, s); err != nil {
+		t.Errorf("%v", err)
+	}
+}
+
+// FuzzScript parses and runs any text: no panic, errors with their place, values that can be saved.
+func FuzzScript(f *testing.F) {
+	for _, seed := range []string{
+		"", "x := 1; x += 2", "n > 2 && text == 'abc' || !yes", "a ? b : c", "'a' .. 1.5e3", "((((1))))", "@x := -y", "list == thing", "1/0", "näme := ''",
+		"a := 1e308 * 10", "n = 2.5", "x := 'unclosed", "0x1F", "1..2", "n *= n; n", "text += text",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := parseScript(text)
+		var wrong *scriptError
+		switch {
+		case err == nil && len(s.stmts) == 0:
+			t.Error("a script without statements")
+		case err == nil:
+		case !errors.As(err, &wrong) || wrong.pos < 0 || wrong.pos > len(text) || wrong.msg == "":
+			t.Errorf("%T %v", err, err)
+		}
+		keys := map[string]any{"n": 3, "x": 2.5, "text": "abc", "yes": true, "list": []string{"a"}, "thing": thing{}}
+		v, err := evaluate(t, text, keys)
+		if err != nil {
+			return
+		}
+		if _, err := basic(v); err != nil {
+			t.Errorf("a script gives %#v", v)
+		}
+		if f, ok := v.(float64); ok && !isFinite(f) {
+			t.Errorf("a script gives %v", f)
+		}
+	})
+}

@@ -1,0 +1,204 @@
+package bt
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// rounds is a Loop over a child; each round adds "turn/last" to {log}, and {done} becomes true in round enough.
+func rounds(attrs, child string) string {
+	return file(`<Sequence><Script code="log := ''; done := false"/>
+		<Loop until="{done}" turn="{turn}" last="{last}" ` + attrs + `><Sequence>
+			<Script code="log := log .. ' ' .. turn .. (last ? '!' : ''); done := turn == enough"/>` + child + `
+		</Sequence></Loop></Sequence>`)
+}
+
+func TestLoopRunsUntilItsKeyIsTrueOrItsRoundsAreUp(t *testing.T) {
+	given := Options{Given: []Port{{Name: "enough", Type: typeInt}, {Name: "most", Type: typeInt}}}
+	for _, c := range []struct {
+		attrs, child string
+		enough, most int
+		log          string
+		fault        *Fault
+	}{
+		{`max="3"`, "", 1, 0, " 1", nil},
+		{`max="3"`, "", 2, 0, " 1 2", nil},
+		{`max="3"`, "", 3, 0, " 1 2 3!", nil},
+		{`max="3"`, "", 9, 0, " 1 2 3!", &Fault{Kind: "limit", Reason: "3 rounds did not set {done}", Node: "Main/Loop"}},
+		{`max="1"`, "", 1, 0, " 1!", nil},
+		{`max="{most}"`, "", 9, 2, " 1 2!", &Fault{Kind: "limit", Reason: "2 rounds did not set {done}", Node: "Main/Loop"}},
+		{`max="{most}"`, "", 9, 0, "", &Fault{Kind: "limit", Reason: "0 rounds did not set {done}", Node: "Main/Loop"}},
+		{`max="3"`, `<AlwaysFailure/>`, 9, 0, " 1", &Fault{Reason: "AlwaysFailure", Node: "Main/Loop/Sequence/AlwaysFailure"}},
+		{`max="3"`, `<AlwaysFailure/>`, 1, 0, " 1", &Fault{Reason: "AlwaysFailure", Node: "Main/Loop/Sequence/AlwaysFailure"}},
+		{`max="3"`, `<AlwaysSuccess _skipIf="true"/>`, 2, 0, " 1 2", nil},
+	} {
+		t.Run(fmt.Sprintf("%s %s enough %d most %d", c.attrs, c.child, c.enough, c.most), func(t *testing.T) {
+			tr := load(t, someLeaves(t), rounds(c.attrs, c.child), given)
+			s := tr.NewState()
+			set(t, tr, s, "enough", c.enough)
+			set(t, tr, s, "most", c.most)
+			res := step(t, tr, s, Input{})
+			if log, _ := tr.Get(s, "log"); log != c.log || !reflect.DeepEqual(res.Fault, c.fault) {
+				t.Errorf("log %q, %v %+v", log, res.Status, res.Fault)
+			}
+		})
+	}
+}
+
+func TestLoopKeepsItsRoundWhileItsChildWaits(t *testing.T) {
+	d := drive(t, `<root BTCPP_format="4"><BehaviorTree ID="Main"><Sequence><Script code="done := false"/>
+		<Loop max="3" until="{done}" turn="{turn}" last="{last}"><Sequence><Plan letters="a"/><Script code="done := last; y := turn"/></Sequence></Loop>
+		</Sequence></BehaviorTree></root>`, Options{})
+	d.step(Input{})
+	for op := uint64(1); op <= 3; op++ {
+		if got := d.get("turn"); got != int(op) {
+			t.Errorf("operation %d belongs to round %v", op, got)
+		}
+		d.step(Input{})
+		res := d.done(op)
+		if (res.Status == Success) != (op == 3) {
+			t.Errorf("round %d: %+v", op, res)
+		}
+	}
+}
+
+func TestEveryEntryOfALoopCountsFromOne(t *testing.T) {
+	d := drive(t, `<root BTCPP_format="4"><BehaviorTree ID="Main"><Sequence><Script code="done := false"/>
+		<Loop max="2" until="{done}" turn="{turn}"><Sequence><Plan letters="a"/><Script code="y := turn"/></Sequence></Loop>
+		</Sequence></BehaviorTree></root>`, Options{})
+	d.step(Input{})
+	d.done(1)
+	if d.get("turn") != 2 {
+		t.Fatalf("round %v", d.get("turn"))
+	}
+	d.halt()
+	d.step(Input{})
+	if d.get("turn") != 1 {
+		t.Errorf("after a halt the loop begins with round %v", d.get("turn"))
+	}
+	d.done(3)
+	if res := d.done(4); res.Status != Failure || res.Fault.Kind != "limit" {
+		t.Errorf("%+v", res)
+	}
+}
+
+func TestRunOnceRemembersItsResult(t *testing.T) {
+	for _, c := range []struct {
+		attr, child  string
+		skip         bool
+		first, later Status
+	}{
+		{``, `AlwaysSuccess`, false, Success, Skipped},
+		{``, `AlwaysFailure`, false, Failure, Skipped},
+		{`then_skip="false"`, `AlwaysSuccess`, false, Success, Success},
+		{`then_skip="0"`, `AlwaysFailure`, false, Failure, Failure},
+		{`then_skip="{skip}"`, `AlwaysSuccess`, true, Success, Skipped},
+		{`then_skip="{skip}"`, `AlwaysSuccess`, false, Success, Success},
+	} {
+		tr := load(t, someLeaves(t), file(`<RunOnce `+c.attr+`><`+c.child+`/></RunOnce>`), Options{Given: []Port{{Name: "skip", Type: typeBool}}})
+		s := tr.NewState()
+		set(t, tr, s, "skip", c.skip)
+		first := step(t, tr, s, Input{})
+		if _, err := tr.Halt(s, nil); err != nil {
+			t.Fatal(err)
+		}
+		later := step(t, tr, reload(t, tr, s), Input{})
+		if first.Status != c.first || later.Status != c.later || (later.Fault != nil && later.Fault.Reason == "") {
+			t.Errorf("%s over %s: %v, then %v", c.attr, c.child, first.Status, later.Status)
+		}
+	}
+}
+
+func TestRunOnceThatWasHaltedRunsAgain(t *testing.T) {
+	d := drive(t, file(`<RunOnce><Plan letters="a"/></RunOnce>`), Options{})
+	d.step(Input{})
+	d.halt()
+	if res := d.step(Input{}); asked(res) != "2a" {
+		t.Errorf("%+v", res)
+	}
+}
+
+func TestRetryEndsWithTheReasonOfItsLastAttempt(t *testing.T) {
+	n := 0
+	try := Func("Try", "", func(noPorts, *noPorts) error {
+		n++
+		return &Fault{Kind: "try", Reason: fmt.Sprintf("attempt %d", n)}
+	})
+	tr := load(t, registry(t, try), file(`<RetryUntilSuccessful num_attempts="3"><Try name="it"/></RetryUntilSuccessful>`), Options{})
+	var notes []string
+	res, err := tr.Step(tr.NewState(), Input{}, func(e Event) {
+		if tr.Node(e.Node).Type == "Try" {
+			notes = append(notes, e.Note)
+		}
+	})
+	want := &Fault{Kind: "try", Reason: "attempt 3", Node: "Main/it"}
+	if err != nil || !reflect.DeepEqual(res.Fault, want) {
+		t.Errorf("%+v, %v", res.Fault, err)
+	}
+	if diff := cmp.Diff([]string{"attempt 1", "attempt 2", "attempt 3"}, notes); diff != "" {
+		t.Errorf("each attempt's event has its reason:\n%s", diff)
+	}
+}
+
+func TestTreeThatSpinsIsStopped(t *testing.T) {
+	for _, spinner := range []string{
+		`<KeepRunningUntilFailure><AlwaysSuccess/></KeepRunningUntilFailure>`,
+		`<Repeat num_cycles="-1"><AlwaysSuccess/></Repeat>`,
+		`<RetryUntilSuccessful num_attempts="-1"><AlwaysFailure/></RetryUntilSuccessful>`,
+		`<Sequence>` + strings.Repeat(`<AlwaysSuccess/>`, MaxVisits) + `</Sequence>`,
+	} {
+		tr := load(t, someLeaves(t), file(`<Inverter>`+spinner+`</Inverter>`), Options{})
+		events := 0
+		res, err := tr.Step(tr.NewState(), Input{}, func(Event) { events++ })
+		if err == nil || !strings.Contains(err.Error(), ": the tree spins: 10000 node visits for one input") || !strings.HasPrefix(err.Error(), "test.xml:1:") {
+			t.Errorf("%.60s: %v", spinner, err)
+		}
+		if events > MaxVisits+1 || res.Visits > 2*MaxVisits {
+			t.Errorf("%.60s: %d events, %d visits", spinner, events, res.Visits)
+		}
+	}
+}
+
+func TestAPassOfExactlyTheVisitsAllowedIsFine(t *testing.T) {
+	for extra, breaks := range []bool{false, true} {
+		tr := load(t, someLeaves(t), file(`<Sequence>`+strings.Repeat(`<AlwaysSuccess/>`, MaxVisits-1+extra)+`</Sequence>`), Options{})
+		res, err := tr.Step(tr.NewState(), Input{}, nil)
+		if (err != nil) != breaks {
+			t.Errorf("%d nodes: %d visits, %v", tr.Size(), res.Visits, err)
+		}
+	}
+}
+
+func TestOneTickDoesNotSpin(t *testing.T) {
+	tr := load(t, someLeaves(t), file(`<KeepRunningUntilFailure><AlwaysSuccess/></KeepRunningUntilFailure>`), Options{})
+	s := tr.NewState()
+	for range 2 * MaxVisits {
+		res, err := tr.Tick(s, Input{}, nil)
+		if err != nil || res.Status != Running || !res.Again {
+			t.Fatalf("%+v, %v", res, err)
+		}
+	}
+	if s.Ticks != 2*MaxVisits {
+		t.Errorf("%d ticks", s.Ticks)
+	}
+}
+
+func TestBrokenStepEndsWithTheFirstTrouble(t *testing.T) {
+	tr := load(t, someLeaves(t), file(`<Parallel failure_count="2"><Script code="a := 1"/><Script name="bad" code="b := 1 / 0"/><Script code="c := 2 / 0"/></Parallel>`), Options{})
+	s := tr.NewState()
+	var events []string
+	res, err := tr.Step(s, Input{}, func(e Event) { events = append(events, fmt.Sprintf("%s %v %s", tr.Path(e.Node), e.Status, e.Note)) })
+	const trouble = "script ‘b := 1 / 0’: ‘1 / 0’ is no finite number"
+	if err == nil || err.Error() != "test.xml:1:127: node Main/bad: "+trouble || res.Fault != nil || errors.Unwrap(err) == nil {
+		t.Errorf("%+v, %v", res, err)
+	}
+	want := []string{"Main/Script IDLE ", "Main/Script SUCCESS ", "Main/bad FAILURE " + trouble}
+	if diff := cmp.Diff(want, events); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,141 @@
+package bt
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const pictured = `<root BTCPP_format="4" main_tree_to_execute="Main"><BehaviorTree ID="Main">
+  <Sequence name="all">
+    <Script code="done := false;
+                  n    := 1"/>
+    <Need name="Need" text="some words"/>
+    <Loop max="3" until="{done}" turn="{turn}">
+      <Sequence>
+        <Timeout msec="1000000"><SubTree ID="Try" question="{=}"/></Timeout>
+        <Script code="done := turn == n" _skipIf="turn == 2" _while="true" _onSuccess="n := 2"/>
+      </Sequence>
+    </Loop>
+    <Precondition if="n &gt; 0" else="SKIPPED">
+      <Use int="7" list="a;b" text="A text of more than sixty characters, which a picture has no room for." bool="{done}"/>
+    </Precondition>
+    <Parallel success_count="1"><AlwaysSuccess/></Parallel>
+    <Switch2 variable="{turn}" case_1="1" case_2="two"><AlwaysSuccess/><AlwaysSuccess/><AlwaysSuccess/></Switch2>
+    <RunOnce then_skip="false"><AlwaysSuccess/></RunOnce>
+  </Sequence></BehaviorTree>
+  <BehaviorTree ID="Try"><Fallback><AlwaysFailure/><Ask question="{question}" hint="h"/></Fallback></BehaviorTree></root>`
+
+func TestPictureShowsStructureAndConstants(t *testing.T) {
+	tr := load(t, someLeaves(t), pictured, Options{Given: []Port{{Name: "question"}}})
+	const want = `Main
+└─ → Sequence “all”
+   ├─ ƒ Script ‹done := false; n := 1›
+   ├─ ◇ Need text=some words
+   ├─ ↻ Loop max=3 until={done} turn={turn}
+   │  └─ → Sequence
+   │     ├─ ⏱ Timeout msec=1000000
+   │     │  └─ ▣ SubTree “Try”
+   │     │     └─ ? Fallback
+   │     │        ├─ ✗ AlwaysFailure
+   │     │        └─ ▶ Ask limit=3 hint=h
+   │     └─ ƒ Script ‹done := turn == n› skipIf‹turn == 2› while‹true›
+   ├─ ⊢ Precondition ‹n > 0› else=SKIPPED
+   │  └─ λ Use text=A text of more than sixty characters, which a picture has n… int=7 list=[a b]
+   ├─ ⇶ Parallel success_count=1
+   │  └─ ✓ AlwaysSuccess
+   ├─ ⎇ Switch2 variable={turn} case_1=1 case_2=two
+   │  ├─ ✓ AlwaysSuccess
+   │  ├─ ✓ AlwaysSuccess
+   │  └─ ✓ AlwaysSuccess
+   └─ 1 RunOnce then_skip=false
+      └─ ✓ AlwaysSuccess
+`
+	if diff := cmp.Diff(want, tr.Picture(nil)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestPictureOfARunShowsWhereItIs(t *testing.T) {
+	tr := load(t, someLeaves(t), pictured, Options{Given: []Port{{Name: "question"}}})
+	s := tr.NewState()
+	set(t, tr, s, "question", "why?")
+	marks := NewMarks(tr)
+	if _, err := tr.Step(s, Input{}, marks.On); err != nil {
+		t.Fatal(err)
+	}
+	picture := tr.Picture(marks.All)
+	for _, line := range []string{
+		"└─ → Sequence “all”  …\n", "├─ ƒ Script  ✓\n", "├─ ◇ Need  ✓ it is ‘some words’\n", "├─ ✗ AlwaysFailure  ✗ AlwaysFailure\n",
+		"└─ ▶ Ask  …\n", "└─ λ Use\n", "└─ 1 RunOnce\n",
+	} {
+		if !strings.Contains(picture, line) {
+			t.Errorf("no line %q in\n%s", line, picture)
+		}
+	}
+	for _, m := range marks.All {
+		if m.Changed != (m.Status != Idle) {
+			t.Errorf("after the first step: %+v", m)
+		}
+	}
+	marks.Fresh()
+	if _, err := tr.Halt(s, marks.On); err != nil {
+		t.Fatal(err)
+	}
+	picture = tr.Picture(marks.All)
+	for _, line := range []string{"└─ ▶ Ask  ■ halted\n", "└─ → Sequence “all”  ■ halted\n", "├─ ƒ Script  ✓\n"} {
+		if !strings.Contains(picture, line) {
+			t.Errorf("no line %q in\n%s", line, picture)
+		}
+	}
+	for i, m := range marks.All {
+		if m.Changed != (m.Note == "halted") {
+			t.Errorf("after the halt, node %s: %+v", tr.Path(int32(i)), m)
+		}
+	}
+}
+
+func TestPictureHasALineForEveryNodeWhateverTheTexts(t *testing.T) {
+	tr := load(t, someLeaves(t), file("<Sequence name='a&#10;b'><Need text='one&#10;&#9;two'/><Script code='x := 1;\n y := 2'/></Sequence>"), Options{})
+	marks := NewMarks(tr)
+	marks.On(Event{Kind: Ticked, Node: 1, Status: Failure, Note: "line\nline"})
+	for _, picture := range []string{tr.Picture(nil), tr.Picture(marks.All)} {
+		if lines := strings.Count(picture, "\n"); lines != tr.Size()+1 {
+			t.Errorf("%d lines for %d nodes:\n%s", lines, tr.Size(), picture)
+		}
+	}
+}
+
+func TestNodesAreListedDepthFirstWithTheirPlaces(t *testing.T) {
+	tr := load(t, someLeaves(t), pictured, Options{Given: []Port{{Name: "question"}}})
+	var ids int32
+	for n := range tr.Nodes() {
+		if n.ID != ids || n != tr.Node(n.ID) || n.Path != tr.Path(n.ID) {
+			t.Errorf("node %d: %+v", ids, n)
+		}
+		if n.Parent >= n.ID || (n.Parent >= 0) != (n.ID > 0) || (n.Parent >= 0 && tr.Node(n.Parent).Depth != n.Depth-1) {
+			t.Errorf("%s: parent %d, depth %d", n.Path, n.Parent, n.Depth)
+		}
+		ids++
+	}
+	for n := range tr.Nodes() {
+		if n.ID == 1 {
+			break // a listing can be left
+		}
+	}
+	if int(ids) != tr.Size() {
+		t.Errorf("%d nodes of %d", ids, tr.Size())
+	}
+	for _, want := range []Info{
+		{ID: 1, Parent: 0, Depth: 1, Type: "Script", Glyph: "ƒ", Path: "Main/Script", Leaf: true, Line: 3, Col: 5},
+		{ID: 2, Parent: 0, Depth: 1, Type: "Need", Name: "Need", Glyph: "◇", Path: "Main/Need", Leaf: true, Line: 5, Col: 5},
+		{ID: 6, Parent: 5, Depth: 4, Type: "SubTree", Name: "Try", Glyph: "▣", Path: "Main/Loop/Sequence/Timeout/Try", Line: 8, Col: 33},
+		{ID: 9, Parent: 7, Depth: 6, Type: "Ask", Glyph: "▶", Path: "Main/Loop/Sequence/Timeout/Try/Fallback/Ask", Leaf: true, Task: true, Line: 19, Col: 52},
+		{ID: 17, Parent: 15, Depth: 2, Type: "AlwaysSuccess", Glyph: "✓", Path: "Main/Switch2/AlwaysSuccess#2", Leaf: true, Line: 16, Col: 72},
+	} {
+		if diff := cmp.Diff(want, tr.Node(want.ID)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}

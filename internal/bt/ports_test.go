@@ -1,0 +1,368 @@
+package bt
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// seen loads and runs a tree whose Use node tells what it read.
+func seen(t *testing.T, node string, given ...any) values {
+	t.Helper()
+	var got values
+	r := registry(t, useLeaf(func(v values) { got = v }), emitLeaf(&values{Text: "emitted"}))
+	var opt Options
+	for i := 0; i < len(given); i += 2 {
+		opt.Given = append(opt.Given, Port{Name: given[i].(string), Type: reflect.TypeOf(given[i+1])})
+	}
+	tree := load(t, r, file(node), opt)
+	s := tree.NewState()
+	for i := 0; i < len(given); i += 2 {
+		set(t, tree, s, given[i].(string), given[i+1])
+	}
+	step(t, tree, reload(t, tree, s), Input{})
+	return got
+}
+
+func TestLiteralsBecomeTheirPortsType(t *testing.T) {
+	for node, want := range map[string]values{
+		`<Use/>`:                                    {},
+		`<Use text=""/>`:                            {},
+		`<Use text=" a b "/>`:                       {Text: " a b "},
+		`<Use text="{}"/>`:                          {Text: "{}"},
+		`<Use text="{a} and {b}"/>`:                 {Text: "{a} and {b}"},
+		`<Use text="{a"/>`:                          {Text: "{a"},
+		`<Use text="a}"/>`:                          {Text: "a}"},
+		`<Use text="{{a}}"/>`:                       {Text: "{{a}}"},
+		`<Use int="-3" float="1e3"/>`:               {Int: -3, Float: 1000},
+		`<Use bool="TRUE"/>`:                        {Bool: true},
+		`<Use bool="1"/>`:                           {Bool: true},
+		`<Use bool="0"/>`:                           {},
+		`<Use list=""/>`:                            {List: []string{}},
+		`<Use list="a"/>`:                           {List: []string{"a"}},
+		`<Use list="a;b c;;d"/>`:                    {List: []string{"a", "b c", "", "d"}},
+		`<Use list='["a;b","c"]'/>`:                 {List: []string{"a;b", "c"}},
+		`<Use thing='{"name":"n","parts":["p"]}'/>`: {Thing: thing{Name: "n", Parts: []string{"p"}}},
+		`<Use thing=' {"name":"n"} '/>`:             {Thing: thing{Name: "n"}},
+		`<Use thing="{}"/>`:                         {},
+		`<Use ref="null"/>`:                         {},
+		`<Use ref='{ "name":"n"}'/>`:                {Ref: &thing{Name: "n"}},
+		`<Use text='{"name":"n"}'/>`:                {Text: `{"name":"n"}`},
+	} {
+		if diff := cmp.Diff(want, seen(t, node)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", node, diff)
+		}
+	}
+}
+
+func TestDefaultHoldsWherePortOrKeyIsUnset(t *testing.T) {
+	type in struct {
+		Limit int      `port:"limit" default:"3"`
+		Hint  string   `port:"hint,optional"`
+		Brace string   `port:"brace" default:"{hint}"`
+		Parts []string `port:"parts" default:"a;b"`
+	}
+	var got []in
+	leaf := Func("See", "", func(i in, _ *noPorts) error { got = append(got, i); return nil })
+	tree := load(t, registry(t, leaf), file(`<Sequence><See/><See limit="{n}" hint="{h}" parts="{p}"/></Sequence>`),
+		Options{Given: []Port{{Name: "n"}, {Name: "h"}, {Name: "p", Type: reflect.TypeFor[[]string]()}}})
+	s := tree.NewState()
+	step(t, tree, s, Input{})
+	set(t, tree, s, "n", 7)
+	set(t, tree, s, "h", "try")
+	set(t, tree, s, "p", []string(nil))
+	step(t, tree, reload(t, tree, s), Input{})
+	unset := in{Limit: 3, Brace: "{hint}", Parts: []string{"a", "b"}}
+	want := []in{unset, unset, unset, {Limit: 7, Hint: "try", Brace: "{hint}"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// brokenAt steps a tree that must break where its file has the mark.
+func brokenAt(t *testing.T, r *Registry, text string, opt Options, prepare func(*Tree, *State)) string {
+	t.Helper()
+	text, places := marked(text)
+	tree := load(t, r, text, opt)
+	s := tree.NewState()
+	prepare(tree, s)
+	_, err := tree.Step(s, Input{}, nil)
+	if err == nil {
+		t.Errorf("the step does not break: %s", text)
+		return ""
+	}
+	rest, ok := strings.CutPrefix(err.Error(), "test.xml:"+places[0])
+	if !ok {
+		t.Errorf("%v does not begin with place %s", err, places[0])
+	}
+	return rest
+}
+
+func TestUnwrittenKeyBreaksTheStepNamingPortKeyAndPlace(t *testing.T) {
+	given := Options{Given: []Port{{Name: "words"}, {Name: "n", Type: typeInt}, {Name: "b", Type: typeBool}}}
+	for node, want := range map[string]string{
+		mark + `<Need name="n" text="{words}"/>`:                                                "node Main/n: port text: key {words} was not written yet",
+		"\n" + mark + `<Timeout msec="{n}"><AlwaysSuccess/></Timeout>`:                          "node Main/Timeout: port msec: key {n} was not written yet",
+		mark + `<Parallel success_count="{n}"><AlwaysSuccess/></Parallel>`:                      "node Main/Parallel: port success_count: key {n} was not written yet",
+		mark + `<Loop max="{n}" until="{b}"><AlwaysSuccess/></Loop>`:                            "node Main/Loop: port max: key {n} was not written yet",
+		mark + `<Script code="x := n + 1"/>`:                                                    "node Main/Script: script ‘x := n + 1’: key {n} was not written yet",
+		mark + `<Script code="n += 1"/>`:                                                        "node Main/Script: script ‘n += 1’: key {n} does not exist: ‘:=’ creates it",
+		mark + `<AlwaysSuccess _skipIf="words"/>`:                                               "node Main/AlwaysSuccess: script ‘words’: key {words} was not written yet",
+		`<Sequence name="s"><Inverter>` + mark + `<Need text="{words}"/></Inverter></Sequence>`: "node Main/s/Inverter/Need: port text: key {words} was not written yet",
+	} {
+		got := brokenAt(t, someLeaves(t), file(`<Sequence>`+node+`</Sequence>`), given, func(*Tree, *State) {})
+		if got != want {
+			t.Errorf("%s:\ngot  %s\nwant %s", node, got, want)
+		}
+	}
+	sub := file(`<SubTree ID="A" text="{words}"/>`, `<BehaviorTree ID="A">`+mark+`<Need text="{text}"/></BehaviorTree>`)
+	got := brokenAt(t, someLeaves(t), sub, given, func(*Tree, *State) {})
+	if want := "node Main/Need: port text: key {words} was not written yet"; got != want {
+		t.Errorf("in a subtree: %s", got)
+	}
+}
+
+func TestValueThatDoesNotFitBreaksTheStep(t *testing.T) {
+	ratio := Options{Given: []Port{{Name: "x", Type: reflect.TypeFor[float64]()}}}
+	r := registry(t, emitLeaf(&values{Text: "t"}), useLeaf(func(values) {}), Func("Half", "", func(_ noPorts, out *struct {
+		Ratio float64 `port:"ratio"`
+	}) error {
+		out.Ratio = math.Inf(1)
+		return nil
+	}), Func("Count", "", func(_ noPorts, out *struct {
+		N int `port:"n"`
+	}) error {
+		out.N++
+		return nil
+	}))
+	half := func(tree *Tree, s *State) { set(t, tree, s, "x", 2.5) }
+	for node, want := range map[string]string{
+		mark + `<Use int="{x}"/>`:                                                    "node Main/Use: port int: key {x}: 2.5 does not fit int",
+		mark + `<Count n="{x}"/>`:                                                    "node Main/Count: port n: key {x}: 2.5 does not fit int",
+		mark + `<Half ratio="{x}"/>`:                                                 "node Main/Half: port ratio: ‘+Inf’ is not a finite number",
+		mark + `<Timeout msec="{x}"><AlwaysSuccess/></Timeout>`:                      "node Main/Timeout: port msec: key {x}: 2.5 does not fit int",
+		mark + `<Script code="x := 'many'"/>`:                                        "node Main/Script: script ‘x := 'many'’: key {x}: ‘many’ is not a number",
+		`<Sequence><Emit text="{s}"/>` + mark + `<Script code="s := 1"/></Sequence>`: "node Main/Sequence/Script: script ‘s := 1’: key {s}: 1 does not fit std::string",
+		`<Sequence><Script code="x := -1"/>` + mark + `<Delay delay_msec="{x}"><AlwaysSuccess/></Delay></Sequence>`:         "node Main/Sequence/Delay: port delay_msec: -1 is less than 0",
+		`<Sequence><Script code="x := 3"/>` + mark + `<Parallel success_count="{x}"><AlwaysSuccess/></Parallel></Sequence>`: "node Main/Sequence/Parallel: success_count and failure_count ask for more than its 1 children",
+	} {
+		got := brokenAt(t, r, file(`<Sequence>`+node+`</Sequence>`), ratio, half)
+		if got != want {
+			t.Errorf("%s:\ngot  %s\nwant %s", node, got, want)
+		}
+	}
+}
+
+func TestWholeNumbersAndDoublesFlowIntoEachOther(t *testing.T) {
+	if got := seen(t, `<Use int="{x}" float="{x}"/>`, "x", 4.0); got.Int != 4 || got.Float != 4 {
+		t.Errorf("a double of 4: %+v", got)
+	}
+	if got := seen(t, `<Use int="{x}" float="{x}"/>`, "x", 5); got.Int != 5 || got.Float != 5 {
+		t.Errorf("an int of 5: %+v", got)
+	}
+	if got := seen(t, `<Sequence><Script code="n := 2 * x"/><Use int="{n}" float="{n}"/></Sequence>`, "x", 5); got.Int != 10 || got.Float != 10 {
+		t.Errorf("a script's 10: %+v", got)
+	}
+}
+
+func TestNamedTypesFlowWhereTheirKindFits(t *testing.T) {
+	type level int64
+	var got []string
+	r := registry(t, useLeaf(func(v values) { got = append(got, fmt.Sprint(v.Text, v.Int, v.Bool)) }), Func("Feel", "", func(_ noPorts, o *struct {
+		Mood  mood  `port:"mood"`
+		Level level `port:"level"`
+	}) error {
+		o.Mood, o.Level = "low", 3
+		return nil
+	}), needLeaf())
+	tr := load(t, r, file(`<Sequence><Feel mood="{m}" level="{l}"/><Use text="{m}" int="{l}"/><ScriptCondition code="m == 'low' &amp;&amp; l + 1 == 4"/></Sequence>`), Options{})
+	if res := step(t, tr, tr.NewState(), Input{}); res.Status != Success {
+		t.Errorf("%+v", res.Fault)
+	}
+	if diff := cmp.Diff([]string{"low3 false"}, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, port := range []string{`list="{m}"`, `bool="{m}"`, `int="{m}"`, `thing="{m}"`, `text="{l}"`, `bool="{l}"`} {
+		if got := problems(t, r, file(`<Sequence><Feel mood="{m}" level="{l}"/><Use `+port+`/></Sequence>`), Options{}); len(got) == 0 || !strings.Contains(got[0], "holds") {
+			t.Errorf("%s is taken: %q", port, got)
+		}
+	}
+}
+
+func TestSetTakesOnlyWhatFitsTheKey(t *testing.T) {
+	opt := Options{Given: []Port{{Name: "any"}, {Name: "mood", Type: reflect.TypeFor[mood]()}}}
+	tree := load(t, someLeaves(t), file(`<Use text="{text}" int="{int}" float="{float}" bool="{bool}" list="{list}" thing="{thing}" ref="{ref}"
+		_skipIf="any == mood"/>`), Options{Given: append(opt.Given, Port{Name: "text"}, Port{Name: "int"}, Port{Name: "float"},
+		Port{Name: "bool"}, Port{Name: "list"}, Port{Name: "thing"}, Port{Name: "ref"})})
+	s := tree.NewState()
+	for _, c := range []struct {
+		key       string
+		give, got any
+	}{
+		{"text", "a", "a"}, {"text", mood("low"), "low"}, {"mood", "high", mood("high")},
+		{"int", 3, 3}, {"int", int64(3), 3}, {"int", 3.0, 3}, {"int", "3", 3},
+		{"float", 3, 3.0}, {"float", 2.5, 2.5}, {"float", "2.5", 2.5},
+		{"bool", true, true}, {"bool", "false", false},
+		{"list", []string{"a"}, []string{"a"}}, {"list", "a;b", []string{"a", "b"}}, {"list", []string(nil), []string(nil)},
+		{"thing", thing{Name: "n"}, thing{Name: "n"}}, {"thing", `{"name":"n"}`, thing{Name: "n"}}, {"ref", (*thing)(nil), (*thing)(nil)},
+		{"any", 3, 3.0}, {"any", mood("low"), "low"}, {"any", true, true},
+	} {
+		set(t, tree, s, c.key, c.give)
+		if got, ok := tree.Get(s, c.key); !ok || !reflect.DeepEqual(got, c.got) {
+			t.Errorf("%s = %#v is kept as %#v", c.key, c.give, got)
+		}
+	}
+	for _, c := range []struct {
+		key  string
+		give any
+		want string
+	}{
+		{"int", 2.5, "key {int}: 2.5 does not fit int"},
+		{"int", 1e300, "key {int}: 1e+300 does not fit int"},
+		{"int", "x", "key {int}: ‘x’ is not a whole number"},
+		{"int", nil, "key {int}: nothing does not fit int"},
+		{"int", true, "key {int}: true does not fit int"},
+		{"text", 1, "key {text}: 1 does not fit std::string"},
+		{"float", math.NaN(), "key {float}: ‘NaN’ is not a finite number"},
+		{"float", "inf", "key {float}: ‘inf’ is not a number"},
+		{"bool", 1, "key {bool}: 1 does not fit bool"},
+		{"list", []int{1}, "key {list}: [1] does not fit []string"},
+		{"any", []string{"a"}, "key {any}: []string is not a text, number or bool"},
+		{"any", nil, "key {any}: <nil> is not a text, number or bool"},
+		{"nobody", 1, "tree Main has no key {nobody}"},
+	} {
+		before, _ := tree.Get(s, c.key)
+		if err := tree.Set(s, c.key, c.give); err == nil || err.Error() != c.want {
+			t.Errorf("Set(%s, %v): %v, want %s", c.key, c.give, err, c.want)
+		}
+		if after, _ := tree.Get(s, c.key); !reflect.DeepEqual(before, after) {
+			t.Errorf("a refused Set(%s, %v) leaves %v", c.key, c.give, after)
+		}
+	}
+}
+
+func TestSetJSONTakesOnlyWhatFitsTheKey(t *testing.T) {
+	tree := load(t, someLeaves(t), file(`<Use thing="{thing}" int="{int}" _skipIf="any"/>`), Options{Given: []Port{{Name: "thing"}, {Name: "int"}, {Name: "any"}}})
+	s := tree.NewState()
+	for key, c := range map[string]struct {
+		raw  string
+		want any
+	}{"thing": {`{"name":"n","parts":["a"]}`, thing{Name: "n", Parts: []string{"a"}}}, "int": {`4`, 4}, "any": {`"x"`, "x"}} {
+		if err := tree.SetJSON(s, key, []byte(c.raw)); err != nil {
+			t.Error(err)
+		}
+		if got, _ := tree.Get(s, key); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s = %#v", key, got)
+		}
+	}
+	for key, raw := range map[string]string{"thing": `["a"]`, "int": `4.5`, "any": `{"a":1}`, "nobody": `1`} {
+		if err := tree.SetJSON(s, key, []byte(raw)); err == nil {
+			t.Errorf("%s takes %s", key, raw)
+		}
+	}
+}
+
+func TestPortDeclarationsAreChecked(t *testing.T) {
+	for name, err := range map[string]error{
+		"no struct": second(Ports[int]()),
+		"no tag":    second(Ports[struct{ A string }]()),
+		"not exported": second(Ports[struct {
+			a string `port:"a"`
+		}]()),
+		"name twice": second(Ports[struct {
+			A string `port:"a"`
+			B string `port:"a"`
+		}]()),
+		"unknown option": second(Ports[struct {
+			A string `port:"a,maybe"`
+		}]()),
+		"empty name": second(Ports[struct {
+			A string `port:",optional"`
+		}]()),
+		"reserved name": second(Ports[struct {
+			A string `port:"name"`
+		}]()),
+		"reserved ID": second(Ports[struct {
+			A string `port:"ID"`
+		}]()),
+		"private name": second(Ports[struct {
+			A string `port:"_a"`
+		}]()),
+		"space in name": second(Ports[struct {
+			A string `port:"a b"`
+		}]()),
+		"bad default": second(Ports[struct {
+			A int `port:"a" default:"x"`
+		}]()),
+		"note that is int": second(Ports[struct {
+			A int `port:",note"`
+		}]()),
+	} {
+		if err == nil {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+}
+
+func TestPortTypesMustBePlainData(t *testing.T) {
+	for name, err := range map[string]error{
+		"function": second(Ports[struct {
+			A func() `port:"a"`
+		}]()),
+		"channel": second(Ports[struct {
+			A chan int `port:"a"`
+		}]()),
+		"interface": second(Ports[struct {
+			A any `port:"a"`
+		}]()),
+		"small int": second(Ports[struct {
+			A int8 `port:"a"`
+		}]()),
+	} {
+		if err == nil {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+}
+
+func TestPortsTellsNameTypeAndDefault(t *testing.T) {
+	ports, err := Ports[askIn]()
+	if err != nil || len(ports) != 3 {
+		t.Fatalf("%v, %v", ports, err)
+	}
+	want := Port{Name: "limit", Doc: "how many hits", Type: typeInt, Default: "3", HasDef: true, field: 1}
+	if ports[1] != want {
+		t.Errorf("%+v", ports[1])
+	}
+}
+
+func second[A, B any](_ A, b B) B { return b }
+
+func TestRegistryRefusesNamesThatCannotBeNodes(t *testing.T) {
+	for _, name := range []string{"", "Sequence", "SubTree", "Action", "Decorator", "a b", "1a", "Ask!", "x:Ask", "Ä"} {
+		leaf := Check(name, "", func(noPorts) (bool, string) { return true, "" })
+		if _, err := NewRegistry(leaf); err == nil {
+			t.Errorf("a leaf may be called %q", name)
+		}
+	}
+	fine := Check("A_z9Z", "", func(struct {
+		Port string `port:"a_Z0z9A,optional"`
+	}) (bool, string) {
+		return true, ""
+	})
+	if _, err := NewRegistry(fine); err != nil {
+		t.Error(err)
+	}
+	if _, err := NewRegistry(needLeaf(), needLeaf()); err == nil {
+		t.Error("two leaves may have one name")
+	}
+	bad := Func("Bad", "", func(struct{ A string }, *noPorts) error { return nil })
+	_, err := NewRegistry(bad, needLeaf(), needLeaf())
+	if err == nil || !strings.Contains(err.Error(), "leaf Bad: struct { A string }.A wants") || !strings.Contains(err.Error(), "leaf Need: that name is taken") {
+		t.Errorf("not all errors are told: %v", err)
+	}
+}

@@ -1,0 +1,385 @@
+package bt
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// plan is a leaf that asks for requests by their letters, small ones repeatable and capital ones once, and collects what
+// came back.
+func planLeaf() Leaf {
+	type in struct {
+		Letters string `port:"letters"`
+	}
+	type out struct {
+		Got []string `port:"got"`
+	}
+	return Task("Plan", "", func(i in) ([]Request, error) {
+		var all []Request
+		for _, letter := range i.Letters {
+			if letter == '!' {
+				return all, &Fault{Kind: "refused", Reason: "no such request"}
+			}
+			all = append(all, Request{Kind: "letter", Label: string(letter), Payload: string(letter), Once: letter < 'a'})
+		}
+		return all, nil
+	}, func(i in, done []Completion, o *out) error {
+		for k, c := range done {
+			if c.Err != nil {
+				return c.Err
+			}
+			o.Got = append(o.Got, fmt.Sprintf("%c%s@%d", i.Letters[k], c.Result, c.Ref))
+		}
+		return nil
+	})
+}
+
+// driver steps a tree and the same tree with its state encoded and decoded before every step, and wants them to agree.
+type driver struct {
+	t            *testing.T
+	tree         *Tree
+	plain, coded *State
+	ref          int64
+}
+
+func drive(t *testing.T, text string, opt Options) *driver {
+	t.Helper()
+	tr := load(t, registry(t, planLeaf(), askLeaf(), emitLeaf(&values{}), useLeaf(func(values) {}), needLeaf()), text, opt)
+	return &driver{t: t, tree: tr, plain: tr.NewState(), coded: tr.NewState()}
+}
+
+func (d *driver) step(in Input) Result {
+	d.t.Helper()
+	d.coded = reload(d.t, d.tree, d.coded)
+	var events [2][]Event
+	var results [2]Result
+	var errs [2]error
+	for i, s := range []*State{d.plain, d.coded} {
+		results[i], errs[i] = d.tree.Step(s, in, func(e Event) { events[i] = append(events[i], e) })
+	}
+	if errs[0] != nil {
+		d.t.Fatal(errs[0])
+	}
+	if !reflect.DeepEqual(results[0], results[1]) || !reflect.DeepEqual(errs[0], errs[1]) {
+		d.t.Errorf("results differ after a restart:\n%+v %v\n%+v %v", results[0], errs[0], results[1], errs[1])
+	}
+	if diff := cmp.Diff(events[0], events[1]); diff != "" {
+		d.t.Errorf("events differ after a restart:\n%s", diff)
+	}
+	if err := idleIsIdle(d.tree, d.plain); err != nil {
+		d.t.Error(err)
+	}
+	return results[0]
+}
+
+// done completes operations, in this order, each with its own number as result.
+func (d *driver) done(ops ...uint64) Result {
+	d.t.Helper()
+	var in Input
+	for _, op := range ops {
+		d.ref++
+		in.Done = append(in.Done, Completion{Op: op, Ref: d.ref, Result: json.RawMessage(fmt.Sprint(op))})
+	}
+	return d.step(in)
+}
+
+func (d *driver) halt() []uint64 {
+	d.t.Helper()
+	cancelled, err := d.tree.Halt(d.plain, nil)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	again, err := d.tree.Halt(d.coded, nil)
+	if err != nil || !reflect.DeepEqual(cancelled, again) {
+		d.t.Errorf("halted: %v, after a restart %v, %v", cancelled, again, err)
+	}
+	return cancelled
+}
+
+func (d *driver) get(key string) any {
+	v, _ := d.tree.Get(d.plain, key)
+	return v
+}
+
+// asked shows the effects of a result as "op letter".
+func asked(res Result) string {
+	var all []string
+	for _, e := range res.Start {
+		all = append(all, fmt.Sprintf("%d%s", e.Op, e.Label))
+	}
+	return strings.Join(all, " ")
+}
+
+func plan(letters string) string {
+	return file(`<Plan letters="` + letters + `" got="{got}"/>`)
+}
+
+func TestRepeatableRequestsStartTogetherAndCompleteInAnyOrder(t *testing.T) {
+	for _, order := range [][]uint64{{1, 2, 3}, {3, 1, 2}, {2, 3, 1}} {
+		d := drive(t, plan("abc"), Options{})
+		if got := asked(d.step(Input{})); got != "1a 2b 3c" {
+			t.Errorf("asked for %s", got)
+		}
+		for k, op := range order {
+			res := d.done(op)
+			if len(res.Start) > 0 || (res.Status == Success) != (k == 2) {
+				t.Errorf("order %v, after %d: %+v", order, op, res)
+			}
+		}
+		var want []string
+		for op := range uint64(3) {
+			want = append(want, fmt.Sprintf("%c%d@%d", 'a'+op, op+1, slices.Index(order, op+1)+1))
+		}
+		if diff := cmp.Diff(any(want), d.get("got")); diff != "" {
+			t.Errorf("order %v (-want +got):\n%s", order, diff)
+		}
+	}
+}
+
+func TestOnceRequestWaitsForAllBeforeItAndHoldsBackAllAfterIt(t *testing.T) {
+	d := drive(t, plan("abCdEF"), Options{})
+	for i, c := range []struct {
+		done []uint64
+		want string
+	}{
+		{nil, "1a 2b"}, {[]uint64{2}, ""}, {[]uint64{1}, "3C"}, {nil, ""}, {[]uint64{3}, "4d"}, {[]uint64{4}, "5E"}, {[]uint64{5}, "6F"},
+	} {
+		if got := asked(d.done(c.done...)); got != c.want {
+			t.Errorf("step %d asks for %q, want %q", i, got, c.want)
+		}
+	}
+	if res := d.done(6); res.Status != Success {
+		t.Errorf("%+v", res)
+	}
+}
+
+func TestEffectSaysWhatIsAskedAndByWhom(t *testing.T) {
+	d := drive(t, file(`<Sequence><AlwaysSuccess/><Plan letters="aB"/></Sequence>`), Options{})
+	first := d.step(Input{}).Start
+	second := d.done(1).Start
+	want := []Effect{
+		{Op: 1, Leaf: "Plan", Node: 2, Index: 0, Kind: "letter", Label: "a", Payload: json.RawMessage(`"a"`)},
+		{Op: 2, Leaf: "Plan", Node: 2, Index: 1, Kind: "letter", Label: "B", Payload: json.RawMessage(`"B"`), Once: true},
+	}
+	if diff := cmp.Diff(want, append(first, second...)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestCompletionsThatNobodyWaitsForAreDropped(t *testing.T) {
+	d := drive(t, plan("aBc"), Options{})
+	d.step(Input{})
+	for _, ops := range [][]uint64{{0}, {2}, {3}, {4}, {99}} { // 2 and 3 have not started
+		if res := d.done(ops...); res.Status != Running || len(res.Start) > 0 {
+			t.Errorf("operation %v: %+v", ops, res)
+		}
+	}
+	d.ref = 0
+	d.done(1, 1)
+	d.done(1)
+	d.done(2)
+	d.done(3)
+	if got := fmt.Sprint(d.get("got")); got != "[a1@1 B2@4 c3@5]" {
+		t.Errorf("the first completion counts: %s", got)
+	}
+	if res := d.done(1, 2, 3); res.Status != Running || asked(res) != "4a" {
+		t.Errorf("after the end, a new round: %+v", res)
+	}
+}
+
+func TestHaltCancelsExactlyTheOutstandingOperations(t *testing.T) {
+	d := drive(t, file(`<Parallel><Plan letters="abC"/><Plan letters="D"/><Sequence><AlwaysSuccess/><Plan letters="ef"/></Sequence></Parallel>`), Options{})
+	if got := asked(d.step(Input{})); got != "1a 2b 4D 5e 6f" {
+		t.Fatalf("asked for %s", got)
+	}
+	d.done(2, 5)
+	if got := d.halt(); !slices.Equal(got, []uint64{1, 4, 6}) {
+		t.Errorf("cancelled %v", got)
+	}
+	if got := d.halt(); len(got) > 0 {
+		t.Errorf("a second halt cancels %v", got)
+	}
+	for i, c := range d.plain.Cells {
+		if c != (Cell{}) {
+			t.Errorf("cell %d is %+v after a halt", i, c)
+		}
+	}
+	if len(d.plain.Tasks) > 0 {
+		t.Errorf("tasks are left: %+v", d.plain.Tasks)
+	}
+}
+
+func TestWhatIsAskedForAndWithdrawnInOneStepIsNeverHeardOf(t *testing.T) {
+	d := drive(t, file(`<Parallel><Plan letters="a"/><ReactiveSequence><ForceSuccess><Need text=""/></ForceSuccess><Plan letters="bC"/></ReactiveSequence>
+		<ScriptCondition code="n &gt; 1"/></Parallel>`), Options{Given: []Port{{Name: "n", Type: typeInt}}})
+	for n, want := range []Status{Failure, Failure, Running} {
+		set(t, d.tree, d.plain, "n", n)
+		set(t, d.tree, d.coded, "n", n)
+		res := d.step(Input{})
+		if res.Status != want || len(res.Cancel) > 0 || (len(res.Start) > 0) != (want == Running) {
+			t.Errorf("n = %d: %+v", n, res)
+		}
+	}
+}
+
+func TestOperationIDsAreNeverUsedAgain(t *testing.T) {
+	d := drive(t, file(`<Sequence><Plan letters="aB"/><Plan letters="c"/></Sequence>`), Options{})
+	used := map[uint64]string{}
+	note := func(res Result) {
+		for _, e := range res.Start {
+			if was, taken := used[e.Op]; taken {
+				t.Errorf("operation %d is %s, and was %s", e.Op, e.Label, was)
+			}
+			used[e.Op] = e.Label
+		}
+	}
+	for range 3 {
+		note(d.step(Input{}))
+		d.halt()
+		res := d.step(Input{})
+		note(res)
+		for len(res.Start) > 0 {
+			res = d.done(res.Start[0].Op)
+			note(res)
+		}
+		if res.Status != Success {
+			t.Fatalf("%+v", res)
+		}
+	}
+	if len(used) != 3*4 {
+		t.Errorf("used %v", used)
+	}
+}
+
+func TestLateCompletionOfAHaltedOperationDoesNotReachItsSuccessor(t *testing.T) {
+	d := drive(t, file(`<Timeout msec="10"><Plan letters="a" got="{got}"/></Timeout>`), Options{})
+	d.step(Input{Now: 1})
+	res := d.step(Input{Now: 11})
+	if res.Status != Failure || !slices.Equal(res.Cancel, []uint64{1}) {
+		t.Fatalf("%+v", res)
+	}
+	if res = d.step(Input{Now: 12}); asked(res) != "2a" {
+		t.Fatalf("%+v", res)
+	}
+	if res = d.done(1); res.Status != Running {
+		t.Errorf("the halted operation's completion counts: %+v", res)
+	}
+	if res = d.done(2); res.Status != Success || fmt.Sprint(d.get("got")) != "[a2@2]" {
+		t.Errorf("%+v, %v", res, d.get("got"))
+	}
+}
+
+func TestEmptyPlanCompletesAtOnce(t *testing.T) {
+	d := drive(t, plan(""), Options{})
+	res := d.step(Input{})
+	if res.Status != Success || len(res.Start) > 0 || d.plain.NextOp != 1 || len(d.plain.Tasks) > 0 {
+		t.Errorf("%+v, %+v", res, d.plain.Tasks)
+	}
+}
+
+func TestPlanErrorFailsBeforeAnythingIsAsked(t *testing.T) {
+	d := drive(t, plan("ab!"), Options{})
+	res := d.step(Input{})
+	want := &Fault{Kind: "refused", Reason: "no such request", Node: "Main"}
+	if res.Status != Failure || len(res.Start) > 0 || d.plain.NextOp != 1 || !reflect.DeepEqual(res.Fault, want) {
+		t.Errorf("%+v, fault %+v", res, res.Fault)
+	}
+}
+
+func TestFaultOfACompletionIsTheFaultOfTheRun(t *testing.T) {
+	d := drive(t, file(`<Sequence name="s"><ForceSuccess><AlwaysFailure/></ForceSuccess><Ask name="model" question="a"/></Sequence>`), Options{})
+	d.step(Input{})
+	res := d.step(Input{Done: []Completion{{Op: 1, Err: &Fault{Kind: "rate_limit", Reason: "429", Node: "elsewhere"}}}})
+	if want := (&Fault{Kind: "rate_limit", Reason: "429", Node: "Main/model"}); !reflect.DeepEqual(res.Fault, want) {
+		t.Errorf("%+v", res.Fault)
+	}
+}
+
+func TestErrorsOfLeavesKeepKindAndReason(t *testing.T) {
+	var nilFault *Fault
+	for name, c := range map[string]struct {
+		err  error
+		want *Fault
+	}{
+		"fault":            {&Fault{Kind: "auth", Reason: "no key"}, &Fault{Kind: "auth", Reason: "no key", Node: "Main"}},
+		"wrapped fault":    {fmt.Errorf("ask: %w", &Fault{Kind: "auth", Reason: "no key"}), &Fault{Kind: "auth", Reason: "ask: no key", Node: "Main"}},
+		"plain error":      {errors.New("broken"), &Fault{Reason: "broken", Node: "Main"}},
+		"no words":         {errors.New(""), &Fault{Reason: "F failed", Node: "Main"}},
+		"only a kind":      {&Fault{Kind: "timeout"}, &Fault{Kind: "timeout", Reason: "timeout", Node: "Main"}},
+		"nil fault":        {nilFault, nil},
+		"wrapped nil":      {fmt.Errorf("odd: %w", nilFault), &Fault{Reason: "odd: <nil>", Node: "Main"}},
+		"nil":              {nil, nil},
+		"joined with some": {errors.Join(errors.New("a"), &Fault{Kind: "k", Reason: "b"}), &Fault{Kind: "k", Reason: "a\nb", Node: "Main"}},
+	} {
+		tr := load(t, registry(t, Func("F", "", func(noPorts, *noPorts) error { return c.err })), file(`<F/>`), Options{})
+		if res := step(t, tr, tr.NewState(), Input{}); !reflect.DeepEqual(res.Fault, c.want) {
+			t.Errorf("%s: %+v, want %+v", name, res.Fault, c.want)
+		}
+	}
+}
+
+func TestCollectReadsTheSameBytesAfterARestart(t *testing.T) {
+	var got [2]string
+	at := 0
+	leaf := Task("T", "", func(noPorts) ([]Request, error) { return []Request{{Kind: "a"}, {Kind: "b"}}, nil },
+		func(_ noPorts, done []Completion, _ *noPorts) error {
+			got[at] = fmt.Sprintf("%s %s", done[0].Result, done[1].Result)
+			return nil
+		})
+	tr := load(t, registry(t, leaf), file(`<T/>`), Options{})
+	for at = range got {
+		s := tr.NewState()
+		step(t, tr, s, Input{})
+		step(t, tr, s, Input{Done: []Completion{{Op: 1, Result: json.RawMessage(`{ "a" : "<b>" }`)}}})
+		if at == 1 {
+			s = reload(t, tr, s)
+		}
+		if res := step(t, tr, s, Input{Done: []Completion{{Op: 2, Result: json.RawMessage(` null `)}}}); res.Status != Success {
+			t.Fatal(res)
+		}
+	}
+	if got[0] != got[1] {
+		t.Errorf("%s, after a restart %s", got[0], got[1])
+	}
+}
+
+func TestResultThatIsNoJSONBreaksTheStep(t *testing.T) {
+	d := drive(t, plan("a"), Options{})
+	d.step(Input{})
+	_, err := d.tree.Step(d.plain, Input{Done: []Completion{{Op: 1, Result: json.RawMessage(`{`)}}}, nil)
+	if err == nil || !strings.HasPrefix(err.Error(), "the result of operation 1 is not JSON: ") {
+		t.Error(err)
+	}
+}
+
+func TestPayloadThatIsNoJSONBreaksTheStep(t *testing.T) {
+	leaf := Task("T", "", func(noPorts) ([]Request, error) { return []Request{{Kind: "k", Payload: func() {}}}, nil },
+		func(noPorts, []Completion, *noPorts) error { return nil })
+	tr := load(t, registry(t, leaf), file(`<T/>`), Options{})
+	if _, err := tr.Step(tr.NewState(), Input{}, nil); err == nil || !strings.HasPrefix(err.Error(), "test.xml:1:76: node Main: request k: ") {
+		t.Error(err)
+	}
+}
+
+func TestNoteOfALeafIsShownWithItsEventOnly(t *testing.T) {
+	noted := Func("Noted", "", func(_ noPorts, out *struct {
+		Note string `port:",note"`
+	}) error {
+		out.Note = "two hits"
+		return nil
+	})
+	tr := load(t, registry(t, noted, needLeaf()), file(`<Sequence><Noted/><Inverter><Need text=""/></Inverter><Need text="x"/></Sequence>`), Options{})
+	var got []string
+	_, err := tr.Step(tr.NewState(), Input{}, func(e Event) { got = append(got, fmt.Sprintf("%s %v %s", tr.Node(e.Node).Type, e.Status, e.Note)) })
+	want := []string{"Noted SUCCESS two hits", "Need FAILURE it is ‘’", "Inverter SUCCESS ", "Need SUCCESS it is ‘x’", "Sequence SUCCESS "}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}

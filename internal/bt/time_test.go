@@ -1,0 +1,93 @@
+package bt
+
+import (
+	"math"
+	"reflect"
+	"testing"
+)
+
+func TestTimeoutHaltsWhatIsNotDoneInTime(t *testing.T) {
+	d := drive(t, file(`<Timeout msec="50"><Plan letters="a"/></Timeout>`), Options{})
+	if res := d.step(Input{Now: 1000}); res.Status != Running || res.Due != 1050 {
+		t.Errorf("%+v", res)
+	}
+	if res := d.step(Input{Now: 1049}); res.Status != Running || res.Due != 1050 || len(res.Cancel) > 0 {
+		t.Errorf("%+v", res)
+	}
+	res := d.step(Input{Now: 1050, Done: []Completion{{Op: 1, Result: []byte("1")}}})
+	want := &Fault{Kind: "timeout", Reason: "not done after 50 ms", Node: "Main"}
+	if res.Status != Failure || res.Due != 0 || !reflect.DeepEqual(res.Fault, want) {
+		t.Errorf("at the deadline itself the child is not asked: %+v %+v", res, res.Fault)
+	}
+	if res := d.step(Input{Now: 2000}); res.Due != 2050 {
+		t.Errorf("the next entry has a deadline of its own: %+v", res)
+	}
+}
+
+func TestTimeoutOfZeroIsNone(t *testing.T) {
+	d := drive(t, file(`<Timeout msec="0"><Plan letters="a"/></Timeout>`), Options{})
+	for _, now := range []int64{1, 1 << 40} {
+		if res := d.step(Input{Now: now}); res.Status != Running || res.Due != 0 {
+			t.Errorf("at %d: %+v", now, res)
+		}
+	}
+}
+
+func TestDelayWaitsBeforeEveryEntry(t *testing.T) {
+	d := drive(t, file(`<Delay delay_msec="{ms}"><Plan letters="a"/></Delay>`), Options{Given: []Port{{Name: "ms", Type: typeInt}}})
+	set(t, d.tree, d.plain, "ms", 20)
+	set(t, d.tree, d.coded, "ms", 20)
+	for _, c := range []struct {
+		now, due int64
+		asked    string
+	}{{0, 20, ""}, {19, 20, ""}, {20, 0, "1a"}, {25, 0, ""}} {
+		if res := d.step(Input{Now: c.now}); res.Status != Running || res.Due != c.due || asked(res) != c.asked {
+			t.Errorf("at %d: %+v", c.now, res)
+		}
+	}
+	d.halt()
+	if res := d.step(Input{Now: 30}); res.Due != 50 {
+		t.Errorf("after a halt: %+v", res)
+	}
+}
+
+func TestDueIsTheEarliestTimerThatRuns(t *testing.T) {
+	d := drive(t, file(`<Parallel><Timeout msec="70"><Plan letters="a"/></Timeout><Delay delay_msec="30"><Plan letters="b"/></Delay>
+		<Sequence><Timeout msec="10"><AlwaysSuccess/></Timeout><Timeout msec="50"><Plan letters="c"/></Timeout></Sequence></Parallel>`), Options{})
+	for _, c := range []struct{ now, due int64 }{{100, 130}, {130, 150}} {
+		if res := d.step(Input{Now: c.now}); res.Due != c.due {
+			t.Errorf("at %d: due %d, want %d", c.now, res.Due, c.due)
+		}
+	}
+}
+
+// A timer below a branch that is not ticked can't act; woken by it again and again, a runner would spin.
+func TestTimerThatCannotActIsNotDue(t *testing.T) {
+	d := drive(t, file(`<WhileDoElse><Plan letters="a"/><Timeout msec="50"><Plan letters="b"/></Timeout></WhileDoElse>`), Options{})
+	d.step(Input{Now: 0})
+	if res := d.done(1); res.Due != 50 {
+		t.Fatalf("%+v", res)
+	}
+	if res := d.step(Input{Now: 10}); res.Due != 50 {
+		t.Fatalf("the condition is asked again, the branch goes on: %+v", res)
+	}
+	if res := d.step(Input{Now: 50}); res.Status != Running || res.Due != 0 {
+		t.Errorf("while the condition runs, the branch's timer can't act: %+v", res)
+	}
+}
+
+func TestVeryLongTimesDoNotOverflow(t *testing.T) {
+	given := Options{Given: []Port{{Name: "ms", Type: typeInt64}}}
+	for _, node := range []string{
+		`<Timeout msec="{ms}"><Plan letters="a"/></Timeout>`, `<Delay delay_msec="{ms}"><Plan letters="a"/></Delay>`,
+	} {
+		d := drive(t, file(node), given)
+		set(t, d.tree, d.plain, "ms", int64(math.MaxInt64))
+		set(t, d.tree, d.coded, "ms", int64(math.MaxInt64))
+		for _, now := range []int64{5, 1 << 50} {
+			if res := d.step(Input{Now: now}); res.Status != Running || res.Due != math.MaxInt64 {
+				t.Errorf("%s at %d: %+v", node, now, res)
+			}
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strconv"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/journal"
+)
+
+// way is how an effect is performed.
+type way uint8
+
+const (
+	anew     way = iota
+	underWay     // it was, in a crash: performed only if it is known not to have been
+	lookedUp     // never performed any more, only looked up
+)
+
+// perform starts effects. Once effects are marked first; those marked before a crash were under way in it.
+func (d *driver) perform(life context.Context, effects []bt.Effect, before map[uint64]bool) error {
+	var marks []journal.Record
+	for _, e := range effects {
+		if !e.Once || before[e.Op] {
+			continue
+		}
+		rec, err := d.e.record(d.next+int64(len(marks)), d.e.Clock.Now(), KindMark, MarkRecord{Op: e.Op, Leaf: e.Leaf, Digest: Digest(e)})
+		if err != nil {
+			return err
+		}
+		marks = append(marks, rec)
+	}
+	if marks != nil {
+		if err := d.append(life, marks, nil); err != nil {
+			return err
+		}
+	}
+	for _, rec := range marks {
+		if _, _, err := d.f.take(d.tree, rec); err != nil {
+			return err
+		}
+	}
+	for _, e := range effects {
+		w := anew
+		if before[e.Op] {
+			w = underWay
+		}
+		d.launch(life, e, w)
+	}
+	return nil
+}
+
+// lookUp asks what became of the Once effects of a run that is to stop.
+func (d *driver) lookUp(life context.Context) {
+	for _, op := range d.f.order {
+		if d.f.marked[op] {
+			d.launch(life, d.f.open[op], lookedUp)
+		}
+	}
+}
+
+func (d *driver) launch(life context.Context, e bt.Effect, w way) {
+	ctx, cancel := context.WithCancel(life)
+	d.stop[e.Op] = cancel
+	d.hub.open(e.Op)
+	d.working.Go(func() {
+		defer cancel()
+		select {
+		case d.finished <- d.run(ctx, e, w):
+		case <-d.gone:
+		}
+	})
+}
+
+// run performs one effect and makes its receipt.
+func (d *driver) run(ctx context.Context, e bt.Effect, w way) CompletionRecord {
+	began := d.e.Clock.Now()
+	c := receiptOf(e)
+	job := Job{View: d.view, Effect: e, Key: d.ID + "/" + strconv.FormatUint(e.Op, 10),
+		Emit: func(p Piece) { p.Op = e.Op; d.hub.piece(p) }}
+	var err error
+	if w != anew {
+		c.Result, c.Found, err = d.find(ctx, job)
+	}
+	switch {
+	case err != nil || c.Found:
+	case w == lookedUp:
+		err = &bt.Fault{Kind: KindCancelled, Reason: nameOf(e) + " was not performed before the run was stopped"}
+	default:
+		c.Result, err = d.do(ctx, job)
+	}
+	if err != nil {
+		c.Err = faultOf(ctx, err)
+	}
+	c.TookMS = d.e.Clock.Now().Sub(began).Milliseconds()
+	return c
+}
+
+// receiptOf is the receipt of an effect, without what came of it.
+func receiptOf(e bt.Effect) CompletionRecord {
+	return CompletionRecord{Op: e.Op, Leaf: e.Leaf, Kind: e.Kind, Label: e.Label, Digest: Digest(e), Payload: e.Payload, Once: e.Once}
+}
+
+func nameOf(e bt.Effect) string {
+	if e.Label == "" {
+		return e.Kind
+	}
+	return e.Label
+}
+
+func (d *driver) do(ctx context.Context, job Job) (raw json.RawMessage, err error) {
+	kind := job.Effect.Kind
+	defer func() {
+		if r := recover(); r != nil {
+			d.e.Log.Error("a performer panicked", "kind", kind, "panic", r, "stack", string(debug.Stack()))
+			raw, err = nil, &bt.Fault{Kind: "panic", Reason: fmt.Sprintf("%s broke down: %v", kind, r)}
+		}
+	}()
+	p, ok := d.performer[kind]
+	if !ok {
+		return nil, &bt.Fault{Kind: "unavailable", Reason: "nothing here performs " + kind}
+	}
+	result, err := p.Do(ctx, job)
+	if err != nil && result == nil {
+		return nil, err
+	}
+	raw, encErr := json.Marshal(result)
+	if err == nil && encErr != nil {
+		err = fmt.Errorf("result of %s: %w", kind, encErr)
+	}
+	return raw, err
+}
+
+// find looks up whether a Once effect was performed before a crash. That nobody can tell is an error.
+func (d *driver) find(ctx context.Context, job Job) (raw json.RawMessage, was bool, err error) {
+	unknown := &bt.Fault{Kind: KindUnknown,
+		Reason: nameOf(job.Effect) + " had begun when the program stopped, and nobody can tell whether it took effect"}
+	p := d.performer[job.Effect.Kind]
+	if p.Found == nil {
+		return nil, false, unknown
+	}
+	look := func() (result any, was bool, err error) {
+		defer contain("looking it up", &err)
+		return p.Found(ctx, job)
+	}
+	result, was, err := look()
+	if err == nil && was {
+		raw, err = json.Marshal(result)
+	}
+	if err != nil {
+		unknown.Reason += ": " + err.Error()
+		return nil, false, unknown
+	}
+	return raw, was, nil
+}
+
+func faultOf(ctx context.Context, err error) *bt.Fault {
+	var f *bt.Fault
+	switch {
+	case errors.As(err, &f):
+		return f
+	case ctx.Err() != nil:
+		return &bt.Fault{Kind: KindCancelled, Reason: "withdrawn"}
+	}
+	return &bt.Fault{Reason: err.Error()}
+}
