@@ -41,7 +41,6 @@ func (p *progress) update(u run.Update) {
 		if p.c.OutTTY && !p.asJSON {
 			if u.Piece.Retract {
 				p.screen.retract()
-				p.say("trying again")
 			}
 			p.screen.provisional(u.Piece.Text)
 		}
