@@ -63,7 +63,10 @@ func TestWrongTemplateIsRefusedWithItsLine(t *testing.T) {
 
 func TestAnyTextWithoutTagsIsFilledInAsItself(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := strings.ReplaceAll(rapid.String().Draw(t, "text"), "{{", "{")
+		text := rapid.String().Draw(t, "text")
+		for strings.Contains(text, "{{") {
+			text = strings.ReplaceAll(text, "{{", "{")
+		}
 		parsed, err := parseTemplate("file.md", text)
 		if err != nil {
 			t.Fatal(err)
