@@ -44,16 +44,15 @@ func (x *Extractor) scan(text string, final bool) string {
 	kept, i := 0, 0
 	for i < len(text) {
 		if text[i] != '<' || x.mute > 0 {
-			next := i + 1
-			if x.mute == 0 && x.md.quiet() {
+			if x.mute == 0 && !special[text[i]] && x.md.quiet() {
 				// Nothing but a bracket or a mark of Markdown matters inside a line.
-				for next < len(text) && !special[text[next]] {
-					next++
+				for i++; i < len(text) && !special[text[i]]; i++ {
 				}
+				continue
 			}
-			x.md.text(text[i:next])
-			x.mute = max(0, x.mute-(next-i))
-			i = next
+			x.md.byte(text[i])
+			x.mute = max(0, x.mute-1)
+			i++
 			continue
 		}
 		d := x.decide(text[i:], final)
