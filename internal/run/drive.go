@@ -62,7 +62,7 @@ type driver struct {
 
 	finished chan CompletionRecord
 	gone     chan struct{}     // closed when nobody takes receipts any longer
-	inHand   *CompletionRecord // a receipt that is being appended
+	inHand   *CompletionRecord // the last receipt, whether it could be appended or not
 	stop     map[uint64]context.CancelFunc
 	working  sync.WaitGroup
 	trace    []TraceStep
@@ -76,11 +76,7 @@ func (e *Engine) newDriver(a *Assistant, tree *bt.Tree, r journal.Run, recs []jo
 		stop: map[uint64]context.CancelFunc{}, began: now, lease: now}
 	d.Live = &Live{ID: r.ID, Session: r.Session, owner: r.Owner, tree: tree, hub: newHub(recs),
 		wish: make(chan string, 1), done: make(chan struct{})}
-	d.view = &View{ID: r.ID, Session: r.Session, Owner: r.Owner, store: e.Store, recs: recs}
 	var err error
-	if d.view.Start, err = decode[StartRecord](recs[0]); err != nil {
-		return nil, err
-	}
 	if d.f, err = fold(tree, recs, d.traceEvent, d.traceStep); err != nil {
 		return nil, fmt.Errorf("run %s: %w", r.ID, err)
 	}
@@ -89,6 +85,7 @@ func (e *Engine) newDriver(a *Assistant, tree *bt.Tree, r journal.Run, recs []jo
 		d.hub.step(s)
 	}
 	d.base = d.f.now
+	d.view = &View{ID: r.ID, Session: r.Session, Owner: r.Owner, Start: d.f.start, store: e.Store, recs: recs}
 	return d, nil
 }
 
@@ -272,7 +269,6 @@ func (d *driver) input(life context.Context, kind string, v any) error {
 	if err := d.append(life, recs, nil); err != nil {
 		return err
 	}
-	d.inHand = nil
 	rec := recs[len(recs)-1]
 	in, _, err := d.f.take(d.tree, rec)
 	if err != nil {

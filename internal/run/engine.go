@@ -124,6 +124,7 @@ type Engine struct {
 
 	mu     sync.Mutex
 	trees  map[string]*bt.Tree // by assistant and source: loaded trees are immutable
+	hashes map[string]string   // of the contents that runs began with
 	live   map[string]*Live
 	claims map[claim]bool
 }
@@ -160,8 +161,8 @@ func NewEngine(c Config) (*Engine, error) {
 	if unattended := c.Lease/3 + c.Heartbeat + c.StopGrace; unattended >= c.Lease {
 		return nil, fmt.Errorf("a lease of %s may run out while its driver is alive: it wants more than %s", c.Lease, unattended)
 	}
-	e := &Engine{Config: c, assistants: map[string]*Assistant{}, trees: map[string]*bt.Tree{}, live: map[string]*Live{},
-		claims: map[claim]bool{}}
+	e := &Engine{Config: c, assistants: map[string]*Assistant{}, trees: map[string]*bt.Tree{}, hashes: map[string]string{},
+		live: map[string]*Live{}, claims: map[claim]bool{}}
 	for _, a := range c.Assistants {
 		if e.assistants[a.Name] != nil {
 			return nil, fmt.Errorf("two assistants are called %s", a.Name)
@@ -221,11 +222,11 @@ func (e *Engine) Start(ctx context.Context, s Spec) (*Live, error) {
 
 // birth makes a run's first record, and the contents that it names.
 func (e *Engine) birth(s Spec, now time.Time) (journal.Record, [][]byte, error) {
-	start := StartRecord{Assistant: s.Assistant, Build: e.Build, TreeFile: s.TreeFile, Tree: journal.BlobHash(s.Tree),
+	start := StartRecord{Assistant: s.Assistant, Build: e.Build, TreeFile: s.TreeFile, Tree: e.blobHash(s.Tree),
 		Given: make(map[string]json.RawMessage, len(s.Given))}
 	blobs := [][]byte{s.Tree}
 	for _, t := range s.Texts {
-		start.Texts = append(start.Texts, NamedBlob{Name: t.Name, Blob: journal.BlobHash(t.Content)})
+		start.Texts = append(start.Texts, NamedBlob{Name: t.Name, Blob: e.blobHash(t.Content)})
 		blobs = append(blobs, t.Content)
 	}
 	var err error
@@ -349,7 +350,8 @@ func (e *Engine) treeOf(ctx context.Context, recs []journal.Record) (*Assistant,
 	return a, tree, err
 }
 
-const keptTrees = 32
+// Runs begin with the same few trees and texts, so that many of each are kept.
+const keptTrees, keptHashes = 32, 32
 
 func (e *Engine) tree(a *Assistant, file string, text []byte) (*bt.Tree, error) {
 	key := a.Name + "\x00" + file + "\x00" + string(text)
@@ -367,6 +369,20 @@ func (e *Engine) tree(a *Assistant, file string, text []byte) (*bt.Tree, error) 
 	}
 	e.trees[key] = t
 	return t, nil
+}
+
+func (e *Engine) blobHash(content []byte) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if h := e.hashes[string(content)]; h != "" {
+		return h
+	}
+	if len(e.hashes) >= keptHashes {
+		clear(e.hashes)
+	}
+	h := journal.BlobHash(content)
+	e.hashes[string(content)] = h
+	return h
 }
 
 // Cancel asks a run to stop. A run that somebody drives stops soon after; one that nobody drives ends here, with nothing

@@ -13,6 +13,7 @@ import (
 
 // folded is the state that records lead to, and the effects that are outstanding in it.
 type folded struct {
+	start   StartRecord
 	state   *bt.State
 	last    bt.Result
 	open    map[uint64]bt.Effect
@@ -51,11 +52,10 @@ func fold(tree *bt.Tree, recs []journal.Record, on func(seq int64, e bt.Event), 
 func (f *folded) take(tree *bt.Tree, r journal.Record) (in bt.Input, step bool, err error) {
 	switch r.Kind {
 	case KindStart:
-		s, err := decode[StartRecord](r)
-		if err != nil {
+		if f.start, err = decode[StartRecord](r); err != nil {
 			return in, false, err
 		}
-		return in, true, give(tree, f.state, s.Given)
+		return in, true, give(tree, f.state, f.start.Given)
 	case KindCompletion:
 		c, err := decode[CompletionRecord](r)
 		if err != nil {
@@ -112,7 +112,7 @@ func (f *folded) fits(r journal.Record, op uint64, leaf, digest string) error {
 	case !ok:
 		return fmt.Errorf("%w: record %d is the %s of operation %d of %s, which the tree does not ask for",
 			ErrDiverged, r.Seq, r.Kind, op, leaf)
-	case asked.Leaf != leaf || Digest(asked) != digest:
+	case Digest(asked) != digest:
 		return fmt.Errorf("%w: record %d is the %s of operation %d of %s (%s), for which the tree asks %s something else (%s)",
 			ErrDiverged, r.Seq, r.Kind, op, leaf, digest, asked.Leaf, Digest(asked))
 	}
@@ -120,7 +120,7 @@ func (f *folded) fits(r journal.Record, op uint64, leaf, digest string) error {
 }
 
 // over says that the tree has ended. A wish to stop that comes later changes nothing.
-func (f *folded) over() bool { return f.stopped == nil && f.last.Status != bt.Running }
+func (f *folded) over() bool { return f.last.Status != bt.Running }
 
 // stopping says that nothing more of the run is performed.
 func (f *folded) stopping() bool { return f.cancel != nil || f.over() }

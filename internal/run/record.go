@@ -121,10 +121,11 @@ type EndRecord struct {
 
 // Digest names what an effect asks for.
 func Digest(e bt.Effect) string {
-	h := sha256.New()
-	fmt.Fprintf(h, "%s\x00%s\x00", e.Leaf, e.Kind)
-	h.Write(e.Payload)
-	return hex.EncodeToString(h.Sum(nil)[:12])
+	b := make([]byte, 0, len(e.Leaf)+len(e.Kind)+len(e.Payload)+2)
+	b = append(append(b, e.Leaf...), 0)
+	b = append(append(b, e.Kind...), 0)
+	sum := sha256.Sum256(append(b, e.Payload...))
+	return hex.EncodeToString(sum[:12])
 }
 
 // decode reads a record's data as T.

@@ -72,7 +72,7 @@ const clipAt = 160
 
 // clip shortens a note for the trace.
 func clip(s string) string {
-	if most := clipAt * utf8.UTFMax; len(s) > most {
+	if most := (clipAt + 1) * utf8.UTFMax; len(s) > most {
 		s = s[:most]
 	}
 	s = strings.ToValidUTF8(s, "�")

@@ -16,7 +16,6 @@ type View struct {
 	Session string
 	Owner   journal.Owner
 	Start   StartRecord
-	Record0 journal.Record
 
 	store journal.Store
 	mu    sync.Mutex

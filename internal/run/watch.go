@@ -19,6 +19,11 @@ type Update struct {
 	Piece  *Piece
 }
 
+// before says that an update belongs to a record before number from.
+func (u Update) before(from int64) bool {
+	return u.Record != nil && u.Record.Seq < from || u.Step != nil && u.Step.Record < from
+}
+
 // hub hands updates to watchers. It keeps all records, and of each operation the provisional text: while it is under way
 // piece by piece, then as one.
 type hub struct {
@@ -173,7 +178,7 @@ func (l *Live) Watch(ctx context.Context, from int64) iter.Seq[Update] {
 			fresh, next, changed := l.hub.since(at)
 			at = next
 			for _, u := range fresh {
-				if u.Record != nil && u.Record.Seq < from {
+				if u.before(from) {
 					continue
 				}
 				if ctx.Err() != nil || !yield(u.Update) {

@@ -1,0 +1,595 @@
+package run_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+)
+
+// longTree reads in parallel, writes twice with a read between, and reads again.
+const longTree = `<Sequence>
+	<Parallel><Do what="r:a r:b" got="{ab}"/><Do what="r:c" got="{c}"/></Parallel>
+	<Do what="w:d r:e w:f" got="{got}"/>
+	<Add add=" and" got="{got}"/>
+	<Do what="r:g" got="{got}"/>
+</Sequence>`
+
+const longGot = "D E F and G"
+
+func TestRunAppendsOneRecordPerStepWithTracesBeforeTheNextInput(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	live := start(t, w.engine(store, "one"), `<Sequence><Do what="r:a" got="{got}"/><Do what="w:b" got="{got}"/></Sequence>`)
+	end, r := wait(t, live)
+	same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A B"})
+	same(t, "status", end.Status, journal.Done)
+	recs := records(t, store, live.ID)
+	same(t, "records", kinds(recs), []string{"start", "trace", "completion", "mark", "trace", "completion", "trace", "end"})
+	for i, rec := range recs {
+		same(t, "number of a record", rec.Seq, int64(i))
+	}
+	same(t, "run", statusOf(t, store, live.ID).Status, journal.Done)
+	same(t, "effects", w.begun(), []string{"read a", "write b"})
+	same(t, "what is open after the run", w.open, 0)
+	same(t, "tree", live.Tree().ID, "Main")
+	var stepped []int64
+	for _, s := range all[run.TraceRecord](t, recs, run.KindTrace) {
+		for _, step := range s.Steps {
+			stepped = append(stepped, step.Record)
+		}
+	}
+	same(t, "records that were stepped", stepped, []int64{0, 2, 5})
+}
+
+func TestPerformersReadTheRunsBeginningAndReceiptsAndEarlierRuns(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	earlier := start(t, w.engine(store, "one"), `<Add add="before" got="{got}"/>`)
+	wait(t, earlier)
+	w.do["b"] = func(ctx context.Context, job run.Job) (any, error) {
+		var what string
+		text, err := job.View.Text(ctx, "manual")
+		_, noText := job.View.Text(ctx, "another")
+		first, noReceipt := job.View.Receipt(2)
+		_, bad := job.View.Receipt(1)
+		_, past, noPast := job.View.Ended(ctx, earlier.ID)
+		if err := errors.Join(err, noReceipt, noPast, job.View.Given("what", &what)); err != nil {
+			return nil, err
+		}
+		if noText == nil || bad == nil || job.View.Given("which", &what) == nil {
+			return nil, errors.New("what is not there was read")
+		}
+		return string(text) + " " + what + " " + string(first.Result) + " " + string(past.Status) + " " + strings.Join(kinds(job.View.Records()), ","), nil
+	}
+	s := spec(`<Sequence><Do what="{what}" got="{ab}"/><Do what="r:b" got="{got}"/></Sequence>`)
+	s.Texts = []run.Text{{Name: "manual", Content: []byte("read me")}}
+	s.Env = map[string]int{"folders": 2}
+	live, err := w.engine(store, "one").Start(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, r := wait(t, live)
+	same(t, "what a performer read", r.Got, `read me r:a "A" done start,trace,completion`)
+	begun, ended, err := run.ReadEnded(t.Context(), store, ada, live.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "environment", string(begun.Env), `{"folders":2}`)
+	same(t, "status", ended.Status, journal.Done)
+}
+
+func TestEndOfARunThatGoesOnIsNotFound(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	defer w.holds("a", false)()
+	live := start(t, w.engine(store, "one"), `<Do what="r:a" got="{got}"/>`)
+	if _, _, err := run.ReadEnded(t.Context(), store, ada, live.ID); !errors.Is(err, journal.ErrNotFound) {
+		t.Errorf("the end of a running run is %v", err)
+	}
+	live.Cancel("enough")
+	wait(t, live)
+}
+
+func TestFoldingARunsRecordsGivesItsStateAndTraces(t *testing.T) {
+	for name, body := range map[string]string{
+		"effects":   longTree,
+		"time":      `<Sequence><Delay delay_msec="1500"><Do what="r:a" got="{got}"/></Delay><Timeout msec="700"><Delay delay_msec="9000"><AlwaysSuccess/></Delay></Timeout></Sequence>`,
+		"a failure": `<Fallback><Do what="r:a x:b" got="{got}"/><Do what="x:c" lenient="true" got="{got}"/></Fallback>`,
+		"a stop":    `<Parallel><Do what="r:a w:b" got="{got}"/><Do what="r:held" got="{c}"/></Parallel>`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				store := newStore(t)
+				var state []byte
+				w.outcome = func(v *run.View, e run.Ending) (journal.Status, any) {
+					var err error
+					if state, err = e.Tree.Encode(e.State); err != nil {
+						t.Error(err)
+					}
+					return outcomeOf(v, e)
+				}
+				defer w.holds("held", false)()
+				live := start(t, w.engine(store, "one"), body)
+				synctest.Wait()
+				if name == "a stop" {
+					live.Cancel("enough")
+				}
+				wait(t, live)
+				recs := records(t, store, live.ID)
+				again, steps, err := w.engine(store, "two").Refold(t.Context(), recs)
+				if err != nil {
+					t.Fatal(err)
+				}
+				same(t, "state", string(again), string(state))
+				told, err := run.Explain(recs)
+				if err != nil {
+					t.Fatal(err)
+				}
+				same(t, "traces", steps, told)
+			})
+		})
+	}
+}
+
+func TestTraceShowsValuesTheSameWayEveryTime(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	a := w.assistant()
+	type nested struct{ Names *[]string }
+	type out struct {
+		Value nested `port:"value"`
+	}
+	point := bt.Func("Point", "writes a value that holds a pointer", func(_ struct{}, o *out) error {
+		o.Value.Names = &[]string{"x", "y"}
+		return nil
+	})
+	var err error
+	if a.Registry, err = bt.NewRegistry(append(leaves(), point)...); err != nil {
+		t.Fatal(err)
+	}
+	live := start(t, w.engine(store, "one", func(c *run.Config) { c.Assistants = []*run.Assistant{a} }), `<Point value="{v}"/>`)
+	wait(t, live)
+	steps, err := run.Explain(records(t, store, live.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "events", steps[0].Events, []run.TraceEvent{
+		{Path: "Main", Key: "v", Value: `{"Names":["x","y"]}`}, {Path: "Main", Status: "SUCCESS"}})
+}
+
+func TestTraceNamesAnEffectWithoutLabelByItsKind(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	live := start(t, w.engine(store, "one"), `<Do what="r:a r:" got="{got}"/>`)
+	wait(t, live)
+	steps, err := run.Explain(records(t, store, live.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "what was asked for", steps[0].Start, []string{"read a", "read"})
+}
+
+func TestTreeThatWaitsForNothingFailsAsStalled(t *testing.T) {
+	w := newWorld(t)
+	live := start(t, w.engine(newStore(t), "one"), `<Sequence><Do what="r:a" got="{got}"/><Script code="x:=1"/><Precondition if="x==2" else="RUNNING"><AlwaysSuccess/></Precondition></Sequence>`)
+	end, r := wait(t, live)
+	same(t, "status", end.Status, journal.Failed)
+	same(t, "fault", r.Fault, &bt.Fault{Kind: "stalled", Reason: run.ErrStalled.Error()})
+}
+
+// brokenTree reads a key that is written only if the read before it succeeded.
+const brokenTree = `<Sequence><ForceSuccess><Never got="{later}"/></ForceSuccess><Do what="%s" got="{got}"/>
+	<Parallel><Do what="w:z" got="{z}"/><Add add="{later}" got="{got}"/></Parallel></Sequence>`
+
+func TestTreeThatBreaksFailsTheRunAndPerformsNothingMore(t *testing.T) {
+	for name, c := range map[string]struct {
+		body string
+		want []string
+	}{
+		"at the start": {fmt.Sprintf(brokenTree, ""), nil},
+		"later":        {fmt.Sprintf(brokenTree, "r:a"), []string{"read a"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			live := start(t, w.engine(newStore(t), "one"), c.body)
+			end, r := wait(t, live)
+			same(t, "status", end.Status, journal.Failed)
+			if r.Fault == nil || r.Fault.Kind != "tree" || !strings.Contains(r.Fault.Reason, "{later} was not written") {
+				t.Errorf("the fault is %+v", r.Fault)
+			}
+			same(t, "effects", w.begun(), c.want)
+		})
+	}
+}
+
+func TestEffectWithdrawnInTheStepThatAsksForItIsNotPerformed(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	live := start(t, w.engine(store, "one"),
+		`<Fallback><Parallel><Do what="w:z" got="{z}"/><AlwaysFailure/></Parallel><Do what="r:a" got="{got}"/></Fallback>`)
+	_, r := wait(t, live)
+	same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A"})
+	same(t, "effects", w.begun(), []string{"read a"})
+	same(t, "records", kinds(records(t, store, live.ID)), []string{"start", "trace", "completion", "trace", "end"})
+}
+
+func TestTreeThatBreaksIsEndedByTheOneWhoResumes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		id := crash(t, w, store, fmt.Sprintf(brokenTree, "r:a"), 3, false) // the end is not written
+		end, r := wait(t, resume(t, w.engine(store, "two"), id))
+		same(t, "status", end.Status, journal.Failed)
+		same(t, "fault", r.Fault.Kind, "tree")
+		same(t, "effects", w.begun(), []string{"read a"})
+	})
+}
+
+func TestLeafThatPanicsBreaksItsRunOnly(t *testing.T) {
+	w := newWorld(t)
+	end, r := wait(t, start(t, w.engine(newStore(t), "one"), `<Sequence><Do what="r:a" got="{got}"/><Boom/></Sequence>`))
+	same(t, "status", end.Status, journal.Failed)
+	same(t, "fault", r.Fault, &bt.Fault{Kind: "tree", Reason: "tree Main panicked: the leaf burst"})
+}
+
+func TestOutcomeThatPanicsLeavesTheRunOpen(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	w.outcome = func(*run.View, run.Ending) (journal.Status, any) { panic("no words") }
+	live := start(t, w.engine(store, "one"), `<Do what="r:a" got="{got}"/>`)
+	if _, err := live.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "no words") {
+		t.Errorf("the run stopped with %v", err)
+	}
+	w.outcome = outcomeOf
+	_, r := wait(t, resume(t, w.engine(store, "two"), live.ID))
+	same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A"})
+}
+
+func TestFaultsOfPerformersAreTheTreesBusiness(t *testing.T) {
+	for name, c := range map[string]struct {
+		what string
+		do   func(context.Context, run.Job) (any, error)
+		want string
+	}{
+		"a panic":                    {"r:a", func(context.Context, run.Job) (any, error) { panic("oh") }, "!panic"},
+		"an unknown kind":            {"x:a", nil, "!unavailable"},
+		"a fault keeps its kind":     {"r:a", func(context.Context, run.Job) (any, error) { return nil, &bt.Fault{Kind: "rate_limit", Reason: "wait"} }, "!rate_limit"},
+		"a wrapped fault":            {"r:a", func(context.Context, run.Job) (any, error) { return nil, fmt.Errorf("a: %w", &bt.Fault{Kind: "auth"}) }, "!auth"},
+		"a plain error":              {"r:a", func(context.Context, run.Job) (any, error) { return nil, errors.New("no") }, "!"},
+		"a result that won't encode": {"r:a", func(context.Context, run.Job) (any, error) { return make(chan int), nil }, "!"},
+		"a result that panics":       {"r:a", func(context.Context, run.Job) (any, error) { return explosive{}, nil }, "!panic"},
+		"no result is null":          {"r:a", func(context.Context, run.Job) (any, error) { return nil, nil }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.do["a"] = c.do
+			_, r := wait(t, start(t, w.engine(newStore(t), "one"), `<Sequence><Do what="`+c.what+`" lenient="true" got="{got}"/><Add add=" goes on" got="{got}"/></Sequence>`))
+			same(t, "outcome", r, result{Ended: "SUCCESS", Got: c.want + " goes on"})
+		})
+	}
+}
+
+type explosive struct{}
+
+func (explosive) MarshalJSON() ([]byte, error) { panic("bang") }
+
+func TestTreesAndTextsAreKeptInAnyNumber(t *testing.T) {
+	w := newWorld(t)
+	e := w.engine(newStore(t), "one")
+	for i := range 80 {
+		_, r := wait(t, start(t, e, fmt.Sprintf(`<Add add="tree %d" got="{got}"/>`, i%40)))
+		same(t, "outcome", r.Got, fmt.Sprintf("tree %d", i%40))
+	}
+}
+
+func TestResultBesideAFaultIsKept(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	w.do["a"] = func(context.Context, run.Job) (any, error) { return "half", errors.New("cut off") }
+	w.do["b"] = func(context.Context, run.Job) (any, error) { return nil, errors.New("cut off") }
+	live := start(t, w.engine(store, "one"), `<Sequence><Do what="r:a" lenient="true" got="{got}"/><Do what="r:b" lenient="true" got="{got}"/></Sequence>`)
+	wait(t, live)
+	got := all[run.CompletionRecord](t, records(t, store, live.ID), run.KindCompletion)
+	same(t, "receipt", describe(got[0]), `read a: "half" !`)
+	same(t, "receipt of nothing", describe(got[1]), `read b:  !`)
+}
+
+func TestOpenThatFailsEndsANewRun(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	noModel := errors.New("no model answers")
+	w.opened = func(context.Context, *run.View) error { return noModel }
+	_, err := w.engine(store, "one").Start(t.Context(), spec(`<Do what="w:a" got="{got}"/>`))
+	if !errors.Is(err, noModel) {
+		t.Errorf("starting gives %v", err)
+	}
+	runs, err := store.Runs(t.Context(), ada, journal.Filter{})
+	if err != nil || len(runs) != 1 {
+		t.Fatalf("%d runs, %v", len(runs), err)
+	}
+	same(t, "status", runs[0].Status, journal.Failed)
+	_, end, err := run.ReadEnded(t.Context(), store, ada, runs[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "fault", end.Fault, &bt.Fault{Kind: "open", Reason: noModel.Error()})
+	same(t, "effects", w.begun(), nil)
+}
+
+func TestRunThatCanNeitherBeOpenedNorEndedIsLetGo(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	full := &full{Store: store, on: true}
+	w.opened = func(context.Context, *run.View) error { return errors.New("no model answers") }
+	e := w.engine(full, "one")
+	if _, err := e.Start(t.Context(), spec(`<Do what="r:a" got="{got}"/>`)); !errors.Is(err, journal.ErrFull) {
+		t.Errorf("starting gives %v", err)
+	}
+	runs, err := store.Runs(t.Context(), ada, journal.Filter{})
+	if err != nil || len(runs) != 1 {
+		t.Fatalf("%d runs, %v", len(runs), err)
+	}
+	same(t, "holder of the lease", runs[0].LeaseHolder, "")
+	full.set(false)
+	w.opened = nil
+	_, r := wait(t, resume(t, e, runs[0].ID))
+	same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A"})
+}
+
+func TestOpenThatFailsLeavesAResumedRunOpenAndFree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		id := crash(t, w, store, longTree, 3, false)
+		for name, open := range map[string]func(context.Context, *run.View) error{
+			"an error": func(context.Context, *run.View) error { return errors.New("no model answers") },
+			"a panic":  func(context.Context, *run.View) error { panic("no model answers") },
+		} {
+			w.opened = open
+			if _, err := w.engine(store, name).Resume(t.Context(), ada, id); err == nil || !strings.Contains(err.Error(), "no model answers") {
+				t.Errorf("resuming gives %v", err)
+			}
+		}
+		w.opened = nil
+		_, r := wait(t, resume(t, w.engine(store, "two"), id))
+		same(t, "outcome", r, result{Ended: "SUCCESS", Got: longGot})
+	})
+}
+
+func TestSpecThatDoesNotFitItsTreeWritesNothing(t *testing.T) {
+	for name, change := range map[string]func(*run.Spec){
+		"an unknown assistant": func(s *run.Spec) { s.Assistant = "nobody" },
+		"a tree that is none":  func(s *run.Spec) { s.Tree = []byte("<tree/>") },
+		"an unknown key":       func(s *run.Spec) { s.Given["whom"] = "x" },
+		"a value of its own":   func(s *run.Spec) { s.Given["what"] = []int{1} },
+		"a value that is none": func(s *run.Spec) { s.Given["what"] = make(chan int) },
+		"no environment":       func(s *run.Spec) { s.Env = make(chan int) },
+		"another's session":    func(s *run.Spec) { s.Owner = "bob" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			store := newStore(t)
+			s := spec(`<Do what="{what}" got="{got}"/>`)
+			change(&s)
+			if _, err := w.engine(store, "one").Start(t.Context(), s); err == nil {
+				t.Error("it was started")
+			}
+			runs, err := store.Runs(t.Context(), ada, journal.Filter{})
+			if err != nil || len(runs) != 0 {
+				t.Errorf("%d runs, %v", len(runs), err)
+			}
+		})
+	}
+}
+
+func TestStoreThatFailsMidRunLeavesItOpenAndFree(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	full := &full{Store: store}
+	w.do["b"] = func(context.Context, run.Job) (any, error) {
+		full.set(true)
+		return "B", nil
+	}
+	live := start(t, w.engine(full, "one"), `<Do what="r:a w:b r:c" got="{got}"/>`)
+	stopsShort(t, live, journal.ErrFull)
+	r := statusOf(t, store, live.ID)
+	same(t, "status", r.Status, journal.Running)
+	same(t, "holder of the lease", r.LeaseHolder, "")
+	full.set(false)
+	delete(w.do, "b")
+	_, got := wait(t, resume(t, w.engine(full, "one"), live.ID))
+	same(t, "outcome", got, result{Ended: "SUCCESS", Got: "A B C"})
+}
+
+// full takes no records while it is set.
+type full struct {
+	journal.Store
+	mu sync.Mutex
+	on bool
+}
+
+func (f *full) set(on bool) {
+	f.mu.Lock()
+	f.on = on
+	f.mu.Unlock()
+}
+
+func (f *full) Append(ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.on {
+		return fmt.Errorf("run %s: %w", id, journal.ErrFull)
+	}
+	return f.Store.Append(ctx, o, id, recs, end)
+}
+
+func TestSecretReachesNeitherTheStoreNorTheStep(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	w.do["a"] = func(context.Context, run.Job) (any, error) { return "the key is hunter2", nil }
+	w.do["b"] = func(context.Context, run.Job) (any, error) {
+		return nil, &bt.Fault{Kind: "auth", Reason: "hunter2 is wrong"}
+	}
+	e := w.engine(store, "one", func(c *run.Config) {
+		c.Redact = func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("hunter2"), []byte("[secret]")) }
+	})
+	s := spec(`<Fallback><Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{b}"/></Sequence><Do what="{what}" got="{c}" lenient="true"/></Fallback>`)
+	s.Title, s.Given["what"], s.Env = "is hunter2 good?", "x:hunter2", "hunter2"
+	live, err := e.Start(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, r := wait(t, live)
+	same(t, "what the step saw", r.Got, "the key is [secret]")
+	same(t, "title", statusOf(t, store, live.ID).Title, "is [secret] good?")
+	for _, rec := range records(t, store, live.ID) {
+		if strings.Contains(string(rec.Data), "hunter2") {
+			t.Errorf("record %d holds the secret: %s", rec.Seq, rec.Data)
+		}
+	}
+}
+
+func TestFiftyRunsAtOnceEachEndOnce(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	e := w.engine(store, "one")
+	var group sync.WaitGroup
+	for range 50 {
+		group.Go(func() {
+			live, err := e.Start(t.Context(), spec(longTree))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for range live.Watch(t.Context(), 0) {
+			}
+			if end, err := live.Wait(t.Context()); err != nil || end.Status != journal.Done {
+				t.Errorf("a run ended %q, %v", end.Status, err)
+			}
+		})
+	}
+	group.Wait()
+	same(t, "writes", len(w.writes), 100)
+	for key, n := range w.writes {
+		same(t, "times that "+key+" was written", n, 1)
+	}
+}
+
+func TestConfigurationIsChecked(t *testing.T) {
+	w := newWorld(t)
+	for name, change := range map[string]func(*run.Config){
+		"no store":            func(c *run.Config) { c.Store = nil },
+		"no holder":           func(c *run.Config) { c.Holder = "" },
+		"two of one name":     func(c *run.Config) { c.Assistants = append(c.Assistants, c.Assistants[0]) },
+		"a lease too short":   func(c *run.Config) { c.Lease = 2 * time.Second },
+		"a beat too seldom":   func(c *run.Config) { c.Heartbeat = time.Minute },
+		"a grace too patient": func(c *run.Config) { c.StopGrace = time.Minute },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := run.Config{Store: newStore(t), Assistants: []*run.Assistant{w.assistant()}, Holder: "one"}
+			change(&c)
+			if _, err := run.NewEngine(c); err == nil {
+				t.Error("it was accepted")
+			}
+		})
+	}
+}
+
+func TestIDsSortByTimeAndAreUnique(t *testing.T) {
+	at := time.Date(2031, 5, 1, 12, 0, 0, 0, time.UTC)
+	var ids []string
+	for i := range 200 {
+		ids = append(ids, run.NewID(at.Add(time.Duration(i*i)*37*time.Microsecond)))
+	}
+	if !slices.IsSorted(ids) {
+		t.Errorf("ids are not in the order of their times: %v", ids)
+	}
+	seen := map[string]bool{}
+	for range 20 {
+		id := run.NewID(at)
+		if seen[id] || len(id) != 16 {
+			t.Errorf("%s is there twice, or not 16 characters", id)
+		}
+		seen[id] = true
+	}
+}
+
+func TestJournalThatIsDamagedIsToldAndLeftAlone(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	defer w.holds("a", false)()
+	whole := start(t, w.engine(store, "whole"), `<Do what="r:a" got="{got}"/>`)
+	begun := records(t, store, whole.ID)[0]
+	whole.Cancel("enough")
+	wait(t, whole)
+	then := func(kind, data string) []journal.Record {
+		return []journal.Record{begun, {Seq: 1, Kind: kind, Data: json.RawMessage(data)}}
+	}
+	cases := map[string][]journal.Record{
+		"no record":            nil,
+		"no start":             {{Kind: run.KindTime, Data: json.RawMessage(`{}`)}},
+		"a start that is none": {{Kind: run.KindStart, Data: json.RawMessage(`[`)}},
+		"an unknown kind":      then("dream", `{}`),
+	}
+	for _, kind := range []string{run.KindCompletion, run.KindMark, run.KindTime, run.KindResume, run.KindCancel, run.KindStopped, run.KindTrace} {
+		cases["a "+kind+" that is none"] = then(kind, `{"op":`)
+	}
+	for name, recs := range cases {
+		t.Run(name, func(t *testing.T) {
+			id := "run with " + name
+			if err := store.Begin(t.Context(), journal.Run{ID: id, Session: session, Owner: ada}, nil, recs); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.engine(store, "one").Resume(t.Context(), ada, id); !errors.Is(err, journal.ErrCorrupt) {
+				t.Errorf("resuming gives %v", err)
+			}
+			same(t, "holder of the lease", statusOf(t, store, id).LeaseHolder, "")
+			_, err := run.Explain(recs)
+			same(t, "whether explaining fails", err != nil, strings.HasPrefix(name, "a "+run.KindTrace))
+		})
+	}
+}
+
+func TestNotesOfATraceAreShortAndClean(t *testing.T) {
+	for name, c := range map[string]struct{ value, want string }{
+		"short":             {"a word", "a word"},
+		"just short enough": {strings.Repeat("ä", 160), strings.Repeat("ä", 160)},
+		"too long":          {strings.Repeat("ä", 161), strings.Repeat("ä", 159) + "…"},
+		"far too long":      {strings.Repeat("\U0001F600", 5000), strings.Repeat("\U0001F600", 159) + "…"},
+		"not UTF-8":         {"a\xff\xfeb", "a\uFFFDb"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			a := w.assistant()
+			type out struct {
+				Value string `port:"value"`
+			}
+			var err error
+			a.Registry, err = bt.NewRegistry(bt.Func("Write", "writes a text", func(_ struct{}, o *out) error { o.Value = c.value; return nil }))
+			if err != nil {
+				t.Fatal(err)
+			}
+			store := newStore(t)
+			live := start(t, w.engine(store, "one", func(c *run.Config) { c.Assistants = []*run.Assistant{a} }), `<Write value="{v}"/>`)
+			wait(t, live)
+			steps, err := run.Explain(records(t, store, live.ID))
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "value", steps[0].Events[0].Value, c.want)
+		})
+	}
+}

@@ -1,0 +1,384 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+)
+
+// seen is what a watcher saw: record kinds, and the text of each operation as it stands.
+type seen struct {
+	Kinds  []string
+	Text   map[uint64]string
+	Pieces int
+}
+
+func (s *seen) add(u run.Update) {
+	if u.Record != nil {
+		s.Kinds = append(s.Kinds, u.Record.Kind)
+	}
+	if u.Piece == nil {
+		return
+	}
+	if s.Text == nil {
+		s.Text = map[uint64]string{}
+	}
+	s.Pieces++
+	if u.Piece.Retract {
+		delete(s.Text, u.Piece.Op)
+	}
+	if u.Piece.Text != "" {
+		s.Text[u.Piece.Op] += u.Piece.Text
+	}
+}
+
+func watch(t *testing.T, live *run.Live, from int64) *seen {
+	t.Helper()
+	s := &seen{}
+	for u := range live.Watch(t.Context(), from) {
+		s.add(u)
+	}
+	return s
+}
+
+// streams makes a read say words, and take a second for each.
+func (w *world) streams(name, words string) {
+	w.do[name] = func(ctx context.Context, job run.Job) (any, error) {
+		for word := range strings.FieldsSeq(words) {
+			job.Emit(run.Piece{Text: word + " "})
+			select {
+			case <-time.After(time.Second):
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}
+		return words, nil
+	}
+}
+
+func TestWatchersSeeRecordsAndTextFromWheneverTheyCome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.streams("a", "one two three four")
+		live := start(t, w.engine(newStore(t), "one"), `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`)
+		want := &seen{Kinds: []string{"start", "trace", "completion", "trace", "completion", "trace", "end"},
+			Text: map[uint64]string{1: "one two three four "}}
+		watchers := make(chan *seen)
+		for i := range 3 {
+			go func() {
+				pass(time.Duration(i) * 2500 * time.Millisecond) // the last comes when all is over
+				watchers <- watch(t, live, 0)
+			}()
+		}
+		for i, pieces := range []int{4, 4, 2} {
+			want.Pieces = pieces
+			same(t, fmt.Sprintf("watcher %d", i), <-watchers, want)
+		}
+		same(t, "from record 3 on", watch(t, live, 3).Kinds, want.Kinds[3:])
+		same(t, "from beyond the end on", watch(t, live, 99).Kinds, nil)
+		for u := range live.Watch(t.Context(), 5) {
+			if u.Step != nil && u.Step.Record < 5 {
+				t.Errorf("from record 5 on, the step on record %d was seen", u.Step.Record)
+			}
+		}
+	})
+}
+
+func TestWatchersSeeWhatAStepDecidedBeforeTheNextInput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		id := crash(t, w, store, longTree, 5, false)
+		const untraced = 6 // the last record, whose step has no trace record yet
+		live := resume(t, w.engine(store, "two"), id)
+		var last int64
+		var steps []run.TraceStep
+		for u := range live.Watch(t.Context(), 3) {
+			switch {
+			case u.Record != nil:
+				last = u.Record.Seq
+			case u.Step != nil:
+				steps = append(steps, *u.Step)
+				if u.Step.Record != last {
+					t.Errorf("the step on record %d was seen after record %d", u.Step.Record, last)
+				}
+			}
+		}
+		wait(t, live)
+		told, err := run.Explain(records(t, store, id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "steps", steps, slices.DeleteFunc(told, func(s run.TraceStep) bool { return s.Record < untraced }))
+	})
+}
+
+func TestWatcherThatFellBehindIsNotWrong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.streams("a", "one two three four")
+		live := start(t, w.engine(newStore(t), "one"), `<Do what="r:a" got="{got}"/>`)
+		got := &seen{}
+		for u := range live.Watch(t.Context(), 0) {
+			got.add(u)
+			if u.Piece != nil && got.Pieces == 2 {
+				pass(time.Minute)
+			}
+		}
+		same(t, "what it saw", got, &seen{Kinds: []string{"start", "trace", "completion", "trace", "end"},
+			Text: map[uint64]string{1: "one two three four "}, Pieces: 4})
+	})
+}
+
+func TestTextOfEffectsThatStreamAtOnceIsKeptApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.streams("a", "one two three")
+		w.streams("b", "eins zwei drei vier fünf")
+		w.streams("c", "un deux trois quatre cinq six sept")
+		live := start(t, w.engine(newStore(t), "one"), `<Parallel><Do what="r:a r:b" got="{got}"/><Do what="r:c" got="{c}"/></Parallel>`)
+		want := map[uint64]string{1: "one two three ", 2: "eins zwei drei vier fünf ", 3: "un deux trois quatre cinq six sept "}
+		watchers := make(chan *seen)
+		const stops = 12 // pieces after which a watcher falls behind
+		for stop := range stops {
+			go func() {
+				got := &seen{}
+				for u := range live.Watch(t.Context(), 0) {
+					if got.add(u); u.Piece != nil && got.Pieces == stop {
+						pass(3500 * time.Millisecond)
+					}
+				}
+				watchers <- got
+			}()
+		}
+		for range stops {
+			same(t, "text", (<-watchers).Text, want)
+		}
+		same(t, "text for one who comes late", watch(t, live, 0).Text, want)
+	})
+}
+
+func TestTextOfAnEffectThatIsWithdrawnIsRetracted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.streams("a", "one two three four")
+		w.do["b"] = func(_ context.Context, job run.Job) (any, error) {
+			job.Emit(run.Piece{Text: "wrong"})
+			job.Emit(run.Piece{Retract: true})
+			job.Emit(run.Piece{Text: "right"})
+			return "B", nil
+		}
+		live := start(t, w.engine(newStore(t), "one"), `<Fallback><Timeout msec="1500"><Do what="r:a" got="{got}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`)
+		early := make(chan *seen)
+		go func() { early <- watch(t, live, 0) }()
+		same(t, "text that stands", (<-early).Text, map[uint64]string{2: "right"})
+		late := watch(t, live, 0)
+		same(t, "text that stands, for one who comes late", late.Text, map[uint64]string{2: "right"})
+		same(t, "pieces that are kept", late.Pieces, 1+2)
+	})
+}
+
+func TestTextThatComesTooLateIsDropped(t *testing.T) {
+	for name, body := range map[string]string{
+		"its effect was withdrawn": `<Fallback><Timeout msec="1000"><Do what="r:a" got="{got}"/></Timeout><Delay delay_msec="10000"><AlwaysSuccess/></Delay></Fallback>`,
+		"the run is over":          `<Timeout msec="1000"><Do what="r:a" got="{got}"/></Timeout>`,
+		"the run was stopped":      `<Parallel success_count="2"><Do what="r:a" got="{got}"/><Delay delay_msec="1000"><Do what="r:stop" got="{c}"/></Delay></Parallel>`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				said := make(chan struct{})
+				w.do["a"] = func(_ context.Context, job run.Job) (any, error) {
+					defer close(said)
+					pass(5 * time.Second)
+					job.Emit(run.Piece{Text: "hello?"})
+					return "A", nil
+				}
+				store := newStore(t)
+				e := w.engine(store, "one")
+				w.do["stop"] = func(ctx context.Context, job run.Job) (any, error) {
+					return nil, e.Cancel(ctx, ada, job.View.ID, "enough")
+				}
+				live := start(t, e, body)
+				same(t, "pieces", watch(t, live, 0).Pieces, 0)
+				<-said
+				same(t, "pieces afterwards", watch(t, live, 0).Pieces, 0)
+				wait(t, live)
+				for _, c := range all[run.CompletionRecord](t, records(t, store, live.ID), run.KindCompletion) {
+					if c.Label == "read a" {
+						t.Error("its receipt was taken in")
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestWatchersContextAndBreakEndIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		release := w.holds("a", false)
+		e := w.engine(store, "one")
+		live := start(t, e, `<Do what="r:a" got="{got}"/>`)
+		synctest.Wait()
+		for u := range live.Watch(t.Context(), 0) {
+			if u.Record == nil {
+				t.Error("it went on")
+			}
+			break
+		}
+		other := w.engine(store, "two")
+		for name, watching := range map[string]func(context.Context) error{
+			"live": func(ctx context.Context) error {
+				for range live.Watch(ctx, 0) {
+				}
+				return nil
+			},
+			"through the engine": func(ctx context.Context) error {
+				for _, err := range e.Watch(ctx, ada, live.ID, 0) {
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			},
+			"from another process": func(ctx context.Context) error {
+				for _, err := range other.Watch(ctx, ada, live.ID, 0) {
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			},
+		} {
+			ctx, cut := context.WithTimeout(t.Context(), 10*time.Second)
+			began := time.Now()
+			if err := watching(ctx); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			same(t, name+": time watched", time.Since(began), 10*time.Second)
+			if err := watching(ctx); err != nil {
+				t.Errorf("%s, with a context that is over: %v", name, err)
+			}
+			for u := range live.Watch(ctx, 0) {
+				t.Errorf("%s, with a context that is over: %+v", name, u)
+			}
+			cut()
+		}
+		release()
+		wait(t, live)
+	})
+}
+
+// follow gives the kinds of the records that an engine's watcher sees, until the run ends.
+func follow(t *testing.T, e *run.Engine, id string, from int64) []string {
+	t.Helper()
+	var got []string
+	next := from
+	for u, err := range e.Watch(t.Context(), ada, id, from) {
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		if u.Record == nil {
+			continue
+		}
+		if u.Record.Seq != next {
+			t.Errorf("record %d came where %d was due", u.Record.Seq, next)
+		}
+		next++
+		got = append(got, u.Record.Kind)
+	}
+	return got
+}
+
+func TestRunOfAnotherProcessIsWatchedUntilItsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		w.streams("a", "one two three four")
+		live := start(t, w.engine(store, "one"), `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`)
+		e := w.engine(store, "two")
+		same(t, "what was seen", follow(t, e, live.ID, 0), []string{"start", "trace", "completion", "trace", "completion", "trace", "end"})
+		same(t, "from record 4 on", follow(t, e, live.ID, 4), []string{"completion", "trace", "end"})
+		wait(t, live)
+	})
+}
+
+func TestWatchGoesOnWhenAnotherProcessTakesTheRunOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		w.takes("a", time.Second)
+		full := &full{Store: store}
+		w.do["b"] = func(context.Context, run.Job) (any, error) { full.set(true); return "B", nil }
+		e := w.engine(full, "one")
+		live := start(t, e, `<Do what="r:a w:b" got="{got}"/>`)
+		got := make(chan []string)
+		go func() { got <- follow(t, e, live.ID, 0) }()
+		stopsShort(t, live, journal.ErrFull)
+		pass(time.Minute)
+		delete(w.do, "b")
+		wait(t, resume(t, w.engine(store, "two"), live.ID))
+		same(t, "what was seen", <-got, kinds(records(t, store, live.ID)))
+	})
+}
+
+func TestContextThatEndsWhileTheStoreIsAskedIsNoErrorOfTheWatch(t *testing.T) {
+	w := newWorld(t)
+	release := w.holds("a", false)
+	store := newStore(t)
+	live := start(t, w.engine(store, "one"), `<Do what="r:a" got="{got}"/>`)
+	ctx, cut := context.WithCancel(t.Context())
+	for u, err := range w.engine(cutting{store, cut}, "two").Watch(ctx, ada, live.ID, 0) {
+		t.Errorf("watching gives %+v, %v", u, err)
+	}
+	release()
+	wait(t, live)
+}
+
+// cutting is a store that is being read when a context ends.
+type cutting struct {
+	journal.Store
+	cut func()
+}
+
+func (c cutting) Run(ctx context.Context, o journal.Owner, id string) (journal.Run, error) {
+	c.cut()
+	return c.Store.Run(ctx, o, id)
+}
+
+func TestWatchingARunThatIsNotThereSaysSo(t *testing.T) {
+	w := newWorld(t)
+	var got error
+	for _, err := range w.engine(newStore(t), "one").Watch(t.Context(), ada, "none", 0) {
+		got = err
+	}
+	if !errors.Is(got, journal.ErrNotFound) {
+		t.Errorf("watching gives %v", got)
+	}
+}
+
+func TestWaitEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		release := w.holds("a", false)
+		live := start(t, w.engine(newStore(t), "one"), `<Do what="r:a" got="{got}"/>`)
+		ctx, cut := context.WithTimeout(t.Context(), time.Second)
+		defer cut()
+		if _, err := live.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("waiting gives %v", err)
+		}
+		release()
+		wait(t, live)
+	})
+}
