@@ -86,6 +86,9 @@ func Prepare(cfg config.Config) (*App, error) {
 	}
 	texts := fs.FS(prompts.FS)
 	if cfg.Prompts != "" {
+		if _, err := os.ReadDir(cfg.Prompts); err != nil {
+			return nil, fmt.Errorf("the folder of prompts (SIBYL_PROMPTS, or prompts in the settings): %w", err)
+		}
 		if texts, err = prompts.Overlay(os.DirFS(cfg.Prompts)); err != nil {
 			return nil, err
 		}

@@ -39,6 +39,9 @@ func (c *command) askCommand() *cobra.Command {
 			"  sibyl ask --vault ~/notes \"What did we decide about caching?\"\n  sibyl ask -c \"And in the tests?\"\n" +
 			"  git diff | sibyl ask - --json -m ollama:llama3.1:8b",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("max-turns") && f.maxTurns == 0 {
+				return withCode(ExitUsage, fmt.Errorf("--max-turns is 0, not between 1 and %d", oracle.MostTurns))
+			}
 			return c.ask(cmd.Context(), f, args)
 		},
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -56,6 +57,7 @@ type Program = app.Options
 
 // Main runs the command line and returns the exit code. environ is as os.Environ gives it.
 func Main(ctx context.Context, p Program, args, environ []string, s Streams) int {
+	log.SetOutput(io.Discard) // libraries print what strangers sent them
 	out := &remembering{Writer: s.Out}
 	s.Out = out
 	c := &command{Streams: s, Program: p, environ: environ}
