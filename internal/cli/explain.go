@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sibyl/internal/journal"
+	"sibyl/internal/oracle"
 	"sibyl/internal/run"
 )
 
@@ -28,6 +29,32 @@ func recordWords(r journal.Record) string {
 		return "a timer"
 	}
 	return r.Kind
+}
+
+// endText says how a run ended: why, after what, and on which sources.
+func endText(r journal.Record) (string, error) {
+	var end run.EndRecord
+	if err := json.Unmarshal(r.Data, &end); err != nil {
+		return "", fmt.Errorf("end of the run: %w", err)
+	}
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "ended %s", end.Status)
+	if end.Fault != nil {
+		fmt.Fprintf(b, ": %s", printable(end.Fault.Reason))
+	}
+	var a oracle.Answer
+	if json.Unmarshal(end.Outcome, &a) != nil || a.StopReason == "" {
+		return b.String(), nil
+	}
+	fmt.Fprintf(b, "; %s after %s of %d, %s, %s", a.StopReason, counted(a.Turns, "turn"), a.MaxTurns, counted(len(a.ToolCalls), "tool call"), a.Model)
+	for _, s := range a.Sources {
+		how := "read"
+		if s.Cited {
+			how = "cited"
+		}
+		fmt.Fprintf(b, "\n  %-5s %s", how, printable(s.Cite))
+	}
+	return b.String(), nil
 }
 
 // stepText draws what one step asked, in order, along the paths of the tree: a leaf with its word and what it wrote stands below the

@@ -227,15 +227,11 @@ func (c *command) explain(ctx context.Context, a *app.App, wish string, only int
 		fmt.Fprint(c.Out, stepText(s))
 	}
 	if len(recs) > 0 && recs[len(recs)-1].Kind == run.KindEnd {
-		var end run.EndRecord
-		if err := json.Unmarshal(recs[len(recs)-1].Data, &end); err != nil {
-			return fmt.Errorf("end of the run: %w", err)
+		text, err := endText(recs[len(recs)-1])
+		if err != nil {
+			return err
 		}
-		fmt.Fprintf(c.Out, "\nended %s", end.Status)
-		if end.Fault != nil {
-			fmt.Fprintf(c.Out, ": %s", printable(end.Fault.Reason))
-		}
-		fmt.Fprintln(c.Out)
+		fmt.Fprintf(c.Out, "\n%s\n", text)
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func offerTools() bt.Leaf {
 	type in struct {
 		Class classify.Classification `port:"class" doc:"what Classify found"`
 		Tools []ToolFact              `port:"tools" doc:"the tools there are"`
-		Sure  float64                 `port:"sure" default:"0.6" doc:"from this confidence on, a question about the world stays out of code and notes"`
+		Sure  float64                 `port:"sure" default:"0.6" doc:"below this confidence, a question about the world is looked up in code or notes as well"`
 	}
 	type out struct {
 		Offered []string `port:"offered" doc:"names of the tools offered to the model"`
@@ -93,14 +93,15 @@ func offerTools() bt.Leaf {
 	return bt.Func("OfferTools", "Chooses the tools by the class of the question (FR-016). Tools that write are only for actions.",
 		func(i in, o *out) error {
 			o.Offered = []string{}
+			unsure := i.Class.QueryType == classify.Research && i.Class.Confidence < i.Sure
+			enough := false // a source that can be searched is offered; the web alone is none for an unsure guess
 			for k, s := range sourceOrder(i.Class) {
-				if k == 0 && !needs(i.Class, s) || k > 0 && !mayLookElsewhere(i.Class, i.Sure) {
+				if enough || k == 0 && !needs(i.Class, s) || k > 0 && !mayLookElsewhere(i.Class, i.Sure) {
 					break
 				}
-				o.Offered = append(o.Offered, named(i.Tools, s, i.Class.QueryType == classify.Action)...)
-				if canSearch(i.Tools, o.Offered) {
-					break
-				}
+				of := named(i.Tools, s, i.Class.QueryType == classify.Action)
+				o.Offered = append(o.Offered, of...)
+				enough = canSearch(i.Tools, of) && !(k == 0 && unsure)
 			}
 			var held []string
 			for _, t := range i.Tools {

@@ -122,6 +122,7 @@ func TestWhereTheFirstSourceIsNotConnectedTheNextOneIsOfferedAtOnce(t *testing.T
 		{"two sources are missing", auth, append(slices.Clone(inCode), inVault...), inWeb},
 		{"the world is not in the notes", weather, inWeb, []string{}},
 		{"an unsure guess is recoverable", "What does the zanzibar quokka frobnicator do?", inWeb, inVault},
+		{"an unsure guess is looked up in both", "What does the zanzibar quokka frobnicator do?", nil, append(slices.Clone(inVault), inWeb...)},
 		{"thanks needs none", thanks, inCode, []string{}},
 		{"an action is carried out in its place only", save, inVault, []string{"vault_write"}},
 	} {
