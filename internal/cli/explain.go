@@ -43,8 +43,8 @@ func endText(r journal.Record) (string, error) {
 		fmt.Fprintf(b, ": %s", printable(end.Fault.Reason))
 	}
 	var a oracle.Answer
-	if json.Unmarshal(end.Outcome, &a) != nil || a.StopReason == "" {
-		return b.String(), nil
+	if err := json.Unmarshal(end.Outcome, &a); err != nil {
+		return "", fmt.Errorf("outcome of the run: %w", err)
 	}
 	fmt.Fprintf(b, "; %s after %s of %d, %s, %s", a.StopReason, counted(a.Turns, "turn"), a.MaxTurns, counted(len(a.ToolCalls), "tool call"), a.Model)
 	for _, s := range a.Sources {
