@@ -10,14 +10,21 @@
 //     a step decided, are appended with the next input, and the fold skips them.
 //   - An effect that is Once has a mark record before it is performed. Found marked but not completed after a crash, it is
 //     looked up by its key; where that can't be told, it completes as the fault "unknown". It is never silently repeated.
+//     One that the tree withdraws while it is performed keeps its mark and has no receipt: what became of it is not known.
 //   - Other effects that were outstanding in a crash are performed again, once a crash, and the resume record counts them.
-//   - Each completion names its leaf and the digest of what was asked; a fold that would ask something else stops with
-//     ErrDiverged instead of going on from a state that never was.
+//     Nothing is performed that a step asks for and withdraws, or that a step asks for in which the tree breaks.
+//   - Each mark and completion names its leaf and the digest of what was asked; a fold that would ask something else stops
+//     with ErrDiverged instead of going on from a state that never was.
 //   - The run's driver holds a lease and renews it. A driver that lost its run fails at its next append and performs no
-//     further effect. Any process may append a wish to stop; the driver takes it in as any other record.
+//     further effect. A process drives a run once at a time, and lets it go when the last effect under way has returned.
+//   - Any process may append a wish to stop; the driver takes it in as any other record. Then what only reads is withdrawn,
+//     what is Once may finish within a grace, and all that arrives is kept in the stopped record; nothing else is begun. A wish
+//     that comes after the tree has ended changes nothing.
 //   - Secrets are redacted before a record is appended; the step sees what was appended.
-//   - The run's clock counts only while somebody drives it.
+//   - The run's clock counts only while somebody drives it. After a crash it goes on from the last record.
 //   - Text that an effect streams is provisional until its completion is recorded, and is only seen by watchers in the same process.
+//   - A panic of an assistant's code is the trouble of its run alone: of a performer a fault, of a leaf the end as a broken
+//     tree, of Open and Outcome an error that leaves the run open.
 package run
 
 import "errors"
@@ -28,7 +35,7 @@ var (
 	ErrStalled  = errors.New("the tree waits for nothing")
 )
 
-// KindUnknown is the fault of a Once effect of which nobody can tell whether it was performed.
+// KindUnknown is the fault of a Once effect of which nobody can tell whether it took effect.
 const KindUnknown = "unknown"
 
 // KindCancelled is the fault of an effect that was withdrawn.

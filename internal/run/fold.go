@@ -79,8 +79,7 @@ func (f *folded) take(tree *bt.Tree, r journal.Record) (in bt.Input, step bool, 
 		f.marked[m.Op] = true
 		return in, false, err
 	case KindResume:
-		res, err := decode[ResumeRecord](r)
-		f.now = max(f.now, res.Now)
+		_, err := decode[ResumeRecord](r)
 		return in, false, err
 	case KindCancel:
 		c, err := decode[CancelRecord](r)

@@ -71,9 +71,12 @@ func TestRunIsItsDriversWhileTheLeaseIsRenewed(t *testing.T) {
 		release := w.holds("a", false)
 		first, second := w.engine(store, "one"), w.engine(store, "two")
 		live := start(t, first, `<Do what="r:a" got="{got}"/>`)
-		for range 12 {
+		for range 120 {
 			refused(t, second, live.ID)
-			pass(5 * time.Second)
+			if left := time.Until(statusOf(t, store, live.ID).LeaseUntil); left < lease/2 {
+				t.Errorf("%s are left of the lease", left)
+			}
+			pass(500 * time.Millisecond)
 		}
 		release()
 		wait(t, live)
@@ -104,11 +107,13 @@ func TestHeartbeatThatFailsIsTriedAgain(t *testing.T) {
 
 func TestDriverThatLostItsRunPerformsNothingMore(t *testing.T) {
 	for name, c := range map[string]struct {
+		other   string               // how far the other has come: the effect that it performs
 		notices func(release func()) // how it comes to know
-		want    error
 	}{
-		"at its next append":    {func(release func()) { release() }, journal.ErrConflict},
-		"at its next heartbeat": {func(func()) { pass(2 * time.Second) }, journal.ErrConflict},
+		"at its next append":                       {"b", func(release func()) { release() }},
+		"at its next append, when little was done": {"a", func(release func()) { release() }},
+		"at its next heartbeat":                    {"b", func(func()) { pass(2 * time.Second) }},
+		"at its next heartbeat, as early":          {"a", func(func()) { pass(2 * time.Second) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -127,12 +132,14 @@ func TestDriverThatLostItsRunPerformsNothingMore(t *testing.T) {
 				w.mu.Lock()
 				delete(w.do, "a")
 				w.mu.Unlock()
-				hold := w.holds("b", false)
+				w.mu.Lock()
+				hold := w.holds(c.other, false)
+				w.mu.Unlock()
 				taken := resume(t, second, zombie.ID)
 				synctest.Wait()
 				wire.cutOff(false)
 				c.notices(release)
-				stopsShort(t, zombie, c.want)
+				stopsShort(t, zombie, journal.ErrConflict)
 				same(t, "holder of the lease", statusOf(t, store, zombie.ID).LeaseHolder, "two")
 				hold()
 				_, r := wait(t, taken)

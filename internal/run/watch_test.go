@@ -320,7 +320,11 @@ func TestWatchGoesOnWhenAnotherProcessTakesTheRunOver(t *testing.T) {
 		store := newStore(t)
 		w.takes("a", time.Second)
 		full := &full{Store: store}
-		w.do["b"] = func(context.Context, run.Job) (any, error) { full.set(true); return "B", nil }
+		w.do["b"] = func(context.Context, run.Job) (any, error) {
+			pass(time.Second) // until the watcher has seen all there is
+			full.set(true)
+			return "B", nil
+		}
 		e := w.engine(full, "one")
 		live := start(t, e, `<Do what="r:a w:b" got="{got}"/>`)
 		got := make(chan []string)
