@@ -12,7 +12,7 @@ type Leaf struct {
 	Name, Doc string
 	class     leafClass
 	in, out   []Port
-	note      int // field of the output struct that holds the note, -1: none
+	now, note int // fields of the input and the output struct that are no ports, -1: none
 	err       error
 	call      func(b *binding, x *exec, i int32) Status
 }
@@ -111,8 +111,12 @@ func Task[I, O any](name, doc string, plan func(I) ([]Request, error), collect f
 
 func newLeaf(name, doc string, class leafClass, in, out reflect.Type) Leaf {
 	l := Leaf{Name: name, Doc: doc, class: class, note: -1}
-	if l.in, _, l.err = portsOf(in); l.err == nil && out != nil {
-		l.out, l.note, l.err = portsOf(out)
+	var other unnamed
+	l.in, other, l.err = portsOf(in)
+	l.now = other.now
+	if l.err == nil && out != nil {
+		l.out, other, l.err = portsOf(out)
+		l.note = other.note
 	}
 	if l.err != nil {
 		l.err = fmt.Errorf("leaf %s: %w", name, l.err)
@@ -143,8 +147,8 @@ func NewRegistry(leaves ...Leaf) (*Registry, error) {
 
 // binding connects the fields of one leaf node to slots and literals.
 type binding struct {
-	in, out []wire
-	note    int
+	in, out   []wire
+	now, note int
 }
 
 // wire is one field's connection. slot -1 means the literal.
@@ -158,6 +162,9 @@ type wire struct {
 }
 
 func (b *binding) load(x *exec, in reflect.Value) error {
+	if b.now >= 0 {
+		in.Field(b.now).SetInt(x.now)
+	}
 	for i := range b.in {
 		w := &b.in[i]
 		if w.slot < 0 {

@@ -18,7 +18,7 @@ import (
 //	}
 //
 // An input without default is required unless it is optional: then an absent attribute or an unwritten key reads as the
-// zero value. An output may be left unconnected. A type is string, bool, int, int64, float64, or whatever JSON gives back
+// zero value. An input field tagged `port:",now"`, an int64, is the run time in ms. An output may be left unconnected. A type is string, bool, int, int64, float64, or whatever JSON gives back
 // as it took it.
 type Port struct {
 	Name     string
@@ -37,41 +37,51 @@ func Ports[T any]() ([]Port, error) {
 	return ports, err
 }
 
-// portsOf also returns the index of the field tagged `port:",note"`, -1 if there is none.
-func portsOf(t reflect.Type) (ports []Port, note int, err error) {
-	note = -1
+// unnamed are the fields that are no ports: their indices, -1 where there is none.
+type unnamed struct {
+	note int // `port:",note"`, a text of an output
+	now  int // `port:",now"`, the run time of an input
+}
+
+// portsOf also returns the fields that are no ports.
+func portsOf(t reflect.Type) (ports []Port, other unnamed, err error) {
+	other = unnamed{note: -1, now: -1}
 	if t.Kind() != reflect.Struct {
-		return nil, note, fmt.Errorf("%v is not a struct", t)
+		return nil, other, fmt.Errorf("%v is not a struct", t)
 	}
 	seen := map[string]bool{}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		tag, ok := f.Tag.Lookup("port")
 		if !ok || !f.IsExported() {
-			return nil, note, fmt.Errorf("%v.%s wants to be exported and have a port tag", t, f.Name)
+			return nil, other, fmt.Errorf("%v.%s wants to be exported and have a port tag", t, f.Name)
 		}
 		name, option, _ := strings.Cut(tag, ",")
-		if option == "note" && f.Type.Kind() == reflect.String {
-			note = i
+		switch {
+		case option == "note" && f.Type.Kind() == reflect.String:
+			other.note = i
+			continue
+		case option == "now" && f.Type.Kind() == reflect.Int64:
+			other.now = i
 			continue
 		}
 		if !isWord(name) || name == "name" || name == "ID" || seen[name] || (option != "" && option != "optional") {
-			return nil, note, fmt.Errorf("%v.%s: bad port tag ‘%s’", t, f.Name, tag)
+			return nil, other, fmt.Errorf("%v.%s: bad port tag ‘%s’", t, f.Name, tag)
 		}
 		if !isData(f.Type) {
-			return nil, note, fmt.Errorf("%v.%s: a port can't be %v", t, f.Name, f.Type)
+			return nil, other, fmt.Errorf("%v.%s: a port can't be %v", t, f.Name, f.Type)
 		}
 		seen[name] = true
 		p := Port{Name: name, Doc: f.Tag.Get("doc"), Type: f.Type, Optional: option == "optional", field: i}
 		p.Default, p.HasDef = f.Tag.Lookup("default")
 		if p.HasDef {
 			if _, err := parseLiteral(p.Default, p.Type); err != nil {
-				return nil, note, fmt.Errorf("%v.%s: default %w", t, f.Name, err)
+				return nil, other, fmt.Errorf("%v.%s: default %w", t, f.Name, err)
 			}
 		}
 		ports = append(ports, p)
 	}
-	return ports, note, nil
+	return ports, other, nil
 }
 
 // isWord says whether a leaf or port can be called that in BT.CPP.

@@ -91,3 +91,25 @@ func TestVeryLongTimesDoNotOverflow(t *testing.T) {
 		}
 	}
 }
+
+func TestLeafReadsTheRunTimeOfItsInput(t *testing.T) {
+	type in struct {
+		Now int64 `port:",now"`
+	}
+	type out struct {
+		At int64 `port:"at"`
+	}
+	stamp := Func("Stamp", "Writes the run time.", func(i in, o *out) error {
+		o.At = i.Now
+		return nil
+	})
+	tree := load(t, registry(t, stamp), file(`<Stamp at="{at}"/>`), Options{})
+	s := tree.NewState()
+	for _, now := range []int64{7, 7, 30, 12} {
+		step(t, tree, s, Input{Now: now})
+		s = reload(t, tree, s)
+	}
+	if at, _ := tree.Get(s, "at"); at != int64(30) {
+		t.Errorf("the leaf wrote %v: run time never goes back", at)
+	}
+}
