@@ -179,7 +179,9 @@ func (p *progress) show(a oracle.Answer) {
 		note("cited, but not read: %s", u)
 	}
 	for _, n := range a.Notices {
-		note("%s", n)
+		if n.Severity != oracle.Info {
+			note("%s", n.Text)
+		}
 	}
 	if p.quiet {
 		return

@@ -118,6 +118,25 @@ type Response struct {
 
 	// Attempts counts the requests made for this answer, failed ones included.
 	Attempts int `json:"attempts,omitempty"`
+
+	// Tries are the models of a fallback chain that did not answer before the one that did, in order.
+	Tries []Try `json:"tries,omitempty"`
+}
+
+// Try is a model of a fallback chain that did not answer. Of one that was not asked, because it had failed a short time before,
+// Cooling is set.
+type Try struct {
+	Model   string `json:"model"`
+	Kind    Kind   `json:"kind"`
+	Message string `json:"message"`
+	Cooling bool   `json:"cooling,omitempty"`
+}
+
+func (t Try) String() string {
+	if t.Cooling {
+		return t.Model + " is left alone for a while (" + string(t.Kind) + ")"
+	}
+	return t.Model + ": " + string(t.Kind)
 }
 
 // Model answers requests. Implementations are safe for concurrent use.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"sibyl/internal/journal"
@@ -26,11 +27,16 @@ type Question struct {
 	Owner    journal.Owner
 	Session  string
 	MaxTurns int
-	Env      Env // Past is filled in by NewRun
-	Tools    []tool.Spec
-	TreeFile string
-	Tree     []byte
-	Prompts  *prompt.Registry
+
+	MaxTokens int           // tokens of all turns at most, cached ones aside; 0: no limit
+	MaxTime   time.Duration // of the run; 0: no limit
+
+	Classifier bool // one is configured for the fallback
+	Env        Env  // Past is filled in by NewRun
+	Tools      []tool.Spec
+	TreeFile   string
+	Tree       []byte
+	Prompts    *prompt.Registry
 }
 
 // Check says what is wrong with a question before anything is kept of it.
@@ -44,6 +50,8 @@ func (q *Question) Check() error {
 			len(q.Text), MaxQuestion)
 	case q.MaxTurns < 1 || q.MaxTurns > MostTurns:
 		return fmt.Errorf("%d turns are not between 1 and %d", q.MaxTurns, MostTurns)
+	case q.MaxTokens < 0 || q.MaxTime < 0:
+		return fmt.Errorf("a budget of tokens or time can't be negative: leave it out for none")
 	}
 	return nil
 }
@@ -62,23 +70,29 @@ func NewRun(ctx context.Context, store journal.Store, q Question) (run.Spec, err
 		return run.Spec{}, err
 	}
 	q.Env.Past = nil
+	var tokens []int // of each exchange that is kept
 	for _, a := range past {
 		if a.Answer == "" {
 			continue
 		}
 		q.Env.Past = append(q.Env.Past, a.RunID)
 		given.Previous = append(given.Previous, firstRunes(a.Question, 500))
+		tokens = append(tokens, prompt.Tokens(a.Question)+prompt.Tokens(a.Answer))
 		if a.QueryType != string(classify.Conversational) {
 			given.PreviousType = a.QueryType
 		}
 	}
 	if n := len(q.Env.Past); n > keptPast {
-		q.Env.Past, given.Previous = q.Env.Past[n-keptPast:], given.Previous[n-keptPast:]
+		q.Env.Past, given.Previous, tokens = q.Env.Past[n-keptPast:], given.Previous[n-keptPast:], tokens[n-keptPast:]
+	}
+	for _, n := range tokens {
+		given.PastTokens += n
 	}
 	return run.Spec{Owner: q.Owner, Session: q.Session, Assistant: Name, Title: Title(q.Text), TreeFile: q.TreeFile, Tree: q.Tree,
 		Texts: []run.Text{{Name: SegmentsText, Content: q.Prompts.Encoded()}}, Env: q.Env,
 		Given: map[string]any{"question": given.Question, "previous": given.Previous, "previous_type": given.PreviousType,
-			"tools": given.Tools, "max_turns": given.MaxTurns}}, nil
+			"tools": given.Tools, "max_turns": given.MaxTurns, "max_tokens": q.MaxTokens, "max_seconds": int((q.MaxTime + time.Second - 1) / time.Second),
+			"past_tokens": given.PastTokens, "window": q.Env.WindowTokens, "classifier": q.Classifier}}, nil
 }
 
 // Title is a question shortened to a line.

@@ -66,7 +66,7 @@ func TestEdgeWellFormedSignalAfterAMalformedOneCounts(t *testing.T) {
 	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
 	same(t, "problems", len(a.Problems), 1)
 	same(t, "answer", a.Answer, "It checks a token.")
-	same(t, "notices", a.Notices, []string(nil))
+	same(t, "notices", told(a), []string(nil))
 }
 
 func TestEdgeUnknownCapabilityIsLoggedAndToldAndTheRunGoesOn(t *testing.T) {
@@ -76,7 +76,7 @@ func TestEdgeUnknownCapabilityIsLoggedAndToldAndTheRunGoesOn(t *testing.T) {
 		modeltest.Say("Found in the code. "+partial("what they would say")))
 	a := h.ask(auth)
 	same(t, "gaps", a.Gaps, []string{"sending an email"})
-	same(t, "notices", a.Notices, []string{"The model asked for a capability that does not exist here: sending an email"})
+	same(t, "notices", told(a), []string{"The model asked for a capability that does not exist here: sending an email"})
 	same(t, "tools offered after it", offered(h.request(2)), []string{"code_read", "code_search"})
 	holds(t, "what is said after it", lastText(h.request(2)), "[control] That capability does not exist here. Go on without it")
 	same(t, "tools that were reached", h.world.called(), []string{"code_search"})
@@ -100,7 +100,7 @@ func TestEdgeTwoDifferentGapsAreBothTold(t *testing.T) {
 	h := setUp(t, modeltest.Say(needCapability("sending an email")), modeltest.Say(needCapability("image generation")), modeltest.Say("No. "+partial("all")))
 	a := h.ask(auth)
 	same(t, "gaps", a.Gaps, []string{"sending an email", "image generation"})
-	same(t, "notices", len(a.Notices), 2)
+	same(t, "notices", len(told(a)), 2)
 }
 
 func TestEdgeCallsBesideAnUnknownCapabilityAreRun(t *testing.T) {
@@ -165,7 +165,7 @@ func TestEdgeCapabilityThatIsOfferedAlreadyIsNoGap(t *testing.T) {
 	h := setUp(t, modeltest.Say(needCapability("code search")), modeltest.Say("So it is. "+partial("the rest")))
 	a := h.ask(auth)
 	same(t, "gaps", a.Gaps, []string(nil))
-	same(t, "notices", a.Notices, []string(nil))
+	same(t, "notices", told(a), []string(nil))
 	holds(t, "what is said after it", lastText(h.request(2)), "is offered to you")
 }
 
@@ -240,7 +240,7 @@ func TestEdgeDelegationIsLoggedAndShownAndStartsNothing(t *testing.T) {
 	h := setUp(t, modeltest.SayAndCall("The pump module is fine. "+delegate("all other modules"), "code_search", `{}`))
 	a := h.ask(auth)
 	same(t, "answer", a.Answer, "The pump module is fine.")
-	same(t, "notices", a.Notices, []string{"The model recommends to delegate: all other modules (it is too large)"})
+	same(t, "notices", told(a), []string{"The model recommends to delegate: all other modules (it is too large)"})
 	same(t, "tools that were reached", h.world.called(), []string{})
 	same(t, "last signal", string(a.Signal.Type), "delegation_recommended")
 }
@@ -250,7 +250,7 @@ func TestDelegationWithoutAWordGoesOn(t *testing.T) {
 	a := h.ask(auth)
 	same(t, "what is said after it", lastText(h.request(2)), "[control] Go on.")
 	same(t, "answer", a.Answer, "The pump module is fine.")
-	same(t, "notices", len(a.Notices), 1)
+	same(t, "notices", len(told(a)), 1)
 }
 
 func TestPartialAnswerShowsItsCaveat(t *testing.T) {

@@ -1,8 +1,6 @@
 package oracle
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -31,7 +29,7 @@ type TurnPayload struct {
 	Withdrawn  bool          `json:"withdrawn,omitempty"`
 	TopicShift bool          `json:"topic_shift,omitempty"`
 	HadError   bool          `json:"had_error,omitempty"`
-	LastHint   string        `json:"last_hint,omitempty"`
+	LastHint   string        `json:"last_hint,omitempty"` // what the conversation ends with
 	Transcript []Entry       `json:"transcript,omitempty"`
 }
 
@@ -52,6 +50,8 @@ type TurnReceipt struct {
 	Segments   []string         `json:"segments"`
 	LeftOut    []string         `json:"left_out,omitempty"`
 	PromptSize int              `json:"prompt_tokens"`
+	History    int              `json:"history_tokens"`  // of the conversation, this turn included, estimated
+	Tries      []model.Try      `json:"tries,omitempty"` // models that were asked before the one that answered
 }
 
 // CallPayload asks for one call: which call of which turn, and the digest of its arguments.
@@ -103,12 +103,13 @@ func askModel() bt.Leaf {
 		if err := json.Unmarshal(done[0].Result, &r); err != nil {
 			return fmt.Errorf("receipt of the turn: %w", err)
 		}
-		o.Reply = Reply{Ref: done[0].Ref, HasText: hasWords(r.Text), Signal: r.Signal, Malformed: r.Malformed, Extra: len(r.Extra)}
+		o.Reply = Reply{Ref: done[0].Ref, HasText: hasWords(r.Text), Asks: asks(r.Text), Signal: r.Signal, Malformed: r.Malformed,
+			Extra: len(r.Extra), Tokens: r.tokens(), History: r.History, Model: r.Model, Instead: r.instead()}
 		if r.Malformed {
 			o.Reply.Problem = r.Problems[0].Reason
 		}
 		for _, c := range r.Calls {
-			o.Reply.Calls = append(o.Reply.Calls, CallFact{Name: c.Name, Digest: argsDigest(c.Arguments), Brief: brief(c.Arguments, 80)})
+			o.Reply.Calls = append(o.Reply.Calls, CallFact{Name: c.Name, Digest: digest(c.Arguments), Key: callKey(c.Name, c.Arguments), Brief: brief(c.Arguments, 80)})
 		}
 		o.Note = fmt.Sprintf("%s: %d characters, %d calls", r.Model, len(r.Text), len(r.Calls))
 		return nil
@@ -125,9 +126,26 @@ func hasWords(text string) bool {
 	return false
 }
 
-func argsDigest(args string) string {
-	sum := sha256.Sum256([]byte(args))
-	return hex.EncodeToString(sum[:8])
+// asks says whether a text ends with a question.
+func asks(text string) bool {
+	return strings.HasSuffix(strings.TrimRight(text, " \t\r\n*_\"'”)"), "?")
+}
+
+// tokens is what the turn counts against a budget, estimated where the provider reports nothing.
+func (r *TurnReceipt) tokens() int {
+	if r.Usage != (model.Usage{}) {
+		return spent(r.Usage)
+	}
+	return r.PromptSize + r.History
+}
+
+// instead says why another model than the first one answered; "" if the first did.
+func (r *TurnReceipt) instead() string {
+	var why []string
+	for _, t := range r.Tries {
+		why = append(why, t.String())
+	}
+	return strings.Join(why, "; ")
 }
 
 func runTools() bt.Leaf {
@@ -136,16 +154,23 @@ func runTools() bt.Leaf {
 		Offered []string   `port:"offered"`
 		Tools   []ToolFact `port:"tools"`
 		Ledger  Ledger     `port:"ledger,optional"`
+		Most    int        `port:"most" default:"16" doc:"calls of one turn at most"`
 	}
 	type out struct {
 		Ledger     Ledger  `port:"ledger"`
 		Transcript []Entry `port:"transcript"`
 		Note       string  `port:",note"`
 	}
+	may := func(i in, k int) (ToolFact, string) {
+		if k >= i.Most {
+			return ToolFact{}, fmt.Sprintf("a turn may call %d tools at most", i.Most)
+		}
+		return mayCall(i.Tools, i.Offered, i.Reply.Calls[k].Name, i.Ledger.Tainted)
+	}
 	plan := func(i in) ([]bt.Request, error) {
 		var requests []bt.Request
 		for k, c := range i.Reply.Calls {
-			if t, refused := mayCall(i.Tools, i.Offered, c.Name, i.Ledger.Tainted); refused == "" {
+			if t, refused := may(i, k); refused == "" {
 				requests = append(requests, bt.Request{Kind: EffectCall, Label: c.Name + " " + c.Brief, Once: t.Once,
 					Payload: CallPayload{Turn: i.Reply.Ref, Call: k, Name: c.Name, Digest: c.Digest}})
 			}
@@ -159,16 +184,17 @@ func runTools() bt.Leaf {
 		before := len(o.Ledger.Opened)
 		entry.Tools = nil
 		var refused []string
-		for _, c := range i.Reply.Calls {
-			t, why := mayCall(i.Tools, i.Offered, c.Name, i.Ledger.Tainted)
+		for k, c := range i.Reply.Calls {
+			t, why := may(i, k)
 			if why != "" {
 				entry.Tools = append(entry.Tools, ToolEntry{Refused: why})
 				o.Ledger.Errors++
+				o.Ledger.made(Made{Tool: c.Name, Key: c.Key, Error: digest(c.Name + why)})
 				refused = append(refused, c.Name+": "+why)
 				continue
 			}
 			entry.Tools = append(entry.Tools, ToolEntry{Ref: done[0].Ref})
-			if err := o.Ledger.enter(t, done[0]); err != nil {
+			if err := o.Ledger.enter(t, c.Key, done[0]); err != nil {
 				return err
 			}
 			done = done[1:]
@@ -195,46 +221,4 @@ func mayCall(tools []ToolFact, offered []string, name string, tainted bool) (Too
 		return t, ""
 	}
 	return ToolFact{}, "it is not offered for this question"
-}
-
-// unsure tells the person of a write that may have taken effect.
-func unsure(name string, f *bt.Fault) string { return "Not sure to be done: " + name + ": " + f.Reason }
-
-// enter counts what one call gave.
-func (l *Ledger) enter(t ToolFact, c bt.Completion) error {
-	tried := l.tried(t.Source)
-	tried.Calls++
-	if c.Err != nil {
-		tried.Errors++
-		l.Errors++
-		if t.Once {
-			l.notice(unsure(t.Name, c.Err))
-		}
-		return nil
-	}
-	var r CallReceipt
-	if err := json.Unmarshal(c.Result, &r); err != nil {
-		return fmt.Errorf("receipt of %s: %w", t.Name, err)
-	}
-	l.Tainted = l.Tainted || t.Foreign // an error's text is a stranger's as well
-	if r.Result == nil {
-		tried.Errors++
-		l.Errors++
-		return nil
-	}
-	switch {
-	case t.Search && r.Result.Items == 0:
-		tried.Empty++
-	case t.Search:
-		tried.Hits += r.Result.Items
-	}
-	for _, ref := range r.Result.Refs {
-		if ref.Opened {
-			tried.Opened++
-			if cite := ref.String(); !slices.Contains(l.Opened, cite) {
-				l.Opened = append(l.Opened, cite)
-			}
-		}
-	}
-	return nil
 }

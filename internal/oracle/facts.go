@@ -32,26 +32,36 @@ func FactsOf(specs []tool.Spec) []ToolFact {
 type Reply struct {
 	Ref       int64          `json:"ref"`
 	HasText   bool           `json:"has_text"`
+	Asks      bool           `json:"asks,omitempty"` // its text ends with a question
 	Calls     []CallFact     `json:"calls,omitempty"`
 	Signal    *signal.Signal `json:"signal,omitempty"`
 	Malformed bool           `json:"malformed,omitempty"`
 	Problem   string         `json:"problem,omitempty"` // why a signal is malformed
 	Extra     int            `json:"extra,omitempty"`
+	Tokens    int            `json:"tokens,omitempty"`  // what it counts against a budget
+	History   int            `json:"history,omitempty"` // tokens of the conversation with it, estimated
+	Model     string         `json:"model"`
+	Instead   string         `json:"instead,omitempty"` // why another model than the first one answered
 }
 
-// CallFact is a proposed call: Digest names its arguments.
+// CallFact is a proposed call: Digest names its arguments, Key the call without what is volatile in them.
 type CallFact struct {
 	Name   string `json:"name"`
 	Digest string `json:"digest"`
+	Key    string `json:"key"`
 	Brief  string `json:"brief"`
 }
 
 // Entry is one turn of the transcript: the record of the reply, the records of its tools' results, and what the
-// control layer said after it. Tool i answers call i of the reply; a call that was not performed has Refused instead.
+// control layer said after it. Tool i answers call i of the reply; a call that was not performed has Refused instead. The first
+// entry may be notes in place of the entries Of, and of the session's earlier exchanges.
 type Entry struct {
-	Turn  int64       `json:"turn"`
+	Turn  int64       `json:"turn,omitempty"`
 	Tools []ToolEntry `json:"tools,omitempty"`
 	Hint  string      `json:"hint,omitempty"`
+
+	Notes int64   `json:"notes,omitempty"` // their record
+	Of    []Entry `json:"of,omitempty"`
 }
 
 // ToolEntry is how one call of a turn ended.
@@ -60,55 +70,13 @@ type ToolEntry struct {
 	Refused string `json:"refused,omitempty"`
 }
 
-// Ledger is what the control layer keeps of a run (requirement: AgentState, AgentSignalState).
-type Ledger struct {
-	Signals  signal.State `json:"signals"`
-	Sources  []Tried      `json:"sources,omitempty"`
-	Opened   []string     `json:"opened,omitempty"` // places read, as they are cited
-	Fresh    bool         `json:"fresh,omitempty"`  // the last round of tools opened something not read before
-	Errors   int          `json:"errors,omitempty"`
-	Tainted  bool         `json:"tainted,omitempty"` // text from strangers was read
-	Gaps     []string     `json:"gaps,omitempty"`    // capabilities asked for that do not exist
-	Notices  []string     `json:"notices,omitempty"` // what the person is told beside the answer
-	AskedFor bool         `json:"asked_for,omitempty"`
-}
-
-// Tried counts what was done with one source (requirement FR-017). Hits are those of searches.
-type Tried struct {
-	Source tool.Source `json:"source"`
-	Calls  int         `json:"calls"`
-	Hits   int         `json:"hits"`
-	Empty  int         `json:"empty"` // searches that found nothing
-	Opened int         `json:"opened"`
-	Errors int         `json:"errors"`
-}
-
-func (l *Ledger) tried(s tool.Source) *Tried {
-	for i := range l.Sources {
-		if l.Sources[i].Source == s {
-			return &l.Sources[i]
-		}
-	}
-	l.Sources = append(l.Sources, Tried{Source: s})
-	return &l.Sources[len(l.Sources)-1]
-}
-
-// clone lets a leaf change the ledger without touching what the blackboard holds.
-func (l Ledger) clone() Ledger {
-	l.Sources = append([]Tried(nil), l.Sources...)
-	l.Opened = append([]string(nil), l.Opened...)
-	l.Gaps = append([]string(nil), l.Gaps...)
-	l.Notices = append([]string(nil), l.Notices...)
-	return l
-}
-
 // Accepted is the reply that became the answer, and why the run stopped there.
 type Accepted struct {
 	Ref        int64  `json:"ref"`
 	StopReason string `json:"stop_reason"`
 }
 
-// The reasons to stop. Satisfied is an answer; partial, budget and stuck are partial ones.
+// The reasons to stop. Satisfied is an answer; partial, budget, stuck and loop are partial ones; needs_user is a question.
 const (
 	StopSatisfied = "satisfied"
 	StopPartial   = "partial"
@@ -117,6 +85,8 @@ const (
 	StopError     = "error"
 	StopRefused   = "refused"
 	StopCancelled = "cancelled"
+	StopLoop      = "loop"
+	StopNeedsUser = "needs_user"
 )
 
 // sourceOrder is where an answer may stand, by class: the first is offered, the others are tried when it has nothing.

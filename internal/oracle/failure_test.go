@@ -177,7 +177,7 @@ func TestCancelWithdrawsAReadThatIsUnderWay(t *testing.T) {
 	same(t, "calls", len(a.ToolCalls), 1)
 	same(t, "error of the call", a.ToolCalls[0].Error, "withdrawn")
 	same(t, "sources", a.Sources, []oracle.Source{})
-	same(t, "notices", a.Notices, []string(nil))
+	same(t, "notices", told(a), []string(nil))
 }
 
 func TestCancelShowsTheWriteThatWasUnderWay(t *testing.T) {
@@ -201,7 +201,7 @@ func TestCancelShowsTheWriteThatWasUnderWay(t *testing.T) {
 	if len(a.ToolCalls) != 1 || a.ToolCalls[0].Name != "vault_write" || a.ToolCalls[0].Error != "" {
 		t.Errorf("the write that was done is not in the answer: %+v", a.ToolCalls)
 	}
-	same(t, "notices", a.Notices, []string(nil))
+	same(t, "notices", told(a), []string(nil))
 }
 
 func TestCancelTellsOfAWriteThatDidNotEndInTime(t *testing.T) {
@@ -220,5 +220,5 @@ func TestCancelTellsOfAWriteThatDidNotEndInTime(t *testing.T) {
 	a := h.finish(live)
 	same(t, "calls in the answer", len(a.ToolCalls), 1)
 	same(t, "arguments of the write", a.ToolCalls[0].Arguments, `{"path":"a.md"}`)
-	holds(t, "the notices", joined(a.Notices), "Not sure to be done: vault_write", "still under way")
+	holds(t, "the notices", joined(told(a)), "Not sure to be done: vault_write", "still under way")
 }

@@ -371,3 +371,13 @@ func (c *steppingClock) Now() time.Time {
 }
 
 func (c *steppingClock) After(time.Duration) (<-chan time.Time, func()) { return nil, func() {} }
+
+// told is what the person is told beside the answer: the notices that the command line shows.
+func told(a oracle.Answer) (texts []string) {
+	for _, n := range a.Notices {
+		if n.Severity != oracle.Info {
+			texts = append(texts, n.Text)
+		}
+	}
+	return texts
+}

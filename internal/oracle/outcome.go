@@ -37,7 +37,9 @@ type Answer struct {
 	Problems    []signal.Problem        `json:"signal_problems,omitempty"`
 	Gaps        []string                `json:"capability_gaps,omitempty"`
 	Tried       []Tried                 `json:"sources_tried,omitempty"`
-	Notices     []string                `json:"notices,omitempty"`
+	Notices     []Notice                `json:"notices,omitempty"`
+	Fallbacks   []Consult               `json:"fallbacks,omitempty"`
+	Budget      *Spent                  `json:"budget_exhausted,omitempty"` // what made the last turn the last one
 	Error       *bt.Fault               `json:"error,omitempty"`
 	SessionID   string                  `json:"session_id"`
 	RunID       string                  `json:"run_id"`
@@ -66,7 +68,7 @@ type ToolUse struct {
 func outcome(v *run.View, e run.Ending) (journal.Status, any) {
 	w := wantedOf(e)
 	a := Answer{QueryType: string(w.Class.QueryType), Class: w.Class, TopicShift: w.TopicShift, SessionID: v.Session, RunID: v.ID,
-		Gaps: w.Ledger.Gaps, Tried: w.Ledger.Sources, Notices: w.Ledger.Notices, Sources: []Source{}, ToolCalls: []ToolUse{}, Signals: []signal.Signal{}}
+		Gaps: w.Ledger.Gaps, Tried: w.Ledger.Sources, Notices: w.Ledger.Notices, Fallbacks: w.Ledger.Consults, Budget: w.Ledger.Exhausted, Sources: []Source{}, ToolCalls: []ToolUse{}, Signals: []signal.Signal{}}
 	_ = v.Given("question", &a.Question) // both were given at the start, or there is nothing to show
 	_ = v.Given("max_turns", &a.MaxTurns)
 	var env Env
@@ -148,7 +150,8 @@ func (a *Answer) gather(v *run.View, under []run.CompletionRecord, w wanted) {
 		p := performed(c)
 		calls = append(calls, p)
 		if c.Once && c.Err != nil {
-			a.Notices = append(a.Notices, unsure(p.use.Name, c.Err))
+			w.Ledger.unsure(p.use.Name, c.Err)
+			a.Notices = w.Ledger.Notices
 		}
 	}
 	for _, e := range w.Transcript {
@@ -294,7 +297,6 @@ func (a *Answer) accepted(v *run.View, w wanted) journal.Status {
 		}
 	}
 	if t.Signal == nil {
-		a.Notices = append(a.Notices, "The answer came without a signal (signal_missing).")
 		if t.Finish == model.FinishLength {
 			a.cut()
 		}
@@ -304,6 +306,9 @@ func (a *Answer) accepted(v *run.View, w wanted) journal.Status {
 		if a.StopReason == StopSatisfied {
 			a.StopReason = StopPartial
 		}
+	}
+	if a.StopReason == StopNeedsUser {
+		return journal.NeedsUser
 	}
 	return journal.Done
 }
@@ -351,7 +356,7 @@ func partialText(under []run.CompletionRecord) string {
 // Partial says that there is an answer, but not a whole one.
 func (a *Answer) Partial() bool {
 	switch a.StopReason {
-	case StopPartial, StopBudget, StopStuck:
+	case StopPartial, StopBudget, StopStuck, StopLoop:
 		return true
 	}
 	return false

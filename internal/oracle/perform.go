@@ -1,15 +1,18 @@
 package oracle
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
+	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
 	"sibyl/internal/signal"
 	"sibyl/internal/tool"
@@ -19,6 +22,10 @@ import (
 type Deps struct {
 	Model func(ctx context.Context, env Env) (model.Model, error)
 	Tools func(ctx context.Context, env Env) (*tool.Registry, func(), error)
+
+	// Classifier scores what a reply calls for (FR-019 to FR-022); nil where none is configured. Text is the reply and
+	// its circumstances; the labels are the verdicts.
+	Classifier func(ctx context.Context, text string) ([]Score, error)
 
 	ToolTimeout time.Duration // one call; 0: 30 s
 }
@@ -90,8 +97,10 @@ func open(ctx context.Context, deps Deps, known *promptTexts, v *run.View) (map[
 	b := &builder{view: v, env: env, prompts: prompts, tools: tools}
 	caller := &caller{builder: b, timeout: deps.ToolTimeout}
 	return map[string]run.Performer{
-		EffectTurn: {Do: func(ctx context.Context, job run.Job) (any, error) { return turn(ctx, b, m, job) }},
-		EffectCall: {Do: caller.do, Found: caller.found},
+		EffectTurn:     {Do: func(ctx context.Context, job run.Job) (any, error) { return turn(ctx, b, m, job) }},
+		EffectCall:     {Do: caller.do, Found: caller.found},
+		EffectNotes:    {Do: func(ctx context.Context, job run.Job) (any, error) { return notes(ctx, b, m, job) }},
+		EffectClassify: {Do: func(ctx context.Context, job run.Job) (any, error) { return score(ctx, b, deps.Classifier, job) }},
 	}, closeTools, nil
 }
 
@@ -105,7 +114,7 @@ func turn(ctx context.Context, b *builder, m model.Model, job run.Job) (any, err
 	if err != nil {
 		return nil, &bt.Fault{Kind: "request", Reason: err.Error()}
 	}
-	r := TurnReceipt{Prompt: journal.BlobHash([]byte(asked.composed.Text)), PromptSize: asked.composed.Tokens}
+	r := TurnReceipt{Prompt: journal.BlobHash([]byte(asked.composed.Text)), PromptSize: asked.composed.Tokens, History: asked.history}
 	for _, s := range asked.composed.Segments {
 		r.Segments = append(r.Segments, s.ID)
 	}
@@ -116,10 +125,8 @@ func turn(ctx context.Context, b *builder, m model.Model, job run.Job) (any, err
 	resp, err := m.Chat(ctx, asked.req, heard.delta)
 	heard.close()
 	r.Text, r.Calls, r.Finish, r.Usage, r.Attempts, r.Native = string(heard.text), resp.ToolCalls, resp.Finish, resp.Usage, resp.Attempts, resp.Native
-	r.Model = resp.Model
-	if r.Model == "" {
-		r.Model = m.ID()
-	}
+	r.Model, r.Tries = cmp.Or(resp.Model, m.ID()), resp.Tries
+	r.History += prompt.Tokens(r.Text)
 	r.Signal, r.Extra, r.Problems, r.Malformed = heard.result.Signal, heard.result.Extra, heard.result.Problems, heard.result.Malformed()
 	if r.Finish == model.FinishFilter && err == nil {
 		err = &model.Error{Kind: model.Refused, Model: m.ID(), Message: "the provider's filter stopped the answer"}
@@ -128,6 +135,67 @@ func turn(ctx context.Context, b *builder, m model.Model, job run.Job) (any, err
 		return r, &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
 	}
 	return r, nil
+}
+
+// notes asks the model for notes of the conversation. Nobody is shown them as they arrive.
+func notes(ctx context.Context, b *builder, m model.Model, job run.Job) (any, error) {
+	var p NotesPayload
+	if err := json.Unmarshal(job.Effect.Payload, &p); err != nil {
+		return nil, err
+	}
+	asked, err := b.build(ctx, p.Turn)
+	if err != nil {
+		return nil, &bt.Fault{Kind: "request", Reason: err.Error()}
+	}
+	asked.req.Purpose = PurposeNotes
+	heard := &ear{emit: func(run.Piece) {}}
+	resp, err := m.Chat(ctx, asked.req, heard.delta)
+	heard.close()
+	r := NotesReceipt{Text: strings.TrimSpace(string(heard.text)), Usage: resp.Usage, Model: cmp.Or(resp.Model, m.ID()), Attempts: resp.Attempts}
+	if err != nil {
+		return r, &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
+	}
+	return r, nil
+}
+
+// score asks the classifier what a reply calls for.
+func score(ctx context.Context, b *builder, classifier func(context.Context, string) ([]Score, error), job run.Job) (any, error) {
+	var p ClassifyPayload
+	if err := json.Unmarshal(job.Effect.Payload, &p); err != nil {
+		return nil, err
+	}
+	if classifier == nil {
+		return nil, &bt.Fault{Kind: "classifier", Reason: "no classifier is configured in this process"}
+	}
+	var t TurnReceipt
+	if err := b.receipt(p.Turn, &t); err != nil {
+		return nil, err
+	}
+	scores, err := classifier(ctx, circumstances(p.Cause, t))
+	if err != nil {
+		return nil, &bt.Fault{Kind: "classifier", Reason: err.Error()}
+	}
+	return ClassifyReceipt{Scores: scores}, nil
+}
+
+// circumstances is what the classifier reads of a reply: its words, what it says of itself, and what it calls.
+func circumstances(c Cause, t TurnReceipt) string {
+	b := &strings.Builder{}
+	b.WriteString(strings.TrimSpace(t.Text))
+	if t.Signal != nil {
+		for _, name := range []string{"reason", "blocker", "missing"} {
+			if text := t.Signal.Text(name); text != "" {
+				b.WriteString("\n" + text)
+			}
+		}
+	}
+	for _, call := range t.Calls {
+		b.WriteString("\ncalls " + call.Name)
+	}
+	if b.Len() == 0 {
+		return string(c)
+	}
+	return b.String()
 }
 
 // ear takes signals out of the stream.

@@ -13,8 +13,11 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Purpose names the Oracle's requests to the offline model.
-const Purpose = "oracle.turn"
+// Purpose names the Oracle's requests to the offline model; PurposeNotes those for notes of a long conversation.
+const (
+	Purpose      = "oracle.turn"
+	PurposeNotes = "oracle.notes"
+)
 
 // Situation is what the offline model's rules know of a turn, beside the conversation itself.
 type Situation struct {
@@ -44,6 +47,7 @@ type builder struct {
 type built struct {
 	req      model.Request
 	composed prompt.Composed
+	history  int // tokens of the messages, estimated
 }
 
 func (b *builder) build(ctx context.Context, p TurnPayload) (built, error) {
@@ -51,9 +55,12 @@ func (b *builder) build(ctx context.Context, p TurnPayload) (built, error) {
 	if err := b.view.Given("question", &question); err != nil {
 		return built{}, err
 	}
-	past, err := b.past(ctx, p.TopicShift)
-	if err != nil {
-		return built{}, err
+	var past []model.Message
+	if !hasNotes(p.Transcript) {
+		var err error
+		if past, err = b.past(ctx, p.TopicShift); err != nil {
+			return built{}, err
+		}
 	}
 	specs := b.offered(p)
 	messages := append(past, model.Message{Role: model.User, Text: question})
@@ -69,8 +76,9 @@ func (b *builder) build(ctx context.Context, p TurnPayload) (built, error) {
 	if p.LastHint != "" {
 		messages = append(messages, model.Message{Role: model.User, Text: control(p.LastHint)})
 	}
+	history := historyTokens(messages)
 	composed, err := b.prompts.compose(prompt.Situation{QueryType: string(p.Class), Tools: toolLines(specs), Sources: b.env.sources(),
-		MaxTurns: p.MaxTurns, HistoryTokens: historyTokens(messages), WindowTokens: b.env.WindowTokens, HadError: p.HadError})
+		MaxTurns: p.MaxTurns, HistoryTokens: history, WindowTokens: b.env.WindowTokens, HadError: p.HadError})
 	if err != nil {
 		return built{}, err
 	}
@@ -78,7 +86,7 @@ func (b *builder) build(ctx context.Context, p TurnPayload) (built, error) {
 	for _, s := range specs {
 		req.Tools = append(req.Tools, model.Tool{Name: s.Name, Description: s.Description, Schema: s.Schema})
 	}
-	return built{req: req, composed: composed}, nil
+	return built{req: req, composed: composed, history: history}, nil
 }
 
 // offered gives the specs of the tools in the request, sorted by name; none when they are withdrawn.
@@ -145,6 +153,9 @@ func (b *builder) past(ctx context.Context, shifted bool) ([]model.Message, erro
 
 // entry gives one turn of the transcript as messages, and as steps for the offline model.
 func (b *builder) entry(e Entry) ([]model.Message, []Step, error) {
+	if e.Notes != 0 {
+		return b.notes(e)
+	}
 	var turn TurnReceipt
 	if err := b.receipt(e.Turn, &turn); err != nil {
 		return nil, nil, err
@@ -184,6 +195,27 @@ func (b *builder) entry(e Entry) ([]model.Message, []Step, error) {
 		messages = append(messages, model.Message{Role: model.User, Text: control(e.Hint)})
 	}
 	return messages, steps, nil
+}
+
+// notes gives notes in place of the turns they were taken of, which the offline model's rules still know.
+func (b *builder) notes(e Entry) ([]model.Message, []Step, error) {
+	var r NotesReceipt
+	if err := b.receipt(e.Notes, &r); err != nil {
+		return nil, nil, err
+	}
+	var steps []Step
+	for _, of := range e.Of {
+		_, before, err := b.entry(of)
+		if err != nil {
+			return nil, nil, err
+		}
+		steps = append(steps, before...)
+	}
+	hint := "These are your notes of the conversation so far, which was too long to be kept. Go on from them."
+	if e.Hint != "" {
+		hint += " " + e.Hint
+	}
+	return []model.Message{{Role: model.Assistant, Text: signal.Neutralise(r.Text)}, {Role: model.User, Text: control(hint)}}, steps, nil
 }
 
 // spoken is a tool's receipt as the model hears it: data, with every control tag made inert.

@@ -70,7 +70,7 @@ func TestAnswerWithoutSignalIsTakenOnceSomethingWasRead(t *testing.T) {
 		modeltest.Say("It checks a token (`auth/middleware.go:12`)."))
 	a := h.ask(auth)
 	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
-	same(t, "notices", a.Notices, []string{signalMissing})
+	same(t, "notices", told(a), []string{signalMissing})
 	if a.Signal != nil {
 		t.Errorf("the signal is %+v", a.Signal)
 	}
@@ -81,7 +81,7 @@ func TestAnswerWithoutSignalIsTakenWhereNoSourceIsNeeded(t *testing.T) {
 	h := setUp(t, modeltest.Say("You're welcome!"))
 	a := h.ask(thanks)
 	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
-	same(t, "notices", a.Notices, []string{signalMissing})
+	same(t, "notices", told(a), []string{signalMissing})
 }
 
 func TestConversationNeedsNoSourceEvenWhereOneIsOffered(t *testing.T) {
@@ -97,7 +97,7 @@ func TestAnswerWithoutSignalIsTakenWhereNothingCanBeRead(t *testing.T) {
 	h.world.without("code_search", "code_read", "vault_search", "vault_read", "vault_write", "thread_seek", "web_search", "web_fetch")
 	a := h.ask(auth)
 	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
-	same(t, "notices", a.Notices, []string{signalMissing})
+	same(t, "notices", told(a), []string{signalMissing})
 }
 
 func TestAnswerWithoutSignalIsNotTakenForAHitThatNobodyOpened(t *testing.T) {
@@ -121,7 +121,7 @@ func TestSignalIsAskedForOnceAndThreeSilentTurnsWithdrawTheTools(t *testing.T) {
 	same(t, "tools of the fourth request", offered(h.request(4)), []string{})
 	same(t, "answer", a.Answer, "A token is checked.")
 	same(t, "stop reason", a.StopReason, oracle.StopStuck)
-	same(t, "notices", a.Notices, []string{signalMissing})
+	same(t, "notices", told(a), []string{signalMissing})
 }
 
 func TestThreeMalformedSignalsCountAsSilence(t *testing.T) {

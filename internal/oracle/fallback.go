@@ -1,0 +1,283 @@
+package oracle
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/oracle/classify"
+	"sibyl/internal/signal"
+)
+
+// Cause is why the fallback is consulted (FR-008, FR-019 to FR-021).
+type Cause string
+
+// The causes, the graver first.
+const (
+	CauseStuck      Cause = "stuck"       // the signal says so
+	CauseSameReason Cause = "same_reason" // the same need_turn again and again, which is treated as stuck
+	CauseSilent     Cause = "silent"      // several turns without a signal
+	CauseMalformed  Cause = "malformed"   // a signal that is none
+	CauseUnsure     Cause = "unsure"      // a signal of low confidence
+)
+
+// Verdict is what the fallback decides.
+type Verdict string
+
+// The verdicts. None of them lifts a budget.
+const (
+	GoOn          Verdict = "go_on"          // the reply is taken as it is
+	Retry         Verdict = "retry"          // another turn, with a hint
+	OtherStrategy Verdict = "other_strategy" // another source, or other words
+	ForceAnswer   Verdict = "force_answer"   // the answer, now
+	AskUser       Verdict = "ask_user"       // the reply is a question to the person
+)
+
+// Consult is one decision of the fallback.
+type Consult struct {
+	Turn    int     `json:"turn"`
+	Cause   Cause   `json:"cause"`
+	Verdict Verdict `json:"verdict"`
+	By      string  `json:"by"` // classifier or rules
+	Score   float64 `json:"score,omitempty"`
+	Because string  `json:"because"`
+}
+
+func causeOfDoubt() bt.Leaf {
+	type in struct {
+		Reply       Reply   `port:"reply"`
+		Ledger      Ledger  `port:"ledger"`
+		UnsureBelow float64 `port:"unsure_below" default:"0.3" doc:"a confidence below it is doubted (FR-020)"`
+		SilentTurns int     `port:"silent_turns" default:"3" doc:"so many turns without a signal are doubted (FR-019)"`
+		SameReasons int     `port:"same_reasons" default:"3" doc:"so many equal reasons in a row count as stuck (FR-008)"`
+	}
+	type out struct {
+		Cause string `port:"cause" doc:"stuck, same_reason, silent, malformed or unsure"`
+		Note  string `port:",note"`
+	}
+	return bt.Func("CauseOfDoubt", "Finds out why the reply can't be taken as it is. FAILURE if it can.", func(i in, o *out) error {
+		s, state := i.Reply.Signal, i.Ledger.Signals
+		set := func(c Cause, format string, args ...any) error {
+			o.Cause = string(c)
+			o.Note = o.Cause + ": " + fmt.Sprintf(format, args...)
+			return nil
+		}
+		switch {
+		case s != nil && s.Type == signal.Stuck:
+			return set(CauseStuck, "%s", brief(s.Text("blocker"), 80))
+		case s != nil && s.Type == signal.NeedTurn && state.ConsecutiveSameReason >= i.SameReasons:
+			return set(CauseSameReason, "%d times “%s”", state.ConsecutiveSameReason, brief(s.Text("reason"), 60))
+		case s == nil && state.TurnsWithoutSignal >= i.SilentTurns:
+			return set(CauseSilent, "%d turns without a signal", state.TurnsWithoutSignal)
+		case i.Reply.Malformed:
+			return set(CauseMalformed, "%s", i.Reply.Problem)
+		case s != nil && s.Confidence < i.UnsureBelow:
+			return set(CauseUnsure, "%s with a confidence of %.2f", s.Type, s.Confidence)
+		}
+		o.Cause = ""
+		return fmt.Errorf("nothing to doubt")
+	})
+}
+
+// Score is how well a label fits a text, as a classifier says.
+type Score struct {
+	Label string  `json:"label"`
+	Score float64 `json:"score"`
+}
+
+// Scores are a classifier's, for the reply of one turn.
+type Scores struct {
+	Turn int64   `json:"turn"` // the record of the reply
+	Best []Score `json:"best"` // the best first
+}
+
+// EffectClassify is the kind of effect that asks the classifier.
+const EffectClassify = "fallback.classify"
+
+// ClassifyPayload asks for the scores of a reply.
+type ClassifyPayload struct {
+	Turn  int64 `json:"turn"`
+	Cause Cause `json:"cause"`
+}
+
+// ClassifyReceipt is what the classifier says.
+type ClassifyReceipt struct {
+	Scores []Score `json:"scores"`
+}
+
+func askClassifier() bt.Leaf {
+	type in struct {
+		Reply Reply  `port:"reply"`
+		Cause string `port:"cause"`
+	}
+	type out struct {
+		Scores Scores `port:"scores"`
+		Ledger Ledger `port:"ledger"`
+		Note   string `port:",note"`
+	}
+	plan := func(i in) ([]bt.Request, error) {
+		return []bt.Request{{Kind: EffectClassify, Label: "verdict on: " + i.Cause, Payload: ClassifyPayload{Turn: i.Reply.Ref, Cause: Cause(i.Cause)}}}, nil
+	}
+	collect := func(i in, done []bt.Completion, o *out) error {
+		if err := done[0].Err; err != nil {
+			o.Ledger = o.Ledger.clone()
+			o.Ledger.notice(NoticeClassifier, Warning, pairs("reason", err.Reason), "The classifier can't be asked, so rules decide: %s", err.Reason)
+			return err
+		}
+		var r ClassifyReceipt
+		if err := json.Unmarshal(done[0].Result, &r); err != nil {
+			return fmt.Errorf("receipt of the classifier: %w", err)
+		}
+		o.Scores = Scores{Turn: i.Reply.Ref, Best: r.Scores}
+		if len(r.Scores) > 0 {
+			o.Note = fmt.Sprintf("%s (%.2f)", r.Scores[0].Label, r.Scores[0].Score)
+		}
+		return nil
+	}
+	return bt.Task("AskClassifier", "Asks the classifier (BERT) what a reply that is in doubt calls for. FAILURE if it can't be asked.", plan, collect)
+}
+
+// doubt is what a verdict rests on.
+type doubt struct {
+	Reply    Reply                   `port:"reply"`
+	Cause    string                  `port:"cause"`
+	Class    classify.Classification `port:"class"`
+	Tools    []ToolFact              `port:"tools"`
+	Offered  []string                `port:"offered"`
+	Scores   Scores                  `port:"scores,optional"`
+	MinScore float64                 `port:"min_score" default:"0.5" doc:"a classifier's score below it is not followed"`
+	Retries  int                     `port:"retries" default:"2" doc:"so many retries for one cause in a row"`
+}
+
+func decide() bt.Leaf {
+	type out struct {
+		Ledger  Ledger `port:"ledger"`
+		Verdict string `port:"verdict" doc:"go_on, retry, other_strategy, force_answer or ask_user"`
+		Note    string `port:",note"`
+	}
+	return bt.Func("Decide", "The fallback: decides what a reply in doubt calls for, by the classifier's scores if they say enough, else by rules (FR-022).",
+		func(i doubt, o *out) error {
+			o.Ledger = o.Ledger.clone()
+			c := i.byScores(&o.Ledger)
+			if c.Verdict == "" {
+				c.Verdict, c.Because = i.byRules(&o.Ledger)
+				c.By = "rules"
+			}
+			c.Turn, c.Cause = o.Ledger.Turn, Cause(i.Cause)
+			o.Ledger.Rephrased = o.Ledger.Rephrased || c.Verdict == OtherStrategy && !i.moreSources()
+			o.Ledger.Consults = append(o.Ledger.Consults, c)
+			if c.Cause == CauseSameReason {
+				o.Ledger.Strikes = max(o.Ledger.Strikes, 1) // its hint is the nudge
+				o.Ledger.StruckAt = o.Ledger.Turn
+			}
+			o.Ledger.notice(NoticeFallback, Info, pairs("cause", c.Cause, "verdict", c.Verdict, "by", c.By),
+				"The fallback was consulted (%s) and decided: %s, since %s.", c.Cause, c.Verdict, c.Because)
+			o.Verdict = string(c.Verdict)
+			o.Note = fmt.Sprintf("%s by %s: %s", c.Verdict, c.By, c.Because)
+			return nil
+		})
+}
+
+// byScores follows the classifier where it is sure enough and within what the cause allows; else the Verdict is empty.
+func (d *doubt) byScores(l *Ledger) Consult {
+	if d.Scores.Turn != d.Reply.Ref || len(d.Scores.Best) == 0 {
+		return Consult{}
+	}
+	s := d.Scores.Best[0]
+	if s.Score < d.MinScore || !d.allowed(Verdict(s.Label), l) {
+		return Consult{}
+	}
+	return Consult{Verdict: Verdict(s.Label), By: "classifier", Score: s.Score, Because: fmt.Sprintf("the classifier says so (%.2f)", s.Score)}
+}
+
+// allowed bounds what a classifier may say: what is stuck does not go on as it is, nothing is retried for ever, and only words
+// can be an answer or a question.
+func (d *doubt) allowed(v Verdict, l *Ledger) bool {
+	isStuck := Cause(d.Cause) == CauseStuck || Cause(d.Cause) == CauseSameReason
+	switch v {
+	case GoOn:
+		return !isStuck
+	case Retry:
+		return l.retried(Cause(d.Cause)) < d.Retries
+	case OtherStrategy:
+		return d.moreSources() || !l.Rephrased
+	case ForceAnswer:
+		return true
+	case AskUser:
+		return d.Reply.HasText
+	}
+	return false
+}
+
+// retried counts the last verdicts in a row that were retries for this cause.
+func (l *Ledger) retried(c Cause) (n int) {
+	for i := len(l.Consults) - 1; i >= 0 && l.Consults[i].Cause == c && l.Consults[i].Verdict == Retry; i-- {
+		n++
+	}
+	return n
+}
+
+// byRules decides without a classifier.
+func (d *doubt) byRules(l *Ledger) (Verdict, string) {
+	quiet := len(d.Reply.Calls) == 0
+	enough, _ := sufficientContext(d.Class, d.Offered, l)
+	asks := quiet && d.Reply.Asks
+	switch Cause(d.Cause) {
+	case CauseStuck, CauseSameReason:
+		return d.whenStuck(l, asks)
+	case CauseUnsure:
+		return d.whenUnsure(l, quiet, enough, asks)
+	}
+	switch { // silent or malformed
+	case !quiet:
+		return GoOn, "it calls tools"
+	case enough && d.Reply.HasText:
+		return ForceAnswer, "it has words, and there is context enough for an answer"
+	case asks:
+		return AskUser, "it ends with a question to the person"
+	case Cause(d.Cause) == CauseMalformed && l.retried(CauseMalformed) < d.Retries:
+		return Retry, "the signal can be written better"
+	}
+	return ForceAnswer, "it neither calls a tool nor says how it is doing"
+}
+
+func (d *doubt) moreSources() bool {
+	_, more := nextSource(d.Class, d.Tools, d.Offered)
+	return more
+}
+
+func (d *doubt) whenStuck(l *Ledger, asks bool) (Verdict, string) {
+	hits := slices.ContainsFunc(l.Sources, func(t Tried) bool { return t.Hits > 0 || t.Opened > 0 })
+	switch {
+	case asks:
+		return AskUser, "it ends with a question to the person"
+	case d.moreSources():
+		return OtherStrategy, "there is a source that was not offered"
+	case hits && !l.Rephrased:
+		return OtherStrategy, "something was found, so other words may find more"
+	}
+	return ForceAnswer, "every source was tried"
+}
+
+func (d *doubt) whenUnsure(l *Ledger, quiet, enough, asks bool) (Verdict, string) {
+	kind := signal.Type("")
+	if d.Reply.Signal != nil {
+		kind = d.Reply.Signal.Type
+	}
+	switch {
+	case kind == signal.ContextSufficient && enough && d.Reply.HasText:
+		return GoOn, "a source was read, or none is needed"
+	case kind == signal.NeedTurn && !quiet:
+		return GoOn, "it calls tools"
+	case kind != signal.ContextSufficient && kind != signal.NeedTurn:
+		return GoOn, "it claims no answer"
+	case asks:
+		return AskUser, "it ends with a question to the person"
+	case l.retried(CauseUnsure) < d.Retries:
+		return Retry, "nothing supports it yet"
+	case kind == signal.NeedTurn:
+		return OtherStrategy, "a hint did not help"
+	}
+	return ForceAnswer, "a hint did not help"
+}

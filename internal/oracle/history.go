@@ -1,0 +1,116 @@
+package oracle
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/model"
+	"sibyl/internal/oracle/classify"
+	"sibyl/internal/oracle/prompt"
+)
+
+// EffectNotes is the kind of effect that asks the model for notes of a long conversation.
+const EffectNotes = "model.notes"
+
+// NotesPayload asks for notes of a conversation: Turn is what a turn without tools would be asked with.
+type NotesPayload struct {
+	Turn TurnPayload `json:"turn"`
+}
+
+// NotesReceipt is the notes.
+type NotesReceipt struct {
+	Text     string      `json:"text"`
+	Usage    model.Usage `json:"usage"`
+	Model    string      `json:"model"`
+	Attempts int         `json:"attempts,omitempty"`
+}
+
+// keptWhole is how many turns at the end of a conversation stay as they are beside the notes.
+const keptWhole = 2
+
+func historyIsLong() bt.Leaf {
+	type in struct {
+		Ledger  Ledger  `port:"ledger,optional"`
+		Past    int     `port:"past_tokens,optional" doc:"tokens of the session's earlier exchanges"`
+		Window  int     `port:"window,optional" doc:"the model's window in tokens; 0: unknown"`
+		Part    float64 `port:"part" default:"0.6" doc:"of the window, at most"`
+		AtLeast int     `port:"most" default:"24000" doc:"tokens at most"`
+	}
+	return bt.Check("HistoryIsLong", "Does the conversation fill so much of the model's window that it wants notes in its place?", func(i in) (bool, string) {
+		most := i.AtLeast
+		if i.Window > 0 {
+			most = min(most, int(i.Part*float64(i.Window)))
+		}
+		n := i.Ledger.History
+		if i.Ledger.Turn == 0 {
+			n = i.Past
+		}
+		fresh := i.Ledger.Turn - i.Ledger.NotedAt
+		switch {
+		case n <= most:
+			return false, fmt.Sprintf("%d of %d tokens", n, most)
+		case i.Ledger.NotedAt > 0 && fresh <= keptWhole:
+			return false, fmt.Sprintf("%d of %d tokens, but notes were taken %d turns ago", n, most, fresh)
+		}
+		return true, fmt.Sprintf("%d of %d tokens", n, most)
+	})
+}
+
+func takeNotes() bt.Leaf {
+	type in struct {
+		Class      classify.Classification `port:"class"`
+		Turn       int                     `port:"turn"`
+		MaxTurns   int                     `port:"max_turns"`
+		TopicShift bool                    `port:"topic_shift"`
+		Past       int                     `port:"past_tokens,optional"`
+		Transcript []Entry                 `port:"transcript,optional"`
+		Ask        string                  `port:"ask" doc:"what the model is asked for"`
+	}
+	type out struct {
+		Ledger     Ledger  `port:"ledger"`
+		Transcript []Entry `port:"transcript"`
+		Note       string  `port:",note"`
+	}
+	plan := func(i in) ([]bt.Request, error) {
+		old := older(i.Transcript)
+		if len(old) == 0 && (i.Past == 0 || hasNotes(i.Transcript)) {
+			return nil, fmt.Errorf("all that is long is in the last %d turns", keptWhole)
+		}
+		p := TurnPayload{Class: i.Class.QueryType, Offered: []string{}, Turn: i.Turn, MaxTurns: i.MaxTurns, Withdrawn: true,
+			TopicShift: i.TopicShift, LastHint: i.Ask, Transcript: old}
+		return []bt.Request{{Kind: EffectNotes, Label: "notes of the conversation so far", Payload: NotesPayload{Turn: p}}}, nil
+	}
+	collect := func(i in, done []bt.Completion, o *out) error {
+		if done[0].Err != nil {
+			return done[0].Err
+		}
+		var r NotesReceipt
+		if err := json.Unmarshal(done[0].Result, &r); err != nil {
+			return fmt.Errorf("receipt of the notes: %w", err)
+		}
+		if !hasWords(r.Text) {
+			return fmt.Errorf("the notes are empty")
+		}
+		old := older(i.Transcript)
+		o.Transcript = append([]Entry{{Notes: done[0].Ref, Of: slices.Clone(old)}}, i.Transcript[len(old):]...)
+		o.Ledger = o.Ledger.clone()
+		o.Ledger.NotedAt = o.Ledger.Turn
+		o.Ledger.Tokens += spent(r.Usage)
+		o.Ledger.notice(NoticeSummarised, Info, pairs("turns", len(old), "tokens", prompt.Tokens(r.Text)),
+			"The conversation was long: the model goes on from notes of it.")
+		o.Note = fmt.Sprintf("%d turns became %d tokens of notes", len(old), prompt.Tokens(r.Text))
+		return nil
+	}
+	return bt.Task("TakeNotes", "Asks the model for notes, which stand in place of the earlier exchanges and of all but the last turns from then on.", plan, collect)
+}
+
+// older is what notes replace of a transcript.
+func older(transcript []Entry) []Entry { return transcript[:max(0, len(transcript)-keptWhole)] }
+
+func hasNotes(transcript []Entry) bool { return len(transcript) > 0 && transcript[0].Notes != 0 }
+
+// spent is what counts against a budget of tokens: what was sent anew, and what was written. A conversation that the provider
+// has cached is not counted again with every turn.
+func spent(u model.Usage) int { return max(0, u.InputTokens-u.CachedTokens) + u.OutputTokens }

@@ -1,0 +1,219 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"sibyl/internal/bt"
+)
+
+// seen is what a detector of loops looks at.
+type seen struct {
+	Ledger  Ledger `port:"ledger"`
+	AtLeast int    `port:"at_least" default:"3" doc:"how often in all"`
+}
+
+func sameReason() bt.Leaf {
+	return bt.Check("SameReason", "Did the model want another turn for the same reason that often in a row (FR-008)?", func(i seen) (bool, string) {
+		n := i.Ledger.Signals.ConsecutiveSameReason
+		if n < i.AtLeast {
+			return false, fmt.Sprintf("%d of %d", n, i.AtLeast)
+		}
+		return true, fmt.Sprintf("%d times: %s", n, brief(i.Ledger.Signals.LastSignal.Text("reason"), 80))
+	})
+}
+
+func sameCall() bt.Leaf {
+	return bt.Check("SameCall", "Was a call of the last turn made that often since it last brought something new? What is volatile in its arguments is masked.",
+		func(i seen) (bool, string) {
+			last := i.Ledger.lastRound()
+			for _, c := range last.Calls {
+				if n := i.Ledger.stale(c.Key); n >= i.AtLeast {
+					return true, fmt.Sprintf("%s, %d times", c.Tool, n)
+				}
+			}
+			return false, "no call that often"
+		})
+}
+
+// lastRound is the zero Round before the first.
+func (l *Ledger) lastRound() Round {
+	if len(l.Rounds) == 0 {
+		return Round{}
+	}
+	return l.Rounds[len(l.Rounds)-1]
+}
+
+// stale counts the turns with a call since it last brought something new, that turn included; 0 if the last turn's did.
+// What a write may have changed is asked for anew.
+func (l *Ledger) stale(key string) (n int) {
+	for i := len(l.Rounds) - 1; i >= 0; i-- {
+		r := l.Rounds[i]
+		at := slices.IndexFunc(r.Calls, func(c Made) bool { return c.Key == key })
+		switch {
+		case r.Wrote && at < 0:
+			return n
+		case at < 0:
+		case r.Calls[at].Novel && n == 0:
+			return 0
+		case r.Calls[at].Novel || r.Wrote:
+			return n + 1
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+func cycle() bt.Leaf {
+	type in struct {
+		Ledger  Ledger `port:"ledger"`
+		Longest int    `port:"longest" default:"4" doc:"turns of a cycle at most"`
+		Rounds  int    `port:"rounds" default:"2" doc:"how often the cycle was gone through"`
+	}
+	return bt.Check("Cycle", "Do the last turns repeat a cycle of calls, and did its last rounds bring nothing new?", func(i in) (bool, string) {
+		for length := 2; length <= i.Longest; length++ {
+			if names := i.Ledger.cycleOf(length, i.Rounds); names != nil {
+				return true, strings.Join(names, ", ") + ", again and again"
+			}
+		}
+		return false, "no cycle"
+	})
+}
+
+// cycleOf names the tools of a cycle of so many turns that the last turns have gone through so often; nil if they have not.
+func (l *Ledger) cycleOf(length, rounds int) []string {
+	n := len(l.Rounds)
+	if rounds < 2 || n < length*rounds {
+		return nil
+	}
+	var names []string
+	for i := n - length; i < n; i++ {
+		r := l.Rounds[i]
+		if len(r.Calls) == 0 {
+			return nil
+		}
+		for back := range rounds {
+			earlier := l.Rounds[i-back*length]
+			if !sameCalls(r, earlier) || earlier.Wrote || earlier.Novel && back < rounds-1 {
+				return nil
+			}
+		}
+		names = append(names, r.Calls[0].Tool)
+	}
+	return names
+}
+
+func sameCalls(a, b Round) bool {
+	return slices.EqualFunc(a.Calls, b.Calls, func(x, y Made) bool { return x.Key == y.Key })
+}
+
+func sameError() bt.Leaf {
+	return bt.Check("SameError", "Did that many calls in a row end with the same error?", func(i seen) (bool, string) {
+		name, tool, n := "", "", 0
+		for r := len(i.Ledger.Rounds) - 1; r >= 0; r-- {
+			calls := i.Ledger.Rounds[r].Calls
+			for c := len(calls) - 1; c >= 0; c-- {
+				if n == 0 {
+					name, tool = calls[c].Error, calls[c].Tool
+				}
+				if calls[c].Error == "" || calls[c].Error != name {
+					return n >= i.AtLeast, fmt.Sprintf("%s, %d times", tool, n)
+				}
+				n++
+			}
+		}
+		return n >= i.AtLeast, fmt.Sprintf("%s, %d times", tool, n)
+	})
+}
+
+func noNewSource() bt.Leaf {
+	type in struct {
+		Ledger Ledger `port:"ledger"`
+		Turns  int    `port:"turns" default:"5" doc:"how many turns in a row"`
+	}
+	return bt.Check("NoNewSource", "Did that many turns in a row bring nothing new?", func(i in) (bool, string) {
+		n := 0
+		for r := len(i.Ledger.Rounds) - 1; r >= 0 && !i.Ledger.Rounds[r].Novel; r-- {
+			n++
+		}
+		return n >= i.Turns, fmt.Sprintf("%d turns without anything new", n)
+	})
+}
+
+func strike() bt.Leaf {
+	type in struct {
+		Pattern string `port:"pattern" doc:"what repeats"`
+		Forgive int    `port:"forgive" default:"3" doc:"so many turns with something new in a row undo the strikes before them"`
+	}
+	type out struct {
+		Ledger  Ledger `port:"ledger"`
+		Strikes int    `port:"strikes" doc:"how often the run was found in a loop"`
+		Note    string `port:",note"`
+	}
+	return bt.Func("Strike", "Counts one more loop and tells the person.", func(i in, o *out) error {
+		o.Ledger = o.Ledger.clone()
+		if o.Ledger.recovered(i.Forgive) {
+			o.Ledger.Strikes = 0
+		}
+		o.Ledger.Strikes++
+		o.Ledger.StruckAt = o.Ledger.Turn
+		o.Strikes = o.Ledger.Strikes
+		o.Ledger.notice(NoticeLoop, Warning, pairs("pattern", i.Pattern, "step", o.Strikes), "The model repeats itself (%s).", i.Pattern)
+		o.Note = fmt.Sprintf("%s: strike %d", i.Pattern, o.Strikes)
+		return nil
+	})
+}
+
+// recovered says whether so many turns in a row brought something new since the last strike.
+func (l *Ledger) recovered(turns int) bool {
+	row := 0
+	for _, r := range l.Rounds {
+		if r.Turn <= l.StruckAt {
+			continue
+		}
+		if row++; !r.Novel {
+			row = 0
+		}
+		if row >= turns {
+			return true
+		}
+	}
+	return false
+}
+
+func takeAway() bt.Leaf {
+	type in struct {
+		Ledger Ledger `port:"ledger"`
+	}
+	type out struct {
+		Offered []string `port:"offered"`
+		Note    string   `port:",note"`
+	}
+	return bt.Func("TakeAway", "Takes the tool away that the last turns called in vain most often. FAILURE if there is none.", func(i in, o *out) error {
+		name := i.Ledger.vain(o.Offered)
+		if name == "" {
+			return fmt.Errorf("no tool is behind it")
+		}
+		o.Offered = slices.DeleteFunc(slices.Clone(o.Offered), func(n string) bool { return n == name })
+		o.Note = "taken away: " + name
+		return nil
+	})
+}
+
+// vain names the offered tool that the last turns without anything new called most often, of two the one called last.
+func (l *Ledger) vain(offered []string) string {
+	counts, best := map[string]int{}, ""
+	for r := len(l.Rounds) - 1; r >= 0 && len(l.Rounds)-r <= 6; r-- {
+		for _, c := range l.Rounds[r].Calls {
+			if c.Novel || !slices.Contains(offered, c.Tool) {
+				continue
+			}
+			if counts[c.Tool]++; best == "" || counts[c.Tool] > counts[best] {
+				best = c.Tool
+			}
+		}
+	}
+	return best
+}

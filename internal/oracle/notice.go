@@ -1,0 +1,61 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Notice tells the person, and whoever watches, something beside the answer (requirement: ANS events).
+type Notice struct {
+	Type     string            `json:"type"` // what happened, dotted: budget.warning
+	Severity Severity          `json:"severity"`
+	Text     string            `json:"text"`
+	Turn     int               `json:"turn,omitempty"` // of the model, from 1; 0: before or after them all
+	Payload  map[string]string `json:"payload,omitempty"`
+}
+
+// Severity says how much a notice matters to the person.
+type Severity string
+
+// The severities. Info is for those who watch; the command line shows the others.
+const (
+	Info    Severity = "info"
+	Warning Severity = "warning"
+	Failure Severity = "error"
+)
+
+// The types of notice.
+const (
+	NoticeBudgetWarning   = "budget.warning"         // payload: kind, used, limit
+	NoticeBudgetExhausted = "budget.exhausted"       // payload: kind, used, limit
+	NoticeLoop            = "loop.detected"          // payload: pattern, detail, step
+	NoticeFallback        = "fallback.consulted"     // payload: cause, verdict, by
+	NoticeMalformed       = "signal.malformed"       // payload: reason
+	NoticeExtra           = "signal.extra"           // payload: count
+	NoticeMissing         = "signal.missing"         // the answer came without one
+	NoticeUnread          = "signal.unread"          // it claims sources, and none was opened
+	NoticeGap             = "capability.gap"         // payload: capability
+	NoticeDelegation      = "delegation.recommended" // payload: scope, reason
+	NoticeUnsureWrite     = "write.unsure"           // payload: tool, reason
+	NoticeOtherModel      = "model.fallback"         // payload: wanted, answered, reason
+	NoticeSummarised      = "history.summarised"     // payload: turns, tokens
+	NoticeClassifier      = "classifier.unavailable" // payload: reason
+	NoticeShift           = "context.topic_shift"    // earlier exchanges but the last were left out
+)
+
+// pairs makes a payload of names and values in turn.
+func pairs(names ...any) map[string]string {
+	p := make(map[string]string, len(names)/2)
+	for i := 0; i+1 < len(names); i += 2 {
+		p[fmt.Sprint(names[i])] = fmt.Sprint(names[i+1])
+	}
+	return p
+}
+
+// notice enters a notice, once for each text.
+func (l *Ledger) notice(kind string, s Severity, payload map[string]string, format string, args ...any) {
+	n := Notice{Type: kind, Severity: s, Text: fmt.Sprintf(format, args...), Turn: l.Turn, Payload: payload}
+	if !slices.ContainsFunc(l.Notices, func(o Notice) bool { return o.Type == n.Type && o.Text == n.Text }) {
+		l.Notices = append(l.Notices, n)
+	}
+}

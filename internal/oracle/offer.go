@@ -1,0 +1,205 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/oracle/classify"
+	"sibyl/internal/tool"
+)
+
+// named lists the tools of one source that may be offered: those that only read, and with writes all.
+func named(tools []ToolFact, s tool.Source, writes bool) (names []string) {
+	for _, t := range tools {
+		if t.Source == s && (!t.Once || writes) {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+func offerTools() bt.Leaf {
+	type in struct {
+		Class classify.Classification `port:"class" doc:"what Classify found"`
+		Tools []ToolFact              `port:"tools" doc:"the tools there are"`
+		Sure  float64                 `port:"sure" default:"0.6" doc:"below this confidence, a question about the world is looked up in code or notes as well"`
+	}
+	type out struct {
+		Offered []string `port:"offered" doc:"names of the tools offered to the model"`
+		Note    string   `port:",note"`
+	}
+	return bt.Func("OfferTools", "Chooses the tools by the class of the question (FR-016). Tools that write are only for actions.",
+		func(i in, o *out) error {
+			o.Offered = []string{}
+			unsure := i.Class.QueryType == classify.Research && i.Class.Confidence < i.Sure
+			enough := false // a source that can be searched is offered; the web alone is none for an unsure guess
+			for k, s := range sourceOrder(i.Class) {
+				if enough || k == 0 && !needs(i.Class, s) || k > 0 && !mayLookElsewhere(i.Class, i.Sure) {
+					break
+				}
+				of := named(i.Tools, s, i.Class.QueryType == classify.Action)
+				o.Offered = append(o.Offered, of...)
+				enough = canSearch(i.Tools, of) && !(k == 0 && unsure)
+			}
+			var held []string
+			for _, t := range i.Tools {
+				if !slices.Contains(o.Offered, t.Name) {
+					held = append(held, t.Name)
+				}
+			}
+			o.Note = "offered " + listed(o.Offered) + "; withheld " + listed(held)
+			return nil
+		})
+}
+
+// mayLookElsewhere says whether the next source is offered where the first can't be searched: documents and code stand beside
+// each other, and an unsure guess must be recoverable.
+func mayLookElsewhere(c classify.Classification, sure float64) bool {
+	switch c.QueryType {
+	case classify.Code, classify.Documentation:
+		return true
+	case classify.Research:
+		return c.Confidence < sure
+	}
+	return false
+}
+
+func canSearch(tools []ToolFact, offered []string) bool {
+	return slices.ContainsFunc(tools, func(t ToolFact) bool { return t.Search && slices.Contains(offered, t.Name) })
+}
+
+func listed(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+func needs(c classify.Classification, s tool.Source) bool {
+	switch s {
+	case tool.Code:
+		return c.NeedsCode
+	case tool.Vault:
+		return c.NeedsVault
+	case tool.Web:
+		return c.NeedsWeb
+	}
+	return false
+}
+
+func widen() bt.Leaf {
+	type in struct {
+		Class classify.Classification `port:"class"`
+		Tools []ToolFact              `port:"tools"`
+	}
+	type out struct {
+		Offered []string `port:"offered"`
+		Ledger  Ledger   `port:"ledger"`
+		Note    string   `port:",note"`
+	}
+	return bt.Func("Widen", "Offers the reading tools of the next source that was not offered. FAILURE if there is none.", func(i in, o *out) error {
+		added, ok := nextSource(i.Class, i.Tools, o.Offered)
+		if !ok {
+			return fmt.Errorf("every source that can be read is offered already")
+		}
+		o.Offered = append(slices.Clone(o.Offered), added...)
+		o.Note = "also offered: " + strings.Join(added, ", ")
+		return nil
+	})
+}
+
+// nextSource names the reading tools of the next source of which none is offered.
+func nextSource(c classify.Classification, tools []ToolFact, offered []string) (added []string, ok bool) {
+	for _, s := range sourceOrder(c) {
+		names := named(tools, s, false)
+		if len(names) > 0 && !slices.ContainsFunc(names, func(n string) bool { return slices.Contains(offered, n) }) {
+			return names, true
+		}
+	}
+	return nil, false
+}
+
+func offerCapability() bt.Leaf {
+	type in struct {
+		Reply Reply      `port:"reply"`
+		Tools []ToolFact `port:"tools"`
+	}
+	type out struct {
+		Offered []string `port:"offered"`
+		Ledger  Ledger   `port:"ledger"`
+		Note    string   `port:",note"`
+	}
+	return bt.Func("OfferCapability", "Offers the tools that only read and have the capability asked for. FAILURE if there is none.", func(i in, o *out) error {
+		if i.Reply.Signal == nil {
+			return fmt.Errorf("no capability was asked for")
+		}
+		wish := i.Reply.Signal.Text("capability")
+		names := toolsFor(wish, i.Tools)
+		if len(names) == 0 {
+			return fmt.Errorf("no tool that only reads has “%s”", brief(wish, 60))
+		}
+		added := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(o.Offered, n) })
+		if len(added) == 0 {
+			o.Note = "offered already: " + strings.Join(names, ", ")
+			return nil
+		}
+		o.Offered = append(slices.Clone(o.Offered), added...)
+		o.Note = "also offered: " + strings.Join(added, ", ")
+		return nil
+	})
+}
+
+// otherWords are what people call the parts of tools' names.
+var otherWords = map[string][]string{
+	"search": {"searching", "searches", "find", "finding", "look", "lookup"},
+	"seek":   {"search", "searching", "find", "finding"},
+	"read":   {"reading", "open", "opening"},
+	"fetch":  {"fetching", "read", "reading", "open", "opening", "browse", "browsing"},
+	"web":    {"internet", "online"},
+	"vault":  {"note", "notes"},
+	"thread": {"threads"},
+	"code":   {"repository", "repo", "codebase"},
+}
+
+// toolsFor finds the tools that only read and that a wish names: every part of the tool's name, as it stands or in other words, so that
+// a search of something else is not taken for one of theirs.
+func toolsFor(wish string, tools []ToolFact) (names []string) {
+	words := strings.FieldsFunc(strings.ToLower(wish), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	has := func(part string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return w == part || slices.Contains(otherWords[part], w) })
+	}
+	for _, t := range tools {
+		parts := strings.Split(strings.ToLower(t.Name), "_")
+		if !t.Once && !slices.ContainsFunc(parts, func(p string) bool { return !has(p) }) {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+func noteGap() bt.Leaf {
+	type in struct {
+		Reply Reply `port:"reply"`
+	}
+	type out struct {
+		Ledger Ledger `port:"ledger"`
+		Note   string `port:",note"`
+	}
+	return bt.Func("NoteGap", "Logs a capability that does not exist and tells the person. FAILURE if the same was noted before.", func(i in, o *out) error {
+		if i.Reply.Signal == nil {
+			return fmt.Errorf("no capability was asked for")
+		}
+		gap := brief(i.Reply.Signal.Text("capability"), 120)
+		if slices.Contains(o.Ledger.Gaps, gap) {
+			return fmt.Errorf("“%s” was asked for before", gap)
+		}
+		o.Ledger = o.Ledger.clone()
+		o.Ledger.Gaps = append(o.Ledger.Gaps, gap)
+		o.Ledger.notice(NoticeGap, Warning, pairs("capability", gap), "The model asked for a capability that does not exist here: %s", gap)
+		o.Note = "capability gap: " + gap
+		return nil
+	})
+}
