@@ -90,7 +90,7 @@ type retrying struct {
 }
 
 func (r *retrying) Chat(ctx context.Context, req Request, emit func(Delta) error) (Response, error) {
-	s := sequence{retrying: r, req: req, emit: emit}
+	s := sequence{retrying: r, req: req, relay: relay{emit: emit}}
 	s.resp.Model = r.ID()
 	if err := ctx.Err(); err != nil {
 		return s.resp, &Error{Kind: KindOf(err), Model: r.ID(), Err: err}
@@ -103,15 +103,15 @@ func (r *retrying) Chat(ctx context.Context, req Request, emit func(Delta) error
 // context ends.
 type sequence struct {
 	*retrying
-	req     Request
-	emit    func(Delta) error
-	emitted bool // text that is not retracted
-	resp    Response
-	err     error
+	relay
+	req  Request
+	resp Response
+	err  error
 }
 
 func (s *sequence) attempt(ctx context.Context) (Response, error) {
-	if s.err = s.retract(); s.err != nil {
+	if s.err = s.retract(s.ID()); s.err != nil {
+		s.resp = Response{Model: s.ID(), Usage: s.resp.Usage, Attempts: s.resp.Attempts}
 		return s.resp, s.err
 	}
 	before := s.resp
@@ -119,30 +119,6 @@ func (s *sequence) attempt(ctx context.Context) (Response, error) {
 	s.resp.Usage = s.resp.Usage.Add(before.Usage)
 	s.resp.Attempts += before.Attempts
 	return s.resp, s.err
-}
-
-// retract withdraws what an attempt before has emitted.
-func (s *sequence) retract() error {
-	if !s.emitted {
-		return nil
-	}
-	s.emitted = false
-	if err := s.emit(Delta{Retract: true}); err != nil {
-		s.resp = Response{Model: s.ID(), Usage: s.resp.Usage, Attempts: s.resp.Attempts}
-		return &Error{Kind: Cancelled, Model: s.ID(), Message: "the receiver ended the answer: " + err.Error(), Err: err}
-	}
-	return nil
-}
-
-// receiver is emit, watched for text that may have to be retracted.
-func (s *sequence) receiver() func(Delta) error {
-	if s.emit == nil {
-		return nil
-	}
-	return func(d Delta) error {
-		s.emitted = !d.Retract
-		return s.emit(d)
-	}
 }
 
 // outcome is the last attempt's error, with what the policy has to add.

@@ -1,0 +1,161 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Cooling remembers which models failed a short time ago, for all chains that share it. It is safe for concurrent use.
+type Cooling struct {
+	mu    sync.Mutex
+	until map[string]cooled // by Model.ID
+}
+
+// cooled is a model that is left alone.
+type cooled struct {
+	until time.Time
+	kind  Kind
+}
+
+// NewCooling remembers nothing yet.
+func NewCooling() *Cooling { return &Cooling{until: map[string]cooled{}} }
+
+func (c *Cooling) mark(id string, kind Kind, until time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.until[id] = cooled{until: until, kind: kind}
+}
+
+func (c *Cooling) clear(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.until, id)
+}
+
+// cooling says whether a model is left alone at a time, and why.
+func (c *Cooling) cooling(id string, now time.Time) (Kind, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at, known := c.until[id]
+	return at.kind, known && now.Before(at.until)
+}
+
+// ChainPolicy says when a chain moves on, and where to.
+type ChainPolicy struct {
+	CoolDown time.Duration    // how long a model that failed is left alone; what it asks for itself, if that is longer
+	Cooling  *Cooling         // shared by chains; nil: this chain's own
+	Now      func() time.Time // nil: time.Now
+
+	// LocalToCloud is the person's consent that what was meant for a model on their machine goes to one elsewhere.
+	LocalToCloud bool
+}
+
+// Chain asks models in order: the next one where one fails by rate limit, time-out or failure of its server (Error.Retryable), never
+// for another reason. What holds beside package model's guarantees:
+//   - A model that failed is left alone for a while, in later answers too. If all are, they are asked in order all the same.
+//   - Text of a model that failed is retracted before the next one is asked.
+//   - From a local model the chain moves on to local ones only, unless the person has consented to more.
+//   - Response.Model is the model that answered, Response.Tries those before it; Usage and Attempts count all of them.
+//
+// ID and Local are the first model's. A chain of one model is that model.
+func Chain(p ChainPolicy, first Model, others ...Model) Model {
+	if len(others) == 0 {
+		return first
+	}
+	if p.Cooling == nil {
+		p.Cooling = NewCooling()
+	}
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	c := &chain{Model: first, policy: p, models: []Model{first}}
+	for _, m := range others {
+		switch {
+		case slices.ContainsFunc(c.models, func(o Model) bool { return o.ID() == m.ID() }):
+		case first.Local() && !m.Local() && !p.LocalToCloud:
+			c.withheld = append(c.withheld, m.ID())
+		default:
+			c.models = append(c.models, m)
+		}
+	}
+	return c
+}
+
+type chain struct {
+	Model
+	policy   ChainPolicy
+	models   []Model
+	withheld []string // for want of consent
+}
+
+func (c *chain) Chat(ctx context.Context, req Request, emit func(Delta) error) (Response, error) {
+	said := relay{emit: emit}
+	asked, tries := c.order()
+	total := Response{Model: c.ID()} // with what all that failed have cost
+	var err error
+	for _, m := range asked {
+		if gone := said.retract(m.ID()); gone != nil {
+			return Response{Model: total.Model, Usage: total.Usage, Attempts: total.Attempts, Tries: tries}, gone
+		}
+		before := total
+		total, err = m.Chat(ctx, req, said.receiver())
+		total.Usage, total.Attempts = total.Usage.Add(before.Usage), total.Attempts+before.Attempts
+		total.Tries = tries
+		var failed *Error
+		switch {
+		case err == nil:
+			c.policy.Cooling.clear(m.ID())
+			return total, nil
+		case !errors.As(err, &failed) || !failed.Retryable() || ctx.Err() != nil:
+			return total, err
+		}
+		c.policy.Cooling.mark(m.ID(), failed.Kind, c.policy.Now().Add(max(c.policy.CoolDown, failed.RetryAfter)))
+		tries = append(tries, Try{Model: m.ID(), Kind: failed.Kind, Message: failed.text()})
+	}
+	return total, c.failed(tries, err)
+}
+
+// order puts those that are left alone for a while aside, unless that is all.
+func (c *chain) order() (asked []Model, tries []Try) {
+	now := c.policy.Now()
+	for _, m := range c.models {
+		if kind, cooling := c.policy.Cooling.cooling(m.ID(), now); cooling {
+			tries = append(tries, Try{Model: m.ID(), Kind: kind, Cooling: true})
+		} else {
+			asked = append(asked, m)
+		}
+	}
+	if len(asked) == 0 {
+		return c.models, nil
+	}
+	return asked, tries
+}
+
+// failed is the last model's error, with what became of the others.
+func (c *chain) failed(tries []Try, err error) error {
+	var last *Error
+	if !errors.As(err, &last) {
+		return err
+	}
+	told := *last
+	var before []string
+	for _, t := range tries {
+		if t.Model != last.Model {
+			before = append(before, t.String())
+		}
+	}
+	told.Message = told.text()
+	if before != nil {
+		told.Message += "; before it, " + strings.Join(before, ", ")
+	}
+	if c.withheld != nil {
+		told.Message += fmt.Sprintf("; not asked: %s, since what is meant for a model on this machine stays here (fallback.local_to_cloud)",
+			strings.Join(c.withheld, ", "))
+	}
+	return &told
+}

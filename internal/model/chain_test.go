@@ -1,0 +1,200 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+)
+
+func TestChainKeepsTheContract(t *testing.T) {
+	modeltest.Suite(t, func(t *testing.T, s modeltest.Setup) modeltest.Subject {
+		script := modeltest.Script(t, s.Turns()...)
+		// A second model that never serves: what the suite plays is the first one's to answer.
+		m := model.Chain(model.ChainPolicy{}, script, refusing{})
+		return modeltest.Subject{Model: m, Hanging: script.Hanging()}
+	})
+}
+
+// refusing fails like the model before it, so that a chain ends with the same kind of failure.
+type refusing struct{}
+
+func (refusing) ID() string  { return "scripted:test" } // one that is there twice is asked once
+func (refusing) Local() bool { return true }
+func (refusing) Chat(context.Context, model.Request, func(model.Delta) error) (model.Response, error) {
+	panic("a model that stands twice in a chain was asked twice")
+}
+
+// chained is a chain of scripted models a, b, c on a clock.
+type chained struct {
+	now     time.Time
+	cooling *model.Cooling
+	models  []*modeltest.Scripted
+	policy  model.ChainPolicy
+}
+
+func newChained(t *testing.T, local []bool, scripts ...[]modeltest.Turn) *chained {
+	c := &chained{now: time.Unix(1000, 0), cooling: model.NewCooling()}
+	for i, turns := range scripts {
+		c.models = append(c.models, modeltest.Script(t, turns...).As(string(rune('a'+i))+":m", local[i]))
+	}
+	c.policy = model.ChainPolicy{CoolDown: time.Minute, Cooling: c.cooling, Now: func() time.Time { return c.now }}
+	return c
+}
+
+func (c *chained) ask(ctx context.Context) (model.Response, string, error) {
+	var others []model.Model
+	for _, m := range c.models[1:] {
+		others = append(others, m)
+	}
+	var shown strings.Builder
+	resp, err := model.Chain(c.policy, c.models[0], others...).Chat(ctx, model.Request{}, func(d model.Delta) error {
+		if d.Retract {
+			shown.WriteString("<retract>")
+		}
+		shown.WriteString(d.Text)
+		return nil
+	})
+	return resp, shown.String(), err
+}
+
+func (c *chained) asked() (counts []int) {
+	for _, m := range c.models {
+		counts = append(counts, len(m.Requests()))
+	}
+	return counts
+}
+
+func turns(t ...modeltest.Turn) []modeltest.Turn { return t }
+
+func TestChainMovesOnWhereAnotherModelMayAnswerAndNowhereElse(t *testing.T) {
+	for kind, moves := range map[model.Kind]bool{model.RateLimit: true, model.Server: true, model.Timeout: true, model.Auth: false,
+		model.ContextLength: false, model.Refused: false, model.Invalid: false, model.Garbled: false, model.Cancelled: false} {
+		t.Run(string(kind), func(t *testing.T) {
+			c := newChained(t, []bool{false, false}, turns(failing(kind, 0, "half ")), turns(modeltest.Say("whole")))
+			resp, shown, err := c.ask(t.Context())
+			if !moves {
+				if model.KindOf(err) != kind || len(c.models[1].Requests()) > 0 || shown != "half " {
+					t.Errorf("%v, asked %v, shown %q", err, c.asked(), shown)
+				}
+				return
+			}
+			if err != nil || resp.Text != "whole" || resp.Model != "b:m" || shown != "half <retract>whole" {
+				t.Errorf("%+v, %v, shown %q", resp, err, shown)
+			}
+			if diff := cmp.Diff([]model.Try{{Model: "a:m", Kind: kind, Message: "scripted"}}, resp.Tries); diff != "" {
+				t.Error(diff)
+			}
+			if resp.Usage.InputTokens != 10 || resp.Attempts != 2 {
+				t.Errorf("the failed attempt is not counted: %+v", resp)
+			}
+		})
+	}
+}
+
+func TestChainLeavesAModelThatFailedAloneForAWhile(t *testing.T) {
+	c := newChained(t, []bool{false, false}, turns(failing(model.Server, 0), modeltest.Say("back")), turns(modeltest.Say("one"), modeltest.Say("two")))
+	for _, want := range []string{"one", "two"} {
+		if resp, _, err := c.ask(t.Context()); err != nil || resp.Text != want {
+			t.Fatalf("%+v, %v; want %s", resp, err, want)
+		}
+	}
+	if diff := cmp.Diff([]int{1, 2}, c.asked()); diff != "" {
+		t.Error(diff)
+	}
+	c.now = c.now.Add(time.Minute)
+	resp, _, err := c.ask(t.Context())
+	if err != nil || resp.Text != "back" || resp.Tries != nil {
+		t.Errorf("after the cool-down: %+v, %v", resp, err)
+	}
+}
+
+func TestChainSaysWhichModelIsLeftAlone(t *testing.T) {
+	c := newChained(t, []bool{false, false}, turns(failing(model.RateLimit, 5*time.Minute)), turns(modeltest.Say("one"), modeltest.Say("two")))
+	if _, _, err := c.ask(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c.now = c.now.Add(4 * time.Minute) // past the cool-down, but not past what the model asked for
+	resp, _, err := c.ask(t.Context())
+	if err != nil || len(resp.Tries) != 1 || !resp.Tries[0].Cooling || resp.Tries[0].Kind != model.RateLimit {
+		t.Errorf("%+v, %v", resp, err)
+	}
+}
+
+func TestChainAsksAllTheSameWhereAllAreLeftAlone(t *testing.T) {
+	c := newChained(t, []bool{false, false}, turns(failing(model.Server, 0), modeltest.Say("after all")), turns(failing(model.RateLimit, 0)))
+	_, _, err := c.ask(t.Context())
+	if model.KindOf(err) != model.RateLimit || !strings.Contains(err.Error(), "before it, a:m: server") {
+		t.Fatalf("the last failure, with those before it, is not told: %v", err)
+	}
+	resp, _, err := c.ask(t.Context())
+	if err != nil || resp.Text != "after all" {
+		t.Errorf("%+v, %v", resp, err)
+	}
+}
+
+func TestChainNeverMovesFromLocalToCloudWithoutConsent(t *testing.T) {
+	build := func() *chained {
+		return newChained(t, []bool{true, false, true}, turns(failing(model.Server, 0)), turns(modeltest.Say("cloud")), turns(modeltest.Say("local")))
+	}
+	c := build()
+	resp, _, err := c.ask(t.Context())
+	if err != nil || resp.Model != "c:m" || len(c.models[1].Requests()) > 0 {
+		t.Errorf("%+v, %v, asked %v", resp, err, c.asked())
+	}
+	c = build()
+	c.policy.LocalToCloud = true
+	if resp, _, err := c.ask(t.Context()); err != nil || resp.Model != "b:m" {
+		t.Errorf("with consent: %+v, %v", resp, err)
+	}
+	c = newChained(t, []bool{true, false}, turns(failing(model.Server, 0)), turns())
+	if _, _, err := c.ask(t.Context()); err == nil || !strings.Contains(err.Error(), "fallback.local_to_cloud") {
+		t.Errorf("the error does not say what is withheld: %v", err)
+	}
+}
+
+func TestChainFromTheCloudMayEndOnThisMachine(t *testing.T) {
+	c := newChained(t, []bool{false, true}, turns(failing(model.Timeout, 0)), turns(modeltest.Say("local")))
+	if resp, _, err := c.ask(t.Context()); err != nil || resp.Model != "b:m" {
+		t.Errorf("%+v, %v", resp, err)
+	}
+}
+
+func TestChainAsksNobodyElseOnceItsCallerIsGone(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	c := newChained(t, []bool{false, false}, turns(modeltest.Func(func(model.Request) modeltest.Turn {
+		cancel()
+		return failing(model.Server, 0)
+	})), turns())
+	if _, _, err := c.ask(ctx); err == nil || len(c.models[1].Requests()) > 0 {
+		t.Errorf("%v, asked %v", err, c.asked())
+	}
+}
+
+func TestChainEndsWhereItsReceiverWantsNoMore(t *testing.T) {
+	gone := errors.New("gone")
+	a := modeltest.Script(t, failing(model.Server, 0, "half")).As("a:m", false)
+	b := modeltest.Script(t).As("b:m", false)
+	_, err := model.Chain(model.ChainPolicy{}, a, b).Chat(t.Context(), model.Request{}, func(d model.Delta) error {
+		if d.Retract {
+			return gone
+		}
+		return nil
+	})
+	if !errors.Is(err, gone) || model.KindOf(err) != model.Cancelled {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestChainOfOneIsThatModel(t *testing.T) {
+	a := modeltest.Script(t)
+	if model.Chain(model.ChainPolicy{}, a) != model.Model(a) {
+		t.Error("one model wants no chain")
+	}
+}
