@@ -142,7 +142,7 @@ func secretary(t *testing.T) *harness {
 
 // timeless is an answer without what differs between two runs of the same conversation.
 func timeless(a oracle.Answer) oracle.Answer {
-	a.RunID = ""
+	a.RunID, a.TookMS = "", 0
 	for i := range a.ToolCalls {
 		a.ToolCalls[i].TookMS = 0
 	}

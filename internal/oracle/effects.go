@@ -189,12 +189,12 @@ func runTools() bt.Leaf {
 			if why != "" {
 				entry.Tools = append(entry.Tools, ToolEntry{Refused: why})
 				o.Ledger.Errors++
-				o.Ledger.made(Made{Tool: c.Name, Key: c.Key, Error: digest(c.Name + why)})
+				o.Ledger.made(Made{Tool: c.Name, Key: c.Key, Digest: c.Name + " " + c.Digest, Error: digest(c.Name + why)})
 				refused = append(refused, c.Name+": "+why)
 				continue
 			}
 			entry.Tools = append(entry.Tools, ToolEntry{Ref: done[0].Ref})
-			if err := o.Ledger.enter(t, c.Key, done[0]); err != nil {
+			if err := o.Ledger.enter(t, c, done[0]); err != nil {
 				return err
 			}
 			done = done[1:]

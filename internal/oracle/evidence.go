@@ -22,10 +22,11 @@ type Round struct {
 
 // Made is one call of a round. Key names the tool and its arguments with what is volatile in them masked.
 type Made struct {
-	Tool  string `json:"tool"`
-	Key   string `json:"key"`
-	Novel bool   `json:"novel,omitempty"`
-	Error string `json:"error,omitempty"` // names the error, masked; "": it went well
+	Tool   string `json:"tool"`
+	Key    string `json:"key"`
+	Digest string `json:"digest"` // names the tool and its arguments to the letter
+	Novel  bool   `json:"novel,omitempty"`
+	Error  string `json:"error,omitempty"` // names the error, masked; "": it went well
 }
 
 // Bounds of what is kept for the detectors.

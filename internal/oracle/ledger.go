@@ -126,10 +126,10 @@ func (l *Ledger) unsure(name string, f *bt.Fault) {
 }
 
 // enter counts what one call gave.
-func (l *Ledger) enter(t ToolFact, key string, c bt.Completion) error {
+func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) error {
 	tried := l.tried(t.Source)
 	tried.Calls++
-	m := Made{Tool: t.Name, Key: key}
+	m := Made{Tool: t.Name, Key: call.Key, Digest: t.Name + " " + call.Digest}
 	defer func() { l.made(m) }()
 	if c.Err != nil {
 		tried.Errors++

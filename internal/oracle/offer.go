@@ -8,6 +8,7 @@ import (
 
 	"sibyl/internal/bt"
 	"sibyl/internal/oracle/classify"
+	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/tool"
 )
 
@@ -53,6 +54,24 @@ func offerTools() bt.Leaf {
 			o.Note = "offered " + listed(o.Offered) + "; withheld " + listed(held)
 			return nil
 		})
+}
+
+func offerEverything() bt.Leaf {
+	type in struct {
+		Tools []ToolFact `port:"tools" doc:"the tools there are"`
+	}
+	type out struct {
+		Class   classify.Classification `port:"class" doc:"of no type: the prompt has the segments of all"`
+		Offered []string                `port:"offered" doc:"names of all tools"`
+	}
+	return bt.Func("OfferEverything", "Offers every tool for every question, writing ones too: what the Oracle is compared with.", func(i in, o *out) error {
+		o.Class = classify.Classification{QueryType: prompt.AllTypes, NeedsCode: true, NeedsVault: true, NeedsWeb: true}
+		o.Offered = []string{}
+		for _, t := range i.Tools {
+			o.Offered = append(o.Offered, t.Name)
+		}
+		return nil
+	})
 }
 
 // mayLookElsewhere says whether the next source is offered where the first can't be searched: documents and code stand beside

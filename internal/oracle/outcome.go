@@ -43,6 +43,7 @@ type Answer struct {
 	Error       *bt.Fault               `json:"error,omitempty"`
 	SessionID   string                  `json:"session_id"`
 	RunID       string                  `json:"run_id"`
+	TookMS      int64                   `json:"took_ms"` // of run time
 }
 
 // Source is a place that was read, and whether the answer cites it.
@@ -62,6 +63,7 @@ type ToolUse struct {
 	Error     string `json:"error,omitempty"`
 	Refused   string `json:"refused,omitempty"`
 	Turn      int    `json:"turn"`
+	Used      bool   `json:"used"` // the answer cites what it opened or named, or it wrote
 }
 
 // outcome composes the answer of the receipts.
@@ -75,11 +77,40 @@ func outcome(v *run.View, e run.Ending) (journal.Status, any) {
 	if json.Unmarshal(v.Start.Env, &env) == nil {
 		a.Model = env.Model // until a receipt says which one answered
 	}
-	a.gather(v, e.Under, w)
+	calls := a.gather(v, e.Under, w)
 	status := a.stop(v, e, w)
 	a.cite()
+	a.use(calls)
 	a.doubt()
+	a.TookMS = e.State.Now
 	return status, a
+}
+
+// use marks the calls that the answer rests on: those that opened or named a place that it cites. Both are in the order of proposal.
+func (a *Answer) use(calls []proposed) {
+	for i, c := range calls {
+		a.ToolCalls[i].Used = c.use.Used || slices.ContainsFunc(c.refs, func(ref tool.Ref) bool {
+			return slices.ContainsFunc(a.Sources, func(s Source) bool { return s.Cited && s.overlaps(ref) })
+		})
+	}
+}
+
+// overlaps says whether two places have a line in common; 0 is the whole.
+func (s *Source) overlaps(ref tool.Ref) bool {
+	if s.Ref.Source != ref.Source || s.Path != ref.Path || s.URL != ref.URL {
+		return false
+	}
+	return s.Start == 0 || ref.Start == 0 || s.Start <= max(ref.Start, ref.End) && ref.Start <= max(s.Start, s.End)
+}
+
+// Unnecessary counts the calls that the answer does not rest on, failed and refused ones included.
+func (a *Answer) Unnecessary() (n int) {
+	for _, c := range a.ToolCalls {
+		if !c.Used {
+			n++
+		}
+	}
+	return n
 }
 
 // doubt makes an answer partial whose citations all lead to places that nobody read.
@@ -117,8 +148,8 @@ func wantedOf(e run.Ending) wanted {
 	return w
 }
 
-// gather reads all receipts: usage, signals, calls and what was read.
-func (a *Answer) gather(v *run.View, under []run.CompletionRecord, w wanted) {
+// gather reads all receipts: usage, signals, calls and what was read. It returns the calls in the order of proposal.
+func (a *Answer) gather(v *run.View, under []run.CompletionRecord, w wanted) []proposed {
 	turns := map[int64]TurnReceipt{}
 	var calls []proposed
 	for _, rec := range v.Records() {
@@ -162,6 +193,7 @@ func (a *Answer) gather(v *run.View, under []run.CompletionRecord, w wanted) {
 		}
 	}
 	a.calls(calls, turns)
+	return calls
 }
 
 // turn counts one turn of the model.
@@ -208,6 +240,7 @@ func performed(c run.CompletionRecord) proposed {
 	default:
 		call.use.Items, call.use.Bytes = r.Result.Items, len(r.Result.Text)
 		call.refs = r.Result.Refs
+		call.use.Used = c.Once
 	}
 	return call
 }

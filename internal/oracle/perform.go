@@ -38,6 +38,9 @@ type Env struct {
 	WindowTokens int      `json:"window_tokens,omitempty"`
 	Past         []string `json:"past,omitempty"` // earlier runs of the session, oldest first
 	Web          bool     `json:"web,omitempty"`
+
+	Fallback []string `json:"fallback,omitempty"`  // models that answer where Model does not, in order
+	ShadowOf string   `json:"shadow_of,omitempty"` // the run that this one is compared with: it writes nothing
 }
 
 // sources says what is connected.
@@ -250,8 +253,11 @@ func (c *caller) prepare(job run.Job) (tool.Tool, tool.Call, CallReceipt, error)
 	args := turn.Calls[p.Call].Arguments
 	t, ok := c.tools.Get(p.Name)
 	r := CallReceipt{Tool: p.Name, Arguments: args}
-	if !ok {
+	switch {
+	case !ok:
 		r.Error = tool.Errorf(tool.Unavailable, "", "%s is not there in this process", p.Name)
+	case c.env.ShadowOf != "" && t.Spec().Effect == tool.Once:
+		t = unwritten{t}
 	}
 	return t, tool.Call{Args: json.RawMessage(args), Key: job.Key}, r, nil
 }
@@ -273,6 +279,19 @@ func (c *caller) do(ctx context.Context, job run.Job) (any, error) {
 		return nil, ctx.Err()
 	}
 	return c.receiptOf(r, result, err, limited.Err()), nil
+}
+
+// unwritten stands for a tool that writes, in a run that only shows what it would do.
+type unwritten struct{ tool.Tool }
+
+// Call implements tool.Tool.
+func (unwritten) Call(context.Context, tool.Call) (tool.Result, error) {
+	return tool.Result{Text: "recorded, not performed", Items: 1}, nil
+}
+
+// Found implements tool.Finder.
+func (unwritten) Found(context.Context, tool.Call) (tool.Result, bool, error) {
+	return tool.Result{}, false, nil
 }
 
 func (c *caller) receiptOf(r CallReceipt, result tool.Result, err, timedOut error) CallReceipt {

@@ -36,7 +36,7 @@ type watched struct {
 func TestAnyConversationEndsInTimeAndDoesOnlyWhatWasOffered(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		question := rapid.SampledFrom([]string{auth, caching, weather, thanks, save}).Draw(r, "question")
-		most := rapid.IntRange(1, 7).Draw(r, "turns")
+		most := rapid.IntRange(1, 12).Draw(r, "turns")
 		empty := rapid.Bool().Draw(r, "searches find nothing")
 		var seen []watched
 		var turns []modeltest.Turn
@@ -59,7 +59,7 @@ func TestAnyConversationEndsInTimeAndDoesOnlyWhatWasOffered(t *testing.T) {
 			}
 		}
 		a := h.finish(h.start(question))
-		stops := []string{oracle.StopSatisfied, oracle.StopPartial, oracle.StopBudget, oracle.StopStuck}
+		stops := []string{oracle.StopSatisfied, oracle.StopPartial, oracle.StopBudget, oracle.StopStuck, oracle.StopLoop, oracle.StopNeedsUser}
 		if !slices.Contains(stops, a.StopReason) {
 			r.Fatalf("stop reason %q, error %v", a.StopReason, a.Error)
 		}

@@ -31,6 +31,9 @@ const (
 	hadError     = "error=true"
 )
 
+// AllTypes is the query type of a prompt for every question: the segments of all types hold.
+const AllTypes = "all"
+
 func queryTypes() []string {
 	return []string{"code", "documentation", "research", "conversational", "action"}
 }
@@ -46,7 +49,7 @@ func vocabulary() []string {
 
 // Situation is everything that a prompt depends on.
 type Situation struct {
-	QueryType     string     // code, documentation, research, conversational or action
+	QueryType     string     // code, documentation, research, conversational, action, or AllTypes
 	Tools         []ToolLine // the tools offered, in any order; none when they are withdrawn
 	Sources       []string   // what is connected, in any order, as the prompt shall say it: "code (sibyl)", "web"
 	MaxTurns      int        // the turn budget, at least 1
@@ -162,7 +165,7 @@ func (r *Registry) join(parts []part, leftOut []LeftOut) Composed {
 
 func (s Situation) check() error {
 	switch {
-	case !slices.Contains(queryTypes(), s.QueryType):
+	case s.QueryType != AllTypes && !slices.Contains(queryTypes(), s.QueryType):
 		return fmt.Errorf("composing the prompt: unknown query type %q; known: %s", s.QueryType, strings.Join(queryTypes(), ", "))
 	case s.MaxTurns < 1:
 		return fmt.Errorf("composing the prompt: a budget of %d turns; at least 1 is needed", s.MaxTurns)
@@ -187,7 +190,12 @@ func (s Situation) Large() bool {
 
 // conditions lists those of the vocabulary that hold.
 func (s Situation) conditions() []string {
-	holding := []string{always, queryTypeIs + s.QueryType}
+	holding := []string{always}
+	for _, queryType := range queryTypes() {
+		if s.QueryType == queryType || s.QueryType == AllTypes {
+			holding = append(holding, queryTypeIs+queryType)
+		}
+	}
 	if s.Large() {
 		holding = append(holding, largeContext)
 	}
