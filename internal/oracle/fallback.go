@@ -167,7 +167,7 @@ func decide() bt.Leaf {
 			c.Turn, c.Cause = o.Ledger.Turn, Cause(i.Cause)
 			o.Ledger.Rephrased = o.Ledger.Rephrased || c.Verdict == OtherStrategy && !i.moreSources()
 			o.Ledger.Consults = append(o.Ledger.Consults, c)
-			if c.Cause == CauseSameReason {
+			if c.Cause == CauseSameReason && c.Verdict != Retry {
 				o.Ledger.Strikes = max(o.Ledger.Strikes, 1) // its hint is the nudge
 				o.Ledger.StruckAt = o.Ledger.Turn
 			}
@@ -247,11 +247,19 @@ func (d *doubt) moreSources() bool {
 	return more
 }
 
+// productive says whether the turn before this reply brought something new.
+func (l *Ledger) productive() bool {
+	n := len(l.Rounds)
+	return n > 1 && l.Rounds[n-2].Novel
+}
+
 func (d *doubt) whenStuck(l *Ledger, asks bool) (Verdict, string) {
 	hits := slices.ContainsFunc(l.Sources, func(t Tried) bool { return t.Hits > 0 || t.Opened > 0 })
 	switch {
 	case asks:
 		return AskUser, "it ends with a question to the person"
+	case Cause(d.Cause) == CauseSameReason && l.productive():
+		return Retry, "it says the same, but the turn before brought something new"
 	case d.moreSources():
 		return OtherStrategy, "there is a source that was not offered"
 	case hits && !l.Rephrased:

@@ -15,10 +15,13 @@ type seen struct {
 }
 
 func sameReason() bt.Leaf {
-	return bt.Check("SameReason", "Did the model want another turn for the same reason that often in a row (FR-008)?", func(i seen) (bool, string) {
+	return bt.Check("SameReason", "Did the model want another turn for the same reason that often in a row (FR-008), and bring nothing new with it?", func(i seen) (bool, string) {
 		n := i.Ledger.Signals.ConsecutiveSameReason
-		if n < i.AtLeast {
+		switch last := i.Ledger.lastRound(); {
+		case n < i.AtLeast:
 			return false, fmt.Sprintf("%d of %d", n, i.AtLeast)
+		case last.Novel:
+			return false, fmt.Sprintf("%d of %d, but the last turn brought something new", n, i.AtLeast)
 		}
 		return true, fmt.Sprintf("%d times: %s", n, brief(i.Ledger.Signals.LastSignal.Text("reason"), 80))
 	})
