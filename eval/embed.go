@@ -3,13 +3,23 @@ package evaldata
 
 import "embed"
 
-// Names of the sets of labelled queries in Files.
+// Names of the sets in Files.
 const (
-	Queries        = "queries.jsonl"
-	PersonaQueries = "queries_personas.jsonl"
+	Queries         = "queries.jsonl"
+	PersonaQueries  = "queries_personas.jsonl"
+	OracleQuestions = "oracle/questions.jsonl"
+	Misbehaving     = "oracle/misbehaving.jsonl"
+	OracleGolden    = "oracle/golden.json"
+	OracleVault     = "oracle/vault" // a folder of notes
+)
+
+// The repository that the Oracle's questions are about, as Go's module cache has it.
+const (
+	OracleModule  = "github.com/pressly/goose/v3"
+	OracleVersion = "v3.28.0"
 )
 
 // Files holds the sets.
 //
-//go:embed *.jsonl
+//go:embed *.jsonl oracle
 var Files embed.FS

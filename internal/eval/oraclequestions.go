@@ -1,0 +1,177 @@
+package eval
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"sibyl/internal/oracle/classify"
+	"sibyl/internal/tool"
+)
+
+// OracleQuestion is one line of the set of questions: what a person asks, and the places that answer it. Previous holds the
+// earlier questions of its session, oldest first.
+type OracleQuestion struct {
+	ID       string        `json:"id"`
+	Text     string        `json:"question"`
+	Previous []string      `json:"previous,omitempty"`
+	Type     classify.Type `json:"type"`
+	Half     Half          `json:"half"`
+	Lang     string        `json:"lang"`
+	Places   []Place       `json:"places"`
+
+	// MustBePartial says that no source holds the answer, so that an honest assistant gives a partial one.
+	MustBePartial bool   `json:"must_be_partial,omitempty"`
+	Note          string `json:"note,omitempty"`
+}
+
+// Place is where the answer stands: lines of a file, from 1, inclusive. Needle is a text within these lines, by which a
+// test proves that the label fits the version it was made for.
+type Place struct {
+	Source tool.Source `json:"source"`
+	Path   string      `json:"path"`
+	Start  int         `json:"start"`
+	End    int         `json:"end"`
+	Need   Need        `json:"need"`
+	Needle string      `json:"needle"`
+}
+
+// Need says how a place counts.
+type Need string
+
+// A whole answer cites every place marked All and, if there are places marked Any, at least one of them.
+const (
+	All Need = "all"
+	Any Need = "any"
+)
+
+func (p Place) String() string { return fmt.Sprintf("%s %s:%d-%d", p.Source, p.Path, p.Start, p.End) }
+
+// LoadOracleQuestions reads a set in JSON lines; an error names the line that is wrong and what it lacks.
+func LoadOracleQuestions(files fs.FS, name string) ([]OracleQuestion, error) {
+	return loadSet(files, name, OracleQuestion.check, func(q OracleQuestion) string { return q.ID })
+}
+
+func (q OracleQuestion) check() error {
+	switch {
+	case strings.TrimSpace(q.Text) == "":
+		return errors.New(`"question" is empty`)
+	case !q.Type.Valid():
+		return fmt.Errorf(`"type" is %q; it must be one of %v`, q.Type, classify.Types())
+	case q.Half != HalfOf(q.Text):
+		return fmt.Errorf(`"half" is %q, the hash of the question says %q`, q.Half, HalfOf(q.Text))
+	case q.MustBePartial && len(q.Places) > 0:
+		return errors.New(`"must_be_partial" is set, but "places" says where the answer stands`)
+	case !q.MustBePartial && len(q.Places) == 0 && (q.Type == classify.Code || q.Type == classify.Documentation):
+		return errors.New(`"places" is empty; set "must_be_partial" if no source holds the answer`)
+	}
+	for _, p := range q.Places {
+		if err := p.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p Place) check() error {
+	switch {
+	case p.Source != tool.Code && p.Source != tool.Vault:
+		return fmt.Errorf(`place %s: "source" is %q; it must be %q or %q`, p, p.Source, tool.Code, tool.Vault)
+	case !fs.ValidPath(p.Path):
+		return fmt.Errorf("place %s: the path must be relative, with slashes", p)
+	case p.Start < 1 || p.End < p.Start:
+		return fmt.Errorf("place %s: lines count from 1, and the last is not before the first", p)
+	case p.Need != All && p.Need != Any:
+		return fmt.Errorf(`place %s: "need" is %q; it must be %q or %q`, p, p.Need, All, Any)
+	case p.Needle == "":
+		return fmt.Errorf(`place %s: "needle" is empty`, p)
+	}
+	return nil
+}
+
+// CheckPlaces proves the labels: every place exists in its source, and its lines hold the needle. The error lists all that do
+// not.
+func CheckPlaces(questions []OracleQuestion, sources map[tool.Source]fs.FS) error {
+	var wrong []error
+	for _, q := range questions {
+		for _, p := range q.Places {
+			if err := p.prove(sources[p.Source]); err != nil {
+				wrong = append(wrong, fmt.Errorf("%s: place %s: %w", q.ID, p, err))
+			}
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+func (p Place) prove(source fs.FS) error {
+	if source == nil {
+		return errors.New("that source is not there")
+	}
+	text, err := fs.ReadFile(source, p.Path)
+	if err != nil {
+		return err
+	}
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	if p.End > len(lines) {
+		return fmt.Errorf("the file has %d lines", len(lines))
+	}
+	if !strings.Contains(strings.Join(lines[p.Start-1:p.End], "\n"), p.Needle) {
+		return fmt.Errorf("these lines do not hold %q", p.Needle)
+	}
+	return nil
+}
+
+// loadSet reads JSON lines of one kind, each checked, no id twice. Blank lines are skipped.
+func loadSet[T any](files fs.FS, name string, check func(T) error, id func(T) string) ([]T, error) {
+	f, err := files.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("labelled set: %w", err)
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	var all []T
+	seen := map[string]bool{}
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, maxLine)
+	for n := 1; lines.Scan(); n++ {
+		line := bytes.TrimSpace(lines.Bytes())
+		if len(line) == 0 {
+			continue
+		}
+		var one T
+		if err := decodeLine(line, &one); err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w", name, n, err)
+		}
+		if id(one) == "" || seen[id(one)] {
+			return nil, fmt.Errorf("%s: line %d: \"id\" is %q; each line needs one of its own", name, n, id(one))
+		}
+		if err := check(one); err != nil {
+			return nil, fmt.Errorf("%s: line %d: %s: %w", name, n, id(one), err)
+		}
+		seen[id(one)] = true
+		all = append(all, one)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s: the set is empty", name)
+	}
+	return all, nil
+}
+
+func decodeLine(line []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return errors.New("more than one JSON value; write one object per line")
+	}
+	return nil
+}
