@@ -10,6 +10,8 @@
 //   - A lease says who drives a run. It decides who may resume, not who may append. It is expired when its time is
 //     not after the `now` the caller gives, and a released lease is free at once.
 //   - Every query names its owner. What belongs to another owner does not exist: ErrNotFound.
+//   - A session that was removed leaves a Tombstone and nothing else: no title, no record, no content that only its runs
+//     named. Its id is never used again, and asking for it is a RemovedError, which is an ErrNotFound.
 //   - Times are kept to the millisecond, in UTC.
 //
 // After a restart: a run is Running with an expired or free lease (nobody drives it, Open lists it, anybody may take it
@@ -20,6 +22,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -33,6 +36,7 @@ var (
 	ErrCorrupt  = errors.New("the journal is damaged")
 	ErrLocked   = errors.New("the database is locked by another process")
 	ErrFull     = errors.New("no space left to write")
+	ErrReadOnly = errors.New("the journal can only be read")
 )
 
 // Owner is the person whose sessions and runs these are.
@@ -48,6 +52,38 @@ type Session struct {
 	UpdatedAt time.Time `json:"updated_at"` // moved by Begin and by the end of a run
 	Runs      int       `json:"runs"`       // how many runs it has; set by the store
 }
+
+// Reason says why a session was removed.
+type Reason string
+
+// The reasons to remove a session.
+const (
+	ByPerson    Reason = "deleted by the person"
+	ByRetention Reason = "retention"
+)
+
+// Tombstone is what a removed session leaves: when and why, in counts, and none of its words.
+type Tombstone struct {
+	ID        string    `json:"id"`
+	Owner     Owner     `json:"-"`
+	Assistant string    `json:"assistant"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"` // the session's, when it was removed
+	DeletedAt time.Time `json:"deleted_at"`
+	Runs      int       `json:"runs"` // how many runs it had
+	Reason    Reason    `json:"reason"`
+}
+
+// RemovedError is the ErrNotFound of a session that was there once. It says all that the tombstone knows.
+type RemovedError struct{ Tombstone }
+
+func (e *RemovedError) Error() string {
+	return fmt.Sprintf("session %q: %v: it was removed at %s (%s); made at %s, last used at %s, runs: %d", e.ID, ErrNotFound,
+		e.DeletedAt.Format(time.RFC3339), e.Reason, e.CreatedAt.Format(time.RFC3339), e.UpdatedAt.Format(time.RFC3339), e.Runs)
+}
+
+// Unwrap says that a removed session is not found.
+func (e *RemovedError) Unwrap() error { return ErrNotFound }
 
 // Status is a run's state.
 type Status string
@@ -80,7 +116,7 @@ type Run struct {
 // Record is one thing that came into a run. Kind and Data are the run room's business; the store keeps them as they are.
 type Record struct {
 	Seq  int64           `json:"seq"`
-	At   time.Time       `json:"at"` // wall time, for people; nothing decides by it
+	At   time.Time       `json:"at"` // wall time, for people; no run is decided by it
 	Kind string          `json:"kind"`
 	Data json.RawMessage `json:"data"`
 }
@@ -101,7 +137,7 @@ type Filter struct {
 // Store keeps sessions, runs, records and leases. Implementations are safe for concurrent use and, where they are a
 // database, from several processes.
 type Store interface {
-	// CreateSession adds a session; ErrExists if the id is taken.
+	// CreateSession adds a session; ErrExists if the id is taken, or was by a session that is removed.
 	CreateSession(ctx context.Context, s Session) error
 	// Session returns one session.
 	Session(ctx context.Context, owner Owner, id string) (Session, error)
@@ -109,9 +145,20 @@ type Store interface {
 	Sessions(ctx context.Context, owner Owner, limit int) ([]Session, error)
 	// RenameSession sets the title.
 	RenameSession(ctx context.Context, owner Owner, id, title string) error
-	// DeleteSession removes a session with its runs and records. It refuses with ErrLeased while a run of it is
-	// Running under a lease that is not expired at now.
-	DeleteSession(ctx context.Context, owner Owner, id string, now time.Time) error
+	// DeleteSession removes a session with its runs, records and the blobs that no other run names, and leaves its
+	// tombstone. It refuses with ErrLeased while a run of it is Running under a lease that is not expired at now.
+	DeleteSession(ctx context.Context, owner Owner, id string, why Reason, now time.Time) error
+	// Unused lists the sessions that nobody has used since before, the longest unused first (ties by id, ascending). A
+	// session was last used when it was updated, or when a run of it that is still Running took its last record: an
+	// interrupted run keeps its session as long as a finished one does. One that somebody drives at now is in use.
+	Unused(ctx context.Context, owner Owner, before, now time.Time, limit int) ([]Session, error)
+	// Retire removes the sessions that Unused lists, at most limit of them, in one transaction, by retention. It returns
+	// what they leave. Where there is nothing to remove it waits for no writer.
+	Retire(ctx context.Context, owner Owner, before, now time.Time, limit int) ([]Tombstone, error)
+	// Tombstone returns what a removed session left; ErrNotFound for one that was never there, or still is.
+	Tombstone(ctx context.Context, owner Owner, id string) (Tombstone, error)
+	// Tombstones lists them, the latest removed first (ties by id, descending).
+	Tombstones(ctx context.Context, owner Owner, limit int) ([]Tombstone, error)
 
 	// Begin adds a run (Status Running, lease as given in r) with its first records, numbered from 0, and the blobs
 	// they name. ErrNotFound if the session is not the owner's, ErrExists if the run id is taken.

@@ -38,6 +38,15 @@ func NewSession(s Session) (Session, error) {
 	return s, nil
 }
 
+// Tombstone checks what DeleteSession was given and returns what s leaves when it is removed.
+func (s Session) Tombstone(why Reason, now time.Time) (Tombstone, error) {
+	if why != ByPerson && why != ByRetention {
+		return Tombstone{}, fmt.Errorf("session %q removed for %q, which is no reason: %w", s.ID, why, ErrInvalid)
+	}
+	return Tombstone{ID: s.ID, Owner: s.Owner, Assistant: s.Assistant, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
+		DeletedAt: Millis(now), Runs: s.Runs, Reason: why}, nil
+}
+
 // NewRun checks what Begin was given and returns the run as it is kept. An empty Status is Running.
 func NewRun(r Run, recs []Record) (Run, error) {
 	switch {
@@ -121,6 +130,12 @@ func (r Run) AllowDelete(now time.Time) error {
 		return r.leased()
 	}
 	return nil
+}
+
+// UsedSince says whether r keeps its session from being unused since before: it is Running, and somebody drives it at now
+// or its last record, made at last, is not older. It looks at the Status and lease of r.
+func (r Run) UsedSince(before, now, last time.Time) bool {
+	return r.driven(now) || r.Status == Running && !last.Before(Millis(before))
 }
 
 func (r Run) driven(now time.Time) bool {

@@ -25,6 +25,7 @@ func Agree(t *testing.T, got, want journal.Store) {
 			"CreateSession": p.createSession,
 			"RenameSession": p.renameSession,
 			"DeleteSession": p.deleteSession,
+			"Retire":        p.retire,
 			"Begin":         p.begin,
 			"Append":        p.append,
 			"AppendNext":    p.appendNext,
@@ -79,7 +80,7 @@ func (p *pair) name(label string, names ...string) string {
 func (p *pair) owner() journal.Owner {
 	return journal.Owner(p.name("owner", "ada", "ada", "ada", "bob"))
 }
-func (p *pair) session() string { return p.name("session", "s1", "s2") }
+func (p *pair) session() string { return p.name("session", "s1", "s2", "s3", "s4") }
 func (p *pair) run() string     { return p.name("run", "r1", "r2", "r3") }
 func (p *pair) holder() string  { return p.name("holder", "here", "there") }
 
@@ -129,7 +130,14 @@ func (p *pair) renameSession(*rapid.T) {
 
 func (p *pair) deleteSession(*rapid.T) {
 	owner, id, now := p.owner(), p.session(), p.time("now")
-	p.bothDo("DeleteSession", func(s journal.Store) error { return s.DeleteSession(p.ctx, owner, id, now) })
+	why := rapid.SampledFrom([]journal.Reason{journal.ByPerson, journal.ByPerson, journal.ByRetention, "boredom"}).Draw(p.T, "why")
+	p.bothDo("DeleteSession", func(s journal.Store) error { return s.DeleteSession(p.ctx, owner, id, why, now) })
+}
+
+func (p *pair) retire(*rapid.T) {
+	owner, before, now, limit := p.owner(), p.time("before"), p.time("now"), rapid.IntRange(0, 2).Draw(p.T, "limit")
+	p.both("Unused", func(s journal.Store) (any, error) { return s.Unused(p.ctx, owner, before, now, limit) })
+	p.both("Retire", func(s journal.Store) (any, error) { return s.Retire(p.ctx, owner, before, now, limit) })
 }
 
 func (p *pair) begin(*rapid.T) {
@@ -173,11 +181,17 @@ func (p *pair) look(*rapid.T) {
 	for _, name := range []string{"ada", "bob"} {
 		owner := journal.Owner(p.prefix + name)
 		p.both("Sessions", func(s journal.Store) (any, error) { return s.Sessions(p.ctx, owner, 0) })
+		p.both("Tombstones", func(s journal.Store) (any, error) { return s.Tombstones(p.ctx, owner, 0) })
 		p.both("Runs", func(s journal.Store) (any, error) { return s.Runs(p.ctx, owner, journal.Filter{}) })
 		for _, run := range []string{"r1", "r2", "r3"} {
 			p.both("Run", func(s journal.Store) (any, error) { return s.Run(p.ctx, owner, p.prefix+run) })
 			p.both("Records", func(s journal.Store) (any, error) { return s.Records(p.ctx, owner, p.prefix+run, 1) })
 		}
+	}
+	for _, session := range []string{"s1", "s2", "s3", "s4"} {
+		p.both("Tombstone", func(s journal.Store) (any, error) {
+			return s.Tombstone(p.ctx, journal.Owner(p.prefix+"ada"), p.prefix+session)
+		})
 	}
 	for n := range 4 {
 		p.both("Blob", func(s journal.Store) (any, error) { return s.Blob(p.ctx, journal.BlobHash(p.blob(n))) })

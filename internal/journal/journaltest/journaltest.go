@@ -28,6 +28,7 @@ func Run(t *testing.T, open func(t *testing.T) journal.Store) {
 		"Owners":   ownerTests,
 		"Lists":    listTests,
 		"Delete":   deleteTests,
+		"Retire":   retentionTests,
 		"Calls":    callTests,
 	}
 	for group, tests := range groups {
@@ -171,6 +172,8 @@ type state struct {
 	Sessions []journal.Session
 	Runs     []journal.Run
 	Records  map[string][]journal.Record
+
+	Tombstones []journal.Tombstone
 }
 
 func (s *suite) state() state {
@@ -186,6 +189,9 @@ func (s *suite) state() state {
 			s.ok(err)
 		}
 		all.Sessions, all.Runs = append(all.Sessions, sessions...), append(all.Runs, runs...)
+		tombstones, err := s.store.Tombstones(s.ctx, owner, 1000)
+		s.ok(err)
+		all.Tombstones = append(all.Tombstones, tombstones...)
 	}
 	return all
 }

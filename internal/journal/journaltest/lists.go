@@ -40,7 +40,7 @@ func (s *suite) everyCall(ctx context.Context, owner journal.Owner) map[string]e
 	errs := make(map[string]error)
 	_, errs["Session"] = s.store.Session(ctx, owner, "s")
 	errs["RenameSession"] = s.store.RenameSession(ctx, owner, "s", "taken over")
-	errs["DeleteSession"] = s.store.DeleteSession(ctx, owner, "s", noon)
+	errs["DeleteSession"] = s.store.DeleteSession(ctx, owner, "s", journal.ByPerson, noon)
 	errs["Begin"] = s.store.Begin(ctx, runOf(owner, "s", "r2"), nil, records(0, 1))
 	errs["Begin with the id of a run"] = s.store.Begin(ctx, runOf(owner, "s", "r"), nil, records(0, 1))
 	errs["Append"] = s.store.Append(ctx, owner, "r", records(2, 1), nil)
@@ -51,6 +51,7 @@ func (s *suite) everyCall(ctx context.Context, owner journal.Owner) map[string]e
 	_, errs["Records past the last"] = s.store.Records(ctx, owner, "r", 9)
 	errs["Acquire"] = s.store.Acquire(ctx, owner, "r", "here", noon, after(time.Minute))
 	errs["Release"] = s.store.Release(ctx, owner, "r", "here")
+	_, errs["Tombstone"] = s.store.Tombstone(ctx, owner, "s")
 	return errs
 }
 
@@ -79,6 +80,9 @@ func (s *suite) cancelled() {
 	_, errs["Sessions"] = s.store.Sessions(ctx, ada, 0)
 	_, errs["Runs"] = s.store.Runs(ctx, ada, journal.Filter{})
 	_, errs["Blob"] = s.store.Blob(ctx, journal.BlobHash(nil))
+	_, errs["Tombstones"] = s.store.Tombstones(ctx, ada, 0)
+	_, errs["Unused"] = s.store.Unused(ctx, ada, after(time.Hour), noon, 0)
+	_, errs["Retire"] = s.store.Retire(ctx, ada, after(time.Hour), noon, 0)
 	for name, err := range errs {
 		if !errors.Is(err, context.Canceled) {
 			s.Errorf("%s: %v, want context.Canceled", name, err)
@@ -162,56 +166,4 @@ func (s *suite) runIDs(f journal.Filter) (ids []string) {
 		ids = append(ids, run.ID)
 	}
 	return ids
-}
-
-var deleteTests = map[string]func(*suite){
-	"DeletedSessionTakesItsRunsAndRecordsAndNoOthers": func(s *suite) {
-		s.begin("keep", "kept", 2)
-		want := s.state()
-		s.begin("s", "r1", 2)
-		s.ok(s.store.Begin(s.ctx, runOf(ada, "s", "r2"), nil, records(0, 5)))
-		s.ok(s.store.DeleteSession(s.ctx, ada, "s", noon))
-		s.same("state", s.state(), want)
-		for name, err := range s.everyCall(s.ctx, ada) {
-			if name != "Begin with the id of a run" && !errors.Is(err, journal.ErrNotFound) {
-				s.Errorf("%s: %v, want ErrNotFound", name, err)
-			}
-		}
-		s.begin("s", "r1", 1)
-		s.same("records of the id used again", s.records("r1"), records(0, 1))
-	},
-	"DeletedSessionTakesTheBlobsNobodyElseRefersTo": func(s *suite) {
-		own, shared := []byte("own"), []byte("shared")
-		for _, id := range []string{"s1", "s2"} {
-			s.ok(s.store.CreateSession(s.ctx, sessionOf(ada, id)))
-		}
-		s.ok(s.store.Begin(s.ctx, runOf(ada, "s1", "r1"), [][]byte{own, shared}, nil))
-		s.ok(s.store.Begin(s.ctx, runOf(ada, "s1", "r2"), [][]byte{own}, nil))
-		s.ok(s.store.Begin(s.ctx, runOf(ada, "s2", "r3"), [][]byte{shared, shared}, nil))
-		s.ok(s.store.DeleteSession(s.ctx, ada, "s1", noon))
-		_, err := s.store.Blob(s.ctx, journal.BlobHash(own))
-		s.fails(err, journal.ErrNotFound)
-		got, err := s.store.Blob(s.ctx, journal.BlobHash(shared))
-		s.ok(err)
-		s.same("shared blob", string(got), "shared")
-		s.ok(s.store.DeleteSession(s.ctx, ada, "s2", noon))
-		_, err = s.store.Blob(s.ctx, journal.BlobHash(shared))
-		s.fails(err, journal.ErrNotFound)
-	},
-	"DeleteIsRefusedUnderALiveLease": func(s *suite) {
-		s.begin("s", "done", 1)
-		s.end("done", 1, journal.Done, noon)
-		s.ok(s.store.Begin(s.ctx, runOf(ada, "s", "r"), nil, records(0, 1)))
-		s.acquire("here", noon, after(time.Minute))
-		s.unchanged(func() {
-			s.fails(s.store.DeleteSession(s.ctx, ada, "s", after(time.Minute-time.Millisecond)), journal.ErrLeased)
-		})
-		s.ok(s.store.DeleteSession(s.ctx, ada, "s", after(time.Minute)))
-	},
-	"DeleteNeedsNoEndOfARunNobodyDrives": func(s *suite) {
-		s.begin("s", "r", 1)
-		s.acquire("here", noon, after(time.Hour))
-		s.ok(s.store.Release(s.ctx, ada, "r", "here"))
-		s.ok(s.store.DeleteSession(s.ctx, ada, "s", noon))
-	},
 }

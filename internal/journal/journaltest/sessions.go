@@ -32,7 +32,7 @@ var sessionTests = map[string]func(*suite){
 		_, err := s.store.Session(s.ctx, ada, "s")
 		s.fails(err, journal.ErrNotFound)
 		s.fails(s.store.RenameSession(s.ctx, ada, "s", "x"), journal.ErrNotFound)
-		s.fails(s.store.DeleteSession(s.ctx, ada, "s", noon), journal.ErrNotFound)
+		s.fails(s.store.DeleteSession(s.ctx, ada, "s", journal.ByPerson, noon), journal.ErrNotFound)
 	},
 	"RenameSetsOnlyTheTitle": func(s *suite) {
 		s.begin("s", "r", 1)

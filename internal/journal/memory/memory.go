@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -26,6 +25,7 @@ type Store struct {
 	sessions map[string]journal.Session // Runs is 0: it is counted when asked for
 	runs     map[string]*run
 	blobs    map[string][]byte
+	graves   map[string]journal.Tombstone
 }
 
 type run struct {
@@ -42,6 +42,7 @@ func New() *Store {
 		sessions: make(map[string]journal.Session),
 		runs:     make(map[string]*run),
 		blobs:    make(map[string][]byte),
+		graves:   make(map[string]journal.Tombstone),
 	}
 }
 
@@ -50,7 +51,7 @@ func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	s.sessions, s.runs, s.blobs = nil, nil, nil
+	s.sessions, s.runs, s.blobs, s.graves = nil, nil, nil, nil
 	return nil
 }
 
@@ -85,11 +86,13 @@ func (s *Store) usable(ctx context.Context) error {
 }
 
 func (s *Store) session(owner journal.Owner, id string) (journal.Session, error) {
-	found, ok := s.sessions[id]
-	if !ok || found.Owner != owner {
-		return journal.Session{}, fmt.Errorf("session %q: %w", id, journal.ErrNotFound)
+	if found, ok := s.sessions[id]; ok && found.Owner == owner {
+		return found, nil
 	}
-	return found, nil
+	if left, ok := s.graves[id]; ok && left.Owner == owner {
+		return journal.Session{}, &journal.RemovedError{Tombstone: left}
+	}
+	return journal.Session{}, fmt.Errorf("session %q: %w", id, journal.ErrNotFound)
 }
 
 func (s *Store) run(owner journal.Owner, id string) (*run, error) {
@@ -132,7 +135,8 @@ func (s *Store) CreateSession(ctx context.Context, session journal.Session) erro
 		return err
 	}
 	return s.change(ctx, func() error {
-		if _, taken := s.sessions[session.ID]; taken {
+		_, taken := s.sessions[session.ID]
+		if _, was := s.graves[session.ID]; taken || was {
 			return fmt.Errorf("session %q: %w", session.ID, journal.ErrExists)
 		}
 		s.sessions[session.ID] = session
@@ -180,31 +184,6 @@ func (s *Store) RenameSession(ctx context.Context, owner journal.Owner, id, titl
 		}
 		session.Title = title
 		s.sessions[id] = session
-		return nil
-	})
-}
-
-// DeleteSession implements journal.Store.
-func (s *Store) DeleteSession(ctx context.Context, owner journal.Owner, id string, now time.Time) error {
-	return s.change(ctx, func() error {
-		if _, err := s.session(owner, id); err != nil {
-			return err
-		}
-		runs := s.runsOf(id)
-		for _, r := range runs {
-			if err := r.AllowDelete(now); err != nil {
-				return fmt.Errorf("session %q: %w", id, err)
-			}
-		}
-		delete(s.sessions, id)
-		for _, r := range runs {
-			delete(s.runs, r.ID)
-		}
-		used := make(map[string]bool)
-		for _, r := range s.runs {
-			maps.Copy(used, r.blobs)
-		}
-		maps.DeleteFunc(s.blobs, func(hash string, _ []byte) bool { return !used[hash] })
 		return nil
 	})
 }

@@ -70,6 +70,42 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
+// BenchmarkRetire removes sessions as a person's year leaves them, 5 at a time, among 2000 that share their tree; and finds
+// that there is nothing to remove, as it does after nearly every question.
+func BenchmarkRetire(b *testing.B) {
+	db := openAt(b, newPath(b))
+	for i := range 2000 {
+		fill(b, db, fmt.Sprint("kept ", i), instant(int64(1000+i)), 1, 2)
+	}
+	retire := func(b *testing.B, want int) {
+		b.Helper()
+		if left, err := db.Retire(b.Context(), "ada", instant(500), instant(9000), 5); err != nil || len(left) != want {
+			b.Fatalf("%d sessions removed, error %v, want %d", len(left), err, want)
+		}
+	}
+	b.Run("nothing", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			retire(b, 0)
+		}
+	})
+	for runs, records := range map[int]int{5: 15, 30: 60} {
+		b.Run(fmt.Sprintf("5 sessions of %d runs of %d records", runs, records), func(b *testing.B) {
+			for n := 0; b.Loop(); n++ {
+				b.StopTimer()
+				for i := range 5 {
+					fill(b, db, fmt.Sprintf("%s %d %d", b.Name(), n, i), instant(int64(i)), runs, records)
+				}
+				if _, err := db.writer.conn.ExecContext(b.Context(), `PRAGMA wal_checkpoint(TRUNCATE)`); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				retire(b, 5)
+			}
+		})
+	}
+}
+
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var used syscall.Rusage

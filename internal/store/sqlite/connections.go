@@ -36,6 +36,9 @@ func (db *DB) write(ctx context.Context, do func(*tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if db.writer == nil {
+		return db.readOnly
+	}
 	start := time.Now()
 	select {
 	case db.turn <- struct{}{}:

@@ -41,13 +41,19 @@ func (db *DB) explain(err error) error {
 		return db.full(err)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return db.corrupt(err)
-	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:
+	case sqlite3.SQLITE_READONLY:
+		return fmt.Errorf("database %s: %w (you must have the right to write to it and to its folder): %w",
+			db.path, journal.ErrReadOnly, err)
+	case sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:
 		return fmt.Errorf("database %s: cannot be written (you must have the right to write to it and to its folder): %w",
 			db.path, err)
 	}
 	switch code {
 	case sqlite3.SQLITE_IOERR_SHMSIZE: // the index of the WAL could not grow
 		return db.full(err)
+	case sqlite3.SQLITE_IOERR_WRITE: // SQLite does not say which: a quota, a limit on the size of files, or the disk
+		return fmt.Errorf("database %s: %w, or its disk fails (free some, raise your quota or limit there, or check the disk): %w",
+			db.path, journal.ErrFull, err)
 	case sqlite3.SQLITE_IOERR_SHORT_READ, sqlite3.SQLITE_IOERR_CORRUPTFS:
 		return db.corrupt(err)
 	}

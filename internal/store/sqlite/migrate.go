@@ -46,13 +46,17 @@ func (db *DB) openCurrent(ctx context.Context) (*writer, error) {
 		found, err = db.version(ctx, w.conn)
 	}
 	if err == nil && found != latest {
-		err = fmt.Errorf("database %s: %w (its tables are of version %d, this build knows %d: update sibyl)",
-			db.path, ErrNewer, found, latest)
+		err = db.newer(found, latest)
 	}
 	if err != nil {
 		return nil, errors.Join(err, w.close())
 	}
 	return w, nil
+}
+
+func (db *DB) newer(found, latest int64) error {
+	return fmt.Errorf("database %s: %w (its tables are of version %d, this build knows %d: update sibyl)",
+		db.path, ErrNewer, found, latest)
 }
 
 func latestVersion() (int64, error) {

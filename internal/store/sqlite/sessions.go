@@ -32,7 +32,8 @@ func (db *DB) CreateSession(ctx context.Context, s journal.Session) error {
 	}
 	return db.write(ctx, func(t *tx) error {
 		created, err := t.affected(`
-			INSERT INTO session (id, owner, assistant, title, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
+			INSERT INTO session (id, owner, assistant, title, created_at, updated_at)
+			SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE id = ?1)
 			ON CONFLICT (id) DO NOTHING`,
 			s.ID, string(s.Owner), s.Assistant, s.Title, s.CreatedAt.UnixMilli(), s.UpdatedAt.UnixMilli())
 		if err == nil && created == 0 {
@@ -45,6 +46,10 @@ func (db *DB) CreateSession(ctx context.Context, s journal.Session) error {
 // Session implements journal.Store.
 func (db *DB) Session(ctx context.Context, owner journal.Owner, id string) (journal.Session, error) {
 	found, err := read(ctx, db, scanSession, selectSession+`WHERE id = ? AND owner = ?`, id, string(owner))
+	if err == nil && len(found) == 0 {
+		left, err := read(ctx, db, scanTombstone, selectTombstone+`WHERE id = ? AND owner = ?`, id, string(owner))
+		return journal.Session{}, absent(left, err, id)
+	}
 	return only(found, err, "session", id)
 }
 
@@ -59,42 +64,27 @@ func (db *DB) RenameSession(ctx context.Context, owner journal.Owner, id, title 
 	return db.write(ctx, func(t *tx) error {
 		renamed, err := t.affected(`UPDATE session SET title = ? WHERE id = ? AND owner = ?`, title, id, string(owner))
 		if err == nil && renamed == 0 {
-			err = notFound("session", id)
+			return t.absent(owner, id)
 		}
 		return err
 	})
 }
 
-// DeleteSession implements journal.Store.
-func (db *DB) DeleteSession(ctx context.Context, owner journal.Owner, id string, now time.Time) error {
-	return db.write(ctx, func(t *tx) error {
-		if err := t.ownsSession(owner, id); err != nil {
-			return err
-		}
-		running, err := all(t, scanRun, selectRun+`WHERE session = ? AND status = 'running'`, id)
-		if err != nil {
-			return err
-		}
-		for _, r := range running {
-			if err := r.AllowDelete(now); err != nil {
-				return fmt.Errorf("session %q: %w", id, err)
-			}
-		}
-		if err := t.exec(`
-			DELETE FROM blob
-			WHERE no IN (SELECT blob FROM run_blob JOIN run ON run.no = run_blob.run WHERE run.session = ?1)
-			  AND NOT EXISTS (SELECT 1 FROM run_blob JOIN run ON run.no = run_blob.run
-			                  WHERE run_blob.blob = blob.no AND run.session <> ?1)`, id); err != nil {
-			return err
-		}
-		return t.exec(`DELETE FROM session WHERE id = ?`, id)
-	})
+// session returns a session of the owner's within a transaction.
+func (t *tx) session(owner journal.Owner, id string) (journal.Session, error) {
+	found, err := all(t, scanSession, selectSession+`WHERE id = ? AND owner = ?`, id, string(owner))
+	if err == nil && len(found) == 0 {
+		return journal.Session{}, t.absent(owner, id)
+	}
+	return only(found, err, "session", id)
 }
 
 // ownsSession is nil if there is such a session, and journal.ErrNotFound otherwise.
 func (t *tx) ownsSession(owner journal.Owner, id string) error {
 	found, err := all(t, scanInt, `SELECT 1 FROM session WHERE id = ? AND owner = ?`, id, string(owner))
-	_, err = only(found, err, "session", id)
+	if err == nil && len(found) == 0 {
+		return t.absent(owner, id)
+	}
 	return err
 }
 

@@ -9,6 +9,8 @@
 //   - Errors name the file and what would fix it, and match journal's errors.
 //   - Open brings the tables up to date, in transactions. It refuses a file that another program or a later build of
 //     this one wrote.
+//   - A file that may only be read is opened for reading; every write to it fails with journal.ErrReadOnly.
+//   - What is removed is overwritten in the file. Its space is used again by later writes; the file does not shrink.
 package sqlite
 
 import (
@@ -44,9 +46,10 @@ type DB struct {
 	busyTimeout time.Duration
 	synchronous string
 
-	writer *writer
-	turn   chan struct{} // holds a token while somebody writes
-	reader *reader
+	writer   *writer
+	turn     chan struct{} // holds a token while somebody writes
+	reader   *reader
+	readOnly error // why nothing can be written, and writer is nil
 
 	closing sync.Once
 	closed  chan struct{}
@@ -62,7 +65,8 @@ func WithBusyTimeout(d time.Duration) Option {
 }
 
 // Open opens the database at path. It creates what is missing: folders for the owner only (0700), the file (0600) and its
-// tables. The error matches journal.ErrCorrupt, ErrLocked or ErrFull where it is one of these, ErrNewer, or ErrForeign.
+// tables. A file that is there but cannot be written is opened for reading. The error matches journal.ErrCorrupt, ErrLocked,
+// ErrFull or ErrReadOnly where it is one of these, ErrNewer, or ErrForeign.
 func Open(ctx context.Context, path string, opts ...Option) (*DB, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -83,7 +87,11 @@ func Open(ctx context.Context, path string, opts ...Option) (*DB, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("create the database %s: %w (its folder must be one you may write to)", path, err)
 	}
-	if db.writer, err = db.openCurrent(ctx); err != nil {
+	db.writer, err = db.openCurrent(ctx)
+	if keptFromWriting(err) {
+		return db.openReadOnly(ctx, err)
+	}
+	if err != nil {
 		return nil, db.explain(err)
 	}
 	if db.reader, err = newReader(db.dsn("query_only(1)")); err != nil {
@@ -110,18 +118,24 @@ func createFile(path string) error {
 
 // dsn names the file and the settings that every connection has, and the pragmas given.
 func (db *DB) dsn(pragmas ...string) string {
-	slice := min(db.busyTimeout, busySlice)
-	settings := url.Values{
-		"_txlock":   {"immediate"},
-		"_dqs":      {"0"},
-		"_error_rc": {"1"},
+	return db.uri(url.Values{
+		"_txlock": {"immediate"},
 		"_pragma": append([]string{
-			"busy_timeout(" + strconv.FormatInt(slice.Milliseconds(), 10) + ")",
 			"journal_mode(WAL)",
 			"synchronous(" + db.synchronous + ")",
 			"foreign_keys(1)",
+			"secure_delete(1)",
 		}, pragmas...),
-	}
+	})
+}
+
+// uri names the file and what holds for every connection, however it is opened.
+func (db *DB) uri(settings url.Values) string {
+	slice := min(db.busyTimeout, busySlice)
+	settings.Set("_dqs", "0")
+	settings.Set("_error_rc", "1")
+	// First, because the others may have to wait.
+	settings["_pragma"] = append([]string{"busy_timeout(" + strconv.FormatInt(slice.Milliseconds(), 10) + ")"}, settings["_pragma"]...)
 	name := filepath.ToSlash(db.path)
 	if name[0] != '/' { // C:/
 		name = "/" + name
@@ -135,8 +149,12 @@ func (db *DB) Close() error {
 	db.closing.Do(func() {
 		close(db.closed)
 		db.turn <- struct{}{} // never taken back
-		// The writer goes last, because the last connection cleans up the WAL and readers may not write.
-		err = db.explain(errors.Join(db.reader.close(), db.writer.close()))
+		err = db.reader.close()
+		if db.writer != nil {
+			// It goes last, because the last connection cleans up the WAL and readers may not write.
+			err = errors.Join(err, db.writer.close())
+		}
+		err = db.explain(err)
 	})
 	return err
 }

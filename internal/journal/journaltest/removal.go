@@ -1,0 +1,276 @@
+package journaltest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"sibyl/internal/journal"
+)
+
+// tombstoneOf is what a session of ada's leaves that sessionOf made.
+func tombstoneOf(id string, runs int, why journal.Reason, at time.Time) journal.Tombstone {
+	s := sessionOf(ada, id)
+	return journal.Tombstone{ID: id, Owner: ada, Assistant: s.Assistant, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
+		DeletedAt: at, Runs: runs, Reason: why}
+}
+
+var deleteTests = map[string]func(*suite){
+	"DeletedSessionTakesItsRunsAndRecordsAndNoOthers": func(s *suite) {
+		s.begin("keep", "kept", 2)
+		want := s.state()
+		s.begin("s", "r1", 2)
+		s.ok(s.store.Begin(s.ctx, runOf(ada, "s", "r2"), nil, records(0, 5)))
+		want.Tombstones = []journal.Tombstone{tombstoneOf("s", 2, journal.ByPerson, noon)}
+		s.ok(s.store.DeleteSession(s.ctx, ada, "s", journal.ByPerson, noon))
+		s.same("state", s.state(), want)
+		for name, err := range s.everyCall(s.ctx, ada) {
+			if name != "Tombstone" && !errors.Is(err, journal.ErrNotFound) {
+				s.Errorf("%s: %v, want ErrNotFound", name, err)
+			}
+		}
+		s.ok(s.store.Begin(s.ctx, runOf(ada, "keep", "r1"), nil, records(0, 1)))
+		s.same("records of the run's id used again", s.records("r1"), records(0, 1))
+	},
+	"RemovedSessionIsNotFoundAndSaysWhenAndWhy": func(s *suite) {
+		s.begin("s", "r", 1)
+		s.ok(s.store.DeleteSession(s.ctx, ada, "s", journal.ByPerson, after(time.Minute)))
+		want := tombstoneOf("s", 1, journal.ByPerson, after(time.Minute))
+		calls := s.everyCall(s.ctx, ada)
+		for _, name := range []string{"Session", "RenameSession", "DeleteSession", "Begin"} {
+			var removed *journal.RemovedError
+			if err := calls[name]; !errors.As(err, &removed) || !errors.Is(err, journal.ErrNotFound) {
+				s.Errorf("%s: %v, want a RemovedError", name, err)
+			} else {
+				s.same("what "+name+" tells", removed.Tombstone, want)
+			}
+		}
+		got, err := s.store.Tombstone(s.ctx, ada, "s")
+		s.ok(err)
+		s.same("tombstone", got, want)
+	},
+	"RemovedSessionOfAnotherNeverWas": func(s *suite) {
+		s.begin("s", "r", 1)
+		s.ok(s.store.DeleteSession(s.ctx, ada, "s", journal.ByPerson, noon))
+		for name, err := range s.everyCall(s.ctx, bob) {
+			var removed *journal.RemovedError
+			if errors.As(err, &removed) || !errors.Is(err, journal.ErrNotFound) {
+				s.Errorf("%s: %v, want ErrNotFound and no more", name, err)
+			}
+		}
+		list, err := s.store.Tombstones(s.ctx, bob, 0)
+		s.ok(err)
+		s.same("bob's tombstones", list, []journal.Tombstone(nil))
+	},
+	"IDOfARemovedSessionStaysTaken": func(s *suite) {
+		s.begin("s", "r", 1)
+		s.ok(s.store.DeleteSession(s.ctx, ada, "s", journal.ByPerson, noon))
+		s.unchanged(func() {
+			s.fails(s.store.CreateSession(s.ctx, sessionOf(ada, "s")), journal.ErrExists)
+			s.fails(s.store.CreateSession(s.ctx, sessionOf(bob, "s")), journal.ErrExists)
+		})
+	},
+	"SessionThatIsThereHasNoTombstone": func(s *suite) {
+		s.begin("s", "r", 1)
+		_, err := s.store.Tombstone(s.ctx, ada, "s")
+		s.fails(err, journal.ErrNotFound)
+	},
+	"DeleteForNoReasonIsInvalid": func(s *suite) {
+		s.begin("s", "r", 1)
+		s.unchanged(func() {
+			s.fails(s.store.DeleteSession(s.ctx, ada, "s", "", noon), journal.ErrInvalid)
+			s.fails(s.store.DeleteSession(s.ctx, ada, "s", "a secret reason", noon), journal.ErrInvalid)
+		})
+	},
+	"TombstonesAreOrderedByRemovalThenID": func(s *suite) {
+		for id, d := range map[string]time.Duration{"a": 1, "b": 2, "c": 2, "d": 0, "e": 2} {
+			s.ok(s.store.CreateSession(s.ctx, sessionOf(ada, id)))
+			s.ok(s.store.DeleteSession(s.ctx, ada, id, journal.ByPerson, after(d*time.Minute)))
+		}
+		for limit, want := range map[int][]string{0: {"e", "c", "b", "a", "d"}, 2: {"e", "c"}} {
+			list, err := s.store.Tombstones(s.ctx, ada, limit)
+			s.ok(err)
+			var ids []string
+			for _, t := range list {
+				ids = append(ids, t.ID)
+			}
+			s.same("tombstones", ids, want)
+		}
+	},
+	"DeletedSessionTakesTheBlobsNobodyElseRefersTo": func(s *suite) {
+		own, shared := []byte("own"), []byte("shared")
+		for _, id := range []string{"s1", "s2"} {
+			s.ok(s.store.CreateSession(s.ctx, sessionOf(ada, id)))
+		}
+		s.ok(s.store.Begin(s.ctx, runOf(ada, "s1", "r1"), [][]byte{own, shared}, nil))
+		s.ok(s.store.Begin(s.ctx, runOf(ada, "s1", "r2"), [][]byte{own}, nil))
+		s.ok(s.store.Begin(s.ctx, runOf(ada, "s2", "r3"), [][]byte{shared, shared}, nil))
+		s.ok(s.store.DeleteSession(s.ctx, ada, "s1", journal.ByPerson, noon))
+		_, err := s.store.Blob(s.ctx, journal.BlobHash(own))
+		s.fails(err, journal.ErrNotFound)
+		got, err := s.store.Blob(s.ctx, journal.BlobHash(shared))
+		s.ok(err)
+		s.same("shared blob", string(got), "shared")
+		s.ok(s.store.DeleteSession(s.ctx, ada, "s2", journal.ByPerson, noon))
+		_, err = s.store.Blob(s.ctx, journal.BlobHash(shared))
+		s.fails(err, journal.ErrNotFound)
+	},
+	"DeleteIsRefusedUnderALiveLease": func(s *suite) {
+		s.begin("s", "done", 1)
+		s.end("done", 1, journal.Done, noon)
+		s.ok(s.store.Begin(s.ctx, runOf(ada, "s", "r"), nil, records(0, 1)))
+		s.acquire("here", noon, after(time.Minute))
+		s.unchanged(func() {
+			s.fails(s.store.DeleteSession(s.ctx, ada, "s", journal.ByPerson, after(time.Minute-time.Millisecond)), journal.ErrLeased)
+		})
+		s.ok(s.store.DeleteSession(s.ctx, ada, "s", journal.ByPerson, after(time.Minute)))
+	},
+	"DeleteNeedsNoEndOfARunNobodyDrives": func(s *suite) {
+		s.begin("s", "r", 1)
+		s.acquire("here", noon, after(time.Hour))
+		s.ok(s.store.Release(s.ctx, ada, "r", "here"))
+		s.ok(s.store.DeleteSession(s.ctx, ada, "s", journal.ByPerson, noon))
+	},
+}
+
+// used makes a session of ada's with one run, which both were last used at that moment.
+func (s *suite) used(id string, at time.Time, status journal.Status) {
+	s.Helper()
+	session := sessionOf(ada, id)
+	session.CreatedAt, session.UpdatedAt = at, at
+	s.ok(s.store.CreateSession(s.ctx, session))
+	r := runOf(ada, id, "run of "+id)
+	r.StartedAt = at
+	s.ok(s.store.Begin(s.ctx, r, [][]byte{[]byte("blob of " + id)}, []journal.Record{{At: at}}))
+	if status != journal.Running {
+		s.ok(s.store.Append(s.ctx, ada, r.ID, []journal.Record{{Seq: 1, At: at}}, &journal.End{Status: status, At: at}))
+	}
+}
+
+// retired wants Unused and then Retire to name these sessions, and Retire to leave nothing more to name.
+func (s *suite) retired(before, now time.Time, want ...string) {
+	s.Helper()
+	unused, err := s.store.Unused(s.ctx, ada, before, now, 0)
+	s.ok(err)
+	left, err := s.store.Retire(s.ctx, ada, before, now, 0)
+	s.ok(err)
+	var listed, removed []string
+	for i, session := range unused {
+		listed = append(listed, session.ID)
+		if i < len(left) {
+			t, err := session.Tombstone(journal.ByRetention, now)
+			s.ok(err)
+			s.same("tombstone of "+session.ID, left[i], t)
+		}
+	}
+	for _, t := range left {
+		removed = append(removed, t.ID)
+	}
+	s.same("unused", listed, want)
+	s.same("removed", removed, want)
+	again, err := s.store.Retire(s.ctx, ada, before, now, 0)
+	s.ok(err)
+	s.same("removed by another call", again, []journal.Tombstone(nil))
+}
+
+var retentionTests = map[string]func(*suite){
+	"SessionsUnusedSinceAreRemovedTheLongestUnusedFirst": func(s *suite) {
+		for id, d := range map[string]time.Duration{"c": 1, "b": 2, "a": 2, "edge": 3, "later": 4} {
+			s.used(id, after(d*time.Hour), journal.Done)
+		}
+		s.retired(after(3*time.Hour), after(9*time.Hour), "c", "a", "b")
+		s.same("sessions", s.sessionIDs(0), []string{"later", "edge"})
+		_, err := s.store.Session(s.ctx, ada, "a")
+		var removed *journal.RemovedError
+		if !errors.As(err, &removed) || removed.Reason != journal.ByRetention || removed.Runs != 1 {
+			s.Errorf("error is %v, want one that tells of a removal by retention of 1 run", err)
+		}
+		_, err = s.store.Blob(s.ctx, journal.BlobHash([]byte("blob of a")))
+		s.fails(err, journal.ErrNotFound)
+		_, err = s.store.Run(s.ctx, ada, "run of a")
+		s.fails(err, journal.ErrNotFound)
+	},
+	"RetireTakesAtMostItsLimit": func(s *suite) {
+		for i := range 5 {
+			s.used(fmt.Sprint(i), after(time.Duration(i)*time.Minute), journal.Done)
+		}
+		for _, want := range []int{2, 2, 1, 0} {
+			left, err := s.store.Retire(s.ctx, ada, after(time.Hour), after(time.Hour), 2)
+			s.ok(err)
+			s.same("removed", len(left), want)
+		}
+	},
+	"SessionThatSomebodyDrivesIsInUse": func(s *suite) {
+		s.used("s", noon, journal.Running)
+		s.ok(s.store.Acquire(s.ctx, ada, "run of s", "here", noon, after(time.Hour)))
+		s.retired(after(30*time.Minute), after(time.Hour-time.Millisecond))
+		s.retired(after(30*time.Minute), after(time.Hour), "s")
+	},
+	"InterruptedRunKeepsItsSessionFromItsLastRecordOn": func(s *suite) {
+		s.used("s", noon, journal.Running)
+		s.ok(s.store.Append(s.ctx, ada, "run of s", []journal.Record{{Seq: 1, At: after(time.Hour)}}, nil))
+		s.retired(after(time.Hour), after(9*time.Hour))
+		s.retired(after(time.Hour+time.Millisecond), after(9*time.Hour), "s")
+	},
+	"InterruptedRunWithoutRecordsKeepsNothing": func(s *suite) {
+		s.begin("s", "r", 0)
+		s.retired(after(time.Millisecond), after(time.Hour), "s")
+	},
+	"LastRecordOfAnEndedRunKeepsNothing": func(s *suite) {
+		s.used("s", noon, journal.Running)
+		end := &journal.End{Status: journal.Failed, At: noon}
+		s.ok(s.store.Append(s.ctx, ada, "run of s", []journal.Record{{Seq: 1, At: after(time.Hour)}}, end))
+		s.retired(after(time.Minute), after(9*time.Hour), "s")
+	},
+	"RunInUseOfAnotherSessionKeepsNothing": func(s *suite) {
+		s.used("s", noon, journal.Running)
+		s.used("other", noon, journal.Running)
+		s.ok(s.store.Acquire(s.ctx, ada, "run of other", "here", noon, after(time.Hour)))
+		s.retired(after(time.Minute), after(2*time.Minute), "s")
+	},
+	"SessionWithoutARunIsRetiredToo": func(s *suite) {
+		s.ok(s.store.CreateSession(s.ctx, sessionOf(ada, "s")))
+		s.retired(noon, noon)
+		s.retired(after(time.Millisecond), noon, "s")
+	},
+	"SessionsOfOthersAreNotRetired": func(s *suite) {
+		s.ok(s.store.CreateSession(s.ctx, sessionOf(bob, "bobs")))
+		s.used("s", noon, journal.Done)
+		s.retired(after(time.Hour), after(time.Hour), "s")
+		_, err := s.store.Session(s.ctx, bob, "bobs")
+		s.ok(err)
+	},
+	"OfEightThatRetireEachSessionIsOnesOnly": func(s *suite) {
+		const sessions = 12
+		for i := range sessions {
+			s.used(fmt.Sprint(i), noon, journal.Done)
+		}
+		var mu sync.Mutex
+		taken := make(map[string]int)
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				for {
+					left, err := s.store.Retire(s.ctx, ada, after(time.Hour), after(time.Hour), 2)
+					if err != nil {
+						s.Errorf("Retire: %v", err)
+					}
+					if len(left) == 0 {
+						return
+					}
+					mu.Lock()
+					for _, t := range left {
+						taken[t.ID]++
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		all.Wait()
+		s.same("sessions removed", len(taken), sessions)
+		for id, n := range taken {
+			s.same("times that session "+id+" was removed", n, 1)
+		}
+	},
+}
