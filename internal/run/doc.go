@@ -23,6 +23,7 @@
 //   - Secrets are redacted before a record is appended; the step sees what was appended.
 //   - The run's clock counts only while somebody drives it. After a crash it goes on from the last record.
 //   - Text that an effect streams is provisional until its completion is recorded, and is only seen by watchers in the same process.
+//   - A replay calls no performer and writes nothing, neither to the journal nor elsewhere.
 //   - A panic of an assistant's code is the trouble of its run alone: of a performer a fault, of a leaf the end as a broken
 //     tree, of Open and Outcome an error that leaves the run open.
 package run
@@ -33,10 +34,17 @@ import "errors"
 var (
 	ErrDiverged = errors.New("the journal does not fit the tree")
 	ErrStalled  = errors.New("the tree waits for nothing")
+	ErrUnfit    = errors.New("the run can't be replayed so")
 )
 
 // KindUnknown is the fault of a Once effect of which nobody can tell whether it took effect.
 const KindUnknown = "unknown"
+
+// The faults of a tree that broke, and of one that waits for nothing.
+const (
+	kindTree    = "tree"
+	kindStalled = "stalled"
+)
 
 // KindCancelled is the fault of an effect that was withdrawn.
 const KindCancelled = "cancelled"

@@ -65,7 +65,7 @@ type driver struct {
 	inHand   *CompletionRecord // the last receipt, whether it could be appended or not
 	stop     map[uint64]context.CancelFunc
 	working  sync.WaitGroup
-	trace    []TraceStep
+	trace    traces
 	lease    time.Time
 }
 
@@ -77,7 +77,7 @@ func (e *Engine) newDriver(a *Assistant, tree *bt.Tree, r journal.Run, recs []jo
 	d.Live = &Live{ID: r.ID, Session: r.Session, owner: r.Owner, tree: tree, hub: newHub(recs),
 		wish: make(chan string, 1), done: make(chan struct{})}
 	var err error
-	if d.f, err = fold(tree, recs, d.traceEvent, d.traceStep); err != nil {
+	if d.f, err = fold(tree, recs, d.traceEvent, d.trace.decided); err != nil {
 		return nil, fmt.Errorf("run %s: %w", r.ID, err)
 	}
 	d.dropTraced()
@@ -189,8 +189,8 @@ func (d *driver) loop(ctx, life context.Context, resumed bool) (EndRecord, error
 			return d.finish(life, d.f.last.Status, d.f.last.Fault)
 		case d.f.cancel != nil:
 			return d.halt(life)
-		case len(d.f.open) == 0 && d.f.last.Due == 0:
-			return d.finish(life, bt.Failure, &bt.Fault{Kind: "stalled", Reason: ErrStalled.Error()})
+		case d.f.stalled():
+			return d.finish(life, bt.Failure, &bt.Fault{Kind: kindStalled, Reason: ErrStalled.Error()})
 		}
 		due, stopDue := d.due()
 		select {
@@ -275,8 +275,8 @@ func (d *driver) input(life context.Context, kind string, v any) error {
 		return err
 	}
 	d.f.step(d.tree, in, func(e bt.Event) { d.traceEvent(rec.Seq, e) })
-	d.traceStep(rec.Seq, d.f.last)
-	d.hub.step(*d.stepTrace(rec.Seq))
+	d.trace.decided(rec.Seq, d.f.last)
+	d.hub.step(*d.trace.at(rec.Seq))
 	for _, c := range in.Done {
 		d.hub.settle(c.Op)
 	}

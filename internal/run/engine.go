@@ -30,6 +30,10 @@ type Assistant struct {
 
 	// Outcome turns the ended tree into the run's result. It is pure.
 	Outcome func(v *View, e Ending) (journal.Status, any)
+
+	// Sends, which may be nil, tells a replay what the effect of a receipt sends beyond its payload: as the receipt has it,
+	// and composed anew of what v holds. It performs nothing. Both are zero for an effect that sends nothing more.
+	Sends func(ctx context.Context, v *View, c CompletionRecord) (recorded, composed Sent, err error)
 }
 
 // Performer performs the effects of one kind.
@@ -331,10 +335,7 @@ func (e *Engine) Driven(r journal.Run) bool {
 
 // treeOf loads the tree that a run began with.
 func (e *Engine) treeOf(ctx context.Context, recs []journal.Record) (*Assistant, *bt.Tree, error) {
-	if len(recs) == 0 || recs[0].Kind != KindStart {
-		return nil, nil, fmt.Errorf("%w: the first record is not a start", journal.ErrCorrupt)
-	}
-	start, err := decode[StartRecord](recs[0])
+	start, err := startOf(recs)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -344,10 +345,17 @@ func (e *Engine) treeOf(ctx context.Context, recs []journal.Record) (*Assistant,
 	}
 	text, err := e.Store.Blob(ctx, start.Tree)
 	if err != nil {
-		return nil, nil, err
+		return a, nil, err
 	}
 	tree, err := e.tree(a, start.TreeFile, text)
 	return a, tree, err
+}
+
+func startOf(recs []journal.Record) (StartRecord, error) {
+	if len(recs) == 0 || recs[0].Kind != KindStart {
+		return StartRecord{}, fmt.Errorf("%w: the first record is not a start", journal.ErrCorrupt)
+	}
+	return decode[StartRecord](recs[0])
 }
 
 // Runs begin with the same few trees and texts, so that many of each are kept.

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"encoding/json"
 
 	"sibyl/internal/journal"
 )
@@ -18,7 +19,7 @@ func (e *Engine) Refold(ctx context.Context, recs []journal.Record) (state []byt
 		return nil, nil, err
 	}
 	d.trace = nil
-	f, err := fold(tree, recs, d.traceEvent, d.traceStep)
+	f, err := fold(tree, recs, d.traceEvent, d.trace.decided)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -30,3 +31,6 @@ func (e *Engine) Refold(ctx context.Context, recs []journal.Record) (state []byt
 	state, err = tree.Encode(f.state)
 	return state, d.trace, err
 }
+
+// ChangesOf lists where two JSON texts differ.
+func ChangesOf(was, would json.RawMessage) []Change { return changesOf(was, would) }

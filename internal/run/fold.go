@@ -25,9 +25,13 @@ type folded struct {
 	traced  int64 // the last record whose step has a trace
 }
 
+func newFolded(tree *bt.Tree) *folded {
+	return &folded{state: tree.NewState(), open: map[uint64]bt.Effect{}, marked: map[uint64]bool{}, traced: -1}
+}
+
 // fold is deterministic: it reads nothing but the records.
 func fold(tree *bt.Tree, recs []journal.Record, on func(seq int64, e bt.Event), stepped func(seq int64, r bt.Result)) (*folded, error) {
-	f := &folded{state: tree.NewState(), open: map[uint64]bt.Effect{}, marked: map[uint64]bool{}, traced: -1}
+	f := newFolded(tree)
 	for _, r := range recs {
 		in, step, err := f.take(tree, r)
 		if err != nil {
@@ -121,6 +125,9 @@ func (f *folded) fits(r journal.Record, op uint64, leaf, digest string) error {
 // over says that the tree has ended. A wish to stop that comes later changes nothing.
 func (f *folded) over() bool { return f.last.Status != bt.Running }
 
+// stalled says that the tree waits for something that can't come.
+func (f *folded) stalled() bool { return !f.over() && len(f.open) == 0 && f.last.Due == 0 }
+
 // stopping says that nothing more of the run is performed.
 func (f *folded) stopping() bool { return f.cancel != nil || f.over() }
 
@@ -128,7 +135,7 @@ func (f *folded) stopping() bool { return f.cancel != nil || f.over() }
 func (f *folded) step(tree *bt.Tree, in bt.Input, on func(bt.Event)) {
 	res, err := stepTree(tree, f.state, in, on)
 	if err != nil {
-		res = bt.Result{Status: bt.Failure, Fault: &bt.Fault{Kind: "tree", Reason: err.Error()}}
+		res = bt.Result{Status: bt.Failure, Fault: &bt.Fault{Kind: kindTree, Reason: err.Error()}}
 	}
 	// What was asked for and withdrawn in the same step never began.
 	res.Start = slices.DeleteFunc(res.Start, func(e bt.Effect) bool { return slices.Contains(res.Cancel, e.Op) })

@@ -124,7 +124,7 @@ func (d *driver) finish(life context.Context, st bt.Status, fault *bt.Fault) (En
 	}
 	end := EndRecord{Fault: fault}
 	var err error
-	if end.Status, end.Outcome, err = d.outcome(e); err != nil {
+	if end.Status, end.Outcome, err = d.a.outcome(d.view, e); err != nil {
 		return end, fmt.Errorf("outcome of run %s: %w", d.ID, err)
 	}
 	end.Now = d.now()
@@ -136,9 +136,9 @@ func (d *driver) finish(life context.Context, st bt.Status, fault *bt.Fault) (En
 	return decode[EndRecord](rec)
 }
 
-func (d *driver) outcome(e Ending) (status journal.Status, raw json.RawMessage, err error) {
-	defer contain(d.a.Name, &err)
-	status, result := d.a.Outcome(d.view, e)
+func (a *Assistant) outcome(v *View, e Ending) (status journal.Status, raw json.RawMessage, err error) {
+	defer contain(a.Name, &err)
+	status, result := a.Outcome(v, e)
 	raw, err = json.Marshal(result)
 	return status, raw, err
 }

@@ -10,10 +10,13 @@ import (
 	"sibyl/internal/journal"
 )
 
-// traceEvent notes one event of the step that takes in record seq. Control nodes are noted only where they decided something of their own.
-func (d *driver) traceEvent(seq int64, e bt.Event) {
-	step := d.stepTrace(seq)
-	n := d.tree.Node(e.Node)
+// traces are the steps of a tree as they are told to people.
+type traces []TraceStep
+
+// event notes one event of the step that takes in record seq. Control nodes are noted only where they decided something of their own.
+func (t *traces) event(tree *bt.Tree, seq int64, e bt.Event) {
+	step := t.at(seq)
+	n := tree.Node(e.Node)
 	ev := TraceEvent{Path: n.Path, Note: clip(e.Note)}
 	switch e.Kind {
 	case bt.Wrote:
@@ -29,21 +32,25 @@ func (d *driver) traceEvent(seq int64, e bt.Event) {
 	step.Events = append(step.Events, ev)
 }
 
-func (d *driver) stepTrace(seq int64) *TraceStep {
-	if n := len(d.trace); n == 0 || d.trace[n-1].Record != seq {
-		d.trace = append(d.trace, TraceStep{Record: seq})
+// at gives the step that takes in record seq, which is the last one or follows it.
+func (t *traces) at(seq int64) *TraceStep {
+	if n := len(*t); n == 0 || (*t)[n-1].Record != seq {
+		*t = append(*t, TraceStep{Record: seq})
 	}
-	return &d.trace[len(d.trace)-1]
+	return &(*t)[len(*t)-1]
 }
 
-func (d *driver) traceStep(seq int64, r bt.Result) {
-	step := d.stepTrace(seq)
+// decided notes what the step that takes in record seq comes to.
+func (t *traces) decided(seq int64, r bt.Result) {
+	step := t.at(seq)
 	step.Status = r.Status.String()
 	step.Cancel = r.Cancel
 	for _, e := range r.Start {
 		step.Start = append(step.Start, nameOf(e))
 	}
 }
+
+func (d *driver) traceEvent(seq int64, e bt.Event) { d.trace.event(d.tree, seq, e) }
 
 // dropTraced forgets the steps whose traces are in the journal already.
 func (d *driver) dropTraced() {

@@ -1,0 +1,316 @@
+package run_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+)
+
+// Each line: a recorded run, a changed tree, and what a replay through it tells.
+func TestReplayThroughAChangedTreeTellsWhatDiffers(t *testing.T) {
+	const two = `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`
+	cases := map[string]struct {
+		was, would string
+		first      []string // with --past-first as well, unless all is given
+		all        []string
+		reach      run.Reach
+		why        string
+	}{
+		"another way to the same": {was: two, reach: run.ReachedEnd,
+			would: `<Sequence name="other"><AlwaysSuccess/><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`},
+		"another request": {was: two, would: `<Sequence><Do what="r:z" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`,
+			first: []string{`0 request Do: name "a"→"z"`}, reach: run.ReachedEnd},
+		"two other requests": {was: two, would: `<Sequence><Do what="r:y" got="{got}"/><Do what="r:z" got="{got}"/></Sequence>`,
+			first: []string{`0 request Do: name "a"→"y"`}, all: []string{`0 request Do: name "a"→"y"`, `2 request Do: name "b"→"z"`}, reach: run.ReachedEnd},
+		"another kind of effect": {was: two, would: `<Sequence><Do what="w:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`,
+			first: []string{`0 request Do: (kind) read→write`}, reach: run.ReachedEnd},
+		"one effect more": {was: two, would: `<Sequence><Do what="r:a r:z" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`,
+			first: []string{`0 decision +read z`}, reach: run.ReachedCut, why: "no recorded completion for read z (Do)"},
+		"one effect fewer": {was: two, would: `<Do what="r:a" got="{got}"/>`,
+			first: []string{`2 decision -read b RUNNING→SUCCESS`}, reach: run.ReachedEnd},
+		"the first effect is left out": {was: two, would: `<Do what="r:b" got="{got}"/>`,
+			first: []string{`0 decision -read a +read b@4`}, all: []string{`0 decision -read a +read b@4`}, reach: run.ReachedEnd},
+		"goes on where it ended": {was: `<Do what="r:a" got="{got}"/>`, would: two,
+			first: []string{`2 decision +read b SUCCESS→RUNNING`}, reach: run.ReachedCut, why: "no recorded completion for read b (Do)"},
+		"fails where it succeeded": {was: two, would: `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/><AlwaysFailure/></Sequence>`,
+			first: []string{`4 decision SUCCESS→FAILURE`}, reach: run.ReachedEnd},
+		"breaks": {was: two, would: `<Sequence><Do what="r:a" got="{got}"/><Boom/></Sequence>`,
+			first: []string{`2 decision -read b RUNNING→FAILURE`}, reach: run.ReachedEnd},
+		"waits for nothing": {was: two, would: waitsForNothing,
+			first: []string{`2 decision -read b RUNNING→FAILURE`}, reach: run.ReachedEnd},
+		"goes on where it waited for nothing": {was: waitsForNothing, would: two,
+			first: []string{`2 decision +read b FAILURE→RUNNING`}, reach: run.ReachedCut, why: "no recorded completion for read b (Do)"},
+		"one after the other instead of at once": {was: `<Do what="r:a r:b" got="{got}"/>`, would: two,
+			first: []string{`0 decision -read b`}, all: []string{`0 decision -read b`}, reach: run.ReachedEnd},
+		"at once instead of one after the other": {was: two, would: `<Do what="r:a r:b" got="{got}"/>`,
+			first: []string{`0 decision +read b@4`}, reach: run.ReachedEnd},
+		"in another order": {was: two, would: `<Sequence><Do what="r:b" got="{got}"/><Do what="r:a" got="{got}"/></Sequence>`,
+			first: []string{`0 decision -read a +read b@4`}, all: []string{`0 decision -read a +read b@4`}, reach: run.ReachedEnd},
+		"another outcome of the same": {was: two, would: `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/><Add add="!" got="{got}"/></Sequence>`,
+			first: []string{`6 outcome outcome.got: "A b"→"A b!"`}, reach: run.ReachedEnd},
+		"a shorter time": {was: `<Fallback><Timeout msec="9000"><Do what="r:slow" got="{got}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`,
+			would: `<Fallback><Timeout msec="2000"><Do what="r:slow" got="{got}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`,
+			first: []string{`0+2000ms decision +read b withdraws read slow`}, reach: run.ReachedCut, why: "no recorded completion for read b (Do)"},
+		"a shorter time, and another try": {was: `<Timeout msec="9000"><Do what="r:slow" got="{got}"/></Timeout>`,
+			would: `<Fallback><Timeout msec="2000"><Do what="r:slow" got="{got}"/></Timeout><Do what="r:slow" got="{got}"/></Fallback>`,
+			first: []string{`0+2000ms decision +read slow@2 withdraws read slow`}, reach: run.ReachedEnd},
+		"a longer time": {was: `<Fallback><Timeout msec="2000"><Do what="r:slow" got="{got}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`,
+			would: `<Fallback><Timeout msec="9000"><Do what="r:slow" got="{got}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`,
+			first: []string{`2 decision -read b keeps read slow`}, reach: run.ReachedCut, why: "no recorded completion for read slow (Do)"},
+		"a longer time that is kept": {was: `<Timeout msec="9000"><Do what="r:slow" got="{got}"/></Timeout>`, would: `<Timeout msec="6000"><Do what="r:slow" got="{got}"/></Timeout>`,
+			reach: run.ReachedEnd},
+		"the same once more": {was: `<Do what="r:a" got="{got}"/>`, would: `<Sequence><Do what="r:a" got="{k}"/><Do what="r:a" got="{got}"/></Sequence>`,
+			first: []string{`2 decision +read a SUCCESS→RUNNING`}, reach: run.ReachedCut, why: "no recorded completion for read a (Do)"},
+		"another request after another decision": {was: `<Sequence><Do what="r:a r:b" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`,
+			would: `<Sequence><Do what="r:b" got="{got}"/><Do what="r:z" got="{got}"/></Sequence>`,
+			first: []string{`0 decision -read a`}, all: []string{`0 decision -read a`, `4 request Do: name "c"→"z"`},
+			reach: run.ReachedCut, why: "no recorded completion for read z (Do)"},
+		"what is not done while it waits for what is not recorded": {was: `<Parallel success_count="1"><Do what="r:slow" got="{s}"/><Do what="r:a" got="{got}"/></Parallel>`,
+			would: `<Parallel success_count="1"><Do what="r:slow" got="{s}"/><Do what="r:a r:z" got="{got}"/></Parallel>`,
+			first: []string{`0 decision +read z`}, reach: run.ReachedCut, why: "no recorded completion for read slow (Do), read z (Do)"},
+		"it waits first": {was: two, would: `<Sequence><Delay delay_msec="300"><Do what="r:a" got="{got}"/></Delay><Do what="r:b" got="{got}"/></Sequence>`,
+			first: []string{`0 decision -read a`}, all: []string{`0 decision -read a`}, reach: run.ReachedEnd},
+		"it waits at the end": {was: `<Do what="r:a" got="{got}"/>`, would: `<Sequence><Do what="r:a" got="{got}"/><Delay delay_msec="300"><AlwaysSuccess/></Delay></Sequence>`,
+			first: []string{`2 decision SUCCESS→RUNNING`}, all: []string{`2 decision SUCCESS→RUNNING`}, reach: run.ReachedEnd},
+		"it waits for ever": {was: `<Do what="r:a" got="{got}"/>`, would: `<KeepRunningUntilFailure><Delay delay_msec="300"><AlwaysSuccess/></Delay></KeepRunningUntilFailure>`,
+			first: []string{`0 decision -read a`}, all: []string{`0 decision -read a`}, reach: run.ReachedCut, why: "the tree waited for a timer 10000 times"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.takes("slow", 5*time.Second)
+				w.takes("b", time.Second)
+				store := newStore(t)
+				live := start(t, w.engine(store, "one"), c.was)
+				wait(t, live)
+				first := w.mustReplay(store, live.ID, c.would)
+				same(t, "the first difference", tell(first), c.first)
+				found := w.mustReplay(store, live.ID, c.would, pastFirst)
+				if c.all == nil {
+					c.all = c.first
+				}
+				same(t, "all differences", tell(found), c.all)
+				same(t, "where it ended", found.Reached, c.reach)
+				same(t, "why", found.Why, c.why)
+			})
+		})
+	}
+}
+
+func TestReplayShowsWhereTheWaysPart(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	live := start(t, w.engine(store, "one"), `<Sequence><Add add="1" got="{got}"/><Add add="2" got="{got}"/><Do what="r:a" got="{x}"/></Sequence>`)
+	wait(t, live)
+	found := w.mustReplay(store, live.ID, `<Sequence><Add add="1" got="{got}"/><Add add="3" got="{got}"/><Do what="r:b" got="{x}"/></Sequence>`)
+	way := found.Differences[0].Way
+	same(t, "events before the ways part", way.Same, 2)
+	same(t, "the recorded way", way.Was[way.Same], run.TraceEvent{Path: "Main/Add#2", Key: "got", Value: "12"})
+	same(t, "the other way", way.Would[way.Same], run.TraceEvent{Path: "Main/Add#2", Key: "got", Value: "13"})
+	same(t, "the step in explain", found.Differences[0].Step, 1)
+
+	later := w.mustReplay(store, live.ID, `<Sequence><Add add="3" got="{got}"/><Do what="r:b" got="{x}"/><AlwaysSuccess/></Sequence>`, pastFirst)
+	same(t, "detour behind the first difference", later.Detour, nil)
+
+	detour := w.mustReplay(store, live.ID, `<Sequence><Add add="1" got="{got}"/><Add add="2" got="{got}"/><AlwaysSuccess/><Do what="r:a" got="{x}"/></Sequence>`)
+	same(t, "differences", tell(detour), nil)
+	same(t, "the record of the detour", detour.Detour.Record, int64(0))
+	same(t, "the detour", detour.Detour.Way.Would[detour.Detour.Way.Same].Path, "Main/AlwaysSuccess")
+}
+
+func TestReplayedPayloadsHoldTheRecordNumbersOfTheirRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		e := w.engine(store, "one", withRefs(w))
+		s := spec(`<Sequence><Do what="r:a r:b" got="{got}"/><Ask refs="{refs}"/><Ask refs="{refs}"/></Sequence>`)
+		live, err := e.Start(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wait(t, live)
+		found, err := w.engine(untouched{store, t}, "two", withRefs(w)).Replay(t.Context(), ada, live.ID, run.ReplayOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "differences", tell(found), nil)
+		same(t, "effects", found.Effects, 4)
+	})
+}
+
+// withRefs adds a leaf that asks with the record numbers of what it was told before.
+func withRefs(w *world) func(*run.Config) {
+	type in struct {
+		Refs []int64 `port:"refs,optional"`
+	}
+	type out struct {
+		Refs []int64 `port:"refs"`
+	}
+	ask := bt.Task("Ask", "asks with what it knows", func(i in) ([]bt.Request, error) {
+		return []bt.Request{{Kind: "read", Label: "ask", Payload: i}}, nil
+	}, func(i in, done []bt.Completion, o *out) error {
+		o.Refs = append(append([]int64(nil), i.Refs...), done[0].Ref)
+		return done[0].Err
+	})
+	return func(c *run.Config) {
+		reg, err := bt.NewRegistry(append(leaves(), ask)...)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		c.Assistants[0].Registry = reg
+	}
+}
+
+func TestReplayThatDoesNotFitSaysWhy(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	live := start(t, w.engine(store, "one"), `<Do what="r:a" got="{got}"/>`)
+	wait(t, live)
+	var broken *bt.LoadError
+	_, err := w.replay(store, live.ID, `<NoSuchLeaf/>`)
+	if !errors.As(err, &broken) || !strings.Contains(err.Error(), "changed.xml:1:") {
+		t.Errorf("a tree that does not load gives %v", err)
+	}
+	if _, err = w.replay(store, "no run", ""); !errors.Is(err, journal.ErrNotFound) {
+		t.Errorf("no run gives %v", err)
+	}
+	given := func(key string) func(*run.Config) {
+		return func(c *run.Config) {
+			c.Assistants[0].Options.Given = append(c.Assistants[0].Options.Given, bt.Port{Name: key, Type: textType})
+		}
+	}
+	changed := run.ReplayOptions{TreeFile: "changed.xml", Tree: []byte(tree(`<Do what="{more}" got="{got}"/>`))}
+	_, err = w.engine(untouched{store, t}, "two", given("more")).Replay(t.Context(), ada, live.ID, changed)
+	if !errors.Is(err, run.ErrUnfit) || !strings.Contains(err.Error(), "reads {more}, which the run was not given: changed.xml:1:") {
+		t.Errorf("a key that was not given gives %v", err)
+	}
+	changed.Tree = []byte(tree(`<Do what="r:a" got="{got}"/>`))
+	_, err = w.engine(untouched{store, t}, "number", func(c *run.Config) { c.Assistants[0].Options.Given[0].Type = reflect.TypeFor[int]() }).
+		Replay(t.Context(), ada, live.ID, changed)
+	if !errors.Is(err, run.ErrUnfit) || !strings.Contains(err.Error(), "key {what}") {
+		t.Errorf("a key of another type gives %v", err)
+	}
+	_, err = w.engine(untouched{store, t}, "three", func(c *run.Config) { c.Assistants[0].Name = "somebody else" }).
+		Replay(t.Context(), ada, live.ID, run.ReplayOptions{})
+	if !errors.Is(err, run.ErrUnfit) || !strings.Contains(err.Error(), `no assistant "tester"`) {
+		t.Errorf("an unknown assistant gives %v", err)
+	}
+	fewer := func(c *run.Config) {
+		all := leaves()
+		reg, err := bt.NewRegistry(all[1:]...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Assistants[0].Registry = reg
+	}
+	_, err = w.engine(untouched{store, t}, "four", fewer).Replay(t.Context(), ada, live.ID, run.ReplayOptions{})
+	if !errors.As(err, &broken) || !strings.Contains(err.Error(), "does not load in this build") {
+		t.Errorf("a leaf type that this build has not gives %v", err)
+	}
+	found, err := w.engine(untouched{store, t}, "five", fewer).Replay(t.Context(), ada, live.ID,
+		run.ReplayOptions{TreeFile: "changed.xml", Tree: []byte(tree(`<Add add="x" got="{got}"/>`))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "differences to a tree that does not load any more", tell(found), []string{"0 decision -read a RUNNING→SUCCESS"})
+}
+
+func TestReplayNeedsNothingThatItsTreeDoesNotRead(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	s := spec(`<Do what="r:a" got="{got}"/>`)
+	s.Given["more"] = "than this build gives"
+	live, err := w.engine(store, "one", func(c *run.Config) {
+		c.Assistants[0].Options.Given = append(c.Assistants[0].Options.Given, bt.Port{Name: "more", Type: textType})
+	}).Start(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait(t, live)
+	same(t, "differences", tell(w.mustReplay(store, live.ID, "")), nil)
+}
+
+func TestReplayOfADamagedJournalIsTold(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	whole := start(t, w.engine(store, "whole"), `<Do what="r:a" got="{got}"/>`)
+	wait(t, whole)
+	begun := records(t, store, whole.ID)[0]
+	cases := map[string][]journal.Record{"no record": nil, "no start": {{Kind: run.KindTime, Data: json.RawMessage(`{}`)}},
+		"an unknown kind": {begun, {Seq: 1, Kind: "dream", Data: json.RawMessage(`{}`)}}}
+	for _, kind := range []string{run.KindCompletion, run.KindMark, run.KindTime, run.KindResume, run.KindCancel, run.KindStopped, run.KindTrace, run.KindEnd} {
+		cases["a "+kind+" that is none"] = []journal.Record{begun, {Seq: 1, Kind: kind, Data: json.RawMessage(`{"op":`)}}
+	}
+	for name, recs := range cases {
+		if err := store.Begin(t.Context(), journal.Run{ID: name, Session: session, Owner: ada}, nil, recs); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.replay(store, name, ""); !errors.Is(err, journal.ErrCorrupt) {
+			t.Errorf("%s: replaying gives %v", name, err)
+		}
+	}
+}
+
+// slow is a store whose appends last, so that a timer may be overdue when something else comes in.
+type slow struct {
+	journal.Store
+	takes time.Duration
+}
+
+func (s slow) Append(ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End) error {
+	pass(s.takes)
+	return s.Store.Append(ctx, o, id, recs, end)
+}
+
+func TestReplayKeepsWhatCameInBeforeATimerThatWasOverdue(t *testing.T) {
+	const body = `<Timeout name="%s" msec="%d"><Parallel><Do what="r:a" got="{a}"/><Do what="r:b" got="{got}"/></Parallel></Timeout>`
+	late := 0
+	for range 40 { // whether the timer or the receipt comes in first is chance
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			w.takes("a", 1995*time.Millisecond)
+			w.takes("b", 1999*time.Millisecond)
+			store := newStore(t)
+			live := start(t, w.engine(slow{store, 10 * time.Millisecond}, "one"), fmt.Sprintf(body, "limit", 2000))
+			wait(t, live)
+			w.asRecorded(store, live.ID, run.ReachedEnd)
+			receipts := all[run.CompletionRecord](t, records(t, store, live.ID), run.KindCompletion)
+			if len(receipts) < 2 || receipts[1].Now <= 2000 {
+				return
+			}
+			late++
+			same(t, "differences with the same time", tell(w.mustReplay(store, live.ID, fmt.Sprintf(body, "other", 2000))), nil)
+			same(t, "differences with less time", tell(w.mustReplay(store, live.ID, fmt.Sprintf(body, "other", 1999))),
+				[]string{"2+1999ms decision withdraws read b RUNNING→FAILURE"})
+		})
+	}
+	if late == 0 {
+		t.Error("no receipt came in late")
+	}
+}
+
+func TestReplayOfWhatWasDueAtOnceKeepsItsOrder(t *testing.T) {
+	for range 20 { // which of the two comes in first is chance
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			w.takes("a", 2*time.Second)
+			w.takes("b", 2*time.Second)
+			store := newStore(t)
+			live := start(t, w.engine(store, "one"),
+				`<Fallback><Timeout msec="2000"><Do what="r:a r:b" got="{got}"/></Timeout><Do what="r:a" got="{got}"/></Fallback>`)
+			wait(t, live)
+			w.asRecorded(store, live.ID, run.ReachedEnd)
+		})
+	}
+}

@@ -1,0 +1,282 @@
+package run_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+)
+
+// untouched is a store that must only be read.
+type untouched struct {
+	journal.Store
+	t *testing.T
+}
+
+func (u untouched) wrote(what string) error {
+	u.t.Errorf("a replay called %s of the store", what)
+	return errors.New("read only")
+}
+
+func (u untouched) CreateSession(context.Context, journal.Session) error {
+	return u.wrote("CreateSession")
+}
+
+func (u untouched) Begin(context.Context, journal.Run, [][]byte, []journal.Record) error {
+	return u.wrote("Begin")
+}
+
+func (u untouched) Append(context.Context, journal.Owner, string, []journal.Record, *journal.End) error {
+	return u.wrote("Append")
+}
+
+func (u untouched) Acquire(context.Context, journal.Owner, string, string, time.Time, time.Time) error {
+	return u.wrote("Acquire")
+}
+
+func (u untouched) Release(context.Context, journal.Owner, string, string) error {
+	return u.wrote("Release")
+}
+
+// replay takes a run through a tree ("": its own) in a process that can only read, and sees to it that nothing is performed.
+func (w *world) replay(store journal.Store, id, body string, change ...func(*run.ReplayOptions)) (*run.Replayed, error) {
+	w.t.Helper()
+	w.mu.Lock()
+	performed, opened := len(w.performed), w.opened
+	w.opened = func(context.Context, *run.View) error { w.t.Error("a replay opened the world"); return nil }
+	w.mu.Unlock()
+	o := run.ReplayOptions{}
+	if body != "" {
+		o.TreeFile, o.Tree = "changed.xml", []byte(tree(body))
+	}
+	for _, f := range change {
+		f(&o)
+	}
+	found, err := w.engine(untouched{store, w.t}, "replays").Replay(context.Background(), ada, id, o)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	same(w.t, "effects performed by the replay", len(w.performed)-performed, 0)
+	w.opened = opened
+	return found, err
+}
+
+func pastFirst(o *run.ReplayOptions) { o.PastFirst = true }
+
+// mustReplay is replay where nothing can go wrong.
+func (w *world) mustReplay(store journal.Store, id, body string, change ...func(*run.ReplayOptions)) *run.Replayed {
+	w.t.Helper()
+	found, err := w.replay(store, id, body, change...)
+	if err != nil {
+		w.t.Fatalf("replaying: %v", err)
+	}
+	return found
+}
+
+// asRecorded wants a replay through the run's own tree to decide all steps as they are recorded.
+func (w *world) asRecorded(store journal.Store, id string, want run.Reach) *run.Replayed {
+	w.t.Helper()
+	found := w.mustReplay(store, id, "")
+	same(w.t, "differences", tell(found), nil)
+	same(w.t, "where the replay ended", found.Reached, want)
+	if found.Detour != nil {
+		w.t.Errorf("the own tree went another way: %+v", found.Detour)
+	}
+	told, err := run.Explain(records(w.t, store, id))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if len(told) > len(found.Trace) || len(found.Trace)-len(told) > 1 {
+		w.t.Fatalf("%d steps are recorded, %d were replayed", len(told), len(found.Trace))
+	}
+	same(w.t, "traces", found.Trace[:len(told)], told) // the last step of a run that was cut short is not told yet
+	return found
+}
+
+// tell gives differences in a line each.
+func tell(found *run.Replayed) []string {
+	var lines []string
+	for _, d := range found.Differences {
+		line := fmt.Sprintf("%d %s", d.Record, d.Kind)
+		if d.Timer > 0 {
+			line = fmt.Sprintf("%d+%dms %s", d.Record, d.Timer, d.Kind)
+		}
+		for _, c := range d.Requests {
+			for _, v := range c.Changes {
+				line += fmt.Sprintf(" %s: %s %s→%s", c.Would.Leaf, v.Path, v.Was, v.Would)
+			}
+		}
+		for _, a := range d.Missing {
+			line += " -" + a.Name()
+		}
+		for _, a := range d.Extra {
+			line += " +" + a.Name()
+			if a.Record > 0 {
+				line += fmt.Sprint("@", a.Record)
+			}
+		}
+		for _, a := range d.Kept {
+			line += " keeps " + a.Name()
+		}
+		for _, a := range d.Withdrawn {
+			line += " withdraws " + a.Name()
+		}
+		if d.Ending != nil {
+			line += " " + d.Ending.Was + "→" + d.Ending.Would
+		}
+		for _, v := range d.Outcome {
+			line += fmt.Sprintf(" %s: %s→%s", v.Path, v.Was, v.Would)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// waitsForNothing reads a, and then waits for what nothing brings about.
+const waitsForNothing = `<Sequence><Do what="r:a" got="{got}"/><Script code="x:=1"/><Precondition if="x==2" else="RUNNING"><AlwaysSuccess/></Precondition></Sequence>`
+
+func TestUnchangedReplayDecidesAsRecorded(t *testing.T) {
+	for name, c := range map[string]struct {
+		body  string
+		reach run.Reach
+	}{
+		"effects in parallel":      {longTree, run.ReachedEnd},
+		"timers":                   {`<Sequence><Delay delay_msec="1500"><Do what="r:a" got="{got}"/></Delay><Timeout msec="700"><Delay delay_msec="9000"><AlwaysSuccess/></Delay></Timeout></Sequence>`, run.ReachedEnd},
+		"withdrawn and asked anew": {`<Fallback><Timeout msec="700"><Do what="r:slow" got="{got}"/></Timeout><Do what="r:slow" got="{got}"/></Fallback>`, run.ReachedEnd},
+		"faults":                   {`<Fallback><Do what="r:a x:b" got="{got}"/><Do what="x:c" lenient="true" got="{got}"/></Fallback>`, run.ReachedEnd},
+		"a failure":                {`<Sequence><Do what="r:a" got="{got}"/><AlwaysFailure/></Sequence>`, run.ReachedEnd},
+		"waits for nothing":        {waitsForNothing, run.ReachedEnd},
+		"a leaf that panics":       {`<Sequence><Do what="r:a" got="{got}"/><Boom/></Sequence>`, run.ReachedEnd},
+		"the same asked twice":     {`<Parallel><Do what="r:a r:slow" got="{a}"/><Do what="r:slow r:a" got="{got}"/></Parallel>`, run.ReachedEnd},
+		"a stop":                   {`<Parallel><Do what="r:a w:b" got="{got}"/><Do what="r:held" got="{c}"/></Parallel>`, run.ReachedStop},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.takes("slow", 5*time.Second)
+				defer w.holds("held", false)()
+				w.outcome = func(v *run.View, e run.Ending) (journal.Status, any) {
+					status, out := outcomeOf(v, e)
+					return status, []any{out, kinds(v.Records())}
+				}
+				store := newStore(t)
+				live := start(t, w.engine(store, "one"), c.body)
+				synctest.Wait()
+				if name == "a stop" {
+					live.Cancel("enough")
+				}
+				if _, err := live.Wait(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				found := w.asRecorded(store, live.ID, c.reach)
+				if name == "a stop" {
+					same(t, "why it ended there", found.Why, "the run was stopped: enough")
+				}
+			})
+		})
+	}
+}
+
+func TestUnchangedReplayOfARunThatCrashedDecidesAsRecorded(t *testing.T) {
+	for at := 2; at <= writesOf; at++ {
+		for _, after := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				store := newStore(t)
+				id := crash(t, w, store, longTree, at, after)
+				if statusOf(t, store, id).Status == journal.Running {
+					found := w.mustReplay(store, id, "")
+					same(t, "differences", tell(found), nil)
+					if found.Why == "" {
+						t.Errorf("death at write %d: the replay does not say that the run has not ended", at)
+					}
+					wait(t, resume(t, w.engine(store, "two"), id))
+				}
+				w.asRecorded(store, id, run.ReachedEnd)
+			})
+		}
+	}
+}
+
+func TestReplayOfARunThatHasNotEndedComparesItsLastStepToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		id := crash(t, w, store, `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`, 3, false)
+		same(t, "records", kinds(records(t, store, id)), []string{"start", "trace", "completion"})
+		found := w.mustReplay(store, id, "")
+		same(t, "where it ended", found.Reached, run.ReachedOpen)
+		same(t, "effects", found.Effects, 2)
+		changed := w.mustReplay(store, id, `<Sequence><Do what="r:a" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`)
+		same(t, "differences", tell(changed), []string{`2 request Do: name "b"→"c"`})
+	})
+}
+
+func TestReplayOfARunThatCouldNotBeOpenedSaysSo(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	w.opened = func(context.Context, *run.View) error { return errors.New("no model answers") }
+	if _, err := w.engine(store, "one").Start(t.Context(), spec(`<Do what="r:a" got="{got}"/>`)); err == nil {
+		t.Fatal("the run began")
+	}
+	runs, err := store.Runs(t.Context(), ada, journal.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := w.mustReplay(store, runs[0].ID, "")
+	same(t, "differences", tell(found), nil)
+	same(t, "where it ended", found.Reached, run.ReachedStop)
+	same(t, "why", found.Why, "the run ended though its tree had not: no model answers")
+}
+
+func TestSecretsDoNotShowInAReplay(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	live := start(t, w.engine(store, "one"), `<Do what="r:a" got="{got}"/>`)
+	wait(t, live)
+	const secret = "hunter2hunter2"
+	redact := func(c *run.Config) {
+		c.Redact = func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), secret, "[redacted]")) }
+	}
+	found, err := w.engine(untouched{store, t}, "two", redact).Replay(t.Context(), ada, live.ID, run.ReplayOptions{PastFirst: true,
+		TreeFile: "changed.xml", Tree: []byte(tree(`<Sequence><Add add="` + secret + `" got="{got}"/><Do what="r:` + secret + ` r:a" got="{got}"/></Sequence>`))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(raw), secret) || !strings.Contains(string(raw), "[redacted]") {
+		t.Errorf("the report is %s", raw)
+	}
+}
+
+func TestChangesAreShownWhereTheyBegin(t *testing.T) {
+	long := strings.Repeat("ä word ", 60)
+	for name, c := range map[string]struct {
+		was, would string
+		want       []run.Change
+	}{
+		"the same":              {`{"a":[1,{"b":null}]}`, `{ "a": [1, {"b": null}] }`, nil},
+		"a number":              {`{"a":1}`, `{"a":2}`, []run.Change{{Path: "a", Was: "1", Would: "2"}}},
+		"a large number":        {`12345678901234567890`, `12345678901234567891`, []run.Change{{Was: "12345678901234567890", Would: "12345678901234567891"}}},
+		"another type":          {`{"a":"1"}`, `{"a":1}`, []run.Change{{Path: "a", Was: `"1"`, Would: "1"}}},
+		"null is not nothing":   {`{"a":null}`, `{}`, []run.Change{{Path: "a", Was: "null"}}},
+		"deep":                  {`{"t":[{"h":"x"},{"h":"y"}]}`, `{"t":[{"h":"x"},{"h":"z"}]}`, []run.Change{{Path: "t[1].h", Was: `"y"`, Would: `"z"`}}},
+		"a list grows":          {`{"t":[{"h":1}]}`, `{"t":[{"h":1},{"h":2}]}`, []run.Change{{Path: "t[1]", Would: `{"h":2}`}}},
+		"a list of words":       {`["a","b"]`, `["b"]`, []run.Change{{Was: `["a","b"]`, Would: `["b"]`}}},
+		"far inside a text":     {`"` + long + `x"`, `"` + long + `y"`, []run.Change{{Was: `…d ä word ä word ä word ä word x"`, Would: `…d ä word ä word ä word ä word y"`}}},
+		"a text that gets long": {`"a"`, `"` + long + `"`, []run.Change{{Was: `"a"`, Would: `"` + string([]rune(long)[:118]) + "…"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			same(t, "changes", run.ChangesOf(json.RawMessage(c.was), json.RawMessage(c.would)), c.want)
+		})
+	}
+}
