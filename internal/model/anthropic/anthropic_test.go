@@ -1,0 +1,192 @@
+package anthropic_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/anthropic"
+	"sibyl/internal/model/modeltest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestAnthropicKeepsTheContract(t *testing.T) {
+	modeltest.Suite(t, func(t *testing.T, s modeltest.Setup) modeltest.Subject {
+		server := modeltest.NewAnthropicServer(t, s.Answers...)
+		m := connect(t, server, func(c *anthropic.Config) {
+			c.Idle = s.Idle
+			c.Key = fixedKey(s.Key)
+		})
+		return modeltest.Subject{
+			Model: m, Hanging: server.Hanging(), Ended: server.Ended(),
+			Sent: func() []string {
+				var bodies []string
+				for _, r := range server.Requests() {
+					bodies = append(bodies, r.Body)
+				}
+				return bodies
+			},
+		}
+	})
+}
+
+func connect(t testing.TB, server *modeltest.AnthropicServer, adjust ...func(*anthropic.Config)) *anthropic.Model {
+	c := anthropic.Config{Provider: "house", Model: "claude-test-1", BaseURL: server.BaseURL}
+	for _, f := range adjust {
+		f(&c)
+	}
+	m := anthropic.New(c)
+	t.Cleanup(m.Close)
+	return m
+}
+
+func fixedKey(key string) func(context.Context) (string, error) {
+	return func(context.Context) (string, error) { return key, nil }
+}
+
+func hello() model.Request {
+	return model.Request{Messages: []model.Message{{Role: model.User, Text: "hello"}}}
+}
+
+func TestNothingIsTakenFromTheEnvironment(t *testing.T) {
+	server := modeltest.NewAnthropicServer(t, modeltest.Stream("a"), modeltest.Stream("b"))
+	for name, value := range map[string]string{
+		"ANTHROPIC_API_KEY":        "sk-stray-key",
+		"ANTHROPIC_AUTH_TOKEN":     "stray-token",
+		"ANTHROPIC_BASE_URL":       "http://127.0.0.1:1",
+		"ANTHROPIC_CUSTOM_HEADERS": "X-Stray: yes",
+		"ANTHROPIC_PROFILE":        "stray-profile",
+		"ANTHROPIC_CONFIG_DIR":     t.TempDir(),
+		"ANTHROPIC_IDENTITY_TOKEN": "stray-identity",
+
+		"ANTHROPIC_FEDERATION_RULE_ID": "stray-rule",
+		"ANTHROPIC_ORGANIZATION_ID":    "stray-organisation",
+	} {
+		t.Setenv(name, value)
+	}
+	for _, key := range []string{"", "sk-own"} {
+		m := connect(t, server, func(c *anthropic.Config) { c.Key = fixedKey(key) })
+		if _, err := m.Chat(t.Context(), hello(), nil); err != nil {
+			t.Fatal(err)
+		}
+		requests := server.Requests()
+		sent := requests[len(requests)-1].Header
+		if got := sent.Get("X-Api-Key"); got != key {
+			t.Errorf("sent the key %q; want %q", got, key)
+		}
+		if strings.Contains(strings.ToLower(fmt.Sprint(sent)), "stray") || sent.Get("Authorization") != "" {
+			t.Errorf("headers come from the environment: %v", sent)
+		}
+	}
+}
+
+func TestHeadersDoNotDescribeTheMachine(t *testing.T) {
+	server := modeltest.NewAnthropicServer(t, modeltest.Stream("a"))
+	if _, err := connect(t, server).Chat(t.Context(), hello(), nil); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for name := range server.Requests()[0].Header {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	want := []string{"Accept", "Accept-Encoding", "Anthropic-Version", "Content-Length", "Content-Type", "User-Agent"}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("headers (-want +got):\n%s", diff)
+	}
+}
+
+func TestBaseURLMeansTheSameWithItsVersion(t *testing.T) {
+	for _, end := range []string{"", "/", "/v1", "/v1/"} {
+		server := modeltest.NewAnthropicServer(t, modeltest.Stream("a"))
+		m := connect(t, server, func(c *anthropic.Config) { c.BaseURL += end })
+		if _, err := m.Chat(t.Context(), hello(), nil); err != nil {
+			t.Errorf("base URL ending in %q: %v", end, err)
+		}
+	}
+}
+
+func TestRequestGoesUnderThePathOfTheBaseURL(t *testing.T) {
+	var asked string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = r.URL.Path
+		w.WriteHeader(http.StatusNotFound)
+	}))
+	t.Cleanup(server.Close)
+	m := anthropic.New(anthropic.Config{Provider: "house", Model: "m", BaseURL: server.URL + "/gate/anthropic"})
+	t.Cleanup(m.Close)
+	_, err := m.Chat(t.Context(), hello(), nil)
+	if asked != "/gate/anthropic/v1/messages" || model.KindOf(err) != model.Invalid || !strings.Contains(err.Error(), "/gate/anthropic") {
+		t.Errorf("asked %q, got %v; want the hint to name the path", asked, err)
+	}
+}
+
+func TestLocalIsWhatWasPromised(t *testing.T) {
+	for _, local := range []bool{true, false} {
+		m := anthropic.New(anthropic.Config{Provider: anthropic.Anthropic, Model: "claude:x", Local: local})
+		if m.Local() != local || m.ID() != "anthropic:claude:x" {
+			t.Errorf("got %q, local %v; want %v", m.ID(), m.Local(), local)
+		}
+	}
+}
+
+func TestListIsAllIDsOfAllPagesSorted(t *testing.T) {
+	server := modeltest.NewAnthropicServer(t)
+	var want []string
+	for i := range 2500 {
+		want = append(want, fmt.Sprintf("claude-%04d", i))
+	}
+	server.Models = slices.Clone(want)
+	slices.Reverse(server.Models)
+	got, err := connect(t, server).List(t.Context())
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("error %v, ids (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestListThatNeverEndsIsLeft(t *testing.T) {
+	for name, c := range map[string]struct {
+		last func(page int) string
+		want int
+	}{
+		"same page again": {func(int) string { return "a" }, 2},
+		"endless pages":   {func(page int) string { return fmt.Sprint(page) }, 100},
+		"no last id":      {func(int) string { return "" }, 1},
+	} {
+		pages := 0
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			pages++
+			_, _ = fmt.Fprintf(w, `{"data":[{"id":"a"}],"has_more":true,"last_id":%q}`, c.last(pages))
+		}))
+		t.Cleanup(server.Close)
+		m := anthropic.New(anthropic.Config{Provider: "house", Model: "m", BaseURL: server.URL})
+		t.Cleanup(m.Close)
+		if _, err := m.List(t.Context()); err != nil || pages != c.want {
+			t.Errorf("%s: %d pages were asked for, error %v; want %d", name, pages, err, c.want)
+		}
+	}
+}
+
+func TestListFromWhatIsNoEndpointSaysWhereItAsked(t *testing.T) {
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
+	t.Cleanup(page.Close)
+	missing := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(missing.Close)
+	for url, kind := range map[string]model.Kind{missing.URL: model.Invalid, page.URL: model.Garbled} {
+		m := anthropic.New(anthropic.Config{Provider: "house", Model: "m", BaseURL: url})
+		t.Cleanup(m.Close)
+		ids, err := m.List(t.Context())
+		if model.KindOf(err) != kind || !strings.Contains(err.Error(), "127.0.0.1") || ids != nil {
+			t.Errorf("%s: got %v, %v; want kind %s, naming the host", url, ids, err, kind)
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package gemini_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/gemini"
+	"sibyl/internal/model/modeltest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestGeminiKeepsTheContract(t *testing.T) {
+	modeltest.Suite(t, func(t *testing.T, s modeltest.Setup) modeltest.Subject {
+		server := modeltest.NewGeminiServer(t, s.Answers...)
+		m := connect(t, server, func(c *gemini.Config) {
+			c.Idle = s.Idle
+			c.Key = fixedKey(s.Key)
+		})
+		return modeltest.Subject{
+			Model: m, Hanging: server.Hanging(), Ended: server.Ended(),
+			Sent: func() []string {
+				var bodies []string
+				for _, r := range server.Requests() {
+					bodies = append(bodies, r.Body)
+				}
+				return bodies
+			},
+		}
+	})
+}
+
+func connect(t testing.TB, server *modeltest.GeminiServer, adjust ...func(*gemini.Config)) *gemini.Model {
+	c := gemini.Config{Provider: "google", Model: "gemini-fake", BaseURL: server.BaseURL}
+	for _, f := range adjust {
+		f(&c)
+	}
+	m := gemini.New(c)
+	t.Cleanup(m.Close)
+	return m
+}
+
+func fixedKey(key string) func(context.Context) (string, error) {
+	return func(context.Context) (string, error) { return key, nil }
+}
+
+func hello() model.Request {
+	return model.Request{Messages: []model.Message{{Role: model.User, Text: "hello"}}}
+}
+
+func TestModelIsAskedUnderItsCollection(t *testing.T) {
+	for name, want := range map[string]string{
+		"gemini-2.5-flash":        "/v1beta/models/gemini-2.5-flash:streamGenerateContent",
+		"models/gemini-2.5-flash": "/v1beta/models/gemini-2.5-flash:streamGenerateContent",
+		"tunedModels/mine":        "/v1beta/tunedModels/mine:streamGenerateContent",
+		"org/model":               "/v1beta/models/org/model:streamGenerateContent",
+		"what?key=x#y":            "/v1beta/models/what%3Fkey=x%23y:streamGenerateContent",
+		"50%/a%2F..%2Fb":          "/v1beta/models/50%25/a%252F..%252Fb:streamGenerateContent",
+	} {
+		server := modeltest.NewGeminiServer(t, modeltest.Stream("ok"))
+		m := connect(t, server, func(c *gemini.Config) { c.Model = name })
+		resp, err := m.Chat(t.Context(), hello(), nil)
+		if err != nil || resp.Model != "google:"+name {
+			t.Errorf("%s: stamped %q, %v", name, resp.Model, err)
+			continue
+		}
+		if got := server.Requests()[0]; got.Path != want || got.Query.Encode() != "alt=sse" {
+			t.Errorf("%s: asked %s?%s; want %s?alt=sse", name, got.Path, got.Query.Encode(), want)
+		}
+	}
+}
+
+func TestBaseURLWithoutAPathGetsTheVersion(t *testing.T) {
+	for path, want := range map[string]string{"": "/v1beta", "/": "/v1beta", "/v1beta": "/v1beta", "/v1beta/": "/v1beta", "/proxy/v1": "/proxy/v1"} {
+		var asked string
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked = r.URL.Path
+			_, _ = w.Write([]byte(text("hi") + "\n\n" + stop + "\n\n"))
+		}))
+		t.Cleanup(server.Close)
+		m := gemini.New(gemini.Config{Provider: "google", Model: "m", BaseURL: server.URL + path})
+		t.Cleanup(m.Close)
+		if _, err := m.Chat(t.Context(), hello(), nil); err != nil || asked != want+"/models/m:streamGenerateContent" {
+			t.Errorf("%q: asked %s, %v; want it under %s", path, asked, err, want)
+		}
+	}
+}
+
+func TestNameThatLeadsOutOfItsCollectionIsInvalidWithoutARequest(t *testing.T) {
+	server := modeltest.NewGeminiServer(t)
+	for _, name := range []string{"", "../files", "models/", "tunedModels/../x", "a//b", "./x"} {
+		m := connect(t, server, func(c *gemini.Config) { c.Model = name })
+		resp, err := m.Chat(t.Context(), hello(), nil)
+		if model.KindOf(err) != model.Invalid || resp.Attempts != 0 || !strings.Contains(err.Error(), "gemini-2.5-flash") {
+			t.Errorf("%q: got %v after %d attempts; want invalid, with an example", name, err, resp.Attempts)
+		}
+	}
+	if n := len(server.Requests()); n != 0 {
+		t.Errorf("%d requests were made", n)
+	}
+}
+
+func TestEnvironmentNeitherRedirectsNorAuthenticatesNorSwitches(t *testing.T) {
+	server := modeltest.NewGeminiServer(t, modeltest.Stream("ok"))
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("the environment's address was asked for %s", r.URL)
+	}))
+	t.Cleanup(elsewhere.Close)
+	for name, value := range map[string]string{
+		"GOOGLE_API_KEY": "env-key", "GEMINI_API_KEY": "env-key", "GOOGLE_GENAI_API_KEY": "env-key",
+		"GOOGLE_GEMINI_BASE_URL": elsewhere.URL, "GOOGLE_VERTEX_BASE_URL": elsewhere.URL, "GEMINI_NEXT_GEN_API_BASE_URL": elsewhere.URL,
+		"GOOGLE_GENAI_USE_VERTEXAI": "true", "GOOGLE_GENAI_USE_ENTERPRISE": "true",
+		"GOOGLE_CLOUD_PROJECT": "env-project", "GOOGLE_CLOUD_LOCATION": "europe-west4", "GOOGLE_APPLICATION_CREDENTIALS": "/nowhere",
+	} {
+		t.Setenv(name, value)
+	}
+	if _, err := connect(t, server).Chat(t.Context(), hello(), nil); err != nil {
+		t.Fatal(err)
+	}
+	got := server.Requests()[0]
+	for _, header := range []string{"x-goog-api-key", "Authorization", "x-goog-user-project"} {
+		if v := got.Header.Get(header); v != "" {
+			t.Errorf("sent %s: %s without a key being set", header, v)
+		}
+	}
+	if all := got.Path + got.Body; strings.Contains(all, "env-") || strings.Contains(all, "europe") {
+		t.Errorf("the environment is in the request: %s", all)
+	}
+}
+
+func TestKeyIsSentInItsHeaderOnlyAndAskedForBeforeEveryRequest(t *testing.T) {
+	server := modeltest.NewGeminiServer(t, modeltest.Stream("a"), modeltest.Stream("b"), modeltest.Stream("c"))
+	keys := []string{"first", " second\n", ""}
+	m := connect(t, server, func(c *gemini.Config) {
+		c.Key = func(context.Context) (string, error) {
+			key := keys[0]
+			keys = keys[1:]
+			return key, nil
+		}
+	})
+	for i, want := range []string{"first", "second", ""} {
+		if _, err := m.Chat(t.Context(), hello(), nil); err != nil {
+			t.Fatal(err)
+		}
+		got := server.Requests()[i]
+		if got.Header.Get("x-goog-api-key") != want {
+			t.Errorf("sent %q; want %q", got.Header.Get("x-goog-api-key"), want)
+		}
+		if rest := got.Path + got.Query.Encode() + got.Body; want != "" && strings.Contains(rest, want) {
+			t.Errorf("the key is outside of its header: %s", rest)
+		}
+	}
+}
+
+func TestLocalIsWhatWasPromised(t *testing.T) {
+	for _, local := range []bool{true, false} {
+		if m := gemini.New(gemini.Config{Provider: "house", Model: "models/x", Local: local}); m.Local() != local || m.ID() != "house:models/x" {
+			t.Errorf("got %q, local %v; want %v", m.ID(), m.Local(), local)
+		}
+	}
+}
+
+func TestListIsWhatGeneratesContentFromAllPagesSorted(t *testing.T) {
+	server := modeltest.NewGeminiServer(t)
+	chat := []string{"generateContent", "countTokens"}
+	server.PageSize = 2
+	server.Models = []modeltest.GeminiModel{
+		{Name: "models/gemini-pro", Methods: chat}, {Name: "models/embedding-001", Methods: []string{"embedContent"}},
+		{Name: "tunedModels/mine", Methods: chat}, {Name: "models/aqa", Methods: []string{"generateAnswer"}},
+		{Name: "models/gemini-flash", Methods: chat},
+	}
+	m := connect(t, server, func(c *gemini.Config) {
+		c.Key = fixedKey("list-key")
+		c.Model = ""
+	})
+	got, err := m.List(t.Context())
+	if diff := cmp.Diff([]string{"gemini-flash", "gemini-pro", "tunedModels/mine"}, got); err != nil || diff != "" {
+		t.Errorf("error %v, names (-want +got):\n%s", err, diff)
+	}
+	if n := len(server.Requests()); n != 3 {
+		t.Errorf("%d pages were asked for; want 3", n)
+	}
+	for _, r := range server.Requests() {
+		if r.Header.Get("x-goog-api-key") != "list-key" || strings.Contains(r.Query.Encode(), "list-key") {
+			t.Errorf("the key is not in its header, or in the URL: %v %v", r.Header, r.Query)
+		}
+	}
+}
+
+func TestListWithoutEndIsGarbled(t *testing.T) {
+	var asked int
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		_, _ = w.Write([]byte(`{"nextPageToken":"again"}`))
+	}))
+	t.Cleanup(server.Close)
+	m := gemini.New(gemini.Config{Provider: "google", Model: "m", BaseURL: server.URL})
+	t.Cleanup(m.Close)
+	if names, err := m.List(t.Context()); model.KindOf(err) != model.Garbled || names != nil || asked > 1000 {
+		t.Errorf("got %v, %v after %d pages", names, err, asked)
+	}
+}
+
+func TestListFromWhatIsNoEndpointSaysWhereItAsked(t *testing.T) {
+	server := modeltest.NewGeminiServer(t)
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
+	t.Cleanup(page.Close)
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"data":[]}`)) }))
+	t.Cleanup(other.Close)
+	large := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 9<<20)) }))
+	t.Cleanup(large.Close)
+	for url, kind := range map[string]model.Kind{
+		strings.TrimSuffix(server.BaseURL, "v1beta") + "v2": model.Invalid,
+		page.URL:  model.Garbled,
+		other.URL: model.Garbled,
+	} {
+		names, err := connect(t, server, func(c *gemini.Config) { c.BaseURL = url }).List(t.Context())
+		if model.KindOf(err) != kind || !strings.Contains(err.Error(), "127.0.0.1") || names != nil {
+			t.Errorf("%s: got %v, %v; want kind %s, naming the host", url, names, err, kind)
+		}
+	}
+	_, err := connect(t, server, func(c *gemini.Config) { c.BaseURL = large.URL }).List(t.Context())
+	if model.KindOf(err) != model.Garbled || !strings.Contains(err.Error(), "8 MB") {
+		t.Errorf("a list larger than 8 MB gave %v", err)
+	}
+}

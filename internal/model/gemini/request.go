@@ -1,0 +1,239 @@
+package gemini
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"sibyl/internal/model"
+)
+
+// request is the body of streamGenerateContent.
+type request struct {
+	SystemInstruction *content    `json:"systemInstruction,omitempty"`
+	Contents          []content   `json:"contents"`
+	Tools             []toolGroup `json:"tools,omitempty"`
+	GenerationConfig  *limits     `json:"generationConfig,omitempty"`
+}
+
+// content is one turn. Its parts are the types below, or json.RawMessage as the provider gave it.
+type content struct {
+	Role  string `json:"role,omitempty"`
+	Parts []any  `json:"parts"`
+}
+
+// The roles of a content. Results of tools are the user's.
+const (
+	roleUser  = "user"
+	roleModel = "model"
+)
+
+type textPart struct {
+	Text string `json:"text"`
+}
+
+type callPart struct {
+	FunctionCall functionCall `json:"functionCall"`
+	Signature    string       `json:"thoughtSignature,omitempty"`
+}
+
+// functionCall is a call in either direction. Args is a JSON object.
+type functionCall struct {
+	ID   string          `json:"id,omitempty"`
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args,omitempty"`
+}
+
+type resultPart struct {
+	FunctionResponse functionResponse `json:"functionResponse"`
+}
+
+// functionResponse holds its text as "output", or as "error" where the tool failed.
+type functionResponse struct {
+	ID       string            `json:"id,omitempty"`
+	Name     string            `json:"name"`
+	Response map[string]string `json:"response"`
+}
+
+type toolGroup struct {
+	FunctionDeclarations []declaration `json:"functionDeclarations"`
+}
+
+type declaration struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"parametersJsonSchema,omitempty"`
+}
+
+type limits struct {
+	MaxOutputTokens int `json:"maxOutputTokens"`
+}
+
+// foreignSignature is what the API documents for a call that it did not make itself, such as one of another provider's
+// turns: newer models reject a turn whose first call is not signed.
+var foreignSignature = base64.StdEncoding.EncodeToString([]byte("skip_thought_signature_validator"))
+
+// encode writes req as the body of a streaming request.
+func (m *Model) encode(req model.Request) ([]byte, error) {
+	var body request
+	var err error
+	if body.Contents, err = m.contents(req.Messages); err != nil {
+		return nil, err
+	}
+	if body.Tools, err = tools(req.Tools); err != nil {
+		return nil, err
+	}
+	if req.System != "" {
+		body.SystemInstruction = &content{Parts: []any{textPart{req.System}}}
+	}
+	if req.MaxOutputTokens != 0 {
+		body.GenerationConfig = &limits{req.MaxOutputTokens}
+	}
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false) // a turn of the provider's goes back byte for byte
+	if err := e.Encode(body); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// contents groups the results that follow one turn, as the API wants them all in one content.
+func (m *Model) contents(messages []model.Message) ([]content, error) {
+	out := make([]content, 0, len(messages))
+	for i, msg := range messages {
+		switch msg.Role {
+		case model.User:
+			out = append(out, content{roleUser, []any{textPart{said(msg.Text)}}})
+		case model.Assistant:
+			parts, ok := m.ownTurn(msg)
+			if !ok {
+				parts = rebuiltTurn(msg)
+			}
+			out = append(out, content{roleModel, parts})
+		case model.ToolRole:
+			if msg.ToolName == "" {
+				return nil, fmt.Errorf("message %d is a tool's result without the tool's name", i)
+			}
+			if i == 0 || messages[i-1].Role != model.ToolRole {
+				out = append(out, content{Role: roleUser})
+			}
+			group := &out[len(out)-1]
+			group.Parts = append(group.Parts, result(msg))
+		default:
+			return nil, fmt.Errorf("message %d has the role %q; it must be user, assistant or tool", i, msg.Role)
+		}
+	}
+	return out, nil
+}
+
+// said stands in for an empty text, which the API rejects.
+func said(text string) string {
+	if text == "" {
+		return "(empty)"
+	}
+	return text
+}
+
+func result(msg model.Message) resultPart {
+	key := "output"
+	if msg.IsError {
+		key = "error"
+	}
+	return resultPart{functionResponse{
+		ID: givenID(msg.ToolCallID), Name: msg.ToolName, Response: map[string]string{key: msg.Text},
+	}}
+}
+
+// ownTurn is the parts of msg as this provider gave them, without the calls that msg does not hold: the API wants as
+// many results as calls, and a call that was not run has none. Not ok: msg is not this provider's, or it was changed.
+func (m *Model) ownTurn(msg model.Message) (parts []any, ok bool) {
+	if msg.Native == nil || msg.Native.Provider != m.provider {
+		return nil, false
+	}
+	var turn struct {
+		Parts []json.RawMessage `json:"parts"`
+	}
+	if json.Unmarshal(msg.Native.Turn, &turn) != nil {
+		return nil, false
+	}
+	left := msg.ToolCalls
+	for _, raw := range turn.Parts {
+		var p part
+		if json.Unmarshal(raw, &p) != nil {
+			return nil, false
+		}
+		if p.FunctionCall != nil {
+			if len(left) == 0 || !p.FunctionCall.became(left[0]) {
+				continue
+			}
+			left = left[1:]
+		}
+		parts = append(parts, raw)
+	}
+	return parts, len(left) == 0 && len(parts) > 0
+}
+
+// became says whether call is what f was passed on as.
+func (f functionCall) became(call model.ToolCall) bool {
+	return f.ID == givenID(call.ID) && f.Name == call.Name && f.arguments() == call.Arguments
+}
+
+// rebuiltTurn is the parts of a turn that another provider gave, or that was changed.
+func rebuiltTurn(msg model.Message) []any {
+	var parts []any
+	if msg.Text != "" || len(msg.ToolCalls) == 0 {
+		parts = append(parts, textPart{said(msg.Text)})
+	}
+	for i, call := range msg.ToolCalls {
+		p := callPart{FunctionCall: functionCall{ID: givenID(call.ID), Name: call.Name, Args: object(call.Arguments)}}
+		if i == 0 {
+			p.Signature = foreignSignature
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// madeUp begins the ids of calls to which the provider gave none. It does not know them, so they are never sent.
+const madeUp = "gemini_call_"
+
+func givenID(id string) string {
+	if strings.HasPrefix(id, madeUp) {
+		return ""
+	}
+	return id
+}
+
+// object returns arguments as a JSON object. The API rejects a whole conversation because of one call whose arguments a
+// model once got wrong, so what is no object is sent inside one.
+func object(arguments string) json.RawMessage {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal([]byte(arguments), &fields) == nil && fields != nil {
+		return json.RawMessage(arguments)
+	}
+	if arguments == "" {
+		return json.RawMessage("{}")
+	}
+	text, err := json.Marshal(map[string]string{"not_an_object": arguments})
+	if err != nil { // a map of strings always encodes
+		return json.RawMessage("{}")
+	}
+	return text
+}
+
+func tools(offered []model.Tool) ([]toolGroup, error) {
+	if len(offered) == 0 {
+		return nil, nil
+	}
+	var group toolGroup
+	for _, t := range offered {
+		if len(t.Schema) > 0 && !json.Valid(t.Schema) {
+			return nil, fmt.Errorf("the schema of tool %q is not valid JSON", t.Name)
+		}
+		group.FunctionDeclarations = append(group.FunctionDeclarations, declaration{t.Name, t.Description, t.Schema})
+	}
+	return []toolGroup{group}, nil
+}

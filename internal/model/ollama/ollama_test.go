@@ -1,0 +1,142 @@
+package ollama_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+	"sibyl/internal/model/ollama"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestOllamaKeepsTheContract(t *testing.T) {
+	modeltest.Suite(t, func(t *testing.T, s modeltest.Setup) modeltest.Subject {
+		for _, a := range s.Answers {
+			if a.Usage.CachedTokens > 0 {
+				t.Skip("the protocol has no cached tokens; TestUsageIsReported checks the others")
+			}
+		}
+		server := modeltest.NewOllamaServer(t, s.Answers...)
+		m := connect(t, server, func(c *ollama.Config) {
+			c.Idle = s.Idle
+			c.Key = fixedKey(s.Key)
+		})
+		return modeltest.Subject{
+			Model: m, Hanging: server.Hanging(), Ended: server.Ended(),
+			Sent: func() []string {
+				var bodies []string
+				for _, r := range server.Requests() {
+					bodies = append(bodies, r.Body)
+				}
+				return bodies
+			},
+		}
+	})
+}
+
+func connect(t testing.TB, server *modeltest.OllamaServer, adjust ...func(*ollama.Config)) *ollama.Model {
+	c := ollama.Config{Provider: ollama.Ollama, Model: "llama3.1:8b", BaseURL: server.BaseURL}
+	for _, f := range adjust {
+		f(&c)
+	}
+	m := ollama.New(c)
+	t.Cleanup(m.Close)
+	return m
+}
+
+func fixedKey(key string) func(context.Context) (string, error) {
+	return func(context.Context) (string, error) { return key, nil }
+}
+
+func hello() model.Request {
+	return model.Request{Messages: []model.Message{{Role: model.User, Text: "hello"}}}
+}
+
+func TestUsageIsReported(t *testing.T) {
+	server := modeltest.NewOllamaServer(t, modeltest.Answer{Chunks: []string{"x"}, Usage: model.Usage{InputTokens: 120, OutputTokens: 34}})
+	got, err := connect(t, server).Chat(t.Context(), hello(), nil)
+	if want := (model.Usage{InputTokens: 120, OutputTokens: 34}); err != nil || got.Usage != want {
+		t.Errorf("got %+v, %v; want %+v", got.Usage, err, want)
+	}
+}
+
+func TestLocalIsWhatWasPromisedButForCloudModels(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		promise, local bool
+	}{
+		{"llama3.1:8b", true, true},
+		{"llama3.1:8b", false, false},
+		{"cloud", true, true},
+		{"my-cloud", true, true}, // the name may say cloud, only the tag counts
+		{"gpt-oss:120b-cloud", true, false},
+		{"glm-4.7:cloud", true, false},
+		{"127.0.0.1:5000/me/glm-4.7:cloud", true, false},
+	} {
+		m := ollama.New(ollama.Config{Provider: ollama.Ollama, Model: c.name, Local: c.promise})
+		if m.Local() != c.local || m.ID() != "ollama:"+c.name {
+			t.Errorf("%s promised %v: id %q, local %v; want %v", c.name, c.promise, m.ID(), m.Local(), c.local)
+		}
+	}
+}
+
+func TestModelThatAnswersFromElsewhereIsNotTakenForALocalOne(t *testing.T) {
+	answer := raw(`{"remote_host":"https://ollama.com:443","remote_model":"gpt-oss:20b","message":{"content":"hi"},"done":false}`, done)
+	for _, local := range []bool{true, false} {
+		m := connect(t, modeltest.NewOllamaServer(t, answer), func(c *ollama.Config) { c.Local = local })
+		var emitted string
+		got, err := m.Chat(t.Context(), hello(), func(d model.Delta) error { emitted += d.Text; return nil })
+		switch {
+		case !local && (err != nil || got.Text != "hi"):
+			t.Errorf("without the promise: got %q, %v", got.Text, err)
+		case local && (model.KindOf(err) != model.Invalid || !strings.Contains(err.Error(), "ollama.com") || emitted != ""):
+			t.Errorf("with the promise: emitted %q, error %v; want invalid, naming the host", emitted, err)
+		}
+	}
+}
+
+func TestListIsSortedAndLeavesOutCloudModelsOfALocalServer(t *testing.T) {
+	server := modeltest.NewOllamaServer(t)
+	server.Models = []modeltest.OllamaModel{
+		{Name: "qwen3:4b"}, {Name: "alias:latest", RemoteHost: "https://ollama.com:443"}, {Name: "gpt-oss:120b-cloud"}, {Name: "llama3.1:8b"},
+	}
+	for local, want := range map[bool][]string{
+		true:  {"llama3.1:8b", "qwen3:4b"},
+		false: {"alias:latest", "gpt-oss:120b-cloud", "llama3.1:8b", "qwen3:4b"},
+	} {
+		got, err := connect(t, server, func(c *ollama.Config) { c.Local = local }).List(t.Context())
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("local %v: error %v, names (-want +got):\n%s", local, err, diff)
+		}
+	}
+}
+
+func TestServerWithoutAModelHasAnEmptyList(t *testing.T) {
+	got, err := connect(t, modeltest.NewOllamaServer(t)).List(t.Context())
+	if err != nil || got == nil || len(got) != 0 {
+		t.Errorf("got %v, %v; want an empty list", got, err)
+	}
+}
+
+func TestListFromWhatIsNoServerSaysWhereItAsked(t *testing.T) {
+	server := modeltest.NewOllamaServer(t)
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
+	t.Cleanup(page.Close)
+	for url, kind := range map[string]model.Kind{
+		server.BaseURL + "/v1": model.Invalid,
+		page.URL:               model.Garbled,
+	} {
+		names, err := connect(t, server, func(c *ollama.Config) { c.BaseURL = url }).List(t.Context())
+		if model.KindOf(err) != kind || !strings.Contains(err.Error(), "127.0.0.1") || !strings.Contains(err.Error(), "no /v1") || names != nil {
+			t.Errorf("%s: got %v, %v; want kind %s, naming the host and what its address lacks", url, names, err, kind)
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package ollama
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/ollama/ollama/api"
+
+	"sibyl/internal/model"
+)
+
+// chatRequest is api.ChatRequest with messages and tools that keep what they are given.
+type chatRequest struct {
+	api.ChatRequest
+	Messages []message `json:"messages"`
+	Tools    []tool    `json:"tools,omitempty"`
+}
+
+// message is one message on the wire, in both directions.
+type message struct {
+	Role       string `json:"role"`
+	Content    string `json:"content"`
+	Thinking   string `json:"thinking,omitempty"`
+	ToolCalls  []call `json:"tool_calls,omitempty"`
+	ToolName   string `json:"tool_name,omitempty"`
+	ToolCallID string `json:"tool_call_id,omitempty"`
+}
+
+// call is one tool call on the wire. Servers older than 0.12.10 give and take no id.
+type call struct {
+	ID       string   `json:"id,omitempty"`
+	Function function `json:"function"`
+}
+
+type function struct {
+	Index     int             `json:"index"`
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"` // an object
+}
+
+type tool struct {
+	Type     string         `json:"type"`
+	Function toolDefinition `json:"function"`
+}
+
+type toolDefinition struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters"`
+}
+
+// thought is what a Native turn holds: all that Text and ToolCalls of the turn leave out.
+type thought struct {
+	Thinking string `json:"thinking"`
+}
+
+// encode writes req as the body of a streaming request.
+func (m *Model) encode(req model.Request) ([]byte, error) {
+	messages, err := m.messages(req)
+	if err != nil {
+		return nil, err
+	}
+	tools, err := tools(req.Tools)
+	if err != nil {
+		return nil, err
+	}
+	yes, no := true, false
+	options := map[string]any{}
+	if m.numCtx > 0 {
+		options["num_ctx"] = m.numCtx
+	}
+	if req.MaxOutputTokens > 0 {
+		options["num_predict"] = req.MaxOutputTokens
+	}
+	return json.Marshal(chatRequest{
+		ChatRequest: api.ChatRequest{Model: m.name, Stream: &yes, Truncate: &no, Shift: &no, Options: options},
+		Messages:    messages, Tools: tools,
+	})
+}
+
+func (m *Model) messages(req model.Request) ([]message, error) {
+	out := make([]message, 0, len(req.Messages)+1)
+	if req.System != "" {
+		out = append(out, message{Role: "system", Content: req.System})
+	}
+	for i, msg := range req.Messages {
+		switch msg.Role {
+		case model.User:
+			out = append(out, message{Role: "user", Content: msg.Text})
+		case model.Assistant:
+			out = append(out, m.assistant(msg))
+		case model.ToolRole:
+			text := msg.Text
+			if msg.IsError {
+				text = "The tool failed: " + text
+			}
+			out = append(out, message{Role: "tool", Content: text, ToolName: msg.ToolName, ToolCallID: msg.ToolCallID})
+		default:
+			return nil, fmt.Errorf("message %d has the role %q; it must be user, assistant or tool", i, msg.Role)
+		}
+	}
+	if len(out) == 0 { // which Ollama takes for the wish to load the model
+		return nil, errors.New("the request holds no message")
+	}
+	return out, nil
+}
+
+func (m *Model) assistant(msg model.Message) message {
+	out := message{Role: "assistant", Content: msg.Text}
+	if msg.Native != nil && msg.Native.Provider == m.provider {
+		var native thought
+		if json.Unmarshal(msg.Native.Turn, &native) == nil { // a turn without its thinking is still a turn
+			out.Thinking = native.Thinking
+		}
+	}
+	for i, c := range msg.ToolCalls {
+		out.ToolCalls = append(out.ToolCalls, call{
+			ID: c.ID, Function: function{Index: i, Name: c.Name, Arguments: object(c.Arguments)},
+		})
+	}
+	return out
+}
+
+// object returns arguments as a JSON object. The protocol has no other form for them, so what is no object is sent
+// inside one.
+func object(arguments string) json.RawMessage {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal([]byte(arguments), &fields) == nil && fields != nil {
+		return json.RawMessage(arguments)
+	}
+	if arguments == "" {
+		return json.RawMessage("{}")
+	}
+	text, err := json.Marshal(map[string]string{"not_an_object": arguments})
+	if err != nil { // a map of strings always encodes
+		return json.RawMessage("{}")
+	}
+	return text
+}
+
+func tools(offered []model.Tool) ([]tool, error) {
+	var out []tool
+	for _, t := range offered {
+		schema := t.Schema
+		if len(schema) == 0 {
+			schema = json.RawMessage(`{"type":"object","properties":{}}`)
+		}
+		if !json.Valid(schema) {
+			return nil, fmt.Errorf("the schema of tool %q is not valid JSON", t.Name)
+		}
+		out = append(out, tool{Type: "function", Function: toolDefinition{
+			Name: t.Name, Description: t.Description, Parameters: schema,
+		}})
+	}
+	return out, nil
+}
