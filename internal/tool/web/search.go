@@ -4,12 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"mime"
-	"net"
-	"net/http"
 	"net/url"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"sibyl/internal/tool"
@@ -20,7 +16,6 @@ const (
 	maxLimit        = 20
 	maxQueryChars   = 400
 	maxSnippetChars = 400
-	maxSearchBytes  = 2 << 20
 )
 
 // SearchData is the structured result of web_search, best hit first.
@@ -35,30 +30,8 @@ type SearchResult struct {
 	Title     string `json:"title"`
 	URL       string `json:"url"`
 	Snippet   string `json:"snippet,omitempty"`
-	Engine    string `json:"engine,omitempty"`
+	Engine    string `json:"engine,omitempty"`    // which found it; with SearXNG, one of those behind it
 	Published string `json:"published,omitempty"` // as the engine wrote it
-}
-
-type searcher struct {
-	client  *http.Client
-	base    *url.URL
-	agent   string
-	timeout time.Duration
-}
-
-func newSearcher(cfg Config, base *url.URL) *searcher {
-	client := &http.Client{Transport: newTransport(&net.Dialer{Timeout: connectTimeout, Resolver: cfg.Resolver})}
-	client.CheckRedirect = func(req *http.Request, via []*http.Request) error {
-		if req.URL.Scheme != base.Scheme || req.URL.Host != base.Host {
-			return tool.Errorf(tool.Denied, "set web.searxng to the address the server really has",
-				"the SearXNG server redirects to another origin, %s://%s", req.URL.Scheme, req.URL.Host)
-		}
-		if len(via) > maxRedirects {
-			return tool.Errorf(tool.Failed, "", "the SearXNG server redirects more than %d times", maxRedirects)
-		}
-		return nil
-	}
-	return &searcher{client: client, base: base, agent: cfg.UserAgent, timeout: cfg.Timeout}
 }
 
 // Spec implements tool.Tool.
@@ -127,90 +100,21 @@ func (s *searcher) Call(ctx context.Context, call tool.Call) (tool.Result, error
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	answer, err := s.ask(ctx, args)
+	found, err := s.ask(ctx, args)
 	if err != nil {
-		return tool.Result{}, explain(ctx, err, "the SearXNG server at "+s.base.Host)
+		return tool.Result{}, explain(ctx, err, s.engine.place())
 	}
-	return list(args, answer)
+	return list(args, found)
 }
 
-// searxAnswer is the part of SearXNG's JSON that is used.
-type searxAnswer struct {
-	Results []struct {
-		URL       string `json:"url"`
-		Title     string `json:"title"`
-		Content   string `json:"content"`
-		Engine    string `json:"engine"`
-		Published string `json:"publishedDate"`
-	} `json:"results"`
-	Silent [][]string `json:"unresponsive_engines"` // pairs of engine and reason
-}
-
-func (s *searcher) ask(ctx context.Context, args searchArgs) (searxAnswer, error) {
-	var answer searxAnswer
-	query := url.Values{"q": {args.query}, "format": {"json"}}
-	if args.timeRange != "" {
-		query.Set("time_range", args.timeRange)
-	}
-	target := s.base.JoinPath("search")
-	target.RawQuery = query.Encode()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
-	if err != nil {
-		return answer, err
-	}
-	req.Header.Set("User-Agent", s.agent)
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("Accept-Encoding", "gzip")
-	resp, err := s.client.Do(req)
-	if err != nil {
-		return answer, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if err := checkSearxStatus(resp); err != nil {
-		return answer, err
-	}
-	body, err := readBody(resp, maxSearchBytes)
-	if err != nil {
-		return answer, err
-	}
-	if err := json.Unmarshal(body, &answer); err != nil {
-		return answer, tool.Errorf(tool.Failed, "check that web.searxng leads to a SearXNG server", "the search server's JSON cannot be read")
-	}
-	return answer, nil
-}
-
-// checkSearxStatus knows the ways in which a SearXNG server says no, and what its owner can do about each.
-func checkSearxStatus(resp *http.Response) error {
-	const enableJSON = "in its settings.yml, add json to the formats under search, and restart it"
-	code := resp.StatusCode
-	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	switch {
-	case code == http.StatusForbidden:
-		return tool.Errorf(tool.Unavailable, enableJSON, "the SearXNG server refuses to answer in JSON (HTTP 403)")
-	case code == http.StatusUnauthorized:
-		return tool.Errorf(tool.Unavailable, "put user and password into SIBYL_SEARXNG_URL", "the SearXNG server asks for a password (HTTP 401)")
-	case code == http.StatusTooManyRequests:
-		return tool.Errorf(tool.Unavailable, retryHint(resp.Header)+"; if the server is yours, its limiter blocks this program",
-			"the SearXNG server has had too many requests (HTTP 429)")
-	case code == http.StatusNotFound:
-		return tool.Errorf(tool.Unavailable, "check the path in web.searxng; /search is added to it", "there is no SearXNG server at this address (HTTP 404)")
-	case code < 200 || code >= 300:
-		return tool.Errorf(tool.Unavailable, "try again later", "the SearXNG server failed (HTTP %d)", code)
-	case media != "application/json":
-		return tool.Errorf(tool.Unavailable, "check that web.searxng leads to a SearXNG server; if it does, "+enableJSON,
-			"the search server answered with something else than JSON")
-	}
-	return nil
-}
-
-// list makes a result of an answer: hits with a web address only, each address once.
-func list(args searchArgs, answer searxAnswer) (tool.Result, error) {
+// list makes a result of what was found: hits with a web address only, each address once.
+func list(args searchArgs, found findings) (tool.Result, error) {
 	data := SearchData{Query: args.query, Results: []SearchResult{}}
-	for _, pair := range answer.Silent {
-		data.Silent = append(data.Silent, cutChars(oneLine(strings.Join(pair, ": ")), 80))
+	for _, silent := range found.silent {
+		data.Silent = append(data.Silent, cutChars(oneLine(silent), 80))
 	}
 	seen := map[string]bool{}
-	for _, hit := range answer.Results {
+	for _, hit := range found.hits {
 		u, err := url.Parse(hit.URL)
 		if err != nil || checkPageURL(u) != nil || seen[hit.URL] {
 			continue
@@ -222,7 +126,7 @@ func list(args searchArgs, answer searxAnswer) (tool.Result, error) {
 		data.Results = append(data.Results, SearchResult{
 			URL:       u.String(),
 			Title:     cutChars(oneLine(hit.Title), maxTitleChars),
-			Snippet:   cutChars(oneLine(hit.Content), maxSnippetChars),
+			Snippet:   cutChars(oneLine(hit.Snippet), maxSnippetChars),
 			Engine:    cutChars(oneLine(hit.Engine), 40),
 			Published: cutChars(oneLine(hit.Published), 40),
 		})

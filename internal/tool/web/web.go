@@ -1,19 +1,22 @@
-// Package web holds the tools that reach the public web: web_search, over a SearXNG server the person runs or names,
-// and web_fetch, which reads one page as text.
+// Package web holds the tools that reach the public web: web_search, over one engine that the person has chosen, and
+// web_fetch, which reads one page as text. The engine is a SearXNG server that the person runs or names, or, with a key
+// of theirs, Brave Search or Tavily; which of them it is changes neither the tool's arguments nor its result.
 //
 // Guarantees:
 //   - web_fetch connects to public addresses only. The check is made on the resolved address, by the dialer, for every
 //     connection: a name that resolves differently a second time, or a redirect, cannot get round it. A failed lookup
 //     or an address that cannot be judged is a refusal.
-//   - web_search connects only to the origin it was configured with, wherever that is, and follows no redirect away
-//     from it.
-//   - No cookies, no credentials, no proxy from the environment, no state between calls.
+//   - web_search connects only to the origin of its engine, wherever that is, and follows no redirect away from it. An
+//     engine with a key gets no redirect followed at all, so that the key goes nowhere else.
+//   - The key is asked for before every search. No error and no result shows it, should the engine echo it.
+//   - No cookies, no credentials but those of the engine, no proxy from the environment, no state between calls.
 //   - A call waits no longer than Config.Timeout or its context, and reads at most Config.MaxBytes, before and after
 //     decompression. Converting a page costs time and memory in proportion to that bound, whatever the page holds.
 //   - What a server sent is only ever text of a result. Error messages hold no more of it than a media type or a host.
 package web
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -26,11 +29,16 @@ import (
 
 // Config sets up the web tools. Its zero value offers web_fetch with the defaults.
 type Config struct {
-	SearXNG   string        // base address of a SearXNG server; "" leaves web_search out
+	Engine    string        // of web_search: SearXNG, Brave or Tavily; "" is SearXNG where it has an address, else none
+	SearXNG   string        // base address of a SearXNG server, for the engine of that name
+	BaseURL   string        // of Brave or Tavily, in the place of the usual one
 	UserAgent string        // how requests introduce themselves; "" is DefaultUserAgent
 	Timeout   time.Duration // of one whole call; 0 is DefaultTimeout
 	MaxBytes  int64         // of one response body; 0 is DefaultMaxBytes
 	Ports     []uint16      // that pages may be fetched from; nil is 80, 443, 8080 and 8443
+
+	// Key returns the key of the Engine, if that is Brave or Tavily. Its errors are shown, and must not hold the key.
+	Key func(ctx context.Context) (string, error)
 
 	// AllowAddr exempts the addresses it returns true for from every rule of address and port. nil exempts none.
 	// It exists for tests against a loopback server.
@@ -39,6 +47,13 @@ type Config struct {
 	// Resolver looks names up; nil is the system's.
 	Resolver *net.Resolver
 }
+
+// The engines of web_search.
+const (
+	SearXNG = "searxng"
+	Brave   = "brave"
+	Tavily  = "tavily"
+)
 
 // What a zero Config stands for.
 const (
@@ -50,7 +65,7 @@ const (
 // Web makes the web tools. It is safe for concurrent use.
 type Web struct {
 	fetch   *fetcher
-	search  *searcher // nil where there is no usable SearXNG address
+	search  *searcher // nil where no engine is set up
 	missing string
 }
 
@@ -69,21 +84,19 @@ func New(cfg Config) *Web {
 		cfg.Ports = []uint16{80, 443, 8080, 8443}
 	}
 	w := &Web{fetch: newFetcher(cfg)}
-	const setting = "set web.searxng in the configuration file, or SIBYL_SEARXNG_URL, to the address of a SearXNG server"
-	if cfg.SearXNG == "" {
-		w.missing = "web_search is not offered: " + setting
-		return w
-	}
-	base, err := searchBase(cfg.SearXNG)
+	engine, err := newEngine(cfg)
 	if err != nil {
-		w.missing = fmt.Sprintf("web_search is not offered, because web.searxng %v: %s", err, setting)
+		w.missing = fmt.Sprintf("web_search is not offered, because %v: %s", err, waysToSearch)
 		return w
 	}
-	w.search = newSearcher(cfg, base)
+	w.search = newSearcher(cfg, engine)
 	return w
 }
 
-// Tools lists what can be offered: web_fetch always, web_search where a SearXNG server is configured.
+const waysToSearch = "set web.searxng in the configuration file, or SIBYL_SEARXNG_URL, to the address of a SearXNG server, " +
+	"or store a key with ‘sibyl config set-key brave’ or ‘sibyl config set-key tavily’"
+
+// Tools lists what can be offered: web_fetch always, web_search where an engine is set up.
 func (w *Web) Tools() []tool.Tool {
 	tools := []tool.Tool{w.fetch}
 	if w.search != nil {
@@ -92,10 +105,10 @@ func (w *Web) Tools() []tool.Tool {
 	return tools
 }
 
-// Missing says in one sentence which setting would add web_search. It is empty where nothing is missing.
+// Missing says in one sentence what would add web_search. It is empty where nothing is missing.
 func (w *Web) Missing() string { return w.missing }
 
-// searchBase checks a configured SearXNG address. Its errors never repeat the address, which may hold a password.
+// searchBase checks the configured address of an engine. Its errors never repeat the address, which may hold a password.
 func searchBase(raw string) (*url.URL, error) {
 	base, err := url.Parse(raw)
 	switch {

@@ -1,0 +1,415 @@
+package web
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/tool"
+)
+
+const searchKey = "BSA-canary-c0ffee0123456789"
+
+func fixedKey(key string) func(context.Context) (string, error) {
+	return func(context.Context) (string, error) { return key, nil }
+}
+
+// keyedSearch is web_search over an engine with a key that asks this server.
+func keyedSearch(t *testing.T, engine string, s *httptest.Server, adjust ...func(*Config)) tool.Tool {
+	t.Helper()
+	cfg := Config{Engine: engine, BaseURL: s.URL, Key: fixedKey(searchKey), Timeout: 5 * time.Second}
+	for _, f := range adjust {
+		f(&cfg)
+	}
+	return byName(t, cfg, "web_search")
+}
+
+func keyedSearchOn(t *testing.T, engine string, handler http.HandlerFunc, query map[string]any) (tool.Result, error) {
+	t.Helper()
+	return keyedSearch(t, engine, serve(t, handler)).Call(t.Context(), args(t, query))
+}
+
+func keyedEngines() []string { return []string{Brave, Tavily} }
+
+const braveAnswerJSON = `{"type":"search","query":{"original":"go"},"mixed":{"type":"mixed"},"news":{"results":[{"title":"no","url":"https://no.test"}]},
+ "web":{"type":"search","results":[
+ {"title":"The Go &amp; Manual","url":"https://go.dev/doc/","is_source_local":false,"description":"How to use <strong>Go&#x27;s</strong> <b>maps</b>: a &lt; b &quot;c&quot;",
+  "page_age":"2026-01-02T03:04:05","age":"January 2, 2026","profile":{"name":"Go"},"language":"en","extra_snippets":["x"]},
+ {"title":"The same again","url":"https://go.dev/doc/","description":""},
+ {"title":"no page","url":"javascript:alert(1)","description":"x"},
+ {"title":"Tour","url":"https://tour.test/","description":null,"age":"3 days ago"},
+ {"title":"Third","url":"https://third.test/","description":"x"}]}}`
+
+const tavilyAnswerJSON = `{"query":"go","follow_up_questions":null,"answer":null,"images":[],"results":[
+ {"title":"The Go &amp; Manual","url":"https://go.dev/doc/","content":"How to use Go&#x27;s maps: Map<K, V>,\n a &lt; b","score":0.98,"raw_content":null,"published_date":"Fri, 02 Jan 2026 03:04:05 GMT"},
+ {"title":"Tour","url":"https://tour.test/","content":null,"score":0.5},
+ {"title":"Third","url":"https://third.test/","content":"x","score":0.1}],"response_time":1.09,"request_id":"r"}`
+
+func TestBraveIsAskedAndReadAsItsAPISays(t *testing.T) {
+	var asked *http.Request
+	result, err := keyedSearchOn(t, Brave, func(w http.ResponseWriter, r *http.Request) {
+		asked = r.Clone(t.Context())
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Encoding", "gzip")
+		zip := gzip.NewWriter(w)
+		_, _ = io.WriteString(zip, braveAnswerJSON)
+		_ = zip.Close()
+	}, map[string]any{"query": " go  generics&x=1 ", "limit": 2, "time_range": "month"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantQuery := url.Values{"q": {"go generics&x=1"}, "count": {"2"}, "freshness": {"pm"}}
+	if diff := cmp.Diff(wantQuery, asked.URL.Query()); diff != "" || asked.URL.Path != "/res/v1/web/search" || asked.Method != http.MethodGet {
+		t.Errorf("asked %s %s\n%s", asked.Method, asked.URL.Path, diff)
+	}
+	if asked.Header.Get("X-Subscription-Token") != searchKey || asked.Header.Get("User-Agent") != DefaultUserAgent {
+		t.Errorf("asked with %v", asked.Header)
+	}
+	checkFound(t, result, SearchData{Query: "go generics&x=1", Results: []SearchResult{
+		{Title: "The Go & Manual", URL: "https://go.dev/doc/", Snippet: `How to use Go's maps: a < b "c"`, Engine: Brave, Published: "2026-01-02T03:04:05"},
+		{Title: "Tour", URL: "https://tour.test/", Engine: Brave, Published: "3 days ago"},
+	}})
+}
+
+func TestTavilyIsAskedAndReadAsItsAPISays(t *testing.T) {
+	var asked *http.Request
+	var sent map[string]any
+	result, err := keyedSearchOn(t, Tavily, func(w http.ResponseWriter, r *http.Request) {
+		asked = r.Clone(t.Context())
+		if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
+			t.Error(err)
+		}
+		_, _ = io.WriteString(w, tavilyAnswerJSON)
+	}, map[string]any{"query": " go  generics&x=1 ", "limit": 2, "time_range": "week"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"query": "go generics&x=1", "max_results": 2.0, "time_range": "week"}
+	if diff := cmp.Diff(want, sent); diff != "" || asked.URL.Path != "/search" || asked.Method != http.MethodPost {
+		t.Errorf("asked %s %s\n%s", asked.Method, asked.URL.Path, diff)
+	}
+	if asked.Header.Get("Authorization") != "Bearer "+searchKey || asked.Header.Get("Content-Type") != "application/json" {
+		t.Errorf("asked with %v", asked.Header)
+	}
+	checkFound(t, result, SearchData{Query: "go generics&x=1", Results: []SearchResult{
+		{Title: "The Go & Manual", URL: "https://go.dev/doc/", Snippet: "How to use Go's maps: Map<K, V>, a < b", Engine: Tavily, Published: "Fri, 02 Jan 2026 03:04:05 GMT"},
+		{Title: "Tour", URL: "https://tour.test/", Engine: Tavily},
+	}})
+}
+
+func checkFound(t *testing.T, result tool.Result, want SearchData) {
+	t.Helper()
+	var got SearchData
+	if err := json.Unmarshal(result.Data, &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if result.Items != len(want.Results) || len(result.Refs) != result.Items || result.Refs[0].Opened {
+		t.Errorf("Items = %d, Refs = %v", result.Items, result.Refs)
+	}
+}
+
+func TestEveryTimeRangeIsTranslated(t *testing.T) {
+	for given, want := range map[string][2]string{
+		"": {"", ""}, "day": {"pd", "day"}, "week": {"pw", "week"}, "month": {"pm", "month"}, "year": {"py", "year"},
+	} {
+		for i, engine := range keyedEngines() {
+			query := map[string]any{"query": "x"}
+			if given != "" {
+				query["time_range"] = given
+			}
+			_, err := keyedSearchOn(t, engine, func(w http.ResponseWriter, r *http.Request) {
+				sent := struct {
+					TimeRange string `json:"time_range"`
+				}{r.URL.Query().Get("freshness")}
+				if r.Method == http.MethodPost {
+					_ = json.NewDecoder(r.Body).Decode(&sent)
+				}
+				if sent.TimeRange != want[i] {
+					t.Errorf("%s: %q was sent as %q; want %q", engine, given, sent.TimeRange, want[i])
+				}
+				_, _ = io.WriteString(w, `{"results":[]}`)
+			}, query)
+			if err != nil {
+				t.Errorf("%s: %v", engine, err)
+			}
+		}
+	}
+}
+
+func TestKeyedSearchWithoutAHitCountsNone(t *testing.T) {
+	for engine, answers := range map[string][]string{
+		Brave:  {`{"type":"search"}`, `{"web":{"results":[]}}`, `{"web":null}`},
+		Tavily: {`{"results":[]}`},
+	} {
+		for _, answer := range answers {
+			result, err := keyedSearchOn(t, engine, body("application/json", answer), map[string]any{"query": "nothing like it"})
+			if err != nil || result.Items != 0 || len(result.Refs) != 0 || !strings.Contains(result.Text, `"nothing like it"`) {
+				t.Errorf("%s %s: Items = %d, text %q, error %v", engine, answer, result.Items, result.Text, err)
+			}
+		}
+	}
+}
+
+func TestKeyedEnginesThatSayNoTellWhatToDo(t *testing.T) {
+	status := func(code int, said string, header ...string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			for i := 0; i < len(header); i += 2 {
+				w.Header().Set(header[i], header[i+1])
+			}
+			w.WriteHeader(code)
+			_, _ = io.WriteString(w, said+" words of a stranger "+r.Header.Get("Authorization")+r.Header.Get("X-Subscription-Token"))
+		}
+	}
+	invalidToken := body("application/json", `{"type":"ErrorResponse","error":{"status":422,"code":"SUBSCRIPTION_TOKEN_INVALID","detail":"stranger"}}`)
+	for _, engine := range keyedEngines() {
+		for _, c := range []struct {
+			name    string
+			handler http.HandlerFunc
+			kind    tool.Kind
+			hint    string
+		}{
+			{"unknown key", status(401, ""), tool.Unavailable, "sibyl config set-key " + engine},
+			{"forbidden key", status(403, ""), tool.Unavailable, "check the key for " + engine},
+			{"too fast", status(429, "", "Retry-After", "60"), tool.Unavailable, "wait 60 seconds"},
+			{"too fast, no word of when", status(429, ""), tool.Unavailable, "later"},
+			{
+				"too fast, by the second of two windows",
+				status(429, "", "X-RateLimit-Remaining", "1, 0", "X-RateLimit-Reset", "1, 1419704"), tool.Unavailable, "wait 1419704 seconds",
+			},
+			{
+				"too fast, by the first of two windows",
+				status(429, "", "X-RateLimit-Remaining", "0, 5", "X-RateLimit-Reset", "1, 1419704"), tool.Unavailable, "wait 1 seconds",
+			},
+			{
+				"too fast, by both of two windows",
+				status(429, "", "X-RateLimit-Remaining", "0,0", "X-RateLimit-Reset", "7,1419704"), tool.Unavailable, "wait 1419704 seconds",
+			},
+			{"too fast, with odd windows", status(429, "", "X-RateLimit-Remaining", "0,0", "X-RateLimit-Reset", "soon"), tool.Unavailable, "later"},
+			{"no credit", status(402, ""), tool.Unavailable, "account"},
+			{"plan used up", status(432, ""), tool.Unavailable, "account"},
+			{"search not taken", status(422, ""), tool.InvalidArgs, "keywords"},
+			{"bad request", status(400, ""), tool.InvalidArgs, "keywords"},
+			{"failure", status(503, ""), tool.Unavailable, "later"},
+			{"HTML", body("text/html", "<html>stranger"), tool.Failed, "another engine"},
+			{"broken JSON", body("application/json", `{"results":[`), tool.Failed, "another engine"},
+			{"other JSON", body("application/json", `[1,2]`), tool.Failed, "another engine"},
+			{"nothing", body("application/json", ``), tool.Failed, "another engine"},
+			{"too large", body("application/json", `{"x":"`+strings.Repeat("a", maxSearchBytes)+`"}`), tool.TooLarge, ""},
+		} {
+			t.Run(engine+" "+c.name, func(t *testing.T) {
+				_, err := keyedSearchOn(t, engine, c.handler, map[string]any{"query": "x"})
+				e := wantKind(t, err, c.kind)
+				if shown := fmt.Sprintf("%s %s %v", e.Message, e.Hint, e.Err); !strings.Contains(e.Hint, c.hint) ||
+					strings.Contains(shown, "stranger") || strings.Contains(shown, searchKey) {
+					t.Errorf("error = %q, hint = %q, want a hint with %q", e.Message, e.Hint, c.hint)
+				}
+			})
+		}
+	}
+	_, err := keyedSearchOn(t, Brave, func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusUnprocessableEntity)
+		invalidToken(w, r)
+	}, map[string]any{"query": "x"})
+	if e := wantKind(t, err, tool.Unavailable); !strings.Contains(e.Hint, "sibyl config set-key brave") {
+		t.Errorf("Brave's own word for an unknown key: %v", e)
+	}
+}
+
+func TestTavilyAnswerWithoutAListIsNoAnswer(t *testing.T) {
+	_, err := keyedSearchOn(t, Tavily, body("application/json", `{"detail":"x"}`), map[string]any{"query": "x"})
+	wantKind(t, err, tool.Failed)
+}
+
+func TestKeyFollowsNoRedirect(t *testing.T) {
+	elsewhere, hits := forbidden(t)
+	for _, engine := range keyedEngines() {
+		for _, code := range []int{http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+			for _, target := range []string{elsewhere + "/" + searchKey, "/moved"} { // another origin, and the same one
+				asked := 0
+				_, err := keyedSearchOn(t, engine, func(w http.ResponseWriter, r *http.Request) {
+					asked++
+					http.Redirect(w, r, target, code)
+				}, map[string]any{"query": "x"})
+				if e := wantKind(t, err, tool.Denied); asked != 1 || strings.Contains(e.Message+e.Hint, searchKey) {
+					t.Errorf("%s, %d to %s: %d requests, error %v", engine, code, target, asked, e)
+				}
+			}
+		}
+	}
+	if hits.Load() != 0 {
+		t.Error("the other server was reached")
+	}
+}
+
+func TestKeyThatTheEngineEchoesIsInNoResult(t *testing.T) {
+	hit := fmt.Sprintf(`{"title":"t %[1]s","url":"https://x.test/?k=%[1]s","description":"%[1]s","content":"%[1]s","age":"%[1]s","published_date":"%[1]s"}`, searchKey)
+	escaped := strings.ReplaceAll(hit, "BSA-", `\u0042SA&#45;`)
+	for _, engine := range keyedEngines() {
+		result, err := keyedSearchOn(t, engine, body("application/json", `{"web":{"results":[`+hit+`]},"results":[`+escaped+`]}`), map[string]any{"query": "x"})
+		if err != nil || result.Items != 1 {
+			t.Fatalf("%s: Items = %d, error %v", engine, result.Items, err)
+		}
+		if shown := fmt.Sprintf("%s %s %v", result.Text, result.Data, result.Refs); strings.Contains(shown, searchKey) || !strings.Contains(shown, "[key]") {
+			t.Errorf("%s: the result shows the key: %s", engine, shown)
+		}
+	}
+}
+
+func TestKeyIsAskedForBeforeEverySearch(t *testing.T) {
+	for _, engine := range keyedEngines() {
+		keys := []string{"first", " second\n"}
+		var got []string
+		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			got = append(got, r.Header.Get("X-Subscription-Token")+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+			_, _ = io.WriteString(w, `{"results":[]}`)
+		})
+		search := keyedSearch(t, engine, s, func(c *Config) {
+			c.Key = func(context.Context) (string, error) {
+				key := keys[0]
+				keys = keys[1:]
+				return key, nil
+			}
+		})
+		for range 2 {
+			if _, err := search.Call(t.Context(), args(t, map[string]any{"query": "x"})); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff([]string{"first", "second"}, got); diff != "" {
+			t.Errorf("%s: keys (-want +got):\n%s", engine, diff)
+		}
+	}
+}
+
+func TestWithoutAUsableKeyNothingIsAsked(t *testing.T) {
+	_, hits := forbidden(t)
+	for _, engine := range keyedEngines() {
+		for name, key := range map[string]func(context.Context) (string, error){
+			"none":       fixedKey(" \n"),
+			"locked":     func(context.Context) (string, error) { return "", errors.New("the keyring is locked") },
+			"line break": fixedKey("BSA-first\nBSA-second"),
+			"no ASCII":   fixedKey("BSA-“quoted”"),
+		} {
+			s := serve(t, func(http.ResponseWriter, *http.Request) { hits.Add(1) })
+			_, err := keyedSearch(t, engine, s, func(c *Config) { c.Key = key }).Call(t.Context(), args(t, map[string]any{"query": "x"}))
+			e := wantKind(t, err, tool.Unavailable)
+			if !strings.Contains(e.Hint, "sibyl config set-key "+engine) || strings.Contains(e.Error(), "BSA-") {
+				t.Errorf("%s %s: error %v", engine, name, e)
+			}
+			if name == "locked" && !strings.Contains(e.Message, "the keyring is locked") {
+				t.Errorf("%s: why the key cannot be read is not said: %v", engine, e)
+			}
+		}
+	}
+	if hits.Load() != 0 {
+		t.Error("a request was made")
+	}
+}
+
+func TestKeyThatIsAwaitedIsBoundedLikeTheSearch(t *testing.T) {
+	wait := func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() }
+	s := serve(t, func(http.ResponseWriter, *http.Request) {})
+	search := keyedSearch(t, Brave, s, func(c *Config) { c.Key, c.Timeout = wait, 30*time.Millisecond })
+	_, err := search.Call(t.Context(), args(t, map[string]any{"query": "x"}))
+	wantKind(t, err, tool.Timeout)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = search.Call(ctx, args(t, map[string]any{"query": "x"}))
+	wantKind(t, err, tool.Cancelled)
+}
+
+func TestKeyedSearchTimesOutAndNamesTheEngine(t *testing.T) {
+	for _, engine := range keyedEngines() {
+		s := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+		})
+		_, err := keyedSearch(t, engine, s, func(c *Config) { c.Timeout = 50 * time.Millisecond }).
+			Call(t.Context(), args(t, map[string]any{"query": "x"}))
+		if e := wantKind(t, err, tool.Timeout); !strings.Contains(strings.ToLower(e.Message), engine) {
+			t.Errorf("error %v does not name %s", e, engine)
+		}
+		s.Close()
+		_, err = keyedSearch(t, engine, s).Call(t.Context(), args(t, map[string]any{"query": "x"}))
+		if e := wantKind(t, err, tool.Unavailable); !strings.Contains(e.Message, "refused the connection") {
+			t.Errorf("error %v does not say that nothing answers", e)
+		}
+	}
+}
+
+func TestBraveIsNotAskedMoreWordsThanItTakes(t *testing.T) {
+	s := serve(t, body("application/json", `{}`))
+	search := keyedSearch(t, Brave, s)
+	if _, err := search.Call(t.Context(), args(t, map[string]any{"query": strings.Repeat("go ", maxBraveWords)})); err != nil {
+		t.Error(err)
+	}
+	_, err := search.Call(t.Context(), args(t, map[string]any{"query": strings.Repeat("go ", maxBraveWords+1)}))
+	wantKind(t, err, tool.InvalidArgs)
+}
+
+func TestEngineIsTheOneChosenOrSearXNG(t *testing.T) {
+	const searxng, secret = "http://127.0.0.1:1", "BSA-secret"
+	key := fixedKey(secret)
+	for _, c := range []struct {
+		cfg     Config
+		place   string // of the engine; "" if none is offered
+		missing string
+	}{
+		{Config{}, "", "no search engine is set up"},
+		{Config{Key: key}, "", "no search engine is set up"}, // nobody says whose key it is
+		{Config{SearXNG: searxng}, "SearXNG", ""},
+		{Config{SearXNG: searxng, Key: key}, "SearXNG", ""},
+		{Config{SearXNG: "ftp://x", Key: key}, "", "web.searxng does not begin with"}, // a server of one's own is not replaced by a stranger's
+		{Config{Engine: SearXNG, SearXNG: searxng}, "SearXNG", ""},
+		{Config{Engine: SearXNG, Key: key}, "", "web.searxng is not set"},
+		{Config{Engine: Brave, SearXNG: searxng, Key: key}, "Brave Search at api.search.brave.com", ""},
+		{Config{Engine: Tavily, Key: key}, "Tavily at api.tavily.com", ""},
+		{Config{Engine: Brave, SearXNG: searxng}, "", "there is no key for Brave Search"},
+		{Config{Engine: Tavily}, "", "there is no key for Tavily"},
+		{Config{Engine: Tavily, Key: key, BaseURL: "https://" + secret + "@gate.test/"}, "Tavily at gate.test", ""},
+		{Config{Engine: Brave, Key: key, BaseURL: secret}, "", "the address of Brave Search does not begin with"},
+		{Config{Engine: secret, Key: key}, "", "web.engine is neither"},
+	} {
+		w := New(c.cfg)
+		var place string
+		if w.search != nil {
+			place = w.search.engine.place()
+		}
+		if !strings.Contains(place, c.place) || (place == "") != (c.place == "") || len(w.Tools()) != map[bool]int{true: 1, false: 2}[c.place == ""] {
+			t.Errorf("%+v: engine %q with %d tools; want %q", c.cfg, place, len(w.Tools()), c.place)
+		}
+		missing := w.Missing()
+		if !strings.Contains(missing, c.missing) || (missing == "") != (c.missing == "") || strings.Contains(missing+place, secret) {
+			t.Errorf("%+v: Missing() = %q; want it to say %q", c.cfg, missing, c.missing)
+		}
+		for _, way := range []string{"web.searxng", "SIBYL_SEARXNG_URL", "sibyl config set-key brave", "sibyl config set-key tavily"} {
+			if missing != "" && !strings.Contains(missing, way) {
+				t.Errorf("%+v: Missing() = %q does not name %s", c.cfg, missing, way)
+			}
+		}
+	}
+}
+
+func TestEveryEngineHasTheSameToolForTheModel(t *testing.T) {
+	want := byName(t, Config{SearXNG: "http://127.0.0.1:1"}, "web_search").Spec()
+	for _, engine := range keyedEngines() {
+		got := byName(t, Config{Engine: engine, Key: fixedKey("k")}, "web_search").Spec()
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-searxng +%s):\n%s", engine, engine, diff)
+		}
+	}
+}
