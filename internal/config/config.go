@@ -6,15 +6,18 @@
 //   - A setting that does not exist, or holds what it cannot, is an error: with the file and line or the variable, the
 //     name, what it takes, and the nearest name that exists. All wrong names are told at once, and so are all wrong
 //     values.
-//   - The file holds no secret: a key in it is refused. Keys come from the environment or from a command, are of type
-//     Secret, and appear in no error.
+//   - The file holds no secret: a key in it is refused. Keys come from the environment, from a command or from the key
+//     store, in this order, are of type Secret, and appear in no error.
+//   - No key is read before it is asked for, other than from the environment.
 package config
 
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/knadh/koanf/parsers/yaml"
@@ -32,35 +35,42 @@ type Config struct {
 	Vault     string // the folder of notes; "" for none
 	Trees     string // folders that override what is built in; "" for none
 	Prompts   string
-	MaxTurns  int // of one question (FR-007), 1 to 200
+	MaxTurns  int           // of one question (FR-007), 1 to 200
+	MaxTokens int           // of one question, sent and received, 1000 to 10,000,000; 0 for no bound
+	MaxTime   time.Duration // of one question, 5 s to 1 h; 0 for no bound
+	Retention time.Duration // how long a session is kept after its last use, at least 24 h; 0 for ever
+	Notices   string        // a file to which notices are appended as lines of JSON; "" for none
 	Web       Web
 	Ollama    Ollama
-	Providers map[string]Provider // endpoints that speak the OpenAI protocol, by name
+	Bert      Bert
+	Providers map[string]Provider // endpoints of models, by name
+	Fallback  Fallback
 	Timeouts  Timeouts
-}
+	Keys      KeyPlaces
 
-// Web says where to search the web.
-type Web struct {
-	SearXNG  string // address of a SearXNG server, without credentials; "" for none
-	User     string // for a server that asks for them; from the environment only
-	Password Secret
+	// StoredProblem says why not all names of stored keys could be learnt. The settings hold without those, so this is
+	// for showing and not the end.
+	StoredProblem error
 }
 
 // Ollama is the Ollama server that is asked for local models.
 type Ollama struct {
-	Host  string // its address, as http://host:port
-	Local bool   // it runs on this machine
+	Host   string // its address, as http://host:port
+	Local  bool   // it runs on this machine
+	NumCtx int    // the window of context to ask for, in tokens, up to 1,000,000; 0 leaves it to the server
 }
 
-// Provider is an endpoint that speaks the OpenAI protocol.
-type Provider struct {
-	BaseURL    string   // with its path, as https://host/v1
-	Model      string   // the model where none is asked for
-	KeyEnv     string   // the environment variable that holds the key
-	EnvKey     Secret   // what KeyEnv held when the settings were loaded; see Key
-	KeyCommand []string // a program and its arguments, run without a shell, that prints the key
-	Timeout    time.Duration
-	Local      bool // nothing sent there leaves the person's machines; loopback addresses are, unless set otherwise
+// Bert is a classifier of questions that runs on this machine.
+type Bert struct {
+	Model   string        // the folder of the ONNX model; "" for none
+	Timeout time.Duration // of one classification, 1 s to 60 s
+}
+
+// Fallback says which models are asked after one has failed.
+type Fallback struct {
+	Models       []string      // as provider:model, in the order in which they are asked
+	CoolDown     time.Duration // how long a model that failed is passed over, 1 s to 1 h
+	LocalToCloud bool          // what a local model was to answer may go to one that is not
 }
 
 // Timeouts are how long to wait for one whole request.
@@ -75,6 +85,10 @@ type Options struct {
 	Path    string   // a file that must exist; "" is the one SIBYL_CONFIG names, or the usual one if it exists
 	Environ []string // as "NAME=value"; nil is the process's own
 	Home    string   // the person's home folder; "" is what the environment says
+
+	// Stored tells the names under which the key store holds a key, on an error those that it could learn. nil tells
+	// of none.
+	Stored func(KeyPlaces) ([]string, error)
 }
 
 const (
@@ -86,41 +100,60 @@ const (
 func defaults() Config {
 	return Config{
 		MaxTurns:  30,
+		Retention: 365 * day,
 		Ollama:    Ollama{Host: "http://127.0.0.1:11434", Local: true},
+		Bert:      Bert{Timeout: 5 * time.Second},
 		Providers: map[string]Provider{},
+		Fallback:  Fallback{CoolDown: time.Minute},
 		Timeouts:  Timeouts{Cloud: time.Minute, Local: 3 * time.Minute, Web: 20 * time.Second},
+		Keys:      KeyPlaces{Use: KeysAuto},
 	}
 }
 
 // Load returns the settings. On an error the Config is not to be used.
 func Load(opts Options) (Config, error) {
-	if opts.Environ == nil {
-		opts.Environ = os.Environ()
+	cfg, _, err := load(opts)
+	return cfg, err
+}
+
+// Path returns the configuration file that Load would read; it need not exist. "" where that cannot be told.
+func Path(opts Options) (string, error) {
+	path, _, err := opts.places().findFile(opts.Path)
+	return path, err
+}
+
+func (o Options) places() places {
+	if o.Environ == nil {
+		o.Environ = os.Environ()
 	}
-	where := newPlaces(opts.Environ, opts.Home)
+	return newPlaces(o.Environ, o.Home)
+}
+
+func load(opts Options) (Config, source, error) {
+	where := opts.places()
 	file, err := readFile(opts.Path, where)
 	if err != nil {
-		return Config{}, err
+		return Config{}, source{}, err
 	}
-	return fromFile(file, where)
+	return fromFile(file, where, opts.Stored)
 }
 
 // fromFile lays the environment over a file that was checked.
-func fromFile(file configFile, where places) (Config, error) {
+func fromFile(file configFile, where places, stored func(KeyPlaces) ([]string, error)) (Config, source, error) {
 	cfg := defaults()
 	cfg.File = file.path
 	values := koanf.New(".")
 	if err := values.Load(file, yaml.Parser()); err != nil {
-		return Config{}, fmt.Errorf("%s cannot be read as YAML: %s", file.path, redact.New().String(err.Error()))
+		return Config{}, source{}, fmt.Errorf("%s cannot be read as YAML: %s", file.path, redact.New().String(err.Error()))
 	}
 	if err := values.Load(env.Provider(".", environment(where)), nil); err != nil {
-		return Config{}, fmt.Errorf("the environment cannot be read: %w", err)
+		return Config{}, source{}, fmt.Errorf("the environment cannot be read: %w", err)
 	}
-	src := source{values: values, lines: file.lines, file: file.path, places: where}
-	if err := errors.Join(src.apply(&cfg), cfg.finish(where)); err != nil {
-		return Config{}, err
+	src := source{values: values, lines: file.lines, file: file.path, places: where, origins: map[string]string{}}
+	if err := errors.Join(src.apply(&cfg), src.finish(&cfg, stored)); err != nil {
+		return Config{}, source{}, err
 	}
-	return cfg, nil
+	return cfg, src, nil
 }
 
 // environment maps variables to the settings they override. An empty variable is one that is not set.
@@ -131,9 +164,11 @@ func environment(where places) env.Opt {
 			byVariable[s.variable] = s.path
 		}
 	}
-	for _, s := range providerSettings() {
-		if s.variable != "" {
-			byVariable[s.variable] = "providers.openai." + s.path
+	for _, v := range vendors() {
+		for _, s := range providerSettings() {
+			if s.variable != "" {
+				byVariable[v.variable(s.variable)] = "providers." + v.name + "." + s.path
+			}
 		}
 	}
 	var set []string
@@ -149,65 +184,43 @@ func environment(where places) env.Opt {
 }
 
 // finish fills in what depends on other settings, and checks what only makes sense together.
-func (c *Config) finish(where places) error {
+func (s source) finish(c *Config, stored func(KeyPlaces) ([]string, error)) error {
 	if c.DataDir == "" {
 		var err error
-		if c.DataDir, err = where.dataDir(); err != nil {
+		if c.DataDir, err = s.places.dataDir(); err != nil {
 			return err
 		}
 	}
-	if where.get("OPENAI_API_KEY") != "" {
-		if _, named := c.Providers["openai"]; !named {
-			c.Providers["openai"] = Provider{}
-		}
+	kept, err := s.finishKeys(c, stored)
+	return errors.Join(err, s.finishProviders(c, kept), s.finishFallback(c.Fallback, c.Providers))
+}
+
+// finishFallback refuses models of nobody. Whether a provider has its key is not asked: that changes from day to day.
+func (s source) finishFallback(f Fallback, providers map[string]Provider) error {
+	const path = "fallback.models"
+	known := append(sortedNames(providers), "ollama")
+	for _, v := range vendors() {
+		known = append(known, v.name)
 	}
 	var problems []error
-	for _, name := range sortedNames(c.Providers) {
-		p, err := c.Providers[name].finish(name, c.Timeouts, where)
-		if err != nil {
-			problems = append(problems, fmt.Errorf("%s: providers.%s%w", c.File, name, err))
+	for i, id := range f.Models {
+		provider, _, _ := strings.Cut(id, ":")
+		switch {
+		case provider == "offline":
+			problems = append(problems, fmt.Errorf("%s names the offline rules, which never stand in for a model that failed: leave them out", s.at(path, "")))
+		case !slices.Contains(known, provider):
+			problems = append(problems, fmt.Errorf("%s: there is no provider %s%s", s.at(path, ""), quote(provider), didYouMean(provider, known)))
+		case slices.Contains(f.Models[:i], id):
+			problems = append(problems, fmt.Errorf("%s names %s twice", s.at(path, ""), quote(id)))
 		}
-		c.Providers[name] = p
 	}
 	return errors.Join(problems...)
 }
 
-const (
-	openAIBaseURL = "https://api.openai.com/v1"
-	openAIKeyEnv  = "OPENAI_API_KEY"
-)
-
-func (p Provider) finish(name string, timeouts Timeouts, where places) (Provider, error) {
-	if name == "openai" {
-		if p.BaseURL == "" {
-			p.BaseURL = openAIBaseURL
-		}
-		ownKey := p.KeyEnv != "" || len(p.KeyCommand) > 0
-		if !ownKey && (p.BaseURL == openAIBaseURL || where.get(openAIKeyEnv) != "") {
-			p.KeyEnv = openAIKeyEnv
-		}
-	}
-	if p.BaseURL == "" {
-		return p, errors.New(" has no base_url: add the address of the endpoint, such as https://host/v1")
-	}
-	p.EnvKey = NewSecret(where.get(p.KeyEnv))
-	low, high, fallback := minTimeout, maxCloudTimeout, timeouts.Cloud
-	if p.Local {
-		high, fallback = maxLocalTimeout, timeouts.Local
-	}
-	if p.Timeout == 0 {
-		p.Timeout = fallback
-	}
-	if p.Timeout < low || p.Timeout > high {
-		return p, fmt.Errorf(".timeout is %s; it must be from %s to %s, or up to 6m0s with local: true", p.Timeout, low, high)
-	}
-	return p, nil
-}
-
 // Redactor makes a redactor that knows every secret of these settings, and the further ones given: the keys that
-// commands printed.
+// commands printed and the store gave.
 func (c Config) Redactor(further ...Secret) *redact.Redactor {
-	secrets := []string{c.Web.Password.Reveal()}
+	secrets := []string{c.Web.Password.Reveal(), c.Web.Brave.EnvKey.Reveal(), c.Web.Tavily.EnvKey.Reveal()}
 	for _, p := range c.Providers {
 		secrets = append(secrets, p.EnvKey.Reveal())
 	}
@@ -217,11 +230,4 @@ func (c Config) Redactor(further ...Secret) *redact.Redactor {
 	return redact.New(secrets...)
 }
 
-func sortedNames[V any](m map[string]V) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -37,6 +37,11 @@ func newSetup(t *testing.T, file string, environ ...string) setup {
 
 func (s setup) file() string { return filepath.Join(s.home, "conf", "sibyl", "config.yaml") }
 
+func (s setup) keys(use string) KeyPlaces {
+	data := filepath.Join(s.home, ".local", "share", "sibyl")
+	return KeyPlaces{Use: use, File: filepath.Join(s.home, "conf", "sibyl", "keys.age"), Identity: filepath.Join(data, "keys-identity.txt"), Folder: data}
+}
+
 func (s setup) load() (Config, error) { return Load(Options{Environ: s.environ, Home: s.home}) }
 
 func mustLoad(t *testing.T, file string, environ ...string) (Config, setup) {
@@ -54,9 +59,14 @@ func TestDefaultsNeedNoFileAndNoEnvironment(t *testing.T) {
 	want := Config{
 		DataDir:   filepath.Join(s.home, ".local", "share", "sibyl"),
 		MaxTurns:  30,
+		Retention: 365 * 24 * time.Hour,
+		Web:       Web{Brave: KeySource{KeyEnv: "BRAVE_API_KEY"}, Tavily: KeySource{KeyEnv: "TAVILY_API_KEY"}},
 		Ollama:    Ollama{Host: "http://127.0.0.1:11434", Local: true},
+		Bert:      Bert{Timeout: 5 * time.Second},
 		Providers: map[string]Provider{},
+		Fallback:  Fallback{CoolDown: time.Minute},
 		Timeouts:  Timeouts{Cloud: time.Minute, Local: 3 * time.Minute, Web: 20 * time.Second},
+		Keys:      s.keys(KeysAuto),
 	}
 	if diff := cmp.Diff(want, cfg, bySecret); diff != "" {
 		t.Error(diff)
@@ -69,11 +79,31 @@ data: ../data
 vault: ~/notes
 trees: /etc/sibyl/trees
 prompts: prompts
+notices: notices.jsonl
 max_turns: 12
+max_tokens: 200000
+max_time: 10m
+retention: 90d
+keys: file
 web:
+  engine: brave
   searxng: http://localhost:8888/
+  brave:
+    key_env: MY_BRAVE
+    key_command: [pass, brave]
+  tavily:
+    key_env: MY_TAVILY
+    key_command: [pass, tavily]
 ollama:
   host: gpu.lan
+  context: 32768
+bert:
+  model: ~/bert
+  timeout: 2s
+fallback:
+  models: [groq:llama, "ollama:llama3.1:8b"]
+  cool_down: 30s
+  local_to_cloud: true
 timeouts:
   cloud: 90s
   local: 6m
@@ -95,29 +125,48 @@ providers:
   studio:
     base_url: http://localhost:1234/v1
     timeout: 5m
+  work:
+    kind: anthropic
+    key_env: WORK_KEY
+  box:
+    kind: ollama
+    base_url: http://127.0.0.1:11435
 `
 
 func TestFileSetsEverything(t *testing.T) {
-	cfg, s := mustLoad(t, fullFile, "GROQ_KEY=groq-value-0123456789")
+	cfg, s := mustLoad(t, fullFile, "GROQ_KEY=groq-value-0123456789", "MY_BRAVE=brave-value-0123456789")
 	folder := filepath.Dir(s.file())
 	want := Config{
-		File:     s.file(),
-		Model:    "ollama:llama3.1:8b",
-		DataDir:  filepath.Join(filepath.Dir(folder), "data"),
-		Vault:    filepath.Join(s.home, "notes"),
-		Trees:    "/etc/sibyl/trees",
-		Prompts:  filepath.Join(folder, "prompts"),
-		MaxTurns: 12,
-		Web:      Web{SearXNG: "http://localhost:8888"},
-		Ollama:   Ollama{Host: "http://gpu.lan:11434"},
+		File:      s.file(),
+		Model:     "ollama:llama3.1:8b",
+		DataDir:   filepath.Join(filepath.Dir(folder), "data"),
+		Vault:     filepath.Join(s.home, "notes"),
+		Trees:     "/etc/sibyl/trees",
+		Prompts:   filepath.Join(folder, "prompts"),
+		Notices:   filepath.Join(folder, "notices.jsonl"),
+		MaxTurns:  12,
+		MaxTokens: 200_000,
+		MaxTime:   10 * time.Minute,
+		Retention: 90 * 24 * time.Hour,
+		Web: Web{Engine: "brave", SearXNG: "http://localhost:8888",
+			Brave:  KeySource{KeyEnv: "MY_BRAVE", EnvKey: NewSecret("brave-value-0123456789"), KeyCommand: []string{"pass", "brave"}},
+			Tavily: KeySource{KeyEnv: "MY_TAVILY", KeyCommand: []string{"pass", "tavily"}}},
+		Ollama:   Ollama{Host: "http://gpu.lan:11434", NumCtx: 32768},
+		Bert:     Bert{Model: filepath.Join(s.home, "bert"), Timeout: 2 * time.Second},
+		Fallback: Fallback{Models: []string{"groq:llama", "ollama:llama3.1:8b"}, CoolDown: 30 * time.Second, LocalToCloud: true},
+		Keys:     s.keys(KeysFile),
 		Timeouts: Timeouts{Cloud: 90 * time.Second, Local: 6 * time.Minute, Web: 5 * time.Second},
 		Providers: map[string]Provider{
-			"openai": {BaseURL: "https://api.openai.com/v1", Model: "gpt-x", KeyEnv: "OPENAI_API_KEY", Timeout: 90 * time.Second},
-			"groq": {BaseURL: "https://api.groq.test/openai/v1", Model: "llama", KeyEnv: "GROQ_KEY", EnvKey: NewSecret("groq-value-0123456789"),
-				Timeout: 15 * time.Second},
-			"vault-key": {BaseURL: "https://llm.test/v1", KeyCommand: []string{"pass", "show", "llm key"}, Timeout: 90 * time.Second},
-			"litellm":   {BaseURL: "http://127.0.0.1:4000/v1", Timeout: 90 * time.Second},
-			"studio":    {BaseURL: "http://localhost:1234/v1", Timeout: 5 * time.Minute, Local: true},
+			"openai": {Kind: KindOpenAI, BaseURL: "https://api.openai.com/v1", Model: "gpt-x", KeySource: KeySource{KeyEnv: "OPENAI_API_KEY"},
+				Timeout: 90 * time.Second},
+			"groq": {Kind: KindOpenAI, BaseURL: "https://api.groq.test/openai/v1", Model: "llama",
+				KeySource: KeySource{KeyEnv: "GROQ_KEY", EnvKey: NewSecret("groq-value-0123456789")}, Timeout: 15 * time.Second},
+			"vault-key": {Kind: KindOpenAI, BaseURL: "https://llm.test/v1", KeySource: KeySource{KeyCommand: []string{"pass", "show", "llm key"}},
+				Timeout: 90 * time.Second},
+			"litellm": {Kind: KindOpenAI, BaseURL: "http://127.0.0.1:4000/v1", Timeout: 90 * time.Second},
+			"studio":  {Kind: KindOpenAI, BaseURL: "http://localhost:1234/v1", Timeout: 5 * time.Minute, Local: true},
+			"work":    {Kind: KindAnthropic, BaseURL: "https://api.anthropic.com", KeySource: KeySource{KeyEnv: "WORK_KEY"}, Timeout: 90 * time.Second},
+			"box":     {Kind: KindOllama, BaseURL: "http://127.0.0.1:11435", Timeout: 6 * time.Minute, Local: true},
 		},
 	}
 	if diff := cmp.Diff(want, cfg, bySecret); diff != "" {
@@ -128,13 +177,21 @@ func TestFileSetsEverything(t *testing.T) {
 func TestEnvironmentOverridesTheFile(t *testing.T) {
 	cfg, s := mustLoad(t, fullFile,
 		"SIBYL_MODEL=openai:gpt-y", "SIBYL_DATA=/data", "SIBYL_VAULT=~/other", "SIBYL_TREES=/t", "SIBYL_PROMPTS=/p", "SIBYL_MAX_TURNS=7",
+		"SIBYL_MAX_TOKENS=0", "SIBYL_MAX_TIME=20s", "SIBYL_RETENTION=never", "SIBYL_NOTICES=~/n.jsonl", "SIBYL_KEYS=keyring", "SIBYL_AGE_IDENTITY=~/age.txt",
 		"SIBYL_SEARXNG_URL=https://search.test/x/", "OLLAMA_HOST=0.0.0.0:9999",
 		"OPENAI_BASE_URL=https://proxy.test/v1/", "OPENAI_MODEL=gpt-z", "OPENAI_API_KEY=key-0123456789")
 	if cfg.Model != "openai:gpt-y" || cfg.DataDir != "/data" || cfg.Vault != filepath.Join(s.home, "other") || cfg.Trees != "/t" ||
 		cfg.Prompts != "/p" || cfg.MaxTurns != 7 || cfg.Web.SearXNG != "https://search.test/x" || cfg.Ollama.Host != "http://127.0.0.1:9999" {
 		t.Errorf("got %+v", cfg)
 	}
-	want := Provider{BaseURL: "https://proxy.test/v1", Model: "gpt-z", KeyEnv: "OPENAI_API_KEY", EnvKey: NewSecret("key-0123456789"), Timeout: 90 * time.Second}
+	if cfg.MaxTokens != 0 || cfg.MaxTime != 20*time.Second || cfg.Retention != 0 || cfg.Notices != filepath.Join(s.home, "n.jsonl") {
+		t.Errorf("got %d tokens, %s, kept for %s, notices %s", cfg.MaxTokens, cfg.MaxTime, cfg.Retention, cfg.Notices)
+	}
+	if cfg.Keys.Use != KeysKeyring || cfg.Keys.Identity != filepath.Join(s.home, "age.txt") || !cfg.Keys.IdentityNamed {
+		t.Errorf("keys = %+v", cfg.Keys)
+	}
+	want := Provider{Kind: KindOpenAI, BaseURL: "https://proxy.test/v1", Model: "gpt-z", Timeout: 90 * time.Second,
+		KeySource: KeySource{KeyEnv: "OPENAI_API_KEY", EnvKey: NewSecret("key-0123456789")}}
 	if diff := cmp.Diff(want, cfg.Providers["openai"], bySecret); diff != "" {
 		t.Error(diff)
 	}
@@ -144,7 +201,7 @@ func TestEmptyVariablesAndSectionsSetNothing(t *testing.T) {
 	cfg, s := mustLoad(t, "model:\nvault:\nweb:\nproviders:\nollama: ~\ntimeouts:\n  web:\n",
 		"SIBYL_MODEL=", "SIBYL_MAX_TURNS=", "OLLAMA_HOST=", "OPENAI_API_KEY=", "SIBYL_CONFIG=")
 	plain, _ := Load(Options{Environ: []string{}, Home: s.home})
-	plain.File = s.file()
+	plain.File, plain.Keys = s.file(), cfg.Keys // the folder for configuration is another
 	if diff := cmp.Diff(plain, cfg, bySecret); diff != "" {
 		t.Error(diff)
 	}
@@ -161,32 +218,6 @@ func TestFileWithoutSettingsIsFine(t *testing.T) {
 	}
 }
 
-func TestOpenAIComesFromTheEnvironmentAlone(t *testing.T) {
-	for _, c := range []struct {
-		name, file string
-		environ    []string
-		want       map[string]Provider
-	}{
-		{"nothing", "", nil, map[string]Provider{}},
-		{"key", "", []string{"OPENAI_API_KEY=key-0123456789"}, map[string]Provider{
-			"openai": {BaseURL: openAIBaseURL, KeyEnv: openAIKeyEnv, EnvKey: NewSecret("key-0123456789"), Timeout: time.Minute}}},
-		{"model only", "", []string{"OPENAI_MODEL=m"}, map[string]Provider{
-			"openai": {BaseURL: openAIBaseURL, Model: "m", KeyEnv: openAIKeyEnv, Timeout: time.Minute}}},
-		{"a server on this machine, without a key", "", []string{"OPENAI_BASE_URL=http://localhost:8000/v1"}, map[string]Provider{
-			"openai": {BaseURL: "http://localhost:8000/v1", Timeout: 3 * time.Minute, Local: true}}},
-		{"the file names another variable", "providers: {openai: {key_env: WORK_KEY}}",
-			[]string{"OPENAI_API_KEY=key-0123456789", "WORK_KEY=work-0123456789"}, map[string]Provider{
-				"openai": {BaseURL: openAIBaseURL, KeyEnv: "WORK_KEY", EnvKey: NewSecret("work-0123456789"), Timeout: time.Minute}}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			cfg, _ := mustLoad(t, c.file, c.environ...)
-			if diff := cmp.Diff(c.want, cfg.Providers, bySecret); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
-}
-
 func TestWrongNamesAreToldWithLineAndNearestName(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
 		{"letter missing", "model: offline\nmax_turn: 3", ":2: there is no setting max_turn; did you mean max_turns?"},
@@ -196,7 +227,7 @@ func TestWrongNamesAreToldWithLineAndNearestName(t *testing.T) {
 		{"in a section", "web:\n  searx: http://s.test", ":2: there is no setting web.searx; did you mean web.searxng?"},
 		{"in a provider", "providers:\n  groq:\n    base-url: https://g.test", ":3: there is no setting providers.groq.base-url; did you mean providers.groq.base_url?"},
 		{"provider's at the top", "base_url: https://g.test", ":1: there is no setting base_url; did you mean providers.<name>.base_url?"},
-		{"nothing near", "colour: red", ":1: there is no setting colour; there are: data, max_turns, model, ollama, prompts, providers, timeouts, trees, vault, web"},
+		{"nothing near", "colour: red", ":1: there is no setting colour; there are: bert, data, fallback, keys, max_time, max_tokens, max_turns, model, notices, ollama, prompts, providers, retention, timeouts, trees, vault, web"},
 		{"twice", "model: offline\nmodel: ollama", ":2: model is set twice"},
 		{"dotted", "web.searxng: http://s.test", ":1: web.searxng: write a section"},
 		{"dotted provider", "providers:\n  a.b: {base_url: https://g.test}", `:2: providers: the name "a.b" must be`},
@@ -205,6 +236,7 @@ func TestWrongNamesAreToldWithLineAndNearestName(t *testing.T) {
 		{"value where a section belongs", "web: http://s.test", ":1: web must hold names and values"},
 		{"section where a value belongs", "model:\n  name: x", ":2: model takes one value"},
 		{"list where a value belongs", "vault: [a, b]", ":1: vault takes one value"},
+		{"value where models belong", "fallback: {models: 'ollama:a'}", ":1: fallback.models takes a list, such as [anthropic:"},
 		{"value where a list belongs", "providers:\n  a:\n    base_url: https://a.test\n    key_command: pass show x", ":4: providers.a.key_command takes a list"},
 		{"a list as the file", "- model: x", ":1: the file must hold names and values"},
 		{"a word as the file", "hello", ":1: the file must hold names and values"},
@@ -251,8 +283,30 @@ func TestWrongValuesAreToldWithPlaceAndRange(t *testing.T) {
 		{"time too short", "timeouts: {web: 10ms}", "", "from 1s to 2m0s"},
 		{"cloud provider that waits as long as a local one", "providers: {a: {base_url: 'https://a.test', timeout: 3m}}", "",
 			"providers.a.timeout is 3m0s; it must be from 15s to 2m0s"},
-		{"provider without an address", "providers: {a: {model: x}}", "", "providers.a has no base_url"},
-		{"provider without anything", "providers: {a: }", "", "providers.a has no base_url"},
+		{"provider without an address", "\nproviders: {a: {model: x}}", "", ":2: providers.a has no base_url"},
+		{"provider without anything", "providers:\n  a:", "", ":2: providers.a has no base_url"},
+		{"kind that there is not", "providers: {a: {kind: claude}}", "", `:1: providers.a.kind is "claude"; it must be openai, anthropic, gemini or ollama`},
+		{"another kind for a vendor", "providers:\n  anthropic:\n    kind: openai", "",
+			":3: providers.anthropic.kind is openai, but a provider of this name is of the kind anthropic"},
+		{"ollama's kind without an address", "providers: {a: {kind: ollama}}", "", "providers.a has no base_url"},
+		{"few tokens", "", "SIBYL_MAX_TOKENS=999", `SIBYL_MAX_TOKENS is "999"; it must be a whole number from 1000 to 10000000, or 0 for no bound`},
+		{"many tokens", "max_tokens: 10000001", "", ":1: max_tokens is"},
+		{"no time", "max_time: 4s", "", `max_time is "4s"; it must be a time with its unit from 5s to 1h0m0s`},
+		{"kept for hours", "retention: 23h", "", `:1: retention is "23h"; it must be days from 1d to 36500d`},
+		{"kept for no day", "", "SIBYL_RETENTION=0d", `SIBYL_RETENTION is "0d"`},
+		{"kept for days without end", "retention: 99999999999999d", "", "retention is"},
+		{"kept for days below nothing", "retention: -99999999999999d", "", "retention is"},
+		{"kept for a number", "retention: 90", "", `retention is "90"`},
+		{"keys elsewhere", "", "SIBYL_KEYS=vault", `SIBYL_KEYS is "vault"; it must be auto, keyring or file`},
+		{"search engine that there is not", "web: {engine: bing}", "", `web.engine is "bing"; it must be searxng, brave or tavily`},
+		{"window too large", "ollama: {context: 1000001}", "", "ollama.context is"},
+		{"slow classifier", "bert: {timeout: 61s}", "", "bert.timeout is"},
+		{"no cool-down", "fallback: {cool_down: 0s}", "", "fallback.cool_down is"},
+		{"fallback to a provider alone", "fallback:\n  models: [ollama]", "", ":2: fallback.models entry 1 is \"ollama\", a provider alone; write ollama:MODEL"},
+		{"fallback to no model", "fallback: {models: ['ollama:a', 7]}", "", "fallback.models entry 2 must be a text"},
+		{"fallback to nobody", "fallback: {models: ['antropic:x']}", "", `:1: fallback.models: there is no provider "antropic"; did you mean anthropic?`},
+		{"fallback to the rules", "fallback: {models: ['offline:rules']}", "", "fallback.models names the offline rules"},
+		{"fallback twice", "fallback: {models: ['ollama:a', 'ollama:a']}", "", `fallback.models names "ollama:a" twice`},
 		{"yes or no", "providers: {a: {base_url: 'https://a.test', local: maybe}}", "", `providers.a.local is "maybe"; it must be true or false`},
 		{"empty command", "providers: {a: {base_url: 'https://a.test', key_command: []}}", "", "key_command must be a list of a program"},
 		{"command of numbers", "providers: {a: {base_url: 'https://a.test', key_command: [pass, 5]}}", "", "each of them a text"},
@@ -405,46 +459,6 @@ func TestLastOfTwoEqualVariablesCounts(t *testing.T) {
 	}
 }
 
-func TestOllamaHostTakesTheFormsOfOllama(t *testing.T) {
-	for host, want := range map[string]Ollama{
-		"gpu":                    {Host: "http://gpu:11434"},
-		"gpu.lan:1234":           {Host: "http://gpu.lan:1234"},
-		"127.0.0.1":              {Host: "http://127.0.0.1:11434", Local: true},
-		"localhost:11434":        {Host: "http://localhost:11434", Local: true},
-		"0.0.0.0":                {Host: "http://127.0.0.1:11434", Local: true},
-		"0.0.0.0:8000":           {Host: "http://127.0.0.1:8000", Local: true},
-		":8000":                  {Host: "http://127.0.0.1:8000", Local: true},
-		"::1":                    {Host: "http://[::1]:11434", Local: true},
-		"[::1]":                  {Host: "http://[::1]:11434", Local: true},
-		"[::]:8000":              {Host: "http://[::1]:8000", Local: true},
-		"http://gpu":             {Host: "http://gpu:80"},
-		"https://ollama.test/":   {Host: "https://ollama.test:443"},
-		"https://ollama.test/x/": {Host: "https://ollama.test:443/x"},
-		"http://127.1.2.3:5":     {Host: "http://127.1.2.3:5", Local: true},
-		"10.0.0.1":               {Host: "http://10.0.0.1:11434"},
-		"127.0.0.1.evil.test":    {Host: "http://127.0.0.1.evil.test:11434"},
-	} {
-		cfg, err := newSetup(t, "", "OLLAMA_HOST="+host).load()
-		if err != nil || cfg.Ollama != want {
-			t.Errorf("%s: %+v, want %+v, error %v", host, cfg.Ollama, want, err)
-		}
-	}
-}
-
-func TestSearchServerKeepsItsPasswordApart(t *testing.T) {
-	cfg, _ := mustLoad(t, "", "SIBYL_SEARXNG_URL=https://me:p%40ss-word-1@s.test/sx")
-	want := Web{SearXNG: "https://s.test/sx", User: "me", Password: NewSecret("p@ss-word-1")}
-	if diff := cmp.Diff(want, cfg.Web, bySecret); diff != "" {
-		t.Error(diff)
-	}
-	if got := cfg.Web.Address(); got != "https://me:p%40ss-word-1@s.test/sx" {
-		t.Errorf("Address() = %s", got)
-	}
-	if got := (Web{SearXNG: "https://s.test"}).Address(); got != "https://s.test" {
-		t.Errorf("without a password: %s", got)
-	}
-}
-
 // A name of the table that the walker or the reader does not know would be a setting that cannot be set.
 func TestEverySettingOfTheTableIsInTheFullFile(t *testing.T) {
 	s := newSetup(t, fullFile)
@@ -477,7 +491,7 @@ func FuzzLoadEndsWithAConfigOrAnError(f *testing.F) {
 		places := newPlaces([]string{"HOME=/h"}, "")
 		doc := configFile{path: "/h/config.yaml", content: []byte(file), lines: map[string]int{}}
 		if err := doc.check(); err == nil {
-			if cfg, err := fromFile(doc, places); err == nil && (cfg.MaxTurns < 1 || cfg.MaxTurns > 200) {
+			if cfg, _, err := fromFile(doc, places, nil); err == nil && (cfg.MaxTurns < 1 || cfg.MaxTurns > 200) {
 				t.Errorf("%d turns were accepted", cfg.MaxTurns)
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -20,7 +22,7 @@ const maxFileBytes = 1 << 20
 type configFile struct {
 	path    string // "" where there is none
 	content []byte
-	lines   map[string]int // the line of each setting
+	lines   map[string]int // the line of each setting and section
 }
 
 // ReadBytes implements koanf.Provider.
@@ -31,27 +33,36 @@ func (f configFile) Read() (map[string]any, error) {
 	return nil, errors.New("a file has bytes, not values")
 }
 
+// findFile returns where the configuration file lies, and who names it: "" for the usual one, which need not exist.
+func (p places) findFile(path string) (found, namedBy string, err error) {
+	namedBy = "the option"
+	if path == "" {
+		path, namedBy = p.get("SIBYL_CONFIG"), "SIBYL_CONFIG"
+	}
+	if path != "" {
+		if found, err = p.absolute(path, ""); err != nil {
+			return "", "", fmt.Errorf("the path of the configuration file %w", err)
+		}
+		return found, namedBy, nil
+	}
+	if folder := p.configDir(); folder != "" {
+		return filepath.Join(folder, "config.yaml"), "", nil
+	}
+	return "", "", nil
+}
+
 // readFile finds, reads and checks the file. One that was named must be there; the usual one need not.
 func readFile(path string, where places) (configFile, error) {
-	named := "the option names it"
-	if path == "" {
-		path, named = where.get("SIBYL_CONFIG"), "SIBYL_CONFIG names it"
-	}
-	must := path != ""
-	if must {
-		var err error
-		if path, err = where.folder(path, ""); err != nil {
-			return configFile{}, fmt.Errorf("the path of the configuration file %w", err)
-		}
-	} else if path = where.configFile(); path == "" {
-		return configFile{}, nil
+	path, namedBy, err := where.findFile(path)
+	if err != nil || path == "" {
+		return configFile{}, err
 	}
 	info, err := os.Stat(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && !must:
+	case errors.Is(err, fs.ErrNotExist) && namedBy == "":
 		return configFile{}, nil
 	case errors.Is(err, fs.ErrNotExist):
-		return configFile{}, fmt.Errorf("the configuration file %s does not exist, though %s", path, named)
+		return configFile{}, fmt.Errorf("the configuration file %s does not exist, though %s names it", path, namedBy)
 	case err != nil:
 		return configFile{}, fmt.Errorf("the configuration file cannot be read: %w", err)
 	case !info.Mode().IsRegular() || info.Size() > maxFileBytes:
@@ -81,8 +92,9 @@ func (f *configFile) check() error {
 	return errors.Join(w.problems...)
 }
 
-// names are the settings of the file and whether each takes a list. A provider's name is a star.
-type names map[string]bool
+// names are the settings of the file, each with an example of the list it takes, "" for one value. A provider's name is
+// a star.
+type names map[string]string
 
 func knownNames() names {
 	known := names{}
@@ -151,22 +163,26 @@ func (w *walker) section(node *yaml.Node, path, pattern string) {
 }
 
 func (w *walker) entry(name, content *yaml.Node, path, pattern string) {
-	takesList, isSetting := w.known[pattern]
+	list, isSetting := w.known[pattern]
 	switch {
 	case isSetting:
 		w.file.lines[path] = name.Line
 		if isNull(content) {
 			return
 		}
-		if takesList != (content.Kind == yaml.SequenceNode) || content.Kind == yaml.MappingNode {
-			w.problem(content, "%s takes %s", path, map[bool]string{
-				true: "a list, such as [pass, show, openai]", false: "one value"}[takesList])
+		takes := "one value"
+		if list != "" {
+			takes = "a list, such as " + list
+		}
+		if (list != "") != (content.Kind == yaml.SequenceNode) || content.Kind == yaml.MappingNode {
+			w.problem(content, "%s takes %s", path, takes)
 		}
 	case w.known.isSection(pattern):
+		w.file.lines[path] = name.Line
 		w.section(content, path, pattern)
 	case looksLikeKey(name.Value):
 		w.problem(name, "%s: no key belongs in this file: name the environment variable that holds it with key_env, "+
-			"or a command that prints it with key_command", path)
+			"or a command that prints it with key_command, or store it with ‘sibyl config set-key’", path)
 	default:
 		w.problem(name, "there is no setting %s%s", path, w.nearest(path, pattern))
 	}
@@ -211,6 +227,21 @@ func (w *walker) nearest(path, pattern string) string {
 			return fmt.Sprintf("; did you mean providers.%s.%s?", provider, rest)
 		}
 		best = "providers.<name>." + rest
+	}
+	return fmt.Sprintf("; did you mean %s?", best)
+}
+
+// didYouMean proposes the nearest of the known names, in words, else lists them all.
+func didYouMean(name string, known []string) string {
+	best, bestDistance := "", 3
+	for _, k := range known {
+		if d := editDistance(name, k); d < bestDistance {
+			best, bestDistance = k, d
+		}
+	}
+	if best == "" {
+		known = slices.Compact(slices.Sorted(slices.Values(known)))
+		return "; there are: " + strings.Join(known, ", ")
 	}
 	return fmt.Sprintf("; did you mean %s?", best)
 }

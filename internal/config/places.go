@@ -32,8 +32,8 @@ func newPlaces(environ []string, home string) places {
 // get returns a variable; "" if it is not set.
 func (p places) get(name string) string { return p.variables[name] }
 
-// configFile returns where the configuration file usually lies, or "" where that cannot be told.
-func (p places) configFile() string {
+// configDir returns the folder for configuration, or "" where that cannot be told.
+func (p places) configDir() string {
 	var folder string
 	switch {
 	case filepath.IsAbs(p.get("XDG_CONFIG_HOME")):
@@ -47,7 +47,7 @@ func (p places) configFile() string {
 	default:
 		folder = filepath.Join(p.home, ".config")
 	}
-	return filepath.Join(folder, "sibyl", "config.yaml")
+	return filepath.Join(folder, "sibyl")
 }
 
 // dataDir returns the folder for data after the XDG base directory specification, which counts a relative path as
@@ -62,8 +62,8 @@ func (p places) dataDir() (string, error) {
 	return filepath.Join(p.home, ".local", "share", "sibyl"), nil
 }
 
-// folder makes a path absolute: ~ is the home folder, a relative path starts from base.
-func (p places) folder(path, base string) (string, error) {
+// absolute makes a path absolute: ~ is the home folder, a relative path starts from base.
+func (p places) absolute(path, base string) (string, error) {
 	if strings.ContainsRune(path, 0) {
 		return "", errors.New("holds a NUL character")
 	}

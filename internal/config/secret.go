@@ -52,22 +52,6 @@ const (
 	maxKeyBytes       = 64 << 10
 )
 
-// Key returns the key of this endpoint: what KeyEnv holds, else what KeyCommand prints, else "" for an endpoint that
-// needs none. It runs the command each time. An error never holds what a command printed, on either of its outputs.
-func (p Provider) Key(ctx context.Context) (Secret, error) {
-	switch {
-	case p.EnvKey != Secret{}:
-		return p.EnvKey, nil
-	case len(p.KeyCommand) > 0:
-		return runKeyCommand(ctx, p.KeyCommand, keyCommandTimeout)
-	case p.KeyEnv == openAIKeyEnv:
-		return Secret{}, fmt.Errorf("there is no key for %s: set %s, or key_env or key_command in the configuration", p.BaseURL, openAIKeyEnv)
-	case p.KeyEnv != "": // not named: it may be a key that somebody put in the place of a name
-		return Secret{}, fmt.Errorf("there is no key for %s: the environment variable that key_env names is not set", p.BaseURL)
-	}
-	return Secret{}, nil
-}
-
 func runKeyCommand(ctx context.Context, command []string, timeout time.Duration) (Secret, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

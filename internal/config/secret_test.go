@@ -21,7 +21,7 @@ const canary = "canary-value-0123456789"
 func TestSecretIsShownByNothingButReveal(t *testing.T) {
 	cfg := Config{
 		Web:       Web{Password: NewSecret(canary)},
-		Providers: map[string]Provider{"a": {EnvKey: NewSecret(canary)}},
+		Providers: map[string]Provider{"a": {KeySource: KeySource{EnvKey: NewSecret(canary)}}},
 	}
 	nested := struct {
 		P *Provider
@@ -29,7 +29,7 @@ func TestSecretIsShownByNothingButReveal(t *testing.T) {
 		M map[Secret]any
 		I any
 		u Secret
-	}{&Provider{EnvKey: NewSecret(canary)}, []Secret{NewSecret(canary)}, map[Secret]any{NewSecret(canary): 1}, NewSecret(canary), NewSecret(canary)}
+	}{&Provider{KeySource: KeySource{EnvKey: NewSecret(canary)}}, []Secret{NewSecret(canary)}, map[Secret]any{NewSecret(canary): 1}, NewSecret(canary), NewSecret(canary)}
 	var shown []string
 	for _, v := range []any{NewSecret(canary), cfg, &cfg, nested, []any{cfg}} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%T %v"} {
@@ -66,27 +66,55 @@ func TestSecretIsShownByNothingButReveal(t *testing.T) {
 	}
 }
 
-func TestKeyComesFromTheEnvironmentBeforeTheCommand(t *testing.T) {
-	p := Provider{EnvKey: NewSecret(canary), KeyEnv: "X", KeyCommand: []string{"false"}}
-	if key, err := p.Key(t.Context()); err != nil || key.Reveal() != canary {
+// with is a Config with one provider, called a.
+func with(k KeySource) Config {
+	return Config{Providers: map[string]Provider{"a": {BaseURL: "https://api.test/v1", KeySource: k}}}
+}
+
+// shelf is a key store.
+type shelf map[string]string
+
+func (s shelf) Key(_ context.Context, name string) (Secret, error) { return NewSecret(s[name]), nil }
+
+func TestKeyComesFromTheEnvironmentBeforeTheCommandBeforeTheStore(t *testing.T) {
+	command := script(t, "echo of-the-command")
+	for _, c := range []struct {
+		source     KeySource
+		want, from string
+	}{
+		{KeySource{EnvKey: NewSecret(canary), KeyEnv: "X", KeyCommand: command, Stored: true}, canary, FromEnvironment},
+		{KeySource{KeyEnv: "X", KeyCommand: command, Stored: true}, "of-the-command", FromCommand},
+		{KeySource{KeyEnv: "X", Stored: true}, "of-the-store", FromStore},
+		{KeySource{Stored: true}, "of-the-store", FromStore},
+		{KeySource{}, "", ""},
+	} {
+		cfg := with(c.source)
+		key, err := cfg.Key(t.Context(), "a", shelf{"a": "of-the-store"})
+		if from, _ := cfg.KeyOrigin("a"); err != nil || key.Reveal() != c.want || from != c.from {
+			t.Errorf("key = %q from %q, error %v; want %q from %q", key.Reveal(), from, err, c.want, c.from)
+		}
+	}
+}
+
+func TestNameOfNobodyNeedsNoKey(t *testing.T) {
+	if key, err := (Config{}).Key(t.Context(), "ollama", nil); err != nil || key.Reveal() != "" {
 		t.Errorf("key = %q, error %v", key.Reveal(), err)
 	}
 }
 
-func TestEndpointWithoutAKeyNeedsNone(t *testing.T) {
-	if key, err := (Provider{BaseURL: "http://localhost:1234"}).Key(t.Context()); err != nil || key.Reveal() != "" {
-		t.Errorf("key = %q, error %v", key.Reveal(), err)
-	}
-}
-
-func TestMissingKeyVariableSaysWhatToSet(t *testing.T) {
-	_, err := Provider{BaseURL: "https://api.test/v1", KeyEnv: openAIKeyEnv}.Key(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "set OPENAI_API_KEY") {
+func TestMissingKeySaysWhatToSet(t *testing.T) {
+	_, err := with(KeySource{KeyEnv: "OPENAI_API_KEY"}).Key(t.Context(), "a", nil)
+	if err == nil || !strings.Contains(err.Error(), "set OPENAI_API_KEY") || !strings.Contains(err.Error(), "sibyl config set-key a") {
 		t.Errorf("error = %v", err)
 	}
-	_, err = Provider{BaseURL: "https://api.test/v1", KeyEnv: "a1b2c3d4e5f60718293a4b5c6d7e8f90"}.Key(t.Context())
+	unnamed := with(KeySource{KeyEnv: "a1b2c3d4e5f60718293a4b5c6d7e8f90"})
+	_, err = unnamed.Key(t.Context(), "a", nil)
 	if err == nil || !strings.Contains(err.Error(), "https://api.test/v1") || strings.Contains(err.Error(), "a1b2c3") {
 		t.Errorf("error = %v", err)
+	}
+	unnamed.StoredProblem = errors.New("keys.age is damaged")
+	if _, err = unnamed.Key(t.Context(), "a", nil); !errors.Is(err, unnamed.StoredProblem) {
+		t.Errorf("with a store that can't be read: error = %v", err)
 	}
 }
 
@@ -114,7 +142,7 @@ func TestKeyCommandPrintsTheKey(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			command := script(t, body)
 			t.Cleanup(func() { endChild(t, command[1]+".pid") })
-			key, err := Provider{KeyCommand: command}.Key(t.Context())
+			key, err := with(KeySource{KeyCommand: command}).Key(t.Context(), "a", nil)
 			if err != nil || key.Reveal() != canary {
 				t.Errorf("key = %q, error %v", key.Reveal(), err)
 			}
@@ -140,7 +168,7 @@ func endChild(t *testing.T, file string) {
 
 func TestKeyCommandIsRunWithoutAShell(t *testing.T) {
 	command := append(script(t, `printf %s "$1"`), "$(echo no); a b")
-	if key, err := (Provider{KeyCommand: command}).Key(t.Context()); err != nil || key.Reveal() != "$(echo no); a b" {
+	if key, err := with(KeySource{KeyCommand: command}).Key(t.Context(), "a", nil); err != nil || key.Reveal() != "$(echo no); a b" {
 		t.Errorf("key = %q, error %v", key.Reveal(), err)
 	}
 }
@@ -155,13 +183,13 @@ func TestKeyCommandThatFailsShowsNothingOfItsOutput(t *testing.T) {
 		{"without end", "while :; do echo " + canary + "; done", "more than 65536 bytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			key, err := Provider{KeyCommand: append(script(t, c.body), "argument-"+canary)}.Key(t.Context())
+			key, err := with(KeySource{KeyCommand: append(script(t, c.body), "argument-"+canary)}).Key(t.Context(), "a", nil)
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "canary") || key.Reveal() != "" {
 				t.Errorf("key = %q, error = %v, want one with %q", key.Reveal(), err, c.want)
 			}
 		})
 	}
-	_, err := Provider{KeyCommand: []string{"/no/such/program", canary}}.Key(t.Context())
+	_, err := with(KeySource{KeyCommand: []string{"/no/such/program", canary}}).Key(t.Context(), "a", nil)
 	if err == nil || !strings.Contains(err.Error(), "/no/such/program") || strings.Contains(err.Error(), "canary") {
 		t.Errorf("error = %v", err)
 	}
@@ -174,18 +202,21 @@ func TestKeyCommandThatHangsIsEnded(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (Provider{KeyCommand: command}).Key(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := with(KeySource{KeyCommand: command}).Key(ctx, "a", nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v", err)
 	}
 }
 
 func TestRedactorKnowsEverySecretOfTheSettings(t *testing.T) {
 	cfg := Config{
-		Web:       Web{Password: NewSecret("password-of-the-search")},
-		Providers: map[string]Provider{"a": {EnvKey: NewSecret("key-of-a-01234")}, "b": {EnvKey: NewSecret("key-of-b-01234")}, "c": {}},
+		Web: Web{Password: NewSecret("password-of-the-search"), Brave: KeySource{EnvKey: NewSecret("key-of-brave-0")},
+			Tavily: KeySource{EnvKey: NewSecret("key-of-tavily-0")}},
+		Providers: map[string]Provider{"a": {KeySource: KeySource{EnvKey: NewSecret("key-of-a-01234")}},
+			"b": {KeySource: KeySource{EnvKey: NewSecret("key-of-b-01234")}}, "c": {}},
 	}
-	got := cfg.Redactor(NewSecret("key-of-a-command")).String("password-of-the-search, key-of-a-01234, key-of-b-01234, key-of-a-command, words")
-	if want := "[redacted], [redacted], [redacted], [redacted], words"; got != want {
+	got := cfg.Redactor(NewSecret("key-of-a-command")).String(
+		"password-of-the-search, key-of-brave-0, key-of-tavily-0, key-of-a-01234, key-of-b-01234, key-of-a-command, words")
+	if want := "[redacted], [redacted], [redacted], [redacted], [redacted], [redacted], words"; got != want {
 		t.Errorf("got %q", got)
 	}
 }

@@ -4,75 +4,126 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/knadh/koanf/v2"
-
-	"sibyl/internal/redact"
 )
 
 // setting is one thing that can be set, in a T: the whole Config or one Provider.
 type setting[T any] struct {
 	path     string // in the file, sections and name with dots between
 	variable string // in the environment; "" for none
-	list     bool   // it takes a list; all others take one value
+	list     string // an example of the list it takes; "" for one that takes one value
 	apply    func(into *T, v value) error
+	show     func(of *T) any // as the file would have it; nil where it is not set
 }
 
-// value is what somebody wrote for a setting.
-type value struct {
-	raw    any    // as YAML has it; always a string from the environment
-	base   string // the folder that relative paths start from
-	places places
-	public bool // it stands in the file, where no secret belongs
+// field is a setting that fills one field.
+func field[T, F any](path, variable string, at func(*T) *F, take func(value, *F) error) setting[T] {
+	return setting[T]{path: path, variable: variable,
+		apply: func(into *T, v value) error { return take(v, at(into)) },
+		show:  func(of *T) any { return plain(*at(of)) }}
 }
+
+// taking is the setting with an example of the list it takes.
+func (s setting[T]) taking(list string) setting[T] {
+	s.list = list
+	return s
+}
+
+// shown is the setting with another way to show it.
+func (s setting[T]) shown(show func(of *T) any) setting[T] {
+	s.show = show
+	return s
+}
+
+const commandExample = "[pass, show, openai]"
 
 // settings lists all that can be set outside of providers. It is the only place that knows their names.
 func settings() []setting[Config] {
 	return []setting[Config]{
-		{path: "model", variable: "SIBYL_MODEL", apply: func(c *Config, v value) error { return v.model(&c.Model) }},
-		{path: "data", variable: "SIBYL_DATA", apply: func(c *Config, v value) error { return v.folder(&c.DataDir) }},
-		{path: "vault", variable: "SIBYL_VAULT", apply: func(c *Config, v value) error { return v.folder(&c.Vault) }},
-		{path: "trees", variable: "SIBYL_TREES", apply: func(c *Config, v value) error { return v.folder(&c.Trees) }},
-		{path: "prompts", variable: "SIBYL_PROMPTS", apply: func(c *Config, v value) error { return v.folder(&c.Prompts) }},
-		{path: "max_turns", variable: "SIBYL_MAX_TURNS", apply: func(c *Config, v value) error { return v.number(&c.MaxTurns, 1, 200) }},
-		{path: "web.searxng", variable: "SIBYL_SEARXNG_URL", apply: func(c *Config, v value) error { return v.searxng(&c.Web) }},
-		{path: "ollama.host", variable: "OLLAMA_HOST", apply: func(c *Config, v value) error { return v.ollama(&c.Ollama) }},
-		{path: "timeouts.cloud", apply: func(c *Config, v value) error {
-			return v.duration(&c.Timeouts.Cloud, minTimeout, maxCloudTimeout)
-		}},
-		{path: "timeouts.local", apply: func(c *Config, v value) error {
-			return v.duration(&c.Timeouts.Local, minTimeout, maxLocalTimeout)
-		}},
-		{path: "timeouts.web", apply: func(c *Config, v value) error {
-			return v.duration(&c.Timeouts.Web, time.Second, 2*time.Minute)
-		}},
+		field("model", "SIBYL_MODEL", func(c *Config) *string { return &c.Model }, value.model),
+		field("data", "SIBYL_DATA", func(c *Config) *string { return &c.DataDir }, value.path),
+		field("vault", "SIBYL_VAULT", func(c *Config) *string { return &c.Vault }, value.path),
+		field("trees", "SIBYL_TREES", func(c *Config) *string { return &c.Trees }, value.path),
+		field("prompts", "SIBYL_PROMPTS", func(c *Config) *string { return &c.Prompts }, value.path),
+		field("notices", "SIBYL_NOTICES", func(c *Config) *string { return &c.Notices }, value.path),
+		field("max_turns", "SIBYL_MAX_TURNS", func(c *Config) *int { return &c.MaxTurns }, number(1, 200)),
+		field("max_tokens", "SIBYL_MAX_TOKENS", func(c *Config) *int { return &c.MaxTokens }, numberOrNone(1000, 10_000_000)),
+		field("max_time", "SIBYL_MAX_TIME", func(c *Config) *time.Duration { return &c.MaxTime }, duration(5*time.Second, time.Hour)),
+		field("retention", "SIBYL_RETENTION", func(c *Config) *time.Duration { return &c.Retention }, value.retention).
+			shown(func(c *Config) any { return inDays(c.Retention) }),
+		field("keys", "SIBYL_KEYS", func(c *Config) *string { return &c.Keys.Use }, oneOf(KeysAuto, KeysKeyring, KeysFile)),
+		field("web.engine", "", func(c *Config) *string { return &c.Web.Engine }, oneOf(SearXNG, Brave, Tavily)),
+		field("web.searxng", "SIBYL_SEARXNG_URL", func(c *Config) *Web { return &c.Web }, value.searxng).
+			shown(func(c *Config) any { return plain(c.Web.SearXNG) }),
+		keyEnv("web.brave.key_env", func(c *Config) *KeySource { return &c.Web.Brave }),
+		keyCommand("web.brave.key_command", func(c *Config) *KeySource { return &c.Web.Brave }),
+		keyEnv("web.tavily.key_env", func(c *Config) *KeySource { return &c.Web.Tavily }),
+		keyCommand("web.tavily.key_command", func(c *Config) *KeySource { return &c.Web.Tavily }),
+		field("ollama.host", "OLLAMA_HOST", func(c *Config) *Ollama { return &c.Ollama }, value.ollama).
+			shown(func(c *Config) any { return c.Ollama.Host }),
+		field("ollama.context", "", func(c *Config) *int { return &c.Ollama.NumCtx }, number(0, 1_000_000)),
+		field("bert.model", "", func(c *Config) *string { return &c.Bert.Model }, value.path),
+		field("bert.timeout", "", func(c *Config) *time.Duration { return &c.Bert.Timeout }, duration(time.Second, time.Minute)),
+		field("fallback.models", "", func(c *Config) *[]string { return &c.Fallback.Models }, value.models).
+			taking("[anthropic:claude-sonnet-4-5, ollama:llama3.1:8b]"),
+		field("fallback.cool_down", "", func(c *Config) *time.Duration { return &c.Fallback.CoolDown }, duration(time.Second, time.Hour)),
+		field("fallback.local_to_cloud", "", func(c *Config) *bool { return &c.Fallback.LocalToCloud }, value.yesNo),
+		field("timeouts.cloud", "", func(c *Config) *time.Duration { return &c.Timeouts.Cloud }, duration(minTimeout, maxCloudTimeout)),
+		field("timeouts.local", "", func(c *Config) *time.Duration { return &c.Timeouts.Local }, duration(minTimeout, maxLocalTimeout)),
+		field("timeouts.web", "", func(c *Config) *time.Duration { return &c.Timeouts.Web }, duration(time.Second, 2*time.Minute)),
 	}
 }
 
-// providerSettings lists what can be set of each provider, under providers and its name. The variables are those that
-// programs for OpenAI's interface share, and set the provider called openai. The order matters: base_url tells what
-// local is unless local says otherwise, as it must for a program on this machine that passes everything on.
+// providerSettings lists what can be set of each provider, under providers and its name. The variables are those of a
+// vendor, without its name: OPENAI_MODEL sets the model of the provider called openai. The order matters: base_url tells
+// what local is unless local says otherwise, as it must for a program on this machine that passes everything on.
 func providerSettings() []setting[Provider] {
 	return []setting[Provider]{
-		{path: "base_url", variable: "OPENAI_BASE_URL", apply: func(p *Provider, v value) error { return v.endpoint(p) }},
-		{path: "model", variable: "OPENAI_MODEL", apply: func(p *Provider, v value) error { return v.line(&p.Model) }},
-		{path: "key_env", apply: func(p *Provider, v value) error { return v.variable(&p.KeyEnv) }},
-		{path: "key_command", list: true, apply: func(p *Provider, v value) error { return v.command(&p.KeyCommand) }},
-		{path: "timeout", apply: func(p *Provider, v value) error { return v.duration(&p.Timeout, minTimeout, maxLocalTimeout) }},
-		{path: "local", apply: func(p *Provider, v value) error { return v.yesNo(&p.Local) }},
+		field("kind", "", func(p *Provider) *Kind { return &p.Kind }, oneOf(KindOpenAI, KindAnthropic, KindGemini, KindOllama)),
+		field("base_url", "BASE_URL", func(p *Provider) *Provider { return p }, value.endpoint).
+			shown(func(p *Provider) any { return p.BaseURL }),
+		field("model", "MODEL", func(p *Provider) *string { return &p.Model }, value.line),
+		keyEnv("key_env", func(p *Provider) *KeySource { return &p.KeySource }),
+		keyCommand("key_command", func(p *Provider) *KeySource { return &p.KeySource }),
+		field("timeout", "", func(p *Provider) *time.Duration { return &p.Timeout }, duration(minTimeout, maxLocalTimeout)),
+		field("local", "", func(p *Provider) *bool { return &p.Local }, value.yesNo),
 	}
+}
+
+// keyEnv is the name of a variable for a key. One that nobody set is not shown: it may be a key that somebody put in the
+// place of a name.
+func keyEnv[T any](path string, at func(*T) *KeySource) setting[T] {
+	return field(path, "", func(into *T) *string { return &at(into).KeyEnv }, value.variable).shown(func(of *T) any {
+		if k := at(of); k.KeyEnv != "" && (k.EnvKey != Secret{}) || isUsualVariable(k.KeyEnv) {
+			return k.KeyEnv
+		}
+		return nil
+	})
+}
+
+// keyCommand is a command that prints a key. Its arguments are not shown: they may hold another secret.
+func keyCommand[T any](path string, at func(*T) *KeySource) setting[T] {
+	return field(path, "", func(into *T) *[]string { return &at(into).KeyCommand }, value.command).taking(commandExample).shown(func(of *T) any {
+		switch command := at(of).KeyCommand; len(command) {
+		case 0:
+			return nil
+		case 1:
+			return command
+		default:
+			return []string{command[0], "…"}
+		}
+	})
 }
 
 // source is what the file and the environment say together.
 type source struct {
-	values *koanf.Koanf
-	file   string
-	lines  map[string]int // of the settings in the file
-	places places
+	values  *koanf.Koanf
+	file    string
+	lines   map[string]int // of the settings and sections in the file
+	places  places
+	origins map[string]string // where each setting that somebody wrote stands: file:line, or the variable
 }
 
 func (s source) apply(c *Config) error {
@@ -83,8 +134,11 @@ func (s source) apply(c *Config) error {
 	for _, name := range s.values.MapKeys("providers") {
 		var p Provider
 		for _, set := range providerSettings() {
-			if name != "openai" {
+			switch v := vendorOf(name); {
+			case v.name == "":
 				set.variable = ""
+			case set.variable != "":
+				set.variable = v.variable(set.variable)
 			}
 			problems = append(problems, applyOne(s, set, "providers."+name+"."+set.path, &p))
 		}
@@ -99,119 +153,25 @@ func applyOne[T any](s source, set setting[T], path string, into *T) error {
 		return nil
 	}
 	v := value{raw: raw, places: s.places}
-	from := set.variable
 	if set.variable == "" || s.places.get(set.variable) == "" {
-		from = fmt.Sprintf("%s:%d: %s", s.file, s.lines[path], path)
+		set.variable = ""
 		v.base, v.public = filepath.Dir(s.file), true
 	}
+	if s.origins[path] = set.variable; set.variable == "" {
+		s.origins[path] = s.line(path)
+	}
 	if err := set.apply(into, v); err != nil {
-		return fmt.Errorf("%s %w", from, err)
+		return fmt.Errorf("%s %w", s.at(path, set.variable), err)
 	}
 	return nil
 }
 
-// line takes one line of text.
-func (v value) line(into *string) error {
-	text, ok := v.raw.(string)
-	if !ok {
-		return fmt.Errorf("must be a text; put %v in quotes if it is one", v.raw)
+// at names a setting or section in an error: by the variable that sets it, "" for the file.
+func (s source) at(path, variable string) string {
+	if variable != "" {
+		return variable
 	}
-	text = strings.TrimSpace(text)
-	if text == "" || strings.ContainsAny(text, "\n\r\x00") {
-		return errors.New("must be one line of text")
-	}
-	*into = text
-	return nil
+	return s.line(path) + ": " + path
 }
 
-func (v value) folder(into *string) error {
-	var path string
-	if err := v.line(&path); err != nil {
-		return err
-	}
-	path, err := v.places.folder(path, v.base)
-	*into = path
-	return err
-}
-
-func (v value) model(into *string) error {
-	if err := v.line(into); err != nil {
-		return err
-	}
-	provider, name, named := strings.Cut(*into, ":")
-	if !isProviderName(provider) || named && name == "" || strings.ContainsAny(*into, " \t") {
-		return fmt.Errorf("is %s; it must be provider:model, such as ollama:llama3.1:8b, or a provider alone", quote(*into))
-	}
-	return nil
-}
-
-func (v value) number(into *int, low, high int) error {
-	n, ok := v.raw.(int)
-	if text, isText := v.raw.(string); isText {
-		var err error
-		n, err = strconv.Atoi(strings.TrimSpace(text))
-		ok = err == nil
-	}
-	if !ok || n < low || n > high {
-		return fmt.Errorf("is %s; it must be a whole number from %d to %d", quote(fmt.Sprint(v.raw)), low, high)
-	}
-	*into = n
-	return nil
-}
-
-func (v value) duration(into *time.Duration, low, high time.Duration) error {
-	d, err := time.ParseDuration(strings.TrimSpace(fmt.Sprint(v.raw)))
-	if err != nil || d < low || d > high {
-		return fmt.Errorf("is %s; it must be a time with its unit from %s to %s, such as 90s", quote(fmt.Sprint(v.raw)), low, high)
-	}
-	*into = d
-	return nil
-}
-
-func (v value) yesNo(into *bool) error {
-	yes, ok := v.raw.(bool)
-	if !ok {
-		return fmt.Errorf("is %s; it must be true or false", quote(fmt.Sprint(v.raw)))
-	}
-	*into = yes
-	return nil
-}
-
-// variable takes the name of an environment variable. Its errors do not repeat it: it may be the key itself, put in
-// the wrong place.
-func (v value) variable(into *string) error {
-	if err := v.line(into); err != nil {
-		return errors.New("must be the name of an environment variable")
-	}
-	if !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(*into) || redact.New().String(*into) != *into {
-		return errors.New("must be the name of an environment variable, such as OPENAI_API_KEY, and not a key itself")
-	}
-	return nil
-}
-
-// command takes a program and its arguments. Its errors do not repeat them.
-func (v value) command(into *[]string) error {
-	const form = "must be a list of a program and its arguments, such as [pass, show, openai]"
-	list, ok := v.raw.([]any)
-	if !ok || len(list) == 0 {
-		return errors.New(form)
-	}
-	for _, item := range list {
-		word, ok := item.(string)
-		if !ok || strings.ContainsRune(word, 0) {
-			return errors.New(form + ", each of them a text")
-		}
-		*into = append(*into, word)
-	}
-	if (*into)[0] == "" {
-		return errors.New(form)
-	}
-	return nil
-}
-
-// quote shows a wrong value, shortened, and not if it looks like a key.
-func quote(text string) string { return fmt.Sprintf("%.60q", redact.New().String(text)) }
-
-func isProviderName(name string) bool {
-	return regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`).MatchString(name)
-}
+func (s source) line(path string) string { return fmt.Sprintf("%s:%d", s.file, s.lines[path]) }

@@ -1,0 +1,187 @@
+package config
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// KeySource says where the key of a provider or search engine comes from: the environment variable if it is set, else
+// the command, else the key store.
+type KeySource struct {
+	KeyEnv     string   // the environment variable that holds the key
+	EnvKey     Secret   // what KeyEnv held when the settings were loaded
+	KeyCommand []string // a program and its arguments, run without a shell, that prints the key
+	Stored     bool     // the key store holds one under the name of the provider or engine
+}
+
+// Where a key comes from, as KeyOrigin tells.
+const (
+	FromEnvironment = "environment"
+	FromCommand     = "command"
+	FromStore       = "store"
+)
+
+// KeyStore hands out the keys that the person has stored.
+type KeyStore interface {
+	Key(ctx context.Context, name string) (Secret, error)
+}
+
+// orVariable is the source with a usual variable, for one that names neither a variable nor a command.
+func (k KeySource) orVariable(name string) KeySource {
+	if k.KeyEnv == "" && len(k.KeyCommand) == 0 {
+		k.KeyEnv = name
+	}
+	return k
+}
+
+func (k KeySource) present() bool { return k.origin() != "" }
+
+func (k KeySource) origin() string {
+	switch {
+	case k.EnvKey != Secret{}:
+		return FromEnvironment
+	case len(k.KeyCommand) > 0:
+		return FromCommand
+	case k.Stored:
+		return FromStore
+	}
+	return ""
+}
+
+// missing says what would give the key. A variable that the person chose is not named: it may be a key that somebody
+// put in the place of a name.
+func (k KeySource) missing(name string) string {
+	variable := "the environment variable that key_env names"
+	if isUsualVariable(k.KeyEnv) {
+		variable = k.KeyEnv
+	}
+	return fmt.Sprintf("set %s, or store a key with ‘sibyl config set-key %s’", variable, name)
+}
+
+func isUsualVariable(name string) bool {
+	for _, v := range vendors() {
+		if name == v.variable("API_KEY") || name == v.altKey {
+			return name != ""
+		}
+	}
+	return name == braveKeyEnv || name == tavilyKeyEnv
+}
+
+const (
+	braveKeyEnv  = "BRAVE_API_KEY"
+	tavilyKeyEnv = "TAVILY_API_KEY"
+)
+
+// Key returns the key of a provider or search engine, "" for one that needs none. It runs a command, or asks the store,
+// each time. An error never holds what a command printed, on either of its outputs.
+func (c Config) Key(ctx context.Context, name string, store KeyStore) (Secret, error) {
+	k, of := c.keySource(name), name
+	if p, ok := c.Providers[name]; ok {
+		of = fmt.Sprintf("%s (%s)", name, p.BaseURL)
+	}
+	switch k.origin() {
+	case FromEnvironment:
+		return k.EnvKey, nil
+	case FromCommand:
+		return runKeyCommand(ctx, k.KeyCommand, keyCommandTimeout)
+	case FromStore:
+		return store.Key(ctx, name)
+	}
+	switch {
+	case k.KeyEnv == "":
+		return Secret{}, nil
+	case c.StoredProblem != nil:
+		return Secret{}, fmt.Errorf("there is no key for %s, unless among the stored ones, which can't be read: %w", of, c.StoredProblem)
+	}
+	return Secret{}, fmt.Errorf("there is no key for %s: %s", of, k.missing(name))
+}
+
+// KeyOrigin says where the key of a provider or search engine comes from, "" for nowhere, and the variable or program
+// that gives it.
+func (c Config) KeyOrigin(name string) (from, by string) {
+	k := c.keySource(name)
+	switch from = k.origin(); from {
+	case FromEnvironment:
+		by = k.KeyEnv
+	case FromCommand:
+		by = filepath.Base(k.KeyCommand[0])
+	}
+	return from, by
+}
+
+func (c Config) keySource(name string) KeySource {
+	if p, ok := c.Providers[name]; ok {
+		return p.KeySource
+	}
+	return c.Web.keyOf(name)
+}
+
+// KeyNames lists the providers and search engines that may have a key, sorted.
+func (c Config) KeyNames() []string {
+	names := append(sortedNames(c.Providers), Brave, Tavily)
+	for _, v := range vendors() {
+		names = append(names, v.name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// CheckKeyName refuses a name that no key belongs to, as CheckName does.
+func (c Config) CheckKeyName(name string) error { return CheckName(name, c.KeyNames()) }
+
+// CheckName refuses a name that is not among the known providers and search engines, and proposes the nearest. The error
+// does not repeat it: it may be a key, put in the wrong place.
+func CheckName(name string, known []string) error {
+	if slices.Contains(known, name) {
+		return nil
+	}
+	return fmt.Errorf("there is no provider or search engine of this name%s", didYouMean(strings.ToLower(name), known))
+}
+
+// Which key store is used, as KeyPlaces.Use.
+const (
+	KeysAuto    = "auto"    // the keyring if it answers, else the file
+	KeysKeyring = "keyring" // of the operating system
+	KeysFile    = "file"    // encrypted
+)
+
+// KeyPlaces says where keys are stored. The paths belong to the person, whichever configuration file or data folder is
+// in use; they are "" where the home folder is unknown.
+type KeyPlaces struct {
+	Use           string // KeysAuto, KeysKeyring or KeysFile
+	File          string // the encrypted file
+	Identity      string // the age identity that opens it
+	IdentityNamed bool   // SIBYL_AGE_IDENTITY names it: it must be there
+	Folder        string // for what belongs to this machine: the names of the keys in the keyring, and a lock
+}
+
+// finishKeys settles where keys are stored, which names have one, and where those of the search engines come from.
+func (s source) finishKeys(c *Config, stored func(KeyPlaces) ([]string, error)) (kept []string, err error) {
+	if folder := s.places.configDir(); folder != "" {
+		c.Keys.File = filepath.Join(folder, "keys.age")
+	}
+	if folder, err := s.places.dataDir(); err == nil {
+		c.Keys.Folder, c.Keys.Identity = folder, filepath.Join(folder, "keys-identity.txt")
+	}
+	if named := s.places.get("SIBYL_AGE_IDENTITY"); named != "" {
+		if c.Keys.Identity, err = s.places.absolute(named, ""); err != nil {
+			return nil, fmt.Errorf("SIBYL_AGE_IDENTITY %w", err)
+		}
+		c.Keys.IdentityNamed = true
+	}
+	if stored != nil {
+		kept, c.StoredProblem = stored(c.Keys)
+	}
+	for engine, source := range map[string]*KeySource{Brave: &c.Web.Brave, Tavily: &c.Web.Tavily} {
+		*source = source.orVariable(map[string]string{Brave: braveKeyEnv, Tavily: tavilyKeyEnv}[engine])
+		source.EnvKey = NewSecret(s.places.get(source.KeyEnv))
+		source.Stored = slices.Contains(kept, engine)
+	}
+	if c.Web.Engine == "" {
+		c.Web.Engine = c.Web.engineSetUp()
+	}
+	return kept, nil
+}

@@ -1,0 +1,119 @@
+package config
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// loadStored loads with a key store that holds keys of these names.
+func loadStored(t *testing.T, file string, names []string, environ ...string) Config {
+	t.Helper()
+	s := newSetup(t, file, environ...)
+	cfg, err := Load(Options{Environ: s.environ, Home: s.home, Stored: func(at KeyPlaces) ([]string, error) {
+		if at != s.keys(KeysAuto) {
+			t.Errorf("the store is looked for in %+v", at)
+		}
+		return names, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+func TestStoredKeySetsAVendorUp(t *testing.T) {
+	cfg := loadStored(t, "", []string{"anthropic", "forgotten"})
+	if len(cfg.Providers) != 1 || cfg.Providers["anthropic"].BaseURL != "https://api.anthropic.com" {
+		t.Fatalf("providers = %+v", cfg.Providers)
+	}
+	if key, err := cfg.Key(t.Context(), "anthropic", shelf{"anthropic": canary}); err != nil || key.Reveal() != canary {
+		t.Errorf("key = %q, error %v", key.Reveal(), err)
+	}
+}
+
+func TestStoredKeyServesAProviderWhoseVariableIsNotSet(t *testing.T) {
+	cfg := loadStored(t, "providers: {groq: {base_url: 'https://groq.test/v1', key_env: GROQ_KEY}}", []string{"groq"})
+	if key, err := cfg.Key(t.Context(), "groq", shelf{"groq": canary}); err != nil || key.Reveal() != canary {
+		t.Errorf("key = %q, error %v", key.Reveal(), err)
+	}
+}
+
+func TestStoreThatCannotBeReadLeavesTheOtherSettings(t *testing.T) {
+	broken := errors.New("keys.age is damaged")
+	s := newSetup(t, "max_turns: 5", "OPENAI_API_KEY="+canary)
+	cfg, err := Load(Options{Environ: s.environ, Home: s.home, Stored: func(KeyPlaces) ([]string, error) { return nil, broken }})
+	if err != nil || cfg.MaxTurns != 5 || !errors.Is(cfg.StoredProblem, broken) {
+		t.Errorf("turns = %d, problem %v, error %v", cfg.MaxTurns, cfg.StoredProblem, err)
+	}
+	if key, err := cfg.Key(t.Context(), "openai", nil); err != nil || key.Reveal() != canary {
+		t.Errorf("key = %q, error %v", key.Reveal(), err)
+	}
+}
+
+func TestSearchEngineIsTheOneSetElseTheFirstSetUp(t *testing.T) {
+	for _, c := range []struct {
+		name, file   string
+		stored       []string
+		environ      []string
+		want, misses string
+	}{
+		{"none", "", nil, nil, "", "web.searxng"},
+		{"own server first", "", []string{"brave"}, []string{"SIBYL_SEARXNG_URL=http://s.test"}, SearXNG, ""},
+		{"key in a variable", "", nil, []string{"TAVILY_API_KEY=" + canary}, Tavily, ""},
+		{"key stored", "", []string{"brave", "tavily"}, nil, Brave, ""},
+		{"key of a command", "web: {tavily: {key_command: [pass, tavily]}}", nil, nil, Tavily, ""},
+		{"named", "web: {engine: tavily}", []string{"brave", "tavily"}, []string{"SIBYL_SEARXNG_URL=http://s.test"}, Tavily, ""},
+		{"named, without a key", "web: {engine: brave}", []string{"tavily"}, nil, Brave, "set BRAVE_API_KEY"},
+		{"named, without an address", "web: {engine: searxng}", []string{"tavily"}, nil, SearXNG, "SIBYL_SEARXNG_URL"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cfg := loadStored(t, c.file, c.stored, c.environ...)
+			if cfg.Web.Engine != c.want {
+				t.Errorf("engine = %q, want %q", cfg.Web.Engine, c.want)
+			}
+			if got := cfg.Web.Missing(); (got == "") != (c.misses == "") || !strings.Contains(got, c.misses) {
+				t.Errorf("missing = %q, want %q", got, c.misses)
+			}
+		})
+	}
+}
+
+func TestKeyOfASearchEngineComesLikeAnyOther(t *testing.T) {
+	cfg := loadStored(t, "", []string{"tavily"}, "BRAVE_API_KEY="+canary)
+	store := shelf{"tavily": "of-the-store"}
+	for engine, want := range map[string]string{"brave": canary, "tavily": "of-the-store"} {
+		if key, err := cfg.Key(t.Context(), engine, store); err != nil || key.Reveal() != want {
+			t.Errorf("%s: key = %q, error %v", engine, key.Reveal(), err)
+		}
+	}
+	if _, err := (Config{Web: Web{Brave: KeySource{KeyEnv: braveKeyEnv}}}).Key(t.Context(), "brave", nil); err == nil ||
+		!strings.Contains(err.Error(), "set BRAVE_API_KEY") {
+		t.Errorf("error = %v", err)
+	}
+}
+
+func TestKeyOriginNamesVariableAndProgramOnly(t *testing.T) {
+	cfg := loadStored(t, "providers: {a: {base_url: 'https://a.test', key_command: [/usr/bin/pass, "+canary+"]}}", []string{"tavily"}, "OPENAI_API_KEY=key-0123456789")
+	for name, want := range map[string][2]string{"a": {FromCommand, "pass"}, "openai": {FromEnvironment, "OPENAI_API_KEY"}, "tavily": {FromStore, ""}, "gemini": {}} {
+		if from, by := cfg.KeyOrigin(name); from != want[0] || by != want[1] {
+			t.Errorf("%s: %q by %q, want %q", name, from, by, want)
+		}
+	}
+}
+
+func TestNameForAKeyIsCheckedAndNeverRepeated(t *testing.T) {
+	cfg := loadStored(t, "providers: {groq: {base_url: 'https://groq.test/v1'}}", nil)
+	for _, name := range []string{"groq", "openai", "anthropic", "gemini", "brave", "tavily"} {
+		if err := cfg.CheckKeyName(name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, want := range map[string]string{"antropic": "did you mean anthropic?", "Groq": "did you mean groq?",
+		canary: "there are: anthropic, brave, gemini, groq, openai, tavily", "ollama": "there are:"} {
+		err := cfg.CheckKeyName(name)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), name) {
+			t.Errorf("%s: error = %v, want %s", name, err, want)
+		}
+	}
+}

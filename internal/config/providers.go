@@ -1,0 +1,122 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Kind is the protocol that an endpoint speaks.
+type Kind string
+
+// The kinds of endpoint.
+const (
+	KindOpenAI    Kind = "openai" // and everything compatible with it
+	KindAnthropic Kind = "anthropic"
+	KindGemini    Kind = "gemini"
+	KindOllama    Kind = "ollama" // Ollama's own
+)
+
+// Provider is an endpoint of models.
+type Provider struct {
+	Kind    Kind
+	BaseURL string // with its path: https://host/v1 for OpenAI's kind, https://host for the others
+	Model   string // the model where none is asked for
+	KeySource
+	Timeout time.Duration
+	Local   bool // nothing sent there leaves the person's machines; loopback addresses are, unless set otherwise
+}
+
+// vendor is a provider whose name is built in, with a kind of the same name. Its variables begin with that name in
+// capitals, as those that its own programs read.
+type vendor struct {
+	name    string
+	baseURL string
+	altKey  string // a second variable for the key, read where the first is not set; "" for none
+}
+
+func vendors() []vendor {
+	return []vendor{
+		{name: "openai", baseURL: "https://api.openai.com/v1"},
+		{name: "anthropic", baseURL: "https://api.anthropic.com"},
+		{name: "gemini", baseURL: "https://generativelanguage.googleapis.com", altKey: "GOOGLE_API_KEY"},
+	}
+}
+
+// vendorOf finds the vendor of that name. The zero vendor stands for none, and has no name.
+func vendorOf(name string) vendor {
+	for _, v := range vendors() {
+		if v.name == name {
+			return v
+		}
+	}
+	return vendor{}
+}
+
+// variable names the environment variable of a setting of this vendor, such as OPENAI_BASE_URL.
+func (v vendor) variable(of string) string { return strings.ToUpper(v.name) + "_" + of }
+
+// keyVariable names the variable that holds the vendor's key, or would.
+func (v vendor) keyVariable(where places) string {
+	own := v.variable("API_KEY")
+	if where.get(own) == "" && where.get(v.altKey) != "" {
+		return v.altKey
+	}
+	return own
+}
+
+// finishProviders adds the vendors whose key is there, and fills in what each provider leaves open.
+func (s source) finishProviders(c *Config, kept []string) error {
+	for _, v := range vendors() {
+		if _, named := c.Providers[v.name]; !named && (s.places.get(v.keyVariable(s.places)) != "" || slices.Contains(kept, v.name)) {
+			c.Providers[v.name] = Provider{}
+		}
+	}
+	var problems []error
+	for _, name := range sortedNames(c.Providers) {
+		p, err := s.finishProvider(name, c.Providers[name], c.Timeouts)
+		p.Stored = slices.Contains(kept, name)
+		problems = append(problems, err)
+		c.Providers[name] = p
+	}
+	return errors.Join(problems...)
+}
+
+func (s source) finishProvider(name string, p Provider, timeouts Timeouts) (Provider, error) {
+	path := "providers." + name
+	named := vendorOf(name)
+	switch {
+	case named.name != "" && p.Kind != "" && string(p.Kind) != name:
+		return p, fmt.Errorf("%s is %s, but a provider of this name is of the kind %s: leave kind out, or choose another name",
+			s.at(path+".kind", ""), p.Kind, name)
+	case named.name != "":
+		p.Kind = Kind(name)
+	case p.Kind == "":
+		p.Kind = KindOpenAI
+	}
+	maker := vendorOf(string(p.Kind))
+	if p.BaseURL == "" && (named.name != "" || p.Kind == KindAnthropic || p.Kind == KindGemini) {
+		p.BaseURL = maker.baseURL
+	}
+	if p.BaseURL == "" {
+		return p, fmt.Errorf("%s has no base_url: add the address of the endpoint, such as https://host/v1", s.at(path, ""))
+	}
+	if key := maker.keyVariable(s.places); maker.name != "" && (p.BaseURL == maker.baseURL || named.name != "" && s.places.get(key) != "") {
+		p.KeySource = p.orVariable(key)
+	}
+	p.EnvKey = NewSecret(s.places.get(p.KeyEnv))
+	high, fallback := maxCloudTimeout, timeouts.Cloud
+	if p.Local {
+		high, fallback = maxLocalTimeout, timeouts.Local
+	}
+	if p.Timeout == 0 {
+		p.Timeout = fallback
+	}
+	if p.Timeout > high { // only one that is local may wait this long
+		return p, fmt.Errorf("%s is %s; it must be from %s to %s, or up to %s with local: true", s.at(path+".timeout", ""),
+			p.Timeout, minTimeout, high, maxLocalTimeout)
+	}
+	return p, nil
+}

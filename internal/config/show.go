@@ -1,0 +1,117 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Line is one setting in force. Its Value is as the file takes it: a text, number, yes or no, or list; nil where nothing is
+// set. No secret is in it.
+type Line struct {
+	Path  string `json:"path"` // sections and name with dots between
+	Value any    `json:"value"`
+	From  string `json:"from"` // file:line, the variable, or "default"
+}
+
+// Lines are settings in force, those of a section together.
+type Lines []Line
+
+// Explain loads the settings as Load does, and says of each what it is and where it comes from.
+func Explain(opts Options) (Config, Lines, error) {
+	cfg, src, err := load(opts)
+	if err != nil {
+		return Config{}, nil, err
+	}
+	redactor := cfg.Redactor()
+	var lines Lines
+	add := func(path string, value any) {
+		line := Line{Path: path, Value: value, From: src.origins[path]}
+		if line.From == "" {
+			line.From = "default"
+		}
+		if text, ok := value.(string); ok {
+			line.Value = redactor.String(text)
+		}
+		lines = append(lines, line)
+	}
+	for _, s := range settings() {
+		add(s.path, s.show(&cfg))
+	}
+	for _, name := range sortedNames(cfg.Providers) {
+		p := cfg.Providers[name]
+		for _, s := range providerSettings() {
+			add("providers."+name+"."+s.path, s.show(&p))
+		}
+	}
+	return cfg, lines, nil
+}
+
+// plain turns a field into what the file would hold; nil for one that is not set.
+func plain(field any) any {
+	switch f := field.(type) {
+	case string:
+		if f == "" {
+			return nil
+		}
+	case []string:
+		if len(f) == 0 {
+			return nil
+		}
+	case time.Duration:
+		if f == 0 {
+			return nil
+		}
+		return f.String()
+	case Kind:
+		return string(f)
+	}
+	return field
+}
+
+// YAML writes the settings as a configuration file, each with where it comes from as its comment.
+func (l Lines) YAML() ([]byte, error) {
+	root := &yaml.Node{Kind: yaml.MappingNode}
+	for _, line := range l {
+		at := root
+		parts := strings.Split(line.Path, ".")
+		for _, section := range parts[:len(parts)-1] {
+			at = sectionOf(at, section)
+		}
+		value := &yaml.Node{}
+		if err := value.Encode(line.Value); err != nil {
+			return nil, fmt.Errorf("writing %s: %w", line.Path, err)
+		}
+		if value.Kind == yaml.SequenceNode {
+			value.Style = yaml.FlowStyle
+		}
+		value.LineComment = line.From
+		at.Content = append(at.Content, scalar(parts[len(parts)-1]), value)
+	}
+	var out bytes.Buffer
+	enc := yaml.NewEncoder(&out)
+	enc.SetIndent(2)
+	if err := enc.Encode(root); err != nil {
+		return nil, fmt.Errorf("writing the settings: %w", err)
+	}
+	return out.Bytes(), enc.Close()
+}
+
+// sectionOf finds a section, or begins it.
+func sectionOf(at *yaml.Node, name string) *yaml.Node {
+	for i := 0; i+1 < len(at.Content); i += 2 {
+		if at.Content[i].Value == name {
+			return at.Content[i+1]
+		}
+	}
+	section := &yaml.Node{Kind: yaml.MappingNode}
+	at.Content = append(at.Content, scalar(name), section)
+	return section
+}
+
+func scalar(text string) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
+}

@@ -1,0 +1,107 @@
+package config
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func explain(t *testing.T, file string, environ ...string) (Config, Lines, setup) {
+	t.Helper()
+	s := newSetup(t, file, environ...)
+	cfg, lines, err := Explain(Options{Environ: s.environ, Home: s.home})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg, lines, s
+}
+
+func TestExplainSaysWhereEachSettingComesFrom(t *testing.T) {
+	_, lines, s := explain(t, "max_turns: 7\nmodel: openai\nproviders:\n  groq:\n    base_url: https://g.test/v1\n", "SIBYL_MODEL=ollama", "OPENAI_MODEL=m")
+	got := map[string]Line{}
+	for _, l := range lines {
+		got[l.Path] = l
+	}
+	for path, want := range map[string]Line{
+		"max_turns":               {Value: 7, From: s.file() + ":1"},
+		"model":                   {Value: "ollama", From: "SIBYL_MODEL"},
+		"retention":               {Value: "365d", From: "default"},
+		"vault":                   {Value: nil, From: "default"},
+		"timeouts.cloud":          {Value: "1m0s", From: "default"},
+		"providers.groq.base_url": {Value: "https://g.test/v1", From: s.file() + ":5"},
+		"providers.groq.kind":     {Value: "openai", From: "default"},
+		"providers.openai.model":  {Value: "m", From: "OPENAI_MODEL"},
+	} {
+		want.Path = path
+		if diff := cmp.Diff(want, got[path]); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// What is shown is a configuration file that means the same.
+func TestShownSettingsLoadToTheSame(t *testing.T) {
+	file := strings.ReplaceAll(fullFile, `, "llm key"]`, "]")
+	file = strings.ReplaceAll(strings.ReplaceAll(file, "[pass, show]", "[key-of-llm]"), "[pass, brave]", "[key-of-brave]")
+	file = strings.ReplaceAll(file, "[pass, tavily]", "[key-of-tavily]")
+	environ := []string{"GROQ_KEY=groq-0123456789", "WORK_KEY=work-0123456789", "MY_BRAVE=brave-0123456789", "MY_TAVILY=tavily-0123456789"}
+	cfg, lines, s := explain(t, file, environ...)
+	text, err := lines.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(s.file(), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again, err := s.load()
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	if diff := cmp.Diff(cfg, again, bySecret); diff != "" {
+		t.Errorf("%s in\n%s", diff, text)
+	}
+}
+
+func TestShownSettingsHoldNoSecret(t *testing.T) {
+	hex := "c4n4ry00112233445566778899aabbcc"
+	_, lines, _ := explain(t, "model: openai:"+canary+"\nproviders:\n  a: {base_url: 'https://a.test', key_env: "+hex+"}\n"+
+		"  b: {base_url: 'https://b.test', key_command: [pass, "+hex+"]}\n",
+		"OPENAI_API_KEY="+canary, "BRAVE_API_KEY="+canary, "SIBYL_SEARXNG_URL=https://me:"+canary+"@s.test")
+	asYAML, err := lines.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	asJSON, err := json.Marshal(lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{string(asYAML), string(asJSON)} {
+		if strings.Contains(text, canary) || strings.Contains(text, hex) {
+			t.Errorf("shown: %s", text)
+		}
+		if !strings.Contains(text, "https://s.test") || !strings.Contains(text, "OPENAI_API_KEY") || !strings.Contains(text, "pass") {
+			t.Errorf("not all that may be shown is: %s", text)
+		}
+	}
+}
+
+func TestPathIsTheFileThatIsReadOrWouldBe(t *testing.T) {
+	s := newSetup(t, "")
+	for want, opts := range map[string]Options{
+		s.file():                                {Environ: s.environ},
+		filepath.Join(s.home, "by-variable"):    {Environ: append([]string{"SIBYL_CONFIG=~/by-variable"}, s.environ...)},
+		filepath.Join(s.home, "by-option.yaml"): {Environ: s.environ, Path: "~/by-option.yaml"},
+		"":                                      {Environ: []string{}},
+	} {
+		if opts.Home = s.home; want == "" {
+			opts.Home = ""
+		}
+		if got, err := Path(opts); err != nil || got != want {
+			t.Errorf("Path = %q, want %q, error %v", got, want, err)
+		}
+	}
+}

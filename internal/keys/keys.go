@@ -1,0 +1,226 @@
+// Package keys keeps API keys under the names of the providers and search engines they belong to: in the keyring of the
+// operating system where one answers, else in a file that is encrypted with age.
+//
+// The file protects the keys where it goes without its identity: into a backup or a sync of the configuration folder, a
+// commit of it, a listing of it on a screen. It does not protect them from whoever has the person's account or is root,
+// since the identity lies in the data folder of the same account; nor where both folders are copied together; nor from
+// a stolen disk that is not encrypted itself. An identity on another medium, named by SIBYL_AGE_IDENTITY, parts the two.
+//
+// Guarantees:
+//   - No key is in an error, a name of a file or an argument of a program. The keyring gets it over its own channel.
+//   - A file is written whole or not at all. One that cannot be read is never written over. Programs that write at the
+//     same time wait for each other, at most 5 seconds, and lose no key.
+//   - A file of keys, or an identity, that others can read is refused; what is written is the person's alone.
+//   - The keyring is waited for 2 seconds, or 30 where the settings leave no choice, and on a machine without a session
+//     bus not at all. Which keys there are is learnt without it.
+//   - A Set that fails leaves the key before it, unless a keyring takes the new one after it was given up.
+package keys
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/zalando/go-keyring"
+
+	"sibyl/internal/config"
+)
+
+// Place is where a key is kept.
+type Place string
+
+// The places. A key that is in both is that of the keyring.
+const (
+	Keyring Place = "keyring"
+	File    Place = "file"
+)
+
+// ErrNotStored says that no key is kept under a name.
+var ErrNotStored = errors.New("no key is stored")
+
+const (
+	autoWait   = 2 * time.Second  // for a keyring that may not be there
+	forcedWait = 30 * time.Second // for one that the settings ask for: the person may have to unlock it
+)
+
+// Store keeps keys. It is safe for concurrent use, also by several programs.
+type Store struct {
+	at    config.KeyPlaces
+	ring  ring // nil: there is none
+	wait  time.Duration
+	file  sealed
+	index index
+}
+
+// Open makes the store of these places. It reads and connects to nothing.
+func Open(at config.KeyPlaces) *Store {
+	s := &Store{at: at, wait: autoWait, index: indexIn(at.Folder), file: sealed{path: at.File, identity: at.Identity, named: at.IdentityNamed}}
+	if at.Use == config.KeysKeyring {
+		s.wait = forcedWait
+	}
+	if keyringHere() {
+		s.ring = systemRing{}
+	}
+	return s
+}
+
+// Names lists the names that have a key in the store of these places, sorted; for config.Options.Stored.
+func Names(at config.KeyPlaces) ([]string, error) {
+	where, err := Open(at).Where()
+	return slices.Sorted(maps.Keys(where)), err
+}
+
+func (s *Store) usesKeyring() bool { return s.at.Use != config.KeysFile }
+func (s *Store) usesFile() bool    { return s.at.Use != config.KeysKeyring }
+
+// Where says where each key is kept, by name, without asking the keyring. On an error it tells those it could learn.
+func (s *Store) Where() (map[string]Place, error) {
+	where := map[string]Place{}
+	if s.at.Folder == "" || s.at.File == "" {
+		return where, nil // nobody could have stored one
+	}
+	var problems []error
+	if s.usesFile() {
+		kept, err := s.file.read()
+		for name := range kept {
+			where[name] = File
+		}
+		problems = append(problems, err)
+	}
+	if s.usesKeyring() {
+		names, err := s.index.read()
+		for _, name := range names {
+			where[name] = Keyring
+		}
+		problems = append(problems, err)
+	}
+	return where, errors.Join(problems...)
+}
+
+// Key implements config.KeyStore. Its error is ErrNotStored where there is no key.
+func (s *Store) Key(ctx context.Context, name string) (config.Secret, error) {
+	where, err := s.Where()
+	switch where[name] {
+	case Keyring:
+		return s.fromKeyring(ctx, name)
+	case File:
+		kept, err := s.file.read()
+		return config.NewSecret(kept[name]), err
+	}
+	if err != nil {
+		return config.Secret{}, err
+	}
+	return config.Secret{}, fmt.Errorf("%w for %s: ‘sibyl config set-key %s’ stores one", ErrNotStored, name, name)
+}
+
+// Learnt gives all keys that are known without asking the keyring, so that they can be kept out of what is written before
+// anybody uses them. Those of a file that can't be read are not among them.
+func (s *Store) Learnt() []config.Secret {
+	if !s.usesFile() || s.at.File == "" {
+		return nil
+	}
+	kept, err := s.file.read()
+	if err != nil {
+		return nil // Where tells why
+	}
+	secrets := make([]config.Secret, 0, len(kept))
+	for _, key := range kept {
+		secrets = append(secrets, config.NewSecret(key))
+	}
+	return secrets
+}
+
+func (s *Store) fromKeyring(ctx context.Context, name string) (config.Secret, error) {
+	text, err := s.get(ctx, name)
+	switch {
+	case errors.Is(err, keyring.ErrNotFound):
+		return config.Secret{}, fmt.Errorf("the keyring has no key for %s any more: store it again with ‘sibyl config set-key %s’", name, name)
+	case err != nil:
+		return config.Secret{}, fmt.Errorf("the key for %s is in the keyring, which can't be read: %w: unlock it and try again, "+
+			"or set the variable of the key", name, err)
+	}
+	return config.NewSecret(text), nil
+}
+
+// Set keeps a key under a name, in the place of one that was there, and says where.
+func (s *Store) Set(ctx context.Context, name string, key config.Secret) (Place, error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if s.usesKeyring() {
+		err := s.put(ctx, name, key.Reveal())
+		if err == nil {
+			return Keyring, s.settleInKeyring(name)
+		}
+		if !s.usesFile() || ctx.Err() != nil {
+			return "", fmt.Errorf("the keyring does not take the key: %w: unlock it, or choose the encrypted file with SIBYL_KEYS=file", err)
+		}
+	}
+	return File, s.settleInFile(ctx, name, key.Reveal())
+}
+
+// settleInKeyring notes that the keyring has a key, which decides that it is the one, and forgets one in the file.
+func (s *Store) settleInKeyring(name string) error {
+	if err := s.index.add(name); err != nil {
+		return err
+	}
+	if kept, err := s.file.read(); err == nil && kept[name] != "" {
+		delete(kept, name)
+		return s.file.write(kept)
+	}
+	return nil // a file that can't be read is none of this key's business
+}
+
+// settleInFile writes a key into the file; that the keyring's is forgotten then decides that it is the one.
+func (s *Store) settleInFile(ctx context.Context, name, key string) error {
+	kept, err := s.file.read()
+	if err != nil {
+		return err
+	}
+	kept[name] = key
+	if err := s.file.write(kept); err != nil {
+		return err
+	}
+	was, err := s.index.remove(name)
+	if was && s.usesKeyring() {
+		_ = s.drop(ctx, name) // it may not answer, and the key in it counts no more
+	}
+	return err
+}
+
+// Delete forgets the key of a name. Its error is ErrNotStored where there is none.
+func (s *Store) Delete(ctx context.Context, name string) error {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	where, err := s.Where()
+	place, stored := where[name]
+	switch {
+	case !stored && err != nil:
+		return err
+	case !stored:
+		return fmt.Errorf("%w for %s", ErrNotStored, name)
+	case place == Keyring:
+		if err := s.drop(ctx, name); err != nil && !errors.Is(err, keyring.ErrNotFound) {
+			return fmt.Errorf("the key for %s is still in the keyring: %w: unlock it and try again", name, err)
+		}
+		if _, err := s.index.remove(name); err != nil {
+			return err
+		}
+	}
+	if !s.usesFile() {
+		return nil
+	}
+	if kept, err := s.file.read(); err == nil && kept[name] != "" {
+		delete(kept, name)
+		return s.file.write(kept)
+	}
+	return nil // a file that can't be read has no key that counts
+}
