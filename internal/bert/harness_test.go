@@ -1,0 +1,310 @@
+package bert_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"sibyl/internal/bert"
+	"sibyl/internal/bert/berttest"
+)
+
+// What a child is told through its environment.
+const (
+	lifelineVar = "BERT_TEST_LIFELINE" // where it connects to, to be seen to live
+	scriptVar   = "BERT_TEST_SCRIPT"   // what it does instead of serving a model
+	parentVar   = "BERT_TEST_PARENT"   // set: it starts a child of its own, and waits
+)
+
+func TestMain(m *testing.M) {
+	if addr := os.Getenv(lifelineVar); addr != "" {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			panic(err)
+		}
+		fmt.Fprintln(conn, os.Getpid())
+	}
+	if os.Getenv(parentVar) != "" {
+		beParent()
+	}
+	if script := os.Getenv(scriptVar); script != "" {
+		play(strings.Split(script, "\n"))
+	}
+	berttest.Serve()
+	goleak.VerifyTestMain(m)
+}
+
+// play is a child that does as it is told, step by step, and then ends.
+func play(steps []string) {
+	in := bufio.NewReader(os.Stdin)
+	for _, step := range steps {
+		verb, what, _ := strings.Cut(step, " ")
+		switch verb {
+		case "say":
+			fmt.Println(what)
+		case "flood":
+			fmt.Print(strings.Repeat("x", 1<<20))
+		case "grumble":
+			fmt.Fprintln(os.Stderr, what)
+		case "read":
+			if _, err := in.ReadString('\n'); err != nil {
+				os.Exit(0)
+			}
+		case "hang":
+			select {}
+		case "exit":
+			code, err := strconv.Atoi(what)
+			if err != nil {
+				panic(err)
+			}
+			os.Exit(code)
+		default:
+			panic("no step: " + step)
+		}
+	}
+	os.Exit(0)
+}
+
+// ready is what a child says when its model is loaded.
+const ready = `say {"id":0,"ready":{"kind":"classification","labels":["go_on","retry"]}}`
+
+// The labels that the Oracle chooses from.
+var labels = []bert.Label{
+	{Name: "go_on", Hypothesis: "The work is advancing."},
+	{Name: "retry", Hypothesis: "A passing error got in the way."},
+	{Name: "other_strategy", Hypothesis: "Another strategy is needed."},
+	{Name: "force_answer", Hypothesis: "Enough is known to answer."},
+	{Name: "ask_user", Hypothesis: "The user has to decide."},
+}
+
+var names = func() (list []string) {
+	for _, l := range labels {
+		list = append(list, l.Name)
+	}
+	return list
+}()
+
+// trained writes a model that was trained on the labels.
+func trained(t testing.TB) string {
+	dir := t.TempDir()
+	rules := map[string]string{"progress": "go_on", "timeout": "retry", "looping": "other_strategy", "stuck": "other_strategy",
+		"done": "force_answer", "unsure": "ask_user"}
+	if err := berttest.WriteClassifier(dir, rules, names); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// zeroShot writes a model that goes by the hypotheses.
+func zeroShot(t testing.TB) string {
+	dir := t.TempDir()
+	rules := map[string]string{"progress": "advancing", "timeout": "error", "looping": "strategy", "stuck": "strategy",
+		"done": "enough", "unsure": "decide"}
+	if err := berttest.WriteZeroShot(dir, rules); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// lifeline sees children come and go.
+type lifeline struct {
+	addr string
+	born chan life
+}
+
+type life struct {
+	conn net.Conn
+	in   *bufio.Reader
+	pid  int
+}
+
+func newLifeline(t *testing.T) *lifeline {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := &lifeline{l.Addr().String(), make(chan life, 100)}
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			in := bufio.NewReader(conn)
+			text, err := in.ReadString('\n')
+			pid, nan := strconv.Atoi(strings.TrimSpace(text))
+			if err != nil || nan != nil {
+				t.Errorf("a child says %q: %v", text, err)
+			}
+			t.Cleanup(func() { shut(t, conn) })
+			line.born <- life{conn, in, pid}
+		}
+	}()
+	t.Cleanup(func() { shut(t, l); <-finished })
+	return line
+}
+
+// next is the next child that was started.
+func (l *lifeline) next(t *testing.T) life {
+	t.Helper()
+	select {
+	case child := <-l.born:
+		return child
+	case <-time.After(20 * time.Second):
+		t.Fatal("no child was started")
+		return life{}
+	}
+}
+
+// none fails if a child was started that next has not told of. The children so far have answered or are gone.
+func (l *lifeline) none(t *testing.T) {
+	t.Helper()
+	if n := len(l.born); n > 0 {
+		t.Errorf("%d more children were started", n)
+	}
+}
+
+// ends waits for the child's end, and fails if it lives on.
+func (l life) ends(t *testing.T) {
+	t.Helper()
+	if err := l.conn.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	var timeout net.Error
+	if _, err := l.in.ReadByte(); err == nil || errors.As(err, &timeout) && timeout.Timeout() {
+		t.Fatalf("the child lives on (%v)", err)
+	}
+}
+
+func (l life) kill(t *testing.T) {
+	t.Helper()
+	p, err := os.FindProcess(l.pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	l.ends(t)
+}
+
+// start returns a classifier of the model in dir, closed with the test, with more in the child's environment.
+func start(t *testing.T, dir string, env ...string) *bert.Classifier {
+	t.Helper()
+	cfg := config(t, dir, env...)
+	return open(t, cfg)
+}
+
+func config(t *testing.T, dir string, env ...string) bert.Config {
+	t.Helper()
+	cfg, err := berttest.Config(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Env = append(cfg.Env, env...)
+	return cfg
+}
+
+func open(t *testing.T, cfg bert.Config) *bert.Classifier {
+	c := bert.New(cfg)
+	t.Cleanup(c.Close)
+	return c
+}
+
+func (l *lifeline) env() string { return lifelineVar + "=" + l.addr }
+
+func script(steps ...string) string { return scriptVar + "=" + strings.Join(steps, "\n") }
+
+// best classifies and returns the best label.
+func best(t *testing.T, c *bert.Classifier, text string) string {
+	t.Helper()
+	scores, err := c.Classify(t.Context(), text, labels)
+	if err != nil {
+		t.Fatalf("%q: %v", text, err)
+	}
+	return scores[0].Label
+}
+
+// fails wants an error of this kind that says all of this.
+func fails(t *testing.T, err error, kind bert.ErrorKind, says ...string) {
+	t.Helper()
+	var e *bert.Error
+	if !errors.As(err, &e) || e.Kind != kind {
+		t.Fatalf("the error is %#v (%v); want one of kind %q", err, err, kind)
+	}
+	for _, s := range says {
+		if !strings.Contains(err.Error(), s) {
+			t.Errorf("the error %q does not say %q", err, s)
+		}
+	}
+}
+
+// serve runs the child's side in this process, until the asking side hangs up.
+func serve(t *testing.T, dir string) (ask io.WriteCloser, answers *bufio.Reader, wait func() error) {
+	t.Helper()
+	in, ask := io.Pipe()
+	answered, out := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		done <- bert.Serve(t.Context(), dir, in, out)
+		shut(t, in)
+		shut(t, out)
+	}()
+	return ask, bufio.NewReader(answered), func() error { return <-done }
+}
+
+func shut(t *testing.T, c io.Closer) {
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// edit changes a JSON file of a model.
+func edit(t *testing.T, path string, change func(map[string]any)) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v map[string]any
+	if err := json.Unmarshal(data, &v); err != nil {
+		t.Fatal(err)
+	}
+	change(v)
+	if data, err = json.Marshal(v); err != nil {
+		t.Fatal(err)
+	}
+	write(t, path, string(data))
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func sorted(scores []bert.Score) bool {
+	return slices.IsSortedFunc(scores, func(a, b bert.Score) int {
+		switch {
+		case a.Score > b.Score:
+			return -1
+		case a.Score < b.Score:
+			return 1
+		}
+		return 0
+	})
+}

@@ -1,0 +1,275 @@
+package bert_test
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/onnx-gomlx/onnx"
+	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/bert"
+)
+
+var verdicts = map[string]string{
+	"The search makes PROGRESS, file by file.": "go_on",
+	"Again a timeout from the server":          "retry",
+	"I keep looping over the same three files": "other_strategy",
+	"I am stuck.": "other_strategy",
+	"All is done; looping has ended. It is done.":            "force_answer",
+	"unsure which of them is meant\x00\xff\u202e, so unsure": "ask_user",
+}
+
+func TestBothKindsOfModelFollowTheText(t *testing.T) {
+	for kind, dir := range map[string]string{"trained": trained(t), "zero-shot": zeroShot(t)} {
+		t.Run(kind, func(t *testing.T) {
+			c := start(t, dir)
+			for text, want := range verdicts {
+				if kind == "zero-shot" && strings.Contains(text, "looping has ended") {
+					continue // both hypotheses are true of it
+				}
+				scores, err := c.Classify(t.Context(), text, labels)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var sum float64
+				for _, s := range scores {
+					sum += s.Score
+				}
+				if len(scores) != len(labels) || !sorted(scores) || math.Abs(sum-1) > 1e-9 {
+					t.Errorf("%q: the scores are %v", text, scores)
+				}
+				if scores[0].Label != want || scores[0].Score < 0.9 {
+					t.Errorf("%q: the best are %v; want %s", text, scores[:2], want)
+				}
+			}
+		})
+	}
+}
+
+func TestTextThatSaysNothingLeavesLabelsEqual(t *testing.T) {
+	for kind, dir := range map[string]string{"trained": trained(t), "zero-shot": zeroShot(t)} {
+		scores, err := start(t, dir).Classify(t.Context(), "The quick brown fox.", labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, s := range scores {
+			if math.Abs(s.Score-0.2) > 1e-6 || s.Label != labels[i].Name {
+				t.Errorf("%s: the scores are %v", kind, scores)
+			}
+		}
+	}
+}
+
+func TestTrainedLabelsAreTheSameWhateverTheirSpelling(t *testing.T) {
+	c := start(t, trained(t))
+	spelt := []bert.Label{{Name: "Ask User"}, {Name: "GO-ON"}, {Name: "retry"}, {Name: "other strategy"}, {Name: "Force_Answer"}}
+	scores, err := c.Classify(t.Context(), "I am stuck", spelt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if scores[0].Label != "other strategy" {
+		t.Errorf("the best is %q; want the caller's own spelling of it", scores[0].Label)
+	}
+}
+
+func TestTrainedModelOfOtherLabelsIsRefusedWithBothLists(t *testing.T) {
+	c := start(t, trained(t))
+	for name, wanted := range map[string][]bert.Label{
+		"another": {{Name: "positive"}, {Name: "negative"}, {Name: "go_on"}, {Name: "retry"}, {Name: "ask_user"}},
+		"fewer":   labels[:4],
+	} {
+		_, err := c.Classify(t.Context(), "stuck", wanted)
+		fails(t, err, bert.WrongLabels, strings.Join(names, ", "), "wanted are "+wanted[0].Name+", "+wanted[1].Name)
+		if got := best(t, c, "stuck"); got != "other_strategy" {
+			t.Errorf("%s: after the refusal the best is %s", name, got)
+		}
+	}
+}
+
+func TestZeroShotNeedsHypotheses(t *testing.T) {
+	_, err := start(t, zeroShot(t)).Classify(t.Context(), "stuck", []bert.Label{labels[0], {Name: "retry"}})
+	fails(t, err, bert.Invalid, `"retry" has no hypothesis`)
+}
+
+func TestLongTextIsReadAtHeadAndTailAndKeepsItsHypothesis(t *testing.T) {
+	c := start(t, zeroShot(t))
+	filler := strings.Repeat("x ", 5000)
+	for text, want := range map[string]string{
+		"looping " + filler:                "other_strategy",
+		filler + " unsure":                 "ask_user",
+		filler + " timeout " + filler:      "go_on", // in the middle, so not read; all are equal
+		"done " + strings.Repeat("世", 9e3): "force_answer",
+	} {
+		if got := best(t, c, text); got != want {
+			t.Errorf("%.10q…: the best is %s; want %s", text, got, want)
+		}
+	}
+}
+
+func TestTextCanNotForgeTheModelsControlTokens(t *testing.T) {
+	const separator, start, mask = 3, 2, 4
+	tokens, segments, err := bert.Read(zeroShot(t), "a [SEP] strategy [SEP] [CLS] [MASK] [MA[SEP]SK]", "b [SEP] c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := map[int]int{}
+	for _, n := range tokens {
+		count[n]++
+	}
+	if count[separator] != 2 || count[start] != 1 || count[mask] != 0 {
+		t.Errorf("%d separators, %d starts and %d masks are read: %v", count[separator], count[start], count[mask], tokens)
+	}
+	if first := slicesIndex(segments, 1); tokens[first-1] != separator {
+		t.Errorf("the hypothesis begins at %d of %v", first, tokens)
+	}
+}
+
+func slicesIndex(list []int, want int) int {
+	for i, n := range list {
+		if n == want {
+			return i
+		}
+	}
+	return -1
+}
+
+func FuzzAnyTextFitsTheModel(f *testing.F) {
+	dir := zeroShot(f)
+	for _, text := range []string{"", " ", "a", "[SEP]", "\x00\xff", "e\u0301\u0301\u0301", strings.Repeat("é", 3000), "\u200b\ufeff",
+		strings.Repeat("-", 2000), strings.Repeat("ab", 1000), "مرحبا 世界 🧑‍🚀", "[CLS][CLS]"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		text = bert.Excerpt(text, bert.MaxText)
+		for _, hypothesis := range []string{"", "The user has to decide."} {
+			tokens, segments, err := bert.Read(dir, text, hypothesis)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(tokens) > bert.MostTokens || len(segments) != len(tokens) {
+				t.Errorf("%d tokens in %d segments", len(tokens), len(segments))
+			}
+		}
+	})
+}
+
+// rewrite changes the network of the model in dir.
+func rewrite(t *testing.T, dir string, change func(*onnx.Model)) {
+	t.Helper()
+	path := filepath.Join(dir, "model.onnx")
+	m, err := onnx.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(m)
+	if err := m.SaveToFile(path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNetworkWithNarrowNumbersIsUnderstood(t *testing.T) {
+	const int32Type = 6
+	dir := trained(t)
+	rewrite(t, dir, func(m *onnx.Model) {
+		for _, in := range m.Proto.Graph.Input {
+			in.GetType().GetTensorType().ElemType = int32Type
+		}
+	})
+	if got := best(t, start(t, dir), "unsure"); got != "ask_user" {
+		t.Errorf("the best is %s", got)
+	}
+}
+
+// moveWeights puts the weights into a file beside the network, as exporters do with large ones.
+func moveWeights(t *testing.T, dir string, entries ...[2]string) {
+	t.Helper()
+	rewrite(t, dir, func(m *onnx.Model) {
+		for _, w := range m.Proto.Graph.Initializer {
+			if w.Name != "table" {
+				continue
+			}
+			write(t, filepath.Join(dir, "weights.bin"), "12345678"+string(w.RawData)+"tail")
+			w.RawData, w.DataLocation = nil, 1
+			list := reflect.ValueOf(&w.ExternalData).Elem()
+			for _, e := range entries {
+				entry := reflect.New(list.Type().Elem().Elem())
+				entry.Elem().FieldByName("Key").SetString(e[0])
+				entry.Elem().FieldByName("Value").SetString(e[1])
+				list.Set(reflect.Append(list, entry))
+			}
+		}
+	})
+}
+
+func TestWeightsBesideTheNetworkAreRead(t *testing.T) {
+	dir := trained(t)
+	moveWeights(t, dir, [2]string{"location", "weights.bin"}, [2]string{"offset", "8"}, [2]string{"length", "220"})
+	if got := best(t, start(t, dir), "unsure"); got != "ask_user" {
+		t.Errorf("the best is %s", got)
+	}
+}
+
+func TestWeightsElsewhereAreRefused(t *testing.T) {
+	for want, entries := range map[string][][2]string{
+		"not in the model's folder": {{"location", "../weights.bin"}},
+		"weights.bin ends before":   {{"location", "weights.bin"}, {"offset", "8"}, {"length", "2000"}},
+		`the offset "far"`:          {{"location", "weights.bin"}, {"offset", "far"}},
+		"none.bin can't be read":    {{"location", "none.bin"}},
+	} {
+		dir := trained(t)
+		moveWeights(t, dir, entries...)
+		_, err := start(t, dir).Classify(t.Context(), "unsure", labels)
+		fails(t, err, bert.LoadFailed, "model.onnx", want)
+	}
+}
+
+func TestFolderLaidAsLinksWithAnOddNameIsRead(t *testing.T) {
+	blobs, dir := trained(t), filepath.Join(t.TempDir(), "-my model%20#1?é")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"config.json", "tokenizer.json", "model.onnx"} {
+		if err := os.Symlink(filepath.Join(blobs, name), filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := best(t, start(t, dir), "unsure"); got != "ask_user" {
+		t.Errorf("the best is %s", got)
+	}
+}
+
+func TestCheckTellsWhatTheModelIs(t *testing.T) {
+	for kind, c := range map[bert.ModelKind]struct {
+		dir    string
+		labels []string
+	}{
+		bert.Classification: {trained(t), names},
+		bert.ZeroShot:       {zeroShot(t), []string{"contradiction", "neutral", "entailment"}},
+	} {
+		info, err := start(t, c.dir).Check(t.Context(), labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.LoadTime <= 0 || info.AnswerTime <= 0 {
+			t.Errorf("%s: loading took %v, the answer %v", kind, info.LoadTime, info.AnswerTime)
+		}
+		if _, err := os.Stat("/proc/self/statm"); err == nil && info.Memory < 1<<20 {
+			t.Errorf("%s: the child holds %d bytes", kind, info.Memory)
+		}
+		if diff := cmp.Diff(bert.Info{Kind: kind, Labels: c.labels}, bert.Info{Kind: info.Kind, Labels: info.Labels}); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestCheckOfAModelWithOtherLabelsStillTellsThem(t *testing.T) {
+	info, err := start(t, trained(t)).Check(t.Context(), labels[:2])
+	fails(t, err, bert.WrongLabels)
+	if diff := cmp.Diff(names, info.Labels); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,109 @@
+package bert
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"runtime/debug"
+	"time"
+)
+
+// idle is how long a child waits for a question before it ends and gives its memory back.
+const idle = 10 * time.Minute
+
+// errHangUp says that nobody is left to answer.
+var errHangUp = errors.New("the asking side has hung up")
+
+// Serve is the child: it loads the model in dir, then answers the questions that come in through in, until in is at its end or
+// ctx is done. It returns then at once, even in the middle of an answer, and the process is expected to end.
+//
+// If out is the standard output, Serve points os.Stdout at the standard error while it runs: the libraries print.
+//
+// It returns an error if the model can't be loaded, which it has told the asking side too, and if what comes in is not a
+// question.
+func Serve(ctx context.Context, dir string, in io.Reader, out io.Writer) error {
+	if stdout := os.Stdout; out == io.Writer(stdout) {
+		os.Stdout = os.Stderr
+		defer func() { os.Stdout = stdout }()
+	}
+	ctx, hangUp := context.WithCancelCause(ctx)
+	defer hangUp(nil)
+	incoming := make(chan []byte)
+	go func() { hangUp(receive(ctx, lines(in), incoming)) }()
+	done := make(chan error, 1)
+	go func() { done <- work(ctx, dir, incoming, out) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		if err := context.Cause(ctx); !errors.Is(err, errHangUp) {
+			return err
+		}
+		return nil
+	}
+}
+
+// receive passes on what comes in, line by line, and returns why no more comes.
+func receive(ctx context.Context, in *bufio.Reader, to chan<- []byte) error {
+	for {
+		line, err := readLine(in)
+		if errors.Is(err, io.EOF) {
+			return errHangUp
+		}
+		if err != nil {
+			return err
+		}
+		select {
+		case to <- append([]byte(nil), line...):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// work loads the model and answers.
+func work(ctx context.Context, dir string, incoming <-chan []byte, out io.Writer) error {
+	m, err := load(dir)
+	if err != nil {
+		return errors.Join(err, writeLine(out, answer{Error: asProblem(err)}))
+	}
+	debug.FreeOSMemory() // what loading took beside the model
+	if err := writeLine(out, answer{Ready: &m.traits}); err != nil {
+		return err
+	}
+	for {
+		select {
+		case line := <-incoming:
+			var q question
+			if err := json.Unmarshal(line, &q); err != nil {
+				return err
+			}
+			if err := writeLine(out, m.answer(q)); err != nil {
+				return err
+			}
+		case <-time.After(idle):
+			return nil
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (m *loaded) answer(q question) answer {
+	scores, err := m.classify(q)
+	if err != nil {
+		return answer{ID: q.ID, Error: asProblem(err)}
+	}
+	return answer{ID: q.ID, Scores: scores}
+}
+
+func asProblem(err error) *problem {
+	var p *problem
+	if errors.As(err, &p) {
+		return p
+	}
+	return problemf(Unanswered, "%s", snippet(err.Error()))
+}

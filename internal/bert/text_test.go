@@ -1,0 +1,57 @@
+package bert_test
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"sibyl/internal/bert"
+)
+
+func TestExcerptIsCleanBoundedAndKeepsHeadAndTail(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) + rapid.String().Draw(t, "text")
+		n := rapid.IntRange(0, 60).Draw(t, "n")
+		got, whole := bert.Excerpt(text, n), bert.Excerpt(text, 1<<20)
+		if !utf8.ValidString(got) || strings.ContainsFunc(got, unicode.IsControl) {
+			t.Fatalf("%q is not clean", got)
+		}
+		head, tail, cut := strings.Cut(got, " … ")
+		switch size := utf8.RuneCountInString(whole); {
+		case size <= n && got != whole:
+			t.Fatalf("%q was changed to %q without need", whole, got)
+		case size > n && n >= 3 && (!cut || utf8.RuneCountInString(got) != n):
+			t.Fatalf("%q was cut to %q, not to %d characters", whole, got, n)
+		case size > n && n >= 3 && !strings.Contains(whole, "…") && (!strings.HasPrefix(whole, head) || !strings.HasSuffix(whole, tail)):
+			t.Fatalf("%q is not the head and tail of %q", got, whole)
+		}
+	})
+}
+
+func TestQuestionOutOfBoundsStartsNoChild(t *testing.T) {
+	line := newLifeline(t)
+	c := start(t, trained(t), line.env())
+	many := make([]bert.Label, bert.MaxLabels+1)
+	for i := range many {
+		many[i].Name = strings.Repeat("x", i+1)
+	}
+	for want, q := range map[string]struct {
+		text   string
+		labels []bert.Label
+	}{
+		"no text":            {" \x00\n", labels},
+		"1 labels":           {"stuck", labels[:1]},
+		"33 labels":          {"stuck", many},
+		"can't be told":      {"stuck", []bert.Label{{Name: "go on"}, {Name: "Go-On"}}},
+		"has no name":        {"stuck", []bert.Label{{Name: "go on"}, {Name: " "}}},
+		"more than 100":      {"stuck", []bert.Label{{Name: "go on"}, {Name: strings.Repeat("x", 101)}}},
+		"hypothesis of more": {"stuck", []bert.Label{{Name: "go on"}, {Name: "x", Hypothesis: strings.Repeat("x", 301)}}},
+	} {
+		_, err := c.Classify(t.Context(), q.text, q.labels)
+		fails(t, err, bert.Invalid, want)
+	}
+	line.none(t)
+}
