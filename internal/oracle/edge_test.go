@@ -66,7 +66,7 @@ func TestEdgeWellFormedSignalAfterAMalformedOneCounts(t *testing.T) {
 	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
 	same(t, "problems", len(a.Problems), 1)
 	same(t, "answer", a.Answer, "It checks a token.")
-	same(t, "notices", told(a), []string(nil))
+	same(t, "notices", told(a), []string{nothingOpened})
 }
 
 func TestEdgeUnknownCapabilityIsLoggedAndToldAndTheRunGoesOn(t *testing.T) {
@@ -240,7 +240,7 @@ func TestEdgeDelegationIsLoggedAndShownAndStartsNothing(t *testing.T) {
 	h := setUp(t, modeltest.SayAndCall("The pump module is fine. "+delegate("all other modules"), "code_search", `{}`))
 	a := h.ask(auth)
 	same(t, "answer", a.Answer, "The pump module is fine.")
-	same(t, "notices", told(a), []string{"The model recommends to delegate: all other modules (it is too large)"})
+	same(t, "notices", told(a), []string{"The model recommends to delegate: all other modules (it is too large)", nothingOpened})
 	same(t, "tools that were reached", h.world.called(), []string{})
 	same(t, "last signal", string(a.Signal.Type), "delegation_recommended")
 }
@@ -250,7 +250,7 @@ func TestDelegationWithoutAWordGoesOn(t *testing.T) {
 	a := h.ask(auth)
 	same(t, "what is said after it", lastText(h.request(2)), "[control] Go on.")
 	same(t, "answer", a.Answer, "The pump module is fine.")
-	same(t, "notices", len(told(a)), 1)
+	same(t, "notices", len(told(a)), 2)
 }
 
 func TestPartialAnswerShowsItsCaveat(t *testing.T) {

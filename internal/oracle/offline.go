@@ -24,6 +24,38 @@ func OfflineRule(_ context.Context, req model.Request) (model.Response, error) {
 	return o.turn(), nil
 }
 
+// OfflineNotes takes notes without a language model: what was searched and read, and what came of it.
+func OfflineNotes(_ context.Context, req model.Request) (model.Response, error) {
+	sit, ok := req.Facts.(Situation)
+	if !ok {
+		return model.Response{}, &model.Error{Kind: model.Invalid, Model: "offline", Message: fmt.Sprintf("the Oracle's rule got facts of type %T", req.Facts)}
+	}
+	b := &strings.Builder{}
+	b.WriteString("Question: " + sit.Question + "\n")
+	for _, s := range sit.Steps {
+		fmt.Fprintf(b, "- %s %s: ", s.Call.Name, brief(s.Call.Arguments, 120))
+		switch {
+		case s.Refused != "":
+			b.WriteString("not performed, " + s.Refused)
+		case s.Receipt.Error != nil:
+			b.WriteString("failed, " + s.Receipt.Error.Message)
+		case s.Receipt.Result == nil || s.Receipt.Result.Items == 0:
+			b.WriteString("nothing")
+		}
+		if r := s.Receipt.Result; r != nil {
+			for i, ref := range r.Refs {
+				if i == mostQuotes {
+					fmt.Fprintf(b, " and %d more", len(r.Refs)-i)
+					break
+				}
+				b.WriteString(" " + ref.String())
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return model.Response{Text: b.String(), Finish: model.FinishStop}, nil
+}
+
 // offline is one turn of the rule.
 type offline struct {
 	sit   Situation

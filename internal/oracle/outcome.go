@@ -81,7 +81,7 @@ func outcome(v *run.View, e run.Ending) (journal.Status, any) {
 	status := a.stop(v, e, w)
 	a.cite()
 	a.use(calls)
-	a.doubt()
+	a.doubt(len(env.Past) > 0)
 	a.TookMS = e.State.Now
 	return status, a
 }
@@ -113,8 +113,12 @@ func (a *Answer) Unnecessary() (n int) {
 	return n
 }
 
-// doubt makes an answer partial whose citations all lead to places that nobody read.
-func (a *Answer) doubt() {
+// doubt makes an answer partial whose citations all lead to places that nobody read, and says where none was read at all.
+func (a *Answer) doubt(goesOn bool) {
+	needs := a.Class.NeedsCode || a.Class.NeedsVault || a.Class.NeedsWeb
+	if a.StopReason == StopSatisfied && needs && !goesOn && len(a.Sources) == 0 && !slices.ContainsFunc(a.ToolCalls, func(c ToolUse) bool { return c.Used }) {
+		a.Notices = append(a.Notices, Notice{Type: NoticeUnread, Severity: Warning, Text: "No source was opened for this answer: it rests on what the model knows.", Turn: a.Turns})
+	}
 	cited := slices.ContainsFunc(a.Sources, func(s Source) bool { return s.Cited })
 	if a.StopReason == StopSatisfied && len(a.Unsupported) > 0 && !cited {
 		a.StopReason = StopPartial

@@ -77,6 +77,9 @@ func New(deps Deps) (*run.Assistant, error) {
 	return &run.Assistant{Name: Name, Registry: reg, Options: opt, Outcome: outcome,
 		Open: func(ctx context.Context, v *run.View) (map[string]run.Performer, func(), error) {
 			return open(ctx, deps, known, v)
+		},
+		Sends: func(ctx context.Context, v *run.View, c run.CompletionRecord) (recorded, composed run.Sent, err error) {
+			return sends(ctx, known, v, c)
 		}}, nil
 }
 

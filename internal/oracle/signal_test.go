@@ -8,7 +8,10 @@ import (
 	"sibyl/internal/oracle"
 )
 
-const signalMissing = "The answer came without a signal (signal_missing)."
+const (
+	signalMissing = "The answer came without a signal (signal_missing)."
+	nothingOpened = "No source was opened for this answer: it rests on what the model knows."
+)
 
 // bytewise streams a text one byte at a time.
 func bytewise(text string) modeltest.Turn { return modeltest.Turn{Chunks: strings.Split(text, "")} }
@@ -97,7 +100,7 @@ func TestAnswerWithoutSignalIsTakenWhereNothingCanBeRead(t *testing.T) {
 	h.world.without("code_search", "code_read", "vault_search", "vault_read", "vault_write", "thread_seek", "web_search", "web_fetch")
 	a := h.ask(auth)
 	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
-	same(t, "notices", told(a), []string{signalMissing})
+	same(t, "notices", told(a), []string{signalMissing, nothingOpened})
 }
 
 func TestAnswerWithoutSignalIsNotTakenForAHitThatNobodyOpened(t *testing.T) {

@@ -1,0 +1,213 @@
+package oracle_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"pgregory.net/rapid"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+	"sibyl/internal/oracle"
+	"sibyl/internal/run"
+	"sibyl/internal/tool"
+	"sibyl/prompts"
+)
+
+// replay takes the last run through its tree, changed by edits (old, new, old, new …), in a process without model and tools.
+func (h *harness) replay(o run.ReplayOptions, edits ...string) *run.Replayed {
+	h.t.Helper()
+	if len(edits) > 0 {
+		text := string(h.tree.Text)
+		for i := 0; i+1 < len(edits); i += 2 {
+			if !strings.Contains(text, edits[i]) {
+				h.t.Fatalf("the tree has no %q", edits[i])
+			}
+			text = strings.ReplaceAll(text, edits[i], edits[i+1])
+		}
+		o.TreeFile, o.Tree = "changed.xml", []byte(text)
+	}
+	assistant, err := oracle.New(oracle.Deps{
+		Model: func(context.Context, oracle.Env) (model.Model, error) {
+			h.t.Error("a replay opened a model")
+			return nil, errors.New("no model")
+		},
+		Tools: func(context.Context, oracle.Env) (*tool.Registry, func(), error) {
+			h.t.Error("a replay opened tools")
+			return nil, nil, errors.New("no tools")
+		}})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	e, err := run.NewEngine(run.Config{Store: h.store, Assistants: []*run.Assistant{assistant}, Build: "test", Holder: "replays"})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	before := len(h.records())
+	found, err := e.Replay(h.t.Context(), owner, h.last.ID, o)
+	if err != nil {
+		h.t.Fatalf("replaying: %v", err)
+	}
+	same(h.t, "records that the replay wrote", len(h.records())-before, 0)
+	return found
+}
+
+// kindsOf lists the kinds of differences.
+func kindsOf(found *run.Replayed) []run.DifferenceKind {
+	kinds := []run.DifferenceKind{}
+	for _, d := range found.Differences {
+		kinds = append(kinds, d.Kind)
+	}
+	return kinds
+}
+
+// asked searches, reads and answers, in three turns.
+func asked(t *testing.T) *harness {
+	h := setUp(t,
+		modeltest.SayAndCall(needTurn("look for it"), "code_search", `{"query":"auth"}`),
+		modeltest.SayAndCall(needTurn("open it"), "code_read", lines("auth/middleware.go", 10, 30)),
+		modeltest.Say("It checks a token (`auth/middleware.go:12`). "+enough()))
+	same(t, "stop reason", h.ask(auth).StopReason, oracle.StopSatisfied)
+	return h
+}
+
+func TestReplayOfAnAnswerDecidesAsRecorded(t *testing.T) {
+	found := asked(t).replay(run.ReplayOptions{})
+	same(t, "differences", kindsOf(found), []run.DifferenceKind{})
+	same(t, "effects", found.Effects, 5)
+	same(t, "where it ended", found.Reached, run.ReachedEnd)
+}
+
+func TestReplayWithAnotherHintIsTheSameDecisionWithAnotherRequest(t *testing.T) {
+	h := setUp(t,
+		modeltest.Say("A thought. "+needTurn("I think on")),
+		modeltest.SayAndCall(needTurn("open it"), "code_read", lines("auth/middleware.go", 10, 30)),
+		modeltest.Say("It checks a token (`auth/middleware.go:12`). "+enough()))
+	h.ask(auth)
+	found := h.replay(run.ReplayOptions{}, `text="Go on."`, `text="Go on, please."`)
+	same(t, "differences", kindsOf(found), []run.DifferenceKind{run.OtherRequest})
+	d := found.Differences[0]
+	same(t, "record", oracle.TurnsTaken(h.records(), d.Record), 1)
+	same(t, "leaf", d.Requests[0].Would.Leaf, "AskModel")
+	same(t, "changes", d.Requests[0].Changes, []run.Change{{Path: "transcript[0].hint", Was: `"Go on."`, Would: `"Go on, please."`}})
+	holds(t, "the node where the ways part", d.Way.Would[d.Way.Same].Path, "GoOn", "Hint")
+	all := h.replay(run.ReplayOptions{PastFirst: true}, `text="Go on."`, `text="Go on, please."`)
+	same(t, "where the replay ended", all.Reached, run.ReachedEnd)
+}
+
+func TestReplayThroughATreeWithoutAWayIsAnotherDecision(t *testing.T) {
+	h := asked(t)
+	found := h.replay(run.ReplayOptions{PastFirst: true}, `<SubTree ID="UseTools" _autoremap="true"/>`, `<AlwaysFailure name="no tools"/>`)
+	same(t, "differences", kindsOf(found), []run.DifferenceKind{run.OtherDecision})
+	d := found.Differences[0]
+	same(t, "turns taken", oracle.TurnsTaken(h.records(), d.Record), 1)
+	same(t, "leaf that is missing", d.Missing[0].Leaf, "RunTools")
+	same(t, "leaf that is more", d.Extra[0].Leaf, "AskModel")
+	same(t, "where the replay ended", found.Reached, run.ReachedCut)
+	holds(t, "why", found.Why, "no recorded completion for turn 2 of 30")
+}
+
+func TestReplayWithASmallerBudgetMakesAnEarlierTurnTheLast(t *testing.T) {
+	h := asked(t)
+	found := h.replay(run.ReplayOptions{}, `<Loop max="{max_turns}"`, `<Loop max="2"`)
+	same(t, "differences", kindsOf(found), []run.DifferenceKind{run.OtherRequest})
+	d := found.Differences[0]
+	same(t, "turns taken", oracle.TurnsTaken(h.records(), d.Record), 1)
+	paths := []string{}
+	for _, c := range d.Requests[0].Changes {
+		paths = append(paths, c.Path)
+	}
+	same(t, "places that differ", slices.Contains(paths, "last") && slices.Contains(paths, "last_hint"), true)
+	all := h.replay(run.ReplayOptions{PastFirst: true}, `<Loop max="{max_turns}"`, `<Loop max="2"`)
+	same(t, "all differences", kindsOf(all)[:2], []run.DifferenceKind{run.OtherRequest, run.OtherDecision})
+}
+
+func TestReplayWithAnotherStopReasonIsAnotherOutcome(t *testing.T) {
+	found := asked(t).replay(run.ReplayOptions{}, `stop_reason="satisfied"`, `stop_reason="partial"`)
+	same(t, "differences", kindsOf(found), []run.DifferenceKind{run.OtherOutcome})
+	same(t, "changes", slices.Contains(found.Differences[0].Outcome,
+		run.Change{Path: "outcome.stop_reason", Was: `"satisfied"`, Would: `"partial"`}), true)
+}
+
+func baseText(t *testing.T) string {
+	t.Helper()
+	text, err := fs.ReadFile(prompts.FS, "oracle/base.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestReplayWithOtherPromptsNamesTheSegmentsOfEachTurn(t *testing.T) {
+	h := asked(t)
+	changed := fstest.MapFS{"oracle/base.md": {Data: []byte(baseText(t) + "\nBe brief. Be very, very brief.\n")},
+		"oracle/research.md": {Data: []byte("Not for this question.")}}
+	o := run.ReplayOptions{PastFirst: true, Texts: oracle.ChangedPrompts(changed)}
+	found := h.replay(o)
+	same(t, "differences", kindsOf(found), []run.DifferenceKind{run.OtherSending, run.OtherSending, run.OtherSending})
+	for _, d := range found.Differences {
+		s := d.Sent[0]
+		if len(s.Parts) != 1 || s.Parts[0].Name != "base" || s.Parts[0].Would-s.Parts[0].Was != 8 || s.Build {
+			t.Errorf("turn %d would be sent with %+v", oracle.TurnsTaken(h.records(), d.Record)+1, s)
+		}
+		same(t, "tokens of the prompt", s.Would.Tokens-s.Was.Tokens, 8)
+	}
+	same(t, "requests", found.Differences[1].Sent[0].Request.Label, "turn 2 of 30")
+	same(t, "a text that is not sent", kindsOf(h.replay(run.ReplayOptions{Texts: oracle.ChangedPrompts(fstest.MapFS{
+		"oracle/research.md": {Data: []byte("Not for this question.")}})})), []run.DifferenceKind{})
+	same(t, "the same texts", kindsOf(h.replay(run.ReplayOptions{Texts: oracle.ChangedPrompts(prompts.FS)})), []run.DifferenceKind{})
+}
+
+func TestPromptsThatCannotServeAReplayAreRefused(t *testing.T) {
+	h := asked(t)
+	for name, c := range map[string]struct {
+		folder fstest.MapFS
+		want   string
+	}{
+		"an empty file":    {fstest.MapFS{"oracle/base.md": {}}, "the prompt is empty"},
+		"a misspelt file":  {fstest.MapFS{"oracle/bass.md": {Data: []byte("x")}}, "replaces no prompt"},
+		"another variable": {fstest.MapFS{"oracle/base.md": {Data: []byte("{{nothing}}")}}, "nothing"},
+	} {
+		_, err := h.engine.Replay(t.Context(), owner, h.last.ID, run.ReplayOptions{Texts: oracle.ChangedPrompts(c.folder)})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: replaying gives %v", name, err)
+		}
+	}
+}
+
+func TestReplayOfAContinuedSessionComposesItsPromptsAnew(t *testing.T) {
+	h := asked(t)
+	h.script = modeltest.Script(t, modeltest.SayAndCall("", "code_read", lines("auth/tests.go", 1, 2)), modeltest.Say("As said (`auth/tests.go:1`). "+enough()))
+	h.model = h.script
+	h.ask("And how is the auth middleware tested?")
+	same(t, "differences", kindsOf(h.replay(run.ReplayOptions{})), []run.DifferenceKind{})
+}
+
+func TestAnyConversationIsReplayedAsRecorded(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		question := rapid.SampledFrom([]string{auth, caching, weather, thanks, save}).Draw(r, "question")
+		most := rapid.IntRange(1, 7).Draw(r, "turns")
+		var turns []modeltest.Turn
+		for range most * 2 { // notes of a long history, and retries, are asked for as well
+			turns = append(turns, anyTurn(r))
+		}
+		h := setUp(t, turns...)
+		h.turns = most
+		h.finish(h.start(question))
+		found := h.replay(run.ReplayOptions{})
+		steps, err := run.Explain(h.records())
+		if err != nil {
+			r.Fatal(err)
+		}
+		same(t, "differences", kindsOf(found), []run.DifferenceKind{})
+		same(t, "steps", found.Trace, steps)
+		if t.Failed() {
+			r.Fatalf("%+v", found.Differences)
+		}
+	})
+}

@@ -1,0 +1,194 @@
+package oracle
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+)
+
+// A shadow answers the question of another run by another tree, to be compared with it (FR-010). It reads as the other did, and writes
+// nothing: a tool that writes says “recorded, not performed”.
+const (
+	ShadowName = "oracle.shadow" // the assistant of shadows, and of the sessions that hold them
+	ShadowTree = "baseline"
+)
+
+// Shadow is the assistant that answers as a shadow: the same one under a name of its own, so that nobody takes its sessions for
+// the person's.
+func Shadow(of *run.Assistant) *run.Assistant {
+	shadow := *of
+	shadow.Name = ShadowName
+	return &shadow
+}
+
+// NewShadow makes the shadow of a run, in a session of its own.
+func NewShadow(of run.Spec, runID, session, treeFile string, tree []byte) (run.Spec, error) {
+	env, ok := of.Env.(Env)
+	if !ok {
+		return run.Spec{}, fmt.Errorf("a run of %s has no shadow", of.Assistant)
+	}
+	env.ShadowOf = runID
+	of.Assistant, of.Session, of.Title, of.TreeFile, of.Tree, of.Env = ShadowName, session, "shadow of "+of.Title, treeFile, tree, env
+	return of, nil
+}
+
+// Side is one of two answers to a question, in what is compared.
+type Side struct {
+	RunID       string         `json:"run_id"`
+	Model       string         `json:"model"`
+	StopReason  string         `json:"stop_reason"`
+	Turns       int            `json:"turns"`
+	Calls       map[string]int `json:"calls"` // by tool
+	ToolCalls   int            `json:"tool_calls"`
+	Unnecessary int            `json:"unnecessary_calls"` // whose result no citation of the answer uses
+	Tokens      int            `json:"tokens"`
+	TookMS      int64          `json:"took_ms"`
+	Signals     map[string]int `json:"signals"` // by type
+	Cited       []string       `json:"cited"`
+	Answer      string         `json:"answer"`
+}
+
+// Pair is a run and its shadow.
+type Pair struct {
+	Question string `json:"question"`
+	Ours     Side   `json:"ours"`
+	Shadow   Side   `json:"shadow"`
+}
+
+func sideOf(a Answer) Side {
+	s := Side{RunID: a.RunID, Model: a.Model, StopReason: a.StopReason, Turns: a.Turns, Calls: map[string]int{}, ToolCalls: len(a.ToolCalls),
+		Unnecessary: a.Unnecessary(), Tokens: a.Usage.InputTokens + a.Usage.OutputTokens, TookMS: a.TookMS, Signals: map[string]int{}, Cited: []string{}, Answer: a.Answer}
+	for _, c := range a.ToolCalls {
+		s.Calls[c.Name]++
+	}
+	for _, sig := range a.Signals {
+		s.Signals[string(sig.Type)]++
+	}
+	for _, src := range a.Sources {
+		if src.Cited {
+			s.Cited = append(s.Cited, src.Cite)
+		}
+	}
+	return s
+}
+
+// Shadows compares every shadow that has ended, the latest first, with its run. Skipped counts those without a run to compare with:
+// it was removed, or one of the two has not ended.
+func Shadows(ctx context.Context, store journal.Store, owner journal.Owner, most int) (pairs []Pair, skipped int, err error) {
+	runs, err := store.Runs(ctx, owner, journal.Filter{Limit: 100_000})
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, r := range runs {
+		if r.Assistant != ShadowName || len(pairs) == most {
+			continue
+		}
+		p, err := pairOf(ctx, store, owner, r.ID)
+		switch {
+		case errors.Is(err, journal.ErrNotFound):
+			skipped++
+		case err != nil:
+			return nil, 0, err
+		default:
+			pairs = append(pairs, p)
+		}
+	}
+	return pairs, skipped, nil
+}
+
+func pairOf(ctx context.Context, store journal.Store, owner journal.Owner, shadow string) (Pair, error) {
+	start, end, err := run.ReadEnded(ctx, store, owner, shadow)
+	if err != nil {
+		return Pair{}, err
+	}
+	var env Env
+	var ours, theirs Answer
+	if err := json.Unmarshal(start.Env, &env); err != nil {
+		return Pair{}, fmt.Errorf("run %s: %w: %w", shadow, journal.ErrCorrupt, err)
+	}
+	_, main, err := run.ReadEnded(ctx, store, owner, env.ShadowOf)
+	if err != nil {
+		return Pair{}, err
+	}
+	for _, both := range []struct {
+		of   string
+		raw  json.RawMessage
+		into *Answer
+	}{{env.ShadowOf, main.Outcome, &ours}, {shadow, end.Outcome, &theirs}} {
+		if err := json.Unmarshal(both.raw, both.into); err != nil {
+			return Pair{}, fmt.Errorf("run %s: %w: %w", both.of, journal.ErrCorrupt, err)
+		}
+	}
+	return Pair{Question: ours.Question, Ours: sideOf(ours), Shadow: sideOf(theirs)}, nil
+}
+
+// Compared is one figure of all pairs: the medians of both sides, and of how many pairs ours is lower, and higher.
+type Compared struct {
+	What   string  `json:"what"`
+	Ours   float64 `json:"ours"`
+	Shadow float64 `json:"shadow"`
+	Lower  int     `json:"lower"`
+	Higher int     `json:"higher"`
+}
+
+// Compare gives the figures of pairs, of which there is at least one.
+func Compare(pairs []Pair) []Compared {
+	figures := []struct {
+		what string
+		of   func(Side) float64
+	}{
+		{"turns", func(s Side) float64 { return float64(s.Turns) }},
+		{"tool calls", func(s Side) float64 { return float64(s.ToolCalls) }},
+		{"unnecessary calls", func(s Side) float64 { return float64(s.Unnecessary) }},
+		{"tokens", func(s Side) float64 { return float64(s.Tokens) }},
+		{"time, ms", func(s Side) float64 { return float64(s.TookMS) }},
+		{"places cited", func(s Side) float64 { return float64(len(s.Cited)) }},
+	}
+	var all []Compared
+	for _, f := range figures {
+		c := Compared{What: f.what}
+		var ours, theirs []float64
+		for _, p := range pairs {
+			a, b := f.of(p.Ours), f.of(p.Shadow)
+			ours, theirs = append(ours, a), append(theirs, b)
+			switch {
+			case a < b:
+				c.Lower++
+			case a > b:
+				c.Higher++
+			}
+		}
+		c.Ours, c.Shadow = median(ours), median(theirs)
+		all = append(all, c)
+	}
+	return all
+}
+
+// median of at least one value; of an even number, the mean of the middle two.
+func median(of []float64) float64 {
+	slices.Sort(of)
+	n := len(of)
+	return (of[(n-1)/2] + of[n/2]) / 2
+}
+
+// Counted lists counts by name: "code_read 4, code_search 1".
+func Counted(counts map[string]int) string {
+	var names []string
+	for n := range counts {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	for i, n := range names {
+		names[i] = fmt.Sprintf("%s %d", n, counts[n])
+	}
+	if names == nil {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
