@@ -29,14 +29,19 @@ func newStory(t *testing.T) *story {
 	return s
 }
 
+// environ is that of every process.
+func (s *story) environ() []string {
+	return append(os.Environ(), "SIBYL_DATA="+s.data, "HOME="+s.data, "XDG_CONFIG_HOME="+s.data, "OPENAI_BASE_URL="+s.server.URL+"/v1",
+		"OPENAI_MODEL=player", "OLLAMA_HOST=127.0.0.1:1")
+}
+
 // sibyl runs the real program; killed says that it killed itself.
 func (s *story) sibyl(t *testing.T, crash string, args ...string) (out []byte, killed bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sibyl", args...)
-	cmd.Env = append(os.Environ(), "SIBYL_DATA="+s.data, "HOME="+s.data, "XDG_CONFIG_HOME="+s.data, "OPENAI_BASE_URL="+s.server.URL+"/v1",
-		"OPENAI_MODEL=player", "OLLAMA_HOST=127.0.0.1:1", crashAt+"="+crash)
+	cmd.Env = append(s.environ(), crashAt+"="+crash)
 	var errText bytes.Buffer
 	cmd.Stderr = &errText
 	out, err := cmd.Output()

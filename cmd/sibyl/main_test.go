@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -16,6 +17,13 @@ import (
 
 	"sibyl/internal/cli"
 	"sibyl/internal/journal"
+)
+
+// fileLimit names how many bytes a file may have that the process writes, as on a disk that is full. onlyReads has it give
+// up the rights of root, which no closed folder holds for.
+const (
+	fileLimit = "SIBYL_TEST_FILE_LIMIT"
+	onlyReads = "SIBYL_TEST_ONLY_READS=1"
 )
 
 // crashAt names the append at which the process kills itself: a number, negative for “after it is written”.
@@ -27,6 +35,7 @@ func TestMain(m *testing.M) {
 
 // program is the real command line, over a journal that can kill the process.
 func program() {
+	restrict()
 	p := cli.Program{Build: "test"}
 	if text := os.Getenv(crashAt); text != "" {
 		n, err := strconv.Atoi(text)
@@ -39,6 +48,25 @@ func program() {
 	defer stop()
 	s := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
 	os.Exit(cli.Main(ctx, p, os.Args[1:], os.Environ(), s))
+}
+
+// restrict takes from the process what the environment says.
+func restrict() {
+	if text := os.Getenv(fileLimit); text != "" {
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err == nil {
+			err = syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: n, Max: n})
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+	if name, value, _ := strings.Cut(onlyReads, "="); os.Getenv(name) == value && os.Geteuid() == 0 {
+		const nobody = 65534
+		if err := errors.Join(syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody)); err != nil {
+			panic(err)
+		}
+	}
 }
 
 // lost is the program with a standard output that takes nothing.
@@ -88,7 +116,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:   filepath.Join("testdata", "script"),
 		Setup: setup,
-		Cmds:  map[string]func(ts *testscript.TestScript, neg bool, args []string){"bigfile": bigFile, "exits": exits},
+		Cmds:  map[string]func(ts *testscript.TestScript, neg bool, args []string){"bigfile": bigFile, "exits": exits, "backdate": backdate, "word": word},
 	})
 }
 

@@ -10,7 +10,10 @@ import (
 
 	"sibyl/internal/config"
 	"sibyl/internal/model"
+	"sibyl/internal/model/anthropic"
+	"sibyl/internal/model/gemini"
 	"sibyl/internal/model/offline"
+	"sibyl/internal/model/ollama"
 	"sibyl/internal/model/openai"
 	"sibyl/internal/oracle"
 	"sibyl/internal/tool"
@@ -22,37 +25,60 @@ import (
 // idleTime bounds the silence inside a stream.
 const idleTime = 60 * time.Second
 
-// catalog lists the providers: OpenAI or what OPENAI_BASE_URL names, the person's other endpoints, a local Ollama if it
+// catalog lists the providers: the vendors whose names are built in, the person's other endpoints, a local Ollama if it
 // answers, and the offline rules, which need nothing.
 func catalog(cfg config.Config, keys *secrets) model.Catalog {
-	openAI := model.Provider{Name: "openai", Automatic: true, Missing: "set OPENAI_API_KEY, or OPENAI_BASE_URL for a compatible endpoint"}
-	if p, ok := cfg.Providers["openai"]; ok {
-		openAI = compatible("openai", p, keys)
-		openAI.Automatic = true
+	var c model.Catalog
+	for _, v := range []struct{ name, missing string }{
+		{"openai", "set OPENAI_API_KEY, or OPENAI_BASE_URL for a compatible endpoint"},
+		{"anthropic", "set ANTHROPIC_API_KEY, or store the key with ‘sibyl config set-key anthropic’"},
+		{"gemini", "set GEMINI_API_KEY, or store the key with ‘sibyl config set-key gemini’"},
+	} {
+		p := model.Provider{Name: v.name, Missing: v.missing}
+		if set, ok := cfg.Providers[v.name]; ok {
+			p = provider(v.name, set, 0, keys)
+		}
+		p.Automatic = true
+		c = append(c, p)
 	}
-	c := model.Catalog{openAI}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Providers)) {
-		if name != "openai" && name != "ollama" {
-			c = append(c, compatible(name, cfg.Providers[name], keys))
+		if !slices.ContainsFunc(c, func(p model.Provider) bool { return p.Name == name }) {
+			c = append(c, provider(name, cfg.Providers[name], cfg.Ollama.NumCtx, keys))
 		}
 	}
-	ollama := compatible("ollama", config.Provider{BaseURL: cfg.Ollama.Host + "/v1", Local: cfg.Ollama.Local, Timeout: cfg.Timeouts.Local}, keys)
-	ollama.Automatic, ollama.Probe = true, true
-	return append(c, ollama, model.Provider{Name: "offline", Local: true, Automatic: true, Default: "rules",
+	local := provider("ollama", config.Provider{Kind: config.KindOllama, BaseURL: cfg.Ollama.Host, Local: cfg.Ollama.Local, Timeout: cfg.Timeouts.Local},
+		cfg.Ollama.NumCtx, keys)
+	local.Automatic, local.Probe = true, true
+	return append(c, local, model.Provider{Name: "offline", Local: true, Automatic: true, Default: "rules",
 		List: func(context.Context) ([]string, error) { return []string{"rules"}, nil },
 		New: func(string) (model.Model, error) {
-			return offline.New(map[string]offline.Rule{oracle.Purpose: oracle.OfflineRule}), nil
+			return offline.New(map[string]offline.Rule{oracle.Purpose: oracle.OfflineRule, oracle.PurposeNotes: oracle.OfflineNotes}), nil
 		}})
 }
 
-func compatible(name string, p config.Provider, keys *secrets) model.Provider {
-	client := func(named string) *openai.Model {
-		return openai.New(openai.Config{Provider: name, Model: named, BaseURL: p.BaseURL, Local: p.Local, Timeout: p.Timeout, Idle: idleTime,
-			Key: func(ctx context.Context) (string, error) { return keys.key(ctx, name) }})
+// client is what every adapter of a provider can do.
+type client interface {
+	model.Model
+	List(ctx context.Context) ([]string, error)
+}
+
+// provider stands an adapter behind an endpoint.
+func provider(name string, p config.Provider, numCtx int, keys *secrets) model.Provider {
+	key := func(ctx context.Context) (string, error) { return keys.key(ctx, name) }
+	connect := func(named string) client {
+		switch p.Kind {
+		case config.KindAnthropic:
+			return anthropic.New(anthropic.Config{Provider: name, Model: named, BaseURL: p.BaseURL, Key: key, Local: p.Local, Timeout: p.Timeout, Idle: idleTime})
+		case config.KindGemini:
+			return gemini.New(gemini.Config{Provider: name, Model: named, BaseURL: p.BaseURL, Key: key, Local: p.Local, Timeout: p.Timeout, Idle: idleTime})
+		case config.KindOllama:
+			return ollama.New(ollama.Config{Provider: name, Model: named, BaseURL: p.BaseURL, Key: key, Local: p.Local, NumCtx: numCtx, Timeout: p.Timeout, Idle: idleTime})
+		}
+		return openai.New(openai.Config{Provider: name, Model: named, BaseURL: p.BaseURL, Key: key, Local: p.Local, Timeout: p.Timeout, Idle: idleTime})
 	}
 	return model.Provider{Name: name, Local: p.Local, Default: p.Model,
-		List: func(ctx context.Context) ([]string, error) { return client("").List(ctx) },
-		New:  func(named string) (model.Model, error) { return client(named), nil }}
+		List: func(ctx context.Context) ([]string, error) { return connect("").List(ctx) },
+		New:  func(named string) (model.Model, error) { return connect(named), nil }}
 }
 
 // Tools opens the tools of a run's surroundings: the web always, code and vault where they are named.
@@ -81,7 +107,9 @@ func (a *App) Tools(_ context.Context, env oracle.Env) (*tool.Registry, func(), 
 		closers = append(closers, v.Close)
 		all = append(all, v.Tools()...)
 	}
-	all = append(all, web.New(web.Config{SearXNG: a.Config.Web.Address(), Timeout: a.Config.Timeouts.Web}).Tools()...)
+	w := a.Config.Web
+	all = append(all, web.New(web.Config{Engine: w.Engine, SearXNG: w.Address(), Timeout: a.Config.Timeouts.Web,
+		Key: func(ctx context.Context) (string, error) { return a.secrets.key(ctx, w.Engine) }}).Tools()...)
 	reg, err := tool.NewRegistry(all...)
 	if err != nil {
 		closeAll()

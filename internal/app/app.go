@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"sibyl/internal/bert"
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
@@ -45,6 +46,8 @@ type App struct {
 	Oracle  *run.Assistant
 
 	secrets *secrets
+	cooling *model.Cooling // of models that failed, for all runs of this process
+	bert    *bert.Classifier
 }
 
 // ErrJournal says that the journal could not be opened.
@@ -67,7 +70,7 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 	if opt.Store != nil {
 		a.Store = opt.Store(db)
 	}
-	a.Engine, err = run.NewEngine(run.Config{Store: a.Store, Assistants: []*run.Assistant{a.Oracle}, Build: opt.Build, Log: opt.Log,
+	a.Engine, err = run.NewEngine(run.Config{Store: a.Store, Assistants: []*run.Assistant{a.Oracle, oracle.Shadow(a.Oracle)}, Build: opt.Build, Log: opt.Log,
 		Holder: holder(), Dead: dead, Redact: a.secrets.bytes})
 	if err != nil {
 		_ = db.Close() // the first error is the one to tell
@@ -79,7 +82,7 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 // Prepare readies what needs no journal: trees, prompts, models.
 func Prepare(cfg config.Config) (*App, error) {
 	keys := newSecrets(cfg)
-	a := &App{Config: cfg, Models: catalog(cfg, keys), secrets: keys}
+	a := &App{Config: cfg, Models: catalog(cfg, keys), secrets: keys, cooling: model.NewCooling(), bert: classifier(cfg.Bert)}
 	var err error
 	if a.Trees, err = trees.Open(cfg.Trees); err != nil {
 		return nil, err
@@ -96,21 +99,44 @@ func Prepare(cfg config.Config) (*App, error) {
 	if a.Prompts, err = prompt.Load(texts); err != nil {
 		return nil, err
 	}
-	a.Oracle, err = oracle.New(oracle.Deps{Model: a.model, Tools: a.Tools})
+	deps := oracle.Deps{Model: a.model, Tools: a.Tools}
+	if a.bert != nil {
+		deps.Classifier = a.classify
+	}
+	a.Oracle, err = oracle.New(deps)
 	return a, err
 }
 
-// model opens the model of a run, with retries.
+// model opens the model of a run, with retries and those that answer where it does not.
 func (a *App) model(_ context.Context, env oracle.Env) (model.Model, error) {
-	m, err := a.Models.Open(env.Model)
+	first, err := a.Models.Open(env.Model)
 	if err != nil {
 		return nil, err
 	}
-	return model.Retry(m, model.RetryPolicy{}), nil
+	var others []model.Model
+	for _, id := range env.Fallback {
+		if m, err := a.Models.Open(id); err == nil { // one that is not set up here can't answer, and need not
+			others = append(others, model.Retry(m, model.RetryPolicy{}))
+		}
+	}
+	policy := model.ChainPolicy{CoolDown: a.Config.Fallback.CoolDown, Cooling: a.cooling, LocalToCloud: a.Config.Fallback.LocalToCloud}
+	return model.Chain(policy, model.Retry(first, model.RetryPolicy{}), others...), nil
+}
+
+// LearnKey fetches the key of a model's provider, so that it is redacted from then on. That there is none is for the first request
+// to say.
+func (a *App) LearnKey(ctx context.Context, id string) {
+	name, _ := model.SplitID(id)
+	_, _ = a.secrets.key(ctx, name)
 }
 
 // Redact takes known secrets, and what looks like one, out of a text that is kept.
 func (a *App) Redact(text string) string { return string(a.secrets.bytes([]byte(text))) }
 
 // Close frees what Open holds.
-func (a *App) Close() error { return a.Store.Close() }
+func (a *App) Close() error {
+	if a.bert != nil {
+		a.bert.Close()
+	}
+	return a.Store.Close()
+}

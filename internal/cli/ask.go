@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,8 +25,11 @@ import (
 // askFlags are the flags of ‘sibyl ask’.
 type askFlags struct {
 	in, vault, model, session string
-	maxTurns                  int
+	maxTurns, maxTokens       int
+	maxTime                   time.Duration
 	cont, asJSON, quiet, show bool
+	shadow, noFallback        bool
+	notices                   string
 }
 
 func (c *command) askCommand() *cobra.Command {
@@ -42,6 +46,9 @@ func (c *command) askCommand() *cobra.Command {
 			if cmd.Flags().Changed("max-turns") && f.maxTurns == 0 {
 				return withCode(ExitUsage, fmt.Errorf("--max-turns is 0, not between 1 and %d", oracle.MostTurns))
 			}
+			if f.maxTokens < 0 || f.maxTime < 0 {
+				return withCode(ExitUsage, errors.New("--max-tokens and --max-time can't be negative: leave them out for no limit"))
+			}
 			return c.ask(cmd.Context(), f, args)
 		},
 	}
@@ -52,6 +59,11 @@ func (c *command) askCommand() *cobra.Command {
 	fl.BoolVarP(&f.cont, "continue", "c", false, "continue the last session")
 	fl.StringVarP(&f.session, "session", "s", "", "continue this session")
 	fl.IntVar(&f.maxTurns, "max-turns", 0, "turns of the model at most (default: 30, or the setting max_turns)")
+	fl.IntVar(&f.maxTokens, "max-tokens", 0, "tokens of all turns at most, cached ones aside (default: no limit, or the setting max_tokens)")
+	fl.DurationVar(&f.maxTime, "max-time", 0, "time at most, such as 90s (default: no limit, or the setting max_time)")
+	fl.BoolVar(&f.noFallback, "no-fallback", false, "ask no other model where this one does not answer")
+	fl.BoolVar(&f.shadow, "shadow", false, "also answer by the plain tree ‘baseline’, and compare")
+	fl.StringVar(&f.notices, "notices", "", "append notices to this file, as lines of JSON (default: the setting notices)")
 	fl.BoolVar(&f.asJSON, "json", false, "print one JSON object")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
 	fl.BoolVar(&f.show, "trace", false, "show on stderr what the tree decides, step by step")
@@ -83,10 +95,9 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	if err != nil {
 		return err
 	}
-	q := oracle.Question{Text: text, Owner: app.Owner, MaxTurns: cfg.MaxTurns}
-	if f.maxTurns != 0 {
-		q.MaxTurns = f.maxTurns
-	}
+	q := oracle.Question{Text: text, Owner: app.Owner, MaxTurns: cmp.Or(f.maxTurns, cfg.MaxTurns), MaxTokens: cmp.Or(f.maxTokens, cfg.MaxTokens),
+		MaxTime: cmp.Or(f.maxTime, cfg.MaxTime), Classifier: cfg.Bert.Model != ""}
+	f.notices = cmp.Or(f.notices, cfg.Notices)
 	if err := q.Check(); err != nil {
 		return withCode(ExitUsage, err)
 	}
@@ -104,7 +115,11 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	if q.Env.Model, err = a.Models.Choose(ctx, f.model); err != nil {
 		return withCode(ExitUsage, err)
 	}
-	q.Env.Web = cfg.Web.SearXNG != ""
+	a.LearnKey(ctx, q.Env.Model)
+	if !f.noFallback {
+		q.Env.Fallback = cfg.Fallback.Models
+	}
+	q.Env.Web = cfg.Web.Missing() == ""
 	if err := c.ready(ctx, a, f, &q); err != nil {
 		return err
 	}
@@ -121,7 +136,10 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	if err != nil {
 		return err
 	}
-	return c.follow(ctx, live, f.view())
+	if err := c.follow(ctx, live, f.view()); err != nil || !f.shadow || ctx.Err() != nil {
+		return err
+	}
+	return c.shadow(ctx, a, spec, live.ID, f.quiet)
 }
 
 // mentionInterrupted tells of runs that a crash left open, so that nobody has to look for them.
@@ -201,10 +219,13 @@ func (c *command) sessionFor(ctx context.Context, a *app.App, f askFlags, questi
 }
 
 // viewOptions say how a run is shown.
-type viewOptions struct{ asJSON, quiet, trace bool }
+type viewOptions struct {
+	asJSON, quiet, trace bool
+	notices              string // the file that they are appended to; "" for none
+}
 
 func (f askFlags) view() viewOptions {
-	return viewOptions{asJSON: f.asJSON, quiet: f.quiet, trace: f.show}
+	return viewOptions{asJSON: f.asJSON, quiet: f.quiet, trace: f.show, notices: f.notices}
 }
 
 // follow shows a run that this process drives until it ends, prints the answer, and sets the exit code.
@@ -224,12 +245,12 @@ func (c *command) follow(ctx context.Context, live *run.Live, v viewOptions) err
 // mending says what would help against a failure of the model.
 func mending(k model.Kind) string {
 	help := map[model.Kind]string{
-		model.Auth:          "check OPENAI_API_KEY, or key_env or key_command of the provider in the settings",
+		model.Auth:          "‘sibyl config test’ says which key is wrong, ‘sibyl config set-key’ stores another",
 		model.RateLimit:     "wait a while, or ask another model with -m",
 		model.ContextLength: "ask for less at a time, begin a new session, or take a model with a larger window",
 		model.Timeout:       "try again, or give the provider a longer timeout in the settings",
 		model.Server:        "try again, or see with ‘sibyl doctor’ what answers",
-		model.Garbled:       "check the provider's address: it may not speak OpenAI's protocol",
+		model.Garbled:       "check the provider's address and kind: it may speak another protocol",
 		model.Invalid:       "‘sibyl models’ lists the models there are",
 	}[k]
 	if help == "" {
@@ -253,6 +274,9 @@ func (c *command) answer(p *progress, end run.EndRecord) error {
 	} else {
 		p.show(a)
 	}
+	if err := appendNotices(p.notices, a, time.Now()); err != nil {
+		fmt.Fprintf(c.Err, "· the notices could not be kept: %v\n", err)
+	}
 	switch {
 	case a.StopReason == oracle.StopError:
 		return withCode(ExitFailed, fmt.Errorf("no answer: %s%s", a.Error.Reason, mending(model.Kind(a.Error.Kind))))
@@ -260,7 +284,7 @@ func (c *command) answer(p *progress, end run.EndRecord) error {
 		return withCode(ExitRefused, fmt.Errorf("the model refused: %s", a.Error.Reason))
 	case a.StopReason == oracle.StopCancelled:
 		c.code = ExitStopped
-	case a.Partial():
+	case a.Partial(), a.StopReason == oracle.StopNeedsUser:
 		c.code = ExitPartial
 	}
 	return nil

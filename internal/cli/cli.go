@@ -17,6 +17,7 @@ import (
 	"sibyl/internal/app"
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
+	"sibyl/internal/keys"
 )
 
 // Exit codes.
@@ -50,6 +51,7 @@ type command struct {
 	dataDir    string
 	code       int
 	began      bool // the command line was understood: what fails from here on is not its fault
+	warned     bool // the person has been told that stored keys can't be used
 }
 
 // Program is what a build of Sibyl is made with.
@@ -110,9 +112,10 @@ func withCode(code int, err error) error {
 func (c *command) fail(err error) int {
 	fmt.Fprintln(c.Err, "sibyl:", err)
 	for known, hint := range map[error]string{
-		journal.ErrLocked:  "another program holds the journal: wait for it, or name another folder with --data",
-		journal.ErrFull:    "free some space; what was written before is kept, and ‘sibyl run resume’ goes on",
-		journal.ErrCorrupt: "move the file away, or name another folder with --data; nothing was changed",
+		journal.ErrLocked:   "another program holds the journal: wait for it, or name another folder with --data",
+		journal.ErrFull:     "free some space; what was written before is kept, and ‘sibyl run resume’ goes on",
+		journal.ErrReadOnly: "sessions and runs can be read, and nothing can be added: name another folder with --data",
+		journal.ErrCorrupt:  "move the file away, or name another folder with --data; nothing was changed",
 	} {
 		if errors.Is(err, known) {
 			fmt.Fprintln(c.Err, "      "+hint)
@@ -147,16 +150,25 @@ func (c *command) root() *cobra.Command {
 	root.SetVersionTemplate("sibyl {{.Version}}\n")
 	root.PersistentFlags().StringVar(&c.configPath, "config", "", "settings file (default: config.yaml in your configuration folder)")
 	root.PersistentFlags().StringVar(&c.dataDir, "data", "", "folder of the journal (default: your data folder)")
-	root.AddCommand(c.askCommand(), c.classifyCommand(), c.explainCommand(), c.runCommand(), c.sessionCommand(), c.treeCommand(),
-		c.modelsCommand(), c.doctorCommand(), c.evalCommand())
+	root.AddCommand(c.askCommand(), c.classifyCommand(), c.explainCommand(), c.replayCommand(), c.runCommand(), c.sessionCommand(), c.treeCommand(),
+		c.shadowCommand(), c.serveClassifier(), c.modelsCommand(), c.configCommand(), c.doctorCommand(), c.evalCommand())
 	return root
+}
+
+// options say where the configuration is loaded from.
+func (c *command) options() config.Options {
+	return config.Options{Path: c.configPath, Environ: c.environ, Stored: keys.Names}
 }
 
 // settings loads the configuration; flags win over it.
 func (c *command) settings() (config.Config, error) {
-	cfg, err := config.Load(config.Options{Path: c.configPath, Environ: c.environ})
+	cfg, err := config.Load(c.options())
 	if err != nil {
 		return cfg, withCode(ExitUsage, err)
+	}
+	if cfg.StoredProblem != nil && !c.warned {
+		c.warned = true
+		fmt.Fprintf(c.Err, "· not all stored keys can be used: %v\n", cfg.StoredProblem)
 	}
 	if c.dataDir != "" {
 		cfg.DataDir = c.dataDir

@@ -12,7 +12,7 @@ import (
 func (c *command) evalCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "eval", Short: "Score Sibyl on its own labelled sets"}
 	cmd.RunE = groupRun
-	cmd.AddCommand(c.evalClassify())
+	cmd.AddCommand(c.evalLoops(), c.evalClassify(), c.evalOracle())
 	return cmd
 }
 

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/app"
 	"sibyl/internal/journal"
+	"sibyl/internal/oracle"
 )
 
 // groupRun serves a command that only holds others: bare it shows its help, and a name it does not know is an error.
@@ -35,20 +37,32 @@ func findRun(ctx context.Context, store journal.Store, wish string) (journal.Run
 	if err != nil {
 		return journal.Run{}, err
 	}
+	if wish == "last" { // of the person's own doing
+		runs = slices.DeleteFunc(runs, func(r journal.Run) bool { return r.Assistant == oracle.ShadowName })
+	}
 	return pick("run", wish, runs, func(r journal.Run) string { return r.ID })
 }
 
-// findSession finds a session in the same ways.
+// findSession finds a session in the same ways. One that was removed is a journal.RemovedError.
 func findSession(ctx context.Context, store journal.Store, wish string) (journal.Session, error) {
 	s, err := store.Session(ctx, app.Owner, wish)
-	if !errors.Is(err, journal.ErrNotFound) {
+	var removed *journal.RemovedError
+	if !errors.Is(err, journal.ErrNotFound) || errors.As(err, &removed) {
 		return s, err
 	}
 	sessions, err := store.Sessions(ctx, app.Owner, 1000)
 	if err != nil {
 		return journal.Session{}, err
 	}
-	return pick("session", wish, sessions, func(s journal.Session) string { return s.ID })
+	s, err = pick("session", wish, sessions, func(s journal.Session) string { return s.ID })
+	if wish == "last" || !errors.Is(err, journal.ErrNotFound) {
+		return s, err
+	}
+	left, lookErr := store.Tombstones(ctx, app.Owner, 1000)
+	if t, pickErr := pick("session", wish, left, func(t journal.Tombstone) string { return t.ID }); lookErr == nil && pickErr == nil {
+		return s, &journal.RemovedError{Tombstone: t}
+	}
+	return s, errors.Join(err, lookErr)
 }
 
 // pick takes the first for "last", else the only one whose id begins or ends with the wish.

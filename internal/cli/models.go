@@ -151,7 +151,7 @@ func (c *command) examine(ctx context.Context) ([]finding, error) {
 	} else {
 		found = append(found, finding{What: "model", OK: true, Says: chosen + " is taken when none is named"})
 	}
-	return append(found, checkVault(ctx, a), checkWeb(ctx, a)), nil
+	return append(found, checkVault(ctx, a), checkWeb(ctx, a), checkClassifier(ctx, a)), nil
 }
 
 func checkTrees(a *app.App) finding {
@@ -218,8 +218,8 @@ func checkVault(ctx context.Context, a *app.App) finding {
 }
 
 func checkWeb(ctx context.Context, a *app.App) finding {
-	if a.Config.Web.SearXNG == "" {
-		return finding{What: "web search", Says: "not set up", Fix: "answers about the world outside: set web.searxng or SIBYL_SEARXNG_URL to a SearXNG server with JSON enabled"}
+	if missing := a.Config.Web.Missing(); missing != "" {
+		return finding{What: "web search", Says: "not set up", Fix: "answers about the world outside: " + missing}
 	}
 	reg, closeTools, err := a.Tools(ctx, oracle.Env{})
 	if err != nil {
@@ -228,7 +228,7 @@ func checkWeb(ctx context.Context, a *app.App) finding {
 	defer closeTools()
 	t, ok := reg.Get("web_search")
 	if !ok {
-		return finding{What: "web search", Says: "the address " + a.Config.Web.SearXNG + " can't be used"}
+		return finding{What: "web search", Says: a.Config.Web.Engine + " can't be used"}
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
@@ -236,7 +236,21 @@ func checkWeb(ctx context.Context, a *app.App) finding {
 	if err != nil {
 		return finding{What: "web search", Says: err.Error()}
 	}
-	return finding{What: "web search", OK: true, Says: fmt.Sprintf("%s gave %d results", a.Config.Web.SearXNG, r.Items)}
+	return finding{What: "web search", OK: true, Says: fmt.Sprintf("%s gave %d results", a.Config.Web.Engine, r.Items)}
+}
+
+// checkClassifier loads the BERT model of the fallback and asks it something.
+func checkClassifier(ctx context.Context, a *app.App) finding {
+	info, set, err := a.CheckClassifier(ctx)
+	switch {
+	case !set:
+		return finding{What: "classifier", Says: "not set up; rules decide where a model does not report clearly",
+			Fix: "decisions by a BERT model: set bert.model to a folder with an ONNX model for text classification or zero-shot"}
+	case err != nil:
+		return finding{What: "classifier", Says: err.Error()}
+	}
+	return finding{What: "classifier", OK: true, Says: fmt.Sprintf("%s (%s): loaded in %d ms, answered in %d ms", a.Config.Bert.Model, info.Kind,
+		info.LoadTime.Milliseconds(), info.AnswerTime.Milliseconds())}
 }
 
 // writeAll writes a text and names the place it could not be written to.

@@ -178,6 +178,9 @@ func (p *progress) show(a oracle.Answer) {
 	for _, u := range a.Unsupported {
 		note("cited, but not read: %s", u)
 	}
+	if a.StopReason == oracle.StopNeedsUser {
+		note("it asks you something: answer with ‘sibyl ask -c’")
+	}
 	for _, n := range a.Notices {
 		if n.Severity != oracle.Info {
 			note("%s", n.Text)

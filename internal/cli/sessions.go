@@ -17,19 +17,22 @@ import (
 )
 
 func (c *command) sessionCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "session", Short: "List, show, export, rename and delete sessions",
-		Long: "A session is a row of questions and answers that share their context. ‘sibyl ask -c’ continues the last one."}
+	cmd := &cobra.Command{Use: "session", Short: "List, show, audit, export, rename and remove sessions",
+		Long: "A session is a row of questions and answers that share their context. ‘sibyl ask -c’ continues the last one. One that\nnobody has used for the time of the setting retention is removed."}
 	cmd.RunE = groupRun
-	cmd.AddCommand(c.sessionList(), c.sessionShow(), c.sessionExport(), c.sessionRename(), c.sessionDelete())
+	cmd.AddCommand(c.sessionList(), c.sessionShow(), c.sessionAudit(), c.sessionExport(), c.sessionRename(), c.sessionDelete(), c.sessionPrune())
 	return cmd
 }
 
 func (c *command) sessionList() *cobra.Command {
-	var asJSON bool
+	var asJSON, deleted bool
 	var limit int
 	cmd := &cobra.Command{Use: "list", Short: "List sessions, the last used first", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.withApp(cmd.Context(), func(a *app.App) error {
+				if deleted {
+					return c.listDeleted(cmd.Context(), a, limit, asJSON)
+				}
 				all, err := a.Store.Sessions(cmd.Context(), app.Owner, limit)
 				if err != nil {
 					return err
@@ -37,15 +40,35 @@ func (c *command) sessionList() *cobra.Command {
 				if asJSON {
 					return c.printJSON(all)
 				}
-				for _, s := range all {
-					fmt.Fprintf(c.Out, "%s  %-16s  %3d  %s\n", s.ID, s.UpdatedAt.Local().Format("2006-01-02 15:04"), s.Runs, printable(s.Title))
-				}
+				c.printSessions(all)
 				return nil
 			})
 		}}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	cmd.Flags().BoolVar(&deleted, "deleted", false, "list what removed sessions have left: when and why, and no words")
 	cmd.Flags().IntVar(&limit, "limit", 20, "how many at most")
 	return cmd
+}
+
+func (c *command) printSessions(all []journal.Session) {
+	for _, s := range all {
+		fmt.Fprintf(c.Out, "%s  %-16s  %3d  %s\n", s.ID, s.UpdatedAt.Local().Format("2006-01-02 15:04"), s.Runs, printable(s.Title))
+	}
+}
+
+// listDeleted lists tombstones, the latest removed first.
+func (c *command) listDeleted(ctx context.Context, a *app.App, limit int, asJSON bool) error {
+	left, err := a.Store.Tombstones(ctx, app.Owner, limit)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return c.printJSON(left)
+	}
+	for _, t := range left {
+		fmt.Fprintf(c.Out, "%s  %-16s  %3d  %s\n", t.ID, t.DeletedAt.Local().Format("2006-01-02 15:04"), t.Runs, t.Reason)
+	}
+	return nil
 }
 
 // exported is a session with its exchanges, signals included.
@@ -190,7 +213,7 @@ func (c *command) sessionDelete() *cobra.Command {
 				if !yes {
 					return withCode(ExitUsage, fmt.Errorf("this deletes %q with %d runs, for good: say --yes", s.Title, s.Runs))
 				}
-				return a.Store.DeleteSession(cmd.Context(), app.Owner, s.ID, time.Now())
+				return a.Store.DeleteSession(cmd.Context(), app.Owner, s.ID, journal.ByPerson, time.Now())
 			})
 		}}
 	cmd.Flags().BoolVar(&yes, "yes", false, "delete without asking")

@@ -1,0 +1,340 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sibyl/internal/app"
+	"sibyl/internal/cli"
+)
+
+// outcome is how a process ended.
+type outcome struct {
+	code     int
+	out, err string
+	took     time.Duration
+}
+
+// begin starts the real program; the function it returns waits for its end.
+func (s *story) begin(t *testing.T, env string, args ...string) func() outcome {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	cmd := exec.CommandContext(ctx, "sibyl", args...)
+	cmd.Env = append(s.environ(), env)
+	var out, errText bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errText
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return func() outcome {
+		defer cancel()
+		err := cmd.Wait()
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			t.Errorf("sibyl %s: %v", strings.Join(args, " "), err)
+		}
+		return outcome{code: cmd.ProcessState.ExitCode(), out: out.String(), err: errText.String(), took: time.Since(began)}
+	}
+}
+
+// run runs the real program to its end, and wants this exit code and these words on standard error.
+func (s *story) run(t *testing.T, env string, code int, args []string, words ...string) outcome {
+	t.Helper()
+	o := s.begin(t, env, args...)()
+	o.want(t, strings.Join(args, " "), code, words...)
+	return o
+}
+
+func (o outcome) want(t *testing.T, what string, code int, words ...string) {
+	t.Helper()
+	if o.code != code {
+		t.Errorf("%s exits %d, want %d\n%s%s", what, o.code, code, o.out, o.err)
+	}
+	for _, w := range words {
+		if !strings.Contains(o.err, w) {
+			t.Errorf("%s does not say %q:\n%s", what, w, o.err)
+		}
+	}
+}
+
+// question asks for a note, in which there are reads, a write and four turns of the model.
+func (s *story) question() []string {
+	return []string{"ask", "--json", "--in", s.vault, "--vault", s.vault, "Add a note to caching.md that we use no cache"}
+}
+
+// greeted is a story in which a first question was asked and answered.
+func greeted(t *testing.T) *story {
+	s := newStory(t)
+	if err := os.WriteFile(filepath.Join(s.vault, "greet.go"), []byte("package greet\n\n// Greet greets.\nfunc Greet() {}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s.run(t, "", cli.ExitAnswered, []string{"ask", "-q", "--in", s.vault, "How does the Greet function work?"})
+	return s
+}
+
+// TestDiskThatIsFullAtAnyWriteLosesNothing lets the journal's files grow to one size after another. Where that is too
+// little, the program says so, and what it was about is done once there is space: the note stands there once.
+func TestDiskThatIsFullAtAnyWriteLosesNothing(t *testing.T) {
+	t.Parallel()
+	const step = 8 << 10
+	first := greeted(t)
+	stopped, unbegun := 0, 0
+	for limit := 40 << 10; ; limit += step {
+		s := newStory(t)
+		if err := os.CopyFS(s.data, os.DirFS(first.data)); err != nil {
+			t.Fatal(err)
+		}
+		point := fmt.Sprintf("with files of %d bytes at most", limit)
+		o := s.begin(t, fmt.Sprintf("%s=%d", fileLimit, limit), s.question()...)()
+		if o.code == cli.ExitAnswered {
+			s.check(t, point, []byte(o.out))
+			break
+		}
+		o.want(t, "ask "+point, cli.ExitJournal, "no space left to write", app.DatabaseFile(s.data), "free some space")
+		if o.out != "" {
+			t.Errorf("%s: an answer is shown that is not kept: %s", point, o.out)
+		}
+		again := s.begin(t, "", "run", "resume", "--json")()
+		if strings.Contains(again.err, "no run is waiting") {
+			unbegun++
+			again = s.begin(t, "", s.question()...)()
+		} else {
+			stopped++
+		}
+		again.want(t, "going on after the disk was full "+point, cli.ExitAnswered)
+		s.check(t, point, []byte(again.out))
+	}
+	t.Logf("full in the middle of a run %d times, before it %d times", stopped, unbegun)
+	if stopped < 4 || unbegun == 0 {
+		t.Errorf("full in the middle of a run %d times, before it %d times: that proves little", stopped, unbegun)
+	}
+}
+
+// holdLock begins to write to the journal, as another program might, and never ends until told to.
+func (s *story) holdLock(t *testing.T) (release func()) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+app.DatabaseFile(s.data)+"?_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := db.BeginTx(context.WithoutCancel(t.Context()), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sync.OnceFunc(func() {
+		_ = tx.Rollback()
+		_ = db.Close()
+	})
+}
+
+// patience is how long the journal waits for another writer.
+const patience = 5 * time.Second
+
+func TestJournalThatIsLockedIsWaitedForAndNamed(t *testing.T) {
+	t.Parallel()
+	s := greeted(t)
+	release := s.holdLock(t)
+	defer release()
+	s.run(t, "", cli.ExitAnswered, []string{"session", "list"}) // who only reads need not wait
+	o := s.run(t, "", cli.ExitJournal, s.question(), "locked by another process", app.DatabaseFile(s.data), "another program holds the journal")
+	if o.took < patience || o.took > 4*patience {
+		t.Errorf("it waited %v, want about %v", o.took, patience)
+	}
+	if n := len(s.server.counts()); n != 2 {
+		t.Errorf("%d turns were asked for, want the 2 of the first question", n)
+	}
+	release()
+	o = s.run(t, "", cli.ExitAnswered, s.question())
+	s.check(t, "after the lock", []byte(o.out))
+}
+
+func TestJournalThatIsLockedInTheMiddleOfARunStopsItShort(t *testing.T) {
+	t.Parallel()
+	s := newStory(t)
+	release := func() {}
+	var locked sync.Once
+	s.server.before(func() { locked.Do(func() { release = s.holdLock(t) }) })
+	o := s.begin(t, "", s.question()...)()
+	release()
+	o.want(t, "ask", cli.ExitJournal, "stopped short", "locked by another process", app.DatabaseFile(s.data))
+	o = s.run(t, "", cli.ExitAnswered, []string{"run", "resume", "--json"})
+	s.check(t, "locked", []byte(o.out))
+}
+
+// before has something done before the model answers, or has the model wait for it.
+func (p *played) before(do func()) {
+	serve := p.Config.Handler
+	p.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/chat/completions") {
+			do()
+		}
+		serve.ServeHTTP(w, r)
+	})
+}
+
+// journaled is one run as ‘run watch’ shows it.
+type journaled struct {
+	question string
+	kinds    []string
+	turns    int
+}
+
+func (s *story) journal(t *testing.T, id string) (j journaled) {
+	t.Helper()
+	o := s.run(t, "", cli.ExitAnswered, []string{"run", "watch", id})
+	lines := json.NewDecoder(strings.NewReader(o.out))
+	for n := int64(0); lines.More(); n++ {
+		var rec struct {
+			Seq  int64
+			Kind string
+			Data struct {
+				Kind  string
+				Given struct{ Question string }
+			}
+		}
+		if err := lines.Decode(&rec); err != nil {
+			t.Fatal(err)
+		}
+		if rec.Seq != n {
+			t.Errorf("record %d of run %s has the number %d", n, id, rec.Seq)
+		}
+		j.kinds = append(j.kinds, rec.Kind)
+		j.question += rec.Data.Given.Question
+		if rec.Data.Kind == "model.turn" {
+			j.turns++
+		}
+	}
+	return j
+}
+
+func TestProcessesThatAskAtTheSameTimeBothGetTheirAnswer(t *testing.T) {
+	t.Parallel()
+	const processes = 3
+	s := newStory(t)
+	if err := os.WriteFile(filepath.Join(s.vault, "greet.go"), []byte("package greet\n\n// Greet greets.\nfunc Greet() {}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup // of processes whose first turn has not been asked for
+	all.Add(processes)
+	var mu sync.Mutex
+	arrived := 0
+	s.server.before(func() {
+		mu.Lock()
+		arrived++
+		meet := arrived <= processes
+		mu.Unlock()
+		if meet {
+			all.Done()
+			all.Wait()
+		}
+	})
+	var waits []func() outcome
+	for n := range processes { // on a new folder, which each of them finds without a journal
+		waits = append(waits, s.begin(t, "", "ask", "--json", "--in", s.vault, fmt.Sprintf("How does the Greet%d function work?", n)))
+	}
+	for n, wait := range waits {
+		o := wait()
+		o.want(t, fmt.Sprintf("process %d", n), cli.ExitAnswered)
+		var a struct {
+			Question, Answer string
+			RunID            string `json:"run_id"`
+			Turns            int
+		}
+		if err := json.Unmarshal([]byte(o.out), &a); err != nil {
+			t.Fatalf("process %d: %v in %q", n, err, o.out)
+		}
+		want := fmt.Sprintf("How does the Greet%d function work?", n)
+		if a.Question != want || !strings.Contains(a.Answer, "It greets by name") {
+			t.Errorf("process %d says %+v", n, a)
+		}
+		j := s.journal(t, a.RunID)
+		if j.question != want || j.turns != 2 || j.turns != a.Turns || j.kinds[0] != "start" || j.kinds[len(j.kinds)-1] != "end" ||
+			slices.Contains(j.kinds, "resume") {
+			t.Errorf("process %d has the journal %+v", n, j)
+		}
+	}
+	for _, n := range s.server.counts() {
+		if n != 1 {
+			t.Errorf("a turn was asked for %d times", n)
+		}
+	}
+}
+
+func TestOfProcessesThatResumeARunOneDoesAndTheOtherSaysWho(t *testing.T) {
+	t.Parallel()
+	for round := range 4 {
+		s := newStory(t)
+		if _, killed := s.sibyl(t, "-2", s.question()...); !killed {
+			t.Fatal("the run was not interrupted")
+		}
+		goOn := make(chan struct{})
+		s.server.before(func() { <-goOn })
+		ended := make(chan outcome)
+		for range 2 {
+			wait := s.begin(t, "", "run", "resume", "last", "--json")
+			go func() { ended <- wait() }()
+		}
+		(<-ended).want(t, fmt.Sprintf("round %d: the one that came late", round), cli.ExitUsage, "another process drives this run", hostname(t)+"/")
+		close(goOn) // until now the other one has no answer
+		o := <-ended
+		o.want(t, fmt.Sprintf("round %d: the one that goes on", round), cli.ExitAnswered)
+		s.check(t, "-2", []byte(o.out))
+	}
+}
+
+func hostname(t *testing.T) string {
+	t.Helper()
+	name, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestDataFolderThatCanOnlyBeReadIsRead(t *testing.T) {
+	t.Parallel()
+	s := greeted(t)
+	s.closeFolder(t)
+	for _, args := range [][]string{{"session", "list"}, {"session", "show"}, {"session", "export"}, {"session", "audit"}, {"explain"}, {"run", "list"},
+		{"session", "prune", "--older-than", "1h", "--dry-run"}} {
+		o := s.run(t, onlyReads, cli.ExitAnswered, args)
+		if !strings.Contains(o.out, "Greet") && !slices.Contains(args, "--dry-run") {
+			t.Errorf("%s shows %q", strings.Join(args, " "), o.out)
+		}
+	}
+	for _, args := range [][]string{s.question(), {"session", "delete", "last", "--yes"}, {"session", "rename", "last", "x"}} {
+		s.run(t, onlyReads, cli.ExitJournal, args, "can only be read", app.DatabaseFile(s.data), "--data")
+	}
+	if n := len(s.server.counts()); n != 2 {
+		t.Errorf("%d turns were asked for, want the 2 of the first question", n)
+	}
+}
+
+// closeFolder takes the right to write the data folder away.
+func (s *story) closeFolder(t *testing.T) {
+	t.Helper()
+	db := app.DatabaseFile(s.data)
+	t.Cleanup(func() { _ = os.Chmod(s.data, 0o700) })
+	for _, c := range []struct {
+		name string
+		mode os.FileMode
+	}{{db, 0o444}, {s.data, 0o555}, {s.vault, 0o755}, {filepath.Dir(s.data), 0o755}, {filepath.Dir(s.vault), 0o755}} {
+		if err := os.Chmod(c.name, c.mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package app
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"sibyl/internal/bert"
+	"sibyl/internal/config"
+	"sibyl/internal/oracle"
+)
+
+// ClassifierCommand is the hidden command that serves a classifier to its parent.
+const ClassifierCommand = "classify-worker"
+
+// verdicts are what the classifier chooses from: the names as a fine-tuned model has them for labels, the sentences as a
+// zero-shot model is asked whether they follow from a reply.
+func verdicts() []bert.Label {
+	return []bert.Label{
+		{Name: string(oracle.GoOn), Hypothesis: "The assistant is making progress and needs another step."},
+		{Name: string(oracle.Retry), Hypothesis: "Something went wrong that the assistant should try again."},
+		{Name: string(oracle.OtherStrategy), Hypothesis: "The assistant has found nothing and should look elsewhere."},
+		{Name: string(oracle.ForceAnswer), Hypothesis: "The assistant gives its answer."},
+		{Name: string(oracle.AskUser), Hypothesis: "The assistant asks the user a question."},
+	}
+}
+
+// classifier is the person's BERT model in a child process that is started when it is first asked; nil where none is set.
+func classifier(cfg config.Bert) *bert.Classifier {
+	if cfg.Model == "" {
+		return nil
+	}
+	return bert.New(bert.Config{Dir: cfg.Model, Timeout: cfg.Timeout, Command: []string{self(), ClassifierCommand}})
+}
+
+// self is the path of this program as it was called, so that a link to it starts what it names.
+func self() string {
+	if name := os.Args[0]; strings.ContainsRune(name, filepath.Separator) {
+		if path, err := filepath.Abs(name); err == nil {
+			return path
+		}
+	} else if path, err := exec.LookPath(name); err == nil {
+		return path
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return os.Args[0] // its start says what is wrong
+	}
+	return path
+}
+
+// classify scores what a reply calls for.
+func (a *App) classify(ctx context.Context, text string) ([]oracle.Score, error) {
+	scores, err := a.bert.Classify(ctx, text, verdicts())
+	if err != nil {
+		return nil, err
+	}
+	all := make([]oracle.Score, len(scores))
+	for i, s := range scores {
+		all[i] = oracle.Score(s)
+	}
+	return all, nil
+}
+
+// CheckClassifier loads the classifier and asks it something. ok is false where none is set.
+func (a *App) CheckClassifier(ctx context.Context) (info bert.Info, ok bool, err error) {
+	if a.bert == nil {
+		return info, false, nil
+	}
+	info, err = a.bert.Check(ctx, verdicts())
+	return info, true, err
+}
+
+// ServeClassifier is the child's side: it answers its parent until in ends.
+func ServeClassifier(ctx context.Context, dir string, in io.Reader, out io.Writer) error {
+	return bert.Serve(ctx, dir, in, out)
+}

@@ -1,0 +1,286 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/app"
+	"sibyl/internal/config"
+	"sibyl/internal/model"
+	"sibyl/internal/oracle"
+	"sibyl/internal/tool"
+)
+
+func (c *command) configCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "config", Short: "Show and test the settings, and keep keys",
+		Long: "Settings come from a file and from the environment, which wins. Keys are not in the file: they come from the environment,\n" +
+			"from a command that the file names, or from where ‘sibyl config set-key’ put them."}
+	cmd.RunE = groupRun
+	cmd.AddCommand(c.configShow(), c.configWhere(), c.configTest(), c.configKeys(), c.configSetKey(), c.configDeleteKey())
+	return cmd
+}
+
+func (c *command) configWhere() *cobra.Command {
+	return &cobra.Command{Use: "path", Short: "Print where the settings file lies, or would", Args: cobra.NoArgs,
+		Example: "  $EDITOR \"$(sibyl config path)\"",
+		RunE: func(*cobra.Command, []string) error {
+			path, err := config.Path(c.options())
+			switch {
+			case err != nil:
+				return withCode(ExitUsage, err)
+			case path == "":
+				return withCode(ExitUsage, errors.New("the folder for settings is unknown, since the home folder is: set HOME, or name a file with --config"))
+			}
+			if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+				fmt.Fprintln(c.Err, "· there is no such file yet; the defaults hold")
+			}
+			fmt.Fprintln(c.Out, path)
+			return nil
+		}}
+}
+
+func (c *command) configShow() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{Use: "show", Short: "Print the settings in force, each with where it comes from", Args: cobra.NoArgs,
+		Long: "Prints the settings as a settings file would have them. The comment says where each comes from: a line of the file, a\n" +
+			"variable, or the default. No key is shown, nor what a command that prints one is called with.",
+		RunE: func(*cobra.Command, []string) error {
+			if _, err := c.settings(); err != nil { // which also says what can't be used
+				return err
+			}
+			_, lines, err := config.Explain(c.options())
+			if err != nil {
+				return withCode(ExitUsage, err)
+			}
+			for i := range lines {
+				if lines[i].Path == "data" && c.dataDir != "" {
+					lines[i].Value, lines[i].From = c.dataDir, "--data"
+				}
+			}
+			if asJSON {
+				return c.printJSON(lines)
+			}
+			text, err := lines.YAML()
+			if err != nil {
+				return err
+			}
+			return writeAll(c.Out, string(text))
+		}}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	return cmd
+}
+
+// anyEngine is the name of the web search, whichever engine it uses.
+const anyEngine = "web"
+
+func (c *command) configTest() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{Use: "test [NAME...]", Short: "Ask providers and the web search for a sign of life, with the keys in force",
+		Long: "Asks each provider that is set up for its models, and the web search for one result; with names, those alone. Exit code 0\n" +
+			"means that all of them work; an Ollama that nobody named or set may be away.",
+		Example: "  sibyl config test\n  sibyl config test anthropic web",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.prepared(func(a *app.App) error {
+				found, err := testAll(cmd.Context(), a, args)
+				if err != nil {
+					return withCode(ExitUsage, err)
+				}
+				for i, f := range found {
+					found[i].Says = a.Redact(f.Says)
+					if !f.OK && (len(args) > 0 || mustWork(a, f.What)) {
+						c.code = ExitFailed
+					}
+				}
+				if asJSON {
+					return c.printJSON(found)
+				}
+				for _, f := range found {
+					c.printFinding(f)
+				}
+				return nil
+			})
+		}}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	return cmd
+}
+
+func (c *command) printFinding(f finding) {
+	mark := "--"
+	if f.OK {
+		mark = "ok"
+	}
+	fmt.Fprintf(c.Out, "%s  %-12s %s\n", mark, f.What, printable(f.Says))
+	if f.Fix != "" {
+		fmt.Fprintf(c.Out, "                 %s\n", f.Fix)
+	}
+}
+
+// testAll tests the named providers and search engines, or all that are set up, at the same time. What is found is in
+// the order of the names.
+func testAll(ctx context.Context, a *app.App, names []string) ([]finding, error) {
+	engines := []string{anyEngine, config.SearXNG, config.Brave, config.Tavily}
+	known := append(a.Config.KeyNames(), engines...)
+	for _, p := range a.Models {
+		known = append(known, p.Name)
+	}
+	for _, name := range names {
+		if err := config.CheckName(name, known); err != nil {
+			return nil, err
+		}
+	}
+	if len(names) == 0 {
+		names = setUp(a)
+	}
+	found := make([]finding, len(names))
+	var all sync.WaitGroup
+	for i, name := range names {
+		all.Go(func() {
+			if slices.Contains(engines, name) {
+				found[i] = testEngine(ctx, a.Config, name)
+				return
+			}
+			found[i] = testProvider(ctx, a.Config, providerOf(a, name))
+		})
+	}
+	all.Wait()
+	return found, nil
+}
+
+// setUp lists what is tested when nothing is named.
+func setUp(a *app.App) []string {
+	var names []string
+	for _, p := range a.Models {
+		if p.Missing == "" && p.Name != offlineName {
+			names = append(names, p.Name)
+		}
+	}
+	if a.Config.Web.Engine != "" {
+		names = append(names, anyEngine)
+	}
+	return names
+}
+
+// providerOf finds a provider; one that is nowhere in the settings lacks its key.
+func providerOf(a *app.App, name string) model.Provider {
+	at := slices.IndexFunc(a.Models, func(p model.Provider) bool { return p.Name == name })
+	if at < 0 {
+		return model.Provider{Name: name, Missing: keyFix(a.Config, name)}
+	}
+	return a.Models[at]
+}
+
+// offlineName is the provider that needs nothing, and so no test.
+const offlineName = "offline"
+
+// mustWork says whether a failure counts though nobody named what fails. A server that is only looked for may be away, if
+// it is not the one that is set.
+func mustWork(a *app.App, name string) bool {
+	wished, _ := model.SplitID(a.Config.Model)
+	return !slices.ContainsFunc(a.Models, func(p model.Provider) bool { return p.Name == name && p.Probe && name != wished })
+}
+
+func testProvider(ctx context.Context, cfg config.Config, p model.Provider) finding {
+	f := finding{What: p.Name}
+	if p.Missing != "" {
+		f.Says, f.Fix = "not set up", p.Missing
+		return f
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	names, err := p.List(ctx)
+	switch {
+	case err != nil:
+		f.Says, f.Fix = err.Error(), providerFix(cfg, p, model.KindOf(err))
+	case len(names) == 0:
+		f.Says, f.Fix = "answers, but has no model", "give it one: with Ollama, ‘ollama pull llama3.1:8b’"
+	case p.Default != "" && !slices.Contains(names, p.Default):
+		f.OK, f.Says = true, fmt.Sprintf("answers, but does not list %s, the model that is set for it", p.Default)
+	default:
+		f.OK, f.Says = true, fmt.Sprintf("%s: %s", counted(len(names), "model"), strings.Join(names[:min(4, len(names))], ", "))
+	}
+	return f
+}
+
+// providerFix says what would help against a provider's failure.
+func providerFix(cfg config.Config, p model.Provider, k model.Kind) string {
+	switch k {
+	case model.Auth:
+		return keyFix(cfg, p.Name)
+	case model.Server, model.Timeout:
+		if p.Probe {
+			return "start Ollama, or name its address with OLLAMA_HOST (in a container, localhost is the container)"
+		}
+		return "see that its server runs and can be reached, and that base_url is its address"
+	case model.Garbled, model.Invalid:
+		return "check base_url and kind: what answers there speaks another protocol"
+	}
+	return strings.TrimSpace(mending(k))
+}
+
+// keyFix says how another key is given.
+func keyFix(cfg config.Config, name string) string {
+	switch from, by := cfg.KeyOrigin(name); from {
+	case config.FromEnvironment:
+		return "check its key, which comes from " + by
+	case config.FromCommand:
+		return "check its key, which the command " + by + " of key_command prints"
+	}
+	return "store its key with ‘sibyl config set-key " + name + "’"
+}
+
+// testEngine asks a search engine for one result. Its tool is opened anew, with that engine.
+func testEngine(ctx context.Context, cfg config.Config, name string) finding {
+	f := finding{What: name}
+	if name != anyEngine {
+		cfg.Web.Engine = name
+	}
+	if f.Fix = cfg.Web.Missing(); f.Fix != "" {
+		f.Says = "not set up"
+		return f
+	}
+	says, err := searchOnce(ctx, cfg)
+	if err != nil {
+		f.Says, f.Fix = err.Error(), engineFix(cfg)
+		return f
+	}
+	f.OK, f.Says = true, says
+	return f
+}
+
+func engineFix(cfg config.Config) string {
+	if cfg.Web.Engine == config.SearXNG {
+		return "see that the server at " + cfg.Web.SearXNG + " runs, with JSON among its search formats"
+	}
+	return keyFix(cfg, cfg.Web.Engine)
+}
+
+func searchOnce(ctx context.Context, cfg config.Config) (string, error) {
+	a, err := app.Prepare(cfg)
+	if err != nil {
+		return "", err
+	}
+	reg, closeTools, err := a.Tools(ctx, oracle.Env{})
+	if err != nil {
+		return "", err
+	}
+	defer closeTools()
+	search, ok := reg.Get("web_search")
+	if !ok {
+		return "", fmt.Errorf("%s can't be used", cfg.Web.Engine)
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	r, err := search.Call(ctx, tool.Call{Args: json.RawMessage(`{"query":"test","limit":1}`)})
+	if err != nil {
+		return "", errors.New(a.Redact(err.Error()))
+	}
+	return fmt.Sprintf("%s gave %s", cfg.Web.Engine, counted(r.Items, "result")), nil
+}

@@ -1,0 +1,234 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/config"
+	"sibyl/internal/keys"
+	"sibyl/internal/redact"
+)
+
+// longestKey bounds a key, in bytes: some keyrings take no more.
+const longestKey = 2048
+
+// oneName wants the name of a provider or search engine and nothing else.
+func oneName(cmd *cobra.Command, args []string) error {
+	switch len(args) {
+	case 0:
+		return fmt.Errorf("whose key? %s NAME", cmd.CommandPath())
+	case 1:
+		return nil
+	}
+	return errors.New("only a name belongs here: a key on the command line is seen by other programs, and is read from standard input instead")
+}
+
+func (c *command) configSetKey() *cobra.Command {
+	return &cobra.Command{Use: "set-key NAME", Short: "Store the key of a provider or search engine", Args: oneName,
+		Long: "Reads a key from the terminal, without showing it, or else from standard input, and stores it in the keyring of the\n" +
+			"system, or where none answers in an encrypted file. The environment and key_command come before a stored key.",
+		Example: "  sibyl config set-key anthropic\n  pass show openai | sibyl config set-key openai",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := c.settingsWithoutStored()
+			if err != nil {
+				return err
+			}
+			name := args[0]
+			if err := cfg.CheckKeyName(name); err != nil {
+				return withCode(ExitUsage, err)
+			}
+			key, err := c.readKey(cmd.Context(), name)
+			if err != nil {
+				return err
+			}
+			place, err := keys.Open(cfg.Keys).Set(cmd.Context(), name, key)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(c.Out, "the key of %s is stored in %s\n", name, placeInWords(place, cfg))
+			if from, by := cfg.KeyOrigin(name); from != "" {
+				fmt.Fprintf(c.Err, "· but one from the %s (%s) comes first\n", from, by)
+			}
+			return nil
+		}}
+}
+
+func (c *command) configDeleteKey() *cobra.Command {
+	return &cobra.Command{Use: "delete-key NAME", Short: "Forget the stored key of a provider or search engine", Args: oneName,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := c.settingsWithoutStored()
+			if err != nil {
+				return err
+			}
+			name, store := args[0], keys.Open(cfg.Keys)
+			where, err := store.Where()
+			if _, stored := where[name]; !stored && err == nil {
+				err = cfg.CheckKeyName(name) // a name that only the store knows is good enough
+				if err == nil {
+					err = fmt.Errorf("%w for %s", keys.ErrNotStored, name)
+				}
+				return withCode(ExitUsage, err)
+			}
+			if err := store.Delete(cmd.Context(), name); err != nil {
+				return err
+			}
+			fmt.Fprintf(c.Out, "the stored key of %s is deleted\n", name)
+			if from, by := cfg.KeyOrigin(name); from != "" {
+				fmt.Fprintf(c.Err, "· but it still has one from the %s (%s)\n", from, by)
+			}
+			return nil
+		}}
+}
+
+// settingsWithoutStored loads the settings without looking into the key store, which is about to be changed.
+func (c *command) settingsWithoutStored() (config.Config, error) {
+	opts := c.options()
+	opts.Stored = nil
+	cfg, err := config.Load(opts)
+	return cfg, withCode(ExitUsage, err)
+}
+
+func placeInWords(p keys.Place, cfg config.Config) string {
+	if p == keys.Keyring {
+		return "the keyring of the system"
+	}
+	return cfg.Keys.File + ", encrypted"
+}
+
+// readKey reads a key, from a terminal without echo. Its errors repeat nothing of it.
+func (c *command) readKey(ctx context.Context, name string) (config.Secret, error) {
+	text, err := c.readHidden(ctx, "Key of "+name+" (it is not shown): ")
+	if err != nil {
+		return config.Secret{}, err
+	}
+	text = strings.TrimSpace(strings.TrimPrefix(text, "\uFEFF")) // which some shells put before what they pipe
+	switch {
+	case text == "":
+		err = fmt.Errorf("no key was given: type it, or pipe it in, as in ‘pass show %s | sibyl config set-key %s’", name, name)
+	case len(text) > longestKey:
+		err = fmt.Errorf("a key of more than %d bytes is not one", longestKey)
+	case strings.ContainsAny(text, "\r\n"):
+		err = errors.New("more than one line was given: give the key alone")
+	case strings.ContainsAny(text, " \t"):
+		err = errors.New("there is a space in the key: give the key alone, without its name or ‘Bearer’")
+	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
+		err = errors.New("there is a character in the key that no key has: copy it again")
+	case len(text) < redact.MinSecret:
+		err = fmt.Errorf("the key has %d characters, and one of fewer than %d can't be told from words, to keep it out of what is written",
+			len(text), redact.MinSecret)
+	}
+	if err != nil {
+		return config.Secret{}, withCode(ExitUsage, err)
+	}
+	return config.NewSecret(text), nil
+}
+
+// readHidden reads a line of the terminal without showing it, or all of standard input. When the person stops it, the
+// terminal is as it was.
+func (c *command) readHidden(ctx context.Context, prompt string) (string, error) {
+	read := func() ([]byte, error) { return io.ReadAll(io.LimitReader(c.In, longestKey*2)) }
+	restore := func() {}
+	if tty, ok := c.In.(interface{ Fd() uintptr }); ok && c.InTTY {
+		fd := tty.Fd()
+		before, err := term.GetState(fd)
+		if err != nil {
+			return "", fmt.Errorf("the terminal can't be asked without showing what is typed: %w: pipe the key in instead", err)
+		}
+		restore = func() {
+			_ = term.Restore(fd, before) // nothing more can be done
+			fmt.Fprintln(c.Err)
+		}
+		read = func() ([]byte, error) { return term.ReadPassword(fd) }
+		fmt.Fprint(c.Err, prompt)
+	}
+	type line struct {
+		text []byte
+		err  error
+	}
+	lines := make(chan line, 1)
+	go func() {
+		text, err := read()
+		lines <- line{text, err}
+	}()
+	defer restore()
+	select {
+	case <-ctx.Done():
+		return "", withCode(ExitStopped, context.Cause(ctx))
+	case l := <-lines:
+		if l.err != nil && !errors.Is(l.err, io.EOF) {
+			return "", fmt.Errorf("the key can't be read: %w", l.err)
+		}
+		return string(l.text), nil
+	}
+}
+
+// keyLine is one line of ‘sibyl config keys’.
+type keyLine struct {
+	Name string `json:"name"`
+	From string `json:"from"`         // environment, command, keyring or file
+	By   string `json:"by,omitempty"` // the variable, program or file
+}
+
+func (k keyLine) String() string {
+	if k.By == "" {
+		return k.From
+	}
+	return k.From + " (" + k.By + ")"
+}
+
+func (c *command) configKeys() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{Use: "keys", Short: "List whose keys there are and where each comes from, never the keys", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			cfg, err := c.settings()
+			if err != nil {
+				return err
+			}
+			where, err := keys.Open(cfg.Keys).Where()
+			if err != nil {
+				c.code = ExitFailed // settings has said why
+			}
+			lines := keyLines(cfg, where)
+			switch {
+			case asJSON:
+				return c.printJSON(lines)
+			case len(lines) == 0:
+				fmt.Fprintln(c.Err, "· there is no key; ‘sibyl config set-key NAME’ stores one for "+strings.Join(cfg.KeyNames(), ", "))
+			}
+			for _, l := range lines {
+				fmt.Fprintf(c.Out, "%-12s %s\n", l.Name, l)
+			}
+			return nil
+		}}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	return cmd
+}
+
+// keyLines lists each name with the place its key comes from, and stored keys that nobody asks for.
+func keyLines(cfg config.Config, where map[string]keys.Place) []keyLine {
+	names := append(cfg.KeyNames(), slices.Collect(maps.Keys(where))...)
+	slices.Sort(names)
+	lines := []keyLine{}
+	for _, name := range slices.Compact(names) {
+		from, by := cfg.KeyOrigin(name)
+		place, stored := where[name]
+		switch {
+		case from == config.FromStore, from == "" && stored:
+			if from = string(place); place == keys.File {
+				by = cfg.Keys.File
+			}
+		case from == "":
+			continue
+		}
+		lines = append(lines, keyLine{Name: name, From: from, By: by})
+	}
+	return lines
+}

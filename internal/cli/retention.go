@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/app"
+	"sibyl/internal/journal"
+)
+
+// Bounds of what a question removes on the way, and of one transaction of ‘session prune’.
+const (
+	sweepSessions = 20
+	sweepTime     = 50 * time.Millisecond
+	pruneAtOnce   = 20
+)
+
+// retire removes sessions that were not used for the time of retention, one a transaction and only a few, and says how
+// many. It is in nobody's way: what it can't do at once, the next question's does.
+func (c *command) retire(ctx context.Context, a *app.App) error {
+	age := a.Config.Retention
+	if age <= 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, sweepTime)
+	defer cancel()
+	now := time.Now()
+	removed := 0
+	for removed < sweepSessions {
+		left, err := a.Store.Retire(ctx, app.Owner, now.Add(-age), now, 1)
+		if err != nil && ctx.Err() == nil && !retryable(err) {
+			return fmt.Errorf("removing sessions not used for %s: %w", inDays(age), err)
+		}
+		if err != nil || len(left) == 0 {
+			break
+		}
+		removed += len(left)
+	}
+	if removed > 0 {
+		fmt.Fprintln(c.Err, "· "+removedWords(removed, age))
+	}
+	return nil
+}
+
+// retryable says that another try at another time may go well.
+func retryable(err error) bool {
+	return errors.Is(err, journal.ErrReadOnly) || errors.Is(err, journal.ErrLocked) || errors.Is(err, journal.ErrFull)
+}
+
+func removedWords(n int, age time.Duration) string {
+	was := "were"
+	if n == 1 {
+		was = "was"
+	}
+	return fmt.Sprintf("%s not used for %s %s removed", counted(n, "session"), inDays(age), was)
+}
+
+const day = 24 * time.Hour
+
+func inDays(age time.Duration) string {
+	if age%day == 0 {
+		return counted(int(age/day), "day")
+	}
+	return age.String()
+}
+
+// parseAge reads days as 90d, or a time in hours.
+func parseAge(text string) (time.Duration, error) {
+	age, err := time.ParseDuration(text)
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		var n uint64
+		n, err = strconv.ParseUint(days, 10, 16)
+		age = time.Duration(n) * day
+	}
+	if err != nil || age < time.Hour {
+		return 0, fmt.Errorf("--older-than is %q: it takes days such as 90d, or a time from 1h on", text)
+	}
+	return age, nil
+}
+
+// pruneFlags are the flags of ‘sibyl session prune’.
+type pruneFlags struct {
+	olderThan      string
+	dryRun, asJSON bool
+}
+
+func (c *command) sessionPrune() *cobra.Command {
+	var f pruneFlags
+	cmd := &cobra.Command{Use: "prune", Short: "Remove the sessions that were not used for long", Args: cobra.NoArgs,
+		Long: "Removes sessions with their runs and records. What is left of each is a tombstone without a word of it, see ‘sibyl session\n" +
+			"list --deleted’. One that somebody works on is kept; one with an interrupted run, as long as one whose run has ended.",
+		Example: "  sibyl session prune --dry-run\n  sibyl session prune --older-than 90d",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.withApp(cmd.Context(), func(a *app.App) error { return c.prune(cmd.Context(), a, f) })
+		}}
+	cmd.Flags().StringVar(&f.olderThan, "older-than", "", "last used before this time, such as 90d (default: the setting retention)")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say which ones")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print a JSON array")
+	return cmd
+}
+
+func (c *command) prune(ctx context.Context, a *app.App, f pruneFlags) error {
+	age := a.Config.Retention
+	if f.olderThan != "" {
+		var err error
+		if age, err = parseAge(f.olderThan); err != nil {
+			return withCode(ExitUsage, err)
+		}
+	}
+	if age <= 0 {
+		return withCode(ExitUsage, errors.New("the setting retention is never: say --older-than, such as 90d"))
+	}
+	now := time.Now()
+	if f.dryRun {
+		unused, err := a.Store.Unused(ctx, app.Owner, now.Add(-age), now, math.MaxInt32)
+		switch {
+		case err != nil:
+			return err
+		case f.asJSON:
+			return c.printJSON(unused)
+		}
+		c.printSessions(unused)
+		fmt.Fprintf(c.Err, "%s not used for %s; nothing was removed\n", counted(len(unused), "session"), inDays(age))
+		return nil
+	}
+	return c.pruneAll(ctx, a, age, now, f.asJSON)
+}
+
+// pruneAll removes in bounded transactions, so that others can write in between, and tells what was removed even if it is
+// interrupted.
+func (c *command) pruneAll(ctx context.Context, a *app.App, age time.Duration, now time.Time, asJSON bool) error {
+	all := []journal.Tombstone{}
+	var err error
+	for {
+		var left []journal.Tombstone
+		left, err = a.Store.Retire(ctx, app.Owner, now.Add(-age), now, pruneAtOnce)
+		all = append(all, left...)
+		if err != nil || len(left) < pruneAtOnce {
+			break
+		}
+	}
+	if asJSON {
+		return errors.Join(err, c.printJSON(all))
+	}
+	fmt.Fprintln(c.Out, removedWords(len(all), age))
+	return err
+}

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"sibyl/internal/app"
+	"sibyl/internal/config"
+	"sibyl/internal/journal"
+	"sibyl/internal/journal/memory"
+)
+
+// sweep calls retire on a journal with so many sessions that were used 40 days ago, and one that was used today.
+func sweep(t *testing.T, old int, retention time.Duration, broken func(journal.Store) journal.Store) (said string, left int, err error) {
+	t.Helper()
+	var store journal.Store = memory.New()
+	for i := range old + 1 {
+		used := time.Now().Add(-40 * day)
+		if i == 0 {
+			used = time.Now()
+		}
+		if err := store.CreateSession(t.Context(), journal.Session{ID: fmt.Sprint(i), Owner: app.Owner, CreatedAt: used, UpdatedAt: used}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole := store
+	if broken != nil {
+		store = broken(store)
+	}
+	var out strings.Builder
+	c := &command{Streams: Streams{Out: &out, Err: &out}}
+	err = c.retire(t.Context(), &app.App{Config: config.Config{Retention: retention}, Store: store})
+	all, listErr := whole.Sessions(t.Context(), app.Owner, 1000)
+	if listErr != nil {
+		t.Fatal(listErr)
+	}
+	return out.String(), len(all), err
+}
+
+func TestSweepRemovesFewSessionsAtATimeAndSaysHowMany(t *testing.T) {
+	for _, c := range []struct {
+		old       int
+		retention time.Duration
+		said      string
+		left      int
+	}{
+		{0, 30 * day, "", 1},
+		{1, 30 * day, "· 1 session not used for 30 days was removed\n", 1},
+		{3, 36 * time.Hour, "· 3 sessions not used for 36h0m0s were removed\n", 1},
+		{3, 41 * day, "", 4},
+		{3, 0, "", 4},
+		{sweepSessions + 5, 30 * day, fmt.Sprintf("· %d sessions not used for 30 days were removed\n", sweepSessions), 6},
+	} {
+		said, left, err := sweep(t, c.old, c.retention, nil)
+		if said != c.said || left != c.left || err != nil {
+			t.Errorf("%d old sessions, kept for %v: says %q, leaves %d, error %v; want %q and %d", c.old, c.retention, said, left, err, c.said, c.left)
+		}
+	}
+}
+
+// failing is a journal that can't remove.
+type failing struct {
+	journal.Store
+	retire func(context.Context) error
+}
+
+func (f failing) Retire(ctx context.Context, _ journal.Owner, _, _ time.Time, _ int) ([]journal.Tombstone, error) {
+	return nil, f.retire(ctx)
+}
+
+func TestSweepThatCannotBeDoneNowIsLeftToTheNext(t *testing.T) {
+	for name, c := range map[string]struct {
+		retire func(context.Context) error
+		silent bool
+	}{
+		"read-only": {func(context.Context) error { return fmt.Errorf("x: %w", journal.ErrReadOnly) }, true},
+		"locked":    {func(context.Context) error { return fmt.Errorf("x: %w", journal.ErrLocked) }, true},
+		"full":      {func(context.Context) error { return fmt.Errorf("x: %w", journal.ErrFull) }, true},
+		"slow":      {func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, true},
+		"damaged":   {func(context.Context) error { return fmt.Errorf("x: %w", journal.ErrCorrupt) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			said, left, err := sweep(t, 3, 30*day, func(s journal.Store) journal.Store { return failing{s, c.retire} })
+			if said != "" || left != 4 || (err == nil) != c.silent {
+				t.Errorf("says %q, leaves %d, error %v", said, left, err)
+			}
+			if !c.silent && !errors.Is(err, journal.ErrCorrupt) {
+				t.Errorf("error is %v, want ErrCorrupt", err)
+			}
+		})
+	}
+}

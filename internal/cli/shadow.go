@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/app"
+	"sibyl/internal/journal"
+	"sibyl/internal/oracle"
+	"sibyl/internal/run"
+)
+
+// shadow answers a question again by the baseline tree, on the same model and with the same past, and says in a line how the two
+// compare. What the person asked for is done by then: a shadow that fails changes no exit code.
+func (c *command) shadow(ctx context.Context, a *app.App, spec run.Spec, id string, quiet bool) error {
+	t, err := a.Trees.Get(oracle.ShadowTree)
+	if err != nil {
+		return withCode(ExitUsage, err)
+	}
+	now := time.Now().UTC()
+	s := journal.Session{ID: run.NewID(now), Owner: app.Owner, Assistant: oracle.ShadowName, Title: a.Redact("shadow of " + spec.Title), CreatedAt: now, UpdatedAt: now}
+	if err := a.Store.CreateSession(ctx, s); err != nil {
+		return err
+	}
+	shadow, err := oracle.NewShadow(spec, id, s.ID, t.File, t.Text)
+	if err != nil {
+		return err
+	}
+	live, err := a.Engine.Start(ctx, shadow)
+	if err != nil {
+		return err
+	}
+	if _, err := live.Wait(context.WithoutCancel(ctx)); err != nil {
+		return fmt.Errorf("the shadow stopped short: %w", err)
+	}
+	pairs, _, err := oracle.Shadows(ctx, a.Store, app.Owner, 1)
+	if err != nil || quiet || len(pairs) == 0 {
+		return err
+	}
+	p := pairs[0]
+	fmt.Fprintf(c.Err, "· the shadow: %s after %s, %s, %d unnecessary, %d tokens; ours: %s, %s, %d unnecessary, %d tokens; ‘sibyl shadow report last’ shows both\n",
+		p.Shadow.StopReason, counted(p.Shadow.Turns, "turn"), counted(p.Shadow.ToolCalls, "call"), p.Shadow.Unnecessary, p.Shadow.Tokens,
+		counted(p.Ours.Turns, "turn"), counted(p.Ours.ToolCalls, "call"), p.Ours.Unnecessary, p.Ours.Tokens)
+	return nil
+}
+
+func (c *command) shadowCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "shadow", Short: "Compare the Oracle with a plain loop on your own questions",
+		Long: "‘sibyl ask --shadow’ answers a question twice on the same model: by the Oracle's tree, and by the tree ‘baseline’, which\noffers all tools and lets the model alone decide. The second reads, but writes nothing. ‘shadow report’ compares them."}
+	cmd.RunE = groupRun
+	cmd.AddCommand(c.shadowReport())
+	return cmd
+}
+
+func (c *command) shadowReport() *cobra.Command {
+	var asJSON bool
+	var limit int
+	cmd := &cobra.Command{Use: "report [RUN | last]", Short: "Compare all questions that were asked with --shadow, or one of them side by side",
+		Args: cobra.MaximumNArgs(1), Example: "  sibyl shadow report\n  sibyl shadow report last",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if limit < 1 {
+				return withCode(ExitUsage, fmt.Errorf("--limit is %d: at least 1 is compared", limit))
+			}
+			return c.withApp(cmd.Context(), func(a *app.App) error {
+				pairs, skipped, err := oracle.Shadows(cmd.Context(), a.Store, app.Owner, limit)
+				if err != nil {
+					return err
+				}
+				if len(args) == 1 {
+					if pairs, err = pairFor(pairs, args[0]); err != nil {
+						return withCode(ExitUsage, err)
+					}
+				}
+				if len(pairs) == 0 {
+					return withCode(ExitUsage, errors.New("there is nothing to compare yet: ask something with ‘sibyl ask --shadow’"))
+				}
+				return c.reportShadows(pairs, skipped, len(args) == 1, asJSON)
+			})
+		}}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.Flags().IntVar(&limit, "limit", 1000, "the latest at most")
+	return cmd
+}
+
+// pairFor finds the pair that a run, ours or the shadow, belongs to.
+func pairFor(pairs []oracle.Pair, wish string) ([]oracle.Pair, error) {
+	for _, p := range pairs {
+		if wish == "last" || strings.HasPrefix(p.Ours.RunID, wish) || strings.HasPrefix(p.Shadow.RunID, wish) {
+			return []oracle.Pair{p}, nil
+		}
+	}
+	return nil, fmt.Errorf("run %q has no shadow that can be compared: ask with ‘sibyl ask --shadow’", wish)
+}
+
+func (c *command) reportShadows(pairs []oracle.Pair, skipped int, one, asJSON bool) error {
+	figures := oracle.Compare(pairs)
+	if asJSON {
+		return c.printJSON(struct {
+			Pairs   []oracle.Pair     `json:"pairs"`
+			Medians []oracle.Compared `json:"medians"`
+			Skipped int               `json:"skipped"`
+		}{pairs, figures, skipped})
+	}
+	if one {
+		return c.sideBySide(pairs[0])
+	}
+	fmt.Fprintf(c.Out, "%s asked both ways; medians\n", counted(len(pairs), "question"))
+	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprint(t, "\tours\tbaseline\tours lower\tours higher\n")
+	for _, f := range figures {
+		fmt.Fprintf(t, "%s\t%g\t%g\t%d\t%d\n", f.What, f.Ours, f.Shadow, f.Lower, f.Higher)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if skipped > 0 {
+		fmt.Fprintf(c.Out, "%s left out: one of the two runs has not ended, or was removed\n", counted(skipped, "question"))
+	}
+	return nil
+}
+
+// sideBySide shows one question with both ways to its answer.
+func (c *command) sideBySide(p oracle.Pair) error {
+	fmt.Fprintf(c.Out, "%s\n", printable(p.Question))
+	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprint(t, "\tours\tbaseline\n")
+	for _, row := range []struct{ what, ours, theirs string }{
+		{"run", p.Ours.RunID, p.Shadow.RunID},
+		{"model", p.Ours.Model, p.Shadow.Model},
+		{"stopped", p.Ours.StopReason, p.Shadow.StopReason},
+		{"turns", fmt.Sprint(p.Ours.Turns), fmt.Sprint(p.Shadow.Turns)},
+		{"tool calls", oracle.Counted(p.Ours.Calls), oracle.Counted(p.Shadow.Calls)},
+		{"unnecessary", fmt.Sprint(p.Ours.Unnecessary), fmt.Sprint(p.Shadow.Unnecessary)},
+		{"tokens", fmt.Sprint(p.Ours.Tokens), fmt.Sprint(p.Shadow.Tokens)},
+		{"time", fmt.Sprintf("%d ms", p.Ours.TookMS), fmt.Sprintf("%d ms", p.Shadow.TookMS)},
+		{"signals", oracle.Counted(p.Ours.Signals), oracle.Counted(p.Shadow.Signals)},
+		{"cites", strings.Join(p.Ours.Cited, " "), strings.Join(p.Shadow.Cited, " ")},
+	} {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", row.what, printable(row.ours), printable(row.theirs))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.Out, "\n--- ours\n%s\n\n--- baseline\n%s\n", printable(p.Ours.Answer), printable(p.Shadow.Answer))
+	return nil
+}
+
+// serveClassifier is hidden: the program starts itself so to keep the classifier in a process of its own.
+func (c *command) serveClassifier() *cobra.Command {
+	return &cobra.Command{Use: app.ClassifierCommand + " FOLDER", Hidden: true, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return app.ServeClassifier(cmd.Context(), args[0], c.In, c.Out) }}
+}
+
