@@ -136,10 +136,15 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	if err != nil {
 		return err
 	}
-	if err := c.follow(ctx, live, f.view()); err != nil || !f.shadow || ctx.Err() != nil {
+	if err := c.follow(ctx, live, f.view()); err != nil || ctx.Err() != nil {
 		return err
 	}
-	return c.shadow(ctx, a, spec, live.ID, f.quiet)
+	if f.shadow {
+		if err := c.shadow(ctx, a, spec, live.ID, f.quiet); err != nil {
+			return err
+		}
+	}
+	return c.retire(ctx, a)
 }
 
 // mentionInterrupted tells of runs that a crash left open, so that nobody has to look for them.

@@ -154,6 +154,7 @@ func (c *command) sideBySide(p oracle.Pair) error {
 // serveClassifier is hidden: the program starts itself so to keep the classifier in a process of its own.
 func (c *command) serveClassifier() *cobra.Command {
 	return &cobra.Command{Use: app.ClassifierCommand + " FOLDER", Hidden: true, Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return app.ServeClassifier(cmd.Context(), args[0], c.In, c.Out) }}
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return app.ServeClassifier(cmd.Context(), args[0], c.In, c.Out)
+		}}
 }
-

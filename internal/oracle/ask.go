@@ -56,6 +56,12 @@ func (q *Question) Check() error {
 	return nil
 }
 
+// given is what a question gives its tree, without the past of its session.
+func (q *Question) given() Given {
+	return Given{Question: q.Text, Tools: FactsOf(q.Tools), MaxTurns: q.MaxTurns, MaxTokens: q.MaxTokens,
+		MaxSeconds: int((q.MaxTime + time.Second - 1) / time.Second), Window: q.Env.WindowTokens, Classifier: q.Classifier}
+}
+
 // keptPast bounds how many earlier exchanges a continued session shows the model.
 const keptPast = 12
 
@@ -64,7 +70,7 @@ func NewRun(ctx context.Context, store journal.Store, q Question) (run.Spec, err
 	if err := q.Check(); err != nil {
 		return run.Spec{}, err
 	}
-	given := Given{Question: q.Text, Tools: FactsOf(q.Tools), MaxTurns: q.MaxTurns}
+	given := q.given()
 	past, err := Exchanges(ctx, store, q.Owner, q.Session)
 	if err != nil {
 		return run.Spec{}, err
@@ -89,10 +95,14 @@ func NewRun(ctx context.Context, store journal.Store, q Question) (run.Spec, err
 		given.PastTokens += n
 	}
 	return run.Spec{Owner: q.Owner, Session: q.Session, Assistant: Name, Title: Title(q.Text), TreeFile: q.TreeFile, Tree: q.Tree,
-		Texts: []run.Text{{Name: SegmentsText, Content: q.Prompts.Encoded()}}, Env: q.Env,
-		Given: map[string]any{"question": given.Question, "previous": given.Previous, "previous_type": given.PreviousType,
-			"tools": given.Tools, "max_turns": given.MaxTurns, "max_tokens": q.MaxTokens, "max_seconds": int((q.MaxTime + time.Second - 1) / time.Second),
-			"past_tokens": given.PastTokens, "window": q.Env.WindowTokens, "classifier": q.Classifier}}, nil
+		Texts: []run.Text{{Name: SegmentsText, Content: q.Prompts.Encoded()}}, Env: q.Env, Given: given.keys()}, nil
+}
+
+// keys are what a run's tree is given.
+func (g Given) keys() map[string]any {
+	return map[string]any{"question": g.Question, "previous": g.Previous, "previous_type": g.PreviousType, "tools": g.Tools,
+		"max_turns": g.MaxTurns, "max_tokens": g.MaxTokens, "max_seconds": g.MaxSeconds, "past_tokens": g.PastTokens, "window": g.Window,
+		"classifier": g.Classifier}
 }
 
 // Title is a question shortened to a line.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"sort"
+	"slices"
 
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/prompt"
@@ -62,7 +62,7 @@ func (b *builder) build(ctx context.Context, p TurnPayload) (built, error) {
 			return built{}, err
 		}
 	}
-	specs := b.offered(p)
+	specs := offeredSpecs(p, b.tools.Specs())
 	messages := append(past, model.Message{Role: model.User, Text: question})
 	sit := Situation{Question: question, Class: string(p.Class), Tools: specs, Final: p.Last || p.Withdrawn}
 	for _, e := range p.Transcript {
@@ -76,9 +76,9 @@ func (b *builder) build(ctx context.Context, p TurnPayload) (built, error) {
 	if p.LastHint != "" {
 		messages = append(messages, model.Message{Role: model.User, Text: control(p.LastHint)})
 	}
-	history := historyTokens(messages)
-	composed, err := b.prompts.compose(prompt.Situation{QueryType: string(p.Class), Tools: toolLines(specs), Sources: b.env.sources(),
-		MaxTurns: p.MaxTurns, HistoryTokens: history, WindowTokens: b.env.WindowTokens, HadError: p.HadError})
+	told := situation(p, b.env, specs)
+	told.HistoryTokens = historyTokens(messages)
+	composed, err := b.prompts.compose(told)
 	if err != nil {
 		return built{}, err
 	}
@@ -86,22 +86,26 @@ func (b *builder) build(ctx context.Context, p TurnPayload) (built, error) {
 	for _, s := range specs {
 		req.Tools = append(req.Tools, model.Tool{Name: s.Name, Description: s.Description, Schema: s.Schema})
 	}
-	return built{req: req, composed: composed, history: history}, nil
+	return built{req: req, composed: composed, history: told.HistoryTokens}, nil
 }
 
-// offered gives the specs of the tools in the request, sorted by name; none when they are withdrawn.
-func (b *builder) offered(p TurnPayload) []tool.Spec {
+// offeredSpecs picks the tools of a turn, in the order of all; none when they are withdrawn.
+func offeredSpecs(p TurnPayload, all []tool.Spec) (specs []tool.Spec) {
 	if p.Last || p.Withdrawn {
 		return nil
 	}
-	var specs []tool.Spec
-	for _, name := range p.Offered {
-		if t, ok := b.tools.Get(name); ok {
-			specs = append(specs, t.Spec())
+	for _, s := range all {
+		if slices.Contains(p.Offered, s.Name) {
+			specs = append(specs, s)
 		}
 	}
-	sort.Slice(specs, func(i, j int) bool { return specs[i].Name < specs[j].Name })
 	return specs
+}
+
+// situation is what the prompt of a turn depends on, beside its history.
+func situation(p TurnPayload, env Env, offered []tool.Spec) prompt.Situation {
+	return prompt.Situation{QueryType: string(p.Class), Tools: toolLines(offered), Sources: env.sources(), MaxTurns: p.MaxTurns,
+		WindowTokens: env.WindowTokens, HadError: p.HadError}
 }
 
 func toolLines(specs []tool.Spec) []prompt.ToolLine {

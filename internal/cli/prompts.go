@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/app"
+	"sibyl/internal/oracle"
+)
+
+func (c *command) promptsCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "prompts", Short: "List the prompt segments, and show the prompt of a question",
+		Long: "What the model is told is composed of segments, by the kind of question. Copy one into a folder, name the folder in the\nsetting prompts, and change it: oracle/base.md replaces the built-in one."}
+	cmd.RunE = groupRun
+	cmd.AddCommand(c.promptsList(), c.promptsShow())
+	return cmd
+}
+
+func (c *command) promptsList() *cobra.Command {
+	return &cobra.Command{Use: "list", Short: "List the segments: when each is included, and how long it is", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return c.prepared(func(a *app.App) error {
+				t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+				for _, s := range a.Prompts.Segments() {
+					fmt.Fprintf(t, "%s\t%s\t%d tokens\t%s\n", s.ID, s.File, s.TokenEstimate, strings.Join(s.Conditions, ", "))
+				}
+				return t.Flush()
+			})
+		}}
+}
+
+func (c *command) promptsShow() *cobra.Command {
+	var f askFlags
+	var large, failed, asJSON, brief bool
+	cmd := &cobra.Command{Use: "show QUESTION", Short: "Show the prompt that a question's first turn would be asked with; nobody is asked",
+		Long:    "Prints the composed prompt, and on stderr how the question is classified, which tools it is offered, and the tokens of\neach segment. Tokens are estimated as characters / 4.",
+		Example: "  sibyl prompts show \"How does the auth middleware work?\"\n  sibyl prompts show --segments --after-error \"What did we decide about caching?\"",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.prepared(func(a *app.App) error {
+				q := oracle.Question{Text: strings.Join(args, " "), Owner: app.Owner, MaxTurns: a.Config.MaxTurns, Prompts: a.Prompts}
+				var err error
+				if q.Env, err = c.surroundings(f, a.Config.Vault); err != nil {
+					return withCode(ExitUsage, err)
+				}
+				q.Env.Web = a.Config.Web.Missing() == ""
+				t, err := a.Trees.Get(oracle.Name)
+				if err != nil {
+					return withCode(ExitUsage, err)
+				}
+				q.TreeFile, q.Tree = t.File, t.Text
+				tools, closeTools, err := a.Tools(cmd.Context(), q.Env)
+				if err != nil {
+					return withCode(ExitUsage, err)
+				}
+				q.Tools = tools.Specs()
+				closeTools()
+				p, err := oracle.Look(q, large, failed)
+				switch {
+				case err != nil:
+					return withCode(ExitUsage, err)
+				case asJSON:
+					return c.printJSON(p)
+				}
+				return c.showPrompt(p, brief)
+			})
+		}}
+	fl := cmd.Flags()
+	fl.StringVar(&f.in, "in", "", "folder of the code (default: this one)")
+	fl.StringVar(&f.vault, "vault", "", "folder of your notes (default: the setting vault)")
+	fl.BoolVar(&large, "long-history", false, "as in a conversation that has become long")
+	fl.BoolVar(&failed, "after-error", false, "as after a call that failed")
+	fl.BoolVar(&brief, "segments", false, "only the segments and their tokens, without the text")
+	fl.BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+// showPrompt prints the text on stdout, so that it can be piped, and what it is made of on stderr; without the text, that on stdout.
+func (c *command) showPrompt(p oracle.Preview, brief bool) error {
+	to := c.Err
+	if brief {
+		to = c.Out
+	}
+	fmt.Fprintf(to, "%s (%.2f); offered: %s\n", p.Class.QueryType, p.Class.Confidence, strings.Join(p.Offered, ", "))
+	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, s := range p.Segments {
+		fmt.Fprintf(t, "%d\t tokens  %s (%s)\n", s.Tokens, s.ID, s.File)
+	}
+	fmt.Fprintf(t, "%d\t tokens in all, %d of them tool lines; at most %d without those\n", p.Tokens, p.Tools, p.Limit)
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, l := range p.LeftOut {
+		fmt.Fprintf(to, "left out: %s, since %s\n", l.ID, l.Reason)
+	}
+	if brief {
+		return nil
+	}
+	return writeAll(c.Out, p.Prompt+"\n")
+}

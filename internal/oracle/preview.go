@@ -1,0 +1,93 @@
+package oracle
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/oracle/classify"
+	"sibyl/internal/oracle/prompt"
+)
+
+// Preview is what the first turn of a question would be asked with, as its tree decides.
+type Preview struct {
+	Class    classify.Classification `json:"classification"`
+	Offered  []string                `json:"offered"`
+	Segments []PreviewSegment        `json:"segments"`
+	LeftOut  []prompt.LeftOut        `json:"left_out"`
+	Tokens   int                     `json:"tokens"`      // of Prompt
+	Tools    int                     `json:"tool_tokens"` // of the tool lines in it, which do not count towards the limit
+	Limit    int                     `json:"limit"`
+	Prompt   string                  `json:"prompt"`
+}
+
+// PreviewSegment is a segment in the prompt, with the tokens it takes there.
+type PreviewSegment struct {
+	ID     string `json:"id"`
+	File   string `json:"file"`
+	Tokens int    `json:"tokens"`
+}
+
+// Look composes the prompt of a question's first turn, asking nobody. Large and failed say that the conversation is long, and
+// that a call has failed, as in a later turn.
+func Look(q Question, large, failed bool) (Preview, error) {
+	if err := q.Check(); err != nil {
+		return Preview{}, err
+	}
+	reg, opt, err := Registry()
+	if err != nil {
+		return Preview{}, err
+	}
+	tree, err := reg.Load(q.TreeFile, q.Tree, opt)
+	if err != nil {
+		return Preview{}, err
+	}
+	state := tree.NewState()
+	for key, v := range q.given().keys() {
+		if err := tree.Set(state, key, v); err != nil {
+			return Preview{}, err
+		}
+	}
+	step, err := tree.Step(state, bt.Input{}, nil)
+	if err != nil {
+		return Preview{}, err
+	}
+	at := slices.IndexFunc(step.Start, func(e bt.Effect) bool { return e.Kind == EffectTurn })
+	if at < 0 {
+		return Preview{}, fmt.Errorf("%s does not begin with a turn of the model: it ends with %s", q.TreeFile, step.Status)
+	}
+	var turn TurnPayload
+	if err := json.Unmarshal(step.Start[at].Payload, &turn); err != nil {
+		return Preview{}, fmt.Errorf("first turn: %w", err)
+	}
+	s := situation(turn, q.Env, offeredSpecs(turn, q.Tools))
+	s.HadError = failed
+	if large {
+		s.HistoryTokens = 1 << 20
+	}
+	c, err := q.Prompts.Compose(s)
+	if err != nil {
+		return Preview{}, err
+	}
+	p := Preview{Offered: []string{}, LeftOut: c.LeftOut, Tokens: c.Tokens, Tools: c.ToolTokens, Limit: prompt.Limit, Prompt: c.Text}
+	for _, t := range s.Tools {
+		p.Offered = append(p.Offered, t.Name)
+	}
+	for _, in := range c.Segments {
+		p.Segments = append(p.Segments, PreviewSegment{ID: in.ID, File: fileOf(q.Prompts, in.ID), Tokens: in.Tokens})
+	}
+	if v, ok := tree.Get(state, "class"); ok {
+		p.Class, _ = v.(classify.Classification)
+	}
+	return p, nil
+}
+
+func fileOf(r *prompt.Registry, id string) string {
+	for _, s := range r.Segments() {
+		if s.ID == id {
+			return s.File
+		}
+	}
+	return ""
+}

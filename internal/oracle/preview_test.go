@@ -1,0 +1,49 @@
+package oracle_test
+
+import (
+	"testing"
+
+	"sibyl/internal/model/modeltest"
+	"sibyl/internal/oracle"
+)
+
+func segmentIDs(p oracle.Preview) (ids []string) {
+	for _, s := range p.Segments {
+		ids = append(ids, s.ID)
+	}
+	return ids
+}
+
+// The preview is the very prompt that a run's first turn is asked with.
+func TestPreviewIsThePromptOfTheFirstTurn(t *testing.T) {
+	for _, question := range []string{auth, caching, weather, thanks, save} {
+		t.Run(question, func(t *testing.T) {
+			h := setUp(t, modeltest.Say("Done. "+partial("all")))
+			p, err := oracle.Look(h.question(question), false, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := h.ask(question)
+			same(t, "prompt", p.Prompt, h.request(1).System)
+			same(t, "tools", p.Offered, offered(h.request(1)))
+			same(t, "class", string(p.Class.QueryType), a.QueryType)
+			same(t, "segments", segmentIDs(p), h.receipts()[0].Segments)
+			total := 0
+			for _, s := range p.Segments {
+				total += s.Tokens
+			}
+			if p.Tokens < total || p.Tokens > total+20 || p.Limit != 8000 {
+				t.Errorf("%d tokens in segments of %d, limit %d", p.Tokens, total, p.Limit)
+			}
+		})
+	}
+}
+
+func TestPreviewOfALongConversationAndAfterAnErrorHasTheirSegments(t *testing.T) {
+	h := setUp(t)
+	p, err := oracle.Look(h.question(auth), true, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "segments", segmentIDs(p), []string{"base", "signals", "tools", "code", "summarization", "error-recovery"})
+}
