@@ -22,5 +22,9 @@ echo "first byte of an offline answer after the program's start (aim: 150 ms)"
 bench FirstByte ./cmd/sibyl
 echo "whole runs beside a bare client (aim: 1.5 times its CPU)"
 bench '^BenchmarkRun$' ./internal/app 2s
+echo "a turn beside its model (aim, SC-007: 5 ms, and 10 % with a model of 100 ms)"
+bench '^BenchmarkTurn$' ./internal/app
+echo "signal of one response (aim, SC-008: 1 ms)"
+bench '^BenchmarkResponse$' ./internal/signal
 echo "memory of a parked run (aim: 80 KiB)"
 bench ParkedRuns ./internal/app 1x

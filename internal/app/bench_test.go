@@ -32,6 +32,9 @@ import (
 
 const serveEnv = "SIBYL_BENCH_SERVE"
 
+// slowModel is how long the server thinks about a question that says “slowly”.
+const slowModel = 100 * time.Millisecond
+
 func TestMain(m *testing.M) {
 	if os.Getenv(serveEnv) != "" {
 		serveBench()
@@ -59,6 +62,9 @@ func serveBench() {
 		if bytes.Contains(body, []byte("park")) {
 			<-r.Context().Done()
 			return
+		}
+		if bytes.Contains(body, []byte("slowly")) {
+			<-time.After(slowModel)
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
 		if bytes.Count(body, []byte(`"role":"tool"`)) < 2 {
@@ -334,6 +340,33 @@ func (b *bench) systemPrompt(tb testing.TB) string {
 		}
 	}
 	return all.String()
+}
+
+// BenchmarkTurn tells what a turn costs beside its model (SC-007): the time of a turn of a model that answers at once, and how much
+// longer than the model's own time a turn of a slow one takes.
+func BenchmarkTurn(b *testing.B) {
+	const turns = 3
+	for name, text := range map[string]string{"at-once": "", "slow-model": " slowly"} {
+		b.Run(name, func(b *testing.B) {
+			p := newBench(b)
+			p.question.Text += text
+			if err := p.once(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+			b.ResetTimer()
+			for range b.N {
+				if err := p.once(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+			}
+			turn := b.Elapsed() / time.Duration(turns*b.N)
+			if text == "" {
+				b.ReportMetric(turn.Seconds()*1000, "ms/turn")
+				return
+			}
+			b.ReportMetric(100*float64(turn-slowModel)/float64(slowModel), "%-over-model")
+		})
+	}
 }
 
 // BenchmarkParkedRuns holds 1000 runs whose model does not answer, and tells what each costs in memory.

@@ -220,6 +220,11 @@ func BenchmarkExtractWithSignal(b *testing.B) {
 	benchmarkExtract(b, strings.Repeat("See `net/http/transport.go:12` for a < b:\n```go\nif a < b {\n}\n```\n", 200)+enough)
 }
 
+// BenchmarkResponse is one long answer with its signal at the end (SC-008).
+func BenchmarkResponse(b *testing.B) {
+	benchmarkExtract(b, strings.Repeat("The pool closes a connection (`transport.go:812`) that was idle for `IdleConnTimeout`.\n", 120)+"\n"+enough)
+}
+
 func benchmarkExtract(b *testing.B, text string) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
