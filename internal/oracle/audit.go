@@ -75,7 +75,8 @@ type Written struct {
 	Value string `json:"value"`
 }
 
-// AuditedEffect is something that the tree asked for. What the records do not say is empty.
+// AuditedEffect is something that the tree asked for. What the records do not say is empty. Turn is the one that it belongs to;
+// of an effect without receipt, the last one that was taken in when it was asked for.
 type AuditedEffect struct {
 	Op       uint64      `json:"op"`
 	Turn     int         `json:"turn"`
@@ -153,7 +154,7 @@ func Audit(r journal.Run, recs []journal.Record) RunAudit {
 	if len(recs) == 0 || recs[0].Kind != run.KindStart {
 		a.remark("the first record is no start")
 	}
-	a.untraced(recs)
+	a.untraced(r, recs)
 	a.decide()
 	a.number()
 	a.settle(r)
@@ -304,20 +305,25 @@ func (a *auditor) end(rec journal.Record) {
 	a.lacks(rec, map[string]string{"reason to stop": said.StopReason})
 }
 
-// untraced remarks on steps whose decisions are not in the journal. Those on the last input of a run that is not over
-// come with its next record.
-func (a *auditor) untraced(recs []journal.Record) {
+// untraced remarks on steps whose decisions are not in the journal. Those on the last input of a run come with its next
+// record.
+func (a *auditor) untraced(r journal.Run, recs []journal.Record) {
 	traced := map[int64]bool{}
 	for _, s := range a.steps {
 		traced[s.Record] = true
 	}
-	for _, rec := range recs {
-		switch rec.Kind {
-		case run.KindStart, run.KindCompletion, run.KindTime:
-			if !traced[rec.Seq] {
-				a.remark("what the tree decided on record %d (%s) is not in the journal", rec.Seq, rec.Kind)
-			}
+	takenIn := slices.DeleteFunc(slices.Clone(recs), func(rec journal.Record) bool {
+		return rec.Kind != run.KindStart && rec.Kind != run.KindCompletion && rec.Kind != run.KindTime
+	})
+	for i, rec := range takenIn {
+		if traced[rec.Seq] {
+			continue
 		}
+		yet := ""
+		if i == len(takenIn)-1 && r.Status == journal.Running {
+			yet = " yet"
+		}
+		a.remark("what the tree decided on record %d (%s) is not in the journal%s", rec.Seq, rec.Kind, yet)
 	}
 }
 

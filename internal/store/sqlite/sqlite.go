@@ -10,7 +10,8 @@
 //   - Open brings the tables up to date, in transactions. It refuses a file that another program or a later build of
 //     this one wrote.
 //   - A file that may only be read is opened for reading; every write to it fails with journal.ErrReadOnly.
-//   - What is removed is overwritten in the file. Its space is used again by later writes; the file does not shrink.
+//   - What is removed is overwritten in the file, at the latest when the last process closes it and so empties the WAL. Its
+//     space is used again by later writes; the file does not shrink.
 package sqlite
 
 import (
