@@ -120,6 +120,9 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 		q.Env.Fallback = cfg.Fallback.Models
 	}
 	q.Env.Web = cfg.Web.Missing() == ""
+	if name, _ := model.SplitID(q.Env.Model); name == "ollama" {
+		q.Env.WindowTokens = cfg.Ollama.NumCtx
+	}
 	if err := c.ready(ctx, a, f, &q); err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ type NotesReceipt struct {
 	Usage    model.Usage `json:"usage"`
 	Model    string      `json:"model"`
 	Attempts int         `json:"attempts,omitempty"`
+	Prompt   string      `json:"prompt"` // hash of the composed system prompt
 }
 
 // keptWhole is how many turns at the end of a conversation stay as they are beside the notes.

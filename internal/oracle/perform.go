@@ -157,7 +157,8 @@ func notes(ctx context.Context, b *builder, m model.Model, job run.Job) (any, er
 	heard := &ear{emit: func(run.Piece) {}}
 	resp, err := m.Chat(ctx, asked.req, heard.delta)
 	heard.close()
-	r := NotesReceipt{Text: strings.TrimSpace(string(heard.text)), Usage: resp.Usage, Model: cmp.Or(resp.Model, m.ID()), Attempts: resp.Attempts}
+	r := NotesReceipt{Text: strings.TrimSpace(string(heard.text)), Usage: resp.Usage, Model: cmp.Or(resp.Model, m.ID()), Attempts: resp.Attempts,
+		Prompt: journal.BlobHash([]byte(asked.composed.Text))}
 	if err != nil {
 		return r, &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
 	}

@@ -303,9 +303,14 @@ func (e *Engine) unclaim(owner journal.Owner, id string) {
 	e.mu.Unlock()
 }
 
+// releaseTime bounds the wait for a journal that is locked, where only a lease is to be given back.
+const releaseTime = time.Second
+
 // letGo makes a run free for others, this process included.
 func (e *Engine) letGo(ctx context.Context, owner journal.Owner, id string) {
-	if err := e.Store.Release(context.WithoutCancel(ctx), owner, id, e.Holder); err != nil {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
+	defer cancel()
+	if err := e.Store.Release(ctx, owner, id, e.Holder); err != nil { // it runs out by itself
 		e.Log.Warn("lease not freed", "run", id, "err", err)
 	}
 	e.unclaim(owner, id)
