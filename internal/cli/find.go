@@ -54,6 +54,9 @@ func findSession(ctx context.Context, store journal.Store, wish string) (journal
 	if err != nil {
 		return journal.Session{}, err
 	}
+	if wish == "last" { // of the person's own doing
+		sessions = slices.DeleteFunc(sessions, func(s journal.Session) bool { return s.Assistant == oracle.ShadowName })
+	}
 	s, err = pick("session", wish, sessions, func(s journal.Session) string { return s.ID })
 	if wish == "last" || !errors.Is(err, journal.ErrNotFound) {
 		return s, err

@@ -140,14 +140,19 @@ func (c *command) sideBySide(p oracle.Pair) error {
 		{"tokens", fmt.Sprint(p.Ours.Tokens), fmt.Sprint(p.Shadow.Tokens)},
 		{"time", fmt.Sprintf("%d ms", p.Ours.TookMS), fmt.Sprintf("%d ms", p.Shadow.TookMS)},
 		{"signals", oracle.Counted(p.Ours.Signals), oracle.Counted(p.Shadow.Signals)},
-		{"cites", strings.Join(p.Ours.Cited, " "), strings.Join(p.Shadow.Cited, " ")},
+		{"places cited", fmt.Sprint(len(p.Ours.Cited)), fmt.Sprint(len(p.Shadow.Cited))},
 	} {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", row.what, printable(row.ours), printable(row.theirs))
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.Out, "\n--- ours\n%s\n\n--- baseline\n%s\n", printable(p.Ours.Answer), printable(p.Shadow.Answer))
+	for _, way := range []struct {
+		name string
+		oracle.Side
+	}{{"ours", p.Ours}, {"baseline", p.Shadow}} {
+		fmt.Fprintf(c.Out, "\n--- %s, citing: %s\n%s\n", way.name, printable(strings.Join(way.Cited, ", ")), printable(way.Answer))
+	}
 	return nil
 }
 
