@@ -47,6 +47,12 @@ func endText(r journal.Record) (string, error) {
 		return "", fmt.Errorf("outcome of the run: %w", err)
 	}
 	fmt.Fprintf(b, "; %s after %s of %d, %s, %s", a.StopReason, counted(a.Turns, "turn"), a.MaxTurns, counted(len(a.ToolCalls), "tool call"), a.Model)
+	if a.Budget != nil {
+		fmt.Fprintf(b, "; the budget: %s", a.Budget)
+	}
+	for _, f := range a.Fallbacks {
+		fmt.Fprintf(b, "\n  fallback in turn %d: %s, so %s (%s)", f.Turn, f.Cause, f.Verdict, f.By)
+	}
 	for _, s := range a.Sources {
 		how := "read"
 		if s.Cited {
