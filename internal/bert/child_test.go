@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -92,8 +91,18 @@ func TestChildOutsideTheProtocolIsKilled(t *testing.T) {
 		line := newLifeline(t)
 		_, err := start(t, t.TempDir(), line.env(), script(steps...)).Classify(t.Context(), "x", two)
 		fails(t, err, bert.Garbled, says)
-		line.next(t).ends(t)
+		line.next(t).isGone(t)
 	}
+}
+
+func TestAnswerToAnEarlierQuestionIsNotTaken(t *testing.T) {
+	answered := `say {"id":1,"scores":[{"label":"retry","score":0.7},{"label":"go_on","score":0.3}]}`
+	c := start(t, t.TempDir(), script(ready, "read", answered, "read", answered, "hang"))
+	if _, err := c.Classify(t.Context(), "x", two); err != nil {
+		t.Fatal(err)
+	}
+	_, err := c.Classify(t.Context(), "x", two)
+	fails(t, err, bert.Garbled, "answer 1 to question 2")
 }
 
 func TestTimeoutsOfLoadingAndAnsweringKillTheChild(t *testing.T) {
@@ -112,7 +121,7 @@ func TestTimeoutsOfLoadingAndAnsweringKillTheChild(t *testing.T) {
 		fails(t, err, bert.Timeout, says)
 		select {
 		case child := <-line.born:
-			child.ends(t)
+			child.isGone(t)
 		default: // killed before it could say that it lives
 		}
 	}
@@ -159,11 +168,26 @@ func TestWithdrawnQuestionKillsTheChildAndTheNextStartsAnother(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("the error is %v", err)
 		}
-		child.ends(t)
+		child.isGone(t)
 		_, err = c.Classify(ctx, "x", two)
 		fails(t, err, bert.Cancelled)
 		line.none(t)
 	}
+}
+
+func TestQuestionThatComesTooLateStartsNothing(t *testing.T) {
+	cfg := config(t, trained(t))
+	cfg.Command = []string{"/nowhere/sibyl"}
+	c := open(t, cfg)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 20 { // the turn is free, so either may be seen first
+		_, err := c.Classify(ctx, "x", two)
+		fails(t, err, bert.Cancelled)
+	}
+	c.Close()
+	_, err := c.Classify(t.Context(), "x", two)
+	fails(t, err, bert.Closed)
 }
 
 func TestQuestionWaitsItsTurnOnlySoLong(t *testing.T) {
@@ -186,10 +210,7 @@ func TestCloseEndsTheChildAndWaits(t *testing.T) {
 	best(t, c, "stuck")
 	child := line.next(t)
 	c.Close()
-	if err := syscall.Kill(child.pid, 0); !errors.Is(err, syscall.ESRCH) {
-		t.Errorf("the process is still there (%v)", err)
-	}
-	child.ends(t)
+	child.isGone(t)
 	c.Close()
 	_, err := c.Classify(t.Context(), "stuck", labels)
 	fails(t, err, bert.Closed)
@@ -208,7 +229,7 @@ func TestCloseEndsAQuestionUnderWay(t *testing.T) {
 	}
 	child := line.next(t)
 	c.Close()
-	child.ends(t)
+	child.isGone(t)
 	for range 2 {
 		fails(t, <-done, bert.Closed)
 	}

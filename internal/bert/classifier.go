@@ -107,8 +107,6 @@ func (c *Classifier) begin(ctx context.Context) (life context.Context, done func
 	case <-c.turn:
 	case <-ctx.Done():
 		return ctx, nil, ctx.Err()
-	case <-c.closing:
-		return ctx, nil, errClosed
 	case <-timer.C:
 		return ctx, nil, problemf(Timeout, "other questions kept the model busy for %v", busy)
 	}
@@ -126,7 +124,7 @@ func (c *Classifier) begin(ctx context.Context) (life context.Context, done func
 		cancel(nil)
 		c.turn <- struct{}{}
 	}
-	select { // the turn may have been free all the same
+	select {
 	case <-c.closing:
 		err = errClosed
 	case <-ctx.Done():

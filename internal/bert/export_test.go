@@ -28,8 +28,9 @@ func Read(dir, text, hypothesis string) (tokens, segments []int, err error) {
 // Excerpt is excerpt.
 func Excerpt(text string, n int) string { return excerpt(text, n) }
 
-// MostTokens is mostTokens, Rest is rest.
+// The bounds as the tests see them.
 const (
-	MostTokens = mostTokens
-	Rest       = rest
+	MostTokens     = mostTokens
+	MostTokensPair = mostTokensPair
+	Rest           = rest
 )

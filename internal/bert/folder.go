@@ -35,9 +35,12 @@ const (
 	maxNetwork   = 2 << 30
 )
 
-// mostTokens bounds what a model reads at once. Pure Go takes more than a second for 256 tokens of a small model (22 million
-// weights), for each label where it is zero-shot; most of the family could read 512.
-const mostTokens = 256
+// What a model reads at once is bounded by the time that pure Go takes: on two cores about a second for 256 tokens in a small
+// model (22 million weights). A zero-shot model reads text and hypothesis anew for each label.
+const (
+	mostTokens     = 256
+	mostTokensPair = 128
+)
 
 // fewestTokens is what a model must be able to read for a hypothesis and some text.
 const fewestTokens = 32
@@ -152,12 +155,15 @@ func (f *folder) configure(data []byte) error {
 		f.padding = *c.Padding
 	}
 	f.maxTokens = mostTokens
+	if f.Kind == ZeroShot {
+		f.maxTokens = mostTokensPair
+	}
 	if c.MaxPositions != nil {
 		positions := *c.MaxPositions
 		if f.padding == 1 {
 			positions -= 2 // the RoBERTa kind pads with token 1, and numbers positions from behind it
 		}
-		f.maxTokens = min(mostTokens, positions)
+		f.maxTokens = min(f.maxTokens, positions)
 	}
 	if f.maxTokens < fewestTokens {
 		return fmt.Errorf("max_position_embeddings leaves %d tokens; at least %d are needed", f.maxTokens, fewestTokens)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -189,6 +190,14 @@ func (l life) ends(t *testing.T) {
 	}
 }
 
+// isGone fails if the child has not ended, or was not waited for.
+func (l life) isGone(t *testing.T) {
+	t.Helper()
+	if err := syscall.Kill(l.pid, 0); !errors.Is(err, syscall.ESRCH) {
+		t.Errorf("the process is still there (%v)", err)
+	}
+}
+
 func (l life) kill(t *testing.T) {
 	t.Helper()
 	p, err := os.FindProcess(l.pid)
@@ -214,7 +223,7 @@ func config(t *testing.T, dir string, env ...string) bert.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Env = append(cfg.Env, env...)
+	cfg.Env = append(append(cfg.Env, "GOCOVERDIR="+t.TempDir()), env...) // without it, a measured child's last words are a warning
 	return cfg
 }
 

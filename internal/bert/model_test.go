@@ -1,6 +1,7 @@
 package bert_test
 
 import (
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -47,6 +48,16 @@ func TestBothKindsOfModelFollowTheText(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestCertaintyBeyondCountingIsStillAShare(t *testing.T) {
+	scores, err := start(t, trained(t)).Classify(t.Context(), strings.Repeat("looping ", 200), labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if scores[0] != (bert.Score{Label: "other_strategy", Score: 1}) {
+		t.Errorf("the scores are %v", scores)
 	}
 }
 
@@ -107,6 +118,41 @@ func TestLongTextIsReadAtHeadAndTailAndKeepsItsHypothesis(t *testing.T) {
 		if got := best(t, c, text); got != want {
 			t.Errorf("%.10q…: the best is %s; want %s", text, got, want)
 		}
+	}
+}
+
+func TestModelReadsNoMoreThanItsPositions(t *testing.T) {
+	for want, c := range map[int]struct {
+		dir        string
+		hypothesis string
+		config     map[string]any
+	}{
+		bert.MostTokens:     {trained(t), "", map[string]any{"max_position_embeddings": 8192, "pad_token_id": 50283}},
+		bert.MostTokensPair: {zeroShot(t), "The user has to decide.", map[string]any{"max_position_embeddings": nil}},
+		40:                  {zeroShot(t), "The user has to decide.", map[string]any{"max_position_embeddings": 40, "pad_token_id": 0}},
+		38:                  {trained(t), "", map[string]any{"max_position_embeddings": 40, "pad_token_id": 1}}, // as RoBERTa counts
+	} {
+		edit(t, filepath.Join(c.dir, "config.json"), func(config map[string]any) { maps.Copy(config, c.config) })
+		tokens, _, err := bert.Read(c.dir, strings.Repeat("x ", 900), c.hypothesis)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(tokens); n > want || n < want-3 {
+			t.Errorf("%v: %d tokens are read; want %d, or hardly fewer", c.config, n, want)
+		}
+	}
+	dir := zeroShot(t)
+	edit(t, filepath.Join(dir, "config.json"), func(config map[string]any) { config["max_position_embeddings"] = 40 })
+	_, err := start(t, dir).Classify(t.Context(), "stuck", []bert.Label{labels[0], {Name: "retry", Hypothesis: strings.Repeat("x ", 50)}})
+	fails(t, err, bert.Unanswered, "alone is 54 tokens long; the model reads 40")
+}
+
+func TestRowIsFilledWithTheModelsPadding(t *testing.T) {
+	dir := trained(t)
+	rewrite(t, dir, func(m *onnx.Model) { m.Proto.Graph.Node[0].Input[0] = "input_ids" }) // each token weighs its number
+	c := start(t, dir)
+	if got := best(t, c, "done"); got != "force_answer" { // padding is 0, and weighs nothing
+		t.Errorf("the best is %s", got)
 	}
 }
 

@@ -20,15 +20,15 @@ var errHangUp = errors.New("the asking side has hung up")
 // Serve is the child: it loads the model in dir, then answers the questions that come in through in, until in is at its end or
 // ctx is done. It returns then at once, even in the middle of an answer, and the process is expected to end.
 //
-// If out is the standard output, Serve points os.Stdout at the standard error while it runs: the libraries print.
+// While it runs, os.Stdout is the standard error: the libraries print. An out that writes to the standard output has to have
+// been made before.
 //
 // It returns an error if the model can't be loaded, which it has told the asking side too, and if what comes in is not a
 // question.
 func Serve(ctx context.Context, dir string, in io.Reader, out io.Writer) error {
-	if stdout := os.Stdout; out == io.Writer(stdout) {
-		os.Stdout = os.Stderr
-		defer func() { os.Stdout = stdout }()
-	}
+	stdout := os.Stdout
+	os.Stdout = os.Stderr
+	defer func() { os.Stdout = stdout }()
 	ctx, hangUp := context.WithCancelCause(ctx)
 	defer hangUp(nil)
 	incoming := make(chan []byte)

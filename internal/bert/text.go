@@ -20,13 +20,16 @@ func excerpt(text string, n int) string {
 	return headAndTail(strings.Join(strings.Fields(text), " "), n)
 }
 
-// headAndTail leaves n characters of the text.
+// headAndTail leaves at most n characters of the text.
 func headAndTail(text string, n int) string {
 	runes := []rune(text)
 	if len(runes) <= n {
 		return text
 	}
-	keep := max(n-len([]rune(gap)), 0)
+	keep := n - len([]rune(gap))
+	if keep <= 0 {
+		return string(runes[:n])
+	}
 	head := (keep + 1) / 2
 	return string(runes[:head]) + gap + string(runes[len(runes)-(keep-head):])
 }

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -28,7 +29,7 @@ func Serve() {
 	if os.Getenv(asChild) == "" {
 		return
 	}
-	if err := bert.Serve(context.Background(), os.Args[len(os.Args)-1], os.Stdin, os.Stdout); err != nil {
+	if err := bert.Serve(context.Background(), os.Args[len(os.Args)-1], os.Stdin, struct{ io.Writer }{os.Stdout}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
