@@ -44,10 +44,11 @@ func (l *Ledger) begin() {
 // made enters a call into the last round.
 func (l *Ledger) made(m Made) {
 	r := &l.Rounds[len(l.Rounds)-1]
+	r.Calls = slices.Clone(r.Calls) // the ledger before this one has them too
 	if i := slices.IndexFunc(r.Calls, func(o Made) bool { return o.Key == m.Key }); i >= 0 {
 		r.Calls[i].Novel = r.Calls[i].Novel || m.Novel
 	} else {
-		r.Calls = append(r.Calls[:len(r.Calls):len(r.Calls)], m)
+		r.Calls = append(r.Calls, m)
 	}
 	r.Novel = r.Novel || m.Novel
 }

@@ -9,6 +9,7 @@ import (
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/oracle/prompt"
+	"sibyl/internal/signal"
 )
 
 // EffectNotes is the kind of effect that asks the model for notes of a long conversation.
@@ -26,6 +27,10 @@ type NotesReceipt struct {
 	Model    string      `json:"model"`
 	Attempts int         `json:"attempts,omitempty"`
 	Prompt   string      `json:"prompt"` // hash of the composed system prompt
+
+	// Signals in notes steer nothing.
+	Extra    []signal.Signal  `json:"extra,omitempty"`
+	Problems []signal.Problem `json:"problems,omitempty"`
 }
 
 // keptWhole is how many turns at the end of a conversation stay as they are beside the notes.
@@ -109,6 +114,18 @@ func takeNotes() bt.Leaf {
 
 // older is what notes replace of a transcript.
 func older(transcript []Entry) []Entry { return transcript[:max(0, len(transcript)-keptWhole)] }
+
+// turnsOf lists the turns of a transcript, those that notes stand for too.
+func turnsOf(transcript []Entry) (turns []Entry) {
+	for _, e := range transcript {
+		if e.Notes != 0 {
+			turns = append(turns, turnsOf(e.Of)...)
+		} else {
+			turns = append(turns, e)
+		}
+	}
+	return turns
+}
 
 func hasNotes(transcript []Entry) bool { return len(transcript) > 0 && transcript[0].Notes != 0 }
 

@@ -171,6 +171,11 @@ func (a *Answer) gather(v *run.View, under []run.CompletionRecord, w wanted) []p
 				a.turn(t, c)
 				turns[rec.Seq] = t
 			}
+		case EffectNotes:
+			var n NotesReceipt
+			if json.Unmarshal(c.Result, &n) == nil {
+				a.notes(n, c)
+			}
 		case EffectCall:
 			calls = append(calls, performed(c))
 		}
@@ -189,7 +194,7 @@ func (a *Answer) gather(v *run.View, under []run.CompletionRecord, w wanted) []p
 			a.Notices = w.Ledger.Notices
 		}
 	}
-	for _, e := range w.Transcript {
+	for _, e := range turnsOf(w.Transcript) {
 		for k, t := range e.Tools {
 			if t.Refused != "" {
 				calls = append(calls, proposed{turn: e.Turn, call: k, use: ToolUse{Refused: t.Refused}})
@@ -212,6 +217,15 @@ func (a *Answer) turn(t TurnReceipt, c run.CompletionRecord) {
 		a.Signals = append(a.Signals, stamped(s, c))
 	}
 	a.Problems = append(a.Problems, t.Problems...)
+}
+
+// notes counts what notes of the conversation cost, and keeps the signals in them, which steered nothing.
+func (a *Answer) notes(n NotesReceipt, c run.CompletionRecord) {
+	a.Usage = a.Usage.Add(n.Usage)
+	for _, s := range n.Extra {
+		a.Signals = append(a.Signals, stamped(s, c))
+	}
+	a.Problems = append(a.Problems, n.Problems...)
 }
 
 // stamped gives a signal the run time at which its turn came in.

@@ -158,7 +158,10 @@ func notes(ctx context.Context, b *builder, m model.Model, job run.Job) (any, er
 	resp, err := m.Chat(ctx, asked.req, heard.delta)
 	heard.close()
 	r := NotesReceipt{Text: strings.TrimSpace(string(heard.text)), Usage: resp.Usage, Model: cmp.Or(resp.Model, m.ID()), Attempts: resp.Attempts,
-		Prompt: journal.BlobHash([]byte(asked.composed.Text))}
+		Prompt: journal.BlobHash([]byte(asked.composed.Text)), Extra: heard.result.Extra, Problems: heard.result.Problems}
+	if heard.result.Signal != nil {
+		r.Extra = append([]signal.Signal{*heard.result.Signal}, r.Extra...)
+	}
 	if err != nil {
 		return r, &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
 	}
