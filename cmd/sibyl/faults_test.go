@@ -319,6 +319,9 @@ func TestDataFolderThatCanOnlyBeReadIsRead(t *testing.T) {
 	for _, args := range [][]string{s.question(), {"session", "delete", "last", "--yes"}, {"session", "rename", "last", "x"}} {
 		s.run(t, onlyReads, cli.ExitJournal, args, "can only be read", app.DatabaseFile(s.data), "--data")
 	}
+	if o := s.run(t, onlyReads, cli.ExitFailed, []string{"doctor"}); !strings.Contains(o.out, "can only be read") {
+		t.Errorf("the doctor says %s", o.out)
+	}
 	if n := len(s.server.counts()); n != 2 {
 		t.Errorf("%d turns were asked for, want the 2 of the first question", n)
 	}

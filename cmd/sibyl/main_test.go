@@ -46,7 +46,7 @@ func program() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	s := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+	s := cli.Streams{In: overheard(os.Stdin), Out: os.Stdout, Err: os.Stderr}
 	os.Exit(cli.Main(ctx, p, os.Args[1:], os.Environ(), s))
 }
 
@@ -116,7 +116,8 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:   filepath.Join("testdata", "script"),
 		Setup: setup,
-		Cmds:  map[string]func(ts *testscript.TestScript, neg bool, args []string){"bigfile": bigFile, "exits": exits, "backdate": backdate, "word": word},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"bigfile": bigFile, "exits": exits, "backdate": backdate, "word": word,
+			"plays": plays, "leaves": leaves, "asked": asked, "interrupt": interrupt, "ended": ended, "classifier": classifier, "childless": childless},
 	})
 }
 
@@ -134,6 +135,9 @@ func setup(env *testscript.Env) error {
 	env.Setenv("SIBYL_DATA", filepath.Join(env.WorkDir, "data"))
 	env.Setenv("OLLAMA_HOST", "127.0.0.1:1") // nothing listens there
 	env.Setenv("PLAYED", played.URL+"/v1")
+	more := &troupe{actors: map[string]*actor{}}
+	env.Defer(more.Close)
+	env.Values[troupeKey{}] = more
 	return nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/app"
+	"sibyl/internal/config"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle"
@@ -30,6 +31,8 @@ type askFlags struct {
 	cont, asJSON, quiet, show bool
 	shadow, noFallback        bool
 	notices                   string
+
+	given func(flag string) bool // says whether the person gave a flag, so that none can be told from a wish for nothing
 }
 
 func (c *command) askCommand() *cobra.Command {
@@ -38,17 +41,21 @@ func (c *command) askCommand() *cobra.Command {
 		Use:   "ask [QUESTION | -]",
 		Short: "Answer a question over your code, your notes and the web",
 		Long: "Answers a question. Its kind decides which sources are searched; the answer cites what was read as path:line or\naddress. " +
-			"With ‘-’ the question is read from standard input.\n\nExit codes: 0 answered, 3 partial answer, 4 the model refused, 1 failed, 2 bad input, 5 journal trouble, 130 stopped.",
+			"With ‘-’ the question is read from standard input.\n\n" +
+			"It ends when it is satisfied, or for another reason that the last line names: partial (something is missing), budget, loop\n(the model repeats itself), stuck, needs_user (it asks you something; answer with -c), refused, error or cancelled.\n\n" +
+			"Exit codes: 0 satisfied, 3 an answer that is not whole or a question to you, 4 the model refused, 1 failed, 2 bad input,\n5 journal trouble, 130 stopped.",
 		Example: "  sibyl ask \"How does the auth middleware work?\"\n  sibyl ask --in ~/src/go/src \"How does net/http decide when to close an idle connection?\"\n" +
 			"  sibyl ask --vault ~/notes \"What did we decide about caching?\"\n  sibyl ask -c \"And in the tests?\"\n" +
-			"  git diff | sibyl ask - --json -m ollama:llama3.1:8b",
+			"  git diff | sibyl ask - --json -m ollama:llama3.1:8b\n" +
+			"  sibyl ask --max-tokens 50000 --max-time 2m --no-fallback \"Where is the retry policy decided?\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("max-turns") && f.maxTurns == 0 {
 				return withCode(ExitUsage, fmt.Errorf("--max-turns is 0, not between 1 and %d", oracle.MostTurns))
 			}
 			if f.maxTokens < 0 || f.maxTime < 0 {
-				return withCode(ExitUsage, errors.New("--max-tokens and --max-time can't be negative: leave them out for no limit"))
+				return withCode(ExitUsage, errors.New("--max-tokens and --max-time can't be negative: 0 is no limit"))
 			}
+			f.given = cmd.Flags().Changed
 			return c.ask(cmd.Context(), f, args)
 		},
 	}
@@ -59,11 +66,11 @@ func (c *command) askCommand() *cobra.Command {
 	fl.BoolVarP(&f.cont, "continue", "c", false, "continue the last session")
 	fl.StringVarP(&f.session, "session", "s", "", "continue this session")
 	fl.IntVar(&f.maxTurns, "max-turns", 0, "turns of the model at most (default: 30, or the setting max_turns)")
-	fl.IntVar(&f.maxTokens, "max-tokens", 0, "tokens of all turns at most, cached ones aside (default: no limit, or the setting max_tokens)")
-	fl.DurationVar(&f.maxTime, "max-time", 0, "time at most, such as 90s (default: no limit, or the setting max_time)")
+	fl.IntVar(&f.maxTokens, "max-tokens", 0, "tokens of all turns, cached ones aside, after which the last turn begins; 0: no limit (default: the setting max_tokens)")
+	fl.DurationVar(&f.maxTime, "max-time", 0, "time, such as 90s, after which the last turn begins; 0: no limit (default: the setting max_time)")
 	fl.BoolVar(&f.noFallback, "no-fallback", false, "ask no other model where this one does not answer")
 	fl.BoolVar(&f.shadow, "shadow", false, "also answer by the plain tree ‘baseline’, and compare")
-	fl.StringVar(&f.notices, "notices", "", "append notices to this file, as lines of JSON (default: the setting notices)")
+	fl.StringVar(&f.notices, "notices", "", "append notices to this file, as lines of JSON; '' for none (default: the setting notices)")
 	fl.BoolVar(&f.asJSON, "json", false, "print one JSON object")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
 	fl.BoolVar(&f.show, "trace", false, "show on stderr what the tree decides, step by step")
@@ -95,11 +102,15 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	if err != nil {
 		return err
 	}
-	q := oracle.Question{Text: text, Owner: app.Owner, MaxTurns: cmp.Or(f.maxTurns, cfg.MaxTurns), MaxTokens: cmp.Or(f.maxTokens, cfg.MaxTokens),
-		MaxTime: cmp.Or(f.maxTime, cfg.MaxTime), Classifier: cfg.Bert.Model != ""}
-	f.notices = cmp.Or(f.notices, cfg.Notices)
+	f = f.orSettings(cfg)
+	q := oracle.Question{Text: text, Owner: app.Owner, MaxTurns: f.maxTurns, MaxTokens: f.maxTokens, MaxTime: f.maxTime, Classifier: cfg.Bert.Model != ""}
 	if err := q.Check(); err != nil {
 		return withCode(ExitUsage, err)
+	}
+	if f.given("notices") {
+		if err := checkNotices(f.notices); err != nil {
+			return withCode(ExitUsage, err)
+		}
 	}
 	if q.Env, err = c.surroundings(f, cfg.Vault); err != nil {
 		return withCode(ExitUsage, err)
@@ -109,9 +120,6 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	if f.model == "" {
-		f.model = cfg.Model
-	}
 	if q.Env.Model, err = a.Models.Choose(ctx, f.model); err != nil {
 		return withCode(ExitUsage, err)
 	}
@@ -143,11 +151,24 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 		return err
 	}
 	if f.shadow {
-		if err := c.shadow(ctx, a, spec, live.ID, f.quiet); err != nil {
-			return err
-		}
+		c.shadow(ctx, a, spec, live.ID, f.quiet)
 	}
 	return c.retire(ctx, a)
+}
+
+// orSettings fills in what the person left to the settings.
+func (f askFlags) orSettings(cfg config.Config) askFlags {
+	f.maxTurns, f.model = cmp.Or(f.maxTurns, cfg.MaxTurns), cmp.Or(f.model, cfg.Model)
+	if !f.given("max-tokens") {
+		f.maxTokens = cfg.MaxTokens
+	}
+	if !f.given("max-time") {
+		f.maxTime = cfg.MaxTime
+	}
+	if !f.given("notices") {
+		f.notices = cfg.Notices
+	}
+	return f
 }
 
 // mentionInterrupted tells of runs that a crash left open, so that nobody has to look for them.
@@ -202,6 +223,15 @@ func (c *command) ready(ctx context.Context, a *app.App, f askFlags, q *oracle.Q
 	if _, err := a.Oracle.Registry.Load(t.File, t.Text, a.Oracle.Options); err != nil {
 		return withCode(ExitUsage, err)
 	}
+	if f.shadow { // which is no time to find that its tree is broken
+		t, err := a.Trees.Get(oracle.ShadowTree)
+		if err == nil {
+			_, err = a.Oracle.Registry.Load(t.File, t.Text, a.Oracle.Options)
+		}
+		if err != nil {
+			return withCode(ExitUsage, err)
+		}
+	}
 	tools, closeTools, err := a.Tools(ctx, q.Env)
 	if err != nil {
 		return withCode(ExitUsage, err)
@@ -213,12 +243,15 @@ func (c *command) ready(ctx context.Context, a *app.App, f askFlags, q *oracle.Q
 }
 
 func (c *command) sessionFor(ctx context.Context, a *app.App, f askFlags, question string) (string, error) {
-	if f.cont || f.session != "" {
+	if f.cont || f.given("session") {
 		wish := f.session
-		if wish == "" {
+		if f.cont {
 			wish = "last"
 		}
 		s, err := findSession(ctx, a.Store, wish)
+		if err == nil && s.Assistant != oracle.Name {
+			err = fmt.Errorf("session %s is of %s, and holds no conversation with you: ‘sibyl session list’ shows yours", s.ID, s.Assistant)
+		}
 		return s.ID, withCode(ExitUsage, err)
 	}
 	now := time.Now().UTC()

@@ -40,11 +40,23 @@ func (c *command) configWhere() *cobra.Command {
 				return withCode(ExitUsage, errors.New("the folder for settings is unknown, since the home folder is: set HOME, or name a file with --config"))
 			}
 			if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-				fmt.Fprintln(c.Err, "· there is no such file yet; the defaults hold")
+				fmt.Fprintln(c.Err, "· there is no such file yet; "+c.withoutFile())
 			}
 			fmt.Fprintln(c.Out, path)
 			return nil
 		}}
+}
+
+// withoutFile says what follows from a settings file that is not there: one that somebody named has to be.
+func (c *command) withoutFile() string {
+	named := c.configPath != "" || slices.ContainsFunc(c.environ, func(v string) bool {
+		name, value, _ := strings.Cut(v, "=")
+		return name == "SIBYL_CONFIG" && value != ""
+	})
+	if named {
+		return "since it was named, the other commands want it"
+	}
+	return "the defaults hold"
 }
 
 func (c *command) configShow() *cobra.Command {

@@ -149,14 +149,27 @@ func openOracleSet(ctx context.Context, environ []string, dir string) (oracleSet
 		return set, err
 	}
 	if err := eval.CheckPlaces(set.questions, map[tool.Source]fs.FS{tool.Code: os.DirFS(set.code), tool.Vault: notes}); err != nil {
-		return set, fmt.Errorf("the labels do not fit %s, so it is not %s %s unchanged:\n%w", set.code, evaldata.OracleModule, evaldata.OracleVersion, err)
+		return set, fmt.Errorf("the labels do not fit %s, so it is not %s %s unchanged:\n%s", set.code, evaldata.OracleModule, evaldata.OracleVersion,
+			firstLines(err.Error(), mostNamed))
 	}
 	return set, nil
+}
+
+// firstLines is a text without all but its first lines, and says how many are left out.
+func firstLines(text string, most int) string {
+	lines := strings.Split(text, "\n")
+	if n := len(lines) - most; n > 0 {
+		lines = append(lines[:most], fmt.Sprintf("… and %d more", n))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // moduleFolder finds the module in Go's cache, without asking the network, unless a folder is named.
 func moduleFolder(ctx context.Context, environ []string, dir string) (string, error) {
 	if dir != "" {
+		if _, err := os.ReadDir(dir); err != nil {
+			return "", fmt.Errorf("--in: %w", err)
+		}
 		return filepath.Abs(dir)
 	}
 	wanted := evaldata.OracleModule + "@" + evaldata.OracleVersion

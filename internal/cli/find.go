@@ -19,7 +19,11 @@ func groupRun(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmd.Help()
 	}
-	hint := ""
+	var all []string
+	for _, sub := range cmd.Commands() {
+		all = append(all, sub.Name())
+	}
+	hint := "; there are: " + strings.Join(all, ", ")
 	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = ": did you mean " + strings.Join(near, " or ") + "?"
@@ -68,12 +72,17 @@ func findSession(ctx context.Context, store journal.Store, wish string) (journal
 	return s, errors.Join(err, lookErr)
 }
 
+// mostNamed bounds how many of the things that a wish fits are named.
+const mostNamed = 5
+
 // pick takes the first for "last", else the only one whose id begins or ends with the wish.
 func pick[T any](what, wish string, all []T, id func(T) string) (found T, err error) {
-	if wish == "last" {
-		if len(all) == 0 {
-			return found, fmt.Errorf("there is no %s yet: %w", what, journal.ErrNotFound)
-		}
+	switch {
+	case wish == "":
+		return found, fmt.Errorf("no %s is named: say last, or an id that ‘sibyl %s list’ shows", what, what)
+	case wish == "last" && len(all) == 0:
+		return found, fmt.Errorf("there is no %s yet: %w", what, journal.ErrNotFound)
+	case wish == "last":
 		return all[0], nil
 	}
 	var ids []string
@@ -89,5 +98,17 @@ func pick[T any](what, wish string, all []T, id func(T) string) (found T, err er
 	case 0:
 		return found, fmt.Errorf("%s %q: %w; ‘sibyl %s list’ shows all", what, wish, journal.ErrNotFound, what)
 	}
-	return found, fmt.Errorf("%s %q is not one but %d: %s", what, wish, len(ids), strings.Join(ids, ", "))
+	more := ""
+	if n := len(ids) - mostNamed; n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return found, fmt.Errorf("%s %q is not one but %d: %s%s", what, wish, len(ids), strings.Join(ids[:min(mostNamed, len(ids))], ", "), more)
+}
+
+// checkLimit wants a list to have room for something.
+func checkLimit(limit int) error {
+	if limit < 1 {
+		return withCode(ExitUsage, fmt.Errorf("--limit is %d: at least 1 is listed", limit))
+	}
+	return nil
 }

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/app"
+	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle"
 	"sibyl/internal/tool"
@@ -97,7 +99,8 @@ type finding struct {
 func (c *command) doctorCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{Use: "doctor", Short: "Test what is there, and say what each setting would add", Args: cobra.NoArgs,
-		Long: "Looks at the settings, the journal, the trees, the prompts, the models and the web search, and tests each. Requests go\nonly to the addresses that you have set, and to Ollama's usual one on this machine.",
+		Long: "Looks at the settings, the journal, the trees, the prompts, the models and the web search, and tests each. Requests go\nonly to the addresses that you have set, and to Ollama's usual one on this machine.\n\n" +
+			"Exit codes: 0 all that is set works, 1 something that is set does not, 2 the settings can't be read. What is only not set up\nis no fault.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			findings, err := c.examine(cmd.Context())
 			if err != nil {
@@ -152,7 +155,34 @@ func (c *command) examine(ctx context.Context) ([]finding, error) {
 	} else {
 		found = append(found, finding{What: "model", OK: true, Says: chosen + " is taken when none is named"})
 	}
-	return append(found, checkVault(ctx, a), checkWeb(ctx, a), checkClassifier(ctx, a)), nil
+	return append(found, checkFallback(a, chosen), checkVault(ctx, a), checkWeb(ctx, a), checkClassifier(ctx, a)), nil
+}
+
+// checkFallback says which models are asked after the first has failed, and which of them never will be.
+func checkFallback(a *app.App, first string) finding {
+	f := finding{What: "fallback", OK: true, Says: strings.Join(a.Config.Fallback.Models, ", then ")}
+	if f.Says == "" {
+		return finding{What: f.What, Says: "not set up", Fix: "answers where a model fails: list others in fallback.models, as provider:model"}
+	}
+	var never []string
+	stays := isLocal(a, first) && !a.Config.Fallback.LocalToCloud
+	for _, id := range a.Config.Fallback.Models {
+		switch _, err := a.Models.Open(id); {
+		case err != nil:
+			never = append(never, id+" is not asked: "+err.Error())
+		case stays && !isLocal(a, id):
+			never = append(never, id+" is not asked after "+first+", which is on this machine: fallback.local_to_cloud allows it")
+		}
+	}
+	if never != nil {
+		f.OK, f.Fix = false, strings.Join(never, "; ")
+	}
+	return f
+}
+
+func isLocal(a *app.App, id string) bool {
+	name, _ := model.SplitID(id)
+	return slices.ContainsFunc(a.Models, func(p model.Provider) bool { return p.Name == name && p.Local })
 }
 
 func checkTrees(a *app.App) finding {
@@ -184,8 +214,11 @@ func (c *command) checkJournal(ctx context.Context) finding {
 	if info, err := os.Stat(path); err == nil {
 		says += ", " + size(int(info.Size()))
 	}
-	// Freeing a lease that nobody has changes nothing, and fails where nothing can be written.
+	// To free the lease of a run that there is not changes nothing, and fails otherwise where nothing can be written.
 	writeErr := a.Store.Release(ctx, app.Owner, "none", "doctor")
+	if errors.Is(writeErr, journal.ErrNotFound) {
+		writeErr = nil
+	}
 	if err := errors.Join(writeErr, a.Close()); err != nil {
 		return finding{What: "journal", Says: err.Error()}
 	}
@@ -205,7 +238,7 @@ func checkProvider(ctx context.Context, p model.Provider) finding {
 	case len(l.Models) == 0:
 		return finding{What: p.Name, Says: "answers, but has no model", Fix: "ollama pull llama3.1:8b"}
 	}
-	return finding{What: p.Name, OK: true, Says: fmt.Sprintf("%d models: %s", len(l.Models), strings.Join(l.Models[:min(4, len(l.Models))], ", "))}
+	return finding{What: p.Name, OK: true, Says: fmt.Sprintf("%s: %s", counted(len(l.Models), "model"), strings.Join(l.Models[:min(4, len(l.Models))], ", "))}
 }
 
 func checkVault(ctx context.Context, a *app.App) finding {
@@ -239,7 +272,7 @@ func checkWeb(ctx context.Context, a *app.App) finding {
 	if err != nil {
 		return finding{What: "web search", Says: err.Error()}
 	}
-	return finding{What: "web search", OK: true, Says: fmt.Sprintf("%s gave %d results", a.Config.Web.Engine, r.Items)}
+	return finding{What: "web search", OK: true, Says: fmt.Sprintf("%s gave %s", a.Config.Web.Engine, counted(r.Items, "result"))}
 }
 
 // checkClassifier loads the BERT model of the fallback and asks it something.
@@ -250,7 +283,7 @@ func checkClassifier(ctx context.Context, a *app.App) finding {
 		return finding{What: "classifier", Says: "not set up; rules decide where a model does not report clearly",
 			Fix: "decisions by a BERT model: set bert.model to a folder with an ONNX model for text classification or zero-shot"}
 	case err != nil:
-		return finding{What: "classifier", Says: err.Error()}
+		return finding{What: "classifier", Says: strings.TrimPrefix(err.Error(), "classifier ")}
 	}
 	return finding{What: "classifier", OK: true, Says: fmt.Sprintf("%s (%s): loaded in %d ms, answered in %d ms", a.Config.Bert.Model, info.Kind,
 		info.LoadTime.Milliseconds(), info.AnswerTime.Milliseconds())}

@@ -18,12 +18,31 @@ type noticeLine struct {
 	oracle.Notice
 }
 
+// checkNotices says, before anything is asked, what would keep a file from taking notices.
+func checkNotices(path string) error {
+	switch path {
+	case "":
+		return nil
+	case "-":
+		return errors.New("--notices is -: name a file; the notices are also in what --json prints")
+	}
+	f, err := openNotices(path)
+	if err != nil {
+		return fmt.Errorf("--notices: %w", err)
+	}
+	return f.Close()
+}
+
+func openNotices(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+}
+
 // appendNotices keeps the notices of an answer, each in one write, so that several programs may share the file.
 func appendNotices(path string, a oracle.Answer, at time.Time) (err error) {
 	if path == "" || len(a.Notices) == 0 {
 		return nil
 	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := openNotices(path)
 	if err != nil {
 		return err
 	}

@@ -99,6 +99,9 @@ func (p *progress) step(s run.TraceStep) {
 		}
 	}
 	if p.trace {
+		if p.c.ErrTTY {
+			p.screen.makeRoom()
+		}
 		fmt.Fprintf(p.c.Err, "step on record %d\n%s", s.Record, stepText(s))
 	}
 }
@@ -160,6 +163,7 @@ func (p *progress) say(format string, args ...any) {
 	line := "· " + fmt.Sprintf(format, args...)
 	if p.c.ErrTTY {
 		line = clipLine(line, p.c.Width)
+		p.screen.makeRoom()
 	}
 	fmt.Fprintln(p.c.Err, p.screen.dim(line, p.c.ErrTTY))
 }

@@ -10,6 +10,7 @@ import (
 
 	"sibyl/internal/app"
 	"sibyl/internal/journal"
+	"sibyl/internal/oracle"
 	"sibyl/internal/run"
 )
 
@@ -27,6 +28,9 @@ func (c *command) runList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List runs, the latest first", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkLimit(limit); err != nil {
+				return err
+			}
 			return c.withApp(cmd.Context(), func(a *app.App) error {
 				f := journal.Filter{Limit: limit}
 				if open {
@@ -72,6 +76,8 @@ func (c *command) runResume() *cobra.Command {
 	var f askFlags
 	cmd := &cobra.Command{
 		Use: "resume [RUN]", Short: "Go on with a run that was interrupted (default: all of them)", Args: cobra.MaximumNArgs(1),
+		Long: "Goes on with a run that was interrupted (default: all of them), from the last thing that was kept of it. What only reads may be\n" +
+			"performed again, what writes is not.\n\nExit codes are those of ‘sibyl ask’.",
 		Example: "  sibyl run resume\n  sibyl run resume last --trace",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withApp(cmd.Context(), func(a *app.App) error { return c.resume(cmd.Context(), a, f.view(), args) })
@@ -89,7 +95,7 @@ func (c *command) resume(ctx context.Context, a *app.App, v viewOptions, args []
 		if err != nil {
 			return withCode(ExitUsage, err)
 		}
-		return c.resumeOne(ctx, a, v, r.ID)
+		return c.resumeOne(ctx, a, v, r)
 	}
 	open, err := a.Store.Runs(ctx, app.Owner, journal.Filter{Status: journal.Running, Limit: 1000})
 	if err != nil {
@@ -97,7 +103,7 @@ func (c *command) resume(ctx context.Context, a *app.App, v viewOptions, args []
 	}
 	resumed := 0
 	for i := len(open) - 1; i >= 0; i-- {
-		err := c.resumeOne(ctx, a, v, open[i].ID)
+		err := c.resumeOne(ctx, a, v, open[i])
 		if errors.Is(err, journal.ErrLeased) || errors.Is(err, journal.ErrEnded) {
 			continue
 		}
@@ -112,15 +118,17 @@ func (c *command) resume(ctx context.Context, a *app.App, v viewOptions, args []
 	return nil
 }
 
-func (c *command) resumeOne(ctx context.Context, a *app.App, v viewOptions, id string) error {
-	live, err := a.Engine.Resume(ctx, app.Owner, id)
+func (c *command) resumeOne(ctx context.Context, a *app.App, v viewOptions, r journal.Run) error {
+	live, err := a.Engine.Resume(ctx, app.Owner, r.ID)
 	switch {
 	case errors.Is(err, journal.ErrLeased):
 		return withCode(ExitUsage, fmt.Errorf("%w; if that process is gone, its lease ends within seconds", err))
 	case errors.Is(err, journal.ErrEnded):
-		return withCode(ExitUsage, fmt.Errorf("%w; ‘sibyl explain %s’ shows how", err, id))
+		return withCode(ExitUsage, fmt.Errorf("%w; ‘sibyl explain %s’ shows how", err, r.ID))
 	case err != nil:
 		return err
+	case r.Assistant == oracle.ShadowName:
+		return c.finishShadow(ctx, a, live, v.quiet)
 	}
 	return c.follow(ctx, live, v)
 }

@@ -81,6 +81,18 @@ func (s *screen) retract() {
 	}
 }
 
+// makeRoom lets a line of progress begin at the left. What can be taken back makes way, as the answer is shown anew at its
+// end; of what can't, the line ends.
+func (s *screen) makeRoom() {
+	switch {
+	case s.over && !strings.HasSuffix(s.shown.String(), "\n"):
+		fmt.Fprintln(s.Out)
+		s.shown.WriteByte('\n')
+	case !s.over:
+		s.erase()
+	}
+}
+
 func (s *screen) forget() {
 	s.shown.Reset()
 	s.over = false
@@ -91,7 +103,7 @@ func (s *screen) forget() {
 func (s *screen) answer(text string) {
 	text = printable(text)
 	if s.over && strings.TrimSpace(s.shown.String()) == strings.TrimSpace(text) {
-		fmt.Fprintln(s.Out)
+		s.makeRoom()
 		s.forget()
 		return
 	}

@@ -29,6 +29,9 @@ func (c *command) sessionList() *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{Use: "list", Short: "List sessions, the last used first", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkLimit(limit); err != nil {
+				return err
+			}
 			return c.withApp(cmd.Context(), func(a *app.App) error {
 				if deleted {
 					return c.listDeleted(cmd.Context(), a, limit, asJSON)
@@ -97,6 +100,9 @@ func (c *command) sessionShow() *cobra.Command {
 				}
 				s := &screen{Streams: c.Streams, colour: c.colour()}
 				s.answer(e.markdown())
+				if e.Assistant == oracle.ShadowName {
+					fmt.Fprintln(c.Err, "· this session holds a shadow: ‘sibyl shadow report’ compares its answer, ‘sibyl session audit "+e.ID+"’ shows all of it")
+				}
 				return nil
 			})
 		}}

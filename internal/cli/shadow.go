@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -17,38 +18,65 @@ import (
 )
 
 // shadow answers a question again by the baseline tree, on the same model and with the same past, and says in a line how the two
-// compare. What the person asked for is done by then: a shadow that fails changes no exit code.
-func (c *command) shadow(ctx context.Context, a *app.App, spec run.Spec, id string, quiet bool) error {
+// compare. What the person asked for is done by then: a shadow that fails, or is stopped, changes no exit code.
+func (c *command) shadow(ctx context.Context, a *app.App, spec run.Spec, id string, quiet bool) {
+	if !quiet {
+		fmt.Fprintf(c.Err, "· the shadow answers, by the tree ‘%s’; the answer above stands, and Ctrl-C ends only the shadow\n", oracle.ShadowTree)
+	}
+	live, err := startShadow(ctx, a, spec, id)
+	if err == nil {
+		err = c.finishShadow(ctx, a, live, quiet)
+	}
+	if err != nil {
+		fmt.Fprintf(c.Err, "· there is no shadow to compare with: %v\n", err)
+	}
+}
+
+func startShadow(ctx context.Context, a *app.App, spec run.Spec, id string) (*run.Live, error) {
 	t, err := a.Trees.Get(oracle.ShadowTree)
 	if err != nil {
-		return withCode(ExitUsage, err)
+		return nil, err
 	}
 	now := time.Now().UTC()
 	s := journal.Session{ID: run.NewID(now), Owner: app.Owner, Assistant: oracle.ShadowName, Title: a.Redact("shadow of " + spec.Title), CreatedAt: now, UpdatedAt: now}
 	if err := a.Store.CreateSession(ctx, s); err != nil {
-		return err
+		return nil, err
 	}
 	shadow, err := oracle.NewShadow(spec, id, s.ID, t.File, t.Text)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	live, err := a.Engine.Start(ctx, shadow)
-	if err != nil {
-		return err
-	}
+	return a.Engine.Start(ctx, shadow)
+}
+
+// finishShadow waits for a shadow, whose answer is for the report and not for the person, and says how it compares.
+func (c *command) finishShadow(ctx context.Context, a *app.App, live *run.Live, quiet bool) error {
 	if _, err := live.Wait(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("the shadow stopped short: %w", err)
 	}
-	pairs, _, err := oracle.Shadows(ctx, a.Store, app.Owner, 1)
-	if err != nil || quiet || len(pairs) == 0 {
+	if ctx.Err() != nil {
+		return errors.New("it was stopped")
+	}
+	pairs, _, err := oracle.Shadows(ctx, a.Store, app.Owner, justEnded)
+	if err != nil || quiet {
 		return err
 	}
-	p := pairs[0]
-	fmt.Fprintf(c.Err, "· the shadow: %s after %s, %s, %d unnecessary, %d tokens; ours: %s, %s, %d unnecessary, %d tokens; ‘sibyl shadow report last’ shows both\n",
+	p, err := pairFor(pairs, live.ID)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.Err, "· the shadow: %s after %s, %s, %d unnecessary, %d tokens; ours: %s, %s, %d unnecessary, %d tokens; ‘sibyl shadow report %s’ shows both\n",
 		p.Shadow.StopReason, counted(p.Shadow.Turns, "turn"), counted(p.Shadow.ToolCalls, "call"), p.Shadow.Unnecessary, p.Shadow.Tokens,
-		counted(p.Ours.Turns, "turn"), counted(p.Ours.ToolCalls, "call"), p.Ours.Unnecessary, p.Ours.Tokens)
+		counted(p.Ours.Turns, "turn"), counted(p.Ours.ToolCalls, "call"), p.Ours.Unnecessary, p.Ours.Tokens, p.Ours.RunID)
 	return nil
 }
+
+// longestReport is how many questions are compared unless told otherwise, and justEnded how many of the latest are looked at
+// for the shadow that has just ended: other processes may have some, too.
+const (
+	longestReport = 1000
+	justEnded     = 50
+)
 
 func (c *command) shadowCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "shadow", Short: "Compare the Oracle with a plain loop on your own questions",
@@ -62,10 +90,13 @@ func (c *command) shadowReport() *cobra.Command {
 	var asJSON bool
 	var limit int
 	cmd := &cobra.Command{Use: "report [RUN | last]", Short: "Compare all questions that were asked with --shadow, or one of them side by side",
-		Args: cobra.MaximumNArgs(1), Example: "  sibyl shadow report\n  sibyl shadow report last",
+		Args: cobra.MaximumNArgs(1), Example: "  sibyl ask --shadow \"How are errors handled here?\"\n  sibyl shadow report\n  sibyl shadow report last",
+		Long: "Compares all questions that were asked with ‘sibyl ask --shadow’: the median of each figure for both ways, and for how many\n" +
+			"questions ours was lower and higher. With a run, either of the two, its answers side by side. A tool call is unnecessary if no\n" +
+			"citation of the answer uses what it found.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if limit < 1 {
-				return withCode(ExitUsage, fmt.Errorf("--limit is %d: at least 1 is compared", limit))
+			if err := checkLimit(limit); err != nil {
+				return err
 			}
 			return c.withApp(cmd.Context(), func(a *app.App) error {
 				pairs, skipped, err := oracle.Shadows(cmd.Context(), a.Store, app.Owner, limit)
@@ -73,57 +104,80 @@ func (c *command) shadowReport() *cobra.Command {
 					return err
 				}
 				if len(args) == 1 {
-					if pairs, err = pairFor(pairs, args[0]); err != nil {
+					p, err := pairFor(pairs, args[0])
+					if err != nil {
 						return withCode(ExitUsage, err)
 					}
-				}
-				if len(pairs) == 0 {
-					return withCode(ExitUsage, errors.New("there is nothing to compare yet: ask something with ‘sibyl ask --shadow’"))
+					pairs = []oracle.Pair{p}
 				}
 				return c.reportShadows(pairs, skipped, len(args) == 1, asJSON)
 			})
 		}}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	cmd.Flags().IntVar(&limit, "limit", 1000, "the latest at most")
+	cmd.Flags().IntVar(&limit, "limit", longestReport, "how many of the latest at most")
 	return cmd
 }
 
 // pairFor finds the pair that a run, ours or the shadow, belongs to.
-func pairFor(pairs []oracle.Pair, wish string) ([]oracle.Pair, error) {
+func pairFor(pairs []oracle.Pair, wish string) (oracle.Pair, error) {
+	if wish == "last" && len(pairs) > 0 {
+		return pairs[0], nil
+	}
+	var found []oracle.Pair
 	for _, p := range pairs {
-		if wish == "last" || strings.HasPrefix(p.Ours.RunID, wish) || strings.HasPrefix(p.Shadow.RunID, wish) {
-			return []oracle.Pair{p}, nil
+		if wish != "" && (strings.HasPrefix(p.Ours.RunID, wish) || strings.HasPrefix(p.Shadow.RunID, wish)) {
+			found = append(found, p)
 		}
 	}
-	return nil, fmt.Errorf("run %q has no shadow that can be compared: ask with ‘sibyl ask --shadow’", wish)
+	switch len(found) {
+	case 0:
+		return oracle.Pair{}, fmt.Errorf("run %q has no shadow that can be compared: ask with ‘sibyl ask --shadow’", wish)
+	case 1:
+		return found[0], nil
+	}
+	return oracle.Pair{}, fmt.Errorf("run %q is not one but %d: write more of its id", wish, len(found))
 }
 
 func (c *command) reportShadows(pairs []oracle.Pair, skipped int, one, asJSON bool) error {
-	figures := oracle.Compare(pairs)
+	figures := []oracle.Compared{}
+	if len(pairs) > 0 {
+		figures = oracle.Compare(pairs)
+	}
 	if asJSON {
 		return c.printJSON(struct {
 			Pairs   []oracle.Pair     `json:"pairs"`
 			Medians []oracle.Compared `json:"medians"`
 			Skipped int               `json:"skipped"`
-		}{pairs, figures, skipped})
+		}{append([]oracle.Pair{}, pairs...), figures, skipped})
 	}
 	if one {
 		return c.sideBySide(pairs[0])
+	}
+	leftOut := func() {
+		if skipped > 0 {
+			fmt.Fprintf(c.Err, "· %s left out: one of the two runs has not ended, or was removed\n", counted(skipped, "question"))
+		}
+	}
+	if len(pairs) == 0 {
+		fmt.Fprintln(c.Err, "· there is nothing to compare yet: ask something with ‘sibyl ask --shadow’")
+		leftOut()
+		return nil
 	}
 	fmt.Fprintf(c.Out, "%s asked both ways; medians\n", counted(len(pairs), "question"))
 	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "\tours\tbaseline\tours lower\tours higher\n")
 	for _, f := range figures {
-		fmt.Fprintf(t, "%s\t%g\t%g\t%d\t%d\n", f.What, f.Ours, f.Shadow, f.Lower, f.Higher)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\n", f.What, figure(f.Ours), figure(f.Shadow), f.Lower, f.Higher)
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	if skipped > 0 {
-		fmt.Fprintf(c.Out, "%s left out: one of the two runs has not ended, or was removed\n", counted(skipped, "question"))
-	}
+	leftOut()
 	return nil
 }
+
+// figure writes a number with all its digits.
+func figure(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // sideBySide shows one question with both ways to its answer.
 func (c *command) sideBySide(p oracle.Pair) error {

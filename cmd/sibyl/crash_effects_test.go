@@ -1,0 +1,374 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/app"
+	"sibyl/internal/cli"
+	"sibyl/internal/journal"
+	"sibyl/internal/oracle"
+	records "sibyl/internal/run"
+	"sibyl/internal/store/sqlite"
+)
+
+// aftermath is what the journal, the vault and the server hold in the end. What differs by itself between two runs is left out.
+type aftermath struct {
+	answers map[string]oracle.Answer // by assistant
+	asked   map[string]int
+	note    string
+
+	runs    []journal.Run
+	repeats int // operations that resumes count
+	kinds   map[string]int
+}
+
+// ended reads the aftermath.
+func (d *drama) ended(t *testing.T) aftermath {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), app.DatabaseFile(d.data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	a := aftermath{answers: map[string]oracle.Answer{}, kinds: map[string]int{}}
+	if a.runs, err = store.Runs(t.Context(), app.Owner, journal.Filter{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range a.runs {
+		if r.Status == journal.Running {
+			continue
+		}
+		recs, err := store.Records(t.Context(), app.Owner, r.ID, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, rec := range recs {
+			a.count(t, r, rec)
+		}
+	}
+	note, err := os.ReadFile(filepath.Join(d.vault, "caching.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.note = string(note)
+	d.stage.mu.Lock()
+	a.asked = maps.Clone(d.stage.asked)
+	d.stage.mu.Unlock()
+	return a
+}
+
+func (a *aftermath) count(t *testing.T, r journal.Run, rec journal.Record) {
+	t.Helper()
+	var said struct {
+		Repeated []uint64
+		Kind     string
+		Outcome  oracle.Answer
+	}
+	if rec.Kind == records.KindTrace {
+		return
+	}
+	if err := json.Unmarshal(rec.Data, &said); err != nil {
+		t.Fatal(err)
+	}
+	switch rec.Kind {
+	case records.KindResume:
+		a.repeats += len(said.Repeated)
+	case records.KindCompletion:
+		a.kinds[r.Assistant+" "+said.Kind]++
+	case records.KindEnd:
+		told := map[string]bool{}
+		for _, n := range said.Outcome.Notices {
+			if told[n.Type+n.Text] {
+				t.Errorf("the notice %q is doubled", n.Text)
+			}
+			told[n.Type+n.Text] = true
+		}
+		if _, twice := a.answers[r.Assistant]; twice {
+			t.Errorf("there are two answers of %s", r.Assistant)
+		}
+		a.answers[r.Assistant] = timeless(said.Outcome)
+	}
+}
+
+// timeless is an answer without what differs between two runs of the same conversation: ids, times, and how the first model was
+// found to be down. That it was asked in vain a short time ago is known to a process, and not to the run.
+func timeless(a oracle.Answer) oracle.Answer {
+	a.RunID, a.SessionID, a.TookMS = "", "", 0
+	for i := range a.ToolCalls {
+		a.ToolCalls[i].TookMS = 0
+	}
+	for i := range a.Signals {
+		a.Signals[i].At = 0
+	}
+	if a.Signal != nil {
+		a.Signal.At = 0
+	}
+	var notices, others []oracle.Notice
+	for _, n := range a.Notices {
+		if n.Type == oracle.NoticeOtherModel {
+			n.Turn, n.Text, n.Payload = 0, n.Payload["answered"]+" answers instead", nil
+			others = append(others, n)
+		} else {
+			notices = append(notices, n)
+		}
+	}
+	if others != nil {
+		notices = append(notices, others[0])
+	}
+	a.Notices = notices
+	return a
+}
+
+// here runs the command line in this process, for what only reads.
+func (d *drama) here(t *testing.T, args ...string) (code int, out string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code = cli.Main(t.Context(), cli.Program{Build: "test"}, args, d.environ(), cli.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr})
+	return code, stdout.String() + stderr.String()
+}
+
+// sound checks that every run of the aftermath has ended, is replayed as recorded, and is audited without a gap.
+func (d *drama) sound(t *testing.T, a aftermath) {
+	t.Helper()
+	for _, r := range a.runs {
+		if r.Status == journal.Running {
+			t.Errorf("the run of %s has not ended", r.Assistant)
+			continue
+		}
+		if code, out := d.here(t, "replay", r.ID); code != cli.ExitAnswered || !strings.Contains(out, "all as recorded") {
+			t.Errorf("the replay of the run of %s exits %d:\n%s", r.Assistant, code, out)
+		}
+		code, out := d.here(t, "session", "audit", r.Session, "--json")
+		var audit struct{ Runs []oracle.RunAudit }
+		if err := json.Unmarshal([]byte(out), &audit); err != nil || code != cli.ExitAnswered || len(audit.Runs) != 1 {
+			t.Errorf("the audit exits %d, %v: %s", code, err, out)
+			continue
+		}
+		if remarks := audit.Runs[0].Remarks; len(remarks) > 0 {
+			t.Errorf("the audit of %s remarks %q", r.Assistant, remarks)
+		}
+		for _, e := range audit.Runs[0].Effects {
+			if e.Receipt == nil || e.State != oracle.EffectOK && e.State != oracle.EffectFound {
+				t.Errorf("%s, effect %d (%s): %q, receipt %v", r.Assistant, e.Op, e.Label, e.State, e.Receipt)
+			}
+		}
+	}
+}
+
+// like checks the aftermath of a run that was interrupted against that of one that was not, and gives how many requests were repeated.
+func (d *drama) like(t *testing.T, calm aftermath, crashes int) (again int) {
+	t.Helper()
+	got := d.ended(t)
+	d.sound(t, got)
+	for assistant, answer := range got.answers {
+		if diff := gocmp.Diff(calm.answers[assistant], answer); diff != "" {
+			t.Errorf("the answer of %s (-calm +interrupted):\n%s", assistant, diff)
+		}
+	}
+	if _, answered := got.answers[oracle.Name]; !answered {
+		t.Error("there is no answer")
+	}
+	if n := strings.Count(got.note, "no cache"); n != 1 {
+		t.Errorf("the note was written %d times:\n%s", n, got.note)
+	}
+	for what, n := range got.asked {
+		if strings.HasPrefix(what, "first ") { // it is left alone by a process that knows it to be down
+			continue
+		}
+		if n > calm.asked[what]+crashes || calm.asked[what] == 0 {
+			t.Errorf("%s was asked for %d times, %d times without a crash", what, n, calm.asked[what])
+		}
+		again += n - calm.asked[what]
+	}
+	if again > crashes || again > got.repeats {
+		t.Errorf("%d requests were repeated in %d crashes, and %d operations are counted", again, crashes, got.repeats)
+	}
+	return again
+}
+
+// calmly plays it without a crash; it must have in it what the matrix is about. It also gives the number of writes to the journal.
+func calmly(t *testing.T) (calm aftermath, writes int) {
+	t.Helper()
+	d := newDrama(t)
+	d.run(t, "", cli.ExitPartial, d.ask(true))
+	d.childless(t)
+	calm = d.ended(t)
+	d.sound(t, calm)
+	want := map[string]int{"oracle model.turn": 9, "oracle tool.call": 9, "oracle model.notes": 2, "oracle fallback.classify": 2,
+		"oracle.shadow model.turn": 2, "oracle.shadow tool.call": 3}
+	if diff := gocmp.Diff(want, calm.kinds); diff != "" {
+		t.Errorf("effects (-want +got):\n%s", diff)
+	}
+	ours := calm.answers[oracle.Name]
+	kinds := map[string]int{}
+	for _, n := range ours.Notices {
+		kinds[n.Type]++
+	}
+	wantKinds := map[string]int{oracle.NoticeBudgetWarning: 2, oracle.NoticeFallback: 2, oracle.NoticeSummarised: 1, oracle.NoticeLoop: 1, oracle.NoticeOtherModel: 1}
+	if diff := gocmp.Diff(wantKinds, kinds); diff != "" {
+		t.Errorf("notices (-want +got):\n%s", diff)
+	}
+	var verdicts []string
+	for _, c := range ours.Fallbacks {
+		verdicts = append(verdicts, c.By+": "+string(c.Verdict))
+	}
+	if diff := gocmp.Diff([]string{"classifier: retry", "classifier: ask_user"}, verdicts); diff != "" {
+		t.Errorf("verdicts (-want +got):\n%s", diff)
+	}
+	if ours.StopReason != oracle.StopNeedsUser || ours.Model != "openai:second" {
+		t.Errorf("it stops with %s, of %s", ours.StopReason, ours.Model)
+	}
+	if _, out := d.here(t, "explain", calm.runs[1].ID); !strings.Contains(out, "taken away: vault_search") {
+		t.Errorf("no tool was taken away:\n%s", out)
+	}
+	const begins, ends, marks = 2, 2, 2
+	for _, n := range calm.kinds {
+		writes += n
+	}
+	return calm, writes + begins + ends + marks
+}
+
+// toll sums up over a matrix.
+type toll struct {
+	mu      sync.Mutex
+	points  int
+	again   int
+	slowest time.Duration
+}
+
+func (s *toll) add(again int, took time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.points++
+	s.again += again
+	s.slowest = max(s.slowest, took)
+}
+
+func TestKilledAtEveryWriteOfEveryKindOfEffect(t *testing.T) {
+	calm, writes := calmly(t)
+	var all toll
+	t.Run("at", func(t *testing.T) {
+		for n := 1; n <= writes; n++ {
+			for _, crash := range []string{itoa(n), itoa(-n)} {
+				t.Run(crash, func(t *testing.T) {
+					t.Parallel()
+					d := newDrama(t)
+					d.killed(t, crash, d.ask(true)...)
+					took := d.goOn(t, true)
+					all.add(d.like(t, calm, 1), took)
+				})
+			}
+		}
+		t.Run("behind the last", func(t *testing.T) {
+			t.Parallel()
+			d := newDrama(t)
+			d.run(t, crashAt+"="+itoa(writes+1), cli.ExitPartial, d.ask(true))
+			d.like(t, calm, 0)
+		})
+	})
+	t.Logf("killed at %d points; %d requests were repeated; the slowest resume took %v, process start included", all.points, all.again, all.slowest)
+}
+
+func TestKilledInTheMiddleOfEveryReply(t *testing.T) {
+	calm, _ := calmly(t)
+	var all toll
+	t.Run("in", func(t *testing.T) {
+		for what := range calm.asked {
+			part, streams := strings.CutPrefix(what, "second ")
+			if !streams {
+				continue
+			}
+			t.Run(part, func(t *testing.T) {
+				t.Parallel()
+				d := newDrama(t)
+				var once sync.Once
+				started := make(chan *os.Process, 1)
+				d.stage.hearing = func(heard string) {
+					if heard == part {
+						once.Do(func() {
+							if part == "step 9" {
+								d.withChild(t)
+							}
+							if err := (<-started).Kill(); err != nil {
+								t.Error(err)
+							}
+						})
+					}
+				}
+				d.killedBy(t, started, d.ask(true))
+				took := d.goOn(t, true)
+				again := d.like(t, calm, 1)
+				if again != 1 {
+					t.Errorf("%d requests were repeated, want the one that was cut", again)
+				}
+				all.add(again, took)
+			})
+		}
+	})
+	t.Logf("killed in %d replies; the slowest resume took %v, process start included", all.points, all.slowest)
+}
+
+func TestKilledWhileTheClassifierAnswers(t *testing.T) {
+	calm, _ := calmly(t)
+	for _, question := range []string{"0", "1", "2"} {
+		t.Run("question "+question, func(t *testing.T) {
+			t.Parallel()
+			d := newDrama(t)
+			if err := os.WriteFile(filepath.Join(d.model, killOnQuestion), []byte(question), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			d.killedBy(t, make(chan *os.Process, 1), d.ask(true))
+			d.goOn(t, true)
+			if again := d.like(t, calm, 1); again != 0 {
+				t.Errorf("%d requests were repeated, though no model was asked", again)
+			}
+			if n := d.ended(t).repeats; n != 1 {
+				t.Errorf("%d operations are counted as repeated, want the classifier's", n)
+			}
+		})
+	}
+}
+
+// TestKilledTwice kills the process, and the one that resumes.
+func TestKilledTwice(t *testing.T) {
+	calm, writes := calmly(t)
+	stride := 17 // coprime to what follows, so that every second point is met
+	if os.Getenv("SIBYL_LONG") != "" {
+		stride = 1
+	}
+	const second = 4 // the write of the resuming process
+	var all toll
+	t.Run("at", func(t *testing.T) {
+		for pair := 0; pair < writes*second; pair += stride {
+			first, then := pair/second+1, pair%second+1
+			t.Run(fmt.Sprintf("%d and %d", first, then), func(t *testing.T) {
+				t.Parallel()
+				d := newDrama(t)
+				d.killed(t, itoa(-first), d.ask(true)...)
+				again := d.begin(t, crashAt+"="+itoa(then), "run", "resume", "--json")()
+				d.childless(t)
+				if again.code != -1 && again.code != cli.ExitPartial && again.code != cli.ExitAnswered {
+					t.Errorf("resuming exits %d\n%s", again.code, again.err)
+				}
+				took := d.goOn(t, true)
+				all.add(d.like(t, calm, 2), took)
+			})
+		}
+	})
+	t.Logf("killed twice at %d pairs of points; %d requests were repeated; the slowest resume took %v", all.points, all.again, all.slowest)
+}

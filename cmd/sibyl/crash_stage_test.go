@@ -1,0 +1,364 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/app"
+	"sibyl/internal/bert/berttest"
+	"sibyl/internal/cli"
+	"sibyl/internal/oracle"
+	"sibyl/trees"
+)
+
+// stage is a server of two models that play a scene with every kind of effect. Where they are in it, they know by the
+// conversation alone. The first one is down from the first request to the last.
+type stage struct {
+	*httptest.Server
+
+	mu      sync.Mutex
+	asked   map[string]int    // by model and part
+	hearing func(part string) // is called in the middle of each reply; may be nil
+}
+
+// stagedRequest is what the models look at.
+type stagedRequest struct {
+	Model    string
+	Messages []struct{ Role, Content string }
+	Tools    []struct{ Function struct{ Name string } }
+}
+
+var stepSaid = regexp.MustCompile(`step (\d+)\.`)
+
+// step is the one behind the last that was said. Notes name the last one that they are of.
+func (r *stagedRequest) step() int {
+	last := 0
+	for _, m := range r.Messages {
+		for _, found := range stepSaid.FindAllStringSubmatch(m.Content, -1) {
+			if n, err := strconv.Atoi(found[1]); err == nil {
+				last = max(last, n)
+			}
+		}
+	}
+	return last + 1
+}
+
+// part names what is asked for.
+func (r *stagedRequest) part() string {
+	_, isShadow := r.offers("code_read")
+	switch {
+	case strings.Contains(r.Messages[len(r.Messages)-1].Content, "The conversation has become long"):
+		return fmt.Sprintf("notes before step %d", r.step())
+	case isShadow:
+		return fmt.Sprintf("step %d of the shadow", r.step())
+	}
+	return fmt.Sprintf("step %d", r.step())
+}
+
+func (r *stagedRequest) offers(name string) (int, bool) {
+	for i, t := range r.Tools {
+		if t.Function.Name == name {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+func newStage() *stage {
+	s := &stage{asked: map[string]int{}}
+	s.Server = httptest.NewServer(s)
+	return s
+}
+
+func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var req stagedRequest
+	if strings.HasSuffix(r.URL.Path, "/models") {
+		fmt.Fprint(w, `{"object":"list","data":[{"id":"first","object":"model"},{"id":"second","object":"model"}]}`)
+		return
+	}
+	if err := json.NewDecoder(r.Body).Decode(&req); err != nil || len(req.Messages) == 0 {
+		http.Error(w, "what is asked?", http.StatusBadRequest)
+		return
+	}
+	part := req.part()
+	s.mu.Lock()
+	s.asked[req.Model+" "+part]++
+	hearing := s.hearing
+	s.mu.Unlock()
+	if req.Model == "first" {
+		w.Header().Set("Retry-After", "120")
+		http.Error(w, `{"error":{"message":"Rate limit reached","type":"requests","code":"rate_limit_exceeded"}}`, http.StatusTooManyRequests)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	text, calls := playPart(part, req.step())
+	begun, rest, _ := strings.Cut(text, " ")
+	chunk(w, map[string]any{"content": begun + " "}, "")
+	if hearing != nil {
+		hearing(part)
+	}
+	chunk(w, map[string]any{"content": rest}, "")
+	finish := "stop"
+	for i, c := range calls {
+		finish = "tool_calls"
+		chunk(w, map[string]any{"tool_calls": []any{map[string]any{"index": i, "id": fmt.Sprintf("call_%d_%d", req.step(), i), "type": "function",
+			"function": map[string]any{"name": c[0], "arguments": c[1]}}}}, "")
+	}
+	chunk(w, map[string]any{}, finish)
+	fmt.Fprint(w, `data: {"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":5}}`+"\n\ndata: [DONE]\n\n")
+}
+
+// playPart is what the second model says: step 3 is doubtful, steps 4 to 7 go round, step 9 is a question to the person.
+func playPart(part string, step int) (text string, calls [][2]string) {
+	goOn := func(reason, confidence string) string {
+		return fmt.Sprintf(`This is step %d. <signal type="need_turn"><reason>%s</reason><confidence>%s</confidence></signal>`, step, reason, confidence)
+	}
+	write := [2]string{"vault_write", `{"path":"caching.md","mode":"append","content":"- decided: no cache\n"}`}
+	read, search := [2]string{"vault_read", `{"path":"caching.md"}`}, [2]string{"vault_search", `{"query":"caching"}`}
+	switch {
+	case strings.HasPrefix(part, "notes"):
+		return fmt.Sprintf("Notes up to step %d.", step-1), nil
+	case strings.HasSuffix(part, "shadow") && step == 1:
+		return goOn("all at once", "0.8"), [][2]string{read, write, search}
+	case strings.HasSuffix(part, "shadow"):
+		return fmt.Sprintf("The shadow says so in step %d. (`caching.md:1`) %s", step, sure), nil
+	}
+	switch step {
+	case 1:
+		return goOn("see what there is", "0.8"), [][2]string{read, search, {"vault_list", `{}`}}
+	case 2:
+		return goOn("write the note", "0.8"), [][2]string{write}
+	case 3:
+		return goOn("doubtful whether there is more", "0.1"), nil
+	case 4, 5, 6, 7:
+		return goOn(strings.Repeat("and again ", step), "0.8"), [][2]string{search}
+	case 8:
+		return goOn("read on", "0.8"), [][2]string{{"vault_read", `{"path":"more.md"}`}}
+	}
+	return fmt.Sprintf("This is step %d. It stands in `caching.md:1`. ", step) +
+		`<signal type="stuck"><attempted>["search"]</attempted><blocker>nobody said where</blocker><confidence>0.9</confidence></signal>` +
+		" Which folder is it for?", nil
+}
+
+// drama is a story on that stage: with a classifier, a tree that takes notes early, and a second model.
+type drama struct {
+	*story
+	stage *stage
+	model string // the classifier's folder
+}
+
+func newDrama(t *testing.T) *drama {
+	t.Helper()
+	d := &drama{story: newStory(t), stage: newStage(), model: t.TempDir()}
+	t.Cleanup(d.stage.Close)
+	d.server.URL = d.stage.URL // so that every process asks there
+	var verdicts []string
+	for _, v := range []oracle.Verdict{oracle.GoOn, oracle.Retry, oracle.OtherStrategy, oracle.ForceAnswer, oracle.AskUser} {
+		verdicts = append(verdicts, string(v))
+	}
+	err := berttest.WriteClassifier(d.model, map[string]string{"doubtful": string(oracle.Retry), "folder": string(oracle.AskUser)}, verdicts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := trees.Set{}.Get(oracle.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := fmt.Sprintf("bert: {model: %q}\nfallback: {models: ['openai:second']}\ntrees: %q\n", d.model, d.data)
+	for name, text := range map[string]string{
+		filepath.Join(d.vault, "more.md"):             "# More\n\nThere is more.\n",
+		filepath.Join(d.data, "oracle.xml"):           strings.Replace(string(tree.Text), `most="24000"`, `most="150"`, 1),
+		filepath.Join(d.data, "sibyl", "config.yaml"): settings,
+	} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return d
+}
+
+// ask is the question; with shadow, it is answered by the baseline as well.
+func (d *drama) ask(shadow bool) []string {
+	args := []string{"ask", "--json", "--in", d.vault, "--vault", d.vault, "-m", "openai:first", "--max-turns", "11", "--max-tokens", "200"}
+	if shadow {
+		args = append(args, "--shadow")
+	}
+	return append(args, "Add a note to caching.md that we use no cache")
+}
+
+// killed is a process that is to be killed on its way.
+func (d *drama) killed(t *testing.T, crash string, args ...string) {
+	t.Helper()
+	o := d.begin(t, crashAt+"="+crash, args...)()
+	if o.code != -1 {
+		t.Fatalf("it was not killed: it exits %d\n%s", o.code, o.err)
+	}
+	d.childless(t)
+	d.shownOnlyAtTheEnd(t, o.out)
+}
+
+// shownOnlyAtTheEnd checks that what a process printed before it was killed is nothing, or the answer that is in the journal.
+func (d *drama) shownOnlyAtTheEnd(t *testing.T, out string) {
+	t.Helper()
+	if out == "" {
+		return
+	}
+	var shown oracle.Answer
+	if err := json.Unmarshal([]byte(out), &shown); err != nil {
+		t.Errorf("it printed %q: %v", out, err)
+		return
+	}
+	if diff := gocmp.Diff(d.ended(t).answers[oracle.Name], timeless(shown)); diff != "" {
+		t.Errorf("it printed another answer than the journal has (-journal +printed):\n%s", diff)
+	}
+}
+
+// goOn resumes what is open, or asks again where nothing was begun, and waits for the process's end.
+func (d *drama) goOn(t *testing.T, shadow bool) time.Duration {
+	t.Helper()
+	began := time.Now()
+	o := d.begin(t, "", "run", "resume", "--json")()
+	took := time.Since(began)
+	if o.code != cli.ExitPartial && o.code != cli.ExitAnswered {
+		t.Errorf("resuming exits %d\n%s%s", o.code, o.out, o.err)
+	}
+	if strings.Contains(o.err, "no run is waiting") && len(d.ended(t).runs) == 0 {
+		d.run(t, "", cli.ExitPartial, d.ask(shadow))
+	}
+	d.childless(t)
+	return took
+}
+
+// childless waits until no process has the classifier's model open.
+func (d *drama) childless(t *testing.T) {
+	t.Helper()
+	deadline := time.NewTimer(5 * time.Second)
+	defer deadline.Stop()
+	again := time.NewTicker(2 * time.Millisecond)
+	defer again.Stop()
+	for {
+		children := d.children(t)
+		if len(children) == 0 {
+			return
+		}
+		select {
+		case <-again.C:
+		case <-deadline.C:
+			t.Errorf("the classifier's processes %v stay behind", children)
+			return
+		}
+	}
+}
+
+// withChild checks that the classifier is at work; else it would prove nothing that none stays behind.
+func (d *drama) withChild(t *testing.T) {
+	t.Helper()
+	if _, err := os.Stat("/proc/self/cmdline"); err == nil && len(d.children(t)) != 1 {
+		t.Errorf("the processes %v of the classifier are at work, want one", d.children(t))
+	}
+}
+
+// children are the processes of the classifier, where /proc tells.
+func (d *drama) children(t *testing.T) (pids []string) {
+	t.Helper()
+	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range lines {
+		args, err := os.ReadFile(line)
+		if err == nil && bytes.Contains(args, []byte(app.ClassifierCommand)) && bytes.Contains(args, []byte(d.model)) {
+			pids = append(pids, filepath.Base(filepath.Dir(line)))
+		}
+	}
+	return pids
+}
+
+// killedBy runs the program, hands it to whoever kills it, and waits until it is dead.
+func (d *drama) killedBy(t *testing.T, started chan<- *os.Process, args []string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "sibyl", args...)
+	cmd.Env = d.environ()
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	started <- cmd.Process
+	err := cmd.Wait()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		t.Fatalf("it was not killed: %v", err)
+	}
+	d.childless(t)
+	d.shownOnlyAtTheEnd(t, out.String())
+}
+
+// killOnQuestion is a file in a classifier's folder. It says on which question the child kills its parent; 0: before it loads
+// the model.
+const killOnQuestion = "kill-on-question"
+
+// overheard is the standard input of a process: that of a classifier's child with such a file in its folder kills the parent
+// as soon as that question has come in, and then goes on.
+func overheard(in io.Reader) io.Reader {
+	if len(os.Args) != 3 || os.Args[1] != app.ClassifierCommand {
+		return in
+	}
+	file := filepath.Join(os.Args[2], killOnQuestion)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return in
+	}
+	left, err := strconv.Atoi(string(text))
+	if err != nil {
+		panic(err)
+	}
+	a := &assassin{Reader: in, file: file, left: left}
+	a.heard(0)
+	return a
+}
+
+type assassin struct {
+	io.Reader
+	file string
+	left int // questions to come
+}
+
+func (a *assassin) Read(p []byte) (int, error) {
+	n, err := a.Reader.Read(p)
+	a.heard(bytes.Count(p[:n], []byte("\n")))
+	return n, err
+}
+
+// heard counts questions, and kills once.
+func (a *assassin) heard(questions int) {
+	if a.file == "" {
+		return
+	}
+	if a.left -= questions; a.left <= 0 {
+		if err := errors.Join(os.Remove(a.file), syscall.Kill(os.Getppid(), syscall.SIGKILL)); err != nil {
+			panic(err)
+		}
+		a.file = ""
+	}
+}

@@ -1,0 +1,356 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"sibyl/internal/bert/berttest"
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+)
+
+// actor is a server of one of the four protocols. Whatever it speaks, its model follows the same part: what it says depends
+// on the question and on what was said since, so that a repeated request gets the same reply.
+type actor struct {
+	*httptest.Server
+	name, protocol, mood string
+	hanging              chan struct{} // has a value for each request that hangs
+
+	mu    sync.Mutex
+	asked int
+	open  []func() // end what hangs
+}
+
+// protocols are what an actor may speak, each with the end of the address that a setting takes.
+func protocols() map[string]string {
+	return map[string]string{"openai": "/v1", "anthropic": "", "gemini": "", "ollama": ""}
+}
+
+// moods are the ways in which an actor may fail every request. The one without a name fails none.
+func moods() map[string]modeltest.Answer {
+	return map[string]modeltest.Answer{
+		"":         {},
+		"busy":     {Fail: model.RateLimit},
+		"broken":   {Fail: model.Server},
+		"wrongkey": {Fail: model.Auth},
+		"hanging":  {Break: modeltest.Hang},
+	}
+}
+
+func newActor(name, protocol, mood string) (*actor, error) {
+	if _, ok := protocols()[protocol]; !ok {
+		return nil, fmt.Errorf("nobody speaks %q", protocol)
+	}
+	if _, ok := moods()[mood]; !ok {
+		return nil, fmt.Errorf("there is no mood %q", mood)
+	}
+	a := &actor{name: name, protocol: protocol, mood: mood, hanging: make(chan struct{}, 100)}
+	a.Server = httptest.NewServer(a)
+	return a, nil
+}
+
+// Close ends what hangs and then the server.
+func (a *actor) Close() {
+	a.mu.Lock()
+	for _, end := range a.open {
+		end()
+	}
+	a.mu.Unlock()
+	a.Server.Close()
+}
+
+// requests counts those for an answer.
+func (a *actor) requests() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.asked
+}
+
+func (a *actor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var answer modeltest.Answer
+	if r.Method == http.MethodPost {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		s, err := sceneOf(body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		answer = a.part(s)
+	}
+	speak, end := a.speaker(answer)
+	defer end()
+	a.mu.Lock()
+	a.open = append(a.open, end)
+	if r.Method == http.MethodPost {
+		a.asked++
+	}
+	a.mu.Unlock()
+	if answer.Break == modeltest.Hang {
+		a.hanging <- struct{}{}
+	}
+	speak.ServeHTTP(w, r)
+}
+
+// speaker knows the protocol, and gives one answer.
+func (a *actor) speaker(answer modeltest.Answer) (speak http.Handler, end func()) {
+	switch a.protocol {
+	case "anthropic":
+		s := modeltest.ServeAnthropic(answer)
+		s.Models = []string{a.name}
+		return s, s.Close
+	case "gemini":
+		s := modeltest.ServeGemini(answer)
+		s.Models = []modeltest.GeminiModel{{Name: "models/" + a.name, Methods: []string{"generateContent"}}}
+		return s, s.Close
+	case "ollama":
+		s := modeltest.ServeOllama(answer)
+		s.Models = []modeltest.OllamaModel{{Name: a.name}}
+		return s, s.Close
+	}
+	s := modeltest.ServeOpenAI(answer)
+	s.Models = []string{a.name}
+	return s, s.Close
+}
+
+// scene is where a conversation stands.
+type scene struct {
+	question string
+	results  int // of tools
+	replies  int // of the model
+	tools    bool
+}
+
+// sceneOf reads a request of any of the protocols: what differs between them are names.
+func sceneOf(body []byte) (s scene, err error) {
+	type piece struct {
+		Type, Text string
+		Response   json.RawMessage `json:"functionResponse"`
+	}
+	type message struct {
+		Role    string
+		Content json.RawMessage
+		Parts   []piece
+	}
+	var req struct {
+		Messages, Contents []message
+		Tools              []json.RawMessage
+	}
+	if err := json.Unmarshal(body, &req); err != nil {
+		return s, err
+	}
+	s.tools = len(req.Tools) > 0
+	for _, m := range append(req.Messages, req.Contents...) {
+		text, pieces := "", m.Parts
+		if json.Unmarshal(m.Content, &text) == nil {
+			pieces = []piece{{Text: text}}
+		} else if len(m.Content) > 0 {
+			if err := json.Unmarshal(m.Content, &pieces); err != nil {
+				return s, err
+			}
+		}
+		if m.Role == "assistant" || m.Role == "model" {
+			s.replies++
+			continue
+		}
+		for _, p := range pieces {
+			switch {
+			case m.Role == "tool", p.Type == "tool_result", p.Response != nil:
+				s.results++
+			case m.Role == "user" && p.Text != "" && !strings.HasPrefix(p.Text, "[control]"):
+				s.question, s.results, s.replies = p.Text, 0, 0
+			}
+		}
+	}
+	return s, nil
+}
+
+func signalText(kind, fields, confidence string) string {
+	return "<signal type=\"" + kind + "\">" + fields + "<confidence>" + confidence + "</confidence></signal>"
+}
+
+// part says what the model says.
+func (a *actor) part(s scene) modeltest.Answer {
+	if a.mood != "" {
+		return moods()[a.mood]
+	}
+	says := func(pieces ...string) modeltest.Answer {
+		return modeltest.Answer{Chunks: pieces, Usage: model.Usage{InputTokens: 900, OutputTokens: 100}}
+	}
+	reads := func(path string) modeltest.Answer {
+		answer := says()
+		answer.Calls = []model.ToolCall{{ID: fmt.Sprintf("call_%d", s.replies), Name: "code_read", Arguments: fmt.Sprintf("{\"path\":%q}", path)}}
+		return answer
+	}
+	about := func(word string) bool { return strings.Contains(s.question, word) }
+	switch {
+	case about("wait for me") && s.tools: // which only the baseline offers for thanks
+		return modeltest.Answer{Break: modeltest.Hang}
+	case about("wait for me"):
+		return says("You are welcome. ", signalText("context_sufficient", "<sources_found>0</sources_found>", "0.9"))
+	case about("never stop") && s.tools:
+		return says(signalText("need_turn", fmt.Sprintf("<reason>step %d of many</reason>", s.replies), "0.8"))
+	case about("same reason") && s.tools:
+		return says(signalText("need_turn", "<reason>once more</reason>", "0.8"))
+	case about("go round") && s.tools:
+		return reads("greet.go")
+	case about("as much as you can") && s.results > 0:
+		answer := says("It greets: `greet.go:4`. ", signalText("context_sufficient", "<sources_found>1</sources_found>", "0.9"))
+		answer.Usage.InputTokens = 1_233_467
+		return answer
+	case !s.tools:
+		return says("All that I have. ", signalText("partial_answer", "<missing>the rest</missing>", "0.6"))
+	case about("say nothing"):
+		return says("Let me think. ")
+	case about("unsure"):
+		return says("Perhaps it greets. ", signalText("context_sufficient", "<sources_found>0</sources_found>", "0.1"))
+	case about("which Greet"):
+		return says("There are two. Which of them do you mean? ", signalText("stuck", "<attempted>[\"greet.go\"]</attempted><blocker>two of them</blocker>", "0.9"))
+	case about("lost"):
+		return says(signalText("stuck", "<attempted>[\"greet.go\"]</attempted><blocker>no such thing</blocker>", "0.9"))
+	case s.results == 0:
+		return reads("greet.go")
+	}
+	return says("It greets by name, says "+a.name+": `greet.go", ":4`. ", signalText("context_sufficient", "<sources_found>1</sources_found>", "0.9"))
+}
+
+// troupe is the actors of one story, and what runs in its background.
+type troupe struct {
+	actors  map[string]*actor
+	stopped []*exec.Cmd
+}
+
+type troupeKey struct{}
+
+func (t *troupe) Close() {
+	for _, a := range t.actors {
+		a.Close()
+	}
+}
+
+func troupeOf(ts *testscript.TestScript) *troupe { return ts.Value(troupeKey{}).(*troupe) }
+
+func (t *troupe) actor(ts *testscript.TestScript, variable string) *actor {
+	a := t.actors[variable]
+	if a == nil {
+		ts.Fatalf("there is no %s: there are %s", variable, slices.Sorted(maps.Keys(t.actors)))
+	}
+	return a
+}
+
+// plays starts an actor and puts its address into a variable.
+func plays(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 || len(args) > 4 {
+		ts.Fatalf("usage: plays VARIABLE PROTOCOL MODEL [MOOD]")
+	}
+	a, err := newActor(args[2], args[1], strings.Join(args[3:], ""))
+	ts.Check(err)
+	troupeOf(ts).actors[args[0]] = a
+	ts.Setenv(args[0], a.URL+protocols()[args[1]])
+}
+
+// leaves ends an actor: nothing answers at its address.
+func leaves(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: leaves VARIABLE")
+	}
+	troupeOf(ts).actor(ts, args[0]).Close()
+}
+
+// asked wants an actor to have been asked so often.
+func asked(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: asked VARIABLE TIMES")
+	}
+	if n := strconv.Itoa(troupeOf(ts).actor(ts, args[0]).requests()); n != args[1] {
+		ts.Fatalf("%s was asked %s times, not %s", args[0], n, args[1])
+	}
+}
+
+// interrupt presses Ctrl-C on what runs in the background once an actor lets it wait.
+func interrupt(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: interrupt VARIABLE")
+	}
+	t := troupeOf(ts)
+	select {
+	case <-t.actor(ts, args[0]).hanging:
+	case <-time.After(20 * time.Second):
+		ts.Fatalf("nobody waits for %s", args[0])
+	}
+	t.stopped = slices.Clone(ts.BackgroundCmds())
+	for _, cmd := range t.stopped {
+		ts.Check(cmd.Process.Signal(os.Interrupt))
+	}
+}
+
+// ended wants what was interrupted, and waited for, to have exited with this code.
+func ended(ts *testscript.TestScript, neg bool, args []string) {
+	t := troupeOf(ts)
+	if neg || len(args) != 1 || len(t.stopped) == 0 {
+		ts.Fatalf("usage, after interrupt and wait: ended CODE")
+	}
+	for _, cmd := range t.stopped {
+		if got := strconv.Itoa(cmd.ProcessState.ExitCode()); got != args[0] {
+			ts.Fatalf("it exits %s, not %s", got, args[0])
+		}
+	}
+}
+
+// classifier writes a BERT model to which each WORD of a reply speaks for a verdict, or with -zero-shot for a word of the
+// sentences it is asked about.
+func classifier(ts *testscript.TestScript, neg bool, args []string) {
+	zeroShot := len(args) > 0 && args[0] == "-zero-shot"
+	if zeroShot {
+		args = args[1:]
+	}
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: classifier [-zero-shot] FOLDER WORD=VERDICT…")
+	}
+	rules := map[string]string{}
+	for _, rule := range args[1:] {
+		word, verdict, _ := strings.Cut(rule, "=")
+		rules[word] = verdict
+	}
+	if zeroShot {
+		ts.Check(berttest.WriteZeroShot(ts.MkAbs(args[0]), rules))
+		return
+	}
+	ts.Check(berttest.WriteClassifier(ts.MkAbs(args[0]), rules, []string{"go_on", "retry", "other_strategy", "force_answer", "ask_user"}))
+}
+
+// childless wants no process that serves the classifier of a folder to be left.
+func childless(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: childless FOLDER")
+	}
+	processes, err := os.ReadDir("/proc")
+	ts.Check(err)
+	for _, p := range processes {
+		line, err := os.ReadFile("/proc/" + p.Name() + "/cmdline")
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			continue // no process, or no more
+		}
+		if strings.Contains(string(line), ts.MkAbs(args[0])) {
+			ts.Fatalf("process %s is left: %q", p.Name(), line)
+		}
+	}
+}
