@@ -70,8 +70,13 @@ func under(name string, roots ...string) bool {
 }
 
 // adapters are the packages that touch a driver, a provider or the world.
-var adapters = []string{"sibyl/internal/store", "sibyl/internal/model/openai", "sibyl/internal/model/offline",
+var adapters = []string{"sibyl/internal/store", "sibyl/internal/bert",
+	"sibyl/internal/model/openai", "sibyl/internal/model/anthropic", "sibyl/internal/model/gemini",
+	"sibyl/internal/model/ollama", "sibyl/internal/model/offline",
 	"sibyl/internal/tool/code", "sibyl/internal/tool/vault", "sibyl/internal/tool/web"}
+
+// transport is what the adapters of providers share.
+const transport = "sibyl/internal/model/wire"
 
 var contracts = []string{"sibyl/internal/model", "sibyl/internal/tool", "sibyl/internal/journal"}
 
@@ -115,6 +120,24 @@ func TestOnlyAppKnowsAdapters(t *testing.T) {
 				t.Errorf("%s imports the adapter %s: only app chooses what stands behind a contract", pkg, name)
 			}
 		}
+	}
+}
+
+func TestOnlyAdaptersKnowTheTransport(t *testing.T) {
+	known := false
+	for pkg, imports := range importsOf(t) {
+		for _, name := range imports {
+			if !under(name, transport) {
+				continue
+			}
+			known = true
+			if !under(pkg, adapters...) && !under(pkg, transport) {
+				t.Errorf("%s imports %s: how a provider is asked is the business of adapters", pkg, name)
+			}
+		}
+	}
+	if !known {
+		t.Errorf("nothing imports %s: the rule guards a package that is not there", transport)
 	}
 }
 

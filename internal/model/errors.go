@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -38,10 +39,11 @@ func (e *Error) Error() string {
 	if text == "" && e.Err != nil {
 		text = e.Err.Error()
 	}
+	who := strings.TrimSuffix(e.Model, ":") // a provider that was asked for its models
 	if e.Status != 0 {
-		return fmt.Sprintf("%s: %s (HTTP %d): %s", e.Model, e.Kind, e.Status, text)
+		return fmt.Sprintf("%s: %s (HTTP %d): %s", who, e.Kind, e.Status, text)
 	}
-	return fmt.Sprintf("%s: %s: %s", e.Model, e.Kind, text)
+	return fmt.Sprintf("%s: %s: %s", who, e.Kind, text)
 }
 
 func (e *Error) Unwrap() error { return e.Err }

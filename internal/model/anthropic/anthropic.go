@@ -19,20 +19,17 @@
 package anthropic
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
 
-	wire "github.com/anthropics/anthropic-sdk-go"
+	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"sibyl/internal/model"
+	"sibyl/internal/model/wire"
 )
 
 // Anthropic is the provider that has an address of its own; for any other name Config.BaseURL is required.
@@ -44,12 +41,6 @@ const DefaultBaseURL = "https://api.anthropic.com"
 // DefaultMaxOutputTokens is sent for a request that sets no limit, as the protocol wants one. Every model of the Claude
 // 4 family or later accepts it, and it is about what one writes in the usual Timeout.
 const DefaultMaxOutputTokens = 8192
-
-// How long a whole request may take where Config.Timeout is zero. A local model may have to be loaded first.
-const (
-	cloudTimeout = 120 * time.Second
-	localTimeout = 360 * time.Second
-)
 
 // Config says which model is asked, where, and for how long.
 type Config struct {
@@ -77,103 +68,70 @@ type Config struct {
 
 // Model is one model of one endpoint. It is a model.Model, safe for concurrent use.
 type Model struct {
-	id       string
+	at       *wire.Endpoint
 	provider string
 	name     string
-	base     *url.URL
-	baseErr  error
-	key      func(context.Context) (string, error)
-	local    bool
-	timeout  time.Duration
-	idle     time.Duration
-	http     *http.Client
-	client   wire.Client
+	client   sdk.Client // unusable if the BaseURL is wrong
 }
 
 // New returns the model that c describes. It sends nothing; a wrong BaseURL is reported by the first request.
 func New(c Config) *Model {
 	m := &Model{
-		id:       c.Provider + ":" + c.Model,
+		at: wire.New(wire.Config(c), wire.Protocol{
+			DefaultURL: defaultURL(c.Provider),
+			ExampleURL: "https://host.example",
+			URLForm:    "http://host or https://host",
+			URLHint:    "it ends before /v1/messages",
+			URLPath:    withoutVersion,
+		}),
 		provider: c.Provider,
 		name:     c.Model,
-		key:      c.Key,
-		local:    c.Local,
-		timeout:  cmp.Or(c.Timeout, defaultTimeout(c.Local)),
-		idle:     c.Idle,
-		http:     httpClient(c),
 	}
-	if m.base, m.baseErr = baseURL(c.Provider, c.BaseURL); m.baseErr == nil {
-		m.client = wire.NewClient(
+	if base, err := m.at.BaseURL(); err == nil {
+		m.client = sdk.NewClient(
 			option.WithoutEnvironmentDefaults(),
 			option.WithoutOpenTelemetry(),
 			option.WithMaxRetries(0),
-			option.WithBaseURL(m.base.String()),
-			option.WithHTTPClient(m.http),
+			option.WithBaseURL(base),
+			option.WithHTTPClient(m.at.Client()),
 			option.WithMiddleware(discreet),
 		)
 	}
 	return m
 }
 
-func defaultTimeout(local bool) time.Duration {
-	if local {
-		return localTimeout
+func defaultURL(provider string) string {
+	if provider == Anthropic {
+		return DefaultBaseURL
 	}
-	return cloudTimeout
+	return ""
 }
 
-func httpClient(c Config) *http.Client {
-	own := http.Client{}
-	if c.HTTPClient != nil {
-		own = *c.HTTPClient
-	} else if shared, ok := http.DefaultTransport.(*http.Transport); ok {
-		transport := shared.Clone()
-		if c.Local {
-			transport.Proxy = nil
-		}
-		own.Transport = transport
-	}
-	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &own
-}
-
-func baseURL(provider, text string) (*url.URL, error) {
-	if text == "" {
-		if provider != Anthropic {
-			return nil, fmt.Errorf("no base URL is set for %q, for example https://host.example", provider)
-		}
-		text = DefaultBaseURL
-	}
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		// The text is not repeated: it may hold a password.
-		return nil, fmt.Errorf("the base URL of %q is not of the form http://host or https://host", provider)
-	}
-	u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/v1")
-	return u, nil
+func withoutVersion(path string) string {
+	return strings.TrimSuffix(strings.TrimRight(path, "/"), "/v1")
 }
 
 // ID is "provider:model".
-func (m *Model) ID() string { return m.id }
+func (m *Model) ID() string { return m.at.ID() }
 
 // Local is what the Config promised.
-func (m *Model) Local() bool { return m.local }
+func (m *Model) Local() bool { return m.at.Local() }
 
 // Close closes the connections that wait for another request. The Model can still be used.
-func (m *Model) Close() { m.http.CloseIdleConnections() }
+func (m *Model) Close() { m.at.Close() }
 
 // Chat streams one assistant turn. A refusal that left nothing is Refused; one that cut a text short is FinishFilter.
 func (m *Model) Chat(ctx context.Context, req model.Request, emit func(model.Delta) error) (model.Response, error) {
-	resp := model.Response{Model: m.id}
+	resp := model.Response{Model: m.ID()}
 	x, err := m.open(ctx)
 	if err != nil {
 		return resp, err
 	}
-	defer x.close()
+	defer x.Close()
 
 	params, err := m.params(req)
 	if err != nil {
-		return resp, x.fail(model.Invalid, err.Error(), err)
+		return resp, x.Fail(model.Invalid, err.Error(), err)
 	}
 	resp.Attempts = 1
 	answer, err := x.ask(params)
@@ -201,7 +159,7 @@ func (m *Model) List(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer x.close()
+	defer x.Close()
 
 	var ids []string
 	after := ""
@@ -238,12 +196,6 @@ func (x *exchange) page(after string) (modelPage, error) {
 		return page, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	body, err := x.readAll(resp.Body)
-	if err != nil {
-		return page, err
-	}
-	if err := json.Unmarshal(body, &page); err != nil || page.Data == nil {
-		return page, x.fail(model.Garbled, "the list of models is not what the protocol promises"+x.baseHint(), nil)
-	}
-	return page, nil
+	err = x.ReadList(resp, &page, func() bool { return page.Data != nil })
+	return page, err
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	wire "github.com/anthropics/anthropic-sdk-go"
+	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"sibyl/internal/model"
@@ -58,11 +58,11 @@ func BenchmarkStream100Chunks(b *testing.B) {
 }
 
 func officialChat(client *http.Client) func() (string, error) {
-	messages := wire.NewMessageService(option.WithHTTPClient(client), option.WithMaxRetries(0),
+	messages := sdk.NewMessageService(option.WithHTTPClient(client), option.WithMaxRetries(0),
 		option.WithBaseURL("http://house"), option.WithoutOpenTelemetry())
 	return func() (string, error) {
-		stream := messages.NewStreaming(context.Background(), wire.MessageNewParams{
-			Model: "m", MaxTokens: 100, Messages: []wire.MessageParam{wire.NewUserMessage(wire.NewTextBlock("hello"))},
+		stream := messages.NewStreaming(context.Background(), sdk.MessageNewParams{
+			Model: "m", MaxTokens: 100, Messages: []sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock("hello"))},
 		})
 		defer func() { _ = stream.Close() }()
 		var text strings.Builder

@@ -4,10 +4,9 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"sibyl/internal/model"
+	"sibyl/internal/model/wire"
 )
 
 // complaint is what a provider says of a failed request.
@@ -25,32 +24,19 @@ func parseComplaint(body []byte) complaint {
 		Detail  json.RawMessage `json:"detail"`
 	}
 	if json.Unmarshal(body, &outer) != nil {
-		text := strings.TrimSpace(string(body))
-		if strings.HasPrefix(text, "<") { // a proxy's HTML page says nothing that the status does not
-			text = ""
-		}
-		return complaint{Message: text}
+		return complaint{Message: wire.Prose(body)}
 	}
 	var inner complaint
 	switch {
-	case len(outer.Error) == 0 || string(outer.Error) == "null":
+	case !wire.Given(outer.Error):
 		inner.Message = outer.Message
 		if inner.Message == "" {
-			inner.Message = plain(outer.Detail)
+			inner.Message = wire.Plain(outer.Detail)
 		}
 	case json.Unmarshal(outer.Error, &inner) != nil:
-		inner = complaint{Message: plain(outer.Error)}
+		inner = complaint{Message: wire.Plain(outer.Error)}
 	}
 	return inner
-}
-
-// plain is a JSON string's value, nothing for null, and any other JSON as it stands.
-func plain(raw json.RawMessage) string {
-	var text string
-	if len(raw) == 0 || json.Unmarshal(raw, &text) == nil {
-		return text
-	}
-	return string(raw)
 }
 
 // kind sorts a failure. The type decides before the status, since inside a stream, where status is 200, there is nothing
@@ -77,65 +63,20 @@ func (c complaint) kind(status int) model.Kind {
 	if status == http.StatusBadRequest {
 		return c.badRequest()
 	}
-	return statusKind(status)
+	return wire.StatusKind(status)
 }
 
 // badRequest tells apart what the protocol gives one type and status.
 func (c complaint) badRequest() model.Kind {
 	text := strings.ToLower(c.Message)
 	switch {
-	case mentions(text, "prompt is too long", "input is too long", "exceed context limit",
+	case wire.Mentions(text, "prompt is too long", "input is too long", "exceed context limit",
 		"context window", "context length", "context size"):
 		return model.ContextLength
-	case mentions(text, "content filtering policy", "content policy", "usage policy"):
+	case wire.Mentions(text, "content filtering policy", "content policy", "usage policy"):
 		return model.Refused
-	case mentions(text, "credit balance"):
+	case wire.Mentions(text, "credit balance"):
 		return model.RateLimit
 	}
 	return model.Invalid
-}
-
-func statusKind(status int) model.Kind {
-	switch status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
-		return model.Auth
-	case http.StatusTooManyRequests, http.StatusPaymentRequired:
-		return model.RateLimit
-	case http.StatusRequestTimeout, http.StatusGatewayTimeout:
-		return model.Timeout
-	case http.StatusRequestEntityTooLarge:
-		return model.ContextLength
-	}
-	if status >= 500 || status == http.StatusOK {
-		return model.Server
-	}
-	return model.Invalid
-}
-
-func mentions(text string, words ...string) bool {
-	for _, word := range words {
-		if strings.Contains(text, word) {
-			return true
-		}
-	}
-	return false
-}
-
-// maxMessage is how many bytes of a provider's words an error holds.
-const maxMessage = 500
-
-// shorten makes one line of text, at most maxMessage bytes, free of what could steer a terminal.
-func shorten(text string) string {
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r)
-	}), " ")
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	if len(text) <= maxMessage {
-		return text
-	}
-	end := maxMessage
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
 }

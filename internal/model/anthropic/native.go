@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	wire "github.com/anthropics/anthropic-sdk-go"
+	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"sibyl/internal/model"
@@ -25,14 +25,14 @@ func (m *Model) native(t *turn) *model.Native {
 	}
 	kept := nativeTurn{Model: m.name}
 	for _, b := range t.blocks {
-		var block wire.ContentBlockParamUnion
+		var block sdk.ContentBlockParamUnion
 		switch {
 		case b.kind == kindText && !blank(b.text.String()):
-			block = wire.NewTextBlock(b.text.String())
+			block = sdk.NewTextBlock(b.text.String())
 		case b.kind == kindThinking && b.thought():
-			block = wire.NewThinkingBlock(b.signature.String(), b.text.String())
+			block = sdk.NewThinkingBlock(b.signature.String(), b.text.String())
 		case b.kind == kindRedacted:
-			block = wire.NewRedactedThinkingBlock(b.data)
+			block = sdk.NewRedactedThinkingBlock(b.data)
 		case b.kind == kindToolUse:
 			block = toolUse(b.call())
 		default:
@@ -53,7 +53,7 @@ func (m *Model) native(t *turn) *model.Native {
 
 // replay returns the blocks of msg as this model once gave them. It gives none if another model did, or if they do not
 // hold the very calls of msg: a call without a result, or a result without a call, would be rejected.
-func (m *Model) replay(msg model.Message) ([]wire.ContentBlockParamUnion, bool) {
+func (m *Model) replay(msg model.Message) ([]sdk.ContentBlockParamUnion, bool) {
 	if msg.Native == nil || msg.Native.Provider != m.provider {
 		return nil, false
 	}
@@ -61,7 +61,7 @@ func (m *Model) replay(msg model.Message) ([]wire.ContentBlockParamUnion, bool) 
 	if json.Unmarshal(msg.Native.Turn, &kept) != nil || kept.Model != m.name {
 		return nil, false
 	}
-	var blocks []wire.ContentBlockParamUnion
+	var blocks []sdk.ContentBlockParamUnion
 	calls, last := 0, ""
 	for _, raw := range kept.Content {
 		var block struct {
@@ -78,13 +78,13 @@ func (m *Model) replay(msg model.Message) ([]wire.ContentBlockParamUnion, bool) 
 			calls++
 		}
 		last = block.Type
-		blocks = append(blocks, param.Override[wire.ContentBlockParamUnion](raw))
+		blocks = append(blocks, param.Override[sdk.ContentBlockParamUnion](raw))
 	}
 	if len(blocks) == 0 || calls != len(msg.ToolCalls) {
 		return nil, false
 	}
 	if last == kindThinking || last == kindRedacted { // rejected in the last place
-		blocks = append(blocks, wire.NewTextBlock(said("")))
+		blocks = append(blocks, sdk.NewTextBlock(said("")))
 	}
 	return blocks, true
 }

@@ -1,33 +1,10 @@
 package anthropic
 
-import (
-	"net/http"
-	"testing"
-)
-
-func TestLocalModelUsesNoProxy(t *testing.T) {
-	for _, local := range []bool{true, false} {
-		transport, ok := httpClient(Config{Local: local}).Transport.(*http.Transport)
-		if !ok || transport == http.DefaultTransport {
-			t.Fatalf("local %v: the transport is not the model's own", local)
-		}
-		if got := transport.Proxy != nil; got == local {
-			t.Errorf("local %v: proxy used: %v", local, got)
-		}
-	}
-}
-
-func TestClientOfTheCallerIsNotChanged(t *testing.T) {
-	given := &http.Client{}
-	New(Config{Provider: Anthropic, Model: "m", HTTPClient: given})
-	if given.CheckRedirect != nil {
-		t.Error("New changed the client that it was given")
-	}
-}
+import "testing"
 
 func TestAnthropicsOwnAddressIsTheDefault(t *testing.T) {
 	m := New(Config{Provider: Anthropic, Model: "m"})
-	if m.baseErr != nil || m.base.String() != DefaultBaseURL {
-		t.Errorf("got %v, %v", m.base, m.baseErr)
+	if base, err := m.at.BaseURL(); err != nil || base != DefaultBaseURL {
+		t.Errorf("got %v, %v", base, err)
 	}
 }

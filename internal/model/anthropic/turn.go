@@ -1,13 +1,13 @@
 package anthropic
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"strings"
 
-	wire "github.com/anthropics/anthropic-sdk-go"
+	sdk "github.com/anthropics/anthropic-sdk-go"
 
 	"sibyl/internal/model"
+	"sibyl/internal/model/wire"
 )
 
 // maxBlocks bounds the blocks of one answer.
@@ -21,7 +21,6 @@ type turn struct {
 	usage       usage
 	finish      string // the protocol's own word; empty until it comes
 	explanation string // why the provider refused, where it says so
-	size        int    // bytes of all that is kept
 	begun       bool   // message_start has come
 	done        bool   // message_stop has come
 	event       event  // the event at hand
@@ -56,7 +55,7 @@ func (b *block) thought() bool {
 // call is the tool's use as the contract has it, its arguments so far.
 func (b *block) call() model.ToolCall {
 	arguments := b.arguments.String()
-	if arguments == "" && string(b.input) != "null" {
+	if arguments == "" && wire.Given(b.input) {
 		arguments = string(b.input)
 	}
 	return model.ToolCall{ID: b.id, Name: b.name, Arguments: arguments}
@@ -72,24 +71,19 @@ func (t *turn) at(index int) *block {
 	return nil
 }
 
-// closeCalls gives every call of a whole answer what the contract promises: a name, an id of its own, and arguments.
+// closeCalls makes every call of a whole answer what the contract promises.
 func (x *exchange) closeCalls(t *turn) error {
-	seen := map[string]bool{"": true}
 	for _, b := range t.blocks {
 		if b.kind != kindToolUse {
 			continue
 		}
-		if b.name == "" {
-			return x.fail(model.Garbled, "the answer calls a tool without naming it", nil)
+		whole, err := x.Complete(b.call())
+		if err != nil {
+			return err
 		}
-		if seen[b.id] {
-			b.id = "call_" + rand.Text()
-		}
-		seen[b.id] = true
-		if blank(b.call().Arguments) {
-			b.arguments.Reset()
-			b.arguments.WriteString("{}")
-		}
+		b.id = whole.ID
+		b.arguments.Reset()
+		b.arguments.WriteString(whole.Arguments)
 	}
 	return nil
 }
@@ -110,17 +104,17 @@ func (t *turn) fill(resp *model.Response) {
 
 // finished is the finish in the contract's words. Some endpoints say end_turn, or nothing, after a call.
 func finished(word string, called bool) model.Finish {
-	switch wire.StopReason(word) {
-	case wire.StopReasonEndTurn, wire.StopReasonStopSequence, "":
+	switch sdk.StopReason(word) {
+	case sdk.StopReasonEndTurn, sdk.StopReasonStopSequence, "":
 		if called {
 			return model.FinishTools
 		}
 		return model.FinishStop
-	case wire.StopReasonToolUse:
+	case sdk.StopReasonToolUse:
 		return model.FinishTools
-	case wire.StopReasonMaxTokens, wire.StopReasonModelContextWindowExceeded:
+	case sdk.StopReasonMaxTokens, sdk.StopReasonModelContextWindowExceeded:
 		return model.FinishLength
-	case wire.StopReasonRefusal:
+	case sdk.StopReasonRefusal:
 		return model.FinishFilter
 	}
 	return model.FinishOther

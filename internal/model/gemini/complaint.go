@@ -6,10 +6,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"sibyl/internal/model"
+	"sibyl/internal/model/wire"
 )
 
 // complaint is what the provider says of a failed request: a google.rpc.Status with what is used of its details.
@@ -32,11 +31,7 @@ func parseComplaint(body []byte) complaint {
 		Error json.RawMessage `json:"error"`
 	}
 	if json.Unmarshal(body, &outer) != nil || len(outer.Error) == 0 {
-		text := strings.TrimSpace(string(body))
-		if strings.HasPrefix(text, "<") { // a proxy's HTML page says nothing that the status does not
-			text = ""
-		}
-		return complaint{message: text}
+		return complaint{message: wire.Prose(body)}
 	}
 	var inner struct {
 		Code    json.RawMessage `json:"code"`
@@ -45,11 +40,7 @@ func parseComplaint(body []byte) complaint {
 		Details []errorDetail   `json:"details"`
 	}
 	if json.Unmarshal(outer.Error, &inner) != nil {
-		var text string
-		if json.Unmarshal(outer.Error, &text) != nil {
-			text = string(outer.Error)
-		}
-		return complaint{message: text}
+		return complaint{message: wire.Plain(outer.Error)}
 	}
 	c := complaint{message: inner.Message, status: inner.Status}
 	c.code, _ = strconv.Atoi(strings.Trim(string(inner.Code), `"`)) // 0 for what is no number
@@ -73,7 +64,7 @@ func (d errorDetail) addTo(c *complaint) {
 		c.reason = d.Reason
 	case "google.rpc.RetryInfo":
 		if delay, err := time.ParseDuration(d.RetryDelay); err == nil {
-			c.retryAfter = min(max(delay, 0), maxRetryAfter)
+			c.retryAfter = wire.Wait(delay)
 		}
 	}
 }
@@ -91,7 +82,7 @@ func (c complaint) kind(status int) model.Kind {
 	if status == http.StatusBadRequest {
 		return c.badRequest()
 	}
-	return statusKind(status)
+	return wire.StatusKind(status)
 }
 
 // named is the kind for a google.rpc.Code.
@@ -125,61 +116,4 @@ func (c complaint) badRequest() model.Kind {
 		return model.ContextLength
 	}
 	return model.Invalid
-}
-
-func statusKind(status int) model.Kind {
-	switch status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
-		return model.Auth
-	case http.StatusTooManyRequests:
-		return model.RateLimit
-	case http.StatusRequestTimeout, http.StatusGatewayTimeout:
-		return model.Timeout
-	case http.StatusRequestEntityTooLarge:
-		return model.ContextLength
-	}
-	if status >= 500 {
-		return model.Server
-	}
-	return model.Invalid
-}
-
-// retryAfter reads the header in both its forms, seconds and a date.
-func retryAfter(h http.Header) time.Duration {
-	text := h.Get("Retry-After")
-	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
-		if seconds > 0 && seconds < maxRetryAfter.Seconds() {
-			return time.Duration(seconds * float64(time.Second))
-		}
-		if seconds > 0 {
-			return maxRetryAfter
-		}
-		return 0
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return min(max(time.Until(at), 0), maxRetryAfter)
-	}
-	return 0
-}
-
-// maxRetryAfter keeps an absurd wish from overflowing a Duration.
-const maxRetryAfter = 365 * 24 * time.Hour
-
-// maxMessage is how many bytes of the provider's words an error holds.
-const maxMessage = 500
-
-// shorten makes one line of text, at most maxMessage bytes, free of what could steer a terminal.
-func shorten(text string) string {
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r)
-	}), " ")
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	if len(text) <= maxMessage {
-		return text
-	}
-	end := maxMessage
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
 }

@@ -58,6 +58,7 @@ func TestRejectedStatusHasItsKind(t *testing.T) {
 		{"gateway time-out", 504, ``, model.Timeout, "Timeout"},
 		{"gateway limit", 413, ``, model.ContextLength, "Too Large"},
 		{"gateway's bad request", 400, `API key not valid`, model.Auth, "not valid"},
+		{"gateway's account", 402, ``, model.RateLimit, "Payment"},
 		{"redirect", 302, ``, model.Invalid, "redirects"},
 		{"control characters", 500, `{"error": "a\u001b[31m\nb"}`, model.Server, "a [31m b"},
 	} {

@@ -21,9 +21,7 @@
 package gemini
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -32,18 +30,11 @@ import (
 	"time"
 
 	"sibyl/internal/model"
+	"sibyl/internal/model/wire"
 )
-
-const defaultBase = "https://generativelanguage.googleapis.com"
 
 // version is the only one of the API that has all of what is used here.
 const version = "/v1beta"
-
-// How long a whole request may take where Config.Timeout is zero.
-const (
-	cloudTimeout = 120 * time.Second
-	localTimeout = 360 * time.Second
-)
 
 // Config says which model is asked, where, and for how long.
 type Config struct {
@@ -74,67 +65,34 @@ type Config struct {
 
 // Model is one model of the Gemini API. It is a model.Model, safe for concurrent use.
 type Model struct {
-	id       string
+	at       *wire.Endpoint
 	provider string
 	name     string
-	base     *url.URL
-	baseErr  error
-	key      func(context.Context) (string, error)
-	local    bool
-	timeout  time.Duration
-	idle     time.Duration
-	client   *http.Client
 }
 
 // New returns the model that c describes. It sends nothing; a wrong BaseURL is reported by the first request, a wrong
 // name by the first Chat. List needs no name.
 func New(c Config) *Model {
-	m := &Model{
-		id:       c.Provider + ":" + c.Model,
+	return &Model{
+		at: wire.New(wire.Config(c), wire.Protocol{
+			DefaultURL: "https://generativelanguage.googleapis.com",
+			URLForm:    "https://host or https://host/path/v1beta",
+			URLHint:    "a path in it ends in /v1beta",
+			URLPath:    withVersion,
+			Accept:     "text/event-stream",
+			Authorize:  func(h http.Header, key string) { h.Set("x-goog-api-key", key) },
+			CallID:     madeUp,
+		}),
 		provider: c.Provider,
 		name:     c.Model,
-		key:      c.Key,
-		local:    c.Local,
-		timeout:  cmp.Or(c.Timeout, defaultTimeout(c.Local)),
-		idle:     c.Idle,
-		client:   client(c),
 	}
-	m.base, m.baseErr = baseURL(c.Provider, cmp.Or(c.BaseURL, defaultBase))
-	return m
 }
 
-func defaultTimeout(local bool) time.Duration {
-	if local {
-		return localTimeout
+func withVersion(path string) string {
+	if strings.Trim(path, "/") == "" {
+		return version
 	}
-	return cloudTimeout
-}
-
-func client(c Config) *http.Client {
-	own := http.Client{}
-	if c.HTTPClient != nil {
-		own = *c.HTTPClient
-	} else if shared, ok := http.DefaultTransport.(*http.Transport); ok {
-		transport := shared.Clone()
-		if c.Local {
-			transport.Proxy = nil
-		}
-		own.Transport = transport
-	}
-	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &own
-}
-
-func baseURL(provider, text string) (*url.URL, error) {
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		// The text is not repeated: it may hold a password.
-		return nil, fmt.Errorf("the base URL of %q is not of the form https://host or https://host/path/v1beta", provider)
-	}
-	if strings.Trim(u.Path, "/") == "" {
-		u.Path = version
-	}
-	return u, nil
+	return path
 }
 
 // The collections in which a model can be; a bare name is in the first.
@@ -160,35 +118,35 @@ func streamPath(name string) (string, error) {
 }
 
 // ID is "provider:model", the model as Config has it.
-func (m *Model) ID() string { return m.id }
+func (m *Model) ID() string { return m.at.ID() }
 
 // Local is what the Config promised.
-func (m *Model) Local() bool { return m.local }
+func (m *Model) Local() bool { return m.at.Local() }
 
 // Close closes the connections that wait for another request. The Model can still be used.
-func (m *Model) Close() { m.client.CloseIdleConnections() }
+func (m *Model) Close() { m.at.Close() }
 
 // Chat streams one assistant turn. A blocked prompt, or a filter that left nothing, is Refused; a filter that cut a text
 // short is FinishFilter. A call that the provider could not read from its own model is Server, not Garbled: asking again
 // is what helps. Response.Native is the provider's turn as {"role":"model","parts":[…]}; it comes with whole answers only.
 func (m *Model) Chat(ctx context.Context, req model.Request, emit func(model.Delta) error) (model.Response, error) {
-	resp := model.Response{Model: m.id}
+	resp := model.Response{Model: m.ID()}
 	x, err := m.open(ctx)
 	if err != nil {
 		return resp, err
 	}
-	defer x.close()
+	defer x.Close()
 
 	path, err := streamPath(m.name)
 	if err != nil {
-		return resp, x.fail(model.Invalid, err.Error(), nil)
+		return resp, x.Fail(model.Invalid, err.Error(), nil)
 	}
 	body, err := m.encode(req)
 	if err != nil {
-		return resp, x.fail(model.Invalid, err.Error(), err)
+		return resp, x.Fail(model.Invalid, err.Error(), err)
 	}
 	resp.Attempts = 1
-	answer, err := x.send(http.MethodPost, path, url.Values{"alt": {"sse"}}, body)
+	answer, err := x.Send(wire.Request{Method: http.MethodPost, Path: path, Query: url.Values{"alt": {"sse"}}, Body: body}, x.complaint)
 	if err != nil {
 		return resp, err
 	}
@@ -213,7 +171,7 @@ func (m *Model) List(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer x.close()
+	defer x.Close()
 
 	names := []string{}
 	query := url.Values{"pageSize": {"1000"}}
@@ -233,7 +191,7 @@ func (m *Model) List(ctx context.Context) ([]string, error) {
 		}
 		query.Set("pageToken", page.NextPageToken)
 	}
-	return nil, x.fail(model.Garbled, fmt.Sprintf("the list of models has more than %d pages", maxPages), nil)
+	return nil, x.Fail(model.Garbled, fmt.Sprintf("the list of models has more than %d pages", maxPages), nil)
 }
 
 // modelPage is one page of the list of models.
@@ -247,17 +205,7 @@ type modelPage struct {
 
 func (x *exchange) page(query url.Values) (modelPage, error) {
 	var page modelPage
-	resp, err := x.send(http.MethodGet, "models", query, nil)
-	if err != nil {
-		return page, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	body, err := x.readAll(resp.Body)
-	if err != nil {
-		return page, err
-	}
-	if err := json.Unmarshal(body, &page); err != nil || (page.Models == nil && page.NextPageToken == "") {
-		return page, x.fail(model.Garbled, "the list of models is not what the protocol promises"+x.baseHint(), nil)
-	}
-	return page, nil
+	get := wire.Request{Method: http.MethodGet, Path: "models", Query: query}
+	err := x.List(get, x.complaint, &page, func() bool { return page.Models != nil || page.NextPageToken != "" })
+	return page, err
 }

@@ -2,12 +2,14 @@ package gemini
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strings"
 
 	"sibyl/internal/model"
+	"sibyl/internal/model/wire"
 )
 
 // request is the body of streamGenerateContent.
@@ -123,19 +125,14 @@ func (m *Model) contents(messages []model.Message) ([]content, error) {
 			group := &out[len(out)-1]
 			group.Parts = append(group.Parts, result(msg))
 		default:
-			return nil, fmt.Errorf("message %d has the role %q; it must be user, assistant or tool", i, msg.Role)
+			return nil, wire.UnknownRole(i, msg.Role)
 		}
 	}
 	return out, nil
 }
 
 // said stands in for an empty text, which the API rejects.
-func said(text string) string {
-	if text == "" {
-		return "(empty)"
-	}
-	return text
-}
+func said(text string) string { return cmp.Or(text, wire.Empty) }
 
 func result(msg model.Message) resultPart {
 	key := "output"
@@ -188,7 +185,7 @@ func rebuiltTurn(msg model.Message) []any {
 		parts = append(parts, textPart{said(msg.Text)})
 	}
 	for i, call := range msg.ToolCalls {
-		p := callPart{FunctionCall: functionCall{ID: givenID(call.ID), Name: call.Name, Args: object(call.Arguments)}}
+		p := callPart{FunctionCall: functionCall{ID: givenID(call.ID), Name: call.Name, Args: wire.Object(call.Arguments)}}
 		if i == 0 {
 			p.Signature = foreignSignature
 		}
@@ -207,31 +204,14 @@ func givenID(id string) string {
 	return id
 }
 
-// object returns arguments as a JSON object. The API rejects a whole conversation because of one call whose arguments a
-// model once got wrong, so what is no object is sent inside one.
-func object(arguments string) json.RawMessage {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal([]byte(arguments), &fields) == nil && fields != nil {
-		return json.RawMessage(arguments)
-	}
-	if arguments == "" {
-		return json.RawMessage("{}")
-	}
-	text, err := json.Marshal(map[string]string{"not_an_object": arguments})
-	if err != nil { // a map of strings always encodes
-		return json.RawMessage("{}")
-	}
-	return text
-}
-
 func tools(offered []model.Tool) ([]toolGroup, error) {
 	if len(offered) == 0 {
 		return nil, nil
 	}
 	var group toolGroup
 	for _, t := range offered {
-		if len(t.Schema) > 0 && !json.Valid(t.Schema) {
-			return nil, fmt.Errorf("the schema of tool %q is not valid JSON", t.Name)
+		if _, err := wire.Schema(t); err != nil {
+			return nil, err
 		}
 		group.FunctionDeclarations = append(group.FunctionDeclarations, declaration{t.Name, t.Description, t.Schema})
 	}

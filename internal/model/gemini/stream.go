@@ -1,21 +1,14 @@
 package gemini
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
-	"time"
 
 	"sibyl/internal/model"
+	"sibyl/internal/model/wire"
 )
-
-// maxAnswer bounds one answer, and one line of it.
-const maxAnswer = 8 << 20
-
-const tooLarge = "the answer is larger than 8 MB"
 
 // event is what is read of one event of the stream: a GenerateContentResponse or an error.
 type event struct {
@@ -49,74 +42,55 @@ type usage struct {
 	Thoughts   int `json:"thoughtsTokenCount"`
 }
 
-// readStream reads server-sent events. As the API puts an event's data on one line, a line is an event; only an error
-// that stands outside of any event spans several.
+// readStream takes the whole answer into t. Only an error that stands outside of any event spans several lines.
 func (x *exchange) readStream(body io.Reader, t *turn) error {
-	lines := newLines(body)
+	events := x.Events(body)
 	var bare []byte
-	for x.next(lines) {
-		data, isEvent := eventData(lines.Bytes())
+	for events.Next() {
+		data, isEvent := events.Data()
 		switch {
 		case isEvent:
-		case len(bare) > 0 || startsJSON(lines.Bytes()):
-			if len(bare) > maxErrorBody {
-				return x.fail(model.Garbled, "the stream holds something that is no event"+x.baseHint(), nil)
+		case len(bare) > 0 || startsJSON(events.Bytes()):
+			if len(bare) > wire.MaxFailure {
+				return x.noEvent()
 			}
-			bare = append(bare, lines.Bytes()...)
+			bare = append(bare, events.Bytes()...)
 			continue
 		default:
 			continue
 		}
 		if err := x.take(data, t); err != nil {
-			if lines.open && model.KindOf(err) == model.Garbled {
-				break // a line without its end is a cut stream, whatever it holds
+			if events.Cut(err) {
+				break
 			}
 			return err
 		}
 	}
-	return x.ended(lines, bare, t)
+	return x.ended(events, bare, t)
 }
 
 // ended says how a stream ended that has no more lines. bare is what stood in it outside of any event.
-func (x *exchange) ended(lines *lines, bare []byte, t *turn) error {
-	switch err := lines.Err(); {
-	case json.Valid(bare) && x.caller.Err() == nil:
+func (x *exchange) ended(events *wire.Events, bare []byte, t *turn) error {
+	switch {
+	case json.Valid(bare) && !x.Withdrawn():
 		return x.bareError(bare)
-	case t.over() && len(bare) == 0 && x.caller.Err() == nil:
+	case t.over() && len(bare) == 0 && !x.Withdrawn():
 		// Only usage can be missing.
 		return x.conclude(t)
-	case errors.Is(err, bufio.ErrTooLong):
-		return x.fail(model.Garbled, tooLarge, nil)
-	case err != nil:
-		return x.broken("the stream was cut", err)
-	case !t.begun && (lines.junk || t.strange):
-		return x.fail(model.Garbled, "the answer is not a stream of the Gemini API"+x.baseHint(), nil)
+	case !t.begun && (events.Foreign() || (t.strange && events.Over())):
+		return x.Fail(model.Garbled, "the answer is not a stream of the Gemini API"+x.BaseHint(), nil)
 	}
-	return x.broken("the stream was cut", io.ErrUnexpectedEOF)
-}
-
-// next waits for a line. Silence counts from the first line on, and only here: a receiver may take its time in emit.
-func (x *exchange) next(lines *lines) bool {
-	if x.m.idle <= 0 || !lines.any {
-		return lines.Scan()
-	}
-	if x.idle == nil {
-		x.idle = time.AfterFunc(x.m.idle, func() { x.cancel(errSilent) })
-	} else {
-		x.idle.Reset(x.m.idle)
-	}
-	defer x.idle.Stop()
-	return lines.Scan()
+	return events.Failure()
 }
 
 // take reads one event into t.
 func (x *exchange) take(data []byte, t *turn) error {
 	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
-		return x.fail(model.Garbled, "an event of the answer is not the JSON that the protocol promises: "+err.Error(), err)
+		return x.BadEvent(err)
 	}
-	if len(e.Error) > 0 && string(e.Error) != "null" {
-		return x.streamError(data)
+	if wire.Given(e.Error) {
+		return x.Inside(x.complaint(http.StatusOK, data))
 	}
 	if e.Candidates == nil && e.PromptFeedback == nil && e.Usage == nil {
 		t.strange = true
@@ -153,67 +127,22 @@ func (x *exchange) choose(c *candidate, t *turn) error {
 	return nil
 }
 
-// streamError is the error for one that came after the response had begun.
-func (x *exchange) streamError(body []byte) *model.Error {
-	said := parseComplaint(body)
-	e := x.fail(said.kind(http.StatusOK), "inside the stream: "+said.message, nil)
-	e.RetryAfter = said.retryAfter
-	return e
-}
-
 // bareError is the error for JSON that stands outside of any event: the API reports so that it broke off.
 func (x *exchange) bareError(body []byte) *model.Error {
 	var e event
 	var list []event
 	if json.Unmarshal(body, &e) == nil && len(e.Error) > 0 ||
 		json.Unmarshal(body, &list) == nil && len(list) > 0 && len(list[0].Error) > 0 {
-		return x.streamError(body)
+		return x.Inside(x.complaint(http.StatusOK, body))
 	}
-	return x.fail(model.Garbled, "the stream holds something that is no event"+x.baseHint(), nil)
+	return x.noEvent()
 }
 
-// eventData returns the data of an event's line.
-func eventData(line []byte) ([]byte, bool) {
-	data, ok := bytes.CutPrefix(line, []byte("data:"))
-	data = bytes.TrimSpace(data)
-	return data, ok && len(data) > 0
+func (x *exchange) noEvent() *model.Error {
+	return x.Fail(model.Garbled, "the stream holds something that is no event"+x.BaseHint(), nil)
 }
 
 func startsJSON(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	return len(line) > 0 && (line[0] == '{' || line[0] == '[')
-}
-
-// lines scans a stream line by line.
-type lines struct {
-	*bufio.Scanner
-	any  bool // a line has come
-	open bool // the last line had no end
-	junk bool // a line was none that an event stream can have
-}
-
-// firstBuffer holds a usual event whole.
-const firstBuffer = 4 << 10
-
-func newLines(r io.Reader) *lines {
-	l := &lines{Scanner: bufio.NewScanner(r)}
-	l.Buffer(make([]byte, 0, firstBuffer), maxAnswer)
-	l.Split(func(data []byte, atEOF bool) (int, []byte, error) {
-		advance, line, err := bufio.ScanLines(data, atEOF)
-		l.any = l.any || advance > 0
-		l.open = atEOF && advance == len(data) && len(line) > 0 && data[len(data)-1] != '\n'
-		l.junk = l.junk || (len(line) > 0 && !isField(line))
-		return advance, line, err
-	})
-	return l
-}
-
-// isField says whether line is a comment or one of the fields that the event stream format knows.
-func isField(line []byte) bool {
-	name, _, _ := bytes.Cut(line, []byte(":"))
-	switch string(name) {
-	case "", "data", "event", "id", "retry":
-		return true
-	}
-	return false
 }

@@ -2,16 +2,13 @@ package gemini
 
 import (
 	"bytes"
-	"crypto/rand"
 	"encoding/json"
 	"slices"
 	"strings"
 
 	"sibyl/internal/model"
+	"sibyl/internal/model/wire"
 )
-
-// maxCalls bounds the tool calls of one answer.
-const maxCalls = 256
 
 // turn is an answer that is coming in.
 type turn struct {
@@ -20,7 +17,6 @@ type turn struct {
 	calls []model.ToolCall
 	parts [][]byte // as they came, but for those that say nothing
 	usage model.Usage
-	size  int // bytes of parts
 
 	finish, finishMessage   string // the provider's own words; empty until they come
 	blocked, blockedBecause string // why the prompt was blocked, if it was
@@ -41,13 +37,13 @@ func (t *turn) over() bool { return t.finish != "" || t.blocked != "" }
 
 // add takes one part in and passes its text on.
 func (x *exchange) add(raw json.RawMessage, t *turn) error {
-	if t.size += len(raw); t.size > maxAnswer {
-		return x.fail(model.Garbled, tooLarge, nil)
+	if err := x.Keep(len(raw)); err != nil {
+		return err
 	}
 	var p part
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &p); err != nil {
-		return x.fail(model.Garbled, "a part of the answer is not what the protocol promises: "+err.Error(), err)
+		return x.Fail(model.Garbled, "a part of the answer is not what the protocol promises: "+err.Error(), err)
 	}
 	_ = json.Unmarshal(raw, &fields) // it has just been read as an object, or is null
 	delete(fields, "text")
@@ -60,30 +56,20 @@ func (x *exchange) add(raw json.RawMessage, t *turn) error {
 			return err
 		}
 	}
-	if p.Text == "" || p.Thought {
+	if p.Thought {
 		return nil
 	}
 	t.text.WriteString(p.Text)
-	if t.emit == nil {
-		return nil
-	}
-	if err := t.emit(model.Delta{Text: p.Text}); err != nil {
-		return x.fail(model.Cancelled, "the receiver ended the answer: "+err.Error(), err)
-	}
-	return nil
+	return x.Emit(t.emit, p.Text)
 }
 
-// addCall gives a call what the contract promises: a name, an id of its own, and arguments.
 func (x *exchange) addCall(f functionCall, t *turn) error {
-	if f.Name == "" {
-		return x.fail(model.Garbled, "the answer calls a tool without naming it", nil)
+	if err := x.KeepCalls(len(t.calls) + 1); err != nil {
+		return err
 	}
-	if len(t.calls) == maxCalls {
-		return x.fail(model.Garbled, "the answer calls more than 256 tools", nil)
-	}
-	call := model.ToolCall{ID: f.ID, Name: f.Name, Arguments: f.arguments()}
-	if call.ID == "" || slices.ContainsFunc(t.calls, func(c model.ToolCall) bool { return c.ID == call.ID }) {
-		call.ID = madeUp + rand.Text()
+	call, err := x.Complete(model.ToolCall{ID: f.ID, Name: f.Name, Arguments: f.arguments()})
+	if err != nil {
+		return err
 	}
 	t.calls = append(t.calls, call)
 	return nil
@@ -92,7 +78,7 @@ func (x *exchange) addCall(f functionCall, t *turn) error {
 // arguments is a call's arguments without the provider's spacing. A tool without arguments is called without args.
 func (f functionCall) arguments() string {
 	var text bytes.Buffer
-	if len(f.Args) == 0 || string(f.Args) == "null" || json.Compact(&text, f.Args) != nil {
+	if !wire.Given(f.Args) || json.Compact(&text, f.Args) != nil {
 		return "{}"
 	}
 	return text.String()
@@ -102,12 +88,12 @@ func (f functionCall) arguments() string {
 func (x *exchange) conclude(t *turn) error {
 	switch {
 	case t.finish == "":
-		return x.fail(model.Refused, because("the provider blocked the prompt", t.blocked, t.blockedBecause), nil)
+		return x.Fail(model.Refused, because("the provider blocked the prompt", t.blocked, t.blockedBecause), nil)
 	case t.finish == "MALFORMED_FUNCTION_CALL", t.finish == "UNEXPECTED_TOOL_CALL":
 		unread := because("the model called a tool in a way that the provider could not read", t.finish, t.finishMessage)
-		return x.fail(model.Server, unread, nil)
+		return x.Fail(model.Server, unread, nil)
 	case t.finished() == model.FinishFilter && t.text.Len() == 0 && len(t.calls) == 0:
-		return x.fail(model.Refused, because("the provider's filter left nothing of the answer", t.finish, t.finishMessage), nil)
+		return x.Fail(model.Refused, because("the provider's filter left nothing of the answer", t.finish, t.finishMessage), nil)
 	}
 	return nil
 }

@@ -1,7 +1,11 @@
 // Package modeltest holds what tests need of a chat model: a suite that every adapter passes, a model that plays a
-// script, and a server that speaks OpenAI's wire format.
+// script, and a fake provider for each protocol that an adapter speaks: OpenAI's, Anthropic's, Gemini's and Ollama's own.
 //
-// Everything here is safe for concurrent use, never sleeps, and opens no connection but on the loopback interface.
+// Guarantees:
+//   - Everything here is safe for concurrent use, never sleeps, and opens no connection but on the loopback interface.
+//   - A server and a script give their Answers and Turns in order, one to a request, and record each request before they
+//     answer it. One for which nothing is left fails the test.
+//   - A server that New… starts stops with its test; one that Serve… starts belongs to its caller, who closes it.
 package modeltest
 
 import (

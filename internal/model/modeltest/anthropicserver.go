@@ -2,20 +2,18 @@ package modeltest
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strconv"
-	"sync"
 	"testing"
 
 	"sibyl/internal/model"
 )
 
 // AnthropicServer speaks the Messages protocol on a loopback port. Each POST to v1/messages that keeps the protocol's
-// rules takes the next Answer, another is rejected as Anthropic rejects it; GET v1/models lists Models, page by page.
+// rules takes the next Answer, another is rejected as Anthropic rejects it; Requests has both. GET v1/models lists Models,
+// page by page.
 type AnthropicServer struct {
 	// BaseURL is what an adapter is told, without the version.
 	BaseURL string
@@ -23,17 +21,7 @@ type AnthropicServer struct {
 	// Models are the ids that GET v1/models lists. Set it before the first request.
 	Models []string
 
-	server  *httptest.Server
-	hanging chan struct{}
-	ended   chan struct{}
-	closing chan struct{}
-	close   sync.Once
-
-	mu       sync.Mutex
-	answers  []Answer
-	repeated *Answer
-	requests []AnthropicRequest
-	overrun  int
+	server[AnthropicRequest]
 }
 
 // AnthropicRequest is a request as the server got it.
@@ -61,55 +49,16 @@ type AnthropicMessage struct {
 func NewAnthropicServer(tb testing.TB, answers ...Answer) *AnthropicServer {
 	tb.Helper()
 	s := ServeAnthropic(answers...)
-	tb.Cleanup(func() {
-		s.Close()
-		if s.overrun > 0 {
-			tb.Errorf("modeltest: the Anthropic server got %d requests for which it was given no answer", s.overrun)
-		}
-	})
+	s.stopWith(tb, "Anthropic")
 	return s
 }
 
 // ServeAnthropic starts a server that its caller closes.
 func ServeAnthropic(answers ...Answer) *AnthropicServer {
-	s := &AnthropicServer{
-		answers: answers,
-		hanging: make(chan struct{}, signals),
-		ended:   make(chan struct{}, signals),
-		closing: make(chan struct{}),
-	}
-	s.server = httptest.NewServer(s)
-	s.BaseURL = s.server.URL
+	s := &AnthropicServer{}
+	s.BaseURL = s.start(s, answers)
 	return s
 }
-
-// Close ends the requests that hang and stops the server, so that nothing answers at BaseURL. A second Close is none.
-func (s *AnthropicServer) Close() {
-	s.close.Do(func() {
-		close(s.closing)
-		s.server.Close()
-	})
-}
-
-// Add appends to the answers.
-func (s *AnthropicServer) Add(answers ...Answer) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.answers = append(s.answers, answers...)
-}
-
-// Requests returns what was asked so far, in the order of arrival, rejected requests included.
-func (s *AnthropicServer) Requests() []AnthropicRequest {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.requests)
-}
-
-// Hanging has a value for each request that was sent all its Answer has and now hangs.
-func (s *AnthropicServer) Hanging() <-chan struct{} { return s.hanging }
-
-// Ended has a value for each hanging request that its client ended.
-func (s *AnthropicServer) Ended() <-chan struct{} { return s.ended }
 
 func (s *AnthropicServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet && r.URL.Path == "/v1/models" {
@@ -129,43 +78,22 @@ func (s *AnthropicServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = req.check()
 	}
-	s.mu.Lock()
-	s.requests = append(s.requests, req)
-	s.mu.Unlock()
 	if err != nil {
+		s.record(req)
 		writeAnthropicError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
 		return
 	}
-	a, ok := s.take()
+	a, ok := s.take(req)
 	switch {
 	case !ok:
 		writeAnthropicError(w, http.StatusInternalServerError, "api_error", "modeltest: no answer is left")
 	case a.Raw != nil:
-		a.Raw.write(w)
+		a.Raw.write(w, eventStream)
 	case a.Fail != "":
 		a.writeAnthropicFailure(w, r)
 	default:
 		s.stream(w, r, a, req.Model)
 	}
-}
-
-// take returns the next answer.
-func (s *AnthropicServer) take() (Answer, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.repeated != nil {
-		return *s.repeated, true
-	}
-	if len(s.answers) == 0 {
-		s.overrun++
-		return Answer{}, false
-	}
-	a := s.answers[0]
-	if a.Repeat {
-		s.repeated = &a
-	}
-	s.answers = s.answers[1:]
-	return a, true
 }
 
 // list gives the page of the models after after_id.
@@ -187,40 +115,19 @@ func (s *AnthropicServer) list(w http.ResponseWriter, r *http.Request) {
 	if len(page) > 0 {
 		out["first_id"], out["last_id"] = page[0], page[len(page)-1]
 	}
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(out)
+	writeJSON(w, http.StatusOK, out)
 }
 
 func (s *AnthropicServer) stream(w http.ResponseWriter, r *http.Request, a Answer, name string) {
-	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-	out := http.NewResponseController(w)
-	for _, event := range anthropicEvents(a, name) {
-		if _, err := w.Write(event); err != nil {
-			return
-		}
-		_ = out.Flush()
-	}
-	switch a.Break {
-	case Cut:
-		_, _ = io.WriteString(w, "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"del")
-		_ = out.Flush()
-		panic(http.ErrAbortHandler) // net/http's way to end a connection without ending the response
-	case Hang:
-		s.hanging <- struct{}{}
-		select {
-		case <-r.Context().Done():
-			s.ended <- struct{}{}
-		case <-s.closing:
-		}
-		return
-	case Garbage:
-		_, _ = io.WriteString(w, "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",{]}\n\n")
+	w.Header().Set("Content-Type", eventStream+"; charset=utf-8")
+	const begun = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\","
+	if !s.send(w, r, anthropicEvents(a, name), breaking{a.Break, begun + `"index":0,"del`, begun + "{]}\n\n"}) {
 		return
 	}
 	for _, event := range anthropicEnd(a) {
 		_, _ = w.Write(event)
 	}
-	_ = out.Flush() // as real servers do: the end of the response comes after it, by itself
+	_ = http.NewResponseController(w).Flush() // as real servers do: the end of the response comes after it, by itself
 }
 
 // anthropicEvents is a's message up to the end of its blocks. The text is one block, each call another, and the parts of
@@ -305,11 +212,7 @@ func anthropicEvent(kind string, fields map[string]any) []byte {
 	for name, value := range fields {
 		all[name] = value
 	}
-	text, err := json.Marshal(all)
-	if err != nil {
-		panic(fmt.Sprintf("modeltest: an event cannot be encoded: %v", err))
-	}
-	return []byte("event: " + kind + "\ndata: " + string(text) + "\n\n")
+	return []byte("event: " + kind + "\ndata: " + encode(all) + "\n\n")
 }
 
 func anthropicStopReason(a Answer) string {
@@ -327,9 +230,7 @@ func anthropicStopReason(a Answer) string {
 }
 
 func (a Answer) writeAnthropicFailure(w http.ResponseWriter, req *http.Request) {
-	if a.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(a.RetryAfter.Seconds())))
-	}
+	a.askToWait(w)
 	switch a.Fail {
 	case model.RateLimit:
 		writeAnthropicError(w, http.StatusTooManyRequests, "rate_limit_error", "This request would exceed your rate limit")
@@ -350,9 +251,7 @@ func (a Answer) writeAnthropicFailure(w http.ResponseWriter, req *http.Request) 
 }
 
 func writeAnthropicError(w http.ResponseWriter, status int, kind, message string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]any{
+	writeJSON(w, status, map[string]any{
 		"type": "error", "error": map[string]any{"type": kind, "message": message}, "request_id": "req_fake",
 	})
 }

@@ -5,18 +5,15 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"sibyl/internal/model"
 )
 
 // GeminiServer speaks the Gemini API on a loopback port. Each POST to models/NAME:streamGenerateContent takes the next
-// Answer; GET models lists Models.
+// Answer; GET models lists Models. Requests has all of them.
 //
 // As the API does, it rejects a conversation that breaks the rules of the newest models, and then takes no Answer: every
 // part says something; calls are answered by the next content, one result each and in order, with the call's id where it
@@ -30,16 +27,7 @@ type GeminiServer struct {
 	Models   []GeminiModel
 	PageSize int
 
-	server  *httptest.Server
-	hanging chan struct{}
-	ended   chan struct{}
-	closing chan struct{}
-	close   sync.Once
-
-	mu       sync.Mutex
-	answers  []Answer
-	requests []GeminiRequest
-	overrun  int
+	server[GeminiRequest]
 }
 
 // GeminiModel is an entry of the list of models. Name is with its collection: "models/gemini-fake".
@@ -52,57 +40,18 @@ type GeminiModel struct {
 func NewGeminiServer(tb testing.TB, answers ...Answer) *GeminiServer {
 	tb.Helper()
 	s := ServeGemini(answers...)
-	tb.Cleanup(func() {
-		s.Close()
-		if s.overrun > 0 {
-			tb.Errorf("modeltest: the Gemini server got %d requests for which it was given no answer", s.overrun)
-		}
-	})
+	s.stopWith(tb, "Gemini")
 	return s
 }
 
 // ServeGemini starts a server that its caller closes.
 func ServeGemini(answers ...Answer) *GeminiServer {
-	s := &GeminiServer{
-		answers: answers,
-		hanging: make(chan struct{}, signals),
-		ended:   make(chan struct{}, signals),
-		closing: make(chan struct{}),
-	}
-	s.server = httptest.NewServer(s)
-	s.BaseURL = s.server.URL + geminiVersion
+	s := &GeminiServer{}
+	s.BaseURL = s.start(s, answers) + geminiVersion
 	return s
 }
 
 const geminiVersion = "/v1beta"
-
-// Close ends the requests that hang and stops the server, so that nothing answers at BaseURL. A second Close is none.
-func (s *GeminiServer) Close() {
-	s.close.Do(func() {
-		close(s.closing)
-		s.server.Close()
-	})
-}
-
-// Add appends to the answers.
-func (s *GeminiServer) Add(answers ...Answer) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.answers = append(s.answers, answers...)
-}
-
-// Requests returns what was asked so far, in the order of arrival, lists of models and faulty requests included.
-func (s *GeminiServer) Requests() []GeminiRequest {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.requests)
-}
-
-// Hanging has a value for each request that was sent all its Answer has and now hangs.
-func (s *GeminiServer) Hanging() <-chan struct{} { return s.hanging }
-
-// Ended has a value for each hanging request that its client ended.
-func (s *GeminiServer) Ended() <-chan struct{} { return s.ended }
 
 func (s *GeminiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
@@ -132,34 +81,12 @@ func (s *GeminiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !ok:
 		geminiFailure{Code: http.StatusInternalServerError, Status: "INTERNAL", Message: "modeltest: no answer is left"}.write(w)
 	case a.Raw != nil:
-		a.Raw.write(w)
+		a.Raw.write(w, eventStream)
 	case a.Fail != "":
 		geminiFail(w, r, a)
 	default:
 		s.stream(w, r, a)
 	}
-}
-
-func (s *GeminiServer) record(req GeminiRequest) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.requests = append(s.requests, req)
-}
-
-// take records req and returns its answer.
-func (s *GeminiServer) take(req GeminiRequest) (Answer, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.requests = append(s.requests, req)
-	if len(s.answers) == 0 {
-		s.overrun++
-		return Answer{}, false
-	}
-	a := s.answers[0]
-	if !a.Repeat {
-		s.answers = s.answers[1:]
-	}
-	return a, true
 }
 
 // list gives a page; its token is the number of the page's first model.
@@ -178,38 +105,18 @@ func (s *GeminiServer) list(w http.ResponseWriter, r *http.Request) {
 	if to < len(s.Models) {
 		page["nextPageToken"] = strconv.Itoa(to)
 	}
-	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
-	_ = json.NewEncoder(w).Encode(page)
+	writeJSON(w, http.StatusOK, page)
 }
 
 func (s *GeminiServer) stream(w http.ResponseWriter, r *http.Request, a Answer) {
-	w.Header().Set("Content-Type", "text/event-stream")
-	out := http.NewResponseController(w)
+	w.Header().Set("Content-Type", eventStream)
+	var events [][]byte
 	for _, part := range geminiParts(a) {
-		if _, err := w.Write(geminiEvent(a, "", part)); err != nil {
-			return
-		}
-		_ = out.Flush()
+		events = append(events, geminiEvent(a, "", part))
 	}
-	switch a.Break {
-	case Cut:
-		_, _ = io.WriteString(w, `data: {"candidates": [{"content": {"par`)
-		_ = out.Flush()
-		panic(http.ErrAbortHandler) // net/http's way to end a connection without ending the response
-	case Hang:
-		_ = out.Flush() // the headers, if there was no part
-		s.hanging <- struct{}{}
-		select {
-		case <-r.Context().Done():
-			s.ended <- struct{}{}
-		case <-s.closing:
-		}
-		return
-	case Garbage:
-		_, _ = io.WriteString(w, "data: {\"candidates\": [{]}\r\n\r\n")
-		return
+	if s.send(w, r, events, breaking{a.Break, `data: {"candidates": [{"content": {"par`, "data: {\"candidates\": [{]}\r\n\r\n"}) {
+		_, _ = w.Write(geminiEvent(a, geminiFinish(a), map[string]any{"text": ""}))
 	}
-	_, _ = w.Write(geminiEvent(a, geminiFinish(a), map[string]any{"text": ""}))
 }
 
 // GeminiSignature is the thought signature with which a GeminiServer signs a turn's first call. As real ones, it is
@@ -253,11 +160,7 @@ func geminiEvent(a Answer, finish string, part map[string]any) []byte {
 	if a.Usage != (model.Usage{}) {
 		event["usageMetadata"] = usage
 	}
-	text, err := json.Marshal(event)
-	if err != nil {
-		panic(fmt.Sprintf("modeltest: a part cannot be encoded: %v", err))
-	}
-	return []byte("data: " + string(text) + "\r\n\r\n")
+	return []byte("data: " + encode(event) + "\r\n\r\n")
 }
 
 func geminiFinish(a Answer) string {
@@ -293,7 +196,7 @@ func geminiFail(w http.ResponseWriter, r *http.Request, a Answer) {
 	f := geminiFailure{Code: http.StatusServiceUnavailable, Status: "UNAVAILABLE", Message: "The model is overloaded."}
 	switch a.Fail {
 	case model.Refused:
-		w.Header().Set("Content-Type", "text/event-stream")
+		w.Header().Set("Content-Type", eventStream)
 		_, _ = io.WriteString(w, `data: {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"},`+
 			`"usageMetadata": {"promptTokenCount": 4,"totalTokenCount": 4},"modelVersion": "fake"}`+"\r\n\r\n")
 		return

@@ -5,10 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"sibyl/internal/model"
@@ -23,16 +20,7 @@ type OllamaServer struct {
 	// Models are the names that GET api/tags lists. Set it before the first request.
 	Models []OllamaModel
 
-	server  *httptest.Server
-	hanging chan struct{}
-	ended   chan struct{}
-	closing chan struct{}
-	close   sync.Once
-
-	mu       sync.Mutex
-	answers  []Answer
-	requests []OllamaRequest
-	overrun  int
+	server[OllamaRequest]
 }
 
 // OllamaModel is a model that the server has. RemoteHost is where it runs, if not there.
@@ -70,55 +58,16 @@ type OllamaMessage struct {
 func NewOllamaServer(tb testing.TB, answers ...Answer) *OllamaServer {
 	tb.Helper()
 	s := ServeOllama(answers...)
-	tb.Cleanup(func() {
-		s.Close()
-		if s.overrun > 0 {
-			tb.Errorf("modeltest: the Ollama server got %d requests for which it was given no answer", s.overrun)
-		}
-	})
+	s.stopWith(tb, "Ollama")
 	return s
 }
 
 // ServeOllama starts a server that its caller closes.
 func ServeOllama(answers ...Answer) *OllamaServer {
-	s := &OllamaServer{
-		answers: answers,
-		hanging: make(chan struct{}, signals),
-		ended:   make(chan struct{}, signals),
-		closing: make(chan struct{}),
-	}
-	s.server = httptest.NewServer(s)
-	s.BaseURL = s.server.URL
+	s := &OllamaServer{}
+	s.BaseURL = s.start(s, answers)
 	return s
 }
-
-// Close ends the requests that hang and stops the server, so that nothing answers at BaseURL. A second Close is none.
-func (s *OllamaServer) Close() {
-	s.close.Do(func() {
-		close(s.closing)
-		s.server.Close()
-	})
-}
-
-// Add appends to the answers.
-func (s *OllamaServer) Add(answers ...Answer) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.answers = append(s.answers, answers...)
-}
-
-// Requests returns what was asked so far, in the order of arrival.
-func (s *OllamaServer) Requests() []OllamaRequest {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]OllamaRequest(nil), s.requests...)
-}
-
-// Hanging has a value for each request that was sent all its Answer has and now hangs.
-func (s *OllamaServer) Hanging() <-chan struct{} { return s.hanging }
-
-// Ended has a value for each hanging request that its client ended.
-func (s *OllamaServer) Ended() <-chan struct{} { return s.ended }
 
 func (s *OllamaServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet && r.URL.Path == "/api/tags" {
@@ -143,29 +92,12 @@ func (s *OllamaServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !ok:
 		writeOllamaError(w, http.StatusInternalServerError, "modeltest: no answer is left")
 	case a.Raw != nil:
-		w.Header().Set("Content-Type", "application/x-ndjson")
-		a.Raw.write(w)
+		a.Raw.write(w, jsonLines)
 	case a.Fail != "":
 		a.writeOllamaFailure(w, r, req.Model)
 	default:
 		s.stream(w, r, a, req.Model)
 	}
-}
-
-// take records req and returns its answer.
-func (s *OllamaServer) take(req OllamaRequest) (Answer, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.requests = append(s.requests, req)
-	if len(s.answers) == 0 {
-		s.overrun++
-		return Answer{}, false
-	}
-	a := s.answers[0]
-	if !a.Repeat {
-		s.answers = s.answers[1:]
-	}
-	return a, true
 }
 
 func (s *OllamaServer) list(w http.ResponseWriter) {
@@ -180,35 +112,16 @@ func (s *OllamaServer) list(w http.ResponseWriter) {
 		}
 		entries = append(entries, entry)
 	}
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	_ = json.NewEncoder(w).Encode(map[string]any{"models": entries})
+	writeJSON(w, http.StatusOK, map[string]any{"models": entries})
 }
 
 func (s *OllamaServer) stream(w http.ResponseWriter, r *http.Request, a Answer, name string) {
-	w.Header().Set("Content-Type", "application/x-ndjson")
-	out := http.NewResponseController(w)
+	w.Header().Set("Content-Type", jsonLines)
+	var lines [][]byte
 	for _, message := range ollamaMessages(a) {
-		if _, err := w.Write(ollamaLine(name, message, nil)); err != nil {
-			return
-		}
-		_ = out.Flush()
+		lines = append(lines, ollamaLine(name, message, nil))
 	}
-	switch a.Break {
-	case Cut:
-		_, _ = io.WriteString(w, `{"model":"fake","message":{"role":"assis`)
-		_ = out.Flush()
-		panic(http.ErrAbortHandler) // net/http's way to end a connection without ending the response
-	case Hang:
-		_ = out.Flush() // the headers, if there was no line
-		s.hanging <- struct{}{}
-		select {
-		case <-r.Context().Done():
-			s.ended <- struct{}{}
-		case <-s.closing:
-		}
-		return
-	case Garbage:
-		_, _ = io.WriteString(w, "{\"message\":{]}\n")
+	if !s.send(w, r, lines, breaking{a.Break, `{"model":"fake","message":{"role":"assis`, "{\"message\":{]}\n"}) {
 		return
 	}
 	_, _ = w.Write(ollamaLine(name, map[string]any{"content": ""}, map[string]any{
@@ -256,11 +169,7 @@ func ollamaLine(name string, message, end map[string]any) []byte {
 	for field, value := range end {
 		line[field] = value
 	}
-	text, err := json.Marshal(line)
-	if err != nil {
-		panic(fmt.Sprintf("modeltest: a line cannot be encoded: %v", err))
-	}
-	return append(text, '\n')
+	return []byte(encode(line) + "\n")
 }
 
 // ollamaFinish is the reason to be done. "content_filter" is a word that only gateways pass on.
@@ -277,9 +186,7 @@ func ollamaFinish(a Answer) string {
 // writeOllamaFailure answers as Ollama does, or, with what it never says by itself, as a proxy before it or the cloud
 // behind it.
 func (a Answer) writeOllamaFailure(w http.ResponseWriter, r *http.Request, name string) {
-	if a.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(a.RetryAfter.Seconds())))
-	}
+	a.askToWait(w)
 	switch a.Fail {
 	case model.RateLimit:
 		writeOllamaError(w, http.StatusTooManyRequests, "rate limit exceeded")
@@ -300,7 +207,5 @@ func (a Answer) writeOllamaFailure(w http.ResponseWriter, r *http.Request, name 
 }
 
 func writeOllamaError(w http.ResponseWriter, status int, message string) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]string{"error": message})
+	writeJSON(w, status, map[string]string{"error": message})
 }

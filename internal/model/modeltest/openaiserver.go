@@ -2,11 +2,8 @@ package modeltest
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -23,17 +20,10 @@ type OpenAIServer struct {
 	// Models are the ids that GET models lists. Set it before the first request.
 	Models []string
 
-	server  *httptest.Server
-	hanging chan struct{}
-	ended   chan struct{}
-	closing chan struct{}
-	close   sync.Once
+	server[OpenAIRequest]
 
-	mu       sync.Mutex
-	answers  []Answer
-	rendered *rendered // the answer that repeats
-	requests []OpenAIRequest
-	overrun  int
+	once      sync.Once
+	repeating *rendered // the answer that repeats
 }
 
 // OpenAIRequest is a request as the server got it.
@@ -63,58 +53,16 @@ type OpenAIMessage struct {
 func NewOpenAIServer(tb testing.TB, answers ...Answer) *OpenAIServer {
 	tb.Helper()
 	s := ServeOpenAI(answers...)
-	tb.Cleanup(func() {
-		s.Close()
-		if s.overrun > 0 {
-			tb.Errorf("modeltest: the OpenAI server got %d requests for which it was given no answer", s.overrun)
-		}
-	})
+	s.stopWith(tb, "OpenAI")
 	return s
 }
 
 // ServeOpenAI starts a server that its caller closes.
 func ServeOpenAI(answers ...Answer) *OpenAIServer {
-	s := &OpenAIServer{
-		answers: answers,
-		hanging: make(chan struct{}, signals),
-		ended:   make(chan struct{}, signals),
-		closing: make(chan struct{}),
-	}
-	s.server = httptest.NewServer(s)
-	s.BaseURL = s.server.URL + "/v1"
+	s := &OpenAIServer{}
+	s.BaseURL = s.start(s, answers) + "/v1"
 	return s
 }
-
-// signals is how many hanging requests can be noted before anybody looks.
-const signals = 1024
-
-// Close ends the requests that hang and stops the server, so that nothing answers at BaseURL. A second Close is none.
-func (s *OpenAIServer) Close() {
-	s.close.Do(func() {
-		close(s.closing)
-		s.server.Close()
-	})
-}
-
-// Add appends to the answers.
-func (s *OpenAIServer) Add(answers ...Answer) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.answers = append(s.answers, answers...)
-}
-
-// Requests returns what was asked so far, in the order of arrival.
-func (s *OpenAIServer) Requests() []OpenAIRequest {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]OpenAIRequest(nil), s.requests...)
-}
-
-// Hanging has a value for each request that was sent all its Answer has and now hangs.
-func (s *OpenAIServer) Hanging() <-chan struct{} { return s.hanging }
-
-// Ended has a value for each hanging request that its client ended.
-func (s *OpenAIServer) Ended() <-chan struct{} { return s.ended }
 
 func (s *OpenAIServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet && r.URL.Path == "/v1/models" {
@@ -139,32 +87,21 @@ func (s *OpenAIServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !ok:
 		writeError(w, http.StatusInternalServerError, "modeltest: no answer is left", "server_error", "")
 	case a.Raw != nil:
-		a.Raw.write(w)
+		a.Raw.write(w, eventStream)
 	case a.Fail != "":
 		a.writeFailure(w, r)
 	default:
-		s.stream(w, r, a, req.StreamOptions.IncludeUsage)
+		s.stream(w, r, s.rendered(a), req.StreamOptions.IncludeUsage)
 	}
 }
 
-// take records req and returns its answer.
-func (s *OpenAIServer) take(req OpenAIRequest) (*rendered, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.requests = append(s.requests, req)
-	if s.rendered != nil {
-		return s.rendered, true
+// rendered renders a, once if it repeats: a benchmark is to measure its client.
+func (s *OpenAIServer) rendered(a Answer) *rendered {
+	if !a.Repeat {
+		return render(a)
 	}
-	if len(s.answers) == 0 {
-		s.overrun++
-		return nil, false
-	}
-	a := render(s.answers[0])
-	if a.Repeat {
-		s.rendered = a
-	}
-	s.answers = s.answers[1:]
-	return a, true
+	s.once.Do(func() { s.repeating = render(a) })
+	return s.repeating
 }
 
 func (s *OpenAIServer) list(w http.ResponseWriter) {
@@ -172,35 +109,12 @@ func (s *OpenAIServer) list(w http.ResponseWriter) {
 	for _, id := range s.Models {
 		entries = append(entries, map[string]string{"id": id, "object": "model", "owned_by": "modeltest"})
 	}
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": entries})
+	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": entries})
 }
 
 func (s *OpenAIServer) stream(w http.ResponseWriter, r *http.Request, a *rendered, withUsage bool) {
-	w.Header().Set("Content-Type", "text/event-stream")
-	out := http.NewResponseController(w)
-	for _, frame := range a.frames {
-		if _, err := w.Write(frame); err != nil {
-			return
-		}
-		_ = out.Flush()
-	}
-	switch a.Break {
-	case Cut:
-		_, _ = io.WriteString(w, `data: {"id":"chatcmpl-fake","choices":[{"index":0,"del`)
-		_ = out.Flush()
-		panic(http.ErrAbortHandler) // net/http's way to end a connection without ending the response
-	case Hang:
-		_ = out.Flush() // the headers, if there was no frame
-		s.hanging <- struct{}{}
-		select {
-		case <-r.Context().Done():
-			s.ended <- struct{}{}
-		case <-s.closing:
-		}
-		return
-	case Garbage:
-		_, _ = io.WriteString(w, "data: {\"choices\":[{]}\n\n")
+	w.Header().Set("Content-Type", eventStream)
+	if !s.send(w, r, a.frames, breaking{a.Break, `data: {"id":"chatcmpl-fake","choices":[{"index":0,"del`, "data: {\"choices\":[{]}\n\n"}) {
 		return
 	}
 	_, _ = w.Write(a.finish)
@@ -208,7 +122,7 @@ func (s *OpenAIServer) stream(w http.ResponseWriter, r *http.Request, a *rendere
 		_, _ = w.Write(a.usage)
 	}
 	_, _ = io.WriteString(w, "data: [DONE]\n\n")
-	_ = out.Flush() // as real servers do: the end of the response comes after it, by itself
+	_ = http.NewResponseController(w).Flush() // as real servers do: the end of the response comes after it, by itself
 }
 
 // rendered is an Answer with its parts as they go over the wire.
@@ -274,14 +188,10 @@ func choices(delta map[string]any, finish any) []any {
 }
 
 func frame(choices []any, usage any) []byte {
-	text, err := json.Marshal(map[string]any{
+	return []byte("data: " + encode(map[string]any{
 		"id": "chatcmpl-fake", "object": "chat.completion.chunk", "created": 1700000000, "model": "fake",
 		"system_fingerprint": "fp_fake", "choices": choices, "usage": usage,
-	})
-	if err != nil {
-		panic(fmt.Sprintf("modeltest: a part cannot be encoded: %v", err))
-	}
-	return []byte("data: " + string(text) + "\n\n")
+	}) + "\n\n")
 }
 
 func finishReason(a Answer) string {
@@ -296,24 +206,9 @@ func finishReason(a Answer) string {
 	return string(a.Finish)
 }
 
-func (r *Raw) write(w http.ResponseWriter) {
-	for name, values := range r.Header {
-		w.Header()[name] = values
-	}
-	if w.Header().Get("Content-Type") == "" {
-		w.Header().Set("Content-Type", "text/event-stream")
-	}
-	if r.Status != 0 {
-		w.WriteHeader(r.Status)
-	}
-	_, _ = io.WriteString(w, r.Body)
-}
-
-func (r *rendered) writeFailure(w http.ResponseWriter, req *http.Request) {
-	if r.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(r.RetryAfter.Seconds())))
-	}
-	switch r.Fail {
+func (a Answer) writeFailure(w http.ResponseWriter, req *http.Request) {
+	a.askToWait(w)
+	switch a.Fail {
 	case model.RateLimit:
 		writeError(w, http.StatusTooManyRequests, "Rate limit reached", "requests", "rate_limit_exceeded")
 	case model.Auth:
@@ -336,9 +231,7 @@ func (r *rendered) writeFailure(w http.ResponseWriter, req *http.Request) {
 }
 
 func writeError(w http.ResponseWriter, status int, message, kind, code string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]any{
+	writeJSON(w, status, map[string]any{
 		"error": map[string]any{"message": message, "type": kind, "param": nil, "code": code},
 	})
 }

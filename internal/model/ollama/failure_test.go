@@ -45,6 +45,7 @@ func TestRejectedStatusHasItsKindAndSaysWhatHelps(t *testing.T) {
 		{"nothing said", 500, `{}`, model.Server, "Internal Server Error"},
 		{"cloud out of reach", 502, `<html><body>nginx</body></html>`, model.Server, "Bad Gateway"},
 		{"request timeout", 408, ``, model.Timeout, "Timeout"},
+		{"gateway time-out", 504, ``, model.Timeout, "Timeout"},
 		{"redirect", 307, ``, model.Invalid, "redirects"},
 		{"control characters", 500, "{\"error\":\"a\\u001b[31m\\nb\"}", model.Server, "a [31m b"},
 	} {

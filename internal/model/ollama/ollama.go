@@ -24,12 +24,8 @@
 package ollama
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -37,16 +33,11 @@ import (
 	"github.com/ollama/ollama/api"
 
 	"sibyl/internal/model"
+	"sibyl/internal/model/wire"
 )
 
 // Ollama is the provider that has an address of its own; for any other name Config.BaseURL is required.
 const Ollama = "ollama"
-
-// How long a whole request may take where Config.Timeout is zero. A local model may have to be loaded first.
-const (
-	cloudTimeout = 120 * time.Second
-	localTimeout = 360 * time.Second
-)
 
 // Config says which model is asked, where, and for how long.
 type Config struct {
@@ -78,76 +69,45 @@ type Config struct {
 
 // Model is one model of one server. It is a model.Model, safe for concurrent use.
 type Model struct {
+	at       *wire.Endpoint
 	provider string
 	name     string
-	base     *url.URL
-	baseErr  error
-	key      func(context.Context) (string, error)
-	home     bool // BaseURL stays on this machine
 	numCtx   int
-	timeout  time.Duration
-	idle     time.Duration
-	client   *http.Client
 }
 
 // New returns the model that c describes. It sends nothing; a wrong BaseURL is reported by the first request.
 func New(c Config) *Model {
-	m := &Model{
+	return &Model{
+		at: wire.New(wire.Config{
+			Provider: c.Provider, Model: c.Model, BaseURL: c.BaseURL, Key: c.Key, Local: c.Local,
+			Timeout: c.Timeout, Idle: c.Idle, HTTPClient: c.HTTPClient,
+		}, wire.Protocol{
+			DefaultURL: defaultURL(c.Provider),
+			ExampleURL: "http://host.example:11434",
+			URLForm:    "http://host:11434 or https://host",
+			URLHint:    "it has no /v1 or /api at its end",
+			Start:      "is Ollama running there? ‘ollama serve’ starts it",
+			Accept:     "application/x-ndjson",
+			Authorize:  wire.Bearer,
+		}),
 		provider: c.Provider,
 		name:     c.Model,
-		key:      c.Key,
-		home:     c.Local,
 		numCtx:   c.NumCtx,
-		timeout:  cmp.Or(c.Timeout, defaultTimeout(c.Local)),
-		idle:     c.Idle,
-		client:   client(c),
 	}
-	m.base, m.baseErr = baseURL(c.Provider, c.BaseURL)
-	return m
 }
 
-func defaultTimeout(local bool) time.Duration {
-	if local {
-		return localTimeout
+func defaultURL(provider string) string {
+	if provider == Ollama {
+		return "http://127.0.0.1:11434"
 	}
-	return cloudTimeout
-}
-
-func client(c Config) *http.Client {
-	own := http.Client{}
-	if c.HTTPClient != nil {
-		own = *c.HTTPClient
-	} else if shared, ok := http.DefaultTransport.(*http.Transport); ok {
-		transport := shared.Clone()
-		if c.Local {
-			transport.Proxy = nil
-		}
-		own.Transport = transport
-	}
-	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &own
-}
-
-func baseURL(provider, text string) (*url.URL, error) {
-	if text == "" {
-		if provider != Ollama {
-			return nil, fmt.Errorf("no base URL is set for %q, for example http://host.example:11434", provider)
-		}
-		text = "http://127.0.0.1:11434"
-	}
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		// The text is not repeated: it may hold a password.
-		return nil, fmt.Errorf("the base URL of %q is not of the form http://host:11434 or https://host", provider)
-	}
-	return u, nil
+	return ""
 }
 
 // ID is "provider:model".
-func (m *Model) ID() string { return m.provider + ":" + m.name }
+func (m *Model) ID() string { return m.at.ID() }
 
 // Local is what the Config promised, but false for a model that Ollama passes on to its cloud.
-func (m *Model) Local() bool { return m.home && !isCloud(m.name) }
+func (m *Model) Local() bool { return m.at.Local() && !isCloud(m.name) }
 
 // isCloud says whether Ollama runs the model of that name on servers of its own, which its tag then says:
 // "gpt-oss:120b-cloud", "glm-4.7:cloud".
@@ -156,7 +116,7 @@ func isCloud(name string) bool {
 }
 
 // Close closes the connections that wait for another request. The Model can still be used.
-func (m *Model) Close() { m.client.CloseIdleConnections() }
+func (m *Model) Close() { m.at.Close() }
 
 // Chat streams one assistant turn. Its thinking is no part of the text: it is kept in Response.Native, and goes back to
 // this provider with the turn. Failed tool results are marked in their text, as the protocol has no field for it.
@@ -166,14 +126,14 @@ func (m *Model) Chat(ctx context.Context, req model.Request, emit func(model.Del
 	if err != nil {
 		return resp, err
 	}
-	defer x.close()
+	defer x.Close()
 
 	body, err := m.encode(req)
 	if err != nil {
-		return resp, x.fail(model.Invalid, err.Error(), err)
+		return resp, x.Fail(model.Invalid, err.Error(), err)
 	}
 	resp.Attempts = 1
-	answer, err := x.send(http.MethodPost, "api/chat", body)
+	answer, err := x.Send(wire.Request{Method: http.MethodPost, Path: "api/chat", Body: body}, x.complaint)
 	if err != nil {
 		return resp, err
 	}
@@ -192,25 +152,17 @@ func (m *Model) List(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer x.close()
+	defer x.Close()
 
-	resp, err := x.send(http.MethodGet, "api/tags", nil)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	body, err := x.readAll(resp.Body)
-	if err != nil {
-		return nil, err
-	}
 	var list api.ListResponse
-	if err := json.Unmarshal(body, &list); err != nil || list.Models == nil {
-		return nil, x.fail(model.Garbled, "the list of models is not what the protocol promises"+x.baseHint(), nil)
+	get := wire.Request{Method: http.MethodGet, Path: "api/tags"}
+	if err := x.List(get, x.complaint, &list, func() bool { return list.Models != nil }); err != nil {
+		return nil, err
 	}
 	names := make([]string, 0, len(list.Models))
 	for _, entry := range list.Models {
 		elsewhere := entry.RemoteHost != "" || isCloud(entry.Name)
-		if !m.home || !elsewhere {
+		if !m.at.Local() || !elsewhere {
 			names = append(names, entry.Name)
 		}
 	}

@@ -3,11 +3,11 @@ package ollama
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/ollama/ollama/api"
 
 	"sibyl/internal/model"
+	"sibyl/internal/model/wire"
 )
 
 // chatRequest is api.ChatRequest with messages and tools that keep what they are given.
@@ -91,13 +91,11 @@ func (m *Model) messages(req model.Request) ([]message, error) {
 		case model.Assistant:
 			out = append(out, m.assistant(msg))
 		case model.ToolRole:
-			text := msg.Text
-			if msg.IsError {
-				text = "The tool failed: " + text
-			}
-			out = append(out, message{Role: "tool", Content: text, ToolName: msg.ToolName, ToolCallID: msg.ToolCallID})
+			out = append(out, message{
+				Role: "tool", Content: wire.Result(msg), ToolName: msg.ToolName, ToolCallID: msg.ToolCallID,
+			})
 		default:
-			return nil, fmt.Errorf("message %d has the role %q; it must be user, assistant or tool", i, msg.Role)
+			return nil, wire.UnknownRole(i, msg.Role)
 		}
 	}
 	if len(out) == 0 { // which Ollama takes for the wish to load the model
@@ -116,38 +114,18 @@ func (m *Model) assistant(msg model.Message) message {
 	}
 	for i, c := range msg.ToolCalls {
 		out.ToolCalls = append(out.ToolCalls, call{
-			ID: c.ID, Function: function{Index: i, Name: c.Name, Arguments: object(c.Arguments)},
+			ID: c.ID, Function: function{Index: i, Name: c.Name, Arguments: wire.Object(c.Arguments)},
 		})
 	}
 	return out
 }
 
-// object returns arguments as a JSON object. The protocol has no other form for them, so what is no object is sent
-// inside one.
-func object(arguments string) json.RawMessage {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal([]byte(arguments), &fields) == nil && fields != nil {
-		return json.RawMessage(arguments)
-	}
-	if arguments == "" {
-		return json.RawMessage("{}")
-	}
-	text, err := json.Marshal(map[string]string{"not_an_object": arguments})
-	if err != nil { // a map of strings always encodes
-		return json.RawMessage("{}")
-	}
-	return text
-}
-
 func tools(offered []model.Tool) ([]tool, error) {
 	var out []tool
 	for _, t := range offered {
-		schema := t.Schema
-		if len(schema) == 0 {
-			schema = json.RawMessage(`{"type":"object","properties":{}}`)
-		}
-		if !json.Valid(schema) {
-			return nil, fmt.Errorf("the schema of tool %q is not valid JSON", t.Name)
+		schema, err := wire.Schema(t)
+		if err != nil {
+			return nil, err
 		}
 		out = append(out, tool{Type: "function", Function: toolDefinition{
 			Name: t.Name, Description: t.Description, Parameters: schema,

@@ -1,15 +1,11 @@
 package ollama
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"strings"
 
 	"sibyl/internal/model"
 )
-
-// maxCalls bounds the tool calls of one answer.
-const maxCalls = 256
 
 // finishFilter is no word of Ollama's own; gateways pass it on from providers that filter.
 const finishFilter = "content_filter"
@@ -20,25 +16,9 @@ type turn struct {
 	text     strings.Builder
 	thinking strings.Builder
 	calls    []model.ToolCall
-	ids      map[string]bool // of calls
 	usage    model.Usage
 	finish   string // the protocol's own word; older servers have none
-	size     int    // bytes of text, thinking and calls
 	done     bool   // the last part has come
-}
-
-// addCall adds c, which the protocol always sends whole, with what the contract promises: an id of its own and
-// arguments.
-func (t *turn) addCall(c call) {
-	id := c.ID
-	if id == "" || t.ids[id] {
-		id = "call_" + rand.Text()
-	}
-	if t.ids == nil {
-		t.ids = map[string]bool{}
-	}
-	t.ids[id] = true
-	t.calls = append(t.calls, model.ToolCall{ID: id, Name: c.Function.Name, Arguments: argumentsText(c.Function.Arguments)})
 }
 
 // argumentsText is the arguments as they were sent, or, where a server passes on what its model wrote, as it wrote them.
@@ -47,10 +27,7 @@ func argumentsText(raw json.RawMessage) string {
 	if len(raw) > 0 && json.Unmarshal(raw, &written) != nil {
 		return unescapeHTML(raw)
 	}
-	if strings.TrimSpace(written) == "" { // null, left out, or empty
-		return "{}"
-	}
-	return written
+	return written // empty for null and where they are left out
 }
 
 // unescapeHTML writes <, > and & in JSON as themselves. Ollama escapes them, as encoding/json does, which means the same

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	wire "github.com/sashabaranov/go-openai"
+	sdk "github.com/sashabaranov/go-openai"
 
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -133,13 +133,13 @@ func bareChat(client *http.Client, baseURL string) (string, error) {
 }
 
 func goOpenAIChat(client *http.Client, baseURL string) func() (string, error) {
-	config := wire.DefaultConfig("")
+	config := sdk.DefaultConfig("")
 	config.BaseURL, config.HTTPClient = baseURL, client
-	c := wire.NewClientWithConfig(config)
+	c := sdk.NewClientWithConfig(config)
 	return func() (string, error) {
-		stream, err := c.CreateChatCompletionStream(context.Background(), wire.ChatCompletionRequest{
-			Model: "m", Messages: []wire.ChatCompletionMessage{{Role: "user", Content: "hello"}},
-			StreamOptions: &wire.StreamOptions{IncludeUsage: true},
+		stream, err := c.CreateChatCompletionStream(context.Background(), sdk.ChatCompletionRequest{
+			Model: "m", Messages: []sdk.ChatCompletionMessage{{Role: "user", Content: "hello"}},
+			StreamOptions: &sdk.StreamOptions{IncludeUsage: true},
 		})
 		if err != nil {
 			return "", err

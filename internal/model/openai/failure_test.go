@@ -42,6 +42,7 @@ func TestRejectedStatusHasItsKind(t *testing.T) {
 		{"gateway", 502, `<html><body>nginx</body></html>`, model.Server, "Bad Gateway"},
 		{"overloaded", 529, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, model.Server, "Overloaded"},
 		{"request timeout", 408, ``, model.Timeout, "Timeout"},
+		{"gateway time-out", 504, ``, model.Timeout, "Timeout"},
 		{"redirect", 302, ``, model.Invalid, "redirects"},
 		{"control characters", 500, "{\"error\":\"a\\u001b[31m\\nb\"}", model.Server, "a [31m b"},
 	} {

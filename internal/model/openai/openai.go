@@ -21,32 +21,22 @@
 package openai
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
-	wire "github.com/sashabaranov/go-openai"
+	sdk "github.com/sashabaranov/go-openai"
 
 	"sibyl/internal/model"
+	"sibyl/internal/model/wire"
 )
 
 // The two providers that have an address of their own; for any other name Config.BaseURL is required.
 const (
 	OpenAI = "openai"
 	Ollama = "ollama"
-)
-
-// How long a whole request may take where Config.Timeout is zero. A local model may have to be loaded first.
-const (
-	cloudTimeout = 120 * time.Second
-	localTimeout = 360 * time.Second
 )
 
 // Config says which model is asked, where, and for how long.
@@ -75,15 +65,8 @@ type Config struct {
 
 // Model is one model of one endpoint. It is a model.Model, safe for concurrent use.
 type Model struct {
-	id      string
-	name    string
-	base    *url.URL
-	baseErr error
-	key     func(context.Context) (string, error)
-	local   bool
-	timeout time.Duration
-	idle    time.Duration
-	client  *http.Client
+	at   *wire.Endpoint
+	name string
 
 	// maxTokensOld chooses max_tokens, which compatible endpoints know, over OpenAI's max_completion_tokens.
 	maxTokensOld bool
@@ -94,79 +77,48 @@ type Model struct {
 
 // New returns the model that c describes. It sends nothing; a wrong BaseURL is reported by the first request.
 func New(c Config) *Model {
-	m := &Model{
-		id:           c.Provider + ":" + c.Model,
+	return &Model{
+		at: wire.New(wire.Config(c), wire.Protocol{
+			DefaultURL: defaultURL(c.Provider),
+			ExampleURL: "https://host.example/v1",
+			URLForm:    "http://host/v1 or https://host/v1",
+			URLHint:    "most end in /v1",
+			Accept:     "text/event-stream",
+			Authorize:  wire.Bearer,
+		}),
 		name:         c.Model,
-		key:          c.Key,
-		local:        c.Local,
-		timeout:      cmp.Or(c.Timeout, defaultTimeout(c.Local)),
-		idle:         c.Idle,
-		client:       client(c),
 		maxTokensOld: c.Provider != OpenAI,
 	}
-	m.base, m.baseErr = baseURL(c.Provider, c.BaseURL)
-	return m
 }
 
-func defaultTimeout(local bool) time.Duration {
-	if local {
-		return localTimeout
+func defaultURL(provider string) string {
+	switch provider {
+	case OpenAI:
+		return "https://api.openai.com/v1"
+	case Ollama:
+		return "http://127.0.0.1:11434/v1"
 	}
-	return cloudTimeout
-}
-
-func client(c Config) *http.Client {
-	own := http.Client{}
-	if c.HTTPClient != nil {
-		own = *c.HTTPClient
-	} else if shared, ok := http.DefaultTransport.(*http.Transport); ok {
-		transport := shared.Clone()
-		if c.Local {
-			transport.Proxy = nil
-		}
-		own.Transport = transport
-	}
-	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &own
-}
-
-func baseURL(provider, text string) (*url.URL, error) {
-	if text == "" {
-		switch provider {
-		case OpenAI:
-			text = "https://api.openai.com/v1"
-		case Ollama:
-			text = "http://127.0.0.1:11434/v1"
-		default:
-			return nil, fmt.Errorf("no base URL is set for %q, for example https://host.example/v1", provider)
-		}
-	}
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		// The text is not repeated: it may hold a password.
-		return nil, fmt.Errorf("the base URL of %q is not of the form http://host/v1 or https://host/v1", provider)
-	}
-	return u, nil
+	return ""
 }
 
 // ID is "provider:model".
-func (m *Model) ID() string { return m.id }
+func (m *Model) ID() string { return m.at.ID() }
 
 // Local is what the Config promised.
-func (m *Model) Local() bool { return m.local }
+func (m *Model) Local() bool { return m.at.Local() }
 
 // Close closes the connections that wait for another request. The Model can still be used.
-func (m *Model) Close() { m.client.CloseIdleConnections() }
+func (m *Model) Close() { m.at.Close() }
 
 // Chat streams one assistant turn. A refusal, or a content filter that left nothing, is Refused; a filter that cut a
 // text short is FinishFilter. Failed tool results are marked in their text, as the protocol has no field for it.
 func (m *Model) Chat(ctx context.Context, req model.Request, emit func(model.Delta) error) (model.Response, error) {
-	resp := model.Response{Model: m.id}
+	resp := model.Response{Model: m.ID()}
 	x, err := m.open(ctx)
 	if err != nil {
 		return resp, err
 	}
-	defer x.close()
+	defer x.Close()
 
 	answer, attempts, err := x.ask(req)
 	resp.Attempts = attempts
@@ -187,20 +139,12 @@ func (m *Model) List(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer x.close()
+	defer x.Close()
 
-	resp, err := x.send(http.MethodGet, "models", nil)
-	if err != nil {
+	var list sdk.ModelsList
+	get := wire.Request{Method: http.MethodGet, Path: "models"}
+	if err := x.List(get, x.complaint, &list, func() bool { return list.Models != nil }); err != nil {
 		return nil, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	body, err := x.readAll(resp.Body)
-	if err != nil {
-		return nil, err
-	}
-	var list wire.ModelsList
-	if err := json.Unmarshal(body, &list); err != nil || list.Models == nil {
-		return nil, x.fail(model.Garbled, "the list of models is not what the protocol promises"+x.baseHint(), nil)
 	}
 	ids := make([]string, 0, len(list.Models))
 	for _, entry := range list.Models {
@@ -208,9 +152,4 @@ func (m *Model) List(ctx context.Context) ([]string, error) {
 	}
 	slices.Sort(ids)
 	return ids, nil
-}
-
-// hasControl says whether s cannot stand in an HTTP header.
-func hasControl(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
 }

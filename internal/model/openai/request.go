@@ -1,12 +1,13 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
-	"fmt"
 
-	wire "github.com/sashabaranov/go-openai"
+	sdk "github.com/sashabaranov/go-openai"
 
 	"sibyl/internal/model"
+	"sibyl/internal/model/wire"
 )
 
 // encode writes req as the body of a streaming request.
@@ -19,9 +20,9 @@ func (m *Model) encode(req model.Request, withUsage bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	body := wire.ChatCompletionRequest{Model: m.name, Messages: messages, Tools: tools, Stream: true}
+	body := sdk.ChatCompletionRequest{Model: m.name, Messages: messages, Tools: tools, Stream: true}
 	if withUsage {
-		body.StreamOptions = &wire.StreamOptions{IncludeUsage: true}
+		body.StreamOptions = &sdk.StreamOptions{IncludeUsage: true}
 	}
 	if m.maxTokensOld {
 		body.MaxTokens = req.MaxOutputTokens //nolint:staticcheck // deprecated by OpenAI, all that many others know
@@ -31,21 +32,21 @@ func (m *Model) encode(req model.Request, withUsage bool) ([]byte, error) {
 	return json.Marshal(body)
 }
 
-func messages(req model.Request) ([]wire.ChatCompletionMessage, error) {
-	out := make([]wire.ChatCompletionMessage, 0, len(req.Messages)+1)
+func messages(req model.Request) ([]sdk.ChatCompletionMessage, error) {
+	out := make([]sdk.ChatCompletionMessage, 0, len(req.Messages)+1)
 	if req.System != "" {
-		out = append(out, wire.ChatCompletionMessage{Role: wire.ChatMessageRoleSystem, Content: req.System})
+		out = append(out, sdk.ChatCompletionMessage{Role: sdk.ChatMessageRoleSystem, Content: req.System})
 	}
 	for i, msg := range req.Messages {
 		switch msg.Role {
 		case model.User:
-			out = append(out, wire.ChatCompletionMessage{Role: wire.ChatMessageRoleUser, Content: said(msg.Text)})
+			out = append(out, sdk.ChatCompletionMessage{Role: sdk.ChatMessageRoleUser, Content: said(msg.Text)})
 		case model.Assistant:
-			turn := wire.ChatCompletionMessage{Role: wire.ChatMessageRoleAssistant, Content: msg.Text}
+			turn := sdk.ChatCompletionMessage{Role: sdk.ChatMessageRoleAssistant, Content: msg.Text}
 			for _, call := range msg.ToolCalls {
-				turn.ToolCalls = append(turn.ToolCalls, wire.ToolCall{
-					ID: call.ID, Type: wire.ToolTypeFunction,
-					Function: wire.FunctionCall{Name: call.Name, Arguments: object(call.Arguments)},
+				turn.ToolCalls = append(turn.ToolCalls, sdk.ToolCall{
+					ID: call.ID, Type: sdk.ToolTypeFunction,
+					Function: sdk.FunctionCall{Name: call.Name, Arguments: string(wire.Object(call.Arguments))},
 				})
 			}
 			if len(turn.ToolCalls) == 0 {
@@ -53,56 +54,27 @@ func messages(req model.Request) ([]wire.ChatCompletionMessage, error) {
 			}
 			out = append(out, turn)
 		case model.ToolRole:
-			text := msg.Text
-			if msg.IsError {
-				text = "The tool failed: " + text
-			}
-			out = append(out, wire.ChatCompletionMessage{
-				Role: wire.ChatMessageRoleTool, Content: said(text), ToolCallID: msg.ToolCallID,
+			out = append(out, sdk.ChatCompletionMessage{
+				Role: sdk.ChatMessageRoleTool, Content: said(wire.Result(msg)), ToolCallID: msg.ToolCallID,
 			})
 		default:
-			return nil, fmt.Errorf("message %d has the role %q; it must be user, assistant or tool", i, msg.Role)
+			return nil, wire.UnknownRole(i, msg.Role)
 		}
 	}
 	return out, nil
 }
 
 // said stands in for an empty text: the protocol wants content in every message, and go-openai leaves out an empty one.
-func said(text string) string {
-	if text == "" {
-		return "(empty)"
-	}
-	return text
-}
+func said(text string) string { return cmp.Or(text, wire.Empty) }
 
-// object returns arguments as a JSON object. Some endpoints reject a whole conversation because of one call whose
-// arguments the model once got wrong, so what is no object is sent inside one.
-func object(arguments string) string {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal([]byte(arguments), &fields) == nil && fields != nil {
-		return arguments
-	}
-	if arguments == "" {
-		return "{}"
-	}
-	text, err := json.Marshal(map[string]string{"not_an_object": arguments})
-	if err != nil { // a map of strings always encodes
-		return "{}"
-	}
-	return string(text)
-}
-
-func tools(offered []model.Tool) ([]wire.Tool, error) {
-	var out []wire.Tool
+func tools(offered []model.Tool) ([]sdk.Tool, error) {
+	var out []sdk.Tool
 	for _, t := range offered {
-		schema := t.Schema
-		if len(schema) == 0 {
-			schema = json.RawMessage(`{"type":"object","properties":{}}`)
+		schema, err := wire.Schema(t)
+		if err != nil {
+			return nil, err
 		}
-		if !json.Valid(schema) {
-			return nil, fmt.Errorf("the schema of tool %q is not valid JSON", t.Name)
-		}
-		out = append(out, wire.Tool{Type: wire.ToolTypeFunction, Function: &wire.FunctionDefinition{
+		out = append(out, sdk.Tool{Type: sdk.ToolTypeFunction, Function: &sdk.FunctionDefinition{
 			Name: t.Name, Description: t.Description, Parameters: schema,
 		}})
 	}

@@ -1,20 +1,16 @@
 package openai
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"strings"
 
-	wire "github.com/sashabaranov/go-openai"
+	sdk "github.com/sashabaranov/go-openai"
 
 	"sibyl/internal/model"
 )
 
-// maxCalls bounds the tool calls of one answer.
-const maxCalls = 256
-
 // finishFilter is the finish reason of an answer that the provider's filter ended.
-const finishFilter = string(wire.FinishReasonContentFilter)
+const finishFilter = string(sdk.FinishReasonContentFilter)
 
 // turn is an answer that is coming in.
 type turn struct {
@@ -24,7 +20,6 @@ type turn struct {
 	calls   []*call
 	usage   model.Usage
 	finish  string // the protocol's own word; empty until it comes
-	size    int    // bytes of text, refusal and calls
 	begun   bool   // a choice has come
 	done    bool   // [DONE] has come, or the answer came whole
 	part    part   // the event at hand
@@ -86,23 +81,23 @@ func (c *call) isOtherThan(p *callPart) bool {
 	return json.Valid([]byte(c.arguments.String()))
 }
 
-// closeCalls gives every call of a whole answer what the contract promises: a name, an id of its own, and arguments.
+// closeCalls makes every call of a whole answer what the contract promises.
 func (x *exchange) closeCalls(t *turn) error {
-	seen := make(map[string]bool, len(t.calls))
 	for _, c := range t.calls {
-		if c.name == "" {
-			return x.fail(model.Garbled, "the answer calls a tool without naming it", nil)
+		whole, err := x.Complete(c.soFar())
+		if err != nil {
+			return err
 		}
-		if c.id == "" || seen[c.id] {
-			c.id = "call_" + rand.Text()
-		}
-		seen[c.id] = true
-		if strings.TrimSpace(c.arguments.String()) == "" {
-			c.arguments.Reset()
-			c.arguments.WriteString("{}")
-		}
+		c.id = whole.ID
+		c.arguments.Reset()
+		c.arguments.WriteString(whole.Arguments)
 	}
 	return nil
+}
+
+// soFar is the call as the contract has it, with what has come of it.
+func (c *call) soFar() model.ToolCall {
+	return model.ToolCall{ID: c.id, Name: c.name, Arguments: c.arguments.String()}
 }
 
 // fill writes what has come in so far to resp.
@@ -110,7 +105,7 @@ func (t *turn) fill(resp *model.Response) {
 	resp.Text = t.text.String()
 	resp.Usage = t.usage
 	for _, c := range t.calls {
-		resp.ToolCalls = append(resp.ToolCalls, model.ToolCall{ID: c.id, Name: c.name, Arguments: c.arguments.String()})
+		resp.ToolCalls = append(resp.ToolCalls, c.soFar())
 	}
 	if t.finish != "" || t.done {
 		resp.Finish = t.finished()
@@ -119,17 +114,17 @@ func (t *turn) fill(resp *model.Response) {
 
 // finished is the finish in the contract's words. Some endpoints stop with "stop", or say nothing, after a tool call.
 func (t *turn) finished() model.Finish {
-	switch wire.FinishReason(t.finish) {
-	case wire.FinishReasonStop, "":
+	switch sdk.FinishReason(t.finish) {
+	case sdk.FinishReasonStop, "":
 		if len(t.calls) > 0 {
 			return model.FinishTools
 		}
 		return model.FinishStop
-	case wire.FinishReasonToolCalls, wire.FinishReasonFunctionCall:
+	case sdk.FinishReasonToolCalls, sdk.FinishReasonFunctionCall:
 		return model.FinishTools
-	case wire.FinishReasonLength:
+	case sdk.FinishReasonLength:
 		return model.FinishLength
-	case wire.FinishReasonContentFilter:
+	case sdk.FinishReasonContentFilter:
 		return model.FinishFilter
 	}
 	return model.FinishOther

@@ -1,0 +1,211 @@
+package wire_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/wire"
+)
+
+func TestRequestGoesUnderTheBaseURLWithTheKeyAndWhatItIs(t *testing.T) {
+	type request struct{ Method, URL, Accept, Type, Authorization, Body string }
+	var got request
+	record := provider(func(r *http.Request) (*http.Response, error) {
+		body, err := io.ReadAll(r.Body)
+		got = request{
+			r.Method, r.URL.String(), r.Header.Get("Accept"), r.Header.Get("Content-Type"), r.Header.Get("Authorization"), string(body),
+		}
+		return &http.Response{StatusCode: http.StatusCreated, Header: http.Header{}, Body: http.NoBody}, err
+	})
+	for _, c := range []struct {
+		send wire.Request
+		key  string
+		want request
+	}{
+		{
+			wire.Request{Method: http.MethodPost, Path: "chat/a%2Fb", Body: []byte("{}")}, "sk-1",
+			request{http.MethodPost, "http://house/v1/chat/a%2Fb?tenant=a", "text/odd", "application/json", "Bearer sk-1", "{}"},
+		},
+		{
+			wire.Request{Method: http.MethodGet, Path: "models", Query: url.Values{"page": {"2"}}}, "",
+			request{Method: http.MethodGet, URL: "http://house/v1/models?page=2&tenant=a"},
+		},
+		{
+			wire.Request{Method: http.MethodGet, Path: "models", Query: url.Values{"tenant": {"b"}}}, "",
+			request{Method: http.MethodGet, URL: "http://house/v1/models?tenant=b"},
+		},
+	} {
+		resp, err := open(t, record, withKey(c.key)).Send(c.send, plainly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("request (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestFailureSaysWhatTheBodyDoesAndElseWhatTheStatusDoes(t *testing.T) {
+	advise := func(status int, body []byte) wire.Complaint {
+		c := plainly(status, body)
+		c.Advice, c.RetryAfter = "; go away", 5*time.Second
+		return c
+	}
+	for _, c := range []struct {
+		status int
+		body   string
+		header string
+		want   model.Error
+	}{
+		{503, " too\n much ", "", model.Error{Kind: model.Server, Message: "too much; go away", RetryAfter: 5 * time.Second}},
+		{503, "<html>", "3", model.Error{Kind: model.Server, Message: "Service Unavailable; go away", RetryAfter: 5 * time.Second}},
+		{429, "", "7", model.Error{Kind: model.RateLimit, Message: "Too Many Requests; go away", RetryAfter: 7 * time.Second}},
+		{302, "moved", "", model.Error{
+			Kind: model.Invalid, RetryAfter: 5 * time.Second,
+			Message: "the endpoint redirects elsewhere; if you trust that address, set it as the base URL",
+		}},
+	} {
+		x := open(t, answering(c.status, http.Header{"Retry-After": {c.header}, "Location": {"http://elsewhere"}}, c.body))
+		err := get(x, "models", advise)
+		c.want.Model, c.want.Status = "house:m", c.status
+		if diff := cmp.Diff(c.want, failure(t, err, c.want.Kind, "")); diff != "" {
+			t.Errorf("error (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestLittleIsReadOfALongFailure(t *testing.T) {
+	long := strings.NewReader(strings.Repeat("x", 1<<20))
+	x := open(t, func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: 500, Header: http.Header{}, Body: io.NopCloser(long)}, nil
+	})
+	err := get(x, "models", plainly)
+	failure(t, err, model.Server, "xxx")
+	if read := 1<<20 - long.Len(); read > wire.MaxFailure {
+		t.Errorf("%d bytes were read", read)
+	}
+}
+
+func TestRequestWithoutAResponseSaysWhatIsWrong(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		kind model.Kind
+		says string
+	}{
+		{&net.DNSError{IsNotFound: true, Name: "house"}, model.Server, "no host called house was found"},
+		{errors.New("odd"), model.Server, "no answer from house (odd)"},
+		{&net.DNSError{IsTimeout: true}, model.Timeout, "no answer from house"},
+	} {
+		x := open(t, func(*http.Request) (*http.Response, error) { return nil, c.err })
+		err := get(x, "models?k=hunter2", plainly)
+		failure(t, err, c.kind, c.says)
+		for e := err; e != nil; e = errors.Unwrap(e) {
+			if strings.Contains(e.Error(), "hunter2") {
+				t.Errorf("the error shows the URL: %v", e)
+			}
+		}
+	}
+}
+
+func TestWithdrawalWinsOverWhatTheWireSays(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	c := wire.Config{Provider: "house", Model: "m", BaseURL: "http://house", HTTPClient: &http.Client{
+		Transport: provider(func(*http.Request) (*http.Response, error) {
+			cancel()
+			broken := iotest.ErrReader(errors.New("odd"))
+			return &http.Response{StatusCode: 500, Header: http.Header{}, Body: io.NopCloser(broken)}, nil
+		}),
+	}}
+	x, err := wire.New(c, protocol).Open(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	err = get(x, "models", plainly)
+	if failure(t, err, model.Cancelled, ""); !errors.Is(err, context.Canceled) || !x.Withdrawn() {
+		t.Errorf("got %v, withdrawn %v", err, x.Withdrawn())
+	}
+}
+
+func TestListThatIsNotWholeIsGarbledAndSaysWhereItWasAsked(t *testing.T) {
+	for body, ok := range map[string]bool{`{"a":1}`: true, `{"b":1}`: false, `{"a":`: false, "": false} {
+		var list struct{ A *int }
+		x := open(t, answering(200, http.Header{}, body))
+		err := x.List(wire.Request{Method: http.MethodGet, Path: "models"}, plainly, &list, func() bool { return list.A != nil })
+		switch {
+		case !ok:
+			failure(t, err, model.Garbled, `(asked house under "/v1": is the base URL right? it is short)`)
+		case err != nil || *list.A != 1:
+			t.Errorf("%s: got %v, %v", body, list.A, err)
+		}
+	}
+}
+
+func TestBodyIsReadWholeWithinItsBound(t *testing.T) {
+	for _, c := range []struct {
+		body io.Reader
+		kind model.Kind
+	}{
+		{strings.NewReader(strings.Repeat("x", wire.MaxAnswer)), ""},
+		{strings.NewReader(strings.Repeat("x", wire.MaxAnswer+1)), model.Garbled},
+		{io.MultiReader(strings.NewReader("half"), iotest.ErrReader(io.ErrUnexpectedEOF)), model.Server},
+	} {
+		text, err := open(t, nil).Body(&http.Response{Body: io.NopCloser(c.body)})
+		if c.kind != "" {
+			failure(t, err, c.kind, "the answer")
+		} else if err != nil || len(text) != wire.MaxAnswer {
+			t.Errorf("got %d bytes, %v", len(text), err)
+		}
+	}
+}
+
+func TestStatusHasOneKindInEveryProtocol(t *testing.T) {
+	for kind, statuses := range map[model.Kind][]int{
+		model.Auth:          {401, 403, 407},
+		model.RateLimit:     {402, 429},
+		model.Timeout:       {408, 504},
+		model.ContextLength: {413},
+		model.Server:        {0, 200, 500, 502, 503, 529},
+		model.Invalid:       {302, 400, 404, 405, 409, 422},
+	} {
+		for _, status := range statuses {
+			if got := wire.StatusKind(status); got != kind {
+				t.Errorf("%d is %s; want %s", status, got, kind)
+			}
+		}
+	}
+}
+
+func TestWishToWaitIsBetweenNothingAndAYear(t *testing.T) {
+	for wish, want := range map[time.Duration]time.Duration{-1: 0, time.Hour: time.Hour, 1<<63 - 1: 365 * 24 * time.Hour} {
+		if got := wire.Wait(wish); got != want {
+			t.Errorf("%v became %v; want %v", wish, got, want)
+		}
+	}
+}
+
+func TestErrorIsOneShortLineWithoutTheKey(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		key := rapid.StringMatching(`[a-zA-Z0-9-]{6,40}`).Draw(r, "key")
+		before, after := rapid.String().Draw(r, "before"), rapid.String().Draw(r, "after")
+		filler := strings.Repeat("é", rapid.IntRange(0, 300).Draw(r, "filler"))
+		x := open(t, nil, withKey(key))
+		message := x.Fail(model.Server, before+filler+key+after, nil).Message
+		if strings.Contains(message, key) || len(message) > 510 || strings.ContainsFunc(message, func(c rune) bool { return c < ' ' }) {
+			r.Fatalf("%q", message)
+		}
+	})
+}

@@ -1,0 +1,65 @@
+package wire_test
+
+import (
+	"encoding/json"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/wire"
+)
+
+func TestArgumentsAreSentAsAnObjectThatLosesNothing(t *testing.T) {
+	for arguments, want := range map[string]string{
+		`{"n":9007199254740993, "a":1}`: `{"n":9007199254740993, "a":1}`,
+		"":                              "{}",
+		" \t\n":                         "{}",
+		"null":                          `{"not_an_object":"null"}`,
+		`[1]`:                           `{"not_an_object":"[1]"}`,
+		`{"a":`:                         `{"not_an_object":"{\"a\":"}`,
+		"{\"a\":\"\xff\"}":              "{\"a\":\"\uFFFD\"}",
+	} {
+		if got := string(wire.Object(arguments)); got != want {
+			t.Errorf("%q became %s; want %s", arguments, got, want)
+		}
+	}
+}
+
+func TestAnyArgumentsAreSentAsAnObjectInUTF8(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		arguments := string(rapid.SliceOf(rapid.Byte()).Draw(r, "arguments"))
+		var fields map[string]any
+		if got := wire.Object(arguments); json.Unmarshal(got, &fields) != nil || fields == nil || !utf8.Valid(got) {
+			r.Fatalf("%q became %q", arguments, got)
+		}
+	})
+}
+
+func TestToolWithoutASchemaTakesAnEmptyObject(t *testing.T) {
+	for schema, want := range map[string]string{"": `{"type":"object","properties":{}}`, `{"type":"object"}`: `{"type":"object"}`} {
+		if got, err := wire.Schema(model.Tool{Name: "f", Schema: json.RawMessage(schema)}); err != nil || string(got) != want {
+			t.Errorf("%q became %s, %v; want %s", schema, got, err, want)
+		}
+	}
+	if _, err := wire.Schema(model.Tool{Name: "f", Schema: json.RawMessage(`{`)}); err == nil || err.Error() != `the schema of tool "f" is not valid JSON` {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestPlainIsWhatAFieldSays(t *testing.T) {
+	for raw, want := range map[string]string{`"a\nb"`: "a\nb", "null": "", "": "", "429": "429", `{"a":1}`: `{"a":1}`} {
+		if got := wire.Plain(json.RawMessage(raw)); got != want || wire.Given(json.RawMessage(raw)) != (want != "") {
+			t.Errorf("%q says %q; want %q", raw, got, want)
+		}
+	}
+}
+
+func TestFailedResultSaysSoInItsText(t *testing.T) {
+	for failed, want := range map[bool]string{false: "found", true: "The tool failed: found"} {
+		if got := wire.Result(model.Message{Text: "found", IsError: failed}); got != want {
+			t.Errorf("failed %v: %q; want %q", failed, got, want)
+		}
+	}
+}

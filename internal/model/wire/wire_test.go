@@ -1,0 +1,77 @@
+package wire_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// provider answers every request in memory.
+type provider func(*http.Request) (*http.Response, error)
+
+func (p provider) RoundTrip(r *http.Request) (*http.Response, error) { return p(r) }
+
+// answering is a provider that gives every request this answer.
+func answering(status int, header http.Header, body string) provider {
+	return func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body))}, nil
+	}
+}
+
+var protocol = wire.Protocol{
+	ExampleURL: "http://host.example", URLForm: "http://host", URLHint: "it is short", Accept: "text/odd", Authorize: wire.Bearer,
+}
+
+// open begins an exchange with p that ends with the test.
+func open(t testing.TB, p provider, adjust ...func(*wire.Config)) *wire.Exchange {
+	t.Helper()
+	c := wire.Config{Provider: "house", Model: "m", BaseURL: "http://house/v1?tenant=a", HTTPClient: &http.Client{Transport: p}}
+	for _, f := range adjust {
+		f(&c)
+	}
+	x, err := wire.New(c, protocol).Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(x.Close)
+	return x
+}
+
+func withKey(key string) func(*wire.Config) {
+	return func(c *wire.Config) { c.Key = func(context.Context) (string, error) { return key, nil } }
+}
+
+// plainly takes a body for the provider's own words.
+func plainly(status int, body []byte) wire.Complaint {
+	return wire.Complaint{Kind: wire.StatusKind(status), Message: wire.Prose(body)}
+}
+
+// get asks for path, of which nothing but the error is of interest.
+func get(x *wire.Exchange, path string, judge wire.Judge) error {
+	resp, err := x.Send(wire.Request{Method: http.MethodGet, Path: path}, judge)
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
+}
+
+// failure is err as the adapters promise it.
+func failure(t testing.TB, err error, kind model.Kind, says string) model.Error {
+	t.Helper()
+	var e *model.Error
+	if !errors.As(err, &e) || e.Kind != kind || e.Model != "house:m" || !strings.Contains(e.Message, says) {
+		t.Errorf("got %v; want kind %s, saying %q", err, kind, says)
+		return model.Error{}
+	}
+	return *e
+}
