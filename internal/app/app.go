@@ -108,7 +108,8 @@ func Prepare(cfg config.Config) (*App, error) {
 }
 
 // model opens the model of a run, with retries and those that answer where it does not.
-func (a *App) model(_ context.Context, env oracle.Env) (model.Model, error) {
+func (a *App) model(ctx context.Context, env oracle.Env) (model.Model, error) {
+	a.LearnKeys(ctx, env) // a run that is resumed may read a file before it asks the model
 	first, err := a.Models.Open(env.Model)
 	if err != nil {
 		return nil, err
@@ -123,11 +124,17 @@ func (a *App) model(_ context.Context, env oracle.Env) (model.Model, error) {
 	return model.Chain(policy, model.Retry(first, model.RetryPolicy{}), others...), nil
 }
 
-// LearnKey fetches the key of a model's provider, so that it is redacted from then on. That there is none is for the first request
+// LearnKeys fetches the keys that a run may use, so that they are redacted from then on. That there is none is for the first request
 // to say.
-func (a *App) LearnKey(ctx context.Context, id string) {
-	name, _ := model.SplitID(id)
-	_, _ = a.secrets.key(ctx, name)
+func (a *App) LearnKeys(ctx context.Context, env oracle.Env) {
+	names := []string{a.Config.Web.Engine}
+	for _, id := range append([]string{env.Model}, env.Fallback...) {
+		name, _ := model.SplitID(id)
+		names = append(names, name)
+	}
+	for _, name := range names {
+		_, _ = a.secrets.key(ctx, name)
+	}
 }
 
 // Redact takes known secrets, and what looks like one, out of a text that is kept.

@@ -123,10 +123,10 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	if q.Env.Model, err = a.Models.Choose(ctx, f.model); err != nil {
 		return withCode(ExitUsage, err)
 	}
-	a.LearnKey(ctx, q.Env.Model)
 	if !f.noFallback {
 		q.Env.Fallback = cfg.Fallback.Models
 	}
+	a.LearnKeys(ctx, q.Env)
 	q.Env.Web = cfg.Web.Missing() == ""
 	if name, _ := model.SplitID(q.Env.Model); name == "ollama" {
 		q.Env.WindowTokens = cfg.Ollama.NumCtx

@@ -80,7 +80,10 @@ func (c *command) runResume() *cobra.Command {
 			"performed again, what writes is not.\n\nExit codes are those of ‘sibyl ask’.",
 		Example: "  sibyl run resume\n  sibyl run resume last --trace",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withApp(cmd.Context(), func(a *app.App) error { return c.resume(cmd.Context(), a, f.view(), args) })
+			return c.withApp(cmd.Context(), func(a *app.App) error {
+				f.notices = a.Config.Notices
+				return c.resume(cmd.Context(), a, f.view(), args)
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON object a run")

@@ -57,12 +57,8 @@ func (c *command) finishShadow(ctx context.Context, a *app.App, live *run.Live, 
 	if ctx.Err() != nil {
 		return errors.New("it was stopped")
 	}
-	pairs, _, err := oracle.Shadows(ctx, a.Store, app.Owner, justEnded)
+	p, err := oracle.PairOf(ctx, a.Store, app.Owner, live.ID)
 	if err != nil || quiet {
-		return err
-	}
-	p, err := pairFor(pairs, live.ID)
-	if err != nil {
 		return err
 	}
 	fmt.Fprintf(c.Err, "· the shadow: %s after %s, %s, %d unnecessary, %d tokens; ours: %s, %s, %d unnecessary, %d tokens; ‘sibyl shadow report %s’ shows both\n",
@@ -71,12 +67,8 @@ func (c *command) finishShadow(ctx context.Context, a *app.App, live *run.Live, 
 	return nil
 }
 
-// longestReport is how many questions are compared unless told otherwise, and justEnded how many of the latest are looked at
-// for the shadow that has just ended: other processes may have some, too.
-const (
-	longestReport = 1000
-	justEnded     = 50
-)
+// longestReport is how many questions are compared unless told otherwise.
+const longestReport = 1000
 
 func (c *command) shadowCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "shadow", Short: "Compare the Oracle with a plain loop on your own questions",

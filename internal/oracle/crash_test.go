@@ -86,22 +86,29 @@ func later(hours int) laterClock {
 // crashAndResume asks a question in one process for each store, each of which may die, and then in one that lives.
 func (h *harness) crashAndResume(question string, stores ...*crashing) oracle.Answer {
 	h.t.Helper()
+	return h.survive(func(*run.Engine) *run.Live { return h.start(question) }, stores...)
+}
+
+// survive begins a run in one process and takes it up in one for each further store, each of which may die, and then in
+// one that lives.
+func (h *harness) survive(begin func(*run.Engine) *run.Live, stores ...*crashing) oracle.Answer {
+	h.t.Helper()
 	for i, s := range stores {
-		engine := h.newEngine(s, fmt.Sprintf("process %d", i), later(i))
-		var err error
+		h.engine = h.newEngine(s, fmt.Sprintf("process %d", i), later(i))
 		if i == 0 {
-			h.engine = engine
-			h.start(question)
-		} else if h.last, err = engine.Resume(h.t.Context(), owner, h.last.ID); err != nil {
-			if errors.Is(err, journal.ErrEnded) {
-				break
-			}
+			h.last = begin(h.engine)
+		} else if live, err := h.engine.Resume(h.t.Context(), owner, h.last.ID); errors.Is(err, journal.ErrEnded) {
+			break
+		} else if err != nil {
 			h.t.Fatal(err)
+		} else {
+			h.last = live
 		}
 		if _, err := h.last.Wait(h.t.Context()); err != nil && !errors.Is(err, errCrash) {
 			h.t.Fatalf("process %d stopped with %v", i, err)
 		}
 	}
+	h.shown = ""
 	engine := h.newEngine(h.store, "the last process", later(len(stores)))
 	if live, err := engine.Resume(h.t.Context(), owner, h.last.ID); err == nil {
 		h.last = live

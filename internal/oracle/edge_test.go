@@ -93,7 +93,7 @@ func TestEdgeTheSameGapTwiceEndsTheSearch(t *testing.T) {
 	holds(t, "what is said before it", lastText(h.request(3)), "[control] Tools are withdrawn.")
 	same(t, "gaps", a.Gaps, []string{"sending an email"})
 	same(t, "tools that were reached", h.world.called(), []string{"code_search"})
-	same(t, "stop reason", a.StopReason, oracle.StopPartial)
+	same(t, "stop reason", a.StopReason, oracle.StopStuck)
 }
 
 func TestEdgeTwoDifferentGapsAreBothTold(t *testing.T) {
@@ -185,7 +185,7 @@ func TestEdgeEmptySourcesAreWidenedOneByOneUntilThePartialAnswer(t *testing.T) {
 		[]string{"code_read", "code_search", "thread_seek", "vault_read", "vault_search", "web_fetch", "web_search"})
 	lacks(t, "the fourth request's last message", lastText(h.request(4)), "[control]")
 	holds(t, "what is said after stuck", lastText(h.request(5)), "[control] Tools are withdrawn.")
-	same(t, "stop reason", a.StopReason, oracle.StopPartial)
+	same(t, "stop reason", a.StopReason, oracle.StopStuck)
 	same(t, "sources tried", a.Tried, []oracle.Tried{{Source: "code", Calls: 1, Empty: 1}, {Source: "vault", Calls: 1, Empty: 1}, {Source: "web", Calls: 1, Empty: 1}})
 }
 

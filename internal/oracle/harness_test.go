@@ -50,7 +50,13 @@ type harness struct {
 	grace   time.Duration // for what is under way when a run is stopped
 	opened  func(oracle.Env)
 
+	classifier func(ctx context.Context, text string) ([]oracle.Score, error) // nil: none is configured
+	configured bool                                                           // the run is told of a classifier that this process has not
+	maxTokens  int
+	maxTime    time.Duration
+
 	engine *run.Engine
+	spec   run.Spec // of the last run
 	last   *run.Live
 	shown  string // the pieces of the last run, put together
 	raw    []string
@@ -83,7 +89,7 @@ func (h *harness) openSession(id string) {
 // newEngine is one process: what it drives is gone with it.
 func (h *harness) newEngine(store journal.Store, holder string, clock run.Clock) *run.Engine {
 	h.t.Helper()
-	assistant, err := oracle.New(oracle.Deps{ToolTimeout: h.timeout,
+	assistant, err := oracle.New(oracle.Deps{ToolTimeout: h.timeout, Classifier: h.classifier,
 		Model: func(_ context.Context, env oracle.Env) (model.Model, error) {
 			h.opened(env)
 			return h.model, nil
@@ -95,7 +101,7 @@ func (h *harness) newEngine(store journal.Store, holder string, clock run.Clock)
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	e, err := run.NewEngine(run.Config{Store: store, Assistants: []*run.Assistant{assistant}, Build: "test", Holder: holder, Clock: clock,
+	e, err := run.NewEngine(run.Config{Store: store, Assistants: []*run.Assistant{assistant, oracle.Shadow(assistant)}, Build: "test", Holder: holder, Clock: clock,
 		StopGrace: h.grace})
 	if err != nil {
 		h.t.Fatal(err)
@@ -114,19 +120,25 @@ func (h *harness) question(text string) oracle.Question {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return oracle.Question{Text: text, Owner: owner, Session: h.session, MaxTurns: h.turns, Env: h.env, Tools: tools.Specs(),
+	return oracle.Question{Text: text, Owner: owner, Session: h.session, MaxTurns: h.turns, MaxTokens: h.maxTokens, MaxTime: h.maxTime, Classifier: h.configured || h.classifier != nil, Env: h.env, Tools: tools.Specs(),
 		TreeFile: h.tree.File, Tree: h.tree.Text, Prompts: registry}
 }
 
 func (h *harness) start(text string) *run.Live {
 	h.t.Helper()
+	return h.startQuestion(h.question(text))
+}
+
+func (h *harness) startQuestion(q oracle.Question) *run.Live {
+	h.t.Helper()
 	if h.engine == nil {
 		h.engine = h.newEngine(h.store, "test", nil)
 	}
-	spec, err := oracle.NewRun(h.t.Context(), h.store, h.question(text))
+	spec, err := oracle.NewRun(h.t.Context(), h.store, q)
 	if err != nil {
 		h.t.Fatal(err)
 	}
+	h.spec = spec
 	h.last, err = h.engine.Start(h.t.Context(), spec)
 	if err != nil {
 		h.t.Fatal(err)

@@ -37,7 +37,7 @@ func Registry() (*bt.Registry, bt.Options, error) {
 	reg, err := bt.NewRegistry(classifyLeaf(), offerTools(), askModel(), noteReply(), signalIs(), hasText(), hasToolCalls(),
 		sufficient(), searchesEmpty(), firstTime(), accept(), hint(), widen(), offerCapability(), noteGap(), runTools(), takeAway(),
 		budget(), causeOfDoubt(), askClassifier(), decide(), sameReason(), sameCall(), cycle(), sameError(), noNewSource(), strike(),
-		historyIsLong(), takeNotes(), offerEverything(), identicalCalls())
+		historyIsLong(), takeNotes(), offerEverything(), identicalCalls(), timeIsUp())
 	if err != nil {
 		return nil, bt.Options{}, err
 	}
@@ -106,11 +106,9 @@ func accept() bt.Leaf {
 		o.Ledger = o.Ledger.clone()
 		if i.Reply.Signal == nil {
 			o.Note += " (signal missing)"
-			o.Ledger.notice(NoticeMissing, Warning, nil, "The answer came without a signal (signal_missing).")
+			o.Ledger.notice(NoticeMissing, Warning, nil, "The answer came without a signal.")
 		}
-		if s := o.Ledger.Exhausted; s != nil && i.StopReason == StopBudget {
-			o.Ledger.notice(NoticeBudgetExhausted, Warning, pairs("kind", s.Kind, "used", s.Used, "limit", s.Limit), "The budget is used up: %s.", s)
-		}
+		o.Ledger.exhausted(map[bool]Severity{true: Info, false: Warning}[i.StopReason == StopSatisfied])
 		return nil
 	})
 }

@@ -52,10 +52,12 @@ func pairs(names ...any) map[string]string {
 	return p
 }
 
-// notice enters a notice, once for each text.
+// notice enters a notice, once for each text; that another model answers, once for each model.
 func (l *Ledger) notice(kind string, s Severity, payload map[string]string, format string, args ...any) {
 	n := Notice{Type: kind, Severity: s, Text: fmt.Sprintf(format, args...), Turn: l.Turn, Payload: payload}
-	if !slices.ContainsFunc(l.Notices, func(o Notice) bool { return o.Type == n.Type && o.Text == n.Text }) {
+	if !slices.ContainsFunc(l.Notices, func(o Notice) bool {
+		return o.Type == n.Type && (o.Text == n.Text || n.Type == NoticeOtherModel && o.Payload["answered"] == n.Payload["answered"])
+	}) {
 		l.Notices = append(l.Notices, n)
 	}
 }

@@ -156,7 +156,7 @@ func TestOfflineWorksOnTheRepositoryAsItIs(t *testing.T) {
 func TestOfflineSaysWhatItDidNotFind(t *testing.T) {
 	h := offlineOver(t, ownSource(t), "")
 	a := h.ask("How does quetzalcoatlWombat work?")
-	same(t, "stop reason", a.StopReason, oracle.StopPartial)
+	same(t, "stop reason", a.StopReason, oracle.StopStuck)
 	holds(t, "the answer", a.Answer, noModel, "I found nothing about that.", "code_search", "quetzalcoatl")
 	same(t, "sources", a.Sources, []oracle.Source{})
 	var kinds []signal.Type

@@ -43,7 +43,8 @@ type Answer struct {
 	Error       *bt.Fault               `json:"error,omitempty"`
 	SessionID   string                  `json:"session_id"`
 	RunID       string                  `json:"run_id"`
-	TookMS      int64                   `json:"took_ms"` // of run time
+	TookMS      int64                   `json:"took_ms"`            // of run time
+	Composed    bool                    `json:"composed,omitempty"` // no model said it: it is a summary of what was tried
 }
 
 // Source is a place that was read, and whether the answer cites it.
@@ -79,8 +80,10 @@ func outcome(v *run.View, e run.Ending) (journal.Status, any) {
 	}
 	calls := a.gather(v, e.Under, w)
 	status := a.stop(v, e, w)
-	a.cite()
-	a.use(calls)
+	if !a.Composed {
+		a.cite()
+		a.use(calls)
+	}
 	a.doubt(len(env.Past) > 0)
 	a.TookMS = e.State.Now
 	return status, a
@@ -353,7 +356,7 @@ func (a *Answer) accepted(v *run.View, w wanted) journal.Status {
 		}
 	}
 	if a.Answer == "" {
-		a.Answer = a.summary()
+		a.Answer, a.Composed = a.summary(), true
 		if a.StopReason == StopSatisfied {
 			a.StopReason = StopPartial
 		}
@@ -375,9 +378,9 @@ func (a *Answer) cut() {
 // summary is what can be said when the model said nothing to the end.
 func (a *Answer) summary() string {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "I have no answer. After %d turns the model had given none.", a.Turns)
+	fmt.Fprintf(b, "I have no answer. After %s the model had given none.", counted(a.Turns, "turn"))
 	for _, t := range a.Tried {
-		fmt.Fprintf(b, " %s: %d calls, %d hits, %d places read.", t.Source, t.Calls, t.Hits, t.Opened)
+		fmt.Fprintf(b, " %s: %s, %s, %s read.", t.Source, counted(t.Calls, "call"), counted(t.Hits, "hit"), counted(t.Opened, "place"))
 	}
 	if len(a.Sources) > 0 {
 		b.WriteString(" Read:")
@@ -391,6 +394,14 @@ func (a *Answer) summary() string {
 		b.WriteString(".")
 	}
 	return b.String()
+}
+
+// counted is a number with its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // partialText is what a stopped turn had said.

@@ -79,7 +79,7 @@ func sideOf(a Answer) Side {
 }
 
 // Shadows compares every shadow that has ended, the latest first, with its run. Skipped counts those without a run to compare with:
-// it was removed, or one of the two has not ended.
+// it was removed, or one of the two has not ended, or was stopped or failed.
 func Shadows(ctx context.Context, store journal.Store, owner journal.Owner, most int) (pairs []Pair, skipped int, err error) {
 	runs, err := store.Runs(ctx, owner, journal.Filter{Limit: 100_000})
 	if err != nil {
@@ -89,9 +89,11 @@ func Shadows(ctx context.Context, store journal.Store, owner journal.Owner, most
 		if r.Assistant != ShadowName || len(pairs) == most {
 			continue
 		}
-		p, err := pairOf(ctx, store, owner, r.ID)
+		p, err := PairOf(ctx, store, owner, r.ID)
 		switch {
 		case errors.Is(err, journal.ErrNotFound):
+			skipped++
+		case err == nil && (p.Ours.cutShort() || p.Shadow.cutShort()):
 			skipped++
 		case err != nil:
 			return nil, 0, err
@@ -102,7 +104,13 @@ func Shadows(ctx context.Context, store journal.Store, owner journal.Owner, most
 	return pairs, skipped, nil
 }
 
-func pairOf(ctx context.Context, store journal.Store, owner journal.Owner, shadow string) (Pair, error) {
+// cutShort says that a side was stopped or failed, so that its figures compare with nothing.
+func (s *Side) cutShort() bool {
+	return s.StopReason == StopCancelled || s.StopReason == StopError || s.StopReason == StopRefused
+}
+
+// PairOf compares one shadow that has ended with its run; journal.ErrNotFound where one of the two is not there, or has not ended.
+func PairOf(ctx context.Context, store journal.Store, owner journal.Owner, shadow string) (Pair, error) {
 	start, end, err := run.ReadEnded(ctx, store, owner, shadow)
 	if err != nil {
 		return Pair{}, err

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	signalMissing = "The answer came without a signal (signal_missing)."
+	signalMissing = "The answer came without a signal."
 	nothingOpened = "No source was opened for this answer: it rests on what the model knows."
 )
 

@@ -91,7 +91,7 @@ func TestStory2Scenario3WhenAllToolsFailStuckBringsTheNextSourceAndThenThePartia
 	}
 	holds(t, "what is said after the first stuck", lastText(h.request(3)), "[control] More tools are offered to you from now on.")
 	holds(t, "what is said after the last stuck", lastText(h.request(7)), "[control] Tools are withdrawn.", "say plainly what you could not find")
-	same(t, "stop reason", a.StopReason, oracle.StopPartial)
+	same(t, "stop reason", a.StopReason, oracle.StopStuck)
 	same(t, "is partial", a.Partial(), true)
 	same(t, "answer", a.Answer, "I could not look it up.")
 	same(t, "blocker of the first stuck", a.Signals[1].Text("blocker"), "the code index is down")

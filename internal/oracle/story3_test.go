@@ -82,7 +82,7 @@ func TestOneTurnAloneIsTheLastTurn(t *testing.T) {
 	a := h.ask(auth)
 	same(t, "tools of the request", offered(h.request(1)), []string{})
 	holds(t, "the request", lastText(h.request(1)), lastHint)
-	same(t, "stop reason", a.StopReason, oracle.StopPartial)
+	same(t, "stop reason", a.StopReason, oracle.StopBudget)
 }
 
 func TestEmptyLastReplyGivesASummaryOfWhatWasTried(t *testing.T) {

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sibyl/internal/cli"
+	"sibyl/internal/oracle"
+)
+
+// noticesOf counts the lines in the file of notices, by type.
+func (d *drama) noticesOf(t *testing.T, file string) map[string]int {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	all := map[string]int{}
+	for line := range bytes.Lines(text) {
+		var n oracle.Notice
+		if err := json.Unmarshal(line, &n); err != nil {
+			t.Fatal(err)
+		}
+		all[n.Type]++
+	}
+	return all
+}
+
+// TestNoticesOfAResumedRunReachTheFileOfTheSettings: they are appended where the run ends, whichever process that is.
+func TestNoticesOfAResumedRunReachTheFileOfTheSettings(t *testing.T) {
+	t.Parallel()
+	for _, crash := range []string{"3", "20", "25"} {
+		d := newDrama(t)
+		file := filepath.Join(d.data, "notices.jsonl")
+		settings := filepath.Join(d.data, "sibyl", "config.yaml")
+		text, err := os.ReadFile(settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(settings, append(text, []byte("notices: "+file+"\n")...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d.killed(t, crash, d.ask(false)...)
+		d.goOn(t, false)
+		if n := d.noticesOf(t, file); n[oracle.NoticeLoop] != 1 || n[oracle.NoticeSummarised] != 1 {
+			t.Errorf("killed at %s: the file of notices has %v", crash, n)
+		}
+	}
+}
+
+// TestResumedShadowIsNotShownAsTheAnswer: what a shadow says is for comparison only.
+func TestResumedShadowIsNotShownAsTheAnswer(t *testing.T) {
+	t.Parallel()
+	_, writes := calmly(t)
+	d := newDrama(t)
+	d.killed(t, itoa(writes), d.ask(true)...) // before the end of the shadow is written
+	o := d.run(t, "", cli.ExitAnswered, []string{"run", "resume", "--json"})
+	if o.out != "" {
+		t.Errorf("resuming a shadow prints %s", o.out)
+	}
+	if a := d.ended(t).answers[oracle.ShadowName]; !strings.Contains(a.Answer, "The shadow says so") {
+		t.Errorf("the shadow ends with %+v", a)
+	}
+}
+
+// TestKeyInAToolResultIsRedactedAfterACrashToo: the key comes from a command, is in a note, and the reading of that note is
+// what the resumed process begins with.
+func TestKeyInAToolResultIsRedactedAfterACrashToo(t *testing.T) {
+	t.Parallel()
+	const key = "correct-horse-battery-staple"
+	begin := func(t *testing.T) *drama {
+		d := newDrama(t)
+		settings := filepath.Join(d.data, "sibyl", "config.yaml")
+		text, err := os.ReadFile(settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, []byte("providers: {openai: {key_command: [echo, "+key+"]}}\n")...)
+		for name, text := range map[string]string{settings: string(text), filepath.Join(d.vault, "more.md"): "# More\n\n" + key + "\n"} {
+			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return d
+	}
+	check := func(t *testing.T, d *drama, when string) {
+		t.Helper()
+		for _, r := range d.ended(t).runs {
+			if _, out := d.here(t, "run", "watch", r.ID); strings.Contains(out, key) || !strings.Contains(out, "more.md") {
+				t.Errorf("%s: the journal holds the key, or nothing of the note", when)
+			}
+		}
+	}
+	calm := begin(t)
+	calm.run(t, "", cli.ExitPartial, calm.ask(false))
+	check(t, calm, "without a crash")
+	for _, crash := range []string{"20", "21", "22", "23", "24"} {
+		d := begin(t)
+		d.killed(t, crash, d.ask(false)...)
+		d.goOn(t, false)
+		check(t, d, "killed at "+crash)
+	}
+}

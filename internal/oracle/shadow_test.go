@@ -1,0 +1,313 @@
+package oracle_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+	"sibyl/internal/oracle"
+	"sibyl/internal/run"
+	"sibyl/internal/tool"
+	"sibyl/trees"
+)
+
+// shadowOf makes the shadow of the last run, in a session of its own.
+func (h *harness) shadowOf() run.Spec {
+	h.t.Helper()
+	baseline, err := trees.Set{}.Get(oracle.ShadowTree)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	session := "shadow of " + h.last.ID
+	now := time.Now()
+	if err := h.store.CreateSession(h.t.Context(), journal.Session{ID: session, Owner: owner, Assistant: oracle.ShadowName, Title: session, CreatedAt: now, UpdatedAt: now}); err != nil {
+		h.t.Fatal(err)
+	}
+	spec, err := oracle.NewShadow(h.spec, h.last.ID, session, baseline.File, baseline.Text)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return spec
+}
+
+// shadow answers the last question again, as a shadow that says these turns. It returns what the shadow's model was asked.
+func (h *harness) shadow(turns ...modeltest.Turn) (oracle.Answer, []model.Request) {
+	h.t.Helper()
+	main, mainModel := h.script, h.model
+	defer func() { h.script, h.model = main, mainModel }()
+	h.script = modeltest.Script(h.t, turns...)
+	h.model = h.script
+	spec := h.shadowOf()
+	live, err := h.engine.Start(h.t.Context(), spec)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	a := h.finish(live)
+	if left := h.script.Left(); left > 0 {
+		h.t.Errorf("%d turns of the shadow's script were never asked for", left)
+	}
+	return a, h.script.Requests()
+}
+
+func TestShadowAnswersTheSameQuestionWithTheSamePastByTheBaseline(t *testing.T) {
+	h := setUp(t, modeltest.Say("FIRST-ANSWER. "+enough()), modeltest.Say("OUR-ANSWER. "+enough()))
+	h.finish(h.start(auth))
+	h.finish(h.start("And in the tests?"))
+	a, asked := h.shadow(modeltest.Say("They use a fake. " + needTurn("more")))
+	same(t, "times the shadow's model was asked", len(asked), 1)
+	holds(t, "its request", whole(asked[0]), "FIRST-ANSWER.", "And in the tests?")
+	lacks(t, "its request", whole(asked[0]), "OUR-ANSWER.")
+	same(t, "tools offered to it", offered(asked[0]), []string{"code_read", "code_search", "thread_seek", "vault_read", "vault_search", "vault_write", "web_fetch", "web_search"})
+	same(t, "question", a.Question, "And in the tests?")
+	same(t, "answer", a.Answer, "They use a fake.")
+	same(t, "stop reason: it called no tool, so it is done", a.StopReason, oracle.StopSatisfied)
+}
+
+func TestShadowStaysOutOfThePersonsSession(t *testing.T) {
+	h := setUp(t, modeltest.Say("OUR-ANSWER. "+enough()), modeltest.Say("Another. "+enough()))
+	h.finish(h.start(auth))
+	h.shadow(modeltest.Say("THEIR-ANSWER."))
+	all, err := oracle.Exchanges(t.Context(), h.store, owner, "talk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "exchanges of the session", len(all), 1)
+	h.ask("And in the tests?")
+	lacks(t, "the next request", whole(h.request(2)), "THEIR-ANSWER.")
+}
+
+func TestShadowReadsButOnlyRecordsItsWrites(t *testing.T) {
+	h := setUp(t, modeltest.Say("I can't save it. "+partial("the note")))
+	h.finish(h.start(save))
+	a, asked := h.shadow(
+		modeltest.Call("vault_read", lines("a.md", 1, 9)).AndCall("vault_write", `{"path":"a.md","content":"x"}`),
+		modeltest.Say("Saved."))
+	same(t, "tools that were reached", h.world.called(), []string{"vault_read"})
+	same(t, "what stands in the world", h.world.written(), []string(nil))
+	holds(t, "what its model hears", said(asked[1], model.ToolRole), "a.md:1-9", "recorded, not performed")
+	same(t, "calls", len(a.ToolCalls), 2)
+	same(t, "error of the write", a.ToolCalls[1].Error, "")
+	same(t, "notices of a write", notices(a, oracle.NoticeUnsureWrite), []oracle.Notice(nil))
+}
+
+func TestShadowWritesNothingAcrossAnyCrash(t *testing.T) {
+	calm := 0
+	for at := 0; at == 0 || at <= calm; at++ {
+		h := setUp(t, modeltest.Say("I can't save it. "+partial("the note")))
+		h.finish(h.start(save))
+		turn := modeltest.Func(func(req model.Request) modeltest.Turn {
+			if len(req.Messages) > 1 {
+				return modeltest.Say("Saved.")
+			}
+			return modeltest.Call("vault_write", `{"path":"a.md"}`)
+		})
+		h.script = modeltest.Script(t, turn, turn, turn, turn)
+		h.model = h.script
+		dying := &crashing{Store: h.store, at: at}
+		live, err := h.newEngine(dying, "process 0", later(0)).Start(t.Context(), h.shadowOf())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := live.Wait(t.Context()); err != nil && !errors.Is(err, errCrash) {
+			t.Fatal(err)
+		}
+		if at == 0 {
+			calm = dying.appends
+			continue
+		}
+		same(t, fmt.Sprintf("the process died at append %d", at), dying.dead, true)
+		if live, err = h.newEngine(h.store, "process 1", later(1)).Resume(t.Context(), owner, live.ID); err != nil {
+			t.Fatal(err)
+		}
+		a := h.finish(live)
+		same(t, fmt.Sprintf("what stands in the world after a crash at append %d", at), h.world.written(), []string(nil))
+		same(t, "tools that were reached", h.world.called(), []string{})
+		same(t, "answer", a.Answer, "Saved.")
+		same(t, "calls", len(a.ToolCalls), 1)
+		same(t, "error of the write", a.ToolCalls[0].Error, "")
+	}
+}
+
+func TestBaselineHasNoControlButTheTurnLimit(t *testing.T) {
+	again := modeltest.SayAndCall(needTurn("the same"), "code_search", `{"query":"auth"}`)
+	h := setUp(t, modeltest.Say("It checks a token. "+enough()))
+	h.turns = 7
+	h.finish(h.start(auth))
+	a, asked := h.shadow(slices.Repeat([]modeltest.Turn{again}, 7)...)
+	for i, req := range asked {
+		lacks(t, fmt.Sprintf("request %d", i+1), said(req, model.User), "[control]")
+		same(t, fmt.Sprintf("tools of request %d", i+1), len(offered(req)), 8)
+	}
+	same(t, "calls performed: the last turn's are not", len(h.world.called()), 6)
+	same(t, "stop reason", a.StopReason, oracle.StopBudget)
+	holds(t, "answer", a.Answer, "I have no answer.")
+	same(t, "decisions of a fallback", consulted(a), []string(nil))
+	same(t, "loops found", loops(a), []string(nil))
+}
+
+func TestRunOfAnotherAssistantHasNoShadow(t *testing.T) {
+	if _, err := oracle.NewShadow(run.Spec{Assistant: "council", Env: 7}, "r", "s", "baseline.xml", nil); err == nil || err.Error() != "a run of council has no shadow" {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestShadowsAreComparedWithTheirRunsTheLatestFirst(t *testing.T) {
+	h := setUp(t,
+		modeltest.SayAndCall(needTurn("read"), "code_read", lines("a.go", 1, 9)), costing(model.Usage{InputTokens: 90, OutputTokens: 10}, modeltest.Say("It checks a token (`a.go:3`). "+enough())),
+		modeltest.Say("It rains. "+enough()))
+	h.engine = h.newEngine(h.store, "test", newSteppingClock())
+	first := h.finish(h.start(auth))
+	shadowed, _ := h.shadow(
+		modeltest.Say("").AndCall("code_search", `{}`).AndCall("vault_search", `{}`).AndCall("code_read", lines("a.go", 1, 9)),
+		costing(model.Usage{InputTokens: 500, OutputTokens: 50}, modeltest.Say("It checks a token (`a.go:3`).")))
+	second := h.finish(h.start(weather))
+	h.shadow(modeltest.Say("It is dry."))
+	pairs, skipped, err := oracle.Shadows(t.Context(), h.store, owner, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "skipped", skipped, 0)
+	same(t, "pairs", len(pairs), 2)
+	same(t, "the latest", []string{pairs[0].Question, pairs[0].Ours.RunID}, []string{weather, second.RunID})
+	p := pairs[1]
+	for _, s := range []*oracle.Side{&p.Ours, &p.Shadow} {
+		if s.TookMS <= 0 {
+			t.Errorf("it took %d ms", s.TookMS)
+		}
+		s.TookMS = 0
+	}
+	same(t, "the pair", p, oracle.Pair{Question: auth,
+		Ours: oracle.Side{RunID: first.RunID, Model: "scripted:test", StopReason: "satisfied", Turns: 2, Calls: map[string]int{"code_read": 1}, ToolCalls: 1,
+			Tokens: 100, Signals: map[string]int{"need_turn": 1, "context_sufficient": 1}, Cited: []string{"a.go:1-9"}, Answer: "It checks a token (`a.go:3`)."},
+		Shadow: oracle.Side{RunID: shadowed.RunID, Model: "scripted:test", StopReason: "satisfied", Turns: 2, Calls: map[string]int{"code_search": 1, "vault_search": 1, "code_read": 1},
+			ToolCalls: 3, Unnecessary: 2, Tokens: 550, Signals: map[string]int{}, Cited: []string{"a.go:1-9"}, Answer: "It checks a token (`a.go:3`)."}})
+	pairs, _, err = oracle.Shadows(t.Context(), h.store, owner, 1)
+	if err != nil || len(pairs) != 1 || pairs[0].Question != weather {
+		t.Errorf("the latest one alone: %+v, %v", pairs, err)
+	}
+	pairs, skipped, err = oracle.Shadows(t.Context(), h.store, "eve", 10)
+	if err != nil || len(pairs)+skipped != 0 {
+		t.Errorf("another person's: %+v, %d skipped, %v", pairs, skipped, err)
+	}
+}
+
+func TestShadowsWithNothingToCompareWithAreSkipped(t *testing.T) {
+	h := setUp(t, modeltest.Say("It checks a token. "+enough()), modeltest.Say("It rains. "+enough()), modeltest.Say("Per tenant. "+enough()))
+	h.finish(h.start(auth))
+	h.shadow(modeltest.Say("Yes."))
+	h.openSession("removed")
+	h.finish(h.start(weather))
+	h.shadow(modeltest.Say("No."))
+	if err := h.store.DeleteSession(t.Context(), owner, "removed", journal.ByPerson, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	h.openSession("under way")
+	h.finish(h.start(caching))
+	main := h.script
+	h.script = modeltest.Script(t, modeltest.Turn{Text: "It", Hang: true})
+	h.model = h.script
+	live, err := h.engine.Start(t.Context(), h.shadowOf())
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-h.script.Hanging()
+	pairs, skipped, err := oracle.Shadows(t.Context(), h.store, owner, 10)
+	live.Cancel("end of the test")
+	h.finish(live)
+	h.script = main
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "skipped", skipped, 2)
+	same(t, "pairs", len(pairs), 1)
+	same(t, "the one that is left", pairs[0].Question, auth)
+}
+
+func TestFiguresOfPairsAreMediansAndWhoIsLower(t *testing.T) {
+	pair := func(ours, theirs int) oracle.Pair {
+		side := func(n int) oracle.Side {
+			return oracle.Side{Turns: n, ToolCalls: 2 * n, Unnecessary: 3 * n, Tokens: 4 * n, TookMS: int64(5 * n), Cited: make([]string, n)}
+		}
+		return oracle.Pair{Ours: side(ours), Shadow: side(theirs)}
+	}
+	got := oracle.Compare([]oracle.Pair{pair(1, 4), pair(9, 2), pair(2, 2), pair(3, 7)}) // 1 2 3 9 and 2 2 4 7
+	var want []oracle.Compared
+	for i, what := range []string{"turns", "tool calls", "unnecessary calls", "tokens", "time, ms", "places cited"} {
+		times := []float64{1, 2, 3, 4, 5, 1}[i]
+		want = append(want, oracle.Compared{What: what, Ours: 2.5 * times, Shadow: 3 * times, Lower: 2, Higher: 1})
+	}
+	same(t, "figures", got, want)
+	same(t, "of one pair", oracle.Compare([]oracle.Pair{pair(3, 5)})[0], oracle.Compared{What: "turns", Ours: 3, Shadow: 5, Lower: 1})
+	same(t, "of three", oracle.Compare([]oracle.Pair{pair(7, 1), pair(1, 1), pair(3, 1)})[0], oracle.Compared{What: "turns", Ours: 3, Shadow: 1, Higher: 2})
+}
+
+func TestCountsAreListedByName(t *testing.T) {
+	same(t, "counts", oracle.Counted(map[string]int{"code_search": 1, "code_read": 4}), "code_read 4, code_search 1")
+	same(t, "none", oracle.Counted(nil), "none")
+}
+
+func TestCallIsNecessaryIfTheAnswerRestsOnIt(t *testing.T) {
+	hits := func(start, end int) does {
+		return finds(tool.Ref{Source: tool.Code, Path: "auth/middleware.go", Start: start, End: end})
+	}
+	read := lines("auth/middleware.go", 10, 30)
+	for _, c := range []struct {
+		name, question string
+		turns          []modeltest.Turn
+		change         func(*harness)
+		used           []bool
+	}{
+		{"a search whose hit was opened and is cited, and the reading of it", auth, []modeltest.Turn{modeltest.SayAndCall(needTurn("s"), "code_search", `{}`),
+			modeltest.SayAndCall(needTurn("r"), "code_read", read), modeltest.Say("So (`auth/middleware.go:12`). " + enough())}, nil, []bool{true, true}},
+		{"a search whose hit lies elsewhere in the file", auth, []modeltest.Turn{modeltest.SayAndCall(needTurn("s"), "code_search", `{}`),
+			modeltest.SayAndCall(needTurn("r"), "code_read", read), modeltest.Say("So (`auth/middleware.go:12`). " + enough())},
+			func(h *harness) { h.world.on("code_search", hits(31, 40)) }, []bool{false, true}},
+		{"a search that touches its last line", auth, []modeltest.Turn{modeltest.SayAndCall(needTurn("s"), "code_search", `{}`),
+			modeltest.SayAndCall(needTurn("r"), "code_read", read), modeltest.Say("So (`auth/middleware.go:12`). " + enough())},
+			func(h *harness) { h.world.on("code_search", hits(30, 40)) }, []bool{true, true}},
+		{"a search that names the file as a whole", auth, []modeltest.Turn{modeltest.SayAndCall(needTurn("s"), "code_search", `{}`),
+			modeltest.SayAndCall(needTurn("r"), "code_read", read), modeltest.Say("So (`auth/middleware.go:12`). " + enough())},
+			func(h *harness) { h.world.on("code_search", hits(0, 0)) }, []bool{true, true}},
+		{"a search whose hit is cited but was not opened", auth, []modeltest.Turn{modeltest.SayAndCall(needTurn("s"), "code_search", `{}`),
+			modeltest.Say("So (`auth/middleware.go:12`). " + enough())}, nil, []bool{false}},
+		{"a reading that is not cited", auth, []modeltest.Turn{modeltest.Say(needTurn("r")).AndCall("code_read", read).AndCall("code_read", lines("b.go", 1, 9)),
+			modeltest.Say("So (`b.go:3`). " + enough())}, nil, []bool{false, true}},
+		{"one that failed, and one that is not offered", auth, []modeltest.Turn{modeltest.Say(needTurn("r")).AndCall("code_search", `{`).AndCall("vault_search", `{}`).AndCall("code_read", read),
+			modeltest.Say("So (`auth/middleware.go:12`). " + enough())}, nil, []bool{false, false, true}},
+		{"a write", save, []modeltest.Turn{modeltest.SayAndCall(needTurn("w"), "vault_write", `{"path":"a.md"}`), modeltest.Say("Saved. " + enough())}, nil, []bool{true}},
+		{"a page and the search that named it", weather, []modeltest.Turn{modeltest.SayAndCall(needTurn("s"), "web_search", `{}`),
+			modeltest.SayAndCall(needTurn("r"), "web_fetch", `{"url":"https://weather.example/paris"}`), modeltest.Say("It rains: https://weather.example/paris " + enough())}, nil, []bool{true, true}},
+		{"a note of the path that the code has", caching, []modeltest.Turn{modeltest.Say(needCapability("code read")), modeltest.Say(needTurn("r")).AndCall("vault_read", lines("a.md", 1, 9)),
+			modeltest.Say("So (`a.md:3`). " + enough())}, nil, []bool{true}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := setUp(t, c.turns...)
+			if c.change != nil {
+				c.change(h)
+			}
+			a := h.ask(c.question)
+			var used []bool
+			unnecessary := 0
+			for _, call := range a.ToolCalls {
+				used = append(used, call.Used)
+				if !call.Used {
+					unnecessary++
+				}
+			}
+			same(t, "used", used, c.used)
+			same(t, "unnecessary", a.Unnecessary(), unnecessary)
+		})
+	}
+}
+
+// A write that was refused or failed is no work of which the answer can be proud.
+func TestWriteThatFailedIsUnnecessary(t *testing.T) {
+	h := setUp(t, modeltest.SayAndCall(needTurn("w"), "vault_write", `{"path":"a.md"}`), theEnd)
+	h.world.on("vault_write", fails(tool.Denied, "", "it is ignored"))
+	same(t, "unnecessary", func() int { a := h.ask(save); return a.Unnecessary() }(), 1)
+}
