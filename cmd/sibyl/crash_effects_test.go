@@ -219,7 +219,7 @@ func calmly(t *testing.T) (calm aftermath, writes int) {
 	for _, n := range ours.Notices {
 		kinds[n.Type]++
 	}
-	wantKinds := map[string]int{oracle.NoticeBudgetWarning: 2, oracle.NoticeFallback: 2, oracle.NoticeSummarised: 1, oracle.NoticeLoop: 1, oracle.NoticeOtherModel: 1}
+	wantKinds := map[string]int{oracle.NoticeBudgetWarning: 2, oracle.NoticeFallback: 2, oracle.NoticeSummarised: 1, oracle.NoticeLoop: 2, oracle.NoticeOtherModel: 1}
 	if diff := gocmp.Diff(wantKinds, kinds); diff != "" {
 		t.Errorf("notices (-want +got):\n%s", diff)
 	}

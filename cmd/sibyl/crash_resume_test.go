@@ -46,7 +46,7 @@ func TestNoticesOfAResumedRunReachTheFileOfTheSettings(t *testing.T) {
 		}
 		d.killed(t, crash, d.ask(false)...)
 		d.goOn(t, false)
-		if n := d.noticesOf(t, file); n[oracle.NoticeLoop] != 1 || n[oracle.NoticeSummarised] != 1 {
+		if n := d.noticesOf(t, file); n[oracle.NoticeLoop] != 2 || n[oracle.NoticeSummarised] != 1 {
 			t.Errorf("killed at %s: the file of notices has %v", crash, n)
 		}
 	}

@@ -122,7 +122,7 @@ func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			"function": map[string]any{"name": c[0], "arguments": c[1]}}}}, "")
 	}
 	chunk(w, map[string]any{}, finish)
-	fmt.Fprint(w, `data: {"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":5}}`+"\n\ndata: [DONE]\n\n")
+	fmt.Fprint(w, `data: {"choices":[],"usage":{"prompt_tokens":100,"completion_tokens":50}}`+"\n\ndata: [DONE]\n\n")
 }
 
 // playPart is what the second model says: step 3 is doubtful, steps 4 to 7 go round, step 9 is a question to the person.
@@ -199,7 +199,7 @@ func newDrama(t *testing.T) *drama {
 
 // ask is the question; with shadow, it is answered by the baseline as well.
 func (d *drama) ask(shadow bool) []string {
-	args := []string{"ask", "--json", "--in", d.vault, "--vault", d.vault, "-m", "openai:first", "--max-turns", "11", "--max-tokens", "200"}
+	args := []string{"ask", "--json", "--in", d.vault, "--vault", d.vault, "-m", "openai:first", "--max-turns", "11", "--max-tokens", "2000"}
 	if shadow {
 		args = append(args, "--shadow")
 	}

@@ -52,8 +52,11 @@ func (c *command) askCommand() *cobra.Command {
 			if cmd.Flags().Changed("max-turns") && f.maxTurns == 0 {
 				return withCode(ExitUsage, fmt.Errorf("--max-turns is 0, not between 1 and %d", oracle.MostTurns))
 			}
-			if f.maxTokens < 0 || f.maxTime < 0 {
-				return withCode(ExitUsage, errors.New("--max-tokens and --max-time can't be negative: 0 is no limit"))
+			if f.maxTokens != 0 && (f.maxTokens < config.MinTokens || f.maxTokens > config.MostTokens) {
+				return withCode(ExitUsage, fmt.Errorf("--max-tokens is %d, not between %d and %d; 0 is no limit", f.maxTokens, config.MinTokens, config.MostTokens))
+			}
+			if f.maxTime != 0 && (f.maxTime < config.MinTime || f.maxTime > config.MostTime) {
+				return withCode(ExitUsage, fmt.Errorf("--max-time is %s, not between 5s and 1h; 0 is no limit", f.maxTime))
 			}
 			f.given = cmd.Flags().Changed
 			return c.ask(cmd.Context(), f, args)

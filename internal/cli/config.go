@@ -261,6 +261,10 @@ func testEngine(ctx context.Context, cfg config.Config, name string) finding {
 	says, err := searchOnce(ctx, cfg)
 	if err != nil {
 		f.Says, f.Fix = err.Error(), engineFix(cfg)
+		var known *tool.Error
+		if errors.As(err, &known) && known.Hint != "" {
+			f.Says, f.Fix = known.Message, known.Hint
+		}
 		return f
 	}
 	f.OK, f.Says = true, says

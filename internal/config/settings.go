@@ -39,6 +39,12 @@ func (s setting[T]) shown(show func(of *T) any) setting[T] {
 
 const commandExample = "[pass, show, openai]"
 
+// The bounds of a question's budgets of tokens and time.
+const (
+	MinTokens, MostTokens = 1000, 10_000_000
+	MinTime, MostTime     = 5 * time.Second, time.Hour
+)
+
 // settings lists all that can be set outside of providers. It is the only place that knows their names.
 func settings() []setting[Config] {
 	return []setting[Config]{
@@ -49,8 +55,8 @@ func settings() []setting[Config] {
 		field("prompts", "SIBYL_PROMPTS", func(c *Config) *string { return &c.Prompts }, value.path),
 		field("notices", "SIBYL_NOTICES", func(c *Config) *string { return &c.Notices }, value.path),
 		field("max_turns", "SIBYL_MAX_TURNS", func(c *Config) *int { return &c.MaxTurns }, number(1, 200)),
-		field("max_tokens", "SIBYL_MAX_TOKENS", func(c *Config) *int { return &c.MaxTokens }, numberOrNone(1000, 10_000_000)),
-		field("max_time", "SIBYL_MAX_TIME", func(c *Config) *time.Duration { return &c.MaxTime }, duration(5*time.Second, time.Hour)),
+		field("max_tokens", "SIBYL_MAX_TOKENS", func(c *Config) *int { return &c.MaxTokens }, numberOrNone(MinTokens, MostTokens)),
+		field("max_time", "SIBYL_MAX_TIME", func(c *Config) *time.Duration { return &c.MaxTime }, duration(MinTime, MostTime)),
 		field("retention", "SIBYL_RETENTION", func(c *Config) *time.Duration { return &c.Retention }, value.retention).
 			shown(func(c *Config) any { return inDays(c.Retention) }),
 		field("keys", "SIBYL_KEYS", func(c *Config) *string { return &c.Keys.Use }, oneOf(KeysAuto, KeysKeyring, KeysFile)),

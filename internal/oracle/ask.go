@@ -93,6 +93,7 @@ func NewRun(ctx context.Context, store journal.Store, q Question) (run.Spec, err
 	}
 	for _, n := range tokens {
 		given.PastTokens += n
+		given.LastTokens = n
 	}
 	return run.Spec{Owner: q.Owner, Session: q.Session, Assistant: Name, Title: Title(q.Text), TreeFile: q.TreeFile, Tree: q.Tree,
 		Texts: []run.Text{{Name: SegmentsText, Content: q.Prompts.Encoded()}}, Env: q.Env, Given: given.keys()}, nil
@@ -101,7 +102,7 @@ func NewRun(ctx context.Context, store journal.Store, q Question) (run.Spec, err
 // keys are what a run's tree is given.
 func (g Given) keys() map[string]any {
 	return map[string]any{"question": g.Question, "previous": g.Previous, "previous_type": g.PreviousType, "tools": g.Tools,
-		"max_turns": g.MaxTurns, "max_tokens": g.MaxTokens, "max_seconds": g.MaxSeconds, "past_tokens": g.PastTokens, "window": g.Window,
+		"max_turns": g.MaxTurns, "max_tokens": g.MaxTokens, "max_seconds": g.MaxSeconds, "past_tokens": g.PastTokens, "last_tokens": g.LastTokens, "window": g.Window,
 		"classifier": g.Classifier}
 }
 

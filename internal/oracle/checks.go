@@ -65,7 +65,7 @@ func sufficientContext(c classify.Classification, offered []string, l *Ledger) (
 		return true, "a " + string(c.QueryType) + " question needs no source"
 	case len(l.Opened) > 0:
 		return true, fmt.Sprintf("%d places were read", len(l.Opened))
-	case len(offered) == 0:
+	case len(offered) == 0 && len(l.Taken) == 0:
 		return true, "no tool is there that could read one"
 	}
 	return false, "nothing was read yet"

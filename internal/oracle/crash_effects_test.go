@@ -309,7 +309,7 @@ func calmly(t *testing.T) endured {
 	}
 	slices.Sort(notices)
 	same(t, "notices", notices, []string{oracle.NoticeBudgetWarning, oracle.NoticeBudgetWarning, oracle.NoticeFallback, oracle.NoticeFallback,
-		oracle.NoticeSummarised, oracle.NoticeLoop, oracle.NoticeOtherModel})
+		oracle.NoticeSummarised, oracle.NoticeLoop, oracle.NoticeLoop, oracle.NoticeOtherModel})
 	var verdicts []oracle.Verdict
 	for _, c := range p.answer.Fallbacks {
 		verdicts = append(verdicts, c.Verdict)

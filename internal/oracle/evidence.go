@@ -92,13 +92,18 @@ var (
 	clocks = regexp.MustCompile(`(?i)\b\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?\b` +
 		`|\b\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?[ap]m)?\b|\b1\d{9}(?:\d{3}){0,3}\b|\b\d+(?:\.\d+)? ?(?:ns|µs|us|ms|s|sec|seconds|minutes|min) ?(?:ago)?\b` +
 		`|\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? \d{1,2} (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{4}\b`)
-	idents = regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b(?:0x)?[0-9a-f]*[0-9][0-9a-f]{10,}\b`)
+	idents = regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b(?:0x)?[0-9a-f]{11,}\b`)
 	digits = regexp.MustCompile(`\d+`)
 )
 
 // maskClock hides times and generated identifiers in a result. Other numbers stay: a counter that moves is news.
 func maskClock(text string) string {
-	return idents.ReplaceAllString(clocks.ReplaceAllString(text, "#t"), "#i")
+	return idents.ReplaceAllStringFunc(clocks.ReplaceAllString(text, "#t"), func(id string) string {
+		if !strings.ContainsAny(id, "0123456789") {
+			return id // a word of the letters a to f
+		}
+		return "#i"
+	})
 }
 
 // volatileNames are arguments that say nothing of what is asked for.
@@ -114,16 +119,29 @@ func callKey(name, arguments string) string {
 	if decoder.Decode(&args) != nil {
 		return digest(name + " " + maskAll(arguments))
 	}
-	for n := range args {
-		if volatileNames[strings.ToLower(n)] {
-			delete(args, n)
-		}
-	}
+	dropVolatile(args)
 	sorted, err := json.Marshal(args)
 	if err != nil {
 		sorted = []byte(arguments)
 	}
 	return digest(name + " " + maskAll(string(sorted)))
+}
+
+// dropVolatile takes volatile arguments out, however deep they stand.
+func dropVolatile(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for n, of := range v {
+			if volatileNames[strings.ToLower(n)] {
+				delete(v, n)
+			}
+			dropVolatile(of)
+		}
+	case []any:
+		for _, of := range v {
+			dropVolatile(of)
+		}
+	}
 }
 
 func maskAll(text string) string {

@@ -122,7 +122,7 @@ func askClassifier() bt.Leaf {
 	collect := func(i in, done []bt.Completion, o *out) error {
 		if err := done[0].Err; err != nil {
 			o.Ledger = o.Ledger.clone()
-			o.Ledger.notice(NoticeClassifier, Warning, pairs("reason", err.Reason), "The classifier can't be asked, so rules decide: %s", err.Reason)
+			o.Ledger.noticeOnce(NoticeClassifier, Warning, pairs("reason", err.Reason), "The classifier can't be asked, so rules decide: %s", err.Reason)
 			return err
 		}
 		var r ClassifyReceipt
@@ -148,6 +148,7 @@ type doubt struct {
 	Scores   Scores                  `port:"scores,optional"`
 	MinScore float64                 `port:"min_score" default:"0.5" doc:"a classifier's score below it is not followed"`
 	Retries  int                     `port:"retries" default:"2" doc:"so many retries for one cause in a row"`
+	Forgive  int                     `port:"forgive" default:"3" doc:"so many turns with something new in a row undo the strikes before them"`
 }
 
 func decide() bt.Leaf {
@@ -165,11 +166,10 @@ func decide() bt.Leaf {
 				c.By = "rules"
 			}
 			c.Turn, c.Cause = o.Ledger.Turn, Cause(i.Cause)
-			o.Ledger.Rephrased = o.Ledger.Rephrased || c.Verdict == OtherStrategy && !i.moreSources()
+			o.Ledger.Rephrased = o.Ledger.Rephrased || c.Verdict == OtherStrategy && !i.moreSources(&o.Ledger)
 			o.Ledger.Consults = append(o.Ledger.Consults, c)
 			if c.Cause == CauseSameReason && c.Verdict != Retry {
-				o.Ledger.Strikes = max(o.Ledger.Strikes, 1) // its hint is the nudge
-				o.Ledger.StruckAt = o.Ledger.Turn
+				o.Ledger.nudged(i.Forgive)
 			}
 			o.Ledger.notice(NoticeFallback, Info, pairs("cause", c.Cause, "verdict", c.Verdict, "by", c.By),
 				"The fallback was consulted (%s) and decided: %s, since %s.", c.Cause, c.Verdict, c.Because)
@@ -201,7 +201,7 @@ func (d *doubt) allowed(v Verdict, l *Ledger) bool {
 	case Retry:
 		return l.retried(Cause(d.Cause)) < d.Retries
 	case OtherStrategy:
-		return d.moreSources() || !l.Rephrased
+		return d.moreSources(l) || !l.Rephrased
 	case ForceAnswer:
 		return true
 	case AskUser:
@@ -242,8 +242,8 @@ func (d *doubt) byRules(l *Ledger) (Verdict, string) {
 	return ForceAnswer, "it neither calls a tool nor says how it is doing"
 }
 
-func (d *doubt) moreSources() bool {
-	_, more := nextSource(d.Class, d.Tools, d.Offered)
+func (d *doubt) moreSources(l *Ledger) bool {
+	_, more := nextSource(d.Class, l.left(d.Tools), d.Offered)
 	return more
 }
 
@@ -260,7 +260,7 @@ func (d *doubt) whenStuck(l *Ledger, asks bool) (Verdict, string) {
 		return AskUser, "it ends with a question to the person"
 	case Cause(d.Cause) == CauseSameReason && l.productive():
 		return Retry, "it says the same, but the turn before brought something new"
-	case d.moreSources():
+	case d.moreSources(l):
 		return OtherStrategy, "there is a source that was not offered"
 	case hits && !l.Rephrased:
 		return OtherStrategy, "something was found, so other words may find more"

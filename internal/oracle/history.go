@@ -31,6 +31,17 @@ type NotesReceipt struct {
 	// Signals in notes steer nothing.
 	Extra    []signal.Signal  `json:"extra,omitempty"`
 	Problems []signal.Problem `json:"problems,omitempty"`
+
+	PromptSize int `json:"prompt_tokens"`
+	History    int `json:"history_tokens"` // of what was sent and written, estimated
+}
+
+// tokens is what notes count against a budget, estimated where the provider reports nothing.
+func (r *NotesReceipt) tokens() int {
+	if r.Usage != (model.Usage{}) {
+		return spent(r.Usage)
+	}
+	return r.PromptSize + r.History
 }
 
 // keptWhole is how many turns at the end of a conversation stay as they are beside the notes.
@@ -40,6 +51,8 @@ func historyIsLong() bt.Leaf {
 	type in struct {
 		Ledger  Ledger  `port:"ledger,optional"`
 		Past    int     `port:"past_tokens,optional" doc:"tokens of the session's earlier exchanges"`
+		Last    int     `port:"last_tokens,optional" doc:"tokens of the last of them, the only one that is kept after a topic shift"`
+		Shifted bool    `port:"topic_shift"`
 		Window  int     `port:"window,optional" doc:"the model's window in tokens; 0: unknown"`
 		Part    float64 `port:"part" default:"0.6" doc:"of the window, at most"`
 		AtLeast int     `port:"most" default:"24000" doc:"tokens at most"`
@@ -52,8 +65,11 @@ func historyIsLong() bt.Leaf {
 		n := i.Ledger.History
 		if i.Ledger.Turn == 0 {
 			n = i.Past
+			if i.Shifted {
+				n = i.Last
+			}
 		}
-		fresh := i.Ledger.Turn - i.Ledger.NotedAt
+		fresh := i.Ledger.Turn + 1 - i.Ledger.NotedAt
 		switch {
 		case n <= most:
 			return false, fmt.Sprintf("%d of %d tokens", n, most)
@@ -89,6 +105,8 @@ func takeNotes() bt.Leaf {
 		return []bt.Request{{Kind: EffectNotes, Label: "notes of the conversation so far", Payload: NotesPayload{Turn: p}}}, nil
 	}
 	collect := func(i in, done []bt.Completion, o *out) error {
+		o.Ledger = o.Ledger.clone()
+		o.Ledger.NotedAt = o.Ledger.Turn + 1 // also of notes that failed, so that they are not asked for in every turn
 		if done[0].Err != nil {
 			return done[0].Err
 		}
@@ -96,14 +114,12 @@ func takeNotes() bt.Leaf {
 		if err := json.Unmarshal(done[0].Result, &r); err != nil {
 			return fmt.Errorf("receipt of the notes: %w", err)
 		}
+		o.Ledger.Tokens += r.tokens()
 		if !hasWords(r.Text) {
 			return fmt.Errorf("the notes are empty")
 		}
 		old := older(i.Transcript)
 		o.Transcript = append([]Entry{{Notes: done[0].Ref, Of: slices.Clone(old)}}, i.Transcript[len(old):]...)
-		o.Ledger = o.Ledger.clone()
-		o.Ledger.NotedAt = o.Ledger.Turn
-		o.Ledger.Tokens += spent(r.Usage)
 		o.Ledger.notice(NoticeSummarised, Info, pairs("turns", len(old), "tokens", prompt.Tokens(r.Text)),
 			"The conversation was long: the model goes on from notes of it.")
 		o.Note = fmt.Sprintf("%d turns became %d tokens of notes", len(old), prompt.Tokens(r.Text))

@@ -19,6 +19,7 @@ type Given struct {
 	MaxTokens    int        `port:"max_tokens,optional"`
 	MaxSeconds   int        `port:"max_seconds,optional"`
 	PastTokens   int        `port:"past_tokens,optional"` // of the session's earlier exchanges, estimated
+	LastTokens   int        `port:"last_tokens,optional"` // of the last of them, which a topic shift leaves
 	Window       int        `port:"window,optional"`      // of the model, in tokens; 0: unknown
 	Classifier   bool       `port:"classifier,optional"`  // one is configured
 }

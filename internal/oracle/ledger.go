@@ -28,6 +28,7 @@ type Ledger struct {
 	Known     []string  `json:"known,omitempty"`  // digests of what tools have brought
 	Strikes   int       `json:"strikes,omitempty"`
 	StruckAt  int       `json:"struck_at,omitempty"`
+	Taken     []string  `json:"taken,omitempty"` // tools that were taken away for good
 	Consults  []Consult `json:"consults,omitempty"`
 	Rephrased bool      `json:"rephrased,omitempty"` // other words were asked for, as no other source was left
 
@@ -58,11 +59,17 @@ func (l *Ledger) tried(s tool.Source) *Tried {
 	return &l.Sources[len(l.Sources)-1]
 }
 
+// left are the tools that may still be offered.
+func (l *Ledger) left(tools []ToolFact) []ToolFact {
+	return slices.DeleteFunc(slices.Clone(tools), func(t ToolFact) bool { return slices.Contains(l.Taken, t.Name) })
+}
+
 // clone lets a leaf change the ledger without touching what the blackboard holds.
 func (l Ledger) clone() Ledger {
 	l.Sources = append([]Tried(nil), l.Sources...)
 	l.Opened = append([]string(nil), l.Opened...)
 	l.Gaps = append([]string(nil), l.Gaps...)
+	l.Taken = append([]string(nil), l.Taken...)
 	l.Notices = append([]Notice(nil), l.Notices...)
 	l.Known = append([]string(nil), l.Known...)
 	l.Consults = append([]Consult(nil), l.Consults...)

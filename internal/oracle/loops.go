@@ -135,21 +135,23 @@ func identicalCalls() bt.Leaf {
 }
 
 func sameError() bt.Leaf {
-	return bt.Check("SameError", "Did that many calls in a row end with the same error?", func(i seen) (bool, string) {
-		name, tool, n := "", "", 0
+	return bt.Check("SameError", "Did all calls of that many turns in a row end with the same error? Turns without a call are passed over.", func(i seen) (bool, string) {
+		var last Made
+		n := 0
 		for r := len(i.Ledger.Rounds) - 1; r >= 0; r-- {
 			calls := i.Ledger.Rounds[r].Calls
-			for c := len(calls) - 1; c >= 0; c-- {
-				if n == 0 {
-					name, tool = calls[c].Error, calls[c].Tool
-				}
-				if calls[c].Error == "" || calls[c].Error != name {
-					return n >= i.AtLeast, fmt.Sprintf("%s, %d times", tool, n)
-				}
-				n++
+			if len(calls) == 0 {
+				continue
 			}
+			if n == 0 {
+				last = calls[0]
+			}
+			if last.Error == "" || slices.ContainsFunc(calls, func(c Made) bool { return c.Error != last.Error }) {
+				break
+			}
+			n++
 		}
-		return n >= i.AtLeast, fmt.Sprintf("%s, %d times", tool, n)
+		return n >= i.AtLeast, fmt.Sprintf("%s, %d times", last.Tool, n)
 	})
 }
 
@@ -179,16 +181,33 @@ func strike() bt.Leaf {
 	}
 	return bt.Func("Strike", "Counts one more loop and tells the person.", func(i in, o *out) error {
 		o.Ledger = o.Ledger.clone()
+		if o.Ledger.Strikes > 0 && o.Ledger.StruckAt == o.Ledger.Turn {
+			return fmt.Errorf("the fallback has turned the model another way in this turn")
+		}
 		if o.Ledger.recovered(i.Forgive) {
 			o.Ledger.Strikes = 0
 		}
 		o.Ledger.Strikes++
 		o.Ledger.StruckAt = o.Ledger.Turn
 		o.Strikes = o.Ledger.Strikes
-		o.Ledger.notice(NoticeLoop, Warning, pairs("pattern", i.Pattern, "step", o.Strikes), "The model repeats itself (%s).", i.Pattern)
+		text := fmt.Sprintf("The model repeats itself (%s).", i.Pattern)
+		if o.Strikes > 1 {
+			text = fmt.Sprintf("The model still repeats itself (%s), step %d.", i.Pattern, o.Strikes)
+		}
+		o.Ledger.notice(NoticeLoop, Warning, pairs("pattern", i.Pattern, "step", o.Strikes), "%s", text)
 		o.Note = fmt.Sprintf("%s: strike %d", i.Pattern, o.Strikes)
 		return nil
 	})
+}
+
+// nudged enters a first strike, of which the fallback's hint is the nudge. A strike that stands stays.
+func (l *Ledger) nudged(forgive int) {
+	if l.recovered(forgive) {
+		l.Strikes = 0
+	}
+	if l.Strikes == 0 {
+		l.Strikes, l.StruckAt = 1, l.Turn
+	}
 }
 
 // recovered says whether so many turns in a row brought something new since the last strike.
@@ -209,19 +228,20 @@ func (l *Ledger) recovered(turns int) bool {
 }
 
 func takeAway() bt.Leaf {
-	type in struct {
-		Ledger Ledger `port:"ledger"`
-	}
+	type none struct{}
 	type out struct {
 		Offered []string `port:"offered"`
+		Ledger  Ledger   `port:"ledger"`
 		Note    string   `port:",note"`
 	}
-	return bt.Func("TakeAway", "Takes the tool away that the last turns called in vain most often. FAILURE if there is none.", func(i in, o *out) error {
-		name := i.Ledger.vain(o.Offered)
+	return bt.Func("TakeAway", "Takes the tool away that the last turns called in vain most often. FAILURE if there is none.", func(_ none, o *out) error {
+		name := o.Ledger.vain(o.Offered)
 		if name == "" {
 			return fmt.Errorf("no tool is behind it")
 		}
 		o.Offered = slices.DeleteFunc(slices.Clone(o.Offered), func(n string) bool { return n == name })
+		o.Ledger = o.Ledger.clone()
+		o.Ledger.Taken = append(o.Ledger.Taken, name)
 		o.Note = "taken away: " + name
 		return nil
 	})

@@ -28,7 +28,7 @@ const (
 const (
 	NoticeBudgetWarning   = "budget.warning"         // payload: kind, used, limit
 	NoticeBudgetExhausted = "budget.exhausted"       // payload: kind, used, limit
-	NoticeLoop            = "loop.detected"          // payload: pattern, detail, step
+	NoticeLoop            = "loop.detected"          // payload: pattern, step
 	NoticeFallback        = "fallback.consulted"     // payload: cause, verdict, by
 	NoticeMalformed       = "signal.malformed"       // payload: reason
 	NoticeExtra           = "signal.extra"           // payload: count
@@ -37,7 +37,7 @@ const (
 	NoticeGap             = "capability.gap"         // payload: capability
 	NoticeDelegation      = "delegation.recommended" // payload: scope, reason
 	NoticeUnsureWrite     = "write.unsure"           // payload: tool, reason
-	NoticeOtherModel      = "model.fallback"         // payload: wanted, answered, reason
+	NoticeOtherModel      = "model.fallback"         // payload: answered, reason
 	NoticeSummarised      = "history.summarised"     // payload: turns, tokens
 	NoticeClassifier      = "classifier.unavailable" // payload: reason
 	NoticeShift           = "context.topic_shift"    // earlier exchanges but the last were left out
@@ -59,5 +59,12 @@ func (l *Ledger) notice(kind string, s Severity, payload map[string]string, form
 		return o.Type == n.Type && (o.Text == n.Text || n.Type == NoticeOtherModel && o.Payload["answered"] == n.Payload["answered"])
 	}) {
 		l.Notices = append(l.Notices, n)
+	}
+}
+
+// noticeOnce enters a notice if the run has none of its type.
+func (l *Ledger) noticeOnce(kind string, s Severity, payload map[string]string, format string, args ...any) {
+	if !slices.ContainsFunc(l.Notices, func(o Notice) bool { return o.Type == kind }) {
+		l.notice(kind, s, payload, format, args...)
 	}
 }

@@ -120,7 +120,7 @@ func widen() bt.Leaf {
 		Note    string   `port:",note"`
 	}
 	return bt.Func("Widen", "Offers the reading tools of the next source that was not offered. FAILURE if there is none.", func(i in, o *out) error {
-		added, ok := nextSource(i.Class, i.Tools, o.Offered)
+		added, ok := nextSource(i.Class, o.Ledger.left(i.Tools), o.Offered)
 		if !ok {
 			return fmt.Errorf("every source that can be read is offered already")
 		}
@@ -156,7 +156,7 @@ func offerCapability() bt.Leaf {
 			return fmt.Errorf("no capability was asked for")
 		}
 		wish := i.Reply.Signal.Text("capability")
-		names := toolsFor(wish, i.Tools)
+		names := toolsFor(wish, o.Ledger.left(i.Tools))
 		if len(names) == 0 {
 			return fmt.Errorf("no tool that only reads has “%s”", brief(wish, 60))
 		}

@@ -1,9 +1,11 @@
 package oracle
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -20,7 +22,7 @@ func OfflineRule(_ context.Context, req model.Request) (model.Response, error) {
 	if !ok {
 		return model.Response{}, &model.Error{Kind: model.Invalid, Model: "offline", Message: fmt.Sprintf("the Oracle's rule got facts of type %T", req.Facts)}
 	}
-	o := offline{sit: sit, terms: classify.Terms(sit.Question)}
+	o := offline{sit: sit, terms: classify.Terms(sit.Question), earlier: continued(sit.Question, req.Messages)}
 	return o.turn(), nil
 }
 
@@ -58,8 +60,23 @@ func OfflineNotes(_ context.Context, req model.Request) (model.Response, error) 
 
 // offline is one turn of the rule.
 type offline struct {
-	sit   Situation
-	terms []string
+	sit     Situation
+	terms   []string // words of the question
+	earlier string   // the question that this one continues; "" if it stands by itself
+}
+
+// continued is the question before, where this one can't be searched for without it: "and how do I make it longer?"
+func continued(question string, messages []model.Message) string {
+	at := slices.IndexFunc(messages, func(m model.Message) bool { return m.Role == model.User && m.Text == question })
+	for i := at - 1; i >= 0; i-- {
+		if messages[i].Role == model.User {
+			if classify.Continues(question) {
+				return messages[i].Text
+			}
+			break
+		}
+	}
+	return ""
 }
 
 const (
@@ -121,7 +138,7 @@ func (o offline) searches() (calls []model.ToolCall) {
 		}
 		calls = append(calls, o.call(len(calls), spec.Name, struct {
 			Query string `json:"query"`
-		}{o.sit.Question}))
+		}{strings.TrimSpace(o.sit.Question + " " + o.earlier)}))
 	}
 	return calls
 }
@@ -190,9 +207,19 @@ func (o offline) hits() []hit {
 			}
 		}
 		if !any {
-			return all
+			break
 		}
 	}
+	// What names no lines is a whole file, of which the words may stand in no one place.
+	slices.SortStableFunc(all, func(a, b hit) int { return cmp.Compare(wholeFile(a), wholeFile(b)) })
+	return all
+}
+
+func wholeFile(h hit) int {
+	if h.URL == "" && h.Start == 0 {
+		return 1
+	}
+	return 0
 }
 
 // callAll opens the best hits that do not overlap.
@@ -282,10 +309,71 @@ func (o offline) answer(quotes []quote) model.Response {
 	if slices.Contains(o.attempted(), "web_search") && !slices.Contains(o.types(quotes[:places]), string(tool.Web)) {
 		return say(b.String(), sig("partial_answer", 0.6, field("missing", "an answer from the web")))
 	}
-	if 2*len(missing) >= len(o.terms) {
-		return say(b.String(), sig("partial_answer", 0.5, field("missing", "passages that hold "+strings.Join(missing, ", "))))
+	if !o.enough(quotes[:places], missing) {
+		lacking := "a passage in which the words of the question meet"
+		if len(missing) > 0 {
+			lacking = "passages that hold " + strings.Join(missing, ", ")
+		}
+		return say(b.String(), sig("partial_answer", 0.5, field("missing", lacking)))
 	}
 	return say(b.String(), sig("context_sufficient", 0.5, field("sources_found", fmt.Sprint(places)), list("source_types", o.types(quotes[:places]))))
+}
+
+// enoughWords is the part of what a question says, by the rarity of its words, that one passage must hold to be an answer. Words that are
+// scattered over several passages answer nothing.
+const enoughWords = 0.35
+
+// manifests list what a project depends on: they name much and explain nothing, so that their words count by this share only.
+var manifests = wordSet(`
+	go.mod go.sum package.json package-lock.json pnpm-lock.yaml yarn.lock requirements.txt pyproject.toml poetry.lock Cargo.toml
+	Cargo.lock pom.xml build.gradle build.gradle.kts Gemfile Gemfile.lock composer.json composer.lock mix.exs`)
+
+const manifestShare = 0.7
+
+// enough says whether the passages may be claimed to answer: one of them says enough, most words are in some, and no name of a program is
+// missing.
+func (o offline) enough(quotes []quote, missing []string) bool {
+	telling, gone := len(classify.Terms(o.earlier)), 0
+	for _, t := range o.terms {
+		if generic[strings.ToLower(t)] {
+			continue
+		}
+		telling++
+		if slices.Contains(missing, t) {
+			gone++
+			if t != strings.ToLower(t) && !strings.Contains(t, " ") {
+				return false
+			}
+		}
+	}
+	return 2*gone < max(telling, 1) && o.said(quotes) >= enoughWords
+}
+
+// said is the greatest part of the question that one passage holds, 0 to 1.
+func (o offline) said(quotes []quote) float64 {
+	terms := o.sought(o.read())
+	all, best := 0.0, 0.0
+	for _, t := range terms {
+		all += t.weight
+	}
+	for _, q := range quotes {
+		text, held := o.wordsOf(q), 0.0
+		for _, t := range terms {
+			if holds(text, t.term) {
+				held += t.weight
+			}
+		}
+		if manifests[path.Base(q.path)] {
+			held *= manifestShare
+		}
+		best = max(best, held/all)
+	}
+	return best
+}
+
+// wordsOf is all that a passage is known by, in lower case.
+func (o offline) wordsOf(q quote) string {
+	return strings.ToLower(o.titleOf(q) + "\n" + q.path + "\n" + strings.Join(q.lines, "\n"))
 }
 
 // titleOf finds what a search called the place.
@@ -315,7 +403,7 @@ func (o offline) types(quotes []quote) []string {
 func (o offline) unseen(quotes []quote) []string {
 	var missing []string
 	for _, t := range o.terms {
-		if !slices.ContainsFunc(quotes, func(q quote) bool { return holds(strings.ToLower(strings.Join(q.lines, "\n")+q.path), t) }) {
+		if !slices.ContainsFunc(quotes, func(q quote) bool { return holds(o.wordsOf(q), t) }) {
 			missing = append(missing, t)
 		}
 	}

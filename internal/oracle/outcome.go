@@ -85,6 +85,10 @@ func outcome(v *run.View, e run.Ending) (journal.Status, any) {
 		a.use(calls)
 	}
 	a.doubt(len(env.Past) > 0)
+	if left := len(env.Past) - 1; a.TopicShift && left > 0 {
+		a.Notices = append(a.Notices, Notice{Type: NoticeShift, Severity: Info, Text: "The topic has changed: earlier exchanges but the last were left out.",
+			Payload: pairs("left_out", left)})
+	}
 	a.TookMS = e.State.Now
 	return status, a
 }

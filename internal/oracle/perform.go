@@ -132,7 +132,7 @@ func turn(ctx context.Context, b *builder, m model.Model, job run.Job) (any, err
 	heard.close()
 	r.Text, r.Calls, r.Finish, r.Usage, r.Attempts, r.Native = string(heard.text), resp.ToolCalls, resp.Finish, resp.Usage, resp.Attempts, resp.Native
 	r.Model, r.Tries = cmp.Or(resp.Model, m.ID()), resp.Tries
-	r.History += prompt.Tokens(r.Text)
+	r.History += prompt.Tokens(r.Text) + callTokens(r.Calls)
 	r.Signal, r.Extra, r.Problems, r.Malformed = heard.result.Signal, heard.result.Extra, heard.result.Problems, heard.result.Malformed()
 	if r.Finish == model.FinishFilter && err == nil {
 		err = &model.Error{Kind: model.Refused, Model: m.ID(), Message: "the provider's filter stopped the answer"}
@@ -158,7 +158,8 @@ func notes(ctx context.Context, b *builder, m model.Model, job run.Job) (any, er
 	resp, err := m.Chat(ctx, asked.req, heard.delta)
 	heard.close()
 	r := NotesReceipt{Text: strings.TrimSpace(string(heard.text)), Usage: resp.Usage, Model: cmp.Or(resp.Model, m.ID()), Attempts: resp.Attempts,
-		Prompt: journal.BlobHash([]byte(asked.composed.Text)), Extra: heard.result.Extra, Problems: heard.result.Problems}
+		Prompt: journal.BlobHash([]byte(asked.composed.Text)), Extra: heard.result.Extra, Problems: heard.result.Problems,
+		PromptSize: asked.composed.Tokens, History: asked.history + prompt.Tokens(string(heard.text))}
 	if heard.result.Signal != nil {
 		r.Extra = append([]signal.Signal{*heard.result.Signal}, r.Extra...)
 	}

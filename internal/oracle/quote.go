@@ -3,10 +3,12 @@ package oracle
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"strings"
 
+	"sibyl/internal/oracle/classify"
 	"sibyl/internal/tool"
 )
 
@@ -18,6 +20,7 @@ type quote struct {
 	from, to int
 	lines    []string
 	score    float64
+	rank     int // as it was opened
 }
 
 func (q quote) cite() string {
@@ -36,24 +39,77 @@ func (q quote) fenced() string {
 
 // quotes finds the best passage of every place that was read, best first.
 func (o offline) quotes() []quote {
-	var all []quote
+	all := o.read()
+	terms := o.sought(all)
+	var found []quote
+	for _, q := range all {
+		if q = q.best(terms); q.score > 0 {
+			q.score -= float64(q.rank) * 0.01 // what the search ranked higher comes first among equals
+			found = append(found, q)
+		}
+	}
+	sort.SliceStable(found, func(i, j int) bool { return found[i].score > found[j].score })
+	return found
+}
+
+// read lists what was opened, in this order.
+func (o offline) read() (all []quote) {
 	for rank, s := range o.sit.Steps {
 		if s.Receipt.Result == nil || len(s.Receipt.Result.Refs) == 0 || !s.Receipt.Result.Refs[0].Opened {
 			continue
 		}
-		q, ok := passageOf(*s.Receipt.Result)
-		if !ok {
-			continue
-		}
-		q = q.best(o.terms)
-		if q.score > 0 {
-			q.score -= float64(rank) * 0.01 // what the search ranked higher comes first among equals
+		if q, ok := passageOf(*s.Receipt.Result); ok {
+			q.rank = rank
 			all = append(all, q)
 		}
 	}
-	sort.SliceStable(all, func(i, j int) bool { return all[i].score > all[j].score })
 	return all
 }
+
+// sought is a word to look for in passages, and what it says: 1 where it stands nowhere, less the more lines hold it.
+type sought struct {
+	term   string
+	weight float64
+}
+
+// sought weighs the words of the question, and those of the question that it continues, by how rare they are in what was read.
+func (o offline) sought(read []quote) []sought {
+	var lines []string
+	for _, q := range read {
+		for _, l := range q.lines {
+			lines = append(lines, strings.ToLower(l))
+		}
+	}
+	rarity := func(term string) float64 {
+		with := 0
+		for _, l := range lines {
+			if holds(l, term) {
+				with++
+			}
+		}
+		n := float64(len(lines))
+		return math.Log(1+n/float64(1+with)) / math.Log(1+n)
+	}
+	var out []sought
+	for _, t := range o.terms {
+		w := sought{t, rarity(t)}
+		if generic[strings.ToLower(t)] {
+			w.weight *= genericShare
+		}
+		out = append(out, w)
+	}
+	for _, t := range classify.Terms(o.earlier) {
+		if !slices.Contains(o.terms, t) {
+			out = append(out, sought{t, rarity(t) * earlierShare})
+		}
+	}
+	return out
+}
+
+const (
+	genericShare = 0.3
+	earlierShare = 0.5
+)
 
 // passageOf reads the text of a result that opened something. Each kind of source has a shape of its own.
 func passageOf(r tool.Result) (quote, bool) {
@@ -94,7 +150,7 @@ func textLines(text string) []string {
 
 // best narrows a passage to the window in which most words of the question meet. A comment counts more than code: it was
 // written to explain.
-func (q quote) best(terms []string) quote {
+func (q quote) best(terms []sought) quote {
 	lower := make([]string, len(q.lines))
 	for i, l := range q.lines {
 		lower[i] = strings.ToLower(l)
@@ -124,12 +180,12 @@ func (q quote) best(terms []string) quote {
 	return cut
 }
 
-func windowScore(lines, terms []string) float64 {
+func windowScore(lines []string, terms []sought) float64 {
 	score := 0.0
 	for _, t := range terms {
 		best, seen := 0.0, 0
 		for i, l := range lines {
-			if !holds(l, t) {
+			if !holds(l, t.term) {
 				continue
 			}
 			seen++
@@ -139,7 +195,7 @@ func windowScore(lines, terms []string) float64 {
 			}
 			best = max(best, worth)
 		}
-		score += best + 0.1*float64(min(seen, 5))
+		score += t.weight * (best + 0.1*float64(min(seen, 5)))
 	}
 	return score
 }
@@ -154,16 +210,26 @@ func isComment(line string) bool {
 	return false
 }
 
-// holds says whether a line has a word, endings aside: "closing" finds "closes".
-func holds(lowerLine, term string) bool {
-	return strings.Contains(lowerLine, stem(strings.ToLower(term)))
+// holds says whether a text has a word, endings aside: "closing" finds "closes". Of a quoted phrase it has every word.
+func holds(lowerText, term string) bool {
+	for w := range strings.FieldsSeq(strings.ToLower(term)) {
+		if !strings.Contains(lowerText, stem(w)) {
+			return false
+		}
+	}
+	return true
 }
 
 func stem(w string) string {
 	for _, end := range []string{"ing", "ions", "ion", "ed", "es", "s", "e"} {
-		if cut := strings.TrimSuffix(w, end); cut != w && len(cut) >= 4 {
-			return cut
+		cut := strings.TrimSuffix(w, end)
+		if cut == w || len(cut) < 4 {
+			continue
 		}
+		if n := len(cut); n > 4 && (end == "ing" || end == "ed") && cut[n-1] == cut[n-2] && !strings.ContainsRune("aeioulsfz", rune(cut[n-1])) {
+			return cut[:n-1] // planned, stopping
+		}
+		return cut
 	}
 	return w
 }
@@ -186,3 +252,18 @@ func list(name string, items []string) string {
 var xmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 func xmlText(s string) string { return xmlEscapes.Replace(s) }
+
+// generic words are in so many questions that a passage without them may answer all the same.
+var generic = wordSet(`
+	code file files function method place line lines name thing things part parts long much many way reason according come comes
+	make makes made take takes taken give gives given get gets getting keep keeps kept put puts find found whether anything
+	something nothing everything anybody somebody now then already possible allowed exactly actually really called else
+	change changes ändern geändert gibt steht macht machen`)
+
+func wordSet(list string) map[string]bool {
+	set := map[string]bool{}
+	for w := range strings.FieldsSeq(list) {
+		set[w] = true
+	}
+	return set
+}

@@ -118,7 +118,14 @@ func toolLines(specs []tool.Spec) []prompt.ToolLine {
 
 func historyTokens(messages []model.Message) (n int) {
 	for _, m := range messages {
-		n += prompt.Tokens(m.Text)
+		n += prompt.Tokens(m.Text) + callTokens(m.ToolCalls)
+	}
+	return n
+}
+
+func callTokens(calls []model.ToolCall) (n int) {
+	for _, c := range calls {
+		n += prompt.Tokens(c.Name) + prompt.Tokens(c.Arguments)
 	}
 	return n
 }

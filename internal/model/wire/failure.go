@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"sibyl/internal/model"
+	"sibyl/internal/redact"
 )
 
 // Complaint is what a provider says of a failed request, as its protocol is to be read.
@@ -30,9 +31,10 @@ type Complaint struct {
 // Judge finds in the body of a failed request what the provider says.
 type Judge func(status int, body []byte) Complaint
 
-// Fail is the one place where an error of an exchange is made: it cuts out the key, then shortens.
+// Fail is the one place where an error of an exchange is made: it cuts out the key, then shortens. A key as short as a word is no
+// secret, and cutting it out would only spoil the message.
 func (x *Exchange) Fail(kind model.Kind, message string, err error) *model.Error {
-	if x.key != "" {
+	if len(x.key) >= redact.MinSecret {
 		message = strings.ReplaceAll(message, x.key, "[key]")
 	}
 	return &model.Error{Kind: kind, Model: x.e.id, Message: shorten(message), Err: err}

@@ -70,8 +70,15 @@ func Classify(q Query) Classification {
 	t := newText(q.Text)
 	found := find(t)
 	found = append(found, findFollowUp(t, q)...)
-	return conclude(sum(found), found)
+	c := conclude(sum(found), found)
+	if c.QueryType == Research && !worldly(t) {
+		c.Confidence = min(c.Confidence, formTrust)
+	}
+	return c
 }
+
+// formTrust bounds the confidence in a question about the world that names nothing of it: only its form speaks for that.
+const formTrust = 0.5
 
 // Needs returns the sources a type needs (requirement: Derivation Rules).
 func (t Type) Needs() (code, vault, web bool) {
@@ -117,7 +124,7 @@ func find(t *text) []hit {
 	for i, f := range vocabulary {
 		var words []string
 		for _, o := range t.seen {
-			if o.feature == i {
+			if o.feature == i && !t.onlyMentioned(o) {
 				words = append(words, t.span(o.start, o.end))
 			}
 		}
@@ -138,7 +145,7 @@ func findAskedFor(t *text) []hit {
 	start, end, where := askedFor(t)
 	for i := len(t.seen) - 1; i >= 0; i-- {
 		o := t.seen[i]
-		if o.end <= start || o.start >= end {
+		if o.end <= start || o.start >= end || timeWords[t.words[o.end-1]] {
 			continue
 		}
 		for column, w := range vocabulary[o.feature].weight {

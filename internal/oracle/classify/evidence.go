@@ -97,7 +97,7 @@ var vocabulary = []lexical{
 		dependency_injection functional_programming object_oriented agile scrum devops kanban nogil javascript sql window_functions
 		virtual_environment reverse_proxy crdt raft paxos vector_databases b_tree bloom_filter zero_trust static_site`},
 	{"implementation", weights{code: 2.2}, `
-		have_to_touch need_to_touch need_to_change have_to_change implemented implementation implementations implements
+		dry_run exit_status exit_code have_to_touch need_to_touch need_to_change have_to_change implemented implementation implementations implements
 		implement_the_interface source_code codebase code_base code_path code_paths in_code in_the_code our_code the_code code_that
 		entry_point entrypoint dead_code call_graph call_site call_sites callers caller usages usage_of unit_test unit_tests
 		integration_test integration_tests test_case test_coverage stack_trace stacktrace call_stack traceback data_flow
@@ -141,7 +141,7 @@ var vocabulary = []lexical{
 		character characters plot chapter protagonist storyline worldbuilding story we_define definition_of summarize summarise
 		recap opinion opinions approach usually normally typically decide decides choose chooses say_about says_about said_about
 		status considered discuss`},
-	{"quoted-source", weights{docs: 2}, `
+	{"quoted-source", weights{docs: 3}, `
 		according_to does_the_spec does_the_doc design_says spec_says docs_say readme_say notes_say`},
 	{"document", weights{docs: 2.2}, `
 		documented documentation docs doc document documents spec specs specification specifications requirements requirement
@@ -151,7 +151,7 @@ var vocabulary = []lexical{
 		meeting_notes minutes checklist thread_on thread_about threads_about thread_with conversation_about conversation_with lore
 		guide faq memo transcript journal diary charter onboarding_guide architecture_review rulebook`},
 	{"governance", weights{docs: 2.5}, `
-		approved approve approves approval approvals rejected postponed chosen maintainer maintainers who_do_i who_should_i
+		phone_number take_care_of takes_care_of in_charge_of looks_after approved approve approves approval approvals rejected postponed chosen maintainer maintainers who_do_i who_should_i
 		whom_do_i contact scheduled_for which_quarter domain_language we_name ubiquitous_language terminology named naming_of policy
 		policies convention conventions guideline guidelines principles principle_behind strategy roadmap milestone milestones
 		sprint backlog okr okrs onboarding code_review review_process release_process branching naming standup retro kickoff meeting

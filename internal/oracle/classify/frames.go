@@ -4,13 +4,15 @@ import "slices"
 
 // text is a tokenized question with what several features want to know about it.
 type text struct {
-	tokens  []token
-	words   []string // norms of the tokens
-	clauses []clause
-	seen    []occurrence
-	covered []bool   // tokens that are part of a known phrase
-	ours    []string // words that tie the question to the project
-	asks    bool     // some clause asks, wants to be shown, or wants a change
+	tokens   []token
+	words    []string // norms of the tokens
+	clauses  []clause
+	seen     []occurrence
+	covered  []bool   // tokens that are part of a known phrase
+	ours     []string // words that tie the question to the project
+	program  []string // "it", where only the program can be meant
+	handling []string // a verb and a thing that show a way to handle a program to be asked for
+	asks     bool     // some clause asks, wants to be shown, or wants a change
 }
 
 func newText(raw string) *text {
@@ -31,11 +33,26 @@ func newText(raw string) *text {
 		t.asks = t.asks || c.act != telling
 	}
 	t.ours = ours(t)
+	if !worldly(t) {
+		t.program, t.handling = program(t), handling(t)
+	}
 	return t
 }
 
 // span joins the words of tokens start to end-1.
 func (t *text) span(start, end int) string { return joinWords(t.words[start:end]) }
+
+// onlyMentioned says whether words that would be a request or a remark are part of a question: "according to the thread, who …",
+// "how can I see …".
+func (t *text) onlyMentioned(o occurrence) bool {
+	switch vocabulary[o.feature].name {
+	case "write-target":
+		return !slices.ContainsFunc(t.clauses, func(c clause) bool { return c.act != asking })
+	case "small-talk":
+		return t.words[o.start] == "i" && o.start > 0 && auxiliaries[t.words[o.start-1]]
+	}
+	return false
+}
 
 // known says whether a token is part of the vocabulary.
 func (t *text) known(i int) bool {
@@ -49,7 +66,7 @@ type frame struct {
 	match  func(*text) []string
 }
 
-var frames = slices.Concat(orderFrames, projectFrames, worldFrames, talkFrames)
+var frames = slices.Concat(orderFrames, projectFrames, householdFrames, worldFrames, talkFrames)
 
 // opens matches clauses of which a part begins with one of the given words.
 func opens(starts ...string) func(*text) []string {
@@ -97,6 +114,9 @@ func askedFor(t *text) (start, end int, where bool) {
 			continue
 		}
 		start, end := nounPhrase(c.words, 0)
+		if start > 0 && containsAny(c.words[1:start], caseWords) {
+			continue // it stands in the case that is asked about
+		}
 		for end > start && end < len(c.words) && c.words[end].norm == "of" && !t.known(c.first+end-1) {
 			start, end = nounPhrase(c.words, end)
 		}

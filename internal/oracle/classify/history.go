@@ -29,6 +29,12 @@ func findFollowUp(t *text, q Query) []hit {
 	return []hit{h}
 }
 
+// Continues reports whether a question can't be understood without the one before it.
+func Continues(question string) bool {
+	_, weight := followUp(newText(question))
+	return weight > 0
+}
+
 // followUp returns the words that show a question not to stand by itself, and how much they say: most if it has no verb of its own, least if it
 // is a whole question that begins with "and".
 func followUp(t *text) ([]string, float64) {
@@ -40,10 +46,16 @@ func followUp(t *text) ([]string, float64) {
 			if !hasPrefix(c.all, lead) {
 				continue
 			}
-			if rest := c.all[len(lead):]; len(rest) > 0 && (whWords[rest[0].norm] || auxiliaries[rest[0].norm]) {
+			rest := c.all[len(lead):]
+			switch {
+			case len(rest) == 0 || !whWords[rest[0].norm] && !auxiliaries[rest[0].norm]:
+				return lead, 4
+			case !containsAny(rest[1:], backReferences) && !asksFact(rest):
 				return lead, 1
 			}
-			return lead, 4
+		}
+		if asksFact(c.words) {
+			return []string{c.head, "that"}, 5
 		}
 		if c.act == asking && len(c.words) > 2 && containsAny(c.words, backReferences) {
 			return []string{c.head, "it"}, 3
@@ -52,7 +64,14 @@ func followUp(t *text) ([]string, float64) {
 	return nil, 0
 }
 
+// asksFact recognises a further fact about what was said last: "and when was that?", "who said so?" is none.
+func asksFact(ts []token) bool {
+	return len(ts) == 3 && factWords[ts[0].norm] && copulas[ts[1].norm] && pointed[ts[2].norm]
+}
+
 var (
+	factWords      = set("who when where")
+	pointed        = set("it that this they those these")
 	followLeads    = phrases("and", "what about", "how about", "or", "also in", "same for", "but in", "only in")
 	backReferences = set("it they them")
 )

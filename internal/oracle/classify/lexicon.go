@@ -168,7 +168,7 @@ var softwareNouns = set(`
 	dataframe sink partition offset topic snapshot container pod manifest ingress blackboard leaf subtree decorator prompt agent
 	tool embedding websocket reconnect subscription permission role tenant worker coordinator orchestrator supervisor gateway facade
 	resolver mapper converter reader watcher poller sender receiver mailer notifier notification notifications template cart order
-	orders payment billing invoice journal`)
+	orders payment billing invoice journal command output input option warning`)
 
 // featureNouns name behaviour that most programs have: asked without an article they are still about the program.
 var featureNouns = set(`
@@ -206,14 +206,15 @@ var takesIs = set("what where who how when why that it there here which he she t
 // sharedWords are in a gloss and mean something else in English.
 var sharedWords = set(`
 	time favor era data note notes dia boa super prima toll fine klar tag man war hat den des dem also gut grund base capital teste
-	mode ins os um com ser nos mas bom erst sage fasse nota bug test code system`)
+	mode ins os um com ser nos mas bom erst sage fasse nota bug test code system
+	leg falls start etapa se so novo halt`)
 
 // glosses translate the words that matter in German and Portuguese questions, so that one set of rules serves.
 var glosses = []map[string]string{german, portuguese}
 
 var german = dict(`
 	wars=was_it was=what wer=who wo=where wann=when warum=why wieso=why weshalb=why wie=how welche=which welcher=which welches=which
-	welchen=which wessen=whose ist=is sind=are war=was hat=has haben=have wird=will werden=will kann=can kannst=can_you
+	welchen=which wessen=whose ist=is sind=are war=was hat=has haben=have wird=will kann=can kannst=can_you
 	konntest=could_you wurde=would wurdest=would_you der=the die=the das=the den=the dem=the des=the ein=a eine=a einen=a einem=a
 	einer=a im=in_the zum=to_the zur=to_the am=on_the ins=in_the und=and oder=or aber=but nicht=not kein=not keine=not mit=with
 	von=from vom=from_the fur=for uber=about auf=on aus=from bei=at nach=after wir=we uns=us unser=our unsere=our unseren=our
@@ -234,7 +235,26 @@ var german = dict(`
 	schreib=write schreibe=write schreiben=write andere=change andern=change entferne=remove entfernen=remove notiere=note
 	korrigiere=fix behebe=fix ersetze=replace benenne=rename trage=add erganze=add erklare=explain erklar=explain zeig=show
 	zeige=show finde=find suche=search sag=tell sagen=say nochmal=again kurzer=shorter einfacher=simpler fasse=summarize zusammen=up
-	bedeutet=mean meinst=mean heisst=mean`)
+	bedeutet=mean meinst=mean heisst=mean
+	wollte=wanted wollten=wanted mochte=want mochten=want schlussel=key lieferant=supplier lieferanten=suppliers ergab=did_show
+	macht=does schalter=switch kummert=takes_care_of fertig=done seit=since bis=until oft=often versucht=tried werden=are
+	halte=record halt=record schreibt=writes liest=reads angebot=proposal speichern=save ausserhalb=outside
+	darf=may durfen=may durfte=may muss=must mussen=must musste=must soll=should sollen=should sollte=should sollten=should
+	wenn=if falls=if woran=how wodurch=why wozu=why woher=where wohin=where diese=this dieser=this dieses=this
+	diesen=this diesem=this mein=my meine=my meinen=my nur=only ohne=without mehrere=several einzelne=single einzelnen=single
+	einzelner=single jemand=someone nachste=next nachsten=next woche=week passiert=happens geschieht=happens
+	lege=create leg=create anlegen=create angelegt=created befehl=command befehle=commands schritt=step schritte=steps
+	warnung=warning meldung=message fehlermeldung=error_message zeile=line zeilen=lines tabelle=table tabellen=tables
+	spalte=column spalten=columns ordner=folder verzeichnis=folder sperre=lock zeitlimit=timeout einstellung=setting
+	einstellungen=settings eintrag=entry eintrage=entries liste=list punkt=item aufgabe=task aufgaben=tasks leer=empty
+	existiert=exists wartet=wait gewartet=wait warten=wait lauft=runs laufen=run startet=starts starten=start stoppen=stop
+	bricht=fails abgebrochen=cancelled festgelegt=defined eingestellt=set gelesen=read geschrieben=written gepruft=checked
+	pruft=checks erkennt=detects behandelt=handled erledigt=done uberspringen=skip ignorieren=ignore ausschliessen=exclude
+	abschalten=disable ausschalten=disable einschalten=enable einstellen=configure schalte=switch
+	freigeben=approve freigibt=approves freigabe=approval zustimmen=approve genehmigen=approve genehmigt=approves
+	zustandig=responsible verantwortlich=responsible ansprechpartner=contact_person ausgemacht=agreed abgemacht=agreed
+	abgesprochen=agreed geeinigt=agreed ablauf=process vorgehen=process frist=deadline vertrag=contract kunde=customer
+	kunden=customers umzug=move umziehen=move`)
 
 var portuguese = dict(`
 	que=what qual=which quais=which quem=who onde=where quando=when porque=why como=how quanto=how_much quantos=how_many e=is
@@ -254,6 +274,14 @@ var portuguese = dict(`
 	atual=current capital=capital diferenca=difference entre=between crie=create cria=create criar=create adicione=add adiciona=add
 	adicionar=add atualize=update atualiza=update atualizar=update apague=delete apagar=delete remova=remove remover=remove
 	salve=save salva=save salvar=save anote=write anota=write escreva=write escreve=write lembre=remember lembra=remember
+	significa=mean aviso=warning quantas=how_many vezes=times ele=it tenta=tries novo=new cuida=takes_care_of coloca=put coloque=put
+	lancamento=release proximo=next proxima=next vai=will ser=be pedido=request
+	faco=do_i posso=can_i podemos=can_we deve=must devem=must se=if so=only acontece=happens ignorar=ignore pular=skip
+	desligar=disable desligo=disable ligar=enable ligo=enable ativar=enable desativar=disable configurar=configure mudar=change
+	alterar=change usar=use rodar=run executar=run iniciar=start parar=stop existe=exists existir=exists vazio=empty
+	limite=limit comando=command opcao=option opcoes=options etapa=step linha=line tabela=table pasta=folder aprovar=approve
+	aprova=approves autorizar=approve responsavel=responsible combinado=agreed acordado=agreed prazo=deadline cliente=customer
+	clientes=customers tarefa=task lista=list ate=until
 	mude=change altere=change corrija=fix renomeie=rename guarde=store registre=record explique=explain explica=explain mostre=show
 	mostra=show encontre=find procure=search liste=list resuma=summarize favor=please passos=steps paragrafo=paragraph`)
 
@@ -267,7 +295,7 @@ var (
 	have need want`)
 	speechVerbs = set(`
 	say said recommend recommended propose proposed suggest suggested request requested ask asked report reported argue mention
-	mentioned tell told want demand answer write written`)
+	mentioned tell told want demand answer write written show complain prefer promise offer object insist find conclude`)
 )
 
 // impersonal words take an article without meaning a thing that both speakers know.

@@ -38,7 +38,7 @@ func wantedDone(t *text) []string {
 func unknownOrder(t *text) (found []string) {
 	for _, c := range t.clauses {
 		w := c.words
-		if c.act == telling && len(w) > 2 && w[0].kind == word && !w[0].quoted && w[0].after == within && determiners[w[1].norm] &&
+		if c.act == telling && len(w) > 2 && w[0].kind == word && !w[0].quoted && w[0].after == within && (determiners[w[1].norm] || len(w) > 3 && particles[w[1].norm] && determiners[w[2].norm]) &&
 			!isAboutReply(w) && mayBeVerb(w[0].norm) {
 			found = append(found, w[0].norm)
 		}
@@ -143,7 +143,7 @@ func isObject(ts []token, requested bool) bool {
 		return false
 	case next.kind != word || next.quoted, determiners[next.norm], objectPronouns[next.norm], whWords[next.norm]:
 		return true
-	case next.norm == "down", next.norm == "up", next.norm == "everything", next.norm == "to" && verb.norm != "link":
+	case next.norm == "in" || next.norm == "into", next.norm == "down", next.norm == "up", next.norm == "everything", next.norm == "to" && verb.norm != "link":
 		return true
 	case verb.norm == "new":
 		return noteNouns[next.norm]

@@ -53,7 +53,7 @@ func ours(t *text) (found []string) {
 func definite(t *text) []string {
 	for i := 0; i+1 < len(t.tokens); i++ {
 		next := t.words[i+1]
-		if t.words[i] == "the" && !t.tokens[i].quoted && !t.covered[i] && !impersonal[next] && !superlatives[next] && !products[next] {
+		if t.words[i] == "the" && !t.tokens[i].quoted && !t.covered[i] && !impersonal[next] && !whWords[next] && !superlatives[next] && !products[next] {
 			return []string{t.span(i, i+2)}
 		}
 	}
@@ -152,13 +152,15 @@ func doneTo(t *text) []string {
 			continue
 		}
 		for _, w := range c.words[2:] {
-			if strings.HasSuffix(w.norm, "ed") && verbLike(w.norm) {
+			if strings.HasSuffix(w.norm, "ed") && verbLike(w.norm) || participles[w.norm] {
 				return []string{c.head + " " + w.norm}
 			}
 		}
 	}
 	return nil
 }
+
+var participles = set("found kept read sent built chosen put made thrown hidden cut")
 
 func names(t *text) []string {
 	return tokensLike(t, func(tok token) bool {

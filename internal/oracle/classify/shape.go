@@ -13,7 +13,7 @@ var (
 	headerShape  = regexp.MustCompile(`^(X|Content|Accept|Cache|Set|If|Access)(-[A-Z][A-Za-z]*)+$`)
 	domainShape  = regexp.MustCompile(`^(www\.)?[\w-]+\.(com|org|net|io|dev|de|br|pt|eu|gov|edu)(/.*)?$`)
 	pluralShape  = regexp.MustCompile(`^[A-Z]{2,}s$`)
-	codeShape    = regexp.MustCompile(`^[\w.$]+\(.*|[\w)]->\w|\w::\w|^--?[a-z][\w-]+$|^0x[0-9a-fA-F]+$|^@[A-Z]\w+$|[{}=]\w|\w[{}=]|\w#\w|\w\[\w*\]|\w<\w+>`)
+	codeShape    = regexp.MustCompile(`^[\w.$]+\(.*|[\w)]->\w|\w::\w|^--?[a-z][\w-]*$|^0x[0-9a-fA-F]+$|^@[A-Z]\w+$|[{}=]\w|\w[{}=]|\w#\w|\w\[\w*\]|\w<\w+>`)
 )
 
 // kindOf judges a chunk by its shape alone; norm is its folded form.

@@ -322,6 +322,9 @@ func translate(tokens []token) []token {
 			out = append(out, t)
 			continue
 		}
+		if t.norm == "e" && strings.EqualFold(t.raw, t.norm) && (len(out) == 0 || out[len(out)-1].after >= comma) {
+			english = "and" // without its accent, and with nothing before that could be anything
+		}
 		for i, w := range strings.Split(english, " ") {
 			part := t
 			part.norm, part.gloss = w, true

@@ -62,7 +62,7 @@ func definiteWord(t token) bool {
 
 // howTo finds general questions for a way to do something.
 func howTo(t *text) []string {
-	if len(t.ours) > 0 {
+	if t.atHome() {
 		return nil
 	}
 	for i := range t.tokens {
@@ -102,16 +102,19 @@ func isPlural(t token) bool {
 
 // ofThing finds "the N of a Y": a question about any Y.
 func ofThing(t *text) []string {
-	if len(t.ours) > 0 {
+	if t.atHome() {
 		return nil
 	}
 	for i := 2; i < len(t.tokens)-1; i++ {
-		if t.words[i] == "of" && t.words[i-1] != "use" && isGeneral(t.tokens[i:]) {
+		if t.words[i] == "of" && !noParts[t.words[i-1]] && isGeneral(t.tokens[i:]) {
 			return []string{t.span(i, i+2)}
 		}
 	}
 	return nil
 }
+
+// noParts stand before "of" without being a part of something.
+var noParts = set("use because instead out kind sort")
 
 // isGeneral recognises a part of something outside by what follows it: "the payload of a packet", "the address of the BME280",
 // "the requests library".
@@ -133,7 +136,7 @@ var partNumber = regexp.MustCompile(`^[a-zA-Z]+\d\w*$`)
 
 // superlative finds rankings: nobody but the whole world can answer them.
 func superlative(t *text) []string {
-	if len(t.ours) > 0 || !t.asks {
+	if t.atHome() || !t.asks {
 		return nil
 	}
 	return tokensLike(t, func(tok token) bool { return superlatives[tok.norm] && !tok.quoted })
@@ -170,7 +173,7 @@ func productSetting(t *text) (found []string) {
 		return nil
 	}
 	for i := 1; i < len(t.words); i++ {
-		if products[t.words[i]] && settings[t.words[i-1]] {
+		if products[t.words[i]] && settings[t.words[i-1]] && !dates[t.tokens[i].raw] {
 			found = append(found, t.span(i-1, i+1))
 		}
 	}
@@ -251,7 +254,7 @@ func properNames(t *text) (found []string) {
 		for i, tok := range c.all {
 			switch {
 			case tok.raw == "" || tok.kind != word || tok.quoted:
-			case i > 0 && isName(tok) && !products[tok.norm] && !(c.all[i-1].norm == "the" && isAcronym(tok.raw)):
+			case i > 0 && isName(tok) && !products[tok.norm] && !namesakes[tok.norm] && !dates[tok.norm] && !(c.all[i-1].norm == "the" && isAcronym(tok.raw)):
 				here = append(here, tok.raw)
 			case unicode.IsLower([]rune(tok.raw)[0]):
 				lower++
@@ -267,5 +270,13 @@ func properNames(t *text) (found []string) {
 func isName(t token) bool {
 	return t.raw != "" && !t.gloss && unicode.IsUpper([]rune(t.raw)[0]) && len(t.raw) > 1 && !stopWords[t.norm] && !isPart(t.norm)
 }
+
+// dates are written like names, and are nobody's.
+var dates = set(`
+	monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays
+	spring summer autumn winter january february march april may june july august september october november december`)
+
+// timeWords say when, and not what.
+var timeWords = set("today tomorrow tonight yesterday week weekend month year now nowadays")
 
 func isAcronym(raw string) bool { return raw == strings.ToUpper(raw) }

@@ -26,6 +26,26 @@ var folderRanks = map[string]float64{
 	"examples": exampleRank, "example": exampleRank, "samples": exampleRank, "bench": exampleRank, "benchmarks": exampleRank,
 }
 
+// checksums are written by tools and list what a project depends on, line by line.
+var checksums = wordSet("go.sum package-lock.json npm-shrinkwrap.json pnpm-lock.yaml packages.lock.json gradle.lockfile")
+
+// legalName is a text that lawyers wrote, in words that any question may have; asked for by name, it is found by its path.
+var legalName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice)([-._].*)?$`)
+
+// newestFirst is a list of changes: what was true long ago stands far down.
+var newestFirst = regexp.MustCompile(`(?i)^(changelog|changes|history|news|release[-_]?notes)([-._].*)?$`)
+
+// outdated is how much the last lines of such a list count less than the first.
+const outdated = 0.4
+
+// rankOfAge lowers a passage of a list of changes by how far down it stands.
+func rankOfAge(at string, line, lines int) float64 {
+	if lines == 0 || !newestFirst.MatchString(path.Base(at)) {
+		return 1
+	}
+	return 1 - outdated*float64(line)/float64(lines)
+}
+
 var testName = regexp.MustCompile(`(?i)(_test|_tests|_spec|\.test|\.spec|-test)\.[a-z]+$|^test_|^conftest\.py$` +
 	`|(Test|Tests|Spec)\.(java|kt|cs|scala|swift|php)$`)
 
@@ -44,8 +64,10 @@ func rankOfPath(at string, tests bool) float64 {
 	switch l := languageOf(at, nil); {
 	case strings.Contains(name, ".min."):
 		rank = min(rank, dataRank)
-	case strings.HasSuffix(name, ".pb.go"), strings.HasPrefix(name, "zz_generated"), strings.HasSuffix(name, ".lock"):
+	case strings.HasSuffix(name, ".pb.go"), strings.HasPrefix(name, "zz_generated"), strings.HasSuffix(name, ".lock"), checksums[name]:
 		rank *= generatedRank
+	case legalName.MatchString(name):
+		rank *= dataRank
 	case l.name == "Assembly":
 		rank *= exampleRank
 	case l == unknownLanguage:

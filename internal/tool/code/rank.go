@@ -176,7 +176,7 @@ func (s *search) passages(file tally, src *source) []passage {
 			continue
 		}
 		p := s.score(&sp, inPath)
-		p.path, p.score = file.path, (p.score+s.mentioned(sp.def, file.path))*factor
+		p.path, p.score = file.path, (p.score+s.mentioned(sp.def, file.path))*factor*rankOfAge(file.path, p.start, len(src.lines))
 		i := slices.IndexFunc(sp.matches, func(m spot) bool { return m.line == p.line })
 		p.text = excerpt(src.line(p.line), sp.matches[i].column)
 		out = append(out, p)

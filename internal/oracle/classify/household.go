@@ -1,0 +1,321 @@
+package classify
+
+import (
+	"slices"
+	"strings"
+)
+
+// householdFrames find questions about the program at hand that name no part of it, and about how its people go on: everyday
+// wording, which shows in the build of the question and not in its nouns.
+var householdFrames = []frame{
+	{"own-program", weights{code: 1.2, web: -1}, func(t *text) []string { return t.program }},
+	{"own-way", weights{code: 1.6}, func(t *text) []string { return t.handling }},
+	{"asked-for-part", weights{code: 1.2}, asksForPart},
+	{"permission", weights{docs: 2.6, code: -0.5}, permission},
+	{"procedure", weights{docs: 3.6, code: -1.5}, procedure},
+	{"convention", weights{docs: 2.6, code: -1.5}, convention},
+	{"our-doing", weights{docs: 2, code: -0.5}, ourDoing},
+	{"wish", weights{docs: 2.6}, wish},
+	{"to-do", weights{docs: 2}, toDo},
+	{"supported", weights{code: 1.2}, supported},
+	{"past", weights{docs: 1.2, code: -0.3}, past},
+	{"still-so", weights{docs: 1}, stillSo},
+	{"past-incident", weights{docs: 2.2, code: -1}, pastIncident},
+}
+
+// worldly says whether something outside is named: then "it" and ways to do things are about that.
+func worldly(t *text) bool {
+	outside := func(o occurrence) bool {
+		w := vocabulary[o.feature].weight
+		return w[web] >= 1.5 && w[code] == 0 && w[docs] == 0
+	}
+	return slices.ContainsFunc(t.seen, outside) || containsAny(t.tokens, libraryWords) || len(properNames(t)) > 0 ||
+		slices.ContainsFunc(t.tokens, func(tok token) bool { return tok.kind == link || products[tok.norm] && !tok.quoted })
+}
+
+// atHome says whether the question is about the program at hand or about the project.
+func (t *text) atHome() bool { return len(t.ours)+len(t.program)+len(t.handling) > 0 }
+
+// program finds "it" where nothing was named that it could stand for: "does it clean up", "the version it builds with".
+func program(t *text) []string {
+	for _, c := range t.clauses {
+		if c.act != asking && c.act != reading {
+			continue
+		}
+		named := false // something stands before, in a part of its own
+		for i, w := range c.words {
+			if w.norm == "it" && i > 0 && !w.quoted && !named && !expletive(c.words, i) {
+				return []string{c.words[i-1].norm + " it"}
+			}
+			named = named || i+1 < len(c.words) && w.kind == word && nameable(w.norm) && (w.after >= comma || subordinates[c.words[i+1].norm])
+		}
+		if slices.ContainsFunc(c.words, func(w token) bool { return w.kind != word || nameable(w.norm) }) {
+			return nil
+		}
+	}
+	return nil
+}
+
+func nameable(w string) bool { return !stopWords[w] && !emptyVerbs[w] && !readVerbs[w] }
+
+// expletive says whether "it" at position i stands for nothing: "what time is it", "how long does it take".
+func expletive(ts []token, i int) bool {
+	if copulas[ts[i-1].norm] {
+		return true
+	}
+	return i+1 < len(ts) && (expletives[ts[i+1].norm] || ts[i+1].norm == "be" && i+2 < len(ts) && expletives[ts[i+2].norm])
+}
+
+// handling finds questions for a way to handle a program: something that one does with programs, and a thing that they have.
+func handling(t *text) []string {
+	for _, c := range t.clauses {
+		verb, thing := "", ""
+		for i, w := range afterWay(c.words) {
+			switch {
+			case w.kind != word || w.quoted:
+			case handlingVerbs[w.norm] && (i < 3 && verb == "" || w.gloss): // German puts it last
+				verb = w.norm
+			case thing == "" && (isPart(w.norm) || handledThings[strings.TrimSuffix(w.norm, "s")]):
+				thing = w.norm
+			}
+		}
+		if verb != "" && thing != "" {
+			return []string{verb + " " + thing}
+		}
+	}
+	return nil
+}
+
+// asksForPart finds "is there a setting for that": a part of a program, if there is one.
+func asksForPart(t *text) []string {
+	if worldly(t) {
+		return nil
+	}
+	for _, c := range t.clauses {
+		w := c.words
+		if len(w) < 4 || c.head != "is" && c.head != "are" || w[1].norm != "there" {
+			continue
+		}
+		for _, part := range w[2:min(6, len(w))] {
+			if prepositions[part.norm] {
+				break
+			}
+			if part.kind == word && (isPart(part.norm) || handledThings[strings.TrimSuffix(part.norm, "s")]) {
+				return []string{c.head + " there " + part.norm}
+			}
+		}
+	}
+	return nil
+}
+
+// afterWay is what follows the question for a way to do something, or for leave to; nil if the words ask for neither.
+func afterWay(ts []token) []token {
+	for i := range ts {
+		for _, p := range waysTo {
+			if hasPrefix(ts[i:], p) {
+				return ts[i+len(p):]
+			}
+		}
+	}
+	for _, p := range mayOne {
+		if hasPrefix(ts, p) {
+			return ts[len(p):]
+		}
+	}
+	return nil
+}
+
+// pointsHome says whether words speak of a thing that both speakers know, or of a part of a program.
+func pointsHome(ts []token) bool {
+	return slices.ContainsFunc(ts, func(t token) bool {
+		return !t.quoted && (t.norm == "the" || deixis[t.norm] || isPart(t.norm) || handledThings[strings.TrimSuffix(t.norm, "s")])
+	})
+}
+
+// permission finds questions for who may do something and whether one may.
+func permission(t *text) []string {
+	for _, c := range t.clauses {
+		if c.act != asking || len(c.words) < 3 {
+			continue
+		}
+		w := c.words
+		switch {
+		case w[0].norm == "who" && (leave[w[1].norm] || weakLeave[w[1].norm] && pointsHome(w)):
+			return []string{"who " + w[1].norm}
+		case w[0].norm == "what" && leave[w[1].norm]:
+			return []string{"what " + w[1].norm}
+		case w[0].norm == "may" && (w[1].norm == "i" || w[1].norm == "we"):
+			return []string{"may " + w[1].norm}
+		}
+		for _, p := range permitted {
+			for i := range w {
+				if hasPrefix(w[i:], p) && pointsHome(w) {
+					return []string{joinWords(p)}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// procedure finds questions for what people are to do in a case.
+func procedure(t *text) []string {
+	for _, c := range t.clauses {
+		for i := range c.words {
+			for _, p := range whatToDo {
+				if hasPrefix(c.words[i:], p) && len(c.words) > i+len(p) && caseWords[c.words[i+len(p)].norm] && pointsHome(c.words[i+len(p):]) {
+					return []string{joinWords(p)}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// convention finds "do we number them by date or in sequence": a choice between ways in which people work.
+func convention(t *text) []string {
+	for _, c := range t.clauses {
+		w := c.words
+		if len(w) < 5 || w[0].norm != "do" && w[0].norm != "should" || w[1].norm != "we" || w[2].kind != word || programVerbs[w[2].norm] {
+			continue
+		}
+		if slices.ContainsFunc(w[3:], func(t token) bool { return t.norm == "or" }) {
+			return []string{w[0].norm + " we " + w[2].norm}
+		}
+	}
+	return nil
+}
+
+// ourDoing finds what people do, by a verb that programs have no use for: "when do we switch off …", "since when do we …".
+func ourDoing(t *text) []string {
+	for _, c := range t.clauses {
+		if c.act == asking && len(c.words) > 1 && c.words[1].norm == "when" && (c.head == "since" || c.head == "until") && containsAny(c.words, deixis) {
+			return []string{c.head + " when"}
+		}
+		for i := 1; i+2 < len(c.words); i++ {
+			w := c.words[i:]
+			before := c.words[i-1].norm
+			if !deixis[w[1].norm] || w[0].norm != "do" && w[0].norm != "will" && w[0].norm != "should" {
+				continue
+			}
+			if before == "when" && !programVerbs[w[2].norm] {
+				return []string{"when " + w[0].norm + " " + w[1].norm}
+			}
+		}
+	}
+	return nil
+}
+
+// wish finds what some people want: "which customers want a warning". Wishes are written down, not programmed.
+func wish(t *text) []string {
+	for _, c := range t.clauses {
+		if c.head != "who" && c.head != "which" {
+			continue
+		}
+		for i, w := range c.words[1:min(5, len(c.words))] {
+			if wishVerbs[w.norm] && (i > 0 || c.head == "who") {
+				return []string{c.head + " " + w.norm}
+			}
+		}
+	}
+	return nil
+}
+
+// toDo finds questions for what is still to be done.
+func toDo(t *text) []string {
+	for _, c := range t.clauses {
+		for i := range c.words {
+			for _, p := range openTasks {
+				if hasPrefix(c.words[i:], p) {
+					return []string{joinWords(p)}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// supported finds questions for what a program can deal with.
+func supported(t *text) []string {
+	if worldly(t) {
+		return nil
+	}
+	return tokensLike(t, func(tok token) bool { return !tok.quoted && supports[tok.norm] })
+}
+
+// past finds questions for what happened to a known thing: how a program behaves is asked in the present.
+func past(t *text) []string {
+	for _, c := range t.clauses {
+		if c.act != asking || !whWords[c.head] || c.head == "where" || len(c.words) < 3 || len(definite(t)) == 0 {
+			continue
+		}
+		for _, w := range c.words[1:min(4, len(c.words))] {
+			if pastWords[w.norm] {
+				return []string{c.head + " " + w.norm}
+			}
+		}
+		if c.head == "who" && (c.words[1].norm == "has" || c.words[1].norm == "have") {
+			return []string{"who has"}
+		}
+	}
+	return nil
+}
+
+// stillSo finds questions for why a state of affairs goes on.
+func stillSo(t *text) []string {
+	for _, c := range t.clauses {
+		if c.act == asking && c.head == "why" && containsAny(c.words, still) {
+			return []string{"why still"}
+		}
+	}
+	return nil
+}
+
+// pastIncident finds questions for what failed at some time past: people write down what it was.
+func pastIncident(t *text) []string {
+	asked := false
+	for i, w := range t.words {
+		before := ""
+		if i > 0 {
+			before = t.words[i-1]
+		}
+		asked = asked || w == "why" || w == "what" || w == "who" || w == "when" || w == "how"
+		switch {
+		case !asked:
+		case w == "wrong" && before == "went", w == "down" && (before == "was" || before == "were" || before == "went"):
+			return []string{before + " " + w}
+		case (w == "cause" || w == "reason") && i > 2 && (t.words[i-2] == "was" || t.words[i-2] == "were"):
+			return []string{t.span(i-2, i+1)}
+		case w == "outage" || w == "outages" || w == "downtime":
+			return []string{w}
+		}
+	}
+	return nil
+}
+
+var (
+	pastWords    = set("did was were happened went")
+	still        = set("still")
+	subordinates = set("and or but if when while before after because then so once until")
+	caseWords    = set("when if after before once")
+	expletives   = set(`
+	take takes cost costs mean means rain rains raining snow snows true possible safe legal ok okay worth better best time called
+	going common normal bad good dangerous healthy matter matters feel seem seems depend depends like`)
+
+	supports      = set("support supports supported")
+	mayOne        = phrases("can i", "can one", "can we", "could i", "may i", "is it possible to", "is there a way to", "is there any way to", "is there an option to")
+	leave         = set("may must")
+	weakLeave     = set("can should")
+	permitted     = phrases("it ok to", "it okay to", "it fine to", "it all right to", "it allowed to", "allowed to", "permitted to", "have permission to", "who has to", "who needs to")
+	whatToDo      = phrases("what do i do", "what do we do", "what should i do", "what should we do", "what must i do", "what to do", "what am i to do", "what can i do")
+	openTasks     = phrases("left to do", "left to be done", "to be done", "still to do", "remains to be", "still missing", "what still", "what else has to", "what blocks", "what is blocking", "still open", "still have to do")
+	wishVerbs     = set("want wants wanted need needs needed prefer prefers preferred wish wishes like likes asked insist insists insisted")
+	handlingVerbs = set(`
+	run rerun start stop restart skip ignore exclude include disable enable turn switch change set configure pass limit undo revert
+	retry keep see use make force allow prevent avoid silence mute call plug add register apply wait override test debug tell give
+	get check list print hide leave lower raise increase decrease shorten lengthen extend replace swap choose pick select reset
+	clear cancel abort pause resume split install`)
+	handledThings = set(`
+	file folder step version setting option default logger retrie timeout error warning output log value key command flag entry
+	record row input argument statement lock instance result limit prefix mode`)
+)

@@ -1,0 +1,50 @@
+package oracle_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sibyl/internal/oracle"
+)
+
+func folder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestOfflineClaimsNoAnswerFromWordsThatAreScatteredOverSeveralFiles(t *testing.T) {
+	dir := folder(t, map[string]string{
+		"a.go": "package a\n\n// Quetzal is a bird.\nfunc Quetzal() {}\n",
+		"b.go": "package a\n\n// Wombat digs.\nfunc Wombat() {}\n",
+		"c.go": "package a\n\n// Zanzibar is an island.\nfunc Zanzibar() {}\n",
+		"d.go": "package a\n\n// Quokka smiles.\nfunc Quokka() {}\n",
+	})
+	h := offlineOver(t, dir, "")
+	a := h.ask("Which function feeds the quetzal, the wombat, the quokka of zanzibar?")
+	same(t, "stop reason", a.StopReason, oracle.StopPartial)
+}
+
+func TestOfflineGenericWordsOfAQuestionNeedNotStandInTheAnswer(t *testing.T) {
+	dir := folder(t, map[string]string{"lease.go": "package lease\n\n// Acquire locks the lease.\nfunc Acquire() {}\n"})
+	h := offlineOver(t, dir, "")
+	a := h.ask("Where in the code is the lease taken?")
+	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
+}
+
+func TestOfflineLooksAtHomeWhereOnlyTheFormSpeaksForTheWorld(t *testing.T) {
+	dir := folder(t, map[string]string{"frob.go": "package frob\n\n// Frobnicate folds the quetzal twice.\nfunc Frobnicate() {}\n"})
+	h := offlineOver(t, dir, "")
+	a := h.ask("How do I fold a quetzal?")
+	same(t, "query type", a.QueryType, "research")
+	if !strings.Contains(a.Answer, "frob.go:") {
+		t.Errorf("the only source was not looked at:\n%s", a.Answer)
+	}
+}
