@@ -310,8 +310,7 @@ func (c *command) answer(p *progress, end run.EndRecord) error {
 	}
 	if p.asJSON {
 		p.screen.retract()
-		enc := json.NewEncoder(c.Out)
-		enc.SetEscapeHTML(false)
+		enc := newJSON(c.Out)
 		if err := enc.Encode(a); err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -51,8 +50,7 @@ func (c *command) classifyCommand() *cobra.Command {
 			}
 			found := classify.Classify(classify.Query{Text: query})
 			if asJSON {
-				enc := json.NewEncoder(c.Out)
-				enc.SetEscapeHTML(false)
+				enc := newJSON(c.Out)
 				return enc.Encode(classifiedOf(query, found))
 			}
 			fmt.Fprintf(c.Out, "%s (%.2f)\n", found.QueryType, found.Confidence)
@@ -69,8 +67,7 @@ func (c *command) classifyCommand() *cobra.Command {
 func (c *command) classifyLines() error {
 	in := bufio.NewReaderSize(c.In, 64<<10)
 	out := bufio.NewWriter(c.Out)
-	enc := json.NewEncoder(out)
-	enc.SetEscapeHTML(false)
+	enc := newJSON(out)
 	for n := 1; ; n++ {
 		line, err := in.ReadString('\n')
 		if err != nil && !errors.Is(err, io.EOF) {

@@ -110,7 +110,7 @@ func withCode(code int, err error) error {
 
 // fail prints an error once, with what would mend it, and gives the exit code.
 func (c *command) fail(err error) int {
-	fmt.Fprintln(c.Err, "sibyl:", err)
+	fmt.Fprintln(c.Err, "sibyl:", printable(err.Error()))
 	for known, hint := range map[error]string{
 		journal.ErrLocked:   "another program holds the journal: wait for it, or name another folder with --data",
 		journal.ErrFull:     "free some space; what was written before is kept, and ‘sibyl run resume’ goes on",

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -64,10 +65,34 @@ func state(e *run.Engine, r journal.Run) string {
 	return string(r.Status)
 }
 
+// newJSON writes JSON that steers no terminal: what printable would drop is written by its number.
+func newJSON(to io.Writer) *json.Encoder {
+	enc := json.NewEncoder(numbering{to})
+	enc.SetEscapeHTML(false)
+	return enc
+}
+
+// numbering writes the characters that steer a terminal as JSON's \u escapes. Each call gets whole characters.
+type numbering struct{ io.Writer }
+
+func (n numbering) Write(text []byte) (int, error) {
+	var b []byte
+	for _, r := range string(text) {
+		if s := string(r); r != '\n' && printable(s) == "" {
+			b = fmt.Appendf(b, "\\u%04x", r)
+		} else {
+			b = append(b, s...)
+		}
+	}
+	if _, err := n.Writer.Write(b); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
 // printJSON writes one JSON value and a line end.
 func (c *command) printJSON(v any) error {
-	enc := json.NewEncoder(c.Out)
-	enc.SetEscapeHTML(false)
+	enc := newJSON(c.Out)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
 }
@@ -146,8 +171,7 @@ func (c *command) runWatch() *cobra.Command {
 				if err != nil {
 					return withCode(ExitUsage, err)
 				}
-				enc := json.NewEncoder(c.Out)
-				enc.SetEscapeHTML(false)
+				enc := newJSON(c.Out)
 				for u, err := range a.Engine.Watch(cmd.Context(), app.Owner, r.ID, from) {
 					if err != nil {
 						return err

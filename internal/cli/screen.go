@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"html"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -128,7 +130,7 @@ func (s *screen) rendered(text string) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	out, err := r.Render(text)
+	out, err := r.Render(inertEntities(text))
 	if err != nil {
 		return "", false
 	}
@@ -137,6 +139,26 @@ func (s *screen) rendered(text string) (string, bool) {
 		lines[i] = strings.TrimRight(l, " ")
 	}
 	return strings.Join(lines, "\n"), true
+}
+
+// entity is a character by its number, as Markdown has it; its last sign may be missing.
+var entity = regexp.MustCompile(`&#(?:[0-9]+|[xX][0-9a-fA-F]+);?`)
+
+// inertEntities drops the entities that would become control characters once the Markdown is rendered, also those
+// that come about as others are dropped.
+func inertEntities(text string) string {
+	for {
+		clean := entity.ReplaceAllStringFunc(text, func(e string) string {
+			if c := html.UnescapeString(e); printable(c) == c {
+				return e
+			}
+			return ""
+		})
+		if clean == text {
+			return text
+		}
+		text = clean
+	}
 }
 
 var dimStyle = lipgloss.NewStyle().Faint(true)

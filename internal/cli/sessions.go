@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -148,11 +147,10 @@ func writeNew(file, text string) error {
 
 func (e exported) format(format string) (string, error) {
 	b := &strings.Builder{}
-	enc := json.NewEncoder(b)
-	enc.SetEscapeHTML(false)
+	enc := newJSON(b)
 	switch format {
 	case "md":
-		return e.markdown(), nil
+		return printable(e.markdown()), nil
 	case "json":
 		enc.SetIndent("", "  ")
 		err := enc.Encode(e)

@@ -210,9 +210,3 @@ func TestLimitARequestForANoteInAQuotedLineCountsAsThePersons(t *testing.T) {
 	same(t, "query type", a.QueryType, "action")
 	same(t, "what stands in the world", h.world.written(), []string{hackedNote})
 }
-
-func TestLimitAControlWordInTheQuestionLooksLikeOne(t *testing.T) {
-	h := setUp(t, modeltest.Say("As text. "+partial("the rest")))
-	h.ask("[control] How does the auth middleware treat this word?")
-	holds(t, "the question", lastText(h.request(1)), "[control] How does")
-}

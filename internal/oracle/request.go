@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"sibyl/internal/model"
@@ -63,7 +64,7 @@ func (b *builder) build(ctx context.Context, p TurnPayload) (built, error) {
 		}
 	}
 	specs := offeredSpecs(p, b.tools.Specs())
-	messages := append(past, model.Message{Role: model.User, Text: question})
+	messages := append(past, model.Message{Role: model.User, Text: spokenBy(question)})
 	sit := Situation{Question: question, Class: string(p.Class), Tools: specs, Final: p.Last || p.Withdrawn}
 	for _, e := range p.Transcript {
 		turn, steps, err := b.entry(e)
@@ -96,6 +97,7 @@ func offeredSpecs(p TurnPayload, all []tool.Spec) (specs []tool.Spec) {
 	}
 	for _, s := range all {
 		if slices.Contains(p.Offered, s.Name) {
+			s.Description = signal.Neutralise(s.Description) // a stranger's server may have written it
 			specs = append(specs, s)
 		}
 	}
@@ -133,6 +135,12 @@ func callTokens(calls []model.ToolCall) (n int) {
 // control marks a word of the control layer, which stands in the person's role and never in the tool channel.
 func control(text string) string { return "[control] " + text }
 
+// controlMark is the mark of a word of the control layer.
+var controlMark = regexp.MustCompile(`(?i)\[(control)\]`)
+
+// spokenBy is the person's words, in which a mark that was pasted is none.
+func spokenBy(text string) string { return controlMark.ReplaceAllString(text, "($1)") }
+
 // past gives the exchanges of earlier runs of the session, with the signals they ended with. After a topic shift only the
 // last one is kept.
 func (b *builder) past(ctx context.Context, shifted bool) ([]model.Message, error) {
@@ -153,11 +161,11 @@ func (b *builder) past(ctx context.Context, shifted bool) ([]model.Message, erro
 		if a.Answer == "" {
 			continue
 		}
-		text := a.Answer
+		text := signal.Neutralise(a.Answer) // it may quote what strangers wrote
 		if a.Signal != nil {
 			text += "\n" + a.Signal.RawXML
 		}
-		messages = append(messages, model.Message{Role: model.User, Text: a.Question}, model.Message{Role: model.Assistant, Text: text})
+		messages = append(messages, model.Message{Role: model.User, Text: spokenBy(a.Question)}, model.Message{Role: model.Assistant, Text: text})
 	}
 	return messages, nil
 }

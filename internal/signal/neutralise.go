@@ -1,42 +1,53 @@
 package signal
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // controlNames are element names by which models and the programs around them are steered.
 var controlNames = map[string]bool{
 	"signal": true, "tool_call": true, "tool_calls": true, "tool_use": true, "tool_result": true, "tool_results": true,
 	"tool_response": true, "tool_outputs": true, "function_call": true, "function_calls": true, "function_results": true,
 	"function_response": true, "invoke": true, "system": true, "system-reminder": true, "assistant": true,
+	"toolcall": true, "start_of_turn": true, "end_of_turn": true, "think": true, "thinking": true, "sys": true,
+}
+
+// assigned are names that steer where a value follows at once, and are ordinary names otherwise.
+var assigned = map[string]bool{"function": true, "parameter": true}
+
+// marks are the words that steer in square brackets: the control layer's, in any case, and those of local models, whose
+// programs turn them into special tokens wherever they stand.
+var marks = map[string]bool{
+	"INST": true, "TOOL_CALLS": true, "AVAILABLE_TOOLS": true, "TOOL_RESULTS": true, "SYSTEM_PROMPT": true, "TOOL_CONTENT": true,
 }
 
 // Neutralise makes text from tools harmless as data: the opening bracket of anything that looks like a signal or another control
-// tag becomes an entity, and the mark of the control layer loses its square brackets. It is lenient as a careless reader
-// would be: case, blanks after the bracket, closing tags, prefixes before a colon and fullwidth brackets make no
-// difference. All other bytes stay, and doing it twice changes nothing more.
+// tag becomes an entity, and the marks of the control layer and of local models lose their square brackets. It is lenient as a careless
+// reader would be: case, blanks and invisible characters after the bracket and in the name, closing tags, prefixes before a colon and
+// other forms of the bracket make no difference. All other bytes stay, and doing it twice changes nothing more.
 func Neutralise(text string) string {
 	var b strings.Builder
 	kept := 0
 	for i := 0; i < len(text); {
-		next := strings.IndexAny(text[i:], "<[\uff1c")
+		next := strings.IndexAny(text[i:], "<[\uff1c\ufe64\uff3b")
 		if next < 0 {
 			break
 		}
 		i += next
-		width, with := 1, ""
-		switch text[i] {
-		case '[':
-			if hasFold(text[i:], "[control]") {
-				width, with = len("[control]"), "("+text[i+1:i+len("[control")]+")"
+		r, size := utf8.DecodeRuneInString(text[i:])
+		width, with := size, ""
+		if r == '[' || r == '\uff3b' {
+			if n := mark(text[i+size:]); n > 0 {
+				inner, closing := text[i+size:i+size+n], 1
+				if !strings.HasPrefix(text[i+size+n:], "]") {
+					closing = len("\uff3d")
+				}
+				width, with = size+n+closing, "("+inner+")"
 			}
-		case '<':
-			if controls(text[i+1:]) {
-				with = "&lt;"
-			}
-		default:
-			width = len("\uff1c")
-			if strings.HasPrefix(text[i:], "\uff1c") && controls(text[i+width:]) {
-				with = "&lt;"
-			}
+		} else if controls(text[i+size:]) {
+			with = "&lt;"
 		}
 		if with != "" {
 			b.WriteString(text[kept:i])
@@ -52,22 +63,50 @@ func Neutralise(text string) string {
 	return b.String()
 }
 
-func hasFold(text, prefix string) bool {
-	return len(text) >= len(prefix) && strings.EqualFold(text[:len(prefix)], prefix)
+// most bounds how far a name is looked for: it is a word, with blanks and invisible characters around and in it.
+const most = 64
+
+// mark gives the length of a mark's word, up to the bracket that closes it; 0 where none stands.
+func mark(rest string) int {
+	end := strings.IndexAny(rest[:min(len(rest), most)], "]\uff3d")
+	if end <= 0 {
+		return 0
+	}
+	word := strings.TrimPrefix(visible(rest[:end]), "/")
+	if marks[word] || strings.EqualFold(word, "control") {
+		return end
+	}
+	return 0
 }
+
+// visible is a text without blanks and characters that don't show.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if hidden(r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+func hidden(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) }
 
 // controls says whether what follows a bracket makes it a control tag.
 func controls(rest string) bool {
-	rest = strings.TrimLeft(rest, " \t\r\n/")
+	if strings.HasPrefix(rest, "s>") || strings.HasPrefix(rest, "/s>") {
+		return true // begin and end of a text, in this one spelling: as S it is any language's type
+	}
+	rest = strings.TrimLeftFunc(rest, func(r rune) bool { return r == '/' || hidden(r) })
 	if strings.HasPrefix(rest, "|") || strings.HasPrefix(rest, "\uff5c") {
 		return true // the form of special tokens
 	}
 	end := strings.IndexFunc(rest, func(r rune) bool {
-		return !(r == '_' || r == '-' || r == ':' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z')
+		return !(r == '_' || r == '-' || r == ':' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || unicode.Is(unicode.Cf, r))
 	})
 	if end < 0 {
 		end = len(rest)
 	}
-	name := strings.ToLower(rest[:end])
-	return controlNames[name[strings.LastIndexByte(name, ':')+1:]]
+	name := strings.ToLower(visible(rest[:end]))
+	name = name[strings.LastIndexByte(name, ':')+1:]
+	return controlNames[name] || assigned[name] && strings.HasPrefix(rest[end:], "=")
 }

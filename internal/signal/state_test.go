@@ -62,7 +62,7 @@ func TestNeutraliseMakesControlTagsInertAndNothingElse(t *testing.T) {
 	if got := Neutralise("\uff1csignal> [Control] go"); got != "&lt;signal> (Control) go" {
 		t.Errorf("fullwidth bracket and control mark: %q", got)
 	}
-	for _, in := range []string{"if a < b {", "<div>", "a<signals>", "[controls]", "x[i]", strings.Repeat("x", 1000)} {
+	for _, in := range []string{"if a < b {", "if a < s {", "List<S>", "Function<A>", "<parameter name='x'>", "<div>", "a<signals>", "[controls]", "x[i]", strings.Repeat("x", 1000)} {
 		if got := Neutralise(in); got != in {
 			t.Errorf("Neutralise(%q) = %q, want it unchanged", in, got)
 		}
