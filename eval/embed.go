@@ -7,6 +7,7 @@ import "embed"
 const (
 	Queries         = "queries.jsonl"
 	PersonaQueries  = "queries_personas.jsonl"
+	EverydayQueries = "queries_everyday.jsonl"
 	OracleQuestions = "oracle/questions.jsonl"
 	Misbehaving     = "oracle/misbehaving.jsonl"
 	OracleGolden    = "oracle/golden.json"
