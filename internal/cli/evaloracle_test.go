@@ -72,6 +72,11 @@ func TestOfflineFiguresAreTheGoldenOnes(t *testing.T) {
 	for _, change := range got.Changes(want) {
 		t.Error(change)
 	}
+	for _, c := range report.Criteria {
+		if c.Met == nil || !*c.Met {
+			t.Errorf("%s is not met: %s: %s", c.ID, c.Asks, c.Figure)
+		}
+	}
 	if t.Failed() {
 		t.Log("if this is meant: go test ./internal/cli -run OfflineFigures -update, and say why in eval/README.md")
 	}

@@ -43,6 +43,7 @@ type GoldenTotals struct {
 	Questions    int `json:"questions"`
 	Class        int `json:"class_right"`
 	SignalFits   int `json:"signal_fits"`
+	RepliesFit   int `json:"replies_fit"`
 	WithinBudget int `json:"within_budget"`
 	Found        int `json:"found"`
 	Whole        int `json:"whole"`
@@ -92,7 +93,7 @@ func halves(scores []OracleScore) (dev, test []OracleScore) {
 
 func goldenTotals(scores []OracleScore) GoldenTotals {
 	t := sumOf(scores)
-	return GoldenTotals{t.Questions, t.Class.Hits, t.SignalFits.Hits, t.WithinBudget.Hits, t.Found.Hits, t.Whole.Hits, t.Honest.Hits, t.Calls, t.Unnecessary}
+	return GoldenTotals{t.Questions, t.Class.Hits, t.SignalFits.Hits, t.RepliesFit.Hits, t.WithinBudget.Hits, t.Found.Hits, t.Whole.Hits, t.Honest.Hits, t.Calls, t.Unnecessary}
 }
 
 // ReadOracleGolden reads what Write wrote.

@@ -56,6 +56,7 @@ type OracleTotals struct {
 	Class         Share         `json:"class_right"`
 	SignalPresent Share         `json:"signal_present"`
 	SignalFits    Share         `json:"signal_fits"`
+	RepliesFit    Share         `json:"replies_fit"` // of all replies of the model
 	SignalTrue    Share         `json:"signal_true"`
 	WithinBudget  Share         `json:"within_budget"`
 	Found         Share         `json:"found"`
@@ -90,11 +91,18 @@ func totals(scores []OracleScore) OracleTotals {
 
 func sumOf(scores []OracleScore) OracleTotals {
 	count := func(is func(OracleScore) bool) int { return len(selected(scores, is)) }
+	total := func(of func(OracleScore) int) (sum int) {
+		for _, s := range scores {
+			sum += of(s)
+		}
+		return sum
+	}
 	n := len(scores)
 	t := OracleTotals{Questions: n,
 		Class:         share(count(func(s OracleScore) bool { return s.ClassRight }), n),
 		SignalPresent: share(count(func(s OracleScore) bool { return s.SignalPresent }), n),
 		SignalFits:    share(count(func(s OracleScore) bool { return s.SignalFits }), n),
+		RepliesFit:    share(total(func(s OracleScore) int { return s.RepliesFit }), total(func(s OracleScore) int { return s.Turns })),
 		SignalTrue:    share(count(func(s OracleScore) bool { return s.SignalTrue }), n),
 		WithinBudget:  share(count(func(s OracleScore) bool { return s.WithinBudget }), n),
 		Failed:        count(func(s OracleScore) bool { return s.Failure != "" }),
@@ -261,7 +269,8 @@ func (r *OracleReport) Judge() error {
 	}
 	r.Criteria = []Criterion{
 		judged("SC-001", "the kind of question is found for 90 %", t.Class.String(), t.Class.Part >= 0.90),
-		judged("SC-002", "95 % of the answers end with exactly one well-formed signal that fits", t.SignalFits.String(), t.SignalFits.Part >= 0.95),
+		judged("SC-002", "95 % of the replies carry exactly one well-formed signal that fits", t.RepliesFit.String()+"; of the answers alone "+t.SignalFits.String(),
+			t.RepliesFit.Part >= 0.95),
 		{ID: "SC-003", Asks: "unnecessary calls are halved against the baseline", Figure: perQuestion(t)},
 		judged("SC-004", "99 % end within the budget of turns, transcripts included", within.String(), within.Part >= 0.99),
 		{ID: "SC-005", Asks: "places that answer are cited at least as often as by the baseline", Figure: t.Found.String()},

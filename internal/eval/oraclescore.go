@@ -33,6 +33,7 @@ type OracleScore struct {
 	SignalPresent bool           `json:"signal_present"`
 	SignalFits    bool           `json:"signal_fits"`
 	SignalTrue    bool           `json:"signal_true"`
+	RepliesFit    int            `json:"replies_fit"` // replies, the last one included, whose one signal fits
 	WithinBudget  bool           `json:"within_budget"`
 
 	HasPlaces     bool `json:"has_places"`
@@ -94,6 +95,29 @@ func (s *OracleScore) scoreSignal(q OracleQuestion, a oracle.Answer, cites bool)
 		fits, holds = whole, whole
 	}
 	s.SignalFits, s.SignalTrue = s.SignalPresent && fits, s.SignalPresent && holds
+	if s.SignalPresent {
+		s.RepliesFit = stepsThatFit(a)
+		if fits {
+			s.RepliesFit++
+		}
+	}
+}
+
+// stepsThatFit counts the replies before the last whose signal fits what they do: one that calls tools wants another turn or a
+// capability; one that calls none may also be stuck, or leave the rest to others.
+func stepsThatFit(a oracle.Answer) (n int) {
+	for i, sig := range a.Signals[:len(a.Signals)-1] {
+		calls := slices.ContainsFunc(a.ToolCalls, func(c oracle.ToolUse) bool { return c.Turn == i+1 })
+		switch sig.Type {
+		case signal.NeedTurn, signal.NeedCapability:
+			n++
+		case signal.Stuck, signal.DelegationRecommended:
+			if !calls {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // writers names the tools of the set's surroundings that write.

@@ -162,8 +162,35 @@ func TestScoreTakesItsFiguresFromTheOutcome(t *testing.T) {
 	got := ScoreOracle(OracleQuestion{ID: "q", Half: Dev, Type: classify.Code, MustBePartial: true}, a)
 	want := OracleScore{ID: "q", Half: Dev, Type: classify.Code, Got: classify.Research, StopReason: oracle.StopPartial, Failure: "because", Turns: 1, Calls: 3,
 		CallsByTool: map[string]int{"code_search": 1, "code_read": 2}, Unnecessary: 3, Tokens: 42, TookMS: 1500, Signal: signal.PartialAnswer, Signals: 1,
-		SignalPresent: true, SignalFits: true, SignalTrue: true, WithinBudget: true, MustBePartial: true, Honest: true}
+		SignalPresent: true, SignalFits: true, SignalTrue: true, RepliesFit: 1, WithinBudget: true, MustBePartial: true, Honest: true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestSignalOfAStepFitsWhatTheReplyDoes(t *testing.T) {
+	last := signal.Signal{Type: signal.ContextSufficient}
+	for name, c := range map[string]struct {
+		step  signal.Type
+		calls bool
+		fits  int
+	}{
+		"wants another turn for its calls":      {signal.NeedTurn, true, 1},
+		"wants another turn to think":           {signal.NeedTurn, false, 1},
+		"is stuck without a call":               {signal.Stuck, false, 1},
+		"is stuck, and calls all the same":      {signal.Stuck, true, 0},
+		"has enough, and calls all the same":    {signal.ContextSufficient, true, 0},
+		"has a part, and goes on":               {signal.PartialAnswer, false, 0},
+		"wants a tool that is not offered":      {signal.NeedCapability, false, 1},
+		"leaves it to others, before the end":   {signal.DelegationRecommended, false, 1},
+		"leaves it to others, and calls itself": {signal.DelegationRecommended, true, 0},
+	} {
+		a := oracle.Answer{Turns: 2, Signals: []signal.Signal{{Type: c.step}, last}}
+		if c.calls {
+			a.ToolCalls = []oracle.ToolUse{{Name: "code_search", Turn: 1}}
+		}
+		if got := stepsThatFit(a); got != c.fits {
+			t.Errorf("%s: %d", name, got)
+		}
 	}
 }

@@ -66,6 +66,7 @@ func (r OracleReport) writeTotals(w io.Writer) {
 		{"citations that lead to such a place", func(t OracleTotals) string { return t.Precision.String() }},
 		{"honest where nothing is to be found", func(t OracleTotals) string { return t.Honest.String() }},
 		{"exactly one well-formed signal a turn", func(t OracleTotals) string { return t.SignalPresent.String() }},
+		{"... and it fits, of all replies", func(t OracleTotals) string { return t.RepliesFit.String() }},
 		{"... and the last one fits", func(t OracleTotals) string { return t.SignalFits.String() }},
 		{"... and is true by the labels", func(t OracleTotals) string { return t.SignalTrue.String() }},
 		{"ended within the budget of turns", func(t OracleTotals) string { return t.WithinBudget.String() }},
