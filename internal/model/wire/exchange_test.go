@@ -3,6 +3,7 @@ package wire_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
+	"sibyl/internal/redact"
 )
 
 func TestRequestGoesUnderTheBaseURLWithTheKeyAndWhatItIs(t *testing.T) {
@@ -199,7 +201,7 @@ func TestWishToWaitIsBetweenNothingAndAYear(t *testing.T) {
 
 func TestErrorIsOneShortLineWithoutTheKey(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		key := rapid.StringMatching(`[a-zA-Z0-9-]{6,40}`).Draw(r, "key")
+		key := rapid.StringMatching(fmt.Sprintf(`[a-zA-Z0-9-]{%d,40}`, redact.MinSecret)).Draw(r, "key")
 		before, after := rapid.String().Draw(r, "before"), rapid.String().Draw(r, "after")
 		filler := strings.Repeat("é", rapid.IntRange(0, 300).Draw(r, "filler"))
 		x := open(t, nil, withKey(key))
@@ -208,4 +210,12 @@ func TestErrorIsOneShortLineWithoutTheKey(t *testing.T) {
 			r.Fatalf("%q", message)
 		}
 	})
+}
+
+// Local servers are given any word for a key; it is part of ordinary words as well.
+func TestKeyAsShortAsAWordLeavesErrorsLegible(t *testing.T) {
+	x := open(t, nil, withKey("e"))
+	if got := x.Fail(model.Server, "nothing answers here", nil).Message; got != "nothing answers here" {
+		t.Errorf("%q", got)
+	}
 }
