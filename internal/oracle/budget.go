@@ -16,6 +16,10 @@ type Spent struct {
 
 func (s Spent) String() string { return fmt.Sprintf("%d of %d %s", s.Used, s.Limit, s.Kind) }
 
+func (s Spent) payload() map[string]string {
+	return pairs("kind", s.Kind, "used", s.Used, "limit", s.Limit)
+}
+
 func budget() bt.Leaf {
 	type in struct {
 		Now        int64   `port:",now"`
@@ -30,38 +34,64 @@ func budget() bt.Leaf {
 		Ledger Ledger `port:"ledger"`
 		Last   bool   `port:"last" doc:"the turn that begins is the last one"`
 		Warn   bool   `port:"warn" doc:"a budget has passed warn_at in this turn"`
-		Left   int    `port:"left_ms" doc:"time left, in ms, at least 1; 0 where there is no limit"`
+		Left   int    `port:"left_ms" doc:"time for this turn, in ms: up to last_at, or for the last turn up to the limit, and at least what last_at leaves it; 0 where there is no limit"`
 		Note   string `port:",note"`
 	}
 	return bt.Func("Budget", "Says before a turn whether it is the last one that the budgets allow, and warns as they run low.", func(i in, o *out) error {
+		for port, v := range map[string]float64{"last_at": i.LastAt, "warn_at": i.WarnAt} {
+			if v <= 0 || v > 1 {
+				return fmt.Errorf("port %s is %g: a part of a budget lies between 0 and 1", port, v)
+			}
+		}
 		o.Ledger, o.Warn = o.Ledger.clone(), false
 		for _, s := range []Spent{{"turns", i.Turn - 1, i.MaxTurns}, {"tokens", o.Ledger.Tokens, i.MaxTokens}, {"seconds", int(i.Now / 1000), i.MaxSeconds}} {
 			if s.Limit <= 0 {
 				continue
 			}
-			over := s.Used >= s.Limit || s.Kind == "turns" && i.Turn >= i.MaxTurns || s.Kind == "seconds" && float64(s.Used) >= i.LastAt*float64(s.Limit)
-			if over && o.Ledger.Exhausted == nil {
-				o.Last, o.Ledger.Exhausted = true, &s
+			part, full := float64(s.Used)/float64(s.Limit), 1.0
+			switch s.Kind {
+			case "turns": // the one that begins is in the budget as well
+				full = float64(i.MaxTurns-1) / float64(i.MaxTurns)
+			case "seconds":
+				part, full = float64(i.Now)/1000/float64(s.Limit), i.LastAt
 			}
-			if float64(s.Used) >= i.WarnAt*float64(s.Limit) && !slices.Contains(o.Ledger.Warned, s.Kind) {
+			over := part >= full
+			if over {
+				o.Last = true
+				if o.Ledger.Exhausted == nil {
+					o.Ledger.Exhausted = &s
+				}
+			}
+			if part >= i.WarnAt && !slices.Contains(o.Ledger.Warned, s.Kind) {
 				o.Warn = true
 				o.Ledger.Warned = append(o.Ledger.Warned[:len(o.Ledger.Warned):len(o.Ledger.Warned)], s.Kind)
-				o.Ledger.notice(NoticeBudgetWarning, Warning, pairs("kind", s.Kind, "used", s.Used, "limit", s.Limit), "%s were used.", s)
+				o.Ledger.notice(NoticeBudgetWarning, Warning, s.payload(), "%s were used.", s)
 			}
 			o.Note += s.String() + "; "
 		}
-		o.Left = 0
-		if i.MaxSeconds > 0 {
-			o.Left = max(1, i.MaxSeconds*1000-int(i.Now))
-		}
+		o.Left = timeLeft(i.Now, i.MaxSeconds, i.LastAt, o.Last)
 		o.Note += map[bool]string{true: "the last turn", false: "turns are left"}[o.Last]
 		return nil
 	})
 }
 
+// timeLeft is how long a turn may take, in ms; 0 where there is no limit. The last turn always has its part.
+func timeLeft(now int64, seconds int, lastAt float64, last bool) int {
+	limit := seconds * 1000
+	until := int(lastAt * float64(limit))
+	switch {
+	case limit == 0:
+		return 0
+	case last:
+		return max(1, limit-int(now), limit-until)
+	}
+	return max(1, until-int(now))
+}
+
 func timeIsUp() bt.Leaf {
 	type in struct {
-		MaxSeconds int `port:"max_seconds" doc:"the budget of time that was used up"`
+		Now        int64 `port:",now"`
+		MaxSeconds int   `port:"max_seconds" doc:"the budget of time that was used up"`
 	}
 	type out struct {
 		Accepted Accepted `port:"accepted"`
@@ -70,8 +100,8 @@ func timeIsUp() bt.Leaf {
 	}
 	return bt.Func("TimeIsUp", "Ends the run without a reply: what was tried and read is the answer.", func(i in, o *out) error {
 		o.Ledger = o.Ledger.clone()
-		o.Ledger.Exhausted = &Spent{Kind: "seconds", Used: i.MaxSeconds, Limit: i.MaxSeconds}
-		o.Ledger.exhausted(Warning)
+		o.Ledger.Exhausted = &Spent{Kind: "seconds", Used: int(i.Now / 1000), Limit: i.MaxSeconds}
+		o.Ledger.notice(NoticeBudgetExhausted, Warning, o.Ledger.Exhausted.payload(), "The time is used up: the last turn was cut off.")
 		o.Accepted, o.Done = Accepted{StopReason: StopBudget}, true
 		return nil
 	})
@@ -80,6 +110,18 @@ func timeIsUp() bt.Leaf {
 // exhausted tells of the budget that was used up.
 func (l *Ledger) exhausted(s Severity) {
 	if e := l.Exhausted; e != nil {
-		l.notice(NoticeBudgetExhausted, s, pairs("kind", e.Kind, "used", e.Used, "limit", e.Limit), "The budget is used up: the last turn began after %s.", e)
+		l.notice(NoticeBudgetExhausted, s, e.payload(), "The budget is used up: the last turn began after %s.", e)
 	}
+}
+
+func noteCut() bt.Leaf {
+	type none struct{}
+	type out struct {
+		Ledger Ledger `port:"ledger"`
+	}
+	return bt.Func("NoteCut", "Enters that a turn was cut off, so that the time suffices for the last one.", func(_ none, o *out) error {
+		o.Ledger = o.Ledger.clone()
+		o.Ledger.notice(NoticeCut, Warning, nil, "A turn was cut off, so that the time suffices for a last one.")
+		return nil
+	})
 }

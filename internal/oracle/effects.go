@@ -29,6 +29,7 @@ type TurnPayload struct {
 	Withdrawn  bool          `json:"withdrawn,omitempty"`
 	TopicShift bool          `json:"topic_shift,omitempty"`
 	HadError   bool          `json:"had_error,omitempty"`
+	Large      bool          `json:"large,omitempty"`     // the conversation wants notes
 	LastHint   string        `json:"last_hint,omitempty"` // what the conversation ends with
 	Transcript []Entry       `json:"transcript,omitempty"`
 }
@@ -104,7 +105,7 @@ func askModel() bt.Leaf {
 			return fmt.Errorf("receipt of the turn: %w", err)
 		}
 		o.Reply = Reply{Ref: done[0].Ref, HasText: hasWords(r.Text), Asks: asks(r.Text), Signal: r.Signal, Malformed: r.Malformed,
-			Extra: len(r.Extra), Tokens: r.tokens(), History: r.History, Model: r.Model, Instead: r.instead()}
+			Extra: len(r.Extra), Tokens: r.tokens(), History: r.History, Prompt: r.PromptSize, Model: r.Model, Instead: r.instead()}
 		if r.Malformed {
 			o.Reply.Problem = r.Problems[0].Reason
 		}

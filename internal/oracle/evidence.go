@@ -31,7 +31,7 @@ type Made struct {
 
 // Bounds of what is kept for the detectors.
 const (
-	keptRounds = 24
+	keptRounds = MostTurns
 	keptKnown  = 600
 )
 
@@ -47,6 +47,9 @@ func (l *Ledger) made(m Made) {
 	r.Calls = slices.Clone(r.Calls) // the ledger before this one has them too
 	if i := slices.IndexFunc(r.Calls, func(o Made) bool { return o.Key == m.Key }); i >= 0 {
 		r.Calls[i].Novel = r.Calls[i].Novel || m.Novel
+		if m.Error == "" {
+			r.Calls[i].Error = "" // one of them went well
+		}
 	} else {
 		r.Calls = append(r.Calls, m)
 	}

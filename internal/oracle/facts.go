@@ -40,6 +40,7 @@ type Reply struct {
 	Extra     int            `json:"extra,omitempty"`
 	Tokens    int            `json:"tokens,omitempty"`  // what it counts against a budget
 	History   int            `json:"history,omitempty"` // tokens of the conversation with it, estimated
+	Prompt    int            `json:"prompt,omitempty"`  // tokens of the system prompt
 	Model     string         `json:"model"`
 	Instead   string         `json:"instead,omitempty"` // why another model than the first one answered
 }

@@ -168,7 +168,7 @@ func decide() bt.Leaf {
 			c.Turn, c.Cause = o.Ledger.Turn, Cause(i.Cause)
 			o.Ledger.Rephrased = o.Ledger.Rephrased || c.Verdict == OtherStrategy && !i.moreSources(&o.Ledger)
 			o.Ledger.Consults = append(o.Ledger.Consults, c)
-			if c.Cause == CauseSameReason && c.Verdict != Retry {
+			if c.Cause == CauseSameReason && c.Verdict != Retry && c.Verdict != GoOn {
 				o.Ledger.nudged(i.Forgive)
 			}
 			o.Ledger.notice(NoticeFallback, Info, pairs("cause", c.Cause, "verdict", c.Verdict, "by", c.By),
@@ -258,8 +258,10 @@ func (d *doubt) whenStuck(l *Ledger, asks bool) (Verdict, string) {
 	switch {
 	case asks:
 		return AskUser, "it ends with a question to the person"
-	case Cause(d.Cause) == CauseSameReason && l.productive():
+	case Cause(d.Cause) == CauseSameReason && l.productive() && l.retried(CauseSameReason) < d.Retries:
 		return Retry, "it says the same, but the turn before brought something new"
+	case Cause(d.Cause) == CauseSameReason && l.productive():
+		return GoOn, "it was told, and the turn before brought something new"
 	case d.moreSources(l):
 		return OtherStrategy, "there is a source that was not offered"
 	case hits && !l.Rephrased:

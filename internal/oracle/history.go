@@ -55,12 +55,12 @@ func historyIsLong() bt.Leaf {
 		Shifted bool    `port:"topic_shift"`
 		Window  int     `port:"window,optional" doc:"the model's window in tokens; 0: unknown"`
 		Part    float64 `port:"part" default:"0.6" doc:"of the window, at most"`
-		AtLeast int     `port:"most" default:"24000" doc:"tokens at most"`
+		Most    int     `port:"most" default:"24000" doc:"tokens at most"`
 	}
 	return bt.Check("HistoryIsLong", "Does the conversation fill so much of the model's window that it wants notes in its place?", func(i in) (bool, string) {
-		most := i.AtLeast
+		most := i.Most
 		if i.Window > 0 {
-			most = min(most, int(i.Part*float64(i.Window)))
+			most = min(most, max(int(i.Part*float64(i.Window))-i.Ledger.Prompt, i.Window/5)) // the prompt stands in the window too
 		}
 		n := i.Ledger.History
 		if i.Ledger.Turn == 0 {
@@ -101,17 +101,19 @@ func takeNotes() bt.Leaf {
 			return nil, fmt.Errorf("all that is long is in the last %d turns", keptWhole)
 		}
 		p := TurnPayload{Class: i.Class.QueryType, Offered: []string{}, Turn: i.Turn, MaxTurns: i.MaxTurns, Withdrawn: true,
-			TopicShift: i.TopicShift, LastHint: i.Ask, Transcript: old}
+			TopicShift: i.TopicShift, Large: true, LastHint: i.Ask, Transcript: old}
 		return []bt.Request{{Kind: EffectNotes, Label: "notes of the conversation so far", Payload: NotesPayload{Turn: p}}}, nil
 	}
 	collect := func(i in, done []bt.Completion, o *out) error {
 		o.Ledger = o.Ledger.clone()
 		o.Ledger.NotedAt = o.Ledger.Turn + 1 // also of notes that failed, so that they are not asked for in every turn
+		var r NotesReceipt
+		err := json.Unmarshal(done[0].Result, &r)
 		if done[0].Err != nil {
+			o.Ledger.Tokens += spent(r.Usage)
 			return done[0].Err
 		}
-		var r NotesReceipt
-		if err := json.Unmarshal(done[0].Result, &r); err != nil {
+		if err != nil {
 			return fmt.Errorf("receipt of the notes: %w", err)
 		}
 		o.Ledger.Tokens += r.tokens()

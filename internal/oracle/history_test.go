@@ -274,7 +274,7 @@ func TestShiftedTopicWhosePastIsLeftOutTakesNoNotes(t *testing.T) {
 
 func TestOfflineNotesListWhatWasSearchedAndRead(t *testing.T) {
 	h := setUp(t, modeltest.SayAndCall(needTurn("search"), "code_search", `{"query":"auth"}`), opening("one"), opening("two"), opening("three"), modeltest.Say("NOTES."), theEnd)
-	h.env.WindowTokens = 10_000
+	h.env.WindowTokens = 15_500 // 60 % of it, less the prompt, is what the conversation may fill
 	h.openLong(2_500)
 	h.ask(auth)
 	at := h.ofNotes()

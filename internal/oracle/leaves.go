@@ -38,7 +38,7 @@ func Registry() (*bt.Registry, bt.Options, error) {
 	reg, err := bt.NewRegistry(classifyLeaf(), offerTools(), askModel(), noteReply(), signalIs(), hasText(), hasToolCalls(),
 		sufficient(), searchesEmpty(), firstTime(), accept(), hint(), widen(), offerCapability(), noteGap(), runTools(), takeAway(),
 		budget(), causeOfDoubt(), askClassifier(), decide(), sameReason(), sameCall(), cycle(), sameError(), noNewSource(), strike(),
-		historyIsLong(), takeNotes(), offerEverything(), identicalCalls(), timeIsUp())
+		historyIsLong(), takeNotes(), offerEverything(), identicalCalls(), timeIsUp(), noteCut())
 	if err != nil {
 		return nil, bt.Options{}, err
 	}

@@ -36,6 +36,7 @@ type Ledger struct {
 	Warned    []string `json:"warned,omitempty"`    // kinds of budget that are told to run low
 	Exhausted *Spent   `json:"exhausted,omitempty"` // the budget that made a turn the last one
 	History   int      `json:"history,omitempty"`   // tokens of the conversation, estimated
+	Prompt    int      `json:"prompt,omitempty"`    // tokens of the system prompt
 	NotedAt   int      `json:"noted_at,omitempty"`  // the turn before which notes were taken
 }
 
@@ -98,7 +99,7 @@ func noteReply() bt.Leaf {
 // heard enters a reply: its costs, its signal, and what is to be told of both.
 func (l *Ledger) heard(r Reply) (note string) {
 	l.Tokens += r.Tokens
-	l.History = r.History
+	l.History, l.Prompt = r.History, r.Prompt
 	switch s := r.Signal; {
 	case s != nil:
 		l.Signals = l.Signals.OnSignal(*s, l.Fresh)

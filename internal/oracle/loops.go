@@ -76,6 +76,9 @@ func cycle() bt.Leaf {
 		Rounds  int    `port:"rounds" default:"2" doc:"how often the cycle was gone through"`
 	}
 	return bt.Check("Cycle", "Do the last turns repeat a cycle of calls, and did its last rounds bring nothing new?", func(i in) (bool, string) {
+		if i.Rounds < 2 {
+			return false, fmt.Sprintf("rounds is %d: a cycle is gone through twice at least", i.Rounds)
+		}
 		for length := 2; length <= i.Longest; length++ {
 			if names := i.Ledger.cycleOf(length, i.Rounds); names != nil {
 				return true, strings.Join(names, ", ") + ", again and again"
@@ -88,7 +91,7 @@ func cycle() bt.Leaf {
 // cycleOf names the tools of a cycle of so many turns that the last turns have gone through so often; nil if they have not.
 func (l *Ledger) cycleOf(length, rounds int) []string {
 	n := len(l.Rounds)
-	if rounds < 2 || n < length*rounds {
+	if n < length*rounds {
 		return nil
 	}
 	var names []string
@@ -146,7 +149,7 @@ func sameError() bt.Leaf {
 			if n == 0 {
 				last = calls[0]
 			}
-			if last.Error == "" || slices.ContainsFunc(calls, func(c Made) bool { return c.Error != last.Error }) {
+			if last.Error == "" || i.Ledger.Rounds[r].Novel || slices.ContainsFunc(calls, func(c Made) bool { return c.Error != last.Error }) {
 				break
 			}
 			n++
@@ -190,14 +193,19 @@ func strike() bt.Leaf {
 		o.Ledger.Strikes++
 		o.Ledger.StruckAt = o.Ledger.Turn
 		o.Strikes = o.Ledger.Strikes
-		text := fmt.Sprintf("The model repeats itself (%s).", i.Pattern)
-		if o.Strikes > 1 {
-			text = fmt.Sprintf("The model still repeats itself (%s), step %d.", i.Pattern, o.Strikes)
-		}
-		o.Ledger.notice(NoticeLoop, Warning, pairs("pattern", i.Pattern, "step", o.Strikes), "%s", text)
+		o.Ledger.loop(i.Pattern)
 		o.Note = fmt.Sprintf("%s: strike %d", i.Pattern, o.Strikes)
 		return nil
 	})
+}
+
+// loop tells the person of the last strike.
+func (l *Ledger) loop(pattern string) {
+	text := fmt.Sprintf("The model repeats itself (%s).", pattern)
+	if l.Strikes > 1 {
+		text = fmt.Sprintf("The model still repeats itself (%s), step %d.", pattern, l.Strikes)
+	}
+	l.notice(NoticeLoop, Warning, pairs("pattern", pattern, "step", l.Strikes), "%s", text)
 }
 
 // nudged enters a first strike, of which the fallback's hint is the nudge. A strike that stands stays.
@@ -207,6 +215,7 @@ func (l *Ledger) nudged(forgive int) {
 	}
 	if l.Strikes == 0 {
 		l.Strikes, l.StruckAt = 1, l.Turn
+		l.loop("the same reason")
 	}
 }
 

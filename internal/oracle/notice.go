@@ -17,17 +17,17 @@ type Notice struct {
 // Severity says how much a notice matters to the person.
 type Severity string
 
-// The severities. Info is for those who watch; the command line shows the others.
+// The severities. Info is for those who watch; the command line shows warnings.
 const (
 	Info    Severity = "info"
 	Warning Severity = "warning"
-	Failure Severity = "error"
 )
 
 // The types of notice.
 const (
 	NoticeBudgetWarning   = "budget.warning"         // payload: kind, used, limit
 	NoticeBudgetExhausted = "budget.exhausted"       // payload: kind, used, limit
+	NoticeCut             = "budget.turn_cut"        // a turn, for the sake of the last one
 	NoticeLoop            = "loop.detected"          // payload: pattern, step
 	NoticeFallback        = "fallback.consulted"     // payload: cause, verdict, by
 	NoticeMalformed       = "signal.malformed"       // payload: reason

@@ -79,6 +79,7 @@ func (b *builder) build(ctx context.Context, p TurnPayload) (built, error) {
 	}
 	told := situation(p, b.env, specs)
 	told.HistoryTokens = historyTokens(messages)
+	told.Noted = p.Large || hasNotes(p.Transcript)
 	composed, err := b.prompts.compose(told)
 	if err != nil {
 		return built{}, err

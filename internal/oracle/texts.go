@@ -63,7 +63,7 @@ func (p *promptTexts) of(ctx context.Context, v *run.View) (*prompts, error) {
 // compose is Registry.Compose, remembered by all that it depends on.
 func (p *prompts) compose(s prompt.Situation) (prompt.Composed, error) {
 	same := s
-	same.HistoryTokens, same.WindowTokens = 0, 0
+	same.HistoryTokens, same.WindowTokens, same.Noted = 0, 0, false
 	key, err := json.Marshal(struct {
 		prompt.Situation
 		Large bool

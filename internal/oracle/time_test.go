@@ -1,6 +1,7 @@
 package oracle_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -8,16 +9,53 @@ import (
 	"sibyl/internal/oracle"
 )
 
-// A model that hangs is cut off when the time is up, and what was read is said.
-func TestTimeBudgetCutsOffATurnThatHangs(t *testing.T) {
-	h := setUp(t, modeltest.SayAndCall(needTurn("reading"), "code_read", lines("auth/middleware.go", 10, 30)), modeltest.Turn{Hang: true})
+// A turn that hangs is cut off in time for a last turn, which is real.
+func TestTimeBudgetCutsOffATurnThatHangsInTimeForTheLastOne(t *testing.T) {
+	h := setUp(t, modeltest.SayAndCall(needTurn("reading"), "code_read", lines("auth/middleware.go", 10, 30)), modeltest.Turn{Hang: true},
+		modeltest.Say("It checks a token (`auth/middleware.go:12`). "+partial("the rest")))
 	q := h.question(auth)
 	q.MaxTime = time.Second
 	a := h.finish(h.startQuestion(q))
 	same(t, "stop reason", a.StopReason, oracle.StopBudget)
-	same(t, "budget", a.Budget, &oracle.Spent{Kind: "seconds", Used: 1, Limit: 1})
+	same(t, "kind of budget", a.Budget.Kind, "seconds")
+	same(t, "answer", a.Answer, "It checks a token (`auth/middleware.go:12`).")
+	same(t, "tools of the last request", offered(h.request(3)), []string{})
+	holds(t, "the last request", lastText(h.request(3)), lastHint)
+	holds(t, "what the person is told", joined(told(a)), "A turn was cut off", "the last turn began after")
+}
+
+// Where the last turn hangs too, what was read is said, in time.
+func TestTimeBudgetEndsWhereTheLastTurnHangsToo(t *testing.T) {
+	h := setUp(t, modeltest.SayAndCall(needTurn("reading"), "code_read", lines("auth/middleware.go", 10, 30)), modeltest.Turn{Hang: true}, modeltest.Turn{Hang: true})
+	q := h.question(auth)
+	q.MaxTime = time.Second
+	a := h.finish(h.startQuestion(q))
+	same(t, "stop reason", a.StopReason, oracle.StopBudget)
 	holds(t, "the summary", a.Answer, "I have no answer.", "auth/middleware.go:10-30")
 	same(t, "composed, not cited", a.Composed && len(cites(a)) == 0, true)
+	holds(t, "what the person is told", joined(told(a)), "The time is used up")
+	if a.TookMS < 1000 || a.TookMS > 3000 {
+		t.Errorf("a budget of 1 s took %d ms", a.TookMS)
+	}
+}
+
+// A budget that is used up stays so, whatever a tree makes of it.
+func TestTreeThatIgnoresTheLastTurnIsOfferedNoToolAgain(t *testing.T) {
+	var turns []modeltest.Turn
+	for i := range 6 {
+		turn := modeltest.SayAndCall(needTurn("still to read: "+spelled[i]), "code_read", lines(spelled[i]+".go", 1, 9))
+		turn.Usage.InputTokens = 1000
+		turns = append(turns, turn)
+	}
+	h := setUp(t, turns...)
+	h.tree.Text = []byte(strings.Replace(string(h.tree.Text), `<SubTree ID="Forced" _autoremap="true"/>`, "", 1))
+	h.turns = 6
+	q := h.question(auth)
+	q.MaxTokens = 2000
+	h.finish(h.startQuestion(q))
+	for i := 3; i <= len(h.script.Requests()); i++ {
+		same(t, "tools of a request after the budget", offered(h.request(i)), []string{})
+	}
 }
 
 // An error of the model is an error at once, whatever time is left.

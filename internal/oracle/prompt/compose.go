@@ -55,6 +55,7 @@ type Situation struct {
 	MaxTurns      int        // the turn budget, at least 1
 	HistoryTokens int        // the conversation so far, as Tokens estimates it
 	WindowTokens  int        // the model's context window; 0 if not known
+	Noted         bool       // notes stand in place of a part of the conversation, or are asked for
 	HadError      bool       // a call failed in this run
 }
 
@@ -182,10 +183,11 @@ func (s Situation) check() error {
 	return nil
 }
 
-// Large says that the history is large, by itself or for the model's window. It is all that a prompt depends on of the two.
+// Large says that the history is large, by itself or for the model's window, or was until notes took its place. It is all that a prompt
+// depends on of these.
 func (s Situation) Large() bool {
 	overWindow := s.WindowTokens > 0 && s.HistoryTokens*100 > s.WindowTokens*largeWindowPercent
-	return overWindow || s.HistoryTokens > largeHistory
+	return s.Noted || overWindow || s.HistoryTokens > largeHistory
 }
 
 // conditions lists those of the vocabulary that hold.
