@@ -135,6 +135,10 @@ func (c *command) resume(ctx context.Context, a *app.App, v viewOptions, args []
 		if errors.Is(err, journal.ErrLeased) || errors.Is(err, journal.ErrEnded) {
 			continue
 		}
+		if errors.Is(err, run.ErrMisfit) { // it keeps no other from going on
+			fmt.Fprintf(c.Err, "· %s\n", printable(err.Error()))
+			continue
+		}
 		if err != nil {
 			return err
 		}

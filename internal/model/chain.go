@@ -25,9 +25,13 @@ type cooled struct {
 // NewCooling remembers nothing yet.
 func NewCooling() *Cooling { return &Cooling{until: map[string]cooled{}} }
 
+// mark leaves a model alone until then; a longer time that it is left alone already stands.
 func (c *Cooling) mark(id string, kind Kind, until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.until[id].until.After(until) {
+		return
+	}
 	c.until[id] = cooled{until: until, kind: kind}
 }
 
@@ -55,9 +59,11 @@ type ChainPolicy struct {
 	LocalToCloud bool
 }
 
-// Chain asks models in order: the next one where one fails by rate limit, time-out or failure of its server (Error.Retryable), never
-// for another reason. What holds beside package model's guarantees:
-//   - A model that failed is left alone for a while, in later answers too. If all are, they are asked in order all the same.
+// Chain asks models in order: the next one where one fails by rate limit, time-out or failure of its server (Error.Retryable), and
+// where one other than the first is not usable here (Auth, Invalid); never for another reason: so a wrong key of the first model is
+// an error at once. What holds beside package model's guarantees:
+//   - A model that was passed over is left alone for a while, in later answers too. If all are, they are asked in order all the same.
+//   - An error names the models that failed or were left alone before the one whose it is.
 //   - Text of a model that failed is retracted before the next one is asked.
 //   - From a local model the chain moves on to local ones only, unless the person has consented to more.
 //   - Response.Model is the model that answered, Response.Tries those before it; Usage and Attempts count all of them.
@@ -111,20 +117,26 @@ func (c *chain) Chat(ctx context.Context, req Request, emit func(Delta) error) (
 		case err == nil:
 			c.policy.Cooling.clear(m.ID())
 			return total, nil
-		case !errors.As(err, &failed) || !failed.Retryable() || ctx.Err() != nil:
-			return total, err
+		case !errors.As(err, &failed) || !c.passes(m, failed.Kind) || ctx.Err() != nil:
+			return total, after(tries, err)
 		}
 		c.policy.Cooling.mark(m.ID(), failed.Kind, c.policy.Now().Add(max(c.policy.CoolDown, failed.RetryAfter)))
 		tries = append(tries, Try{Model: m.ID(), Kind: failed.Kind, Message: failed.text()})
 	}
-	return total, c.failed(tries, err)
+	return total, c.unasked(after(tries[:len(tries)-1], err))
+}
+
+// passes says whether the chain goes on past a model that failed so.
+func (c *chain) passes(m Model, kind Kind) bool {
+	fallback := m.ID() != c.ID()
+	return (&Error{Kind: kind}).Retryable() || fallback && (kind == Auth || kind == Invalid)
 }
 
 // order puts those that are left alone for a while aside, unless that is all.
 func (c *chain) order() (asked []Model, tries []Try) {
 	now := c.policy.Now()
 	for _, m := range c.models {
-		if kind, cooling := c.policy.Cooling.cooling(m.ID(), now); cooling {
+		if kind, cooling := c.policy.Cooling.cooling(m.ID(), now); cooling && c.passes(m, kind) {
 			tries = append(tries, Try{Model: m.ID(), Kind: kind, Cooling: true})
 		} else {
 			asked = append(asked, m)
@@ -136,26 +148,34 @@ func (c *chain) order() (asked []Model, tries []Try) {
 	return asked, tries
 }
 
-// failed is the last model's error, with what became of the others.
-func (c *chain) failed(tries []Try, err error) error {
-	var last *Error
-	if !errors.As(err, &last) {
-		return err
-	}
-	told := *last
+// after is a model's error, with what became of those before it.
+func after(tries []Try, err error) error {
 	var before []string
 	for _, t := range tries {
-		if t.Model != last.Model {
-			before = append(before, t.String())
-		}
+		before = append(before, t.String())
 	}
-	told.Message = told.text()
-	if before != nil {
-		told.Message += "; before it, " + strings.Join(before, ", ")
+	if before == nil {
+		return err
 	}
-	if c.withheld != nil {
-		told.Message += fmt.Sprintf("; not asked: %s, since what is meant for a model on this machine stays here (fallback.local_to_cloud)",
-			strings.Join(c.withheld, ", "))
+	return noted(err, "before it, "+strings.Join(before, ", "))
+}
+
+// unasked is the error of a chain that has come to its end, with what was withheld from others.
+func (c *chain) unasked(err error) error {
+	if c.withheld == nil {
+		return err
 	}
+	return noted(err, fmt.Sprintf("not asked: %s, since what is meant for a model on this machine stays here (fallback.local_to_cloud)",
+		strings.Join(c.withheld, ", ")))
+}
+
+// noted adds a note to a model's error.
+func noted(err error, note string) error {
+	var of *Error
+	if !errors.As(err, &of) {
+		return err
+	}
+	told := *of
+	told.Message = told.text() + "; " + note
 	return &told
 }

@@ -98,6 +98,64 @@ func TestChainMovesOnWhereAnotherModelMayAnswerAndNowhereElse(t *testing.T) {
 	}
 }
 
+func TestChainGoesOnPastAFallbackThatIsNotUsableHere(t *testing.T) {
+	for _, kind := range []model.Kind{model.Auth, model.Invalid} {
+		t.Run(string(kind), func(t *testing.T) {
+			c := newChained(t, []bool{false, false, false}, turns(failing(model.RateLimit, 0)), turns(failing(kind, 0)), turns(modeltest.Say("one"), modeltest.Say("two")))
+			resp, _, err := c.ask(t.Context())
+			if err != nil || resp.Text != "one" {
+				t.Fatalf("%+v, %v", resp, err)
+			}
+			if diff := cmp.Diff([]model.Try{{Model: "a:m", Kind: model.RateLimit, Message: "scripted"}, {Model: "b:m", Kind: kind, Message: "scripted"}}, resp.Tries); diff != "" {
+				t.Error(diff)
+			}
+			if _, _, err := c.ask(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]int{1, 1, 2}, c.asked()); diff != "" {
+				t.Errorf("it is not left alone:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestChainAsksItsFirstModelThatAnotherChainFoundUnusable(t *testing.T) {
+	c := newChained(t, []bool{false, false}, turns(failing(model.Server, 0)), turns(failing(model.Auth, 0), failing(model.Auth, 0)))
+	if _, _, err := c.ask(t.Context()); model.KindOf(err) != model.Auth {
+		t.Fatal(err)
+	}
+	other := model.Chain(c.policy, c.models[1], modeltest.Script(t).As("c:m", false))
+	if _, err := other.Chat(t.Context(), model.Request{}, nil); model.KindOf(err) != model.Auth {
+		t.Errorf("the wrong key of the first model is hidden: %v", err)
+	}
+}
+
+func TestChainThatAFallbackEndsNamesTheModelsBeforeIt(t *testing.T) {
+	c := newChained(t, []bool{false, false, false}, turns(failing(model.RateLimit, 0)), turns(failing(model.Refused, 0), failing(model.Refused, 0)), turns())
+	for _, before := range []string{"before it, a:m: rate_limit", "before it, a:m is left alone for a while (rate_limit)"} {
+		_, _, err := c.ask(t.Context())
+		if model.KindOf(err) != model.Refused || !strings.Contains(err.Error(), before) {
+			t.Errorf("%v; want it with %q", err, before)
+		}
+	}
+}
+
+func TestChainNeverShortensTheTimeAModelIsLeftAlone(t *testing.T) {
+	c := newChained(t, []bool{false, false}, turns(failing(model.RateLimit, 10*time.Minute), failing(model.Server, 0)),
+		turns(failing(model.Server, 0), failing(model.Server, 0), modeltest.Say("one")))
+	for range 2 { // the second time both are left alone, and are asked all the same
+		if _, _, err := c.ask(t.Context()); model.KindOf(err) != model.Server {
+			t.Fatal(err)
+		}
+	}
+	c.now = c.now.Add(5 * time.Minute)
+	resp, _, err := c.ask(t.Context())
+	want := []model.Try{{Model: "a:m", Kind: model.RateLimit, Cooling: true}}
+	if diff := cmp.Diff(want, resp.Tries); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
 func TestChainLeavesAModelThatFailedAloneForAWhile(t *testing.T) {
 	c := newChained(t, []bool{false, false}, turns(failing(model.Server, 0), modeltest.Say("back")), turns(modeltest.Say("one"), modeltest.Say("two")))
 	for _, want := range []string{"one", "two"} {

@@ -20,6 +20,8 @@
 //   - Any process may append a wish to stop; the driver takes it in as any other record. Then what only reads is withdrawn,
 //     what is Once may finish within a grace, and all that arrives is kept in the stopped record; nothing else is begun. A wish
 //     that comes after the tree has ended changes nothing.
+//   - A run that this build can't fold, since another wrote it, is not gone on with, but a wish to stop ends it all the same: as
+//     cancelled, with what its records say without its tree, and a fault that says why there is no more.
 //   - Secrets are redacted before a record is appended; the step sees what was appended.
 //   - The run's clock counts only while somebody drives it. After a crash it goes on from the last record.
 //   - Text that an effect streams is provisional until its completion is recorded, and is only seen by watchers in the same process.
@@ -34,6 +36,7 @@ import "errors"
 var (
 	ErrDiverged = errors.New("the journal does not fit the tree")
 	ErrStalled  = errors.New("the tree waits for nothing")
+	ErrMisfit   = errors.New("this build can't go on with the run")
 	ErrUnfit    = errors.New("the run can't be replayed so")
 )
 

@@ -78,7 +78,7 @@ func (e *Engine) newDriver(a *Assistant, tree *bt.Tree, r journal.Run, recs []jo
 		wish: make(chan string, 1), done: make(chan struct{})}
 	var err error
 	if d.f, err = fold(tree, recs, d.traceEvent, d.trace.decided); err != nil {
-		return nil, fmt.Errorf("run %s: %w", r.ID, err)
+		return nil, err
 	}
 	d.dropTraced()
 	for _, s := range d.trace {

@@ -246,45 +246,58 @@ func (e *Engine) birth(s Spec, now time.Time) (journal.Record, [][]byte, error) 
 	return rec, blobs, err
 }
 
-// Resume takes up a run that nobody drives: it folds the records and performs what is outstanding.
-func (e *Engine) Resume(ctx context.Context, owner journal.Owner, id string) (*Live, error) {
-	return e.takeUp(ctx, owner, id, func() error { return nil })
+// Resume takes up a run that nobody drives: it folds the records and performs what is outstanding. ErrMisfit if this build
+// can't; the run stays open then, for the build that wrote it or for Cancel.
+func (e *Engine) Resume(ctx context.Context, owner journal.Owner, id string) (live *Live, err error) {
+	err = e.takeUp(ctx, owner, id, func() error {
+		d, recs, err := e.refold(ctx, owner, id)
+		switch {
+		case misfit(err):
+			return e.misfits(id, recs, err)
+		case err != nil:
+			return err
+		}
+		live, err = d.start(ctx, true)
+		return err
+	})
+	return live, err
 }
 
-// takeUp makes this process the driver of a run, calls ready, and drives it from what its records say by then.
-func (e *Engine) takeUp(ctx context.Context, owner journal.Owner, id string, ready func() error) (live *Live, err error) {
+// takeUp makes this process the one that may drive a run, and lets the run go again if drive fails.
+func (e *Engine) takeUp(ctx context.Context, owner journal.Owner, id string, drive func() error) error {
 	if err := e.claim(owner, id); err != nil {
-		return nil, err
+		return err
 	}
 	if err := e.acquire(ctx, owner, id); err != nil {
 		e.unclaim(owner, id)
-		return nil, err
+		return err
 	}
-	defer func() {
-		if err != nil {
-			e.letGo(ctx, owner, id)
-		}
-	}()
-	if err := ready(); err != nil {
-		return nil, err
+	err := drive()
+	if err != nil {
+		e.letGo(ctx, owner, id)
 	}
+	return err
+}
+
+// refold makes a driver that stands where a run's records end. The records come with an error, too, if they can be read.
+func (e *Engine) refold(ctx context.Context, owner journal.Owner, id string) (*driver, []journal.Record, error) {
 	r, err := e.Store.Run(ctx, owner, id)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	recs, err := e.Store.Records(ctx, owner, id, 0)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	var d *driver
 	a, tree, err := e.treeOf(ctx, recs)
-	if err != nil {
-		return nil, fmt.Errorf("run %s: %w", id, err)
+	if err == nil {
+		d, err = e.newDriver(a, tree, r, recs)
 	}
-	d, err := e.newDriver(a, tree, r, recs)
 	if err != nil {
-		return nil, err
+		return nil, recs, fmt.Errorf("run %s: %w", id, err)
 	}
-	return d.start(ctx, true)
+	return d, recs, nil
 }
 
 func (e *Engine) claim(owner journal.Owner, id string) error {
@@ -346,7 +359,7 @@ func (e *Engine) treeOf(ctx context.Context, recs []journal.Record) (*Assistant,
 	}
 	a := e.assistants[start.Assistant]
 	if a == nil {
-		return nil, nil, fmt.Errorf("this program has no assistant %q", start.Assistant)
+		return nil, nil, fmt.Errorf("%w: %q", errNoAssistant, start.Assistant)
 	}
 	text, err := e.Store.Blob(ctx, start.Tree)
 	if err != nil {
@@ -399,26 +412,45 @@ func (e *Engine) blobHash(content []byte) string {
 }
 
 // Cancel asks a run to stop. A run that somebody drives stops soon after; one that nobody drives ends here, with nothing
-// of it performed.
+// of it performed, even if this build can't fold it: then its fault says so.
 func (e *Engine) Cancel(ctx context.Context, owner journal.Owner, id, reason string) error {
 	if live := e.Live(id); live != nil && live.owner == owner {
 		live.Cancel(reason)
 		return nil
 	}
-	live, err := e.takeUp(ctx, owner, id, func() error { return e.appendCancel(ctx, owner, id, reason) })
+	var live *Live
+	err := e.takeUp(ctx, owner, id, func() error {
+		if err := e.appendCancel(ctx, owner, id, reason); err != nil {
+			return err
+		}
+		d, _, err := e.refold(ctx, owner, id)
+		if misfit(err) {
+			if err = e.abandon(ctx, owner, id, err); err == nil {
+				e.unclaim(owner, id)
+			}
+			return err
+		}
+		if err == nil {
+			live, err = d.start(ctx, true)
+		}
+		return err
+	})
 	switch {
 	case isLeased(err):
 		return e.appendCancel(ctx, owner, id, reason)
-	case err != nil:
+	case err != nil || live == nil:
 		return err
 	}
 	_, err = live.Wait(ctx)
 	return err
 }
 
+// mostConflicts is how often what another process appended first is made room for.
+const mostConflicts = 20
+
 // appendCancel leaves the wish for the driver, which may be appending at the same moment.
 func (e *Engine) appendCancel(ctx context.Context, owner journal.Owner, id, reason string) error {
-	for range 20 {
+	for range mostConflicts {
 		r, err := e.Store.Run(ctx, owner, id)
 		if err != nil {
 			return err

@@ -168,7 +168,9 @@ func (f *folded) close(op uint64) {
 func give(tree *bt.Tree, s *bt.State, given map[string]json.RawMessage) error {
 	var errs []error
 	for _, key := range slices.Sorted(maps.Keys(given)) {
-		errs = append(errs, tree.SetJSON(s, key, given[key]))
+		if err := tree.SetJSON(s, key, given[key]); err != nil {
+			errs = append(errs, fmt.Errorf("%w: %w", errGiven, err))
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -1,0 +1,167 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+)
+
+// nextBuild is a build without the leaf Add.
+func nextBuild(t *testing.T) func(*run.Config) {
+	return func(c *run.Config) {
+		reg, err := bt.NewRegistry(slices.DeleteFunc(leaves(), func(l bt.Leaf) bool { return l.Name == "Add" })...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Build, c.Assistants[0].Registry = "next", reg
+	}
+}
+
+// oldTree writes once, and can't be loaded by nextBuild. It crashes at its 4th write: the write b was performed.
+const oldTree = `<Sequence><Do what="w:b" got="{got}"/><Add add="!" got="{got}"/></Sequence>`
+
+func TestResumingARunOfAnotherBuildSaysWhatEndsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		id := crash(t, w, store, oldTree, 3, false)
+		_, err := w.engine(store, "two", nextBuild(t)).Resume(t.Context(), ada, id)
+		if !errors.Is(err, run.ErrMisfit) {
+			t.Errorf("resuming gives %v", err)
+		}
+		for _, want := range []string{id, `build "test" wrote it`, `"next"`, "sibyl run cancel " + id, "Add"} {
+			if !strings.Contains(fmt.Sprint(err), want) {
+				t.Errorf("resuming gives %v, without %q", err, want)
+			}
+		}
+		same(t, "records", kinds(records(t, store, id)), []string{"start", "mark"})
+		_, r := wait(t, resume(t, w.engine(store, "old"), id))
+		same(t, "outcome in its own build", r.Got, "B!")
+	})
+}
+
+func TestCancellingARunThatThisBuildCannotFoldEndsIt(t *testing.T) {
+	noAssistant := func(c *run.Config) { c.Assistants = nil }
+	for name, c := range map[string]struct {
+		change  func(*testing.T) func(*run.Config)
+		from    string // of the kept tree, another text is there
+		to      string
+		outcome func(*run.View, run.Ending) (journal.Status, any)
+		why     string
+		want    string
+	}{
+		"a leaf is gone":        {nextBuild, "", "", outcomeOf, "there is no node <Add>", `{"ended":"IDLE"`},
+		"its leaf asks else":    {nil, "w:b", "w:x", outcomeOf, "for which the tree asks", `{"ended":"IDLE"`},
+		"its assistant is gone": {func(*testing.T) func(*run.Config) { return noAssistant }, "", "", outcomeOf, `no such assistant: "tester"`, `{}`},
+		"its key is gone": {func(*testing.T) func(*run.Config) {
+			return func(c *run.Config) { c.Assistants[0].Options.Given = nil }
+		}, "", "", outcomeOf, "has no key {what}", `{"ended":"IDLE"`},
+		"its outcome breaks, too": {nextBuild, "", "", func(*run.View, run.Ending) (journal.Status, any) { panic("no words") }, "there is no node <Add>", `{}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				store := newStore(t)
+				id := crash(t, w, store, oldTree, 3, false)
+				before := w.begun()
+				w.outcome = c.outcome
+				var changes []func(*run.Config)
+				if c.change != nil {
+					changes = append(changes, c.change(t))
+				}
+				e := w.engine(changed{store, c.from, c.to}, "two", changes...)
+				if err := e.Cancel(t.Context(), ada, id, "enough"); err != nil {
+					t.Fatal(err)
+				}
+				r := statusOf(t, store, id)
+				same(t, "status", r.Status, journal.Cancelled)
+				same(t, "holder of the lease", r.LeaseHolder, "")
+				same(t, "effects", w.begun(), before)
+				same(t, "records", kinds(records(t, store, id)), []string{"start", "mark", "cancel", "stopped", "end"})
+				_, end, err := run.ReadEnded(t.Context(), store, ada, id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				same(t, "status of the end", end.Status, journal.Cancelled)
+				same(t, "fault", end.Fault.Kind, run.KindCancelled)
+				for _, want := range []string{"enough", `build "test" wrote`, c.why, "operation 1 of Do had begun, and nobody can tell"} {
+					if !strings.Contains(end.Fault.Reason, want) {
+						t.Errorf("the end says %q, without %q", end.Fault.Reason, want)
+					}
+				}
+				if !strings.HasPrefix(string(end.Outcome), c.want) {
+					t.Errorf("the outcome is %s; want %s…", end.Outcome, c.want)
+				}
+				if err := e.Cancel(t.Context(), ada, id, "again"); !errors.Is(err, journal.ErrEnded) {
+					t.Errorf("cancelling it again gives %v; want that it has ended", err)
+				}
+			})
+		})
+	}
+}
+
+func TestCancellingARunThatThisBuildCannotFoldKeepsWhatHadArrived(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		defer w.holds("a", false)()
+		live := start(t, w.engine(&broken{Store: store, at: 4}, "one"), `<Sequence><Do what="r:a" got="{got}"/><Add add="!" got="{got}"/></Sequence>`)
+		synctest.Wait()
+		live.Cancel("the first wish") // the stop is recorded, the end is not
+		stopsShort(t, live, errDown)
+		pass(lease)
+		if err := w.engine(store, "two", nextBuild(t)).Cancel(t.Context(), ada, live.ID, "the second wish"); err != nil {
+			t.Fatal(err)
+		}
+		_, end, err := run.ReadEnded(t.Context(), store, ada, live.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "what was under way", resultOf(t, end).Under, []string{`read a: "half of a" !cancelled`})
+		same(t, "stops", countOf(t, store, live.ID, run.KindStopped), 1)
+		if !strings.HasPrefix(end.Fault.Reason, "the first wish; ") {
+			t.Errorf("the end says %q", end.Fault.Reason)
+		}
+	})
+}
+
+// wished is a store to which another process adds a wish to stop before each of the first appends that ends a run.
+type wished struct {
+	journal.Store
+	times int
+}
+
+func (s *wished) Append(ctx context.Context, owner journal.Owner, id string, recs []journal.Record, end *journal.End) error {
+	if end != nil && s.times > 0 {
+		s.times--
+		wish := journal.Record{Seq: recs[0].Seq, At: recs[0].At, Kind: run.KindCancel, Data: []byte(`{"reason":"another"}`)}
+		if err := s.Store.Append(ctx, owner, id, []journal.Record{wish}, nil); err != nil {
+			return err
+		}
+	}
+	return s.Store.Append(ctx, owner, id, recs, end)
+}
+
+func TestWishThatComesBetweenEndsARunThatThisBuildCannotFold(t *testing.T) {
+	for times, want := range map[int]error{2: nil, 1000: journal.ErrConflict} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			store := newStore(t)
+			id := crash(t, w, store, oldTree, 3, false)
+			e := w.engine(&wished{store, times}, "two", nextBuild(t))
+			if err := e.Cancel(t.Context(), ada, id, "enough"); !errors.Is(err, want) {
+				t.Errorf("after %d wishes: %v; want %v", times, err, want)
+			}
+			same(t, "whether it has ended", statusOf(t, store, id).Status == journal.Cancelled, want == nil)
+			same(t, "holder of the lease", statusOf(t, store, id).LeaseHolder, "")
+		})
+	}
+}
