@@ -25,6 +25,9 @@ import (
 // idleTime bounds the silence inside a stream.
 const idleTime = 60 * time.Second
 
+// ollamaName is the built-in provider for the Ollama server of the settings.
+const ollamaName = "ollama"
+
 // catalog lists the providers: the vendors whose names are built in, the person's other endpoints, a local Ollama if it
 // answers, and the offline rules, which need nothing.
 func catalog(cfg config.Config, keys *secrets) model.Catalog {
@@ -46,7 +49,7 @@ func catalog(cfg config.Config, keys *secrets) model.Catalog {
 			c = append(c, provider(name, cfg.Providers[name], cfg.Ollama.NumCtx, keys))
 		}
 	}
-	local := provider("ollama", config.Provider{Kind: config.KindOllama, BaseURL: cfg.Ollama.Host, Local: cfg.Ollama.Local, Timeout: cfg.Timeouts.Local},
+	local := provider(ollamaName, config.Provider{Kind: config.KindOllama, BaseURL: cfg.Ollama.Host, Local: cfg.Ollama.Local, Timeout: cfg.Timeouts.Local},
 		cfg.Ollama.NumCtx, keys)
 	local.Automatic, local.Probe = true, true
 	return append(c, local, model.Provider{Name: "offline", Local: true, Automatic: true, Default: "rules",

@@ -124,6 +124,16 @@ func (a *App) model(ctx context.Context, env oracle.Env) (model.Model, error) {
 	return model.Chain(policy, model.Retry(first, model.RetryPolicy{}), others...), nil
 }
 
+// Window is the window of a model in tokens, as it is asked for of every Ollama server; 0 if it is not known. The id may name a
+// provider alone.
+func (a *App) Window(id string) int {
+	name, _ := model.SplitID(id)
+	if name != ollamaName && a.Config.Providers[name].Kind != config.KindOllama {
+		return 0
+	}
+	return a.Config.Ollama.NumCtx
+}
+
 // LearnKeys fetches the keys that a run may use, so that they are redacted from then on. That there is none is for the first request
 // to say.
 func (a *App) LearnKeys(ctx context.Context, env oracle.Env) {

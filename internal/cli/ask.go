@@ -49,16 +49,10 @@ func (c *command) askCommand() *cobra.Command {
 			"  git diff | sibyl ask - --json -m ollama:llama3.1:8b\n" +
 			"  sibyl ask --max-tokens 50000 --max-time 2m --no-fallback \"Where is the retry policy decided?\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("max-turns") && f.maxTurns == 0 {
-				return withCode(ExitUsage, fmt.Errorf("--max-turns is 0, not between 1 and %d", oracle.MostTurns))
-			}
-			if f.maxTokens != 0 && (f.maxTokens < config.MinTokens || f.maxTokens > config.MostTokens) {
-				return withCode(ExitUsage, fmt.Errorf("--max-tokens is %d, not between %d and %d; 0 is no limit", f.maxTokens, config.MinTokens, config.MostTokens))
-			}
-			if f.maxTime != 0 && (f.maxTime < config.MinTime || f.maxTime > config.MostTime) {
-				return withCode(ExitUsage, fmt.Errorf("--max-time is %s, not between 5s and 1h; 0 is no limit", f.maxTime))
-			}
 			f.given = cmd.Flags().Changed
+			if err := f.check(); err != nil {
+				return withCode(ExitUsage, err)
+			}
 			return c.ask(cmd.Context(), f, args)
 		},
 	}
@@ -70,7 +64,7 @@ func (c *command) askCommand() *cobra.Command {
 	fl.StringVarP(&f.session, "session", "s", "", "continue this session")
 	fl.IntVar(&f.maxTurns, "max-turns", 0, "turns of the model at most (default: 30, or the setting max_turns)")
 	fl.IntVar(&f.maxTokens, "max-tokens", 0, "tokens of all turns, cached ones aside, after which the last turn begins; 0: no limit (default: the setting max_tokens)")
-	fl.DurationVar(&f.maxTime, "max-time", 0, "time, such as 90s, after which the last turn begins; 0: no limit (default: the setting max_time)")
+	fl.DurationVar(&f.maxTime, "max-time", 0, "time at most: the last turn begins after 80 % of it, and what is under way at the end is cut off; 0: no limit (default: the setting max_time)")
 	fl.BoolVar(&f.noFallback, "no-fallback", false, "ask no other model where this one does not answer")
 	fl.BoolVar(&f.shadow, "shadow", false, "also answer by the plain tree ‘baseline’, and compare")
 	fl.StringVar(&f.notices, "notices", "", "append notices to this file, as lines of JSON; '' for none (default: the setting notices)")
@@ -79,6 +73,31 @@ func (c *command) askCommand() *cobra.Command {
 	fl.BoolVar(&f.show, "trace", false, "show on stderr what the tree decides, step by step")
 	cmd.MarkFlagsMutuallyExclusive("continue", "session")
 	return cmd
+}
+
+// check holds the budgets that the person gave against their bounds.
+func (f askFlags) check() error {
+	switch {
+	case f.given("max-turns") && f.maxTurns == 0:
+		return fmt.Errorf("--max-turns is 0, not between 1 and %d", oracle.MostTurns)
+	case f.maxTokens != 0 && (f.maxTokens < config.MinTokens || f.maxTokens > config.MostTokens):
+		return fmt.Errorf("--max-tokens is %d, not between %d and %d; 0 is no limit", f.maxTokens, config.MinTokens, config.MostTokens)
+	case f.maxTime != 0 && (f.maxTime < config.MinTime || f.maxTime > config.MostTime):
+		return fmt.Errorf("--max-time is %s, not between %s and %s; 0 is no limit", f.maxTime, inWords(config.MinTime), inWords(config.MostTime))
+	}
+	return nil
+}
+
+// inWords writes a time without the zeroes behind its last unit that counts: 1h, not 1h0m0s.
+func inWords(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
 }
 
 // question joins the arguments, or reads standard input for "-" or, in a pipe, for none.
@@ -130,10 +149,7 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 		q.Env.Fallback = cfg.Fallback.Models
 	}
 	a.LearnKeys(ctx, q.Env)
-	q.Env.Web = cfg.Web.Missing() == ""
-	if name, _ := model.SplitID(q.Env.Model); name == "ollama" {
-		q.Env.WindowTokens = cfg.Ollama.NumCtx
-	}
+	q.Env.Web, q.Env.WindowTokens = cfg.Web.Missing() == "", a.Window(q.Env.Model)
 	if err := c.ready(ctx, a, f, &q); err != nil {
 		return err
 	}

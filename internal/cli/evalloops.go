@@ -35,7 +35,7 @@ func (c *command) evalLoops() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				report, err := loops.Run(cmd.Context(), seeds, a.Prompts, append([]loops.Contestant{{Name: t.Name, Doc: t.File, Tree: t.Text}}, contestants...))
+				report, err := loops.Run(cmd.Context(), seeds, a.Prompts, append([]loops.Contestant{{Name: t.Name, Tree: t.Text}}, contestants...))
 				switch {
 				case err != nil:
 					return err

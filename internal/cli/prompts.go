@@ -46,7 +46,7 @@ func (c *command) promptsShow() *cobra.Command {
 				if q.Env, err = c.surroundings(f, a.Config.Vault); err != nil {
 					return withCode(ExitUsage, err)
 				}
-				q.Env.Web = a.Config.Web.Missing() == ""
+				q.Env.Web, q.Env.WindowTokens = a.Config.Web.Missing() == "", a.Window(a.Config.Model)
 				t, err := a.Trees.Get(oracle.Name)
 				if err != nil {
 					return withCode(ExitUsage, err)

@@ -147,7 +147,7 @@ func (c *command) reportShadows(pairs []oracle.Pair, skipped int, one, asJSON bo
 	}
 	leftOut := func() {
 		if skipped > 0 {
-			fmt.Fprintf(c.Err, "· %s left out: one of the two runs has not ended, or was removed\n", counted(skipped, "question"))
+			fmt.Fprintf(c.Err, "· %s left out: one of the two runs has not ended, was removed, was stopped, failed, or was refused by the model\n", counted(skipped, "question"))
 		}
 	}
 	if len(pairs) == 0 {

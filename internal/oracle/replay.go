@@ -15,26 +15,12 @@ import (
 	builtin "sibyl/prompts"
 )
 
-// sends composes the system prompt of a turn anew, of the texts that v holds and the tools as the run was given them. Other
-// effects send nothing that their receipts tell of.
+// sends composes the system prompt of a turn, or of notes, anew, of the texts that v holds and the tools as the run was given them.
+// Other effects send nothing that their receipts tell of.
 func sends(ctx context.Context, known *promptTexts, v *run.View, c run.CompletionRecord) (recorded, composed run.Sent, err error) {
-	if c.Kind != EffectTurn || len(c.Result) == 0 {
-		return recorded, composed, nil
-	}
-	var r TurnReceipt
-	if err := json.Unmarshal(c.Result, &r); err != nil {
-		return recorded, composed, fmt.Errorf("receipt of the turn: %w", err)
-	}
-	if r.Prompt == "" { // it failed before it was composed
-		return recorded, composed, nil
-	}
-	recorded = run.Sent{Hash: r.Prompt, Tokens: r.PromptSize}
-	for _, id := range r.Segments {
-		recorded.Parts = append(recorded.Parts, run.Part{Name: id})
-	}
-	var p TurnPayload
-	if err := json.Unmarshal(c.Payload, &p); err != nil {
-		return recorded, composed, fmt.Errorf("payload of the turn: %w", err)
+	recorded, p, err := prompted(c)
+	if err != nil || recorded.Hash == "" {
+		return recorded, composed, err
 	}
 	b, err := recordedBuilder(ctx, known, v)
 	if err != nil {
@@ -49,8 +35,38 @@ func sends(ctx context.Context, known *promptTexts, v *run.View, c run.Completio
 	for _, s := range asked.composed.Segments {
 		at := slices.IndexFunc(segments, func(known prompt.Segment) bool { return known.ID == s.ID })
 		composed.Parts = append(composed.Parts, run.Part{Name: s.ID, Tokens: s.Tokens, Hash: journal.BlobHash([]byte(segments[at].Content))})
+		if c.Kind == EffectNotes { // its receipt names no segments, and none is to look as if it were added
+			recorded.Parts = append(recorded.Parts, run.Part{Name: s.ID})
+		}
 	}
 	return recorded, composed, nil
+}
+
+// prompted is the prompt that an effect was performed with, as its receipt has it, and what the prompt was composed for. The hash is
+// empty if there is none: it is another kind of effect, or it failed before its prompt was composed.
+func prompted(c run.CompletionRecord) (sent run.Sent, p TurnPayload, err error) {
+	if len(c.Result) == 0 {
+		return sent, p, nil
+	}
+	switch c.Kind {
+	case EffectTurn:
+		var r TurnReceipt
+		if err := errors.Join(json.Unmarshal(c.Result, &r), json.Unmarshal(c.Payload, &p)); err != nil {
+			return sent, p, fmt.Errorf("records of the turn: %w", err)
+		}
+		sent = run.Sent{Hash: r.Prompt, Tokens: r.PromptSize}
+		for _, id := range r.Segments {
+			sent.Parts = append(sent.Parts, run.Part{Name: id})
+		}
+	case EffectNotes:
+		var r NotesReceipt
+		var of NotesPayload
+		if err := errors.Join(json.Unmarshal(c.Result, &r), json.Unmarshal(c.Payload, &of)); err != nil {
+			return sent, p, fmt.Errorf("records of the notes: %w", err)
+		}
+		sent, p = run.Sent{Hash: r.Prompt, Tokens: r.PromptSize}, of.Turn
+	}
+	return sent, p, nil
 }
 
 // recordedBuilder makes requests without anything of the outside: the tools are what the run was told of them.

@@ -2,6 +2,7 @@ package oracle_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"slices"
@@ -21,6 +22,12 @@ import (
 
 // replay takes the last run through its tree, changed by edits (old, new, old, new …), in a process without model and tools.
 func (h *harness) replay(o run.ReplayOptions, edits ...string) *run.Replayed {
+	h.t.Helper()
+	return h.replayBy(func(*run.Assistant) {}, o, edits...)
+}
+
+// replayBy is replay with another assistant.
+func (h *harness) replayBy(change func(*run.Assistant), o run.ReplayOptions, edits ...string) *run.Replayed {
 	h.t.Helper()
 	if len(edits) > 0 {
 		text := string(h.tree.Text)
@@ -44,6 +51,7 @@ func (h *harness) replay(o run.ReplayOptions, edits ...string) *run.Replayed {
 	if err != nil {
 		h.t.Fatal(err)
 	}
+	change(assistant)
 	e, err := run.NewEngine(run.Config{Store: h.store, Assistants: []*run.Assistant{assistant}, Build: "test", Holder: "replays"})
 	if err != nil {
 		h.t.Fatal(err)
@@ -161,6 +169,59 @@ func TestReplayWithOtherPromptsNamesTheSegmentsOfEachTurn(t *testing.T) {
 	same(t, "a text that is not sent", kindsOf(h.replay(run.ReplayOptions{Texts: oracle.ChangedPrompts(fstest.MapFS{
 		"oracle/research.md": {Data: []byte("Not for this question.")}})})), []run.DifferenceKind{})
 	same(t, "the same texts", kindsOf(h.replay(run.ReplayOptions{Texts: oracle.ChangedPrompts(prompts.FS)})), []run.DifferenceKind{})
+}
+
+// noted is a run that takes notes in its fourth request.
+func noted(t *testing.T) *harness {
+	h := setUp(t, opening("one"), opening("two"), opening("three"), modeltest.Say("NOTES: one.go:3 checks a token."),
+		modeltest.Say("A token is checked (`one.go:3`). "+enough()))
+	h.env.WindowTokens = 10_000
+	h.openLong(2_500)
+	h.ask(auth)
+	same(t, "requests for notes", h.ofNotes(), []int{4})
+	return h
+}
+
+func TestReplayWithOtherPromptsListsTheNotesToo(t *testing.T) {
+	h := noted(t)
+	same(t, "with the run's own prompts", kindsOf(h.replay(run.ReplayOptions{})), []run.DifferenceKind{})
+	changed := fstest.MapFS{"oracle/base.md": {Data: []byte(baseText(t) + "\nBe brief. Be very, very brief.\n")}}
+	found := h.replay(run.ReplayOptions{PastFirst: true, Texts: oracle.ChangedPrompts(changed)})
+	leaves := []string{}
+	for _, d := range found.Differences {
+		s := d.Sent[0]
+		leaves = append(leaves, s.Request.Leaf)
+		if len(s.Parts) != 1 || s.Parts[0].Name != "base" || s.Parts[0].Would-s.Parts[0].Was != 8 || s.Build {
+			t.Errorf("%s would be sent with %+v", s.Request.Label, s)
+		}
+		same(t, "tokens of the prompt", s.Would.Tokens-s.Was.Tokens, 8)
+	}
+	same(t, "what would be sent with another prompt", leaves, []string{"AskModel", "AskModel", "AskModel", "TakeNotes", "AskModel"})
+}
+
+func TestNotesThatAnotherBuildPromptedAreListedWithoutSegments(t *testing.T) {
+	h := noted(t)
+	found := h.replayBy(func(a *run.Assistant) {
+		now := a.Sends
+		a.Sends = func(ctx context.Context, v *run.View, c run.CompletionRecord) (recorded, composed run.Sent, err error) {
+			var r oracle.NotesReceipt
+			if c.Kind == oracle.EffectNotes {
+				if err := json.Unmarshal(c.Result, &r); err != nil {
+					return recorded, composed, err
+				}
+				r.Prompt = "of another build"
+				if c.Result, err = json.Marshal(r); err != nil {
+					return recorded, composed, err
+				}
+			}
+			return now(ctx, v, c)
+		}
+	}, run.ReplayOptions{})
+	same(t, "differences", kindsOf(found), []run.DifferenceKind{run.OtherSending})
+	s := found.Differences[0].Sent[0]
+	same(t, "leaf", s.Request.Leaf, "TakeNotes")
+	same(t, "another build", s.Build, true)
+	same(t, "segments that differ", s.Parts, []run.ChangedPart{})
 }
 
 func TestPromptsThatCannotServeAReplayAreRefused(t *testing.T) {

@@ -112,3 +112,20 @@ func TestTextReportNamesEveryShapeAndContestant(t *testing.T) {
 		}
 	}
 }
+
+func TestTextReportGivesTheFiguresOfLoopsAndOfHonestRuns(t *testing.T) {
+	r := Report{Seeds: 4, Turns: 30, Rows: []Row{
+		{Shape: "round", Scores: []Score{{Contestant: "ours", Wasted: 2.5, MostWasted: 6, Nudged: 4}}},
+		{Shape: "on", Honest: true, Scores: []Score{{Contestant: "ours", FalseStops: 1, Nudged: 3}}},
+	}}
+	var out strings.Builder
+	if err := r.WriteText(&out); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(out.String()), " ")
+	for _, line := range []string{"mean (most) ours round 2.5 (6)", "runs ended too early (nudged) ours on 1 of 4 (3)"} {
+		if !strings.Contains(text, line) {
+			t.Errorf("%q is not in the report:\n%s", line, out.String())
+		}
+	}
+}

@@ -3,6 +3,7 @@ package loops
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"sibyl/internal/model"
@@ -48,23 +49,25 @@ func (p plan) at(turn int) (move, bool) {
 }
 
 // Shapes lists the loops, then the honest repetitions.
-func Shapes() []Shape {
+func Shapes() []Shape { return slices.Concat(loopShapes(), askingAgain(), readingOn()) }
+
+func loopShapes() []Shape {
 	return []Shape{
 		{"same call", "one call, again and again", false, func(r *rand.Rand) plan { return looping(r, always(read(pick(r)))) }},
 		{"same text", "the same words, no call, another reason each time", false, func(r *rand.Rand) plan {
 			text := "I think that it has to do with " + pick(r) + "."
-			return looping(r, func(i int) move { return move{text: text, reason: "thinking about " + word(r, i)} })
+			return looping(r, func(i int) move { return move{text: text, reason: "thinking about " + word(i)} })
 		}},
 		{"same reason", "the same reason, another call each time that finds nothing", false, func(r *rand.Rand) plan {
 			reason := "I still need the definition of " + pick(r)
-			return looping(r, func(i int) move { return move{reason: reason, calls: []call{searchNothing(word(r, i))}} })
+			return looping(r, func(i int) move { return move{reason: reason, calls: []call{searchNothing(word(i))}} })
 		}},
-		{"two-cycle", "two calls in turn", false, func(r *rand.Rand) plan { return looping(r, cycle(read(word(r, 1)), read(word(r, 2)))) }},
+		{"two-cycle", "two calls in turn", false, func(r *rand.Rand) plan { return looping(r, cycle(read(word(1)), read(word(2)))) }},
 		{"three-cycle", "three calls in turn", false, func(r *rand.Rand) plan {
-			return looping(r, cycle(read(word(r, 1)), search(word(r, 2)), read(word(r, 3))))
+			return looping(r, cycle(read(word(1)), search(word(2)), read(word(3))))
 		}},
 		{"four-cycle", "four calls in turn", false, func(r *rand.Rand) plan {
-			return looping(r, cycle(read(word(r, 1)), search(word(r, 2)), read(word(r, 3)), search(word(r, 4))))
+			return looping(r, cycle(read(word(1)), search(word(2)), read(word(3)), search(word(4))))
 		}},
 		{"clock in the output", "one call, whose result differs in the time of day only", false, func(r *rand.Rand) plan {
 			c := status(r, func(n int) string {
@@ -81,23 +84,28 @@ func Shapes() []Shape {
 			})
 		}},
 		{"one harmless call between", "one call, and every second time another harmless one that brings nothing either", false, func(r *rand.Rand) plan {
-			a, harmless := read(word(r, 1)), listing()
+			a, harmless := read(word(1)), listing()
 			return looping(r, func(i int) move {
 				if i%2 == 1 {
-					return move{reason: "looking around " + word(r, i), calls: []call{harmless}}
+					return move{reason: "looking around " + word(i), calls: []call{harmless}}
 				}
-				return move{reason: "reading " + word(r, i), calls: []call{a}}
+				return move{reason: "reading " + word(i), calls: []call{a}}
 			})
 		}},
 		{"same error", "another call each time, the same error", false, func(r *rand.Rand) plan {
-			return looping(r, func(i int) move { return move{reason: "open " + word(r, i), calls: []call{denied(word(r, i))}} })
+			return looping(r, func(i int) move { return move{reason: "open " + word(i), calls: []call{denied(word(i))}} })
 		}},
 		{"other words for nothing", "searches with ever other words that find nothing", false, func(r *rand.Rand) plan {
 			return looping(r, func(i int) move {
-				return move{reason: "search " + word(r, i), calls: []call{searchNothing(word(r, i))}}
+				return move{reason: "search " + word(i), calls: []call{searchNothing(word(i))}}
 			})
 		}},
+	}
+}
 
+// askingAgain are honest repetitions that wait, page and retry.
+func askingAgain() []Shape {
+	return []Shape{
 		{"polling", "one call, whose result goes on", true, func(r *rand.Rand) plan {
 			n := 4 + r.IntN(8)
 			c := status(r, func(n int) string { return fmt.Sprintf("step %d is done", n) })
@@ -129,20 +137,26 @@ func Shapes() []Shape {
 			check := call{tool: "vault_check", args: `{"path":"."}`, gives: func(int) (tool.Result, error) { return tool.Result{Text: "1 test fails", Items: 1}, nil }}
 			return honest(r, 6+2*r.IntN(4), func(i int) move {
 				if i%2 == 1 {
-					return move{reason: "change " + word(r, i), calls: []call{write(word(r, i))}}
+					return move{reason: "change " + word(i), calls: []call{write(word(i))}}
 				}
-				return move{reason: "check " + word(r, i), calls: []call{check}}
+				return move{reason: "check " + word(i), calls: []call{check}}
 			})
 		}},
 		{"retry after a failure", "a call that fails twice and then works", true, func(r *rand.Rand) plan {
 			path := pick(r)
 			return honest(r, 5, func(i int) move {
 				if i < 2 {
-					return move{reason: fmt.Sprintf("try %s once more", word(r, i)), calls: []call{unavailable(path)}}
+					return move{reason: fmt.Sprintf("try %s once more", word(i)), calls: []call{unavailable(path)}}
 				}
-				return move{reason: "read " + word(r, i), calls: []call{read(path + word(r, i))}}
+				return move{reason: "read " + word(i), calls: []call{read(path + word(i))}}
 			})
 		}},
+	}
+}
+
+// readingOn are honest repetitions on the way through what there is to read.
+func readingOn() []Shape {
+	return []Shape{
 		{"reading a long file", "range after range, always for the same purpose", true, func(r *rand.Rand) plan {
 			path := pick(r)
 			return honest(r, 4+r.IntN(8), func(i int) move {
@@ -151,22 +165,22 @@ func Shapes() []Shape {
 		}},
 		{"search and read in turn", "a search, then what it found, with other words each time", true, func(r *rand.Rand) plan {
 			return honest(r, 6+r.IntN(8), func(i int) move {
-				c := search(word(r, i))
+				c := search(word(i))
 				if i%2 == 1 {
-					c = read(word(r, i))
+					c = read(word(i))
 				}
-				return move{reason: "follow " + word(r, i), calls: []call{c}}
+				return move{reason: "follow " + word(i), calls: []call{c}}
 			})
 		}},
 		{"looking twice", "some places are read again to compare", true, func(r *rand.Rand) plan {
-			return honest(r, 6, func(i int) move { return move{reason: "compare " + word(r, i), calls: []call{read(word(r, i%4))}} })
+			return honest(r, 6, func(i int) move { return move{reason: "compare " + word(i), calls: []call{read(word(i % 4))}} })
 		}},
 		{"thinking aloud", "a few turns of words between calls", true, func(r *rand.Rand) plan {
 			return honest(r, 6+r.IntN(4), func(i int) move {
 				if i%3 != 0 {
-					return move{text: "So " + word(r, i) + " calls " + word(r, i+1) + ".", reason: "work out " + word(r, i)}
+					return move{text: "So " + word(i) + " calls " + word(i+1) + ".", reason: "work out " + word(i)}
 				}
-				return move{reason: "read " + word(r, i), calls: []call{read(word(r, i))}}
+				return move{reason: "read " + word(i), calls: []call{read(word(i))}}
 			})
 		}},
 	}
@@ -202,7 +216,7 @@ func (p plan) otherReasons() plan {
 
 func useful(r *rand.Rand) (p plan) {
 	for i := range 1 + r.IntN(3) {
-		name := "start" + word(r, 900+i)
+		name := "start" + word(900+i)
 		p.moves = append(p.moves, move{reason: "first " + name, calls: []call{read(name)}})
 	}
 	return p
@@ -228,8 +242,8 @@ func spell(n int) string {
 }
 
 // word is a name that belongs to a number; pick is any.
-func word(_ *rand.Rand, i int) string { return "part" + spell(i) }
-func pick(r *rand.Rand) string        { return "part" + spell(r.IntN(3000)) }
+func word(i int) string        { return "part" + spell(i) }
+func pick(r *rand.Rand) string { return word(r.IntN(3000)) }
 
 func read(name string) call { return readLines(name, 1, 40) }
 

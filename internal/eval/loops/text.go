@@ -20,7 +20,7 @@ func (r Report) WriteText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, honest := range []bool{false, true} {
 		if honest {
-			fmt.Fprint(t, "\nhonest repetition: runs ended too early\t\t\n")
+			fmt.Fprint(t, "\nhonest repetition: runs ended too early (nudged)\t\t\n")
 		} else {
 			fmt.Fprint(t, "\nloop: turns wasted, mean (most)\t\t\n")
 		}
@@ -37,7 +37,7 @@ func (r Report) WriteText(w io.Writer) error {
 			fmt.Fprintf(t, "  %s", row.Shape)
 			for _, s := range row.Scores {
 				if honest {
-					fmt.Fprintf(t, "\t%d of %d", s.FalseStops, r.Seeds)
+					fmt.Fprintf(t, "\t%d of %d (%d)", s.FalseStops, r.Seeds, s.Nudged)
 				} else {
 					fmt.Fprintf(t, "\t%.1f (%d)", s.Wasted, s.MostWasted)
 				}

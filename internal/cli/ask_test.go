@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"sibyl/internal/config"
+)
+
+func TestBudgetsOutsideOfTheirBoundsAreToldWithThem(t *testing.T) {
+	for _, c := range []struct {
+		f    askFlags
+		want string // "" for a budget that is fine
+	}{
+		{askFlags{}, "--max-turns is 0, not between 1 and 200"},
+		{askFlags{maxTurns: 1, maxTokens: config.MinTokens - 1}, "--max-tokens is 999, not between 1000 and 10000000; 0 is no limit"},
+		{askFlags{maxTurns: 1, maxTime: config.MinTime - 1}, "--max-time is 4.999999999s, not between 5s and 1h; 0 is no limit"},
+		{askFlags{maxTurns: 1, maxTime: config.MostTime + time.Second}, "--max-time is 1h0m1s, not between 5s and 1h;"},
+		{askFlags{maxTurns: 1, maxTokens: config.MostTokens, maxTime: config.MostTime}, ""},
+		{askFlags{maxTurns: 1}, ""},
+	} {
+		c.f.given = func(string) bool { return true }
+		err := c.f.check()
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%d turns, %d tokens, %s: %v, not %q", c.f.maxTurns, c.f.maxTokens, c.f.maxTime, err, c.want)
+		}
+	}
+}
+
+func TestTimesAreWrittenWithoutEmptyUnits(t *testing.T) {
+	for d, want := range map[time.Duration]string{5 * time.Second: "5s", 10 * time.Second: "10s", time.Minute: "1m", time.Hour: "1h",
+		90 * time.Second: "1m30s", 10 * time.Hour: "10h", time.Hour + time.Minute: "1h1m", time.Hour + time.Second: "1h0m1s", 0: "0s"} {
+		if got := inWords(d); got != want {
+			t.Errorf("%d ns is %q, not %q", d, got, want)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+func TestFileThatIsNamedMustExist(t *testing.T) {
+	s := newSetup(t, "model: offline")
+	missing := filepath.Join(s.home, "missing.yaml")
+	_, err := Load(Options{Environ: s.environ, Home: s.home, Path: missing})
+	if err == nil || !strings.Contains(err.Error(), missing) || !strings.Contains(err.Error(), "the option names it") {
+		t.Errorf("named by option: %v", err)
+	}
+	_, err = Load(Options{Environ: append(s.environ, "SIBYL_CONFIG="+missing), Home: s.home})
+	if err == nil || !strings.Contains(err.Error(), "SIBYL_CONFIG names it") {
+		t.Errorf("named by variable: %v", err)
+	}
+	if _, err = Load(Options{Environ: s.environ, Home: s.home, Path: s.home}); err == nil || !strings.Contains(err.Error(), "not a configuration file") {
+		t.Errorf("a folder: %v", err)
+	}
+}
+
+func TestOptionComesBeforeVariableBeforeUsualPlace(t *testing.T) {
+	s := newSetup(t, "model: usual")
+	other := func(name string) string {
+		path := filepath.Join(s.home, name+".yaml")
+		if err := os.WriteFile(path, []byte("model: "+name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	byVariable := append([]string{"SIBYL_CONFIG=" + other("variable")}, s.environ...)
+	for want, opts := range map[string]Options{
+		"usual":    {Environ: s.environ},
+		"variable": {Environ: byVariable},
+		"option":   {Environ: byVariable, Path: other("option")},
+	} {
+		opts.Home = s.home
+		if cfg, err := Load(opts); err != nil || cfg.Model != want || filepath.Base(cfg.File) == "" {
+			t.Errorf("model = %q from %s, want %q, error %v", cfg.Model, cfg.File, want, err)
+		}
+	}
+}
+
+func TestFileThatIsTooLargeIsRefused(t *testing.T) {
+	_, err := newSetup(t, "# "+strings.Repeat("x", maxFileBytes)).load()
+	if err == nil || !strings.Contains(err.Error(), "at most 1024 KB") {
+		t.Errorf("error = %v", err)
+	}
+}
+
+func TestDataFolderFollowsTheXDGSpecification(t *testing.T) {
+	for _, c := range []struct{ xdg, want string }{
+		{"/xdg", "/xdg/sibyl"},
+		{"relative/is/ignored", "/home/me/.local/share/sibyl"},
+		{"", "/home/me/.local/share/sibyl"},
+	} {
+		cfg, err := Load(Options{Environ: []string{"XDG_DATA_HOME=" + c.xdg, "HOME=/home/me"}})
+		if err != nil || cfg.DataDir != c.want {
+			t.Errorf("XDG_DATA_HOME %q: %q, error %v", c.xdg, cfg.DataDir, err)
+		}
+	}
+}
+
+func TestRelativeConfigHomeIsIgnored(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the usual place differs")
+	}
+	home := t.TempDir()
+	usual := filepath.Join(home, ".config", "sibyl", "config.yaml")
+	if err := os.MkdirAll(filepath.Dir(usual), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(usual, []byte("model: usual"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := Load(Options{Environ: []string{"XDG_CONFIG_HOME=conf"}, Home: home})
+	if err != nil || cfg.File != usual || cfg.Model != "usual" {
+		t.Errorf("file = %q, model = %q, error %v", cfg.File, cfg.Model, err)
+	}
+}
+
+func TestUnknownHomeMattersOnlyWhereItIsNeeded(t *testing.T) {
+	if _, err := Load(Options{Environ: []string{}}); err == nil || !strings.Contains(err.Error(), "set SIBYL_DATA or HOME") {
+		t.Errorf("without a folder for data: %v", err)
+	}
+	if _, err := Load(Options{Environ: []string{"SIBYL_DATA=/d"}}); err != nil {
+		t.Errorf("with one: %v", err)
+	}
+	if _, err := Load(Options{Environ: []string{"SIBYL_DATA=/d", "SIBYL_VAULT=~/v"}}); err == nil || !strings.Contains(err.Error(), "SIBYL_VAULT begins with ~") {
+		t.Errorf("with a ~: %v", err)
+	}
+}
+
+func TestRelativeFolderOfTheEnvironmentStartsFromWhereOneIs(t *testing.T) {
+	here := t.TempDir()
+	t.Chdir(here)
+	cfg, _ := mustLoad(t, "", "SIBYL_VAULT=notes")
+	if real, _ := filepath.EvalSymlinks(here); cfg.Vault != filepath.Join(here, "notes") && cfg.Vault != filepath.Join(real, "notes") {
+		t.Errorf("vault = %s", cfg.Vault)
+	}
+}
