@@ -41,7 +41,7 @@ func catalog(cfg config.Config, keys *secrets) model.Catalog {
 		if set, ok := cfg.Providers[v.name]; ok {
 			p = provider(v.name, set, 0, keys)
 		}
-		p.Automatic = true
+		p.Automatic = cfg.Providers[v.name].KeyEnv != "GOOGLE_API_KEY" // a key for all that Google sells is no wish for its models
 		c = append(c, p)
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Providers)) {

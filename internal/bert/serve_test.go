@@ -71,7 +71,7 @@ func TestServeEndsWhenNobodyAsksForLong(t *testing.T) {
 			if _, err := answers.ReadString('\n'); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(9 * time.Minute) // of the bubble's clock
+			<-time.After(9 * time.Minute) // of the bubble's clock
 			go func() { _, _ = io.WriteString(ask, asked+"\n") }()
 		}
 		if _, err := answers.ReadString('\n'); err != nil {
