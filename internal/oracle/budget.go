@@ -38,9 +38,12 @@ func budget() bt.Leaf {
 		Note   string `port:",note"`
 	}
 	return bt.Func("Budget", "Says before a turn whether it is the last one that the budgets allow, and warns as they run low.", func(i in, o *out) error {
-		for port, v := range map[string]float64{"last_at": i.LastAt, "warn_at": i.WarnAt} {
-			if v <= 0 || v > 1 {
-				return fmt.Errorf("port %s is %g: a part of a budget lies between 0 and 1", port, v)
+		for _, p := range []struct {
+			port string
+			part float64
+		}{{"last_at", i.LastAt}, {"warn_at", i.WarnAt}} {
+			if p.part <= 0 || p.part > 1 {
+				return fmt.Errorf("port %s is %g: a part of a budget lies between 0 and 1", p.port, p.part)
 			}
 		}
 		o.Ledger, o.Warn = o.Ledger.clone(), false

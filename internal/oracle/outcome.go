@@ -354,10 +354,8 @@ func (a *Answer) accepted(v *run.View, w wanted) journal.Status {
 			a.Caveat = "Missing: " + t.Signal.Text("missing")
 		}
 	}
-	if t.Signal == nil {
-		if t.Finish == model.FinishLength {
-			a.cut()
-		}
+	if t.Signal == nil && t.Finish == model.FinishLength {
+		a.cut()
 	}
 	if a.Answer == "" {
 		a.Answer, a.Composed = a.summary(), true

@@ -67,3 +67,14 @@ func TestErrorOfTheModelIsNoEndOfTime(t *testing.T) {
 	same(t, "stop reason", a.StopReason, oracle.StopError)
 	same(t, "kind", a.Error.Kind, "auth")
 }
+
+// The same tree gives the same reason, however often it is asked: nothing in a tick goes by the order of a map.
+func TestWrongPartsOfABudgetAreToldTheSameWayEachTime(t *testing.T) {
+	for range 20 {
+		h := setUp(t)
+		h.tree.Text = []byte(strings.Replace(string(h.tree.Text), `last_at="0.8" warn_at="0.7"`, `last_at="5" warn_at="-3"`, 1))
+		a := h.ask(auth)
+		same(t, "stop reason", a.StopReason, oracle.StopError)
+		holds(t, "the reason", a.Error.Reason, "port last_at is 5")
+	}
+}
