@@ -218,7 +218,7 @@ type probe struct {
 }
 
 func (p *probe) leaf() Leaf {
-	return Leaf{Name: "Leaf", note: -1, class: funcLeaf, call: func(_ *binding, x *exec, i int32) Status {
+	return Leaf{Name: "Leaf", events: -1, class: funcLeaf, call: func(_ *binding, x *exec, i int32) Status {
 		name := x.t.nodes[i].name
 		letters := p.answers[name]
 		if letters == "" {

@@ -190,7 +190,7 @@ func (c *compiler) script(a attribute, sc *scope, i int32) *script {
 
 func (c *compiler) leafNode(el *element, leaf *Leaf, sc *scope, i int32) {
 	n := &c.t.nodes[i]
-	n.leaf, n.bind = leaf, &binding{now: leaf.now, note: leaf.note}
+	n.leaf, n.bind = leaf, &binding{now: leaf.now, events: leaf.events}
 	if len(el.kids) > 0 {
 		c.src.problem(el.at, "", "%s takes no children", leaf.Name)
 	}

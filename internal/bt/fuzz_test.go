@@ -147,14 +147,14 @@ func loadAndUse(t tester, reg *Registry, text []byte, opts ...Options) {
 		}
 		return
 	}
-	if lines := strings.Count(tr.Picture(nil), "\n"); lines < tr.Size()+1 {
+	if lines := strings.Count(tr.Picture(), "\n"); lines < tr.Size()+1 {
 		t.Errorf("%d lines for %d nodes", lines, tr.Size())
 	}
 	if err := reg.Models(io.Discard); err != nil {
 		t.Errorf("%v", err)
 	}
 	s := tr.NewState()
-	res, err := tr.Step(s, Input{Now: 1}, NewMarks(tr).On)
+	res, err := tr.Step(s, Input{Now: 1}, func(Event) {})
 	if err != nil {
 		return // a key unwritten, a script that divides by zero
 	}

@@ -1,20 +1,22 @@
 package bt
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 )
 
 // Leaf is a type of leaf node, made by Check, Func or Task.
 type Leaf struct {
-	Name, Doc string
-	class     leafClass
-	in, out   []Port
-	now, note int // fields of the input and the output struct that are no ports, -1: none
-	err       error
-	call      func(b *binding, x *exec, i int32) Status
+	Name, Doc   string
+	class       leafClass
+	in, out     []Port
+	now, events int // fields of the input and the output struct that are no ports, -1: none
+	err         error
+	call        func(b *binding, x *exec, i int32) Status
 }
 
 type leafClass uint8
@@ -27,20 +29,31 @@ const (
 
 // Check is a pure yes or no. The text is the reason, shown either way; a no is FAILURE with it.
 func Check[I any](name, doc string, f func(I) (bool, string)) Leaf {
+	return TellingCheck(name, doc, func(in I) (bool, string, Typed) {
+		yes, why := f(in)
+		return yes, why, nil
+	})
+}
+
+// TellingCheck is a Check that tells people more than its reason; nil tells nothing.
+func TellingCheck[I any](name, doc string, f func(I) (yes bool, why string, told Typed)) Leaf {
 	l := newLeaf(name, doc, checkLeaf, reflect.TypeFor[I](), nil)
 	l.call = func(b *binding, x *exec, i int32) Status {
 		var in I
 		if err := b.load(x, reflect.ValueOf(&in).Elem()); err != nil {
 			return x.broken(i, err)
 		}
-		yes, why := f(in)
-		x.note = why
+		yes, why, told := f(in)
+		if told != nil {
+			x.tell(i, told)
+		}
 		if !yes {
 			if why == "" {
 				why = name + " says no"
 			}
 			return x.failed(i, "", why)
 		}
+		x.why = why
 		return Success
 	}
 	return l
@@ -49,7 +62,7 @@ func Check[I any](name, doc string, f func(I) (bool, string)) Leaf {
 // Func is a pure computation. out starts as what its ports hold, and what f leaves in it is written on SUCCESS and
 // FAILURE alike; on FAILURE, a field that is zero is not written to a key that nothing has written before. An error is
 // FAILURE with its text as reason. f replaces slices, maps and what pointers point to, and never changes them in place:
-// they may be shared. A field tagged `port:",note"` is shown with the node's event.
+// they may be shared.
 func Func[I, O any](name, doc string, f func(in I, out *O) error) Leaf {
 	l := newLeaf(name, doc, funcLeaf, reflect.TypeFor[I](), reflect.TypeFor[O]())
 	l.call = func(b *binding, x *exec, i int32) Status {
@@ -109,14 +122,75 @@ func Task[I, O any](name, doc string, plan func(I) ([]Request, error), collect f
 	return l
 }
 
+// Each is a Task whose completions are taken in one by one, in the order in which they come: settle gets the number of the request
+// and its completion, and what it leaves in out is written at once. So a halt, by a Timeout above it, drops none that is done. An
+// error of settle fails the leaf and withdraws the rest. finish has the last word when all are settled, also where plan asked for
+// nothing.
+func Each[I, O any](name, doc string, plan func(I) ([]Request, error), settle func(in I, k int, c Completion, out *O) error,
+	finish func(in I, out *O) error) Leaf {
+	l := newLeaf(name, doc, taskLeaf, reflect.TypeFor[I](), reflect.TypeFor[O]())
+	l.call = func(b *binding, x *exec, i int32) Status {
+		var in I
+		if err := b.load(x, reflect.ValueOf(&in).Elem()); err != nil {
+			return x.broken(i, err)
+		}
+		if !x.s.Cells[i].On {
+			requests, err := plan(in)
+			if f := asFault(err); f != nil {
+				return x.failed(i, f.Kind, f.Reason)
+			}
+			if err := x.begin(i, name, requests); err != nil {
+				return x.broken(i, err)
+			}
+		}
+		for _, k := range x.unsettled(i) {
+			var in I
+			var out O
+			outV := reflect.ValueOf(&out).Elem()
+			if err := errors.Join(b.load(x, reflect.ValueOf(&in).Elem()), b.prefill(x, outV)); err != nil {
+				return x.broken(i, err)
+			}
+			r := &x.s.Tasks[x.taskOf(i)].Requests[k]
+			r.Settled = true
+			if st := b.finish(x, i, outV, settle(in, k, *r.Done, &out)); st != Success {
+				x.withdraw(i)
+				return st
+			}
+		}
+		if _, ok := x.collect(i); !ok {
+			return Running
+		}
+		var out O
+		outV := reflect.ValueOf(&out).Elem()
+		if err := errors.Join(b.load(x, reflect.ValueOf(&in).Elem()), b.prefill(x, outV)); err != nil {
+			return x.broken(i, err)
+		}
+		return b.finish(x, i, outV, finish(in, &out))
+	}
+	return l
+}
+
+// unsettled are the requests of a task that are done and not taken in yet, in the order in which they were completed.
+func (x *exec) unsettled(i int32) []int {
+	task := &x.s.Tasks[x.taskOf(i)]
+	var found []int
+	for k := range task.Requests {
+		if r := &task.Requests[k]; r.Done != nil && !r.Settled {
+			found = append(found, k)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b int) int { return cmp.Compare(task.Requests[a].Done.Ref, task.Requests[b].Done.Ref) })
+	return found
+}
+
 func newLeaf(name, doc string, class leafClass, in, out reflect.Type) Leaf {
-	l := Leaf{Name: name, Doc: doc, class: class, note: -1}
+	l := Leaf{Name: name, Doc: doc, class: class, events: -1}
 	var other unnamed
 	l.in, other, l.err = portsOf(in)
 	l.now = other.now
 	if l.err == nil && out != nil {
 		l.out, other, l.err = portsOf(out)
-		l.note = other.note
+		l.events = other.events
 	}
 	if l.err != nil {
 		l.err = fmt.Errorf("leaf %s: %w", name, l.err)
@@ -147,8 +221,8 @@ func NewRegistry(leaves ...Leaf) (*Registry, error) {
 
 // binding connects the fields of one leaf node to slots and literals.
 type binding struct {
-	in, out   []wire
-	now, note int
+	in, out     []wire
+	now, events int
 }
 
 // wire is one field's connection. slot -1 means the literal.
@@ -220,8 +294,10 @@ func (b *binding) finish(x *exec, i int32, out reflect.Value, err error) Status 
 		}
 		x.write(i, w.slot, v)
 	}
-	if b.note >= 0 {
-		x.note = out.Field(b.note).String()
+	if b.events >= 0 && x.on != nil {
+		for _, e := range out.Field(b.events).Interface().([]Typed) {
+			x.tell(i, e)
+		}
 	}
 	if fault != nil {
 		return x.failed(i, fault.Kind, fault.Reason)
@@ -308,7 +384,7 @@ func (s *State) deliver(c Completion) error {
 		if !r.Issued || r.Done != nil {
 			return nil
 		}
-		if len(c.Result) > 0 {
+		if len(c.Result) > 0 && c.Value == nil {
 			result, err := json.Marshal(c.Result)
 			if err != nil {
 				return fmt.Errorf("the result of operation %d is not JSON: %w", c.Op, err)

@@ -370,7 +370,7 @@ func TestLoadErrorListsEveryProblemWithPlaceAndHint(t *testing.T) {
 func TestExplicitFormIsTheSameNode(t *testing.T) {
 	compact := load(t, someLeaves(t), file(`<Fallback name="f"><Inverter><Need text="a"/></Inverter><Ask question="b"/></Fallback>`), Options{})
 	explicit := load(t, someLeaves(t), file(`<Control ID="Fallback" name="f"><Decorator ID="Inverter"><Condition ID="Need" text="a"/></Decorator><Action ID="Ask" question="b"/></Control>`), Options{})
-	if a, b := compact.Picture(nil), explicit.Picture(nil); a != b {
+	if a, b := compact.Picture(), explicit.Picture(); a != b {
 		t.Errorf("compact\n%sexplicit\n%s", a, b)
 	}
 	for i := range compact.Size() {

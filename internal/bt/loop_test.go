@@ -133,7 +133,7 @@ func TestRetryEndsWithTheReasonOfItsLastAttempt(t *testing.T) {
 	var notes []string
 	res, err := tr.Step(tr.NewState(), Input{}, func(e Event) {
 		if tr.Node(e.Node).Type == "Try" {
-			notes = append(notes, e.Note)
+			notes = append(notes, e.Reason)
 		}
 	})
 	want := &Fault{Kind: "try", Reason: "attempt 3", Node: "Main/it"}
@@ -192,7 +192,7 @@ func TestBrokenStepEndsWithTheFirstTrouble(t *testing.T) {
 	tr := load(t, someLeaves(t), file(`<Parallel failure_count="2"><Script code="a := 1"/><Script name="bad" code="b := 1 / 0"/><Script code="c := 2 / 0"/></Parallel>`), Options{})
 	s := tr.NewState()
 	var events []string
-	res, err := tr.Step(s, Input{}, func(e Event) { events = append(events, fmt.Sprintf("%s %v %s", tr.Path(e.Node), e.Status, e.Note)) })
+	res, err := tr.Step(s, Input{}, func(e Event) { events = append(events, fmt.Sprintf("%s %v %s", tr.Path(e.Node), e.Status, e.Reason)) })
 	const trouble = "script ‘b := 1 / 0’: ‘1 / 0’ is no finite number"
 	if err == nil || err.Error() != "test.xml:1:127: node Main/bad: "+trouble || res.Fault != nil || errors.Unwrap(err) == nil {
 		t.Errorf("%+v, %v", res, err)

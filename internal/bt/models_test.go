@@ -72,7 +72,7 @@ func TestModelsDescribeOurNodesWithTheirPorts(t *testing.T) {
 		Both int      `port:"both" doc:"both ways"`
 		Out  []string `port:"out"`
 		Flag bool     `port:"flag"`
-		Note string   `port:",note"`
+		Tell []Typed  `port:",events"`
 	}) error {
 		return nil
 	})

@@ -2,25 +2,15 @@ package bt
 
 import "strings"
 
-// Mark is what a picture shows beside a node: its last status and a note.
-type Mark struct {
-	Status  Status
-	Note    string
-	Changed bool // since the picture before
-}
-
-// Picture draws a tree as text, a line a node. marks is nil for the bare structure with the ports that the file gives as
-// constants; else it has one Mark a node, and nodes that never ran show none.
-func (t *Tree) Picture(marks []Mark) string {
+// Picture draws a tree as text, a line a node, with the ports that the file gives as constants.
+func (t *Tree) Picture() string {
 	b := &strings.Builder{}
 	b.WriteString(t.ID + "\n")
-	t.draw(b, 0, "", true, marks)
+	t.draw(b, 0, "", true)
 	return b.String()
 }
 
-var statusGlyphs = [...]string{Idle: "■", Running: "…", Success: "✓", Failure: "✗", Skipped: "⊘"}
-
-func (t *Tree) draw(b *strings.Builder, i int32, indent string, last bool, marks []Mark) {
+func (t *Tree) draw(b *strings.Builder, i int32, indent string, last bool) {
 	n := t.Node(i)
 	branch, deeper := "├─ ", "│  "
 	if last {
@@ -30,18 +20,11 @@ func (t *Tree) draw(b *strings.Builder, i int32, indent string, last bool, marks
 	if n.Name != "" && n.Name != n.Type {
 		b.WriteString(" “" + oneLine(n.Name) + "”")
 	}
-	if marks == nil {
-		t.drawPorts(b, i)
-	} else if m := marks[i]; m.Status != Idle || m.Note != "" {
-		b.WriteString("  " + statusGlyphs[m.Status])
-		if m.Note != "" {
-			b.WriteString(" " + oneLine(m.Note))
-		}
-	}
+	t.drawPorts(b, i)
 	b.WriteByte('\n')
 	kids := t.nodes[i].kids
 	for k, kid := range kids {
-		t.draw(b, kid, indent+deeper, k == len(kids)-1, marks)
+		t.draw(b, kid, indent+deeper, k == len(kids)-1)
 	}
 }
 
@@ -84,28 +67,4 @@ func shortened(text string) string {
 		return string(runes[:room-1]) + "…"
 	}
 	return text
-}
-
-// Marks follows the events of a run, so that a picture can show where it is. A node keeps its last status until it is
-// ticked again.
-type Marks struct{ All []Mark }
-
-// NewMarks is for a run of t that did not begin.
-func NewMarks(t *Tree) *Marks { return &Marks{All: make([]Mark, len(t.nodes))} }
-
-// Fresh forgets which marks changed: call it before each step.
-func (m *Marks) Fresh() {
-	for i := range m.All {
-		m.All[i].Changed = false
-	}
-}
-
-// On takes one event.
-func (m *Marks) On(e Event) {
-	switch e.Kind {
-	case Ticked:
-		m.All[e.Node] = Mark{Status: e.Status, Note: e.Note, Changed: true}
-	case Halted:
-		m.All[e.Node] = Mark{Note: "halted", Changed: true}
-	}
 }

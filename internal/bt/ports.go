@@ -18,8 +18,9 @@ import (
 //	}
 //
 // An input without default is required unless it is optional: then an absent attribute or an unwritten key reads as the
-// zero value. An input field tagged `port:",now"`, an int64, is the run time in ms. An output may be left unconnected. A type is string, bool, int, int64, float64, or whatever JSON gives back
-// as it took it.
+// zero value. An input field tagged `port:",now"`, an int64, is the run time in ms. An output may be left unconnected; an output
+// field tagged `port:",events"`, a []Typed, tells people what was decided. A type is string, bool, int, int64, float64, or whatever
+// JSON gives back as it took it.
 type Port struct {
 	Name     string
 	Doc      string
@@ -39,13 +40,13 @@ func Ports[T any]() ([]Port, error) {
 
 // unnamed are the fields that are no ports: their indices, -1 where there is none.
 type unnamed struct {
-	note int // `port:",note"`, a text of an output
-	now  int // `port:",now"`, the run time of an input
+	events int // `port:",events"`, what an output tells people
+	now    int // `port:",now"`, the run time of an input
 }
 
 // portsOf also returns the fields that are no ports.
 func portsOf(t reflect.Type) (ports []Port, other unnamed, err error) {
-	other = unnamed{note: -1, now: -1}
+	other = unnamed{events: -1, now: -1}
 	if t.Kind() != reflect.Struct {
 		return nil, other, fmt.Errorf("%v is not a struct", t)
 	}
@@ -58,8 +59,8 @@ func portsOf(t reflect.Type) (ports []Port, other unnamed, err error) {
 		}
 		name, option, _ := strings.Cut(tag, ",")
 		switch {
-		case option == "note" && f.Type.Kind() == reflect.String:
-			other.note = i
+		case option == "events" && f.Type == reflect.TypeFor[[]Typed]():
+			other.events = i
 			continue
 		case option == "now" && f.Type.Kind() == reflect.Int64:
 			other.now = i

@@ -298,8 +298,8 @@ func TestPortDeclarationsAreChecked(t *testing.T) {
 		"bad default": second(Ports[struct {
 			A int `port:"a" default:"x"`
 		}]()),
-		"note that is int": second(Ports[struct {
-			A int `port:",note"`
+		"events that are ints": second(Ports[struct {
+			A []int `port:",events"`
 		}]()),
 	} {
 		if err == nil {

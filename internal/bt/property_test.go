@@ -16,7 +16,7 @@ import (
 // chanceLeaf answers SUCCESS, FAILURE or RUNNING by a hash of its seed, its node and the tick: like any leaf, it depends on
 // nothing but tree, state and input.
 func chanceLeaf(seed uint64) Leaf {
-	return Leaf{Name: "Chance", class: funcLeaf, note: -1, call: func(_ *binding, x *exec, i int32) Status {
+	return Leaf{Name: "Chance", class: funcLeaf, events: -1, call: func(_ *binding, x *exec, i int32) Status {
 		h := fnv.New64a()
 		fmt.Fprint(h, seed, i, x.s.Ticks)
 		switch h.Sum64() >> 8 % 5 {

@@ -3,6 +3,8 @@ package bt
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
+	"strings"
 )
 
 // Cell is what a node remembers while it runs. The zero Cell is idle.
@@ -38,9 +40,10 @@ type PendingTask struct {
 }
 
 type pendingRequest struct {
-	Effect Effect      `json:"effect"`
-	Issued bool        `json:"issued,omitempty"`
-	Done   *Completion `json:"done,omitempty"`
+	Effect  Effect      `json:"effect"`
+	Issued  bool        `json:"issued,omitempty"`
+	Done    *Completion `json:"done,omitempty"`
+	Settled bool        `json:"settled,omitempty"` // its leaf has taken it in
 }
 
 // Fault says why something failed. Kind is for programs ("rate_limit"), Reason for people, Node the path of the node
@@ -65,12 +68,31 @@ type Effect struct {
 	Once    bool            `json:"once,omitempty"` // never performed twice; without it the effect only reads
 }
 
-// Completion is the outcome of an effect. Ref is the number of the record that holds it.
+// Completion is the outcome of an effect. Ref is the number of the record that holds it, Took how long it was performed, in ms.
 type Completion struct {
 	Op     uint64          `json:"op"`
 	Ref    int64           `json:"ref"`
+	Took   int64           `json:"took,omitempty"`
 	Result json.RawMessage `json:"result,omitempty"`
 	Err    *Fault          `json:"err,omitempty"`
+
+	// Value is Result decoded, where whoever delivers it has done so: never anything that Result does not say. It is not encoded.
+	Value any `json:"-"`
+}
+
+// ResultOf reads what an effect gave as T. With a failed effect, it is what had arrived.
+func ResultOf[T any](c Completion) (T, error) {
+	if v, ok := c.Value.(T); ok {
+		return v, nil
+	}
+	var v T
+	if len(c.Result) == 0 {
+		return v, nil
+	}
+	if err := json.Unmarshal(c.Result, &v); err != nil {
+		return v, fmt.Errorf("result of operation %d: %w", c.Op, err)
+	}
+	return v, nil
 }
 
 // Input is what a step may use: completions in the order they arrived, and the run time in ms.
@@ -129,6 +151,60 @@ func (t *Tree) Get(s *State, key string) (any, bool) {
 		return nil, false
 	}
 	return s.Slots[i], true
+}
+
+// Read fills the struct that into points to from the keys of the root scope that its ports name, as Options.Wanted declares them. A
+// key that the tree has not, or that was not written, leaves its field as it is; so does a value of another type.
+func (t *Tree) Read(s *State, into any) {
+	v := reflect.ValueOf(into).Elem()
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("port"), ",")
+		value, ok := t.Get(s, name)
+		if !ok {
+			continue
+		}
+		if fit, err := convertTo(value, v.Field(i).Type()); err == nil {
+			v.Field(i).Set(reflect.ValueOf(fit))
+		}
+	}
+}
+
+// EncodePorts gives the fields of a struct as JSON by the ports that they declare: what a run is given.
+func EncodePorts(of any) (map[string]json.RawMessage, error) {
+	v := reflect.ValueOf(of)
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	ports, _, err := portsOf(v.Type())
+	if err != nil {
+		return nil, err
+	}
+	raw := make(map[string]json.RawMessage, len(ports))
+	for _, p := range ports {
+		if raw[p.Name], err = json.Marshal(v.Field(p.field).Interface()); err != nil {
+			return nil, fmt.Errorf("given key {%s}: %w", p.Name, err)
+		}
+	}
+	return raw, nil
+}
+
+// DecodePorts is the reverse of EncodePorts. What raw does not have stays as it is.
+func DecodePorts(raw map[string]json.RawMessage, into any) error {
+	v := reflect.ValueOf(into).Elem()
+	ports, _, err := portsOf(v.Type())
+	if err != nil {
+		return err
+	}
+	for _, p := range ports {
+		value, ok := raw[p.Name]
+		if !ok {
+			continue
+		}
+		if err := json.Unmarshal(value, v.Field(p.field).Addr().Interface()); err != nil {
+			return fmt.Errorf("given key {%s}: %w", p.Name, err)
+		}
+	}
+	return nil
 }
 
 // encodedState is the form of Encode: of the slots only those that were written, since a written value may be null.

@@ -176,3 +176,44 @@ func TestOneTreeServesManyRunsAtOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestPortsOfAStructAreGivenAndRead(t *testing.T) {
+	type given struct {
+		Text  string   `port:"text"`
+		Limit int      `port:"limit,optional"`
+		List  []string `port:"list"`
+	}
+	raw, err := EncodePorts(given{Text: "x", List: []string{"a"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back given
+	if err := DecodePorts(raw, &back); err != nil || back.Text != "x" || len(back.List) != 1 {
+		t.Errorf("%+v, %v", back, err)
+	}
+	raw["limit"] = json.RawMessage(`"many"`)
+	if err := DecodePorts(raw, &back); err == nil || !strings.Contains(err.Error(), "{limit}") {
+		t.Errorf("a text for a number: %v", err)
+	}
+	ports, err := Ports[given]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := load(t, registry(t), file(`<Script code="sum := limit + 1; said := text"/>`), Options{Given: ports})
+	s := tr.NewState()
+	for key, value := range map[string]any{"text": "x", "limit": 2} {
+		if err := tr.Set(s, key, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step(t, tr, s, Input{})
+	var read struct {
+		Sum  int      `port:"sum"`
+		Said string   `port:"said"`
+		Gone string   `port:"gone"`
+		List []string `port:"list"`
+	}
+	if tr.Read(s, &read); read.Sum != 3 || read.Said != "x" || read.Gone != "" || read.List != nil {
+		t.Errorf("%+v", read)
+	}
+}

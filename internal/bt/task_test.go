@@ -368,18 +368,97 @@ func TestPayloadThatIsNoJSONBreaksTheStep(t *testing.T) {
 	}
 }
 
-func TestNoteOfALeafIsShownWithItsEventOnly(t *testing.T) {
-	noted := Func("Noted", "", func(_ noPorts, out *struct {
-		Note string `port:",note"`
+// hits is an event of a leaf.
+type hits struct {
+	N int `json:"n"`
+}
+
+func (hits) EventType() string { return "hits" }
+
+func TestWhatALeafTellsComesBeforeItsOwnEvent(t *testing.T) {
+	found := Func("Found", "", func(_ noPorts, out *struct {
+		Tell []Typed `port:",events"`
 	}) error {
-		out.Note = "two hits"
+		out.Tell = []Typed{hits{2}, hits{3}}
 		return nil
 	})
-	tr := load(t, registry(t, noted, needLeaf()), file(`<Sequence><Noted/><Inverter><Need text=""/></Inverter><Need text="x"/></Sequence>`), Options{})
+	asked := TellingCheck("Asked", "", func(noPorts) (bool, string, Typed) { return true, "it was", hits{4} })
+	tr := load(t, registry(t, found, asked, needLeaf()), file(`<Sequence><Found/><Inverter><Need text=""/></Inverter><Need text="x"/><Asked/></Sequence>`), Options{})
 	var got []string
-	_, err := tr.Step(tr.NewState(), Input{}, func(e Event) { got = append(got, fmt.Sprintf("%s %v %s", tr.Node(e.Node).Type, e.Status, e.Note)) })
-	want := []string{"Noted SUCCESS two hits", "Need FAILURE it is ‘’", "Inverter SUCCESS ", "Need SUCCESS it is ‘x’", "Sequence SUCCESS "}
+	_, err := tr.Step(tr.NewState(), Input{}, func(e Event) {
+		line := fmt.Sprintf("%s %v %s", tr.Node(e.Node).Type, e.Status, e.Reason)
+		if e.Kind == Told {
+			line = fmt.Sprintf("%s tells %v", tr.Node(e.Node).Type, e.Data)
+		}
+		got = append(got, line)
+	})
+	want := []string{"Found tells {2}", "Found tells {3}", "Found SUCCESS ", "Need FAILURE it is ‘’", "Inverter SUCCESS ", "Need SUCCESS it is ‘x’",
+		"Asked tells {4}", "Asked SUCCESS it was", "Sequence SUCCESS "}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+// eachLeaf asks for three things and writes down what came, and in the end that all came.
+func eachLeaf() Leaf {
+	type out struct {
+		Got  []string `port:"got"`
+		Done bool     `port:"done"`
+	}
+	return Each("Each", "", func(noPorts) ([]Request, error) {
+		return []Request{{Kind: "k", Payload: 0}, {Kind: "k", Payload: 1}, {Kind: "k", Payload: 2}}, nil
+	}, func(_ noPorts, k int, c Completion, o *out) error {
+		text, err := ResultOf[string](c)
+		o.Got = append(o.Got[:len(o.Got):len(o.Got)], fmt.Sprintf("%d %s", k, text))
+		if c.Err != nil {
+			return c.Err
+		}
+		return err
+	}, func(_ noPorts, o *out) error {
+		o.Done = true
+		return nil
+	})
+}
+
+func TestEachTakesInWhatComesAsItComesAndAHaltDropsNone(t *testing.T) {
+	tr := load(t, registry(t, eachLeaf()), file(`<Timeout msec="50"><Each got="{got}" done="{done}"/></Timeout>`), Options{})
+	s := tr.NewState()
+	res := step(t, tr, s, Input{})
+	if len(res.Start) != 3 {
+		t.Fatalf("%d effects", len(res.Start))
+	}
+	step(t, tr, s, Input{Now: 10, Done: []Completion{{Op: 3, Ref: 4, Result: []byte(`"c"`)}}})
+	encoded, err := tr.Encode(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err = tr.Decode(encoded); err != nil {
+		t.Fatal(err)
+	}
+	step(t, tr, s, Input{Now: 20, Done: []Completion{{Op: 1, Ref: 5, Result: []byte(`"a"`)}}})
+	res = step(t, tr, s, Input{Now: 60})
+	got, _ := tr.Get(s, "got")
+	if diff := cmp.Diff([]string{"2 c", "0 a"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if done, _ := tr.Get(s, "done"); done != false || res.Status != Failure || !cmp.Equal(res.Cancel, []uint64{2}) {
+		t.Errorf("%v, done %v, cancelled %v", res.Status, done, res.Cancel)
+	}
+}
+
+func TestEachEndsWhenAllAreSettledAndFailsWithOneThatCantBe(t *testing.T) {
+	tr := load(t, registry(t, eachLeaf()), file(`<Each got="{got}" done="{done}"/>`), Options{})
+	s := tr.NewState()
+	step(t, tr, s, Input{})
+	res := step(t, tr, s, Input{Done: []Completion{{Op: 2, Ref: 2, Value: "b"}, {Op: 1, Ref: 1, Value: "a"}, {Op: 3, Ref: 3, Value: "c"}}})
+	got, _ := tr.Get(s, "got")
+	if done, _ := tr.Get(s, "done"); done != true || res.Status != Success || !cmp.Equal(got, []string{"0 a", "1 b", "2 c"}) {
+		t.Errorf("%v, done %v, %v", res.Status, done, got)
+	}
+	s = tr.NewState()
+	step(t, tr, s, Input{})
+	res = step(t, tr, s, Input{Done: []Completion{{Op: 2, Ref: 1, Err: &Fault{Kind: "gone", Reason: "it is gone"}}}})
+	if res.Status != Failure || res.Fault.Kind != "gone" || !cmp.Equal(res.Cancel, []uint64{1, 3}) {
+		t.Errorf("%v %v, cancelled %v", res.Status, res.Fault, res.Cancel)
 	}
 }

@@ -15,22 +15,29 @@ const MaxVisits = 10_000
 // EventKind says what an Event tells.
 type EventKind uint8
 
-// What an event tells: a node was ticked, a running node was halted, a key was written.
+// What an event tells: a node was ticked, a running node was halted, a key was written, a leaf said what it decided.
 const (
 	Ticked EventKind = iota
 	Halted
 	Wrote
+	Told
 )
 
-// Event is something that happened in a tick, in order. For Ticked, Note is the reason of a failure or a leaf's own note.
+// Event is something that happened in a tick, in order. Reason is set with Ticked, for a failure and for a check; Key and Value
+// with Wrote; Data with Told.
 type Event struct {
 	Kind   EventKind
 	Node   int32
 	Status Status
-	Note   string
+	Reason string
 	Key    string
 	Value  any
+	Data   Typed
 }
+
+// Typed is what a leaf tells people of its decision. Its exported fields encode as JSON; EventType names what they mean, in words
+// that stay the same from build to build.
+type Typed interface{ EventType() string }
 
 // exec is one tick or halt.
 type exec struct {
@@ -41,7 +48,7 @@ type exec struct {
 	res    Result
 	again  bool
 	err    error
-	note   string
+	why    string // of a check that says yes
 	reason Fault
 }
 
@@ -122,7 +129,7 @@ func (x *exec) tick(i int32) Status {
 	if x.res.Visits > MaxVisits {
 		return x.broken(i, fmt.Errorf("the tree spins: %d node visits for one input", MaxVisits))
 	}
-	x.note = ""
+	x.why = ""
 	st := Idle
 	if n.guard != nil {
 		st = x.guarded(i, n.guard, c.On)
@@ -146,13 +153,13 @@ func (x *exec) tick(i int32) Status {
 		}
 	}
 	if x.on != nil && x.err == nil {
-		note := x.note
-		if st == Failure && note == "" {
-			note = x.reason.Reason
+		why := x.why
+		if st == Failure {
+			why = x.reason.Reason
 		}
-		x.on(Event{Kind: Ticked, Node: i, Status: st, Note: note})
+		x.on(Event{Kind: Ticked, Node: i, Status: st, Reason: why})
 	}
-	x.note = ""
+	x.why = ""
 	return st
 }
 
@@ -182,14 +189,7 @@ func (x *exec) halt(i int32) {
 	}
 	x.settle(n, c, Idle)
 	if n.kind == kLeaf && n.leaf.class == taskLeaf {
-		if at := x.taskOf(i); at >= 0 {
-			for _, r := range x.s.Tasks[at].Requests {
-				if r.Issued && r.Done == nil {
-					x.cancel(r.Effect.Op)
-				}
-			}
-			x.s.Tasks = append(x.s.Tasks[:at:at], x.s.Tasks[at+1:]...)
-		}
+		x.withdraw(i)
 	}
 	if x.on != nil {
 		x.on(Event{Kind: Halted, Node: i, Status: Idle})
@@ -197,6 +197,20 @@ func (x *exec) halt(i int32) {
 	if n.guard != nil {
 		x.script(i, n.guard.onHalted)
 	}
+}
+
+// withdraw takes back the task of a leaf, and what is outstanding of it.
+func (x *exec) withdraw(i int32) {
+	at := x.taskOf(i)
+	if at < 0 {
+		return
+	}
+	for _, r := range x.s.Tasks[at].Requests {
+		if r.Issued && r.Done == nil {
+			x.cancel(r.Effect.Op)
+		}
+	}
+	x.s.Tasks = append(x.s.Tasks[:at:at], x.s.Tasks[at+1:]...)
 }
 
 // cancel withdraws an operation. What this step asked for never began: nobody hears of it.
@@ -220,7 +234,7 @@ func (x *exec) haltOthers(n *node, keep int32) {
 func (x *exec) broken(i int32, err error) Status {
 	if x.err == nil {
 		if x.on != nil {
-			x.on(Event{Kind: Ticked, Node: i, Status: Failure, Note: err.Error()})
+			x.on(Event{Kind: Ticked, Node: i, Status: Failure, Reason: err.Error()})
 		}
 		n := &x.t.nodes[i]
 		x.err = fmt.Errorf("%s:%d:%d: node %s: %w", x.t.File, n.line, n.col, x.t.Path(i), err)
@@ -241,6 +255,12 @@ func (x *exec) write(i, slot int32, v any) {
 	x.s.Slots[slot] = v
 	if x.on != nil {
 		x.on(Event{Kind: Wrote, Node: i, Key: x.t.slots[slot].name, Value: v})
+	}
+}
+
+func (x *exec) tell(i int32, e Typed) {
+	if x.on != nil {
+		x.on(Event{Kind: Told, Node: i, Data: e})
 	}
 }
 

@@ -138,5 +138,21 @@ func (t *Tree) Node(id int32) Info {
 // Path is the path of node id.
 func (t *Tree) Path(id int32) string { return t.nodes[id].path }
 
+// Rule is the place of node id by what cannot be renamed without another meaning: the trees it lies in, from the main tree down, and
+// its own type. No name attribute is in it, so that what is kept of a decision outlives the names; nodes may share a rule.
+func (t *Tree) Rule(id int32) string {
+	rule := t.Node(id).Type
+	for i := id; i >= 0; i = t.nodes[i].parent {
+		if n := &t.nodes[i]; n.kind == kSubTree {
+			if i == id {
+				rule = n.tree
+			} else {
+				rule = n.tree + "/" + rule
+			}
+		}
+	}
+	return t.ID + "/" + rule
+}
+
 // Size is the number of nodes.
 func (t *Tree) Size() int { return len(t.nodes) }
