@@ -3,6 +3,7 @@ package bt
 import (
 	"fmt"
 	"iter"
+	"sync"
 )
 
 // Tree is a loaded tree: immutable, safe for concurrent use.
@@ -16,6 +17,9 @@ type Tree struct {
 	nodes    []node
 	slots    []slot
 	rootKeys map[string]int32
+
+	ruled sync.Once // rules are made when they are first asked for
+	rules []string
 }
 
 // node is one node of the flattened tree, subtrees included, in depth-first order.
@@ -102,6 +106,7 @@ type Info struct {
 	Path   string // names from the root down, joined by slashes
 	Leaf   bool
 	Task   bool
+	Kernel bool // a node of this package, not one of a registry
 	Line   int
 	Col    int
 }
@@ -127,10 +132,10 @@ func (t *Tree) Node(id int32) Info {
 		info.Glyph = [...]string{checkLeaf: "◇", funcLeaf: "λ", taskLeaf: "▶"}[n.leaf.class]
 		info.Task = n.leaf.class == taskLeaf
 	case n.kind == kSubTree:
-		info.Type, info.Name, info.Glyph = "SubTree", n.tree, "▣"
+		info.Type, info.Name, info.Glyph, info.Kernel = "SubTree", n.tree, "▣", true
 	default:
 		info.Type, info.Glyph = n.spec.name, n.spec.glyph
-		info.Leaf = n.spec.max < 0
+		info.Leaf, info.Kernel = n.spec.max < 0, true
 	}
 	return info
 }
@@ -141,17 +146,24 @@ func (t *Tree) Path(id int32) string { return t.nodes[id].path }
 // Rule is the place of node id by what cannot be renamed without another meaning: the trees it lies in, from the main tree down, and
 // its own type. No name attribute is in it, so that what is kept of a decision outlives the names; nodes may share a rule.
 func (t *Tree) Rule(id int32) string {
-	rule := t.Node(id).Type
-	for i := id; i >= 0; i = t.nodes[i].parent {
-		if n := &t.nodes[i]; n.kind == kSubTree {
-			if i == id {
-				rule = n.tree
+	t.ruled.Do(func() {
+		t.rules = make([]string, len(t.nodes))
+		within := make([]string, len(t.nodes)) // the trees that the node's children lie in
+		for i := range t.nodes {
+			n, above := &t.nodes[i], t.ID
+			if n.parent >= 0 {
+				above = within[n.parent]
+			}
+			within[i] = above
+			if n.kind == kSubTree {
+				within[i] = above + "/" + n.tree
+				t.rules[i] = within[i]
 			} else {
-				rule = n.tree + "/" + rule
+				t.rules[i] = above + "/" + t.Node(int32(i)).Type
 			}
 		}
-	}
-	return t.ID + "/" + rule
+	})
+	return t.rules[id]
 }
 
 // Size is the number of nodes.

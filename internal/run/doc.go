@@ -6,8 +6,8 @@
 // records through the same tree gives the same state.
 //
 // Guarantees:
-//   - One record, one step; a record is durable before its step. Trace records are the exception: they tell people what
-//     a step decided, are appended with the next input, and the fold skips them.
+//   - One record, one step; a record is durable before its step. What the steps decided is derived: folding gives it while the run goes
+//     on, and a trace record keeps it once, with the end, for builds that can't fold the run any more. No fold reads it.
 //   - An effect that is Once has a mark record before it is performed. Found marked but not completed after a crash, it is
 //     looked up by its key; where that can't be told, it completes as the fault "unknown". It is never silently repeated.
 //     One that the tree withdraws while it is performed keeps its mark and has no receipt: what became of it is not known.
@@ -15,12 +15,15 @@
 //     Nothing is performed that a step asks for and withdraws, or that a step asks for in which the tree breaks.
 //   - Each mark and completion names its leaf and the digest of what was asked; a fold that would ask something else stops
 //     with ErrDiverged instead of going on from a state that never was.
-//   - The run's driver holds a lease and renews it. A driver that lost its run fails at its next append and performs no
-//     further effect. A process drives a run once at a time, and lets it go when the last effect under way has returned.
-//   - Any process may append a wish to stop; the driver takes it in as any other record. Then what only reads is withdrawn,
-//     what is Once may finish within a grace, and all that arrives is kept in the stopped record; nothing else is begun. A wish
+//   - The run's driver holds a lease, which the process renews for all its runs at once. A driver that lost its run fails at its next
+//     append and performs no further effect. A process drives a run once at a time, and frees it when the last effect under way has
+//     returned.
+//   - Any process may append a request to stop; the driver takes it in as any other record. Then what only reads is withdrawn,
+//     what is Once may finish within a grace, and all that arrives is kept in the stopped record; nothing else is begun. A request
 //     that comes after the tree has ended changes nothing.
-//   - A run that this build can't fold, since another wrote it, is not gone on with, but a wish to stop ends it all the same: as
+//   - A process that drains cancels nothing: it takes no more runs, and what still goes on in the end stays open for another process.
+//   - A process drives at most so many runs; those that wait are taken in turns between their owners, and nothing of them is recorded.
+//   - A run that this build can't fold, since another wrote it, is not gone on with, but a request to stop ends it all the same: as
 //     cancelled, with what its records say without its tree, and a fault that says why there is no more.
 //   - Secrets are redacted before a record is appended; the step sees what was appended.
 //   - The run's clock counts only while somebody drives it. After a crash it goes on from the last record.
@@ -34,10 +37,12 @@ import "errors"
 
 // Errors of this package.
 var (
-	ErrDiverged = errors.New("the journal does not fit the tree")
-	ErrStalled  = errors.New("the tree waits for nothing")
-	ErrMisfit   = errors.New("this build can't go on with the run")
-	ErrUnfit    = errors.New("the run can't be replayed so")
+	ErrDiverged     = errors.New("the journal does not fit the tree")
+	ErrStalled      = errors.New("the tree waits for nothing")
+	ErrIncompatible = errors.New("this build can't go on with the run")
+	ErrUnfit        = errors.New("the run can't be replayed so")
+	ErrDraining     = errors.New("this process takes no more runs")
+	ErrLeft         = errors.New("the run was left open for another process")
 )
 
 // KindUnknown is the fault of a Once effect of which nobody can tell whether it took effect.

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,12 +20,12 @@ type Live struct {
 	owner journal.Owner
 	view  *View
 	tree  *bt.Tree
-	hub   *hub
+	feed  *feed
 
-	wish chan string // reasons to stop; the first counts
-	done chan struct{}
-	end  EndRecord
-	err  error
+	stopping chan string // reasons to stop; the first counts
+	done     chan struct{}
+	end      EndRecord
+	err      error
 }
 
 // Wait blocks until the run has ended or this process can't drive it any longer; the error says why it stopped short of
@@ -38,16 +39,15 @@ func (l *Live) Wait(ctx context.Context) (EndRecord, error) {
 	}
 }
 
-// Cancel wishes the run to stop. It does not wait.
+// Cancel asks the run to stop. It does not wait.
 func (l *Live) Cancel(reason string) {
 	select {
-	case l.wish <- reason:
-	default: // one wish is enough
+	case l.stopping <- reason:
+	default: // one request is enough
 	}
 }
 
-// Tree is the tree that decides the run.
-func (l *Live) Tree() *bt.Tree { return l.tree }
+func (l *Live) key() journal.Key { return journal.Key{Owner: l.owner, Run: l.ID} }
 
 // driver is the goroutine that appends, steps and performs. Only it touches the folded state.
 type driver struct {
@@ -60,39 +60,42 @@ type driver struct {
 	base      int64 // run time when this process took over
 	performer map[string]Performer
 
-	finished chan CompletionRecord
-	gone     chan struct{}     // closed when nobody takes receipts any longer
-	inHand   *CompletionRecord // the last receipt, whether it could be appended or not
-	stop     map[uint64]context.CancelFunc
-	working  sync.WaitGroup
-	trace    traces
-	lease    time.Time
+	finished  chan *CompletionRecord
+	gone      chan struct{}     // closed when nobody takes receipts any longer
+	inHand    *CompletionRecord // the last receipt, whether it could be appended or not
+	stop      map[uint64]context.CancelFunc
+	working   sync.WaitGroup
+	standing  chan journal.Standing // how the journal has the run, with each heartbeat
+	leave     chan struct{}         // closed when the run is to be left to another process
+	leaveOnce sync.Once
+	departing bool   // nothing is begun any more, for another process will
+	exit      func() // gives back the room that the run takes
 }
 
 // newDriver folds what a run's records say.
 func (e *Engine) newDriver(a *Assistant, tree *bt.Tree, r journal.Run, recs []journal.Record) (*driver, error) {
-	now := e.Clock.Now()
-	d := &driver{e: e, a: a, next: int64(len(recs)), finished: make(chan CompletionRecord), gone: make(chan struct{}),
-		stop: map[uint64]context.CancelFunc{}, began: now, lease: now}
-	d.Live = &Live{ID: r.ID, Session: r.Session, owner: r.Owner, tree: tree, hub: newHub(recs),
-		wish: make(chan string, 1), done: make(chan struct{})}
-	var err error
-	if d.f, err = fold(tree, recs, d.traceEvent, d.trace.decided); err != nil {
-		return nil, err
-	}
-	d.dropTraced()
-	for _, s := range d.trace {
-		d.hub.step(s)
+	d := &driver{e: e, a: a, next: int64(len(recs)), finished: make(chan *CompletionRecord), gone: make(chan struct{}),
+		stop: map[uint64]context.CancelFunc{}, began: e.Clock.Now(), standing: make(chan journal.Standing, 1), leave: make(chan struct{}),
+		f: newFolded(a, tree), exit: func() {}}
+	d.Live = &Live{ID: r.ID, Session: r.Session, owner: r.Owner, tree: tree, feed: newFeed(tree),
+		view:     &View{ID: r.ID, Session: r.Session, Owner: r.Owner, store: e.Store},
+		stopping: make(chan string, 1), done: make(chan struct{})}
+	for _, rec := range recs {
+		d.feed.record(rec)
+		if err := d.f.fold([]journal.Record{rec}, d.view, func(seq int64) { d.feed.step(seq, d.f.trace.latest()) }); err != nil {
+			return nil, err
+		}
 	}
 	d.base = d.f.now
-	d.view = &View{ID: r.ID, Session: r.Session, Owner: r.Owner, Start: d.f.start, store: e.Store, recs: recs}
 	return d, nil
 }
+
+func (d *driver) leaveToOthers() { d.leaveOnce.Do(func() { close(d.leave) }) }
 
 // start opens what the run needs and goes on in a goroutine of its own. After an error nobody drives the run: one that was
 // just begun has ended with that error, one that was resumed stays open for another try.
 func (d *driver) start(ctx context.Context, resumed bool) (*Live, error) {
-	// What the run has open outlives the caller's context: a wish to stop still wants an orderly end.
+	// What the run has open outlives the caller's context: a request to stop still wants an orderly end.
 	life, cut := context.WithCancel(context.WithoutCancel(ctx))
 	closeAll, err := d.open(ctx, life, cut)
 	switch {
@@ -106,14 +109,15 @@ func (d *driver) start(ctx context.Context, resumed bool) (*Live, error) {
 		}
 		return nil, err
 	}
-	d.e.list(d.Live)
+	d.e.list(d)
 	go func() {
 		d.end, d.err = d.loop(ctx, life, resumed)
 		close(d.gone)
 		cut()
-		d.e.unlist(d.Live)
-		d.hub.close()
+		d.e.unlist(d)
+		d.feed.close()
 		d.closeDown(context.WithoutCancel(ctx), closeAll)
+		d.exit()
 		close(d.done)
 	}()
 	return d.Live, nil
@@ -128,7 +132,7 @@ func (d *driver) open(ctx, life context.Context, cut func()) (closeAll func(), e
 	if toClose != nil {
 		closeAll = toClose
 	}
-	if wished := !release(); wished && err == nil {
+	if stopped := !release(); stopped && err == nil {
 		closeAll()
 		err = context.Cause(ctx)
 	}
@@ -142,13 +146,13 @@ func (d *driver) endUnopened(ctx context.Context, cause error) error {
 	var err error
 	if ctx.Err() == nil {
 		_, err = d.finish(life, bt.Failure, &bt.Fault{Kind: "open", Reason: cause.Error()})
-	} else if err = d.wished(life, cause.Error()); err == nil {
+	} else if err = d.asked(life, cause.Error()); err == nil {
 		_, err = d.halt(life)
 	}
 	return errors.Join(cause, err)
 }
 
-// closeDown waits for performers, then closes what they use and lets the run go. One that does not heed its context is
+// closeDown waits for performers, then closes what they use and frees the run. One that does not heed its context is
 // left behind, and keeps the run from being taken up here until it returns or elsewhere until the lease has run out.
 func (d *driver) closeDown(ctx context.Context, closeAll func()) {
 	idle := make(chan struct{})
@@ -156,9 +160,9 @@ func (d *driver) closeDown(ctx context.Context, closeAll func()) {
 		d.working.Wait()
 		closeAll()
 		if d.err != nil {
-			d.e.letGo(ctx, d.owner, d.ID)
+			d.e.release(ctx, d.key())
 		} else {
-			d.e.unclaim(d.owner, d.ID)
+			d.e.unhold(d.key())
 		}
 		close(idle)
 	}()
@@ -176,10 +180,8 @@ func (d *driver) now() int64 { return d.base + d.e.Clock.Now().Sub(d.began).Mill
 // loop runs until the tree has ended or the journal refuses.
 func (d *driver) loop(ctx, life context.Context, resumed bool) (EndRecord, error) {
 	err := d.begin(life, resumed)
-	beat, stopBeat := d.e.Clock.After(d.e.Heartbeat)
-	defer func() { stopBeat() }()
 	for {
-		if isConflict(err) && d.takeWishes(life) {
+		if isConflict(err) && d.takeRequests(life) {
 			err = nil
 		}
 		switch {
@@ -197,14 +199,16 @@ func (d *driver) loop(ctx, life context.Context, resumed bool) (EndRecord, error
 		case c := <-d.finished:
 			err = d.complete(life, c)
 		case <-due:
-			err = d.input(life, KindTime, TimeRecord{Now: max(d.now(), d.f.last.Due)})
-		case reason := <-d.wish:
-			err = d.wished(life, reason)
+			err = d.input(life, KindTime, &TimeRecord{Now: max(d.now(), d.f.last.Due)})
+		case reason := <-d.stopping:
+			err = d.asked(life, reason)
 		case <-ctx.Done():
-			err = d.wished(life, context.Cause(ctx).Error())
-		case <-beat:
-			beat, stopBeat = d.e.Clock.After(d.e.Heartbeat)
-			err = d.heartbeat(life)
+			err = d.asked(life, context.Cause(ctx).Error())
+		case s := <-d.standing:
+			err = d.stands(s)
+		case <-d.leave:
+			stopDue()
+			return d.depart(life)
 		}
 		stopDue()
 	}
@@ -233,112 +237,81 @@ func (d *driver) begin(life context.Context, resumed bool) error {
 	var effects []bt.Effect
 	for _, op := range d.f.order {
 		effect := d.f.open[op]
-		effects = append(effects, effect)
+		effects = append(effects, effect.Effect)
 		underWay[op] = d.f.marked[op]
 		if !effect.Once {
 			again.Repeated = append(again.Repeated, op)
 		}
 	}
-	rec, err := d.e.record(d.next, d.e.Clock.Now(), KindResume, again)
-	if err != nil {
-		return err
-	}
-	if err := d.append(life, []journal.Record{rec}, nil); err != nil {
+	if _, err := d.append(life, KindResume, &again); err != nil {
 		return err
 	}
 	return d.perform(life, effects, underWay)
 }
 
 // complete takes in a receipt; one of an operation that was halted is dropped.
-func (d *driver) complete(life context.Context, c CompletionRecord) error {
+func (d *driver) complete(life context.Context, c *CompletionRecord) error {
 	delete(d.stop, c.Op)
 	if _, open := d.f.open[c.Op]; !open {
 		return nil
 	}
 	c.Now = d.now()
-	d.inHand = &c
+	d.inHand = c
 	return d.input(life, KindCompletion, c)
 }
 
 // input appends one record, takes it in, and performs what follows.
 func (d *driver) input(life context.Context, kind string, v any) error {
-	recs, err := d.withTrace(kind, v)
+	body, err := d.append(life, kind, v)
 	if err != nil {
 		return err
 	}
-	if err := d.append(life, recs, nil); err != nil {
-		return err
-	}
-	rec := recs[len(recs)-1]
-	in, _, err := d.f.take(d.tree, rec)
+	seq := d.next - 1
+	in, _, err := d.f.take(seq, body)
 	if err != nil {
 		return err
 	}
-	d.f.step(d.tree, in, func(e bt.Event) { d.traceEvent(rec.Seq, e) })
-	d.trace.decided(rec.Seq, d.f.last)
-	d.hub.step(*d.trace.at(rec.Seq))
+	d.f.step(seq, in)
+	d.feed.step(seq, d.f.trace.latest())
 	for _, c := range in.Done {
-		d.hub.settle(c.Op)
+		d.feed.settle(c.Op)
 	}
 	for _, op := range d.f.last.Cancel {
 		if stop := d.stop[op]; stop != nil {
 			stop()
 		}
-		d.hub.withdraw(op)
+		d.feed.withdraw(op)
 	}
 	return d.perform(life, d.f.last.Start, nil)
 }
 
-// withTrace puts what the last steps decided before the next record.
-func (d *driver) withTrace(kind string, v any) ([]journal.Record, error) {
-	var recs []journal.Record
-	now := d.e.Clock.Now()
-	if len(d.trace) > 0 {
-		rec, err := d.e.record(d.next, now, KindTrace, TraceRecord{Steps: d.trace})
-		if err != nil {
-			return nil, err
-		}
-		recs = append(recs, rec)
+// append makes a record durable, shows it to performers and watchers, and gives what it says: a receipt is not decoded again where
+// nothing was redacted in it.
+func (d *driver) append(ctx context.Context, kind string, v any) (any, error) {
+	raw, err := encode(kind, v)
+	if err != nil {
+		return nil, err
 	}
-	rec, err := d.e.record(d.next+int64(len(recs)), now, kind, v)
-	return append(recs, rec), err
+	rec := d.e.record(d.next, d.e.Clock.Now(), kind, raw)
+	if err := d.e.Store.Append(ctx, d.owner, d.ID, []journal.Record{rec}, nil); err != nil {
+		return nil, err
+	}
+	var body any
+	if c, ok := v.(*CompletionRecord); ok && bytes.Equal(raw, rec.Data) {
+		d.a.Effects[c.Kind].decode(c)
+		body = c
+	} else if body, err = d.f.read(rec); err != nil {
+		return nil, err
+	}
+	d.publish(rec, body)
+	return body, nil
 }
 
-func (d *driver) append(ctx context.Context, recs []journal.Record, end *journal.End) error {
-	if err := d.e.Store.Append(ctx, d.owner, d.ID, recs, end); err != nil {
-		return err
-	}
-	if recs[0].Kind == KindTrace {
-		d.trace = nil
-	}
-	d.publish(recs)
-	return nil
-}
-
-// publish shows records that are in the journal to performers and watchers.
-func (d *driver) publish(recs []journal.Record) {
-	d.next += int64(len(recs))
-	d.view.add(recs...)
-	d.hub.records(recs)
-}
-
-// heartbeat renews the lease at a third of its time, and looks for what another process appended. What else fails is
-// tried again at the next beat: the journal's fence keeps others out, the lease only keeps them away.
-func (d *driver) heartbeat(ctx context.Context) error {
-	r, err := d.e.Store.Run(ctx, d.owner, d.ID)
-	if err == nil && (r.Records != d.next || r.Status != journal.Running) {
-		return fmt.Errorf("run %s: %w", d.ID, journal.ErrConflict)
-	}
-	if now := d.e.Clock.Now(); err == nil && now.Sub(d.lease) >= d.e.Lease/3 {
-		if err = d.e.Store.Acquire(ctx, d.owner, d.ID, d.e.Holder, now, now.Add(d.e.Lease)); err == nil {
-			d.lease = now
-		}
-	}
-	if err == nil || isLeased(err) || errors.Is(err, journal.ErrNotFound) || errors.Is(err, journal.ErrEnded) {
-		return err
-	}
-	d.e.Log.Warn("heartbeat of a run", "run", d.ID, "err", err)
-	return nil
+// publish shows a record that is in the journal.
+func (d *driver) publish(rec journal.Record, body any) {
+	d.next++
+	d.view.add(rec, body)
+	d.feed.record(rec)
 }
 
 // contain turns a panic of an assistant's code into an error: one run's trouble must not end the process and the runs

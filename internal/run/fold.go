@@ -13,111 +13,106 @@ import (
 
 // folded is the state that records lead to, and the effects that are outstanding in it.
 type folded struct {
-	start   StartRecord
+	a       *Assistant
+	tree    *bt.Tree
+	start   *StartRecord
 	state   *bt.State
 	last    bt.Result
-	open    map[uint64]bt.Effect
+	open    map[uint64]asked
 	marked  map[uint64]bool
 	order   []uint64      // of open, as they were asked for
 	cancel  *CancelRecord // the first
 	stopped *StoppedRecord
 	now     int64
-	traced  int64 // the last record whose step has a trace
+	trace   traces
 }
 
-func newFolded(tree *bt.Tree) *folded {
-	return &folded{state: tree.NewState(), open: map[uint64]bt.Effect{}, marked: map[uint64]bool{}, traced: -1}
+// asked is an outstanding effect with the digest of what it asks for.
+type asked struct {
+	bt.Effect
+	Digest string
 }
 
-// fold is deterministic: it reads nothing but the records.
-func fold(tree *bt.Tree, recs []journal.Record, on func(seq int64, e bt.Event), stepped func(seq int64, r bt.Result)) (*folded, error) {
-	f := newFolded(tree)
+func newFolded(a *Assistant, tree *bt.Tree) *folded {
+	return &folded{a: a, tree: tree, state: tree.NewState(), open: map[uint64]asked{}, marked: map[uint64]bool{}}
+}
+
+// fold takes records in, and gives the view of them. It is deterministic: it reads nothing but the records. each, which may be nil,
+// is called after every step.
+func (f *folded) fold(recs []journal.Record, v *View, each func(seq int64)) error {
 	for _, r := range recs {
-		in, step, err := f.take(tree, r)
+		body, err := f.read(r)
 		if err != nil {
-			return nil, err
+			return err
+		}
+		v.add(r, body)
+		in, step, err := f.take(r.Seq, body)
+		if err != nil {
+			return err
 		}
 		if !step {
 			continue
 		}
-		var events func(bt.Event)
-		if on != nil {
-			events = func(e bt.Event) { on(r.Seq, e) }
-		}
-		f.step(tree, in, events)
-		if stepped != nil {
-			stepped(r.Seq, f.last)
+		f.step(r.Seq, in)
+		if each != nil {
+			each(r.Seq)
 		}
 	}
-	return f, nil
+	return nil
+}
+
+// read decodes a record; a trace tells a fold nothing.
+func (f *folded) read(r journal.Record) (any, error) {
+	if r.Kind == KindTrace {
+		return nil, nil
+	}
+	body, err := Read(r)
+	if c, ok := body.(*CompletionRecord); ok && err == nil {
+		f.a.Effects[c.Kind].decode(c)
+	}
+	return body, err
 }
 
 // take reads one record; step says whether the tree takes it in.
-func (f *folded) take(tree *bt.Tree, r journal.Record) (in bt.Input, step bool, err error) {
-	switch r.Kind {
-	case KindStart:
-		if f.start, err = decode[StartRecord](r); err != nil {
+func (f *folded) take(seq int64, body any) (in bt.Input, step bool, err error) {
+	switch r := body.(type) {
+	case *StartRecord:
+		f.start = r
+		return in, true, give(f.tree, f.state, r.Given)
+	case *CompletionRecord:
+		if err := f.fits(seq, "completion", r.Op, r.Leaf, r.Digest); err != nil {
 			return in, false, err
 		}
-		return in, true, give(tree, f.state, f.start.Given)
-	case KindCompletion:
-		c, err := decode[CompletionRecord](r)
-		if err != nil {
-			return in, false, err
-		}
-		if err := f.fits(r, c.Op, c.Leaf, c.Digest); err != nil {
-			return in, false, err
-		}
-		f.close(c.Op)
-		f.now = max(f.now, c.Now)
-		return bt.Input{Now: f.now, Done: []bt.Completion{{Op: c.Op, Ref: r.Seq, Result: c.Result, Err: c.Err}}}, true, nil
-	case KindTime:
-		t, err := decode[TimeRecord](r)
-		f.now = max(f.now, t.Now)
-		return bt.Input{Now: f.now}, true, err
-	case KindMark:
-		m, err := decode[MarkRecord](r)
-		if err == nil {
-			err = f.fits(r, m.Op, m.Leaf, m.Digest)
-		}
-		f.marked[m.Op] = true
-		return in, false, err
-	case KindResume:
-		_, err := decode[ResumeRecord](r)
-		return in, false, err
-	case KindCancel:
-		c, err := decode[CancelRecord](r)
+		f.close(r.Op)
+		f.now = max(f.now, r.Now)
+		return bt.Input{Now: f.now, Done: []bt.Completion{{Op: r.Op, Ref: seq, Took: r.TookMS, Result: r.Result, Err: r.Err, Value: r.Value}}}, true, nil
+	case *TimeRecord:
+		f.now = max(f.now, r.Now)
+		return bt.Input{Now: f.now}, true, nil
+	case *MarkRecord:
+		f.marked[r.Op] = true
+		return in, false, f.fits(seq, "mark", r.Op, r.Leaf, r.Digest)
+	case *CancelRecord:
 		if f.cancel == nil {
-			f.cancel = &c
+			f.cancel = r
 		}
-		return in, false, err
-	case KindStopped:
-		s, err := decode[StoppedRecord](r)
-		f.stopped = &s
-		f.now = max(f.now, s.Now)
-		return in, false, err
-	case KindTrace:
-		t, err := decode[TraceRecord](r)
-		if n := len(t.Steps); n > 0 {
-			f.traced = t.Steps[n-1].Record
-		}
-		return in, false, err
-	case KindEnd:
-		return in, false, nil
+	case *StoppedRecord:
+		f.stopped = r
+		f.now = max(f.now, r.Now)
 	}
-	return in, false, fmt.Errorf("%w: record %d is of the unknown kind %q", journal.ErrCorrupt, r.Seq, r.Kind)
+	return in, false, nil
 }
 
 // fits says whether a record speaks of an operation that the tree asks for at this point.
-func (f *folded) fits(r journal.Record, op uint64, leaf, digest string) error {
+func (f *folded) fits(seq int64, kind string, op uint64, leaf, digest string) error {
 	asked, ok := f.open[op]
 	switch {
 	case !ok:
 		return fmt.Errorf("%w: record %d is the %s of operation %d of %s, which the tree does not ask for",
-			ErrDiverged, r.Seq, r.Kind, op, leaf)
-	case Digest(asked) != digest:
+			ErrDiverged, seq, kind, op, leaf)
+	case asked.Digest != digest:
 		return fmt.Errorf("%w: record %d is the %s of operation %d of %s (%s), for which the tree asks %s something else (%s)",
-			ErrDiverged, r.Seq, r.Kind, op, leaf, digest, asked.Leaf, Digest(asked))
+			ErrDiverged, seq, kind, op, leaf, digest, asked.Leaf, asked.Digest)
 	}
 	return nil
 }
@@ -131,9 +126,11 @@ func (f *folded) stalled() bool { return !f.over() && len(f.open) == 0 && f.last
 // stopping says that nothing more of the run is performed.
 func (f *folded) stopping() bool { return f.cancel != nil || f.over() }
 
-// step takes an input in. A tree that breaks, by its own error or its leaf's panic, fails and asks for nothing more.
-func (f *folded) step(tree *bt.Tree, in bt.Input, on func(bt.Event)) {
-	res, err := stepTree(tree, f.state, in, on)
+// step takes in record seq, and traces what is decided on it. A tree that breaks, by its own error or its leaf's panic, fails and
+// asks for nothing more.
+func (f *folded) step(seq int64, in bt.Input) {
+	f.trace.begin(f.tree, seq)
+	res, err := stepTree(f.tree, f.state, in, func(e bt.Event) { f.trace.event(f.tree, e) })
 	if err != nil {
 		res = bt.Result{Status: bt.Failure, Fault: &bt.Fault{Kind: kindTree, Reason: err.Error()}}
 	}
@@ -142,11 +139,14 @@ func (f *folded) step(tree *bt.Tree, in bt.Input, on func(bt.Event)) {
 	for _, op := range res.Cancel {
 		f.close(op)
 	}
-	for _, e := range res.Start {
-		f.open[e.Op] = e
+	digests := make([]string, len(res.Start))
+	for i, e := range res.Start {
+		digests[i] = Digest(e)
+		f.open[e.Op] = asked{e, digests[i]}
 		f.order = append(f.order, e.Op)
 	}
 	f.last = res
+	f.trace.end(res, digests)
 }
 
 func stepTree(tree *bt.Tree, s *bt.State, in bt.Input, on func(bt.Event)) (res bt.Result, err error) {

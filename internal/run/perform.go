@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"sibyl/internal/bt"
-	"sibyl/internal/journal"
 )
 
 // way is how an effect is performed.
@@ -23,24 +22,19 @@ const (
 
 // perform starts effects. Once effects are marked first; those marked before a crash were under way in it.
 func (d *driver) perform(life context.Context, effects []bt.Effect, before map[uint64]bool) error {
-	var marks []journal.Record
-	for _, e := range effects {
+	if d.departing {
+		return nil
+	}
+	for _, e := range effects { // of one task one that is Once is asked for at a time, so that marks are rarely several
 		if !e.Once || before[e.Op] {
 			continue
 		}
-		rec, err := d.e.record(d.next+int64(len(marks)), d.e.Clock.Now(), KindMark, MarkRecord{Op: e.Op, Leaf: e.Leaf, Digest: Digest(e)})
+		seq := d.next
+		mark, err := d.append(life, KindMark, &MarkRecord{Op: e.Op, Leaf: e.Leaf, Digest: d.f.open[e.Op].Digest})
 		if err != nil {
 			return err
 		}
-		marks = append(marks, rec)
-	}
-	if marks != nil {
-		if err := d.append(life, marks, nil); err != nil {
-			return err
-		}
-	}
-	for _, rec := range marks {
-		if _, _, err := d.f.take(d.tree, rec); err != nil {
+		if _, _, err := d.f.take(seq, mark); err != nil {
 			return err
 		}
 	}
@@ -58,7 +52,7 @@ func (d *driver) perform(life context.Context, effects []bt.Effect, before map[u
 func (d *driver) lookUp(life context.Context) {
 	for _, op := range d.f.order {
 		if d.f.marked[op] {
-			d.launch(life, d.f.open[op], lookedUp)
+			d.launch(life, d.f.open[op].Effect, lookedUp)
 		}
 	}
 }
@@ -66,7 +60,7 @@ func (d *driver) lookUp(life context.Context) {
 func (d *driver) launch(life context.Context, e bt.Effect, w way) {
 	ctx, cancel := context.WithCancel(life)
 	d.stop[e.Op] = cancel
-	d.hub.open(e.Op)
+	d.feed.open(e.Op)
 	d.working.Go(func() {
 		defer cancel()
 		select {
@@ -77,11 +71,11 @@ func (d *driver) launch(life context.Context, e bt.Effect, w way) {
 }
 
 // run performs one effect and makes its receipt.
-func (d *driver) run(ctx context.Context, e bt.Effect, w way) CompletionRecord {
+func (d *driver) run(ctx context.Context, e bt.Effect, w way) *CompletionRecord {
 	began := d.e.Clock.Now()
 	c := receiptOf(e)
 	job := Job{View: d.view, Effect: e, Key: d.ID + "/" + strconv.FormatUint(e.Op, 10),
-		Emit: func(p Piece) { p.Op = e.Op; d.hub.piece(p) }}
+		Emit: func(p Piece) { p.Op = e.Op; d.feed.piece(p) }}
 	var err error
 	if w != anew {
 		c.Result, c.Found, err = d.find(ctx, job)
@@ -101,8 +95,8 @@ func (d *driver) run(ctx context.Context, e bt.Effect, w way) CompletionRecord {
 }
 
 // receiptOf is the receipt of an effect, without what came of it.
-func receiptOf(e bt.Effect) CompletionRecord {
-	return CompletionRecord{Op: e.Op, Leaf: e.Leaf, Kind: e.Kind, Label: e.Label, Digest: Digest(e), Payload: e.Payload, Once: e.Once}
+func receiptOf(e bt.Effect) *CompletionRecord {
+	return &CompletionRecord{Op: e.Op, Leaf: e.Leaf, Kind: e.Kind, Label: e.Label, Digest: Digest(e), Payload: e.Payload, Once: e.Once}
 }
 
 func nameOf(e bt.Effect) string {

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strconv"
+	"unicode/utf8"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
@@ -19,7 +21,7 @@ const (
 	KindCancel     = "cancel"     // CancelRecord: somebody wants the run to stop
 	KindStopped    = "stopped"    // StoppedRecord: what was under way when it stopped
 	KindResume     = "resume"     // ResumeRecord: another driver took over
-	KindTrace      = "trace"      // TraceRecord: what the steps before it decided
+	KindTrace      = "trace"      // TraceRecord: what the steps decided, kept once with the end
 	KindEnd        = "end"        // EndRecord, always the last
 )
 
@@ -32,6 +34,7 @@ type StartRecord struct {
 	Texts     []NamedBlob                `json:"texts,omitempty"`
 	Given     map[string]json.RawMessage `json:"given"` // keys of the tree's root scope
 	Env       json.RawMessage            `json:"env,omitempty"`
+	Consumed  []string                   `json:"consumed,omitempty"` // pending rows that it used up
 }
 
 // NamedBlob is a text kept by its content.
@@ -62,6 +65,79 @@ type CompletionRecord struct {
 	TookMS  int64           `json:"took_ms"`
 	Result  json.RawMessage `json:"result,omitempty"`
 	Err     *bt.Fault       `json:"err,omitempty"`
+
+	// Asked and Value are Payload and Result as their effect's type decodes them, where it can.
+	Asked any `json:"-"`
+	Value any `json:"-"`
+}
+
+// appendJSON encodes the receipt as encoding/json does. Payload and Result are compact JSON already, and are not read again.
+func (c *CompletionRecord) appendJSON(b []byte) ([]byte, error) {
+	b = append(b, `{"op":`...)
+	b = strconv.AppendUint(b, c.Op, 10)
+	b = appendText(append(b, `,"leaf":`...), c.Leaf)
+	b = appendText(append(b, `,"kind":`...), c.Kind)
+	if c.Label != "" {
+		b = appendText(append(b, `,"label":`...), c.Label)
+	}
+	b = appendText(append(b, `,"digest":`...), c.Digest)
+	b = append(b, `,"payload":`...)
+	if len(c.Payload) == 0 {
+		b = append(b, "null"...)
+	}
+	b = append(b, c.Payload...)
+	if c.Once {
+		b = append(b, `,"once":true`...)
+	}
+	if c.Found {
+		b = append(b, `,"found":true`...)
+	}
+	b = strconv.AppendInt(append(b, `,"now":`...), c.Now, 10)
+	b = strconv.AppendInt(append(b, `,"took_ms":`...), c.TookMS, 10)
+	if len(c.Result) > 0 {
+		b = append(append(b, `,"result":`...), c.Result...)
+	}
+	if c.Err != nil {
+		fault, err := json.Marshal(c.Err)
+		if err != nil {
+			return nil, err
+		}
+		b = append(append(b, `,"err":`...), fault...)
+	}
+	return append(b, '}'), nil
+}
+
+// appendText adds a text as JSON. Most need no escape.
+func appendText(b []byte, text string) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			raw, _ := json.Marshal(text) // a text always encodes
+			return append(b, raw...)
+		}
+	}
+	return append(append(append(b, '"'), text...), '"')
+}
+
+// EffectType knows what effects of one kind are asked with, and what they give.
+type EffectType struct{ payload, result func(json.RawMessage) any }
+
+// EffectOf is the type of effects whose payload is a P and whose result is an R, so that both are decoded once a record.
+func EffectOf[P, R any]() EffectType { return EffectType{decoded[P], decoded[R]} }
+
+// decoded is raw as a T; nil where it is none, which whoever reads the record tells.
+func decoded[T any](raw json.RawMessage) any {
+	var v T
+	if len(raw) == 0 || json.Unmarshal(raw, &v) != nil {
+		return nil
+	}
+	return v
+}
+
+// decode fills in what a receipt holds.
+func (t EffectType) decode(c *CompletionRecord) {
+	if t.payload != nil && c.Asked == nil && c.Value == nil {
+		c.Asked, c.Value = t.payload(c.Payload), t.result(c.Result)
+	}
 }
 
 // TimeRecord carries the run time at which a timer acts, in ms.
@@ -88,32 +164,10 @@ type ResumeRecord struct {
 	Repeated []uint64 `json:"repeated,omitempty"`
 }
 
-// TraceRecord holds what steps decided.
-type TraceRecord struct {
-	Steps []TraceStep `json:"steps"`
-}
-
-// TraceStep is one step: the record it took in, and what happened, in order.
-type TraceStep struct {
-	Record int64        `json:"record"`
-	Status string       `json:"status"`
-	Events []TraceEvent `json:"events"`
-	Start  []string     `json:"start,omitempty"`  // effects asked for, by label
-	Cancel []uint64     `json:"cancel,omitempty"` // operations halted
-}
-
-// TraceEvent is a leaf or guard that was ticked or halted, or a key that was written.
-type TraceEvent struct {
-	Path   string `json:"path"`
-	Status string `json:"status,omitempty"`
-	Note   string `json:"note,omitempty"`
-	Key    string `json:"key,omitempty"`
-	Value  string `json:"value,omitempty"`
-}
-
-// EndRecord is how a run ended. Outcome is the assistant's own.
+// EndRecord is how a run ended. Reason and Outcome are the assistant's own.
 type EndRecord struct {
 	Status  journal.Status  `json:"status"`
+	Reason  string          `json:"reason,omitempty"`
 	Fault   *bt.Fault       `json:"fault,omitempty"`
 	Now     int64           `json:"now"`
 	Outcome json.RawMessage `json:"outcome,omitempty"`
@@ -128,11 +182,43 @@ func Digest(e bt.Effect) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// decode reads a record's data as T.
-func decode[T any](r journal.Record) (T, error) {
-	var v T
-	if err := json.Unmarshal(r.Data, &v); err != nil {
-		return v, fmt.Errorf("record %d (%s): %w: %w", r.Seq, r.Kind, journal.ErrCorrupt, err)
+// Read decodes a record, by its kind, as a pointer to one of the record types of this package. A record of another kind, or one that
+// can't be read, is journal.ErrCorrupt.
+func Read(r journal.Record) (any, error) {
+	var body any
+	switch r.Kind {
+	case KindStart:
+		body = &StartRecord{}
+	case KindMark:
+		body = &MarkRecord{}
+	case KindCompletion:
+		body = &CompletionRecord{}
+	case KindTime:
+		body = &TimeRecord{}
+	case KindCancel:
+		body = &CancelRecord{}
+	case KindStopped:
+		body = &StoppedRecord{}
+	case KindResume:
+		body = &ResumeRecord{}
+	case KindTrace:
+		body = &TraceRecord{}
+	case KindEnd:
+		body = &EndRecord{}
+	default:
+		return nil, fmt.Errorf("%w: record %d is of the unknown kind %q", journal.ErrCorrupt, r.Seq, r.Kind)
 	}
-	return v, nil
+	if err := json.Unmarshal(r.Data, body); err != nil {
+		return nil, fmt.Errorf("record %d (%s): %w: %w", r.Seq, r.Kind, journal.ErrCorrupt, err)
+	}
+	return body, nil
+}
+
+// readAs is Read for a record whose kind is known to hold a T.
+func readAs[T any](r journal.Record) (*T, error) {
+	body, err := Read(r)
+	if err != nil {
+		return nil, err
+	}
+	return body.(*T), nil
 }

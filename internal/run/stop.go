@@ -4,26 +4,24 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"time"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 )
 
-// wished records a wish to stop.
-func (d *driver) wished(life context.Context, reason string) error {
-	recs, err := d.withTrace(KindCancel, CancelRecord{Reason: reason})
-	if err != nil {
-		return err
+// asked records a request to stop.
+func (d *driver) asked(life context.Context, reason string) error {
+	body, err := d.append(life, KindCancel, &CancelRecord{Reason: reason})
+	if err == nil {
+		_, _, err = d.f.take(d.next-1, body)
 	}
-	if err := d.append(life, recs, nil); err != nil {
-		return err
-	}
-	_, _, err = d.f.take(d.tree, recs[len(recs)-1])
 	return err
 }
 
-// takeWishes takes in what other processes appended; false if that is more than wishes to stop: the run is another's.
-func (d *driver) takeWishes(ctx context.Context) bool {
+// takeRequests takes in what other processes appended; false if that is more than requests to stop: the run is another's.
+func (d *driver) takeRequests(ctx context.Context) bool {
 	recs, err := d.e.Store.Records(ctx, d.owner, d.ID, d.next)
 	if err != nil || len(recs) == 0 {
 		return false
@@ -34,37 +32,39 @@ func (d *driver) takeWishes(ctx context.Context) bool {
 		}
 	}
 	for _, r := range recs {
-		if _, _, err := d.f.take(d.tree, r); err != nil {
+		body, err := d.f.read(r)
+		if err == nil {
+			_, _, err = d.f.take(r.Seq, body)
+		}
+		if err != nil {
 			return false
 		}
+		d.publish(r, body)
 	}
-	d.publish(recs)
 	return true
 }
 
-// conclude appends a record of a run that is stopping or over, on which a wish to stop has no effect any more.
-func (d *driver) conclude(life context.Context, kind string, v any, end *journal.End) (journal.Record, error) {
+// conclude does what appends to a run that is stopping or over, on which a request to stop has no effect any more.
+func (d *driver) conclude(life context.Context, do func() error) error {
 	for {
-		recs, err := d.withTrace(kind, v)
-		if err != nil {
-			return journal.Record{}, err
+		if err := do(); !isConflict(err) || !d.takeRequests(life) {
+			return err
 		}
-		err = d.append(life, recs, end)
-		if isConflict(err) && d.takeWishes(life) {
-			continue
-		}
-		return recs[len(recs)-1], err
 	}
 }
 
 // halt stops what is under way, keeps what had arrived, and ends the run.
 func (d *driver) halt(life context.Context) (EndRecord, error) {
 	if d.f.stopped == nil {
-		rec, err := d.conclude(life, KindStopped, d.stopAll(), nil)
+		stopped := d.stopAll()
+		err := d.conclude(life, func() error {
+			body, err := d.append(life, KindStopped, stopped)
+			if err == nil {
+				_, _, err = d.f.take(d.next-1, body)
+			}
+			return err
+		})
 		if err != nil {
-			return EndRecord{}, err
-		}
-		if _, _, err := d.f.take(d.tree, rec); err != nil {
 			return EndRecord{}, err
 		}
 	}
@@ -75,22 +75,22 @@ func (d *driver) halt(life context.Context) (EndRecord, error) {
 }
 
 // stopAll gathers what is under way. Effects that write are given time to finish.
-func (d *driver) stopAll() StoppedRecord {
+func (d *driver) stopAll() *StoppedRecord {
 	for op, stop := range d.stop {
 		if !d.f.open[op].Once {
 			stop()
 		}
 	}
-	stopped := StoppedRecord{}
-	keep := func(c CompletionRecord) {
+	stopped := &StoppedRecord{}
+	keep := func(c *CompletionRecord) {
 		if _, open := d.f.open[c.Op]; open {
 			c.Now = d.now()
-			stopped.Under = append(stopped.Under, c)
+			stopped.Under = append(stopped.Under, *c)
 			d.f.close(c.Op)
 		}
 	}
 	if d.inHand != nil {
-		keep(*d.inHand)
+		keep(d.inHand)
 	}
 	grace, stopGrace := d.e.Clock.After(d.e.StopGrace)
 	defer stopGrace()
@@ -106,39 +106,80 @@ func (d *driver) stopAll() StoppedRecord {
 	}
 	for _, op := range d.f.order {
 		if e := d.f.open[op]; d.f.marked[op] {
-			c := receiptOf(e)
+			c := receiptOf(e.Effect)
 			c.Now = d.now()
-			c.Err = &bt.Fault{Kind: KindUnknown, Reason: nameOf(e) + " was still under way when the run was stopped"}
-			stopped.Under = append(stopped.Under, c)
+			c.Err = &bt.Fault{Kind: KindUnknown, Reason: nameOf(e.Effect) + " was still under way when the run was stopped"}
+			stopped.Under = append(stopped.Under, *c)
 		}
 	}
 	stopped.Now = d.now()
 	return stopped
 }
 
-// finish appends the end.
+// finish appends what the steps decided, and the end.
 func (d *driver) finish(life context.Context, st bt.Status, fault *bt.Fault) (EndRecord, error) {
 	e := Ending{Tree: d.tree, State: d.f.state, Status: st, Fault: fault, Cancelled: d.f.stopped != nil}
 	if d.f.stopped != nil {
 		e.Under = d.f.stopped.Under
 	}
-	end := EndRecord{Fault: fault}
-	var err error
-	if end.Status, end.Outcome, err = d.a.outcome(d.view, e); err != nil {
-		return end, fmt.Errorf("outcome of run %s: %w", d.ID, err)
-	}
-	end.Now = d.now()
-	rec, err := d.conclude(life, KindEnd, end, &journal.End{Status: end.Status, At: d.e.Clock.Now()})
+	o, err := d.a.outcome(d.view, e)
 	if err != nil {
-		return end, err
+		return EndRecord{}, fmt.Errorf("outcome of run %s: %w", d.ID, err)
 	}
-	// The record is redacted; what is handed out is what was kept.
-	return decode[EndRecord](rec)
+	end := EndRecord{Status: o.Status, Reason: o.Reason, Fault: fault, Outcome: o.result}
+	err = d.conclude(life, func() error {
+		end.Now = d.now()
+		kept, err := d.appendEnd(life, end, o)
+		if err == nil {
+			end = *kept
+		}
+		return err
+	})
+	return end, err
 }
 
-func (a *Assistant) outcome(v *View, e Ending) (status journal.Status, raw json.RawMessage, err error) {
+// appendEnd closes the run, and gives the end as it was kept.
+func (d *driver) appendEnd(ctx context.Context, end EndRecord, o outcome) (*EndRecord, error) {
+	now := d.e.Clock.Now()
+	data, err := encode(KindEnd, end)
+	if err != nil {
+		return nil, err
+	}
+	recs := []journal.Record{d.e.record(d.next, now, KindTrace, d.f.trace.record(d.tree)), d.e.record(d.next+1, now, KindEnd, data)}
+	if err := d.e.Store.Append(ctx, d.owner, d.ID, recs, o.end(d.e, now)); err != nil {
+		return nil, err
+	}
+	kept, err := readAs[EndRecord](recs[1])
+	d.publish(recs[0], nil)
+	d.publish(recs[1], kept)
+	return kept, err
+}
+
+// outcome is an Outcome that is encoded.
+type outcome struct {
+	Outcome
+	result, summary json.RawMessage
+}
+
+func (a *Assistant) outcome(v *View, e Ending) (o outcome, err error) {
 	defer contain(a.Name, &err)
-	status, result := a.Outcome(v, e)
-	raw, err = json.Marshal(result)
-	return status, raw, err
+	o.Outcome = a.Outcome(v, e)
+	if o.result, err = json.Marshal(o.Result); err == nil && o.Summary != nil {
+		o.summary, err = json.Marshal(o.Summary)
+	}
+	for i := range o.Pending {
+		p := &o.Pending[i]
+		p.Owner, p.Session, p.Run = v.Owner, v.Session, v.ID
+	}
+	return o, err
+}
+
+// end is what the journal keeps in the run's row.
+func (o outcome) end(e *Engine, at time.Time) *journal.End {
+	end := &journal.End{Status: o.Status, At: at, Reason: o.Reason, Summary: e.Redact(o.summary), Pending: slices.Clone(o.Pending)}
+	for i := range end.Pending {
+		p := &end.Pending[i]
+		p.CreatedAt, p.Data = at, e.Redact(p.Data)
+	}
+	return end
 }

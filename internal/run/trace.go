@@ -1,8 +1,12 @@
 package run
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -10,57 +14,264 @@ import (
 	"sibyl/internal/journal"
 )
 
-// traces are the steps of a tree as they are told to people.
-type traces []TraceStep
+// TraceRecord holds what the steps of a run decided, so that a build that can't fold the run any more can still explain it. No
+// fold reads it.
+type TraceRecord struct{ Steps []TraceStep }
 
-// event notes one event of the step that takes in record seq. Control nodes are noted only where they decided something of their own.
-func (t *traces) event(tree *bt.Tree, seq int64, e bt.Event) {
-	step := t.at(seq)
+// TraceStep is one step: the record it took in, and what happened, in order.
+type TraceStep struct {
+	Record int64        `json:"record"`
+	Status string       `json:"status"`
+	Events []TraceEvent `json:"events"`
+	Start  []Asked      `json:"start,omitempty"`  // effects asked for
+	Cancel []uint64     `json:"cancel,omitempty"` // operations halted
+}
+
+// Asked is an effect that a step asked for.
+type Asked struct {
+	Op     uint64 `json:"op"`
+	Leaf   string `json:"leaf"`
+	Kind   string `json:"kind"`
+	Label  string `json:"label,omitempty"`
+	Digest string `json:"digest"`
+}
+
+// Name is what people know the effect by.
+func (a Asked) Name() string { return cmp.Or(a.Label, a.Kind) }
+
+// TraceEvent is one thing that happened in a step. Either Status is set (a leaf, a Loop or a Timeout was ticked or, with "HALTED",
+// halted), or Type and Data (a leaf told what it decided), or Key and Value (a script or a Loop wrote a key). Rule is bt.Tree.Rule of
+// the node: no name that a tree gives its nodes is in it.
+type TraceEvent struct {
+	Rule   string          `json:"rule"`
+	Status string          `json:"status,omitempty"`
+	Reason string          `json:"reason,omitempty"`
+	Type   string          `json:"type,omitempty"`
+	Data   json.RawMessage `json:"data,omitempty"`
+	Key    string          `json:"key,omitempty"`
+	Value  string          `json:"value,omitempty"`
+}
+
+// Node is the type of the node: the last part of its rule.
+func (e TraceEvent) Node() string { return e.Rule[strings.LastIndexByte(e.Rule, '/')+1:] }
+
+// traces are the steps of a run as its trace record keeps them: an event is a list of its node's number, a letter and what belongs
+// to it, and the rules of nodes are named once.
+type traces struct {
+	steps []byte // the elements of a JSON list
+	used  []bool // by node
+	last  int    // where the last step begins
+}
+
+// The letters of events beside those of a status.
+const (
+	letterHalted  = 'H'
+	letterWritten = 'W'
+	letterTold    = 'T'
+)
+
+var statusLetters = [...]byte{bt.Idle: 'I', bt.Running: 'R', bt.Success: 'S', bt.Failure: 'F', bt.Skipped: 'K'}
+
+// begin opens the step that takes in record seq.
+func (t *traces) begin(tree *bt.Tree, seq int64) {
+	if t.used == nil {
+		t.used = make([]bool, tree.Size())
+	}
+	if len(t.steps) > 0 {
+		t.steps = append(t.steps, ',')
+	}
+	t.last = len(t.steps)
+	t.steps = strconv.AppendInt(append(t.steps, `{"record":`...), seq, 10)
+	t.steps = append(t.steps, `,"events":[`...)
+}
+
+// event notes one event. Control nodes are noted only where they decided something of their own, and of what is written only what
+// no leaf tells.
+func (t *traces) event(tree *bt.Tree, e bt.Event) {
 	n := tree.Node(e.Node)
-	ev := TraceEvent{Path: n.Path, Note: clip(e.Note)}
+	switch {
+	case e.Kind == bt.Wrote && !n.Kernel:
+		return
+	case e.Kind == bt.Ticked && !n.Leaf && (e.Status == bt.Skipped || n.Type != "Loop" && n.Type != "Timeout"):
+		return
+	}
+	if t.steps[len(t.steps)-1] != '[' {
+		t.steps = append(t.steps, ',')
+	}
+	t.used[e.Node] = true
+	t.steps = strconv.AppendInt(append(t.steps, '['), int64(e.Node), 10)
 	switch e.Kind {
+	case bt.Told:
+		t.letter(letterTold)
+		t.text(e.Data.EventType())
+		raw, err := json.Marshal(e.Data)
+		if err != nil {
+			raw = []byte("{}") // its type is told all the same
+		}
+		t.steps = append(append(t.steps, ','), raw...)
 	case bt.Wrote:
-		ev.Key, ev.Value = e.Key, clip(valueText(e.Value))
+		t.letter(letterWritten)
+		t.text(e.Key)
+		t.text(clip(valueText(e.Value)))
 	case bt.Halted:
-		ev.Status = "HALTED"
-	case bt.Ticked:
-		if !n.Leaf && e.Status != bt.Skipped && n.Type != "Loop" && n.Type != "Timeout" {
-			return
-		}
-		ev.Status = e.Status.String()
-	}
-	step.Events = append(step.Events, ev)
-}
-
-// at gives the step that takes in record seq, which is the last one or follows it.
-func (t *traces) at(seq int64) *TraceStep {
-	if n := len(*t); n == 0 || (*t)[n-1].Record != seq {
-		*t = append(*t, TraceStep{Record: seq})
-	}
-	return &(*t)[len(*t)-1]
-}
-
-// decided notes what the step that takes in record seq comes to.
-func (t *traces) decided(seq int64, r bt.Result) {
-	step := t.at(seq)
-	step.Status = r.Status.String()
-	step.Cancel = r.Cancel
-	for _, e := range r.Start {
-		step.Start = append(step.Start, nameOf(e))
-	}
-}
-
-func (d *driver) traceEvent(seq int64, e bt.Event) { d.trace.event(d.tree, seq, e) }
-
-// dropTraced forgets the steps whose traces are in the journal already.
-func (d *driver) dropTraced() {
-	kept := d.trace[:0]
-	for _, s := range d.trace {
-		if s.Record > d.f.traced {
-			kept = append(kept, s)
+		t.letter(letterHalted)
+	default:
+		t.letter(statusLetters[e.Status])
+		if e.Reason != "" {
+			t.text(clip(e.Reason))
 		}
 	}
-	d.trace = kept
+	t.steps = append(t.steps, ']')
+}
+
+func (t *traces) letter(c byte) { t.steps = append(t.steps, ',', '"', c, '"') }
+
+func (t *traces) text(s string) { t.steps = appendText(append(t.steps, ','), s) }
+
+// end closes the step with what it comes to. digests are those of the effects that it asks for.
+func (t *traces) end(r bt.Result, digests []string) {
+	t.steps = appendText(append(t.steps, `],"status":`...), r.Status.String())
+	list := func(name string, n int, element func(i int)) {
+		for i := range n {
+			if i == 0 {
+				t.steps = append(append(append(t.steps, `,"`...), name...), `":[`...)
+			} else {
+				t.steps = append(t.steps, ',')
+			}
+			element(i)
+		}
+		if n > 0 {
+			t.steps = append(t.steps, ']')
+		}
+	}
+	list("start", len(r.Start), func(i int) {
+		e := &r.Start[i]
+		t.steps = strconv.AppendUint(append(t.steps, '['), e.Op, 10)
+		for _, text := range []string{e.Leaf, e.Kind, e.Label, digests[i]} {
+			t.text(text)
+		}
+		t.steps = append(t.steps, ']')
+	})
+	list("cancel", len(r.Cancel), func(i int) { t.steps = strconv.AppendUint(t.steps, r.Cancel[i], 10) })
+	t.steps = append(t.steps, '}')
+}
+
+// latest is the last step as it is kept.
+func (t *traces) latest() []byte { return t.steps[t.last:len(t.steps):len(t.steps)] }
+
+// all gives the steps.
+func (t *traces) all(tree *bt.Tree) ([]TraceStep, error) {
+	var r TraceRecord
+	err := r.UnmarshalJSON(t.record(tree))
+	return r.Steps, err
+}
+
+// readStep reads a step as it is kept.
+func readStep(raw []byte, rule func(node int32) string) (TraceStep, error) {
+	var kept keptStep
+	if err := json.Unmarshal(raw, &kept); err != nil {
+		return TraceStep{}, err
+	}
+	return kept.step(rule)
+}
+
+// record is the data of the trace record.
+func (t *traces) record(tree *bt.Tree) []byte {
+	b := append(make([]byte, 0, len(t.steps)+4096), `{"rules":{`...)
+	for node, used := range t.used {
+		if !used {
+			continue
+		}
+		if b[len(b)-1] != '{' {
+			b = append(b, ',')
+		}
+		b = append(strconv.AppendInt(append(b, '"'), int64(node), 10), `":`...)
+		b = appendText(b, tree.Rule(int32(node)))
+	}
+	b = append(append(b, `},"steps":[`...), t.steps...)
+	return append(b, `]}`...)
+}
+
+// keptStep is a step as it is kept.
+type keptStep struct {
+	Record int64               `json:"record"`
+	Status string              `json:"status"`
+	Events [][]json.RawMessage `json:"events"`
+	Start  [][]json.RawMessage `json:"start"`
+	Cancel []uint64            `json:"cancel"`
+}
+
+func (k keptStep) step(rule func(node int32) string) (TraceStep, error) {
+	s := TraceStep{Record: k.Record, Status: k.Status, Events: make([]TraceEvent, 0, len(k.Events)), Cancel: k.Cancel}
+	for _, kept := range k.Start {
+		var a Asked
+		if err := parts(kept, &a.Op, &a.Leaf, &a.Kind, &a.Label, &a.Digest); err != nil {
+			return s, err
+		}
+		s.Start = append(s.Start, a)
+	}
+	for _, kept := range k.Events {
+		e, err := keptEvent(kept, rule)
+		if err != nil {
+			return s, err
+		}
+		s.Events = append(s.Events, e)
+	}
+	return s, nil
+}
+
+// parts reads the elements of a list, as many as there are.
+func parts(kept []json.RawMessage, into ...any) error {
+	for i, raw := range kept[:min(len(kept), len(into))] {
+		if err := json.Unmarshal(raw, into[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func keptEvent(kept []json.RawMessage, rule func(node int32) string) (e TraceEvent, err error) {
+	var node int32
+	var letter, text string
+	if err := parts(kept, &node, &letter, &text); err != nil || len(letter) != 1 {
+		return e, fmt.Errorf("an event of a trace can't be read: %w", err)
+	}
+	e.Rule = rule(node)
+	switch letter[0] {
+	case letterTold:
+		e.Type = text
+		return e, parts(kept[min(3, len(kept)):], &e.Data)
+	case letterWritten:
+		e.Key = text
+		return e, parts(kept[min(3, len(kept)):], &e.Value)
+	case letterHalted:
+		e.Status = "HALTED"
+		return e, nil
+	}
+	e.Reason = text
+	if i := bytes.IndexByte(statusLetters[:], letter[0]); i >= 0 {
+		e.Status = bt.Status(i).String()
+	}
+	return e, nil
+}
+
+// UnmarshalJSON reads what traces.record wrote.
+func (t *TraceRecord) UnmarshalJSON(data []byte) error {
+	var kept struct {
+		Rules map[int32]string `json:"rules"`
+		Steps []keptStep       `json:"steps"`
+	}
+	if err := json.Unmarshal(data, &kept); err != nil {
+		return err
+	}
+	for _, k := range kept.Steps {
+		s, err := k.step(func(node int32) string { return kept.Rules[node] })
+		if err != nil {
+			return err
+		}
+		t.Steps = append(t.Steps, s)
+	}
+	return nil
 }
 
 // valueText shows a value of the blackboard, the same way every time: JSON, but for a text, which is itself.
@@ -77,8 +288,11 @@ func valueText(v any) string {
 
 const clipAt = 160
 
-// clip shortens a note for the trace.
+// clip shortens a text for the trace.
 func clip(s string) string {
+	if len(s) <= clipAt && utf8.ValidString(s) {
+		return s
+	}
 	if most := (clipAt + 1) * utf8.UTFMax; len(s) > most {
 		s = s[:most]
 	}
@@ -89,18 +303,17 @@ func clip(s string) string {
 	return s
 }
 
-// Explain gives what the steps of a run decided, from its trace records.
-func Explain(recs []journal.Record) ([]TraceStep, error) {
-	var steps []TraceStep
-	for _, r := range recs {
+// Traced gives what the steps of a run decided that has ended, from its trace record; nil for one that goes on.
+func Traced(recs []journal.Record) ([]TraceStep, error) {
+	for _, r := range slices.Backward(recs) {
 		if r.Kind != KindTrace {
 			continue
 		}
-		t, err := decode[TraceRecord](r)
+		t, err := readAs[TraceRecord](r)
 		if err != nil {
 			return nil, err
 		}
-		steps = append(steps, t.Steps...)
+		return t.Steps, nil
 	}
-	return steps, nil
+	return nil, nil
 }

@@ -2,29 +2,30 @@ package run
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"iter"
 	"sync"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 )
 
-// View is what performers and outcomes may read of a run: its start, its receipts by record number, and how earlier
-// runs of the session ended. It is safe for concurrent use.
+// View is what performers and outcomes may read of a run: its start, its receipts by record number, and the rows of earlier runs. It
+// is safe for concurrent use.
 type View struct {
 	ID      string
 	Session string
 	Owner   journal.Owner
-	Start   StartRecord
 
-	store journal.Store
-	mu    sync.Mutex
-	recs  []journal.Record
+	store  journal.Store
+	mu     sync.Mutex
+	recs   []journal.Record
+	bodies []any // of recs, as Read gives them; nil for traces
 }
 
-func (v *View) add(recs ...journal.Record) {
+func (v *View) add(r journal.Record, body any) {
 	v.mu.Lock()
-	v.recs = append(v.recs, recs...)
+	v.recs, v.bodies = append(v.recs, r), append(v.bodies, body)
 	v.mu.Unlock()
 }
 
@@ -35,27 +36,66 @@ func (v *View) Records() []journal.Record {
 	return v.recs[:len(v.recs):len(v.recs)]
 }
 
-// Receipt gives the completion with that record number.
-func (v *View) Receipt(seq int64) (CompletionRecord, error) {
-	recs := v.Records()
-	if seq < 0 || seq >= int64(len(recs)) || recs[seq].Kind != KindCompletion {
-		return CompletionRecord{}, fmt.Errorf("run %s has no completion at record %d", v.ID, seq)
-	}
-	return decode[CompletionRecord](recs[seq])
+func (v *View) read() []any {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.bodies[:len(v.bodies):len(v.bodies)]
 }
 
-// Given reads a key that the run began with.
-func (v *View) Given(key string, into any) error {
-	raw, ok := v.Start.Given[key]
-	if !ok {
-		return fmt.Errorf("run %s was not given {%s}", v.ID, key)
+// Start is the first record; an empty one of a run whose first record can't be read.
+func (v *View) Start() *StartRecord {
+	if all := v.read(); len(all) > 0 {
+		if s, ok := all[0].(*StartRecord); ok {
+			return s
+		}
 	}
-	return json.Unmarshal(raw, into)
+	return &StartRecord{}
+}
+
+// Receipt gives the completion with that record number, decoded once for all who read it: it is not to be changed.
+func (v *View) Receipt(seq int64) (*CompletionRecord, error) {
+	if all := v.read(); seq >= 0 && seq < int64(len(all)) {
+		if c, ok := all[seq].(*CompletionRecord); ok {
+			return c, nil
+		}
+	}
+	return nil, fmt.Errorf("run %s has no completion at record %d", v.ID, seq)
+}
+
+// Receipts gives all completions with their record numbers, in order.
+func (v *View) Receipts() iter.Seq2[int64, *CompletionRecord] {
+	return func(yield func(int64, *CompletionRecord) bool) {
+		for seq, body := range v.read() {
+			if c, ok := body.(*CompletionRecord); ok && !yield(int64(seq), c) {
+				return
+			}
+		}
+	}
+}
+
+// ResultAt reads what the completion with that record number gave as T; an error if it failed.
+func ResultAt[T any](v *View, seq int64) (result T, err error) {
+	c, err := v.Receipt(seq)
+	if err != nil {
+		return result, err
+	}
+	if c.Err != nil {
+		return result, fmt.Errorf("record %d: %w", seq, c.Err)
+	}
+	return bt.ResultOf[T](bt.Completion{Op: c.Op, Result: c.Result, Value: c.Value})
+}
+
+// Given reads what the run began with into the struct that its tree is given.
+func (v *View) Given(into any) error {
+	if err := bt.DecodePorts(v.Start().Given, into); err != nil {
+		return fmt.Errorf("run %s: %w", v.ID, err)
+	}
+	return nil
 }
 
 // Blob names the content of a text that the run began with; "" if it keeps none of that name.
 func (v *View) Blob(name string) string {
-	for _, t := range v.Start.Texts {
+	for _, t := range v.Start().Texts {
 		if t.Name == name {
 			return t.Blob
 		}
@@ -69,27 +109,10 @@ func (v *View) Text(ctx context.Context, name string) ([]byte, error) {
 	if blob == "" {
 		return nil, fmt.Errorf("run %s keeps no text %s", v.ID, name)
 	}
-	return v.store.Blob(ctx, blob)
+	return v.store.Blob(ctx, v.Owner, blob)
 }
 
-// Ended gives the start and end of another run of the same owner.
-func (v *View) Ended(ctx context.Context, id string) (StartRecord, EndRecord, error) {
-	return ReadEnded(ctx, v.store, v.Owner, id)
-}
-
-// ReadEnded gives the start and end of a run; journal.ErrNotFound if it has not ended.
-func ReadEnded(ctx context.Context, store journal.Store, owner journal.Owner, id string) (StartRecord, EndRecord, error) {
-	recs, err := store.Records(ctx, owner, id, 0)
-	if err != nil {
-		return StartRecord{}, EndRecord{}, err
-	}
-	if len(recs) == 0 || recs[len(recs)-1].Kind != KindEnd {
-		return StartRecord{}, EndRecord{}, fmt.Errorf("end of run %s: %w", id, journal.ErrNotFound)
-	}
-	start, err := decode[StartRecord](recs[0])
-	if err != nil {
-		return start, EndRecord{}, err
-	}
-	end, err := decode[EndRecord](recs[len(recs)-1])
-	return start, end, err
+// Earlier gives the row of another run of the same owner, with its summary.
+func (v *View) Earlier(ctx context.Context, id string) (journal.Run, error) {
+	return v.store.Run(ctx, v.Owner, id)
 }

@@ -110,20 +110,6 @@ type ChangedEnding struct {
 	Reason *bt.Fault `json:"reason,omitempty"`
 }
 
-// Sent is what an effect sends beyond its payload. Parts make it up; their hashes and tokens are zero where nobody knows them.
-type Sent struct {
-	Hash   string `json:"hash"`
-	Tokens int    `json:"tokens"`
-	Parts  []Part `json:"-"`
-}
-
-// Part is a named part of what is sent.
-type Part struct {
-	Name   string
-	Hash   string
-	Tokens int
-}
-
 // ChangedSending is the same request, sent with something else.
 type ChangedSending struct {
 	Request Asked         `json:"request"`

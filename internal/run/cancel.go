@@ -1,0 +1,65 @@
+package run
+
+import (
+	"context"
+	"fmt"
+
+	"sibyl/internal/journal"
+)
+
+// Cancel asks a run to stop. A run that somebody drives stops soon after; one that nobody drives ends here, with nothing
+// of it performed, even if this build can't fold it: then its fault says so.
+func (e *Engine) Cancel(ctx context.Context, owner journal.Owner, id, reason string) error {
+	if live := e.Live(id); live != nil && live.owner == owner {
+		live.Cancel(reason)
+		return nil
+	}
+	k := journal.Key{Owner: owner, Run: id}
+	var live *Live
+	err := e.takeOver(ctx, k, func() error {
+		if err := e.appendCancel(ctx, k, reason); err != nil {
+			return err
+		}
+		d, _, err := e.refold(ctx, owner, id)
+		if incompatible(err) {
+			if err = e.abandon(ctx, k, err); err == nil {
+				e.unhold(k)
+			}
+			return err
+		}
+		if err == nil {
+			live, err = d.start(ctx, true)
+		}
+		return err
+	})
+	switch {
+	case isLeased(err):
+		return e.appendCancel(ctx, k, reason)
+	case err != nil || live == nil:
+		return err
+	}
+	_, err = live.Wait(ctx)
+	return err
+}
+
+// mostConflicts is how often what another process appended first is made room for.
+const mostConflicts = 20
+
+// appendCancel leaves the request for the driver, which may be appending at the same moment.
+func (e *Engine) appendCancel(ctx context.Context, k journal.Key, reason string) error {
+	data, err := encode(KindCancel, CancelRecord{Reason: reason})
+	if err != nil {
+		return err
+	}
+	for range mostConflicts {
+		r, err := e.Store.Run(ctx, k.Owner, k.Run)
+		if err != nil {
+			return err
+		}
+		rec := e.record(r.Records, e.Clock.Now(), KindCancel, data)
+		if err = e.Store.Append(ctx, k.Owner, k.Run, []journal.Record{rec}, nil); !isConflict(err) {
+			return err
+		}
+	}
+	return fmt.Errorf("run %s: %w, again and again", k.Run, journal.ErrConflict)
+}

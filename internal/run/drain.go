@@ -1,0 +1,87 @@
+package run
+
+import (
+	"context"
+	"fmt"
+
+	"sibyl/internal/journal"
+)
+
+// enter waits for room to drive one more run; every success wants an exit.
+func (e *Engine) enter(ctx context.Context, owner journal.Owner) error {
+	if err := e.room.enter(ctx, owner); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.draining {
+		e.room.leave()
+		return ErrDraining
+	}
+	e.entered.Add(1)
+	return nil
+}
+
+func (e *Engine) exit() {
+	e.room.leave()
+	e.entered.Done()
+}
+
+// Drain stops taking runs: from here on Start and Resume are ErrDraining, also for those that wait for room. It waits for the runs
+// that are driven until ctx is done, and then leaves those that still go on to other processes: nothing is cancelled, what only reads
+// is performed again by whoever resumes them, and what is Once and under way may finish within StopGrace. When it returns, this
+// process drives nothing.
+func (e *Engine) Drain(ctx context.Context) {
+	e.mu.Lock()
+	e.draining = true
+	e.mu.Unlock()
+	over := make(chan struct{})
+	go func() {
+		e.entered.Wait()
+		close(over)
+	}()
+	select {
+	case <-over:
+		return
+	case <-ctx.Done():
+	}
+	e.mu.Lock()
+	e.leaving = true
+	for _, d := range e.live {
+		d.leaveToOthers()
+	}
+	e.mu.Unlock()
+	<-over
+}
+
+// depart leaves the run to another process, with the receipts of what is Once and was under way. One that has ended by then is
+// ended.
+func (d *driver) depart(life context.Context) (EndRecord, error) {
+	d.departing = true
+	for op, stop := range d.stop {
+		if !d.f.open[op].Once {
+			stop()
+		}
+	}
+	grace, stopGrace := d.e.Clock.After(d.e.StopGrace)
+	defer stopGrace()
+	left := fmt.Errorf("run %s: %w", d.ID, ErrLeft)
+	for len(d.stop) > 0 && !d.f.over() {
+		select {
+		case c := <-d.finished:
+			if c.Err != nil && !c.Once { // it was withdrawn only because the process goes
+				delete(d.stop, c.Op)
+				continue
+			}
+			if err := d.complete(life, c); err != nil {
+				return EndRecord{}, err
+			}
+		case <-grace:
+			return EndRecord{}, left
+		}
+	}
+	if d.f.over() {
+		return d.finish(life, d.f.last.Status, d.f.last.Fault)
+	}
+	return EndRecord{}, left
+}

@@ -1,0 +1,87 @@
+package run
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"sibyl/internal/journal"
+)
+
+// queue gives room to so many runs at once. Those that wait are taken in turns between their owners, and of one owner in order.
+type queue struct {
+	mu     sync.Mutex
+	free   int
+	most   int // 0: no limit
+	owners []journal.Owner
+	wait   map[journal.Owner][]chan struct{}
+}
+
+func newQueue(most int) *queue {
+	return &queue{free: most, most: most, wait: map[journal.Owner][]chan struct{}{}}
+}
+
+// enter waits for room; every success wants a leave.
+func (q *queue) enter(ctx context.Context, owner journal.Owner) error {
+	if q.most == 0 {
+		return ctx.Err()
+	}
+	q.mu.Lock()
+	if q.free > 0 {
+		q.free--
+		q.mu.Unlock()
+		return nil
+	}
+	turn := make(chan struct{})
+	if len(q.wait[owner]) == 0 {
+		q.owners = append(q.owners, owner)
+	}
+	q.wait[owner] = append(q.wait[owner], turn)
+	q.mu.Unlock()
+	select {
+	case <-turn:
+		return nil
+	case <-ctx.Done():
+	}
+	if !q.withdraw(owner, turn) {
+		q.leave() // its turn came at the same moment
+	}
+	return context.Cause(ctx)
+}
+
+// withdraw takes back a wait; false if its turn has come.
+func (q *queue) withdraw(owner journal.Owner, turn chan struct{}) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i := slices.Index(q.wait[owner], turn)
+	if i < 0 {
+		return false
+	}
+	q.wait[owner] = slices.Delete(q.wait[owner], i, i+1)
+	if len(q.wait[owner]) == 0 {
+		delete(q.wait, owner)
+		q.owners = slices.DeleteFunc(q.owners, func(o journal.Owner) bool { return o == owner })
+	}
+	return true
+}
+
+// leave gives the room to the next owner's first, who then comes last in turn.
+func (q *queue) leave() {
+	if q.most == 0 {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.owners) == 0 {
+		q.free++
+		return
+	}
+	owner := q.owners[0]
+	q.owners = q.owners[1:]
+	close(q.wait[owner][0])
+	if q.wait[owner] = q.wait[owner][1:]; len(q.wait[owner]) > 0 {
+		q.owners = append(q.owners, owner)
+	} else {
+		delete(q.wait, owner)
+	}
+}

@@ -1,0 +1,69 @@
+package run
+
+import (
+	"context"
+	"fmt"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/journal"
+)
+
+// Runs begin with the same few trees and texts, so that many of each are kept.
+const keptTrees, keptHashes = 32, 32
+
+// treeOf loads the tree that a run began with.
+func (e *Engine) treeOf(ctx context.Context, owner journal.Owner, recs []journal.Record) (*Assistant, *bt.Tree, error) {
+	start, err := startOf(recs)
+	if err != nil {
+		return nil, nil, err
+	}
+	a := e.assistants[start.Assistant]
+	if a == nil {
+		return nil, nil, fmt.Errorf("%w: %q", errNoAssistant, start.Assistant)
+	}
+	text, err := e.Store.Blob(ctx, owner, start.Tree)
+	if err != nil {
+		return a, nil, err
+	}
+	tree, err := e.tree(a, start.TreeFile, text)
+	return a, tree, err
+}
+
+func startOf(recs []journal.Record) (*StartRecord, error) {
+	if len(recs) == 0 || recs[0].Kind != KindStart {
+		return nil, fmt.Errorf("%w: the first record is not a start", journal.ErrCorrupt)
+	}
+	return readAs[StartRecord](recs[0])
+}
+
+func (e *Engine) tree(a *Assistant, file string, text []byte) (*bt.Tree, error) {
+	key := a.Name + "\x00" + file + "\x00" + string(text)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if t := e.trees[key]; t != nil {
+		return t, nil
+	}
+	t, err := a.Registry.Load(file, text, a.Options)
+	if err != nil {
+		return nil, err
+	}
+	if len(e.trees) >= keptTrees {
+		clear(e.trees)
+	}
+	e.trees[key] = t
+	return t, nil
+}
+
+func (e *Engine) blobHash(content []byte) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if h := e.hashes[string(content)]; h != "" {
+		return h
+	}
+	if len(e.hashes) >= keptHashes {
+		clear(e.hashes)
+	}
+	h := journal.BlobHash(content)
+	e.hashes[string(content)] = h
+	return h
+}
