@@ -44,7 +44,7 @@ func survive(t *testing.T, w *world, store journal.Store, first, second death) (
 		end, got := wait(t, resume(t, w.engine(store, "survivor"), id))
 		return end, got, deaths
 	}
-	_, end, err := run.ReadEnded(t.Context(), store, ada, id)
+	end, err := run.ReadEnd(t.Context(), store, ada, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestMarkIsWrittenBeforeTheEffectIsPerformed(t *testing.T) {
 	}
 	live := start(t, w.engine(store, "one"), writeTree)
 	wait(t, live)
-	same(t, "records before the write", before, []string{"start", "trace", "completion", "mark"})
+	same(t, "records before the write", before, []string{"start", "completion", "mark"})
 	marks := all[run.MarkRecord](t, records(t, store, live.ID), run.KindMark)
 	receipts := all[run.CompletionRecord](t, records(t, store, live.ID), run.KindCompletion)
 	same(t, "marks", marks, []run.MarkRecord{{Op: receipts[1].Op, Leaf: "Do", Digest: receipts[1].Digest}})
@@ -153,7 +153,7 @@ func TestMarkedWriteIsLookedUpAfterACrash(t *testing.T) {
 				w := newWorld(t)
 				store := newStore(t)
 				id := crash(t, w, store, writeTree, c.at, c.after)
-				same(t, "records before the crash", kinds(records(t, store, id)), []string{"start", "trace", "completion", "mark"})
+				same(t, "records before the crash", kinds(records(t, store, id)), []string{"start", "completion", "mark"})
 				c.found(w)
 				live := resume(t, w.engine(store, "two"), id)
 				wait(t, live)
@@ -163,8 +163,8 @@ func TestMarkedWriteIsLookedUpAfterACrash(t *testing.T) {
 					t.Errorf("the fault's reason is %q; want %q in it", f.Reason, c.why)
 				}
 				same(t, "writes", len(w.writes), c.writes)
-				same(t, "records after the crash", kinds(records(t, store, id))[4:],
-					[]string{"resume", "trace", "completion", "trace", "completion", "trace", "end"})
+				same(t, "records after the crash", kinds(records(t, store, id))[3:],
+					[]string{"resume", "completion", "completion", "trace", "end"})
 				same(t, "repeated", all[run.ResumeRecord](t, records(t, store, id), run.KindResume)[0].Repeated, nil)
 			})
 		})
@@ -230,8 +230,8 @@ type changed struct {
 	from, to string
 }
 
-func (c changed) Blob(ctx context.Context, hash string) ([]byte, error) {
-	content, err := c.Store.Blob(ctx, hash)
+func (c changed) Blob(ctx context.Context, owner journal.Owner, hash string) ([]byte, error) {
+	content, err := c.Store.Blob(ctx, owner, hash)
 	return bytes.ReplaceAll(content, []byte(c.from), []byte(c.to)), err
 }
 
@@ -241,10 +241,10 @@ func TestJournalThatDoesNotFitItsTreeIsNotGoneOnFrom(t *testing.T) {
 		at       int
 		want     string
 	}{
-		"a receipt of another request": {"r:a", "r:x", 3, "record 2 is the completion of operation 1 of Do"},
+		"a receipt of another request": {"r:a", "r:x", 3, "record 1 is the completion of operation 1 of Do"},
 		"a receipt of nothing":         {`<Do what="r:a w:b r:c" lenient="true" got="{got}"/>`, "<AlwaysSuccess/>", 3, "which the tree does not ask for"},
-		"a mark of another write":      {"w:b", "w:x", 4, "record 3 is the mark of operation 2 of Do"},
-		"a mark of nothing":            {"w:b ", "", 4, "record 3 is the mark of operation 2 of Do"},
+		"a mark of another write":      {"w:b", "w:x", 4, "record 2 is the mark of operation 2 of Do"},
+		"a mark of nothing":            {"w:b ", "", 4, "record 2 is the mark of operation 2 of Do"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -29,7 +29,7 @@ const longTree = `<Sequence>
 
 const longGot = "D E F and G"
 
-func TestRunAppendsOneRecordPerStepWithTracesBeforeTheNextInput(t *testing.T) {
+func TestRunAppendsOneRecordPerStepAndItsTraceWithTheEnd(t *testing.T) {
 	w := newWorld(t)
 	store := newStore(t)
 	live := start(t, w.engine(store, "one"), `<Sequence><Do what="r:a" got="{got}"/><Do what="w:b" got="{got}"/></Sequence>`)
@@ -37,21 +37,23 @@ func TestRunAppendsOneRecordPerStepWithTracesBeforeTheNextInput(t *testing.T) {
 	same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A B"})
 	same(t, "status", end.Status, journal.Done)
 	recs := records(t, store, live.ID)
-	same(t, "records", kinds(recs), []string{"start", "trace", "completion", "mark", "trace", "completion", "trace", "end"})
+	same(t, "records", kinds(recs), []string{"start", "completion", "mark", "completion", "trace", "end"})
 	for i, rec := range recs {
 		same(t, "number of a record", rec.Seq, int64(i))
 	}
-	same(t, "run", statusOf(t, store, live.ID).Status, journal.Done)
+	row := statusOf(t, store, live.ID)
+	same(t, "run", row.Status, journal.Done)
+	same(t, "why it ended", row.Reason, "good")
+	same(t, "summary in its row", string(row.Summary), `"A B"`)
 	same(t, "effects", w.begun(), []string{"read a", "write b"})
 	same(t, "what is open after the run", w.open, 0)
-	same(t, "tree", live.Tree().ID, "Main")
 	var stepped []int64
 	for _, s := range all[run.TraceRecord](t, recs, run.KindTrace) {
 		for _, step := range s.Steps {
 			stepped = append(stepped, step.Record)
 		}
 	}
-	same(t, "records that were stepped", stepped, []int64{0, 2, 5})
+	same(t, "records that were stepped", stepped, []int64{0, 1, 3})
 }
 
 func TestPerformersReadTheRunsBeginningAndReceiptsAndEarlierRuns(t *testing.T) {
@@ -60,19 +62,19 @@ func TestPerformersReadTheRunsBeginningAndReceiptsAndEarlierRuns(t *testing.T) {
 	earlier := start(t, w.engine(store, "one"), `<Add add="before" got="{got}"/>`)
 	wait(t, earlier)
 	w.do["b"] = func(ctx context.Context, job run.Job) (any, error) {
-		var what string
+		var had given
 		text, err := job.View.Text(ctx, "manual")
 		_, noText := job.View.Text(ctx, "another")
-		first, noReceipt := job.View.Receipt(2)
-		_, bad := job.View.Receipt(1)
-		_, past, noPast := job.View.Ended(ctx, earlier.ID)
-		if err := errors.Join(err, noReceipt, noPast, job.View.Given("what", &what)); err != nil {
+		first, noReceipt := job.View.Receipt(1)
+		_, bad := job.View.Receipt(0)
+		past, noPast := job.View.Earlier(ctx, earlier.ID)
+		if err := errors.Join(err, noReceipt, noPast, job.View.Given(&had)); err != nil {
 			return nil, err
 		}
-		if noText == nil || bad == nil || job.View.Given("which", &what) == nil {
+		if noText == nil || bad == nil {
 			return nil, errors.New("what is not there was read")
 		}
-		return string(text) + " " + what + " " + string(first.Result) + " " + string(past.Status) + " " + strings.Join(kinds(job.View.Records()), ","), nil
+		return string(text) + " " + had.What + " " + string(first.Result) + " " + string(past.Status) + " " + string(past.Summary) + " " + strings.Join(kinds(job.View.Records()), ","), nil
 	}
 	s := spec(`<Sequence><Do what="{what}" got="{ab}"/><Do what="r:b" got="{got}"/></Sequence>`)
 	s.Texts = []run.Text{{Name: "manual", Content: []byte("read me")}}
@@ -82,11 +84,12 @@ func TestPerformersReadTheRunsBeginningAndReceiptsAndEarlierRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, r := wait(t, live)
-	same(t, "what a performer read", r.Got, `read me r:a "A" done start,trace,completion`)
-	begun, ended, err := run.ReadEnded(t.Context(), store, ada, live.ID)
+	same(t, "what a performer read", r.Got, `read me r:a "A" done "before" start,completion`)
+	ended, err := run.ReadEnd(t.Context(), store, ada, live.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
+	begun := all[run.StartRecord](t, records(t, store, live.ID), run.KindStart)[0]
 	same(t, "environment", string(begun.Env), `{"folders":2}`)
 	same(t, "status", ended.Status, journal.Done)
 }
@@ -96,7 +99,7 @@ func TestEndOfARunThatGoesOnIsNotFound(t *testing.T) {
 	store := newStore(t)
 	defer w.holds("a", false)()
 	live := start(t, w.engine(store, "one"), `<Do what="r:a" got="{got}"/>`)
-	if _, _, err := run.ReadEnded(t.Context(), store, ada, live.ID); !errors.Is(err, journal.ErrNotFound) {
+	if _, err := run.ReadEnd(t.Context(), store, ada, live.ID); !errors.Is(err, journal.ErrNotFound) {
 		t.Errorf("the end of a running run is %v", err)
 	}
 	live.Cancel("enough")
@@ -144,7 +147,7 @@ func TestEffectWithdrawnInTheStepThatAsksForItIsNotPerformed(t *testing.T) {
 	_, r := wait(t, live)
 	same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A"})
 	same(t, "effects", w.begun(), []string{"read a"})
-	same(t, "records", kinds(records(t, store, live.ID)), []string{"start", "trace", "completion", "trace", "end"})
+	same(t, "records", kinds(records(t, store, live.ID)), []string{"start", "completion", "trace", "end"})
 }
 
 func TestTreeThatBreaksIsEndedByTheOneWhoResumes(t *testing.T) {
@@ -170,7 +173,7 @@ func TestLeafThatPanicsBreaksItsRunOnly(t *testing.T) {
 func TestOutcomeThatPanicsLeavesTheRunOpen(t *testing.T) {
 	w := newWorld(t)
 	store := newStore(t)
-	w.outcome = func(*run.View, run.Ending) (journal.Status, any) { panic("no words") }
+	w.outcome = func(*run.View, run.Ending) run.Outcome { panic("no words") }
 	live := start(t, w.engine(store, "one"), `<Do what="r:a" got="{got}"/>`)
 	if _, err := live.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "no words") {
 		t.Errorf("the run stopped with %v", err)
@@ -243,7 +246,7 @@ func TestOpenThatFailsEndsANewRun(t *testing.T) {
 		t.Fatalf("%d runs, %v", len(runs), err)
 	}
 	same(t, "status", runs[0].Status, journal.Failed)
-	_, end, err := run.ReadEnded(t.Context(), store, ada, runs[0].ID)
+	end, err := run.ReadEnd(t.Context(), store, ada, runs[0].ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,11 +298,23 @@ func TestSpecThatDoesNotFitItsTreeWritesNothing(t *testing.T) {
 	for name, change := range map[string]func(*run.Spec){
 		"an unknown assistant": func(s *run.Spec) { s.Assistant = "nobody" },
 		"a tree that is none":  func(s *run.Spec) { s.Tree = []byte("<tree/>") },
-		"an unknown key":       func(s *run.Spec) { s.Given["whom"] = "x" },
-		"a value of its own":   func(s *run.Spec) { s.Given["what"] = []int{1} },
-		"a value that is none": func(s *run.Spec) { s.Given["what"] = make(chan int) },
-		"no environment":       func(s *run.Spec) { s.Env = make(chan int) },
-		"another's session":    func(s *run.Spec) { s.Owner = "bob" },
+		"an unknown key": func(s *run.Spec) {
+			s.Given = struct {
+				Whom string `port:"whom"`
+			}{"x"}
+		},
+		"a value of its own": func(s *run.Spec) {
+			s.Given = struct {
+				What []int `port:"what"`
+			}{[]int{1}}
+		},
+		"a value that is none": func(s *run.Spec) {
+			s.Given = struct {
+				What chan int `port:"what"`
+			}{}
+		},
+		"no environment":    func(s *run.Spec) { s.Env = make(chan int) },
+		"another's session": func(s *run.Spec) { s.Owner = "bob" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -365,24 +380,25 @@ func TestSecretReachesNeitherTheStoreNorTheStep(t *testing.T) {
 	w.do["b"] = func(context.Context, run.Job) (any, error) {
 		return nil, &bt.Fault{Kind: "auth", Reason: "hunter2 is wrong"}
 	}
-	w.outcome = func(v *run.View, e run.Ending) (journal.Status, any) {
-		status, r := outcomeOf(v, e)
-		told := r.(result)
-		told.Under = []string{"hunter2 was there"}
-		return status, told
+	w.outcome = func(v *run.View, e run.Ending) run.Outcome {
+		o := outcomeOf(v, e)
+		r := o.Result.(result)
+		r.Under = []string{"hunter2 was there"}
+		o.Result, o.Summary = r, "about hunter2"
+		return o
 	}
 	e := w.engine(store, "one", func(c *run.Config) {
 		c.Redact = func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("hunter2"), []byte("[secret]")) }
 	})
 	s := spec(`<Fallback><Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{b}"/></Sequence><Do what="{what}" got="{c}" lenient="true"/></Fallback>`)
-	s.Title, s.Given["what"], s.Env = "is hunter2 good?", "x:hunter2", "hunter2"
+	s.Title, s.Given, s.Env = "is hunter2 good?", given{"x:hunter2"}, "hunter2"
 	live, err := e.Start(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	end, r := wait(t, live)
 	same(t, "note of the outcome", r.Under, []string{"[secret] was there"})
-	if _, kept, err := run.ReadEnded(t.Context(), store, ada, live.ID); err != nil || cmp.Diff(end, kept) != "" {
+	if kept, err := run.ReadEnd(t.Context(), store, ada, live.ID); err != nil || cmp.Diff(end, kept) != "" {
 		t.Errorf("%v; the end that is kept, and the one handed out (-kept +handed out):\n%s", err, cmp.Diff(kept, end))
 	}
 	same(t, "what the step saw", r.Got, "the key is [secret]")

@@ -10,16 +10,15 @@ import (
 	"sibyl/internal/journal"
 )
 
-// reader is a watcher that reads when it is told to.
-type reader struct {
-	at   int
+// watcher reads when it is told to.
+type watcher struct {
+	reader
 	seqs []int64
 	text map[uint64]string
 }
 
-func (r *reader) read(h *hub) {
-	fresh, next, _ := h.since(r.at)
-	r.at = next
+func (r *watcher) read(f *feed) {
+	fresh, _ := f.since(&r.reader, 0)
 	for _, u := range fresh {
 		switch {
 		case u.Record != nil:
@@ -36,13 +35,14 @@ func (r *reader) read(h *hub) {
 	}
 }
 
-func TestReadersOfAHubComeToTheSameWheneverTheyRead(t *testing.T) {
+func newWatcher() *watcher {
+	return &watcher{reader: reader{heard: map[*draft]heard{}}, text: map[uint64]string{}}
+}
+
+func TestWatchersOfAFeedComeToTheSameWheneverTheyRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		h := newHub(nil)
-		readers := []*reader{{}, {}, {}}
-		for _, r := range readers {
-			r.text = map[uint64]string{}
-		}
+		h := newFeed(nil)
+		readers := []*watcher{newWatcher(), newWatcher(), newWatcher()}
 		var seqs []int64
 		text := map[uint64]string{}
 		under := map[uint64]bool{}
@@ -51,7 +51,8 @@ func TestReadersOfAHubComeToTheSameWheneverTheyRead(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"record": func(*rapid.T) {
 				n := int64(len(seqs))
-				h.records([]journal.Record{{Seq: n}, {Seq: n + 1}})
+				h.record(journal.Record{Seq: n})
+				h.record(journal.Record{Seq: n + 1})
 				seqs = append(seqs, n, n+1)
 			},
 			"open": func(*rapid.T) {
@@ -84,7 +85,7 @@ func TestReadersOfAHubComeToTheSameWheneverTheyRead(t *testing.T) {
 			},
 			"read": func(t *rapid.T) { readers[rapid.IntRange(0, 2).Draw(t, "reader")].read(h) },
 		})
-		readers = append(readers, &reader{text: map[uint64]string{}})
+		readers = append(readers, newWatcher())
 		for i, r := range readers {
 			r.read(h)
 			if diff := cmp.Diff(seqs, r.seqs); diff != "" {

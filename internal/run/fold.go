@@ -61,11 +61,8 @@ func (f *folded) fold(recs []journal.Record, v *View, each func(seq int64)) erro
 	return nil
 }
 
-// read decodes a record; a trace tells a fold nothing.
+// read decodes a record.
 func (f *folded) read(r journal.Record) (any, error) {
-	if r.Kind == KindTrace {
-		return nil, nil
-	}
 	body, err := Read(r)
 	if c, ok := body.(*CompletionRecord); ok && err == nil {
 		f.a.Effects[c.Kind].decode(c)

@@ -24,7 +24,7 @@ func TestFoldingARunsRecordsGivesItsStateAndTraces(t *testing.T) {
 				w := newWorld(t)
 				store := newStore(t)
 				var state []byte
-				w.outcome = func(v *run.View, e run.Ending) (journal.Status, any) {
+				w.outcome = func(v *run.View, e run.Ending) run.Outcome {
 					var err error
 					if state, err = e.Tree.Encode(e.State); err != nil {
 						t.Error(err)
@@ -39,12 +39,12 @@ func TestFoldingARunsRecordsGivesItsStateAndTraces(t *testing.T) {
 				}
 				wait(t, live)
 				recs := records(t, store, live.ID)
-				again, steps, err := w.engine(store, "two").Refold(t.Context(), recs)
+				again, steps, err := w.engine(store, "two").Refold(t.Context(), ada, recs)
 				if err != nil {
 					t.Fatal(err)
 				}
 				same(t, "state", string(again), string(state))
-				told, err := run.Explain(recs)
+				told, err := run.Traced(recs)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -54,16 +54,16 @@ func TestFoldingARunsRecordsGivesItsStateAndTraces(t *testing.T) {
 	}
 }
 
-func TestTraceShowsValuesTheSameWayEveryTime(t *testing.T) {
+func TestTraceShowsWhatALeafTells(t *testing.T) {
 	w := newWorld(t)
 	store := newStore(t)
 	a := w.assistant()
-	type nested struct{ Names *[]string }
 	type out struct {
-		Value nested `port:"value"`
+		Value string     `port:"value"`
+		Tell  []bt.Typed `port:",events"`
 	}
-	point := bt.Func("Point", "writes a value that holds a pointer", func(_ struct{}, o *out) error {
-		o.Value.Names = &[]string{"x", "y"}
+	point := bt.Func("Point", "tells of what it points to", func(_ struct{}, o *out) error {
+		o.Tell = []bt.Typed{pointed{&[]string{"x", "y"}}}
 		return nil
 	})
 	var err error
@@ -72,27 +72,39 @@ func TestTraceShowsValuesTheSameWayEveryTime(t *testing.T) {
 	}
 	live := start(t, w.engine(store, "one", func(c *run.Config) { c.Assistants = []*run.Assistant{a} }), `<Point value="{v}"/>`)
 	wait(t, live)
-	steps, err := run.Explain(records(t, store, live.ID))
+	steps, err := run.Traced(records(t, store, live.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
 	same(t, "events", steps[0].Events, []run.TraceEvent{
-		{Path: "Main", Key: "v", Value: `{"Names":["x","y"]}`}, {Path: "Main", Status: "SUCCESS"}})
+		{Rule: "Main/Point", Type: "pointed", Data: json.RawMessage(`{"Names":["x","y"]}`)}, {Rule: "Main/Point", Status: "SUCCESS"}})
 }
+
+// pointed is an event that holds a pointer.
+type pointed struct{ Names *[]string }
+
+func (pointed) EventType() string { return "pointed" }
 
 func TestTraceNamesAnEffectWithoutLabelByItsKind(t *testing.T) {
 	w := newWorld(t)
 	store := newStore(t)
 	live := start(t, w.engine(store, "one"), `<Do what="r:a r:" got="{got}"/>`)
 	wait(t, live)
-	steps, err := run.Explain(records(t, store, live.ID))
+	steps, err := run.Traced(records(t, store, live.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "what was asked for", steps[0].Start, []string{"read a", "read"})
+	var names []string
+	for i, a := range steps[0].Start {
+		names = append(names, a.Name())
+		if a.Op != uint64(i+1) || a.Leaf != "Do" || a.Kind != "read" || a.Digest == "" {
+			t.Errorf("%+v", a)
+		}
+	}
+	same(t, "what was asked for", names, []string{"read a", "read"})
 }
 
-func TestNotesOfATraceAreShortAndClean(t *testing.T) {
+func TestTextsOfATraceAreShortAndClean(t *testing.T) {
 	for name, c := range map[string]struct{ value, want string }{
 		"short":             {"a word", "a word"},
 		"just short enough": {strings.Repeat("ä", 160), strings.Repeat("ä", 160)},
@@ -103,22 +115,19 @@ func TestNotesOfATraceAreShortAndClean(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			a := w.assistant()
-			type out struct {
-				Value string `port:"value"`
-			}
 			var err error
-			a.Registry, err = bt.NewRegistry(bt.Func("Write", "writes a text", func(_ struct{}, o *out) error { o.Value = c.value; return nil }))
+			a.Registry, err = bt.NewRegistry(bt.Check("Say", "says why", func(struct{}) (bool, string) { return true, c.value }))
 			if err != nil {
 				t.Fatal(err)
 			}
 			store := newStore(t)
-			live := start(t, w.engine(store, "one", func(c *run.Config) { c.Assistants = []*run.Assistant{a} }), `<Write value="{v}"/>`)
+			live := start(t, w.engine(store, "one", func(c *run.Config) { c.Assistants = []*run.Assistant{a} }), `<Say/>`)
 			wait(t, live)
-			steps, err := run.Explain(records(t, store, live.ID))
+			steps, err := run.Traced(records(t, store, live.ID))
 			if err != nil {
 				t.Fatal(err)
 			}
-			same(t, "value", steps[0].Events[0].Value, c.want)
+			same(t, "reason", steps[0].Events[0].Reason, c.want)
 		})
 	}
 }
@@ -146,15 +155,15 @@ func TestJournalThatIsDamagedIsToldAndLeftAlone(t *testing.T) {
 	for name, recs := range cases {
 		t.Run(name, func(t *testing.T) {
 			id := "run with " + name
-			if err := store.Begin(t.Context(), journal.Run{ID: id, Session: session, Owner: ada}, nil, recs); err != nil {
+			if err := store.Begin(t.Context(), journal.Beginning{Run: journal.Run{ID: id, Session: session, Owner: ada}, Records: recs}); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := w.engine(store, "one").Resume(t.Context(), ada, id); !errors.Is(err, journal.ErrCorrupt) {
 				t.Errorf("resuming gives %v", err)
 			}
 			same(t, "holder of the lease", statusOf(t, store, id).LeaseHolder, "")
-			_, err := run.Explain(recs)
-			same(t, "whether explaining fails", err != nil, strings.HasPrefix(name, "a "+run.KindTrace))
+			_, err := w.engine(store, "one").Explain(t.Context(), ada, id)
+			same(t, "whether explaining fails", errors.Is(err, journal.ErrCorrupt), true)
 		})
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
+	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/journal/memory"
 	"sibyl/internal/run"
 )
@@ -102,7 +103,7 @@ type result struct {
 	Under     []string  `json:"under,omitempty"` // "name: result" or "name: result !kind"
 }
 
-func outcomeOf(_ *run.View, e run.Ending) (journal.Status, any) {
+func outcomeOf(_ *run.View, e run.Ending) run.Outcome {
 	r := result{Ended: e.Status.String(), Fault: e.Fault, Cancelled: e.Cancelled}
 	if got, ok := e.Tree.Get(e.State, "got"); ok {
 		r.Got = got.(string)
@@ -112,11 +113,11 @@ func outcomeOf(_ *run.View, e run.Ending) (journal.Status, any) {
 	}
 	switch {
 	case e.Cancelled:
-		return journal.Cancelled, r
+		return run.Outcome{Status: journal.Cancelled, Reason: "stopped", Result: r}
 	case e.Status == bt.Success:
-		return journal.Done, r
+		return run.Outcome{Status: journal.Done, Reason: "good", Result: r, Summary: r.Got}
 	}
-	return journal.Failed, r
+	return run.Outcome{Status: journal.Failed, Reason: "bad", Result: r}
 }
 
 // describe tells a receipt in a line.
@@ -143,7 +144,7 @@ type world struct {
 	found     func(ctx context.Context, job run.Job) (any, bool, error)
 	without   string // a kind that nobody performs
 	opened    func(ctx context.Context, v *run.View) error
-	outcome   func(v *run.View, e run.Ending) (journal.Status, any)
+	outcome   func(v *run.View, e run.Ending) run.Outcome
 	open      int
 }
 
@@ -244,7 +245,7 @@ func (w *world) assistant() *run.Assistant {
 				w.mu.Unlock()
 			}, nil
 		},
-		Outcome: func(v *run.View, e run.Ending) (journal.Status, any) { return w.outcome(v, e) }}
+		Outcome: func(v *run.View, e run.Ending) run.Outcome { return w.outcome(v, e) }}
 }
 
 // engine is one process.
@@ -261,19 +262,20 @@ func (w *world) engine(store journal.Store, holder string, change ...func(*run.C
 	return e
 }
 
-// newStore holds one session.
-func newStore(t *testing.T) *memory.Store {
+// newStore holds one session, once a run has begun in it.
+func newStore(t *testing.T) journal.Store {
 	t.Helper()
-	s := memory.New()
-	if err := s.CreateSession(t.Context(), journal.Session{ID: session, Owner: ada, CreatedAt: time.Now(), UpdatedAt: time.Now()}); err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return journaltest.Await(memory.New(), journal.Session{ID: session, Owner: ada, CreatedAt: time.Now(), UpdatedAt: time.Now()})
+}
+
+// given is what a run of the test assistant begins with.
+type given struct {
+	What string `port:"what"`
 }
 
 func spec(body string) run.Spec {
 	return run.Spec{Owner: ada, Session: session, Assistant: "tester", Title: "a test", TreeFile: "test.xml", Tree: []byte(tree(body)),
-		Given: map[string]any{"what": "r:a"}}
+		Given: given{"r:a"}}
 }
 
 func start(t *testing.T, e *run.Engine, body string) *run.Live {
@@ -414,8 +416,8 @@ func (b *broken) isDown() error {
 	return nil
 }
 
-func (b *broken) Begin(ctx context.Context, r journal.Run, blobs [][]byte, recs []journal.Record) error {
-	return b.write(func() error { return b.Store.Begin(ctx, r, blobs, recs) })
+func (b *broken) Begin(ctx context.Context, beginning journal.Beginning) error {
+	return b.write(func() error { return b.Store.Begin(ctx, beginning) })
 }
 
 func (b *broken) Append(ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End) error {

@@ -50,6 +50,20 @@ func (r *remote) Run(ctx context.Context, o journal.Owner, id string) (journal.R
 	return r.Store.Run(ctx, o, id)
 }
 
+func (r *remote) Standing(ctx context.Context, runs []journal.Key) ([]journal.Standing, error) {
+	if err := r.reach(); err != nil {
+		return nil, err
+	}
+	return r.Store.Standing(ctx, runs)
+}
+
+func (r *remote) Renew(ctx context.Context, holder string, runs []journal.Key, until time.Time) error {
+	if err := r.reach(); err != nil {
+		return err
+	}
+	return r.Store.Renew(ctx, holder, runs, until)
+}
+
 func (r *remote) Acquire(ctx context.Context, o journal.Owner, id, holder string, now, until time.Time) error {
 	if err := r.reach(); err != nil {
 		return err
@@ -211,7 +225,7 @@ func TestOneProcessDrivesARunOnceOnly(t *testing.T) {
 	})
 }
 
-func TestRunIsNotLetGoWhileAWriteGoesOn(t *testing.T) {
+func TestRunIsNotFreedWhileAWriteGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		store := newStore(t)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"sibyl/internal/bt"
+	"sibyl/internal/journal"
 )
 
 // way is how an effect is performed.
@@ -25,18 +26,8 @@ func (d *driver) perform(life context.Context, effects []bt.Effect, before map[u
 	if d.departing {
 		return nil
 	}
-	for _, e := range effects { // of one task one that is Once is asked for at a time, so that marks are rarely several
-		if !e.Once || before[e.Op] {
-			continue
-		}
-		seq := d.next
-		mark, err := d.append(life, KindMark, &MarkRecord{Op: e.Op, Leaf: e.Leaf, Digest: d.f.open[e.Op].Digest})
-		if err != nil {
-			return err
-		}
-		if _, _, err := d.f.take(seq, mark); err != nil {
-			return err
-		}
+	if err := d.mark(life, effects, before); err != nil {
+		return err
 	}
 	for _, e := range effects {
 		w := anew
@@ -46,6 +37,28 @@ func (d *driver) perform(life context.Context, effects []bt.Effect, before map[u
 		d.launch(life, e, w)
 	}
 	return nil
+}
+
+// mark records that Once effects are about to be performed.
+func (d *driver) mark(life context.Context, effects []bt.Effect, before map[uint64]bool) error {
+	var recs []journal.Record
+	for _, e := range effects {
+		if !e.Once || before[e.Op] {
+			continue
+		}
+		data, err := encode(KindMark, MarkRecord{Op: e.Op, Leaf: e.Leaf, Digest: d.f.open[e.Op].Digest})
+		if err != nil {
+			return err
+		}
+		recs = append(recs, d.e.record(d.next+int64(len(recs)), d.e.Clock.Now(), KindMark, data))
+	}
+	if recs == nil {
+		return nil
+	}
+	if err := d.e.Store.Append(life, d.owner, d.ID, recs, nil); err != nil {
+		return err
+	}
+	return d.takeRecords(recs)
 }
 
 // lookUp asks what became of the Once effects of a run that is to stop.

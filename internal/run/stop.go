@@ -31,17 +31,22 @@ func (d *driver) takeRequests(ctx context.Context) bool {
 			return false
 		}
 	}
+	return d.takeRecords(recs) == nil
+}
+
+// takeRecords takes in records that are in the journal, on which the tree decides nothing.
+func (d *driver) takeRecords(recs []journal.Record) error {
 	for _, r := range recs {
 		body, err := d.f.read(r)
 		if err == nil {
 			_, _, err = d.f.take(r.Seq, body)
 		}
 		if err != nil {
-			return false
+			return err
 		}
 		d.publish(r, body)
 	}
-	return true
+	return nil
 }
 
 // conclude does what appends to a run that is stopping or over, on which a request to stop has no effect any more.

@@ -50,7 +50,7 @@ func TestWishToStopKeepsWhatHadArrived(t *testing.T) {
 				same(t, "status", end.Status, journal.Cancelled)
 				same(t, "outcome", r, stopped("enough", `read b: "half of b" !cancelled`))
 				recs := records(t, store, live.ID)
-				same(t, "records", kinds(recs), []string{"start", "trace", "completion", "trace", "cancel", "stopped", "end"})
+				same(t, "records", kinds(recs), []string{"start", "completion", "cancel", "stopped", "trace", "end"})
 				same(t, "what is open after the run", w.open, 0)
 			})
 		})
@@ -237,7 +237,7 @@ func TestCancellingARunThatNobodyDrivesEndsItAndPerformsNothing(t *testing.T) {
 				if err := w.engine(store, "two").Cancel(t.Context(), ada, id, "enough"); err != nil {
 					t.Fatal(err)
 				}
-				_, end, err := run.ReadEnded(t.Context(), store, ada, id)
+				end, err := run.ReadEnd(t.Context(), store, ada, id)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -326,7 +326,7 @@ func TestCrashWhileStoppingStopsOnceAndKeepsWhatHadArrived(t *testing.T) {
 					delete(w.do, "b")
 					wait(t, resume(t, w.engine(store, "two"), live.ID))
 				}
-				_, last, err := run.ReadEnded(t.Context(), store, ada, live.ID)
+				last, err := run.ReadEnd(t.Context(), store, ada, live.ID)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -432,7 +432,7 @@ func TestSecretInAPartialResultReachesNeitherStoreNorOutcome(t *testing.T) {
 		store := newStore(t)
 		defer w.holds("hunter2", false)()
 		var under []string
-		w.outcome = func(v *run.View, e run.Ending) (journal.Status, any) {
+		w.outcome = func(v *run.View, e run.Ending) run.Outcome {
 			under = append(under, string(e.Under[0].Result), e.Fault.Reason)
 			return outcomeOf(v, e)
 		}

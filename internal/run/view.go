@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -115,4 +116,24 @@ func (v *View) Text(ctx context.Context, name string) ([]byte, error) {
 // Earlier gives the row of another run of the same owner, with its summary.
 func (v *View) Earlier(ctx context.Context, id string) (journal.Run, error) {
 	return v.store.Run(ctx, v.Owner, id)
+}
+
+// ReadEnd gives the end of a run; journal.ErrNotFound if it has not ended.
+func ReadEnd(ctx context.Context, store journal.Store, owner journal.Owner, id string) (EndRecord, error) {
+	r, err := store.Run(ctx, owner, id)
+	if err != nil {
+		return EndRecord{}, err
+	}
+	if r.Status == journal.Running || r.Records == 0 {
+		return EndRecord{}, fmt.Errorf("end of run %s: %w", id, journal.ErrNotFound)
+	}
+	last, err := store.Records(ctx, owner, id, r.Records-1)
+	if err != nil {
+		return EndRecord{}, err
+	}
+	body, err := Read(last[0])
+	if end, ok := body.(*EndRecord); ok && err == nil {
+		return *end, nil
+	}
+	return EndRecord{}, fmt.Errorf("run %s has no end as its last record: %w", id, cmp.Or(err, journal.ErrCorrupt))
 }

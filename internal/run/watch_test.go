@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -69,18 +70,20 @@ func TestWatchersSeeRecordsAndTextFromWheneverTheyCome(t *testing.T) {
 		w := newWorld(t)
 		w.streams("a", "one two three four")
 		live := start(t, w.engine(newStore(t), "one"), `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`)
-		want := &seen{Kinds: []string{"start", "trace", "completion", "trace", "completion", "trace", "end"},
+		want := &seen{Kinds: []string{"start", "completion", "completion", "trace", "end"},
 			Text: map[uint64]string{1: "one two three four "}}
-		watchers := make(chan *seen)
-		for i := range 3 {
-			go func() {
+		var watchers [3]*seen
+		var group sync.WaitGroup
+		for i := range watchers {
+			group.Go(func() {
 				pass(time.Duration(i) * 2500 * time.Millisecond) // the last comes when all is over
-				watchers <- watch(t, live, 0)
-			}()
+				watchers[i] = watch(t, live, 0)
+			})
 		}
-		for i, pieces := range []int{4, 4, 2} {
+		group.Wait()
+		for i, pieces := range []int{4, 2, 1} { // what was said before one came is one piece
 			want.Pieces = pieces
-			same(t, fmt.Sprintf("watcher %d", i), <-watchers, want)
+			same(t, fmt.Sprintf("watcher %d", i), watchers[i], want)
 		}
 		same(t, "from record 3 on", watch(t, live, 3).Kinds, want.Kinds[3:])
 		same(t, "from beyond the end on", watch(t, live, 99).Kinds, nil)
@@ -97,7 +100,6 @@ func TestWatchersSeeWhatAStepDecidedBeforeTheNextInput(t *testing.T) {
 		w := newWorld(t)
 		store := newStore(t)
 		id := crash(t, w, store, longTree, 5, false)
-		const untraced = 6 // the last record, whose step has no trace record yet
 		live := resume(t, w.engine(store, "two"), id)
 		var last int64
 		var steps []run.TraceStep
@@ -113,11 +115,11 @@ func TestWatchersSeeWhatAStepDecidedBeforeTheNextInput(t *testing.T) {
 			}
 		}
 		wait(t, live)
-		told, err := run.Explain(records(t, store, id))
+		told, err := run.Traced(records(t, store, id))
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, "steps", steps, slices.DeleteFunc(told, func(s run.TraceStep) bool { return s.Record < untraced }))
+		same(t, "steps", steps, slices.DeleteFunc(told, func(s run.TraceStep) bool { return s.Record < 3 }))
 	})
 }
 
@@ -133,8 +135,8 @@ func TestWatcherThatFellBehindIsNotWrong(t *testing.T) {
 				pass(time.Minute)
 			}
 		}
-		same(t, "what it saw", got, &seen{Kinds: []string{"start", "trace", "completion", "trace", "end"},
-			Text: map[uint64]string{1: "one two three four "}, Pieces: 4})
+		same(t, "what it saw", got, &seen{Kinds: []string{"start", "completion", "trace", "end"},
+			Text: map[uint64]string{1: "one two three four "}, Pieces: 3})
 	})
 }
 
@@ -182,7 +184,7 @@ func TestTextOfAnEffectThatIsWithdrawnIsRetracted(t *testing.T) {
 		same(t, "text that stands", (<-early).Text, map[uint64]string{2: "right"})
 		late := watch(t, live, 0)
 		same(t, "text that stands, for one who comes late", late.Text, map[uint64]string{2: "right"})
-		same(t, "pieces that are kept", late.Pieces, 1+2)
+		same(t, "pieces that are kept", late.Pieces, 1)
 	})
 }
 
@@ -308,8 +310,8 @@ func TestRunOfAnotherProcessIsWatchedUntilItsEnd(t *testing.T) {
 		w.streams("a", "one two three four")
 		live := start(t, w.engine(store, "one"), `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`)
 		e := w.engine(store, "two")
-		same(t, "what was seen", follow(t, e, live.ID, 0), []string{"start", "trace", "completion", "trace", "completion", "trace", "end"})
-		same(t, "from record 4 on", follow(t, e, live.ID, 4), []string{"completion", "trace", "end"})
+		same(t, "what was seen", follow(t, e, live.ID, 0), []string{"start", "completion", "completion", "trace", "end"})
+		same(t, "from record 4 on", follow(t, e, live.ID, 2), []string{"completion", "trace", "end"})
 		wait(t, live)
 	})
 }

@@ -34,7 +34,7 @@ func TestResumingARunOfAnotherBuildSaysWhatEndsIt(t *testing.T) {
 		store := newStore(t)
 		id := crash(t, w, store, oldTree, 3, false)
 		_, err := w.engine(store, "two", nextBuild(t)).Resume(t.Context(), ada, id)
-		if !errors.Is(err, run.ErrMisfit) {
+		if !errors.Is(err, run.ErrIncompatible) {
 			t.Errorf("resuming gives %v", err)
 		}
 		for _, want := range []string{id, `build "test" wrote it`, `"next"`, "sibyl run cancel " + id, "Add"} {
@@ -54,7 +54,7 @@ func TestCancellingARunThatThisBuildCannotFoldEndsIt(t *testing.T) {
 		change  func(*testing.T) func(*run.Config)
 		from    string // of the kept tree, another text is there
 		to      string
-		outcome func(*run.View, run.Ending) (journal.Status, any)
+		outcome func(*run.View, run.Ending) run.Outcome
 		why     string
 		want    string
 	}{
@@ -64,7 +64,7 @@ func TestCancellingARunThatThisBuildCannotFoldEndsIt(t *testing.T) {
 		"its key is gone": {func(*testing.T) func(*run.Config) {
 			return func(c *run.Config) { c.Assistants[0].Options.Given = nil }
 		}, "", "", outcomeOf, "has no key {what}", `{"ended":"IDLE"`},
-		"its outcome breaks, too": {nextBuild, "", "", func(*run.View, run.Ending) (journal.Status, any) { panic("no words") }, "there is no node <Add>", `{}`},
+		"its outcome breaks, too": {nextBuild, "", "", func(*run.View, run.Ending) run.Outcome { panic("no words") }, "there is no node <Add>", `{}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestCancellingARunThatThisBuildCannotFoldEndsIt(t *testing.T) {
 				same(t, "holder of the lease", r.LeaseHolder, "")
 				same(t, "effects", w.begun(), before)
 				same(t, "records", kinds(records(t, store, id)), []string{"start", "mark", "cancel", "stopped", "end"})
-				_, end, err := run.ReadEnded(t.Context(), store, ada, id)
+				end, err := run.ReadEnd(t.Context(), store, ada, id)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -121,7 +121,7 @@ func TestCancellingARunThatThisBuildCannotFoldKeepsWhatHadArrived(t *testing.T) 
 		if err := w.engine(store, "two", nextBuild(t)).Cancel(t.Context(), ada, live.ID, "the second wish"); err != nil {
 			t.Fatal(err)
 		}
-		_, end, err := run.ReadEnded(t.Context(), store, ada, live.ID)
+		end, err := run.ReadEnd(t.Context(), store, ada, live.ID)
 		if err != nil {
 			t.Fatal(err)
 		}

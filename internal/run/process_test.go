@@ -1,0 +1,308 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+)
+
+// counting counts what is asked of a store.
+type counting struct {
+	journal.Store
+	mu    sync.Mutex
+	asked map[string]int
+	keys  map[string]int // how many runs the last question was about
+}
+
+func newCounting(t *testing.T) *counting {
+	return &counting{Store: newStore(t), asked: map[string]int{}, keys: map[string]int{}}
+}
+
+func (c *counting) count(what string, keys int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked[what]++
+	c.keys[what] = keys
+}
+
+func (c *counting) times(what string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.asked[what]
+}
+
+func (c *counting) Standing(ctx context.Context, runs []journal.Key) ([]journal.Standing, error) {
+	c.count("standing", len(runs))
+	return c.Store.Standing(ctx, runs)
+}
+
+func (c *counting) Renew(ctx context.Context, holder string, runs []journal.Key, until time.Time) error {
+	c.count("renew", len(runs))
+	return c.Store.Renew(ctx, holder, runs, until)
+}
+
+func (c *counting) Records(ctx context.Context, o journal.Owner, id string, from int64) ([]journal.Record, error) {
+	c.count("records", 1)
+	return c.Store.Records(ctx, o, id, from)
+}
+
+func TestOneHeartbeatLooksAfterAllRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newCounting(t)
+		release := w.holds("a", false)
+		e := w.engine(store, "one")
+		var all []*run.Live
+		for range 20 {
+			all = append(all, start(t, e, `<Do what="r:a" got="{got}"/>`))
+		}
+		pass(time.Minute + time.Millisecond)
+		same(t, "looks in a minute", store.times("standing"), 60)
+		same(t, "renewals in a minute, each after a third of a lease", store.times("renew"), 12)
+		same(t, "runs renewed at once", store.keys["renew"], 20)
+		release()
+		for _, live := range all {
+			wait(t, live)
+		}
+		looked := store.times("standing")
+		pass(time.Minute)
+		same(t, "looks when nothing is driven", store.times("standing"), looked)
+	})
+}
+
+func TestWatchersOfOtherProcessesRunsShareOneLook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newCounting(t)
+		w.streams("a", "one two three four five six seven eight nine ten")
+		live := start(t, w.engine(store.Store, "one"), `<Do what="r:a" got="{got}"/>`)
+		e := w.engine(store, "two")
+		var group sync.WaitGroup
+		for range 100 {
+			group.Go(func() {
+				same(t, "what was seen", follow(t, e, live.ID, 0), []string{"start", "completion", "trace", "end"})
+			})
+		}
+		group.Wait()
+		wait(t, live)
+		if looks, most := store.times("standing"), 10*5+2; looks > most {
+			t.Errorf("%d looks in ten seconds; at most %d", looks, most)
+		}
+		if reads, most := store.times("records"), 100*3; reads > most {
+			t.Errorf("%d reads of records by 100 watchers; at most %d", reads, most)
+		}
+	})
+}
+
+func TestWatcherOfAnotherProcessSeesWhatStepsDecide(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		w.takes("a", time.Minute)
+		live := start(t, w.engine(store, "one"), `<Do what="r:a r:b" got="{got}"/>`)
+		ctx, cut := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cut()
+		var steps []run.TraceStep
+		for u, err := range w.engine(store, "two").Watch(ctx, ada, live.ID, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if u.Step != nil {
+				steps = append(steps, *u.Step)
+			}
+		}
+		same(t, "steps seen while the run goes on", len(steps), 2)
+		same(t, "effects asked for in the first", len(steps[0].Start), 2)
+		wait(t, live)
+	})
+}
+
+func TestRunsBeyondTheLimitWaitAndOwnersTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		for _, owner := range []journal.Owner{"bob", "eve"} {
+			b := journal.Beginning{Run: journal.Run{ID: "first of " + string(owner), Session: string(owner), Owner: owner}, Session: &journal.Session{ID: string(owner), Owner: owner},
+				Records: []journal.Record{{Kind: "start"}}}
+			if err := store.Begin(t.Context(), b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e := w.engine(store, "one", func(c *run.Config) { c.MostRuns = 1 })
+		var mu sync.Mutex
+		var order []string
+		w.do["a"] = func(_ context.Context, job run.Job) (any, error) {
+			mu.Lock()
+			order = append(order, string(job.View.Owner))
+			mu.Unlock()
+			pass(time.Second)
+			return "A", nil
+		}
+		var group sync.WaitGroup
+		begin := func(ctx context.Context, owner journal.Owner, want error) {
+			group.Go(func() {
+				s := spec(`<Do what="r:a" got="{got}"/>`)
+				if s.Owner = owner; owner != ada {
+					s.Session = string(owner)
+				}
+				live, err := e.Start(ctx, s)
+				if !errors.Is(err, want) {
+					t.Errorf("starting gives %v; want %v", err, want)
+				}
+				if err == nil {
+					wait(t, live)
+				}
+			})
+			synctest.Wait()
+		}
+		for range 4 {
+			begin(t.Context(), ada, nil)
+		}
+		begin(t.Context(), "bob", nil)
+		impatient, cut := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cut()
+		begin(impatient, "eve", context.DeadlineExceeded)
+		begin(t.Context(), "bob", nil)
+		group.Wait()
+		same(t, "whose runs went on, in turn", order, []string{"ada", "ada", "bob", "ada", "bob", "ada"})
+		runs, err := store.Runs(t.Context(), "eve", journal.Filter{})
+		if err != nil || len(runs) != 1 {
+			t.Errorf("of a run that found no room, something is recorded: %v, %v", runs, err)
+		}
+	})
+}
+
+func TestDrainingFinishesWhatCanBeAndLeavesTheRestOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		w.takes("quick", 5*time.Second)
+		release := w.holds("slow", false)
+		w.takes("write", 11*time.Second)
+		e := w.engine(store, "one", func(c *run.Config) { c.MostRuns = 3 })
+		quick := start(t, e, `<Do what="r:quick" got="{got}"/>`)
+		slow := start(t, e, `<Do what="r:slow" got="{got}"/>`)
+		writes := start(t, e, `<Do what="w:write r:then" got="{got}"/>`)
+		waiting := make(chan error)
+		go func() {
+			_, err := e.Start(t.Context(), spec(`<Do what="r:a" got="{got}"/>`))
+			waiting <- err
+		}()
+		synctest.Wait()
+		ctx, cut := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cut()
+		began := time.Now()
+		e.Drain(ctx)
+		same(t, "time until nothing is driven", time.Since(began), 11*time.Second) // the write was under way
+		if err := <-waiting; !errors.Is(err, run.ErrDraining) {
+			t.Errorf("a run that waited for room gets %v", err)
+		}
+		if _, err := e.Start(t.Context(), spec(`<Do what="r:a" got="{got}"/>`)); !errors.Is(err, run.ErrDraining) {
+			t.Errorf("starting gives %v", err)
+		}
+		_, r := wait(t, quick)
+		same(t, "outcome of what ended in time", r, result{Ended: "SUCCESS", Got: "quick"})
+		for _, live := range []*run.Live{slow, writes} {
+			stopsShort(t, live, run.ErrLeft)
+			row := statusOf(t, store, live.ID)
+			same(t, "status", row.Status, journal.Running)
+			same(t, "holder of the lease", row.LeaseHolder, "")
+			if slices.Contains(kinds(records(t, store, live.ID)), run.KindCancel) {
+				t.Error("it was cancelled")
+			}
+		}
+		same(t, "records of the write", kinds(records(t, store, writes.ID)), []string{"start", "mark", "completion"})
+		release()
+		stranded, err := store.Stranded(t.Context(), time.Now(), 10)
+		if err != nil || len(stranded) != 2 {
+			t.Errorf("%d runs are left for others, %v", len(stranded), err)
+		}
+		two := w.engine(store, "two")
+		for _, c := range []struct{ id, got string }{{slow.ID, "SLOW"}, {writes.ID, "write THEN"}} {
+			_, r := wait(t, resume(t, two, c.id))
+			same(t, "outcome elsewhere", r, result{Ended: "SUCCESS", Got: c.got})
+		}
+		effects := w.begun()
+		slices.Sort(effects)
+		same(t, "effects", effects, []string{"read quick", "read slow", "read slow", "read then", "write write"})
+	})
+}
+
+func TestDrainingLeavesAWriteBehindThatTakesTooLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		release := w.holds("b", true)
+		e := w.engine(store, "one")
+		live := start(t, e, `<Do what="w:b" got="{got}"/>`)
+		synctest.Wait()
+		ctx, cut := context.WithCancel(t.Context())
+		cut()
+		go func() {
+			pass(time.Minute)
+			release()
+		}()
+		began := time.Now()
+		e.Drain(ctx)
+		same(t, "time until nothing is driven", time.Since(began), 2*grace)
+		stopsShort(t, live, run.ErrLeft)
+		synctest.Wait()
+		pass(2 * time.Minute)
+		_, r := wait(t, resume(t, w.engine(store, "two"), live.ID))
+		same(t, "outcome", r, result{Ended: "SUCCESS", Got: "B"})
+		same(t, "writes", w.writes, map[string]int{live.ID + "/1": 1})
+	})
+}
+
+func TestPendingRowsAndClaimsPassThroughRuns(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	w.outcome = func(v *run.View, e run.Ending) run.Outcome {
+		o := outcomeOf(v, e)
+		o.Status = journal.NeedsUser
+		o.Pending = []journal.Pending{{ID: "p1", Kind: "confirm", Data: []byte(`"delete it?"`), ExpiresAt: time.Now().Add(time.Hour)}}
+		return o
+	}
+	e := w.engine(store, "one", func(c *run.Config) { c.MostRuns = 1 + 1 })
+	release := w.holds("a", false)
+	s := spec(`<Do what="r:a" got="{got}"/>`)
+	s.Claims = []string{"only one"}
+	first, err := e.Start(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var claimed *journal.ClaimedError
+	if _, err := e.Start(t.Context(), s); !errors.As(err, &claimed) || claimed.Run != first.ID {
+		t.Errorf("a second run with the claim gives %v", err)
+	}
+	release()
+	wait(t, first)
+	pending, err := store.Pending(t.Context(), ada, session, time.Now())
+	if err != nil || len(pending) != 1 || pending[0].Run != first.ID || pending[0].CreatedAt.IsZero() {
+		t.Fatalf("%+v, %v", pending, err)
+	}
+	w.outcome = outcomeOf
+	s.Claims, s.Consume = nil, []string{"p1"}
+	second, err := e.Start(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait(t, second)
+	same(t, "what it used up", all[run.StartRecord](t, records(t, store, second.ID), run.KindStart)[0].Consumed, []string{"p1"})
+	if _, err := e.Start(t.Context(), s); !errors.Is(err, journal.ErrConsumed) {
+		t.Errorf("a second yes gives %v", err)
+	}
+	third, err := e.Start(t.Context(), spec(`<Do what="r:b" got="{got}"/>`))
+	if err != nil {
+		t.Fatal(fmt.Errorf("room is kept by a beginning that failed: %w", err))
+	}
+	wait(t, third)
+}
