@@ -14,6 +14,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/cli"
 	"sibyl/internal/journal"
@@ -118,9 +119,9 @@ func timeless(a oracle.Answer) oracle.Answer {
 	if a.Signal != nil {
 		a.Signal.At = 0
 	}
-	var notices, others []oracle.Notice
+	var notices, others []agent.Notice
 	for _, n := range a.Notices {
-		if n.Type == oracle.NoticeOtherModel {
+		if n.Type == agent.NoticeOtherModel {
 			n.Turn, n.Text, n.Payload = 0, n.Payload["answered"]+" answers instead", nil
 			others = append(others, n)
 		} else {
@@ -219,7 +220,7 @@ func calmly(t *testing.T) (calm aftermath, writes int) {
 	for _, n := range ours.Notices {
 		kinds[n.Type]++
 	}
-	wantKinds := map[string]int{oracle.NoticeBudgetWarning: 2, oracle.NoticeFallback: 2, oracle.NoticeSummarised: 1, oracle.NoticeLoop: 2, oracle.NoticeOtherModel: 1}
+	wantKinds := map[string]int{agent.NoticeBudgetWarning: 2, oracle.NoticeFallback: 2, agent.NoticeSummarised: 1, agent.NoticeLoop: 2, agent.NoticeOtherModel: 1}
 	if diff := gocmp.Diff(wantKinds, kinds); diff != "" {
 		t.Errorf("notices (-want +got):\n%s", diff)
 	}

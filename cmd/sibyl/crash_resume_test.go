@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/cli"
 	"sibyl/internal/oracle"
 )
@@ -21,7 +22,7 @@ func (d *drama) noticesOf(t *testing.T, file string) map[string]int {
 	}
 	all := map[string]int{}
 	for line := range bytes.Lines(text) {
-		var n oracle.Notice
+		var n agent.Notice
 		if err := json.Unmarshal(line, &n); err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +47,7 @@ func TestNoticesOfAResumedRunReachTheFileOfTheSettings(t *testing.T) {
 		}
 		d.killed(t, crash, d.ask(false)...)
 		d.goOn(t, false)
-		if n := d.noticesOf(t, file); n[oracle.NoticeLoop] != 2 || n[oracle.NoticeSummarised] != 1 {
+		if n := d.noticesOf(t, file); n[agent.NoticeLoop] != 2 || n[agent.NoticeSummarised] != 1 {
 			t.Errorf("killed at %s: the file of notices has %v", crash, n)
 		}
 	}

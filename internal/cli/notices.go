@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/oracle"
 )
 
@@ -15,7 +16,7 @@ type noticeLine struct {
 	At      time.Time `json:"at"`
 	Session string    `json:"session_id"`
 	Run     string    `json:"run_id"`
-	oracle.Notice
+	agent.Notice
 }
 
 // checkNotices says, before anything is asked, what would keep a file from taking notices.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
 	"sibyl/internal/signal"
@@ -109,9 +110,9 @@ func (p *progress) step(s run.TraceStep) {
 func (p *progress) completion(r run.CompletionRecord) {
 	took := fmt.Sprintf("%.1f s", float64(r.TookMS)/1000)
 	switch r.Kind {
-	case oracle.EffectTurn:
+	case agent.EffectTurn:
 		p.turn++
-		var t oracle.TurnReceipt
+		var t agent.TurnReceipt[oracle.Heard]
 		if json.Unmarshal(r.Result, &t) != nil || r.Err != nil {
 			return
 		}
@@ -126,8 +127,8 @@ func (p *progress) completion(r run.CompletionRecord) {
 			p.screen.retract() // a step on the way
 		}
 		p.say("turn %d of %d: %s (%s, %s)", p.turn, p.max, sig, t.Model, took)
-	case oracle.EffectCall:
-		var call oracle.CallReceipt
+	case agent.EffectCall:
+		var call agent.CallReceipt
 		if r.Err != nil || json.Unmarshal(r.Result, &call) != nil {
 			p.say("  %s: failed", r.Label)
 			return
@@ -186,7 +187,7 @@ func (p *progress) show(a oracle.Answer) {
 		note("it asks you something: answer with ‘sibyl ask -c’")
 	}
 	for _, n := range a.Notices {
-		if n.Severity != oracle.Info {
+		if n.Severity != agent.Info {
 			note("%s", n.Text)
 		}
 	}

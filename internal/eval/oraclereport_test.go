@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/oracle"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/signal"
@@ -37,7 +38,7 @@ func answers(n int) Asker {
 		}
 		a := answered(signal.ContextSufficient, oracle.StopSatisfied, cite, source)
 		a.Class.QueryType = classify.Code
-		a.ToolCalls = make([]oracle.ToolUse, n)
+		a.ToolCalls = make([]agent.ToolUse, n)
 		a.ToolCalls[0].Used = true
 		return a, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/oracle"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/signal"
@@ -80,7 +81,7 @@ func (s *OracleScore) scoreSignal(q OracleQuestion, a oracle.Answer, cites bool)
 	s.SignalPresent = len(a.Signals) == a.Turns && len(a.Problems) == 0
 	whole := s.Signal == signal.ContextSufficient || s.Signal == signal.DelegationRecommended
 	partial := (s.Signal == signal.PartialAnswer || s.Signal == signal.Stuck) && a.Partial()
-	wrote := slices.ContainsFunc(a.ToolCalls, func(c oracle.ToolUse) bool { return slices.Contains(writers(), c.Name) && performed(c) })
+	wrote := slices.ContainsFunc(a.ToolCalls, func(c agent.ToolUse) bool { return slices.Contains(writers(), c.Name) && performed(c) })
 	var fits, holds bool
 	switch {
 	case q.MustBePartial:
@@ -107,7 +108,7 @@ func (s *OracleScore) scoreSignal(q OracleQuestion, a oracle.Answer, cites bool)
 // capability; one that calls none may also be stuck, or leave the rest to others.
 func stepsThatFit(a oracle.Answer) (n int) {
 	for i, sig := range a.Signals[:len(a.Signals)-1] {
-		calls := slices.ContainsFunc(a.ToolCalls, func(c oracle.ToolUse) bool { return c.Turn == i+1 })
+		calls := slices.ContainsFunc(a.ToolCalls, func(c agent.ToolUse) bool { return c.Turn == i+1 })
 		switch sig.Type {
 		case signal.NeedTurn, signal.NeedCapability:
 			n++
@@ -124,7 +125,7 @@ func stepsThatFit(a oracle.Answer) (n int) {
 func writers() []string { return []string{"vault_write", "thread_push"} }
 
 // performed says that a call was carried out, and did not fail.
-func performed(c oracle.ToolUse) bool { return c.Refused == "" && c.Error == "" }
+func performed(c agent.ToolUse) bool { return c.Refused == "" && c.Error == "" }
 
 // withinBudget says that a run came to an end of its own: not by the turn limit, an error or a stop from outside.
 func withinBudget(a oracle.Answer) bool {
@@ -136,7 +137,7 @@ func withinBudget(a oracle.Answer) bool {
 }
 
 // necessary counts the calls that the answer rests on. One that repeats an earlier call word for word is not counted.
-func necessary(calls []oracle.ToolUse) int {
+func necessary(calls []agent.ToolUse) int {
 	n := 0
 	seen := map[string]bool{}
 	for _, c := range calls {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle"
@@ -17,9 +18,9 @@ func ref(source tool.Source, path string, start, end int) tool.Ref {
 	return tool.Ref{Source: source, Path: path, Start: start, End: end, Opened: true}
 }
 
-func opened(refs ...tool.Ref) (sources []oracle.Source) {
+func opened(refs ...tool.Ref) (sources []agent.Source) {
 	for _, r := range refs {
-		sources = append(sources, oracle.Source{Ref: r, Cite: r.String()})
+		sources = append(sources, agent.Source{Ref: r, Cite: r.String()})
 	}
 	return sources
 }
@@ -78,7 +79,7 @@ func TestWholeAnswerCitesAllOfAllAndOneOfAny(t *testing.T) {
 
 func TestCallIsNecessaryIfTheAnswerRestsOnItAndItIsNoRepetition(t *testing.T) {
 	a := answered(signal.ContextSufficient, oracle.StopSatisfied, "a.go:10", ref(tool.Code, "a.go", 1, 50))
-	a.ToolCalls = []oracle.ToolUse{
+	a.ToolCalls = []agent.ToolUse{
 		{Name: "code_search", Arguments: "1", Used: true},
 		{Name: "code_search", Arguments: "1", Used: true}, // word for word again
 		{Name: "code_search", Arguments: "2"},
@@ -98,9 +99,9 @@ func TestSignalFitsWhatIsThereAndWhatWasDone(t *testing.T) {
 	act := OracleQuestion{Type: classify.Action}
 	right, other := ref(tool.Code, "a.go", 1, 9), ref(tool.Code, "b.go", 1, 9)
 	wrote := answered(signal.ContextSufficient, oracle.StopSatisfied, "done")
-	wrote.ToolCalls = []oracle.ToolUse{{Name: "vault_write", Used: true}}
+	wrote.ToolCalls = []agent.ToolUse{{Name: "vault_write", Used: true}}
 	refused := answered(signal.ContextSufficient, oracle.StopSatisfied, "done")
-	refused.ToolCalls = []oracle.ToolUse{{Name: "vault_write", Refused: "no"}, {Name: "thread_push", Error: "no"}, {Name: "vault_read", Used: true}}
+	refused.ToolCalls = []agent.ToolUse{{Name: "vault_write", Refused: "no"}, {Name: "thread_push", Error: "no"}, {Name: "vault_read", Used: true}}
 	unsupported := answered(signal.ContextSufficient, oracle.StopSatisfied, "a.go:1", right)
 	unsupported.Unsupported = []string{"c.go:1"}
 	twoInOneTurn := answered(signal.ContextSufficient, oracle.StopSatisfied, "a.go:1", right)
@@ -157,7 +158,7 @@ func TestEndWithinTheBudgetIsOneOfItsOwn(t *testing.T) {
 func TestScoreTakesItsFiguresFromTheOutcome(t *testing.T) {
 	a := answered(signal.PartialAnswer, oracle.StopPartial, "nothing")
 	a.Class, a.Usage, a.TookMS = classify.Classification{QueryType: classify.Research}, model.Usage{InputTokens: 30, OutputTokens: 12}, int64(1500)
-	a.ToolCalls = []oracle.ToolUse{{Name: "code_search"}, {Name: "code_read"}, {Name: "code_read", Refused: "no"}}
+	a.ToolCalls = []agent.ToolUse{{Name: "code_search"}, {Name: "code_read"}, {Name: "code_read", Refused: "no"}}
 	a.Error = &bt.Fault{Kind: "x", Reason: "because"}
 	got := ScoreOracle(OracleQuestion{ID: "q", Half: Dev, Type: classify.Code, MustBePartial: true}, a)
 	want := OracleScore{ID: "q", Half: Dev, Type: classify.Code, Got: classify.Research, StopReason: oracle.StopPartial, Failure: "because", Turns: 1, Calls: 3,
@@ -187,7 +188,7 @@ func TestSignalOfAStepFitsWhatTheReplyDoes(t *testing.T) {
 	} {
 		a := oracle.Answer{Turns: 2, Signals: []signal.Signal{{Type: c.step}, last}}
 		if c.calls {
-			a.ToolCalls = []oracle.ToolUse{{Name: "code_search", Turn: 1}}
+			a.ToolCalls = []agent.ToolUse{{Name: "code_search", Turn: 1}}
 		}
 		if got := stepsThatFit(a); got != c.fits {
 			t.Errorf("%s: %d", name, got)

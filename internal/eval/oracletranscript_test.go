@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	evaldata "sibyl/eval"
+	"sibyl/internal/agent"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle"
 )
@@ -80,11 +81,11 @@ func TestPlayerStreamsWhatItSays(t *testing.T) {
 func TestTranscriptScoreSaysWhatWasNotAsExpected(t *testing.T) {
 	tr := Transcript{ID: "x", Kind: "loop", Script: []ScriptTurn{{Text: "my own words, and what follows them\n<signal>", Repeat: Forever}},
 		Expect: Expectation{StopReasons: []string{"stuck", "loop"}, MaxTurns: 5, Answered: true, Refused: []string{"vault_write"}}}
-	good := oracle.Answer{StopReason: "stuck", Turns: 5, MaxTurns: 30, Answer: "my own words, and what follows them", ToolCalls: []oracle.ToolUse{{Name: "vault_write", Refused: "no"}}}
+	good := oracle.Answer{StopReason: "stuck", Turns: 5, MaxTurns: 30, Answer: "my own words, and what follows them", ToolCalls: []agent.ToolUse{{Name: "vault_write", Refused: "no"}}}
 	if s := ScoreTranscript(tr, good); !s.Met || !s.Answered || !s.WithinBudget {
 		t.Errorf("as expected, but: %+v", s)
 	}
-	bad := oracle.Answer{ToolCalls: []oracle.ToolUse{{Name: "vault_write"}}, StopReason: "budget", Turns: 30, MaxTurns: 30,
+	bad := oracle.Answer{ToolCalls: []agent.ToolUse{{Name: "vault_write"}}, StopReason: "budget", Turns: 30, MaxTurns: 30,
 		Answer: "I have no answer. <signal type=x>"}
 	want := []string{"ended budget, not stuck or loop", "30 turns, at most 5 expected", "the model's words were not shown", "vault_write was performed", "markup of a signal is shown"}
 	s := ScoreTranscript(tr, bad)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/oracle/prompt"
@@ -60,56 +62,71 @@ func (q *Question) Check() error {
 
 // given is what a question gives its tree, without the past of its session.
 func (q *Question) given() Given {
-	return Given{Question: q.Text, Tools: FactsOf(q.Tools), MaxTurns: q.MaxTurns, MaxTokens: q.MaxTokens,
+	return Given{Question: q.Text, Tools: agent.FactsOf(q.Tools), MaxTurns: q.MaxTurns, MaxTokens: q.MaxTokens,
 		MaxSeconds: int((q.MaxTime + time.Second - 1) / time.Second), Window: q.Env.WindowTokens, Classifier: q.Classifier}
 }
 
 // keptPast bounds how many earlier exchanges a continued session shows the model.
 const keptPast = 12
 
-// NewRun makes the run of a question; earlier runs of its session that gave an answer become its past.
+// NewRun makes the run of a question; the last runs of its session that gave an answer become its past.
 func NewRun(ctx context.Context, store journal.Store, q Question) (run.Spec, error) {
 	if err := q.Check(); err != nil {
 		return run.Spec{}, err
 	}
 	given := q.given()
-	past, err := Exchanges(ctx, store, q.Owner, q.Session)
-	if err != nil {
+	var err error
+	if q.Env.Past, err = given.remember(ctx, store, q); err != nil {
 		return run.Spec{}, err
 	}
-	q.Env.Past = nil
-	var tokens []int // of each exchange that is kept
-	for _, a := range past {
-		if a.Answer == "" {
-			continue
-		}
-		q.Env.Past = append(q.Env.Past, a.RunID)
-		given.Previous = append(given.Previous, firstRunes(a.Question, 500))
-		tokens = append(tokens, prompt.Tokens(a.Question)+prompt.Tokens(a.Answer))
-		if a.QueryType != string(classify.Conversational) {
-			given.PreviousType = a.QueryType
-		}
-	}
-	if n := len(q.Env.Past); n > keptPast {
-		q.Env.Past, given.Previous, tokens = q.Env.Past[n-keptPast:], given.Previous[n-keptPast:], tokens[n-keptPast:]
-	}
-	for _, n := range tokens {
-		given.PastTokens += n
-		given.LastTokens = n
-	}
-	return run.Spec{Owner: q.Owner, Session: q.Session, Assistant: Name, Title: Title(q.Text), TreeFile: q.TreeFile, Tree: q.Tree,
-		Texts: []run.Text{{Name: SegmentsText, Content: q.Prompts.Encoded()}}, Env: q.Env, Given: given.keys(), NewSession: q.NewSession}, nil
+	return run.Spec{Owner: q.Owner, Session: q.Session, NewSession: q.NewSession, Assistant: Name, Title: Title(q.Text), TreeFile: q.TreeFile, Tree: q.Tree,
+		Texts: []run.Text{{Name: SegmentsText, Content: q.Prompts.Encoded()}, agent.ToolText(q.Tools)}, Env: q.Env, Given: given}, nil
 }
 
-// keys are what a run's tree is given.
-func (g Given) keys() map[string]any {
-	return map[string]any{"question": g.Question, "previous": g.Previous, "previous_type": g.PreviousType, "tools": g.Tools,
-		"max_turns": g.MaxTurns, "max_tokens": g.MaxTokens, "max_seconds": g.MaxSeconds, "past_tokens": g.PastTokens, "last_tokens": g.LastTokens, "window": g.Window,
-		"classifier": g.Classifier}
+// remember takes in the last exchanges of the question's session, and gives their runs, oldest first.
+func (g *Given) remember(ctx context.Context, store journal.Store, q Question) ([]string, error) {
+	if q.NewSession != nil {
+		return nil, nil
+	}
+	var past []string
+	var exchanges []Exchange
+	f := journal.Filter{Session: q.Session, Assistant: Name, Summaries: true, Limit: 2 * keptPast}
+	for {
+		runs, err := store.Runs(ctx, q.Owner, f)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range runs {
+			if r.Status == journal.Running || len(past) == keptPast {
+				continue
+			}
+			e, err := exchangeOf(r)
+			if err != nil {
+				return nil, err
+			}
+			if e.Answer != "" {
+				past, exchanges = append(past, r.ID), append(exchanges, e)
+			}
+		}
+		if len(past) == keptPast || len(runs) < f.Limit {
+			break
+		}
+		f.After = runs[len(runs)-1].Cursor()
+	}
+	slices.Reverse(past)
+	for _, e := range slices.Backward(exchanges) {
+		g.Previous = append(g.Previous, firstRunes(e.Question, 500))
+		g.PastTokens += e.Tokens
+		g.LastTokens = e.Tokens
+		if e.QueryType != string(classify.Conversational) {
+			g.PreviousType = e.QueryType
+		}
+	}
+	return past, nil
 }
 
 // Title is a question shortened to a line.
-func Title(question string) string { return brief(question, 72) }
+func Title(question string) string { return agent.Brief(question, 72) }
 
 func firstRunes(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
@@ -120,17 +137,16 @@ func firstRunes(s string, most int) string {
 
 // Exchanges gives the ended runs of a session as answers, oldest first.
 func Exchanges(ctx context.Context, store journal.Store, owner journal.Owner, session string) ([]Answer, error) {
-	runs, err := store.Runs(ctx, owner, journal.Filter{Session: session, Limit: 1000})
+	runs, err := store.Runs(ctx, owner, journal.Filter{Session: session, Assistant: Name, Limit: 1000})
 	if err != nil {
 		return nil, err
 	}
 	var all []Answer
-	for i := len(runs) - 1; i >= 0; i-- {
-		r := runs[i]
-		if r.Status == journal.Running || r.Assistant != Name {
+	for _, r := range slices.Backward(runs) {
+		if r.Status == journal.Running {
 			continue
 		}
-		_, end, err := run.ReadEnded(ctx, store, owner, r.ID)
+		end, err := run.ReadEnd(ctx, store, owner, r.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -136,7 +137,7 @@ func TestAuditHasEachEffectWithItsReceipt(t *testing.T) {
 		same(t, "operation of the receipt", c.Op, e.Op)
 		same(t, "digest", e.Digest, c.Digest)
 		same(t, "time taken", e.TookMS, c.TookMS)
-		if e.TookMS == 0 || *e.Asked >= *e.Receipt || e.Kind == oracle.EffectTurn && (e.Model != "scripted:test" || e.Prompt == "") {
+		if e.TookMS == 0 || *e.Asked >= *e.Receipt || e.Kind == agent.EffectTurn && (e.Model != "scripted:test" || e.Prompt == "") {
 			t.Errorf("effect %d: %+v", e.Op, e)
 		}
 	}

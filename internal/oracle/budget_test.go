@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -28,8 +29,8 @@ func TestBudgetOfTokensMakesTheTurnAfterItTheLastOne(t *testing.T) {
 	same(t, "calls performed", len(h.world.called()), 2)
 	same(t, "answer", a.Answer, "So far.")
 	same(t, "stop reason", a.StopReason, oracle.StopBudget)
-	same(t, "what ran out", a.Budget, &oracle.Spent{Kind: "tokens", Used: 1000, Limit: 1000})
-	same(t, "is told", notices(a, oracle.NoticeBudgetExhausted), []oracle.Notice{{Type: "budget.exhausted", Severity: oracle.Warning, Turn: 3,
+	same(t, "what ran out", a.Budget, &agent.Spent{Kind: "tokens", Used: 1000, Limit: 1000})
+	same(t, "is told", notices(a, agent.NoticeBudgetExhausted), []agent.Notice{{Type: "budget.exhausted", Severity: agent.Warning, Turn: 3,
 		Text: "The budget is used up: the last turn began after 1000 of 1000 tokens.", Payload: map[string]string{"kind": "tokens", "used": "1000", "limit": "1000"}}})
 }
 
@@ -49,7 +50,7 @@ func TestTokensThatTheProviderHasCachedAreNotCountedAgain(t *testing.T) {
 	a := h.ask(auth)
 	same(t, "tools of the third request", offered(h.request(3)), []string{"code_read", "code_search"})
 	same(t, "tools of the fourth request", offered(h.request(4)), []string{})
-	same(t, "what ran out", a.Budget, &oracle.Spent{Kind: "tokens", Used: 300, Limit: 300})
+	same(t, "what ran out", a.Budget, &agent.Spent{Kind: "tokens", Used: 300, Limit: 300})
 }
 
 func TestTokensAreEstimatedWhereNoUsageIsReported(t *testing.T) {
@@ -80,9 +81,9 @@ func TestBudgetOfSecondsCountsASlowModel(t *testing.T) {
 	holds(t, "the third request", lastText(h.request(3)), hintLow)
 	same(t, "tools of the fourth request, at 7.999 s", offered(h.request(4)), []string{"code_read", "code_search"})
 	same(t, "tools of the fifth request, at 8 s", offered(h.request(5)), []string{})
-	same(t, "what ran out", a.Budget, &oracle.Spent{Kind: "seconds", Used: 8, Limit: 10})
+	same(t, "what ran out", a.Budget, &agent.Spent{Kind: "seconds", Used: 8, Limit: 10})
 	same(t, "stop reason", a.StopReason, oracle.StopBudget)
-	same(t, "warnings", notices(a, oracle.NoticeBudgetWarning), []oracle.Notice{{Type: "budget.warning", Severity: oracle.Warning, Turn: 2,
+	same(t, "warnings", notices(a, agent.NoticeBudgetWarning), []agent.Notice{{Type: "budget.warning", Severity: agent.Warning, Turn: 2,
 		Text: "7 of 10 seconds were used.", Payload: map[string]string{"kind": "seconds", "used": "7", "limit": "10"}}})
 }
 
@@ -92,9 +93,9 @@ func TestHoursInWhichNobodyDrivesARunAreNotItsSeconds(t *testing.T) {
 	dying := &crashing{Store: h.store, at: 6}
 	a := h.crashAndResume(auth, dying)
 	same(t, "the process died", dying.dead, true)
-	same(t, "what ran out", a.Budget, (*oracle.Spent)(nil))
+	same(t, "what ran out", a.Budget, (*agent.Spent)(nil))
 	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
-	same(t, "budget notices", notices(a, oracle.NoticeBudgetWarning), []oracle.Notice(nil))
+	same(t, "budget notices", notices(a, agent.NoticeBudgetWarning), []agent.Notice(nil))
 }
 
 func TestBudgetIsWarnedOfOnceAtSeventyPercent(t *testing.T) {
@@ -117,7 +118,7 @@ func TestBudgetIsWarnedOfOnceAtSeventyPercent(t *testing.T) {
 				}
 				same(t, fmt.Sprintf("times the model was told by request %d", n), strings.Count(whole(h.request(n)), hintLow), want)
 			}
-			warned := notices(a, oracle.NoticeBudgetWarning)
+			warned := notices(a, agent.NoticeBudgetWarning)
 			same(t, "warnings", len(warned), 1)
 			same(t, "turns before it", warned[0].Turn, c.warnedAt-1)
 			same(t, "kind", warned[0].Payload["kind"], "tokens")
@@ -136,7 +137,7 @@ func TestEachKindOfBudgetIsWarnedOfOnce(t *testing.T) {
 	h.turns, h.maxTokens, h.maxTime = 10, 1100, 12*time.Second
 	a := h.ask(auth)
 	var kinds []string
-	for _, n := range notices(a, oracle.NoticeBudgetWarning) {
+	for _, n := range notices(a, agent.NoticeBudgetWarning) {
 		kinds = append(kinds, n.Payload["kind"]+" "+n.Payload["used"]+" of "+n.Payload["limit"])
 	}
 	same(t, "warnings", kinds, []string{"turns 7 of 10", "tokens 800 of 1100", "seconds 9 of 12"})
@@ -149,14 +150,14 @@ func TestWarningIsKeptFromTheModelInItsLastTurn(t *testing.T) {
 	a := h.ask(auth)
 	lacks(t, "the last request", whole(h.request(4)), hintLow)
 	holds(t, "the last request", lastText(h.request(4)), lastHint)
-	same(t, "warnings", len(notices(a, oracle.NoticeBudgetWarning)), 1)
+	same(t, "warnings", len(notices(a, agent.NoticeBudgetWarning)), 1)
 }
 
 func TestRunWithoutBudgetsOfTokensAndTimeHasNone(t *testing.T) {
 	h := setUp(t, costing(model.Usage{InputTokens: 1 << 40}, reading(1)), theEnd)
 	a := h.ask(auth)
 	same(t, "tools of the second request", offered(h.request(2)), []string{"code_read", "code_search"})
-	same(t, "warnings", notices(a, oracle.NoticeBudgetWarning), []oracle.Notice(nil))
+	same(t, "warnings", notices(a, agent.NoticeBudgetWarning), []agent.Notice(nil))
 }
 
 func TestExhaustionBehindASatisfiedAnswerIsForThoseWhoWatch(t *testing.T) {
@@ -164,8 +165,8 @@ func TestExhaustionBehindASatisfiedAnswerIsForThoseWhoWatch(t *testing.T) {
 	h.maxTokens = 1000
 	a := h.ask(auth)
 	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
-	found := notices(a, oracle.NoticeBudgetExhausted)
-	if len(found) != 1 || found[0].Severity != oracle.Info {
+	found := notices(a, agent.NoticeBudgetExhausted)
+	if len(found) != 1 || found[0].Severity != agent.Info {
 		t.Errorf("the notices are %+v", found)
 	}
 	same(t, "what made the last turn the last one", a.Budget.Kind, "tokens")
@@ -175,7 +176,7 @@ func TestExhaustedTurnsAreTold(t *testing.T) {
 	h := setUp(t, reading(1), reading(2), modeltest.Say("So far. "+needTurn("more")))
 	h.turns = 3
 	a := h.ask(auth)
-	found := notices(a, oracle.NoticeBudgetExhausted)
+	found := notices(a, agent.NoticeBudgetExhausted)
 	same(t, "times it is told", len(found), 1)
 	same(t, "text", found[0].Text, "The budget is used up: the last turn began after 2 of 3 turns.")
 	same(t, "payload", found[0].Payload, map[string]string{"kind": "turns", "used": "2", "limit": "3"})

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/tool"
 )
 
@@ -24,7 +25,7 @@ var (
 // quoted, not cited; a URL is a citation where the run looked at the web.
 func (a *Answer) cite() {
 	rest := unfenced(a.Answer)
-	overWeb := slices.ContainsFunc(a.Tried, func(t Tried) bool { return t.Source == tool.Web })
+	overWeb := slices.ContainsFunc(a.Tried, func(t agent.Tried) bool { return t.Source == tool.Web })
 	for _, u := range urlCite.FindAllString(rest, -1) {
 		if u = trimURL(u); !a.markURL(u) && (overWeb || a.QueryType == "research") {
 			a.unsupported(u)

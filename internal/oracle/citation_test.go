@@ -3,6 +3,7 @@ package oracle_test
 import (
 	"testing"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 	"sibyl/internal/tool"
@@ -108,7 +109,7 @@ func TestHitOfTheWebThatWasNotOpenedIsUnsupported(t *testing.T) {
 	same(t, "unsupported", a.Unsupported, []string{"https://weather.example/paris"})
 	same(t, "stop reason", a.StopReason, oracle.StopPartial)
 	same(t, "caveat", a.Caveat, "nothing that the answer cites was read")
-	same(t, "sources", a.Sources, []oracle.Source{})
+	same(t, "sources", a.Sources, []agent.Source{})
 }
 
 func TestAnswerWithOneCitationThatWasReadIsNotDoubted(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -64,7 +65,7 @@ func (h *harness) alone(detector string, threshold int) {
 }
 
 // notices are those of one type.
-func notices(a oracle.Answer, kind string) (found []oracle.Notice) {
+func notices(a oracle.Answer, kind string) (found []agent.Notice) {
 	for _, n := range a.Notices {
 		if n.Type == kind {
 			found = append(found, n)
@@ -75,7 +76,7 @@ func notices(a oracle.Answer, kind string) (found []oracle.Notice) {
 
 // loops are the turns in which a loop was found, with what repeated.
 func loops(a oracle.Answer) (found []string) {
-	for _, n := range notices(a, oracle.NoticeLoop) {
+	for _, n := range notices(a, agent.NoticeLoop) {
 		found = append(found, fmt.Sprintf("%d: %s, step %s", n.Turn, n.Payload["pattern"], n.Payload["step"]))
 	}
 	return found

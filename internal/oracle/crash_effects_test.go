@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -299,17 +300,17 @@ func calmly(t *testing.T) endured {
 	p := e.play(e.begin, []string{`{"path":"caching.md"}`}, &crashing{Store: e.store})
 	same(t, "stop reason", p.answer.StopReason, oracle.StopNeedsUser)
 	kinds := map[string]int{}
-	for _, kind := range []string{oracle.EffectTurn, oracle.EffectCall, oracle.EffectNotes, oracle.EffectClassify} {
+	for _, kind := range []string{agent.EffectTurn, agent.EffectCall, agent.EffectNotes, oracle.EffectClassify} {
 		kinds[kind] = len(e.completions(kind))
 	}
-	same(t, "effects", kinds, map[string]int{oracle.EffectTurn: 9, oracle.EffectCall: 9, oracle.EffectNotes: 2, oracle.EffectClassify: 2})
+	same(t, "effects", kinds, map[string]int{agent.EffectTurn: 9, agent.EffectCall: 9, agent.EffectNotes: 2, oracle.EffectClassify: 2})
 	var notices []string
 	for _, n := range p.answer.Notices {
 		notices = append(notices, n.Type)
 	}
 	slices.Sort(notices)
-	same(t, "notices", notices, []string{oracle.NoticeBudgetWarning, oracle.NoticeBudgetWarning, oracle.NoticeFallback, oracle.NoticeFallback,
-		oracle.NoticeSummarised, oracle.NoticeLoop, oracle.NoticeLoop, oracle.NoticeOtherModel})
+	same(t, "notices", notices, []string{agent.NoticeBudgetWarning, agent.NoticeBudgetWarning, oracle.NoticeFallback, oracle.NoticeFallback,
+		agent.NoticeSummarised, agent.NoticeLoop, agent.NoticeLoop, agent.NoticeOtherModel})
 	var verdicts []oracle.Verdict
 	for _, c := range p.answer.Fallbacks {
 		verdicts = append(verdicts, c.Verdict)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -186,7 +187,7 @@ func TestEdgeEmptySourcesAreWidenedOneByOneUntilThePartialAnswer(t *testing.T) {
 	lacks(t, "the fourth request's last message", lastText(h.request(4)), "[control]")
 	holds(t, "what is said after stuck", lastText(h.request(5)), "[control] Tools are withdrawn.")
 	same(t, "stop reason", a.StopReason, oracle.StopStuck)
-	same(t, "sources tried", a.Tried, []oracle.Tried{{Source: "code", Calls: 1, Empty: 1}, {Source: "vault", Calls: 1, Empty: 1}, {Source: "web", Calls: 1, Empty: 1}})
+	same(t, "sources tried", a.Tried, []agent.Tried{{Source: "code", Calls: 1, Empty: 1}, {Source: "vault", Calls: 1, Empty: 1}, {Source: "web", Calls: 1, Empty: 1}})
 }
 
 func TestRunnerUpOfTheClassificationIsTheNextSource(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/model/modeltest"
-	"sibyl/internal/oracle"
 	"sibyl/internal/tool"
 )
 
@@ -19,7 +19,7 @@ func calling(t *testing.T, does does, args [3]string) int {
 	h := setUp(t, append(script, theEnd)...)
 	h.alone("the same call", 3)
 	h.world.on("code_read", does)
-	for _, n := range notices(h.ask(auth), oracle.NoticeLoop) {
+	for _, n := range notices(h.ask(auth), agent.NoticeLoop) {
 		return n.Turn
 	}
 	return 0
@@ -147,7 +147,7 @@ func TestNothingNewIsWhatNoResultHeldBefore(t *testing.T) {
 				n++
 				return c.turns[n-1](call)
 			})
-			found := notices(h.ask(auth), oracle.NoticeLoop)
+			found := notices(h.ask(auth), agent.NoticeLoop)
 			same(t, "is found in the third turn", len(found) == 1 && found[0].Turn == 3, c.loop)
 		})
 	}

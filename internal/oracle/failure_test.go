@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -60,7 +61,7 @@ func TestErrorOnALaterTurnKeepsWhatWasRead(t *testing.T) {
 	same(t, "stop reason", a.StopReason, oracle.StopError)
 	same(t, "places read", len(a.Sources), 1)
 	same(t, "the place", a.Sources[0].Cite, "auth/middleware.go:10-30")
-	same(t, "sources tried", a.Tried, []oracle.Tried{{Source: tool.Code, Calls: 1, Opened: 1}})
+	same(t, "sources tried", a.Tried, []agent.Tried{{Source: tool.Code, Calls: 1, Opened: 1}})
 	same(t, "signals", len(a.Signals), 1)
 	same(t, "usage", a.Usage, model.Usage{InputTokens: 100, OutputTokens: 10})
 	same(t, "turns, the failed one included", a.Turns, 2)
@@ -176,7 +177,7 @@ func TestCancelWithdrawsAReadThatIsUnderWay(t *testing.T) {
 	same(t, "stop reason", a.StopReason, oracle.StopCancelled)
 	same(t, "calls", len(a.ToolCalls), 1)
 	same(t, "error of the call", a.ToolCalls[0].Error, "withdrawn")
-	same(t, "sources", a.Sources, []oracle.Source{})
+	same(t, "sources", a.Sources, []agent.Source{})
 	same(t, "notices", told(a), []string(nil))
 }
 

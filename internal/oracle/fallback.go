@@ -1,10 +1,10 @@
 package oracle
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/signal"
@@ -46,32 +46,32 @@ type Consult struct {
 
 func causeOfDoubt() bt.Leaf {
 	type in struct {
-		Reply       Reply   `port:"reply"`
-		Ledger      Ledger  `port:"ledger"`
+		Report      Report  `port:"report"`
+		Reports     Reports `port:"reports"`
 		UnsureBelow float64 `port:"unsure_below" default:"0.3" doc:"a confidence below it is doubted (FR-020)"`
 		SilentTurns int     `port:"silent_turns" default:"3" doc:"so many turns without a signal are doubted (FR-019)"`
 		SameReasons int     `port:"same_reasons" default:"3" doc:"so many equal reasons in a row count as stuck (FR-008)"`
 	}
 	type out struct {
-		Cause string `port:"cause" doc:"stuck, same_reason, silent, malformed or unsure"`
-		Note  string `port:",note"`
+		Cause string     `port:"cause" doc:"stuck, same_reason, silent, malformed or unsure"`
+		Told  []bt.Typed `port:",events"`
 	}
 	return bt.Func("CauseOfDoubt", "Finds out why the reply can't be taken as it is. FAILURE if it can.", func(i in, o *out) error {
-		s, state := i.Reply.Signal, i.Ledger.Signals
+		s, state := i.Report.Signal, i.Reports.Signals
 		set := func(c Cause, format string, args ...any) error {
 			o.Cause = string(c)
-			o.Note = o.Cause + ": " + fmt.Sprintf(format, args...)
+			o.Told = []bt.Typed{ReplyDoubted{c, fmt.Sprintf(format, args...)}}
 			return nil
 		}
 		switch {
 		case s != nil && s.Type == signal.Stuck:
-			return set(CauseStuck, "%s", brief(s.Text("blocker"), 80))
+			return set(CauseStuck, "%s", agent.Brief(s.Text("blocker"), 80))
 		case s != nil && s.Type == signal.NeedTurn && state.ConsecutiveSameReason >= i.SameReasons:
-			return set(CauseSameReason, "%d times “%s”", state.ConsecutiveSameReason, brief(s.Text("reason"), 60))
+			return set(CauseSameReason, "%d times “%s”", state.ConsecutiveSameReason, agent.Brief(s.Text("reason"), 60))
 		case s == nil && state.TurnsWithoutSignal >= i.SilentTurns:
 			return set(CauseSilent, "%d turns without a signal", state.TurnsWithoutSignal)
-		case i.Reply.Malformed:
-			return set(CauseMalformed, "%s", i.Reply.Problem)
+		case i.Report.Malformed:
+			return set(CauseMalformed, "%s", i.Report.Problem)
 		case s != nil && s.Confidence < i.UnsureBelow:
 			return set(CauseUnsure, "%s with a confidence of %.2f", s.Type, s.Confidence)
 		}
@@ -108,30 +108,30 @@ type ClassifyReceipt struct {
 
 func askClassifier() bt.Leaf {
 	type in struct {
-		Reply Reply  `port:"reply"`
-		Cause string `port:"cause"`
+		Reply agent.Reply `port:"reply"`
+		Cause string      `port:"cause"`
 	}
 	type out struct {
-		Scores Scores `port:"scores"`
-		Ledger Ledger `port:"ledger"`
-		Note   string `port:",note"`
+		Scores Scores       `port:"scores"`
+		Ledger agent.Ledger `port:"ledger"`
+		Told   []bt.Typed   `port:",events"`
 	}
 	plan := func(i in) ([]bt.Request, error) {
 		return []bt.Request{{Kind: EffectClassify, Label: "verdict on: " + i.Cause, Payload: ClassifyPayload{Turn: i.Reply.Ref, Cause: Cause(i.Cause)}}}, nil
 	}
 	collect := func(i in, done []bt.Completion, o *out) error {
 		if err := done[0].Err; err != nil {
-			o.Ledger = o.Ledger.clone()
-			o.Ledger.noticeOnce(NoticeClassifier, Warning, pairs("reason", err.Reason), "The classifier can't be asked, so rules decide: %s", err.Reason)
+			o.Ledger = o.Ledger.Clone()
+			o.Ledger.NoticeOnce(NoticeClassifier, agent.Warning, agent.Pairs("reason", err.Reason), "The classifier can't be asked, so rules decide: %s", err.Reason)
 			return err
 		}
-		var r ClassifyReceipt
-		if err := json.Unmarshal(done[0].Result, &r); err != nil {
+		r, err := bt.ResultOf[ClassifyReceipt](done[0])
+		if err != nil {
 			return fmt.Errorf("receipt of the classifier: %w", err)
 		}
 		o.Scores = Scores{Turn: i.Reply.Ref, Best: r.Scores}
 		if len(r.Scores) > 0 {
-			o.Note = fmt.Sprintf("%s (%.2f)", r.Scores[0].Label, r.Scores[0].Score)
+			o.Told = []bt.Typed{ClassifierAsked(r.Scores[0])}
 		}
 		return nil
 	}
@@ -140,10 +140,11 @@ func askClassifier() bt.Leaf {
 
 // doubt is what a verdict rests on.
 type doubt struct {
-	Reply    Reply                   `port:"reply"`
+	Reply    agent.Reply             `port:"reply"`
+	Report   Report                  `port:"report"`
 	Cause    string                  `port:"cause"`
 	Class    classify.Classification `port:"class"`
-	Tools    []ToolFact              `port:"tools"`
+	Tools    []agent.ToolFact        `port:"tools"`
 	Offered  []string                `port:"offered"`
 	Scores   Scores                  `port:"scores,optional"`
 	MinScore float64                 `port:"min_score" default:"0.5" doc:"a classifier's score below it is not followed"`
@@ -153,34 +154,42 @@ type doubt struct {
 
 func decide() bt.Leaf {
 	type out struct {
-		Ledger  Ledger `port:"ledger"`
-		Verdict string `port:"verdict" doc:"go_on, retry, other_strategy, force_answer or ask_user"`
-		Note    string `port:",note"`
+		Ledger  agent.Ledger `port:"ledger"`
+		Reports Reports      `port:"reports"`
+		Verdict string       `port:"verdict" doc:"go_on, retry, other_strategy, force_answer or ask_user"`
+		Told    []bt.Typed   `port:",events"`
 	}
 	return bt.Func("Decide", "The fallback: decides what a reply in doubt calls for, by the classifier's scores if they say enough, else by rules (FR-022).",
 		func(i doubt, o *out) error {
-			o.Ledger = o.Ledger.clone()
-			c := i.byScores(&o.Ledger)
+			o.Ledger, o.Reports = o.Ledger.Clone(), o.Reports.clone()
+			h := history{&o.Ledger, &o.Reports}
+			c := i.byScores(h)
 			if c.Verdict == "" {
-				c.Verdict, c.Because = i.byRules(&o.Ledger)
+				c.Verdict, c.Because = i.byRules(h)
 				c.By = "rules"
 			}
 			c.Turn, c.Cause = o.Ledger.Turn, Cause(i.Cause)
-			o.Ledger.Rephrased = o.Ledger.Rephrased || c.Verdict == OtherStrategy && !i.moreSources(&o.Ledger)
-			o.Ledger.Consults = append(o.Ledger.Consults, c)
+			o.Reports.Rephrased = o.Reports.Rephrased || c.Verdict == OtherStrategy && !i.moreSources(h)
+			o.Reports.Consults = append(o.Reports.Consults, c)
 			if c.Cause == CauseSameReason && c.Verdict != Retry && c.Verdict != GoOn {
-				o.Ledger.nudged(i.Forgive)
+				o.Ledger.Nudged(i.Forgive)
 			}
-			o.Ledger.notice(NoticeFallback, Info, pairs("cause", c.Cause, "verdict", c.Verdict, "by", c.By),
+			o.Ledger.Notice(NoticeFallback, agent.Info, agent.Pairs("cause", c.Cause, "verdict", c.Verdict, "by", c.By),
 				"The fallback was consulted (%s) and decided: %s, since %s.", c.Cause, c.Verdict, c.Because)
 			o.Verdict = string(c.Verdict)
-			o.Note = fmt.Sprintf("%s by %s: %s", c.Verdict, c.By, c.Because)
+			o.Told = []bt.Typed{FallbackDecided{c}}
 			return nil
 		})
 }
 
+// history is what a run has tried and reported so far.
+type history struct {
+	*agent.Ledger
+	*Reports
+}
+
 // byScores follows the classifier where it is sure enough and within what the cause allows; else the Verdict is empty.
-func (d *doubt) byScores(l *Ledger) Consult {
+func (d *doubt) byScores(l history) Consult {
 	if d.Scores.Turn != d.Reply.Ref || len(d.Scores.Best) == 0 {
 		return Consult{}
 	}
@@ -193,7 +202,7 @@ func (d *doubt) byScores(l *Ledger) Consult {
 
 // allowed bounds what a classifier may say: what is stuck does not go on as it is, nothing is retried for ever, and only words
 // can be an answer or a question.
-func (d *doubt) allowed(v Verdict, l *Ledger) bool {
+func (d *doubt) allowed(v Verdict, l history) bool {
 	isStuck := Cause(d.Cause) == CauseStuck || Cause(d.Cause) == CauseSameReason
 	switch v {
 	case GoOn:
@@ -211,7 +220,7 @@ func (d *doubt) allowed(v Verdict, l *Ledger) bool {
 }
 
 // retried counts the last verdicts in a row that were retries for this cause.
-func (l *Ledger) retried(c Cause) (n int) {
+func (l history) retried(c Cause) (n int) {
 	for i := len(l.Consults) - 1; i >= 0 && l.Consults[i].Cause == c && l.Consults[i].Verdict == Retry; i-- {
 		n++
 	}
@@ -219,9 +228,9 @@ func (l *Ledger) retried(c Cause) (n int) {
 }
 
 // byRules decides without a classifier.
-func (d *doubt) byRules(l *Ledger) (Verdict, string) {
+func (d *doubt) byRules(l history) (Verdict, string) {
 	quiet := len(d.Reply.Calls) == 0
-	enough, _ := sufficientContext(d.Class, d.Offered, l)
+	enough, _ := sufficientContext(d.Class, d.Offered, l.Ledger)
 	asks := quiet && d.Reply.Asks
 	switch Cause(d.Cause) {
 	case CauseStuck, CauseSameReason:
@@ -242,19 +251,19 @@ func (d *doubt) byRules(l *Ledger) (Verdict, string) {
 	return ForceAnswer, "it neither calls a tool nor says how it is doing"
 }
 
-func (d *doubt) moreSources(l *Ledger) bool {
-	_, more := nextSource(d.Class, l.left(d.Tools), d.Offered)
+func (d *doubt) moreSources(l history) bool {
+	_, more := nextSource(d.Class, l.Left(d.Tools), d.Offered)
 	return more
 }
 
 // productive says whether the turn before this reply brought something new.
-func (l *Ledger) productive() bool {
+func (l history) productive() bool {
 	n := len(l.Rounds)
 	return n > 1 && l.Rounds[n-2].Novel
 }
 
-func (d *doubt) whenStuck(l *Ledger, asks bool) (Verdict, string) {
-	hits := slices.ContainsFunc(l.Sources, func(t Tried) bool { return t.Hits > 0 || t.Opened > 0 })
+func (d *doubt) whenStuck(l history, asks bool) (Verdict, string) {
+	hits := slices.ContainsFunc(l.Sources, func(t agent.Tried) bool { return t.Hits > 0 || t.Opened > 0 })
 	switch {
 	case asks:
 		return AskUser, "it ends with a question to the person"
@@ -270,10 +279,10 @@ func (d *doubt) whenStuck(l *Ledger, asks bool) (Verdict, string) {
 	return ForceAnswer, "every source was tried"
 }
 
-func (d *doubt) whenUnsure(l *Ledger, quiet, enough, asks bool) (Verdict, string) {
+func (d *doubt) whenUnsure(l history, quiet, enough, asks bool) (Verdict, string) {
 	kind := signal.Type("")
-	if d.Reply.Signal != nil {
-		kind = d.Reply.Signal.Type
+	if d.Report.Signal != nil {
+		kind = d.Report.Signal.Type
 	}
 	switch {
 	case kind == signal.ContextSufficient && enough && d.Reply.HasText:

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 )
@@ -249,7 +250,7 @@ func (h *harness) turnRecord(n int) int64 {
 		var c struct {
 			Kind string `json:"kind"`
 		}
-		if json.Unmarshal(rec.Data, &c) == nil && c.Kind == oracle.EffectTurn && rec.Kind == "completion" {
+		if json.Unmarshal(rec.Data, &c) == nil && c.Kind == agent.EffectTurn && rec.Kind == "completion" {
 			if n--; n == 0 {
 				return rec.Seq
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/journal/memory"
@@ -221,10 +222,10 @@ func (h *harness) completions(kind string) (found []run.CompletionRecord) {
 }
 
 // receipts are those of the model's turns.
-func (h *harness) receipts() (found []oracle.TurnReceipt) {
+func (h *harness) receipts() (found []agent.TurnReceipt[oracle.Heard]) {
 	h.t.Helper()
-	for _, c := range h.completions(oracle.EffectTurn) {
-		var r oracle.TurnReceipt
+	for _, c := range h.completions(agent.EffectTurn) {
+		var r agent.TurnReceipt[oracle.Heard]
 		if err := json.Unmarshal(c.Result, &r); err != nil {
 			h.t.Fatal(err)
 		}
@@ -385,7 +386,7 @@ func (c *steppingClock) After(time.Duration) (<-chan time.Time, func()) { return
 // told is what the person is told beside the answer: the notices that the command line shows.
 func told(a oracle.Answer) (texts []string) {
 	for _, n := range a.Notices {
-		if n.Severity != oracle.Info {
+		if n.Severity != agent.Info {
 			texts = append(texts, n.Text)
 		}
 	}

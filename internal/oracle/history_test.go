@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -64,7 +65,7 @@ func TestLongPastBecomesNotesBeforeTheFirstTurn(t *testing.T) {
 	})
 	same(t, "tools of the request after them", offered(next), []string{"code_read", "code_search"})
 	same(t, "turns", a.Turns, 1)
-	same(t, "told", notices(a, oracle.NoticeSummarised), []oracle.Notice{{Type: "history.summarised", Severity: oracle.Info,
+	same(t, "told", notices(a, agent.NoticeSummarised), []agent.Notice{{Type: "history.summarised", Severity: agent.Info,
 		Text: "The conversation was long: the model goes on from notes of it.", Payload: map[string]string{"turns": "0", "tokens": "7"}}})
 	lacks(t, "what was shown", h.shown, "NOTES")
 }
@@ -175,7 +176,7 @@ func TestWithoutNotesTheConversationGoesOnWhole(t *testing.T) {
 			holds(t, "the request after it", whole(h.request(5)), "TEXT-OF-one.go", "TEXT-OF-two.go", "TEXT-OF-three.go")
 			lacks(t, "the request after it", said(h.request(5), model.User), "These are your notes")
 			same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
-			same(t, "told", notices(a, oracle.NoticeSummarised), []oracle.Notice(nil))
+			same(t, "told", notices(a, agent.NoticeSummarised), []agent.Notice(nil))
 			same(t, "calls performed", len(h.world.called()), 3)
 			same(t, "turns", a.Turns, 4)
 		})

@@ -1,44 +1,45 @@
 package oracle
 
 import (
-	"fmt"
-	"slices"
-	"strings"
+	"encoding/json"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/oracle/classify"
 )
 
 // Given is what a run of the Oracle begins with.
 type Given struct {
-	Question     string     `port:"question"`
-	Previous     []string   `port:"previous,optional"`
-	PreviousType string     `port:"previous_type,optional"`
-	Tools        []ToolFact `port:"tools"`
-	MaxTurns     int        `port:"max_turns"`
-	MaxTokens    int        `port:"max_tokens,optional"`
-	MaxSeconds   int        `port:"max_seconds,optional"`
-	PastTokens   int        `port:"past_tokens,optional"` // of the session's earlier exchanges, estimated
-	LastTokens   int        `port:"last_tokens,optional"` // of the last of them, which a topic shift leaves
-	Window       int        `port:"window,optional"`      // of the model, in tokens; 0: unknown
-	Classifier   bool       `port:"classifier,optional"`  // one is configured
+	Question     string           `port:"question"`
+	Previous     []string         `port:"previous,optional"`
+	PreviousType string           `port:"previous_type,optional"`
+	Tools        []agent.ToolFact `port:"tools"`
+	MaxTurns     int              `port:"max_turns"`
+	MaxTokens    int              `port:"max_tokens,optional"`
+	MaxSeconds   int              `port:"max_seconds,optional"`
+	PastTokens   int              `port:"past_tokens,optional"` // of the session's earlier exchanges, estimated
+	LastTokens   int              `port:"last_tokens,optional"` // of the last of them, which a topic shift leaves
+	Window       int              `port:"window,optional"`      // of the model, in tokens; 0: unknown
+	Classifier   bool             `port:"classifier,optional"`  // one is configured
 }
 
 // wanted is what the answer is made of; a run that fails early has none of it.
 type wanted struct {
 	Class      classify.Classification `port:"class,optional"`
-	Ledger     Ledger                  `port:"ledger,optional"`
+	Ledger     agent.Ledger            `port:"ledger,optional"`
+	Reports    Reports                 `port:"reports,optional"`
 	Accepted   Accepted                `port:"accepted,optional"`
-	Transcript []Entry                 `port:"transcript,optional"`
+	Transcript []agent.Entry           `port:"transcript,optional"`
 	TopicShift bool                    `port:"topic_shift,optional"`
 }
 
 // Registry has the Oracle's leaves; Options say what its trees are given and what is read from them.
 func Registry() (*bt.Registry, bt.Options, error) {
-	reg, err := bt.NewRegistry(classifyLeaf(), offerTools(), askModel(), noteReply(), signalIs(), hasText(), hasToolCalls(),
-		sufficient(), searchesEmpty(), firstTime(), accept(), hint(), widen(), offerCapability(), noteGap(), runTools(), takeAway(),
-		budget(), causeOfDoubt(), askClassifier(), decide(), sameReason(), sameCall(), cycle(), sameError(), noNewSource(), strike(),
-		historyIsLong(), takeNotes(), offerEverything(), identicalCalls(), timeIsUp(), noteCut())
+	reg, err := bt.NewRegistry(classifyLeaf(), offerTools(), askModel(), noteReply(), signalIs(), agent.HasText(), agent.HasToolCalls(),
+		sufficient(), searchesEmpty(), firstTime(), accept(), agent.Hint(), widen(), offerCapability(), noteGap(), agent.RunTools(), agent.TakeAway(),
+		agent.Budget(), causeOfDoubt(), askClassifier(), decide(), sameReason(), agent.SameCall(), agent.Cycle(), agent.SameError(),
+		agent.NoNewSource(), agent.Strike(), agent.HistoryIsLong(), takeNotes(), offerEverything(), agent.IdenticalCalls(), timeIsUp(),
+		agent.NoteCut())
 	if err != nil {
 		return nil, bt.Options{}, err
 	}
@@ -59,80 +60,139 @@ func classifyLeaf() bt.Leaf {
 	type out struct {
 		Class      classify.Classification `port:"class" doc:"type, sources needed, confidence"`
 		TopicShift bool                    `port:"topic_shift" doc:"the question leaves the subject of those before"`
-		Note       string                  `port:",note"`
+		Told       []bt.Typed              `port:",events"`
 	}
 	return bt.Func("Classify", "Finds out what kind of question it is (FR-015).", func(i in, o *out) error {
 		o.Class = classify.Classify(classify.Query{Text: i.Question, Previous: i.Previous, PreviousType: classify.Type(i.PreviousType)})
 		o.TopicShift = len(i.Previous) > 0 && classify.TopicShift(i.Previous, i.Question)
-		o.Note = fmt.Sprintf("%s (%.2f)", o.Class.QueryType, o.Class.Confidence)
-		if len(o.Class.KeywordsMatched) > 0 {
-			o.Note += ": " + strings.Join(o.Class.KeywordsMatched, ", ")
-		}
-		if o.TopicShift {
-			o.Note += "; a topic shift"
-		}
-		return nil
-	})
-}
-
-func firstTime() bt.Leaf {
-	type none struct{}
-	type out struct {
-		Ledger Ledger `port:"ledger"`
-	}
-	return bt.Func("FirstTime", "SUCCESS the first time in a run, then FAILURE: the signal is asked for once.", func(_ none, o *out) error {
-		if o.Ledger.AskedFor {
-			return fmt.Errorf("it was asked for before")
-		}
-		o.Ledger = o.Ledger.clone()
-		o.Ledger.AskedFor = true
+		o.Told = []bt.Typed{ClassChosen{o.Class.QueryType, o.Class.Confidence, o.Class.KeywordsMatched, o.TopicShift}}
 		return nil
 	})
 }
 
 func accept() bt.Leaf {
 	type in struct {
-		Reply      Reply  `port:"reply"`
-		StopReason string `port:"stop_reason" doc:"satisfied, partial, budget, stuck, loop or needs_user"`
+		Reply      agent.Reply `port:"reply"`
+		Report     Report      `port:"report"`
+		StopReason string      `port:"stop_reason" doc:"satisfied, partial, budget, stuck, loop or needs_user"`
 	}
 	type out struct {
-		Accepted Accepted `port:"accepted" doc:"the reply that is the answer"`
-		Ledger   Ledger   `port:"ledger"`
-		Done     bool     `port:"done"`
-		Note     string   `port:",note"`
+		Accepted Accepted     `port:"accepted" doc:"the reply that is the answer"`
+		Ledger   agent.Ledger `port:"ledger"`
+		Done     bool         `port:"done"`
+		Told     []bt.Typed   `port:",events"`
 	}
 	return bt.Func("Accept", "Makes the reply the answer and ends the loop.", func(i in, o *out) error {
 		o.Accepted, o.Done = Accepted{Ref: i.Reply.Ref, StopReason: i.StopReason}, true
-		o.Note = "stop: " + i.StopReason
-		o.Ledger = o.Ledger.clone()
-		if i.Reply.Signal == nil {
-			o.Note += " (signal missing)"
-			o.Ledger.notice(NoticeMissing, Warning, nil, "The answer came without a signal.")
+		o.Told = []bt.Typed{AnswerAccepted{i.StopReason, i.Report.Signal == nil}}
+		o.Ledger = o.Ledger.Clone()
+		if i.Report.Signal == nil {
+			o.Ledger.Notice(NoticeMissing, agent.Warning, nil, "The answer came without a signal.")
 		}
-		o.Ledger.exhausted(map[bool]Severity{true: Info, false: Warning}[i.StopReason == StopSatisfied])
+		o.Ledger.TellExhausted(map[bool]agent.Severity{true: agent.Info, false: agent.Warning}[i.StopReason == StopSatisfied])
 		return nil
 	})
 }
 
-func hint() bt.Leaf {
+func timeIsUp() bt.Leaf {
 	type in struct {
-		Text string `port:"text" doc:"what the control layer tells the model before its next turn"`
+		Now        int64 `port:",now"`
+		MaxSeconds int   `port:"max_seconds" doc:"the budget of time that was used up"`
 	}
 	type out struct {
-		Transcript []Entry `port:"transcript"`
-		Note       string  `port:",note"`
+		Accepted Accepted     `port:"accepted"`
+		Ledger   agent.Ledger `port:"ledger"`
+		Done     bool         `port:"done"`
 	}
-	return bt.Func("Hint", "Adds a word of the control layer to the last turn of the transcript.", func(i in, o *out) error {
-		if len(o.Transcript) == 0 {
-			return fmt.Errorf("there is no turn yet to add a hint to")
-		}
-		o.Transcript = slices.Clone(o.Transcript)
-		last := &o.Transcript[len(o.Transcript)-1]
-		if last.Hint != "" {
-			last.Hint += " "
-		}
-		last.Hint += i.Text
-		o.Note = i.Text
+	return bt.Func("TimeIsUp", "Ends the run without a reply: what was tried and read is the answer.", func(i in, o *out) error {
+		o.Ledger = o.Ledger.Clone()
+		o.Ledger.TimeIsUp(i.Now, i.MaxSeconds)
+		o.Accepted, o.Done = Accepted{StopReason: StopBudget}, true
 		return nil
 	})
+}
+
+// TurnSituation is what the prompt of a turn depends on, beside its history and the tools.
+type TurnSituation struct {
+	Class      classify.Type `json:"class"`
+	TopicShift bool          `json:"topic_shift,omitempty"`
+	HadError   bool          `json:"had_error,omitempty"`
+	Large      bool          `json:"large,omitempty"` // the conversation wants notes
+}
+
+func (s TurnSituation) encode() json.RawMessage {
+	raw, _ := json.Marshal(s) // texts and flags always encode
+	return raw
+}
+
+func askModel() bt.Leaf {
+	type in struct {
+		Class      classify.Classification `port:"class"`
+		Offered    []string                `port:"offered" doc:"names of the tools offered"`
+		Turn       int                     `port:"turn"`
+		MaxTurns   int                     `port:"max_turns"`
+		Last       bool                    `port:"last" doc:"no turn follows: tools are withdrawn"`
+		Withdrawn  bool                    `port:"withdrawn" doc:"tools are withdrawn"`
+		TopicShift bool                    `port:"topic_shift"`
+		Ledger     agent.Ledger            `port:"ledger,optional"`
+		Transcript []agent.Entry           `port:"transcript,optional"`
+		LastHint   string                  `port:"last_hint,optional" doc:"what the model is told in the last turn"`
+	}
+	type out struct {
+		Reply  agent.Reply `port:"reply" doc:"what came back"`
+		Report Report      `port:"report" doc:"its signal"`
+		Told   []bt.Typed  `port:",events"`
+	}
+	plan := func(i in) ([]bt.Request, error) {
+		p := agent.TurnPayload{Offered: i.Offered, Turn: i.Turn, MaxTurns: i.MaxTurns, Last: i.Last, Withdrawn: i.Withdrawn,
+			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift, HadError: i.Ledger.Errors > 0}.encode()}
+		p.Extends(i.Transcript)
+		if i.Last {
+			p.LastHint = i.LastHint
+		}
+		return []bt.Request{agent.AskTurn(p)}, nil
+	}
+	collect := func(i in, done []bt.Completion, o *out) (err error) {
+		var r agent.TurnReceipt[Heard]
+		if r, o.Reply, err = agent.TakeTurn[Heard](done[0]); err != nil {
+			return err
+		}
+		o.Report = reportOf(r.Report)
+		told := TurnTaken{Turn: i.Turn, MaxTurns: i.MaxTurns, Calls: len(r.Calls), Bytes: len(r.Text), Model: r.Model, Attempts: r.Attempts, TookMS: done[0].Took}
+		if r.Report.Signal != nil {
+			told.Signal = r.Report.Signal.Type
+		}
+		o.Told = []bt.Typed{told}
+		return nil
+	}
+	return bt.Task("AskModel", "Asks the model for one turn.", plan, collect)
+}
+
+func takeNotes() bt.Leaf {
+	type in struct {
+		Class      classify.Classification `port:"class"`
+		Turn       int                     `port:"turn"`
+		MaxTurns   int                     `port:"max_turns"`
+		TopicShift bool                    `port:"topic_shift"`
+		Past       int                     `port:"past_tokens,optional"`
+		Transcript []agent.Entry           `port:"transcript,optional"`
+		Ask        string                  `port:"ask" doc:"what the model is asked for"`
+	}
+	type out struct {
+		Ledger     agent.Ledger  `port:"ledger"`
+		Transcript []agent.Entry `port:"transcript"`
+		Told       []bt.Typed    `port:",events"`
+	}
+	plan := func(i in) ([]bt.Request, error) {
+		return agent.AskNotes(agent.TurnPayload{Turn: i.Turn, MaxTurns: i.MaxTurns, LastHint: i.Ask,
+			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift, Large: true}.encode()}, i.Transcript, i.Past > 0)
+	}
+	collect := func(i in, done []bt.Completion, o *out) error {
+		transcript, taken, err := agent.TakeNotes[Heard](done[0], &o.Ledger, i.Transcript)
+		if err == nil {
+			o.Transcript, o.Told = transcript, []bt.Typed{taken}
+		}
+		return err
+	}
+	return bt.Task("TakeNotes", "Asks the model for notes, which stand in place of the earlier exchanges and of all but the last turns from then on.", plan, collect)
 }

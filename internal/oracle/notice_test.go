@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -34,11 +35,11 @@ func TestNoticesHaveAStableForm(t *testing.T) {
 		change         func(*harness)
 		want           string
 	}{
-		{oracle.NoticeBudgetWarning, auth, []modeltest.Turn{costing(model.Usage{InputTokens: 80}, reading(0)), satisfied}, func(h *harness) { h.maxTokens = 100 },
+		{agent.NoticeBudgetWarning, auth, []modeltest.Turn{costing(model.Usage{InputTokens: 80}, reading(0)), satisfied}, func(h *harness) { h.maxTokens = 100 },
 			`{"type":"budget.warning","severity":"warning","text":"80 of 100 tokens were used.","turn":1,"payload":{"kind":"tokens","limit":"100","used":"80"}}`},
-		{oracle.NoticeBudgetExhausted, auth, []modeltest.Turn{costing(model.Usage{InputTokens: 120}, reading(0)), modeltest.Say("So far. " + needTurn("more"))}, func(h *harness) { h.maxTokens = 100 },
+		{agent.NoticeBudgetExhausted, auth, []modeltest.Turn{costing(model.Usage{InputTokens: 120}, reading(0)), modeltest.Say("So far. " + needTurn("more"))}, func(h *harness) { h.maxTokens = 100 },
 			`{"type":"budget.exhausted","severity":"warning","text":"The budget is used up: the last turn began after 120 of 100 tokens.","turn":2,"payload":{"kind":"tokens","limit":"100","used":"120"}}`},
-		{oracle.NoticeLoop, auth, []modeltest.Turn{again(0), again(1), again(2), theEnd}, nil,
+		{agent.NoticeLoop, auth, []modeltest.Turn{again(0), again(1), again(2), theEnd}, nil,
 			`{"type":"loop.detected","severity":"warning","text":"The model repeats itself (the same call).","turn":3,"payload":{"pattern":"the same call","step":"1"}}`},
 		{oracle.NoticeFallback, auth, []modeltest.Turn{modeltest.Say(stuck("nothing")), theEnd}, func(h *harness) { h.classifier = says(oracle.Retry, 0.8).ask },
 			`{"type":"fallback.consulted","severity":"info","text":"The fallback was consulted (stuck) and decided: retry, since the classifier says so (0.80).","turn":1,"payload":{"by":"classifier","cause":"stuck","verdict":"retry"}}`},
@@ -54,9 +55,9 @@ func TestNoticesHaveAStableForm(t *testing.T) {
 			`{"type":"capability.gap","severity":"warning","text":"The model asked for a capability that does not exist here: sending an email","turn":1,"payload":{"capability":"sending an email"}}`},
 		{oracle.NoticeDelegation, auth, []modeltest.Turn{modeltest.Say("So. " + delegate("all modules"))}, nil,
 			`{"type":"delegation.recommended","severity":"warning","text":"The model recommends to delegate: all modules (it is too large)","turn":1,"payload":{"reason":"it is too large","scope":"all modules"}}`},
-		{oracle.NoticeOtherModel, auth, []modeltest.Turn{reading(0), satisfied}, func(h *harness) { h.model = standIn{h.script} },
+		{agent.NoticeOtherModel, auth, []modeltest.Turn{reading(0), satisfied}, func(h *harness) { h.model = standIn{h.script} },
 			`{"type":"model.fallback","severity":"warning","text":"local:small answers instead: cloud:big: rate_limit","turn":1,"payload":{"answered":"local:small","reason":"cloud:big: rate_limit"}}`},
-		{oracle.NoticeSummarised, auth, []modeltest.Turn{opening("one"), opening("two"), opening("three"), modeltest.Say("NOTES."), theEnd}, func(h *harness) {
+		{agent.NoticeSummarised, auth, []modeltest.Turn{opening("one"), opening("two"), opening("three"), modeltest.Say("NOTES."), theEnd}, func(h *harness) {
 			h.env.WindowTokens = 10_000
 			h.openLong(2_500)
 		}, `{"type":"history.summarised","severity":"info","text":"The conversation was long: the model goes on from notes of it.","turn":3,"payload":{"tokens":"2","turns":"1"}}`},
@@ -121,9 +122,9 @@ func TestWriteOfUnknownFateIsToldWithItsTool(t *testing.T) {
 	h := setUp(t, modeltest.SayAndCall(needTurn("write it"), "vault_write", `{"path":"a.md"}`), theEnd)
 	h.world.on("vault_write", func(tool.Call) (tool.Result, error) { panic("disk gone") })
 	a := h.ask(save)
-	found := notices(a, oracle.NoticeUnsureWrite)
+	found := notices(a, agent.NoticeUnsureWrite)
 	same(t, "times it is told", len(found), 1)
-	same(t, "severity", found[0].Severity, oracle.Warning)
+	same(t, "severity", found[0].Severity, agent.Warning)
 	same(t, "tool", found[0].Payload["tool"], "vault_write")
 	holds(t, "reason", found[0].Payload["reason"], "broke down")
 }

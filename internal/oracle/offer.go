@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/oracle/prompt"
@@ -13,7 +14,7 @@ import (
 )
 
 // named lists the tools of one source that may be offered: those that only read, and with writes all.
-func named(tools []ToolFact, s tool.Source, writes bool) (names []string) {
+func named(tools []agent.ToolFact, s tool.Source, writes bool) (names []string) {
 	for _, t := range tools {
 		if t.Source == s && (!t.Once || writes) {
 			names = append(names, t.Name)
@@ -25,12 +26,12 @@ func named(tools []ToolFact, s tool.Source, writes bool) (names []string) {
 func offerTools() bt.Leaf {
 	type in struct {
 		Class classify.Classification `port:"class" doc:"what Classify found"`
-		Tools []ToolFact              `port:"tools" doc:"the tools there are"`
+		Tools []agent.ToolFact        `port:"tools" doc:"the tools there are"`
 		Sure  float64                 `port:"sure" default:"0.6" doc:"below this confidence, a question about the world is looked up in code or notes as well"`
 	}
 	type out struct {
-		Offered []string `port:"offered" doc:"names of the tools offered to the model"`
-		Note    string   `port:",note"`
+		Offered []string   `port:"offered" doc:"names of the tools offered to the model"`
+		Told    []bt.Typed `port:",events"`
 	}
 	return bt.Func("OfferTools", "Chooses the tools by the class of the question (FR-016). Tools that write are only for actions.",
 		func(i in, o *out) error {
@@ -45,20 +46,20 @@ func offerTools() bt.Leaf {
 				o.Offered = append(o.Offered, of...)
 				enough = canSearch(i.Tools, of) && !(k == 0 && unsure)
 			}
-			var held []string
+			held := []string{}
 			for _, t := range i.Tools {
 				if !slices.Contains(o.Offered, t.Name) {
 					held = append(held, t.Name)
 				}
 			}
-			o.Note = "offered " + listed(o.Offered) + "; withheld " + listed(held)
+			o.Told = []bt.Typed{ToolsOffered{Offered: o.Offered, Withheld: held}}
 			return nil
 		})
 }
 
 func offerEverything() bt.Leaf {
 	type in struct {
-		Tools []ToolFact `port:"tools" doc:"the tools there are"`
+		Tools []agent.ToolFact `port:"tools" doc:"the tools there are"`
 	}
 	type out struct {
 		Class   classify.Classification `port:"class" doc:"of no type: the prompt has the segments of all"`
@@ -86,8 +87,8 @@ func mayLookElsewhere(c classify.Classification, sure float64) bool {
 	return false
 }
 
-func canSearch(tools []ToolFact, offered []string) bool {
-	return slices.ContainsFunc(tools, func(t ToolFact) bool { return t.Search && slices.Contains(offered, t.Name) })
+func canSearch(tools []agent.ToolFact, offered []string) bool {
+	return slices.ContainsFunc(tools, func(t agent.ToolFact) bool { return t.Search && slices.Contains(offered, t.Name) })
 }
 
 func listed(names []string) string {
@@ -112,26 +113,26 @@ func needs(c classify.Classification, s tool.Source) bool {
 func widen() bt.Leaf {
 	type in struct {
 		Class classify.Classification `port:"class"`
-		Tools []ToolFact              `port:"tools"`
+		Tools []agent.ToolFact        `port:"tools"`
 	}
 	type out struct {
-		Offered []string `port:"offered"`
-		Ledger  Ledger   `port:"ledger"`
-		Note    string   `port:",note"`
+		Offered []string     `port:"offered"`
+		Ledger  agent.Ledger `port:"ledger"`
+		Told    []bt.Typed   `port:",events"`
 	}
 	return bt.Func("Widen", "Offers the reading tools of the next source that was not offered. FAILURE if there is none.", func(i in, o *out) error {
-		added, ok := nextSource(i.Class, o.Ledger.left(i.Tools), o.Offered)
+		added, ok := nextSource(i.Class, o.Ledger.Left(i.Tools), o.Offered)
 		if !ok {
 			return fmt.Errorf("every source that can be read is offered already")
 		}
 		o.Offered = append(slices.Clone(o.Offered), added...)
-		o.Note = "also offered: " + strings.Join(added, ", ")
+		o.Told = []bt.Typed{ToolsAdded{added}}
 		return nil
 	})
 }
 
 // nextSource names the reading tools of the next source of which none is offered.
-func nextSource(c classify.Classification, tools []ToolFact, offered []string) (added []string, ok bool) {
+func nextSource(c classify.Classification, tools []agent.ToolFact, offered []string) (added []string, ok bool) {
 	for _, s := range sourceOrder(c) {
 		names := named(tools, s, false)
 		if len(names) > 0 && !slices.ContainsFunc(names, func(n string) bool { return slices.Contains(offered, n) }) {
@@ -143,30 +144,30 @@ func nextSource(c classify.Classification, tools []ToolFact, offered []string) (
 
 func offerCapability() bt.Leaf {
 	type in struct {
-		Reply Reply      `port:"reply"`
-		Tools []ToolFact `port:"tools"`
+		Report Report           `port:"report"`
+		Tools  []agent.ToolFact `port:"tools"`
 	}
 	type out struct {
-		Offered []string `port:"offered"`
-		Ledger  Ledger   `port:"ledger"`
-		Note    string   `port:",note"`
+		Offered []string     `port:"offered"`
+		Ledger  agent.Ledger `port:"ledger"`
+		Told    []bt.Typed   `port:",events"`
 	}
 	return bt.Func("OfferCapability", "Offers the tools that only read and have the capability asked for. FAILURE if there is none.", func(i in, o *out) error {
-		if i.Reply.Signal == nil {
+		if i.Report.Signal == nil {
 			return fmt.Errorf("no capability was asked for")
 		}
-		wish := i.Reply.Signal.Text("capability")
-		names := toolsFor(wish, o.Ledger.left(i.Tools))
+		wish := i.Report.Signal.Text("capability")
+		names := toolsFor(wish, o.Ledger.Left(i.Tools))
 		if len(names) == 0 {
-			return fmt.Errorf("no tool that only reads has “%s”", brief(wish, 60))
+			return fmt.Errorf("no tool that only reads has “%s”", agent.Brief(wish, 60))
 		}
 		added := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(o.Offered, n) })
 		if len(added) == 0 {
-			o.Note = "offered already: " + strings.Join(names, ", ")
+			o.Told = []bt.Typed{ToolsAdded{}}
 			return nil
 		}
 		o.Offered = append(slices.Clone(o.Offered), added...)
-		o.Note = "also offered: " + strings.Join(added, ", ")
+		o.Told = []bt.Typed{ToolsAdded{added}}
 		return nil
 	})
 }
@@ -185,7 +186,7 @@ var otherWords = map[string][]string{
 
 // toolsFor finds the tools that only read and that a wish names: every part of the tool's name, as it stands or in other words, so that
 // a search of something else is not taken for one of theirs.
-func toolsFor(wish string, tools []ToolFact) (names []string) {
+func toolsFor(wish string, tools []agent.ToolFact) (names []string) {
 	words := strings.FieldsFunc(strings.ToLower(wish), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	has := func(part string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return w == part || slices.Contains(otherWords[part], w) })
@@ -201,24 +202,25 @@ func toolsFor(wish string, tools []ToolFact) (names []string) {
 
 func noteGap() bt.Leaf {
 	type in struct {
-		Reply Reply `port:"reply"`
+		Report Report `port:"report"`
 	}
 	type out struct {
-		Ledger Ledger `port:"ledger"`
-		Note   string `port:",note"`
+		Ledger  agent.Ledger `port:"ledger"`
+		Reports Reports      `port:"reports"`
+		Told    []bt.Typed   `port:",events"`
 	}
 	return bt.Func("NoteGap", "Logs a capability that does not exist and tells the person. FAILURE if the same was noted before.", func(i in, o *out) error {
-		if i.Reply.Signal == nil {
+		if i.Report.Signal == nil {
 			return fmt.Errorf("no capability was asked for")
 		}
-		gap := brief(i.Reply.Signal.Text("capability"), 120)
-		if slices.Contains(o.Ledger.Gaps, gap) {
+		gap := agent.Brief(i.Report.Signal.Text("capability"), 120)
+		if slices.Contains(o.Reports.Gaps, gap) {
 			return fmt.Errorf("“%s” was asked for before", gap)
 		}
-		o.Ledger = o.Ledger.clone()
-		o.Ledger.Gaps = append(o.Ledger.Gaps, gap)
-		o.Ledger.notice(NoticeGap, Warning, pairs("capability", gap), "The model asked for a capability that does not exist here: %s", gap)
-		o.Note = "capability gap: " + gap
+		o.Ledger, o.Reports = o.Ledger.Clone(), o.Reports.clone()
+		o.Reports.Gaps = append(o.Reports.Gaps, gap)
+		o.Ledger.Notice(NoticeGap, agent.Warning, agent.Pairs("capability", gap), "The model asked for a capability that does not exist here: %s", gap)
+		o.Told = []bt.Typed{CapabilityMissing{gap}}
 		return nil
 	})
 }

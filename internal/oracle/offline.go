@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/tool"
@@ -35,7 +36,7 @@ func OfflineNotes(_ context.Context, req model.Request) (model.Response, error) 
 	b := &strings.Builder{}
 	b.WriteString("Question: " + sit.Question + "\n")
 	for _, s := range sit.Steps {
-		fmt.Fprintf(b, "- %s %s: ", s.Call.Name, brief(s.Call.Arguments, 120))
+		fmt.Fprintf(b, "- %s %s: ", s.Call.Name, agent.Brief(s.Call.Arguments, 120))
 		switch {
 		case s.Refused != "":
 			b.WriteString("not performed, " + s.Refused)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/model"
 	"sibyl/internal/model/offline"
 	"sibyl/internal/oracle"
@@ -158,7 +159,7 @@ func TestOfflineSaysWhatItDidNotFind(t *testing.T) {
 	a := h.ask("How does quetzalcoatlWombat work?")
 	same(t, "stop reason", a.StopReason, oracle.StopStuck)
 	holds(t, "the answer", a.Answer, noModel, "I found nothing about that.", "code_search", "quetzalcoatl")
-	same(t, "sources", a.Sources, []oracle.Source{})
+	same(t, "sources", a.Sources, []agent.Source{})
 	var kinds []signal.Type
 	for _, s := range a.Signals {
 		kinds = append(kinds, s.Type)
@@ -214,7 +215,7 @@ func TestOfflineHasNothingToLookUpInThanks(t *testing.T) {
 	h := offlineOver(t, ownSource(t), "")
 	a := h.ask(thanks)
 	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
-	same(t, "calls", a.ToolCalls, []oracle.ToolUse{})
+	same(t, "calls", a.ToolCalls, []agent.ToolUse{})
 	holds(t, "the answer", a.Answer, noModel)
 }
 
@@ -223,7 +224,7 @@ func TestOfflineSaysThatNoWebSearchIsConnected(t *testing.T) {
 	a := h.ask(weather)
 	same(t, "query type", a.QueryType, "research")
 	same(t, "stop reason", a.StopReason, oracle.StopPartial)
-	same(t, "calls", a.ToolCalls, []oracle.ToolUse{})
+	same(t, "calls", a.ToolCalls, []agent.ToolUse{})
 	holds(t, "the answer", a.Answer, "no web search is connected")
 }
 
@@ -233,7 +234,7 @@ func TestOfflineWritesNothing(t *testing.T) {
 	a := h.ask(save)
 	same(t, "query type", a.QueryType, "action")
 	same(t, "stop reason", a.StopReason, oracle.StopPartial)
-	same(t, "calls", a.ToolCalls, []oracle.ToolUse{})
+	same(t, "calls", a.ToolCalls, []agent.ToolUse{})
 	holds(t, "the answer", a.Answer, "what you ask for is not done")
 	entries, err := os.ReadDir(dir)
 	if err != nil {

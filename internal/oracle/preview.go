@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/oracle/prompt"
@@ -44,8 +45,12 @@ func Look(q Question, large, failed bool) (Preview, error) {
 		return Preview{}, err
 	}
 	state := tree.NewState()
-	for key, v := range q.given().keys() {
-		if err := tree.Set(state, key, v); err != nil {
+	given, err := bt.EncodePorts(q.given())
+	if err != nil {
+		return Preview{}, err
+	}
+	for key, v := range given {
+		if err := tree.SetJSON(state, key, v); err != nil {
 			return Preview{}, err
 		}
 	}
@@ -53,15 +58,19 @@ func Look(q Question, large, failed bool) (Preview, error) {
 	if err != nil {
 		return Preview{}, err
 	}
-	at := slices.IndexFunc(step.Start, func(e bt.Effect) bool { return e.Kind == EffectTurn })
+	at := slices.IndexFunc(step.Start, func(e bt.Effect) bool { return e.Kind == agent.EffectTurn })
 	if at < 0 {
 		return Preview{}, fmt.Errorf("%s does not begin with a turn of the model: it ends with %s", q.TreeFile, step.Status)
 	}
-	var turn TurnPayload
+	var turn agent.TurnPayload
 	if err := json.Unmarshal(step.Start[at].Payload, &turn); err != nil {
 		return Preview{}, fmt.Errorf("first turn: %w", err)
 	}
-	s := situation(turn, q.Env, offeredSpecs(turn, q.Tools))
+	of, err := situationOf(turn)
+	if err != nil {
+		return Preview{}, err
+	}
+	s := promptSituation(of, turn, q.Env, agent.OfferedSpecs(turn, q.Tools))
 	s.HadError = failed
 	if large {
 		s.HistoryTokens = 1 << 20

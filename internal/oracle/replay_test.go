@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -204,8 +205,8 @@ func TestNotesThatAnotherBuildPromptedAreListedWithoutSegments(t *testing.T) {
 	found := h.replayBy(func(a *run.Assistant) {
 		now := a.Sends
 		a.Sends = func(ctx context.Context, v *run.View, c run.CompletionRecord) (recorded, composed run.Sent, err error) {
-			var r oracle.NotesReceipt
-			if c.Kind == oracle.EffectNotes {
+			var r agent.TurnReceipt[oracle.Heard]
+			if c.Kind == agent.EffectNotes {
 				if err := json.Unmarshal(c.Result, &r); err != nil {
 					return recorded, composed, err
 				}

@@ -81,12 +81,12 @@ func sideOf(a Answer) Side {
 // Shadows compares every shadow that has ended, the latest first, with its run. Skipped counts those without a run to compare with:
 // it was removed, or one of the two has not ended, or was stopped or failed.
 func Shadows(ctx context.Context, store journal.Store, owner journal.Owner, most int) (pairs []Pair, skipped int, err error) {
-	runs, err := store.Runs(ctx, owner, journal.Filter{Limit: 100_000})
+	runs, err := store.Runs(ctx, owner, journal.Filter{Assistant: ShadowName, Limit: 100_000})
 	if err != nil {
 		return nil, 0, err
 	}
 	for _, r := range runs {
-		if r.Assistant != ShadowName || len(pairs) == most {
+		if len(pairs) == most {
 			continue
 		}
 		p, err := PairOf(ctx, store, owner, r.ID)
@@ -111,16 +111,20 @@ func (s *Side) cutShort() bool {
 
 // PairOf compares one shadow that has ended with its run; journal.ErrNotFound where one of the two is not there, or has not ended.
 func PairOf(ctx context.Context, store journal.Store, owner journal.Owner, shadow string) (Pair, error) {
-	start, end, err := run.ReadEnded(ctx, store, owner, shadow)
+	row, err := store.Run(ctx, owner, shadow)
 	if err != nil {
 		return Pair{}, err
 	}
-	var env Env
-	var ours, theirs Answer
-	if err := json.Unmarshal(start.Env, &env); err != nil {
-		return Pair{}, fmt.Errorf("run %s: %w: %w", shadow, journal.ErrCorrupt, err)
+	end, err := run.ReadEnd(ctx, store, owner, shadow)
+	if err != nil {
+		return Pair{}, err
 	}
-	_, main, err := run.ReadEnded(ctx, store, owner, env.ShadowOf)
+	of, err := exchangeOf(row)
+	if err != nil {
+		return Pair{}, err
+	}
+	var ours, theirs Answer
+	main, err := run.ReadEnd(ctx, store, owner, of.ShadowOf)
 	if err != nil {
 		return Pair{}, err
 	}
@@ -128,7 +132,7 @@ func PairOf(ctx context.Context, store journal.Store, owner journal.Owner, shado
 		of   string
 		raw  json.RawMessage
 		into *Answer
-	}{{env.ShadowOf, main.Outcome, &ours}, {shadow, end.Outcome, &theirs}} {
+	}{{of.ShadowOf, main.Outcome, &ours}, {shadow, end.Outcome, &theirs}} {
 		if err := json.Unmarshal(both.raw, both.into); err != nil {
 			return Pair{}, fmt.Errorf("run %s: %w: %w", both.of, journal.ErrCorrupt, err)
 		}

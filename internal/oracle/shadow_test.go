@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -90,7 +91,7 @@ func TestShadowReadsButOnlyRecordsItsWrites(t *testing.T) {
 	holds(t, "what its model hears", said(asked[1], model.ToolRole), "a.md:1-9", "recorded, not performed")
 	same(t, "calls", len(a.ToolCalls), 2)
 	same(t, "error of the write", a.ToolCalls[1].Error, "")
-	same(t, "notices of a write", notices(a, oracle.NoticeUnsureWrite), []oracle.Notice(nil))
+	same(t, "notices of a write", notices(a, agent.NoticeUnsureWrite), []agent.Notice(nil))
 }
 
 func TestShadowWritesNothingAcrossAnyCrash(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 )
@@ -58,7 +59,7 @@ func TestSignalsCarryTheRunTimeOfTheirTurn(t *testing.T) {
 	clock := newSteppingClock()
 	h.engine = h.newEngine(h.store, "test", clock)
 	a := h.ask(auth)
-	for i, c := range h.completions(oracle.EffectTurn) {
+	for i, c := range h.completions(agent.EffectTurn) {
 		same(t, "timestamp of a signal", a.Signals[i].At, c.Now)
 		if c.Now == 0 {
 			t.Error("no time has passed in the run")

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -141,5 +142,5 @@ func TestSourcesTriedAreCounted(t *testing.T) {
 		modeltest.SayAndCall(needTurn("reading"), "code_read", lines("auth/middleware.go", 10, 30)).AndCall("code_read", `{"path":`),
 		modeltest.Say("It checks a token. "+enough()))
 	a := h.ask(auth)
-	same(t, "sources tried", a.Tried, []oracle.Tried{{Source: "code", Calls: 3, Hits: 1, Opened: 1, Errors: 1}})
+	same(t, "sources tried", a.Tried, []agent.Tried{{Source: "code", Calls: 3, Hits: 1, Opened: 1, Errors: 1}})
 }

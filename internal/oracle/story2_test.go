@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -53,7 +54,7 @@ func TestStory2Scenario2CallsBesideContextSufficientAreNotRun(t *testing.T) {
 	a := h.ask(auth)
 	same(t, "tools that were reached", h.world.called(), []string{})
 	same(t, "answer", a.Answer, "It checks a token.")
-	same(t, "tool calls in the answer", a.ToolCalls, []oracle.ToolUse{})
+	same(t, "tool calls in the answer", a.ToolCalls, []agent.ToolUse{})
 }
 
 func TestStory2Scenario2DoneWithoutAWordIsAskedForTheAnswerWithToolsWithdrawn(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -56,7 +57,7 @@ func TestStory5ReplyWithoutSignalHasADefaultByTheFallback(t *testing.T) {
 	h := setUp(t, modeltest.Say("It is so. "+malformed), theEnd)
 	a := h.ask(auth)
 	same(t, "decisions", consulted(a), []string{"1: malformed, retry by rules"})
-	same(t, "it is told to those who watch", notices(a, oracle.NoticeFallback), []oracle.Notice{{Type: "fallback.consulted", Severity: oracle.Info, Turn: 1,
+	same(t, "it is told to those who watch", notices(a, oracle.NoticeFallback), []agent.Notice{{Type: "fallback.consulted", Severity: agent.Info, Turn: 1,
 		Text:    "The fallback was consulted (malformed) and decided: retry, since the signal can be written better.",
 		Payload: map[string]string{"cause": "malformed", "verdict": "retry", "by": "rules"}}})
 }
@@ -245,10 +246,10 @@ func TestStory5Scenario4WithoutAClassifierTheRulesDecide(t *testing.T) {
 			failing := setUp(t, turns...)
 			failing.classifier = (&classifier{err: errors.New("the model can't be loaded")}).ask
 			got := failing.ask(auth)
-			same(t, "notices of the failing one", notices(got, oracle.NoticeClassifier), []oracle.Notice{{Type: "classifier.unavailable", Severity: oracle.Warning,
+			same(t, "notices of the failing one", notices(got, oracle.NoticeClassifier), []agent.Notice{{Type: "classifier.unavailable", Severity: agent.Warning,
 				Turn: want.Fallbacks[0].Turn, Text: "The classifier can't be asked, so rules decide: the model can't be loaded",
 				Payload: map[string]string{"reason": "the model can't be loaded"}}})
-			got.Notices = slices.DeleteFunc(got.Notices, func(n oracle.Notice) bool { return n.Type == oracle.NoticeClassifier })
+			got.Notices = slices.DeleteFunc(got.Notices, func(n agent.Notice) bool { return n.Type == oracle.NoticeClassifier })
 			got.SessionID, want.SessionID = "", ""
 			same(t, "answer", timeless(got), timeless(want))
 			for i := range want.Turns {

@@ -298,7 +298,7 @@ func (d *driver) append(ctx context.Context, kind string, v any) (any, error) {
 	}
 	var body any
 	if c, ok := v.(*CompletionRecord); ok && bytes.Equal(raw, rec.Data) {
-		d.a.Effects[c.Kind].decode(c)
+		d.a.decode(c)
 		body = c
 	} else if body, err = d.f.read(rec); err != nil {
 		return nil, err

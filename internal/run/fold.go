@@ -64,10 +64,22 @@ func (f *folded) fold(recs []journal.Record, v *View, each func(seq int64)) erro
 // read decodes a record.
 func (f *folded) read(r journal.Record) (any, error) {
 	body, err := Read(r)
-	if c, ok := body.(*CompletionRecord); ok && err == nil {
-		f.a.Effects[c.Kind].decode(c)
+	if err == nil {
+		f.a.decode(body)
 	}
 	return body, err
+}
+
+// decode fills in what receipts hold.
+func (a *Assistant) decode(body any) {
+	switch r := body.(type) {
+	case *CompletionRecord:
+		a.Effects[r.Kind].decode(r)
+	case *StoppedRecord:
+		for i := range r.Under {
+			a.Effects[r.Under[i].Kind].decode(&r.Under[i])
+		}
+	}
 }
 
 // take reads one record; step says whether the tree takes it in.

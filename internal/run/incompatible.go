@@ -104,6 +104,9 @@ func (e *Engine) outcomeWithoutTree(v *View, k known, fault *bt.Fault) outcome {
 	if a == nil {
 		return nothing
 	}
+	for _, body := range k.bodies {
+		a.decode(body)
+	}
 	o, err := a.outcome(v, Ending{Tree: &bt.Tree{}, State: &bt.State{Now: k.now}, Status: bt.Idle, Fault: fault, Cancelled: true,
 		Under: k.stopped.Under})
 	if err != nil {

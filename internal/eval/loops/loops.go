@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/memory"
 	"sibyl/internal/model"
@@ -156,7 +157,7 @@ func play(ctx context.Context, p plan, prompts *prompt.Registry, c Contestant) (
 	if r.answer.Error != nil {
 		return r, r.answer.Error
 	}
-	r.nudged = slices.ContainsFunc(r.answer.Notices, func(n oracle.Notice) bool { return n.Type == oracle.NoticeLoop })
+	r.nudged = slices.ContainsFunc(r.answer.Notices, func(n agent.Notice) bool { return n.Type == agent.NoticeLoop })
 	if p.from >= 0 {
 		r.wasted = max(0, r.answer.Turns-p.from-1)
 	}

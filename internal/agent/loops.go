@@ -1,4 +1,4 @@
-package oracle
+package agent
 
 import (
 	"fmt"
@@ -14,23 +14,11 @@ type seen struct {
 	AtLeast int    `port:"at_least" default:"3" doc:"how often in all"`
 }
 
-func sameReason() bt.Leaf {
-	return bt.Check("SameReason", "Did the model want another turn for the same reason that often in a row (FR-008), and bring nothing new with it?", func(i seen) (bool, string) {
-		n := i.Ledger.Signals.ConsecutiveSameReason
-		switch last := i.Ledger.lastRound(); {
-		case n < i.AtLeast:
-			return false, fmt.Sprintf("%d of %d", n, i.AtLeast)
-		case last.Novel:
-			return false, fmt.Sprintf("%d of %d, but the last turn brought something new", n, i.AtLeast)
-		}
-		return true, fmt.Sprintf("%d times: %s", n, brief(i.Ledger.Signals.LastSignal.Text("reason"), 80))
-	})
-}
-
-func sameCall() bt.Leaf {
+// SameCall is a leaf.
+func SameCall() bt.Leaf {
 	return bt.Check("SameCall", "Was a call of the last turn made that often since it last brought something new? What is volatile in its arguments is masked.",
 		func(i seen) (bool, string) {
-			last := i.Ledger.lastRound()
+			last := i.Ledger.LastRound()
 			for _, c := range last.Calls {
 				if n := i.Ledger.stale(c.Key); n >= i.AtLeast {
 					return true, fmt.Sprintf("%s, %d times", c.Tool, n)
@@ -40,8 +28,8 @@ func sameCall() bt.Leaf {
 		})
 }
 
-// lastRound is the zero Round before the first.
-func (l *Ledger) lastRound() Round {
+// LastRound is the zero Round before the first.
+func (l *Ledger) LastRound() Round {
 	if len(l.Rounds) == 0 {
 		return Round{}
 	}
@@ -69,7 +57,8 @@ func (l *Ledger) stale(key string) (n int) {
 	return n
 }
 
-func cycle() bt.Leaf {
+// Cycle is a leaf.
+func Cycle() bt.Leaf {
 	type in struct {
 		Ledger  Ledger `port:"ledger"`
 		Longest int    `port:"longest" default:"4" doc:"turns of a cycle at most"`
@@ -112,10 +101,18 @@ func (l *Ledger) cycleOf(length, rounds int) []string {
 }
 
 func sameCalls(a, b Round) bool {
-	return slices.EqualFunc(a.Calls, b.Calls, func(x, y Made) bool { return x.Key == y.Key })
+	keys := func(r Round) (all []string) {
+		for _, c := range r.Calls {
+			all = append(all, c.Key)
+		}
+		slices.Sort(all) // calls that run at once are entered as they are done
+		return all
+	}
+	return slices.Equal(keys(a), keys(b))
 }
 
-func identicalCalls() bt.Leaf {
+// IdenticalCalls is a leaf.
+func IdenticalCalls() bt.Leaf {
 	type in struct {
 		Ledger Ledger `port:"ledger"`
 		More   int    `port:"more_than" default:"5" doc:"how many calls, to the letter"`
@@ -137,7 +134,8 @@ func identicalCalls() bt.Leaf {
 		})
 }
 
-func sameError() bt.Leaf {
+// SameError is a leaf.
+func SameError() bt.Leaf {
 	return bt.Check("SameError", "Did all calls of that many turns in a row end with the same error? Turns without a call are passed over.", func(i seen) (bool, string) {
 		var last Made
 		n := 0
@@ -158,7 +156,8 @@ func sameError() bt.Leaf {
 	})
 }
 
-func noNewSource() bt.Leaf {
+// NoNewSource is a leaf.
+func NoNewSource() bt.Leaf {
 	type in struct {
 		Ledger Ledger `port:"ledger"`
 		Turns  int    `port:"turns" default:"5" doc:"how many turns in a row"`
@@ -172,18 +171,19 @@ func noNewSource() bt.Leaf {
 	})
 }
 
-func strike() bt.Leaf {
+// Strike is a leaf.
+func Strike() bt.Leaf {
 	type in struct {
 		Pattern string `port:"pattern" doc:"what repeats"`
 		Forgive int    `port:"forgive" default:"3" doc:"so many turns with something new in a row undo the strikes before them"`
 	}
 	type out struct {
-		Ledger  Ledger `port:"ledger"`
-		Strikes int    `port:"strikes" doc:"how often the run was found in a loop"`
-		Note    string `port:",note"`
+		Ledger  Ledger     `port:"ledger"`
+		Strikes int        `port:"strikes" doc:"how often the run was found in a loop"`
+		Told    []bt.Typed `port:",events"`
 	}
 	return bt.Func("Strike", "Counts one more loop and tells the person.", func(i in, o *out) error {
-		o.Ledger = o.Ledger.clone()
+		o.Ledger = o.Ledger.Clone()
 		if o.Ledger.Strikes > 0 && o.Ledger.StruckAt == o.Ledger.Turn {
 			return fmt.Errorf("the fallback has turned the model another way in this turn")
 		}
@@ -194,7 +194,7 @@ func strike() bt.Leaf {
 		o.Ledger.StruckAt = o.Ledger.Turn
 		o.Strikes = o.Ledger.Strikes
 		o.Ledger.loop(i.Pattern)
-		o.Note = fmt.Sprintf("%s: strike %d", i.Pattern, o.Strikes)
+		o.Told = []bt.Typed{LoopFound{i.Pattern, o.Strikes}}
 		return nil
 	})
 }
@@ -205,11 +205,11 @@ func (l *Ledger) loop(pattern string) {
 	if l.Strikes > 1 {
 		text = fmt.Sprintf("The model still repeats itself (%s), step %d.", pattern, l.Strikes)
 	}
-	l.notice(NoticeLoop, Warning, pairs("pattern", pattern, "step", l.Strikes), "%s", text)
+	l.Notice(NoticeLoop, Warning, Pairs("pattern", pattern, "step", l.Strikes), "%s", text)
 }
 
-// nudged enters a first strike, of which the fallback's hint is the nudge. A strike that stands stays.
-func (l *Ledger) nudged(forgive int) {
+// Nudged enters a first strike, of which the fallback's hint is the nudge. A strike that stands stays.
+func (l *Ledger) Nudged(forgive int) {
 	if l.recovered(forgive) {
 		l.Strikes = 0
 	}
@@ -236,28 +236,29 @@ func (l *Ledger) recovered(turns int) bool {
 	return false
 }
 
-func takeAway() bt.Leaf {
+// TakeAway is a leaf.
+func TakeAway() bt.Leaf {
 	type none struct{}
 	type out struct {
-		Offered []string `port:"offered"`
-		Ledger  Ledger   `port:"ledger"`
-		Note    string   `port:",note"`
+		Offered []string   `port:"offered"`
+		Ledger  Ledger     `port:"ledger"`
+		Told    []bt.Typed `port:",events"`
 	}
 	return bt.Func("TakeAway", "Takes the tool away that the last turns called in vain most often. FAILURE if there is none.", func(_ none, o *out) error {
-		name := o.Ledger.vain(o.Offered)
+		name := o.Ledger.inVain(o.Offered)
 		if name == "" {
 			return fmt.Errorf("no tool is behind it")
 		}
 		o.Offered = slices.DeleteFunc(slices.Clone(o.Offered), func(n string) bool { return n == name })
-		o.Ledger = o.Ledger.clone()
+		o.Ledger = o.Ledger.Clone()
 		o.Ledger.Taken = append(o.Ledger.Taken, name)
-		o.Note = "taken away: " + name
+		o.Told = []bt.Typed{ToolTakenAway{name}}
 		return nil
 	})
 }
 
-// vain names the offered tool that the last turns without anything new called most often, of two the one called last.
-func (l *Ledger) vain(offered []string) string {
+// inVain names the offered tool that the last turns without anything new called most often, of two the one called last.
+func (l *Ledger) inVain(offered []string) string {
 	counts, best := map[string]int{}, ""
 	for r := len(l.Rounds) - 1; r >= 0 && len(l.Rounds)-r <= 6; r-- {
 		for _, c := range l.Rounds[r].Calls {

@@ -1,9 +1,7 @@
-package oracle
+package agent
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -31,7 +29,7 @@ type Made struct {
 
 // Bounds of what is kept for the detectors.
 const (
-	keptRounds = MostTurns
+	keptRounds = 200
 	keptKnown  = 600
 )
 
@@ -83,11 +81,6 @@ func (l *Ledger) learn(t ToolFact, r *tool.Result) bool {
 	}
 	l.Known = l.Known[max(0, len(l.Known)-keptKnown):]
 	return novel
-}
-
-func digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:8])
 }
 
 // What changes by itself between two calls that are otherwise the same.

@@ -1,4 +1,4 @@
-package oracle
+package agent
 
 import (
 	"fmt"
@@ -17,10 +17,11 @@ type Spent struct {
 func (s Spent) String() string { return fmt.Sprintf("%d of %d %s", s.Used, s.Limit, s.Kind) }
 
 func (s Spent) payload() map[string]string {
-	return pairs("kind", s.Kind, "used", s.Used, "limit", s.Limit)
+	return Pairs("kind", s.Kind, "used", s.Used, "limit", s.Limit)
 }
 
-func budget() bt.Leaf {
+// Budget is a leaf.
+func Budget() bt.Leaf {
 	type in struct {
 		Now        int64   `port:",now"`
 		Turn       int     `port:"turn" doc:"the turn that begins"`
@@ -31,11 +32,11 @@ func budget() bt.Leaf {
 		WarnAt     float64 `port:"warn_at" default:"0.7" doc:"the part of a budget whose use is told"`
 	}
 	type out struct {
-		Ledger Ledger `port:"ledger"`
-		Last   bool   `port:"last" doc:"the turn that begins is the last one"`
-		Warn   bool   `port:"warn" doc:"a budget has passed warn_at in this turn"`
-		Left   int    `port:"left_ms" doc:"time for this turn, in ms: up to last_at, or for the last turn up to the limit, and at least what last_at leaves it; 0 where there is no limit"`
-		Note   string `port:",note"`
+		Ledger Ledger     `port:"ledger"`
+		Last   bool       `port:"last" doc:"the turn that begins is the last one"`
+		Warn   bool       `port:"warn" doc:"a budget has passed warn_at in this turn"`
+		Left   int        `port:"left_ms" doc:"time for this turn, in ms: up to last_at, or for the last turn up to the limit, and at least what last_at leaves it; 0 where there is no limit"`
+		Told   []bt.Typed `port:",events"`
 	}
 	return bt.Func("Budget", "Says before a turn whether it is the last one that the budgets allow, and warns as they run low.", func(i in, o *out) error {
 		for _, p := range []struct {
@@ -46,7 +47,8 @@ func budget() bt.Leaf {
 				return fmt.Errorf("port %s is %g: a part of a budget lies between 0 and 1", p.port, p.part)
 			}
 		}
-		o.Ledger, o.Warn = o.Ledger.clone(), false
+		o.Ledger, o.Warn = o.Ledger.Clone(), false
+		var seen BudgetSeen
 		for _, s := range []Spent{{"turns", i.Turn - 1, i.MaxTurns}, {"tokens", o.Ledger.Tokens, i.MaxTokens}, {"seconds", int(i.Now / 1000), i.MaxSeconds}} {
 			if s.Limit <= 0 {
 				continue
@@ -68,12 +70,13 @@ func budget() bt.Leaf {
 			if part >= i.WarnAt && !slices.Contains(o.Ledger.Warned, s.Kind) {
 				o.Warn = true
 				o.Ledger.Warned = append(o.Ledger.Warned[:len(o.Ledger.Warned):len(o.Ledger.Warned)], s.Kind)
-				o.Ledger.notice(NoticeBudgetWarning, Warning, s.payload(), "%s were used.", s)
+				o.Ledger.Notice(NoticeBudgetWarning, Warning, s.payload(), "%s were used.", s)
 			}
-			o.Note += s.String() + "; "
+			seen.Used = append(seen.Used, s)
 		}
 		o.Left = timeLeft(i.Now, i.MaxSeconds, i.LastAt, o.Last)
-		o.Note += map[bool]string{true: "the last turn", false: "turns are left"}[o.Last]
+		seen.Last = o.Last
+		o.Told = []bt.Typed{seen}
 		return nil
 	})
 }
@@ -91,40 +94,28 @@ func timeLeft(now int64, seconds int, lastAt float64, last bool) int {
 	return max(1, until-int(now))
 }
 
-func timeIsUp() bt.Leaf {
-	type in struct {
-		Now        int64 `port:",now"`
-		MaxSeconds int   `port:"max_seconds" doc:"the budget of time that was used up"`
-	}
-	type out struct {
-		Accepted Accepted `port:"accepted"`
-		Ledger   Ledger   `port:"ledger"`
-		Done     bool     `port:"done"`
-	}
-	return bt.Func("TimeIsUp", "Ends the run without a reply: what was tried and read is the answer.", func(i in, o *out) error {
-		o.Ledger = o.Ledger.clone()
-		o.Ledger.Exhausted = &Spent{Kind: "seconds", Used: int(i.Now / 1000), Limit: i.MaxSeconds}
-		o.Ledger.notice(NoticeBudgetExhausted, Warning, o.Ledger.Exhausted.payload(), "The time is used up: the last turn was cut off.")
-		o.Accepted, o.Done = Accepted{StopReason: StopBudget}, true
-		return nil
-	})
-}
-
-// exhausted tells of the budget that was used up.
-func (l *Ledger) exhausted(s Severity) {
+// TellExhausted tells of the budget that was used up.
+func (l *Ledger) TellExhausted(s Severity) {
 	if e := l.Exhausted; e != nil {
-		l.notice(NoticeBudgetExhausted, s, e.payload(), "The budget is used up: the last turn began after %s.", e)
+		l.Notice(NoticeBudgetExhausted, s, e.payload(), "The budget is used up: the last turn began after %s.", e)
 	}
 }
 
-func noteCut() bt.Leaf {
+// NoteCut is a leaf.
+func NoteCut() bt.Leaf {
 	type none struct{}
 	type out struct {
 		Ledger Ledger `port:"ledger"`
 	}
 	return bt.Func("NoteCut", "Enters that a turn was cut off, so that the time suffices for the last one.", func(_ none, o *out) error {
-		o.Ledger = o.Ledger.clone()
-		o.Ledger.notice(NoticeCut, Warning, nil, "A turn was cut off, so that the time suffices for a last one.")
+		o.Ledger = o.Ledger.Clone()
+		o.Ledger.Notice(NoticeCut, Warning, nil, "A turn was cut off, so that the time suffices for a last one.")
 		return nil
 	})
+}
+
+// TimeIsUp enters that the last turn was cut off, since the time is used up.
+func (l *Ledger) TimeIsUp(now int64, maxSeconds int) {
+	l.Exhausted = &Spent{Kind: "seconds", Used: int(now / 1000), Limit: maxSeconds}
+	l.Notice(NoticeBudgetExhausted, Warning, l.Exhausted.payload(), "The time is used up: the last turn was cut off.")
 }

@@ -1,0 +1,161 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/run"
+	"sibyl/internal/tool"
+)
+
+// ToolFact is what a tree knows of a tool.
+type ToolFact struct {
+	Name    string      `json:"name"`
+	Source  tool.Source `json:"source"`
+	Once    bool        `json:"once,omitempty"`
+	Foreign bool        `json:"foreign,omitempty"`
+	Search  bool        `json:"search,omitempty"`
+}
+
+// FactsOf lists the tools that a run may offer.
+func FactsOf(specs []tool.Spec) []ToolFact {
+	facts := make([]ToolFact, len(specs))
+	for i, s := range specs {
+		facts[i] = ToolFact{Name: s.Name, Source: s.Source, Once: s.Effect == tool.Once, Foreign: s.Foreign, Search: s.Search}
+	}
+	return facts
+}
+
+// ToolsText is the name under which a run keeps what models are told of its tools.
+const ToolsText = "tools"
+
+// ToolText is what models are told of tools, as a text that a run keeps.
+func ToolText(specs []tool.Spec) run.Text {
+	content, _ := json.Marshal(specs) // texts, flags and schemas, which are JSON
+	return run.Text{Name: ToolsText, Content: content}
+}
+
+// ToldTools reads the tools that a run was told of.
+func ToldTools(ctx context.Context, v *run.View) (specs []tool.Spec, err error) {
+	content, err := v.Text(ctx, ToolsText)
+	if err == nil {
+		err = json.Unmarshal(content, &specs)
+	}
+	return specs, err
+}
+
+// CallPayload asks for one call: which call of which turn, and the digest of its arguments.
+type CallPayload struct {
+	Turn   int64  `json:"turn"`
+	Call   int    `json:"call"`
+	Name   string `json:"name"`
+	Digest string `json:"digest"`
+}
+
+// CallReceipt is what a tool gave. Exactly one of Result and Error is set.
+type CallReceipt struct {
+	Tool      string       `json:"tool"`
+	Arguments string       `json:"arguments"`
+	Result    *tool.Result `json:"result,omitempty"`
+	Error     *tool.Error  `json:"error,omitempty"`
+}
+
+// callsOf is what RunTools reads.
+type callsOf struct {
+	Reply   Reply      `port:"reply"`
+	Offered []string   `port:"offered"`
+	Tools   []ToolFact `port:"tools"`
+	Ledger  Ledger     `port:"ledger,optional"`
+	Most    int        `port:"most" default:"16" doc:"calls of one turn at most"`
+}
+
+// may says whether call k of the reply is performed; if not, why. A run that has read text from strangers writes nothing.
+func (i *callsOf) may(k int) (fact ToolFact, refused string) {
+	if k >= i.Most {
+		return fact, fmt.Sprintf("a turn may call %d tools at most", i.Most)
+	}
+	name := i.Reply.Calls[k].Name
+	for _, t := range i.Tools {
+		switch {
+		case t.Name != name || !slices.Contains(i.Offered, name):
+		case t.Once && i.Ledger.Tainted:
+			return t, "text from strangers was read in this run, so nothing is written; the person can ask for it anew"
+		default:
+			return t, ""
+		}
+	}
+	return fact, "it is not offered for this question"
+}
+
+// performed are the places of the calls that are performed, in order: request n is for call performed()[n].
+func (i *callsOf) performed() (calls []int) {
+	for k := range i.Reply.Calls {
+		if _, refused := i.may(k); refused == "" {
+			calls = append(calls, k)
+		}
+	}
+	return calls
+}
+
+// notDone stands in the transcript for a call that has no result yet, and stays where the turn is cut off before.
+const notDone = "it was not done in time"
+
+// RunTools performs the calls of a reply.
+func RunTools() bt.Leaf {
+	type out struct {
+		Ledger     Ledger     `port:"ledger"`
+		Transcript []Entry    `port:"transcript"`
+		Told       []bt.Typed `port:",events"`
+	}
+	plan := func(i callsOf) ([]bt.Request, error) {
+		var requests []bt.Request
+		for _, k := range i.performed() {
+			t, _ := i.may(k)
+			c := i.Reply.Calls[k]
+			requests = append(requests, bt.Request{Kind: EffectCall, Label: c.Name + " " + c.Brief, Once: t.Once,
+				Payload: CallPayload{Turn: i.Reply.Ref, Call: k, Name: c.Name, Digest: c.Digest}})
+		}
+		return requests, nil
+	}
+	// entry opens the last turn of the transcript to be written in. Its refused calls are entered with the first that is done.
+	entry := func(i *callsOf, o *out) *Entry {
+		o.Ledger = o.Ledger.Clone()
+		o.Transcript = slices.Clone(o.Transcript)
+		last := &o.Transcript[len(o.Transcript)-1]
+		last.Tools = slices.Clone(last.Tools)
+		if last.Tools != nil || len(i.Reply.Calls) == 0 {
+			return last
+		}
+		last.Tools = make([]ToolEntry, len(i.Reply.Calls))
+		for k, c := range i.Reply.Calls {
+			_, why := i.may(k)
+			if last.Tools[k].Refused = why; why == "" {
+				last.Tools[k].Refused = notDone
+				continue
+			}
+			o.Ledger.Errors++
+			o.Ledger.made(Made{Tool: c.Name, Key: c.Key, Digest: c.Name + " " + c.Digest, Error: digest(c.Name + why)})
+			o.Told = append(o.Told, CallRefused{Tool: c.Name, Arguments: c.Brief, Why: why})
+		}
+		return last
+	}
+	settle := func(i callsOf, n int, c bt.Completion, o *out) error {
+		last := entry(&i, o)
+		k := i.performed()[n]
+		t, _ := i.may(k)
+		before := len(o.Ledger.Opened)
+		last.Tools[k] = ToolEntry{Ref: c.Ref}
+		done, err := o.Ledger.enter(t, i.Reply.Calls[k], c)
+		o.Ledger.Fresh = o.Ledger.Fresh || len(o.Ledger.Opened) > before
+		o.Told = append(o.Told, done)
+		return err
+	}
+	finish := func(i callsOf, o *out) error {
+		entry(&i, o)
+		return nil
+	}
+	return bt.Each("RunTools", "Calls the tools that the reply asks for, as far as they are offered.", plan, settle, finish)
+}

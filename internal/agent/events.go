@@ -1,0 +1,125 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+
+	"sibyl/internal/bt"
+)
+
+// The events that leaves tell people. Their fields are what programs read; String is what people do.
+
+// HintGiven says what the model is told before its next turn.
+type HintGiven struct {
+	Text string `json:"text"`
+}
+
+// CallDone is a call that was performed. Error is why it failed; Items and Bytes are what it gave.
+type CallDone struct {
+	Tool      string `json:"tool"`
+	Arguments string `json:"arguments"` // shortened
+	Items     int    `json:"items"`
+	Bytes     int    `json:"bytes"`
+	TookMS    int64  `json:"took_ms"`
+	Error     string `json:"error,omitempty"`
+}
+
+// CallRefused is a call that was not performed.
+type CallRefused struct {
+	Tool      string `json:"tool"`
+	Arguments string `json:"arguments"` // shortened
+	Why       string `json:"why"`
+}
+
+// BudgetSeen is what was used of the budgets before a turn.
+type BudgetSeen struct {
+	Used []Spent `json:"used"`
+	Last bool    `json:"last,omitempty"` // the turn is the last one
+}
+
+// LoopFound says that the model repeats itself, for the Strikes-th time.
+type LoopFound struct {
+	Pattern string `json:"pattern"`
+	Strikes int    `json:"strikes"`
+}
+
+// ToolTakenAway says which tool is not offered any more.
+type ToolTakenAway struct {
+	Tool string `json:"tool"`
+}
+
+// NotesTaken says that notes stand for so many turns.
+type NotesTaken struct {
+	Turns  int `json:"turns"`
+	Tokens int `json:"tokens"` // of the notes
+}
+
+// Events are all of them, for those who read them back.
+func Events() []bt.Typed {
+	return []bt.Typed{HintGiven{}, CallDone{}, CallRefused{}, BudgetSeen{}, LoopFound{}, ToolTakenAway{}, NotesTaken{}}
+}
+
+// EventType implements bt.Typed.
+func (HintGiven) EventType() string { return "hint.given" }
+
+// EventType implements bt.Typed.
+func (CallDone) EventType() string { return "call.done" }
+
+// EventType implements bt.Typed.
+func (CallRefused) EventType() string { return "call.refused" }
+
+// EventType implements bt.Typed.
+func (BudgetSeen) EventType() string { return "budget.seen" }
+
+// EventType implements bt.Typed.
+func (LoopFound) EventType() string { return "loop.found" }
+
+// EventType implements bt.Typed.
+func (ToolTakenAway) EventType() string { return "tool.taken_away" }
+
+// EventType implements bt.Typed.
+func (NotesTaken) EventType() string { return "notes.taken" }
+
+func (e HintGiven) String() string { return "told the model: " + e.Text }
+
+func (e CallDone) String() string {
+	if e.Error != "" {
+		return fmt.Sprintf("%s %s: %s", e.Tool, e.Arguments, e.Error)
+	}
+	return fmt.Sprintf("%s %s: %d found, %s, %s", e.Tool, e.Arguments, e.Items, Size(e.Bytes), Seconds(e.TookMS))
+}
+
+func (e CallRefused) String() string { return fmt.Sprintf("refused %s: %s", e.Tool, e.Why) }
+
+func (e BudgetSeen) String() string {
+	var used []string
+	for _, s := range e.Used {
+		used = append(used, s.String())
+	}
+	text := strings.Join(used, ", ")
+	if e.Last {
+		text += "; the next turn is the last"
+	}
+	return text
+}
+
+func (e LoopFound) String() string {
+	return fmt.Sprintf("the model repeats itself (%s), step %d", e.Pattern, e.Strikes)
+}
+
+func (e ToolTakenAway) String() string { return e.Tool + " is not offered any more" }
+
+func (e NotesTaken) String() string {
+	return fmt.Sprintf("notes of %d tokens stand for %s", e.Tokens, Counted(e.Turns, "turn"))
+}
+
+// Size is a number of bytes for people.
+func Size(bytes int) string {
+	if bytes < 1024 {
+		return fmt.Sprintf("%d B", bytes)
+	}
+	return fmt.Sprintf("%.1f KB", float64(bytes)/1024)
+}
+
+// Seconds is a number of milliseconds for people.
+func Seconds(ms int64) string { return fmt.Sprintf("%.1f s", float64(ms)/1000) }

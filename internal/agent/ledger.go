@@ -1,0 +1,139 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/tool"
+)
+
+// Ledger is what the control layer keeps of a run (requirement: AgentState).
+type Ledger struct {
+	Turn    int      `json:"turn"` // replies so far
+	Sources []Tried  `json:"sources,omitempty"`
+	Opened  []string `json:"opened,omitempty"` // places read, as they are cited
+	Fresh   bool     `json:"fresh,omitempty"`  // the last round of tools opened something not read before
+	Errors  int      `json:"errors,omitempty"`
+	Tainted bool     `json:"tainted,omitempty"` // text from strangers was read
+	Notices []Notice `json:"notices,omitempty"` // what the person is told beside the answer
+
+	Rounds   []Round  `json:"rounds,omitempty"` // the latest
+	Known    []string `json:"known,omitempty"`  // digests of what tools have brought
+	Strikes  int      `json:"strikes,omitempty"`
+	StruckAt int      `json:"struck_at,omitempty"`
+	Taken    []string `json:"taken,omitempty"` // tools that were taken away for good
+
+	Tokens    int      `json:"tokens,omitempty"`    // spent so far
+	Warned    []string `json:"warned,omitempty"`    // kinds of budget that are told to run low
+	Exhausted *Spent   `json:"exhausted,omitempty"` // the budget that made a turn the last one
+	History   int      `json:"history,omitempty"`   // tokens of the conversation, estimated
+	Prompt    int      `json:"prompt,omitempty"`    // tokens of the system prompt
+	NotedAt   int      `json:"noted_at,omitempty"`  // the turn before which notes were taken
+}
+
+// Tried counts what was done with one source (requirement FR-017). Hits are those of searches.
+type Tried struct {
+	Source tool.Source `json:"source"`
+	Calls  int         `json:"calls"`
+	Hits   int         `json:"hits"`
+	Empty  int         `json:"empty"` // searches that found nothing
+	Opened int         `json:"opened"`
+	Errors int         `json:"errors"`
+}
+
+func (l *Ledger) tried(s tool.Source) *Tried {
+	for i := range l.Sources {
+		if l.Sources[i].Source == s {
+			return &l.Sources[i]
+		}
+	}
+	l.Sources = append(l.Sources, Tried{Source: s})
+	return &l.Sources[len(l.Sources)-1]
+}
+
+// Left are the tools that may still be offered.
+func (l *Ledger) Left(tools []ToolFact) []ToolFact {
+	return slices.DeleteFunc(slices.Clone(tools), func(t ToolFact) bool { return slices.Contains(l.Taken, t.Name) })
+}
+
+// Clone lets a leaf change the ledger without touching what the blackboard holds.
+func (l Ledger) Clone() Ledger {
+	l.Sources = append([]Tried(nil), l.Sources...)
+	l.Opened = append([]string(nil), l.Opened...)
+	l.Taken = append([]string(nil), l.Taken...)
+	l.Notices = append([]Notice(nil), l.Notices...)
+	l.Known = append([]string(nil), l.Known...)
+	l.Rounds = append([]Round(nil), l.Rounds...)
+	return l
+}
+
+// Replied enters a reply: its costs, the round that it opens, and a model that answered in another's place.
+func (l *Ledger) Replied(r Reply) {
+	l.begin()
+	l.Tokens += r.Tokens
+	l.History, l.Prompt = r.History, r.Prompt
+	if r.Instead != "" {
+		l.Notice(NoticeOtherModel, Warning, Pairs("answered", r.Model, "reason", r.Instead), "%s answers instead: %s", r.Model, r.Instead)
+	}
+	l.Fresh = false // until tools open something anew
+}
+
+// Unsure tells the person of a write that may have taken effect.
+func (l *Ledger) Unsure(name string, f *bt.Fault) {
+	l.Notice(NoticeUnsureWrite, Warning, Pairs("tool", name, "reason", f.Reason), "Not sure to be done: %s: %s", name, f.Reason)
+}
+
+// enter counts what one call gave, and tells of it.
+func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) (done CallDone, err error) {
+	tried := l.tried(t.Source)
+	tried.Calls++
+	m := Made{Tool: t.Name, Key: call.Key, Digest: t.Name + " " + call.Digest}
+	defer func() { l.made(m) }()
+	done = CallDone{Tool: t.Name, Arguments: call.Brief, TookMS: c.Took}
+	if c.Err != nil {
+		tried.Errors++
+		l.Errors++
+		done.Error = c.Err.Reason
+		m.Error = digest(t.Name + c.Err.Kind + maskAll(c.Err.Reason))
+		if t.Once {
+			l.Unsure(t.Name, c.Err)
+		}
+		return done, nil
+	}
+	r, err := bt.ResultOf[CallReceipt](c)
+	if err != nil {
+		return done, fmt.Errorf("receipt of %s: %w", t.Name, err)
+	}
+	l.Tainted = l.Tainted || t.Foreign // an error's text is a stranger's as well
+	if r.Result == nil {
+		tried.Errors++
+		l.Errors++
+		if r.Error != nil {
+			done.Error = r.Error.Message
+			m.Error = digest(t.Name + string(r.Error.Kind) + maskAll(r.Error.Message))
+		}
+		return done, nil
+	}
+	done.Items, done.Bytes = r.Result.Items, len(r.Result.Text)
+	l.History += Tokens(r.Result.Text)
+	m.Novel = l.learn(t, r.Result)
+	if t.Once {
+		l.Rounds[len(l.Rounds)-1].Wrote, m.Novel = true, true
+	}
+	switch {
+	case t.Search && r.Result.Items == 0:
+		tried.Empty++
+	case t.Search:
+		tried.Hits += r.Result.Items
+	}
+	for _, ref := range r.Result.Refs {
+		if ref.Opened {
+			tried.Opened++
+			if cite := ref.String(); !slices.Contains(l.Opened, cite) {
+				l.Opened = append(l.Opened, cite)
+			}
+		}
+	}
+	return done, nil
+}

@@ -1,0 +1,196 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/journal"
+	"sibyl/internal/model"
+	"sibyl/internal/run"
+	"sibyl/internal/tool"
+)
+
+// Listener reads one reply as it arrives. Write gives what of it the person may see; Close the rest, and what was found.
+type Listener[R any] interface {
+	Write(text string) (shown string)
+	Close() (rest string, report R)
+}
+
+// Turns performs turns of the model: it passes the text on as it arrives, as far as listen shows it.
+func Turns[R Report](b *Builder[R], m model.Model, listen func() Listener[R]) run.Performer {
+	return run.Performer{Do: func(ctx context.Context, job run.Job) (any, error) {
+		return turn(ctx, b, m, listen, job.Emit, b.Purpose, job)
+	}}
+}
+
+// Notes performs notes of the conversation, for which the offline model knows another purpose. Nobody is shown them as they arrive.
+func Notes[R Report](b *Builder[R], m model.Model, listen func() Listener[R], purpose string) run.Performer {
+	return run.Performer{Do: func(ctx context.Context, job run.Job) (any, error) {
+		return turn(ctx, b, m, listen, func(run.Piece) {}, purpose, job)
+	}}
+}
+
+func turn[R Report](ctx context.Context, b *Builder[R], m model.Model, listen func() Listener[R], emit func(run.Piece), purpose string, job run.Job) (any, error) {
+	var p TurnPayload
+	if err := json.Unmarshal(job.Effect.Payload, &p); err != nil {
+		return nil, err
+	}
+	asked, err := b.Build(ctx, p)
+	if err != nil {
+		return nil, &bt.Fault{Kind: "request", Reason: err.Error()}
+	}
+	asked.Purpose = purpose
+	heard := &hearing[R]{emit: emit, listen: listen, listener: listen()}
+	resp, err := m.Chat(ctx, asked.Request, heard.delta)
+	rest, report := heard.listener.Close()
+	heard.show(rest)
+	r := TurnReceipt[R]{Text: string(heard.text), Calls: resp.ToolCalls, Report: report, Finish: resp.Finish, Usage: resp.Usage,
+		Model: cmp.Or(resp.Model, m.ID()), Attempts: resp.Attempts, Native: resp.Native, Tries: resp.Tries,
+		Prompt: journal.BlobHash([]byte(asked.Prompt.Text)), Segments: asked.Prompt.Segments, LeftOut: asked.Prompt.LeftOut, ToolHashes: asked.Tools,
+		PromptSize: asked.Prompt.Tokens, History: asked.History + Tokens(string(heard.text)) + callTokens(resp.ToolCalls)}
+	if job.Effect.Kind == EffectNotes {
+		r.Text = strings.TrimSpace(r.Text)
+	}
+	if r.Finish == model.FinishFilter && err == nil {
+		err = &model.Error{Kind: model.Refused, Model: m.ID(), Message: "the provider's filter stopped the answer"}
+	}
+	if err != nil {
+		return r, &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
+	}
+	return r, nil
+}
+
+// hearing passes a reply on, and begins anew where an attempt is retracted.
+type hearing[R any] struct {
+	emit     func(run.Piece)
+	listen   func() Listener[R]
+	listener Listener[R]
+	text     []byte
+}
+
+func (h *hearing[R]) delta(d model.Delta) error {
+	if d.Retract {
+		h.listener, h.text = h.listen(), nil
+		h.emit(run.Piece{Retract: true})
+	}
+	h.show(h.listener.Write(d.Text))
+	return nil
+}
+
+func (h *hearing[R]) show(text string) {
+	if text != "" {
+		h.text = append(h.text, text...)
+		h.emit(run.Piece{Text: text})
+	}
+}
+
+// Caller performs calls of tools.
+type Caller[R any] struct {
+	View    *run.View
+	Tools   *tool.Registry
+	Timeout time.Duration // of one call
+	DryRun  bool          // what writes says “recorded, not performed”
+}
+
+// Performer performs the calls.
+func (c *Caller[R]) Performer() run.Performer { return run.Performer{Do: c.do, Found: c.found} }
+
+// prepare finds the tool and the arguments that a call names.
+func (c *Caller[R]) prepare(job run.Job) (tool.Tool, tool.Call, CallReceipt, error) {
+	var p CallPayload
+	if err := json.Unmarshal(job.Effect.Payload, &p); err != nil {
+		return nil, tool.Call{}, CallReceipt{}, err
+	}
+	turn, err := run.ResultAt[TurnReceipt[R]](c.View, p.Turn)
+	if err != nil {
+		return nil, tool.Call{}, CallReceipt{}, err
+	}
+	if p.Call >= len(turn.Calls) || turn.Calls[p.Call].Name != p.Name {
+		return nil, tool.Call{}, CallReceipt{}, fmt.Errorf("record %d has no call %d of %s", p.Turn, p.Call, p.Name)
+	}
+	args := turn.Calls[p.Call].Arguments
+	t, ok := c.Tools.Get(p.Name)
+	r := CallReceipt{Tool: p.Name, Arguments: args}
+	switch {
+	case !ok:
+		r.Error = tool.Errorf(tool.Unavailable, "", "%s is not there in this process", p.Name)
+	case c.DryRun && t.Spec().Effect == tool.Once:
+		t = unwritten{t}
+	}
+	return t, tool.Call{Args: json.RawMessage(args), Key: job.Key}, r, nil
+}
+
+// do calls a tool. What the tool refuses is a fact for the model, not a fault of the run.
+func (c *Caller[R]) do(ctx context.Context, job run.Job) (any, error) {
+	t, call, r, err := c.prepare(job)
+	if err != nil || r.Error != nil {
+		return r, err
+	}
+	if !json.Valid(call.Args) {
+		r.Error = tool.Errorf(tool.InvalidArgs, "write one JSON object", "the arguments are not JSON")
+		return r, nil
+	}
+	limited, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	result, err := t.Call(limited, call)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return c.receiptOf(r, result, err, limited.Err()), nil
+}
+
+// unwritten stands for a tool that writes, in a run that only shows what it would do.
+type unwritten struct{ tool.Tool }
+
+// Call implements tool.Tool.
+func (unwritten) Call(context.Context, tool.Call) (tool.Result, error) {
+	return tool.Result{Text: "recorded, not performed", Items: 1}, nil
+}
+
+// Found implements tool.Finder.
+func (unwritten) Found(context.Context, tool.Call) (tool.Result, bool, error) {
+	return tool.Result{}, false, nil
+}
+
+func (c *Caller[R]) receiptOf(r CallReceipt, result tool.Result, err, timedOut error) CallReceipt {
+	var known *tool.Error
+	switch {
+	case err == nil:
+		r.Result = &result
+	case errors.As(err, &known):
+		r.Error = known
+	case timedOut != nil:
+		r.Error = tool.Errorf(tool.Timeout, "ask for less", "no result within %s", c.Timeout)
+	default:
+		r.Error = tool.Errorf(tool.Failed, "", "%w", err)
+	}
+	return r
+}
+
+// found looks up whether a write took effect before a crash.
+func (c *Caller[R]) found(ctx context.Context, job run.Job) (any, bool, error) {
+	t, call, r, err := c.prepare(job)
+	if err != nil {
+		return nil, false, err
+	}
+	if r.Error != nil {
+		return nil, false, r.Error
+	}
+	finder, ok := t.(tool.Finder)
+	if !ok {
+		return nil, false, fmt.Errorf("%s keeps no record of what it did", r.Tool)
+	}
+	limited, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	result, was, err := finder.Found(limited, call)
+	if err != nil || !was {
+		return nil, false, err
+	}
+	return c.receiptOf(r, result, nil, nil), true, nil
+}

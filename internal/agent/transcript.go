@@ -1,0 +1,65 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+
+	"sibyl/internal/bt"
+)
+
+// Entry is one turn of the transcript: the record of the reply, the records of its tools' results, and what the
+// control layer said after it. Tool i answers call i of the reply; a call that was not performed has Refused instead. The first
+// entry may be notes in place of the entries Of, and of the session's earlier exchanges.
+type Entry struct {
+	Turn  int64       `json:"turn,omitempty"`
+	Tools []ToolEntry `json:"tools,omitempty"`
+	Hint  string      `json:"hint,omitempty"`
+
+	Notes int64   `json:"notes,omitempty"` // their record
+	Of    []Entry `json:"of,omitempty"`
+}
+
+// ToolEntry is how one call of a turn ended.
+type ToolEntry struct {
+	Ref     int64  `json:"ref,omitempty"`
+	Refused string `json:"refused,omitempty"`
+}
+
+// TurnsOf lists the turns of a transcript, those that notes stand for too.
+func TurnsOf(transcript []Entry) (turns []Entry) {
+	for _, e := range transcript {
+		if e.Notes != 0 {
+			turns = append(turns, TurnsOf(e.Of)...)
+		} else {
+			turns = append(turns, e)
+		}
+	}
+	return turns
+}
+
+// HasNotes says whether notes stand for the beginning of a transcript.
+func HasNotes(transcript []Entry) bool { return len(transcript) > 0 && transcript[0].Notes != 0 }
+
+// Hint adds to the transcript what the control layer says.
+func Hint() bt.Leaf {
+	type in struct {
+		Text string `port:"text" doc:"what the control layer tells the model before its next turn"`
+	}
+	type out struct {
+		Transcript []Entry    `port:"transcript"`
+		Told       []bt.Typed `port:",events"`
+	}
+	return bt.Func("Hint", "Adds a word of the control layer to the last turn of the transcript.", func(i in, o *out) error {
+		if len(o.Transcript) == 0 {
+			return fmt.Errorf("there is no turn yet to add a hint to")
+		}
+		o.Transcript = slices.Clone(o.Transcript)
+		last := &o.Transcript[len(o.Transcript)-1]
+		if last.Hint != "" {
+			last.Hint += " "
+		}
+		last.Hint += i.Text
+		o.Told = []bt.Typed{HintGiven{i.Text}}
+		return nil
+	})
+}

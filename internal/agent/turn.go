@@ -1,0 +1,206 @@
+package agent
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/model"
+)
+
+// The kinds of effect.
+const (
+	EffectTurn  = "model.turn"
+	EffectNotes = "model.notes" // notes of a long conversation; its payload is a TurnPayload too
+	EffectCall  = "tool.call"
+)
+
+// TurnPayload asks for one turn of the model: facts and record numbers, of which the request is built.
+type TurnPayload struct {
+	Offered   []string `json:"offered"` // names of the tools offered
+	Turn      int      `json:"turn"`
+	MaxTurns  int      `json:"max_turns"`
+	Last      bool     `json:"last,omitempty"`
+	Withdrawn bool     `json:"withdrawn,omitempty"` // tools are withdrawn
+	LastHint  string   `json:"last_hint,omitempty"` // what the conversation ends with
+
+	// The transcript is that of the turn in record After, if it is not 0, and Add.
+	After int64   `json:"after,omitempty"`
+	Add   []Entry `json:"add,omitempty"`
+
+	Situation json.RawMessage `json:"situation,omitempty"` // what the assistant's prompt depends on
+}
+
+// Extends puts a transcript into the payload: as what has come since its last turn was asked for, where that turn's payload had the
+// rest.
+func (p *TurnPayload) Extends(transcript []Entry) {
+	n := len(transcript)
+	if n > 1 && transcript[n-1].Turn > transcript[0].Notes { // asked for after the notes were taken, if there are any
+		p.After, p.Add = transcript[n-1].Turn, transcript[n-1:]
+		return
+	}
+	p.Add = transcript
+}
+
+// TurnReceipt is one turn of the model. Report is what the assistant's way to read replies has found in it; Text is without it.
+type TurnReceipt[R any] struct {
+	Text       string           `json:"text"`
+	Calls      []model.ToolCall `json:"calls,omitempty"`
+	Report     R                `json:"report,omitzero"`
+	Finish     model.Finish     `json:"finish"`
+	Usage      model.Usage      `json:"usage"`
+	Model      string           `json:"model"`
+	Attempts   int              `json:"attempts,omitempty"`
+	Native     *model.Native    `json:"native,omitempty"`
+	Prompt     string           `json:"prompt"` // hash of the composed system prompt
+	Segments   []string         `json:"segments,omitempty"`
+	LeftOut    []string         `json:"left_out,omitempty"`
+	ToolHashes []string         `json:"tools,omitempty"` // "name hash" of each tool as it was offered
+	PromptSize int              `json:"prompt_tokens"`
+	History    int              `json:"history_tokens"`  // of the conversation, this turn included, estimated
+	Tries      []model.Try      `json:"tries,omitempty"` // models that were asked before the one that answered
+}
+
+// Reply is what a tree knows of one turn of the model. Ref is the record that holds it.
+type Reply struct {
+	Ref     int64      `json:"ref"`
+	HasText bool       `json:"has_text"`
+	Asks    bool       `json:"asks,omitempty"` // its text ends with a question
+	Calls   []CallFact `json:"calls,omitempty"`
+	Tokens  int        `json:"tokens,omitempty"`  // what it counts against a budget
+	History int        `json:"history,omitempty"` // tokens of the conversation with it, estimated
+	Prompt  int        `json:"prompt,omitempty"`  // tokens of the system prompt
+	Model   string     `json:"model"`
+	Instead string     `json:"instead,omitempty"` // why another model than the first one answered
+}
+
+// CallFact is a proposed call: Digest names its arguments, Key the call without what is volatile in them.
+type CallFact struct {
+	Name   string `json:"name"`
+	Digest string `json:"digest"`
+	Key    string `json:"key"`
+	Brief  string `json:"brief"`
+}
+
+// AskTurn is the request for a turn.
+func AskTurn(p TurnPayload) bt.Request {
+	return bt.Request{Kind: EffectTurn, Label: fmt.Sprintf("turn %d of %d", p.Turn, p.MaxTurns), Payload: p}
+}
+
+// TakeTurn reads the receipt of a turn, and gives what a tree knows of it; the fault of a turn that failed.
+func TakeTurn[R any](c bt.Completion) (r TurnReceipt[R], reply Reply, err error) {
+	if c.Err != nil {
+		return r, reply, c.Err
+	}
+	if r, err = bt.ResultOf[TurnReceipt[R]](c); err != nil {
+		return r, reply, fmt.Errorf("receipt of the turn: %w", err)
+	}
+	reply = Reply{Ref: c.Ref, HasText: hasWords(r.Text), Asks: asks(r.Text), Tokens: r.tokens(), History: r.History, Prompt: r.PromptSize,
+		Model: r.Model, Instead: r.instead()}
+	for _, call := range r.Calls {
+		reply.Calls = append(reply.Calls, CallFact{Name: call.Name, Digest: digest(call.Arguments), Key: callKey(call.Name, call.Arguments),
+			Brief: Brief(call.Arguments, 80)})
+	}
+	return r, reply, nil
+}
+
+func hasWords(text string) bool {
+	for _, r := range text {
+		if r > ' ' {
+			return true
+		}
+	}
+	return false
+}
+
+// asks says whether a text ends with a question.
+func asks(text string) bool {
+	return strings.HasSuffix(strings.TrimRight(text, " \t\r\n*_\"'”)"), "?")
+}
+
+// tokens is what the turn counts against a budget, estimated where the provider reports nothing.
+func (r *TurnReceipt[R]) tokens() int {
+	if r.Usage != (model.Usage{}) {
+		return spent(r.Usage)
+	}
+	return r.PromptSize + r.History
+}
+
+// spent is what counts against a budget of tokens: what was sent anew, and what was written. A conversation that the provider
+// has cached is not counted again with every turn.
+func spent(u model.Usage) int { return max(0, u.InputTokens-u.CachedTokens) + u.OutputTokens }
+
+// instead says why another model than the first one answered; "" if the first did.
+func (r *TurnReceipt[R]) instead() string {
+	var why []string
+	for _, t := range r.Tries {
+		why = append(why, t.String())
+	}
+	return strings.Join(why, "; ")
+}
+
+// Tokens estimates the tokens of a text: a quarter of its characters, rounded up.
+func Tokens(text string) int {
+	n := 0
+	for range text {
+		n++
+	}
+	return (n + 3) / 4
+}
+
+func callTokens(calls []model.ToolCall) (n int) {
+	for _, c := range calls {
+		n += Tokens(c.Name) + Tokens(c.Arguments)
+	}
+	return n
+}
+
+// Brief shortens a text to one line for people.
+func Brief(s string, most int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}
+
+// Counted is a number with its noun.
+func Counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// HasText is a check of the reply.
+func HasText() bt.Leaf {
+	type in struct {
+		Reply Reply `port:"reply"`
+	}
+	return bt.Check("HasText", "Does the reply say anything beside its signal?", func(i in) (bool, string) {
+		return i.Reply.HasText, map[bool]string{true: "it has text", false: "it has no text"}[i.Reply.HasText]
+	})
+}
+
+// HasToolCalls is a check of the reply.
+func HasToolCalls() bt.Leaf {
+	type in struct {
+		Reply Reply `port:"reply"`
+	}
+	return bt.Check("HasToolCalls", "Does the reply ask for tools?", func(i in) (bool, string) {
+		var names []string
+		for _, c := range i.Reply.Calls {
+			names = append(names, c.Name)
+		}
+		return len(names) > 0, cmp.Or(strings.Join(names, ", "), "no calls")
+	})
+}

@@ -1,0 +1,190 @@
+package oracle
+
+import (
+	"fmt"
+	"strings"
+
+	"sibyl/internal/agent"
+	"sibyl/internal/bt"
+	"sibyl/internal/oracle/classify"
+	"sibyl/internal/signal"
+)
+
+// The events that the Oracle's leaves tell people, beside those of package agent.
+
+// ClassChosen is what kind of question it is.
+type ClassChosen struct {
+	Type       classify.Type `json:"query_type"`
+	Confidence float64       `json:"confidence"`
+	Keywords   []string      `json:"keywords,omitempty"`
+	TopicShift bool          `json:"topic_shift,omitempty"`
+}
+
+// ToolsOffered says which tools the model may call, and which not.
+type ToolsOffered struct {
+	Offered  []string `json:"offered"`
+	Withheld []string `json:"withheld"`
+}
+
+// TurnTaken is a turn of the model that came in.
+type TurnTaken struct {
+	Turn     int         `json:"turn"`
+	MaxTurns int         `json:"max_turns"`
+	Signal   signal.Type `json:"signal,omitempty"`
+	Calls    int         `json:"calls,omitempty"`
+	Bytes    int         `json:"bytes"` // of text
+	Model    string      `json:"model"`
+	Attempts int         `json:"attempts,omitempty"`
+	TookMS   int64       `json:"took_ms"`
+}
+
+// SignalHeard is what a reply said of itself. All empty: it had no signal.
+type SignalHeard struct {
+	Type       signal.Type `json:"type,omitempty"`
+	Confidence float64     `json:"confidence,omitempty"`
+	Malformed  string      `json:"malformed,omitempty"` // why a signal counts as none
+	Ignored    int         `json:"ignored,omitempty"`   // further signals
+}
+
+// SignalTaken says that a rule of the tree asked for the signal that the reply has.
+type SignalTaken struct {
+	Type signal.Type `json:"type"`
+}
+
+// ReplyDoubted says why a reply can't be taken as it is.
+type ReplyDoubted struct {
+	Cause Cause  `json:"cause"`
+	Why   string `json:"why"`
+}
+
+// ClassifierAsked is what the classifier thinks of a reply that is in doubt.
+type ClassifierAsked struct {
+	Label string  `json:"label"`
+	Score float64 `json:"score"`
+}
+
+// FallbackDecided is what is done with a reply that is in doubt.
+type FallbackDecided struct {
+	Consult
+}
+
+// ToolsAdded says which tools are offered from here on, too. None: those that were asked for are offered already.
+type ToolsAdded struct {
+	Added []string `json:"added"`
+}
+
+// CapabilityMissing is a capability that was asked for and does not exist.
+type CapabilityMissing struct {
+	Capability string `json:"capability"`
+}
+
+// AnswerAccepted says which reply is the answer, and why the run stops with it.
+type AnswerAccepted struct {
+	StopReason string `json:"stop_reason"`
+	NoSignal   bool   `json:"no_signal,omitempty"`
+}
+
+// Events are all that a run of the Oracle may tell.
+func Events() []bt.Typed {
+	return append(agent.Events(), ClassChosen{}, ToolsOffered{}, TurnTaken{}, SignalHeard{}, SignalTaken{}, ReplyDoubted{}, ClassifierAsked{},
+		FallbackDecided{}, ToolsAdded{}, CapabilityMissing{}, AnswerAccepted{})
+}
+
+// EventType implements bt.Typed.
+func (ClassChosen) EventType() string { return "class.chosen" }
+
+// EventType implements bt.Typed.
+func (ToolsOffered) EventType() string { return "tools.offered" }
+
+// EventType implements bt.Typed.
+func (TurnTaken) EventType() string { return "turn.taken" }
+
+// EventType implements bt.Typed.
+func (SignalHeard) EventType() string { return "signal.heard" }
+
+// EventType implements bt.Typed.
+func (SignalTaken) EventType() string { return "signal.taken" }
+
+// EventType implements bt.Typed.
+func (ReplyDoubted) EventType() string { return "reply.doubted" }
+
+// EventType implements bt.Typed.
+func (ClassifierAsked) EventType() string { return "classifier.asked" }
+
+// EventType implements bt.Typed.
+func (FallbackDecided) EventType() string { return "fallback.decided" }
+
+// EventType implements bt.Typed.
+func (ToolsAdded) EventType() string { return "tools.added" }
+
+// EventType implements bt.Typed.
+func (CapabilityMissing) EventType() string { return "capability.missing" }
+
+// EventType implements bt.Typed.
+func (AnswerAccepted) EventType() string { return "answer.accepted" }
+
+func (e ClassChosen) String() string {
+	text := fmt.Sprintf("%s (%.2f)", e.Type, e.Confidence)
+	if len(e.Keywords) > 0 {
+		text += ": " + strings.Join(e.Keywords, ", ")
+	}
+	if e.TopicShift {
+		text += "; a topic shift"
+	}
+	return text
+}
+
+func (e ToolsOffered) String() string {
+	return "offered " + listed(e.Offered) + "; withheld " + listed(e.Withheld)
+}
+
+func (e TurnTaken) String() string {
+	said := string(e.Signal)
+	if said == "" {
+		said = "no signal"
+	}
+	if e.Attempts > 1 {
+		said += fmt.Sprintf(", %d attempts", e.Attempts)
+	}
+	return fmt.Sprintf("turn %d of %d: %s (%s, %s)", e.Turn, e.MaxTurns, said, e.Model, agent.Seconds(e.TookMS))
+}
+
+func (e SignalHeard) String() string {
+	text := "no signal"
+	switch {
+	case e.Malformed != "":
+		text = "a signal that is not well-formed and counts as none: " + e.Malformed
+	case e.Type != "":
+		text = fmt.Sprintf("signal %s (%.2f)", e.Type, e.Confidence)
+	}
+	if e.Ignored > 0 {
+		text += fmt.Sprintf("; %d more ignored", e.Ignored)
+	}
+	return text
+}
+
+func (e SignalTaken) String() string { return string(e.Type) }
+
+func (e ReplyDoubted) String() string { return string(e.Cause) + ": " + e.Why }
+
+func (e ClassifierAsked) String() string { return fmt.Sprintf("%s (%.2f)", e.Label, e.Score) }
+
+func (e FallbackDecided) String() string {
+	return fmt.Sprintf("%s by %s: %s", e.Verdict, e.By, e.Because)
+}
+
+func (e ToolsAdded) String() string {
+	if len(e.Added) == 0 {
+		return "offered already"
+	}
+	return "also offered: " + strings.Join(e.Added, ", ")
+}
+
+func (e CapabilityMissing) String() string { return "capability gap: " + e.Capability }
+
+func (e AnswerAccepted) String() string {
+	if e.NoSignal {
+		return "stop: " + e.StopReason + " (signal missing)"
+	}
+	return "stop: " + e.StopReason
+}

@@ -1,0 +1,163 @@
+package oracle
+
+import (
+	"encoding/json"
+	"strings"
+
+	"sibyl/internal/agent"
+	"sibyl/internal/run"
+	"sibyl/internal/signal"
+)
+
+// AuditedSignal is markup of a signal that the model wrote (FR-009, SC-009). Exactly one of Signal and Malformed is set; both hold it
+// raw. Turns count from 1.
+type AuditedSignal struct {
+	Turn      int             `json:"turn"`
+	Record    int64           `json:"record"` // that holds it
+	Signal    *signal.Signal  `json:"signal,omitempty"`
+	Malformed *signal.Problem `json:"malformed,omitempty"`
+	Fate      Fate            `json:"fate"`
+	Why       string          `json:"why"`            // in words
+	Rule      string          `json:"rule,omitempty"` // the node of the tree that asked for it, or that decided without it
+}
+
+// Fate is what became of a signal.
+type Fate string
+
+// The fates of a signal.
+const (
+	Steered Fate = "steered" // a rule of the tree asked for it
+	Noted   Fate = "noted"   // the tree took it in, and decided by a rule that did not ask for it
+	Ignored Fate = "ignored" // the tree did not see it
+	Pending Fate = "pending" // what it led to is not in the journal yet
+)
+
+// AuditSignals lists every signal in the records of a run, as run.Read gives them, and what became of it by the steps. It decides
+// nothing.
+func AuditSignals(bodies []any, steps []run.TraceStep) []AuditedSignal {
+	a := &signalAudit{words: run.NewVocabulary(Events()...), steps: steps, turnAt: map[int64]int{}, found: []AuditedSignal{}}
+	for seq, body := range bodies {
+		switch r := body.(type) {
+		case *run.CompletionRecord:
+			a.receipt(int64(seq), r, false)
+		case *run.StoppedRecord:
+			for i := range r.Under {
+				a.receipt(int64(seq), &r.Under[i], true)
+			}
+		}
+	}
+	for i := range a.found {
+		if s := &a.found[i]; s.Fate == Pending {
+			a.fate(s)
+		}
+	}
+	return a.found
+}
+
+// signalAudit is an audit in the making.
+type signalAudit struct {
+	words  run.Vocabulary
+	steps  []run.TraceStep
+	turns  int           // replies so far
+	turnAt map[int64]int // by the record that holds the reply
+	found  []AuditedSignal
+}
+
+// receipt lists the signals of one reply or of notes.
+func (a *signalAudit) receipt(record int64, c *run.CompletionRecord, stopped bool) {
+	if c.Kind != agent.EffectTurn && c.Kind != agent.EffectNotes {
+		return
+	}
+	turn := a.turns + 1 // notes are of the turn that begins
+	if c.Kind == agent.EffectTurn {
+		a.turns++
+		a.turnAt[record] = a.turns
+	}
+	var r agent.TurnReceipt[Heard]
+	if json.Unmarshal(c.Result, &r) != nil {
+		return
+	}
+	add := func(s AuditedSignal) {
+		s.Turn, s.Record = turn, record
+		if s.Signal != nil {
+			at := stamped(*s.Signal, c)
+			s.Signal = &at
+		}
+		a.found = append(a.found, s)
+	}
+	h := r.Report
+	if h.Signal != nil {
+		s := AuditedSignal{Signal: h.Signal, Fate: Ignored}
+		switch {
+		case stopped:
+			s.Why = "the run was stopped before the tree took its turn in"
+		case c.Err != nil:
+			s.Why = "its turn failed: " + c.Err.Reason
+		case c.Kind != agent.EffectTurn:
+			s.Why = "nobody asks for signals in a reply of " + c.Kind
+		default:
+			s.Fate = Pending
+		}
+		add(s)
+	}
+	for i := range h.Extra {
+		add(AuditedSignal{Signal: &h.Extra[i], Fate: Ignored, Why: "extra: another signal came first in the reply"})
+	}
+	for i := range h.Problems {
+		add(AuditedSignal{Malformed: &h.Problems[i], Fate: Ignored, Why: "malformed: " + h.Problems[i].Reason})
+	}
+}
+
+// fate says of a signal that reached the tree what the tree made of it.
+func (a *signalAudit) fate(s *AuditedSignal) {
+	first := true
+	for _, step := range a.steps {
+		if step.Record < s.Record {
+			continue
+		}
+		if step.Record > s.Record && a.turnAt[step.Record] != 0 {
+			break // the next turn's
+		}
+		for _, e := range ofTurn(step, first) {
+			switch {
+			case e.Type == SignalTaken{}.EventType(), e.Type == ReplyDoubted{}.EventType():
+				s.Fate, s.Why, s.Rule = Steered, "a rule asked for it", e.Rule
+				if words := a.words.Words(e); words != string(s.Signal.Type) {
+					s.Why += ": " + words
+				}
+				return
+			case first && (e.Status == "SUCCESS" || e.Status == "RUNNING"):
+				s.Fate, s.Why, s.Rule = Noted, "another rule decided", e.Rule
+				if e.Reason != "" {
+					s.Why += ": " + e.Reason
+				}
+			case first && e.Type == AnswerAccepted{}.EventType():
+				s.Why = "another rule decided: " + a.words.Words(e)
+			}
+		}
+		first = false
+	}
+	if s.Fate == Pending {
+		s.Why = "what the tree made of it is not in the journal"
+	}
+}
+
+// ofTurn gives the events of a step that belong to the turn with the signal: in the first step, which took the reply in,
+// those after it was heard; and none from where the tree goes on to the next turn.
+func ofTurn(step run.TraceStep, first bool) []run.TraceEvent {
+	events := step.Events
+	within := ""
+	for i, e := range events {
+		if first && e.Type == (SignalHeard{}).EventType() {
+			within = e.Rule[:strings.LastIndexByte(e.Rule, '/')+1]
+			events = events[i+2:] // behind the node's own event
+			break
+		}
+	}
+	for i, e := range events {
+		if within != "" && !strings.HasPrefix(e.Rule, within) {
+			return events[:i]
+		}
+	}
+	return events
+}
