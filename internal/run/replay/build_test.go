@@ -1,4 +1,4 @@
-package run_test
+package replay_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
+	"sibyl/internal/run/replay"
 )
 
 // otherBuild has a leaf Do that asks for one thing only, and otherwise: as change says.
@@ -52,15 +53,17 @@ func TestReplayInAnotherBuildTellsWhereThatBuildDecidesOtherwise(t *testing.T) {
 		change     func(string) (string, string)
 		want       []string
 	}{
-		"through its own tree":     {three, "", bee, []string{`2 request Do: name "b"→"bee"`, `8 outcome outcome.got: "A B C"→"C"`}},
-		"through another like it":  {three, strings.ReplaceAll(three, "%s", "x"), bee, []string{`2 request Do: name "b"→"bee"`, `8 outcome outcome.got: "A B C"→"C"`}},
-		"through one that ends":    {three, `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`, bee, []string{`2 request Do: name "b"→"bee"`, `4 decision -read c RUNNING→SUCCESS`}},
-		"with other labels only":   {three, "", func(name string) (string, string) { return "look up " + name, name }, []string{`8 outcome outcome.got: "A B C"→"C"`}},
+		"through its own tree":     {three, "", bee, []string{`1 request Do: name "b"→"bee"`, `5 outcome outcome.got: "A B C"→"C"`}},
+		"through another like it":  {three, strings.ReplaceAll(three, "%s", "x"), bee, []string{`1 request Do: name "b"→"bee"`, `5 outcome outcome.got: "A B C"→"C"`}},
+		"through one that ends":    {three, `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`, bee, []string{`1 request Do: name "b"→"bee"`, `2 decision -read c RUNNING→SUCCESS`}},
+		"with other labels only":   {three, "", func(name string) (string, string) { return "look up " + name, name }, []string{`5 outcome outcome.got: "A B C"→"C"`}},
 		"with fewer effects":       {`<Do what="r:a r:b" got="{got}"/>`, "", func(string) (string, string) { return "read a", "a" }, []string{`0 decision -read b`}},
-		"with a withdrawn request": {`<Fallback><Timeout msec="1000"><Do what="r:slow" got="{k}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`, "", bee, []string{`2 request Do: name "b"→"bee"`}},
+		"with a withdrawn request": {`<Fallback><Timeout msec="1000"><Do what="r:slow" got="{k}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`, "", bee, []string{`1 request Do: name "b"→"bee"`}},
+		"with another request that was withdrawn": {`<Fallback><Timeout msec="1000"><Do what="r:slow" got="{k}"/></Timeout><Add add="late" got="{got}"/></Fallback>`, "",
+			func(name string) (string, string) { return "read " + name, name + "er" }, []string{`0 request`}},
 		"with the same asked for twice": {`<Parallel><Do what="r:b" got="{b}"/><Do what="r:b" got="{got}"/></Parallel>`, "", bee,
 			[]string{`0 request Do: name "b"→"bee" Do: name "b"→"bee"`}},
-		"with a request of which only the label is known": {`<Fallback><Parallel><Do what="r:b" got="{b}"/><Timeout msec="1000"><Do what="r:slow" got="{k}"/></Timeout></Parallel><Add add="late" got="{got}"/></Fallback>`, "", bee,
+		"with a request whose withdrawn neighbour is the same": {`<Fallback><Parallel><Do what="r:b" got="{b}"/><Timeout msec="1000"><Do what="r:slow" got="{k}"/></Timeout></Parallel><Add add="late" got="{got}"/></Fallback>`, "", bee,
 			[]string{`0 request Do: name "b"→"bee"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -70,16 +73,16 @@ func TestReplayInAnotherBuildTellsWhereThatBuildDecidesOtherwise(t *testing.T) {
 				store := newStore(t)
 				live := start(t, w.engine(store, "one"), strings.ReplaceAll(c.was, "%s", "x"))
 				wait(t, live)
-				o := run.ReplayOptions{PastFirst: true}
+				o := replay.Options{PastFirst: true}
 				if c.would != "" {
 					o.TreeFile, o.Tree = "changed.xml", []byte(tree(c.would))
 				}
-				found, err := w.otherBuild(store, c.change).Replay(t.Context(), ada, live.ID, o)
+				found, err := replay.Run(t.Context(), w.otherBuild(store, c.change), ada, live.ID, o)
 				if err != nil {
 					t.Fatal(err)
 				}
 				same(t, "differences", tell(found), c.want)
-				same(t, "where it ended", found.Reached, run.ReachedEnd)
+				same(t, "where it ended", found.Reached, replay.ReachedEnd)
 			})
 		})
 	}
@@ -93,7 +96,7 @@ func (w *world) styled(store journal.Store, build string) *run.Engine {
 	}
 	w.do["a"], w.do["b"] = perform, perform
 	return w.engine(store, "styled "+build, func(c *run.Config) {
-		c.Assistants[0].Sends = func(ctx context.Context, v *run.View, r run.CompletionRecord) (was, would run.Sent, err error) {
+		c.Assistants[0].Sends = func(ctx context.Context, v *run.View, r *run.CompletionRecord) (was, would run.Sent, err error) {
 			if err := json.Unmarshal(r.Result, &was.Hash); err != nil {
 				return was, would, err
 			}
@@ -130,23 +133,23 @@ func TestReplayTellsWhatElseWouldBeSent(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		build, style string
-		want         *run.ChangedSending
+		want         *replay.ChangedSending
 	}{
 		"nothing else":             {"", "", nil},
 		"the same text":            {"", "plain words", nil},
-		"other words":              {"", "plain speech", &run.ChangedSending{Parts: []run.ChangedPart{{Name: "word 1", Was: 5, Would: 6}}}},
-		"a word fewer":             {"", "plain", &run.ChangedSending{Parts: []run.ChangedPart{{Name: "word 1", Was: 5}}}},
-		"a word more":              {"", "plain words more", &run.ChangedSending{Parts: []run.ChangedPart{{Name: "word 2", Would: 4}}}},
-		"what can't be composed":   {"", "unspeakable", &run.ChangedSending{Why: "no style"}},
-		"another build":            {"loud ", "", &run.ChangedSending{Build: true, Parts: []run.ChangedPart{{Name: "word 0", Would: 5}, {Name: "word 1", Would: 5}}}},
-		"another build and a word": {"loud ", "plain words more", &run.ChangedSending{Build: true, Parts: []run.ChangedPart{{Name: "word 2", Would: 4}}}},
+		"other words":              {"", "plain speech", &replay.ChangedSending{Parts: []replay.ChangedPart{{Name: "word 1", Change: replay.PartChanged, Was: 5, Would: 6}}}},
+		"a word fewer":             {"", "plain", &replay.ChangedSending{Parts: []replay.ChangedPart{{Name: "word 1", Change: replay.PartRemoved, Was: 5}}}},
+		"a word more":              {"", "plain words more", &replay.ChangedSending{Parts: []replay.ChangedPart{{Name: "word 2", Change: replay.PartAdded, Would: 4}}}},
+		"what can't be composed":   {"", "unspeakable", &replay.ChangedSending{Why: "no style"}},
+		"another build":            {"loud ", "", &replay.ChangedSending{Build: true, Parts: []replay.ChangedPart{{Name: "word 0", Change: replay.PartAdded, Would: 5}, {Name: "word 1", Change: replay.PartAdded, Would: 5}}}},
+		"another build and a word": {"loud ", "plain words more", &replay.ChangedSending{Build: true, Parts: []replay.ChangedPart{{Name: "word 2", Change: replay.PartAdded, Would: 4}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := run.ReplayOptions{PastFirst: true}
+			o := replay.Options{PastFirst: true}
 			if c.style != "" {
 				o.Texts = texts("style", c.style)
 			}
-			found, err := w.styled(untouched{store, t}, c.build).Replay(t.Context(), ada, live.ID, o)
+			found, err := replay.Run(t.Context(), w.styled(untouched{store, t}, c.build), ada, live.ID, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -154,16 +157,55 @@ func TestReplayTellsWhatElseWouldBeSent(t *testing.T) {
 				same(t, "differences", tell(found), nil)
 				return
 			}
-			same(t, "differences", tell(found), []string{"0 sending", "2 sending"})
+			same(t, "differences", tell(found), []string{"0 sending", "1 sending"})
 			got := found.Differences[0].Sent[0]
 			same(t, "label", got.Request.Label, "read a")
 			same(t, "parts", got.Parts, c.want.Parts)
 			same(t, "build and why", fmt.Sprint(got.Build, got.Why), fmt.Sprint(c.want.Build, c.want.Why))
 		})
 	}
-	_, err = w.styled(untouched{store, t}, "").Replay(t.Context(), ada, live.ID, run.ReplayOptions{Texts: texts("manner", "x")})
+	_, err = replay.Run(t.Context(), w.styled(untouched{store, t}, ""), ada, live.ID, replay.Options{Texts: texts("manner", "x")})
 	if !errors.Is(err, run.ErrUnfit) || !strings.Contains(err.Error(), "keeps no text manner") {
 		t.Errorf("a text that the run has not gives %v", err)
+	}
+}
+
+// A hash of the prompt says nothing of the tools that go with it.
+func TestReplayTellsWhichToolsWouldBeSentOtherwise(t *testing.T) {
+	part := func(kind, name, hash string) run.Part { return run.Part{Kind: kind, Name: name, Hash: hash, Tokens: 3} }
+	was := []run.Part{part("segment", "read", "1"), part("tool", "read", "1"), part("tool", "find", "1")}
+	for name, c := range map[string]struct {
+		would []run.Part
+		want  []replay.ChangedPart
+	}{
+		"the same tools":      {was, nil},
+		"nobody knows them":   {nil, nil},
+		"another schema":      {[]run.Part{was[0], part("tool", "read", "2"), was[2]}, []replay.ChangedPart{{Kind: "tool", Name: "read", Change: replay.PartChanged, Was: 3, Would: 3}}},
+		"a schema of no hash": {[]run.Part{was[0], part("tool", "read", ""), was[2]}, nil},
+		"another tool": {[]run.Part{was[0], was[1], part("tool", "fetch", "1")}, []replay.ChangedPart{
+			{Kind: "tool", Name: "find", Change: replay.PartRemoved, Was: 3}, {Kind: "tool", Name: "fetch", Change: replay.PartAdded, Would: 3}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			store := newStore(t)
+			live := start(t, w.engine(store, "one"), `<Do what="r:a" got="{got}"/>`)
+			wait(t, live)
+			e := w.engine(untouched{store, t}, "two", func(cfg *run.Config) {
+				cfg.Assistants[0].Sends = func(context.Context, *run.View, *run.CompletionRecord) (recorded, composed run.Sent, err error) {
+					return run.Sent{Hash: "prompt", Parts: was}, run.Sent{Hash: "prompt", Parts: c.would}, nil
+				}
+			})
+			found, err := replay.Run(t.Context(), e, ada, live.ID, replay.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []replay.ChangedPart
+			for _, d := range found.Differences {
+				same(t, "kind", d.Kind, replay.OtherSending)
+				got = append(got, d.Sent[0].Parts...)
+			}
+			same(t, "parts", got, c.want)
+		})
 	}
 }
 
@@ -186,11 +228,11 @@ func TestReplayOfAnOpenRunWhoseTreeDoesNotLoadTellsNothingOfItsLastStep(t *testi
 			}
 			c.Assistants[0].Registry = reg
 		})
-		found, err := e.Replay(t.Context(), ada, id, run.ReplayOptions{TreeFile: "changed.xml", Tree: []byte(tree(`<Do what="r:a" got="{got}"/>`))})
+		found, err := replay.Run(t.Context(), e, ada, id, replay.Options{TreeFile: "changed.xml", Tree: []byte(tree(`<Do what="r:a" got="{got}"/>`))})
 		if err != nil {
 			t.Fatal(err)
 		}
 		same(t, "differences", tell(found), nil)
-		same(t, "where it ended", found.Reached, run.ReachedOpen)
+		same(t, "where it ended", found.Reached, replay.ReachedOpen)
 	})
 }
