@@ -13,10 +13,13 @@ func (r *replayer) compare(ctx context.Context, was *step, at Moment) (Differenc
 	d := Difference{Moment: at}
 	r.compareWithdrawn(was, &d)
 	left := slices.DeleteFunc(slices.Clone(was.asked), func(a Asked) bool { return r.claimed[a.Op] }) // the others were asked for earlier
-	rest, equal := r.pairEqual(&left)
+	equal, rest := pairs(r.fold.Last().Start, &left, func(e bt.Effect, a Asked) bool { return a.Leaf == e.Leaf && a.Digest == run.Digest(e) })
+	for _, p := range equal {
+		r.bind(p.effect, p.was.Op)
+	}
 	rest = r.pairElsewhere(rest, was, &d)
-	pairs, extra := pairByLeaf(rest, &left)
-	for _, e := range extra {
+	changed, rest := pairs(rest, &left, func(e bt.Effect, a Asked) bool { return a.Leaf == e.Leaf })
+	for _, e := range rest {
 		if was.known() {
 			d.Extra = append(d.Extra, r.askedBy(e))
 		}
@@ -31,7 +34,7 @@ func (r *replayer) compare(ctx context.Context, was *step, at Moment) (Differenc
 	if len(d.Extra)+len(d.Missing)+len(d.Kept)+len(d.Withdrawn) > 0 || d.Ending != nil {
 		d.Kind, r.diverged = OtherDecision, true
 	}
-	for _, p := range pairs {
+	for _, p := range changed {
 		d.Requests = append(d.Requests, r.changedRequest(p))
 		if r.diverged {
 			r.reported[p.was.Op] = true
@@ -55,12 +58,12 @@ func (r *replayer) compare(ctx context.Context, was *step, at Moment) (Differenc
 
 // changedEnding compares how the trees stand after a step. Once the decisions differ, only the ends are compared.
 func (r *replayer) changedEnding(was *step) *ChangedEnding {
-	ended, would := was.ended, r.fold.Ending().Status.String()
+	ended, would := was.Status, r.fold.Ending().Status.String()
 	if r.diverged {
 		if would == bt.Running.String() {
 			return nil
 		}
-		ended = r.steps[len(r.steps)-1].ended
+		ended = r.steps[len(r.steps)-1].Status
 	}
 	if !was.known() || ended == would {
 		return nil
@@ -78,22 +81,7 @@ type pair struct {
 	was    Asked
 }
 
-// pairEqual pairs the effects that the recorded step asked for as well, and takes those out of left. It gives the others,
-// and the pairs.
-func (r *replayer) pairEqual(left *[]Asked) (rest []bt.Effect, equal []pair) {
-	equal, rest = pairs(r.fold.Last().Start, left, func(e bt.Effect, a Asked) bool { return a.Leaf == e.Leaf && a.Digest == run.Digest(e) })
-	for _, p := range equal {
-		r.bind(p.effect, p.was.Op)
-	}
-	return rest, equal
-}
-
-// pairByLeaf pairs effects with recorded ones of the same leaf type.
-func pairByLeaf(effects []bt.Effect, left *[]Asked) (found []pair, rest []bt.Effect) {
-	return pairs(effects, left, func(e bt.Effect, a Asked) bool { return a.Leaf == e.Leaf })
-}
-
-// pairs pairs effects with recorded ones, in order, and takes those out of left.
+// pairs pairs effects with recorded ones, in order, and takes those out of left. It gives the effects that have none, too.
 func pairs(effects []bt.Effect, left *[]Asked, fit func(bt.Effect, Asked) bool) (found []pair, rest []bt.Effect) {
 	for _, e := range effects {
 		i := slices.IndexFunc(*left, func(a Asked) bool { return fit(e, a) })
@@ -134,13 +122,11 @@ func (r *replayer) bind(e bt.Effect, op uint64) {
 // compareWithdrawn compares what the two steps withdrew of what both had asked for. The completion of what only the replay
 // withdraws is free for the next that asks for the same.
 func (r *replayer) compareWithdrawn(was *step, d *Difference) {
-	would := map[uint64]bool{}
 	for _, op := range r.fold.Last().Cancel {
 		recorded, ok := r.recorded[op]
 		if !ok {
 			continue
 		}
-		would[recorded] = true
 		if was.known() && !slices.Contains(was.Cancel, recorded) {
 			d.Withdrawn = append(d.Withdrawn, r.askedBy(r.effects[recorded]))
 		}
@@ -148,7 +134,7 @@ func (r *replayer) compareWithdrawn(was *step, d *Difference) {
 	}
 	open := r.fold.Open()
 	for _, op := range was.Cancel {
-		if e, ok := r.effects[op]; ok && contains(open, e.Op) && !would[op] && !r.waits {
+		if e, ok := r.effects[op]; ok && contains(open, e.Op) && !r.waits {
 			d.Kept = append(d.Kept, r.askedBy(e))
 		}
 	}

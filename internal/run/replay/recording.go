@@ -16,7 +16,7 @@ type recording struct {
 	a      *run.Assistant
 	redact func([]byte) []byte
 
-	start    *run.StartRecord
+	start    *run.StartRecord // with what this build's trees may read of what the run was given
 	view     *run.View        // the run as it was when its outcome was made
 	receipts map[uint64]Asked // by operation: all that a record tells of
 	inputs   []input          // in the order of the records
@@ -34,10 +34,9 @@ type input struct {
 	done   *run.CompletionRecord // nil: time only
 }
 
-// step is what was decided on one record. Its TraceStep has no status where that is not known.
+// step is what was decided on one record. It has no status where that is not known; that of a tree that waits for nothing is FAILURE.
 type step struct {
 	run.TraceStep
-	ended    string // like Status, but for a tree that waits for nothing: that one has failed
 	asked    []Asked
 	followed bool // the run's tree decides so in this build, and due is known
 	due      int64
@@ -54,10 +53,15 @@ func read(e *run.Engine, row journal.Run, recs []journal.Record) (*recording, er
 	if err != nil {
 		return nil, err
 	}
-	r := &recording{redact: e.Redact, start: first.(*run.StartRecord), receipts: map[uint64]Asked{}}
-	if r.a = e.Assistant(r.start.Assistant); r.a == nil {
-		return nil, fmt.Errorf("%w: this program has no assistant %q", run.ErrUnfit, r.start.Assistant)
+	start := *first.(*run.StartRecord)
+	r := &recording{a: e.Assistant(start.Assistant), redact: e.Redact, start: &start, receipts: map[uint64]Asked{}}
+	if r.a == nil {
+		return nil, fmt.Errorf("%w: this program has no assistant %q", run.ErrUnfit, start.Assistant)
 	}
+	start.Given = maps.Clone(start.Given)
+	maps.DeleteFunc(start.Given, func(key string, _ json.RawMessage) bool {
+		return !slices.ContainsFunc(r.a.Options.Given, func(p bt.Port) bool { return p.Name == key })
+	})
 	before := len(recs) // … the end, with which the trace comes
 	if r.ended = recs[before-1]; r.ended.Kind == run.KindEnd {
 		body, err := run.Read(r.ended)
@@ -82,13 +86,12 @@ func read(e *run.Engine, row journal.Run, recs []journal.Record) (*recording, er
 	}
 	for _, t := range traced {
 		if s := r.stepAt(t.Record); s != nil {
-			r.decided(s, t, t.Status)
+			r.decided(s, t)
 		}
 	}
 	if r.end != nil && r.end.Fault != nil && r.end.Fault.Kind == run.KindStalled {
-		r.steps[len(r.steps)-1].ended = bt.Failure.String()
+		r.steps[len(r.steps)-1].Status = bt.Failure.String()
 	}
-	r.give()
 	return r, nil
 }
 
@@ -130,21 +133,9 @@ func (r *recording) askedBy(e bt.Effect) Asked {
 	return Asked{Asked: run.Asked{Op: e.Op, Leaf: e.Leaf, Kind: e.Kind, Label: label, Digest: run.Digest(e)}, Payload: r.redact(e.Payload)}
 }
 
-// give leaves of what the run was given what this build's trees may read.
-func (r *recording) give() {
-	start := *r.start
-	start.Given = map[string]json.RawMessage{}
-	for _, p := range r.a.Options.Given {
-		if raw, given := r.start.Given[p.Name]; given {
-			start.Given[p.Name] = raw
-		}
-	}
-	r.start = &start
-}
-
 // decided fills in what a step decided.
-func (r *recording) decided(s *step, t run.TraceStep, ended string) {
-	s.TraceStep, s.ended = t, ended
+func (r *recording) decided(s *step, t run.TraceStep) {
+	s.TraceStep = t
 	for _, a := range t.Start {
 		got := r.receipts[a.Op]
 		s.asked = append(s.asked, Asked{a, got.Payload, got.Record})
@@ -167,7 +158,7 @@ func (r *recording) stepAt(record int64) *step {
 // over says that the tree itself ended the run.
 func (r *recording) over() bool {
 	if last := r.steps[len(r.steps)-1]; last.known() {
-		return last.ended != bt.Running.String()
+		return last.Status != bt.Running.String()
 	}
 	return r.end != nil && r.stopped == nil
 }
@@ -198,12 +189,13 @@ func (r *recording) follow(f *run.Fold) {
 			continue
 		}
 		t, err := f.LastStep(r.redact)
+		t.Status = f.Ending().Status.String()
 		s := r.stepAt(int64(seq))
 		if err != nil || !r.agrees(s, t) {
 			return
 		}
 		if !s.known() {
-			r.decided(s, t, f.Ending().Status.String())
+			r.decided(s, t)
 		}
 		s.followed, s.due = true, f.Last().Due
 		for i, e := range f.Last().Start {

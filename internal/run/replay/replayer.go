@@ -138,8 +138,7 @@ func (r *replayer) step(ctx context.Context, body any, at Moment) error {
 	if err := r.ungiven(); err != nil {
 		return err
 	}
-	running := bt.Running.String()
-	was := &step{TraceStep: run.TraceStep{Status: running}, ended: running} // nothing was decided on a timer that the run had not
+	was := &step{TraceStep: run.TraceStep{Status: bt.Running.String()}} // nothing was decided on a timer that the run had not
 	if at.Timer == 0 {
 		_, was = r.moment(at.Record)
 	}
