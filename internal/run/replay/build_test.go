@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -207,6 +208,43 @@ func TestReplayTellsWhichToolsWouldBeSentOtherwise(t *testing.T) {
 			same(t, "parts", got, c.want)
 		})
 	}
+}
+
+// Such a run has no trace: what it decided is known only to a build that can fold it.
+func TestReplayOfARunThatAnotherBuildEnded(t *testing.T) {
+	without := func(name string) func(*run.Config) {
+		return func(c *run.Config) {
+			reg, err := bt.NewRegistry(slices.DeleteFunc(leaves(), func(l bt.Leaf) bool { return l.Name == name })...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Assistants[0].Registry = reg
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		id := crash(t, w, store, `<Sequence><Do what="r:a" got="{got}"/><Add add="!" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`, 3, false)
+		if err := w.engine(store, "next", without("Add")).Cancel(t.Context(), ada, id, "enough"); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "records", kinds(records(t, store, id)), []string{"start", "completion", "cancel", "stopped", "end"})
+		changed := replay.Options{TreeFile: "changed.xml", Tree: []byte(tree(`<Sequence><Do what="r:a" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`))}
+		for name, c := range map[string]struct {
+			e    *run.Engine
+			want []string
+		}{
+			"in its own build": {w.engine(untouched{store, t}, "own"), []string{`1 request Do: name "b"→"c"`}},
+			"in the next":      {w.engine(untouched{store, t}, "other", without("Add")), nil},
+		} {
+			found, err := replay.Run(t.Context(), c.e, ada, id, changed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found.Differences = slices.DeleteFunc(found.Differences, func(d replay.Difference) bool { return d.Kind == replay.OtherOutcome })
+			same(t, "differences "+name, tell(found), c.want)
+		}
+	})
 }
 
 func TestReplayOfAnOpenRunWhoseTreeDoesNotLoadTellsNothingOfItsLastStep(t *testing.T) {

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"sibyl/internal/bt"
@@ -12,7 +13,7 @@ import (
 func (r *replayer) compare(ctx context.Context, was *step, at Moment) (Difference, error) {
 	d := Difference{Moment: at}
 	r.compareWithdrawn(was, &d)
-	left := slices.DeleteFunc(slices.Clone(was.asked), func(a Asked) bool { return r.claimed[a.Op] }) // the others were asked for earlier
+	left := slices.DeleteFunc(slices.Clone(was.asked), r.bound) // the others were asked for earlier
 	equal, rest := pairs(r.fold.Last().Start, &left, func(e bt.Effect, a Asked) bool { return a.Leaf == e.Leaf && a.Digest == run.Digest(e) })
 	for _, p := range equal {
 		r.bind(p.effect, p.was.Op)
@@ -99,7 +100,7 @@ func pairs(effects []bt.Effect, left *[]Asked, fit func(bt.Effect, Asked) bool) 
 // earlier difference missed nothing more is told.
 func (r *replayer) pairElsewhere(effects []bt.Effect, was *step, d *Difference) (rest []bt.Effect) {
 	for _, e := range effects {
-		op := r.completed(e, r.claimed)
+		op := r.completed(e)
 		if op == 0 {
 			rest = append(rest, e)
 			continue
@@ -116,7 +117,24 @@ func (r *replayer) pairElsewhere(effects []bt.Effect, was *step, d *Difference) 
 
 // bind lets an effect have the completion of a recorded operation.
 func (r *replayer) bind(e bt.Effect, op uint64) {
-	r.effects[op], r.recorded[e.Op], r.claimed[op] = e, op, true
+	r.effects[op], r.recorded[e.Op] = e, op
+}
+
+// bound says whether an effect has the completion of a recorded one.
+func (r *replayer) bound(a Asked) bool {
+	_, bound := r.effects[a.Op]
+	return bound
+}
+
+// completed gives the first recorded operation with this request whose completion no effect has; 0: there is none.
+func (r *replayer) completed(e bt.Effect) uint64 {
+	digest := run.Digest(e)
+	for _, op := range slices.Sorted(maps.Keys(r.receipts)) {
+		if a := r.receipts[op]; a.Record != 0 && a.Leaf == e.Leaf && a.Digest == digest && !r.bound(a) {
+			return op
+		}
+	}
+	return 0
 }
 
 // compareWithdrawn compares what the two steps withdrew of what both had asked for. The completion of what only the replay
@@ -130,7 +148,7 @@ func (r *replayer) compareWithdrawn(was *step, d *Difference) {
 		if was.known() && !slices.Contains(was.Cancel, recorded) {
 			d.Withdrawn = append(d.Withdrawn, r.askedBy(r.effects[recorded]))
 		}
-		delete(r.claimed, recorded)
+		delete(r.effects, recorded)
 	}
 	open := r.fold.Open()
 	for _, op := range was.Cancel {

@@ -163,17 +163,6 @@ func (r *recording) over() bool {
 	return r.end != nil && r.stopped == nil
 }
 
-// completed gives the first operation with this request whose completion is recorded and not claimed; 0: there is none.
-func (r *recording) completed(e bt.Effect, claimed map[uint64]bool) uint64 {
-	digest := run.Digest(e)
-	for _, op := range slices.Sorted(maps.Keys(r.receipts)) {
-		if a := r.receipts[op]; a.Record != 0 && a.Leaf == e.Leaf && a.Digest == digest && !claimed[op] {
-			return op
-		}
-	}
-	return 0
-}
-
 // follow takes the records through the tree they were made by, as far as this build decides by it what they say. It knows more than
 // they do: timers, what an effect without receipt asked with, and what a run decided that has not ended.
 func (r *recording) follow(f *run.Fold) {

@@ -170,7 +170,7 @@ func Run(ctx context.Context, e *run.Engine, owner journal.Owner, id string, o O
 		return nil, fmt.Errorf("run %s: %w", id, err)
 	}
 	r := &replayer{recording: rec, pastFirst: o.PastFirst, effects: map[uint64]bt.Effect{}, recorded: map[uint64]uint64{},
-		claimed: map[uint64]bool{}, reported: map[uint64]bool{}, taken: map[int64]bool{}}
+		reported: map[uint64]bool{}, taken: map[int64]bool{}}
 	if err := r.load(ctx, e.Store, o); err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func Run(ctx context.Context, e *run.Engine, owner journal.Owner, id string, o O
 			return nil, err
 		}
 	}
-	r.result = &Result{Run: id, Status: row.Status, Tree: r.tree.File, OwnTree: r.own, Differences: []Difference{}}
+	r.result.Status = row.Status
 	if err := r.run(ctx); err != nil {
 		return nil, err
 	}
@@ -212,7 +212,7 @@ func (r *replayer) load(ctx context.Context, store journal.Store, o Options) err
 			return err
 		}
 	}
-	r.own = own != nil && r.tree.Hash == own.Hash
+	r.result = &Result{Run: r.view.ID, Tree: r.tree.File, OwnTree: own != nil && r.tree.Hash == own.Hash, Differences: []Difference{}}
 	r.fold = run.NewFold(r.a, r.tree)
 	return nil
 }

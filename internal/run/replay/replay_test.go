@@ -38,6 +38,10 @@ func (u untouched) Acquire(context.Context, journal.Owner, string, string, time.
 	return u.wrote("Acquire")
 }
 
+func (u untouched) Renew(context.Context, string, []journal.Key, time.Time) error {
+	return u.wrote("Renew")
+}
+
 func (u untouched) Release(context.Context, journal.Owner, string, string) error {
 	return u.wrote("Release")
 }

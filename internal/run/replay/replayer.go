@@ -19,7 +19,6 @@ const mostTimers = 10_000
 type replayer struct {
 	*recording
 	tree      *bt.Tree
-	own       bool // the run began with that tree
 	fold      *run.Fold
 	changed   *run.View // with other texts; nil: they are the same
 	pastFirst bool
@@ -27,8 +26,7 @@ type replayer struct {
 
 	effects  map[uint64]bt.Effect // by operation of the recorded run: the effect of the replay that gets its completion
 	recorded map[uint64]uint64    // the reverse, by operation of the replay
-	claimed  map[uint64]bool      // operations of the recorded run that the replay asked for
-	reported map[uint64]bool      // … and those of which a difference said that it did not
+	reported map[uint64]bool      // operations of the recorded run of which a difference said that the replay did not ask for them
 	taken    map[int64]bool       // records taken in
 	last     int64                // the last of them
 	timers   int
@@ -106,7 +104,7 @@ func (r *replayer) late(due, record int64) bool {
 	i, _ := r.index(record)
 	s := r.steps[i-1]
 	if !s.followed {
-		return r.own
+		return r.result.OwnTree
 	}
 	return s.due == due
 }
