@@ -25,7 +25,7 @@ func sends(ctx context.Context, known *promptTexts, v *run.View, c *run.Completi
 	}
 	recorded = run.Sent{Hash: r.Prompt, Tokens: r.PromptSize}
 	for _, id := range r.Segments {
-		recorded.Parts = append(recorded.Parts, run.Part{Name: id})
+		recorded.Parts = append(recorded.Parts, run.Part{Kind: "segment", Name: id})
 	}
 	recorded.Parts = append(recorded.Parts, toolParts(r.ToolHashes)...)
 	specs, err := agent.ToldTools(ctx, v)
@@ -44,7 +44,7 @@ func sends(ctx context.Context, known *promptTexts, v *run.View, c *run.Completi
 	segments := a.prompts.registry.Segments()
 	for _, id := range asked.Prompt.Segments {
 		at := slices.IndexFunc(segments, func(known prompt.Segment) bool { return known.ID == id })
-		composed.Parts = append(composed.Parts, run.Part{Name: id, Tokens: segments[at].TokenEstimate, Hash: journal.BlobHash([]byte(segments[at].Content))})
+		composed.Parts = append(composed.Parts, run.Part{Kind: "segment", Name: id, Tokens: segments[at].TokenEstimate, Hash: journal.BlobHash([]byte(segments[at].Content))})
 	}
 	composed.Parts = append(composed.Parts, toolParts(asked.Tools)...)
 	return recorded, composed, nil
@@ -54,7 +54,7 @@ func sends(ctx context.Context, known *promptTexts, v *run.View, c *run.Completi
 func toolParts(hashes []string) (parts []run.Part) {
 	for _, h := range hashes {
 		name, hash, _ := strings.Cut(h, " ")
-		parts = append(parts, run.Part{Name: "tool " + name, Hash: hash})
+		parts = append(parts, run.Part{Kind: "tool", Name: name, Hash: hash})
 	}
 	return parts
 }

@@ -28,7 +28,6 @@
 //   - Secrets are redacted before a record is appended; the step sees what was appended.
 //   - The run's clock counts only while somebody drives it. After a crash it goes on from the last record.
 //   - Text that an effect streams is provisional until its completion is recorded, and is only seen by watchers in the same process.
-//   - A replay calls no performer and writes nothing, neither to the journal nor elsewhere.
 //   - A panic of an assistant's code is the trouble of its run alone: of a performer a fault, of a leaf the end as a broken
 //     tree, of Open and Outcome an error that leaves the run open.
 package run
@@ -50,8 +49,8 @@ const KindUnknown = "unknown"
 
 // The faults of a tree that broke, and of one that waits for nothing.
 const (
-	kindTree    = "tree"
-	kindStalled = "stalled"
+	KindTree    = "tree"
+	KindStalled = "stalled"
 )
 
 // KindCancelled is the fault of an effect that was withdrawn.

@@ -54,7 +54,7 @@ type driver struct {
 	*Live
 	e         *Engine
 	a         *Assistant
-	f         *folded
+	f         *Fold
 	next      int64
 	began     time.Time
 	base      int64 // run time when this process took over
@@ -76,7 +76,7 @@ type driver struct {
 func (e *Engine) newDriver(a *Assistant, tree *bt.Tree, r journal.Run, recs []journal.Record) (*driver, error) {
 	d := &driver{e: e, a: a, next: int64(len(recs)), finished: make(chan *CompletionRecord), gone: make(chan struct{}),
 		stop: map[uint64]context.CancelFunc{}, began: e.Clock.Now(), standing: make(chan journal.Standing, 1), leave: make(chan struct{}),
-		f: newFolded(a, tree), exit: func() {}}
+		f: NewFold(a, tree), exit: func() {}}
 	d.Live = &Live{ID: r.ID, Session: r.Session, owner: r.Owner, tree: tree, feed: newFeed(tree),
 		view:     &View{ID: r.ID, Session: r.Session, Owner: r.Owner, store: e.Store},
 		stopping: make(chan string, 1), done: make(chan struct{})}
@@ -192,7 +192,8 @@ func (d *driver) loop(ctx, life context.Context, resumed bool) (EndRecord, error
 		case d.f.cancel != nil:
 			return d.halt(life)
 		case d.f.stalled():
-			return d.finish(life, bt.Failure, &bt.Fault{Kind: kindStalled, Reason: ErrStalled.Error()})
+			e := d.f.Ending()
+			return d.finish(life, e.Status, e.Fault)
 		}
 		due, stopDue := d.due()
 		select {

@@ -70,15 +70,17 @@ type Ending struct {
 	Under     []CompletionRecord // of a run that was stopped
 }
 
-// Sent is what an effect sends beyond its payload. Parts make it up; their hashes and tokens are zero where nobody knows them.
+// Sent is what an effect sends beyond its payload. Parts make it up; they are nil where nobody knows them, and so are the hash and the
+// tokens of one.
 type Sent struct {
 	Hash   string `json:"hash"`
 	Tokens int    `json:"tokens"`
 	Parts  []Part `json:"-"`
 }
 
-// Part is a named part of what is sent.
+// Part is a part of what is sent. Kind and Name name it: the "segment" "base", the "tool" "code_read".
 type Part struct {
+	Kind   string
 	Name   string
 	Hash   string
 	Tokens int
@@ -363,7 +365,7 @@ func (e *Engine) Explain(ctx context.Context, owner journal.Owner, id string) ([
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", id, err)
 	}
-	f := newFolded(a, tree)
+	f := NewFold(a, tree)
 	if err := f.fold(recs, &View{ID: id, Owner: owner, store: e.Store}, nil); err != nil {
 		return nil, fmt.Errorf("run %s: %w", id, err)
 	}

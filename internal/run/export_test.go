@@ -13,7 +13,7 @@ func (e *Engine) Refold(ctx context.Context, owner journal.Owner, recs []journal
 	if err != nil {
 		return nil, nil, err
 	}
-	f := newFolded(a, tree)
+	f := NewFold(a, tree)
 	if err := f.fold(recs, &View{Owner: owner, store: e.Store}, nil); err != nil {
 		return nil, nil, err
 	}

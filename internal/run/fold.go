@@ -11,8 +11,9 @@ import (
 	"sibyl/internal/journal"
 )
 
-// folded is the state that records lead to, and the effects that are outstanding in it.
-type folded struct {
+// Fold is the state that records lead to, and the effects that are outstanding in it. It is deterministic: it reads nothing but the
+// records.
+type Fold struct {
 	a       *Assistant
 	tree    *bt.Tree
 	start   *StartRecord
@@ -33,28 +34,24 @@ type asked struct {
 	Digest string
 }
 
-func newFolded(a *Assistant, tree *bt.Tree) *folded {
-	return &folded{a: a, tree: tree, state: tree.NewState(), open: map[uint64]asked{}, marked: map[uint64]bool{}}
+// NewFold is the state of a run before its first record.
+func NewFold(a *Assistant, tree *bt.Tree) *Fold {
+	return &Fold{a: a, tree: tree, state: tree.NewState(), open: map[uint64]asked{}, marked: map[uint64]bool{}}
 }
 
-// fold takes records in, and gives the view of them. It is deterministic: it reads nothing but the records. each, which may be nil,
-// is called after every step.
-func (f *folded) fold(recs []journal.Record, v *View, each func(seq int64)) error {
+// fold takes records in, and gives the view of them. each, which may be nil, is called after every step.
+func (f *Fold) fold(recs []journal.Record, v *View, each func(seq int64)) error {
 	for _, r := range recs {
 		body, err := f.read(r)
 		if err != nil {
 			return err
 		}
 		v.add(r, body)
-		in, step, err := f.take(r.Seq, body)
+		step, err := f.Take(r.Seq, body)
 		if err != nil {
 			return err
 		}
-		if !step {
-			continue
-		}
-		f.step(r.Seq, in)
-		if each != nil {
+		if step && each != nil {
 			each(r.Seq)
 		}
 	}
@@ -62,7 +59,7 @@ func (f *folded) fold(recs []journal.Record, v *View, each func(seq int64)) erro
 }
 
 // read decodes a record.
-func (f *folded) read(r journal.Record) (any, error) {
+func (f *Fold) read(r journal.Record) (any, error) {
 	body, err := Read(r)
 	if err == nil {
 		f.a.decode(body)
@@ -82,8 +79,19 @@ func (a *Assistant) decode(body any) {
 	}
 }
 
+// Take takes in record seq, of which body is what it says, as Read gives it; step says whether the tree decided on it. ErrDiverged for
+// a record of an effect that the tree does not ask for.
+func (f *Fold) Take(seq int64, body any) (step bool, err error) {
+	in, step, err := f.take(seq, body)
+	if err != nil || !step {
+		return false, err
+	}
+	f.step(seq, in)
+	return true, nil
+}
+
 // take reads one record; step says whether the tree takes it in.
-func (f *folded) take(seq int64, body any) (in bt.Input, step bool, err error) {
+func (f *Fold) take(seq int64, body any) (in bt.Input, step bool, err error) {
 	switch r := body.(type) {
 	case *StartRecord:
 		f.start = r
@@ -113,7 +121,7 @@ func (f *folded) take(seq int64, body any) (in bt.Input, step bool, err error) {
 }
 
 // fits says whether a record speaks of an operation that the tree asks for at this point.
-func (f *folded) fits(seq int64, kind string, op uint64, leaf, digest string) error {
+func (f *Fold) fits(seq int64, kind string, op uint64, leaf, digest string) error {
 	asked, ok := f.open[op]
 	switch {
 	case !ok:
@@ -126,22 +134,48 @@ func (f *folded) fits(seq int64, kind string, op uint64, leaf, digest string) er
 	return nil
 }
 
+// Last is what the last step decided.
+func (f *Fold) Last() bt.Result { return f.last }
+
+// LastStep is the last step as a trace record tells it, redacted.
+func (f *Fold) LastStep(redact func([]byte) []byte) (TraceStep, error) {
+	return readStep(redact(f.trace.latest()), f.tree.Rule)
+}
+
+// Open gives the effects that are outstanding, in the order that they were asked for.
+func (f *Fold) Open() []bt.Effect {
+	all := make([]bt.Effect, len(f.order))
+	for i, op := range f.order {
+		all[i] = f.open[op].Effect
+	}
+	return all
+}
+
+// Ending is how the tree has ended, by itself or because it waits for nothing; of one that goes on, its status is Running.
+func (f *Fold) Ending() Ending {
+	e := Ending{Tree: f.tree, State: f.state, Status: f.last.Status, Fault: f.last.Fault}
+	if f.stalled() {
+		e.Status, e.Fault = bt.Failure, &bt.Fault{Kind: KindStalled, Reason: ErrStalled.Error()}
+	}
+	return e
+}
+
 // over says that the tree has ended. A wish to stop that comes later changes nothing.
-func (f *folded) over() bool { return f.last.Status != bt.Running }
+func (f *Fold) over() bool { return f.last.Status != bt.Running }
 
 // stalled says that the tree waits for something that can't come.
-func (f *folded) stalled() bool { return !f.over() && len(f.open) == 0 && f.last.Due == 0 }
+func (f *Fold) stalled() bool { return !f.over() && len(f.open) == 0 && f.last.Due == 0 }
 
 // stopping says that nothing more of the run is performed.
-func (f *folded) stopping() bool { return f.cancel != nil || f.over() }
+func (f *Fold) stopping() bool { return f.cancel != nil || f.over() }
 
 // step takes in record seq, and traces what is decided on it. A tree that breaks, by its own error or its leaf's panic, fails and
 // asks for nothing more.
-func (f *folded) step(seq int64, in bt.Input) {
+func (f *Fold) step(seq int64, in bt.Input) {
 	f.trace.begin(f.tree, seq)
 	res, err := stepTree(f.tree, f.state, in, func(e bt.Event) { f.trace.event(f.tree, e) })
 	if err != nil {
-		res = bt.Result{Status: bt.Failure, Fault: &bt.Fault{Kind: kindTree, Reason: err.Error()}}
+		res = bt.Result{Status: bt.Failure, Fault: &bt.Fault{Kind: KindTree, Reason: err.Error()}}
 	}
 	// What was asked for and withdrawn in the same step never began.
 	res.Start = slices.DeleteFunc(res.Start, func(e bt.Effect) bool { return slices.Contains(res.Cancel, e.Op) })
@@ -163,7 +197,7 @@ func stepTree(tree *bt.Tree, s *bt.State, in bt.Input, on func(bt.Event)) (res b
 	return tree.Step(s, in, on)
 }
 
-func (f *folded) close(op uint64) {
+func (f *Fold) close(op uint64) {
 	delete(f.open, op)
 	for i, o := range f.order {
 		if o == op {

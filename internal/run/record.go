@@ -183,7 +183,7 @@ func Digest(e bt.Effect) string {
 }
 
 // Read decodes a record, by its kind, as a pointer to one of the record types of this package. A record of another kind, or one that
-// can't be read, is journal.ErrCorrupt.
+// can't be read, is journal.ErrCorrupt; of one that has a field of another type, what is read of the others comes with the error.
 func Read(r journal.Record) (any, error) {
 	var body any
 	switch r.Kind {
@@ -209,7 +209,7 @@ func Read(r journal.Record) (any, error) {
 		return nil, fmt.Errorf("%w: record %d is of the unknown kind %q", journal.ErrCorrupt, r.Seq, r.Kind)
 	}
 	if err := json.Unmarshal(r.Data, body); err != nil {
-		return nil, fmt.Errorf("record %d (%s): %w: %w", r.Seq, r.Kind, journal.ErrCorrupt, err)
+		return body, fmt.Errorf("record %d (%s): %w: %w", r.Seq, r.Kind, journal.ErrCorrupt, err)
 	}
 	return body, nil
 }

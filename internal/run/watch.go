@@ -170,7 +170,7 @@ func (e *Engine) watchStore(ctx context.Context, k journal.Key, from int64, show
 type follower struct {
 	e    *Engine
 	k    journal.Key
-	f    *folded
+	f    *Fold
 	view *View
 	lost bool // this build can't fold it: its records are shown alone
 }
@@ -180,7 +180,7 @@ func (f *follower) updates(ctx context.Context, r *journal.Record) []Update {
 	if r.Seq == 0 {
 		a, tree, err := f.e.treeOf(ctx, f.k.Owner, []journal.Record{*r})
 		if f.lost = err != nil; !f.lost {
-			f.f, f.view = newFolded(a, tree), &View{ID: f.k.Run, Owner: f.k.Owner, store: f.e.Store}
+			f.f, f.view = NewFold(a, tree), &View{ID: f.k.Run, Owner: f.k.Owner, store: f.e.Store}
 		}
 	}
 	if f.lost {

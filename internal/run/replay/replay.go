@@ -1,38 +1,47 @@
-package run
+// Package replay folds a recorded run through its own tree or a changed one, and tells where the decisions differ.
+//
+// Guarantees:
+//   - No effect is performed, nothing is opened and nothing is written: neither to the journal nor elsewhere.
+//   - An effect that the tree asks for is answered by the recorded completion of its leaf type and digest, which keeps its record number
+//     and its place among the others. So the same tree comes to the same state, step by step.
+//   - What is told of the recorded run stands in its records, or follows from them by a tree that decides as they say.
+//   - What a node is called makes no difference; neither does what a key is called that only leaves write.
+//   - All that is told of the replay is redacted as a record is.
+package replay
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
+	"sibyl/internal/run"
 )
 
-// ReplayOptions say what is to be different in a replay. The zero value changes nothing.
-type ReplayOptions struct {
+// Options say what is to be different in a replay. The zero value changes nothing.
+type Options struct {
 	TreeFile string // names Tree in messages
 	Tree     []byte // decides in place of the run's own; nil: that one does
 	// Texts gives texts that stand in place of the run's own of the same names. v holds the run as it was.
-	Texts     func(ctx context.Context, v *View) ([]Text, error)
-	PastFirst bool // go on behind the first difference, as long as the records have answers
+	Texts     func(ctx context.Context, v *run.View) ([]run.Text, error)
+	PastFirst bool // go on past the first difference, as long as the records have answers
 }
 
-// Replayed is what a replay found.
-type Replayed struct {
-	Run         string         `json:"run"`
-	Status      journal.Status `json:"status"`   // of the recorded run
-	Tree        string         `json:"tree"`     // file of the tree that decided in the replay
-	OwnTree     bool           `json:"own_tree"` // it is the tree that the run began with
-	Steps       int            `json:"steps"`    // that were replayed
-	Effects     int            `json:"effects"`  // that were asked for in them
-	Reached     Reach          `json:"reached"`
-	Why         string         `json:"why,omitempty"` // why it ended there, where its tree does not say
-	Detour      *Detour        `json:"detour,omitempty"`
-	Differences []Difference   `json:"differences"`
-	Trace       []TraceStep    `json:"-"` // of the steps that were replayed
+// Result is what a replay found.
+type Result struct {
+	Run         string          `json:"run"`
+	Status      journal.Status  `json:"status"`   // of the recorded run
+	Tree        string          `json:"tree"`     // file of the tree that decided in the replay
+	OwnTree     bool            `json:"own_tree"` // it is the tree that the run began with
+	Steps       int             `json:"steps"`    // that were replayed
+	Effects     int             `json:"effects"`  // that were asked for in them
+	Reached     Reach           `json:"reached"`
+	Why         string          `json:"why,omitempty"`         // why it ended there, where its tree does not say
+	OtherTrace  *OtherTrace     `json:"other_trace,omitempty"` // before the first difference
+	Differences []Difference    `json:"differences"`
+	Trace       []run.TraceStep `json:"-"` // of the steps that were replayed
 }
 
 // Reach is where a replay ended.
@@ -43,7 +52,7 @@ const (
 	ReachedEnd        Reach = "end"        // the tree ended
 	ReachedStop       Reach = "stop"       // the recorded run was stopped there, not by its tree
 	ReachedOpen       Reach = "open"       // the recorded run has not ended; all of it was replayed
-	ReachedDifference Reach = "difference" // at the first one, as was wished
+	ReachedDifference Reach = "difference" // at the first one, as Options say
 	ReachedCut        Reach = "cut"        // the records have no answer to what the tree asks for
 )
 
@@ -60,7 +69,7 @@ type Difference struct {
 	Ending    *ChangedEnding   `json:"ending,omitempty"`
 	Sent      []ChangedSending `json:"sent,omitempty"`
 	Outcome   []Change         `json:"outcome,omitempty"`
-	Way       *Way             `json:"way,omitempty"`
+	Trace     *TraceDiff       `json:"trace,omitempty"`
 }
 
 // DifferenceKind tells differences apart.
@@ -70,7 +79,7 @@ type DifferenceKind string
 const (
 	OtherDecision DifferenceKind = "decision" // other effects are asked for or withdrawn, or the tree ends elsewhere
 	OtherRequest  DifferenceKind = "request"  // the same leaf types ask, for something else
-	OtherSending  DifferenceKind = "sending"  // the same requests, sent with something else: another prompt
+	OtherSending  DifferenceKind = "sending"  // the same requests, sent with something else: another prompt, other tools
 	OtherOutcome  DifferenceKind = "outcome"  // all decisions are the same, and another result is made of them
 )
 
@@ -81,22 +90,15 @@ type Moment struct {
 	Timer  int64 `json:"timer_ms,omitempty"` // the run time of a timer that the recorded run has not
 }
 
-// Asked is an effect that a step asks for. Leaf, Kind and Payload are empty where the records have no more than its label.
+// Asked is an effect that a step asks for: of the recorded run with its number there, else with its number in the replay. Payload is
+// empty where the records do not have it.
 type Asked struct {
-	Leaf    string          `json:"leaf,omitempty"`
-	Kind    string          `json:"kind,omitempty"`
-	Label   string          `json:"label,omitempty"`
+	run.Asked
 	Payload json.RawMessage `json:"payload,omitempty"`
 	Record  int64           `json:"record,omitempty"` // its recorded completion; 0: there is none
-
-	op     uint64 // of the recorded run; 0: not known
-	digest string
 }
 
-// Name is what people know the effect by.
-func (a Asked) Name() string { return nameOf(bt.Effect{Label: a.Label, Kind: a.Kind}) }
-
-// ChangedRequest is the same decision with another request.
+// ChangedRequest is the same decision with another request. Changes are empty where the records do not have the payload.
 type ChangedRequest struct {
 	Was     Asked    `json:"was"`
 	Would   Asked    `json:"would"`
@@ -113,40 +115,48 @@ type ChangedEnding struct {
 // ChangedSending is the same request, sent with something else.
 type ChangedSending struct {
 	Request Asked         `json:"request"`
-	Was     Sent          `json:"was"`
-	Would   Sent          `json:"would"`
+	Was     run.Sent      `json:"was"`
+	Would   run.Sent      `json:"would"`
 	Parts   []ChangedPart `json:"parts"`
 	Build   bool          `json:"build,omitempty"` // of the run's own texts, too, this build composes something else
 	Why     string        `json:"why,omitempty"`   // it can't be composed any more
 }
 
-// ChangedPart is a part that only one of the two has (the other has 0 tokens), or whose text differs.
+// ChangedPart is a part of what is sent that only one of the two has, or that differs. Tokens are 0 where nobody knows them.
 type ChangedPart struct {
-	Name  string `json:"name"`
-	Was   int    `json:"was_tokens"`
-	Would int    `json:"would_tokens"`
+	Kind   string     `json:"kind,omitempty"` // as in run.Part
+	Name   string     `json:"name"`
+	Change PartChange `json:"change"`
+	Was    int        `json:"was_tokens"`
+	Would  int        `json:"would_tokens"`
 }
 
-// Way is how the trees came to their decisions in one step. The first Same events are equal.
-type Way struct {
-	Same  int          `json:"same"`
-	Was   []TraceEvent `json:"was"`
-	Would []TraceEvent `json:"would"`
+// PartChange says how a part differs.
+type PartChange string
+
+// How a part differs.
+const (
+	PartAdded   PartChange = "added"
+	PartRemoved PartChange = "removed"
+	PartChanged PartChange = "changed"
+)
+
+// TraceDiff is the traces of one step, side by side. The first Same events are equal.
+type TraceDiff struct {
+	Same  int              `json:"same"`
+	Was   []run.TraceEvent `json:"was"`
+	Would []run.TraceEvent `json:"would"`
 }
 
-// Detour is the first step that goes another way and still decides the same.
-type Detour struct {
+// OtherTrace is the first step in which other nodes act and which still decides the same.
+type OtherTrace struct {
 	Moment
-	Way Way `json:"way"`
+	Trace TraceDiff `json:"trace"`
 }
 
-// Replay folds a recorded run through its own tree or a changed one, with no effect performed and nothing written, and
-// tells where the decisions differ. The run may have ended or not. The error is a *bt.LoadError if the tree does not load,
-// ErrUnfit if this program can't run it on what the run began with, journal.ErrCorrupt if the records can't be read.
-//
-// An effect that the tree asks for is answered by the recorded completion of its leaf type and digest, which keeps its
-// record number and its place among the others. So the same tree comes to the same state, step by step.
-func (e *Engine) Replay(ctx context.Context, owner journal.Owner, id string, o ReplayOptions) (*Replayed, error) {
+// Run replays a run, which may have ended or not. The error is a *bt.LoadError if the tree does not load, run.ErrUnfit if this program
+// can't run it on what the run began with, journal.ErrCorrupt if the records can't be read.
+func Run(ctx context.Context, e *run.Engine, owner journal.Owner, id string, o Options) (*Result, error) {
 	row, err := e.Store.Run(ctx, owner, id)
 	if err != nil {
 		return nil, err
@@ -155,87 +165,54 @@ func (e *Engine) Replay(ctx context.Context, owner journal.Owner, id string, o R
 	if err != nil {
 		return nil, err
 	}
-	p, err := recall(recs)
+	rec, err := read(e, row, recs)
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", id, err)
 	}
-	r := &replayer{e: e, p: p, pastFirst: o.PastFirst, stands: map[uint64]bt.Effect{}, means: map[uint64]uint64{}, claimed: map[uint64]bool{},
-		told: map[uint64]bool{}, delivered: map[int64]bool{}}
-	if err := r.load(ctx, id, o); err != nil {
+	r := &replayer{recording: rec, pastFirst: o.PastFirst, effects: map[uint64]bt.Effect{}, recorded: map[uint64]uint64{},
+		reported: map[uint64]bool{}, taken: map[int64]bool{}}
+	if err := r.load(ctx, e.Store, o); err != nil {
 		return nil, err
 	}
-	r.found = &Replayed{Run: id, Status: row.Status, Tree: r.tree.File, OwnTree: r.own, Differences: []Difference{}}
-	if err := r.dress(ctx, row, o); err != nil {
-		return nil, err
+	if o.Texts != nil {
+		texts, err := o.Texts(ctx, r.view)
+		if err != nil {
+			return nil, err
+		}
+		if r.changed, err = r.view.WithTexts(texts); err != nil {
+			return nil, err
+		}
 	}
+	r.result.Status = row.Status
 	if err := r.run(ctx); err != nil {
 		return nil, err
 	}
-	return r.found, nil
+	return r.result, nil
 }
 
 // load finds the tree that decides, and follows the run's own as far as this build still decides by it as recorded.
-func (r *replayer) load(ctx context.Context, id string, o ReplayOptions) error {
-	if r.a = r.e.assistants[r.p.start.Assistant]; r.a == nil {
-		return fmt.Errorf("run %s: %w: this program has no assistant %q", id, ErrUnfit, r.p.start.Assistant)
+func (r *replayer) load(ctx context.Context, store journal.Store, o Options) error {
+	text, err := store.Blob(ctx, r.view.Owner, r.start.Tree)
+	if err != nil {
+		return fmt.Errorf("run %s: %w", r.view.ID, err)
 	}
+	own, err := r.a.Registry.Load(r.start.TreeFile, text, r.a.Options)
 	var broken *bt.LoadError
-	_, own, err := r.e.treeOf(ctx, r.p.recs)
 	switch {
+	case err == nil:
+		r.follow(run.NewFold(r.a, own))
 	case errors.As(err, &broken) && o.Tree == nil:
-		return fmt.Errorf("the tree that run %s began with does not load in this build; name another:\n%w", id, err)
-	case err != nil && broken == nil:
-		return fmt.Errorf("run %s: %w", id, err)
+		return fmt.Errorf("the tree that run %s began with does not load in this build; name another:\n%w", r.view.ID, err)
+	case broken == nil:
+		return fmt.Errorf("run %s: %w", r.view.ID, err)
 	}
 	r.tree = own
 	if o.Tree != nil {
-		if r.tree, err = r.e.tree(r.a, o.TreeFile, o.Tree); err != nil {
+		if r.tree, err = r.a.Registry.Load(o.TreeFile, o.Tree, r.a.Options); err != nil {
 			return err
 		}
 	}
-	if own != nil {
-		r.own = r.tree.Hash == own.Hash
-		r.p.follow(own, r.e.Redact)
-	}
-	r.p.guess()
+	r.result = &Result{Run: r.view.ID, Tree: r.tree.File, OwnTree: own != nil && r.tree.Hash == own.Hash, Differences: []Difference{}}
+	r.fold = run.NewFold(r.a, r.tree)
 	return nil
-}
-
-// dress makes what the assistant's functions read the run by.
-func (r *replayer) dress(ctx context.Context, row journal.Run, o ReplayOptions) error {
-	recs := r.p.beforeEnd()
-	r.view = &View{ID: row.ID, Session: row.Session, Owner: row.Owner, Start: r.p.start, store: r.e.Store, recs: recs}
-	if o.Texts == nil {
-		return nil
-	}
-	texts, err := o.Texts(ctx, r.view)
-	if err != nil {
-		return err
-	}
-	changed := r.p.start
-	changed.Texts = slices.Clone(changed.Texts)
-	blobs := map[string][]byte{}
-	for _, t := range texts {
-		i := slices.IndexFunc(changed.Texts, func(b NamedBlob) bool { return b.Name == t.Name })
-		if i < 0 {
-			return fmt.Errorf("%w: run %s keeps no text %s that could be changed", ErrUnfit, row.ID, t.Name)
-		}
-		changed.Texts[i].Blob = journal.BlobHash(t.Content)
-		blobs[changed.Texts[i].Blob] = t.Content
-	}
-	r.changed = &View{ID: row.ID, Session: row.Session, Owner: row.Owner, Start: changed, store: lentBlobs{r.e.Store, blobs}, recs: recs}
-	return nil
-}
-
-// lentBlobs is a store with contents that are kept nowhere.
-type lentBlobs struct {
-	journal.Store
-	blobs map[string][]byte
-}
-
-func (l lentBlobs) Blob(ctx context.Context, hash string) ([]byte, error) {
-	if content, ok := l.blobs[hash]; ok {
-		return content, nil
-	}
-	return l.Store.Blob(ctx, hash)
 }

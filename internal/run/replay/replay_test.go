@@ -1,4 +1,4 @@
-package run_test
+package replay_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
+	"sibyl/internal/run/replay"
 )
 
 // untouched is a store that must only be read.
@@ -25,11 +26,7 @@ func (u untouched) wrote(what string) error {
 	return errors.New("read only")
 }
 
-func (u untouched) CreateSession(context.Context, journal.Session) error {
-	return u.wrote("CreateSession")
-}
-
-func (u untouched) Begin(context.Context, journal.Run, [][]byte, []journal.Record) error {
+func (u untouched) Begin(context.Context, journal.Beginning) error {
 	return u.wrote("Begin")
 }
 
@@ -41,25 +38,29 @@ func (u untouched) Acquire(context.Context, journal.Owner, string, string, time.
 	return u.wrote("Acquire")
 }
 
+func (u untouched) Renew(context.Context, string, []journal.Key, time.Time) error {
+	return u.wrote("Renew")
+}
+
 func (u untouched) Release(context.Context, journal.Owner, string, string) error {
 	return u.wrote("Release")
 }
 
 // replay takes a run through a tree ("": its own) in a process that can only read, and sees to it that nothing is performed.
-func (w *world) replay(store journal.Store, id, body string, change ...func(*run.ReplayOptions)) (*run.Replayed, error) {
+func (w *world) replay(store journal.Store, id, body string, change ...func(*replay.Options)) (*replay.Result, error) {
 	w.t.Helper()
 	w.mu.Lock()
 	performed, opened := len(w.performed), w.opened
 	w.opened = func(context.Context, *run.View) error { w.t.Error("a replay opened the world"); return nil }
 	w.mu.Unlock()
-	o := run.ReplayOptions{}
+	o := replay.Options{}
 	if body != "" {
 		o.TreeFile, o.Tree = "changed.xml", []byte(tree(body))
 	}
 	for _, f := range change {
 		f(&o)
 	}
-	found, err := w.engine(untouched{store, w.t}, "replays").Replay(context.Background(), ada, id, o)
+	found, err := replay.Run(context.Background(), w.engine(untouched{store, w.t}, "replays"), ada, id, o)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	same(w.t, "effects performed by the replay", len(w.performed)-performed, 0)
@@ -67,10 +68,10 @@ func (w *world) replay(store journal.Store, id, body string, change ...func(*run
 	return found, err
 }
 
-func pastFirst(o *run.ReplayOptions) { o.PastFirst = true }
+func pastFirst(o *replay.Options) { o.PastFirst = true }
 
 // mustReplay is replay where nothing can go wrong.
-func (w *world) mustReplay(store journal.Store, id, body string, change ...func(*run.ReplayOptions)) *run.Replayed {
+func (w *world) mustReplay(store journal.Store, id, body string, change ...func(*replay.Options)) *replay.Result {
 	w.t.Helper()
 	found, err := w.replay(store, id, body, change...)
 	if err != nil {
@@ -80,27 +81,24 @@ func (w *world) mustReplay(store journal.Store, id, body string, change ...func(
 }
 
 // asRecorded wants a replay through the run's own tree to decide all steps as they are recorded.
-func (w *world) asRecorded(store journal.Store, id string, want run.Reach) *run.Replayed {
+func (w *world) asRecorded(store journal.Store, id string, want replay.Reach) *replay.Result {
 	w.t.Helper()
 	found := w.mustReplay(store, id, "")
 	same(w.t, "differences", tell(found), nil)
 	same(w.t, "where the replay ended", found.Reached, want)
-	if found.Detour != nil {
-		w.t.Errorf("the own tree went another way: %+v", found.Detour)
+	if found.OtherTrace != nil {
+		w.t.Errorf("the own tree went another way: %+v", found.OtherTrace)
 	}
-	told, err := run.Explain(records(w.t, store, id))
+	told, err := w.engine(untouched{store, w.t}, "explains").Explain(w.t.Context(), ada, id)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if len(told) > len(found.Trace) || len(found.Trace)-len(told) > 1 {
-		w.t.Fatalf("%d steps are recorded, %d were replayed", len(told), len(found.Trace))
-	}
-	same(w.t, "traces", found.Trace[:len(told)], told) // the last step of a run that was cut short is not told yet
+	same(w.t, "traces", found.Trace, told)
 	return found
 }
 
 // tell gives differences in a line each.
-func tell(found *run.Replayed) []string {
+func tell(found *replay.Result) []string {
 	var lines []string
 	for _, d := range found.Differences {
 		line := fmt.Sprintf("%d %s", d.Record, d.Kind)
@@ -144,26 +142,27 @@ const waitsForNothing = `<Sequence><Do what="r:a" got="{got}"/><Script code="x:=
 func TestUnchangedReplayDecidesAsRecorded(t *testing.T) {
 	for name, c := range map[string]struct {
 		body  string
-		reach run.Reach
+		reach replay.Reach
 	}{
-		"effects in parallel":      {longTree, run.ReachedEnd},
-		"timers":                   {`<Sequence><Delay delay_msec="1500"><Do what="r:a" got="{got}"/></Delay><Timeout msec="700"><Delay delay_msec="9000"><AlwaysSuccess/></Delay></Timeout></Sequence>`, run.ReachedEnd},
-		"withdrawn and asked anew": {`<Fallback><Timeout msec="700"><Do what="r:slow" got="{got}"/></Timeout><Do what="r:slow" got="{got}"/></Fallback>`, run.ReachedEnd},
-		"faults":                   {`<Fallback><Do what="r:a x:b" got="{got}"/><Do what="x:c" lenient="true" got="{got}"/></Fallback>`, run.ReachedEnd},
-		"a failure":                {`<Sequence><Do what="r:a" got="{got}"/><AlwaysFailure/></Sequence>`, run.ReachedEnd},
-		"waits for nothing":        {waitsForNothing, run.ReachedEnd},
-		"a leaf that panics":       {`<Sequence><Do what="r:a" got="{got}"/><Boom/></Sequence>`, run.ReachedEnd},
-		"the same asked twice":     {`<Parallel><Do what="r:a r:slow" got="{a}"/><Do what="r:slow r:a" got="{got}"/></Parallel>`, run.ReachedEnd},
-		"a stop":                   {`<Parallel><Do what="r:a w:b" got="{got}"/><Do what="r:held" got="{c}"/></Parallel>`, run.ReachedStop},
+		"effects in parallel":      {longTree, replay.ReachedEnd},
+		"timers":                   {`<Sequence><Delay delay_msec="1500"><Do what="r:a" got="{got}"/></Delay><Timeout msec="700"><Delay delay_msec="9000"><AlwaysSuccess/></Delay></Timeout></Sequence>`, replay.ReachedEnd},
+		"withdrawn and asked anew": {`<Fallback><Timeout msec="700"><Do what="r:slow" got="{got}"/></Timeout><Do what="r:slow" got="{got}"/></Fallback>`, replay.ReachedEnd},
+		"faults":                   {`<Fallback><Do what="r:a x:b" got="{got}"/><Do what="x:c" lenient="true" got="{got}"/></Fallback>`, replay.ReachedEnd},
+		"a failure":                {`<Sequence><Do what="r:a" got="{got}"/><AlwaysFailure/></Sequence>`, replay.ReachedEnd},
+		"waits for nothing":        {waitsForNothing, replay.ReachedEnd},
+		"a leaf that panics":       {`<Sequence><Do what="r:a" got="{got}"/><Boom/></Sequence>`, replay.ReachedEnd},
+		"the same asked twice":     {`<Parallel><Do what="r:a r:slow" got="{a}"/><Do what="r:slow r:a" got="{got}"/></Parallel>`, replay.ReachedEnd},
+		"a stop":                   {`<Parallel><Do what="r:a w:b" got="{got}"/><Do what="r:held" got="{c}"/></Parallel>`, replay.ReachedStop},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
 				w.takes("slow", 5*time.Second)
 				defer w.holds("held", false)()
-				w.outcome = func(v *run.View, e run.Ending) (journal.Status, any) {
-					status, out := outcomeOf(v, e)
-					return status, []any{out, kinds(v.Records())}
+				w.outcome = func(v *run.View, e run.Ending) run.Outcome {
+					o := outcomeOf(v, e)
+					o.Result = []any{o.Result, kinds(v.Records())}
+					return o
 				}
 				store := newStore(t)
 				live := start(t, w.engine(store, "one"), c.body)
@@ -184,7 +183,12 @@ func TestUnchangedReplayDecidesAsRecorded(t *testing.T) {
 }
 
 func TestUnchangedReplayOfARunThatCrashedDecidesAsRecorded(t *testing.T) {
-	for at := 2; at <= writesOf; at++ {
+	whole := &broken{}
+	synctest.Test(t, func(t *testing.T) {
+		whole.Store = newStore(t)
+		wait(t, start(t, newWorld(t).engine(whole, "lives"), longTree))
+	})
+	for at := 2; at <= whole.writes; at++ {
 		for _, after := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
@@ -198,7 +202,7 @@ func TestUnchangedReplayOfARunThatCrashedDecidesAsRecorded(t *testing.T) {
 					}
 					wait(t, resume(t, w.engine(store, "two"), id))
 				}
-				w.asRecorded(store, id, run.ReachedEnd)
+				w.asRecorded(store, id, replay.ReachedEnd)
 			})
 		}
 	}
@@ -209,12 +213,12 @@ func TestReplayOfARunThatHasNotEndedComparesItsLastStepToo(t *testing.T) {
 		w := newWorld(t)
 		store := newStore(t)
 		id := crash(t, w, store, `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`, 3, false)
-		same(t, "records", kinds(records(t, store, id)), []string{"start", "trace", "completion"})
+		same(t, "records", kinds(records(t, store, id)), []string{"start", "completion"})
 		found := w.mustReplay(store, id, "")
-		same(t, "where it ended", found.Reached, run.ReachedOpen)
+		same(t, "where it ended", found.Reached, replay.ReachedOpen)
 		same(t, "effects", found.Effects, 2)
 		changed := w.mustReplay(store, id, `<Sequence><Do what="r:a" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`)
-		same(t, "differences", tell(changed), []string{`2 request Do: name "b"→"c"`})
+		same(t, "differences", tell(changed), []string{`1 request Do: name "b"→"c"`})
 	})
 }
 
@@ -231,7 +235,7 @@ func TestReplayOfARunThatCouldNotBeOpenedSaysSo(t *testing.T) {
 	}
 	found := w.mustReplay(store, runs[0].ID, "")
 	same(t, "differences", tell(found), nil)
-	same(t, "where it ended", found.Reached, run.ReachedStop)
+	same(t, "where it ended", found.Reached, replay.ReachedStop)
 	same(t, "why", found.Why, "the run ended though its tree had not: no model answers")
 }
 
@@ -244,7 +248,7 @@ func TestSecretsDoNotShowInAReplay(t *testing.T) {
 	redact := func(c *run.Config) {
 		c.Redact = func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), secret, "[redacted]")) }
 	}
-	found, err := w.engine(untouched{store, t}, "two", redact).Replay(t.Context(), ada, live.ID, run.ReplayOptions{PastFirst: true,
+	found, err := replay.Run(t.Context(), w.engine(untouched{store, t}, "two", redact), ada, live.ID, replay.Options{PastFirst: true,
 		TreeFile: "changed.xml", Tree: []byte(tree(`<Sequence><Add add="` + secret + `" got="{got}"/><Do what="r:` + secret + ` r:a" got="{got}"/></Sequence>`))})
 	if err != nil {
 		t.Fatal(err)
@@ -262,21 +266,21 @@ func TestChangesAreShownWhereTheyBegin(t *testing.T) {
 	long := strings.Repeat("ä word ", 60)
 	for name, c := range map[string]struct {
 		was, would string
-		want       []run.Change
+		want       []replay.Change
 	}{
 		"the same":              {`{"a":[1,{"b":null}]}`, `{ "a": [1, {"b": null}] }`, nil},
-		"a number":              {`{"a":1}`, `{"a":2}`, []run.Change{{Path: "a", Was: "1", Would: "2"}}},
-		"a large number":        {`12345678901234567890`, `12345678901234567891`, []run.Change{{Was: "12345678901234567890", Would: "12345678901234567891"}}},
-		"another type":          {`{"a":"1"}`, `{"a":1}`, []run.Change{{Path: "a", Was: `"1"`, Would: "1"}}},
-		"null is not nothing":   {`{"a":null}`, `{}`, []run.Change{{Path: "a", Was: "null"}}},
-		"deep":                  {`{"t":[{"h":"x"},{"h":"y"}]}`, `{"t":[{"h":"x"},{"h":"z"}]}`, []run.Change{{Path: "t[1].h", Was: `"y"`, Would: `"z"`}}},
-		"a list grows":          {`{"t":[{"h":1}]}`, `{"t":[{"h":1},{"h":2}]}`, []run.Change{{Path: "t[1]", Would: `{"h":2}`}}},
-		"a list of words":       {`["a","b"]`, `["b"]`, []run.Change{{Was: `["a","b"]`, Would: `["b"]`}}},
-		"far inside a text":     {`"` + long + `x"`, `"` + long + `y"`, []run.Change{{Was: `…d ä word ä word ä word ä word x"`, Would: `…d ä word ä word ä word ä word y"`}}},
-		"a text that gets long": {`"a"`, `"` + long + `"`, []run.Change{{Was: `"a"`, Would: `"` + string([]rune(long)[:118]) + "…"}}},
+		"a number":              {`{"a":1}`, `{"a":2}`, []replay.Change{{Path: "a", Was: "1", Would: "2"}}},
+		"a large number":        {`12345678901234567890`, `12345678901234567891`, []replay.Change{{Was: "12345678901234567890", Would: "12345678901234567891"}}},
+		"another type":          {`{"a":"1"}`, `{"a":1}`, []replay.Change{{Path: "a", Was: `"1"`, Would: "1"}}},
+		"null is not nothing":   {`{"a":null}`, `{}`, []replay.Change{{Path: "a", Was: "null"}}},
+		"deep":                  {`{"t":[{"h":"x"},{"h":"y"}]}`, `{"t":[{"h":"x"},{"h":"z"}]}`, []replay.Change{{Path: "t[1].h", Was: `"y"`, Would: `"z"`}}},
+		"a list grows":          {`{"t":[{"h":1}]}`, `{"t":[{"h":1},{"h":2}]}`, []replay.Change{{Path: "t[1]", Would: `{"h":2}`}}},
+		"a list of words":       {`["a","b"]`, `["b"]`, []replay.Change{{Was: `["a","b"]`, Would: `["b"]`}}},
+		"far inside a text":     {`"` + long + `x"`, `"` + long + `y"`, []replay.Change{{Was: `…d ä word ä word ä word ä word x"`, Would: `…d ä word ä word ä word ä word y"`}}},
+		"a text that gets long": {`"a"`, `"` + long + `"`, []replay.Change{{Was: `"a"`, Would: `"` + string([]rune(long)[:118]) + "…"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			same(t, "changes", run.ChangesOf(json.RawMessage(c.was), json.RawMessage(c.would)), c.want)
+			same(t, "changes", replay.ChangesOf(json.RawMessage(c.was), json.RawMessage(c.would)), c.want)
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package run
+package replay
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"unicode/utf8"
 )
 
 // Change is one place where two JSON values differ: "transcript[2].hint". Was and Would are JSON, shortened around the
@@ -30,9 +29,6 @@ type absent struct{}
 
 // valueOf reads a JSON text with its numbers as they are written; what is none is taken as a string.
 func valueOf(raw json.RawMessage) any {
-	if len(raw) == 0 {
-		return absent{}
-	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var v any
@@ -53,44 +49,41 @@ func (c *changes) compare(path string, was, would any) {
 		}
 	case []any:
 		if b, ok := would.([]any); ok && (nested(a) || nested(b)) {
-			c.lists(path, a, b)
+			for i := range max(len(a), len(b)) {
+				c.compare(fmt.Sprintf("%s[%d]", path, i), element(a, i), element(b, i))
+			}
 			return
 		}
 	}
 	if !reflect.DeepEqual(was, would) {
-		a, b := shorten(textOf(was), textOf(would))
+		a, b := shorten([]rune(textOf(was)), []rune(textOf(would)))
 		*c = append(*c, Change{Path: path, Was: a, Would: b})
 	}
 }
 
 func (c *changes) objects(path string, a, b map[string]any) {
-	keys := maps.Clone(a)
-	maps.Copy(keys, b)
-	at := func(m map[string]any, key string) any {
-		if v, ok := m[key]; ok {
-			return v
-		}
-		return absent{}
+	if path != "" {
+		path += "."
 	}
-	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		below := key
-		if path != "" {
-			below = path + "." + key
-		}
-		c.compare(below, at(a, key), at(b, key))
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		c.compare(path+key, member(a, key), member(b, key))
 	}
 }
 
-func (c *changes) lists(path string, a, b []any) {
-	at := func(l []any, i int) any {
-		if i < len(l) {
-			return l[i]
-		}
-		return absent{}
+func member(object map[string]any, key string) any {
+	if v, ok := object[key]; ok {
+		return v
 	}
-	for i := range max(len(a), len(b)) {
-		c.compare(fmt.Sprintf("%s[%d]", path, i), at(a, i), at(b, i))
+	return absent{}
+}
+
+func element(list []any, i int) any {
+	if i < len(list) {
+		return list[i]
 	}
+	return absent{}
 }
 
 func nested(list []any) bool {
@@ -123,28 +116,20 @@ const (
 )
 
 // shorten cuts two texts so that their first difference is to be seen in both.
-func shorten(was, would string) (string, string) {
+func shorten(was, would []rune) (string, string) {
 	same := 0
-	for same < len(was) && same < len(would) && was[same] == would[same] {
+	for same < min(len(was), len(would)) && was[same] == would[same] {
 		same++
 	}
-	cut := func(s string) string {
-		from := 0
-		if utf8.RuneCountInString(s[:min(same, len(s))]) > shownBefore && utf8.RuneCountInString(s) > shownChange {
-			from = same
-			for back := 0; back < shownBefore; back++ {
-				_, size := utf8.DecodeLastRuneInString(s[:from])
-				from -= size
-			}
+	cut := func(s []rune) string {
+		before, after := "", ""
+		if same > shownBefore && len(s) > shownChange {
+			s, before = s[same-shownBefore:], "…"
 		}
-		runes := []rune(s[from:])
-		if len(runes) > shownChange {
-			runes = append(runes[:shownChange-1:shownChange-1], '…')
+		if len(s) > shownChange {
+			s, after = s[:shownChange-1], "…"
 		}
-		if from > 0 {
-			return "…" + string(runes)
-		}
-		return string(runes)
+		return before + string(s) + after
 	}
 	return cut(was), cut(would)
 }

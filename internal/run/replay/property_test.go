@@ -1,4 +1,4 @@
-package run_test
+package replay_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
+	"sibyl/internal/run/replay"
 )
 
 // anyTree draws the body of a tree whose tasks ask for the words that ask draws ("": none are left). Each writes a key of its
@@ -114,9 +115,9 @@ func TestAnyRunIsReplayedAsRecorded(t *testing.T) {
 					same(t, "differences of an open run", tell(found), nil)
 					wait(t, resume(t, w.engine(store, "survivor"), id))
 				}
-				want := run.ReachedEnd
+				want := replay.ReachedEnd
 				if statusOf(t, store, id).Status == journal.Cancelled {
-					want = run.ReachedStop
+					want = replay.ReachedStop
 				}
 				w.asRecorded(store, id, want)
 			})
@@ -192,14 +193,14 @@ func TestReplayThroughAnyTreeTellsWhetherItWouldHaveDecidedTheSame(t *testing.T)
 	}
 }
 
-func told(found *run.Replayed) string { return strings.Join(tell(found), "\n") }
+func told(found *replay.Result) string { return strings.Join(tell(found), "\n") }
 
 // decided is what a run asked for and withdrew, when, and what it came to.
 func decided(t *testing.T, store journal.Store, live *run.Live) []string {
 	t.Helper()
-	end, _ := wait(t, live)
+	end := wait(t, live)
 	recs := records(t, store, live.ID)
-	steps, err := run.Explain(recs)
+	steps, err := run.Traced(recs)
 	if err != nil {
 		t.Fatal(err)
 	}

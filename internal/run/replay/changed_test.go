@@ -1,4 +1,4 @@
-package run_test
+package replay_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
+	"sibyl/internal/run/replay"
 )
 
 // Each line: a recorded run, a changed tree, and what a replay through it tells.
@@ -23,67 +24,67 @@ func TestReplayThroughAChangedTreeTellsWhatDiffers(t *testing.T) {
 		was, would string
 		first      []string // with --past-first as well, unless all is given
 		all        []string
-		reach      run.Reach
+		reach      replay.Reach
 		why        string
 	}{
-		"another way to the same": {was: two, reach: run.ReachedEnd,
+		"another way to the same": {was: two, reach: replay.ReachedEnd,
 			would: `<Sequence name="other"><AlwaysSuccess/><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`},
 		"another request": {was: two, would: `<Sequence><Do what="r:z" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`,
-			first: []string{`0 request Do: name "a"→"z"`}, reach: run.ReachedEnd},
+			first: []string{`0 request Do: name "a"→"z"`}, reach: replay.ReachedEnd},
 		"two other requests": {was: two, would: `<Sequence><Do what="r:y" got="{got}"/><Do what="r:z" got="{got}"/></Sequence>`,
-			first: []string{`0 request Do: name "a"→"y"`}, all: []string{`0 request Do: name "a"→"y"`, `2 request Do: name "b"→"z"`}, reach: run.ReachedEnd},
+			first: []string{`0 request Do: name "a"→"y"`}, all: []string{`0 request Do: name "a"→"y"`, `1 request Do: name "b"→"z"`}, reach: replay.ReachedEnd},
 		"another kind of effect": {was: two, would: `<Sequence><Do what="w:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`,
-			first: []string{`0 request Do: (kind) read→write`}, reach: run.ReachedEnd},
+			first: []string{`0 request Do: (kind) read→write`}, reach: replay.ReachedEnd},
 		"one effect more": {was: two, would: `<Sequence><Do what="r:a r:z" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`,
-			first: []string{`0 decision +read z`}, reach: run.ReachedCut, why: "no recorded completion for read z (Do)"},
+			first: []string{`0 decision +read z`}, reach: replay.ReachedCut, why: "no recorded completion for read z (Do)"},
 		"one effect fewer": {was: two, would: `<Do what="r:a" got="{got}"/>`,
-			first: []string{`2 decision -read b RUNNING→SUCCESS`}, reach: run.ReachedEnd},
+			first: []string{`1 decision -read b RUNNING→SUCCESS`}, reach: replay.ReachedEnd},
 		"the first effect is left out": {was: two, would: `<Do what="r:b" got="{got}"/>`,
-			first: []string{`0 decision -read a +read b@4`}, all: []string{`0 decision -read a +read b@4`}, reach: run.ReachedEnd},
+			first: []string{`0 decision -read a +read b@2`}, all: []string{`0 decision -read a +read b@2`}, reach: replay.ReachedEnd},
 		"goes on where it ended": {was: `<Do what="r:a" got="{got}"/>`, would: two,
-			first: []string{`2 decision +read b SUCCESS→RUNNING`}, reach: run.ReachedCut, why: "no recorded completion for read b (Do)"},
+			first: []string{`1 decision +read b SUCCESS→RUNNING`}, reach: replay.ReachedCut, why: "no recorded completion for read b (Do)"},
 		"fails where it succeeded": {was: two, would: `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/><AlwaysFailure/></Sequence>`,
-			first: []string{`4 decision SUCCESS→FAILURE`}, reach: run.ReachedEnd},
+			first: []string{`2 decision SUCCESS→FAILURE`}, reach: replay.ReachedEnd},
 		"breaks": {was: two, would: `<Sequence><Do what="r:a" got="{got}"/><Boom/></Sequence>`,
-			first: []string{`2 decision -read b RUNNING→FAILURE`}, reach: run.ReachedEnd},
+			first: []string{`1 decision -read b RUNNING→FAILURE`}, reach: replay.ReachedEnd},
 		"waits for nothing": {was: two, would: waitsForNothing,
-			first: []string{`2 decision -read b RUNNING→FAILURE`}, reach: run.ReachedEnd},
+			first: []string{`1 decision -read b RUNNING→FAILURE`}, reach: replay.ReachedEnd},
 		"goes on where it waited for nothing": {was: waitsForNothing, would: two,
-			first: []string{`2 decision +read b FAILURE→RUNNING`}, reach: run.ReachedCut, why: "no recorded completion for read b (Do)"},
+			first: []string{`1 decision +read b FAILURE→RUNNING`}, reach: replay.ReachedCut, why: "no recorded completion for read b (Do)"},
 		"one after the other instead of at once": {was: `<Do what="r:a r:b" got="{got}"/>`, would: two,
-			first: []string{`0 decision -read b`}, all: []string{`0 decision -read b`}, reach: run.ReachedEnd},
+			first: []string{`0 decision -read b`}, all: []string{`0 decision -read b`}, reach: replay.ReachedEnd},
 		"at once instead of one after the other": {was: two, would: `<Do what="r:a r:b" got="{got}"/>`,
-			first: []string{`0 decision +read b@4`}, reach: run.ReachedEnd},
+			first: []string{`0 decision +read b@2`}, reach: replay.ReachedEnd},
 		"in another order": {was: two, would: `<Sequence><Do what="r:b" got="{got}"/><Do what="r:a" got="{got}"/></Sequence>`,
-			first: []string{`0 decision -read a +read b@4`}, all: []string{`0 decision -read a +read b@4`}, reach: run.ReachedEnd},
+			first: []string{`0 decision -read a +read b@2`}, all: []string{`0 decision -read a +read b@2`}, reach: replay.ReachedEnd},
 		"another outcome of the same": {was: two, would: `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/><Add add="!" got="{got}"/></Sequence>`,
-			first: []string{`6 outcome outcome.got: "A b"→"A b!"`}, reach: run.ReachedEnd},
+			first: []string{`4 outcome outcome.got: "A b"→"A b!"`}, reach: replay.ReachedEnd},
 		"a shorter time": {was: `<Fallback><Timeout msec="9000"><Do what="r:slow" got="{got}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`,
 			would: `<Fallback><Timeout msec="2000"><Do what="r:slow" got="{got}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`,
-			first: []string{`0+2000ms decision +read b withdraws read slow`}, reach: run.ReachedCut, why: "no recorded completion for read b (Do)"},
+			first: []string{`0+2000ms decision +read b withdraws read slow`}, reach: replay.ReachedCut, why: "no recorded completion for read b (Do)"},
 		"a shorter time, and another try": {was: `<Timeout msec="9000"><Do what="r:slow" got="{got}"/></Timeout>`,
 			would: `<Fallback><Timeout msec="2000"><Do what="r:slow" got="{got}"/></Timeout><Do what="r:slow" got="{got}"/></Fallback>`,
-			first: []string{`0+2000ms decision +read slow@2 withdraws read slow`}, reach: run.ReachedEnd},
+			first: []string{`0+2000ms decision +read slow@1 withdraws read slow`}, reach: replay.ReachedEnd},
 		"a longer time": {was: `<Fallback><Timeout msec="2000"><Do what="r:slow" got="{got}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`,
 			would: `<Fallback><Timeout msec="9000"><Do what="r:slow" got="{got}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`,
-			first: []string{`2 decision -read b keeps read slow`}, reach: run.ReachedCut, why: "no recorded completion for read slow (Do)"},
+			first: []string{`1 decision -read b keeps read slow`}, reach: replay.ReachedCut, why: "no recorded completion for read slow (Do)"},
 		"a longer time that is kept": {was: `<Timeout msec="9000"><Do what="r:slow" got="{got}"/></Timeout>`, would: `<Timeout msec="6000"><Do what="r:slow" got="{got}"/></Timeout>`,
-			reach: run.ReachedEnd},
+			reach: replay.ReachedEnd},
 		"the same once more": {was: `<Do what="r:a" got="{got}"/>`, would: `<Sequence><Do what="r:a" got="{k}"/><Do what="r:a" got="{got}"/></Sequence>`,
-			first: []string{`2 decision +read a SUCCESS→RUNNING`}, reach: run.ReachedCut, why: "no recorded completion for read a (Do)"},
+			first: []string{`1 decision +read a SUCCESS→RUNNING`}, reach: replay.ReachedCut, why: "no recorded completion for read a (Do)"},
 		"another request after another decision": {was: `<Sequence><Do what="r:a r:b" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`,
 			would: `<Sequence><Do what="r:b" got="{got}"/><Do what="r:z" got="{got}"/></Sequence>`,
-			first: []string{`0 decision -read a`}, all: []string{`0 decision -read a`, `4 request Do: name "c"→"z"`},
-			reach: run.ReachedCut, why: "no recorded completion for read z (Do)"},
+			first: []string{`0 decision -read a`}, all: []string{`0 decision -read a`, `2 request Do: name "c"→"z"`},
+			reach: replay.ReachedCut, why: "no recorded completion for read z (Do)"},
 		"what is not done while it waits for what is not recorded": {was: `<Parallel success_count="1"><Do what="r:slow" got="{s}"/><Do what="r:a" got="{got}"/></Parallel>`,
 			would: `<Parallel success_count="1"><Do what="r:slow" got="{s}"/><Do what="r:a r:z" got="{got}"/></Parallel>`,
-			first: []string{`0 decision +read z`}, reach: run.ReachedCut, why: "no recorded completion for read slow (Do), read z (Do)"},
+			first: []string{`0 decision +read z`}, reach: replay.ReachedCut, why: "no recorded completion for read slow (Do), read z (Do)"},
 		"it waits first": {was: two, would: `<Sequence><Delay delay_msec="300"><Do what="r:a" got="{got}"/></Delay><Do what="r:b" got="{got}"/></Sequence>`,
-			first: []string{`0 decision -read a`}, all: []string{`0 decision -read a`}, reach: run.ReachedEnd},
+			first: []string{`0 decision -read a`}, all: []string{`0 decision -read a`}, reach: replay.ReachedEnd},
 		"it waits at the end": {was: `<Do what="r:a" got="{got}"/>`, would: `<Sequence><Do what="r:a" got="{got}"/><Delay delay_msec="300"><AlwaysSuccess/></Delay></Sequence>`,
-			first: []string{`2 decision SUCCESS→RUNNING`}, all: []string{`2 decision SUCCESS→RUNNING`}, reach: run.ReachedEnd},
+			first: []string{`1 decision SUCCESS→RUNNING`}, all: []string{`1 decision SUCCESS→RUNNING`}, reach: replay.ReachedEnd},
 		"it waits for ever": {was: `<Do what="r:a" got="{got}"/>`, would: `<KeepRunningUntilFailure><Delay delay_msec="300"><AlwaysSuccess/></Delay></KeepRunningUntilFailure>`,
-			first: []string{`0 decision -read a`}, all: []string{`0 decision -read a`}, reach: run.ReachedCut, why: "the tree waited for a timer 10000 times"},
+			first: []string{`0 decision -read a`}, all: []string{`0 decision -read a`}, reach: replay.ReachedCut, why: "the tree waited for a timer 10000 times"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -108,25 +109,45 @@ func TestReplayThroughAChangedTreeTellsWhatDiffers(t *testing.T) {
 	}
 }
 
-func TestReplayShowsWhereTheWaysPart(t *testing.T) {
+func TestReplayShowsWhereTheTracesDiffer(t *testing.T) {
 	w := newWorld(t)
 	store := newStore(t)
-	live := start(t, w.engine(store, "one"), `<Sequence><Add add="1" got="{got}"/><Add add="2" got="{got}"/><Do what="r:a" got="{x}"/></Sequence>`)
+	live := start(t, w.engine(store, "one"), `<Sequence><Script code="n:=1"/><Script code="n:=2"/><Do what="r:a" got="{got}"/></Sequence>`)
 	wait(t, live)
-	found := w.mustReplay(store, live.ID, `<Sequence><Add add="1" got="{got}"/><Add add="3" got="{got}"/><Do what="r:b" got="{x}"/></Sequence>`)
-	way := found.Differences[0].Way
-	same(t, "events before the ways part", way.Same, 2)
-	same(t, "the recorded way", way.Was[way.Same], run.TraceEvent{Path: "Main/Add#2", Key: "got", Value: "12"})
-	same(t, "the other way", way.Would[way.Same], run.TraceEvent{Path: "Main/Add#2", Key: "got", Value: "13"})
+	found := w.mustReplay(store, live.ID, `<Sequence><Script code="n:=1"/><Script code="n:=3"/><Do what="r:b" got="{got}"/></Sequence>`)
+	trace := found.Differences[0].Trace
+	same(t, "the last equal event", trace.Was[trace.Same-1], run.TraceEvent{Rule: "Main/Script", Status: "SUCCESS"})
+	same(t, "the recorded event", trace.Was[trace.Same], run.TraceEvent{Rule: "Main/Script", Key: "n", Value: "2"})
+	same(t, "the other event", trace.Would[trace.Same], run.TraceEvent{Rule: "Main/Script", Key: "n", Value: "3"})
 	same(t, "the step in explain", found.Differences[0].Step, 1)
 
-	later := w.mustReplay(store, live.ID, `<Sequence><Add add="3" got="{got}"/><Do what="r:b" got="{x}"/><AlwaysSuccess/></Sequence>`, pastFirst)
-	same(t, "detour behind the first difference", later.Detour, nil)
+	later := w.mustReplay(store, live.ID, `<Sequence><Script code="n:=3"/><Do what="r:b" got="{got}"/><AlwaysSuccess/></Sequence>`, pastFirst)
+	same(t, "another trace past the first difference", later.OtherTrace, nil)
 
-	detour := w.mustReplay(store, live.ID, `<Sequence><Add add="1" got="{got}"/><Add add="2" got="{got}"/><AlwaysSuccess/><Do what="r:a" got="{x}"/></Sequence>`)
-	same(t, "differences", tell(detour), nil)
-	same(t, "the record of the detour", detour.Detour.Record, int64(0))
-	same(t, "the detour", detour.Detour.Way.Would[detour.Detour.Way.Same].Path, "Main/AlwaysSuccess")
+	other := w.mustReplay(store, live.ID, `<Sequence><Script code="n:=1"/><Script code="n:=2"/><AlwaysSuccess/><Do what="r:a" got="{got}"/></Sequence>`)
+	same(t, "differences", tell(other), nil)
+	same(t, "its record", other.OtherTrace.Record, int64(0))
+	same(t, "where it differs", other.OtherTrace.Trace.Would[other.OtherTrace.Trace.Same].Rule, "Main/AlwaysSuccess")
+}
+
+// What people call a node is theirs to change: no decision is recorded or compared by it.
+func TestRenamedNodesMakeNoDifference(t *testing.T) {
+	const body = `<Sequence name="%[1]s"><Script name="%[1]s" code="n:=1"/><Fallback name="%[1]s"><AlwaysFailure name="%[1]s"/><Do name="%[1]s" what="r:a r:bad" got="{got}"/>` +
+		`<Timeout name="%[1]s" msec="700"><Do name="%[1]s" what="r:slow" got="{got}"/></Timeout><Do name="%[1]s" lenient="true" what="r:a" got="{got}"/></Fallback></Sequence>`
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.takes("slow", 5*time.Second)
+		w.do["bad"] = func(context.Context, run.Job) (any, error) { return nil, errors.New("it is bad") }
+		store := newStore(t)
+		live := start(t, w.engine(store, "one"), fmt.Sprintf(body, "as it was"))
+		wait(t, live)
+		found := w.mustReplay(store, live.ID, fmt.Sprintf(body, "renamed"))
+		same(t, "differences", tell(found), nil)
+		same(t, "another trace", found.OtherTrace, nil)
+		same(t, "where it ended", found.Reached, replay.ReachedEnd)
+		same(t, "it is the run's own tree", found.OwnTree, false)
+		same(t, "steps", found.Steps, 5)
+	})
 }
 
 func TestReplayedPayloadsHoldTheRecordNumbersOfTheirRun(t *testing.T) {
@@ -140,7 +161,7 @@ func TestReplayedPayloadsHoldTheRecordNumbersOfTheirRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		wait(t, live)
-		found, err := w.engine(untouched{store, t}, "two", withRefs(w)).Replay(t.Context(), ada, live.ID, run.ReplayOptions{})
+		found, err := replay.Run(t.Context(), w.engine(untouched{store, t}, "two", withRefs(w)), ada, live.ID, replay.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,19 +211,19 @@ func TestReplayThatDoesNotFitSaysWhy(t *testing.T) {
 			c.Assistants[0].Options.Given = append(c.Assistants[0].Options.Given, bt.Port{Name: key, Type: textType})
 		}
 	}
-	changed := run.ReplayOptions{TreeFile: "changed.xml", Tree: []byte(tree(`<Do what="{more}" got="{got}"/>`))}
-	_, err = w.engine(untouched{store, t}, "two", given("more")).Replay(t.Context(), ada, live.ID, changed)
+	changed := replay.Options{TreeFile: "changed.xml", Tree: []byte(tree(`<Do what="{more}" got="{got}"/>`))}
+	_, err = replay.Run(t.Context(), w.engine(untouched{store, t}, "two", given("more")), ada, live.ID, changed)
 	if !errors.Is(err, run.ErrUnfit) || !strings.Contains(err.Error(), "reads {more}, which the run was not given: changed.xml:1:") {
 		t.Errorf("a key that was not given gives %v", err)
 	}
 	changed.Tree = []byte(tree(`<Do what="r:a" got="{got}"/>`))
-	_, err = w.engine(untouched{store, t}, "number", func(c *run.Config) { c.Assistants[0].Options.Given[0].Type = reflect.TypeFor[int]() }).
-		Replay(t.Context(), ada, live.ID, changed)
+	_, err = replay.Run(t.Context(),
+		w.engine(untouched{store, t}, "number", func(c *run.Config) { c.Assistants[0].Options.Given[0].Type = reflect.TypeFor[int]() }), ada, live.ID, changed)
 	if !errors.Is(err, run.ErrUnfit) || !strings.Contains(err.Error(), "key {what}") {
 		t.Errorf("a key of another type gives %v", err)
 	}
-	_, err = w.engine(untouched{store, t}, "three", func(c *run.Config) { c.Assistants[0].Name = "somebody else" }).
-		Replay(t.Context(), ada, live.ID, run.ReplayOptions{})
+	_, err = replay.Run(t.Context(),
+		w.engine(untouched{store, t}, "three", func(c *run.Config) { c.Assistants[0].Name = "somebody else" }), ada, live.ID, replay.Options{})
 	if !errors.Is(err, run.ErrUnfit) || !strings.Contains(err.Error(), `no assistant "tester"`) {
 		t.Errorf("an unknown assistant gives %v", err)
 	}
@@ -214,12 +235,12 @@ func TestReplayThatDoesNotFitSaysWhy(t *testing.T) {
 		}
 		c.Assistants[0].Registry = reg
 	}
-	_, err = w.engine(untouched{store, t}, "four", fewer).Replay(t.Context(), ada, live.ID, run.ReplayOptions{})
+	_, err = replay.Run(t.Context(), w.engine(untouched{store, t}, "four", fewer), ada, live.ID, replay.Options{})
 	if !errors.As(err, &broken) || !strings.Contains(err.Error(), "does not load in this build") {
 		t.Errorf("a leaf type that this build has not gives %v", err)
 	}
-	found, err := w.engine(untouched{store, t}, "five", fewer).Replay(t.Context(), ada, live.ID,
-		run.ReplayOptions{TreeFile: "changed.xml", Tree: []byte(tree(`<Add add="x" got="{got}"/>`))})
+	found, err := replay.Run(t.Context(), w.engine(untouched{store, t}, "five", fewer), ada, live.ID,
+		replay.Options{TreeFile: "changed.xml", Tree: []byte(tree(`<Add add="x" got="{got}"/>`))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +251,10 @@ func TestReplayNeedsNothingThatItsTreeDoesNotRead(t *testing.T) {
 	w := newWorld(t)
 	store := newStore(t)
 	s := spec(`<Do what="r:a" got="{got}"/>`)
-	s.Given["more"] = "than this build gives"
+	s.Given = struct {
+		What string `port:"what"`
+		More string `port:"more"`
+	}{"r:a", "than this build gives"}
 	live, err := w.engine(store, "one", func(c *run.Config) {
 		c.Assistants[0].Options.Given = append(c.Assistants[0].Options.Given, bt.Port{Name: "more", Type: textType})
 	}).Start(t.Context(), s)
@@ -253,7 +277,7 @@ func TestReplayOfADamagedJournalIsTold(t *testing.T) {
 		cases["a "+kind+" that is none"] = []journal.Record{begun, {Seq: 1, Kind: kind, Data: json.RawMessage(`{"op":`)}}
 	}
 	for name, recs := range cases {
-		if err := store.Begin(t.Context(), journal.Run{ID: name, Session: session, Owner: ada}, nil, recs); err != nil {
+		if err := store.Begin(t.Context(), journal.Beginning{Run: journal.Run{ID: name, Session: session, Owner: ada}, Records: recs}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.replay(store, name, ""); !errors.Is(err, journal.ErrCorrupt) {
@@ -284,7 +308,7 @@ func TestReplayKeepsWhatCameInBeforeATimerThatWasOverdue(t *testing.T) {
 			store := newStore(t)
 			live := start(t, w.engine(slow{store, 10 * time.Millisecond}, "one"), fmt.Sprintf(body, "limit", 2000))
 			wait(t, live)
-			w.asRecorded(store, live.ID, run.ReachedEnd)
+			w.asRecorded(store, live.ID, replay.ReachedEnd)
 			receipts := all[run.CompletionRecord](t, records(t, store, live.ID), run.KindCompletion)
 			if len(receipts) < 2 || receipts[1].Now <= 2000 {
 				return
@@ -292,7 +316,7 @@ func TestReplayKeepsWhatCameInBeforeATimerThatWasOverdue(t *testing.T) {
 			late++
 			same(t, "differences with the same time", tell(w.mustReplay(store, live.ID, fmt.Sprintf(body, "other", 2000))), nil)
 			same(t, "differences with less time", tell(w.mustReplay(store, live.ID, fmt.Sprintf(body, "other", 1999))),
-				[]string{"2+1999ms decision withdraws read b RUNNING→FAILURE"})
+				[]string{"1+1999ms decision withdraws read b RUNNING→FAILURE"})
 		})
 	}
 	if late == 0 {
@@ -310,7 +334,7 @@ func TestReplayOfWhatWasDueAtOnceKeepsItsOrder(t *testing.T) {
 			live := start(t, w.engine(store, "one"),
 				`<Fallback><Timeout msec="2000"><Do what="r:a r:b" got="{got}"/></Timeout><Do what="r:a" got="{got}"/></Fallback>`)
 			wait(t, live)
-			w.asRecorded(store, live.ID, run.ReachedEnd)
+			w.asRecorded(store, live.ID, replay.ReachedEnd)
 		})
 	}
 }

@@ -1,0 +1,4 @@
+package replay
+
+// ChangesOf lists where two JSON texts differ.
+var ChangesOf = changesOf

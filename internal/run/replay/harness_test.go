@@ -1,0 +1,464 @@
+package replay_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/journal"
+	"sibyl/internal/journal/journaltest"
+	"sibyl/internal/journal/memory"
+	"sibyl/internal/run"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	ada     journal.Owner = "ada"
+	session               = "talk"
+	lease                 = 15 * time.Second
+	grace                 = 3 * time.Second
+)
+
+// The leaves of the test assistant. Do asks for effects: "r:x" reads x, "w:x" writes x once, any other letter is a kind
+// that nobody performs. It answers with the results, joined, and fails with the first fault unless it is lenient.
+func leaves() []bt.Leaf {
+	type in struct {
+		What    string `port:"what"`
+		Lenient bool   `port:"lenient" default:"false"`
+	}
+	type out struct {
+		Got string `port:"got"`
+	}
+	type more struct {
+		Add string `port:"add"`
+		Got string `port:"got,optional"`
+	}
+	type none struct{}
+	do := bt.Task("Do", "asks for effects", func(i in) ([]bt.Request, error) {
+		var all []bt.Request
+		for _, word := range strings.Fields(i.What) {
+			letter, name, _ := strings.Cut(word, ":")
+			kind := map[string]string{"r": "read", "w": "write"}[letter]
+			if kind == "" {
+				kind = "unheard"
+			}
+			label := kind + " " + name
+			if name == "" {
+				label = ""
+			}
+			all = append(all, bt.Request{Kind: kind, Label: label, Payload: payload{name}, Once: kind == "write"})
+		}
+		return all, nil
+	}, func(i in, done []bt.Completion, o *out) error {
+		var got []string
+		for _, c := range done {
+			if c.Err != nil && !i.Lenient {
+				return c.Err
+			}
+			if c.Err != nil {
+				got = append(got, "!"+c.Err.Kind)
+				continue
+			}
+			var text string
+			if err := json.Unmarshal(c.Result, &text); err != nil {
+				return err
+			}
+			got = append(got, text)
+		}
+		o.Got = strings.TrimSpace(o.Got + " " + strings.Join(got, " "))
+		return nil
+	})
+	add := bt.Func("Add", "appends a text", func(i more, o *out) error { o.Got = i.Got + i.Add; return nil })
+	boom := bt.Func("Boom", "panics", func(none, *out) error { panic("the leaf burst") })
+	never := bt.Func("Never", "writes its key only on a success that it never has", func(none, *out) error { return errors.New("never") })
+	return []bt.Leaf{do, add, boom, never}
+}
+
+// longTree reads in parallel, writes twice with a read between, and reads again.
+const longTree = `<Sequence>
+	<Parallel><Do what="r:a r:b" got="{ab}"/><Do what="r:c" got="{c}"/></Parallel>
+	<Do what="w:d r:e w:f" got="{got}"/>
+	<Add add=" and" got="{got}"/>
+	<Do what="r:g" got="{got}"/>
+</Sequence>`
+
+type payload struct {
+	Name string `json:"name"`
+}
+
+// tree is a tree file with one tree.
+func tree(body string) string {
+	return `<root BTCPP_format="4"><BehaviorTree ID="Main">` + body + `</BehaviorTree></root>`
+}
+
+// result is the outcome of the test assistant.
+type result struct {
+	Ended     string    `json:"ended"`
+	Got       string    `json:"got,omitempty"`
+	Fault     *bt.Fault `json:"fault,omitempty"`
+	Cancelled bool      `json:"cancelled,omitempty"`
+	Under     []string  `json:"under,omitempty"` // "name: result"
+}
+
+func outcomeOf(_ *run.View, e run.Ending) run.Outcome {
+	r := result{Ended: e.Status.String(), Fault: e.Fault, Cancelled: e.Cancelled}
+	if got, ok := e.Tree.Get(e.State, "got"); ok {
+		r.Got = got.(string)
+	}
+	for _, c := range e.Under {
+		r.Under = append(r.Under, c.Label+": "+string(c.Result))
+	}
+	switch {
+	case e.Cancelled:
+		return run.Outcome{Status: journal.Cancelled, Reason: "stopped", Result: r}
+	case e.Status == bt.Success:
+		return run.Outcome{Status: journal.Done, Reason: "good", Result: r, Summary: r.Got}
+	}
+	return run.Outcome{Status: journal.Failed, Reason: "bad", Result: r}
+}
+
+// world is what effects change. It outlives processes.
+type world struct {
+	t  *testing.T
+	mu sync.Mutex
+
+	performed []string          // labels, in the order they were begun
+	written   map[string]string // by key: what a write left behind
+	writes    map[string]int    // by key
+	do        map[string]func(ctx context.Context, job run.Job) (any, error)
+	found     func(ctx context.Context, job run.Job) (any, bool, error)
+	without   string // a kind that nobody performs
+	opened    func(ctx context.Context, v *run.View) error
+	outcome   func(v *run.View, e run.Ending) run.Outcome
+	open      int
+}
+
+func newWorld(t *testing.T) *world {
+	w := &world{t: t, written: map[string]string{}, writes: map[string]int{}, do: map[string]func(context.Context, run.Job) (any, error){},
+		outcome: outcomeOf}
+	w.found = func(_ context.Context, job run.Job) (any, bool, error) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		text, was := w.written[job.Key]
+		return text, was, nil
+	}
+	return w
+}
+
+func nameIn(job run.Job) string {
+	var p payload
+	if err := json.Unmarshal(job.Effect.Payload, &p); err != nil {
+		return err.Error()
+	}
+	return p.Name
+}
+
+func (w *world) perform(ctx context.Context, job run.Job) (any, error) {
+	name := nameIn(job)
+	w.mu.Lock()
+	w.performed = append(w.performed, job.Effect.Label)
+	hook := w.do[name]
+	w.mu.Unlock()
+	if hook != nil {
+		return hook(ctx, job)
+	}
+	if job.Effect.Once {
+		w.write(job)
+	}
+	return strings.ToUpper(name), nil
+}
+
+// write takes effect at once.
+func (w *world) write(job run.Job) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.writes[job.Key]++
+	w.written[job.Key] = strings.ToUpper(nameIn(job))
+}
+
+// holds makes an effect wait until the function it returns is called; unless it is stubborn, its context ends it too, with
+// what had arrived.
+func (w *world) holds(name string, stubborn bool) (release func()) {
+	gate := make(chan struct{})
+	w.do[name] = func(ctx context.Context, job run.Job) (any, error) {
+		done := ctx.Done()
+		if stubborn {
+			done = nil
+		}
+		job.Emit(run.Piece{Text: "half of "})
+		job.Emit(run.Piece{Text: name})
+		select {
+		case <-gate:
+			if job.Effect.Once {
+				w.write(job)
+			}
+			return strings.ToUpper(name), nil
+		case <-done:
+			return "half of " + name, ctx.Err()
+		}
+	}
+	return sync.OnceFunc(func() { close(gate) })
+}
+
+// takes makes a read last.
+func (w *world) takes(name string, d time.Duration) {
+	w.do[name] = func(ctx context.Context, _ run.Job) (any, error) {
+		select {
+		case <-time.After(d):
+			return name, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (w *world) assistant() *run.Assistant {
+	reg, err := bt.NewRegistry(leaves()...)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	text := bt.Port{Name: "got", Type: textType, Optional: true}
+	return &run.Assistant{Name: "tester", Registry: reg, Options: bt.Options{Given: []bt.Port{{Name: "what", Type: textType}}, Wanted: []bt.Port{text}},
+		Open: func(ctx context.Context, v *run.View) (map[string]run.Performer, func(), error) {
+			if w.opened != nil {
+				if err := w.opened(ctx, v); err != nil {
+					return nil, nil, err
+				}
+			}
+			w.mu.Lock()
+			w.open++
+			w.mu.Unlock()
+			performers := map[string]run.Performer{"read": {Do: w.perform}, "write": {Do: w.perform, Found: w.found}}
+			delete(performers, w.without)
+			return performers, func() {
+				w.mu.Lock()
+				w.open--
+				w.mu.Unlock()
+			}, nil
+		},
+		Outcome: func(v *run.View, e run.Ending) run.Outcome { return w.outcome(v, e) }}
+}
+
+// engine is one process.
+func (w *world) engine(store journal.Store, holder string, change ...func(*run.Config)) *run.Engine {
+	w.t.Helper()
+	c := run.Config{Store: store, Assistants: []*run.Assistant{w.assistant()}, Build: "test", Holder: holder, Lease: lease, StopGrace: grace}
+	for _, f := range change {
+		f(&c)
+	}
+	e, err := run.NewEngine(c)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return e
+}
+
+// newStore holds one session, once a run has begun in it.
+func newStore(t *testing.T) journal.Store {
+	t.Helper()
+	return journaltest.Await(memory.New(), journal.Session{ID: session, Owner: ada, CreatedAt: time.Now(), UpdatedAt: time.Now()})
+}
+
+// given is what a run of the test assistant begins with.
+type given struct {
+	What string `port:"what"`
+}
+
+func spec(body string) run.Spec {
+	return run.Spec{Owner: ada, Session: session, Assistant: "tester", Title: "a test", TreeFile: "test.xml", Tree: []byte(tree(body)),
+		Given: given{"r:a"}}
+}
+
+func start(t *testing.T, e *run.Engine, body string) *run.Live {
+	t.Helper()
+	live, err := e.Start(t.Context(), spec(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return live
+}
+
+func resume(t *testing.T, e *run.Engine, id string) *run.Live {
+	t.Helper()
+	live, err := e.Resume(t.Context(), ada, id)
+	if err != nil {
+		t.Fatalf("resuming: %v", err)
+	}
+	return live
+}
+
+func wait(t *testing.T, live *run.Live) run.EndRecord {
+	t.Helper()
+	end, err := live.Wait(t.Context())
+	if err != nil {
+		t.Fatalf("the run stopped short: %v", err)
+	}
+	return end
+}
+
+func records(t *testing.T, store journal.Store, id string) []journal.Record {
+	t.Helper()
+	recs, err := store.Records(t.Context(), ada, id, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return recs
+}
+
+func kinds(recs []journal.Record) []string {
+	var all []string
+	for _, r := range recs {
+		all = append(all, r.Kind)
+	}
+	return all
+}
+
+// all decodes the records of a kind.
+func all[T any](t *testing.T, recs []journal.Record, kind string) []T {
+	t.Helper()
+	var found []T
+	for _, r := range recs {
+		if r.Kind != kind {
+			continue
+		}
+		var v T
+		if err := json.Unmarshal(r.Data, &v); err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, v)
+	}
+	return found
+}
+
+func statusOf(t *testing.T, store journal.Store, id string) journal.Run {
+	t.Helper()
+	r, err := store.Run(t.Context(), ada, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func same[T any](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// pass lets time go by in a synctest bubble.
+func pass(d time.Duration) { <-time.After(d) }
+
+// errDown is what a store says that is no longer there.
+var errDown = errors.New("the disk is gone")
+
+// broken is a store whose process dies at a write, counted from 1: before it took effect, or after. From then on it
+// refuses everything.
+type broken struct {
+	journal.Store
+	mu     sync.Mutex
+	at     int
+	after  bool
+	writes int
+	down   bool
+}
+
+func (b *broken) write(do func() error) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.writes++
+	if b.down {
+		return errDown
+	}
+	if b.writes != b.at {
+		return do()
+	}
+	b.down = true
+	if b.after {
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	return errDown
+}
+
+func (b *broken) isDown() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.down {
+		return errDown
+	}
+	return nil
+}
+
+func (b *broken) Begin(ctx context.Context, beginning journal.Beginning) error {
+	return b.write(func() error { return b.Store.Begin(ctx, beginning) })
+}
+
+func (b *broken) Append(ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End) error {
+	return b.write(func() error { return b.Store.Append(ctx, o, id, recs, end) })
+}
+
+func (b *broken) Run(ctx context.Context, o journal.Owner, id string) (journal.Run, error) {
+	if err := b.isDown(); err != nil {
+		return journal.Run{}, err
+	}
+	return b.Store.Run(ctx, o, id)
+}
+
+func (b *broken) Records(ctx context.Context, o journal.Owner, id string, from int64) ([]journal.Record, error) {
+	if err := b.isDown(); err != nil {
+		return nil, err
+	}
+	return b.Store.Records(ctx, o, id, from)
+}
+
+func (b *broken) Acquire(ctx context.Context, o journal.Owner, id, holder string, now, until time.Time) error {
+	if err := b.isDown(); err != nil {
+		return err
+	}
+	return b.Store.Acquire(ctx, o, id, holder, now, until)
+}
+
+func (b *broken) Release(ctx context.Context, o journal.Owner, id, holder string) error {
+	if err := b.isDown(); err != nil {
+		return err
+	}
+	return b.Store.Release(ctx, o, id, holder)
+}
+
+// crash begins a run in a process that dies at a write (0: it lives), and gives its id, "" if it was never begun. The lease has run out
+// when it returns.
+func crash(t *testing.T, w *world, store journal.Store, body string, at int, after bool) string {
+	t.Helper()
+	live, err := w.engine(&broken{Store: store, at: at, after: after}, fmt.Sprintf("dies at %d", at)).Start(t.Context(), spec(body))
+	if err == nil && at > 0 {
+		if _, err := live.Wait(t.Context()); !errors.Is(err, errDown) {
+			t.Errorf("the run stopped with %v; want %v", err, errDown)
+		}
+	} else if err == nil {
+		wait(t, live)
+	}
+	pass(lease)
+	runs, err := store.Runs(t.Context(), ada, journal.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(runs) == 0 {
+		return ""
+	}
+	return runs[0].ID
+}
+
+var textType = reflect.TypeFor[string]()

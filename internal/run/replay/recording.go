@@ -1,0 +1,207 @@
+package replay
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+)
+
+// recording is what the records of a run say: what came in, what was decided on it, and what came of that.
+type recording struct {
+	a      *run.Assistant
+	redact func([]byte) []byte
+
+	start    *run.StartRecord // with what this build's trees may read of what the run was given
+	view     *run.View        // the run as it was when its outcome was made
+	receipts map[uint64]Asked // by operation: all that a record tells of
+	inputs   []input          // in the order of the records
+	steps    []*step          // likewise
+	cancel   *run.CancelRecord
+	stopped  *run.StoppedRecord
+	end      *run.EndRecord
+	ended    journal.Record // that holds the end
+}
+
+// input is a completion or a time that came in.
+type input struct {
+	record int64
+	now    int64
+	done   *run.CompletionRecord // nil: time only
+}
+
+// step is what was decided on one record. It has no status where that is not known; that of a tree that waits for nothing is FAILURE.
+type step struct {
+	run.TraceStep
+	asked    []Asked
+	followed bool // the run's tree decides so in this build, and due is known
+	due      int64
+}
+
+func (s *step) known() bool { return s.Status != "" }
+
+// read reads records, each of which must be readable.
+func read(e *run.Engine, row journal.Run, recs []journal.Record) (*recording, error) {
+	if len(recs) == 0 || recs[0].Kind != run.KindStart {
+		return nil, fmt.Errorf("%w: the first record is not a start", journal.ErrCorrupt)
+	}
+	first, err := run.Read(recs[0])
+	if err != nil {
+		return nil, err
+	}
+	start := *first.(*run.StartRecord)
+	r := &recording{a: e.Assistant(start.Assistant), redact: e.Redact, start: &start, receipts: map[uint64]Asked{}}
+	if r.a == nil {
+		return nil, fmt.Errorf("%w: this program has no assistant %q", run.ErrUnfit, start.Assistant)
+	}
+	start.Given = maps.Clone(start.Given)
+	maps.DeleteFunc(start.Given, func(key string, _ json.RawMessage) bool {
+		return !slices.ContainsFunc(r.a.Options.Given, func(p bt.Port) bool { return p.Name == key })
+	})
+	before := len(recs) // … the end, with which the trace comes
+	if r.ended = recs[before-1]; r.ended.Kind == run.KindEnd {
+		body, err := run.Read(r.ended)
+		if err != nil {
+			return nil, err
+		}
+		r.end = body.(*run.EndRecord)
+		before--
+	}
+	if recs[before-1].Kind == run.KindTrace {
+		before--
+	}
+	traced, err := run.Traced(recs)
+	if err != nil {
+		return nil, err
+	}
+	if r.view, err = r.a.Recorded(e.Store, row, recs[:before]); err != nil {
+		return nil, err
+	}
+	for seq, body := range r.view.Bodies() {
+		r.record(int64(seq), body)
+	}
+	for _, t := range traced {
+		if s := r.stepAt(t.Record); s != nil {
+			r.decided(s, t)
+		}
+	}
+	if r.end != nil && r.end.Fault != nil && r.end.Fault.Kind == run.KindStalled {
+		r.steps[len(r.steps)-1].Status = bt.Failure.String()
+	}
+	return r, nil
+}
+
+func (r *recording) record(seq int64, body any) {
+	switch b := body.(type) {
+	case *run.StartRecord:
+		r.steps = append(r.steps, &step{TraceStep: run.TraceStep{Record: seq}})
+	case *run.CompletionRecord:
+		r.input(input{record: seq, now: b.Now, done: b})
+		r.receipts[b.Op] = askedIn(b, seq)
+	case *run.TimeRecord:
+		r.input(input{record: seq, now: b.Now})
+	case *run.MarkRecord:
+		r.receipts[b.Op] = Asked{Asked: run.Asked{Op: b.Op, Leaf: b.Leaf, Digest: b.Digest}}
+	case *run.StoppedRecord:
+		r.stopped = b
+		for i := range b.Under {
+			r.receipts[b.Under[i].Op] = askedIn(&b.Under[i], 0)
+		}
+	case *run.CancelRecord:
+		if r.cancel == nil {
+			r.cancel = b
+		}
+	}
+}
+
+func (r *recording) input(in input) {
+	r.inputs = append(r.inputs, in)
+	r.steps = append(r.steps, &step{TraceStep: run.TraceStep{Record: in.record}})
+}
+
+func askedIn(c *run.CompletionRecord, seq int64) Asked {
+	return Asked{run.Asked{Op: c.Op, Leaf: c.Leaf, Kind: c.Kind, Label: c.Label, Digest: c.Digest}, c.Payload, seq}
+}
+
+// askedBy is an effect of the replay as records would have it.
+func (r *recording) askedBy(e bt.Effect) Asked {
+	label := string(r.redact([]byte(e.Label)))
+	return Asked{Asked: run.Asked{Op: e.Op, Leaf: e.Leaf, Kind: e.Kind, Label: label, Digest: run.Digest(e)}, Payload: r.redact(e.Payload)}
+}
+
+// decided fills in what a step decided.
+func (r *recording) decided(s *step, t run.TraceStep) {
+	s.TraceStep = t
+	for _, a := range t.Start {
+		got := r.receipts[a.Op]
+		s.asked = append(s.asked, Asked{a, got.Payload, got.Record})
+	}
+}
+
+// index is where the step is, or would be, that took in a record.
+func (r *recording) index(record int64) (int, bool) {
+	return slices.BinarySearchFunc(r.steps, record, func(s *step, record int64) int { return int(s.Record - record) })
+}
+
+// stepAt gives the step that took in a record, nil if none did.
+func (r *recording) stepAt(record int64) *step {
+	if i, found := r.index(record); found {
+		return r.steps[i]
+	}
+	return nil
+}
+
+// over says that the tree itself ended the run.
+func (r *recording) over() bool {
+	if last := r.steps[len(r.steps)-1]; last.known() {
+		return last.Status != bt.Running.String()
+	}
+	return r.end != nil && r.stopped == nil
+}
+
+// follow takes the records through the tree they were made by, as far as this build decides by it what they say. It knows more than
+// they do: timers, what an effect without receipt asked with, and what a run decided that has not ended.
+func (r *recording) follow(f *run.Fold) {
+	for seq, body := range r.view.Bodies() {
+		if seq == 0 {
+			body = r.start
+		}
+		stepped, err := f.Take(int64(seq), body)
+		if err != nil {
+			return
+		}
+		if !stepped {
+			continue
+		}
+		t, err := f.LastStep(r.redact)
+		t.Status = f.Ending().Status.String()
+		s := r.stepAt(int64(seq))
+		if err != nil || !r.agrees(s, t) {
+			return
+		}
+		if !s.known() {
+			r.decided(s, t)
+		}
+		s.followed, s.due = true, f.Last().Due
+		for i, e := range f.Last().Start {
+			if s.asked[i].Payload == nil {
+				s.asked[i].Payload = r.redact(e.Payload)
+			}
+		}
+	}
+}
+
+// agrees says whether a step decides as the records say.
+func (r *recording) agrees(s *step, t run.TraceStep) bool {
+	if s.known() && (s.Status != t.Status || !slices.Equal(s.Start, t.Start) || !slices.Equal(s.Cancel, t.Cancel)) {
+		return false
+	}
+	return !slices.ContainsFunc(t.Start, func(a run.Asked) bool {
+		got, ok := r.receipts[a.Op]
+		return ok && (got.Leaf != a.Leaf || got.Digest != a.Digest)
+	})
+}
