@@ -22,7 +22,8 @@ type Assistant struct {
 	About     string        // what it does, in a line
 	Tree      string        // the name of its tree
 	Companion bool          // its runs accompany those of another assistant: “last” never means them
-	Retention time.Duration // how long a session that nobody uses is kept; 0: for good
+	Retention time.Duration // how long a session that nobody uses is kept; 0: until it is removed by hand
+	Permanent bool          // no retention and no pruning removes its sessions
 	Events    []bt.Typed    // one of each type that its leaves tell
 
 	// Begin makes a run of what a person said. It checks words and options, and fills in all of the Spec but owner, session and tree.

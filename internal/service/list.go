@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 )
 
@@ -150,17 +152,18 @@ func (s *Service) Delete(ctx context.Context, owner journal.Owner, id string) er
 	return s.Store.DeleteSession(ctx, owner, id, journal.ByPerson, s.Now())
 }
 
-// Retire removes sessions that nobody has used for the retention of their assistant, at most limit of them, each in a transaction of
-// its own while one is true of ctx, and says how many. Sessions of assistants without retention are never removed.
+// Retire removes sessions that nobody has used for the retention of their assistant, at most limit of them, one a transaction, and says
+// how many.
 func (s *Service) Retire(ctx context.Context, owner journal.Owner, limit int) (removed int, err error) {
-	for _, a := range s.Assistants {
+	now := s.Now()
+	for _, a := range s.prunable() {
 		for a.Retention > 0 && removed < limit {
-			n, err := s.RetireOlder(ctx, owner, a.Name, a.Retention, 1)
-			removed += n
+			left, err := s.Store.Retire(ctx, owner, journal.Idle{Assistant: a.Name, Before: now.Add(-a.Retention), Now: now, Limit: 1})
+			removed += len(left)
 			if err != nil {
 				return removed, err
 			}
-			if n == 0 {
+			if len(left) == 0 {
 				break
 			}
 		}
@@ -168,9 +171,43 @@ func (s *Service) Retire(ctx context.Context, owner journal.Owner, limit int) (r
 	return removed, nil
 }
 
-// RetireOlder removes at most limit sessions of one assistant that nobody has used for so long, in one transaction.
-func (s *Service) RetireOlder(ctx context.Context, owner journal.Owner, name string, age time.Duration, limit int) (int, error) {
+// prunable are the assistants whose sessions may go with time.
+func (s *Service) prunable() []*assistant.Assistant {
+	return slices.DeleteFunc(slices.Clone(s.Assistants), func(a *assistant.Assistant) bool { return a.Permanent })
+}
+
+// Unused lists the sessions that nobody has used for so long, and that Prune removes.
+func (s *Service) Unused(ctx context.Context, owner journal.Owner, age time.Duration) ([]journal.Session, error) {
+	var all []journal.Session
 	now := s.Now()
-	left, err := s.Store.Retire(ctx, owner, journal.Idle{Assistant: name, Before: now.Add(-age), Now: now, Limit: limit})
-	return len(left), err
+	for _, a := range s.prunable() {
+		unused, err := s.Store.Unused(ctx, owner, journal.Idle{Assistant: a.Name, Before: now.Add(-age), Now: now, Limit: math.MaxInt32})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, unused...)
+	}
+	return all, nil
+}
+
+// pruneAtOnce bounds one transaction of Prune, so that others can write in between.
+const pruneAtOnce = 20
+
+// Prune removes the sessions that nobody has used for so long, and gives what is left of them, also of those that it removed before an
+// error.
+func (s *Service) Prune(ctx context.Context, owner journal.Owner, age time.Duration) ([]journal.Tombstone, error) {
+	all := []journal.Tombstone{}
+	now := s.Now()
+	for _, a := range s.prunable() {
+		for {
+			left, err := s.Store.Retire(ctx, owner, journal.Idle{Assistant: a.Name, Before: now.Add(-age), Now: now, Limit: pruneAtOnce})
+			if all = append(all, left...); err != nil {
+				return all, err
+			}
+			if len(left) < pruneAtOnce {
+				break
+			}
+		}
+	}
+	return all, nil
 }

@@ -106,8 +106,16 @@ type Explanation struct {
 // Step is one step with what it took in and, of each event, what happened in words.
 type Step struct {
 	run.TraceStep
-	TookIn string   `json:"took_in"`
+	TookIn string   `json:"took_in,omitempty"`
 	Words  []string `json:"-"` // of the events
+}
+
+func explained(step run.TraceStep, words run.Vocabulary) Step {
+	s := Step{TraceStep: step, Words: make([]string, len(step.Events))}
+	for i, e := range step.Events {
+		s.Words[i] = words.Words(e)
+	}
+	return s
 }
 
 // Explain tells a run.
@@ -126,10 +134,8 @@ func (s *Service) Explain(ctx context.Context, owner journal.Owner, id string) (
 	}
 	x := Explanation{Run: Row{Run: r, State: s.State(r)}}
 	for _, step := range steps {
-		told := Step{TraceStep: step, TookIn: tookIn(recs, step.Record)}
-		for _, e := range step.Events {
-			told.Words = append(told.Words, s.words[r.Assistant].Words(e))
-		}
+		told := explained(step, s.words[r.Assistant])
+		told.TookIn = tookIn(recs, step.Record)
 		x.Steps = append(x.Steps, told)
 	}
 	if r.Status == journal.Running || len(recs) == 0 {

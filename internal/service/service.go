@@ -94,7 +94,7 @@ func (s *Service) Start(ctx context.Context, owner journal.Owner, r Request) (*R
 	}
 	file, text, err := s.Tree(a.Tree)
 	if err == nil {
-		_, err = a.Registry.Load(file, text, a.Options)
+		err = s.Engine.CheckTree(a.Assistant, file, text)
 	}
 	if err != nil {
 		return nil, usage(err)
@@ -125,6 +125,19 @@ func (s *Service) Start(ctx context.Context, owner journal.Owner, r Request) (*R
 	return s.driven(a, owner, live, spec), nil
 }
 
+// CheckTree says what is wrong with the tree of an assistant.
+func (s *Service) CheckTree(name string) error {
+	a, err := s.assistant(name)
+	if err != nil {
+		return err
+	}
+	file, text, err := s.Tree(a.Tree)
+	if err == nil {
+		err = s.Engine.CheckTree(a.Assistant, file, text)
+	}
+	return usage(err)
+}
+
 // Resume goes on with a run that was interrupted. journal.ErrLeased while somebody drives it, journal.ErrEnded if it has ended.
 func (s *Service) Resume(ctx context.Context, owner journal.Owner, r journal.Run) (*Run, error) {
 	a, err := s.assistant(r.Assistant)
@@ -152,3 +165,6 @@ func (s *Service) Interrupted(ctx context.Context, owner journal.Owner) ([]journ
 func (s *Service) Cancel(ctx context.Context, owner journal.Owner, id, reason string) error {
 	return s.Engine.Cancel(ctx, owner, id, reason)
 }
+
+// Words reads what the leaves of an assistant tell.
+func (s *Service) Words(name string) run.Vocabulary { return s.words[name] }

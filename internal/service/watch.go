@@ -66,7 +66,7 @@ func (r *Run) Watch(ctx context.Context, from int64) iter.Seq2[Event, error] {
 type Event struct {
 	Seq     int64           // the record that it belongs to; of text, the last before it
 	Record  *journal.Record // that was appended
-	Step    *run.TraceStep  // that the tree has made
+	Step    *Step           // that the tree has made
 	Told    *Told           // what a leaf of that step says it decided
 	Text    string          // provisional: it may be retracted
 	Retract bool            // all text of operation Op before it
@@ -129,12 +129,13 @@ func (w *watcher) events(u run.Update) []Event {
 		}
 		all = []Event{{Seq: u.Record.Seq, Record: u.Record, Lines: resumedLine(u.Record)}}
 	case u.Step != nil:
-		all = []Event{{Seq: u.Step.Record, Step: u.Step}}
-		for _, e := range u.Step.Events {
+		step := explained(*u.Step, w.words)
+		all = []Event{{Seq: step.Record, Step: &step}}
+		for i, e := range u.Step.Events {
 			if e.Type == "" {
 				continue
 			}
-			told := Event{Seq: u.Step.Record, Told: &Told{Type: e.Type, Data: e.Data, Rule: e.Rule, Words: w.words.Words(e)}}
+			told := Event{Seq: u.Step.Record, Told: &Told{Type: e.Type, Data: e.Data, Rule: e.Rule, Words: step.Words[i]}}
 			if w.a != nil && w.a.Lines != nil && w.start != nil {
 				told.Lines = w.a.Lines(w.start, w.words.Read(e))
 			}
