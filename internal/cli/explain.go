@@ -58,11 +58,24 @@ func (c *command) explain(ctx context.Context, a *app.App, name string, only int
 	return nil
 }
 
-// stepText draws what one step came to, in order, by the trees that its nodes lie in: a node with what it decided stands below them.
+// stepText draws what one step came to, in order, by the trees that its nodes lie in. A node stands below them with what it decided,
+// or else why, and with the keys that it wrote.
 func stepText(s service.Step) string {
 	b := &strings.Builder{}
-	var above []string
+	var above, said, wrote []string // the last two of the node that is not done yet
 	for i, e := range s.Events {
+		if e.Status == "" {
+			if e.Key != "" {
+				wrote = append(wrote, s.Words[i])
+			} else {
+				said = append(said, s.Words[i])
+			}
+			if i+1 < len(s.Events) && s.Events[i+1].Rule == e.Rule {
+				continue // its status stands there
+			}
+		} else if said == nil && s.Words[i] != "" {
+			said = []string{s.Words[i]}
+		}
 		trees := strings.Split(printable(e.Rule), "/")
 		node := len(trees) - 1
 		for depth, name := range trees[:node] {
@@ -73,10 +86,14 @@ func stepText(s service.Step) string {
 		}
 		above = above[:node]
 		fmt.Fprintf(b, "%s%s %s", indent(node), eventMark(e.Status), trees[node])
-		if s.Words[i] != "" {
-			fmt.Fprintf(b, ": %s", printable(s.Words[i]))
+		if len(said) > 0 {
+			fmt.Fprintf(b, ": %s", printable(strings.Join(said, "; ")))
+		}
+		if len(wrote) > 0 {
+			fmt.Fprintf(b, "  {%s}", printable(strings.Join(wrote, ", ")))
 		}
 		b.WriteByte('\n')
+		said, wrote = nil, nil
 	}
 	for _, asked := range s.Start {
 		fmt.Fprintf(b, "  → asks for %s\n", printable(asked.Name()))
