@@ -36,7 +36,7 @@ func (c *compiler) build(el *element, sc *scope, parent int32, path string, stac
 	}
 	i := int32(len(c.t.nodes))
 	place := c.src.place(el.at)
-	n := node{parent: parent, path: path, line: place.line, col: place.col}
+	n := node{details: &details{parent: parent, path: path, line: place.line, col: place.col}}
 	if parent >= 0 {
 		n.depth = c.t.nodes[parent].depth + 1
 	}
@@ -137,7 +137,7 @@ func label(el *element) string {
 }
 
 func (c *compiler) subTree(el *element, sc *scope, i int32, stack []string) {
-	c.t.nodes[i].kind = kSubTree
+	c.t.nodes[i].kind, c.t.nodes[i].run = kSubTree, (*exec).onlyChild
 	if len(el.kids) > 0 {
 		c.src.problem(el.kids[0].at, "", "a SubTree takes no children")
 	}

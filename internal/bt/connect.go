@@ -10,7 +10,7 @@ import (
 
 func (c *compiler) kernelNode(el *element, sp *spec, sc *scope, i int32) {
 	n := &c.t.nodes[i]
-	n.kind, n.spec, n.elseStatus = sp.kind, sp, Failure
+	n.kind, n.run, n.goOn, n.settles, n.spec, n.elseStatus = sp.kind, sp.run, sp.kind.goOn(), sp.kind.settles(), sp, Failure
 	n.ports = make([]value, len(sp.ports))
 	var names []string
 	for k := range sp.ports {
@@ -190,7 +190,7 @@ func (c *compiler) script(a attribute, sc *scope, i int32) *script {
 
 func (c *compiler) leafNode(el *element, leaf *Leaf, sc *scope, i int32) {
 	n := &c.t.nodes[i]
-	n.leaf, n.bind = leaf, &binding{now: leaf.now, events: leaf.events}
+	n.run, n.leaf, n.bind = (*exec).leaf, leaf, &binding{now: leaf.now, events: leaf.events}
 	if len(el.kids) > 0 {
 		c.src.problem(el.at, "", "%s takes no children", leaf.Name)
 	}

@@ -19,6 +19,9 @@ type Leaf struct {
 	call        func(b *binding, x *exec, i int32) Status
 }
 
+// leaf is the runner of leaves.
+func (x *exec) leaf(i int32, n *node, _ *Cell) Status { return n.leaf.call(n.bind, x, i) }
+
 type leafClass uint8
 
 const (
@@ -53,7 +56,9 @@ func TellingCheck[I any](name, doc string, f func(I) (yes bool, why string, told
 			}
 			return x.failed(i, "", why)
 		}
-		x.why = why
+		if x.on != nil {
+			x.why = why
+		}
 		return Success
 	}
 	return l

@@ -13,8 +13,9 @@ import (
 // and `+= -= *= /=` want it to exist; arithmetic, comparison, logic, `..` joins texts, `? :` chooses. All numbers are
 // doubles. Texts stand in single quotes.
 type script struct {
-	text  string
-	stmts []*expr
+	text    string
+	negated string // what is said where it is not true
+	stmts   []*expr
 }
 
 type expr struct {
@@ -71,6 +72,7 @@ func parseScript(text string) (s *script, err error) {
 		p.fail("the script is longer than %d bytes", maxScript)
 	}
 	s = &script{text: strings.TrimSpace(text)}
+	s.negated = "not " + s.text
 	p.next()
 	for p.kind != noToken {
 		s.stmts = append(s.stmts, p.statement())

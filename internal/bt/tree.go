@@ -22,16 +22,27 @@ type Tree struct {
 	rules []string
 }
 
-// node is one node of the flattened tree, subtrees included, in depth-first order.
+// node is one node of the flattened tree, subtrees included, in depth-first order: its first child follows it. What every tick
+// reads stands in the node itself, all else in its details.
 type node struct {
-	kind       kind
+	run     runner
+	kids    []int32
+	guard   *guards
+	kind    kind
+	goOn    Status
+	settles bool
+	*details
+}
+
+// runner ticks the nodes of a kind; what is to be done around every node is done already or follows.
+type runner func(x *exec, i int32, n *node, c *Cell) Status
+
+type details struct {
 	elseStatus Status
-	kids       []int32
 	ports      []value
 	leaf       *Leaf
 	bind       *binding
 	code       *script
-	guard      *guards
 
 	spec      *spec // nil for leaves and subtrees
 	name      string
