@@ -34,31 +34,26 @@ func (x *exec) inOrder(i int32, n *node, c *Cell) Status {
 	var why Cause // of the last child that failed
 	for at := int(c.At); at < len(n.kids); at++ {
 		kid := n.kids[at]
-		goesOn := yields && !x.cells[kid].On && at+1 < len(n.kids)
+		stops := yields && !x.cells[kid].On && at+1 < len(n.kids)
 		st := x.tick(kid)
-		if st == Skipped {
-			c.N++ // how many were skipped
-			continue
-		}
-		if st != n.goOn || goesOn {
-			c.At = int32(at)
-			if st == n.goOn {
-				c.At++
-				x.again = true
-			} else if st != Running {
-				return st
-			}
-			if st == Failure {
-				failed, why = true, x.reason
-			}
-			if failed {
-				x.keep(c, Memo{Node: i, Why: why})
-			}
-			return Running
-		}
 		if st == Failure {
 			failed, why = true, x.reason
 		}
+		switch {
+		case st == Skipped:
+			c.N++ // how many were skipped
+			continue
+		case st == n.goOn && !stops:
+			continue
+		case st == n.goOn:
+			at++
+			st, x.again = Running, true
+		}
+		c.At = int32(at)
+		if st == Running && failed {
+			x.keep(c, Memo{Node: i, Why: why})
+		}
+		return st
 	}
 	switch {
 	case int(c.N) == len(n.kids):

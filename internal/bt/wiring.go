@@ -1,16 +1,15 @@
 package bt
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 )
 
 // check looks at all uses of every key together.
 func (c *compiler) check() {
-	bySlot := make([][]use, len(c.t.slots))
-	for _, u := range c.uses {
-		bySlot[u.slot] = append(bySlot[u.slot], u)
-	}
+	bySlot := c.usesBySlot()
 	written := map[*scope][]string{}
 	for i, uses := range bySlot {
 		if isWritten(uses) {
@@ -33,6 +32,19 @@ func (c *compiler) check() {
 	c.reactiveTasks()
 }
 
+// usesBySlot sorts the uses by their keys, each key's in the order of the file.
+func (c *compiler) usesBySlot() [][]use {
+	ordered := slices.Clone(c.uses)
+	slices.SortStableFunc(ordered, func(a, b use) int { return cmp.Compare(a.slot, b.slot) })
+	bySlot := make([][]use, len(c.t.slots))
+	for len(ordered) > 0 {
+		slot := ordered[0].slot
+		end := sort.Search(len(ordered), func(k int) bool { return ordered[k].slot > slot })
+		bySlot[slot], ordered = ordered[:end], ordered[end:]
+	}
+	return bySlot
+}
+
 func isWritten(uses []use) bool {
 	return slices.ContainsFunc(uses, func(u use) bool { return u.role == writes || u.role == names })
 }
@@ -49,16 +61,18 @@ func (c *compiler) settleType(s *slot, uses []use) {
 		}
 	}
 	for _, u := range uses {
+		unreadable := u.typ == nil && u.role != writes && s.typ != nil && !isBasic(s.typ)
+		if u.role == names || !unreadable && connectable(s.typ, u.typ) {
+			continue
+		}
 		hint := "the key is given from outside"
 		if giver >= 0 {
 			p := c.src.place(uses[giver].at)
 			hint = fmt.Sprintf("the key gets its type at %d:%d", p.line, p.col)
 		}
 		switch {
-		case u.role == names:
-		case u.typ == nil && u.role != writes && s.typ != nil && !isBasic(s.typ):
+		case unreadable:
 			c.src.problem(u.at, hint, "%s reads key {%s}, which holds %s: it knows texts, numbers and bools", u.port, u.key, typeName(s.typ))
-		case connectable(s.typ, u.typ):
 		case u.node < 0:
 			c.src.problem(u.at, hint, "the caller wants key {%s} as %s, but it holds %s", u.key, typeName(u.typ), typeName(s.typ))
 		default:

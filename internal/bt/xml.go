@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
-	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -15,6 +15,7 @@ type element struct {
 	attrs  []attribute
 	kids   []*element
 	at     int    // byte offset of its ‘<’
+	closes bool   // it is a closing tag
 	text   string // the first text in it that is not blank
 	textAt int
 }
@@ -36,54 +37,152 @@ func (e *element) attr(name string) (attribute, bool) {
 
 const maxDepth = 200
 
-// parse reads the file into elements; on a syntax error it notes one problem and returns nil.
+// parse reads the file into elements; on a syntax error it notes one problem and returns nil. Plain tags and comments are read here;
+// encoding/xml reads all else, token by token, and words what is wrong.
 func (s *source) parse() *element {
-	d := xml.NewDecoder(bytes.NewReader(s.text))
 	var root element // stands above the root element
 	stack := []*element{&root}
-	for {
-		before := int(d.InputOffset())
-		tok, err := d.RawToken()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			s.syntaxProblem(int(d.InputOffset()), err)
-			return nil
-		}
+	for pos := 0; pos < len(s.text); {
 		top := stack[len(stack)-1]
+		e, next := s.plainTag(pos)
+		var tok xml.Token
+		if e == nil {
+			if next = s.comment(pos); next > pos {
+				pos = next
+				continue
+			}
+			d := xml.NewDecoder(strings.NewReader(s.text[pos:]))
+			var err error
+			tok, err = d.RawToken()
+			next = pos + int(d.InputOffset())
+			if err != nil {
+				s.syntaxProblem(next, err)
+				return nil
+			}
+		}
 		switch tok := tok.(type) {
 		case xml.StartElement:
-			e := s.element(tok, before)
+			e = s.element(tok, pos)
+		case xml.EndElement:
+			e = &element{name: qualified(tok.Name), at: pos, closes: true}
+		case xml.CharData:
+			if text := bytes.TrimSpace(tok); len(text) > 0 && top.text == "" {
+				top.text, top.textAt = string(text), s.skipSpace(pos)
+			}
+		}
+		switch {
+		case e == nil:
+		case !e.closes:
+			s.twice(e)
 			if len(stack) > maxDepth {
 				s.problem(e.at, "move inner parts into trees of their own", "elements are nested deeper than %d", maxDepth)
 				return nil
 			}
 			top.kids = append(top.kids, e)
-			stack = append(stack, e)
-		case xml.EndElement:
-			name := qualified(tok.Name)
-			switch {
-			case len(stack) == 1:
-				s.problem(before, "", "</%s> closes nothing that is open", name)
-				return nil
-			case top.name != name:
-				p := s.place(top.at)
-				s.problem(before, "", "</%s> does not close <%s> of line %d", name, top.name, p.line)
-				return nil
+			if s.text[next-2] != '/' {
+				stack = append(stack, e)
 			}
+		case len(stack) == 1:
+			s.problem(e.at, "", "</%s> closes nothing that is open", e.name)
+			return nil
+		case top.name != e.name:
+			p := s.place(top.at)
+			s.problem(e.at, "", "</%s> does not close <%s> of line %d", e.name, top.name, p.line)
+			return nil
+		default:
 			stack = stack[:len(stack)-1]
-		case xml.CharData:
-			if text := bytes.TrimSpace(tok); len(text) > 0 && top.text == "" {
-				top.text, top.textAt = string(text), s.skipSpace(before)
-			}
 		}
+		pos = next
 	}
 	if open := stack[len(stack)-1]; open != &root {
 		s.problem(open.at, "", "<%s> is never closed", open.name)
 		return nil
 	}
 	return s.onlyRoot(&root)
+}
+
+// plainTag reads a tag whose names are ASCII without a prefix, and whose values stand for themselves; nil for anything else.
+func (s *source) plainTag(at int) (e *element, next int) {
+	e = &element{at: at}
+	pos := at + len("<")
+	if !strings.HasPrefix(s.text[at:], "<") {
+		return nil, at
+	}
+	if strings.HasPrefix(s.text[pos:], "/") {
+		e.closes = true
+		pos++
+	}
+	e.name = plainName(s.text[pos:])
+	pos += len(e.name)
+	for e.name != "" {
+		pos = s.skipSpace(pos)
+		switch rest := s.text[pos:]; {
+		case strings.HasPrefix(rest, ">"):
+			return e, pos + 1
+		case e.closes:
+			return nil, at
+		case strings.HasPrefix(rest, "/>"):
+			return e, pos + 2
+		}
+		a := attribute{name: plainName(s.text[pos:]), at: pos}
+		pos = s.skipSpace(pos + len(a.name))
+		if a.name == "" || !strings.HasPrefix(s.text[pos:], "=") {
+			return nil, at
+		}
+		pos = s.skipSpace(pos + 1)
+		if pos == len(s.text) || s.text[pos] != '"' && s.text[pos] != '\'' {
+			return nil, at
+		}
+		a.open = pos + 1
+		long := strings.IndexByte(s.text[a.open:], s.text[pos])
+		if long < 0 {
+			return nil, at
+		}
+		a.value = s.text[a.open : a.open+long]
+		if !isPlain(a.value) {
+			return nil, at
+		}
+		pos = a.open + long + 1
+		e.attrs = append(e.attrs, a)
+	}
+	return nil, at
+}
+
+func plainName(text string) string {
+	for i := range len(text) {
+		c := text[i]
+		if letter := c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_'; !letter && (i == 0 || (c < '0' || c > '9') && c != '-' && c != '.') {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// isPlain says whether a value stands for itself: XML neither refuses nor changes anything in it.
+func isPlain(value string) bool {
+	ascii := true
+	for i := range len(value) {
+		switch c := value[i]; {
+		case c < ' ' && c != '\n' && c != '\t', c == '&', c == '<':
+			return false
+		case c >= utf8.RuneSelf:
+			ascii = false
+		}
+	}
+	return ascii || utf8.ValidString(value) && !strings.ContainsAny(value, "\ufffe\uffff")
+}
+
+// comment is the end of the comment or the space at a place; the place itself where neither is.
+func (s *source) comment(at int) int {
+	if inner, ok := strings.CutPrefix(s.text[at:], "<!--"); ok {
+		if long := strings.Index(inner, "--"); long >= 0 && strings.HasPrefix(inner[long:], "-->") {
+			return at + len("<!--") + long + len("-->")
+		}
+	}
+	if next := s.skipSpace(at); next == len(s.text) || s.text[next] == '<' {
+		return next
+	}
+	return at
 }
 
 // onlyRoot gives the one element that a document has; on a problem, nil.
@@ -122,15 +221,20 @@ func (s *source) element(tok xml.StartElement, at int) *element {
 	pos := at + 1 + len(e.name)
 	for _, a := range tok.Attr {
 		pos = s.skipSpace(pos)
-		open := pos + bytes.IndexAny(s.text[pos:], `"'`) + 1
-		name := qualified(a.Name)
-		if _, twice := e.attr(name); twice {
-			s.problem(pos, "", "attribute %s stands twice", name)
-		}
-		e.attrs = append(e.attrs, attribute{name: name, value: a.Value, at: pos, open: open})
-		pos = open + bytes.IndexByte(s.text[open:], s.text[open-1]) + 1
+		open := pos + strings.IndexAny(s.text[pos:], `"'`) + 1
+		e.attrs = append(e.attrs, attribute{name: qualified(a.Name), value: a.Value, at: pos, open: open})
+		pos = open + strings.IndexByte(s.text[open:], s.text[open-1]) + 1
 	}
 	return e
+}
+
+// twice notes attributes that stand twice in an element.
+func (s *source) twice(e *element) {
+	for k, a := range e.attrs {
+		if slices.ContainsFunc(e.attrs[:k], func(b attribute) bool { return a.name == b.name }) {
+			s.problem(a.at, "", "attribute %s stands twice", a.name)
+		}
+	}
 }
 
 func qualified(n xml.Name) string {
@@ -154,10 +258,10 @@ func (s *source) inValue(a attribute, pos int) int {
 	for pos > 0 && at < len(s.text) {
 		switch raw := s.text[at:]; {
 		case raw[0] == '&':
-			long := bytes.IndexByte(raw, ';') + 1
+			long := strings.IndexByte(raw, ';') + 1
 			at += long
 			pos -= entityLen(raw[:long])
-		case bytes.HasPrefix(raw, []byte("\r\n")):
+		case strings.HasPrefix(raw, "\r\n"):
 			at += 2
 			pos--
 		default:
@@ -169,9 +273,9 @@ func (s *source) inValue(a attribute, pos int) int {
 }
 
 // entityLen is how many bytes an entity stands for.
-func entityLen(entity []byte) int {
+func entityLen(entity string) int {
 	var char string
-	if err := xml.Unmarshal([]byte("<a>"+string(entity)+"</a>"), &char); err != nil {
+	if err := xml.Unmarshal([]byte("<a>"+entity+"</a>"), &char); err != nil {
 		return 1
 	}
 	return max(1, utf8.RuneLen([]rune(char + " ")[0]))
