@@ -12,10 +12,8 @@ func (c *compiler) kernelNode(el *element, sp *spec, sc *scope, i int32) {
 	n := &c.t.nodes[i]
 	n.kind, n.run, n.goOn, n.settles, n.spec, n.elseStatus = sp.kind, sp.run, sp.kind.goOn(), sp.kind.settles(), sp, Failure
 	n.ports = make([]value, len(sp.ports))
-	var names []string
 	for k := range sp.ports {
 		p := &sp.ports[k]
-		names = append(names, p.name)
 		n.ports[k] = value{port: p.name, slot: -1, least: p.least}
 		a, ok := el.attr(p.name)
 		switch {
@@ -31,7 +29,7 @@ func (c *compiler) kernelNode(el *element, sp *spec, sc *scope, i int32) {
 		}
 		c.kernelPort(p, a, &n.ports[k], sc, i)
 	}
-	c.otherAttributes(el, sp.name, names, sc, i)
+	c.otherAttributes(el, sp.name, sp.names, sc, i)
 	c.childCount(el, sp, n)
 }
 
@@ -140,21 +138,16 @@ func (c *compiler) guardAttr(a attribute, sc *scope, i int32) bool {
 		return false
 	}
 	n := &c.t.nodes[i]
-	g := n.guard
-	if g == nil {
-		g = &guards{}
-	}
-	places := map[string]**script{"_failureIf": &g.failureIf, "_successIf": &g.successIf, "_skipIf": &g.skipIf,
-		"_while": &g.while, "_onSuccess": &g.onSuccess, "_onFailure": &g.onFailure, "_onHalted": &g.onHalted, "_post": &g.post}
-	place, known := places[a.name]
-	if !known {
-		if a.name != "_fullpath" && a.name != "_uid" {
-			c.src.warn(a.at, didYouMean(a.name, keysOf(places)), "attribute %s means nothing and is ignored", a.name)
+	which := slices.Index(guardNames, a.name)
+	switch {
+	case which >= 0:
+		if n.guard == nil {
+			n.guard = &guards{}
 		}
-		return true
+		n.guard[which] = c.script(a, sc, i)
+	case a.name != "_fullpath" && a.name != "_uid":
+		c.src.warn(a.at, didYouMean(a.name, guardNames), "attribute %s means nothing and is ignored", a.name)
 	}
-	*place = c.script(a, sc, i)
-	n.guard = g
 	return true
 }
 
@@ -194,15 +187,11 @@ func (c *compiler) leafNode(el *element, leaf *Leaf, sc *scope, i int32) {
 	if len(el.kids) > 0 {
 		c.src.problem(el.at, "", "%s takes no children", leaf.Name)
 	}
-	var names []string
+	n.bind.in = make([]wire, 0, len(leaf.in))
 	for _, p := range leaf.in {
-		names = append(names, p.Name)
 		n.bind.in = append(n.bind.in, c.input(el, leaf, p, sc, i))
 	}
 	for _, p := range leaf.out {
-		if !slices.Contains(names, p.Name) {
-			names = append(names, p.Name)
-		}
 		a, ok := el.attr(p.Name)
 		if !ok {
 			continue
@@ -215,7 +204,7 @@ func (c *compiler) leafNode(el *element, leaf *Leaf, sc *scope, i int32) {
 		slot := c.connect(sc, use{node: i, role: writes, typ: p.Type, port: p.Name, key: key, at: a.at})
 		n.bind.out = append(n.bind.out, wire{port: p.Name, field: p.field, typ: p.Type, slot: slot})
 	}
-	c.otherAttributes(el, leaf.Name, names, sc, i)
+	c.otherAttributes(el, leaf.Name, leaf.names, sc, i)
 }
 
 func (c *compiler) input(el *element, leaf *Leaf, p Port, sc *scope, i int32) wire {

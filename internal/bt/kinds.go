@@ -66,6 +66,7 @@ type spec struct {
 	category string // as in a TreeNodesModel
 	min, max int
 	ports    []kernelPort
+	names    []string // of the ports
 	glyph    string
 	ours     bool // not known to BT.CPP: described in the TreeNodesModel
 	doc      string
@@ -162,7 +163,11 @@ func buildSpecs() []spec {
 func indexSpecs() map[string]*spec {
 	index := make(map[string]*spec, len(specs))
 	for i := range specs {
-		index[specs[i].name] = &specs[i]
+		sp := &specs[i]
+		index[sp.name] = sp
+		for _, p := range sp.ports {
+			sp.names = append(sp.names, p.name)
+		}
 	}
 	return index
 }

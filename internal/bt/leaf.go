@@ -14,7 +14,8 @@ type Leaf struct {
 	Name, Doc   string
 	class       leafClass
 	in, out     []Port
-	now, events int // fields of the input and the output struct that are no ports, -1: none
+	names       []string // of all ports, each once
+	now, events int      // fields of the input and the output struct that are no ports, -1: none
 	err         error
 	call        func(b *binding, x *exec, i int32) Status
 }
@@ -199,6 +200,11 @@ func newLeaf(name, doc string, class leafClass, in, out reflect.Type) Leaf {
 	}
 	if l.err != nil {
 		l.err = fmt.Errorf("leaf %s: %w", name, l.err)
+	}
+	for _, p := range slices.Concat(l.in, l.out) {
+		if !slices.Contains(l.names, p.Name) {
+			l.names = append(l.names, p.Name)
+		}
 	}
 	return l
 }

@@ -51,10 +51,9 @@ func (t *Tree) drawPorts(b *strings.Builder, i int32) {
 		}
 	}
 	if g := n.guard; g != nil {
-		code("failureIf", g.failureIf)
-		code("successIf", g.successIf)
-		code("skipIf", g.skipIf)
-		code("while", g.while)
+		for _, which := range []int{failureIf, successIf, skipIf, while} {
+			code(guardNames[which][1:], g[which])
+		}
 	}
 }
 

@@ -43,7 +43,8 @@ func (e *LoadError) Error() string {
 type source struct {
 	file     string
 	text     string
-	marks    []position // of every markEvery-th byte, as far as anybody asked
+	marks    []position  // of every markEvery-th byte, as far as anybody asked
+	attrs    []attribute // of the plain tags
 	problems []Problem
 }
 

@@ -67,26 +67,35 @@ func (v *value) tooSmall(n int64) error {
 	return nil
 }
 
-// guards are the pre- and postconditions of a node.
-type guards struct {
-	failureIf, successIf, skipIf, while *script
-	onSuccess, onFailure, onHalted      *script
-	post                                *script
-}
+// guards are the pre- and postconditions of a node, in the order of guardNames.
+type guards [8]*script
+
+const (
+	failureIf = iota
+	onFailure
+	onHalted
+	onSuccess
+	post
+	skipIf
+	successIf
+	while
+)
+
+var guardNames = []string{"_failureIf", "_onFailure", "_onHalted", "_onSuccess", "_post", "_skipIf", "_successIf", "_while"}
 
 // guarded evaluates the preconditions; Idle means that the node is to be ticked. All but _while are asked only when the node is idle.
 func (x *exec) guarded(i int32, g *guards, running bool) Status {
 	if !running {
 		switch {
-		case g.failureIf != nil && x.truth(i, g.failureIf):
-			return x.failed(i, "", g.failureIf.text)
-		case g.successIf != nil && x.truth(i, g.successIf):
+		case g[failureIf] != nil && x.truth(i, g[failureIf]):
+			return x.failed(i, "", g[failureIf].text)
+		case g[successIf] != nil && x.truth(i, g[successIf]):
 			return Success
-		case g.skipIf != nil && x.truth(i, g.skipIf):
+		case g[skipIf] != nil && x.truth(i, g[skipIf]):
 			return Skipped
 		}
 	}
-	if g.while != nil && !x.truth(i, g.while) {
+	if g[while] != nil && !x.truth(i, g[while]) {
 		x.halt(i)
 		return Skipped
 	}
@@ -97,13 +106,13 @@ func (x *exec) guarded(i int32, g *guards, running bool) Status {
 func (g *guards) after(x *exec, i int32, st Status) {
 	switch st {
 	case Success:
-		x.script(i, g.onSuccess)
+		x.script(i, g[onSuccess])
 	case Failure:
-		x.script(i, g.onFailure)
+		x.script(i, g[onFailure])
 	default:
 		return
 	}
-	x.script(i, g.post)
+	x.script(i, g[post])
 }
 
 // Info describes a node of a tree.

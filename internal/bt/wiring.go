@@ -1,10 +1,8 @@
 package bt
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 )
 
 // check looks at all uses of every key together.
@@ -34,13 +32,16 @@ func (c *compiler) check() {
 
 // usesBySlot sorts the uses by their keys, each key's in the order of the file.
 func (c *compiler) usesBySlot() [][]use {
-	ordered := slices.Clone(c.uses)
-	slices.SortStableFunc(ordered, func(a, b use) int { return cmp.Compare(a.slot, b.slot) })
-	bySlot := make([][]use, len(c.t.slots))
-	for len(ordered) > 0 {
-		slot := ordered[0].slot
-		end := sort.Search(len(ordered), func(k int) bool { return ordered[k].slot > slot })
-		bySlot[slot], ordered = ordered[:end], ordered[end:]
+	count := make([]int, len(c.t.slots))
+	for i := range c.uses {
+		count[c.uses[i].slot]++
+	}
+	bySlot, room := make([][]use, len(count)), make([]use, len(c.uses))
+	for slot, n := range count {
+		bySlot[slot], room = room[:0:n], room[n:]
+	}
+	for _, u := range c.uses {
+		bySlot[u.slot] = append(bySlot[u.slot], u)
 	}
 	return bySlot
 }

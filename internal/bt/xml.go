@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -46,7 +47,7 @@ func (s *source) parse() *element {
 		top := stack[len(stack)-1]
 		e, next := s.plainTag(pos)
 		var tok xml.Token
-		if e == nil {
+		if next == pos {
 			if next = s.comment(pos); next > pos {
 				pos = next
 				continue
@@ -64,23 +65,25 @@ func (s *source) parse() *element {
 		case xml.StartElement:
 			e = s.element(tok, pos)
 		case xml.EndElement:
-			e = &element{name: qualified(tok.Name), at: pos, closes: true}
+			e = element{name: qualified(tok.Name), at: pos, closes: true}
 		case xml.CharData:
 			if text := bytes.TrimSpace(tok); len(text) > 0 && top.text == "" {
 				top.text, top.textAt = string(text), s.skipSpace(pos)
 			}
 		}
 		switch {
-		case e == nil:
+		case e.name == "":
 		case !e.closes:
-			s.twice(e)
+			s.twice(&e)
 			if len(stack) > maxDepth {
 				s.problem(e.at, "move inner parts into trees of their own", "elements are nested deeper than %d", maxDepth)
 				return nil
 			}
-			top.kids = append(top.kids, e)
+			kept := &element{}
+			*kept = e
+			top.kids = append(top.kids, kept)
 			if s.text[next-2] != '/' {
-				stack = append(stack, e)
+				stack = append(stack, kept)
 			}
 		case len(stack) == 1:
 			s.problem(e.at, "", "</%s> closes nothing that is open", e.name)
@@ -101,51 +104,57 @@ func (s *source) parse() *element {
 	return s.onlyRoot(&root)
 }
 
-// plainTag reads a tag whose names are ASCII without a prefix, and whose values stand for themselves; nil for anything else.
-func (s *source) plainTag(at int) (e *element, next int) {
-	e = &element{at: at}
-	pos := at + len("<")
-	if !strings.HasPrefix(s.text[at:], "<") {
-		return nil, at
+// plainTag reads a tag whose names are ASCII without a prefix, and whose values stand for themselves. At anything else, next is at.
+func (s *source) plainTag(at int) (e element, next int) {
+	if s.text[at] != '<' {
+		return element{}, at
 	}
+	e.at = at
+	pos := at + len("<")
 	if strings.HasPrefix(s.text[pos:], "/") {
 		e.closes = true
 		pos++
 	}
 	e.name = plainName(s.text[pos:])
 	pos += len(e.name)
+	first := len(s.attrs)
 	for e.name != "" {
 		pos = s.skipSpace(pos)
+		e.attrs = s.attrs[first:len(s.attrs):len(s.attrs)]
 		switch rest := s.text[pos:]; {
 		case strings.HasPrefix(rest, ">"):
-			return e, pos + 1
-		case e.closes:
-			return nil, at
-		case strings.HasPrefix(rest, "/>"):
-			return e, pos + 2
+			return e, pos + len(">")
+		case !e.closes && strings.HasPrefix(rest, "/>"):
+			return e, pos + len("/>")
 		}
-		a := attribute{name: plainName(s.text[pos:]), at: pos}
-		pos = s.skipSpace(pos + len(a.name))
-		if a.name == "" || !strings.HasPrefix(s.text[pos:], "=") {
-			return nil, at
+		a := s.plainAttribute(pos)
+		if e.closes || a.open == 0 {
+			break
 		}
-		pos = s.skipSpace(pos + 1)
-		if pos == len(s.text) || s.text[pos] != '"' && s.text[pos] != '\'' {
-			return nil, at
-		}
-		a.open = pos + 1
-		long := strings.IndexByte(s.text[a.open:], s.text[pos])
-		if long < 0 {
-			return nil, at
-		}
-		a.value = s.text[a.open : a.open+long]
-		if !isPlain(a.value) {
-			return nil, at
-		}
-		pos = a.open + long + 1
-		e.attrs = append(e.attrs, a)
+		pos = a.open + len(a.value) + 1
+		s.attrs = append(s.attrs, a)
 	}
-	return nil, at
+	return element{}, at
+}
+
+// plainAttribute reads an attribute of a plain tag; without open there is none.
+func (s *source) plainAttribute(at int) attribute {
+	a := attribute{name: plainName(s.text[at:]), at: at}
+	pos := s.skipSpace(at + len(a.name))
+	if a.name == "" || !strings.HasPrefix(s.text[pos:], "=") {
+		return attribute{}
+	}
+	pos = s.skipSpace(pos + len("="))
+	if pos == len(s.text) || s.text[pos] != '"' && s.text[pos] != '\'' {
+		return attribute{}
+	}
+	a.open = pos + 1
+	long := strings.IndexByte(s.text[a.open:], s.text[pos])
+	if long < 0 || !isPlain(s.text[a.open:a.open+long]) {
+		return attribute{}
+	}
+	a.value = s.text[a.open : a.open+long]
+	return a
 }
 
 func plainName(text string) string {
@@ -216,8 +225,8 @@ func (s *source) syntaxProblem(at int, err error) {
 }
 
 // element notes where each attribute stands, by walking the tag's own text: the decoder has checked its form.
-func (s *source) element(tok xml.StartElement, at int) *element {
-	e := &element{name: qualified(tok.Name), at: at}
+func (s *source) element(tok xml.StartElement, at int) element {
+	e := element{name: qualified(tok.Name), at: at}
 	pos := at + 1 + len(e.name)
 	for _, a := range tok.Attr {
 		pos = s.skipSpace(pos)
@@ -272,11 +281,19 @@ func (s *source) inValue(a attribute, pos int) int {
 	return at
 }
 
-// entityLen is how many bytes an entity stands for.
+// entityLen is how many bytes an entity stands for. All that have a name stand for one.
 func entityLen(entity string) int {
-	var char string
-	if err := xml.Unmarshal([]byte("<a>"+entity+"</a>"), &char); err != nil {
+	number, isNumber := strings.CutPrefix(strings.TrimSuffix(entity, ";"), "&#")
+	if !isNumber {
 		return 1
 	}
-	return max(1, utf8.RuneLen([]rune(char + " ")[0]))
+	base := 10
+	if hex, ok := strings.CutPrefix(number, "x"); ok {
+		number, base = hex, 16
+	}
+	char, err := strconv.ParseInt(number, base, 32)
+	if err != nil {
+		return 1
+	}
+	return max(1, utf8.RuneLen(rune(char)))
 }
