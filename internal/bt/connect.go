@@ -164,9 +164,9 @@ func (c *compiler) script(a attribute, sc *scope, i int32) *script {
 		if e.key != "" {
 			how := updates
 			switch e.op {
-			case ":=":
+			case opCreate:
 				how = writes
-			case "key":
+			case opKey:
 				how = reads
 			}
 			e.slot = c.connect(sc, use{node: i, role: how, port: a.name, key: e.key, at: c.src.inValue(a, e.pos)})

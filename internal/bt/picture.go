@@ -51,7 +51,7 @@ func (t *Tree) drawPorts(b *strings.Builder, i int32) {
 		}
 	}
 	if g := n.guard; g != nil {
-		for _, which := range []int{failureIf, successIf, skipIf, while} {
+		for _, which := range []int{guardFailureIf, guardSuccessIf, guardSkipIf, guardWhile} {
 			code(guardNames[which][1:], g[which])
 		}
 	}

@@ -189,6 +189,9 @@ func untyped(text string) any {
 
 // parseNumber reads a finite number: others have no JSON.
 func parseNumber(text string) (float64, bool) {
+	if text == "" || strings.IndexByte("+-.0123456789", text[0]) < 0 {
+		return 0, false
+	}
 	f, err := strconv.ParseFloat(text, 64)
 	return f, err == nil && isFinite(f)
 }
@@ -247,19 +250,8 @@ func basic(v any) (any, error) {
 	case string, bool, float64:
 		return v, nil
 	}
-	if r := reflect.ValueOf(v); r.IsValid() && isBasic(r.Type()) {
-		switch r.Kind() {
-		case reflect.String:
-			return r.String(), nil
-		case reflect.Bool:
-			return r.Bool(), nil
-		case reflect.Float64:
-			return r.Float(), nil
-		default:
-			return float64(r.Int()), nil
-		}
-	}
-	return nil, fmt.Errorf("%T is not a text, number or bool", v)
+	s, err := scalarOf(v)
+	return s.value(), err
 }
 
 func (s *slot) decode(raw json.RawMessage) (any, error) {

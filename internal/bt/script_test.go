@@ -37,7 +37,7 @@ func evaluate(t testing.TB, text string, keys map[string]any) (any, error) {
 	}
 	x := tr.enter(state, Input{}, nil)
 	v := x.script(0, s)
-	return v, x.err
+	return v.value(), x.err
 }
 
 func typeIfNotBasic(v any) reflect.Type {

@@ -202,7 +202,7 @@ func (x *exec) halt(i int32) {
 		x.on(Event{Kind: Halted, Node: i, Status: Idle})
 	}
 	if n.guard != nil {
-		x.script(i, n.guard[onHalted])
+		x.script(i, n.guard[guardOnHalted])
 	}
 }
 

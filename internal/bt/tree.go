@@ -71,14 +71,14 @@ func (v *value) tooSmall(n int64) error {
 type guards [8]*script
 
 const (
-	failureIf = iota
-	onFailure
-	onHalted
-	onSuccess
-	post
-	skipIf
-	successIf
-	while
+	guardFailureIf = iota
+	guardOnFailure
+	guardOnHalted
+	guardOnSuccess
+	guardPost
+	guardSkipIf
+	guardSuccessIf
+	guardWhile
 )
 
 var guardNames = []string{"_failureIf", "_onFailure", "_onHalted", "_onSuccess", "_post", "_skipIf", "_successIf", "_while"}
@@ -87,15 +87,15 @@ var guardNames = []string{"_failureIf", "_onFailure", "_onHalted", "_onSuccess",
 func (x *exec) guarded(i int32, g *guards, running bool) Status {
 	if !running {
 		switch {
-		case g[failureIf] != nil && x.truth(i, g[failureIf]):
-			return x.failed(i, "", g[failureIf].text)
-		case g[successIf] != nil && x.truth(i, g[successIf]):
+		case g[guardFailureIf] != nil && x.truth(i, g[guardFailureIf]):
+			return x.failed(i, "", g[guardFailureIf].text)
+		case g[guardSuccessIf] != nil && x.truth(i, g[guardSuccessIf]):
 			return Success
-		case g[skipIf] != nil && x.truth(i, g[skipIf]):
+		case g[guardSkipIf] != nil && x.truth(i, g[guardSkipIf]):
 			return Skipped
 		}
 	}
-	if g[while] != nil && !x.truth(i, g[while]) {
+	if g[guardWhile] != nil && !x.truth(i, g[guardWhile]) {
 		x.halt(i)
 		return Skipped
 	}
@@ -106,13 +106,13 @@ func (x *exec) guarded(i int32, g *guards, running bool) Status {
 func (g *guards) after(x *exec, i int32, st Status) {
 	switch st {
 	case Success:
-		x.script(i, g[onSuccess])
+		x.script(i, g[guardOnSuccess])
 	case Failure:
-		x.script(i, g[onFailure])
+		x.script(i, g[guardOnFailure])
 	default:
 		return
 	}
-	x.script(i, g[post])
+	x.script(i, g[guardPost])
 }
 
 // Info describes a node of a tree.
