@@ -36,7 +36,7 @@ func (c *compiler) build(el *element, sc *scope, parent int32, path string, stac
 	}
 	i := int32(len(c.t.nodes))
 	place := c.src.place(el.at)
-	n := node{details: &details{parent: parent, path: path, line: place.line, col: place.col}}
+	n := node{details: &details{parent: parent, path: path, line: int32(place.line), col: int32(place.col)}}
 	if parent >= 0 {
 		n.depth = c.t.nodes[parent].depth + 1
 	}
@@ -203,6 +203,7 @@ func (c *compiler) subTreeDef(el *element, stack []string) *treeDef {
 
 // remap connects a port of a subtree: to a key outside, or to a literal of its own.
 func (c *compiler) remap(a attribute, outer, inner *scope, i int32) {
+	inner.unnamed[a.name] = true
 	if key, isKey := keyOf(a); isKey {
 		inner.keys[a.name] = outer.slot(key)
 		return
@@ -215,8 +216,9 @@ func (c *compiler) remap(a attribute, outer, inner *scope, i int32) {
 // unknownRemaps finds ports that the subtree's nodes do not name.
 func (c *compiler) unknownRemaps(el *element, def *treeDef, inner *scope) {
 	for _, a := range el.attrs {
-		if _, remapped := inner.keys[a.name]; remapped && !inner.named[a.name] {
-			c.src.problem(a.at, didYouMean(a.name, keysOf(inner.named)), "tree %s has no key {%s}", def.id, a.name)
+		if inner.unnamed[a.name] {
+			named := slices.DeleteFunc(keysOf(inner.keys), func(key string) bool { return inner.unnamed[key] })
+			c.src.problem(a.at, didYouMean(a.name, named), "tree %s has no key {%s}", def.id, a.name)
 		}
 	}
 }

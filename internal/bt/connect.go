@@ -187,11 +187,12 @@ func (c *compiler) leafNode(el *element, leaf *Leaf, sc *scope, i int32) {
 	if len(el.kids) > 0 {
 		c.src.problem(el.at, "", "%s takes no children", leaf.Name)
 	}
-	n.bind.in = make([]wire, 0, len(leaf.in))
-	for _, p := range leaf.in {
-		n.bind.in = append(n.bind.in, c.input(el, leaf, p, sc, i))
+	n.bind.in = make([]wire, len(leaf.in))
+	for k := range leaf.in {
+		n.bind.in[k] = c.input(el, leaf, &leaf.in[k], sc, i)
 	}
-	for _, p := range leaf.out {
+	for k := range leaf.out {
+		p := &leaf.out[k]
 		a, ok := el.attr(p.Name)
 		if !ok {
 			continue
@@ -202,43 +203,42 @@ func (c *compiler) leafNode(el *element, leaf *Leaf, sc *scope, i int32) {
 			continue
 		}
 		slot := c.connect(sc, use{node: i, role: writes, typ: p.Type, port: p.Name, key: key, at: a.at})
-		n.bind.out = append(n.bind.out, wire{port: p.Name, field: p.field, typ: p.Type, slot: slot})
+		n.bind.out = append(n.bind.out, wire{Port: p, slot: slot})
 	}
 	c.otherAttributes(el, leaf.Name, leaf.names, sc, i)
 }
 
-func (c *compiler) input(el *element, leaf *Leaf, p Port, sc *scope, i int32) wire {
-	w := wire{port: p.Name, field: p.field, typ: p.Type, slot: -1, literal: reflect.Zero(p.Type), must: !p.Optional && !p.HasDef}
-	if p.HasDef {
-		def, _ := parseLiteral(p.Default, p.Type)
-		w.literal = reflect.ValueOf(def)
-	}
+func (c *compiler) input(el *element, leaf *Leaf, p *Port, sc *scope, i int32) wire {
+	w := wire{Port: p, slot: -1}
 	a, ok := el.attr(p.Name)
-	if !ok {
-		if w.must {
-			c.src.problem(el.at, fmt.Sprintf(`write %s="{key}"`, p.Name), "%s wants port %s", leaf.Name, describe(p))
-		}
-		return w
-	}
-	if key, isKey := keyOf(a); isKey {
+	key, isKey := keyOf(a)
+	switch {
+	case isKey:
 		how := reads
-		if !w.must {
+		if !p.required() {
 			how = readsIfSet
 		}
 		w.slot = c.connect(sc, use{node: i, role: how, typ: p.Type, port: p.Name, key: key, at: a.at})
+	case ok:
+		literal, err := parseLiteral(a.value, p.Type)
+		if err != nil {
+			c.src.problem(a.at, fmt.Sprintf(`or write %s="{key}"`, p.Name), "%s: port %s: %v", leaf.Name, p.Name, err)
+			return w
+		}
+		w.literal = reflect.ValueOf(literal)
 		return w
+	case p.required():
+		c.src.problem(el.at, fmt.Sprintf(`write %s="{key}"`, p.Name), "%s wants port %s", leaf.Name, describe(p))
 	}
-	lit, err := parseLiteral(a.value, p.Type)
-	if err != nil {
-		c.src.problem(a.at, fmt.Sprintf(`or write %s="{key}"`, p.Name), "%s: port %s: %v", leaf.Name, p.Name, err)
-		return w
+	if p.HasDef {
+		literal, _ := parseLiteral(p.Default, p.Type)
+		w.literal = reflect.ValueOf(literal)
 	}
-	w.literal = reflect.ValueOf(lit)
 	return w
 }
 
 // describe is a port with its type and doc: "limit (int): how many".
-func describe(p Port) string {
+func describe(p *Port) string {
 	s := p.Name + " (" + typeName(p.Type) + ")"
 	if p.Doc != "" {
 		s += ": " + p.Doc

@@ -45,8 +45,8 @@ func (t *Tree) drawPorts(b *strings.Builder, i int32) {
 	}
 	if n.bind != nil {
 		for _, w := range n.bind.in {
-			if w.slot < 0 && !w.literal.IsZero() {
-				show(w.port, textOf(w.literal.Interface()))
+			if w.slot < 0 && w.literal.IsValid() && !w.literal.IsZero() {
+				show(w.Name, textOf(w.literal.Interface()))
 			}
 		}
 	}

@@ -31,6 +31,8 @@ type Port struct {
 	field    int
 }
 
+func (p *Port) required() bool { return !p.Optional && !p.HasDef }
+
 // Ports lists the ports that T's fields declare. T is a struct; a field without a port tag, and a name declared
 // twice, is an error.
 func Ports[T any]() ([]Port, error) {

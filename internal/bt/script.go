@@ -204,19 +204,14 @@ func wordOf(text string) string {
 
 // numberOf is the number that text begins with: digits, a fraction, an exponent.
 func numberOf(text string) string {
-	digits := func(at int) int {
-		for at < len(text) && '0' <= text[at] && text[at] <= '9' {
-			at++
-		}
-		return at
-	}
+	digits := func(at int) int { return len(text) - len(strings.TrimLeft(text[at:], "0123456789")) }
 	end := digits(0)
 	if strings.HasPrefix(text[end:], ".") && digits(end+1) > end+1 {
 		end = digits(end + 1)
 	}
-	if rest := strings.TrimLeft(text[end:], "eE"); len(text)-len(rest) == end+1 {
+	if strings.HasPrefix(text[end:], "e") || strings.HasPrefix(text[end:], "E") {
 		first := end + 1
-		if rest != "" && (rest[0] == '+' || rest[0] == '-') {
+		if strings.HasPrefix(text[first:], "+") || strings.HasPrefix(text[first:], "-") {
 			first++
 		}
 		if last := digits(first); last > first {

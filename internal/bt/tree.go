@@ -49,8 +49,8 @@ type details struct {
 	path      string
 	tree      string // of a SubTree: the tree's ID
 	parent    int32
-	depth     int
-	line, col int
+	depth     int32
+	line, col int32
 }
 
 // value is a port of a kernel node: a literal, or a key.
@@ -145,7 +145,7 @@ func (t *Tree) Nodes() iter.Seq[Info] {
 // Node describes node id; it panics if the tree has no such node.
 func (t *Tree) Node(id int32) Info {
 	n := &t.nodes[id]
-	info := Info{ID: id, Parent: n.parent, Depth: n.depth, Name: n.name, Path: n.path, Line: n.line, Col: n.col}
+	info := Info{ID: id, Parent: n.parent, Depth: int(n.depth), Name: n.name, Path: n.path, Line: int(n.line), Col: int(n.col)}
 	switch {
 	case n.leaf != nil:
 		info.Type, info.Leaf = n.leaf.Name, true

@@ -153,7 +153,7 @@ func (c *compiler) reactiveTasks() {
 				again = kid == up.kids[0]
 			}
 			if again {
-				c.src.problems = append(c.src.problems, Problem{File: c.src.file, Line: n.line, Col: n.col, Warning: true,
+				c.src.problems = append(c.src.problems, Problem{File: c.src.file, Line: int(n.line), Col: int(n.col), Warning: true,
 					Message: fmt.Sprintf("task %s stands before the end of a %s", n.leaf.Name, up.spec.name),
 					Hint:    "it is performed again whenever a later child is ticked: put it last, or use a node that is not reactive"})
 			}

@@ -38,62 +38,59 @@ func (e *element) attr(name string) (attribute, bool) {
 
 const maxDepth = 200
 
-// parse reads the file into elements; on a syntax error it notes one problem and returns nil. Plain tags and comments are read here;
-// encoding/xml reads all else, token by token, and words what is wrong.
+// parse reads the file into elements; on a syntax error it notes one problem and returns nil. encoding/xml reads what is neither a
+// plain tag nor a comment nor space, token by token, and words what is wrong.
 func (s *source) parse() *element {
+	s.attrs = make([]attribute, 0, strings.Count(s.text, `="`))
 	var root element // stands above the root element
 	stack := []*element{&root}
-	for pos := 0; pos < len(s.text); {
+	for pos := s.skipBlank(0); pos < len(s.text); pos = s.skipBlank(pos) {
 		top := stack[len(stack)-1]
-		e, next := s.plainTag(pos)
-		var tok xml.Token
-		if next == pos {
-			if next = s.comment(pos); next > pos {
-				pos = next
-				continue
-			}
+		if end := "</" + top.name + ">"; len(stack) > 1 && strings.HasPrefix(s.text[pos:], end) {
+			pos += len(end)
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		e, next, plain := s.tag(pos)
+		if !plain {
 			d := xml.NewDecoder(strings.NewReader(s.text[pos:]))
-			var err error
-			tok, err = d.RawToken()
+			tok, err := d.RawToken()
 			next = pos + int(d.InputOffset())
 			if err != nil {
 				s.syntaxProblem(next, err)
 				return nil
 			}
-		}
-		switch tok := tok.(type) {
-		case xml.StartElement:
-			e = s.element(tok, pos)
-		case xml.EndElement:
-			e = element{name: qualified(tok.Name), at: pos, closes: true}
-		case xml.CharData:
-			if text := bytes.TrimSpace(tok); len(text) > 0 && top.text == "" {
-				top.text, top.textAt = string(text), s.skipSpace(pos)
+			switch tok := tok.(type) {
+			case xml.StartElement:
+				for k, a := range tok.Attr {
+					e.attrs[k].value = a.Value
+				}
+			case xml.CharData:
+				if text := bytes.TrimSpace(tok); len(text) > 0 && top.text == "" {
+					top.text, top.textAt = string(text), s.skipSpace(pos)
+				}
 			}
 		}
 		switch {
-		case e.name == "":
-		case !e.closes:
-			s.twice(&e)
-			if len(stack) > maxDepth {
-				s.problem(e.at, "move inner parts into trees of their own", "elements are nested deeper than %d", maxDepth)
-				return nil
-			}
-			kept := &element{}
-			*kept = e
-			top.kids = append(top.kids, kept)
-			if s.text[next-2] != '/' {
-				stack = append(stack, kept)
-			}
-		case len(stack) == 1:
-			s.problem(e.at, "", "</%s> closes nothing that is open", e.name)
+		case e == nil:
+		case e.closes && len(stack) == 1:
+			s.problem(pos, "", "</%s> closes nothing that is open", e.name)
 			return nil
-		case top.name != e.name:
-			p := s.place(top.at)
-			s.problem(e.at, "", "</%s> does not close <%s> of line %d", e.name, top.name, p.line)
+		case e.closes && top.name != e.name:
+			s.problem(pos, "", "</%s> does not close <%s> of line %d", e.name, top.name, s.place(top.at).line)
+			return nil
+		case e.closes:
+			stack = stack[:len(stack)-1]
+		case len(stack) > maxDepth:
+			s.twice(e)
+			s.problem(pos, "move inner parts into trees of their own", "elements are nested deeper than %d", maxDepth)
 			return nil
 		default:
-			stack = stack[:len(stack)-1]
+			s.twice(e)
+			top.kids = append(top.kids, e)
+			if s.text[next-2] != '/' {
+				stack = append(stack, e)
+			}
 		}
 		pos = next
 	}
@@ -104,70 +101,79 @@ func (s *source) parse() *element {
 	return s.onlyRoot(&root)
 }
 
-// plainTag reads a tag whose names are ASCII without a prefix, and whose values stand for themselves. At anything else, next is at.
-func (s *source) plainTag(at int) (e element, next int) {
-	if s.text[at] != '<' {
-		return element{}, at
+// skipBlank is the place behind the comments and the space at a place.
+func (s *source) skipBlank(at int) int {
+	for {
+		next := s.skipSpace(at)
+		if next < len(s.text) && s.text[next] != '<' {
+			return at // text has its space with it
+		}
+		inner, isComment := strings.CutPrefix(s.text[next:], "<!--")
+		if !isComment {
+			return next
+		}
+		long := strings.Index(inner, "--")
+		if long < 0 || !strings.HasPrefix(inner[long:], "-->") {
+			return next
+		}
+		at = next + len("<!--") + long + len("-->")
 	}
-	e.at = at
+}
+
+// tag notes where the parts of a tag stand; nil where there is none. A tag is plain if XML neither refuses nor changes anything in
+// it; of any other only the places are true.
+func (s *source) tag(at int) (e *element, next int, plain bool) {
 	pos := at + len("<")
-	if strings.HasPrefix(s.text[pos:], "/") {
-		e.closes = true
+	if s.text[at] != '<' || strings.HasPrefix(s.text[pos:], "!") || strings.HasPrefix(s.text[pos:], "?") {
+		return nil, at, false
+	}
+	e = &element{at: at, closes: strings.HasPrefix(s.text[pos:], "/")}
+	if e.closes {
 		pos++
 	}
-	e.name = plainName(s.text[pos:])
+	e.name, plain = s.word(pos)
 	pos += len(e.name)
 	first := len(s.attrs)
-	for e.name != "" {
+	for {
 		pos = s.skipSpace(pos)
 		e.attrs = s.attrs[first:len(s.attrs):len(s.attrs)]
 		switch rest := s.text[pos:]; {
 		case strings.HasPrefix(rest, ">"):
-			return e, pos + len(">")
-		case !e.closes && strings.HasPrefix(rest, "/>"):
-			return e, pos + len("/>")
+			return e, pos + len(">"), plain && !(e.closes && len(e.attrs) > 0)
+		case strings.HasPrefix(rest, "/>"):
+			return e, pos + len("/>"), plain && !e.closes
 		}
-		a := s.plainAttribute(pos)
-		if e.closes || a.open == 0 {
-			break
+		name, known := s.word(pos)
+		a := attribute{name: name, at: pos}
+		pos = s.skipSpace(pos + len(name))
+		if name == "" || !strings.HasPrefix(s.text[pos:], "=") {
+			return e, pos, false
 		}
-		pos = a.open + len(a.value) + 1
+		if pos = s.skipSpace(pos + len("=")); pos == len(s.text) || s.text[pos] != '"' && s.text[pos] != '\'' {
+			return e, pos, false
+		}
+		a.open = pos + 1
+		long := strings.IndexByte(s.text[a.open:], s.text[pos])
+		if long < 0 {
+			return e, pos, false
+		}
+		a.value = s.text[a.open : a.open+long]
+		pos = a.open + long + 1
+		plain = plain && known && isPlain(a.value)
 		s.attrs = append(s.attrs, a)
 	}
-	return element{}, at
 }
 
-// plainAttribute reads an attribute of a plain tag; without open there is none.
-func (s *source) plainAttribute(at int) attribute {
-	a := attribute{name: plainName(s.text[at:]), at: at}
-	pos := s.skipSpace(at + len(a.name))
-	if a.name == "" || !strings.HasPrefix(s.text[pos:], "=") {
-		return attribute{}
+// word is the name at a place; it is plain if it is surely one.
+func (s *source) word(at int) (name string, plain bool) {
+	end := at
+	for end < len(s.text) && strings.IndexByte(" \t\r\n=/>", s.text[end]) < 0 {
+		end++
 	}
-	pos = s.skipSpace(pos + len("="))
-	if pos == len(s.text) || s.text[pos] != '"' && s.text[pos] != '\'' {
-		return attribute{}
-	}
-	a.open = pos + 1
-	long := strings.IndexByte(s.text[a.open:], s.text[pos])
-	if long < 0 || !isPlain(s.text[a.open:a.open+long]) {
-		return attribute{}
-	}
-	a.value = s.text[a.open : a.open+long]
-	return a
+	return s.text[at:end], isWord(strings.TrimLeft(s.text[at:end], "_"))
 }
 
-func plainName(text string) string {
-	for i := range len(text) {
-		c := text[i]
-		if letter := c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_'; !letter && (i == 0 || (c < '0' || c > '9') && c != '-' && c != '.') {
-			return text[:i]
-		}
-	}
-	return text
-}
-
-// isPlain says whether a value stands for itself: XML neither refuses nor changes anything in it.
+// isPlain says whether a value stands for itself.
 func isPlain(value string) bool {
 	ascii := true
 	for i := range len(value) {
@@ -179,19 +185,6 @@ func isPlain(value string) bool {
 		}
 	}
 	return ascii || utf8.ValidString(value) && !strings.ContainsAny(value, "\ufffe\uffff")
-}
-
-// comment is the end of the comment or the space at a place; the place itself where neither is.
-func (s *source) comment(at int) int {
-	if inner, ok := strings.CutPrefix(s.text[at:], "<!--"); ok {
-		if long := strings.Index(inner, "--"); long >= 0 && strings.HasPrefix(inner[long:], "-->") {
-			return at + len("<!--") + long + len("-->")
-		}
-	}
-	if next := s.skipSpace(at); next == len(s.text) || s.text[next] == '<' {
-		return next
-	}
-	return at
 }
 
 // onlyRoot gives the one element that a document has; on a problem, nil.
@@ -224,19 +217,6 @@ func (s *source) syntaxProblem(at int, err error) {
 	s.problem(at, hint, "this is not XML: %s", syntax.Msg)
 }
 
-// element notes where each attribute stands, by walking the tag's own text: the decoder has checked its form.
-func (s *source) element(tok xml.StartElement, at int) element {
-	e := element{name: qualified(tok.Name), at: at}
-	pos := at + 1 + len(e.name)
-	for _, a := range tok.Attr {
-		pos = s.skipSpace(pos)
-		open := pos + strings.IndexAny(s.text[pos:], `"'`) + 1
-		e.attrs = append(e.attrs, attribute{name: qualified(a.Name), value: a.Value, at: pos, open: open})
-		pos = open + strings.IndexByte(s.text[open:], s.text[open-1]) + 1
-	}
-	return e
-}
-
 // twice notes attributes that stand twice in an element.
 func (s *source) twice(e *element) {
 	for k, a := range e.attrs {
@@ -244,13 +224,6 @@ func (s *source) twice(e *element) {
 			s.problem(a.at, "", "attribute %s stands twice", a.name)
 		}
 	}
-}
-
-func qualified(n xml.Name) string {
-	if n.Space == "" {
-		return n.Local
-	}
-	return n.Space + ":" + n.Local
 }
 
 func (s *source) skipSpace(at int) int {
@@ -284,15 +257,13 @@ func (s *source) inValue(a attribute, pos int) int {
 // entityLen is how many bytes an entity stands for. All that have a name stand for one.
 func entityLen(entity string) int {
 	number, isNumber := strings.CutPrefix(strings.TrimSuffix(entity, ";"), "&#")
-	if !isNumber {
-		return 1
+	if isNumber && strings.HasPrefix(number, "x") {
+		number = "0" + number
+	} else {
+		number = strings.TrimLeft(number, "0")
 	}
-	base := 10
-	if hex, ok := strings.CutPrefix(number, "x"); ok {
-		number, base = hex, 16
-	}
-	char, err := strconv.ParseInt(number, base, 32)
-	if err != nil {
+	char, _ := strconv.ParseInt(number, 0, 32)
+	if !isNumber || char == 0 {
 		return 1
 	}
 	return max(1, utf8.RuneLen(rune(char)))
