@@ -260,17 +260,19 @@ func (x *exec) invert(i int32, _ *node, _ *Cell) Status {
 }
 
 func (x *exec) forceSuccess(i int32, _ *node, _ *Cell) Status {
-	if st := x.tick(i + 1); st != Failure {
-		return st
+	st := x.tick(i + 1)
+	if st == Failure {
+		return Success
 	}
-	return Success
+	return st
 }
 
 func (x *exec) forceFailure(i int32, _ *node, _ *Cell) Status {
-	if st := x.tick(i + 1); st != Success {
-		return st
+	st := x.tick(i + 1)
+	if st == Success {
+		return x.failed(i, "", "ForceFailure")
 	}
-	return x.failed(i, "", "ForceFailure")
+	return st
 }
 
 // cycle is Repeat and RetryUntilSuccessful. It yields between two cycles.
