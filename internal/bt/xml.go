@@ -53,25 +53,11 @@ func (s *source) parse() *element {
 		}
 		e, next, plain := s.tag(pos)
 		if !plain {
-			d := xml.NewDecoder(strings.NewReader(s.text[pos:]))
-			tok, err := d.RawToken()
-			next = pos + int(d.InputOffset())
-			if err != nil {
-				s.syntaxProblem(next, err)
-				return nil
-			}
-			switch tok := tok.(type) {
-			case xml.StartElement:
-				for k, a := range tok.Attr {
-					e.attrs[k].value = a.Value
-				}
-			case xml.CharData:
-				if text := bytes.TrimSpace(tok); len(text) > 0 && top.text == "" {
-					top.text, top.textAt = string(text), s.skipSpace(pos)
-				}
-			}
+			next = s.token(pos, top, e)
 		}
 		switch {
+		case next < 0:
+			return nil
 		case e == nil:
 		case e.closes && len(stack) == 1:
 			s.problem(pos, "", "</%s> closes nothing that is open", e.name)
@@ -99,6 +85,29 @@ func (s *source) parse() *element {
 		return nil
 	}
 	return s.onlyRoot(&root)
+}
+
+// token has encoding/xml read the token at a place: the values of e, if it is a tag, or text in top. It gives the place behind it; -1
+// after a problem.
+func (s *source) token(at int, top, e *element) int {
+	d := xml.NewDecoder(strings.NewReader(s.text[at:]))
+	tok, err := d.RawToken()
+	next := at + int(d.InputOffset())
+	if err != nil {
+		s.syntaxProblem(next, err)
+		return -1
+	}
+	switch tok := tok.(type) {
+	case xml.StartElement:
+		for k, a := range tok.Attr {
+			e.attrs[k].value = a.Value
+		}
+	case xml.CharData:
+		if text := bytes.TrimSpace(tok); len(text) > 0 && top.text == "" {
+			top.text, top.textAt = string(text), s.skipSpace(at)
+		}
+	}
+	return next
 }
 
 // skipBlank is the place behind the comments and the space at a place.
