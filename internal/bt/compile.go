@@ -20,7 +20,7 @@ type compiler struct {
 }
 
 func newCompiler(src *source, reg *Registry, trees map[string]*treeDef, t *Tree) *compiler {
-	c := &compiler{src: src, reg: reg, trees: trees, t: t}
+	c := &compiler{src: src, reg: reg, trees: trees, t: t, uses: make([]use, 0, len(src.attrs))}
 	c.root = c.newScope(t.rootKeys, nil)
 	return c
 }
@@ -203,6 +203,9 @@ func (c *compiler) subTreeDef(el *element, stack []string) *treeDef {
 
 // remap connects a port of a subtree: to a key outside, or to a literal of its own.
 func (c *compiler) remap(a attribute, outer, inner *scope, i int32) {
+	if inner.unnamed == nil {
+		inner.unnamed = map[string]bool{}
+	}
 	inner.unnamed[a.name] = true
 	if key, isKey := keyOf(a); isKey {
 		inner.keys[a.name] = outer.slot(key)

@@ -28,7 +28,7 @@ func (r *Registry) Load(file string, text []byte, opt Options) (*Tree, error) {
 	}
 	trees := src.trees(root)
 	main := src.mainTree(root, trees, opt.Main)
-	t := &Tree{File: file, Source: bytes.Clone(text), rootKeys: map[string]int32{}}
+	t := &Tree{File: file, Source: bytes.Clone(text), nodes: make([]node, 0, len(src.attrs)), rootKeys: map[string]int32{}}
 	if main != nil {
 		t.ID = main.id
 		c := newCompiler(src, r, trees, t)

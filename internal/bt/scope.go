@@ -15,7 +15,7 @@ type scope struct {
 }
 
 func (c *compiler) newScope(keys map[string]int32, parent *scope) *scope {
-	return &scope{keys: keys, unnamed: map[string]bool{}, parent: parent, c: c}
+	return &scope{keys: keys, parent: parent, c: c}
 }
 
 // slot is the place of a key; the first to name it creates it.
