@@ -85,11 +85,7 @@ func typeOf(el *element) string {
 }
 
 func isCategory(name string) bool {
-	switch name {
-	case "Action", "Condition", "Control", "Decorator":
-		return true
-	}
-	return false
+	return name == "Action" || name == "Condition" || name == "Control" || name == "Decorator"
 }
 
 func (c *compiler) unknownNode(el *element, typ string, sc *scope, i int32) {
@@ -115,21 +111,15 @@ func (c *compiler) nameKey(a attribute, sc *scope, i int32) {
 
 // kids builds the children and gives each a path of its own.
 func (c *compiler) kids(el *element, sc *scope, i int32, stack []string) {
-	if len(el.kids) == 0 {
-		return
-	}
 	seen := map[string]int{}
 	kids := make([]int32, 0, len(el.kids))
 	for _, k := range el.kids {
-		path := c.t.nodes[i].path + "/" + label(k)
-		if len(el.kids) > 1 {
-			name := label(k)
-			seen[name]++
-			if n := seen[name]; n > 1 {
-				path += "#" + strconv.Itoa(n)
-			}
+		name := label(k)
+		seen[name]++
+		if n := seen[name]; n > 1 {
+			name += "#" + strconv.Itoa(n)
 		}
-		if kid := c.build(k, sc, i, path, stack); kid >= 0 {
+		if kid := c.build(k, sc, i, c.t.nodes[i].path+"/"+name, stack); kid >= 0 {
 			kids = append(kids, kid)
 		}
 	}

@@ -10,7 +10,11 @@ import (
 
 func (c *compiler) kernelNode(el *element, sp *spec, sc *scope, i int32) {
 	n := &c.t.nodes[i]
-	n.kind, n.run, n.goOn, n.settles, n.spec, n.elseStatus = sp.kind, sp.run, sp.kind.goOn(), sp.kind.settles(), sp, Failure
+	n.kind, n.run, n.spec, n.elseStatus = sp.kind, sp.run, sp, Failure
+	n.settles, n.goOn = slices.Contains(settling, sp.kind), Success
+	if slices.Contains(retries, sp.kind) {
+		n.goOn = Failure
+	}
 	n.ports = make([]value, len(sp.ports))
 	for k := range sp.ports {
 		p := &sp.ports[k]

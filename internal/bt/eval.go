@@ -218,15 +218,7 @@ func binaryOp(op operation, a, b scalar) (scalar, error) {
 }
 
 func compares[T string | float64](op operation, a, b T) bool {
-	switch op {
-	case opLess:
-		return a < b
-	case opLessEqual:
-		return a <= b
-	case opGreater:
-		return a > b
-	}
-	return a >= b
+	return op == opLess && a < b || op == opLessEqual && a <= b || op == opGreater && a > b || op == opGreaterEqual && a >= b
 }
 
 func arithmetic(op operation, x, y float64) (scalar, error) {

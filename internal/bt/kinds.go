@@ -40,23 +40,11 @@ const (
 	kScriptCondition
 )
 
-// goOn is the status of a child with which a kind goes on: to the next child, or to the next cycle.
-func (k kind) goOn() Status {
-	switch k {
-	case kFallback, kReactiveFallback, kAsyncFallback, kRetry:
-		return Failure
-	}
-	return Success
-}
+// retries are the kinds that go on, to the next child or cycle, with a FAILURE of a child; all others go on with SUCCESS.
+var retries = []kind{kFallback, kReactiveFallback, kAsyncFallback, kRetry}
 
-// settles says whether a kind can complete while a child runs, or remembers something when it is idle.
-func (k kind) settles() bool {
-	switch k {
-	case kReactiveSequence, kReactiveFallback, kParallel, kParallelAll, kWhileDoElse, kRunOnce, kSequenceWithMemory:
-		return true
-	}
-	return false
-}
+// settling are the kinds that can complete while a child runs, or that remember something when they are idle.
+var settling = []kind{kReactiveSequence, kReactiveFallback, kParallel, kParallelAll, kWhileDoElse, kRunOnce, kSequenceWithMemory}
 
 // spec describes a node of the kernel: BT.CPP's name, ports and number of children. max 0 means any number.
 type spec struct {

@@ -209,13 +209,13 @@ func numberOf(text string) string {
 	if strings.HasPrefix(text[end:], ".") && digits(end+1) > end+1 {
 		end = digits(end + 1)
 	}
-	if strings.HasPrefix(text[end:], "e") || strings.HasPrefix(text[end:], "E") {
+	if strings.IndexAny(text[end:], "eE") == 0 {
 		first := end + 1
-		if strings.HasPrefix(text[first:], "+") || strings.HasPrefix(text[first:], "-") {
+		if strings.IndexAny(text[first:], "+-") == 0 {
 			first++
 		}
 		if last := digits(first); last > first {
-			return text[:last]
+			end = last
 		}
 	}
 	return text[:end]

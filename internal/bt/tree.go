@@ -29,8 +29,8 @@ type node struct {
 	kids    []int32
 	guard   *guards
 	kind    kind
-	goOn    Status
-	settles bool
+	goOn    Status // see retries
+	settles bool   // see settling
 	*details
 }
 
