@@ -224,24 +224,21 @@ func convertTo(v any, t reflect.Type) (any, error) {
 	if have == nil {
 		return nil, fmt.Errorf("nothing does not fit %s", typeName(t))
 	}
-	want := t.Kind()
+	want, r, fits := t.Kind(), reflect.ValueOf(v), false
 	isInt := want == reflect.Int || want == reflect.Int64
 	switch have.Kind() {
 	case reflect.Int, reflect.Int64:
-		if isInt || want == reflect.Float64 {
-			return reflect.ValueOf(v).Convert(t).Interface(), nil
-		}
+		fits = isInt || want == reflect.Float64
 	case reflect.Float64:
-		f := reflect.ValueOf(v).Float()
-		if want == reflect.Float64 || (isInt && f == math.Trunc(f) && math.Abs(f) < 1<<53) {
-			return reflect.ValueOf(v).Convert(t).Interface(), nil
-		}
+		f := r.Float()
+		fits = want == reflect.Float64 || isInt && f == math.Trunc(f) && math.Abs(f) < 1<<53
 	case reflect.String:
-		return parseLiteral(reflect.ValueOf(v).String(), t)
+		return parseLiteral(r.String(), t)
 	case reflect.Bool:
-		if want == reflect.Bool {
-			return reflect.ValueOf(v).Convert(t).Interface(), nil
-		}
+		fits = want == reflect.Bool
+	}
+	if fits {
+		return r.Convert(t).Interface(), nil
 	}
 	return nil, fmt.Errorf("%v does not fit %s", v, typeName(t))
 }

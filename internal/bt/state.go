@@ -178,10 +178,7 @@ func (t *Tree) Read(s *State, into any) {
 
 // EncodePorts gives the fields of a struct as JSON by the ports that they declare: what a run is given.
 func EncodePorts(of any) (map[string]json.RawMessage, error) {
-	v := reflect.ValueOf(of)
-	if v.Kind() == reflect.Pointer {
-		v = v.Elem()
-	}
+	v := reflect.Indirect(reflect.ValueOf(of))
 	ports, _, err := portsOf(v.Type())
 	if err != nil {
 		return nil, err

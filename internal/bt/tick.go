@@ -281,7 +281,7 @@ func (x *exec) failed(i int32, kind, why string) Status {
 	if why == "" {
 		why = cmp.Or(kind, x.t.Node(i).Type+" failed")
 	}
-	x.reason.Node, x.reason.Kind, x.reason.Reason = i, kind, why
+	x.reason.Node, x.reason.Kind, x.reason.Reason = i, kind, why // as a whole, it would be put together elsewhere and copied
 	return Failure
 }
 

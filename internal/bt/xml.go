@@ -182,18 +182,14 @@ func (s *source) word(at int) (name string, plain bool) {
 	return s.text[at:end], isWord(strings.TrimLeft(s.text[at:end], "_"))
 }
 
-// isPlain says whether a value stands for itself.
+// isPlain says whether a value surely stands for itself.
 func isPlain(value string) bool {
-	ascii := true
 	for i := range len(value) {
-		switch c := value[i]; {
-		case c < ' ' && c != '\n' && c != '\t', c == '&', c == '<':
+		if c := value[i]; c < ' ' && c != '\n' && c != '\t' || c == '&' || c == '<' || c >= utf8.RuneSelf {
 			return false
-		case c >= utf8.RuneSelf:
-			ascii = false
 		}
 	}
-	return ascii || utf8.ValidString(value) && !strings.ContainsAny(value, "\ufffe\uffff")
+	return true
 }
 
 // onlyRoot gives the one element that a document has; on a problem, nil.
