@@ -55,6 +55,7 @@ func (x *exec) inOrder(i int32, n *node, c *Cell) Status {
 		}
 		return st
 	}
+	c.At = int32(len(n.kids))
 	switch {
 	case int(c.N) == len(n.kids):
 		return Skipped
