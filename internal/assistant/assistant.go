@@ -77,5 +77,8 @@ type Notice = any
 type Findings struct {
 	Name  string
 	Items any
-	Text  []string // items, each of one or more lines
+	Text  []Finding
 }
+
+// Finding is one of them as text. Quoted is what a model or a stranger wrote.
+type Finding struct{ Line, By, Quoted string }

@@ -73,10 +73,12 @@ func writeAudit(w io.Writer, a service.RunAudit) {
 	if f := a.Findings; f.Name != "" {
 		section(w, f.Name, len(f.Text))
 		for _, text := range f.Text {
-			first, raw, _ := strings.Cut(text, "\n")
-			fmt.Fprintf(w, "    %s\n", oneLine(first))
-			if raw != "" {
-				fmt.Fprint(w, quoted(raw))
+			fmt.Fprintf(w, "    %s\n", oneLine(text.Line))
+			if text.By != "" {
+				fmt.Fprintf(w, "      by %s\n", oneLine(text.By))
+			}
+			if text.Quoted != "" {
+				fmt.Fprint(w, quoted(text.Quoted))
 			}
 		}
 	}

@@ -237,11 +237,7 @@ func findings(bodies []any, steps []run.TraceStep) assistant.Findings {
 		if s.Signal != nil {
 			what, raw = fmt.Sprintf("%s (%.2f)", s.Signal.Type, s.Signal.Confidence), s.Signal.RawXML
 		}
-		text := fmt.Sprintf("turn %d, record %d: %s, %s: %s", s.Turn, s.Record, what, s.Fate, s.Why)
-		if s.Rule != "" {
-			text += "; by " + s.Rule
-		}
-		f.Text = append(f.Text, text+"\n"+raw)
+		f.Text = append(f.Text, assistant.Finding{Line: fmt.Sprintf("turn %d, record %d: %s, %s: %s", s.Turn, s.Record, what, s.Fate, s.Why), By: s.Rule, Quoted: raw})
 	}
 	f.Items = signals
 	return f

@@ -93,7 +93,7 @@ func (c Conversation) Export(format string, encode func(v any, indent bool) (str
 		}
 		return b.String(), nil
 	}
-	return "", usage(fmt.Errorf("there is no format %q: %s", format, strings.Join(formats, ", ")))
+	return "", usage(fmt.Errorf("there is no format %q: %s", format, strings.Join(formats[:len(formats)-1], ", ")+" or "+formats[len(formats)-1]))
 }
 
 // Explanation is why a run did what it did.
