@@ -90,18 +90,21 @@ func (i *callsOf) may(k int) (fact ToolFact, refused string) {
 	return fact, "it is not offered for this question"
 }
 
-// performed are the places of the calls that are performed, in order: request n is for call performed()[n].
-func (i *callsOf) performed() (calls []int) {
-	for k := range i.Reply.Calls {
-		if _, refused := i.may(k); refused == "" {
-			calls = append(calls, k)
-		}
-	}
-	return calls
-}
-
 // notDone stands in the transcript for a call that has no result yet, and stays where the turn is cut off before.
 const notDone = "it was not done in time"
+
+// performed is the place of the call that request n is for. It goes by the transcript, since what is done may change what may be called.
+func performed(tools []ToolEntry, n int) int {
+	for k, t := range tools {
+		if t.Ref == 0 && t.Refused != notDone {
+			continue
+		}
+		if n--; n < 0 {
+			return k
+		}
+	}
+	return len(tools)
+}
 
 // RunTools performs the calls of a reply.
 func RunTools() bt.Leaf {
@@ -112,9 +115,11 @@ func RunTools() bt.Leaf {
 	}
 	plan := func(i callsOf) ([]bt.Request, error) {
 		var requests []bt.Request
-		for _, k := range i.performed() {
-			t, _ := i.may(k)
-			c := i.Reply.Calls[k]
+		for k, c := range i.Reply.Calls {
+			t, refused := i.may(k)
+			if refused != "" {
+				continue
+			}
 			requests = append(requests, bt.Request{Kind: EffectCall, Label: c.Name + " " + c.Brief, Once: t.Once,
 				Payload: CallPayload{Turn: i.Reply.Ref, Call: k, Name: c.Name, Digest: c.Digest}})
 		}
@@ -131,9 +136,10 @@ func RunTools() bt.Leaf {
 		}
 		last.Tools = make([]ToolEntry, len(i.Reply.Calls))
 		for k, c := range i.Reply.Calls {
-			_, why := i.may(k)
+			t, why := i.may(k)
 			if last.Tools[k].Refused = why; why == "" {
 				last.Tools[k].Refused = notDone
+				o.Ledger.tried(t.Source) // in the order of the calls
 				continue
 			}
 			o.Ledger.Errors++
@@ -144,11 +150,12 @@ func RunTools() bt.Leaf {
 	}
 	settle := func(i callsOf, n int, c bt.Completion, o *out) error {
 		last := entry(&i, o)
-		k := i.performed()[n]
+		k := performed(last.Tools, n)
 		t, _ := i.may(k)
 		before := len(o.Ledger.Opened)
 		last.Tools[k] = ToolEntry{Ref: c.Ref}
 		done, err := o.Ledger.enter(t, i.Reply.Calls[k], c)
+		o.Ledger.order(i.Reply.Calls)
 		o.Ledger.Fresh = o.Ledger.Fresh || len(o.Ledger.Opened) > before
 		o.Told = append(o.Told, done)
 		return err

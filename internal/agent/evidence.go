@@ -13,7 +13,7 @@ import (
 // Round is one turn of the model as the detectors of loops see it.
 type Round struct {
 	Turn  int    `json:"turn"`
-	Calls []Made `json:"calls,omitempty"` // distinct, in order
+	Calls []Made `json:"calls,omitempty"` // distinct, as they were proposed
 	Novel bool   `json:"novel,omitempty"` // something came in that was not there before
 	Wrote bool   `json:"wrote,omitempty"` // the world was changed, so that the same call may give something else
 }
@@ -52,6 +52,13 @@ func (l *Ledger) made(m Made) {
 		r.Calls = append(r.Calls, m)
 	}
 	r.Novel = r.Novel || m.Novel
+}
+
+// order puts the calls of the last round into the order in which the reply proposes them: those that run at once are entered as they
+// are done.
+func (l *Ledger) order(proposed []CallFact) {
+	place := func(m Made) int { return slices.IndexFunc(proposed, func(c CallFact) bool { return c.Key == m.Key }) }
+	slices.SortFunc(l.Rounds[len(l.Rounds)-1].Calls, func(a, b Made) int { return place(a) - place(b) })
 }
 
 // learn says whether a result holds something that no result before it held: a place that was not named or not opened

@@ -101,14 +101,7 @@ func (l *Ledger) cycleOf(length, rounds int) []string {
 }
 
 func sameCalls(a, b Round) bool {
-	keys := func(r Round) (all []string) {
-		for _, c := range r.Calls {
-			all = append(all, c.Key)
-		}
-		slices.Sort(all) // calls that run at once are entered as they are done
-		return all
-	}
-	return slices.Equal(keys(a), keys(b))
+	return slices.EqualFunc(a.Calls, b.Calls, func(x, y Made) bool { return x.Key == y.Key })
 }
 
 // IdenticalCalls is a leaf.

@@ -11,6 +11,7 @@ import (
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
+	"sibyl/internal/run"
 	"sibyl/internal/tool"
 )
 
@@ -43,7 +44,7 @@ func (h *harness) changed(from, to string) {
 
 // The thresholds of the tree that end or turn a run, as they stand in it.
 var thresholds = map[string]string{
-	"the same reason":  `<SameReason ledger="{ledger}" at_least="4"`,
+	"the same reason":  `<SameReason ledger="{ledger}" reports="{reports}" at_least="4"`,
 	"the same call":    `<SameCall ledger="{ledger}" at_least="3"`,
 	"the same error":   `<SameError ledger="{ledger}" at_least="3"`,
 	"a cycle of calls": `<Cycle ledger="{ledger}" longest="4" rounds="2"`,
@@ -171,9 +172,12 @@ func (h *harness) play(question string) oracle.Answer {
 // strikes are the loops that were found in the last run, each with its pattern and number, in order.
 func (h *harness) strikes() (all []string) {
 	h.t.Helper()
-	for line := range strings.Lines(h.trace()) {
-		if fields := strings.Split(line, "\t"); len(fields) > 2 && strings.Contains(fields[2], ": strike ") {
-			all = append(all, fields[2])
+	words := run.NewVocabulary(oracle.Events()...)
+	for _, s := range h.steps() {
+		for _, e := range s.Events {
+			if found, is := words.Read(e).(agent.LoopFound); is {
+				all = append(all, fmt.Sprintf("%s, %d", found.Pattern, found.Strikes))
+			}
 		}
 	}
 	return all

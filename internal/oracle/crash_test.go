@@ -116,7 +116,7 @@ func (h *harness) survive(begin func(*run.Engine) *run.Live, stores ...*crashing
 	} else if !errors.Is(err, journal.ErrEnded) {
 		h.t.Fatal(err)
 	}
-	_, end, err := run.ReadEnded(h.t.Context(), h.store, owner, h.last.ID)
+	end, err := run.ReadEnd(h.t.Context(), h.store, owner, h.last.ID)
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -24,8 +24,8 @@ func TestEdgeOfSeveralSignalsTheFirstIsActedOnAndTheOthersAreKept(t *testing.T) 
 	}
 	same(t, "signals in the answer", kinds, []string{"need_turn", "context_sufficient", "partial_answer", "context_sufficient"})
 	r := h.receipts()[0]
-	same(t, "the one acted on", string(r.Signal.Type), "need_turn")
-	same(t, "how many others", len(r.Extra), 2)
+	same(t, "the one acted on", string(r.Report.Signal.Type), "need_turn")
+	same(t, "how many others", len(r.Report.Extra), 2)
 	holds(t, "the trace", h.trace(), "signal need_turn (0.80); 2 more ignored")
 	lacks(t, "what was shown", h.shown, "<")
 	lacks(t, "what the model sees of its own turn", said(h.request(2), model.Assistant), "context_sufficient")
@@ -54,7 +54,7 @@ func TestEdgeMalformedSignalCountsAsNoneAndIsLoggedAndStripped(t *testing.T) {
 			same(t, "signals", len(a.Signals), 1)
 			lacks(t, "what was shown", h.shown, "signal", "more", "0.9")
 			holds(t, "the trace", h.trace(), "a signal that is not well-formed and counts as none: ")
-			if problems := h.receipts()[0].Problems; len(problems) == 0 || problems[0].Raw == "" {
+			if problems := h.receipts()[0].Report.Problems; len(problems) == 0 || problems[0].Raw == "" {
 				t.Errorf("the journal keeps %+v of the malformed signal", problems)
 			}
 		})

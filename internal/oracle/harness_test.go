@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/journal"
@@ -234,20 +235,27 @@ func (h *harness) receipts() (found []agent.TurnReceipt[oracle.Heard]) {
 	return found
 }
 
-// trace is what the steps of the last run decided, one event a line: path, status, note, key.
-func (h *harness) trace() string {
+// steps are what the last run decided.
+func (h *harness) steps() []run.TraceStep {
 	h.t.Helper()
-	steps, err := run.Explain(h.records())
+	steps, err := h.newEngine(h.store, "explains", nil).Explain(h.t.Context(), owner, h.last.ID)
 	if err != nil {
 		h.t.Fatal(err)
 	}
+	return steps
+}
+
+// trace is what the steps of the last run decided, one event a line: rule, status or type, words.
+func (h *harness) trace() string {
+	h.t.Helper()
+	words := run.NewVocabulary(oracle.Events()...)
 	b := &strings.Builder{}
-	for _, s := range steps {
+	for _, s := range h.steps() {
 		for _, e := range s.Events {
-			b.WriteString(strings.Join([]string{e.Path, e.Status, e.Note, e.Key}, "\t") + "\n")
+			b.WriteString(strings.Join([]string{e.Rule, e.Status + e.Type, words.Words(e)}, "\t") + "\n")
 		}
-		for _, label := range s.Start {
-			b.WriteString("asks for " + label + "\n")
+		for _, asked := range s.Start {
+			b.WriteString("asks for " + asked.Name() + "\n")
 		}
 	}
 	return b.String()
@@ -303,7 +311,7 @@ func whole(req model.Request) string {
 // same fails the test where two values differ.
 func same(t *testing.T, what string, got, want any) {
 	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(agent.ToolUse{})); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }

@@ -101,7 +101,7 @@ func TestEscalationNudgesThenTakesTheToolThenForcesTheAnswer(t *testing.T) {
 	again := goingRound["the same call"]
 	h := setUp(t, again(0), again(1), again(2), again(3), again(4), modeltest.Say("It checks a token (`a.go:3`). "+needTurn("more")))
 	a := h.ask(auth)
-	same(t, "loops found", h.strikes(), []string{"the same call: strike 1", "the same call: strike 2", "the same call: strike 3"})
+	same(t, "loops found", h.strikes(), []string{"the same call, 1", "the same call, 2", "the same call, 3"})
 	holds(t, "what is said after the third turn", lastText(h.request(4)), hintNudge)
 	same(t, "tools of the fourth request", offered(h.request(4)), []string{"code_read", "code_search"})
 	holds(t, "what is said after the fourth turn", lastText(h.request(5)), hintTakenAway)
@@ -122,7 +122,7 @@ func TestEscalationWithoutAToolBehindItForcesTheAnswer(t *testing.T) {
 	}
 	h := setUp(t, append(script, modeltest.Say("Nothing."))...)
 	a := h.ask(auth)
-	same(t, "loops found", h.strikes(), []string{"nothing new: strike 1", "nothing new: strike 2"})
+	same(t, "loops found", h.strikes(), []string{"nothing new, 1", "nothing new, 2"})
 	same(t, "tools of the sixth request", offered(h.request(6)), []string{"code_read", "code_search"})
 	same(t, "tools of the seventh request", offered(h.request(7)), []string{})
 	same(t, "stop reason", a.StopReason, oracle.StopLoop)
@@ -136,7 +136,7 @@ func TestEachStrikeIsToldWithItsStep(t *testing.T) {
 }
 
 func TestStrikesAreForgivenAfterThreeProductiveTurnsInARow(t *testing.T) {
-	for between, want := range map[string]string{"b c": "strike 2", "b c d": "strike 1", "b c - d": "strike 2", "b - c d e": "strike 1"} {
+	for between, want := range map[string]string{"b c": "2", "b c d": "1", "b c - d": "2", "b - c d e": "1"} {
 		t.Run(between, func(t *testing.T) {
 			names := append([]string{"a", "a", "a"}, strings.Fields(between)...)
 			last := names[len(names)-1]
@@ -151,7 +151,7 @@ func TestStrikesAreForgivenAfterThreeProductiveTurnsInARow(t *testing.T) {
 			h := setUp(t, append(script, theEnd)...)
 			h.alone("the same call", 3)
 			h.ask(auth)
-			same(t, "loops found", h.strikes(), []string{"the same call: strike 1", "the same call: " + want})
+			same(t, "loops found", h.strikes(), []string{"the same call, 1", "the same call, " + want})
 		})
 	}
 }
@@ -171,7 +171,7 @@ func TestStrikesStayForgivenWhenTheFallbackCountsOne(t *testing.T) {
 	})
 	a := h.ask(auth)
 	same(t, "decisions", consulted(a), []string{"10: same_reason, other_strategy by rules", "11: same_reason, other_strategy by rules"})
-	same(t, "loops found", h.strikes(), []string{"the same call: strike 1", "the same call: strike 2", "the same reason: strike 2"})
+	same(t, "loops found", h.strikes(), []string{"the same call, 1", "the same call, 2", "the same reason, 2"})
 }
 
 func TestWriteResetsWhatWasReadBeforeIt(t *testing.T) {

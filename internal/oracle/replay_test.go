@@ -2,7 +2,6 @@ package oracle_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"slices"
@@ -17,18 +16,19 @@ import (
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
+	"sibyl/internal/run/replay"
 	"sibyl/internal/tool"
 	"sibyl/prompts"
 )
 
 // replay takes the last run through its tree, changed by edits (old, new, old, new …), in a process without model and tools.
-func (h *harness) replay(o run.ReplayOptions, edits ...string) *run.Replayed {
+func (h *harness) replay(o replay.Options, edits ...string) *replay.Result {
 	h.t.Helper()
 	return h.replayBy(func(*run.Assistant) {}, o, edits...)
 }
 
 // replayBy is replay with another assistant.
-func (h *harness) replayBy(change func(*run.Assistant), o run.ReplayOptions, edits ...string) *run.Replayed {
+func (h *harness) replayBy(change func(*run.Assistant), o replay.Options, edits ...string) *replay.Result {
 	h.t.Helper()
 	if len(edits) > 0 {
 		text := string(h.tree.Text)
@@ -58,7 +58,7 @@ func (h *harness) replayBy(change func(*run.Assistant), o run.ReplayOptions, edi
 		h.t.Fatal(err)
 	}
 	before := len(h.records())
-	found, err := e.Replay(h.t.Context(), owner, h.last.ID, o)
+	found, err := replay.Run(h.t.Context(), e, owner, h.last.ID, o)
 	if err != nil {
 		h.t.Fatalf("replaying: %v", err)
 	}
@@ -66,9 +66,20 @@ func (h *harness) replayBy(change func(*run.Assistant), o run.ReplayOptions, edi
 	return found
 }
 
+// turnsTaken counts the replies that had come in when a step took in a record.
+func (h *harness) turnsTaken(at int64) (n int) {
+	h.t.Helper()
+	for seq, body := range h.bodies() {
+		if c, is := body.(*run.CompletionRecord); is && int64(seq) <= at && c.Kind == agent.EffectTurn {
+			n++
+		}
+	}
+	return n
+}
+
 // kindsOf lists the kinds of differences.
-func kindsOf(found *run.Replayed) []run.DifferenceKind {
-	kinds := []run.DifferenceKind{}
+func kindsOf(found *replay.Result) []replay.DifferenceKind {
+	kinds := []replay.DifferenceKind{}
 	for _, d := range found.Differences {
 		kinds = append(kinds, d.Kind)
 	}
@@ -86,10 +97,10 @@ func asked(t *testing.T) *harness {
 }
 
 func TestReplayOfAnAnswerDecidesAsRecorded(t *testing.T) {
-	found := asked(t).replay(run.ReplayOptions{})
-	same(t, "differences", kindsOf(found), []run.DifferenceKind{})
+	found := asked(t).replay(replay.Options{})
+	same(t, "differences", kindsOf(found), []replay.DifferenceKind{})
 	same(t, "effects", found.Effects, 5)
-	same(t, "where it ended", found.Reached, run.ReachedEnd)
+	same(t, "where it ended", found.Reached, replay.ReachedEnd)
 }
 
 func TestReplayWithAnotherHintIsTheSameDecisionWithAnotherRequest(t *testing.T) {
@@ -98,49 +109,49 @@ func TestReplayWithAnotherHintIsTheSameDecisionWithAnotherRequest(t *testing.T) 
 		modeltest.SayAndCall(needTurn("open it"), "code_read", lines("auth/middleware.go", 10, 30)),
 		modeltest.Say("It checks a token (`auth/middleware.go:12`). "+enough()))
 	h.ask(auth)
-	found := h.replay(run.ReplayOptions{}, `text="Go on."`, `text="Go on, please."`)
-	same(t, "differences", kindsOf(found), []run.DifferenceKind{run.OtherRequest})
+	found := h.replay(replay.Options{}, `text="Go on."`, `text="Go on, please."`)
+	same(t, "differences", kindsOf(found), []replay.DifferenceKind{replay.OtherRequest})
 	d := found.Differences[0]
-	same(t, "record", oracle.TurnsTaken(h.records(), d.Record), 1)
+	same(t, "record", h.turnsTaken(d.Record), 1)
 	same(t, "leaf", d.Requests[0].Would.Leaf, "AskModel")
-	same(t, "changes", d.Requests[0].Changes, []run.Change{{Path: "transcript[0].hint", Was: `"Go on."`, Would: `"Go on, please."`}})
-	holds(t, "the node where the ways part", d.Way.Would[d.Way.Same].Path, "GoOn", "Hint")
-	all := h.replay(run.ReplayOptions{PastFirst: true}, `text="Go on."`, `text="Go on, please."`)
-	same(t, "where the replay ended", all.Reached, run.ReachedEnd)
+	same(t, "changes", d.Requests[0].Changes, []replay.Change{{Path: "add[0].hint", Was: `"Go on."`, Would: `"Go on, please."`}})
+	same(t, "events by which the same rules act", d.Trace.Same, len(d.Trace.Would))
+	all := h.replay(replay.Options{PastFirst: true}, `text="Go on."`, `text="Go on, please."`)
+	same(t, "where the replay ended", all.Reached, replay.ReachedEnd)
 }
 
 func TestReplayThroughATreeWithoutAWayIsAnotherDecision(t *testing.T) {
 	h := asked(t)
-	found := h.replay(run.ReplayOptions{PastFirst: true}, `<SubTree ID="UseTools" _autoremap="true"/>`, `<AlwaysFailure name="no tools"/>`)
-	same(t, "differences", kindsOf(found), []run.DifferenceKind{run.OtherDecision})
+	found := h.replay(replay.Options{PastFirst: true}, `<SubTree ID="UseTools" _autoremap="true"/>`, `<AlwaysFailure name="no tools"/>`)
+	same(t, "differences", kindsOf(found), []replay.DifferenceKind{replay.OtherDecision})
 	d := found.Differences[0]
-	same(t, "turns taken", oracle.TurnsTaken(h.records(), d.Record), 1)
+	same(t, "turns taken", h.turnsTaken(d.Record), 1)
 	same(t, "leaf that is missing", d.Missing[0].Leaf, "RunTools")
 	same(t, "leaf that is more", d.Extra[0].Leaf, "AskModel")
-	same(t, "where the replay ended", found.Reached, run.ReachedCut)
+	same(t, "where the replay ended", found.Reached, replay.ReachedCut)
 	holds(t, "why", found.Why, "no recorded completion for turn 2 of 30")
 }
 
 func TestReplayWithASmallerBudgetMakesAnEarlierTurnTheLast(t *testing.T) {
 	h := asked(t)
-	found := h.replay(run.ReplayOptions{}, `<Loop max="{max_turns}"`, `<Loop max="2"`)
-	same(t, "differences", kindsOf(found), []run.DifferenceKind{run.OtherRequest})
+	found := h.replay(replay.Options{}, `<Loop max="{max_turns}"`, `<Loop max="2"`)
+	same(t, "differences", kindsOf(found), []replay.DifferenceKind{replay.OtherRequest})
 	d := found.Differences[0]
-	same(t, "turns taken", oracle.TurnsTaken(h.records(), d.Record), 1)
+	same(t, "turns taken", h.turnsTaken(d.Record), 1)
 	paths := []string{}
 	for _, c := range d.Requests[0].Changes {
 		paths = append(paths, c.Path)
 	}
 	same(t, "places that differ", slices.Contains(paths, "last") && slices.Contains(paths, "last_hint"), true)
-	all := h.replay(run.ReplayOptions{PastFirst: true}, `<Loop max="{max_turns}"`, `<Loop max="2"`)
-	same(t, "all differences", kindsOf(all)[:2], []run.DifferenceKind{run.OtherRequest, run.OtherDecision})
+	all := h.replay(replay.Options{PastFirst: true}, `<Loop max="{max_turns}"`, `<Loop max="2"`)
+	same(t, "all differences", kindsOf(all)[:2], []replay.DifferenceKind{replay.OtherRequest, replay.OtherDecision})
 }
 
 func TestReplayWithAnotherStopReasonIsAnotherOutcome(t *testing.T) {
-	found := asked(t).replay(run.ReplayOptions{}, `stop_reason="satisfied"`, `stop_reason="partial"`)
-	same(t, "differences", kindsOf(found), []run.DifferenceKind{run.OtherOutcome})
+	found := asked(t).replay(replay.Options{}, `stop_reason="satisfied"`, `stop_reason="partial"`)
+	same(t, "differences", kindsOf(found), []replay.DifferenceKind{replay.OtherOutcome})
 	same(t, "changes", slices.Contains(found.Differences[0].Outcome,
-		run.Change{Path: "outcome.stop_reason", Was: `"satisfied"`, Would: `"partial"`}), true)
+		replay.Change{Path: "outcome.stop_reason", Was: `"satisfied"`, Would: `"partial"`}), true)
 }
 
 func baseText(t *testing.T) string {
@@ -156,20 +167,20 @@ func TestReplayWithOtherPromptsNamesTheSegmentsOfEachTurn(t *testing.T) {
 	h := asked(t)
 	changed := fstest.MapFS{"oracle/base.md": {Data: []byte(baseText(t) + "\nBe brief. Be very, very brief.\n")},
 		"oracle/research.md": {Data: []byte("Not for this question.")}}
-	o := run.ReplayOptions{PastFirst: true, Texts: oracle.ChangedPrompts(changed)}
+	o := replay.Options{PastFirst: true, Texts: oracle.ChangedPrompts(changed)}
 	found := h.replay(o)
-	same(t, "differences", kindsOf(found), []run.DifferenceKind{run.OtherSending, run.OtherSending, run.OtherSending})
+	same(t, "differences", kindsOf(found), []replay.DifferenceKind{replay.OtherSending, replay.OtherSending, replay.OtherSending})
 	for _, d := range found.Differences {
 		s := d.Sent[0]
 		if len(s.Parts) != 1 || s.Parts[0].Name != "base" || s.Parts[0].Would-s.Parts[0].Was != 8 || s.Build {
-			t.Errorf("turn %d would be sent with %+v", oracle.TurnsTaken(h.records(), d.Record)+1, s)
+			t.Errorf("turn %d would be sent with %+v", h.turnsTaken(d.Record)+1, s)
 		}
 		same(t, "tokens of the prompt", s.Would.Tokens-s.Was.Tokens, 8)
 	}
 	same(t, "requests", found.Differences[1].Sent[0].Request.Label, "turn 2 of 30")
-	same(t, "a text that is not sent", kindsOf(h.replay(run.ReplayOptions{Texts: oracle.ChangedPrompts(fstest.MapFS{
-		"oracle/research.md": {Data: []byte("Not for this question.")}})})), []run.DifferenceKind{})
-	same(t, "the same texts", kindsOf(h.replay(run.ReplayOptions{Texts: oracle.ChangedPrompts(prompts.FS)})), []run.DifferenceKind{})
+	same(t, "a text that is not sent", kindsOf(h.replay(replay.Options{Texts: oracle.ChangedPrompts(fstest.MapFS{
+		"oracle/research.md": {Data: []byte("Not for this question.")}})})), []replay.DifferenceKind{})
+	same(t, "the same texts", kindsOf(h.replay(replay.Options{Texts: oracle.ChangedPrompts(prompts.FS)})), []replay.DifferenceKind{})
 }
 
 // noted is a run that takes notes in its fourth request.
@@ -185,9 +196,9 @@ func noted(t *testing.T) *harness {
 
 func TestReplayWithOtherPromptsListsTheNotesToo(t *testing.T) {
 	h := noted(t)
-	same(t, "with the run's own prompts", kindsOf(h.replay(run.ReplayOptions{})), []run.DifferenceKind{})
+	same(t, "with the run's own prompts", kindsOf(h.replay(replay.Options{})), []replay.DifferenceKind{})
 	changed := fstest.MapFS{"oracle/base.md": {Data: []byte(baseText(t) + "\nBe brief. Be very, very brief.\n")}}
-	found := h.replay(run.ReplayOptions{PastFirst: true, Texts: oracle.ChangedPrompts(changed)})
+	found := h.replay(replay.Options{PastFirst: true, Texts: oracle.ChangedPrompts(changed)})
 	leaves := []string{}
 	for _, d := range found.Differences {
 		s := d.Sent[0]
@@ -204,25 +215,20 @@ func TestNotesThatAnotherBuildPromptedAreListedWithoutSegments(t *testing.T) {
 	h := noted(t)
 	found := h.replayBy(func(a *run.Assistant) {
 		now := a.Sends
-		a.Sends = func(ctx context.Context, v *run.View, c run.CompletionRecord) (recorded, composed run.Sent, err error) {
-			var r agent.TurnReceipt[oracle.Heard]
-			if c.Kind == agent.EffectNotes {
-				if err := json.Unmarshal(c.Result, &r); err != nil {
-					return recorded, composed, err
-				}
+		a.Sends = func(ctx context.Context, v *run.View, c *run.CompletionRecord) (recorded, composed run.Sent, err error) {
+			if r, is := c.Value.(agent.TurnReceipt[oracle.Heard]); is && c.Kind == agent.EffectNotes {
 				r.Prompt = "of another build"
-				if c.Result, err = json.Marshal(r); err != nil {
-					return recorded, composed, err
-				}
+				other := *c
+				other.Value, c = r, &other
 			}
 			return now(ctx, v, c)
 		}
-	}, run.ReplayOptions{})
-	same(t, "differences", kindsOf(found), []run.DifferenceKind{run.OtherSending})
+	}, replay.Options{})
+	same(t, "differences", kindsOf(found), []replay.DifferenceKind{replay.OtherSending})
 	s := found.Differences[0].Sent[0]
 	same(t, "leaf", s.Request.Leaf, "TakeNotes")
 	same(t, "another build", s.Build, true)
-	same(t, "segments that differ", s.Parts, []run.ChangedPart{})
+	same(t, "segments that differ", s.Parts, []replay.ChangedPart{})
 }
 
 func TestPromptsThatCannotServeAReplayAreRefused(t *testing.T) {
@@ -235,7 +241,7 @@ func TestPromptsThatCannotServeAReplayAreRefused(t *testing.T) {
 		"a misspelt file":  {fstest.MapFS{"oracle/bass.md": {Data: []byte("x")}}, "replaces no prompt"},
 		"another variable": {fstest.MapFS{"oracle/base.md": {Data: []byte("{{nothing}}")}}, "nothing"},
 	} {
-		_, err := h.engine.Replay(t.Context(), owner, h.last.ID, run.ReplayOptions{Texts: oracle.ChangedPrompts(c.folder)})
+		_, err := replay.Run(t.Context(), h.engine, owner, h.last.ID, replay.Options{Texts: oracle.ChangedPrompts(c.folder)})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: replaying gives %v", name, err)
 		}
@@ -247,7 +253,7 @@ func TestReplayOfAContinuedSessionComposesItsPromptsAnew(t *testing.T) {
 	h.script = modeltest.Script(t, modeltest.SayAndCall("", "code_read", lines("auth/tests.go", 1, 2)), modeltest.Say("As said (`auth/tests.go:1`). "+enough()))
 	h.model = h.script
 	h.ask("And how is the auth middleware tested?")
-	same(t, "differences", kindsOf(h.replay(run.ReplayOptions{})), []run.DifferenceKind{})
+	same(t, "differences", kindsOf(h.replay(replay.Options{})), []replay.DifferenceKind{})
 }
 
 func TestAnyConversationIsReplayedAsRecorded(t *testing.T) {
@@ -261,13 +267,9 @@ func TestAnyConversationIsReplayedAsRecorded(t *testing.T) {
 		h := setUp(t, turns...)
 		h.turns = most
 		h.finish(h.start(question))
-		found := h.replay(run.ReplayOptions{})
-		steps, err := run.Explain(h.records())
-		if err != nil {
-			r.Fatal(err)
-		}
-		same(t, "differences", kindsOf(found), []run.DifferenceKind{})
-		same(t, "steps", found.Trace, steps)
+		found := h.replay(replay.Options{})
+		same(t, "differences", kindsOf(found), []replay.DifferenceKind{})
+		same(t, "steps", found.Trace, h.steps())
 		if t.Failed() {
 			r.Fatalf("%+v", found.Differences)
 		}

@@ -45,7 +45,7 @@ func TestAllSignalsAreInTheJournalWithTheirRawXML(t *testing.T) {
 	a := h.ask(auth)
 	var inReceipts, inAnswer []string
 	for _, r := range h.receipts() {
-		inReceipts = append(inReceipts, r.Signal.RawXML)
+		inReceipts = append(inReceipts, r.Report.Signal.RawXML)
 	}
 	for _, s := range a.Signals {
 		inAnswer = append(inAnswer, s.RawXML)

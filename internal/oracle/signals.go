@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -118,6 +119,7 @@ func (a *signalAudit) fate(s *AuditedSignal) {
 		if step.Record > s.Record && a.turnAt[step.Record] != 0 {
 			break // the next turn's
 		}
+		because := "" // what the node tells whose status comes next
 		for _, e := range ofTurn(step, first) {
 			switch {
 			case e.Type == SignalTaken{}.EventType(), e.Type == ReplyDoubted{}.EventType():
@@ -128,11 +130,12 @@ func (a *signalAudit) fate(s *AuditedSignal) {
 				return
 			case first && (e.Status == "SUCCESS" || e.Status == "RUNNING"):
 				s.Fate, s.Why, s.Rule = Noted, "another rule decided", e.Rule
-				if e.Reason != "" {
-					s.Why += ": " + e.Reason
+				if because = cmp.Or(e.Reason, because); because != "" {
+					s.Why += ": " + because
 				}
-			case first && e.Type == AnswerAccepted{}.EventType():
-				s.Why = "another rule decided: " + a.words.Words(e)
+			}
+			if because = ""; e.Type != "" {
+				because = a.words.Words(e)
 			}
 		}
 		first = false

@@ -279,7 +279,7 @@ func TestStory3Scenario3SameReasonThatGoesOnIsEscalatedAfterTheFallback(t *testi
 	h := setUp(t, search("one"), search("two"), search("three"), search("four"), search("five"), modeltest.Say("Nothing."))
 	a := h.ask(auth)
 	same(t, "decisions", consulted(a), []string{"3: same_reason, other_strategy by rules", "4: same_reason, other_strategy by rules", "5: same_reason, other_strategy by rules"})
-	same(t, "loops found", h.strikes(), []string{"the same reason: strike 2", "the same reason: strike 3"})
+	same(t, "loops found", h.strikes(), []string{"the same reason, 2", "the same reason, 3"})
 	lacks(t, "what is said after the third", lastText(h.request(4)), hintNudge, hintTakenAway, hintWithdrawn)
 	holds(t, "what is said after the fourth", lastText(h.request(5)), hintTakenAway)
 	lacks(t, "the tools of the fifth request", joined(offered(h.request(5))), "code_search")
@@ -291,7 +291,7 @@ func TestStory3Scenario3SameReasonWithoutAnyCallIsForcedToAnswerAfterTheFallback
 	again := modeltest.Say(needTurn("look for it"))
 	h := setUp(t, again, again, again, again, modeltest.Say("Nothing."))
 	a := h.ask(auth)
-	same(t, "loops found", h.strikes(), []string{"the same reason: strike 2"})
+	same(t, "loops found", h.strikes(), []string{"the same reason, 2"})
 	same(t, "tools of the last request", offered(h.request(5)), []string{})
 	same(t, "stop reason", a.StopReason, oracle.StopLoop)
 }

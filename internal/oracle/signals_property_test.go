@@ -2,6 +2,7 @@ package oracle_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
+	"sibyl/internal/run"
 )
 
 // emitted is markup that a model wrote in one turn: as it stands in the reply, whether it is a signal, and a word that no
@@ -124,20 +126,18 @@ func TestEverySignalThatCameInIsInTheAuditOnce(t *testing.T) {
 		h := setUp(t, turns...)
 		h.turns = most
 		h.finish(h.start(rapid.SampledFrom([]string{auth, caching, thanks}).Draw(r, "question")))
-		got := h.audit()
-		if len(got.Remarks) > 0 {
-			r.Fatalf("remarks: %q", got.Remarks)
-		}
+		got := h.signals()
 		a.check(got)
-		recs := h.records()
-		for n := range recs {
-			if part := partOf(recs, n); len(part.Signals) > len(got.Signals) {
-				r.Fatalf("%d signals after %d records, %d in all", len(part.Signals), n, len(got.Signals))
-			} else if diff := cmp.Diff(got.Signals[:len(part.Signals)], part.Signals, cmpopts.IgnoreFields(oracle.AuditedSignal{}, "Fate", "Why", "Rule")); diff != "" {
+		bodies, steps := h.bodies(), h.steps()
+		for n := range bodies {
+			under := slices.DeleteFunc(slices.Clone(steps), func(s run.TraceStep) bool { return s.Record >= int64(n) })
+			if part := oracle.AuditSignals(bodies[:n], under); len(part) > len(got) {
+				r.Fatalf("%d signals after %d records, %d in all", len(part), n, len(got))
+			} else if diff := cmp.Diff(got[:len(part)], part, cmpopts.IgnoreFields(oracle.AuditedSignal{}, "Fate", "Why", "Rule")); diff != "" {
 				r.Fatalf("signals after %d records (-whole +part):\n%s", n, diff)
 			}
 		}
-		again := h.audit()
+		again := h.signals()
 		if diff := cmp.Diff(got, again); diff != "" {
 			r.Fatalf("another look (-first +second):\n%s", diff)
 		}
@@ -145,9 +145,9 @@ func TestEverySignalThatCameInIsInTheAuditOnce(t *testing.T) {
 }
 
 // check wants each signal that the author wrote in the audit, in its turn, and nothing else.
-func (a *author) check(got oracle.RunAudit) {
-	if len(got.Signals) != len(a.wrote) {
-		a.Fatalf("%d signals are in the audit, %d were written:\n%+v\n%+v", len(got.Signals), len(a.wrote), got.Signals, a.wrote)
+func (a *author) check(got []oracle.AuditedSignal) {
+	if len(got) != len(a.wrote) {
+		a.Fatalf("%d signals are in the audit, %d were written:\n%+v\n%+v", len(got), len(a.wrote), got, a.wrote)
 	}
 	first := map[int]bool{}
 	for _, w := range a.wrote {
@@ -172,7 +172,7 @@ func (a *author) check(got oracle.RunAudit) {
 		}
 	}
 	for _, mark := range a.text {
-		for _, s := range got.Signals {
+		for _, s := range got {
 			if strings.Contains(raw(s), mark) {
 				a.Fatalf("%s is text, and stands in the audit as %s", mark, raw(s))
 			}
@@ -180,16 +180,16 @@ func (a *author) check(got oracle.RunAudit) {
 	}
 }
 
-func (a *author) find(got oracle.RunAudit, mark string) (found oracle.AuditedSignal) {
+func (a *author) find(got []oracle.AuditedSignal, mark string) (found oracle.AuditedSignal) {
 	n := 0
-	for _, s := range got.Signals {
+	for _, s := range got {
 		if strings.Contains(raw(s), mark) {
 			found = s
 			n++
 		}
 	}
 	if n != 1 {
-		a.Fatalf("%s is in the audit %d times: %+v", mark, n, got.Signals)
+		a.Fatalf("%s is in the audit %d times: %+v", mark, n, got)
 	}
 	return found
 }

@@ -1,4 +1,4 @@
-package oracle_test
+package cli_test
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -14,6 +15,23 @@ import (
 
 	"sibyl/internal/cli"
 )
+
+// poison stands in what attacks bring, so that it can be seen where they arrive.
+const poison = "POISON-7c1f"
+
+// arguments is a value as JSON.
+func arguments(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(raw)
+}
+
+// report writes a signal with one field.
+func report(kind, field, text string) string {
+	return `<` + `signal type="` + kind + `"><` + field + `>` + text + `</` + field + `><confidence>0.8</confidence></` + `signal>`
+}
 
 // steering are the ways by which text steers a terminal: escape sequences, their one-byte forms, bells and titles, and what turns
 // the direction of writing. Each has its poison in plain letters, which may be shown.
@@ -33,6 +51,9 @@ func steering() map[string]string {
 
 // ownSequences are those by which the program itself paints and takes back what it showed, and links of rendered Markdown.
 var ownSequences = regexp.MustCompile("\x1b\\[[0-9;]*m|\r\x1b\\[[0-9]+A\x1b\\[J|\r\x1b\\[J")
+
+// links are those that the renderer makes of Markdown.
+var links = regexp.MustCompile("\x1b\\]8;[^\x1b\x07]*(?:\x07|\x1b\\\\)")
 
 // steers finds what would steer a terminal.
 var steers = regexp.MustCompile("[\x00-\x08\x0b-\x1f\x7f\u0080-\u009f\u202a-\u202e\u2066-\u2069]")
@@ -67,13 +88,13 @@ func (s spoken) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case heard == "":
 		finish = "tool_calls"
-		delta["content"] = s.first + needTurn(s.first+" look")
+		delta["content"] = s.first + report("need_turn", "reason", s.first+" look")
 		delta["tool_calls"] = []any{map[string]any{"index": 0, "id": "call_1", "type": "function",
 			"function": map[string]any{"name": "code_read", "arguments": `{"path":"poison.txt"}`}}}
 	case s.echo:
-		delta["content"] = heard + s.then + partial(s.then)
+		delta["content"] = heard + s.then + report("partial_answer", "missing", s.then)
 	default:
-		delta["content"] = s.then + partial(s.then)
+		delta["content"] = s.then + report("partial_answer", "missing", s.then)
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	for _, choice := range []map[string]any{{"index": 0, "delta": delta}, {"index": 0, "delta": map[string]any{}, "finish_reason": finish}} {
@@ -85,15 +106,17 @@ func (s spoken) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // terminal runs commands of the whole program on a terminal, one after another over the same data, and returns what was written.
 func terminal(t *testing.T, s spoken, file string, commands ...[]string) string {
 	t.Helper()
-	g := newGround(t)
-	g.file("code/poison.txt", file)
+	code, notes, data := t.TempDir(), t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(code, "poison.txt"), []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	environ := []string{"HOME=" + g.dir, "SIBYL_DATA=" + filepath.Join(g.dir, "data"), "OLLAMA_HOST=127.0.0.1:1", "OPENAI_BASE_URL=" + server.URL + "/v1", "OPENAI_MODEL=m"}
+	environ := []string{"HOME=" + data, "SIBYL_DATA=" + filepath.Join(data, "data"), "OLLAMA_HOST=127.0.0.1:1", "OPENAI_BASE_URL=" + server.URL + "/v1", "OPENAI_MODEL=m"}
 	var shown bytes.Buffer
 	for _, args := range commands {
 		if args[0] == "ask" {
-			args = append(args, "--in", g.code, "--vault", g.notes)
+			args = append(args, "--in", code, "--vault", notes)
 		}
 		cli.Main(t.Context(), cli.Program{Build: "test"}, args, environ,
 			cli.Streams{In: strings.NewReader(""), Out: &shown, Err: &shown, OutTTY: true, ErrTTY: true, Width: 100, Height: 40})
@@ -135,6 +158,29 @@ func TestNothingThatIsReadOrSaidSteersTheTerminal(t *testing.T) {
 					inert(t, terminal(t, spoken{fails: text}, "x", []string{"ask", asking}))
 				})
 			}
+		})
+	}
+}
+
+func TestEntitiesOfMarkdownDoNotSteerTheTerminal(t *testing.T) {
+	for name, text := range map[string]string{
+		"decimal": "&#27;[2J", "hexadecimal": "&#x1b;[2J", "upper case": "&#X1B;[2J", "without its end": "&#27[2J", "a title": "&#27;]0;x&#7;", "one byte": "&#xc2;&#155;2J",
+		"direction": "&#8238;", "twice": "&amp;#27;[2J", "in a link": "[x](http://e.example/&#27;[2J)", "in code": "`&#27;[2J`", "in a table": "| a |\n|--|\n| &#27;[2J |",
+		"in HTML": "<b>&#27;[2J</b>", "in the text of a picture": "![&#27;[2J](x)", "in a heading": "# &#27;[2J", "in a fence": "```\n&#27;[2J\n```"} {
+		t.Run(name, func(t *testing.T) {
+			shown := terminal(t, spoken{then: poison + "\n\n" + text + "\n\n"}, "x", []string{"ask", asking}, []string{"session", "show", "last"})
+			inert(t, links.ReplaceAllString(shown, ""))
+		})
+	}
+}
+
+func TestWhatIsWrittenForProgramsDoesNotSteerATerminal(t *testing.T) {
+	for name, text := range steering() {
+		t.Run(name, func(t *testing.T) {
+			for _, command := range [][]string{{"session", "export", "last"}, {"session", "show", "last", "--json"}, {"explain", "last", "--json"}, {"audit", "last", "--json"}} {
+				inert(t, terminal(t, spoken{first: text, then: text}, "x", []string{"ask", "--json", asking}, command))
+			}
+			inert(t, terminal(t, spoken{fails: text}, "x", []string{"ask", asking}))
 		})
 	}
 }

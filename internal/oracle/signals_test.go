@@ -1,0 +1,121 @@
+package oracle_test
+
+import (
+	"strings"
+	"testing"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+	"sibyl/internal/oracle"
+	"sibyl/internal/run"
+)
+
+// signals is the audit of the last run's signals.
+func (h *harness) signals() []oracle.AuditedSignal {
+	h.t.Helper()
+	return oracle.AuditSignals(h.bodies(), h.steps())
+}
+
+// bodies are what the records of the last run say.
+func (h *harness) bodies() (all []any) {
+	h.t.Helper()
+	for _, rec := range h.records() {
+		body, err := run.Read(rec)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		all = append(all, body)
+	}
+	return all
+}
+
+// raw is the markup that a signal's entry holds.
+func raw(s oracle.AuditedSignal) string {
+	if s.Malformed != nil {
+		return s.Malformed.Raw
+	}
+	return s.Signal.RawXML
+}
+
+func TestFateOfASignalIsTheRuleThatAskedForIt(t *testing.T) {
+	read := func(text string) modeltest.Turn {
+		return modeltest.SayAndCall(text, "code_read", lines("auth/middleware.go", 10, 30))
+	}
+	for name, c := range map[string]struct {
+		turns []modeltest.Turn
+		most  int
+		fate  oracle.Fate
+		why   string
+		rule  string
+	}{
+		"enough":                     {[]modeltest.Turn{modeltest.Say("It checks. " + enough())}, 9, oracle.Steered, "a rule asked for it", "/Answered/SignalIs"},
+		"go on":                      {[]modeltest.Turn{modeltest.Say(needTurn("more")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Steered, "a rule asked for it", "/GoOn/SignalIs"},
+		"calls beside need_turn":     {[]modeltest.Turn{read(needTurn("more")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Noted, "another rule decided", "/UseTools/RunTools"},
+		"the next turn's is another": {[]modeltest.Turn{read(needTurn("more")), modeltest.Say(needTurn("even more")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Noted, "another rule decided", "/UseTools/RunTools"},
+		"no turn is left":            {[]modeltest.Turn{modeltest.Say("So far. " + needTurn("more"))}, 1, oracle.Noted, "stop: budget", "/Forced/Accept"},
+		"stuck, so the fallback":     {[]modeltest.Turn{modeltest.Say(stuck("no hit")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Steered, "stuck: no hit", "/InDoubt/CauseOfDoubt"},
+		"unsure, so the fallback":    {[]modeltest.Turn{modeltest.Say(element("need_turn", "0.1", "reason", "x")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Steered, "unsure: ", "/InDoubt/CauseOfDoubt"},
+		"a capability, after a call": {[]modeltest.Turn{read(needCapability("email")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Steered, "a rule asked for it", "/Capability/SignalIs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := setUp(t, c.turns...)
+			h.turns = c.most
+			h.ask(auth)
+			s := h.signals()[0]
+			same(t, "fate", s.Fate, c.fate)
+			holds(t, "why", s.Why, c.why)
+			if !strings.HasSuffix(s.Rule, c.rule) {
+				t.Errorf("the rule is %s, which does not end with %s", s.Rule, c.rule)
+			}
+		})
+	}
+}
+
+func TestSignalThatTheTreeNeverSawIsInTheAudit(t *testing.T) {
+	t.Run("of a turn that failed", func(t *testing.T) {
+		h := setUp(t, modeltest.Turn{Text: "It checks" + needTurn("more"), Err: &model.Error{Kind: model.Server, Message: "overloaded"}})
+		h.ask(auth)
+		s := h.signals()[0]
+		same(t, "fate", s.Fate, oracle.Ignored)
+		holds(t, "why", s.Why, "its turn failed", "overloaded")
+	})
+	t.Run("of a turn that was stopped", func(t *testing.T) {
+		h := setUp(t, modeltest.Turn{Text: "It checks." + needTurn("more") + " And", Hang: true})
+		live := h.start(auth)
+		<-h.script.Hanging()
+		live.Cancel("enough of it")
+		h.finish(live)
+		s := h.signals()[0]
+		same(t, "raw XML", raw(s), needTurn("more"))
+		same(t, "turn", s.Turn, 1)
+		same(t, "fate", s.Fate, oracle.Ignored)
+		holds(t, "why", s.Why, "the run was stopped")
+	})
+	t.Run("of the last record there is", func(t *testing.T) {
+		h := setUp(t, modeltest.Say("It checks. "+enough()))
+		h.ask(auth)
+		same(t, "the reply's record", h.records()[1].Kind, run.KindCompletion)
+		s := oracle.AuditSignals(h.bodies()[:2], nil)[0]
+		same(t, "fate", s.Fate, oracle.Pending)
+	})
+}
+
+func TestSignalsOfAnotherBuildAreReadAsFarAsTheyGo(t *testing.T) {
+	body, err := run.Read(journal.Record{Seq: 1, Kind: run.KindCompletion, Data: []byte(`{"op":1,"kind":"model.turn","colour":"blue","result":{"text":"x","report":{` +
+		`"signal":{"type":"stuck","confidence":0.5,"raw_xml":"<signal one>","mood":"low"},"extra":[{"type":"stuck","raw_xml":"<signal two>"}],` +
+		`"problems":[{"reason":"odd","raw":"<signal three>"}]}}}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var signals []string
+	for _, s := range oracle.AuditSignals([]any{&run.StartRecord{}, body, nil, &run.EndRecord{}}, nil) {
+		signals = append(signals, strings.Join([]string{raw(s), string(s.Fate), s.Why}, " | "))
+	}
+	same(t, "signals", signals, []string{"<signal one> | pending | what the tree made of it is not in the journal",
+		"<signal two> | ignored | extra: another signal came first in the reply", "<signal three> | ignored | malformed: odd"})
+}
+
+func TestSignalsOfARunWithoutRepliesAreAnEmptyList(t *testing.T) {
+	same(t, "signals", oracle.AuditSignals(nil, nil), []oracle.AuditedSignal{})
+}
