@@ -9,13 +9,17 @@
 //   - A run that has ended (Run.Status other than Running) takes no more records: ErrEnded.
 //   - A lease says who drives a run. It decides who may resume, not who may append. It is expired when its time is
 //     not after the `now` the caller gives, and a released lease is free at once.
-//   - Every query names its owner. What belongs to another owner does not exist: ErrNotFound.
+//   - Every query names its owner, alone or in a Key; only Stranded looks at all of them. What belongs to another owner does
+//     not exist: ErrNotFound, or it is left out.
+//   - A Pending row is left by the end of a run and consumed by one beginning in its session, at most once. A beginning that
+//     does not consume it voids it.
+//   - A key is claimed by at most one Running run of an owner, from its beginning to its end.
 //   - A session that was removed leaves a Tombstone and nothing else: no title, no record, no content that only its runs
 //     named. Its id is never used again, and asking for it is a RemovedError, which is an ErrNotFound.
 //   - Times are kept to the millisecond, in UTC.
 //
-// After a restart: a run is Running with an expired or free lease (nobody drives it, Open lists it, anybody may take it
-// up) or it has ended. There is no third state.
+// After a restart: a run is Running with an expired or free lease (nobody drives it, Stranded lists it, anybody may acquire
+// it) or it has ended. There is no third state.
 package journal
 
 import (
@@ -37,10 +41,22 @@ var (
 	ErrLocked   = errors.New("the database is locked by another process")
 	ErrFull     = errors.New("no space left to write")
 	ErrReadOnly = errors.New("the journal can only be read")
+	ErrConsumed = errors.New("it is no longer open")
+	ErrClaimed  = errors.New("another run claims it")
 )
 
 // Owner is the person whose sessions and runs these are.
 type Owner string
+
+// ClaimedError is the ErrClaimed of a beginning: Run holds Key.
+type ClaimedError struct{ Key, Run string }
+
+func (e *ClaimedError) Error() string {
+	return fmt.Sprintf("claim %q: %v: run %q", e.Key, ErrClaimed, e.Run)
+}
+
+// Unwrap says that it is an ErrClaimed.
+func (e *ClaimedError) Unwrap() error { return ErrClaimed }
 
 // Session holds what lasts between runs: an order of runs, and a name.
 type Session struct {
@@ -109,6 +125,9 @@ type Run struct {
 	EndedAt   time.Time `json:"ended_at,omitzero"`
 	Records   int64     `json:"records"` // the next sequence number; set by the store
 
+	Reason  string          `json:"reason,omitempty"`  // why it ended, in its assistant's words ("satisfied"); set by its end, at most 64 bytes
+	Summary json.RawMessage `json:"summary,omitempty"` // its outcome for lists and histories, in its assistant's form; see Filter.Summaries
+
 	LeaseHolder string    `json:"lease_holder,omitempty"`
 	LeaseUntil  time.Time `json:"lease_until,omitzero"`
 }
@@ -121,65 +140,136 @@ type Record struct {
 	Data json.RawMessage `json:"data"`
 }
 
+// Beginning is how a run begins: all of it in one transaction.
+type Beginning struct {
+	Run     Run
+	Session *Session // made with the run; nil: it is there already
+	Blobs   [][]byte // the contents that the records name
+	Records []Record // numbered from 0
+	Consume []string // ids of pending rows of the session that the run uses up
+	Claims  []string // keys that the run holds, of its owner, until it ends
+}
+
 // End closes a run together with its last records.
 type End struct {
-	Status Status
-	At     time.Time
+	Status  Status
+	At      time.Time
+	Reason  string          // at most 64 bytes
+	Summary json.RawMessage // at most 256 KiB
+	Pending []Pending       // questions it leaves to the person, each with an ID of its own in the session
+}
+
+// Pending is a question that a run left to its person: a confirmation, a choice. It is left by the end of a run and used up
+// by the beginning of another, once.
+type Pending struct {
+	ID        string          `json:"id"`
+	Owner     Owner           `json:"-"`
+	Session   string          `json:"session_id"` // this, Owner, Run and CreatedAt are those of the end; set by the store
+	Run       string          `json:"run_id"`
+	Kind      string          `json:"kind"`
+	Data      json.RawMessage `json:"data"`
+	CreatedAt time.Time       `json:"created_at"`
+	ExpiresAt time.Time       `json:"expires_at,omitzero"` // expired from then on; zero: never
 }
 
 // Filter selects runs. Zero fields select all; Limit 0 means 100.
 type Filter struct {
-	Session string
-	Status  Status
-	Limit   int
+	Session   string
+	Assistant string
+	Status    Status
+	Limit     int
+	After     Cursor
+	Summaries bool // fill Run.Summary
+}
+
+// SessionFilter selects sessions, or what they left. Zero fields select all; Limit 0 means 100.
+type SessionFilter struct {
+	Assistant string
+	Limit     int
+	After     Cursor
+}
+
+// Idle selects the sessions that nobody has used since Before, as it stands at Now. An empty Assistant means all; Limit 0
+// means 100.
+type Idle struct {
+	Assistant   string
+	Before, Now time.Time
+	Limit       int
+}
+
+// Key names a run.
+type Key struct {
+	Owner Owner
+	Run   string
+}
+
+// Standing is how far a run is.
+type Standing struct {
+	Key
+	Records     int64
+	Status      Status
+	LeaseHolder string
 }
 
 // Store keeps sessions, runs, records and leases. Implementations are safe for concurrent use and, where they are a
 // database, from several processes.
 type Store interface {
-	// CreateSession adds a session; ErrExists if the id is taken, or was by a session that is removed.
-	CreateSession(ctx context.Context, s Session) error
 	// Session returns one session.
 	Session(ctx context.Context, owner Owner, id string) (Session, error)
 	// Sessions lists sessions, the most recently updated first (ties by id, descending).
-	Sessions(ctx context.Context, owner Owner, limit int) ([]Session, error)
+	Sessions(ctx context.Context, owner Owner, f SessionFilter) ([]Session, error)
 	// RenameSession sets the title.
 	RenameSession(ctx context.Context, owner Owner, id, title string) error
-	// DeleteSession removes a session with its runs, records and the blobs that no other run names, and leaves its
+	// DeleteSession removes a session with its runs, records, pending rows and the blobs that no other run names, and leaves its
 	// tombstone. It refuses with ErrLeased while a run of it is Running under a lease that is not expired at now.
 	DeleteSession(ctx context.Context, owner Owner, id string, why Reason, now time.Time) error
-	// Unused lists the sessions that nobody has used since before, the longest unused first (ties by id, ascending). A
+	// Unused lists the sessions that nobody has used since idle.Before, the longest unused first (ties by id, ascending). A
 	// session was last used when it was updated, or when a run of it that is still Running took its last record: an
-	// interrupted run keeps its session as long as a finished one does. One that somebody drives at now is in use.
-	Unused(ctx context.Context, owner Owner, before, now time.Time, limit int) ([]Session, error)
-	// Retire removes the sessions that Unused lists, at most limit of them, in one transaction, by retention. It returns
-	// what they leave. Where there is nothing to remove it waits for no writer.
-	Retire(ctx context.Context, owner Owner, before, now time.Time, limit int) ([]Tombstone, error)
+	// interrupted run keeps its session as long as a finished one does. One that somebody drives at idle.Now is in use.
+	Unused(ctx context.Context, owner Owner, idle Idle) ([]Session, error)
+	// Retire removes the sessions that Unused lists in one transaction, by retention. It returns what they leave. Where there
+	// is nothing to remove it waits for no writer.
+	Retire(ctx context.Context, owner Owner, idle Idle) ([]Tombstone, error)
 	// Tombstone returns what a removed session left; ErrNotFound for one that was never there, or still is.
 	Tombstone(ctx context.Context, owner Owner, id string) (Tombstone, error)
 	// Tombstones lists them, the latest removed first (ties by id, descending).
-	Tombstones(ctx context.Context, owner Owner, limit int) ([]Tombstone, error)
+	Tombstones(ctx context.Context, owner Owner, f SessionFilter) ([]Tombstone, error)
 
-	// Begin adds a run (Status Running, lease as given in r) with its first records, numbered from 0, and the blobs
-	// they name. ErrNotFound if the session is not the owner's, ErrExists if the run id is taken.
-	Begin(ctx context.Context, r Run, blobs [][]byte, recs []Record) error
-	// Append adds recs, whose Seq must be next, next+1 …; with end, the run ends in the same transaction and its
-	// lease is freed.
+	// Begin adds a run (Status Running, lease as given) with its session, blobs, records and claims, and consumes pending
+	// rows; those of the session that it does not consume are void and removed. ErrNotFound if the session is not the
+	// owner's; ErrExists if the id of the run or of a session to be made is taken, or was by a session that is removed;
+	// ErrConsumed if a row is not open in this session when the run starts: used up, void or expired; a ClaimedError if a
+	// Running run of the owner holds a claim. Nothing is written with an error.
+	Begin(ctx context.Context, b Beginning) error
+	// Append adds recs, whose Seq must be next, next+1 …; with end, the run ends in the same transaction: its reason, summary
+	// and pending rows are kept (ErrExists if the session has a row of that id), its claims and its lease are freed.
 	Append(ctx context.Context, owner Owner, run string, recs []Record, end *End) error
-	// Run returns one run.
+	// Run returns one run, with its summary.
 	Run(ctx context.Context, owner Owner, id string) (Run, error)
 	// Runs lists runs, the latest started first (ties by id, descending).
 	Runs(ctx context.Context, owner Owner, f Filter) ([]Run, error)
 	// Records returns the records of a run from sequence number from on, in order.
 	Records(ctx context.Context, owner Owner, run string, from int64) ([]Record, error)
-	// Blob returns the content that BlobHash names.
-	Blob(ctx context.Context, hash string) ([]byte, error)
+	// Blob returns the content that BlobHash names, if a run of the owner does.
+	Blob(ctx context.Context, owner Owner, hash string) ([]byte, error)
+	// Pending lists the rows of a session that are not expired at now, the oldest first (ties by id, ascending).
+	Pending(ctx context.Context, owner Owner, session string, now time.Time) ([]Pending, error)
+	// Claimed returns the id of the run that holds a key; ErrNotFound if none does.
+	Claimed(ctx context.Context, owner Owner, key string) (run string, err error)
 
 	// Acquire takes the lease of a Running run for holder until until, if it is free, expired at now, or already
 	// holder's. Otherwise ErrLeased; ErrEnded if the run has ended.
 	Acquire(ctx context.Context, owner Owner, run, holder string, now, until time.Time) error
 	// Release frees the lease if holder has it; otherwise it does nothing.
 	Release(ctx context.Context, owner Owner, run, holder string) error
+	// Renew sets the end of the leases that holder has of Running runs among these, in one transaction. It leaves the others
+	// alone.
+	Renew(ctx context.Context, holder string, runs []Key, until time.Time) error
+	// Standing tells how far these runs are, some hundreds at most, in the order given. What is not there is left out.
+	Standing(ctx context.Context, runs []Key) ([]Standing, error)
+	// Stranded lists the Running runs of all owners whose lease is free or expired at now: the free ones first, then the
+	// longest expired (ties by start and id, ascending). Limit 0 means 100.
+	Stranded(ctx context.Context, now time.Time, limit int) ([]Run, error)
 
 	// Close frees what the store holds.
 	Close() error

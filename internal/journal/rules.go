@@ -1,16 +1,24 @@
 package journal
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
 // The rules that hold for every Store, so that an adapter only has to keep rows.
 
 // ErrInvalid is what a Store returns, with nothing written, for a request that no Store could carry out: an id or
-// owner that is empty, records that are not numbered one after the other, an end that is no end.
+// owner that is empty, records that are not numbered one after the other, an end that is no end, a summary that is too long.
 var ErrInvalid = errors.New("the journal cannot take this")
+
+// The most that an end may say, in bytes.
+const (
+	MaxReason  = 64
+	MaxSummary = 256 << 10
+)
 
 // DefaultLimit is how many entries a list holds when its limit is 0 or less.
 const DefaultLimit = 100
@@ -26,8 +34,30 @@ func Limit(n int) int {
 // Millis returns t as a Store keeps it: to the millisecond, rounded down, in UTC.
 func Millis(t time.Time) time.Time { return time.UnixMilli(t.UnixMilli()).UTC() }
 
-// NewSession checks what CreateSession was given and returns it as it is kept.
-func NewSession(s Session) (Session, error) {
+// NewBeginning checks what Begin was given and returns it as it is kept: consumed ids and claims each once and in order.
+func NewBeginning(b Beginning) (Beginning, error) {
+	var err error
+	if b.Run, err = newRun(b.Run, b.Records); err != nil {
+		return Beginning{}, err
+	}
+	if b.Session != nil {
+		s, err := newSession(*b.Session)
+		if err == nil && (s.ID != b.Run.Session || s.Owner != b.Run.Owner) {
+			err = fmt.Errorf("run %q of session %q begins session %q: %w", b.Run.ID, b.Run.Session, s.ID, ErrInvalid)
+		}
+		if err != nil {
+			return Beginning{}, err
+		}
+		b.Session = &s
+	}
+	b.Consume, b.Claims = slices.Compact(slices.Sorted(slices.Values(b.Consume))), slices.Compact(slices.Sorted(slices.Values(b.Claims)))
+	if len(b.Claims) > 0 && b.Claims[0] == "" {
+		return Beginning{}, fmt.Errorf("run %q claims a key without a name: %w", b.Run.ID, ErrInvalid)
+	}
+	return b, nil
+}
+
+func newSession(s Session) (Session, error) {
 	switch {
 	case s.ID == "":
 		return Session{}, fmt.Errorf("session without an id: %w", ErrInvalid)
@@ -47,8 +77,8 @@ func (s Session) Tombstone(why Reason, now time.Time) (Tombstone, error) {
 		DeletedAt: Millis(now), Runs: s.Runs, Reason: why}, nil
 }
 
-// NewRun checks what Begin was given and returns the run as it is kept. An empty Status is Running.
-func NewRun(r Run, recs []Record) (Run, error) {
+// newRun returns a run as it is kept when it begins. An empty Status is Running.
+func newRun(r Run, recs []Record) (Run, error) {
 	switch {
 	case r.ID == "":
 		return Run{}, fmt.Errorf("run without an id: %w", ErrInvalid)
@@ -62,7 +92,7 @@ func NewRun(r Run, recs []Record) (Run, error) {
 	if err := consecutive(recs, 0); err != nil {
 		return Run{}, fmt.Errorf("run %q: %w", r.ID, err)
 	}
-	r.Status, r.StartedAt, r.EndedAt = Running, Millis(r.StartedAt), time.Time{}
+	r.Status, r.StartedAt, r.EndedAt, r.Reason, r.Summary = Running, Millis(r.StartedAt), time.Time{}, "", nil
 	r.Records = int64(len(recs))
 	if r.LeaseHolder == "" {
 		r.LeaseUntil = time.Time{}
@@ -79,14 +109,57 @@ func CheckAppend(recs []Record, end *End) error {
 		return fmt.Errorf("append without a record: %w", ErrInvalid)
 	}
 	if end != nil {
-		switch end.Status {
-		case Done, Failed, Cancelled, NeedsUser:
-		default:
-			return fmt.Errorf("a run cannot end as %q: %w", end.Status, ErrInvalid)
+		if err := end.check(); err != nil {
+			return err
 		}
 	}
 	return consecutive(recs, recs[0].Seq)
 }
+
+func (e End) check() error {
+	switch e.Status {
+	case Done, Failed, Cancelled, NeedsUser:
+	default:
+		return fmt.Errorf("a run cannot end as %q: %w", e.Status, ErrInvalid)
+	}
+	switch {
+	case len(e.Reason) > MaxReason:
+		return fmt.Errorf("the end's reason has %d bytes, at most %d are kept: %w", len(e.Reason), MaxReason, ErrInvalid)
+	case len(e.Summary) > MaxSummary:
+		return fmt.Errorf("the end's summary has %d bytes, at most %d are kept: %w", len(e.Summary), MaxSummary, ErrInvalid)
+	}
+	for i, p := range e.Pending {
+		if p.ID == "" {
+			return fmt.Errorf("pending row %d of the end has no id: %w", i, ErrInvalid)
+		}
+		if slices.ContainsFunc(e.Pending[:i], func(other Pending) bool { return other.ID == p.ID }) {
+			return fmt.Errorf("pending row %q is left twice by one end: %w", p.ID, ErrInvalid)
+		}
+	}
+	return nil
+}
+
+// Left returns the pending rows that r leaves when it ends so, as they are kept. It looks at the ID, Session and Owner of r.
+func (e End) Left(r Run) []Pending {
+	left := slices.Clone(e.Pending)
+	for i := range left {
+		p := &left[i]
+		p.Owner, p.Session, p.Run, p.CreatedAt = r.Owner, r.Session, r.ID, Millis(e.At)
+		p.Data = append(json.RawMessage(nil), p.Data...)
+		if !p.ExpiresAt.IsZero() {
+			p.ExpiresAt = Millis(p.ExpiresAt)
+		}
+	}
+	return left
+}
+
+// Open says whether p is not expired at now.
+func (p Pending) Open(now time.Time) bool {
+	return p.ExpiresAt.IsZero() || p.ExpiresAt.After(Millis(now))
+}
+
+// Consumed is the error of a beginning that names the pending row id, which is not open in its session.
+func Consumed(id string) error { return fmt.Errorf("pending row %q: %w", id, ErrConsumed) }
 
 func consecutive(recs []Record, next int64) error {
 	for i, rec := range recs {
@@ -109,12 +182,21 @@ func (r Run) AllowAppend(next int64) error {
 	return nil
 }
 
+// CheckHolder checks the name under which a lease is taken or renewed.
+func CheckHolder(holder string) error {
+	if holder == "" {
+		return fmt.Errorf("a lease for a holder without a name: %w", ErrInvalid)
+	}
+	return nil
+}
+
 // AllowAcquire says whether holder may take the lease of r at now: nil, ErrInvalid, ErrEnded or ErrLeased. It looks at
 // the ID, Status and lease of r.
 func (r Run) AllowAcquire(holder string, now time.Time) error {
+	if err := CheckHolder(holder); err != nil {
+		return fmt.Errorf("run %q: %w", r.ID, err)
+	}
 	switch {
-	case holder == "":
-		return fmt.Errorf("lease of run %q for a holder without a name: %w", r.ID, ErrInvalid)
 	case r.Status != Running:
 		return r.ended()
 	case r.driven(now) && r.LeaseHolder != holder:
@@ -122,6 +204,9 @@ func (r Run) AllowAcquire(holder string, now time.Time) error {
 	}
 	return nil
 }
+
+// Stranded says whether r is Running and nobody drives it at now. It looks at the Status and lease of r.
+func (r Run) Stranded(now time.Time) bool { return r.Status == Running && !r.driven(now) }
 
 // AllowDelete says whether r may be deleted at now: nil, or ErrLeased while somebody drives it. It looks at the ID,
 // Status and lease of r.

@@ -22,7 +22,6 @@ func Agree(t *testing.T, got, want journal.Store) {
 		checks++
 		p := &pair{T: rt, ctx: t.Context(), got: got, want: want, prefix: fmt.Sprintf("%d-", checks)}
 		rt.Repeat(map[string]func(*rapid.T){
-			"CreateSession": p.createSession,
 			"RenameSession": p.renameSession,
 			"DeleteSession": p.deleteSession,
 			"Retire":        p.retire,
@@ -31,6 +30,7 @@ func Agree(t *testing.T, got, want journal.Store) {
 			"AppendNext":    p.appendNext,
 			"Acquire":       p.acquire,
 			"Release":       p.release,
+			"Renew":         p.renew,
 			"Look":          p.look,
 		})
 		p.look(rt)
@@ -65,6 +65,7 @@ func (p *pair) bothDo(name string, call func(journal.Store) error) {
 func kind(err error) string {
 	for _, kind := range []error{
 		journal.ErrNotFound, journal.ErrConflict, journal.ErrEnded, journal.ErrLeased, journal.ErrExists, journal.ErrInvalid,
+		journal.ErrConsumed, journal.ErrClaimed,
 	} {
 		if errors.Is(err, kind) {
 			return kind.Error()
@@ -83,6 +84,8 @@ func (p *pair) owner() journal.Owner {
 func (p *pair) session() string { return p.name("session", "s1", "s2", "s3", "s4") }
 func (p *pair) run() string     { return p.name("run", "r1", "r2", "r3") }
 func (p *pair) holder() string  { return p.name("holder", "here", "there") }
+func (p *pair) pending() string { return p.name("pending", "p1", "p2") }
+func (p *pair) key() string     { return p.name("key", "k1", "k2") }
 
 func (p *pair) time(label string) time.Time {
 	return after(time.Duration(rapid.IntRange(0, 20_000).Draw(p.T, label)) * 500 * time.Microsecond)
@@ -114,13 +117,11 @@ func (p *pair) end() *journal.End {
 	if status == "" {
 		return nil
 	}
-	return &journal.End{Status: status, At: p.time("ended")}
-}
-
-func (p *pair) createSession(*rapid.T) {
-	session := sessionOf(p.owner(), p.session())
-	session.UpdatedAt = p.time("updated")
-	p.bothDo("CreateSession", func(s journal.Store) error { return s.CreateSession(p.ctx, session) })
+	end := &journal.End{Status: status, At: p.time("ended"), Reason: p.name("reason", "a", "b"), Summary: []byte(p.name("summary", "a", "b"))}
+	for range rapid.IntRange(0, 2).Draw(p.T, "left") {
+		end.Pending = append(end.Pending, journal.Pending{ID: p.pending(), ExpiresAt: p.time("expires")})
+	}
+	return end
 }
 
 func (p *pair) renameSession(*rapid.T) {
@@ -135,9 +136,9 @@ func (p *pair) deleteSession(*rapid.T) {
 }
 
 func (p *pair) retire(*rapid.T) {
-	owner, before, now, limit := p.owner(), p.time("before"), p.time("now"), rapid.IntRange(0, 2).Draw(p.T, "limit")
-	p.both("Unused", func(s journal.Store) (any, error) { return s.Unused(p.ctx, owner, before, now, limit) })
-	p.both("Retire", func(s journal.Store) (any, error) { return s.Retire(p.ctx, owner, before, now, limit) })
+	owner, idle := p.owner(), journal.Idle{Before: p.time("before"), Now: p.time("now"), Limit: rapid.IntRange(0, 2).Draw(p.T, "limit")}
+	p.both("Unused", func(s journal.Store) (any, error) { return s.Unused(p.ctx, owner, idle) })
+	p.both("Retire", func(s journal.Store) (any, error) { return s.Retire(p.ctx, owner, idle) })
 }
 
 func (p *pair) begin(*rapid.T) {
@@ -146,8 +147,19 @@ func (p *pair) begin(*rapid.T) {
 	if rapid.Bool().Draw(p.T, "leased") {
 		run.LeaseHolder, run.LeaseUntil = p.holder(), p.time("until")
 	}
-	blobs, recs := p.blobs(), p.records(0, 0)
-	p.bothDo("Begin", func(s journal.Store) error { return s.Begin(p.ctx, run, blobs, recs) })
+	b := journal.Beginning{Run: run, Blobs: p.blobs(), Records: p.records(0, 0)}
+	if rapid.Bool().Draw(p.T, "made with it") {
+		session := sessionOf(run.Owner, run.Session)
+		session.UpdatedAt = p.time("updated")
+		b.Session = &session
+	}
+	if rapid.IntRange(0, 3).Draw(p.T, "consumes") == 0 {
+		b.Consume = []string{p.pending()}
+	}
+	if rapid.IntRange(0, 3).Draw(p.T, "claims") == 0 {
+		b.Claims = []string{p.key()}
+	}
+	p.bothDo("Begin", func(s journal.Store) error { return s.Begin(p.ctx, b) })
 }
 
 func (p *pair) append(*rapid.T) {
@@ -176,24 +188,50 @@ func (p *pair) release(*rapid.T) {
 	p.bothDo("Release", func(s journal.Store) error { return s.Release(p.ctx, owner, run, holder) })
 }
 
+func (p *pair) renew(*rapid.T) {
+	holder, until := p.holder(), p.time("until")
+	p.bothDo("Renew", func(s journal.Store) error { return s.Renew(p.ctx, holder, p.keys(), until) })
+}
+
+// keys name all runs there may be.
+func (p *pair) keys() (keys []journal.Key) {
+	for _, owner := range []string{"ada", "bob"} {
+		for _, run := range []string{"r1", "r2", "r3"} {
+			keys = append(keys, journal.Key{Owner: journal.Owner(p.prefix + owner), Run: p.prefix + run})
+		}
+	}
+	return keys
+}
+
 // look compares all that can be seen of the names of this check.
 func (p *pair) look(*rapid.T) {
 	for _, name := range []string{"ada", "bob"} {
 		owner := journal.Owner(p.prefix + name)
-		p.both("Sessions", func(s journal.Store) (any, error) { return s.Sessions(p.ctx, owner, 0) })
-		p.both("Tombstones", func(s journal.Store) (any, error) { return s.Tombstones(p.ctx, owner, 0) })
-		p.both("Runs", func(s journal.Store) (any, error) { return s.Runs(p.ctx, owner, journal.Filter{}) })
+		p.both("Sessions", func(s journal.Store) (any, error) { return s.Sessions(p.ctx, owner, journal.SessionFilter{}) })
+		p.both("Tombstones", func(s journal.Store) (any, error) { return s.Tombstones(p.ctx, owner, journal.SessionFilter{}) })
+		p.both("Runs", func(s journal.Store) (any, error) { return s.Runs(p.ctx, owner, journal.Filter{Summaries: true}) })
 		for _, run := range []string{"r1", "r2", "r3"} {
 			p.both("Run", func(s journal.Store) (any, error) { return s.Run(p.ctx, owner, p.prefix+run) })
 			p.both("Records", func(s journal.Store) (any, error) { return s.Records(p.ctx, owner, p.prefix+run, 1) })
 		}
 	}
+	p.both("Standing", func(s journal.Store) (any, error) { return s.Standing(p.ctx, p.keys()) })
+	for _, key := range []string{"k1", "k2"} {
+		p.both("Claimed", func(s journal.Store) (any, error) {
+			return s.Claimed(p.ctx, journal.Owner(p.prefix+"ada"), p.prefix+key)
+		})
+	}
 	for _, session := range []string{"s1", "s2", "s3", "s4"} {
+		p.both("Pending", func(s journal.Store) (any, error) {
+			return s.Pending(p.ctx, journal.Owner(p.prefix+"ada"), p.prefix+session, after(2*time.Second))
+		})
 		p.both("Tombstone", func(s journal.Store) (any, error) {
 			return s.Tombstone(p.ctx, journal.Owner(p.prefix+"ada"), p.prefix+session)
 		})
 	}
 	for n := range 4 {
-		p.both("Blob", func(s journal.Store) (any, error) { return s.Blob(p.ctx, journal.BlobHash(p.blob(n))) })
+		p.both("Blob", func(s journal.Store) (any, error) {
+			return s.Blob(p.ctx, journal.Owner(p.prefix+"ada"), journal.BlobHash(p.blob(n)))
+		})
 	}
 }

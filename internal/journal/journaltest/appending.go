@@ -1,9 +1,11 @@
 package journaltest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,11 +15,10 @@ import (
 
 var beginTests = map[string]func(*suite){
 	"RunComesBackAsBegun": func(s *suite) {
-		s.ok(s.store.CreateSession(s.ctx, sessionOf(ada, "s")))
 		want := runOf(ada, "s", "r")
 		want.LeaseHolder, want.LeaseUntil = "here", after(time.Minute)
 		want.Records = 9 // the store's to say
-		s.ok(s.store.Begin(s.ctx, want, nil, records(0, 2)))
+		s.start(want, records(0, 2))
 		want.Records = 2
 		s.same("run", s.run("r"), want)
 		s.same("records", s.records("r"), records(0, 2))
@@ -30,40 +31,53 @@ var beginTests = map[string]func(*suite){
 	},
 	"RunInAnUnknownSessionIsNotFound": func(s *suite) {
 		s.unchanged(func() {
-			s.fails(s.store.Begin(s.ctx, runOf(ada, "s", "r"), nil, records(0, 1)), journal.ErrNotFound)
+			s.fails(s.store.Begin(s.ctx, journal.Beginning{Run: runOf(ada, "s", "r"), Records: records(0, 1)}), journal.ErrNotFound)
+		})
+	},
+	"SessionAndItsFirstRunBeginTogetherOrNotAtAll": func(s *suite) {
+		s.begin("s", "r", 1)
+		s.unchanged(func() {
+			session := sessionOf(ada, "new")
+			taken := journal.Beginning{Run: runOf(ada, "new", "r"), Session: &session}
+			s.fails(s.store.Begin(s.ctx, taken), journal.ErrExists)
+			s.fails(s.store.Begin(s.ctx, journal.Beginning{Run: runOf(ada, "new", "r2"), Session: &session, Consume: []string{"p"}}), journal.ErrConsumed)
 		})
 	},
 	"TakenRunIDExistsAndChangesNothing": func(s *suite) {
 		s.begin("s", "r", 1)
-		s.ok(s.store.CreateSession(s.ctx, sessionOf(ada, "s2")))
+		s.begin("s2", "r2", 0)
 		s.unchanged(func() {
 			again := runOf(ada, "s2", "r")
 			again.StartedAt = after(time.Hour)
-			s.fails(s.store.Begin(s.ctx, again, [][]byte{[]byte("lost")}, records(0, 3)), journal.ErrExists)
+			s.fails(s.store.Begin(s.ctx, journal.Beginning{Run: again, Blobs: [][]byte{[]byte("lost")}, Records: records(0, 3)}), journal.ErrExists)
 		})
-		_, err := s.store.Blob(s.ctx, journal.BlobHash([]byte("lost")))
+		_, err := s.store.Blob(s.ctx, ada, journal.BlobHash([]byte("lost")))
 		s.fails(err, journal.ErrNotFound)
 	},
 	"ImpossibleBeginIsInvalidAndLeavesNothing": func(s *suite) {
-		s.ok(s.store.CreateSession(s.ctx, sessionOf(ada, "s")))
+		nameless, others, bobs := sessionOf(ada, ""), sessionOf(ada, "other"), sessionOf(bob, "s")
 		ended := runOf(ada, "s", "r")
 		ended.Status = journal.Done
 		gap := records(0, 3)
 		gap[1].Seq = 5
 		for name, err := range map[string]error{
-			"no id":            s.store.Begin(s.ctx, runOf(ada, "s", ""), nil, nil),
-			"no owner":         s.store.Begin(s.ctx, runOf("", "s", "r"), nil, nil),
-			"no session":       s.store.Begin(s.ctx, runOf(ada, "", "r"), nil, nil),
-			"an ended status":  s.store.Begin(s.ctx, ended, nil, nil),
-			"first is not 0":   s.store.Begin(s.ctx, runOf(ada, "s", "r"), nil, records(1, 2)),
-			"second has a gap": s.store.Begin(s.ctx, runOf(ada, "s", "r"), [][]byte{[]byte("lost")}, gap),
+			"no id":            s.store.Begin(s.ctx, journal.Beginning{Run: runOf(ada, "s", "")}),
+			"no owner":         s.store.Begin(s.ctx, journal.Beginning{Run: runOf("", "s", "r")}),
+			"no session":       s.store.Begin(s.ctx, journal.Beginning{Run: runOf(ada, "", "r")}),
+			"an ended status":  s.store.Begin(s.ctx, journal.Beginning{Run: ended}),
+			"first is not 0":   s.store.Begin(s.ctx, journal.Beginning{Run: runOf(ada, "s", "r"), Records: records(1, 2)}),
+			"no session id":    s.store.Begin(s.ctx, journal.Beginning{Run: runOf(ada, "s", "r"), Session: &nameless}),
+			"another session":  s.store.Begin(s.ctx, journal.Beginning{Run: runOf(ada, "s", "r"), Session: &others}),
+			"another's":        s.store.Begin(s.ctx, journal.Beginning{Run: runOf(ada, "s", "r"), Session: &bobs}),
+			"no claim":         s.store.Begin(s.ctx, journal.Beginning{Run: runOf(ada, "s", "r"), Claims: []string{"key", ""}}),
+			"second has a gap": s.store.Begin(s.ctx, journal.Beginning{Run: runOf(ada, "s", "r"), Blobs: [][]byte{[]byte("lost")}, Records: gap}),
 		} {
 			if !errors.Is(err, journal.ErrInvalid) {
 				s.Errorf("%s: error is %v, want ErrInvalid", name, err)
 			}
 		}
-		s.same("state", s.state(), state{Sessions: []journal.Session{sessionOf(ada, "s")}})
-		_, err := s.store.Blob(s.ctx, journal.BlobHash([]byte("lost")))
+		s.same("state", s.state(), state{})
+		_, err := s.store.Blob(s.ctx, ada, journal.BlobHash([]byte("lost")))
 		s.fails(err, journal.ErrNotFound)
 	},
 }
@@ -128,7 +142,7 @@ var appendTests = map[string]func(*suite){
 	},
 	"RunsDoNotShareNumbers": func(s *suite) {
 		s.begin("s", "r1", 1)
-		s.ok(s.store.Begin(s.ctx, runOf(ada, "s", "r2"), nil, records(0, 1)))
+		s.start(runOf(ada, "s", "r2"), records(0, 1))
 		s.append("r1", 1, 2)
 		s.append("r2", 1, 1)
 		s.same("records of r1", s.records("r1"), records(0, 3))
@@ -198,10 +212,9 @@ func race(s *suite, stores []journal.Store, writers, rounds int) {
 
 var endTests = map[string]func(*suite){
 	"EndedRunTakesNoMoreRecords": func(s *suite) {
-		s.ok(s.store.CreateSession(s.ctx, sessionOf(ada, "s")))
 		for _, status := range []journal.Status{journal.Done, journal.Failed, journal.Cancelled, journal.NeedsUser} {
 			id := string(status)
-			s.ok(s.store.Begin(s.ctx, runOf(ada, "s", id), nil, records(0, 1)))
+			s.start(runOf(ada, "s", id), records(0, 1))
 			s.end(id, 1, status, after(time.Minute))
 			s.unchanged(func() {
 				again := &journal.End{Status: journal.Done, At: after(time.Hour)}
@@ -220,13 +233,37 @@ var endTests = map[string]func(*suite){
 		s.same("run", s.run("r"), want)
 		s.same("records", s.records("r"), records(0, 2))
 	},
-	"EndMustBeAnEnd": func(s *suite) {
+	"EndMustBeAnEndOfWhatIsKept": func(s *suite) {
 		s.begin("s", "r", 1)
 		s.unchanged(func() {
-			for _, status := range []journal.Status{journal.Running, "", "finished"} {
-				end := &journal.End{Status: status, At: noon}
-				s.fails(s.store.Append(s.ctx, ada, "r", records(1, 1), end), journal.ErrInvalid)
+			for _, end := range []journal.End{
+				{Status: journal.Running}, {Status: ""}, {Status: "finished"},
+				{Status: journal.Done, Reason: strings.Repeat("x", journal.MaxReason+1)},
+				{Status: journal.Done, Summary: make([]byte, journal.MaxSummary+1)},
+				{Status: journal.NeedsUser, Pending: []journal.Pending{{Kind: "without an id"}}},
+				{Status: journal.NeedsUser, Pending: []journal.Pending{{ID: "twice"}, {ID: "twice"}}},
+			} {
+				s.fails(s.store.Append(s.ctx, ada, "r", records(1, 1), &end), journal.ErrInvalid)
 			}
 		})
+	},
+	"EndSaysWhyAndLeavesASummary": func(s *suite) {
+		s.begin("s", "r", 1)
+		s.begin("s", "plain", 1)
+		want := runOf(ada, "s", "r")
+		want.Status, want.EndedAt, want.Records = journal.Done, after(time.Minute), 2
+		want.Reason, want.Summary = strings.Repeat("x", journal.MaxReason), bytes.Repeat([]byte("\xff"), journal.MaxSummary)
+		given := bytes.Clone(want.Summary)
+		end := &journal.End{Status: journal.Done, At: after(time.Minute), Reason: want.Reason, Summary: given}
+		s.ok(s.store.Append(s.ctx, ada, "r", records(1, 1), end))
+		copy(given, "spoilt")
+		s.same("run", s.run("r"), want)
+		list, err := s.store.Runs(s.ctx, ada, journal.Filter{Summaries: true})
+		s.ok(err)
+		s.same("runs with summaries", list, []journal.Run{want, s.run("plain")})
+		want.Summary = nil
+		list, err = s.store.Runs(s.ctx, ada, journal.Filter{Status: journal.Done})
+		s.ok(err)
+		s.same("runs without", list, []journal.Run{want})
 	},
 }

@@ -37,11 +37,13 @@ var contentTests = map[string]func(*suite){
 		for i, text := range []string{"a\x00b", "cut \xe2\x82", "'; DROP TABLE run; --", "%_?1", "Ünï🦉\n", " "} {
 			session := sessionOf(journal.Owner("o"+text), "s"+text)
 			session.Title, session.Assistant = text, text
-			s.ok(s.store.CreateSession(s.ctx, session))
 			run := runOf(session.Owner, session.ID, "r"+text)
 			run.Title, run.Assistant, run.LeaseHolder, run.LeaseUntil = text, text, text, after(time.Minute)
 			rec := journal.Record{At: noon, Kind: text, Data: json.RawMessage(`1`)}
-			s.ok(s.store.Begin(s.ctx, run, nil, []journal.Record{rec}))
+			s.ok(s.store.Begin(s.ctx, journal.Beginning{Run: run, Session: &session, Records: []journal.Record{rec}, Claims: []string{text}}))
+			claimed, err := s.store.Claimed(s.ctx, run.Owner, text)
+			s.ok(err)
+			s.same("claimed", claimed, run.ID)
 
 			session.Runs, run.Records = 1, 1
 			gotSession, err := s.store.Session(s.ctx, session.Owner, session.ID)
@@ -70,18 +72,20 @@ var contentTests = map[string]func(*suite){
 			want := given.UTC().Truncate(time.Millisecond)
 			session := sessionOf(ada, id)
 			session.CreatedAt, session.UpdatedAt = given, given
-			s.ok(s.store.CreateSession(s.ctx, session))
 			run := runOf(ada, id, id)
 			run.StartedAt, run.LeaseHolder, run.LeaseUntil = given, "here", given
-			s.ok(s.store.Begin(s.ctx, run, nil, []journal.Record{{At: given}}))
+			s.ok(s.store.Begin(s.ctx, journal.Beginning{Run: run, Session: &session, Records: []journal.Record{{At: given}}}))
 			begun := s.run(id)
-			end := &journal.End{Status: journal.Done, At: given}
+			end := &journal.End{Status: journal.Done, At: given, Pending: []journal.Pending{{ID: "p", ExpiresAt: after(time.Nanosecond)}}}
 			s.ok(s.store.Append(s.ctx, ada, id, []journal.Record{{Seq: 1, At: given}}, end))
 
+			pending, err := s.store.Pending(s.ctx, ada, id, after(-time.Hour))
+			s.ok(err)
+			s.same("pending row's ExpiresAt", pending[0].ExpiresAt, noon)
 			for what, got := range map[string]time.Time{
 				"CreatedAt": s.session(id).CreatedAt, "UpdatedAt": s.session(id).UpdatedAt,
 				"StartedAt": begun.StartedAt, "LeaseUntil": begun.LeaseUntil, "EndedAt": s.run(id).EndedAt,
-				"At": s.records(id)[0].At, "At of the last": s.records(id)[1].At,
+				"CreatedAt of a pending row": pending[0].CreatedAt, "At": s.records(id)[0].At, "At of the last": s.records(id)[1].At,
 			} {
 				if got != want {
 					s.Errorf("%s of %s is %v, want exactly %v", what, id, got, want)
@@ -90,53 +94,61 @@ var contentTests = map[string]func(*suite){
 		}
 	},
 	"WhatTheCallerDoesToItsSlicesChangesNothing": func(s *suite) {
-		s.ok(s.store.CreateSession(s.ctx, sessionOf(ada, "s")))
 		blob, first, second := []byte("blob"), records(0, 2), records(2, 2)
 		blobs := [][]byte{blob}
 		hash := journal.BlobHash(blob)
-		s.ok(s.store.Begin(s.ctx, runOf(ada, "s", "r"), blobs, first))
+		session := sessionOf(ada, "s")
+		s.ok(s.store.Begin(s.ctx, journal.Beginning{Run: runOf(ada, "s", "r"), Session: &session, Blobs: blobs, Records: first}))
 		s.ok(s.store.Append(s.ctx, ada, "r", second, nil))
 		spoil(first)
 		spoil(second)
 		copy(blob, "spoilt")
 		s.same("records", s.records("r"), records(0, 4))
-		got, err := s.store.Blob(s.ctx, hash)
+		got, err := s.store.Blob(s.ctx, ada, hash)
 		s.ok(err)
 		s.same("blob", string(got), "blob")
 	},
 	"WhatTheCallerDoesToAnAnswerChangesNothing": func(s *suite) {
-		s.ok(s.store.CreateSession(s.ctx, sessionOf(ada, "s")))
-		s.ok(s.store.Begin(s.ctx, runOf(ada, "s", "r"), [][]byte{[]byte("blob")}, records(0, 4)))
+		s.start(runOf(ada, "s", "r"), records(0, 4), "blob")
 		hash := journal.BlobHash([]byte("blob"))
 		spoil(s.records("r"))
-		got, err := s.store.Blob(s.ctx, hash)
+		got, err := s.store.Blob(s.ctx, ada, hash)
 		s.ok(err)
 		copy(got, "spoilt")
 		s.same("records", s.records("r"), records(0, 4))
-		got, err = s.store.Blob(s.ctx, hash)
+		got, err = s.store.Blob(s.ctx, ada, hash)
 		s.ok(err)
 		s.same("blob", string(got), "blob")
 	},
 	"BlobIsFoundByItsHash": func(s *suite) {
-		s.ok(s.store.CreateSession(s.ctx, sessionOf(ada, "s")))
 		contents := []string{"tree", "", "\x00\xff", strings.Repeat("prompt ", 1<<15)}
-		var blobs [][]byte
+		s.start(runOf(ada, "s", "r1"), nil, append(contents, contents...)...)
+		s.start(runOf(ada, "s", "r2"), nil, contents...)
 		for _, content := range contents {
-			blobs = append(blobs, []byte(content), []byte(content))
-		}
-		s.ok(s.store.Begin(s.ctx, runOf(ada, "s", "r1"), append(blobs, nil), nil))
-		s.ok(s.store.Begin(s.ctx, runOf(ada, "s", "r2"), blobs, nil))
-		for _, content := range contents {
-			got, err := s.store.Blob(s.ctx, journal.BlobHash([]byte(content)))
+			got, err := s.store.Blob(s.ctx, ada, journal.BlobHash([]byte(content)))
 			s.ok(err)
 			if string(got) != content {
 				s.Errorf("blob is %.40q, want %.40q", got, content)
 			}
 		}
 		for _, hash := range []string{journal.BlobHash([]byte("never given")), "", "sha256:"} {
-			_, err := s.store.Blob(s.ctx, hash)
+			_, err := s.store.Blob(s.ctx, ada, hash)
 			s.fails(err, journal.ErrNotFound)
 		}
+	},
+	"BlobThatOnlyAnotherNamesIsNotFound": func(s *suite) {
+		s.start(runOf(ada, "s", "r"), nil, "ada's", "both's")
+		s.start(runOf(bob, "bobs", "r2"), nil, "both's")
+		hash := journal.BlobHash([]byte("ada's"))
+		_, err := s.store.Blob(s.ctx, bob, hash)
+		s.fails(err, journal.ErrNotFound)
+		s.ok(s.store.DeleteSession(s.ctx, ada, "s", journal.ByPerson, noon))
+		hash = journal.BlobHash([]byte("both's"))
+		_, err = s.store.Blob(s.ctx, ada, hash)
+		s.fails(err, journal.ErrNotFound)
+		content, err := s.store.Blob(s.ctx, bob, hash)
+		s.ok(err)
+		s.same("bob's blob", string(content), "both's")
 	},
 }
 

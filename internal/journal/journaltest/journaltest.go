@@ -24,9 +24,12 @@ func Run(t *testing.T, open func(t *testing.T) journal.Store) {
 		"Append":   appendTests,
 		"End":      endTests,
 		"Content":  contentTests,
+		"Pending":  pendingTests,
+		"Claims":   claimTests,
 		"Leases":   leaseTests,
 		"Owners":   ownerTests,
 		"Lists":    listTests,
+		"Cursors":  cursorTests,
 		"Delete":   deleteTests,
 		"Retire":   retentionTests,
 		"Calls":    callTests,
@@ -129,11 +132,36 @@ func records(from int64, n int) []journal.Record {
 	return recs
 }
 
-// begin makes a session of ada's with one run of n records.
+// begin begins a run of ada's with n records.
 func (s *suite) begin(session, run string, n int) {
 	s.Helper()
-	s.ok(s.store.CreateSession(s.ctx, sessionOf(ada, session)))
-	s.ok(s.store.Begin(s.ctx, runOf(ada, session, run), nil, records(0, n)))
+	s.start(runOf(ada, session, run), records(0, n))
+}
+
+// start begins a run, with sessionOf its session if that is not there.
+func (s *suite) start(r journal.Run, recs []journal.Record, blobs ...string) {
+	s.Helper()
+	b := journal.Beginning{Run: r, Records: recs}
+	for _, content := range blobs {
+		b.Blobs = append(b.Blobs, []byte(content))
+	}
+	if _, err := s.store.Session(s.ctx, r.Owner, r.Session); errors.Is(err, journal.ErrNotFound) {
+		session := sessionOf(r.Owner, r.Session)
+		b.Session = &session
+	}
+	s.ok(s.store.Begin(s.ctx, b))
+}
+
+// create makes a session with one run, which has no records and began when the session was updated.
+func (s *suite) create(session journal.Session) {
+	s.Helper()
+	s.ok(s.store.Begin(s.ctx, beginningOf(session)))
+}
+
+func beginningOf(session journal.Session) journal.Beginning {
+	r := runOf(session.Owner, session.ID, "run of "+session.ID)
+	r.StartedAt = session.UpdatedAt
+	return journal.Beginning{Run: r, Session: &session}
 }
 
 func (s *suite) append(run string, from int64, n int) {
@@ -172,6 +200,7 @@ type state struct {
 	Sessions []journal.Session
 	Runs     []journal.Run
 	Records  map[string][]journal.Record
+	Pending  []journal.Pending
 
 	Tombstones []journal.Tombstone
 }
@@ -180,16 +209,21 @@ func (s *suite) state() state {
 	s.Helper()
 	all := state{Records: make(map[string][]journal.Record)}
 	for _, owner := range []journal.Owner{ada, bob} {
-		sessions, err := s.store.Sessions(s.ctx, owner, 1000)
+		sessions, err := s.store.Sessions(s.ctx, owner, journal.SessionFilter{Limit: 1000})
 		s.ok(err)
-		runs, err := s.store.Runs(s.ctx, owner, journal.Filter{Limit: 1000})
+		for _, session := range sessions {
+			pending, err := s.store.Pending(s.ctx, owner, session.ID, noon)
+			s.ok(err)
+			all.Pending = append(all.Pending, pending...)
+		}
+		runs, err := s.store.Runs(s.ctx, owner, journal.Filter{Limit: 1000, Summaries: true})
 		s.ok(err)
 		for _, run := range runs {
 			all.Records[run.ID], err = s.store.Records(s.ctx, owner, run.ID, 0)
 			s.ok(err)
 		}
 		all.Sessions, all.Runs = append(all.Sessions, sessions...), append(all.Runs, runs...)
-		tombstones, err := s.store.Tombstones(s.ctx, owner, 1000)
+		tombstones, err := s.store.Tombstones(s.ctx, owner, journal.SessionFilter{Limit: 1000})
 		s.ok(err)
 		all.Tombstones = append(all.Tombstones, tombstones...)
 	}

@@ -39,18 +39,16 @@ var leaseTests = map[string]func(*suite){
 		s.holds("there", after(time.Hour))
 	},
 	"LeaseGivenToBeginCounts": func(s *suite) {
-		s.ok(s.store.CreateSession(s.ctx, sessionOf(ada, "s")))
 		r := runOf(ada, "s", "r")
 		r.LeaseHolder, r.LeaseUntil = "here", after(time.Minute)
-		s.ok(s.store.Begin(s.ctx, r, nil, records(0, 1)))
+		s.start(r, records(0, 1))
 		s.fails(s.store.Acquire(s.ctx, ada, "r", "there", noon, after(time.Hour)), journal.ErrLeased)
 		s.acquire("there", after(time.Minute), after(time.Hour))
 	},
 	"LeaseWithoutAHolderIsFree": func(s *suite) {
-		s.ok(s.store.CreateSession(s.ctx, sessionOf(ada, "s")))
 		r := runOf(ada, "s", "r")
 		r.LeaseUntil = after(time.Minute)
-		s.ok(s.store.Begin(s.ctx, r, nil, records(0, 1)))
+		s.start(r, records(0, 1))
 		s.holds("", time.Time{})
 		s.fails(s.store.Acquire(s.ctx, ada, "r", "", noon, after(time.Hour)), journal.ErrInvalid)
 		s.acquire("there", noon, after(time.Hour))
@@ -85,6 +83,78 @@ var leaseTests = map[string]func(*suite){
 		s.acquire("here", noon, after(time.Hour))
 		s.append("r", 1, 1)
 		s.holds("here", after(time.Hour))
+	},
+	"RenewSetsTheLeasesThatTheHolderHasAndNoOthers": func(s *suite) {
+		leased := map[string]string{"mine": "here", "mine too": "here", "lost": "there", "free": "", "ended": "here", "bob's": "here", "not named": "here"}
+		var keys []journal.Key
+		for id, holder := range leased {
+			r := runOf(ada, "s", id)
+			if id == "bob's" {
+				r.Owner, r.Session = bob, "bobs"
+			}
+			if r.LeaseHolder = holder; holder != "" {
+				r.LeaseUntil = after(time.Minute)
+			}
+			s.start(r, records(0, 1))
+			if id != "not named" {
+				keys = append(keys, journal.Key{Owner: r.Owner, Run: id})
+			}
+		}
+		s.end("ended", 1, journal.Done, noon)
+		want := s.state()
+		for i := range want.Runs {
+			if r := &want.Runs[i]; r.ID != "not named" && r.LeaseHolder == "here" {
+				r.LeaseUntil = after(time.Hour)
+			}
+		}
+		keys = append(keys, journal.Key{Owner: bob, Run: "not named"}, journal.Key{Owner: ada, Run: "unknown"})
+		s.ok(s.store.Renew(s.ctx, "here", keys, after(time.Hour)))
+		s.ok(s.store.Renew(s.ctx, "here", nil, after(2*time.Hour)))
+		s.fails(s.store.Renew(s.ctx, "", keys, after(time.Hour)), journal.ErrInvalid)
+		s.same("state", s.state(), want)
+	},
+	"StandingTellsOfTheRunsThatAreThere": func(s *suite) {
+		s.begin("s", "r", 3)
+		s.acquire("here", noon, after(time.Minute))
+		s.begin("s", "ended", 1)
+		s.end("ended", 1, journal.Failed, noon)
+		s.start(runOf(bob, "bobs", "bob's"), nil)
+		key := func(owner journal.Owner, run string) journal.Key { return journal.Key{Owner: owner, Run: run} }
+		got, err := s.store.Standing(s.ctx, []journal.Key{key(bob, "bob's"), key(ada, "ended"), key(ada, "unknown"), key(ada, "bob's"), key(ada, "r")})
+		s.ok(err)
+		s.same("standing", got, []journal.Standing{
+			{Key: key(bob, "bob's"), Status: journal.Running},
+			{Key: key(ada, "ended"), Records: 2, Status: journal.Failed},
+			{Key: key(ada, "r"), Records: 3, Status: journal.Running, LeaseHolder: "here"},
+		})
+	},
+	"StrandedRunsAreThoseOfAllOwnersWithoutALiveLease": func(s *suite) {
+		var want []journal.Run
+		add := func(owner journal.Owner, id, holder string, until time.Duration) {
+			r := runOf(owner, "session of "+id, id)
+			if r.LeaseHolder = holder; holder != "" {
+				r.LeaseUntil = after(until)
+			}
+			s.start(r, nil)
+			want = append(want, r)
+		}
+		add(ada, "free", "", 0)
+		add(bob, "free too", "", 0)
+		add(bob, "longest", "dead", time.Minute)
+		add(ada, "just now", "dead", time.Hour)
+		got, err := s.store.Stranded(s.ctx, after(time.Hour), 0)
+		s.ok(err)
+		s.same("stranded", got, want)
+		got, err = s.store.Stranded(s.ctx, after(time.Hour-time.Millisecond), 0)
+		s.ok(err)
+		s.same("stranded before the last lease ran out", got, want[:3])
+		got, err = s.store.Stranded(s.ctx, after(time.Hour), 2)
+		s.ok(err)
+		s.same("two of them", got, want[:2])
+		s.ok(s.store.Append(s.ctx, ada, "free", records(0, 1), &journal.End{Status: journal.Done, At: noon}))
+		got, err = s.store.Stranded(s.ctx, after(time.Hour), 0)
+		s.ok(err)
+		s.same("stranded after one has ended", got, want[1:])
 	},
 	"OfSixteenOneTakesAnExpiredLease": func(s *suite) {
 		s.begin("s", "r", 1)

@@ -12,7 +12,7 @@ import (
 var ownerTests = map[string]func(*suite){
 	"WhatBelongsToAnotherDoesNotExist": func(s *suite) {
 		s.begin("s", "r", 2)
-		s.ok(s.store.CreateSession(s.ctx, sessionOf(bob, "bobs")))
+		s.create(sessionOf(bob, "bobs"))
 		s.unchanged(func() {
 			for name, err := range s.everyCall(s.ctx, bob) {
 				if !errors.Is(err, journal.ErrNotFound) {
@@ -23,15 +23,17 @@ var ownerTests = map[string]func(*suite){
 	},
 	"ListsHoldOnlyTheOwners": func(s *suite) {
 		s.begin("s", "r", 1)
-		s.ok(s.store.CreateSession(s.ctx, sessionOf(bob, "bobs")))
-		for _, f := range []journal.Filter{{}, {Session: "s"}, {Status: journal.Running}, {Session: "bobs"}} {
+		s.create(sessionOf(bob, "bobs"))
+		for f, want := range map[journal.Filter]int{{}: 1, {Session: "s"}: 0, {Status: journal.Running}: 1, {Session: "bobs"}: 1} {
 			runs, err := s.store.Runs(s.ctx, bob, f)
 			s.ok(err)
-			s.same("bob's runs", runs, []journal.Run(nil))
+			s.same("number of bob's runs", len(runs), want)
 		}
-		sessions, err := s.store.Sessions(s.ctx, bob, 0)
+		sessions, err := s.store.Sessions(s.ctx, bob, journal.SessionFilter{})
 		s.ok(err)
-		s.same("bob's sessions", sessions, []journal.Session{sessionOf(bob, "bobs")})
+		want := sessionOf(bob, "bobs")
+		want.Runs = 1
+		s.same("bob's sessions", sessions, []journal.Session{want})
 	},
 }
 
@@ -41,8 +43,8 @@ func (s *suite) everyCall(ctx context.Context, owner journal.Owner) map[string]e
 	_, errs["Session"] = s.store.Session(ctx, owner, "s")
 	errs["RenameSession"] = s.store.RenameSession(ctx, owner, "s", "taken over")
 	errs["DeleteSession"] = s.store.DeleteSession(ctx, owner, "s", journal.ByPerson, noon)
-	errs["Begin"] = s.store.Begin(ctx, runOf(owner, "s", "r2"), nil, records(0, 1))
-	errs["Begin with the id of a run"] = s.store.Begin(ctx, runOf(owner, "s", "r"), nil, records(0, 1))
+	errs["Begin"] = s.store.Begin(ctx, journal.Beginning{Run: runOf(owner, "s", "r2"), Records: records(0, 1)})
+	errs["Begin with the id of a run"] = s.store.Begin(ctx, journal.Beginning{Run: runOf(owner, "s", "r"), Records: records(0, 1)})
 	errs["Append"] = s.store.Append(ctx, owner, "r", records(2, 1), nil)
 	errs["Append at a wrong number"] = s.store.Append(ctx, owner, "r", records(0, 1), nil)
 	errs["Append with an end"] = s.store.Append(ctx, owner, "r", records(2, 1), &journal.End{Status: journal.Done, At: noon})
@@ -52,6 +54,8 @@ func (s *suite) everyCall(ctx context.Context, owner journal.Owner) map[string]e
 	errs["Acquire"] = s.store.Acquire(ctx, owner, "r", "here", noon, after(time.Minute))
 	errs["Release"] = s.store.Release(ctx, owner, "r", "here")
 	_, errs["Tombstone"] = s.store.Tombstone(ctx, owner, "s")
+	_, errs["Blob"] = s.store.Blob(ctx, owner, journal.BlobHash([]byte("blob")))
+	_, errs["Claimed"] = s.store.Claimed(ctx, owner, "key")
 	return errs
 }
 
@@ -76,13 +80,16 @@ func (s *suite) cancelled() {
 	ctx, cancel := context.WithCancel(s.ctx)
 	cancel()
 	errs := s.everyCall(ctx, ada)
-	errs["CreateSession"] = s.store.CreateSession(ctx, sessionOf(ada, "s2"))
-	_, errs["Sessions"] = s.store.Sessions(ctx, ada, 0)
+	errs["Begin with a session"] = s.store.Begin(ctx, beginningOf(sessionOf(ada, "s2")))
+	_, errs["Sessions"] = s.store.Sessions(ctx, ada, journal.SessionFilter{})
 	_, errs["Runs"] = s.store.Runs(ctx, ada, journal.Filter{})
-	_, errs["Blob"] = s.store.Blob(ctx, journal.BlobHash(nil))
-	_, errs["Tombstones"] = s.store.Tombstones(ctx, ada, 0)
-	_, errs["Unused"] = s.store.Unused(ctx, ada, after(time.Hour), noon, 0)
-	_, errs["Retire"] = s.store.Retire(ctx, ada, after(time.Hour), noon, 0)
+	_, errs["Pending"] = s.store.Pending(ctx, ada, "s", noon)
+	errs["Renew"] = s.store.Renew(ctx, "here", []journal.Key{{Owner: ada, Run: "r"}}, after(time.Minute))
+	_, errs["Standing"] = s.store.Standing(ctx, []journal.Key{{Owner: ada, Run: "r"}})
+	_, errs["Stranded"] = s.store.Stranded(ctx, noon, 0)
+	_, errs["Tombstones"] = s.store.Tombstones(ctx, ada, journal.SessionFilter{})
+	_, errs["Unused"] = s.store.Unused(ctx, ada, journal.Idle{Before: after(time.Hour), Now: noon})
+	_, errs["Retire"] = s.store.Retire(ctx, ada, journal.Idle{Before: after(time.Hour), Now: noon})
 	for name, err := range errs {
 		if !errors.Is(err, context.Canceled) {
 			s.Errorf("%s: %v, want context.Canceled", name, err)
@@ -95,39 +102,43 @@ var listTests = map[string]func(*suite){
 		for id, d := range map[string]time.Duration{"a": 1, "b": 2, "c": 2, "d": 0, "e": 2} {
 			session := sessionOf(ada, id)
 			session.UpdatedAt = after(d * time.Minute)
-			s.ok(s.store.CreateSession(s.ctx, session))
+			s.create(session)
 		}
 		s.same("sessions", s.sessionIDs(0), []string{"e", "c", "b", "a", "d"})
 		s.same("two sessions", s.sessionIDs(2), []string{"e", "c"})
 		r := runOf(ada, "d", "r")
 		r.StartedAt = after(time.Hour)
-		s.ok(s.store.Begin(s.ctx, r, nil, nil))
+		s.start(r, nil)
 		s.same("after a run in d", s.sessionIDs(0), []string{"d", "e", "c", "b", "a"})
 	},
 	"RunsAreOrderedByStartThenID": func(s *suite) {
-		s.ok(s.store.CreateSession(s.ctx, sessionOf(ada, "s")))
 		for id, d := range map[string]time.Duration{"a": 1, "b": 2, "c": 2, "d": 0, "e": 2} {
 			r := runOf(ada, "s", id)
 			r.StartedAt = after(d * time.Minute)
-			s.ok(s.store.Begin(s.ctx, r, nil, nil))
+			s.start(r, nil)
 		}
 		s.same("runs", s.runIDs(journal.Filter{}), []string{"e", "c", "b", "a", "d"})
 		s.same("two runs", s.runIDs(journal.Filter{Limit: 2}), []string{"e", "c"})
 	},
-	"RunsAreFilteredBySessionAndStatus": func(s *suite) {
+	"RunsAreFilteredBySessionAssistantAndStatus": func(s *suite) {
 		s.begin("s1", "a", 1)
 		s.begin("s2", "b", 1)
-		s.ok(s.store.Begin(s.ctx, runOf(ada, "s1", "c"), nil, records(0, 1)))
-		s.ok(s.store.Begin(s.ctx, runOf(ada, "s2", "d"), nil, records(0, 1)))
+		s.start(runOf(ada, "s1", "c"), records(0, 1))
+		s.start(runOf(ada, "s2", "d"), records(0, 1))
 		s.end("a", 1, journal.Done, noon)
+		other := runOf(ada, "s1", "other")
+		other.Assistant, other.StartedAt = "council", after(-time.Hour)
+		s.start(other, nil)
 		s.end("d", 1, journal.Failed, noon)
 		for _, c := range []struct {
 			filter journal.Filter
 			want   []string
 		}{
-			{journal.Filter{}, []string{"d", "c", "b", "a"}},
-			{journal.Filter{Session: "s1"}, []string{"c", "a"}},
-			{journal.Filter{Status: journal.Running}, []string{"c", "b"}},
+			{journal.Filter{}, []string{"d", "c", "b", "a", "other"}},
+			{journal.Filter{Session: "s1"}, []string{"c", "a", "other"}},
+			{journal.Filter{Status: journal.Running}, []string{"c", "b", "other"}},
+			{journal.Filter{Assistant: "council"}, []string{"other"}},
+			{journal.Filter{Assistant: "oracle", Session: "s1", Status: journal.Running}, []string{"c"}},
 			{journal.Filter{Status: journal.Done}, []string{"a"}},
 			{journal.Filter{Session: "s2", Status: journal.Failed}, []string{"d"}},
 			{journal.Filter{Session: "s2", Status: journal.Running}, []string{"b"}},
@@ -150,7 +161,7 @@ var listTests = map[string]func(*suite){
 
 func (s *suite) sessionIDs(limit int) (ids []string) {
 	s.Helper()
-	list, err := s.store.Sessions(s.ctx, ada, limit)
+	list, err := s.store.Sessions(s.ctx, ada, journal.SessionFilter{Limit: limit})
 	s.ok(err)
 	for _, session := range list {
 		ids = append(ids, session.ID)

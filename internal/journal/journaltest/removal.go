@@ -21,7 +21,7 @@ var deleteTests = map[string]func(*suite){
 		s.begin("keep", "kept", 2)
 		want := s.state()
 		s.begin("s", "r1", 2)
-		s.ok(s.store.Begin(s.ctx, runOf(ada, "s", "r2"), nil, records(0, 5)))
+		s.start(runOf(ada, "s", "r2"), records(0, 5))
 		want.Tombstones = []journal.Tombstone{tombstoneOf("s", 2, journal.ByPerson, noon)}
 		s.ok(s.store.DeleteSession(s.ctx, ada, "s", journal.ByPerson, noon))
 		s.same("state", s.state(), want)
@@ -30,7 +30,7 @@ var deleteTests = map[string]func(*suite){
 				s.Errorf("%s: %v, want ErrNotFound", name, err)
 			}
 		}
-		s.ok(s.store.Begin(s.ctx, runOf(ada, "keep", "r1"), nil, records(0, 1)))
+		s.start(runOf(ada, "keep", "r1"), records(0, 1))
 		s.same("records of the run's id used again", s.records("r1"), records(0, 1))
 	},
 	"RemovedSessionIsNotFoundAndSaysWhenAndWhy": func(s *suite) {
@@ -59,7 +59,7 @@ var deleteTests = map[string]func(*suite){
 				s.Errorf("%s: %v, want ErrNotFound and no more", name, err)
 			}
 		}
-		list, err := s.store.Tombstones(s.ctx, bob, 0)
+		list, err := s.store.Tombstones(s.ctx, bob, journal.SessionFilter{})
 		s.ok(err)
 		s.same("bob's tombstones", list, []journal.Tombstone(nil))
 	},
@@ -67,8 +67,8 @@ var deleteTests = map[string]func(*suite){
 		s.begin("s", "r", 1)
 		s.ok(s.store.DeleteSession(s.ctx, ada, "s", journal.ByPerson, noon))
 		s.unchanged(func() {
-			s.fails(s.store.CreateSession(s.ctx, sessionOf(ada, "s")), journal.ErrExists)
-			s.fails(s.store.CreateSession(s.ctx, sessionOf(bob, "s")), journal.ErrExists)
+			s.fails(s.store.Begin(s.ctx, beginningOf(sessionOf(ada, "s"))), journal.ErrExists)
+			s.fails(s.store.Begin(s.ctx, beginningOf(sessionOf(bob, "s"))), journal.ErrExists)
 		})
 	},
 	"SessionThatIsThereHasNoTombstone": func(s *suite) {
@@ -85,11 +85,11 @@ var deleteTests = map[string]func(*suite){
 	},
 	"TombstonesAreOrderedByRemovalThenID": func(s *suite) {
 		for id, d := range map[string]time.Duration{"a": 1, "b": 2, "c": 2, "d": 0, "e": 2} {
-			s.ok(s.store.CreateSession(s.ctx, sessionOf(ada, id)))
+			s.create(sessionOf(ada, id))
 			s.ok(s.store.DeleteSession(s.ctx, ada, id, journal.ByPerson, after(d*time.Minute)))
 		}
 		for limit, want := range map[int][]string{0: {"e", "c", "b", "a", "d"}, 2: {"e", "c"}} {
-			list, err := s.store.Tombstones(s.ctx, ada, limit)
+			list, err := s.store.Tombstones(s.ctx, ada, journal.SessionFilter{Limit: limit})
 			s.ok(err)
 			var ids []string
 			for _, t := range list {
@@ -99,27 +99,24 @@ var deleteTests = map[string]func(*suite){
 		}
 	},
 	"DeletedSessionTakesTheBlobsNobodyElseRefersTo": func(s *suite) {
-		own, shared := []byte("own"), []byte("shared")
-		for _, id := range []string{"s1", "s2"} {
-			s.ok(s.store.CreateSession(s.ctx, sessionOf(ada, id)))
-		}
-		s.ok(s.store.Begin(s.ctx, runOf(ada, "s1", "r1"), [][]byte{own, shared}, nil))
-		s.ok(s.store.Begin(s.ctx, runOf(ada, "s1", "r2"), [][]byte{own}, nil))
-		s.ok(s.store.Begin(s.ctx, runOf(ada, "s2", "r3"), [][]byte{shared, shared}, nil))
+		const own, shared = "own", "shared"
+		s.start(runOf(ada, "s1", "r1"), nil, own, shared)
+		s.start(runOf(ada, "s1", "r2"), nil, own)
+		s.start(runOf(ada, "s2", "r3"), nil, shared, shared)
 		s.ok(s.store.DeleteSession(s.ctx, ada, "s1", journal.ByPerson, noon))
-		_, err := s.store.Blob(s.ctx, journal.BlobHash(own))
+		_, err := s.store.Blob(s.ctx, ada, journal.BlobHash([]byte(own)))
 		s.fails(err, journal.ErrNotFound)
-		got, err := s.store.Blob(s.ctx, journal.BlobHash(shared))
+		got, err := s.store.Blob(s.ctx, ada, journal.BlobHash([]byte(shared)))
 		s.ok(err)
 		s.same("shared blob", string(got), "shared")
 		s.ok(s.store.DeleteSession(s.ctx, ada, "s2", journal.ByPerson, noon))
-		_, err = s.store.Blob(s.ctx, journal.BlobHash(shared))
+		_, err = s.store.Blob(s.ctx, ada, journal.BlobHash([]byte(shared)))
 		s.fails(err, journal.ErrNotFound)
 	},
 	"DeleteIsRefusedUnderALiveLease": func(s *suite) {
 		s.begin("s", "done", 1)
 		s.end("done", 1, journal.Done, noon)
-		s.ok(s.store.Begin(s.ctx, runOf(ada, "s", "r"), nil, records(0, 1)))
+		s.start(runOf(ada, "s", "r"), records(0, 1))
 		s.acquire("here", noon, after(time.Minute))
 		s.unchanged(func() {
 			s.fails(s.store.DeleteSession(s.ctx, ada, "s", journal.ByPerson, after(time.Minute-time.Millisecond)), journal.ErrLeased)
@@ -139,21 +136,20 @@ func (s *suite) used(id string, at time.Time, status journal.Status) {
 	s.Helper()
 	session := sessionOf(ada, id)
 	session.CreatedAt, session.UpdatedAt = at, at
-	s.ok(s.store.CreateSession(s.ctx, session))
-	r := runOf(ada, id, "run of "+id)
-	r.StartedAt = at
-	s.ok(s.store.Begin(s.ctx, r, [][]byte{[]byte("blob of " + id)}, []journal.Record{{At: at}}))
+	b := beginningOf(session)
+	b.Records, b.Blobs = []journal.Record{{At: at}}, [][]byte{[]byte("blob of " + id)}
+	s.ok(s.store.Begin(s.ctx, b))
 	if status != journal.Running {
-		s.ok(s.store.Append(s.ctx, ada, r.ID, []journal.Record{{Seq: 1, At: at}}, &journal.End{Status: status, At: at}))
+		s.ok(s.store.Append(s.ctx, ada, b.Run.ID, []journal.Record{{Seq: 1, At: at}}, &journal.End{Status: status, At: at}))
 	}
 }
 
 // retired wants Unused and then Retire to name these sessions, and Retire to leave nothing more to name.
 func (s *suite) retired(before, now time.Time, want ...string) {
 	s.Helper()
-	unused, err := s.store.Unused(s.ctx, ada, before, now, 0)
+	unused, err := s.store.Unused(s.ctx, ada, journal.Idle{Before: before, Now: now})
 	s.ok(err)
-	left, err := s.store.Retire(s.ctx, ada, before, now, 0)
+	left, err := s.store.Retire(s.ctx, ada, journal.Idle{Before: before, Now: now})
 	s.ok(err)
 	var listed, removed []string
 	for i, session := range unused {
@@ -169,7 +165,7 @@ func (s *suite) retired(before, now time.Time, want ...string) {
 	}
 	s.same("unused", listed, want)
 	s.same("removed", removed, want)
-	again, err := s.store.Retire(s.ctx, ada, before, now, 0)
+	again, err := s.store.Retire(s.ctx, ada, journal.Idle{Before: before, Now: now})
 	s.ok(err)
 	s.same("removed by another call", again, []journal.Tombstone(nil))
 }
@@ -186,7 +182,7 @@ var retentionTests = map[string]func(*suite){
 		if !errors.As(err, &removed) || removed.Reason != journal.ByRetention || removed.Runs != 1 {
 			s.Errorf("error is %v, want one that tells of a removal by retention of 1 run", err)
 		}
-		_, err = s.store.Blob(s.ctx, journal.BlobHash([]byte("blob of a")))
+		_, err = s.store.Blob(s.ctx, ada, journal.BlobHash([]byte("blob of a")))
 		s.fails(err, journal.ErrNotFound)
 		_, err = s.store.Run(s.ctx, ada, "run of a")
 		s.fails(err, journal.ErrNotFound)
@@ -196,7 +192,7 @@ var retentionTests = map[string]func(*suite){
 			s.used(fmt.Sprint(i), after(time.Duration(i)*time.Minute), journal.Done)
 		}
 		for _, want := range []int{2, 2, 1, 0} {
-			left, err := s.store.Retire(s.ctx, ada, after(time.Hour), after(time.Hour), 2)
+			left, err := s.store.Retire(s.ctx, ada, journal.Idle{Before: after(time.Hour), Now: after(time.Hour), Limit: 2})
 			s.ok(err)
 			s.same("removed", len(left), want)
 		}
@@ -229,13 +225,27 @@ var retentionTests = map[string]func(*suite){
 		s.ok(s.store.Acquire(s.ctx, ada, "run of other", "here", noon, after(time.Hour)))
 		s.retired(after(time.Minute), after(2*time.Minute), "s")
 	},
-	"SessionWithoutARunIsRetiredToo": func(s *suite) {
-		s.ok(s.store.CreateSession(s.ctx, sessionOf(ada, "s")))
-		s.retired(noon, noon)
-		s.retired(after(time.Millisecond), noon, "s")
+	"EachAssistantHasItsOwnRetention": func(s *suite) {
+		council := sessionOf(ada, "council's")
+		council.Assistant = "council"
+		s.create(council)
+		s.create(sessionOf(ada, "oracle's"))
+		idle := journal.Idle{Assistant: "council", Before: after(time.Hour), Now: after(time.Hour)}
+		unused, err := s.store.Unused(s.ctx, ada, idle)
+		s.ok(err)
+		left, err := s.store.Retire(s.ctx, ada, idle)
+		s.ok(err)
+		if len(unused) != 1 || unused[0].ID != council.ID || len(left) != 1 || left[0].ID != council.ID {
+			s.Errorf("unused are %v, removed %v, want the council's session alone", unused, left)
+		}
+		for assistant, want := range map[string]int{"": 1, "council": 1, "oracle": 0} {
+			list, err := s.store.Tombstones(s.ctx, ada, journal.SessionFilter{Assistant: assistant})
+			s.ok(err)
+			s.same("tombstones of "+assistant, len(list), want)
+		}
 	},
 	"SessionsOfOthersAreNotRetired": func(s *suite) {
-		s.ok(s.store.CreateSession(s.ctx, sessionOf(bob, "bobs")))
+		s.create(sessionOf(bob, "bobs"))
 		s.used("s", noon, journal.Done)
 		s.retired(after(time.Hour), after(time.Hour), "s")
 		_, err := s.store.Session(s.ctx, bob, "bobs")
@@ -252,7 +262,7 @@ var retentionTests = map[string]func(*suite){
 		for range 8 {
 			all.Go(func() {
 				for {
-					left, err := s.store.Retire(s.ctx, ada, after(time.Hour), after(time.Hour), 2)
+					left, err := s.store.Retire(s.ctx, ada, journal.Idle{Before: after(time.Hour), Now: after(time.Hour), Limit: 2})
 					if err != nil {
 						s.Errorf("Retire: %v", err)
 					}

@@ -5,7 +5,6 @@
 package memory
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,14 +23,22 @@ type Store struct {
 	closed   bool
 	sessions map[string]journal.Session // Runs is 0: it is counted when asked for
 	runs     map[string]*run
-	blobs    map[string][]byte
+	blobs    map[owned][]byte             // by hash
+	claims   map[owned]string             // by key: the id of the run that holds it
+	pending  map[string][]journal.Pending // by session, the oldest first
 	graves   map[string]journal.Tombstone
+}
+
+// owned is a name among those of one owner.
+type owned struct {
+	owner journal.Owner
+	name  string
 }
 
 type run struct {
 	journal.Run
 	records []journal.Record
-	blobs   map[string]bool
+	blobs   []owned
 }
 
 var _ journal.Store = (*Store)(nil)
@@ -41,7 +48,9 @@ func New() *Store {
 	return &Store{
 		sessions: make(map[string]journal.Session),
 		runs:     make(map[string]*run),
-		blobs:    make(map[string][]byte),
+		blobs:    make(map[owned][]byte),
+		claims:   make(map[owned]string),
+		pending:  make(map[string][]journal.Pending),
 		graves:   make(map[string]journal.Tombstone),
 	}
 }
@@ -51,7 +60,7 @@ func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	s.sessions, s.runs, s.blobs, s.graves = nil, nil, nil, nil
+	s.sessions, s.runs, s.blobs, s.claims, s.pending, s.graves = nil, nil, nil, nil, nil, nil
 	return nil
 }
 
@@ -128,22 +137,6 @@ func (s *Store) touch(id string, at time.Time) {
 	}
 }
 
-// CreateSession implements journal.Store.
-func (s *Store) CreateSession(ctx context.Context, session journal.Session) error {
-	session, err := journal.NewSession(session)
-	if err != nil {
-		return err
-	}
-	return s.change(ctx, func() error {
-		_, taken := s.sessions[session.ID]
-		if _, was := s.graves[session.ID]; taken || was {
-			return fmt.Errorf("session %q: %w", session.ID, journal.ErrExists)
-		}
-		s.sessions[session.ID] = session
-		return nil
-	})
-}
-
 // Session implements journal.Store.
 func (s *Store) Session(ctx context.Context, owner journal.Owner, id string) (found journal.Session, err error) {
 	err = s.look(ctx, func() error {
@@ -156,23 +149,28 @@ func (s *Store) Session(ctx context.Context, owner journal.Owner, id string) (fo
 }
 
 // Sessions implements journal.Store.
-func (s *Store) Sessions(ctx context.Context, owner journal.Owner, limit int) (list []journal.Session, err error) {
+func (s *Store) Sessions(ctx context.Context, owner journal.Owner, f journal.SessionFilter) (list []journal.Session, err error) {
 	err = s.look(ctx, func() error {
-		for _, session := range s.sessions {
-			if session.Owner == owner {
-				list = append(list, session)
-			}
-		}
-		slices.SortFunc(list, func(a, b journal.Session) int {
-			return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(b.ID, a.ID))
+		list = latest(s.sessions, f.After, f.Limit, func(session journal.Session) bool {
+			return session.Owner == owner && (f.Assistant == "" || session.Assistant == f.Assistant)
 		})
-		list = list[:min(len(list), journal.Limit(limit))]
 		for i := range list {
 			list[i] = s.counted(list[i])
 		}
 		return nil
 	})
 	return list, err
+}
+
+// latest returns the entries that are wanted and follow a cursor, the latest first.
+func latest[E interface{ Cursor() journal.Cursor }](all map[string]E, after journal.Cursor, limit int, wanted func(E) bool) (list []E) {
+	for _, e := range all {
+		if wanted(e) && e.Cursor().Follows(after) {
+			list = append(list, e)
+		}
+	}
+	slices.SortFunc(list, func(a, b E) int { return b.Cursor().Compare(a.Cursor()) })
+	return list[:min(len(list), journal.Limit(limit))]
 }
 
 // RenameSession implements journal.Store.

@@ -2,7 +2,6 @@ package memory_test
 
 import (
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 
@@ -17,10 +16,8 @@ func TestStoreKeepsTheGuarantees(t *testing.T) {
 
 func BenchmarkAppend(b *testing.B) {
 	store := memory.New()
-	err := errors.Join(
-		store.CreateSession(b.Context(), journal.Session{ID: "session", Owner: "ada"}),
-		store.Begin(b.Context(), journal.Run{ID: "run", Session: "session", Owner: "ada"}, nil, nil))
-	if err != nil {
+	begin := journal.Beginning{Run: journal.Run{ID: "run", Session: "session", Owner: "ada"}, Session: &journal.Session{ID: "session", Owner: "ada"}}
+	if err := store.Begin(b.Context(), begin); err != nil {
 		b.Fatal(err)
 	}
 	rec := journal.Record{Kind: "completion", Data: json.RawMessage(strings.Repeat("x", 400))}

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -31,23 +30,19 @@ func (s *Store) DeleteSession(
 }
 
 // Unused implements journal.Store.
-func (s *Store) Unused(
-	ctx context.Context, owner journal.Owner, before, now time.Time, limit int,
-) (list []journal.Session, err error) {
+func (s *Store) Unused(ctx context.Context, owner journal.Owner, idle journal.Idle) (list []journal.Session, err error) {
 	err = s.look(ctx, func() error {
-		list = s.unused(owner, before, now, limit)
+		list = s.unused(owner, idle)
 		return nil
 	})
 	return list, err
 }
 
 // Retire implements journal.Store.
-func (s *Store) Retire(
-	ctx context.Context, owner journal.Owner, before, now time.Time, limit int,
-) (left []journal.Tombstone, err error) {
+func (s *Store) Retire(ctx context.Context, owner journal.Owner, idle journal.Idle) (left []journal.Tombstone, err error) {
 	err = s.change(ctx, func() error {
-		for _, session := range s.unused(owner, before, now, limit) {
-			t, err := s.remove(session, journal.ByRetention, now)
+		for _, session := range s.unused(owner, idle) {
+			t, err := s.remove(session, journal.ByRetention, idle.Now)
 			if err != nil {
 				return err
 			}
@@ -58,16 +53,15 @@ func (s *Store) Retire(
 	return left, err
 }
 
-func (s *Store) unused(owner journal.Owner, before, now time.Time, limit int) (list []journal.Session) {
+func (s *Store) unused(owner journal.Owner, idle journal.Idle) (list []journal.Session) {
 	for _, session := range s.sessions {
-		if session.Owner == owner && session.UpdatedAt.Before(journal.Millis(before)) && !s.runUsedSince(session.ID, before, now) {
+		if session.Owner == owner && (idle.Assistant == "" || session.Assistant == idle.Assistant) &&
+			session.UpdatedAt.Before(journal.Millis(idle.Before)) && !s.runUsedSince(session.ID, idle.Before, idle.Now) {
 			list = append(list, s.counted(session))
 		}
 	}
-	slices.SortFunc(list, func(a, b journal.Session) int {
-		return cmp.Or(a.UpdatedAt.Compare(b.UpdatedAt), cmp.Compare(a.ID, b.ID))
-	})
-	return list[:min(len(list), journal.Limit(limit))]
+	slices.SortFunc(list, func(a, b journal.Session) int { return a.Cursor().Compare(b.Cursor()) })
+	return list[:min(len(list), journal.Limit(idle.Limit))]
 }
 
 func (s *Store) runUsedSince(session string, before, now time.Time) bool {
@@ -88,14 +82,18 @@ func (s *Store) remove(session journal.Session, why journal.Reason, now time.Tim
 	}
 	s.graves[session.ID] = left
 	delete(s.sessions, session.ID)
+	delete(s.pending, session.ID)
 	for _, r := range s.runsOf(session.ID) {
 		delete(s.runs, r.ID)
+		s.free(r)
 	}
-	used := make(map[string]bool)
+	used := make(map[owned]bool)
 	for _, r := range s.runs {
-		maps.Copy(used, r.blobs)
+		for _, b := range r.blobs {
+			used[b] = true
+		}
 	}
-	maps.DeleteFunc(s.blobs, func(hash string, _ []byte) bool { return !used[hash] })
+	maps.DeleteFunc(s.blobs, func(b owned, _ []byte) bool { return !used[b] })
 	return left, nil
 }
 
@@ -113,17 +111,11 @@ func (s *Store) Tombstone(ctx context.Context, owner journal.Owner, id string) (
 }
 
 // Tombstones implements journal.Store.
-func (s *Store) Tombstones(ctx context.Context, owner journal.Owner, limit int) (list []journal.Tombstone, err error) {
+func (s *Store) Tombstones(ctx context.Context, owner journal.Owner, f journal.SessionFilter) (list []journal.Tombstone, err error) {
 	err = s.look(ctx, func() error {
-		for _, t := range s.graves {
-			if t.Owner == owner {
-				list = append(list, t)
-			}
-		}
-		slices.SortFunc(list, func(a, b journal.Tombstone) int {
-			return cmp.Or(b.DeletedAt.Compare(a.DeletedAt), cmp.Compare(b.ID, a.ID))
+		list = latest(s.graves, f.After, f.Limit, func(t journal.Tombstone) bool {
+			return t.Owner == owner && (f.Assistant == "" || t.Assistant == f.Assistant)
 		})
-		list = list[:min(len(list), journal.Limit(limit))]
 		return nil
 	})
 	return list, err

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -13,32 +14,60 @@ import (
 )
 
 // Begin implements journal.Store.
-func (s *Store) Begin(ctx context.Context, r journal.Run, blobs [][]byte, recs []journal.Record) error {
-	r, err := journal.NewRun(r, recs)
+func (s *Store) Begin(ctx context.Context, b journal.Beginning) error {
+	b, err := journal.NewBeginning(b)
 	if err != nil {
 		return err
 	}
-	begun := &run{Run: r, records: copied(recs), blobs: make(map[string]bool, len(blobs))}
-	contents := make(map[string][]byte, len(blobs))
-	for _, content := range blobs {
-		hash := journal.BlobHash(content)
-		begun.blobs[hash] = true
-		contents[hash] = bytes.Clone(content)
+	begun := &run{Run: b.Run, records: copied(b.Records)}
+	contents := make(map[owned][]byte, len(b.Blobs))
+	for _, content := range b.Blobs {
+		blob := owned{b.Run.Owner, journal.BlobHash(content)}
+		begun.blobs = append(begun.blobs, blob)
+		contents[blob] = bytes.Clone(content)
 	}
 	return s.change(ctx, func() error {
-		if _, err := s.session(r.Owner, r.Session); err != nil {
+		if err := s.allowBegin(b); err != nil {
 			return err
 		}
-		if _, taken := s.runs[r.ID]; taken {
-			return fmt.Errorf("run %q: %w", r.ID, journal.ErrExists)
+		if b.Session != nil {
+			s.sessions[b.Session.ID] = *b.Session
 		}
-		for hash, content := range contents {
-			s.blobs[hash] = content
+		delete(s.pending, b.Run.Session)
+		maps.Copy(s.blobs, contents)
+		for _, key := range b.Claims {
+			s.claims[owned{b.Run.Owner, key}] = b.Run.ID
 		}
-		s.runs[r.ID] = begun
-		s.touch(r.Session, r.StartedAt)
+		s.runs[b.Run.ID] = begun
+		s.touch(b.Run.Session, b.Run.StartedAt)
 		return nil
 	})
+}
+
+// allowBegin says whether a run may begin so.
+func (s *Store) allowBegin(b journal.Beginning) error {
+	if b.Session != nil {
+		_, taken := s.sessions[b.Session.ID]
+		if _, was := s.graves[b.Session.ID]; taken || was {
+			return fmt.Errorf("session %q: %w", b.Session.ID, journal.ErrExists)
+		}
+	} else if _, err := s.session(b.Run.Owner, b.Run.Session); err != nil {
+		return err
+	}
+	if _, taken := s.runs[b.Run.ID]; taken {
+		return fmt.Errorf("run %q: %w", b.Run.ID, journal.ErrExists)
+	}
+	for _, id := range b.Consume {
+		if !slices.ContainsFunc(s.pending[b.Run.Session], func(p journal.Pending) bool { return p.ID == id && p.Open(b.Run.StartedAt) }) {
+			return journal.Consumed(id)
+		}
+	}
+	for _, key := range b.Claims {
+		if holder, taken := s.claims[owned{b.Run.Owner, key}]; taken {
+			return &journal.ClaimedError{Key: key, Run: holder}
+		}
+	}
+	return nil
 }
 
 // Append implements journal.Store.
@@ -57,15 +86,49 @@ func (s *Store) Append(
 		if err := r.AllowAppend(recs[0].Seq); err != nil {
 			return err
 		}
+		if end != nil {
+			if err := s.end(r, *end); err != nil {
+				return err
+			}
+		}
 		r.records = append(r.records, recs...)
 		r.Records = int64(len(r.records))
-		if end != nil {
-			r.Status, r.EndedAt = end.Status, journal.Millis(end.At)
-			r.LeaseHolder, r.LeaseUntil = "", time.Time{}
-			s.touch(r.Session, r.EndedAt)
-		}
 		return nil
 	})
+}
+
+func (s *Store) end(r *run, end journal.End) error {
+	pending := s.pending[r.Session]
+	for _, p := range end.Left(r.Run) {
+		if slices.ContainsFunc(pending, func(other journal.Pending) bool { return other.ID == p.ID }) {
+			return fmt.Errorf("pending row %q: %w", p.ID, journal.ErrExists)
+		}
+		pending = append(pending, p)
+	}
+	slices.SortFunc(pending, func(a, b journal.Pending) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	s.pending[r.Session] = pending
+	r.Status, r.EndedAt, r.Reason, r.Summary = end.Status, journal.Millis(end.At), end.Reason, append(r.Summary, end.Summary...)
+	r.LeaseHolder, r.LeaseUntil = "", time.Time{}
+	s.free(r)
+	s.touch(r.Session, r.EndedAt)
+	return nil
+}
+
+// free frees what a run claims.
+func (s *Store) free(r *run) {
+	maps.DeleteFunc(s.claims, func(c owned, holder string) bool { return c.owner == r.Owner && holder == r.ID })
+}
+
+// listed returns a run as lists show it, sharing no memory with it.
+func (r *run) listed(summary bool) journal.Run {
+	found := r.Run
+	found.Summary = nil
+	if summary {
+		found.Summary = bytes.Clone(r.Summary)
+	}
+	return found
 }
 
 // Run implements journal.Store.
@@ -73,7 +136,7 @@ func (s *Store) Run(ctx context.Context, owner journal.Owner, id string) (found 
 	err = s.look(ctx, func() error {
 		r, err := s.run(owner, id)
 		if err == nil {
-			found = r.Run
+			found = r.listed(true)
 		}
 		return err
 	})
@@ -83,15 +146,12 @@ func (s *Store) Run(ctx context.Context, owner journal.Owner, id string) (found 
 // Runs implements journal.Store.
 func (s *Store) Runs(ctx context.Context, owner journal.Owner, f journal.Filter) (list []journal.Run, err error) {
 	err = s.look(ctx, func() error {
-		for _, r := range s.runs {
-			if r.Owner == owner && (f.Session == "" || r.Session == f.Session) && (f.Status == "" || r.Status == f.Status) {
-				list = append(list, r.Run)
-			}
+		for _, r := range latest(s.runs, f.After, f.Limit, func(r *run) bool {
+			return r.Owner == owner && (f.Session == "" || r.Session == f.Session) &&
+				(f.Assistant == "" || r.Assistant == f.Assistant) && (f.Status == "" || r.Status == f.Status)
+		}) {
+			list = append(list, r.listed(f.Summaries))
 		}
-		slices.SortFunc(list, func(a, b journal.Run) int {
-			return cmp.Or(b.StartedAt.Compare(a.StartedAt), cmp.Compare(b.ID, a.ID))
-		})
-		list = list[:min(len(list), journal.Limit(f.Limit))]
 		return nil
 	})
 	return list, err
@@ -113,9 +173,9 @@ func (s *Store) Records(
 }
 
 // Blob implements journal.Store.
-func (s *Store) Blob(ctx context.Context, hash string) (content []byte, err error) {
+func (s *Store) Blob(ctx context.Context, owner journal.Owner, hash string) (content []byte, err error) {
 	err = s.look(ctx, func() error {
-		found, ok := s.blobs[hash]
+		found, ok := s.blobs[owned{owner, hash}]
 		if !ok {
 			return fmt.Errorf("blob %q: %w", hash, journal.ErrNotFound)
 		}
@@ -123,6 +183,32 @@ func (s *Store) Blob(ctx context.Context, hash string) (content []byte, err erro
 		return nil
 	})
 	return content, err
+}
+
+// Pending implements journal.Store.
+func (s *Store) Pending(ctx context.Context, owner journal.Owner, session string, now time.Time) (list []journal.Pending, err error) {
+	err = s.look(ctx, func() error {
+		for _, p := range s.pending[session] {
+			if p.Owner == owner && p.Open(now) {
+				p.Data = bytes.Clone(p.Data)
+				list = append(list, p)
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
+// Claimed implements journal.Store.
+func (s *Store) Claimed(ctx context.Context, owner journal.Owner, key string) (id string, err error) {
+	err = s.look(ctx, func() error {
+		var held bool
+		if id, held = s.claims[owned{owner, key}]; !held {
+			return fmt.Errorf("claim %q: %w", key, journal.ErrNotFound)
+		}
+		return nil
+	})
+	return id, err
 }
 
 // Acquire implements journal.Store.
@@ -154,6 +240,51 @@ func (s *Store) Release(ctx context.Context, owner journal.Owner, id, holder str
 		}
 		return nil
 	})
+}
+
+// Renew implements journal.Store.
+func (s *Store) Renew(ctx context.Context, holder string, runs []journal.Key, until time.Time) error {
+	if err := journal.CheckHolder(holder); err != nil {
+		return err
+	}
+	return s.change(ctx, func() error {
+		for _, k := range runs {
+			if r, err := s.run(k.Owner, k.Run); err == nil && r.LeaseHolder == holder {
+				r.LeaseUntil = journal.Millis(until)
+			}
+		}
+		return nil
+	})
+}
+
+// Standing implements journal.Store.
+func (s *Store) Standing(ctx context.Context, runs []journal.Key) (list []journal.Standing, err error) {
+	err = s.look(ctx, func() error {
+		for _, k := range runs {
+			if r, err := s.run(k.Owner, k.Run); err == nil {
+				list = append(list, journal.Standing{Key: k, Records: r.Records, Status: r.Status, LeaseHolder: r.LeaseHolder})
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
+// Stranded implements journal.Store.
+func (s *Store) Stranded(ctx context.Context, now time.Time, limit int) (list []journal.Run, err error) {
+	err = s.look(ctx, func() error {
+		for _, r := range s.runs {
+			if r.Stranded(now) {
+				list = append(list, r.listed(false))
+			}
+		}
+		slices.SortFunc(list, func(a, b journal.Run) int {
+			return cmp.Or(a.LeaseUntil.Compare(b.LeaseUntil), a.Cursor().Compare(b.Cursor())) // a free lease has the zero time
+		})
+		list = list[:min(len(list), journal.Limit(limit))]
+		return nil
+	})
+	return list, err
 }
 
 // copied returns the records as they are kept, sharing no memory with recs. Data without a byte is nil.

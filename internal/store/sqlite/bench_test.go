@@ -79,7 +79,7 @@ func BenchmarkRetire(b *testing.B) {
 	}
 	retire := func(b *testing.B, want int) {
 		b.Helper()
-		if left, err := db.Retire(b.Context(), "ada", instant(500), instant(9000), 5); err != nil || len(left) != want {
+		if left, err := db.Retire(b.Context(), "ada", journal.Idle{Before: instant(500), Now: instant(9000), Limit: 5}); err != nil || len(left) != want {
 			b.Fatalf("%d sessions removed, error %v, want %d", len(left), err, want)
 		}
 	}

@@ -62,7 +62,7 @@ func TestDamageAfterOpeningIsCorrupt(t *testing.T) {
 	if recs, err := db.Records(t.Context(), "ada", "run", 0); !errors.Is(err, journal.ErrCorrupt) {
 		t.Errorf("Records with a gap: %v, %v, want ErrCorrupt", recs, err)
 	}
-	if got, err := db.Blob(t.Context(), journal.BlobHash(blob)); !errors.Is(err, journal.ErrCorrupt) {
+	if got, err := db.Blob(t.Context(), "ada", journal.BlobHash(blob)); !errors.Is(err, journal.ErrCorrupt) {
 		t.Errorf("Blob with another content: %q, %v, want ErrCorrupt", got, err)
 	}
 }
@@ -100,7 +100,7 @@ func TestFullDiskIsFullAndNothingIsHalfWritten(t *testing.T) {
 	}
 	run := journal.Run{ID: "run2", Session: "session", Owner: "ada"}
 	blob := bytes.Repeat([]byte("x"), 100_000)
-	if err := db.Begin(t.Context(), run, [][]byte{blob}, nil); !errors.Is(err, journal.ErrFull) {
+	if err := db.Begin(t.Context(), journal.Beginning{Run: run, Blobs: [][]byte{blob}}); !errors.Is(err, journal.ErrFull) {
 		t.Errorf("Begin: %v, want ErrFull", err)
 	}
 	if _, err := db.Run(t.Context(), "ada", "run2"); !errors.Is(err, journal.ErrNotFound) {
@@ -267,10 +267,14 @@ func begin(t testing.TB, db *DB, n int, blobs ...[]byte) {
 	for i := range recs {
 		recs[i] = journal.Record{Seq: int64(i), Kind: "begun"}
 	}
-	err := errors.Join(
-		db.CreateSession(t.Context(), journal.Session{ID: "session", Owner: "ada"}),
-		db.Begin(t.Context(), journal.Run{ID: "run", Session: "session", Owner: "ada"}, blobs, recs))
-	if err != nil {
+	b := beginning(journal.Session{ID: "session", Owner: "ada"})
+	b.Run.ID, b.Blobs, b.Records = "run", blobs, recs
+	if err := db.Begin(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// beginning is that of a session with one run, which began when the session was updated.
+func beginning(s journal.Session) journal.Beginning {
+	return journal.Beginning{Run: journal.Run{ID: "run of " + s.ID, Session: s.ID, Owner: s.Owner, StartedAt: s.UpdatedAt}, Session: &s}
 }

@@ -15,6 +15,9 @@ import (
 // ErrNewer is returned for a file that a later build of Sibyl has written.
 var ErrNewer = errors.New("the database was written by a later version of sibyl")
 
+// ErrOlder is returned for a file of a schema that this build has no migration from.
+var ErrOlder = errors.New("the database was written by an earlier build of sibyl")
+
 // ErrForeign is returned for an SQLite file that another program has written.
 var ErrForeign = errors.New("the database belongs to another program")
 
@@ -27,7 +30,7 @@ var migrationFiles embed.FS
 // openCurrent opens the writer on a database whose tables are up to date. Opening must be fast, because every command
 // of the CLI does it, so goose is asked only if its table of versions says that something is missing.
 func (db *DB) openCurrent(ctx context.Context) (*writer, error) {
-	latest, err := latestVersion()
+	_, latest, err := versions()
 	if err != nil {
 		return nil, err
 	}
@@ -59,20 +62,20 @@ func (db *DB) newer(found, latest int64) error {
 		db.path, ErrNewer, found, latest)
 }
 
-func latestVersion() (int64, error) {
+// versions returns the first and the last version that this build has a migration to.
+func versions() (first, latest int64, err error) {
 	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
-	if err != nil {
-		return 0, err
-	}
-	var latest int64
 	for _, name := range names {
-		version, err := goose.NumericComponent(name)
-		if err != nil {
-			return 0, err
+		version, nameErr := goose.NumericComponent(name)
+		if nameErr != nil {
+			return 0, 0, nameErr
+		}
+		if first == 0 {
+			first = version
 		}
 		latest = max(latest, version)
 	}
-	return latest, nil
+	return first, latest, err
 }
 
 // unversioned is the version of a file in which goose has noted nothing yet.
@@ -102,6 +105,14 @@ func (db *DB) version(ctx context.Context, from querier) (version int64, err err
 		}
 		return from.QueryRowContext(ctx, `SELECT max(version_id) FROM `+goose.DefaultTablename).Scan(&version)
 	})
+	if err != nil {
+		return 0, err
+	}
+	first, _, err := versions()
+	if err == nil && version > 0 && version < first {
+		err = fmt.Errorf("database %s: %w (its tables are of version %d, this build begins with version %d: move it away, or name another folder with --data)",
+			db.path, ErrOlder, version, first)
+	}
 	return version, err
 }
 

@@ -90,6 +90,23 @@ func TestOpenRefusesADatabaseOfALaterVersionAndLeavesItAlone(t *testing.T) {
 	}
 }
 
+func TestOpenRefusesADatabaseOfAnEarlierSchemaAndLeavesItAlone(t *testing.T) {
+	path := newPath(t)
+	db := openAt(t, path)
+	if _, err := db.writer.conn.ExecContext(t.Context(), `UPDATE goose_db_version SET version_id = 2 WHERE version_id > 0`); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, db)
+	before := content(t, path)
+	_, err := Open(t.Context(), path)
+	if !errors.Is(err, ErrOlder) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "--data") {
+		t.Errorf("error is %v, want ErrOlder with the file and what to do", err)
+	}
+	if content(t, path) != before {
+		t.Error("the file was changed")
+	}
+}
+
 func TestOpenRefusesAnotherProgramsDatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "other.db")
 	pool, err := sql.Open("sqlite", path)
@@ -137,13 +154,13 @@ func TestManyOpenANewFileAtOnce(t *testing.T) {
 				return
 			}
 			session := journal.Session{ID: fmt.Sprint(i), Owner: "ada"}
-			if err := errors.Join(db.CreateSession(t.Context(), session), db.Close()); err != nil {
+			if err := errors.Join(db.Begin(t.Context(), beginning(session)), db.Close()); err != nil {
 				t.Errorf("use %d: %v", i, err)
 			}
 		})
 	}
 	all.Wait()
-	if sessions, err := openAt(t, path).Sessions(t.Context(), "ada", 0); err != nil || len(sessions) != 8 {
+	if sessions, err := openAt(t, path).Sessions(t.Context(), "ada", journal.SessionFilter{}); err != nil || len(sessions) != 8 {
 		t.Errorf("%d sessions, error %v, want 8", len(sessions), err)
 	}
 }
@@ -185,7 +202,7 @@ func TestOpenFailsWhereAFolderIsAFile(t *testing.T) {
 func writeSomething(t *testing.T, db *DB) {
 	t.Helper()
 	session := journal.Session{ID: "something", Owner: "ada"}
-	if err := db.CreateSession(t.Context(), session); err != nil {
+	if err := db.Begin(t.Context(), beginning(session)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Session(t.Context(), "ada", "something"); err != nil {

@@ -54,9 +54,9 @@ const (
 	batch     = 3   // records of one append of appendForEver
 )
 
-// create makes a session.
+// create makes a session with a run.
 func create(ctx context.Context, db *DB) error {
-	return db.CreateSession(ctx, journal.Session{ID: os.Getenv(nameEnv), Owner: "ada"})
+	return db.Begin(ctx, beginning(journal.Session{ID: os.Getenv(nameEnv), Owner: "ada"}))
 }
 
 // compete appends records to run "run" until it has all of the contested ones, and prints the numbers it won.
@@ -251,7 +251,7 @@ func TestProcessesThatStartTogetherOnANewFileAllGetIt(t *testing.T) {
 			t.Errorf("process %d: %v", i, err)
 		}
 	}
-	if sessions, err := openAt(t, path).Sessions(t.Context(), "ada", 0); err != nil || len(sessions) != len(children) {
+	if sessions, err := openAt(t, path).Sessions(t.Context(), "ada", journal.SessionFilter{}); err != nil || len(sessions) != len(children) {
 		t.Errorf("%d sessions, error %v, want %d", len(sessions), err, len(children))
 	}
 }

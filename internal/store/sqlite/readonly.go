@@ -26,7 +26,7 @@ func keptFromWriting(err error) bool {
 // both. Without one nobody is writing, and the file alone is all there is. A WAL that a crash has left may hold what the
 // file lacks: where it can't be read, nothing is.
 func (db *DB) openReadOnly(ctx context.Context, cause error) (*DB, error) {
-	latest, err := latestVersion()
+	_, latest, err := versions()
 	if err != nil {
 		return nil, err
 	}

@@ -121,14 +121,14 @@ func readsButDoesNotWrite(t *testing.T, path string) {
 	if err != nil || len(recs) != 3 {
 		t.Errorf("%d records, error %v, want 3", len(recs), err)
 	}
-	if blob, err := db.Blob(t.Context(), journal.BlobHash([]byte("blob"))); err != nil || string(blob) != "blob" {
+	if blob, err := db.Blob(t.Context(), "ada", journal.BlobHash([]byte("blob"))); err != nil || string(blob) != "blob" {
 		t.Errorf("blob is %q, error %v", blob, err)
 	}
-	if left, err := db.Retire(t.Context(), "ada", time.Time{}, time.Now(), 1); err != nil || left != nil {
+	if left, err := db.Retire(t.Context(), "ada", journal.Idle{Now: time.Now()}); err != nil || left != nil {
 		t.Errorf("Retire of nothing: %v, %v", left, err)
 	}
 	for name, err := range map[string]error{
-		"CreateSession": db.CreateSession(t.Context(), journal.Session{ID: "s", Owner: "ada"}),
+		"Begin":         db.Begin(t.Context(), beginning(journal.Session{ID: "s", Owner: "ada"})),
 		"Append":        db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 3}}, nil),
 		"DeleteSession": db.DeleteSession(t.Context(), "ada", "session", journal.ByPerson, time.Now()),
 	} {
@@ -164,16 +164,18 @@ func TestWALThatCannotBeReadIsNotPassedOver(t *testing.T) {
 	})
 }
 
-func TestOldDatabaseThatCannotBeWrittenIsSaidToBeOld(t *testing.T) {
+func TestEmptyDatabaseThatCannotBeWrittenIsSaidToLackItsTables(t *testing.T) {
 	path := newPath(t)
-	firstVersion(t, path)
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	readOnly(t, path, 0o444)
 	unprivileged(t, func() {
 		db, err := Open(t.Context(), path)
 		if err == nil {
 			_ = db.Close()
 		}
-		if !errors.Is(err, journal.ErrReadOnly) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "version 1") {
+		if !errors.Is(err, journal.ErrReadOnly) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "version") {
 			t.Errorf("error is %v, want ErrReadOnly with the file and its version", err)
 		}
 	})

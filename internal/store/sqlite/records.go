@@ -31,12 +31,26 @@ func (db *DB) Append(
 		if end == nil {
 			return nil
 		}
-		if err := t.exec(`UPDATE run SET status = ?, ended_at = ?, lease_holder = '', lease_until = NULL WHERE no = ?`,
-			string(end.Status), maybe(end.At), head.no); err != nil {
+		head.Owner = owner
+		return t.end(head, *end)
+	})
+}
+
+func (t *tx) end(head head, end journal.End) error {
+	if err := t.exec(`
+		UPDATE run SET status = ?, ended_at = ?, lease_holder = '', lease_until = NULL, reason = ?, summary = ? WHERE no = ?`,
+		string(end.Status), maybe(end.At), end.Reason, notNull(end.Summary), head.no); err != nil {
+		return err
+	}
+	if err := t.exec(`DELETE FROM claim WHERE run = ?`, head.no); err != nil {
+		return err
+	}
+	for _, p := range end.Left(head.Run) {
+		if err := t.insertPending(p); err != nil {
 			return err
 		}
-		return t.touch(head.Session, end.At)
-	})
+	}
+	return t.touch(head.Session, end.At)
 }
 
 // head is as much of a run as Append needs.
@@ -119,8 +133,11 @@ func notNull(b []byte) []byte {
 }
 
 // Blob implements journal.Store. Content that no longer has its hash is reported as journal.ErrCorrupt.
-func (db *DB) Blob(ctx context.Context, hash string) ([]byte, error) {
-	found, err := read(ctx, db, scanBytes, `SELECT content FROM blob WHERE hash = ?`, hash)
+func (db *DB) Blob(ctx context.Context, owner journal.Owner, hash string) ([]byte, error) {
+	found, err := read(ctx, db, scanBytes, `
+		SELECT content FROM blob
+		WHERE hash = ? AND EXISTS (SELECT 1 FROM run_blob JOIN run ON run.no = run_blob.run
+		                           WHERE run_blob.blob = blob.no AND run.owner = ?)`, hash, string(owner))
 	content, err := only(found, err, "blob", hash)
 	if err != nil {
 		return nil, err

@@ -61,7 +61,7 @@ func (db *DB) DeleteSession(
 
 // The runs that keep a session from being unused are those of journal.Run.UsedSince.
 const selectUnused = selectSession + `
-	WHERE owner = ?1 AND updated_at < ?2
+	WHERE owner = ?1 AND updated_at < ?2 AND (?5 = '' OR assistant = ?5)
 	  AND NOT EXISTS (
 		SELECT 1 FROM run
 		WHERE run.session = session.id AND status = 'running'
@@ -70,29 +70,29 @@ const selectUnused = selectSession + `
 	ORDER BY updated_at, id LIMIT ?4`
 
 // Unused implements journal.Store.
-func (db *DB) Unused(
-	ctx context.Context, owner journal.Owner, before, now time.Time, limit int,
-) ([]journal.Session, error) {
-	return read(ctx, db, scanSession, selectUnused,
-		string(owner), before.UnixMilli(), now.UnixMilli(), journal.Limit(limit))
+func (db *DB) Unused(ctx context.Context, owner journal.Owner, idle journal.Idle) ([]journal.Session, error) {
+	return read(ctx, db, scanSession, selectUnused, unusedArgs(owner, idle)...)
+}
+
+func unusedArgs(owner journal.Owner, idle journal.Idle) []any {
+	return []any{string(owner), idle.Before.UnixMilli(), idle.Now.UnixMilli(), journal.Limit(idle.Limit), idle.Assistant}
 }
 
 // Retire implements journal.Store.
-func (db *DB) Retire(
-	ctx context.Context, owner journal.Owner, before, now time.Time, limit int,
-) ([]journal.Tombstone, error) {
-	if found, err := db.Unused(ctx, owner, before, now, 1); err != nil || len(found) == 0 {
+func (db *DB) Retire(ctx context.Context, owner journal.Owner, idle journal.Idle) ([]journal.Tombstone, error) {
+	one := idle
+	one.Limit = 1
+	if found, err := db.Unused(ctx, owner, one); err != nil || len(found) == 0 {
 		return nil, err
 	}
 	var left []journal.Tombstone
 	err := db.write(ctx, func(t *tx) error {
-		unused, err := all(t, scanSession, selectUnused,
-			string(owner), before.UnixMilli(), now.UnixMilli(), journal.Limit(limit))
+		unused, err := all(t, scanSession, selectUnused, unusedArgs(owner, idle)...)
 		if err != nil {
 			return err
 		}
 		for _, s := range unused {
-			tombstone, err := t.remove(s, journal.ByRetention, now)
+			tombstone, err := t.remove(s, journal.ByRetention, idle.Now)
 			if err != nil {
 				return err
 			}
@@ -136,7 +136,8 @@ func (db *DB) Tombstone(ctx context.Context, owner journal.Owner, id string) (jo
 }
 
 // Tombstones implements journal.Store.
-func (db *DB) Tombstones(ctx context.Context, owner journal.Owner, limit int) ([]journal.Tombstone, error) {
-	return read(ctx, db, scanTombstone, selectTombstone+`WHERE owner = ? ORDER BY deleted_at DESC, id DESC LIMIT ?`,
-		string(owner), journal.Limit(limit))
+func (db *DB) Tombstones(ctx context.Context, owner journal.Owner, f journal.SessionFilter) ([]journal.Tombstone, error) {
+	q := listing{owner: owner, by: "deleted_at", after: f.After, limit: f.Limit}
+	q.where("assistant", f.Assistant)
+	return list(ctx, db, scanTombstone, selectTombstone, q)
 }

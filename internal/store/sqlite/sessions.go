@@ -24,23 +24,17 @@ func scanSession(row row) (journal.Session, error) {
 	return s, err
 }
 
-// CreateSession implements journal.Store.
-func (db *DB) CreateSession(ctx context.Context, s journal.Session) error {
-	s, err := journal.NewSession(s)
-	if err != nil {
-		return err
+// insertSession adds a session that begins with its first run.
+func (t *tx) insertSession(s journal.Session) error {
+	created, err := t.affected(`
+		INSERT INTO session (id, owner, assistant, title, created_at, updated_at)
+		SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE id = ?1)
+		ON CONFLICT (id) DO NOTHING`,
+		s.ID, string(s.Owner), s.Assistant, s.Title, s.CreatedAt.UnixMilli(), s.UpdatedAt.UnixMilli())
+	if err == nil && created == 0 {
+		err = fmt.Errorf("session %q: %w", s.ID, journal.ErrExists)
 	}
-	return db.write(ctx, func(t *tx) error {
-		created, err := t.affected(`
-			INSERT INTO session (id, owner, assistant, title, created_at, updated_at)
-			SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE id = ?1)
-			ON CONFLICT (id) DO NOTHING`,
-			s.ID, string(s.Owner), s.Assistant, s.Title, s.CreatedAt.UnixMilli(), s.UpdatedAt.UnixMilli())
-		if err == nil && created == 0 {
-			err = fmt.Errorf("session %q: %w", s.ID, journal.ErrExists)
-		}
-		return err
-	})
+	return err
 }
 
 // Session implements journal.Store.
@@ -54,9 +48,35 @@ func (db *DB) Session(ctx context.Context, owner journal.Owner, id string) (jour
 }
 
 // Sessions implements journal.Store.
-func (db *DB) Sessions(ctx context.Context, owner journal.Owner, limit int) ([]journal.Session, error) {
-	return read(ctx, db, scanSession, selectSession+`WHERE owner = ? ORDER BY updated_at DESC, id DESC LIMIT ?`,
-		string(owner), journal.Limit(limit))
+func (db *DB) Sessions(ctx context.Context, owner journal.Owner, f journal.SessionFilter) ([]journal.Session, error) {
+	q := listing{owner: owner, by: "updated_at", after: f.After, limit: f.Limit}
+	q.where("assistant", f.Assistant)
+	return list(ctx, db, scanSession, selectSession, q)
+}
+
+// listing is a query for the entries of an owner, the latest first by one column and then by id.
+type listing struct {
+	owner      journal.Owner
+	by         string
+	conditions string
+	args       []any
+	after      journal.Cursor
+	limit      int
+}
+
+// where demands a value of a column, unless the value is empty.
+func (q *listing) where(column, value string) {
+	if value != "" {
+		q.conditions, q.args = q.conditions+" AND "+column+" = ?", append(q.args, value)
+	}
+}
+
+func list[T any](ctx context.Context, db *DB, scan func(row) (T, error), from string, q listing) ([]T, error) {
+	query, args := from+`WHERE owner = ?`+q.conditions, append([]any{string(q.owner)}, q.args...)
+	if !q.after.IsZero() {
+		query, args = query+` AND (`+q.by+`, id) < (?, ?)`, append(args, q.after.At.UnixMilli(), q.after.ID)
+	}
+	return read(ctx, db, scan, query+` ORDER BY `+q.by+` DESC, id DESC LIMIT ?`, append(args, journal.Limit(q.limit))...)
 }
 
 // RenameSession implements journal.Store.

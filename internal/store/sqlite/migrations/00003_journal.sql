@@ -28,12 +28,14 @@ CREATE TABLE run (
     started_at   INTEGER NOT NULL,
     ended_at     INTEGER,
     lease_holder TEXT    NOT NULL,
-    lease_until  INTEGER
+    lease_until  INTEGER,
+    reason       TEXT    NOT NULL DEFAULT '',
+    summary      BLOB    NOT NULL DEFAULT x''
 ) STRICT;
 
 CREATE INDEX run_by_owner   ON run (owner, started_at DESC, id DESC);
 CREATE INDEX run_by_session ON run (session, started_at DESC, id DESC);
-CREATE INDEX run_running    ON run (owner, started_at DESC, id DESC) WHERE status = 'running';
+CREATE INDEX run_running    ON run (lease_until) WHERE status = 'running';
 
 -- How many records a run has is not kept beside them: it is the last seq and one.
 CREATE TABLE record (
@@ -60,3 +62,40 @@ CREATE TABLE run_blob (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX run_blob_by_blob ON run_blob (blob);
+
+-- Questions that runs left to their person. run is the id of one, which may be anything by then.
+CREATE TABLE pending (
+    session    TEXT    NOT NULL REFERENCES session (id) ON DELETE CASCADE,
+    id         TEXT    NOT NULL,
+    owner      TEXT    NOT NULL,
+    run        TEXT    NOT NULL,
+    kind       TEXT    NOT NULL,
+    data       BLOB    NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    PRIMARY KEY (session, id)
+) STRICT, WITHOUT ROWID;
+
+-- What running runs hold, each key of an owner at most once.
+CREATE TABLE claim (
+    owner TEXT    NOT NULL,
+    key   TEXT    NOT NULL,
+    run   INTEGER NOT NULL REFERENCES run (no) ON DELETE CASCADE,
+    PRIMARY KEY (owner, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX claim_by_run ON claim (run);
+
+-- What a removed session leaves: counts, and none of its words.
+CREATE TABLE tombstone (
+    id         TEXT    PRIMARY KEY NOT NULL,
+    owner      TEXT    NOT NULL,
+    assistant  TEXT    NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    deleted_at INTEGER NOT NULL,
+    runs       INTEGER NOT NULL,
+    reason     TEXT    NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX tombstone_by_owner ON tombstone (owner, deleted_at DESC, id DESC);
