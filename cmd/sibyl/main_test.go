@@ -103,8 +103,8 @@ func die() {
 	select {} // nothing runs on
 }
 
-func (d *deadly) Begin(ctx context.Context, r journal.Run, blobs [][]byte, recs []journal.Record) error {
-	return d.around(func() error { return d.Store.Begin(ctx, r, blobs, recs) })
+func (d *deadly) Begin(ctx context.Context, b journal.Beginning) error {
+	return d.around(func() error { return d.Store.Begin(ctx, b) })
 }
 
 func (d *deadly) Append(ctx context.Context, owner journal.Owner, run string, recs []journal.Record, end *journal.End) error {

@@ -257,11 +257,11 @@ func (c *command) ready(ctx context.Context, a *app.App, f askFlags, q *oracle.Q
 	}
 	q.Tools = tools.Specs()
 	closeTools()
-	q.Session, err = c.sessionFor(ctx, a, f, q.Text)
+	q.Session, q.NewSession, err = c.sessionFor(ctx, a, f, q.Text)
 	return err
 }
 
-func (c *command) sessionFor(ctx context.Context, a *app.App, f askFlags, question string) (string, error) {
+func (c *command) sessionFor(ctx context.Context, a *app.App, f askFlags, question string) (id string, made *journal.Session, err error) {
 	if f.cont || f.given("session") {
 		wish := f.session
 		if f.cont {
@@ -271,11 +271,11 @@ func (c *command) sessionFor(ctx context.Context, a *app.App, f askFlags, questi
 		if err == nil && s.Assistant != oracle.Name {
 			err = fmt.Errorf("session %s is of %s, and holds no conversation with you: ‘sibyl session list’ shows yours", s.ID, s.Assistant)
 		}
-		return s.ID, withCode(ExitUsage, err)
+		return s.ID, nil, withCode(ExitUsage, err)
 	}
 	now := time.Now().UTC()
-	s := journal.Session{ID: run.NewID(now), Owner: app.Owner, Assistant: oracle.Name, Title: oracle.Title(a.Redact(question)), CreatedAt: now, UpdatedAt: now}
-	return s.ID, a.Store.CreateSession(ctx, s)
+	made = &journal.Session{ID: run.NewID(now), Owner: app.Owner, Assistant: oracle.Name, Title: oracle.Title(a.Redact(question)), CreatedAt: now, UpdatedAt: now}
+	return made.ID, made, nil
 }
 
 // viewOptions say how a run is shown.

@@ -230,16 +230,15 @@ func (r *evalRoom) ask(ctx context.Context, t trees.Tree, modelID string, questi
 	defer func() { _ = os.RemoveAll(vault) }() // what is left goes with the room
 	now := time.Now().UTC()
 	last := questions[len(questions)-1]
-	if err := r.app.Store.CreateSession(ctx, journal.Session{ID: id, Owner: app.Owner, Assistant: oracle.Name, Title: oracle.Title(last), CreatedAt: now, UpdatedAt: now}); err != nil {
-		return oracle.Answer{}, err
-	}
+	session := &journal.Session{ID: id, Owner: app.Owner, Assistant: oracle.Name, Title: oracle.Title(last), CreatedAt: now, UpdatedAt: now}
 	var answer oracle.Answer
 	for _, text := range questions {
-		q := oracle.Question{Text: text, Owner: app.Owner, Session: id, MaxTurns: r.app.Config.MaxTurns, TreeFile: t.File, Tree: t.Text, Prompts: r.app.Prompts,
+		q := oracle.Question{Text: text, Owner: app.Owner, Session: id, MaxTurns: r.app.Config.MaxTurns, TreeFile: t.File, Tree: t.Text, Prompts: r.app.Prompts, NewSession: session,
 			Env: oracle.Env{CodeRoot: r.code, Vault: vault, Model: modelID}}
 		if answer, err = r.askOne(ctx, q); err != nil {
 			return answer, err
 		}
+		session = nil
 	}
 	return answer, nil
 }

@@ -54,7 +54,7 @@ func findSession(ctx context.Context, store journal.Store, wish string) (journal
 	if !errors.Is(err, journal.ErrNotFound) || errors.As(err, &removed) {
 		return s, err
 	}
-	sessions, err := store.Sessions(ctx, app.Owner, 1000)
+	sessions, err := store.Sessions(ctx, app.Owner, journal.SessionFilter{Limit: 1000})
 	if err != nil {
 		return journal.Session{}, err
 	}
@@ -65,7 +65,7 @@ func findSession(ctx context.Context, store journal.Store, wish string) (journal
 	if wish == "last" || !errors.Is(err, journal.ErrNotFound) {
 		return s, err
 	}
-	left, lookErr := store.Tombstones(ctx, app.Owner, 1000)
+	left, lookErr := store.Tombstones(ctx, app.Owner, journal.SessionFilter{Limit: 1000})
 	if t, pickErr := pick("session", wish, left, func(t journal.Tombstone) string { return t.ID }); lookErr == nil && pickErr == nil {
 		return s, &journal.RemovedError{Tombstone: t}
 	}

@@ -34,7 +34,7 @@ func (c *command) retire(ctx context.Context, a *app.App) error {
 	now := time.Now()
 	removed := 0
 	for removed < sweepSessions {
-		left, err := a.Store.Retire(ctx, app.Owner, now.Add(-age), now, 1)
+		left, err := a.Store.Retire(ctx, app.Owner, journal.Idle{Before: now.Add(-age), Now: now, Limit: 1})
 		if err != nil && ctx.Err() == nil && !retryable(err) {
 			return fmt.Errorf("removing sessions not used for %s: %w", inDays(age), err)
 		}
@@ -119,7 +119,7 @@ func (c *command) prune(ctx context.Context, a *app.App, f pruneFlags) error {
 	}
 	now := time.Now()
 	if f.dryRun {
-		unused, err := a.Store.Unused(ctx, app.Owner, now.Add(-age), now, math.MaxInt32)
+		unused, err := a.Store.Unused(ctx, app.Owner, journal.Idle{Before: now.Add(-age), Now: now, Limit: math.MaxInt32})
 		switch {
 		case err != nil:
 			return err
@@ -140,7 +140,7 @@ func (c *command) pruneAll(ctx context.Context, a *app.App, age time.Duration, n
 	var err error
 	for {
 		var left []journal.Tombstone
-		left, err = a.Store.Retire(ctx, app.Owner, now.Add(-age), now, pruneAtOnce)
+		left, err = a.Store.Retire(ctx, app.Owner, journal.Idle{Before: now.Add(-age), Now: now, Limit: pruneAtOnce})
 		all = append(all, left...)
 		if err != nil || len(left) < pruneAtOnce {
 			break

@@ -23,7 +23,9 @@ func sweep(t *testing.T, old int, retention time.Duration, broken func(journal.S
 		if i == 0 {
 			used = time.Now()
 		}
-		if err := store.CreateSession(t.Context(), journal.Session{ID: fmt.Sprint(i), Owner: app.Owner, CreatedAt: used, UpdatedAt: used}); err != nil {
+		s := journal.Session{ID: fmt.Sprint(i), Owner: app.Owner, CreatedAt: used, UpdatedAt: used}
+		first := journal.Run{ID: s.ID, Session: s.ID, Owner: s.Owner, StartedAt: used}
+		if err := store.Begin(t.Context(), journal.Beginning{Run: first, Session: &s}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -34,7 +36,7 @@ func sweep(t *testing.T, old int, retention time.Duration, broken func(journal.S
 	var out strings.Builder
 	c := &command{Streams: Streams{Out: &out, Err: &out}}
 	err = c.retire(t.Context(), &app.App{Config: config.Config{Retention: retention}, Store: store})
-	all, listErr := whole.Sessions(t.Context(), app.Owner, 1000)
+	all, listErr := whole.Sessions(t.Context(), app.Owner, journal.SessionFilter{Limit: 1000})
 	if listErr != nil {
 		t.Fatal(listErr)
 	}
@@ -68,7 +70,7 @@ type failing struct {
 	retire func(context.Context) error
 }
 
-func (f failing) Retire(ctx context.Context, _ journal.Owner, _, _ time.Time, _ int) ([]journal.Tombstone, error) {
+func (f failing) Retire(ctx context.Context, _ journal.Owner, _ journal.Idle) ([]journal.Tombstone, error) {
 	return nil, f.retire(ctx)
 }
 

@@ -35,7 +35,7 @@ func (c *command) sessionList() *cobra.Command {
 				if deleted {
 					return c.listDeleted(cmd.Context(), a, limit, asJSON)
 				}
-				all, err := a.Store.Sessions(cmd.Context(), app.Owner, limit)
+				all, err := a.Store.Sessions(cmd.Context(), app.Owner, journal.SessionFilter{Limit: limit})
 				if err != nil {
 					return err
 				}
@@ -60,7 +60,7 @@ func (c *command) printSessions(all []journal.Session) {
 
 // listDeleted lists tombstones, the latest removed first.
 func (c *command) listDeleted(ctx context.Context, a *app.App, limit int, asJSON bool) error {
-	left, err := a.Store.Tombstones(ctx, app.Owner, limit)
+	left, err := a.Store.Tombstones(ctx, app.Owner, journal.SessionFilter{Limit: limit})
 	if err != nil {
 		return err
 	}

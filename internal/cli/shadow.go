@@ -39,13 +39,11 @@ func startShadow(ctx context.Context, a *app.App, spec run.Spec, id string) (*ru
 	}
 	now := time.Now().UTC()
 	s := journal.Session{ID: run.NewID(now), Owner: app.Owner, Assistant: oracle.ShadowName, Title: a.Redact("shadow of " + spec.Title), CreatedAt: now, UpdatedAt: now}
-	if err := a.Store.CreateSession(ctx, s); err != nil {
-		return nil, err
-	}
 	shadow, err := oracle.NewShadow(spec, id, s.ID, t.File, t.Text)
 	if err != nil {
 		return nil, err
 	}
+	shadow.NewSession = &s
 	return a.Engine.Start(ctx, shadow)
 }
 

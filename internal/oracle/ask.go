@@ -37,6 +37,8 @@ type Question struct {
 	TreeFile   string
 	Tree       []byte
 	Prompts    *prompt.Registry
+
+	NewSession *journal.Session // made with the run; nil: Session is there already
 }
 
 // Check says what is wrong with a question before anything is kept of it.
@@ -96,7 +98,7 @@ func NewRun(ctx context.Context, store journal.Store, q Question) (run.Spec, err
 		given.LastTokens = n
 	}
 	return run.Spec{Owner: q.Owner, Session: q.Session, Assistant: Name, Title: Title(q.Text), TreeFile: q.TreeFile, Tree: q.Tree,
-		Texts: []run.Text{{Name: SegmentsText, Content: q.Prompts.Encoded()}}, Env: q.Env, Given: given.keys()}, nil
+		Texts: []run.Text{{Name: SegmentsText, Content: q.Prompts.Encoded()}}, Env: q.Env, Given: given.keys(), NewSession: q.NewSession}, nil
 }
 
 // keys are what a run's tree is given.

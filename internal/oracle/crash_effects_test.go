@@ -360,9 +360,7 @@ func TestCrashAtEveryAppendOfAShadowChangesNothingAndWritesNothing(t *testing.T)
 		e := everyEffect(t)
 		now := newSteppingClock().Now()
 		s := journal.Session{ID: "shadows", Owner: owner, Assistant: oracle.ShadowName, Title: "shadow", CreatedAt: now, UpdatedAt: now}
-		if err := e.store.CreateSession(t.Context(), s); err != nil {
-			t.Fatal(err)
-		}
+		e.store.Open(s)
 		return e
 	}
 	e := shadow(t)

@@ -55,8 +55,8 @@ func (c *crashing) Append(ctx context.Context, who journal.Owner, id string, rec
 }
 
 // Begin with at -1 is written, and nobody hears of it.
-func (c *crashing) Begin(ctx context.Context, r journal.Run, blobs [][]byte, recs []journal.Record) error {
-	err := c.Store.Begin(ctx, r, blobs, recs)
+func (c *crashing) Begin(ctx context.Context, b journal.Beginning) error {
+	err := c.Store.Begin(ctx, b)
 	if err == nil && c.at < 0 {
 		c.die()
 		return errCrash

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/journal"
+	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/journal/memory"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -41,7 +42,7 @@ type harness struct {
 	script  *modeltest.Scripted
 	model   model.Model // the script, unless replaced
 	world   *world
-	store   journal.Store
+	store   *journaltest.Waiting
 	env     oracle.Env
 	turns   int
 	session string
@@ -68,7 +69,7 @@ func setUp(t *testing.T, turns ...modeltest.Turn) *harness {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &harness{t: t, opened: func(oracle.Env) {}, world: newWorld(), store: memory.New(), turns: 30, session: "talk", tree: tree,
+	h := &harness{t: t, opened: func(oracle.Env) {}, world: newWorld(), store: journaltest.Await(memory.New()), turns: 30, session: "talk", tree: tree,
 		env: oracle.Env{CodeRoot: "/code", Vault: "/notes", Web: true, Model: "scripted:test"}}
 	h.script = modeltest.Script(t, turns...)
 	h.model = h.script
@@ -79,10 +80,7 @@ func setUp(t *testing.T, turns ...modeltest.Turn) *harness {
 func (h *harness) openSession(id string) {
 	h.t.Helper()
 	now := time.Now()
-	s := journal.Session{ID: id, Owner: owner, Assistant: oracle.Name, Title: id, CreatedAt: now, UpdatedAt: now}
-	if err := h.store.CreateSession(h.t.Context(), s); err != nil {
-		h.t.Fatal(err)
-	}
+	h.store.Open(journal.Session{ID: id, Owner: owner, Assistant: oracle.Name, Title: id, CreatedAt: now, UpdatedAt: now})
 	h.session = id
 }
 

@@ -25,9 +25,7 @@ func (h *harness) shadowOf() run.Spec {
 	}
 	session := "shadow of " + h.last.ID
 	now := time.Now()
-	if err := h.store.CreateSession(h.t.Context(), journal.Session{ID: session, Owner: owner, Assistant: oracle.ShadowName, Title: session, CreatedAt: now, UpdatedAt: now}); err != nil {
-		h.t.Fatal(err)
-	}
+	h.store.Open(journal.Session{ID: session, Owner: owner, Assistant: oracle.ShadowName, Title: session, CreatedAt: now, UpdatedAt: now})
 	spec, err := oracle.NewShadow(h.spec, h.last.ID, session, baseline.File, baseline.Text)
 	if err != nil {
 		h.t.Fatal(err)

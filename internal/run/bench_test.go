@@ -9,6 +9,7 @@ import (
 
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
+	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/journal/memory"
 	"sibyl/internal/run"
 )
@@ -24,12 +25,9 @@ const threeTurns = `<Sequence>
 </Sequence>`
 
 // bench is a world of reads that answer at once: a turn with half a kilobyte, a call with what it read.
-func bench(b *testing.B, read int) (*run.Engine, *memory.Store) {
+func bench(b *testing.B, read int) (*run.Engine, journal.Store) {
 	b.Helper()
-	store := memory.New()
-	if err := store.CreateSession(b.Context(), journal.Session{ID: session, Owner: ada}); err != nil {
-		b.Fatal(err)
-	}
+	store := journaltest.Await(memory.New(), journal.Session{ID: session, Owner: ada})
 	type in struct {
 		What string `port:"what"`
 	}
@@ -101,7 +99,7 @@ func BenchmarkResume(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		b.StopTimer()
 		id := fmt.Sprintf("again-%d", i)
-		err := store.Begin(b.Context(), journal.Run{ID: id, Session: session, Owner: ada, StartedAt: time.Now()}, nil, recs[:len(recs)-2])
+		err := store.Begin(b.Context(), journal.Beginning{Run: journal.Run{ID: id, Session: session, Owner: ada, StartedAt: time.Now()}, Records: recs[:len(recs)-2]})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -230,8 +230,8 @@ type changed struct {
 	from, to string
 }
 
-func (c changed) Blob(ctx context.Context, hash string) ([]byte, error) {
-	content, err := c.Store.Blob(ctx, hash)
+func (c changed) Blob(ctx context.Context, owner journal.Owner, hash string) ([]byte, error) {
+	content, err := c.Store.Blob(ctx, owner, hash)
 	return bytes.ReplaceAll(content, []byte(c.from), []byte(c.to)), err
 }
 

@@ -81,6 +81,8 @@ type Spec struct {
 	Texts     []Text
 	Given     map[string]any
 	Env       any
+
+	NewSession *journal.Session // made with the run; nil: Session is there already
 }
 
 // Text is a text that the run keeps by content: a prompt file.
@@ -213,7 +215,7 @@ func (e *Engine) Start(ctx context.Context, s Spec) (*Live, error) {
 	if err := e.claim(s.Owner, r.ID); err != nil {
 		return nil, err
 	}
-	if err := e.Store.Begin(ctx, r, blobs, recs); err != nil {
+	if err := e.Store.Begin(ctx, journal.Beginning{Run: r, Session: s.NewSession, Blobs: blobs, Records: recs}); err != nil {
 		e.unclaim(s.Owner, r.ID)
 		return nil, err
 	}
@@ -290,7 +292,7 @@ func (e *Engine) refold(ctx context.Context, owner journal.Owner, id string) (*d
 		return nil, nil, err
 	}
 	var d *driver
-	a, tree, err := e.treeOf(ctx, recs)
+	a, tree, err := e.treeOf(ctx, owner, recs)
 	if err == nil {
 		d, err = e.newDriver(a, tree, r, recs)
 	}
@@ -352,7 +354,7 @@ func (e *Engine) Driven(r journal.Run) bool {
 }
 
 // treeOf loads the tree that a run began with.
-func (e *Engine) treeOf(ctx context.Context, recs []journal.Record) (*Assistant, *bt.Tree, error) {
+func (e *Engine) treeOf(ctx context.Context, owner journal.Owner, recs []journal.Record) (*Assistant, *bt.Tree, error) {
 	start, err := startOf(recs)
 	if err != nil {
 		return nil, nil, err
@@ -361,7 +363,7 @@ func (e *Engine) treeOf(ctx context.Context, recs []journal.Record) (*Assistant,
 	if a == nil {
 		return nil, nil, fmt.Errorf("%w: %q", errNoAssistant, start.Assistant)
 	}
-	text, err := e.Store.Blob(ctx, start.Tree)
+	text, err := e.Store.Blob(ctx, owner, start.Tree)
 	if err != nil {
 		return a, nil, err
 	}

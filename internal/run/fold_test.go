@@ -39,7 +39,7 @@ func TestFoldingARunsRecordsGivesItsStateAndTraces(t *testing.T) {
 				}
 				wait(t, live)
 				recs := records(t, store, live.ID)
-				again, steps, err := w.engine(store, "two").Refold(t.Context(), recs)
+				again, steps, err := w.engine(store, "two").Refold(t.Context(), ada, recs)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -146,7 +146,7 @@ func TestJournalThatIsDamagedIsToldAndLeftAlone(t *testing.T) {
 	for name, recs := range cases {
 		t.Run(name, func(t *testing.T) {
 			id := "run with " + name
-			if err := store.Begin(t.Context(), journal.Run{ID: id, Session: session, Owner: ada}, nil, recs); err != nil {
+			if err := store.Begin(t.Context(), journal.Beginning{Run: journal.Run{ID: id, Session: session, Owner: ada}, Records: recs}); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := w.engine(store, "one").Resume(t.Context(), ada, id); !errors.Is(err, journal.ErrCorrupt) {

@@ -16,6 +16,7 @@ import (
 
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
+	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/journal/memory"
 	"sibyl/internal/run"
 )
@@ -262,13 +263,9 @@ func (w *world) engine(store journal.Store, holder string, change ...func(*run.C
 }
 
 // newStore holds one session.
-func newStore(t *testing.T) *memory.Store {
+func newStore(t *testing.T) journal.Store {
 	t.Helper()
-	s := memory.New()
-	if err := s.CreateSession(t.Context(), journal.Session{ID: session, Owner: ada, CreatedAt: time.Now(), UpdatedAt: time.Now()}); err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return journaltest.Await(memory.New(), journal.Session{ID: session, Owner: ada, CreatedAt: time.Now(), UpdatedAt: time.Now()})
 }
 
 func spec(body string) run.Spec {
@@ -414,8 +411,8 @@ func (b *broken) isDown() error {
 	return nil
 }
 
-func (b *broken) Begin(ctx context.Context, r journal.Run, blobs [][]byte, recs []journal.Record) error {
-	return b.write(func() error { return b.Store.Begin(ctx, r, blobs, recs) })
+func (b *broken) Begin(ctx context.Context, beginning journal.Beginning) error {
+	return b.write(func() error { return b.Store.Begin(ctx, beginning) })
 }
 
 func (b *broken) Append(ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End) error {

@@ -175,7 +175,7 @@ func (e *Engine) Replay(ctx context.Context, owner journal.Owner, id string, o R
 	}
 	r := &replayer{e: e, p: p, pastFirst: o.PastFirst, stands: map[uint64]bt.Effect{}, means: map[uint64]uint64{}, claimed: map[uint64]bool{},
 		told: map[uint64]bool{}, delivered: map[int64]bool{}}
-	if err := r.load(ctx, id, o); err != nil {
+	if err := r.load(ctx, row, o); err != nil {
 		return nil, err
 	}
 	r.found = &Replayed{Run: id, Status: row.Status, Tree: r.tree.File, OwnTree: r.own, Differences: []Difference{}}
@@ -189,17 +189,17 @@ func (e *Engine) Replay(ctx context.Context, owner journal.Owner, id string, o R
 }
 
 // load finds the tree that decides, and follows the run's own as far as this build still decides by it as recorded.
-func (r *replayer) load(ctx context.Context, id string, o ReplayOptions) error {
+func (r *replayer) load(ctx context.Context, row journal.Run, o ReplayOptions) error {
 	if r.a = r.e.assistants[r.p.start.Assistant]; r.a == nil {
-		return fmt.Errorf("run %s: %w: this program has no assistant %q", id, ErrUnfit, r.p.start.Assistant)
+		return fmt.Errorf("run %s: %w: this program has no assistant %q", row.ID, ErrUnfit, r.p.start.Assistant)
 	}
 	var broken *bt.LoadError
-	_, own, err := r.e.treeOf(ctx, r.p.recs)
+	_, own, err := r.e.treeOf(ctx, row.Owner, r.p.recs)
 	switch {
 	case errors.As(err, &broken) && o.Tree == nil:
-		return fmt.Errorf("the tree that run %s began with does not load in this build; name another:\n%w", id, err)
+		return fmt.Errorf("the tree that run %s began with does not load in this build; name another:\n%w", row.ID, err)
 	case err != nil && broken == nil:
-		return fmt.Errorf("run %s: %w", id, err)
+		return fmt.Errorf("run %s: %w", row.ID, err)
 	}
 	r.tree = own
 	if o.Tree != nil {
@@ -247,9 +247,9 @@ type lentBlobs struct {
 	blobs map[string][]byte
 }
 
-func (l lentBlobs) Blob(ctx context.Context, hash string) ([]byte, error) {
+func (l lentBlobs) Blob(ctx context.Context, owner journal.Owner, hash string) ([]byte, error) {
 	if content, ok := l.blobs[hash]; ok {
 		return content, nil
 	}
-	return l.Store.Blob(ctx, hash)
+	return l.Store.Blob(ctx, owner, hash)
 }

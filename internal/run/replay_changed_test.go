@@ -253,7 +253,7 @@ func TestReplayOfADamagedJournalIsTold(t *testing.T) {
 		cases["a "+kind+" that is none"] = []journal.Record{begun, {Seq: 1, Kind: kind, Data: json.RawMessage(`{"op":`)}}
 	}
 	for name, recs := range cases {
-		if err := store.Begin(t.Context(), journal.Run{ID: name, Session: session, Owner: ada}, nil, recs); err != nil {
+		if err := store.Begin(t.Context(), journal.Beginning{Run: journal.Run{ID: name, Session: session, Owner: ada}, Records: recs}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.replay(store, name, ""); !errors.Is(err, journal.ErrCorrupt) {

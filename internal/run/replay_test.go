@@ -25,11 +25,7 @@ func (u untouched) wrote(what string) error {
 	return errors.New("read only")
 }
 
-func (u untouched) CreateSession(context.Context, journal.Session) error {
-	return u.wrote("CreateSession")
-}
-
-func (u untouched) Begin(context.Context, journal.Run, [][]byte, []journal.Record) error {
+func (u untouched) Begin(context.Context, journal.Beginning) error {
 	return u.wrote("Begin")
 }
 

@@ -69,7 +69,7 @@ func (v *View) Text(ctx context.Context, name string) ([]byte, error) {
 	if blob == "" {
 		return nil, fmt.Errorf("run %s keeps no text %s", v.ID, name)
 	}
-	return v.store.Blob(ctx, blob)
+	return v.store.Blob(ctx, v.Owner, blob)
 }
 
 // Ended gives the start and end of another run of the same owner.

@@ -130,16 +130,14 @@ func play(ctx context.Context, p plan, prompts *prompt.Registry, c Contestant) (
 	store := memory.New()
 	defer func() { _ = store.Close() }()
 	now := time.Unix(0, 0)
-	if err := store.CreateSession(ctx, journal.Session{ID: "s", Owner: owner, Assistant: oracle.Name, CreatedAt: now, UpdatedAt: now}); err != nil {
-		return played{}, err
-	}
 	engine, err := run.NewEngine(run.Config{Store: store, Assistants: []*run.Assistant{assistant}, Build: "eval", Holder: "eval"})
 	if err != nil {
 		return played{}, err
 	}
 	spec, err := oracle.NewRun(ctx, store, oracle.Question{Text: "Create a note about how the parts work together",
 		Owner: owner, Session: "s", MaxTurns: turnLimit, Env: oracle.Env{Vault: "/", Model: stage.ID()}, Tools: reg.Specs(), TreeFile: c.Name + ".xml",
-		Tree: c.Tree, Prompts: prompts})
+		Tree: c.Tree, Prompts: prompts,
+		NewSession: &journal.Session{ID: "s", Owner: owner, Assistant: oracle.Name, CreatedAt: now, UpdatedAt: now}})
 	if err != nil {
 		return played{}, err
 	}
