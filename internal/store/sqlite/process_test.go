@@ -229,12 +229,9 @@ func TestKilledProcessLosesNothingItAcknowledgedAndLeavesNoHalfBatch(t *testing.
 	}
 }
 
-func integrity(t *testing.T, db *DB) (result string) {
+func integrity(t *testing.T, db *DB) string {
 	t.Helper()
-	if err := db.writer.conn.QueryRowContext(t.Context(), `PRAGMA integrity_check`).Scan(&result); err != nil {
-		t.Fatal(err)
-	}
-	return result
+	return value(t, db.writer, `PRAGMA integrity_check`).text(0)
 }
 
 func TestProcessesThatStartTogetherOnANewFileAllGetIt(t *testing.T) {
