@@ -24,6 +24,7 @@ type write struct {
 type queue struct {
 	mu      sync.Mutex
 	waiting []*write
+	carried []*write // the group before, to be used again
 }
 
 func (q *queue) add(w *write) {
@@ -32,12 +33,13 @@ func (q *queue) add(w *write) {
 	q.waiting = append(q.waiting, w)
 }
 
+// take empties the queue. The group is the caller's until take is called again.
 func (q *queue) take() []*write {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	group := q.waiting
-	q.waiting = nil
-	return group
+	clear(q.carried)
+	q.waiting, q.carried = q.carried[:0], q.waiting
+	return q.carried
 }
 
 // remove takes a write out of the queue and says whether it was there still.
