@@ -115,7 +115,11 @@ func rowsOf[T any](ctx context.Context, c *conn, limit int, scan func(row) T, qu
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
+	defer func() {
+		if closeErr := rows.Close(); err == nil { // else it says the same again
+			err = closeErr
+		}
+	}()
 	values := make(row, len(rows.Columns()))
 	for len(found) != limit {
 		if err := ctx.Err(); err != nil {
