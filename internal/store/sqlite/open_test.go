@@ -77,33 +77,24 @@ func lendAll(t *testing.T, db *DB, n int, do func(*conn)) {
 	}
 }
 
-func TestOpenRefusesADatabaseOfALaterVersionAndLeavesItAlone(t *testing.T) {
-	path := newPath(t)
-	db := openAt(t, path)
-	execute(t, db, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`)
-	closed(t, db)
-	before := content(t, path)
-	_, err := Open(t.Context(), path)
-	if !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "9999") {
-		t.Errorf("error is %v, want ErrNewer with the file and its version", err)
-	}
-	if content(t, path) != before {
-		t.Error("the file was changed")
-	}
-}
-
-func TestOpenRefusesADatabaseOfAnEarlierSchemaAndLeavesItAlone(t *testing.T) {
-	path := newPath(t)
-	db := openAt(t, path)
-	execute(t, db, `UPDATE goose_db_version SET version_id = 2 WHERE version_id > 0`)
-	closed(t, db)
-	before := content(t, path)
-	_, err := Open(t.Context(), path)
-	if !errors.Is(err, ErrOlder) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "--data") {
-		t.Errorf("error is %v, want ErrOlder with the file and what to do", err)
-	}
-	if content(t, path) != before {
-		t.Error("the file was changed")
+func TestOpenRefusesADatabaseOfAnotherVersionAndLeavesItAlone(t *testing.T) {
+	for version, want := range map[string]struct {
+		kind error
+		says string
+	}{"9999": {ErrNewer, "update sibyl"}, "2": {ErrOlder, "--data"}} {
+		path := newPath(t)
+		db := openAt(t, path)
+		execute(t, db, `UPDATE goose_db_version SET version_id = `+version+` WHERE version_id > 0`)
+		closed(t, db)
+		before := content(t, path)
+		_, err := Open(t.Context(), path)
+		if !errors.Is(err, want.kind) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "version "+version) ||
+			!strings.Contains(err.Error(), want.says) {
+			t.Errorf("error is %v, want %v with the file, its version and what to do", err, want.kind)
+		}
+		if content(t, path) != before {
+			t.Error("the file was changed")
+		}
 	}
 }
 
