@@ -3,7 +3,9 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"sibyl/internal/journal"
@@ -117,49 +119,41 @@ type blob struct {
 // blobsOf returns contents, each once.
 func blobsOf(contents [][]byte) []blob {
 	blobs := make([]blob, 0, len(contents))
-	known := make(map[string]bool, len(contents))
 	for _, content := range contents {
-		b := blob{journal.BlobHash(content), content}
-		if !known[b.hash] {
-			known[b.hash] = true
-			blobs = append(blobs, b)
+		hash := journal.BlobHash(content)
+		if !slices.ContainsFunc(blobs, func(b blob) bool { return b.hash == hash }) {
+			blobs = append(blobs, blob{hash, content})
 		}
 	}
 	return blobs
 }
 
-// keepBlobs counts one run more that names these contents, and returns their numbers as a JSON array.
+// keepBlobs counts one run more that names these contents, and returns their hashes as a JSON array.
 func (t tx) keepBlobs(owner journal.Owner, blobs []blob) (string, error) {
-	list := []byte{'['}
+	hashes := make([]string, len(blobs))
 	for i, b := range blobs {
-		no, err := t.keepBlob(owner, b)
+		hashes[i] = strconv.Quote(b.hash)
+		known, err := t.change(`UPDATE blob SET runs = runs + 1 WHERE owner = ? AND hash = ?`, string(owner), b.hash)
+		if err == nil && known == 0 {
+			err = t.insertBlob(owner, b)
+		}
 		if err != nil {
 			return "", err
 		}
-		if i > 0 {
-			list = append(list, ',')
-		}
-		list = strconv.AppendInt(list, no, 10)
 	}
-	return string(append(list, ']')), nil
+	return "[" + strings.Join(hashes, ",") + "]", nil
 }
 
-func (t tx) keepBlob(owner journal.Owner, b blob) (no int64, err error) {
-	known, err := all(t, firstInt, `UPDATE blob SET runs = runs + 1 WHERE owner = ? AND hash = ? RETURNING no`, string(owner), b.hash)
-	if err != nil {
-		return 0, err
-	}
-	if len(known) > 0 {
-		return known[0], nil
-	}
+func (t tx) insertBlob(owner journal.Owner, b blob) error {
 	result, err := t.exec(`INSERT INTO blob (owner, hash, runs) VALUES (?, ?, 1)`, string(owner), b.hash)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	if no, err = result.LastInsertId(); err != nil {
-		return 0, err
+	no, err := result.LastInsertId()
+	if err != nil {
+		return err
 	}
-	return no, t.run(`INSERT INTO blob_content (blob, content) VALUES (?, ?)`, no, notNull(b.content))
+	return t.run(`INSERT INTO blob_content (blob, content) VALUES (?, ?)`, no, notNull(b.content))
 }
 
 // notNull keeps a nil slice from becoming NULL.

@@ -59,15 +59,17 @@ func (t tx) beginIn(b journal.Beginning) error {
 }
 
 func (t tx) insertRun(r journal.Run, blobs []blob) error {
-	kept, err := t.keepBlobs(r.Owner, blobs)
+	hashes, err := t.keepBlobs(r.Owner, blobs)
 	if err != nil {
 		return err
 	}
 	added, err := t.change(`
 		INSERT INTO run (id, session, owner, assistant, title, status, started_at, lease_holder, lease_until, blobs)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?,
+		        (SELECT json_group_array(no) FROM blob WHERE owner = ? AND hash IN (SELECT value FROM json_each(?))))
+		ON CONFLICT (id) DO NOTHING`,
 		r.ID, r.Session, string(r.Owner), r.Assistant, r.Title, string(r.Status), r.StartedAt.UnixMilli(),
-		r.LeaseHolder, maybe(r.LeaseUntil), kept)
+		r.LeaseHolder, maybe(r.LeaseUntil), string(r.Owner), hashes)
 	if err == nil && added == 0 {
 		err = fmt.Errorf("run %q: %w", r.ID, journal.ErrExists)
 	}
