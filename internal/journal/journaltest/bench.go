@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"sibyl/internal/journal"
 )
@@ -49,7 +50,7 @@ func Whole(tb testing.TB, store journal.Store, id string) error {
 			return err
 		}
 	}
-	end := &journal.End{Status: journal.Done, At: noon, Reason: "satisfied", Summary: rec.Data[:600]}
+	end := &journal.End{Status: journal.Done, At: after(time.Second), Reason: "satisfied", Summary: rec.Data[:600]}
 	return store.Append(tb.Context(), ada, id, []journal.Record{rec}, end)
 }
 

@@ -183,7 +183,7 @@ func TestWritesThatShareWithOneThatPanicsFail(t *testing.T) {
 
 // What a run costs that does not depend on the machine: commits, pages written, and allocations of an append.
 func TestRunWritesFewPagesInFewCommits(t *testing.T) {
-	const n, most = 200, 23
+	const n, most = 200, 25
 	db := openAt(t, newPath(t), unsynced)
 	status, ok := db.writer.raw.(sqlite.DBStatus)
 	if !ok {
