@@ -39,11 +39,11 @@ func TestAnyArgumentsAreSentAsAnObjectInUTF8(t *testing.T) {
 
 func TestToolWithoutASchemaTakesAnEmptyObject(t *testing.T) {
 	for schema, want := range map[string]string{"": `{"type":"object","properties":{}}`, `{"type":"object"}`: `{"type":"object"}`} {
-		if got, err := wire.Schema(model.Tool{Name: "f", Schema: json.RawMessage(schema)}); err != nil || string(got) != want {
+		if got, err := wire.ToolSchema(model.Tool{Name: "f", Schema: json.RawMessage(schema)}); err != nil || string(got) != want {
 			t.Errorf("%q became %s, %v; want %s", schema, got, err, want)
 		}
 	}
-	if _, err := wire.Schema(model.Tool{Name: "f", Schema: json.RawMessage(`{`)}); err == nil || err.Error() != `the schema of tool "f" is not valid JSON` {
+	if _, err := wire.ToolSchema(model.Tool{Name: "f", Schema: json.RawMessage(`{`)}); err == nil || err.Error() != `the schema of tool "f" is not valid JSON` {
 		t.Errorf("got %v", err)
 	}
 }

@@ -12,14 +12,17 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-func TestLocalModelUsesNoProxy(t *testing.T) {
+func TestConnectionsAreTheClientsOwnAndALocalOneUsesNoProxy(t *testing.T) {
 	for _, local := range []bool{true, false} {
-		transport, ok := wire.New(wire.Config{Local: local}, protocol).Client().Transport.(*http.Transport)
+		transport, ok := wire.New(wire.Config{Local: local}, protocol).HTTPClient().Transport.(*http.Transport)
 		if !ok || transport == http.DefaultTransport {
 			t.Fatalf("local %v: the transport is not the endpoint's own", local)
 		}
 		if got := transport.Proxy != nil; got == local {
 			t.Errorf("local %v: proxy used: %v", local, got)
+		}
+		if transport.MaxIdleConnsPerHost < 256 || transport.MaxIdleConns < 256 {
+			t.Errorf("%d connections wait, %d of one host; 256 runs may share them", transport.MaxIdleConns, transport.MaxIdleConnsPerHost)
 		}
 	}
 }
@@ -37,10 +40,10 @@ func TestPathOfTheBaseURLIsCompletedAndTheRestIsKept(t *testing.T) {
 	p.DefaultURL = "https://default.example"
 	p.URLPath = func(path string) string { return path + "/v9" }
 	for url, want := range map[string]string{
-		"":                      "https://default.example/v9",
-		"http://u:p@host/a?k=v": "http://u:p@host/a/v9?k=v",
+		"":                      "https://default.example/v9/chat",
+		"http://u:p@host/a?k=v": "http://u:p@host/a/v9/chat?k=v",
 	} {
-		got, err := wire.New(wire.Config{Provider: "house", BaseURL: url}, p).BaseURL()
+		got, err := wire.New(wire.Config{Provider: "house", BaseURL: url}, p).ChatURL()
 		if err != nil || got != want {
 			t.Errorf("%q became %q, %v; want %q", url, got, err, want)
 		}
@@ -83,7 +86,7 @@ func TestKeyIsTrimmedAndOneThatNoHeaderHoldsIsNotSent(t *testing.T) {
 	}
 	for _, key := range []string{"sec\nret", "sec\x00ret", "sec\x7fret"} {
 		c := wire.Config{Provider: "house", Model: "m", BaseURL: "http://house"}
-		withKey(key)(&c)
+		withKey(key)(&c, nil)
 		_, err := wire.New(c, protocol).Open(t.Context())
 		if failure(t, err, model.Auth, "control character"); strings.Contains(err.Error(), "sec") {
 			t.Errorf("the error shows the key: %v", err)
