@@ -25,6 +25,10 @@ type Answer struct {
 	Finish model.Finish
 	Usage  model.Usage
 
+	// Vectors and Transcript answer a request for embedding, or for transcription. Of the stream they break before they begin.
+	Vectors    [][]float32
+	Transcript model.Transcript
+
 	// Fail makes the request fail at once, as the provider reports this kind, asking to wait for RetryAfter.
 	Fail       model.Kind
 	RetryAfter time.Duration

@@ -37,7 +37,9 @@ func TestRequestGoesUnderTheBaseURLWithTheKeyAndWhatItIs(t *testing.T) {
 		want request
 	}{
 		{
-			func(x *wire.Exchange) (*http.Response, error) { return x.Post("chat/a%2Fb", "application/json", []byte("{}")) }, "sk-1",
+			func(x *wire.Exchange) (*http.Response, error) {
+				return x.Post("chat/a%2Fb", "application/json", []byte("{}"))
+			}, "sk-1",
 			request{http.MethodPost, "http://house/v1/chat/a%2Fb?tenant=a", "text/odd", "application/json", "Bearer sk-1", "{}"},
 		},
 		{
