@@ -43,6 +43,13 @@ type AnthropicRequest struct {
 	} `json:"output_config"`
 }
 
+func (r AnthropicRequest) schema() json.RawMessage {
+	if r.OutputConfig == nil {
+		return nil
+	}
+	return r.OutputConfig.Format.Schema
+}
+
 // AnthropicMessage is a message on the wire. Its blocks are as they were sent.
 type AnthropicMessage struct {
 	Role    string            `json:"role"`

@@ -19,6 +19,8 @@ type GeminiRequest struct {
 	} `json:"generationConfig"`
 }
 
+func (r GeminiRequest) schema() json.RawMessage { return r.GenerationConfig.Schema }
+
 // GeminiContent is a turn on the wire. Its parts are as they were sent.
 type GeminiContent struct {
 	Role  string            `json:"role"`

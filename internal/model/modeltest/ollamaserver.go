@@ -43,6 +43,8 @@ type OllamaRequest struct {
 	Options  map[string]any    `json:"options"`
 }
 
+func (r OllamaRequest) schema() json.RawMessage { return r.Format }
+
 // OllamaMessage is a message on the wire. ToolCalls is as it was sent.
 type OllamaMessage struct {
 	Role       string          `json:"role"`

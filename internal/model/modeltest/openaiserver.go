@@ -51,6 +51,13 @@ type OpenAIRequest struct {
 	File string     `json:"-"`
 }
 
+func (r OpenAIRequest) schema() json.RawMessage {
+	if r.ResponseFormat == nil {
+		return nil
+	}
+	return r.ResponseFormat.Schema.Schema
+}
+
 // OpenAIMessage is a message on the wire. ToolCalls is as it was sent.
 type OpenAIMessage struct {
 	Role       string          `json:"role"`

@@ -25,8 +25,16 @@ type Request struct {
 	Body   string
 }
 
+// asked is what a fake provider reads a request as.
+type asked interface {
+	sent() Request
+	schema() json.RawMessage // that the answer has to fit, by the protocol's own field; nil if none
+}
+
+func (r Request) sent() Request { return r }
+
 // protocol is how a fake provider speaks, and R what it reads a request as.
-type protocol[R any] struct {
+type protocol[R asked] struct {
 	name     string
 	listPath string
 	list     func(query url.Values) any // the answer to GET listPath
@@ -37,7 +45,7 @@ type protocol[R any] struct {
 }
 
 // route is how one kind of request is answered: with the parts of an Answer, and with the end that follows if it is not broken.
-type route[R any] struct {
+type route[R asked] struct {
 	mediaType string
 	render    func(a Answer, req R) (parts, end [][]byte)
 	half      string // of a part, before a Cut
@@ -60,7 +68,7 @@ var (
 )
 
 // server is what the fake providers have in common: a loopback port, the answers that are left, and the requests that came.
-type server[R any] struct {
+type server[R asked] struct {
 	protocol protocol[R]
 	http     *httptest.Server
 	hanging  chan struct{}
@@ -119,6 +127,20 @@ func (s *server[R]) Requests() []R {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
+}
+
+// Subject is m before this server, as the suites look at it.
+func (s *server[R]) Subject(m model.Model) Subject {
+	return Subject{Model: m, Hanging: s.hanging, Ended: s.ended, Sent: func() []string {
+		var bodies []string
+		for _, r := range s.Requests() {
+			bodies = append(bodies, r.sent().Body)
+		}
+		return bodies
+	}, Schema: func() json.RawMessage {
+		all := s.Requests()
+		return all[len(all)-1].schema()
+	}}
 }
 
 // Hanging has a value for each request that was sent all its Answer has and now hangs.

@@ -3,6 +3,7 @@ package modeltest
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -31,6 +32,9 @@ type Subject struct {
 
 	// Sent returns the bodies of the requests that the provider got. Nil for a model without a provider.
 	Sent func() []string
+
+	// Schema returns the schema that the provider was last asked to enforce, nil if none. Nil for a model without a provider.
+	Schema func() json.RawMessage
 
 	// Hanging has a value for each request that reached an Answer's Hang, Ended for each of these that was seen to end.
 	// Ended is nil for a model without a provider.
@@ -94,6 +98,8 @@ func Suite(t *testing.T, build Factory) {
 		{"OddTurnsAreSentInAFormThatIsAccepted", oddTurnsAreSent},
 		{"WrongRequestIsInvalidAndNotSent", wrongRequestIsNotSent},
 		{"CallsThatShareAnIDAreToldApart", sharedIDs},
+		{"SchemaIsForTheProviderToEnforce", schemaIsEnforced},
+		{"StructuredAnswerIsRepairedOnce", structuredAnswer},
 		{"FailureHasItsKindAndIsNotRetried", failureHasItsKind},
 		{"RetryAfterIsPassedOn", retryAfterIsPassedOn},
 		{"CutStreamIsServerWithWhatHadArrived", brokenStream(Cut, model.Server)},

@@ -24,16 +24,9 @@ func TestOllamaKeepsTheContract(t *testing.T) {
 			c.Idle = s.Idle
 			c.Key = fixedKey(s.Key)
 		})
-		return modeltest.Subject{
-			Model: m, Hanging: server.Hanging(), Ended: server.Ended(), NoCachedTokens: true,
-			Sent: func() []string {
-				var bodies []string
-				for _, r := range server.Requests() {
-					bodies = append(bodies, r.Body)
-				}
-				return bodies
-			},
-		}
+		subject := server.Subject(m)
+		subject.NoCachedTokens = true
+		return subject
 	})
 }
 

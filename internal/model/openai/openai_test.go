@@ -24,16 +24,7 @@ func TestOpenAIKeepsTheContract(t *testing.T) {
 			c.Idle = s.Idle
 			c.Key = fixedKey(s.Key)
 		})
-		return modeltest.Subject{
-			Model: m, Hanging: server.Hanging(), Ended: server.Ended(),
-			Sent: func() []string {
-				var bodies []string
-				for _, r := range server.Requests() {
-					bodies = append(bodies, r.Body)
-				}
-				return bodies
-			},
-		}
+		return server.Subject(m)
 	})
 }
 
