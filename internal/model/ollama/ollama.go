@@ -39,13 +39,13 @@ type Config = wire.Config
 // Model is one model of one server: a model.Model and model.Embedder, safe for concurrent use.
 type Model struct {
 	*wire.Client
-	name string
+	protocol
 }
 
 // New returns the model that c describes. It sends nothing; a wrong BaseURL is reported by the first request.
 func New(c Config) *Model {
 	p := protocol{provider: c.Provider, name: c.Model, numCtx: c.NumCtx, local: c.Local}
-	return &Model{name: c.Model, Client: wire.New(c, wire.Protocol{
+	return &Model{protocol: p, Client: wire.New(c, wire.Protocol{
 		Name:       Ollama,
 		DefaultURL: "http://127.0.0.1:11434",
 		ExampleURL: "http://host.example:11434",

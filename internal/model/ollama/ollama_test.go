@@ -30,6 +30,24 @@ func TestOllamaKeepsTheContract(t *testing.T) {
 	})
 }
 
+func TestOllamaEmbedsAsTheContractSays(t *testing.T) {
+	modeltest.EmbedderSuite(t, func(t *testing.T, s modeltest.Setup) (model.Embedder, modeltest.Subject) {
+		server := modeltest.NewOllamaServer(t, s.Answers...)
+		return connect(t, server, func(c *ollama.Config) { c.Key = fixedKey(s.Key) }), server.Subject(nil)
+	})
+}
+
+func TestNoTextIsCutOffInEmbedding(t *testing.T) {
+	server := modeltest.NewOllamaServer(t, modeltest.Answer{Vectors: [][]float32{{1}}})
+	m := connect(t, server, func(c *ollama.Config) { c.NumCtx = 2048 })
+	if _, _, err := m.Embed(t.Context(), []string{"a"}); err != nil {
+		t.Fatal(err)
+	}
+	if r := server.Requests()[0]; r.Truncate == nil || *r.Truncate || r.Options["num_ctx"] != 2048.0 {
+		t.Errorf("sent %s", r.Body)
+	}
+}
+
 func connect(t testing.TB, server *modeltest.OllamaServer, adjust ...func(*ollama.Config)) *ollama.Model {
 	c := ollama.Config{Provider: ollama.Ollama, Model: "llama3.1:8b", BaseURL: server.BaseURL}
 	for _, f := range adjust {

@@ -32,13 +32,16 @@ const (
 type Config = wire.Config
 
 // Model is one model of one endpoint: a model.Model, model.Embedder and model.Transcriber. It is safe for concurrent use.
-type Model struct{ *wire.Client }
+type Model struct {
+	*wire.Client
+	name string
+}
 
 // New returns the model that c describes. It sends nothing; a wrong BaseURL is reported by the first request.
 func New(c Config) *Model {
 	p := newProtocol(c)
 	address := map[string]string{OpenAI: "https://api.openai.com/v1", Ollama: "http://127.0.0.1:11434/v1"}[c.Provider]
-	return &Model{wire.New(c, wire.Protocol{
+	return &Model{name: c.Model, Client: wire.New(c, wire.Protocol{
 		DefaultURL: address,
 		ExampleURL: "https://host.example/v1",
 		URLForm:    "http://host/v1 or https://host/v1",

@@ -28,6 +28,29 @@ func TestOpenAIKeepsTheContract(t *testing.T) {
 	})
 }
 
+func TestOpenAIEmbedsAndTranscribesAsTheContractsSay(t *testing.T) {
+	build := func(t *testing.T, s modeltest.Setup) (*openai.Model, modeltest.Subject) {
+		server := modeltest.NewOpenAIServer(t, s.Answers...)
+		return connect(t, server, func(c *openai.Config) { c.Key = fixedKey(s.Key) }), server.Subject(nil)
+	}
+	modeltest.EmbedderSuite(t, func(t *testing.T, s modeltest.Setup) (model.Embedder, modeltest.Subject) { return build(t, s) })
+	modeltest.TranscriberSuite(t, func(t *testing.T, s modeltest.Setup) (model.Transcriber, modeltest.Subject) { return build(t, s) })
+}
+
+func TestModelThatTellsTheTextAloneIsNotAskedForMore(t *testing.T) {
+	for name, want := range map[string]string{"gpt-4o-mini-transcribe": "json", "whisper-1": "verbose_json"} {
+		server := modeltest.NewOpenAIServer(t, modeltest.Answer{Transcript: model.Transcript{Text: "hi", Seconds: 1}})
+		m := connect(t, server, func(c *openai.Config) { c.Model = name })
+		got, err := m.Transcribe(t.Context(), model.Audio{Name: "a.wav", Content: strings.NewReader("RIFF")})
+		if err != nil || got.Text != "hi" || (got.Seconds != 0) != (want == "verbose_json") {
+			t.Errorf("%s: got %+v, %v", name, got, err)
+		}
+		if r := server.Requests()[0]; r.Form.Get("response_format") != want || r.File != "RIFF" || r.Form.Has("language") {
+			t.Errorf("%s: sent %v", name, r.Form)
+		}
+	}
+}
+
 func connect(t testing.TB, server *modeltest.OpenAIServer, adjust ...func(*openai.Config)) *openai.Model {
 	c := openai.Config{Provider: "house", Model: "llama3.1:8b", BaseURL: server.BaseURL}
 	for _, f := range adjust {

@@ -14,7 +14,7 @@
 //     of 500 bytes.
 //   - Errors: every error is a *model.Error, and the same event has the same Kind whichever protocol it came over. A
 //     request that broke after its caller withdrew it is Cancelled, whatever broke it.
-//   - One call makes one request. The one exception: an endpoint that rejects an optional field by its name is asked once
+//   - One call makes one request, an Embed one for every 64 texts. The one exception: an endpoint that rejects an optional field by its name is asked once
 //     more without it; Response.Attempts counts both requests, and the Client remembers.
 //   - Nothing is read from the environment but the proxy settings of net/http.
 package wire
@@ -238,7 +238,7 @@ func (x *Exchange) ask(req model.Request) (*http.Response, error) {
 		if err != nil {
 			return nil, x.Fail(model.Invalid, err.Error(), err)
 		}
-		answer, err := x.send(http.MethodPost, x.m.chat, jsonType, body)
+		answer, err := x.send(http.MethodPost, x.m.chat, jsonType, p.Accept, body)
 		rejected, wholly := p.rejected(err)
 		if rejected &^= without; rejected == 0 {
 			if err == nil && lasting != 0 {

@@ -144,16 +144,16 @@ const jsonType = "application/json"
 
 // Get makes one GET request, as Post does.
 func (x *Exchange) Get(path string, query url.Values) (*http.Response, error) {
-	return x.send(http.MethodGet, x.m.target(path, query), "", nil)
+	return x.send(http.MethodGet, x.m.target(path, query), "", "", nil)
 }
 
-// Post makes one request with a body of that media type and returns its response, which is a success and whose body the
+// Post makes one request with a body of that media type, for an answer in JSON, and returns its response, which is a success and whose body the
 // caller closes.
 func (x *Exchange) Post(path, mediaType string, body []byte) (*http.Response, error) {
-	return x.send(http.MethodPost, x.m.target(path, nil), mediaType, body)
+	return x.send(http.MethodPost, x.m.target(path, nil), mediaType, jsonType, body)
 }
 
-func (x *Exchange) send(method, target, mediaType string, body []byte) (*http.Response, error) {
+func (x *Exchange) send(method, target, mediaType, accept string, body []byte) (*http.Response, error) {
 	x.attempts++
 	req, err := http.NewRequestWithContext(x.ctx, method, target, bytes.NewReader(body))
 	if err != nil {
@@ -161,7 +161,7 @@ func (x *Exchange) send(method, target, mediaType string, body []byte) (*http.Re
 	}
 	if method == http.MethodPost {
 		req.Header.Set("Content-Type", mediaType)
-		req.Header.Set("Accept", x.m.protocol.Accept)
+		req.Header.Set("Accept", accept)
 	}
 	x.m.protocol.Header(req.Header, x.key)
 	resp, err := x.m.client.Do(req)
