@@ -51,6 +51,7 @@ const (
 	Cut     Break = "cut"     // the connection ends in the middle of a part
 	Hang    Break = "hang"    // nothing more comes until the request ends
 	Garbage Break = "garbage" // a part is not what the protocol promises
+	Open    Break = "open"    // all of it comes, but the response does not end until the request does
 )
 
 // Raw is an HTTP response. Status 0 is 200.

@@ -123,6 +123,9 @@ func (s *AnthropicServer) list(query url.Values) any {
 // anthropicStream is a's message. The text is one block, each call another, and the parts of the calls interleave. The first part
 // of a call's arguments is empty, as the real one is.
 func anthropicStream(a Answer, req AnthropicRequest) (out, end [][]byte) {
+	if a.Break == Hang && len(a.Chunks)+len(a.Calls) == 0 { // as silent as the other servers are then
+		return nil, nil
+	}
 	out = append(out, anthropicEvent("message_start", map[string]any{"message": map[string]any{
 		"id": "msg_fake", "type": "message", "role": "assistant", "model": req.Model, "content": []any{},
 		"stop_reason": nil, "stop_sequence": nil,

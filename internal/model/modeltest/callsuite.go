@@ -114,7 +114,7 @@ func TranscriberSuite(t *testing.T, build TranscriberFactory) {
 // callSuite checks what every call of one request and one whole answer keeps.
 func callSuite(t *testing.T, build func(t *testing.T, s Setup) (func(context.Context) error, Subject)) {
 	begin := func(t *testing.T, a Answer) (func(context.Context) error, Subject) {
-		return build(t, Setup{Answers: []Answer{a}, Key: canaryKey})
+		return build(t, Setup{Answers: []Answer{a}, Key: showCanary})
 	}
 	failed := func(t *testing.T, err error, kind model.Kind) *model.Error {
 		t.Helper()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -12,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"sibyl/internal/model"
@@ -32,6 +34,11 @@ type asked interface {
 }
 
 func (r Request) sent() Request { return r }
+
+// key is the API key of a request, in the place of any of the protocols.
+func (r Request) key() string {
+	return cmp.Or(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), r.Header.Get("X-Api-Key"), r.Header.Get("X-Goog-Api-Key"))
+}
 
 // protocol is how a fake provider speaks, and R what it reads a request as.
 type protocol[R asked] struct {
@@ -71,10 +78,13 @@ var (
 type server[R asked] struct {
 	protocol protocol[R]
 	http     *httptest.Server
-	hanging  chan struct{}
-	ended    chan struct{}
-	closing  chan struct{}
-	close    sync.Once
+
+	connections atomic.Int32 // that were opened
+
+	hanging chan struct{}
+	ended   chan struct{}
+	closing chan struct{}
+	close   sync.Once
 
 	mu       sync.Mutex
 	answers  []Answer
@@ -93,7 +103,13 @@ func (s *server[R]) start(p protocol[R], answers []Answer) (url string) {
 	s.hanging = make(chan struct{}, signals)
 	s.ended = make(chan struct{}, signals)
 	s.closing = make(chan struct{})
-	s.http = httptest.NewServer(s)
+	s.http = httptest.NewUnstartedServer(s)
+	s.http.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			s.connections.Add(1)
+		}
+	}
+	s.http.Start()
 	return s.http.URL
 }
 
@@ -138,9 +154,16 @@ func (s *server[R]) Subject(m model.Model) Subject {
 		}
 		return bodies
 	}, Schema: func() json.RawMessage {
-		all := s.Requests()
-		return all[len(all)-1].schema()
-	}}
+		return s.last().schema()
+	}, SentKey: func() string {
+		return s.last().sent().key()
+	}, Connections: func() int { return int(s.connections.Load()) }}
+}
+
+func (s *server[R]) last() R {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.requests[len(s.requests)-1]
 }
 
 // Hanging has a value for each request that was sent all its Answer has and now hangs.
@@ -179,7 +202,7 @@ func (s *server[R]) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case a.Raw != nil:
 		a.Raw.write(w, way.mediaType)
 	case a.Fail != "":
-		s.failAs(w, r, a)
+		s.failAs(w, a, req)
 	default:
 		s.stream(w, r, a, way, req)
 	}
@@ -209,7 +232,7 @@ func (s *server[R]) reject(w http.ResponseWriter, fault error) {
 }
 
 // failAs fails as the provider does. Where a key is rejected, it is repeated, as some endpoints do.
-func (s *server[R]) failAs(w http.ResponseWriter, r *http.Request, a Answer) {
+func (s *server[R]) failAs(w http.ResponseWriter, a Answer, req R) {
 	f, ok := s.protocol.failures[a.Fail]
 	if !ok {
 		f = s.protocol.failures[model.Server]
@@ -220,8 +243,7 @@ func (s *server[R]) failAs(w http.ResponseWriter, r *http.Request, a Answer) {
 		return
 	}
 	if a.Fail == model.Auth {
-		h := r.Header
-		f.message += cmp.Or(strings.TrimPrefix(h.Get("Authorization"), "Bearer "), h.Get("X-Api-Key"), h.Get("X-Goog-Api-Key"))
+		f.message += req.sent().key()
 	}
 	f.retryAfter = a.RetryAfter.Seconds()
 	s.protocol.fail(w, f)
@@ -266,23 +288,24 @@ func (s *server[R]) stream(w http.ResponseWriter, r *http.Request, a Answer, way
 		_, _ = io.WriteString(w, way.half)
 		_ = out.Flush()
 		panic(http.ErrAbortHandler) // net/http's way to end a connection without ending the response
-	case Hang:
-		_ = out.Flush() // the headers, if there was no part
-		s.hanging <- struct{}{}
-		select {
-		case <-r.Context().Done():
-			s.ended <- struct{}{}
-		case <-s.closing:
-		}
-		return
 	case Garbage:
 		_, _ = io.WriteString(w, way.garbage)
 		return
-	}
-	for _, part := range end {
-		_, _ = w.Write(part)
+	case Open, "":
+		for _, part := range end {
+			_, _ = w.Write(part)
+		}
 	}
 	_ = out.Flush() // as real servers do: the end of the response comes after it, by itself
+	if a.Break == "" {
+		return
+	}
+	s.hanging <- struct{}{}
+	select {
+	case <-r.Context().Done():
+		s.ended <- struct{}{}
+	case <-s.closing:
+	}
 }
 
 // rendered is a with its parts as they go over the wire, rendered once for all requests with one body if it repeats.

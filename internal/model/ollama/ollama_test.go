@@ -2,8 +2,6 @@ package ollama_test
 
 import (
 	"context"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -21,8 +19,7 @@ func TestOllamaKeepsTheContract(t *testing.T) {
 	modeltest.Suite(t, func(t *testing.T, s modeltest.Setup) modeltest.Subject {
 		server := modeltest.NewOllamaServer(t, s.Answers...)
 		m := connect(t, server, func(c *ollama.Config) {
-			c.Idle = s.Idle
-			c.Key = fixedKey(s.Key)
+			c.Idle, c.Timeout, c.Key = s.Idle, s.Timeout, s.Key
 		})
 		subject := server.Subject(m)
 		subject.NoCachedTokens = true
@@ -33,7 +30,7 @@ func TestOllamaKeepsTheContract(t *testing.T) {
 func TestOllamaEmbedsAsTheContractSays(t *testing.T) {
 	modeltest.EmbedderSuite(t, func(t *testing.T, s modeltest.Setup) (model.Embedder, modeltest.Subject) {
 		server := modeltest.NewOllamaServer(t, s.Answers...)
-		return connect(t, server, func(c *ollama.Config) { c.Key = fixedKey(s.Key) }), server.Subject(nil)
+		return connect(t, server, func(c *ollama.Config) { c.Key = s.Key }), server.Subject(nil)
 	})
 }
 
@@ -129,20 +126,5 @@ func TestServerWithoutAModelHasAnEmptyList(t *testing.T) {
 	got, err := connect(t, modeltest.NewOllamaServer(t)).List(t.Context())
 	if err != nil || got == nil || len(got) != 0 {
 		t.Errorf("got %v, %v; want an empty list", got, err)
-	}
-}
-
-func TestListFromWhatIsNoServerSaysWhereItAsked(t *testing.T) {
-	server := modeltest.NewOllamaServer(t)
-	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
-	t.Cleanup(page.Close)
-	for url, kind := range map[string]model.Kind{
-		server.BaseURL + "/v1": model.Invalid,
-		page.URL:               model.Garbled,
-	} {
-		names, err := connect(t, server, func(c *ollama.Config) { c.BaseURL = url }).List(t.Context())
-		if model.KindOf(err) != kind || !strings.Contains(err.Error(), "127.0.0.1") || !strings.Contains(err.Error(), "no /v1") || names != nil {
-			t.Errorf("%s: got %v, %v; want kind %s, naming the host and what its address lacks", url, names, err, kind)
-		}
 	}
 }

@@ -9,8 +9,10 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -92,6 +94,59 @@ func TestFailureSaysWhatTheBodyDoesAndElseWhatTheStatusDoes(t *testing.T) {
 	}
 }
 
+func TestRetryAfterIsReadInBothForms(t *testing.T) {
+	inTwoMinutes := time.Now().Add(2 * time.Minute).UTC().Format(http.TimeFormat)
+	for _, c := range []struct {
+		header   string
+		min, max time.Duration
+	}{
+		{"7", 7 * time.Second, 7 * time.Second},
+		{"0.5", 500 * time.Millisecond, 500 * time.Millisecond},
+		{inTwoMinutes, 100 * time.Second, 2 * time.Minute},
+		{"Mon, 02 Jan 2006 15:04:05 GMT", 0, 0},
+		{"-3", 0, 0},
+		{"NaN", 0, 0},
+		{"1e300", time.Hour, 366 * 24 * time.Hour},
+		{"soon", 0, 0},
+		{"", 0, 0},
+	} {
+		err := get(open(t, answering(503, http.Header{"Retry-After": {c.header}}, "")), "models")
+		if e := failure(t, err, model.Server, ""); e.RetryAfter < c.min || e.RetryAfter > c.max {
+			t.Errorf("%q gave %v; want between %v and %v", c.header, e.RetryAfter, c.min, c.max)
+		}
+	}
+}
+
+func TestTimeoutBoundsABodyThatNeverEnds(t *testing.T) {
+	for status, read := range map[int]func(x *wire.Exchange) error{
+		500: func(x *wire.Exchange) error { return get(x, "models") },
+		200: func(x *wire.Exchange) error { return x.GetList("models", nil, new(any), func() bool { return true }) },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			x := open(t, func(r *http.Request) (*http.Response, error) {
+				endless := readerFunc(func([]byte) (int, error) {
+					<-r.Context().Done()
+					return 0, r.Context().Err()
+				})
+				return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(endless)}, nil
+			}, func(c *wire.Config, _ *wire.Protocol) { c.Timeout = time.Minute })
+			defer x.Close()
+			start := time.Now()
+			failure(t, read(x), model.Timeout, "limit 1m0s")
+			if got := time.Since(start); got != time.Minute {
+				t.Errorf("status %d: ended after %v", status, got)
+			}
+		})
+	}
+}
+
+func TestLongMessageIsShortenedBetweenCharacters(t *testing.T) {
+	x := open(t, nil)
+	if got := x.Fail(model.Server, "x"+strings.Repeat("ü", 1000), nil).Message; got != "x"+strings.Repeat("ü", 249)+"…" {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestLittleIsReadOfALongFailure(t *testing.T) {
 	long := strings.NewReader(strings.Repeat("x", 1<<20))
 	x := open(t, func(*http.Request) (*http.Response, error) {
@@ -112,6 +167,7 @@ func TestRequestWithoutAResponseSaysWhatIsWrong(t *testing.T) {
 	}{
 		{&net.DNSError{IsNotFound: true, Name: "house"}, model.Server, "no host called house was found"},
 		{errors.New("odd"), model.Server, "no answer from house (odd)"},
+		{fmt.Errorf("dial: %w", syscall.ECONNREFUSED), model.Server, "nothing answers at house: is the server running there?"},
 		{&net.DNSError{IsTimeout: true}, model.Timeout, "no answer from house"},
 	} {
 		x := open(t, func(*http.Request) (*http.Response, error) { return nil, c.err })
