@@ -2,7 +2,6 @@ package anthropic_test
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -72,28 +71,4 @@ func TestRejectedStatusHasItsKind(t *testing.T) {
 			}
 		})
 	}
-}
-
-// counted is a long body that counts what is read of it.
-type counted struct{ left, read int }
-
-func (c *counted) Read(p []byte) (int, error) {
-	if c.left == 0 {
-		return 0, io.EOF
-	}
-	n := min(len(p), c.left)
-	for i := range p[:n] {
-		p[i] = 'x'
-	}
-	c.left, c.read = c.left-n, c.read+n
-	return n, nil
-}
-
-func (*counted) Close() error { return nil }
-
-// failing answers every request with status 500 and its body.
-type failing struct{ body io.ReadCloser }
-
-func (f failing) RoundTrip(*http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusInternalServerError, Header: http.Header{}, Body: f.body}, nil
 }

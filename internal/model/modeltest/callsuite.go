@@ -137,10 +137,10 @@ func callSuite(t *testing.T, build func(t *testing.T, s Setup) (func(context.Con
 	t.Run("BrokenAnswerHasItsKind", func(t *testing.T) {
 		for how, kind := range map[Break]model.Kind{Cut: model.Server, Garbage: model.Garbled} {
 			call, _ := begin(t, Answer{Break: how})
-			failed(t, call(t.Context()), kind)
+			_ = failed(t, call(t.Context()), kind)
 		}
 		call, _ := begin(t, Answer{Raw: &Raw{Body: strings.Repeat(" ", 9<<20)}})
-		failed(t, call(t.Context()), model.Garbled)
+		_ = failed(t, call(t.Context()), model.Garbled)
 	})
 	t.Run("CancelEndsTheRequest", func(t *testing.T) {
 		call, subject := begin(t, Answer{Break: Hang})
@@ -150,7 +150,7 @@ func callSuite(t *testing.T, build func(t *testing.T, s Setup) (func(context.Con
 		go func() { done <- call(ctx) }()
 		await(t, subject.Hanging, "the request to hang")
 		cancel()
-		failed(t, await(t, done, "the call to return"), model.Cancelled)
+		_ = failed(t, await(t, done, "the call to return"), model.Cancelled)
 		await(t, subject.Ended, "the request to end")
 	})
 }

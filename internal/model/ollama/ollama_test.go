@@ -1,7 +1,6 @@
 package ollama_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -53,10 +52,6 @@ func connect(t testing.TB, server *modeltest.OllamaServer, adjust ...func(*ollam
 	m := ollama.New(c)
 	t.Cleanup(m.Close)
 	return m
-}
-
-func fixedKey(key string) func(context.Context) (string, error) {
-	return func(context.Context) (string, error) { return key, nil }
 }
 
 func hello() model.Request {

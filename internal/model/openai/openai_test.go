@@ -1,7 +1,6 @@
 package openai_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -56,10 +55,6 @@ func connect(t testing.TB, server *modeltest.OpenAIServer, adjust ...func(*opena
 	m := openai.New(c)
 	t.Cleanup(m.Close)
 	return m
-}
-
-func fixedKey(key string) func(context.Context) (string, error) {
-	return func(context.Context) (string, error) { return key, nil }
 }
 
 func hello() model.Request {

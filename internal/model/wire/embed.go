@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"mime/multipart"
+	"net/http"
 
 	"sibyl/internal/model"
 )
@@ -47,8 +48,7 @@ func (m *Client) embed(ctx context.Context, n int, path string, body any, read f
 		return v, x.Fail(model.Invalid, err.Error(), err)
 	}
 	var answer json.RawMessage
-	resp, err := x.Post(path, jsonType, request)
-	err = x.JSON(resp, err, "the answer", &answer, func() bool {
+	err = x.fetch(http.MethodPost, x.m.target(path, nil), jsonType, request, "the answer", &answer, func() bool {
 		v, err = read(answer)
 		return err == nil && len(v.List) == n && evenlyLong(v.List)
 	})
@@ -64,7 +64,7 @@ func evenlyLong(vectors [][]float32) bool {
 	return true
 }
 
-// Upload posts a form of the audio and these fields, empty ones left out, and reads the answer as JSON does.
+// Upload posts a form of the audio and these fields, empty ones left out, and reads the answer as GetList does.
 func (m *Client) Upload(ctx context.Context, path string, audio model.Audio, fields [][2]string, into any, whole func() bool) error {
 	x, err := m.Open(ctx)
 	if err != nil {
@@ -90,6 +90,5 @@ func (m *Client) Upload(ctx context.Context, path string, audio model.Audio, fie
 		return x.Fail(model.Invalid, fmt.Sprintf("the audio is larger than %d MB: cut it into parts", model.MaxAudio>>20), nil)
 	}
 	_ = form.Close() // into memory
-	resp, err := x.Post(path, form.FormDataContentType(), body.Bytes())
-	return x.JSON(resp, err, "the answer", into, whole)
+	return x.fetch(http.MethodPost, x.m.target(path, nil), form.FormDataContentType(), body.Bytes(), "the answer", into, whole)
 }

@@ -142,17 +142,8 @@ func (c *clock) look() {
 // jsonType is the media type of most requests.
 const jsonType = "application/json"
 
-// Get makes one GET request, as Post does.
-func (x *Exchange) Get(path string, query url.Values) (*http.Response, error) {
-	return x.send(http.MethodGet, x.m.target(path, query), "", "", nil)
-}
-
-// Post makes one request with a body of that media type, for an answer in JSON, and returns its response, which is a success and whose body the
-// caller closes.
-func (x *Exchange) Post(path, mediaType string, body []byte) (*http.Response, error) {
-	return x.send(http.MethodPost, x.m.target(path, nil), mediaType, jsonType, body)
-}
-
+// send makes one request, with a body of that media type, and returns its response, which is a success and whose body the caller
+// closes.
 func (x *Exchange) send(method, target, mediaType, accept string, body []byte) (*http.Response, error) {
 	x.attempts++
 	req, err := http.NewRequestWithContext(x.ctx, method, target, bytes.NewReader(body))
@@ -191,27 +182,26 @@ func (x *Exchange) Body(resp *http.Response) ([]byte, error) {
 	return text, nil
 }
 
-// JSON reads the answer to a request that resp and err are the outcome of, and closes it. It is Garbled unless it is JSON
-// and whole, asked then, finds in it what the protocol promises; what names it in the error: "the list of models".
-func (x *Exchange) JSON(resp *http.Response, err error, what string, into any, whole func() bool) error {
+// GetList asks for a list of models. It is Garbled unless it is JSON and whole, asked then, finds in it what the protocol promises.
+func (x *Exchange) GetList(path string, query url.Values, list any, whole func() bool) error {
+	return x.fetch(http.MethodGet, x.m.target(path, query), "", nil, "the list of models", list, whole)
+}
+
+// fetch makes one request and reads its answer as GetList does; what names it in the error.
+func (x *Exchange) fetch(method, target, mediaType string, body []byte, what string, into any, whole func() bool) error {
+	resp, err := x.send(method, target, mediaType, jsonType, body)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	body, err := x.Body(resp)
+	answer, err := x.Body(resp)
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(body, into); err != nil || !whole() {
+	if err := json.Unmarshal(answer, into); err != nil || !whole() {
 		return x.Fail(model.Garbled, what+" is not what the protocol promises"+x.BaseHint(), nil)
 	}
 	return nil
-}
-
-// GetList reads a list of models, as JSON does.
-func (x *Exchange) GetList(path string, query url.Values, list any, whole func() bool) error {
-	resp, err := x.Get(path, query)
-	return x.JSON(resp, err, "the list of models", list, whole)
 }
 
 // mediaType is that of an answer without its parameters, in lower case.

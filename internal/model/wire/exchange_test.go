@@ -40,9 +40,9 @@ func TestRequestGoesUnderTheBaseURLWithTheKeyAndWhatItIs(t *testing.T) {
 	}{
 		{
 			func(x *wire.Exchange) (*http.Response, error) {
-				return x.Post("chat/a%2Fb", "application/json", []byte("{}"))
+				return x.Post("chat/a%2Fb", []byte("{}"))
 			}, "sk-1",
-			request{http.MethodPost, "http://house/v1/chat/a%2Fb?tenant=a", "application/json", "application/json", "Bearer sk-1", "{}"},
+			request{http.MethodPost, "http://house/v1/chat/a%2Fb?tenant=a", "text/odd", "application/json", "Bearer sk-1", "{}"},
 		},
 		{
 			func(x *wire.Exchange) (*http.Response, error) { return x.Get("models", url.Values{"page": {"2"}}) }, "",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/url"
 
 	"sibyl/internal/model"
 )
@@ -17,3 +18,11 @@ func (x *Exchange) Context() context.Context { return x.ctx }
 func (x *Exchange) SetEmit(emit func(model.Delta) error) { x.emit = emit }
 
 func (x *Exchange) Drain(body io.Reader) { x.drain(body) }
+
+func (x *Exchange) Get(path string, query url.Values) (*http.Response, error) {
+	return x.send(http.MethodGet, x.m.target(path, query), "", "", nil)
+}
+
+func (x *Exchange) Post(path string, body []byte) (*http.Response, error) {
+	return x.send(http.MethodPost, x.m.target(path, nil), jsonType, "text/odd", body)
+}
