@@ -11,15 +11,16 @@ import (
 // nothing else. It is not ok for any other event, which encoding/json then reads: a key or a value that is not known here, white
 // space in an unusual place, or anything that is not valid.
 func chunkText(text, event []byte) (_ []byte, ok bool) {
-	s := scanner{left: event, text: text}
-	ok = s.object(s.chunkField) && len(s.left) == 0 && s.found
+	s := scanner{event: event, text: text}
+	ok = s.object(s.chunkField) && s.at == len(event) && s.found
 	return s.text, ok
 }
 
-// scanner reads the usual form of a chunk. Each of its methods takes what it reads off the front, and is false where it finds
-// something else.
+// scanner reads the usual form of a chunk. Each of its methods goes past what it reads, and is false where it finds something
+// else.
 type scanner struct {
-	left  []byte
+	event []byte
+	at    int
 	text  []byte
 	found bool // the text has come
 }
@@ -85,26 +86,34 @@ func (s *scanner) object(value func(key []byte) bool) bool {
 
 // take reads a token and the space behind it.
 func (s *scanner) take(token string) bool {
-	if !bytes.HasPrefix(s.left, []byte(token)) {
+	if len(s.event)-s.at < len(token) || string(s.event[s.at:s.at+len(token)]) != token {
 		return false
 	}
-	s.left = bytes.TrimLeft(s.left[len(token):], " ")
+	s.pass(len(token))
 	return true
+}
+
+// pass goes past n bytes and the space behind them.
+func (s *scanner) pass(n int) {
+	s.at += n
+	for s.at < len(s.event) && s.event[s.at] == ' ' {
+		s.at++
+	}
 }
 
 // quoted reads a string and gives what stands between its quotes.
 func (s *scanner) quoted() ([]byte, bool) {
-	if len(s.left) == 0 || s.left[0] != '"' {
+	left := s.event[s.at:]
+	if len(left) == 0 || left[0] != '"' {
 		return nil, false
 	}
-	for i := 1; i < len(s.left); i++ {
-		switch s.left[i] {
+	for i := 1; i < len(left); i++ {
+		switch left[i] {
 		case '\\':
 			i++
 		case '"':
-			inside := s.left[1:i]
-			s.left = bytes.TrimLeft(s.left[i+1:], " ")
-			return inside, true
+			s.pass(i + 1)
+			return left[1:i], true
 		}
 	}
 	return nil, false
@@ -112,17 +121,21 @@ func (s *scanner) quoted() ([]byte, bool) {
 
 // scalar reads a value that says nothing here: null, a whole number or a string without escapes.
 func (s *scanner) scalar() bool {
-	if s.take("null") || s.take("0") {
-		return true
-	}
 	if raw, ok := s.quoted(); ok {
 		return plain(raw) && utf8.Valid(raw)
 	}
+	if s.take("null") || s.take("0") {
+		return true
+	}
 	n := 0
-	for n < len(s.left) && '0' <= s.left[n] && s.left[n] <= '9' {
+	for _, c := range s.event[s.at:] {
+		if c < '0' || c > '9' {
+			break
+		}
 		n++
 	}
-	return n > 0 && s.left[0] != '0' && s.take(string(s.left[:n]))
+	s.pass(n)
+	return n > 0
 }
 
 // plain says whether a string's inside stands for itself.
