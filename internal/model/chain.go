@@ -175,7 +175,7 @@ func noted(err error, note string) error {
 	if !errors.As(err, &of) {
 		return err
 	}
-	told := *of
-	told.Message = told.text() + "; " + note
-	return &told
+	annotated := *of
+	annotated.Message = of.text() + "; " + note
+	return &annotated
 }

@@ -373,7 +373,7 @@ func (r *Raw) write(w http.ResponseWriter, kind string) {
 	_, _ = io.WriteString(w, r.Body)
 }
 
-// writeFailure sends the error that body describes, with its wish to be asked later as a header.
+// writeFailure sends the error that body describes, with the time after which to ask again as a header.
 func writeFailure(w http.ResponseWriter, f failure, body any) {
 	if f.retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(f.retryAfter)))

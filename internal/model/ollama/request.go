@@ -98,7 +98,7 @@ func (p protocol) messages(req model.Request) ([]message, error) {
 			return nil, wire.UnknownRole(i, msg.Role)
 		}
 	}
-	if len(out) == 0 { // which Ollama takes for the wish to load the model
+	if len(out) == 0 { // by which Ollama is asked to load the model
 		return nil, errors.New("the request holds no message")
 	}
 	return out, nil

@@ -238,11 +238,11 @@ func retryAfter(h http.Header) time.Duration {
 	return 0
 }
 
-// maxWait keeps an absurd wish from overflowing a Duration.
+// maxWait keeps an absurd time from overflowing a Duration.
 const maxWait = 365 * 24 * time.Hour
 
-// Wait bounds a wish to be asked again later: at least nothing, at most a year.
-func Wait(wish time.Duration) time.Duration { return min(max(wish, 0), maxWait) }
+// Wait bounds the time after which a provider may be asked again: at least nothing, at most a year.
+func Wait(asked time.Duration) time.Duration { return min(max(asked, 0), maxWait) }
 
 // maxMessage is how many bytes of a provider's words an error holds.
 const maxMessage = 500
