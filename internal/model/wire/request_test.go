@@ -63,3 +63,28 @@ func TestFailedResultSaysSoInItsText(t *testing.T) {
 		}
 	}
 }
+
+func TestSchemaIsStrictOnlyIfAllItsObjectsAreClosed(t *testing.T) {
+	const closed = `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`
+	const open = `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`
+	const optional = `{"type":"object","properties":{"a":{}},"additionalProperties":false}`
+	around := func(inner string) []string {
+		return []string{
+			inner, `{"type":"array","items":` + inner + `}`, `{"anyOf":[{"type":"null"},` + inner + `]}`, `{"$ref":"#/$defs/x","$defs":{"x":` + inner + `}}`,
+			`{"type":"object","properties":{"b":` + inner + `},"required":["b"],"additionalProperties":false}`,
+		}
+	}
+	for inner, want := range map[string]bool{closed: true, open: false, optional: false} {
+		for _, schema := range around(inner) {
+			got, strict, err := wire.AnswerSchema(model.Request{Schema: &model.Schema{Name: "x", JSON: json.RawMessage(schema)}})
+			if err != nil || string(got) != schema || strict != want {
+				t.Errorf("%s: strict %v, %v; want %v", schema, strict, err, want)
+			}
+		}
+	}
+	for _, schema := range []string{"", "null", "[]", "{"} {
+		if _, _, err := wire.AnswerSchema(model.Request{Schema: &model.Schema{Name: "x", JSON: json.RawMessage(schema)}}); err == nil {
+			t.Errorf("%q was taken for a schema", schema)
+		}
+	}
+}
