@@ -72,13 +72,8 @@ func (r *retrying) Chat(ctx context.Context, req Request, emit func(Delta) error
 		return total, &Error{Kind: KindOf(err), Model: r.ID(), Err: err}
 	}
 	for attempt := 1; ; attempt++ {
-		if gone := said.retract(r.ID()); gone != nil {
-			return Response{Model: total.Model, Usage: total.Usage, Attempts: total.Attempts}, gone
-		}
-		before := total
 		var err error
-		total, err = r.Model.Chat(ctx, req, said.receiver())
-		total.Usage, total.Attempts = total.Usage.Add(before.Usage), total.Attempts+before.Attempts
+		total, err = said.ask(ctx, r.Model, req, total)
 		var failed *Error
 		if !errors.As(err, &failed) {
 			return total, err

@@ -35,7 +35,7 @@ func Structured(ctx context.Context, m Model, req Request, schema Schema, emit f
 	req.Schema = &schema
 	req.System = strings.TrimSpace(req.System + "\n\nAnswer with one JSON value that fits this JSON Schema, and with nothing else:\n" + string(schema.JSON))
 	said := relay{emit: emit}
-	total, err := m.Chat(ctx, req, said.receiver())
+	total, err := said.ask(ctx, m, req, Response{Model: m.ID()})
 	if err != nil {
 		return nil, total, err
 	}
@@ -43,23 +43,17 @@ func Structured(ctx context.Context, m Model, req Request, schema Schema, emit f
 	if problem == "" {
 		return value, total, nil
 	}
-	if err := said.retract(m.ID()); err != nil {
-		return nil, total, err
-	}
 	req.Messages = append(req.Messages[:len(req.Messages):len(req.Messages)],
 		Message{Role: Assistant, Text: total.Text, Native: total.Native},
 		Message{Role: User, Text: "This does not fit the schema:\n" + problem + "\nAnswer with the whole corrected JSON value, and with nothing else."})
-	second, err := m.Chat(ctx, req, said.receiver())
-	second.Usage, second.Attempts = second.Usage.Add(total.Usage), second.Attempts+total.Attempts
-	second.Tries = append(total.Tries, second.Tries...)
-	if err != nil {
-		return nil, second, err
+	if total, err = said.ask(ctx, m, req, total); err != nil {
+		return nil, total, err
 	}
-	if value, problem = fitting(second.Text, check); problem != "" {
-		wrong := &SchemaError{Schema: schema.Name, Problem: problem, Text: second.Text}
-		return nil, second, &Error{Kind: Garbled, Model: second.Model, Message: wrong.Error(), Err: wrong}
+	if value, problem = fitting(total.Text, check); problem != "" {
+		wrong := &SchemaError{Schema: schema.Name, Problem: problem, Text: total.Text}
+		return nil, total, &Error{Kind: Garbled, Model: total.Model, Message: wrong.Error(), Err: wrong}
 	}
-	return value, second, nil
+	return value, total, nil
 }
 
 // compile makes a check of a schema, which has to be whole: others that it refers to are not looked for.
