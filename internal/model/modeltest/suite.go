@@ -345,7 +345,7 @@ func silenceBeforeTheFirstPart(t *testing.T, build Factory) {
 }
 
 func streamLeftOpen(t *testing.T, build Factory) {
-	s := startWith(t, build, Setup{Answers: []Answer{{Chunks: []string{"all"}, Break: Open}}, Idle: 30 * time.Millisecond})
+	s := startWith(t, build, Setup{Answers: []Answer{{Chunks: []string{"all"}, Break: Open}}, Idle: 500 * time.Millisecond})
 	got := s.ask(t.Context(), nil)
 	if got.err != nil || got.resp.Text != "all" || got.resp.Finish != model.FinishStop {
 		t.Errorf("got %+v, %v", got.resp, got.err)
