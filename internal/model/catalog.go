@@ -30,11 +30,11 @@ type Catalog []Provider
 // probeTime bounds the look for a local server at its usual address.
 const probeTime = 400 * time.Millisecond
 
-// Choose settles which model serves: the wish "provider:model" or "provider", else the first automatic provider that
-// is set up. It never moves on from a wish that can't be met.
-func (c Catalog) Choose(ctx context.Context, wish string) (id string, err error) {
-	if wish != "" {
-		p, name, err := c.find(wish)
+// Choose settles which model serves: the one named, "provider:model" or "provider", else the first automatic provider that
+// is set up. It never moves on from a named one that can't be used.
+func (c Catalog) Choose(ctx context.Context, named string) (id string, err error) {
+	if named != "" {
+		p, name, err := c.find(named)
 		if err != nil {
 			return "", err
 		}

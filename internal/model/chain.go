@@ -105,13 +105,8 @@ func (c *chain) Chat(ctx context.Context, req Request, emit func(Delta) error) (
 	total := Response{Model: c.ID()} // with what all that failed have cost
 	var err error
 	for _, m := range asked {
-		if gone := said.retract(m.ID()); gone != nil {
-			return Response{Model: total.Model, Usage: total.Usage, Attempts: total.Attempts, Tries: tries}, gone
-		}
-		before := total
-		total, err = m.Chat(ctx, req, said.receiver())
-		total.Usage, total.Attempts = total.Usage.Add(before.Usage), total.Attempts+before.Attempts
 		total.Tries = tries
+		total, err = said.ask(ctx, m, req, total)
 		var failed *Error
 		switch {
 		case err == nil:
@@ -175,7 +170,7 @@ func noted(err error, note string) error {
 	if !errors.As(err, &of) {
 		return err
 	}
-	told := *of
-	told.Message = told.text() + "; " + note
-	return &told
+	annotated := *of
+	annotated.Message = of.text() + "; " + note
+	return &annotated
 }

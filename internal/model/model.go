@@ -41,6 +41,9 @@ type Message struct {
 	// Native is the assistant turn as its provider gave it, for providers that sign their thinking.
 	// An adapter sends it back only if Native.Provider is its own; others use Text and ToolCalls.
 	Native *Native `json:"native,omitempty"`
+
+	// Memo, if set, keeps the message's encoded form for the next request that holds it or a copy of it.
+	Memo *Memo `json:"-"`
 }
 
 // Native is a provider's own form of an assistant turn.
@@ -70,10 +73,20 @@ type Request struct {
 	Tools           []Tool
 	MaxOutputTokens int // 0: the provider's default
 
+	// Schema, if set, wants the text to be one JSON value. A provider that can, enforces it; see Structured for all others.
+	Schema *Schema
+
 	// Purpose names what the request is for ("oracle.turn"); Facts is the typed situation behind it.
 	// The offline model answers from these, so that nobody parses a prompt.
 	Purpose string
 	Facts   any
+}
+
+// Schema is the form of an answer: a JSON Schema, and its name of at most 64 letters, digits, underscores and hyphens. Hosted
+// providers enforce it only if each object in it forbids additional properties and requires all of its own.
+type Schema struct {
+	Name string
+	JSON json.RawMessage
 }
 
 // Delta is one piece of a streamed answer. Retract withdraws all text emitted so far: an attempt failed and

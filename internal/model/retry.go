@@ -7,9 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
-
-	"github.com/failsafe-go/failsafe-go"
-	"github.com/failsafe-go/failsafe-go/retrypolicy"
 )
 
 // What a RetryPolicy's zero fields stand for.
@@ -44,100 +41,81 @@ func Retry(m Model, p RetryPolicy) Model {
 	}
 	p.Base = cmp.Or(max(p.Base, 0), defaultBase)
 	p.Max = cmp.Or(max(p.Max, 0), defaultMax)
-	r := &retrying{Model: m, policy: p}
-	r.executor = failsafe.With(retrypolicy.NewBuilder[Response]().
-		WithMaxAttempts(p.Attempts).
-		HandleIf(func(_ Response, err error) bool { return p.repeats(err) }).
-		WithDelayFunc(func(e failsafe.ExecutionAttempt[Response]) time.Duration {
-			return p.wait(e.Attempts(), e.LastError(), rand.Float64())
-		}).
-		OnRetryScheduled(func(e failsafe.ExecutionScheduledEvent[Response]) {
-			var failed *Error
-			if p.Notify != nil && errors.As(e.LastError(), &failed) {
-				p.Notify(e.Attempts(), failed, e.Delay)
-			}
-		}).
-		ReturnLastFailure().
-		Build())
-	return r
+	return &retrying{Model: m, policy: p}
 }
 
-// repeats says whether a request that failed with err is worth repeating within p.
-func (p RetryPolicy) repeats(err error) bool {
-	var failed *Error
-	return errors.As(err, &failed) && failed.Retryable() && failed.RetryAfter <= p.Max
+// repeats says whether a request that failed so is worth repeating within p.
+func (p RetryPolicy) repeats(failed *Error) bool {
+	return failed.Retryable() && failed.RetryAfter <= p.Max
 }
 
 // wait is the time between the failed attempt, counted from 1, and the next; random is in [0,1).
-func (p RetryPolicy) wait(attempt int, err error, random float64) time.Duration {
+func (p RetryPolicy) wait(attempt int, failed *Error, random float64) time.Duration {
 	d := p.Base
 	for i := 1; i < attempt && d < p.Max; i++ {
 		d *= 2
 	}
 	d = min(d, p.Max)
 	d -= time.Duration(random * float64(d) / 2)
-	var failed *Error
-	if errors.As(err, &failed) {
-		d = max(d, failed.RetryAfter)
-	}
-	return d
+	return max(d, failed.RetryAfter)
 }
 
 type retrying struct {
 	Model
-	policy   RetryPolicy
-	executor failsafe.Executor[Response]
+	policy RetryPolicy
 }
 
 func (r *retrying) Chat(ctx context.Context, req Request, emit func(Delta) error) (Response, error) {
-	s := sequence{retrying: r, req: req, relay: relay{emit: emit}}
-	s.resp.Model = r.ID()
+	said := relay{emit: emit}
+	total := Response{Model: r.ID()} // with what all attempts have cost
 	if err := ctx.Err(); err != nil {
-		return s.resp, &Error{Kind: KindOf(err), Model: r.ID(), Err: err}
+		return total, &Error{Kind: KindOf(err), Model: r.ID(), Err: err}
 	}
-	_, _ = r.executor.WithContext(ctx).Get(func() (Response, error) { return s.attempt(ctx) })
-	return s.resp, s.outcome(ctx)
+	for attempt := 1; ; attempt++ {
+		var err error
+		total, err = said.ask(ctx, r.Model, req, total)
+		var failed *Error
+		if !errors.As(err, &failed) {
+			return total, err
+		}
+		if attempt == r.policy.Attempts || !r.policy.repeats(failed) {
+			return total, r.policy.final(failed, err)
+		}
+		if gone := r.pause(ctx, attempt, failed); gone != nil {
+			return total, gone
+		}
+	}
 }
 
-// sequence is the attempts at one answer. It keeps their outcome itself, as the executor drops the response when the
-// context ends.
-type sequence struct {
-	*retrying
-	relay
-	req  Request
-	resp Response
-	err  error
+// pause waits between a failed attempt and the next. The error is that of a caller who has withdrawn the request.
+func (r *retrying) pause(ctx context.Context, attempt int, failed *Error) error {
+	wait := r.policy.wait(attempt, failed, rand.Float64())
+	if r.policy.Notify != nil && ctx.Err() == nil {
+		r.policy.Notify(attempt, failed, wait)
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	err := ctx.Err()
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(failed, err):
+		return failed
+	}
+	message := fmt.Sprintf("%v before another attempt; the last one failed: %s: %s", err, failed.Kind, failed.text())
+	return &Error{Kind: KindOf(err), Model: r.ID(), Message: message, Err: err}
 }
 
-func (s *sequence) attempt(ctx context.Context) (Response, error) {
-	if s.err = s.retract(s.ID()); s.err != nil {
-		s.resp = Response{Model: s.ID(), Usage: s.resp.Usage, Attempts: s.resp.Attempts}
-		return s.resp, s.err
+// final is the last attempt's error, with what the policy has to add.
+func (p RetryPolicy) final(failed *Error, err error) error {
+	if !failed.Retryable() || failed.RetryAfter <= p.Max {
+		return err
 	}
-	before := s.resp
-	s.resp, s.err = s.Model.Chat(ctx, s.req, s.receiver())
-	s.resp.Usage = s.resp.Usage.Add(before.Usage)
-	s.resp.Attempts += before.Attempts
-	return s.resp, s.err
-}
-
-// outcome is the last attempt's error, with what the policy has to add.
-func (s *sequence) outcome(ctx context.Context) error {
-	var failed *Error
-	if !errors.As(s.err, &failed) {
-		return s.err
-	}
-	if err := ctx.Err(); err != nil && s.policy.repeats(failed) && !errors.Is(failed, err) {
-		message := fmt.Sprintf("%v before another attempt; the last one failed: %s: %s", err, failed.Kind, failed.text())
-		return &Error{Kind: KindOf(err), Model: s.ID(), Message: message, Err: err}
-	}
-	if failed.Retryable() && failed.RetryAfter > s.policy.Max {
-		hinted := *failed
-		hinted.Message = fmt.Sprintf("%s (asks to wait %v, longer than the %v allowed)",
-			failed.text(), failed.RetryAfter, s.policy.Max)
-		return &hinted
-	}
-	return s.err
+	return noted(err, fmt.Sprintf("it asks to wait %v, longer than the %v allowed", failed.RetryAfter, p.Max))
 }
 
 // text is what e says beside its kind.

@@ -23,19 +23,9 @@ func TestAnthropicKeepsTheContract(t *testing.T) {
 	modeltest.Suite(t, func(t *testing.T, s modeltest.Setup) modeltest.Subject {
 		server := modeltest.NewAnthropicServer(t, s.Answers...)
 		m := connect(t, server, func(c *anthropic.Config) {
-			c.Idle = s.Idle
-			c.Key = fixedKey(s.Key)
+			c.Idle, c.Timeout, c.Key = s.Idle, s.Timeout, s.Key
 		})
-		return modeltest.Subject{
-			Model: m, Hanging: server.Hanging(), Ended: server.Ended(),
-			Sent: func() []string {
-				var bodies []string
-				for _, r := range server.Requests() {
-					bodies = append(bodies, r.Body)
-				}
-				return bodies
-			},
-		}
+		return server.Subject(m)
 	})
 }
 
@@ -130,15 +120,6 @@ func TestRequestGoesUnderThePathOfTheBaseURL(t *testing.T) {
 	}
 }
 
-func TestLocalIsWhatWasPromised(t *testing.T) {
-	for _, local := range []bool{true, false} {
-		m := anthropic.New(anthropic.Config{Provider: anthropic.Anthropic, Model: "claude:x", Local: local})
-		if m.Local() != local || m.ID() != "anthropic:claude:x" {
-			t.Errorf("got %q, local %v; want %v", m.ID(), m.Local(), local)
-		}
-	}
-}
-
 func TestListIsAllIDsOfAllPagesSorted(t *testing.T) {
 	server := modeltest.NewAnthropicServer(t)
 	var want []string
@@ -172,21 +153,6 @@ func TestListThatNeverEndsIsLeft(t *testing.T) {
 		t.Cleanup(m.Close)
 		if _, err := m.List(t.Context()); err != nil || pages != c.want {
 			t.Errorf("%s: %d pages were asked for, error %v; want %d", name, pages, err, c.want)
-		}
-	}
-}
-
-func TestListFromWhatIsNoEndpointSaysWhereItAsked(t *testing.T) {
-	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
-	t.Cleanup(page.Close)
-	missing := httptest.NewServer(http.NotFoundHandler())
-	t.Cleanup(missing.Close)
-	for url, kind := range map[string]model.Kind{missing.URL: model.Invalid, page.URL: model.Garbled} {
-		m := anthropic.New(anthropic.Config{Provider: "house", Model: "m", BaseURL: url})
-		t.Cleanup(m.Close)
-		ids, err := m.List(t.Context())
-		if model.KindOf(err) != kind || !strings.Contains(err.Error(), "127.0.0.1") || ids != nil {
-			t.Errorf("%s: got %v, %v; want kind %s, naming the host", url, ids, err, kind)
 		}
 	}
 }

@@ -4,10 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
-
 	"sibyl/internal/model"
+	"sibyl/internal/model/wire"
 )
 
 // nativeTurn is what Native.Turn holds: the content of an assistant turn as it is sent back, and the model that wrote it.
@@ -17,51 +15,59 @@ type nativeTurn struct {
 	Content []json.RawMessage `json:"content"`
 }
 
+type thinkingBlock struct {
+	Signature string `json:"signature"`
+	Thinking  string `json:"thinking"`
+	Type      string `json:"type"`
+}
+
+type redactedBlock struct {
+	Data string `json:"data"`
+	Type string `json:"type"`
+}
+
 // native keeps the blocks of an answer that thought; another is told by its text and calls. Left out is what would be
 // rejected or cannot be told again: blank texts, thinking without a signature, blocks of an unknown type.
-func (m *Model) native(t *turn) *model.Native {
+func (t *turn) native() (json.RawMessage, error) {
 	if !slices.ContainsFunc(t.blocks, (*block).thought) {
-		return nil
+		return nil, nil
 	}
-	kept := nativeTurn{Model: m.name}
+	kept := nativeTurn{Model: t.name}
+	calls := t.Calls
 	for _, b := range t.blocks {
-		var block sdk.ContentBlockParamUnion
+		var block any
 		switch {
 		case b.kind == kindText && !blank(b.text.String()):
-			block = sdk.NewTextBlock(b.text.String())
+			block = text(b.text.String())
 		case b.kind == kindThinking && b.thought():
-			block = sdk.NewThinkingBlock(b.signature.String(), b.text.String())
+			block = thinkingBlock{b.signature.String(), b.text.String(), kindThinking}
 		case b.kind == kindRedacted:
-			block = sdk.NewRedactedThinkingBlock(b.data)
+			block = redactedBlock{b.data, kindRedacted}
 		case b.kind == kindToolUse:
-			block = toolUse(b.call())
+			block, calls = toolUse(calls[0]), calls[1:]
 		default:
 			continue
 		}
-		raw, err := json.Marshal(block)
-		if err != nil { // strings and a JSON object always encode
-			return nil
+		raw, err := wire.Marshal(block)
+		if err != nil {
+			return nil, err
 		}
 		kept.Content = append(kept.Content, raw)
 	}
-	raw, err := json.Marshal(kept)
-	if err != nil {
-		return nil
-	}
-	return &model.Native{Provider: m.provider, Turn: raw}
+	return wire.Marshal(kept)
 }
 
 // replay returns the blocks of msg as this model once gave them. It gives none if another model did, or if they do not
 // hold the very calls of msg: a call without a result, or a result without a call, would be rejected.
-func (m *Model) replay(msg model.Message) ([]sdk.ContentBlockParamUnion, bool) {
-	if msg.Native == nil || msg.Native.Provider != m.provider {
+func (p protocol) replay(msg model.Message) ([]any, bool) {
+	if msg.Native == nil || msg.Native.Provider != p.provider {
 		return nil, false
 	}
 	var kept nativeTurn
-	if json.Unmarshal(msg.Native.Turn, &kept) != nil || kept.Model != m.name {
+	if json.Unmarshal(msg.Native.Turn, &kept) != nil || kept.Model != p.name {
 		return nil, false
 	}
-	var blocks []sdk.ContentBlockParamUnion
+	var blocks []any
 	calls, last := 0, ""
 	for _, raw := range kept.Content {
 		var block struct {
@@ -78,13 +84,13 @@ func (m *Model) replay(msg model.Message) ([]sdk.ContentBlockParamUnion, bool) {
 			calls++
 		}
 		last = block.Type
-		blocks = append(blocks, param.Override[sdk.ContentBlockParamUnion](raw))
+		blocks = append(blocks, raw)
 	}
 	if len(blocks) == 0 || calls != len(msg.ToolCalls) {
 		return nil, false
 	}
 	if last == kindThinking || last == kindRedacted { // rejected in the last place
-		blocks = append(blocks, sdk.NewTextBlock(said("")))
+		blocks = append(blocks, text(""))
 	}
 	return blocks, true
 }

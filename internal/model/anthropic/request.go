@@ -7,72 +7,138 @@ import (
 	"slices"
 	"strings"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
-
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
 )
 
-// params puts req into the form that the protocol wants, which rejects a whole conversation for a small fault.
-func (m *Model) params(req model.Request) (sdk.MessageNewParams, error) {
-	p := sdk.MessageNewParams{Model: m.name, MaxTokens: DefaultMaxOutputTokens}
+// request is the body of v1/messages.
+type request struct {
+	MaxTokens    int         `json:"max_tokens"`
+	Messages     []message   `json:"messages"`
+	Model        string      `json:"model"`
+	OutputConfig *output     `json:"output_config,omitempty"`
+	System       []any       `json:"system,omitempty"`
+	ToolChoice   *toolChoice `json:"tool_choice,omitempty"`
+	Tools        []tool      `json:"tools,omitempty"`
+	Stream       bool        `json:"stream"`
+}
+
+// message is one turn. Its blocks are the types below, or json.RawMessage as the provider gave it.
+type message struct {
+	Role    string `json:"role"`
+	Content []any  `json:"content"`
+}
+
+// The roles of a message. Results of tools are the user's.
+const (
+	roleUser      = "user"
+	roleAssistant = "assistant"
+)
+
+type textBlock struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+type callBlock struct {
+	Type  string          `json:"type"`
+	ID    string          `json:"id"`
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input"`
+}
+
+type resultBlock struct {
+	Type      string      `json:"type"`
+	ToolUseID string      `json:"tool_use_id"`
+	Content   []textBlock `json:"content"`
+	IsError   bool        `json:"is_error"`
+}
+
+type tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	InputSchema json.RawMessage `json:"input_schema"`
+}
+
+type toolChoice struct {
+	Type string `json:"type"`
+}
+
+// output enforces the form of the answer.
+type output struct {
+	Format struct {
+		Type   string          `json:"type"`
+		Schema json.RawMessage `json:"schema"`
+	} `json:"format"`
+}
+
+// encode puts req into the form that the protocol wants, which rejects a whole conversation for a small fault. The only optional
+// field is that of the answer's form; a schema that can't be enforced would be rejected.
+func (p protocol) encode(req model.Request, without uint32) ([]byte, error) {
+	body := request{Model: p.name, MaxTokens: DefaultMaxOutputTokens, Stream: true}
 	if req.MaxOutputTokens > 0 {
-		p.MaxTokens = int64(req.MaxOutputTokens)
+		body.MaxTokens = req.MaxOutputTokens
 	}
 	if !blank(req.System) {
-		p.System = []sdk.TextBlockParam{{Text: req.System}}
+		body.System = []any{text(req.System)}
+	}
+	schema, strict, err := wire.AnswerSchema(req)
+	if err != nil {
+		return nil, err
+	}
+	if strict && without == 0 {
+		body.OutputConfig = &output{}
+		body.OutputConfig.Format.Type, body.OutputConfig.Format.Schema = "json_schema", schema
 	}
 	var c conversation
 	for i, msg := range req.Messages {
-		if !c.add(m, msg) {
-			return p, wire.UnknownRole(i, msg.Role)
+		if !c.add(p, msg) {
+			return nil, wire.UnknownRole(i, msg.Role)
 		}
 	}
-	p.Messages = c.finish()
+	body.Messages = c.finish()
 	tools := req.Tools
 	if len(tools) == 0 && len(c.called) > 0 {
 		// A conversation that holds calls is accepted only with tools.
-		none := sdk.NewToolChoiceNoneParam()
-		p.ToolChoice.OfNone = &none
+		body.ToolChoice = &toolChoice{"none"}
 		tools = c.called
 	}
 	for _, t := range tools {
-		tool, err := toolParam(t)
+		schema, err := inputSchema(t)
 		if err != nil {
-			return p, err
+			return nil, err
 		}
-		p.Tools = append(p.Tools, tool)
+		body.Tools = append(body.Tools, tool{t.Name, t.Description, schema})
 	}
-	return p, nil
+	return wire.Marshal(body)
 }
 
 // conversation is the messages on the wire. They alternate between user and assistant, so messages of one role in a row
 // become one.
 type conversation struct {
-	messages []sdk.MessageParam
+	messages []message
 	results  int          // tool results that the last message begins with
 	called   []model.Tool // the tools that were called, each once
 }
 
 // add puts msg behind the others. It is false for a role that is not known.
-func (c *conversation) add(m *Model, msg model.Message) bool {
+func (c *conversation) add(p protocol, msg model.Message) bool {
 	switch msg.Role {
 	case model.User:
-		c.say(sdk.MessageParamRoleUser, sdk.NewTextBlock(said(msg.Text)))
+		c.say(roleUser, text(msg.Text))
 	case model.Assistant:
 		for _, call := range msg.ToolCalls {
 			if !slices.ContainsFunc(c.called, func(t model.Tool) bool { return t.Name == call.Name }) {
 				c.called = append(c.called, model.Tool{Name: call.Name})
 			}
 		}
-		blocks, ok := m.replay(msg)
+		blocks, ok := p.replay(msg)
 		if !ok {
 			blocks = rebuilt(msg)
 		}
-		c.say(sdk.MessageParamRoleAssistant, blocks...)
+		c.say(roleAssistant, blocks...)
 	case model.ToolRole:
-		c.answer(sdk.NewToolResultBlock(wireID(msg.ToolCallID), said(msg.Text), msg.IsError))
+		c.answer(resultBlock{"tool_result", wireID(msg.ToolCallID), []textBlock{text(msg.Text)}, msg.IsError})
 	default:
 		return false
 	}
@@ -80,10 +146,10 @@ func (c *conversation) add(m *Model, msg model.Message) bool {
 }
 
 // rebuilt is an assistant turn made of its text and calls.
-func rebuilt(msg model.Message) []sdk.ContentBlockParamUnion {
-	var blocks []sdk.ContentBlockParamUnion
+func rebuilt(msg model.Message) []any {
+	var blocks []any
 	if !blank(msg.Text) || len(msg.ToolCalls) == 0 {
-		blocks = append(blocks, sdk.NewTextBlock(said(msg.Text)))
+		blocks = append(blocks, text(msg.Text))
 	}
 	for _, call := range msg.ToolCalls {
 		blocks = append(blocks, toolUse(call))
@@ -91,47 +157,47 @@ func rebuilt(msg model.Message) []sdk.ContentBlockParamUnion {
 	return blocks
 }
 
-func toolUse(call model.ToolCall) sdk.ContentBlockParamUnion {
-	return sdk.NewToolUseBlock(wireID(call.ID), wire.Object(call.Arguments), call.Name)
+func toolUse(call model.ToolCall) callBlock {
+	return callBlock{kindToolUse, wireID(call.ID), call.Name, wire.Object(call.Arguments)}
 }
 
 // say adds blocks to the last message, if it is of this role, or begins another.
-func (c *conversation) say(role sdk.MessageParamRole, blocks ...sdk.ContentBlockParamUnion) {
+func (c *conversation) say(role string, blocks ...any) {
 	if n := len(c.messages); n > 0 && c.messages[n-1].Role == role {
 		c.messages[n-1].Content = append(c.messages[n-1].Content, blocks...)
 		return
 	}
-	c.messages = append(c.messages, sdk.MessageParam{Role: role, Content: blocks})
+	c.messages = append(c.messages, message{role, blocks})
 	c.results = 0
 }
 
 // answer adds a tool's result. In the message that follows a call, the results come before anything else.
-func (c *conversation) answer(result sdk.ContentBlockParamUnion) {
-	c.say(sdk.MessageParamRoleUser)
+func (c *conversation) answer(result resultBlock) {
+	c.say(roleUser)
 	last := &c.messages[len(c.messages)-1]
-	last.Content = slices.Insert(last.Content, c.results, result)
+	last.Content = slices.Insert(last.Content, c.results, any(result))
 	c.results++
 }
 
 // finish returns the messages, which on this wire begin and end with the user's: the first must, and an assistant's in
 // the last place is taken for the beginning of the answer, which many models refuse.
-func (c *conversation) finish() []sdk.MessageParam {
-	if len(c.messages) == 0 || c.messages[0].Role != sdk.MessageParamRoleUser {
-		c.messages = slices.Insert(c.messages, 0, sdk.NewUserMessage(sdk.NewTextBlock(said(""))))
+func (c *conversation) finish() []message {
+	if len(c.messages) == 0 || c.messages[0].Role != roleUser {
+		c.messages = slices.Insert(c.messages, 0, message{roleUser, []any{text("")}})
 	}
-	c.say(sdk.MessageParamRoleUser)
+	c.say(roleUser)
 	if last := &c.messages[len(c.messages)-1]; len(last.Content) == 0 {
-		last.Content = append(last.Content, sdk.NewTextBlock("(continue)"))
+		last.Content = append(last.Content, text("(continue)"))
 	}
 	return c.messages
 }
 
-// said stands in for an empty text: a block of white space alone is rejected.
-func said(text string) string {
+// text is a block of it. A block of white space alone is rejected.
+func text(text string) textBlock {
 	if blank(text) {
-		return wire.Empty
+		text = wire.Empty
 	}
-	return text
+	return textBlock{kindText, text}
 }
 
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
@@ -148,24 +214,19 @@ func wireID(id string) string {
 	return "id_" + base64.RawURLEncoding.EncodeToString([]byte(id))
 }
 
-func toolParam(t model.Tool) (sdk.ToolUnionParam, error) {
-	schema, err := wire.Schema(t)
+// inputSchema is the schema of a tool's arguments, whose type the wire wants to be said.
+func inputSchema(t model.Tool) (json.RawMessage, error) {
+	schema, err := wire.ToolSchema(t)
 	if err != nil {
-		return sdk.ToolUnionParam{}, err
+		return nil, err
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(schema, &fields); err != nil || fields == nil {
-		return sdk.ToolUnionParam{}, fmt.Errorf("the schema of tool %q is not a JSON object", t.Name)
+		return nil, fmt.Errorf("the schema of tool %q is not a JSON object", t.Name)
 	}
-	if _, ok := fields["type"]; !ok { // the wire wants it said
-		fields["type"] = json.RawMessage(`"object"`)
-		if schema, err = json.Marshal(fields); err != nil {
-			return sdk.ToolUnionParam{}, fmt.Errorf("the schema of tool %q: %w", t.Name, err)
-		}
+	if fields["type"] != nil {
+		return schema, nil
 	}
-	tool := sdk.ToolParam{Name: t.Name, InputSchema: param.Override[sdk.ToolInputSchemaParam](schema)}
-	if t.Description != "" {
-		tool.Description = param.NewOpt(t.Description)
-	}
-	return sdk.ToolUnionParam{OfTool: &tool}, nil
+	fields["type"] = json.RawMessage(`"object"`)
+	return json.Marshal(fields)
 }

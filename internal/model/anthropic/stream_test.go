@@ -124,20 +124,6 @@ func TestStreamIsReadAsTheProtocolSays(t *testing.T) {
 	}
 }
 
-func TestCallsWithoutAnIDOfTheirOwnGetOne(t *testing.T) {
-	for _, id := range []string{"", "x"} {
-		answer := raw(start, begin(0, toolBlock(id, "a")), begin(1, toolBlock(id, "b")), finish("tool_use"), stop)
-		got, err := connect(t, modeltest.NewAnthropicServer(t, answer)).Chat(t.Context(), hello(), nil)
-		if err != nil || len(got.ToolCalls) != 2 {
-			t.Fatalf("id %q: got %v, %v; want two calls", id, got.ToolCalls, err)
-		}
-		first, second := got.ToolCalls[0].ID, got.ToolCalls[1].ID
-		if first == "" || second == "" || first == second {
-			t.Errorf("id %q twice: got %q and %q; want two different ones", id, first, second)
-		}
-	}
-}
-
 func TestBadAnswerHasItsKindAndKeepsWhatHadArrived(t *testing.T) {
 	huge := strings.Repeat("x", 1<<20)
 	half := start + begin(0, textBlock) + textDelta(0, "half")

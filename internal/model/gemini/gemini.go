@@ -1,16 +1,10 @@
 // Package gemini speaks the Gemini API of Google AI (generativelanguage.googleapis.com, not Vertex AI).
 //
-// Besides the guarantees of package model:
-//   - An answer is read to its end or the request is ended; no goroutine and no request outlives Chat.
-//   - A redirect is never followed, so that neither the key nor the conversation goes anywhere but to BaseURL.
-//   - The key goes in a header, never in a URL, and is in no error. What the provider says is shortened, and the key is
-//     cut out should it be echoed.
-//   - Nothing is read from the environment but the proxy settings of net/http: no GOOGLE_* or GEMINI_* variable redirects,
-//     authenticates or switches a request.
+// Besides the guarantees of packages model and wire:
+//   - The key goes in a header, never in a URL.
 //   - A turn goes back as it came: its parts, and with them their thought signatures, are kept and sent byte for byte.
 //     Thoughts are never text.
 //   - One answer is at most 8 MB, its calls at most 256; more is Garbled.
-//   - One Chat makes one request.
 //
 // Google's SDK (google.golang.org/genai) is what the tests hold this package and its fake server against, but it is not
 // linked. Its client takes keys, addresses and the backend from the environment; drops the Retry-After of a failure;
@@ -21,13 +15,11 @@
 package gemini
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
@@ -36,56 +28,50 @@ import (
 // version is the only one of the API that has all of what is used here.
 const version = "/v1beta"
 
-// Config says which model is asked, where, and for how long.
-type Config struct {
-	// Provider is the first half of the model's stamp, and marks the turns that go back as they came.
-	Provider string
+// Config says which model is asked, where, and for how long. Model is "gemini-2.5-flash", or with its collection
+// "models/gemini-2.5-flash" or "tunedModels/mine". BaseURL is "https://host.example", or with a path that includes the version,
+// "https://host.example/gemini/v1beta"; empty: Google's own.
+type Config = wire.Config
 
-	// Model is "gemini-2.5-flash", or with its collection "models/gemini-2.5-flash" or "tunedModels/mine".
-	Model string
-
-	// BaseURL is "https://host.example", or with a path that includes the version, "https://host.example/gemini/v1beta".
-	// Empty: Google's own.
-	BaseURL string
-
-	// Key returns the API key and is asked before every request. Nil, or an empty key: none is sent.
-	Key func(ctx context.Context) (string, error)
-
-	// Local promises that BaseURL stays on this machine: no proxy is used then.
-	Local bool
-
-	// Timeout bounds a whole request; zero: 120 s, or 360 s for a local model. Idle bounds the silence between two
-	// parts of a stream, once the first has come; zero: only Timeout bounds it.
-	Timeout time.Duration
-	Idle    time.Duration
-
-	// HTTPClient replaces the model's own, whose connections and proxy are those of http.DefaultTransport.
-	HTTPClient *http.Client
-}
-
-// Model is one model of the Gemini API. It is a model.Model, safe for concurrent use.
-type Model struct {
-	at       *wire.Endpoint
-	provider string
-	name     string
-}
+// Model is one model of the Gemini API: a model.Model, safe for concurrent use. A call that the provider could not read from its
+// own model is Server, not Garbled: asking again is what helps.
+type Model struct{ *wire.Client }
 
 // New returns the model that c describes. It sends nothing; a wrong BaseURL is reported by the first request, a wrong
 // name by the first Chat. List needs no name.
 func New(c Config) *Model {
-	return &Model{
-		at: wire.New(wire.Config(c), wire.Protocol{
-			DefaultURL: "https://generativelanguage.googleapis.com",
-			URLForm:    "https://host or https://host/path/v1beta",
-			URLHint:    "a path in it ends in /v1beta",
-			URLPath:    withVersion,
-			Accept:     "text/event-stream",
-			Authorize:  func(h http.Header, key string) { h.Set("x-goog-api-key", key) },
-			CallID:     madeUp,
-		}),
-		provider: c.Provider,
-		name:     c.Model,
+	p := &protocol{provider: c.Provider}
+	var path string
+	path, p.nameErr = streamPath(c.Model)
+	finishes := map[string]model.Finish{"STOP": model.FinishStop, "MAX_TOKENS": model.FinishLength}
+	for _, word := range []string{"SAFETY", "RECITATION", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII",
+		"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", blocked} {
+		finishes[word] = model.FinishFilter
 	}
+	return &Model{wire.New(c, wire.Protocol{
+		DefaultURL: "https://generativelanguage.googleapis.com",
+		URLForm:    "https://host or https://host/path/v1beta",
+		URLHint:    "a path in it ends in /v1beta",
+		URLPath:    withVersion,
+		ChatPath:   path,
+		Query:      url.Values{"alt": {"sse"}},
+		Accept:     "text/event-stream",
+		Header: func(header http.Header, key string) {
+			if key != "" {
+				header.Set("x-goog-api-key", key)
+			}
+		},
+		CallID:   madeUp,
+		Finishes: finishes,
+		Optional: []string{"responseJsonSchema"},
+		Encode:   p.encode, Read: read, Judge: judge, List: list,
+	})}
+}
+
+// protocol is what goes into each request to a model.
+type protocol struct {
+	provider string
+	nameErr  error
 }
 
 func withVersion(path string) string {
@@ -117,67 +103,22 @@ func streamPath(name string) (string, error) {
 	return strings.Join(segments, "/") + ":streamGenerateContent", nil
 }
 
-// ID is "provider:model", the model as Config has it.
-func (m *Model) ID() string { return m.at.ID() }
-
-// Local is what the Config promised.
-func (m *Model) Local() bool { return m.at.Local() }
-
-// Close closes the connections that wait for another request. The Model can still be used.
-func (m *Model) Close() { m.at.Close() }
-
-// Chat streams one assistant turn. A blocked prompt, or a filter that left nothing, is Refused; a filter that cut a text
-// short is FinishFilter. A call that the provider could not read from its own model is Server, not Garbled: asking again
-// is what helps. Response.Native is the provider's turn as {"role":"model","parts":[…]}; it comes with whole answers only.
-func (m *Model) Chat(ctx context.Context, req model.Request, emit func(model.Delta) error) (model.Response, error) {
-	resp := model.Response{Model: m.ID()}
-	x, err := m.open(ctx)
-	if err != nil {
-		return resp, err
-	}
-	defer x.Close()
-
-	path, err := streamPath(m.name)
-	if err != nil {
-		return resp, x.Fail(model.Invalid, err.Error(), nil)
-	}
-	body, err := m.encode(req)
-	if err != nil {
-		return resp, x.Fail(model.Invalid, err.Error(), err)
-	}
-	resp.Attempts = 1
-	answer, err := x.Send(wire.Request{Method: http.MethodPost, Path: path, Query: url.Values{"alt": {"sse"}}, Body: body}, x.complaint)
-	if err != nil {
-		return resp, err
-	}
-	defer func() { _ = answer.Body.Close() }()
-
-	t := turn{emit: emit}
-	err = x.readStream(answer.Body, &t)
-	t.fill(&resp)
-	if err == nil {
-		resp.Native = t.native(m.provider)
-	}
-	return resp, err
-}
-
-// maxPages bounds the pages of one List.
+// maxPages bounds the pages of a list.
 const maxPages = 100
 
-// List returns the names of the models that generate content, sorted; base models are named without "models/". Errors
-// are *model.Error, as from Chat.
-func (m *Model) List(ctx context.Context) ([]string, error) {
-	x, err := m.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer x.Close()
-
+// list returns the names of the models that generate content, sorted; base models are named without "models/".
+func list(x *wire.Exchange) ([]string, error) {
 	names := []string{}
 	query := url.Values{"pageSize": {"1000"}}
 	for range maxPages {
-		page, err := x.page(query)
-		if err != nil {
+		var page struct {
+			Models []struct {
+				Name    string   `json:"name"`
+				Methods []string `json:"supportedGenerationMethods"`
+			} `json:"models"`
+			NextPageToken string `json:"nextPageToken"`
+		}
+		if err := x.GetList("models", query, &page, func() bool { return page.Models != nil || page.NextPageToken != "" }); err != nil {
 			return nil, err
 		}
 		for _, entry := range page.Models {
@@ -192,20 +133,4 @@ func (m *Model) List(ctx context.Context) ([]string, error) {
 		query.Set("pageToken", page.NextPageToken)
 	}
 	return nil, x.Fail(model.Garbled, fmt.Sprintf("the list of models has more than %d pages", maxPages), nil)
-}
-
-// modelPage is one page of the list of models.
-type modelPage struct {
-	Models []struct {
-		Name    string   `json:"name"`
-		Methods []string `json:"supportedGenerationMethods"`
-	} `json:"models"`
-	NextPageToken string `json:"nextPageToken"`
-}
-
-func (x *exchange) page(query url.Values) (modelPage, error) {
-	var page modelPage
-	get := wire.Request{Method: http.MethodGet, Path: "models", Query: query}
-	err := x.List(get, x.complaint, &page, func() bool { return page.Models != nil || page.NextPageToken != "" })
-	return page, err
 }

@@ -21,19 +21,9 @@ func TestGeminiKeepsTheContract(t *testing.T) {
 	modeltest.Suite(t, func(t *testing.T, s modeltest.Setup) modeltest.Subject {
 		server := modeltest.NewGeminiServer(t, s.Answers...)
 		m := connect(t, server, func(c *gemini.Config) {
-			c.Idle = s.Idle
-			c.Key = fixedKey(s.Key)
+			c.Idle, c.Timeout, c.Key = s.Idle, s.Timeout, s.Key
 		})
-		return modeltest.Subject{
-			Model: m, Hanging: server.Hanging(), Ended: server.Ended(),
-			Sent: func() []string {
-				var bodies []string
-				for _, r := range server.Requests() {
-					bodies = append(bodies, r.Body)
-				}
-				return bodies
-			},
-		}
+		return server.Subject(m)
 	})
 }
 
@@ -159,14 +149,6 @@ func TestKeyIsSentInItsHeaderOnlyAndAskedForBeforeEveryRequest(t *testing.T) {
 	}
 }
 
-func TestLocalIsWhatWasPromised(t *testing.T) {
-	for _, local := range []bool{true, false} {
-		if m := gemini.New(gemini.Config{Provider: "house", Model: "models/x", Local: local}); m.Local() != local || m.ID() != "house:models/x" {
-			t.Errorf("got %q, local %v; want %v", m.ID(), m.Local(), local)
-		}
-	}
-}
-
 func TestListIsWhatGeneratesContentFromAllPagesSorted(t *testing.T) {
 	server := modeltest.NewGeminiServer(t)
 	chat := []string{"generateContent", "countTokens"}
@@ -205,29 +187,5 @@ func TestListWithoutEndIsGarbled(t *testing.T) {
 	t.Cleanup(m.Close)
 	if names, err := m.List(t.Context()); model.KindOf(err) != model.Garbled || names != nil || asked > 1000 {
 		t.Errorf("got %v, %v after %d pages", names, err, asked)
-	}
-}
-
-func TestListFromWhatIsNoEndpointSaysWhereItAsked(t *testing.T) {
-	server := modeltest.NewGeminiServer(t)
-	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
-	t.Cleanup(page.Close)
-	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"data":[]}`)) }))
-	t.Cleanup(other.Close)
-	large := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 9<<20)) }))
-	t.Cleanup(large.Close)
-	for url, kind := range map[string]model.Kind{
-		strings.TrimSuffix(server.BaseURL, "v1beta") + "v2": model.Invalid,
-		page.URL:  model.Garbled,
-		other.URL: model.Garbled,
-	} {
-		names, err := connect(t, server, func(c *gemini.Config) { c.BaseURL = url }).List(t.Context())
-		if model.KindOf(err) != kind || !strings.Contains(err.Error(), "127.0.0.1") || names != nil {
-			t.Errorf("%s: got %v, %v; want kind %s, naming the host", url, names, err, kind)
-		}
-	}
-	_, err := connect(t, server, func(c *gemini.Config) { c.BaseURL = large.URL }).List(t.Context())
-	if model.KindOf(err) != model.Garbled || !strings.Contains(err.Error(), "8 MB") {
-		t.Errorf("a list larger than 8 MB gave %v", err)
 	}
 }

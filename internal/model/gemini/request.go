@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
@@ -17,7 +16,7 @@ type request struct {
 	SystemInstruction *content    `json:"systemInstruction,omitempty"`
 	Contents          []content   `json:"contents"`
 	Tools             []toolGroup `json:"tools,omitempty"`
-	GenerationConfig  *limits     `json:"generationConfig,omitempty"`
+	GenerationConfig  *generation `json:"generationConfig,omitempty"`
 }
 
 // content is one turn. Its parts are the types below, or json.RawMessage as the provider gave it.
@@ -69,48 +68,57 @@ type declaration struct {
 	Schema      json.RawMessage `json:"parametersJsonSchema,omitempty"`
 }
 
-type limits struct {
-	MaxOutputTokens int `json:"maxOutputTokens"`
+type generation struct {
+	MaxOutputTokens int             `json:"maxOutputTokens,omitempty"`
+	MIMEType        string          `json:"responseMimeType,omitempty"`
+	Schema          json.RawMessage `json:"responseJsonSchema,omitempty"`
 }
 
 // foreignSignature is what the API documents for a call that it did not make itself, such as one of another provider's
 // turns: newer models reject a turn whose first call is not signed.
 var foreignSignature = base64.StdEncoding.EncodeToString([]byte("skip_thought_signature_validator"))
 
-// encode writes req as the body of a streaming request.
-func (m *Model) encode(req model.Request) ([]byte, error) {
+// encode writes req as the body of a streaming request. Its only optional field is the schema of the answer.
+func (p *protocol) encode(req model.Request, without uint32) ([]byte, error) {
+	if p.nameErr != nil {
+		return nil, p.nameErr
+	}
 	var body request
 	var err error
-	if body.Contents, err = m.contents(req.Messages); err != nil {
+	if body.Contents, err = p.contents(req.Messages); err != nil {
 		return nil, err
 	}
 	if body.Tools, err = tools(req.Tools); err != nil {
 		return nil, err
 	}
+	schema, _, err := wire.AnswerSchema(req)
+	if err != nil {
+		return nil, err
+	}
 	if req.System != "" {
 		body.SystemInstruction = &content{Parts: []any{textPart{req.System}}}
 	}
-	if req.MaxOutputTokens != 0 {
-		body.GenerationConfig = &limits{req.MaxOutputTokens}
+	if req.MaxOutputTokens != 0 || schema != nil {
+		body.GenerationConfig = &generation{MaxOutputTokens: req.MaxOutputTokens}
 	}
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false) // a turn of the provider's goes back byte for byte
-	if err := e.Encode(body); err != nil {
-		return nil, err
+	if schema != nil {
+		body.GenerationConfig.MIMEType = "application/json"
 	}
-	return out.Bytes(), nil
+	if schema != nil && without == 0 {
+		body.GenerationConfig.Schema = schema
+	}
+	return wire.Marshal(body)
 }
 
 // contents groups the results that follow one turn, as the API wants them all in one content.
-func (m *Model) contents(messages []model.Message) ([]content, error) {
+func (p *protocol) contents(messages []model.Message) ([]content, error) {
 	out := make([]content, 0, len(messages))
 	for i, msg := range messages {
 		switch msg.Role {
 		case model.User:
 			out = append(out, content{roleUser, []any{textPart{said(msg.Text)}}})
 		case model.Assistant:
-			parts, ok := m.ownTurn(msg)
+			parts, ok := p.ownTurn(msg)
 			if !ok {
 				parts = rebuiltTurn(msg)
 			}
@@ -146,8 +154,8 @@ func result(msg model.Message) resultPart {
 
 // ownTurn is the parts of msg as this provider gave them, without the calls that msg does not hold: the API wants as
 // many results as calls, and a call that was not run has none. Not ok: msg is not this provider's, or it was changed.
-func (m *Model) ownTurn(msg model.Message) (parts []any, ok bool) {
-	if msg.Native == nil || msg.Native.Provider != m.provider {
+func (p *protocol) ownTurn(msg model.Message) (parts []any, ok bool) {
+	if msg.Native == nil || msg.Native.Provider != p.provider {
 		return nil, false
 	}
 	var turn struct {
@@ -158,12 +166,12 @@ func (m *Model) ownTurn(msg model.Message) (parts []any, ok bool) {
 	}
 	left := msg.ToolCalls
 	for _, raw := range turn.Parts {
-		var p part
-		if json.Unmarshal(raw, &p) != nil {
+		var of part
+		if json.Unmarshal(raw, &of) != nil {
 			return nil, false
 		}
-		if p.FunctionCall != nil {
-			if len(left) == 0 || !p.FunctionCall.became(left[0]) {
+		if of.FunctionCall != nil {
+			if len(left) == 0 || !of.FunctionCall.became(left[0]) {
 				continue
 			}
 			left = left[1:]
@@ -210,7 +218,7 @@ func tools(offered []model.Tool) ([]toolGroup, error) {
 	}
 	var group toolGroup
 	for _, t := range offered {
-		if _, err := wire.Schema(t); err != nil {
+		if _, err := wire.ToolSchema(t); err != nil {
 			return nil, err
 		}
 		group.FunctionDeclarations = append(group.FunctionDeclarations, declaration{t.Name, t.Description, t.Schema})

@@ -77,21 +77,6 @@ func TestRequestOnTheWire(t *testing.T) {
 	}
 }
 
-func TestArgumentsThatAreNoObjectAreSentInsideOne(t *testing.T) {
-	for arguments, want := range map[string]string{
-		"": `{}`, `{"a": 1}`: `{"a":1}`, "null": `{"not_an_object":"null"}`, "[1]": `{"not_an_object":"[1]"}`, `{"a`: `{"not_an_object":"{\"a"}`,
-	} {
-		server := modeltest.NewGeminiServer(t, modeltest.Stream("ok"))
-		req := followUp(model.Response{ToolCalls: []model.ToolCall{{ID: "1", Name: "f", Arguments: arguments}}})
-		if _, err := connect(t, server).Chat(t.Context(), req, nil); err != nil {
-			t.Fatal(err)
-		}
-		if got := string(server.Requests()[0].Contents[1].Parts[0]); !strings.Contains(got, `"args":`+want+`}`) {
-			t.Errorf("%q was sent in %s; want %s", arguments, got, want)
-		}
-	}
-}
-
 func TestNothingIsSentForWhatIsNotAskedFor(t *testing.T) {
 	want := map[string]any{"contents": []any{map[string]any{"role": "user", "parts": []any{map[string]any{"text": "hello"}}}}}
 	if diff := cmp.Diff(want, sent(t, hello())); diff != "" {

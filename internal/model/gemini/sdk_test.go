@@ -36,10 +36,15 @@ func readSDK(t *testing.T, body string) sdkRequest {
 
 func TestRequestIsWhatTheOfficialTypesSay(t *testing.T) {
 	server := modeltest.NewGeminiServer(t, modeltest.Stream("ok"))
-	if _, err := connect(t, server).Chat(t.Context(), wholeRequest(), nil); err != nil {
+	req := wholeRequest()
+	req.Schema = &model.Schema{Name: "x", JSON: json.RawMessage(`{"type":"object"}`)}
+	if _, err := connect(t, server).Chat(t.Context(), req, nil); err != nil {
 		t.Fatal(err)
 	}
 	got := readSDK(t, server.Requests()[0].Body)
+	if form := got.GenerationConfig; form.ResponseMIMEType != "application/json" || cmp.Diff(map[string]any{"type": "object"}, form.ResponseJsonSchema) != "" {
+		t.Errorf("the form of the answer is %q, %v", form.ResponseMIMEType, form.ResponseJsonSchema)
+	}
 	if got.SystemInstruction.Parts[0].Text != "be brief" || got.GenerationConfig.MaxOutputTokens != 100 {
 		t.Errorf("system %+v, limits %+v", got.SystemInstruction, got.GenerationConfig)
 	}

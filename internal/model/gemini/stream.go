@@ -3,8 +3,8 @@ package gemini
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
+	"slices"
 
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
@@ -42,9 +42,28 @@ type usage struct {
 	Thoughts   int `json:"thoughtsTokenCount"`
 }
 
-// readStream takes the whole answer into t. Only an error that stands outside of any event spans several lines.
-func (x *exchange) readStream(body io.Reader, t *turn) error {
-	events := x.Events(body)
+// blocked is a finish for a prompt that was blocked, for which the provider has no word.
+const blocked = "PROMPT_BLOCKED"
+
+// turn is an answer that is coming in.
+type turn struct {
+	*wire.Exchange
+	parts   [][]byte // as they came, but for those that say nothing
+	finish  string   // why the answer ended, and what the provider says of it
+	strange bool     // an event of another protocol has come
+}
+
+// part is what is read of one part of an answer. Others, such as code that the provider ran, are only kept.
+type part struct {
+	Text         string        `json:"text"`
+	Thought      bool          `json:"thought"`
+	FunctionCall *functionCall `json:"functionCall"`
+}
+
+// read takes the whole answer into x. Only an error that stands outside of any event spans several lines.
+func read(x *wire.Exchange, answer *http.Response) error {
+	t := &turn{Exchange: x}
+	events := x.Events(answer.Body)
 	var bare []byte
 	for events.Next() {
 		data, isEvent := events.Data()
@@ -52,94 +71,152 @@ func (x *exchange) readStream(body io.Reader, t *turn) error {
 		case isEvent:
 		case len(bare) > 0 || startsJSON(events.Bytes()):
 			if len(bare) > wire.MaxFailure {
-				return x.noEvent()
+				return t.noEvent()
 			}
 			bare = append(bare, events.Bytes()...)
 			continue
 		default:
 			continue
 		}
-		if err := x.take(data, t); err != nil {
+		if err := t.take(data); err != nil {
 			if events.Cut(err) {
 				break
 			}
 			return err
 		}
 	}
-	return x.ended(events, bare, t)
+	return t.ended(events, bare)
 }
 
 // ended says how a stream ended that has no more lines. bare is what stood in it outside of any event.
-func (x *exchange) ended(events *wire.Events, bare []byte, t *turn) error {
+func (t *turn) ended(events *wire.Events, bare []byte) error {
 	switch {
-	case json.Valid(bare) && !x.Withdrawn():
-		return x.bareError(bare)
-	case t.over() && len(bare) == 0 && !x.Withdrawn():
+	case json.Valid(bare) && !t.Withdrawn():
+		return t.bareError(bare)
+	case t.Finish != "" && len(bare) == 0 && !t.Withdrawn():
 		// Only usage can be missing.
-		return x.conclude(t)
-	case !t.begun && (events.Foreign() || (t.strange && events.Over())):
-		return x.Fail(model.Garbled, "the answer is not a stream of the Gemini API"+x.BaseHint(), nil)
+		return t.conclude()
+	case !t.Begun && (events.Foreign() || (t.strange && events.Over())):
+		return t.Fail(model.Garbled, "the answer is not a stream of the Gemini API"+t.BaseHint(), nil)
 	}
 	return events.Failure()
 }
 
-// take reads one event into t.
-func (x *exchange) take(data []byte, t *turn) error {
+// take reads one event.
+func (t *turn) take(data []byte) error {
 	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
-		return x.BadEvent(err)
+		return t.BadEvent(err)
 	}
 	if wire.Given(e.Error) {
-		return x.Inside(x.complaint(http.StatusOK, data))
+		return t.Inside(data)
 	}
 	if e.Candidates == nil && e.PromptFeedback == nil && e.Usage == nil {
 		t.strange = true
 		return nil
 	}
-	t.begun = true
+	t.Begun = true
 	if e.Usage != nil {
-		t.usage = model.Usage{
+		t.Usage = model.Usage{
 			InputTokens:  e.Usage.Prompt + e.Usage.ToolPrompt,
 			OutputTokens: e.Usage.Candidates + e.Usage.Thoughts,
 			CachedTokens: e.Usage.Cached,
 		}
 	}
-	if e.PromptFeedback != nil {
-		t.blocked, t.blockedBecause = e.PromptFeedback.BlockReason, e.PromptFeedback.BlockReasonMessage
+	if f := e.PromptFeedback; f != nil && f.BlockReason != "" {
+		t.Finish, t.finish = blocked, because(f.BlockReason, f.BlockReasonMessage)
 	}
 	for i := range e.Candidates {
 		if e.Candidates[i].Index == 0 {
-			return x.choose(&e.Candidates[i], t)
+			return t.choose(&e.Candidates[i])
 		}
 	}
 	return nil
 }
 
-func (x *exchange) choose(c *candidate, t *turn) error {
+func (t *turn) choose(c *candidate) error {
 	if c.FinishReason != "" {
-		t.finish, t.finishMessage = c.FinishReason, c.FinishMessage
+		t.Finish, t.finish = c.FinishReason, because(c.FinishReason, c.FinishMessage)
 	}
 	for _, raw := range c.Content.Parts {
-		if err := x.add(raw, t); err != nil {
+		if err := t.add(raw); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// add takes one part in and passes its text on.
+func (t *turn) add(raw json.RawMessage) error {
+	var p part
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return t.Fail(model.Garbled, "a part of the answer is not what the protocol promises: "+err.Error(), err)
+	}
+	if err := t.Keep(len(raw) - len(p.Text)); err != nil { // its text counts when it is said
+		return err
+	}
+	_ = json.Unmarshal(raw, &fields) // it has just been read as an object, or is null
+	delete(fields, "text")
+	if p.Text == "" && len(fields) == 0 {
+		return nil // the API ends a stream so, and would reject it if it were sent back
+	}
+	t.parts = append(t.parts, raw)
+	if f := p.FunctionCall; f != nil {
+		if err := t.AddCall(model.ToolCall{ID: f.ID, Name: f.Name, Arguments: f.arguments()}); err != nil {
+			return err
+		}
+	}
+	if p.Thought {
+		return t.Keep(len(p.Text))
+	}
+	return t.Say([]byte(p.Text))
+}
+
+// arguments is a call's arguments without the provider's spacing. A tool without arguments is called without args.
+func (f functionCall) arguments() string {
+	var text bytes.Buffer
+	if !wire.Given(f.Args) || json.Compact(&text, f.Args) != nil {
+		return "{}"
+	}
+	return text.String()
+}
+
+// conclude says whether an answer that came to its end is one, and keeps it as the provider gave it.
+func (t *turn) conclude() error {
+	switch t.Finish {
+	case blocked:
+		return t.Fail(model.Refused, "the provider blocked the prompt: "+t.finish, nil)
+	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL":
+		return t.Fail(model.Server, "the model called a tool in a way that the provider could not read: "+t.finish, nil)
+	}
+	t.Refusal = "the provider's filter left nothing of the answer: " + t.finish
+	if len(t.parts) > 0 {
+		t.Native = slices.Concat([]byte(`{"role":"model","parts":[`), bytes.Join(t.parts, []byte(",")), []byte(`]}`))
+	}
+	return nil
+}
+
+func because(reason, message string) string {
+	if message != "" {
+		reason += " (" + message + ")"
+	}
+	return reason
+}
+
 // bareError is the error for JSON that stands outside of any event: the API reports so that it broke off.
-func (x *exchange) bareError(body []byte) *model.Error {
+func (t *turn) bareError(body []byte) *model.Error {
 	var e event
 	var list []event
 	if json.Unmarshal(body, &e) == nil && len(e.Error) > 0 ||
 		json.Unmarshal(body, &list) == nil && len(list) > 0 && len(list[0].Error) > 0 {
-		return x.Inside(x.complaint(http.StatusOK, body))
+		return t.Inside(body)
 	}
-	return x.noEvent()
+	return t.noEvent()
 }
 
-func (x *exchange) noEvent() *model.Error {
-	return x.Fail(model.Garbled, "the stream holds something that is no event"+x.BaseHint(), nil)
+func (t *turn) noEvent() *model.Error {
+	return t.Fail(model.Garbled, "the stream holds something that is no event"+t.BaseHint(), nil)
 }
 
 func startsJSON(line []byte) bool {

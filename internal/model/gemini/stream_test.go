@@ -128,14 +128,6 @@ func TestAnswerOf256CallsIsAccepted(t *testing.T) {
 	}
 }
 
-func TestCallsUnderOneIDGetTwo(t *testing.T) {
-	same := `{"functionCall": {"id": "x","name": "f","args": {}}}`
-	got, err := connect(t, modeltest.NewGeminiServer(t, raw(parts(same, same), stop))).Chat(t.Context(), hello(), nil)
-	if err != nil || len(got.ToolCalls) != 2 || got.ToolCalls[0].ID != "x" || got.ToolCalls[1].ID == "x" || got.ToolCalls[1].ID == "" {
-		t.Errorf("got %v, %v", got.ToolCalls, err)
-	}
-}
-
 func TestBadAnswerHasItsKindAndKeepsWhatHadArrived(t *testing.T) {
 	huge := strings.Repeat("x", 1<<20)
 	var tooMuch, tooManyCalls []string

@@ -25,6 +25,10 @@ type Answer struct {
 	Finish model.Finish
 	Usage  model.Usage
 
+	// Vectors and Transcript answer a request for embedding, or for transcription. Of the stream they break before they begin.
+	Vectors    [][]float32
+	Transcript model.Transcript
+
 	// Fail makes the request fail at once, as the provider reports this kind, asking to wait for RetryAfter.
 	Fail       model.Kind
 	RetryAfter time.Duration
@@ -47,6 +51,7 @@ const (
 	Cut     Break = "cut"     // the connection ends in the middle of a part
 	Hang    Break = "hang"    // nothing more comes until the request ends
 	Garbage Break = "garbage" // a part is not what the protocol promises
+	Open    Break = "open"    // all of it comes, but the response does not end until the request does
 )
 
 // Raw is an HTTP response. Status 0 is 200.

@@ -2,8 +2,8 @@ package modeltest
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"testing"
@@ -26,17 +26,28 @@ type AnthropicServer struct {
 
 // AnthropicRequest is a request as the server got it.
 type AnthropicRequest struct {
-	Path   string      `json:"-"`
-	Header http.Header `json:"-"`
-	Body   string      `json:"-"`
+	Request `json:"-"`
 
-	Model      string             `json:"model"`
-	MaxTokens  int                `json:"max_tokens"`
-	System     json.RawMessage    `json:"system"`
-	Messages   []AnthropicMessage `json:"messages"`
-	Tools      []json.RawMessage  `json:"tools"`
-	ToolChoice json.RawMessage    `json:"tool_choice"`
-	Stream     bool               `json:"stream"`
+	Model        string             `json:"model"`
+	MaxTokens    int                `json:"max_tokens"`
+	System       json.RawMessage    `json:"system"`
+	Messages     []AnthropicMessage `json:"messages"`
+	Tools        []json.RawMessage  `json:"tools"`
+	ToolChoice   json.RawMessage    `json:"tool_choice"`
+	Stream       bool               `json:"stream"`
+	OutputConfig *struct {
+		Format struct {
+			Type   string          `json:"type"`
+			Schema json.RawMessage `json:"schema"`
+		} `json:"format"`
+	} `json:"output_config"`
+}
+
+func (r AnthropicRequest) schema() json.RawMessage {
+	if r.OutputConfig == nil {
+		return nil
+	}
+	return r.OutputConfig.Format.Schema
 }
 
 // AnthropicMessage is a message on the wire. Its blocks are as they were sent.
@@ -49,61 +60,52 @@ type AnthropicMessage struct {
 func NewAnthropicServer(tb testing.TB, answers ...Answer) *AnthropicServer {
 	tb.Helper()
 	s := ServeAnthropic(answers...)
-	s.stopWith(tb, "Anthropic")
+	s.stopWith(tb)
 	return s
 }
 
 // ServeAnthropic starts a server that its caller closes.
 func ServeAnthropic(answers ...Answer) *AnthropicServer {
 	s := &AnthropicServer{}
-	s.BaseURL = s.start(s, answers)
+	const begun = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\","
+	s.BaseURL = s.start(protocol[AnthropicRequest]{
+		name:     "Anthropic",
+		listPath: "/v1/models",
+		list:     s.list,
+		routes:   map[string]route[AnthropicRequest]{"/v1/messages": {eventStream, anthropicStream, begun + `"index":0,"del`, begun + "{]}\n\n"}},
+		read: func(raw Request) (AnthropicRequest, error) {
+			req := AnthropicRequest{Request: raw}
+			if err := json.Unmarshal([]byte(raw.Body), &req); err != nil {
+				return req, err
+			}
+			return req, req.check()
+		},
+		failures: map[model.Kind]failure{
+			model.RateLimit:     {status: 429, kind: "rate_limit_error", message: "This request would exceed your rate limit"},
+			model.Auth:          {status: 401, kind: "authentication_error", message: "invalid x-api-key: "},
+			model.ContextLength: {status: 400, kind: "invalid_request_error", message: "prompt is too long: 210000 tokens > 200000 maximum"},
+			model.Timeout:       {status: 504, kind: "timeout_error", message: "The request took too long"},
+			model.Refused:       {status: 400, kind: "invalid_request_error", message: "Output blocked by content filtering policy"},
+			model.Invalid:       {status: 404, kind: "not_found_error", message: "model: no such model"},
+			model.Server:        {status: 500, kind: "api_error", message: "Internal server error"},
+		},
+		fail: func(w http.ResponseWriter, f failure) {
+			writeFailure(w, f, map[string]any{
+				"type": "error", "error": map[string]any{"type": f.kind, "message": f.message}, "request_id": "req_fake",
+			})
+		},
+	}, answers)
 	return s
 }
 
-func (s *AnthropicServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodGet && r.URL.Path == "/v1/models" {
-		s.list(w, r)
-		return
-	}
-	if r.Method != http.MethodPost || r.URL.Path != "/v1/messages" {
-		writeAnthropicError(w, http.StatusNotFound, "not_found_error", "Not Found")
-		return
-	}
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return
-	}
-	req := AnthropicRequest{Path: r.URL.Path, Header: r.Header.Clone(), Body: string(body)}
-	err = json.Unmarshal(body, &req)
-	if err == nil {
-		err = req.check()
-	}
-	if err != nil {
-		s.record(req)
-		writeAnthropicError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
-		return
-	}
-	a, ok := s.take(req)
-	switch {
-	case !ok:
-		writeAnthropicError(w, http.StatusInternalServerError, "api_error", "modeltest: no answer is left")
-	case a.Raw != nil:
-		a.Raw.write(w, eventStream)
-	case a.Fail != "":
-		a.writeAnthropicFailure(w, r)
-	default:
-		s.stream(w, r, a, req.Model)
-	}
-}
-
 // list gives the page of the models after after_id.
-func (s *AnthropicServer) list(w http.ResponseWriter, r *http.Request) {
+func (s *AnthropicServer) list(query url.Values) any {
 	limit := 20
-	if n, err := strconv.Atoi(r.URL.Query().Get("limit")); err == nil {
+	if n, err := strconv.Atoi(query.Get("limit")); err == nil {
 		limit = min(n, 1000)
 	}
 	left := s.Models
-	if after := r.URL.Query().Get("after_id"); after != "" {
+	if after := query.Get("after_id"); after != "" {
 		left = left[slices.Index(left, after)+1:]
 	}
 	page := left[:min(limit, len(left))]
@@ -115,96 +117,62 @@ func (s *AnthropicServer) list(w http.ResponseWriter, r *http.Request) {
 	if len(page) > 0 {
 		out["first_id"], out["last_id"] = page[0], page[len(page)-1]
 	}
-	writeJSON(w, http.StatusOK, out)
+	return out
 }
 
-func (s *AnthropicServer) stream(w http.ResponseWriter, r *http.Request, a Answer, name string) {
-	w.Header().Set("Content-Type", eventStream+"; charset=utf-8")
-	const begun = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\","
-	if !s.send(w, r, anthropicEvents(a, name), breaking{a.Break, begun + `"index":0,"del`, begun + "{]}\n\n"}) {
-		return
+// anthropicStream is a's message. The text is one block, each call another, and the parts of the calls interleave. The first part
+// of a call's arguments is empty, as the real one is.
+func anthropicStream(a Answer, req AnthropicRequest) (out, end [][]byte) {
+	if a.Break == Hang && len(a.Chunks)+len(a.Calls) == 0 { // as silent as the other servers are then
+		return nil, nil
 	}
-	for _, event := range anthropicEnd(a) {
-		_, _ = w.Write(event)
-	}
-	_ = http.NewResponseController(w).Flush() // as real servers do: the end of the response comes after it, by itself
-}
-
-// anthropicEvents is a's message up to the end of its blocks. The text is one block, each call another, and the parts of
-// the calls interleave.
-func anthropicEvents(a Answer, name string) [][]byte {
-	out := [][]byte{anthropicEvent("message_start", map[string]any{"message": map[string]any{
-		"id": "msg_fake", "type": "message", "role": "assistant", "model": name, "content": []any{},
+	out = append(out, anthropicEvent("message_start", map[string]any{"message": map[string]any{
+		"id": "msg_fake", "type": "message", "role": "assistant", "model": req.Model, "content": []any{},
 		"stop_reason": nil, "stop_sequence": nil,
 		"usage": map[string]any{
 			"input_tokens":            a.Usage.InputTokens - a.Usage.CachedTokens,
 			"cache_read_input_tokens": a.Usage.CachedTokens, "cache_creation_input_tokens": 0,
 			"output_tokens": min(1, a.Usage.OutputTokens), "service_tier": "standard",
 		},
-	}})}
-	block := 0
-	start := func(content map[string]any) {
-		out = append(out, anthropicEvent("content_block_start", map[string]any{"index": block, "content_block": content}))
-		block++
+	}}))
+	first := 0 // of the calls' blocks
+	start := func(index int, content map[string]any) {
+		out = append(out, anthropicEvent("content_block_start", map[string]any{"index": index, "content_block": content}))
+	}
+	delta := func(index int, kind, field, text string) {
+		out = append(out, anthropicEvent("content_block_delta", map[string]any{"index": index, "delta": map[string]any{"type": kind, field: text}}))
+	}
+	stop := func(index int) {
+		out = append(out, anthropicEvent("content_block_stop", map[string]any{"index": index}))
 	}
 	if len(a.Chunks) > 0 {
-		start(map[string]any{"type": "text", "text": ""})
+		start(0, map[string]any{"type": "text", "text": ""})
+		first = 1
 	}
 	out = append(out, anthropicEvent("ping", nil))
 	for _, chunk := range a.Chunks {
-		out = append(out, anthropicDelta(0, "text_delta", "text", chunk))
+		delta(0, "text_delta", "text", chunk)
 	}
 	if len(a.Chunks) > 0 && a.Break == "" {
-		out = append(out, anthropicEvent("content_block_stop", map[string]any{"index": 0}))
+		stop(0)
 	}
-	first := block
-	for _, c := range a.Calls {
-		start(map[string]any{"type": "tool_use", "id": c.ID, "name": c.Name, "input": map[string]any{}})
+	for i, c := range a.Calls {
+		start(first+i, map[string]any{"type": "tool_use", "id": c.ID, "name": c.Name, "input": map[string]any{}})
+		delta(first+i, "input_json_delta", "partial_json", "")
 	}
-	out = append(out, anthropicArguments(a.Calls, first)...)
+	interleaved(a.Calls, func(i int, piece string) { delta(first+i, "input_json_delta", "partial_json", piece) })
 	for i := range a.Calls {
-		out = append(out, anthropicEvent("content_block_stop", map[string]any{"index": first + i}))
+		stop(first + i)
 	}
-	return out
-}
-
-// anthropicArguments sends the calls' arguments piece by piece in turn. The first piece is empty, as the real one is.
-func anthropicArguments(calls []model.ToolCall, first int) [][]byte {
-	var out [][]byte
-	left := make([][]rune, len(calls)) // runes, so that no piece ends inside one
-	for i, c := range calls {
-		left[i] = []rune(c.Arguments)
-		out = append(out, anthropicDelta(first+i, "input_json_delta", "partial_json", ""))
-	}
-	for size, more := 1, true; more; size = size%7 + 2 {
-		more = false
-		for i, text := range left {
-			if len(text) == 0 {
-				continue
-			}
-			n := min(size, len(text))
-			out = append(out, anthropicDelta(first+i, "input_json_delta", "partial_json", string(text[:n])))
-			left[i], more = text[n:], true
-		}
-	}
-	return out
-}
-
-// anthropicEnd is the end of a's message.
-func anthropicEnd(a Answer) [][]byte {
-	return [][]byte{
+	reason := finishWord(a, map[model.Finish]string{model.FinishStop: "end_turn", model.FinishTools: "tool_use",
+		model.FinishFilter: "refusal", model.FinishLength: "max_tokens", model.FinishOther: "pause_turn"})
+	return out, [][]byte{
 		anthropicEvent("message_delta", map[string]any{
-			"delta": map[string]any{"stop_reason": anthropicStopReason(a), "stop_sequence": nil, "stop_details": nil},
+			"delta": map[string]any{"stop_reason": reason, "stop_sequence": nil, "stop_details": nil},
 			"usage": map[string]any{"output_tokens": a.Usage.OutputTokens},
 		}),
 		anthropicEvent("message_stop", nil),
 	}
-}
-
-func anthropicDelta(index int, kind, field, text string) []byte {
-	return anthropicEvent("content_block_delta", map[string]any{
-		"index": index, "delta": map[string]any{"type": kind, field: text},
-	})
 }
 
 func anthropicEvent(kind string, fields map[string]any) []byte {
@@ -213,45 +181,4 @@ func anthropicEvent(kind string, fields map[string]any) []byte {
 		all[name] = value
 	}
 	return []byte("event: " + kind + "\ndata: " + encode(all) + "\n\n")
-}
-
-func anthropicStopReason(a Answer) string {
-	switch {
-	case a.Finish == model.FinishFilter:
-		return "refusal"
-	case a.Finish == model.FinishLength:
-		return "max_tokens"
-	case a.Finish == model.FinishOther:
-		return "pause_turn"
-	case a.Finish == model.FinishTools, a.Finish == "" && len(a.Calls) > 0:
-		return "tool_use"
-	}
-	return "end_turn"
-}
-
-func (a Answer) writeAnthropicFailure(w http.ResponseWriter, req *http.Request) {
-	a.askToWait(w)
-	switch a.Fail {
-	case model.RateLimit:
-		writeAnthropicError(w, http.StatusTooManyRequests, "rate_limit_error", "This request would exceed your rate limit")
-	case model.Auth:
-		// Some endpoints repeat the key that they reject.
-		writeAnthropicError(w, http.StatusUnauthorized, "authentication_error", "invalid x-api-key: "+req.Header.Get("X-Api-Key"))
-	case model.ContextLength:
-		writeAnthropicError(w, http.StatusBadRequest, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum")
-	case model.Timeout:
-		writeAnthropicError(w, http.StatusGatewayTimeout, "timeout_error", "The request took too long")
-	case model.Refused:
-		writeAnthropicError(w, http.StatusBadRequest, "invalid_request_error", "Output blocked by content filtering policy")
-	case model.Invalid:
-		writeAnthropicError(w, http.StatusNotFound, "not_found_error", "model: no such model")
-	default:
-		writeAnthropicError(w, http.StatusInternalServerError, "api_error", "Internal server error")
-	}
-}
-
-func writeAnthropicError(w http.ResponseWriter, status int, kind, message string) {
-	writeJSON(w, status, map[string]any{
-		"type": "error", "error": map[string]any{"type": kind, "message": message}, "request_id": "req_fake",
-	})
 }

@@ -43,6 +43,9 @@ func (r AnthropicRequest) check() error {
 	case r.Messages[len(r.Messages)-1].Role != "user":
 		return errors.New("this model does not support assistant message prefill")
 	}
+	if c := r.OutputConfig; c != nil && (c.Format.Type != "json_schema" || !isObject(c.Format.Schema)) {
+		return errors.New("output_config.format: a schema is required")
+	}
 	if err := r.checkTools(); err != nil {
 		return err
 	}

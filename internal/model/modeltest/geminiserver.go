@@ -2,9 +2,10 @@ package modeltest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
@@ -40,59 +41,52 @@ type GeminiModel struct {
 func NewGeminiServer(tb testing.TB, answers ...Answer) *GeminiServer {
 	tb.Helper()
 	s := ServeGemini(answers...)
-	s.stopWith(tb, "Gemini")
-	return s
-}
-
-// ServeGemini starts a server that its caller closes.
-func ServeGemini(answers ...Answer) *GeminiServer {
-	s := &GeminiServer{}
-	s.BaseURL = s.start(s, answers) + geminiVersion
+	s.stopWith(tb)
 	return s
 }
 
 const geminiVersion = "/v1beta"
 
-func (s *GeminiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return
-	}
-	req := GeminiRequest{Path: r.URL.EscapedPath(), Query: r.URL.Query(), Header: r.Header.Clone(), Body: string(body)}
-	if r.Method == http.MethodGet && r.URL.Path == geminiVersion+"/models" {
-		s.record(req)
-		s.list(w, r)
-		return
-	}
-	name, method, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, geminiVersion+"/"), ":")
-	if r.Method != http.MethodPost || method != "streamGenerateContent" || req.Query.Get("alt") != "sse" {
-		s.record(req)
-		geminiFailure{Code: http.StatusNotFound, Status: "NOT_FOUND", Message: "Requested entity was not found."}.write(w)
-		return
-	}
-	req.Model = name
-	if fault := req.read(); fault != "" {
-		s.record(req)
-		geminiFailure{Code: http.StatusBadRequest, Status: "INVALID_ARGUMENT", Message: fault}.write(w)
-		return
-	}
-	a, ok := s.take(req)
-	switch {
-	case !ok:
-		geminiFailure{Code: http.StatusInternalServerError, Status: "INTERNAL", Message: "modeltest: no answer is left"}.write(w)
-	case a.Raw != nil:
-		a.Raw.write(w, eventStream)
-	case a.Fail != "":
-		geminiFail(w, r, a)
-	default:
-		s.stream(w, r, a)
-	}
+// ServeGemini starts a server that its caller closes. A refusal is no failure there: the stream says that the prompt is blocked.
+func ServeGemini(answers ...Answer) *GeminiServer {
+	s := &GeminiServer{}
+	s.BaseURL = s.start(protocol[GeminiRequest]{
+		name:     "Gemini",
+		listPath: geminiVersion + "/models",
+		list:     s.list,
+		routes: map[string]route[GeminiRequest]{":streamGenerateContent": {eventStream, geminiStream,
+			`data: {"candidates": [{"content": {"par`, "data: {\"candidates\": [{]}\r\n\r\n"}},
+		read: func(raw Request) (GeminiRequest, error) {
+			path, _ := url.PathUnescape(raw.Path)
+			name, _, _ := strings.Cut(strings.TrimPrefix(path, geminiVersion+"/"), ":")
+			req := GeminiRequest{Request: raw, Model: name}
+			if raw.Query.Get("alt") != "sse" {
+				return req, errNoSuchPath
+			}
+			if fault := req.read(); fault != "" {
+				return req, errors.New(fault)
+			}
+			return req, nil
+		},
+		failures: map[model.Kind]failure{
+			model.RateLimit:     {status: 429, kind: "RESOURCE_EXHAUSTED", message: "You exceeded your current quota."},
+			model.Auth:          {status: 400, kind: "INVALID_ARGUMENT", code: "API_KEY_INVALID", message: "API key not valid: "},
+			model.ContextLength: {status: 400, kind: "INVALID_ARGUMENT", message: "The input token count (1200293) exceeds the maximum number of tokens allowed (1048576)."},
+			model.Timeout:       {status: 504, kind: "DEADLINE_EXCEEDED", message: "Deadline expired."},
+			model.Invalid:       {status: 404, kind: "NOT_FOUND", message: "The model is not found for API version v1beta."},
+			model.Server:        {status: 503, kind: "UNAVAILABLE", message: "The model is overloaded."},
+			model.Refused: {stream: `data: {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"},` +
+				`"usageMetadata": {"promptTokenCount": 4,"totalTokenCount": 4},"modelVersion": "fake"}` + "\r\n\r\n"},
+		},
+		fail: geminiFail,
+	}, answers) + geminiVersion
+	return s
 }
 
 // list gives a page; its token is the number of the page's first model.
-func (s *GeminiServer) list(w http.ResponseWriter, r *http.Request) {
-	from, _ := strconv.Atoi(r.URL.Query().Get("pageToken"))
-	size, _ := strconv.Atoi(r.URL.Query().Get("pageSize"))
+func (s *GeminiServer) list(query url.Values) any {
+	from, _ := strconv.Atoi(query.Get("pageToken"))
+	size, _ := strconv.Atoi(query.Get("pageSize"))
 	if size <= 0 {
 		size = 50
 	}
@@ -105,18 +99,16 @@ func (s *GeminiServer) list(w http.ResponseWriter, r *http.Request) {
 	if to < len(s.Models) {
 		page["nextPageToken"] = strconv.Itoa(to)
 	}
-	writeJSON(w, http.StatusOK, page)
+	return page
 }
 
-func (s *GeminiServer) stream(w http.ResponseWriter, r *http.Request, a Answer) {
-	w.Header().Set("Content-Type", eventStream)
-	var events [][]byte
+func geminiStream(a Answer, _ GeminiRequest) (events, end [][]byte) {
 	for _, part := range geminiParts(a) {
 		events = append(events, geminiEvent(a, "", part))
 	}
-	if s.send(w, r, events, breaking{a.Break, `data: {"candidates": [{"content": {"par`, "data: {\"candidates\": [{]}\r\n\r\n"}) {
-		_, _ = w.Write(geminiEvent(a, geminiFinish(a), map[string]any{"text": ""}))
-	}
+	reason := finishWord(a, map[model.Finish]string{model.FinishStop: "STOP", model.FinishTools: "STOP",
+		model.FinishLength: "MAX_TOKENS", model.FinishFilter: "SAFETY", model.FinishOther: "OTHER"})
+	return events, [][]byte{geminiEvent(a, reason, map[string]any{"text": ""})}
 }
 
 // GeminiSignature is the thought signature with which a GeminiServer signs a turn's first call. As real ones, it is
@@ -163,72 +155,16 @@ func geminiEvent(a Answer, finish string, part map[string]any) []byte {
 	return []byte("data: " + encode(event) + "\r\n\r\n")
 }
 
-func geminiFinish(a Answer) string {
-	switch a.Finish {
-	case "", model.FinishStop, model.FinishTools:
-		return "STOP"
-	case model.FinishLength:
-		return "MAX_TOKENS"
-	case model.FinishFilter:
-		return "SAFETY"
+// geminiFail fails with a google.rpc.Status.
+func geminiFail(w http.ResponseWriter, f failure) {
+	var details []any
+	if f.code != "" {
+		details = append(details, map[string]any{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": f.code, "domain": "googleapis.com"})
 	}
-	return "OTHER"
-}
-
-// geminiFailure is a google.rpc.Status.
-type geminiFailure struct {
-	Code    int    `json:"code"`
-	Message string `json:"message"`
-	Status  string `json:"status"`
-	Details []any  `json:"details,omitempty"`
-}
-
-func (f geminiFailure) write(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
-	w.WriteHeader(f.Code)
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	_ = e.Encode(map[string]any{"error": f})
-}
-
-// geminiFail fails as the API does. A refusal is no failure there: the stream says that the prompt is blocked.
-func geminiFail(w http.ResponseWriter, r *http.Request, a Answer) {
-	f := geminiFailure{Code: http.StatusServiceUnavailable, Status: "UNAVAILABLE", Message: "The model is overloaded."}
-	switch a.Fail {
-	case model.Refused:
-		w.Header().Set("Content-Type", eventStream)
-		_, _ = io.WriteString(w, `data: {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"},`+
-			`"usageMetadata": {"promptTokenCount": 4,"totalTokenCount": 4},"modelVersion": "fake"}`+"\r\n\r\n")
-		return
-	case model.RateLimit:
-		f = geminiFailure{
-			Code: http.StatusTooManyRequests, Status: "RESOURCE_EXHAUSTED", Message: "You exceeded your current quota.",
-		}
-	case model.Auth:
-		// Some gateways repeat the key that they reject.
-		f = geminiFailure{
-			Code: http.StatusBadRequest, Status: "INVALID_ARGUMENT",
-			Message: "API key not valid: " + r.Header.Get("x-goog-api-key"),
-			Details: []any{map[string]any{
-				"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID", "domain": "googleapis.com",
-			}},
-		}
-	case model.ContextLength:
-		f = geminiFailure{
-			Code: http.StatusBadRequest, Status: "INVALID_ARGUMENT",
-			Message: "The input token count (1200293) exceeds the maximum number of tokens allowed (1048576).",
-		}
-	case model.Timeout:
-		f = geminiFailure{Code: http.StatusGatewayTimeout, Status: "DEADLINE_EXCEEDED", Message: "Deadline expired."}
-	case model.Invalid:
-		f = geminiFailure{
-			Code: http.StatusNotFound, Status: "NOT_FOUND", Message: "The model is not found for API version v1beta.",
-		}
-	}
-	if a.RetryAfter > 0 {
-		f.Details = append(f.Details, map[string]any{
-			"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": fmt.Sprintf("%gs", a.RetryAfter.Seconds()),
+	if f.retryAfter > 0 {
+		details = append(details, map[string]any{
+			"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": fmt.Sprintf("%gs", f.retryAfter),
 		})
 	}
-	f.write(w)
+	writeJSON(w, f.status, map[string]any{"error": map[string]any{"code": f.status, "message": f.message, "status": f.kind, "details": details}})
 }

@@ -3,21 +3,23 @@ package modeltest
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/url"
 )
 
 // GeminiRequest is a request as the server got it.
 type GeminiRequest struct {
-	Path   string      `json:"-"` // escaped
-	Query  url.Values  `json:"-"`
-	Header http.Header `json:"-"`
-	Body   string      `json:"-"`
-	Model  string      `json:"-"` // with its collection
+	Request `json:"-"`
+
+	Model string `json:"-"` // with its collection
 
 	SystemInstruction GeminiContent   `json:"systemInstruction"`
 	Contents          []GeminiContent `json:"contents"`
+	GenerationConfig  struct {
+		MIMEType string          `json:"responseMimeType"`
+		Schema   json.RawMessage `json:"responseJsonSchema"`
+	} `json:"generationConfig"`
 }
+
+func (r GeminiRequest) schema() json.RawMessage { return r.GenerationConfig.Schema }
 
 // GeminiContent is a turn on the wire. Its parts are as they were sent.
 type GeminiContent struct {
@@ -49,6 +51,9 @@ func (r *GeminiRequest) read() (fault string) {
 
 // fault says what the API would not accept of the conversation; empty if nothing.
 func (r *GeminiRequest) fault() string {
+	if g := r.GenerationConfig; g.Schema != nil && (g.MIMEType != "application/json" || !isObject(g.Schema)) {
+		return "responseJsonSchema: an object, and the responseMimeType application/json, are required"
+	}
 	if len(r.Contents) == 0 {
 		return "contents is not specified"
 	}

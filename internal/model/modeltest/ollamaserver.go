@@ -2,16 +2,15 @@ package modeltest
 
 import (
 	"encoding/json"
-	"fmt"
-	"io"
+	"errors"
 	"net/http"
-	"strings"
+	"net/url"
 	"testing"
 
 	"sibyl/internal/model"
 )
 
-// OllamaServer speaks Ollama's own protocol on a loopback port. Each POST to api/chat takes the next Answer; GET
+// OllamaServer speaks Ollama's own protocol on a loopback port. Each POST to api/chat or api/embed takes the next Answer; GET
 // api/tags lists Models. The protocol has no cached tokens and no finish for tool calls: both are left out.
 type OllamaServer struct {
 	// BaseURL is what an adapter is told: the server without a path.
@@ -31,18 +30,20 @@ type OllamaModel struct {
 
 // OllamaRequest is a request as the server got it.
 type OllamaRequest struct {
-	Path   string      `json:"-"`
-	Header http.Header `json:"-"`
-	Body   string      `json:"-"`
+	Request `json:"-"`
 
 	Model    string            `json:"model"`
 	Messages []OllamaMessage   `json:"messages"`
 	Tools    []json.RawMessage `json:"tools"`
+	Format   json.RawMessage   `json:"format"`
+	Input    []string          `json:"input"`
 	Stream   *bool             `json:"stream"` // left out: true
 	Truncate *bool             `json:"truncate"`
 	Shift    *bool             `json:"shift"`
 	Options  map[string]any    `json:"options"`
 }
+
+func (r OllamaRequest) schema() json.RawMessage { return r.Format }
 
 // OllamaMessage is a message on the wire. ToolCalls is as it was sent.
 type OllamaMessage struct {
@@ -58,49 +59,45 @@ type OllamaMessage struct {
 func NewOllamaServer(tb testing.TB, answers ...Answer) *OllamaServer {
 	tb.Helper()
 	s := ServeOllama(answers...)
-	s.stopWith(tb, "Ollama")
+	s.stopWith(tb)
 	return s
 }
 
-// ServeOllama starts a server that its caller closes.
+// ServeOllama starts a server that its caller closes. It fails as Ollama does, or, with what it never says by itself, as a proxy
+// before it or the cloud behind it.
 func ServeOllama(answers ...Answer) *OllamaServer {
 	s := &OllamaServer{}
-	s.BaseURL = s.start(s, answers)
+	s.BaseURL = s.start(protocol[OllamaRequest]{
+		name:     "Ollama",
+		listPath: "/api/tags",
+		list:     s.list,
+		routes: map[string]route[OllamaRequest]{
+			"/api/chat":  {jsonLines, ollamaStream, `{"model":"fake","message":{"role":"assis`, "{\"message\":{]}\n"},
+			"/api/embed": {wholeJSON, ollamaVectors, `{"model":"fa`, `{"embeddings":[{]}`},
+		},
+		read: func(raw Request) (OllamaRequest, error) {
+			req := OllamaRequest{Request: raw}
+			err := json.Unmarshal([]byte(raw.Body), &req)
+			if err == nil && req.Format != nil && !isObject(req.Format) {
+				err = errors.New("invalid format: expected an object")
+			}
+			return req, err
+		},
+		failures: map[model.Kind]failure{
+			model.RateLimit:     {status: 429, message: "rate limit exceeded"},
+			model.Auth:          {status: 401, message: "unauthorized: "},
+			model.ContextLength: {status: 400, message: "the input length exceeds the context length"},
+			model.Timeout:       {status: 408, message: "the request took too long"},
+			model.Refused:       {status: 400, message: "the request was rejected by the content policy"},
+			model.Invalid:       {status: 404, message: "model 'fake' not found"},
+			model.Server:        {status: 500, message: "model runner has unexpectedly stopped"},
+		},
+		fail: func(w http.ResponseWriter, f failure) { writeFailure(w, f, map[string]string{"error": f.message}) },
+	}, answers)
 	return s
 }
 
-func (s *OllamaServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodGet && r.URL.Path == "/api/tags" {
-		s.list(w)
-		return
-	}
-	if r.Method != http.MethodPost || r.URL.Path != "/api/chat" {
-		http.Error(w, "404 page not found", http.StatusNotFound) // which real servers do not say in JSON
-		return
-	}
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return
-	}
-	req := OllamaRequest{Path: r.URL.Path, Header: r.Header.Clone(), Body: string(body)}
-	if err := json.Unmarshal(body, &req); err != nil {
-		writeOllamaError(w, http.StatusBadRequest, err.Error())
-		return
-	}
-	a, ok := s.take(req)
-	switch {
-	case !ok:
-		writeOllamaError(w, http.StatusInternalServerError, "modeltest: no answer is left")
-	case a.Raw != nil:
-		a.Raw.write(w, jsonLines)
-	case a.Fail != "":
-		a.writeOllamaFailure(w, r, req.Model)
-	default:
-		s.stream(w, r, a, req.Model)
-	}
-}
-
-func (s *OllamaServer) list(w http.ResponseWriter) {
+func (s *OllamaServer) list(url.Values) any {
 	entries := make([]map[string]any, 0, len(s.Models))
 	for _, m := range s.Models {
 		entry := map[string]any{
@@ -112,40 +109,32 @@ func (s *OllamaServer) list(w http.ResponseWriter) {
 		}
 		entries = append(entries, entry)
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"models": entries})
+	return map[string]any{"models": entries}
 }
 
-func (s *OllamaServer) stream(w http.ResponseWriter, r *http.Request, a Answer, name string) {
-	w.Header().Set("Content-Type", jsonLines)
-	var lines [][]byte
-	for _, message := range ollamaMessages(a) {
-		lines = append(lines, ollamaLine(name, message, nil))
-	}
-	if !s.send(w, r, lines, breaking{a.Break, `{"model":"fake","message":{"role":"assis`, "{\"message\":{]}\n"}) {
-		return
-	}
-	_, _ = w.Write(ollamaLine(name, map[string]any{"content": ""}, map[string]any{
-		"done_reason": ollamaFinish(a), "total_duration": 2_000_000_000, "load_duration": 1_000_000_000,
-		"prompt_eval_count": a.Usage.InputTokens, "prompt_eval_duration": 5_000_000,
-		"eval_count": a.Usage.OutputTokens, "eval_duration": 9_000_000,
-	}))
-}
-
-// ollamaMessages are the messages of a stream: a chunk of text each, then a call each, as the protocol sends no part of
-// a call.
-func ollamaMessages(a Answer) []map[string]any {
-	var out []map[string]any
+// ollamaStream is a line for each chunk of text, then one for each call, as the protocol sends no part of a call.
+func ollamaStream(a Answer, req OllamaRequest) (lines, end [][]byte) {
 	for _, chunk := range a.Chunks {
-		out = append(out, map[string]any{"content": chunk})
+		lines = append(lines, ollamaLine(req.Model, map[string]any{"content": chunk}, nil))
 	}
 	for i, c := range a.Calls {
 		call := map[string]any{"function": map[string]any{"index": i, "name": c.Name, "arguments": ollamaArguments(c.Arguments)}}
 		if c.ID != "" {
 			call["id"] = c.ID
 		}
-		out = append(out, map[string]any{"content": "", "tool_calls": []any{call}})
+		lines = append(lines, ollamaLine(req.Model, map[string]any{"content": "", "tool_calls": []any{call}}, nil))
 	}
-	return out
+	// "content_filter" is a word that only gateways pass on.
+	reason := finishWord(a, map[model.Finish]string{model.FinishFilter: "content_filter", model.FinishTools: "stop"})
+	return lines, [][]byte{ollamaLine(req.Model, map[string]any{"content": ""}, map[string]any{
+		"done_reason": reason, "total_duration": 2_000_000_000, "load_duration": 1_000_000_000,
+		"prompt_eval_count": a.Usage.InputTokens, "prompt_eval_duration": 5_000_000,
+		"eval_count": a.Usage.OutputTokens, "eval_duration": 9_000_000,
+	})}
+}
+
+func ollamaVectors(a Answer, _ OllamaRequest) (parts, end [][]byte) {
+	return broken(a, map[string]any{"model": "fake", "embeddings": a.Vectors, "prompt_eval_count": a.Usage.InputTokens})
 }
 
 // ollamaArguments is the object in arguments; what is none goes over the wire as the text it is.
@@ -170,42 +159,4 @@ func ollamaLine(name string, message, end map[string]any) []byte {
 		line[field] = value
 	}
 	return []byte(encode(line) + "\n")
-}
-
-// ollamaFinish is the reason to be done. "content_filter" is a word that only gateways pass on.
-func ollamaFinish(a Answer) string {
-	switch a.Finish {
-	case model.FinishFilter:
-		return "content_filter"
-	case model.FinishTools, "":
-		return "stop"
-	}
-	return string(a.Finish)
-}
-
-// writeOllamaFailure answers as Ollama does, or, with what it never says by itself, as a proxy before it or the cloud
-// behind it.
-func (a Answer) writeOllamaFailure(w http.ResponseWriter, r *http.Request, name string) {
-	a.askToWait(w)
-	switch a.Fail {
-	case model.RateLimit:
-		writeOllamaError(w, http.StatusTooManyRequests, "rate limit exceeded")
-	case model.Auth:
-		// Some proxies repeat the key that they reject.
-		writeOllamaError(w, http.StatusUnauthorized, "unauthorized: "+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
-	case model.ContextLength:
-		writeOllamaError(w, http.StatusBadRequest, "the input length exceeds the context length")
-	case model.Timeout:
-		writeOllamaError(w, http.StatusRequestTimeout, "the request took too long")
-	case model.Refused:
-		writeOllamaError(w, http.StatusBadRequest, "the request was rejected by the content policy")
-	case model.Invalid:
-		writeOllamaError(w, http.StatusNotFound, fmt.Sprintf("model '%s' not found", name))
-	default:
-		writeOllamaError(w, http.StatusInternalServerError, "model runner has unexpectedly stopped")
-	}
-}
-
-func writeOllamaError(w http.ResponseWriter, status int, message string) {
-	writeJSON(w, status, map[string]string{"error": message})
 }

@@ -2,17 +2,20 @@ package modeltest
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
+	"mime"
+	"mime/multipart"
 	"net/http"
+	"net/url"
 	"strings"
-	"sync"
 	"testing"
 
 	"sibyl/internal/model"
 )
 
-// OpenAIServer speaks the Chat Completions protocol on a loopback port. Each POST to chat/completions takes the next
-// Answer; GET models lists Models.
+// OpenAIServer speaks OpenAI's protocol on a loopback port. Each POST to chat/completions, embeddings or audio/transcriptions
+// takes the next Answer; GET models lists Models.
 type OpenAIServer struct {
 	// BaseURL is what an adapter is told, ending in /v1.
 	BaseURL string
@@ -21,16 +24,11 @@ type OpenAIServer struct {
 	Models []string
 
 	server[OpenAIRequest]
-
-	once      sync.Once
-	repeating *rendered // the answer that repeats
 }
 
-// OpenAIRequest is a request as the server got it.
+// OpenAIRequest is a request as the server got it. Form has the fields of one that is a form, and File its file.
 type OpenAIRequest struct {
-	Path   string      `json:"-"`
-	Header http.Header `json:"-"`
-	Body   string      `json:"-"`
+	Request `json:"-"`
 
 	Model         string            `json:"model"`
 	Messages      []OpenAIMessage   `json:"messages"`
@@ -39,6 +37,25 @@ type OpenAIRequest struct {
 	StreamOptions struct {
 		IncludeUsage bool `json:"include_usage"`
 	} `json:"stream_options"`
+	ResponseFormat *struct {
+		Type   string `json:"type"`
+		Schema struct {
+			Name   string          `json:"name"`
+			Strict bool            `json:"strict"`
+			Schema json.RawMessage `json:"schema"`
+		} `json:"json_schema"`
+	} `json:"response_format"`
+	Input []string `json:"input"`
+
+	Form url.Values `json:"-"`
+	File string     `json:"-"`
+}
+
+func (r OpenAIRequest) schema() json.RawMessage {
+	if r.ResponseFormat == nil {
+		return nil
+	}
+	return r.ResponseFormat.Schema.Schema
 }
 
 // OpenAIMessage is a message on the wire. ToolCalls is as it was sent.
@@ -53,185 +70,153 @@ type OpenAIMessage struct {
 func NewOpenAIServer(tb testing.TB, answers ...Answer) *OpenAIServer {
 	tb.Helper()
 	s := ServeOpenAI(answers...)
-	s.stopWith(tb, "OpenAI")
+	s.stopWith(tb)
 	return s
 }
 
 // ServeOpenAI starts a server that its caller closes.
 func ServeOpenAI(answers ...Answer) *OpenAIServer {
 	s := &OpenAIServer{}
-	s.BaseURL = s.start(s, answers) + "/v1"
+	s.BaseURL = s.start(protocol[OpenAIRequest]{
+		name:     "OpenAI",
+		listPath: "/v1/models",
+		list: func(url.Values) any {
+			entries := make([]map[string]string, 0, len(s.Models))
+			for _, id := range s.Models {
+				entries = append(entries, map[string]string{"id": id, "object": "model", "owned_by": "modeltest"})
+			}
+			return map[string]any{"object": "list", "data": entries}
+		},
+		routes: map[string]route[OpenAIRequest]{
+			"/v1/chat/completions": {eventStream, openAIStream,
+				`data: {"id":"chatcmpl-fake","choices":[{"index":0,"del`, "data: {\"choices\":[{]}\n\n"},
+			"/v1/embeddings":           {wholeJSON, openAIVectors, `{"object":"li`, `{"data":[{]}`},
+			"/v1/audio/transcriptions": {wholeJSON, openAITranscript, `{"text":"ha`, `{"text":[}`},
+		},
+		read: readOpenAI,
+		failures: map[model.Kind]failure{
+			model.RateLimit: {status: 429, message: "Rate limit reached", kind: "requests", code: "rate_limit_exceeded"},
+			model.Auth:      {status: 401, message: "Incorrect API key: ", kind: "invalid_request_error", code: "invalid_api_key"},
+			model.ContextLength: {status: 400, message: "This model's maximum context length is 8192 tokens",
+				kind: "invalid_request_error", code: "context_length_exceeded"},
+			model.Timeout: {status: 408, message: "The request took too long", kind: "timeout"},
+			model.Refused: {status: 400, message: "Your request was rejected by the safety system",
+				kind: "invalid_request_error", code: "content_policy_violation"},
+			model.Invalid: {status: 404, message: "The model does not exist", kind: "invalid_request_error", code: "model_not_found"},
+			model.Server:  {status: 500, message: "The server had an error", kind: "server_error"},
+		},
+		fail: func(w http.ResponseWriter, f failure) {
+			writeFailure(w, f, map[string]any{"error": map[string]any{"message": f.message, "type": f.kind, "param": nil, "code": f.code}})
+		},
+	}, answers) + "/v1"
 	return s
 }
 
-func (s *OpenAIServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodGet && r.URL.Path == "/v1/models" {
-		s.list(w)
-		return
+// readOpenAI reads a request, and says which of the protocol's rules it breaks.
+func readOpenAI(raw Request) (OpenAIRequest, error) {
+	req := OpenAIRequest{Request: raw}
+	kind, parameters, _ := mime.ParseMediaType(raw.Header.Get("Content-Type"))
+	if kind == "multipart/form-data" {
+		form, err := multipart.NewReader(strings.NewReader(raw.Body), parameters["boundary"]).ReadForm(1 << 20)
+		if err != nil || len(form.File["file"]) != 1 || len(form.Value["model"]) != 1 {
+			return req, errors.New("a form with a file and a model is required")
+		}
+		defer func() { _ = form.RemoveAll() }()
+		req.Form, req.Model = form.Value, form.Value["model"][0]
+		file, err := form.File["file"][0].Open()
+		if err != nil {
+			return req, err
+		}
+		defer func() { _ = file.Close() }()
+		content, err := io.ReadAll(file)
+		req.File = string(content)
+		return req, err
 	}
-	if r.Method != http.MethodPost || r.URL.Path != "/v1/chat/completions" {
-		http.Error(w, `{"error":{"message":"no such path","type":"invalid_request_error"}}`, http.StatusNotFound)
-		return
+	if err := json.Unmarshal([]byte(raw.Body), &req); err != nil {
+		return req, errors.New("the body is not valid: " + err.Error())
 	}
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return
+	if f := req.ResponseFormat; f != nil && (f.Type != "json_schema" || f.Schema.Name == "" || !isObject(f.Schema.Schema)) {
+		return req, errors.New("Invalid value: 'response_format.json_schema' wants a name and a schema")
 	}
-	req := OpenAIRequest{Path: r.URL.Path, Header: r.Header.Clone(), Body: string(body)}
-	if err := json.Unmarshal(body, &req); err != nil {
-		writeError(w, http.StatusBadRequest, "the body is not valid: "+err.Error(), "invalid_request_error", "")
-		return
-	}
-	a, ok := s.take(req)
-	switch {
-	case !ok:
-		writeError(w, http.StatusInternalServerError, "modeltest: no answer is left", "server_error", "")
-	case a.Raw != nil:
-		a.Raw.write(w, eventStream)
-	case a.Fail != "":
-		a.writeFailure(w, r)
-	default:
-		s.stream(w, r, s.rendered(a), req.StreamOptions.IncludeUsage)
-	}
+	return req, nil
 }
 
-// rendered renders a, once if it repeats: a benchmark is to measure its client.
-func (s *OpenAIServer) rendered(a Answer) *rendered {
-	if !a.Repeat {
-		return render(a)
-	}
-	s.once.Do(func() { s.repeating = render(a) })
-	return s.repeating
+// isObject says whether raw is a JSON object, such as a schema has to be.
+func isObject(raw json.RawMessage) bool {
+	var fields map[string]json.RawMessage
+	return json.Unmarshal(raw, &fields) == nil && fields != nil
 }
 
-func (s *OpenAIServer) list(w http.ResponseWriter) {
-	entries := make([]map[string]string, 0, len(s.Models))
-	for _, id := range s.Models {
-		entries = append(entries, map[string]string{"id": id, "object": "model", "owned_by": "modeltest"})
+func openAIStream(a Answer, req OpenAIRequest) (parts, end [][]byte) {
+	part := func(delta map[string]any) {
+		parts = append(parts, openAIChunk(openAIChoices(delta, nil), nil))
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": entries})
-}
-
-func (s *OpenAIServer) stream(w http.ResponseWriter, r *http.Request, a *rendered, withUsage bool) {
-	w.Header().Set("Content-Type", eventStream)
-	if !s.send(w, r, a.frames, breaking{a.Break, `data: {"id":"chatcmpl-fake","choices":[{"index":0,"del`, "data: {\"choices\":[{]}\n\n"}) {
-		return
-	}
-	_, _ = w.Write(a.finish)
-	if withUsage && a.usage != nil {
-		_, _ = w.Write(a.usage)
-	}
-	_, _ = io.WriteString(w, "data: [DONE]\n\n")
-	_ = http.NewResponseController(w).Flush() // as real servers do: the end of the response comes after it, by itself
-}
-
-// rendered is an Answer with its parts as they go over the wire.
-type rendered struct {
-	Answer
-	frames [][]byte
-	finish []byte
-	usage  []byte // nil if none is reported
-}
-
-func render(a Answer) *rendered {
-	out := &rendered{Answer: a}
 	for i, chunk := range a.Chunks {
 		delta := map[string]any{"content": chunk}
 		if i == 0 {
 			delta["role"] = "assistant"
 		}
-		out.frames = append(out.frames, frame(choices(delta, nil), nil))
+		part(delta)
 	}
-	for _, delta := range callDeltas(a.Calls) {
-		out.frames = append(out.frames, frame(choices(delta, nil), nil))
+	for i, c := range a.Calls {
+		part(map[string]any{"tool_calls": []any{map[string]any{
+			"index": i, "id": c.ID, "type": "function", "function": map[string]string{"name": c.Name, "arguments": ""},
+		}}})
 	}
-	out.finish = frame(choices(map[string]any{}, finishReason(a)), nil)
-	if a.Usage != (model.Usage{}) {
-		out.usage = frame([]any{}, map[string]any{
+	interleaved(a.Calls, func(i int, piece string) {
+		part(map[string]any{"tool_calls": []any{map[string]any{"index": i, "function": map[string]string{"arguments": piece}}}})
+	})
+	finish := finishWord(a, map[model.Finish]string{model.FinishFilter: "content_filter", model.FinishTools: "tool_calls"})
+	end = append(end, openAIChunk(openAIChoices(map[string]any{}, finish), nil))
+	if req.StreamOptions.IncludeUsage && a.Usage != (model.Usage{}) {
+		end = append(end, openAIChunk([]any{}, map[string]any{
 			"prompt_tokens":         a.Usage.InputTokens,
 			"completion_tokens":     a.Usage.OutputTokens,
 			"total_tokens":          a.Usage.InputTokens + a.Usage.OutputTokens,
 			"prompt_tokens_details": map[string]int{"cached_tokens": a.Usage.CachedTokens},
-		})
+		}))
 	}
-	return out
+	return parts, append(end, []byte("data: [DONE]\n\n"))
 }
 
-// callDeltas begins all calls, then sends their arguments piece by piece in turn.
-func callDeltas(calls []model.ToolCall) []map[string]any {
-	const piece = 5
-	var out []map[string]any
-	longest := 0
-	arguments := make([][]rune, len(calls)) // runes, so that no piece ends inside one
-	for i, c := range calls {
-		arguments[i] = []rune(c.Arguments)
-		longest = max(longest, len(arguments[i]))
-		out = append(out, map[string]any{"tool_calls": []any{map[string]any{
-			"index": i, "id": c.ID, "type": "function", "function": map[string]string{"name": c.Name, "arguments": ""},
-		}}})
-	}
-	for from := 0; from < longest; from += piece {
-		for i, whole := range arguments {
-			if from < len(whole) {
-				text := string(whole[from:min(from+piece, len(whole))])
-				out = append(out, map[string]any{"tool_calls": []any{map[string]any{
-					"index": i, "function": map[string]string{"arguments": text},
-				}}})
-			}
-		}
-	}
-	return out
-}
-
-func choices(delta map[string]any, finish any) []any {
+func openAIChoices(delta map[string]any, finish any) []any {
 	return []any{map[string]any{"index": 0, "delta": delta, "logprobs": nil, "finish_reason": finish}}
 }
 
-func frame(choices []any, usage any) []byte {
+func openAIChunk(choices []any, usage any) []byte {
 	return []byte("data: " + encode(map[string]any{
 		"id": "chatcmpl-fake", "object": "chat.completion.chunk", "created": 1700000000, "model": "fake",
 		"system_fingerprint": "fp_fake", "choices": choices, "usage": usage,
 	}) + "\n\n")
 }
 
-func finishReason(a Answer) string {
-	switch {
-	case a.Finish == model.FinishFilter:
-		return "content_filter"
-	case a.Finish == model.FinishTools, a.Finish == "" && len(a.Calls) > 0:
-		return "tool_calls"
-	case a.Finish == "":
-		return "stop"
+// openAIVectors gives the vectors last first: their index says whose they are.
+func openAIVectors(a Answer, _ OpenAIRequest) (parts, end [][]byte) {
+	entries := make([]any, 0, len(a.Vectors))
+	for i := len(a.Vectors) - 1; i >= 0; i-- {
+		entries = append(entries, map[string]any{"object": "embedding", "index": i, "embedding": a.Vectors[i]})
 	}
-	return string(a.Finish)
+	return broken(a, map[string]any{"object": "list", "data": entries, "model": "fake",
+		"usage": map[string]int{"prompt_tokens": a.Usage.InputTokens, "total_tokens": a.Usage.InputTokens}})
 }
 
-func (a Answer) writeFailure(w http.ResponseWriter, req *http.Request) {
-	a.askToWait(w)
-	switch a.Fail {
-	case model.RateLimit:
-		writeError(w, http.StatusTooManyRequests, "Rate limit reached", "requests", "rate_limit_exceeded")
-	case model.Auth:
-		// Some endpoints repeat the key that they reject.
-		key := strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")
-		writeError(w, http.StatusUnauthorized, "Incorrect API key: "+key, "invalid_request_error", "invalid_api_key")
-	case model.ContextLength:
-		writeError(w, http.StatusBadRequest, "This model's maximum context length is 8192 tokens",
-			"invalid_request_error", "context_length_exceeded")
-	case model.Timeout:
-		writeError(w, http.StatusRequestTimeout, "The request took too long", "timeout", "")
-	case model.Refused:
-		writeError(w, http.StatusBadRequest, "Your request was rejected by the safety system",
-			"invalid_request_error", "content_policy_violation")
-	case model.Invalid:
-		writeError(w, http.StatusNotFound, "The model does not exist", "invalid_request_error", "model_not_found")
-	default:
-		writeError(w, http.StatusInternalServerError, "The server had an error", "server_error", "")
+// openAITranscript has the details of a transcript only where they were asked for.
+func openAITranscript(a Answer, req OpenAIRequest) (parts, end [][]byte) {
+	body := map[string]any{"text": a.Transcript.Text}
+	if req.Form.Get("response_format") == "verbose_json" {
+		segments := make([]any, 0, len(a.Transcript.Segments))
+		for i, s := range a.Transcript.Segments {
+			segments = append(segments, map[string]any{"id": i, "start": s.Start, "end": s.End, "text": s.Text, "no_speech_prob": s.NoSpeech})
+		}
+		body["language"], body["duration"], body["segments"] = a.Transcript.Language, a.Transcript.Seconds, segments
 	}
+	return broken(a, body)
 }
 
-func writeError(w http.ResponseWriter, status int, message, kind, code string) {
-	writeJSON(w, status, map[string]any{
-		"error": map[string]any{"message": message, "type": kind, "param": nil, "code": code},
-	})
+// broken is a whole JSON answer, of which nothing comes if it is to break.
+func broken(a Answer, body any) (parts, end [][]byte) {
+	if a.Break != "" {
+		return nil, nil
+	}
+	return nil, [][]byte{[]byte(encode(body))}
 }

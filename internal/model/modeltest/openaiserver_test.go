@@ -47,7 +47,7 @@ func TestServerStreamsWhatTheProtocolSays(t *testing.T) {
 	// Calls begin in order; then their arguments alternate.
 	last := 0
 	for _, want := range []string{
-		`"a"`, `"b"`, `"name":"f"`, `"name":"g"`, `"{\"x\":"`, `"{}"`, `"\"ü\"}"`, `"finish_reason":"tool_calls"`, `"prompt_tokens":3`,
+		`"a"`, `"b"`, `"name":"f"`, `"name":"g"`, `"arguments":"{"},"index":0`, `"arguments":"{"},"index":1`, `"\"x\""`, `"}"`, `":\"ü\"}"`, `"finish_reason":"tool_calls"`, `"prompt_tokens":3`,
 	} {
 		at := strings.Index(with, want)
 		if at < last {

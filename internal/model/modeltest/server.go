@@ -1,20 +1,86 @@
 package modeltest
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+
+	"sibyl/internal/model"
 )
 
-// server is what the fake providers have in common: a loopback port, the answers that are left, and the requests that
-// came, each an R as its protocol reads it.
-type server[R any] struct {
-	http    *httptest.Server
+// Request is what a fake provider got, before it was read as its protocol's.
+type Request struct {
+	Path   string // escaped
+	Query  url.Values
+	Header http.Header
+	Body   string
+}
+
+// asked is what a fake provider reads a request as.
+type asked interface {
+	sent() Request
+	schema() json.RawMessage // that the answer has to fit, by the protocol's own field; nil if none
+}
+
+func (r Request) sent() Request { return r }
+
+// key is the API key of a request, in the place of any of the protocols.
+func (r Request) key() string {
+	return cmp.Or(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), r.Header.Get("X-Api-Key"), r.Header.Get("X-Goog-Api-Key"))
+}
+
+// protocol is how a fake provider speaks, and R what it reads a request as.
+type protocol[R asked] struct {
+	name     string
+	listPath string
+	list     func(query url.Values) any // the answer to GET listPath
+	routes   map[string]route[R]        // of POST requests, by the end of their path
+	read     func(req Request) (R, error)
+	failures map[model.Kind]failure // that of Server stands in for those that are missing
+	fail     func(w http.ResponseWriter, f failure)
+}
+
+// route is how one kind of request is answered: with the parts of an Answer, and with the end that follows if it is not broken.
+type route[R asked] struct {
+	mediaType string
+	render    func(a Answer, req R) (parts, end [][]byte)
+	half      string // of a part, before a Cut
+	garbage   string // a part that is none
+}
+
+// failure is an error as a provider words it.
+type failure struct {
+	status     int
+	kind, code string
+	message    string
+	retryAfter float64 // in seconds
+	stream     string  // what is streamed in its place, if it is no failure in this protocol
+}
+
+// The faults of a request that no Answer is taken for.
+var (
+	errNoSuchPath = errors.New("modeltest: no such path")
+	errNoAnswer   = errors.New("modeltest: no answer is left")
+)
+
+// server is what the fake providers have in common: a loopback port, the answers that are left, and the requests that came.
+type server[R asked] struct {
+	protocol protocol[R]
+	http     *httptest.Server
+
+	connections atomic.Int32 // that were opened
+
 	hanging chan struct{}
 	ended   chan struct{}
 	closing chan struct{}
@@ -24,27 +90,35 @@ type server[R any] struct {
 	answers  []Answer
 	requests []R
 	overrun  int
+	repeated map[string][2][][]byte // what was rendered of the answer that repeats: a benchmark is to measure its client
 }
 
 // signals is how many hanging requests can be noted before anybody looks.
 const signals = 1024
 
-// start serves h and returns where.
-func (s *server[R]) start(h http.Handler, answers []Answer) (url string) {
-	s.answers = answers
+// start serves a protocol and returns where.
+func (s *server[R]) start(p protocol[R], answers []Answer) (url string) {
+	s.protocol, s.answers = p, answers
+	s.repeated = map[string][2][][]byte{}
 	s.hanging = make(chan struct{}, signals)
 	s.ended = make(chan struct{}, signals)
 	s.closing = make(chan struct{})
-	s.http = httptest.NewServer(h)
+	s.http = httptest.NewUnstartedServer(s)
+	s.http.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			s.connections.Add(1)
+		}
+	}
+	s.http.Start()
 	return s.http.URL
 }
 
 // stopWith stops the server at the end of the test, and fails the test if it got a request for which no answer was left.
-func (s *server[R]) stopWith(tb testing.TB, name string) {
+func (s *server[R]) stopWith(tb testing.TB) {
 	tb.Cleanup(func() {
 		s.Close()
 		if s.overrun > 0 {
-			tb.Errorf("modeltest: the %s server got %d requests for which it was given no answer", name, s.overrun)
+			tb.Errorf("modeltest: the %s server got %d requests for which it was given no answer", s.protocol.name, s.overrun)
 		}
 	})
 }
@@ -71,11 +145,109 @@ func (s *server[R]) Requests() []R {
 	return slices.Clone(s.requests)
 }
 
+// Subject is m before this server, as the suites look at it.
+func (s *server[R]) Subject(m model.Model) Subject {
+	return Subject{Model: m, Hanging: s.hanging, Ended: s.ended, Sent: func() []string {
+		var bodies []string
+		for _, r := range s.Requests() {
+			bodies = append(bodies, r.sent().Body)
+		}
+		return bodies
+	}, Schema: func() json.RawMessage {
+		return s.last().schema()
+	}, SentKey: func() string {
+		return s.last().sent().key()
+	}, Connections: func() int { return int(s.connections.Load()) }}
+}
+
+func (s *server[R]) last() R {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.requests[len(s.requests)-1]
+}
+
 // Hanging has a value for each request that was sent all its Answer has and now hangs.
 func (s *server[R]) Hanging() <-chan struct{} { return s.hanging }
 
 // Ended has a value for each hanging request that its client ended.
 func (s *server[R]) Ended() <-chan struct{} { return s.ended }
+
+// ServeHTTP answers one request.
+func (s *server[R]) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	raw := Request{Path: r.URL.EscapedPath(), Query: r.URL.Query(), Header: r.Header.Clone(), Body: string(body)}
+	if r.Method == http.MethodGet && r.URL.Path == s.protocol.listPath {
+		req, _ := s.protocol.read(raw) // which has no body
+		s.record(req)
+		writeJSON(w, http.StatusOK, s.protocol.list(raw.Query))
+		return
+	}
+	way, known := s.route(r)
+	req, err := s.protocol.read(raw)
+	if !known {
+		err = errNoSuchPath
+	}
+	if err != nil {
+		s.record(req)
+		s.reject(w, err)
+		return
+	}
+	a, ok := s.take(req)
+	switch {
+	case !ok:
+		s.reject(w, errNoAnswer)
+	case a.Raw != nil:
+		a.Raw.write(w, way.mediaType)
+	case a.Fail != "":
+		s.failAs(w, a, req)
+	default:
+		s.stream(w, r, a, way, req)
+	}
+}
+
+func (s *server[R]) route(r *http.Request) (route[R], bool) {
+	for end, way := range s.protocol.routes {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, end) {
+			return way, true
+		}
+	}
+	return route[R]{}, false
+}
+
+// reject answers a request that is wrong, or for which there is no answer.
+func (s *server[R]) reject(w http.ResponseWriter, fault error) {
+	f := s.protocol.failures[model.ContextLength] // a bad request in every protocol
+	switch {
+	case errors.Is(fault, errNoSuchPath):
+		f = s.protocol.failures[model.Invalid]
+	case errors.Is(fault, errNoAnswer):
+		f = s.protocol.failures[model.Server]
+		f.status = http.StatusInternalServerError
+	}
+	f.code, f.message = "", fault.Error()
+	s.protocol.fail(w, f)
+}
+
+// failAs fails as the provider does. Where a key is rejected, it is repeated, as some endpoints do.
+func (s *server[R]) failAs(w http.ResponseWriter, a Answer, req R) {
+	f, ok := s.protocol.failures[a.Fail]
+	if !ok {
+		f = s.protocol.failures[model.Server]
+	}
+	if f.stream != "" {
+		w.Header().Set("Content-Type", eventStream)
+		_, _ = io.WriteString(w, f.stream)
+		return
+	}
+	if a.Fail == model.Auth {
+		f.message += req.sent().key()
+	}
+	f.retryAfter = a.RetryAfter.Seconds()
+	s.protocol.fail(w, f)
+}
 
 // record keeps a request that takes no answer.
 func (s *server[R]) record(req R) {
@@ -100,47 +272,94 @@ func (s *server[R]) take(req R) (Answer, bool) {
 	return a, true
 }
 
-// send streams parts, and then breaks off as how says. It is true if the stream is to be finished.
-func (s *server[R]) send(w http.ResponseWriter, r *http.Request, parts [][]byte, how breaking) (whole bool) {
+// stream sends the parts of a, and then ends or breaks off.
+func (s *server[R]) stream(w http.ResponseWriter, r *http.Request, a Answer, way route[R], req R) {
+	w.Header().Set("Content-Type", way.mediaType)
 	out := http.NewResponseController(w)
+	parts, end := s.rendered(a, way, req)
 	for _, part := range parts {
 		if _, err := w.Write(part); err != nil {
-			return false
+			return
 		}
 		_ = out.Flush()
 	}
-	switch how.Break {
+	switch a.Break {
 	case Cut:
-		_, _ = io.WriteString(w, how.half)
+		_, _ = io.WriteString(w, way.half)
 		_ = out.Flush()
 		panic(http.ErrAbortHandler) // net/http's way to end a connection without ending the response
-	case Hang:
-		_ = out.Flush() // the headers, if there was no part
-		s.hanging <- struct{}{}
-		select {
-		case <-r.Context().Done():
-			s.ended <- struct{}{}
-		case <-s.closing:
-		}
-		return false
 	case Garbage:
-		_, _ = io.WriteString(w, how.garbage)
-		return false
+		_, _ = io.WriteString(w, way.garbage)
+		return
+	case Open, "":
+		for _, part := range end {
+			_, _ = w.Write(part)
+		}
 	}
-	return true
+	_ = out.Flush() // as real servers do: the end of the response comes after it, by itself
+	if a.Break == "" {
+		return
+	}
+	s.hanging <- struct{}{}
+	select {
+	case <-r.Context().Done():
+		s.ended <- struct{}{}
+	case <-s.closing:
+	}
+}
+
+// rendered is a with its parts as they go over the wire, rendered once for all requests with one body if it repeats.
+func (s *server[R]) rendered(a Answer, way route[R], req R) (parts, end [][]byte) {
+	if !a.Repeat {
+		return way.render(a, req)
+	}
+	key := encode(req)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept, ok := s.repeated[key]
+	if !ok {
+		kept[0], kept[1] = way.render(a, req)
+		s.repeated[key] = kept
+	}
+	return kept[0], kept[1]
+}
+
+// interleaved calls send with the pieces of the calls' arguments in turn. No piece ends inside a character.
+func interleaved(calls []model.ToolCall, send func(call int, piece string)) {
+	left := make([][]rune, len(calls))
+	for i, c := range calls {
+		left[i] = []rune(c.Arguments)
+	}
+	for size, more := 1, true; more; size = size%7 + 2 {
+		more = false
+		for i, text := range left {
+			if len(text) > 0 {
+				n := min(size, len(text))
+				send(i, string(text[:n]))
+				left[i], more = text[n:], true
+			}
+		}
+	}
+}
+
+// finishWord is the protocol's word for why an answer ends: words has those that are not the contract's own.
+func finishWord(a Answer, words map[model.Finish]string) string {
+	finish := a.Finish
+	if finish == "" {
+		finish = model.FinishStop
+		if len(a.Calls) > 0 {
+			finish = model.FinishTools
+		}
+	}
+	return cmp.Or(words[finish], string(finish))
 }
 
 // The media types of a stream.
 const (
-	eventStream = "text/event-stream"
+	eventStream = "text/event-stream; charset=utf-8"
 	jsonLines   = "application/x-ndjson"
+	wholeJSON   = "application/json"
 )
-
-// breaking is a Break with what a protocol sends then: half a part before a Cut, a part that is none as Garbage.
-type breaking struct {
-	Break
-	half, garbage string
-}
 
 // write sends r; kind is its Content-Type if it has none itself.
 func (r *Raw) write(w http.ResponseWriter, kind string) {
@@ -154,11 +373,12 @@ func (r *Raw) write(w http.ResponseWriter, kind string) {
 	_, _ = io.WriteString(w, r.Body)
 }
 
-// askToWait sets the header that the answer's RetryAfter becomes.
-func (a Answer) askToWait(w http.ResponseWriter) {
-	if a.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(a.RetryAfter.Seconds())))
+// writeFailure sends the error that body describes, with the time after which to ask again as a header.
+func writeFailure(w http.ResponseWriter, f failure, body any) {
+	if f.retryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(f.retryAfter)))
 	}
+	writeJSON(w, f.status, body)
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {

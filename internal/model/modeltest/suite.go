@@ -3,6 +3,7 @@ package modeltest
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,11 +19,11 @@ import (
 type Setup struct {
 	Answers []Answer
 
-	// Key is the API key to use, where the provider wants one. No error may show it.
-	Key string
+	// Key gives the API key to use, where the provider wants one. No error may show it.
+	Key func(ctx context.Context) (string, error)
 
-	// Idle is how long a stream may be silent; zero: as long as it likes.
-	Idle time.Duration
+	// Idle is how long a stream may be silent, Timeout how long a request may last; zero: as long as they like.
+	Idle, Timeout time.Duration
 }
 
 // Subject is a model under test, with a view on its fake provider.
@@ -31,6 +32,13 @@ type Subject struct {
 
 	// Sent returns the bodies of the requests that the provider got. Nil for a model without a provider.
 	Sent func() []string
+
+	// Schema returns the schema that the provider was last asked to enforce, nil if none. Nil for a model without a provider.
+	Schema func() json.RawMessage
+
+	// SentKey returns the API key of the last request, Connections how many connections were opened. Nil as Schema is.
+	SentKey     func() string
+	Connections func() int
 
 	// Hanging has a value for each request that reached an Answer's Hang, Ended for each of these that was seen to end.
 	// Ended is nil for a model without a provider.
@@ -76,6 +84,8 @@ const patience = 10 * time.Second
 // canaryKey is a key that no error may show.
 const canaryKey = "sk-canary-c0ffee0123456789"
 
+func showCanary(context.Context) (string, error) { return canaryKey, nil }
+
 // Suite checks what package model promises of every adapter.
 func Suite(t *testing.T, build Factory) {
 	for _, c := range []struct {
@@ -94,6 +104,8 @@ func Suite(t *testing.T, build Factory) {
 		{"OddTurnsAreSentInAFormThatIsAccepted", oddTurnsAreSent},
 		{"WrongRequestIsInvalidAndNotSent", wrongRequestIsNotSent},
 		{"CallsThatShareAnIDAreToldApart", sharedIDs},
+		{"SchemaIsForTheProviderToEnforce", schemaIsEnforced},
+		{"StructuredAnswerIsRepairedOnce", structuredAnswer},
 		{"FailureHasItsKindAndIsNotRetried", failureHasItsKind},
 		{"RetryAfterIsPassedOn", retryAfterIsPassedOn},
 		{"CutStreamIsServerWithWhatHadArrived", brokenStream(Cut, model.Server)},
@@ -104,6 +116,10 @@ func Suite(t *testing.T, build Factory) {
 		{"CancelledContextEmitsNothing", cancelledContext},
 		{"ErrorFromEmitEndsTheRequest", emitErrorEndsTheRequest},
 		{"ConcurrentAnswersAreNotMixed", concurrentAnswers},
+		{"SilenceBeforeTheFirstPartIsBoundedByTimeoutNotByIdle", silenceBeforeTheFirstPart},
+		{"StreamLeftOpenAfterTheAnswerIsNoFailure", streamLeftOpen},
+		{"ConnectionIsUsedAgain", connectionIsUsedAgain},
+		{"KeyIsSentAndAskedForBeforeEveryRequest", keyIsAskedFor},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, build) })
 	}
@@ -313,6 +329,63 @@ func concurrentAnswers(t *testing.T, build Factory) {
 	}
 }
 
+func silenceBeforeTheFirstPart(t *testing.T, build Factory) {
+	s := startWith(t, build, Setup{Answers: []Answer{{Break: Hang}}, Idle: time.Millisecond, Timeout: 60 * time.Millisecond})
+	if s.Sent == nil {
+		t.Skip("the model has no provider")
+	}
+	got := s.ask(t.Context(), nil)
+	got.failedAs(t, s.model, model.Timeout)
+	if !strings.Contains(got.err.Error(), "limit 60ms") {
+		t.Errorf("got %v; want the time-out of 60ms", got.err)
+	}
+	if len(s.Sent()) > 0 { // the time-out may come before the request does
+		await(t, s.Ended, "the end of the silent request")
+	}
+}
+
+func streamLeftOpen(t *testing.T, build Factory) {
+	s := startWith(t, build, Setup{Answers: []Answer{{Chunks: []string{"all"}, Break: Open}}, Idle: 500 * time.Millisecond})
+	got := s.ask(t.Context(), nil)
+	if got.err != nil || got.resp.Text != "all" || got.resp.Finish != model.FinishStop {
+		t.Errorf("got %+v, %v", got.resp, got.err)
+	}
+	if s.Ended != nil {
+		await(t, s.Ended, "the end of the request that was left open")
+	}
+}
+
+func connectionIsUsedAgain(t *testing.T, build Factory) {
+	const n = 5
+	s := startBeforeAProvider(t, build, slices.Repeat([]Answer{Stream("a")}, n)...)
+	for range n {
+		if got := s.ask(t.Context(), nil); got.err != nil {
+			t.Fatal(got.err)
+		}
+	}
+	if s.Connections() == n {
+		t.Error("every answer took a connection of its own")
+	}
+}
+
+func keyIsAskedFor(t *testing.T, build Factory) {
+	keys := []string{"first", " second\n", ""}
+	left := keys
+	s := build(t, Setup{Answers: slices.Repeat([]Answer{Stream("a")}, len(keys)), Key: func(context.Context) (string, error) {
+		key := left[0]
+		left = left[1:]
+		return key, nil
+	}})
+	if s.Sent == nil {
+		t.Skip("the model has no provider")
+	}
+	for _, want := range keys {
+		if _, err := s.Model.Chat(t.Context(), question(), nil); err != nil || s.SentKey() != strings.TrimSpace(want) {
+			t.Errorf("sent %q, %v; want %q", s.SentKey(), err, want)
+		}
+	}
+}
+
 // subject is a Subject in the course of a test.
 type subject struct {
 	Subject
@@ -327,7 +400,7 @@ func start(t *testing.T, build Factory, answers ...Answer) subject {
 
 func startWith(t *testing.T, build Factory, setup Setup) subject {
 	t.Helper()
-	setup.Key = canaryKey
+	setup.Key = showCanary
 	s := build(t, setup)
 	return subject{Subject: s, t: t, model: s.Model}
 }

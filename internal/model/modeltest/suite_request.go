@@ -150,6 +150,7 @@ func wrongRequestIsNotSent(t *testing.T, build Factory) {
 	for name, req := range map[string]model.Request{
 		"role":   {Messages: []model.Message{{Role: model.User, Text: "x"}, {Role: "system", Text: "x"}}},
 		"schema": {Messages: question().Messages, Tools: []model.Tool{{Name: "list", Schema: json.RawMessage(`{`)}}},
+		"form":   {Messages: question().Messages, Schema: &model.Schema{Name: "x", JSON: json.RawMessage(`{`)}},
 	} {
 		s := startBeforeAProvider(t, build)
 		resp, err := s.model.Chat(t.Context(), req, nil)
@@ -174,5 +175,34 @@ func sharedIDs(t *testing.T, build Factory) {
 	}
 	if got.err != nil || len(got.resp.ToolCalls) != 4 || got.resp.ToolCalls[0].ID != "call_a" {
 		t.Errorf("got %v, %v; want four calls, the first with its own id", got.resp.ToolCalls, got.err)
+	}
+}
+
+// canarySchema is the form of an answer, of a kind that every provider can enforce.
+var canarySchema = model.Schema{Name: "canary_form", JSON: json.RawMessage(
+	`{"type":"object","properties":{"canary":{"type":"integer"}},"required":["canary"],"additionalProperties":false}`)}
+
+func schemaIsEnforced(t *testing.T, build Factory) {
+	s := startBeforeAProvider(t, build, Stream(`{"canary":1}`), Stream("ok"))
+	req := question()
+	req.Tools, req.Schema = nil, &canarySchema
+	if _, err := s.model.Chat(t.Context(), req, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Schema(); string(got) != string(canarySchema.JSON) {
+		t.Errorf("the provider enforces %s; want %s", got, canarySchema.JSON)
+	}
+	if got := s.ask(t.Context(), nil); got.err != nil || s.Schema() != nil {
+		t.Errorf("without a schema the provider enforces %s, %v", s.Schema(), got.err)
+	}
+}
+
+func structuredAnswer(t *testing.T, build Factory) {
+	s := start(t, build, Stream("Here:\n```json\n", `{"canary":"x"}`, "\n```"), Stream(`{"can`, `ary":1}`))
+	req := question()
+	req.Tools = nil
+	got, resp, err := model.Structured(t.Context(), s.model, req, canarySchema, nil)
+	if err != nil || string(got) != `{"canary":1}` || resp.Attempts != 2 {
+		t.Errorf("got %s in %d attempts, %v", got, resp.Attempts, err)
 	}
 }

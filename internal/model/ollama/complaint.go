@@ -1,56 +1,41 @@
 package ollama
 
 import (
-	"encoding/json"
+	"fmt"
+	"net/http"
 	"strings"
 
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
 )
 
-// complaintIn is what a server says of a failed request: Ollama's {"error":"text"}, a gateway's {"error":{"message":…}},
-// or plain text.
-func complaintIn(body []byte) string {
-	var outer struct {
-		Error json.RawMessage `json:"error"`
-	}
-	if json.Unmarshal(body, &outer) == nil {
-		return complain(outer.Error)
-	}
-	return wire.Prose(body)
-}
-
-// complain is the text of an error field.
-func complain(raw json.RawMessage) string {
-	var object struct {
-		Message string `json:"message"`
-	}
-	if json.Unmarshal(raw, &object) == nil && object.Message != "" {
-		return object.Message
-	}
-	return wire.Plain(raw)
-}
-
-// The words by which Ollama's failures are known: it has no error codes, and inside a stream no status either.
-const (
-	saysNoTools   = "does not support tools"
-	saysNotFound  = "not found"
-	saysNoMemory  = "requires more system memory"
-	saysQueueFull = "maximum pending requests"
-)
-
-// kindOf sorts a failure by what was said and by its HTTP status, which is 0 inside a stream.
-func kindOf(status int, said string) model.Kind {
-	said = strings.ToLower(said)
+// judge sorts a failure by its words, as Ollama has no error codes, and says what would help against those that the person can do
+// something about.
+func (p protocol) judge(x *wire.Exchange, status int, c *wire.Complaint) {
+	said := strings.ToLower(c.Message)
+	c.Kind = wire.StatusKind(status)
 	switch {
-	case wire.Mentions(said, "context length", "context window", "context size", "prompt too long", "prompt is too long"):
-		return model.ContextLength
-	case wire.Mentions(said, "does not support", saysNoMemory, "model is required", "invalid model name"):
-		return model.Invalid
-	case wire.Mentions(said, saysQueueFull):
-		return model.RateLimit
-	case status < 500 && wire.Mentions(said, "content policy", "content management policy", "usage policies", "moderation", "flagged"):
-		return model.Refused
+	case wire.TooLong(said):
+		c.Kind = model.ContextLength
+		c.Advice = " (the context window is the server's own: set a larger one)"
+		if p.numCtx > 0 {
+			c.Advice = fmt.Sprintf(" (the context window is set to %d tokens)", p.numCtx)
+		}
+	case wire.Mentions(said, "does not support tools"):
+		c.Kind = model.Invalid
+		c.Advice = fmt.Sprintf(": choose a model with tools; ‘ollama show %s’ lists what one can do", p.name)
+	case wire.Mentions(said, "requires more system memory"):
+		c.Kind = model.Invalid
+		c.Advice = "; choose a smaller model or a smaller context window"
+	case wire.Mentions(said, "does not support", "model is required", "invalid model name"):
+		c.Kind = model.Invalid
+	case wire.Mentions(said, "maximum pending requests"):
+		c.Kind = model.RateLimit
+	case status < http.StatusInternalServerError && wire.AgainstPolicy(said):
+		c.Kind = model.Refused
+	case wire.Mentions(said, "model") && wire.Mentions(said, "not found"):
+		c.Advice = "; to get it: ollama pull " + p.name
+	case status == http.StatusUnauthorized && x.Key() == "":
+		c.Advice = "; a model in Ollama's cloud wants: ollama signin, a proxy a key"
 	}
-	return wire.StatusKind(status)
 }

@@ -1,9 +1,6 @@
 package ollama_test
 
 import (
-	"context"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -21,20 +18,30 @@ func TestOllamaKeepsTheContract(t *testing.T) {
 	modeltest.Suite(t, func(t *testing.T, s modeltest.Setup) modeltest.Subject {
 		server := modeltest.NewOllamaServer(t, s.Answers...)
 		m := connect(t, server, func(c *ollama.Config) {
-			c.Idle = s.Idle
-			c.Key = fixedKey(s.Key)
+			c.Idle, c.Timeout, c.Key = s.Idle, s.Timeout, s.Key
 		})
-		return modeltest.Subject{
-			Model: m, Hanging: server.Hanging(), Ended: server.Ended(), NoCachedTokens: true,
-			Sent: func() []string {
-				var bodies []string
-				for _, r := range server.Requests() {
-					bodies = append(bodies, r.Body)
-				}
-				return bodies
-			},
-		}
+		subject := server.Subject(m)
+		subject.NoCachedTokens = true
+		return subject
 	})
+}
+
+func TestOllamaEmbedsAsTheContractSays(t *testing.T) {
+	modeltest.EmbedderSuite(t, func(t *testing.T, s modeltest.Setup) (model.Embedder, modeltest.Subject) {
+		server := modeltest.NewOllamaServer(t, s.Answers...)
+		return connect(t, server, func(c *ollama.Config) { c.Key = s.Key }), server.Subject(nil)
+	})
+}
+
+func TestNoTextIsCutOffInEmbedding(t *testing.T) {
+	server := modeltest.NewOllamaServer(t, modeltest.Answer{Vectors: [][]float32{{1}}})
+	m := connect(t, server, func(c *ollama.Config) { c.NumCtx = 2048 })
+	if _, _, err := m.Embed(t.Context(), []string{"a"}); err != nil {
+		t.Fatal(err)
+	}
+	if r := server.Requests()[0]; r.Truncate == nil || *r.Truncate || r.Options["num_ctx"] != 2048.0 {
+		t.Errorf("sent %s", r.Body)
+	}
 }
 
 func connect(t testing.TB, server *modeltest.OllamaServer, adjust ...func(*ollama.Config)) *ollama.Model {
@@ -45,10 +52,6 @@ func connect(t testing.TB, server *modeltest.OllamaServer, adjust ...func(*ollam
 	m := ollama.New(c)
 	t.Cleanup(m.Close)
 	return m
-}
-
-func fixedKey(key string) func(context.Context) (string, error) {
-	return func(context.Context) (string, error) { return key, nil }
 }
 
 func hello() model.Request {
@@ -118,20 +121,5 @@ func TestServerWithoutAModelHasAnEmptyList(t *testing.T) {
 	got, err := connect(t, modeltest.NewOllamaServer(t)).List(t.Context())
 	if err != nil || got == nil || len(got) != 0 {
 		t.Errorf("got %v, %v; want an empty list", got, err)
-	}
-}
-
-func TestListFromWhatIsNoServerSaysWhereItAsked(t *testing.T) {
-	server := modeltest.NewOllamaServer(t)
-	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
-	t.Cleanup(page.Close)
-	for url, kind := range map[string]model.Kind{
-		server.BaseURL + "/v1": model.Invalid,
-		page.URL:               model.Garbled,
-	} {
-		names, err := connect(t, server, func(c *ollama.Config) { c.BaseURL = url }).List(t.Context())
-		if model.KindOf(err) != kind || !strings.Contains(err.Error(), "127.0.0.1") || !strings.Contains(err.Error(), "no /v1") || names != nil {
-			t.Errorf("%s: got %v, %v; want kind %s, naming the host and what its address lacks", url, names, err, kind)
-		}
 	}
 }

@@ -4,17 +4,25 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/ollama/ollama/api"
-
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
 )
 
-// chatRequest is api.ChatRequest with messages and tools that keep what they are given.
+// chatRequest is the body of api/chat.
 type chatRequest struct {
-	api.ChatRequest
-	Messages []message `json:"messages"`
-	Tools    []tool    `json:"tools,omitempty"`
+	Model    string          `json:"model"`
+	Messages []message       `json:"messages"`
+	Stream   bool            `json:"stream"`
+	Format   json.RawMessage `json:"format,omitempty"`
+	Tools    []tool          `json:"tools,omitempty"`
+	Options  options         `json:"options"`
+	Truncate bool            `json:"truncate"`
+	Shift    bool            `json:"shift"`
+}
+
+type options struct {
+	NumCtx     int `json:"num_ctx,omitempty"`
+	NumPredict int `json:"num_predict,omitempty"`
 }
 
 // message is one message on the wire, in both directions.
@@ -56,30 +64,22 @@ type thought struct {
 }
 
 // encode writes req as the body of a streaming request.
-func (m *Model) encode(req model.Request) ([]byte, error) {
-	messages, err := m.messages(req)
-	if err != nil {
+func (p protocol) encode(req model.Request, _ uint32) ([]byte, error) {
+	body := chatRequest{Model: p.name, Stream: true, Options: options{p.numCtx, max(0, req.MaxOutputTokens)}}
+	var err error
+	if body.Messages, err = p.messages(req); err != nil {
 		return nil, err
 	}
-	tools, err := tools(req.Tools)
-	if err != nil {
+	if body.Tools, err = tools(req.Tools); err != nil {
 		return nil, err
 	}
-	yes, no := true, false
-	options := map[string]any{}
-	if m.numCtx > 0 {
-		options["num_ctx"] = m.numCtx
+	if body.Format, _, err = wire.AnswerSchema(req); err != nil {
+		return nil, err
 	}
-	if req.MaxOutputTokens > 0 {
-		options["num_predict"] = req.MaxOutputTokens
-	}
-	return json.Marshal(chatRequest{
-		ChatRequest: api.ChatRequest{Model: m.name, Stream: &yes, Truncate: &no, Shift: &no, Options: options},
-		Messages:    messages, Tools: tools,
-	})
+	return json.Marshal(body)
 }
 
-func (m *Model) messages(req model.Request) ([]message, error) {
+func (p protocol) messages(req model.Request) ([]message, error) {
 	out := make([]message, 0, len(req.Messages)+1)
 	if req.System != "" {
 		out = append(out, message{Role: "system", Content: req.System})
@@ -89,7 +89,7 @@ func (m *Model) messages(req model.Request) ([]message, error) {
 		case model.User:
 			out = append(out, message{Role: "user", Content: msg.Text})
 		case model.Assistant:
-			out = append(out, m.assistant(msg))
+			out = append(out, p.assistant(msg))
 		case model.ToolRole:
 			out = append(out, message{
 				Role: "tool", Content: wire.Result(msg), ToolName: msg.ToolName, ToolCallID: msg.ToolCallID,
@@ -98,15 +98,15 @@ func (m *Model) messages(req model.Request) ([]message, error) {
 			return nil, wire.UnknownRole(i, msg.Role)
 		}
 	}
-	if len(out) == 0 { // which Ollama takes for the wish to load the model
+	if len(out) == 0 { // by which Ollama is asked to load the model
 		return nil, errors.New("the request holds no message")
 	}
 	return out, nil
 }
 
-func (m *Model) assistant(msg model.Message) message {
+func (p protocol) assistant(msg model.Message) message {
 	out := message{Role: "assistant", Content: msg.Text}
-	if msg.Native != nil && msg.Native.Provider == m.provider {
+	if msg.Native != nil && msg.Native.Provider == p.provider {
 		var native thought
 		if json.Unmarshal(msg.Native.Turn, &native) == nil { // a turn without its thinking is still a turn
 			out.Thinking = native.Thinking
@@ -123,7 +123,7 @@ func (m *Model) assistant(msg model.Message) message {
 func tools(offered []model.Tool) ([]tool, error) {
 	var out []tool
 	for _, t := range offered {
-		schema, err := wire.Schema(t)
+		schema, err := wire.ToolSchema(t)
 		if err != nil {
 			return nil, err
 		}

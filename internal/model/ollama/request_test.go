@@ -108,10 +108,13 @@ func TestNothingIsCutUnasked(t *testing.T) {
 
 func TestOllamaReadsTheRequestAsItWasMeant(t *testing.T) {
 	var got api.ChatRequest
-	if err := json.Unmarshal([]byte(sent(t, conversation()).Body), &got); err != nil {
+	req := conversation()
+	req.Schema = &model.Schema{Name: "x", JSON: json.RawMessage(`{"type":"object"}`)}
+	if err := json.Unmarshal([]byte(sent(t, req).Body), &got); err != nil {
 		t.Fatalf("Ollama's own type cannot read the request: %v", err)
 	}
-	if got.Model != "llama3.1:8b" || !*got.Stream || len(got.Messages) != 8 || len(got.Tools) != 2 || got.Options["num_predict"] != 100.0 {
+	if got.Model != "llama3.1:8b" || !*got.Stream || len(got.Messages) != 8 || len(got.Tools) != 2 || got.Options["num_predict"] != 100.0 ||
+		string(got.Format) != `{"type":"object"}` {
 		t.Fatalf("read as %+v", got)
 	}
 	turn, result := got.Messages[2], got.Messages[3]

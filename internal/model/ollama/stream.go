@@ -1,11 +1,9 @@
 package ollama
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
-
-	"github.com/ollama/ollama/api"
+	"strings"
 
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
@@ -13,93 +11,91 @@ import (
 
 // part is what is read of one line: a chunk of an answer, its end, or an error.
 type part struct {
-	Message    *message        `json:"message"`
-	Done       bool            `json:"done"`
-	DoneReason string          `json:"done_reason"`
-	RemoteHost string          `json:"remote_host"`
-	Error      json.RawMessage `json:"error"`
-	api.Metrics
+	Message      *message        `json:"message"`
+	Done         bool            `json:"done"`
+	DoneReason   string          `json:"done_reason"`
+	RemoteHost   string          `json:"remote_host"`
+	Error        json.RawMessage `json:"error"`
+	InputTokens  int             `json:"prompt_eval_count"`
+	OutputTokens int             `json:"eval_count"`
 }
 
-// read takes the whole answer into t.
-func (x *exchange) read(resp *http.Response, t *turn) error {
-	if wire.IsWebPage(resp) {
-		return x.WebPage()
-	}
-	lines := x.Lines(resp.Body)
-	for lines.Next() {
-		line := bytes.TrimSpace(lines.Bytes())
-		if len(line) == 0 {
-			continue
-		}
-		if err := x.take(line, t); err != nil {
-			if lines.Cut(err) {
-				break
-			}
-			return err
-		}
-		if t.done {
-			x.Drain(resp.Body)
-			return x.conclude(t)
-		}
-	}
-	return lines.Failure()
+// turn is an answer that is coming in.
+type turn struct {
+	*wire.Exchange
+	protocol
+	thinking strings.Builder
 }
 
-// take reads one line into t.
-func (x *exchange) take(line []byte, t *turn) error {
+// read takes the whole answer into x, its thinking also where it breaks off.
+func (p protocol) read(x *wire.Exchange, answer *http.Response) error {
+	t := &turn{Exchange: x, protocol: p}
+	err := x.ReadLines(answer.Body, t.take)
+	if t.thinking.Len() > 0 {
+		x.Native, _ = json.Marshal(thought{t.thinking.String()}) // a string always encodes
+	}
+	return err
+}
+
+// take reads one line.
+func (t *turn) take(line []byte) error {
 	var p part
 	if err := json.Unmarshal(line, &p); err != nil {
-		return x.Fail(model.Garbled, "a line of the answer is not the JSON that the protocol promises: "+err.Error()+x.BaseHint(), err)
+		return t.Fail(model.Garbled, "a line of the answer is not the JSON that the protocol promises: "+err.Error()+t.BaseHint(), err)
 	}
 	if wire.Given(p.Error) {
-		return x.Inside(x.judge(0, complain(p.Error)))
+		return t.Inside(line)
 	}
 	if p.Message == nil && !p.Done {
-		return x.Fail(model.Garbled, "a line of the answer holds neither a message nor its end"+x.BaseHint(), nil)
+		return t.Fail(model.Garbled, "a line of the answer holds neither a message nor its end"+t.BaseHint(), nil)
 	}
-	if p.RemoteHost != "" && x.m.Local() {
-		return x.Fail(model.Invalid, "this is no local model: the server passed the conversation on to "+p.RemoteHost+
+	if p.RemoteHost != "" && t.local && !isCloud(t.name) {
+		return t.Fail(model.Invalid, "this is no local model: the server passed the conversation on to "+p.RemoteHost+
 			"; choose another, or do not call this server local", nil)
 	}
 	if p.Done {
-		t.done, t.finish = true, p.DoneReason
-		t.usage = model.Usage{InputTokens: p.PromptEvalCount, OutputTokens: p.EvalCount}
+		t.Done, t.Finish = true, p.DoneReason
+		t.Usage = model.Usage{InputTokens: p.InputTokens, OutputTokens: p.OutputTokens}
 	}
 	if p.Message == nil {
 		return nil
 	}
-	return x.apply(p.Message, t)
+	return t.apply(p.Message)
 }
 
-// apply adds msg to t and passes its text on.
-func (x *exchange) apply(msg *message, t *turn) error {
-	size := len(msg.Content) + len(msg.Thinking)
+// apply adds msg to the answer.
+func (t *turn) apply(msg *message) error {
+	size := len(msg.Thinking)
 	for _, c := range msg.ToolCalls {
 		size += len(c.ID) + len(c.Function.Name) + len(c.Function.Arguments)
 	}
-	if err := x.Keep(size); err != nil {
-		return err
-	}
-	if err := x.KeepCalls(len(t.calls) + len(msg.ToolCalls)); err != nil {
+	if err := t.Keep(size); err != nil {
 		return err
 	}
 	for _, c := range msg.ToolCalls { // the protocol always sends them whole
-		call, err := x.Complete(model.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: argumentsText(c.Function.Arguments)})
-		if err != nil {
+		call := model.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: argumentsText(c.Function.Arguments)}
+		if err := t.AddCall(call); err != nil {
 			return err
 		}
-		t.calls = append(t.calls, call)
 	}
 	t.thinking.WriteString(msg.Thinking)
-	t.text.WriteString(msg.Content)
-	return x.Emit(t.emit, msg.Content)
+	return t.Say([]byte(msg.Content))
 }
 
-// conclude says whether an answer that came to its end is one.
-func (x *exchange) conclude(t *turn) error {
-	if t.finish == finishFilter && t.text.Len() == 0 && len(t.calls) == 0 {
-		return x.Fail(model.Refused, "the provider's content filter left nothing of the answer", nil)
+// argumentsText is the arguments as they were sent, or, where a server passes on what its model wrote, as it wrote them.
+func argumentsText(raw json.RawMessage) string {
+	var written string
+	if len(raw) > 0 && json.Unmarshal(raw, &written) != nil {
+		return unescapeHTML(raw)
 	}
-	return nil
+	return written // empty for null and where they are left out
+}
+
+// unescapeHTML writes <, > and & in JSON as themselves. Ollama escapes them, as encoding/json does, which means the same
+// but is hard to read.
+func unescapeHTML(raw []byte) string {
+	return strings.NewReplacer(
+		`\\`, `\\`, // an escaped backslash begins no other escape
+		`\u003c`, "<", `\u003C`, "<", `\u003e`, ">", `\u003E`, ">", `\u0026`, "&",
+	).Replace(string(raw))
 }

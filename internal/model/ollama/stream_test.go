@@ -114,22 +114,6 @@ func TestDifferencesOfServersAreAccepted(t *testing.T) {
 	}
 }
 
-func TestCallsWithoutAnIDOfTheirOwnGetOne(t *testing.T) {
-	for name, answer := range map[string]modeltest.Answer{
-		"no ids":  raw(calls(`{"function":{"name":"a","arguments":{}}},{"function":{"name":"b","arguments":{}}}`), done),
-		"same id": raw(calls(`{"id":"x","function":{"name":"a"}}`), calls(`{"id":"x","function":{"name":"b"}}`), done),
-	} {
-		got, err := connect(t, modeltest.NewOllamaServer(t, answer)).Chat(t.Context(), hello(), nil)
-		if err != nil || len(got.ToolCalls) != 2 || got.ToolCalls[0].Name != "a" || got.ToolCalls[1].Name != "b" {
-			t.Fatalf("%s: got %v, %v; want calls of a and b", name, got.ToolCalls, err)
-		}
-		first, second := got.ToolCalls[0].ID, got.ToolCalls[1].ID
-		if first == "" || second == "" || first == second {
-			t.Errorf("%s: ids %q and %q; want two different ones", name, first, second)
-		}
-	}
-}
-
 func TestBadAnswerHasItsKindAndKeepsWhatHadArrived(t *testing.T) {
 	huge := strings.Repeat("x", 1<<20)
 	var tooMuch, tooManyThoughts, tooManyCalls []string

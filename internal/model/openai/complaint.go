@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 
@@ -9,85 +8,32 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// complaint is what a provider says of a failed request, in whichever of the usual forms.
-type complaint struct {
-	Message string
-	Code    string // "context_length_exceeded"; some send a number, such as an HTTP status
-	Type    string // "invalid_request_error"
-}
-
-// parseComplaint reads {"error":{…}}, {"error":"text"}, {"message":…}, {"detail":…}, one of these in an array, or plain
-// text.
-func parseComplaint(body []byte) complaint {
-	var list []json.RawMessage
-	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
-		body = list[0]
-	}
-	var outer struct {
-		Error   json.RawMessage `json:"error"`
-		Message json.RawMessage `json:"message"`
-		Detail  json.RawMessage `json:"detail"`
-		Code    json.RawMessage `json:"code"`
-		Type    json.RawMessage `json:"type"`
-	}
-	if json.Unmarshal(body, &outer) != nil {
-		return complaint{Message: wire.Prose(body)}
-	}
-	c := complaint{Message: wire.Plain(outer.Message), Code: wire.Plain(outer.Code), Type: wire.Plain(outer.Type)}
-	if c.Message == "" {
-		c.Message = wire.Plain(outer.Detail)
-	}
-	if len(outer.Error) == 0 {
-		return c
-	}
-	var inner struct {
-		Message json.RawMessage `json:"message"`
-		Code    json.RawMessage `json:"code"`
-		Type    json.RawMessage `json:"type"`
-	}
-	if json.Unmarshal(outer.Error, &inner) != nil {
-		if text := wire.Plain(outer.Error); text != "" {
-			c.Message = text
-		}
-		return c
-	}
-	return complaint{Message: wire.Plain(inner.Message), Code: wire.Plain(inner.Code), Type: wire.Plain(inner.Type)}
-}
-
-// kind sorts a failure. What the provider names in words decides before the status, since compatible endpoints often
-// agree on the words only. A status of 200 means an error inside a stream.
-func (c complaint) kind(status int) model.Kind {
-	if status == http.StatusOK {
-		status = c.status()
-	}
+// judge sorts a failure. What the provider names in words decides before the status, since compatible endpoints often
+// agree on the words only.
+func judge(_ *wire.Exchange, status int, c *wire.Complaint) {
 	name := strings.ToLower(c.Code + " " + c.Type)
-	switch {
-	case wire.Mentions(name, "context_length", "context_window", "exceed_context_size"):
-		return model.ContextLength
-	case wire.Mentions(name, "content_policy", "content_filter", "moderation"):
-		return model.Refused
+	if status == http.StatusOK {
+		status = likelyStatus(name)
 	}
 	text := strings.ToLower(c.Message)
-	switch status {
-	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, 500:
-		// llama.cpp and some gateways report an overlong prompt as a failure of the server.
-		if wire.Mentions(text, "context length", "context window", "context size", "maximum context", "too many tokens",
-			"prompt is too long", "prompt too long", "input is too long") {
-			return model.ContextLength
-		}
+	wrong := status == http.StatusBadRequest || status == http.StatusUnprocessableEntity
+	switch {
+	case wire.Mentions(name, "context_length", "context_window", "exceed_context_size"):
+		c.Kind = model.ContextLength
+	case wire.Mentions(name, "content_policy", "content_filter", "moderation"):
+		c.Kind = model.Refused
+	// llama.cpp and some gateways report an overlong prompt as a failure of the server.
+	case (wrong || status == http.StatusInternalServerError) && wire.TooLong(text):
+		c.Kind = model.ContextLength
+	case (wrong || status == http.StatusForbidden) && wire.AgainstPolicy(text):
+		c.Kind = model.Refused
+	default:
+		c.Kind = wire.StatusKind(status)
 	}
-	switch status {
-	case http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity:
-		if wire.Mentions(text, "content policy", "content management policy", "usage policies", "moderation", "flagged") {
-			return model.Refused
-		}
-	}
-	return wire.StatusKind(status)
 }
 
-// status guesses the HTTP status that an error inside a stream would have had; 500 where nothing is known.
-func (c complaint) status() int {
-	name := strings.ToLower(c.Code + " " + c.Type)
+// likelyStatus guesses the HTTP status that an error of that name inside a stream would have had; 500 where nothing is known.
+func likelyStatus(name string) int {
 	for _, known := range []struct {
 		status int
 		words  []string

@@ -1,9 +1,6 @@
 package openai_test
 
 import (
-	"context"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -21,20 +18,33 @@ func TestOpenAIKeepsTheContract(t *testing.T) {
 	modeltest.Suite(t, func(t *testing.T, s modeltest.Setup) modeltest.Subject {
 		server := modeltest.NewOpenAIServer(t, s.Answers...)
 		m := connect(t, server, func(c *openai.Config) {
-			c.Idle = s.Idle
-			c.Key = fixedKey(s.Key)
+			c.Idle, c.Timeout, c.Key = s.Idle, s.Timeout, s.Key
 		})
-		return modeltest.Subject{
-			Model: m, Hanging: server.Hanging(), Ended: server.Ended(),
-			Sent: func() []string {
-				var bodies []string
-				for _, r := range server.Requests() {
-					bodies = append(bodies, r.Body)
-				}
-				return bodies
-			},
-		}
+		return server.Subject(m)
 	})
+}
+
+func TestOpenAIEmbedsAndTranscribesAsTheContractsSay(t *testing.T) {
+	build := func(t *testing.T, s modeltest.Setup) (*openai.Model, modeltest.Subject) {
+		server := modeltest.NewOpenAIServer(t, s.Answers...)
+		return connect(t, server, func(c *openai.Config) { c.Key = s.Key }), server.Subject(nil)
+	}
+	modeltest.EmbedderSuite(t, func(t *testing.T, s modeltest.Setup) (model.Embedder, modeltest.Subject) { return build(t, s) })
+	modeltest.TranscriberSuite(t, func(t *testing.T, s modeltest.Setup) (model.Transcriber, modeltest.Subject) { return build(t, s) })
+}
+
+func TestModelThatTellsTheTextAloneIsNotAskedForMore(t *testing.T) {
+	for name, want := range map[string]string{"gpt-4o-mini-transcribe": "json", "whisper-1": "verbose_json"} {
+		server := modeltest.NewOpenAIServer(t, modeltest.Answer{Transcript: model.Transcript{Text: "hi", Seconds: 1}})
+		m := connect(t, server, func(c *openai.Config) { c.Model = name })
+		got, err := m.Transcribe(t.Context(), model.Audio{Name: "a.wav", Content: strings.NewReader("RIFF")})
+		if err != nil || got.Text != "hi" || (got.Seconds != 0) != (want == "verbose_json") {
+			t.Errorf("%s: got %+v, %v", name, got, err)
+		}
+		if r := server.Requests()[0]; r.Form.Get("response_format") != want || r.File != "RIFF" || r.Form.Has("language") {
+			t.Errorf("%s: sent %v", name, r.Form)
+		}
+	}
 }
 
 func connect(t testing.TB, server *modeltest.OpenAIServer, adjust ...func(*openai.Config)) *openai.Model {
@@ -45,10 +55,6 @@ func connect(t testing.TB, server *modeltest.OpenAIServer, adjust ...func(*opena
 	m := openai.New(c)
 	t.Cleanup(m.Close)
 	return m
-}
-
-func fixedKey(key string) func(context.Context) (string, error) {
-	return func(context.Context) (string, error) { return key, nil }
 }
 
 func hello() model.Request {
@@ -74,34 +80,11 @@ func TestEndpointThatRejectsStreamOptionsIsAskedWithoutThem(t *testing.T) {
 	}
 }
 
-func TestLocalIsWhatWasPromised(t *testing.T) {
-	for _, local := range []bool{true, false} {
-		if m := openai.New(openai.Config{Provider: openai.Ollama, Model: "llama3.1:8b", Local: local}); m.Local() != local || m.ID() != "ollama:llama3.1:8b" {
-			t.Errorf("got %q, local %v; want %v", m.ID(), m.Local(), local)
-		}
-	}
-}
-
 func TestListIsSortedIDs(t *testing.T) {
 	server := modeltest.NewOpenAIServer(t)
 	server.Models = []string{"qwen3:4b", "llama3.1:8b"}
 	got, err := connect(t, server).List(t.Context())
 	if diff := cmp.Diff([]string{"llama3.1:8b", "qwen3:4b"}, got); err != nil || diff != "" {
 		t.Errorf("error %v, ids (-want +got):\n%s", err, diff)
-	}
-}
-
-func TestListFromWhatIsNoEndpointSaysWhereItAsked(t *testing.T) {
-	server := modeltest.NewOpenAIServer(t)
-	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
-	t.Cleanup(page.Close)
-	for url, kind := range map[string]model.Kind{
-		strings.TrimSuffix(server.BaseURL, "v1") + "v2": model.Invalid,
-		page.URL: model.Garbled,
-	} {
-		ids, err := connect(t, server, func(c *openai.Config) { c.BaseURL = url }).List(t.Context())
-		if model.KindOf(err) != kind || !strings.Contains(err.Error(), "127.0.0.1") || ids != nil {
-			t.Errorf("%s: got %v, %v; want kind %s, naming the host", url, ids, err, kind)
-		}
 	}
 }

@@ -86,19 +86,3 @@ func TestOutputLimitIsCalledAsTheEndpointKnowsIt(t *testing.T) {
 		}
 	}
 }
-
-func TestWrongRequestIsInvalidWithoutBeingSent(t *testing.T) {
-	server := modeltest.NewOpenAIServer(t)
-	for name, req := range map[string]model.Request{
-		"role":   {Messages: []model.Message{{Role: "system", Text: "x"}}},
-		"schema": {Tools: []model.Tool{{Name: "f", Schema: json.RawMessage(`{`)}}},
-	} {
-		resp, err := connect(t, server).Chat(t.Context(), req, nil)
-		if model.KindOf(err) != model.Invalid || resp.Attempts != 0 {
-			t.Errorf("%s: got %v after %d attempts", name, err, resp.Attempts)
-		}
-	}
-	if n := len(server.Requests()); n != 0 {
-		t.Errorf("%d requests were made", n)
-	}
-}

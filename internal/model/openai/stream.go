@@ -2,11 +2,8 @@ package openai
 
 import (
 	"encoding/json"
-	"io"
-	"mime"
 	"net/http"
-
-	fastjson "github.com/segmentio/encoding/json"
+	"strings"
 
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
@@ -25,13 +22,6 @@ type choice struct {
 	Delta        delta  `json:"delta"`
 	Message      *delta `json:"message"`
 	FinishReason string `json:"finish_reason"`
-}
-
-// reset makes p ready for the next event and keeps its memory. The decoder does not clear what it reuses.
-func (p *part) reset() {
-	choices := p.Choices[:cap(p.Choices)]
-	clear(choices)
-	*p = part{Choices: choices[:0]}
 }
 
 type delta struct {
@@ -65,131 +55,102 @@ type usage struct {
 	} `json:"prompt_tokens_details"`
 }
 
-// read takes the whole answer into t.
-func (x *exchange) read(resp *http.Response, t *turn) error {
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	switch kind {
-	case "application/json":
-		body, err := x.Body(resp)
-		if err != nil {
-			return err
-		}
-		if err := x.take(body, t); err != nil {
-			return err
-		}
-		return x.conclude(t)
-	case "text/html":
-		return x.WebPage()
-	}
-	return x.readStream(resp.Body, t)
+// turn is an answer that is coming in.
+type turn struct {
+	*wire.Exchange
+	refusal strings.Builder
+	calls   []*call
+	buffer  []byte // the text of a chunk
 }
 
-func (x *exchange) readStream(body io.Reader, t *turn) error {
-	events := x.Events(body)
-	for events.Next() {
-		data, ok := events.DataOrBare()
-		switch {
-		case !ok:
-			continue
-		case string(data) == "[DONE]":
-			t.done = true
-			x.Drain(body)
-			return x.conclude(t)
-		}
-		if err := x.take(data, t); err != nil {
-			if events.Cut(err) {
-				break
-			}
-			return err
-		}
+// read takes the whole answer into x, its calls also where it breaks off.
+func read(x *wire.Exchange, answer *http.Response) error {
+	t := &turn{Exchange: x}
+	err := t.readParts(answer)
+	for _, c := range t.calls {
+		x.Calls = append(x.Calls, model.ToolCall{ID: c.id, Name: c.name, Arguments: c.arguments.String()})
 	}
 	switch {
-	case t.finish != "" && !x.Withdrawn():
-		// Only usage and [DONE] can be missing.
-		return x.conclude(t)
-	case !t.begun && events.Foreign():
-		return x.Fail(model.Garbled, "the answer is not an event stream"+x.BaseHint(), nil)
+	case err != nil:
+		return err
+	case t.refusal.Len() > 0:
+		x.Finish = filtered
+		return x.Fail(model.Refused, t.refusal.String(), nil)
+	case !x.Begun:
+		return x.Fail(model.Garbled, "the answer holds no choice", nil)
 	}
-	return events.Failure()
+	return x.CloseCalls()
 }
 
-// decode reads an event. The fast decoder takes half the CPU of encoding/json, but it follows nesting to any depth, and
-// a large event could exhaust the stack with it.
-func decode(event []byte, p *part) error {
-	if len(event) <= maxFast {
-		return fastjson.Unmarshal(event, p)
+func (t *turn) readParts(answer *http.Response) error {
+	if !wire.IsJSON(answer) {
+		return t.ReadEvents(answer.Body, true, t.take)
 	}
-	return json.Unmarshal(event, p)
+	body, err := t.Body(answer)
+	if err != nil {
+		return err
+	}
+	t.Done = true
+	return t.take(body)
 }
 
-// maxFast is more than any usual event, and less than could nest too deep.
-const maxFast = 64 << 10
-
-// take reads one event into t.
-func (x *exchange) take(data []byte, t *turn) error {
-	p := &t.part
-	p.reset()
-	if err := decode(data, p); err != nil {
-		return x.BadEvent(err)
+// take reads one event.
+func (t *turn) take(data []byte) error {
+	if string(data) == "[DONE]" {
+		t.Done = true
+		return nil
+	}
+	if text, ok := chunkText(t.buffer[:0], data); ok {
+		t.Begun = true
+		t.buffer = text
+		return t.Say(text)
+	}
+	var p part
+	if err := json.Unmarshal(data, &p); err != nil {
+		return t.BadEvent(err)
 	}
 	if wire.Given(p.Error) {
-		return x.Inside(x.complaint(http.StatusOK, data))
+		return t.Inside(data)
 	}
 	if p.Usage != nil {
-		t.usage = model.Usage{
+		t.Usage = model.Usage{
 			InputTokens: p.Usage.PromptTokens, OutputTokens: p.Usage.CompletionTokens,
 			CachedTokens: p.Usage.Details.CachedTokens,
 		}
 	}
 	for i := range p.Choices {
 		if p.Choices[i].Index == 0 {
-			return x.choose(&p.Choices[i], t)
+			return t.choose(&p.Choices[i])
 		}
 	}
 	return nil
 }
 
-func (x *exchange) choose(c *choice, t *turn) error {
-	t.begun = true
+func (t *turn) choose(c *choice) error {
+	t.Begun = true
 	if c.FinishReason != "" {
-		t.finish = c.FinishReason
+		t.Finish = c.FinishReason
 	}
 	if c.Message != nil {
-		t.done = true
-		return x.apply(c.Message, t)
+		return t.apply(c.Message)
 	}
-	return x.apply(&c.Delta, t)
+	return t.apply(&c.Delta)
 }
 
-// apply adds d to t and passes its text on.
-func (x *exchange) apply(d *delta, t *turn) error {
-	size := len(d.Content) + len(d.Refusal)
+// apply adds d to the answer.
+func (t *turn) apply(d *delta) error {
+	size := len(d.Refusal)
 	for i := range d.ToolCalls {
 		c := &d.ToolCalls[i]
 		size += len(c.ID) + len(c.Function.Name) + len(c.Function.Arguments)
 		t.addCall(c)
 	}
-	if err := x.Keep(size); err != nil {
+	if err := t.Keep(size); err != nil {
 		return err
 	}
-	if err := x.KeepCalls(len(t.calls)); err != nil {
+	if err := t.KeepCalls(len(t.calls)); err != nil {
 		return err
 	}
 	t.refusal.WriteString(d.Refusal)
-	t.text.WriteString(d.Content)
-	return x.Emit(t.emit, d.Content)
-}
-
-// conclude says whether an answer that came to its end is one.
-func (x *exchange) conclude(t *turn) error {
-	switch {
-	case t.refusal.Len() > 0:
-		t.finish = finishFilter
-		return x.Fail(model.Refused, t.refusal.String(), nil)
-	case t.finish == finishFilter && t.text.Len() == 0 && len(t.calls) == 0:
-		return x.Fail(model.Refused, "the provider's content filter left nothing of the answer", nil)
-	case !t.begun:
-		return x.Fail(model.Garbled, "the answer holds no choice", nil)
-	}
-	return x.closeCalls(t)
+	return t.Say([]byte(d.Content))
 }

@@ -246,11 +246,3 @@ func TestBadAnswerHasItsKindAndKeepsWhatHadArrived(t *testing.T) {
 		})
 	}
 }
-
-func TestTextCutByTheFilterIsKept(t *testing.T) {
-	m := connect(t, modeltest.NewOpenAIServer(t, modeltest.Answer{Chunks: []string{"so far"}, Finish: model.FinishFilter}))
-	resp, err := m.Chat(t.Context(), hello(), nil)
-	if err != nil || resp.Text != "so far" || resp.Finish != model.FinishFilter {
-		t.Errorf("got %+v, %v", resp, err)
-	}
-}

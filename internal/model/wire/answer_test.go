@@ -26,13 +26,13 @@ func TestAnswerBeyondItsBoundsIsGarbled(t *testing.T) {
 func TestCompleteCallHasANameAnIDOfItsOwnAndArguments(t *testing.T) {
 	x := open(t, nil)
 	seen := map[string]bool{}
-	for _, given := range []model.ToolCall{
+	for i, given := range []model.ToolCall{
 		{ID: "a", Name: "f", Arguments: `{"x":1}`}, {ID: "a", Name: "f"}, {Name: "f", Arguments: " \n"}, {Name: "f", Arguments: "oops"},
 	} {
-		got, err := x.Complete(given)
-		if err != nil {
+		if err := x.AddCall(given); err != nil {
 			t.Fatal(err)
 		}
+		got := x.Calls[i]
 		if seen[got.ID] || (got.ID != "a" && !strings.HasPrefix(got.ID, "call_")) {
 			t.Errorf("%+v has the id %q", given, got.ID)
 		}
@@ -45,31 +45,48 @@ func TestCompleteCallHasANameAnIDOfItsOwnAndArguments(t *testing.T) {
 			t.Errorf("%+v became %+v", given, got)
 		}
 	}
-	_, err := x.Complete(model.ToolCall{ID: "b"})
-	failure(t, err, model.Garbled, "without naming it")
+	failure(t, x.AddCall(model.ToolCall{ID: "b"}), model.Garbled, "without naming it")
+}
+
+func TestCallsOfAnAnswerThatCannotBeClosedAreKept(t *testing.T) {
+	x := open(t, nil)
+	x.Calls = []model.ToolCall{{ID: "a", Name: "f", Arguments: "{}"}, {ID: "b"}}
+	failure(t, x.CloseCalls(), model.Garbled, "without naming it")
+	if len(x.Calls) != 2 || x.Calls[0].Name != "f" {
+		t.Errorf("kept %v", x.Calls)
+	}
 }
 
 func TestTextIsEmittedAndTheReceiversErrorEndsTheAnswer(t *testing.T) {
 	x := open(t, nil)
 	var got []string
-	keep := func(d model.Delta) error { got = append(got, d.Text); return nil }
+	x.SetEmit(func(d model.Delta) error { got = append(got, d.Text); return nil })
 	for _, text := range []string{"a", "", "b"} {
-		if err := errors.Join(x.Emit(keep, text), x.Emit(nil, text)); err != nil {
+		if err := x.Say([]byte(text)); err != nil {
 			t.Error(err)
 		}
 	}
-	if strings.Join(got, "|") != "a|b" {
-		t.Errorf("emitted %q", got)
+	x.SetEmit(nil)
+	if err := x.Say([]byte("c")); err != nil {
+		t.Error(err)
+	}
+	if strings.Join(got, "|") != "a|b" || x.Text() != "abc" {
+		t.Errorf("emitted %q of %q", got, x.Text())
 	}
 	full := errors.New("the receiver is full")
-	err := x.Emit(func(model.Delta) error { return full }, "c")
+	x.SetEmit(func(model.Delta) error { return full })
+	err := x.Say([]byte("d"))
 	if failure(t, err, model.Cancelled, "the receiver is full"); !errors.Is(err, full) {
 		t.Errorf("%v does not wrap the receiver's error", err)
 	}
 }
 
 func TestComplaintInsideAStreamSaysSoAndKeepsTheWishToWait(t *testing.T) {
-	err := open(t, nil).Inside(wire.Complaint{Kind: model.RateLimit, Message: "slow down", Advice: "; wait", RetryAfter: 7})
+	err := open(t, nil, func(_ *wire.Config, p *wire.Protocol) {
+		p.Judge = func(_ *wire.Exchange, _ int, c *wire.Complaint) {
+			c.Kind, c.Advice, c.RetryAfter = model.RateLimit, "; wait", 7
+		}
+	}).Inside([]byte(`{"error":{"message":"slow down"}}`))
 	if got := failure(t, err, model.RateLimit, "inside the stream: slow down; wait"); got.RetryAfter != 7 || got.Status != 0 {
 		t.Errorf("got %#v", got)
 	}

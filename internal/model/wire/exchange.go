@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"sibyl/internal/model"
@@ -26,28 +28,28 @@ const drainTime = 50 * time.Millisecond
 // MaxFailure is how much of the body of a failed request is read, in bytes.
 const MaxFailure = 64 << 10
 
-// Exchange is one Chat or List: the key it was given, the clocks that end its requests, and what is kept of its answer.
+// Exchange is one call of a Client: the key it was given, the clock that ends its requests, and what has come of its answer.
+// It belongs to the goroutine that opened it, which closes it.
 type Exchange struct {
-	e      *Endpoint
-	key    string
-	caller context.Context // the caller's own, to tell a withdrawal from a time-out
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	whole  *time.Timer
-
-	size    int             // bytes kept of the answer
-	callIDs map[string]bool // of its complete calls
+	m        *Client
+	key      string
+	caller   context.Context // the caller's own, to tell a withdrawal from a time-out
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	clock    clock
+	attempts int
+	answer
 }
 
 // Open asks for the key and starts the clock of a whole request. It fails as Invalid for a wrong base URL and as Auth for
 // a key that cannot be had or cannot be sent; nothing is sent then.
-func (e *Endpoint) Open(ctx context.Context) (*Exchange, error) {
-	x := &Exchange{e: e, caller: ctx}
-	if e.baseErr != nil {
-		return nil, x.Fail(model.Invalid, e.baseErr.Error(), nil)
+func (m *Client) Open(ctx context.Context) (*Exchange, error) {
+	x := &Exchange{m: m, caller: ctx}
+	if m.baseErr != nil {
+		return nil, x.Fail(model.Invalid, m.baseErr.Error(), nil)
 	}
-	if e.key != nil {
-		key, err := e.key(ctx)
+	if m.config.Key != nil {
+		key, err := m.config.Key(ctx)
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil, x.broken("", err)
@@ -60,18 +62,15 @@ func (e *Endpoint) Open(ctx context.Context) (*Exchange, error) {
 		}
 	}
 	x.ctx, x.cancel = context.WithCancelCause(ctx)
-	x.whole = time.AfterFunc(e.timeout, func() { x.cancel(errTooLong) })
+	x.clock.start(x.cancel, m.config.Timeout, m.config.Idle)
 	return x, nil
 }
 
 // Close ends what is left of the exchange.
 func (x *Exchange) Close() {
-	x.whole.Stop()
+	x.clock.stop()
 	x.cancel(nil)
 }
-
-// Context ends with the exchange, and is what a client of a provider's own has to use.
-func (x *Exchange) Context() context.Context { return x.ctx }
 
 // Key is the API key without white space around it; empty if there is none.
 func (x *Exchange) Key() string { return x.key }
@@ -79,50 +78,88 @@ func (x *Exchange) Key() string { return x.key }
 // Withdrawn says whether the caller has ended the exchange.
 func (x *Exchange) Withdrawn() bool { return x.caller.Err() != nil }
 
-// Request is one HTTP request of an exchange.
-type Request struct {
-	Method string
-	Path   string     // under the base URL, escaped
-	Query  url.Values // replaces what the base URL's own query says of these names
-	Body   []byte     // JSON, of a POST
+// clock ends an exchange that lasts too long, or is silent for too long. Its one timer looks when that may be so, and not at
+// every line of a stream: most are there already.
+type clock struct {
+	end   context.CancelCauseFunc
+	limit time.Duration // of the whole exchange
+	idle  time.Duration // of a silence; zero: none
+	began time.Time
+	since atomic.Int64 // when the wait for a line began, in ns after began; zero: nobody waits
+
+	mu    sync.Mutex
+	timer *time.Timer // nil once the clock has stopped
 }
 
-// Send makes one request and returns its response, which is a success and whose body the caller closes. judge is asked
-// about any other response.
-func (x *Exchange) Send(r Request, judge Judge) (*http.Response, error) {
-	target := x.e.base.JoinPath(r.Path)
-	if len(r.Query) > 0 {
-		query := target.Query()
-		for name, values := range r.Query {
-			query[name] = values
-		}
-		target.RawQuery = query.Encode()
+func (c *clock) start(end context.CancelCauseFunc, limit, idle time.Duration) {
+	c.end, c.limit, c.idle, c.began = end, limit, idle, time.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.timer = time.AfterFunc(limit, c.look)
+}
+
+func (c *clock) stop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.timer != nil {
+		c.timer.Stop()
+		c.timer = nil
 	}
-	req, err := http.NewRequestWithContext(x.ctx, r.Method, target.String(), bytes.NewReader(r.Body))
+}
+
+// wait notes that a line is waited for. first says that none was before.
+func (c *clock) wait(first bool) {
+	c.since.Store(max(1, int64(time.Since(c.began))))
+	if first {
+		c.look()
+	}
+}
+
+func (c *clock) look() {
+	now := time.Since(c.began)
+	quiet := c.idle
+	if since := time.Duration(c.since.Load()); since != 0 {
+		quiet = since + c.idle - now
+	}
+	switch {
+	case now >= c.limit:
+		c.end(errTooLong)
+	case c.idle > 0 && quiet <= 0:
+		c.end(errSilent)
+	default:
+		next := c.limit - now
+		if c.idle > 0 {
+			next = min(next, quiet)
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.timer != nil {
+			c.timer.Reset(next)
+		}
+	}
+}
+
+// jsonType is the media type of most requests.
+const jsonType = "application/json"
+
+// send makes one request, with a body of that media type, and returns its response, which is a success and whose body the caller
+// closes.
+func (x *Exchange) send(method, target, mediaType, accept string, body []byte) (*http.Response, error) {
+	x.attempts++
+	req, err := http.NewRequestWithContext(x.ctx, method, target, bytes.NewReader(body))
 	if err != nil {
 		return nil, x.Fail(model.Invalid, "the base URL cannot be used", nil)
 	}
-	if r.Method == http.MethodPost {
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Accept", x.e.protocol.Accept)
+	if method == http.MethodPost {
+		req.Header.Set("Content-Type", mediaType)
+		req.Header.Set("Accept", accept)
 	}
-	if x.key != "" {
-		x.e.protocol.Authorize(req.Header, x.key)
-	}
-	resp, err := x.e.client.Do(req)
+	x.m.protocol.Header(req.Header, x.key)
+	resp, err := x.m.client.Do(req)
 	if err != nil {
 		return nil, x.unreachable(err)
 	}
-	return x.Receive(resp, nil, judge)
-}
-
-// Receive is the second half of Send for a client of a provider's own, which gave resp and err. It goes by resp alone if
-// there is one: the error of such a client may hold the request, and so the key.
-func (x *Exchange) Receive(resp *http.Response, err error, judge Judge) (*http.Response, error) {
-	switch {
-	case resp == nil:
-		return nil, x.unreachable(err)
-	case resp.StatusCode/100 == 2:
+	if resp.StatusCode/100 == 2 {
 		return resp, nil
 	}
 	defer func() { _ = resp.Body.Close() }()
@@ -130,7 +167,7 @@ func (x *Exchange) Receive(resp *http.Response, err error, judge Judge) (*http.R
 	if err != nil && (x.Withdrawn() || x.ctx.Err() != nil) {
 		return nil, x.broken("", err)
 	}
-	return nil, x.rejected(resp, judge(resp.StatusCode, said))
+	return nil, x.rejected(resp, said)
 }
 
 // Body reads a whole answer.
@@ -145,25 +182,33 @@ func (x *Exchange) Body(resp *http.Response) ([]byte, error) {
 	return text, nil
 }
 
-// List sends r and reads the answer as ReadList does.
-func (x *Exchange) List(r Request, judge Judge, list any, whole func() bool) error {
-	resp, err := x.Send(r, judge)
+// GetList asks for a list of models. It is Garbled unless it is JSON and whole, asked then, finds in it what the protocol promises.
+func (x *Exchange) GetList(path string, query url.Values, list any, whole func() bool) error {
+	return x.fetch(http.MethodGet, x.m.target(path, query), "", nil, "the list of models", list, whole)
+}
+
+// fetch makes one request and reads its answer as GetList does; what names it in the error.
+func (x *Exchange) fetch(method, target, mediaType string, body []byte, what string, into any, whole func() bool) error {
+	resp, err := x.send(method, target, mediaType, jsonType, body)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	return x.ReadList(resp, list, whole)
-}
-
-// ReadList reads a list of models. It is Garbled unless it is JSON and whole, asked then, finds in it what the protocol
-// promises.
-func (x *Exchange) ReadList(resp *http.Response, list any, whole func() bool) error {
-	body, err := x.Body(resp)
+	answer, err := x.Body(resp)
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(body, list); err != nil || !whole() {
-		return x.Fail(model.Garbled, "the list of models is not what the protocol promises"+x.BaseHint(), nil)
+	if err := json.Unmarshal(answer, into); err != nil || !whole() {
+		return x.Fail(model.Garbled, what+" is not what the protocol promises"+x.BaseHint(), nil)
 	}
 	return nil
 }
+
+// mediaType is that of an answer without its parameters, in lower case.
+func mediaType(resp *http.Response) string {
+	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
+	return strings.ToLower(strings.TrimSpace(kind))
+}
+
+// IsJSON says whether an answer is one JSON value and no stream.
+func IsJSON(resp *http.Response) bool { return mediaType(resp) == jsonType }

@@ -9,8 +9,10 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -32,24 +34,26 @@ func TestRequestGoesUnderTheBaseURLWithTheKeyAndWhatItIs(t *testing.T) {
 		return &http.Response{StatusCode: http.StatusCreated, Header: http.Header{}, Body: http.NoBody}, err
 	})
 	for _, c := range []struct {
-		send wire.Request
+		send func(x *wire.Exchange) (*http.Response, error)
 		key  string
 		want request
 	}{
 		{
-			wire.Request{Method: http.MethodPost, Path: "chat/a%2Fb", Body: []byte("{}")}, "sk-1",
+			func(x *wire.Exchange) (*http.Response, error) {
+				return x.Post("chat/a%2Fb", []byte("{}"))
+			}, "sk-1",
 			request{http.MethodPost, "http://house/v1/chat/a%2Fb?tenant=a", "text/odd", "application/json", "Bearer sk-1", "{}"},
 		},
 		{
-			wire.Request{Method: http.MethodGet, Path: "models", Query: url.Values{"page": {"2"}}}, "",
+			func(x *wire.Exchange) (*http.Response, error) { return x.Get("models", url.Values{"page": {"2"}}) }, "",
 			request{Method: http.MethodGet, URL: "http://house/v1/models?page=2&tenant=a"},
 		},
 		{
-			wire.Request{Method: http.MethodGet, Path: "models", Query: url.Values{"tenant": {"b"}}}, "",
+			func(x *wire.Exchange) (*http.Response, error) { return x.Get("models", url.Values{"tenant": {"b"}}) }, "",
 			request{Method: http.MethodGet, URL: "http://house/v1/models?tenant=b"},
 		},
 	} {
-		resp, err := open(t, record, withKey(c.key)).Send(c.send, plainly)
+		resp, err := c.send(open(t, record, withKey(c.key)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,10 +65,11 @@ func TestRequestGoesUnderTheBaseURLWithTheKeyAndWhatItIs(t *testing.T) {
 }
 
 func TestFailureSaysWhatTheBodyDoesAndElseWhatTheStatusDoes(t *testing.T) {
-	advise := func(status int, body []byte) wire.Complaint {
-		c := plainly(status, body)
-		c.Advice, c.RetryAfter = "; go away", 5*time.Second
-		return c
+	advise := func(_ *wire.Config, p *wire.Protocol) {
+		p.Judge = func(x *wire.Exchange, status int, c *wire.Complaint) {
+			plainly(x, status, c)
+			c.Advice, c.RetryAfter = "; go away", 5*time.Second
+		}
 	}
 	for _, c := range []struct {
 		status int
@@ -80,12 +85,65 @@ func TestFailureSaysWhatTheBodyDoesAndElseWhatTheStatusDoes(t *testing.T) {
 			Message: "the endpoint redirects elsewhere; if you trust that address, set it as the base URL",
 		}},
 	} {
-		x := open(t, answering(c.status, http.Header{"Retry-After": {c.header}, "Location": {"http://elsewhere"}}, c.body))
-		err := get(x, "models", advise)
+		x := open(t, answering(c.status, http.Header{"Retry-After": {c.header}, "Location": {"http://elsewhere"}}, c.body), advise)
+		err := get(x, "models")
 		c.want.Model, c.want.Status = "house:m", c.status
 		if diff := cmp.Diff(c.want, failure(t, err, c.want.Kind, "")); diff != "" {
 			t.Errorf("error (-want +got):\n%s", diff)
 		}
+	}
+}
+
+func TestRetryAfterIsReadInBothForms(t *testing.T) {
+	inTwoMinutes := time.Now().Add(2 * time.Minute).UTC().Format(http.TimeFormat)
+	for _, c := range []struct {
+		header   string
+		min, max time.Duration
+	}{
+		{"7", 7 * time.Second, 7 * time.Second},
+		{"0.5", 500 * time.Millisecond, 500 * time.Millisecond},
+		{inTwoMinutes, 100 * time.Second, 2 * time.Minute},
+		{"Mon, 02 Jan 2006 15:04:05 GMT", 0, 0},
+		{"-3", 0, 0},
+		{"NaN", 0, 0},
+		{"1e300", time.Hour, 366 * 24 * time.Hour},
+		{"soon", 0, 0},
+		{"", 0, 0},
+	} {
+		err := get(open(t, answering(503, http.Header{"Retry-After": {c.header}}, "")), "models")
+		if e := failure(t, err, model.Server, ""); e.RetryAfter < c.min || e.RetryAfter > c.max {
+			t.Errorf("%q gave %v; want between %v and %v", c.header, e.RetryAfter, c.min, c.max)
+		}
+	}
+}
+
+func TestTimeoutBoundsABodyThatNeverEnds(t *testing.T) {
+	for status, read := range map[int]func(x *wire.Exchange) error{
+		500: func(x *wire.Exchange) error { return get(x, "models") },
+		200: func(x *wire.Exchange) error { return x.GetList("models", nil, new(any), func() bool { return true }) },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			x := open(t, func(r *http.Request) (*http.Response, error) {
+				endless := readerFunc(func([]byte) (int, error) {
+					<-r.Context().Done()
+					return 0, r.Context().Err()
+				})
+				return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(endless)}, nil
+			}, func(c *wire.Config, _ *wire.Protocol) { c.Timeout = time.Minute })
+			defer x.Close()
+			start := time.Now()
+			failure(t, read(x), model.Timeout, "limit 1m0s")
+			if got := time.Since(start); got != time.Minute {
+				t.Errorf("status %d: ended after %v", status, got)
+			}
+		})
+	}
+}
+
+func TestLongMessageIsShortenedBetweenCharacters(t *testing.T) {
+	x := open(t, nil)
+	if got := x.Fail(model.Server, "x"+strings.Repeat("ü", 1000), nil).Message; got != "x"+strings.Repeat("ü", 249)+"…" {
+		t.Errorf("got %q", got)
 	}
 }
 
@@ -94,7 +152,7 @@ func TestLittleIsReadOfALongFailure(t *testing.T) {
 	x := open(t, func(*http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: 500, Header: http.Header{}, Body: io.NopCloser(long)}, nil
 	})
-	err := get(x, "models", plainly)
+	err := get(x, "models")
 	failure(t, err, model.Server, "xxx")
 	if read := 1<<20 - long.Len(); read > wire.MaxFailure {
 		t.Errorf("%d bytes were read", read)
@@ -109,10 +167,11 @@ func TestRequestWithoutAResponseSaysWhatIsWrong(t *testing.T) {
 	}{
 		{&net.DNSError{IsNotFound: true, Name: "house"}, model.Server, "no host called house was found"},
 		{errors.New("odd"), model.Server, "no answer from house (odd)"},
+		{fmt.Errorf("dial: %w", syscall.ECONNREFUSED), model.Server, "nothing answers at house: is the server running there?"},
 		{&net.DNSError{IsTimeout: true}, model.Timeout, "no answer from house"},
 	} {
 		x := open(t, func(*http.Request) (*http.Response, error) { return nil, c.err })
-		err := get(x, "models?k=hunter2", plainly)
+		err := get(x, "models?k=hunter2")
 		failure(t, err, c.kind, c.says)
 		for e := err; e != nil; e = errors.Unwrap(e) {
 			if strings.Contains(e.Error(), "hunter2") {
@@ -136,7 +195,7 @@ func TestWithdrawalWinsOverWhatTheWireSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer x.Close()
-	err = get(x, "models", plainly)
+	err = get(x, "models")
 	if failure(t, err, model.Cancelled, ""); !errors.Is(err, context.Canceled) || !x.Withdrawn() {
 		t.Errorf("got %v, withdrawn %v", err, x.Withdrawn())
 	}
@@ -146,7 +205,7 @@ func TestListThatIsNotWholeIsGarbledAndSaysWhereItWasAsked(t *testing.T) {
 	for body, ok := range map[string]bool{`{"a":1}`: true, `{"b":1}`: false, `{"a":`: false, "": false} {
 		var list struct{ A *int }
 		x := open(t, answering(200, http.Header{}, body))
-		err := x.List(wire.Request{Method: http.MethodGet, Path: "models"}, plainly, &list, func() bool { return list.A != nil })
+		err := x.GetList("models", nil, &list, func() bool { return list.A != nil })
 		switch {
 		case !ok:
 			failure(t, err, model.Garbled, `(asked house under "/v1": is the base URL right? it is short)`)

@@ -1,11 +1,11 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"mime"
 	"net"
 	"net/http"
 	"net/url"
@@ -20,16 +20,57 @@ import (
 	"sibyl/internal/redact"
 )
 
-// Complaint is what a provider says of a failed request, as its protocol is to be read.
+// Complaint is what a provider says of a failed request. Its protocol's Judge finds the Kind in it, and what else it says.
 type Complaint struct {
+	Message string // the provider's own words; empty: those of the HTTP status
+	Code    string // "context_length_exceeded"; some send a number, such as an HTTP status
+	Type    string // "invalid_request_error"
+	Status  string // a google.rpc.Code: "RESOURCE_EXHAUSTED"
+	Details json.RawMessage
+
 	Kind       model.Kind
-	Message    string        // the provider's own words; empty: those of the HTTP status
 	Advice     string        // what would help, to stand behind the message
 	RetryAfter time.Duration // what the body asks for, beside the header
 }
 
-// Judge finds in the body of a failed request what the provider says.
-type Judge func(status int, body []byte) Complaint
+// parseComplaint reads {"error":{…}}, {"error":"text"}, {"message":…}, {"detail":…}, one of these in an array, or plain
+// text.
+func parseComplaint(body []byte) Complaint {
+	var list []json.RawMessage
+	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
+		body = list[0]
+	}
+	type fields struct {
+		Message json.RawMessage `json:"message"`
+		Code    json.RawMessage `json:"code"`
+		Type    json.RawMessage `json:"type"`
+		Status  json.RawMessage `json:"status"`
+		Details json.RawMessage `json:"details"`
+	}
+	var outer struct {
+		fields
+		Error  json.RawMessage `json:"error"`
+		Detail json.RawMessage `json:"detail"`
+	}
+	if json.Unmarshal(body, &outer) != nil {
+		return Complaint{Message: prose(body)}
+	}
+	said := outer.fields
+	var inner fields
+	switch {
+	case !Given(outer.Error):
+		if len(said.Message) == 0 {
+			said.Message = outer.Detail
+		}
+	case json.Unmarshal(outer.Error, &inner) == nil:
+		said = inner
+	default:
+		said.Message = outer.Error
+	}
+	return Complaint{
+		Message: Plain(said.Message), Code: Plain(said.Code), Type: Plain(said.Type), Status: Plain(said.Status), Details: said.Details,
+	}
+}
 
 // Fail is the one place where an error of an exchange is made: it cuts out the key, then shortens. A key as short as a word is no
 // secret, and cutting it out would only spoil the message.
@@ -37,24 +78,13 @@ func (x *Exchange) Fail(kind model.Kind, message string, err error) *model.Error
 	if len(x.key) >= redact.MinSecret {
 		message = strings.ReplaceAll(message, x.key, "[key]")
 	}
-	return &model.Error{Kind: kind, Model: x.e.id, Message: shorten(message), Err: err}
+	return &model.Error{Kind: kind, Model: x.m.id, Message: shorten(message), Err: err}
 }
 
 // BaseHint is what to put behind a message where an endpoint does not seem to speak the protocol.
 func (x *Exchange) BaseHint() string {
-	base := x.e.base
-	return fmt.Sprintf(" (asked %s under %q: is the base URL right? %s)", base.Host, base.Path, x.e.protocol.URLHint)
-}
-
-// IsWebPage says whether an answer is one, such as the page of a proxy or of a wrong base URL.
-func IsWebPage(resp *http.Response) bool {
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	return kind == "text/html"
-}
-
-// WebPage is the error for an answer that is one.
-func (x *Exchange) WebPage() *model.Error {
-	return x.Fail(model.Garbled, "the answer is a web page"+x.BaseHint(), nil)
+	base := x.m.base
+	return fmt.Sprintf(" (asked %s under %q: is the base URL right? %s)", base.Host, base.Path, x.m.protocol.URLHint)
 }
 
 // BadEvent is the error for an event that is not the JSON that it should be, which err tells.
@@ -63,21 +93,24 @@ func (x *Exchange) BadEvent(err error) *model.Error {
 }
 
 // Inside is the error for a complaint that came after the response had begun as a success.
-func (x *Exchange) Inside(c Complaint) *model.Error {
+func (x *Exchange) Inside(body []byte) *model.Error {
+	c := parseComplaint(body)
+	x.m.protocol.Judge(x, http.StatusOK, &c)
 	failed := x.Fail(c.Kind, "inside the stream: "+c.Message+c.Advice, nil)
 	failed.RetryAfter = c.RetryAfter
 	return failed
 }
 
 // rejected is the error for an HTTP status other than success.
-func (x *Exchange) rejected(resp *http.Response, c Complaint) *model.Error {
-	message := c.Message
-	if message == "" {
-		message = http.StatusText(resp.StatusCode)
-	}
-	message += c.Advice
-	if resp.StatusCode/100 == 3 {
+func (x *Exchange) rejected(resp *http.Response, body []byte) *model.Error {
+	c := parseComplaint(body)
+	x.m.protocol.Judge(x, resp.StatusCode, &c)
+	message := cmp.Or(c.Message, http.StatusText(resp.StatusCode)) + c.Advice
+	switch {
+	case resp.StatusCode/100 == 3:
 		message = "the endpoint redirects elsewhere; if you trust that address, set it as the base URL"
+	case resp.StatusCode == http.StatusNotFound && c.Advice == "":
+		message += x.BaseHint()
 	}
 	failed := x.Fail(c.Kind, message, nil)
 	failed.Status = resp.StatusCode
@@ -92,13 +125,13 @@ func (x *Exchange) unreachable(err error) *model.Error {
 	if errors.As(err, &wrapped) {
 		err = wrapped.Err
 	}
-	host := x.e.base.Host
+	host := x.m.base.Host
 	var dns *net.DNSError
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return x.broken("nothing answers at "+host+": "+x.e.protocol.Start, err)
+		return x.broken("nothing answers at "+host+": "+x.m.protocol.Start, err)
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return x.broken("no host called "+x.e.base.Hostname()+" was found: is the base URL right?", err)
+		return x.broken("no host called "+x.m.base.Hostname()+" was found: is the base URL right?", err)
 	}
 	return x.broken("no answer from "+host, err)
 }
@@ -111,9 +144,9 @@ func (x *Exchange) broken(what string, err error) *model.Error {
 	}
 	if x.ctx != nil && x.ctx.Err() != nil {
 		cause := context.Cause(x.ctx)
-		limit := x.e.timeout
+		limit := x.m.config.Timeout
 		if errors.Is(cause, errSilent) {
-			limit = x.e.idle
+			limit = x.m.config.Idle
 		}
 		return x.Fail(model.Timeout, fmt.Sprintf("%v (limit %v)", cause, limit), cause)
 	}
@@ -144,6 +177,18 @@ func StatusKind(status int) model.Kind {
 	return model.Invalid
 }
 
+// TooLong says whether a provider's words, in lower case, are that the request does not fit into the model's window.
+func TooLong(text string) bool {
+	return Mentions(text, "context length", "context window", "context size", "context limit", "maximum context", "too many tokens",
+		"prompt is too long", "prompt too long", "input is too long")
+}
+
+// AgainstPolicy says whether a provider's words, in lower case, are that it does not answer such content.
+func AgainstPolicy(text string) bool {
+	return Mentions(text, "content policy", "content filtering policy", "content management policy", "usage policy", "usage policies",
+		"moderation", "flagged")
+}
+
 // Mentions says whether any of words stands in text.
 func Mentions(text string, words ...string) bool {
 	for _, word := range words {
@@ -166,8 +211,8 @@ func Plain(raw json.RawMessage) string {
 // Given says whether a field holds anything: it was sent and is not null.
 func Given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
-// Prose is the text of a failed request's body that is no JSON.
-func Prose(body []byte) string {
+// prose is the text of a failed request's body that is no JSON.
+func prose(body []byte) string {
 	text := strings.TrimSpace(string(body))
 	if strings.HasPrefix(text, "<") { // a proxy's HTML page says nothing that the status does not
 		return ""
@@ -193,11 +238,11 @@ func retryAfter(h http.Header) time.Duration {
 	return 0
 }
 
-// maxWait keeps an absurd wish from overflowing a Duration.
+// maxWait keeps an absurd time from overflowing a Duration.
 const maxWait = 365 * 24 * time.Hour
 
-// Wait bounds a wish to be asked again later: at least nothing, at most a year.
-func Wait(wish time.Duration) time.Duration { return min(max(wish, 0), maxWait) }
+// Wait bounds the time after which a provider may be asked again: at least nothing, at most a year.
+func Wait(asked time.Duration) time.Duration { return min(max(asked, 0), maxWait) }
 
 // maxMessage is how many bytes of a provider's words an error holds.
 const maxMessage = 500

@@ -39,11 +39,11 @@ func TestAnyArgumentsAreSentAsAnObjectInUTF8(t *testing.T) {
 
 func TestToolWithoutASchemaTakesAnEmptyObject(t *testing.T) {
 	for schema, want := range map[string]string{"": `{"type":"object","properties":{}}`, `{"type":"object"}`: `{"type":"object"}`} {
-		if got, err := wire.Schema(model.Tool{Name: "f", Schema: json.RawMessage(schema)}); err != nil || string(got) != want {
+		if got, err := wire.ToolSchema(model.Tool{Name: "f", Schema: json.RawMessage(schema)}); err != nil || string(got) != want {
 			t.Errorf("%q became %s, %v; want %s", schema, got, err, want)
 		}
 	}
-	if _, err := wire.Schema(model.Tool{Name: "f", Schema: json.RawMessage(`{`)}); err == nil || err.Error() != `the schema of tool "f" is not valid JSON` {
+	if _, err := wire.ToolSchema(model.Tool{Name: "f", Schema: json.RawMessage(`{`)}); err == nil || err.Error() != `the schema of tool "f" is not valid JSON` {
 		t.Errorf("got %v", err)
 	}
 }
@@ -60,6 +60,31 @@ func TestFailedResultSaysSoInItsText(t *testing.T) {
 	for failed, want := range map[bool]string{false: "found", true: "The tool failed: found"} {
 		if got := wire.Result(model.Message{Text: "found", IsError: failed}); got != want {
 			t.Errorf("failed %v: %q; want %q", failed, got, want)
+		}
+	}
+}
+
+func TestSchemaIsStrictOnlyIfAllItsObjectsAreClosed(t *testing.T) {
+	const closed = `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`
+	const open = `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`
+	const optional = `{"type":"object","properties":{"a":{}},"additionalProperties":false}`
+	around := func(inner string) []string {
+		return []string{
+			inner, `{"type":"array","items":` + inner + `}`, `{"anyOf":[{"type":"null"},` + inner + `]}`, `{"$ref":"#/$defs/x","$defs":{"x":` + inner + `}}`,
+			`{"type":"object","properties":{"b":` + inner + `},"required":["b"],"additionalProperties":false}`,
+		}
+	}
+	for inner, want := range map[string]bool{closed: true, open: false, optional: false} {
+		for _, schema := range around(inner) {
+			got, strict, err := wire.AnswerSchema(model.Request{Schema: &model.Schema{Name: "x", JSON: json.RawMessage(schema)}})
+			if err != nil || string(got) != schema || strict != want {
+				t.Errorf("%s: strict %v, %v; want %v", schema, strict, err, want)
+			}
+		}
+	}
+	for _, schema := range []string{"", "null", "[]", "{"} {
+		if _, _, err := wire.AnswerSchema(model.Request{Schema: &model.Schema{Name: "x", JSON: json.RawMessage(schema)}}); err == nil {
+			t.Errorf("%q was taken for a schema", schema)
 		}
 	}
 }

@@ -14,9 +14,9 @@ import (
 type Lines struct {
 	x       *Exchange
 	scanner *bufio.Scanner
-	idle    *time.Timer // nil until the first line
-	begun   bool        // a line has come
-	open    bool        // the last line had no end
+	begun   bool // a line has come
+	waited  bool // the clock counts silences
+	open    bool // the last line had no end
 }
 
 // firstBuffer holds a usual line whole.
@@ -42,18 +42,20 @@ func (l *Lines) read(x *Exchange, body io.Reader) {
 // Next waits for a line and says whether one came. Silence counts from the first line on, as a model may have to be
 // loaded before it, and only here: a receiver may take its time in emit.
 func (l *Lines) Next() bool {
-	limit := l.x.e.idle
-	if limit <= 0 || !l.begun {
-		l.begun = l.scanner.Scan()
-		return l.begun
+	if clock := &l.x.clock; l.begun && clock.idle > 0 {
+		clock.wait(!l.waited)
+		l.waited = true
+		defer clock.since.Store(0)
 	}
-	if l.idle == nil {
-		l.idle = time.AfterFunc(limit, func() { l.x.cancel(errSilent) })
-	} else {
-		l.idle.Reset(limit)
-	}
-	defer l.idle.Stop()
-	return l.scanner.Scan()
+	came := l.scanner.Scan()
+	l.begun = l.begun || came
+	return came
+}
+
+// Data returns the line without white space around it; none if that leaves nothing.
+func (l *Lines) Data() ([]byte, bool) {
+	line := bytes.TrimSpace(l.Bytes())
+	return line, len(line) > 0
 }
 
 // Bytes is the line without its end, valid until the next one.
@@ -136,8 +138,57 @@ func isField(line []byte) bool {
 	return false
 }
 
-// Drain waits a moment for the end of an answer that is complete, without which its connection could not be used again.
-func (x *Exchange) Drain(body io.Reader) {
+// ReadLines passes the lines of body to take until the answer is Done.
+func (x *Exchange) ReadLines(body io.Reader, take func(line []byte) error) error {
+	lines := x.Lines(body)
+	if over, err := x.each(lines, lines.Data, body, take); over {
+		return err
+	}
+	return lines.Failure()
+}
+
+// ReadEvents passes the data of the events in body to take until the answer is Done. Where finishEnds, a stream that breaks off
+// after its finish is a whole answer: only its usage can be missing.
+func (x *Exchange) ReadEvents(body io.Reader, finishEnds bool, take func(data []byte) error) error {
+	events := x.Events(body)
+	if over, err := x.each(events, events.DataOrBare, body, take); over {
+		return err
+	}
+	switch {
+	case finishEnds && x.Finish != "" && !x.Withdrawn():
+		return nil
+	case !x.Begun && events.Foreign():
+		return x.Fail(model.Garbled, "the answer is not an event stream"+x.BaseHint(), nil)
+	}
+	return events.Failure()
+}
+
+// stream is what each goes through.
+type stream interface {
+	Next() bool
+	Cut(err error) bool
+}
+
+// each passes on what data finds in the lines of s. If over, err is the outcome; else s has no more lines, or was cut in one.
+func (x *Exchange) each(s stream, data func() ([]byte, bool), body io.Reader, take func([]byte) error) (over bool, err error) {
+	for s.Next() {
+		part, ok := data()
+		if !ok {
+			continue
+		}
+		if err := take(part); err != nil {
+			return !s.Cut(err), err
+		}
+		if x.Done {
+			x.drain(body)
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// drain waits a moment for the end of an answer that is complete, without which its connection could not be used again.
+func (x *Exchange) drain(body io.Reader) {
 	end := time.AfterFunc(drainTime, func() { x.cancel(nil) })
 	defer end.Stop()
 	_, _ = io.Copy(io.Discard, io.LimitReader(body, MaxFailure))

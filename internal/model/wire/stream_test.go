@@ -129,7 +129,7 @@ func TestStreamThatBrokeIsNotCalledForeign(t *testing.T) {
 // clocked is an exchange with a limit on silence, and its body: the lines it is sent, until the exchange ends.
 func clocked(t *testing.T, timeout, idle time.Duration) (*wire.Exchange, io.Reader, chan<- string) {
 	t.Helper()
-	x := open(t, nil, func(c *wire.Config) { c.Timeout, c.Idle = timeout, idle })
+	x := open(t, nil, func(c *wire.Config, _ *wire.Protocol) { c.Timeout, c.Idle = timeout, idle })
 	lines := make(chan string)
 	body := readerFunc(func(p []byte) (int, error) {
 		select {

@@ -29,17 +29,19 @@ func answering(status int, header http.Header, body string) provider {
 }
 
 var protocol = wire.Protocol{
-	ExampleURL: "http://host.example", URLForm: "http://host", URLHint: "it is short", Accept: "text/odd", Authorize: wire.Bearer,
+	ExampleURL: "http://host.example", URLForm: "http://host", URLHint: "it is short", Accept: "text/odd", Header: wire.Bearer,
+	ChatPath: "chat", Judge: plainly,
 }
 
 // open begins an exchange with p that ends with the test.
-func open(t testing.TB, p provider, adjust ...func(*wire.Config)) *wire.Exchange {
+func open(t testing.TB, p provider, adjust ...func(*wire.Config, *wire.Protocol)) *wire.Exchange {
 	t.Helper()
+	spoken := protocol
 	c := wire.Config{Provider: "house", Model: "m", BaseURL: "http://house/v1?tenant=a", HTTPClient: &http.Client{Transport: p}}
 	for _, f := range adjust {
-		f(&c)
+		f(&c, &spoken)
 	}
-	x, err := wire.New(c, protocol).Open(t.Context())
+	x, err := wire.New(c, spoken).Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,18 +49,18 @@ func open(t testing.TB, p provider, adjust ...func(*wire.Config)) *wire.Exchange
 	return x
 }
 
-func withKey(key string) func(*wire.Config) {
-	return func(c *wire.Config) { c.Key = func(context.Context) (string, error) { return key, nil } }
+func withKey(key string) func(*wire.Config, *wire.Protocol) {
+	return func(c *wire.Config, _ *wire.Protocol) {
+		c.Key = func(context.Context) (string, error) { return key, nil }
+	}
 }
 
-// plainly takes a body for the provider's own words.
-func plainly(status int, body []byte) wire.Complaint {
-	return wire.Complaint{Kind: wire.StatusKind(status), Message: wire.Prose(body)}
-}
+// plainly goes by the status alone.
+func plainly(_ *wire.Exchange, status int, c *wire.Complaint) { c.Kind = wire.StatusKind(status) }
 
 // get asks for path, of which nothing but the error is of interest.
-func get(x *wire.Exchange, path string, judge wire.Judge) error {
-	resp, err := x.Send(wire.Request{Method: http.MethodGet, Path: path}, judge)
+func get(x *wire.Exchange, path string) error {
+	resp, err := x.Get(path, nil)
 	if err != nil {
 		return err
 	}

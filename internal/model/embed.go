@@ -1,0 +1,50 @@
+package model
+
+import (
+	"context"
+	"io"
+)
+
+// Embedder turns texts into vectors whose distance says how near the texts are in meaning. What every one keeps (checked by
+// modeltest.EmbedderSuite):
+//   - There is one vector for each text, in their order, all of one length. No texts give none, without a request.
+//   - Nothing is cut off in silence: a text that the model can't take is ContextLength.
+//   - Errors, cancelling and retries are as with Model.Chat.
+type Embedder interface {
+	Embed(ctx context.Context, texts []string) (vectors [][]float32, usage Usage, err error)
+}
+
+// Transcriber writes down what is said. What every one keeps (checked by modeltest.TranscriberSuite):
+//   - The text is what was said and nothing more, without white space around it; empty for silence.
+//   - Audio of more than MaxAudio bytes, or that can't be read, is Invalid, and not sent.
+//   - Errors, cancelling and retries are as with Model.Chat.
+type Transcriber interface {
+	Transcribe(ctx context.Context, audio Audio) (Transcript, error)
+}
+
+// MaxAudio bounds the audio of one transcription, in bytes, as hosted providers do.
+const MaxAudio = 25 << 20
+
+// Audio is a recording. Name's ending says its format: "note.ogg". Language, as in "pt", and Prompt, words that are likely to be
+// heard, may be empty.
+type Audio struct {
+	Name     string
+	Content  io.Reader
+	Language string
+	Prompt   string
+}
+
+// Transcript is what was said. Language, Seconds and Segments are zero where the provider does not tell them.
+type Transcript struct {
+	Text     string
+	Language string
+	Seconds  float64
+	Segments []Segment
+}
+
+// Segment is a part of a transcript. Start and End are in seconds; NoSpeech is how likely it is that nobody speaks in it, 0-1.
+type Segment struct {
+	Start, End float64
+	Text       string
+	NoSpeech   float64
+}

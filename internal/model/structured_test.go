@@ -1,0 +1,136 @@
+package model_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+	"sibyl/internal/model/offline"
+)
+
+var person = model.Schema{Name: "person", JSON: json.RawMessage(
+	`{"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer"}},"required":["name","age"],"additionalProperties":false}`)}
+
+func askPerson() model.Request {
+	return model.Request{System: "Be exact.", Messages: []model.Message{{Role: model.User, Text: "Who?"}}}
+}
+
+func TestValueIsTakenOutOfWhatStandsAroundIt(t *testing.T) {
+	const ada = `{"name":"Ada {[","age":36}`
+	for name, text := range map[string]string{
+		"alone":                  ada,
+		"with space around it":   "\n " + ada + " \n",
+		"in a fence":             "Sure!\n```json\n" + ada + "\n```\nAnything else?",
+		"after another value":    `I read [1] and {"draft": true}. ` + ada,
+		"after half a value":     `{"name": oops ` + ada,
+		"inside of another":      `{"answer": ` + ada, // never closed
+		"after thinking of many": strings.Repeat("{ ", 60) + ada,
+	} {
+		m := modeltest.Script(t, modeltest.Say(text))
+		got, resp, err := model.Structured(t.Context(), m, askPerson(), person, nil)
+		if err != nil || string(got) != ada || resp.Text != text {
+			t.Errorf("%s: got %s, %v", name, got, err)
+		}
+		req := m.Requests()[0]
+		if req.Schema == nil || req.Schema.Name != "person" || !strings.HasPrefix(req.System, "Be exact.\n") || !strings.Contains(req.System, string(person.JSON)) {
+			t.Errorf("%s: asked with schema %v and system prompt %q", name, req.Schema, req.System)
+		}
+	}
+}
+
+func TestAnswerThatDoesNotFitIsRepairedOnce(t *testing.T) {
+	say := func(text string, in int) modeltest.Turn {
+		return modeltest.Turn{Text: text, Usage: model.Usage{InputTokens: in, OutputTokens: 1}}
+	}
+	m := modeltest.Script(t, say(`{"name":"Ada","age":"36"}`, 10), say(`{"name":"Ada","age":36}`, 20))
+	req := askPerson()
+	var shown string
+	got, resp, err := model.Structured(t.Context(), m, req, person, func(d model.Delta) error {
+		if d.Retract {
+			shown = ""
+		}
+		shown += d.Text
+		return nil
+	})
+	if err != nil || string(got) != `{"name":"Ada","age":36}` || shown != string(got) {
+		t.Fatalf("got %s, shown %q, %v", got, shown, err)
+	}
+	if want := (model.Usage{InputTokens: 30, OutputTokens: 2}); resp.Usage != want || resp.Attempts != 2 {
+		t.Errorf("usage %+v in %d attempts; want %+v in 2", resp.Usage, resp.Attempts, want)
+	}
+	second := m.Requests()[1].Messages
+	if len(second) != 3 || second[1].Text != `{"name":"Ada","age":"36"}` || !strings.Contains(second[2].Text, `at /properties/age: type: 36 has type "string", want "integer"`) {
+		t.Errorf("repaired with %+v", second)
+	}
+	if len(req.Messages) != 1 {
+		t.Errorf("the caller's request became %+v", req.Messages)
+	}
+}
+
+func TestSecondAnswerThatDoesNotFitIsGarbledAndSaysWhy(t *testing.T) {
+	m := modeltest.Script(t, modeltest.Say("I'd rather not."), modeltest.Say(`{"name":"Ada","age":36.5}`))
+	got, resp, err := model.Structured(t.Context(), m, askPerson(), person, nil)
+	var wrong *model.SchemaError
+	if model.KindOf(err) != model.Garbled || !errors.As(err, &wrong) || got != nil || resp.Attempts != 2 {
+		t.Fatalf("got %s after %d attempts, %v", got, resp.Attempts, err)
+	}
+	want := model.SchemaError{Schema: "person", Problem: `at /properties/age: type: 36.5 has type "number", want "integer"`, Text: `{"name":"Ada","age":36.5}`}
+	if diff := cmp.Diff(want, *wrong); diff != "" || !strings.Contains(err.Error(), "scripted:test") {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	if first := m.Requests()[1].Messages[2].Text; !strings.Contains(first, "holds no whole JSON value") {
+		t.Errorf("repaired with %q", first)
+	}
+}
+
+func TestFailureIsNoAnswerThatDoesNotFit(t *testing.T) {
+	for i, turns := range [][]modeltest.Turn{{{Text: `{"name":"Ada","age":36}`, Err: &model.Error{Kind: model.Auth}}}, {modeltest.Say("no"), modeltest.Fail(model.Auth)}} {
+		m := modeltest.Script(t, turns...)
+		got, resp, err := model.Structured(t.Context(), m, askPerson(), person, nil)
+		if model.KindOf(err) != model.Auth || got != nil || resp.Attempts != i+1 {
+			t.Errorf("got %s after %d attempts, %v", got, resp.Attempts, err)
+		}
+	}
+}
+
+func TestUnusableSchemaIsInvalidAndNothingIsAsked(t *testing.T) {
+	for _, schema := range []string{`{`, `{"type":5}`, `{"properties":{"a":{"pattern":"("}}}`, `{"$ref":"https://elsewhere.example/x.json"}`, `{"$ref":"file:///etc/x.json"}`} {
+		m := modeltest.Script(t)
+		_, _, err := model.Structured(t.Context(), m, askPerson(), model.Schema{Name: "odd", JSON: json.RawMessage(schema)}, nil)
+		if model.KindOf(err) != model.Invalid || !strings.Contains(err.Error(), `"odd"`) {
+			t.Errorf("%s: got %v", schema, err)
+		}
+	}
+}
+
+func TestSchemaGoesThroughChainAndRetry(t *testing.T) {
+	first := modeltest.Script(t, modeltest.Fail(model.Server)).As("house:a", false)
+	second := modeltest.Script(t, modeltest.Say(`{"name":"Ada","age":36}`)).As("house:b", false)
+	m := model.Chain(model.ChainPolicy{}, model.Retry(first, model.RetryPolicy{Attempts: 1}), model.Retry(second, model.RetryPolicy{}))
+	got, resp, err := model.Structured(t.Context(), m, askPerson(), person, nil)
+	if err != nil || string(got) != `{"name":"Ada","age":36}` || resp.Model != "house:b" || len(resp.Tries) != 1 {
+		t.Errorf("got %s of %s after %v, %v", got, resp.Model, resp.Tries, err)
+	}
+	for _, s := range []*modeltest.Scripted{first, second} {
+		if req := s.Requests()[0]; req.Schema == nil || req.Schema.Name != "person" {
+			t.Errorf("%s was asked with %v", s.ID(), req.Schema)
+		}
+	}
+}
+
+func TestOfflineRuleAnswersInTheFormThatIsAskedFor(t *testing.T) {
+	m := offline.New(map[string]offline.Rule{"who": func(_ context.Context, req model.Request) (model.Response, error) {
+		return model.Response{Text: `{"name":"` + req.Schema.Name + `","age":1}`}, nil
+	}})
+	req := askPerson()
+	req.Purpose = "who"
+	if got, _, err := model.Structured(t.Context(), m, req, person, nil); err != nil || string(got) != `{"name":"person","age":1}` {
+		t.Errorf("got %s, %v", got, err)
+	}
+}

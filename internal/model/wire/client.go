@@ -1,0 +1,270 @@
+// Package wire is what the adapters share that ask a provider over HTTP: everything about an exchange that is not its
+// protocol's own. Only adapters import it.
+//
+// An adapter embeds a Client, made of its Config and its Protocol. In return it keeps these guarantees beside those of
+// package model:
+//   - Ownership: no request, timer or goroutine outlives the call that began it. A Client is safe for concurrent use, holds
+//     nothing of any request, and is made to be opened once for a process: its connections are shared by all its requests.
+//   - Time: everything that waits ends with the caller's context, after Timeout, and, once the first line of a stream has
+//     come, after a silence of Idle. The time that a receiver takes counts as no silence.
+//   - Bounds: an answer and each line of it hold at most MaxAnswer bytes, an answer calls at most MaxCalls tools, and of
+//     a failed request's body at most 64 KB are read.
+//   - Secrets: a redirect is never followed, so that neither the key nor the conversation goes anywhere but to the base
+//     URL. No error holds the key or more of the base URL than its host and path; a provider's words are cut to one line
+//     of 500 bytes.
+//   - Errors: every error is a *model.Error, and the same event has the same Kind whichever protocol it came over. A
+//     request that broke after its caller withdrew it is Cancelled, whatever broke it.
+//   - One call makes one request, an Embed one for every 64 texts. The one exception: an endpoint that rejects an optional field by its name is asked once
+//     more without it; Response.Attempts counts both requests, and the Client remembers.
+//   - Nothing is read from the environment but the proxy settings of net/http.
+package wire
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"sibyl/internal/model"
+)
+
+// How long a whole request may take where Config.Timeout is zero. A local model may have to be loaded first.
+const (
+	cloudTimeout = 120 * time.Second
+	localTimeout = 360 * time.Second
+)
+
+// idleConnections is how many connections to one host wait for another request: as many runs may share a Client.
+const idleConnections = 256
+
+// Config says which model is asked, where, and for how long.
+type Config struct {
+	// Provider is the user's name for the provider, the first half of the model's stamp; Model is the model's name there.
+	Provider string
+	Model    string
+
+	// BaseURL is where the protocol begins. Empty: the protocol's usual address, for the provider that it is named after.
+	BaseURL string
+
+	// Key returns the API key and is asked before every request. Nil, or an empty key: none is sent.
+	Key func(ctx context.Context) (string, error)
+
+	// Local promises that BaseURL stays on this machine: no proxy is used then.
+	Local bool
+
+	// Timeout bounds a whole request; zero: 120 s, or 360 s for a local model. Idle bounds the silence between two
+	// parts of a stream, once the first has come; zero: only Timeout bounds it.
+	Timeout time.Duration
+	Idle    time.Duration
+
+	// HTTPClient replaces the model's own, whose connections and proxy are those of http.DefaultTransport.
+	HTTPClient *http.Client
+
+	// NumCtx is the context window in tokens, for a protocol that sets it. Zero: the server's own.
+	NumCtx int
+}
+
+// Protocol is how a provider is spoken to. Its functions are called by many exchanges at a time. A field that may be empty
+// says so.
+type Protocol struct {
+	Name       string                   // the provider whose address is DefaultURL; empty: any
+	DefaultURL string                   // the base URL where none is set
+	ExampleURL string                   // a base URL to show, "https://host.example/v1"; needed only with a Name
+	URLForm    string                   // what a base URL looks like: "http://host/v1 or https://host/v1"
+	URLHint    string                   // how to tell a right base URL from a wrong one: "most end in /v1"
+	URLPath    func(path string) string // completes the path of a base URL; nil: it stays as it is
+	Start      string                   // what to do where nothing answers; empty: "is the server running there?"
+
+	ChatPath string                               // where turns are asked for, under the base URL, escaped
+	Query    url.Values                           // of that request; may be nil
+	Accept   string                               // the media type of a streamed answer
+	Header   func(header http.Header, key string) // puts the key, which may be empty, and other constants in their place
+	CallID   string                               // begins the ids of calls to which the provider gave none; empty: "call_"
+	Finishes map[string]model.Finish              // the protocol's words for why a model stopped
+
+	// Optional are fields of a request that some endpoints do not know. Encode leaves out those whose bits are set in without.
+	Optional []string
+
+	Encode func(req model.Request, without uint32) ([]byte, error) // the body that asks for a turn; an error is Invalid
+	Read   func(x *Exchange, answer *http.Response) error          // takes a whole answer into x
+	Judge  func(x *Exchange, status int, c *Complaint)             // sorts a failure; status 200: inside a stream
+	List   func(x *Exchange) ([]string, error)                     // the names of the models
+}
+
+// Bearer is the usual Protocol.Header.
+func Bearer(header http.Header, key string) {
+	if key != "" {
+		header.Set("Authorization", "Bearer "+key)
+	}
+}
+
+// Client is one model of one provider, and the way to it: a model.Model.
+type Client struct {
+	id       string
+	config   Config
+	protocol Protocol
+	base     *url.URL
+	baseErr  error
+	chat     string // the address of turns
+	client   *http.Client
+	without  atomic.Uint32 // the optional fields that the endpoint has rejected
+}
+
+// New returns the model that c describes. It sends nothing; a wrong base URL is reported by the first request.
+func New(c Config, p Protocol) *Client {
+	p.Start = cmp.Or(p.Start, "is the server running there?")
+	p.CallID = cmp.Or(p.CallID, "call_")
+	if c.Timeout == 0 {
+		c.Timeout = cloudTimeout
+		if c.Local {
+			c.Timeout = localTimeout
+		}
+	}
+	m := &Client{id: c.Provider + ":" + c.Model, config: c, protocol: p, client: httpClient(c)}
+	if m.base, m.baseErr = baseURL(c, p); m.baseErr == nil {
+		m.chat = m.target(p.ChatPath, p.Query)
+	}
+	return m
+}
+
+func httpClient(c Config) *http.Client {
+	own := http.Client{}
+	if c.HTTPClient != nil {
+		own = *c.HTTPClient
+	} else if shared, ok := http.DefaultTransport.(*http.Transport); ok {
+		transport := shared.Clone()
+		transport.MaxIdleConns, transport.MaxIdleConnsPerHost = idleConnections, idleConnections
+		if c.Local {
+			transport.Proxy = nil
+		}
+		own.Transport = transport
+	}
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &own
+}
+
+func baseURL(c Config, p Protocol) (*url.URL, error) {
+	text := c.BaseURL
+	if text == "" && (p.Name == "" || p.Name == c.Provider) {
+		text = p.DefaultURL
+	}
+	if text == "" {
+		return nil, fmt.Errorf("no base URL is set for %q, for example %s", c.Provider, p.ExampleURL)
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		// The text is not repeated: it may hold a password.
+		return nil, fmt.Errorf("the base URL of %q is not of the form %s", c.Provider, p.URLForm)
+	}
+	if p.URLPath != nil {
+		u.Path = p.URLPath(u.Path)
+	}
+	return u, nil
+}
+
+// target is the address of path under the base URL. Of a name in query, the base URL's own value is replaced.
+func (m *Client) target(path string, query url.Values) string {
+	u := m.base.JoinPath(path)
+	if len(query) > 0 {
+		all := u.Query()
+		for name, values := range query {
+			all[name] = values
+		}
+		u.RawQuery = all.Encode()
+	}
+	return u.String()
+}
+
+// ID is "provider:model".
+func (m *Client) ID() string { return m.id }
+
+// Local is what the Config promised.
+func (m *Client) Local() bool { return m.config.Local }
+
+// Close closes the connections that wait for another request. The Client can still be used.
+func (m *Client) Close() { m.client.CloseIdleConnections() }
+
+// Chat streams one assistant turn. A filter that left nothing of it is Refused; one that cut a text short is FinishFilter.
+func (m *Client) Chat(ctx context.Context, req model.Request, emit func(model.Delta) error) (model.Response, error) {
+	x, err := m.Open(ctx)
+	if err != nil {
+		return model.Response{Model: m.id}, err
+	}
+	defer x.Close()
+	x.emit = emit
+	err = x.chat(req)
+	return x.response(), err
+}
+
+// List returns the names of the models that the endpoint offers. Errors are *model.Error, as from Chat.
+func (m *Client) List(ctx context.Context) ([]string, error) {
+	x, err := m.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer x.Close()
+	return m.protocol.List(x)
+}
+
+// chat asks for a turn and takes it in.
+func (x *Exchange) chat(req model.Request) error {
+	answer, err := x.ask(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if mediaType(answer) == "text/html" {
+		return x.Fail(model.Garbled, "the answer is a web page"+x.BaseHint(), nil)
+	}
+	if err := x.m.protocol.Read(x, answer); err != nil {
+		return err
+	}
+	if x.finish() == model.FinishFilter && x.text.Len() == 0 && len(x.Calls) == 0 {
+		return x.Fail(model.Refused, cmp.Or(x.Refusal, "the provider's content filter left nothing of the answer"), nil)
+	}
+	return nil
+}
+
+// ask sends the request for a turn, again without what the endpoint rejects of it.
+func (x *Exchange) ask(req model.Request) (*http.Response, error) {
+	p, without, lasting := &x.m.protocol, x.m.without.Load(), uint32(0)
+	for {
+		body, err := p.Encode(req, without)
+		if err != nil {
+			return nil, x.Fail(model.Invalid, err.Error(), err)
+		}
+		answer, err := x.send(http.MethodPost, x.m.chat, jsonType, p.Accept, body)
+		rejected, wholly := p.rejected(err)
+		if rejected &^= without; rejected == 0 {
+			if err == nil && lasting != 0 {
+				x.m.without.Or(lasting)
+			}
+			return answer, err
+		}
+		without |= rejected
+		if wholly {
+			lasting |= rejected
+		}
+	}
+}
+
+// rejected are the optional fields because of which a request failed: wholly, unless the fault is in the schema of this one.
+func (p *Protocol) rejected(err error) (fields uint32, wholly bool) {
+	var failed *model.Error
+	if !errors.As(err, &failed) || failed.Kind != model.Invalid {
+		return 0, false
+	}
+	spelled := strings.NewReplacer("_", "") // some write the names of fields in the way of another language
+	said := strings.ToLower(spelled.Replace(failed.Message))
+	for i, field := range p.Optional {
+		if Mentions(said, strings.ToLower(spelled.Replace(field))) {
+			fields |= 1 << i
+		}
+	}
+	return fields, !Mentions(said, "invalid schema", ".schema")
+}

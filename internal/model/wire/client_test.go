@@ -1,0 +1,192 @@
+package wire_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/wire"
+)
+
+func TestConnectionsAreTheClientsOwnAndALocalOneUsesNoProxy(t *testing.T) {
+	for _, local := range []bool{true, false} {
+		transport, ok := wire.New(wire.Config{Local: local}, protocol).HTTPClient().Transport.(*http.Transport)
+		if !ok || transport == http.DefaultTransport {
+			t.Fatalf("local %v: the transport is not the endpoint's own", local)
+		}
+		if got := transport.Proxy != nil; got == local {
+			t.Errorf("local %v: proxy used: %v", local, got)
+		}
+		if transport.MaxIdleConnsPerHost < 256 || transport.MaxIdleConns < 256 {
+			t.Errorf("%d connections wait, %d of one host; 256 runs may share them", transport.MaxIdleConns, transport.MaxIdleConnsPerHost)
+		}
+	}
+}
+
+func TestClientOfTheCallerIsNotChanged(t *testing.T) {
+	given := &http.Client{}
+	wire.New(wire.Config{HTTPClient: given}, protocol)
+	if given.CheckRedirect != nil {
+		t.Error("New changed the client that it was given")
+	}
+}
+
+func TestPathOfTheBaseURLIsCompletedAndTheRestIsKept(t *testing.T) {
+	p := protocol
+	p.DefaultURL = "https://default.example"
+	p.URLPath = func(path string) string { return path + "/v9" }
+	for url, want := range map[string]string{
+		"":                      "https://default.example/v9/chat",
+		"http://u:p@host/a?k=v": "http://u:p@host/a/v9/chat?k=v",
+	} {
+		got, err := wire.New(wire.Config{Provider: "house", BaseURL: url}, p).ChatURL()
+		if err != nil || got != want {
+			t.Errorf("%q became %q, %v; want %q", url, got, err, want)
+		}
+	}
+}
+
+func TestWrongBaseURLIsInvalidAndNotRepeated(t *testing.T) {
+	named := protocol
+	named.Name, named.DefaultURL = "vendor", "https://vendor.example"
+	for _, c := range []struct{ provider, url, says string }{
+		{"house", "", `"house", for example http://host.example`},
+		{"house", "localhost:11434", `"house" is not of the form http://host`},
+		{"house", "ftp://hunter2@host/v1", "form"},
+		{"vendor", "http://%zz-hunter2", "form"},
+	} {
+		_, err := wire.New(wire.Config{Provider: c.provider, Model: "m", BaseURL: c.url}, named).Chat(t.Context(), model.Request{}, nil)
+		if model.KindOf(err) != model.Invalid || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: got %v; want invalid, saying %s, without the URL", c.url, err, c.says)
+		}
+	}
+	if got, err := wire.New(wire.Config{Provider: "vendor"}, named).ChatURL(); err != nil || got != "https://vendor.example/chat" {
+		t.Errorf("got %q, %v; want the vendor's own address", got, err)
+	}
+}
+
+func TestIDAndLocalAreWhatTheConfigSays(t *testing.T) {
+	for _, local := range []bool{true, false} {
+		m := wire.New(wire.Config{Provider: "house", Model: "org/model-1.5:free", Local: local}, protocol)
+		if m.Local() != local || m.ID() != "house:org/model-1.5:free" {
+			t.Errorf("got %q, local %v; want %v", m.ID(), m.Local(), local)
+		}
+	}
+}
+
+func TestRequestLastsAsLongAsItsModelMayNeed(t *testing.T) {
+	for name, c := range map[string]struct {
+		config wire.Config
+		want   time.Duration
+	}{
+		"cloud":    {wire.Config{}, 120 * time.Second},
+		"local":    {wire.Config{Local: true}, 360 * time.Second},
+		"as given": {wire.Config{Local: true, Timeout: 7 * time.Second}, 7 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c.config.BaseURL = "http://house"
+			x, err := wire.New(c.config, protocol).Open(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer x.Close()
+			start := time.Now()
+			<-x.Context().Done()
+			if got := time.Since(start); got != c.want {
+				t.Errorf("%s: the request was ended after %v; want %v", name, got, c.want)
+			}
+		})
+	}
+}
+
+func TestKeyIsTrimmedAndOneThatNoHeaderHoldsIsNotSent(t *testing.T) {
+	if x := open(t, nil, withKey(" secret\n")); x.Key() != "secret" {
+		t.Errorf("the key is %q", x.Key())
+	}
+	for _, key := range []string{"sec\nret", "sec\x00ret", "sec\x7fret"} {
+		c := wire.Config{Provider: "house", Model: "m", BaseURL: "http://house"}
+		withKey(key)(&c, nil)
+		_, err := wire.New(c, protocol).Open(t.Context())
+		if failure(t, err, model.Auth, "control character"); strings.Contains(err.Error(), "sec") {
+			t.Errorf("the error shows the key: %v", err)
+		}
+	}
+}
+
+func TestKeyThatCannotBeReadIsAuth(t *testing.T) {
+	locked := errors.New("the keyring is locked")
+	c := wire.Config{Provider: "house", Model: "m", BaseURL: "http://house", Key: func(context.Context) (string, error) { return "", locked }}
+	_, err := wire.New(c, protocol).Open(t.Context())
+	if failure(t, err, model.Auth, "the keyring is locked"); !errors.Is(err, locked) {
+		t.Errorf("%v does not wrap the cause", err)
+	}
+}
+
+// picky rejects requests that hold one of these fields, and answers any other with nothing.
+func picky(t *testing.T, says string, fields ...string) (m *wire.Client, sent *[]string) {
+	sent = &[]string{}
+	p := protocol
+	p.Optional = []string{"usage_please", "answer_form"}
+	p.Encode = func(_ model.Request, without uint32) ([]byte, error) {
+		var kept []string
+		for i, field := range p.Optional {
+			if without&(1<<i) == 0 {
+				kept = append(kept, field)
+			}
+		}
+		return []byte(strings.Join(kept, "+")), nil
+	}
+	p.Read = func(x *wire.Exchange, _ *http.Response) error { x.Done = true; return nil }
+	return wire.New(wire.Config{Provider: "house", Model: "m", BaseURL: "http://house", HTTPClient: &http.Client{
+		Transport: provider(func(r *http.Request) (*http.Response, error) {
+			body, err := io.ReadAll(r.Body)
+			*sent = append(*sent, string(body))
+			for _, field := range fields {
+				if strings.Contains(string(body), field) {
+					return answering(400, http.Header{}, says+field)(r)
+				}
+			}
+			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody}, err
+		}),
+	}}, p), sent
+}
+
+func TestFieldThatAnEndpointRejectsIsLeftOutAndRemembered(t *testing.T) {
+	for _, c := range []struct {
+		says     string
+		fields   []string
+		sent     string
+		attempts [2]int
+	}{
+		{"Unrecognized argument: ", []string{"answer_form"}, "usage_please+answer_form usage_please usage_please", [2]int{2, 1}},
+		{"no ", []string{"usage_please", "answer_form"}, "usage_please+answer_form answer_form  ", [2]int{3, 1}},
+		// Another request may have a schema without a fault.
+		{"Invalid schema for ", []string{"answer_form"}, "usage_please+answer_form usage_please usage_please+answer_form usage_please", [2]int{2, 2}},
+	} {
+		m, sent := picky(t, c.says, c.fields...)
+		for i, want := range c.attempts {
+			if resp, err := m.Chat(t.Context(), model.Request{}, nil); err != nil || resp.Attempts != want {
+				t.Errorf("%s: answer %d took %d attempts, %v; want %d", c.says, i, resp.Attempts, err, want)
+			}
+		}
+		if got := strings.Join(*sent, " "); got != c.sent {
+			t.Errorf("%s: sent %q; want %q", c.says, got, c.sent)
+		}
+	}
+}
+
+func TestOpenOfAWithdrawnRequestThatAwaitsItsKeyIsCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	c := wire.Config{Provider: "house", Model: "m", BaseURL: "http://house", Key: func(context.Context) (string, error) {
+		cancel()
+		return "", ctx.Err()
+	}}
+	_, err := wire.New(c, protocol).Open(ctx)
+	failure(t, err, model.Cancelled, "")
+}

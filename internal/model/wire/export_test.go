@@ -1,0 +1,28 @@
+package wire
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+
+	"sibyl/internal/model"
+)
+
+func (m *Client) HTTPClient() *http.Client { return m.client }
+
+func (m *Client) ChatURL() (string, error) { return m.chat, m.baseErr }
+
+func (x *Exchange) Context() context.Context { return x.ctx }
+
+func (x *Exchange) SetEmit(emit func(model.Delta) error) { x.emit = emit }
+
+func (x *Exchange) Drain(body io.Reader) { x.drain(body) }
+
+func (x *Exchange) Get(path string, query url.Values) (*http.Response, error) {
+	return x.send(http.MethodGet, x.m.target(path, query), "", "", nil)
+}
+
+func (x *Exchange) Post(path string, body []byte) (*http.Response, error) {
+	return x.send(http.MethodPost, x.m.target(path, nil), jsonType, "text/odd", body)
+}
