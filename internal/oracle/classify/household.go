@@ -26,11 +26,11 @@ var householdFrames = []frame{
 // worldly says whether something outside is named: then "it" and ways to do things are about that.
 func worldly(t *text) bool {
 	outside := func(o occurrence) bool {
-		w := vocabulary[o.feature].weight
+		w := lex().features[o.feature].weight
 		return w[web] >= 1.5 && w[code] == 0 && w[docs] == 0
 	}
-	return slices.ContainsFunc(t.seen, outside) || containsAny(t.tokens, libraryWords) || len(properNames(t)) > 0 ||
-		slices.ContainsFunc(t.tokens, func(tok token) bool { return tok.kind == link || products[tok.norm] && !tok.quoted })
+	return slices.ContainsFunc(t.seen, outside) || containsAny(t.tokens, lex().LibraryWords) || len(properNames(t)) > 0 ||
+		slices.ContainsFunc(t.tokens, func(tok token) bool { return tok.kind == link || lex().Products[tok.norm] && !tok.quoted })
 }
 
 // atHome says whether the question is about the program at hand or about the project.
@@ -47,7 +47,7 @@ func program(t *text) []string {
 			if w.norm == "it" && i > 0 && !w.quoted && !named && !expletive(c.words, i) {
 				return []string{c.words[i-1].norm + " it"}
 			}
-			named = named || i+1 < len(c.words) && w.kind == word && nameable(w.norm) && (w.after >= comma || subordinates[c.words[i+1].norm])
+			named = named || i+1 < len(c.words) && w.kind == word && nameable(w.norm) && (w.after >= comma || lex().Subordinates[c.words[i+1].norm])
 		}
 		if slices.ContainsFunc(c.words, func(w token) bool { return w.kind != word || nameable(w.norm) }) {
 			return nil
@@ -56,14 +56,16 @@ func program(t *text) []string {
 	return nil
 }
 
-func nameable(w string) bool { return !stopWords[w] && !emptyVerbs[w] && !readVerbs[w] }
+func nameable(w string) bool {
+	return !lex().StopWords[w] && !lex().EmptyVerbs[w] && !lex().ReadVerbs[w]
+}
 
 // expletive says whether "it" at position i stands for nothing: "what time is it", "how long does it take".
 func expletive(ts []token, i int) bool {
-	if copulas[ts[i-1].norm] {
+	if lex().Copulas[ts[i-1].norm] {
 		return true
 	}
-	return i+1 < len(ts) && (expletives[ts[i+1].norm] || ts[i+1].norm == "be" && i+2 < len(ts) && expletives[ts[i+2].norm])
+	return i+1 < len(ts) && (lex().Expletives[ts[i+1].norm] || ts[i+1].norm == "be" && i+2 < len(ts) && lex().Expletives[ts[i+2].norm])
 }
 
 // handling finds questions for a way to handle a program: something that one does with programs, and a thing that they have.
@@ -73,9 +75,9 @@ func handling(t *text) []string {
 		for i, w := range afterWay(c.words) {
 			switch {
 			case w.kind != word || w.quoted:
-			case handlingVerbs[w.norm] && (i < 3 && verb == "" || w.gloss): // German puts it last
+			case lex().HandlingVerbs[w.norm] && (i < 3 && verb == "" || w.gloss): // German puts it last
 				verb = w.norm
-			case thing == "" && (isPart(w.norm) || handledThings[strings.TrimSuffix(w.norm, "s")]):
+			case thing == "" && (isPart(w.norm) || lex().HandledThings[strings.TrimSuffix(w.norm, "s")]):
 				thing = w.norm
 			}
 		}
@@ -97,10 +99,10 @@ func asksForPart(t *text) []string {
 			continue
 		}
 		for _, part := range w[2:min(6, len(w))] {
-			if prepositions[part.norm] {
+			if lex().Prepositions[part.norm] {
 				break
 			}
-			if part.kind == word && (isPart(part.norm) || handledThings[strings.TrimSuffix(part.norm, "s")]) {
+			if part.kind == word && (isPart(part.norm) || lex().HandledThings[strings.TrimSuffix(part.norm, "s")]) {
 				return []string{c.head + " there " + part.norm}
 			}
 		}
@@ -110,17 +112,11 @@ func asksForPart(t *text) []string {
 
 // afterWay is what follows the question for a way to do something, or for leave to; nil if the words ask for neither.
 func afterWay(ts []token) []token {
-	for i := range ts {
-		for _, p := range waysTo {
-			if hasPrefix(ts[i:], p) {
-				return ts[i+len(p):]
-			}
-		}
+	if way, rest := lex().WaysTo.in(ts); way != nil {
+		return rest
 	}
-	for _, p := range mayOne {
-		if hasPrefix(ts, p) {
-			return ts[len(p):]
-		}
+	if may := lex().MayOne.at(ts); may != nil {
+		return ts[len(may):]
 	}
 	return nil
 }
@@ -128,7 +124,7 @@ func afterWay(ts []token) []token {
 // pointsHome says whether words speak of a thing that both speakers know, or of a part of a program.
 func pointsHome(ts []token) bool {
 	return slices.ContainsFunc(ts, func(t token) bool {
-		return !t.quoted && (t.norm == "the" || deixis[t.norm] || isPart(t.norm) || handledThings[strings.TrimSuffix(t.norm, "s")])
+		return !t.quoted && (t.norm == "the" || lex().Deixis[t.norm] || isPart(t.norm) || lex().HandledThings[strings.TrimSuffix(t.norm, "s")])
 	})
 }
 
@@ -140,17 +136,17 @@ func permission(t *text) []string {
 		}
 		w := c.words
 		switch {
-		case w[0].norm == "who" && (leave[w[1].norm] || weakLeave[w[1].norm] && pointsHome(w)):
+		case w[0].norm == "who" && (lex().Leave[w[1].norm] || lex().WeakLeave[w[1].norm] && pointsHome(w)):
 			return []string{"who " + w[1].norm}
-		case w[0].norm == "what" && leave[w[1].norm]:
+		case w[0].norm == "what" && lex().Leave[w[1].norm]:
 			return []string{"what " + w[1].norm}
 		case w[0].norm == "may" && (w[1].norm == "i" || w[1].norm == "we"):
 			return []string{"may " + w[1].norm}
 		}
-		for _, p := range permitted {
+		for _, p := range lex().Permitted {
 			for i := range w {
 				if hasPrefix(w[i:], p) && pointsHome(w) {
-					return []string{joinWords(p)}
+					return []string{strings.Join(p, " ")}
 				}
 			}
 		}
@@ -162,10 +158,9 @@ func permission(t *text) []string {
 func procedure(t *text) []string {
 	for _, c := range t.clauses {
 		for i := range c.words {
-			for _, p := range whatToDo {
-				if hasPrefix(c.words[i:], p) && len(c.words) > i+len(p) && caseWords[c.words[i+len(p)].norm] && pointsHome(c.words[i+len(p):]) {
-					return []string{joinWords(p)}
-				}
+			p := lex().WhatToDo.at(c.words[i:])
+			if rest := c.words[i+len(p):]; p != nil && len(rest) > 0 && lex().CaseWords[rest[0].norm] && pointsHome(rest) {
+				return []string{strings.Join(p, " ")}
 			}
 		}
 	}
@@ -176,7 +171,7 @@ func procedure(t *text) []string {
 func convention(t *text) []string {
 	for _, c := range t.clauses {
 		w := c.words
-		if len(w) < 5 || w[0].norm != "do" && w[0].norm != "should" || w[1].norm != "we" || w[2].kind != word || programVerbs[w[2].norm] {
+		if len(w) < 5 || w[0].norm != "do" && w[0].norm != "should" || w[1].norm != "we" || w[2].kind != word || lex().ProgramVerbs[w[2].norm] {
 			continue
 		}
 		if slices.ContainsFunc(w[3:], func(t token) bool { return t.norm == "or" }) {
@@ -189,16 +184,16 @@ func convention(t *text) []string {
 // ourDoing finds what people do, by a verb that programs have no use for: "when do we switch off …", "since when do we …".
 func ourDoing(t *text) []string {
 	for _, c := range t.clauses {
-		if c.act == asking && len(c.words) > 1 && c.words[1].norm == "when" && (c.head == "since" || c.head == "until") && containsAny(c.words, deixis) {
+		if c.act == asking && len(c.words) > 1 && c.words[1].norm == "when" && (c.head == "since" || c.head == "until") && containsAny(c.words, lex().Deixis) {
 			return []string{c.head + " when"}
 		}
 		for i := 1; i+2 < len(c.words); i++ {
 			w := c.words[i:]
 			before := c.words[i-1].norm
-			if !deixis[w[1].norm] || w[0].norm != "do" && w[0].norm != "will" && w[0].norm != "should" {
+			if !lex().Deixis[w[1].norm] || w[0].norm != "do" && w[0].norm != "will" && w[0].norm != "should" {
 				continue
 			}
-			if before == "when" && !programVerbs[w[2].norm] {
+			if before == "when" && !lex().ProgramVerbs[w[2].norm] {
 				return []string{"when " + w[0].norm + " " + w[1].norm}
 			}
 		}
@@ -213,7 +208,7 @@ func wish(t *text) []string {
 			continue
 		}
 		for i, w := range c.words[1:min(5, len(c.words))] {
-			if wishVerbs[w.norm] && (i > 0 || c.head == "who") {
+			if lex().WishVerbs[w.norm] && (i > 0 || c.head == "who") {
 				return []string{c.head + " " + w.norm}
 			}
 		}
@@ -224,12 +219,8 @@ func wish(t *text) []string {
 // toDo finds questions for what is still to be done.
 func toDo(t *text) []string {
 	for _, c := range t.clauses {
-		for i := range c.words {
-			for _, p := range openTasks {
-				if hasPrefix(c.words[i:], p) {
-					return []string{joinWords(p)}
-				}
-			}
+		if p, _ := lex().OpenTasks.in(c.words); p != nil {
+			return []string{strings.Join(p, " ")}
 		}
 	}
 	return nil
@@ -240,17 +231,17 @@ func supported(t *text) []string {
 	if worldly(t) {
 		return nil
 	}
-	return tokensLike(t, func(tok token) bool { return !tok.quoted && supports[tok.norm] })
+	return tokensLike(t, func(tok token) bool { return !tok.quoted && lex().Supports[tok.norm] })
 }
 
 // past finds questions for what happened to a known thing: how a program behaves is asked in the present.
 func past(t *text) []string {
 	for _, c := range t.clauses {
-		if c.act != asking || !whWords[c.head] || c.head == "where" || len(c.words) < 3 || len(definite(t)) == 0 {
+		if c.act != asking || !lex().WhWords[c.head] || c.head == "where" || len(c.words) < 3 || len(definite(t)) == 0 {
 			continue
 		}
 		for _, w := range c.words[1:min(4, len(c.words))] {
-			if pastWords[w.norm] {
+			if lex().PastWords[w.norm] {
 				return []string{c.head + " " + w.norm}
 			}
 		}
@@ -264,7 +255,7 @@ func past(t *text) []string {
 // stillSo finds questions for why a state of affairs goes on.
 func stillSo(t *text) []string {
 	for _, c := range t.clauses {
-		if c.act == asking && c.head == "why" && containsAny(c.words, still) {
+		if c.act == asking && c.head == "why" && containsAny(c.words, lex().Still) {
 			return []string{"why still"}
 		}
 	}
@@ -293,29 +284,4 @@ func pastIncident(t *text) []string {
 	return nil
 }
 
-var (
-	pastWords    = set("did was were happened went")
-	still        = set("still")
-	subordinates = set("and or but if when while before after because then so once until")
-	caseWords    = set("when if after before once")
-	expletives   = set(`
-	take takes cost costs mean means rain rains raining snow snows true possible safe legal ok okay worth better best time called
-	going common normal bad good dangerous healthy matter matters feel seem seems depend depends like`)
-
-	supports      = set("support supports supported")
-	mayOne        = phrases("can i", "can one", "can we", "could i", "may i", "is it possible to", "is there a way to", "is there any way to", "is there an option to")
-	leave         = set("may must")
-	weakLeave     = set("can should")
-	permitted     = phrases("it ok to", "it okay to", "it fine to", "it all right to", "it allowed to", "allowed to", "permitted to", "have permission to", "who has to", "who needs to")
-	whatToDo      = phrases("what do i do", "what do we do", "what should i do", "what should we do", "what must i do", "what to do", "what am i to do", "what can i do")
-	openTasks     = phrases("left to do", "left to be done", "to be done", "still to do", "remains to be", "still missing", "what still", "what else has to", "what blocks", "what is blocking", "still open", "still have to do")
-	wishVerbs     = set("want wants wanted need needs needed prefer prefers preferred wish wishes like likes asked insist insists insisted")
-	handlingVerbs = set(`
-	run rerun start stop restart skip ignore exclude include disable enable turn switch change set configure pass limit undo revert
-	retry keep see use make force allow prevent avoid silence mute call plug add register apply wait override test debug tell give
-	get check list print hide leave lower raise increase decrease shorten lengthen extend replace swap choose pick select reset
-	clear cancel abort pause resume split install`)
-	handledThings = set(`
-	file folder step version setting option default logger retrie timeout error warning output log value key command flag entry
-	record row input argument statement lock instance result limit prefix mode`)
-)
+var ()

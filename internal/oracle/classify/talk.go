@@ -26,7 +26,7 @@ func nothingAsked(t *text) []string {
 // subjects counts the tokens that carry a subject matter.
 func subjects(ts []token) (n int) {
 	for _, t := range ts {
-		empty := stopWords[t.norm] || answerForms[t.norm] || courtesyWords[t.norm] || retellVerbs[t.norm]
+		empty := lex().StopWords[t.norm] || lex().AnswerForms[t.norm] || lex().CourtesyWords[t.norm] || lex().RetellVerbs[t.norm]
 		if t.kind != symbol && (t.kind != word || t.quoted || !empty) {
 			n++
 		}
@@ -37,7 +37,7 @@ func subjects(ts []token) (n int) {
 // askedOfReply finds wishes for another form of the reply: "say that in plain English".
 func askedOfReply(t *text) []string {
 	for _, c := range t.clauses {
-		if !whWords[c.head] && isAboutReply(c.words) && subjects(c.words[1:]) < 2 {
+		if !lex().WhWords[c.head] && isAboutReply(c.words) && subjects(c.words[1:]) < 2 {
 			return []string{c.words[0].norm + " " + c.words[1].norm}
 		}
 	}
@@ -46,21 +46,21 @@ func askedOfReply(t *text) []string {
 
 // isAboutReply recognises a verb whose object is the reply and a form to give it: "make it shorter", "put that in a table".
 func isAboutReply(ts []token) bool {
-	if len(ts) == 2 && objectPronouns[ts[1].norm] && retellVerbs[ts[0].norm] {
+	if len(ts) == 2 && lex().ObjectPronouns[ts[1].norm] && lex().RetellVerbs[ts[0].norm] {
 		return true
 	}
-	if len(ts) < 3 || !objectPronouns[ts[1].norm] || ts[2].norm == "one" || slices.ContainsFunc(ts[1:], isNoteTarget) {
+	if len(ts) < 3 || !lex().ObjectPronouns[ts[1].norm] || ts[2].norm == "one" || slices.ContainsFunc(ts[1:], isNoteTarget) {
 		return false
 	}
-	if writesDown[ts[0].norm] && containsAny(ts[:min(4, len(ts))], down) {
+	if lex().WritesDown[ts[0].norm] && containsAny(ts[:min(4, len(ts))], lex().Down) {
 		return false
 	}
-	return containsAny(ts[2:], answerForms)
+	return containsAny(ts[2:], lex().AnswerForms)
 }
 
 // isNoteTarget says whether a token names a place that outlasts the talk.
 func isNoteTarget(t token) bool {
-	return t.kind == path || noteNouns[t.norm] && !answerForms[t.norm]
+	return t.kind == path || lex().NoteNouns[t.norm] && !lex().AnswerForms[t.norm]
 }
 
 // remark matches short statements about the talk: "that's not it", "I'll try that", "you saved me hours".
@@ -69,30 +69,26 @@ func remark(t *text) []string {
 		return nil
 	}
 	for _, c := range t.clauses {
-		if remarkHeads[c.head] {
+		if lex().RemarkHeads[c.head] {
 			return []string{c.head}
 		}
 	}
 	return nil
 }
 
-var remarkHeads = set("i you that this it what not")
-
 // saidToYou finds words addressed to the assistant as somebody: "what do you think". "how would you" asks for a way that anybody may go.
 func saidToYou(t *text) []string {
 	for _, c := range t.clauses {
-		if c.head != "how" && containsAny(c.words[:min(4, len(c.words))], you) {
+		if c.head != "how" && containsAny(c.words[:min(4, len(c.words))], lex().You) {
 			return []string{"you"}
 		}
 	}
 	return nil
 }
 
-var down, you = set("down"), set("you")
-
 func greeting(t *text) (found []string) {
 	for _, c := range t.clauses {
-		if greetings[c.all[0].norm] {
+		if lex().Greetings[c.all[0].norm] {
 			found = append(found, c.all[0].norm)
 		}
 	}
