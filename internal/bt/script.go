@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -101,7 +102,9 @@ func (p *scriptParser) accept(op string) bool {
 var scriptOperators = []string{":=", "+=", "-=", "*=", "/=", "==", "!=", "<=", ">=", "&&", "||", "..",
 	"=", "<", ">", "+", "-", "*", "/", "!", "?", ":", "(", ")", ";"}
 
-var scriptNumber = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?`)
+var scriptNumber = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?`)
+})
 
 func (p *scriptParser) next() {
 	for p.pos < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.pos]) >= 0 {
@@ -120,7 +123,7 @@ func (p *scriptParser) next() {
 		p.take(textToken, text)
 		p.pos += len("''")
 	case '0' <= first && first <= '9':
-		p.take(numberToken, scriptNumber.FindString(rest))
+		p.take(numberToken, scriptNumber().FindString(rest))
 	case isWordStart(first):
 		p.take(wordToken, wordOf(rest))
 		if p.tok == "@" {

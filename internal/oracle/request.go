@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sync"
 
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/prompt"
@@ -137,10 +138,12 @@ func callTokens(calls []model.ToolCall) (n int) {
 func control(text string) string { return "[control] " + text }
 
 // controlMark is the mark of a word of the control layer.
-var controlMark = regexp.MustCompile(`(?i)\[(control)\]`)
+var controlMark = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\[(control)\]`)
+})
 
 // spokenBy is the person's words, in which a mark that was pasted is none.
-func spokenBy(text string) string { return controlMark.ReplaceAllString(text, "($1)") }
+func spokenBy(text string) string { return controlMark().ReplaceAllString(text, "($1)") }
 
 // past gives the exchanges of earlier runs of the session, with the signals they ended with. After a topic shift only the
 // last one is kept.
