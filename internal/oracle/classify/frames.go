@@ -37,7 +37,7 @@ func newText(raw string) *text {
 	}
 	t.ours = ours(t)
 	if !worldly(t) {
-		t.program, t.handling = program(t), handling(t)
+		t.program, t.handling = program(t), t.first(handling)
 	}
 	return t
 }
@@ -62,11 +62,22 @@ func (t *text) known(i int) bool {
 	return slices.ContainsFunc(t.seen, func(o occurrence) bool { return o.start <= i && i < o.end })
 }
 
-// frame is a feature that the build of the sentences shows. match returns the words that show it, none if it is absent.
+// frame is a feature that the build of the sentences shows: to a match on the whole text, which returns the words that show it, or to one on each
+// clause, of which the first that is not "" counts.
 type frame struct {
 	name   string
 	weight weights
 	match  func(*text) []string
+	clause func(*text, clause) string
+}
+
+func (t *text) first(match func(*text, clause) string) []string {
+	for _, c := range t.clauses {
+		if words := match(t, c); words != "" {
+			return []string{words}
+		}
+	}
+	return nil
 }
 
 // opens finds a part of a clause that begins with one of the phrases.

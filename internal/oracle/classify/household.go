@@ -8,19 +8,19 @@ import (
 // householdFrames find questions about the program at hand that name no part of it, and about how its people go on: everyday
 // wording, which shows in the build of the question and not in its nouns.
 var householdFrames = []frame{
-	{"own-program", weights{code: 1.2, web: -1}, func(t *text) []string { return t.program }},
-	{"own-way", weights{code: 1.6}, func(t *text) []string { return t.handling }},
-	{"asked-for-part", weights{code: 1.2}, asksForPart},
-	{"permission", weights{docs: 2.6, code: -0.5}, permission},
-	{"procedure", weights{docs: 3.6, code: -1.5}, procedure},
-	{"convention", weights{docs: 2.6, code: -1.5}, convention},
-	{"our-doing", weights{docs: 2, code: -0.5}, ourDoing},
-	{"wish", weights{docs: 2.6}, wish},
-	{"to-do", weights{docs: 2}, toDo},
-	{"supported", weights{code: 1.2}, supported},
-	{"past", weights{docs: 1.2, code: -0.3}, past},
-	{"still-so", weights{docs: 1}, stillSo},
-	{"past-incident", weights{docs: 2.2, code: -1}, pastIncident},
+	{name: "own-program", weight: weights{code: 1.2, web: -1}, match: func(t *text) []string { return t.program }},
+	{name: "own-way", weight: weights{code: 1.6}, match: func(t *text) []string { return t.handling }},
+	{name: "asked-for-part", weight: weights{code: 1.2}, clause: asksForPart},
+	{name: "permission", weight: weights{docs: 2.6, code: -0.5}, clause: permission},
+	{name: "procedure", weight: weights{docs: 3.6, code: -1.5}, clause: procedure},
+	{name: "convention", weight: weights{docs: 2.6, code: -1.5}, clause: convention},
+	{name: "our-doing", weight: weights{docs: 2, code: -0.5}, clause: ourDoing},
+	{name: "wish", weight: weights{docs: 2.6}, clause: wish},
+	{name: "to-do", weight: weights{docs: 2}, clause: toDo},
+	{name: "supported", weight: weights{code: 1.2}, match: supported},
+	{name: "past", weight: weights{docs: 1.2, code: -0.3}, clause: past},
+	{name: "still-so", weight: weights{docs: 1}, clause: stillSo},
+	{name: "past-incident", weight: weights{docs: 2.2, code: -1}, match: pastIncident},
 }
 
 // worldly says whether something outside is named: then "it" and ways to do things are about that.
@@ -69,45 +69,41 @@ func expletive(ts []token, i int) bool {
 }
 
 // handling finds questions for a way to handle a program: something that one does with programs, and a thing that they have.
-func handling(t *text) []string {
-	for _, c := range t.clauses {
-		verb, thing := "", ""
-		for i, w := range afterWay(c.words) {
-			switch {
-			case w.kind != word || w.quoted:
-			case lex().HandlingVerbs[w.norm] && (i < 3 && verb == "" || w.gloss): // German puts it last
-				verb = w.norm
-			case thing == "" && (isPart(w.norm) || lex().HandledThings[strings.TrimSuffix(w.norm, "s")]):
-				thing = w.norm
-			}
-		}
-		if verb != "" && thing != "" {
-			return []string{verb + " " + thing}
+func handling(_ *text, c clause) string {
+	verb, thing := "", ""
+	for i, w := range afterWay(c.words) {
+		switch {
+		case w.kind != word || w.quoted:
+		case lex().HandlingVerbs[w.norm] && (i < 3 && verb == "" || w.gloss): // German puts it last
+			verb = w.norm
+		case thing == "" && (isPart(w.norm) || lex().HandledThings[strings.TrimSuffix(w.norm, "s")]):
+			thing = w.norm
 		}
 	}
-	return nil
+	if verb != "" && thing != "" {
+		return verb + " " + thing
+	}
+	return ""
 }
 
 // asksForPart finds "is there a setting for that": a part of a program, if there is one.
-func asksForPart(t *text) []string {
+func asksForPart(t *text, c clause) string {
 	if worldly(t) {
-		return nil
+		return ""
 	}
-	for _, c := range t.clauses {
-		w := c.words
-		if len(w) < 4 || c.head != "is" && c.head != "are" || w[1].norm != "there" {
-			continue
+	w := c.words
+	if len(w) < 4 || c.head != "is" && c.head != "are" || w[1].norm != "there" {
+		return ""
+	}
+	for _, part := range w[2:min(6, len(w))] {
+		if lex().Prepositions[part.norm] {
+			break
 		}
-		for _, part := range w[2:min(6, len(w))] {
-			if lex().Prepositions[part.norm] {
-				break
-			}
-			if part.kind == word && (isPart(part.norm) || lex().HandledThings[strings.TrimSuffix(part.norm, "s")]) {
-				return []string{c.head + " there " + part.norm}
-			}
+		if part.kind == word && (isPart(part.norm) || lex().HandledThings[strings.TrimSuffix(part.norm, "s")]) {
+			return c.head + " there " + part.norm
 		}
 	}
-	return nil
+	return ""
 }
 
 // afterWay is what follows the question for a way to do something, or for leave to; nil if the words ask for neither.
@@ -129,101 +125,89 @@ func pointsHome(ts []token) bool {
 }
 
 // permission finds questions for who may do something and whether one may.
-func permission(t *text) []string {
-	for _, c := range t.clauses {
-		if c.act != asking || len(c.words) < 3 {
-			continue
-		}
-		w := c.words
-		switch {
-		case w[0].norm == "who" && (lex().Leave[w[1].norm] || lex().WeakLeave[w[1].norm] && pointsHome(w)):
-			return []string{"who " + w[1].norm}
-		case w[0].norm == "what" && lex().Leave[w[1].norm]:
-			return []string{"what " + w[1].norm}
-		case w[0].norm == "may" && (w[1].norm == "i" || w[1].norm == "we"):
-			return []string{"may " + w[1].norm}
-		}
-		for _, p := range lex().Permitted {
-			for i := range w {
-				if hasPrefix(w[i:], p) && pointsHome(w) {
-					return []string{strings.Join(p, " ")}
-				}
+func permission(_ *text, c clause) string {
+	if c.act != asking || len(c.words) < 3 {
+		return ""
+	}
+	w := c.words
+	switch {
+	case w[0].norm == "who" && (lex().Leave[w[1].norm] || lex().WeakLeave[w[1].norm] && pointsHome(w)):
+		return "who " + w[1].norm
+	case w[0].norm == "what" && lex().Leave[w[1].norm]:
+		return "what " + w[1].norm
+	case w[0].norm == "may" && (w[1].norm == "i" || w[1].norm == "we"):
+		return "may " + w[1].norm
+	}
+	for _, p := range lex().Permitted {
+		for i := range w {
+			if hasPrefix(w[i:], p) && pointsHome(w) {
+				return strings.Join(p, " ")
 			}
 		}
 	}
-	return nil
+	return ""
 }
 
 // procedure finds questions for what people are to do in a case.
-func procedure(t *text) []string {
-	for _, c := range t.clauses {
-		for i := range c.words {
-			p := lex().WhatToDo.at(c.words[i:])
-			if rest := c.words[i+len(p):]; p != nil && len(rest) > 0 && lex().CaseWords[rest[0].norm] && pointsHome(rest) {
-				return []string{strings.Join(p, " ")}
-			}
+func procedure(_ *text, c clause) string {
+	for i := range c.words {
+		p := lex().WhatToDo.at(c.words[i:])
+		if rest := c.words[i+len(p):]; p != nil && len(rest) > 0 && lex().CaseWords[rest[0].norm] && pointsHome(rest) {
+			return strings.Join(p, " ")
 		}
 	}
-	return nil
+	return ""
 }
 
 // convention finds "do we number them by date or in sequence": a choice between ways in which people work.
-func convention(t *text) []string {
-	for _, c := range t.clauses {
-		w := c.words
-		if len(w) < 5 || w[0].norm != "do" && w[0].norm != "should" || w[1].norm != "we" || w[2].kind != word || lex().ProgramVerbs[w[2].norm] {
-			continue
-		}
-		if slices.ContainsFunc(w[3:], func(t token) bool { return t.norm == "or" }) {
-			return []string{w[0].norm + " we " + w[2].norm}
-		}
+func convention(_ *text, c clause) string {
+	w := c.words
+	if len(w) < 5 || w[0].norm != "do" && w[0].norm != "should" || w[1].norm != "we" || w[2].kind != word || lex().ProgramVerbs[w[2].norm] {
+		return ""
 	}
-	return nil
+	if slices.ContainsFunc(w[3:], func(t token) bool { return t.norm == "or" }) {
+		return w[0].norm + " we " + w[2].norm
+	}
+	return ""
 }
 
 // ourDoing finds what people do, by a verb that programs have no use for: "when do we switch off …", "since when do we …".
-func ourDoing(t *text) []string {
-	for _, c := range t.clauses {
-		if c.act == asking && len(c.words) > 1 && c.words[1].norm == "when" && (c.head == "since" || c.head == "until") && containsAny(c.words, lex().Deixis) {
-			return []string{c.head + " when"}
+func ourDoing(_ *text, c clause) string {
+	if c.act == asking && len(c.words) > 1 && c.words[1].norm == "when" && (c.head == "since" || c.head == "until") && containsAny(c.words, lex().Deixis) {
+		return c.head + " when"
+	}
+	for i := 1; i+2 < len(c.words); i++ {
+		w := c.words[i:]
+		before := c.words[i-1].norm
+		if !lex().Deixis[w[1].norm] || w[0].norm != "do" && w[0].norm != "will" && w[0].norm != "should" {
+			continue
 		}
-		for i := 1; i+2 < len(c.words); i++ {
-			w := c.words[i:]
-			before := c.words[i-1].norm
-			if !lex().Deixis[w[1].norm] || w[0].norm != "do" && w[0].norm != "will" && w[0].norm != "should" {
-				continue
-			}
-			if before == "when" && !lex().ProgramVerbs[w[2].norm] {
-				return []string{"when " + w[0].norm + " " + w[1].norm}
-			}
+		if before == "when" && !lex().ProgramVerbs[w[2].norm] {
+			return "when " + w[0].norm + " " + w[1].norm
 		}
 	}
-	return nil
+	return ""
 }
 
 // wish finds what some people want: "which customers want a warning". Wishes are written down, not programmed.
-func wish(t *text) []string {
-	for _, c := range t.clauses {
-		if c.head != "who" && c.head != "which" {
-			continue
-		}
-		for i, w := range c.words[1:min(5, len(c.words))] {
-			if lex().WishVerbs[w.norm] && (i > 0 || c.head == "who") {
-				return []string{c.head + " " + w.norm}
-			}
+func wish(_ *text, c clause) string {
+	if c.head != "who" && c.head != "which" {
+		return ""
+	}
+	for i, w := range c.words[1:min(5, len(c.words))] {
+		if lex().WishVerbs[w.norm] && (i > 0 || c.head == "who") {
+			return c.head + " " + w.norm
 		}
 	}
-	return nil
+	return ""
 }
 
 // toDo finds questions for what is still to be done.
-func toDo(t *text) []string {
-	for _, c := range t.clauses {
-		if p, _ := lex().OpenTasks.in(c.words); p != nil {
-			return []string{strings.Join(p, " ")}
-		}
+func toDo(_ *text, c clause) string {
+	if p, _ := lex().OpenTasks.in(c.words); p != nil {
+		return strings.Join(p, " ")
 	}
-	return nil
+	return ""
 }
 
 // supported finds questions for what a program can deal with.
@@ -235,31 +219,27 @@ func supported(t *text) []string {
 }
 
 // past finds questions for what happened to a known thing: how a program behaves is asked in the present.
-func past(t *text) []string {
-	for _, c := range t.clauses {
-		if c.act != asking || !lex().WhWords[c.head] || c.head == "where" || len(c.words) < 3 || len(definite(t)) == 0 {
-			continue
-		}
-		for _, w := range c.words[1:min(4, len(c.words))] {
-			if lex().PastWords[w.norm] {
-				return []string{c.head + " " + w.norm}
-			}
-		}
-		if c.head == "who" && (c.words[1].norm == "has" || c.words[1].norm == "have") {
-			return []string{"who has"}
+func past(t *text, c clause) string {
+	if c.act != asking || !lex().WhWords[c.head] || c.head == "where" || len(c.words) < 3 || len(definite(t)) == 0 {
+		return ""
+	}
+	for _, w := range c.words[1:min(4, len(c.words))] {
+		if lex().PastWords[w.norm] {
+			return c.head + " " + w.norm
 		}
 	}
-	return nil
+	if c.head == "who" && (c.words[1].norm == "has" || c.words[1].norm == "have") {
+		return "who has"
+	}
+	return ""
 }
 
 // stillSo finds questions for why a state of affairs goes on.
-func stillSo(t *text) []string {
-	for _, c := range t.clauses {
-		if c.act == asking && c.head == "why" && containsAny(c.words, lex().Still) {
-			return []string{"why still"}
-		}
+func stillSo(_ *text, c clause) string {
+	if c.act == asking && c.head == "why" && containsAny(c.words, lex().Still) {
+		return "why still"
 	}
-	return nil
+	return ""
 }
 
 // pastIncident finds questions for what failed at some time past: people write down what it was.

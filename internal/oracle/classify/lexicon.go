@@ -182,7 +182,7 @@ type phrase struct {
 }
 
 func newVocabulary() vocabulary {
-	return vocabulary{exact: map[string][]int{}, stems: map[string][]int{}, phrases: map[string][]phrase{}}
+	return vocabulary{exact: make(map[string][]int, 4096), stems: map[string][]int{}, phrases: map[string][]phrase{}}
 }
 
 // begin begins a feature by its name, the type that it speaks for, and how much.

@@ -4,9 +4,9 @@ import "strings"
 
 // orderFrames find requests for a change.
 var orderFrames = []frame{
-	{"write-request", weights{write: 10}, writeRequest},
-	{"wanted-done", weights{write: 10}, wantedDone},
-	{"unknown-order", weights{write: 4.5}, unknownOrder},
+	{name: "write-request", weight: weights{write: 10}, match: writeRequest},
+	{name: "wanted-done", weight: weights{write: 10}, clause: wantedDone},
+	{name: "unknown-order", weight: weights{write: 4.5}, match: unknownOrder},
 }
 
 func writeRequest(t *text) (found []string) {
@@ -19,19 +19,17 @@ func writeRequest(t *text) (found []string) {
 }
 
 // wantedDone finds "I want the questions moved to a note": the wish for a change in the passive.
-func wantedDone(t *text) []string {
-	for _, c := range t.clauses {
-		if len(c.all) < 5 || c.all[0].norm != "i" || c.all[2].norm == "to" || c.all[1].norm != "want" && c.all[1].norm != "need" {
-			continue
-		}
-		for _, w := range c.all[3:] {
-			stem := strings.TrimSuffix(w.norm, "d")
-			if base := strings.TrimSuffix(stem, "e"); stem != w.norm && (lex().WriteVerbs[stem] || lex().WriteVerbs[base] || lex().NounVerbs[stem] || lex().NounVerbs[base]) {
-				return []string{c.all[1].norm + " " + w.norm}
-			}
+func wantedDone(_ *text, c clause) string {
+	if len(c.all) < 5 || c.all[0].norm != "i" || c.all[2].norm == "to" || c.all[1].norm != "want" && c.all[1].norm != "need" {
+		return ""
+	}
+	for _, w := range c.all[3:] {
+		stem := strings.TrimSuffix(w.norm, "d")
+		if base := strings.TrimSuffix(stem, "e"); stem != w.norm && (lex().WriteVerbs[stem] || lex().WriteVerbs[base] || lex().NounVerbs[stem] || lex().NounVerbs[base]) {
+			return c.all[1].norm + " " + w.norm
 		}
 	}
-	return nil
+	return ""
 }
 
 // unknownOrder finds an imperative by its build alone: a word nobody knows, then an article and something, and no question.

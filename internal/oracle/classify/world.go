@@ -8,47 +8,45 @@ import (
 
 // worldFrames find questions that no single project answers. Most of them are silent where something ties the question to the project.
 var worldFrames = []frame{
-	{"definition", weights{web: 1.8, code: -0.5}, definition},
-	{"how-to", weights{web: 2}, howTo},
-	{"plural-in-general", weights{web: 1}, pluralInGeneral},
-	{"of-a-thing", weights{web: 1.5}, ofThing},
-	{"superlative", weights{web: 2, code: -0.5}, superlative},
-	{"comparative", weights{web: 1.6}, comparative},
-	{"product-asked", weights{web: 1.5}, productAsked},
-	{"product-setting", weights{web: 1.2}, productSetting},
-	{"product-version", weights{web: 1.5}, productVersion},
-	{"product-first", weights{web: 0.8}, productFirst},
-	{"product-documents", weights{web: 3.5}, productDocuments},
-	{"product-error", weights{web: 1.5}, productError},
-	{"who-when", weights{web: 0.8}, func(t *text) []string { return opens(t, lex().WhoOpens) }},
-	{"has-it", weights{web: 0.6}, hasIt},
-	{"proper-name", weights{web: 0.9}, properNames},
-	{"link", weights{web: 1.5}, func(t *text) []string { return tokensLike(t, func(tok token) bool { return tok.kind == link }) }},
+	{name: "definition", weight: weights{web: 1.8, code: -0.5}, clause: definition},
+	{name: "how-to", weight: weights{web: 2}, match: howTo},
+	{name: "plural-in-general", weight: weights{web: 1}, clause: pluralInGeneral},
+	{name: "of-a-thing", weight: weights{web: 1.5}, match: ofThing},
+	{name: "superlative", weight: weights{web: 2, code: -0.5}, match: superlative},
+	{name: "comparative", weight: weights{web: 1.6}, match: comparative},
+	{name: "product-asked", weight: weights{web: 1.5}, match: productAsked},
+	{name: "product-setting", weight: weights{web: 1.2}, match: productSetting},
+	{name: "product-version", weight: weights{web: 1.5}, match: productVersion},
+	{name: "product-first", weight: weights{web: 0.8}, match: productFirst},
+	{name: "product-documents", weight: weights{web: 3.5}, match: productDocuments},
+	{name: "product-error", weight: weights{web: 1.5}, match: productError},
+	{name: "who-when", weight: weights{web: 0.8}, match: func(t *text) []string { return opens(t, lex().WhoOpens) }},
+	{name: "has-it", weight: weights{web: 0.6}, clause: hasIt},
+	{name: "proper-name", weight: weights{web: 0.9}, match: properNames},
+	{name: "link", weight: weights{web: 1.5}, match: func(t *text) []string { return tokensLike(t, func(tok token) bool { return tok.kind == link }) }},
 }
 
 // definition finds questions for what something is in general: "what is a monad", "difference between TCP and UDP".
-func definition(t *text) []string {
+func definition(t *text, c clause) string {
 	if len(t.ours) > 0 {
-		return nil
+		return ""
 	}
-	for _, c := range t.clauses {
-		w := c.words
-		if len(w) < 3 {
-			continue
-		}
-		switch verb := w[0].norm; {
-		case len(w) < 9 && verb == "what" && (w[1].norm == "is" || w[1].norm == "are") && isGeneralNoun(w[2:]):
-			return []string{verb + " " + w[1].norm}
-		case len(w) < 6 && (verb == "explain" || verb == "define") && w[1].norm != "the" && !definiteWord(w[1]):
-			return []string{verb}
-		}
-		for i := 2; i < len(w); i++ {
-			if w[i-2].norm == "difference" && w[i-1].norm == "between" && w[i].norm != "the" && w[i].kind == word {
-				return []string{"difference between"}
-			}
+	w := c.words
+	if len(w) < 3 {
+		return ""
+	}
+	switch verb := w[0].norm; {
+	case len(w) < 9 && verb == "what" && (w[1].norm == "is" || w[1].norm == "are") && isGeneralNoun(w[2:]):
+		return verb + " " + w[1].norm
+	case len(w) < 6 && (verb == "explain" || verb == "define") && w[1].norm != "the" && !definiteWord(w[1]):
+		return verb
+	}
+	for i := 2; i < len(w); i++ {
+		if w[i-2].norm == "difference" && w[i-1].norm == "between" && w[i].norm != "the" && w[i].kind == word {
+			return "difference between"
 		}
 	}
-	return nil
+	return ""
 }
 
 func isGeneralNoun(ts []token) bool {
@@ -71,22 +69,20 @@ func howTo(t *text) []string {
 }
 
 // pluralInGeneral finds questions about all things of a kind: "how do vector clocks work".
-func pluralInGeneral(t *text) []string {
+func pluralInGeneral(t *text, c clause) string {
 	if len(t.ours) > 0 {
-		return nil
+		return ""
 	}
-	for _, c := range t.clauses {
-		for i := 1; i < min(3, len(c.words)); i++ {
-			before, w := c.words[i-1].norm, c.words[i:min(i+2, len(c.words))]
-			if before != "do" && before != "are" || lex().Determiners[w[0].norm] || lex().StopWords[w[0].norm] {
-				continue
-			}
-			if slices.ContainsFunc(w, isPlural) {
-				return []string{before + " " + w[0].norm}
-			}
+	for i := 1; i < min(3, len(c.words)); i++ {
+		before, w := c.words[i-1].norm, c.words[i:min(i+2, len(c.words))]
+		if before != "do" && before != "are" || lex().Determiners[w[0].norm] || lex().StopWords[w[0].norm] {
+			continue
+		}
+		if slices.ContainsFunc(w, isPlural) {
+			return before + " " + w[0].norm
 		}
 	}
-	return nil
+	return ""
 }
 
 func isPlural(t token) bool {
@@ -219,13 +215,11 @@ func productError(t *text) (found []string) {
 }
 
 // hasIt finds yes-or-no questions about something not introduced by an article.
-func hasIt(t *text) []string {
-	for _, c := range t.clauses {
-		if len(c.words) > 1 && lex().YesNo[c.head] && (!lex().Determiners[c.words[1].norm] || c.words[1].norm == "any") {
-			return []string{c.head}
-		}
+func hasIt(_ *text, c clause) string {
+	if len(c.words) > 1 && lex().YesNo[c.head] && (!lex().Determiners[c.words[1].norm] || c.words[1].norm == "any") {
+		return c.head
 	}
-	return nil
+	return ""
 }
 
 // properNames finds capitalised words inside a sentence that mixes cases: names of people, places and things.
