@@ -85,10 +85,12 @@ func Classify(q Query) Classification {
 	found := find(t)
 	found = append(found, findFollowUp(t, q)...)
 	c := conclude(sum(found), found)
-	if own := ownWords(q.Text); c.QueryType == Action && own != "" && own != strings.TrimSpace(q.Text) {
-		q.Text = own
-		if said := Classify(q); said.QueryType != Action {
-			return said
+	if c.QueryType == Action {
+		if own := ownWords(q.Text); own != "" && own != strings.TrimSpace(q.Text) {
+			q.Text = own
+			if said := Classify(q); said.QueryType != Action {
+				return said
+			}
 		}
 	}
 	if c.QueryType == Research && !worldly(t) {

@@ -103,6 +103,10 @@ func fileExt(norm string) string {
 
 // looksPasted reports whether a line is program text or a stack trace rather than something said.
 func looksPasted(line string) bool {
+	keyword := len(line) > 1 && 'A' <= line[1] && line[1] <= 'Z' || strings.HasPrefix(line, "goroutine ") || strings.HasPrefix(line, "import ") || strings.HasPrefix(line, "from ")
+	if !keyword && !strings.ContainsAny(line, "{}()=:;#\"") {
+		return false // no pattern matches without one of these
+	}
 	return shape().trace.MatchString(line) || shape().sql.MatchString(line) || shape().program.MatchString(line) && !strings.HasSuffix(line, "?")
 }
 
