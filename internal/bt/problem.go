@@ -1,6 +1,7 @@
 package bt
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,11 +52,12 @@ type position struct{ line, col int }
 
 // after is the position behind text that begins at p.
 func (p position) after(text []byte) position {
+	if last := bytes.LastIndexByte(text, '\n'); last >= 0 {
+		p = position{p.line + bytes.Count(text, []byte{'\n'}), 1}
+		text = text[last+1:]
+	}
 	for _, b := range text {
-		switch {
-		case b == '\n':
-			p = position{p.line + 1, 1}
-		case utf8.RuneStart(b):
+		if utf8.RuneStart(b) {
 			p.col++
 		}
 	}
