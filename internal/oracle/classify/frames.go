@@ -105,7 +105,6 @@ func tokensLike(t *text, keep func(token) bool) (found []string) {
 	return found
 }
 
-// Questions about manner and time ask for no thing, and "is the X …" asks about it; "is there an X" asks for it.
 // askedFor returns the noun phrase that a clause asks for, as a range of tokens: in "what is the decision on the log format" it is the decision
 // that is wanted, and the log format only says which. Of "the key points of the discussion" it is the discussion. where
 // tells the question for a place, which only documents answer by what they are.

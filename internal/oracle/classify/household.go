@@ -263,5 +263,3 @@ func pastIncident(t *text) []string {
 	}
 	return nil
 }
-
-var ()

@@ -53,7 +53,6 @@ func mayBeVerb(w string) bool {
 	return !lex().StopWords[w] && !lex().SoftwareNouns[w] && !lex().CourtesyWords[w] && !lex().Products[w] && !lex().Prepositions[w] && !lex().Conjunctions[w]
 }
 
-// orders that the lists of verbs can't tell, and what looks like an order but is none.
 // isOrder decides whether the words begin with a verb that asks for a change.
 func isOrder(ts []token, requested bool) bool {
 	if len(ts) == 1 {
