@@ -18,6 +18,10 @@ echo "search of several words in the Go source tree, warm, without an index (aim
 bench SearchGoTree ./internal/tool/code
 echo "one append to the journal, synchronous=FULL"
 bench Append ./internal/store/sqlite
+echo "start beside Go's smallest program: --version (aim: 10 ms), an offline answer on a small folder (aim: 30 ms)"
+bench '^BenchmarkStart$' ./cmd/sibyl 30x
+echo "redaction of a text without secrets (aim: 1.5 GB/s)"
+bench TextWithoutSecrets ./internal/redact
 echo "first byte of an offline answer after the program's start (aim: 150 ms)"
 bench FirstByte ./cmd/sibyl
 echo "whole runs beside a bare client (aim: 1.5 times its CPU)"

@@ -185,10 +185,10 @@ func historyTokens(messages []model.Message) (n int) {
 func control(text string) string { return "[control] " + text }
 
 // controlMark is the mark of a word of the control layer.
-var controlMark = regexp.MustCompile(`(?i)\[(control)\]`)
+var controlMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\[(control)\]`) })
 
 // SpokenBy is the person's words, in which a mark that was pasted is none.
-func SpokenBy(text string) string { return controlMark.ReplaceAllString(text, "($1)") }
+func SpokenBy(text string) string { return controlMark().ReplaceAllString(text, "($1)") }
 
 // entry gives one turn of the transcript as messages, and as steps for the offline model.
 func (b *Builder[R]) entry(e Entry) ([]model.Message, []Step, error) {

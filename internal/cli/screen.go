@@ -2,14 +2,10 @@ package cli
 
 import (
 	"fmt"
-	"html"
-	"regexp"
 	"strings"
 	"unicode"
 
-	"charm.land/glamour/v2"
-	"charm.land/glamour/v2/styles"
-	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // screen shows text that may not be the answer yet. On a terminal it is written as it arrives and taken back when it
@@ -52,7 +48,7 @@ func (s *screen) provisional(text string) {
 func (s *screen) rows() int {
 	rows := 0
 	for _, line := range strings.Split(s.shown.String(), "\n") {
-		rows += 1 + max(0, lipgloss.Width(line)-1)/s.width()
+		rows += 1 + max(0, ansi.StringWidth(line)-1)/s.width()
 	}
 	return rows
 }
@@ -111,65 +107,14 @@ func (s *screen) answer(text string) {
 	}
 	s.retract()
 	if s.OutTTY {
-		if rendered, ok := s.rendered(text); ok {
-			text = rendered
-		}
+		text = markdown(text, s.colour)
 	}
 	fmt.Fprintln(s.Out, text)
 }
 
-// rendered is Markdown for the terminal, in its own colours. Lines are left to the terminal to wrap, so that a citation stays in one piece.
-func (s *screen) rendered(text string) (string, bool) {
-	style := styles.DarkStyleConfig
-	if !s.colour {
-		style = styles.NoTTYStyleConfig
-	}
-	style.Document.Color, style.Document.Margin = nil, nil
-	style.Document.BlockPrefix, style.Document.BlockSuffix = "", ""
-	r, err := glamour.NewTermRenderer(glamour.WithStyles(style), glamour.WithWordWrap(0))
-	if err != nil {
-		return "", false
-	}
-	out, err := r.Render(inertEntities(text))
-	if err != nil {
-		return "", false
-	}
-	lines := strings.Split(strings.Trim(out, "\n"), "\n")
-	for i, l := range lines {
-		lines[i] = strings.TrimRight(l, " ")
-	}
-	return strings.Join(lines, "\n"), true
-}
-
-// entity is a character by its number, as Markdown has it; its last sign may be missing.
-var entity = regexp.MustCompile(`&#(?:[0-9]+|[xX][0-9a-fA-F]+);?`)
-
-// inertEntities drops the entities that would become control characters once the Markdown is rendered, also those
-// that come about as others are dropped.
-func inertEntities(text string) string {
-	for {
-		clean := entity.ReplaceAllStringFunc(text, func(e string) string {
-			if c := html.UnescapeString(e); printable(c) == c {
-				return e
-			}
-			return ""
-		})
-		if clean == text {
-			return text
-		}
-		text = clean
-	}
-}
-
-var dimStyle = lipgloss.NewStyle().Faint(true)
-
 // dim paints a line of lesser weight on a terminal.
 func (s *screen) dim(line string, tty bool) string {
-	line = printable(line)
-	if !tty || !s.colour {
-		return line
-	}
-	return dimStyle.Render(line)
+	return faintStyle.paint(printable(line), tty && s.colour)
 }
 
 // bidi says that a character turns the direction of the text around it.

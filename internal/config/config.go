@@ -20,10 +20,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/knadh/koanf/parsers/yaml"
-	"github.com/knadh/koanf/providers/env/v2"
-	"github.com/knadh/koanf/v2"
-
 	"sibyl/internal/redact"
 )
 
@@ -142,45 +138,11 @@ func load(opts Options) (Config, source, error) {
 func fromFile(file configFile, where places, stored func(KeyPlaces) ([]string, error)) (Config, source, error) {
 	cfg := defaults()
 	cfg.File = file.path
-	values := koanf.New(".")
-	if err := values.Load(file, yaml.Parser()); err != nil {
-		return Config{}, source{}, fmt.Errorf("%s cannot be read as YAML: %s", file.path, redact.New().String(err.Error()))
-	}
-	if err := values.Load(env.Provider(".", environment(where)), nil); err != nil {
-		return Config{}, source{}, fmt.Errorf("the environment cannot be read: %w", err)
-	}
-	src := source{values: values, lines: file.lines, file: file.path, places: where, origins: map[string]string{}}
+	src := source{configFile: file, places: where, origins: map[string]string{}}
 	if err := errors.Join(src.apply(&cfg), src.finish(&cfg, stored)); err != nil {
 		return Config{}, source{}, err
 	}
 	return cfg, src, nil
-}
-
-// environment maps variables to the settings they override. An empty variable is one that is not set.
-func environment(where places) env.Opt {
-	byVariable := map[string]string{}
-	for _, s := range settings() {
-		if s.variable != "" {
-			byVariable[s.variable] = s.path
-		}
-	}
-	for _, v := range vendors() {
-		for _, s := range providerSettings() {
-			if s.variable != "" {
-				byVariable[v.variable(s.variable)] = "providers." + v.name + "." + s.path
-			}
-		}
-	}
-	var set []string
-	for name := range byVariable {
-		if value := where.get(name); value != "" {
-			set = append(set, name+"="+value)
-		}
-	}
-	return env.Opt{
-		EnvironFunc:   func() []string { return set },
-		TransformFunc: func(name, value string) (string, any) { return byVariable[name], value },
-	}
 }
 
 // finish fills in what depends on other settings, and checks what only makes sense together.
@@ -207,11 +169,11 @@ func (s source) finishFallback(f Fallback, providers map[string]Provider) error 
 		provider, _, _ := strings.Cut(id, ":")
 		switch {
 		case provider == "offline":
-			problems = append(problems, fmt.Errorf("%s names the offline rules, which never stand in for a model that failed: leave them out", s.at(path, "")))
+			problems = append(problems, fmt.Errorf("%s names the offline rules, which never stand in for a model that failed: leave them out", s.at(path)))
 		case !slices.Contains(known, provider):
-			problems = append(problems, fmt.Errorf("%s: there is no provider %s%s", s.at(path, ""), quote(provider), didYouMean(provider, known)))
+			problems = append(problems, fmt.Errorf("%s: there is no provider %s%s", s.at(path), quote(provider), didYouMean(provider, known)))
 		case slices.Contains(f.Models[:i], id):
-			problems = append(problems, fmt.Errorf("%s names %s twice", s.at(path, ""), quote(id)))
+			problems = append(problems, fmt.Errorf("%s names %s twice", s.at(path), quote(id)))
 		}
 	}
 	return errors.Join(problems...)

@@ -253,8 +253,7 @@ func FuzzLoadEndsWithAConfigOrAnError(f *testing.F) {
 	f.Add("? a\n: - b\n", ":")
 	f.Fuzz(func(t *testing.T, file, variable string) {
 		places := newPlaces([]string{"HOME=/h"}, "")
-		doc := configFile{path: "/h/config.yaml", content: []byte(file), lines: map[string]int{}}
-		if err := doc.check(); err == nil {
+		if doc, err := parse("/h/config.yaml", []byte(file)); err == nil {
 			if cfg, _, err := fromFile(doc, places, nil); err == nil && (cfg.MaxTurns < 1 || cfg.MaxTurns > 200) {
 				t.Errorf("%d turns were accepted", cfg.MaxTurns)
 			}

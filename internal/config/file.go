@@ -18,19 +18,11 @@ import (
 
 const maxFileBytes = 1 << 20
 
-// configFile is a configuration file whose names were checked. It is a koanf.Provider.
+// configFile is a configuration file whose names were checked.
 type configFile struct {
-	path    string // "" where there is none
-	content []byte
-	lines   map[string]int // the line of each setting and section
-}
-
-// ReadBytes implements koanf.Provider.
-func (f configFile) ReadBytes() ([]byte, error) { return f.content, nil }
-
-// Read implements koanf.Provider.
-func (f configFile) Read() (map[string]any, error) {
-	return nil, errors.New("a file has bytes, not values")
+	path   string         // "" where there is none
+	values map[string]any // of the settings in it that are not null, by path, as YAML has them
+	lines  map[string]int // of the settings and sections
 }
 
 // findFile returns where the configuration file lies, and who names it: "" for the usual one, which need not exist.
@@ -68,28 +60,27 @@ func readFile(path string, where places) (configFile, error) {
 	case !info.Mode().IsRegular() || info.Size() > maxFileBytes:
 		return configFile{}, fmt.Errorf("%s is not a configuration file: it must be a file of at most %d KB", path, maxFileBytes>>10)
 	}
-	f := configFile{path: path, lines: map[string]int{}}
-	if f.content, err = os.ReadFile(path); err != nil {
+	content, err := os.ReadFile(path)
+	if err != nil {
 		return configFile{}, fmt.Errorf("the configuration file cannot be read: %w", err)
 	}
-	return f, f.check()
+	return parse(path, content)
 }
 
-// check walks the file's tree, which knows lines where koanf's values do not.
-func (f *configFile) check() error {
+func parse(path string, content []byte) (configFile, error) {
+	w := walker{file: configFile{path: path, values: map[string]any{}, lines: map[string]int{}}, known: knownNames()}
 	var doc, second yaml.Node
-	documents := yaml.NewDecoder(bytes.NewReader(f.content))
+	documents := yaml.NewDecoder(bytes.NewReader(content))
 	if err := documents.Decode(&doc); errors.Is(err, io.EOF) {
-		return nil
+		return w.file, nil
 	} else if err != nil {
-		return fmt.Errorf("%s: %s", f.path, redact.New().String(err.Error()))
+		return configFile{}, fmt.Errorf("%s: %s", path, redact.New().String(err.Error()))
 	}
 	if err := documents.Decode(&second); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s holds more than one YAML document: only one is read", f.path)
+		return configFile{}, fmt.Errorf("%s holds more than one YAML document: only one is read", path)
 	}
-	w := walker{file: f, known: knownNames()}
 	w.section(doc.Content[0], "", "")
-	return errors.Join(w.problems...)
+	return w.file, errors.Join(w.problems...)
 }
 
 // names are the settings of the file, each with an example of the list it takes, "" for one value. A provider's name is
@@ -117,7 +108,7 @@ func (n names) isSection(path string) bool {
 }
 
 type walker struct {
-	file     *configFile
+	file     configFile
 	known    names
 	problems []error
 }
@@ -176,7 +167,13 @@ func (w *walker) entry(name, content *yaml.Node, path, pattern string) {
 		}
 		if (list != "") != (content.Kind == yaml.SequenceNode) || content.Kind == yaml.MappingNode {
 			w.problem(content, "%s takes %s", path, takes)
+			return
 		}
+		var v any
+		if err := content.Decode(&v); err != nil {
+			w.problem(content, "%s: %s", path, redact.New().String(err.Error()))
+		}
+		w.file.values[path] = v
 	case w.known.isSection(pattern):
 		w.file.lines[path] = name.Line
 		w.section(content, path, pattern)
@@ -208,16 +205,12 @@ func (w *walker) nearest(path, pattern string) string {
 		tops[top] = true
 	}
 	last := lastName(pattern)
-	best, bestDistance := "", 3
-	for _, known := range append(sortedNames(tops), sortedNames(w.known)...) {
-		distance := min(editDistance(pattern, known), editDistance(last, lastName(known))+1)
+	best := nearest(append(sortedNames(tops), sortedNames(w.known)...), func(known string) int {
 		if last == lastName(known) {
-			distance = 0
+			return 0
 		}
-		if distance < bestDistance {
-			best, bestDistance = known, distance
-		}
-	}
+		return min(editDistance(pattern, known), editDistance(last, lastName(known))+1)
+	})
 	if best == "" {
 		return "; there are: " + strings.Join(sortedNames(tops), ", ")
 	}
@@ -231,14 +224,20 @@ func (w *walker) nearest(path, pattern string) string {
 	return fmt.Sprintf("; did you mean %s?", best)
 }
 
-// didYouMean proposes the nearest of the known names, in words, else lists them all.
-func didYouMean(name string, known []string) string {
-	best, bestDistance := "", 3
-	for _, k := range known {
-		if d := editDistance(name, k); d < bestDistance {
-			best, bestDistance = k, d
+// nearest is the first of the names with the least distance; "" where none is near.
+func nearest(names []string, distance func(string) int) string {
+	best, least := "", 3
+	for _, name := range names {
+		if d := distance(name); d < least {
+			best, least = name, d
 		}
 	}
+	return best
+}
+
+// didYouMean proposes the nearest of the known names, in words, else lists them all.
+func didYouMean(name string, known []string) string {
+	best := nearest(known, func(k string) int { return editDistance(name, k) })
 	if best == "" {
 		known = slices.Compact(slices.Sorted(slices.Values(known)))
 		return "; there are: " + strings.Join(known, ", ")

@@ -55,8 +55,13 @@ func vendorOf(name string) vendor {
 	return vendor{}
 }
 
-// variable names the environment variable of a setting of this vendor, such as OPENAI_BASE_URL.
-func (v vendor) variable(of string) string { return strings.ToUpper(v.name) + "_" + of }
+// variable names the environment variable of a setting of this vendor, such as OPENAI_BASE_URL; "" for no vendor, or a setting without one.
+func (v vendor) variable(of string) string {
+	if v.name == "" || of == "" {
+		return ""
+	}
+	return strings.ToUpper(v.name) + "_" + of
+}
 
 // keyVariable names the variable that holds the vendor's key, or would.
 func (v vendor) keyVariable(where places) string {
@@ -90,7 +95,7 @@ func (s source) finishProvider(name string, p Provider, timeouts Timeouts) (Prov
 	switch {
 	case named.name != "" && p.Kind != "" && string(p.Kind) != name:
 		return p, fmt.Errorf("%s is %s, but a provider of this name is of the kind %s: leave kind out, or choose another name",
-			s.at(path+".kind", ""), p.Kind, name)
+			s.at(path+".kind"), p.Kind, name)
 	case named.name != "":
 		p.Kind = Kind(name)
 	case p.Kind == "":
@@ -101,7 +106,7 @@ func (s source) finishProvider(name string, p Provider, timeouts Timeouts) (Prov
 		p.BaseURL = maker.baseURL
 	}
 	if p.BaseURL == "" {
-		return p, fmt.Errorf("%s has no base_url: add the address of the endpoint, such as https://host/v1", s.at(path, ""))
+		return p, fmt.Errorf("%s has no base_url: add the address of the endpoint, such as https://host/v1", s.at(path))
 	}
 	if key := maker.keyVariable(s.places); maker.name != "" && (p.BaseURL == maker.baseURL || named.name != "" && s.places.get(key) != "") {
 		p.KeySource = p.orVariable(key)
@@ -115,7 +120,7 @@ func (s source) finishProvider(name string, p Provider, timeouts Timeouts) (Prov
 		p.Timeout = fallback
 	}
 	if p.Timeout > high { // only one that is local may wait this long
-		return p, fmt.Errorf("%s is %s; it must be from %s to %s, or up to %s with local: true", s.at(path+".timeout", ""),
+		return p, fmt.Errorf("%s is %s; it must be from %s to %s, or up to %s with local: true", s.at(path+".timeout"),
 			p.Timeout, minTimeout, high, maxLocalTimeout)
 	}
 	return p, nil

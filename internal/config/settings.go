@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
-
-	"github.com/knadh/koanf/v2"
 )
 
 // setting is one thing that can be set, in a T: the whole Config or one Provider.
@@ -125,9 +125,7 @@ func keyCommand[T any](path string, at func(*T) *KeySource) setting[T] {
 
 // source is what the file and the environment say together.
 type source struct {
-	values  *koanf.Koanf
-	file    string
-	lines   map[string]int // of the settings and sections in the file
+	configFile
 	places  places
 	origins map[string]string // where each setting that somebody wrote stands: file:line, or the variable
 }
@@ -137,15 +135,21 @@ func (s source) apply(c *Config) error {
 	for _, set := range settings() {
 		problems = append(problems, applyOne(s, set, set.path, c))
 	}
-	for _, name := range s.values.MapKeys("providers") {
+	named := map[string]vendor{} // the providers in the file, and the vendors of which a variable is set
+	for path := range s.lines {
+		if parts := strings.Split(path, "."); len(parts) == 2 && parts[0] == "providers" {
+			named[parts[1]] = vendorOf(parts[1])
+		}
+	}
+	for _, v := range vendors() {
+		if slices.ContainsFunc(providerSettings(), func(set setting[Provider]) bool { return s.places.get(v.variable(set.variable)) != "" }) {
+			named[v.name] = v
+		}
+	}
+	for _, name := range sortedNames(named) {
 		var p Provider
 		for _, set := range providerSettings() {
-			switch v := vendorOf(name); {
-			case v.name == "":
-				set.variable = ""
-			case set.variable != "":
-				set.variable = v.variable(set.variable)
-			}
+			set.variable = named[name].variable(set.variable)
 			problems = append(problems, applyOne(s, set, "providers."+name+"."+set.path, &p))
 		}
 		c.Providers[name] = p
@@ -154,30 +158,24 @@ func (s source) apply(c *Config) error {
 }
 
 func applyOne[T any](s source, set setting[T], path string, into *T) error {
-	raw := s.values.Get(path)
-	if raw == nil {
+	v := value{raw: s.values[path], places: s.places, base: filepath.Dir(s.path), public: true}
+	where := s.at(path)
+	s.origins[path] = s.line(path)
+	if text := s.places.get(set.variable); text != "" {
+		v, where = value{raw: text, places: s.places}, set.variable
+		s.origins[path] = where
+	}
+	if v.raw == nil {
+		delete(s.origins, path)
 		return nil
 	}
-	v := value{raw: raw, places: s.places}
-	if set.variable == "" || s.places.get(set.variable) == "" {
-		set.variable = ""
-		v.base, v.public = filepath.Dir(s.file), true
-	}
-	if s.origins[path] = set.variable; set.variable == "" {
-		s.origins[path] = s.line(path)
-	}
 	if err := set.apply(into, v); err != nil {
-		return fmt.Errorf("%s %w", s.at(path, set.variable), err)
+		return fmt.Errorf("%s %w", where, err)
 	}
 	return nil
 }
 
-// at names a setting or section in an error: by the variable that sets it, "" for the file.
-func (s source) at(path, variable string) string {
-	if variable != "" {
-		return variable
-	}
-	return s.line(path) + ": " + path
-}
+// at names a setting or section of the file in an error.
+func (f configFile) at(path string) string { return f.line(path) + ": " + path }
 
-func (s source) line(path string) string { return fmt.Sprintf("%s:%d", s.file, s.lines[path]) }
+func (f configFile) line(path string) string { return fmt.Sprintf("%s:%d", f.path, f.lines[path]) }

@@ -74,14 +74,18 @@ func plain(field any) any {
 
 // YAML writes the settings as a configuration file, each with where it comes from as its comment.
 func (l Lines) YAML() ([]byte, error) {
-	root := &yaml.Node{Kind: yaml.MappingNode}
+	var out bytes.Buffer
+	open := "" // the section at hand, with a dot behind each name
 	for _, line := range l {
-		at := root
 		parts := strings.Split(line.Path, ".")
-		for _, section := range parts[:len(parts)-1] {
-			at = sectionOf(at, section)
+		section := ""
+		for depth, name := range parts[:len(parts)-1] {
+			if section += name + "."; !strings.HasPrefix(open, section) {
+				fmt.Fprintf(&out, "%*s%s:\n", 2*depth, "", name)
+			}
 		}
-		value := &yaml.Node{}
+		open = section
+		var value yaml.Node
 		if err := value.Encode(line.Value); err != nil {
 			return nil, fmt.Errorf("writing %s: %w", line.Path, err)
 		}
@@ -89,29 +93,11 @@ func (l Lines) YAML() ([]byte, error) {
 			value.Style = yaml.FlowStyle
 		}
 		value.LineComment = line.From
-		at.Content = append(at.Content, scalar(parts[len(parts)-1]), value)
-	}
-	var out bytes.Buffer
-	enc := yaml.NewEncoder(&out)
-	enc.SetIndent(2)
-	if err := enc.Encode(root); err != nil {
-		return nil, fmt.Errorf("writing the settings: %w", err)
-	}
-	return out.Bytes(), enc.Close()
-}
-
-// sectionOf finds a section, or begins it.
-func sectionOf(at *yaml.Node, name string) *yaml.Node {
-	for i := 0; i+1 < len(at.Content); i += 2 {
-		if at.Content[i].Value == name {
-			return at.Content[i+1]
+		text, err := yaml.Marshal(map[string]*yaml.Node{parts[len(parts)-1]: &value})
+		if err != nil {
+			return nil, fmt.Errorf("writing %s: %w", line.Path, err)
 		}
+		fmt.Fprintf(&out, "%*s%s", 2*(len(parts)-1), "", text)
 	}
-	section := &yaml.Node{Kind: yaml.MappingNode}
-	at.Content = append(at.Content, scalar(name), section)
-	return section
-}
-
-func scalar(text string) *yaml.Node {
-	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
+	return out.Bytes(), nil
 }

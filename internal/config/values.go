@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -100,11 +99,13 @@ func number(low, high int) func(value, *int) error {
 // numberOrNone is number with 0 for no bound.
 func numberOrNone(low, high int) func(value, *int) error {
 	return func(v value, into *int) error {
-		n, ok := v.whole()
-		if !ok || n != 0 && (n < low || n > high) {
-			return fmt.Errorf("is %s; it must be a whole number from %d to %d, or 0 for no bound", v.quoted(), low, high)
+		if n, ok := v.whole(); ok && n == 0 {
+			*into = 0
+			return nil
 		}
-		*into = n
+		if err := number(low, high)(v, into); err != nil {
+			return fmt.Errorf("%w, or 0 for no bound", err)
+		}
 		return nil
 	}
 }
@@ -186,7 +187,7 @@ func (v value) variable(into *string) error {
 	if err := v.line(into); err != nil {
 		return errors.New("must be the name of an environment variable")
 	}
-	if !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(*into) || redact.New().String(*into) != *into {
+	if strings.Trim(*into, letters+strings.ToUpper(letters)+digits+"_") != "" || strings.Contains(digits, (*into)[:1]) || redact.New().String(*into) != *into {
 		return errors.New("must be the name of an environment variable, such as OPENAI_API_KEY, and not a key itself")
 	}
 	return nil
@@ -215,6 +216,11 @@ func (v value) command(into *[]string) error {
 // quote shows a wrong value, shortened, and not if it looks like a key.
 func quote(text string) string { return fmt.Sprintf("%.60q", redact.New().String(text)) }
 
+const (
+	letters = "abcdefghijklmnopqrstuvwxyz"
+	digits  = "0123456789"
+)
+
 func isProviderName(name string) bool {
-	return regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`).MatchString(name)
+	return name != "" && len(name) <= 40 && strings.Contains(letters, name[:1]) && strings.Trim(name, letters+digits+"_-") == ""
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"sibyl/internal/oracle"
 	"sibyl/internal/tool"
@@ -22,13 +23,15 @@ func (c citation) within(p Place) bool {
 	return c.source == p.Source && c.path == p.Path && c.from <= p.End && p.Start <= c.to
 }
 
-var cited = regexp.MustCompile(`([\pL\pN_@+~./-]*[\pL\pN_/-]):([0-9]+)(?:[-–]([0-9]+))?`)
+var cited = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`([\pL\pN_@+~./-]*[\pL\pN_/-]):([0-9]+)(?:[-–]([0-9]+))?`)
+})
 
 // citations lists the distinct places that an answer cites outside of fences, as far as they were read, in order of their path
 // and line. A path may be cited by its end, as the Oracle itself allows.
 func citations(a oracle.Answer) []citation {
 	var all []citation
-	for _, m := range cited.FindAllStringSubmatch(unfenced(a.Answer), -1) {
+	for _, m := range cited().FindAllStringSubmatch(unfenced(a.Answer), -1) {
 		name := strings.TrimPrefix(m[1], "./")
 		from, _ := strconv.Atoi(m[2]) // the pattern has digits only; a number out of range fits no source
 		to, err := strconv.Atoi(m[3])

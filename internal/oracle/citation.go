@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"sibyl/internal/agent"
@@ -17,8 +18,10 @@ import (
 const lineCite = `:[0-9]+(?:[-–][0-9]+)?`
 
 var (
-	pathCite = regexp.MustCompile(`[\pL\pN_@+~.-]*[\pL\pN_/][\pL\pN_@+~./-]*` + lineCite)
-	urlCite  = regexp.MustCompile(`https?://[^\s<>\[\]"'` + "`" + `]+`)
+	pathCite = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`[\pL\pN_@+~.-]*[\pL\pN_/][\pL\pN_@+~./-]*` + lineCite)
+	})
+	urlCite = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`https?://[^\s<>\[\]"'` + "`" + `]+`) })
 )
 
 // cite marks the sources that the answer cites, and notes citations of what was never read. What stands in a fence is
@@ -26,14 +29,33 @@ var (
 func (a *Answer) cite() {
 	rest := unfenced(a.Answer)
 	overWeb := slices.ContainsFunc(a.Tried, func(t agent.Tried) bool { return t.Source == tool.Web })
-	for _, u := range urlCite.FindAllString(rest, -1) {
-		if u = trimURL(u); !a.markURL(u) && (overWeb || a.QueryType == "research") {
-			a.unsupported(u)
+	if strings.Contains(rest, "://") {
+		for _, u := range urlCite().FindAllString(rest, -1) {
+			if u = trimURL(u); !a.markURL(u) && (overWeb || a.QueryType == "research") {
+				a.unsupported(u)
+			}
 		}
+		rest = urlCite().ReplaceAllString(rest, " ")
 	}
-	rest = a.citeOddNames(urlCite.ReplaceAllString(rest, " "))
-	for _, c := range pathCite.FindAllString(rest, -1) {
+	if !hasLineNumber(rest) {
+		return
+	}
+	for _, c := range pathCite().FindAllString(a.citeOddNames(rest), -1) {
 		a.citePath(c)
+	}
+}
+
+// hasLineNumber says whether a digit follows a colon, as in every citation of a path.
+func hasLineNumber(text string) bool {
+	for {
+		_, after, found := strings.Cut(text, ":")
+		if !found {
+			return false
+		}
+		if after != "" && '0' <= after[0] && after[0] <= '9' {
+			return true
+		}
+		text = after
 	}
 }
 
@@ -42,7 +64,7 @@ func (a *Answer) cite() {
 func (a *Answer) citeOddNames(text string) string {
 	var odd []string
 	for _, s := range a.Sources {
-		if s.Path != "" && pathCite.FindString(s.Path+":1") != s.Path+":1" {
+		if s.Path != "" && pathCite().FindString(s.Path+":1") != s.Path+":1" {
 			odd = append(odd, s.Path)
 		}
 	}

@@ -28,11 +28,19 @@ type text interface{ string | []byte }
 
 // Redactor replaces secrets with Mark. Its zero value replaces nothing.
 type Redactor struct {
-	pairs   [1 << 16 / 64]uint64 // a set bit for each pair of bytes that a needle begins with
-	needles [256][]needle        // by first byte
+	first   pairs         // the pairs of bytes that needles begin with
+	either  pairs         // and the pairs that come next: of two places that follow each other, a look at one finds a needle
+	needles [256][]needle // by first byte
 }
 
-// needle is what a secret begins with, or all of it.
+// pairs is a set of pairs of bytes.
+type pairs [1 << 16 / 64]uint64
+
+func (p *pairs) add(a, b byte) { p[uint(a)<<2|uint(b)>>6] |= 1 << (b & 63) }
+
+func (p *pairs) has(a, b byte) bool { return p[uint(a)<<2|uint(b)>>6]&(1<<(b&63)) != 0 }
+
+// needle is what a secret begins with, or all of it: three bytes at least.
 type needle struct {
 	prefix string
 	shape  *shape // nil: prefix is the whole secret
@@ -60,8 +68,9 @@ func (r *Redactor) add(n needle) {
 	if slices.Contains(r.needles[first], n) {
 		return
 	}
-	pair := uint(first)<<8 | uint(n.prefix[1])
-	r.pairs[pair>>6] |= 1 << (pair & 63)
+	r.first.add(first, n.prefix[1])
+	r.either.add(first, n.prefix[1])
+	r.either.add(n.prefix[1], n.prefix[2])
 	r.needles[first] = append(r.needles[first], n)
 }
 
@@ -138,17 +147,21 @@ func literalEnd(b []byte, i int) int {
 
 // find returns the first secret in t at or after from, or -1. Secrets that overlap count as one.
 func find[T text](r *Redactor, t T, from int) (start, end int) {
-	for i := from; i+1 < len(t); i++ {
-		pair := uint16(t[i])<<8 | uint16(t[i+1])
-		if r.pairs[pair>>6]&(1<<(pair&63)) == 0 {
+	for i := from; i+1 < len(t); i += 2 {
+		if !r.either.has(t[i], t[i+1]) {
 			continue
 		}
-		start, end = longest(r, t, i)
-		for j := i + 1; j < end && j+1 < len(t); j++ {
-			_, further := longest(r, t, j)
-			end = max(end, further)
-		}
-		if start >= 0 {
+		for at := max(from, i-1); at <= i; at++ {
+			if !r.first.has(t[at], t[at+1]) {
+				continue
+			}
+			if start, end = longest(r, t, at); start < 0 {
+				continue
+			}
+			for j := at + 1; j < end && j+1 < len(t); j++ {
+				_, further := longest(r, t, j)
+				end = max(end, further)
+			}
 			return start, end
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Parse reads one whole signal element. The error says which rule it breaks.
@@ -59,13 +60,15 @@ type field struct {
 }
 
 // bareAmp matches an ampersand that begins no entity: models write "a && b".
-var bareAmp = regexp.MustCompile(`&(?:#[0-9]+;|#x[0-9a-fA-F]+;|[a-zA-Z]+;)?`)
+var bareAmp = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`&(?:#[0-9]+;|#x[0-9a-fA-F]+;|[a-zA-Z]+;)?`)
+})
 
 func escapeBareAmps(raw string) string {
 	if !strings.Contains(raw, "&") || strings.Contains(raw, "<![CDATA[") {
 		return raw
 	}
-	return bareAmp.ReplaceAllStringFunc(raw, func(m string) string {
+	return bareAmp().ReplaceAllStringFunc(raw, func(m string) string {
 		if m == "&" {
 			return "&amp;"
 		}

@@ -45,6 +45,20 @@ type Query struct {
 	PreviousType Type
 }
 
+// Column of each type in weights.
+const (
+	code = iota
+	docs
+	web
+	chat
+	write
+	columns
+)
+
+// weights say how much a feature speaks for (or against) each type. 1 is a hint, 2 decides if nothing contradicts,
+// 4 overrules hints to the contrary.
+type weights [columns]float64
+
 // Match is one feature found in a question.
 type Match struct {
 	Feature string   `json:"feature"`
@@ -71,10 +85,12 @@ func Classify(q Query) Classification {
 	found := find(t)
 	found = append(found, findFollowUp(t, q)...)
 	c := conclude(sum(found), found)
-	if own := ownWords(q.Text); c.QueryType == Action && own != "" && own != strings.TrimSpace(q.Text) {
-		q.Text = own
-		if said := Classify(q); said.QueryType != Action {
-			return said
+	if c.QueryType == Action {
+		if own := ownWords(q.Text); own != "" && own != strings.TrimSpace(q.Text) {
+			q.Text = own
+			if said := Classify(q); said.QueryType != Action {
+				return said
+			}
 		}
 	}
 	if c.QueryType == Research && !worldly(t) {
@@ -127,7 +143,7 @@ func sum(hits []hit) (s weights) {
 // find returns the features of a text in the order of their tables.
 func find(t *text) []hit {
 	var out []hit
-	for i, f := range vocabulary {
+	for i, f := range lex().features {
 		var words []string
 		for _, o := range t.seen {
 			if o.feature == i && !t.onlyMentioned(o) {
@@ -138,9 +154,17 @@ func find(t *text) []hit {
 			out = append(out, hit{f.name, f.weight, unique(words, maxWords)})
 		}
 	}
-	for _, f := range frames {
-		if words := unique(f.match(t), maxWords); len(words) > 0 {
-			out = append(out, hit{f.name, f.weight, words})
+	for _, group := range [...][]frame{orderFrames, projectFrames, householdFrames, worldFrames, talkFrames} {
+		for _, f := range group {
+			var words []string
+			if f.clause != nil {
+				words = t.first(f.clause)
+			} else {
+				words = unique(f.match(t), maxWords)
+			}
+			if len(words) > 0 {
+				out = append(out, hit{f.name, f.weight, words})
+			}
 		}
 	}
 	return append(out, findAskedFor(t)...)
@@ -151,10 +175,10 @@ func findAskedFor(t *text) []hit {
 	start, end, where := askedFor(t)
 	for i := len(t.seen) - 1; i >= 0; i-- {
 		o := t.seen[i]
-		if o.end <= start || o.start >= end || timeWords[t.words[o.end-1]] {
+		if o.end <= start || o.start >= end || lex().TimeWords[t.words[o.end-1]] {
 			continue
 		}
-		for column, w := range vocabulary[o.feature].weight {
+		for column, w := range lex().features[o.feature].weight {
 			if w > 0 && column != chat && (!where || column == docs) {
 				h := hit{name: "asked-for", words: []string{t.span(o.start, o.end)}}
 				h.weight[column] = 1.5
@@ -175,7 +199,7 @@ func occurrences(tokens []token) (out []occurrence) {
 		if tok.kind != word || tok.quoted {
 			continue
 		}
-		for _, p := range vocabularyIndex.phrases[tok.norm] {
+		for _, p := range lex().vocabulary.phrases[tok.norm] {
 			if p.matches(tokens[i:]) {
 				out = append(out, occurrence{p.feature, i, i + len(p.words)})
 				covered = max(covered, i+len(p.words))
@@ -184,7 +208,7 @@ func occurrences(tokens []token) (out []occurrence) {
 		if i < covered {
 			continue
 		}
-		for _, f := range vocabularyIndex.features(tok.norm) {
+		for _, f := range lex().of(tok.norm) {
 			out = append(out, occurrence{f, i, i + 1})
 		}
 	}
@@ -198,20 +222,6 @@ func (p phrase) matches(ts []token) bool {
 		return false
 	}
 	return ts[last].norm == p.words[last] || ts[last].norm == p.words[last]+"s"
-}
-
-// features returns the features of one word, by its exact form or else its singular, and by its stem.
-func (l lookup) features(w string) []int {
-	found, ok := l.exact[w]
-	if single, plural := strings.CutSuffix(w, "s"); !ok && plural && len(single) > 2 {
-		found = l.exact[single]
-	}
-	for n := len(w); n > 3; n-- {
-		if stemmed, ok := l.stems[w[:n]]; ok {
-			return slices.Concat(found, stemmed)
-		}
-	}
-	return found
 }
 
 // minSecondary is the score under which a runner-up is no better than any other guess.

@@ -51,14 +51,14 @@ func newClause(all []token, at int) clause {
 	c.head = head.norm
 	switch {
 	case head.quoted || head.kind != word:
-	case !requested && words[len(words)-1].after == question && len(words) > 1 && !determiners[words[1].norm]:
+	case !requested && words[len(words)-1].after == question && len(words) > 1 && !lex().Determiners[words[1].norm]:
 		c.act = asking
 	case isOrder(words, requested):
 		c.act = writing
 		c.verbs = append(c.verbs, head)
-	case whWords[head.norm], !requested && auxiliaries[head.norm] && len(words) > 1:
+	case lex().WhWords[head.norm], !requested && lex().Auxiliaries[head.norm] && len(words) > 1:
 		c.act = asking
-	case readVerbs[head.norm]:
+	case lex().ReadVerbs[head.norm]:
 		c.act = reading
 	case asksLater(words), !requested && words[len(words)-1].after == question:
 		c.act = asking
@@ -77,7 +77,7 @@ func (c *clause) addCoordinated(requested bool) {
 		}
 		rest, asked := skipRequest(c.words[i:])
 		polite := asked || before.norm == "please" || requested
-		pointing := len(rest) > 1 && before.after >= comma && (objectPronouns[rest[1].norm] || rest[1].quoted)
+		pointing := len(rest) > 1 && before.after >= comma && (lex().ObjectPronouns[rest[1].norm] || rest[1].quoted)
 		var may bool
 		switch c.act {
 		case asking:
@@ -101,14 +101,14 @@ func joins(t token) bool {
 
 // asksLater recognises a question whose frame follows a topic ("for the checkout: what's the order") or a preposition ("in which file").
 func asksLater(ts []token) bool {
-	if len(ts) > 2 && stopWords[ts[0].norm] && whWords[ts[1].norm] {
+	if len(ts) > 2 && lex().StopWords[ts[0].norm] && lex().WhWords[ts[1].norm] {
 		return true
 	}
 	for i := 1; i < len(ts); i++ {
 		if !joins(ts[i-1]) && ts[i-1].norm != "whether" {
 			continue
 		}
-		if whWords[ts[i].norm] || auxiliaries[ts[i].norm] && i+2 < len(ts) {
+		if lex().WhWords[ts[i].norm] || lex().Auxiliaries[ts[i].norm] && i+2 < len(ts) {
 			return true
 		}
 	}
@@ -119,28 +119,11 @@ func asksLater(ts []token) bool {
 func skipOpeners(ts []token) []token {
 	for i, t := range ts {
 		thankYou := t.norm == "you" && i > 0 && ts[i-1].norm == "thank"
-		if t.kind != symbol && (t.kind != word || t.quoted || !openerWords[t.norm] && !thankYou) {
+		if t.kind != symbol && (t.kind != word || t.quoted || !lex().OpenerWords[t.norm] && !thankYou) {
 			return ts[i:]
 		}
 	}
 	return nil
-}
-
-// requests are polite frames around an imperative; of two with a common beginning the longer stands first.
-var requests = phrases(
-	"it would be great if you could", "it would be nice if you could", "would be great if you could", "would be nice if you could", "would it be possible to", "i would appreciate it if you could", "i would like you to", "i would like to",
-	"i would love you to", "i need you to", "i want you to", "i want to", "do you think you could", "is it possible to",
-	"would you mind", "can you", "could you", "would you", "will you", "if you could", "you should", "you can",
-	"we need to", "we should", "we have to", "can we", "could we", "let us", "let me",
-	"do not forget to", "make sure to", "be sure to", "go ahead and", "help me to", "help me", "i need to", "i would", "i need",
-	"try to", "feel free to", "your task is to", "your job is to", "please", "kindly", "go and")
-
-func phrases(list ...string) [][]string {
-	out := make([][]string, len(list))
-	for i, p := range list {
-		out[i] = strings.Fields(p)
-	}
-	return out
 }
 
 // maxFrames is how many polite frames may stand in a row: "could you please help me to".
@@ -154,7 +137,7 @@ func skipRequest(ts []token) (rest []token, requested bool) {
 			break
 		}
 		ts, requested = ts[n:], true
-		for len(ts) > 1 && ts[0].kind == word && (openerWords[ts[0].norm] || strings.HasSuffix(ts[0].norm, "ly")) {
+		for len(ts) > 1 && ts[0].kind == word && (lex().OpenerWords[ts[0].norm] || strings.HasSuffix(ts[0].norm, "ly")) {
 			ts = ts[1:]
 		}
 	}
@@ -163,7 +146,7 @@ func skipRequest(ts []token) (rest []token, requested bool) {
 
 // requestLen is the length of the polite frame that begins ts, 0 if none does. "can we use X" asks; "can we add X" requests.
 func requestLen(ts []token) int {
-	for _, p := range requests {
+	for _, p := range lex().Requests {
 		if len(ts) <= len(p) || !hasPrefix(ts, p) {
 			continue
 		}
@@ -174,7 +157,9 @@ func requestLen(ts []token) int {
 	return 0
 }
 
-func isVerb(w string) bool { return writeVerbs[w] || nounVerbs[w] || readVerbs[w] || w == "please" }
+func isVerb(w string) bool {
+	return lex().WriteVerbs[w] || lex().NounVerbs[w] || lex().ReadVerbs[w] || w == "please"
+}
 
 func hasPrefix(ts []token, words []string) bool {
 	if len(ts) < len(words) {

@@ -1,6 +1,9 @@
 package classify
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // text is a tokenized question with what several features want to know about it.
 type text struct {
@@ -34,22 +37,22 @@ func newText(raw string) *text {
 	}
 	t.ours = ours(t)
 	if !worldly(t) {
-		t.program, t.handling = program(t), handling(t)
+		t.program, t.handling = program(t), t.first(handling)
 	}
 	return t
 }
 
 // span joins the words of tokens start to end-1.
-func (t *text) span(start, end int) string { return joinWords(t.words[start:end]) }
+func (t *text) span(start, end int) string { return strings.Join(t.words[start:end], " ") }
 
 // onlyMentioned says whether words that would be a request or a remark are part of a question: "according to the thread, who …",
 // "how can I see …".
 func (t *text) onlyMentioned(o occurrence) bool {
-	switch vocabulary[o.feature].name {
+	switch lex().features[o.feature].name {
 	case "write-target":
 		return !slices.ContainsFunc(t.clauses, func(c clause) bool { return c.act != asking })
 	case "small-talk":
-		return t.words[o.start] == "i" && o.start > 0 && auxiliaries[t.words[o.start-1]]
+		return t.words[o.start] == "i" && o.start > 0 && lex().Auxiliaries[t.words[o.start-1]]
 	}
 	return false
 }
@@ -59,33 +62,37 @@ func (t *text) known(i int) bool {
 	return slices.ContainsFunc(t.seen, func(o occurrence) bool { return o.start <= i && i < o.end })
 }
 
-// frame is a feature that the build of the sentences shows. match returns the words that show it, none if it is absent.
+// frame is a feature that the build of the sentences shows: to a match on the whole text, which returns the words that show it, or to one on each
+// clause, of which the first that is not "" counts.
 type frame struct {
 	name   string
 	weight weights
 	match  func(*text) []string
+	clause func(*text, clause) string
 }
 
-var frames = slices.Concat(orderFrames, projectFrames, householdFrames, worldFrames, talkFrames)
+func (t *text) first(match func(*text, clause) string) []string {
+	for _, c := range t.clauses {
+		if words := match(t, c); words != "" {
+			return []string{words}
+		}
+	}
+	return nil
+}
 
-// opens matches clauses of which a part begins with one of the given words.
-func opens(starts ...string) func(*text) []string {
-	lists := phrases(starts...)
-	return func(t *text) []string {
-		for _, c := range t.clauses {
-			for at := range c.words {
-				if at > 0 && !joins(c.words[at-1]) {
-					continue
-				}
-				for i, l := range lists {
-					if hasPrefix(c.words[at:], l) {
-						return starts[i : i+1]
-					}
-				}
+// opens finds a part of a clause that begins with one of the phrases.
+func opens(t *text, starts phrases) []string {
+	for _, c := range t.clauses {
+		for at := range c.words {
+			if at > 0 && !joins(c.words[at-1]) {
+				continue
+			}
+			if start := starts.at(c.words[at:]); start != nil {
+				return []string{strings.Join(start, " ")}
 			}
 		}
-		return nil
 	}
+	return nil
 }
 
 // tokensLike returns, as typed, the tokens that keep accepts.
@@ -98,23 +105,16 @@ func tokensLike(t *text, keep func(token) bool) (found []string) {
 	return found
 }
 
-// Questions about manner and time ask for no thing, and "is the X …" asks about it; "is there an X" asks for it.
-var (
-	manner      = set("how why when")
-	copulas     = set("is are was were")
-	existential = set("there any")
-)
-
 // askedFor returns the noun phrase that a clause asks for, as a range of tokens: in "what is the decision on the log format" it is the decision
 // that is wanted, and the log format only says which. Of "the key points of the discussion" it is the discussion. where
 // tells the question for a place, which only documents answer by what they are.
 func askedFor(t *text) (start, end int, where bool) {
 	for _, c := range t.clauses {
-		if c.act == writing || c.act == telling && remarkHeads[c.head] || manner[c.head] || copulas[c.head] && len(c.words) > 1 && !existential[c.words[1].norm] {
+		if c.act == writing || c.act == telling && lex().RemarkHeads[c.head] || lex().Manner[c.head] || lex().Copulas[c.head] && len(c.words) > 1 && !lex().Existential[c.words[1].norm] {
 			continue
 		}
 		start, end := nounPhrase(c.words, 0)
-		if start > 0 && containsAny(c.words[1:start], caseWords) {
+		if start > 0 && containsAny(c.words[1:start], lex().CaseWords) {
 			continue // it stands in the case that is asked about
 		}
 		for end > start && end < len(c.words) && c.words[end].norm == "of" && !t.known(c.first+end-1) {
@@ -129,18 +129,18 @@ func askedFor(t *text) (start, end int, where bool) {
 
 // verbLike says whether a word within a noun phrase is more likely the verb that ends it.
 func verbLike(w string) bool {
-	return speechVerbs[w] || emptyVerbs[w] || slices.ContainsFunc(vocabularyIndex.features(w), func(f int) bool {
-		return vocabulary[f].name == "program-verb" || vocabulary[f].name == "done-to-part"
+	return lex().SpeechVerbs[w] || lex().EmptyVerbs[w] || slices.ContainsFunc(lex().of(w), func(f int) bool {
+		return lex().features[f].name == "program-verb" || lex().features[f].name == "done-to-part"
 	})
 }
 
 // nounPhrase returns the first run of up to four words that carry meaning, from position i on.
 func nounPhrase(words []token, i int) (start, end int) {
-	for i < len(words) && words[i].kind == word && (stopWords[words[i].norm] || readVerbs[words[i].norm]) {
+	for i < len(words) && words[i].kind == word && (lex().StopWords[words[i].norm] || lex().ReadVerbs[words[i].norm]) {
 		i++
 	}
 	end = i
-	for end < len(words) && end < i+4 && words[end].kind == word && !stopWords[words[end].norm] && (end == i || !verbLike(words[end].norm)) {
+	for end < len(words) && end < i+4 && words[end].kind == word && !lex().StopWords[words[end].norm] && (end == i || !verbLike(words[end].norm)) {
 		end++
 		if words[end-1].after > within {
 			break

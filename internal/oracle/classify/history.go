@@ -42,22 +42,22 @@ func followUp(t *text) ([]string, float64) {
 		if len(c.words) == 0 || len(c.words) > 8 || c.act == writing {
 			continue
 		}
-		for _, lead := range followLeads {
+		for _, lead := range lex().FollowLeads {
 			if !hasPrefix(c.all, lead) {
 				continue
 			}
 			rest := c.all[len(lead):]
 			switch {
-			case len(rest) == 0 || !whWords[rest[0].norm] && !auxiliaries[rest[0].norm]:
+			case len(rest) == 0 || !lex().WhWords[rest[0].norm] && !lex().Auxiliaries[rest[0].norm]:
 				return lead, 4
-			case !containsAny(rest[1:], backReferences) && !asksFact(rest):
+			case !containsAny(rest[1:], lex().BackReferences) && !asksFact(rest):
 				return lead, 1
 			}
 		}
 		if asksFact(c.words) {
 			return []string{c.head, "that"}, 5
 		}
-		if c.act == asking && len(c.words) > 2 && containsAny(c.words, backReferences) {
+		if c.act == asking && len(c.words) > 2 && containsAny(c.words, lex().BackReferences) {
 			return []string{c.head, "it"}, 3
 		}
 	}
@@ -66,15 +66,8 @@ func followUp(t *text) ([]string, float64) {
 
 // asksFact recognises a further fact about what was said last: "and when was that?", "who said so?" is none.
 func asksFact(ts []token) bool {
-	return len(ts) == 3 && factWords[ts[0].norm] && copulas[ts[1].norm] && pointed[ts[2].norm]
+	return len(ts) == 3 && lex().FactWords[ts[0].norm] && lex().Copulas[ts[1].norm] && lex().Pointed[ts[2].norm]
 }
-
-var (
-	factWords      = set("who when where")
-	pointed        = set("it that this they those these")
-	followLeads    = phrases("and", "what about", "how about", "or", "also in", "same for", "but in", "only in")
-	backReferences = set("it they them")
-)
 
 // TopicShift reports whether a question leaves the topic of the earlier ones, oldest first, so that the context should be assessed anew. A
 // follow-up, a pronoun without a subject of its own, or any word in common with the last three keeps the topic, and so does a
@@ -86,7 +79,7 @@ func TopicShift(previous []string, question string) bool {
 		return false
 	}
 	mine := stems(t)
-	if len(mine) == 0 || len(mine) == 1 && containsAny(t.tokens, objectPronouns) {
+	if len(mine) == 0 || len(mine) == 1 && containsAny(t.tokens, lex().ObjectPronouns) {
 		return false
 	}
 	for _, earlier := range previous[max(0, len(previous)-recentQuestions):] {

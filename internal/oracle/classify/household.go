@@ -8,29 +8,29 @@ import (
 // householdFrames find questions about the program at hand that name no part of it, and about how its people go on: everyday
 // wording, which shows in the build of the question and not in its nouns.
 var householdFrames = []frame{
-	{"own-program", weights{code: 1.2, web: -1}, func(t *text) []string { return t.program }},
-	{"own-way", weights{code: 1.6}, func(t *text) []string { return t.handling }},
-	{"asked-for-part", weights{code: 1.2}, asksForPart},
-	{"permission", weights{docs: 2.6, code: -0.5}, permission},
-	{"procedure", weights{docs: 3.6, code: -1.5}, procedure},
-	{"convention", weights{docs: 2.6, code: -1.5}, convention},
-	{"our-doing", weights{docs: 2, code: -0.5}, ourDoing},
-	{"wish", weights{docs: 2.6}, wish},
-	{"to-do", weights{docs: 2}, toDo},
-	{"supported", weights{code: 1.2}, supported},
-	{"past", weights{docs: 1.2, code: -0.3}, past},
-	{"still-so", weights{docs: 1}, stillSo},
-	{"past-incident", weights{docs: 2.2, code: -1}, pastIncident},
+	{name: "own-program", weight: weights{code: 1.2, web: -1}, match: func(t *text) []string { return t.program }},
+	{name: "own-way", weight: weights{code: 1.6}, match: func(t *text) []string { return t.handling }},
+	{name: "asked-for-part", weight: weights{code: 1.2}, clause: asksForPart},
+	{name: "permission", weight: weights{docs: 2.6, code: -0.5}, clause: permission},
+	{name: "procedure", weight: weights{docs: 3.6, code: -1.5}, clause: procedure},
+	{name: "convention", weight: weights{docs: 2.6, code: -1.5}, clause: convention},
+	{name: "our-doing", weight: weights{docs: 2, code: -0.5}, clause: ourDoing},
+	{name: "wish", weight: weights{docs: 2.6}, clause: wish},
+	{name: "to-do", weight: weights{docs: 2}, clause: toDo},
+	{name: "supported", weight: weights{code: 1.2}, match: supported},
+	{name: "past", weight: weights{docs: 1.2, code: -0.3}, clause: past},
+	{name: "still-so", weight: weights{docs: 1}, clause: stillSo},
+	{name: "past-incident", weight: weights{docs: 2.2, code: -1}, match: pastIncident},
 }
 
 // worldly says whether something outside is named: then "it" and ways to do things are about that.
 func worldly(t *text) bool {
 	outside := func(o occurrence) bool {
-		w := vocabulary[o.feature].weight
+		w := lex().features[o.feature].weight
 		return w[web] >= 1.5 && w[code] == 0 && w[docs] == 0
 	}
-	return slices.ContainsFunc(t.seen, outside) || containsAny(t.tokens, libraryWords) || len(properNames(t)) > 0 ||
-		slices.ContainsFunc(t.tokens, func(tok token) bool { return tok.kind == link || products[tok.norm] && !tok.quoted })
+	return slices.ContainsFunc(t.seen, outside) || containsAny(t.tokens, lex().LibraryWords) || len(properNames(t)) > 0 ||
+		slices.ContainsFunc(t.tokens, func(tok token) bool { return tok.kind == link || lex().Products[tok.norm] && !tok.quoted })
 }
 
 // atHome says whether the question is about the program at hand or about the project.
@@ -47,7 +47,7 @@ func program(t *text) []string {
 			if w.norm == "it" && i > 0 && !w.quoted && !named && !expletive(c.words, i) {
 				return []string{c.words[i-1].norm + " it"}
 			}
-			named = named || i+1 < len(c.words) && w.kind == word && nameable(w.norm) && (w.after >= comma || subordinates[c.words[i+1].norm])
+			named = named || i+1 < len(c.words) && w.kind == word && nameable(w.norm) && (w.after >= comma || lex().Subordinates[c.words[i+1].norm])
 		}
 		if slices.ContainsFunc(c.words, func(w token) bool { return w.kind != word || nameable(w.norm) }) {
 			return nil
@@ -56,71 +56,63 @@ func program(t *text) []string {
 	return nil
 }
 
-func nameable(w string) bool { return !stopWords[w] && !emptyVerbs[w] && !readVerbs[w] }
+func nameable(w string) bool {
+	return !lex().StopWords[w] && !lex().EmptyVerbs[w] && !lex().ReadVerbs[w]
+}
 
 // expletive says whether "it" at position i stands for nothing: "what time is it", "how long does it take".
 func expletive(ts []token, i int) bool {
-	if copulas[ts[i-1].norm] {
+	if lex().Copulas[ts[i-1].norm] {
 		return true
 	}
-	return i+1 < len(ts) && (expletives[ts[i+1].norm] || ts[i+1].norm == "be" && i+2 < len(ts) && expletives[ts[i+2].norm])
+	return i+1 < len(ts) && (lex().Expletives[ts[i+1].norm] || ts[i+1].norm == "be" && i+2 < len(ts) && lex().Expletives[ts[i+2].norm])
 }
 
 // handling finds questions for a way to handle a program: something that one does with programs, and a thing that they have.
-func handling(t *text) []string {
-	for _, c := range t.clauses {
-		verb, thing := "", ""
-		for i, w := range afterWay(c.words) {
-			switch {
-			case w.kind != word || w.quoted:
-			case handlingVerbs[w.norm] && (i < 3 && verb == "" || w.gloss): // German puts it last
-				verb = w.norm
-			case thing == "" && (isPart(w.norm) || handledThings[strings.TrimSuffix(w.norm, "s")]):
-				thing = w.norm
-			}
-		}
-		if verb != "" && thing != "" {
-			return []string{verb + " " + thing}
+func handling(_ *text, c clause) string {
+	verb, thing := "", ""
+	for i, w := range afterWay(c.words) {
+		switch {
+		case w.kind != word || w.quoted:
+		case lex().HandlingVerbs[w.norm] && (i < 3 && verb == "" || w.gloss): // German puts it last
+			verb = w.norm
+		case thing == "" && (isPart(w.norm) || lex().HandledThings[strings.TrimSuffix(w.norm, "s")]):
+			thing = w.norm
 		}
 	}
-	return nil
+	if verb != "" && thing != "" {
+		return verb + " " + thing
+	}
+	return ""
 }
 
 // asksForPart finds "is there a setting for that": a part of a program, if there is one.
-func asksForPart(t *text) []string {
+func asksForPart(t *text, c clause) string {
 	if worldly(t) {
-		return nil
+		return ""
 	}
-	for _, c := range t.clauses {
-		w := c.words
-		if len(w) < 4 || c.head != "is" && c.head != "are" || w[1].norm != "there" {
-			continue
+	w := c.words
+	if len(w) < 4 || c.head != "is" && c.head != "are" || w[1].norm != "there" {
+		return ""
+	}
+	for _, part := range w[2:min(6, len(w))] {
+		if lex().Prepositions[part.norm] {
+			break
 		}
-		for _, part := range w[2:min(6, len(w))] {
-			if prepositions[part.norm] {
-				break
-			}
-			if part.kind == word && (isPart(part.norm) || handledThings[strings.TrimSuffix(part.norm, "s")]) {
-				return []string{c.head + " there " + part.norm}
-			}
+		if part.kind == word && (isPart(part.norm) || lex().HandledThings[strings.TrimSuffix(part.norm, "s")]) {
+			return c.head + " there " + part.norm
 		}
 	}
-	return nil
+	return ""
 }
 
 // afterWay is what follows the question for a way to do something, or for leave to; nil if the words ask for neither.
 func afterWay(ts []token) []token {
-	for i := range ts {
-		for _, p := range waysTo {
-			if hasPrefix(ts[i:], p) {
-				return ts[i+len(p):]
-			}
-		}
+	if way, rest := lex().WaysTo.in(ts); way != nil {
+		return rest
 	}
-	for _, p := range mayOne {
-		if hasPrefix(ts, p) {
-			return ts[len(p):]
-		}
+	if may := lex().MayOne.at(ts); may != nil {
+		return ts[len(may):]
 	}
 	return nil
 }
@@ -128,111 +120,94 @@ func afterWay(ts []token) []token {
 // pointsHome says whether words speak of a thing that both speakers know, or of a part of a program.
 func pointsHome(ts []token) bool {
 	return slices.ContainsFunc(ts, func(t token) bool {
-		return !t.quoted && (t.norm == "the" || deixis[t.norm] || isPart(t.norm) || handledThings[strings.TrimSuffix(t.norm, "s")])
+		return !t.quoted && (t.norm == "the" || lex().Deixis[t.norm] || isPart(t.norm) || lex().HandledThings[strings.TrimSuffix(t.norm, "s")])
 	})
 }
 
 // permission finds questions for who may do something and whether one may.
-func permission(t *text) []string {
-	for _, c := range t.clauses {
-		if c.act != asking || len(c.words) < 3 {
-			continue
-		}
-		w := c.words
-		switch {
-		case w[0].norm == "who" && (leave[w[1].norm] || weakLeave[w[1].norm] && pointsHome(w)):
-			return []string{"who " + w[1].norm}
-		case w[0].norm == "what" && leave[w[1].norm]:
-			return []string{"what " + w[1].norm}
-		case w[0].norm == "may" && (w[1].norm == "i" || w[1].norm == "we"):
-			return []string{"may " + w[1].norm}
-		}
-		for _, p := range permitted {
-			for i := range w {
-				if hasPrefix(w[i:], p) && pointsHome(w) {
-					return []string{joinWords(p)}
-				}
+func permission(_ *text, c clause) string {
+	if c.act != asking || len(c.words) < 3 {
+		return ""
+	}
+	w := c.words
+	switch {
+	case w[0].norm == "who" && (lex().Leave[w[1].norm] || lex().WeakLeave[w[1].norm] && pointsHome(w)):
+		return "who " + w[1].norm
+	case w[0].norm == "what" && lex().Leave[w[1].norm]:
+		return "what " + w[1].norm
+	case w[0].norm == "may" && (w[1].norm == "i" || w[1].norm == "we"):
+		return "may " + w[1].norm
+	}
+	for _, p := range lex().Permitted {
+		for i := range w {
+			if hasPrefix(w[i:], p) && pointsHome(w) {
+				return strings.Join(p, " ")
 			}
 		}
 	}
-	return nil
+	return ""
 }
 
 // procedure finds questions for what people are to do in a case.
-func procedure(t *text) []string {
-	for _, c := range t.clauses {
-		for i := range c.words {
-			for _, p := range whatToDo {
-				if hasPrefix(c.words[i:], p) && len(c.words) > i+len(p) && caseWords[c.words[i+len(p)].norm] && pointsHome(c.words[i+len(p):]) {
-					return []string{joinWords(p)}
-				}
-			}
+func procedure(_ *text, c clause) string {
+	for i := range c.words {
+		p := lex().WhatToDo.at(c.words[i:])
+		if rest := c.words[i+len(p):]; p != nil && len(rest) > 0 && lex().CaseWords[rest[0].norm] && pointsHome(rest) {
+			return strings.Join(p, " ")
 		}
 	}
-	return nil
+	return ""
 }
 
 // convention finds "do we number them by date or in sequence": a choice between ways in which people work.
-func convention(t *text) []string {
-	for _, c := range t.clauses {
-		w := c.words
-		if len(w) < 5 || w[0].norm != "do" && w[0].norm != "should" || w[1].norm != "we" || w[2].kind != word || programVerbs[w[2].norm] {
-			continue
-		}
-		if slices.ContainsFunc(w[3:], func(t token) bool { return t.norm == "or" }) {
-			return []string{w[0].norm + " we " + w[2].norm}
-		}
+func convention(_ *text, c clause) string {
+	w := c.words
+	if len(w) < 5 || w[0].norm != "do" && w[0].norm != "should" || w[1].norm != "we" || w[2].kind != word || lex().ProgramVerbs[w[2].norm] {
+		return ""
 	}
-	return nil
+	if slices.ContainsFunc(w[3:], func(t token) bool { return t.norm == "or" }) {
+		return w[0].norm + " we " + w[2].norm
+	}
+	return ""
 }
 
 // ourDoing finds what people do, by a verb that programs have no use for: "when do we switch off …", "since when do we …".
-func ourDoing(t *text) []string {
-	for _, c := range t.clauses {
-		if c.act == asking && len(c.words) > 1 && c.words[1].norm == "when" && (c.head == "since" || c.head == "until") && containsAny(c.words, deixis) {
-			return []string{c.head + " when"}
+func ourDoing(_ *text, c clause) string {
+	if c.act == asking && len(c.words) > 1 && c.words[1].norm == "when" && (c.head == "since" || c.head == "until") && containsAny(c.words, lex().Deixis) {
+		return c.head + " when"
+	}
+	for i := 1; i+2 < len(c.words); i++ {
+		w := c.words[i:]
+		before := c.words[i-1].norm
+		if !lex().Deixis[w[1].norm] || w[0].norm != "do" && w[0].norm != "will" && w[0].norm != "should" {
+			continue
 		}
-		for i := 1; i+2 < len(c.words); i++ {
-			w := c.words[i:]
-			before := c.words[i-1].norm
-			if !deixis[w[1].norm] || w[0].norm != "do" && w[0].norm != "will" && w[0].norm != "should" {
-				continue
-			}
-			if before == "when" && !programVerbs[w[2].norm] {
-				return []string{"when " + w[0].norm + " " + w[1].norm}
-			}
+		if before == "when" && !lex().ProgramVerbs[w[2].norm] {
+			return "when " + w[0].norm + " " + w[1].norm
 		}
 	}
-	return nil
+	return ""
 }
 
 // wish finds what some people want: "which customers want a warning". Wishes are written down, not programmed.
-func wish(t *text) []string {
-	for _, c := range t.clauses {
-		if c.head != "who" && c.head != "which" {
-			continue
-		}
-		for i, w := range c.words[1:min(5, len(c.words))] {
-			if wishVerbs[w.norm] && (i > 0 || c.head == "who") {
-				return []string{c.head + " " + w.norm}
-			}
+func wish(_ *text, c clause) string {
+	if c.head != "who" && c.head != "which" {
+		return ""
+	}
+	for i, w := range c.words[1:min(5, len(c.words))] {
+		if lex().WishVerbs[w.norm] && (i > 0 || c.head == "who") {
+			return c.head + " " + w.norm
 		}
 	}
-	return nil
+	return ""
 }
 
 // toDo finds questions for what is still to be done.
-func toDo(t *text) []string {
-	for _, c := range t.clauses {
-		for i := range c.words {
-			for _, p := range openTasks {
-				if hasPrefix(c.words[i:], p) {
-					return []string{joinWords(p)}
-				}
-			}
-		}
+func toDo(_ *text, c clause) string {
+	if p, _ := lex().OpenTasks.in(c.words); p != nil {
+		return strings.Join(p, " ")
 	}
-	return nil
+	return ""
 }
 
 // supported finds questions for what a program can deal with.
@@ -240,35 +215,31 @@ func supported(t *text) []string {
 	if worldly(t) {
 		return nil
 	}
-	return tokensLike(t, func(tok token) bool { return !tok.quoted && supports[tok.norm] })
+	return tokensLike(t, func(tok token) bool { return !tok.quoted && lex().Supports[tok.norm] })
 }
 
 // past finds questions for what happened to a known thing: how a program behaves is asked in the present.
-func past(t *text) []string {
-	for _, c := range t.clauses {
-		if c.act != asking || !whWords[c.head] || c.head == "where" || len(c.words) < 3 || len(definite(t)) == 0 {
-			continue
-		}
-		for _, w := range c.words[1:min(4, len(c.words))] {
-			if pastWords[w.norm] {
-				return []string{c.head + " " + w.norm}
-			}
-		}
-		if c.head == "who" && (c.words[1].norm == "has" || c.words[1].norm == "have") {
-			return []string{"who has"}
+func past(t *text, c clause) string {
+	if c.act != asking || !lex().WhWords[c.head] || c.head == "where" || len(c.words) < 3 || len(definite(t)) == 0 {
+		return ""
+	}
+	for _, w := range c.words[1:min(4, len(c.words))] {
+		if lex().PastWords[w.norm] {
+			return c.head + " " + w.norm
 		}
 	}
-	return nil
+	if c.head == "who" && (c.words[1].norm == "has" || c.words[1].norm == "have") {
+		return "who has"
+	}
+	return ""
 }
 
 // stillSo finds questions for why a state of affairs goes on.
-func stillSo(t *text) []string {
-	for _, c := range t.clauses {
-		if c.act == asking && c.head == "why" && containsAny(c.words, still) {
-			return []string{"why still"}
-		}
+func stillSo(_ *text, c clause) string {
+	if c.act == asking && c.head == "why" && containsAny(c.words, lex().Still) {
+		return "why still"
 	}
-	return nil
+	return ""
 }
 
 // pastIncident finds questions for what failed at some time past: people write down what it was.
@@ -292,30 +263,3 @@ func pastIncident(t *text) []string {
 	}
 	return nil
 }
-
-var (
-	pastWords    = set("did was were happened went")
-	still        = set("still")
-	subordinates = set("and or but if when while before after because then so once until")
-	caseWords    = set("when if after before once")
-	expletives   = set(`
-	take takes cost costs mean means rain rains raining snow snows true possible safe legal ok okay worth better best time called
-	going common normal bad good dangerous healthy matter matters feel seem seems depend depends like`)
-
-	supports      = set("support supports supported")
-	mayOne        = phrases("can i", "can one", "can we", "could i", "may i", "is it possible to", "is there a way to", "is there any way to", "is there an option to")
-	leave         = set("may must")
-	weakLeave     = set("can should")
-	permitted     = phrases("it ok to", "it okay to", "it fine to", "it all right to", "it allowed to", "allowed to", "permitted to", "have permission to", "who has to", "who needs to")
-	whatToDo      = phrases("what do i do", "what do we do", "what should i do", "what should we do", "what must i do", "what to do", "what am i to do", "what can i do")
-	openTasks     = phrases("left to do", "left to be done", "to be done", "still to do", "remains to be", "still missing", "what still", "what else has to", "what blocks", "what is blocking", "still open", "still have to do")
-	wishVerbs     = set("want wants wanted need needs needed prefer prefers preferred wish wishes like likes asked insist insists insisted")
-	handlingVerbs = set(`
-	run rerun start stop restart skip ignore exclude include disable enable turn switch change set configure pass limit undo revert
-	retry keep see use make force allow prevent avoid silence mute call plug add register apply wait override test debug tell give
-	get check list print hide leave lower raise increase decrease shorten lengthen extend replace swap choose pick select reset
-	clear cancel abort pause resume split install`)
-	handledThings = set(`
-	file folder step version setting option default logger retrie timeout error warning output log value key command flag entry
-	record row input argument statement lock instance result limit prefix mode`)
-)

@@ -4,9 +4,9 @@ import "strings"
 
 // orderFrames find requests for a change.
 var orderFrames = []frame{
-	{"write-request", weights{write: 10}, writeRequest},
-	{"wanted-done", weights{write: 10}, wantedDone},
-	{"unknown-order", weights{write: 4.5}, unknownOrder},
+	{name: "write-request", weight: weights{write: 10}, match: writeRequest},
+	{name: "wanted-done", weight: weights{write: 10}, clause: wantedDone},
+	{name: "unknown-order", weight: weights{write: 4.5}, match: unknownOrder},
 }
 
 func writeRequest(t *text) (found []string) {
@@ -19,26 +19,24 @@ func writeRequest(t *text) (found []string) {
 }
 
 // wantedDone finds "I want the questions moved to a note": the wish for a change in the passive.
-func wantedDone(t *text) []string {
-	for _, c := range t.clauses {
-		if len(c.all) < 5 || c.all[0].norm != "i" || c.all[2].norm == "to" || c.all[1].norm != "want" && c.all[1].norm != "need" {
-			continue
-		}
-		for _, w := range c.all[3:] {
-			stem := strings.TrimSuffix(w.norm, "d")
-			if base := strings.TrimSuffix(stem, "e"); stem != w.norm && (writeVerbs[stem] || writeVerbs[base] || nounVerbs[stem] || nounVerbs[base]) {
-				return []string{c.all[1].norm + " " + w.norm}
-			}
+func wantedDone(_ *text, c clause) string {
+	if len(c.all) < 5 || c.all[0].norm != "i" || c.all[2].norm == "to" || c.all[1].norm != "want" && c.all[1].norm != "need" {
+		return ""
+	}
+	for _, w := range c.all[3:] {
+		stem := strings.TrimSuffix(w.norm, "d")
+		if base := strings.TrimSuffix(stem, "e"); stem != w.norm && (lex().WriteVerbs[stem] || lex().WriteVerbs[base] || lex().NounVerbs[stem] || lex().NounVerbs[base]) {
+			return c.all[1].norm + " " + w.norm
 		}
 	}
-	return nil
+	return ""
 }
 
 // unknownOrder finds an imperative by its build alone: a word nobody knows, then an article and something, and no question.
 func unknownOrder(t *text) (found []string) {
 	for _, c := range t.clauses {
 		w := c.words
-		if c.act == telling && len(w) > 2 && w[0].kind == word && !w[0].quoted && w[0].after == within && (determiners[w[1].norm] || len(w) > 3 && particles[w[1].norm] && determiners[w[2].norm]) &&
+		if c.act == telling && len(w) > 2 && w[0].kind == word && !w[0].quoted && w[0].after == within && (lex().Determiners[w[1].norm] || len(w) > 3 && lex().Particles[w[1].norm] && lex().Determiners[w[2].norm]) &&
 			!isAboutReply(w) && mayBeVerb(w[0].norm) {
 			found = append(found, w[0].norm)
 		}
@@ -52,58 +50,38 @@ func mayBeVerb(w string) bool {
 			return false
 		}
 	}
-	return !stopWords[w] && !softwareNouns[w] && !courtesyWords[w] && !products[w] && !prepositions[w] && !conjunctions[w]
+	return !lex().StopWords[w] && !lex().SoftwareNouns[w] && !lex().CourtesyWords[w] && !lex().Products[w] && !lex().Prepositions[w] && !lex().Conjunctions[w]
 }
-
-var (
-	conjunctions = set("given regarding despite concerning according unless although though since whenever wherever besides beyond across around behind")
-	prepositions = set("of for in on at by with from to into under over between across per via vs versus")
-)
-
-// orders that the lists of verbs can't tell, and what looks like an order but is none.
-var (
-	orderIdioms   = phrases("keep in mind", "make sure", "get rid of", "remind me to")
-	readingIdioms = phrases("take a look", "have a look", "make sense", "remember when", "remember what")
-)
 
 // isOrder decides whether the words begin with a verb that asks for a change.
 func isOrder(ts []token, requested bool) bool {
 	if len(ts) == 1 {
-		return writeVerbs[ts[0].norm] && !courtesyWords[ts[0].norm] || ts[0].norm == "save"
+		return lex().WriteVerbs[ts[0].norm] && !lex().CourtesyWords[ts[0].norm] || ts[0].norm == "save"
 	}
-	if isAboutReply(ts) || beginsWith(ts, readingIdioms) {
+	if isAboutReply(ts) || lex().ReadingIdioms.at(ts) != nil {
 		return false
 	}
 	verb, next := gerundless(ts[0].norm), ts[1]
 	switch {
-	case beginsWith(ts, orderIdioms):
+	case lex().OrderIdioms.at(ts) != nil:
 		return len(ts) > 3
-	case writeVerbs[verb]:
+	case lex().WriteVerbs[verb]:
 		return requested || !isCompound(ts)
-	case nounVerbs[verb]:
-		return isPhrasal(ts) || inchoatives[verb] && strings.HasSuffix(next.norm, "ing") || isObject(ts, requested) && (!weakNounVerbs[verb] || strongObject(ts[1:]))
+	case lex().NounVerbs[verb]:
+		return isPhrasal(ts) || lex().Inchoatives[verb] && strings.HasSuffix(next.norm, "ing") || isObject(ts, requested) && (!lex().WeakNounVerbs[verb] || strongObject(ts[1:]))
 	case verb == "use":
 		return len(ts) > 2 && next.norm != "of" && next.norm != "case" && next.norm != "cases"
 	}
 	return requested && verbFinal(ts)
 }
 
-func beginsWith(ts []token, idioms [][]string) bool {
-	for _, idiom := range idioms {
-		if hasPrefix(ts, idiom) {
-			return true
-		}
-	}
-	return false
-}
-
 // gerundless undoes "would you mind adding".
 func gerundless(verb string) string {
 	stem, ok := strings.CutSuffix(verb, "ing")
 	switch {
-	case ok && writeVerbs[stem]:
+	case ok && lex().WriteVerbs[stem]:
 		return stem
-	case ok && writeVerbs[stem+"e"]:
+	case ok && lex().WriteVerbs[stem+"e"]:
 		return stem + "e"
 	}
 	return verb
@@ -116,21 +94,21 @@ func isCompound(ts []token) bool {
 	switch {
 	case verb.glued:
 		return true
-	case neverNouns[verb.norm], determiners[next.norm], next.kind != word, next.quoted, noteNouns[next.norm]:
+	case lex().NeverNouns[verb.norm], lex().Determiners[next.norm], next.kind != word, next.quoted, lex().NoteNouns[next.norm]:
 		return false
-	case nounTails[next.norm]:
+	case lex().NounTails[next.norm]:
 		return true
 	}
 	if len(ts) > 2 && verb.after == within && next.after == within {
-		named := ts[2].norm == "of" && !attributes[next.norm]
-		activity := strings.HasSuffix(next.norm, "ing") && !strings.HasSuffix(next.norm, "thing") && prepositions[ts[2].norm]
+		named := ts[2].norm == "of" && !lex().Attributes[next.norm]
+		activity := strings.HasSuffix(next.norm, "ing") && !strings.HasSuffix(next.norm, "thing") && lex().Prepositions[ts[2].norm]
 		if named || activity {
 			return true
 		}
 	}
 	last := ts[len(ts)-1]
-	return len(ts) < 4 && last.kind == word && !noteNouns[last.norm] && (softwareNouns[last.norm] || compoundTails[last.norm]) &&
-		(len(ts) < 3 || !determiners[ts[1].norm])
+	return len(ts) < 4 && last.kind == word && !lex().NoteNouns[last.norm] && (lex().SoftwareNouns[last.norm] || lex().CompoundTails[last.norm]) &&
+		(len(ts) < 3 || !lex().Determiners[ts[1].norm])
 }
 
 // isObject says whether what follows a noun-like verb is its object, so that it is a verb.
@@ -141,23 +119,23 @@ func isObject(ts []token, requested bool) bool {
 		return true
 	case verb.after == comma, next.kind == number:
 		return false
-	case next.kind != word || next.quoted, determiners[next.norm], objectPronouns[next.norm], whWords[next.norm]:
+	case next.kind != word || next.quoted, lex().Determiners[next.norm], lex().ObjectPronouns[next.norm], lex().WhWords[next.norm]:
 		return true
 	case next.norm == "in" || next.norm == "into", next.norm == "down", next.norm == "up", next.norm == "everything", next.norm == "to" && verb.norm != "link":
 		return true
 	case verb.norm == "new":
-		return noteNouns[next.norm]
+		return lex().NoteNouns[next.norm]
 	}
-	return requested && !stopWords[next.norm] || noteNouns[next.norm] && (len(ts) < 6 || weakNounVerbs[verb.norm])
+	return requested && !lex().StopWords[next.norm] || lex().NoteNouns[next.norm] && (len(ts) < 6 || lex().WeakNounVerbs[verb.norm])
 }
 
 // strongObject says whether an object is definite enough to make an order even with a verb as vague as "make" or "take".
 func strongObject(ts []token) bool {
-	if ts[0].kind != word || determiners[ts[0].norm] && !objectPronouns[ts[0].norm] {
+	if ts[0].kind != word || lex().Determiners[ts[0].norm] && !lex().ObjectPronouns[ts[0].norm] {
 		return true
 	}
 	for _, t := range ts {
-		if noteNouns[t.norm] || t.kind == path && docFiles[fileExt(t.norm)] {
+		if lex().NoteNouns[t.norm] || t.kind == path && lex().DocFiles[fileExt(t.norm)] {
 			return true
 		}
 	}
@@ -166,11 +144,11 @@ func strongObject(ts []token) bool {
 
 // isPhrasal recognises a verb with its particle and an object: "set up a project", "comment out the test".
 func isPhrasal(ts []token) bool {
-	return len(ts) > 2 && particles[ts[1].norm] && (determiners[ts[2].norm] || ts[2].kind != word || onlyPhrasal[ts[0].norm])
+	return len(ts) > 2 && lex().Particles[ts[1].norm] && (lex().Determiners[ts[2].norm] || ts[2].kind != word || lex().OnlyPhrasal[ts[0].norm])
 }
 
 // verbFinal recognises the German request: "kannst du das als Notiz speichern".
 func verbFinal(ts []token) bool {
 	last := ts[len(ts)-1]
-	return last.gloss && strings.HasSuffix(fold(last.raw), "n") && (writeVerbs[last.norm] || nounVerbs[last.norm])
+	return last.gloss && strings.HasSuffix(fold(last.raw), "n") && (lex().WriteVerbs[last.norm] || lex().NounVerbs[last.norm])
 }

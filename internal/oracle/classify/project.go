@@ -7,27 +7,27 @@ import (
 
 // projectFrames find what ties a question to the project at hand: to its code, or to what its people decided and wrote down.
 var projectFrames = []frame{
-	{"project", weights{code: 0.7, docs: 0.9, web: -2.5}, func(t *text) []string { return t.ours }},
-	{"definite", weights{code: 0.2, docs: 0.2}, definite},
-	{"definite-part", weights{code: 1.3, web: -1.2}, definiteParts},
-	{"feature", weights{code: 0.9}, bareFeature},
-	{"name-in-code", weights{code: 2.4, web: -1}, names},
-	{"type-name", weights{code: 1.6}, typeNames},
-	{"pasted-code", weights{code: 4}, pasted},
-	{"where", weights{code: 1}, opens("where is", "where are", "where do", "where does", "where in", "where did", "where can", "where the")},
-	{"why", weights{code: 0.7}, opens("why is", "why are", "why do", "why does", "why am", "why can", "why will", "why would")},
-	{"does-in-code", weights{code: 1}, doesInCode},
-	{"definite-subject", weights{code: 0.5}, definiteSubject},
-	{"done-to", weights{code: 1.2}, doneTo},
-	{"how", weights{code: 0.2}, opens("how is", "how are", "how does", "how do", "how would", "how could")},
+	{name: "project", weight: weights{code: 0.7, docs: 0.9, web: -2.5}, match: func(t *text) []string { return t.ours }},
+	{name: "definite", weight: weights{code: 0.2, docs: 0.2}, match: definite},
+	{name: "definite-part", weight: weights{code: 1.3, web: -1.2}, match: definiteParts},
+	{name: "feature", weight: weights{code: 0.9}, match: bareFeature},
+	{name: "name-in-code", weight: weights{code: 2.4, web: -1}, match: names},
+	{name: "type-name", weight: weights{code: 1.6}, match: typeNames},
+	{name: "pasted-code", weight: weights{code: 4}, match: pasted},
+	{name: "where", weight: weights{code: 1}, match: func(t *text) []string { return opens(t, lex().WhereOpens) }},
+	{name: "why", weight: weights{code: 0.7}, match: func(t *text) []string { return opens(t, lex().WhyOpens) }},
+	{name: "does-in-code", weight: weights{code: 1}, clause: doesInCode},
+	{name: "definite-subject", weight: weights{code: 0.5}, clause: definiteSubject},
+	{name: "done-to", weight: weights{code: 1.2}, clause: doneTo},
+	{name: "how", weight: weights{code: 0.2}, match: func(t *text) []string { return opens(t, lex().HowOpens) }},
 
-	{"undertaking", weights{docs: 1.5}, undertaking},
-	{"our-choice", weights{docs: 3}, ourChoice},
-	{"our-past", weights{docs: 1.8}, ourPast},
-	{"whose-doing", weights{docs: 3}, whoseDoing},
-	{"reported", weights{docs: 3}, reported},
-	{"document-file", weights{docs: 1.5}, documentFiles},
-	{"tag", weights{docs: 1.5}, tags},
+	{name: "undertaking", weight: weights{docs: 1.5}, match: undertaking},
+	{name: "our-choice", weight: weights{docs: 3}, clause: ourChoice},
+	{name: "our-past", weight: weights{docs: 1.8}, match: ourPast},
+	{name: "whose-doing", weight: weights{docs: 3}, clause: whoseDoing},
+	{name: "reported", weight: weights{docs: 3}, match: reported},
+	{name: "document-file", weight: weights{docs: 1.5}, match: documentFiles},
+	{name: "tag", weight: weights{docs: 1.5}, match: tags},
 }
 
 // ours finds the words by which the asker speaks of the project as a common thing.
@@ -38,9 +38,9 @@ func ours(t *text) (found []string) {
 		}
 		last := i == len(t.tokens)-1
 		switch {
-		case deixis[tok.norm] && !tok.glued && tok.raw != "US" && (i == 0 || t.words[i-1] != "let"):
+		case lex().Deixis[tok.norm] && !tok.glued && tok.raw != "US" && (i == 0 || t.words[i-1] != "let"):
 			found = append(found, tok.norm)
-		case !last && pointers[tok.norm] && projectNouns[t.words[i+1]]:
+		case !last && lex().Pointers[tok.norm] && lex().ProjectNouns[t.words[i+1]]:
 			found = append(found, t.span(i, i+2))
 		case tok.norm == "here" && i > 0:
 			found = append(found, tok.norm)
@@ -53,7 +53,7 @@ func ours(t *text) (found []string) {
 func definite(t *text) []string {
 	for i := 0; i+1 < len(t.tokens); i++ {
 		next := t.words[i+1]
-		if t.words[i] == "the" && !t.tokens[i].quoted && !t.covered[i] && !impersonal[next] && !whWords[next] && !superlatives[next] && !products[next] {
+		if t.words[i] == "the" && !t.tokens[i].quoted && !t.covered[i] && !lex().Impersonal[next] && !lex().WhWords[next] && !lex().Superlatives[next] && !lex().Products[next] {
 			return []string{t.span(i, i+2)}
 		}
 	}
@@ -69,10 +69,10 @@ func definiteParts(t *text) (found []string) {
 		end := i
 		for j := i + 1; j < min(i+4, len(t.tokens)); j++ {
 			w := t.tokens[j]
-			if w.kind != word || stopWords[w.norm] || superlatives[w.norm] || t.covered[j] {
+			if w.kind != word || lex().StopWords[w.norm] || lex().Superlatives[w.norm] || t.covered[j] {
 				break
 			}
-			theirs := products[t.words[j-1]] && productParts[w.norm]
+			theirs := lex().Products[t.words[j-1]] && lex().ProductParts[w.norm]
 			if isPart(w.norm) && !theirs && !isGeneral(t.tokens[j+1:]) {
 				end = j + 1
 			}
@@ -88,83 +88,71 @@ func definiteParts(t *text) (found []string) {
 }
 
 func isPart(w string) bool {
-	return softwareNouns[w] || softwareNouns[strings.TrimSuffix(w, "s")]
+	return lex().SoftwareNouns[w] || lex().SoftwareNouns[strings.TrimSuffix(w, "s")]
 }
 
 // bareFeature finds a behaviour named without an article: "how does authentication work".
 func bareFeature(t *text) (found []string) {
-	if definition(t) != nil {
+	if t.first(definition) != nil {
 		return nil
 	}
 	for i, w := range t.words {
-		bare := (i == 0 || !determiners[t.words[i-1]] && t.words[i-1] != "to") && (i < 2 || !determiners[t.words[i-2]])
-		if featureNouns[w] && bare && !t.covered[i] {
+		bare := (i == 0 || !lex().Determiners[t.words[i-1]] && t.words[i-1] != "to") && (i < 2 || !lex().Determiners[t.words[i-2]])
+		if lex().FeatureNouns[w] && bare && !t.covered[i] {
 			found = append(found, w)
 		}
 	}
 	return found
 }
 
-var thingWords = set("what which who where")
-
 // definiteSubject finds questions for how a known thing behaves: "does the import run before", "why is the list empty".
-func definiteSubject(t *text) []string {
-	for _, c := range t.clauses {
-		for i := 1; i < min(3, len(c.words)-1); i++ {
-			if !thingWords[c.head] && auxiliaries[c.words[i-1].norm] && c.words[i].norm == "the" && len(definite(t)) > 0 {
-				return []string{c.words[i-1].norm + " the"}
-			}
+func definiteSubject(t *text, c clause) string {
+	for i := 1; i < min(3, len(c.words)-1); i++ {
+		if !lex().ThingWords[c.head] && lex().Auxiliaries[c.words[i-1].norm] && c.words[i].norm == "the" && len(definite(t)) > 0 {
+			return c.words[i-1].norm + " the"
 		}
 	}
-	return nil
+	return ""
 }
 
 // doesInCode finds questions for what a program does: "where we parse the feed", "does the loader cache textures".
-func doesInCode(t *text) []string {
-	for _, c := range t.clauses {
-		does := -1
-		for i, w := range c.words {
-			if does < 0 && i < 3 && (w.norm == "do" || w.norm == "does") {
-				does = i
-				continue
-			}
-			bySubject := i > 0 && actors[c.words[i-1].norm]
-			byVerb := does >= 0 && i > does+1 && !determiners[c.words[i-1].norm] && !outsider(c.words[does+1].norm)
-			if w.kind == word && programVerbs[w.norm] && (bySubject || byVerb) {
-				return []string{c.words[i-1].norm + " " + w.norm}
-			}
+func doesInCode(_ *text, c clause) string {
+	does := -1
+	for i, w := range c.words {
+		if does < 0 && i < 3 && (w.norm == "do" || w.norm == "does") {
+			does = i
+			continue
+		}
+		bySubject := i > 0 && lex().Actors[c.words[i-1].norm]
+		byVerb := does >= 0 && i > does+1 && !lex().Determiners[c.words[i-1].norm] && !outsider(c.words[does+1].norm)
+		if w.kind == word && lex().ProgramVerbs[w.norm] && (bySubject || byVerb) {
+			return c.words[i-1].norm + " " + w.norm
 		}
 	}
-	return nil
+	return ""
 }
-
-var actors = set("we it they code")
 
 // outsider says whether a subject is somebody else's.
 func outsider(w string) bool {
-	return products[w] || w == "other" || w == "others" || w == "people" || w == "you"
+	return lex().Products[w] || w == "other" || w == "others" || w == "people" || w == "you"
 }
 
 // doneTo finds questions for what a program does to something: "are the notes indexed", "how is the token signed".
-func doneTo(t *text) []string {
-	for _, c := range t.clauses {
-		if len(c.words) < 3 || !copulas[c.head] && (c.head != "how" && c.head != "where" || !copulas[c.words[1].norm]) {
-			continue
-		}
-		for _, w := range c.words[2:] {
-			if strings.HasSuffix(w.norm, "ed") && verbLike(w.norm) || participles[w.norm] {
-				return []string{c.head + " " + w.norm}
-			}
+func doneTo(_ *text, c clause) string {
+	if len(c.words) < 3 || !lex().Copulas[c.head] && (c.head != "how" && c.head != "where" || !lex().Copulas[c.words[1].norm]) {
+		return ""
+	}
+	for _, w := range c.words[2:] {
+		if strings.HasSuffix(w.norm, "ed") && verbLike(w.norm) || lex().Participles[w.norm] {
+			return c.head + " " + w.norm
 		}
 	}
-	return nil
+	return ""
 }
-
-var participles = set("found kept read sent built chosen put made thrown hidden cut")
 
 func names(t *text) []string {
 	return tokensLike(t, func(tok token) bool {
-		return tok.kind == ident && !pascal(tok.raw) || tok.kind == path && !docFiles[fileExt(tok.norm)]
+		return tok.kind == ident && !pascal(tok.raw) || tok.kind == path && !lex().DocFiles[fileExt(tok.norm)]
 	})
 }
 
@@ -193,7 +181,7 @@ func clip(s string, bytes int) string {
 }
 
 func documentFiles(t *text) []string {
-	return tokensLike(t, func(tok token) bool { return tok.kind == path && docFiles[fileExt(tok.norm)] })
+	return tokensLike(t, func(tok token) bool { return tok.kind == path && lex().DocFiles[fileExt(tok.norm)] })
 }
 
 func tags(t *text) []string {
@@ -205,7 +193,7 @@ func tags(t *text) []string {
 // undertaking finds the project as a thing of people rather than of code.
 func undertaking(t *text) (found []string) {
 	for i := 1; i < len(t.words); i++ {
-		if undertakings[t.words[i]] && determiners[t.words[i-1]] {
+		if lex().Undertakings[t.words[i]] && lex().Determiners[t.words[i-1]] {
 			found = append(found, t.span(i-1, i+1))
 		}
 	}
@@ -213,14 +201,12 @@ func undertaking(t *text) (found []string) {
 }
 
 // ourChoice finds "why do we use X": the reason for a choice is written down, not programmed.
-func ourChoice(t *text) []string {
-	for _, c := range t.clauses {
-		past := len(c.words) > 2 && c.words[1].norm == "did" && deixis[c.words[2].norm]
-		if c.head == "why" && (past || containsAny(c.words, deixis) && containsAny(c.words, choiceVerbs)) {
-			return []string{"why we"}
-		}
+func ourChoice(_ *text, c clause) string {
+	past := len(c.words) > 2 && c.words[1].norm == "did" && lex().Deixis[c.words[2].norm]
+	if c.head == "why" && (past || containsAny(c.words, lex().Deixis) && containsAny(c.words, lex().ChoiceVerbs)) {
+		return "why we"
 	}
-	return nil
+	return ""
 }
 
 // ourPast finds what people did: "did we promise", "the options we listed". What they did is written down, if anywhere.
@@ -232,7 +218,7 @@ func ourPast(t *text) (found []string) {
 			found = append(found, t.span(i-1, i+1))
 		case before == "we" && isPast(w):
 			found = append(found, t.span(i-1, i+1))
-		case i > 1 && t.words[i-2] == "we" && !auxiliaries[before] && isPast(w):
+		case i > 1 && t.words[i-2] == "we" && !lex().Auxiliaries[before] && isPast(w):
 			found = append(found, t.span(i-2, i+1))
 		case before == "the" && w == "team" && i > 1 && t.words[i-2] == "did":
 			found = append(found, t.span(i-2, i+1))
@@ -242,13 +228,11 @@ func ourPast(t *text) (found []string) {
 }
 
 // whoseDoing finds "who requested the export": somebody did something to a thing both speakers know.
-func whoseDoing(t *text) []string {
-	for _, c := range t.clauses {
-		if c.head == "who" && len(c.words) > 2 && (strings.HasSuffix(c.words[1].norm, "ed") || speechVerbs[c.words[1].norm]) && len(definite(t)) > 0 && len(properNames(t)) == 0 {
-			return []string{c.head + " " + c.words[1].norm}
-		}
+func whoseDoing(t *text, c clause) string {
+	if c.head == "who" && len(c.words) > 2 && (strings.HasSuffix(c.words[1].norm, "ed") || lex().SpeechVerbs[c.words[1].norm]) && len(definite(t)) > 0 && len(properNames(t)) == 0 {
+		return c.head + " " + c.words[1].norm
 	}
-	return nil
+	return ""
 }
 
 func isPast(w string) bool { return len(w) > 4 && strings.HasSuffix(w, "ed") }
@@ -263,7 +247,7 @@ func reported(t *text) []string {
 			continue
 		}
 		for j := i + 2; j < min(i+6, len(t.words)); j++ {
-			if speechVerbs[t.words[j]] {
+			if lex().SpeechVerbs[t.words[j]] {
 				return []string{w + " " + t.words[j]}
 			}
 		}

@@ -3,10 +3,13 @@ package classify
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // quotations are spans in quotation marks that are long enough to hold an order.
-var quotations = regexp.MustCompile(`"[^"\n]{8,}"|“[^”\n]{8,}”|„[^“”\n]{8,}[“”]|«[^»\n]{8,}»`)
+var quotations = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"[^"\n]{8,}"|“[^”\n]{8,}”|„[^“”\n]{8,}[“”]|«[^»\n]{8,}»`)
+})
 
 // ownWords is what a person says beside what they quote: without lines that begin with > and spans in quotation marks. An order that
 // stands only in a quotation is somebody else's. "" where nothing of their own is left.
@@ -17,5 +20,5 @@ func ownWords(text string) string {
 			b.WriteString(line)
 		}
 	}
-	return strings.TrimSpace(quotations.ReplaceAllString(b.String(), ""))
+	return strings.TrimSpace(quotations().ReplaceAllString(b.String(), ""))
 }

@@ -4,15 +4,15 @@ import "slices"
 
 // talkFrames find words that are about the talk itself, and place what no other feature knows.
 var talkFrames = []frame{
-	{"nothing-asked", weights{chat: 4.5}, nothingAsked},
-	{"asked-of-reply", weights{chat: 4.5}, askedOfReply},
-	{"remark", weights{chat: 1.6}, remark},
-	{"said-to-you", weights{chat: 1}, saidToYou},
-	{"greeting", weights{chat: 0.8}, greeting},
+	{name: "nothing-asked", weight: weights{chat: 4.5}, match: nothingAsked},
+	{name: "asked-of-reply", weight: weights{chat: 4.5}, clause: askedOfReply},
+	{name: "remark", weight: weights{chat: 1.6}, clause: remark},
+	{name: "said-to-you", weight: weights{chat: 1}, clause: saidToYou},
+	{name: "greeting", weight: weights{chat: 0.8}, match: greeting},
 
 	// What nothing is known about belongs to the world outside: it is larger than any project.
-	{"unplaced-question", weights{web: 0.3}, func(t *text) []string { return firstWord(t, true) }},
-	{"unplaced-words", weights{web: 0.2, chat: 0.1}, func(t *text) []string { return firstWord(t, false) }},
+	{name: "unplaced-question", weight: weights{web: 0.3}, match: func(t *text) []string { return firstWord(t, true) }},
+	{name: "unplaced-words", weight: weights{web: 0.2, chat: 0.1}, match: func(t *text) []string { return firstWord(t, false) }},
 }
 
 // nothingAsked matches texts made of courtesies, pronouns and grammar alone.
@@ -26,7 +26,7 @@ func nothingAsked(t *text) []string {
 // subjects counts the tokens that carry a subject matter.
 func subjects(ts []token) (n int) {
 	for _, t := range ts {
-		empty := stopWords[t.norm] || answerForms[t.norm] || courtesyWords[t.norm] || retellVerbs[t.norm]
+		empty := lex().StopWords[t.norm] || lex().AnswerForms[t.norm] || lex().CourtesyWords[t.norm] || lex().RetellVerbs[t.norm]
 		if t.kind != symbol && (t.kind != word || t.quoted || !empty) {
 			n++
 		}
@@ -35,64 +35,54 @@ func subjects(ts []token) (n int) {
 }
 
 // askedOfReply finds wishes for another form of the reply: "say that in plain English".
-func askedOfReply(t *text) []string {
-	for _, c := range t.clauses {
-		if !whWords[c.head] && isAboutReply(c.words) && subjects(c.words[1:]) < 2 {
-			return []string{c.words[0].norm + " " + c.words[1].norm}
-		}
+func askedOfReply(_ *text, c clause) string {
+	if !lex().WhWords[c.head] && isAboutReply(c.words) && subjects(c.words[1:]) < 2 {
+		return c.words[0].norm + " " + c.words[1].norm
 	}
-	return nil
+	return ""
 }
 
 // isAboutReply recognises a verb whose object is the reply and a form to give it: "make it shorter", "put that in a table".
 func isAboutReply(ts []token) bool {
-	if len(ts) == 2 && objectPronouns[ts[1].norm] && retellVerbs[ts[0].norm] {
+	if len(ts) == 2 && lex().ObjectPronouns[ts[1].norm] && lex().RetellVerbs[ts[0].norm] {
 		return true
 	}
-	if len(ts) < 3 || !objectPronouns[ts[1].norm] || ts[2].norm == "one" || slices.ContainsFunc(ts[1:], isNoteTarget) {
+	if len(ts) < 3 || !lex().ObjectPronouns[ts[1].norm] || ts[2].norm == "one" || slices.ContainsFunc(ts[1:], isNoteTarget) {
 		return false
 	}
-	if writesDown[ts[0].norm] && containsAny(ts[:min(4, len(ts))], down) {
+	if lex().WritesDown[ts[0].norm] && containsAny(ts[:min(4, len(ts))], lex().Down) {
 		return false
 	}
-	return containsAny(ts[2:], answerForms)
+	return containsAny(ts[2:], lex().AnswerForms)
 }
 
 // isNoteTarget says whether a token names a place that outlasts the talk.
 func isNoteTarget(t token) bool {
-	return t.kind == path || noteNouns[t.norm] && !answerForms[t.norm]
+	return t.kind == path || lex().NoteNouns[t.norm] && !lex().AnswerForms[t.norm]
 }
 
 // remark matches short statements about the talk: "that's not it", "I'll try that", "you saved me hours".
-func remark(t *text) []string {
+func remark(t *text, c clause) string {
 	if t.asks || len(t.tokens) > 16 {
-		return nil
+		return ""
 	}
-	for _, c := range t.clauses {
-		if remarkHeads[c.head] {
-			return []string{c.head}
-		}
+	if lex().RemarkHeads[c.head] {
+		return c.head
 	}
-	return nil
+	return ""
 }
-
-var remarkHeads = set("i you that this it what not")
 
 // saidToYou finds words addressed to the assistant as somebody: "what do you think". "how would you" asks for a way that anybody may go.
-func saidToYou(t *text) []string {
-	for _, c := range t.clauses {
-		if c.head != "how" && containsAny(c.words[:min(4, len(c.words))], you) {
-			return []string{"you"}
-		}
+func saidToYou(_ *text, c clause) string {
+	if c.head != "how" && containsAny(c.words[:min(4, len(c.words))], lex().You) {
+		return "you"
 	}
-	return nil
+	return ""
 }
-
-var down, you = set("down"), set("you")
 
 func greeting(t *text) (found []string) {
 	for _, c := range t.clauses {
-		if greetings[c.all[0].norm] {
+		if lex().Greetings[c.all[0].norm] {
 			found = append(found, c.all[0].norm)
 		}
 	}

@@ -1,9 +1,9 @@
 package classify
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // maxTerms bounds what Terms returns.
@@ -31,7 +31,7 @@ func (t *text) terms() []string {
 			out = append(out, quotedPhrase(t.tokens[i:end]))
 			i = end - 1
 		case tok.kind == ident, tok.kind == path, tok.kind == link:
-			out = append(out, lineSuffix.ReplaceAllString(tok.raw, ""))
+			out = append(out, withoutLine(tok.raw))
 		case !polite[i] && carriesMeaning(tok):
 			out = append(out, searchForm(tok))
 		}
@@ -53,7 +53,16 @@ func (t *text) politeTokens() map[int]bool {
 	return out
 }
 
-var lineSuffix = regexp.MustCompile(`(:\d+)+$`)
+// withoutLine cuts the numbers of line and column off a path.
+func withoutLine(path string) string {
+	for {
+		at := strings.LastIndexByte(path, ':')
+		if at < 0 || at == len(path)-1 || strings.Trim(path[at+1:], "0123456789") != "" {
+			return path
+		}
+		path = path[:at]
+	}
+}
 
 func quotedPhrase(ts []token) string {
 	var words []string
@@ -62,7 +71,7 @@ func quotedPhrase(ts []token) string {
 			words = append(words, t.raw)
 		}
 	}
-	return joinWords(words)
+	return strings.Join(words, " ")
 }
 
 // searchForm is a word as it may stand in a text: as written, but without possessives and typing errors.
@@ -75,7 +84,7 @@ func searchForm(t token) string {
 
 // carriesMeaning tells words of the subject from grammar, courtesy and verbs that any question may have.
 func carriesMeaning(t token) bool {
-	if t.raw == "" || t.kind == symbol || stopWords[t.norm] || auxiliaries[t.norm] || emptyVerbs[t.norm] || greetings[t.norm] {
+	if t.raw == "" || t.kind == symbol || lex().StopWords[t.norm] || lex().Auxiliaries[t.norm] || lex().EmptyVerbs[t.norm] || lex().Greetings[t.norm] {
 		return false
 	}
 	return len(t.raw) > 1 || t.kind == number
@@ -86,7 +95,7 @@ func namesIn(pasted string) (out []string) {
 	quoted := false
 	for line := range strings.Lines(pasted) {
 		for _, t := range appendLine(nil, strings.TrimSpace(line), &quoted) {
-			if name := lineSuffix.ReplaceAllString(t.raw, ""); (t.kind == ident || t.kind == path) && strings.IndexFunc(name, unicode.IsLetter) >= 0 {
+			if name := withoutLine(t.raw); (t.kind == ident || t.kind == path) && strings.IndexFunc(name, unicode.IsLetter) >= 0 {
 				out = append(out, name)
 			}
 		}
@@ -103,7 +112,7 @@ func stems(t *text) map[string]bool {
 	out := map[string]bool{}
 	for _, term := range t.terms() {
 		for _, part := range strings.FieldsFunc(splitCamel(term), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-			if stem := stem(fold(part)); len(stem) > 1 && !stopWords[part] {
+			if stem := stem(fold(part)); len(stem) > 1 && !lex().StopWords[part] {
 				out[stem] = true
 			}
 		}
@@ -111,9 +120,17 @@ func stems(t *text) map[string]bool {
 	return out
 }
 
-var humps = regexp.MustCompile(`([a-z0-9])([A-Z])`)
-
-func splitCamel(name string) string { return humps.ReplaceAllString(name, "$1 $2") }
+// splitCamel puts a blank before each capital that follows a small letter or a digit.
+func splitCamel(name string) string {
+	var b strings.Builder
+	for i := range len(name) {
+		if i > 0 && 'A' <= name[i] && name[i] <= 'Z' && (unicode.IsLower(rune(name[i-1])) || unicode.IsDigit(rune(name[i-1]))) && name[i-1] < utf8.RuneSelf {
+			b.WriteByte(' ')
+		}
+		b.WriteByte(name[i])
+	}
+	return b.String()
+}
 
 // stem strips the commonest English endings. It need not give a word, only the same string for the forms of one.
 func stem(w string) string {

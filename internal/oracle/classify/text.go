@@ -236,7 +236,7 @@ func splitCore(core string) []string {
 		return nil
 	}
 	k := kindOf(core, fold(core))
-	if k != word || products[fold(core)] {
+	if k != word || lex().Products[fold(core)] {
 		return []string{core}
 	}
 	parts := strings.FieldsFunc(core, func(r rune) bool { return strings.ContainsRune("-/–—,;!?()[]{}\"<>|=+….:", r) })
@@ -270,40 +270,40 @@ func expand(tokens []token) []token {
 }
 
 func contraction(w string) []string {
-	if full, ok := shortForms[w]; ok {
+	if full, ok := lex().ShortForms[w]; ok {
 		return full
 	}
 	base, suffix, ok := strings.Cut(w, "'")
 	if !ok {
 		return []string{w}
 	}
-	if long, known := clitics[suffix]; known && base != "" {
-		if suffix == "s" && !takesIs[base] {
+	if long, known := lex().Clitics[suffix]; known && base != "" {
+		if suffix == "s" && !lex().TakesIs[base] {
 			return []string{base}
 		}
 		if suffix == "t" {
 			base = strings.TrimSuffix(base, "n")
 		}
-		return []string{base, long}
+		return append([]string{base}, long...)
 	}
 	return []string{strings.ReplaceAll(w, "'", "")}
 }
 
-// translate replaces German and Portuguese words of the glosses by English ones if the text is in that language.
+// translate replaces German and Portuguese words by English ones if the text is in that language.
 // A word that English has too ("was", "die", "no") is only replaced where others settle the language.
 func translate(tokens []token) []token {
-	english, best, bestHits := 0, map[string]string(nil), 0
+	english, best, bestHits := 0, dictionary(nil), 0
 	for _, t := range tokens {
-		if stopWords[t.norm] {
+		if lex().StopWords[t.norm] {
 			english++
 		}
 	}
-	for _, gloss := range glosses {
+	for _, gloss := range [...]dictionary{lex().German, lex().Portuguese} {
 		hits, sure := 0, 0
 		for _, t := range tokens {
 			if _, ok := gloss[t.norm]; ok && t.kind == word {
 				hits++
-				if !stopWords[t.norm] && !sharedWords[t.norm] {
+				if !lex().StopWords[t.norm] && !lex().SharedWords[t.norm] {
 					sure++
 				}
 			}
@@ -323,9 +323,9 @@ func translate(tokens []token) []token {
 			continue
 		}
 		if t.norm == "e" && strings.EqualFold(t.raw, t.norm) && (len(out) == 0 || out[len(out)-1].after >= comma) {
-			english = "and" // without its accent, and with nothing before that could be anything
+			english = []string{"and"} // without its accent, and with nothing before that could be anything
 		}
-		for i, w := range strings.Split(english, " ") {
+		for i, w := range english {
 			part := t
 			part.norm, part.gloss = w, true
 			if i > 0 {

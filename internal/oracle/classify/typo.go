@@ -25,8 +25,8 @@ func correct(tokens []token) {
 }
 
 func isKnown(w string) bool {
-	return len(vocabularyIndex.features(w)) > 0 || len(vocabularyIndex.phrases[w]) > 0 || stopWords[w] || courtesyWords[w] ||
-		writeVerbs[w] || nounVerbs[w] || readVerbs[w] || noteNouns[w] || featureNouns[w] || answerForms[w] || products[w]
+	return len(lex().of(w)) > 0 || len(lex().vocabulary.phrases[w]) > 0 || lex().StopWords[w] || lex().CourtesyWords[w] ||
+		lex().WriteVerbs[w] || lex().NounVerbs[w] || lex().ReadVerbs[w] || lex().NoteNouns[w] || lex().FeatureNouns[w] || lex().AnswerForms[w] || lex().Products[w]
 }
 
 func meantBy(w string) (string, bool) {
@@ -49,7 +49,7 @@ func meantBy(w string) (string, bool) {
 // alphabetically earlier is meant.
 var typoIndex = sync.OnceValue(func() map[string]string {
 	out := map[string]string{}
-	for w := range vocabularyIndex.exact {
+	for w := range lex().exact {
 		for i := 1; i < len(w)-1 && len(w) > minTypoLen; i++ {
 			without := w[:i] + w[i+1:]
 			if known, ok := out[without]; !ok || w < known {

@@ -1,25 +1,34 @@
 package classify
 
 import (
+	"io/fs"
+	"reflect"
 	"strings"
 	"testing"
+	"testing/fstest"
 )
 
 func TestEveryEntryOfTheVocabularyCanBeFound(t *testing.T) {
-	for i, f := range vocabulary {
-		seen := map[string]bool{}
-		for _, entry := range strings.Fields(f.words) {
-			if seen[entry] {
-				t.Errorf("%s: %q stands there twice", f.name, entry)
+	check := func(entry string, feature int) {
+		for _, o := range occurrences(tokenize(entry)) {
+			if o.feature == feature {
+				return
 			}
-			seen[entry] = true
-			found := false
-			for _, o := range occurrences(tokenize(strings.ReplaceAll(strings.TrimSuffix(entry, "*"), "_", " "))) {
-				found = found || o.feature == i
+		}
+		t.Errorf("%s: %q is never found as typed", lex().features[feature].name, entry)
+	}
+	for _, words := range []map[string][]int{lex().exact, lex().stems} {
+		for w, features := range words {
+			for _, f := range features {
+				if !lex().Products[w] { // "uber" is German first
+					check(w, f)
+				}
 			}
-			if !found {
-				t.Errorf("%s: %q is never found as typed", f.name, entry)
-			}
+		}
+	}
+	for _, starts := range lex().vocabulary.phrases {
+		for _, p := range starts {
+			check(strings.Join(p.words, " "), p.feature)
 		}
 	}
 }
@@ -35,33 +44,100 @@ func TestFeaturesHaveNamesAndWeights(t *testing.T) {
 			t.Errorf("feature %q weighs nothing", name)
 		}
 	}
-	for _, f := range vocabulary {
+	for _, f := range lex().features {
 		check(f.name, f.weight)
 	}
-	for _, f := range frames {
-		check(f.name, f.weight)
+	for _, group := range [][]frame{orderFrames, projectFrames, householdFrames, worldFrames, talkFrames} {
+		for _, f := range group {
+			check(f.name, f.weight)
+		}
 	}
 }
 
 func TestLexiconIsFolded(t *testing.T) {
-	for name, words := range map[string]map[string]bool{
-		"stopWords": stopWords, "courtesyWords": courtesyWords, "openerWords": openerWords, "writeVerbs": writeVerbs, "nounVerbs": nounVerbs,
-		"readVerbs": readVerbs, "noteNouns": noteNouns, "products": products, "softwareNouns": softwareNouns, "featureNouns": featureNouns,
-	} {
-		for w := range words {
-			if fold(w) != w {
-				t.Errorf("%s: %q can't match, because text is folded to %q", name, w, fold(w))
+	check := func(name, entry string) {
+		if fold(entry) != entry {
+			t.Errorf("%s: %q can't match, because text is folded to %q", name, entry, fold(entry))
+		}
+	}
+	l := reflect.ValueOf(*lex())
+	for _, field := range reflect.VisibleFields(l.Type()) {
+		if !field.IsExported() {
+			continue
+		}
+		switch words := l.FieldByIndex(field.Index).Interface().(type) {
+		case set:
+			for w := range words {
+				check(field.Name, w)
+			}
+		case phrases:
+			for _, p := range words {
+				check(field.Name, strings.Join(p, " "))
+			}
+		case dictionary:
+			for w, meaning := range words {
+				check(field.Name, w)
+				check(field.Name, strings.Join(meaning, " "))
 			}
 		}
 	}
-	for w := range weakNounVerbs {
-		if !nounVerbs[w] {
-			t.Errorf("weakNounVerbs: %q is no noun verb", w)
+	for w := range lex().WeakNounVerbs {
+		if !lex().NounVerbs[w] {
+			t.Errorf("WeakNounVerbs: %q is no noun verb", w)
 		}
 	}
-	for w := range notEvidence {
-		if !products[w] {
-			t.Errorf("notEvidence: %q is no product", w)
+	for w := range lex().NotEvidence {
+		if !lex().Products[w] {
+			t.Errorf("NotEvidence: %q is no product", w)
+		}
+	}
+}
+
+func TestMistakeInAListIsToldWithItsLine(t *testing.T) {
+	for _, c := range []struct{ file, from, to, want string }{
+		{"lists", "[StopWords]", "a\n[StopWords]", "words/lists.txt:3: a: stands before the first list"},
+		{"lists", "[StopWords]", "[StoppWords]", "words/lists.txt:3: [StoppWords]: there is no such list"},
+		{"lists", "[WhWords]", "a\n[WhWords]", "a: stands there twice"},
+		{"lists", "[WhWords]", "[StopWords]", "[StopWords]: stands there twice"},
+		{"lists", "[You]\nyou\n", "", "the list You is in no file of words"},
+		{"lists", "[StopWords]", "[vocabulary]\n[StopWords]", "[vocabulary]: there is no such list"},
+		{"phrases", "[Requests]", "[WaysTo", "[WaysTo]: stands there twice"},
+		{"translations", "[Portuguese]", "haus\n[Portuguese]", "haus: must be a word and what it means, as word = meaning"},
+		{"translations", "[Portuguese]", "wer = who\n[Portuguese]", "wer = who: stands there twice"},
+		{"features", "[place] research 2.2", "[place] research", "[place] research: must be [feature] type weight"},
+		{"features", "[place] research 2.2", "[place] web 2.2", "must be [feature] type weight, with a type of questions and a number above 0"},
+		{"features", "[place] research 2.2", "[place] research 0", "must be [feature] type weight, with a type of questions and a number above 0"},
+		{"features", "paris\n", "paris\nparis\n", "paris: stands there twice"},
+	} {
+		t.Run(c.file+": "+c.to, func(t *testing.T) {
+			files := fstest.MapFS{}
+			for _, name := range []string{"lists", "phrases", "translations", "features"} {
+				path := "words/" + name + ".txt"
+				content, err := fs.ReadFile(wordFiles, path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if name == c.file {
+					changed := strings.Replace(string(content), c.from, c.to, 1)
+					if changed == string(content) {
+						t.Fatalf("%q is not in %s", c.from, path)
+					}
+					content = []byte(changed)
+				}
+				files[path] = &fstest.MapFile{Data: content}
+			}
+			if _, err := readLexicon(files); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("the error is %v, want %q in it", err, c.want)
+			}
+		})
+	}
+}
+
+func BenchmarkReadLexicon(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := readLexicon(wordFiles); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

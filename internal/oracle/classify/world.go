@@ -1,7 +1,6 @@
 package classify
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -9,47 +8,45 @@ import (
 
 // worldFrames find questions that no single project answers. Most of them are silent where something ties the question to the project.
 var worldFrames = []frame{
-	{"definition", weights{web: 1.8, code: -0.5}, definition},
-	{"how-to", weights{web: 2}, howTo},
-	{"plural-in-general", weights{web: 1}, pluralInGeneral},
-	{"of-a-thing", weights{web: 1.5}, ofThing},
-	{"superlative", weights{web: 2, code: -0.5}, superlative},
-	{"comparative", weights{web: 1.6}, comparative},
-	{"product-asked", weights{web: 1.5}, productAsked},
-	{"product-setting", weights{web: 1.2}, productSetting},
-	{"product-version", weights{web: 1.5}, productVersion},
-	{"product-first", weights{web: 0.8}, productFirst},
-	{"product-documents", weights{web: 3.5}, productDocuments},
-	{"product-error", weights{web: 1.5}, productError},
-	{"who-when", weights{web: 0.8}, opens("who", "when is", "when was", "when does", "when will", "when did")},
-	{"has-it", weights{web: 0.6}, hasIt},
-	{"proper-name", weights{web: 0.9}, properNames},
-	{"link", weights{web: 1.5}, func(t *text) []string { return tokensLike(t, func(tok token) bool { return tok.kind == link }) }},
+	{name: "definition", weight: weights{web: 1.8, code: -0.5}, clause: definition},
+	{name: "how-to", weight: weights{web: 2}, match: howTo},
+	{name: "plural-in-general", weight: weights{web: 1}, clause: pluralInGeneral},
+	{name: "of-a-thing", weight: weights{web: 1.5}, match: ofThing},
+	{name: "superlative", weight: weights{web: 2, code: -0.5}, match: superlative},
+	{name: "comparative", weight: weights{web: 1.6}, match: comparative},
+	{name: "product-asked", weight: weights{web: 1.5}, match: productAsked},
+	{name: "product-setting", weight: weights{web: 1.2}, match: productSetting},
+	{name: "product-version", weight: weights{web: 1.5}, match: productVersion},
+	{name: "product-first", weight: weights{web: 0.8}, match: productFirst},
+	{name: "product-documents", weight: weights{web: 3.5}, match: productDocuments},
+	{name: "product-error", weight: weights{web: 1.5}, match: productError},
+	{name: "who-when", weight: weights{web: 0.8}, match: func(t *text) []string { return opens(t, lex().WhoOpens) }},
+	{name: "has-it", weight: weights{web: 0.6}, clause: hasIt},
+	{name: "proper-name", weight: weights{web: 0.9}, match: properNames},
+	{name: "link", weight: weights{web: 1.5}, match: func(t *text) []string { return tokensLike(t, func(tok token) bool { return tok.kind == link }) }},
 }
 
 // definition finds questions for what something is in general: "what is a monad", "difference between TCP and UDP".
-func definition(t *text) []string {
+func definition(t *text, c clause) string {
 	if len(t.ours) > 0 {
-		return nil
+		return ""
 	}
-	for _, c := range t.clauses {
-		w := c.words
-		if len(w) < 3 {
-			continue
-		}
-		switch verb := w[0].norm; {
-		case len(w) < 9 && verb == "what" && (w[1].norm == "is" || w[1].norm == "are") && isGeneralNoun(w[2:]):
-			return []string{verb + " " + w[1].norm}
-		case len(w) < 6 && (verb == "explain" || verb == "define") && w[1].norm != "the" && !definiteWord(w[1]):
-			return []string{verb}
-		}
-		for i := 2; i < len(w); i++ {
-			if w[i-2].norm == "difference" && w[i-1].norm == "between" && w[i].norm != "the" && w[i].kind == word {
-				return []string{"difference between"}
-			}
+	w := c.words
+	if len(w) < 3 {
+		return ""
+	}
+	switch verb := w[0].norm; {
+	case len(w) < 9 && verb == "what" && (w[1].norm == "is" || w[1].norm == "are") && isGeneralNoun(w[2:]):
+		return verb + " " + w[1].norm
+	case len(w) < 6 && (verb == "explain" || verb == "define") && w[1].norm != "the" && !definiteWord(w[1]):
+		return verb
+	}
+	for i := 2; i < len(w); i++ {
+		if w[i-2].norm == "difference" && w[i-1].norm == "between" && w[i].norm != "the" && w[i].kind == word {
+			return "difference between"
 		}
 	}
-	return nil
+	return ""
 }
 
 func isGeneralNoun(ts []token) bool {
@@ -57,7 +54,7 @@ func isGeneralNoun(ts []token) bool {
 }
 
 func definiteWord(t token) bool {
-	return determiners[t.norm] && t.norm != "a" && t.norm != "an" && t.norm != "all" && t.norm != "any"
+	return lex().Determiners[t.norm] && t.norm != "a" && t.norm != "an" && t.norm != "all" && t.norm != "any"
 }
 
 // howTo finds general questions for a way to do something.
@@ -65,35 +62,27 @@ func howTo(t *text) []string {
 	if t.atHome() {
 		return nil
 	}
-	for i := range t.tokens {
-		for _, p := range waysTo {
-			if hasPrefix(t.tokens[i:], p) {
-				return []string{joinWords(p)}
-			}
-		}
+	if p, _ := lex().WaysTo.in(t.tokens); p != nil {
+		return []string{strings.Join(p, " ")}
 	}
 	return nil
 }
 
-var waysTo = phrases("how to", "how do i", "how can i", "how should i", "how would i", "how can one", "way to")
-
 // pluralInGeneral finds questions about all things of a kind: "how do vector clocks work".
-func pluralInGeneral(t *text) []string {
+func pluralInGeneral(t *text, c clause) string {
 	if len(t.ours) > 0 {
-		return nil
+		return ""
 	}
-	for _, c := range t.clauses {
-		for i := 1; i < min(3, len(c.words)); i++ {
-			before, w := c.words[i-1].norm, c.words[i:min(i+2, len(c.words))]
-			if before != "do" && before != "are" || determiners[w[0].norm] || stopWords[w[0].norm] {
-				continue
-			}
-			if slices.ContainsFunc(w, isPlural) {
-				return []string{before + " " + w[0].norm}
-			}
+	for i := 1; i < min(3, len(c.words)); i++ {
+		before, w := c.words[i-1].norm, c.words[i:min(i+2, len(c.words))]
+		if before != "do" && before != "are" || lex().Determiners[w[0].norm] || lex().StopWords[w[0].norm] {
+			continue
+		}
+		if slices.ContainsFunc(w, isPlural) {
+			return before + " " + w[0].norm
 		}
 	}
-	return nil
+	return ""
 }
 
 func isPlural(t token) bool {
@@ -106,15 +95,12 @@ func ofThing(t *text) []string {
 		return nil
 	}
 	for i := 2; i < len(t.tokens)-1; i++ {
-		if t.words[i] == "of" && !noParts[t.words[i-1]] && isGeneral(t.tokens[i:]) {
+		if t.words[i] == "of" && !lex().NoParts[t.words[i-1]] && isGeneral(t.tokens[i:]) {
 			return []string{t.span(i, i+2)}
 		}
 	}
 	return nil
 }
-
-// noParts stand before "of" without being a part of something.
-var noParts = set("use because instead out kind sort")
 
 // isGeneral recognises a part of something outside by what follows it: "the payload of a packet", "the address of the BME280",
 // "the requests library".
@@ -123,23 +109,21 @@ func isGeneral(after []token) bool {
 		return false
 	}
 	if after[0].norm != "of" || len(after) == 1 {
-		return libraryWords[after[0].norm]
+		return lex().LibraryWords[after[0].norm]
 	}
 	of := after[1]
 	if of.norm == "the" && len(after) > 2 {
 		of = after[2]
 	}
-	return of.norm == "a" || of.norm == "an" || products[of.norm] || isName(of) || of.kind == word && partNumber.MatchString(of.raw)
+	return of.norm == "a" || of.norm == "an" || lex().Products[of.norm] || isName(of) || of.kind == word && shape().part.MatchString(of.raw)
 }
-
-var partNumber = regexp.MustCompile(`^[a-zA-Z]+\d\w*$`)
 
 // superlative finds rankings: nobody but the whole world can answer them.
 func superlative(t *text) []string {
 	if t.atHome() || !t.asks {
 		return nil
 	}
-	return tokensLike(t, func(tok token) bool { return superlatives[tok.norm] && !tok.quoted })
+	return tokensLike(t, func(tok token) bool { return lex().Superlatives[tok.norm] && !tok.quoted })
 }
 
 // comparative finds "which is faster, X or Y".
@@ -148,7 +132,7 @@ func comparative(t *text) []string {
 		return nil
 	}
 	for i, w := range t.words {
-		if comparatives[w] && slices.ContainsFunc(t.words[i:], func(later string) bool { return later == "or" || later == "than" }) {
+		if lex().Comparatives[w] && slices.ContainsFunc(t.words[i:], func(later string) bool { return later == "or" || later == "than" }) {
 			return t.words[i : i+1]
 		}
 	}
@@ -159,7 +143,7 @@ func comparative(t *text) []string {
 func productAsked(t *text) (found []string) {
 	for _, c := range t.clauses {
 		for i := 1; i < min(5, len(c.words)); i++ {
-			if w := c.words[i]; auxiliaries[c.words[i-1].norm] && w.kind == word && (products[w.norm] || isName(w)) {
+			if w := c.words[i]; lex().Auxiliaries[c.words[i-1].norm] && w.kind == word && (lex().Products[w.norm] || isName(w)) {
 				found = append(found, w.norm)
 			}
 		}
@@ -173,7 +157,7 @@ func productSetting(t *text) (found []string) {
 		return nil
 	}
 	for i := 1; i < len(t.words); i++ {
-		if products[t.words[i]] && settings[t.words[i-1]] && !dates[t.tokens[i].raw] {
+		if lex().Products[t.words[i]] && lex().Settings[t.words[i-1]] && !lex().Dates[t.tokens[i].raw] {
 			found = append(found, t.span(i-1, i+1))
 		}
 	}
@@ -183,7 +167,7 @@ func productSetting(t *text) (found []string) {
 // productVersion finds "Node 18".
 func productVersion(t *text) (found []string) {
 	for i := 1; i < len(t.tokens); i++ {
-		if t.tokens[i].kind == number && (products[t.words[i-1]] || namesakes[t.words[i-1]]) && len(t.ours) == 0 {
+		if t.tokens[i].kind == number && (lex().Products[t.words[i-1]] || lex().Namesakes[t.words[i-1]]) && len(t.ours) == 0 {
 			found = append(found, t.span(i-1, i+1))
 		}
 	}
@@ -192,7 +176,7 @@ func productVersion(t *text) (found []string) {
 
 // productFirst finds key words that begin with a product: "tailwind release date".
 func productFirst(t *text) []string {
-	if t.asks || len(t.ours) > 0 || len(names(t)) > 0 || len(t.words) < 2 || !products[t.words[0]] {
+	if t.asks || len(t.ours) > 0 || len(names(t)) > 0 || len(t.words) < 2 || !lex().Products[t.words[0]] {
 		return nil
 	}
 	return t.words[:1]
@@ -204,11 +188,11 @@ func productDocuments(t *text) (found []string) {
 		return nil
 	}
 	for i, w := range t.words {
-		if !products[w] || notEvidence[w] {
+		if !lex().Products[w] || lex().NotEvidence[w] {
 			continue
 		}
 		for _, near := range t.words[max(0, i-3):min(i+4, len(t.words))] {
-			if productPapers[near] {
+			if lex().ProductPapers[near] {
 				found = append(found, w+" "+near)
 			}
 		}
@@ -221,9 +205,9 @@ func productError(t *text) (found []string) {
 	if len(t.ours) > 0 || len(names(t)) > 0 || len(pasted(t)) > 0 || len(definite(t)) > 0 {
 		return nil
 	}
-	failed := slices.ContainsFunc(t.seen, func(o occurrence) bool { return vocabulary[o.feature].name == "malfunction" })
+	failed := slices.ContainsFunc(t.seen, func(o occurrence) bool { return lex().features[o.feature].name == "malfunction" })
 	for _, w := range t.words {
-		if failed && products[w] {
+		if failed && lex().Products[w] {
 			found = append(found, w)
 		}
 	}
@@ -231,16 +215,12 @@ func productError(t *text) (found []string) {
 }
 
 // hasIt finds yes-or-no questions about something not introduced by an article.
-func hasIt(t *text) []string {
-	for _, c := range t.clauses {
-		if len(c.words) > 1 && yesNo[c.head] && (!determiners[c.words[1].norm] || c.words[1].norm == "any") {
-			return []string{c.head}
-		}
+func hasIt(_ *text, c clause) string {
+	if len(c.words) > 1 && lex().YesNo[c.head] && (!lex().Determiners[c.words[1].norm] || c.words[1].norm == "any") {
+		return c.head
 	}
-	return nil
+	return ""
 }
-
-var yesNo = set("is are has have does did was were")
 
 // properNames finds capitalised words inside a sentence that mixes cases: names of people, places and things.
 // German writes every noun like a name, so a translated text shows none.
@@ -254,7 +234,7 @@ func properNames(t *text) (found []string) {
 		for i, tok := range c.all {
 			switch {
 			case tok.raw == "" || tok.kind != word || tok.quoted:
-			case i > 0 && isName(tok) && !products[tok.norm] && !namesakes[tok.norm] && !dates[tok.norm] && !(c.all[i-1].norm == "the" && isAcronym(tok.raw)):
+			case i > 0 && isName(tok) && !lex().Products[tok.norm] && !lex().Namesakes[tok.norm] && !lex().Dates[tok.norm] && !(c.all[i-1].norm == "the" && isAcronym(tok.raw)):
 				here = append(here, tok.raw)
 			case unicode.IsLower([]rune(tok.raw)[0]):
 				lower++
@@ -268,15 +248,7 @@ func properNames(t *text) (found []string) {
 }
 
 func isName(t token) bool {
-	return t.raw != "" && !t.gloss && unicode.IsUpper([]rune(t.raw)[0]) && len(t.raw) > 1 && !stopWords[t.norm] && !isPart(t.norm)
+	return t.raw != "" && !t.gloss && unicode.IsUpper([]rune(t.raw)[0]) && len(t.raw) > 1 && !lex().StopWords[t.norm] && !isPart(t.norm)
 }
-
-// dates are written like names, and are nobody's.
-var dates = set(`
-	monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays
-	spring summer autumn winter january february march april may june july august september october november december`)
-
-// timeWords say when, and not what.
-var timeWords = set("today tomorrow tonight yesterday week weekend month year now nowadays")
 
 func isAcronym(raw string) bool { return raw == strings.ToUpper(raw) }
