@@ -335,10 +335,12 @@ func calmly(t *testing.T) endured {
 }
 
 func TestCrashAtEveryAppendOfEveryKindOfEffectChangesNothing(t *testing.T) {
+	t.Parallel()
 	calm := calmly(t)
 	for at := 1; at <= calm.appends; at++ {
 		for _, after := range []bool{false, true} {
 			t.Run(fmt.Sprintf("append %d written %v", at, after), func(t *testing.T) {
+				t.Parallel()
 				e := everyEffect(t)
 				dying := &crashing{Store: e.store, at: at, after: after}
 				got := e.play(e.begin, []string{`{"path":"caching.md"}`}, dying)
@@ -351,6 +353,7 @@ func TestCrashAtEveryAppendOfEveryKindOfEffectChangesNothing(t *testing.T) {
 }
 
 func TestTwoCrashesInARunOfEveryKindOfEffectChangeNothing(t *testing.T) {
+	t.Parallel()
 	calm := calmly(t)
 	stride := 29 // coprime to the number of appends, so that each comes first and second
 	if os.Getenv("SIBYL_LONG") != "" {
@@ -370,6 +373,7 @@ func TestTwoCrashesInARunOfEveryKindOfEffectChangeNothing(t *testing.T) {
 }
 
 func TestCrashAtEveryAppendOfAShadowChangesNothingAndWritesNothing(t *testing.T) {
+	t.Parallel()
 	shadow := func(t *testing.T) *everything {
 		e := everyEffect(t)
 		now := newSteppingClock().Now()
@@ -383,6 +387,7 @@ func TestCrashAtEveryAppendOfAShadowChangesNothingAndWritesNothing(t *testing.T)
 	for at := 1; at <= calm.appends; at++ {
 		for _, after := range []bool{false, true} {
 			t.Run(fmt.Sprintf("append %d written %v", at, after), func(t *testing.T) {
+				t.Parallel()
 				e := shadow(t)
 				got := e.play(e.shadowed("its run"), nil, &crashing{Store: e.store, at: at, after: after})
 				e.like(calm, got, 1)
@@ -393,6 +398,7 @@ func TestCrashAtEveryAppendOfAShadowChangesNothingAndWritesNothing(t *testing.T)
 }
 
 func TestCrashInTheMiddleOfAStreamLeavesNoTextBehind(t *testing.T) {
+	t.Parallel()
 	calm := calmly(t)
 	var parts []string
 	for what := range calm.performed {
@@ -404,6 +410,7 @@ func TestCrashInTheMiddleOfAStreamLeavesNoTextBehind(t *testing.T) {
 	}
 	for _, at := range slices.Sorted(slices.Values(parts)) {
 		t.Run(at, func(t *testing.T) {
+			t.Parallel()
 			e := everyEffect(t)
 			dying := &crashing{Store: e.store}
 			which, part, _ := strings.Cut(at, " ")
@@ -432,6 +439,7 @@ func TestCrashInTheMiddleOfAStreamLeavesNoTextBehind(t *testing.T) {
 }
 
 func TestCrashWhileTheClassifierAnswersAsksItAgain(t *testing.T) {
+	t.Parallel()
 	calm := calmly(t)
 	for _, word := range []string{"Doubtful", "Which folder"} {
 		t.Run(word, func(t *testing.T) {
