@@ -128,6 +128,29 @@ func TestSignalIsAskedForOnceAndThreeSilentTurnsWithdrawTheTools(t *testing.T) {
 	same(t, "notices", told(a), []string{signalMissing})
 }
 
+// The answer is asked for with tools withdrawn, since the model said that it had enough. What it says then tells why the run stops.
+func TestModelThatHadEnoughWithoutAWordSaysAfterwardsWhetherItHas(t *testing.T) {
+	for name, c := range map[string]struct {
+		first, then string
+		want        string
+	}{
+		"enough, and it has":            {enough(), "It checks a token. " + enough(), oracle.StopSatisfied},
+		"enough, and it is stuck":       {enough(), "I found nothing. " + stuck("no hit"), oracle.StopStuck},
+		"enough, and it wants to go on": {enough(), "So far. " + needTurn("more"), oracle.StopSatisfied},
+		"enough, and it is partial":     {enough(), "So far. " + partial("the tests"), oracle.StopPartial},
+		"partial, and it is stuck":      {partial("all"), "I found nothing. " + stuck("no hit"), oracle.StopPartial},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := setUp(t, modeltest.Say(c.first), modeltest.Say(c.then))
+			a := h.ask(auth)
+			same(t, "stop reason", a.StopReason, c.want)
+			same(t, "turns", a.Turns, 2)
+			same(t, "tools of the second request", offered(h.request(2)), []string{})
+			holds(t, "what is said after the first", lastText(h.request(2)), "[control] You have what you need.")
+		})
+	}
+}
+
 func TestThreeMalformedSignalsCountAsSilence(t *testing.T) {
 	malformed := modeltest.Say("It checks a token. " + element("done", "0.9"))
 	h := setUp(t, malformed, malformed, malformed, modeltest.Say("It checks a token. "+partial("a proof")))
