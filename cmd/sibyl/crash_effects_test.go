@@ -20,6 +20,7 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	records "sibyl/internal/run"
+	"sibyl/internal/run/audit"
 	"sibyl/internal/store/sqlite"
 )
 
@@ -155,16 +156,16 @@ func (d *drama) sound(t *testing.T, a aftermath) {
 			t.Errorf("the replay of the run of %s exits %d:\n%s", r.Assistant, code, out)
 		}
 		code, out := d.here(t, "session", "audit", r.Session, "--json")
-		var audit struct{ Runs []oracle.RunAudit }
-		if err := json.Unmarshal([]byte(out), &audit); err != nil || code != cli.ExitAnswered || len(audit.Runs) != 1 {
+		var told struct{ Runs []audit.Run }
+		if err := json.Unmarshal([]byte(out), &told); err != nil || code != cli.ExitAnswered || len(told.Runs) != 1 {
 			t.Errorf("the audit exits %d, %v: %s", code, err, out)
 			continue
 		}
-		if remarks := audit.Runs[0].Remarks; len(remarks) > 0 {
+		if remarks := told.Runs[0].Remarks; len(remarks) > 0 {
 			t.Errorf("the audit of %s remarks %q", r.Assistant, remarks)
 		}
-		for _, e := range audit.Runs[0].Effects {
-			if e.Receipt == nil || e.State != oracle.EffectOK && e.State != oracle.EffectFound {
+		for _, e := range told.Runs[0].Effects {
+			if e.Receipt == nil || e.State != audit.OK && e.State != audit.Found {
 				t.Errorf("%s, effect %d (%s): %q, receipt %v", r.Assistant, e.Op, e.Label, e.State, e.Receipt)
 			}
 		}

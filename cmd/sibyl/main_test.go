@@ -117,7 +117,7 @@ func TestScripts(t *testing.T) {
 		Dir:   filepath.Join("testdata", "script"),
 		Setup: setup,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"bigfile": bigFile, "exits": exits, "backdate": backdate, "word": word,
-			"plays": plays, "leaves": leaves, "asked": asked, "interrupt": interrupt, "ended": ended, "classifier": classifier, "childless": childless},
+			"plays": plays, "leaves": leaves, "asked": asked, "interrupt": interrupt, "ended": ended, "classifier": classifier, "childless": childless, "golden": golden},
 	})
 }
 

@@ -89,7 +89,7 @@ func (e CallDone) String() string {
 	return fmt.Sprintf("%s %s: %d found, %s, %s", e.Tool, e.Arguments, e.Items, Size(e.Bytes), Seconds(e.TookMS))
 }
 
-func (e CallRefused) String() string { return fmt.Sprintf("refused %s: %s", e.Tool, e.Why) }
+func (e CallRefused) String() string { return fmt.Sprintf("refused: %s: %s", e.Tool, e.Why) }
 
 func (e BudgetSeen) String() string {
 	var used []string
@@ -98,7 +98,7 @@ func (e BudgetSeen) String() string {
 	}
 	text := strings.Join(used, ", ")
 	if e.Last {
-		text += "; the next turn is the last"
+		text += "; the last turn"
 	}
 	return text
 }

@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -104,7 +106,11 @@ func (b *Builder[R]) hash(s tool.Spec) string {
 	if b.hashes == nil {
 		b.hashes = map[string]string{}
 	}
-	h := digest(s.Description + "\x00" + string(s.Schema))
+	schema := &bytes.Buffer{}
+	if json.Compact(schema, s.Schema) != nil {
+		schema.Write(s.Schema)
+	}
+	h := digest(s.Description + "\x00" + schema.String())
 	b.hashes[s.Name] = h
 	return h
 }

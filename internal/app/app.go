@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"sibyl/internal/assistant"
 	"sibyl/internal/bert"
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
@@ -18,6 +19,7 @@ import (
 	"sibyl/internal/oracle"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
+	"sibyl/internal/service"
 	"sibyl/internal/store/sqlite"
 	"sibyl/prompts"
 	"sibyl/trees"
@@ -43,6 +45,7 @@ type App struct {
 	Models  model.Catalog
 	Store   journal.Store
 	Engine  *run.Engine
+	Service *service.Service
 	Oracle  *run.Assistant
 
 	secrets *secrets
@@ -70,13 +73,33 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 	if opt.Store != nil {
 		a.Store = opt.Store(db)
 	}
-	a.Engine, err = run.NewEngine(run.Config{Store: a.Store, Assistants: []*run.Assistant{a.Oracle, oracle.Shadow(a.Oracle)}, Build: opt.Build, Log: opt.Log,
-		Holder: holder(), Dead: dead, Redact: a.secrets.bytes})
-	if err != nil {
+	if err := a.serve(opt); err != nil {
 		_ = db.Close() // the first error is the one to tell
 		return nil, err
 	}
 	return a, nil
+}
+
+// serve readies the use cases of the assistants.
+func (a *App) serve(opt Options) (err error) {
+	main := oracle.Describe(a.Oracle, oracle.Surroundings{Store: a.Store, Choose: a.Models.Choose, Window: a.Window, LearnKeys: a.LearnKeys, Tools: a.Tools,
+		Prompts: a.Prompts, Classifier: a.bert != nil, Web: a.Config.Web.Missing() == "", Fallback: a.Config.Fallback.Models, Retention: a.Config.Retention})
+	all := []*assistant.Assistant{main, oracle.DescribeShadow(main)}
+	c := run.Config{Store: a.Store, Build: opt.Build, Log: opt.Log, Holder: holder(), Dead: dead, Redact: a.secrets.bytes}
+	for _, one := range all {
+		c.Assistants = append(c.Assistants, one.Assistant)
+	}
+	if a.Engine, err = run.NewEngine(c); err != nil {
+		return err
+	}
+	a.Service, err = service.New(service.Config{Store: a.Store, Engine: a.Engine, Assistants: all, Redact: a.Redact, Tree: a.tree})
+	return err
+}
+
+// tree reads the tree of an assistant.
+func (a *App) tree(name string) (file string, text []byte, err error) {
+	t, err := a.Trees.Get(name)
+	return t.File, t.Text, err
 }
 
 // Prepare readies what needs no journal: trees, prompts, models.

@@ -38,26 +38,26 @@ func TestSubtreesThatDoubleAreBounded(t *testing.T) {
 }
 
 // TestLargeTreeLoadsInLinearTime compares two sizes, so that it holds on any machine: a place that is counted from the start
-// of the file would make ten times the nodes cost a hundred times the time.
+// of the file would make ten times the nodes cost a hundred times the time, in every try. One try may meet a busy machine.
 func TestLargeTreeLoadsInLinearTime(t *testing.T) {
 	r := someLeaves(t)
-	measure := func(nodes int, sep string) time.Duration { // the best of three
+	measure := func(nodes int, sep string) time.Duration {
 		b := &strings.Builder{}
 		b.WriteString("<Parallel><Sequence>")
 		for i := range nodes {
 			fmt.Fprintf(b, `%s<Emit text="{k%d}" _skipIf="false"/>`, sep, i)
 		}
 		b.WriteString("</Sequence></Parallel>")
-		text, best := file(b.String()), time.Hour
-		for range 3 {
-			begin := time.Now()
-			load(t, r, text, Options{})
-			best = min(best, time.Since(begin))
-		}
-		return best
+		text := file(b.String())
+		begin := time.Now()
+		load(t, r, text, Options{})
+		return time.Since(begin)
 	}
 	for _, sep := range []string{"", "\n"} {
-		small, large := measure(1_000, sep), measure(10_000, sep)
+		small, large := time.Hour, time.Hour
+		for try := 0; try < 3 || try < 20 && large > 50*max(small, time.Millisecond); try++ {
+			small, large = min(small, measure(1_000, sep)), min(large, measure(10_000, sep))
+		}
 		if large > 50*max(small, time.Millisecond) {
 			t.Errorf("1,000 nodes load in %v, 10,000 in %v", small, large)
 		}

@@ -20,7 +20,7 @@ type compiler struct {
 }
 
 func newCompiler(src *source, reg *Registry, trees map[string]*treeDef, t *Tree) *compiler {
-	c := &compiler{src: src, reg: reg, trees: trees, t: t}
+	c := &compiler{src: src, reg: reg, trees: trees, t: t, uses: make([]use, 0, len(src.attrs))}
 	c.root = c.newScope(t.rootKeys, nil)
 	return c
 }
@@ -36,7 +36,7 @@ func (c *compiler) build(el *element, sc *scope, parent int32, path string, stac
 	}
 	i := int32(len(c.t.nodes))
 	place := c.src.place(el.at)
-	n := node{parent: parent, path: path, line: place.line, col: place.col}
+	n := node{details: &details{parent: parent, path: path, line: int32(place.line), col: int32(place.col)}}
 	if parent >= 0 {
 		n.depth = c.t.nodes[parent].depth + 1
 	}
@@ -85,7 +85,7 @@ func typeOf(el *element) string {
 }
 
 func isCategory(name string) bool {
-	return slices.Contains([]string{"Action", "Condition", "Control", "Decorator"}, name)
+	return name == "Action" || name == "Condition" || name == "Control" || name == "Decorator"
 }
 
 func (c *compiler) unknownNode(el *element, typ string, sc *scope, i int32) {
@@ -137,7 +137,7 @@ func label(el *element) string {
 }
 
 func (c *compiler) subTree(el *element, sc *scope, i int32, stack []string) {
-	c.t.nodes[i].kind = kSubTree
+	c.t.nodes[i].kind, c.t.nodes[i].run = kSubTree, (*exec).onlyChild
 	if len(el.kids) > 0 {
 		c.src.problem(el.kids[0].at, "", "a SubTree takes no children")
 	}
@@ -193,6 +193,10 @@ func (c *compiler) subTreeDef(el *element, stack []string) *treeDef {
 
 // remap connects a port of a subtree: to a key outside, or to a literal of its own.
 func (c *compiler) remap(a attribute, outer, inner *scope, i int32) {
+	if inner.unnamed == nil {
+		inner.unnamed = map[string]bool{}
+	}
+	inner.unnamed[a.name] = true
 	if key, isKey := keyOf(a); isKey {
 		inner.keys[a.name] = outer.slot(key)
 		return
@@ -205,8 +209,9 @@ func (c *compiler) remap(a attribute, outer, inner *scope, i int32) {
 // unknownRemaps finds ports that the subtree's nodes do not name.
 func (c *compiler) unknownRemaps(el *element, def *treeDef, inner *scope) {
 	for _, a := range el.attrs {
-		if _, remapped := inner.keys[a.name]; remapped && !inner.named[a.name] {
-			c.src.problem(a.at, didYouMean(a.name, keysOf(inner.named)), "tree %s has no key {%s}", def.id, a.name)
+		if inner.unnamed[a.name] {
+			named := slices.DeleteFunc(keysOf(inner.keys), func(key string) bool { return inner.unnamed[key] })
+			c.src.problem(a.at, didYouMean(a.name, named), "tree %s has no key {%s}", def.id, a.name)
 		}
 	}
 }

@@ -10,12 +10,14 @@ import (
 
 func (c *compiler) kernelNode(el *element, sp *spec, sc *scope, i int32) {
 	n := &c.t.nodes[i]
-	n.kind, n.spec, n.elseStatus = sp.kind, sp, Failure
+	n.kind, n.run, n.spec, n.elseStatus = sp.kind, sp.run, sp, Failure
+	n.settles, n.goOn = slices.Contains(settling, sp.kind), Success
+	if slices.Contains(retries, sp.kind) {
+		n.goOn = Failure
+	}
 	n.ports = make([]value, len(sp.ports))
-	var names []string
 	for k := range sp.ports {
 		p := &sp.ports[k]
-		names = append(names, p.name)
 		n.ports[k] = value{port: p.name, slot: -1, least: p.least}
 		a, ok := el.attr(p.name)
 		switch {
@@ -31,7 +33,7 @@ func (c *compiler) kernelNode(el *element, sp *spec, sc *scope, i int32) {
 		}
 		c.kernelPort(p, a, &n.ports[k], sc, i)
 	}
-	c.otherAttributes(el, sp.name, names, sc, i)
+	c.otherAttributes(el, sp.name, sp.names, sc, i)
 	c.childCount(el, sp, n)
 }
 
@@ -140,21 +142,16 @@ func (c *compiler) guardAttr(a attribute, sc *scope, i int32) bool {
 		return false
 	}
 	n := &c.t.nodes[i]
-	g := n.guard
-	if g == nil {
-		g = &guards{}
-	}
-	places := map[string]**script{"_failureIf": &g.failureIf, "_successIf": &g.successIf, "_skipIf": &g.skipIf,
-		"_while": &g.while, "_onSuccess": &g.onSuccess, "_onFailure": &g.onFailure, "_onHalted": &g.onHalted, "_post": &g.post}
-	place, known := places[a.name]
-	if !known {
-		if a.name != "_fullpath" && a.name != "_uid" {
-			c.src.warn(a.at, didYouMean(a.name, keysOf(places)), "attribute %s means nothing and is ignored", a.name)
+	which := slices.Index(guardNames, a.name)
+	switch {
+	case which >= 0:
+		if n.guard == nil {
+			n.guard = &guards{}
 		}
-		return true
+		n.guard[which] = c.script(a, sc, i)
+	case a.name != "_fullpath" && a.name != "_uid":
+		c.src.warn(a.at, didYouMean(a.name, guardNames), "attribute %s means nothing and is ignored", a.name)
 	}
-	*place = c.script(a, sc, i)
-	n.guard = g
 	return true
 }
 
@@ -171,9 +168,9 @@ func (c *compiler) script(a attribute, sc *scope, i int32) *script {
 		if e.key != "" {
 			how := updates
 			switch e.op {
-			case ":=":
+			case opCreate:
 				how = writes
-			case "key":
+			case opKey:
 				how = reads
 			}
 			e.slot = c.connect(sc, use{node: i, role: how, port: a.name, key: e.key, at: c.src.inValue(a, e.pos)})
@@ -190,19 +187,16 @@ func (c *compiler) script(a attribute, sc *scope, i int32) *script {
 
 func (c *compiler) leafNode(el *element, leaf *Leaf, sc *scope, i int32) {
 	n := &c.t.nodes[i]
-	n.leaf, n.bind = leaf, &binding{now: leaf.now, events: leaf.events}
+	n.run, n.leaf, n.bind = (*exec).leaf, leaf, &binding{now: leaf.now, events: leaf.events}
 	if len(el.kids) > 0 {
 		c.src.problem(el.at, "", "%s takes no children", leaf.Name)
 	}
-	var names []string
-	for _, p := range leaf.in {
-		names = append(names, p.Name)
-		n.bind.in = append(n.bind.in, c.input(el, leaf, p, sc, i))
+	n.bind.in = make([]wire, len(leaf.in))
+	for k := range leaf.in {
+		n.bind.in[k] = c.input(el, leaf, &leaf.in[k], sc, i)
 	}
-	for _, p := range leaf.out {
-		if !slices.Contains(names, p.Name) {
-			names = append(names, p.Name)
-		}
+	for k := range leaf.out {
+		p := &leaf.out[k]
 		a, ok := el.attr(p.Name)
 		if !ok {
 			continue
@@ -213,43 +207,42 @@ func (c *compiler) leafNode(el *element, leaf *Leaf, sc *scope, i int32) {
 			continue
 		}
 		slot := c.connect(sc, use{node: i, role: writes, typ: p.Type, port: p.Name, key: key, at: a.at})
-		n.bind.out = append(n.bind.out, wire{port: p.Name, field: p.field, typ: p.Type, slot: slot})
+		n.bind.out = append(n.bind.out, wire{Port: p, slot: slot})
 	}
-	c.otherAttributes(el, leaf.Name, names, sc, i)
+	c.otherAttributes(el, leaf.Name, leaf.names, sc, i)
 }
 
-func (c *compiler) input(el *element, leaf *Leaf, p Port, sc *scope, i int32) wire {
-	w := wire{port: p.Name, field: p.field, typ: p.Type, slot: -1, literal: reflect.Zero(p.Type), must: !p.Optional && !p.HasDef}
-	if p.HasDef {
-		def, _ := parseLiteral(p.Default, p.Type)
-		w.literal = reflect.ValueOf(def)
-	}
+func (c *compiler) input(el *element, leaf *Leaf, p *Port, sc *scope, i int32) wire {
+	w := wire{Port: p, slot: -1}
 	a, ok := el.attr(p.Name)
-	if !ok {
-		if w.must {
-			c.src.problem(el.at, fmt.Sprintf(`write %s="{key}"`, p.Name), "%s wants port %s", leaf.Name, describe(p))
-		}
-		return w
-	}
-	if key, isKey := keyOf(a); isKey {
+	key, isKey := keyOf(a)
+	switch {
+	case isKey:
 		how := reads
-		if !w.must {
+		if !p.required() {
 			how = readsIfSet
 		}
 		w.slot = c.connect(sc, use{node: i, role: how, typ: p.Type, port: p.Name, key: key, at: a.at})
+	case ok:
+		literal, err := parseLiteral(a.value, p.Type)
+		if err != nil {
+			c.src.problem(a.at, fmt.Sprintf(`or write %s="{key}"`, p.Name), "%s: port %s: %v", leaf.Name, p.Name, err)
+			return w
+		}
+		w.literal = reflect.ValueOf(literal)
 		return w
+	case p.required():
+		c.src.problem(el.at, fmt.Sprintf(`write %s="{key}"`, p.Name), "%s wants port %s", leaf.Name, describe(p))
 	}
-	lit, err := parseLiteral(a.value, p.Type)
-	if err != nil {
-		c.src.problem(a.at, fmt.Sprintf(`or write %s="{key}"`, p.Name), "%s: port %s: %v", leaf.Name, p.Name, err)
-		return w
+	if p.HasDef {
+		literal, _ := parseLiteral(p.Default, p.Type)
+		w.literal = reflect.ValueOf(literal)
 	}
-	w.literal = reflect.ValueOf(lit)
 	return w
 }
 
 // describe is a port with its type and doc: "limit (int): how many".
-func describe(p Port) string {
+func describe(p *Port) string {
 	s := p.Name + " (" + typeName(p.Type) + ")"
 	if p.Doc != "" {
 		s += ": " + p.Doc

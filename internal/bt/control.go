@@ -6,61 +6,35 @@ import (
 	mathbits "math/bits"
 )
 
-// control ticks a kernel node. What it leaves running below a result other than RUNNING, settle halts.
-func (x *exec) control(i int32, n *node, c *Cell) Status {
-	switch n.kind {
-	case kSequence, kSequenceWithMemory:
-		return x.inOrder(n, c, Success, false)
-	case kFallback:
-		return x.inOrder(n, c, Failure, false)
-	case kAsyncSequence:
-		return x.inOrder(n, c, Success, true)
-	case kAsyncFallback:
-		return x.inOrder(n, c, Failure, true)
-	case kReactiveSequence:
-		return x.reactive(n, Success)
-	case kReactiveFallback:
-		return x.reactive(n, Failure)
-	case kParallel:
-		return x.parallel(i, n, c)
-	case kParallelAll:
-		return x.parallelAll(i, n, c)
-	case kIfThenElse:
-		return x.ifThenElse(n, c)
-	case kWhileDoElse:
-		return x.whileDoElse(n)
-	case kSwitch:
-		return x.choose(n)
-	case kTryCatch:
-		return x.tryCatch(n, c)
-	case kSubTree:
-		return x.tick(n.kids[0])
-	case kAlwaysSuccess:
-		return Success
-	case kAlwaysFailure:
-		return x.failed(i, "", "AlwaysFailure")
-	case kScript:
-		x.script(i, n.code)
-		return Success
-	case kScriptCondition:
-		if !x.truth(i, n.code) {
-			return x.failed(i, "", "not "+n.code.text)
-		}
-		return Success
-	}
-	return x.decorate(i, n, c)
+// onlyChild is a SubTree.
+func (x *exec) onlyChild(i int32, _ *node, _ *Cell) Status { return x.tick(i + 1) }
+
+func (x *exec) alwaysSuccess(int32, *node, *Cell) Status { return Success }
+
+func (x *exec) alwaysFailure(i int32, _ *node, _ *Cell) Status {
+	return x.failed(i, "", "AlwaysFailure")
 }
 
-// inOrder is Sequence (goOn = Success) and Fallback (goOn = Failure): children in order, from the one that was running.
-func (x *exec) inOrder(n *node, c *Cell, goOn Status, yields bool) Status {
-	if !c.On && n.kind != kSequenceWithMemory {
-		c.At, c.N = 0, 0
+func (x *exec) runScript(i int32, n *node, _ *Cell) Status {
+	x.script(i, n.code)
+	return Success
+}
+
+func (x *exec) scriptCondition(i int32, n *node, _ *Cell) Status {
+	if !x.truth(i, n.code) {
+		return x.failed(i, "", n.code.negated)
 	}
+	return Success
+}
+
+// inOrder ticks children in order, from the one that was running. The asynchronous kinds yield between two children.
+func (x *exec) inOrder(i int32, n *node, c *Cell) Status {
+	yields := n.kind == kAsyncSequence || n.kind == kAsyncFallback
 	failed := false
-	var why Fault // of the last child that failed
-	for c.At < int32(len(n.kids)) {
-		kid := n.kids[c.At]
-		wasRunning := x.s.Cells[kid].On
+	var why Cause // of the last child that failed
+	for at := int(c.At); at < len(n.kids); at++ {
+		kid := n.kids[at]
+		stops := yields && !x.cells[kid].On && at+1 < len(n.kids)
 		st := x.tick(kid)
 		if st == Failure {
 			failed, why = true, x.reason
@@ -68,48 +42,41 @@ func (x *exec) inOrder(n *node, c *Cell, goOn Status, yields bool) Status {
 		switch {
 		case st == Skipped:
 			c.N++ // how many were skipped
-		case st != goOn:
-			if st == Running && failed {
-				c.Why = keep(why)
-			}
-			return st
-		case yields && !wasRunning && c.At+1 < int32(len(n.kids)):
-			if failed {
-				c.Why = keep(why)
-			}
-			c.At++
-			x.again = true
-			return Running
+			continue
+		case st == n.goOn && !stops:
+			continue
+		case st == n.goOn:
+			at++
+			st, x.again = Running, true
 		}
-		c.At++
+		c.At = int32(at)
+		if st == Running && failed {
+			x.keep(c, Memo{Node: i, Why: why})
+		}
+		return st
 	}
+	c.At = int32(len(n.kids))
 	switch {
-	case c.N == int32(len(n.kids)):
+	case int(c.N) == len(n.kids):
 		return Skipped
 	case failed:
 		x.reason = why
-	case c.Why != nil:
-		x.reason = *c.Why
+	case c.Memo:
+		x.reason = x.recall(i, c).Why
 	}
-	return goOn
+	return n.goOn
 }
 
-// keep is a reason for a later tick, for a node that may fail then because of it.
-func keep(why Fault) *Fault { return &why }
-
 // reactive asks every child again, from the first; a child that is RUNNING halts the others.
-func (x *exec) reactive(n *node, goOn Status) Status {
+func (x *exec) reactive(_ int32, n *node, _ *Cell) Status {
 	skipped := 0
-	var why Fault // of the last child that failed
+	var why Cause // of the last child that failed
 	for _, kid := range n.kids {
-		st := x.tick(kid)
-		if st == Failure {
-			why = x.reason
-		}
-		switch st {
+		switch st := x.tick(kid); st {
 		case Skipped:
 			skipped++
-		case goOn:
+		case n.goOn:
+			why = x.reason
 		case Running:
 			x.haltOthers(n, kid)
 			return Running
@@ -121,7 +88,7 @@ func (x *exec) reactive(n *node, goOn Status) Status {
 		return Skipped
 	}
 	x.reason = why
-	return goOn
+	return n.goOn
 }
 
 // threshold reads a count that may be negative: -1 means all, -2 all but one.
@@ -139,65 +106,67 @@ func (x *exec) parallel(i int32, n *node, c *Cell) Status {
 	if success > kids || failure > kids || success < 0 || failure < 0 {
 		return x.broken(i, fmt.Errorf("success_count and failure_count ask for more than its %d children", kids))
 	}
-	done := 0
+	m := x.recall(i, c)
 	for k, kid := range n.kids {
-		if c.Done&(1<<k) == 0 {
-			x.finishKid(c, k, x.tick(kid))
-		}
-		failed, skipped := bits(c.Fail), bits(c.Skip)
-		done = bits(c.Done)
-		succeeded := done - failed - skipped
+		x.tickOnce(&m, k, kid)
+		failed, skipped := bits(m.Fail), bits(m.Skip)
+		succeeded := bits(m.Done) - failed - skipped
 		switch {
 		case skipped == kids:
 			return Skipped
 		case succeeded >= success, asked < 0 && succeeded+skipped >= success:
 			return Success
 		case failed > 0 && (failed >= failure || kids-failed < success):
-			x.reason = *c.Why
+			x.reason = m.Why
 			return Failure
 		}
 	}
-	if done == kids {
+	if bits(m.Done) == kids {
 		return x.failed(i, "", fmt.Sprintf("all children are done and fewer than %d succeeded", success))
 	}
+	x.keep(c, m)
 	return Running
 }
 
 func (x *exec) parallelAll(i int32, n *node, c *Cell) Status {
 	kids := len(n.kids)
+	m := x.recall(i, c)
 	for k, kid := range n.kids {
-		if c.Done&(1<<k) == 0 {
-			x.finishKid(c, k, x.tick(kid))
-		}
+		x.tickOnce(&m, k, kid)
 	}
 	switch {
-	case bits(c.Done) < kids:
+	case bits(m.Done) < kids:
+		x.keep(c, m)
 		return Running
-	case bits(c.Skip) == kids:
+	case bits(m.Skip) == kids:
 		return Skipped
-	case bits(c.Fail) > 0 && bits(c.Fail) >= threshold(x.number(i, &n.ports[0]), kids):
-		x.reason = *c.Why
+	case m.Fail != 0 && bits(m.Fail) >= threshold(x.number(i, &n.ports[0]), kids):
+		x.reason = m.Why
 		return Failure
 	}
 	return Success
 }
 
-func (x *exec) finishKid(c *Cell, k int, st Status) {
-	switch st {
+// tickOnce ticks child k of a Parallel unless it has finished.
+func (x *exec) tickOnce(m *Memo, k int, kid int32) {
+	if m.Done&(1<<k) != 0 {
+		return
+	}
+	switch x.tick(kid) {
 	case Failure:
-		c.Fail |= 1 << k
-		c.Why = keep(x.reason)
+		m.Fail |= 1 << k
+		m.Why = x.reason
 	case Skipped:
-		c.Skip |= 1 << k
+		m.Skip |= 1 << k
 	case Running:
 		return
 	}
-	c.Done |= 1 << k
+	m.Done |= 1 << k
 }
 
-func (x *exec) ifThenElse(n *node, c *Cell) Status {
+func (x *exec) ifThenElse(i int32, n *node, c *Cell) Status {
 	if c.At == 0 {
-		switch st := x.tick(n.kids[0]); {
+		switch st := x.tick(i + 1); {
 		case st == Success:
 			c.At = 1
 		case st == Failure && len(n.kids) == 3:
@@ -209,9 +178,9 @@ func (x *exec) ifThenElse(n *node, c *Cell) Status {
 	return x.tick(n.kids[c.At])
 }
 
-func (x *exec) whileDoElse(n *node) Status {
+func (x *exec) whileDoElse(i int32, n *node, _ *Cell) Status {
 	branch := 1
-	switch st := x.tick(n.kids[0]); st {
+	switch st := x.tick(i + 1); st {
 	case Success:
 	case Failure:
 		if len(n.kids) == 2 {
@@ -222,14 +191,12 @@ func (x *exec) whileDoElse(n *node) Status {
 		return st
 	}
 	if len(n.kids) == 3 {
-		if other := n.kids[3-branch]; x.s.Cells[other].On {
-			x.halt(other)
-		}
+		x.halt(n.kids[3-branch])
 	}
 	return x.tick(n.kids[branch])
 }
 
-func (x *exec) choose(n *node) Status {
+func (x *exec) choose(_ int32, n *node, _ *Cell) Status {
 	pick := len(n.kids) - 1
 	if v := x.read(&n.ports[0]); v != nil {
 		for k := range pick {
@@ -253,7 +220,7 @@ func (x *exec) read(p *value) any {
 }
 
 // tryCatch runs all children but the last in order; a FAILURE runs the last, and stays the result with its own reason.
-func (x *exec) tryCatch(n *node, c *Cell) Status {
+func (x *exec) tryCatch(i int32, n *node, c *Cell) Status {
 	catch := int32(len(n.kids) - 1)
 	for c.At < catch {
 		switch st := x.tick(n.kids[c.At]); st {
@@ -265,7 +232,8 @@ func (x *exec) tryCatch(n *node, c *Cell) Status {
 		case Running:
 			return Running
 		default:
-			c.At, c.Why = catch+1, keep(x.reason)
+			c.At = catch + 1
+			x.keep(c, Memo{Node: i, Why: x.reason})
 		}
 	}
 	if c.At == catch {
@@ -277,63 +245,45 @@ func (x *exec) tryCatch(n *node, c *Cell) Status {
 	if x.tick(n.kids[catch]) == Running {
 		return Running
 	}
-	x.reason = *c.Why
+	x.reason = x.recall(i, c).Why
 	return Failure
 }
 
-func (x *exec) decorate(i int32, n *node, c *Cell) Status {
-	kid := n.kids[0]
-	switch n.kind {
-	case kInverter:
-		switch st := x.tick(kid); st {
-		case Success:
-			return x.failed(i, "", "the opposite was wanted")
-		case Failure:
-			return Success
-		default:
-			return st
-		}
-	case kForceSuccess:
-		if st := x.tick(kid); st != Failure {
-			return st
-		}
+func (x *exec) invert(i int32, _ *node, _ *Cell) Status {
+	switch st := x.tick(i + 1); st {
+	case Success:
+		return x.failed(i, "", "the opposite was wanted")
+	case Failure:
 		return Success
-	case kForceFailure:
-		if st := x.tick(kid); st != Success {
-			return st
-		}
-		return x.failed(i, "", "ForceFailure")
-	case kRepeat:
-		return x.cycle(i, n, c, Success)
-	case kRetry:
-		return x.cycle(i, n, c, Failure)
-	case kKeepRunning:
-		st := x.tick(kid)
-		if st == Success {
-			x.again = true
-			return Running
-		}
+	default:
 		return st
-	case kTimeout:
-		return x.timeout(i, n, c)
-	case kDelay:
-		return x.delay(i, n, c)
-	case kRunOnce:
-		return x.runOnce(i, n, c)
-	case kPrecondition:
-		return x.precondition(i, n, c)
 	}
-	return x.loop(i, n, c)
 }
 
-// cycle is Repeat (goOn = Success) and RetryUntilSuccessful (goOn = Failure). It yields between two cycles.
-func (x *exec) cycle(i int32, n *node, c *Cell, goOn Status) Status {
+func (x *exec) forceSuccess(i int32, _ *node, _ *Cell) Status {
+	st := x.tick(i + 1)
+	if st == Failure {
+		return Success
+	}
+	return st
+}
+
+func (x *exec) forceFailure(i int32, _ *node, _ *Cell) Status {
+	st := x.tick(i + 1)
+	if st == Success {
+		return x.failed(i, "", "ForceFailure")
+	}
+	return st
+}
+
+// cycle is Repeat and RetryUntilSuccessful. It yields between two cycles.
+func (x *exec) cycle(i int32, n *node, c *Cell) Status {
 	times := x.number(i, &n.ports[0])
 	if times == 0 {
 		return Success
 	}
-	st := x.tick(n.kids[0])
-	if st != goOn {
+	st := x.tick(i + 1)
+	if st != n.goOn {
 		return st
 	}
 	c.N++
@@ -344,31 +294,44 @@ func (x *exec) cycle(i int32, n *node, c *Cell, goOn Status) Status {
 	return Running
 }
 
+func (x *exec) keepRunning(i int32, _ *node, _ *Cell) Status {
+	st := x.tick(i + 1)
+	if st == Success {
+		x.again = true
+		return Running
+	}
+	return st
+}
+
 func (x *exec) timeout(i int32, n *node, c *Cell) Status {
 	if !c.On {
 		if ms := x.number(i, &n.ports[0]); ms > 0 {
-			c.Due = x.after(ms)
+			x.keep(c, Memo{Node: i, Due: x.later(ms)})
 		}
-	} else if c.Due > 0 && x.now >= c.Due {
-		x.halt(n.kids[0])
+	} else if c.Memo && x.now >= x.recall(i, c).Due {
+		x.halt(i + 1)
 		return x.failed(i, "timeout", fmt.Sprintf("not done after %d ms", x.number(i, &n.ports[0])))
 	}
-	return x.tick(n.kids[0])
+	return x.tick(i + 1)
 }
 
 func (x *exec) delay(i int32, n *node, c *Cell) Status {
 	if !c.On {
-		c.Due = x.after(x.number(i, &n.ports[0]))
+		if due := x.later(x.number(i, &n.ports[0])); due > x.now {
+			x.keep(c, Memo{Node: i, Due: due})
+		}
 	}
-	if c.Due > 0 && x.now < c.Due {
-		return Running
+	if c.Memo {
+		if x.now < x.recall(i, c).Due {
+			return Running
+		}
+		x.forget(i, c)
 	}
-	c.Due = 0
-	return x.tick(n.kids[0])
+	return x.tick(i + 1)
 }
 
-// after is the run time ms from here.
-func (x *exec) after(ms int64) int64 { return x.now + min(ms, math.MaxInt64-x.now) }
+// later is the run time ms from here.
+func (x *exec) later(ms int64) int64 { return x.now + min(ms, math.MaxInt64-x.now) }
 
 func (x *exec) runOnce(i int32, n *node, c *Cell) Status {
 	if c.Keep != Idle {
@@ -380,7 +343,7 @@ func (x *exec) runOnce(i int32, n *node, c *Cell) Status {
 		}
 		return c.Keep
 	}
-	st := x.tick(n.kids[0])
+	st := x.tick(i + 1)
 	if st == Success || st == Failure {
 		c.Keep = st
 	}
@@ -392,13 +355,13 @@ func (x *exec) precondition(i int32, n *node, c *Cell) Status {
 	if c.At == 0 {
 		if !x.truth(i, n.code) {
 			if n.elseStatus == Failure {
-				return x.failed(i, "", "not "+n.code.text)
+				return x.failed(i, "", n.code.negated)
 			}
 			return n.elseStatus
 		}
 		c.At = 1
 	}
-	return x.tick(n.kids[0])
+	return x.tick(i + 1)
 }
 
 // loop is the kernel's own node for work that goes round by round: the number of the round and whether it is the last are on
@@ -406,8 +369,8 @@ func (x *exec) precondition(i int32, n *node, c *Cell) Status {
 func (x *exec) loop(i int32, n *node, c *Cell) Status {
 	const portMax, portUntil, portTurn, portLast = 0, 1, 2, 3
 	most := x.number(i, &n.ports[portMax])
-	kid := n.kids[0]
-	if !x.s.Cells[kid].On {
+	kid := i + 1
+	if !x.cells[kid].On {
 		if int64(c.N) >= most {
 			return x.failed(i, "limit", fmt.Sprintf("%d rounds did not set {%s}", most, n.ports[portUntil].key))
 		}

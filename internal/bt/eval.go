@@ -1,18 +1,100 @@
 package bt
 
-import "fmt"
+import (
+	"fmt"
+	"reflect"
+)
+
+// scalar is a value as scripts have it: a text, a number or a bool, whose number is 0 or 1.
+type scalar struct {
+	kind scalarKind
+	num  float64
+	text string
+}
+
+type scalarKind uint8
+
+const (
+	nothing scalarKind = iota
+	isNumber
+	isBool
+	isText
+)
+
+func number(f float64) scalar { return scalar{kind: isNumber, num: f} }
+
+func yesNo(yes bool) scalar {
+	if yes {
+		return scalar{kind: isBool, num: 1}
+	}
+	return scalar{kind: isBool}
+}
+
+// scalarOf reads a value of any basic type.
+func scalarOf(v any) (scalar, error) {
+	switch v := v.(type) {
+	case string:
+		return scalar{kind: isText, text: v}, nil
+	case bool:
+		return yesNo(v), nil
+	case float64:
+		return number(v), nil
+	case int:
+		return number(float64(v)), nil
+	}
+	if r := reflect.ValueOf(v); r.IsValid() && isBasic(r.Type()) {
+		switch r.Kind() {
+		case reflect.String:
+			return scalar{kind: isText, text: r.String()}, nil
+		case reflect.Bool:
+			return yesNo(r.Bool()), nil
+		case reflect.Float64:
+			return number(r.Float()), nil
+		default:
+			return number(float64(r.Int())), nil
+		}
+	}
+	return scalar{}, fmt.Errorf("%T is not a text, number or bool", v)
+}
+
+// value is s as untyped keys have it.
+func (s scalar) value() any {
+	switch s.kind {
+	case isNumber:
+		return s.num
+	case isBool:
+		return s.num != 0
+	case isText:
+		return s.text
+	}
+	return nil
+}
+
+// number reads a number, also from a text that is one, as BT.CPP does when it compares.
+func (s scalar) number() (float64, bool) {
+	if s.kind == isText {
+		return parseNumber(s.text)
+	}
+	return s.num, s.kind != nothing
+}
+
+func (s scalar) truth() (bool, error) {
+	if s.kind == isNumber || s.kind == isBool {
+		return s.num != 0, nil
+	}
+	return false, fmt.Errorf("‘%v’ is neither true nor false", s.value())
+}
 
 // script runs all statements and gives the last value. Trouble is the tree's: it breaks the step.
-func (x *exec) script(i int32, s *script) any {
+func (x *exec) script(i int32, s *script) (v scalar) {
 	if s == nil {
-		return nil
+		return v
 	}
-	var v any
 	for _, e := range s.stmts {
 		var err error
 		if v, err = x.eval(i, e); err != nil {
 			x.broken(i, fmt.Errorf("script ‘%s’: %w", s.text, err))
-			return nil
+			return scalar{}
 		}
 	}
 	return v
@@ -20,99 +102,88 @@ func (x *exec) script(i int32, s *script) any {
 
 // truth is the last value of a script as yes or no.
 func (x *exec) truth(i int32, s *script) bool {
-	v := x.script(i, s)
-	yes, err := truthy(v)
+	yes, err := x.script(i, s).truth()
 	if err != nil && x.err == nil {
 		x.broken(i, fmt.Errorf("script ‘%s’: %w", s.text, err))
 	}
 	return yes
 }
 
-func truthy(v any) (bool, error) {
-	switch t := v.(type) {
-	case bool:
-		return t, nil
-	case float64:
-		return t != 0, nil
-	}
-	return false, fmt.Errorf("‘%v’ is neither true nor false", v)
-}
-
-func (x *exec) eval(i int32, e *expr) (any, error) {
+func (x *exec) eval(i int32, e *expr) (scalar, error) {
 	switch e.op {
-	case "lit":
+	case opLiteral:
 		return e.lit, nil
-	case "key":
+	case opKey:
 		v := x.s.Slots[e.slot]
 		if v == nil {
-			return nil, x.unwritten(e.slot)
+			return scalar{}, x.unwritten(e.slot)
 		}
-		c, err := basic(v)
+		s, err := scalarOf(v)
 		if err != nil {
-			return nil, fmt.Errorf("key {%s}: %w", e.key, err)
+			err = fmt.Errorf("key {%s}: %w", e.key, err)
 		}
-		return c, nil
+		return s, err
 	}
 	left, err := x.eval(i, e.kids[0])
 	if err != nil {
-		return nil, err
+		return scalar{}, err
 	}
 	switch e.op {
-	case "?:":
-		yes, err := truthy(left)
-		switch {
-		case err != nil:
-			return nil, err
-		case yes:
-			return x.eval(i, e.kids[1])
-		}
-		return x.eval(i, e.kids[2])
-	case ":=", "=", "+=", "-=", "*=", "/=":
+	case opCreate, opAssign, opUpdate:
 		return left, x.assign(i, e, left)
-	case "!":
-		yes, err := truthy(left)
-		return !yes, err
-	case "neg":
-		f, ok := left.(float64)
-		if !ok {
-			return nil, fmt.Errorf("‘-’ wants a number, not ‘%v’", left)
+	case opNegative:
+		if left.kind != isNumber {
+			return scalar{}, fmt.Errorf("‘-’ wants a number, not ‘%v’", left.value())
 		}
-		return -f, nil
-	case "&&", "||":
-		yes, err := truthy(left)
-		if err != nil || yes == (e.op == "||") {
-			return yes, err
-		}
-		right, err := x.eval(i, e.kids[1])
-		if err != nil {
-			return nil, err
-		}
-		return truthy(right)
+		return number(-left.num), nil
+	case opChoice, opNot, opAnd, opOr:
+		return x.decide(i, e, left)
 	}
 	right, err := x.eval(i, e.kids[1])
 	if err != nil {
-		return nil, err
+		return scalar{}, err
 	}
 	return binaryOp(e.op, left, right)
 }
 
-func (x *exec) assign(i int32, e *expr, v any) error {
+// decide evaluates what depends on whether the first operand is true; what does not matter then is not evaluated.
+func (x *exec) decide(i int32, e *expr, left scalar) (scalar, error) {
+	yes, err := left.truth()
+	switch {
+	case err != nil:
+		return scalar{}, err
+	case e.op == opChoice && yes:
+		return x.eval(i, e.kids[1])
+	case e.op == opChoice:
+		return x.eval(i, e.kids[2])
+	case e.op == opNot:
+		return yesNo(!yes), nil
+	case yes == (e.op == opOr):
+		return yesNo(yes), nil
+	}
+	right, err := x.eval(i, e.kids[1])
+	if err != nil {
+		return scalar{}, err
+	}
+	yes, err = right.truth()
+	return yesNo(yes), err
+}
+
+func (x *exec) assign(i int32, e *expr, v scalar) error {
 	old := x.s.Slots[e.slot]
-	if e.op != ":=" {
-		if old == nil {
-			return fmt.Errorf("key {%s} does not exist: ‘:=’ creates it", e.key)
+	if e.op != opCreate && old == nil {
+		return fmt.Errorf("key {%s} does not exist: ‘:=’ creates it", e.key)
+	}
+	if e.op == opUpdate {
+		was, err := scalarOf(old)
+		if err == nil {
+			v, err = binaryOp(e.by, was, v)
 		}
-		if e.op != "=" {
-			was, err := basic(old)
-			if err == nil {
-				v, err = binaryOp(e.op[:1], was, v)
-			}
-			if err != nil {
-				return err
-			}
+		if err != nil {
+			return err
 		}
 	}
-	fit, err := x.t.slots[e.slot].convert(v)
+	fit, err := x.t.slots[e.slot].convert(v.value())
 	if err != nil {
 		return fmt.Errorf("key {%s}: %w", e.key, err)
 	}
@@ -120,79 +191,48 @@ func (x *exec) assign(i int32, e *expr, v any) error {
 	return nil
 }
 
-func binaryOp(op string, a, b any) (any, error) {
-	x, xNum := numberOf(a)
-	y, yNum := numberOf(b)
-	switch op {
-	case "..":
-		return textOf(a) + textOf(b), nil
-	case "==", "!=":
-		same := a == b
-		if xNum && yNum {
-			same = x == y
-		}
-		return same == (op == "=="), nil
+func binaryOp(op operation, a, b scalar) (scalar, error) {
+	if op == opJoin {
+		return scalar{kind: isText, text: textOf(a.value()) + textOf(b.value())}, nil
 	}
-	s, sText := a.(string)
-	t, tText := b.(string)
-	if sText && tText {
-		switch op {
-		case "+":
-			return s + t, nil
-		case "<":
-			return s < t, nil
-		case "<=":
-			return s <= t, nil
-		case ">":
-			return s > t, nil
-		case ">=":
-			return s >= t, nil
+	if a.kind == isText && b.kind == isText {
+		switch {
+		case op == opAdd:
+			return scalar{kind: isText, text: a.text + b.text}, nil
+		case op >= opLess && op <= opGreaterEqual:
+			return yesNo(compares(op, a.text, b.text)), nil
 		}
 	}
-	if !xNum || !yNum {
-		return nil, fmt.Errorf("‘%v %s %v’ wants two numbers", a, op, b)
-	}
-	switch op {
-	case "<":
-		return x < y, nil
-	case "<=":
-		return x <= y, nil
-	case ">":
-		return x > y, nil
-	case ">=":
-		return x >= y, nil
+	x, xNum := a.number()
+	y, yNum := b.number()
+	switch {
+	case op == opEqual || op == opUnequal:
+		same := a == b || xNum && yNum && x == y
+		return yesNo(same == (op == opEqual)), nil
+	case !xNum || !yNum:
+		return scalar{}, fmt.Errorf("‘%v %v %v’ wants two numbers", a.value(), op, b.value())
+	case op <= opGreaterEqual:
+		return yesNo(compares(op, x, y)), nil
 	}
 	return arithmetic(op, x, y)
 }
 
-func arithmetic(op string, x, y float64) (any, error) {
+func compares[T string | float64](op operation, a, b T) bool {
+	return op == opLess && a < b || op == opLessEqual && a <= b || op == opGreater && a > b || op == opGreaterEqual && a >= b
+}
+
+func arithmetic(op operation, x, y float64) (scalar, error) {
 	result := x / y
 	switch op {
-	case "+":
+	case opAdd:
 		result = x + y
-	case "-":
+	case opSubtract:
 		result = x - y
-	case "*":
+	case opMultiply:
 		result = x * y
 	}
 	if !isFinite(result) {
-		return nil, fmt.Errorf("‘%v %s %v’ is no finite number", x, op, y)
+		return scalar{}, fmt.Errorf("‘%v %v %v’ is no finite number", x, op, y)
 	}
-	return result, nil
-}
-
-// numberOf reads a number, also from a text that is one, as BT.CPP does when it compares.
-func numberOf(v any) (float64, bool) {
-	switch t := v.(type) {
-	case float64:
-		return t, true
-	case bool:
-		if t {
-			return 1, true
-		}
-		return 0, true
-	case string:
-		return parseNumber(t)
-	}
-	return 0, false
+	return number(result), nil
 }

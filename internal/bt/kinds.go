@@ -40,13 +40,21 @@ const (
 	kScriptCondition
 )
 
+// retries are the kinds that go on, to the next child or cycle, with a FAILURE of a child; all others go on with SUCCESS.
+var retries = []kind{kFallback, kReactiveFallback, kAsyncFallback, kRetry}
+
+// settling are the kinds that can complete while a child runs, or that remember something when they are idle.
+var settling = []kind{kReactiveSequence, kReactiveFallback, kParallel, kParallelAll, kWhileDoElse, kRunOnce, kSequenceWithMemory}
+
 // spec describes a node of the kernel: BT.CPP's name, ports and number of children. max 0 means any number.
 type spec struct {
 	name     string
 	kind     kind
+	run      runner
 	category string // as in a TreeNodesModel
 	min, max int
 	ports    []kernelPort
+	names    []string // of the ports
 	glyph    string
 	ours     bool // not known to BT.CPP: described in the TreeNodesModel
 	doc      string
@@ -81,56 +89,56 @@ var specs = buildSpecs()
 var kindByName = indexSpecs()
 
 func buildSpecs() []spec {
-	control := func(name string, k kind, glyph string, min, max int, ports ...kernelPort) spec {
-		return spec{name: name, kind: k, category: "Control", glyph: glyph, min: min, max: max, ports: ports}
+	control := func(name string, k kind, r runner, glyph string, min, max int, ports ...kernelPort) spec {
+		return spec{name: name, kind: k, run: r, category: "Control", glyph: glyph, min: min, max: max, ports: ports}
 	}
-	decorator := func(name string, k kind, glyph string, ports ...kernelPort) spec {
-		return spec{name: name, kind: k, category: "Decorator", glyph: glyph, min: 1, max: 1, ports: ports}
+	decorator := func(name string, k kind, r runner, glyph string, ports ...kernelPort) spec {
+		return spec{name: name, kind: k, run: r, category: "Decorator", glyph: glyph, min: 1, max: 1, ports: ports}
 	}
-	action := func(name string, k kind, category, glyph string, ports ...kernelPort) spec {
-		return spec{name: name, kind: k, category: category, glyph: glyph, min: 0, max: -1, ports: ports}
+	action := func(name string, k kind, r runner, category, glyph string, ports ...kernelPort) spec {
+		return spec{name: name, kind: k, run: r, category: category, glyph: glyph, min: 0, max: -1, ports: ports}
 	}
 	number := func(name, def string, least int64) kernelPort {
 		return kernelPort{name: name, def: def, want: wantInt, least: least}
 	}
 	threshold := func(name, def string) kernelPort { return number(name, def, math.MinInt64) }
 	all := []spec{
-		control("Sequence", kSequence, "→", 1, 0),
-		control("Fallback", kFallback, "?", 1, 0),
-		control("ReactiveSequence", kReactiveSequence, "⇉", 1, 0),
-		control("ReactiveFallback", kReactiveFallback, "⁇", 1, 0),
-		control("SequenceWithMemory", kSequenceWithMemory, "→*", 1, 0),
-		control("AsyncSequence", kAsyncSequence, "→~", 1, 0),
-		control("AsyncFallback", kAsyncFallback, "?~", 1, 0),
-		control("Parallel", kParallel, "⇶", 1, 64, threshold("success_count", "-1"), threshold("failure_count", "1")),
-		control("ParallelAll", kParallelAll, "⇶", 1, 64, threshold("max_failures", "1")),
-		control("IfThenElse", kIfThenElse, "⑂", 2, 3),
-		control("WhileDoElse", kWhileDoElse, "⑂", 2, 3),
-		control("TryCatch", kTryCatch, "⚠", 2, 0),
-		decorator("Inverter", kInverter, "¬"),
-		decorator("ForceSuccess", kForceSuccess, "✓"),
-		decorator("ForceFailure", kForceFailure, "✗"),
-		decorator("Repeat", kRepeat, "↻", number("num_cycles", "", -1)),
-		decorator("RetryUntilSuccessful", kRetry, "↺", number("num_attempts", "", -1)),
-		decorator("KeepRunningUntilFailure", kKeepRunning, "∞"),
-		decorator("Timeout", kTimeout, "⏱", number("msec", "", 0)),
-		decorator("Delay", kDelay, "⏲", number("delay_msec", "", 0)),
-		decorator("RunOnce", kRunOnce, "1", kernelPort{name: "then_skip", def: "true", want: wantBool}),
-		decorator("Precondition", kPrecondition, "⊢", kernelPort{name: "if", want: wantScript},
+		control("Sequence", kSequence, (*exec).inOrder, "→", 1, 0),
+		control("Fallback", kFallback, (*exec).inOrder, "?", 1, 0),
+		control("ReactiveSequence", kReactiveSequence, (*exec).reactive, "⇉", 1, 0),
+		control("ReactiveFallback", kReactiveFallback, (*exec).reactive, "⁇", 1, 0),
+		control("SequenceWithMemory", kSequenceWithMemory, (*exec).inOrder, "→*", 1, 0),
+		control("AsyncSequence", kAsyncSequence, (*exec).inOrder, "→~", 1, 0),
+		control("AsyncFallback", kAsyncFallback, (*exec).inOrder, "?~", 1, 0),
+		control("Parallel", kParallel, (*exec).parallel, "⇶", 1, 64, threshold("success_count", "-1"), threshold("failure_count", "1")),
+		control("ParallelAll", kParallelAll, (*exec).parallelAll, "⇶", 1, 64, threshold("max_failures", "1")),
+		control("IfThenElse", kIfThenElse, (*exec).ifThenElse, "⑂", 2, 3),
+		control("WhileDoElse", kWhileDoElse, (*exec).whileDoElse, "⑂", 2, 3),
+		control("TryCatch", kTryCatch, (*exec).tryCatch, "⚠", 2, 0),
+		decorator("Inverter", kInverter, (*exec).invert, "¬"),
+		decorator("ForceSuccess", kForceSuccess, (*exec).forceSuccess, "✓"),
+		decorator("ForceFailure", kForceFailure, (*exec).forceFailure, "✗"),
+		decorator("Repeat", kRepeat, (*exec).cycle, "↻", number("num_cycles", "", -1)),
+		decorator("RetryUntilSuccessful", kRetry, (*exec).cycle, "↺", number("num_attempts", "", -1)),
+		decorator("KeepRunningUntilFailure", kKeepRunning, (*exec).keepRunning, "∞"),
+		decorator("Timeout", kTimeout, (*exec).timeout, "⏱", number("msec", "", 0)),
+		decorator("Delay", kDelay, (*exec).delay, "⏲", number("delay_msec", "", 0)),
+		decorator("RunOnce", kRunOnce, (*exec).runOnce, "1", kernelPort{name: "then_skip", def: "true", want: wantBool}),
+		decorator("Precondition", kPrecondition, (*exec).precondition, "⊢", kernelPort{name: "if", want: wantScript},
 			kernelPort{name: "else", def: "FAILURE", want: wantStatus}),
-		action("AlwaysSuccess", kAlwaysSuccess, "Action", "✓"),
-		action("AlwaysFailure", kAlwaysFailure, "Action", "✗"),
-		action("Script", kScript, "Action", "ƒ", kernelPort{name: "code", want: wantScript}),
-		action("ScriptCondition", kScriptCondition, "Condition", "ƒ", kernelPort{name: "code", want: wantScript}),
+		action("AlwaysSuccess", kAlwaysSuccess, (*exec).alwaysSuccess, "Action", "✓"),
+		action("AlwaysFailure", kAlwaysFailure, (*exec).alwaysFailure, "Action", "✗"),
+		action("Script", kScript, (*exec).runScript, "Action", "ƒ", kernelPort{name: "code", want: wantScript}),
+		action("ScriptCondition", kScriptCondition, (*exec).scriptCondition, "Condition", "ƒ", kernelPort{name: "code", want: wantScript}),
 	}
 	for n := 2; n <= 6; n++ {
 		ports := []kernelPort{{name: "variable", want: wantText}}
 		for c := 1; c <= n; c++ {
 			ports = append(ports, kernelPort{name: "case_" + strconv.Itoa(c), want: wantText})
 		}
-		all = append(all, control("Switch"+strconv.Itoa(n), kSwitch, "⎇", n+1, n+1, ports...))
+		all = append(all, control("Switch"+strconv.Itoa(n), kSwitch, (*exec).choose, "⎇", n+1, n+1, ports...))
 	}
-	loop := decorator("Loop", kLoop, "↻",
+	loop := decorator("Loop", kLoop, (*exec).loop, "↻",
 		kernelPort{name: "max", want: wantInt, doc: "how often the child may run; FAILURE when that did not set `until`"},
 		kernelPort{name: "until", want: wantKey, doc: "a bool key: once true after a SUCCESS of the child, the loop is SUCCESS"},
 		kernelPort{name: "turn", optional: true, want: wantOut, doc: "written before each run of the child: 1, 2 … max"},
@@ -143,7 +151,11 @@ func buildSpecs() []spec {
 func indexSpecs() map[string]*spec {
 	index := make(map[string]*spec, len(specs))
 	for i := range specs {
-		index[specs[i].name] = &specs[i]
+		sp := &specs[i]
+		index[sp.name] = sp
+		for _, p := range sp.ports {
+			sp.names = append(sp.names, p.name)
+		}
 	}
 	return index
 }

@@ -14,10 +14,14 @@ type Leaf struct {
 	Name, Doc   string
 	class       leafClass
 	in, out     []Port
-	now, events int // fields of the input and the output struct that are no ports, -1: none
+	names       []string // of all ports, each once
+	now, events int      // fields of the input and the output struct that are no ports, -1: none
 	err         error
 	call        func(b *binding, x *exec, i int32) Status
 }
+
+// leaf is the runner of leaves.
+func (x *exec) leaf(i int32, n *node, _ *Cell) Status { return n.leaf.call(n.bind, x, i) }
 
 type leafClass uint8
 
@@ -53,7 +57,9 @@ func TellingCheck[I any](name, doc string, f func(I) (yes bool, why string, told
 			}
 			return x.failed(i, "", why)
 		}
-		x.why = why
+		if x.on != nil {
+			x.why = why
+		}
 		return Success
 	}
 	return l
@@ -65,19 +71,36 @@ func TellingCheck[I any](name, doc string, f func(I) (yes bool, why string, told
 // they may be shared.
 func Func[I, O any](name, doc string, f func(in I, out *O) error) Leaf {
 	l := newLeaf(name, doc, funcLeaf, reflect.TypeFor[I](), reflect.TypeFor[O]())
-	l.call = func(b *binding, x *exec, i int32) Status {
-		var in I
-		var out O
-		if err := b.load(x, reflect.ValueOf(&in).Elem()); err != nil {
-			return x.broken(i, err)
-		}
-		outV := reflect.ValueOf(&out).Elem()
-		if err := b.prefill(x, outV); err != nil {
-			return x.broken(i, err)
-		}
-		return b.finish(x, i, outV, f(in, &out))
-	}
+	l.call = func(b *binding, x *exec, i int32) Status { return frameOf[I, O](b, x, i).call(b, x, i, f) }
 	return l
+}
+
+// frame is what the functions of a leaf take and fill, in one piece of memory.
+type frame[I, O any] struct {
+	in  I
+	out O
+}
+
+// frameOf reads the inputs; a frame that is nil broke the step.
+func frameOf[I, O any](b *binding, x *exec, i int32) *frame[I, O] {
+	f := &frame[I, O]{}
+	if err := b.load(x, reflect.ValueOf(&f.in).Elem()); err != nil {
+		x.broken(i, err)
+		return nil
+	}
+	return f
+}
+
+// call writes what compute makes of a frame.
+func (f *frame[I, O]) call(b *binding, x *exec, i int32, compute func(in I, out *O) error) Status {
+	if f == nil {
+		return Failure
+	}
+	out := reflect.ValueOf(&f.out).Elem()
+	if err := b.prefill(x, out); err != nil {
+		return x.broken(i, err)
+	}
+	return b.finish(x, i, out, compute(f.in, &f.out))
 }
 
 // Request is an effect that a task leaf wants. Payload encodes as JSON the same way every time: structs and slices, no maps.
@@ -95,29 +118,15 @@ type Request struct {
 func Task[I, O any](name, doc string, plan func(I) ([]Request, error), collect func(in I, done []Completion, out *O) error) Leaf {
 	l := newLeaf(name, doc, taskLeaf, reflect.TypeFor[I](), reflect.TypeFor[O]())
 	l.call = func(b *binding, x *exec, i int32) Status {
-		var in I
-		if err := b.load(x, reflect.ValueOf(&in).Elem()); err != nil {
-			return x.broken(i, err)
-		}
-		if !x.s.Cells[i].On {
-			requests, err := plan(in)
-			if f := asFault(err); f != nil {
-				return x.failed(i, f.Kind, f.Reason)
-			}
-			if err := x.begin(i, name, requests); err != nil {
-				return x.broken(i, err)
-			}
+		f := begin[I, O](b, x, i, plan)
+		if f == nil {
+			return Failure
 		}
 		done, ok := x.collect(i)
 		if !ok {
 			return Running
 		}
-		var out O
-		outV := reflect.ValueOf(&out).Elem()
-		if err := b.prefill(x, outV); err != nil {
-			return x.broken(i, err)
-		}
-		return b.finish(x, i, outV, collect(in, done, &out))
+		return f.call(b, x, i, func(in I, out *O) error { return collect(in, done, out) })
 	}
 	return l
 }
@@ -130,29 +139,15 @@ func Each[I, O any](name, doc string, plan func(I) ([]Request, error), settle fu
 	finish func(in I, out *O) error) Leaf {
 	l := newLeaf(name, doc, taskLeaf, reflect.TypeFor[I](), reflect.TypeFor[O]())
 	l.call = func(b *binding, x *exec, i int32) Status {
-		var in I
-		if err := b.load(x, reflect.ValueOf(&in).Elem()); err != nil {
-			return x.broken(i, err)
-		}
-		if !x.s.Cells[i].On {
-			requests, err := plan(in)
-			if f := asFault(err); f != nil {
-				return x.failed(i, f.Kind, f.Reason)
-			}
-			if err := x.begin(i, name, requests); err != nil {
-				return x.broken(i, err)
-			}
+		f := begin[I, O](b, x, i, plan)
+		if f == nil {
+			return Failure
 		}
 		for _, k := range x.unsettled(i) {
-			var in I
-			var out O
-			outV := reflect.ValueOf(&out).Elem()
-			if err := errors.Join(b.load(x, reflect.ValueOf(&in).Elem()), b.prefill(x, outV)); err != nil {
-				return x.broken(i, err)
-			}
 			r := &x.s.Tasks[x.taskOf(i)].Requests[k]
 			r.Settled = true
-			if st := b.finish(x, i, outV, settle(in, k, *r.Done, &out)); st != Success {
+			done := *r.Done
+			if st := frameOf[I, O](b, x, i).call(b, x, i, func(in I, out *O) error { return settle(in, k, done, out) }); st != Success {
 				x.withdraw(i)
 				return st
 			}
@@ -160,12 +155,7 @@ func Each[I, O any](name, doc string, plan func(I) ([]Request, error), settle fu
 		if _, ok := x.collect(i); !ok {
 			return Running
 		}
-		var out O
-		outV := reflect.ValueOf(&out).Elem()
-		if err := errors.Join(b.load(x, reflect.ValueOf(&in).Elem()), b.prefill(x, outV)); err != nil {
-			return x.broken(i, err)
-		}
-		return b.finish(x, i, outV, finish(in, &out))
+		return frameOf[I, O](b, x, i).call(b, x, i, finish)
 	}
 	return l
 }
@@ -194,6 +184,11 @@ func newLeaf(name, doc string, class leafClass, in, out reflect.Type) Leaf {
 	}
 	if l.err != nil {
 		l.err = fmt.Errorf("leaf %s: %w", name, l.err)
+	}
+	for _, p := range slices.Concat(l.in, l.out) {
+		if !slices.Contains(l.names, p.Name) {
+			l.names = append(l.names, p.Name)
+		}
 	}
 	return l
 }
@@ -225,59 +220,60 @@ type binding struct {
 	now, events int
 }
 
-// wire is one field's connection. slot -1 means the literal.
+// wire is one field's connection. slot -1 means the literal, an invalid one the zero value.
 type wire struct {
-	port    string
-	field   int
+	*Port
 	slot    int32
-	typ     reflect.Type
 	literal reflect.Value
-	must    bool // an unwritten key is an error
 }
 
+// load fills a struct that is zero.
 func (b *binding) load(x *exec, in reflect.Value) error {
 	if b.now >= 0 {
 		in.Field(b.now).SetInt(x.now)
 	}
-	for i := range b.in {
-		w := &b.in[i]
-		if w.slot < 0 {
+	for k := range b.in {
+		w := &b.in[k]
+		if w.slot >= 0 {
+			written, err := w.fill(x, in)
+			switch {
+			case err != nil:
+				return err
+			case written:
+				continue
+			case w.required():
+				return fmt.Errorf("port %s: %w", w.Name, x.unwritten(w.slot))
+			}
+		}
+		if w.literal.IsValid() {
 			in.Field(w.field).Set(w.literal)
-			continue
 		}
-		v := x.s.Slots[w.slot]
-		if v == nil {
-			if w.must {
-				return fmt.Errorf("port %s: %w", w.port, x.unwritten(w.slot))
-			}
-			if w.literal.IsValid() {
-				in.Field(w.field).Set(w.literal)
-			}
-			continue
-		}
-		c, err := convertTo(v, w.typ)
-		if err != nil {
-			return fmt.Errorf("port %s: key {%s}: %w", w.port, x.t.slots[w.slot].name, err)
-		}
-		in.Field(w.field).Set(reflect.ValueOf(c))
 	}
 	return nil
 }
 
 func (b *binding) prefill(x *exec, out reflect.Value) error {
-	for i := range b.out {
-		w := &b.out[i]
-		v := x.s.Slots[w.slot]
-		if v == nil {
-			continue
+	for k := range b.out {
+		if _, err := b.out[k].fill(x, out); err != nil {
+			return err
 		}
-		c, err := convertTo(v, w.typ)
-		if err != nil {
-			return fmt.Errorf("port %s: key {%s}: %w", w.port, x.t.slots[w.slot].name, err)
-		}
-		out.Field(w.field).Set(reflect.ValueOf(c))
 	}
 	return nil
+}
+
+// fill sets the field of a wire to what its key holds; false where nothing was written.
+func (w *wire) fill(x *exec, of reflect.Value) (written bool, err error) {
+	v := x.s.Slots[w.slot]
+	if v == nil {
+		return false, nil
+	}
+	if reflect.TypeOf(v) != w.Type || w.Type.Kind() == reflect.Float64 {
+		if v, err = convertTo(v, w.Type); err != nil {
+			return false, fmt.Errorf("port %s: key {%s}: %w", w.Name, x.t.slots[w.slot].name, err)
+		}
+	}
+	of.Field(w.field).Set(reflect.ValueOf(v))
+	return true, nil
 }
 
 func (b *binding) finish(x *exec, i int32, out reflect.Value, err error) Status {
@@ -290,7 +286,7 @@ func (b *binding) finish(x *exec, i int32, out reflect.Value, err error) Status 
 		}
 		v, convErr := x.t.slots[w.slot].convert(field.Interface())
 		if convErr != nil {
-			return x.broken(i, fmt.Errorf("port %s: %w", w.port, convErr))
+			return x.broken(i, fmt.Errorf("port %s: %w", w.Name, convErr))
 		}
 		x.write(i, w.slot, v)
 	}
@@ -320,20 +316,30 @@ func asFault(err error) *Fault {
 	return &Fault{Reason: err.Error()}
 }
 
-// begin records a task's requests; collect issues those that may start.
-func (x *exec) begin(i int32, leaf string, requests []Request) error {
-	task := PendingTask{Node: i, Base: x.s.NextOp}
+// begin loads a task, and records its requests where it begins; collect issues those that may start. nil is a failure.
+func begin[I, O any](b *binding, x *exec, i int32, plan func(I) ([]Request, error)) *frame[I, O] {
+	f := frameOf[I, O](b, x, i)
+	if f == nil || x.cells[i].On {
+		return f
+	}
+	requests, err := plan(f.in)
+	if fault := asFault(err); fault != nil {
+		x.failed(i, fault.Kind, fault.Reason)
+		return nil
+	}
+	task := PendingTask{Node: i, Base: x.s.NextOp, Requests: make([]pendingRequest, len(requests))}
 	for k, r := range requests {
 		payload, err := json.Marshal(r.Payload)
 		if err != nil {
-			return fmt.Errorf("request %s: %w", r.Kind, err)
+			x.broken(i, fmt.Errorf("request %s: %w", r.Kind, err))
+			return nil
 		}
-		task.Requests = append(task.Requests, pendingRequest{Effect: Effect{Op: x.s.NextOp, Leaf: leaf, Node: i,
-			Index: k, Kind: r.Kind, Label: r.Label, Payload: payload, Once: r.Once}})
+		task.Requests[k].Effect = Effect{Op: x.s.NextOp, Leaf: x.nodes[i].leaf.Name, Node: i,
+			Index: k, Kind: r.Kind, Label: r.Label, Payload: payload, Once: r.Once}
 		x.s.NextOp++
 	}
 	x.s.Tasks = append(x.s.Tasks, task)
-	return nil
+	return f
 }
 
 // collect issues the requests that may start and, when all are done, takes the task off the list.

@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
+	"strings"
 )
 
 // Options say how a tree meets its surroundings.
@@ -18,8 +20,7 @@ type Options struct {
 // Load reads a tree file in BT.CPP v4's XML and checks its wiring. The error is a *LoadError that holds everything
 // found wrong; warnings stand in Tree.Warnings.
 func (r *Registry) Load(file string, text []byte, opt Options) (*Tree, error) {
-	text = bytes.Clone(text)
-	src := &source{file: file, text: bytes.TrimPrefix(text, []byte("\ufeff"))}
+	src := &source{file: file, text: strings.TrimPrefix(string(text), "\ufeff")}
 	root := src.parse()
 	if root == nil {
 		_, err := src.split()
@@ -27,7 +28,7 @@ func (r *Registry) Load(file string, text []byte, opt Options) (*Tree, error) {
 	}
 	trees := src.trees(root)
 	main := src.mainTree(root, trees, opt.Main)
-	t := &Tree{File: file, Source: text, rootKeys: map[string]int32{}}
+	t := &Tree{File: file, Source: bytes.Clone(text), nodes: make([]node, 0, len(src.attrs)), rootKeys: map[string]int32{}}
 	if main != nil {
 		t.ID = main.id
 		c := newCompiler(src, r, trees, t)
@@ -161,10 +162,5 @@ func (s *source) mainTree(root *element, trees map[string]*treeDef, name string)
 }
 
 func keysOf[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
+	return slices.Sorted(maps.Keys(m))
 }

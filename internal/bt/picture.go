@@ -45,16 +45,15 @@ func (t *Tree) drawPorts(b *strings.Builder, i int32) {
 	}
 	if n.bind != nil {
 		for _, w := range n.bind.in {
-			if w.slot < 0 && !w.literal.IsZero() {
-				show(w.port, textOf(w.literal.Interface()))
+			if w.slot < 0 && w.literal.IsValid() && !w.literal.IsZero() {
+				show(w.Name, textOf(w.literal.Interface()))
 			}
 		}
 	}
 	if g := n.guard; g != nil {
-		code("failureIf", g.failureIf)
-		code("successIf", g.successIf)
-		code("skipIf", g.skipIf)
-		code("while", g.while)
+		for _, which := range []int{guardFailureIf, guardSuccessIf, guardSkipIf, guardWhile} {
+			code(guardNames[which][1:], g[which])
+		}
 	}
 }
 

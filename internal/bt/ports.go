@@ -31,6 +31,8 @@ type Port struct {
 	field    int
 }
 
+func (p *Port) required() bool { return !p.Optional && !p.HasDef }
+
 // Ports lists the ports that T's fields declare. T is a struct; a field without a port tag, and a name declared
 // twice, is an error.
 func Ports[T any]() ([]Port, error) {
@@ -189,6 +191,9 @@ func untyped(text string) any {
 
 // parseNumber reads a finite number: others have no JSON.
 func parseNumber(text string) (float64, bool) {
+	if text == "" || strings.IndexByte("+-.0123456789", text[0]) < 0 {
+		return 0, false
+	}
 	f, err := strconv.ParseFloat(text, 64)
 	return f, err == nil && isFinite(f)
 }
@@ -219,24 +224,21 @@ func convertTo(v any, t reflect.Type) (any, error) {
 	if have == nil {
 		return nil, fmt.Errorf("nothing does not fit %s", typeName(t))
 	}
-	want := t.Kind()
+	want, r, fits := t.Kind(), reflect.ValueOf(v), false
 	isInt := want == reflect.Int || want == reflect.Int64
 	switch have.Kind() {
 	case reflect.Int, reflect.Int64:
-		if isInt || want == reflect.Float64 {
-			return reflect.ValueOf(v).Convert(t).Interface(), nil
-		}
+		fits = isInt || want == reflect.Float64
 	case reflect.Float64:
-		f := reflect.ValueOf(v).Float()
-		if want == reflect.Float64 || (isInt && f == math.Trunc(f) && math.Abs(f) < 1<<53) {
-			return reflect.ValueOf(v).Convert(t).Interface(), nil
-		}
+		f := r.Float()
+		fits = want == reflect.Float64 || isInt && f == math.Trunc(f) && math.Abs(f) < 1<<53
 	case reflect.String:
-		return parseLiteral(reflect.ValueOf(v).String(), t)
+		return parseLiteral(r.String(), t)
 	case reflect.Bool:
-		if want == reflect.Bool {
-			return reflect.ValueOf(v).Convert(t).Interface(), nil
-		}
+		fits = want == reflect.Bool
+	}
+	if fits {
+		return r.Convert(t).Interface(), nil
 	}
 	return nil, fmt.Errorf("%v does not fit %s", v, typeName(t))
 }
@@ -247,19 +249,8 @@ func basic(v any) (any, error) {
 	case string, bool, float64:
 		return v, nil
 	}
-	if r := reflect.ValueOf(v); r.IsValid() && isBasic(r.Type()) {
-		switch r.Kind() {
-		case reflect.String:
-			return r.String(), nil
-		case reflect.Bool:
-			return r.Bool(), nil
-		case reflect.Float64:
-			return r.Float(), nil
-		default:
-			return float64(r.Int()), nil
-		}
-	}
-	return nil, fmt.Errorf("%T is not a text, number or bool", v)
+	s, err := scalarOf(v)
+	return s.value(), err
 }
 
 func (s *slot) decode(raw json.RawMessage) (any, error) {

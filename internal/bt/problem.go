@@ -42,20 +42,22 @@ func (e *LoadError) Error() string {
 // source is a tree file with the problems found in it so far.
 type source struct {
 	file     string
-	text     []byte
-	marks    []position // of every markEvery-th byte, as far as anybody asked
+	text     string
+	marks    []position  // of every markEvery-th byte, as far as anybody asked
+	attrs    []attribute // of the plain tags
 	problems []Problem
 }
 
 type position struct{ line, col int }
 
 // after is the position behind text that begins at p.
-func (p position) after(text []byte) position {
-	for _, b := range text {
-		switch {
-		case b == '\n':
-			p = position{p.line + 1, 1}
-		case utf8.RuneStart(b):
+func (p position) after(text string) position {
+	if lines := strings.Count(text, "\n"); lines > 0 {
+		p = position{p.line + lines, 1}
+		text = text[strings.LastIndexByte(text, '\n')+1:]
+	}
+	for i := range len(text) {
+		if utf8.RuneStart(text[i]) {
 			p.col++
 		}
 	}
@@ -63,7 +65,7 @@ func (p position) after(text []byte) position {
 }
 
 // markEvery is how many bytes place reads at most, however long the file and its lines are.
-const markEvery = 1 << 10
+const markEvery = 1 << 8
 
 func (s *source) place(offset int) position {
 	offset = min(offset, len(s.text))

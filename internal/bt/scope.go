@@ -7,15 +7,15 @@ import (
 
 // scope is the keys of one subtree instance.
 type scope struct {
-	keys   map[string]int32
-	named  map[string]bool // the keys that the tree's own nodes name
-	parent *scope
-	auto   bool // _autoremap
-	c      *compiler
+	keys    map[string]int32
+	unnamed map[string]bool // of them, ports of the subtree that no node in it has named so far
+	parent  *scope
+	auto    bool // _autoremap
+	c       *compiler
 }
 
 func (c *compiler) newScope(keys map[string]int32, parent *scope) *scope {
-	return &scope{keys: keys, named: map[string]bool{}, parent: parent, c: c}
+	return &scope{keys: keys, parent: parent, c: c}
 }
 
 // slot is the place of a key; the first to name it creates it.
@@ -23,7 +23,7 @@ func (s *scope) slot(key string) int32 {
 	if rest := strings.TrimLeft(key, "@"); rest != key {
 		return s.c.root.slot(rest)
 	}
-	s.named[key] = true
+	delete(s.unnamed, key)
 	if i, ok := s.keys[key]; ok {
 		return i
 	}

@@ -2,7 +2,7 @@ package bt
 
 import (
 	"fmt"
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -13,17 +13,67 @@ import (
 // and `+= -= *= /=` want it to exist; arithmetic, comparison, logic, `..` joins texts, `? :` chooses. All numbers are
 // doubles. Texts stand in single quotes.
 type script struct {
-	text  string
-	stmts []*expr
+	text    string
+	negated string // what is said where it is not true
+	stmts   []*expr
 }
 
 type expr struct {
-	op   string // "lit", "key", an operator, an assignment, "?:"
-	lit  any
+	op   operation
+	by   operation // of an update: what it does with the old value and the new one
 	slot int32
+	lit  scalar
 	key  string
 	pos  int // offset in the text
 	kids []*expr
+}
+
+type operation uint8
+
+const (
+	opLiteral operation = iota
+	opKey
+	opChoice // ?:
+	opNot
+	opNegative
+	opCreate // :=
+	opAssign // =
+	opUpdate // += and the like
+	opOr
+	opAnd
+	opEqual
+	opUnequal
+	opLess
+	opLessEqual
+	opGreater
+	opGreaterEqual
+	opJoin
+	opAdd
+	opSubtract
+	opMultiply
+	opDivide
+)
+
+// operator is a word of the language. The level of one that stands between two values says how tightly it binds; 0: it does not.
+type operator struct {
+	text  string
+	op    operation
+	by    operation
+	level int
+}
+
+// operators are tried in this order. What has no operation is punctuation, or has another meaning in every place.
+var operators = []operator{
+	{text: ":=", op: opCreate}, {text: "+=", op: opUpdate, by: opAdd}, {text: "-=", op: opUpdate, by: opSubtract},
+	{text: "*=", op: opUpdate, by: opMultiply}, {text: "/=", op: opUpdate, by: opDivide},
+	{text: "==", op: opEqual, level: 3}, {text: "!=", op: opUnequal, level: 3}, {text: "<=", op: opLessEqual, level: 4}, {text: ">=", op: opGreaterEqual, level: 4},
+	{text: "&&", op: opAnd, level: 2}, {text: "||", op: opOr, level: 1}, {text: "..", op: opJoin, level: 5}, {text: "=", op: opAssign},
+	{text: "<", op: opLess, level: 4}, {text: ">", op: opGreater, level: 4}, {text: "+", op: opAdd, level: 6}, {text: "-", op: opSubtract, level: 6},
+	{text: "*", op: opMultiply, level: 7}, {text: "/", op: opDivide, level: 7}, {text: "!"}, {text: "?"}, {text: ":"}, {text: "("}, {text: ")"}, {text: ";"},
+}
+
+func (o operation) String() string {
+	return operators[slices.IndexFunc(operators, func(known operator) bool { return known.op == o })].text
 }
 
 // scriptError says where in the script's text the trouble is.
@@ -42,7 +92,8 @@ type scriptParser struct {
 	pos  int
 	tok  string // the current token
 	kind tokenKind
-	at   int // where it begins
+	word operator // where it is one
+	at   int      // where it begins
 }
 
 type tokenKind uint8
@@ -71,6 +122,7 @@ func parseScript(text string) (s *script, err error) {
 		p.fail("the script is longer than %d bytes", maxScript)
 	}
 	s = &script{text: strings.TrimSpace(text)}
+	s.negated = "not " + s.text
 	p.next()
 	for p.kind != noToken {
 		s.stmts = append(s.stmts, p.statement())
@@ -98,11 +150,6 @@ func (p *scriptParser) accept(op string) bool {
 	return false
 }
 
-var scriptOperators = []string{":=", "+=", "-=", "*=", "/=", "==", "!=", "<=", ">=", "&&", "||", "..",
-	"=", "<", ">", "+", "-", "*", "/", "!", "?", ":", "(", ")", ";"}
-
-var scriptNumber = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?`)
-
 func (p *scriptParser) next() {
 	for p.pos < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.pos]) >= 0 {
 		p.pos++
@@ -120,16 +167,17 @@ func (p *scriptParser) next() {
 		p.take(textToken, text)
 		p.pos += len("''")
 	case '0' <= first && first <= '9':
-		p.take(numberToken, scriptNumber.FindString(rest))
+		p.take(numberToken, numberOf(rest))
 	case isWordStart(first):
 		p.take(wordToken, wordOf(rest))
 		if p.tok == "@" {
 			p.fail("‘@’ wants a key")
 		}
 	default:
-		for _, op := range scriptOperators {
-			if strings.HasPrefix(rest, op) {
-				p.take(operatorToken, op)
+		for _, word := range operators {
+			if strings.HasPrefix(rest, word.text) {
+				p.take(operatorToken, word.text)
+				p.word = word
 				return
 			}
 		}
@@ -154,28 +202,45 @@ func wordOf(text string) string {
 	return text
 }
 
-var assignments = map[string]bool{":=": true, "=": true, "+=": true, "-=": true, "*=": true, "/=": true}
+// numberOf is the number that text begins with: digits, a fraction, an exponent.
+func numberOf(text string) string {
+	digits := func(at int) int { return len(text) - len(strings.TrimLeft(text[at:], "0123456789")) }
+	end := digits(0)
+	if strings.HasPrefix(text[end:], ".") && digits(end+1) > end+1 {
+		end = digits(end + 1)
+	}
+	if strings.IndexAny(text[end:], "eE") == 0 {
+		first := end + 1
+		if strings.IndexAny(text[first:], "+-") == 0 {
+			first++
+		}
+		if last := digits(first); last > first {
+			end = last
+		}
+	}
+	return text[:end]
+}
 
 func (p *scriptParser) statement() *expr {
 	left := p.ternary()
-	if p.kind != operatorToken || !assignments[p.tok] {
+	if p.kind != operatorToken || p.word.op < opCreate || p.word.op > opUpdate {
 		return left
 	}
-	if left.op != "key" {
+	if left.op != opKey {
 		p.fail("‘%s’ wants a key on its left", p.tok)
 	}
-	e := &expr{op: p.tok, key: left.key, pos: left.pos}
+	e := &expr{op: p.word.op, by: p.word.by, key: left.key, pos: left.pos}
 	p.next()
 	e.kids = []*expr{p.ternary()}
 	return e
 }
 
 func (p *scriptParser) ternary() *expr {
-	cond := p.binary(0)
+	cond := p.binary(1)
 	if !p.accept("?") {
 		return cond
 	}
-	e := &expr{op: "?:", pos: cond.pos, kids: []*expr{cond, p.ternary()}}
+	e := &expr{op: opChoice, pos: cond.pos, kids: []*expr{cond, p.ternary()}}
 	if !p.accept(":") {
 		p.fail("‘?’ wants a ‘:’")
 	}
@@ -183,20 +248,14 @@ func (p *scriptParser) ternary() *expr {
 	return e
 }
 
-var precedence = []map[string]bool{
-	{"||": true}, {"&&": true}, {"==": true, "!=": true}, {"<": true, "<=": true, ">": true, ">=": true},
-	{"..": true}, {"+": true, "-": true}, {"*": true, "/": true},
-}
-
+// binary reads what binds at least as tightly as level; operators of one level group from the left.
 func (p *scriptParser) binary(level int) *expr {
-	if level == len(precedence) {
-		return p.unary()
-	}
-	left := p.binary(level + 1)
-	for p.kind == operatorToken && precedence[level][p.tok] {
-		e := &expr{op: p.tok, pos: p.at, kids: []*expr{left}}
+	left := p.unary()
+	for p.kind == operatorToken && p.word.level >= level {
+		e := &expr{op: p.word.op, pos: p.at, kids: make([]*expr, 2)}
+		tighter := p.word.level + 1
 		p.next()
-		e.kids = append(e.kids, p.binary(level+1))
+		e.kids[0], e.kids[1] = left, p.binary(tighter)
 		left = e
 	}
 	return left
@@ -206,9 +265,9 @@ func (p *scriptParser) unary() *expr {
 	at := p.at
 	switch {
 	case p.accept("!"):
-		return &expr{op: "!", pos: at, kids: []*expr{p.unary()}}
+		return &expr{op: opNot, pos: at, kids: []*expr{p.unary()}}
 	case p.accept("-"):
-		return &expr{op: "neg", pos: at, kids: []*expr{p.unary()}}
+		return &expr{op: opNegative, pos: at, kids: []*expr{p.unary()}}
 	case p.accept("("):
 		e := p.ternary()
 		if !p.accept(")") {
@@ -216,20 +275,20 @@ func (p *scriptParser) unary() *expr {
 		}
 		return e
 	}
-	e := &expr{op: "lit", pos: at}
+	e := &expr{op: opLiteral, pos: at}
 	switch {
 	case p.kind == numberToken:
 		f, err := strconv.ParseFloat(p.tok, 64)
 		if err != nil {
 			p.fail("‘%s’ is not a number", p.tok)
 		}
-		e.lit = f
+		e.lit = number(f)
 	case p.kind == textToken:
-		e.lit = p.tok
+		e.lit = scalar{kind: isText, text: p.tok}
 	case p.kind == wordToken && (p.tok == "true" || p.tok == "false"):
-		e.lit = p.tok == "true"
+		e.lit = yesNo(p.tok == "true")
 	case p.kind == wordToken:
-		e.op, e.key = "key", p.tok
+		e.op, e.key = opKey, p.tok
 	default:
 		p.fail("a value is missing")
 	}

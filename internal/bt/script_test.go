@@ -14,7 +14,7 @@ func evaluate(t testing.TB, text string, keys map[string]any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	tr := &Tree{nodes: []node{{parent: -1}}, rootKeys: map[string]int32{}}
+	tr := &Tree{nodes: []node{{details: &details{parent: -1}}}, rootKeys: map[string]int32{}}
 	c := newCompiler(&source{}, &Registry{}, nil, tr)
 	var connect func(*expr)
 	connect = func(e *expr) {
@@ -37,7 +37,7 @@ func evaluate(t testing.TB, text string, keys map[string]any) (any, error) {
 	}
 	x := tr.enter(state, Input{}, nil)
 	v := x.script(0, s)
-	return v, x.err
+	return v.value(), x.err
 }
 
 func typeIfNotBasic(v any) reflect.Type {

@@ -9,27 +9,34 @@ import (
 
 // Cell is what a node remembers while it runs. The zero Cell is idle.
 type Cell struct {
-	On   bool   `json:"on,omitempty"`   // it returned RUNNING
 	At   int32  `json:"at,omitempty"`   // which child, or which phase
-	N    int32  `json:"n,omitempty"`    // cycles or attempts so far
+	N    int32  `json:"n,omitempty"`    // cycles or attempts so far, or children that were skipped
+	On   bool   `json:"on,omitempty"`   // it returned RUNNING
+	Memo bool   `json:"memo,omitempty"` // State.Memos has more
+	Keep Status `json:"keep,omitempty"` // RunOnce: the result it remembers
+}
+
+// Memo is what few running nodes remember beside their cell.
+type Memo struct {
+	Node int32  `json:"node"`
 	Done uint64 `json:"done,omitempty"` // Parallel: children that finished, as bits
 	Fail uint64 `json:"fail,omitempty"` // … of them, those that failed
 	Skip uint64 `json:"skip,omitempty"` // … of them, those that were skipped
 	Due  int64  `json:"due,omitempty"`  // run time at which Timeout or Delay acts
-	Keep Status `json:"keep,omitempty"` // RunOnce: the result it remembers
-	Why  *Fault `json:"why,omitempty"`  // the failure of a child that the node may end with in a later tick
+	Why  Cause  `json:"why,omitzero"`   // the failure of a child that the node may end with in a later tick
 }
 
 // State is a run of a tree between two ticks.
 type State struct {
 	Cells  []Cell
-	Slots  []any // the blackboard: one value a key and scope, nil where nothing was written
+	Memos  []Memo // in the order in which they were begun
+	Slots  []any  // the blackboard: one value a key and scope, nil where nothing was written
 	Tasks  []PendingTask
 	Now    int64  // run time of the last input, ms
 	NextOp uint64 // the next operation id
 	Ticks  uint64
 
-	scratch exec // reused by every step, so that a tick allocates nothing
+	scratch exec // used by every step, so that a tick allocates nothing; zero between two
 }
 
 // PendingTask is a task leaf that waits for its effects, in the order the tasks began.
@@ -171,10 +178,7 @@ func (t *Tree) Read(s *State, into any) {
 
 // EncodePorts gives the fields of a struct as JSON by the ports that they declare: what a run is given.
 func EncodePorts(of any) (map[string]json.RawMessage, error) {
-	v := reflect.ValueOf(of)
-	if v.Kind() == reflect.Pointer {
-		v = v.Elem()
-	}
+	v := reflect.Indirect(reflect.ValueOf(of))
 	ports, _, err := portsOf(v.Type())
 	if err != nil {
 		return nil, err
@@ -207,10 +211,12 @@ func DecodePorts(raw map[string]json.RawMessage, into any) error {
 	return nil
 }
 
-// encodedState is the form of Encode: of the slots only those that were written, since a written value may be null.
+// encodedState is the form of Encode: of the cells those that are not zero, of the slots those that were written, since a written
+// value may be null.
 type encodedState struct {
 	Tree   string                    `json:"tree"`
-	Cells  []Cell                    `json:"cells"`
+	Cells  []encodedCell             `json:"cells,omitempty"`
+	Memos  []Memo                    `json:"memos,omitempty"`
 	Slots  map[int32]json.RawMessage `json:"slots"`
 	Tasks  []PendingTask             `json:"tasks,omitempty"`
 	Now    int64                     `json:"now"`
@@ -218,10 +224,20 @@ type encodedState struct {
 	Ticks  uint64                    `json:"ticks"`
 }
 
+type encodedCell struct {
+	Node int32 `json:"node"`
+	Cell
+}
+
 // Encode writes a state as JSON. Decode with the same tree gives an equal state.
 func (t *Tree) Encode(s *State) ([]byte, error) {
-	e := encodedState{Tree: t.Hash, Cells: s.Cells, Tasks: s.Tasks, Now: s.Now, NextOp: s.NextOp, Ticks: s.Ticks,
+	e := encodedState{Tree: t.Hash, Memos: s.Memos, Tasks: s.Tasks, Now: s.Now, NextOp: s.NextOp, Ticks: s.Ticks,
 		Slots: map[int32]json.RawMessage{}}
+	for i, c := range s.Cells {
+		if c != (Cell{}) {
+			e.Cells = append(e.Cells, encodedCell{int32(i), c})
+		}
+	}
 	for i, v := range s.Slots {
 		if v == nil {
 			continue
@@ -241,10 +257,16 @@ func (t *Tree) Decode(data []byte) (*State, error) {
 	if err := json.Unmarshal(data, &e); err != nil {
 		return nil, fmt.Errorf("state of tree %s: %w", t.ID, err)
 	}
-	if e.Tree != t.Hash || len(e.Cells) != len(t.nodes) {
+	if e.Tree != t.Hash {
 		return nil, fmt.Errorf("this state belongs to another tree than %s: %s, not %s", t.ID, e.Tree, t.Hash)
 	}
-	s := &State{Cells: e.Cells, Slots: make([]any, len(t.slots)), Tasks: e.Tasks, Now: e.Now, NextOp: e.NextOp, Ticks: e.Ticks}
+	s := &State{Cells: make([]Cell, len(t.nodes)), Memos: e.Memos, Slots: make([]any, len(t.slots)), Tasks: e.Tasks, Now: e.Now, NextOp: e.NextOp, Ticks: e.Ticks}
+	for _, c := range e.Cells {
+		if int(c.Node) >= len(s.Cells) || c.Node < 0 {
+			return nil, fmt.Errorf("state of tree %s: there is no node %d", t.ID, c.Node)
+		}
+		s.Cells[c.Node] = c.Cell
+	}
 	for i := range t.slots {
 		raw, written := e.Slots[int32(i)]
 		if !written {

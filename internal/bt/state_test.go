@@ -26,6 +26,9 @@ func TestDecodeGivesWhatEncodeTook(t *testing.T) {
 		if diff := cmp.Diff(s.Cells, again.Cells); diff != "" {
 			t.Errorf("%s: cells (-before +after):\n%s", name, diff)
 		}
+		if diff := cmp.Diff(s.Memos, again.Memos); diff != "" || len(s.Memos) != 1 {
+			t.Errorf("%s: memos %+v (-before +after):\n%s", name, s.Memos, diff)
+		}
 		if diff := cmp.Diff(s.Slots, again.Slots); diff != "" {
 			t.Errorf("%s: slots (-before +after):\n%s", name, diff)
 		}
@@ -76,6 +79,7 @@ func TestDecodeRefusesWhatIsNoStateOfTheTree(t *testing.T) {
 	for name, c := range map[string]struct{ data, want string }{
 		"no JSON":            {"{", "state of tree Main: "},
 		"another tree's":     {string(encode(t, other)), "this state belongs to another tree than Main: "},
+		"a cell of no node":  {strings.Replace(string(good), `"slots"`, `"cells":[{"node":3,"on":true}],"slots"`, 1), "state of tree Main: there is no node 3"},
 		"a value that clash": {strings.Replace(string(good), `"slots":{"0":0}`, `"slots":{"0":"x"}`, 1), "key {n}: "},
 	} {
 		if _, err := tr.Decode([]byte(c.data)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
@@ -108,6 +112,24 @@ func TestGetTellsUnknownAndUnwrittenFromWritten(t *testing.T) {
 		if _, ok := tr.Get(s, key); ok != want {
 			t.Errorf("Get(%s) = %v", key, ok)
 		}
+	}
+}
+
+func TestWhatANodeRemembersBesideItsCellGoesWithIt(t *testing.T) {
+	bad := `<Need text=""/>`
+	tr := load(t, registry(t, needLeaf(), askLeaf()), file(`<ParallelAll max_failures="4"><Timeout msec="9"><Ask question="a"/></Timeout>
+		<Delay delay_msec="9"><Ask question="b"/></Delay><Fallback>`+bad+`<Ask question="c"/></Fallback><TryCatch>`+bad+`<Ask question="d"/></TryCatch></ParallelAll>`), Options{})
+	s := tr.NewState()
+	for _, c := range []struct {
+		now   int64
+		memos int
+	}{{1, 5}, {10, 3}} { // the Timeout has failed, the Delay begins its child
+		if step(t, tr, s, Input{Now: c.now}); len(s.Memos) != c.memos {
+			t.Errorf("at %d: %+v", c.now, s.Memos)
+		}
+	}
+	if _, err := tr.Halt(s, nil); err != nil || len(s.Memos) != 0 {
+		t.Errorf("after a halt: %+v, %v", s.Memos, err)
 	}
 }
 

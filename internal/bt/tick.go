@@ -39,17 +39,26 @@ type Event struct {
 // that stay the same from build to build.
 type Typed interface{ EventType() string }
 
-// exec is one tick or halt.
+// exec is one step or halt.
 type exec struct {
 	t      *Tree
 	s      *State
+	nodes  []node
+	cells  []Cell
 	now    int64
 	on     func(Event)
 	res    Result
 	again  bool
 	err    error
-	why    string // of a check that says yes
-	reason Fault
+	why    string // of a check that says yes, where somebody hears of it
+	reason Cause  // of the last failure
+}
+
+// Cause is the failure of a node.
+type Cause struct {
+	Node   int32  `json:"node"`
+	Kind   string `json:"kind,omitempty"`
+	Reason string `json:"reason"`
 }
 
 // Step takes an input in: it ticks until no node wants another tick at once. An error means that the tree is broken
@@ -77,14 +86,13 @@ func (t *Tree) Tick(s *State, in Input, on func(Event)) (Result, error) {
 func (t *Tree) Halt(s *State, on func(Event)) ([]uint64, error) {
 	x := t.enter(s, Input{Now: s.Now}, on)
 	x.halt(0)
-	return x.res.Cancel, x.err
+	res, err := x.leave()
+	return res.Cancel, err
 }
 
 func (t *Tree) enter(s *State, in Input, on func(Event)) *exec {
-	if in.Now > s.Now {
-		s.Now = in.Now
-	}
-	s.scratch = exec{t: t, s: s, now: s.Now, on: on}
+	s.Now = max(s.Now, in.Now)
+	s.scratch = exec{t: t, s: s, nodes: t.nodes, cells: s.Cells, now: s.Now, on: on}
 	for _, c := range in.Done {
 		if err := s.deliver(c); err != nil && s.scratch.err == nil {
 			s.scratch.err = err
@@ -96,32 +104,29 @@ func (t *Tree) enter(s *State, in Input, on func(Event)) *exec {
 func (x *exec) tickRoot() {
 	x.s.Ticks++
 	x.again = false
-	x.reason = Fault{}
 	x.res.Status = x.tick(0)
 }
 
+// leave gives the result. The state keeps nothing of the step's own.
 func (x *exec) leave() (Result, error) {
-	if x.err != nil {
-		return x.res, x.err
-	}
-	switch x.res.Status {
-	case Failure:
-		f := x.reason
-		x.res.Fault = &f
-	case Running:
-		for i := range x.s.Cells {
-			if due := x.s.Cells[i].Due; due > x.now && (x.res.Due == 0 || due < x.res.Due) {
-				x.res.Due = due
+	res, err := x.res, x.err
+	switch {
+	case err != nil:
+	case res.Status == Failure:
+		res.Fault = &Fault{Kind: x.reason.Kind, Reason: x.reason.Reason, Node: x.t.Path(x.reason.Node)}
+	case res.Status == Running:
+		for _, m := range x.s.Memos {
+			if m.Due > x.now && (res.Due == 0 || m.Due < res.Due) {
+				res.Due = m.Due
 			}
 		}
 	}
-	return x.res, nil
+	*x = exec{}
+	return res, err
 }
 
 // tick runs node i once and keeps the invariant: what did not return RUNNING is idle, and so is all below it.
 func (x *exec) tick(i int32) Status {
-	n := &x.t.nodes[i]
-	c := &x.s.Cells[i]
 	x.res.Visits++
 	if x.err != nil {
 		return Failure
@@ -129,46 +134,49 @@ func (x *exec) tick(i int32) Status {
 	if x.res.Visits > MaxVisits {
 		return x.broken(i, fmt.Errorf("the tree spins: %d node visits for one input", MaxVisits))
 	}
-	x.why = ""
+	n, c := &x.nodes[i], &x.cells[i]
 	st := Idle
 	if n.guard != nil {
 		st = x.guarded(i, n.guard, c.On)
 	}
-	switch {
-	case st != Idle:
-	case n.kind == kLeaf:
-		st = n.leaf.call(n.bind, x, i)
-	default:
-		st = x.control(i, n, c)
+	if st == Idle {
+		st = n.run(x, i, n, c)
 	}
 	switch {
 	case x.err != nil: // the state is of no more use
 		return Failure
 	case st == Running:
 		c.On = true
+	case n.settles || c.Memo:
+		x.settle(i, n, c, st)
 	default:
-		x.settle(n, c, st)
-		if n.guard != nil {
-			n.guard.after(x, i, st)
-		}
+		*c = Cell{}
+	}
+	if n.guard != nil {
+		n.guard.after(x, i, st)
 	}
 	if x.on != nil && x.err == nil {
-		why := x.why
-		if st == Failure {
-			why = x.reason.Reason
-		}
-		x.on(Event{Kind: Ticked, Node: i, Status: st, Reason: why})
+		x.ticked(i, st)
 	}
-	x.why = ""
 	return st
 }
 
+func (x *exec) ticked(i int32, st Status) {
+	why := x.why
+	if st == Failure {
+		why = x.reason.Reason
+	}
+	x.why = ""
+	x.on(Event{Kind: Ticked, Node: i, Status: st, Reason: why})
+}
+
 // settle makes a node idle that is done, and halts what still runs below it.
-func (x *exec) settle(n *node, c *Cell, st Status) {
+func (x *exec) settle(i int32, n *node, c *Cell, st Status) {
 	for _, k := range n.kids {
-		if x.s.Cells[k].On {
-			x.halt(k)
-		}
+		x.halt(k)
+	}
+	if c.Memo {
+		x.forget(i, c)
 	}
 	switch {
 	case n.kind == kRunOnce:
@@ -180,14 +188,13 @@ func (x *exec) settle(n *node, c *Cell, st Status) {
 	}
 }
 
-// halt stops a running node: what runs below it first, left to right.
+// halt stops a node if it runs: what runs below it first, left to right.
 func (x *exec) halt(i int32) {
-	n := &x.t.nodes[i]
-	c := &x.s.Cells[i]
+	n, c := &x.nodes[i], &x.cells[i]
 	if !c.On {
 		return
 	}
-	x.settle(n, c, Idle)
+	x.settle(i, n, c, Idle)
 	if n.kind == kLeaf && n.leaf.class == taskLeaf {
 		x.withdraw(i)
 	}
@@ -195,8 +202,43 @@ func (x *exec) halt(i int32) {
 		x.on(Event{Kind: Halted, Node: i, Status: Idle})
 	}
 	if n.guard != nil {
-		x.script(i, n.guard.onHalted)
+		x.script(i, n.guard[guardOnHalted])
 	}
+}
+
+func (x *exec) haltOthers(n *node, keep int32) {
+	for _, k := range n.kids {
+		if k != keep {
+			x.halt(k)
+		}
+	}
+}
+
+// recall gives what node i remembers beside its cell; keep replaces it, forget drops it.
+func (x *exec) recall(i int32, c *Cell) Memo {
+	if !c.Memo {
+		return Memo{Node: i}
+	}
+	return x.s.Memos[x.memoOf(i)]
+}
+
+func (x *exec) keep(c *Cell, m Memo) {
+	if c.Memo {
+		x.s.Memos[x.memoOf(m.Node)] = m
+		return
+	}
+	c.Memo = true
+	x.s.Memos = append(x.s.Memos, m)
+}
+
+func (x *exec) forget(i int32, c *Cell) {
+	at := x.memoOf(i)
+	x.s.Memos = slices.Delete(x.s.Memos, at, at+1)
+	c.Memo = false
+}
+
+func (x *exec) memoOf(i int32) int {
+	return slices.IndexFunc(x.s.Memos, func(m Memo) bool { return m.Node == i })
 }
 
 // withdraw takes back the task of a leaf, and what is outstanding of it.
@@ -222,14 +264,6 @@ func (x *exec) cancel(op uint64) {
 	}
 }
 
-func (x *exec) haltOthers(n *node, keep int32) {
-	for _, k := range n.kids {
-		if k != keep && x.s.Cells[k].On {
-			x.halt(k)
-		}
-	}
-}
-
 // broken stops the step: the tree or its data is wrong, not the world. Its event is the last of the step.
 func (x *exec) broken(i int32, err error) Status {
 	if x.err == nil {
@@ -247,7 +281,7 @@ func (x *exec) failed(i int32, kind, why string) Status {
 	if why == "" {
 		why = cmp.Or(kind, x.t.Node(i).Type+" failed")
 	}
-	x.reason = Fault{Kind: kind, Reason: why, Node: x.t.Path(i)}
+	x.reason.Node, x.reason.Kind, x.reason.Reason = i, kind, why // as a whole, it would be put together elsewhere and copied
 	return Failure
 }
 

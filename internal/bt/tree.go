@@ -22,24 +22,35 @@ type Tree struct {
 	rules []string
 }
 
-// node is one node of the flattened tree, subtrees included, in depth-first order.
+// node is one node of the flattened tree, subtrees included, in depth-first order: its first child follows it. What every tick
+// reads stands in the node itself, all else in its details.
 type node struct {
-	kind       kind
+	run     runner
+	kids    []int32
+	guard   *guards
+	kind    kind
+	goOn    Status // see retries
+	settles bool   // see settling
+	*details
+}
+
+// runner ticks the nodes of a kind; what is to be done around every node is done already or follows.
+type runner func(x *exec, i int32, n *node, c *Cell) Status
+
+type details struct {
 	elseStatus Status
-	kids       []int32
 	ports      []value
 	leaf       *Leaf
 	bind       *binding
 	code       *script
-	guard      *guards
 
 	spec      *spec // nil for leaves and subtrees
 	name      string
 	path      string
 	tree      string // of a SubTree: the tree's ID
 	parent    int32
-	depth     int
-	line, col int
+	depth     int32
+	line, col int32
 }
 
 // value is a port of a kernel node: a literal, or a key.
@@ -56,26 +67,35 @@ func (v *value) tooSmall(n int64) error {
 	return nil
 }
 
-// guards are the pre- and postconditions of a node.
-type guards struct {
-	failureIf, successIf, skipIf, while *script
-	onSuccess, onFailure, onHalted      *script
-	post                                *script
-}
+// guards are the pre- and postconditions of a node, in the order of guardNames.
+type guards [8]*script
+
+const (
+	guardFailureIf = iota
+	guardOnFailure
+	guardOnHalted
+	guardOnSuccess
+	guardPost
+	guardSkipIf
+	guardSuccessIf
+	guardWhile
+)
+
+var guardNames = []string{"_failureIf", "_onFailure", "_onHalted", "_onSuccess", "_post", "_skipIf", "_successIf", "_while"}
 
 // guarded evaluates the preconditions; Idle means that the node is to be ticked. All but _while are asked only when the node is idle.
 func (x *exec) guarded(i int32, g *guards, running bool) Status {
 	if !running {
 		switch {
-		case g.failureIf != nil && x.truth(i, g.failureIf):
-			return x.failed(i, "", g.failureIf.text)
-		case g.successIf != nil && x.truth(i, g.successIf):
+		case g[guardFailureIf] != nil && x.truth(i, g[guardFailureIf]):
+			return x.failed(i, "", g[guardFailureIf].text)
+		case g[guardSuccessIf] != nil && x.truth(i, g[guardSuccessIf]):
 			return Success
-		case g.skipIf != nil && x.truth(i, g.skipIf):
+		case g[guardSkipIf] != nil && x.truth(i, g[guardSkipIf]):
 			return Skipped
 		}
 	}
-	if g.while != nil && !x.truth(i, g.while) {
+	if g[guardWhile] != nil && !x.truth(i, g[guardWhile]) {
 		x.halt(i)
 		return Skipped
 	}
@@ -86,13 +106,13 @@ func (x *exec) guarded(i int32, g *guards, running bool) Status {
 func (g *guards) after(x *exec, i int32, st Status) {
 	switch st {
 	case Success:
-		x.script(i, g.onSuccess)
+		x.script(i, g[guardOnSuccess])
 	case Failure:
-		x.script(i, g.onFailure)
+		x.script(i, g[guardOnFailure])
 	default:
 		return
 	}
-	x.script(i, g.post)
+	x.script(i, g[guardPost])
 }
 
 // Info describes a node of a tree.
@@ -125,7 +145,7 @@ func (t *Tree) Nodes() iter.Seq[Info] {
 // Node describes node id; it panics if the tree has no such node.
 func (t *Tree) Node(id int32) Info {
 	n := &t.nodes[id]
-	info := Info{ID: id, Parent: n.parent, Depth: n.depth, Name: n.name, Path: n.path, Line: n.line, Col: n.col}
+	info := Info{ID: id, Parent: n.parent, Depth: int(n.depth), Name: n.name, Path: n.path, Line: int(n.line), Col: int(n.col)}
 	switch {
 	case n.leaf != nil:
 		info.Type, info.Leaf = n.leaf.Name, true

@@ -7,10 +7,7 @@ import (
 
 // check looks at all uses of every key together.
 func (c *compiler) check() {
-	bySlot := make([][]use, len(c.t.slots))
-	for _, u := range c.uses {
-		bySlot[u.slot] = append(bySlot[u.slot], u)
-	}
+	bySlot := c.usesBySlot()
 	written := map[*scope][]string{}
 	for i, uses := range bySlot {
 		if isWritten(uses) {
@@ -33,6 +30,22 @@ func (c *compiler) check() {
 	c.reactiveTasks()
 }
 
+// usesBySlot sorts the uses by their keys, each key's in the order of the file.
+func (c *compiler) usesBySlot() [][]use {
+	count := make([]int, len(c.t.slots))
+	for i := range c.uses {
+		count[c.uses[i].slot]++
+	}
+	bySlot, room := make([][]use, len(count)), make([]use, len(c.uses))
+	for slot, n := range count {
+		bySlot[slot], room = room[:0:n], room[n:]
+	}
+	for _, u := range c.uses {
+		bySlot[u.slot] = append(bySlot[u.slot], u)
+	}
+	return bySlot
+}
+
 func isWritten(uses []use) bool {
 	return slices.ContainsFunc(uses, func(u use) bool { return u.role == writes || u.role == names })
 }
@@ -49,16 +62,18 @@ func (c *compiler) settleType(s *slot, uses []use) {
 		}
 	}
 	for _, u := range uses {
+		unreadable := u.typ == nil && u.role != writes && s.typ != nil && !isBasic(s.typ)
+		if u.role == names || !unreadable && connectable(s.typ, u.typ) {
+			continue
+		}
 		hint := "the key is given from outside"
 		if giver >= 0 {
 			p := c.src.place(uses[giver].at)
 			hint = fmt.Sprintf("the key gets its type at %d:%d", p.line, p.col)
 		}
 		switch {
-		case u.role == names:
-		case u.typ == nil && u.role != writes && s.typ != nil && !isBasic(s.typ):
+		case unreadable:
 			c.src.problem(u.at, hint, "%s reads key {%s}, which holds %s: it knows texts, numbers and bools", u.port, u.key, typeName(s.typ))
-		case connectable(s.typ, u.typ):
 		case u.node < 0:
 			c.src.problem(u.at, hint, "the caller wants key {%s} as %s, but it holds %s", u.key, typeName(u.typ), typeName(s.typ))
 		default:
@@ -138,7 +153,7 @@ func (c *compiler) reactiveTasks() {
 				again = kid == up.kids[0]
 			}
 			if again {
-				c.src.problems = append(c.src.problems, Problem{File: c.src.file, Line: n.line, Col: n.col, Warning: true,
+				c.src.problems = append(c.src.problems, Problem{File: c.src.file, Line: int(n.line), Col: int(n.col), Warning: true,
 					Message: fmt.Sprintf("task %s stands before the end of a %s", n.leaf.Name, up.spec.name),
 					Hint:    "it is performed again whenever a later child is ticked: put it last, or use a node that is not reactive"})
 			}

@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
-	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -15,6 +16,7 @@ type element struct {
 	attrs  []attribute
 	kids   []*element
 	at     int    // byte offset of its ‘<’
+	closes bool   // it is a closing tag
 	text   string // the first text in it that is not blank
 	textAt int
 }
@@ -36,54 +38,158 @@ func (e *element) attr(name string) (attribute, bool) {
 
 const maxDepth = 200
 
-// parse reads the file into elements; on a syntax error it notes one problem and returns nil.
+// parse reads the file into elements; on a syntax error it notes one problem and returns nil. encoding/xml reads what is neither a
+// plain tag nor a comment nor space, token by token, and words what is wrong.
 func (s *source) parse() *element {
-	d := xml.NewDecoder(bytes.NewReader(s.text))
+	s.attrs = make([]attribute, 0, strings.Count(s.text, `="`))
 	var root element // stands above the root element
 	stack := []*element{&root}
-	for {
-		before := int(d.InputOffset())
-		tok, err := d.RawToken()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			s.syntaxProblem(int(d.InputOffset()), err)
-			return nil
-		}
+	for pos := s.skipBlank(0); pos < len(s.text); pos = s.skipBlank(pos) {
 		top := stack[len(stack)-1]
-		switch tok := tok.(type) {
-		case xml.StartElement:
-			e := s.element(tok, before)
-			if len(stack) > maxDepth {
-				s.problem(e.at, "move inner parts into trees of their own", "elements are nested deeper than %d", maxDepth)
-				return nil
-			}
-			top.kids = append(top.kids, e)
-			stack = append(stack, e)
-		case xml.EndElement:
-			name := qualified(tok.Name)
-			switch {
-			case len(stack) == 1:
-				s.problem(before, "", "</%s> closes nothing that is open", name)
-				return nil
-			case top.name != name:
-				p := s.place(top.at)
-				s.problem(before, "", "</%s> does not close <%s> of line %d", name, top.name, p.line)
-				return nil
-			}
+		if end := "</" + top.name + ">"; len(stack) > 1 && strings.HasPrefix(s.text[pos:], end) {
+			pos += len(end)
 			stack = stack[:len(stack)-1]
-		case xml.CharData:
-			if text := bytes.TrimSpace(tok); len(text) > 0 && top.text == "" {
-				top.text, top.textAt = string(text), s.skipSpace(before)
+			continue
+		}
+		e, next, plain := s.tag(pos)
+		if !plain {
+			next = s.token(pos, top, e)
+		}
+		switch {
+		case next < 0:
+			return nil
+		case e == nil:
+		case e.closes && len(stack) == 1:
+			s.problem(pos, "", "</%s> closes nothing that is open", e.name)
+			return nil
+		case e.closes && top.name != e.name:
+			s.problem(pos, "", "</%s> does not close <%s> of line %d", e.name, top.name, s.place(top.at).line)
+			return nil
+		case e.closes:
+			stack = stack[:len(stack)-1]
+		case len(stack) > maxDepth:
+			s.twice(e)
+			s.problem(pos, "move inner parts into trees of their own", "elements are nested deeper than %d", maxDepth)
+			return nil
+		default:
+			s.twice(e)
+			top.kids = append(top.kids, e)
+			if s.text[next-2] != '/' {
+				stack = append(stack, e)
 			}
 		}
+		pos = next
 	}
 	if open := stack[len(stack)-1]; open != &root {
 		s.problem(open.at, "", "<%s> is never closed", open.name)
 		return nil
 	}
 	return s.onlyRoot(&root)
+}
+
+// token has encoding/xml read the token at a place: the values of e, if it is a tag, or text in top. It gives the place behind it; -1
+// after a problem.
+func (s *source) token(at int, top, e *element) int {
+	d := xml.NewDecoder(strings.NewReader(s.text[at:]))
+	tok, err := d.RawToken()
+	next := at + int(d.InputOffset())
+	if err != nil {
+		s.syntaxProblem(next, err)
+		return -1
+	}
+	switch tok := tok.(type) {
+	case xml.StartElement:
+		for k, a := range tok.Attr {
+			e.attrs[k].value = a.Value
+		}
+	case xml.CharData:
+		if text := bytes.TrimSpace(tok); len(text) > 0 && top.text == "" {
+			top.text, top.textAt = string(text), s.skipSpace(at)
+		}
+	}
+	return next
+}
+
+// skipBlank is the place behind the comments and the space at a place.
+func (s *source) skipBlank(at int) int {
+	for {
+		next := s.skipSpace(at)
+		if next < len(s.text) && s.text[next] != '<' {
+			return at // text has its space with it
+		}
+		inner, isComment := strings.CutPrefix(s.text[next:], "<!--")
+		if !isComment {
+			return next
+		}
+		long := strings.Index(inner, "--")
+		if long < 0 || !strings.HasPrefix(inner[long:], "-->") {
+			return next
+		}
+		at = next + len("<!--") + long + len("-->")
+	}
+}
+
+// tag notes where the parts of a tag stand; nil where there is none. A tag is plain if XML neither refuses nor changes anything in
+// it; of any other only the places are true.
+func (s *source) tag(at int) (e *element, next int, plain bool) {
+	pos := at + len("<")
+	if s.text[at] != '<' || strings.HasPrefix(s.text[pos:], "!") || strings.HasPrefix(s.text[pos:], "?") {
+		return nil, at, false
+	}
+	e = &element{at: at, closes: strings.HasPrefix(s.text[pos:], "/")}
+	if e.closes {
+		pos++
+	}
+	e.name, plain = s.word(pos)
+	pos += len(e.name)
+	first := len(s.attrs)
+	for {
+		pos = s.skipSpace(pos)
+		e.attrs = s.attrs[first:len(s.attrs):len(s.attrs)]
+		switch rest := s.text[pos:]; {
+		case strings.HasPrefix(rest, ">"):
+			return e, pos + len(">"), plain && !(e.closes && len(e.attrs) > 0)
+		case strings.HasPrefix(rest, "/>"):
+			return e, pos + len("/>"), plain && !e.closes
+		}
+		name, known := s.word(pos)
+		a := attribute{name: name, at: pos}
+		pos = s.skipSpace(pos + len(name))
+		if name == "" || !strings.HasPrefix(s.text[pos:], "=") {
+			return e, pos, false
+		}
+		if pos = s.skipSpace(pos + len("=")); pos == len(s.text) || s.text[pos] != '"' && s.text[pos] != '\'' {
+			return e, pos, false
+		}
+		a.open = pos + 1
+		long := strings.IndexByte(s.text[a.open:], s.text[pos])
+		if long < 0 {
+			return e, pos, false
+		}
+		a.value = s.text[a.open : a.open+long]
+		pos = a.open + long + 1
+		plain = plain && known && isPlain(a.value)
+		s.attrs = append(s.attrs, a)
+	}
+}
+
+// word is the name at a place; it is plain if it is surely one.
+func (s *source) word(at int) (name string, plain bool) {
+	end := at
+	for end < len(s.text) && strings.IndexByte(" \t\r\n=/>", s.text[end]) < 0 {
+		end++
+	}
+	return s.text[at:end], isWord(strings.TrimLeft(s.text[at:end], "_"))
+}
+
+// isPlain says whether a value surely stands for itself.
+func isPlain(value string) bool {
+	for i := range len(value) {
+		if c := value[i]; c < ' ' && c != '\n' && c != '\t' || c == '&' || c == '<' || c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // onlyRoot gives the one element that a document has; on a problem, nil.
@@ -116,28 +222,13 @@ func (s *source) syntaxProblem(at int, err error) {
 	s.problem(at, hint, "this is not XML: %s", syntax.Msg)
 }
 
-// element notes where each attribute stands, by walking the tag's own text: the decoder has checked its form.
-func (s *source) element(tok xml.StartElement, at int) *element {
-	e := &element{name: qualified(tok.Name), at: at}
-	pos := at + 1 + len(e.name)
-	for _, a := range tok.Attr {
-		pos = s.skipSpace(pos)
-		open := pos + bytes.IndexAny(s.text[pos:], `"'`) + 1
-		name := qualified(a.Name)
-		if _, twice := e.attr(name); twice {
-			s.problem(pos, "", "attribute %s stands twice", name)
+// twice notes attributes that stand twice in an element.
+func (s *source) twice(e *element) {
+	for k, a := range e.attrs {
+		if slices.ContainsFunc(e.attrs[:k], func(b attribute) bool { return a.name == b.name }) {
+			s.problem(a.at, "", "attribute %s stands twice", a.name)
 		}
-		e.attrs = append(e.attrs, attribute{name: name, value: a.Value, at: pos, open: open})
-		pos = open + bytes.IndexByte(s.text[open:], s.text[open-1]) + 1
 	}
-	return e
-}
-
-func qualified(n xml.Name) string {
-	if n.Space == "" {
-		return n.Local
-	}
-	return n.Space + ":" + n.Local
 }
 
 func (s *source) skipSpace(at int) int {
@@ -154,10 +245,10 @@ func (s *source) inValue(a attribute, pos int) int {
 	for pos > 0 && at < len(s.text) {
 		switch raw := s.text[at:]; {
 		case raw[0] == '&':
-			long := bytes.IndexByte(raw, ';') + 1
+			long := strings.IndexByte(raw, ';') + 1
 			at += long
 			pos -= entityLen(raw[:long])
-		case bytes.HasPrefix(raw, []byte("\r\n")):
+		case strings.HasPrefix(raw, "\r\n"):
 			at += 2
 			pos--
 		default:
@@ -168,11 +259,17 @@ func (s *source) inValue(a attribute, pos int) int {
 	return at
 }
 
-// entityLen is how many bytes an entity stands for.
-func entityLen(entity []byte) int {
-	var char string
-	if err := xml.Unmarshal([]byte("<a>"+string(entity)+"</a>"), &char); err != nil {
+// entityLen is how many bytes an entity stands for. All that have a name stand for one.
+func entityLen(entity string) int {
+	number, isNumber := strings.CutPrefix(strings.TrimSuffix(entity, ";"), "&#")
+	if isNumber && strings.HasPrefix(number, "x") {
+		number = "0" + number
+	} else {
+		number = strings.TrimLeft(number, "0")
+	}
+	char, _ := strconv.ParseInt(number, 0, 32)
+	if !isNumber || char == 0 {
 		return 1
 	}
-	return max(1, utf8.RuneLen([]rune(char + " ")[0]))
+	return max(1, utf8.RuneLen(rune(char)))
 }

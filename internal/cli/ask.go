@@ -3,13 +3,11 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,9 +16,8 @@ import (
 	"sibyl/internal/app"
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
-	"sibyl/internal/model"
 	"sibyl/internal/oracle"
-	"sibyl/internal/run"
+	"sibyl/internal/service"
 )
 
 // askFlags are the flags of ‘sibyl ask’.
@@ -125,7 +122,7 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 		return err
 	}
 	f = f.orSettings(cfg)
-	q := oracle.Question{Text: text, Owner: app.Owner, MaxTurns: f.maxTurns, MaxTokens: f.maxTokens, MaxTime: f.maxTime, Classifier: cfg.Bert.Model != ""}
+	q := oracle.Question{Text: text, MaxTurns: f.maxTurns, MaxTokens: f.maxTokens, MaxTime: f.maxTime}
 	if err := q.Check(); err != nil {
 		return withCode(ExitUsage, err)
 	}
@@ -134,7 +131,8 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 			return withCode(ExitUsage, err)
 		}
 	}
-	if q.Env, err = c.surroundings(f, cfg.Vault); err != nil {
+	o, err := f.options(cfg.Vault)
+	if err != nil {
 		return withCode(ExitUsage, err)
 	}
 	a, err := c.open(ctx, cfg)
@@ -142,15 +140,13 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	if q.Env.Model, err = a.Models.Choose(ctx, f.model); err != nil {
-		return withCode(ExitUsage, err)
+	if f.shadow { // when the answer is there is no time to find that its tree is broken
+		if err := a.Service.CheckTree(oracle.ShadowName); err != nil {
+			return err
+		}
 	}
-	if !f.noFallback {
-		q.Env.Fallback = cfg.Fallback.Models
-	}
-	a.LearnKeys(ctx, q.Env)
-	q.Env.Web, q.Env.WindowTokens = cfg.Web.Missing() == "", a.Window(q.Env.Model)
-	if err := c.ready(ctx, a, f, &q); err != nil {
+	session, err := c.continued(ctx, a, f)
+	if err != nil {
 		return err
 	}
 	if !f.quiet && !f.asJSON {
@@ -158,21 +154,30 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 			return err
 		}
 	}
-	spec, err := oracle.NewRun(ctx, a.Store, q)
-	if err != nil {
-		return withCode(ExitUsage, err)
-	}
-	live, err := a.Engine.Start(ctx, spec)
+	r, err := a.Service.Start(ctx, app.Owner, service.Request{Assistant: oracle.Name, Session: session, Words: text, Options: o})
 	if err != nil {
 		return err
 	}
-	if err := c.follow(ctx, live, f.view()); err != nil || ctx.Err() != nil {
+	if err := c.follow(ctx, r, f.view()); err != nil || ctx.Err() != nil {
 		return err
 	}
 	if f.shadow {
-		c.shadow(ctx, a, spec, live.ID, f.quiet)
+		c.shadow(ctx, a, r, f.quiet)
 	}
 	return c.retire(ctx, a)
+}
+
+// continued names the session that the question goes on with; "" for a new one.
+func (c *command) continued(ctx context.Context, a *app.App, f askFlags) (string, error) {
+	if !f.cont && !f.given("session") {
+		return "", nil
+	}
+	name := f.session
+	if f.cont {
+		name = "last"
+	}
+	s, err := a.Service.FindSession(ctx, app.Owner, name)
+	return s.ID, err
 }
 
 // orSettings fills in what the person left to the settings.
@@ -192,90 +197,35 @@ func (f askFlags) orSettings(cfg config.Config) askFlags {
 
 // mentionInterrupted tells of runs that a crash left open, so that nobody has to look for them.
 func (c *command) mentionInterrupted(ctx context.Context, a *app.App) error {
-	open, err := a.Store.Runs(ctx, app.Owner, journal.Filter{Status: journal.Running})
-	if err != nil {
-		return err
-	}
-	open = slices.DeleteFunc(open, a.Engine.Driven)
-	if len(open) > 0 {
+	open, err := a.Service.Interrupted(ctx, app.Owner)
+	if err == nil && len(open) > 0 {
 		fmt.Fprintf(c.Err, "· %s interrupted: ‘sibyl run resume’ goes on\n", counted(len(open), "run"))
 	}
-	return nil
+	return err
 }
 
-// surroundings settles which folders a question is asked on.
-func (c *command) surroundings(f askFlags, vaultSetting string) (oracle.Env, error) {
-	env := oracle.Env{CodeRoot: f.in, Vault: f.vault}
-	if env.CodeRoot == "" {
-		env.CodeRoot = "."
-	}
-	if env.Vault == "" {
-		env.Vault = vaultSetting
-	}
-	for flag, dir := range map[string]*string{"--in": &env.CodeRoot, "--vault": &env.Vault} {
+// options settles which folders a question is asked on, and how.
+func (f askFlags) options(vaultSetting string) (oracle.Options, error) {
+	o := oracle.Options{CodeRoot: cmp.Or(f.in, "."), Vault: cmp.Or(f.vault, vaultSetting), Model: f.model, MaxTurns: f.maxTurns, MaxTokens: f.maxTokens,
+		MaxTime: f.maxTime, NoFallback: f.noFallback}
+	for flag, dir := range map[string]*string{"--in": &o.CodeRoot, "--vault": &o.Vault} {
 		if *dir == "" {
 			continue
 		}
 		abs, err := filepath.Abs(*dir)
 		if err != nil {
-			return env, fmt.Errorf("%s: %w", flag, err)
+			return o, fmt.Errorf("%s: %w", flag, err)
 		}
 		info, err := os.Stat(abs)
 		if err != nil {
-			return env, fmt.Errorf("%s: %w", flag, err)
+			return o, fmt.Errorf("%s: %w", flag, err)
 		}
 		if !info.IsDir() {
-			return env, fmt.Errorf("%s: %s is not a folder", flag, *dir)
+			return o, fmt.Errorf("%s: %s is not a folder", flag, *dir)
 		}
 		*dir = abs
 	}
-	return env, nil
-}
-
-// ready fills in the session, the tree, the prompts and the tools.
-func (c *command) ready(ctx context.Context, a *app.App, f askFlags, q *oracle.Question) error {
-	t, err := a.Trees.Get(oracle.Name)
-	if err != nil {
-		return withCode(ExitUsage, err)
-	}
-	q.TreeFile, q.Tree, q.Prompts = t.File, t.Text, a.Prompts
-	if _, err := a.Oracle.Registry.Load(t.File, t.Text, a.Oracle.Options); err != nil {
-		return withCode(ExitUsage, err)
-	}
-	if f.shadow { // which is no time to find that its tree is broken
-		t, err := a.Trees.Get(oracle.ShadowTree)
-		if err == nil {
-			_, err = a.Oracle.Registry.Load(t.File, t.Text, a.Oracle.Options)
-		}
-		if err != nil {
-			return withCode(ExitUsage, err)
-		}
-	}
-	tools, closeTools, err := a.Tools(ctx, q.Env)
-	if err != nil {
-		return withCode(ExitUsage, err)
-	}
-	q.Tools = tools.Specs()
-	closeTools()
-	q.Session, q.NewSession, err = c.sessionFor(ctx, a, f, q.Text)
-	return err
-}
-
-func (c *command) sessionFor(ctx context.Context, a *app.App, f askFlags, question string) (id string, made *journal.Session, err error) {
-	if f.cont || f.given("session") {
-		wish := f.session
-		if f.cont {
-			wish = "last"
-		}
-		s, err := findSession(ctx, a.Store, wish)
-		if err == nil && s.Assistant != oracle.Name {
-			err = fmt.Errorf("session %s is of %s, and holds no conversation with you: ‘sibyl session list’ shows yours", s.ID, s.Assistant)
-		}
-		return s.ID, nil, withCode(ExitUsage, err)
-	}
-	now := time.Now().UTC()
-	made = &journal.Session{ID: run.NewID(now), Owner: app.Owner, Assistant: oracle.Name, Title: oracle.Title(a.Redact(question)), CreatedAt: now, UpdatedAt: now}
-	return made.ID, made, nil
+	return o, nil
 }
 
 // viewOptions say how a run is shown.
@@ -289,61 +239,45 @@ func (f askFlags) view() viewOptions {
 }
 
 // follow shows a run that this process drives until it ends, prints the answer, and sets the exit code.
-func (c *command) follow(ctx context.Context, live *run.Live, v viewOptions) error {
-	p := c.newProgress(live, v)
-	for u := range live.Watch(context.WithoutCancel(ctx), 0) {
-		p.update(u)
+func (c *command) follow(ctx context.Context, r *service.Run, v viewOptions) error {
+	p := c.newProgress(v)
+	for e, err := range r.Watch(context.WithoutCancel(ctx), 0) {
+		if err != nil {
+			return err
+		}
+		p.event(e)
 	}
-	end, err := live.Wait(context.WithoutCancel(ctx))
+	p.showTrace()
+	res, err := r.Wait(context.WithoutCancel(ctx))
 	if err != nil {
 		p.screen.retract()
-		return fmt.Errorf("run %s stopped short: %w", live.ID, err)
+		return err
 	}
-	return c.answer(p, end)
+	return c.answer(p, r, res)
 }
 
-// mending says what would help against a failure of the model.
-func mending(k model.Kind) string {
-	help := map[model.Kind]string{
-		model.Auth:          "‘sibyl config test’ says which key is wrong, ‘sibyl config set-key’ stores another",
-		model.RateLimit:     "wait a while, or ask another model with -m",
-		model.ContextLength: "ask for less at a time, begin a new session, or take a model with a larger window",
-		model.Timeout:       "try again, or give the provider a longer timeout in the settings",
-		model.Server:        "try again, or see with ‘sibyl doctor’ what answers",
-		model.Garbled:       "check the provider's address and kind: it may speak another protocol",
-		model.Invalid:       "‘sibyl models’ lists the models there are",
-	}[k]
-	if help == "" {
-		return ""
-	}
-	return "\n      " + help
-}
-
-func (c *command) answer(p *progress, end run.EndRecord) error {
-	var a oracle.Answer
-	if err := json.Unmarshal(end.Outcome, &a); err != nil {
-		return fmt.Errorf("outcome of the run: %w", err)
-	}
+func (c *command) answer(p *progress, r *service.Run, res service.Result) error {
 	if p.asJSON {
 		p.screen.retract()
-		enc := newJSON(c.Out)
-		if err := enc.Encode(a); err != nil {
+		if err := newJSON(c.Out).Encode(res.Outcome); err != nil {
 			return err
 		}
 	} else {
-		p.show(a)
+		p.show(res)
 	}
-	if err := appendNotices(p.notices, a, time.Now()); err != nil {
+	if err := appendNotices(p.notices, r, res, time.Now()); err != nil {
 		fmt.Fprintf(c.Err, "· the notices could not be kept: %v\n", err)
 	}
-	switch {
-	case a.StopReason == oracle.StopError:
-		return withCode(ExitFailed, fmt.Errorf("no answer: %s%s", a.Error.Reason, mending(model.Kind(a.Error.Kind))))
-	case a.StopReason == oracle.StopRefused:
-		return withCode(ExitRefused, fmt.Errorf("the model refused: %s", a.Error.Reason))
-	case a.StopReason == oracle.StopCancelled:
+	switch f := res.Failure; {
+	case f != nil && f.Kind == oracle.StopRefused:
+		return withCode(ExitRefused, errors.New(f.Message))
+	case f != nil && f.Hint != "":
+		return withCode(ExitFailed, fmt.Errorf("%s\n      %s", f.Message, f.Hint))
+	case f != nil:
+		return withCode(ExitFailed, errors.New(f.Message))
+	case res.Status == journal.Cancelled:
 		c.code = ExitStopped
-	case a.Partial(), a.StopReason == oracle.StopNeedsUser:
+	case res.Partial:
 		c.code = ExitPartial
 	}
 	return nil

@@ -11,7 +11,8 @@ import (
 
 	"sibyl/internal/app"
 	"sibyl/internal/journal"
-	"sibyl/internal/oracle"
+	"sibyl/internal/run/audit"
+	"sibyl/internal/service"
 )
 
 func (c *command) sessionAudit() *cobra.Command {
@@ -29,45 +30,30 @@ func (c *command) sessionAudit() *cobra.Command {
 	return cmd
 }
 
-// auditedSession is the JSON of an audit.
-type auditedSession struct {
-	Session journal.Session   `json:"session"`
-	Runs    []oracle.RunAudit `json:"runs"`
-}
-
-// removedSession is that of a session that is no more.
+// removedSession is the JSON of an audit of a session that is no more.
 type removedSession struct {
 	Removed journal.Tombstone `json:"removed"`
 }
 
-func (c *command) audit(ctx context.Context, a *app.App, wish string, asJSON bool) error {
-	s, err := findSession(ctx, a.Store, wish)
+func (c *command) audit(ctx context.Context, a *app.App, name string, asJSON bool) error {
+	s, err := a.Service.FindSession(ctx, app.Owner, name)
 	if err != nil {
 		var removed *journal.RemovedError
 		if asJSON && errors.As(err, &removed) {
 			err = errors.Join(err, c.printJSON(removedSession{removed.Tombstone}))
 		}
-		return withCode(ExitUsage, err)
+		return err
 	}
-	runs, err := a.Store.Runs(ctx, app.Owner, journal.Filter{Session: s.ID, Limit: max(s.Runs, 1)})
+	told, err := a.Service.Audit(ctx, app.Owner, s)
 	if err != nil {
 		return err
 	}
-	audits, states := []oracle.RunAudit{}, []string{}
-	for i := len(runs) - 1; i >= 0; i-- {
-		recs, err := a.Store.Records(ctx, app.Owner, runs[i].ID, 0)
-		if err != nil {
-			return err
-		}
-		audits = append(audits, oracle.Audit(runs[i], recs))
-		states = append(states, state(a.Engine, runs[i]))
-	}
 	if asJSON {
-		return c.printJSON(auditedSession{Session: s, Runs: audits})
+		return c.printJSON(told)
 	}
-	fmt.Fprintf(c.Out, "session %s, %s: %s\n", s.ID, counted(len(audits), "run"), oneLine(s.Title))
-	for i, run := range audits {
-		writeAudit(c.Out, run, states[i])
+	fmt.Fprintf(c.Out, "session %s, %s: %s\n", s.ID, counted(len(told.Runs), "run"), oneLine(s.Title))
+	for _, r := range told.Runs {
+		writeAudit(c.Out, r)
 	}
 	return nil
 }
@@ -80,18 +66,21 @@ func quoted(text string) string {
 	return "        | " + strings.ReplaceAll(printable(text), "\n", "\n        | ") + "\n"
 }
 
-// ruleName is the path of a node without those that nobody named.
-func ruleName(path string) string {
-	return strings.Join(telling(strings.Split(oneLine(path), "/")), "/")
-}
-
-func writeAudit(w io.Writer, a oracle.RunAudit, state string) {
-	fmt.Fprintf(w, "\nrun %s, %s: %s\n", a.Run, state, oneLine(a.Question))
+func writeAudit(w io.Writer, a service.RunAudit) {
+	fmt.Fprintf(w, "\nrun %s, %s: %s\n", a.Run.Run, a.State, oneLine(a.Title))
 	fmt.Fprintf(w, "  begun %s; %s; build %s; tree %s (%s)\n", a.StartedAt.Local().Format("2006-01-02 15:04:05"), counted(a.Records, "record"),
 		orNone(a.Build), orNone(a.TreeFile), orNone(a.Tree))
-	section(w, "signals", len(a.Signals))
-	for _, s := range a.Signals {
-		fmt.Fprint(w, signalText(s))
+	if f := a.Findings; f.Name != "" {
+		section(w, f.Name, len(f.Text))
+		for _, text := range f.Text {
+			fmt.Fprintf(w, "    %s\n", oneLine(text.Line))
+			if text.By != "" {
+				fmt.Fprintf(w, "      by %s\n", oneLine(text.By))
+			}
+			if text.Quoted != "" {
+				fmt.Fprint(w, quoted(text.Quoted))
+			}
+		}
 	}
 	section(w, "effects", len(a.Effects))
 	for _, e := range a.Effects {
@@ -100,17 +89,17 @@ func writeAudit(w io.Writer, a oracle.RunAudit, state string) {
 	section(w, "decisions", len(a.Decisions))
 	for i, d := range a.Decisions {
 		if i == 0 || a.Decisions[i-1].Record != d.Record {
-			fmt.Fprintf(w, "    on record %d, turn %d\n", d.Record, d.Turn)
+			fmt.Fprintf(w, "    on record %d\n", d.Record)
 		}
-		fmt.Fprint(w, decisionText(d))
+		fmt.Fprint(w, decisionText(d, a.Words[i]))
 	}
-	if len(a.Events) > 0 {
-		section(w, "from outside", len(a.Events))
-		for _, e := range a.Events {
-			fmt.Fprint(w, eventText(e))
+	if len(a.Inputs) > 0 {
+		section(w, "from outside", len(a.Inputs))
+		for _, e := range a.Inputs {
+			fmt.Fprint(w, inputText(e))
 		}
 	}
-	fmt.Fprint(w, auditEndText(a.End, state))
+	fmt.Fprint(w, auditEndText(a.End, a.State))
 	for _, r := range a.Remarks {
 		fmt.Fprintf(w, "  remark: %s\n", oneLine(r))
 	}
@@ -130,24 +119,7 @@ func orNone(text string) string {
 	return oneLine(text)
 }
 
-func signalText(s oracle.AuditedSignal) string {
-	what, raw := "no valid signal", ""
-	if s.Malformed != nil {
-		raw = s.Malformed.Raw
-	}
-	if s.Signal != nil {
-		what, raw = fmt.Sprintf("%s (%.2f)", oneLine(string(s.Signal.Type)), s.Signal.Confidence), s.Signal.RawXML
-	}
-	b := &strings.Builder{}
-	fmt.Fprintf(b, "    turn %d, record %d: %s, %s: %s\n", s.Turn, s.Record, what, s.Fate, oneLine(s.Why))
-	if s.Rule != "" {
-		fmt.Fprintf(b, "      by %s\n", ruleName(s.Rule))
-	}
-	b.WriteString(quoted(raw))
-	return b.String()
-}
-
-func effectText(e oracle.AuditedEffect) string {
+func effectText(e audit.Effect) string {
 	name := oneLine(e.Label)
 	if name == "" {
 		name = orNone(e.Kind)
@@ -165,19 +137,19 @@ func effectText(e oracle.AuditedEffect) string {
 }
 
 // effectFacts is what the records say of an effect beside how it stands.
-func effectFacts(e oracle.AuditedEffect) []string {
+func effectFacts(e audit.Effect) []string {
 	how := "repeatable"
 	if e.Once {
 		how = "once"
 	}
-	facts := []string{orNone(e.Kind), how, "by " + orNone(e.Leaf), fmt.Sprintf("turn %d", e.Turn)}
+	facts := []string{orNone(e.Kind), how, "by " + orNone(e.Leaf)}
 	add := func(is bool, format string, args ...any) {
 		if is {
 			facts = append(facts, fmt.Sprintf(format, args...))
 		}
 	}
-	if e.Asked != nil {
-		add(true, "asked for on record %d", *e.Asked)
+	if e.Asking != nil {
+		add(true, "asked for on record %d", *e.Asking)
 	}
 	if e.Mark != nil {
 		add(true, "mark %d", *e.Mark)
@@ -186,40 +158,33 @@ func effectFacts(e oracle.AuditedEffect) []string {
 		add(true, "receipt %d after %.1f s", *e.Receipt, float64(e.TookMS)/1000)
 	}
 	add(e.Digest != "", "digest %s", oneLine(e.Digest))
-	add(e.Model != "", "%s", oneLine(e.Model))
-	add(e.Attempts > 1, "%d attempts", e.Attempts)
+	if words, ok := e.Detail.(fmt.Stringer); ok {
+		add(words.String() != "", "%s", oneLine(words.String()))
+	}
 	add(e.Repeated > 0, "performed again: %d", e.Repeated)
 	return facts
 }
 
-func decisionText(d oracle.AuditedDecision) string {
+func decisionText(d audit.Decision, words string) string {
 	b := &strings.Builder{}
-	mark := " "
-	if d.Status != "" {
-		mark = statusMark(d.Status)
+	fmt.Fprintf(b, "      %s %s", eventMark(d.Status), oneLine(d.Rule))
+	if words != "" {
+		fmt.Fprintf(b, ": %s", oneLine(words))
 	}
-	fmt.Fprintf(b, "      %s %s", mark, ruleName(d.Rule))
-	if d.Note != "" {
-		fmt.Fprintf(b, ": %s", oneLine(d.Note))
-	}
-	var keys []string
 	for _, w := range d.Wrote {
-		keys = append(keys, oneLine(w.Key))
-	}
-	if keys != nil {
-		fmt.Fprintf(b, "  {%s}", strings.Join(keys, ", "))
+		fmt.Fprintf(b, "  {%s = %s}", oneLine(w.Key), oneLine(w.Value))
 	}
 	b.WriteByte('\n')
 	return b.String()
 }
 
-func eventText(e oracle.AuditedEvent) string {
+func inputText(e audit.Input) string {
 	at := fmt.Sprintf("    record %d, %s: ", e.Record, e.At.Local().Format("15:04:05"))
 	switch e.Kind {
 	case "time":
 		return at + fmt.Sprintf("a timer, at %.1f s of the run\n", float64(e.RunMS)/1000)
 	case "cancel":
-		return at + "a wish to stop: " + oneLine(e.Reason) + "\n"
+		return at + "asked to stop: " + oneLine(e.Reason) + "\n"
 	case "resume":
 		again := "nothing was performed again"
 		if len(e.Repeated) > 0 {
@@ -230,20 +195,14 @@ func eventText(e oracle.AuditedEvent) string {
 	return at + oneLine(e.Kind) + "\n"
 }
 
-func auditEndText(e *oracle.AuditedEnd, state string) string {
+func auditEndText(e *audit.End, state string) string {
 	if e == nil {
 		return fmt.Sprintf("  end: none, it is %s\n", state)
 	}
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "  end: %s, %s after %d of %s on record %d, %s", e.Status, orNone(e.StopReason), e.Turns, counted(e.MaxTurns, "turn"), e.Record, orNone(e.Model))
+	fmt.Fprintf(b, "  end: %s, %s, on record %d after %.1f s", e.Status, orNone(e.Reason), e.Record, float64(e.RunMS)/1000)
 	if e.Fault != nil {
 		fmt.Fprintf(b, ": %s", oneLine(e.Fault.Error()))
-	}
-	if e.Caveat != "" {
-		fmt.Fprintf(b, "; %s", oneLine(e.Caveat))
-	}
-	for _, gap := range e.Gaps {
-		fmt.Fprintf(b, "; not there: %s", oneLine(gap))
 	}
 	b.WriteByte('\n')
 	return b.String()

@@ -18,6 +18,7 @@ import (
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
 	"sibyl/internal/keys"
+	"sibyl/internal/service"
 )
 
 // Exit codes.
@@ -123,9 +124,12 @@ func (c *command) fail(err error) int {
 		}
 	}
 	var e *exitError
+	var misused *service.UsageError
 	switch {
 	case errors.As(err, &e):
 		return e.code
+	case errors.As(err, &misused):
+		return ExitUsage
 	case errors.Is(err, context.Canceled):
 		return ExitStopped
 	case c.began && !errors.Is(err, journal.ErrNotFound):

@@ -234,7 +234,7 @@ func providerFix(cfg config.Config, p model.Provider, k model.Kind) string {
 	case model.Garbled, model.Invalid:
 		return "check base_url and kind: what answers there speaks another protocol"
 	}
-	return strings.TrimSpace(mending(k))
+	return oracle.Remedy(k)
 }
 
 // keyFix says how another key is given.

@@ -155,6 +155,9 @@ func openOracleSet(ctx context.Context, environ []string, dir string) (oracleSet
 	return set, nil
 }
 
+// mostNamed bounds how many labels that do not fit are listed.
+const mostNamed = 5
+
 // firstLines is a text without all but its first lines, and says how many are left out.
 func firstLines(text string, most int) string {
 	lines := strings.Split(text, "\n")

@@ -1,101 +1,102 @@
 package cli
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
 	"strings"
 
-	"sibyl/internal/journal"
-	"sibyl/internal/oracle"
-	"sibyl/internal/run"
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/app"
+	"sibyl/internal/service"
 )
 
-// recordWords says in a few words what came in.
-func recordWords(r journal.Record) string {
-	switch r.Kind {
-	case run.KindStart:
-		return "the question"
-	case run.KindCompletion:
-		var c run.CompletionRecord
-		if json.Unmarshal(r.Data, &c) != nil {
-			return r.Kind
-		}
-		how := "done"
-		if c.Err != nil {
-			how = "failed: " + c.Err.Reason
-		}
-		return fmt.Sprintf("%s: %s", c.Label, how)
-	case run.KindTime:
-		return "a timer"
+func (c *command) explainCommand() *cobra.Command {
+	var asJSON bool
+	var step int
+	cmd := &cobra.Command{
+		Use: "explain [RUN]", Short: "Show why a run did what it did: each step, the rule that fired, what was offered and refused", Args: cobra.MaximumNArgs(1),
+		Example: "  sibyl explain last\n  sibyl explain last --step 3\n  sibyl explain 0dl4 --json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.withApp(cmd.Context(), func(a *app.App) error {
+				return c.explain(cmd.Context(), a, nameOr(args, "last"), step, asJSON)
+			})
+		},
 	}
-	return r.Kind
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the steps as a JSON array")
+	cmd.Flags().IntVar(&step, "step", 0, "only this step, counted from 1")
+	return cmd
 }
 
-// endText says how a run ended: why, after what, and on which sources.
-func endText(r journal.Record) (string, error) {
-	var end run.EndRecord
-	if err := json.Unmarshal(r.Data, &end); err != nil {
-		return "", fmt.Errorf("end of the run: %w", err)
+func (c *command) explain(ctx context.Context, a *app.App, name string, only int, asJSON bool) error {
+	r, err := a.Service.FindRun(ctx, app.Owner, name)
+	if err != nil {
+		return err
 	}
-	b := &strings.Builder{}
-	fmt.Fprintf(b, "ended %s", end.Status)
-	if end.Fault != nil {
-		fmt.Fprintf(b, ": %s", printable(end.Fault.Reason))
+	x, err := a.Service.Explain(ctx, app.Owner, r.ID)
+	if err != nil {
+		return err
 	}
-	var a oracle.Answer
-	if err := json.Unmarshal(end.Outcome, &a); err != nil {
-		return "", fmt.Errorf("outcome of the run: %w", err)
+	steps := x.Steps
+	if only < 0 || only > len(steps) {
+		return withCode(ExitUsage, fmt.Errorf("run %s has %d steps, there is no step %d", r.ID, len(steps), only))
 	}
-	fmt.Fprintf(b, "; %s after %s of %d, %s, %s", a.StopReason, counted(a.Turns, "turn"), a.MaxTurns, counted(len(a.ToolCalls), "tool call"), a.Model)
-	if a.Budget != nil {
-		fmt.Fprintf(b, "; the budget: %s", a.Budget)
+	if only > 0 {
+		steps = steps[only-1 : only]
 	}
-	for _, f := range a.Fallbacks {
-		fmt.Fprintf(b, "\n  fallback in turn %d: %s, so %s (%s)", f.Turn, f.Cause, f.Verdict, f.By)
+	if asJSON {
+		return c.printJSON(steps)
 	}
-	for _, s := range a.Sources {
-		how := "read"
-		if s.Cited {
-			how = "cited"
-		}
-		fmt.Fprintf(b, "\n  %-5s %s", how, printable(s.Cite))
+	fmt.Fprintf(c.Out, "run %s, %s: %s\n", r.ID, x.Run.State, printable(r.Title))
+	for i, s := range steps {
+		fmt.Fprintf(c.Out, "\nstep %d, taking in record %d (%s)\n", max(only, i+1), s.Record, oneLine(s.TookIn))
+		fmt.Fprint(c.Out, stepText(s))
 	}
-	return b.String(), nil
+	if len(x.Ending) > 0 {
+		fmt.Fprintf(c.Out, "\n%s\n", printable(strings.Join(x.Ending, "\n  ")))
+	}
+	return nil
 }
 
-// stepText draws what one step asked, in order, along the paths of the tree: a leaf with its word and what it wrote stands below the
-// nodes that lead to it.
-func stepText(s run.TraceStep) string {
+// stepText draws what one step came to, in order, by the trees that its nodes lie in. A node stands below them with what it decided,
+// or else why, and with the keys that it wrote.
+func stepText(s service.Step) string {
 	b := &strings.Builder{}
-	var above []string
-	wrote := map[string][]string{} // by path: a node writes before it is done
-	for _, e := range s.Events {
-		if e.Key != "" {
-			wrote[e.Path] = append(wrote[e.Path], e.Key)
-			continue
+	var above, said, wrote []string // the last two of the node that is not done yet
+	for i, e := range s.Events {
+		if e.Status == "" {
+			if e.Key != "" {
+				wrote = append(wrote, s.Words[i])
+			} else {
+				said = append(said, s.Words[i])
+			}
+			if i+1 < len(s.Events) && s.Events[i+1].Rule == e.Rule {
+				continue // its status stands there
+			}
+		} else if said == nil && s.Words[i] != "" {
+			said = []string{s.Words[i]}
 		}
-		names := telling(strings.Split(printable(e.Path), "/"))
-		leaf := len(names) - 1
-		for depth, name := range names[:leaf] {
+		trees := strings.Split(printable(e.Rule), "/")
+		node := len(trees) - 1
+		for depth, name := range trees[:node] {
 			if depth >= len(above) || above[depth] != name {
 				fmt.Fprintf(b, "%s%s\n", indent(depth), name)
-				above = above[:min(depth, len(above))]
-				above = append(above, name)
+				above = append(above[:min(depth, len(above))], name)
 			}
 		}
-		above = above[:min(leaf, len(above))]
-		fmt.Fprintf(b, "%s%s %s", indent(leaf), statusMark(e.Status), names[leaf])
-		if e.Note != "" {
-			fmt.Fprintf(b, ": %s", printable(e.Note))
+		above = above[:node]
+		fmt.Fprintf(b, "%s%s %s", indent(node), eventMark(e.Status), trees[node])
+		if len(said) > 0 {
+			fmt.Fprintf(b, ": %s", printable(strings.Join(said, "; ")))
 		}
-		if keys := wrote[e.Path]; keys != nil {
-			fmt.Fprintf(b, "  {%s}", strings.Join(keys, ", "))
-			delete(wrote, e.Path)
+		if len(wrote) > 0 {
+			fmt.Fprintf(b, "  {%s}", printable(strings.Join(wrote, ", ")))
 		}
 		b.WriteByte('\n')
+		said, wrote = nil, nil
 	}
-	for _, label := range s.Start {
-		fmt.Fprintf(b, "  → asks for %s\n", printable(label))
+	for _, asked := range s.Start {
+		fmt.Fprintf(b, "  → asks for %s\n", printable(asked.Name()))
 	}
 	if s.Status != "RUNNING" {
 		fmt.Fprintf(b, "  the tree ends with %s\n", s.Status)
@@ -103,18 +104,12 @@ func stepText(s run.TraceStep) string {
 	return b.String()
 }
 
-// telling leaves out nodes that nobody named: a bare Sequence says nothing.
-func telling(path []string) []string {
-	leaf := len(path) - 1
-	kept := make([]string, 0, len(path))
-	for i, name := range path {
-		bare, _, _ := strings.Cut(name, "#")
-		if i < leaf && (bare == "Sequence" || bare == "Fallback" || bare == "ForceSuccess") {
-			continue
-		}
-		kept = append(kept, name)
+// eventMark is the mark of a node's status; of what a node tells beside it, a dot.
+func eventMark(status string) string {
+	if status == "" {
+		return "·"
 	}
-	return kept
+	return statusMark(status)
 }
 
 func indent(depth int) string { return strings.Repeat("  ", depth+1) }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
@@ -212,7 +213,7 @@ func (c *command) checkJournal(ctx context.Context) finding {
 	path := app.DatabaseFile(cfg.DataDir)
 	says := path
 	if info, err := os.Stat(path); err == nil {
-		says += ", " + size(int(info.Size()))
+		says += ", " + agent.Size(int(info.Size()))
 	}
 	// To free the lease of a run that there is not changes nothing, and fails otherwise where nothing can be written.
 	writeErr := a.Store.Release(ctx, app.Owner, "none", "doctor")

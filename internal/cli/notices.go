@@ -7,8 +7,7 @@ import (
 	"os"
 	"time"
 
-	"sibyl/internal/agent"
-	"sibyl/internal/oracle"
+	"sibyl/internal/service"
 )
 
 // noticeLine is one line of the file of notices.
@@ -16,7 +15,6 @@ type noticeLine struct {
 	At      time.Time `json:"at"`
 	Session string    `json:"session_id"`
 	Run     string    `json:"run_id"`
-	agent.Notice
 }
 
 // checkNotices says, before anything is asked, what would keep a file from taking notices.
@@ -38,9 +36,9 @@ func openNotices(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 }
 
-// appendNotices keeps the notices of an answer, each in one write, so that several programs may share the file.
-func appendNotices(path string, a oracle.Answer, at time.Time) (err error) {
-	if path == "" || len(a.Notices) == 0 {
+// appendNotices keeps the notices of a run, each in one write, so that several programs may share the file.
+func appendNotices(path string, r *service.Run, res service.Result, at time.Time) (err error) {
+	if path == "" || len(res.Notices) == 0 {
 		return nil
 	}
 	f, err := openNotices(path)
@@ -48,12 +46,17 @@ func appendNotices(path string, a oracle.Answer, at time.Time) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	for _, n := range a.Notices {
-		line, err := json.Marshal(noticeLine{At: at.UTC(), Session: a.SessionID, Run: a.RunID, Notice: n})
+	where, err := json.Marshal(noticeLine{At: at.UTC(), Session: r.Session, Run: r.ID})
+	if err != nil {
+		return err
+	}
+	for _, n := range res.Notices {
+		notice, err := json.Marshal(n)
 		if err != nil {
-			return fmt.Errorf("notice %s: %w", n.Type, err)
+			return fmt.Errorf("notice: %w", err)
 		}
-		if _, err := f.Write(append(line, '\n')); err != nil {
+		line := append(where[:len(where)-1:len(where)-1], ',')
+		if _, err := f.Write(append(append(line, notice[1:]...), '\n')); err != nil {
 			return err
 		}
 	}

@@ -7,7 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"sibyl/internal/oracle"
+	"sibyl/internal/assistant"
+	"sibyl/internal/service"
 )
 
 // terminal shows what is written to it, as far as this program steers one. Nothing scrolls.
@@ -60,7 +61,7 @@ func (t *terminal) lines() (all []string) {
 // TestProgressLineStandsBesideTheAnswerAndNotInIt has an answer arrive, then the line on the turn that gave it, then the
 // whole answer: on the terminal each of them stands once.
 func TestProgressLineStandsBesideTheAnswerAndNotInIt(t *testing.T) {
-	const end = "· satisfied after 0 of 0 turns, 0 tool calls; ; 0+0 tokens; run "
+	const end = "· satisfied; run x"
 	for name, c := range map[string]struct {
 		height int
 		pieces []string
@@ -72,12 +73,12 @@ func TestProgressLineStandsBesideTheAnswerAndNotInIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tty := &terminal{}
 			cmd := &command{Streams: Streams{Out: tty, Err: tty, OutTTY: true, ErrTTY: true, Width: 80, Height: c.height}, environ: []string{"NO_COLOR=1"}}
-			p := cmd.newProgress(nil, viewOptions{})
+			p := cmd.newProgress(viewOptions{})
 			for _, piece := range c.pieces {
 				p.screen.provisional(piece)
 			}
 			p.say("turn 1")
-			p.show(oracle.Answer{Answer: strings.Join(c.pieces, ""), StopReason: oracle.StopSatisfied})
+			p.show(service.Result{Shown: assistant.Shown{Answer: strings.Join(c.pieces, ""), Notes: []string{"satisfied; run x"}}})
 			if diff := cmp.Diff(c.want, tty.lines()); diff != "" {
 				t.Errorf("the terminal shows (-want +got):\n%s", diff)
 			}

@@ -42,11 +42,11 @@ func (c *command) promptsShow() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.prepared(func(a *app.App) error {
 				q := oracle.Question{Text: strings.Join(args, " "), Owner: app.Owner, MaxTurns: a.Config.MaxTurns, Prompts: a.Prompts}
-				var err error
-				if q.Env, err = c.surroundings(f, a.Config.Vault); err != nil {
+				o, err := f.options(a.Config.Vault)
+				if err != nil {
 					return withCode(ExitUsage, err)
 				}
-				q.Env.Web, q.Env.WindowTokens = a.Config.Web.Missing() == "", a.Window(a.Config.Model)
+				q.Env = oracle.Env{CodeRoot: o.CodeRoot, Vault: o.Vault, Web: a.Config.Web.Missing() == "", WindowTokens: a.Window(a.Config.Model)}
 				t, err := a.Trees.Get(oracle.Name)
 				if err != nil {
 					return withCode(ExitUsage, err)

@@ -12,8 +12,9 @@ import (
 	"sibyl/internal/app"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
-	"sibyl/internal/oracle"
 	"sibyl/internal/run"
+	"sibyl/internal/run/replay"
+	"sibyl/internal/service"
 )
 
 // ExitDiffers says that a replay decides otherwise than its run, as diff does.
@@ -48,16 +49,16 @@ func (c *command) replayCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *command) replay(ctx context.Context, a *app.App, f replayFlags, wish string) error {
-	r, err := findRun(ctx, a.Store, wish)
+func (c *command) replay(ctx context.Context, a *app.App, f replayFlags, name string) error {
+	r, err := a.Service.FindRun(ctx, app.Owner, name)
+	if err != nil {
+		return err
+	}
+	o, err := f.options(a.Service, r)
 	if err != nil {
 		return withCode(ExitUsage, err)
 	}
-	o, err := f.options()
-	if err != nil {
-		return withCode(ExitUsage, err)
-	}
-	found, err := a.Engine.Replay(ctx, app.Owner, r.ID, o)
+	found, err := a.Service.Replay(ctx, app.Owner, r.ID, o)
 	var broken *bt.LoadError
 	if errors.As(err, &broken) || errors.Is(err, run.ErrUnfit) {
 		return withCode(ExitUsage, err)
@@ -65,27 +66,20 @@ func (c *command) replay(ctx context.Context, a *app.App, f replayFlags, wish st
 	if err != nil {
 		return err
 	}
-	recs, err := a.Store.Records(ctx, app.Owner, r.ID, 0)
-	if err != nil {
-		return err
-	}
 	if len(found.Differences) > 0 {
 		c.code = ExitDiffers
 	}
-	told := replayTold{Replayed: *found, Same: len(found.Differences) == 0, Differences: []differenceTold{}}
-	for _, d := range found.Differences {
-		told.Differences = append(told.Differences, differenceTold{d, oracle.TurnsTaken(recs, d.Record)})
-	}
+	told := replayed{Result: *found, Same: len(found.Differences) == 0}
 	if f.asJSON {
 		return c.printJSON(told)
 	}
-	_, err = fmt.Fprint(c.Out, told.text(r, f))
+	_, err = fmt.Fprint(c.Out, told.text(r, f, a.Service.Words(r.Assistant)))
 	return err
 }
 
 // options reads what is to be different.
-func (f replayFlags) options() (run.ReplayOptions, error) {
-	o := run.ReplayOptions{TreeFile: f.tree, PastFirst: f.pastFirst}
+func (f replayFlags) options(s *service.Service, r journal.Run) (replay.Options, error) {
+	o := replay.Options{TreeFile: f.tree, PastFirst: f.pastFirst}
 	if f.tree != "" {
 		text, err := os.ReadFile(f.tree)
 		if err != nil {
@@ -99,7 +93,10 @@ func (f replayFlags) options() (run.ReplayOptions, error) {
 	if _, err := os.ReadDir(f.prompts); err != nil {
 		return o, fmt.Errorf("the folder of prompts: %w", err)
 	}
-	changed := oracle.ChangedPrompts(os.DirFS(f.prompts))
+	changed, err := s.ReplayTexts(r, f.prompts)
+	if err != nil {
+		return o, err
+	}
 	o.Texts = func(ctx context.Context, v *run.View) ([]run.Text, error) {
 		texts, err := changed(ctx, v)
 		return texts, withCode(ExitUsage, err)
@@ -107,27 +104,20 @@ func (f replayFlags) options() (run.ReplayOptions, error) {
 	return o, nil
 }
 
-// replayTold is the JSON form of a replay.
-type replayTold struct {
-	run.Replayed
-	Same        bool             `json:"same"`
-	Differences []differenceTold `json:"differences"`
-}
-
-// differenceTold is a difference, and after how many turns of the model it is.
-type differenceTold struct {
-	run.Difference
-	TurnsTaken int `json:"turns_taken"`
+// replayed is the JSON form of a replay.
+type replayed struct {
+	replay.Result
+	Same bool `json:"same"`
 }
 
 // text tells a replay to people.
-func (t replayTold) text(r journal.Run, f replayFlags) string {
+func (t replayed) text(r journal.Run, f replayFlags, words run.Vocabulary) string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "run %s: %s\n", r.ID, oneLine(r.Title))
 	if t.Same {
 		fmt.Fprintf(b, "%s, all as recorded: %s\n", counted(t.Effects, "effect"), t.verdict(f))
-		if d := t.Detour; d != nil {
-			fmt.Fprintf(b, "It goes another way there from %s on:\n%s", stepWords(d.Moment), wayText(d.Way))
+		if o := t.OtherTrace; o != nil {
+			fmt.Fprintf(b, "It gets there in another way from %s on:\n%s", stepWords(o.Moment), traceText(o.Trace, words))
 		}
 	}
 	for i, d := range t.Differences {
@@ -135,13 +125,17 @@ func (t replayTold) text(r journal.Run, f replayFlags) string {
 		if i == 0 {
 			which = "first"
 		}
-		fmt.Fprintf(b, "\n%s difference %s, %s:\n%s", which, turnWords(d), stepWords(d.Moment), d.text())
-		if i == 0 && t.Detour != nil && t.Detour.Record < d.Record {
-			fmt.Fprintf(b, "The ways part before that, in %s:\n%s", stepWords(t.Detour.Moment), wayText(t.Detour.Way))
+		where := stepWords(d.Moment)
+		if d.Kind == replay.OtherOutcome {
+			where = "in the outcome"
+		}
+		fmt.Fprintf(b, "\n%s difference, %s:\n%s", which, where, differenceText(d, words))
+		if o := t.OtherTrace; i == 0 && o != nil && o.Record < d.Record {
+			fmt.Fprintf(b, "The traces differ before that, in %s:\n%s", stepWords(o.Moment), traceText(o.Trace, words))
 		}
 	}
 	switch {
-	case t.Reached == run.ReachedDifference:
+	case t.Reached == replay.ReachedDifference:
 		fmt.Fprintf(b, "\n‘--past-first’ goes on behind it.\n")
 	case t.Why != "":
 		fmt.Fprintf(b, "\nThe replay ends there: %s.\n", oneLine(t.Why))
@@ -150,7 +144,7 @@ func (t replayTold) text(r journal.Run, f replayFlags) string {
 }
 
 // verdict says what it means that nothing differs.
-func (t replayTold) verdict(f replayFlags) string {
+func (t replayed) verdict(f replayFlags) string {
 	what := "this tree would have decided the same"
 	if t.OwnTree {
 		what = "its own tree decides the same"
@@ -161,19 +155,8 @@ func (t replayTold) verdict(f replayFlags) string {
 	return what + "."
 }
 
-// turnWords places a difference among the turns of the model.
-func turnWords(d differenceTold) string {
-	switch {
-	case d.Kind == run.OtherOutcome:
-		return "in the outcome"
-	case d.TurnsTaken == 0:
-		return "before the first turn"
-	}
-	return fmt.Sprintf("after turn %d", d.TurnsTaken)
-}
-
 // stepWords places a step where ‘sibyl explain’ shows it.
-func stepWords(m run.Moment) string {
+func stepWords(m replay.Moment) string {
 	switch {
 	case m.Timer > 0:
 		return fmt.Sprintf("at a timer after %d ms, behind record %d", m.Timer, m.Record)
@@ -183,17 +166,17 @@ func stepWords(m run.Moment) string {
 	return fmt.Sprintf("record %d", m.Record)
 }
 
-// text tells one difference.
-func (d differenceTold) text() string {
+// differenceText tells one difference.
+func differenceText(d replay.Difference, words run.Vocabulary) string {
 	b := &strings.Builder{}
 	switch d.Kind {
-	case run.OtherDecision:
+	case replay.OtherDecision:
 		b.WriteString("other decision\n")
-	case run.OtherRequest:
+	case replay.OtherRequest:
 		b.WriteString("same decision, other request\n")
-	case run.OtherSending:
-		b.WriteString("same request, other prompt\n")
-	case run.OtherOutcome:
+	case replay.OtherSending:
+		b.WriteString("same request, sent with something else\n")
+	case replay.OtherOutcome:
 		b.WriteString("same decisions, other outcome\n")
 	}
 	for _, c := range d.Requests {
@@ -202,9 +185,12 @@ func (d differenceTold) text() string {
 			b.WriteString("    in something that is not shown: a secret, or the order of fields\n")
 		}
 	}
-	for what, list := range d.lists() {
-		for _, a := range list {
-			fmt.Fprintf(b, "  %s %s\n", what, askedText(a))
+	for _, list := range []struct {
+		what  string
+		asked []replay.Asked
+	}{{"does not ask for", d.Missing}, {"asks for", d.Extra}, {"does not withdraw", d.Kept}, {"withdraws", d.Withdrawn}} {
+		for _, a := range list.asked {
+			fmt.Fprintf(b, "  %s %s\n", list.what, askedText(a))
 		}
 	}
 	if e := d.Ending; e != nil {
@@ -214,21 +200,13 @@ func (d differenceTold) text() string {
 		b.WriteString(sentText(s))
 	}
 	b.WriteString(changesText(d.Outcome))
-	if d.Way != nil && d.Kind != run.OtherSending {
-		b.WriteString(wayText(*d.Way))
+	if d.Trace != nil && d.Kind != replay.OtherSending {
+		b.WriteString(traceText(*d.Trace, words))
 	}
 	return b.String()
 }
 
-// lists gives what only one of the two did, in words.
-func (d differenceTold) lists() func(yield func(string, []run.Asked) bool) {
-	return func(yield func(string, []run.Asked) bool) {
-		_ = yield("does not ask for", d.Missing) && yield("asks for", d.Extra) && yield("does not withdraw", d.Kept) &&
-			yield("withdraws", d.Withdrawn)
-	}
-}
-
-func askedText(a run.Asked) string {
+func askedText(a replay.Asked) string {
 	s := oneLine(a.Name())
 	if a.Leaf != "" {
 		s += " (" + a.Leaf + ")"
@@ -236,7 +214,7 @@ func askedText(a run.Asked) string {
 	return s
 }
 
-func endingText(e *run.ChangedEnding) string {
+func endingText(e *replay.ChangedEnding) string {
 	const running = "RUNNING"
 	s := fmt.Sprintf("ends with %s instead of %s", e.Would, e.Was)
 	switch running {
@@ -251,7 +229,7 @@ func endingText(e *run.ChangedEnding) string {
 	return s
 }
 
-func changesText(changes []run.Change) string {
+func changesText(changes []replay.Change) string {
 	const most = 12
 	b := &strings.Builder{}
 	for i, c := range changes {
@@ -271,24 +249,29 @@ func valueText(v string) string {
 	return oneLine(v)
 }
 
-func sentText(s run.ChangedSending) string {
+func sentText(s replay.ChangedSending) string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "  %s", askedText(s.Request))
 	if s.Why != "" {
 		fmt.Fprintf(b, ": its prompt can't be composed: %s\n", oneLine(s.Why))
 		return b.String()
 	}
-	fmt.Fprintf(b, ": its prompt has %d tokens → %d\n", s.Was.Tokens, s.Would.Tokens)
+	if s.Was.Hash != s.Would.Hash {
+		fmt.Fprintf(b, ": its prompt has %d tokens → %d\n", s.Was.Tokens, s.Would.Tokens)
+	} else {
+		b.WriteString(": its prompt is the same\n")
+	}
 	for _, p := range s.Parts {
+		what := strings.TrimSpace(p.Kind + " " + oneLine(p.Name))
 		switch {
-		case p.Was == 0 && p.Would == 0:
-			fmt.Fprintf(b, "    segment %s is left out\n", p.Name)
-		case p.Was == 0:
-			fmt.Fprintf(b, "    segment %s is added: %d tokens\n", p.Name, p.Would)
-		case p.Would == 0:
-			fmt.Fprintf(b, "    segment %s is left out: %d tokens\n", p.Name, p.Was)
+		case p.Change == replay.PartAdded:
+			fmt.Fprintf(b, "    %s is added%s\n", what, tokenWords(p.Would))
+		case p.Change == replay.PartRemoved:
+			fmt.Fprintf(b, "    %s is left out%s\n", what, tokenWords(p.Was))
+		case p.Was != p.Would:
+			fmt.Fprintf(b, "    %s: %d tokens → %d\n", what, p.Was, p.Would)
 		default:
-			fmt.Fprintf(b, "    segment %s: %d tokens → %d\n", p.Name, p.Was, p.Would)
+			fmt.Fprintf(b, "    %s is changed\n", what)
 		}
 	}
 	if s.Build {
@@ -297,15 +280,22 @@ func sentText(s run.ChangedSending) string {
 	return b.String()
 }
 
-// wayText shows how two steps came to their decisions, from where they part, without what both did.
-func wayText(w run.Way) string {
+func tokenWords(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(": %d tokens", n)
+}
+
+// traceText shows how two steps came to their decisions, from where they differ, without what both did.
+func traceText(t replay.TraceDiff, words run.Vocabulary) string {
 	const most = 16
-	lines := onlyOne(w.Was[w.Same:], w.Would[w.Same:])
+	lines := onlyOne(t.Was[t.Same:], t.Would[t.Same:], words)
 	if len(lines) == 0 {
-		return "  the way there is the same\n"
+		return "  their traces are the same\n"
 	}
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "  the ways part after %s (- as recorded, + in the replay):\n", counted(w.Same, "equal event"))
+	fmt.Fprintf(b, "  the traces differ after %s (- as recorded, + in the replay):\n", counted(t.Same, "equal event"))
 	for i, line := range lines {
 		if i == most {
 			fmt.Fprintf(b, "  … and %d more; --json shows all\n", len(lines)-most)
@@ -317,7 +307,7 @@ func wayText(w run.Way) string {
 }
 
 // onlyOne lists the events that stand in one list only, in order: those outside of the longest list that both hold.
-func onlyOne(was, would []run.TraceEvent) []string {
+func onlyOne(was, would []run.TraceEvent, words run.Vocabulary) []string {
 	longest := make([][]int, len(was)+1) // of the lists from i and j on
 	for i := range longest {
 		longest[i] = make([]int, len(would)+1)
@@ -325,7 +315,7 @@ func onlyOne(was, would []run.TraceEvent) []string {
 	for i := len(was) - 1; i >= 0; i-- {
 		for j := len(would) - 1; j >= 0; j-- {
 			longest[i][j] = max(longest[i+1][j], longest[i][j+1])
-			if was[i] == would[j] {
+			if replay.SameEvent(was[i], would[j]) {
 				longest[i][j] = longest[i+1][j+1] + 1
 			}
 		}
@@ -333,27 +323,23 @@ func onlyOne(was, would []run.TraceEvent) []string {
 	var lines []string
 	for i, j := 0, 0; i < len(was) || j < len(would); {
 		switch {
-		case i < len(was) && j < len(would) && was[i] == would[j]:
+		case i < len(was) && j < len(would) && replay.SameEvent(was[i], would[j]):
 			i, j = i+1, j+1
 		case j == len(would) || i < len(was) && longest[i+1][j] >= longest[i][j+1]:
-			lines = append(lines, "- "+wayEvent(was[i]))
+			lines = append(lines, "- "+eventText(was[i], words))
 			i++
 		default:
-			lines = append(lines, "+ "+wayEvent(would[j]))
+			lines = append(lines, "+ "+eventText(would[j], words))
 			j++
 		}
 	}
 	return lines
 }
 
-func wayEvent(e run.TraceEvent) string {
-	node := ruleName(e.Path)
-	if e.Key != "" {
-		return fmt.Sprintf("%s writes {%s} = %s", node, e.Key, oneLine(e.Value))
-	}
-	s := statusMark(e.Status) + " " + node
-	if e.Note != "" {
-		s += ": " + oneLine(e.Note)
+func eventText(e run.TraceEvent, words run.Vocabulary) string {
+	s := eventMark(e.Status) + " " + oneLine(e.Rule)
+	if text := words.Words(e); text != "" {
+		s += ": " + oneLine(text)
 	}
 	return s
 }

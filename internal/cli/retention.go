@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -19,7 +18,6 @@ import (
 const (
 	sweepSessions = 20
 	sweepTime     = 50 * time.Millisecond
-	pruneAtOnce   = 20
 )
 
 // retire removes sessions that were not used for the time of retention, one a transaction and only a few, and says how
@@ -31,17 +29,9 @@ func (c *command) retire(ctx context.Context, a *app.App) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, sweepTime)
 	defer cancel()
-	now := time.Now()
-	removed := 0
-	for removed < sweepSessions {
-		left, err := a.Store.Retire(ctx, app.Owner, journal.Idle{Before: now.Add(-age), Now: now, Limit: 1})
-		if err != nil && ctx.Err() == nil && !retryable(err) {
-			return fmt.Errorf("removing sessions not used for %s: %w", inDays(age), err)
-		}
-		if err != nil || len(left) == 0 {
-			break
-		}
-		removed += len(left)
+	removed, err := a.Service.Retire(ctx, app.Owner, sweepSessions)
+	if err != nil && ctx.Err() == nil && !retryable(err) {
+		return fmt.Errorf("removing sessions not used for %s: %w", inDays(age), err)
 	}
 	if removed > 0 {
 		fmt.Fprintln(c.Err, "· "+removedWords(removed, age))
@@ -117,9 +107,8 @@ func (c *command) prune(ctx context.Context, a *app.App, f pruneFlags) error {
 	if age <= 0 {
 		return withCode(ExitUsage, errors.New("the setting retention is never: say --older-than, such as 90d"))
 	}
-	now := time.Now()
 	if f.dryRun {
-		unused, err := a.Store.Unused(ctx, app.Owner, journal.Idle{Before: now.Add(-age), Now: now, Limit: math.MaxInt32})
+		unused, err := a.Service.Unused(ctx, app.Owner, age)
 		switch {
 		case err != nil:
 			return err
@@ -130,25 +119,10 @@ func (c *command) prune(ctx context.Context, a *app.App, f pruneFlags) error {
 		fmt.Fprintf(c.Err, "%s not used for %s; nothing was removed\n", counted(len(unused), "session"), inDays(age))
 		return nil
 	}
-	return c.pruneAll(ctx, a, age, now, f.asJSON)
-}
-
-// pruneAll removes in bounded transactions, so that others can write in between, and tells what was removed even if it is
-// interrupted.
-func (c *command) pruneAll(ctx context.Context, a *app.App, age time.Duration, now time.Time, asJSON bool) error {
-	all := []journal.Tombstone{}
-	var err error
-	for {
-		var left []journal.Tombstone
-		left, err = a.Store.Retire(ctx, app.Owner, journal.Idle{Before: now.Add(-age), Now: now, Limit: pruneAtOnce})
-		all = append(all, left...)
-		if err != nil || len(left) < pruneAtOnce {
-			break
-		}
+	removed, err := a.Service.Prune(ctx, app.Owner, age)
+	if f.asJSON {
+		return errors.Join(err, c.printJSON(removed))
 	}
-	if asJSON {
-		return errors.Join(err, c.printJSON(all))
-	}
-	fmt.Fprintln(c.Out, removedWords(len(all), age))
+	fmt.Fprintln(c.Out, removedWords(len(removed), age))
 	return err
 }

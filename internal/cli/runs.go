@@ -37,7 +37,7 @@ func (c *command) runList() *cobra.Command {
 				if open {
 					f.Status = journal.Running
 				}
-				runs, err := a.Store.Runs(cmd.Context(), app.Owner, f)
+				runs, err := a.Service.Runs(cmd.Context(), app.Owner, f)
 				if err != nil {
 					return err
 				}
@@ -45,7 +45,7 @@ func (c *command) runList() *cobra.Command {
 					return c.printJSON(runs)
 				}
 				for _, r := range runs {
-					fmt.Fprintf(c.Out, "%s  %-16s  %-10s  %s\n", r.ID, r.StartedAt.Local().Format("2006-01-02 15:04"), state(a.Engine, r), printable(r.Title))
+					fmt.Fprintf(c.Out, "%s  %-16s  %-11s  %s\n", r.ID, r.StartedAt.Local().Format("2006-01-02 15:04"), r.State, printable(r.Title))
 				}
 				return nil
 			})
@@ -55,14 +55,6 @@ func (c *command) runList() *cobra.Command {
 	cmd.Flags().BoolVar(&open, "open", false, "only runs that have not ended")
 	cmd.Flags().IntVar(&limit, "limit", 20, "how many at most")
 	return cmd
-}
-
-// state tells a run that somebody drives from one that was interrupted.
-func state(e *run.Engine, r journal.Run) string {
-	if r.Status == journal.Running && !e.Driven(r) {
-		return "stopped"
-	}
-	return string(r.Status)
 }
 
 // newJSON writes JSON that steers no terminal: what printable would drop is written by its number.
@@ -119,23 +111,23 @@ func (c *command) runResume() *cobra.Command {
 
 func (c *command) resume(ctx context.Context, a *app.App, v viewOptions, args []string) error {
 	if len(args) == 1 {
-		r, err := findRun(ctx, a.Store, args[0])
+		r, err := a.Service.FindRun(ctx, app.Owner, args[0])
 		if err != nil {
-			return withCode(ExitUsage, err)
+			return err
 		}
 		return c.resumeOne(ctx, a, v, r)
 	}
-	open, err := a.Store.Runs(ctx, app.Owner, journal.Filter{Status: journal.Running, Limit: 1000})
+	open, err := a.Service.Interrupted(ctx, app.Owner)
 	if err != nil {
 		return err
 	}
 	resumed := 0
-	for i := len(open) - 1; i >= 0; i-- {
-		err := c.resumeOne(ctx, a, v, open[i])
+	for _, r := range open {
+		err := c.resumeOne(ctx, a, v, r)
 		if errors.Is(err, journal.ErrLeased) || errors.Is(err, journal.ErrEnded) {
 			continue
 		}
-		if errors.Is(err, run.ErrMisfit) { // it keeps no other from going on
+		if errors.Is(err, run.ErrIncompatible) { // it keeps no other from going on
 			fmt.Fprintf(c.Err, "· %s\n", printable(err.Error()))
 			continue
 		}
@@ -151,7 +143,7 @@ func (c *command) resume(ctx context.Context, a *app.App, v viewOptions, args []
 }
 
 func (c *command) resumeOne(ctx context.Context, a *app.App, v viewOptions, r journal.Run) error {
-	live, err := a.Engine.Resume(ctx, app.Owner, r.ID)
+	resumed, err := a.Service.Resume(ctx, app.Owner, r)
 	switch {
 	case errors.Is(err, journal.ErrLeased):
 		return withCode(ExitUsage, fmt.Errorf("%w; if that process is gone, its lease ends within seconds", err))
@@ -160,9 +152,9 @@ func (c *command) resumeOne(ctx context.Context, a *app.App, v viewOptions, r jo
 	case err != nil:
 		return err
 	case r.Assistant == oracle.ShadowName:
-		return c.finishShadow(ctx, a, live, v.quiet)
+		return c.finishShadow(ctx, a, resumed, v.quiet)
 	}
-	return c.follow(ctx, live, v)
+	return c.follow(ctx, resumed, v)
 }
 
 func (c *command) runWatch() *cobra.Command {
@@ -171,17 +163,17 @@ func (c *command) runWatch() *cobra.Command {
 		Use: "watch RUN", Short: "Show a run's records as JSON lines, and go on until it ends", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withApp(cmd.Context(), func(a *app.App) error {
-				r, err := findRun(cmd.Context(), a.Store, args[0])
+				r, err := a.Service.FindRun(cmd.Context(), app.Owner, args[0])
 				if err != nil {
-					return withCode(ExitUsage, err)
+					return err
 				}
 				enc := newJSON(c.Out)
-				for u, err := range a.Engine.Watch(cmd.Context(), app.Owner, r.ID, from) {
+				for e, err := range a.Service.Watch(cmd.Context(), app.Owner, r.ID, from) {
 					if err != nil {
 						return err
 					}
-					if u.Record != nil {
-						if err := enc.Encode(u.Record); err != nil {
+					if e.Record != nil {
+						if err := enc.Encode(e.Record); err != nil {
 							return err
 						}
 					}
@@ -199,11 +191,11 @@ func (c *command) runCancel() *cobra.Command {
 		Use: "cancel RUN", Short: "Stop a run; what it had written so far is kept", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withApp(cmd.Context(), func(a *app.App) error {
-				r, err := findRun(cmd.Context(), a.Store, args[0])
+				r, err := a.Service.FindRun(cmd.Context(), app.Owner, args[0])
 				if err != nil {
 					return withCode(ExitUsage, err)
 				}
-				if err := a.Engine.Cancel(cmd.Context(), app.Owner, r.ID, "stopped by ‘sibyl run cancel’"); err != nil {
+				if err := a.Service.Cancel(cmd.Context(), app.Owner, r.ID, "stopped by ‘sibyl run cancel’"); err != nil {
 					return withCode(ExitUsage, err)
 				}
 				fmt.Fprintln(c.Out, r.ID, "is being stopped")
@@ -211,66 +203,4 @@ func (c *command) runCancel() *cobra.Command {
 			})
 		},
 	}
-}
-
-func (c *command) explainCommand() *cobra.Command {
-	var asJSON bool
-	var step int
-	cmd := &cobra.Command{
-		Use: "explain [RUN]", Short: "Show why a run did what it did: each step, the rule that fired, what was offered and refused", Args: cobra.MaximumNArgs(1),
-		Example: "  sibyl explain last\n  sibyl explain last --step 3\n  sibyl explain 0dl4 --json",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			wish := "last"
-			if len(args) == 1 {
-				wish = args[0]
-			}
-			return c.withApp(cmd.Context(), func(a *app.App) error {
-				return c.explain(cmd.Context(), a, wish, step, asJSON)
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the steps as a JSON array")
-	cmd.Flags().IntVar(&step, "step", 0, "only this step, counted from 1")
-	return cmd
-}
-
-func (c *command) explain(ctx context.Context, a *app.App, wish string, only int, asJSON bool) error {
-	r, err := findRun(ctx, a.Store, wish)
-	if err != nil {
-		return withCode(ExitUsage, err)
-	}
-	recs, err := a.Store.Records(ctx, app.Owner, r.ID, 0)
-	if err != nil {
-		return err
-	}
-	steps, err := run.Explain(recs)
-	if err != nil {
-		return err
-	}
-	if only < 0 || only > len(steps) {
-		return withCode(ExitUsage, fmt.Errorf("run %s has %d steps, there is no step %d", r.ID, len(steps), only))
-	}
-	if only > 0 {
-		steps = steps[only-1 : only]
-	}
-	if asJSON {
-		return c.printJSON(steps)
-	}
-	fmt.Fprintf(c.Out, "run %s, %s: %s\n", r.ID, state(a.Engine, r), printable(r.Title))
-	for i, s := range steps {
-		n := i + 1
-		if only > 0 {
-			n = only
-		}
-		fmt.Fprintf(c.Out, "\nstep %d, taking in record %d (%s)\n", n, s.Record, recordWords(recs[s.Record]))
-		fmt.Fprint(c.Out, stepText(s))
-	}
-	if len(recs) > 0 && recs[len(recs)-1].Kind == run.KindEnd {
-		text, err := endText(recs[len(recs)-1])
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(c.Out, "\n%s\n", text)
-	}
-	return nil
 }

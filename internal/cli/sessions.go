@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/app"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
+	"sibyl/internal/service"
 )
 
 func (c *command) sessionCommand() *cobra.Command {
@@ -35,7 +35,7 @@ func (c *command) sessionList() *cobra.Command {
 				if deleted {
 					return c.listDeleted(cmd.Context(), a, limit, asJSON)
 				}
-				all, err := a.Store.Sessions(cmd.Context(), app.Owner, journal.SessionFilter{Limit: limit})
+				all, err := a.Service.Sessions(cmd.Context(), app.Owner, journal.SessionFilter{Limit: limit})
 				if err != nil {
 					return err
 				}
@@ -60,7 +60,7 @@ func (c *command) printSessions(all []journal.Session) {
 
 // listDeleted lists tombstones, the latest removed first.
 func (c *command) listDeleted(ctx context.Context, a *app.App, limit int, asJSON bool) error {
-	left, err := a.Store.Tombstones(ctx, app.Owner, journal.SessionFilter{Limit: limit})
+	left, err := a.Service.Removed(ctx, app.Owner, journal.SessionFilter{Limit: limit})
 	if err != nil {
 		return err
 	}
@@ -73,20 +73,12 @@ func (c *command) listDeleted(ctx context.Context, a *app.App, limit int, asJSON
 	return nil
 }
 
-// exported is a session with its exchanges, signals included.
-type exported struct {
-	journal.Session
-	Exchanges []oracle.Answer `json:"exchanges"`
-}
-
-func readSession(ctx context.Context, a *app.App, wish string) (exported, error) {
-	s, err := findSession(ctx, a.Store, wish)
+func readSession(ctx context.Context, a *app.App, name string) (service.Conversation, error) {
+	s, err := a.Service.FindSession(ctx, app.Owner, name)
 	if err != nil {
-		return exported{}, withCode(ExitUsage, err)
+		return service.Conversation{}, err
 	}
-	e := exported{Session: s}
-	e.Exchanges, err = oracle.Exchanges(ctx, a.Store, app.Owner, s.ID)
-	return e, err
+	return a.Service.Show(ctx, app.Owner, s.ID)
 }
 
 func (c *command) sessionShow() *cobra.Command {
@@ -98,7 +90,7 @@ func (c *command) sessionShow() *cobra.Command {
 					return err
 				}
 				s := &screen{Streams: c.Streams, colour: c.colour()}
-				s.answer(e.markdown())
+				s.answer(e.Markdown())
 				if e.Assistant == oracle.ShadowName {
 					fmt.Fprintln(c.Err, "· this session holds a shadow: ‘sibyl shadow report’ compares its answer, ‘sibyl session audit "+e.ID+"’ shows all of it")
 				}
@@ -117,9 +109,12 @@ func (c *command) sessionExport() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				text, err := e.format(format)
+				text, err := e.Export(format, encodeJSON)
 				if err != nil {
-					return withCode(ExitUsage, err)
+					return err
+				}
+				if format == "md" {
+					text = printable(text)
 				}
 				if file == "" {
 					return writeAll(c.Out, text)
@@ -145,62 +140,26 @@ func writeNew(file, text string) error {
 	return nil
 }
 
-func (e exported) format(format string) (string, error) {
+// encodeJSON writes a value as this command line does.
+func encodeJSON(v any, indent bool) (string, error) {
 	b := &strings.Builder{}
 	enc := newJSON(b)
-	switch format {
-	case "md":
-		return printable(e.markdown()), nil
-	case "json":
+	if indent {
 		enc.SetIndent("", "  ")
-		err := enc.Encode(e)
-		return b.String(), err
-	case "jsonl":
-		for _, x := range e.Exchanges {
-			if err := enc.Encode(x); err != nil {
-				return "", err
-			}
-		}
-		return b.String(), nil
 	}
-	return "", fmt.Errorf("there is no format %q: md, json or jsonl", format)
-}
-
-func (e exported) markdown() string {
-	b := &strings.Builder{}
-	fmt.Fprintf(b, "# %s\n\nSession %s, %s\n", e.Title, e.ID, e.CreatedAt.Local().Format(time.RFC3339))
-	for _, x := range e.Exchanges {
-		fmt.Fprintf(b, "\n## %s\n\n%s\n\n", oracle.Title(x.Question), x.Answer)
-		fmt.Fprintf(b, "*%s, %s after %d turns, %s*\n", x.QueryType, x.StopReason, x.Turns, x.Model)
-		if len(x.Sources) > 0 {
-			b.WriteString("\nRead:\n\n")
-			for _, s := range x.Sources {
-				fmt.Fprintf(b, "- `%s`\n", s.Cite)
-			}
-		}
-		if len(x.Signals) > 0 {
-			b.WriteString("\nSignals:\n\n")
-			for _, s := range x.Signals {
-				fmt.Fprintf(b, "- %s (%.2f)\n", s.Type, s.Confidence)
-			}
-		}
-	}
-	return b.String()
+	err := enc.Encode(v)
+	return b.String(), err
 }
 
 func (c *command) sessionRename() *cobra.Command {
 	return &cobra.Command{Use: "rename SESSION TITLE", Short: "Give a session another title", Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withApp(cmd.Context(), func(a *app.App) error {
-				s, err := findSession(cmd.Context(), a.Store, args[0])
+				s, err := a.Service.FindSession(cmd.Context(), app.Owner, args[0])
 				if err != nil {
-					return withCode(ExitUsage, err)
+					return err
 				}
-				title := oracle.Title(a.Redact(strings.Join(args[1:], " ")))
-				if title == "" {
-					return withCode(ExitUsage, errors.New("the title is empty"))
-				}
-				return a.Store.RenameSession(cmd.Context(), app.Owner, s.ID, title)
+				return a.Service.Rename(cmd.Context(), app.Owner, s.ID, strings.Join(args[1:], " "))
 			})
 		}}
 }
@@ -210,14 +169,14 @@ func (c *command) sessionDelete() *cobra.Command {
 	cmd := &cobra.Command{Use: "delete SESSION", Short: "Delete a session with its runs and records", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withApp(cmd.Context(), func(a *app.App) error {
-				s, err := findSession(cmd.Context(), a.Store, args[0])
+				s, err := a.Service.FindSession(cmd.Context(), app.Owner, args[0])
 				if err != nil {
-					return withCode(ExitUsage, err)
+					return err
 				}
 				if !yes {
 					return withCode(ExitUsage, fmt.Errorf("this deletes %q with %d runs, for good: say --yes", s.Title, s.Runs))
 				}
-				return a.Store.DeleteSession(cmd.Context(), app.Owner, s.ID, journal.ByPerson, time.Now())
+				return a.Service.Delete(cmd.Context(), app.Owner, s.ID)
 			})
 		}}
 	cmd.Flags().BoolVar(&yes, "yes", false, "delete without asking")

@@ -7,55 +7,38 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/app"
-	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
-	"sibyl/internal/run"
+	"sibyl/internal/service"
 )
 
 // shadow answers a question again by the baseline tree, on the same model and with the same past, and says in a line how the two
 // compare. What the person asked for is done by then: a shadow that fails, or is stopped, changes no exit code.
-func (c *command) shadow(ctx context.Context, a *app.App, spec run.Spec, id string, quiet bool) {
+func (c *command) shadow(ctx context.Context, a *app.App, of *service.Run, quiet bool) {
 	if !quiet {
 		fmt.Fprintf(c.Err, "· the shadow answers, by the tree ‘%s’; the answer above stands, and Ctrl-C ends only the shadow\n", oracle.ShadowTree)
 	}
-	live, err := startShadow(ctx, a, spec, id)
+	r, err := a.Service.Start(ctx, app.Owner, service.Request{Assistant: oracle.ShadowName, Options: oracle.ShadowOf{Run: of.ID, Spec: of.Spec}})
 	if err == nil {
-		err = c.finishShadow(ctx, a, live, quiet)
+		err = c.finishShadow(ctx, a, r, quiet)
 	}
 	if err != nil {
 		fmt.Fprintf(c.Err, "· there is no shadow to compare with: %v\n", err)
 	}
 }
 
-func startShadow(ctx context.Context, a *app.App, spec run.Spec, id string) (*run.Live, error) {
-	t, err := a.Trees.Get(oracle.ShadowTree)
-	if err != nil {
-		return nil, err
-	}
-	now := time.Now().UTC()
-	s := journal.Session{ID: run.NewID(now), Owner: app.Owner, Assistant: oracle.ShadowName, Title: a.Redact("shadow of " + spec.Title), CreatedAt: now, UpdatedAt: now}
-	shadow, err := oracle.NewShadow(spec, id, s.ID, t.File, t.Text)
-	if err != nil {
-		return nil, err
-	}
-	shadow.NewSession = &s
-	return a.Engine.Start(ctx, shadow)
-}
-
 // finishShadow waits for a shadow, whose answer is for the report and not for the person, and says how it compares.
-func (c *command) finishShadow(ctx context.Context, a *app.App, live *run.Live, quiet bool) error {
-	if _, err := live.Wait(context.WithoutCancel(ctx)); err != nil {
+func (c *command) finishShadow(ctx context.Context, a *app.App, r *service.Run, quiet bool) error {
+	if _, err := r.Wait(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("the shadow stopped short: %w", err)
 	}
 	if ctx.Err() != nil {
 		return errors.New("it was stopped")
 	}
-	p, err := oracle.PairOf(ctx, a.Store, app.Owner, live.ID)
+	p, err := oracle.PairOf(ctx, a.Store, app.Owner, r.ID)
 	if err != nil || quiet {
 		return err
 	}

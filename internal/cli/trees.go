@@ -80,7 +80,7 @@ func (c *command) treeShow() *cobra.Command {
 				if err != nil {
 					return withCode(ExitUsage, err)
 				}
-				_, err = fmt.Fprint(c.Out, loaded.Picture(nil))
+				_, err = fmt.Fprint(c.Out, loaded.Picture())
 				return err
 			})
 		}}

@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -133,28 +132,4 @@ func firstRunes(s string, most int) string {
 		return s
 	}
 	return string([]rune(s)[:most])
-}
-
-// Exchanges gives the ended runs of a session as answers, oldest first.
-func Exchanges(ctx context.Context, store journal.Store, owner journal.Owner, session string) ([]Answer, error) {
-	runs, err := store.Runs(ctx, owner, journal.Filter{Session: session, Assistant: Name, Limit: 1000})
-	if err != nil {
-		return nil, err
-	}
-	var all []Answer
-	for _, r := range slices.Backward(runs) {
-		if r.Status == journal.Running {
-			continue
-		}
-		end, err := run.ReadEnd(ctx, store, owner, r.ID)
-		if err != nil {
-			return nil, err
-		}
-		var a Answer
-		if err := json.Unmarshal(end.Outcome, &a); err != nil {
-			return nil, fmt.Errorf("run %s: %w: %w", r.ID, journal.ErrCorrupt, err)
-		}
-		all = append(all, a)
-	}
-	return all, nil
 }

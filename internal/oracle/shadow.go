@@ -27,14 +27,14 @@ func Shadow(of *run.Assistant) *run.Assistant {
 	return &shadow
 }
 
-// NewShadow makes the shadow of a run, in a session of its own.
-func NewShadow(of run.Spec, runID, session, treeFile string, tree []byte) (run.Spec, error) {
+// NewShadow makes the shadow of a run.
+func NewShadow(of run.Spec, runID string) (run.Spec, error) {
 	env, ok := of.Env.(Env)
 	if !ok {
 		return run.Spec{}, fmt.Errorf("a run of %s has no shadow", of.Assistant)
 	}
 	env.ShadowOf = runID
-	of.Assistant, of.Session, of.Title, of.TreeFile, of.Tree, of.Env = ShadowName, session, "shadow of "+of.Title, treeFile, tree, env
+	of.Title, of.Env = "shadow of "+of.Title, env
 	return of, nil
 }
 

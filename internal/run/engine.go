@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/base32"
@@ -281,7 +282,7 @@ func (e *Engine) firstRecord(b *journal.Beginning, s Spec, now time.Time) (journ
 	if start.Given, err = bt.EncodePorts(s.Given); err != nil {
 		return journal.Record{}, err
 	}
-	if start.Env, err = json.Marshal(s.Env); err != nil {
+	if start.Env, err = marshal(s.Env); err != nil {
 		return journal.Record{}, fmt.Errorf("environment of the run: %w", err)
 	}
 	data, err := encode(KindStart, start)
@@ -293,12 +294,21 @@ func encode(kind string, v any) (data []byte, err error) {
 	if c, ok := v.(*CompletionRecord); ok {
 		data, err = c.appendJSON(make([]byte, 0, len(c.Payload)+len(c.Result)+256))
 	} else {
-		data, err = json.Marshal(v)
+		data, err = marshal(v)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s record: %w", kind, err)
 	}
 	return data, nil
+}
+
+// marshal encodes as JSON, without what only a web page wants to be escaped.
+func marshal(v any) (json.RawMessage, error) {
+	b := &bytes.Buffer{}
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
 }
 
 // record is a record as it is kept.

@@ -135,7 +135,7 @@ func (d *driver) do(ctx context.Context, job Job) (raw json.RawMessage, err erro
 	if err != nil && result == nil {
 		return nil, err
 	}
-	raw, encErr := json.Marshal(result)
+	raw, encErr := marshal(result)
 	if err == nil && encErr != nil {
 		err = fmt.Errorf("result of %s: %w", kind, encErr)
 	}
@@ -156,7 +156,7 @@ func (d *driver) find(ctx context.Context, job Job) (raw json.RawMessage, was bo
 	}
 	result, was, err := look()
 	if err == nil && was {
-		raw, err = json.Marshal(result)
+		raw, err = marshal(result)
 	}
 	if err != nil {
 		unknown.Reason += ": " + err.Error()

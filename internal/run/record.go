@@ -71,7 +71,7 @@ type CompletionRecord struct {
 	Value any `json:"-"`
 }
 
-// appendJSON encodes the receipt as encoding/json does. Payload and Result are compact JSON already, and are not read again.
+// appendJSON encodes the receipt as marshal does. Payload and Result are compact JSON already, and are not read again.
 func (c *CompletionRecord) appendJSON(b []byte) ([]byte, error) {
 	b = append(b, `{"op":`...)
 	b = strconv.AppendUint(b, c.Op, 10)
@@ -98,7 +98,7 @@ func (c *CompletionRecord) appendJSON(b []byte) ([]byte, error) {
 		b = append(append(b, `,"result":`...), c.Result...)
 	}
 	if c.Err != nil {
-		fault, err := json.Marshal(c.Err)
+		fault, err := marshal(c.Err)
 		if err != nil {
 			return nil, err
 		}
@@ -110,8 +110,8 @@ func (c *CompletionRecord) appendJSON(b []byte) ([]byte, error) {
 // appendText adds a text as JSON. Most need no escape.
 func appendText(b []byte, text string) []byte {
 	for i := range len(text) {
-		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
-			raw, _ := json.Marshal(text) // a text always encodes
+		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+			raw, _ := marshal(text) // a text always encodes
 			return append(b, raw...)
 		}
 	}

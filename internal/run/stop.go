@@ -169,8 +169,8 @@ type outcome struct {
 func (a *Assistant) outcome(v *View, e Ending) (o outcome, err error) {
 	defer contain(a.Name, &err)
 	o.Outcome = a.Outcome(v, e)
-	if o.result, err = json.Marshal(o.Result); err == nil && o.Summary != nil {
-		o.summary, err = json.Marshal(o.Summary)
+	if o.result, err = marshal(o.Result); err == nil && o.Summary != nil {
+		o.summary, err = marshal(o.Summary)
 	}
 	for i := range o.Pending {
 		p := &o.Pending[i]

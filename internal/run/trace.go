@@ -104,7 +104,7 @@ func (t *traces) event(tree *bt.Tree, e bt.Event) {
 	case bt.Told:
 		t.letter(letterTold)
 		t.text(e.Data.EventType())
-		raw, err := json.Marshal(e.Data)
+		raw, err := marshal(e.Data)
 		if err != nil {
 			raw = []byte("{}") // its type is told all the same
 		}

@@ -36,6 +36,12 @@ func startOf(recs []journal.Record) (*StartRecord, error) {
 	return readAs[StartRecord](recs[0])
 }
 
+// CheckTree says what is wrong with a tree for an assistant. One that is right is kept for the run that begins with it.
+func (e *Engine) CheckTree(a *Assistant, file string, text []byte) error {
+	_, err := e.tree(a, file, text)
+	return err
+}
+
 func (e *Engine) tree(a *Assistant, file string, text []byte) (*bt.Tree, error) {
 	key := a.Name + "\x00" + file + "\x00" + string(text)
 	e.mu.Lock()

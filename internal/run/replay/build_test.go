@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -84,9 +85,31 @@ func TestReplayInAnotherBuildTellsWhereThatBuildDecidesOtherwise(t *testing.T) {
 				}
 				same(t, "differences", tell(found), c.want)
 				same(t, "where it ended", found.Reached, replay.ReachedEnd)
+				for _, d := range found.Differences {
+					for _, r := range d.Requests {
+						if bytes.Equal(r.Was.Payload, r.Would.Payload) {
+							t.Errorf("the recorded request is told to be %s, as this build would ask", r.Was.Payload)
+						}
+					}
+				}
 			})
 		})
 	}
+}
+
+func TestReplayOfAnOpenRunInAnotherBuildDoesNotTakeItsDecisionsForThatBuilds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		id := crash(t, w, store, `<Sequence><Do what="r:b" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`, 3, false)
+		same(t, "records", kinds(records(t, store, id)), []string{"start", "completion"})
+		found, err := replay.Run(t.Context(), w.otherBuild(store, func(name string) (string, string) { return "read " + name, name + "ee" }), ada, id, replay.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "differences", tell(found), nil)
+		same(t, "why it ended", found.Why, "no recorded completion for read b (Do)")
+	})
 }
 
 // styled is a process whose effects send the run's text "style" beside their payload; build is how it composes it.

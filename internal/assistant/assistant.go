@@ -1,0 +1,84 @@
+// Package assistant is the contract between an assistant and the use cases: what a room brings so that its runs can be started, watched,
+// shown, explained, audited and exported by every way in.
+//
+// Guarantees:
+//   - Nothing outside an assistant's room decodes its outcomes, its receipts or its events: they are read by the functions here.
+//   - These functions are pure but for Begin, which may look at the outside, and starts nothing.
+package assistant
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+)
+
+// Assistant is a description of itself. Lines, Effect, Audit and Texts may be nil.
+type Assistant struct {
+	*run.Assistant
+	About     string        // what it does, in a line
+	Tree      string        // the name of its tree
+	Companion bool          // its runs accompany those of another assistant: “last” never means them
+	Retention time.Duration // how long a session that nobody uses is kept; 0: until it is removed by hand
+	Permanent bool          // no retention and no pruning removes its sessions
+	Events    []bt.Typed    // one of each type that its leaves tell
+
+	// Begin makes a run of what a person said. It checks words and options, and fills in all of the Spec but owner, session and tree.
+	Begin func(ctx context.Context, b Beginning) (run.Spec, error)
+	// Show reads the outcome of a run that has ended.
+	Show func(outcome json.RawMessage) (Shown, error)
+	// Lines gives what is told to somebody who waits for a run, of its start and of each event as it happens.
+	Lines func(start *run.StartRecord, told bt.Typed) []string
+	// Effect gives what an audit says of an effect beside its receipt; nil for nothing.
+	Effect func(c *run.CompletionRecord) any
+	// Audit gives what else an audit says of a run, of its records as run.Read gives them and its steps.
+	Audit func(bodies []any, steps []run.TraceStep) Findings
+	// Texts gives the texts of a folder that stand in place of a run's own in a replay.
+	Texts func(folder string) func(ctx context.Context, v *run.View) ([]run.Text, error)
+}
+
+// Beginning is what a run is begun with. Session is empty for a session that begins with the run.
+type Beginning struct {
+	Owner   journal.Owner
+	Session string
+	Words   string
+	Options any // the assistant's own
+}
+
+// Shown is an outcome as it reaches people.
+type Shown struct {
+	Question string // the person's words
+	Answer   string // Markdown
+	Warnings []string
+	Notes    []string // what else is worth a line
+	Ending   []string // how it came to its end, for an explanation: a line, and what belongs to it
+	Footer   string   // Markdown: what an export says of the answer, its sources and what else it rests on
+	Partial  bool     // there is an answer, but not a whole one
+	Failure  *Failure
+	Usage    string // what it cost, in a line
+
+	Notices []Notice
+}
+
+// Failure is why there is no answer.
+type Failure struct {
+	Kind    string // "refused" by the model, or an error kind
+	Message string
+	Hint    string // what would help
+}
+
+// Notice is something that happened beside the answer, for those who collect such: its data encode as JSON.
+type Notice = any
+
+// Findings are an assistant's part of an audit: a list that is put into its JSON under Name, and the same as text.
+type Findings struct {
+	Name  string
+	Items any
+	Text  []Finding
+}
+
+// Finding is one of them as text. Quoted is what a model or a stranger wrote.
+type Finding struct{ Line, By, Quoted string }

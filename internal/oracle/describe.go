@@ -1,0 +1,265 @@
+package oracle
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"sibyl/internal/agent"
+	"sibyl/internal/assistant"
+	"sibyl/internal/bt"
+	"sibyl/internal/journal"
+	"sibyl/internal/model"
+	"sibyl/internal/oracle/prompt"
+	"sibyl/internal/run"
+	"sibyl/internal/tool"
+)
+
+// Surroundings is what the beginning of a question needs of the outside.
+type Surroundings struct {
+	Store      journal.Store // of earlier exchanges
+	Choose     func(ctx context.Context, asked string) (model string, err error)
+	Window     func(model string) int // in tokens; 0: not known
+	LearnKeys  func(ctx context.Context, env Env)
+	Tools      func(ctx context.Context, env Env) (*tool.Registry, func(), error)
+	Prompts    *prompt.Registry
+	Classifier bool     // one is configured for the fallback
+	Web        bool     // a search engine is configured
+	Fallback   []string // models that answer where the chosen one does not
+	Retention  time.Duration
+}
+
+// Options are what a person says beside the question. Folders are absolute; empty ones are none.
+type Options struct {
+	CodeRoot   string        `json:"code_root,omitempty"`
+	Vault      string        `json:"vault,omitempty"`
+	Model      string        `json:"model,omitempty"` // provider:model; empty: what is there
+	MaxTurns   int           `json:"max_turns"`
+	MaxTokens  int           `json:"max_tokens,omitempty"`
+	MaxTime    time.Duration `json:"max_time,omitempty"`
+	NoFallback bool          `json:"no_fallback,omitempty"`
+}
+
+// Describe tells of the assistant how it is begun, shown, explained and audited.
+func Describe(a *run.Assistant, s Surroundings) *assistant.Assistant {
+	return &assistant.Assistant{Assistant: a, About: "answers questions over your code, your notes and the web", Tree: Name, Retention: s.Retention,
+		Events: Events(), Begin: s.begin, Show: show, Lines: lines, Effect: effectDetail, Audit: findings,
+		Texts: func(folder string) func(ctx context.Context, v *run.View) ([]run.Text, error) {
+			return ChangedPrompts(os.DirFS(folder))
+		}}
+}
+
+func (s Surroundings) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error) {
+	o, ok := b.Options.(Options)
+	if !ok {
+		return run.Spec{}, fmt.Errorf("the Oracle's options are %T", b.Options)
+	}
+	q := Question{Text: b.Words, Owner: b.Owner, Session: b.Session, MaxTurns: o.MaxTurns, MaxTokens: o.MaxTokens, MaxTime: o.MaxTime,
+		Classifier: s.Classifier, Prompts: s.Prompts, Env: Env{CodeRoot: o.CodeRoot, Vault: o.Vault, Web: s.Web}}
+	if err := q.Check(); err != nil {
+		return run.Spec{}, err
+	}
+	var err error
+	if q.Env.Model, err = s.Choose(ctx, o.Model); err != nil {
+		return run.Spec{}, err
+	}
+	q.Env.WindowTokens = s.Window(q.Env.Model)
+	if !o.NoFallback {
+		q.Env.Fallback = s.Fallback
+	}
+	s.LearnKeys(ctx, q.Env)
+	tools, closeTools, err := s.Tools(ctx, q.Env)
+	if err != nil {
+		return run.Spec{}, err
+	}
+	defer closeTools()
+	q.Tools = tools.Specs()
+	return NewRun(ctx, s.Store, q)
+}
+
+// show reads an answer for people.
+func show(outcome json.RawMessage) (assistant.Shown, error) {
+	var a Answer
+	if err := json.Unmarshal(outcome, &a); err != nil {
+		return assistant.Shown{}, err
+	}
+	s := assistant.Shown{Question: Title(a.Question), Answer: a.Answer, Partial: a.Partial() || a.StopReason == StopNeedsUser, Footer: a.footer(), Ending: a.ending()}
+	warn := func(format string, args ...any) { s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...)) }
+	if a.Caveat != "" {
+		warn("not the whole answer: %s", a.Caveat)
+	}
+	for _, u := range a.Unsupported {
+		warn("cited, but not read: %s", u)
+	}
+	if a.StopReason == StopNeedsUser {
+		warn("it asks you something: answer with ‘sibyl ask -c’")
+	}
+	for _, n := range a.Notices {
+		if n.Severity != agent.Info {
+			warn("%s", n.Text)
+		}
+		s.Notices = append(s.Notices, n)
+	}
+	var also []string
+	for _, source := range a.Sources {
+		if !source.Cited {
+			also = append(also, source.Cite)
+		}
+	}
+	if len(also) > 0 {
+		s.Notes = append(s.Notes, "also read: "+strings.Join(also, ", "))
+	}
+	s.Notes = append(s.Notes, fmt.Sprintf("%s after %d of %d turns, %s; %s; %d+%d tokens; run %s", a.StopReason, a.Turns, a.MaxTurns,
+		agent.Counted(len(a.ToolCalls), "tool call"), a.Model, a.Usage.InputTokens, a.Usage.OutputTokens, a.RunID))
+	switch {
+	case a.Error == nil:
+	case a.StopReason == StopRefused:
+		s.Failure = &assistant.Failure{Kind: StopRefused, Message: "the model refused: " + a.Error.Reason}
+	case a.StopReason == StopError:
+		s.Failure = &assistant.Failure{Kind: a.Error.Kind, Message: "no answer: " + a.Error.Reason, Hint: Remedy(model.Kind(a.Error.Kind))}
+	}
+	return s, nil
+}
+
+// Remedy says what would help against a failure of the model.
+func Remedy(k model.Kind) string {
+	return map[model.Kind]string{
+		model.Auth:          "‘sibyl config test’ says which key is wrong, ‘sibyl config set-key’ stores another",
+		model.RateLimit:     "wait a while, or ask another model with -m",
+		model.ContextLength: "ask for less at a time, begin a new session, or take a model with a larger window",
+		model.Timeout:       "try again, or give the provider a longer timeout in the settings",
+		model.Server:        "try again, or see with ‘sibyl doctor’ what answers",
+		model.Garbled:       "check the provider's address and kind: it may speak another protocol",
+		model.Invalid:       "‘sibyl models’ lists the models there are",
+	}[k]
+}
+
+// ending says why the run ended, after what, and on which sources.
+func (a *Answer) ending() []string {
+	first := fmt.Sprintf("%s after %s of %d, %s, %s", a.StopReason, agent.Counted(a.Turns, "turn"), a.MaxTurns, agent.Counted(len(a.ToolCalls), "tool call"), a.Model)
+	if a.Budget != nil {
+		first += "; the budget: " + a.Budget.String()
+	}
+	all := []string{first}
+	for _, f := range a.Fallbacks {
+		all = append(all, fmt.Sprintf("fallback in turn %d: %s, so %s (%s)", f.Turn, f.Cause, f.Verdict, f.By))
+	}
+	for _, s := range a.Sources {
+		how := "read"
+		if s.Cited {
+			how = "cited"
+		}
+		all = append(all, fmt.Sprintf("%-5s %s", how, s.Cite))
+	}
+	return all
+}
+
+// footer is what an export says of the answer.
+func (a *Answer) footer() string {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "*%s, %s after %d turns, %s*\n", a.QueryType, a.StopReason, a.Turns, a.Model)
+	if len(a.Sources) > 0 {
+		b.WriteString("\nRead:\n\n")
+		for _, s := range a.Sources {
+			fmt.Fprintf(b, "- `%s`\n", s.Cite)
+		}
+	}
+	if len(a.Signals) > 0 {
+		b.WriteString("\nSignals:\n\n")
+		for _, s := range a.Signals {
+			fmt.Fprintf(b, "- %s (%.2f)\n", s.Type, s.Confidence)
+		}
+	}
+	return b.String()
+}
+
+// lines tells somebody who waits.
+func lines(start *run.StartRecord, told bt.Typed) []string {
+	switch e := told.(type) {
+	case ClassChosen:
+		var env Env
+		_ = json.Unmarshal(start.Env, &env) // shown only
+		return []string{e.String(), "asking " + env.Model}
+	case TurnTaken:
+		return []string{e.String()}
+	case agent.CallDone:
+		return []string{"  " + e.String()}
+	case agent.CallRefused:
+		return []string{"  " + e.String()}
+	case SignalHeard:
+		if e.Malformed != "" {
+			return []string{"  " + e.String()}
+		}
+	}
+	return nil
+}
+
+// auditDetail is what an audit says of an effect beside its receipt.
+type auditDetail struct {
+	Arguments string `json:"arguments,omitempty"` // of a call of a tool
+	Model     string `json:"model,omitempty"`     // that answered
+	Attempts  int    `json:"attempts,omitempty"`  // at asking it
+	Prompt    string `json:"prompt,omitempty"`    // hash of what the model was told
+}
+
+func (d auditDetail) String() string {
+	var all []string
+	if d.Model != "" {
+		all = append(all, d.Model)
+	}
+	if d.Attempts > 1 {
+		all = append(all, fmt.Sprintf("%d attempts", d.Attempts))
+	}
+	return strings.Join(all, ", ")
+}
+
+func effectDetail(c *run.CompletionRecord) any {
+	var d auditDetail
+	_ = json.Unmarshal(c.Result, &d) // an effect of another kind gives what it likes, and a failed one nothing
+	if d == (auditDetail{}) {
+		return nil
+	}
+	return d
+}
+
+// findings are the signals of a run.
+func findings(bodies []any, steps []run.TraceStep) assistant.Findings {
+	f := assistant.Findings{Name: "signals"}
+	signals := AuditSignals(bodies, steps)
+	for _, s := range signals {
+		what, raw := "no valid signal", ""
+		if s.Malformed != nil {
+			raw = s.Malformed.Raw
+		}
+		if s.Signal != nil {
+			what, raw = fmt.Sprintf("%s (%.2f)", s.Signal.Type, s.Signal.Confidence), s.Signal.RawXML
+		}
+		f.Text = append(f.Text, assistant.Finding{Line: fmt.Sprintf("turn %d, record %d: %s, %s: %s", s.Turn, s.Record, what, s.Fate, s.Why), By: s.Rule, Quoted: raw})
+	}
+	f.Items = signals
+	return f
+}
+
+// ShadowOf are the options of a shadow: the run that it is compared with.
+type ShadowOf struct {
+	Run  string
+	Spec run.Spec
+}
+
+// DescribeShadow tells of the assistant that answers as a shadow.
+func DescribeShadow(of *assistant.Assistant) *assistant.Assistant {
+	shadow := *of
+	shadow.Assistant, shadow.Tree, shadow.Companion = Shadow(of.Assistant), ShadowTree, true
+	shadow.About = "answers the Oracle's questions by a plain loop, to compare"
+	shadow.Begin = func(_ context.Context, b assistant.Beginning) (run.Spec, error) {
+		o, ok := b.Options.(ShadowOf)
+		if !ok {
+			return run.Spec{}, fmt.Errorf("a shadow's options are %T", b.Options)
+		}
+		return NewShadow(o.Spec, o.Run)
+	}
+	return &shadow
+}

@@ -1,0 +1,213 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"sibyl/internal/assistant"
+	"sibyl/internal/journal"
+)
+
+// longestList bounds what is looked through for a name, and what is gone through at once.
+const longestList = 1000
+
+// Row is a run in a list. State says how it stands: running, interrupted, or why it ended.
+type Row struct {
+	journal.Run
+	State string `json:"state"`
+}
+
+// State says how a run stands, in a word.
+func (s *Service) State(r journal.Run) string {
+	switch {
+	case r.Status == journal.Running && !s.Engine.Driven(r):
+		return "interrupted"
+	case r.Reason != "":
+		return r.Reason
+	}
+	return string(r.Status)
+}
+
+// Runs lists runs, the latest first.
+func (s *Service) Runs(ctx context.Context, owner journal.Owner, f journal.Filter) ([]Row, error) {
+	runs, err := s.Store.Runs(ctx, owner, f)
+	rows := make([]Row, len(runs))
+	for i, r := range runs {
+		rows[i] = Row{Run: r, State: s.State(r)}
+	}
+	return rows, err
+}
+
+// Sessions lists sessions, the last used first.
+func (s *Service) Sessions(ctx context.Context, owner journal.Owner, f journal.SessionFilter) ([]journal.Session, error) {
+	return s.Store.Sessions(ctx, owner, f)
+}
+
+// Removed lists what removed sessions have left, the latest removed first.
+func (s *Service) Removed(ctx context.Context, owner journal.Owner, f journal.SessionFilter) ([]journal.Tombstone, error) {
+	return s.Store.Tombstones(ctx, owner, f)
+}
+
+// accompanies says that an assistant's runs are not of the person's own doing.
+func (s *Service) accompanies(name string) bool {
+	a := s.byName[name]
+	return a != nil && a.Companion
+}
+
+// FindRun finds a run by its id, the beginning or end of one, or “last”.
+func (s *Service) FindRun(ctx context.Context, owner journal.Owner, name string) (journal.Run, error) {
+	r, err := s.Store.Run(ctx, owner, name)
+	if !errors.Is(err, journal.ErrNotFound) {
+		return r, err
+	}
+	runs, err := s.Store.Runs(ctx, owner, journal.Filter{Limit: longestList})
+	if err != nil {
+		return journal.Run{}, err
+	}
+	if name == "last" {
+		runs = slices.DeleteFunc(runs, func(r journal.Run) bool { return s.accompanies(r.Assistant) })
+	}
+	r, err = pick("run", name, runs, func(r journal.Run) string { return r.ID })
+	return r, usage(err)
+}
+
+// FindSession finds a session in the same ways. One that was removed is a journal.RemovedError.
+func (s *Service) FindSession(ctx context.Context, owner journal.Owner, name string) (journal.Session, error) {
+	found, err := s.Store.Session(ctx, owner, name)
+	var removed *journal.RemovedError
+	if !errors.Is(err, journal.ErrNotFound) || errors.As(err, &removed) {
+		return found, usage(err)
+	}
+	sessions, err := s.Store.Sessions(ctx, owner, journal.SessionFilter{Limit: longestList})
+	if err != nil {
+		return journal.Session{}, err
+	}
+	if name == "last" {
+		sessions = slices.DeleteFunc(sessions, func(x journal.Session) bool { return s.accompanies(x.Assistant) })
+	}
+	found, err = pick("session", name, sessions, func(x journal.Session) string { return x.ID })
+	if name == "last" || !errors.Is(err, journal.ErrNotFound) {
+		return found, usage(err)
+	}
+	left, lookErr := s.Store.Tombstones(ctx, owner, journal.SessionFilter{Limit: longestList})
+	if t, pickErr := pick("session", name, left, func(t journal.Tombstone) string { return t.ID }); lookErr == nil && pickErr == nil {
+		return found, usage(&journal.RemovedError{Tombstone: t})
+	}
+	return found, usage(errors.Join(err, lookErr))
+}
+
+// mostNamed bounds how many of the things that a name fits are listed.
+const mostNamed = 5
+
+// pick takes the first for “last”, else the only one whose id begins or ends with the name.
+func pick[T any](what, name string, all []T, id func(T) string) (found T, err error) {
+	switch {
+	case name == "":
+		return found, fmt.Errorf("no %s is named: say last, or an id that ‘sibyl %s list’ shows", what, what)
+	case name == "last" && len(all) == 0:
+		return found, fmt.Errorf("there is no %s yet: %w", what, journal.ErrNotFound)
+	case name == "last":
+		return all[0], nil
+	}
+	var ids []string
+	for _, one := range all {
+		if strings.HasPrefix(id(one), name) || strings.HasSuffix(id(one), name) {
+			found = one
+			ids = append(ids, id(one))
+		}
+	}
+	switch len(ids) {
+	case 1:
+		return found, nil
+	case 0:
+		return found, fmt.Errorf("%s %q: %w; ‘sibyl %s list’ shows all", what, name, journal.ErrNotFound, what)
+	}
+	more := ""
+	if n := len(ids) - mostNamed; n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return found, fmt.Errorf("%s %q is not one but %d: %s%s", what, name, len(ids), strings.Join(ids[:min(mostNamed, len(ids))], ", "), more)
+}
+
+// Rename gives a session another title.
+func (s *Service) Rename(ctx context.Context, owner journal.Owner, id, title string) error {
+	const most = 72
+	title = strings.Join(strings.Fields(s.Redact(title)), " ")
+	if r := []rune(title); len(r) > most {
+		title = string(r[:most-1]) + "…"
+	}
+	if title == "" {
+		return usage(errors.New("the title is empty"))
+	}
+	return s.Store.RenameSession(ctx, owner, id, title)
+}
+
+// Delete removes a session with its runs and records.
+func (s *Service) Delete(ctx context.Context, owner journal.Owner, id string) error {
+	return s.Store.DeleteSession(ctx, owner, id, journal.ByPerson, s.Now())
+}
+
+// Retire removes sessions that nobody has used for the retention of their assistant, at most limit of them, one a transaction, and says
+// how many.
+func (s *Service) Retire(ctx context.Context, owner journal.Owner, limit int) (removed int, err error) {
+	now := s.Now()
+	for _, a := range s.prunable() {
+		for a.Retention > 0 && removed < limit {
+			left, err := s.Store.Retire(ctx, owner, journal.Idle{Assistant: a.Name, Before: now.Add(-a.Retention), Now: now, Limit: 1})
+			removed += len(left)
+			if err != nil {
+				return removed, err
+			}
+			if len(left) == 0 {
+				break
+			}
+		}
+	}
+	return removed, nil
+}
+
+// prunable are the assistants whose sessions may go with time.
+func (s *Service) prunable() []*assistant.Assistant {
+	return slices.DeleteFunc(slices.Clone(s.Assistants), func(a *assistant.Assistant) bool { return a.Permanent })
+}
+
+// Unused lists the sessions that nobody has used for so long, and that Prune removes.
+func (s *Service) Unused(ctx context.Context, owner journal.Owner, age time.Duration) ([]journal.Session, error) {
+	var all []journal.Session
+	now := s.Now()
+	for _, a := range s.prunable() {
+		unused, err := s.Store.Unused(ctx, owner, journal.Idle{Assistant: a.Name, Before: now.Add(-age), Now: now, Limit: math.MaxInt32})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, unused...)
+	}
+	return all, nil
+}
+
+// pruneAtOnce bounds one transaction of Prune, so that others can write in between.
+const pruneAtOnce = 20
+
+// Prune removes the sessions that nobody has used for so long, and gives what is left of them, also of those that it removed before an
+// error.
+func (s *Service) Prune(ctx context.Context, owner journal.Owner, age time.Duration) ([]journal.Tombstone, error) {
+	all := []journal.Tombstone{}
+	now := s.Now()
+	for _, a := range s.prunable() {
+		for {
+			left, err := s.Store.Retire(ctx, owner, journal.Idle{Assistant: a.Name, Before: now.Add(-age), Now: now, Limit: pruneAtOnce})
+			if all = append(all, left...); err != nil {
+				return all, err
+			}
+			if len(left) < pruneAtOnce {
+				break
+			}
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,275 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"sibyl/internal/assistant"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+	"sibyl/internal/run/audit"
+	"sibyl/internal/run/replay"
+)
+
+// Conversation is a session with what came of its runs, oldest first. Its JSON has the outcomes as their assistants made them.
+type Conversation struct {
+	journal.Session
+	Outcomes []json.RawMessage `json:"exchanges"`
+
+	shown []assistant.Shown
+}
+
+// Show reads a session.
+func (s *Service) Show(ctx context.Context, owner journal.Owner, id string) (Conversation, error) {
+	session, err := s.Store.Session(ctx, owner, id)
+	if err != nil {
+		return Conversation{}, err
+	}
+	c := Conversation{Session: session, Outcomes: []json.RawMessage{}}
+	a, err := s.assistant(session.Assistant)
+	if err != nil {
+		return c, err
+	}
+	runs, err := s.runsOf(ctx, owner, session)
+	if err != nil {
+		return c, err
+	}
+	for _, r := range runs {
+		if r.Status == journal.Running {
+			continue
+		}
+		end, err := run.ReadEnd(ctx, s.Store, owner, r.ID)
+		if err != nil {
+			return c, err
+		}
+		res, err := result(a, r.ID, end)
+		if err != nil {
+			return c, err
+		}
+		c.Outcomes, c.shown = append(c.Outcomes, end.Outcome), append(c.shown, res.Shown)
+	}
+	return c, nil
+}
+
+// runsOf lists the runs of a session, oldest first.
+func (s *Service) runsOf(ctx context.Context, owner journal.Owner, session journal.Session) ([]journal.Run, error) {
+	runs, err := s.Store.Runs(ctx, owner, journal.Filter{Session: session.ID, Limit: max(session.Runs, 1)})
+	slices.Reverse(runs)
+	return runs, err
+}
+
+// Markdown writes the conversation for people.
+func (c Conversation) Markdown() string {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "# %s\n\nSession %s, %s\n", c.Title, c.ID, c.CreatedAt.Local().Format(time.RFC3339))
+	for _, x := range c.shown {
+		fmt.Fprintf(b, "\n## %s\n\n%s\n\n%s\n", x.Question, x.Answer, strings.TrimRight(x.Footer, "\n"))
+	}
+	return b.String()
+}
+
+// Formats are those of Export.
+var formats = []string{"md", "json", "jsonl"}
+
+// Export writes the conversation as Markdown (md), one JSON object (json), or its outcomes as JSON lines (jsonl).
+func (c Conversation) Export(format string, encode func(v any, indent bool) (string, error)) (string, error) {
+	switch format {
+	case "md":
+		return c.Markdown(), nil
+	case "json":
+		return encode(c, true)
+	case "jsonl":
+		b := &strings.Builder{}
+		for _, o := range c.Outcomes {
+			line, err := encode(o, false)
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(line)
+		}
+		return b.String(), nil
+	}
+	return "", usage(fmt.Errorf("there is no format %q: %s", format, strings.Join(formats[:len(formats)-1], ", ")+" or "+formats[len(formats)-1]))
+}
+
+// Explanation is why a run did what it did.
+type Explanation struct {
+	Run    Row
+	Steps  []Step
+	Ending []string // how it ended; none: it has not
+}
+
+// Step is one step with what it took in and, of each event, what happened in words.
+type Step struct {
+	run.TraceStep
+	TookIn string   `json:"took_in,omitempty"`
+	Words  []string `json:"-"` // of the events
+}
+
+func explained(step run.TraceStep, words run.Vocabulary) Step {
+	s := Step{TraceStep: step, Words: make([]string, len(step.Events))}
+	for i, e := range step.Events {
+		s.Words[i] = words.Words(e)
+	}
+	return s
+}
+
+// Explain tells a run.
+func (s *Service) Explain(ctx context.Context, owner journal.Owner, id string) (Explanation, error) {
+	r, err := s.Store.Run(ctx, owner, id)
+	if err != nil {
+		return Explanation{}, err
+	}
+	steps, err := s.Engine.Explain(ctx, owner, id)
+	if err != nil {
+		return Explanation{}, err
+	}
+	recs, err := s.Store.Records(ctx, owner, id, 0)
+	if err != nil {
+		return Explanation{}, err
+	}
+	x := Explanation{Run: Row{Run: r, State: s.State(r)}}
+	for _, step := range steps {
+		told := explained(step, s.words[r.Assistant])
+		told.TookIn = tookIn(recs, step.Record)
+		x.Steps = append(x.Steps, told)
+	}
+	if r.Status == journal.Running || len(recs) == 0 {
+		return x, nil
+	}
+	body, err := run.Read(recs[len(recs)-1])
+	if err != nil {
+		return x, err
+	}
+	end, ok := body.(*run.EndRecord)
+	if !ok {
+		return x, nil
+	}
+	x.Ending = []string{"ended " + string(end.Status)}
+	if end.Fault != nil {
+		x.Ending[0] += ": " + end.Fault.Reason
+	}
+	if a := s.byName[r.Assistant]; a != nil {
+		res, err := result(a, id, *end)
+		if err != nil {
+			return x, err
+		}
+		if len(res.Ending) > 0 {
+			x.Ending[0] += "; " + res.Ending[0]
+			x.Ending = append(x.Ending, res.Ending[1:]...)
+		}
+	}
+	return x, nil
+}
+
+// tookIn says in a few words what a record is.
+func tookIn(recs []journal.Record, seq int64) string {
+	if seq >= int64(len(recs)) {
+		return ""
+	}
+	body, err := run.Read(recs[seq])
+	switch c := body.(type) {
+	case *run.StartRecord:
+		return "the beginning"
+	case *run.TimeRecord:
+		return "a timer"
+	case *run.CompletionRecord:
+		name := run.Asked{Kind: c.Kind, Label: c.Label}.Name()
+		if c.Err != nil {
+			return name + ": failed: " + c.Err.Reason
+		}
+		return name + ": done"
+	}
+	if err != nil {
+		return "it can't be read"
+	}
+	return recs[seq].Kind
+}
+
+// SessionAudit is all that was decided and done in a session, its runs oldest first.
+type SessionAudit struct {
+	Session journal.Session `json:"session"`
+	Runs    []RunAudit      `json:"runs"`
+}
+
+// RunAudit is all that the journal holds on one run. The findings of its assistant stand in its JSON under their name.
+type RunAudit struct {
+	*audit.Run
+	State    string
+	Findings assistant.Findings
+	Words    []string // of the decisions
+}
+
+// MarshalJSON puts the findings beside the rest.
+func (a RunAudit) MarshalJSON() ([]byte, error) {
+	raw, err := json.Marshal(a.Run)
+	if err != nil || a.Findings.Name == "" {
+		return raw, err
+	}
+	own, err := json.Marshal(map[string]any{a.Findings.Name: a.Findings.Items})
+	if err != nil {
+		return nil, err
+	}
+	return append(append(raw[:len(raw)-1:len(raw)-1], ','), own[1:]...), nil
+}
+
+// Audit tells a session. A record that can't be read is remarked on, and hides nothing else.
+func (s *Service) Audit(ctx context.Context, owner journal.Owner, session journal.Session) (SessionAudit, error) {
+	told := SessionAudit{Session: session, Runs: []RunAudit{}}
+	runs, err := s.runsOf(ctx, owner, session)
+	if err != nil {
+		return told, err
+	}
+	for _, r := range runs {
+		recs, err := s.Store.Records(ctx, owner, r.ID, 0)
+		if err != nil {
+			return told, err
+		}
+		told.Runs = append(told.Runs, s.auditRun(ctx, owner, r, recs))
+	}
+	return told, nil
+}
+
+func (s *Service) auditRun(ctx context.Context, owner journal.Owner, r journal.Run, recs []journal.Record) RunAudit {
+	a := s.byName[r.Assistant]
+	if a == nil {
+		a = &assistant.Assistant{}
+	}
+	steps, _ := run.Traced(recs) // what can't be read, the audit remarks on
+	if r.Status == journal.Running {
+		steps, _ = s.Engine.Explain(ctx, owner, r.ID)
+	}
+	told := RunAudit{Run: audit.Of(r, recs, steps, a.Effect), State: s.State(r)}
+	for _, d := range told.Decisions {
+		told.Words = append(told.Words, s.words[r.Assistant].Words(run.TraceEvent{Type: d.Type, Data: d.Data, Reason: d.Reason}))
+	}
+	if a.Audit != nil {
+		bodies := make([]any, len(recs))
+		for i, rec := range recs {
+			bodies[i], _ = run.Read(rec)
+		}
+		told.Findings = a.Audit(bodies, steps)
+	}
+	return told
+}
+
+// Replay takes a run through its tree, or through another one or with other texts, and tells what differs. Nothing is performed.
+func (s *Service) Replay(ctx context.Context, owner journal.Owner, id string, o replay.Options) (*replay.Result, error) {
+	return replay.Run(ctx, s.Engine, owner, id, o)
+}
+
+// ReplayTexts gives, for a replay, the texts of a folder in place of a run's own.
+func (s *Service) ReplayTexts(r journal.Run, folder string) (func(ctx context.Context, v *run.View) ([]run.Text, error), error) {
+	a, err := s.assistant(r.Assistant)
+	if err != nil {
+		return nil, err
+	}
+	if a.Texts == nil {
+		return nil, usage(fmt.Errorf("%s keeps no texts that could be changed", a.Name))
+	}
+	return a.Texts(folder), nil
+}

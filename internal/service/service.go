@@ -1,0 +1,170 @@
+// Package service is what can be done with the assistants, by owner: start, continue, resume, cancel, watch, explain, list, show, export,
+// rename, delete, audit and replay. The ways in (the command line, an API, MCP) only parse and render.
+//
+// Guarantees:
+//   - Every call names its owner. What is another's does not exist.
+//   - An assistant is known by its description alone (package assistant): a second one needs no line here.
+//   - What happens in a run reaches people as typed events with named fields; no event, explanation or audit depends on the name of a node.
+//   - Lists and histories read rows, never the records of runs.
+package service
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"sibyl/internal/assistant"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+)
+
+// Config is what a Service is made of.
+type Config struct {
+	Store      journal.Store
+	Engine     *run.Engine
+	Assistants []*assistant.Assistant
+	Tree       func(name string) (file string, text []byte, err error)
+	Redact     func(text string) string // of titles
+	Now        func() time.Time         // nil: the time of day
+}
+
+// Service is the use cases. It is safe for concurrent use.
+type Service struct {
+	Config
+	byName map[string]*assistant.Assistant
+	words  map[string]run.Vocabulary
+}
+
+// New checks the configuration.
+func New(c Config) (*Service, error) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	s := &Service{Config: c, byName: map[string]*assistant.Assistant{}, words: map[string]run.Vocabulary{}}
+	for _, a := range c.Assistants {
+		if s.byName[a.Name] != nil {
+			return nil, fmt.Errorf("two assistants are called %s", a.Name)
+		}
+		s.byName[a.Name], s.words[a.Name] = a, run.NewVocabulary(a.Events...)
+	}
+	return s, nil
+}
+
+// UsageError is a call that can't be carried out as it is: its words, options, or what it names are wrong.
+type UsageError struct{ Err error }
+
+func (e *UsageError) Error() string { return e.Err.Error() }
+
+// Unwrap gives what is wrong.
+func (e *UsageError) Unwrap() error { return e.Err }
+
+func usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &UsageError{err}
+}
+
+func (s *Service) assistant(name string) (*assistant.Assistant, error) {
+	if a := s.byName[name]; a != nil {
+		return a, nil
+	}
+	var names []string
+	for _, a := range s.Assistants {
+		names = append(names, a.Name)
+	}
+	return nil, usage(fmt.Errorf("this program has no assistant %q; it has: %s", name, strings.Join(names, ", ")))
+}
+
+// Request is what a person asks of an assistant. Session is empty for one that begins with it.
+type Request struct {
+	Assistant string
+	Session   string
+	Words     string
+	Options   any // the assistant's own
+}
+
+// Start begins a run. Cancelling ctx is a request to stop it: a server gives a context that outlives the request.
+func (s *Service) Start(ctx context.Context, owner journal.Owner, r Request) (*Run, error) {
+	a, err := s.assistant(r.Assistant)
+	if err != nil {
+		return nil, err
+	}
+	file, text, err := s.Tree(a.Tree)
+	if err == nil {
+		err = s.Engine.CheckTree(a.Assistant, file, text)
+	}
+	if err != nil {
+		return nil, usage(err)
+	}
+	if r.Session != "" {
+		session, err := s.Store.Session(ctx, owner, r.Session)
+		if err == nil && session.Assistant != a.Name {
+			err = fmt.Errorf("session %s is of %s, not of %s", session.ID, session.Assistant, a.Name)
+		}
+		if err != nil {
+			return nil, usage(err)
+		}
+	}
+	spec, err := a.Begin(ctx, assistant.Beginning{Owner: owner, Session: r.Session, Words: r.Words, Options: r.Options})
+	if err != nil {
+		return nil, usage(err)
+	}
+	spec.Owner, spec.Assistant, spec.Session, spec.TreeFile, spec.Tree = owner, a.Name, r.Session, file, text
+	if r.Session == "" {
+		now := s.Now().UTC()
+		spec.Session = run.NewID(now)
+		spec.NewSession = &journal.Session{ID: spec.Session, Owner: owner, Assistant: a.Name, Title: s.Redact(spec.Title), CreatedAt: now, UpdatedAt: now}
+	}
+	live, err := s.Engine.Start(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	return s.driven(a, owner, live, spec), nil
+}
+
+// CheckTree says what is wrong with the tree of an assistant.
+func (s *Service) CheckTree(name string) error {
+	a, err := s.assistant(name)
+	if err != nil {
+		return err
+	}
+	file, text, err := s.Tree(a.Tree)
+	if err == nil {
+		err = s.Engine.CheckTree(a.Assistant, file, text)
+	}
+	return usage(err)
+}
+
+// Resume goes on with a run that was interrupted. journal.ErrLeased while somebody drives it, journal.ErrEnded if it has ended.
+func (s *Service) Resume(ctx context.Context, owner journal.Owner, r journal.Run) (*Run, error) {
+	a, err := s.assistant(r.Assistant)
+	if err != nil {
+		return nil, err
+	}
+	live, err := s.Engine.Resume(ctx, owner, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	return s.driven(a, owner, live, run.Spec{}), nil
+}
+
+// Interrupted lists the runs that nobody drives and that have not ended, the oldest first.
+func (s *Service) Interrupted(ctx context.Context, owner journal.Owner) ([]journal.Run, error) {
+	open, err := s.Store.Runs(ctx, owner, journal.Filter{Status: journal.Running, Limit: longestList})
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(open)
+	return slices.DeleteFunc(open, s.Engine.Driven), nil
+}
+
+// Cancel asks a run to stop, whoever drives it; one that nobody drives ends at once.
+func (s *Service) Cancel(ctx context.Context, owner journal.Owner, id, reason string) error {
+	return s.Engine.Cancel(ctx, owner, id, reason)
+}
+
+// Words reads what the leaves of an assistant tell.
+func (s *Service) Words(name string) run.Vocabulary { return s.words[name] }
