@@ -21,7 +21,6 @@ import (
 	"sibyl/internal/run"
 	"sibyl/internal/run/audit"
 	"sibyl/internal/run/replay"
-	"sibyl/trees"
 )
 
 // actor is a model that knows where it is by the conversation alone, so that a repeated request gets the same reply. It
@@ -291,14 +290,7 @@ func (e *everything) shadowed(of string) func(*run.Engine) *run.Live {
 		if err != nil {
 			e.t.Fatal(err)
 		}
-		tree, err := trees.Set{}.Get(oracle.ShadowTree)
-		if err != nil {
-			e.t.Fatal(err)
-		}
-		if spec, err = oracle.NewShadow(spec, of, "shadows", tree.File, tree.Text); err != nil {
-			e.t.Fatal(err)
-		}
-		live, err := engine.Start(e.t.Context(), spec)
+		live, err := engine.Start(e.t.Context(), e.baseline(spec, of, "shadows"))
 		if err != nil {
 			e.t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package oracle_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -192,6 +193,23 @@ func answerOf(t *testing.T, end run.EndRecord) oracle.Answer {
 		t.Fatal(err)
 	}
 	return a
+}
+
+// ended are the answers of the ended runs of a session, oldest first.
+func (h *harness) ended(session string) (all []oracle.Answer) {
+	h.t.Helper()
+	runs, err := h.store.Runs(h.t.Context(), owner, journal.Filter{Session: session, Limit: 100})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for _, r := range slices.Backward(runs) {
+		if end, err := run.ReadEnd(h.t.Context(), h.store, owner, r.ID); err == nil {
+			all = append(all, answerOf(h.t, end))
+		} else if !errors.Is(err, journal.ErrNotFound) {
+			h.t.Fatal(err)
+		}
+	}
+	return all
 }
 
 // records are those of the last run.

@@ -136,22 +136,22 @@ func TestLongSessionShowsItsLastTwelveExchanges(t *testing.T) {
 	holds(t, "the last request", whole(last), "number-1.", "number-12.")
 }
 
-func TestExchangesAreOldestFirstAndLeaveOutRunsThatGoOn(t *testing.T) {
+func TestPastIsOldestFirstAndLeavesOutRunsThatGoOn(t *testing.T) {
 	h := setUp(t, modeltest.Say("One. "+enough()), modeltest.Say("Two. "+enough()), modeltest.Turn{Text: "Three", Hang: true})
 	h.engine = h.newEngine(h.store, "test", newSteppingClock())
-	h.finish(h.start(auth))
-	h.finish(h.start("And in the tests?"))
+	var ids []string
+	for _, question := range []string{auth, "And in the tests?"} {
+		h.finish(h.start(question))
+		ids = append(ids, h.last.ID)
+	}
 	live := h.start("And in the server?")
 	<-h.script.Hanging()
-	all, err := oracle.Exchanges(t.Context(), h.store, owner, h.session)
+	spec, err := oracle.NewRun(t.Context(), h.store, h.question("And in the client?"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var answers []string
-	for _, a := range all {
-		answers = append(answers, a.Answer)
-	}
-	same(t, "answers", answers, []string{"One.", "Two."})
+	same(t, "runs", spec.Env.(oracle.Env).Past, ids)
+	same(t, "questions", spec.Given.(oracle.Given).Previous, []string{auth, "And in the tests?"})
 	live.Cancel("end of the test")
 	h.finish(live)
 }
