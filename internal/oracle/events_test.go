@@ -49,7 +49,7 @@ func TestEveryEventIsReadBackAsItWasToldAndHasWords(t *testing.T) {
 				t.Fatal(err)
 			}
 			kept := run.TraceEvent{Rule: "Oracle/Node", Type: e.EventType(), Data: raw}
-			same(t, "what is read", words.Read(kept), any(told.Elem().Interface()))
+			same(t, "what is read", words.Read(kept), told.Elem().Interface())
 			if _, own := told.Interface().(fmt.Stringer); !own {
 				t.Error("it has no words of its own")
 			}
