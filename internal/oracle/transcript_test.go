@@ -81,7 +81,7 @@ func TestPayloadsOfALongConversationDoNotGrowWithIt(t *testing.T) {
 			for _, kind := range []string{agent.EffectTurn, agent.EffectNotes, agent.EffectCall} {
 				for i, c := range h.completions(kind) {
 					if len(c.Payload) > 700 {
-						t.Fatalf("payload %d of %s has %d bytes: %s", i+1, kind, len(c.Payload), c.Payload)
+						t.Fatalf("payload %d of %s has %d bytes: %s", i+1, kind, len(c.Payload), agent.Brief(string(c.Payload), 300))
 					}
 				}
 			}
