@@ -14,8 +14,9 @@ import (
 // owner that is empty, records that are not numbered one after the other, an end that is no end, a summary that is too long.
 var ErrInvalid = errors.New("the journal cannot take this")
 
-// The most that an end may say, in bytes.
+// The most that a run holds: records, and bytes of what its end says.
 const (
+	MaxRecords = 1 << 24
 	MaxReason  = 64
 	MaxSummary = 256 << 10
 )
@@ -162,6 +163,9 @@ func (p Pending) Open(now time.Time) bool {
 func Consumed(id string) error { return fmt.Errorf("pending row %q: %w", id, ErrConsumed) }
 
 func consecutive(recs []Record, next int64) error {
+	if most := next + int64(len(recs)); most > MaxRecords {
+		return fmt.Errorf("a run of %d records, at most %d are kept: %w", most, MaxRecords, ErrInvalid)
+	}
 	for i, rec := range recs {
 		if want := next + int64(i); rec.Seq != want {
 			return fmt.Errorf("record %d of the batch has the number %d, which should be %d: %w", i, rec.Seq, want, ErrInvalid)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sibyl/internal/journal"
+	"sibyl/internal/journal/journaltest"
 )
 
 // BenchmarkAppend reports, beside the time with the disk in it, the processor time of an append.
@@ -96,9 +97,7 @@ func BenchmarkRetire(b *testing.B) {
 				for i := range 5 {
 					fill(b, db, fmt.Sprintf("%s %d %d", b.Name(), n, i), instant(int64(i)), runs, records)
 				}
-				if _, err := db.writer.conn.ExecContext(b.Context(), `PRAGMA wal_checkpoint(TRUNCATE)`); err != nil {
-					b.Fatal(err)
-				}
+				execute(b, db, `PRAGMA wal_checkpoint(TRUNCATE)`)
 				b.StartTimer()
 				retire(b, 5)
 			}
@@ -114,3 +113,5 @@ func processorTime(b *testing.B) time.Duration {
 	}
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
+
+func BenchmarkRuns(b *testing.B) { journaltest.Bench(b, openAt(b, newPath(b))) }

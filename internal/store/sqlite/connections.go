@@ -2,198 +2,207 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
+	"database/sql/driver"
 	"errors"
+	"fmt"
+	"io"
 	"sync"
 	"time"
+
+	"modernc.org/sqlite"
 )
 
-// writer is the one connection that writes. Only the holder of DB.turn uses it.
-type writer struct {
-	pool  *sql.DB
-	conn  *sql.Conn
-	stmts map[string]*sql.Stmt
+// conn is a connection of the driver's own, since database/sql does for a pool what one user of a connection need not pay
+// for. Statements are constant texts, prepared once. One goroutine uses it at a time.
+type conn struct {
+	raw   driver.Conn
+	stmts map[string]statement
+	args  []driver.NamedValue // of the statement under way
 }
 
-func (db *DB) openWriter(ctx context.Context) (*writer, error) {
-	pool, conn, err := db.connect(ctx, db.dsn())
-	if err != nil {
-		return nil, err
-	}
-	return &writer{pool: pool, conn: conn, stmts: make(map[string]*sql.Stmt)}, nil
+type statement interface {
+	driver.StmtExecContext
+	driver.StmtQueryContext
+	Close() error
 }
 
-func (w *writer) close() error {
+// connect opens a connection.
+func (db *DB) connect(ctx context.Context, dsn string) (*conn, error) {
+	c := &conn{stmts: make(map[string]statement)}
+	return c, db.patiently(ctx, func() (err error) {
+		c.raw, err = new(sqlite.Driver).Open(dsn)
+		return err
+	})
+}
+
+func (c *conn) close() error {
 	var errs []error
-	for _, stmt := range w.stmts {
+	for _, stmt := range c.stmts {
 		errs = append(errs, stmt.Close())
 	}
-	return errors.Join(append(errs, w.conn.Close(), w.pool.Close())...)
+	return errors.Join(append(errs, c.raw.Close())...)
 }
 
-// write runs do in one transaction: all of it is on the disk when write returns nil, and none of it otherwise.
-func (db *DB) write(ctx context.Context, do func(*tx) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if db.writer == nil {
-		return db.readOnly
-	}
-	start := time.Now()
-	select {
-	case db.turn <- struct{}{}:
-	case <-db.closed:
-		return errClosed
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	defer func() { <-db.turn }()
-	// A transaction takes well under a millisecond once it has begun, and the driver starts a goroutine for each statement
-	// whose context can be cancelled.
-	t := &tx{ctx: context.WithoutCancel(ctx), writer: db.writer}
-	if err := db.patientlySince(ctx, start, func() error { return t.exec("BEGIN IMMEDIATE") }); err != nil {
-		return db.explain(err)
-	}
-	open := true
-	defer func() {
-		if open {
-			// Its error says only that SQLite has rolled back by itself, as it does when the disk is full.
-			_ = t.exec("ROLLBACK")
-		}
-	}()
-	if err := do(t); err != nil {
-		return db.explain(err)
-	}
-	if err := t.exec("COMMIT"); err != nil {
-		return db.explain(err)
-	}
-	open = false
-	return nil
-}
-
-// tx is a transaction under way. Statements are constant texts, prepared once.
-type tx struct {
-	ctx context.Context
-	*writer
-}
-
-func (t *tx) stmt(query string) (*sql.Stmt, error) {
-	if stmt, ok := t.stmts[query]; ok {
+func (c *conn) prepared(query string) (statement, error) {
+	if stmt, ok := c.stmts[query]; ok {
 		return stmt, nil
 	}
-	stmt, err := t.conn.PrepareContext(t.ctx, query)
-	if err == nil {
-		t.stmts[query] = stmt
-	}
-	return stmt, err
-}
-
-func (t *tx) exec(query string, args ...any) error {
-	_, err := t.result(query, args...)
-	return err
-}
-
-func (t *tx) result(query string, args ...any) (sql.Result, error) {
-	stmt, err := t.stmt(query) //nolint:sqlclosecheck // the writer keeps and closes it
+	prepared, err := c.raw.Prepare(query)
 	if err != nil {
 		return nil, err
 	}
-	return stmt.ExecContext(t.ctx, args...)
+	stmt, ok := prepared.(statement)
+	if !ok {
+		return nil, fmt.Errorf("the driver's statements are of another kind, %T", prepared)
+	}
+	c.stmts[query] = stmt
+	return stmt, nil
 }
 
-// affected executes query and returns how many rows it changed.
-func (t *tx) affected(query string, args ...any) (int64, error) {
-	result, err := t.result(query, args...)
+// bound returns args as the driver takes them: of the types string, []byte, int64 and nil.
+func (c *conn) bound(args []any) []driver.NamedValue {
+	c.args = c.args[:0]
+	for i, arg := range args {
+		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: arg})
+	}
+	return c.args
+}
+
+// exec executes a statement, which no context interrupts.
+func (c *conn) exec(query string, args ...any) (driver.Result, error) {
+	stmt, err := c.prepared(query)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.ExecContext(context.Background(), c.bound(args))
+}
+
+// change executes a statement and returns how many rows it changed.
+func (c *conn) change(query string, args ...any) (int64, error) {
+	result, err := c.exec(query, args...)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected()
 }
 
-// all returns the rows of a query within a transaction.
-func all[T any](t *tx, scan func(row) (T, error), query string, args ...any) ([]T, error) {
-	stmt, err := t.stmt(query)
-	if err != nil {
-		return nil, err
-	}
-	return rowsOf(t.ctx, stmt, scan, args)
-}
-
-// reader is the pool of connections that only read.
-type reader struct {
-	pool  *sql.DB
-	mu    sync.Mutex
-	stmts map[string]*sql.Stmt
-}
-
-func newReader(dsn string) (*reader, error) {
-	pool, err := sql.Open("sqlite", dsn)
-	if err != nil {
-		return nil, err
-	}
-	pool.SetMaxOpenConns(readers)
-	pool.SetMaxIdleConns(readers)
-	return &reader{pool: pool, stmts: make(map[string]*sql.Stmt)}, nil
-}
-
-func (r *reader) close() error {
-	return r.pool.Close()
-}
-
-func (r *reader) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
-	r.mu.Lock()
-	stmt, ok := r.stmts[query]
-	r.mu.Unlock()
-	if ok {
-		return stmt, nil
-	}
-	stmt, err := r.pool.PrepareContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if first, ok := r.stmts[query]; ok {
-		defer func() { _ = stmt.Close() }()
-		return first, nil
-	}
-	r.stmts[query] = stmt
-	return stmt, nil
-}
-
-// read returns the rows of one query, which is a constant text. It sees every write that has returned.
-func read[T any](ctx context.Context, db *DB, scan func(row) (T, error), query string, args ...any) ([]T, error) {
-	var found []T
-	err := db.patiently(ctx, func() error {
-		stmt, err := db.reader.stmt(ctx, query)
-		if err != nil {
-			return err
-		}
-		found, err = rowsOf(ctx, stmt, scan, args)
-		return err
-	})
-	if err != nil && ctx.Err() != nil {
-		return nil, ctx.Err() // however far the query was when it was interrupted
-	}
-	return found, db.explain(err)
-}
-
 // row is a row of a result.
-type row interface{ Scan(dest ...any) error }
+type row []driver.Value
 
-func rowsOf[T any](ctx context.Context, stmt *sql.Stmt, scan func(row) (T, error), args []any) ([]T, error) {
-	rows, err := stmt.QueryContext(ctx, args...)
+// The values of columns, whose types the schema keeps. NULL is a zero value.
+func (r row) text(i int) string  { text, _ := r[i].(string); return text }
+func (r row) bytes(i int) []byte { bytes, _ := r[i].([]byte); return bytes }
+func (r row) int(i int) int64    { n, _ := r[i].(int64); return n }
+
+func (r row) time(i int) time.Time {
+	if r[i] == nil {
+		return time.Time{}
+	}
+	return instant(r.int(i))
+}
+
+// everything is no limit of rows.
+const everything = -1
+
+// rowsOf returns the rows of a query, so many at most. It ends with ctx between two of them. A limit stands here and not in
+// the query because SQLite prepares that anew whenever a limit is bound.
+func rowsOf[T any](ctx context.Context, c *conn, limit int, scan func(row) T, query string, args []any) (found []T, err error) {
+	stmt, err := c.prepared(query)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = rows.Close() }() // rows.Err has what went wrong
-	var found []T
-	for rows.Next() {
-		next, err := scan(rows)
-		if err != nil {
+	rows, err := stmt.QueryContext(context.Background(), c.bound(args))
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if closeErr := rows.Close(); err == nil { // else it says the same again
+			err = closeErr
+		}
+	}()
+	values := make(row, len(rows.Columns()))
+	for len(found) != limit {
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		found = append(found, next)
+		switch err := rows.Next(values); {
+		case errors.Is(err, io.EOF):
+			return found, nil
+		case err != nil:
+			return nil, err
+		}
+		found = append(found, scan(values))
 	}
-	return found, rows.Err()
+	return found, nil
+}
+
+// readers lends connections that only read, the last used first.
+type readers struct {
+	dsn   string
+	slots chan struct{} // holds a token for each connection that is lent
+	mu    sync.Mutex
+	idle  []*conn
+}
+
+func newReaders(dsn string) *readers {
+	return &readers{dsn: dsn, slots: make(chan struct{}, mostReaders)}
+}
+
+// lend calls do with a connection that nobody else uses meanwhile.
+func (db *DB) lend(ctx context.Context, do func(*conn) error) error {
+	r := db.readers
+	select {
+	case r.slots <- struct{}{}:
+	case <-db.closed:
+		return errClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-r.slots }()
+	c := r.last()
+	if c == nil {
+		var err error
+		if c, err = db.connect(ctx, r.dsn); err != nil {
+			return err
+		}
+	}
+	defer func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.idle = append(r.idle, c)
+	}()
+	return db.patiently(ctx, func() error { return do(c) })
+}
+
+func (r *readers) last() (c *conn) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if n := len(r.idle); n > 0 {
+		c, r.idle = r.idle[n-1], r.idle[:n-1]
+	}
+	return c
+}
+
+// close waits for those that read and closes all connections.
+func (r *readers) close() error {
+	var errs []error
+	for range mostReaders {
+		r.slots <- struct{}{} // never taken back
+	}
+	for c := r.last(); c != nil; c = r.last() {
+		errs = append(errs, c.close())
+	}
+	return errors.Join(errs...)
+}
+
+// read returns the rows of one query. It sees every write that has returned.
+func read[T any](ctx context.Context, db *DB, limit int, scan func(row) T, query string, args ...any) (found []T, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	err = db.lend(ctx, func(c *conn) (err error) {
+		found, err = rowsOf(ctx, c, limit, scan, query, args)
+		return err
+	})
+	return found, db.explain(err)
 }

@@ -14,6 +14,9 @@ import (
 const primary = 0xff
 
 func codeOf(err error) (code int, ok bool) {
+	if err == nil {
+		return 0, false // as nearly always; what errors.As is given would be allocated
+	}
 	var failed *sqlite.Error
 	if !errors.As(err, &failed) {
 		return 0, false

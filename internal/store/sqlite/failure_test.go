@@ -54,10 +54,8 @@ func TestDamageAfterOpeningIsCorrupt(t *testing.T) {
 	db := openAt(t, newPath(t))
 	blob := []byte("tree")
 	begin(t, db, 3, blob)
-	for _, damage := range []string{`DELETE FROM record WHERE seq = 1`, `UPDATE blob SET content = x'00'`} {
-		if _, err := db.writer.conn.ExecContext(t.Context(), damage); err != nil {
-			t.Fatal(err)
-		}
+	for _, damage := range []string{`DELETE FROM record WHERE key & 0xff = 1`, `UPDATE blob_content SET content = x'00'`} {
+		execute(t, db, damage)
 	}
 	if recs, err := db.Records(t.Context(), "ada", "run", 0); !errors.Is(err, journal.ErrCorrupt) {
 		t.Errorf("Records with a gap: %v, %v, want ErrCorrupt", recs, err)
@@ -70,17 +68,11 @@ func TestDamageAfterOpeningIsCorrupt(t *testing.T) {
 func TestFullDiskIsFullAndNothingIsHalfWritten(t *testing.T) {
 	db := openAt(t, newPath(t))
 	begin(t, db, 1)
-	var pages int
-	if err := db.writer.conn.QueryRowContext(t.Context(), `PRAGMA page_count`).Scan(&pages); err != nil {
-		t.Fatal(err)
-	}
 	limit := func(pages int) {
 		t.Helper()
-		if _, err := db.writer.conn.ExecContext(t.Context(), fmt.Sprintf(`PRAGMA max_page_count = %d`, pages)); err != nil {
-			t.Fatal(err)
-		}
+		execute(t, db, fmt.Sprintf(`PRAGMA max_page_count = %d`, pages))
 	}
-	limit(pages + 10)
+	limit(int(value(t, db.writer, `PRAGMA page_count`).int(0)) + 10)
 	next := int64(1)
 	batch := func() []journal.Record {
 		recs := make([]journal.Record, 3)
@@ -199,7 +191,7 @@ func TestWaitingForAnotherWriterEndsWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	waiting := make(chan struct{})
 	errs := make(chan error)
-	err := db.write(t.Context(), func(*tx) error {
+	err := db.write(t.Context(), func(tx) error {
 		go func() {
 			errs <- db.Append(watched{ctx, waiting}, "ada", "run", []journal.Record{{Seq: 1}}, nil)
 		}()
@@ -248,8 +240,8 @@ func TestPanicInATransactionLeavesNothingAndFreesTheTurn(t *testing.T) {
 	begin(t, db, 1)
 	func() {
 		defer func() { _ = recover() }()
-		_ = db.write(t.Context(), func(t *tx) error {
-			if err := t.insertRecords(1, []journal.Record{{Seq: 1}}); err != nil {
+		_ = db.write(t.Context(), func(t tx) error {
+			if err := t.append("ada", "run", []journal.Record{{Seq: 1}}); err != nil {
 				return err
 			}
 			panic("stop")

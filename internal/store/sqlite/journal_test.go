@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"sibyl/internal/journal"
@@ -22,6 +23,24 @@ func TestStoreOutlivesItsHandles(t *testing.T) {
 
 // unsynced keeps the database from waiting for the disk, which a test that ends with its process need not do.
 func unsynced(db *DB) { db.synchronous = "OFF" }
+
+// execute executes a statement on the connection that writes.
+func execute(t testing.TB, db *DB, statement string) {
+	t.Helper()
+	if _, err := db.writer.exec(statement); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// value returns the one row of a query.
+func value(t testing.TB, c *conn, query string) row {
+	t.Helper()
+	rows, err := rowsOf(t.Context(), c, everything, func(r row) row { return slices.Clone(r) }, query, nil)
+	if err != nil || len(rows) != 1 {
+		t.Fatalf("%s gives %d rows, error %v", query, len(rows), err)
+	}
+	return rows[0]
+}
 
 func newPath(t testing.TB) string { return filepath.Join(t.TempDir(), "sibyl.db") }
 

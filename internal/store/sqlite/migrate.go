@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/database"
@@ -29,26 +30,19 @@ var migrationFiles embed.FS
 
 // openCurrent opens the writer on a database whose tables are up to date. Opening must be fast, because every command
 // of the CLI does it, so goose is asked only if its table of versions says that something is missing.
-func (db *DB) openCurrent(ctx context.Context) (*writer, error) {
+func (db *DB) openCurrent(ctx context.Context) (*conn, error) {
 	_, latest, err := versions()
 	if err != nil {
 		return nil, err
 	}
-	w, err := db.openWriter(ctx)
+	w, err := db.connect(ctx, db.dsn())
 	if err != nil {
 		return nil, err
 	}
-	found, err := db.version(ctx, w.conn)
+	found, err := db.version(ctx, w)
 	if err == nil && found < latest {
-		if err = errors.Join(w.close(), db.migrate(ctx, latest)); err != nil {
-			return nil, err
-		}
-		if w, err = db.openWriter(ctx); err != nil {
-			return nil, err
-		}
-		found, err = db.version(ctx, w.conn)
-	}
-	if err == nil && found != latest {
+		err = db.migrate(ctx, w, latest)
+	} else if err == nil && found > latest {
 		err = db.newer(found, latest)
 	}
 	if err != nil {
@@ -81,60 +75,58 @@ func versions() (first, latest int64, err error) {
 // unversioned is the version of a file in which goose has noted nothing yet.
 const unversioned = -1
 
-type querier interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
 // version returns the last migration that goose has noted in the file: 0 before the first one.
-func (db *DB) version(ctx context.Context, from querier) (version int64, err error) {
-	err = db.patiently(ctx, func() error {
-		version = unversioned
-		var mark, noted, others int64
-		err := from.QueryRowContext(ctx, `
-			SELECT application_id,
-			       (SELECT count(*) FROM sqlite_schema WHERE name = ?),
-			       (SELECT count(*) FROM sqlite_schema WHERE name NOT IN (?, 'sqlite_sequence'))
-			FROM pragma_application_id`, goose.DefaultTablename, goose.DefaultTablename).Scan(&mark, &noted, &others)
-		switch {
-		case err != nil:
-			return err
-		case mark != applicationID && others > 0:
-			return fmt.Errorf("database %s: %w (choose another file)", db.path, ErrForeign)
-		case noted == 0:
-			return nil
-		}
-		return from.QueryRowContext(ctx, `SELECT max(version_id) FROM `+goose.DefaultTablename).Scan(&version)
-	})
+func (db *DB) version(ctx context.Context, c *conn) (version int64, err error) {
+	first, _, err := versions()
 	if err != nil {
 		return 0, err
 	}
-	first, _, err := versions()
-	if err == nil && version > 0 && version < first {
-		err = fmt.Errorf("database %s: %w (its tables are of version %d, this build begins with version %d: move it away, or name another folder with --data)",
-			db.path, ErrOlder, version, first)
-	}
+	err = db.patiently(ctx, func() error {
+		file, err := rowsOf(ctx, c, everything, func(r row) row { return slices.Clone(r) }, `
+			SELECT application_id,
+			       (SELECT count(*) FROM sqlite_schema WHERE name = ?),
+			       (SELECT count(*) FROM sqlite_schema WHERE name NOT IN (?, 'sqlite_sequence'))
+			FROM pragma_application_id`, []any{goose.DefaultTablename, goose.DefaultTablename})
+		if err != nil {
+			return err
+		}
+		if mark, others := file[0].int(0), file[0].int(2); mark != applicationID && others > 0 {
+			return fmt.Errorf("database %s: %w (choose another file)", db.path, ErrForeign)
+		}
+		version = unversioned
+		if noted := file[0].int(1); noted > 0 {
+			found, err := rowsOf(ctx, c, everything, firstInt, `SELECT max(version_id) FROM `+goose.DefaultTablename, nil)
+			if err != nil {
+				return err
+			}
+			version = found[0]
+		}
+		if version > 0 && version < first {
+			return fmt.Errorf("database %s: %w (its tables are of version %d, this build begins with version %d: "+
+				"move it away, or name another folder with --data)", db.path, ErrOlder, version, first)
+		}
+		return nil
+	})
 	return version, err
 }
 
-// migrate brings the tables up to date. Other processes may be doing so too: each step fails in all but one of them, and
-// what one has done the others find done.
-func (db *DB) migrate(ctx context.Context, latest int64) (err error) {
-	pool, conn, err := db.connect(ctx, db.dsn())
+// migrate brings the tables up to date, and c finds them so. Other processes may be doing so too: each step fails in all but
+// one of them, and what one has done the others find done.
+func (db *DB) migrate(ctx context.Context, c *conn, latest int64) (err error) {
+	pool, err := sql.Open("sqlite", db.dsn())
 	if err != nil {
 		return err
 	}
+	pool.SetMaxOpenConns(1)
 	defer func() { err = errors.Join(err, pool.Close()) }()
-	if err := conn.Close(); err != nil { // back to the pool
-		return err
-	}
 	return db.patiently(ctx, func() error {
 		for {
-			before, err := db.version(ctx, pool)
+			before, err := db.version(ctx, c)
 			if err != nil || before >= latest {
 				return err
 			}
 			if failed := advance(ctx, pool, before); failed != nil {
-				if after, err := db.version(ctx, pool); err != nil || after == before {
+				if after, err := db.version(ctx, c); err != nil || after == before {
 					return failed
 				}
 			}

@@ -49,61 +49,52 @@ func TestOpenTakesAnyFileName(t *testing.T) {
 
 func TestEveryConnectionHasTheSettings(t *testing.T) {
 	db := openAt(t, newPath(t))
-	var held []*sql.Conn
-	for range readers {
-		conn, err := db.reader.pool.Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = conn.Close() }()
-		held = append(held, conn)
-	}
-	for i, conn := range append(held, db.writer.conn) {
-		want := map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "query_only": "1"}
-		if conn == db.writer.conn {
-			want["query_only"] = "0"
-		}
+	check := func(c *conn, queryOnly int64) {
+		want := map[string]any{"journal_mode": "wal", "synchronous": int64(2), "foreign_keys": int64(1), "secure_delete": int64(1), "query_only": queryOnly}
 		for pragma, want := range want {
-			var got string
-			if err := conn.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got); err != nil || got != want {
-				t.Errorf("connection %d: %s is %q, %v, want %q", i, pragma, got, err, want)
+			if got := value(t, c, "PRAGMA "+pragma)[0]; got != want {
+				t.Errorf("%s is %v, want %v", pragma, got, want)
 			}
 		}
 	}
+	check(db.writer, 0)
+	lendAll(t, db, mostReaders, func(c *conn) { check(c, 1) })
 }
 
-func TestOpenRefusesADatabaseOfALaterVersionAndLeavesItAlone(t *testing.T) {
-	path := newPath(t)
-	db := openAt(t, path)
-	if _, err := db.writer.conn.ExecContext(t.Context(),
-		`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`); err != nil {
+// lendAll calls do with so many readers, all of which are lent meanwhile.
+func lendAll(t *testing.T, db *DB, n int, do func(*conn)) {
+	t.Helper()
+	if n == 0 {
+		return
+	}
+	err := db.lend(t.Context(), func(c *conn) error {
+		do(c)
+		lendAll(t, db, n-1, do)
+		return nil
+	})
+	if err != nil {
 		t.Fatal(err)
-	}
-	closed(t, db)
-	before := content(t, path)
-	_, err := Open(t.Context(), path)
-	if !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "9999") {
-		t.Errorf("error is %v, want ErrNewer with the file and its version", err)
-	}
-	if content(t, path) != before {
-		t.Error("the file was changed")
 	}
 }
 
-func TestOpenRefusesADatabaseOfAnEarlierSchemaAndLeavesItAlone(t *testing.T) {
-	path := newPath(t)
-	db := openAt(t, path)
-	if _, err := db.writer.conn.ExecContext(t.Context(), `UPDATE goose_db_version SET version_id = 2 WHERE version_id > 0`); err != nil {
-		t.Fatal(err)
-	}
-	closed(t, db)
-	before := content(t, path)
-	_, err := Open(t.Context(), path)
-	if !errors.Is(err, ErrOlder) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "--data") {
-		t.Errorf("error is %v, want ErrOlder with the file and what to do", err)
-	}
-	if content(t, path) != before {
-		t.Error("the file was changed")
+func TestOpenRefusesADatabaseOfAnotherVersionAndLeavesItAlone(t *testing.T) {
+	for version, want := range map[string]struct {
+		kind error
+		says string
+	}{"9999": {ErrNewer, "update sibyl"}, "2": {ErrOlder, "--data"}} {
+		path := newPath(t)
+		db := openAt(t, path)
+		execute(t, db, `UPDATE goose_db_version SET version_id = `+version+` WHERE version_id > 0`)
+		closed(t, db)
+		before := content(t, path)
+		_, err := Open(t.Context(), path)
+		if !errors.Is(err, want.kind) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "version "+version) ||
+			!strings.Contains(err.Error(), want.says) {
+			t.Errorf("error is %v, want %v with the file, its version and what to do", err, want.kind)
+		}
+		if content(t, path) != before {
+			t.Error("the file was changed")
+		}
 	}
 }
 

@@ -26,7 +26,7 @@ const (
 
 func TestMain(m *testing.M) {
 	role := map[string]func(context.Context, *DB) error{
-		"create": create, "compete": compete, "append": appendForEver,
+		"create": create, "compete": compete, "append": appendForEver, "begin": beginForEver,
 	}[os.Getenv(roleEnv)]
 	if role == nil {
 		os.Exit(m.Run())
@@ -92,6 +92,26 @@ func appendForEver(ctx context.Context, db *DB) error {
 			return err
 		}
 		fmt.Println(next + batch)
+	}
+}
+
+// beginForEver begins runs in sessions of their own, so many at once that they share commits, and prints how many have begun.
+func beginForEver(ctx context.Context, db *DB) error {
+	begun := make(chan error)
+	for writer := range 8 {
+		go func() {
+			for i := 0; ; i++ {
+				b := beginning(journal.Session{ID: fmt.Sprintf("%s %d %d", os.Getenv(nameEnv), writer, i), Owner: "ada"})
+				b.Records, b.Claims, b.Blobs = []journal.Record{{Data: dataOf(0)}}, []string{b.Run.ID}, [][]byte{[]byte("tree"), []byte(b.Run.ID)}
+				begun <- db.Begin(ctx, b)
+			}
+		}()
+	}
+	for n := 1; ; n++ {
+		if err := <-begun; err != nil {
+			return err
+		}
+		fmt.Println(n)
 	}
 }
 
@@ -183,6 +203,26 @@ func TestOfCompetingProcessesOneGetsEachNumber(t *testing.T) {
 	}
 }
 
+// killAfter kills a child that has printed so many numbers, and returns the last that it printed.
+func killAfter(t *testing.T, c child, numbers int) (last int64) {
+	t.Helper()
+	for range numbers {
+		n, ok := c.number(t)
+		if !ok {
+			t.Fatal("the child ended by itself")
+		}
+		last = n
+	}
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for n, ok := c.number(t); ok; n, ok = c.number(t) {
+		last = n
+	}
+	_ = c.Wait() // it was killed
+	return last
+}
+
 func TestKilledProcessLosesNothingItAcknowledgedAndLeavesNoHalfBatch(t *testing.T) {
 	path := newPath(t)
 	db := openAt(t, path)
@@ -192,22 +232,7 @@ func TestKilledProcessLosesNothingItAcknowledgedAndLeavesNoHalfBatch(t *testing.
 	for round, acknowledgements := range []int{1, 2, 7, 400, 30, 3} {
 		c := startChild(t, "append", path, "")
 		c.goOn(t)
-		var acknowledged int64
-		for range acknowledgements {
-			n, ok := c.number(t)
-			if !ok {
-				t.Fatal("the child ended by itself")
-			}
-			acknowledged = n
-		}
-		if err := c.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		for n, ok := c.number(t); ok; n, ok = c.number(t) {
-			acknowledged = n
-		}
-		_ = c.Wait() // it was killed
-
+		acknowledged := killAfter(t, c, acknowledgements)
 		db := openAt(t, path)
 		recs, err := db.Records(t.Context(), "ada", "run", 0)
 		if err != nil {
@@ -229,12 +254,37 @@ func TestKilledProcessLosesNothingItAcknowledgedAndLeavesNoHalfBatch(t *testing.
 	}
 }
 
-func integrity(t *testing.T, db *DB) (result string) {
-	t.Helper()
-	if err := db.writer.conn.QueryRowContext(t.Context(), `PRAGMA integrity_check`).Scan(&result); err != nil {
-		t.Fatal(err)
+func TestKilledProcessLeavesSessionsWithTheirRunsOrNeither(t *testing.T) {
+	path := newPath(t)
+	var acknowledged int64
+	for round := range 3 {
+		c := startChild(t, "begin", path, fmt.Sprint("round ", round))
+		c.goOn(t)
+		acknowledged += killAfter(t, c, 40)
+		db := openAt(t, path)
+		sessions, err := db.Sessions(t.Context(), "ada", journal.SessionFilter{Limit: 1_000_000})
+		if err != nil || int64(len(sessions)) < acknowledged {
+			t.Fatalf("%d sessions, error %v, want the %d acknowledged at least", len(sessions), err, acknowledged)
+		}
+		for _, s := range sessions {
+			run := "run of " + s.ID
+			recs, err := db.Records(t.Context(), "ada", run, 0)
+			claimed, claimErr := db.Claimed(t.Context(), "ada", run)
+			_, blobErr := db.Blob(t.Context(), "ada", journal.BlobHash([]byte(run)))
+			if err := errors.Join(err, claimErr, blobErr); s.Runs != 1 || len(recs) != 1 || claimed != run || err != nil {
+				t.Errorf("session %q has %d runs, its first %d records and the claim of %q, error %v", s.ID, s.Runs, len(recs), claimed, err)
+			}
+		}
+		if check := integrity(t, db); check != "ok" {
+			t.Errorf("round %d: integrity check: %s", round, check)
+		}
+		closed(t, db)
 	}
-	return result
+}
+
+func integrity(t *testing.T, db *DB) string {
+	t.Helper()
+	return value(t, db.writer, `PRAGMA integrity_check`).text(0)
 }
 
 func TestProcessesThatStartTogetherOnANewFileAllGetIt(t *testing.T) {

@@ -49,12 +49,14 @@ func (db *DB) openReadOnly(ctx context.Context, cause error) (*DB, error) {
 	return db, nil
 }
 
-// readFrom opens the readers on tables of the latest version.
-func (db *DB) readFrom(ctx context.Context, latest int64, dsn string) (err error) {
-	if db.reader, err = newReader(dsn); err != nil {
+// readFrom makes the readers, if the tables are of the latest version.
+func (db *DB) readFrom(ctx context.Context, latest int64, dsn string) error {
+	db.readers = newReaders(dsn)
+	var found int64
+	err := db.lend(ctx, func(c *conn) (err error) {
+		found, err = db.version(ctx, c)
 		return err
-	}
-	found, err := db.version(ctx, db.reader.pool)
+	})
 	switch {
 	case err != nil:
 	case found > latest:
@@ -64,7 +66,7 @@ func (db *DB) readFrom(ctx context.Context, latest int64, dsn string) (err error
 			db.readOnly, found, latest)
 	}
 	if err != nil {
-		err = errors.Join(err, db.reader.close())
+		err = errors.Join(err, db.readers.close())
 	}
 	return err
 }

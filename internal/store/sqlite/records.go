@@ -3,9 +3,16 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"sibyl/internal/journal"
 )
+
+// nextRecord is the number with which a run goes on.
+const nextRecord = `(SELECT coalesce(max(key) + 1 - (run.no << 24), 0) FROM record WHERE key >= run.no << 24 AND key < (run.no + 1) << 24)`
 
 // Append implements journal.Store.
 func (db *DB) Append(
@@ -14,72 +21,76 @@ func (db *DB) Append(
 	if err := journal.CheckAppend(recs, end); err != nil {
 		return fmt.Errorf("run %q: %w", run, err)
 	}
-	return db.write(ctx, func(t *tx) error {
-		found, err := all(t, scanHead, `SELECT no, session, status, `+nextRecord+` FROM run WHERE id = ? AND owner = ?`,
-			run, string(owner))
-		head, err := only(found, err, "run", run)
-		if err != nil {
+	return db.write(ctx, func(t tx) error {
+		if err := t.append(owner, run, recs); err != nil || end == nil {
 			return err
 		}
-		head.ID = run
-		if err := head.AllowAppend(recs[0].Seq); err != nil {
-			return err
-		}
-		if err := t.insertRecords(head.no, recs); err != nil {
-			return err
-		}
-		if end == nil {
-			return nil
-		}
-		head.Owner = owner
-		return t.end(head, *end)
+		return t.end(owner, run, *end)
 	})
 }
 
-func (t *tx) end(head head, end journal.End) error {
-	if err := t.exec(`
-		UPDATE run SET status = ?, ended_at = ?, lease_holder = '', lease_until = NULL, reason = ?, summary = ? WHERE no = ?`,
-		string(end.Status), maybe(end.At), end.Reason, notNull(end.Summary), head.no); err != nil {
-		return err
-	}
-	if err := t.exec(`DELETE FROM claim WHERE run = ?`, head.no); err != nil {
-		return err
-	}
-	for _, p := range end.Left(head.Run) {
-		if err := t.insertPending(p); err != nil {
+// append adds records to a run that is running and has come that far. The key of the first is the fence.
+func (t tx) append(owner journal.Owner, run string, recs []journal.Record) error {
+	for _, rec := range recs {
+		var seq any = rec.Seq
+		added, err := t.change(`
+			INSERT INTO record (key, at, kind, data)
+			SELECT (no << 24) + ?, ?, ?, ? FROM run
+			WHERE id = ? AND owner = ? AND status = 'running'
+			  AND (? = 0 OR EXISTS (SELECT 1 FROM record WHERE key = (run.no << 24) + ? - 1))
+			ON CONFLICT (key) DO NOTHING`,
+			seq, rec.At.UnixMilli(), rec.Kind, notNull(rec.Data), run, string(owner), seq, seq)
+		if err != nil {
 			return err
 		}
-	}
-	return t.touch(head.Session, end.At)
-}
-
-// head is as much of a run as Append needs.
-type head struct {
-	no int64
-	journal.Run
-}
-
-func scanHead(row row) (h head, err error) {
-	err = row.Scan(&h.no, &h.Session, &h.Status, &h.Records)
-	return h, err
-}
-
-func (t *tx) insertRecords(run int64, recs []journal.Record) error {
-	for _, rec := range recs {
-		if err := t.exec(`INSERT INTO record (run, seq, at, kind, data) VALUES (?, ?, ?, ?, ?)`,
-			run, rec.Seq, rec.At.UnixMilli(), rec.Kind, notNull(rec.Data)); err != nil {
-			return err
+		if added == 0 {
+			return t.refused(owner, run, rec.Seq)
 		}
 	}
 	return nil
 }
 
+// refused says why a record was not added.
+func (t tx) refused(owner journal.Owner, run string, next int64) error {
+	r, err := t.theRun(owner, run)
+	if err == nil {
+		err = r.AllowAppend(next)
+	}
+	return err
+}
+
+// end ends a run.
+func (t tx) end(owner journal.Owner, run string, end journal.End) error {
+	var id any = run
+	if err := t.run(`
+		UPDATE run SET status = ?, ended_at = ?, lease_holder = '', lease_until = NULL, reason = ?, summary = ? WHERE id = ?`,
+		string(end.Status), maybe(end.At), end.Reason, notNull(end.Summary), id); err != nil {
+		return err
+	}
+	if err := t.run(`DELETE FROM claim WHERE run = ?`, id); err != nil {
+		return err
+	}
+	if len(end.Pending) > 0 {
+		r, err := t.theRun(owner, run)
+		if err != nil {
+			return err
+		}
+		for _, p := range end.Left(r) {
+			if err := t.insertPending(p); err != nil {
+				return err
+			}
+		}
+	}
+	return t.run(`UPDATE session SET updated_at = ? WHERE id = (SELECT session FROM run WHERE id = ?) AND updated_at < ?`,
+		end.At.UnixMilli(), id, end.At.UnixMilli())
+}
+
 // Records implements journal.Store.
 func (db *DB) Records(ctx context.Context, owner journal.Owner, run string, from int64) ([]journal.Record, error) {
 	from = max(from, 0)
-	recs, err := read(ctx, db, scanRecord, `
-		SELECT seq, at, kind, data FROM run JOIN record ON record.run = run.no
-		WHERE run.id = ? AND run.owner = ? AND seq >= ? ORDER BY seq`, run, string(owner), from)
+	recs, err := read(ctx, db, everything, scanRecord, `
+		SELECT key - (no << 24), at, kind, data FROM run JOIN record ON key >= (no << 24) + ? AND key < (no + 1) << 24
+		WHERE id = ? AND owner = ? ORDER BY key`, min(from, journal.MaxRecords), run, string(owner))
 	if err != nil {
 		return nil, err
 	}
@@ -95,33 +106,54 @@ func (db *DB) Records(ctx context.Context, owner journal.Owner, run string, from
 	return recs, nil
 }
 
-func scanRecord(row row) (journal.Record, error) {
-	var rec journal.Record
-	var at int64
-	err := row.Scan(&rec.Seq, &at, &rec.Kind, (*[]byte)(&rec.Data))
-	rec.At = instant(at)
-	return rec, err
+func scanRecord(r row) journal.Record {
+	return journal.Record{Seq: r.int(0), At: r.time(1), Kind: r.text(2), Data: r.bytes(3)}
 }
 
-// linkBlob notes that a run refers to content, and keeps content if no run did before.
-func (t *tx) linkBlob(run int64, content []byte) error {
-	hash := journal.BlobHash(content)
-	known, err := all(t, scanInt, `SELECT no FROM blob WHERE hash = ?`, hash)
+// blob is a content and its name.
+type blob struct {
+	hash    string
+	content []byte
+}
+
+// blobsOf returns contents, each once.
+func blobsOf(contents [][]byte) []blob {
+	blobs := make([]blob, 0, len(contents))
+	for _, content := range contents {
+		hash := journal.BlobHash(content)
+		if !slices.ContainsFunc(blobs, func(b blob) bool { return b.hash == hash }) {
+			blobs = append(blobs, blob{hash, content})
+		}
+	}
+	return blobs
+}
+
+// keepBlobs counts one run more that names these contents, and returns their hashes as a JSON array.
+func (t tx) keepBlobs(owner journal.Owner, blobs []blob) (string, error) {
+	hashes := make([]string, len(blobs))
+	for i, b := range blobs {
+		hashes[i] = strconv.Quote(b.hash)
+		known, err := t.change(`UPDATE blob SET runs = runs + 1 WHERE owner = ? AND hash = ?`, string(owner), b.hash)
+		if err == nil && known == 0 {
+			err = t.insertBlob(owner, b)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return "[" + strings.Join(hashes, ",") + "]", nil
+}
+
+func (t tx) insertBlob(owner journal.Owner, b blob) error {
+	result, err := t.exec(`INSERT INTO blob (owner, hash, runs) VALUES (?, ?, 1)`, string(owner), b.hash)
 	if err != nil {
 		return err
 	}
-	if len(known) == 0 {
-		result, err := t.result(`INSERT INTO blob (hash, content) VALUES (?, ?)`, hash, notNull(content))
-		if err != nil {
-			return err
-		}
-		no, err := result.LastInsertId()
-		if err != nil {
-			return err
-		}
-		known = append(known, no)
+	no, err := result.LastInsertId()
+	if err != nil {
+		return err
 	}
-	return t.exec(`INSERT OR IGNORE INTO run_blob (run, blob) VALUES (?, ?)`, run, known[0])
+	return t.run(`INSERT INTO blob_content (blob, content) VALUES (?, ?)`, no, notNull(b.content))
 }
 
 // notNull keeps a nil slice from becoming NULL.
@@ -134,10 +166,8 @@ func notNull(b []byte) []byte {
 
 // Blob implements journal.Store. Content that no longer has its hash is reported as journal.ErrCorrupt.
 func (db *DB) Blob(ctx context.Context, owner journal.Owner, hash string) ([]byte, error) {
-	found, err := read(ctx, db, scanBytes, `
-		SELECT content FROM blob
-		WHERE hash = ? AND EXISTS (SELECT 1 FROM run_blob JOIN run ON run.no = run_blob.run
-		                           WHERE run_blob.blob = blob.no AND run.owner = ?)`, hash, string(owner))
+	found, err := read(ctx, db, everything, func(r row) []byte { return r.bytes(0) }, `
+		SELECT content FROM blob JOIN blob_content ON blob_content.blob = blob.no WHERE owner = ? AND hash = ?`, string(owner), hash)
 	content, err := only(found, err, "blob", hash)
 	if err != nil {
 		return nil, err
@@ -148,7 +178,12 @@ func (db *DB) Blob(ctx context.Context, owner journal.Owner, hash string) ([]byt
 	return content, nil
 }
 
-func scanBytes(row row) (content []byte, err error) {
-	err = row.Scan(&content)
-	return content, err
+func instant(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+
+// maybe is the value of a time that may be unset: NULL.
+func maybe(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UnixMilli()
 }

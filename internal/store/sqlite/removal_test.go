@@ -59,13 +59,8 @@ func TestWordsOfARemovedSessionAreNotInTheFileAnyMore(t *testing.T) {
 // The file grows to what is kept at once, not with what was ever kept.
 func TestSpaceOfRemovedSessionsIsUsedAgain(t *testing.T) {
 	db := openAt(t, newPath(t), unsynced)
-	pages := func() (n int) {
-		if err := db.writer.conn.QueryRowContext(t.Context(), `PRAGMA page_count`).Scan(&n); err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-	var first int
+	pages := func() int64 { return value(t, db.writer, `PRAGMA page_count`).int(0) }
+	var first int64
 	for round := range 10 {
 		for i := range 5 {
 			fill(t, db, fmt.Sprintf("%d-%d", round, i), instant(int64(round)), 1, 20)

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 
@@ -10,8 +9,6 @@ import (
 )
 
 const (
-	nextRecord = `(SELECT coalesce(max(seq), -1) + 1 FROM record WHERE record.run = run.no)`
-
 	runColumns = `
 	SELECT id, session, owner, assistant, title, status, started_at, ended_at, lease_holder, lease_until, reason, ` + nextRecord
 
@@ -19,14 +16,10 @@ const (
 	selectSummary = runColumns + `, summary FROM run `
 )
 
-func scanRun(row row) (journal.Run, error) {
-	var r journal.Run
-	var started int64
-	var ended, until sql.Null[int64]
-	err := row.Scan(&r.ID, &r.Session, &r.Owner, &r.Assistant, &r.Title, &r.Status, &started, &ended,
-		&r.LeaseHolder, &until, &r.Reason, &r.Records, (*[]byte)(&r.Summary))
-	r.StartedAt, r.EndedAt, r.LeaseUntil = instant(started), maybeInstant(ended), maybeInstant(until)
-	return r, err
+func scanRun(r row) journal.Run {
+	return journal.Run{ID: r.text(0), Session: r.text(1), Owner: journal.Owner(r.text(2)), Assistant: r.text(3), Title: r.text(4),
+		Status: journal.Status(r.text(5)), StartedAt: r.time(6), EndedAt: r.time(7), LeaseHolder: r.text(8), LeaseUntil: r.time(9),
+		Reason: r.text(10), Records: r.int(11), Summary: r.bytes(12)}
 }
 
 // Begin implements journal.Store.
@@ -35,59 +28,57 @@ func (db *DB) Begin(ctx context.Context, b journal.Beginning) error {
 	if err != nil {
 		return err
 	}
-	return db.write(ctx, func(t *tx) error {
-		var err error
-		if b.Session != nil {
-			err = t.insertSession(*b.Session)
-		} else {
-			err = t.ownsSession(b.Run.Owner, b.Run.Session)
-		}
-		if err != nil {
+	blobs := blobsOf(b.Blobs)
+	return db.write(ctx, func(t tx) error {
+		if err := t.beginIn(b); err != nil {
 			return err
 		}
-		no, err := t.insertRun(b.Run)
-		if err != nil {
+		if err := t.insertRun(b.Run, blobs); err != nil {
 			return err
 		}
 		if err := t.consume(b); err != nil {
 			return err
 		}
-		if err := t.claim(b, no); err != nil {
+		if err := t.claim(b); err != nil {
 			return err
 		}
-		for _, content := range b.Blobs {
-			if err := t.linkBlob(no, content); err != nil {
-				return err
-			}
-		}
-		if err := t.insertRecords(no, b.Records); err != nil {
-			return err
-		}
-		return t.touch(b.Run.Session, b.Run.StartedAt)
+		return t.append(b.Run.Owner, b.Run.ID, b.Records)
 	})
 }
 
-func (t *tx) insertRun(r journal.Run) (no int64, err error) {
-	result, err := t.result(`
-		INSERT INTO run (id, session, owner, assistant, title, status, started_at, lease_holder, lease_until)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+// beginIn makes the session of a beginning, or sees to it that it is there.
+func (t tx) beginIn(b journal.Beginning) error {
+	if b.Session != nil {
+		return t.insertSession(*b.Session, b.Run.StartedAt)
+	}
+	if _, err := t.session(b.Run.Owner, b.Run.Session); err != nil {
+		return err
+	}
+	return t.run(`UPDATE session SET updated_at = ? WHERE id = ? AND updated_at < ?`,
+		b.Run.StartedAt.UnixMilli(), b.Run.Session, b.Run.StartedAt.UnixMilli())
+}
+
+func (t tx) insertRun(r journal.Run, blobs []blob) error {
+	hashes, err := t.keepBlobs(r.Owner, blobs)
+	if err != nil {
+		return err
+	}
+	added, err := t.change(`
+		INSERT INTO run (id, session, owner, assistant, title, status, started_at, lease_holder, lease_until, blobs)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?,
+		        (SELECT json_group_array(no) FROM blob WHERE owner = ? AND hash IN (SELECT value FROM json_each(?))))
 		ON CONFLICT (id) DO NOTHING`,
 		r.ID, r.Session, string(r.Owner), r.Assistant, r.Title, string(r.Status), r.StartedAt.UnixMilli(),
-		r.LeaseHolder, maybe(r.LeaseUntil))
-	if err != nil {
-		return 0, err
+		r.LeaseHolder, maybe(r.LeaseUntil), string(r.Owner), hashes)
+	if err == nil && added == 0 {
+		err = fmt.Errorf("run %q: %w", r.ID, journal.ErrExists)
 	}
-	if created, err := result.RowsAffected(); err != nil {
-		return 0, err
-	} else if created == 0 {
-		return 0, fmt.Errorf("run %q: %w", r.ID, journal.ErrExists)
-	}
-	return result.LastInsertId()
+	return err
 }
 
 // Run implements journal.Store.
 func (db *DB) Run(ctx context.Context, owner journal.Owner, id string) (journal.Run, error) {
-	found, err := read(ctx, db, scanRun, selectSummary+`WHERE id = ? AND owner = ?`, id, string(owner))
+	found, err := read(ctx, db, everything, scanRun, selectSummary+`WHERE id = ? AND owner = ?`, id, string(owner))
 	return only(found, err, "run", id)
 }
 
@@ -111,54 +102,51 @@ func (db *DB) Runs(ctx context.Context, owner journal.Owner, f journal.Filter) (
 
 // Stranded implements journal.Store.
 func (db *DB) Stranded(ctx context.Context, now time.Time, limit int) ([]journal.Run, error) {
-	return read(ctx, db, scanRun, selectRun+`
+	return read(ctx, db, journal.Limit(limit), scanRun, selectRun+`
 		WHERE status = 'running' AND (lease_until IS NULL OR lease_until <= ?)
-		ORDER BY lease_until, started_at, id LIMIT ?`, now.UnixMilli(), journal.Limit(limit))
+		ORDER BY lease_until, started_at, id`, now.UnixMilli())
 }
 
 // Standing implements journal.Store.
 func (db *DB) Standing(ctx context.Context, runs []journal.Key) ([]journal.Standing, error) {
 	var standing []journal.Standing
-	for _, k := range runs {
-		found, err := read(ctx, db, scanStanding, `SELECT status, lease_holder, `+nextRecord+` FROM run WHERE id = ? AND owner = ?`,
-			k.Run, string(k.Owner))
-		if err != nil {
-			return nil, err
+	err := db.lend(ctx, func(c *conn) error {
+		standing = nil
+		for _, k := range runs {
+			found, err := rowsOf(ctx, c, everything, func(r row) journal.Standing {
+				return journal.Standing{Key: k, Status: journal.Status(r.text(0)), LeaseHolder: r.text(1), Records: r.int(2)}
+			}, `SELECT status, lease_holder, `+nextRecord+` FROM run WHERE id = ? AND owner = ?`, []any{k.Run, string(k.Owner)})
+			if err != nil {
+				return err
+			}
+			standing = append(standing, found...)
 		}
-		for _, s := range found {
-			s.Key = k
-			standing = append(standing, s)
-		}
-	}
-	return standing, nil
-}
-
-func scanStanding(row row) (s journal.Standing, err error) {
-	err = row.Scan(&s.Status, &s.LeaseHolder, &s.Records)
-	return s, err
+		return nil
+	})
+	return standing, db.explain(err)
 }
 
 // Acquire implements journal.Store.
 func (db *DB) Acquire(ctx context.Context, owner journal.Owner, run, holder string, now, until time.Time) error {
-	return db.write(ctx, func(t *tx) error {
-		r, err := t.run(owner, run)
+	return db.write(ctx, func(t tx) error {
+		r, err := t.theRun(owner, run)
 		if err != nil {
 			return err
 		}
 		if err := r.AllowAcquire(holder, now); err != nil {
 			return err
 		}
-		return t.exec(`UPDATE run SET lease_holder = ?, lease_until = ? WHERE id = ?`, holder, maybe(until), run)
+		return t.run(`UPDATE run SET lease_holder = ?, lease_until = ? WHERE id = ?`, holder, maybe(until), run)
 	})
 }
 
 // Release implements journal.Store.
 func (db *DB) Release(ctx context.Context, owner journal.Owner, run, holder string) error {
-	return db.write(ctx, func(t *tx) error {
-		if _, err := t.run(owner, run); err != nil {
+	return db.write(ctx, func(t tx) error {
+		if _, err := t.theRun(owner, run); err != nil {
 			return err
 		}
-		return t.exec(`UPDATE run SET lease_holder = '', lease_until = NULL WHERE id = ? AND lease_holder = ?`, run, holder)
+		return t.run(`UPDATE run SET lease_holder = '', lease_until = NULL WHERE id = ? AND lease_holder = ?`, run, holder)
 	})
 }
 
@@ -167,9 +155,9 @@ func (db *DB) Renew(ctx context.Context, holder string, runs []journal.Key, unti
 	if err := journal.CheckHolder(holder); err != nil {
 		return err
 	}
-	return db.write(ctx, func(t *tx) error {
+	return db.write(ctx, func(t tx) error {
 		for _, k := range runs {
-			if err := t.exec(`UPDATE run SET lease_until = ? WHERE id = ? AND owner = ? AND lease_holder = ?`,
+			if err := t.run(`UPDATE run SET lease_until = ? WHERE id = ? AND owner = ? AND lease_holder = ?`,
 				until.UnixMilli(), k.Run, string(k.Owner), holder); err != nil {
 				return err
 			}
@@ -178,7 +166,7 @@ func (db *DB) Renew(ctx context.Context, holder string, runs []journal.Key, unti
 	})
 }
 
-func (t *tx) run(owner journal.Owner, id string) (journal.Run, error) {
+func (t tx) theRun(owner journal.Owner, id string) (journal.Run, error) {
 	found, err := all(t, scanRun, selectRun+`WHERE id = ? AND owner = ?`, id, string(owner))
 	return only(found, err, "run", id)
 }

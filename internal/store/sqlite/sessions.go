@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 
@@ -16,21 +15,19 @@ const selectSession = `
 	       (SELECT count(*) FROM run WHERE run.session = session.id)
 	FROM session `
 
-func scanSession(row row) (journal.Session, error) {
-	var s journal.Session
-	var created, updated int64
-	err := row.Scan(&s.ID, &s.Owner, &s.Assistant, &s.Title, &created, &updated, &s.Runs)
-	s.CreatedAt, s.UpdatedAt = instant(created), instant(updated)
-	return s, err
+func scanSession(r row) journal.Session {
+	return journal.Session{ID: r.text(0), Owner: journal.Owner(r.text(1)), Assistant: r.text(2), Title: r.text(3),
+		CreatedAt: r.time(4), UpdatedAt: r.time(5), Runs: int(r.int(6))}
 }
 
-// insertSession adds a session that begins with its first run.
-func (t *tx) insertSession(s journal.Session) error {
-	created, err := t.affected(`
+// insertSession adds a session whose first run starts at that moment.
+func (t tx) insertSession(s journal.Session, started time.Time) error {
+	var id any = s.ID
+	created, err := t.change(`
 		INSERT INTO session (id, owner, assistant, title, created_at, updated_at)
-		SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE id = ?1)
+		SELECT ?, ?, ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE id = ?)
 		ON CONFLICT (id) DO NOTHING`,
-		s.ID, string(s.Owner), s.Assistant, s.Title, s.CreatedAt.UnixMilli(), s.UpdatedAt.UnixMilli())
+		id, string(s.Owner), s.Assistant, s.Title, s.CreatedAt.UnixMilli(), max(s.UpdatedAt.UnixMilli(), started.UnixMilli()), id)
 	if err == nil && created == 0 {
 		err = fmt.Errorf("session %q: %w", s.ID, journal.ErrExists)
 	}
@@ -39,9 +36,9 @@ func (t *tx) insertSession(s journal.Session) error {
 
 // Session implements journal.Store.
 func (db *DB) Session(ctx context.Context, owner journal.Owner, id string) (journal.Session, error) {
-	found, err := read(ctx, db, scanSession, selectSession+`WHERE id = ? AND owner = ?`, id, string(owner))
+	found, err := read(ctx, db, everything, scanSession, selectSession+`WHERE id = ? AND owner = ?`, id, string(owner))
 	if err == nil && len(found) == 0 {
-		left, err := read(ctx, db, scanTombstone, selectTombstone+`WHERE id = ? AND owner = ?`, id, string(owner))
+		left, err := read(ctx, db, everything, scanTombstone, selectTombstone+`WHERE id = ? AND owner = ?`, id, string(owner))
 		return journal.Session{}, absent(left, err, id)
 	}
 	return only(found, err, "session", id)
@@ -71,18 +68,18 @@ func (q *listing) where(column, value string) {
 	}
 }
 
-func list[T any](ctx context.Context, db *DB, scan func(row) (T, error), from string, q listing) ([]T, error) {
+func list[T any](ctx context.Context, db *DB, scan func(row) T, from string, q listing) ([]T, error) {
 	query, args := from+`WHERE owner = ?`+q.conditions, append([]any{string(q.owner)}, q.args...)
 	if !q.after.IsZero() {
 		query, args = query+` AND (`+q.by+`, id) < (?, ?)`, append(args, q.after.At.UnixMilli(), q.after.ID)
 	}
-	return read(ctx, db, scan, query+` ORDER BY `+q.by+` DESC, id DESC LIMIT ?`, append(args, journal.Limit(q.limit))...)
+	return read(ctx, db, journal.Limit(q.limit), scan, query+` ORDER BY `+q.by+` DESC, id DESC`, args...)
 }
 
 // RenameSession implements journal.Store.
 func (db *DB) RenameSession(ctx context.Context, owner journal.Owner, id, title string) error {
-	return db.write(ctx, func(t *tx) error {
-		renamed, err := t.affected(`UPDATE session SET title = ? WHERE id = ? AND owner = ?`, title, id, string(owner))
+	return db.write(ctx, func(t tx) error {
+		renamed, err := t.change(`UPDATE session SET title = ? WHERE id = ? AND owner = ?`, title, id, string(owner))
 		if err == nil && renamed == 0 {
 			return t.absent(owner, id)
 		}
@@ -91,7 +88,7 @@ func (db *DB) RenameSession(ctx context.Context, owner journal.Owner, id, title 
 }
 
 // session returns a session of the owner's within a transaction.
-func (t *tx) session(owner journal.Owner, id string) (journal.Session, error) {
+func (t tx) session(owner journal.Owner, id string) (journal.Session, error) {
 	found, err := all(t, scanSession, selectSession+`WHERE id = ? AND owner = ?`, id, string(owner))
 	if err == nil && len(found) == 0 {
 		return journal.Session{}, t.absent(owner, id)
@@ -99,24 +96,8 @@ func (t *tx) session(owner journal.Owner, id string) (journal.Session, error) {
 	return only(found, err, "session", id)
 }
 
-// ownsSession is nil if there is such a session, and journal.ErrNotFound otherwise.
-func (t *tx) ownsSession(owner journal.Owner, id string) error {
-	found, err := all(t, scanInt, `SELECT 1 FROM session WHERE id = ? AND owner = ?`, id, string(owner))
-	if err == nil && len(found) == 0 {
-		return t.absent(owner, id)
-	}
-	return err
-}
-
-// touch moves the time of a session forward.
-func (t *tx) touch(session string, at time.Time) error {
-	return t.exec(`UPDATE session SET updated_at = max(updated_at, ?) WHERE id = ?`, at.UnixMilli(), session)
-}
-
-func scanInt(row row) (n int64, err error) {
-	err = row.Scan(&n)
-	return n, err
-}
+// firstInt is a row of one number.
+func firstInt(r row) int64 { return r.int(0) }
 
 // only returns the one row that a query by id has found.
 func only[T any](found []T, err error, kind, id string) (T, error) {
@@ -131,18 +112,4 @@ func only[T any](found []T, err error, kind, id string) (T, error) {
 
 func notFound(kind, id string) error {
 	return fmt.Errorf("%s %q: %w", kind, id, journal.ErrNotFound)
-}
-
-func instant(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
-
-// maybe converts between a time that may be unset and a column that may be NULL.
-func maybe(t time.Time) sql.Null[int64] {
-	return sql.Null[int64]{V: t.UnixMilli(), Valid: !t.IsZero()}
-}
-
-func maybeInstant(ms sql.Null[int64]) time.Time {
-	if !ms.Valid {
-		return time.Time{}
-	}
-	return instant(ms.V)
 }

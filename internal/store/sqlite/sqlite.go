@@ -1,11 +1,11 @@
 // Package sqlite keeps everything that Sibyl keeps in one SQLite file. It implements journal.Store.
 //
-//   - One connection writes, in turns, each turn one immediate transaction; a few others read and never wait for it.
-//     Any number of processes may have the file open.
-//   - A write is on the disk when it returns (WAL, synchronous=FULL). After a crash the file holds whole
-//     transactions only.
-//   - Waiting for another process that writes is bounded by WithBusyTimeout and ends at once with the context. A
-//     transaction that has begun runs to its end.
+//   - One connection writes, in turns, each turn one immediate transaction of all writes that wait; a few others read and
+//     never wait for it. Any number of processes may have the file open.
+//   - A write is on the disk when it returns (WAL, synchronous=FULL). It is atomic and fails or succeeds by itself, whichever
+//     others share its transaction. After a crash the file holds whole transactions only.
+//   - Waiting for another process that writes is bounded by WithBusyTimeout and ends at once with the context, with nothing
+//     written. A transaction that has begun runs to its end.
 //   - Errors name the file and what would fix it, and match journal's errors.
 //   - Open brings the tables up to date, in transactions. It refuses a file that another program or a later build of
 //     this one wrote.
@@ -16,7 +16,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"net/url"
@@ -26,13 +25,11 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
 const (
 	defaultBusyTimeout = 5 * time.Second
-	readers            = 4
+	mostReaders        = 4
 
 	// busySlice is how long SQLite itself waits for a lock. It cannot be cancelled meanwhile, so it waits in slices.
 	busySlice = 50 * time.Millisecond
@@ -47,9 +44,10 @@ type DB struct {
 	busyTimeout time.Duration
 	synchronous string
 
-	writer   *writer
+	writer   *conn
+	queue    queue
 	turn     chan struct{} // holds a token while somebody writes
-	reader   *reader
+	readers  *readers
 	readOnly error // why nothing can be written, and writer is nil
 
 	closing sync.Once
@@ -95,9 +93,7 @@ func Open(ctx context.Context, path string, opts ...Option) (*DB, error) {
 	if err != nil {
 		return nil, db.explain(err)
 	}
-	if db.reader, err = newReader(db.dsn("query_only(1)")); err != nil {
-		return nil, errors.Join(db.explain(err), db.writer.close())
-	}
+	db.readers = newReaders(db.dsn("query_only(1)"))
 	return db, nil
 }
 
@@ -150,7 +146,7 @@ func (db *DB) Close() error {
 	db.closing.Do(func() {
 		close(db.closed)
 		db.turn <- struct{}{} // never taken back
-		err = db.reader.close()
+		err = db.readers.close()
 		if db.writer != nil {
 			// It goes last, because the last connection cleans up the WAL and readers may not write.
 			err = errors.Join(err, db.writer.close())
@@ -179,22 +175,4 @@ func (db *DB) patientlySince(ctx context.Context, start time.Time, do func() err
 		case <-time.After(busyPause):
 		}
 	}
-}
-
-// connect opens a pool of one connection and its connection.
-func (db *DB) connect(ctx context.Context, dsn string) (*sql.DB, *sql.Conn, error) {
-	pool, err := sql.Open("sqlite", dsn)
-	if err != nil {
-		return nil, nil, err
-	}
-	pool.SetMaxOpenConns(1)
-	var conn *sql.Conn
-	err = db.patiently(ctx, func() (err error) {
-		conn, err = pool.Conn(ctx)
-		return err
-	})
-	if err != nil {
-		return nil, nil, errors.Join(err, pool.Close())
-	}
-	return pool, conn, nil
 }

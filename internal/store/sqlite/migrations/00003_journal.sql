@@ -3,7 +3,8 @@
 -- Says whose file this is, so that no other program's database is ever migrated: "SIBL".
 PRAGMA application_id = 0x5349424C;
 
--- Times are milliseconds since 1970 in UTC. NULL is a time that is not set.
+-- Times are milliseconds since 1970 in UTC. NULL is a time that is not set. A commit costs two writes for each page that it
+-- changes, so tables and indexes are as few as the queries allow.
 
 CREATE TABLE session (
     id         TEXT    PRIMARY KEY NOT NULL,
@@ -12,11 +13,11 @@ CREATE TABLE session (
     title      TEXT    NOT NULL,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 CREATE INDEX session_by_owner ON session (owner, updated_at DESC, id DESC);
 
--- no stands for the run in the tables below, being shorter than its id.
+-- no stands for the run in record, being shorter than its id. blobs is a JSON array of numbers of blobs.
 CREATE TABLE run (
     no           INTEGER PRIMARY KEY,
     id           TEXT    NOT NULL UNIQUE,
@@ -30,6 +31,7 @@ CREATE TABLE run (
     lease_holder TEXT    NOT NULL,
     lease_until  INTEGER,
     reason       TEXT    NOT NULL DEFAULT '',
+    blobs        TEXT    NOT NULL,
     summary      BLOB    NOT NULL DEFAULT x''
 ) STRICT;
 
@@ -37,33 +39,31 @@ CREATE INDEX run_by_owner   ON run (owner, started_at DESC, id DESC);
 CREATE INDEX run_by_session ON run (session, started_at DESC, id DESC);
 CREATE INDEX run_running    ON run (lease_until) WHERE status = 'running';
 
--- How many records a run has is not kept beside them: it is the last seq and one.
+-- The key is the number of the run and the sequence number of the record, run.no << 24 | seq. So it is the fence, and the
+-- records of a run lie together. How many there are is not kept beside them: it is the last sequence number and one.
 CREATE TABLE record (
-    run  INTEGER NOT NULL REFERENCES run (no) ON DELETE CASCADE,
-    seq  INTEGER NOT NULL,
+    key  INTEGER PRIMARY KEY,
     at   INTEGER NOT NULL,
     kind TEXT    NOT NULL,
-    data BLOB    NOT NULL,
-    PRIMARY KEY (run, seq)
+    data BLOB    NOT NULL
 ) STRICT;
 
--- A content that many runs name is kept once.
+-- A content that many runs of an owner name is kept once. runs counts them; it stands apart from the content because it
+-- changes with each.
 CREATE TABLE blob (
-    no      INTEGER PRIMARY KEY,
-    hash    TEXT    NOT NULL UNIQUE,
+    no    INTEGER PRIMARY KEY,
+    owner TEXT    NOT NULL,
+    hash  TEXT    NOT NULL,
+    runs  INTEGER NOT NULL,
+    UNIQUE (owner, hash)
+) STRICT;
+
+CREATE TABLE blob_content (
+    blob    INTEGER PRIMARY KEY REFERENCES blob (no) ON DELETE CASCADE,
     content BLOB    NOT NULL
 ) STRICT;
 
--- Deferred, because a session's blobs are looked up through its runs and so are deleted before them.
-CREATE TABLE run_blob (
-    run  INTEGER NOT NULL REFERENCES run (no) ON DELETE CASCADE,
-    blob INTEGER NOT NULL REFERENCES blob (no) DEFERRABLE INITIALLY DEFERRED,
-    PRIMARY KEY (run, blob)
-) STRICT, WITHOUT ROWID;
-
-CREATE INDEX run_blob_by_blob ON run_blob (blob);
-
--- Questions that runs left to their person. run is the id of one, which may be anything by then.
+-- Questions that runs left to their person.
 CREATE TABLE pending (
     session    TEXT    NOT NULL REFERENCES session (id) ON DELETE CASCADE,
     id         TEXT    NOT NULL,
@@ -78,9 +78,9 @@ CREATE TABLE pending (
 
 -- What running runs hold, each key of an owner at most once.
 CREATE TABLE claim (
-    owner TEXT    NOT NULL,
-    key   TEXT    NOT NULL,
-    run   INTEGER NOT NULL REFERENCES run (no) ON DELETE CASCADE,
+    owner TEXT NOT NULL,
+    key   TEXT NOT NULL,
+    run   TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
     PRIMARY KEY (owner, key)
 ) STRICT, WITHOUT ROWID;
 
