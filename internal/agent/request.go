@@ -242,19 +242,19 @@ func (b *Builder[R]) notes(e Entry) ([]model.Message, []Step, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var steps []Step
-	for _, of := range e.Of {
-		_, before, err := b.entry(of)
-		if err != nil {
-			return nil, nil, err
-		}
-		steps = append(steps, before...)
+	asked, err := payloadAt(b.View, e.Notes)
+	if err != nil {
+		return nil, nil, err
+	}
+	of, err := b.transcript(asked)
+	if err != nil {
+		return nil, nil, err
 	}
 	hint := "These are your notes of the conversation so far, which was too long to be kept. Go on from them."
 	if e.Hint != "" {
 		hint += " " + e.Hint
 	}
-	return []model.Message{{Role: model.Assistant, Text: signal.Neutralise(r.Text)}, {Role: model.User, Text: control(hint)}}, steps, nil
+	return []model.Message{{Role: model.Assistant, Text: signal.Neutralise(r.Text)}, {Role: model.User, Text: control(hint)}}, of.steps, nil
 }
 
 // spoken is a tool's receipt as the model reads it: data, with every control tag made inert.

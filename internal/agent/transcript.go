@@ -59,7 +59,7 @@ func Hint() bt.Leaf {
 			last.Hint += " "
 		}
 		last.Hint += i.Text
-		o.Told = []bt.Typed{HintGiven{i.Text}}
+		o.Told = []bt.Typed{HintGiven(i)}
 		return nil
 	})
 }

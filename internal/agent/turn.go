@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"sibyl/internal/bt"
@@ -44,6 +45,10 @@ func (p *TurnPayload) Extends(transcript []Entry) {
 		return
 	}
 	p.Add = transcript
+	if HasNotes(transcript) {
+		p.Add = slices.Clone(transcript)
+		p.Add[0].Of = nil // what the notes were asked for of
+	}
 }
 
 // TurnReceipt is one turn of the model. Report is what the assistant's way to read replies has found in it; Text is without it.

@@ -194,6 +194,7 @@ func anyScores(r *rapid.T) ([]oracle.Score, error) {
 }
 
 func TestNothingThatAModelOrAClassifierSaysLiftsABudget(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		clock := newHandClock()
 		most := rapid.IntRange(1, 14).Draw(r, "turns")

@@ -12,7 +12,6 @@ import (
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
-	"sibyl/internal/tool"
 )
 
 // The words of the control layer, by the beginning that tells them apart.
@@ -153,11 +152,6 @@ func thinking(n int) modeltest.Turn { return modeltest.Say(needTurn("think of " 
 func costing(u model.Usage, t modeltest.Turn) modeltest.Turn {
 	t.Usage = u
 	return t
-}
-
-// answers is a tool that always gives this text, of no place.
-func answers(text string) does {
-	return func(tool.Call) (tool.Result, error) { return tool.Result{Text: text, Items: 1}, nil }
 }
 
 // theEnd is an answer that ends any run.

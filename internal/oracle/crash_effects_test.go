@@ -21,7 +21,6 @@ import (
 	"sibyl/internal/run"
 	"sibyl/internal/run/audit"
 	"sibyl/internal/run/replay"
-	"sibyl/trees"
 )
 
 // actor is a model that knows where it is by the conversation alone, so that a repeated request gets the same reply. It
@@ -291,15 +290,7 @@ func (e *everything) shadowed(of string) func(*run.Engine) *run.Live {
 		if err != nil {
 			e.t.Fatal(err)
 		}
-		tree, err := trees.Set{}.Get(oracle.ShadowTree)
-		if err != nil {
-			e.t.Fatal(err)
-		}
-		if spec, err = oracle.NewShadow(spec, of); err != nil {
-			e.t.Fatal(err)
-		}
-		spec.Assistant, spec.Session, spec.TreeFile, spec.Tree = oracle.ShadowName, "shadows", tree.File, tree.Text
-		live, err := engine.Start(e.t.Context(), spec)
+		live, err := engine.Start(e.t.Context(), e.baseline(spec, of, "shadows"))
 		if err != nil {
 			e.t.Fatal(err)
 		}
@@ -336,10 +327,12 @@ func calmly(t *testing.T) endured {
 }
 
 func TestCrashAtEveryAppendOfEveryKindOfEffectChangesNothing(t *testing.T) {
+	t.Parallel()
 	calm := calmly(t)
 	for at := 1; at <= calm.appends; at++ {
 		for _, after := range []bool{false, true} {
 			t.Run(fmt.Sprintf("append %d written %v", at, after), func(t *testing.T) {
+				t.Parallel()
 				e := everyEffect(t)
 				dying := &crashing{Store: e.store, at: at, after: after}
 				got := e.play(e.begin, []string{`{"path":"caching.md"}`}, dying)
@@ -352,6 +345,7 @@ func TestCrashAtEveryAppendOfEveryKindOfEffectChangesNothing(t *testing.T) {
 }
 
 func TestTwoCrashesInARunOfEveryKindOfEffectChangeNothing(t *testing.T) {
+	t.Parallel()
 	calm := calmly(t)
 	stride := 29 // coprime to the number of appends, so that each comes first and second
 	if os.Getenv("SIBYL_LONG") != "" {
@@ -371,6 +365,7 @@ func TestTwoCrashesInARunOfEveryKindOfEffectChangeNothing(t *testing.T) {
 }
 
 func TestCrashAtEveryAppendOfAShadowChangesNothingAndWritesNothing(t *testing.T) {
+	t.Parallel()
 	shadow := func(t *testing.T) *everything {
 		e := everyEffect(t)
 		now := newSteppingClock().Now()
@@ -384,6 +379,7 @@ func TestCrashAtEveryAppendOfAShadowChangesNothingAndWritesNothing(t *testing.T)
 	for at := 1; at <= calm.appends; at++ {
 		for _, after := range []bool{false, true} {
 			t.Run(fmt.Sprintf("append %d written %v", at, after), func(t *testing.T) {
+				t.Parallel()
 				e := shadow(t)
 				got := e.play(e.shadowed("its run"), nil, &crashing{Store: e.store, at: at, after: after})
 				e.like(calm, got, 1)
@@ -394,6 +390,7 @@ func TestCrashAtEveryAppendOfAShadowChangesNothingAndWritesNothing(t *testing.T)
 }
 
 func TestCrashInTheMiddleOfAStreamLeavesNoTextBehind(t *testing.T) {
+	t.Parallel()
 	calm := calmly(t)
 	var parts []string
 	for what := range calm.performed {
@@ -405,6 +402,7 @@ func TestCrashInTheMiddleOfAStreamLeavesNoTextBehind(t *testing.T) {
 	}
 	for _, at := range slices.Sorted(slices.Values(parts)) {
 		t.Run(at, func(t *testing.T) {
+			t.Parallel()
 			e := everyEffect(t)
 			dying := &crashing{Store: e.store}
 			which, part, _ := strings.Cut(at, " ")
@@ -433,6 +431,7 @@ func TestCrashInTheMiddleOfAStreamLeavesNoTextBehind(t *testing.T) {
 }
 
 func TestCrashWhileTheClassifierAnswersAsksItAgain(t *testing.T) {
+	t.Parallel()
 	calm := calmly(t)
 	for _, word := range []string{"Doubtful", "Which folder"} {
 		t.Run(word, func(t *testing.T) {

@@ -183,6 +183,7 @@ func TestCrashAtEveryAppendLosesNothingAndWritesExactlyOnce(t *testing.T) {
 }
 
 func TestTwoCrashesAnywhereWriteExactlyOnce(t *testing.T) {
+	t.Parallel()
 	calm := secretary(t)
 	whole := &crashing{Store: calm.store}
 	want := timeless(calm.crashAndResume(save, whole))

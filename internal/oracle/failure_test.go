@@ -123,10 +123,7 @@ func TestModelThatCannotBeOpenedEndsTheRunWithTheReason(t *testing.T) {
 	if _, err := engine.Start(t.Context(), spec); err == nil || err.Error() != "no such model here" {
 		t.Errorf("starting gives %v", err)
 	}
-	all, err := h.exchanges(h.session)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := h.ended(h.session)
 	same(t, "exchanges", len(all), 1)
 	same(t, "question", all[0].Question, auth)
 	same(t, "stop reason", all[0].StopReason, oracle.StopError)

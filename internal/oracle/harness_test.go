@@ -3,6 +3,7 @@ package oracle_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -194,31 +195,24 @@ func answerOf(t *testing.T, end run.EndRecord) oracle.Answer {
 	return a
 }
 
-// records are those of the last run.
-// exchanges reads what came of the runs of a session, oldest first.
-func (h *harness) exchanges(session string) (all []oracle.Answer, err error) {
+// ended are the answers of the ended runs of a session, oldest first.
+func (h *harness) ended(session string) (all []oracle.Answer) {
 	h.t.Helper()
-	runs, err := h.store.Runs(h.t.Context(), owner, journal.Filter{Session: session, Assistant: oracle.Name})
+	runs, err := h.store.Runs(h.t.Context(), owner, journal.Filter{Session: session, Limit: 100})
 	if err != nil {
-		return nil, err
+		h.t.Fatal(err)
 	}
 	for _, r := range slices.Backward(runs) {
-		if r.Status == journal.Running {
-			continue
+		if end, err := run.ReadEnd(h.t.Context(), h.store, owner, r.ID); err == nil {
+			all = append(all, answerOf(h.t, end))
+		} else if !errors.Is(err, journal.ErrNotFound) {
+			h.t.Fatal(err)
 		}
-		end, err := run.ReadEnd(h.t.Context(), h.store, owner, r.ID)
-		if err != nil {
-			return nil, err
-		}
-		var a oracle.Answer
-		if err := json.Unmarshal(end.Outcome, &a); err != nil {
-			return nil, err
-		}
-		all = append(all, a)
 	}
-	return all, nil
+	return all
 }
 
+// records are those of the last run.
 func (h *harness) records() []journal.Record {
 	h.t.Helper()
 	recs, err := h.store.Records(h.t.Context(), owner, h.last.ID, 0)

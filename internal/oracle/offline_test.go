@@ -117,6 +117,7 @@ func checkQuotes(t *testing.T, root, answer string) (files []string) {
 }
 
 func TestOfflineAnswersQuestionsAboutSibylItselfWithPassagesThatExist(t *testing.T) {
+	t.Parallel()
 	root := ownSource(t)
 	for question, file := range map[string]string{
 		"How does a run keep an effect that writes from being repeated after a crash?": "internal/run/",
@@ -155,6 +156,7 @@ func TestOfflineWorksOnTheRepositoryAsItIs(t *testing.T) {
 }
 
 func TestOfflineSaysWhatItDidNotFind(t *testing.T) {
+	t.Parallel()
 	h := offlineOver(t, ownSource(t), "")
 	a := h.ask("How does quetzalcoatlWombat work?")
 	same(t, "stop reason", a.StopReason, oracle.StopStuck)
@@ -168,6 +170,7 @@ func TestOfflineSaysWhatItDidNotFind(t *testing.T) {
 }
 
 func TestOfflineDoesNotClaimAnAnswerWherePassagesLackMostOfTheWords(t *testing.T) {
+	t.Parallel()
 	h := offlineOver(t, ownSource(t), "")
 	a := h.ask("Where is quetzalcoatlWombat defined for zanzibarQuokka?")
 	same(t, "stop reason", a.StopReason, oracle.StopPartial)
@@ -186,6 +189,7 @@ func notes(t *testing.T) string {
 }
 
 func TestOfflineAnswersFromTheNotes(t *testing.T) {
+	t.Parallel()
 	dir := notes(t)
 	h := offlineOver(t, ownSource(t), dir)
 	a := h.ask(caching)
@@ -212,6 +216,7 @@ func TestOfflineLooksIntoTheNotesWhereTheCodeHasNothing(t *testing.T) {
 }
 
 func TestOfflineHasNothingToLookUpInThanks(t *testing.T) {
+	t.Parallel()
 	h := offlineOver(t, ownSource(t), "")
 	a := h.ask(thanks)
 	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
@@ -220,6 +225,7 @@ func TestOfflineHasNothingToLookUpInThanks(t *testing.T) {
 }
 
 func TestOfflineSaysThatNoWebSearchIsConnected(t *testing.T) {
+	t.Parallel()
 	h := offlineOver(t, ownSource(t), "")
 	a := h.ask(weather)
 	same(t, "query type", a.QueryType, "research")

@@ -34,6 +34,7 @@ type watched struct {
 }
 
 func TestAnyConversationEndsInTimeAndDoesOnlyWhatWasOffered(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		question := rapid.SampledFrom([]string{auth, caching, weather, thanks, save}).Draw(r, "question")
 		most := rapid.IntRange(1, 12).Draw(r, "turns")

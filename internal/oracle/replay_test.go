@@ -257,6 +257,7 @@ func TestReplayOfAContinuedSessionComposesItsPromptsAnew(t *testing.T) {
 }
 
 func TestAnyConversationIsReplayedAsRecorded(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		question := rapid.SampledFrom([]string{auth, caching, weather, thanks, save}).Draw(r, "question")
 		most := rapid.IntRange(1, 7).Draw(r, "turns")

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"unicode/utf8"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -26,6 +28,44 @@ func TestContinuedSessionShowsThePreviousExchangeWithItsLastSignal(t *testing.T)
 	})
 	same(t, "query type of the follow-up", a.QueryType, "code")
 	same(t, "session", a.SessionID, "talk")
+}
+
+// counting counts how often records are read.
+type counting struct {
+	journal.Store
+	reads atomic.Int32
+}
+
+func (c *counting) Records(ctx context.Context, who journal.Owner, id string, from int64) ([]journal.Record, error) {
+	c.reads.Add(1)
+	return c.Store.Records(ctx, who, id, from)
+}
+
+func TestPastOfASessionIsReadFromTheRowsOfItsRuns(t *testing.T) {
+	h := setUp(t, modeltest.SayAndCall(needTurn("look"), "code_read", lines("auth/middleware.go", 10, 30)), modeltest.Say("It checks a token. "+partial("the tests")),
+		modeltest.Say("They use a fake. "+enough()))
+	h.finish(h.start(auth))
+	rows := &counting{Store: h.store}
+	h.engine = h.newEngine(rows, "another process", nil)
+	spec, err := oracle.NewRun(t.Context(), rows, h.question("And in the tests?"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	live, err := h.engine.Start(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := live.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "reads of records", rows.reads.Load(), int32(0))
+	same(t, "the request", h.request(3).Messages, []model.Message{
+		{Role: model.User, Text: auth},
+		{Role: model.Assistant, Text: "It checks a token.\n" + partial("the tests")},
+		{Role: model.User, Text: "And in the tests?"},
+	})
+	same(t, "runs of the past", len(spec.Env.(oracle.Env).Past), 1)
+	same(t, "tokens of the past", spec.Given.(oracle.Given).PastTokens, agent.Tokens(auth)+agent.Tokens("It checks a token."))
 }
 
 func TestConversationalFollowUpIsAnsweredFromTheConversation(t *testing.T) {
@@ -96,22 +136,22 @@ func TestLongSessionShowsItsLastTwelveExchanges(t *testing.T) {
 	holds(t, "the last request", whole(last), "number-1.", "number-12.")
 }
 
-func TestExchangesAreOldestFirstAndLeaveOutRunsThatGoOn(t *testing.T) {
+func TestPastIsOldestFirstAndLeavesOutRunsThatGoOn(t *testing.T) {
 	h := setUp(t, modeltest.Say("One. "+enough()), modeltest.Say("Two. "+enough()), modeltest.Turn{Text: "Three", Hang: true})
 	h.engine = h.newEngine(h.store, "test", newSteppingClock())
-	h.finish(h.start(auth))
-	h.finish(h.start("And in the tests?"))
+	var ids []string
+	for _, question := range []string{auth, "And in the tests?"} {
+		h.finish(h.start(question))
+		ids = append(ids, h.last.ID)
+	}
 	live := h.start("And in the server?")
 	<-h.script.Hanging()
-	all, err := h.exchanges(h.session)
+	spec, err := oracle.NewRun(t.Context(), h.store, h.question("And in the client?"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var answers []string
-	for _, a := range all {
-		answers = append(answers, a.Answer)
-	}
-	same(t, "answers", answers, []string{"One.", "Two."})
+	same(t, "runs", spec.Env.(oracle.Env).Past, ids)
+	same(t, "questions", spec.Given.(oracle.Given).Previous, []string{auth, "And in the tests?"})
 	live.Cancel("end of the test")
 	h.finish(live)
 }

@@ -20,18 +20,24 @@ import (
 // shadowOf makes the shadow of the last run, in a session of its own.
 func (h *harness) shadowOf() run.Spec {
 	h.t.Helper()
-	baseline, err := trees.Set{}.Get(oracle.ShadowTree)
-	if err != nil {
-		h.t.Fatal(err)
-	}
 	session := "shadow of " + h.last.ID
 	now := time.Now()
 	h.store.Open(journal.Session{ID: session, Owner: owner, Assistant: oracle.ShadowName, Title: session, CreatedAt: now, UpdatedAt: now})
-	spec, err := oracle.NewShadow(h.spec, h.last.ID)
+	return h.baseline(h.spec, h.last.ID, session)
+}
+
+// baseline makes the shadow of a run, by its own tree.
+func (h *harness) baseline(of run.Spec, id, session string) run.Spec {
+	h.t.Helper()
+	tree, err := trees.Set{}.Get(oracle.ShadowTree)
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	spec.Assistant, spec.Session, spec.TreeFile, spec.Tree = oracle.ShadowName, session, baseline.File, baseline.Text
+	spec, err := oracle.NewShadow(of, id)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	spec.Assistant, spec.Session, spec.TreeFile, spec.Tree = oracle.ShadowName, session, tree.File, tree.Text
 	return spec
 }
 
@@ -72,10 +78,7 @@ func TestShadowStaysOutOfThePersonsSession(t *testing.T) {
 	h := setUp(t, modeltest.Say("OUR-ANSWER. "+enough()), modeltest.Say("Another. "+enough()))
 	h.finish(h.start(auth))
 	h.shadow(modeltest.Say("THEIR-ANSWER."))
-	all, err := h.exchanges("talk")
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := h.ended("talk")
 	same(t, "exchanges of the session", len(all), 1)
 	h.ask("And in the tests?")
 	lacks(t, "the next request", whole(h.request(2)), "THEIR-ANSWER.")

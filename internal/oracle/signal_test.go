@@ -28,10 +28,7 @@ func TestNoSignalMarkupReachesAnswerPiecesOrSession(t *testing.T) {
 		lacks(t, "a piece", p, "<signal ty", "</signal", "<reason", "<confidence")
 	}
 	same(t, "all that was shown", h.shown, "Look here. \nFirst <signal is only a word.  Then  after.\nThe end: a < b. \n\n")
-	all, err := h.exchanges(h.session)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := h.ended(h.session)
 	same(t, "the session's exchange", all, []oracle.Answer{a})
 }
 
@@ -126,6 +123,29 @@ func TestSignalIsAskedForOnceAndThreeSilentTurnsWithdrawTheTools(t *testing.T) {
 	same(t, "answer", a.Answer, "A token is checked.")
 	same(t, "stop reason", a.StopReason, oracle.StopStuck)
 	same(t, "notices", told(a), []string{signalMissing})
+}
+
+// The answer is asked for with tools withdrawn, since the model said that it had enough. What it says then tells why the run stops.
+func TestModelThatHadEnoughWithoutAWordSaysAfterwardsWhetherItHas(t *testing.T) {
+	for name, c := range map[string]struct {
+		first, then string
+		want        string
+	}{
+		"enough, and it has":            {enough(), "It checks a token. " + enough(), oracle.StopSatisfied},
+		"enough, and it is stuck":       {enough(), "I found nothing. " + stuck("no hit"), oracle.StopStuck},
+		"enough, and it wants to go on": {enough(), "So far. " + needTurn("more"), oracle.StopSatisfied},
+		"enough, and it is partial":     {enough(), "So far. " + partial("the tests"), oracle.StopPartial},
+		"partial, and it is stuck":      {partial("all"), "I found nothing. " + stuck("no hit"), oracle.StopPartial},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := setUp(t, modeltest.Say(c.first), modeltest.Say(c.then))
+			a := h.ask(auth)
+			same(t, "stop reason", a.StopReason, c.want)
+			same(t, "turns", a.Turns, 2)
+			same(t, "tools of the second request", offered(h.request(2)), []string{})
+			holds(t, "what is said after the first", lastText(h.request(2)), "[control] You have what you need.")
+		})
+	}
 }
 
 func TestThreeMalformedSignalsCountAsSilence(t *testing.T) {

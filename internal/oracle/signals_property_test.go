@@ -116,6 +116,7 @@ func (a *author) chunks(text string) []string {
 // SC-009: whatever the model writes, each signal that came in is in the audit once, raw, with its turn and its fate; and
 // the audit of a run under way is the beginning of that of the whole.
 func TestEverySignalThatCameInIsInTheAuditOnce(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		a := &author{T: r}
 		most := rapid.IntRange(1, 6).Draw(r, "turns")

@@ -332,6 +332,31 @@ func TestStory3Scenario3ReasonsThatDifferInTheirNumbersAreTheSameWhileNothingIsR
 	same(t, "decisions while something is read", consulted(a), []string(nil))
 }
 
+// A source that was read before is nothing new: from the turn after it on, numbers are masked again.
+func TestReasonsThatDifferInTheirNumbersAreTheSameAsSoonAsNothingNewIsOpened(t *testing.T) {
+	page := func(n int) string { return needTurn(fmt.Sprintf("read page %d", n)) }
+	for name, c := range map[string]struct {
+		turns []modeltest.Turn
+		want  []string
+	}{
+		"the same place is opened again": {[]modeltest.Turn{modeltest.SayAndCall(page(1), "code_read", lines("a.go", 1, 9)),
+			modeltest.SayAndCall(page(2), "code_read", lines("a.go", 1, 9)), modeltest.SayAndCall(page(3), "code_read", lines("a.go", 1, 9)),
+			modeltest.Say(page(4)), theEnd}, []string{"4: same_reason, other_strategy by rules"}},
+		"a place is opened once": {[]modeltest.Turn{modeltest.SayAndCall(page(1), "code_read", lines("a.go", 1, 9)),
+			modeltest.Say(page(2)), modeltest.Say(page(3)), modeltest.Say(page(4)), theEnd}, []string{"4: same_reason, other_strategy by rules"}},
+		"a place is opened in the middle": {[]modeltest.Turn{modeltest.Say(page(1)), modeltest.SayAndCall(page(2), "code_read", lines("a.go", 1, 9)),
+			modeltest.Say(page(3)), modeltest.Say(page(4)), theEnd}, nil},
+		"hits that nobody opens": {[]modeltest.Turn{modeltest.SayAndCall(page(1), "code_search", `{"query":"one"}`),
+			modeltest.SayAndCall(page(2), "code_search", `{"query":"two"}`), modeltest.SayAndCall(page(3), "code_search", `{"query":"three"}`), theEnd},
+			[]string{"3: same_reason, other_strategy by rules"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := setUp(t, c.turns...)
+			same(t, "decisions", consulted(h.ask(auth)), c.want)
+		})
+	}
+}
+
 func TestStory3Scenario4StuckTriesAnotherStrategyOrAcknowledgesTheLimitWithAndWithoutAClassifier(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -11,6 +11,7 @@ import (
 
 // A turn that hangs is cut off in time for a last turn, which is real.
 func TestTimeBudgetCutsOffATurnThatHangsInTimeForTheLastOne(t *testing.T) {
+	t.Parallel()
 	h := setUp(t, modeltest.SayAndCall(needTurn("reading"), "code_read", lines("auth/middleware.go", 10, 30)), modeltest.Turn{Hang: true},
 		modeltest.Say("It checks a token (`auth/middleware.go:12`). "+partial("the rest")))
 	q := h.question(auth)
@@ -26,6 +27,7 @@ func TestTimeBudgetCutsOffATurnThatHangsInTimeForTheLastOne(t *testing.T) {
 
 // Where the last turn hangs too, what was read is said, in time.
 func TestTimeBudgetEndsWhereTheLastTurnHangsToo(t *testing.T) {
+	t.Parallel()
 	h := setUp(t, modeltest.SayAndCall(needTurn("reading"), "code_read", lines("auth/middleware.go", 10, 30)), modeltest.Turn{Hang: true}, modeltest.Turn{Hang: true})
 	q := h.question(auth)
 	q.MaxTime = time.Second

@@ -1,28 +1,29 @@
-package oracle_test
+package agent_test
 
 import (
 	"fmt"
 	"testing"
 
-	"sibyl/internal/agent"
-	"sibyl/internal/model/modeltest"
+	"sibyl/internal/bt"
 	"sibyl/internal/tool"
 )
 
-// calling plays three turns that call code_read with these arguments, and says in which turn a same call was found: 0 is never.
-func calling(t *testing.T, does does, args [3]string) int {
+// calling plays three turns that call read with these arguments, and says in which turn a same call was found: 0 is never. gives is
+// what the nth call gives.
+func calling(t *testing.T, gives func(n int) tool.Result, args [3]string) int {
 	t.Helper()
-	var script []modeltest.Turn
+	b := set(t, `<Sequence>`+runTools+`<SameCall ledger="{ledger}" at_least="3"/></Sequence>`)
 	for i, a := range args {
-		script = append(script, modeltest.SayAndCall(needTurn("look for "+spelled[i]), "code_read", a))
-	}
-	h := setUp(t, append(script, theEnd)...)
-	h.alone("the same call", 3)
-	h.world.on("code_read", does)
-	for _, n := range notices(h.ask(auth), agent.NoticeLoop) {
-		return n.Turn
+		if b.turn(false, call{tool: "read", args: a, gives: gives(i + 1)}) == bt.Success {
+			return i + 1
+		}
 	}
 	return 0
+}
+
+// answers gives the same text each time.
+func answers(text string) func(int) tool.Result {
+	return func(int) tool.Result { return tool.Result{Text: text, Items: 1} }
 }
 
 func TestWhatIsVolatileInArgumentsIsMasked(t *testing.T) {
@@ -87,12 +88,13 @@ func TestWhatIsAskedForIsNotMasked(t *testing.T) {
 }
 
 func TestPagesAndLinesThatBringSomethingNewAreNoLoop(t *testing.T) {
-	paged := func(c tool.Call) (tool.Result, error) {
-		return tool.Result{Text: "part " + string(c.Args), Items: 1}, nil
+	page := func(n int) tool.Result { return tool.Result{Text: fmt.Sprintf("part %d", n), Items: 1} }
+	opened := func(n int) tool.Result {
+		return tool.Result{Text: "the same text", Items: 1, Refs: []tool.Ref{{Source: tool.Code, Path: "a.go", Start: 10 * n, End: 10*n + 9, Opened: true}}}
 	}
-	same(t, "pages", calling(t, paged, [3]string{`{"page":1}`, `{"page":2}`, `{"page":3}`}), 0)
-	same(t, "lines", calling(t, opens(tool.Code, "the same text"), [3]string{lines("a.go", 1, 9), lines("a.go", 10, 19), lines("a.go", 20, 29)}), 0)
-	same(t, "pages that come again", calling(t, paged, [3]string{`{"page":1}`, `{"page":1}`, `{"page":1}`}), 3)
+	same(t, "pages", calling(t, page, [3]string{`{"page":1}`, `{"page":2}`, `{"page":3}`}), 0)
+	same(t, "lines", calling(t, opened, [3]string{`{"start":10}`, `{"start":20}`, `{"start":30}`}), 0)
+	same(t, "pages that come again", calling(t, func(int) tool.Result { return page(1) }, [3]string{`{"page":1}`, `{"page":1}`, `{"page":1}`}), 3)
 }
 
 func TestResultThatDiffersOnlyInTimesAndIDsIsNothingNew(t *testing.T) {
@@ -104,60 +106,41 @@ func TestResultThatDiffersOnlyInTimesAndIDsIsNothingNew(t *testing.T) {
 		"the time it took": {func(n int) string { return fmt.Sprintf("3 tests fail (took %d.5 ms)", n) }, false},
 		"an id":            {func(n int) string { return fmt.Sprintf("job 0199a3c4-aaaa-7bbb-8ccc-ddddeeee000%d: 3 tests fail", n) }, false},
 		"a count":          {func(n int) string { return fmt.Sprintf("%d tests fail", n) }, true},
-		"a word":           {func(n int) string { return "the test " + spelled[n] + " fails" }, true},
+		"a word":           {func(n int) string { return fmt.Sprintf("the test %c fails", 'a'+n) }, true},
 		"a line number":    {func(n int) string { return fmt.Sprintf("fails in line %d", n) }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := 0
-			at := calling(t, func(tool.Call) (tool.Result, error) {
-				n++
-				return tool.Result{Text: c.text(n), Items: 1}, nil
-			}, [3]string{`{"q":"a"}`, `{"q":"a"}`, `{"q":"a"}`})
+			at := calling(t, func(n int) tool.Result { return tool.Result{Text: c.text(n), Items: 1} }, [3]string{`{"q":"a"}`, `{"q":"a"}`, `{"q":"a"}`})
 			same(t, "is a loop", at == 3, !c.news)
 		})
 	}
 }
 
 func TestNothingNewIsWhatNoResultHeldBefore(t *testing.T) {
-	hit := func(names ...string) does {
-		var refs []tool.Ref
+	found := func(opened bool, names ...string) tool.Result {
+		r := tool.Result{Text: fmt.Sprint(names), Items: len(names)}
 		for _, n := range names {
-			refs = append(refs, tool.Ref{Source: tool.Code, Path: n + ".go", Start: 1})
+			r.Refs = append(r.Refs, tool.Ref{Source: tool.Code, Path: n + ".go", Start: 1, Opened: opened})
 		}
-		return finds(refs...)
+		return r
 	}
+	hits := func(names ...string) tool.Result { return found(false, names...) }
 	for name, c := range map[string]struct {
-		turns [3]does // of code_search
-		loop  bool
+		turns [3]tool.Result
+		news  [3]bool
 	}{
-		"the same hits in another order": {[3]does{hit("a", "b"), hit("b", "a"), hit("a", "b")}, true},
-		"one more hit":                   {[3]does{hit("a"), hit("a", "b"), hit("a", "b")}, false},
-		"no hit":                         {[3]does{hit(), hit(), hit()}, false}, // two turns in vain after none that was not
-		"no hit after one":               {[3]does{hit("a"), hit(), hit()}, true},
+		"the same hits in another order": {[3]tool.Result{hits("a", "b"), hits("b", "a"), hits("a", "b")}, [3]bool{true, false, false}},
+		"one more hit":                   {[3]tool.Result{hits("a"), hits("a", "b"), hits("a", "b")}, [3]bool{true, true, false}},
+		"no hit":                         {[3]tool.Result{hits(), hits(), hits()}, [3]bool{false, false, false}},
+		"no hit after one":               {[3]tool.Result{hits("a"), hits(), hits()}, [3]bool{true, false, false}},
+		"a hit that is opened":           {[3]tool.Result{hits("a"), found(true, "a"), found(true, "a")}, [3]bool{true, true, false}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var script []modeltest.Turn
-			for i := range 3 {
-				script = append(script, modeltest.SayAndCall(needTurn("look for "+spelled[i]), "code_search", `{"query":"`+spelled[i]+`"}`))
+			b := set(t, `<Sequence>`+runTools+`<NoNewSource ledger="{ledger}" turns="1"/></Sequence>`)
+			for i, r := range c.turns {
+				vain := b.turn(false, call{tool: "search", args: fmt.Sprintf(`{"query":"%c"}`, 'a'+i), gives: r}) == bt.Success
+				same(t, fmt.Sprintf("turn %d brings something new", i+1), !vain, c.news[i])
 			}
-			h := setUp(t, append(script, theEnd)...)
-			h.alone("nothing new", 2)
-			n := 0
-			h.world.on("code_search", func(call tool.Call) (tool.Result, error) {
-				n++
-				return c.turns[n-1](call)
-			})
-			found := notices(h.ask(auth), agent.NoticeLoop)
-			same(t, "is found in the third turn", len(found) == 1 && found[0].Turn == 3, c.loop)
 		})
 	}
-}
-
-func TestHitThatIsOpenedIsNews(t *testing.T) {
-	place := tool.Ref{Source: tool.Code, Path: "a.go", Start: 1, End: 9}
-	h := setUp(t, modeltest.SayAndCall(needTurn("search"), "code_search", `{}`), modeltest.SayAndCall(needTurn("open"), "code_read", lines("a.go", 1, 9)),
-		modeltest.SayAndCall(needTurn("again"), "code_read", lines("a.go", 1, 9)), theEnd)
-	h.alone("nothing new", 1)
-	h.world.on("code_search", finds(place))
-	same(t, "loops found", loops(h.ask(auth)), []string{"3: nothing new, step 1"})
 }

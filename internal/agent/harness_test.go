@@ -1,0 +1,154 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/agent"
+	"sibyl/internal/bt"
+	"sibyl/internal/model"
+	"sibyl/internal/tool"
+)
+
+// ports are what the trees of these tests are given, and what is read from them.
+type ports struct {
+	Reply      agent.Reply      `port:"reply"`
+	Offered    []string         `port:"offered"`
+	Tools      []agent.ToolFact `port:"tools"`
+	Ledger     agent.Ledger     `port:"ledger"`
+	Transcript []agent.Entry    `port:"transcript"`
+}
+
+// bench takes turns of a model through a tree of the agent's leaves: what a turn leaves is what the next begins with.
+type bench struct {
+	t    *testing.T
+	tree *bt.Tree
+	ports
+	refs int64 // records so far
+	told []bt.Typed
+}
+
+// set makes a bench whose turns go through this node.
+func set(t *testing.T, node string) *bench {
+	t.Helper()
+	reg, err := bt.NewRegistry(agent.RunTools(), agent.SameCall(), agent.SameError(), agent.Cycle(), agent.NoNewSource(), agent.IdenticalCalls())
+	if err != nil {
+		t.Fatal(err)
+	}
+	given, err := bt.Ports[ports]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := `<root BTCPP_format="4"><BehaviorTree ID="Test">` + node + `</BehaviorTree></root>`
+	tree, err := reg.Load("test.xml", []byte(text), bt.Options{Given: given, Wanted: given})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, tree: tree}
+	b.Tools = []agent.ToolFact{{Name: "read", Source: tool.Code}, {Name: "search", Source: tool.Code, Search: true},
+		{Name: "fetch", Source: tool.Web, Foreign: true}, {Name: "write", Source: tool.Vault, Once: true}}
+	b.Offered = []string{"read", "search", "fetch", "write"}
+	return b
+}
+
+// runTools is the node that performs calls.
+const runTools = `<RunTools reply="{reply}" offered="{offered}" tools="{tools}" ledger="{ledger}" transcript="{transcript}"/>`
+
+// call is a call of a turn, and what it gives.
+type call struct {
+	tool, args string
+	gives      tool.Result
+	fails      *tool.Error
+}
+
+func reads(path string) call {
+	return call{tool: "read", args: fmt.Sprintf(`{"path":%q}`, path),
+		gives: tool.Result{Text: "text of " + path, Items: 1, Refs: []tool.Ref{{Source: tool.Code, Path: path, Start: 1, End: 9, Opened: true}}}}
+}
+
+// propose begins a turn with these calls, and gives the state of its tree and the requests that it asks for.
+func (b *bench) propose(calls ...call) (*bt.State, []bt.Effect) {
+	b.t.Helper()
+	b.refs++
+	r := agent.TurnReceipt[struct{}]{}
+	for i, c := range calls {
+		r.Calls = append(r.Calls, model.ToolCall{ID: fmt.Sprint("call_", i), Name: c.tool, Arguments: c.args})
+	}
+	var err error
+	if _, b.Reply, err = agent.TakeTurn[struct{}](bt.Completion{Ref: b.refs, Value: r}); err != nil {
+		b.t.Fatal(err)
+	}
+	b.Ledger = b.Ledger.Clone()
+	b.Ledger.Replied(b.Reply)
+	b.Transcript = append(slices.Clone(b.Transcript), agent.Entry{Turn: b.refs})
+	given, err := bt.EncodePorts(b.ports)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	s := b.tree.NewState()
+	for key, value := range given {
+		if err := b.tree.SetJSON(s, key, value); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	return s, b.step(s, bt.Input{}).Start
+}
+
+// step steps the tree, and takes over what is known then.
+func (b *bench) step(s *bt.State, in bt.Input) bt.Result {
+	b.t.Helper()
+	res, err := b.tree.Step(s, in, func(e bt.Event) {
+		if e.Kind == bt.Told {
+			b.told = append(b.told, e.Data)
+		}
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.tree.Read(s, &b.ports)
+	return res
+}
+
+// done is the completion of an effect that performs one of the calls.
+func (b *bench) done(e bt.Effect, calls []call) bt.Completion {
+	b.t.Helper()
+	var p agent.CallPayload
+	if err := json.Unmarshal(e.Payload, &p); err != nil {
+		b.t.Fatal(err)
+	}
+	b.refs++
+	c := calls[p.Call]
+	r := agent.CallReceipt{Tool: c.tool, Arguments: c.args, Result: &c.gives}
+	if c.fails != nil {
+		r.Result, r.Error = nil, c.fails
+	}
+	return bt.Completion{Op: e.Op, Ref: b.refs, Value: r}
+}
+
+// turn takes a whole turn, of whose requests under way the one that was asked for last ends first; else the first one.
+func (b *bench) turn(lastFirst bool, calls ...call) bt.Status {
+	b.t.Helper()
+	s, asked := b.propose(calls...)
+	var res bt.Result
+	for len(asked) > 0 {
+		next := 0
+		if lastFirst {
+			next = len(asked) - 1
+		}
+		res = b.step(s, bt.Input{Done: []bt.Completion{b.done(asked[next], calls)}})
+		asked = append(slices.Delete(asked, next, next+1), res.Start...)
+	}
+	return res.Status
+}
+
+// same fails the test where two values differ.
+func same[T any](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}

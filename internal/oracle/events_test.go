@@ -1,0 +1,103 @@
+package oracle_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sibyl/internal/model/modeltest"
+	"sibyl/internal/oracle"
+	"sibyl/internal/run"
+)
+
+// fill gives every field a value that is not its zero value.
+func fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString("some text")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(7)
+	case reflect.Float64:
+		v.SetFloat(0.5)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0))
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(v.Field(i))
+		}
+	default:
+		panic("an event has a field of the kind " + v.Kind().String())
+	}
+}
+
+func TestEveryEventIsReadBackAsItWasToldAndHasWords(t *testing.T) {
+	words := run.NewVocabulary(oracle.Events()...)
+	for _, e := range oracle.Events() {
+		t.Run(e.EventType(), func(t *testing.T) {
+			told := reflect.New(reflect.TypeOf(e))
+			fill(told.Elem())
+			raw, err := json.Marshal(told.Interface())
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept := run.TraceEvent{Rule: "Oracle/Node", Type: e.EventType(), Data: raw}
+			same(t, "what is read", words.Read(kept), told.Elem().Interface())
+			if _, own := told.Interface().(fmt.Stringer); !own {
+				t.Error("it has no words of its own")
+			}
+			if text := words.Words(kept); text == "" || strings.ContainsAny(text, "{}\n") {
+				t.Errorf("its words are %q", text)
+			}
+		})
+	}
+}
+
+// stillClock stands still, and its timers never fire.
+type stillClock struct{}
+
+func (stillClock) Now() time.Time { return time.Unix(1_000_000, 0) }
+
+func (stillClock) After(time.Duration) (<-chan time.Time, func()) { return nil, func() {} }
+
+var (
+	ownName = regexp.MustCompile(` name="[^"]*"`)
+	openTag = regexp.MustCompile(`<([A-Z]\w*)`)
+)
+
+// What people and programs are told of a run hangs on no name that a tree gives to its nodes.
+func TestNamesOfNodesChangeNothingThatIsTold(t *testing.T) {
+	played := func(rename bool) *harness {
+		h := setUp(t, modeltest.SayAndCall(needTurn("look"), "code_search", `{"query":"auth"}`), modeltest.Say(needTurn("a thought")),
+			modeltest.Say(stuck("no hit")), modeltest.SayAndCall(needCapability("sending an email"), "code_read", lines("auth/middleware.go", 10, 30)),
+			modeltest.Say("It checks a token (`auth/middleware.go:12`). "+enough()+partial("the rest")))
+		if rename {
+			n := 0
+			h.tree.Text = openTag.ReplaceAllFunc(ownName.ReplaceAll(h.tree.Text, nil), func(tag []byte) []byte {
+				if string(tag) == "<BehaviorTree" {
+					return tag
+				}
+				n++
+				return fmt.Appendf(slices.Clip(tag), ` name="renamed %d"`, n)
+			})
+			if n < 100 {
+				t.Fatalf("only %d nodes were renamed", n)
+			}
+		}
+		h.engine = h.newEngine(h.store, "test", stillClock{})
+		h.ask(auth)
+		return h
+	}
+	h, renamed := played(false), played(true)
+	same(t, "trace", renamed.trace(), h.trace())
+	same(t, "steps", renamed.steps(), h.steps())
+	same(t, "signals", renamed.signals(), h.signals())
+	lacks(t, "the trace", renamed.trace(), "renamed")
+}
