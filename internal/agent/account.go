@@ -27,10 +27,6 @@ type ToolUse struct {
 	Refused   string `json:"refused,omitempty"`
 	Turn      int    `json:"turn"`
 	Used      bool   `json:"used"` // the answer cites what it opened or named, or it wrote
-
-	Refs []tool.Ref `json:"-"` // what it opened or named
-	turn int64      // the record of the turn that proposed it
-	call int        // which of its calls
 }
 
 // Account is what a run has done, by its receipts: turns, what they cost, the calls in the order in which they were proposed, and what
@@ -40,13 +36,23 @@ type Account struct {
 	Model   string // that answered last
 	Usage   model.Usage
 	Calls   []ToolUse
+	Named   [][]tool.Ref // what each of them opened or named
 	Sources []Source
+}
+
+// use is a call in its place: the record of the turn that proposed it, and which of its calls it is.
+type use struct {
+	ToolUse
+	refs []tool.Ref
+	turn int64
+	call int
 }
 
 // AccountOf reads the receipts of a run, and those that came in when it was stopped. heard is called for each reply and each notes, in
 // order.
 func AccountOf[R any](v *run.View, under []run.CompletionRecord, transcript []Entry, heard func(c *run.CompletionRecord, r TurnReceipt[R])) Account {
 	a := Account{Calls: []ToolUse{}, Sources: []Source{}}
+	var uses []use
 	var turns []int64
 	proposed := map[int64][]model.ToolCall{}
 	for seq, c := range v.Receipts() {
@@ -59,31 +65,31 @@ func AccountOf[R any](v *run.View, under []run.CompletionRecord, transcript []En
 			}
 			heard(c, r)
 		default:
-			a.called(c)
+			uses = called(uses, c)
 		}
 	}
 	for i := range under {
 		if under[i].Kind == EffectTurn {
 			a.Turns++
 		}
-		a.called(&under[i])
+		uses = called(uses, &under[i])
 	}
 	for _, e := range TurnsOf(transcript) {
 		for k, t := range e.Tools {
 			if t.Refused != "" {
-				a.Calls = append(a.Calls, ToolUse{turn: e.Turn, call: k, Refused: t.Refused})
+				uses = append(uses, use{turn: e.Turn, call: k, ToolUse: ToolUse{Refused: t.Refused}})
 			}
 		}
 	}
-	slices.SortStableFunc(a.Calls, func(x, y ToolUse) int { return cmp.Or(cmp.Compare(x.turn, y.turn), cmp.Compare(x.call, y.call)) })
+	slices.SortStableFunc(uses, func(x, y use) int { return cmp.Or(cmp.Compare(x.turn, y.turn), cmp.Compare(x.call, y.call)) })
 	seen := map[string]bool{}
-	for i := range a.Calls {
-		c := &a.Calls[i]
+	for _, c := range uses {
 		c.Turn, _ = slices.BinarySearch(turns, c.turn+1)
 		if of := proposed[c.turn]; c.call < len(of) {
 			c.Name, c.Arguments = of[c.call].Name, of[c.call].Arguments
 		}
-		for _, ref := range c.Refs {
+		a.Calls, a.Named = append(a.Calls, c.ToolUse), append(a.Named, c.refs)
+		for _, ref := range c.refs {
 			if cite := ref.String(); ref.Opened && !seen[cite] {
 				seen[cite] = true
 				a.Sources = append(a.Sources, Source{Ref: ref, Cite: cite})
@@ -93,26 +99,26 @@ func AccountOf[R any](v *run.View, under []run.CompletionRecord, transcript []En
 	return a
 }
 
-// called reads the receipt of a call; other receipts are none.
-func (a *Account) called(c *run.CompletionRecord) {
+// called adds the call of a receipt; other receipts are of none.
+func called(uses []use, c *run.CompletionRecord) []use {
 	p, ok := c.Asked.(CallPayload)
 	if !ok {
-		return
+		return uses
 	}
-	use := ToolUse{turn: p.Turn, call: p.Call, Name: p.Name, TookMS: c.TookMS}
+	u := use{turn: p.Turn, call: p.Call, ToolUse: ToolUse{Name: p.Name, TookMS: c.TookMS}}
 	r, ok := c.Value.(CallReceipt)
 	switch {
 	case c.Err != nil:
-		use.Error = c.Err.Reason
+		u.Error = c.Err.Reason
 	case !ok || r.Result == nil && r.Error == nil:
-		use.Error = "its receipt can't be read"
+		u.Error = "its receipt can't be read"
 	case r.Error != nil:
-		use.Error = r.Error.Error()
+		u.Error = r.Error.Error()
 	default:
-		use.Items, use.Bytes = r.Result.Items, len(r.Result.Text)
-		use.Refs, use.Used = r.Result.Refs, c.Once
+		u.Items, u.Bytes = r.Result.Items, len(r.Result.Text)
+		u.refs, u.Used = r.Result.Refs, c.Once
 	}
-	a.Calls = append(a.Calls, use)
+	return append(uses, u)
 }
 
 // EffectTypes are the effects of an agent whose replies are reported on by R.

@@ -59,7 +59,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	a := Answer{Question: given.Question, QueryType: string(w.Class.QueryType), Class: w.Class, TopicShift: w.TopicShift, SessionID: v.Session, RunID: v.ID,
 		MaxTurns: given.MaxTurns, Gaps: w.Reports.Gaps, Tried: w.Ledger.Sources, Fallbacks: w.Reports.Consults, Budget: w.Ledger.Exhausted,
 		Signals: []signal.Signal{}}
-	a.gather(v, e.Under, w)
+	named := a.gather(v, e.Under, w)
 	a.Model = cmp.Or(a.Model, env.Model) // that was to answer, until a receipt says which one did
 	for _, c := range e.Under {
 		if c.Kind == agent.EffectCall && c.Once && c.Err != nil {
@@ -70,7 +70,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	status := a.stop(v, e, w)
 	if !a.Composed {
 		a.cite()
-		a.use()
+		a.use(named)
 	}
 	a.doubt(len(env.Past) > 0)
 	if left := len(env.Past) - 1; a.TopicShift && left > 0 {
@@ -90,11 +90,11 @@ func (a *Answer) exchange(env Env) Exchange {
 	return e
 }
 
-// use marks the calls that the answer rests on: those that opened or named a place that it cites.
-func (a *Answer) use() {
+// use marks the calls that the answer rests on: those that opened or named a place that it cites. named are the places of each call.
+func (a *Answer) use(named [][]tool.Ref) {
 	for i := range a.ToolCalls {
 		c := &a.ToolCalls[i]
-		c.Used = c.Used || slices.ContainsFunc(c.Refs, func(ref tool.Ref) bool {
+		c.Used = c.Used || slices.ContainsFunc(named[i], func(ref tool.Ref) bool {
 			return slices.ContainsFunc(a.Sources, func(s agent.Source) bool { return s.Cited && s.Overlaps(ref) })
 		})
 	}
@@ -123,8 +123,8 @@ func (a *Answer) doubt(goesOn bool) {
 	}
 }
 
-// gather reads all receipts: usage, signals, calls and what was read.
-func (a *Answer) gather(v *run.View, under []run.CompletionRecord, w wanted) {
+// gather reads all receipts: usage, signals, calls and what was read. It gives the places that each call opened or named.
+func (a *Answer) gather(v *run.View, under []run.CompletionRecord, w wanted) [][]tool.Ref {
 	account := agent.AccountOf(v, under, w.Transcript, func(c *run.CompletionRecord, r agent.TurnReceipt[Heard]) {
 		if r.Report.Signal != nil {
 			a.Signals = append(a.Signals, stamped(*r.Report.Signal, c))
@@ -135,6 +135,7 @@ func (a *Answer) gather(v *run.View, under []run.CompletionRecord, w wanted) {
 		a.Problems = append(a.Problems, r.Report.Problems...)
 	})
 	a.Turns, a.Model, a.Usage, a.ToolCalls, a.Sources = account.Turns, account.Model, account.Usage, account.Calls, account.Sources
+	return account.Named
 }
 
 // stamped gives a signal the run time at which its turn came in.

@@ -1,4 +1,4 @@
-package oracle
+package agent
 
 import (
 	"testing"
