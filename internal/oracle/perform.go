@@ -21,7 +21,7 @@ import (
 // Deps is what the Oracle needs of the outside, as its run's Env says.
 type Deps struct {
 	Model func(ctx context.Context, env Env) (model.Model, error)
-	Tools func(ctx context.Context, env Env) (*tool.Registry, func(), error)
+	Tools func(ctx context.Context, env Env) (*tool.Set, func(), error)
 
 	// Classifier scores what a reply calls for (FR-019 to FR-022); nil where none is configured. Text is the reply and
 	// its circumstances; the labels are the verdicts.
@@ -267,7 +267,7 @@ func (c *caller) prepare(job run.Job) (tool.Tool, tool.Call, CallReceipt, error)
 	case c.env.ShadowOf != "" && t.Spec().Effect == tool.Once:
 		t = unwritten{t}
 	}
-	return t, tool.Call{Args: json.RawMessage(args), Key: job.Key}, r, nil
+	return t, tool.Call{Args: json.RawMessage(args), Key: job.Key, Owner: string(c.view.Owner)}, r, nil
 }
 
 // do calls a tool. What the tool refuses is a fact for the model, not a fault of the run.

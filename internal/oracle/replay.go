@@ -83,7 +83,7 @@ func recordedBuilder(ctx context.Context, known *promptTexts, v *run.View) (*bui
 	for i, f := range facts {
 		tools[i] = recordedTool(f)
 	}
-	registry, err := tool.NewRegistry(tools...)
+	registry, err := tool.NewSet(tools...)
 	if err != nil {
 		return nil, err
 	}

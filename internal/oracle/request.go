@@ -41,7 +41,7 @@ type builder struct {
 	view    *run.View
 	env     Env
 	prompts *prompts
-	tools   *tool.Registry
+	tools   *tool.Set
 }
 
 // built is a request and what the receipt says of its prompt.

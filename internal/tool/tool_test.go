@@ -1,41 +1,16 @@
 package tool
 
-import (
-	"encoding/json"
-	"errors"
-	"strings"
-	"testing"
-)
+import "testing"
 
-type sampleArgs struct {
-	Query string   `json:"query"`
-	Limit int      `json:"limit,omitempty"`
-	Terms []string `json:"terms,omitempty"`
-}
-
-func TestArgumentsAreReadStrictly(t *testing.T) {
-	for _, c := range []struct{ raw, err, hint string }{
-		{``, "", ""},
-		{`{"query":"x","limit":3,"terms":["a"]}`, "", ""},
-		{`{"querry":"x"}`, `there is no argument "querry"`, "query, limit, terms"},
-		{`{"Query":"x"}`, `there is no argument "Query"`, "query, limit, terms"},
-		{`{"limit":"3"}`, "limit must be a whole number, not a string", "query"},
-		{`{"limit":1.5}`, "limit must be a whole number, not a number 1.5", "query"},
-		{`{"terms":"a"}`, "terms must be a list of strings, not a string", "query"},
-		{`["x"]`, "must be one JSON object, not array", "query"},
-		{`{"query":`, "not valid JSON", "query"},
-		{`{"query":"x"} {"query":"y"}`, "there is more after the arguments", "one JSON object"},
+func TestHintsFollowTheEffect(t *testing.T) {
+	for want, spec := range map[Hints]Spec{
+		{ReadOnly: true, Idempotent: true}:                  {Effect: Repeatable, Destructive: true},
+		{ReadOnly: true, Idempotent: true, OpenWorld: true}: {Effect: Repeatable, Foreign: true},
+		{Destructive: true}:                                 {Effect: Once, Destructive: true},
+		{Idempotent: true}:                                  {Effect: Once, Idempotent: true},
 	} {
-		_, err := DecodeArgs[sampleArgs](json.RawMessage(c.raw))
-		if c.err == "" {
-			if err != nil {
-				t.Errorf("%s: %v", c.raw, err)
-			}
-			continue
-		}
-		var known *Error
-		if !errors.As(err, &known) || known.Kind != InvalidArgs || !strings.Contains(known.Message, c.err) || !strings.Contains(known.Hint, c.hint) {
-			t.Errorf("%s: %v, want %q with the hint %q", c.raw, err, c.err, c.hint)
+		if got := spec.Hints(); got != want {
+			t.Errorf("%+v: %+v, want %+v", spec, got, want)
 		}
 	}
 }

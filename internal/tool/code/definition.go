@@ -22,8 +22,8 @@ const (
 
 // DefinitionArgs are the arguments of code_definition.
 type DefinitionArgs struct {
-	Symbol string `json:"symbol" jsonschema:"the name, alone or with its type or package: Server, http.Server, Server.Close"`
-	Path   string `json:"path,omitempty" jsonschema:"only below this folder, only this file, or only paths that match this glob"`
+	Symbol string `json:"symbol" doc:"the name, alone or with its type or package: Server, http.Server, Server.Close"`
+	Path   string `json:"path,omitempty" doc:"only below this folder, only this file, or only paths that match this glob"`
 }
 
 // DefinitionData is the structured result of code_definition, the likeliest first.
@@ -47,7 +47,8 @@ type Definition struct {
 }
 
 func (r *Root) definitionTool() tool.Tool {
-	return newTyped(tool.Spec{
+	return tool.New(tool.Spec{
+		Source: tool.Code, Effect: tool.Repeatable,
 		Name: "code_definition",
 		Description: "Finds where a function, method, type, field, constant or heading is defined, and shows the text of the likeliest " +
 			"definitions. Use it when you know the name; use code_search when you don't.",
@@ -103,7 +104,7 @@ type candidate struct {
 	likely    float64
 }
 
-func (r *Root) define(ctx context.Context, args DefinitionArgs) (tool.Result, error) {
+func (r *Root) define(ctx context.Context, _ tool.Call, args DefinitionArgs) (tool.Result, error) {
 	want, err := parseSymbol(args.Symbol)
 	if err != nil {
 		return tool.Result{}, err
@@ -128,7 +129,7 @@ func (r *Root) define(ctx context.Context, args DefinitionArgs) (tool.Result, er
 	for i := range min(shownTexts, len(data.Definitions)) {
 		r.addText(&data.Definitions[i])
 	}
-	return definitionResult(data, all), nil
+	return definitionResult(data, all)
 }
 
 // definitions finds what is defined by a name, the likeliest first. If nothing fits name and owner as they are
@@ -274,7 +275,7 @@ func (r *Root) addText(d *Definition) {
 	}
 }
 
-func definitionResult(data DefinitionData, all int) tool.Result {
+func definitionResult(data DefinitionData, all int) (tool.Result, error) {
 	res := tool.Result{Items: len(data.Definitions), Truncated: all > len(data.Definitions)}
 	var b strings.Builder
 	switch {
@@ -306,6 +307,6 @@ func definitionResult(data DefinitionData, all int) tool.Result {
 	if all > len(data.Definitions) {
 		fmt.Fprintf(&b, "%d more; restrict it with path or with the type's name.\n", all-len(data.Definitions))
 	}
-	res.Text, res.Data = b.String(), encodeData(data)
-	return res
+	res.Text = b.String()
+	return res.WithData(data)
 }

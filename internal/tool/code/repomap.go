@@ -17,17 +17,15 @@ import (
 )
 
 const (
-	defaultDepth = 2
-	mostDepth    = 8
-	maxFolders   = 120 // folders that are listed
-	maxReadme    = 800 // bytes of the README's first paragraph
-	docAttempts  = 5   // files of a package that are asked for its description
+	maxFolders  = 120 // folders that are listed
+	maxReadme   = 800 // bytes of the README's first paragraph
+	docAttempts = 5   // files of a package that are asked for its description
 )
 
 // MapArgs are the arguments of repo_map.
 type MapArgs struct {
-	Path  string `json:"path,omitempty" jsonschema:"the folder to map; the whole if left out"`
-	Depth int    `json:"depth,omitempty" jsonschema:"levels of folders to list, 1 to 8; 2 if left out"`
+	Path  string `json:"path,omitempty" doc:"the folder to map; the whole if left out"`
+	Depth int    `json:"depth,omitempty" doc:"levels of folders to list" min:"1" max:"8" default:"2"`
 }
 
 // MapData is the structured result of repo_map.
@@ -63,18 +61,15 @@ type Folder struct {
 }
 
 func (r *Root) mapTool() tool.Tool {
-	return newTyped(tool.Spec{
+	return tool.New(tool.Spec{
+		Source: tool.Code, Effect: tool.Repeatable,
 		Name: "repo_map",
 		Description: "Shows how the folder is built: its sub-folders with file counts, languages, packages and what they say they are " +
 			"for, and the README's first paragraph. Use it to get your bearings before searching.",
 	}, r.mapFolders)
 }
 
-func (r *Root) mapFolders(ctx context.Context, args MapArgs) (tool.Result, error) {
-	depth, err := boundedArg("depth", args.Depth, defaultDepth, mostDepth)
-	if err != nil {
-		return tool.Result{}, err
-	}
+func (r *Root) mapFolders(ctx context.Context, _ tool.Call, args MapArgs) (tool.Result, error) {
 	clean, err := cleanPath(args.Path)
 	if err != nil {
 		return tool.Result{}, err
@@ -97,13 +92,13 @@ func (r *Root) mapFolders(ctx context.Context, args MapArgs) (tool.Result, error
 	slices.SortFunc(data.Languages, func(a, b LanguageCount) int {
 		return cmp.Or(cmp.Compare(b.Files, a.Files), strings.Compare(a.Language, b.Language))
 	})
-	tree, cut := folders(paths, clean, depth)
+	tree, cut := folders(paths, clean, args.Depth)
 	data.Folders = tree
 	r.describe(ctx, &data, paths)
-	if err := ended(ctx); err != nil {
+	if err := ctx.Err(); err != nil {
 		return tool.Result{}, err
 	}
-	return tool.Result{Text: mapText(data, cut), Items: len(data.Folders), Truncated: cut, Data: encodeData(data)}, nil
+	return tool.Result{Text: mapText(data, cut), Items: len(data.Folders), Truncated: cut}.WithData(data)
 }
 
 // files lists the files below a folder, sorted.

@@ -12,8 +12,6 @@ import (
 )
 
 const (
-	defaultHits = 10
-	mostHits    = 50
 	hitsPerFile = 3  // so that one file can't hide the others
 	candidates  = 64 // files that are looked at closely
 	maxQuestion = 4 << 10
@@ -21,12 +19,12 @@ const (
 
 // SearchArgs are the arguments of code_search.
 type SearchArgs struct {
-	Query string   `json:"query,omitempty" jsonschema:"the question in plain words, or identifiers; with regex, one RE2 expression"`
-	Terms []string `json:"terms,omitempty" jsonschema:"further words or identifiers to look for at the same time"`
-	Path  string   `json:"path,omitempty" jsonschema:"only below this folder, only this file, or only paths that match this glob: src/**/*.go"`
-	Lang  string   `json:"lang,omitempty" jsonschema:"only this language or file ending, such as go, python or .proto"`
-	Regex bool     `json:"regex,omitempty" jsonschema:"the query is a regular expression, matched line by line"`
-	Limit int      `json:"limit,omitempty" jsonschema:"most hits wanted, 1 to 50; 10 if left out"`
+	Query string   `json:"query,omitempty" doc:"the question in plain words, or identifiers; with regex, one RE2 expression"`
+	Terms []string `json:"terms,omitempty" doc:"further words or identifiers to look for at the same time"`
+	Path  string   `json:"path,omitempty" doc:"only below this folder, only this file, or only paths that match this glob: src/**/*.go"`
+	Lang  string   `json:"lang,omitempty" doc:"only this language or file ending, such as go, python or .proto"`
+	Regex bool     `json:"regex,omitempty" doc:"the query is a regular expression, matched line by line"`
+	Limit int      `json:"limit,omitempty" doc:"most hits wanted" min:"1" max:"50" default:"10"`
 }
 
 // SearchData is the structured result of code_search: the best places first.
@@ -53,7 +51,8 @@ type Hit struct {
 }
 
 func (r *Root) searchTool() tool.Tool {
-	return newTyped(tool.Spec{
+	return tool.New(tool.Spec{
+		Source: tool.Code, Effect: tool.Repeatable,
 		Name: "code_search",
 		Description: "Searches the source files for several words at once and ranks the places where most of them meet, definitions " +
 			"first. Ask in plain words or name identifiers: endings, abbreviations and parts of identifiers are found too " +
@@ -63,7 +62,7 @@ func (r *Root) searchTool() tool.Tool {
 	}, r.search)
 }
 
-func (r *Root) search(ctx context.Context, args SearchArgs) (tool.Result, error) {
+func (r *Root) search(ctx context.Context, _ tool.Call, args SearchArgs) (tool.Result, error) {
 	s, err := r.newSearch(args)
 	if err != nil {
 		return tool.Result{}, err
@@ -75,7 +74,7 @@ func (r *Root) search(ctx context.Context, args SearchArgs) (tool.Result, error)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return s.result(passages), nil
+	return s.result(passages)
 }
 
 // search is one code_search under way.
@@ -97,11 +96,8 @@ type search struct {
 }
 
 func (r *Root) newSearch(args SearchArgs) (*search, error) {
-	s := &search{root: r}
+	s := &search{root: r, limit: args.Limit}
 	var err error
-	if s.limit, err = boundedArg("limit", args.Limit, defaultHits, mostHits); err != nil {
-		return nil, err
-	}
 	if s.scope, err = newScope(args.Path, args.Lang); err != nil {
 		return nil, err
 	}
@@ -245,7 +241,7 @@ func (s *search) closeLook(ctx context.Context, files []tally) ([]passage, error
 		})
 	}
 	wg.Wait()
-	if err := ended(ctx); err != nil {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	all := slices.Concat(perFile...)
@@ -267,7 +263,7 @@ func (s *search) lookAt(file tally, buf *[]byte) []passage {
 	return s.passages(file, newSource(file.path, content))
 }
 
-func (s *search) result(passages []passage) tool.Result {
+func (s *search) result(passages []passage) (tool.Result, error) {
 	data := SearchData{Hits: []Hit{}, Files: s.files, Matched: len(s.tallies), Skipped: s.skipped, Missing: s.missing}
 	for _, t := range s.query.terms {
 		data.Terms = append(data.Terms, t.word)
@@ -282,12 +278,12 @@ func (s *search) result(passages []passage) tool.Result {
 		perFile[p.path]++
 		data.Hits = append(data.Hits, s.hit(p, passages[0].score))
 	}
-	res := tool.Result{Items: len(data.Hits), Truncated: left > 0 || s.query.more, Data: encodeData(data)}
+	res := tool.Result{Items: len(data.Hits), Truncated: left > 0 || s.query.more}
 	for _, h := range data.Hits {
 		res.Refs = append(res.Refs, tool.Ref{Source: tool.Code, Path: h.Path, Title: h.Symbol, Start: h.Line, End: h.Line})
 	}
 	res.Text = searchText(data, left)
-	return res
+	return res.WithData(data)
 }
 
 func (s *search) hit(p passage, best float64) Hit {

@@ -182,7 +182,7 @@ func (r *Root) walk(ctx context.Context, start string, visit func(*found)) (Skip
 	for i := range crew {
 		skipped.add(crew[i].skipped)
 	}
-	if err := ended(ctx); err != nil {
+	if err := ctx.Err(); err != nil {
 		return skipped, err
 	}
 	return skipped, w.failed

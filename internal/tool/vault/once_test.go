@@ -318,7 +318,7 @@ func TestLockedVaultTimesOutAndCanBeCancelled(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	_, err = toolNamed(open(t, dir), "thread_push").Call(ctx, tool.Call{Key: "k", Args: encode(t, args)})
-	wantError(t, err, tool.Timeout, "ended before")
+	wantError(t, err, tool.Timeout, "time ran out")
 	unlock()
 	doOnce(t, waiter, "thread_push", "k", args)
 }

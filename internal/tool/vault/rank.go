@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"sibyl/internal/tool"
 )
 
 const maxTerms = 16
@@ -36,9 +38,9 @@ const (
 type query struct{ terms []vocable }
 
 // newQuery takes the words of text that carry meaning; all of them if none does. Of words with the same stem one is kept.
-func newQuery(text string) query {
+func newQuery(text string) (query, error) {
 	var all []string
-	for _, word := range words(text) {
+	for _, word := range words(clip(text, 4096)) {
 		// Beside the pair that it ends, the last character of an unspaced run would only find too much.
 		if len(all) == 0 || !endsPair(all[len(all)-1], word) {
 			all = append(all, word)
@@ -56,7 +58,10 @@ func newQuery(text string) query {
 			q.terms = append(q.terms, v)
 		}
 	}
-	return q
+	if len(q.terms) == 0 {
+		return q, tool.Errorf(tool.InvalidArgs, "", "the query %q has no word in it", oneLine(text, 100))
+	}
+	return q, nil
 }
 
 func endsPair(pair, word string) bool {

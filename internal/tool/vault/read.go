@@ -2,7 +2,6 @@ package vault
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -56,30 +55,19 @@ type Backlink struct {
 }
 
 type readArgs struct {
-	Path    string `json:"path,omitempty"`
-	Note    string `json:"note,omitempty"`
-	Section string `json:"section,omitempty"`
-	Start   int    `json:"start,omitempty"`
-	End     int    `json:"end,omitempty"`
+	Path    string `json:"path,omitempty" doc:"path of the note, such as projects/cache.md; this or note"`
+	Note    string `json:"note,omitempty" doc:"title, alias or file name, also as [[note#heading]]; this or path"`
+	Section string `json:"section,omitempty" doc:"read only the section under this heading, subsections included"`
+	Start   int    `json:"start,omitempty" doc:"first line to read" min:"1"`
+	End     int    `json:"end,omitempty" doc:"last line to read" min:"1"`
 }
 
 func (v *Vault) readTool() tool.Tool {
-	return reader[readArgs]{run: v.read, spec: tool.Spec{
+	return reader(tool.Spec{
 		Name: "vault_read",
 		Description: "Reads a note with line numbers, its front matter, the links in it and the notes that link to it. " +
 			"Name it by path, or by title, alias or file name as in a [[link]]. Its hash is what vault_write needs to replace it.",
-		Schema: json.RawMessage(`{
-			"type": "object", "additionalProperties": false,
-			"properties": {
-				"path": {"type": "string", "description": "path of the note, such as projects/cache.md; this or note"},
-				"note": {"type": "string", "description": "title, alias or file name, also as [[note#heading]]; this or path"},
-				"section": {"type": "string", "description": "read only the section under this heading, subsections included"},
-				"start": {"type": "integer", "minimum": 1, "description": "first line to read"},
-				"end": {"type": "integer", "minimum": 1, "description": "last line to read"}
-			}
-		}`),
-		Source: tool.Vault, Effect: tool.Repeatable,
-	}}
+	}, v.read)
 }
 
 func (v *Vault) read(ctx context.Context, args readArgs) (tool.Result, error) {
@@ -142,8 +130,6 @@ func checkRead(args *readArgs) error {
 	switch {
 	case args.Section != "" && (args.Start != 0 || args.End != 0):
 		return tool.Errorf(tool.InvalidArgs, "", "give either section, or start and end")
-	case args.Start < 0 || args.End < 0:
-		return tool.Errorf(tool.InvalidArgs, "", "lines count from 1")
 	case args.End != 0 && args.End < args.Start:
 		return tool.Errorf(tool.InvalidArgs, "", "end (%d) lies before start (%d)", args.End, args.Start)
 	}

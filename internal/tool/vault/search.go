@@ -2,7 +2,6 @@ package vault
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -11,10 +10,8 @@ import (
 )
 
 const (
-	standardHits = 10
-	mostHits     = 50
-	perNote      = 3   // sections of one note, so that a long note leaves room for others
-	maxSnippet   = 240 // runes
+	perNote    = 3   // sections of one note, so that a long note leaves room for others
+	maxSnippet = 240 // runes
 )
 
 // SearchData is the Data of vault_search.
@@ -39,32 +36,23 @@ type Hit struct {
 }
 
 type searchArgs struct {
-	Query  string `json:"query"`
-	Limit  int    `json:"limit,omitempty"`
-	Folder string `json:"folder,omitempty"`
-	Tag    string `json:"tag,omitempty"`
+	Query  string `json:"query" doc:"words to look for; rare words count more, titles, headings and tags most"`
+	Limit  int    `json:"limit,omitempty" doc:"hits to return" min:"1" max:"50" default:"10"`
+	Folder string `json:"folder,omitempty" doc:"search only below this folder"`
+	Tag    string `json:"tag,omitempty" doc:"search only notes with this tag or one below it"`
 }
 
 func (v *Vault) searchTool() tool.Tool {
-	return reader[searchArgs]{run: v.search, spec: tool.Spec{
+	return reader(tool.Spec{
 		Name: "vault_search",
 		Description: "Searches the person's notes and threads for words and returns the best sections: path, lines and a snippet. " +
 			"Use it first for what the person decided, wrote down or planned. A hit is not read yet: open it with vault_read before you cite it.",
-		Schema: json.RawMessage(`{
-			"type": "object", "additionalProperties": false, "required": ["query"],
-			"properties": {
-				"query": {"type": "string", "description": "words to look for; rare words count more, titles, headings and tags most"},
-				"limit": {"type": "integer", "minimum": 1, "maximum": 50, "description": "hits to return; 10 if left out"},
-				"folder": {"type": "string", "description": "search only below this folder"},
-				"tag": {"type": "string", "description": "search only notes with this tag or one below it"}
-			}
-		}`),
-		Source: tool.Vault, Effect: tool.Repeatable, Search: true,
-	}}
+		Search: true,
+	}, v.search)
 }
 
 func (v *Vault) search(ctx context.Context, args searchArgs) (tool.Result, error) {
-	q, limit, err := checkSearch(args.Query, args.Limit)
+	q, err := newQuery(args.Query)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -83,24 +71,12 @@ func (v *Vault) search(ctx context.Context, args searchArgs) (tool.Result, error
 		return under(n.path, folder) && (args.Tag == "" || n.tagged(args.Tag))
 	}, perNote)
 	data := SearchData{Hits: []Hit{}, Total: len(ranked), Skipped: s.skippedList()}
-	data.Hits, err = v.describe(ctx, q, ranked[:min(len(ranked), limit)])
+	data.Hits, err = v.describe(ctx, q, ranked[:min(len(ranked), args.Limit)])
 	if err != nil {
 		return tool.Result{}, err
 	}
 	text, refs := hitText(data.Hits, data.Total, oneLine(args.Query, 100), len(s.notes))
 	return answer(text+skippedText(data.Skipped), data, refs, len(data.Hits), len(data.Hits) < data.Total)
-}
-
-func checkSearch(text string, limit int) (query, int, error) {
-	if err := required("query", text); err != nil {
-		return query{}, 0, err
-	}
-	q := newQuery(clip(text, 4096))
-	if len(q.terms) == 0 {
-		return query{}, 0, tool.Errorf(tool.InvalidArgs, "", "the query %q has no word in it", oneLine(text, 100))
-	}
-	limit, err := bounded(limit, standardHits, mostHits)
-	return q, limit, err
 }
 
 // describe reads the hits' snippets from their notes.

@@ -3,7 +3,6 @@ package vault
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
@@ -11,12 +10,6 @@ import (
 	"time"
 
 	"sibyl/internal/tool"
-)
-
-const (
-	standardEntries = 20
-	mostEntries     = 100
-	mostThreads     = 500
 )
 
 // PushData is the Data of thread_push.
@@ -65,26 +58,17 @@ func (d *document) entryIndex(id string) int {
 func (d *document) hasEntry(id string) bool { return d.entryIndex(id) >= 0 }
 
 type pushArgs struct {
-	Thread string `json:"thread"`
-	Text   string `json:"text"`
-	Title  string `json:"title,omitempty"`
+	Thread string `json:"thread" doc:"name of the thread"`
+	Text   string `json:"text" doc:"Markdown text of the entry, at most 32 KiB"`
+	Title  string `json:"title,omitempty" doc:"title of the entry, one line"`
 }
 
 func (v *Vault) pushTool() tool.Tool {
-	return writer[pushArgs]{vault: v, plan: v.planPush, spec: tool.Spec{
+	return writer(v, tool.Spec{
 		Name: "thread_push",
 		Description: "Adds an entry to a thread, an append-only note such as a log of decisions; a thread that does not exist is begun. " +
 			"Use it only when the person asks for something to be kept.",
-		Schema: json.RawMessage(`{
-			"type": "object", "additionalProperties": false, "required": ["thread", "text"],
-			"properties": {
-				"thread": {"type": "string", "description": "name of the thread"},
-				"text": {"type": "string", "description": "Markdown text of the entry, at most 32 KiB"},
-				"title": {"type": "string", "description": "title of the entry, one line"}
-			}
-		}`),
-		Source: tool.Vault, Effect: tool.Once,
-	}}
+	}, v.planPush)
 }
 
 func (v *Vault) planPush(key string, args pushArgs) (change, error) {
@@ -132,9 +116,6 @@ func pushed(p string, raw []byte, id string) (tool.Result, error) {
 }
 
 func checkThread(name string) error {
-	if err := required("thread", name); err != nil {
-		return err
-	}
 	if strings.Contains(name, "/") {
 		return tool.Errorf(tool.InvalidArgs, "thread_list shows the names", "%q is not the name of a thread", name)
 	}
@@ -161,28 +142,17 @@ func (v *Vault) threadPath(name string) (string, error) {
 }
 
 type threadListArgs struct {
-	Limit int `json:"limit,omitempty"`
+	Limit int `json:"limit,omitempty" doc:"threads to list" min:"1" max:"500" default:"100"`
 }
 
 func (v *Vault) threadListTool() tool.Tool {
-	return reader[threadListArgs]{run: v.listThreads, spec: tool.Spec{
+	return reader(tool.Spec{
 		Name:        "thread_list",
 		Description: "Lists the threads of the vault with the number of their entries and the times of the first and the last.",
-		Schema: json.RawMessage(`{
-			"type": "object", "additionalProperties": false,
-			"properties": {
-				"limit": {"type": "integer", "minimum": 1, "maximum": 500, "description": "threads to list; 100 if left out"}
-			}
-		}`),
-		Source: tool.Vault, Effect: tool.Repeatable,
-	}}
+	}, v.listThreads)
 }
 
 func (v *Vault) listThreads(ctx context.Context, args threadListArgs) (tool.Result, error) {
-	limit, err := bounded(args.Limit, standardList, mostThreads)
-	if err != nil {
-		return tool.Result{}, err
-	}
 	s, err := v.snapshot(ctx)
 	if err != nil {
 		return tool.Result{}, err
@@ -194,7 +164,7 @@ func (v *Vault) listThreads(ctx context.Context, args threadListArgs) (tool.Resu
 		if !isThread(n.path) {
 			continue
 		}
-		if data.Total++; len(data.Threads) == limit || b.Len() > tool.MaxText-2<<10 {
+		if data.Total++; len(data.Threads) == args.Limit || b.Len() > tool.MaxText-2<<10 {
 			continue
 		}
 		info := threadInfo(n)

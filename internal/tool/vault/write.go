@@ -3,7 +3,6 @@ package vault
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,28 +31,18 @@ const (
 )
 
 type writeArgs struct {
-	Path     string `json:"path"`
-	Mode     string `json:"mode"`
-	Content  string `json:"content"`
-	BaseHash string `json:"base_hash,omitempty"`
+	Path     string `json:"path" doc:"path of the note, ending in .md; missing folders are made"`
+	Mode     string `json:"mode" enum:"create,append,replace"`
+	Content  string `json:"content" doc:"Markdown text, at most 1 MiB"`
+	BaseHash string `json:"base_hash,omitempty" doc:"hash that vault_read gave; needed to replace, and checked where it is given"`
 }
 
 func (v *Vault) writeTool() tool.Tool {
-	return writer[writeArgs]{vault: v, plan: v.planWrite, spec: tool.Spec{
-		Name: "vault_write",
+	return writer(v, tool.Spec{
+		Name: "vault_write", Destructive: true,
 		Description: "Creates a note, appends to one, or replaces one whole. Use it only when the person asks for a note to be written. " +
 			"To replace, read the note with vault_read first and pass its hash as base_hash. Threads are written with thread_push.",
-		Schema: json.RawMessage(`{
-			"type": "object", "additionalProperties": false, "required": ["path", "mode", "content"],
-			"properties": {
-				"path": {"type": "string", "description": "path of the note, ending in .md; missing folders are made"},
-				"mode": {"type": "string", "enum": ["create", "append", "replace"]},
-				"content": {"type": "string", "description": "Markdown text, at most 1 MiB"},
-				"base_hash": {"type": "string", "description": "hash that vault_read gave; needed to replace, and checked where it is given"}
-			}
-		}`),
-		Source: tool.Vault, Effect: tool.Once,
-	}}
+	}, v.planWrite)
 }
 
 func (v *Vault) planWrite(_ string, args writeArgs) (change, error) {
@@ -76,22 +65,13 @@ func (v *Vault) planWrite(_ string, args writeArgs) (change, error) {
 }
 
 func checkWrite(args writeArgs) error {
-	switch args.Mode {
-	case modeCreate, modeAppend:
-	case modeReplace:
-		if args.BaseHash == "" {
-			return tool.Errorf(tool.InvalidArgs, "read the note with vault_read and pass its hash", "base_hash is missing: replace needs it")
-		}
-	default:
-		return tool.Errorf(tool.InvalidArgs, "use create, append or replace", "there is no mode %q", args.Mode)
-	}
-	if args.BaseHash != "" {
-		if args.Mode == modeCreate {
-			return tool.Errorf(tool.InvalidArgs, "leave it out", "base_hash has no meaning for a note that is created")
-		}
-		if !isHash(args.BaseHash) {
-			return tool.Errorf(tool.InvalidArgs, "pass the hash as vault_read gave it", "base_hash is not sha256: and 64 hex digits")
-		}
+	switch given := args.BaseHash != ""; {
+	case args.Mode == modeReplace && !given:
+		return tool.Errorf(tool.InvalidArgs, "read the note with vault_read and pass its hash", "base_hash is missing: replace needs it")
+	case args.Mode == modeCreate && given:
+		return tool.Errorf(tool.InvalidArgs, "leave it out", "base_hash has no meaning for a note that is created")
+	case given && !isHash(args.BaseHash):
+		return tool.Errorf(tool.InvalidArgs, "pass the hash as vault_read gave it", "base_hash is not sha256: and 64 hex digits")
 	}
 	return checkContent("content", args.Content, maxContent)
 }
@@ -101,11 +81,8 @@ func isHash(s string) bool {
 	return found && len(digits) == 64 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// checkContent refuses text that would write nothing, or no text.
+// checkContent refuses what is no text, or too much of it.
 func checkContent(name, text string, limit int) error {
-	if err := required(name, text); err != nil {
-		return err
-	}
 	if strings.ContainsRune(text, 0) {
 		return tool.Errorf(tool.InvalidArgs, "", "%s has a NUL character: it is not text", name)
 	}

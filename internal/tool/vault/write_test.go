@@ -82,7 +82,7 @@ func TestRefusedWriteChangesNothing(t *testing.T) {
 		{"other ending", object{"path": "b.sh", "mode": "create", "content": "x"}, tool.InvalidArgs, ".md"},
 		{"ending in capitals", object{"path": "b.MD", "mode": "create", "content": "x"}, tool.InvalidArgs, ".md"},
 		{"no name", object{"path": "sub/.md", "mode": "create", "content": "x"}, tool.Denied, "hidden"},
-		{"no path", object{"mode": "create", "content": "x"}, tool.InvalidArgs, "not a path"},
+		{"no path", object{"mode": "create", "content": "x"}, tool.InvalidArgs, "path is missing"},
 		{"hidden folder", object{"path": ".sibyl/ops/b.md", "mode": "create", "content": "x"}, tool.Denied, "hidden"},
 		{"out of the vault", object{"path": "../b.md", "mode": "create", "content": "x"}, tool.Denied, "leads out"},
 		{"absolute", object{"path": "/b.md", "mode": "create", "content": "x"}, tool.Denied, "relative"},
