@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
+	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
 
@@ -268,8 +267,7 @@ func (r *Root) addText(d *Definition) {
 	if d.End > len(src.lines) || src.signature(d.Line) != d.Signature {
 		return
 	}
-	sum := sha256.Sum256(content)
-	d.Hash = "sha256:" + hex.EncodeToString(sum[:])
+	d.Hash = files.Hash(content)
 	for n := d.Start; n <= min(d.End, d.Start+shownLines-1); n++ {
 		d.Lines = append(d.Lines, printable(string(src.line(n)), maxLine))
 	}

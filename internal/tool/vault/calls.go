@@ -8,6 +8,7 @@ import (
 	"os"
 	"syscall"
 
+	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
 
@@ -30,7 +31,7 @@ func writer[A any](v *Vault, spec tool.Spec, plan func(key string, args A) (chan
 			return change{}, err
 		}
 		canonical, err := json.Marshal(args)
-		c.tool, c.key, c.args = spec.Name, call.Key, hashOf(canonical)
+		c.Action, c.Key, c.Digest = spec.Name, call.Key, files.Hash(canonical)
 		return c, err
 	}
 	return tool.New(spec, func(ctx context.Context, call tool.Call, args A) (tool.Result, error) {
@@ -38,20 +39,26 @@ func writer[A any](v *Vault, spec tool.Spec, plan func(key string, args A) (chan
 		if err != nil {
 			return tool.Result{}, err
 		}
-		res, err := v.perform(ctx, c)
+		res, err := v.writes.Perform(ctx, c)
 		return res, failure(err)
 	}, tool.WithFound(func(ctx context.Context, call tool.Call, args A) (tool.Result, bool, error) {
 		c, err := planned(call, args)
 		if err != nil {
 			return tool.Result{}, false, nil //nolint:nilerr // the refusal is Call's to report
 		}
-		res, done, err := v.found(ctx, c)
+		res, done, err := v.writes.Found(ctx, c)
 		return res, done, failure(err)
 	}))
 }
 
+// change is a planned write of a note.
+type change = files.Change[tool.Result]
+
 // failure gives an error of the file system the kind that says what can be done about it.
 func failure(err error) error {
+	if refused, ok := errors.AsType[*files.Error](err); ok {
+		return refusal(refused)
+	}
 	_, known := errors.AsType[*tool.Error](err)
 	switch {
 	case err == nil, known, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -68,6 +75,32 @@ func failure(err error) error {
 		return tool.Errorf(tool.NotFound, "", "it is not there any more: %w", err)
 	}
 	return tool.Errorf(tool.Failed, "", "the vault failed: %w", err)
+}
+
+// refusal says what can be done about a note that was not read or written.
+func refusal(err *files.Error) error {
+	kind, hint := tool.Denied, ""
+	switch err.Reason {
+	case files.Linked:
+		hint = "put the note itself into the vault"
+	case files.ReadOnly:
+		hint = "write to another note"
+	case files.TooLarge:
+		kind, hint = tool.TooLarge, "write to another note"
+	case files.Changed:
+		kind, hint = tool.Conflict, "read it again"
+	case files.KeyReused:
+		kind = tool.Conflict
+	case files.Unclear:
+		kind, hint = tool.Conflict, "look at the note, and write again only what it lacks"
+	case files.NoRoot:
+		kind, hint = tool.Unavailable, missingHint
+	case files.Busy:
+		kind, hint = tool.Timeout, "try again"
+	case files.NotSynced:
+		kind = tool.Failed
+	}
+	return tool.Errorf(kind, hint, "%w", err)
 }
 
 // answer makes a result of text and data.

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"sibyl/internal/files"
 )
 
 // settledAfter is how old a change must be for a file's time and size to tell the next one: file systems keep times as
@@ -162,7 +164,7 @@ func (w *walk) folder(folder string, depth int) error {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
-	infos, err := w.vault.readDir(folder)
+	infos, err := files.List(w.vault.root, folder)
 	if err != nil && folder == "." {
 		return err
 	}
@@ -224,20 +226,20 @@ func (v *Vault) loadFile(f found, old indexed) loaded {
 		return loaded{entry: old}
 	}
 	began := time.Now()
-	content, err := v.readPlain(f.path)
+	content, err := files.Read(v.root, f.path, maxNote)
 	if err != nil {
 		return loaded{err: err}
 	}
 	entry := indexed{
 		note:    old.note,
-		info:    content.info,
-		sum:     maphash.Bytes(v.index.seed, content.raw),
-		settled: content.info.ModTime().Before(began.Add(-settledAfter)),
+		info:    content.Info,
+		sum:     maphash.Bytes(v.index.seed, content.Content),
+		settled: content.Info.ModTime().Before(began.Add(-settledAfter)),
 	}
-	if old.note != nil && old.sum == entry.sum && old.info.Size() == content.info.Size() {
+	if old.note != nil && old.sum == entry.sum && old.info.Size() == content.Info.Size() {
 		return loaded{entry: entry}
 	}
-	d := parse(f.path, content.raw, content.cut)
+	d := parse(f.path, content.Content, content.Cut)
 	entry.note = &note{
 		path: d.path, title: d.title, date: d.front.date, at: d.front.at, tags: d.tags, aliases: d.front.aliases,
 		lines: len(d.lines), sections: d.sections, links: d.links,

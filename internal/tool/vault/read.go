@@ -7,6 +7,7 @@ import (
 	"path"
 	"strings"
 
+	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
 
@@ -91,13 +92,13 @@ func (v *Vault) read(ctx context.Context, args readArgs) (tool.Result, error) {
 	if err != nil {
 		return tool.Result{}, err
 	}
-	d := parse(n.path, content.raw, content.cut)
+	d := parse(n.path, content.Content, content.Cut)
 	data := ReadData{
 		Path: d.path, Title: d.title, Lines: len(d.lines), FrontMatter: d.front.fields, Tags: d.tags, Aliases: d.front.aliases,
 		Date: d.front.date, LinkCount: len(d.links), Warnings: d.warnings,
 	}
-	if !content.cut {
-		data.Hash = hashOf(content.raw)
+	if !content.Cut {
+		data.Hash = files.Hash(content.Content)
 	}
 	from, to, err := d.span(args, &data)
 	if err != nil {
@@ -107,7 +108,7 @@ func (v *Vault) read(ctx context.Context, args readArgs) (tool.Result, error) {
 	data.addLinks(g, n, d)
 	shown, cut := d.show(from, to, &data)
 	ref := tool.Ref{Source: tool.Vault, Path: d.path, Title: d.title, Start: data.Start, End: data.End, Hash: data.Hash, Opened: true}
-	return answer(data.text(shown, to), data, []tool.Ref{ref}, 1, cut || content.cut)
+	return answer(data.text(shown, to), data, []tool.Ref{ref}, 1, cut || content.Cut)
 }
 
 // checkRead takes a note argument in the form of a link apart, and refuses contradictions.
@@ -141,8 +142,7 @@ func (v *Vault) linkError(p string, cause error) error {
 	if p == "" || checkPath(p) != nil {
 		return cause
 	}
-	var refused *tool.Error
-	if errors.As(v.refuseLinks(p), &refused) {
+	if refused, ok := errors.AsType[*files.Error](files.NoLinks(v.root, p)); ok {
 		return refused
 	}
 	return cause

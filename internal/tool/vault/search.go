@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
 
@@ -106,11 +107,11 @@ func (v *Vault) describe(ctx context.Context, q query, ranked []hit) ([]Hit, err
 
 // linesOf is a note's text; nothing if the note is gone since it was found, which leaves a hit without a snippet.
 func (v *Vault) linesOf(p string) []string {
-	content, err := v.readPlain(p)
+	content, err := files.Read(v.root, p, maxNote)
 	if err != nil {
 		return nil
 	}
-	return parse(p, content.raw, content.cut).lines
+	return parse(p, content.Content, content.Cut).lines
 }
 
 // snippet is the line of a section that answers most terms, from shortly before the first of them.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
 
@@ -67,11 +68,11 @@ func (v *Vault) readThread(ctx context.Context, args threadReadArgs) (tool.Resul
 	if err != nil {
 		return tool.Result{}, err
 	}
-	d := parse(n.path, content.raw, content.cut)
+	d := parse(n.path, content.Content, content.Cut)
 	entries := d.entries()
 	data := ThreadData{Thread: bare(n.path), Path: n.path, Entries: []Entry{}, Total: len(entries), Warnings: d.warnings}
-	if !content.cut {
-		data.Hash = hashOf(content.raw)
+	if !content.Cut {
+		data.Hash = files.Hash(content.Content)
 	}
 	from := max(0, args.From-1)
 	if args.From < 0 {
@@ -81,7 +82,7 @@ func (v *Vault) readThread(ctx context.Context, args threadReadArgs) (tool.Resul
 		return tool.Result{}, tool.Errorf(tool.InvalidArgs, "", "the thread %q has %s, and no number %d", data.Thread, count(len(entries), "entry"), args.From)
 	}
 	text, refs, cut := data.read(d, from, min(len(entries), from+args.Limit))
-	return answer(text, data, refs, len(data.Entries), cut || content.cut)
+	return answer(text, data, refs, len(data.Entries), cut || content.Cut)
 }
 
 // read takes the entries from-to (counted from 0, to not included) as far as they fit.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
 
@@ -80,11 +81,11 @@ func (v *Vault) planPush(key string, args pushArgs) (change, error) {
 	}
 	id, title, text := entryID(key), oneLine(args.Title, 200), cleanText(args.Text)
 	return change{
-		entry:   id,
-		appends: true,
-		locate:  func() (string, error) { return v.threadPath(args.Thread) },
-		apply: func(p string, before file, _ bool) ([]byte, tool.Result, error) {
-			base := appendable(before.raw)
+		Mark:    id,
+		Appends: true,
+		Locate:  func() (string, error) { return v.threadPath(args.Thread) },
+		Apply: func(p string, before files.File) ([]byte, tool.Result, error) {
+			base := appendable(before.Content)
 			if len(bytes.TrimSpace(base)) > 0 {
 				base = append(base, inLineEndsOf(base, "\n")...)
 			}
@@ -92,11 +93,11 @@ func (v *Vault) planPush(key string, args pushArgs) (change, error) {
 			res, err := pushed(p, after, id)
 			return after, res, err
 		},
-		trace: func(p string, now file) (tool.Result, bool) {
-			if !parse(p, now.raw, now.cut).hasEntry(id) {
+		Trace: func(p string, now files.File) (tool.Result, bool) {
+			if !parse(p, now.Content, now.Cut).hasEntry(id) {
 				return tool.Result{}, false
 			}
-			res, err := pushed(p, now.raw, id)
+			res, err := pushed(p, now.Content, id)
 			return res, err == nil
 		},
 	}, nil
@@ -110,7 +111,7 @@ func pushed(p string, raw []byte, id string) (tool.Result, error) {
 		return tool.Result{}, fmt.Errorf("%s lacks its entry %s", p, id)
 	}
 	data := PushData{Thread: bare(p), Path: p, Entry: d.entryInfo(i)}
-	ref := tool.Ref{Source: tool.Vault, Path: p, Title: d.title, Start: data.Entry.Start, End: data.Entry.End, Hash: hashOf(raw)}
+	ref := tool.Ref{Source: tool.Vault, Path: p, Title: d.title, Start: data.Entry.Start, End: data.Entry.End, Hash: files.Hash(raw)}
 	text := fmt.Sprintf("Added entry %d to the thread %q: %s.\n", data.Entry.Number, data.Thread, ref)
 	return answer(text, data, []tool.Ref{ref}, 1, false)
 }

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
 
@@ -56,10 +57,10 @@ func (v *Vault) planWrite(_ string, args writeArgs) (change, error) {
 		return change{}, err
 	}
 	return change{
-		appends: args.Mode != modeReplace,
-		locate:  func() (string, error) { return v.spelling(args.Path) },
-		apply: func(p string, before file, exists bool) ([]byte, tool.Result, error) {
-			return applyWrite(p, args, before, exists)
+		Appends: args.Mode != modeReplace,
+		Locate:  func() (string, error) { return v.spelling(args.Path) },
+		Apply: func(p string, before files.File) ([]byte, tool.Result, error) {
+			return applyWrite(p, args, before)
 		},
 	}, nil
 }
@@ -92,14 +93,14 @@ func checkContent(name, text string, limit int) error {
 	return nil
 }
 
-func applyWrite(p string, args writeArgs, before file, exists bool) ([]byte, tool.Result, error) {
+func applyWrite(p string, args writeArgs, before files.File) ([]byte, tool.Result, error) {
 	var refused *tool.Error
 	switch {
-	case args.Mode == modeCreate && exists:
+	case args.Mode == modeCreate && before.Exists():
 		refused = tool.Errorf(tool.Conflict, "append to it, or replace it after reading it", "%s exists already", p)
-	case args.Mode != modeCreate && !exists:
+	case args.Mode != modeCreate && !before.Exists():
 		refused = tool.Errorf(tool.NotFound, "use mode create", "there is no note at %s", p)
-	case args.BaseHash != "" && args.BaseHash != hashOf(before.raw):
+	case args.BaseHash != "" && args.BaseHash != files.Hash(before.Content):
 		refused = tool.Errorf(tool.Conflict, "read it again with vault_read, then write", "%s has changed since it was read", p)
 	}
 	if refused != nil {
@@ -109,12 +110,12 @@ func applyWrite(p string, args writeArgs, before file, exists bool) ([]byte, too
 	after := []byte(endLine(args.Content))
 	verb := map[string]string{modeCreate: "Created", modeAppend: "Appended to", modeReplace: "Replaced"}[args.Mode]
 	if args.Mode == modeAppend {
-		base := appendable(before.raw)
+		base := appendable(before.Content)
 		data.Start = countLines(base) + 1
 		after = append(base, inLineEndsOf(base, string(after))...)
 	}
 	data.Lines = countLines(after)
-	data.End, data.Hash = data.Lines, hashOf(after)
+	data.End, data.Hash = data.Lines, files.Hash(after)
 	text := fmt.Sprintf("%s %s: lines %d-%d of %d.\nHash: %s\n", verb, p, data.Start, data.End, data.Lines, data.Hash)
 	ref := tool.Ref{Source: tool.Vault, Path: p, Start: data.Start, End: data.End, Hash: data.Hash}
 	res, err := answer(text, data, []tool.Ref{ref}, 1, false)
@@ -184,7 +185,7 @@ func (v *Vault) spelling(p string) (string, error) {
 
 // present returns the name in folder that is name, or else differs from it only in spelling; "" if there is none.
 func (v *Vault) present(folder, name string) (string, error) {
-	infos, err := v.readDir(folder)
+	infos, err := files.List(v.root, folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}

@@ -2,9 +2,7 @@ package web
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
 
@@ -273,14 +272,13 @@ func cutPage(p page, args fetchArgs) (tool.Result, error) {
 	if end < total {
 		data.Next = end
 	}
-	sum := sha256.Sum256([]byte(p.text))
 	return tool.Result{
 		Text:      head + "\n" + part,
 		Items:     1,
 		Truncated: end < total,
 		Refs: []tool.Ref{{
 			Source: tool.Web, URL: p.url, Title: p.title,
-			Hash: "sha256:" + hex.EncodeToString(sum[:]), Opened: true,
+			Hash: files.Hash([]byte(p.text)), Opened: true,
 		}},
 	}.WithData(data)
 }
