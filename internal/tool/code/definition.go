@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -62,11 +61,9 @@ type wanted struct {
 	loose  bool     // case and underscores don't matter
 }
 
-var symbolJoints = regexp.MustCompile(`\.|::|->|#`)
-
 func parseSymbol(symbol string) (wanted, error) {
 	clean := strings.NewReplacer("(", "", ")", "", "*", "", "&", "", "`", "").Replace(strings.TrimSpace(symbol))
-	parts := symbolJoints.Split(clean, -1)
+	parts := splitSymbol(clean)
 	w := wanted{name: parts[len(parts)-1], owners: parts[:len(parts)-1]}
 	if w.name == "" || len(clean) > maxPhrase {
 		const hint = "give a name such as Server or http.Server"

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -27,7 +28,7 @@ var folderRanks = map[string]float64{
 }
 
 // checksums are written by tools and list what a project depends on, line by line.
-var checksums = wordSet("go.sum package-lock.json npm-shrinkwrap.json pnpm-lock.yaml packages.lock.json gradle.lockfile")
+var checksums = []string{"go.sum", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "packages.lock.json", "gradle.lockfile"}
 
 // legalName is a text that lawyers wrote, in words that any question may have; asked for by name, it is found by its path.
 var legalName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice)([-._].*)?$`)
@@ -64,7 +65,7 @@ func rankOfPath(at string, tests bool) float64 {
 	switch l := languageOf(at, nil); {
 	case strings.Contains(name, ".min."):
 		rank = min(rank, dataRank)
-	case strings.HasSuffix(name, ".pb.go"), strings.HasPrefix(name, "zz_generated"), strings.HasSuffix(name, ".lock"), checksums[name]:
+	case strings.HasSuffix(name, ".pb.go"), strings.HasPrefix(name, "zz_generated"), strings.HasSuffix(name, ".lock"), slices.Contains(checksums, name):
 		rank *= generatedRank
 	case legalName.MatchString(name):
 		rank *= dataRank

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"sibyl/internal/search"
 	"sibyl/internal/tool"
 )
 
@@ -63,7 +64,7 @@ func (r *Root) searchTool() tool.Tool {
 }
 
 func (r *Root) search(ctx context.Context, _ tool.Call, args SearchArgs) (tool.Result, error) {
-	s, err := r.newSearch(args)
+	s, err := r.newLookup(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -77,8 +78,8 @@ func (r *Root) search(ctx context.Context, _ tool.Call, args SearchArgs) (tool.R
 	return s.result(passages)
 }
 
-// search is one code_search under way.
-type search struct {
+// lookup is one code_search under way.
+type lookup struct {
 	root   *Root
 	query  queryWords
 	finder finder
@@ -90,13 +91,13 @@ type search struct {
 	files    int
 	bytes    int64
 	skipped  Skipped
-	weights  []float64 // of the terms, once it is known how rare they are
-	top      float64   // the best file's score
+	weights  search.Weights // of the terms, once it is known how rare they are
+	top      float64        // the best file's score
 	missing  []string
 }
 
-func (r *Root) newSearch(args SearchArgs) (*search, error) {
-	s := &search{root: r, limit: args.Limit}
+func (r *Root) newLookup(args SearchArgs) (*lookup, error) {
+	s := &lookup{root: r, limit: args.Limit}
 	var err error
 	if s.scope, err = newScope(args.Path, args.Lang); err != nil {
 		return nil, err
@@ -173,7 +174,7 @@ type tally struct {
 }
 
 // scan counts the terms in all files.
-func (s *search) scan(ctx context.Context) error {
+func (s *lookup) scan(ctx context.Context) error {
 	type share struct {
 		tallies  []tally
 		counts   []int32
@@ -228,7 +229,7 @@ func (s *search) scan(ctx context.Context) error {
 }
 
 // closeLook reads the best files again and ranks the definitions in them.
-func (s *search) closeLook(ctx context.Context, files []tally) ([]passage, error) {
+func (s *lookup) closeLook(ctx context.Context, files []tally) ([]passage, error) {
 	perFile := make([][]passage, len(files))
 	var wg sync.WaitGroup
 	crew := workers()
@@ -250,7 +251,7 @@ func (s *search) closeLook(ctx context.Context, files []tally) ([]passage, error
 	return all, nil
 }
 
-func (s *search) lookAt(file tally, buf *[]byte) []passage {
+func (s *lookup) lookAt(file tally, buf *[]byte) []passage {
 	at, err := s.root.locate(file.path)
 	if err != nil {
 		return nil // it went away since it was counted
@@ -263,7 +264,7 @@ func (s *search) lookAt(file tally, buf *[]byte) []passage {
 	return s.passages(file, newSource(file.path, content))
 }
 
-func (s *search) result(passages []passage) (tool.Result, error) {
+func (s *lookup) result(passages []passage) (tool.Result, error) {
 	data := SearchData{Hits: []Hit{}, Files: s.files, Matched: len(s.tallies), Skipped: s.skipped, Missing: s.missing}
 	for _, t := range s.query.terms {
 		data.Terms = append(data.Terms, t.word)
@@ -286,7 +287,7 @@ func (s *search) result(passages []passage) (tool.Result, error) {
 	return res.WithData(data)
 }
 
-func (s *search) hit(p passage, best float64) Hit {
+func (s *lookup) hit(p passage, best float64) Hit {
 	h := Hit{
 		Path: p.path, Line: p.line, Text: p.text, Start: p.start, End: p.end, Symbol: p.symbol, Kind: p.kind,
 		Score: float64(int(1000*p.score/best+0.5)) / 1000, Terms: []string{},

@@ -1,12 +1,14 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
 	"time"
 
 	"sibyl/internal/files"
+	"sibyl/internal/search"
 	"sibyl/internal/tool"
 )
 
@@ -53,7 +55,7 @@ func (v *Vault) searchTool() tool.Tool {
 }
 
 func (v *Vault) search(ctx context.Context, args searchArgs) (tool.Result, error) {
-	q, err := newQuery(args.Query)
+	q, err := queryOf(args.Query)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -80,8 +82,52 @@ func (v *Vault) search(ctx context.Context, args searchArgs) (tool.Result, error
 	return answer(text+skippedText(data.Skipped), data, refs, len(data.Hits), len(data.Hits) < data.Total)
 }
 
+// queryOf refuses a query without a word.
+func queryOf(text string) (search.Query, error) {
+	q := search.NewQuery(clip(text, 4096))
+	if q.Empty() {
+		return q, tool.Errorf(tool.InvalidArgs, "", "the query %q has no word in it", oneLine(text, 100))
+	}
+	return q, nil
+}
+
+// hit is a section that answers a query.
+type hit struct {
+	note    *note
+	section int // -1: the note has no section at all
+	score   float64
+}
+
+// at is the time of the entry that was found, else that of the note.
+func (h hit) at() time.Time {
+	if h.section >= 0 && !h.note.sections[h.section].at.IsZero() {
+		return h.note.sections[h.section].at
+	}
+	return h.note.at
+}
+
+// rank returns the sections of the notes in scope that answer q, the best first: ties go to the later date, then to the path, then to the
+// line. Of each note it gives at most most.
+func (s *snapshot) rank(q search.Query, scope func(*note) bool, most int) []hit {
+	var notes []*note
+	var words []search.Entry
+	for _, n := range s.notes {
+		if scope(n) {
+			notes, words = append(notes, n), append(words, n.words)
+		}
+	}
+	hitOf := func(h search.Hit) hit { return hit{notes[h.Document], h.Section, h.Score} }
+	var hits []hit
+	for _, h := range s.words.Rank(q, words, most, func(a, b search.Hit) int {
+		return cmp.Or(hitOf(b).at().Compare(hitOf(a).at()), cmp.Compare(a.Document, b.Document))
+	}) {
+		hits = append(hits, hitOf(h))
+	}
+	return hits
+}
+
 // describe reads the hits' snippets from their notes.
-func (v *Vault) describe(ctx context.Context, q query, ranked []hit) ([]Hit, error) {
+func (v *Vault) describe(ctx context.Context, q search.Query, ranked []hit) ([]Hit, error) {
 	hits := make([]Hit, 0, len(ranked))
 	lines := map[string][]string{}
 	for _, r := range ranked {
@@ -115,7 +161,7 @@ func (v *Vault) linesOf(p string) []string {
 }
 
 // snippet is the line of a section that answers most terms, from shortly before the first of them.
-func snippet(q query, lines []string, s section) string {
+func snippet(q search.Query, lines []string, s section) string {
 	first, last := s.start, min(s.end, len(lines))
 	if s.level > 0 && first < last {
 		first++ // the heading is told apart
@@ -126,12 +172,12 @@ func snippet(q query, lines []string, s section) string {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
-		if found := q.answeredBy(line); found > best {
+		if found := q.AnsweredBy(line); found > best {
 			best, bestLine = found, line
 		}
 	}
 	if runes := []rune(bestLine); len(runes) > maxSnippet {
-		from := q.firstIn(runes)
+		from := firstIn(q, runes)
 		bestLine = string(runes[max(0, from-maxSnippet/4):])
 		if from > maxSnippet/4 {
 			bestLine = "…" + bestLine
@@ -140,25 +186,11 @@ func snippet(q query, lines []string, s section) string {
 	return oneLine(bestLine, maxSnippet)
 }
 
-// answeredBy counts the terms with a word in text.
-func (q query) answeredBy(text string) int {
-	var has [maxTerms]bool
-	count := 0
-	eachWord(text, func(word []byte) {
-		term, quality := q.match(vocable{string(word), stem(string(word))})
-		if quality > 0 && !has[term] {
-			has[term] = true
-			count++
-		}
-	})
-	return count
-}
-
 // firstIn is the place of the first word in a long line that answers a term, to within some ten runes.
-func (q query) firstIn(line []rune) int {
+func firstIn(q search.Query, line []rune) int {
 	const step, window = 10, 60
 	for from := 0; from < len(line); from += step {
-		if q.answeredBy(string(line[from:min(from+window, len(line))])) > 0 {
+		if q.AnsweredBy(string(line[from:min(from+window, len(line))])) > 0 {
 			return from + window/2
 		}
 	}

@@ -130,7 +130,7 @@ func (v *Vault) seekTool() tool.Tool {
 }
 
 func (v *Vault) seek(ctx context.Context, args seekArgs) (tool.Result, error) {
-	q, err := newQuery(args.Query)
+	q, err := queryOf(args.Query)
 	if err != nil {
 		return tool.Result{}, err
 	}
