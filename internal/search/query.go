@@ -60,7 +60,7 @@ func (q Query) match(w word) (term int, quality float64) {
 			found = exactly
 		case w.stem == t.stem:
 			found = byStem
-		case len(t.text) >= 3 && strings.HasPrefix(w.text, t.text):
+		case len(t.text) >= 4 && strings.HasPrefix(w.text, t.text):
 			found = byPrefix
 		}
 		if found > quality {

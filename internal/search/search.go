@@ -82,6 +82,9 @@ func IsAsking(word string) bool { return lists()["asking"][word] }
 // IsWeak says whether a word says little about where to look, though it may be part of what is looked for.
 func IsWeak(word string) bool { return lists()["weak"][word] }
 
+// IsGeneric says whether a word is in so many questions that a passage without it may answer all the same.
+func IsGeneric(word string) bool { return lists()["generic"][word] }
+
 //go:embed abbreviations.txt
 var abbreviationsText string
 

@@ -54,3 +54,24 @@ func IsForm(stem string, rest []byte) bool {
 	isEnding := func(b []byte) bool { return slices.Contains(endings[:], string(b)) }
 	return isEnding(end) || len(end) > 2 && end[0] == stem[len(stem)-1] && isEnding(end[1:])
 }
+
+// Holds reports whether a text in lower case holds a word of a stem. A stem of four letters or more is found inside of words too.
+func Holds(text, stem string) bool {
+	if len(stem) >= 4 {
+		return strings.Contains(text, stem)
+	}
+	for at := 0; ; at++ {
+		i := strings.Index(text[at:], stem)
+		if i < 0 {
+			return false
+		}
+		at += i
+		end := at + len(stem)
+		for end < len(text) && isWord(text[end]) {
+			end++
+		}
+		if (at == 0 || !isWord(text[at-1])) && IsForm(stem, []byte(text[at+len(stem):end])) {
+			return true
+		}
+	}
+}
