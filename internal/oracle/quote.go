@@ -3,6 +3,7 @@ package oracle
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -87,7 +88,8 @@ func (o offline) sought(read []quote) []sought {
 				with++
 			}
 		}
-		return search.Rarity(float64(len(lines)), float64(with)) / search.Rarity(float64(len(lines)), 0)
+		n := float64(len(lines)) // they were opened for these words, so a word that many hold is not as empty as among documents
+		return math.Log(1+n/float64(1+with)) / math.Log(1+n)
 	}
 	var out []sought
 	for _, t := range o.terms {

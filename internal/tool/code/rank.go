@@ -26,11 +26,11 @@ const (
 	nameBonus    = 1.5
 	nearBonus    = 0.8
 	coverBonus   = 1.0
-	pathBonus    = 0.6  // a term in a path, as a share of a full match
+	pathBonus    = 0.6    // a term in a path, as a share of a full match
 	pathField    = 0.2727 // and in the score of a file
-	hintBonus    = 1.5  // for a path that the question names
-	mentionBonus = 0.5  // for a definition that it names
-	sameDirTwin  = 0.5  // what is left for a definition of the same name as a better one
+	hintBonus    = 1.5    // for a path that the question names
+	mentionBonus = 0.5    // for a definition that it names
+	sameDirTwin  = 0.5    // what is left for a definition of the same name as a better one
 	otherDirTwin = 0.8
 	looseLines   = 40 // lines of a passage outside all definitions
 )
