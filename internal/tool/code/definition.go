@@ -217,7 +217,7 @@ func mayDefine(s *source, name string) bool {
 			}
 			at += len(name)
 		default:
-			if _, found := matchRules(s.lang.rules, s.line(n)); found != "" {
+			if _, found := matchRules(s.lang.rules(), s.line(n)); found != "" {
 				return true
 			}
 			if n == len(s.lines) {

@@ -152,7 +152,7 @@ func foldersTo(paths []string, start string, depth int) []Folder {
 		best := 0
 		for name, n := range counts {
 			f.Files += n
-			if name != unknownLanguage.name && (n > best || n == best && name < f.Language) {
+			if name != languages().unknown.name && (n > best || n == best && name < f.Language) {
 				f.Language, best = name, n
 			}
 		}
@@ -164,7 +164,7 @@ func foldersTo(paths []string, start string, depth int) []Folder {
 	return tree
 }
 
-var readmeName = regexp.MustCompile(`(?i)^readme(\.(md|markdown|rst|txt))?$`)
+var readmeName = pattern(`(?i)^readme(\.(md|markdown|rst|txt))?$`)
 
 // describe adds what the files say about themselves: the README, the modules, the packages of the folders listed.
 func (r *Root) describe(ctx context.Context, data *MapData, paths []string) {
@@ -176,7 +176,7 @@ func (r *Root) describe(ctx context.Context, data *MapData, paths []string) {
 	for _, p := range paths {
 		dir, name := path.Split(p)
 		dir = path.Clean(dir)
-		if dir == data.Path && data.Readme == "" && readmeName.MatchString(name) {
+		if dir == data.Path && data.Readme == "" && readmeName().MatchString(name) {
 			data.Readme = firstParagraph(r.text(p))
 		}
 		if dir != data.Path && listed[dir] == nil || ctx.Err() != nil {
@@ -187,7 +187,7 @@ func (r *Root) describe(ctx context.Context, data *MapData, paths []string) {
 				data.Modules = append(data.Modules, m)
 			}
 		}
-		if strings.HasSuffix(name, ".go") && !testName.MatchString(name) || name == "__init__.py" {
+		if strings.HasSuffix(name, ".go") && !testName().MatchString(name) || name == "__init__.py" {
 			packages[dir] = append(packages[dir], p)
 		}
 	}
@@ -228,7 +228,7 @@ func (r *Root) packageDoc(dir string, files []string) string {
 	for _, p := range files[:min(len(files), docAttempts)] {
 		text := r.text(p)
 		if path.Ext(p) == ".py" {
-			if m := docstring.FindStringSubmatch(text); m != nil {
+			if m := docstring().FindStringSubmatch(text); m != nil {
 				return printable(strings.TrimSpace(m[1]), maxShort)
 			}
 			continue
@@ -241,15 +241,22 @@ func (r *Root) packageDoc(dir string, files []string) string {
 	return ""
 }
 
-var (
-	docstring  = regexp.MustCompile(`^(?:\s*#[^\n]*\n|\s)*[rRuU]?(?:"""|''')\s*([^\n"']+)`)
-	moduleLine = map[string]*regexp.Regexp{
-		"go.mod":         regexp.MustCompile(`(?m)^module\s+"?([^\s"]+)`),
-		"Cargo.toml":     regexp.MustCompile(`(?ms)^\[package\][^\[]*?^name\s*=\s*"([^"]+)"`),
-		"pyproject.toml": regexp.MustCompile(`(?ms)^\[(?:project|tool\.poetry)\][^\[]*?^name\s*=\s*["']([^"']+)`),
-		"pom.xml":        regexp.MustCompile(`<artifactId>([^<]+)</artifactId>`),
+var docstring = pattern(`^(?:\s*#[^\n]*\n|\s)*[rRuU]?(?:"""|''')\s*([^\n"']+)`)
+
+// moduleLine is an expression for the line of a file in which a module names itself; "" for a file that is none.
+func moduleLine(file string) string {
+	switch file {
+	case "go.mod":
+		return `(?m)^module\s+"?([^\s"]+)`
+	case "Cargo.toml":
+		return `(?ms)^\[package\][^\[]*?^name\s*=\s*"([^"]+)"`
+	case "pyproject.toml":
+		return `(?ms)^\[(?:project|tool\.poetry)\][^\[]*?^name\s*=\s*["']([^"']+)`
+	case "pom.xml":
+		return `<artifactId>([^<]+)</artifactId>`
 	}
-)
+	return ""
+}
 
 func moduleName(name string, r *Root, at string) string {
 	if name == "package.json" {
@@ -261,8 +268,8 @@ func moduleName(name string, r *Root, at string) string {
 		}
 		return printable(pkg.Name, maxShort)
 	}
-	if re := moduleLine[name]; re != nil {
-		if m := re.FindStringSubmatch(r.text(at)); m != nil {
+	if expr := moduleLine(name); expr != "" {
+		if m := regexp.MustCompile(expr).FindStringSubmatch(r.text(at)); m != nil {
 			return printable(m[1], maxShort)
 		}
 	}
