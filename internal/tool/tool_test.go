@@ -28,3 +28,19 @@ func TestRefIsWhatAnswersCite(t *testing.T) {
 		}
 	}
 }
+
+func TestClipKeepsWholeCharacters(t *testing.T) {
+	for limit, want := range map[int]string{-1: "", 0: "", 1: "", 2: "ö", 3: "öl", 9: "öl"} {
+		if got := Clip("öl", limit); got != want {
+			t.Errorf("%d bytes: %q, want %q", limit, got, want)
+		}
+	}
+}
+
+func TestCountWritesPlurals(t *testing.T) {
+	for want, got := range map[string]string{"1 note": Count(1, "note"), "0 notes": Count(0, "note"), "2 entries": Count(2, "entry")} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -293,7 +293,7 @@ func definitionResult(data DefinitionData, all int) (tool.Result, error) {
 			ref.Opened, ref.Hash, ref.End = true, d.Hash, d.Start+len(d.Lines)-1
 			b.WriteString(text.String())
 			if ref.End < d.End {
-				fmt.Fprintf(&b, "(%s more; go on with code_read from %d)\n", plural(d.End-ref.End, "line"), ref.End+1)
+				fmt.Fprintf(&b, "(%s more; go on with code_read from %d)\n", tool.Count(d.End-ref.End, "line"), ref.End+1)
 				res.Truncated = true
 			}
 		}

@@ -202,7 +202,7 @@ func (w *window) result(at string) (tool.Result, error) {
 	fmt.Fprintf(&b, "%s, lines %d-%d of %d\n", at, data.Start, data.End, data.Total)
 	writeNumbered(&b, data.Start, data.Lines)
 	if data.End < w.total {
-		fmt.Fprintf(&b, "(%s more; go on with start %d)\n", plural(w.total-data.End, "line"), data.End+1)
+		fmt.Fprintf(&b, "(%s more; go on with start %d)\n", tool.Count(w.total-data.End, "line"), data.End+1)
 	}
 	cut := data.End < min(w.asked, w.total)
 	return tool.Result{Text: b.String(), Refs: []tool.Ref{ref}, Items: 1, Truncated: cut}.WithData(data)

@@ -298,7 +298,7 @@ func mapText(data MapData, cut bool) string {
 	if data.Path != "." {
 		where += "/" + data.Path
 	}
-	fmt.Fprintf(&b, "%s: %s", where, plural(data.Files, "file"))
+	fmt.Fprintf(&b, "%s: %s", where, tool.Count(data.Files, "file"))
 	for i, l := range data.Languages[:min(len(data.Languages), 8)] {
 		sep := ", "
 		if i == 0 {
@@ -314,7 +314,7 @@ func mapText(data MapData, cut bool) string {
 		fmt.Fprintf(&b, "module %s (%s)\n", m.Name, m.Path)
 	}
 	for _, f := range data.Folders {
-		fmt.Fprintf(&b, "%s/ %s", f.Path, plural(f.Files, "file"))
+		fmt.Fprintf(&b, "%s/ %s", f.Path, tool.Count(f.Files, "file"))
 		if f.Language != "" {
 			fmt.Fprintf(&b, ", mostly %s", f.Language)
 		}

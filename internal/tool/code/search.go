@@ -310,7 +310,7 @@ func searchText(data SearchData, left int) string {
 	if len(data.Hits) == 0 {
 		fmt.Fprintf(&b, "Nothing found for: %s.\n", strings.Join(data.Terms, ", "))
 	}
-	fmt.Fprintf(&b, "%s of %s searched with a match", plural(data.Matched, "file"), plural(data.Files, "file"))
+	fmt.Fprintf(&b, "%s of %s searched with a match", tool.Count(data.Matched, "file"), tool.Count(data.Files, "file"))
 	if left > 0 {
 		fmt.Fprintf(&b, "; weaker places left out")
 	}

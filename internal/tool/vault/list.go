@@ -110,13 +110,13 @@ func (data *ListData) text(first int) (text string, shown int) {
 	if data.Folder != "." {
 		name = data.Folder
 	}
-	fmt.Fprintf(&b, "%s: %s, %s.\n", name, count(len(data.Folders), "folder"), count(data.Total, "note"))
+	fmt.Fprintf(&b, "%s: %s, %s.\n", name, tool.Count(len(data.Folders), "folder"), tool.Count(data.Total, "note"))
 	for _, f := range data.Folders {
 		if b.Len() > room/2 {
 			b.WriteString("- … more folders\n")
 			break
 		}
-		fmt.Fprintf(&b, "- %s/ (%s)\n", f.Path, count(f.Notes, "note"))
+		fmt.Fprintf(&b, "- %s/ (%s)\n", f.Path, tool.Count(f.Notes, "note"))
 	}
 	for i, n := range data.Notes {
 		if b.Len() > room {
@@ -127,7 +127,7 @@ func (data *ListData) text(first int) (text string, shown int) {
 			fmt.Fprintf(&b, "  (%s)", n.Date)
 		}
 		if len(n.Tags) > 0 {
-			fmt.Fprintf(&b, "  #%s", clip(strings.Join(n.Tags, " #"), 400))
+			fmt.Fprintf(&b, "  #%s", tool.Clip(strings.Join(n.Tags, " #"), 400))
 		}
 		b.WriteByte('\n')
 		shown++

@@ -189,7 +189,7 @@ func (d *document) headingsHint() string {
 func (d *document) show(from, to int, data *ReadData) (numbered string, cut bool) {
 	var b, content strings.Builder
 	for n := from; n <= to; n++ {
-		line := clip(d.lines[n-1], maxLine)
+		line := tool.Clip(d.lines[n-1], maxLine)
 		if len(line) < len(d.lines[n-1]) {
 			line, cut = line+"…", true
 		}
@@ -229,8 +229,8 @@ func (data *ReadData) text(numbered string, to int) string {
 	line("Note", data.Path)
 	line("Title", data.Title)
 	line("Date", data.Date)
-	line("Tags", clip(strings.Join(data.Tags, ", "), 1000))
-	line("Aliases", clip(strings.Join(data.Aliases, ", "), 1000))
+	line("Tags", tool.Clip(strings.Join(data.Tags, ", "), 1000))
+	line("Aliases", tool.Clip(strings.Join(data.Aliases, ", "), 1000))
 	line("Hash", data.Hash)
 	line("Warning", strings.Join(data.Warnings, "; "))
 	switch {

@@ -84,7 +84,7 @@ func (v *Vault) search(ctx context.Context, args searchArgs) (tool.Result, error
 
 // queryOf refuses a query without a word.
 func queryOf(text string) (search.Query, error) {
-	q := search.NewQuery(clip(text, 4096))
+	q := search.NewQuery(tool.Clip(text, 4096))
 	if q.Empty() {
 		return q, tool.Errorf(tool.InvalidArgs, "", "the query %q has no word in it", oneLine(text, 100))
 	}
@@ -199,11 +199,11 @@ func firstIn(q search.Query, line []rune) int {
 
 func hitText(hits []Hit, total int, query string, notes int) (string, []tool.Ref) {
 	if len(hits) == 0 {
-		return fmt.Sprintf("Nothing found for %q in %s.\n", query, count(notes, "note")), nil
+		return fmt.Sprintf("Nothing found for %q in %s.\n", query, tool.Count(notes, "note")), nil
 	}
 	var b strings.Builder
 	refs := make([]tool.Ref, 0, len(hits))
-	fmt.Fprintf(&b, "%d of %s for %q. Not read yet: open with vault_read.\n", len(hits), count(total, "hit"), query)
+	fmt.Fprintf(&b, "%d of %s for %q. Not read yet: open with vault_read.\n", len(hits), tool.Count(total, "hit"), query)
 	for i, h := range hits {
 		ref := tool.Ref{Source: tool.Vault, Path: h.Path, Title: h.Title, Start: h.Start, End: h.End}
 		refs = append(refs, ref)
@@ -220,16 +220,6 @@ func hitText(hits []Hit, total int, query string, notes int) (string, []tool.Ref
 		}
 	}
 	return b.String(), refs
-}
-
-func count(n int, what string) string {
-	switch {
-	case n == 1:
-		return "1 " + what
-	case strings.HasSuffix(what, "y"):
-		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(what, "y"))
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func (s *snapshot) hasFolder(folder string) bool {

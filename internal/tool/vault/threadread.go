@@ -79,7 +79,7 @@ func (v *Vault) readThread(ctx context.Context, args threadReadArgs) (tool.Resul
 		from = max(0, len(entries)+args.From)
 	}
 	if from > 0 && from >= len(entries) {
-		return tool.Result{}, tool.Errorf(tool.InvalidArgs, "", "the thread %q has %s, and no number %d", data.Thread, count(len(entries), "entry"), args.From)
+		return tool.Result{}, tool.Errorf(tool.InvalidArgs, "", "the thread %q has %s, and no number %d", data.Thread, tool.Count(len(entries), "entry"), args.From)
 	}
 	text, refs, cut := data.read(d, from, min(len(entries), from+args.Limit))
 	return answer(text, data, refs, len(data.Entries), cut || content.Cut)
@@ -89,7 +89,7 @@ func (v *Vault) readThread(ctx context.Context, args threadReadArgs) (tool.Resul
 func (data *ThreadData) read(d *document, from, to int) (text string, refs []tool.Ref, cut bool) {
 	const room = tool.MaxText - 4<<10
 	var b strings.Builder
-	fmt.Fprintf(&b, "Thread %q, %s.\n", data.Thread, count(data.Total, "entry"))
+	fmt.Fprintf(&b, "Thread %q, %s.\n", data.Thread, tool.Count(data.Total, "entry"))
 	if len(data.Warnings) > 0 {
 		fmt.Fprintf(&b, "Warning: %s\n", strings.Join(data.Warnings, "; "))
 	}
@@ -99,7 +99,7 @@ func (data *ThreadData) read(d *document, from, to int) (text string, refs []too
 			if len(data.Entries) > 0 {
 				break
 			}
-			e.Text, cut = clip(e.Text, left-300)+"…", true // a person made it longer than a push can
+			e.Text, cut = tool.Clip(e.Text, left-300)+"…", true // a person made it longer than a push can
 		}
 		ref := tool.Ref{Source: tool.Vault, Path: d.path, Title: d.title, Start: e.Start, End: e.End, Hash: data.Hash, Opened: true}
 		refs, data.Entries = append(refs, ref), append(data.Entries, e)
@@ -168,7 +168,7 @@ func (v *Vault) seek(ctx context.Context, args seekArgs) (tool.Result, error) {
 		refs = append(refs, ref)
 		fmt.Fprintf(&b, "\n%d. thread %q, entry %d of %s  %s  %s\n   %s\n", i+1, bare(n.path), entry.Number, h.Date, ref, entry.Title, h.Snippet)
 	}
-	head := fmt.Sprintf("%d of %s for %q. Not read yet: open with thread_read.\n", len(shown), count(len(ranked), "entry"), oneLine(args.Query, 100))
+	head := fmt.Sprintf("%d of %s for %q. Not read yet: open with thread_read.\n", len(shown), tool.Count(len(ranked), "entry"), oneLine(args.Query, 100))
 	if len(shown) == 0 {
 		head = fmt.Sprintf("Nothing found for %q in the threads.\n", oneLine(args.Query, 100))
 	}

@@ -171,13 +171,13 @@ func (v *Vault) listThreads(ctx context.Context, args threadListArgs) (tool.Resu
 		info := threadInfo(n)
 		data.Threads = append(data.Threads, info)
 		refs = append(refs, tool.Ref{Source: tool.Vault, Path: n.path, Title: n.title})
-		fmt.Fprintf(&b, "- %s (%s", info.Thread, count(info.Entries, "entry"))
+		fmt.Fprintf(&b, "- %s (%s", info.Thread, tool.Count(info.Entries, "entry"))
 		if info.Last != nil {
 			fmt.Fprintf(&b, ", the last of %s", info.Last.Time.Format(time.RFC3339))
 		}
 		fmt.Fprintf(&b, ")  %s\n", info.Path)
 	}
-	text := fmt.Sprintf("%s in the vault.\n%s", count(data.Total, "thread"), b.String())
+	text := fmt.Sprintf("%s in the vault.\n%s", tool.Count(data.Total, "thread"), b.String())
 	return answer(text, data, refs, len(data.Threads), len(data.Threads) < data.Total)
 }
 

@@ -256,7 +256,7 @@ func cutPage(p page, args fetchArgs) (tool.Result, error) {
 	}
 	const partLine = 200 // bytes, kept free for the line that says which part this is
 	part := cutChars(p.text[byteOffset(p.text, args.Offset):], args.MaxChars)
-	part = cutBytes(part, tool.MaxText-len(head)-partLine)
+	part = tool.Clip(part, tool.MaxText-len(head)-partLine)
 	end := args.Offset + utf8.RuneCountInString(part)
 	if args.Offset > 0 || end < total {
 		head += fmt.Sprintf("Part: characters %d to %d of %d", args.Offset, end, total)
