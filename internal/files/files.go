@@ -9,6 +9,7 @@
 package files
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -86,18 +87,12 @@ func Read(root *os.Root, name string, limit int) (File, error) {
 	if !info.Mode().IsRegular() {
 		return File{}, refuse(NoFile, "%s is not a file", name)
 	}
-	content := make([]byte, min(int(info.Size()), limit)+1) // one more, to meet the end
-	n, err := io.ReadFull(f, content)
-	for err == nil && n <= limit { // it grew meanwhile
-		content = append(content, make([]byte, min(n, limit+1-n))...)
-		var more int
-		more, err = io.ReadFull(f, content[n:])
-		n += more
-	}
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	var content bytes.Buffer
+	content.Grow(int(min(info.Size(), int64(limit))) + bytes.MinRead)
+	if _, err := content.ReadFrom(io.LimitReader(f, int64(limit)+1)); err != nil {
 		return File{}, at(name, err)
 	}
-	return File{Content: content[:min(n, limit)], Info: info, Cut: n > limit}, nil
+	return File{Content: content.Bytes()[:min(content.Len(), limit)], Info: info, Cut: content.Len() > limit}, nil
 }
 
 // NoLinks fails if a part of name is a symbolic link, or is missing. The last part must be a regular file: a pipe would keep its reader
