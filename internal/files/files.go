@@ -148,7 +148,7 @@ func Write(root *os.Root, name string, content []byte, mode fs.FileMode) error {
 	if err := root.Rename(temp, name); err != nil {
 		return errors.Join(err, root.Remove(temp))
 	}
-	return SyncFolder(root, path.Dir(name))
+	return syncFolder(root, path.Dir(name))
 }
 
 // Replace is Write for a path of the machine. Missing folders are made, for this user alone; a link is followed, so that it stays one.
@@ -212,11 +212,11 @@ func MakeFolder(root *os.Root, folder string, mode fs.FileMode) error {
 	if err := root.Mkdir(folder, mode); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return SyncFolder(root, path.Dir(folder))
+	return syncFolder(root, path.Dir(folder))
 }
 
-// SyncFolder makes the names in a folder durable.
-func SyncFolder(root *os.Root, folder string) error {
+// syncFolder makes the names in a folder durable.
+func syncFolder(root *os.Root, folder string) error {
 	f, err := root.Open(folder)
 	if err != nil {
 		return err

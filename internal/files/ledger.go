@@ -217,7 +217,7 @@ func (l *Ledger[R]) change(ctx context.Context, c Change[R]) (none R, err error)
 		return none, l.undo(c.Key, err)
 	}
 	l.step("placed")
-	if err := SyncFolder(l.Root, path.Dir(name)); err != nil {
+	if err := syncFolder(l.Root, path.Dir(name)); err != nil {
 		return none, refuse(NotSynced, "%s was written, but the disk may forget it: %w", name, err)
 	}
 	l.step("synced")
@@ -256,7 +256,7 @@ func (l *Ledger[R]) prepare(key string, before File, after []byte, in intent[R])
 		return err
 	}
 	l.step("intent")
-	return SyncFolder(l.Root, l.intents())
+	return syncFolder(l.Root, l.intents())
 }
 
 // undo removes what a change that did not happen left behind. What it cannot remove is settled by the next writer.
@@ -304,7 +304,7 @@ func (l *Ledger[R]) keepReceipt(key string) error {
 	if err := l.Root.Rename(keyFile(l.intents(), key), keyFile(l.receipts(), key)); err != nil {
 		return err
 	}
-	return errors.Join(SyncFolder(l.Root, l.receipts()), SyncFolder(l.Root, l.intents()))
+	return errors.Join(syncFolder(l.Root, l.receipts()), syncFolder(l.Root, l.intents()))
 }
 
 // settle finishes what a crash cut short: staged files go, and intents become receipts or go, as the files tell. An intent of which no one
@@ -331,7 +331,7 @@ func (l *Ledger[R]) settle() error {
 		}
 		switch l.evidence(in) {
 		case performed:
-			err = SyncFolder(l.Root, path.Dir(in.Path))
+			err = syncFolder(l.Root, path.Dir(in.Path))
 			if err == nil {
 				err = l.Root.Rename(l.intents()+name, l.receipts()+name)
 			}

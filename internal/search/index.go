@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 )
 
 // Document is a text in sections, such as a note with headings, or a file in chunks.
@@ -104,11 +103,11 @@ func (l *Lexicon) Add(c Counted) Entry {
 		if !known {
 			id = uint32(len(l.words))
 			l.words = append(l.words, word{text, Stem(text)})
-			l.ids[strings.Clone(text)] = id
+			l.ids[text] = id
 		}
 		c.entries[i].word = id
 	}
-	return Entry{postings: slices.Clip(c.entries), lengths: c.lengths}
+	return Entry{postings: slices.Clone(c.entries), lengths: c.lengths}
 }
 
 // Size is the number of words.
