@@ -54,9 +54,6 @@ func newArguments(t reflect.Type) arguments {
 		low, high := tagNumber(f, "min"), tagNumber(f, "max")
 		switch f.Type.Kind() {
 		case reflect.String:
-			if low == nil && a.required {
-				low = new(1)
-			}
 			a.schema.Type, a.schema.MinLength, a.schema.MaxLength = "string", low, high
 		case reflect.Int:
 			a.schema.Type, a.schema.Minimum, a.schema.Maximum = "integer", low, high

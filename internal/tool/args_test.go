@@ -37,7 +37,7 @@ func TestArgumentsAreReadStrictly(t *testing.T) {
 		{`{"query":"x"} {"query":"y"}`, "there is more after the arguments", "one JSON object"},
 		{``, "query is missing", "words to look for"},
 		{`{"query":" \n"}`, "query is missing", "words to look for"},
-		{`{"query":"0123456789"}`, "query has 10 characters", "give 1 to 9 characters"},
+		{`{"query":"0123456789"}`, "query has 10 characters", "give at most 9 characters"},
 		{`{"query":"x","limit":0}`, "limit is 0", "give 1 to 50, or leave it out for 10"},
 		{`{"query":"x","limit":51}`, "limit is 51", "give 1 to 50"},
 		{`{"query":"x","from":-1}`, "from is -1", "give at least 0"},
@@ -68,7 +68,7 @@ func TestArgumentsLeftOutHaveTheirDefaults(t *testing.T) {
 
 func TestSchemaIsShortAndSaysWhatIsDecoded(t *testing.T) {
 	const want = `{"type":"object","properties":{` +
-		`"query":{"type":"string","description":"words to look for","minLength":1,"maxLength":9},` +
+		`"query":{"type":"string","description":"words to look for","maxLength":9},` +
 		`"limit":{"type":"integer","description":"hits","default":10,"minimum":1,"maximum":50},` +
 		`"from":{"type":"integer","minimum":0},"terms":{"type":"array","items":{"type":"string"}},` +
 		`"mode":{"type":"string","enum":["fast","slow","both"]}},"required":["query"],"additionalProperties":false}`

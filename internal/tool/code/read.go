@@ -24,9 +24,9 @@ const (
 
 // ReadArgs are the arguments of code_read.
 type ReadArgs struct {
-	Path   string `json:"path" doc:"the file, relative to the folder: src/main.go"`
+	Path   string `json:"path" doc:"the file, relative to the folder"`
 	Start  int    `json:"start,omitempty" doc:"first line" min:"1"`
-	End    int    `json:"end,omitempty" doc:"last line; at most 400 lines are shown" min:"1"`
+	End    int    `json:"end,omitempty" doc:"last line" min:"1"`
 	Around int    `json:"around,omitempty" doc:"instead of start and end: this line with 40 lines on either side" min:"1"`
 }
 

@@ -60,7 +60,7 @@ func newFetcher(cfg Config) *fetcher {
 }
 
 type fetchArgs struct {
-	URL      string `json:"url" doc:"http or https address of the page" max:"2048"`
+	URL      string `json:"url" doc:"http or https address of the page" min:"1" max:"2048"`
 	MaxChars int    `json:"max_chars,omitempty" doc:"how many characters at most" min:"1" max:"40000" default:"16000"`
 	Offset   int    `json:"offset,omitempty" doc:"the character to begin at" min:"0" max:"104857600"`
 }

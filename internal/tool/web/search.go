@@ -28,7 +28,7 @@ type SearchResult struct {
 }
 
 type searchArgs struct {
-	Query     string `json:"query" doc:"what to search for" max:"400"`
+	Query     string `json:"query" doc:"what to search for" min:"1" max:"400"`
 	Limit     int    `json:"limit,omitempty" doc:"how many results at most" min:"1" max:"20" default:"8"`
 	TimeRange string `json:"time_range,omitempty" doc:"only pages this recent" enum:"day,week,month,year"`
 }
