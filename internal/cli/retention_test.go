@@ -9,9 +9,12 @@ import (
 	"time"
 
 	"sibyl/internal/app"
+	"sibyl/internal/assistant"
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/memory"
+	"sibyl/internal/run"
+	"sibyl/internal/service"
 )
 
 // sweep calls retire on a journal with so many sessions that were used 40 days ago, and one that was used today.
@@ -23,7 +26,7 @@ func sweep(t *testing.T, old int, retention time.Duration, broken func(journal.S
 		if i == 0 {
 			used = time.Now()
 		}
-		s := journal.Session{ID: fmt.Sprint(i), Owner: app.Owner, CreatedAt: used, UpdatedAt: used}
+		s := journal.Session{ID: fmt.Sprint(i), Owner: app.Owner, Assistant: "some", CreatedAt: used, UpdatedAt: used}
 		first := journal.Run{ID: s.ID, Session: s.ID, Owner: s.Owner, StartedAt: used}
 		if err := store.Begin(t.Context(), journal.Beginning{Run: first, Session: &s}); err != nil {
 			t.Fatal(err)
@@ -35,7 +38,13 @@ func sweep(t *testing.T, old int, retention time.Duration, broken func(journal.S
 	}
 	var out strings.Builder
 	c := &command{Streams: Streams{Out: &out, Err: &out}}
-	err = c.retire(t.Context(), &app.App{Config: config.Config{Retention: retention}, Store: store})
+	some := &assistant.Assistant{Assistant: &run.Assistant{Name: "some"}, Retention: retention}
+	permanent := &assistant.Assistant{Assistant: &run.Assistant{Name: "another"}, Retention: time.Hour, Permanent: true}
+	uses, err := service.New(service.Config{Store: store, Assistants: []*assistant.Assistant{some, permanent}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = c.retire(t.Context(), &app.App{Config: config.Config{Retention: retention}, Store: store, Service: uses})
 	all, listErr := whole.Sessions(t.Context(), app.Owner, journal.SessionFilter{Limit: 1000})
 	if listErr != nil {
 		t.Fatal(listErr)

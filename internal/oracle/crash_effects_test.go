@@ -295,9 +295,10 @@ func (e *everything) shadowed(of string) func(*run.Engine) *run.Live {
 		if err != nil {
 			e.t.Fatal(err)
 		}
-		if spec, err = oracle.NewShadow(spec, of, "shadows", tree.File, tree.Text); err != nil {
+		if spec, err = oracle.NewShadow(spec, of); err != nil {
 			e.t.Fatal(err)
 		}
+		spec.Assistant, spec.Session, spec.TreeFile, spec.Tree = oracle.ShadowName, "shadows", tree.File, tree.Text
 		live, err := engine.Start(e.t.Context(), spec)
 		if err != nil {
 			e.t.Fatal(err)

@@ -123,7 +123,7 @@ func TestModelThatCannotBeOpenedEndsTheRunWithTheReason(t *testing.T) {
 	if _, err := engine.Start(t.Context(), spec); err == nil || err.Error() != "no such model here" {
 		t.Errorf("starting gives %v", err)
 	}
-	all, err := oracle.Exchanges(t.Context(), h.store, owner, h.session)
+	all, err := h.exchanges(h.session)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -195,6 +195,30 @@ func answerOf(t *testing.T, end run.EndRecord) oracle.Answer {
 }
 
 // records are those of the last run.
+// exchanges reads what came of the runs of a session, oldest first.
+func (h *harness) exchanges(session string) (all []oracle.Answer, err error) {
+	h.t.Helper()
+	runs, err := h.store.Runs(h.t.Context(), owner, journal.Filter{Session: session, Assistant: oracle.Name})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range slices.Backward(runs) {
+		if r.Status == journal.Running {
+			continue
+		}
+		end, err := run.ReadEnd(h.t.Context(), h.store, owner, r.ID)
+		if err != nil {
+			return nil, err
+		}
+		var a oracle.Answer
+		if err := json.Unmarshal(end.Outcome, &a); err != nil {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
 func (h *harness) records() []journal.Record {
 	h.t.Helper()
 	recs, err := h.store.Records(h.t.Context(), owner, h.last.ID, 0)

@@ -1,6 +1,7 @@
 package oracle_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -8,6 +9,32 @@ import (
 	"sibyl/internal/signal"
 	"sibyl/internal/tool"
 )
+
+// links are those that the renderer makes of Markdown.
+var links = regexp.MustCompile("\x1b\\]8;[^\x1b\x07]*(?:\x07|\x1b\\\\)")
+
+func TestEntitiesOfMarkdownDoNotSteerTheTerminal(t *testing.T) {
+	for name, text := range map[string]string{
+		"decimal": "&#27;[2J", "hexadecimal": "&#x1b;[2J", "upper case": "&#X1B;[2J", "without its end": "&#27[2J", "a title": "&#27;]0;x&#7;", "one byte": "&#xc2;&#155;2J",
+		"direction": "&#8238;", "twice": "&amp;#27;[2J", "in a link": "[x](http://e.example/&#27;[2J)", "in code": "`&#27;[2J`", "in a table": "| a |\n|--|\n| &#27;[2J |",
+		"in HTML": "<b>&#27;[2J</b>", "in the text of a picture": "![&#27;[2J](x)", "in a heading": "# &#27;[2J", "in a fence": "```\n&#27;[2J\n```"} {
+		t.Run(name, func(t *testing.T) {
+			shown := terminal(t, spoken{then: poison + "\n\n" + text + "\n\n"}, "x", []string{"ask", asking}, []string{"session", "show", "last"})
+			inert(t, links.ReplaceAllString(shown, ""))
+		})
+	}
+}
+
+func TestWhatIsWrittenForProgramsDoesNotSteerATerminal(t *testing.T) {
+	for name, text := range steering() {
+		t.Run(name, func(t *testing.T) {
+			for _, command := range [][]string{{"session", "export", "last"}, {"session", "show", "last", "--json"}, {"explain", "last", "--json"}, {"audit", "last", "--json"}} {
+				inert(t, terminal(t, spoken{first: text, then: text}, "x", []string{"ask", "--json", asking}, command))
+			}
+			inert(t, terminal(t, spoken{fails: text}, "x", []string{"ask", asking}))
+		})
+	}
+}
 
 func TestMarkupOfLocalModelsIsNeutralised(t *testing.T) {
 	for name, text := range map[string]string{

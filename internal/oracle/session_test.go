@@ -103,7 +103,7 @@ func TestExchangesAreOldestFirstAndLeaveOutRunsThatGoOn(t *testing.T) {
 	h.finish(h.start("And in the tests?"))
 	live := h.start("And in the server?")
 	<-h.script.Hanging()
-	all, err := oracle.Exchanges(t.Context(), h.store, owner, h.session)
+	all, err := h.exchanges(h.session)
 	if err != nil {
 		t.Fatal(err)
 	}

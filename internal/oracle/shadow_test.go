@@ -27,10 +27,11 @@ func (h *harness) shadowOf() run.Spec {
 	session := "shadow of " + h.last.ID
 	now := time.Now()
 	h.store.Open(journal.Session{ID: session, Owner: owner, Assistant: oracle.ShadowName, Title: session, CreatedAt: now, UpdatedAt: now})
-	spec, err := oracle.NewShadow(h.spec, h.last.ID, session, baseline.File, baseline.Text)
+	spec, err := oracle.NewShadow(h.spec, h.last.ID)
 	if err != nil {
 		h.t.Fatal(err)
 	}
+	spec.Assistant, spec.Session, spec.TreeFile, spec.Tree = oracle.ShadowName, session, baseline.File, baseline.Text
 	return spec
 }
 
@@ -71,7 +72,7 @@ func TestShadowStaysOutOfThePersonsSession(t *testing.T) {
 	h := setUp(t, modeltest.Say("OUR-ANSWER. "+enough()), modeltest.Say("Another. "+enough()))
 	h.finish(h.start(auth))
 	h.shadow(modeltest.Say("THEIR-ANSWER."))
-	all, err := oracle.Exchanges(t.Context(), h.store, owner, "talk")
+	all, err := h.exchanges("talk")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +151,7 @@ func TestBaselineHasNoControlButTheTurnLimit(t *testing.T) {
 }
 
 func TestRunOfAnotherAssistantHasNoShadow(t *testing.T) {
-	if _, err := oracle.NewShadow(run.Spec{Assistant: "council", Env: 7}, "r", "s", "baseline.xml", nil); err == nil || err.Error() != "a run of council has no shadow" {
+	if _, err := oracle.NewShadow(run.Spec{Assistant: "council", Env: 7}, "r"); err == nil || err.Error() != "a run of council has no shadow" {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -28,7 +28,7 @@ func TestNoSignalMarkupReachesAnswerPiecesOrSession(t *testing.T) {
 		lacks(t, "a piece", p, "<signal ty", "</signal", "<reason", "<confidence")
 	}
 	same(t, "all that was shown", h.shown, "Look here. \nFirst <signal is only a word.  Then  after.\nThe end: a < b. \n\n")
-	all, err := oracle.Exchanges(t.Context(), h.store, owner, h.session)
+	all, err := h.exchanges(h.session)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,7 @@ func TestToolThatWasNotOfferedIsRefusedWithoutEffect(t *testing.T) {
 		}
 	}
 	same(t, "refused calls in the answer", refused, []string{"vault_write", "no_such_tool"})
-	holds(t, "the trace", h.trace(), "refused vault_write: it is not offered for this question")
+	holds(t, "the trace", h.trace(), "refused: vault_write: it is not offered for this question")
 }
 
 func TestNothingIsWrittenOnceTextFromStrangersWasRead(t *testing.T) {

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -206,15 +207,17 @@ type RunAudit struct {
 
 // MarshalJSON puts the findings beside the rest.
 func (a RunAudit) MarshalJSON() ([]byte, error) {
-	raw, err := json.Marshal(a.Run)
-	if err != nil || a.Findings.Name == "" {
-		return raw, err
+	b := &bytes.Buffer{}
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false) // whoever writes it for a page does so
+	if err := enc.Encode(a.Run); err != nil || a.Findings.Name == "" {
+		return b.Bytes(), err
 	}
-	own, err := json.Marshal(map[string]any{a.Findings.Name: a.Findings.Items})
-	if err != nil {
-		return nil, err
-	}
-	return append(append(raw[:len(raw)-1:len(raw)-1], ','), own[1:]...), nil
+	b.Truncate(b.Len() - len("}\n"))
+	b.WriteByte(',')
+	own := b.Len()
+	err := enc.Encode(map[string]any{a.Findings.Name: a.Findings.Items})
+	return slices.Delete(b.Bytes(), own, own+1), err // without its opening brace
 }
 
 // Audit tells a session. A record that can't be read is remarked on, and hides nothing else.
