@@ -93,7 +93,7 @@ func (h *hearing[R]) show(text string) {
 // Caller performs calls of tools.
 type Caller[R any] struct {
 	View    *run.View
-	Tools   *tool.Registry
+	Tools   *tool.Set
 	Timeout time.Duration // of one call
 	DryRun  bool          // what writes says “recorded, not performed”
 }
@@ -123,7 +123,7 @@ func (c *Caller[R]) prepare(job run.Job) (tool.Tool, tool.Call, CallReceipt, err
 	case c.DryRun && t.Spec().Effect == tool.Once:
 		t = unwritten{t}
 	}
-	return t, tool.Call{Args: json.RawMessage(args), Key: job.Key}, r, nil
+	return t, tool.Call{Args: json.RawMessage(args), Key: job.Key, Owner: string(c.View.Owner)}, r, nil
 }
 
 // do calls a tool. What the tool refuses is a fact for the model, not a fault of the run.

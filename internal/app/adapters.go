@@ -85,7 +85,7 @@ func provider(name string, p config.Provider, numCtx int, keys *secrets) model.P
 }
 
 // Tools opens the tools of a run's surroundings: the web always, code and vault where they are named.
-func (a *App) Tools(_ context.Context, env oracle.Env) (*tool.Registry, func(), error) {
+func (a *App) Tools(_ context.Context, env oracle.Env) (*tool.Set, func(), error) {
 	var all []tool.Tool
 	var closers []func() error
 	closeAll := func() {
@@ -113,7 +113,7 @@ func (a *App) Tools(_ context.Context, env oracle.Env) (*tool.Registry, func(), 
 	w := a.Config.Web
 	all = append(all, web.New(web.Config{Engine: w.Engine, SearXNG: w.Address(), Timeout: a.Config.Timeouts.Web,
 		Key: func(ctx context.Context) (string, error) { return a.secrets.key(ctx, w.Engine) }}).Tools()...)
-	reg, err := tool.NewRegistry(all...)
+	reg, err := tool.NewSet(all...)
 	if err != nil {
 		closeAll()
 		return nil, nil, errors.Join(fmt.Errorf("tools"), err)

@@ -149,11 +149,11 @@ func newBench(tb testing.TB) *bench {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = a.Close() })
-	stub, err := tool.NewRegistry(stubTool{})
+	stub, err := tool.NewSet(stubTool{})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	o, err := oracle.New(oracle.Deps{Model: a.model, Tools: func(context.Context, oracle.Env) (*tool.Registry, func(), error) { return stub, func() {}, nil }})
+	o, err := oracle.New(oracle.Deps{Model: a.model, Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) { return stub, func() {}, nil }})
 	if err != nil {
 		tb.Fatal(err)
 	}

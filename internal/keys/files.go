@@ -11,15 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
+	"sibyl/internal/files"
 )
 
-const (
-	lockWait  = 5 * time.Second
-	lockPause = 10 * time.Millisecond // between two tries
-)
+const lockWait = 5 * time.Second
 
-// lock keeps other writers out, of this program and others, until it is let go or the program ends.
+// lock keeps other writers out, of this program and others, until unlock is called or the program ends.
 func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 	if s.at.Folder == "" || s.at.File == "" {
 		return nil, errors.New("there is no place for keys, since the home folder is unknown: set HOME")
@@ -27,57 +24,29 @@ func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 	if err := os.MkdirAll(s.at.Folder, 0o700); err != nil {
 		return nil, fmt.Errorf("the folder for keys: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, lockWait)
-	defer cancel()
-	path := filepath.Join(s.at.Folder, "keys.lock")
-	l := flock.New(path, flock.SetPermissions(0o600))
-	if _, err := l.TryLockContext(ctx, lockPause); err != nil {
-		if errors.Is(err, context.DeadlineExceeded) {
-			return nil, fmt.Errorf("another program has been writing keys for %s (%s is locked): try again when it has ended", lockWait, path)
-		}
+	root, err := os.OpenRoot(s.at.Folder)
+	if err != nil {
+		return nil, fmt.Errorf("the folder for keys: %w", err)
+	}
+	defer func() { _ = root.Close() }() // the lock file stays open without it
+	const name = "keys.lock"
+	unlock, err = files.Lock(ctx, root, name, lockWait)
+	if refused, ok := errors.AsType[*files.Error](err); ok && refused.Reason == files.Busy {
+		path := filepath.Join(s.at.Folder, name)
+		return nil, fmt.Errorf("another program has been writing keys for %s (%s is locked): try again when it has ended", lockWait, path)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("the keys can't be locked for writing: %w", err)
 	}
-	return func() { _ = l.Close() }, nil // the end of the program lets it go as well
+	return unlock, nil
 }
 
-// replaceFile writes a file whole or not at all, for the person alone. A link is followed, so that it stays one.
-func replaceFile(path string, text []byte) (err error) {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
+// replaceFile writes a file whole or not at all, for the person alone.
+func replaceFile(path string, text []byte) error {
+	if err := files.Replace(path, text, 0o600); err != nil {
+		return fmt.Errorf("%s can't be written, and is as it was: %w", path, err)
 	}
-	folder := filepath.Dir(path)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return fmt.Errorf("the folder of %s: %w", path, err)
-	}
-	f, err := os.CreateTemp(folder, "."+filepath.Base(path)+"-*") // of mode 0600
-	if err != nil {
-		return fmt.Errorf("%s can't be written: %w", path, err)
-	}
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("%s can't be written, and is as it was: %w", path, errors.Join(err, os.Remove(f.Name())))
-		}
-	}()
-	_, err = f.Write(text)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if err = os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	syncFolder(folder)
 	return nil
-}
-
-// syncFolder makes a new name durable. Systems that cannot do without it.
-func syncFolder(folder string) {
-	if f, err := os.Open(folder); err == nil {
-		_ = f.Sync()
-		_ = f.Close()
-	}
 }
 
 // index is the list of the names whose keys are in the keyring, which cannot be asked for them. Names are no secret.

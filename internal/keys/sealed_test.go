@@ -12,11 +12,12 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"filippo.io/age"
-	"github.com/gofrs/flock"
 
 	"sibyl/internal/config"
+	"sibyl/internal/files"
 )
 
 // stored are places whose file holds the canary for openai.
@@ -302,11 +303,16 @@ func TestWritersOfSeveralProgramsLoseNoKey(t *testing.T) {
 
 func TestWaitForAnotherWriterIsBounded(t *testing.T) {
 	at := stored(t)
-	other := flock.New(filepath.Join(at.Folder, "keys.lock"))
-	if taken, err := other.TryLock(); err != nil || !taken {
-		t.Fatal(taken, err)
+	root, err := os.OpenRoot(at.Folder)
+	if err != nil {
+		t.Fatal(err)
 	}
-	defer other.Close() //nolint:errcheck // the end of the test lets it go
+	defer root.Close() //nolint:errcheck // opened for the lock only
+	unlock, err := files.Lock(t.Context(), root, "keys.lock", time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
 	synctest.Test(t, func(t *testing.T) {
 		if _, err := headless(at).Set(t.Context(), "openai", secret(canary)); err == nil || !strings.Contains(err.Error(), "another program has been writing keys") {
 			t.Errorf("error = %v", err)

@@ -24,7 +24,7 @@ type Surroundings struct {
 	Choose     func(ctx context.Context, asked string) (model string, err error)
 	Window     func(model string) int // in tokens; 0: not known
 	LearnKeys  func(ctx context.Context, env Env)
-	Tools      func(ctx context.Context, env Env) (*tool.Registry, func(), error)
+	Tools      func(ctx context.Context, env Env) (*tool.Set, func(), error)
 	Prompts    *prompt.Registry
 	Classifier bool     // one is configured for the fallback
 	Web        bool     // a search engine is configured

@@ -105,7 +105,7 @@ func TestModelThatCannotBeOpenedEndsTheRunWithTheReason(t *testing.T) {
 	h := setUp(t)
 	assistant, err := oracle.New(oracle.Deps{
 		Model: func(context.Context, oracle.Env) (model.Model, error) { return nil, errors.New("no such model here") },
-		Tools: func(context.Context, oracle.Env) (*tool.Registry, func(), error) {
+		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) {
 			reg, err := h.world.registry()
 			return reg, func() {}, err
 		}})

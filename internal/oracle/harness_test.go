@@ -95,7 +95,7 @@ func (h *harness) newEngine(store journal.Store, holder string, clock run.Clock)
 			h.opened(env)
 			return h.model, nil
 		},
-		Tools: func(context.Context, oracle.Env) (*tool.Registry, func(), error) {
+		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) {
 			reg, err := h.world.registry()
 			return reg, func() {}, err
 		}})

@@ -100,7 +100,7 @@ func (g *ground) push(thread, title, text string) {
 		g.t.Fatal(err)
 	}
 	defer func() { _ = v.Close() }()
-	registry, err := tool.NewRegistry(v.Tools()...)
+	registry, err := tool.NewSet(v.Tools()...)
 	if err != nil {
 		g.t.Fatal(err)
 	}

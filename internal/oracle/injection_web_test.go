@@ -157,7 +157,7 @@ func TestGuardsWouldNotice(t *testing.T) {
 	open := g.web()
 	open.AllowAddr = func(netip.AddrPort) bool { return true }
 	for i, host := range []string{"127.0.0.1", "localhost"} {
-		reg, err := tool.NewRegistry(web.New(open).Tools()...)
+		reg, err := tool.NewSet(web.New(open).Tools()...)
 		if err != nil {
 			t.Fatal(err)
 		}

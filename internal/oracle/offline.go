@@ -12,6 +12,7 @@ import (
 	"sibyl/internal/agent"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/classify"
+	"sibyl/internal/search"
 	"sibyl/internal/tool"
 )
 
@@ -325,7 +326,7 @@ func (o offline) answer(quotes []quote) model.Response {
 const enoughWords = 0.35
 
 // manifests list what a project depends on: they name much and explain nothing, so that their words count by this share only.
-var manifests = wordSet(`
+var manifests = strings.Fields(`
 	go.mod go.sum package.json package-lock.json pnpm-lock.yaml yarn.lock requirements.txt pyproject.toml poetry.lock Cargo.toml
 	Cargo.lock pom.xml build.gradle build.gradle.kts Gemfile Gemfile.lock composer.json composer.lock mix.exs`)
 
@@ -336,7 +337,7 @@ const manifestShare = 0.7
 func (o offline) enough(quotes []quote, missing []string) bool {
 	telling, gone := len(classify.Terms(o.earlier)), 0
 	for _, t := range o.terms {
-		if generic[strings.ToLower(t)] {
+		if search.IsGeneric(strings.ToLower(t)) {
 			continue
 		}
 		telling++
@@ -364,7 +365,7 @@ func (o offline) said(quotes []quote) float64 {
 				held += t.weight
 			}
 		}
-		if manifests[path.Base(q.path)] {
+		if slices.Contains(manifests, path.Base(q.path)) {
 			held *= manifestShare
 		}
 		best = max(best, held/all)

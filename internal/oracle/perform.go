@@ -17,7 +17,7 @@ import (
 // Deps is what the Oracle needs of the outside, as its run's Env says.
 type Deps struct {
 	Model func(ctx context.Context, env Env) (model.Model, error)
-	Tools func(ctx context.Context, env Env) (*tool.Registry, func(), error)
+	Tools func(ctx context.Context, env Env) (*tool.Set, func(), error)
 
 	// Classifier scores what a reply calls for (FR-019 to FR-022); nil where none is configured. Text is the reply and
 	// its circumstances; the labels are the verdicts.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sibyl/internal/oracle/classify"
+	"sibyl/internal/search"
 	"sibyl/internal/tool"
 )
 
@@ -87,13 +88,13 @@ func (o offline) sought(read []quote) []sought {
 				with++
 			}
 		}
-		n := float64(len(lines))
+		n := float64(len(lines)) // they were opened for these words, so a word that many hold is not as empty as among documents
 		return math.Log(1+n/float64(1+with)) / math.Log(1+n)
 	}
 	var out []sought
 	for _, t := range o.terms {
 		w := sought{t, rarity(t)}
-		if generic[strings.ToLower(t)] {
+		if search.IsGeneric(strings.ToLower(t)) {
 			w.weight *= genericShare
 		}
 		out = append(out, w)
@@ -213,25 +214,11 @@ func isComment(line string) bool {
 // holds says whether a text has a word, endings aside: "closing" finds "closes". Of a quoted phrase it has every word.
 func holds(lowerText, term string) bool {
 	for w := range strings.FieldsSeq(strings.ToLower(term)) {
-		if !strings.Contains(lowerText, stem(w)) {
+		if !search.Holds(lowerText, search.Stem(w)) {
 			return false
 		}
 	}
 	return true
-}
-
-func stem(w string) string {
-	for _, end := range []string{"ing", "ions", "ion", "ed", "es", "s", "e"} {
-		cut := strings.TrimSuffix(w, end)
-		if cut == w || len(cut) < 4 {
-			continue
-		}
-		if n := len(cut); n > 4 && (end == "ing" || end == "ed") && cut[n-1] == cut[n-2] && !strings.ContainsRune("aeioulsfz", rune(cut[n-1])) {
-			return cut[:n-1] // planned, stopping
-		}
-		return cut
-	}
-	return w
 }
 
 // sig writes a signal.
@@ -252,18 +239,3 @@ func list(name string, items []string) string {
 var xmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 func xmlText(s string) string { return xmlEscapes.Replace(s) }
-
-// generic words are in so many questions that a passage without them may answer all the same.
-var generic = wordSet(`
-	code file files function method place line lines name thing things part parts long much many way reason according come comes
-	make makes made take takes taken give gives given get gets getting keep keeps kept put puts find found whether anything
-	something nothing everything anybody somebody now then already possible allowed exactly actually really called else
-	change changes ändern geändert gibt steht macht machen`)
-
-func wordSet(list string) map[string]bool {
-	set := map[string]bool{}
-	for w := range strings.FieldsSeq(list) {
-		set[w] = true
-	}
-	return set
-}

@@ -45,7 +45,7 @@ func (h *harness) replayBy(change func(*run.Assistant), o replay.Options, edits 
 			h.t.Error("a replay opened a model")
 			return nil, errors.New("no model")
 		},
-		Tools: func(context.Context, oracle.Env) (*tool.Registry, func(), error) {
+		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) {
 			h.t.Error("a replay opened tools")
 			return nil, nil, errors.New("no tools")
 		}})

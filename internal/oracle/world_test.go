@@ -13,7 +13,7 @@ import (
 )
 
 // made is a call that reached a tool.
-type made struct{ Name, Args, Key string }
+type made struct{ Name, Args, Key, Owner string }
 
 // world is what the tools act on: places to find and read, and notes that were written. It is safe for concurrent use.
 type world struct {
@@ -67,14 +67,14 @@ func (w *world) without(names ...string) {
 	}
 }
 
-func (w *world) registry() (*tool.Registry, error) {
-	return tool.NewRegistry(slices.Collect(maps.Values(w.tools))...)
+func (w *world) registry() (*tool.Set, error) {
+	return tool.NewSet(slices.Collect(maps.Values(w.tools))...)
 }
 
 func (w *world) made(name string, c tool.Call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.calls = append(w.calls, made{Name: name, Args: string(c.Args), Key: c.Key})
+	w.calls = append(w.calls, made{Name: name, Args: string(c.Args), Key: c.Key, Owner: c.Owner})
 }
 
 // called lists the tools that were reached, in order.

@@ -45,6 +45,7 @@ func TestWriteIsOfferedToAnActionAndHappensExactlyOnce(t *testing.T) {
 	if h.world.calls[0].Key == "" || !strings.HasPrefix(h.world.calls[0].Key, a.RunID) {
 		t.Errorf("the write had the key %q", h.world.calls[0].Key)
 	}
+	same(t, "whose call the tool sees", h.world.calls[0].Owner, string(owner))
 }
 
 func TestToolThatWasNotOfferedIsRefusedWithoutEffect(t *testing.T) {

@@ -122,7 +122,7 @@ func (s *Service) Start(ctx context.Context, owner journal.Owner, r Request) (*R
 	if err != nil {
 		return nil, err
 	}
-	return s.driven(a, owner, live, spec), nil
+	return s.driven(a, live, spec), nil
 }
 
 // CheckTree says what is wrong with the tree of an assistant.
@@ -148,7 +148,7 @@ func (s *Service) Resume(ctx context.Context, owner journal.Owner, r journal.Run
 	if err != nil {
 		return nil, err
 	}
-	return s.driven(a, owner, live, run.Spec{}), nil
+	return s.driven(a, live, run.Spec{}), nil
 }
 
 // Interrupted lists the runs that nobody drives and that have not ended, the oldest first.

@@ -17,14 +17,13 @@ type Run struct {
 	Session string
 	Spec    run.Spec // as it was begun here; empty for one that was resumed
 
-	s     *Service
-	a     *assistant.Assistant
-	owner journal.Owner
-	live  *run.Live
+	s    *Service
+	a    *assistant.Assistant
+	live *run.Live
 }
 
-func (s *Service) driven(a *assistant.Assistant, owner journal.Owner, live *run.Live, spec run.Spec) *Run {
-	return &Run{ID: live.ID, Session: live.Session, Spec: spec, s: s, a: a, owner: owner, live: live}
+func (s *Service) driven(a *assistant.Assistant, live *run.Live, spec run.Spec) *Run {
+	return &Run{ID: live.ID, Session: live.Session, Spec: spec, s: s, a: a, live: live}
 }
 
 // Assistant is the name of the run's assistant.
@@ -56,9 +55,18 @@ func result(a *assistant.Assistant, id string, end run.EndRecord) (Result, error
 	return Result{Run: id, Status: end.Status, Reason: end.Reason, Outcome: end.Outcome, Shown: shown}, nil
 }
 
-// Watch gives the events of the run from record number from on until it ends or ctx is done.
-func (r *Run) Watch(ctx context.Context, from int64) iter.Seq2[Event, error] {
-	return r.s.Watch(ctx, r.owner, r.ID, from)
+// Watch gives the events of the run from record number from on until it ends, this process stops driving it, or ctx is done.
+func (r *Run) Watch(ctx context.Context, from int64) iter.Seq[Event] {
+	return func(yield func(Event) bool) {
+		w := &watcher{a: r.a, words: r.s.words[r.a.Name], from: from}
+		for u := range r.live.Watch(ctx, 0) {
+			for _, e := range w.events(u) {
+				if !yield(e) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Event is one thing that happens in a run. Exactly one of Record, Step, Told, Text and Retract is set; Lines may stand beside all but

@@ -3,6 +3,7 @@
 // A tool declares whether calling it twice does harm (Effect), where its knowledge comes from (Source), and returns
 // text for the model together with the sources behind it. Guarantees every tool keeps:
 //   - Call honours its context and bounds its own output (MaxText); Truncated says that something was cut.
+//   - Arguments that the schema refuses are refused, and nothing is performed.
 //   - An error is an *Error with a kind and, where one is known, a hint that would fix it.
 //   - A Once tool uses Call.Key as idempotency key: a second call with the same key performs nothing and returns
 //     the first result. Found says after a crash whether a call with that key took effect.
@@ -41,19 +42,40 @@ const (
 
 // Spec describes a tool to models, trees and people.
 type Spec struct {
-	Name        string
-	Description string          // for the model: what it does, when to use it
-	Schema      json.RawMessage // JSON Schema of the arguments, an object
-	Source      Source
-	Effect      Effect
-	Foreign     bool // results were written by strangers (the web): they taint the run
-	Search      bool // results are hits, not sources read: a search with no hit counts its source as tried and empty
+	Name         string
+	Title        string          // for people; "": the name
+	Description  string          // for the model: what it does, when to use it
+	Schema       json.RawMessage // JSON Schema of the arguments, an object
+	OutputSchema json.RawMessage // JSON Schema of Result.Data; nil: none is promised
+	Source       Source
+	Effect       Effect
+	Foreign      bool // results were written by strangers (the web): they taint the run
+	Search       bool // results are hits, not sources read: a search with no hit counts its source as tried and empty
+	Destructive  bool // a Once tool that may remove or replace what was there
+	Idempotent   bool // a Once tool that changes nothing more when it is called again with equal arguments
 }
 
-// Call is one invocation. Key is unique to the effect and stays the same across a crash.
+// Hints are what MCP lets a server say of a tool's behaviour.
+type Hints struct{ ReadOnly, Destructive, Idempotent, OpenWorld bool }
+
+// Hints derives them.
+func (s Spec) Hints() Hints {
+	reads := s.Effect == Repeatable
+	return Hints{ReadOnly: reads, Destructive: !reads && s.Destructive, Idempotent: reads || s.Idempotent, OpenWorld: s.Foreign}
+}
+
+// Call is one invocation.
 type Call struct {
-	Args json.RawMessage
-	Key  string
+	Args         json.RawMessage
+	Key          string        // unique to the effect, and the same after a crash
+	Owner        string        // whose call it is: the journal's owner
+	Confirmation *Confirmation // the person's yes that it runs under; nil: none was given
+}
+
+// Confirmation names the pending row that a person confirmed.
+type Confirmation struct {
+	ID     string
+	Digest string // of the tool's name, its arguments and the version of what they name
 }
 
 // Ref is a place a result came from. Lines count from 1 and are inclusive; 0 means the whole.
@@ -92,6 +114,16 @@ type Result struct {
 
 	// Data is the structured result behind Text, for the offline model's rules. Its shape is documented by its tool.
 	Data json.RawMessage `json:"data,omitempty"`
+}
+
+// WithData adds the structured result behind the text, encoded.
+func (r Result) WithData(data any) (Result, error) {
+	encoded, err := json.Marshal(data)
+	if err != nil {
+		return Result{}, fmt.Errorf("encode the result: %w", err)
+	}
+	r.Data = encoded
+	return r, nil
 }
 
 // Tool is one capability. Implementations are safe for concurrent use.
@@ -145,32 +177,32 @@ func Errorf(kind Kind, hint, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: err.Error(), Hint: hint, Err: err}
 }
 
-// Registry holds tools by name. It is filled once, then only read.
-type Registry struct{ byName map[string]Tool }
+// Set holds tools by name. It is filled once, then only read.
+type Set struct{ byName map[string]Tool }
 
-// NewRegistry holds the given tools; two of one name is an error.
-func NewRegistry(tools ...Tool) (*Registry, error) {
-	r := &Registry{byName: make(map[string]Tool, len(tools))}
+// NewSet holds the given tools; two of one name is an error.
+func NewSet(tools ...Tool) (*Set, error) {
+	s := &Set{byName: make(map[string]Tool, len(tools))}
 	for _, t := range tools {
 		name := t.Spec().Name
-		if _, dup := r.byName[name]; dup {
+		if _, dup := s.byName[name]; dup {
 			return nil, fmt.Errorf("two tools are called %q", name)
 		}
-		r.byName[name] = t
+		s.byName[name] = t
 	}
-	return r, nil
+	return s, nil
 }
 
 // Get returns the tool of that name.
-func (r *Registry) Get(name string) (Tool, bool) {
-	t, ok := r.byName[name]
+func (s *Set) Get(name string) (Tool, bool) {
+	t, ok := s.byName[name]
 	return t, ok
 }
 
 // Specs lists all tools, sorted by name.
-func (r *Registry) Specs() []Spec {
-	specs := make([]Spec, 0, len(r.byName))
-	for _, t := range r.byName {
+func (s *Set) Specs() []Spec {
+	specs := make([]Spec, 0, len(s.byName))
+	for _, t := range s.byName {
 		specs = append(specs, t.Spec())
 	}
 	sort.Slice(specs, func(i, j int) bool { return specs[i].Name < specs[j].Name })

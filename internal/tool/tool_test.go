@@ -1,41 +1,16 @@
 package tool
 
-import (
-	"encoding/json"
-	"errors"
-	"strings"
-	"testing"
-)
+import "testing"
 
-type sampleArgs struct {
-	Query string   `json:"query"`
-	Limit int      `json:"limit,omitempty"`
-	Terms []string `json:"terms,omitempty"`
-}
-
-func TestArgumentsAreReadStrictly(t *testing.T) {
-	for _, c := range []struct{ raw, err, hint string }{
-		{``, "", ""},
-		{`{"query":"x","limit":3,"terms":["a"]}`, "", ""},
-		{`{"querry":"x"}`, `there is no argument "querry"`, "query, limit, terms"},
-		{`{"Query":"x"}`, `there is no argument "Query"`, "query, limit, terms"},
-		{`{"limit":"3"}`, "limit must be a whole number, not a string", "query"},
-		{`{"limit":1.5}`, "limit must be a whole number, not a number 1.5", "query"},
-		{`{"terms":"a"}`, "terms must be a list of strings, not a string", "query"},
-		{`["x"]`, "must be one JSON object, not array", "query"},
-		{`{"query":`, "not valid JSON", "query"},
-		{`{"query":"x"} {"query":"y"}`, "there is more after the arguments", "one JSON object"},
+func TestHintsFollowTheEffect(t *testing.T) {
+	for want, spec := range map[Hints]Spec{
+		{ReadOnly: true, Idempotent: true}:                  {Effect: Repeatable, Destructive: true},
+		{ReadOnly: true, Idempotent: true, OpenWorld: true}: {Effect: Repeatable, Foreign: true},
+		{Destructive: true}:                                 {Effect: Once, Destructive: true},
+		{Idempotent: true}:                                  {Effect: Once, Idempotent: true},
 	} {
-		_, err := DecodeArgs[sampleArgs](json.RawMessage(c.raw))
-		if c.err == "" {
-			if err != nil {
-				t.Errorf("%s: %v", c.raw, err)
-			}
-			continue
-		}
-		var known *Error
-		if !errors.As(err, &known) || known.Kind != InvalidArgs || !strings.Contains(known.Message, c.err) || !strings.Contains(known.Hint, c.hint) {
-			t.Errorf("%s: %v, want %q with the hint %q", c.raw, err, c.err, c.hint)
+		if got := spec.Hints(); got != want {
+			t.Errorf("%+v: %+v, want %+v", spec, got, want)
 		}
 	}
 }
@@ -50,6 +25,22 @@ func TestRefIsWhatAnswersCite(t *testing.T) {
 	} {
 		if got := r.String(); got != want {
 			t.Errorf("%+v is cited as %q, want %q", r, got, want)
+		}
+	}
+}
+
+func TestClipKeepsWholeCharacters(t *testing.T) {
+	for limit, want := range map[int]string{-1: "", 0: "", 1: "", 2: "ö", 3: "öl", 9: "öl"} {
+		if got := Clip("öl", limit); got != want {
+			t.Errorf("%d bytes: %q, want %q", limit, got, want)
+		}
+	}
+}
+
+func TestCountWritesPlurals(t *testing.T) {
+	for want, got := range map[string]string{"1 note": Count(1, "note"), "0 notes": Count(0, "note"), "2 entries": Count(2, "entry")} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

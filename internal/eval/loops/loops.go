@@ -118,13 +118,13 @@ const owner journal.Owner = "eval"
 
 func play(ctx context.Context, p plan, prompts *prompt.Registry, c Contestant) (played, error) {
 	stage := &stage{plan: p, results: map[string]call{}}
-	reg, err := tool.NewRegistry(stage.tools()...)
+	reg, err := tool.NewSet(stage.tools()...)
 	if err != nil {
 		return played{}, err
 	}
 	assistant, err := oracle.New(oracle.Deps{
 		Model: func(context.Context, oracle.Env) (model.Model, error) { return stage, nil },
-		Tools: func(context.Context, oracle.Env) (*tool.Registry, func(), error) { return reg, func() {}, nil }})
+		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) { return reg, func() {}, nil }})
 	if err != nil {
 		return played{}, err
 	}

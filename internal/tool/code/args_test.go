@@ -20,7 +20,7 @@ func TestWrongArgumentsAreNamedWithTheRightOnes(t *testing.T) {
 		{"code_search", `{"terms":"x"}`, "terms must be a list of strings, not a string"},
 		{"code_search", `{"query":"x","regex":"yes"}`, "regex must be true or false, not a string"},
 		{"code_search", `{"query":"x","limit":1.5}`, "limit must be a whole number, not a number 1.5"},
-		{"code_search", `{"query":"x","limit":51}`, "limit is 51 (give 1 to 50"},
+		{"code_search", `{"query":"x","limit":51}`, "limit is 51 (give 1 to 50, or leave it out for 10)"},
 		{"code_search", `{"query":"x","limit":-1}`, "limit is -1"},
 		{"code_search", `["x"]`, "must be one JSON object, not array"},
 		{"code_search", `{"query":"x"} {}`, "there is more after the arguments"},
@@ -32,9 +32,9 @@ func TestWrongArgumentsAreNamedWithTheRightOnes(t *testing.T) {
 		{"code_search", `{"query":"x*","regex":true}`, "matches every line"},
 		{"code_search", `{"terms":["x"],"regex":true}`, "query is the one expression"},
 		{"code_search", `{"query":"` + strings.Repeat("word ", 1000) + `"}`, "query and terms have 5000 bytes"},
-		{"code_definition", `{"symbol":" "}`, "there is no symbol"},
+		{"code_definition", `{"symbol":" "}`, "symbol is missing"},
 		{"code_definition", `{"symbol":"Server."}`, "there is no symbol"},
-		{"repo_map", `{"depth":9}`, "depth is 9 (give 1 to 8"},
+		{"repo_map", `{"depth":9}`, "depth is 9 (give 1 to 8, or leave it out for 2)"},
 		{"repo_map", `{"path":"a.go"}`, "a.go is a file"},
 	} {
 		_, err := call(t, r, c.tool, c.args)
@@ -101,15 +101,5 @@ func TestEndedContextStopsEveryTool(t *testing.T) {
 		if _, err := tl.Call(late, tool.Call{Args: json.RawMessage(args)}); kind(err) != tool.Timeout {
 			t.Errorf("%s, too late: %v", tl.Spec().Name, err)
 		}
-	}
-}
-
-func TestResultTextIsCutBetweenLines(t *testing.T) {
-	res := bounded(tool.Result{Text: strings.Repeat(strings.Repeat("x", 99)+"\n", 1000)})
-	if len(res.Text) > tool.MaxText || !res.Truncated || !strings.HasSuffix(res.Text, "x\n(the rest is left out)\n") {
-		t.Errorf("%d bytes, truncated %v, ends %q", len(res.Text), res.Truncated, res.Text[len(res.Text)-40:])
-	}
-	if short := bounded(tool.Result{Text: "a\n"}); short.Text != "a\n" || short.Truncated {
-		t.Errorf("%+v", short)
 	}
 }

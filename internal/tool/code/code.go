@@ -12,7 +12,6 @@
 package code
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -66,16 +65,4 @@ func bare(err error) error {
 		return pe.Err
 	}
 	return err
-}
-
-// ended turns the end of a context into a tool error; nil while it goes on.
-func ended(ctx context.Context) error {
-	switch err := ctx.Err(); {
-	case err == nil:
-		return nil
-	case errors.Is(err, context.DeadlineExceeded):
-		return tool.Errorf(tool.Timeout, "restrict the call with path", "time ran out: %w", err)
-	default:
-		return tool.Errorf(tool.Cancelled, "", "the call was withdrawn: %w", err)
-	}
 }

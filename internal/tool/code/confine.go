@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"unicode/utf8"
 
+	"sibyl/internal/search"
 	"sibyl/internal/tool"
 )
 
@@ -18,7 +19,7 @@ import (
 func cleanPath(p string) (string, error) {
 	const hint = "give a path relative to the folder, such as src/main.go"
 	slashed := filepath.ToSlash(p)
-	drive := len(p) >= 2 && p[1] == ':' && isLetter(p[0])
+	drive := len(p) >= 2 && p[1] == ':' && 'a' <= search.Lower(p[0]) && search.Lower(p[0]) <= 'z'
 	switch {
 	case !showable(p):
 		return "", tool.Errorf(tool.InvalidArgs, hint, "the path %q holds a control character", p)

@@ -70,7 +70,7 @@ func TestNoPathLeadsOutOfTheRootOrToASecret(t *testing.T) {
 			if name == "code_search" {
 				args["query"] = "canary"
 			}
-			res, err := call(t, r, name, string(encodeData(args)))
+			res, err := call(t, r, name, string(encode(t, args)))
 			if got := kind(err); got != want {
 				t.Errorf("%s %q: %v (%s), want %s", name, path, err, got, want)
 			}
@@ -210,7 +210,7 @@ func TestIgnoredFileIsDeniedByNameToo(t *testing.T) {
 	for path, want := range map[string]tool.Kind{
 		"build/out.go": tool.Denied, "build": tool.Denied, "sub/a.log": tool.Denied, "sub/own.txt": tool.Denied, "sub/keep.log": "", "own.txt": "",
 	} {
-		if _, err := call(t, r, "code_read", string(encodeData(ReadArgs{Path: path}))); kind(err) != want {
+		if _, err := call(t, r, "code_read", string(encode(t, ReadArgs{Path: path}))); kind(err) != want {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}
 	}

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
 
@@ -22,8 +20,8 @@ const (
 
 // DefinitionArgs are the arguments of code_definition.
 type DefinitionArgs struct {
-	Symbol string `json:"symbol" jsonschema:"the name, alone or with its type or package: Server, http.Server, Server.Close"`
-	Path   string `json:"path,omitempty" jsonschema:"only below this folder, only this file, or only paths that match this glob"`
+	Symbol string `json:"symbol" doc:"the name, alone or with its type or package: Server, http.Server, Server.Close"`
+	Path   string `json:"path,omitempty" doc:"only below this folder, only this file, or only paths that match this glob"`
 }
 
 // DefinitionData is the structured result of code_definition, the likeliest first.
@@ -47,7 +45,8 @@ type Definition struct {
 }
 
 func (r *Root) definitionTool() tool.Tool {
-	return newTyped(tool.Spec{
+	return tool.New(tool.Spec{
+		Source: tool.Code, Effect: tool.Repeatable,
 		Name: "code_definition",
 		Description: "Finds where a function, method, type, field, constant or heading is defined, and shows the text of the likeliest " +
 			"definitions. Use it when you know the name; use code_search when you don't.",
@@ -62,11 +61,9 @@ type wanted struct {
 	loose  bool     // case and underscores don't matter
 }
 
-var symbolJoints = regexp.MustCompile(`\.|::|->|#`)
-
 func parseSymbol(symbol string) (wanted, error) {
 	clean := strings.NewReplacer("(", "", ")", "", "*", "", "&", "", "`", "").Replace(strings.TrimSpace(symbol))
-	parts := symbolJoints.Split(clean, -1)
+	parts := splitSymbol(clean)
 	w := wanted{name: parts[len(parts)-1], owners: parts[:len(parts)-1]}
 	if w.name == "" || len(clean) > maxPhrase {
 		const hint = "give a name such as Server or http.Server"
@@ -103,7 +100,7 @@ type candidate struct {
 	likely    float64
 }
 
-func (r *Root) define(ctx context.Context, args DefinitionArgs) (tool.Result, error) {
+func (r *Root) define(ctx context.Context, _ tool.Call, args DefinitionArgs) (tool.Result, error) {
 	want, err := parseSymbol(args.Symbol)
 	if err != nil {
 		return tool.Result{}, err
@@ -128,7 +125,7 @@ func (r *Root) define(ctx context.Context, args DefinitionArgs) (tool.Result, er
 	for i := range min(shownTexts, len(data.Definitions)) {
 		r.addText(&data.Definitions[i])
 	}
-	return definitionResult(data, all), nil
+	return definitionResult(data, all)
 }
 
 // definitions finds what is defined by a name, the likeliest first. If nothing fits name and owner as they are
@@ -220,7 +217,7 @@ func mayDefine(s *source, name string) bool {
 			}
 			at += len(name)
 		default:
-			if _, found := matchRules(s.lang.rules, s.line(n)); found != "" {
+			if _, found := matchRules(s.lang.rules(), s.line(n)); found != "" {
 				return true
 			}
 			if n == len(s.lines) {
@@ -267,14 +264,13 @@ func (r *Root) addText(d *Definition) {
 	if d.End > len(src.lines) || src.signature(d.Line) != d.Signature {
 		return
 	}
-	sum := sha256.Sum256(content)
-	d.Hash = "sha256:" + hex.EncodeToString(sum[:])
+	d.Hash = files.Hash(content)
 	for n := d.Start; n <= min(d.End, d.Start+shownLines-1); n++ {
 		d.Lines = append(d.Lines, printable(string(src.line(n)), maxLine))
 	}
 }
 
-func definitionResult(data DefinitionData, all int) tool.Result {
+func definitionResult(data DefinitionData, all int) (tool.Result, error) {
 	res := tool.Result{Items: len(data.Definitions), Truncated: all > len(data.Definitions)}
 	var b strings.Builder
 	switch {
@@ -297,7 +293,7 @@ func definitionResult(data DefinitionData, all int) tool.Result {
 			ref.Opened, ref.Hash, ref.End = true, d.Hash, d.Start+len(d.Lines)-1
 			b.WriteString(text.String())
 			if ref.End < d.End {
-				fmt.Fprintf(&b, "(%s more; go on with code_read from %d)\n", plural(d.End-ref.End, "line"), ref.End+1)
+				fmt.Fprintf(&b, "(%s more; go on with code_read from %d)\n", tool.Count(d.End-ref.End, "line"), ref.End+1)
 				res.Truncated = true
 			}
 		}
@@ -306,6 +302,6 @@ func definitionResult(data DefinitionData, all int) tool.Result {
 	if all > len(data.Definitions) {
 		fmt.Fprintf(&b, "%d more; restrict it with path or with the type's name.\n", all-len(data.Definitions))
 	}
-	res.Text, res.Data = b.String(), encodeData(data)
-	return res
+	res.Text = b.String()
+	return res.WithData(data)
 }

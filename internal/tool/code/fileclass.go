@@ -3,7 +3,7 @@ package code
 import (
 	"bytes"
 	"path"
-	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -27,26 +27,26 @@ var folderRanks = map[string]float64{
 }
 
 // checksums are written by tools and list what a project depends on, line by line.
-var checksums = wordSet("go.sum package-lock.json npm-shrinkwrap.json pnpm-lock.yaml packages.lock.json gradle.lockfile")
+var checksums = []string{"go.sum", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "packages.lock.json", "gradle.lockfile"}
 
 // legalName is a text that lawyers wrote, in words that any question may have; asked for by name, it is found by its path.
-var legalName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice)([-._].*)?$`)
+var legalName = pattern(`(?i)^(licen[cs]e|copying|notice)([-._].*)?$`)
 
 // newestFirst is a list of changes: what was true long ago stands far down.
-var newestFirst = regexp.MustCompile(`(?i)^(changelog|changes|history|news|release[-_]?notes)([-._].*)?$`)
+var newestFirst = pattern(`(?i)^(changelog|changes|history|news|release[-_]?notes)([-._].*)?$`)
 
 // outdated is how much the last lines of such a list count less than the first.
 const outdated = 0.4
 
 // rankOfAge lowers a passage of a list of changes by how far down it stands.
 func rankOfAge(at string, line, lines int) float64 {
-	if lines == 0 || !newestFirst.MatchString(path.Base(at)) {
+	if lines == 0 || !newestFirst().MatchString(path.Base(at)) {
 		return 1
 	}
 	return 1 - outdated*float64(line)/float64(lines)
 }
 
-var testName = regexp.MustCompile(`(?i)(_test|_tests|_spec|\.test|\.spec|-test)\.[a-z]+$|^test_|^conftest\.py$` +
+var testName = pattern(`(?i)(_test|_tests|_spec|\.test|\.spec|-test)\.[a-z]+$|^test_|^conftest\.py$` +
 	`|(Test|Tests|Spec)\.(java|kt|cs|scala|swift|php)$`)
 
 // rankOfPath says by its name how likely a file is to hold an answer, 0 to 1. With tests, the question is about tests.
@@ -58,33 +58,33 @@ func rankOfPath(at string, tests bool) float64 {
 			rank = min(rank, r)
 		}
 	}
-	if !tests && testName.MatchString(name) {
+	if !tests && testName().MatchString(name) {
 		rank = min(rank, testRank)
 	}
 	switch l := languageOf(at, nil); {
 	case strings.Contains(name, ".min."):
 		rank = min(rank, dataRank)
-	case strings.HasSuffix(name, ".pb.go"), strings.HasPrefix(name, "zz_generated"), strings.HasSuffix(name, ".lock"), checksums[name]:
+	case strings.HasSuffix(name, ".pb.go"), strings.HasPrefix(name, "zz_generated"), strings.HasSuffix(name, ".lock"), slices.Contains(checksums, name):
 		rank *= generatedRank
-	case legalName.MatchString(name):
+	case legalName().MatchString(name):
 		rank *= dataRank
 	case l.name == "Assembly":
 		rank *= exampleRank
-	case l == unknownLanguage:
+	case l == languages().unknown:
 		rank *= plainRank
-	case len(l.rules) == 0:
+	case !l.defines:
 		rank *= proseRank
 	}
 	return rank
 }
 
-var generatedMark = regexp.MustCompile(`(?mi)^\W{0,4}\s*(code generated\b.*|@generated\b.*|.*\bdo not edit\b.*)$`)
+var generatedMark = pattern(`(?mi)^\W{0,4}\s*(code generated\b.*|@generated\b.*|.*\bdo not edit\b.*)$`)
 
 // rankOfContent lowers files that say they are generated and those with lines that no person writes.
 func rankOfContent(content []byte) float64 {
 	head := content[:min(len(content), 2<<10)]
 	switch {
-	case generatedMark.Match(head):
+	case generatedMark().Match(head):
 		return generatedRank
 	case len(content) > 5000 && len(content)/(bytes.Count(content, []byte("\n"))+1) > 300:
 		return dataRank

@@ -48,7 +48,7 @@ func write(t testing.TB, name, text string) {
 // call runs one of the root's tools with arguments as a model writes them.
 func call(t testing.TB, r *Root, name, args string) (tool.Result, error) {
 	t.Helper()
-	registry, err := tool.NewRegistry(r.Tools()...)
+	registry, err := tool.NewSet(r.Tools()...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,4 +97,13 @@ func hitPaths(d SearchData) []string {
 		paths = append(paths, h.Path)
 	}
 	return paths
+}
+
+func encode(t *testing.T, v any) []byte {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
 }

@@ -3,7 +3,6 @@ package code
 import (
 	"bytes"
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -91,12 +90,13 @@ func outline(s *source) []definition {
 // outlineByRules goes by the lines that the language's rules match, and by indentation for where a definition ends.
 func outlineByRules(s *source) []definition {
 	var defs []definition
+	rules := s.lang.rules()
 	for n := 1; n <= len(s.lines); n++ {
 		line := s.line(n)
 		if len(line) > maxLine || isComment(s.lang, line) {
 			continue
 		}
-		kind, name := matchRules(s.lang.rules, line)
+		kind, name := matchRules(rules, line)
 		if name == "" {
 			continue
 		}
@@ -115,19 +115,20 @@ func matchRules(rules []rule, line []byte) (kind, name string) {
 		if m == nil {
 			continue
 		}
-		if name := string(m[len(m)-1]); name != "" && !notNames[name] && !startsWithControl(line) {
+		if name := string(m[len(m)-1]); name != "" && !isControl(name) && !startsWithControl(line) {
 			return r.kind, name
 		}
 	}
 	return "", ""
 }
 
-var firstWord = regexp.MustCompile(`^[\s}]*(\w+)`)
-
 // startsWithControl tells "else if (x) {" and "return f(" from a definition.
 func startsWithControl(line []byte) bool {
-	m := firstWord.FindSubmatch(line)
-	return m != nil && notNames[string(m[1])] && string(m[1]) != "function"
+	word := bytes.TrimLeft(line, " \t\r\n\f}")
+	if end := bytes.IndexFunc(word, func(r rune) bool { return !isNameRune(r) }); end >= 0 {
+		word = word[:end]
+	}
+	return isControl(string(word)) && string(word) != "function"
 }
 
 func isComment(l *language, line []byte) bool {
@@ -214,7 +215,7 @@ func nest(s *source, defs []definition) {
 	}
 }
 
-var heading = regexp.MustCompile(`^(#{1,6})\s+(.+?)\s*#*\s*$`)
+var heading = pattern(`^(#{1,6})\s+(.+?)\s*#*\s*$`)
 
 // outlineMarkdown makes a definition of each section. A # in a fenced block is no heading.
 func outlineMarkdown(s *source) []definition {
@@ -234,7 +235,7 @@ func outlineMarkdown(s *source) []definition {
 			fence = trimmed[:3]
 			continue
 		}
-		if m := heading.FindStringSubmatch(line); m != nil {
+		if m := heading().FindStringSubmatch(line); m != nil {
 			level := len(m[1])
 			open = closeSections(defs, open, level, n-1)
 			open = append(open, section{def: len(defs), level: level})

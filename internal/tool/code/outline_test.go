@@ -162,8 +162,8 @@ int pool_close(struct pool *p)
 }
 
 func TestEveryRuleNeedsWhatItSaysItNeeds(t *testing.T) {
-	for _, l := range languages {
-		for _, r := range l.rules {
+	for _, l := range languages().byName {
+		for _, r := range l.rules() {
 			if r.re.NumSubexp() == 0 {
 				t.Errorf("%s: %s names nothing", l.name, r.re)
 			}

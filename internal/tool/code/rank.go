@@ -7,17 +7,17 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"sibyl/internal/search"
 )
 
-// How the ranking works. First every file is scored by BM25 (Robertson and Zaragoza, The probabilistic relevance
-// framework, 2009) over the terms in it and in its path; the weight of a term is its rarity among the files times what
+// How the ranking works. First every file is scored over the terms in it and in its path; the weight of a term is its rarity among the files times what
 // the question gives it. The best files are then cut into passages, one per definition with its comment, and each
 // passage is scored by the same weights: which terms it holds, how many of them (coverage), how close to each other
 // (proximity) and how many of them in its name. What kind of file it is and the paths that the question names raise or
 // lower all passages of a file.
 const (
-	saturation   = 1.2 // BM25 k1: how soon more of the same term stops to count
-	fileLength   = 0.3 // BM25 b: how much a long file must repeat a term
+	fileLength   = 0.3 // how much a long file must repeat a term
 	spanLength   = 0.5
 	usualSpan    = 25.0 // lines
 	nearby       = 6    // lines in which terms count as close
@@ -26,18 +26,18 @@ const (
 	nameBonus    = 1.5
 	nearBonus    = 0.8
 	coverBonus   = 1.0
-	pathBonus    = 0.6 // a term in a path, as a share of a full match
-	hintBonus    = 1.5 // for a path that the question names
-	mentionBonus = 0.5 // for a definition that it names
-	sameDirTwin  = 0.5 // what is left for a definition of the same name as a better one
+	pathBonus    = 0.6    // a term in a path, as a share of a full match
+	pathField    = 0.2727 // and in the score of a file
+	hintBonus    = 1.5    // for a path that the question names
+	mentionBonus = 0.5    // for a definition that it names
+	sameDirTwin  = 0.5    // what is left for a definition of the same name as a better one
 	otherDirTwin = 0.8
-	looseLines   = 40  // lines of a passage outside all definitions
-	rareDocument = 0.5 // BM25's constant against division by zero
+	looseLines   = 40 // lines of a passage outside all definitions
 )
 
 // weigh gives each term its weight, now that it is known in how many files it is.
-func (s *search) weigh() {
-	s.weights = make([]float64, len(s.query.terms))
+func (s *lookup) weigh() {
+	s.weights = make(search.Weights, len(s.query.terms))
 	for t, q := range s.query.terms {
 		strong, weak := 0, 0
 		for i := range s.tallies {
@@ -57,37 +57,28 @@ func (s *search) weigh() {
 		if i := slices.Index(s.query.hints, q.path); i >= 0 && s.hintSeen[i] {
 			weight *= partWeight
 		}
-		s.weights[t] = weight * math.Log(1+(float64(s.files)-df+rareDocument)/(df+rareDocument))
+		s.weights[t] = weight * search.Rarity(float64(s.files), df)
 	}
-}
-
-func total(weights []float64) float64 {
-	sum := 0.0
-	for _, w := range weights {
-		sum += w
-	}
-	return sum
 }
 
 // bestFiles scores all files with a match and gives the best, best first.
-func (s *search) bestFiles() []tally {
+func (s *lookup) bestFiles() []tally {
 	if s.files == 0 {
 		return nil
 	}
 	s.weigh()
-	all := total(s.weights)
+	all := s.weights.Total()
 	usual := float64(s.bytes)/float64(s.files) + 1
 	for i := range s.tallies {
 		f := &s.tallies[i]
 		inPath := s.termsInPath(f.path)
-		length := 1 - fileLength + fileLength*float64(f.size)/usual
-		sum, covered := 0.0, 0.0
+		value, covered := make([]float64, len(f.terms)), make([]float64, len(f.terms))
 		for t, n := range f.terms {
 			x := float64(n) / float64(exactMatch)
-			sum += s.weights[t] * (x*(1+saturation)/(x+saturation*length) + inPath[t]*pathBonus)
-			covered += s.weights[t] * min(1, max(x, inPath[t]))
+			value[t] = search.Saturated(x, float64(f.size)/usual, fileLength) + inPath[t]*pathField
+			covered[t] = min(1, max(x, inPath[t]))
 		}
-		f.score = sum * covered / all * rankOfPath(f.path, s.query.tests) * s.hintFactor(f.path)
+		f.score = s.weights.Sum(value) * s.weights.Sum(covered) / all * rankOfPath(f.path, s.query.tests) * s.hintFactor(f.path)
 		s.top = max(s.top, f.score)
 	}
 	best := slices.Clone(s.tallies) // which stay ordered by path for equal scores
@@ -96,20 +87,20 @@ func (s *search) bestFiles() []tally {
 }
 
 // termsInPath gives for each term how well it matches a folder or the name of the file, 0 to 1.
-func (s *search) termsInPath(at string) []float64 {
+func (s *lookup) termsInPath(at string) []float64 {
 	in := make([]float64, len(s.query.terms))
 	scanner, ok := s.finder.(*scanner)
 	if !ok {
 		return in
 	}
-	padded := append([]byte(strings.TrimSuffix(at, path.Ext(at))), make([]byte, padding)...)
-	scanner.find(padded[:len(padded)-padding], func(m match) {
+	padded := append([]byte(strings.TrimSuffix(at, path.Ext(at))), make([]byte, search.Padding)...)
+	scanner.find(padded[:len(padded)-search.Padding], func(m match) {
 		in[m.term] = max(in[m.term], float64(m.strength)/float64(exactMatch))
 	})
 	return in
 }
 
-func (s *search) hintFactor(at string) float64 {
+func (s *lookup) hintFactor(at string) float64 {
 	best := 0.0
 	for _, hint := range s.query.hints {
 		best = max(best, hintFit(hint, at))
@@ -164,7 +155,7 @@ type spot struct {
 }
 
 // passages cuts a file into spans and scores those in which something was found.
-func (s *search) passages(file tally, src *source) []passage {
+func (s *lookup) passages(file tally, src *source) []passage {
 	factor := rankOfPath(file.path, s.query.tests) * rankOfContent(src.text) * s.hintFactor(file.path)
 	if s.top > 0 {
 		factor *= 1 + file.score/s.top
@@ -187,7 +178,7 @@ func (s *search) passages(file tally, src *source) []passage {
 
 // mentioned is what a definition gains when the question names it: all of it when its owner is right too, be that a type
 // or a package, and less when only the name is.
-func (s *search) mentioned(d *definition, at string) float64 {
+func (s *lookup) mentioned(d *definition, at string) float64 {
 	bonus := 0.0
 	for _, m := range s.query.named {
 		switch {
@@ -219,7 +210,7 @@ func spread(passages []passage) {
 }
 
 // spans cuts a file: each line belongs to the innermost definition around it, or to a stretch outside all.
-func (s *search) spans(src *source) []span {
+func (s *lookup) spans(src *source) []span {
 	defs := outline(src)
 	owner := make([]int, len(src.lines)+1) // by line: index into spans, plus 1
 	var spans []span
@@ -271,7 +262,7 @@ func (sp *span) factorAt(src *source, line int, m match) float64 {
 }
 
 // score scores a span with at least one match.
-func (s *search) score(sp *span, inPath []float64) passage {
+func (s *lookup) score(sp *span, inPath []float64) passage {
 	n := len(s.query.terms)
 	amount, best, named := make([]float64, n), make([]float64, n), make([]float64, n)
 	for _, m := range sp.matches {
@@ -285,25 +276,22 @@ func (s *search) score(sp *span, inPath []float64) passage {
 	if sp.def != nil {
 		p.symbol, p.kind = sp.def.symbol(), sp.def.kind
 	}
-	all := total(s.weights)
-	length := 1 - spanLength + spanLength*float64(sp.end-sp.start+1)/usualSpan
-	base, covered, inNames := 0.0, 0.0, 0.0
-	for t, w := range s.weights {
-		base += w * amount[t] / (amount[t] + saturation*length)
-		covered += w * max(best[t], inPath[t]*pathBonus)
-		inNames += w * named[t]
+	all := s.weights.Total()
+	for t := range s.weights {
 		if best[t] > 0 {
 			p.terms = append(p.terms, t)
 		}
+		amount[t] = search.Saturated(amount[t], float64(sp.end-sp.start+1)/usualSpan, spanLength)
+		best[t] = max(best[t], inPath[t]*pathBonus)
 	}
 	line, near := s.closest(sp.matches)
 	p.line = line
-	p.score = base / all * (coverBonus*covered + nearBonus*near + nameBonus*inNames) / all
+	p.score = s.weights.Sum(amount) / all * (coverBonus*s.weights.Sum(best) + nearBonus*near + nameBonus*s.weights.Sum(named)) / all
 	return p
 }
 
 // closest finds the few lines in which the terms meet best, and the best line of them. Matches are ordered by line.
-func (s *search) closest(matches []spot) (line int, weight float64) {
+func (s *lookup) closest(matches []spot) (line int, weight float64) {
 	have := make([]float64, len(s.query.terms))
 	bestLine, bestHere := 0, -1.0
 	for from := range matches {
@@ -318,10 +306,10 @@ func (s *search) closest(matches []spot) (line int, weight float64) {
 			}
 			have[m.term] = max(have[m.term], m.strength)
 			if m.line == matches[from].line {
-				first = s.sum(have)
+				first = s.weights.Sum(have)
 			}
 		}
-		here := s.sum(have)
+		here := s.weights.Sum(have)
 		weight = max(weight, here)
 		// Among lines, the one that itself holds most wins; the window decides between equals.
 		if at := first + here/10; at > bestHere {
@@ -329,12 +317,4 @@ func (s *search) closest(matches []spot) (line int, weight float64) {
 		}
 	}
 	return bestLine, weight
-}
-
-func (s *search) sum(have []float64) float64 {
-	sum := 0.0
-	for t, h := range have {
-		sum += h * s.weights[t]
-	}
-	return sum
 }

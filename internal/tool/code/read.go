@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -25,10 +24,10 @@ const (
 
 // ReadArgs are the arguments of code_read.
 type ReadArgs struct {
-	Path   string `json:"path" jsonschema:"the file, relative to the folder"`
-	Start  int    `json:"start,omitempty" jsonschema:"first line, counted from 1; the beginning if left out"`
-	End    int    `json:"end,omitempty" jsonschema:"last line; at most 400 lines are shown"`
-	Around int    `json:"around,omitempty" jsonschema:"instead of start and end: this line with 40 lines on either side"`
+	Path   string `json:"path" doc:"the file, relative to the folder"`
+	Start  int    `json:"start,omitempty" doc:"first line" min:"1"`
+	End    int    `json:"end,omitempty" doc:"last line" min:"1"`
+	Around int    `json:"around,omitempty" doc:"instead of start and end: this line with 40 lines on either side" min:"1"`
 }
 
 // ReadData is the structured result of code_read. Lines[0] is line Start.
@@ -42,14 +41,15 @@ type ReadData struct {
 }
 
 func (r *Root) readTool() tool.Tool {
-	return newTyped(tool.Spec{
+	return tool.New(tool.Spec{
+		Source: tool.Code, Effect: tool.Repeatable,
 		Name: "code_read",
 		Description: "Reads lines of one file, numbered, up to 400 at a time. Use it to open what code_search found: only what was " +
 			"read can be cited.",
 	}, r.read)
 }
 
-func (r *Root) read(ctx context.Context, args ReadArgs) (tool.Result, error) {
+func (r *Root) read(ctx context.Context, _ tool.Call, args ReadArgs) (tool.Result, error) {
 	w, err := newWindow(args)
 	if err != nil {
 		return tool.Result{}, err
@@ -74,24 +74,20 @@ func (r *Root) read(ctx context.Context, args ReadArgs) (tool.Result, error) {
 		return tool.Result{}, ioError(clean, err)
 	}
 	defer func() { _ = f.Close() }() // opened for reading only
-	if err := w.readFrom(ctx, f); err != nil {
-		return tool.Result{}, readError(clean, err)
+	if err := w.readFrom(ctx, f, clean); err != nil {
+		return tool.Result{}, err
 	}
 	if asked := max(w.from, args.Around); asked > max(w.total, 1) {
 		hint := fmt.Sprintf("the last line is %d", w.total)
 		return tool.Result{}, tool.Errorf(tool.InvalidArgs, hint, "%s has no line %d", clean, asked)
 	}
-	return w.result(clean), nil
+	return w.result(clean)
 }
 
 // newWindow turns the arguments into the lines wanted.
 func newWindow(args ReadArgs) (*window, error) {
 	const hint = "lines count from 1; give start and end, or around"
 	switch {
-	case args.Path == "":
-		return nil, tool.Errorf(tool.InvalidArgs, "name a file, such as src/main.go", "path is missing")
-	case args.Start < 0, args.End < 0, args.Around < 0:
-		return nil, tool.Errorf(tool.InvalidArgs, hint, "a line number is negative")
 	case args.Around > 0 && (args.Start > 0 || args.End > 0):
 		return nil, tool.Errorf(tool.InvalidArgs, hint, "around cannot be combined with start or end")
 	case args.End > 0 && args.End < args.Start:
@@ -106,13 +102,6 @@ func newWindow(args ReadArgs) (*window, error) {
 	}
 	w.to = min(w.asked, w.from+maxShown-1)
 	return w, nil
-}
-
-func readError(at string, err error) error {
-	if _, ok := errors.AsType[*tool.Error](err); ok {
-		return err
-	}
-	return ioError(at, err)
 }
 
 // window keeps the wanted lines of a file that streams by, counts all lines and hashes all bytes.
@@ -131,11 +120,11 @@ type window struct {
 	open    bool   // a line has begun that no newline has ended
 }
 
-func (w *window) readFrom(ctx context.Context, src io.Reader) error {
+func (w *window) readFrom(ctx context.Context, src io.Reader, at string) error {
 	sum := sha256.New()
 	chunk := make([]byte, readChunk)
 	for read := 0; ; {
-		if err := ended(ctx); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		n, err := io.ReadFull(src, chunk)
@@ -151,7 +140,7 @@ func (w *window) readFrom(ctx context.Context, src io.Reader) error {
 			break
 		}
 		if err != nil {
-			return err
+			return ioError(at, err)
 		}
 	}
 	if w.open {
@@ -201,11 +190,11 @@ func (w *window) endLine() {
 	w.lines = append(w.lines, line)
 }
 
-func (w *window) result(at string) tool.Result {
+func (w *window) result(at string) (tool.Result, error) {
 	data := ReadData{Path: at, Lines: []string{}, Total: w.total, Hash: w.hash}
 	ref := tool.Ref{Source: tool.Code, Path: at, Hash: w.hash, Opened: true}
 	if len(w.lines) == 0 {
-		return tool.Result{Text: at + " is empty.\n", Refs: []tool.Ref{ref}, Items: 1, Data: encodeData(data)}
+		return tool.Result{Text: at + " is empty.\n", Refs: []tool.Ref{ref}, Items: 1}.WithData(data)
 	}
 	data.Start, data.End, data.Lines = w.from, w.from+len(w.lines)-1, w.lines
 	ref.Start, ref.End = data.Start, data.End
@@ -213,10 +202,10 @@ func (w *window) result(at string) tool.Result {
 	fmt.Fprintf(&b, "%s, lines %d-%d of %d\n", at, data.Start, data.End, data.Total)
 	writeNumbered(&b, data.Start, data.Lines)
 	if data.End < w.total {
-		fmt.Fprintf(&b, "(%s more; go on with start %d)\n", plural(w.total-data.End, "line"), data.End+1)
+		fmt.Fprintf(&b, "(%s more; go on with start %d)\n", tool.Count(w.total-data.End, "line"), data.End+1)
 	}
 	cut := data.End < min(w.asked, w.total)
-	return tool.Result{Text: b.String(), Refs: []tool.Ref{ref}, Items: 1, Truncated: cut, Data: encodeData(data)}
+	return tool.Result{Text: b.String(), Refs: []tool.Ref{ref}, Items: 1, Truncated: cut}.WithData(data)
 }
 
 func writeNumbered(b *strings.Builder, start int, lines []string) {

@@ -93,7 +93,7 @@ func TestReadRefusesWrongLinesAndSaysHowManyThereAre(t *testing.T) {
 		`{"path":"f.txt","start":99,"end":120}`: "the last line is 30",
 		`{"path":"empty","start":2}`:            "the last line is 0",
 		`{"path":"f.txt","start":9,"end":3}`:    "before the start",
-		`{"path":"f.txt","start":-1}`:           "negative",
+		`{"path":"f.txt","start":-1}`:           "start is -1 (give at least 1)",
 		`{"path":"f.txt","start":3,"around":9}`: "cannot be combined",
 		`{"start":3}`:                           "path is missing",
 		`{"path":"."}`:                          "is a folder",
@@ -185,7 +185,7 @@ func TestReadRefusesAFileTooBigToHash(t *testing.T) {
 func TestLinesDoNotDependOnHowTheFileArrives(t *testing.T) {
 	text := "first\nsecond " + strings.Repeat("y", 700) + "\n\nlast"
 	whole := &window{from: 1, to: 10}
-	if err := whole.readFrom(context.Background(), strings.NewReader(text)); err != nil {
+	if err := whole.readFrom(context.Background(), strings.NewReader(text), "f"); err != nil {
 		t.Fatal(err)
 	}
 	pieces := &window{from: 1, to: 10}
@@ -196,7 +196,7 @@ func TestLinesDoNotDependOnHowTheFileArrives(t *testing.T) {
 	if diff := cmp.Diff(whole.lines, pieces.lines); diff != "" || whole.total != 4 {
 		t.Errorf("%d lines, %s", whole.total, diff)
 	}
-	if err := new(window).readFrom(context.Background(), iotest.ErrReader(os.ErrPermission)); err == nil {
+	if err := new(window).readFrom(context.Background(), iotest.ErrReader(os.ErrPermission), "f"); err == nil {
 		t.Error("a failing read went unnoticed")
 	}
 }

@@ -4,9 +4,15 @@ import (
 	"bytes"
 	"regexp"
 	"regexp/syntax"
+	"sync"
 
 	"sibyl/internal/tool"
 )
+
+// pattern is an expression that is compiled when it is first used.
+func pattern(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
 
 // lineFinder finds the lines that a regular expression matches. A literal that every match holds, if the expression
 // has one, is looked for first: that is some 50 times faster.

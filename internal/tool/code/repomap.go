@@ -17,17 +17,15 @@ import (
 )
 
 const (
-	defaultDepth = 2
-	mostDepth    = 8
-	maxFolders   = 120 // folders that are listed
-	maxReadme    = 800 // bytes of the README's first paragraph
-	docAttempts  = 5   // files of a package that are asked for its description
+	maxFolders  = 120 // folders that are listed
+	maxReadme   = 800 // bytes of the README's first paragraph
+	docAttempts = 5   // files of a package that are asked for its description
 )
 
 // MapArgs are the arguments of repo_map.
 type MapArgs struct {
-	Path  string `json:"path,omitempty" jsonschema:"the folder to map; the whole if left out"`
-	Depth int    `json:"depth,omitempty" jsonschema:"levels of folders to list, 1 to 8; 2 if left out"`
+	Path  string `json:"path,omitempty" doc:"the folder to map; the whole if left out"`
+	Depth int    `json:"depth,omitempty" doc:"levels of folders to list" min:"1" max:"8" default:"2"`
 }
 
 // MapData is the structured result of repo_map.
@@ -63,18 +61,15 @@ type Folder struct {
 }
 
 func (r *Root) mapTool() tool.Tool {
-	return newTyped(tool.Spec{
+	return tool.New(tool.Spec{
+		Source: tool.Code, Effect: tool.Repeatable,
 		Name: "repo_map",
 		Description: "Shows how the folder is built: its sub-folders with file counts, languages, packages and what they say they are " +
 			"for, and the README's first paragraph. Use it to get your bearings before searching.",
 	}, r.mapFolders)
 }
 
-func (r *Root) mapFolders(ctx context.Context, args MapArgs) (tool.Result, error) {
-	depth, err := boundedArg("depth", args.Depth, defaultDepth, mostDepth)
-	if err != nil {
-		return tool.Result{}, err
-	}
+func (r *Root) mapFolders(ctx context.Context, _ tool.Call, args MapArgs) (tool.Result, error) {
 	clean, err := cleanPath(args.Path)
 	if err != nil {
 		return tool.Result{}, err
@@ -97,13 +92,13 @@ func (r *Root) mapFolders(ctx context.Context, args MapArgs) (tool.Result, error
 	slices.SortFunc(data.Languages, func(a, b LanguageCount) int {
 		return cmp.Or(cmp.Compare(b.Files, a.Files), strings.Compare(a.Language, b.Language))
 	})
-	tree, cut := folders(paths, clean, depth)
+	tree, cut := folders(paths, clean, args.Depth)
 	data.Folders = tree
 	r.describe(ctx, &data, paths)
-	if err := ended(ctx); err != nil {
+	if err := ctx.Err(); err != nil {
 		return tool.Result{}, err
 	}
-	return tool.Result{Text: mapText(data, cut), Items: len(data.Folders), Truncated: cut, Data: encodeData(data)}, nil
+	return tool.Result{Text: mapText(data, cut), Items: len(data.Folders), Truncated: cut}.WithData(data)
 }
 
 // files lists the files below a folder, sorted.
@@ -157,7 +152,7 @@ func foldersTo(paths []string, start string, depth int) []Folder {
 		best := 0
 		for name, n := range counts {
 			f.Files += n
-			if name != unknownLanguage.name && (n > best || n == best && name < f.Language) {
+			if name != languages().unknown.name && (n > best || n == best && name < f.Language) {
 				f.Language, best = name, n
 			}
 		}
@@ -169,7 +164,7 @@ func foldersTo(paths []string, start string, depth int) []Folder {
 	return tree
 }
 
-var readmeName = regexp.MustCompile(`(?i)^readme(\.(md|markdown|rst|txt))?$`)
+var readmeName = pattern(`(?i)^readme(\.(md|markdown|rst|txt))?$`)
 
 // describe adds what the files say about themselves: the README, the modules, the packages of the folders listed.
 func (r *Root) describe(ctx context.Context, data *MapData, paths []string) {
@@ -181,7 +176,7 @@ func (r *Root) describe(ctx context.Context, data *MapData, paths []string) {
 	for _, p := range paths {
 		dir, name := path.Split(p)
 		dir = path.Clean(dir)
-		if dir == data.Path && data.Readme == "" && readmeName.MatchString(name) {
+		if dir == data.Path && data.Readme == "" && readmeName().MatchString(name) {
 			data.Readme = firstParagraph(r.text(p))
 		}
 		if dir != data.Path && listed[dir] == nil || ctx.Err() != nil {
@@ -192,7 +187,7 @@ func (r *Root) describe(ctx context.Context, data *MapData, paths []string) {
 				data.Modules = append(data.Modules, m)
 			}
 		}
-		if strings.HasSuffix(name, ".go") && !testName.MatchString(name) || name == "__init__.py" {
+		if strings.HasSuffix(name, ".go") && !testName().MatchString(name) || name == "__init__.py" {
 			packages[dir] = append(packages[dir], p)
 		}
 	}
@@ -233,7 +228,7 @@ func (r *Root) packageDoc(dir string, files []string) string {
 	for _, p := range files[:min(len(files), docAttempts)] {
 		text := r.text(p)
 		if path.Ext(p) == ".py" {
-			if m := docstring.FindStringSubmatch(text); m != nil {
+			if m := docstring().FindStringSubmatch(text); m != nil {
 				return printable(strings.TrimSpace(m[1]), maxShort)
 			}
 			continue
@@ -246,15 +241,22 @@ func (r *Root) packageDoc(dir string, files []string) string {
 	return ""
 }
 
-var (
-	docstring  = regexp.MustCompile(`^(?:\s*#[^\n]*\n|\s)*[rRuU]?(?:"""|''')\s*([^\n"']+)`)
-	moduleLine = map[string]*regexp.Regexp{
-		"go.mod":         regexp.MustCompile(`(?m)^module\s+"?([^\s"]+)`),
-		"Cargo.toml":     regexp.MustCompile(`(?ms)^\[package\][^\[]*?^name\s*=\s*"([^"]+)"`),
-		"pyproject.toml": regexp.MustCompile(`(?ms)^\[(?:project|tool\.poetry)\][^\[]*?^name\s*=\s*["']([^"']+)`),
-		"pom.xml":        regexp.MustCompile(`<artifactId>([^<]+)</artifactId>`),
+var docstring = pattern(`^(?:\s*#[^\n]*\n|\s)*[rRuU]?(?:"""|''')\s*([^\n"']+)`)
+
+// moduleLine is an expression for the line of a file in which a module names itself; "" for a file that is none.
+func moduleLine(file string) string {
+	switch file {
+	case "go.mod":
+		return `(?m)^module\s+"?([^\s"]+)`
+	case "Cargo.toml":
+		return `(?ms)^\[package\][^\[]*?^name\s*=\s*"([^"]+)"`
+	case "pyproject.toml":
+		return `(?ms)^\[(?:project|tool\.poetry)\][^\[]*?^name\s*=\s*["']([^"']+)`
+	case "pom.xml":
+		return `<artifactId>([^<]+)</artifactId>`
 	}
-)
+	return ""
+}
 
 func moduleName(name string, r *Root, at string) string {
 	if name == "package.json" {
@@ -266,8 +268,8 @@ func moduleName(name string, r *Root, at string) string {
 		}
 		return printable(pkg.Name, maxShort)
 	}
-	if re := moduleLine[name]; re != nil {
-		if m := re.FindStringSubmatch(r.text(at)); m != nil {
+	if expr := moduleLine(name); expr != "" {
+		if m := regexp.MustCompile(expr).FindStringSubmatch(r.text(at)); m != nil {
 			return printable(m[1], maxShort)
 		}
 	}
@@ -296,7 +298,7 @@ func mapText(data MapData, cut bool) string {
 	if data.Path != "." {
 		where += "/" + data.Path
 	}
-	fmt.Fprintf(&b, "%s: %s", where, plural(data.Files, "file"))
+	fmt.Fprintf(&b, "%s: %s", where, tool.Count(data.Files, "file"))
 	for i, l := range data.Languages[:min(len(data.Languages), 8)] {
 		sep := ", "
 		if i == 0 {
@@ -312,7 +314,7 @@ func mapText(data MapData, cut bool) string {
 		fmt.Fprintf(&b, "module %s (%s)\n", m.Name, m.Path)
 	}
 	for _, f := range data.Folders {
-		fmt.Fprintf(&b, "%s/ %s", f.Path, plural(f.Files, "file"))
+		fmt.Fprintf(&b, "%s/ %s", f.Path, tool.Count(f.Files, "file"))
 		if f.Language != "" {
 			fmt.Fprintf(&b, ", mostly %s", f.Language)
 		}

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+
+	"sibyl/internal/search"
 )
 
 // strength says how well a place in a file matches a term, in tenths of a full match.
@@ -104,7 +106,7 @@ func (s *scanner) insert(group int, k key) {
 // find reports every match, ordered by start. Of several ways in which one term matches at one place it reports the
 // strongest.
 func (s *scanner) find(content []byte, emit func(match)) {
-	src := content[:len(content)+padding]
+	src := content[:len(content)+search.Padding]
 	t := s.table
 	t0 := t[binary.LittleEndian.Uint16(src)|foldBits&math.MaxUint16]
 	t1 := t[binary.LittleEndian.Uint16(src[1:])|foldBits&math.MaxUint16]
@@ -160,7 +162,7 @@ func (s *scanner) compare(src []byte, start int, groups uint16, emit func(match)
 // judge looks at the word around a place where a key's first bytes stand.
 func (s *scanner) judge(src []byte, start int, k *key) (end int, how strength) {
 	t := &s.terms[k.term]
-	atStart := startsPart(src, start)
+	atStart := search.StartsPart(src, start)
 	stemEnd, whole := matchFolded(src, start, k.text, t.compound)
 	if k.alias {
 		return judgeAlias(src, start, stemEnd, k.text, whole && atStart)
@@ -171,15 +173,15 @@ func (s *scanner) judge(src []byte, start int, k *key) (end int, how strength) {
 		}
 		return judgeShorter(src, start, t.word)
 	}
-	end = partEnd(src, stemEnd-1) // which may be a later word: WaitGroup for "waitgroup"
+	end = search.PartEnd(src, stemEnd-1) // which may be a later word: WaitGroup for "waitgroup"
 	switch {
 	case !atStart && len(k.text) < 4:
 		return 0, 0
-	case !atStart && isForm(k.text, src[stemEnd:end]):
+	case !atStart && search.IsForm(k.text, src[stemEnd:end]):
 		return end, endOfWord
 	case !atStart:
 		return stemEnd, insideWord
-	case isForm(k.text, src[stemEnd:end]):
+	case search.IsForm(k.text, src[stemEnd:end]):
 		return end, exactMatch
 	case len(k.text) >= 4:
 		return end, longerWord
@@ -191,9 +193,9 @@ func judgeAlias(src []byte, start, aliasEnd int, alias string, whole bool) (int,
 	if !whole {
 		return 0, 0
 	}
-	end := partEnd(src, start)
+	end := search.PartEnd(src, start)
 	switch rest := end - aliasEnd; {
-	case rest == 0, rest == 1 && lower(src[aliasEnd]) == 's':
+	case rest == 0, rest == 1 && search.Lower(src[aliasEnd]) == 's':
 		return end, aliasMatch
 	case rest > 0 && len(alias) >= 4:
 		return end, longAlias
@@ -203,7 +205,7 @@ func judgeAlias(src []byte, start, aliasEnd int, alias string, whole bool) (int,
 
 // judgeShorter finds words of at least four letters that the term begins with.
 func judgeShorter(src []byte, start int, word string) (int, strength) {
-	end := partEnd(src, start)
+	end := search.PartEnd(src, start)
 	n := end - start
 	if n < 4 || n >= len(word) {
 		return 0, 0
@@ -220,53 +222,10 @@ func matchFolded(src []byte, at int, word string, compound bool) (end int, ok bo
 		if compound && i > 0 && at < len(src) && (src[at] == '_' || src[at] == '-') {
 			at++
 		}
-		if at >= len(src) || lower(src[at]) != word[i] {
+		if at >= len(src) || search.Lower(src[at]) != word[i] {
 			return 0, false
 		}
 		at++
 	}
 	return at, true
-}
-
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c | 0x20
-	}
-	return c
-}
-
-// isWord reports bytes that words are made of: letters, digits and all of UTF-8 beyond ASCII. The underscore parts words.
-func isWord(c byte) bool { return isLetter(c) || '0' <= c && c <= '9' }
-
-func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80 }
-
-func upper(c byte) bool { return 'A' <= c && c <= 'Z' }
-
-// startsPart reports whether a word of an identifier begins at i: i in idleConn is 0 and 4, in HTTPServer 0 and 4, in
-// max_idle 0 and 4. Digits belong to the letters before them.
-func startsPart(src []byte, i int) bool {
-	if i == 0 || !isWord(src[i-1]) {
-		return true
-	}
-	if !upper(src[i]) {
-		return false
-	}
-	if !upper(src[i-1]) {
-		return true
-	}
-	next := src[i+1]
-	if !isLetter(next) || upper(next) {
-		return false
-	}
-	plural := next == 's' && !isLetter(src[i+2]) // URLs is one word
-	return !plural
-}
-
-// partEnd gives the end of the word of an identifier that holds i, or a place further on in one that nobody would
-// call a word: base64 must not cost the square of its length.
-func partEnd(src []byte, i int) int {
-	last := min(len(src)-padding, i+maxPhrase)
-	for i++; i < last && isWord(src[i]) && !startsPart(src, i); i++ {
-	}
-	return i
 }

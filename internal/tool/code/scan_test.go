@@ -8,10 +8,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"sibyl/internal/search"
 )
 
 func padded(text string) []byte {
-	return append([]byte(text), make([]byte, padding)...)[:len(text)]
+	return append([]byte(text), make([]byte, search.Padding)...)[:len(text)]
 }
 
 func findAll(question, text string) []string {
@@ -85,9 +87,9 @@ func TestScannerFindsWhatALookAtEveryPlaceFinds(t *testing.T) {
 			got[place{m.start, m.term}] = m.strength
 		})
 		want := map[place]strength{}
-		src := padded(content)[:len(content)+padding]
+		src := padded(content)[:len(content)+search.Padding]
 		for i := range content {
-			if !isWord(content[i]) {
+			if search.Parts(content[i:i+1]) == nil {
 				continue
 			}
 			for n, tm := range terms {

@@ -8,12 +8,11 @@ import (
 	"strings"
 	"sync"
 
+	"sibyl/internal/search"
 	"sibyl/internal/tool"
 )
 
 const (
-	defaultHits = 10
-	mostHits    = 50
 	hitsPerFile = 3  // so that one file can't hide the others
 	candidates  = 64 // files that are looked at closely
 	maxQuestion = 4 << 10
@@ -21,12 +20,12 @@ const (
 
 // SearchArgs are the arguments of code_search.
 type SearchArgs struct {
-	Query string   `json:"query,omitempty" jsonschema:"the question in plain words, or identifiers; with regex, one RE2 expression"`
-	Terms []string `json:"terms,omitempty" jsonschema:"further words or identifiers to look for at the same time"`
-	Path  string   `json:"path,omitempty" jsonschema:"only below this folder, only this file, or only paths that match this glob: src/**/*.go"`
-	Lang  string   `json:"lang,omitempty" jsonschema:"only this language or file ending, such as go, python or .proto"`
-	Regex bool     `json:"regex,omitempty" jsonschema:"the query is a regular expression, matched line by line"`
-	Limit int      `json:"limit,omitempty" jsonschema:"most hits wanted, 1 to 50; 10 if left out"`
+	Query string   `json:"query,omitempty" doc:"the question in plain words, or identifiers; with regex, one RE2 expression"`
+	Terms []string `json:"terms,omitempty" doc:"further words or identifiers to look for at the same time"`
+	Path  string   `json:"path,omitempty" doc:"only below this folder, only this file, or only paths that match this glob: src/**/*.go"`
+	Lang  string   `json:"lang,omitempty" doc:"only this language or file ending, such as go, python or .proto"`
+	Regex bool     `json:"regex,omitempty" doc:"the query is a regular expression, matched line by line"`
+	Limit int      `json:"limit,omitempty" doc:"most hits wanted" min:"1" max:"50" default:"10"`
 }
 
 // SearchData is the structured result of code_search: the best places first.
@@ -53,7 +52,8 @@ type Hit struct {
 }
 
 func (r *Root) searchTool() tool.Tool {
-	return newTyped(tool.Spec{
+	return tool.New(tool.Spec{
+		Source: tool.Code, Effect: tool.Repeatable,
 		Name: "code_search",
 		Description: "Searches the source files for several words at once and ranks the places where most of them meet, definitions " +
 			"first. Ask in plain words or name identifiers: endings, abbreviations and parts of identifiers are found too " +
@@ -63,8 +63,8 @@ func (r *Root) searchTool() tool.Tool {
 	}, r.search)
 }
 
-func (r *Root) search(ctx context.Context, args SearchArgs) (tool.Result, error) {
-	s, err := r.newSearch(args)
+func (r *Root) search(ctx context.Context, _ tool.Call, args SearchArgs) (tool.Result, error) {
+	s, err := r.newLookup(args)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -75,11 +75,11 @@ func (r *Root) search(ctx context.Context, args SearchArgs) (tool.Result, error)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return s.result(passages), nil
+	return s.result(passages)
 }
 
-// search is one code_search under way.
-type search struct {
+// lookup is one code_search under way.
+type lookup struct {
 	root   *Root
 	query  queryWords
 	finder finder
@@ -91,17 +91,14 @@ type search struct {
 	files    int
 	bytes    int64
 	skipped  Skipped
-	weights  []float64 // of the terms, once it is known how rare they are
-	top      float64   // the best file's score
+	weights  search.Weights // of the terms, once it is known how rare they are
+	top      float64        // the best file's score
 	missing  []string
 }
 
-func (r *Root) newSearch(args SearchArgs) (*search, error) {
-	s := &search{root: r}
+func (r *Root) newLookup(args SearchArgs) (*lookup, error) {
+	s := &lookup{root: r, limit: args.Limit}
 	var err error
-	if s.limit, err = boundedArg("limit", args.Limit, defaultHits, mostHits); err != nil {
-		return nil, err
-	}
 	if s.scope, err = newScope(args.Path, args.Lang); err != nil {
 		return nil, err
 	}
@@ -177,7 +174,7 @@ type tally struct {
 }
 
 // scan counts the terms in all files.
-func (s *search) scan(ctx context.Context) error {
+func (s *lookup) scan(ctx context.Context) error {
 	type share struct {
 		tallies  []tally
 		counts   []int32
@@ -232,7 +229,7 @@ func (s *search) scan(ctx context.Context) error {
 }
 
 // closeLook reads the best files again and ranks the definitions in them.
-func (s *search) closeLook(ctx context.Context, files []tally) ([]passage, error) {
+func (s *lookup) closeLook(ctx context.Context, files []tally) ([]passage, error) {
 	perFile := make([][]passage, len(files))
 	var wg sync.WaitGroup
 	crew := workers()
@@ -245,7 +242,7 @@ func (s *search) closeLook(ctx context.Context, files []tally) ([]passage, error
 		})
 	}
 	wg.Wait()
-	if err := ended(ctx); err != nil {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	all := slices.Concat(perFile...)
@@ -254,7 +251,7 @@ func (s *search) closeLook(ctx context.Context, files []tally) ([]passage, error
 	return all, nil
 }
 
-func (s *search) lookAt(file tally, buf *[]byte) []passage {
+func (s *lookup) lookAt(file tally, buf *[]byte) []passage {
 	at, err := s.root.locate(file.path)
 	if err != nil {
 		return nil // it went away since it was counted
@@ -267,7 +264,7 @@ func (s *search) lookAt(file tally, buf *[]byte) []passage {
 	return s.passages(file, newSource(file.path, content))
 }
 
-func (s *search) result(passages []passage) tool.Result {
+func (s *lookup) result(passages []passage) (tool.Result, error) {
 	data := SearchData{Hits: []Hit{}, Files: s.files, Matched: len(s.tallies), Skipped: s.skipped, Missing: s.missing}
 	for _, t := range s.query.terms {
 		data.Terms = append(data.Terms, t.word)
@@ -282,15 +279,15 @@ func (s *search) result(passages []passage) tool.Result {
 		perFile[p.path]++
 		data.Hits = append(data.Hits, s.hit(p, passages[0].score))
 	}
-	res := tool.Result{Items: len(data.Hits), Truncated: left > 0 || s.query.more, Data: encodeData(data)}
+	res := tool.Result{Items: len(data.Hits), Truncated: left > 0 || s.query.more}
 	for _, h := range data.Hits {
 		res.Refs = append(res.Refs, tool.Ref{Source: tool.Code, Path: h.Path, Title: h.Symbol, Start: h.Line, End: h.Line})
 	}
 	res.Text = searchText(data, left)
-	return res
+	return res.WithData(data)
 }
 
-func (s *search) hit(p passage, best float64) Hit {
+func (s *lookup) hit(p passage, best float64) Hit {
 	h := Hit{
 		Path: p.path, Line: p.line, Text: p.text, Start: p.start, End: p.end, Symbol: p.symbol, Kind: p.kind,
 		Score: float64(int(1000*p.score/best+0.5)) / 1000, Terms: []string{},
@@ -313,7 +310,7 @@ func searchText(data SearchData, left int) string {
 	if len(data.Hits) == 0 {
 		fmt.Fprintf(&b, "Nothing found for: %s.\n", strings.Join(data.Terms, ", "))
 	}
-	fmt.Fprintf(&b, "%s of %s searched with a match", plural(data.Matched, "file"), plural(data.Files, "file"))
+	fmt.Fprintf(&b, "%s of %s searched with a match", tool.Count(data.Matched, "file"), tool.Count(data.Files, "file"))
 	if left > 0 {
 		fmt.Fprintf(&b, "; weaker places left out")
 	}

@@ -27,7 +27,7 @@ func TestPipesAndDevicesAreNeitherReadNorWaitedFor(t *testing.T) {
 		closed = append(closed, "zero.go") // only root may make one
 	}
 	for _, name := range closed {
-		if _, err := call(t, r, "code_read", string(encodeData(ReadArgs{Path: name}))); kind(err) != tool.Denied {
+		if _, err := call(t, r, "code_read", string(encode(t, ReadArgs{Path: name}))); kind(err) != tool.Denied {
 			t.Errorf("%s: %v, want denied", name, err)
 		}
 	}

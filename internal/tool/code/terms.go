@@ -3,15 +3,16 @@ package code
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"sibyl/internal/search"
 )
 
 const (
-	maxTerms  = 24  // distinct words of one search; the first ones count
-	maxPhrase = 100 // bytes of one word
+	maxTerms  = 24             // distinct words of one search; the first ones count
+	maxPhrase = search.MaxPart // bytes of one word
 
 	fillerWeight = 0.3  // a word that says little
 	partWeight   = 0.25 // a word inside an identifier that is itself a term, or inside a path that exists
@@ -72,11 +73,29 @@ func parseQuery(question string, extra []string) queryWords {
 	return q
 }
 
-var (
-	pathLike  = regexp.MustCompile(`^[\w.\-@+]+(/[\w.\-@+]+)+/?$`)
-	qualified = regexp.MustCompile(`^[A-Za-z_]\w*((\.|::|->|#)[A-Za-z_]\w*)+$`)
-	joints    = regexp.MustCompile(`\.|::|->|#`)
-)
+// isPath reports names with slashes between them: src/main.go, net/http/.
+func isPath(token string) bool {
+	names := strings.Split(strings.TrimSuffix(token, "/"), "/")
+	return len(names) > 1 && !slices.ContainsFunc(names, func(name string) bool {
+		return name == "" || strings.ContainsFunc(name, func(r rune) bool { return !isNameRune(r) && !strings.ContainsRune(".-@+", r) })
+	})
+}
+
+// isQualified reports names joined as code joins them.
+func isQualified(names []string) bool {
+	return len(names) > 1 && !slices.ContainsFunc(names, func(name string) bool {
+		return name == "" || '0' <= name[0] && name[0] <= '9' || strings.ContainsFunc(name, func(r rune) bool { return !isNameRune(r) })
+	})
+}
+
+func isNameRune(r rune) bool {
+	return r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+}
+
+// splitSymbol takes a.b, a::b, a->b and a#b apart.
+func splitSymbol(symbol string) []string {
+	return strings.Split(strings.NewReplacer("::", ".", "->", ".", "#", ".").Replace(symbol), ".")
+}
 
 func notInNames(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
@@ -84,16 +103,16 @@ func notInNames(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unico
 func (q *queryWords) token(token string, stopToo bool) {
 	token = strings.TrimFunc(token, notInNames)
 	token = strings.TrimSuffix(strings.TrimSuffix(token, "'s"), "’s")
+	parts := splitSymbol(token)
 	switch {
 	case token == "" || len(token) > maxPhrase:
-	case pathLike.MatchString(token):
+	case isPath(token):
 		hint := strings.ToLower(strings.TrimSuffix(token, "/"))
 		q.hints = append(q.hints, hint)
 		for part := range strings.SplitSeq(hint, "/") {
 			q.identifier(strings.TrimSuffix(part, path.Ext(part)), 1, hint)
 		}
-	case qualified.MatchString(token):
-		parts := joints.Split(token, -1)
+	case isQualified(parts):
 		q.hints = append(q.hints, strings.ToLower(parts[0]))
 		if isEnding(parts[len(parts)-1]) { // a file, such as transport.go
 			q.hints = append(q.hints, strings.ToLower(token))
@@ -110,16 +129,21 @@ func (q *queryWords) token(token string, stopToo bool) {
 		}
 	default:
 		for word := range strings.FieldsFuncSeq(token, notInNames) {
-			if low := strings.ToLower(word); stopToo || !stopWords[low] && !stopWords[strings.ToLower(token)] {
+			if stopToo || !isStop(word) && !isStop(token) {
 				q.identifier(word, 1, "")
 			}
 		}
 	}
 }
 
+func isStop(word string) bool {
+	word = strings.ToLower(word)
+	return search.IsStop(word) || search.IsAsking(word)
+}
+
 // identifier adds a name; one of several words is added as a whole and, with less weight, in parts.
 func (q *queryWords) identifier(name string, weight float64, hint string) {
-	parts := splitName(name)
+	parts := search.Parts(name)
 	switch len(parts) {
 	case 0:
 	case 1:
@@ -140,18 +164,14 @@ func (q *queryWords) word(word string, weight float64, hint string) {
 	if word == "test" || word == "tests" {
 		q.tests = true
 	}
-	if fillerWords[word] {
+	if search.IsWeak(word) {
 		weight *= fillerWeight
 	}
 	if len(word) < 2 {
 		return
 	}
-	stem := stemOf(word)
-	aliases := abbreviations[word]
-	if aliases == nil {
-		aliases = abbreviations[singular(word)]
-	}
-	q.add(term{word: word, stem: stem, aliases: aliases, head: len(stem), weight: weight, path: hint})
+	stem := search.Stem(word)
+	q.add(term{word: word, stem: stem, aliases: search.Abbreviations(word), head: len(stem), weight: weight, path: hint})
 }
 
 func (q *queryWords) add(t term) {
@@ -165,79 +185,4 @@ func (q *queryWords) add(t term) {
 		}
 	}
 	q.terms = append(q.terms, t)
-}
-
-// splitName takes an identifier apart into its words, in lower case.
-func splitName(name string) []string {
-	var parts []string
-	src := append([]byte(name), make([]byte, padding)...)
-	for start := 0; start < len(name); {
-		if !isWord(src[start]) {
-			start++
-			continue
-		}
-		end := partEnd(src, start)
-		parts = append(parts, strings.ToLower(name[start:end]))
-		start = end
-	}
-	return parts
-}
-
-// endings that the forms of one English word differ in, the longest first.
-var endings = []string{
-	"ations", "ation", "ingly", "ings", "ions", "ing", "ers", "ies", "ied", "ion", "ors",
-	"ed", "es", "er", "or", "ly", "th", "s", "e", "y",
-}
-
-// stemOf cuts the ending off a word when enough of it stays.
-func stemOf(word string) string {
-	for _, end := range endings {
-		stem, ok := strings.CutSuffix(word, end)
-		if !ok || len(stem) < 4 && !(len(stem) == 3 && (end == "ing" || end == "s" || end == "ed")) || !hasVowel(stem) {
-			continue
-		}
-		if strings.HasSuffix(word, "ss") {
-			return word // process is no plural
-		}
-		if end[0] != 's' && end != "e" && end != "y" && isDoubled(stem) {
-			stem = stem[:len(stem)-1]
-		}
-		return stem
-	}
-	return word
-}
-
-// isDoubled reports a consonant doubled for the ending: mapp-ing, stopp-ed, but call-ed, pass-ed, agree-ing.
-func isDoubled(stem string) bool {
-	n := len(stem)
-	return n > 3 && stem[n-1] == stem[n-2] && !strings.ContainsRune("lsfzaeiou", rune(stem[n-1]))
-}
-
-// singular is enough for the table of abbreviations.
-func singular(word string) string {
-	if strings.HasSuffix(word, "ies") {
-		return strings.TrimSuffix(word, "ies") + "y"
-	}
-	return strings.TrimSuffix(word, "s")
-}
-
-func hasVowel(s string) bool { return strings.ContainsAny(s, "aeiouy") }
-
-// isForm reports whether what follows a stem makes it another form of the same word: an ending, perhaps after a
-// doubled consonant (stop-p-ing).
-func isForm(stem string, rest []byte) bool {
-	if len(rest) == 0 {
-		return true
-	}
-	if len(rest) > 8 {
-		return false
-	}
-	low := make([]byte, 0, 8)
-	for _, c := range rest {
-		low = append(low, lower(c))
-	}
-	if slices.Contains(endings, string(low)) {
-		return true
-	}
-	return len(low) > 2 && low[0] == stem[len(stem)-1] && slices.Contains(endings, string(low[1:]))
 }

@@ -70,11 +70,3 @@ func visible(r rune) rune {
 	}
 	return r
 }
-
-// plural writes a count with its noun.
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}

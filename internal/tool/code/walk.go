@@ -13,6 +13,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"sibyl/internal/search"
 )
 
 const (
@@ -20,7 +22,6 @@ const (
 	maxDepth   = 100     // folders below each other that are entered
 	batch      = 64      // files handed to one goroutine at a time
 	sniffed    = 8000    // bytes in which a NUL marks a file as binary, as in git
-	padding    = 16      // zero bytes behind a file's content, so that a scanner may read past its end
 )
 
 // Skipped counts what a call passed over, by reason. Ignored files are not counted: nobody misses them.
@@ -83,7 +84,7 @@ type worker struct {
 	skipped Skipped
 }
 
-// read gives the file's content, valid until the worker's next read, with padding behind it; false if the file is
+// read gives the file's content, valid until the worker's next read, with search.Padding behind it; false if the file is
 // binary, too large or can't be read, which is counted.
 func (f *found) read() ([]byte, bool) {
 	content, err := readScanned(f.dir, f.info, &f.worker.buf)
@@ -116,8 +117,8 @@ func readScanned(dir *os.Root, seen fs.FileInfo, buf *[]byte) ([]byte, error) {
 		return nil, errLarge
 	}
 	size := int(info.Size())
-	if cap(*buf) < size+padding {
-		*buf = make([]byte, max(2*size, 64<<10)+padding)
+	if cap(*buf) < size+search.Padding {
+		*buf = make([]byte, max(2*size, 64<<10)+search.Padding)
 	}
 	n, err := io.ReadFull(f, (*buf)[:size])
 	if err != nil && !isEOF(err) { // it may have shrunk meanwhile
@@ -127,7 +128,7 @@ func readScanned(dir *os.Root, seen fs.FileInfo, buf *[]byte) ([]byte, error) {
 	if isBinary(content) {
 		return nil, errBinary
 	}
-	clear((*buf)[n : n+padding])
+	clear((*buf)[n : n+search.Padding])
 	return content, nil
 }
 
@@ -182,7 +183,7 @@ func (r *Root) walk(ctx context.Context, start string, visit func(*found)) (Skip
 	for i := range crew {
 		skipped.add(crew[i].skipped)
 	}
-	if err := ended(ctx); err != nil {
+	if err := ctx.Err(); err != nil {
 		return skipped, err
 	}
 	return skipped, w.failed

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
 
@@ -42,7 +43,7 @@ func child(dir string) int {
 		}
 	}
 	v, err := Open(dir, func(v *Vault) {
-		v.step = func(step string) {
+		v.writes.Step = func(step string) {
 			if step == os.Getenv(childStep) {
 				self, err := os.FindProcess(os.Getpid())
 				if err == nil && self.Kill() == nil {
@@ -94,7 +95,7 @@ func writes() map[string]struct {
 	return map[string]write{
 		"create":           {"vault_write", object{"path": "new/b.md", "mode": "create", "content": "EFFECT"}, "new/b.md", "EFFECT\n"},
 		"append":           {"vault_write", object{"path": "a.md", "mode": "append", "content": "EFFECT"}, "a.md", "EFFECT\n"},
-		"replace":          {"vault_write", object{"path": "a.md", "mode": "replace", "content": "EFFECT", "base_hash": hashOf([]byte("old\n"))}, "a.md", "EFFECT\n"},
+		"replace":          {"vault_write", object{"path": "a.md", "mode": "replace", "content": "EFFECT", "base_hash": files.Hash([]byte("old\n"))}, "a.md", "EFFECT\n"},
 		"first push":       {"thread_push", object{"thread": "new", "text": "EFFECT"}, "threads/new.md", "EFFECT\n"},
 		"push":             {"thread_push", object{"thread": "log", "text": "EFFECT"}, "threads/log.md", "EFFECT\n"},
 		"push, other case": {"thread_push", object{"thread": "LOG", "text": "EFFECT"}, "threads/log.md", "EFFECT\n"},
@@ -113,7 +114,7 @@ func steps() []string {
 func TestEveryStepOfAWriteIsACrashPoint(t *testing.T) {
 	seen := map[string]bool{}
 	for _, w := range writes() {
-		v := open(t, folder(t, startingFiles()), func(v *Vault) { v.step = func(step string) { seen[step] = true } })
+		v := open(t, folder(t, startingFiles()), func(v *Vault) { v.writes.Step = func(step string) { seen[step] = true } })
 		doOnce(t, v, w.tool, "k", w.args)
 	}
 	for _, step := range steps() {

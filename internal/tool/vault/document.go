@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"sibyl/internal/search"
 )
 
 const (
@@ -303,7 +305,7 @@ func (d *document) named(heading string) (s section, found bool) {
 }
 
 func (d *document) findHeading(name string, from, until int) int {
-	forms := []func(string) string{nameKey, func(s string) string { return strings.Join(words(s), " ") }}
+	forms := []func(string) string{nameKey, func(s string) string { return strings.Join(search.Words(s), " ") }}
 	for _, form := range forms {
 		key := form(name)
 		for i := from; i < until && key != ""; i++ {

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/search"
 )
 
 func unexported() cmp.Option { return cmp.AllowUnexported(section{}, link{}, frontMatter{}) }
@@ -165,40 +167,6 @@ func TestNamedSectionHoldsItsSubsections(t *testing.T) {
 	}
 }
 
-func TestWords(t *testing.T) {
-	for text, want := range map[string]string{
-		"Hello, World-wide_web 42!": "hello world wide web 42",
-		"Reunião ÉTÉ Straße":        "reuniao ete straße",
-		"don't":                     "don t",
-		"会议记录 ok":                   "会议 议记 记录 录 ok",
-		"字":                         "字",
-		"Привет ΟΔΟΣ":               "привет οδοσ",
-		"":                          "",
-	} {
-		if got := strings.Join(words(text), " "); got != want {
-			t.Errorf("words(%q) = %q, want %q", text, got, want)
-		}
-	}
-	if got := words(strings.Repeat("x", 1000)); len(got) != 1 || len(got[0]) != maxWord {
-		t.Errorf("a long word gave %d words", len(got))
-	}
-}
-
-func TestStemsMeet(t *testing.T) {
-	for _, group := range [][]string{
-		{"cache", "caches", "cached", "caching"}, {"decide", "decides", "decided", "deciding"}, {"policy", "policies"}, {"note", "notes"}, {"limit", "limits", "limited"},
-	} {
-		for _, word := range group[1:] {
-			if stem(word) != stem(group[0]) {
-				t.Errorf("stem(%s) = %s, but stem(%s) = %s", word, stem(word), group[0], stem(group[0]))
-			}
-		}
-	}
-	if stem("notes") == stem("not") || stem("string") == stem("str") {
-		t.Error("a stem is too short to mean anything")
-	}
-}
-
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"---\ntitle: x\ntags: [a]\n---\n# H\n[[a|b]] #t\n```\n", "---\n&a [*a]\n---\n", "[[[[[[", "````` ``` `", "\xff\xfe#\x00", "---\n? [a]\n: b\n---",
@@ -228,7 +196,7 @@ func FuzzParse(f *testing.F) {
 		if d.title == "" || !utf8.ValidString(d.title) {
 			t.Fatalf("title %q", d.title)
 		}
-		countWords(d)
+		search.Count(searchable(d))
 	})
 }
 

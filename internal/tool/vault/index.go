@@ -13,6 +13,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"sibyl/internal/files"
+	"sibyl/internal/search"
 )
 
 // settledAfter is how old a change must be for a file's time and size to tell the next one: file systems keep times as
@@ -29,49 +32,25 @@ type note struct {
 	lines       int
 	sections    []section
 	links       []link
-	postings    []posting
-	lengths     []int // words per section
-}
-
-// field says where in a note a word stands.
-type field uint8
-
-const (
-	inBody field = iota
-	inHeading
-	inMeta // other front matter, and everything below: of the whole note
-	inTags
-	inTitle
-)
-
-// posting says how often a word stands in one place of a note. Those of the whole note come first, then section by section.
-type posting struct {
-	word    uint32
-	section uint32
-	count   uint16
-	field   field
+	words       search.Entry
 }
 
 // snapshot is the vault as one call sees it. It never changes.
 type snapshot struct {
 	notes   []*note  // by path
 	folders []string // by path, without "."
-	words   []vocable
+	words   search.View
 	skipped []string // what could not be read, and why
 	byPath  map[string]*note
 	graph   func() *graph // made when first asked for
 }
-
-// vocable is a word that stands in some note.
-type vocable struct{ text, stem string }
 
 // index keeps the last snapshot, and what tells which files changed since. Everything beside turn is guarded by it.
 type index struct {
 	turn    gate
 	files   map[string]indexed
 	current *snapshot
-	ids     map[string]uint32
-	words   []vocable
+	lexicon search.Lexicon
 	seed    maphash.Seed
 	pruneAt int // number of words at which those of notes long gone are dropped
 }
@@ -90,9 +69,9 @@ func (v *Vault) snapshot(ctx context.Context) (*snapshot, error) {
 	}
 	defer v.index.turn.leave()
 	x := &v.index
-	if x.files == nil || len(x.words) > x.pruneAt {
-		x.files, x.ids, x.seed = map[string]indexed{}, map[string]uint32{}, maphash.MakeSeed()
-		x.current, x.words, x.pruneAt = nil, nil, 0
+	if x.files == nil || x.lexicon.Size() > x.pruneAt {
+		x.files, x.lexicon, x.seed = map[string]indexed{}, search.Lexicon{}, maphash.MakeSeed()
+		x.current, x.pruneAt = nil, 0
 	}
 	w := walk{ctx: ctx, vault: v}
 	if err := w.folder(".", 0); err != nil {
@@ -110,7 +89,7 @@ func (v *Vault) snapshot(ctx context.Context) (*snapshot, error) {
 			continue
 		}
 		if l.words != nil {
-			l.entry.note.postings = x.intern(l.words)
+			l.entry.note.words = x.lexicon.Add(*l.words)
 			changed = true
 		}
 		files[w.files[i].path] = l.entry
@@ -119,16 +98,16 @@ func (v *Vault) snapshot(ctx context.Context) (*snapshot, error) {
 		w.skipped = append(w.skipped, fmt.Sprintf("%d notes after the first %d", w.over, v.maxNotes))
 	}
 	if changed || len(files) != len(x.files) || !slices.Equal(w.folders, x.current.folders) || !slices.Equal(w.skipped, x.current.skipped) {
-		x.current = newSnapshot(files, w.folders, w.skipped, x.words)
+		x.current = newSnapshot(files, w.folders, w.skipped, x.lexicon.View())
 	}
 	x.files = files
 	if x.pruneAt == 0 {
-		x.pruneAt = 2*len(x.words) + 100_000
+		x.pruneAt = 2*x.lexicon.Size() + 100_000
 	}
 	return x.current, nil
 }
 
-func newSnapshot(files map[string]indexed, folders, skipped []string, words []vocable) *snapshot {
+func newSnapshot(files map[string]indexed, folders, skipped []string, words search.View) *snapshot {
 	s := &snapshot{folders: folders, skipped: skipped, words: words, byPath: make(map[string]*note, len(files))}
 	for p, f := range files {
 		s.byPath[p] = f.note
@@ -162,7 +141,7 @@ func (w *walk) folder(folder string, depth int) error {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
-	infos, err := w.vault.readDir(folder)
+	infos, err := files.List(w.vault.root, folder)
 	if err != nil && folder == "." {
 		return err
 	}
@@ -192,10 +171,10 @@ func (w *walk) folder(folder string, depth int) error {
 	return nil
 }
 
-// loaded is a file's part of the next index: the entry, and its words if they are not interned yet.
+// loaded is a file's part of the next index: the entry, and its words if they are not numbered yet.
 type loaded struct {
 	entry indexed
-	words []occurrence
+	words *search.Counted
 	err   error
 }
 
@@ -224,67 +203,43 @@ func (v *Vault) loadFile(f found, old indexed) loaded {
 		return loaded{entry: old}
 	}
 	began := time.Now()
-	content, err := v.readPlain(f.path)
+	content, err := files.Read(v.root, f.path, maxNote)
 	if err != nil {
 		return loaded{err: err}
 	}
 	entry := indexed{
 		note:    old.note,
-		info:    content.info,
-		sum:     maphash.Bytes(v.index.seed, content.raw),
-		settled: content.info.ModTime().Before(began.Add(-settledAfter)),
+		info:    content.Info,
+		sum:     maphash.Bytes(v.index.seed, content.Content),
+		settled: content.Info.ModTime().Before(began.Add(-settledAfter)),
 	}
-	if old.note != nil && old.sum == entry.sum && old.info.Size() == content.info.Size() {
+	if old.note != nil && old.sum == entry.sum && old.info.Size() == content.Info.Size() {
 		return loaded{entry: entry}
 	}
-	d := parse(f.path, content.raw, content.cut)
+	d := parse(f.path, content.Content, content.Cut)
 	entry.note = &note{
 		path: d.path, title: d.title, date: d.front.date, at: d.front.at, tags: d.tags, aliases: d.front.aliases,
 		lines: len(d.lines), sections: d.sections, links: d.links,
 	}
-	var words []occurrence
-	words, entry.note.lengths = countWords(d)
-	return loaded{entry: entry, words: words}
+	words := search.Count(searchable(d))
+	return loaded{entry: entry, words: &words}
 }
 
-// occurrence is a posting whose word has no number yet.
-type occurrence struct {
-	word string
-	posting
-}
-
-// countWords gives the words of a document, never nil, and the number of words in each section.
-func countWords(d *document) (list []occurrence, lengths []int) {
-	list = []occurrence{}
-	counts := map[string]int{}
-	collect := func(f field, section int, texts ...string) (total int) {
-		clear(counts)
-		for _, text := range texts {
-			eachWord(text, func(word []byte) {
-				counts[string(word)]++
-				total++
-			})
-		}
-		first := len(list)
-		for word, n := range counts {
-			list = append(list, occurrence{word, posting{section: uint32(section), count: uint16(min(n, 1<<16-1)), field: f}})
-		}
-		slices.SortFunc(list[first:], func(a, b occurrence) int { return strings.Compare(a.word, b.word) })
-		return total
-	}
-	collect(inTitle, 0, append([]string{d.title, bare(d.path)}, d.front.aliases...)...)
-	collect(inTags, 0, d.tags...)
-	collect(inMeta, 0, otherFields(d.front.fields)...)
-	lengths = make([]int, len(d.sections))
-	for i, s := range d.sections {
-		body := d.lines[s.start-1 : s.end]
+// searchable is what a search finds of a document.
+func searchable(d *document) search.Document {
+	found := search.Document{Fields: []search.Field{
+		{Weight: 3, Texts: append([]string{d.title, bare(d.path)}, d.front.aliases...)},
+		{Weight: 2.5, Texts: d.tags},
+		{Weight: 0.8, Texts: otherFields(d.front.fields)},
+	}}
+	for _, s := range d.sections {
+		lines := d.lines[s.start-1 : s.end]
 		if s.level > 0 {
-			collect(inHeading, i, s.heading)
-			body = body[1:]
+			lines = lines[1:]
 		}
-		lengths[i] = collect(inBody, i, body...)
+		found.Sections = append(found.Sections, search.Section{Heading: s.heading, Lines: lines})
 	}
-	return list, lengths
+	return found
 }
 
 // otherFields are the texts of the front matter that have no field of their own.
@@ -315,20 +270,4 @@ func otherFields(fields map[string]any) []string {
 		}
 	}
 	return texts
-}
-
-// intern numbers the words of a note. Numbers are never reused while a snapshot may hold them.
-func (x *index) intern(list []occurrence) []posting {
-	postings := make([]posting, len(list))
-	for i, o := range list {
-		id, known := x.ids[o.word]
-		if !known {
-			id = uint32(len(x.words))
-			x.words = append(x.words, vocable{o.word, stem(o.word)})
-			x.ids[o.word] = id
-		}
-		postings[i] = o.posting
-		postings[i].word = id
-	}
-	return postings
 }

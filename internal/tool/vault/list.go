@@ -2,7 +2,6 @@ package vault
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
@@ -11,10 +10,7 @@ import (
 	"sibyl/internal/tool"
 )
 
-const (
-	standardList = 100
-	mostListed   = 500
-)
+const mostListed = 500 // folders
 
 // ListData is the Data of vault_list.
 type ListData struct {
@@ -41,42 +37,24 @@ type NoteInfo struct {
 }
 
 type listArgs struct {
-	Folder    string `json:"folder,omitempty"`
-	Tag       string `json:"tag,omitempty"`
-	Recursive bool   `json:"recursive,omitempty"`
-	From      int    `json:"from,omitempty"`
-	Limit     int    `json:"limit,omitempty"`
+	Folder    string `json:"folder,omitempty" doc:"folder to list; the vault itself if left out"`
+	Tag       string `json:"tag,omitempty" doc:"list only notes with this tag or one below it"`
+	Recursive bool   `json:"recursive,omitempty" doc:"list the notes in folders below it too"`
+	From      int    `json:"from,omitempty" doc:"number of the first note to list, to go on with a long list" min:"1" default:"1"`
+	Limit     int    `json:"limit,omitempty" doc:"notes to list" min:"1" max:"500" default:"100"`
 }
 
 func (v *Vault) listTool() tool.Tool {
-	return reader[listArgs]{run: v.list, spec: tool.Spec{
+	return reader(tool.Spec{
 		Name:        "vault_list",
 		Description: "Lists the notes and folders in a folder of the vault, with titles, tags and dates. Use it to see what there is; to find words use vault_search.",
-		Schema: json.RawMessage(`{
-			"type": "object", "additionalProperties": false,
-			"properties": {
-				"folder": {"type": "string", "description": "folder to list; the vault itself if left out"},
-				"tag": {"type": "string", "description": "list only notes with this tag or one below it"},
-				"recursive": {"type": "boolean", "description": "list the notes in folders below it too"},
-				"from": {"type": "integer", "minimum": 1, "description": "number of the first note to list, to go on with a long list"},
-				"limit": {"type": "integer", "minimum": 1, "maximum": 500, "description": "notes to list; 100 if left out"}
-			}
-		}`),
-		Source: tool.Vault, Effect: tool.Repeatable,
-	}}
+	}, v.list)
 }
 
 func (v *Vault) list(ctx context.Context, args listArgs) (tool.Result, error) {
 	folder, err := checkFolder(args.Folder)
 	if err != nil {
 		return tool.Result{}, err
-	}
-	limit, err := bounded(args.Limit, standardList, mostListed)
-	if err != nil {
-		return tool.Result{}, err
-	}
-	if args.From < 0 {
-		return tool.Result{}, tool.Errorf(tool.InvalidArgs, "", "from is %d; notes count from 1", args.From)
 	}
 	s, err := v.snapshot(ctx)
 	if err != nil {
@@ -85,25 +63,24 @@ func (v *Vault) list(ctx context.Context, args listArgs) (tool.Result, error) {
 	if !s.hasFolder(folder) {
 		return tool.Result{}, tool.Errorf(tool.NotFound, "vault_list without a folder shows what there is", "there is no folder %q", folder)
 	}
-	first := max(1, args.From)
 	data := ListData{Folder: folder, Folders: s.foldersIn(folder), Notes: []NoteInfo{}, Skipped: s.skippedList()}
 	for _, n := range s.notes {
 		if !under(n.path, folder) || !args.Recursive && path.Dir(n.path) != folder || args.Tag != "" && !n.tagged(args.Tag) {
 			continue
 		}
-		if data.Total++; data.Total >= first && len(data.Notes) < limit {
+		if data.Total++; data.Total >= args.From && len(data.Notes) < args.Limit {
 			data.Notes = append(data.Notes, NoteInfo{n.path, n.title, n.date, n.tags[:min(len(n.tags), 20)], n.lines})
 		}
 	}
 	cut := len(data.Folders) > mostListed
 	data.Folders = data.Folders[:min(len(data.Folders), mostListed)]
-	text, shown := data.text(first)
+	text, shown := data.text(args.From)
 	data.Notes = data.Notes[:shown]
 	refs := make([]tool.Ref, 0, shown)
 	for _, n := range data.Notes {
 		refs = append(refs, tool.Ref{Source: tool.Vault, Path: n.Path, Title: n.Title})
 	}
-	return answer(text, data, refs, shown, cut || first-1+shown < data.Total)
+	return answer(text, data, refs, shown, cut || args.From-1+shown < data.Total)
 }
 
 // foldersIn returns the folders directly in folder.
@@ -133,13 +110,13 @@ func (data *ListData) text(first int) (text string, shown int) {
 	if data.Folder != "." {
 		name = data.Folder
 	}
-	fmt.Fprintf(&b, "%s: %s, %s.\n", name, count(len(data.Folders), "folder"), count(data.Total, "note"))
+	fmt.Fprintf(&b, "%s: %s, %s.\n", name, tool.Count(len(data.Folders), "folder"), tool.Count(data.Total, "note"))
 	for _, f := range data.Folders {
 		if b.Len() > room/2 {
 			b.WriteString("- … more folders\n")
 			break
 		}
-		fmt.Fprintf(&b, "- %s/ (%s)\n", f.Path, count(f.Notes, "note"))
+		fmt.Fprintf(&b, "- %s/ (%s)\n", f.Path, tool.Count(f.Notes, "note"))
 	}
 	for i, n := range data.Notes {
 		if b.Len() > room {
@@ -150,7 +127,7 @@ func (data *ListData) text(first int) (text string, shown int) {
 			fmt.Fprintf(&b, "  (%s)", n.Date)
 		}
 		if len(n.Tags) > 0 {
-			fmt.Fprintf(&b, "  #%s", clip(strings.Join(n.Tags, " #"), 400))
+			fmt.Fprintf(&b, "  #%s", tool.Clip(strings.Join(n.Tags, " #"), 400))
 		}
 		b.WriteByte('\n')
 		shown++

@@ -173,14 +173,3 @@ func oneLine(s string, limit int) string {
 	}
 	return b.String()
 }
-
-// clip is the longest beginning of s within limit bytes that ends with a whole rune.
-func clip(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit]
-}

@@ -2,6 +2,8 @@ package vault
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -13,7 +15,29 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/files"
 	"sibyl/internal/tool"
+)
+
+// The folders in which the writes keep their intents and receipts.
+const (
+	receiptDir = stateDir + "/ops"
+	intentDir  = stateDir + "/pending"
+	stageDir   = stateDir + "/tmp"
+)
+
+func receiptFile(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return receiptDir + "/" + hex.EncodeToString(sum[:]) + ".json"
+}
+
+// verdict is what can be told of a write that a crash met.
+type verdict int
+
+const (
+	unknown verdict = iota
+	performed
+	notPerformed
 )
 
 func find(t testing.TB, v *Vault, name, key string, args any) (tool.Result, bool, error) {
@@ -98,16 +122,16 @@ func TestPushIsNotRepeatedWhenItsReceiptIsGone(t *testing.T) {
 
 func TestOldReceiptsArePruned(t *testing.T) {
 	dir := folder(t, nil)
-	v := open(t, dir, func(v *Vault) { v.receipts = 3 })
+	v := open(t, dir, func(v *Vault) { v.writes.Receipts = 3 })
 	for i := range 6 {
 		doOnce(t, v, "vault_write", fmt.Sprint(i), object{"path": fmt.Sprintf("n%d.md", i), "mode": "create", "content": "x"})
 		at := noon.Add(time.Duration(i) * time.Minute) // file systems may not tell such quick writes apart
-		if err := os.Chtimes(filepath.Join(dir, opFile(receiptDir, fmt.Sprint(i))), at, at); err != nil {
+		if err := os.Chtimes(filepath.Join(dir, receiptFile(fmt.Sprint(i))), at, at); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i := range 6 {
-		_, err := os.Stat(filepath.Join(dir, opFile(receiptDir, fmt.Sprint(i))))
+		_, err := os.Stat(filepath.Join(dir, receiptFile(fmt.Sprint(i))))
 		if kept := err == nil; kept != (i >= 3) {
 			t.Errorf("receipt %d kept: %v", i, kept)
 		}
@@ -118,13 +142,13 @@ func TestOldReceiptsArePruned(t *testing.T) {
 func crashAt(t testing.TB, v *Vault, step, name, key string, args any) (crashed bool) {
 	t.Helper()
 	type crash struct{}
-	v.step = func(s string) {
+	v.writes.Step = func(s string) {
 		if s == step {
 			panic(crash{})
 		}
 	}
 	defer func() {
-		v.step = func(string) {}
+		v.writes.Step = func(string) {}
 		if p := recover(); p != nil {
 			if _, crashed = p.(crash); !crashed {
 				panic(p)
@@ -137,7 +161,7 @@ func crashAt(t testing.TB, v *Vault, step, name, key string, args any) (crashed 
 
 func TestWhatOthersDoAfterACrashIsToldApart(t *testing.T) {
 	appended := object{"path": "a.md", "mode": "append", "content": "mine"}
-	replaced := object{"path": "a.md", "mode": "replace", "content": "old\nmine", "base_hash": hashOf([]byte("old\nmine\nrest\n"))}
+	replaced := object{"path": "a.md", "mode": "replace", "content": "old\nmine", "base_hash": files.Hash([]byte("old\nmine\nrest\n"))}
 	pushed := object{"thread": "log", "text": "mine"}
 	tests := []struct {
 		name, tool, step string
@@ -203,8 +227,8 @@ func TestWhatOthersDoAfterACrashIsToldApart(t *testing.T) {
 func TestWriteThatWasUndoneByAnotherStaysPerformed(t *testing.T) {
 	dir := folder(t, map[string]string{"a.md": "x\n"})
 	v := open(t, dir)
-	there := object{"path": "a.md", "mode": "replace", "content": "y", "base_hash": hashOf([]byte("x\n"))}
-	back := object{"path": "a.md", "mode": "replace", "content": "x", "base_hash": hashOf([]byte("y\n"))}
+	there := object{"path": "a.md", "mode": "replace", "content": "y", "base_hash": files.Hash([]byte("x\n"))}
+	back := object{"path": "a.md", "mode": "replace", "content": "x", "base_hash": files.Hash([]byte("y\n"))}
 	if !crashAt(t, v, "placed", "vault_write", "there", there) {
 		t.Fatal("no crash")
 	}
@@ -232,7 +256,7 @@ func TestChangeByAnotherProgramDuringAWriteWins(t *testing.T) {
 			dir := folder(t, files)
 			changed := map[string]string{"append": "a.md", "create": "b.md", "push": "threads/log.md"}[name]
 			v := open(t, dir, func(v *Vault) {
-				v.step = func(step string) {
+				v.writes.Step = func(step string) {
 					if step == test.step {
 						writeFile(t, filepath.Join(dir, changed), "edited\n")
 					}
@@ -245,7 +269,7 @@ func TestChangeByAnotherProgramDuringAWriteWins(t *testing.T) {
 			if diff := cmp.Diff(files, contents(t, dir)); diff != "" {
 				t.Error(diff)
 			}
-			v.step = func(string) {}
+			v.writes.Step = func(string) {}
 			if _, done, err := find(t, v, which, "k", test.args); done || err != nil {
 				t.Errorf("Found = %v, %v", done, err)
 			}
@@ -257,7 +281,7 @@ func TestCancelledBeforeThePlaceIsTakenChangesNothing(t *testing.T) {
 	dir := folder(t, map[string]string{"a.md": "old\n"})
 	ctx, cancel := context.WithCancel(t.Context())
 	v := open(t, dir, func(v *Vault) {
-		v.step = func(step string) {
+		v.writes.Step = func(step string) {
 			if step == "intent" {
 				cancel()
 			}
@@ -279,7 +303,7 @@ func TestDamagedReceiptCannotTell(t *testing.T) {
 	v := open(t, dir)
 	args := object{"path": "a.md", "mode": "create", "content": "x"}
 	doOnce(t, v, "vault_write", "k", args)
-	writeFile(t, filepath.Join(dir, opFile(receiptDir, "k")), "{")
+	writeFile(t, filepath.Join(dir, receiptFile("k")), "{")
 	_, _, err := find(t, v, "vault_write", "k", args)
 	wantError(t, err, tool.Failed, "damaged")
 	_, err = try(t, v, "vault_write", "k", args)
@@ -301,24 +325,24 @@ func TestStateFolderThatIsALinkIsRefused(t *testing.T) {
 func TestLockedVaultTimesOutAndCanBeCancelled(t *testing.T) {
 	dir := folder(t, nil)
 	holder := open(t, dir)
-	unlock, err := holder.lock(t.Context())
+	unlock, err := holder.writes.Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	args := object{"thread": "log", "text": "x"}
-	waiter := open(t, dir, func(v *Vault) { v.lockWait = 20 * time.Millisecond })
+	waiter := open(t, dir, func(v *Vault) { v.writes.LockWait = 20 * time.Millisecond })
 	_, err = try(t, waiter, "thread_push", "k", args)
 	wantError(t, err, tool.Timeout, "another program")
 	_, _, err = find(t, waiter, "thread_push", "k", args)
 	wantError(t, err, tool.Timeout, "another program")
-	_, err = try(t, open(t, dir, func(v *Vault) { v.lockWait = 20 * time.Millisecond }), "vault_list", "", object{})
+	_, err = try(t, open(t, dir, func(v *Vault) { v.writes.LockWait = 20 * time.Millisecond }), "vault_list", "", object{})
 	if err != nil {
 		t.Errorf("a reader waits for the lock: %v", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	_, err = toolNamed(open(t, dir), "thread_push").Call(ctx, tool.Call{Key: "k", Args: encode(t, args)})
-	wantError(t, err, tool.Timeout, "ended before")
+	wantError(t, err, tool.Timeout, "time ran out")
 	unlock()
 	doOnce(t, waiter, "thread_push", "k", args)
 }

@@ -2,12 +2,12 @@ package vault
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
 	"strings"
 
+	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
 
@@ -56,30 +56,19 @@ type Backlink struct {
 }
 
 type readArgs struct {
-	Path    string `json:"path,omitempty"`
-	Note    string `json:"note,omitempty"`
-	Section string `json:"section,omitempty"`
-	Start   int    `json:"start,omitempty"`
-	End     int    `json:"end,omitempty"`
+	Path    string `json:"path,omitempty" doc:"path of the note, such as projects/cache.md; this or note"`
+	Note    string `json:"note,omitempty" doc:"title, alias or file name, also as [[note#heading]]; this or path"`
+	Section string `json:"section,omitempty" doc:"read only the section under this heading, subsections included"`
+	Start   int    `json:"start,omitempty" doc:"first line to read" min:"1"`
+	End     int    `json:"end,omitempty" doc:"last line to read" min:"1"`
 }
 
 func (v *Vault) readTool() tool.Tool {
-	return reader[readArgs]{run: v.read, spec: tool.Spec{
+	return reader(tool.Spec{
 		Name: "vault_read",
 		Description: "Reads a note with line numbers, its front matter, the links in it and the notes that link to it. " +
 			"Name it by path, or by title, alias or file name as in a [[link]]. Its hash is what vault_write needs to replace it.",
-		Schema: json.RawMessage(`{
-			"type": "object", "additionalProperties": false,
-			"properties": {
-				"path": {"type": "string", "description": "path of the note, such as projects/cache.md; this or note"},
-				"note": {"type": "string", "description": "title, alias or file name, also as [[note#heading]]; this or path"},
-				"section": {"type": "string", "description": "read only the section under this heading, subsections included"},
-				"start": {"type": "integer", "minimum": 1, "description": "first line to read"},
-				"end": {"type": "integer", "minimum": 1, "description": "last line to read"}
-			}
-		}`),
-		Source: tool.Vault, Effect: tool.Repeatable,
-	}}
+	}, v.read)
 }
 
 func (v *Vault) read(ctx context.Context, args readArgs) (tool.Result, error) {
@@ -103,13 +92,13 @@ func (v *Vault) read(ctx context.Context, args readArgs) (tool.Result, error) {
 	if err != nil {
 		return tool.Result{}, err
 	}
-	d := parse(n.path, content.raw, content.cut)
+	d := parse(n.path, content.Content, content.Cut)
 	data := ReadData{
 		Path: d.path, Title: d.title, Lines: len(d.lines), FrontMatter: d.front.fields, Tags: d.tags, Aliases: d.front.aliases,
 		Date: d.front.date, LinkCount: len(d.links), Warnings: d.warnings,
 	}
-	if !content.cut {
-		data.Hash = hashOf(content.raw)
+	if !content.Cut {
+		data.Hash = files.Hash(content.Content)
 	}
 	from, to, err := d.span(args, &data)
 	if err != nil {
@@ -119,7 +108,7 @@ func (v *Vault) read(ctx context.Context, args readArgs) (tool.Result, error) {
 	data.addLinks(g, n, d)
 	shown, cut := d.show(from, to, &data)
 	ref := tool.Ref{Source: tool.Vault, Path: d.path, Title: d.title, Start: data.Start, End: data.End, Hash: data.Hash, Opened: true}
-	return answer(data.text(shown, to), data, []tool.Ref{ref}, 1, cut || content.cut)
+	return answer(data.text(shown, to), data, []tool.Ref{ref}, 1, cut || content.Cut)
 }
 
 // checkRead takes a note argument in the form of a link apart, and refuses contradictions.
@@ -142,8 +131,6 @@ func checkRead(args *readArgs) error {
 	switch {
 	case args.Section != "" && (args.Start != 0 || args.End != 0):
 		return tool.Errorf(tool.InvalidArgs, "", "give either section, or start and end")
-	case args.Start < 0 || args.End < 0:
-		return tool.Errorf(tool.InvalidArgs, "", "lines count from 1")
 	case args.End != 0 && args.End < args.Start:
 		return tool.Errorf(tool.InvalidArgs, "", "end (%d) lies before start (%d)", args.End, args.Start)
 	}
@@ -155,8 +142,7 @@ func (v *Vault) linkError(p string, cause error) error {
 	if p == "" || checkPath(p) != nil {
 		return cause
 	}
-	var refused *tool.Error
-	if errors.As(v.refuseLinks(p), &refused) {
+	if refused, ok := errors.AsType[*files.Error](files.NoLinks(v.root, p)); ok {
 		return refused
 	}
 	return cause
@@ -203,7 +189,7 @@ func (d *document) headingsHint() string {
 func (d *document) show(from, to int, data *ReadData) (numbered string, cut bool) {
 	var b, content strings.Builder
 	for n := from; n <= to; n++ {
-		line := clip(d.lines[n-1], maxLine)
+		line := tool.Clip(d.lines[n-1], maxLine)
 		if len(line) < len(d.lines[n-1]) {
 			line, cut = line+"…", true
 		}
@@ -243,8 +229,8 @@ func (data *ReadData) text(numbered string, to int) string {
 	line("Note", data.Path)
 	line("Title", data.Title)
 	line("Date", data.Date)
-	line("Tags", clip(strings.Join(data.Tags, ", "), 1000))
-	line("Aliases", clip(strings.Join(data.Aliases, ", "), 1000))
+	line("Tags", tool.Clip(strings.Join(data.Tags, ", "), 1000))
+	line("Aliases", tool.Clip(strings.Join(data.Aliases, ", "), 1000))
 	line("Hash", data.Hash)
 	line("Warning", strings.Join(data.Warnings, "; "))
 	switch {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
 
@@ -20,7 +21,7 @@ func TestReadGivesLinesFrontMatterLinksAndHash(t *testing.T) {
 		"projects/cache.md": text, "redis.md": "[[caching]] x\n\n![[CACHE DESIGN]]\n", "other.md": "[[projects/cache.md#Why]]", "self.md": "[[self]]",
 	})
 	res := do(t, v, "vault_read", object{"path": "projects/cache.md"})
-	hash := hashOf([]byte(text))
+	hash := files.Hash([]byte(text))
 	want := ReadData{
 		Path: "projects/cache.md", Title: "Cache design", Hash: hash, Lines: 9, Start: 1, End: 9, Content: text,
 		FrontMatter: map[string]any{"title": "Cache design", "tags": []any{"infra"}, "aliases": []any{"Caching"}, "date": "2025-01-02", "owner": "Ada"},
@@ -175,7 +176,7 @@ func TestHugeNoteIsReadInPart(t *testing.T) {
 	_, err := try(t, v, "vault_read", "", object{"path": "huge.md", "start": 59_000})
 	wantError(t, err, tool.TooLarge, fmt.Sprintf("lines 1-%d can be read", data.Lines))
 	for i, args := range []object{
-		{"path": "huge.md", "mode": "append", "content": "x"}, {"path": "huge.md", "mode": "replace", "content": "x", "base_hash": hashOf(nil)},
+		{"path": "huge.md", "mode": "append", "content": "x"}, {"path": "huge.md", "mode": "replace", "content": "x", "base_hash": files.Hash(nil)},
 	} {
 		_, err := try(t, v, "vault_write", fmt.Sprint(i), args)
 		wantError(t, err, tool.TooLarge)
@@ -196,7 +197,7 @@ func TestOddNotesAreReadable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			res := do(t, vaultOf(t, map[string]string{"a.md": test.text}), "vault_read", object{"path": "a.md"})
 			data := dataOf[ReadData](t, res)
-			if data.Content != test.content || data.Hash != hashOf([]byte(test.text)) {
+			if data.Content != test.content || data.Hash != files.Hash([]byte(test.text)) {
 				t.Errorf("content %q, hash %s", data.Content, data.Hash)
 			}
 			if !strings.Contains(strings.Join(data.Warnings, ";"), test.warning) || (len(data.Warnings) > 0) != (test.warning != "") {

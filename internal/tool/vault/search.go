@@ -1,20 +1,20 @@
 package vault
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
+	"sibyl/internal/files"
+	"sibyl/internal/search"
 	"sibyl/internal/tool"
 )
 
 const (
-	standardHits = 10
-	mostHits     = 50
-	perNote      = 3   // sections of one note, so that a long note leaves room for others
-	maxSnippet   = 240 // runes
+	perNote    = 3   // sections of one note, so that a long note leaves room for others
+	maxSnippet = 240 // runes
 )
 
 // SearchData is the Data of vault_search.
@@ -39,32 +39,23 @@ type Hit struct {
 }
 
 type searchArgs struct {
-	Query  string `json:"query"`
-	Limit  int    `json:"limit,omitempty"`
-	Folder string `json:"folder,omitempty"`
-	Tag    string `json:"tag,omitempty"`
+	Query  string `json:"query" doc:"words to look for; rare words count more, titles, headings and tags most"`
+	Limit  int    `json:"limit,omitempty" doc:"hits to return" min:"1" max:"50" default:"10"`
+	Folder string `json:"folder,omitempty" doc:"search only below this folder"`
+	Tag    string `json:"tag,omitempty" doc:"search only notes with this tag or one below it"`
 }
 
 func (v *Vault) searchTool() tool.Tool {
-	return reader[searchArgs]{run: v.search, spec: tool.Spec{
+	return reader(tool.Spec{
 		Name: "vault_search",
 		Description: "Searches the person's notes and threads for words and returns the best sections: path, lines and a snippet. " +
 			"Use it first for what the person decided, wrote down or planned. A hit is not read yet: open it with vault_read before you cite it.",
-		Schema: json.RawMessage(`{
-			"type": "object", "additionalProperties": false, "required": ["query"],
-			"properties": {
-				"query": {"type": "string", "description": "words to look for; rare words count more, titles, headings and tags most"},
-				"limit": {"type": "integer", "minimum": 1, "maximum": 50, "description": "hits to return; 10 if left out"},
-				"folder": {"type": "string", "description": "search only below this folder"},
-				"tag": {"type": "string", "description": "search only notes with this tag or one below it"}
-			}
-		}`),
-		Source: tool.Vault, Effect: tool.Repeatable, Search: true,
-	}}
+		Search: true,
+	}, v.search)
 }
 
 func (v *Vault) search(ctx context.Context, args searchArgs) (tool.Result, error) {
-	q, limit, err := checkSearch(args.Query, args.Limit)
+	q, err := queryOf(args.Query)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -83,7 +74,7 @@ func (v *Vault) search(ctx context.Context, args searchArgs) (tool.Result, error
 		return under(n.path, folder) && (args.Tag == "" || n.tagged(args.Tag))
 	}, perNote)
 	data := SearchData{Hits: []Hit{}, Total: len(ranked), Skipped: s.skippedList()}
-	data.Hits, err = v.describe(ctx, q, ranked[:min(len(ranked), limit)])
+	data.Hits, err = v.describe(ctx, q, ranked[:min(len(ranked), args.Limit)])
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -91,20 +82,52 @@ func (v *Vault) search(ctx context.Context, args searchArgs) (tool.Result, error
 	return answer(text+skippedText(data.Skipped), data, refs, len(data.Hits), len(data.Hits) < data.Total)
 }
 
-func checkSearch(text string, limit int) (query, int, error) {
-	if err := required("query", text); err != nil {
-		return query{}, 0, err
+// queryOf refuses a query without a word.
+func queryOf(text string) (search.Query, error) {
+	q := search.NewQuery(tool.Clip(text, 4096))
+	if q.Empty() {
+		return q, tool.Errorf(tool.InvalidArgs, "", "the query %q has no word in it", oneLine(text, 100))
 	}
-	q := newQuery(clip(text, 4096))
-	if len(q.terms) == 0 {
-		return query{}, 0, tool.Errorf(tool.InvalidArgs, "", "the query %q has no word in it", oneLine(text, 100))
+	return q, nil
+}
+
+// hit is a section that answers a query.
+type hit struct {
+	note    *note
+	section int // -1: the note has no section at all
+	score   float64
+}
+
+// at is the time of the entry that was found, else that of the note.
+func (h hit) at() time.Time {
+	if h.section >= 0 && !h.note.sections[h.section].at.IsZero() {
+		return h.note.sections[h.section].at
 	}
-	limit, err := bounded(limit, standardHits, mostHits)
-	return q, limit, err
+	return h.note.at
+}
+
+// rank returns the sections of the notes in scope that answer q, the best first: ties go to the later date, then to the path, then to the
+// line. Of each note it gives at most most.
+func (s *snapshot) rank(q search.Query, scope func(*note) bool, most int) []hit {
+	var notes []*note
+	var words []search.Entry
+	for _, n := range s.notes {
+		if scope(n) {
+			notes, words = append(notes, n), append(words, n.words)
+		}
+	}
+	hitOf := func(h search.Hit) hit { return hit{notes[h.Document], h.Section, h.Score} }
+	var hits []hit
+	for _, h := range s.words.Rank(q, words, most, func(a, b search.Hit) int {
+		return cmp.Or(hitOf(b).at().Compare(hitOf(a).at()), cmp.Compare(a.Document, b.Document))
+	}) {
+		hits = append(hits, hitOf(h))
+	}
+	return hits
 }
 
 // describe reads the hits' snippets from their notes.
-func (v *Vault) describe(ctx context.Context, q query, ranked []hit) ([]Hit, error) {
+func (v *Vault) describe(ctx context.Context, q search.Query, ranked []hit) ([]Hit, error) {
 	hits := make([]Hit, 0, len(ranked))
 	lines := map[string][]string{}
 	for _, r := range ranked {
@@ -130,15 +153,15 @@ func (v *Vault) describe(ctx context.Context, q query, ranked []hit) ([]Hit, err
 
 // linesOf is a note's text; nothing if the note is gone since it was found, which leaves a hit without a snippet.
 func (v *Vault) linesOf(p string) []string {
-	content, err := v.readPlain(p)
+	content, err := files.Read(v.root, p, maxNote)
 	if err != nil {
 		return nil
 	}
-	return parse(p, content.raw, content.cut).lines
+	return parse(p, content.Content, content.Cut).lines
 }
 
 // snippet is the line of a section that answers most terms, from shortly before the first of them.
-func snippet(q query, lines []string, s section) string {
+func snippet(q search.Query, lines []string, s section) string {
 	first, last := s.start, min(s.end, len(lines))
 	if s.level > 0 && first < last {
 		first++ // the heading is told apart
@@ -149,12 +172,12 @@ func snippet(q query, lines []string, s section) string {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
-		if found := q.answeredBy(line); found > best {
+		if found := q.AnsweredBy(line); found > best {
 			best, bestLine = found, line
 		}
 	}
 	if runes := []rune(bestLine); len(runes) > maxSnippet {
-		from := q.firstIn(runes)
+		from := firstIn(q, runes)
 		bestLine = string(runes[max(0, from-maxSnippet/4):])
 		if from > maxSnippet/4 {
 			bestLine = "…" + bestLine
@@ -163,25 +186,11 @@ func snippet(q query, lines []string, s section) string {
 	return oneLine(bestLine, maxSnippet)
 }
 
-// answeredBy counts the terms with a word in text.
-func (q query) answeredBy(text string) int {
-	var has [maxTerms]bool
-	count := 0
-	eachWord(text, func(word []byte) {
-		term, quality := q.match(vocable{string(word), stem(string(word))})
-		if quality > 0 && !has[term] {
-			has[term] = true
-			count++
-		}
-	})
-	return count
-}
-
 // firstIn is the place of the first word in a long line that answers a term, to within some ten runes.
-func (q query) firstIn(line []rune) int {
+func firstIn(q search.Query, line []rune) int {
 	const step, window = 10, 60
 	for from := 0; from < len(line); from += step {
-		if q.answeredBy(string(line[from:min(from+window, len(line))])) > 0 {
+		if q.AnsweredBy(string(line[from:min(from+window, len(line))])) > 0 {
 			return from + window/2
 		}
 	}
@@ -190,11 +199,11 @@ func (q query) firstIn(line []rune) int {
 
 func hitText(hits []Hit, total int, query string, notes int) (string, []tool.Ref) {
 	if len(hits) == 0 {
-		return fmt.Sprintf("Nothing found for %q in %s.\n", query, count(notes, "note")), nil
+		return fmt.Sprintf("Nothing found for %q in %s.\n", query, tool.Count(notes, "note")), nil
 	}
 	var b strings.Builder
 	refs := make([]tool.Ref, 0, len(hits))
-	fmt.Fprintf(&b, "%d of %s for %q. Not read yet: open with vault_read.\n", len(hits), count(total, "hit"), query)
+	fmt.Fprintf(&b, "%d of %s for %q. Not read yet: open with vault_read.\n", len(hits), tool.Count(total, "hit"), query)
 	for i, h := range hits {
 		ref := tool.Ref{Source: tool.Vault, Path: h.Path, Title: h.Title, Start: h.Start, End: h.End}
 		refs = append(refs, ref)
@@ -211,16 +220,6 @@ func hitText(hits []Hit, total int, query string, notes int) (string, []tool.Ref
 		}
 	}
 	return b.String(), refs
-}
-
-func count(n int, what string) string {
-	switch {
-	case n == 1:
-		return "1 " + what
-	case strings.HasSuffix(what, "y"):
-		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(what, "y"))
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func (s *snapshot) hasFolder(folder string) bool {

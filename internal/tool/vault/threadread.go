@@ -2,12 +2,12 @@ package vault
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
 
@@ -43,32 +43,19 @@ type ThreadHit struct {
 }
 
 type threadReadArgs struct {
-	Thread string `json:"thread"`
-	From   int    `json:"from,omitempty"`
-	Limit  int    `json:"limit,omitempty"`
+	Thread string `json:"thread" doc:"name of the thread"`
+	From   int    `json:"from,omitempty" doc:"number of the first entry to read, from 1; -5 begins with the fifth from the end"`
+	Limit  int    `json:"limit,omitempty" doc:"entries to read" min:"1" max:"100" default:"20"`
 }
 
 func (v *Vault) threadReadTool() tool.Tool {
-	return reader[threadReadArgs]{run: v.readThread, spec: tool.Spec{
+	return reader(tool.Spec{
 		Name:        "thread_read",
 		Description: "Reads entries of a thread in the order they were written, with their lines, so that they can be cited.",
-		Schema: json.RawMessage(`{
-			"type": "object", "additionalProperties": false, "required": ["thread"],
-			"properties": {
-				"thread": {"type": "string", "description": "name of the thread"},
-				"from": {"type": "integer", "description": "number of the first entry to read, from 1; -5 begins with the fifth from the end"},
-				"limit": {"type": "integer", "minimum": 1, "maximum": 100, "description": "entries to read; 20 if left out"}
-			}
-		}`),
-		Source: tool.Vault, Effect: tool.Repeatable,
-	}}
+	}, v.readThread)
 }
 
 func (v *Vault) readThread(ctx context.Context, args threadReadArgs) (tool.Result, error) {
-	limit, err := bounded(args.Limit, standardEntries, mostEntries)
-	if err != nil {
-		return tool.Result{}, err
-	}
 	s, err := v.snapshot(ctx)
 	if err != nil {
 		return tool.Result{}, err
@@ -81,28 +68,28 @@ func (v *Vault) readThread(ctx context.Context, args threadReadArgs) (tool.Resul
 	if err != nil {
 		return tool.Result{}, err
 	}
-	d := parse(n.path, content.raw, content.cut)
+	d := parse(n.path, content.Content, content.Cut)
 	entries := d.entries()
 	data := ThreadData{Thread: bare(n.path), Path: n.path, Entries: []Entry{}, Total: len(entries), Warnings: d.warnings}
-	if !content.cut {
-		data.Hash = hashOf(content.raw)
+	if !content.Cut {
+		data.Hash = files.Hash(content.Content)
 	}
 	from := max(0, args.From-1)
 	if args.From < 0 {
 		from = max(0, len(entries)+args.From)
 	}
 	if from > 0 && from >= len(entries) {
-		return tool.Result{}, tool.Errorf(tool.InvalidArgs, "", "the thread %q has %s, and no number %d", data.Thread, count(len(entries), "entry"), args.From)
+		return tool.Result{}, tool.Errorf(tool.InvalidArgs, "", "the thread %q has %s, and no number %d", data.Thread, tool.Count(len(entries), "entry"), args.From)
 	}
-	text, refs, cut := data.read(d, from, min(len(entries), from+limit))
-	return answer(text, data, refs, len(data.Entries), cut || content.cut)
+	text, refs, cut := data.read(d, from, min(len(entries), from+args.Limit))
+	return answer(text, data, refs, len(data.Entries), cut || content.Cut)
 }
 
 // read takes the entries from-to (counted from 0, to not included) as far as they fit.
 func (data *ThreadData) read(d *document, from, to int) (text string, refs []tool.Ref, cut bool) {
 	const room = tool.MaxText - 4<<10
 	var b strings.Builder
-	fmt.Fprintf(&b, "Thread %q, %s.\n", data.Thread, count(data.Total, "entry"))
+	fmt.Fprintf(&b, "Thread %q, %s.\n", data.Thread, tool.Count(data.Total, "entry"))
 	if len(data.Warnings) > 0 {
 		fmt.Fprintf(&b, "Warning: %s\n", strings.Join(data.Warnings, "; "))
 	}
@@ -112,7 +99,7 @@ func (data *ThreadData) read(d *document, from, to int) (text string, refs []too
 			if len(data.Entries) > 0 {
 				break
 			}
-			e.Text, cut = clip(e.Text, left-300)+"…", true // a person made it longer than a push can
+			e.Text, cut = tool.Clip(e.Text, left-300)+"…", true // a person made it longer than a push can
 		}
 		ref := tool.Ref{Source: tool.Vault, Path: d.path, Title: d.title, Start: e.Start, End: e.End, Hash: data.Hash, Opened: true}
 		refs, data.Entries = append(refs, ref), append(data.Entries, e)
@@ -129,29 +116,21 @@ func (data *ThreadData) read(d *document, from, to int) (text string, refs []too
 }
 
 type seekArgs struct {
-	Query  string `json:"query"`
-	Thread string `json:"thread,omitempty"`
-	Limit  int    `json:"limit,omitempty"`
+	Query  string `json:"query" doc:"words to look for; rare words count more"`
+	Thread string `json:"thread,omitempty" doc:"name of the one thread to search"`
+	Limit  int    `json:"limit,omitempty" doc:"hits to return" min:"1" max:"50" default:"10"`
 }
 
 func (v *Vault) seekTool() tool.Tool {
-	return reader[seekArgs]{run: v.seek, spec: tool.Spec{
+	return reader(tool.Spec{
 		Name:        "thread_seek",
 		Description: "Searches the entries of all threads, or of one, for words. A hit is not read yet: open it with thread_read before you cite it.",
-		Schema: json.RawMessage(`{
-			"type": "object", "additionalProperties": false, "required": ["query"],
-			"properties": {
-				"query": {"type": "string", "description": "words to look for; rare words count more"},
-				"thread": {"type": "string", "description": "name of the one thread to search"},
-				"limit": {"type": "integer", "minimum": 1, "maximum": 50, "description": "hits to return; 10 if left out"}
-			}
-		}`),
-		Source: tool.Vault, Effect: tool.Repeatable, Search: true,
-	}}
+		Search:      true,
+	}, v.seek)
 }
 
 func (v *Vault) seek(ctx context.Context, args seekArgs) (tool.Result, error) {
-	q, limit, err := checkSearch(args.Query, args.Limit)
+	q, err := queryOf(args.Query)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -170,7 +149,7 @@ func (v *Vault) seek(ctx context.Context, args seekArgs) (tool.Result, error) {
 	ranked := slices.DeleteFunc(s.rank(q, scope, maxParts), func(h hit) bool {
 		return h.section < 0 || h.note.sections[h.section].entry == ""
 	})
-	shown, err := v.describe(ctx, q, ranked[:min(len(ranked), limit)])
+	shown, err := v.describe(ctx, q, ranked[:min(len(ranked), args.Limit)])
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -189,7 +168,7 @@ func (v *Vault) seek(ctx context.Context, args seekArgs) (tool.Result, error) {
 		refs = append(refs, ref)
 		fmt.Fprintf(&b, "\n%d. thread %q, entry %d of %s  %s  %s\n   %s\n", i+1, bare(n.path), entry.Number, h.Date, ref, entry.Title, h.Snippet)
 	}
-	head := fmt.Sprintf("%d of %s for %q. Not read yet: open with thread_read.\n", len(shown), count(len(ranked), "entry"), oneLine(args.Query, 100))
+	head := fmt.Sprintf("%d of %s for %q. Not read yet: open with thread_read.\n", len(shown), tool.Count(len(ranked), "entry"), oneLine(args.Query, 100))
 	if len(shown) == 0 {
 		head = fmt.Sprintf("Nothing found for %q in the threads.\n", oneLine(args.Query, 100))
 	}

@@ -3,20 +3,14 @@ package vault
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
 	"time"
 
+	"sibyl/internal/files"
 	"sibyl/internal/tool"
-)
-
-const (
-	standardEntries = 20
-	mostEntries     = 100
-	mostThreads     = 500
 )
 
 // PushData is the Data of thread_push.
@@ -65,26 +59,17 @@ func (d *document) entryIndex(id string) int {
 func (d *document) hasEntry(id string) bool { return d.entryIndex(id) >= 0 }
 
 type pushArgs struct {
-	Thread string `json:"thread"`
-	Text   string `json:"text"`
-	Title  string `json:"title,omitempty"`
+	Thread string `json:"thread" doc:"name of the thread"`
+	Text   string `json:"text" doc:"Markdown text of the entry, at most 32 KiB"`
+	Title  string `json:"title,omitempty" doc:"title of the entry, one line"`
 }
 
 func (v *Vault) pushTool() tool.Tool {
-	return writer[pushArgs]{vault: v, plan: v.planPush, spec: tool.Spec{
+	return writer(v, tool.Spec{
 		Name: "thread_push",
 		Description: "Adds an entry to a thread, an append-only note such as a log of decisions; a thread that does not exist is begun. " +
 			"Use it only when the person asks for something to be kept.",
-		Schema: json.RawMessage(`{
-			"type": "object", "additionalProperties": false, "required": ["thread", "text"],
-			"properties": {
-				"thread": {"type": "string", "description": "name of the thread"},
-				"text": {"type": "string", "description": "Markdown text of the entry, at most 32 KiB"},
-				"title": {"type": "string", "description": "title of the entry, one line"}
-			}
-		}`),
-		Source: tool.Vault, Effect: tool.Once,
-	}}
+	}, v.planPush)
 }
 
 func (v *Vault) planPush(key string, args pushArgs) (change, error) {
@@ -96,11 +81,11 @@ func (v *Vault) planPush(key string, args pushArgs) (change, error) {
 	}
 	id, title, text := entryID(key), oneLine(args.Title, 200), cleanText(args.Text)
 	return change{
-		entry:   id,
-		appends: true,
-		locate:  func() (string, error) { return v.threadPath(args.Thread) },
-		apply: func(p string, before file, _ bool) ([]byte, tool.Result, error) {
-			base := appendable(before.raw)
+		Mark:    id,
+		Appends: true,
+		Locate:  func() (string, error) { return v.threadPath(args.Thread) },
+		Apply: func(p string, before files.File) ([]byte, tool.Result, error) {
+			base := appendable(before.Content)
 			if len(bytes.TrimSpace(base)) > 0 {
 				base = append(base, inLineEndsOf(base, "\n")...)
 			}
@@ -108,11 +93,11 @@ func (v *Vault) planPush(key string, args pushArgs) (change, error) {
 			res, err := pushed(p, after, id)
 			return after, res, err
 		},
-		trace: func(p string, now file) (tool.Result, bool) {
-			if !parse(p, now.raw, now.cut).hasEntry(id) {
+		Trace: func(p string, now files.File) (tool.Result, bool) {
+			if !parse(p, now.Content, now.Cut).hasEntry(id) {
 				return tool.Result{}, false
 			}
-			res, err := pushed(p, now.raw, id)
+			res, err := pushed(p, now.Content, id)
 			return res, err == nil
 		},
 	}, nil
@@ -126,15 +111,12 @@ func pushed(p string, raw []byte, id string) (tool.Result, error) {
 		return tool.Result{}, fmt.Errorf("%s lacks its entry %s", p, id)
 	}
 	data := PushData{Thread: bare(p), Path: p, Entry: d.entryInfo(i)}
-	ref := tool.Ref{Source: tool.Vault, Path: p, Title: d.title, Start: data.Entry.Start, End: data.Entry.End, Hash: hashOf(raw)}
+	ref := tool.Ref{Source: tool.Vault, Path: p, Title: d.title, Start: data.Entry.Start, End: data.Entry.End, Hash: files.Hash(raw)}
 	text := fmt.Sprintf("Added entry %d to the thread %q: %s.\n", data.Entry.Number, data.Thread, ref)
 	return answer(text, data, []tool.Ref{ref}, 1, false)
 }
 
 func checkThread(name string) error {
-	if err := required("thread", name); err != nil {
-		return err
-	}
 	if strings.Contains(name, "/") {
 		return tool.Errorf(tool.InvalidArgs, "thread_list shows the names", "%q is not the name of a thread", name)
 	}
@@ -161,28 +143,17 @@ func (v *Vault) threadPath(name string) (string, error) {
 }
 
 type threadListArgs struct {
-	Limit int `json:"limit,omitempty"`
+	Limit int `json:"limit,omitempty" doc:"threads to list" min:"1" max:"500" default:"100"`
 }
 
 func (v *Vault) threadListTool() tool.Tool {
-	return reader[threadListArgs]{run: v.listThreads, spec: tool.Spec{
+	return reader(tool.Spec{
 		Name:        "thread_list",
 		Description: "Lists the threads of the vault with the number of their entries and the times of the first and the last.",
-		Schema: json.RawMessage(`{
-			"type": "object", "additionalProperties": false,
-			"properties": {
-				"limit": {"type": "integer", "minimum": 1, "maximum": 500, "description": "threads to list; 100 if left out"}
-			}
-		}`),
-		Source: tool.Vault, Effect: tool.Repeatable,
-	}}
+	}, v.listThreads)
 }
 
 func (v *Vault) listThreads(ctx context.Context, args threadListArgs) (tool.Result, error) {
-	limit, err := bounded(args.Limit, standardList, mostThreads)
-	if err != nil {
-		return tool.Result{}, err
-	}
 	s, err := v.snapshot(ctx)
 	if err != nil {
 		return tool.Result{}, err
@@ -194,19 +165,19 @@ func (v *Vault) listThreads(ctx context.Context, args threadListArgs) (tool.Resu
 		if !isThread(n.path) {
 			continue
 		}
-		if data.Total++; len(data.Threads) == limit || b.Len() > tool.MaxText-2<<10 {
+		if data.Total++; len(data.Threads) == args.Limit || b.Len() > tool.MaxText-2<<10 {
 			continue
 		}
 		info := threadInfo(n)
 		data.Threads = append(data.Threads, info)
 		refs = append(refs, tool.Ref{Source: tool.Vault, Path: n.path, Title: n.title})
-		fmt.Fprintf(&b, "- %s (%s", info.Thread, count(info.Entries, "entry"))
+		fmt.Fprintf(&b, "- %s (%s", info.Thread, tool.Count(info.Entries, "entry"))
 		if info.Last != nil {
 			fmt.Fprintf(&b, ", the last of %s", info.Last.Time.Format(time.RFC3339))
 		}
 		fmt.Fprintf(&b, ")  %s\n", info.Path)
 	}
-	text := fmt.Sprintf("%s in the vault.\n%s", count(data.Total, "thread"), b.String())
+	text := fmt.Sprintf("%s in the vault.\n%s", tool.Count(data.Total, "thread"), b.String())
 	return answer(text, data, refs, len(data.Threads), len(data.Threads) < data.Total)
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
 
@@ -30,7 +31,7 @@ func TestPushedEntriesAreReadInOrder(t *testing.T) {
 	}
 	two := EntryInfo{Number: 2, ID: entryID("k2"), Time: clock, Start: 6, End: 8}
 	res = do(t, v, "thread_read", object{"thread": "café LOG"})
-	want := ThreadData{Thread: "Café log", Path: "threads/Café log.md", Hash: hashOf([]byte(file)), Total: 2, Entries: []Entry{{one, "first\nline"}, {two, "second"}}}
+	want := ThreadData{Thread: "Café log", Path: "threads/Café log.md", Hash: files.Hash([]byte(file)), Total: 2, Entries: []Entry{{one, "first\nline"}, {two, "second"}}}
 	if diff := cmp.Diff(want, dataOf[ThreadData](t, res)); diff != "" {
 		t.Error(diff)
 	}

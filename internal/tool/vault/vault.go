@@ -25,6 +25,7 @@ import (
 	"os"
 	"time"
 
+	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
 
@@ -45,11 +46,8 @@ const missingHint = "set --vault, or `vault` in the configuration, to a folder o
 type Vault struct {
 	root     *os.Root
 	now      func() time.Time
-	step     func(string) // told of every step of a write; crash tests end the process there
-	lockWait time.Duration
-	receipts int
+	writes   files.Ledger[tool.Result]
 	maxNotes int
-	writing  gate
 	index    index
 }
 
@@ -77,11 +75,8 @@ func Open(dir string, opts ...Option) (*Vault, error) {
 	v := &Vault{
 		root:     root,
 		now:      time.Now,
-		step:     func(string) {},
-		lockWait: lockWait,
-		receipts: maxReceipts,
+		writes:   files.Ledger[tool.Result]{Root: root, State: stateDir, MaxFile: maxNote, Receipts: maxReceipts, LockWait: lockWait},
 		maxNotes: maxNotes,
-		writing:  newGate(),
 		index:    index{turn: newGate()},
 	}
 	for _, opt := range opts {
@@ -100,6 +95,22 @@ func (v *Vault) Tools() []tool.Tool {
 		v.searchTool(), v.readTool(), v.listTool(), v.writeTool(),
 		v.pushTool(), v.threadReadTool(), v.seekTool(), v.threadListTool(),
 	}
+}
+
+// readFile reads the note at p, if nothing on the way to it is a symbolic link.
+func (v *Vault) readFile(p string) (files.File, error) {
+	if err := files.NoLinks(v.root, p); err != nil {
+		return files.File{}, err
+	}
+	return files.Read(v.root, p, maxNote)
+}
+
+// gone tells that the vault's own folder is missing from a file in it that is.
+func gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return tool.Errorf(tool.Unavailable, missingHint, "the vault's folder is gone: %w", err)
+	}
+	return err
 }
 
 // gate lets one goroutine through at a time and, unlike a mutex, lets those who wait give up.

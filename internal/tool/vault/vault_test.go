@@ -243,7 +243,7 @@ func TestCancelledCallDoesNothing(t *testing.T) {
 
 func TestSpecsDeclareEffectAndSearch(t *testing.T) {
 	v := vaultOf(t, nil)
-	if _, err := tool.NewRegistry(v.Tools()...); err != nil {
+	if _, err := tool.NewSet(v.Tools()...); err != nil {
 		t.Fatal(err)
 	}
 	once, search := []string{}, []string{}

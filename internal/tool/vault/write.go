@@ -3,7 +3,6 @@ package vault
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +11,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
 
@@ -32,28 +32,18 @@ const (
 )
 
 type writeArgs struct {
-	Path     string `json:"path"`
-	Mode     string `json:"mode"`
-	Content  string `json:"content"`
-	BaseHash string `json:"base_hash,omitempty"`
+	Path     string `json:"path" doc:"path of the note, ending in .md; missing folders are made"`
+	Mode     string `json:"mode" enum:"create,append,replace"`
+	Content  string `json:"content" doc:"Markdown text, at most 1 MiB"`
+	BaseHash string `json:"base_hash,omitempty" doc:"hash that vault_read gave; needed to replace, and checked where it is given"`
 }
 
 func (v *Vault) writeTool() tool.Tool {
-	return writer[writeArgs]{vault: v, plan: v.planWrite, spec: tool.Spec{
-		Name: "vault_write",
+	return writer(v, tool.Spec{
+		Name: "vault_write", Destructive: true,
 		Description: "Creates a note, appends to one, or replaces one whole. Use it only when the person asks for a note to be written. " +
 			"To replace, read the note with vault_read first and pass its hash as base_hash. Threads are written with thread_push.",
-		Schema: json.RawMessage(`{
-			"type": "object", "additionalProperties": false, "required": ["path", "mode", "content"],
-			"properties": {
-				"path": {"type": "string", "description": "path of the note, ending in .md; missing folders are made"},
-				"mode": {"type": "string", "enum": ["create", "append", "replace"]},
-				"content": {"type": "string", "description": "Markdown text, at most 1 MiB"},
-				"base_hash": {"type": "string", "description": "hash that vault_read gave; needed to replace, and checked where it is given"}
-			}
-		}`),
-		Source: tool.Vault, Effect: tool.Once,
-	}}
+	}, v.planWrite)
 }
 
 func (v *Vault) planWrite(_ string, args writeArgs) (change, error) {
@@ -67,31 +57,22 @@ func (v *Vault) planWrite(_ string, args writeArgs) (change, error) {
 		return change{}, err
 	}
 	return change{
-		appends: args.Mode != modeReplace,
-		locate:  func() (string, error) { return v.spelling(args.Path) },
-		apply: func(p string, before file, exists bool) ([]byte, tool.Result, error) {
-			return applyWrite(p, args, before, exists)
+		Appends: args.Mode != modeReplace,
+		Locate:  func() (string, error) { return v.spelling(args.Path) },
+		Apply: func(p string, before files.File) ([]byte, tool.Result, error) {
+			return applyWrite(p, args, before)
 		},
 	}, nil
 }
 
 func checkWrite(args writeArgs) error {
-	switch args.Mode {
-	case modeCreate, modeAppend:
-	case modeReplace:
-		if args.BaseHash == "" {
-			return tool.Errorf(tool.InvalidArgs, "read the note with vault_read and pass its hash", "base_hash is missing: replace needs it")
-		}
-	default:
-		return tool.Errorf(tool.InvalidArgs, "use create, append or replace", "there is no mode %q", args.Mode)
-	}
-	if args.BaseHash != "" {
-		if args.Mode == modeCreate {
-			return tool.Errorf(tool.InvalidArgs, "leave it out", "base_hash has no meaning for a note that is created")
-		}
-		if !isHash(args.BaseHash) {
-			return tool.Errorf(tool.InvalidArgs, "pass the hash as vault_read gave it", "base_hash is not sha256: and 64 hex digits")
-		}
+	switch given := args.BaseHash != ""; {
+	case args.Mode == modeReplace && !given:
+		return tool.Errorf(tool.InvalidArgs, "read the note with vault_read and pass its hash", "base_hash is missing: replace needs it")
+	case args.Mode == modeCreate && given:
+		return tool.Errorf(tool.InvalidArgs, "leave it out", "base_hash has no meaning for a note that is created")
+	case given && !isHash(args.BaseHash):
+		return tool.Errorf(tool.InvalidArgs, "pass the hash as vault_read gave it", "base_hash is not sha256: and 64 hex digits")
 	}
 	return checkContent("content", args.Content, maxContent)
 }
@@ -101,11 +82,8 @@ func isHash(s string) bool {
 	return found && len(digits) == 64 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// checkContent refuses text that would write nothing, or no text.
+// checkContent refuses what is no text, or too much of it.
 func checkContent(name, text string, limit int) error {
-	if err := required(name, text); err != nil {
-		return err
-	}
 	if strings.ContainsRune(text, 0) {
 		return tool.Errorf(tool.InvalidArgs, "", "%s has a NUL character: it is not text", name)
 	}
@@ -115,14 +93,14 @@ func checkContent(name, text string, limit int) error {
 	return nil
 }
 
-func applyWrite(p string, args writeArgs, before file, exists bool) ([]byte, tool.Result, error) {
+func applyWrite(p string, args writeArgs, before files.File) ([]byte, tool.Result, error) {
 	var refused *tool.Error
 	switch {
-	case args.Mode == modeCreate && exists:
+	case args.Mode == modeCreate && before.Exists():
 		refused = tool.Errorf(tool.Conflict, "append to it, or replace it after reading it", "%s exists already", p)
-	case args.Mode != modeCreate && !exists:
+	case args.Mode != modeCreate && !before.Exists():
 		refused = tool.Errorf(tool.NotFound, "use mode create", "there is no note at %s", p)
-	case args.BaseHash != "" && args.BaseHash != hashOf(before.raw):
+	case args.BaseHash != "" && args.BaseHash != files.Hash(before.Content):
 		refused = tool.Errorf(tool.Conflict, "read it again with vault_read, then write", "%s has changed since it was read", p)
 	}
 	if refused != nil {
@@ -132,12 +110,12 @@ func applyWrite(p string, args writeArgs, before file, exists bool) ([]byte, too
 	after := []byte(endLine(args.Content))
 	verb := map[string]string{modeCreate: "Created", modeAppend: "Appended to", modeReplace: "Replaced"}[args.Mode]
 	if args.Mode == modeAppend {
-		base := appendable(before.raw)
+		base := appendable(before.Content)
 		data.Start = countLines(base) + 1
 		after = append(base, inLineEndsOf(base, string(after))...)
 	}
 	data.Lines = countLines(after)
-	data.End, data.Hash = data.Lines, hashOf(after)
+	data.End, data.Hash = data.Lines, files.Hash(after)
 	text := fmt.Sprintf("%s %s: lines %d-%d of %d.\nHash: %s\n", verb, p, data.Start, data.End, data.Lines, data.Hash)
 	ref := tool.Ref{Source: tool.Vault, Path: p, Start: data.Start, End: data.End, Hash: data.Hash}
 	res, err := answer(text, data, []tool.Ref{ref}, 1, false)
@@ -207,7 +185,7 @@ func (v *Vault) spelling(p string) (string, error) {
 
 // present returns the name in folder that is name, or else differs from it only in spelling; "" if there is none.
 func (v *Vault) present(folder, name string) (string, error) {
-	infos, err := v.readDir(folder)
+	infos, err := files.List(v.root, folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}

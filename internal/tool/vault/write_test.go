@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
 
@@ -27,11 +28,11 @@ func TestWriteModes(t *testing.T) {
 		{"append to an empty note", map[string]string{"a.md": ""}, object{"path": "a.md", "mode": "append", "content": "y"}, "a.md", "y\n", 1, 1},
 		{"append keeps CRLF", map[string]string{"a.md": "x\r\ny"}, object{"path": "a.md", "mode": "append", "content": "1\n2\r\n"}, "a.md", "x\r\ny\r\n1\r\n2\r\n", 3, 4},
 		{"append keeps unreadable bytes", map[string]string{"a.md": "\xff\n"}, object{"path": "a.md", "mode": "append", "content": "y"}, "a.md", "\xff\ny\n", 2, 2},
-		{"append with a hash", map[string]string{"a.md": old}, object{"path": "a.md", "mode": "append", "content": "y", "base_hash": hashOf([]byte(old))}, "a.md", "# Old\nx\ny\n", 3, 3},
+		{"append with a hash", map[string]string{"a.md": old}, object{"path": "a.md", "mode": "append", "content": "y", "base_hash": files.Hash([]byte(old))}, "a.md", "# Old\nx\ny\n", 3, 3},
 		{"append to a decomposed name", map[string]string{"e\u0301/e\u0301.md": ""}, object{"path": "\u00e9/\u00e9.md", "mode": "append", "content": "y"}, "e\u0301/e\u0301.md", "y\n", 1, 1},
 		{"append to a name that is not made any more", map[string]string{"Q: A/What? #1.MD": ""}, object{"path": "Q: A/What? #1.MD", "mode": "append", "content": "y"}, "Q: A/What? #1.MD", "y\n", 1, 1},
-		{"replace", map[string]string{"a.md": old}, object{"path": "a.md", "mode": "replace", "content": "z", "base_hash": hashOf([]byte(old))}, "a.md", "z\n", 1, 1},
-		{"replace by the same", map[string]string{"a.md": "z\n"}, object{"path": "a.md", "mode": "replace", "content": "z", "base_hash": hashOf([]byte("z\n"))}, "a.md", "z\n", 1, 1},
+		{"replace", map[string]string{"a.md": old}, object{"path": "a.md", "mode": "replace", "content": "z", "base_hash": files.Hash([]byte(old))}, "a.md", "z\n", 1, 1},
+		{"replace by the same", map[string]string{"a.md": "z\n"}, object{"path": "a.md", "mode": "replace", "content": "z", "base_hash": files.Hash([]byte("z\n"))}, "a.md", "z\n", 1, 1},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -41,7 +42,7 @@ func TestWriteModes(t *testing.T) {
 			if diff := cmp.Diff(map[string]string{test.path: test.after}, contents(t, dir)); diff != "" {
 				t.Error(diff)
 			}
-			want := WriteData{Path: test.path, Mode: test.args["mode"].(string), Hash: hashOf([]byte(test.after)), Start: test.start, End: test.lines, Lines: test.lines}
+			want := WriteData{Path: test.path, Mode: test.args["mode"].(string), Hash: files.Hash([]byte(test.after)), Start: test.start, End: test.lines, Lines: test.lines}
 			if diff := cmp.Diff(want, dataOf[WriteData](t, res)); diff != "" {
 				t.Error(diff)
 			}
@@ -66,11 +67,11 @@ func TestRefusedWriteChangesNothing(t *testing.T) {
 	}{
 		{"create what exists", object{"path": "a.md", "mode": "create", "content": "x"}, tool.Conflict, "exists already"},
 		{"append to nothing", object{"path": "b.md", "mode": "append", "content": "x"}, tool.NotFound, "use mode create"},
-		{"replace nothing", object{"path": "b.md", "mode": "replace", "content": "x", "base_hash": hashOf(nil)}, tool.NotFound, "no note"},
+		{"replace nothing", object{"path": "b.md", "mode": "replace", "content": "x", "base_hash": files.Hash(nil)}, tool.NotFound, "no note"},
 		{"replace blindly", object{"path": "a.md", "mode": "replace", "content": "x"}, tool.InvalidArgs, "base_hash is missing"},
-		{"replace what changed", object{"path": "a.md", "mode": "replace", "content": "x", "base_hash": hashOf(nil)}, tool.Conflict, "changed since"},
-		{"append to what changed", object{"path": "a.md", "mode": "append", "content": "x", "base_hash": hashOf(nil)}, tool.Conflict, "changed since"},
-		{"create with a hash", object{"path": "b.md", "mode": "create", "content": "x", "base_hash": hashOf(nil)}, tool.InvalidArgs, "no meaning"},
+		{"replace what changed", object{"path": "a.md", "mode": "replace", "content": "x", "base_hash": files.Hash(nil)}, tool.Conflict, "changed since"},
+		{"append to what changed", object{"path": "a.md", "mode": "append", "content": "x", "base_hash": files.Hash(nil)}, tool.Conflict, "changed since"},
+		{"create with a hash", object{"path": "b.md", "mode": "create", "content": "x", "base_hash": files.Hash(nil)}, tool.InvalidArgs, "no meaning"},
 		{"garbled hash", object{"path": "a.md", "mode": "replace", "content": "x", "base_hash": "sha256:12"}, tool.InvalidArgs, "64 hex"},
 		{"unknown mode", object{"path": "b.md", "mode": "write", "content": "x"}, tool.InvalidArgs, "create, append or replace"},
 		{"blank content", object{"path": "b.md", "mode": "create", "content": " \n"}, tool.InvalidArgs, "content is missing"},
@@ -82,7 +83,7 @@ func TestRefusedWriteChangesNothing(t *testing.T) {
 		{"other ending", object{"path": "b.sh", "mode": "create", "content": "x"}, tool.InvalidArgs, ".md"},
 		{"ending in capitals", object{"path": "b.MD", "mode": "create", "content": "x"}, tool.InvalidArgs, ".md"},
 		{"no name", object{"path": "sub/.md", "mode": "create", "content": "x"}, tool.Denied, "hidden"},
-		{"no path", object{"mode": "create", "content": "x"}, tool.InvalidArgs, "not a path"},
+		{"no path", object{"mode": "create", "content": "x"}, tool.InvalidArgs, "path is missing"},
 		{"hidden folder", object{"path": ".sibyl/ops/b.md", "mode": "create", "content": "x"}, tool.Denied, "hidden"},
 		{"out of the vault", object{"path": "../b.md", "mode": "create", "content": "x"}, tool.Denied, "leads out"},
 		{"absolute", object{"path": "/b.md", "mode": "create", "content": "x"}, tool.Denied, "relative"},

@@ -162,14 +162,3 @@ func byteOffset(text string, chars int) int {
 
 // cutChars returns at most the first n characters of text.
 func cutChars(text string, n int) string { return text[:byteOffset(text, n)] }
-
-// cutBytes returns at most the first n bytes of text, and no part of a character.
-func cutBytes(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:max(n, 0)]
-}

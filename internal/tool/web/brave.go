@@ -11,19 +11,19 @@ import (
 	"sibyl/internal/tool"
 )
 
-// maxBraveWords is how many words the Brave Search API takes. Its limit of characters is maxQueryChars.
+// maxBraveWords is how many words the Brave Search API takes. Its limit of characters is that of searchArgs.
 const maxBraveWords = 50
 
 // brave is the web search of the Brave Search API.
 type brave struct{ keyed }
 
 func (b brave) request(ctx context.Context, args searchArgs, key string) (*http.Request, error) {
-	if words := len(strings.Fields(args.query)); words > maxBraveWords {
+	if words := len(strings.Fields(args.Query)); words > maxBraveWords {
 		return nil, tool.Errorf(tool.InvalidArgs, "use a few keywords", "query has %d words; %s takes at most %d", words, b.label, maxBraveWords)
 	}
-	query := url.Values{"q": {args.query}, "count": {strconv.Itoa(args.limit)}}
-	if args.timeRange != "" {
-		query.Set("freshness", "p"+args.timeRange[:1]) // pd, pw, pm, py
+	query := url.Values{"q": {args.Query}, "count": {strconv.Itoa(args.Limit)}}
+	if args.TimeRange != "" {
+		query.Set("freshness", "p"+args.TimeRange[:1]) // pd, pw, pm, py
 	}
 	target := b.base.JoinPath("res/v1/web/search")
 	target.RawQuery = query.Encode()

@@ -2,10 +2,7 @@ package web
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,15 +15,11 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
 
-const (
-	defaultMaxChars = 16000
-	maxMaxChars     = 40000
-	maxOffset       = 100 << 20
-	maxTitleChars   = 300
-)
+const maxTitleChars = 300
 
 // FetchData is the structured result of web_fetch. Offsets and lengths count characters of the page's whole text.
 type FetchData struct {
@@ -66,79 +59,34 @@ func newFetcher(cfg Config) *fetcher {
 	}
 }
 
-// Spec implements tool.Tool.
-func (f *fetcher) Spec() tool.Spec {
-	return tool.Spec{
+type fetchArgs struct {
+	URL      string `json:"url" doc:"http or https address of the page" min:"1" max:"2048"`
+	MaxChars int    `json:"max_chars,omitempty" doc:"how many characters at most" min:"1" max:"40000" default:"16000"`
+	Offset   int    `json:"offset,omitempty" doc:"the character to begin at" min:"0" max:"104857600"`
+}
+
+func (f *fetcher) tool() tool.Tool {
+	return tool.New(tool.Spec{
 		Name: "web_fetch",
 		Description: "Read one page of the public web as text. Use it to open a search result before citing it, or an " +
 			"address the user gave. HTML becomes Markdown; text, Markdown and JSON come as they are; PDF, pictures " +
 			"and pages that need JavaScript cannot be read. A long page comes in parts: go on with offset.",
-		Schema: json.RawMessage(fmt.Sprintf(`{
-  "type": "object",
-  "properties": {
-    "url": {"type": "string", "minLength": 1, "maxLength": %d, "description": "http or https address of the page"},
-    "max_chars": {"type": "integer", "minimum": 1, "maximum": %d, "description": "how many characters at most (default %d)"},
-    "offset": {"type": "integer", "minimum": 0, "maximum": %d, "description": "the character to begin at (default 0)"}
-  },
-  "required": ["url"],
-  "additionalProperties": false
-}`, maxURLBytes, maxMaxChars, defaultMaxChars, maxOffset)),
-		Source:  tool.Web,
-		Effect:  tool.Repeatable,
-		Foreign: true,
-	}
+		Source: tool.Web, Effect: tool.Repeatable, Foreign: true,
+	}, f.fetch)
 }
 
-type fetchArgs struct {
-	url              *url.URL
-	maxChars, offset int
-}
-
-// fetchInput is the arguments as they are written.
-type fetchInput struct {
-	URL      string `json:"url"`
-	MaxChars *int   `json:"max_chars"`
-	Offset   *int   `json:"offset"`
-}
-
-func decodeFetchArgs(raw json.RawMessage) (args fetchArgs, err error) {
-	in, err := tool.DecodeArgs[fetchInput](raw)
-	if err != nil {
-		return args, err
-	}
-	if args.maxChars, err = orDefault("max_chars", in.MaxChars, defaultMaxChars, 1, maxMaxChars); err != nil {
-		return args, err
-	}
-	if args.offset, err = orDefault("offset", in.Offset, 0, 0, maxOffset); err != nil {
-		return args, err
-	}
-	const form = "write it as https://host/path"
-	if strings.TrimSpace(in.URL) == "" {
-		return args, tool.Errorf(tool.InvalidArgs, form, "url is missing")
-	}
-	args.url, err = url.Parse(strings.TrimSpace(in.URL))
-	if err != nil {
-		return args, tool.Errorf(tool.InvalidArgs, form, "url is not a web address")
-	}
-	if args.url.Scheme == "" {
-		return args, tool.Errorf(tool.InvalidArgs, form, "url lacks https:// or http://")
-	}
-	args.url.Fragment, args.url.RawFragment = "", ""
-	return args, checkPageURL(args.url)
-}
-
-// Call implements tool.Tool. Its result's Data is a FetchData. Items is 1; the hash of its Ref is of the whole text
-// of the page, so that it stays the same where only markup or an advertisement changed.
-func (f *fetcher) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
-	args, err := decodeFetchArgs(call.Args)
+// fetch gives a result whose Data is a FetchData. Items is 1; the hash of its Ref is of the whole text of the page, so
+// that it stays the same where only markup or an advertisement changed.
+func (f *fetcher) fetch(ctx context.Context, _ tool.Call, args fetchArgs) (tool.Result, error) {
+	address, err := pageURL(args.URL)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
-	resp, err := f.get(ctx, args.url)
+	resp, err := f.get(ctx, address)
 	if err != nil {
-		return tool.Result{}, explain(ctx, err, args.url.Hostname())
+		return tool.Result{}, explain(ctx, err, address.Hostname())
 	}
 	defer func() { _ = resp.Body.Close() }()
 	page, err := f.read(resp)
@@ -146,6 +94,19 @@ func (f *fetcher) Call(ctx context.Context, call tool.Call) (tool.Result, error)
 		return tool.Result{}, explain(ctx, err, resp.Request.URL.Hostname())
 	}
 	return cutPage(page, args)
+}
+
+func pageURL(raw string) (*url.URL, error) {
+	const form = "write it as https://host/path"
+	u, err := url.Parse(strings.TrimSpace(raw))
+	if err != nil {
+		return nil, tool.Errorf(tool.InvalidArgs, form, "url is not a web address")
+	}
+	if u.Scheme == "" {
+		return nil, tool.Errorf(tool.InvalidArgs, form, "url lacks https:// or http://")
+	}
+	u.Fragment, u.RawFragment = "", ""
+	return u, checkPageURL(u)
 }
 
 func (f *fetcher) get(ctx context.Context, u *url.URL) (*http.Response, error) {
@@ -284,8 +245,8 @@ func connectionFailure(err error) string {
 // cutPage returns the part of p that args ask for, within tool.MaxText.
 func cutPage(p page, args fetchArgs) (tool.Result, error) {
 	total := utf8.RuneCountInString(p.text)
-	if args.offset >= total {
-		return tool.Result{}, tool.Errorf(tool.InvalidArgs, "begin at 0", "offset is %d, but the page ends at %d", args.offset, total)
+	if args.Offset >= total {
+		return tool.Result{}, tool.Errorf(tool.InvalidArgs, "begin at 0", "offset is %d, but the page ends at %d", args.Offset, total)
 	}
 	head := fmt.Sprintf("URL: %s\n", p.url)
 	for _, line := range []struct{ name, value string }{{"Title", p.title}, {"By", p.byline}, {"Published", p.published}} {
@@ -294,11 +255,11 @@ func cutPage(p page, args fetchArgs) (tool.Result, error) {
 		}
 	}
 	const partLine = 200 // bytes, kept free for the line that says which part this is
-	part := cutChars(p.text[byteOffset(p.text, args.offset):], args.maxChars)
-	part = cutBytes(part, tool.MaxText-len(head)-partLine)
-	end := args.offset + utf8.RuneCountInString(part)
-	if args.offset > 0 || end < total {
-		head += fmt.Sprintf("Part: characters %d to %d of %d", args.offset, end, total)
+	part := cutChars(p.text[byteOffset(p.text, args.Offset):], args.MaxChars)
+	part = tool.Clip(part, tool.MaxText-len(head)-partLine)
+	end := args.Offset + utf8.RuneCountInString(part)
+	if args.Offset > 0 || end < total {
+		head += fmt.Sprintf("Part: characters %d to %d of %d", args.Offset, end, total)
 		if end < total {
 			head += fmt.Sprintf("; the rest begins at offset %d", end)
 		}
@@ -306,24 +267,18 @@ func cutPage(p page, args fetchArgs) (tool.Result, error) {
 	}
 	data := FetchData{
 		URL: p.url, ContentType: p.contentType, Title: p.title, Byline: p.byline, Published: p.published,
-		Extract: p.extract, Text: part, Offset: args.offset, Total: total,
+		Extract: p.extract, Text: part, Offset: args.Offset, Total: total,
 	}
 	if end < total {
 		data.Next = end
 	}
-	encoded, err := json.Marshal(data)
-	if err != nil {
-		return tool.Result{}, tool.Errorf(tool.Failed, "", "the page cannot be encoded: %w", err)
-	}
-	sum := sha256.Sum256([]byte(p.text))
 	return tool.Result{
 		Text:      head + "\n" + part,
 		Items:     1,
 		Truncated: end < total,
-		Data:      encoded,
 		Refs: []tool.Ref{{
 			Source: tool.Web, URL: p.url, Title: p.title,
-			Hash: "sha256:" + hex.EncodeToString(sum[:]), Opened: true,
+			Hash: files.Hash([]byte(p.text)), Opened: true,
 		}},
-	}, nil
+	}.WithData(data)
 }

@@ -447,7 +447,7 @@ func TestPartsFollowingEachOtherAreTheWholePage(t *testing.T) {
 		p := page{url: "https://example.com/", text: text}
 		var joined strings.Builder
 		for offset := 0; ; {
-			result, err := cutPage(p, fetchArgs{offset: offset, maxChars: rapid.IntRange(1, 50).Draw(t, "max")})
+			result, err := cutPage(p, fetchArgs{Offset: offset, MaxChars: rapid.IntRange(1, 50).Draw(t, "max")})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -473,7 +473,7 @@ func TestTextStaysWithinTheBoundOfAllTools(t *testing.T) {
 	long := strings.Repeat("日本語😀", 20000)
 	s := serve(t, body("text/html; charset=utf-8", "<title>"+long+"</title><p>"+long))
 	fetch := byName(t, Config{AllowAddr: allowOnly(s)}, "web_fetch")
-	result, err := fetch.Call(t.Context(), args(t, map[string]any{"url": s.URL, "max_chars": maxMaxChars}))
+	result, err := fetch.Call(t.Context(), args(t, map[string]any{"url": s.URL, "max_chars": 40000}))
 	if err != nil {
 		t.Fatal(err)
 	}

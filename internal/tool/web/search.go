@@ -2,21 +2,14 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
-	"unicode/utf8"
 
 	"sibyl/internal/tool"
 )
 
-const (
-	defaultLimit    = 8
-	maxLimit        = 20
-	maxQueryChars   = 400
-	maxSnippetChars = 400
-)
+const maxSnippetChars = 400
 
 // SearchData is the structured result of web_search, best hit first.
 type SearchData struct {
@@ -34,70 +27,25 @@ type SearchResult struct {
 	Published string `json:"published,omitempty"` // as the engine wrote it
 }
 
-// Spec implements tool.Tool.
-func (s *searcher) Spec() tool.Spec {
-	return tool.Spec{
+type searchArgs struct {
+	Query     string `json:"query" doc:"what to search for" min:"1" max:"400"`
+	Limit     int    `json:"limit,omitempty" doc:"how many results at most" min:"1" max:"20" default:"8"`
+	TimeRange string `json:"time_range,omitempty" doc:"only pages this recent" enum:"day,week,month,year"`
+}
+
+func (s *searcher) tool() tool.Tool {
+	return tool.New(tool.Spec{
 		Name: "web_search",
 		Description: "Search the public web. Returns titles, addresses and short excerpts of pages, best first. Use it for " +
 			"what lies outside the user's code and notes: current facts, other people's software, the world. A hit " +
 			"is not a source: open it with web_fetch before citing it.",
-		Schema: json.RawMessage(fmt.Sprintf(`{
-  "type": "object",
-  "properties": {
-    "query": {"type": "string", "minLength": 1, "maxLength": %d, "description": "what to search for"},
-    "limit": {"type": "integer", "minimum": 1, "maximum": %d, "description": "how many results at most (default %d)"},
-    "time_range": {"type": "string", "enum": ["day", "week", "month", "year"], "description": "only pages this recent"}
-  },
-  "required": ["query"],
-  "additionalProperties": false
-}`, maxQueryChars, maxLimit, defaultLimit)),
-		Source:  tool.Web,
-		Effect:  tool.Repeatable,
-		Foreign: true,
-		Search:  true,
-	}
+		Source: tool.Web, Effect: tool.Repeatable, Foreign: true, Search: true,
+	}, s.search)
 }
 
-type searchArgs struct {
-	query, timeRange string
-	limit            int
-}
-
-// searchInput is the arguments as they are written.
-type searchInput struct {
-	Query     string `json:"query"`
-	Limit     *int   `json:"limit"`
-	TimeRange string `json:"time_range"`
-}
-
-func decodeSearchArgs(raw json.RawMessage) (args searchArgs, err error) {
-	in, err := tool.DecodeArgs[searchInput](raw)
-	if err != nil {
-		return args, err
-	}
-	args.query = oneLine(in.Query)
-	if args.query == "" {
-		return args, tool.Errorf(tool.InvalidArgs, "say what to search for", "query is missing")
-	}
-	if chars := utf8.RuneCountInString(args.query); chars > maxQueryChars {
-		return args, tool.Errorf(tool.InvalidArgs, "use a few keywords", "query has %d characters; at most %d are taken", chars, maxQueryChars)
-	}
-	switch in.TimeRange {
-	case "", "day", "week", "month", "year":
-		args.timeRange = in.TimeRange
-	default:
-		return args, tool.Errorf(tool.InvalidArgs, "use day, week, month or year", "time_range is %.40q", in.TimeRange)
-	}
-	args.limit, err = orDefault("limit", in.Limit, defaultLimit, 1, maxLimit)
-	return args, err
-}
-
-// Call implements tool.Tool. Its result's Data is a SearchData, Items counts its results.
-func (s *searcher) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
-	args, err := decodeSearchArgs(call.Args)
-	if err != nil {
-		return tool.Result{}, err
-	}
+// search gives a result whose Data is a SearchData. Items counts its results.
+func (s *searcher) search(ctx context.Context, _ tool.Call, args searchArgs) (tool.Result, error) {
+	args.Query = oneLine(args.Query)
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	found, err := s.ask(ctx, args)
@@ -109,7 +57,7 @@ func (s *searcher) Call(ctx context.Context, call tool.Call) (tool.Result, error
 
 // list makes a result of what was found: hits with a web address only, each address once.
 func list(args searchArgs, found findings) (tool.Result, error) {
-	data := SearchData{Query: args.query, Results: []SearchResult{}}
+	data := SearchData{Query: args.Query, Results: []SearchResult{}}
 	for _, silent := range found.silent {
 		data.Silent = append(data.Silent, cutChars(oneLine(silent), 80))
 	}
@@ -119,7 +67,7 @@ func list(args searchArgs, found findings) (tool.Result, error) {
 		if err != nil || checkPageURL(u) != nil || seen[hit.URL] {
 			continue
 		}
-		if len(data.Results) == args.limit {
+		if len(data.Results) == args.Limit {
 			break
 		}
 		seen[hit.URL] = true
@@ -131,17 +79,11 @@ func list(args searchArgs, found findings) (tool.Result, error) {
 			Published: cutChars(oneLine(hit.Published), 40),
 		})
 	}
-	encoded, err := json.Marshal(data)
-	if err != nil {
-		return tool.Result{}, tool.Errorf(tool.Failed, "", "the results cannot be encoded: %w", err)
-	}
-	result := tool.Result{Text: describe(data), Items: len(data.Results), Data: encoded}
+	result := tool.Result{Text: describe(data), Items: len(data.Results)}
 	for _, hit := range data.Results {
 		result.Refs = append(result.Refs, tool.Ref{Source: tool.Web, URL: hit.URL, Title: hit.Title})
 	}
-	result.Truncated = len(result.Text) > tool.MaxText
-	result.Text = cutBytes(result.Text, tool.MaxText)
-	return result, nil
+	return result.WithData(data)
 }
 
 func describe(data SearchData) string {

@@ -42,9 +42,9 @@ func (s searx) follow(to *url.URL, hops int) error {
 }
 
 func (s searx) request(ctx context.Context, args searchArgs, _ string) (*http.Request, error) {
-	query := url.Values{"q": {args.query}, "format": {"json"}}
-	if args.timeRange != "" {
-		query.Set("time_range", args.timeRange)
+	query := url.Values{"q": {args.Query}, "format": {"json"}}
+	if args.TimeRange != "" {
+		query.Set("time_range", args.TimeRange)
 	}
 	target := s.base.JoinPath("search")
 	target.RawQuery = query.Encode()

@@ -17,7 +17,7 @@ func (t tavily) request(ctx context.Context, args searchArgs, key string) (*http
 		Query      string `json:"query"`
 		MaxResults int    `json:"max_results"`
 		TimeRange  string `json:"time_range,omitempty"`
-	}{args.query, args.limit, args.timeRange})
+	}{args.Query, args.Limit, args.TimeRange})
 	if err != nil {
 		return nil, err
 	}

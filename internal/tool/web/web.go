@@ -98,9 +98,9 @@ const waysToSearch = "set web.searxng in the configuration file, or SIBYL_SEARXN
 
 // Tools lists what can be offered: web_fetch always, web_search where an engine is set up.
 func (w *Web) Tools() []tool.Tool {
-	tools := []tool.Tool{w.fetch}
+	tools := []tool.Tool{w.fetch.tool()}
 	if w.search != nil {
-		tools = append(tools, w.search)
+		tools = append(tools, w.search.tool())
 	}
 	return tools
 }
@@ -121,15 +121,4 @@ func searchBase(raw string) (*url.URL, error) {
 	}
 	base.RawQuery, base.Fragment = "", ""
 	return base, nil
-}
-
-// orDefault checks an optional number against its inclusive range.
-func orDefault(name string, given *int, fallback, low, high int) (int, error) {
-	if given == nil {
-		return fallback, nil
-	}
-	if *given < low || *given > high {
-		return 0, tool.Errorf(tool.InvalidArgs, "", "%s is %d; it must be from %d to %d", name, *given, low, high)
-	}
-	return *given, nil
 }

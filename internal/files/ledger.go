@@ -1,0 +1,405 @@
+package files
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Ledger changes files below a root, each change once. R is what a change results in; it is kept as JSON.
+//
+// A change goes through the state folder. Its intent is saved before the content takes its place, and becomes the receipt after. So a
+// receipt means performed; an intent means that a crash came between, and the file itself tells the rest; neither means not performed.
+// Every writer settles the intents it finds before it changes anything, so that at most the change that a crash cut short is in doubt, and
+// only programs that ignore the lock can blur its traces.
+type Ledger[R any] struct {
+	Root     *os.Root
+	State    string        // folder for intents and receipts; made where it is missing
+	MaxFile  int           // bytes of a file, before and after a change
+	Receipts int           // that are kept, the last ones
+	LockWait time.Duration // for other writers
+	Step     func(string)  // is told of every step, so that tests can crash there; nil: nobody is
+}
+
+// Change is one planned change of one file.
+type Change[R any] struct {
+	Key     string // of this change alone
+	Action  string // what it does
+	Digest  string // of all that it was asked to do: one key is one change
+	Mark    string // a text that the new content holds and no other would; may be empty
+	Appends bool   // what the file held before stays its beginning
+
+	// Locate returns the file's name. It is asked while the lock is held.
+	Locate func() (string, error)
+	// Apply returns the file's new content and the result.
+	Apply func(name string, before File) ([]byte, R, error)
+	// Trace finds the result in a file that shows the change took effect. It may be nil.
+	Trace func(name string, now File) (R, bool)
+}
+
+// intent is the form of an intent and a receipt on disk.
+type intent[R any] struct {
+	Action  string `json:"tool"`
+	Digest  string `json:"args"`
+	Path    string `json:"path"`
+	Before  string `json:"before,omitempty"` // hash; absent: there was no file
+	After   string `json:"after"`
+	Size    int    `json:"size"` // of the content after, in bytes
+	Appends bool   `json:"appends,omitempty"`
+	Mark    string `json:"entry,omitempty"`
+	Result  R      `json:"result"`
+}
+
+func (l *Ledger[R]) receipts() string { return l.State + "/ops" }     // <sha256 of the key>.json: performed
+func (l *Ledger[R]) intents() string  { return l.State + "/pending" } // <sha256 of the key>.json: begun
+func (l *Ledger[R]) staged() string   { return l.State + "/tmp" }     // emptied by the next writer
+
+// content is where the content of the change in progress waits. There is one at a time.
+func (l *Ledger[R]) content() string { return l.staged() + "/content" }
+
+func keyFile(folder, key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return folder + "/" + hex.EncodeToString(sum[:]) + ".json"
+}
+
+func (l *Ledger[R]) step(name string) {
+	if l.Step != nil {
+		l.Step(name)
+	}
+}
+
+// Perform does c once: with a key that was performed before it only returns the first result.
+func (l *Ledger[R]) Perform(ctx context.Context, c Change[R]) (result R, err error) {
+	unlock, err := l.Lock(ctx)
+	if err != nil {
+		return result, err
+	}
+	defer unlock()
+	l.step("locked")
+	if err := l.settle(); err != nil {
+		return result, err
+	}
+	l.step("settled")
+	if result, done, err := l.outcome(c); err != nil || done {
+		return result, err
+	}
+	return l.change(ctx, c)
+}
+
+// Found says whether c was performed. It writes only what settles an earlier crash.
+func (l *Ledger[R]) Found(ctx context.Context, c Change[R]) (result R, was bool, err error) {
+	if _, err := l.Root.Lstat(l.State); errors.Is(err, fs.ErrNotExist) {
+		return l.traced(c)
+	}
+	unlock, err := l.Lock(ctx)
+	if err != nil {
+		return result, false, err
+	}
+	defer unlock()
+	if err := l.settle(); err != nil {
+		return result, false, err
+	}
+	return l.outcome(c)
+}
+
+// Lock waits until this is the only writer, in all processes.
+func (l *Ledger[R]) Lock(ctx context.Context) (unlock func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	for _, folder := range []string{l.State, l.receipts(), l.intents(), l.staged()} {
+		err := MakeFolder(l.Root, folder, 0o700)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, refuse(NoRoot, "the folder that is written to is gone: %w", err)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return Lock(ctx, l.Root, l.State+"/lock", l.LockWait)
+}
+
+// outcome reads what the state folder and the file say about c, all intents being settled.
+func (l *Ledger[R]) outcome(c Change[R]) (none R, was bool, err error) {
+	for _, folder := range []string{l.receipts(), l.intents()} {
+		in, err := l.readIntent(keyFile(folder, c.Key))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return none, false, err
+		case in.Action != c.Action || in.Digest != c.Digest:
+			return none, false, refuse(KeyReused, "this key was already used for another call of %s", in.Action)
+		case folder == l.intents():
+			return none, false, refuse(Unclear, "it cannot be told whether this %s took effect: %s was changed by another program since", in.Action, in.Path)
+		}
+		return in.Result, true, nil
+	}
+	return l.traced(c)
+}
+
+// traced looks for c in the file itself: its receipt may be gone, pruned or with a state folder that somebody deleted.
+func (l *Ledger[R]) traced(c Change[R]) (none R, was bool, err error) {
+	if c.Trace == nil {
+		return none, false, nil
+	}
+	name, err := c.Locate()
+	if err != nil {
+		return none, false, err
+	}
+	now, err := l.read(name)
+	if err != nil || !now.Exists() {
+		return none, false, err
+	}
+	result, was := c.Trace(name, now)
+	return result, was, nil
+}
+
+// read gives the zero File for one that is missing.
+func (l *Ledger[R]) read(name string) (File, error) {
+	err := NoLinks(l.Root, name)
+	var f File
+	if err == nil {
+		f, err = Read(l.Root, name, l.MaxFile)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return File{}, nil
+	}
+	return f, err
+}
+
+// change performs c: stage the content, save the intent, put the content in its place, make the intent the receipt.
+func (l *Ledger[R]) change(ctx context.Context, c Change[R]) (none R, err error) {
+	name, err := c.Locate()
+	if err != nil {
+		return none, err
+	}
+	before, err := l.read(name)
+	switch {
+	case err != nil:
+		return none, err
+	case before.Exists() && before.Info.Mode().Perm()&0o200 == 0:
+		return none, refuse(ReadOnly, "%s is read-only", name)
+	case before.Cut:
+		return none, refuse(TooLarge, "%s is larger than %d MiB", name, l.MaxFile>>20)
+	}
+	after, result, err := c.Apply(name, before)
+	if err != nil {
+		return none, err
+	}
+	if len(after) > l.MaxFile {
+		return none, refuse(TooLarge, "%s would be larger than %d MiB", name, l.MaxFile>>20)
+	}
+	in := intent[R]{
+		Action: c.Action, Digest: c.Digest, Path: name, After: Hash(after), Size: len(after), Appends: c.Appends, Mark: c.Mark, Result: result,
+	}
+	if before.Exists() {
+		in.Before = Hash(before.Content)
+	}
+	if err := l.prepare(c.Key, before, after, in); err != nil {
+		return none, l.undo(c.Key, err)
+	}
+	if err := errors.Join(ctx.Err(), l.unchanged(name, before)); err != nil {
+		return none, l.undo(c.Key, err)
+	}
+	if err := l.place(name, before.Exists()); err != nil && l.evidence(in) != performed {
+		return none, l.undo(c.Key, err)
+	}
+	l.step("placed")
+	if err := syncFolder(l.Root, path.Dir(name)); err != nil {
+		return none, refuse(NotSynced, "%s was written, but the disk may forget it: %w", name, err)
+	}
+	l.step("synced")
+	// Past this point the change has happened: if the receipt fails, the intent still proves it.
+	if l.keepReceipt(c.Key) == nil {
+		l.step("receipt")
+		l.prune()
+	}
+	return result, nil
+}
+
+// prepare stages the content and saves the intent. The file itself stays as it is.
+func (l *Ledger[R]) prepare(key string, before File, after []byte, in intent[R]) error {
+	if err := MakeFolder(l.Root, path.Dir(in.Path), 0o777); err != nil {
+		return err
+	}
+	l.step("folder")
+	var mode fs.FileMode
+	if before.Exists() {
+		mode = before.Info.Mode().Perm()
+	}
+	if err := stage(l.Root, l.content(), after, mode); err != nil {
+		return err
+	}
+	l.step("staged")
+	encoded, err := json.Marshal(in)
+	if err != nil {
+		return fmt.Errorf("encode the intent: %w", err)
+	}
+	staged := l.staged() + "/intent"
+	if err := stage(l.Root, staged, encoded, 0o600); err != nil {
+		return err
+	}
+	l.step("intent staged")
+	if err := l.Root.Rename(staged, keyFile(l.intents(), key)); err != nil {
+		return err
+	}
+	l.step("intent")
+	return syncFolder(l.Root, l.intents())
+}
+
+// undo removes what a change that did not happen left behind. What it cannot remove is settled by the next writer.
+func (l *Ledger[R]) undo(key string, cause error) error {
+	for _, name := range []string{l.content(), keyFile(l.intents(), key)} {
+		if err := l.Root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			cause = errors.Join(cause, err)
+		}
+	}
+	return cause
+}
+
+// unchanged fails if a program that ignores the lock changed the file since before was read.
+func (l *Ledger[R]) unchanged(name string, before File) error {
+	info, err := l.Root.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !before.Exists():
+		return nil
+	case err != nil:
+		return err
+	case before.Exists() && os.SameFile(info, before.Info) && info.Size() == before.Info.Size() && info.ModTime().Equal(before.Info.ModTime()):
+		return nil
+	}
+	return refuse(Changed, "%s was changed by another program in this moment", name)
+}
+
+// place puts the staged content where the file is. A new file never replaces one that appeared in the meantime, where the file system has
+// hard links.
+func (l *Ledger[R]) place(name string, exists bool) error {
+	if exists {
+		return l.Root.Rename(l.content(), name)
+	}
+	err := l.Root.Link(l.content(), name)
+	switch {
+	case err == nil:
+		l.step("linked")
+		return l.Root.Remove(l.content())
+	case errors.Is(err, fs.ErrExist):
+		return refuse(Changed, "%s was made by another program in this moment", name)
+	}
+	return l.Root.Rename(l.content(), name)
+}
+
+func (l *Ledger[R]) keepReceipt(key string) error {
+	if err := l.Root.Rename(keyFile(l.intents(), key), keyFile(l.receipts(), key)); err != nil {
+		return err
+	}
+	return errors.Join(syncFolder(l.Root, l.receipts()), syncFolder(l.Root, l.intents()))
+}
+
+// settle finishes what a crash cut short: staged files go, and intents become receipts or go, as the files tell. An intent of which no one
+// can tell stays.
+func (l *Ledger[R]) settle() error {
+	staged, err := List(l.Root, l.staged())
+	if err != nil {
+		return err
+	}
+	for _, info := range staged {
+		if err := l.Root.RemoveAll(l.staged() + "/" + info.Name()); err != nil {
+			return err
+		}
+	}
+	begun, err := List(l.Root, l.intents())
+	if err != nil {
+		return err
+	}
+	for _, info := range begun {
+		name := "/" + info.Name()
+		in, err := l.readIntent(l.intents() + name)
+		if err != nil {
+			continue // outcome reports it to the one change it concerns
+		}
+		switch l.evidence(in) {
+		case performed:
+			err = syncFolder(l.Root, path.Dir(in.Path))
+			if err == nil {
+				err = l.Root.Rename(l.intents()+name, l.receipts()+name)
+			}
+		case notPerformed:
+			err = l.Root.Remove(l.intents() + name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type verdict int
+
+const (
+	unknown verdict = iota
+	performed
+	notPerformed
+)
+
+// evidence compares the file with what an intent says of it before and after.
+func (l *Ledger[R]) evidence(in intent[R]) verdict {
+	now, err := l.read(in.Path)
+	switch {
+	case err != nil:
+		return unknown
+	case !now.Exists() && in.Before == "":
+		return notPerformed
+	case !now.Exists():
+		return unknown
+	}
+	switch hash := Hash(now.Content); {
+	case hash == in.After:
+		return performed
+	case hash == in.Before:
+		return notPerformed
+	case in.Appends && len(now.Content) > in.Size && Hash(now.Content[:in.Size]) == in.After:
+		return performed // somebody wrote below it
+	case in.Mark != "" && bytes.Contains(now.Content, []byte(in.Mark)):
+		return performed
+	}
+	return unknown
+}
+
+func (l *Ledger[R]) readIntent(name string) (in intent[R], err error) {
+	raw, err := l.Root.ReadFile(name)
+	if err != nil {
+		return in, err
+	}
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return in, fmt.Errorf("%s is damaged: %w", name, err)
+	}
+	return in, nil
+}
+
+// prune removes the oldest receipts beyond the bound. It may fail: the next change tries again.
+func (l *Ledger[R]) prune() {
+	receipts, err := List(l.Root, l.receipts())
+	if err != nil || len(receipts) <= l.Receipts {
+		return
+	}
+	slices.SortFunc(receipts, func(a, b fs.FileInfo) int {
+		return cmp.Or(a.ModTime().Compare(b.ModTime()), strings.Compare(a.Name(), b.Name()))
+	})
+	for _, info := range receipts[:len(receipts)-l.Receipts] {
+		if l.Root.Remove(l.receipts()+"/"+info.Name()) != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,260 @@
+package search
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Document is a text in sections, such as a note with headings, or a file in chunks.
+type Document struct {
+	Fields   []Field // what is said of the whole
+	Sections []Section
+}
+
+// Field is text that stands out. A term in it counts Weight, where running text gives at most 1, however often the term stands there.
+type Field struct {
+	Weight float64
+	Texts  []string
+}
+
+// Section is a part that can be a hit of its own.
+type Section struct {
+	Heading string
+	Lines   []string
+}
+
+// headingWeight is the weight of a section's heading.
+const headingWeight = 2.0
+
+// ofWhole is the section of what is said of the whole document.
+const ofWhole = -1
+
+// Counted is a document whose words are counted.
+type Counted struct {
+	words   []string // by posting
+	entries []posting
+	lengths []int
+}
+
+// posting says how often a word stands in one place of a document. Those of the whole come first, then section by section.
+type posting struct {
+	word    uint32
+	section int32
+	count   uint16
+	weight  float32 // of its field; 0 in running text
+}
+
+// Count counts the words of a document.
+func Count(d Document) Counted {
+	c := Counted{lengths: make([]int, len(d.Sections))}
+	counts := map[string]int{}
+	for _, f := range d.Fields {
+		c.collect(counts, ofWhole, f.Weight, f.Texts)
+	}
+	for i, s := range d.Sections {
+		if s.Heading != "" {
+			c.collect(counts, i, headingWeight, []string{s.Heading})
+		}
+		c.lengths[i] = c.collect(counts, i, 0, s.Lines)
+	}
+	return c
+}
+
+// collect adds the words of a place, and returns how many they are. It clears counts for its own use.
+func (c *Counted) collect(counts map[string]int, section int, weight float64, texts []string) (total int) {
+	clear(counts)
+	for _, text := range texts {
+		EachWord(text, func(word []byte) {
+			counts[string(word)]++
+			total++
+		})
+	}
+	first := len(c.words)
+	for word := range counts {
+		c.words = append(c.words, word)
+	}
+	slices.Sort(c.words[first:])
+	for _, word := range c.words[first:] {
+		c.entries = append(c.entries, posting{section: int32(section), count: uint16(min(counts[word], 1<<16-1)), weight: float32(weight)})
+	}
+	return total
+}
+
+// Lexicon numbers the words of documents that are searched together. The zero Lexicon is empty. Numbers are never reused.
+type Lexicon struct {
+	ids   map[string]uint32
+	words []word
+}
+
+// Entry is a document in the numbers of a Lexicon. It never changes.
+type Entry struct {
+	postings []posting
+	lengths  []int // words per section
+}
+
+// Add numbers the words of a document.
+func (l *Lexicon) Add(c Counted) Entry {
+	if l.ids == nil {
+		l.ids = map[string]uint32{}
+	}
+	for i, text := range c.words {
+		id, known := l.ids[text]
+		if !known {
+			id = uint32(len(l.words))
+			l.words = append(l.words, word{text, Stem(text)})
+			l.ids[text] = id
+		}
+		c.entries[i].word = id
+	}
+	return Entry{postings: slices.Clone(c.entries), lengths: c.lengths}
+}
+
+// Size is the number of words.
+func (l *Lexicon) Size() int { return len(l.words) }
+
+// View is the lexicon as it is: words that are added later are not in it.
+func (l *Lexicon) View() View { return View{l.words} }
+
+// View holds the words of the entries that were added before it was taken. It never changes.
+type View struct{ words []word }
+
+// Hit is a section that answers a query.
+type Hit struct {
+	Document int // its place among the entries
+	Section  int // -1: the document has no section at all
+	Score    float64
+}
+
+// candidate is a document with a matching word, and the range of its matches.
+type candidate struct{ document, from, to int }
+
+type match struct {
+	posting
+	term    int
+	quality float64
+}
+
+// ranking gathers what scores depend on.
+type ranking struct {
+	entries    []Entry
+	sections   int
+	words      int
+	matches    []match
+	candidates []candidate
+	weights    Weights // of the terms, by their rarity
+	total      float64
+}
+
+// Rank returns the sections of documents that answer q, the best first, of each document at most most. Ties says which of two hits of equal
+// score comes first.
+//
+// The score is the sum over the terms of rarity x (fields of the whole + heading + saturated frequency in the section), times how much of
+// the query the document covers.
+func (v View) Rank(q Query, entries []Entry, most int, ties func(a, b Hit) int) []Hit {
+	r := ranking{entries: entries, weights: make(Weights, len(q.terms))}
+	type answer struct {
+		term    int
+		quality float64
+	}
+	answers := make([]answer, len(v.words))
+	for i, w := range v.words {
+		answers[i].term, answers[i].quality = q.match(w)
+	}
+	for i, e := range entries {
+		for _, length := range e.lengths {
+			r.words += length
+		}
+		r.sections += len(e.lengths)
+		from := len(r.matches)
+		for _, p := range e.postings {
+			if a := answers[p.word]; a.quality > 0 {
+				r.matches = append(r.matches, match{p, a.term, a.quality})
+			}
+		}
+		if len(r.matches) > from {
+			r.candidates = append(r.candidates, candidate{i, from, len(r.matches)})
+		}
+	}
+	r.weigh()
+	order := func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), ties(a, b), cmp.Compare(a.Section, b.Section))
+	}
+	var hits []Hit
+	for _, c := range r.candidates {
+		sections := r.sectionsOf(c)
+		slices.SortFunc(sections, order)
+		hits = append(hits, sections[:min(len(sections), most)]...)
+	}
+	slices.SortFunc(hits, order)
+	return hits
+}
+
+// weigh gives each term its weight.
+func (r *ranking) weigh() {
+	holding := make([]float64, len(r.weights))
+	for _, c := range r.candidates {
+		for term, has := range r.has(c) {
+			holding[term] += has
+		}
+	}
+	for term, with := range holding {
+		r.weights[term] = Rarity(float64(len(r.entries)), with)
+	}
+	r.total = r.weights.Total()
+}
+
+// has gives for each term 1 if it stands in a document, else 0.
+func (r *ranking) has(c candidate) []float64 {
+	has := make([]float64, len(r.weights))
+	for _, m := range r.matches[c.from:c.to] {
+		has[m.term] = 1
+	}
+	return has
+}
+
+// sectionsOf scores the sections of a document. A section counts if a term stands in it; if the terms stand only in what
+// is said of the whole, its first section does.
+func (r *ranking) sectionsOf(c candidate) []Hit {
+	scale := 0.4 + 0.6*r.weights.Sum(r.has(c))/r.total
+	whole := make([]float64, len(r.weights))
+	matches := r.matches[c.from:c.to]
+	for len(matches) > 0 && matches[0].section == ofWhole {
+		m := matches[0]
+		whole[m.term] = max(whole[m.term], float64(m.weight)*m.quality)
+		matches = matches[1:]
+	}
+	var hits []Hit
+	for len(matches) > 0 {
+		n := 1
+		for n < len(matches) && matches[n].section == matches[0].section {
+			n++
+		}
+		hits = append(hits, r.hit(c.document, int(matches[0].section), whole, matches[:n], scale))
+		matches = matches[n:]
+	}
+	if len(hits) == 0 {
+		hits = append(hits, r.hit(c.document, min(0, len(r.entries[c.document].lengths)-1), whole, nil, scale))
+	}
+	return hits
+}
+
+func (r *ranking) hit(document, section int, whole []float64, matches []match, scale float64) Hit {
+	heading, frequency := make([]float64, len(r.weights)), make([]float64, len(r.weights))
+	for _, m := range matches {
+		if m.weight > 0 {
+			heading[m.term] = max(heading[m.term], float64(m.weight)*m.quality)
+		} else {
+			frequency[m.term] += m.quality * float64(m.count)
+		}
+	}
+	length := 0.0
+	if section >= 0 && r.words > 0 {
+		length = float64(r.entries[document].lengths[section]) * float64(r.sections) / float64(r.words)
+	}
+	values := slices.Clone(whole)
+	for term := range values {
+		values[term] += heading[term] + Saturated(frequency[term], length, 0.75)
+	}
+	return Hit{Document: document, Section: section, Score: math.Round(r.weights.Sum(values)*scale*1e4) / 1e4}
+}

@@ -1,0 +1,85 @@
+package search
+
+import (
+	"slices"
+	"strings"
+)
+
+const maxTerms = 16
+
+// How well a word of a text answers a term.
+const (
+	exactly  = 1.0
+	byStem   = 0.8
+	byPrefix = 0.6
+)
+
+// word is a word of a text or a query.
+type word struct{ text, stem string }
+
+// Query is what a search in texts looks for. The zero Query finds nothing.
+type Query struct{ terms []word }
+
+// NewQuery takes the words of a text that carry meaning, at most 16; all of them if none does. Of words with the same stem one is kept.
+func NewQuery(text string) Query {
+	var all []string
+	EachWord(text, func(w []byte) {
+		// Beside the pair that it ends, the last character of an unspaced run would only find too much.
+		if len(all) == 0 || !endsPair(all[len(all)-1], string(w)) {
+			all = append(all, string(w))
+		}
+	})
+	content := slices.DeleteFunc(slices.Clone(all), IsStop)
+	if len(content) == 0 {
+		content = all
+	}
+	var q Query
+	for _, w := range content {
+		term := word{w, Stem(w)}
+		if len(q.terms) < maxTerms && !slices.ContainsFunc(q.terms, func(t word) bool { return t.stem == term.stem }) {
+			q.terms = append(q.terms, term)
+		}
+	}
+	return q
+}
+
+// Empty says whether there is no word to look for.
+func (q Query) Empty() bool { return len(q.terms) == 0 }
+
+func endsPair(pair, word string) bool {
+	runes := []rune(pair)
+	return len(runes) == 2 && unspaced(runes[0]) && string(runes[1]) == word
+}
+
+// match returns the term that a word answers best, and how well; quality 0 if none.
+func (q Query) match(w word) (term int, quality float64) {
+	for i, t := range q.terms {
+		found := 0.0
+		switch {
+		case w.text == t.text:
+			found = exactly
+		case w.stem == t.stem:
+			found = byStem
+		case len(t.text) >= 4 && strings.HasPrefix(w.text, t.text):
+			found = byPrefix
+		}
+		if found > quality {
+			term, quality = i, found
+		}
+	}
+	return term, quality
+}
+
+// AnsweredBy counts the terms with a word in text.
+func (q Query) AnsweredBy(text string) int {
+	var has [maxTerms]bool
+	count := 0
+	EachWord(text, func(w []byte) {
+		term, quality := q.match(word{string(w), Stem(string(w))})
+		if quality > 0 && !has[term] {
+			has[term] = true
+			count++
+		}
+	})
+	return count
+}

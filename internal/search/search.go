@@ -1,0 +1,116 @@
+// Package search finds words in texts: source files, notes and documents are searched by the same rules.
+//
+// Guarantees:
+//   - One tokenizer. EachWord takes a text apart, PartEnd and Parts an identifier. Case and accents never matter.
+//   - One stemmer and one list of stop words for each language. The lists are data, read when they are first asked for.
+//   - One ranking, BM25F (Robertson, Zaragoza, Taylor 2004): a term counts by its rarity, by the field it stands in, and in running text
+//     less with each repetition and the longer the text.
+//   - Equal texts and queries give equal results in equal order.
+package search
+
+import (
+	_ "embed"
+	"math"
+	"strings"
+	"sync"
+)
+
+// k is how soon more of the same term stops to count.
+const k = 1.2
+
+// Rarity is what a term is worth by how many documents hold it: BM25's inverse document frequency, in the form that is never negative.
+func Rarity(documents, holding float64) float64 {
+	return math.Log(1 + (documents-holding+0.5)/(holding+0.5))
+}
+
+// Saturated is what a term that stands so often in a running text counts, 0 to 1. Length is that of the text, in units of the usual one;
+// strictness, 0 to 1, is how much more a long text must repeat it.
+func Saturated(frequency, length, strictness float64) float64 {
+	return frequency / (frequency + k*(1-strictness+strictness*length))
+}
+
+// Weights say what each term of a query is worth.
+type Weights []float64
+
+// Sum adds up values of the terms by their weights.
+func (w Weights) Sum(values []float64) float64 {
+	sum := 0.0
+	for t, weight := range w {
+		sum += weight * values[t]
+	}
+	return sum
+}
+
+// Total is the weight of all terms.
+func (w Weights) Total() float64 {
+	total := 0.0
+	for _, weight := range w {
+		total += weight
+	}
+	return total
+}
+
+//go:embed words.txt
+var wordsText string
+
+// lists are the word lists of words.txt by name.
+var lists = sync.OnceValue(func() map[string]map[string]bool {
+	all := map[string]map[string]bool{}
+	for line := range strings.Lines(wordsText) {
+		name, words, found := strings.Cut(line, ":")
+		if !found {
+			continue
+		}
+		if all[name] == nil {
+			all[name] = map[string]bool{}
+		}
+		for w := range strings.FieldsSeq(words) {
+			all[name][w] = true
+		}
+	}
+	return all
+})
+
+// IsStop says whether a word in lower case, with or without its accents, only holds a sentence together, in English, Portuguese or German.
+func IsStop(word string) bool {
+	return lists()["en"][word] || lists()["pt"][word] || lists()["de"][word]
+}
+
+// IsAsking says whether a word is what questions are made of: what they ask is not about it.
+func IsAsking(word string) bool { return lists()["asking"][word] }
+
+// IsWeak says whether a word says little about where to look, though it may be part of what is looked for.
+func IsWeak(word string) bool { return lists()["weak"][word] }
+
+// IsGeneric says whether a word is in so many questions that a passage without it may answer all the same.
+func IsGeneric(word string) bool { return lists()["generic"][word] }
+
+//go:embed abbreviations.txt
+var abbreviationsText string
+
+var abbreviations = sync.OnceValue(func() map[string][]string {
+	table := map[string][]string{}
+	for line := range strings.Lines(abbreviationsText) {
+		words := strings.Fields(line)
+		for i, w := range words {
+			for j, other := range words {
+				if i != j {
+					table[w] = append(table[w], other)
+				}
+			}
+		}
+	}
+	return table
+})
+
+// Abbreviations gives the other ways in which programmers write a word, so often that they say as much as it.
+func Abbreviations(word string) []string {
+	if other := abbreviations()[word]; other != nil {
+		return other
+	}
+	singular := strings.TrimSuffix(word, "s")
+	if stem, found := strings.CutSuffix(word, "ies"); found {
+		singular = stem + "y"
+	}
+	return abbreviations()[singular]
+}

@@ -1,0 +1,170 @@
+package search
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"Hello, World-wide_web 42!": "hello world wide web 42",
+		"Reunião ÉTÉ Straße":        "reuniao ete straße",
+		"don't":                     "don t",
+		"会议记录 ok":                   "会议 议记 记录 录 ok",
+		"字":                         "字",
+		"Привет ΟΔΟΣ":               "привет οδοσ",
+		"":                          "",
+	} {
+		if got := strings.Join(Words(text), " "); got != want {
+			t.Errorf("Words(%q) = %q, want %q", text, got, want)
+		}
+	}
+	if got := Words(strings.Repeat("x", 1000)); len(got) != 1 || len(got[0]) != MaxWord {
+		t.Errorf("a long word gave %d words", len(got))
+	}
+}
+
+func TestPartsOfIdentifiers(t *testing.T) {
+	for name, want := range map[string]string{
+		"idleConnTimeout": "idle conn timeout", "HTTPServer": "http server", "max_idle": "max idle", "base64Text": "base64 text", "URLs": "urls", "": "",
+		"__init__": "init", "größeÄndern": "größeändern", "x": "x",
+	} {
+		if got := strings.Join(Parts(name), " "); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestFormsOfAWordShareTheirStem(t *testing.T) {
+	for _, group := range [][]string{
+		{"close", "closes", "closed", "closing"}, {"map", "maps", "mapping", "mapped"}, {"run", "runs", "runner", "running"},
+		{"connect", "connection", "connections", "connecting"}, {"policy", "policies"}, {"cache", "caches", "cached", "caching"}, {"decide", "decides", "decided", "deciding"}, {"note", "notes"},
+	} {
+		for _, word := range group[1:] {
+			if Stem(word) != Stem(group[0]) {
+				t.Errorf("stem of %s is %s, that of %s is %s", word, Stem(word), group[0], Stem(group[0]))
+			}
+		}
+	}
+	for _, word := range []string{"process", "string", "bus", "red", "go", "not"} {
+		if Stem(word) != word {
+			t.Errorf("%s is cut to %s", word, Stem(word))
+		}
+	}
+	for rest, want := range map[string]bool{"": true, "ping": true, "PING": true, "s": true, "x": false, "ations": true, "aaaaaaaaaaaa": false} {
+		if IsForm("stop", []byte(rest)) != want {
+			t.Errorf("stop%s is a form: %v", rest, !want)
+		}
+	}
+}
+
+func TestHoldsKeepsShortStemsToWholeWords(t *testing.T) {
+	for _, c := range []struct {
+		text, stem string
+		want       bool
+	}{
+		{"trunk of a tree", "run", false}, {"a runner runs", "run", true}, {"running", "run", true}, {"closeidleconn", "idle", true}, {"berichtsdatenbank", "datenbank", true},
+		{"", "run", false}, {"ru", "run", false},
+	} {
+		if Holds(c.text, c.stem) != c.want {
+			t.Errorf("%q holds %q: %v", c.text, c.stem, !c.want)
+		}
+	}
+}
+
+func TestWordListsAreRead(t *testing.T) {
+	for word, of := range map[string]func(string) bool{
+		"the": IsStop, "nao": IsStop, "não": IsStop, "für": IsStop, "fur": IsStop, "explain": IsAsking, "function": IsWeak, "ändern": IsGeneric,
+	} {
+		if !of(word) {
+			t.Errorf("%q is in no list", word)
+		}
+	}
+	if IsStop("cache") || IsStop("") || IsStop("en:") {
+		t.Error("a word of no list is taken for a stop word")
+	}
+	for word, want := range map[string][]string{"configuration": {"cfg", "conf", "config"}, "conns": {"connection"}, "libraries": {"lib"}, "zebra": nil} {
+		if diff := cmp.Diff(want, Abbreviations(word)); diff != "" {
+			t.Errorf("%s: %s", word, diff)
+		}
+	}
+}
+
+func TestRankingCountsRarityFieldsAndRepetition(t *testing.T) {
+	if Rarity(100, 1) <= Rarity(100, 50) || Rarity(10, 10) < 0 {
+		t.Error("a rare term must say more than a frequent one, and none less than nothing")
+	}
+	if Saturated(2, 1, 0.75) <= Saturated(1, 1, 0.75) || Saturated(1, 2, 0.75) >= Saturated(1, 1, 0.75) || Saturated(1e9, 1, 0.75) > 1 {
+		t.Error("repetition must count, less in a long text, and never more than 1")
+	}
+	w := Weights{1, 3}
+	if got := w.Sum([]float64{2, 0.5}); got != 3.5 || w.Total() != 4 {
+		t.Errorf("sum %v of %v", got, w.Total())
+	}
+}
+
+// found ranks documents of one line each, or with the heading before a colon.
+func found(query string, most int, documents ...[]string) (places [][2]int, scores []float64) {
+	var l Lexicon
+	var entries []Entry
+	for _, sections := range documents {
+		var d Document
+		for _, s := range sections {
+			heading, text, has := strings.Cut(s, ": ")
+			if !has {
+				heading, text = "", s
+			}
+			d.Sections = append(d.Sections, Section{Heading: heading, Lines: []string{text}})
+		}
+		entries = append(entries, l.Add(Count(d)))
+	}
+	for _, h := range l.View().Rank(NewQuery(query), entries, most, func(a, b Hit) int { return a.Document - b.Document }) {
+		places, scores = append(places, [2]int{h.Document, h.Section}), append(scores, h.Score)
+	}
+	return places, scores
+}
+
+func TestRankOrdersSections(t *testing.T) {
+	for name, c := range map[string]struct {
+		query string
+		most  int
+		texts [][]string
+		want  [][2]int
+	}{
+		"both words before one":     {"zebra lion", 9, [][]string{{"zebra"}, {"lion zebra"}, {"nothing"}}, [][2]int{{1, 0}, {0, 0}}},
+		"heading before text":       {"zebra", 9, [][]string{{"a: about a zebra", "zebra: other"}}, [][2]int{{0, 1}, {0, 0}}},
+		"word, form, beginning":     {"cache", 9, [][]string{{"cachet"}, {"caches"}, {"cache"}}, [][2]int{{2, 0}, {1, 0}, {0, 0}}},
+		"ties as they are told":     {"zebra", 9, [][]string{{"zebra"}, {"zebra"}}, [][2]int{{0, 0}, {1, 0}}},
+		"at most one of a document": {"zebra", 1, [][]string{{"zebra", "zebra zebra"}, {"zebra"}}, [][2]int{{0, 1}, {1, 0}}},
+		"stop words say nothing":    {"what is the zebra", 9, [][]string{{"what is the matter"}, {"zebra"}}, [][2]int{{1, 0}}},
+		"nothing":                   {"zebra", 9, [][]string{{"lion"}, nil}, nil},
+	} {
+		if got, _ := found(c.query, c.most, c.texts...); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestFieldsOfTheWholeCountForEverySection(t *testing.T) {
+	var l Lexicon
+	titled := l.Add(Count(Document{Fields: []Field{{3, []string{"zebra"}}}, Sections: []Section{{Lines: []string{"first"}}, {Lines: []string{"zebra"}}}}))
+	empty := l.Add(Count(Document{Fields: []Field{{1, []string{"zebra"}}}}))
+	hits := l.View().Rank(NewQuery("zebra"), []Entry{titled, empty}, 9, func(a, b Hit) int { return 0 })
+	if len(hits) != 2 || hits[0].Document != 0 || hits[0].Section != 1 || hits[1].Section != -1 || math.IsNaN(hits[1].Score) || hits[1].Score <= 0 {
+		t.Errorf("%+v", hits)
+	}
+}
+
+func TestWordsAddedLaterAreNotInAView(t *testing.T) {
+	var l Lexicon
+	early := l.Add(Count(Document{Sections: []Section{{Lines: []string{"zebra"}}}}))
+	view := l.View()
+	l.Add(Count(Document{Sections: []Section{{Lines: []string{"lion tiger"}}}}))
+	if hits := view.Rank(NewQuery("zebra lion"), []Entry{early}, 9, func(a, b Hit) int { return 0 }); len(hits) != 1 || l.Size() != 3 {
+		t.Errorf("%+v of %d words", hits, l.Size())
+	}
+}

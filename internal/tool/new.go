@@ -1,0 +1,105 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"strings"
+)
+
+// Option adjusts a tool that New makes.
+type Option[A any] func(*typed[A])
+
+// WithFound makes the tool a Finder: found says whether a call took effect. Arguments that are refused were never performed.
+func WithFound[A any](found func(ctx context.Context, call Call, args A) (Result, bool, error)) Option[A] {
+	return func(t *typed[A]) { t.found = found }
+}
+
+// New makes a tool whose arguments are the struct A, which also gives the Schema of its Spec: see argument for the tags. What call gets is
+// checked; a Once tool always has a key. The text of its result is cut to MaxText between lines, and an error of it that is no *Error
+// becomes one.
+func New[A any](spec Spec, call func(ctx context.Context, call Call, args A) (Result, error), options ...Option[A]) Tool {
+	t := typed[A]{spec: spec, args: newArguments(reflect.TypeFor[A]()), call: call}
+	t.spec.Schema = t.args.schema()
+	for _, o := range options {
+		o(&t)
+	}
+	if t.found != nil {
+		return finder[A]{t}
+	}
+	return t
+}
+
+type typed[A any] struct {
+	spec  Spec
+	args  arguments
+	call  func(context.Context, Call, A) (Result, error)
+	found func(context.Context, Call, A) (Result, bool, error)
+}
+
+func (t typed[A]) Spec() Spec { return t.spec }
+
+func (t typed[A]) Call(ctx context.Context, call Call) (Result, error) {
+	args, err := t.decode(call)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return Result{}, asError(err)
+	}
+	res, err := t.call(ctx, call, args)
+	if err != nil {
+		return Result{}, asError(err)
+	}
+	return bounded(res), nil
+}
+
+func (t typed[A]) decode(call Call) (args A, err error) {
+	if err := t.args.decode(call.Args, reflect.ValueOf(&args).Elem()); err != nil {
+		return args, err
+	}
+	if t.spec.Effect == Once && call.Key == "" {
+		return args, Errorf(Failed, "", "%s was called without an idempotency key", t.spec.Name)
+	}
+	return args, nil
+}
+
+// finder is a tool that keeps what it did.
+type finder[A any] struct{ typed[A] }
+
+func (f finder[A]) Found(ctx context.Context, call Call) (Result, bool, error) {
+	args, err := f.decode(call)
+	if err != nil {
+		return Result{}, false, nil //nolint:nilerr // the refusal is Call's to report
+	}
+	res, was, err := f.found(ctx, call, args)
+	if err != nil {
+		return Result{}, false, asError(err)
+	}
+	return res, was, nil
+}
+
+// bounded keeps a result's text to MaxText, cut between lines.
+func bounded(res Result) Result {
+	const note = "(the rest is left out)\n"
+	if len(res.Text) > MaxText {
+		kept := res.Text[:MaxText-len(note)]
+		res.Text = kept[:strings.LastIndexByte(kept, '\n')+1] + note
+		res.Truncated = true
+	}
+	return res
+}
+
+// asError gives an error the kind that says what can be done about it.
+func asError(err error) *Error {
+	if known, ok := errors.AsType[*Error](err); ok {
+		return known
+	}
+	switch {
+	case errors.Is(err, context.Canceled):
+		return Errorf(Cancelled, "", "the call was withdrawn: %w", err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return Errorf(Timeout, "ask for less", "time ran out: %w", err)
+	}
+	return Errorf(Failed, "", "%w", err)
+}
