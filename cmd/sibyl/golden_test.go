@@ -67,28 +67,25 @@ func golden(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // The patterns of steady, each with what takes its place. The quotes of JSON may be escaped, as in a value that is JSON itself.
-var unsteady = []struct {
-	*regexp.Regexp
-	by string
-}{
-	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "127.0.0.1:PORT"},
-	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?Z?)?`), "TIME"},
-	{regexp.MustCompile(`\b\d+\.\d s\b`), "N s"},
-	{regexp.MustCompile(`((?:_ms|timestamp)\\*": ?)\d+`), "${1}N"},
-	{regexp.MustCompile(`((?:digest|key|hash|prompt)\\*": ?\\*"|sha256:|digest )[0-9a-f]{16,64}\b`), "${1}HASH"},
-	{regexp.MustCompile(`(?m)(^|\brun |run_id": ?")[0-9a-v]{16}\b`), "${1}RUN"},
-	{regexp.MustCompile(`(?m)((?i:\bsession )|"(?:session_)?id": ?")[0-9a-v]{16}\b`), "${1}SESSION"},
+var unsteady = []struct{ pattern, by string }{
+	{`127\.0\.0\.1:\d+`, "127.0.0.1:PORT"},
+	{`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?Z?)?`, "TIME"},
+	{`\b\d+\.\d s\b`, "N s"},
+	{`((?:_ms|timestamp)\\*": ?)\d+`, "${1}N"},
+	{`((?:digest|key|hash|prompt)\\*": ?\\*"|sha256:|digest )[0-9a-f]{16,64}\b`, "${1}HASH"},
+	{`(?m)(^|\brun |run_id": ?")[0-9a-v]{16}\b`, "${1}RUN"},
+	{`(?m)((?i:\bsession )|"(?:session_)?id": ?")[0-9a-v]{16}\b`, "${1}SESSION"},
 }
 
 // innermost is an object or a list of JSON that holds no other, over several lines.
-var innermost = regexp.MustCompile(`[[{](?:\n +(?:"(?:[^"\\]|\\.)*": )?(?:"(?:[^"\\]|\\.)*"|[-\w.]+),?)+\n *[]}]`)
+const innermost = `[[{](?:\n +(?:"(?:[^"\\]|\\.)*": )?(?:"(?:[^"\\]|\\.)*"|[-\w.]+),?)+\n *[]}]`
 
 // steady puts words in the place of what differs from run to run, or with every word of a prompt or a tree. It gives each
 // innermost object of JSON one line.
 func steady(text, work string) string {
 	text = strings.ReplaceAll(text, work, "WORK")
 	for _, u := range unsteady {
-		text = u.ReplaceAllString(text, u.by)
+		text = regexp.MustCompile(u.pattern).ReplaceAllString(text, u.by)
 	}
-	return innermost.ReplaceAllStringFunc(text, func(s string) string { return strings.Join(strings.Fields(s), " ") })
+	return regexp.MustCompile(innermost).ReplaceAllStringFunc(text, func(s string) string { return strings.Join(strings.Fields(s), " ") })
 }
