@@ -84,8 +84,13 @@ func provider(name string, p config.Provider, numCtx int, keys *secrets) model.P
 		New:  func(named string) (model.Model, error) { return connect(named), nil }}
 }
 
-// Tools opens the tools of a run's surroundings: the web always, code and vault where they are named.
+// Tools gives the tools of a run's surroundings: the web always, code and vault where they are named. Runs on the same folders share
+// them.
 func (a *App) Tools(_ context.Context, env oracle.Env) (*tool.Set, func(), error) {
+	return a.opened.take(env, a.openTools)
+}
+
+func (a *App) openTools(env oracle.Env) (*tool.Set, func(), error) {
 	var all []tool.Tool
 	var closers []func() error
 	closeAll := func() {

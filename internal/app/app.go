@@ -49,6 +49,7 @@ type App struct {
 	Oracle  *run.Assistant
 
 	secrets *secrets
+	opened  opened
 	cooling *model.Cooling // of models that failed, for all runs of this process
 	bert    *bert.Classifier
 }
@@ -133,18 +134,18 @@ func Prepare(cfg config.Config) (*App, error) {
 // model opens the model of a run, with retries and those that answer where it does not.
 func (a *App) model(ctx context.Context, env oracle.Env) (model.Model, error) {
 	a.LearnKeys(ctx, env) // a run that is resumed may read a file before it asks the model
-	first, err := a.Models.Open(env.Model)
+	first, err := a.opened.model(a.Models, env.Model)
 	if err != nil {
 		return nil, err
 	}
 	var others []model.Model
 	for _, id := range env.Fallback {
-		if m, err := a.Models.Open(id); err == nil { // one that is not set up here can't answer, and need not
-			others = append(others, model.Retry(m, model.RetryPolicy{}))
+		if m, err := a.opened.model(a.Models, id); err == nil { // one that is not set up here can't answer, and need not
+			others = append(others, m)
 		}
 	}
 	policy := model.ChainPolicy{CoolDown: a.Config.Fallback.CoolDown, Cooling: a.cooling, LocalToCloud: a.Config.Fallback.LocalToCloud}
-	return model.Chain(policy, model.Retry(first, model.RetryPolicy{}), others...), nil
+	return model.Chain(policy, first, others...), nil
 }
 
 // Window is the window of a model in tokens, as it is asked for of every Ollama server; 0 if it is not known. The id may name a
@@ -178,5 +179,6 @@ func (a *App) Close() error {
 	if a.bert != nil {
 		a.bert.Close()
 	}
+	a.opened.close()
 	return a.Store.Close()
 }

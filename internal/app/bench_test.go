@@ -5,12 +5,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -26,99 +23,6 @@ import (
 	"sibyl/internal/tool"
 )
 
-// The run bench plays one run over and over: 3 turns, 2 tool calls, and 2 KB streamed in 100 chunks, against a server without delay
-// in a process of its own. Ours is the whole program, durable on SQLite with synchronous=FULL; the bare client does the same
-// requests with net/http and encoding/json, and remembers nothing.
-
-const serveEnv = "SIBYL_BENCH_SERVE"
-
-// slowModel is how long the server thinks about a question that says “slowly”.
-const slowModel = 100 * time.Millisecond
-
-func TestMain(m *testing.M) {
-	if os.Getenv(serveEnv) != "" {
-		serveBench()
-		return
-	}
-	os.Exit(m.Run())
-}
-
-// serveBench answers until standard input ends. A question that says “park” is never answered.
-func serveBench() {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(l.Addr().String())
-	call := sse(`{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"code_read","arguments":"{\"path\":\"a.go\"}"}}]}`, "tool_calls")
-	var answer bytes.Buffer
-	for range 99 {
-		answer.WriteString(part(`{"content":"twenty characters ok"}`, ""))
-	}
-	answer.WriteString(part(`{"content":"<signal type=\"context_sufficient\"><sources_found>1</sources_found><confidence>0.9</confidence></signal>"}`, ""))
-	answer.WriteString(sse(`{}`, "stop"))
-	srv := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		if bytes.Contains(body, []byte("park")) {
-			<-r.Context().Done()
-			return
-		}
-		if bytes.Contains(body, []byte("slowly")) {
-			<-time.After(slowModel)
-		}
-		w.Header().Set("Content-Type", "text/event-stream")
-		if bytes.Count(body, []byte(`"role":"tool"`)) < 2 {
-			_, _ = io.WriteString(w, call)
-			return
-		}
-		_, _ = w.Write(answer.Bytes())
-	})}
-	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		os.Exit(0)
-	}()
-	panic(srv.Serve(l))
-}
-
-func part(delta, finish string) string {
-	end := "null"
-	if finish != "" {
-		end = `"` + finish + `"`
-	}
-	return `data: {"id":"x","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":` + delta + `,"finish_reason":` + end + "}]}\n\n"
-}
-
-func sse(delta, finish string) string {
-	return part(delta, "") + part("{}", finish) + `data: {"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":5}}` + "\n\ndata: [DONE]\n\n"
-}
-
-// benchServer starts the server's process and gives its address.
-func benchServer(tb testing.TB) string {
-	tb.Helper()
-	cmd := exec.CommandContext(tb.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), serveEnv+"=1")
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		_ = stdin.Close()
-		_ = cmd.Wait()
-	})
-	addr, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return "http://" + strings.TrimSpace(addr) + "/v1"
-}
-
 // stubTool answers at once, so that the bench measures the run and not a search.
 type stubTool struct{}
 
@@ -127,8 +31,15 @@ func (stubTool) Spec() tool.Spec {
 		Source: tool.Code, Effect: tool.Repeatable}
 }
 
-func (stubTool) Call(context.Context, tool.Call) (tool.Result, error) {
-	return tool.Result{Text: "1| package a", Items: 1, Refs: []tool.Ref{{Source: tool.Code, Path: "a.go", Start: 1, End: 1, Opened: true}}}, nil
+// files are what stubTool reads, of 490 and 1,100 bytes.
+var files = map[string]string{"a.go": strings.Repeat("1| package a; func a() { return } // it works\n", 11)[:490], "b.go": strings.Repeat("7| \tif err != nil { return fmt.Errorf(\"b: %w\", err) }\n", 21)[:1100]}
+
+func (stubTool) Call(_ context.Context, call tool.Call) (tool.Result, error) {
+	var args struct{ Path string }
+	if err := json.Unmarshal(call.Args, &args); err != nil {
+		return tool.Result{}, err
+	}
+	return tool.Result{Text: files[args.Path], Items: 1, Refs: []tool.Ref{{Source: tool.Code, Path: args.Path, Start: 1, End: 9, Opened: true}}}, nil
 }
 
 // bench is the whole program over a stub tool.
@@ -194,7 +105,7 @@ func (b *bench) once(ctx context.Context) error {
 	if err := json.Unmarshal(end.Outcome, &a); err != nil {
 		return err
 	}
-	if a.StopReason != oracle.StopSatisfied || a.Turns != 3 || len(a.ToolCalls) != 2 || len(a.Answer) != 99*20 {
+	if a.StopReason != oracle.StopSatisfied || a.Turns != 3 || len(a.ToolCalls) != 2 || a.Answer != strings.Repeat(chunk, 99) {
 		return fmt.Errorf("the run went another way: %s after %d turns, %d calls, %d bytes, error %s", a.StopReason, a.Turns, len(a.ToolCalls), len(a.Answer), fmt.Sprint(a.Error))
 	}
 	return nil
@@ -207,42 +118,59 @@ type bareClient struct {
 	system string
 }
 
-type bareMessage struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
-}
-
 func (c *bareClient) once(ctx context.Context) error {
-	messages := []bareMessage{{"system", c.system}, {"user", "How does the function a() in a.go work?"}}
+	messages := []byte(`{"model":"m","stream":true,"tools":[{"type":"function","function":{"name":"code_read","description":"Reads a file."}}],"messages":[`)
+	add := func(message map[string]any) error {
+		raw, err := json.Marshal(message)
+		if messages[len(messages)-1] != '[' {
+			messages = append(messages, ',')
+		}
+		messages = append(messages, raw...)
+		return err
+	}
+	if err := errors.Join(add(map[string]any{"role": "system", "content": c.system}), add(map[string]any{"role": "user", "content": "How does the function a() in a.go work?"})); err != nil {
+		return err
+	}
 	for {
-		body, err := json.Marshal(map[string]any{"model": "m", "stream": true, "messages": messages,
-			"tools": []any{map[string]any{"type": "function", "function": map[string]any{"name": "code_read", "description": "Reads a file."}}}})
+		text, calls, err := c.turn(ctx, append(messages[:len(messages):len(messages)], "]}"...))
 		if err != nil {
 			return err
 		}
-		text, calls, err := c.turn(ctx, body)
-		if err != nil {
-			return err
-		}
-		if calls == 0 {
-			if len(text) < 99*20 {
+		if len(calls) == 0 {
+			if !strings.HasPrefix(text, strings.Repeat(chunk, 99)) {
 				return fmt.Errorf("%d bytes of text", len(text))
 			}
 			return nil
 		}
-		messages = append(messages, bareMessage{"assistant", text}, bareMessage{"tool", "1| package a"})
+		var args struct{ Path string }
+		if err := json.Unmarshal([]byte(calls[0].Function.Arguments), &args); err != nil {
+			return err
+		}
+		if err := errors.Join(add(map[string]any{"role": "assistant", "content": text, "tool_calls": calls}),
+			add(map[string]any{"role": "tool", "tool_call_id": calls[0].ID, "content": files[args.Path]})); err != nil {
+			return err
+		}
 	}
 }
 
-func (c *bareClient) turn(ctx context.Context, body []byte) (text string, calls int, err error) {
+type bareCall struct {
+	ID       string `json:"id"`
+	Type     string `json:"type"`
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+}
+
+func (c *bareClient) turn(ctx context.Context, body []byte) (text string, calls []bareCall, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+"/chat/completions", bytes.NewReader(body))
 	if err != nil {
-		return "", 0, err
+		return "", nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := c.client.Do(req)
 	if err != nil {
-		return "", 0, err
+		return "", nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	var b strings.Builder
@@ -256,18 +184,16 @@ func (c *bareClient) turn(ctx context.Context, body []byte) (text string, calls 
 			Choices []struct {
 				Delta struct {
 					Content   string
-					ToolCalls []struct {
-						Function struct{ Name, Arguments string }
-					} `json:"tool_calls"`
+					ToolCalls []bareCall `json:"tool_calls"`
 				}
 			}
 		}
 		if err := json.Unmarshal([]byte(data), &chunk); err != nil {
-			return "", 0, err
+			return "", nil, err
 		}
 		for _, ch := range chunk.Choices {
 			b.WriteString(ch.Delta.Content)
-			calls += len(ch.Delta.ToolCalls)
+			calls = append(calls, ch.Delta.ToolCalls...)
 		}
 	}
 	return b.String(), calls, lines.Err()
@@ -314,13 +240,13 @@ func measure(b *testing.B, atOnce int, once func(context.Context) error) {
 }
 
 func BenchmarkRun(b *testing.B) {
-	for _, atOnce := range []int{1, 16} {
+	for _, atOnce := range []int{1, 16, 100} {
 		b.Run(fmt.Sprintf("sibyl-%d", atOnce), func(b *testing.B) {
 			measure(b, atOnce, newBench(b).once)
 		})
 		b.Run(fmt.Sprintf("bare-%d", atOnce), func(b *testing.B) {
 			transport := http.DefaultTransport.(*http.Transport).Clone()
-			transport.MaxIdleConnsPerHost = 32
+			transport.MaxIdleConnsPerHost = 256
 			system := newBench(b).systemPrompt(b)
 			c := &bareClient{url: benchServer(b), client: &http.Client{Transport: transport}, system: system}
 			measure(b, atOnce, c.once)
