@@ -37,8 +37,8 @@ func Notes[R Report](b *Builder[R], m model.Model, listen func() Listener[R], pu
 }
 
 func turn[R Report](ctx context.Context, b *Builder[R], m model.Model, listen func() Listener[R], emit func(run.Piece), purpose string, job run.Job) (any, error) {
-	var p TurnPayload
-	if err := json.Unmarshal(job.Effect.Payload, &p); err != nil {
+	p, err := run.AskedOf[TurnPayload](job)
+	if err != nil {
 		return nil, err
 	}
 	asked, err := b.Build(ctx, p)
@@ -103,8 +103,8 @@ func (c *Caller[R]) Performer() run.Performer { return run.Performer{Do: c.do, F
 
 // prepare finds the tool and the arguments that a call names.
 func (c *Caller[R]) prepare(job run.Job) (tool.Tool, tool.Call, CallReceipt, error) {
-	var p CallPayload
-	if err := json.Unmarshal(job.Effect.Payload, &p); err != nil {
+	p, err := run.AskedOf[CallPayload](job)
+	if err != nil {
 		return nil, tool.Call{}, CallReceipt{}, err
 	}
 	turn, err := run.ResultAt[TurnReceipt[R]](c.View, p.Turn)

@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -106,8 +105,8 @@ func open(ctx context.Context, deps Deps, known *promptTexts, v *run.View) (map[
 
 // score asks the classifier what a reply calls for.
 func score(ctx context.Context, classifier func(context.Context, string) ([]Score, error), job run.Job) (any, error) {
-	var p ClassifyPayload
-	if err := json.Unmarshal(job.Effect.Payload, &p); err != nil {
+	p, err := run.AskedOf[ClassifyPayload](job)
+	if err != nil {
 		return nil, err
 	}
 	if classifier == nil {

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -72,22 +71,26 @@ type driver struct {
 	exit      func() // gives back the room that the run takes
 }
 
-// newDriver folds what a run's records say.
-func (e *Engine) newDriver(a *Assistant, tree *bt.Tree, r journal.Run, recs []journal.Record) (*driver, error) {
-	d := &driver{e: e, a: a, next: int64(len(recs)), finished: make(chan *CompletionRecord), gone: make(chan struct{}),
+// newDriver drives a run of which no record is taken in.
+func (e *Engine) newDriver(a *Assistant, tree *bt.Tree, r journal.Run) *driver {
+	d := &driver{e: e, a: a, finished: make(chan *CompletionRecord), gone: make(chan struct{}),
 		stop: map[uint64]context.CancelFunc{}, began: e.Clock.Now(), standing: make(chan journal.Standing, 1), leave: make(chan struct{}),
 		f: NewFold(a, tree), exit: func() {}}
 	d.Live = &Live{ID: r.ID, Session: r.Session, owner: r.Owner, tree: tree, feed: newFeed(tree),
 		view:     &View{ID: r.ID, Session: r.Session, Owner: r.Owner, store: e.Store},
 		stopping: make(chan string, 1), done: make(chan struct{})}
-	for _, rec := range recs {
-		d.feed.record(rec)
-		if err := d.f.fold([]journal.Record{rec}, d.view, func(seq int64) { d.feed.step(seq, d.f.trace.latest()) }); err != nil {
-			return nil, err
-		}
+	return d
+}
+
+// replayed takes in a record of the journal.
+func (d *driver) replayed(rec journal.Record, body any) error {
+	d.publish(rec, body)
+	step, err := d.f.Take(rec.Seq, body)
+	if step {
+		d.feed.step(rec.Seq, d.f.trace.latest())
 	}
 	d.base = d.f.now
-	return d, nil
+	return err
 }
 
 func (d *driver) leaveToOthers() { d.leaveOnce.Do(func() { close(d.leave) }) }
@@ -286,8 +289,7 @@ func (d *driver) input(life context.Context, kind string, v any) error {
 	return d.perform(life, d.f.last.Start, nil)
 }
 
-// append makes a record durable, shows it to performers and watchers, and gives what it says: a receipt is not decoded again where
-// nothing was redacted in it.
+// append makes a record durable, shows it to performers and watchers, and gives what it says.
 func (d *driver) append(ctx context.Context, kind string, v any) (any, error) {
 	raw, err := encode(kind, v)
 	if err != nil {
@@ -297,11 +299,8 @@ func (d *driver) append(ctx context.Context, kind string, v any) (any, error) {
 	if err := d.e.Store.Append(ctx, d.owner, d.ID, []journal.Record{rec}, nil); err != nil {
 		return nil, err
 	}
-	var body any
-	if c, ok := v.(*CompletionRecord); ok && bytes.Equal(raw, rec.Data) {
-		d.a.decode(c)
-		body = c
-	} else if body, err = d.f.read(rec); err != nil {
+	body, err := d.f.kept(rec, raw, v)
+	if err != nil {
 		return nil, err
 	}
 	d.publish(rec, body)

@@ -50,6 +50,7 @@ type Performer struct {
 type Job struct {
 	View   *View
 	Effect bt.Effect
+	Asked  any // the payload as the effect's type decodes it
 	Key    string
 	Emit   func(Piece)
 }
@@ -246,12 +247,21 @@ func (e *Engine) begin(ctx context.Context, a *Assistant, tree *bt.Tree, s Spec)
 	b := journal.Beginning{Session: s.NewSession, Consume: s.Consume, Claims: s.Claims,
 		Run: journal.Run{ID: NewID(now), Session: s.Session, Owner: s.Owner, Assistant: a.Name, Title: string(e.Redact([]byte(s.Title))),
 			Status: journal.Running, StartedAt: now, LeaseHolder: e.Holder, LeaseUntil: now.Add(e.Lease)}}
-	first, err := e.firstRecord(&b, s, now)
+	start, err := e.startOf(&b, s)
 	if err != nil {
 		return nil, err
 	}
+	raw, err := encode(KindStart, start)
+	if err != nil {
+		return nil, err
+	}
+	first := e.record(0, now, KindStart, raw)
 	b.Records = []journal.Record{first}
-	d, err := e.newDriver(a, tree, b.Run, b.Records)
+	d := e.newDriver(a, tree, b.Run)
+	body, err := d.f.kept(first, raw, start)
+	if err == nil {
+		err = d.replayed(first, body)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -270,9 +280,9 @@ func (e *Engine) begin(ctx context.Context, a *Assistant, tree *bt.Tree, s Spec)
 	return live, err
 }
 
-// firstRecord makes a run's first record, and puts the contents that it names into the beginning.
-func (e *Engine) firstRecord(b *journal.Beginning, s Spec, now time.Time) (journal.Record, error) {
-	start := StartRecord{Assistant: s.Assistant, Build: e.Build, TreeFile: s.TreeFile, Tree: e.blobHash(s.Tree), Consumed: s.Consume}
+// startOf makes a run's start, and puts the contents that it names into the beginning.
+func (e *Engine) startOf(b *journal.Beginning, s Spec) (*StartRecord, error) {
+	start := &StartRecord{Assistant: s.Assistant, Build: e.Build, TreeFile: s.TreeFile, Tree: e.blobHash(s.Tree), Consumed: s.Consume}
 	b.Blobs = append(b.Blobs, s.Tree)
 	for _, t := range s.Texts {
 		start.Texts = append(start.Texts, NamedBlob{Name: t.Name, Blob: e.blobHash(t.Content)})
@@ -280,13 +290,12 @@ func (e *Engine) firstRecord(b *journal.Beginning, s Spec, now time.Time) (journ
 	}
 	var err error
 	if start.Given, err = bt.EncodePorts(s.Given); err != nil {
-		return journal.Record{}, err
+		return nil, err
 	}
 	if start.Env, err = marshal(s.Env); err != nil {
-		return journal.Record{}, fmt.Errorf("environment of the run: %w", err)
+		return nil, fmt.Errorf("environment of the run: %w", err)
 	}
-	data, err := encode(KindStart, start)
-	return e.record(0, now, KindStart, data), err
+	return start, nil
 }
 
 // encode gives the data of a record.
@@ -353,7 +362,13 @@ func (e *Engine) refold(ctx context.Context, owner journal.Owner, id string) (*d
 	var d *driver
 	a, tree, err := e.treeOf(ctx, owner, recs)
 	if err == nil {
-		d, err = e.newDriver(a, tree, r, recs)
+		d = e.newDriver(a, tree, r)
+		for i := 0; i < len(recs) && err == nil; i++ {
+			var body any
+			if body, err = d.f.read(recs[i]); err == nil {
+				err = d.replayed(recs[i], body)
+			}
+		}
 	}
 	if err != nil {
 		return nil, recs, fmt.Errorf("run %s: %w", id, err)
@@ -376,7 +391,7 @@ func (e *Engine) Explain(ctx context.Context, owner journal.Owner, id string) ([
 		return nil, fmt.Errorf("run %s: %w", id, err)
 	}
 	f := NewFold(a, tree)
-	if err := f.fold(recs, &View{ID: id, Owner: owner, store: e.Store}, nil); err != nil {
+	if err := f.fold(recs, &View{ID: id, Owner: owner, store: e.Store}); err != nil {
 		return nil, fmt.Errorf("run %s: %w", id, err)
 	}
 	return f.trace.all(tree)

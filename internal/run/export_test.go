@@ -14,7 +14,7 @@ func (e *Engine) Refold(ctx context.Context, owner journal.Owner, recs []journal
 		return nil, nil, err
 	}
 	f := NewFold(a, tree)
-	if err := f.fold(recs, &View{Owner: owner, store: e.Store}, nil); err != nil {
+	if err := f.fold(recs, &View{Owner: owner, store: e.Store}); err != nil {
 		return nil, nil, err
 	}
 	if f.stopped != nil {

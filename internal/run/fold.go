@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,23 +40,24 @@ func NewFold(a *Assistant, tree *bt.Tree) *Fold {
 	return &Fold{a: a, tree: tree, state: tree.NewState(), open: map[uint64]asked{}, marked: map[uint64]bool{}}
 }
 
-// fold takes records in, and gives the view of them. each, which may be nil, is called after every step.
-func (f *Fold) fold(recs []journal.Record, v *View, each func(seq int64)) error {
+// fold takes records in, and gives the view of them.
+func (f *Fold) fold(recs []journal.Record, v *View) error {
 	for _, r := range recs {
-		body, err := f.read(r)
-		if err != nil {
+		if _, err := f.takeIn(r, v); err != nil {
 			return err
-		}
-		v.add(r, body)
-		step, err := f.Take(r.Seq, body)
-		if err != nil {
-			return err
-		}
-		if step && each != nil {
-			each(r.Seq)
 		}
 	}
 	return nil
+}
+
+// takeIn takes one record in, and gives the view of it; step says whether the tree decided on it.
+func (f *Fold) takeIn(r journal.Record, v *View) (step bool, err error) {
+	body, err := f.read(r)
+	if err != nil {
+		return false, err
+	}
+	v.add(r, body)
+	return f.Take(r.Seq, body)
 }
 
 // read decodes a record.
@@ -65,6 +67,15 @@ func (f *Fold) read(r journal.Record) (any, error) {
 		f.a.decode(body)
 	}
 	return body, err
+}
+
+// kept is what a record says that was made of v, encoded as raw: v itself where nothing was redacted in it.
+func (f *Fold) kept(r journal.Record, raw []byte, v any) (any, error) {
+	if !bytes.Equal(raw, r.Data) {
+		return f.read(r)
+	}
+	f.a.decode(v)
+	return v, nil
 }
 
 // decode fills in what receipts hold.

@@ -87,7 +87,8 @@ func (d *driver) launch(life context.Context, e bt.Effect, w way) {
 func (d *driver) run(ctx context.Context, e bt.Effect, w way) *CompletionRecord {
 	began := d.e.Clock.Now()
 	c := receiptOf(e)
-	job := Job{View: d.view, Effect: e, Key: d.ID + "/" + strconv.FormatUint(e.Op, 10),
+	c.Asked = d.a.Effects[e.Kind].asked(e.Payload)
+	job := Job{View: d.view, Effect: e, Asked: c.Asked, Key: d.ID + "/" + strconv.FormatUint(e.Op, 10),
 		Emit: func(p Piece) { p.Op = e.Op; d.feed.piece(p) }}
 	var err error
 	if w != anew {

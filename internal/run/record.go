@@ -135,9 +135,20 @@ func decoded[T any](raw json.RawMessage) any {
 
 // decode fills in what a receipt holds.
 func (t EffectType) decode(c *CompletionRecord) {
-	if t.payload != nil && c.Asked == nil && c.Value == nil {
-		c.Asked, c.Value = t.payload(c.Payload), t.result(c.Result)
+	if c.Asked == nil {
+		c.Asked = t.asked(c.Payload)
 	}
+	if t.result != nil && c.Value == nil {
+		c.Value = t.result(c.Result)
+	}
+}
+
+// asked is a payload as the type decodes it.
+func (t EffectType) asked(payload json.RawMessage) any {
+	if t.payload == nil {
+		return nil
+	}
+	return t.payload(payload)
 }
 
 // TimeRecord carries the run time at which a timer acts, in ms.

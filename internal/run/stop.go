@@ -154,7 +154,8 @@ func (d *driver) appendEnd(ctx context.Context, end EndRecord, o outcome) (*EndR
 	if err := d.e.Store.Append(ctx, d.owner, d.ID, recs, o.end(d.e, now)); err != nil {
 		return nil, err
 	}
-	kept, err := readAs[EndRecord](recs[1])
+	body, err := d.f.kept(recs[1], data, &end)
+	kept, _ := body.(*EndRecord)
 	d.publish(recs[0], nil)
 	d.publish(recs[1], kept)
 	return kept, err

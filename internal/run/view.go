@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"sync"
@@ -84,6 +85,14 @@ func ResultAt[T any](v *View, seq int64) (result T, err error) {
 		return result, fmt.Errorf("record %d: %w", seq, c.Err)
 	}
 	return bt.ResultOf[T](bt.Completion{Op: c.Op, Result: c.Result, Value: c.Value})
+}
+
+// AskedOf is what a job is asked with, as a P. It is not to be changed: the job's receipt holds it too.
+func AskedOf[P any](j Job) (p P, err error) {
+	if p, ok := j.Asked.(P); ok {
+		return p, nil
+	}
+	return p, json.Unmarshal(j.Effect.Payload, &p)
 }
 
 // Given reads what the run began with into the struct that its tree is given.

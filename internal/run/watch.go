@@ -186,11 +186,12 @@ func (f *follower) updates(ctx context.Context, r *journal.Record) []Update {
 	if f.lost {
 		return all
 	}
-	err := f.f.fold([]journal.Record{*r}, f.view, func(seq int64) {
+	step, err := f.f.takeIn(*r, f.view)
+	if step {
 		if s, err := readStep(f.f.trace.latest(), f.f.tree.Rule); err == nil {
 			all = append(all, Update{Step: &s})
 		}
-	})
+	}
 	f.lost = err != nil
 	return all
 }
