@@ -311,14 +311,36 @@ func encode(kind string, v any) (data []byte, err error) {
 	return data, nil
 }
 
-// marshal encodes as JSON, without what only a web page wants to be escaped.
-func marshal(v any) (json.RawMessage, error) {
-	b := &bytes.Buffer{}
-	enc := json.NewEncoder(b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
+// encoder writes JSON into its buffer, without what only a web page wants to be escaped.
+type encoder struct {
+	bytes.Buffer
+	json *json.Encoder
 }
+
+var encoders = sync.Pool{New: func() any {
+	e := &encoder{}
+	e.json = json.NewEncoder(&e.Buffer)
+	e.json.SetEscapeHTML(false)
+	return e
+}}
+
+// mostKept is the size in bytes of the largest buffer that an encoder keeps for the next one.
+const mostKept = 1 << 16
+
+// appendTo appends v as JSON.
+func appendTo(b []byte, v any) ([]byte, error) {
+	e := encoders.Get().(*encoder)
+	e.Reset()
+	err := e.json.Encode(v)
+	b = append(b, bytes.TrimSuffix(e.Bytes(), []byte{'\n'})...)
+	if e.Cap() <= mostKept {
+		encoders.Put(e)
+	}
+	return b, err
+}
+
+// marshal encodes as JSON.
+func marshal(v any) (json.RawMessage, error) { return appendTo(nil, v) }
 
 // record is a record as it is kept.
 func (e *Engine) record(seq int64, at time.Time, kind string, data []byte) journal.Record {

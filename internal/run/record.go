@@ -98,11 +98,10 @@ func (c *CompletionRecord) appendJSON(b []byte) ([]byte, error) {
 		b = append(append(b, `,"result":`...), c.Result...)
 	}
 	if c.Err != nil {
-		fault, err := marshal(c.Err)
-		if err != nil {
+		var err error
+		if b, err = appendTo(append(b, `,"err":`...), c.Err); err != nil {
 			return nil, err
 		}
-		b = append(append(b, `,"err":`...), fault...)
 	}
 	return append(b, '}'), nil
 }
@@ -111,8 +110,8 @@ func (c *CompletionRecord) appendJSON(b []byte) ([]byte, error) {
 func appendText(b []byte, text string) []byte {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
-			raw, _ := marshal(text) // a text always encodes
-			return append(b, raw...)
+			b, _ = appendTo(b, text) // a text always encodes
+			return b
 		}
 	}
 	return append(append(append(b, '"'), text...), '"')

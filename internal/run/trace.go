@@ -104,11 +104,12 @@ func (t *traces) event(tree *bt.Tree, e bt.Event) {
 	case bt.Told:
 		t.letter(letterTold)
 		t.text(e.Data.EventType())
-		raw, err := marshal(e.Data)
+		data := append(t.steps, ',')
+		told, err := appendTo(data, e.Data)
 		if err != nil {
-			raw = []byte("{}") // its type is told all the same
+			told = append(data, "{}"...) // its type is told all the same
 		}
-		t.steps = append(append(t.steps, ','), raw...)
+		t.steps = told
 	case bt.Wrote:
 		t.letter(letterWritten)
 		t.text(e.Key)
@@ -276,8 +277,11 @@ func (t *TraceRecord) UnmarshalJSON(data []byte) error {
 
 // valueText shows a value of the blackboard, the same way every time: JSON, but for a text, which is itself.
 func valueText(v any) string {
-	if text, ok := v.(string); ok {
-		return text
+	switch v := v.(type) {
+	case string:
+		return v
+	case bool:
+		return strconv.FormatBool(v)
 	}
 	raw, err := json.Marshal(v)
 	if err != nil {
