@@ -37,11 +37,14 @@ type answers struct {
 	Events  []bt.Typed `port:",events" json:"-"`
 }
 
-// Describe makes a panel. A job is to have the persona that it is labelled with answer its payload, a text; store has the earlier runs.
+// Asked is the payload of an effect, whose result is a text.
+type Asked struct{ Persona, Words string }
+
+// Describe makes a panel. ask performs its effects; store has the earlier runs.
 func Describe(store journal.Store, ask run.Performer) (*assistant.Assistant, error) {
 	registry, err := bt.NewRegistry(bt.Task("Ask", "asks personas", func(q question) (all []bt.Request, _ error) {
 		for name := range strings.FieldsSeq(q.Names) {
-			all = append(all, bt.Request{Kind: "persona", Label: name, Payload: q.Words})
+			all = append(all, bt.Request{Kind: "persona", Label: name, Payload: Asked{name, q.Words}})
 		}
 		return all, nil
 	}, func(q question, done []bt.Completion, out *answers) (err error) {
@@ -53,7 +56,7 @@ func Describe(store journal.Store, ask run.Performer) (*assistant.Assistant, err
 			}
 		}
 		if len(out.Answers) == 0 {
-			err = errors.Join(err, errors.New("nobody answered"))
+			return errors.New("nobody answered")
 		}
 		return err
 	}))
@@ -71,7 +74,7 @@ func Describe(store journal.Store, ask run.Performer) (*assistant.Assistant, err
 				return run.Spec{}, errors.Join(errors.New("a panel wants words, and names as its options"), err)
 			}
 			q := question{b.Words, names}
-			if b.Session != "" {
+			if b.Session != "" { // its runs are in past
 				q.Words += " after " + string(past[0].Summary)
 			}
 			return run.Spec{Title: b.Words, Given: q}, nil
@@ -83,11 +86,13 @@ func Describe(store journal.Store, ask run.Performer) (*assistant.Assistant, err
 		}}, errors.Join(err, givenErr, wantedErr)
 }
 
+type minutes struct {
+	question
+	answers
+}
+
 func outcome(v *run.View, e run.Ending) run.Outcome {
-	var of struct {
-		question
-		answers
-	}
+	var of minutes
 	err := v.Given(&of.question)
 	e.Tree.Read(e.State, &of.answers)
 	switch {
@@ -100,10 +105,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 }
 
 func show(raw json.RawMessage) (s assistant.Shown, err error) {
-	var of struct {
-		question
-		answers
-	}
+	var of minutes
 	err = json.Unmarshal(raw, &of)
 	s = assistant.Shown{Question: of.Words, Partial: len(of.Answers) < len(strings.Fields(of.Names)), Ending: []string{"asked " + of.Names}, Footer: "*a panel*"}
 	for _, a := range of.Answers {
