@@ -24,14 +24,14 @@ type Assistant struct {
 	Companion bool          // its runs accompany those of another assistant: “last” never means them
 	Retention time.Duration // how long a session that nobody uses is kept; 0: until it is removed by hand
 	Permanent bool          // no retention and no pruning removes its sessions
-	Events    []bt.Typed    // one of each type that its leaves tell
+	Events    []bt.Typed    // one of each type that its leaves emit
 
 	// Begin makes a run of what a person said. It checks words and options, and fills in all of the Spec but owner, session and tree.
 	Begin func(ctx context.Context, b Beginning) (run.Spec, error)
 	// Show reads the outcome of a run that has ended.
 	Show func(outcome json.RawMessage) (Shown, error)
-	// Lines gives what is told to somebody who waits for a run, of its start and of each event as it happens.
-	Lines func(start *run.StartRecord, told bt.Typed) []string
+	// Lines are the progress of a run in words, for somebody who waits: of each event as it happens.
+	Lines func(start *run.StartRecord, event bt.Typed) []string
 	// Effect gives what an audit says of an effect beside its receipt; nil for nothing.
 	Effect func(c *run.CompletionRecord) any
 	// Audit gives what else an audit says of a run, of its records as run.Read gives them and its steps.
@@ -58,9 +58,7 @@ type Shown struct {
 	Footer   string   // Markdown: what an export says of the answer, its sources and what else it rests on
 	Partial  bool     // there is an answer, but not a whole one
 	Failure  *Failure
-	Usage    string // what it cost, in a line
-
-	Notices []Notice
+	Notices  []Notice
 }
 
 // Failure is why there is no answer.

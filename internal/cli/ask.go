@@ -241,8 +241,8 @@ func (f askFlags) view() viewOptions {
 // follow shows a run that this process drives until it ends, prints the answer, and sets the exit code.
 func (c *command) follow(ctx context.Context, r *service.Run, v viewOptions) error {
 	p := c.newProgress(v)
-	for e := range r.Watch(context.WithoutCancel(ctx), 0) {
-		p.event(e)
+	for u := range r.Watch(context.WithoutCancel(ctx), 0) {
+		p.update(u)
 	}
 	p.showTrace()
 	res, err := r.Wait(context.WithoutCancel(ctx))

@@ -44,15 +44,15 @@ func (c *command) audit(ctx context.Context, a *app.App, name string, asJSON boo
 		}
 		return err
 	}
-	told, err := a.Service.Audit(ctx, app.Owner, s)
+	found, err := a.Service.Audit(ctx, app.Owner, s.ID)
 	if err != nil {
 		return err
 	}
 	if asJSON {
-		return c.printJSON(told)
+		return c.printJSON(found)
 	}
-	fmt.Fprintf(c.Out, "session %s, %s: %s\n", s.ID, counted(len(told.Runs), "run"), oneLine(s.Title))
-	for _, r := range told.Runs {
+	fmt.Fprintf(c.Out, "session %s, %s: %s\n", s.ID, counted(len(found.Runs), "run"), oneLine(s.Title))
+	for _, r := range found.Runs {
 		writeAudit(c.Out, r)
 	}
 	return nil

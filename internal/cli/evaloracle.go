@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -266,10 +265,7 @@ func (r *evalRoom) askOne(ctx context.Context, q oracle.Question) (oracle.Answer
 	if err := errors.Join(err, context.Cause(ctx)); err != nil {
 		return answer, err
 	}
-	if err := json.Unmarshal(end.Outcome, &answer); err != nil {
-		return answer, fmt.Errorf("outcome of the run: %w", err)
-	}
-	return answer, nil
+	return oracle.ReadAnswer(end.Outcome)
 }
 
 // playTranscript asks a transcript's question of the model that plays it.

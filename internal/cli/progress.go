@@ -29,23 +29,23 @@ func (c *command) colour() bool {
 	return true
 }
 
-func (p *progress) event(e service.Event) {
-	if e.Told == nil {
+func (p *progress) update(u service.Update) {
+	if u.Event == nil {
 		p.showTrace()
 	}
 	switch {
-	case p.c.OutTTY && !p.asJSON && e.Retract:
+	case p.c.OutTTY && !p.asJSON && u.Retract:
 		p.screen.retract()
-	case p.c.OutTTY && !p.asJSON && e.Text != "":
-		p.screen.provisional(e.Text)
-	case e.Step != nil && e.Step.Status == "RUNNING" && len(e.Step.Start) > 0:
+	case p.c.OutTTY && !p.asJSON && u.Text != "":
+		p.screen.provisional(u.Text)
+	case u.Step != nil && u.Step.Status == "RUNNING" && len(u.Step.Start) > 0:
 		p.screen.retract() // what was said was a step on the way
 	}
-	for _, line := range e.Lines {
+	for _, line := range u.Lines {
 		p.say("%s", printable(line))
 	}
-	if p.trace && e.Step != nil {
-		p.step = e.Step
+	if p.trace && u.Step != nil {
+		p.step = u.Step
 	}
 }
 

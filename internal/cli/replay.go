@@ -54,7 +54,7 @@ func (c *command) replay(ctx context.Context, a *app.App, f replayFlags, name st
 	if err != nil {
 		return err
 	}
-	o, err := f.options(a.Service, r)
+	o, err := f.options(ctx, a.Service, r.ID)
 	if err != nil {
 		return withCode(ExitUsage, err)
 	}
@@ -78,7 +78,7 @@ func (c *command) replay(ctx context.Context, a *app.App, f replayFlags, name st
 }
 
 // options reads what is to be different.
-func (f replayFlags) options(s *service.Service, r journal.Run) (replay.Options, error) {
+func (f replayFlags) options(ctx context.Context, s *service.Service, id string) (replay.Options, error) {
 	o := replay.Options{TreeFile: f.tree, PastFirst: f.pastFirst}
 	if f.tree != "" {
 		text, err := os.ReadFile(f.tree)
@@ -93,7 +93,7 @@ func (f replayFlags) options(s *service.Service, r journal.Run) (replay.Options,
 	if _, err := os.ReadDir(f.prompts); err != nil {
 		return o, fmt.Errorf("the folder of prompts: %w", err)
 	}
-	changed, err := s.ReplayTexts(r, f.prompts)
+	changed, err := s.ReplayTexts(ctx, app.Owner, id, f.prompts)
 	if err != nil {
 		return o, err
 	}

@@ -143,7 +143,7 @@ func (c *command) resume(ctx context.Context, a *app.App, v viewOptions, args []
 }
 
 func (c *command) resumeOne(ctx context.Context, a *app.App, v viewOptions, r journal.Run) error {
-	resumed, err := a.Service.Resume(ctx, app.Owner, r)
+	resumed, err := a.Service.Resume(ctx, app.Owner, r.ID)
 	switch {
 	case errors.Is(err, journal.ErrLeased):
 		return withCode(ExitUsage, fmt.Errorf("%w; if that process is gone, its lease ends within seconds", err))
@@ -168,12 +168,12 @@ func (c *command) runWatch() *cobra.Command {
 					return err
 				}
 				enc := newJSON(c.Out)
-				for e, err := range a.Service.Watch(cmd.Context(), app.Owner, r.ID, from) {
+				for u, err := range a.Service.Watch(cmd.Context(), app.Owner, r.ID, from) {
 					if err != nil {
 						return err
 					}
-					if e.Record != nil {
-						if err := enc.Encode(e.Record); err != nil {
+					if u.Record != nil {
+						if err := enc.Encode(u.Record); err != nil {
 							return err
 						}
 					}

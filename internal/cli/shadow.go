@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/app"
+	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	"sibyl/internal/service"
 )
@@ -38,7 +40,11 @@ func (c *command) finishShadow(ctx context.Context, a *app.App, r *service.Run, 
 	if ctx.Err() != nil {
 		return errors.New("it was stopped")
 	}
-	p, err := oracle.PairOf(ctx, a.Store, app.Owner, r.ID)
+	row, err := a.Service.FindRun(ctx, app.Owner, r.ID)
+	if err != nil {
+		return err
+	}
+	p, err := oracle.PairOf(row, outcomes(ctx, a))
 	if err != nil || quiet {
 		return err
 	}
@@ -46,6 +52,27 @@ func (c *command) finishShadow(ctx context.Context, a *app.App, r *service.Run, 
 		p.Shadow.StopReason, counted(p.Shadow.Turns, "turn"), counted(p.Shadow.ToolCalls, "call"), p.Shadow.Unnecessary, p.Shadow.Tokens,
 		counted(p.Ours.Turns, "turn"), counted(p.Ours.ToolCalls, "call"), p.Ours.Unnecessary, p.Ours.Tokens, p.Ours.RunID)
 	return nil
+}
+
+// outcomes reads how runs have ended.
+func outcomes(ctx context.Context, a *app.App) func(id string) (json.RawMessage, error) {
+	return func(id string) (json.RawMessage, error) {
+		res, err := a.Service.Result(ctx, app.Owner, id)
+		return res.Outcome, err
+	}
+}
+
+// comparedShadows compares the latest shadows with their runs.
+func comparedShadows(ctx context.Context, a *app.App, limit int) (pairs []oracle.Pair, skipped int, err error) {
+	rows, err := a.Service.Runs(ctx, app.Owner, journal.Filter{Assistant: oracle.ShadowName, Summaries: true, Limit: 100_000})
+	if err != nil {
+		return nil, 0, err
+	}
+	shadows := make([]journal.Run, len(rows))
+	for i, r := range rows {
+		shadows[i] = r.Run
+	}
+	return oracle.Shadows(shadows, outcomes(ctx, a), limit)
 }
 
 // longestReport is how many questions are compared unless told otherwise.
@@ -72,7 +99,7 @@ func (c *command) shadowReport() *cobra.Command {
 				return err
 			}
 			return c.withApp(cmd.Context(), func(a *app.App) error {
-				pairs, skipped, err := oracle.Shadows(cmd.Context(), a.Store, app.Owner, limit)
+				pairs, skipped, err := comparedShadows(cmd.Context(), a, limit)
 				if err != nil {
 					return err
 				}

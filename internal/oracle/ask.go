@@ -84,7 +84,7 @@ func NewRun(ctx context.Context, store journal.Store, q Question) (run.Spec, err
 
 // remember takes in the last exchanges of the question's session, and gives their runs, oldest first.
 func (g *Given) remember(ctx context.Context, store journal.Store, q Question) ([]string, error) {
-	if q.NewSession != nil {
+	if q.Session == "" || q.NewSession != nil { // no session selects the runs of all
 		return nil, nil
 	}
 	var past []string

@@ -82,8 +82,8 @@ func (s Surroundings) begin(ctx context.Context, b assistant.Beginning) (run.Spe
 
 // show reads an answer for people.
 func show(outcome json.RawMessage) (assistant.Shown, error) {
-	var a Answer
-	if err := json.Unmarshal(outcome, &a); err != nil {
+	a, err := ReadAnswer(outcome)
+	if err != nil {
 		return assistant.Shown{}, err
 	}
 	s := assistant.Shown{Question: Title(a.Question), Answer: a.Answer, Partial: a.Partial() || a.StopReason == StopNeedsUser, Footer: a.footer(), Ending: a.ending()}

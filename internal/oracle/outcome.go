@@ -48,6 +48,12 @@ type Answer struct {
 	Composed    bool                    `json:"composed,omitempty"` // no model said it: it is a summary of what was tried
 }
 
+// ReadAnswer reads the outcome of a run.
+func ReadAnswer(outcome json.RawMessage) (a Answer, err error) {
+	err = json.Unmarshal(outcome, &a)
+	return a, err
+}
+
 // outcome composes the answer of the receipts.
 func outcome(v *run.View, e run.Ending) run.Outcome {
 	var w wanted

@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -78,18 +77,17 @@ func sideOf(a Answer) Side {
 	return s
 }
 
-// Shadows compares every shadow that has ended, the latest first, with its run. Skipped counts those without a run to compare with:
-// it was removed, or one of the two has not ended, or was stopped or failed.
-func Shadows(ctx context.Context, store journal.Store, owner journal.Owner, most int) (pairs []Pair, skipped int, err error) {
-	runs, err := store.Runs(ctx, owner, journal.Filter{Assistant: ShadowName, Limit: 100_000})
-	if err != nil {
-		return nil, 0, err
-	}
-	for _, r := range runs {
+// outcomes gives the outcome of a run; journal.ErrNotFound if there is no such run, or it has not ended.
+type outcomes = func(run string) (json.RawMessage, error)
+
+// Shadows compares shadows, whose rows have their summaries, with their runs: as many as most, in the order given. Skipped counts
+// those without a run to compare with: it was removed, or one of the two has not ended, or was stopped or failed.
+func Shadows(shadows []journal.Run, outcome outcomes, most int) (pairs []Pair, skipped int, err error) {
+	for _, r := range shadows {
 		if len(pairs) == most {
-			continue
+			break
 		}
-		p, err := PairOf(ctx, store, owner, r.ID)
+		p, err := PairOf(r, outcome)
 		switch {
 		case errors.Is(err, journal.ErrNotFound):
 			skipped++
@@ -109,35 +107,31 @@ func (s *Side) cutShort() bool {
 	return s.StopReason == StopCancelled || s.StopReason == StopError || s.StopReason == StopRefused
 }
 
-// PairOf compares one shadow that has ended with its run; journal.ErrNotFound where one of the two is not there, or has not ended.
-func PairOf(ctx context.Context, store journal.Store, owner journal.Owner, shadow string) (Pair, error) {
-	row, err := store.Run(ctx, owner, shadow)
+// PairOf compares one shadow that has ended, whose row has its summary, with its run; journal.ErrNotFound where one of the two is not
+// there, or has not ended.
+func PairOf(shadow journal.Run, outcome outcomes) (Pair, error) {
+	theirs, err := answerOf(shadow.ID, outcome)
 	if err != nil {
 		return Pair{}, err
 	}
-	end, err := run.ReadEnd(ctx, store, owner, shadow)
+	of, err := exchangeOf(shadow)
 	if err != nil {
 		return Pair{}, err
 	}
-	of, err := exchangeOf(row)
+	ours, err := answerOf(of.ShadowOf, outcome)
+	return Pair{Question: ours.Question, Ours: sideOf(ours), Shadow: sideOf(theirs)}, err
+}
+
+func answerOf(id string, outcome outcomes) (Answer, error) {
+	raw, err := outcome(id)
 	if err != nil {
-		return Pair{}, err
+		return Answer{}, err
 	}
-	var ours, theirs Answer
-	main, err := run.ReadEnd(ctx, store, owner, of.ShadowOf)
+	a, err := ReadAnswer(raw)
 	if err != nil {
-		return Pair{}, err
+		return a, fmt.Errorf("run %s: %w: %w", id, journal.ErrCorrupt, err)
 	}
-	for _, both := range []struct {
-		of   string
-		raw  json.RawMessage
-		into *Answer
-	}{{of.ShadowOf, main.Outcome, &ours}, {shadow, end.Outcome, &theirs}} {
-		if err := json.Unmarshal(both.raw, both.into); err != nil {
-			return Pair{}, fmt.Errorf("run %s: %w: %w", both.of, journal.ErrCorrupt, err)
-		}
-	}
-	return Pair{Question: ours.Question, Ours: sideOf(ours), Shadow: sideOf(theirs)}, nil
+	return a, nil
 }
 
 // Compared is one figure of all pairs: the medians of both sides, and of how many pairs ours is lower, and higher.

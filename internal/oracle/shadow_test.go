@@ -1,6 +1,7 @@
 package oracle_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -159,6 +160,19 @@ func TestRunOfAnotherAssistantHasNoShadow(t *testing.T) {
 	}
 }
 
+// shadows compares the shadows of a person with their runs.
+func (h *harness) shadows(of journal.Owner, most int) ([]oracle.Pair, int, error) {
+	h.t.Helper()
+	rows, err := h.store.Runs(h.t.Context(), of, journal.Filter{Assistant: oracle.ShadowName, Summaries: true})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return oracle.Shadows(rows, func(id string) (json.RawMessage, error) {
+		end, err := run.ReadEnd(h.t.Context(), h.store, of, id)
+		return end.Outcome, err
+	}, most)
+}
+
 func TestShadowsAreComparedWithTheirRunsTheLatestFirst(t *testing.T) {
 	h := setUp(t,
 		modeltest.SayAndCall(needTurn("read"), "code_read", lines("a.go", 1, 9)), costing(model.Usage{InputTokens: 90, OutputTokens: 10}, modeltest.Say("It checks a token (`a.go:3`). "+enough())),
@@ -170,7 +184,7 @@ func TestShadowsAreComparedWithTheirRunsTheLatestFirst(t *testing.T) {
 		costing(model.Usage{InputTokens: 500, OutputTokens: 50}, modeltest.Say("It checks a token (`a.go:3`).")))
 	second := h.finish(h.start(weather))
 	h.shadow(modeltest.Say("It is dry."))
-	pairs, skipped, err := oracle.Shadows(t.Context(), h.store, owner, 10)
+	pairs, skipped, err := h.shadows(owner, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,11 +203,11 @@ func TestShadowsAreComparedWithTheirRunsTheLatestFirst(t *testing.T) {
 			Tokens: 100, Signals: map[string]int{"need_turn": 1, "context_sufficient": 1}, Cited: []string{"a.go:1-9"}, Answer: "It checks a token (`a.go:3`)."},
 		Shadow: oracle.Side{RunID: shadowed.RunID, Model: "scripted:test", StopReason: "satisfied", Turns: 2, Calls: map[string]int{"code_search": 1, "vault_search": 1, "code_read": 1},
 			ToolCalls: 3, Unnecessary: 2, Tokens: 550, Signals: map[string]int{}, Cited: []string{"a.go:1-9"}, Answer: "It checks a token (`a.go:3`)."}})
-	pairs, _, err = oracle.Shadows(t.Context(), h.store, owner, 1)
+	pairs, _, err = h.shadows(owner, 1)
 	if err != nil || len(pairs) != 1 || pairs[0].Question != weather {
 		t.Errorf("the latest one alone: %+v, %v", pairs, err)
 	}
-	pairs, skipped, err = oracle.Shadows(t.Context(), h.store, "eve", 10)
+	pairs, skipped, err = h.shadows("eve", 10)
 	if err != nil || len(pairs)+skipped != 0 {
 		t.Errorf("another person's: %+v, %d skipped, %v", pairs, skipped, err)
 	}
@@ -219,7 +233,7 @@ func TestShadowsWithNothingToCompareWithAreSkipped(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-h.script.Hanging()
-	pairs, skipped, err := oracle.Shadows(t.Context(), h.store, owner, 10)
+	pairs, skipped, err := h.shadows(owner, 10)
 	live.Cancel("end of the test")
 	h.finish(live)
 	h.script = main

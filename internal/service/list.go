@@ -25,7 +25,7 @@ type Row struct {
 // State says how a run stands, in a word.
 func (s *Service) State(r journal.Run) string {
 	switch {
-	case r.Status == journal.Running && !s.Engine.Driven(r):
+	case r.Status == journal.Running && !s.config.Engine.Driven(r):
 		return "interrupted"
 	case r.Reason != "":
 		return r.Reason
@@ -35,7 +35,7 @@ func (s *Service) State(r journal.Run) string {
 
 // Runs lists runs, the latest first.
 func (s *Service) Runs(ctx context.Context, owner journal.Owner, f journal.Filter) ([]Row, error) {
-	runs, err := s.Store.Runs(ctx, owner, f)
+	runs, err := s.config.Store.Runs(ctx, owner, f)
 	rows := make([]Row, len(runs))
 	for i, r := range runs {
 		rows[i] = Row{Run: r, State: s.State(r)}
@@ -45,12 +45,12 @@ func (s *Service) Runs(ctx context.Context, owner journal.Owner, f journal.Filte
 
 // Sessions lists sessions, the last used first.
 func (s *Service) Sessions(ctx context.Context, owner journal.Owner, f journal.SessionFilter) ([]journal.Session, error) {
-	return s.Store.Sessions(ctx, owner, f)
+	return s.config.Store.Sessions(ctx, owner, f)
 }
 
 // Removed lists what removed sessions have left, the latest removed first.
 func (s *Service) Removed(ctx context.Context, owner journal.Owner, f journal.SessionFilter) ([]journal.Tombstone, error) {
-	return s.Store.Tombstones(ctx, owner, f)
+	return s.config.Store.Tombstones(ctx, owner, f)
 }
 
 // accompanies says that an assistant's runs are not of the person's own doing.
@@ -61,11 +61,11 @@ func (s *Service) accompanies(name string) bool {
 
 // FindRun finds a run by its id, the beginning or end of one, or “last”.
 func (s *Service) FindRun(ctx context.Context, owner journal.Owner, name string) (journal.Run, error) {
-	r, err := s.Store.Run(ctx, owner, name)
+	r, err := s.config.Store.Run(ctx, owner, name)
 	if !errors.Is(err, journal.ErrNotFound) {
 		return r, err
 	}
-	runs, err := s.Store.Runs(ctx, owner, journal.Filter{Limit: longestList})
+	runs, err := s.config.Store.Runs(ctx, owner, journal.Filter{Limit: longestList})
 	if err != nil {
 		return journal.Run{}, err
 	}
@@ -78,12 +78,12 @@ func (s *Service) FindRun(ctx context.Context, owner journal.Owner, name string)
 
 // FindSession finds a session in the same ways. One that was removed is a journal.RemovedError.
 func (s *Service) FindSession(ctx context.Context, owner journal.Owner, name string) (journal.Session, error) {
-	found, err := s.Store.Session(ctx, owner, name)
+	found, err := s.config.Store.Session(ctx, owner, name)
 	var removed *journal.RemovedError
 	if !errors.Is(err, journal.ErrNotFound) || errors.As(err, &removed) {
 		return found, usage(err)
 	}
-	sessions, err := s.Store.Sessions(ctx, owner, journal.SessionFilter{Limit: longestList})
+	sessions, err := s.config.Store.Sessions(ctx, owner, journal.SessionFilter{Limit: longestList})
 	if err != nil {
 		return journal.Session{}, err
 	}
@@ -94,7 +94,7 @@ func (s *Service) FindSession(ctx context.Context, owner journal.Owner, name str
 	if name == "last" || !errors.Is(err, journal.ErrNotFound) {
 		return found, usage(err)
 	}
-	left, lookErr := s.Store.Tombstones(ctx, owner, journal.SessionFilter{Limit: longestList})
+	left, lookErr := s.config.Store.Tombstones(ctx, owner, journal.SessionFilter{Limit: longestList})
 	if t, pickErr := pick("session", name, left, func(t journal.Tombstone) string { return t.ID }); lookErr == nil && pickErr == nil {
 		return found, usage(&journal.RemovedError{Tombstone: t})
 	}
@@ -137,28 +137,28 @@ func pick[T any](what, name string, all []T, id func(T) string) (found T, err er
 // Rename gives a session another title.
 func (s *Service) Rename(ctx context.Context, owner journal.Owner, id, title string) error {
 	const most = 72
-	title = strings.Join(strings.Fields(s.Redact(title)), " ")
+	title = strings.Join(strings.Fields(s.config.Redact(title)), " ")
 	if r := []rune(title); len(r) > most {
 		title = string(r[:most-1]) + "…"
 	}
 	if title == "" {
 		return usage(errors.New("the title is empty"))
 	}
-	return s.Store.RenameSession(ctx, owner, id, title)
+	return s.config.Store.RenameSession(ctx, owner, id, title)
 }
 
 // Delete removes a session with its runs and records.
 func (s *Service) Delete(ctx context.Context, owner journal.Owner, id string) error {
-	return s.Store.DeleteSession(ctx, owner, id, journal.ByPerson, s.Now())
+	return s.config.Store.DeleteSession(ctx, owner, id, journal.ByPerson, s.config.Now())
 }
 
 // Retire removes sessions that nobody has used for the retention of their assistant, at most limit of them, one a transaction, and says
 // how many.
 func (s *Service) Retire(ctx context.Context, owner journal.Owner, limit int) (removed int, err error) {
-	now := s.Now()
+	now := s.config.Now()
 	for _, a := range s.prunable() {
 		for a.Retention > 0 && removed < limit {
-			left, err := s.Store.Retire(ctx, owner, journal.Idle{Assistant: a.Name, Before: now.Add(-a.Retention), Now: now, Limit: 1})
+			left, err := s.config.Store.Retire(ctx, owner, journal.Idle{Assistant: a.Name, Before: now.Add(-a.Retention), Now: now, Limit: 1})
 			removed += len(left)
 			if err != nil {
 				return removed, err
@@ -173,15 +173,15 @@ func (s *Service) Retire(ctx context.Context, owner journal.Owner, limit int) (r
 
 // prunable are the assistants whose sessions may go with time.
 func (s *Service) prunable() []*assistant.Assistant {
-	return slices.DeleteFunc(slices.Clone(s.Assistants), func(a *assistant.Assistant) bool { return a.Permanent })
+	return slices.DeleteFunc(slices.Clone(s.config.Assistants), func(a *assistant.Assistant) bool { return a.Permanent })
 }
 
 // Unused lists the sessions that nobody has used for so long, and that Prune removes.
 func (s *Service) Unused(ctx context.Context, owner journal.Owner, age time.Duration) ([]journal.Session, error) {
 	var all []journal.Session
-	now := s.Now()
+	now := s.config.Now()
 	for _, a := range s.prunable() {
-		unused, err := s.Store.Unused(ctx, owner, journal.Idle{Assistant: a.Name, Before: now.Add(-age), Now: now, Limit: math.MaxInt32})
+		unused, err := s.config.Store.Unused(ctx, owner, journal.Idle{Assistant: a.Name, Before: now.Add(-age), Now: now, Limit: math.MaxInt32})
 		if err != nil {
 			return nil, err
 		}
@@ -197,10 +197,10 @@ const pruneAtOnce = 20
 // error.
 func (s *Service) Prune(ctx context.Context, owner journal.Owner, age time.Duration) ([]journal.Tombstone, error) {
 	all := []journal.Tombstone{}
-	now := s.Now()
+	now := s.config.Now()
 	for _, a := range s.prunable() {
 		for {
-			left, err := s.Store.Retire(ctx, owner, journal.Idle{Assistant: a.Name, Before: now.Add(-age), Now: now, Limit: pruneAtOnce})
+			left, err := s.config.Store.Retire(ctx, owner, journal.Idle{Assistant: a.Name, Before: now.Add(-age), Now: now, Limit: pruneAtOnce})
 			if all = append(all, left...); err != nil {
 				return all, err
 			}

@@ -26,7 +26,7 @@ type Conversation struct {
 
 // Show reads a session.
 func (s *Service) Show(ctx context.Context, owner journal.Owner, id string) (Conversation, error) {
-	session, err := s.Store.Session(ctx, owner, id)
+	session, err := s.config.Store.Session(ctx, owner, id)
 	if err != nil {
 		return Conversation{}, err
 	}
@@ -43,7 +43,7 @@ func (s *Service) Show(ctx context.Context, owner journal.Owner, id string) (Con
 		if r.Status == journal.Running {
 			continue
 		}
-		end, err := run.ReadEnd(ctx, s.Store, owner, r.ID)
+		end, err := run.ReadEnd(ctx, s.config.Store, owner, r.ID)
 		if err != nil {
 			return c, err
 		}
@@ -58,7 +58,7 @@ func (s *Service) Show(ctx context.Context, owner journal.Owner, id string) (Con
 
 // runsOf lists the runs of a session, oldest first.
 func (s *Service) runsOf(ctx context.Context, owner journal.Owner, session journal.Session) ([]journal.Run, error) {
-	runs, err := s.Store.Runs(ctx, owner, journal.Filter{Session: session.ID, Limit: max(session.Runs, 1)})
+	runs, err := s.config.Store.Runs(ctx, owner, journal.Filter{Session: session.ID, Limit: max(session.Runs, 1)})
 	slices.Reverse(runs)
 	return runs, err
 }
@@ -73,7 +73,7 @@ func (c Conversation) Markdown() string {
 	return b.String()
 }
 
-// Formats are those of Export.
+// formats are those of Export.
 var formats = []string{"md", "json", "jsonl"}
 
 // Export writes the conversation as Markdown (md), one JSON object (json), or its outcomes as JSON lines (jsonl).
@@ -119,25 +119,25 @@ func explained(step run.TraceStep, words run.Vocabulary) Step {
 	return s
 }
 
-// Explain tells a run.
+// Explain says what a run decided, step by step, and how it ended.
 func (s *Service) Explain(ctx context.Context, owner journal.Owner, id string) (Explanation, error) {
-	r, err := s.Store.Run(ctx, owner, id)
+	r, err := s.config.Store.Run(ctx, owner, id)
 	if err != nil {
 		return Explanation{}, err
 	}
-	steps, err := s.Engine.Explain(ctx, owner, id)
+	steps, err := s.config.Engine.Explain(ctx, owner, id)
 	if err != nil {
 		return Explanation{}, err
 	}
-	recs, err := s.Store.Records(ctx, owner, id, 0)
+	recs, err := s.config.Store.Records(ctx, owner, id, 0)
 	if err != nil {
 		return Explanation{}, err
 	}
 	x := Explanation{Run: Row{Run: r, State: s.State(r)}}
 	for _, step := range steps {
-		told := explained(step, s.words[r.Assistant])
-		told.TookIn = tookIn(recs, step.Record)
-		x.Steps = append(x.Steps, told)
+		one := explained(step, s.words[r.Assistant])
+		one.TookIn = tookIn(recs, step.Record)
+		x.Steps = append(x.Steps, one)
 	}
 	if r.Status == journal.Running || len(recs) == 0 {
 		return x, nil
@@ -220,21 +220,25 @@ func (a RunAudit) MarshalJSON() ([]byte, error) {
 	return slices.Delete(b.Bytes(), own, own+1), err // without its opening brace
 }
 
-// Audit tells a session. A record that can't be read is remarked on, and hides nothing else.
-func (s *Service) Audit(ctx context.Context, owner journal.Owner, session journal.Session) (SessionAudit, error) {
-	told := SessionAudit{Session: session, Runs: []RunAudit{}}
-	runs, err := s.runsOf(ctx, owner, session)
+// Audit reads all of a session. A record that can't be read is remarked on, and hides nothing else.
+func (s *Service) Audit(ctx context.Context, owner journal.Owner, id string) (SessionAudit, error) {
+	all := SessionAudit{Runs: []RunAudit{}}
+	var err error
+	if all.Session, err = s.config.Store.Session(ctx, owner, id); err != nil {
+		return all, err
+	}
+	runs, err := s.runsOf(ctx, owner, all.Session)
 	if err != nil {
-		return told, err
+		return all, err
 	}
 	for _, r := range runs {
-		recs, err := s.Store.Records(ctx, owner, r.ID, 0)
+		recs, err := s.config.Store.Records(ctx, owner, r.ID, 0)
 		if err != nil {
-			return told, err
+			return all, err
 		}
-		told.Runs = append(told.Runs, s.auditRun(ctx, owner, r, recs))
+		all.Runs = append(all.Runs, s.auditRun(ctx, owner, r, recs))
 	}
-	return told, nil
+	return all, nil
 }
 
 func (s *Service) auditRun(ctx context.Context, owner journal.Owner, r journal.Run, recs []journal.Record) RunAudit {
@@ -244,30 +248,30 @@ func (s *Service) auditRun(ctx context.Context, owner journal.Owner, r journal.R
 	}
 	steps, _ := run.Traced(recs) // what can't be read, the audit remarks on
 	if r.Status == journal.Running {
-		steps, _ = s.Engine.Explain(ctx, owner, r.ID)
+		steps, _ = s.config.Engine.Explain(ctx, owner, r.ID)
 	}
-	told := RunAudit{Run: audit.Of(r, recs, steps, a.Effect), State: s.State(r)}
-	for _, d := range told.Decisions {
-		told.Words = append(told.Words, s.words[r.Assistant].Words(run.TraceEvent{Type: d.Type, Data: d.Data, Reason: d.Reason}))
+	found := RunAudit{Run: audit.Of(r, recs, steps, a.Effect), State: s.State(r)}
+	for _, d := range found.Decisions {
+		found.Words = append(found.Words, s.words[r.Assistant].Words(run.TraceEvent{Type: d.Type, Data: d.Data, Reason: d.Reason}))
 	}
 	if a.Audit != nil {
 		bodies := make([]any, len(recs))
 		for i, rec := range recs {
 			bodies[i], _ = run.Read(rec)
 		}
-		told.Findings = a.Audit(bodies, steps)
+		found.Findings = a.Audit(bodies, steps)
 	}
-	return told
+	return found
 }
 
-// Replay takes a run through its tree, or through another one or with other texts, and tells what differs. Nothing is performed.
+// Replay takes a run through its tree, or through another one or with other texts, and says what differs. Nothing is performed.
 func (s *Service) Replay(ctx context.Context, owner journal.Owner, id string, o replay.Options) (*replay.Result, error) {
-	return replay.Run(ctx, s.Engine, owner, id, o)
+	return replay.Run(ctx, s.config.Engine, owner, id, o)
 }
 
 // ReplayTexts gives, for a replay, the texts of a folder in place of a run's own.
-func (s *Service) ReplayTexts(r journal.Run, folder string) (func(ctx context.Context, v *run.View) ([]run.Text, error), error) {
-	a, err := s.assistant(r.Assistant)
+func (s *Service) ReplayTexts(ctx context.Context, owner journal.Owner, id, folder string) (func(ctx context.Context, v *run.View) ([]run.Text, error), error) {
+	_, a, err := s.run(ctx, owner, id)
 	if err != nil {
 		return nil, err
 	}

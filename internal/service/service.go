@@ -1,5 +1,5 @@
-// Package service is what can be done with the assistants, by owner: start, continue, resume, cancel, watch, explain, list, show, export,
-// rename, delete, audit and replay. The ways in (the command line, an API, MCP) only parse and render.
+// Package service is the use cases of the assistants, by owner: start, continue, resume, cancel, watch, explain, list, show, export, rename,
+// delete, audit, replay and drain. The ways in (the command line, an API, MCP) only parse and render.
 //
 // Guarantees:
 //   - Every call names its owner. What is another's does not exist.
@@ -32,7 +32,7 @@ type Config struct {
 
 // Service is the use cases. It is safe for concurrent use.
 type Service struct {
-	Config
+	config Config
 	byName map[string]*assistant.Assistant
 	words  map[string]run.Vocabulary
 }
@@ -42,7 +42,7 @@ func New(c Config) (*Service, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	s := &Service{Config: c, byName: map[string]*assistant.Assistant{}, words: map[string]run.Vocabulary{}}
+	s := &Service{config: c, byName: map[string]*assistant.Assistant{}, words: map[string]run.Vocabulary{}}
 	for _, a := range c.Assistants {
 		if s.byName[a.Name] != nil {
 			return nil, fmt.Errorf("two assistants are called %s", a.Name)
@@ -72,10 +72,20 @@ func (s *Service) assistant(name string) (*assistant.Assistant, error) {
 		return a, nil
 	}
 	var names []string
-	for _, a := range s.Assistants {
+	for _, a := range s.config.Assistants {
 		names = append(names, a.Name)
 	}
 	return nil, usage(fmt.Errorf("this program has no assistant %q; it has: %s", name, strings.Join(names, ", ")))
+}
+
+// run gives the row of a run and its assistant.
+func (s *Service) run(ctx context.Context, owner journal.Owner, id string) (journal.Run, *assistant.Assistant, error) {
+	r, err := s.config.Store.Run(ctx, owner, id)
+	if err != nil {
+		return r, nil, err
+	}
+	a, err := s.assistant(r.Assistant)
+	return r, a, err
 }
 
 // Request is what a person asks of an assistant. Session is empty for one that begins with it.
@@ -92,15 +102,12 @@ func (s *Service) Start(ctx context.Context, owner journal.Owner, r Request) (*R
 	if err != nil {
 		return nil, err
 	}
-	file, text, err := s.Tree(a.Tree)
-	if err == nil {
-		err = s.Engine.CheckTree(a.Assistant, file, text)
-	}
+	file, text, err := s.tree(a)
 	if err != nil {
-		return nil, usage(err)
+		return nil, err
 	}
 	if r.Session != "" {
-		session, err := s.Store.Session(ctx, owner, r.Session)
+		session, err := s.config.Store.Session(ctx, owner, r.Session)
 		if err == nil && session.Assistant != a.Name {
 			err = fmt.Errorf("session %s is of %s, not of %s", session.ID, session.Assistant, a.Name)
 		}
@@ -114,11 +121,11 @@ func (s *Service) Start(ctx context.Context, owner journal.Owner, r Request) (*R
 	}
 	spec.Owner, spec.Assistant, spec.Session, spec.TreeFile, spec.Tree = owner, a.Name, r.Session, file, text
 	if r.Session == "" {
-		now := s.Now().UTC()
+		now := s.config.Now().UTC()
 		spec.Session = run.NewID(now)
-		spec.NewSession = &journal.Session{ID: spec.Session, Owner: owner, Assistant: a.Name, Title: s.Redact(spec.Title), CreatedAt: now, UpdatedAt: now}
+		spec.NewSession = &journal.Session{ID: spec.Session, Owner: owner, Assistant: a.Name, Title: s.config.Redact(spec.Title), CreatedAt: now, UpdatedAt: now}
 	}
-	live, err := s.Engine.Start(ctx, spec)
+	live, err := s.config.Engine.Start(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -131,20 +138,25 @@ func (s *Service) CheckTree(name string) error {
 	if err != nil {
 		return err
 	}
-	file, text, err := s.Tree(a.Tree)
-	if err == nil {
-		err = s.Engine.CheckTree(a.Assistant, file, text)
+	_, _, err = s.tree(a)
+	return err
+}
+
+// tree gives the tree of an assistant, if its runs can begin with it.
+func (s *Service) tree(a *assistant.Assistant) (file string, text []byte, err error) {
+	if file, text, err = s.config.Tree(a.Tree); err == nil {
+		err = s.config.Engine.CheckTree(a.Assistant, file, text)
 	}
-	return usage(err)
+	return file, text, usage(err)
 }
 
 // Resume goes on with a run that was interrupted. journal.ErrLeased while somebody drives it, journal.ErrEnded if it has ended.
-func (s *Service) Resume(ctx context.Context, owner journal.Owner, r journal.Run) (*Run, error) {
-	a, err := s.assistant(r.Assistant)
+func (s *Service) Resume(ctx context.Context, owner journal.Owner, id string) (*Run, error) {
+	_, a, err := s.run(ctx, owner, id)
 	if err != nil {
 		return nil, err
 	}
-	live, err := s.Engine.Resume(ctx, owner, r.ID)
+	live, err := s.config.Engine.Resume(ctx, owner, id)
 	if err != nil {
 		return nil, err
 	}
@@ -153,18 +165,21 @@ func (s *Service) Resume(ctx context.Context, owner journal.Owner, r journal.Run
 
 // Interrupted lists the runs that nobody drives and that have not ended, the oldest first.
 func (s *Service) Interrupted(ctx context.Context, owner journal.Owner) ([]journal.Run, error) {
-	open, err := s.Store.Runs(ctx, owner, journal.Filter{Status: journal.Running, Limit: longestList})
+	open, err := s.config.Store.Runs(ctx, owner, journal.Filter{Status: journal.Running, Limit: longestList})
 	if err != nil {
 		return nil, err
 	}
 	slices.Reverse(open)
-	return slices.DeleteFunc(open, s.Engine.Driven), nil
+	return slices.DeleteFunc(open, s.config.Engine.Driven), nil
 }
 
 // Cancel asks a run to stop, whoever drives it; one that nobody drives ends at once.
 func (s *Service) Cancel(ctx context.Context, owner journal.Owner, id, reason string) error {
-	return s.Engine.Cancel(ctx, owner, id, reason)
+	return s.config.Engine.Cancel(ctx, owner, id, reason)
 }
 
-// Words reads what the leaves of an assistant tell.
+// Drain takes no more runs and leaves those that go on when ctx is done to other processes, as run.Engine.Drain does.
+func (s *Service) Drain(ctx context.Context) { s.config.Engine.Drain(ctx) }
+
+// Words is the vocabulary of an assistant's events.
 func (s *Service) Words(name string) run.Vocabulary { return s.words[name] }

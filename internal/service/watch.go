@@ -47,6 +47,19 @@ func (r *Run) Wait(ctx context.Context) (Result, error) {
 	return result(r.a, r.ID, end)
 }
 
+// Result reads what came of a run; journal.ErrNotFound if it has not ended.
+func (s *Service) Result(ctx context.Context, owner journal.Owner, id string) (Result, error) {
+	_, a, err := s.run(ctx, owner, id)
+	if err != nil {
+		return Result{}, err
+	}
+	end, err := run.ReadEnd(ctx, s.config.Store, owner, id)
+	if err != nil {
+		return Result{}, err
+	}
+	return result(a, id, end)
+}
+
 func result(a *assistant.Assistant, id string, end run.EndRecord) (Result, error) {
 	shown, err := a.Show(end.Outcome)
 	if err != nil {
@@ -55,12 +68,12 @@ func result(a *assistant.Assistant, id string, end run.EndRecord) (Result, error
 	return Result{Run: id, Status: end.Status, Reason: end.Reason, Outcome: end.Outcome, Shown: shown}, nil
 }
 
-// Watch gives the events of the run from record number from on until it ends, this process stops driving it, or ctx is done.
-func (r *Run) Watch(ctx context.Context, from int64) iter.Seq[Event] {
-	return func(yield func(Event) bool) {
+// Watch gives the updates of the run from record number from on until it ends, this process stops driving it, or ctx is done.
+func (r *Run) Watch(ctx context.Context, from int64) iter.Seq[Update] {
+	return func(yield func(Update) bool) {
 		w := &watcher{a: r.a, words: r.s.words[r.a.Name], from: from}
 		for u := range r.live.Watch(ctx, 0) {
-			for _, e := range w.events(u) {
+			for _, e := range w.updates(u) {
 				if !yield(e) {
 					return
 				}
@@ -69,43 +82,43 @@ func (r *Run) Watch(ctx context.Context, from int64) iter.Seq[Event] {
 	}
 }
 
-// Event is one thing that happens in a run. Exactly one of Record, Step, Told, Text and Retract is set; Lines may stand beside all but
+// Update is one thing that happens in a run. Exactly one of Record, Step, Event, Text and Retract is set; Lines may stand beside all but
 // text.
-type Event struct {
+type Update struct {
 	Seq     int64           // the record that it belongs to; of text, the last before it
 	Record  *journal.Record // that was appended
 	Step    *Step           // that the tree has made
-	Told    *Told           // what a leaf of that step says it decided
+	Event   *Event          // that a leaf of that step has emitted
 	Text    string          // provisional: it may be retracted
 	Retract bool            // all text of operation Op before it
 	Op      uint64          // of text and retraction
 	Lines   []string        // for somebody who waits
 }
 
-// Told is a typed event: its type and its named fields, where in the tree it was told, and the same in words.
-type Told struct {
+// Event is a typed event: its type and its named fields, the rule of the tree that it comes from, and the same in words.
+type Event struct {
 	Type  string          `json:"type"`
 	Data  json.RawMessage `json:"data"`
 	Rule  string          `json:"rule"`
 	Words string          `json:"words"`
 }
 
-// Watch gives the events of any run of the owner, also of one that another process drives, from record number from on: its records,
-// the steps on them with what they tell, and, while this process drives it, text as it arrives.
-func (s *Service) Watch(ctx context.Context, owner journal.Owner, id string, from int64) iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) {
-		row, err := s.Store.Run(ctx, owner, id)
+// Watch gives the updates of any run of the owner, also of one that another process drives, from record number from on: its records,
+// the steps on them with their events, and, while this process drives it, text as it arrives.
+func (s *Service) Watch(ctx context.Context, owner journal.Owner, id string, from int64) iter.Seq2[Update, error] {
+	return func(yield func(Update, error) bool) {
+		row, err := s.config.Store.Run(ctx, owner, id)
 		if err != nil {
-			yield(Event{}, err)
+			yield(Update{}, err)
 			return
 		}
 		w := &watcher{a: s.byName[row.Assistant], words: s.words[row.Assistant], from: from}
-		for u, err := range s.Engine.Watch(ctx, owner, id, 0) {
+		for u, err := range s.config.Engine.Watch(ctx, owner, id, 0) {
 			if err != nil {
-				yield(Event{}, err)
+				yield(Update{}, err)
 				return
 			}
-			for _, e := range w.events(u) {
+			for _, e := range w.updates(u) {
 				if !yield(e, nil) {
 					return
 				}
@@ -114,7 +127,7 @@ func (s *Service) Watch(ctx context.Context, owner journal.Owner, id string, fro
 	}
 }
 
-// watcher makes events of updates.
+// watcher makes these updates of the engine's.
 type watcher struct {
 	a     *assistant.Assistant // nil: this program does not have it
 	words run.Vocabulary
@@ -123,11 +136,11 @@ type watcher struct {
 	last  int64
 }
 
-func (w *watcher) events(u run.Update) []Event {
-	var all []Event
+func (w *watcher) updates(u run.Update) []Update {
+	var all []Update
 	switch {
 	case u.Piece != nil:
-		return []Event{{Seq: w.last, Op: u.Piece.Op, Text: u.Piece.Text, Retract: u.Piece.Retract}}
+		return []Update{{Seq: w.last, Op: u.Piece.Op, Text: u.Piece.Text, Retract: u.Piece.Retract}}
 	case u.Record != nil:
 		w.last = u.Record.Seq
 		if u.Record.Kind == run.KindStart {
@@ -135,19 +148,19 @@ func (w *watcher) events(u run.Update) []Event {
 				w.start = body.(*run.StartRecord)
 			}
 		}
-		all = []Event{{Seq: u.Record.Seq, Record: u.Record, Lines: resumedLine(u.Record)}}
+		all = []Update{{Seq: u.Record.Seq, Record: u.Record, Lines: resumedLine(u.Record)}}
 	case u.Step != nil:
 		step := explained(*u.Step, w.words)
-		all = []Event{{Seq: step.Record, Step: &step}}
+		all = []Update{{Seq: step.Record, Step: &step}}
 		for i, e := range u.Step.Events {
 			if e.Type == "" {
 				continue
 			}
-			told := Event{Seq: u.Step.Record, Told: &Told{Type: e.Type, Data: e.Data, Rule: e.Rule, Words: step.Words[i]}}
+			event := Update{Seq: u.Step.Record, Event: &Event{Type: e.Type, Data: e.Data, Rule: e.Rule, Words: step.Words[i]}}
 			if w.a != nil && w.a.Lines != nil && w.start != nil {
-				told.Lines = w.a.Lines(w.start, w.words.Read(e))
+				event.Lines = w.a.Lines(w.start, w.words.Read(e))
 			}
-			all = append(all, told)
+			all = append(all, event)
 		}
 	}
 	if all[0].Seq < w.from {

@@ -151,7 +151,7 @@ func play(ctx context.Context, p plan, prompts *prompt.Registry, c Contestant) (
 		return played{}, err
 	}
 	r := played{finished: stage.finished}
-	if err := json.Unmarshal(end.Outcome, &r.answer); err != nil {
+	if r.answer, err = oracle.ReadAnswer(end.Outcome); err != nil {
 		return r, err
 	}
 	if r.answer.Error != nil {

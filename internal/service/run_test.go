@@ -1,0 +1,221 @@
+package service_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sibyl/internal/assistant"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+	"sibyl/internal/service"
+)
+
+func TestSessionGoesOnWithWhatItsLastRunLeft(t *testing.T) {
+	inHouse(t, func(h *house) {
+		s := h.service()
+		h.takes("bob", 0, errSilent)
+		first := h.start(s, "", "Tea, hunter2?")
+		res := h.wait(first)
+		same(h, "answer", res.Answer, "- ada: ADA\n")
+		same(h, "status and reason", fmt.Sprint(res.Status, " ", res.Reason, " ", res.Partial), "done heard true")
+		session := must(s.FindSession(h.Context(), ada, "last"))(h)
+		same(h, "session", []string{session.ID, session.Title, session.Assistant}, []string{first.Session, "Tea, [redacted]?", "panel"})
+		h.ask(s, first.Session, "Milk?")
+		h.ask(s, "", "Sugar?")
+		same(h, "what ada was asked", askedOf(h, "ada"), []string{"Tea, hunter2?", `Milk? after [{"Persona":"ada","Answer":"ADA"}]`, "Sugar?"})
+		same(h, "result of a run that has ended", must(s.Result(h.Context(), ada, first.ID))(h).Answer, res.Answer)
+	})
+}
+
+func askedOf(h *house, persona string) (all []string) {
+	for _, a := range h.asked {
+		if a.Persona == persona {
+			all = append(all, a.Words)
+		}
+	}
+	return all
+}
+
+func TestWhatCannotBeStartedSaysWhy(t *testing.T) {
+	inHouse(t, func(h *house) {
+		s := h.process("one", h.store, h.panel("panel"), h.panel("jury"))
+		begun := h.ask(s, "", "Tea?")
+		try := func(r service.Request) error {
+			_, err := s.Start(h.Context(), ada, r)
+			return err
+		}
+		misused(h, "no such assistant", try(service.Request{Assistant: "council", Words: "Tea?"}), `this program has no assistant "council"; it has: panel, jury`)
+		misused(h, "no options", try(service.Request{Assistant: "panel", Words: "Tea?"}), "a panel wants words")
+		misused(h, "session of another assistant", try(service.Request{Assistant: "jury", Session: begun.Session, Words: "Tea?", Options: "ada"}), "is of panel, not of jury")
+		err := try(service.Request{Assistant: "panel", Session: "none", Words: "Tea?", Options: "ada"})
+		misused(h, "no such session", err, "none")
+		isError(h, "no such session", err, journal.ErrNotFound)
+		same(h, "a tree that is right", s.CheckTree("panel"), nil)
+		h.tree = `<root BTCPP_format="4"><BehaviorTree ID="Panel"><Sing/></BehaviorTree></root>`
+		misused(h, "a broken tree", s.CheckTree("panel"), "Sing")
+		misused(h, "a start by it", try(service.Request{Assistant: "panel", Words: "Tea?", Options: "ada"}), "Sing")
+		same(h, "runs", len(must(s.Runs(h.Context(), ada, journal.Filter{}))(h)), 1)
+	})
+}
+
+func TestAssistantsOfOneNameAreRefused(t *testing.T) {
+	inHouse(t, func(h *house) {
+		a := h.panel("panel")
+		if _, err := service.New(service.Config{Assistants: []*assistant.Assistant{a, a}}); err == nil || err.Error() != "two assistants are called panel" {
+			h.Errorf("the error is %v", err)
+		}
+	})
+}
+
+func TestRunIsWatchedFromAnyRecordByAnyProcess(t *testing.T) {
+	inHouse(t, func(h *house) {
+		s, other := h.service(), h.process("two", h.store)
+		release := h.holds("ada")
+		h.takes("bob", 0, errSilent)
+		r := h.start(s, "", "Tea?")
+		var here, there []string
+		ended := make(chan struct{})
+		go func() {
+			there = h.watched(other, r.ID, 0)
+			close(ended)
+		}()
+		synctest.Wait()
+		release()
+		here = h.watched(s, r.ID, 0)
+		<-ended
+		const event = `2 event answered {"Persona":"ada","Answer":"ADA"} Panel/Ask ‘ada: ADA’ ada: ADA`
+		want := []string{"0 record start", "0 step RUNNING", "1 record completion", "1 step RUNNING", "2 record completion", "2 step SUCCESS", event,
+			"3 record trace", "4 record end"}
+		same(h, "from another process", there, want)
+		same(h, "from here, text aside", without(here, " text "), want)
+		same(h, "text", only(here, " text "), []string{`1 text "half of ada" false`})
+		same(h, "from record 2", h.watched(s, r.ID, 2), want[4:])
+		same(h, "from record 2, in another process", h.watched(other, r.ID, 2), want[4:])
+		same(h, "from beyond the end", h.watched(other, r.ID, 9), nil)
+	})
+}
+
+func without(all []string, what string) (kept []string) {
+	for _, s := range all {
+		if !strings.Contains(s, what) {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+func only(all []string, what string) (kept []string) {
+	for _, s := range all {
+		if strings.Contains(s, what) {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+func TestRunIsExplainedWhileItGoesOnAndWhenItHasEnded(t *testing.T) {
+	inHouse(t, func(h *house) {
+		s := h.service()
+		release := h.holds("bob")
+		r := h.start(s, "", "Tea?")
+		synctest.Wait()
+		same(h, "while bob thinks", h.explained(s, r.ID), []string{"running", "0 the beginning: RUNNING", "  Panel/Ask RUNNING",
+			"1 ada: done: RUNNING", "  Panel/Ask RUNNING"})
+		_, err := s.Result(h.Context(), ada, r.ID)
+		isError(h, "result of a run that goes on", err, journal.ErrNotFound)
+		release()
+		h.wait(r)
+		same(h, "at the end", h.explained(s, r.ID)[5:], []string{"2 bob: done: SUCCESS", "  Panel/Ask  ada: ADA", "  Panel/Ask  bob: BOB",
+			"  Panel/Ask SUCCESS", "ended done; asked ada bob"})
+	})
+}
+
+func TestCrashedRunIsListedAndResumedFromItsReceipts(t *testing.T) {
+	inHouse(t, func(h *house) {
+		h.takes("bob", time.Second, nil)
+		id := h.crash(3) // with ada's answer, before bob's
+		s := h.service()
+		same(h, "state", must(s.Runs(h.Context(), ada, journal.Filter{}))(h)[0].State, "interrupted")
+		open := must(s.Interrupted(h.Context(), ada))(h)
+		same(h, "interrupted", len(open), 1)
+		resumed := must(s.Resume(h.Context(), ada, id))(h)
+		same(h, "answer", h.wait(resumed).Answer, "- ada: ADA\n- bob: BOB\n")
+		same(h, "assistant", resumed.Assistant(), "panel")
+		same(h, "times that ada and bob were asked", []int{len(askedOf(h, "ada")), len(askedOf(h, "bob"))}, []int{1, 2})
+		same(h, "the resumption", only(h.watched(s, id, 0), "resume"), []string{"2 record resume resumed; 1 effect performed again"})
+		same(h, "interrupted afterwards", len(must(s.Interrupted(h.Context(), ada))(h)), 0)
+		_, err := s.Resume(h.Context(), ada, id)
+		isError(h, "a run that has ended", err, journal.ErrEnded)
+	})
+}
+
+func TestRunThatSomebodyDrivesIsNotResumed(t *testing.T) {
+	inHouse(t, func(h *house) {
+		release := h.holds("bob")
+		r := h.start(h.service(), "", "Tea?")
+		synctest.Wait()
+		other := h.process("two", h.store)
+		_, err := other.Resume(h.Context(), ada, r.ID)
+		isError(h, "a run that is driven", err, journal.ErrLeased)
+		same(h, "interrupted", len(must(other.Interrupted(h.Context(), ada))(h)), 0)
+		release()
+		h.wait(r)
+	})
+}
+
+func TestCancelledRunKeepsWhatWasAnswered(t *testing.T) {
+	for name, holder := range map[string]string{"by the process that drives it": "one", "by another": "two"} {
+		t.Run(name, func(t *testing.T) {
+			inHouse(t, func(h *house) {
+				s := h.service()
+				canceller := s
+				if holder != "one" {
+					canceller = h.process(holder, h.store)
+				}
+				h.holds("bob")
+				r := h.start(s, "", "Tea?")
+				synctest.Wait()
+				if err := canceller.Cancel(h.Context(), ada, r.ID, "enough"); err != nil {
+					h.Fatal(err)
+				}
+				res := h.wait(r)
+				same(h, "status and reason", fmt.Sprint(res.Status, " ", res.Reason), "cancelled stopped")
+				isError(h, "cancelled again", canceller.Cancel(h.Context(), ada, r.ID, "enough"), journal.ErrEnded)
+			})
+		})
+	}
+}
+
+func TestRunThatNobodyDrivesIsCancelledAtOnce(t *testing.T) {
+	inHouse(t, func(h *house) {
+		h.takes("bob", time.Second, nil)
+		id := h.crash(3)
+		s := h.service()
+		if err := s.Cancel(h.Context(), ada, id, "enough"); err != nil {
+			h.Fatal(err)
+		}
+		same(h, "state", must(s.Runs(h.Context(), ada, journal.Filter{}))(h)[0].State, "stopped")
+	})
+}
+
+func TestProcessThatDrainsLeavesItsRunsToOthers(t *testing.T) {
+	inHouse(t, func(h *house) {
+		s := h.service()
+		release := h.holds("bob")
+		r := h.start(s, "", "Tea?")
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(h.Context(), time.Second)
+		defer cancel()
+		s.Drain(ctx)
+		_, err := s.Start(h.Context(), ada, service.Request{Assistant: "panel", Words: "Tea?", Options: "ada"})
+		isError(h, "a start", err, run.ErrDraining)
+		_, err = r.Wait(h.Context())
+		isError(h, "the run", err, run.ErrLeft)
+		release()
+		same(h, "answer", h.wait(must(h.process("two", h.store).Resume(h.Context(), ada, r.ID))(h)).Answer, "- ada: ADA\n- bob: BOB\n")
+	})
+}
