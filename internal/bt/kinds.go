@@ -88,21 +88,21 @@ var specs = buildSpecs()
 
 var kindByName = indexSpecs()
 
-func buildSpecs() []spec {
-	control := func(name string, k kind, r runner, glyph string, min, max int, ports ...kernelPort) spec {
-		return spec{name: name, kind: k, run: r, category: "Control", glyph: glyph, min: min, max: max, ports: ports}
+func buildSpecs() []*spec {
+	control := func(name string, k kind, r runner, glyph string, min, max int, ports ...kernelPort) *spec {
+		return &spec{name: name, kind: k, run: r, category: "Control", glyph: glyph, min: min, max: max, ports: ports}
 	}
-	decorator := func(name string, k kind, r runner, glyph string, ports ...kernelPort) spec {
-		return spec{name: name, kind: k, run: r, category: "Decorator", glyph: glyph, min: 1, max: 1, ports: ports}
+	decorator := func(name string, k kind, r runner, glyph string, ports ...kernelPort) *spec {
+		return &spec{name: name, kind: k, run: r, category: "Decorator", glyph: glyph, min: 1, max: 1, ports: ports}
 	}
-	action := func(name string, k kind, r runner, category, glyph string, ports ...kernelPort) spec {
-		return spec{name: name, kind: k, run: r, category: category, glyph: glyph, min: 0, max: -1, ports: ports}
+	action := func(name string, k kind, r runner, category, glyph string, ports ...kernelPort) *spec {
+		return &spec{name: name, kind: k, run: r, category: category, glyph: glyph, min: 0, max: -1, ports: ports}
 	}
 	number := func(name, def string, least int64) kernelPort {
 		return kernelPort{name: name, def: def, want: wantInt, least: least}
 	}
 	threshold := func(name, def string) kernelPort { return number(name, def, math.MinInt64) }
-	all := []spec{
+	all := []*spec{
 		control("Sequence", kSequence, (*exec).inOrder, "→", 1, 0),
 		control("Fallback", kFallback, (*exec).inOrder, "?", 1, 0),
 		control("ReactiveSequence", kReactiveSequence, (*exec).reactive, "⇉", 1, 0),
@@ -145,17 +145,19 @@ func buildSpecs() []spec {
 		kernelPort{name: "last", optional: true, want: wantOutBool, doc: "written with it: true in the last run"})
 	loop.ours = true
 	loop.doc = "Runs the child until a key is true, at most max times. A FAILURE of the child is FAILURE at once."
-	return append(all, loop)
+	all = append(all, loop)
+	for _, sp := range all {
+		for _, p := range sp.ports {
+			sp.names = append(sp.names, p.name)
+		}
+	}
+	return all
 }
 
 func indexSpecs() map[string]*spec {
 	index := make(map[string]*spec, len(specs))
-	for i := range specs {
-		sp := &specs[i]
+	for _, sp := range specs {
 		index[sp.name] = sp
-		for _, p := range sp.ports {
-			sp.names = append(sp.names, p.name)
-		}
 	}
 	return index
 }
