@@ -1,5 +1,5 @@
 // Package signal has the six signals by which an agent says how it is doing, and takes them out of a stream of text
-// (requirement: Entity Signal, FR-001 to FR-005). It imports the standard library only; docs/signals.md is its contract
+// (FR-001 to FR-005 in docs/requirements.md). It imports the standard library only; docs/signals.md is its contract
 // for readers and other implementations.
 //
 // Guarantees:

@@ -69,7 +69,7 @@ type Report struct {
 	Rows  []Row `json:"rows"`
 }
 
-// turnLimit is the requirement's default (FR-007).
+// turnLimit is the limit of turns unless set otherwise (FR-007).
 const turnLimit = 30
 
 // Run plays every shape with so many seeds to each contestant.

@@ -1,5 +1,5 @@
 // Package classify finds out where the answer to a question stands: in the code, in the notes, in the world outside, or nowhere
-// because nothing is asked (requirement FR-015, entity QueryClassification).
+// because nothing is asked (FR-015 in docs/requirements.md).
 //
 // A question is tokenized, its sentences are read for what they do (ask, show, tell, change), and named features are found in it, each with
 // weights for and against the types. The sums decide; the margin between the best two is the confidence. No feature knows a whole question.

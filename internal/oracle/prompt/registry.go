@@ -1,5 +1,4 @@
-// Package prompt composes the Oracle's system prompt from segments (requirements FR-011 to FR-014, data model
-// "PromptSegment").
+// Package prompt composes the Oracle's system prompt from segments (FR-011 to FR-014 in docs/requirements.md).
 //
 // Guarantees:
 //   - Composition is pure: equal registries and situations give equal bytes, whatever the order of tools and sources.
@@ -24,7 +23,7 @@ import (
 	"sibyl/internal/journal"
 )
 
-// Limit bounds a prompt without its tool lines, in tokens (composition rule 5).
+// Limit bounds a prompt without its tool lines, in tokens.
 const Limit = 8000
 
 const charsPerToken = 4
@@ -53,7 +52,7 @@ func (s Segment) required() bool {
 	return !slices.ContainsFunc(s.Conditions, func(c string) bool { return c != always })
 }
 
-// table is the segment registry of the data model and the design, without the contents.
+// table lists the segments, without their contents.
 func table() []Segment {
 	return []Segment{
 		{ID: "base", File: "oracle/base.md", Priority: 0, Conditions: []string{always}},
