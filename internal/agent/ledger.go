@@ -8,7 +8,7 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Ledger is what the control layer keeps of a run (requirement: AgentState).
+// Ledger is what the control layer keeps of a run.
 type Ledger struct {
 	Turn    int      `json:"turn"` // replies so far
 	Sources []Tried  `json:"sources,omitempty"`

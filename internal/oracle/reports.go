@@ -52,7 +52,7 @@ func reportOf(h Heard) Report {
 	return r
 }
 
-// Reports is what is kept of the signals of a run (requirement: AgentSignalState), and what came of them.
+// Reports is what is kept of the signals of a run, and what came of them.
 type Reports struct {
 	Signals   signal.State `json:"signals"`
 	AskedFor  bool         `json:"asked_for,omitempty"` // the signal was asked for

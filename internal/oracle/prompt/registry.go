@@ -111,7 +111,7 @@ func readFile(fsys fs.FS, name string) (string, error) {
 }
 
 // New makes a registry of segments, in any order: those of Load, or those that a run journaled (Segments). It checks
-// the data model's rules and the size of the required segments, and reports everything that is wrong.
+// the rules for segments and the size of the required ones, and reports everything that is wrong.
 func New(segments []Segment) (*Registry, error) {
 	r := &Registry{segments: clone(segments)}
 	slices.SortFunc(r.segments, func(a, b Segment) int {
@@ -145,7 +145,7 @@ func New(segments []Segment) (*Registry, error) {
 	return r, nil
 }
 
-// check applies the rules of the data model that concern one segment.
+// check applies the rules that concern one segment.
 func (s Segment) check() error {
 	var errs []error
 	if s.ID == "" {

@@ -34,7 +34,7 @@ func copyOf(t *testing.T, fsys fs.FS) fstest.MapFS {
 	return files
 }
 
-func TestRegistryIsThatOfTheDataModelAndTheDesign(t *testing.T) {
+func TestRegistryHasTheSegmentsThatAreRequired(t *testing.T) {
 	type row struct {
 		ID, File, Condition string
 		Priority            int
@@ -132,7 +132,7 @@ func TestOverlaidFileIsUsedInThePrompt(t *testing.T) {
 	}
 }
 
-func TestNewRefusesSegmentsThatBreakTheDataModelsRules(t *testing.T) {
+func TestNewRefusesSegmentsThatBreakARule(t *testing.T) {
 	good := prompt.Segment{ID: "base", File: "base.md", Content: "Text.", Conditions: []string{"always"}}
 	tests := []struct {
 		name   string
