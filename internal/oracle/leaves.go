@@ -33,9 +33,9 @@ type wanted struct {
 	TopicShift bool                    `port:"topic_shift,optional"`
 }
 
-// Registry has the Oracle's leaves; Options say what its trees are given and what is read from them.
-func Registry() (*bt.Registry, bt.Options, error) {
-	reg, err := bt.NewRegistry(classifyLeaf(), offerTools(), askModel(), noteReply(), signalIs(), agent.HasText(), agent.HasToolCalls(),
+// Leaves are the Oracle's leaves; Options say what its trees are given and what is read from them.
+func Leaves() (*bt.Leaves, bt.Options, error) {
+	known, err := bt.NewLeaves(classifyLeaf(), offerTools(), askModel(), noteReply(), signalIs(), agent.HasText(), agent.HasToolCalls(),
 		sufficient(), searchesEmpty(), firstTime(), accept(), agent.Hint(), widen(), offerCapability(), noteGap(), agent.RunTools(), agent.TakeAway(),
 		agent.Budget(), causeOfDoubt(), askClassifier(), decide(), sameReason(), agent.SameCall(), agent.Cycle(), agent.SameError(),
 		agent.NoNewSource(), agent.Strike(), agent.HistoryIsLong(), takeNotes(), offerEverything(), agent.IdenticalCalls(), timeIsUp(),
@@ -48,7 +48,7 @@ func Registry() (*bt.Registry, bt.Options, error) {
 		return nil, bt.Options{}, err
 	}
 	want, err := bt.Ports[wanted]()
-	return reg, bt.Options{Given: given, Wanted: want}, err
+	return known, bt.Options{Given: given, Wanted: want}, err
 }
 
 func classifyLeaf() bt.Leaf {

@@ -41,7 +41,7 @@ func sends(ctx context.Context, known *promptTexts, v *run.View, c *run.Completi
 		return recorded, composed, err
 	}
 	composed = run.Sent{Hash: journal.BlobHash([]byte(asked.Prompt.Text)), Tokens: asked.Prompt.Tokens}
-	segments := a.prompts.registry.Segments()
+	segments := a.prompts.set.Segments()
 	for _, id := range asked.Prompt.Segments {
 		at := slices.IndexFunc(segments, func(known prompt.Segment) bool { return known.ID == id })
 		composed.Parts = append(composed.Parts, run.Part{Kind: "segment", Name: id, Tokens: segments[at].TokenEstimate, Hash: journal.BlobHash([]byte(segments[at].Content))})

@@ -118,7 +118,7 @@ func signalIs() bt.Leaf {
 		Report Report `port:"report"`
 		Type   string `port:"type" doc:"need_turn, context_sufficient, stuck, need_capability, partial_answer or delegation_recommended"`
 	}
-	return bt.TellingCheck("SignalIs", "Is the reply's signal of this type?", func(i in) (bool, string, bt.Typed) {
+	return bt.EmittingCheck("SignalIs", "Is the reply's signal of this type?", func(i in) (bool, string, bt.Typed) {
 		if i.Report.Signal == nil {
 			return false, "no signal", nil
 		}
