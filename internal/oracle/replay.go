@@ -28,7 +28,7 @@ func sends(ctx context.Context, known *promptTexts, v *run.View, c *run.Completi
 		recorded.Parts = append(recorded.Parts, run.Part{Kind: "segment", Name: id})
 	}
 	recorded.Parts = append(recorded.Parts, toolParts(r.ToolHashes)...)
-	specs, err := agent.ToldTools(ctx, v)
+	specs, err := agent.KeptTools(ctx, v)
 	if err != nil {
 		return recorded, composed, err
 	}

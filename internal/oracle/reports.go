@@ -77,14 +77,14 @@ func noteReply() bt.Leaf {
 		Ledger     agent.Ledger  `port:"ledger" doc:"what was spent and tried"`
 		Reports    Reports       `port:"reports" doc:"signals so far"`
 		Transcript []agent.Entry `port:"transcript" doc:"record numbers of the turns so far"`
-		Told       []bt.Typed    `port:",events"`
+		Events     []bt.Typed    `port:",events"`
 	}
 	return bt.Func("NoteReply", "Enters a reply and its signal into the ledger and the transcript.", func(i in, o *out) error {
 		o.Ledger, o.Reports = o.Ledger.Clone(), o.Reports.clone()
 		fresh := o.Ledger.Fresh
 		o.Ledger.Replied(i.Reply)
 		o.Transcript = append(o.Transcript[:len(o.Transcript):len(o.Transcript)], agent.Entry{Turn: i.Reply.Ref})
-		o.Told = []bt.Typed{o.Reports.heard(i.Report, fresh, &o.Ledger)}
+		o.Events = []bt.Typed{o.Reports.heard(i.Report, fresh, &o.Ledger)}
 		return nil
 	})
 }

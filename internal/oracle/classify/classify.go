@@ -93,7 +93,7 @@ func Classify(q Query) Classification {
 			}
 		}
 	}
-	if c.QueryType == Research && !worldly(t) {
+	if c.QueryType == Research && !namesOutside(t) {
 		c.Confidence = min(c.Confidence, formTrust)
 	}
 	return c
