@@ -86,23 +86,23 @@ const (
 // specs lists the kernel's nodes. A tick finds their ports by position.
 var specs = buildSpecs()
 
-var kindByName = indexSpecs()
+var kindByName = indexSpecs(specs)
 
-func buildSpecs() []*spec {
-	control := func(name string, k kind, r runner, glyph string, min, max int, ports ...kernelPort) *spec {
-		return &spec{name: name, kind: k, run: r, category: "Control", glyph: glyph, min: min, max: max, ports: ports}
+func buildSpecs() []spec {
+	control := func(name string, k kind, r runner, glyph string, min, max int, ports ...kernelPort) spec {
+		return spec{name: name, kind: k, run: r, category: "Control", glyph: glyph, min: min, max: max, ports: ports}
 	}
-	decorator := func(name string, k kind, r runner, glyph string, ports ...kernelPort) *spec {
-		return &spec{name: name, kind: k, run: r, category: "Decorator", glyph: glyph, min: 1, max: 1, ports: ports}
+	decorator := func(name string, k kind, r runner, glyph string, ports ...kernelPort) spec {
+		return spec{name: name, kind: k, run: r, category: "Decorator", glyph: glyph, min: 1, max: 1, ports: ports}
 	}
-	action := func(name string, k kind, r runner, category, glyph string, ports ...kernelPort) *spec {
-		return &spec{name: name, kind: k, run: r, category: category, glyph: glyph, min: 0, max: -1, ports: ports}
+	action := func(name string, k kind, r runner, category, glyph string, ports ...kernelPort) spec {
+		return spec{name: name, kind: k, run: r, category: category, glyph: glyph, min: 0, max: -1, ports: ports}
 	}
 	number := func(name, def string, least int64) kernelPort {
 		return kernelPort{name: name, def: def, want: wantInt, least: least}
 	}
 	threshold := func(name, def string) kernelPort { return number(name, def, math.MinInt64) }
-	all := []*spec{
+	all := []spec{
 		control("Sequence", kSequence, (*exec).inOrder, "→", 1, 0),
 		control("Fallback", kFallback, (*exec).inOrder, "?", 1, 0),
 		control("ReactiveSequence", kReactiveSequence, (*exec).reactive, "⇉", 1, 0),
@@ -146,18 +146,18 @@ func buildSpecs() []*spec {
 	loop.ours = true
 	loop.doc = "Runs the child until a key is true, at most max times. A FAILURE of the child is FAILURE at once."
 	all = append(all, loop)
-	for _, sp := range all {
-		for _, p := range sp.ports {
-			sp.names = append(sp.names, p.name)
+	for i := range all {
+		for _, p := range all[i].ports {
+			all[i].names = append(all[i].names, p.name)
 		}
 	}
 	return all
 }
 
-func indexSpecs() map[string]*spec {
-	index := make(map[string]*spec, len(specs))
-	for _, sp := range specs {
-		index[sp.name] = sp
+func indexSpecs(all []spec) map[string]*spec {
+	index := make(map[string]*spec, len(all))
+	for i := range all {
+		index[all[i].name] = &all[i]
 	}
 	return index
 }
