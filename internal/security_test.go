@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -33,7 +34,7 @@ func testsIn(t *testing.T, folder string) map[string]bool {
 	return names
 }
 
-// proof is a row of SECURITY.md: a promise, and the tests that it names, by folder.
+// proof is a row of a table: a promise, and the tests that it names, by folder.
 type proof struct {
 	promise string
 	tests   map[string][]string
@@ -44,11 +45,11 @@ func proofs(text string) (rows []proof) {
 	ticked := regexp.MustCompile("`([^`]+)`")
 	for line := range strings.Lines(text) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
-		if !strings.HasPrefix(line, "| ") || len(cells) != 2 || strings.HasSuffix(cells[1], " by ") {
+		if !strings.HasPrefix(line, "| ") || len(cells) < 2 || strings.HasSuffix(cells[len(cells)-1], " by ") {
 			continue
 		}
 		row, folder := proof{strings.TrimSpace(cells[0]), map[string][]string{}}, ""
-		for _, m := range ticked.FindAllStringSubmatch(cells[1], -1) {
+		for _, m := range ticked.FindAllStringSubmatch(cells[len(cells)-1], -1) {
 			if strings.Contains(m[1], "/") {
 				folder = m[1]
 				continue
@@ -60,30 +61,66 @@ func proofs(text string) (rows []proof) {
 	return rows
 }
 
-func TestEveryPromiseOfSecurityNamesTestsThatExist(t *testing.T) {
-	text, err := os.ReadFile("../SECURITY.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := proofs(string(text))
-	if len(rows) < 30 {
-		t.Fatalf("only %d promises were found: the tables are read in the wrong way", len(rows))
-	}
+func TestPromisesAndRequirementsNameTestsThatExist(t *testing.T) {
 	known := map[string]map[string]bool{}
-	for _, r := range rows {
-		if len(r.tests) == 0 {
-			t.Errorf("no test is named for: %s", r.promise)
+	for _, file := range []string{"SECURITY.md", "docs/requirements.md"} {
+		text, err := os.ReadFile("../" + file)
+		if err != nil {
+			t.Fatal(err)
 		}
-		for folder, names := range r.tests {
-			if known[folder] == nil {
-				known[folder] = testsIn(t, folder)
+		rows := proofs(string(text))
+		if len(rows) < 30 {
+			t.Fatalf("only %d rows of %s were found: the tables are read in the wrong way", len(rows), file)
+		}
+		for _, r := range rows {
+			if len(r.tests) == 0 {
+				t.Errorf("%s names no test for: %s", file, r.promise)
 			}
-			for _, name := range names {
-				if !known[folder][name] {
-					t.Errorf("SECURITY.md names %s of %s, which does not exist: %s", name, folder, r.promise)
+			for folder, names := range r.tests {
+				if known[folder] == nil {
+					known[folder] = testsIn(t, folder)
+				}
+				for _, name := range names {
+					if !known[folder][name] {
+						t.Errorf("%s names %s of %s, which does not exist: %s", file, name, folder, r.promise)
+					}
 				}
 			}
 		}
+	}
+}
+
+// A number that nothing explains helps nobody.
+func TestEveryRequirementThatIsNamedIsInTheTable(t *testing.T) {
+	text, err := os.ReadFile("../docs/requirements.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	explained := map[string]bool{}
+	for _, r := range proofs(string(text)) {
+		explained[r.promise] = true
+	}
+	number := regexp.MustCompile(`\b(?:FR|SC)-[0-9]+\b`)
+	err = filepath.WalkDir("..", func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && file != ".." && strings.HasPrefix(d.Name(), ".") {
+			return fs.SkipDir
+		}
+		if ext := filepath.Ext(file); d.IsDir() || ext != ".go" && ext != ".md" && ext != ".xml" {
+			return nil
+		}
+		source, err := os.ReadFile(file)
+		for _, id := range number.FindAllString(string(source), -1) {
+			if !explained[id] {
+				t.Errorf("%s names %s, which docs/requirements.md does not explain", file, id)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -46,7 +46,7 @@ func TestOverlayOfAnEmptyFolderIsTheEmbeddedPrompts(t *testing.T) {
 	}
 	names, err := fs.Glob(fsys, "oracle/*.md")
 	if err != nil || len(names) != 10 {
-		t.Fatalf("files = %v, %v; want the 10 prompts of the requirement and the design", names, err)
+		t.Fatalf("files = %v, %v; want the 10 prompts", names, err)
 	}
 	for _, name := range names {
 		if read(t, fsys, name) != read(t, prompts.FS, name) {

@@ -1,4 +1,4 @@
-// Command sibyl is four AI assistants in one binary. See README.md.
+// Command sibyl is AI assistants in one binary; the Oracle is the first. See README.md.
 package main
 
 import (
@@ -21,7 +21,7 @@ func main() {
 }
 
 func run() int {
-	// The first interrupt is a wish to stop: the run ends in order and keeps what it has. The second ends the program; the
+	// The first interrupt is a request to stop: the run ends in order and keeps what it has. The second ends the program; the
 	// journal makes that harmless.
 	ctx, cancel := context.WithCancelCause(context.Background())
 	stop := make(chan os.Signal, 2)

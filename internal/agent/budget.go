@@ -36,7 +36,7 @@ func Budget() bt.Leaf {
 		Last   bool       `port:"last" doc:"the turn that begins is the last one"`
 		Warn   bool       `port:"warn" doc:"a budget has passed warn_at in this turn"`
 		Left   int        `port:"left_ms" doc:"time for this turn, in ms: up to last_at, or for the last turn up to the limit, and at least what last_at leaves it; 0 where there is no limit"`
-		Told   []bt.Typed `port:",events"`
+		Events []bt.Typed `port:",events"`
 	}
 	return bt.Func("Budget", "Says before a turn whether it is the last one that the budgets allow, and warns as they run low.", func(i in, o *out) error {
 		for _, p := range []struct {
@@ -76,7 +76,7 @@ func Budget() bt.Leaf {
 		}
 		o.Left = timeLeft(i.Now, i.MaxSeconds, i.LastAt, o.Last)
 		seen.Last = o.Last
-		o.Told = []bt.Typed{seen}
+		o.Events = []bt.Typed{seen}
 		return nil
 	})
 }

@@ -38,8 +38,8 @@ func ToolText(specs []tool.Spec) run.Text {
 	return run.Text{Name: ToolsText, Content: content}
 }
 
-// ToldTools reads the tools that a run was told of.
-func ToldTools(ctx context.Context, v *run.View) (specs []tool.Spec, err error) {
+// KeptTools reads the descriptions of tools that a run keeps.
+func KeptTools(ctx context.Context, v *run.View) (specs []tool.Spec, err error) {
 	content, err := v.Text(ctx, ToolsText)
 	if err == nil {
 		err = json.Unmarshal(content, &specs)
@@ -111,7 +111,7 @@ func RunTools() bt.Leaf {
 	type out struct {
 		Ledger     Ledger     `port:"ledger"`
 		Transcript []Entry    `port:"transcript"`
-		Told       []bt.Typed `port:",events"`
+		Events     []bt.Typed `port:",events"`
 	}
 	plan := func(i callsOf) ([]bt.Request, error) {
 		var requests []bt.Request
@@ -144,7 +144,7 @@ func RunTools() bt.Leaf {
 			}
 			o.Ledger.Errors++
 			o.Ledger.made(Made{Tool: c.Name, Key: c.Key, Digest: c.Name + " " + c.Digest, Error: digest(c.Name + why)})
-			o.Told = append(o.Told, CallRefused{Tool: c.Name, Arguments: c.Brief, Why: why})
+			o.Events = append(o.Events, CallRefused{Tool: c.Name, Arguments: c.Brief, Why: why})
 		}
 		return last
 	}
@@ -157,7 +157,7 @@ func RunTools() bt.Leaf {
 		done, err := o.Ledger.enter(t, i.Reply.Calls[k], c)
 		o.Ledger.order(i.Reply.Calls)
 		o.Ledger.Fresh = o.Ledger.Fresh || len(o.Ledger.Opened) > before
-		o.Told = append(o.Told, done)
+		o.Events = append(o.Events, done)
 		return err
 	}
 	finish := func(i callsOf, o *out) error {

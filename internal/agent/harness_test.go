@@ -35,7 +35,7 @@ type bench struct {
 // set makes a bench whose turns go through this node.
 func set(t *testing.T, node string) *bench {
 	t.Helper()
-	reg, err := bt.NewRegistry(agent.RunTools(), agent.SameCall(), agent.SameError(), agent.Cycle(), agent.NoNewSource(), agent.IdenticalCalls())
+	reg, err := bt.NewLeaves(agent.RunTools(), agent.SameCall(), agent.SameError(), agent.Cycle(), agent.NoNewSource(), agent.IdenticalCalls())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func (b *bench) propose(calls ...call) (*bt.State, []bt.Effect) {
 func (b *bench) step(s *bt.State, in bt.Input) bt.Result {
 	b.t.Helper()
 	res, err := b.tree.Step(s, in, func(e bt.Event) {
-		if e.Kind == bt.Told {
+		if e.Kind == bt.Emitted {
 			b.told = append(b.told, e.Data)
 		}
 	})

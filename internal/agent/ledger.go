@@ -8,7 +8,7 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Ledger is what the control layer keeps of a run (requirement: AgentState).
+// Ledger is what the control layer keeps of a run.
 type Ledger struct {
 	Turn    int      `json:"turn"` // replies so far
 	Sources []Tried  `json:"sources,omitempty"`
@@ -32,7 +32,7 @@ type Ledger struct {
 	NotedAt   int      `json:"noted_at,omitempty"`  // the turn before which notes were taken
 }
 
-// Tried counts what was done with one source (requirement FR-017). Hits are those of searches.
+// Tried counts what was done with one source (FR-017). Hits are those of searches.
 type Tried struct {
 	Source tool.Source `json:"source"`
 	Calls  int         `json:"calls"`

@@ -173,7 +173,7 @@ func Strike() bt.Leaf {
 	type out struct {
 		Ledger  Ledger     `port:"ledger"`
 		Strikes int        `port:"strikes" doc:"how often the run was found in a loop"`
-		Told    []bt.Typed `port:",events"`
+		Events  []bt.Typed `port:",events"`
 	}
 	return bt.Func("Strike", "Counts one more loop and tells the person.", func(i in, o *out) error {
 		o.Ledger = o.Ledger.Clone()
@@ -187,7 +187,7 @@ func Strike() bt.Leaf {
 		o.Ledger.StruckAt = o.Ledger.Turn
 		o.Strikes = o.Ledger.Strikes
 		o.Ledger.loop(i.Pattern)
-		o.Told = []bt.Typed{LoopFound{i.Pattern, o.Strikes}}
+		o.Events = []bt.Typed{LoopFound{i.Pattern, o.Strikes}}
 		return nil
 	})
 }
@@ -235,7 +235,7 @@ func TakeAway() bt.Leaf {
 	type out struct {
 		Offered []string   `port:"offered"`
 		Ledger  Ledger     `port:"ledger"`
-		Told    []bt.Typed `port:",events"`
+		Events  []bt.Typed `port:",events"`
 	}
 	return bt.Func("TakeAway", "Takes the tool away that the last turns called in vain most often. FAILURE if there is none.", func(_ none, o *out) error {
 		name := o.Ledger.inVain(o.Offered)
@@ -245,7 +245,7 @@ func TakeAway() bt.Leaf {
 		o.Offered = slices.DeleteFunc(slices.Clone(o.Offered), func(n string) bool { return n == name })
 		o.Ledger = o.Ledger.Clone()
 		o.Ledger.Taken = append(o.Ledger.Taken, name)
-		o.Told = []bt.Typed{ToolTakenAway{name}}
+		o.Events = []bt.Typed{ToolTakenAway{name}}
 		return nil
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Notice tells the person, and whoever watches, something beside the answer (requirement: ANS events).
+// Notice tells the person, and whoever watches, something beside the answer.
 type Notice struct {
 	Type     string            `json:"type"` // what happened, dotted: budget.warning
 	Severity Severity          `json:"severity"`

@@ -47,7 +47,7 @@ func Hint() bt.Leaf {
 	}
 	type out struct {
 		Transcript []Entry    `port:"transcript"`
-		Told       []bt.Typed `port:",events"`
+		Events     []bt.Typed `port:",events"`
 	}
 	return bt.Func("Hint", "Adds a word of the control layer to the last turn of the transcript.", func(i in, o *out) error {
 		if len(o.Transcript) == 0 {
@@ -59,7 +59,7 @@ func Hint() bt.Leaf {
 			last.Hint += " "
 		}
 		last.Hint += i.Text
-		o.Told = []bt.Typed{HintGiven(i)}
+		o.Events = []bt.Typed{HintGiven(i)}
 		return nil
 	})
 }

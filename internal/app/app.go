@@ -1,5 +1,6 @@
-// Package app wires Sibyl together. It is the only place that knows which adapter stands behind which contract, and it
-// holds no logic of its own.
+// Package app wires Sibyl together. It is the only place that knows which adapter stands behind which contract: it
+// opens the models and tools of a run by the settings, finds the keys, and takes known secrets out of what is kept. What an assistant
+// decides is none of its business.
 package app
 
 import (
@@ -41,7 +42,7 @@ type Options struct {
 type App struct {
 	Config  config.Config
 	Trees   trees.Set
-	Prompts *prompt.Registry
+	Prompts *prompt.Set
 	Models  model.Catalog
 	Store   journal.Store
 	Engine  *run.Engine

@@ -1,5 +1,5 @@
 // Package bert sorts a text into one of a few labels with a classifier of the BERT family: an ONNX model in a local folder,
-// computed in pure Go in a child process (requirements FR-019 to FR-022).
+// computed in pure Go in a child process (FR-019 to FR-022 in docs/requirements.md).
 //
 // A child, because the libraries that compute the model panic, print and end the process where they meet what they don't know,
 // and hold several times the model's size in memory. The folder and the child's command are the person's settings; nothing a

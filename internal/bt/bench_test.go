@@ -18,11 +18,11 @@ func wideTree(tb testing.TB, n int) *Tree {
 		b.WriteString(`<Fallback><Inverter><AlwaysSuccess/></Inverter><ForceSuccess><AlwaysFailure/></ForceSuccess></Fallback>`)
 	}
 	b.WriteString(`</Sequence></BehaviorTree></root>`)
-	reg, err := NewRegistry()
+	known, err := NewLeaves()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tree, err := reg.Load("wide.xml", []byte(b.String()), Options{})
+	tree, err := known.Load("wide.xml", []byte(b.String()), Options{})
 	if err != nil {
 		tb.Fatal(err)
 	}

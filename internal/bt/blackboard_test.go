@@ -14,7 +14,7 @@ func tree(id, body string) string {
 }
 
 // wrote runs a file and lists what was written, in order, as "path key=value".
-func wrote(t *testing.T, r *Registry, text string, opt Options) []string {
+func wrote(t *testing.T, r *Leaves, text string, opt Options) []string {
 	t.Helper()
 	tr := load(t, r, text, opt)
 	var all []string

@@ -244,7 +244,7 @@ func (p *probe) event(t *Tree, e Event) {
 }
 
 func (c *conformanceCase) load(p *probe) (*Tree, error) {
-	reg, err := NewRegistry(p.leaf())
+	known, err := NewLeaves(p.leaf())
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +268,7 @@ func (c *conformanceCase) load(p *probe) (*Tree, error) {
 	for _, key := range keysOf(keys) {
 		given = append(given, Port{Name: key})
 	}
-	tree, err := reg.Load(c.ID+".xml", []byte(b.String()), Options{Given: given})
+	tree, err := known.Load(c.ID+".xml", []byte(b.String()), Options{Given: given})
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 // compiler turns elements into nodes and keys into slots.
 type compiler struct {
 	src     *source
-	reg     *Registry
+	known   *Leaves
 	trees   map[string]*treeDef
 	t       *Tree
 	root    *scope
@@ -19,8 +19,8 @@ type compiler struct {
 	full    bool // maxNodes was reached
 }
 
-func newCompiler(src *source, reg *Registry, trees map[string]*treeDef, t *Tree) *compiler {
-	c := &compiler{src: src, reg: reg, trees: trees, t: t, uses: make([]use, 0, len(src.attrs))}
+func newCompiler(src *source, known *Leaves, trees map[string]*treeDef, t *Tree) *compiler {
+	c := &compiler{src: src, known: known, trees: trees, t: t, uses: make([]use, 0, len(src.attrs))}
 	c.root = c.newScope(t.rootKeys, nil)
 	return c
 }
@@ -46,7 +46,7 @@ func (c *compiler) build(el *element, sc *scope, parent int32, path string, stac
 	c.t.nodes = append(c.t.nodes, n)
 	c.src.strayText(el)
 	typ := typeOf(el)
-	sp, leaf := kindByName[typ], c.reg.leaves[typ]
+	sp, leaf := kindByName[typ], c.known.byName[typ]
 	switch {
 	case typ == "SubTree":
 		c.subTree(el, sc, i, stack)
@@ -89,7 +89,7 @@ func isCategory(name string) bool {
 }
 
 func (c *compiler) unknownNode(el *element, typ string, sc *scope, i int32) {
-	hint := didYouMean(typ, slices.Concat(keysOf(c.reg.leaves), keysOf(kindByName), []string{"SubTree"}))
+	hint := didYouMean(typ, slices.Concat(keysOf(c.known.byName), keysOf(kindByName), []string{"SubTree"}))
 	switch {
 	case isCategory(typ):
 		hint = fmt.Sprintf(`write <%s ID="Name"/> or <Name/>`, typ)

@@ -26,20 +26,20 @@ func FuzzLoad(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	reg := someLeaves(f)
-	f.Fuzz(func(t *testing.T, text []byte) { loadAndUse(t, reg, text) })
+	known := someLeaves(f)
+	f.Fuzz(func(t *testing.T, text []byte) { loadAndUse(t, known, text) })
 }
 
 // TestRandomFilesLoadOrSayWhy is FuzzLoad over files that are XML and mostly right.
 func TestRandomFilesLoadOrSayWhy(t *testing.T) {
-	reg := someLeaves(t)
+	known := someLeaves(t)
 	emitAll := `<Emit text="{text}" int="{int}" float="{float}" bool="{bool}" list="{list}" thing="{thing}" ref="{ref}"/>`
 	rapid.Check(t, func(t *rapid.T) {
 		w := &wild{T: t, wrong: rapid.SampledFrom([]int{0, 0, 1, 5, 30}).Draw(t, "wrong")}
 		opt := Options{Given: []Port{{Name: "int", Type: typeInt}}[:rapid.IntRange(0, 1).Draw(t, "given")],
 			Wanted: []Port{{Name: "bool", Type: typeBool}}[:rapid.IntRange(0, 1).Draw(t, "wanted")]}
 		text := file(`<Sequence>`+emitAll+w.node(4)+`</Sequence>`, tree("A", w.node(2)), tree("B", w.node(2)))
-		loadAndUse(t, reg, []byte(text), opt)
+		loadAndUse(t, known, []byte(text), opt)
 	})
 }
 
@@ -128,12 +128,12 @@ type tester interface {
 	Fatalf(format string, args ...any)
 }
 
-func loadAndUse(t tester, reg *Registry, text []byte, opts ...Options) {
+func loadAndUse(t tester, known *Leaves, text []byte, opts ...Options) {
 	var opt Options
 	if len(opts) > 0 {
 		opt = opts[0]
 	}
-	tr, err := reg.Load("fuzz.xml", text, opt)
+	tr, err := known.Load("fuzz.xml", text, opt)
 	if err != nil {
 		var bad *LoadError
 		if !errors.As(err, &bad) || len(bad.Problems) == 0 {
@@ -150,7 +150,7 @@ func loadAndUse(t tester, reg *Registry, text []byte, opts ...Options) {
 	if lines := strings.Count(tr.Picture(), "\n"); lines < tr.Size()+1 {
 		t.Errorf("%d lines for %d nodes", lines, tr.Size())
 	}
-	if err := reg.Models(io.Discard); err != nil {
+	if err := known.Models(io.Discard); err != nil {
 		t.Errorf("%v", err)
 	}
 	s := tr.NewState()

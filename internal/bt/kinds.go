@@ -86,7 +86,7 @@ const (
 // specs lists the kernel's nodes. A tick finds their ports by position.
 var specs = buildSpecs()
 
-var kindByName = indexSpecs()
+var kindByName = indexSpecs(specs)
 
 func buildSpecs() []spec {
 	control := func(name string, k kind, r runner, glyph string, min, max int, ports ...kernelPort) spec {
@@ -145,17 +145,19 @@ func buildSpecs() []spec {
 		kernelPort{name: "last", optional: true, want: wantOutBool, doc: "written with it: true in the last run"})
 	loop.ours = true
 	loop.doc = "Runs the child until a key is true, at most max times. A FAILURE of the child is FAILURE at once."
-	return append(all, loop)
+	all = append(all, loop)
+	for i := range all {
+		for _, p := range all[i].ports {
+			all[i].names = append(all[i].names, p.name)
+		}
+	}
+	return all
 }
 
-func indexSpecs() map[string]*spec {
-	index := make(map[string]*spec, len(specs))
-	for i := range specs {
-		sp := &specs[i]
-		index[sp.name] = sp
-		for _, p := range sp.ports {
-			sp.names = append(sp.names, p.name)
-		}
+func indexSpecs(all []spec) map[string]*spec {
+	index := make(map[string]*spec, len(all))
+	for i := range all {
+		index[all[i].name] = &all[i]
 	}
 	return index
 }

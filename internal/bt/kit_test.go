@@ -69,9 +69,9 @@ func askLeaf() Leaf {
 	})
 }
 
-func registry(tb testing.TB, leaves ...Leaf) *Registry {
+func registry(tb testing.TB, leaves ...Leaf) *Leaves {
 	tb.Helper()
-	r, err := NewRegistry(leaves...)
+	r, err := NewLeaves(leaves...)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func registry(tb testing.TB, leaves ...Leaf) *Registry {
 }
 
 // someLeaves is a registry of Emit, Use, Need and Ask.
-func someLeaves(tb testing.TB) *Registry {
+func someLeaves(tb testing.TB) *Leaves {
 	return registry(tb, emitLeaf(&values{}), useLeaf(func(values) {}), needLeaf(), askLeaf())
 }
 
@@ -89,7 +89,7 @@ func file(main string, others ...string) string {
 		strings.Join(others, "") + `</root>`
 }
 
-func load(tb testing.TB, r *Registry, text string, opt Options) *Tree {
+func load(tb testing.TB, r *Leaves, text string, opt Options) *Tree {
 	tb.Helper()
 	t, err := r.Load("test.xml", []byte(text), opt)
 	if err != nil {
@@ -99,7 +99,7 @@ func load(tb testing.TB, r *Registry, text string, opt Options) *Tree {
 }
 
 // problems are what Load finds, each as "line:col: message // hint".
-func problems(tb testing.TB, r *Registry, text string, opt Options) []string {
+func problems(tb testing.TB, r *Leaves, text string, opt Options) []string {
 	tb.Helper()
 	t, err := r.Load("test.xml", []byte(text), opt)
 	var found []Problem

@@ -33,23 +33,23 @@ const (
 
 // Check is a pure yes or no. The text is the reason, shown either way; a no is FAILURE with it.
 func Check[I any](name, doc string, f func(I) (bool, string)) Leaf {
-	return TellingCheck(name, doc, func(in I) (bool, string, Typed) {
+	return EmittingCheck(name, doc, func(in I) (bool, string, Typed) {
 		yes, why := f(in)
 		return yes, why, nil
 	})
 }
 
-// TellingCheck is a Check that tells people more than its reason; nil tells nothing.
-func TellingCheck[I any](name, doc string, f func(I) (yes bool, why string, told Typed)) Leaf {
+// EmittingCheck is a Check that emits a typed event beside its reason, unless it is nil.
+func EmittingCheck[I any](name, doc string, f func(I) (yes bool, why string, event Typed)) Leaf {
 	l := newLeaf(name, doc, checkLeaf, reflect.TypeFor[I](), nil)
 	l.call = func(b *binding, x *exec, i int32) Status {
 		var in I
 		if err := b.load(x, reflect.ValueOf(&in).Elem()); err != nil {
 			return x.broken(i, err)
 		}
-		yes, why, told := f(in)
-		if told != nil {
-			x.tell(i, told)
+		yes, why, event := f(in)
+		if event != nil {
+			x.emit(i, event)
 		}
 		if !yes {
 			if why == "" {
@@ -193,15 +193,15 @@ func newLeaf(name, doc string, class leafClass, in, out reflect.Type) Leaf {
 	return l
 }
 
-// Registry knows the leaf types that trees may use, beside the nodes of the kernel. It is filled once, then only read.
-type Registry struct{ leaves map[string]*Leaf }
+// Leaves are the leaf types that trees may use, beside the nodes of the kernel. They are set once, then only read.
+type Leaves struct{ byName map[string]*Leaf }
 
-// NewRegistry holds the given leaves. A bad port declaration, or a name that is taken or no XML name, is an error.
-func NewRegistry(leaves ...Leaf) (*Registry, error) {
-	r := &Registry{leaves: make(map[string]*Leaf, len(leaves))}
+// NewLeaves holds the given leaves. A bad port declaration, or a name that is taken or no XML name, is an error.
+func NewLeaves(leaves ...Leaf) (*Leaves, error) {
+	r := &Leaves{byName: make(map[string]*Leaf, len(leaves))}
 	var errs []error
 	for _, l := range leaves {
-		_, taken := r.leaves[l.Name]
+		_, taken := r.byName[l.Name]
 		switch {
 		case taken || kindByName[l.Name] != nil || l.Name == "SubTree" || isCategory(l.Name):
 			l.err = fmt.Errorf("leaf %s: that name is taken", l.Name)
@@ -209,7 +209,7 @@ func NewRegistry(leaves ...Leaf) (*Registry, error) {
 			l.err = fmt.Errorf("leaf ‘%s’: a name has letters, digits and _, and begins with a letter", l.Name)
 		}
 		errs = append(errs, l.err)
-		r.leaves[l.Name] = &l
+		r.byName[l.Name] = &l
 	}
 	return r, errors.Join(errs...)
 }
@@ -292,7 +292,7 @@ func (b *binding) finish(x *exec, i int32, out reflect.Value, err error) Status 
 	}
 	if b.events >= 0 && x.on != nil {
 		for _, e := range out.Field(b.events).Interface().([]Typed) {
-			x.tell(i, e)
+			x.emit(i, e)
 		}
 	}
 	if fault != nil {

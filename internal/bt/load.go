@@ -19,7 +19,7 @@ type Options struct {
 
 // Load reads a tree file in BT.CPP v4's XML and checks its wiring. The error is a *LoadError that holds everything
 // found wrong; warnings stand in Tree.Warnings.
-func (r *Registry) Load(file string, text []byte, opt Options) (*Tree, error) {
+func (r *Leaves) Load(file string, text []byte, opt Options) (*Tree, error) {
 	src := &source{file: file, text: strings.TrimPrefix(string(text), "\ufeff")}
 	root := src.parse()
 	if root == nil {
@@ -48,7 +48,7 @@ func (r *Registry) Load(file string, text []byte, opt Options) (*Tree, error) {
 }
 
 // checkRest warns of the trees that the main one does not reach, and checks what each can be checked for alone.
-func (r *Registry) checkRest(src *source, trees map[string]*treeDef, main *treeDef) {
+func (r *Leaves) checkRest(src *source, trees map[string]*treeDef, main *treeDef) {
 	for _, id := range keysOf(trees) {
 		def := trees[id]
 		if def == main || def.used {

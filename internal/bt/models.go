@@ -8,7 +8,7 @@ import (
 )
 
 // Models writes a <TreeNodesModel> that describes every node BT.CPP does not know, so that Groot2 shows it with its ports.
-func (r *Registry) Models(w io.Writer) error {
+func (r *Leaves) Models(w io.Writer) error {
 	b := &strings.Builder{}
 	b.WriteString("<root BTCPP_format=\"4\">\n  <TreeNodesModel>\n")
 	for _, sp := range specs {
@@ -27,8 +27,8 @@ func (r *Registry) Models(w io.Writer) error {
 			})
 		}
 	}
-	for _, name := range keysOf(r.leaves) {
-		l := r.leaves[name]
+	for _, name := range keysOf(r.byName) {
+		l := r.byName[name]
 		category := "Action"
 		if l.class == checkLeaf {
 			category = "Condition"

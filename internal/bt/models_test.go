@@ -43,7 +43,7 @@ func (m *model) lines() string {
 	return b.String()
 }
 
-func models(t *testing.T, r *Registry) (string, map[string]string) {
+func models(t *testing.T, r *Leaves) (string, map[string]string) {
 	t.Helper()
 	b := &strings.Builder{}
 	if err := r.Models(b); err != nil {

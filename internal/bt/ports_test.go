@@ -84,7 +84,7 @@ func TestDefaultHoldsWherePortOrKeyIsUnset(t *testing.T) {
 }
 
 // brokenAt steps a tree that must break where its file has the mark.
-func brokenAt(t *testing.T, r *Registry, text string, opt Options, prepare func(*Tree, *State)) string {
+func brokenAt(t *testing.T, r *Leaves, text string, opt Options, prepare func(*Tree, *State)) string {
 	t.Helper()
 	text, places := marked(text)
 	tree := load(t, r, text, opt)
@@ -342,10 +342,10 @@ func TestPortsTellsNameTypeAndDefault(t *testing.T) {
 
 func second[A, B any](_ A, b B) B { return b }
 
-func TestRegistryRefusesNamesThatCannotBeNodes(t *testing.T) {
+func TestLeavesRefuseNamesThatCannotBeNodes(t *testing.T) {
 	for _, name := range []string{"", "Sequence", "SubTree", "Action", "Decorator", "a b", "1a", "Ask!", "x:Ask", "Ä"} {
 		leaf := Check(name, "", func(noPorts) (bool, string) { return true, "" })
-		if _, err := NewRegistry(leaf); err == nil {
+		if _, err := NewLeaves(leaf); err == nil {
 			t.Errorf("a leaf may be called %q", name)
 		}
 	}
@@ -354,14 +354,14 @@ func TestRegistryRefusesNamesThatCannotBeNodes(t *testing.T) {
 	}) (bool, string) {
 		return true, ""
 	})
-	if _, err := NewRegistry(fine); err != nil {
+	if _, err := NewLeaves(fine); err != nil {
 		t.Error(err)
 	}
-	if _, err := NewRegistry(needLeaf(), needLeaf()); err == nil {
+	if _, err := NewLeaves(needLeaf(), needLeaf()); err == nil {
 		t.Error("two leaves may have one name")
 	}
 	bad := Func("Bad", "", func(struct{ A string }, *noPorts) error { return nil })
-	_, err := NewRegistry(bad, needLeaf(), needLeaf())
+	_, err := NewLeaves(bad, needLeaf(), needLeaf())
 	if err == nil || !strings.Contains(err.Error(), "leaf Bad: struct { A string }.A wants") || !strings.Contains(err.Error(), "leaf Need: that name is taken") {
 		t.Errorf("not all errors are told: %v", err)
 	}

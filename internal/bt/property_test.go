@@ -162,11 +162,11 @@ func (r *run) do(how string, in Input) {
 func TestRandomTreesKeepTheKernelsPromises(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := (&forest{T: t}).file()
-		reg, err := NewRegistry(chanceLeaf(rapid.Uint64().Draw(t, "seed")), planLeaf())
+		known, err := NewLeaves(chanceLeaf(rapid.Uint64().Draw(t, "seed")), planLeaf())
 		if err != nil {
 			t.Fatal(err)
 		}
-		tr, err := reg.Load("random.xml", []byte(text), Options{Given: []Port{{Name: "n", Type: typeInt}}})
+		tr, err := known.Load("random.xml", []byte(text), Options{Given: []Port{{Name: "n", Type: typeInt}}})
 		if err != nil {
 			t.Fatalf("%v\nin %s", err, text)
 		}

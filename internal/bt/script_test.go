@@ -15,7 +15,7 @@ func evaluate(t testing.TB, text string, keys map[string]any) (any, error) {
 		return nil, err
 	}
 	tr := &Tree{nodes: []node{{details: &details{parent: -1}}}, rootKeys: map[string]int32{}}
-	c := newCompiler(&source{}, &Registry{}, nil, tr)
+	c := newCompiler(&source{}, &Leaves{}, nil, tr)
 	var connect func(*expr)
 	connect = func(e *expr) {
 		if e.key != "" {

@@ -382,12 +382,12 @@ func TestWhatALeafTellsComesBeforeItsOwnEvent(t *testing.T) {
 		out.Tell = []Typed{hits{2}, hits{3}}
 		return nil
 	})
-	asked := TellingCheck("Asked", "", func(noPorts) (bool, string, Typed) { return true, "it was", hits{4} })
+	asked := EmittingCheck("Asked", "", func(noPorts) (bool, string, Typed) { return true, "it was", hits{4} })
 	tr := load(t, registry(t, found, asked, needLeaf()), file(`<Sequence><Found/><Inverter><Need text=""/></Inverter><Need text="x"/><Asked/></Sequence>`), Options{})
 	var got []string
 	_, err := tr.Step(tr.NewState(), Input{}, func(e Event) {
 		line := fmt.Sprintf("%s %v %s", tr.Node(e.Node).Type, e.Status, e.Reason)
-		if e.Kind == Told {
+		if e.Kind == Emitted {
 			line = fmt.Sprintf("%s tells %v", tr.Node(e.Node).Type, e.Data)
 		}
 		got = append(got, line)

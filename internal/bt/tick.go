@@ -15,16 +15,16 @@ const MaxVisits = 10_000
 // EventKind says what an Event tells.
 type EventKind uint8
 
-// What an event tells: a node was ticked, a running node was halted, a key was written, a leaf said what it decided.
+// What an event tells: a node was ticked, a running node was halted, a key was written, a leaf emitted what it decided.
 const (
 	Ticked EventKind = iota
 	Halted
 	Wrote
-	Told
+	Emitted
 )
 
 // Event is something that happened in a tick, in order. Reason is set with Ticked, for a failure and for a check; Key and Value
-// with Wrote; Data with Told.
+// with Wrote; Data with Emitted.
 type Event struct {
 	Kind   EventKind
 	Node   int32
@@ -292,9 +292,9 @@ func (x *exec) write(i, slot int32, v any) {
 	}
 }
 
-func (x *exec) tell(i int32, e Typed) {
+func (x *exec) emit(i int32, e Typed) {
 	if x.on != nil {
-		x.on(Event{Kind: Told, Node: i, Data: e})
+		x.on(Event{Kind: Emitted, Node: i, Data: e})
 	}
 }
 

@@ -26,7 +26,7 @@ func (c *command) evalLoops() *cobra.Command {
 			return c.prepared(func(a *app.App) error {
 				t, err := a.Trees.Get(oracle.Name)
 				if err == nil {
-					_, err = a.Oracle.Registry.Load(t.File, t.Text, a.Oracle.Options)
+					_, err = a.Oracle.Leaves.Load(t.File, t.Text, a.Oracle.Options)
 				}
 				if err != nil {
 					return withCode(ExitUsage, err)

@@ -109,7 +109,7 @@ func (c *command) runOracleTree(ctx context.Context, room *evalRoom, set oracleS
 	if err != nil {
 		return eval.OracleRun{}, withCode(ExitUsage, err)
 	}
-	if _, err := room.app.Oracle.Registry.Load(t.File, t.Text, room.app.Oracle.Options); err != nil {
+	if _, err := room.app.Oracle.Leaves.Load(t.File, t.Text, room.app.Oracle.Options); err != nil {
 		return eval.OracleRun{}, withCode(ExitUsage, err)
 	}
 	answered := 0

@@ -59,7 +59,7 @@ func (c *command) treeList() *cobra.Command {
 
 // load checks a tree against the assistant that runs it.
 func load(a *app.App, t trees.Tree) (*bt.Tree, error) {
-	return a.Oracle.Registry.Load(t.File, t.Text, a.Oracle.Options)
+	return a.Oracle.Leaves.Load(t.File, t.Text, a.Oracle.Options)
 }
 
 func (c *command) treeShow() *cobra.Command {
@@ -151,6 +151,6 @@ func (c *command) treeModels() *cobra.Command {
 	return &cobra.Command{Use: "models", Short: "Print the TreeNodesModel that tells Groot2 our nodes", Args: cobra.NoArgs,
 		Example: "  sibyl tree models > sibyl-nodes.xml",
 		RunE: func(*cobra.Command, []string) error {
-			return c.prepared(func(a *app.App) error { return a.Oracle.Registry.Models(c.Out) })
+			return c.prepared(func(a *app.App) error { return a.Oracle.Leaves.Models(c.Out) })
 		}}
 }

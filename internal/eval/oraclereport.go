@@ -248,7 +248,7 @@ func RunTranscripts(ctx context.Context, transcripts []Transcript, parallel int,
 // errNoQuestions keeps a comparison from being made of nothing.
 var errNoQuestions = errors.New("no question was asked")
 
-// Criterion is one of the requirement's success criteria, as far as a set can measure it. Met is nil where the figure is lacking.
+// Criterion is one of the success criteria (SC-… in docs/requirements.md), as far as a set can measure it. Met is nil where the figure is lacking.
 type Criterion struct {
 	ID     string `json:"id"`
 	Asks   string `json:"asks"`

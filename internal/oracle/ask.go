@@ -37,7 +37,7 @@ type Question struct {
 	Tools      []tool.Spec
 	TreeFile   string
 	Tree       []byte
-	Prompts    *prompt.Registry
+	Prompts    *prompt.Set
 
 	NewSession *journal.Session // made with the run; nil: Session is there already
 }

@@ -25,7 +25,7 @@ type Surroundings struct {
 	Window     func(model string) int // in tokens; 0: not known
 	LearnKeys  func(ctx context.Context, env Env)
 	Tools      func(ctx context.Context, env Env) (*tool.Set, func(), error)
-	Prompts    *prompt.Registry
+	Prompts    *prompt.Set
 	Classifier bool     // one is configured for the fallback
 	Web        bool     // a search engine is configured
 	Fallback   []string // models that answer where the chosen one does not

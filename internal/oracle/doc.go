@@ -1,4 +1,4 @@
-// Package oracle answers questions over code, notes and the web (requirement: BT-Controlled Oracle Agent).
+// Package oracle answers questions over code, notes and the web (docs/requirements.md).
 //
 // The way of a question: its words are classified, the class says which tools are offered, and a tree (trees/oracle.xml)
 // asks the model turn by turn, reads the signal of each reply and decides what follows. This package has the tree's leaves

@@ -123,33 +123,33 @@ func TestEdgeCapabilityThatExistsAndReadsIsOfferedInTheNextTurn(t *testing.T) {
 	same(t, "calls of it that were performed: none before it was offered", h.world.called(), []string{"web_search"})
 }
 
-// A wish is granted by what it names, not by a word that several tools share.
+// A capability is granted by what it names, not by a word that several tools share.
 func TestEdgeCapabilityIsFoundByWhatItNames(t *testing.T) {
 	for _, c := range []struct {
-		wish    string
-		without []string
-		want    string // "": a gap
+		capability string
+		without    []string
+		want       string // "": a gap
 	}{
-		{wish: "web search", want: "web_search"},
-		{wish: "web_search", want: "web_search"},
-		{wish: "Search the web for current prices", want: "web_search"},
-		{wish: "web fetch", want: "web_fetch"},
-		{wish: "vault search", want: "vault_search"},
-		{wish: "thread search", want: "thread_seek"},
-		{wish: "searching the vault", want: "vault_search"},
-		{wish: "read a note of the vault", want: "vault_read"},
-		{wish: "web search", without: []string{"web_search", "web_fetch"}},
-		{wish: "calendar search"},
-		{wish: "read the person's mail"},
-		{wish: "code execution"},
-		{wish: "opening lines of places by words in a database"},
-		{wish: "vault write"},
-		{wish: "vault_write"},
-		{wish: "write a note into the vault"},
-		{wish: "…"},
+		{capability: "web search", want: "web_search"},
+		{capability: "web_search", want: "web_search"},
+		{capability: "Search the web for current prices", want: "web_search"},
+		{capability: "web fetch", want: "web_fetch"},
+		{capability: "vault search", want: "vault_search"},
+		{capability: "thread search", want: "thread_seek"},
+		{capability: "searching the vault", want: "vault_search"},
+		{capability: "read a note of the vault", want: "vault_read"},
+		{capability: "web search", without: []string{"web_search", "web_fetch"}},
+		{capability: "calendar search"},
+		{capability: "read the person's mail"},
+		{capability: "code execution"},
+		{capability: "opening lines of places by words in a database"},
+		{capability: "vault write"},
+		{capability: "vault_write"},
+		{capability: "write a note into the vault"},
+		{capability: "…"},
 	} {
-		t.Run(c.wish, func(t *testing.T) {
-			h := setUp(t, modeltest.Say(needCapability(c.wish)), modeltest.Say("So it is. "+partial("the rest")))
+		t.Run(c.capability, func(t *testing.T) {
+			h := setUp(t, modeltest.Say(needCapability(c.capability)), modeltest.Say("So it is. "+partial("the rest")))
 			h.world.without(c.without...)
 			a := h.ask(auth)
 			want := []string{"code_read", "code_search"}

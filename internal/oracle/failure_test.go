@@ -189,7 +189,7 @@ func TestCancelShowsTheWriteThatWasUnderWay(t *testing.T) {
 	live := h.start(save)
 	<-begun
 	live.Cancel("enough of it")
-	for u := range live.Watch(t.Context(), 0) { // until the wish is recorded: the write ends after it
+	for u := range live.Watch(t.Context(), 0) { // until the request is recorded: the write ends after it
 		if u.Record != nil && u.Record.Kind == run.KindCancel {
 			close(goOn)
 		}

@@ -53,14 +53,14 @@ func causeOfDoubt() bt.Leaf {
 		SameReasons int     `port:"same_reasons" default:"3" doc:"so many equal reasons in a row count as stuck (FR-008)"`
 	}
 	type out struct {
-		Cause string     `port:"cause" doc:"stuck, same_reason, silent, malformed or unsure"`
-		Told  []bt.Typed `port:",events"`
+		Cause  string     `port:"cause" doc:"stuck, same_reason, silent, malformed or unsure"`
+		Events []bt.Typed `port:",events"`
 	}
 	return bt.Func("CauseOfDoubt", "Finds out why the reply can't be taken as it is. FAILURE if it can.", func(i in, o *out) error {
 		s, state := i.Report.Signal, i.Reports.Signals
 		set := func(c Cause, format string, args ...any) error {
 			o.Cause = string(c)
-			o.Told = []bt.Typed{ReplyDoubted{c, fmt.Sprintf(format, args...)}}
+			o.Events = []bt.Typed{ReplyDoubted{c, fmt.Sprintf(format, args...)}}
 			return nil
 		}
 		switch {
@@ -114,7 +114,7 @@ func askClassifier() bt.Leaf {
 	type out struct {
 		Scores Scores       `port:"scores"`
 		Ledger agent.Ledger `port:"ledger"`
-		Told   []bt.Typed   `port:",events"`
+		Events []bt.Typed   `port:",events"`
 	}
 	plan := func(i in) ([]bt.Request, error) {
 		return []bt.Request{{Kind: EffectClassify, Label: "verdict on: " + i.Cause, Payload: ClassifyPayload{Turn: i.Reply.Ref, Cause: Cause(i.Cause)}}}, nil
@@ -131,7 +131,7 @@ func askClassifier() bt.Leaf {
 		}
 		o.Scores = Scores{Turn: i.Reply.Ref, Best: r.Scores}
 		if len(r.Scores) > 0 {
-			o.Told = []bt.Typed{ClassifierAsked(r.Scores[0])}
+			o.Events = []bt.Typed{ClassifierAsked(r.Scores[0])}
 		}
 		return nil
 	}
@@ -157,7 +157,7 @@ func decide() bt.Leaf {
 		Ledger  agent.Ledger `port:"ledger"`
 		Reports Reports      `port:"reports"`
 		Verdict string       `port:"verdict" doc:"go_on, retry, other_strategy, force_answer or ask_user"`
-		Told    []bt.Typed   `port:",events"`
+		Events  []bt.Typed   `port:",events"`
 	}
 	return bt.Func("Decide", "The fallback: decides what a reply in doubt calls for, by the classifier's scores if they say enough, else by rules (FR-022).",
 		func(i doubt, o *out) error {
@@ -177,7 +177,7 @@ func decide() bt.Leaf {
 			o.Ledger.Notice(NoticeFallback, agent.Info, agent.Pairs("cause", c.Cause, "verdict", c.Verdict, "by", c.By),
 				"The fallback was consulted (%s) and decided: %s, since %s.", c.Cause, c.Verdict, c.Because)
 			o.Verdict = string(c.Verdict)
-			o.Told = []bt.Typed{FallbackDecided{c}}
+			o.Events = []bt.Typed{FallbackDecided{c}}
 			return nil
 		})
 }

@@ -33,9 +33,9 @@ type wanted struct {
 	TopicShift bool                    `port:"topic_shift,optional"`
 }
 
-// Registry has the Oracle's leaves; Options say what its trees are given and what is read from them.
-func Registry() (*bt.Registry, bt.Options, error) {
-	reg, err := bt.NewRegistry(classifyLeaf(), offerTools(), askModel(), noteReply(), signalIs(), agent.HasText(), agent.HasToolCalls(),
+// Leaves are the Oracle's leaves; Options say what its trees are given and what is read from them.
+func Leaves() (*bt.Leaves, bt.Options, error) {
+	known, err := bt.NewLeaves(classifyLeaf(), offerTools(), askModel(), noteReply(), signalIs(), agent.HasText(), agent.HasToolCalls(),
 		sufficient(), searchesEmpty(), firstTime(), accept(), agent.Hint(), widen(), offerCapability(), noteGap(), agent.RunTools(), agent.TakeAway(),
 		agent.Budget(), causeOfDoubt(), askClassifier(), decide(), sameReason(), agent.SameCall(), agent.Cycle(), agent.SameError(),
 		agent.NoNewSource(), agent.Strike(), agent.HistoryIsLong(), takeNotes(), offerEverything(), agent.IdenticalCalls(), timeIsUp(),
@@ -48,7 +48,7 @@ func Registry() (*bt.Registry, bt.Options, error) {
 		return nil, bt.Options{}, err
 	}
 	want, err := bt.Ports[wanted]()
-	return reg, bt.Options{Given: given, Wanted: want}, err
+	return known, bt.Options{Given: given, Wanted: want}, err
 }
 
 func classifyLeaf() bt.Leaf {
@@ -60,12 +60,12 @@ func classifyLeaf() bt.Leaf {
 	type out struct {
 		Class      classify.Classification `port:"class" doc:"type, sources needed, confidence"`
 		TopicShift bool                    `port:"topic_shift" doc:"the question leaves the subject of those before"`
-		Told       []bt.Typed              `port:",events"`
+		Events     []bt.Typed              `port:",events"`
 	}
 	return bt.Func("Classify", "Finds out what kind of question it is (FR-015).", func(i in, o *out) error {
 		o.Class = classify.Classify(classify.Query{Text: i.Question, Previous: i.Previous, PreviousType: classify.Type(i.PreviousType)})
 		o.TopicShift = len(i.Previous) > 0 && classify.TopicShift(i.Previous, i.Question)
-		o.Told = []bt.Typed{ClassChosen{o.Class.QueryType, o.Class.Confidence, o.Class.KeywordsMatched, o.TopicShift}}
+		o.Events = []bt.Typed{ClassChosen{o.Class.QueryType, o.Class.Confidence, o.Class.KeywordsMatched, o.TopicShift}}
 		return nil
 	})
 }
@@ -80,11 +80,11 @@ func accept() bt.Leaf {
 		Accepted Accepted     `port:"accepted" doc:"the reply that is the answer"`
 		Ledger   agent.Ledger `port:"ledger"`
 		Done     bool         `port:"done"`
-		Told     []bt.Typed   `port:",events"`
+		Events   []bt.Typed   `port:",events"`
 	}
 	return bt.Func("Accept", "Makes the reply the answer and ends the loop.", func(i in, o *out) error {
 		o.Accepted, o.Done = Accepted{Ref: i.Reply.Ref, StopReason: i.StopReason}, true
-		o.Told = []bt.Typed{AnswerAccepted{i.StopReason, i.Report.Signal == nil}}
+		o.Events = []bt.Typed{AnswerAccepted{i.StopReason, i.Report.Signal == nil}}
 		o.Ledger = o.Ledger.Clone()
 		if i.Report.Signal == nil {
 			o.Ledger.Notice(NoticeMissing, agent.Warning, nil, "The answer came without a signal.")
@@ -141,7 +141,7 @@ func askModel() bt.Leaf {
 	type out struct {
 		Reply  agent.Reply `port:"reply" doc:"what came back"`
 		Report Report      `port:"report" doc:"its signal"`
-		Told   []bt.Typed  `port:",events"`
+		Events []bt.Typed  `port:",events"`
 	}
 	plan := func(i in) ([]bt.Request, error) {
 		p := agent.TurnPayload{Offered: i.Offered, Turn: i.Turn, MaxTurns: i.MaxTurns, Last: i.Last, Withdrawn: i.Withdrawn,
@@ -162,7 +162,7 @@ func askModel() bt.Leaf {
 		if r.Report.Signal != nil {
 			told.Signal = r.Report.Signal.Type
 		}
-		o.Told = []bt.Typed{told}
+		o.Events = []bt.Typed{told}
 		return nil
 	}
 	return bt.Task("AskModel", "Asks the model for one turn.", plan, collect)
@@ -181,7 +181,7 @@ func takeNotes() bt.Leaf {
 	type out struct {
 		Ledger     agent.Ledger  `port:"ledger"`
 		Transcript []agent.Entry `port:"transcript"`
-		Told       []bt.Typed    `port:",events"`
+		Events     []bt.Typed    `port:",events"`
 	}
 	plan := func(i in) ([]bt.Request, error) {
 		return agent.AskNotes(agent.TurnPayload{Turn: i.Turn, MaxTurns: i.MaxTurns, LastHint: i.Ask,
@@ -190,7 +190,7 @@ func takeNotes() bt.Leaf {
 	collect := func(i in, done []bt.Completion, o *out) error {
 		transcript, taken, err := agent.TakeNotes[Heard](done[0], &o.Ledger, i.Transcript)
 		if err == nil {
-			o.Transcript, o.Told = transcript, []bt.Typed{taken}
+			o.Transcript, o.Events = transcript, []bt.Typed{taken}
 		}
 		return err
 	}

@@ -31,7 +31,7 @@ func offerTools() bt.Leaf {
 	}
 	type out struct {
 		Offered []string   `port:"offered" doc:"names of the tools offered to the model"`
-		Told    []bt.Typed `port:",events"`
+		Events  []bt.Typed `port:",events"`
 	}
 	return bt.Func("OfferTools", "Chooses the tools by the class of the question (FR-016). Tools that write are only for actions.",
 		func(i in, o *out) error {
@@ -52,7 +52,7 @@ func offerTools() bt.Leaf {
 					held = append(held, t.Name)
 				}
 			}
-			o.Told = []bt.Typed{ToolsOffered{Offered: o.Offered, Withheld: held}}
+			o.Events = []bt.Typed{ToolsOffered{Offered: o.Offered, Withheld: held}}
 			return nil
 		})
 }
@@ -118,7 +118,7 @@ func widen() bt.Leaf {
 	type out struct {
 		Offered []string     `port:"offered"`
 		Ledger  agent.Ledger `port:"ledger"`
-		Told    []bt.Typed   `port:",events"`
+		Events  []bt.Typed   `port:",events"`
 	}
 	return bt.Func("Widen", "Offers the reading tools of the next source that was not offered. FAILURE if there is none.", func(i in, o *out) error {
 		added, ok := nextSource(i.Class, o.Ledger.Left(i.Tools), o.Offered)
@@ -126,7 +126,7 @@ func widen() bt.Leaf {
 			return fmt.Errorf("every source that can be read is offered already")
 		}
 		o.Offered = append(slices.Clone(o.Offered), added...)
-		o.Told = []bt.Typed{ToolsAdded{added}}
+		o.Events = []bt.Typed{ToolsAdded{added}}
 		return nil
 	})
 }
@@ -150,24 +150,24 @@ func offerCapability() bt.Leaf {
 	type out struct {
 		Offered []string     `port:"offered"`
 		Ledger  agent.Ledger `port:"ledger"`
-		Told    []bt.Typed   `port:",events"`
+		Events  []bt.Typed   `port:",events"`
 	}
 	return bt.Func("OfferCapability", "Offers the tools that only read and have the capability asked for. FAILURE if there is none.", func(i in, o *out) error {
 		if i.Report.Signal == nil {
 			return fmt.Errorf("no capability was asked for")
 		}
-		wish := i.Report.Signal.Text("capability")
-		names := toolsFor(wish, o.Ledger.Left(i.Tools))
+		capability := i.Report.Signal.Text("capability")
+		names := toolsFor(capability, o.Ledger.Left(i.Tools))
 		if len(names) == 0 {
-			return fmt.Errorf("no tool that only reads has “%s”", agent.Brief(wish, 60))
+			return fmt.Errorf("no tool that only reads has “%s”", agent.Brief(capability, 60))
 		}
 		added := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(o.Offered, n) })
 		if len(added) == 0 {
-			o.Told = []bt.Typed{ToolsAdded{}}
+			o.Events = []bt.Typed{ToolsAdded{}}
 			return nil
 		}
 		o.Offered = append(slices.Clone(o.Offered), added...)
-		o.Told = []bt.Typed{ToolsAdded{added}}
+		o.Events = []bt.Typed{ToolsAdded{added}}
 		return nil
 	})
 }
@@ -184,10 +184,10 @@ var otherWords = map[string][]string{
 	"code":   {"repository", "repo", "codebase"},
 }
 
-// toolsFor finds the tools that only read and that a wish names: every part of the tool's name, as it stands or in other words, so that
+// toolsFor finds the tools that only read and that the text names: every part of the name of a tool, as it stands or in other words, so that
 // a search of something else is not taken for one of theirs.
-func toolsFor(wish string, tools []agent.ToolFact) (names []string) {
-	words := strings.FieldsFunc(strings.ToLower(wish), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+func toolsFor(capability string, tools []agent.ToolFact) (names []string) {
+	words := strings.FieldsFunc(strings.ToLower(capability), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	has := func(part string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return w == part || slices.Contains(otherWords[part], w) })
 	}
@@ -207,7 +207,7 @@ func noteGap() bt.Leaf {
 	type out struct {
 		Ledger  agent.Ledger `port:"ledger"`
 		Reports Reports      `port:"reports"`
-		Told    []bt.Typed   `port:",events"`
+		Events  []bt.Typed   `port:",events"`
 	}
 	return bt.Func("NoteGap", "Logs a capability that does not exist and tells the person. FAILURE if the same was noted before.", func(i in, o *out) error {
 		if i.Report.Signal == nil {
@@ -220,7 +220,7 @@ func noteGap() bt.Leaf {
 		o.Ledger, o.Reports = o.Ledger.Clone(), o.Reports.clone()
 		o.Reports.Gaps = append(o.Reports.Gaps, gap)
 		o.Ledger.Notice(NoticeGap, agent.Warning, agent.Pairs("capability", gap), "The model asked for a capability that does not exist here: %s", gap)
-		o.Told = []bt.Typed{CapabilityMissing{gap}}
+		o.Events = []bt.Typed{CapabilityMissing{gap}}
 		return nil
 	})
 }

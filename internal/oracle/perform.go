@@ -61,7 +61,7 @@ const Name = "oracle"
 
 // New makes the assistant.
 func New(deps Deps) (*run.Assistant, error) {
-	reg, opt, err := Registry()
+	leaves, opt, err := Leaves()
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func New(deps Deps) (*run.Assistant, error) {
 	known := newPromptTexts()
 	effects := agent.EffectTypes[Heard]()
 	effects[EffectClassify] = run.EffectOf[ClassifyPayload, ClassifyReceipt]()
-	return &run.Assistant{Name: Name, Registry: reg, Options: opt, Effects: effects, Outcome: outcome,
+	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Effects: effects, Outcome: outcome,
 		Open: func(ctx context.Context, v *run.View) (map[string]run.Performer, func(), error) {
 			return open(ctx, deps, known, v)
 		},

@@ -36,11 +36,11 @@ func Look(q Question, large, failed bool) (Preview, error) {
 	if err := q.Check(); err != nil {
 		return Preview{}, err
 	}
-	reg, opt, err := Registry()
+	leaves, opt, err := Leaves()
 	if err != nil {
 		return Preview{}, err
 	}
-	tree, err := reg.Load(q.TreeFile, q.Tree, opt)
+	tree, err := leaves.Load(q.TreeFile, q.Tree, opt)
 	if err != nil {
 		return Preview{}, err
 	}
@@ -92,7 +92,7 @@ func Look(q Question, large, failed bool) (Preview, error) {
 	return p, nil
 }
 
-func fileOf(r *prompt.Registry, id string) string {
+func fileOf(r *prompt.Set, id string) string {
 	for _, s := range r.Segments() {
 		if s.ID == id {
 			return s.File

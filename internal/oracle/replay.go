@@ -28,7 +28,7 @@ func sends(ctx context.Context, known *promptTexts, v *run.View, c *run.Completi
 		recorded.Parts = append(recorded.Parts, run.Part{Kind: "segment", Name: id})
 	}
 	recorded.Parts = append(recorded.Parts, toolParts(r.ToolHashes)...)
-	specs, err := agent.ToldTools(ctx, v)
+	specs, err := agent.KeptTools(ctx, v)
 	if err != nil {
 		return recorded, composed, err
 	}
@@ -41,7 +41,7 @@ func sends(ctx context.Context, known *promptTexts, v *run.View, c *run.Completi
 		return recorded, composed, err
 	}
 	composed = run.Sent{Hash: journal.BlobHash([]byte(asked.Prompt.Text)), Tokens: asked.Prompt.Tokens}
-	segments := a.prompts.registry.Segments()
+	segments := a.prompts.set.Segments()
 	for _, id := range asked.Prompt.Segments {
 		at := slices.IndexFunc(segments, func(known prompt.Segment) bool { return known.ID == id })
 		composed.Parts = append(composed.Parts, run.Part{Kind: "segment", Name: id, Tokens: segments[at].TokenEstimate, Hash: journal.BlobHash([]byte(segments[at].Content))})

@@ -52,7 +52,7 @@ func reportOf(h Heard) Report {
 	return r
 }
 
-// Reports is what is kept of the signals of a run (requirement: AgentSignalState), and what came of them.
+// Reports is what is kept of the signals of a run, and what came of them.
 type Reports struct {
 	Signals   signal.State `json:"signals"`
 	AskedFor  bool         `json:"asked_for,omitempty"` // the signal was asked for
@@ -77,14 +77,14 @@ func noteReply() bt.Leaf {
 		Ledger     agent.Ledger  `port:"ledger" doc:"what was spent and tried"`
 		Reports    Reports       `port:"reports" doc:"signals so far"`
 		Transcript []agent.Entry `port:"transcript" doc:"record numbers of the turns so far"`
-		Told       []bt.Typed    `port:",events"`
+		Events     []bt.Typed    `port:",events"`
 	}
 	return bt.Func("NoteReply", "Enters a reply and its signal into the ledger and the transcript.", func(i in, o *out) error {
 		o.Ledger, o.Reports = o.Ledger.Clone(), o.Reports.clone()
 		fresh := o.Ledger.Fresh
 		o.Ledger.Replied(i.Reply)
 		o.Transcript = append(o.Transcript[:len(o.Transcript):len(o.Transcript)], agent.Entry{Turn: i.Reply.Ref})
-		o.Told = []bt.Typed{o.Reports.heard(i.Report, fresh, &o.Ledger)}
+		o.Events = []bt.Typed{o.Reports.heard(i.Report, fresh, &o.Ledger)}
 		return nil
 	})
 }
@@ -118,7 +118,7 @@ func signalIs() bt.Leaf {
 		Report Report `port:"report"`
 		Type   string `port:"type" doc:"need_turn, context_sufficient, stuck, need_capability, partial_answer or delegation_recommended"`
 	}
-	return bt.TellingCheck("SignalIs", "Is the reply's signal of this type?", func(i in) (bool, string, bt.Typed) {
+	return bt.EmittingCheck("SignalIs", "Is the reply's signal of this type?", func(i in) (bool, string, bt.Typed) {
 		if i.Report.Signal == nil {
 			return false, "no signal", nil
 		}

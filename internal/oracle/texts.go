@@ -18,9 +18,9 @@ type promptTexts struct {
 	byBlob map[string]*prompts
 }
 
-// prompts is one registry with its compositions.
+// prompts is one set of segments with its compositions.
 type prompts struct {
-	registry *prompt.Registry
+	set      *prompt.Set
 	mu       sync.Mutex
 	composed map[string]prompt.Composed // by situation
 }
@@ -55,12 +55,12 @@ func (p *promptTexts) of(ctx context.Context, v *run.View) (*prompts, error) {
 	if len(p.byBlob) >= keptPrompts {
 		clear(p.byBlob)
 	}
-	known := &prompts{registry: r, composed: map[string]prompt.Composed{}}
+	known := &prompts{set: r, composed: map[string]prompt.Composed{}}
 	p.byBlob[name] = known
 	return known, nil
 }
 
-// compose is Registry.Compose, remembered by all that it depends on.
+// compose is prompt.Set.Compose, remembered by all that it depends on.
 func (p *prompts) compose(s prompt.Situation) (prompt.Composed, error) {
 	same := s
 	same.HistoryTokens, same.WindowTokens, same.Noted = 0, 0, false
@@ -76,7 +76,7 @@ func (p *prompts) compose(s prompt.Situation) (prompt.Composed, error) {
 	if c, ok := p.composed[string(key)]; ok {
 		return c, nil
 	}
-	c, err := p.registry.Compose(s)
+	c, err := p.set.Compose(s)
 	if err != nil {
 		return c, err
 	}

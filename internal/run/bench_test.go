@@ -41,7 +41,7 @@ func bench(b *testing.B, read int) (*run.Engine, journal.Store) {
 		o.Got = strings.TrimSpace(fmt.Sprint(o.Got, " ", done[0].Ref))
 		return nil
 	})
-	reg, err := bt.NewRegistry(append(leaves(), hear)...)
+	known, err := bt.NewLeaves(append(leaves(), hear)...)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func bench(b *testing.B, read int) (*run.Engine, journal.Store) {
 		job.Emit(run.Piece{Text: "a word"})
 		return answers[strings.TrimPrefix(job.Effect.Label, "read ")], nil
 	}
-	a := &run.Assistant{Name: "tester", Registry: reg, Options: bt.Options{Given: []bt.Port{{Name: "what", Type: textType}}},
+	a := &run.Assistant{Name: "tester", Leaves: known, Options: bt.Options{Given: []bt.Port{{Name: "what", Type: textType}}},
 		Open: func(context.Context, *run.View) (map[string]run.Performer, func(), error) {
 			return map[string]run.Performer{"read": {Do: perform}}, nil, nil
 		}, Outcome: outcomeOf}

@@ -1,7 +1,7 @@
 // Package run drives a behaviour tree over a journal, so that a crash at any point loses nothing and repeats nothing
 // that must not be repeated.
 //
-// The way of a run: what comes in (the person's words, a completed effect, time, a wish to stop) is appended as a record;
+// The way of a run: what comes in (the person's words, a completed effect, time, a request to stop) is appended as a record;
 // then one step of the tree takes it in; then what the step asks for is performed. Nothing else changes a run, so folding its
 // records through the same tree gives the same state.
 //
@@ -22,7 +22,7 @@
 //     what is Once may finish within a grace, and all that arrives is kept in the stopped record; nothing else is begun. A request
 //     that comes after the tree has ended changes nothing.
 //   - A process that drains cancels nothing: it takes no more runs, and what still goes on in the end stays open for another process.
-//   - A process drives at most so many runs; those that wait are taken in turns between their owners, and nothing of them is recorded.
+//   - A process drives at most so many runs; those that wait are taken in rotation between their owners, and nothing of them is recorded.
 //   - A run that this build can't fold, since another wrote it, is not gone on with, but a request to stop ends it all the same: as
 //     cancelled, with what its records say without its tree, and a fault that says why there is no more.
 //   - Secrets are redacted before a record is appended; the step sees what was appended.

@@ -19,10 +19,10 @@ import (
 
 // Assistant is what a room brings to be run.
 type Assistant struct {
-	Name     string
-	Registry *bt.Registry
-	Options  bt.Options
-	Effects  map[string]EffectType // by kind
+	Name    string
+	Leaves  *bt.Leaves
+	Options bt.Options
+	Effects map[string]EffectType // by kind
 
 	// Open readies what the run's effects need: models, tools, folders, as its start record says. It is called by every
 	// process that drives the run; close, which may be nil, is called when that process stops driving it. What it
@@ -144,7 +144,7 @@ type Config struct {
 	Lease      time.Duration
 	Heartbeat  time.Duration // how often leases are renewed where needed, and requests to stop looked for
 	StopGrace  time.Duration // how long a stopping run waits for what is under way
-	MostRuns   int           // driven at once; the others wait, in turns between owners; 0: no limit
+	MostRuns   int           // driven at once; the others wait, in rotation between owners; 0: no limit
 	Clock      Clock
 	// Dead says that the process of a holder is known to be gone, so that its lease need not be waited for. Nil: never known.
 	Dead func(holder string) bool

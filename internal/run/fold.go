@@ -171,7 +171,7 @@ func (f *Fold) Ending() Ending {
 	return e
 }
 
-// over says that the tree has ended. A wish to stop that comes later changes nothing.
+// over says that the tree has ended. A request to stop that comes later changes nothing.
 func (f *Fold) over() bool { return f.last.Status != bt.Running }
 
 // stalled says that the tree waits for something that can't come.

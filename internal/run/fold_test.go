@@ -67,7 +67,7 @@ func TestTraceShowsWhatALeafTells(t *testing.T) {
 		return nil
 	})
 	var err error
-	if a.Registry, err = bt.NewRegistry(append(leaves(), point)...); err != nil {
+	if a.Leaves, err = bt.NewLeaves(append(leaves(), point)...); err != nil {
 		t.Fatal(err)
 	}
 	live := start(t, w.engine(store, "one", func(c *run.Config) { c.Assistants = []*run.Assistant{a} }), `<Point value="{v}"/>`)
@@ -116,7 +116,7 @@ func TestTextsOfATraceAreShortAndClean(t *testing.T) {
 			w := newWorld(t)
 			a := w.assistant()
 			var err error
-			a.Registry, err = bt.NewRegistry(bt.Check("Say", "says why", func(struct{}) (bool, string) { return true, c.value }))
+			a.Leaves, err = bt.NewLeaves(bt.Check("Say", "says why", func(struct{}) (bool, string) { return true, c.value }))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -222,12 +222,12 @@ func (w *world) holds(name string, stubborn bool) (release func()) {
 }
 
 func (w *world) assistant() *run.Assistant {
-	reg, err := bt.NewRegistry(leaves()...)
+	known, err := bt.NewLeaves(leaves()...)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	text := bt.Port{Name: "got", Type: textType, Optional: true}
-	return &run.Assistant{Name: "tester", Registry: reg, Options: bt.Options{Given: []bt.Port{{Name: "what", Type: textType}}, Wanted: []bt.Port{text}},
+	return &run.Assistant{Name: "tester", Leaves: known, Options: bt.Options{Given: []bt.Port{{Name: "what", Type: textType}}, Wanted: []bt.Port{text}},
 		Open: func(ctx context.Context, v *run.View) (map[string]run.Performer, func(), error) {
 			if w.opened != nil {
 				if err := w.opened(ctx, v); err != nil {

@@ -17,11 +17,11 @@ import (
 // nextBuild is a build without the leaf Add.
 func nextBuild(t *testing.T) func(*run.Config) {
 	return func(c *run.Config) {
-		reg, err := bt.NewRegistry(slices.DeleteFunc(leaves(), func(l bt.Leaf) bool { return l.Name == "Add" })...)
+		known, err := bt.NewLeaves(slices.DeleteFunc(leaves(), func(l bt.Leaf) bool { return l.Name == "Add" })...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Build, c.Assistants[0].Registry = "next", reg
+		c.Build, c.Assistants[0].Leaves = "next", known
 	}
 }
 
@@ -115,10 +115,10 @@ func TestCancellingARunThatThisBuildCannotFoldKeepsWhatHadArrived(t *testing.T) 
 		defer w.holds("a", false)()
 		live := start(t, w.engine(&broken{Store: store, at: 4}, "one"), `<Sequence><Do what="r:a" got="{got}"/><Add add="!" got="{got}"/></Sequence>`)
 		synctest.Wait()
-		live.Cancel("the first wish") // the stop is recorded, the end is not
+		live.Cancel("the first request") // the stop is recorded, the end is not
 		stopsShort(t, live, errDown)
 		pass(lease)
-		if err := w.engine(store, "two", nextBuild(t)).Cancel(t.Context(), ada, live.ID, "the second wish"); err != nil {
+		if err := w.engine(store, "two", nextBuild(t)).Cancel(t.Context(), ada, live.ID, "the second request"); err != nil {
 			t.Fatal(err)
 		}
 		end, err := run.ReadEnd(t.Context(), store, ada, live.ID)
@@ -127,23 +127,23 @@ func TestCancellingARunThatThisBuildCannotFoldKeepsWhatHadArrived(t *testing.T) 
 		}
 		same(t, "what was under way", resultOf(t, end).Under, []string{`read a: "half of a" !cancelled`})
 		same(t, "stops", countOf(t, store, live.ID, run.KindStopped), 1)
-		if !strings.HasPrefix(end.Fault.Reason, "the first wish; ") {
+		if !strings.HasPrefix(end.Fault.Reason, "the first request; ") {
 			t.Errorf("the end says %q", end.Fault.Reason)
 		}
 	})
 }
 
-// wished is a store to which another process adds a wish to stop before each of the first appends that ends a run.
-type wished struct {
+// requested is a store to which another process adds a request to stop before each of the first appends that ends a run.
+type requested struct {
 	journal.Store
 	times int
 }
 
-func (s *wished) Append(ctx context.Context, owner journal.Owner, id string, recs []journal.Record, end *journal.End) error {
+func (s *requested) Append(ctx context.Context, owner journal.Owner, id string, recs []journal.Record, end *journal.End) error {
 	if end != nil && s.times > 0 {
 		s.times--
-		wish := journal.Record{Seq: recs[0].Seq, At: recs[0].At, Kind: run.KindCancel, Data: []byte(`{"reason":"another"}`)}
-		if err := s.Store.Append(ctx, owner, id, []journal.Record{wish}, nil); err != nil {
+		request := journal.Record{Seq: recs[0].Seq, At: recs[0].At, Kind: run.KindCancel, Data: []byte(`{"reason":"another"}`)}
+		if err := s.Store.Append(ctx, owner, id, []journal.Record{request}, nil); err != nil {
 			return err
 		}
 	}
@@ -156,7 +156,7 @@ func TestWishThatComesBetweenEndsARunThatThisBuildCannotFold(t *testing.T) {
 			w := newWorld(t)
 			store := newStore(t)
 			id := crash(t, w, store, oldTree, 3, false)
-			e := w.engine(&wished{store, times}, "two", nextBuild(t))
+			e := w.engine(&requested{store, times}, "two", nextBuild(t))
 			if err := e.Cancel(t.Context(), ada, id, "enough"); !errors.Is(err, want) {
 				t.Errorf("after %d wishes: %v; want %v", times, err, want)
 			}

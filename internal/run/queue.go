@@ -8,7 +8,7 @@ import (
 	"sibyl/internal/journal"
 )
 
-// queue gives room to so many runs at once. Those that wait are taken in turns between their owners, and of one owner in order.
+// queue gives room to so many runs at once. Those that wait are taken in rotation between their owners, and of one owner in order.
 type queue struct {
 	mu     sync.Mutex
 	free   int
@@ -32,28 +32,28 @@ func (q *queue) enter(ctx context.Context, owner journal.Owner) error {
 		q.mu.Unlock()
 		return nil
 	}
-	turn := make(chan struct{})
+	room := make(chan struct{})
 	if len(q.wait[owner]) == 0 {
 		q.owners = append(q.owners, owner)
 	}
-	q.wait[owner] = append(q.wait[owner], turn)
+	q.wait[owner] = append(q.wait[owner], room)
 	q.mu.Unlock()
 	select {
-	case <-turn:
+	case <-room:
 		return nil
 	case <-ctx.Done():
 	}
-	if !q.withdraw(owner, turn) {
-		q.leave() // its turn came at the same moment
+	if !q.withdraw(owner, room) {
+		q.leave() // it was given room at the same moment
 	}
 	return context.Cause(ctx)
 }
 
-// withdraw takes back a wait; false if its turn has come.
-func (q *queue) withdraw(owner journal.Owner, turn chan struct{}) bool {
+// withdraw takes back a wait; false if it was given room.
+func (q *queue) withdraw(owner journal.Owner, room chan struct{}) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	i := slices.Index(q.wait[owner], turn)
+	i := slices.Index(q.wait[owner], room)
 	if i < 0 {
 		return false
 	}
@@ -65,7 +65,7 @@ func (q *queue) withdraw(owner journal.Owner, turn chan struct{}) bool {
 	return true
 }
 
-// leave gives the room to the next owner's first, who then comes last in turn.
+// leave gives the room to the next owner's first, who then comes last.
 func (q *queue) leave() {
 	if q.most == 0 {
 		return

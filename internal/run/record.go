@@ -25,7 +25,7 @@ const (
 	KindEnd        = "end"        // EndRecord, always the last
 )
 
-// StartRecord is all that a run is born with. Tree and Texts name blobs.
+// StartRecord is all that a run begins with. Tree and Texts name blobs.
 type StartRecord struct {
 	Assistant string                     `json:"assistant"`
 	Build     string                     `json:"build"`
@@ -155,7 +155,7 @@ type TimeRecord struct {
 	Now int64 `json:"now"`
 }
 
-// CancelRecord is a wish to stop.
+// CancelRecord is a request to stop.
 type CancelRecord struct {
 	Reason string `json:"reason"`
 }

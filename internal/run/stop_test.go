@@ -20,7 +20,7 @@ func stopped(reason string, under ...string) result {
 }
 
 func TestWishToStopKeepsWhatHadArrived(t *testing.T) {
-	for name, wish := range map[string]func(*run.Engine, *run.Live, context.CancelCauseFunc){
+	for name, request := range map[string]func(*run.Engine, *run.Live, context.CancelCauseFunc){
 		"of the live run": func(_ *run.Engine, l *run.Live, _ context.CancelCauseFunc) {
 			l.Cancel("enough")
 			l.Cancel("more than enough")
@@ -45,7 +45,7 @@ func TestWishToStopKeepsWhatHadArrived(t *testing.T) {
 					t.Fatal(err)
 				}
 				synctest.Wait()
-				wish(e, live, cut)
+				request(e, live, cut)
 				end, r := wait(t, live)
 				same(t, "status", end.Status, journal.Cancelled)
 				same(t, "outcome", r, stopped("enough", `read b: "half of b" !cancelled`))
@@ -300,12 +300,12 @@ func TestCrashWhileStoppingStopsOnceAndKeepsWhatHadArrived(t *testing.T) {
 		writes int // by the time of the death
 		want   result
 	}{
-		"the wish is lost, and the run goes on": {death{cancel, false}, 0, result{Ended: "SUCCESS", Got: "A B"}},
-		"the wish is kept, the write cut short": {death{cancel, true}, 0, stopped("enough", "write b:  !cancelled")},
-		"what had arrived is lost, and found":   {death{stop, false}, 1, stopped("enough", `write b: "B" found`)},
-		"what had arrived is kept":              {death{stop, true}, 1, kept},
-		"only the end is lost":                  {death{end, false}, 1, kept},
-		"nothing is lost":                       {death{end, true}, 1, kept},
+		"the request is lost, and the run goes on": {death{cancel, false}, 0, result{Ended: "SUCCESS", Got: "A B"}},
+		"the request is kept, the write cut short": {death{cancel, true}, 0, stopped("enough", "write b:  !cancelled")},
+		"what had arrived is lost, and found":      {death{stop, false}, 1, stopped("enough", `write b: "B" found`)},
+		"what had arrived is kept":                 {death{stop, true}, 1, kept},
+		"only the end is lost":                     {death{end, false}, 1, kept},
+		"nothing is lost":                          {death{end, true}, 1, kept},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -67,7 +67,7 @@ type traces struct {
 const (
 	letterHalted  = 'H'
 	letterWritten = 'W'
-	letterTold    = 'T'
+	letterTyped   = 'T'
 )
 
 var statusLetters = [...]byte{bt.Idle: 'I', bt.Running: 'R', bt.Success: 'S', bt.Failure: 'F', bt.Skipped: 'K'}
@@ -101,8 +101,8 @@ func (t *traces) event(tree *bt.Tree, e bt.Event) {
 	t.used[e.Node] = true
 	t.steps = strconv.AppendInt(append(t.steps, '['), int64(e.Node), 10)
 	switch e.Kind {
-	case bt.Told:
-		t.letter(letterTold)
+	case bt.Emitted:
+		t.letter(letterTyped)
 		t.text(e.Data.EventType())
 		data := append(t.steps, ',')
 		told, err := appendTo(data, e.Data)
@@ -239,7 +239,7 @@ func keptEvent(kept []json.RawMessage, rule func(node int32) string) (e TraceEve
 	}
 	e.Rule = rule(node)
 	switch letter[0] {
-	case letterTold:
+	case letterTyped:
 		e.Type = text
 		return e, parts(kept[min(3, len(kept)):], &e.Data)
 	case letterWritten:

@@ -49,7 +49,7 @@ func (e *Engine) tree(a *Assistant, file string, text []byte) (*bt.Tree, error) 
 	if t := e.trees[key]; t != nil {
 		return t, nil
 	}
-	t, err := a.Registry.Load(file, text, a.Options)
+	t, err := a.Leaves.Load(file, text, a.Options)
 	if err != nil {
 		return nil, err
 	}

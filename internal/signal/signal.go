@@ -1,5 +1,5 @@
 // Package signal has the six signals by which an agent says how it is doing, and takes them out of a stream of text
-// (requirement: Entity Signal, FR-001 to FR-005). It imports the standard library only; docs/signals.md is its contract
+// (FR-001 to FR-005 in docs/requirements.md). It imports the standard library only; docs/signals.md is its contract
 // for readers and other implementations.
 //
 // Guarantees:
@@ -20,7 +20,7 @@ import (
 // Type is the category of a signal.
 type Type string
 
-// The signal types of the requirement.
+// The signal types.
 const (
 	NeedTurn              Type = "need_turn"
 	ContextSufficient     Type = "context_sufficient"
@@ -55,7 +55,7 @@ type Spec struct {
 	Fields []FieldSpec
 }
 
-// Specs is the one table of types and fields, in the requirement's order. The slice is the caller's.
+// Specs is the one table of types and fields, in the order of docs/signals.md. The slice is the caller's.
 func Specs() []Spec {
 	must := func(name string, k FieldKind, meaning string) FieldSpec { return FieldSpec{name, k, true, meaning} }
 	may := func(name string, k FieldKind, meaning string) FieldSpec { return FieldSpec{name, k, false, meaning} }

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// State is the requirement's AgentSignalState: what a run's signals say over time. It is a value: methods return the
+// State is what a run's signals say over time. It is a value: methods return the
 // next state and leave the old one as it was.
 type State struct {
 	SignalsEmitted        []Signal `json:"signals_emitted"`

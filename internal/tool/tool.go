@@ -23,7 +23,7 @@ const MaxText = 48 << 10
 // Source says where a tool's knowledge comes from.
 type Source string
 
-// The sources a query can need (requirement: QueryClassification), and the task list.
+// The sources a query can need, and the task list.
 const (
 	Code  Source = "code"
 	Vault Source = "vault"

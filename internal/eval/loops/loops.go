@@ -69,11 +69,11 @@ type Report struct {
 	Rows  []Row `json:"rows"`
 }
 
-// turnLimit is the requirement's default (FR-007).
+// turnLimit is the limit of turns unless set otherwise (FR-007).
 const turnLimit = 30
 
 // Run plays every shape with so many seeds to each contestant.
-func Run(ctx context.Context, seeds int, prompts *prompt.Registry, contestants []Contestant) (Report, error) {
+func Run(ctx context.Context, seeds int, prompts *prompt.Set, contestants []Contestant) (Report, error) {
 	report := Report{Seeds: seeds, Turns: turnLimit}
 	for _, shape := range Shapes() {
 		row := Row{Shape: shape.Name, Doc: shape.Doc, Honest: shape.Honest}
@@ -116,7 +116,7 @@ type played struct {
 
 const owner journal.Owner = "eval"
 
-func play(ctx context.Context, p plan, prompts *prompt.Registry, c Contestant) (played, error) {
+func play(ctx context.Context, p plan, prompts *prompt.Set, c Contestant) (played, error) {
 	stage := &stage{plan: p, results: map[string]call{}}
 	reg, err := tool.NewSet(stage.tools()...)
 	if err != nil {

@@ -185,7 +185,8 @@ var canarySchema = model.Schema{Name: "canary_form", JSON: json.RawMessage(
 func schemaIsEnforced(t *testing.T, build Factory) {
 	s := startBeforeAProvider(t, build, Stream(`{"canary":1}`), Stream("ok"))
 	req := question()
-	req.Tools, req.Schema = nil, &canarySchema
+	form := canarySchema
+	req.Tools, req.Schema = nil, &form
 	if _, err := s.model.Chat(t.Context(), req, nil); err != nil {
 		t.Fatal(err)
 	}

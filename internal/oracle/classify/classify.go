@@ -1,5 +1,5 @@
 // Package classify finds out where the answer to a question stands: in the code, in the notes, in the world outside, or nowhere
-// because nothing is asked (requirement FR-015, entity QueryClassification).
+// because nothing is asked (FR-015 in docs/requirements.md).
 //
 // A question is tokenized, its sentences are read for what they do (ask, show, tell, change), and named features are found in it, each with
 // weights for and against the types. The sums decide; the margin between the best two is the confidence. No feature knows a whole question.
@@ -18,7 +18,7 @@ import (
 // Type says what a question is about.
 type Type string
 
-// The query types of the requirement.
+// The query types.
 const (
 	Code           Type = "code"           // implementation
 	Documentation  Type = "documentation"  // decisions, architecture, notes
@@ -66,7 +66,7 @@ type Match struct {
 	Weight  float64  `json:"weight"` // what it added to the chosen type's score; 0 or less: it spoke for another
 }
 
-// Classification is the requirement's QueryClassification. Secondary is the runner-up among the types that read a source: where to
+// Classification is what a question was found to be. Secondary is the runner-up among the types that read a source: where to
 // look if the first source is empty. It has no value if no other came near, and is never a change.
 type Classification struct {
 	QueryType       Type     `json:"query_type"`
@@ -93,7 +93,7 @@ func Classify(q Query) Classification {
 			}
 		}
 	}
-	if c.QueryType == Research && !worldly(t) {
+	if c.QueryType == Research && !namesOutside(t) {
 		c.Confidence = min(c.Confidence, formTrust)
 	}
 	return c
@@ -102,7 +102,7 @@ func Classify(q Query) Classification {
 // formTrust bounds the confidence in a question about the world that names nothing of it: only its form speaks for that.
 const formTrust = 0.5
 
-// Needs returns the sources a type needs (requirement: Derivation Rules).
+// Needs returns the sources a type needs.
 func (t Type) Needs() (code, vault, web bool) {
 	switch t {
 	case Code:

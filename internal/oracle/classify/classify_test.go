@@ -81,7 +81,7 @@ func TestNeedsFollowTheDerivationTable(t *testing.T) {
 	}
 }
 
-// validate checks the requirement's validation rules.
+// validate checks what holds for every classification.
 func validate(t *testing.T, text string, c Classification) {
 	t.Helper()
 	if !c.QueryType.Valid() {

@@ -36,7 +36,7 @@ func newText(raw string) *text {
 		t.asks = t.asks || c.act != telling
 	}
 	t.ours = ours(t)
-	if !worldly(t) {
+	if !namesOutside(t) {
 		t.program, t.handling = program(t), t.first(handling)
 	}
 	return t

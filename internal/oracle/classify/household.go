@@ -23,8 +23,8 @@ var householdFrames = []frame{
 	{name: "past-incident", weight: weights{docs: 2.2, code: -1}, match: pastIncident},
 }
 
-// worldly says whether something outside is named: then "it" and ways to do things are about that.
-func worldly(t *text) bool {
+// namesOutside says whether something outside is named: then "it" and ways to do things are about that.
+func namesOutside(t *text) bool {
 	outside := func(o occurrence) bool {
 		w := lex().features[o.feature].weight
 		return w[web] >= 1.5 && w[code] == 0 && w[docs] == 0
@@ -88,7 +88,7 @@ func handling(_ *text, c clause) string {
 
 // asksForPart finds "is there a setting for that": a part of a program, if there is one.
 func asksForPart(t *text, c clause) string {
-	if worldly(t) {
+	if namesOutside(t) {
 		return ""
 	}
 	w := c.words
@@ -212,7 +212,7 @@ func toDo(_ *text, c clause) string {
 
 // supported finds questions for what a program can deal with.
 func supported(t *text) []string {
-	if worldly(t) {
+	if namesOutside(t) {
 		return nil
 	}
 	return tokensLike(t, func(tok token) bool { return !tok.quoted && lex().Supports[tok.norm] })

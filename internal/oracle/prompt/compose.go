@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// A context is large when its history passes either of these (design, "the segment registry gains").
+// A context is large when its history passes either of these (design, "the segment set gains").
 const (
 	largeHistory       = 24_000 // tokens
 	largeWindowPercent = 60
@@ -89,7 +89,7 @@ type LeftOut struct {
 
 // Compose builds the prompt for s. An error means that s is not a valid situation, or that the names of the sources
 // make the required segments too long.
-func (r *Registry) Compose(s Situation) (Composed, error) {
+func (r *Set) Compose(s Situation) (Composed, error) {
 	if err := s.check(); err != nil {
 		return Composed{}, err
 	}
@@ -118,8 +118,8 @@ func (r *Registry) Compose(s Situation) (Composed, error) {
 	return r.join(parts, leftOut), nil
 }
 
-// fillRequired returns the filled-in segments by their place in the registry: the required ones, the others empty.
-func (r *Registry) fillRequired(v values) ([]part, error) {
+// fillRequired returns the filled-in segments by their place in the set: the required ones, the others empty.
+func (r *Set) fillRequired(v values) ([]part, error) {
 	parts := make([]part, len(r.segments))
 	var files []string
 	for i, segment := range r.segments {
@@ -148,7 +148,7 @@ func size(parts []part) int {
 }
 
 // join makes the prompt of the parts that are not empty.
-func (r *Registry) join(parts []part, leftOut []LeftOut) Composed {
+func (r *Set) join(parts []part, leftOut []LeftOut) Composed {
 	c := Composed{LeftOut: leftOut}
 	toolChars := 0
 	var texts []string

@@ -17,7 +17,7 @@ import (
 
 var queryTypes = []string{"code", "documentation", "research", "conversational", "action"}
 
-func embedded(t testing.TB) *prompt.Registry {
+func embedded(t testing.TB) *prompt.Set {
 	t.Helper()
 	r, err := prompt.Load(prompts.FS)
 	if err != nil {
@@ -26,7 +26,7 @@ func embedded(t testing.TB) *prompt.Registry {
 	return r
 }
 
-func compose(t testing.TB, r *prompt.Registry, s prompt.Situation) prompt.Composed {
+func compose(t testing.TB, r *prompt.Set, s prompt.Situation) prompt.Composed {
 	t.Helper()
 	c, err := r.Compose(s)
 	if err != nil {
@@ -60,7 +60,7 @@ func ids(c prompt.Composed) []string {
 }
 
 // heading is the first line of an embedded segment: it tells whether a prompt holds the segment's text.
-func heading(t *testing.T, r *prompt.Registry, id string) string {
+func heading(t *testing.T, r *prompt.Set, id string) string {
 	t.Helper()
 	for _, s := range r.Segments() {
 		if s.ID == id {

@@ -39,11 +39,11 @@ func (w *world) otherBuild(store journal.Store, change func(name string) (label,
 		return json.Unmarshal(done[0].Result, &o.Got)
 	})
 	return w.engine(untouched{store, w.t}, "other build", func(c *run.Config) {
-		reg, err := bt.NewRegistry(append(leaves()[1:], do)...)
+		known, err := bt.NewLeaves(append(leaves()[1:], do)...)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		c.Assistants[0].Registry = reg
+		c.Assistants[0].Leaves = known
 	})
 }
 
@@ -237,11 +237,11 @@ func TestReplayTellsWhichToolsWouldBeSentOtherwise(t *testing.T) {
 func TestReplayOfARunThatAnotherBuildEnded(t *testing.T) {
 	without := func(name string) func(*run.Config) {
 		return func(c *run.Config) {
-			reg, err := bt.NewRegistry(slices.DeleteFunc(leaves(), func(l bt.Leaf) bool { return l.Name == name })...)
+			known, err := bt.NewLeaves(slices.DeleteFunc(leaves(), func(l bt.Leaf) bool { return l.Name == name })...)
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.Assistants[0].Registry = reg
+			c.Assistants[0].Leaves = known
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -283,11 +283,11 @@ func TestReplayOfAnOpenRunWhoseTreeDoesNotLoadTellsNothingOfItsLastStep(t *testi
 					kept = append(kept, l)
 				}
 			}
-			reg, err := bt.NewRegistry(kept...)
+			known, err := bt.NewLeaves(kept...)
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.Assistants[0].Registry = reg
+			c.Assistants[0].Leaves = known
 		})
 		found, err := replay.Run(t.Context(), e, ada, id, replay.Options{TreeFile: "changed.xml", Tree: []byte(tree(`<Do what="r:a" got="{got}"/>`))})
 		if err != nil {

@@ -185,11 +185,11 @@ func withRefs(w *world) func(*run.Config) {
 		return done[0].Err
 	})
 	return func(c *run.Config) {
-		reg, err := bt.NewRegistry(append(leaves(), ask)...)
+		known, err := bt.NewLeaves(append(leaves(), ask)...)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		c.Assistants[0].Registry = reg
+		c.Assistants[0].Leaves = known
 	}
 }
 
@@ -229,11 +229,11 @@ func TestReplayThatDoesNotFitSaysWhy(t *testing.T) {
 	}
 	fewer := func(c *run.Config) {
 		all := leaves()
-		reg, err := bt.NewRegistry(all[1:]...)
+		known, err := bt.NewLeaves(all[1:]...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Assistants[0].Registry = reg
+		c.Assistants[0].Leaves = known
 	}
 	_, err = replay.Run(t.Context(), w.engine(untouched{store, t}, "four", fewer), ada, live.ID, replay.Options{})
 	if !errors.As(err, &broken) || !strings.Contains(err.Error(), "does not load in this build") {

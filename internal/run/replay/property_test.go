@@ -167,7 +167,7 @@ func TestReplayThroughAnyTreeTellsWhetherItWouldHaveDecidedTheSame(t *testing.T)
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
 				w.paced(pace)
-				if _, err := w.assistant().Registry.Load("", []byte(tree(would)), w.assistant().Options); err != nil {
+				if _, err := w.assistant().Leaves.Load("", []byte(tree(would)), w.assistant().Options); err != nil {
 					return // what can't be run can't be replayed either
 				}
 				store := newStore(t)

@@ -196,7 +196,7 @@ func (r *replayer) load(ctx context.Context, store journal.Store, o Options) err
 	if err != nil {
 		return fmt.Errorf("run %s: %w", r.view.ID, err)
 	}
-	own, err := r.a.Registry.Load(r.start.TreeFile, text, r.a.Options)
+	own, err := r.a.Leaves.Load(r.start.TreeFile, text, r.a.Options)
 	var broken *bt.LoadError
 	switch {
 	case err == nil:
@@ -208,7 +208,7 @@ func (r *replayer) load(ctx context.Context, store journal.Store, o Options) err
 	}
 	r.tree = own
 	if o.Tree != nil {
-		if r.tree, err = r.a.Registry.Load(o.TreeFile, o.Tree, r.a.Options); err != nil {
+		if r.tree, err = r.a.Leaves.Load(o.TreeFile, o.Tree, r.a.Options); err != nil {
 			return err
 		}
 	}

@@ -215,9 +215,9 @@ func (w watched) Done() <-chan struct{} {
 	return w.Context.Done()
 }
 
-// awaitWriter returns when somebody has the turn to write.
+// awaitWriter returns when somebody holds the token to write.
 func awaitWriter(db *DB) {
-	for len(db.turn) == 0 {
+	for len(db.writing) == 0 {
 		runtime.Gosched()
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Writes that wait share a transaction. Who has the turn writes for all that wait when its transaction has begun; each write is
+// Writes that wait share a transaction. Who holds the token writes for all that wait when its transaction has begun; each write is
 // atomic in it, and fails or succeeds by itself. Only the commit is shared: if that fails, all of them do.
 
 var errAborted = errors.New("a write that shared the transaction broke off")
@@ -69,7 +69,7 @@ func (db *DB) write(ctx context.Context, do func(tx) error) error {
 	db.queue.add(w)
 	var err error
 	select {
-	case db.turn <- struct{}{}:
+	case db.writing <- struct{}{}:
 		err = db.lead(ctx, start, w)
 	case <-w.done:
 	case <-db.closed:
@@ -84,10 +84,10 @@ func (db *DB) write(ctx context.Context, do func(tx) error) error {
 	return db.explain(w.err)
 }
 
-// lead begins a transaction, writes in it all that waits, and gives the turn back. It does nothing if w, whose turn it is, was
+// lead begins a transaction, writes in it all that waits, and gives the token back. It does nothing if w, which got the token, was
 // written while it waited. The error says that no transaction could begin.
 func (db *DB) lead(ctx context.Context, start time.Time, w *write) error {
-	defer func() { <-db.turn }()
+	defer func() { <-db.writing }()
 	select {
 	case <-w.done:
 		return nil

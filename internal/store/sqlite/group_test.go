@@ -16,17 +16,17 @@ import (
 	"sibyl/internal/journal/journaltest"
 )
 
-// together makes calls that write, all of which wait for the turn before any is carried out, and returns their errors.
+// together makes calls that write, all of which wait for the token before any is carried out, and returns their errors.
 func together(t *testing.T, db *DB, calls ...func(context.Context) error) []error {
 	t.Helper()
 	errs := make([]error, len(calls))
 	var all sync.WaitGroup
-	db.turn <- struct{}{}
+	db.writing <- struct{}{}
 	for i, call := range calls {
 		all.Go(func() { errs[i] = call(t.Context()) })
 		awaitQueue(t, db, i+1)
 	}
-	<-db.turn
+	<-db.writing
 	all.Wait()
 	return errs
 }
@@ -161,7 +161,7 @@ func TestWritesThatShareWithOneThatPanicsFail(t *testing.T) {
 	calls := runs(t, db, 2)
 	first := make(chan struct{})
 	leader := make(chan any)
-	db.turn <- struct{}{}
+	db.writing <- struct{}{}
 	go func() {
 		defer func() { leader <- recover() }()
 		_ = db.write(t.Context(), func(tx) error { close(first); panic("stop") })
@@ -171,7 +171,7 @@ func TestWritesThatShareWithOneThatPanicsFail(t *testing.T) {
 	w := &write{do: func(tx) error { return nil }, done: make(chan struct{})}
 	db.queue.add(w)
 	go func() { <-w.done; errs <- w.err }()
-	<-db.turn
+	<-db.writing
 	<-first
 	if stopped, err := <-leader, <-errs; stopped != "stop" || !errors.Is(err, errAborted) {
 		t.Errorf("recovered %v, the other write: %v, want errAborted", stopped, err)

@@ -1,6 +1,6 @@
 // Package sqlite keeps everything that Sibyl keeps in one SQLite file. It implements journal.Store.
 //
-//   - One connection writes, in turns, each turn one immediate transaction of all writes that wait; a few others read and
+//   - One connection writes, one immediate transaction at a time for all writes that wait; a few others read and
 //     never wait for it. Any number of processes may have the file open.
 //   - A write is on the disk when it returns (WAL, synchronous=FULL). It is atomic and fails or succeeds by itself, whichever
 //     others share its transaction. After a crash the file holds whole transactions only.
@@ -46,7 +46,7 @@ type DB struct {
 
 	writer   *conn
 	queue    queue
-	turn     chan struct{} // holds a token while somebody writes
+	writing  chan struct{} // holds a token while somebody writes
 	readers  *readers
 	readOnly error // why nothing can be written, and writer is nil
 
@@ -75,7 +75,7 @@ func Open(ctx context.Context, path string, opts ...Option) (*DB, error) {
 		path:        path,
 		busyTimeout: defaultBusyTimeout,
 		synchronous: "FULL",
-		turn:        make(chan struct{}, 1),
+		writing:     make(chan struct{}, 1),
 		closed:      make(chan struct{}),
 	}
 	for _, opt := range opts {
@@ -145,7 +145,7 @@ func (db *DB) Close() error {
 	var err error
 	db.closing.Do(func() {
 		close(db.closed)
-		db.turn <- struct{}{} // never taken back
+		db.writing <- struct{}{} // never taken back
 		err = db.readers.close()
 		if db.writer != nil {
 			// It goes last, because the last connection cleans up the WAL and readers may not write.

@@ -1,13 +1,12 @@
-// Package prompt composes the Oracle's system prompt from segments (requirements FR-011 to FR-014, data model
-// "PromptSegment").
+// Package prompt composes the Oracle's system prompt from segments (FR-011 to FR-014 in docs/requirements.md).
 //
 // Guarantees:
-//   - Composition is pure: equal registries and situations give equal bytes, whatever the order of tools and sources.
+//   - Composition is pure: equal sets and situations give equal bytes, whatever the order of tools and sources.
 //   - Segments stand in the order of priority, then id. One whose conditions are "always" is in every prompt.
-//   - A prompt without its tool lines never exceeds Limit tokens: a registry whose required segments do is refused
+//   - A prompt without its tool lines never exceeds Limit tokens: a set whose required segments do is refused
 //     when it is made; an optional segment that does not fit is left out and noted.
-//   - No composed prompt holds an unfilled variable: an unknown one is refused when the registry is made.
-//   - A Registry is immutable and safe for concurrent use.
+//   - No composed prompt holds an unfilled variable: an unknown one is refused when the set is made.
+//   - A Set is immutable and safe for concurrent use.
 package prompt
 
 import (
@@ -24,7 +23,7 @@ import (
 	"sibyl/internal/journal"
 )
 
-// Limit bounds a prompt without its tool lines, in tokens (composition rule 5).
+// Limit bounds a prompt without its tool lines, in tokens.
 const Limit = 8000
 
 const charsPerToken = 4
@@ -53,7 +52,7 @@ func (s Segment) required() bool {
 	return !slices.ContainsFunc(s.Conditions, func(c string) bool { return c != always })
 }
 
-// table is the segment registry of the data model and the design, without the contents.
+// table lists the segments, without their contents.
 func table() []Segment {
 	return []Segment{
 		{ID: "base", File: "oracle/base.md", Priority: 0, Conditions: []string{always}},
@@ -69,8 +68,8 @@ func table() []Segment {
 	}
 }
 
-// Registry holds the segments that prompts are composed from.
-type Registry struct {
+// Set holds the segments that prompts are composed from.
+type Set struct {
 	segments  []Segment
 	templates []template // parallel to segments
 	encoded   []byte     // the segments as JSON
@@ -79,7 +78,7 @@ type Registry struct {
 
 // Load reads the Oracle's segments from fsys: prompts.FS, or an overlay of it. Every file that is missing or unusable
 // is named in the error.
-func Load(fsys fs.FS) (*Registry, error) {
+func Load(fsys fs.FS) (*Set, error) {
 	segments := table()
 	var errs []error
 	for i := range segments {
@@ -111,10 +110,10 @@ func readFile(fsys fs.FS, name string) (string, error) {
 	return strings.ReplaceAll(strings.TrimPrefix(string(data), "\ufeff"), "\r\n", "\n"), nil
 }
 
-// New makes a registry of segments, in any order: those of Load, or those that a run journaled (Segments). It checks
-// the data model's rules and the size of the required segments, and reports everything that is wrong.
-func New(segments []Segment) (*Registry, error) {
-	r := &Registry{segments: clone(segments)}
+// New makes a set of segments, in any order: those of Load, or those that a run journaled (Segments). It checks
+// the rules for segments and the size of the required ones, and reports everything that is wrong.
+func New(segments []Segment) (*Set, error) {
+	r := &Set{segments: clone(segments)}
 	slices.SortFunc(r.segments, func(a, b Segment) int {
 		return cmp.Or(cmp.Compare(a.Priority, b.Priority), strings.Compare(a.ID, b.ID))
 	})
@@ -146,7 +145,7 @@ func New(segments []Segment) (*Registry, error) {
 	return r, nil
 }
 
-// check applies the rules of the data model that concern one segment.
+// check applies the rules that concern one segment.
 func (s Segment) check() error {
 	var errs []error
 	if s.ID == "" {
@@ -169,8 +168,8 @@ func (s Segment) check() error {
 	return errors.Join(errs...)
 }
 
-// checkRequired refuses a registry whose required segments cannot fit, however little is filled in.
-func (r *Registry) checkRequired() error {
+// checkRequired refuses a set whose required segments cannot fit, however little is filled in.
+func (r *Set) checkRequired() error {
 	for _, tools := range []string{"", "-"} {
 		for _, sources := range []string{"", "-"} {
 			if _, err := r.fillRequired(values{maxTurns: "1", tools: tools, sources: sources}); err != nil {
@@ -181,14 +180,14 @@ func (r *Registry) checkRequired() error {
 	return nil
 }
 
-// Segments lists the segments in the order of composition. New makes an equal registry of them.
-func (r *Registry) Segments() []Segment { return clone(r.segments) }
+// Segments lists the segments in the order of composition. New makes an equal set of them.
+func (r *Set) Segments() []Segment { return clone(r.segments) }
 
 // Encoded gives the segments as JSON, by which a run keeps its prompts. It is not to be changed.
-func (r *Registry) Encoded() []byte { return r.encoded }
+func (r *Set) Encoded() []byte { return r.encoded }
 
 // Hash names the segments: it is the journal.BlobHash of Encoded. Registries of one hash compose equal prompts.
-func (r *Registry) Hash() string { return r.hash }
+func (r *Set) Hash() string { return r.hash }
 
 func clone(segments []Segment) []Segment {
 	copies := slices.Clone(segments)

@@ -34,7 +34,7 @@ func copyOf(t *testing.T, fsys fs.FS) fstest.MapFS {
 	return files
 }
 
-func TestRegistryIsThatOfTheDataModelAndTheDesign(t *testing.T) {
+func TestSetHasTheSegmentsThatAreRequired(t *testing.T) {
 	type row struct {
 		ID, File, Condition string
 		Priority            int
@@ -59,7 +59,7 @@ func TestRegistryIsThatOfTheDataModelAndTheDesign(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("registry (-want +got):\n%s", diff)
+		t.Errorf("set (-want +got):\n%s", diff)
 	}
 }
 
@@ -132,7 +132,7 @@ func TestOverlaidFileIsUsedInThePrompt(t *testing.T) {
 	}
 }
 
-func TestNewRefusesSegmentsThatBreakTheDataModelsRules(t *testing.T) {
+func TestNewRefusesSegmentsThatBreakARule(t *testing.T) {
 	good := prompt.Segment{ID: "base", File: "base.md", Content: "Text.", Conditions: []string{"always"}}
 	tests := []struct {
 		name   string
@@ -207,7 +207,7 @@ func TestRequiredSegmentsOverTheLimitAreRefusedAtLoad(t *testing.T) {
 	}
 }
 
-func TestJournaledSegmentsMakeAnEqualRegistry(t *testing.T) {
+func TestJournaledSegmentsMakeAnEqualSet(t *testing.T) {
 	r := embedded(t)
 	recorded, err := json.Marshal(r.Segments())
 	if err != nil {
@@ -225,7 +225,7 @@ func TestJournaledSegmentsMakeAnEqualRegistry(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again.Hash() != r.Hash() {
-		t.Error("the registry of the journaled segments has another hash")
+		t.Error("the set of the journaled segments has another hash")
 	}
 	if diff := cmp.Diff(compose(t, r, situation("code")), compose(t, again, situation("code"))); diff != "" {
 		t.Errorf("(-first +again):\n%s", diff)
@@ -248,7 +248,7 @@ func TestHashFollowsEveryFile(t *testing.T) {
 	}
 }
 
-func TestRegistryIsNotChangedThroughItsSegments(t *testing.T) {
+func TestSetIsNotChangedThroughItsSegments(t *testing.T) {
 	r := embedded(t)
 	segments := r.Segments()
 	segments[0].Content = "Changed."
