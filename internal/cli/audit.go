@@ -23,9 +23,9 @@ func (c *command) sessionAudit() *cobra.Command {
 			"With --json: {\"session\": {…}, \"runs\": [{\"signals\": […], \"effects\": […], \"decisions\": […], \"events\": […], \"end\": {…},\n" +
 			"\"remarks\": […]}, …]}, or {\"removed\": {…}} for a session that was removed. Records are numbered from 0, turns from 1.",
 		Example: "  sibyl session audit last\n  sibyl session audit 0dl4 --json",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withApp(cmd.Context(), func(a *app.App) error { return c.audit(cmd.Context(), a, nameOr(args, "last"), asJSON) })
-		}}
+		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
+			return c.audit(ctx, a, nameOr(args, "last"), asJSON)
+		})}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }

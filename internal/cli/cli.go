@@ -198,15 +198,35 @@ func openCode(err error) int {
 	return ExitUsage
 }
 
-// withApp runs do on an opened program.
-func (c *command) withApp(ctx context.Context, do func(a *app.App) error) error {
-	cfg, err := c.settings()
-	if err != nil {
-		return err
+// action is what a command does.
+type action func(ctx context.Context, a *app.App, args []string) error
+
+// onApp runs a command on the opened program.
+func (c *command) onApp(do action) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		cfg, err := c.settings()
+		if err != nil {
+			return err
+		}
+		a, err := c.open(cmd.Context(), cfg)
+		if err != nil {
+			return err
+		}
+		return errors.Join(do(cmd.Context(), a, args), a.Close())
 	}
-	a, err := c.open(ctx, cfg)
-	if err != nil {
-		return err
+}
+
+// onPrepared runs a command on the program without its journal.
+func (c *command) onPrepared(do action) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		cfg, err := c.settings()
+		if err != nil {
+			return err
+		}
+		a, err := app.Prepare(cfg)
+		if err != nil {
+			return withCode(ExitUsage, err)
+		}
+		return do(cmd.Context(), a, args)
 	}
-	return errors.Join(do(a), a.Close())
 }

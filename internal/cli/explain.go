@@ -17,11 +17,9 @@ func (c *command) explainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "explain [RUN]", Short: "Show why a run did what it did: each step, the rule that fired, what was offered and refused", Args: cobra.MaximumNArgs(1),
 		Example: "  sibyl explain last\n  sibyl explain last --step 3\n  sibyl explain 0dl4 --json",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withApp(cmd.Context(), func(a *app.App) error {
-				return c.explain(cmd.Context(), a, nameOr(args, "last"), step, asJSON)
-			})
-		},
+		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
+			return c.explain(ctx, a, nameOr(args, "last"), step, asJSON)
+		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the steps as a JSON array")
 	cmd.Flags().IntVar(&step, "step", 0, "only this step, counted from 1")

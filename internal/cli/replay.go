@@ -37,9 +37,9 @@ func (c *command) replayCommand() *cobra.Command {
 			"model would answer to another prompt or request is not known: with --past-first, its recorded answer is taken.\n\n" +
 			"Exit codes: 0 all is decided as recorded, 3 something differs, 2 bad input, 5 journal trouble.",
 		Example: "  sibyl replay last\n  sibyl tree show --xml > mine.xml; edit mine.xml; sibyl replay last --tree mine.xml\n  sibyl replay 0dl4 --prompts ~/my-prompts --past-first",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withApp(cmd.Context(), func(a *app.App) error { return c.replay(cmd.Context(), a, f, nameOr(args, "last")) })
-		},
+		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
+			return c.replay(ctx, a, f, nameOr(args, "last"))
+		}),
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.tree, "tree", "", "file of the tree that decides (default: the run's own)")

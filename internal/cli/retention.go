@@ -87,9 +87,7 @@ func (c *command) sessionPrune() *cobra.Command {
 		Long: "Removes sessions with their runs and records. What is left of each is a tombstone without a word of it, see ‘sibyl session\n" +
 			"list --deleted’. One that somebody works on is kept; one with an interrupted run, as long as one whose run has ended.",
 		Example: "  sibyl session prune --dry-run\n  sibyl session prune --older-than 90d",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.withApp(cmd.Context(), func(a *app.App) error { return c.prune(cmd.Context(), a, f) })
-		}}
+		RunE:    c.onApp(func(ctx context.Context, a *app.App, _ []string) error { return c.prune(ctx, a, f) })}
 	cmd.Flags().StringVar(&f.olderThan, "older-than", "", "last used before this time, such as 90d (default: the setting retention)")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say which ones")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print a JSON array")
@@ -109,13 +107,12 @@ func (c *command) prune(ctx context.Context, a *app.App, f pruneFlags) error {
 	}
 	if f.dryRun {
 		unused, err := a.Service.Unused(ctx, app.Owner, age)
-		switch {
-		case err != nil:
-			return err
-		case f.asJSON:
-			return c.printJSON(unused)
+		if err == nil {
+			err = c.printSessions(f.asJSON, unused)
 		}
-		c.printSessions(unused)
+		if err != nil || f.asJSON {
+			return err
+		}
 		fmt.Fprintf(c.Err, "%s not used for %s; nothing was removed\n", counted(len(unused), "session"), inDays(age))
 		return nil
 	}

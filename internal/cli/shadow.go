@@ -52,11 +52,9 @@ func (c *command) finishShadow(ctx context.Context, a *app.App, r *service.Run, 
 const longestReport = 1000
 
 func (c *command) shadowCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "shadow", Short: "Compare the Oracle with a plain loop on your own questions",
-		Long: "‘sibyl ask --shadow’ answers a question twice on the same model: by the Oracle's tree, and by the tree ‘baseline’, which\noffers all tools and lets the model alone decide. The second reads, but writes nothing. ‘shadow report’ compares them."}
-	cmd.RunE = groupRun
-	cmd.AddCommand(c.shadowReport())
-	return cmd
+	return group(&cobra.Command{Use: "shadow", Short: "Compare the Oracle with a plain loop on your own questions",
+		Long: "‘sibyl ask --shadow’ answers a question twice on the same model: by the Oracle's tree, and by the tree ‘baseline’, which\noffers all tools and lets the model alone decide. The second reads, but writes nothing. ‘shadow report’ compares them."},
+		c.shadowReport())
 }
 
 func (c *command) shadowReport() *cobra.Command {
@@ -67,27 +65,22 @@ func (c *command) shadowReport() *cobra.Command {
 		Long: "Compares all questions that were asked with ‘sibyl ask --shadow’: the median of each figure for both ways, and for how many\n" +
 			"questions ours was lower and higher. With a run, either of the two, its answers side by side. A tool call is unnecessary if no\n" +
 			"citation of the answer uses what it found.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkLimit(limit); err != nil {
+		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
+			pairs, skipped, err := oracle.Shadows(ctx, a.Store, app.Owner, limit)
+			if err != nil {
 				return err
 			}
-			return c.withApp(cmd.Context(), func(a *app.App) error {
-				pairs, skipped, err := oracle.Shadows(cmd.Context(), a.Store, app.Owner, limit)
+			if len(args) == 1 {
+				p, err := pairFor(pairs, args[0])
 				if err != nil {
-					return err
+					return withCode(ExitUsage, err)
 				}
-				if len(args) == 1 {
-					p, err := pairFor(pairs, args[0])
-					if err != nil {
-						return withCode(ExitUsage, err)
-					}
-					pairs = []oracle.Pair{p}
-				}
-				return c.reportShadows(pairs, skipped, len(args) == 1, asJSON)
-			})
-		}}
+				pairs = []oracle.Pair{p}
+			}
+			return c.reportShadows(pairs, skipped, len(args) == 1, asJSON)
+		})}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	cmd.Flags().IntVar(&limit, "limit", longestReport, "how many of the latest at most")
+	limitFlag(cmd, &limit, longestReport, "how many of the latest at most")
 	return cmd
 }
 
