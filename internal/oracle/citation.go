@@ -27,7 +27,7 @@ var (
 // cite marks the sources that the answer cites, and notes citations of what was never read. What stands in a fence is
 // quoted, not cited; a URL is a citation where the run looked at the web.
 func (a *Answer) cite() {
-	rest := unfenced(a.Answer)
+	rest := Unfenced(a.Answer)
 	overWeb := slices.ContainsFunc(a.Tried, func(t agent.Tried) bool { return t.Source == tool.Web })
 	if strings.Contains(rest, "://") {
 		for _, u := range urlCite().FindAllString(rest, -1) {
@@ -91,8 +91,8 @@ func (a *Answer) unsupported(c string) {
 	}
 }
 
-// unfenced leaves out fenced blocks of Markdown.
-func unfenced(text string) string {
+// Unfenced leaves out the fenced blocks of a text in Markdown: what stands in them is quoted.
+func Unfenced(text string) string {
 	var b strings.Builder
 	open := "" // the marks of the fence
 	for line := range strings.Lines(text) {
