@@ -115,7 +115,7 @@ func PairOf(ctx context.Context, store journal.Store, owner journal.Owner, shado
 	if err != nil {
 		return Pair{}, err
 	}
-	end, err := run.ReadEnd(ctx, store, owner, shadow)
+	theirs, err := answerOf(ctx, store, owner, shadow)
 	if err != nil {
 		return Pair{}, err
 	}
@@ -123,21 +123,23 @@ func PairOf(ctx context.Context, store journal.Store, owner journal.Owner, shado
 	if err != nil {
 		return Pair{}, err
 	}
-	var ours, theirs Answer
-	main, err := run.ReadEnd(ctx, store, owner, of.ShadowOf)
+	ours, err := answerOf(ctx, store, owner, of.ShadowOf)
 	if err != nil {
 		return Pair{}, err
 	}
-	for _, both := range []struct {
-		of   string
-		raw  json.RawMessage
-		into *Answer
-	}{{of.ShadowOf, main.Outcome, &ours}, {shadow, end.Outcome, &theirs}} {
-		if err := json.Unmarshal(both.raw, both.into); err != nil {
-			return Pair{}, fmt.Errorf("run %s: %w: %w", both.of, journal.ErrCorrupt, err)
-		}
-	}
 	return Pair{Question: ours.Question, Ours: sideOf(ours), Shadow: sideOf(theirs)}, nil
+}
+
+// answerOf reads the outcome of a run that has ended.
+func answerOf(ctx context.Context, store journal.Store, owner journal.Owner, runID string) (a Answer, err error) {
+	end, err := run.ReadEnd(ctx, store, owner, runID)
+	if err != nil {
+		return a, err
+	}
+	if err := json.Unmarshal(end.Outcome, &a); err != nil {
+		return a, fmt.Errorf("run %s: %w: %w", runID, journal.ErrCorrupt, err)
+	}
+	return a, nil
 }
 
 // Compared is one figure of all pairs: the medians of both sides, and of how many pairs ours is lower, and higher.
