@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/journal"
 	"sibyl/internal/run/audit"
@@ -51,7 +52,7 @@ func (c *command) audit(ctx context.Context, a *app.App, name string, asJSON boo
 	if asJSON {
 		return c.printJSON(told)
 	}
-	fmt.Fprintf(c.Out, "session %s, %s: %s\n", s.ID, counted(len(told.Runs), "run"), oneLine(s.Title))
+	fmt.Fprintf(c.Out, "session %s, %s: %s\n", s.ID, agent.Counted(len(told.Runs), "run"), oneLine(s.Title))
 	for _, r := range told.Runs {
 		writeAudit(c.Out, r)
 	}
@@ -68,7 +69,7 @@ func quoted(text string) string {
 
 func writeAudit(w io.Writer, a service.RunAudit) {
 	fmt.Fprintf(w, "\nrun %s, %s: %s\n", a.Run.Run, a.State, oneLine(a.Title))
-	fmt.Fprintf(w, "  begun %s; %s; build %s; tree %s (%s)\n", a.StartedAt.Local().Format("2006-01-02 15:04:05"), counted(a.Records, "record"),
+	fmt.Fprintf(w, "  begun %s; %s; build %s; tree %s (%s)\n", a.StartedAt.Local().Format("2006-01-02 15:04:05"), agent.Counted(a.Records, "record"),
 		orNone(a.Build), orNone(a.TreeFile), orNone(a.Tree))
 	if f := a.Findings; f.Name != "" {
 		section(w, f.Name, len(f.Text))

@@ -183,19 +183,10 @@ func (c *command) settings() (config.Config, error) {
 // open readies the whole program.
 func (c *command) open(ctx context.Context, cfg config.Config) (*app.App, error) {
 	a, err := app.Open(ctx, cfg, c.Program)
-	var asCode *exitError
-	if errors.As(err, &asCode) || err == nil {
-		return a, err
-	}
-	return nil, withCode(openCode(err), err)
-}
-
-// openCode tells a journal that can't be opened from a setting that is wrong.
-func openCode(err error) int {
 	if errors.Is(err, app.ErrJournal) {
-		return ExitJournal
+		return nil, withCode(ExitJournal, err)
 	}
-	return ExitUsage
+	return a, withCode(ExitUsage, err)
 }
 
 // action is what a command does.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/config"
 	"sibyl/internal/model"
@@ -196,7 +197,7 @@ func testProvider(ctx context.Context, cfg config.Config, p model.Provider) (fin
 	case p.Default != "" && !slices.Contains(names, p.Default):
 		f.OK, f.Says = true, fmt.Sprintf("answers, but does not list %s, the model that is set for it", p.Default)
 	default:
-		f.OK, f.Says = true, fmt.Sprintf("%s: %s", counted(len(names), "model"), strings.Join(names[:min(4, len(names))], ", "))
+		f.OK, f.Says = true, fmt.Sprintf("%s: %s", agent.Counted(len(names), "model"), strings.Join(names[:min(4, len(names))], ", "))
 	}
 	return f, err
 }
@@ -278,5 +279,5 @@ func searchOnce(ctx context.Context, cfg config.Config) (string, error) {
 	if err != nil {
 		return "", errors.New(a.Redact(err.Error()))
 	}
-	return fmt.Sprintf("%s gave %s", cfg.Web.Engine, counted(r.Items, "result")), nil
+	return fmt.Sprintf("%s gave %s", cfg.Web.Engine, agent.Counted(r.Items, "result")), nil
 }

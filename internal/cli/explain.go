@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -104,10 +105,7 @@ func stepText(s service.Step) string {
 
 // eventMark is the mark of a node's status; of what a node tells beside it, a dot.
 func eventMark(status string) string {
-	if status == "" {
-		return "·"
-	}
-	return statusMark(status)
+	return cmp.Or(map[string]string{"": "·", "SUCCESS": "✓", "FAILURE": "✗", "RUNNING": "…", "SKIPPED": "⊘"}[status], "■")
 }
 
 func indent(depth int) string { return strings.Repeat("  ", depth+1) }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/journal"
 )
@@ -49,14 +50,14 @@ func removedWords(n int, age time.Duration) string {
 	if n == 1 {
 		was = "was"
 	}
-	return fmt.Sprintf("%s not used for %s %s removed", counted(n, "session"), inDays(age), was)
+	return fmt.Sprintf("%s not used for %s %s removed", agent.Counted(n, "session"), inDays(age), was)
 }
 
 const day = 24 * time.Hour
 
 func inDays(age time.Duration) string {
 	if age%day == 0 {
-		return counted(int(age/day), "day")
+		return agent.Counted(int(age/day), "day")
 	}
 	return age.String()
 }
@@ -113,7 +114,7 @@ func (c *command) prune(ctx context.Context, a *app.App, f pruneFlags) error {
 		if err != nil || f.asJSON {
 			return err
 		}
-		fmt.Fprintf(c.Err, "%s not used for %s; nothing was removed\n", counted(len(unused), "session"), inDays(age))
+		fmt.Fprintf(c.Err, "%s not used for %s; nothing was removed\n", agent.Counted(len(unused), "session"), inDays(age))
 		return nil
 	}
 	removed, err := a.Service.Prune(ctx, app.Owner, age)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/oracle"
 	"sibyl/internal/service"
@@ -43,8 +44,8 @@ func (c *command) finishShadow(ctx context.Context, a *app.App, r *service.Run, 
 		return err
 	}
 	fmt.Fprintf(c.Err, "· the shadow: %s after %s, %s, %d unnecessary, %d tokens; ours: %s, %s, %d unnecessary, %d tokens; ‘sibyl shadow report %s’ shows both\n",
-		p.Shadow.StopReason, counted(p.Shadow.Turns, "turn"), counted(p.Shadow.ToolCalls, "call"), p.Shadow.Unnecessary, p.Shadow.Tokens,
-		counted(p.Ours.Turns, "turn"), counted(p.Ours.ToolCalls, "call"), p.Ours.Unnecessary, p.Ours.Tokens, p.Ours.RunID)
+		p.Shadow.StopReason, agent.Counted(p.Shadow.Turns, "turn"), agent.Counted(p.Shadow.ToolCalls, "call"), p.Shadow.Unnecessary, p.Shadow.Tokens,
+		agent.Counted(p.Ours.Turns, "turn"), agent.Counted(p.Ours.ToolCalls, "call"), p.Ours.Unnecessary, p.Ours.Tokens, p.Ours.RunID)
 	return nil
 }
 
@@ -121,7 +122,7 @@ func (c *command) reportShadows(pairs []oracle.Pair, skipped int, one, asJSON bo
 	}
 	leftOut := func() {
 		if skipped > 0 {
-			fmt.Fprintf(c.Err, "· %s left out: one of the two runs has not ended, was removed, was stopped, failed, or was refused by the model\n", counted(skipped, "question"))
+			fmt.Fprintf(c.Err, "· %s left out: one of the two runs has not ended, was removed, was stopped, failed, or was refused by the model\n", agent.Counted(skipped, "question"))
 		}
 	}
 	if len(pairs) == 0 {
@@ -129,7 +130,7 @@ func (c *command) reportShadows(pairs []oracle.Pair, skipped int, one, asJSON bo
 		leftOut()
 		return nil
 	}
-	fmt.Fprintf(c.Out, "%s asked both ways; medians\n", counted(len(pairs), "question"))
+	fmt.Fprintf(c.Out, "%s asked both ways; medians\n", agent.Counted(len(pairs), "question"))
 	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "\tours\tbaseline\tours lower\tours higher\n")
 	for _, f := range figures {

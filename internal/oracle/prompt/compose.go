@@ -94,7 +94,7 @@ func (r *Registry) Compose(s Situation) (Composed, error) {
 	if err := s.check(); err != nil {
 		return Composed{}, err
 	}
-	v := values{maxTurns: strconv.Itoa(s.MaxTurns), tools: toolLines(s.Tools), sources: sourceList(s.Sources)}
+	v := values{varMaxTurns: strconv.Itoa(s.MaxTurns), varTools: toolLines(s.Tools), varSources: sourceList(s.Sources)}
 	parts, err := r.fillRequired(v)
 	if err != nil {
 		return Composed{}, err
