@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,20 +114,11 @@ func section(w io.Writer, name string, n int) {
 	fmt.Fprintf(w, "  %s\n", name)
 }
 
-func orNone(text string) string {
-	if text == "" {
-		return "not named"
-	}
-	return oneLine(text)
-}
+func orNone(text string) string { return cmp.Or(oneLine(text), "not named") }
 
 func effectText(e audit.Effect) string {
-	name := oneLine(e.Label)
-	if name == "" {
-		name = orNone(e.Kind)
-	}
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "    %d. %s: %s", e.Op, name, e.State)
+	fmt.Fprintf(b, "    %d. %s: %s", e.Op, cmp.Or(oneLine(e.Label), orNone(e.Kind)), e.State)
 	if e.Stopped {
 		b.WriteString(", under way at the stop")
 	}
@@ -200,11 +192,9 @@ func auditEndText(e *audit.End, state string) string {
 	if e == nil {
 		return fmt.Sprintf("  end: none, it is %s\n", state)
 	}
-	b := &strings.Builder{}
-	fmt.Fprintf(b, "  end: %s, %s, on record %d after %.1f s", e.Status, orNone(e.Reason), e.Record, float64(e.RunMS)/1000)
+	text := fmt.Sprintf("  end: %s, %s, on record %d after %.1f s", e.Status, orNone(e.Reason), e.Record, float64(e.RunMS)/1000)
 	if e.Fault != nil {
-		fmt.Fprintf(b, ": %s", oneLine(e.Fault.Error()))
+		text += ": " + oneLine(e.Fault.Error())
 	}
-	b.WriteByte('\n')
-	return b.String()
+	return text + "\n"
 }

@@ -221,3 +221,25 @@ func (c *command) onPrepared(do action) func(*cobra.Command, []string) error {
 		return do(cmd.Context(), a, args)
 	}
 }
+
+// onRun runs a command on the run that its first argument names; without one on the last.
+func (c *command) onRun(do func(ctx context.Context, a *app.App, r journal.Run) error) func(*cobra.Command, []string) error {
+	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
+		r, err := a.Service.FindRun(ctx, app.Owner, nameOr(args, "last"))
+		if err != nil {
+			return err
+		}
+		return do(ctx, a, r)
+	})
+}
+
+// onSession runs a command on the session that its first argument names, and hands on what follows it; without one on the last.
+func (c *command) onSession(do func(ctx context.Context, a *app.App, s journal.Session, args []string) error) func(*cobra.Command, []string) error {
+	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
+		s, err := a.Service.FindSession(ctx, app.Owner, nameOr(args, "last"))
+		if err != nil {
+			return err
+		}
+		return do(ctx, a, s, args[min(1, len(args)):])
+	})
+}

@@ -38,9 +38,7 @@ func (c *command) replayCommand() *cobra.Command {
 			"model would answer to another prompt or request is not known: with --past-first, its recorded answer is taken.\n\n" +
 			"Exit codes: 0 all is decided as recorded, 3 something differs, 2 bad input, 5 journal trouble.",
 		Example: "  sibyl replay last\n  sibyl tree show --xml > mine.xml; edit mine.xml; sibyl replay last --tree mine.xml\n  sibyl replay 0dl4 --prompts ~/my-prompts --past-first",
-		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
-			return c.replay(ctx, a, f, nameOr(args, "last"))
-		}),
+		RunE:    c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error { return c.replay(ctx, a, f, r) }),
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.tree, "tree", "", "file of the tree that decides (default: the run's own)")
@@ -50,11 +48,7 @@ func (c *command) replayCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *command) replay(ctx context.Context, a *app.App, f replayFlags, name string) error {
-	r, err := a.Service.FindRun(ctx, app.Owner, name)
-	if err != nil {
-		return err
-	}
+func (c *command) replay(ctx context.Context, a *app.App, f replayFlags, r journal.Run) error {
 	o, err := f.options(a.Service, r)
 	if err != nil {
 		return withCode(ExitUsage, err)

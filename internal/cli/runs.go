@@ -147,11 +147,7 @@ func (c *command) runWatch() *cobra.Command {
 	var from int64
 	cmd := &cobra.Command{
 		Use: "watch RUN", Short: "Show a run's records as JSON lines, and go on until it ends", Args: cobra.ExactArgs(1),
-		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
-			r, err := a.Service.FindRun(ctx, app.Owner, args[0])
-			if err != nil {
-				return err
-			}
+		RunE: c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error {
 			enc := newJSON(c.Out)
 			for e, err := range a.Service.Watch(ctx, app.Owner, r.ID, from) {
 				if err != nil {
@@ -173,11 +169,7 @@ func (c *command) runWatch() *cobra.Command {
 func (c *command) runCancel() *cobra.Command {
 	return &cobra.Command{
 		Use: "cancel RUN", Short: "Stop a run; what it had written so far is kept", Args: cobra.ExactArgs(1),
-		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
-			r, err := a.Service.FindRun(ctx, app.Owner, args[0])
-			if err != nil {
-				return withCode(ExitUsage, err)
-			}
+		RunE: c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error {
 			if err := a.Service.Cancel(ctx, app.Owner, r.ID, "stopped by ‘sibyl run cancel’"); err != nil {
 				return withCode(ExitUsage, err)
 			}

@@ -12,7 +12,6 @@ import (
 	"sibyl/internal/app"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
-	"sibyl/internal/service"
 )
 
 func (c *command) sessionCommand() *cobra.Command {
@@ -54,23 +53,14 @@ func (c *command) printSessions(asJSON bool, all []journal.Session) error {
 	})
 }
 
-func readSession(ctx context.Context, a *app.App, name string) (service.Conversation, error) {
-	s, err := a.Service.FindSession(ctx, app.Owner, name)
-	if err != nil {
-		return service.Conversation{}, err
-	}
-	return a.Service.Show(ctx, app.Owner, s.ID)
-}
-
 func (c *command) sessionShow() *cobra.Command {
 	return &cobra.Command{Use: "show [SESSION]", Short: "Show a session (default: the last)", Args: cobra.MaximumNArgs(1),
-		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
-			e, err := readSession(ctx, a, nameOr(args, "last"))
+		RunE: c.onSession(func(ctx context.Context, a *app.App, s journal.Session, _ []string) error {
+			e, err := a.Service.Show(ctx, app.Owner, s.ID)
 			if err != nil {
 				return err
 			}
-			s := &screen{Streams: c.Streams, colour: c.colour()}
-			s.answer(e.Markdown())
+			(&screen{Streams: c.Streams, colour: c.colour()}).answer(e.Markdown())
 			if e.Assistant == oracle.ShadowName {
 				fmt.Fprintln(c.Err, "· this session holds a shadow: ‘sibyl shadow report’ compares its answer, ‘sibyl session audit "+e.ID+"’ shows all of it")
 			}
@@ -82,8 +72,8 @@ func (c *command) sessionExport() *cobra.Command {
 	var format, file string
 	cmd := &cobra.Command{Use: "export [SESSION]", Short: "Write a session as Markdown, JSON or JSON lines, with the signals of each exchange", Args: cobra.MaximumNArgs(1),
 		Example: "  sibyl session export last --format md -o caching.md\n  sibyl session export 0dl4 --format jsonl",
-		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
-			e, err := readSession(ctx, a, nameOr(args, "last"))
+		RunE: c.onSession(func(ctx context.Context, a *app.App, s journal.Session, _ []string) error {
+			e, err := a.Service.Show(ctx, app.Owner, s.ID)
 			if err != nil {
 				return err
 			}
@@ -130,23 +120,15 @@ func encodeJSON(v any, indent bool) (string, error) {
 
 func (c *command) sessionRename() *cobra.Command {
 	return &cobra.Command{Use: "rename SESSION TITLE", Short: "Give a session another title", Args: cobra.MinimumNArgs(2),
-		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
-			s, err := a.Service.FindSession(ctx, app.Owner, args[0])
-			if err != nil {
-				return err
-			}
-			return a.Service.Rename(ctx, app.Owner, s.ID, strings.Join(args[1:], " "))
+		RunE: c.onSession(func(ctx context.Context, a *app.App, s journal.Session, title []string) error {
+			return a.Service.Rename(ctx, app.Owner, s.ID, strings.Join(title, " "))
 		})}
 }
 
 func (c *command) sessionDelete() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{Use: "delete SESSION", Short: "Delete a session with its runs and records", Args: cobra.ExactArgs(1),
-		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
-			s, err := a.Service.FindSession(ctx, app.Owner, args[0])
-			if err != nil {
-				return err
-			}
+		RunE: c.onSession(func(ctx context.Context, a *app.App, s journal.Session, _ []string) error {
 			if !yes {
 				return withCode(ExitUsage, fmt.Errorf("this deletes %q with %d runs, for good: say --yes", s.Title, s.Runs))
 			}
