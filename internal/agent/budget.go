@@ -20,7 +20,6 @@ func (s Spent) payload() map[string]string {
 	return Pairs("kind", s.Kind, "used", s.Used, "limit", s.Limit)
 }
 
-// Budget is a leaf.
 func Budget() bt.Leaf {
 	type in struct {
 		Now        int64   `port:",now"`
@@ -101,7 +100,6 @@ func (l *Ledger) TellExhausted(s Severity) {
 	}
 }
 
-// NoteCut is a leaf.
 func NoteCut() bt.Leaf {
 	type none struct{}
 	type out struct {

@@ -59,26 +59,13 @@ func Events() []bt.Typed {
 	return []bt.Typed{HintGiven{}, CallDone{}, CallRefused{}, BudgetSeen{}, LoopFound{}, ToolTakenAway{}, NotesTaken{}}
 }
 
-// EventType implements bt.Typed.
-func (HintGiven) EventType() string { return "hint.given" }
-
-// EventType implements bt.Typed.
-func (CallDone) EventType() string { return "call.done" }
-
-// EventType implements bt.Typed.
-func (CallRefused) EventType() string { return "call.refused" }
-
-// EventType implements bt.Typed.
-func (BudgetSeen) EventType() string { return "budget.seen" }
-
-// EventType implements bt.Typed.
-func (LoopFound) EventType() string { return "loop.found" }
-
-// EventType implements bt.Typed.
+func (HintGiven) EventType() string     { return "hint.given" }
+func (CallDone) EventType() string      { return "call.done" }
+func (CallRefused) EventType() string   { return "call.refused" }
+func (BudgetSeen) EventType() string    { return "budget.seen" }
+func (LoopFound) EventType() string     { return "loop.found" }
 func (ToolTakenAway) EventType() string { return "tool.taken_away" }
-
-// EventType implements bt.Typed.
-func (NotesTaken) EventType() string { return "notes.taken" }
+func (NotesTaken) EventType() string    { return "notes.taken" }
 
 func (e HintGiven) String() string { return "told the model: " + e.Text }
 

@@ -14,7 +14,6 @@ type seen struct {
 	AtLeast int    `port:"at_least" default:"3" doc:"how often in all"`
 }
 
-// SameCall is a leaf.
 func SameCall() bt.Leaf {
 	return bt.Check("SameCall", "Was a call of the last turn made that often since it last brought something new? What is volatile in its arguments is masked.",
 		func(i seen) (bool, string) {
@@ -57,7 +56,6 @@ func (l *Ledger) stale(key string) (n int) {
 	return n
 }
 
-// Cycle is a leaf.
 func Cycle() bt.Leaf {
 	type in struct {
 		Ledger  Ledger `port:"ledger"`
@@ -104,7 +102,6 @@ func sameCalls(a, b Round) bool {
 	return slices.EqualFunc(a.Calls, b.Calls, func(x, y Made) bool { return x.Key == y.Key })
 }
 
-// IdenticalCalls is a leaf.
 func IdenticalCalls() bt.Leaf {
 	type in struct {
 		Ledger Ledger `port:"ledger"`
@@ -127,7 +124,6 @@ func IdenticalCalls() bt.Leaf {
 		})
 }
 
-// SameError is a leaf.
 func SameError() bt.Leaf {
 	return bt.Check("SameError", "Did all calls of that many turns in a row end with the same error? Turns without a call are passed over.", func(i seen) (bool, string) {
 		var last Made
@@ -149,7 +145,6 @@ func SameError() bt.Leaf {
 	})
 }
 
-// NoNewSource is a leaf.
 func NoNewSource() bt.Leaf {
 	type in struct {
 		Ledger Ledger `port:"ledger"`
@@ -164,7 +159,6 @@ func NoNewSource() bt.Leaf {
 	})
 }
 
-// Strike is a leaf.
 func Strike() bt.Leaf {
 	type in struct {
 		Pattern string `port:"pattern" doc:"what repeats"`
@@ -229,7 +223,6 @@ func (l *Ledger) recovered(turns int) bool {
 	return false
 }
 
-// TakeAway is a leaf.
 func TakeAway() bt.Leaf {
 	type none struct{}
 	type out struct {

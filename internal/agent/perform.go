@@ -148,12 +148,10 @@ func (c *Caller[R]) do(ctx context.Context, job run.Job) (any, error) {
 // unwritten stands for a tool that writes, in a run that only shows what it would do.
 type unwritten struct{ tool.Tool }
 
-// Call implements tool.Tool.
 func (unwritten) Call(context.Context, tool.Call) (tool.Result, error) {
 	return tool.Result{Text: "recorded, not performed", Items: 1}, nil
 }
 
-// Found implements tool.Finder.
 func (unwritten) Found(context.Context, tool.Call) (tool.Result, bool, error) {
 	return tool.Result{}, false, nil
 }

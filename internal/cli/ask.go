@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
@@ -199,7 +200,7 @@ func (f askFlags) orSettings(cfg config.Config) askFlags {
 func (c *command) mentionInterrupted(ctx context.Context, a *app.App) error {
 	open, err := a.Service.Interrupted(ctx, app.Owner)
 	if err == nil && len(open) > 0 {
-		fmt.Fprintf(c.Err, "· %s interrupted: ‘sibyl run resume’ goes on\n", counted(len(open), "run"))
+		fmt.Fprintf(c.Err, "· %s interrupted: ‘sibyl run resume’ goes on\n", agent.Counted(len(open), "run"))
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/journal"
 	"sibyl/internal/run/audit"
@@ -23,9 +25,9 @@ func (c *command) sessionAudit() *cobra.Command {
 			"With --json: {\"session\": {…}, \"runs\": [{\"signals\": […], \"effects\": […], \"decisions\": […], \"events\": […], \"end\": {…},\n" +
 			"\"remarks\": […]}, …]}, or {\"removed\": {…}} for a session that was removed. Records are numbered from 0, turns from 1.",
 		Example: "  sibyl session audit last\n  sibyl session audit 0dl4 --json",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withApp(cmd.Context(), func(a *app.App) error { return c.audit(cmd.Context(), a, nameOr(args, "last"), asJSON) })
-		}}
+		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
+			return c.audit(ctx, a, nameOr(args, "last"), asJSON)
+		})}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }
@@ -51,7 +53,7 @@ func (c *command) audit(ctx context.Context, a *app.App, name string, asJSON boo
 	if asJSON {
 		return c.printJSON(found)
 	}
-	fmt.Fprintf(c.Out, "session %s, %s: %s\n", s.ID, counted(len(found.Runs), "run"), oneLine(s.Title))
+	fmt.Fprintf(c.Out, "session %s, %s: %s\n", s.ID, agent.Counted(len(found.Runs), "run"), oneLine(s.Title))
 	for _, r := range found.Runs {
 		writeAudit(c.Out, r)
 	}
@@ -68,7 +70,7 @@ func quoted(text string) string {
 
 func writeAudit(w io.Writer, a service.RunAudit) {
 	fmt.Fprintf(w, "\nrun %s, %s: %s\n", a.Run.Run, a.State, oneLine(a.Title))
-	fmt.Fprintf(w, "  begun %s; %s; build %s; tree %s (%s)\n", a.StartedAt.Local().Format("2006-01-02 15:04:05"), counted(a.Records, "record"),
+	fmt.Fprintf(w, "  begun %s; %s; build %s; tree %s (%s)\n", a.StartedAt.Local().Format("2006-01-02 15:04:05"), agent.Counted(a.Records, "record"),
 		orNone(a.Build), orNone(a.TreeFile), orNone(a.Tree))
 	if f := a.Findings; f.Name != "" {
 		section(w, f.Name, len(f.Text))
@@ -112,20 +114,11 @@ func section(w io.Writer, name string, n int) {
 	fmt.Fprintf(w, "  %s\n", name)
 }
 
-func orNone(text string) string {
-	if text == "" {
-		return "not named"
-	}
-	return oneLine(text)
-}
+func orNone(text string) string { return cmp.Or(oneLine(text), "not named") }
 
 func effectText(e audit.Effect) string {
-	name := oneLine(e.Label)
-	if name == "" {
-		name = orNone(e.Kind)
-	}
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "    %d. %s: %s", e.Op, name, e.State)
+	fmt.Fprintf(b, "    %d. %s: %s", e.Op, cmp.Or(oneLine(e.Label), orNone(e.Kind)), e.State)
 	if e.Stopped {
 		b.WriteString(", under way at the stop")
 	}
@@ -199,11 +192,9 @@ func auditEndText(e *audit.End, state string) string {
 	if e == nil {
 		return fmt.Sprintf("  end: none, it is %s\n", state)
 	}
-	b := &strings.Builder{}
-	fmt.Fprintf(b, "  end: %s, %s, on record %d after %.1f s", e.Status, orNone(e.Reason), e.Record, float64(e.RunMS)/1000)
+	text := fmt.Sprintf("  end: %s, %s, on record %d after %.1f s", e.Status, orNone(e.Reason), e.Record, float64(e.RunMS)/1000)
 	if e.Fault != nil {
-		fmt.Fprintf(b, ": %s", oneLine(e.Fault.Error()))
+		text += ": " + oneLine(e.Fault.Error())
 	}
-	b.WriteByte('\n')
-	return b.String()
+	return text + "\n"
 }

@@ -183,30 +183,63 @@ func (c *command) settings() (config.Config, error) {
 // open readies the whole program.
 func (c *command) open(ctx context.Context, cfg config.Config) (*app.App, error) {
 	a, err := app.Open(ctx, cfg, c.Program)
-	var asCode *exitError
-	if errors.As(err, &asCode) || err == nil {
-		return a, err
-	}
-	return nil, withCode(openCode(err), err)
-}
-
-// openCode tells a journal that can't be opened from a setting that is wrong.
-func openCode(err error) int {
 	if errors.Is(err, app.ErrJournal) {
-		return ExitJournal
+		return nil, withCode(ExitJournal, err)
 	}
-	return ExitUsage
+	return a, withCode(ExitUsage, err)
 }
 
-// withApp runs do on an opened program.
-func (c *command) withApp(ctx context.Context, do func(a *app.App) error) error {
-	cfg, err := c.settings()
-	if err != nil {
-		return err
+// action is what a command does.
+type action func(ctx context.Context, a *app.App, args []string) error
+
+// onApp runs a command on the opened program.
+func (c *command) onApp(do action) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		cfg, err := c.settings()
+		if err != nil {
+			return err
+		}
+		a, err := c.open(cmd.Context(), cfg)
+		if err != nil {
+			return err
+		}
+		return errors.Join(do(cmd.Context(), a, args), a.Close())
 	}
-	a, err := c.open(ctx, cfg)
-	if err != nil {
-		return err
+}
+
+// onPrepared runs a command on the program without its journal.
+func (c *command) onPrepared(do action) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		cfg, err := c.settings()
+		if err != nil {
+			return err
+		}
+		a, err := app.Prepare(cfg)
+		if err != nil {
+			return withCode(ExitUsage, err)
+		}
+		return do(cmd.Context(), a, args)
 	}
-	return errors.Join(do(a), a.Close())
+}
+
+// onRun runs a command on the run that its first argument names; without one on the last.
+func (c *command) onRun(do func(ctx context.Context, a *app.App, r journal.Run) error) func(*cobra.Command, []string) error {
+	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
+		r, err := a.Service.FindRun(ctx, app.Owner, nameOr(args, "last"))
+		if err != nil {
+			return err
+		}
+		return do(ctx, a, r)
+	})
+}
+
+// onSession runs a command on the session that its first argument names, and hands on what follows it; without one on the last.
+func (c *command) onSession(do func(ctx context.Context, a *app.App, s journal.Session, args []string) error) func(*cobra.Command, []string) error {
+	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
+		s, err := a.Service.FindSession(ctx, app.Owner, nameOr(args, "last"))
+		if err != nil {
+			return err
+		}
+		return do(ctx, a, s, args[min(1, len(args)):])
+	})
 }

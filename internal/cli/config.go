@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/config"
 	"sibyl/internal/model"
@@ -20,12 +21,10 @@ import (
 )
 
 func (c *command) configCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "config", Short: "Show and test the settings, and keep keys",
+	return group(&cobra.Command{Use: "config", Short: "Show and test the settings, and keep keys",
 		Long: "Settings come from a file and from the environment, which wins. Keys are not in the file: they come from the environment,\n" +
-			"from a command that the file names, or from where ‘sibyl config set-key’ put them."}
-	cmd.RunE = groupRun
-	cmd.AddCommand(c.configShow(), c.configWhere(), c.configTest(), c.configKeys(), c.configSetKey(), c.configDeleteKey())
-	return cmd
+			"from a command that the file names, or from where ‘sibyl config set-key’ put them."},
+		c.configShow(), c.configWhere(), c.configTest(), c.configKeys(), c.configSetKey(), c.configDeleteKey())
 }
 
 func (c *command) configWhere() *cobra.Command {
@@ -99,40 +98,21 @@ func (c *command) configTest() *cobra.Command {
 		Long: "Asks each provider that is set up for its models, and the web search for one result; with names, those alone. Exit code 0\n" +
 			"means that all of them work; an Ollama that nobody named or set may be away.",
 		Example: "  sibyl config test\n  sibyl config test anthropic web",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.prepared(func(a *app.App) error {
-				found, err := testAll(cmd.Context(), a, args)
-				if err != nil {
-					return withCode(ExitUsage, err)
+		RunE: c.onPrepared(func(ctx context.Context, a *app.App, args []string) error {
+			found, err := testAll(ctx, a, args)
+			if err != nil {
+				return withCode(ExitUsage, err)
+			}
+			for i, f := range found {
+				found[i].Says = a.Redact(f.Says)
+				if !f.OK && (len(args) > 0 || mustWork(a, f.What)) {
+					c.code = ExitFailed
 				}
-				for i, f := range found {
-					found[i].Says = a.Redact(f.Says)
-					if !f.OK && (len(args) > 0 || mustWork(a, f.What)) {
-						c.code = ExitFailed
-					}
-				}
-				if asJSON {
-					return c.printJSON(found)
-				}
-				for _, f := range found {
-					c.printFinding(f)
-				}
-				return nil
-			})
-		}}
+			}
+			return printList(c, asJSON, found, finding.String)
+		})}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd
-}
-
-func (c *command) printFinding(f finding) {
-	mark := "--"
-	if f.OK {
-		mark = "ok"
-	}
-	fmt.Fprintf(c.Out, "%s  %-12s %s\n", mark, f.What, printable(f.Says))
-	if f.Fix != "" {
-		fmt.Fprintf(c.Out, "                 %s\n", f.Fix)
-	}
 }
 
 // testAll tests the named providers and search engines, or all that are set up, at the same time. What is found is in
@@ -159,7 +139,7 @@ func testAll(ctx context.Context, a *app.App, names []string) ([]finding, error)
 				found[i] = testEngine(ctx, a.Config, name)
 				return
 			}
-			found[i] = testProvider(ctx, a.Config, providerOf(a, name))
+			found[i], _ = testProvider(ctx, a.Config, providerOf(a, name)) // which says what failed
 		})
 	}
 	all.Wait()
@@ -199,11 +179,12 @@ func mustWork(a *app.App, name string) bool {
 	return !slices.ContainsFunc(a.Models, func(p model.Provider) bool { return p.Name == name && p.Probe && name != wished })
 }
 
-func testProvider(ctx context.Context, cfg config.Config, p model.Provider) finding {
+// testProvider asks a provider for its models. The error is the provider's.
+func testProvider(ctx context.Context, cfg config.Config, p model.Provider) (finding, error) {
 	f := finding{What: p.Name}
 	if p.Missing != "" {
 		f.Says, f.Fix = "not set up", p.Missing
-		return f
+		return f, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
@@ -216,9 +197,9 @@ func testProvider(ctx context.Context, cfg config.Config, p model.Provider) find
 	case p.Default != "" && !slices.Contains(names, p.Default):
 		f.OK, f.Says = true, fmt.Sprintf("answers, but does not list %s, the model that is set for it", p.Default)
 	default:
-		f.OK, f.Says = true, fmt.Sprintf("%s: %s", counted(len(names), "model"), strings.Join(names[:min(4, len(names))], ", "))
+		f.OK, f.Says = true, fmt.Sprintf("%s: %s", agent.Counted(len(names), "model"), strings.Join(names[:min(4, len(names))], ", "))
 	}
-	return f
+	return f, err
 }
 
 // providerFix says what would help against a provider's failure.
@@ -298,5 +279,5 @@ func searchOnce(ctx context.Context, cfg config.Config) (string, error) {
 	if err != nil {
 		return "", errors.New(a.Redact(err.Error()))
 	}
-	return fmt.Sprintf("%s gave %s", cfg.Web.Engine, counted(r.Items, "result")), nil
+	return fmt.Sprintf("%s gave %s", cfg.Web.Engine, agent.Counted(r.Items, "result")), nil
 }

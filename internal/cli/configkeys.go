@@ -179,9 +179,9 @@ type keyLine struct {
 
 func (k keyLine) String() string {
 	if k.By == "" {
-		return k.From
+		return fmt.Sprintf("%-12s %s", k.Name, k.From)
 	}
-	return k.From + " (" + k.By + ")"
+	return fmt.Sprintf("%-12s %s (%s)", k.Name, k.From, k.By)
 }
 
 func (c *command) configKeys() *cobra.Command {
@@ -197,16 +197,10 @@ func (c *command) configKeys() *cobra.Command {
 				c.code = ExitFailed // settings has said why
 			}
 			lines := keyLines(cfg, where)
-			switch {
-			case asJSON:
-				return c.printJSON(lines)
-			case len(lines) == 0:
+			if len(lines) == 0 && !asJSON {
 				fmt.Fprintln(c.Err, "· there is no key; ‘sibyl config set-key NAME’ stores one for "+strings.Join(cfg.KeyNames(), ", "))
 			}
-			for _, l := range lines {
-				fmt.Fprintf(c.Out, "%-12s %s\n", l.Name, l)
-			}
-			return nil
+			return printList(c, asJSON, lines, keyLine.String)
 		}}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd

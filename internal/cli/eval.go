@@ -10,10 +10,8 @@ import (
 )
 
 func (c *command) evalCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "eval", Short: "Score Sibyl on its own labelled sets"}
-	cmd.RunE = groupRun
-	cmd.AddCommand(c.evalLoops(), c.evalClassify(), c.evalOracle())
-	return cmd
+	return group(&cobra.Command{Use: "eval", Short: "Score Sibyl on its own labelled sets"},
+		c.evalLoops(), c.evalClassify(), c.evalOracle())
 }
 
 func (c *command) evalClassify() *cobra.Command {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -19,32 +20,30 @@ func (c *command) evalLoops() *cobra.Command {
 	cmd := &cobra.Command{Use: "loops", Short: "Score the tree on models that repeat themselves, beside two plain checks", Args: cobra.NoArgs,
 		Long:    "Plays models that loop in many ways, and models that repeat themselves for a reason, to the Oracle's tree in force, to a\ntree with a turn limit only, and to one that counts identical calls. Prints the turns that each loop wastes, and how many\nhonest runs are ended too early. Nothing is asked of a real model; the same seeds give the same figures.",
 		Example: "  sibyl eval loops\n  SIBYL_TREES=my-trees sibyl eval loops --seeds 50",
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: c.onPrepared(func(ctx context.Context, a *app.App, _ []string) error {
 			if seeds < 1 || seeds > mostSeeds {
 				return withCode(ExitUsage, fmt.Errorf("--seeds is %d, not between 1 and %d", seeds, mostSeeds))
 			}
-			return c.prepared(func(a *app.App) error {
-				t, err := a.Trees.Get(oracle.Name)
-				if err == nil {
-					_, err = a.Oracle.Leaves.Load(t.File, t.Text, a.Oracle.Options)
-				}
-				if err != nil {
-					return withCode(ExitUsage, err)
-				}
-				contestants, err := loops.Baselines()
-				if err != nil {
-					return err
-				}
-				report, err := loops.Run(cmd.Context(), seeds, a.Prompts, append([]loops.Contestant{{Name: t.Name, Tree: t.Text}}, contestants...))
-				switch {
-				case err != nil:
-					return err
-				case asJSON:
-					return report.WriteJSON(c.Out)
-				}
-				return report.WriteText(c.Out)
-			})
-		}}
+			t, err := a.Trees.Get(oracle.Name)
+			if err == nil {
+				_, err = load(a, t)
+			}
+			if err != nil {
+				return withCode(ExitUsage, err)
+			}
+			contestants, err := loops.Baselines()
+			if err != nil {
+				return err
+			}
+			report, err := loops.Run(ctx, seeds, a.Prompts, append([]loops.Contestant{{Name: t.Name, Tree: t.Text}}, contestants...))
+			switch {
+			case err != nil:
+				return err
+			case asJSON:
+				return report.WriteJSON(c.Out)
+			}
+			return report.WriteText(c.Out)
+		})}
 	cmd.Flags().IntVar(&seeds, "seeds", 10, "runs of each shape")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	evaldata "sibyl/eval"
+	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/eval"
 	"sibyl/internal/journal"
@@ -109,7 +110,7 @@ func (c *command) runOracleTree(ctx context.Context, room *evalRoom, set oracleS
 	if err != nil {
 		return eval.OracleRun{}, withCode(ExitUsage, err)
 	}
-	if _, err := room.app.Oracle.Leaves.Load(t.File, t.Text, room.app.Oracle.Options); err != nil {
+	if _, err := load(room.app, t); err != nil {
 		return eval.OracleRun{}, withCode(ExitUsage, err)
 	}
 	answered := 0
@@ -119,7 +120,7 @@ func (c *command) runOracleTree(ctx context.Context, room *evalRoom, set oracleS
 	return eval.RunOracle(ctx, set.questions, half, evalParallel, t.File, ask, func(s eval.OracleScore) {
 		answered++
 		if c.ErrTTY {
-			fmt.Fprintf(c.Err, "· %s %d: %s %s, %s\n", name, answered, s.ID, s.StopReason, counted(s.Turns, "turn"))
+			fmt.Fprintf(c.Err, "· %s %d: %s %s, %s\n", name, answered, s.ID, s.StopReason, agent.Counted(s.Turns, "turn"))
 		}
 	})
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,8 +13,6 @@ import (
 	"sibyl/internal/eval"
 	"sibyl/trees"
 )
-
-var update = flag.Bool("update", false, "rewrite eval/oracle/golden.json; eval/README.md must say why")
 
 // evalOracleCommand runs ‘sibyl eval oracle’ with settings and data of its own. Go's cache is found by the real environment.
 func evalOracleCommand(t *testing.T, environ []string, args ...string) (code int, out, complaints string) {
@@ -45,41 +42,6 @@ func evalOracleReport(t *testing.T, environ []string, args ...string) eval.Oracl
 		t.Fatal(err)
 	}
 	return r
-}
-
-func TestOfflineFiguresAreTheGoldenOnes(t *testing.T) {
-	report := evalOracleReport(t, nil, "--transcripts", "--baseline")
-	got := report.Golden()
-	if *update {
-		var text bytes.Buffer
-		if err := got.Write(&text); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join("..", "..", "eval", filepath.FromSlash(evaldata.OracleGolden)), text.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	f, err := evaldata.Files.Open(evaldata.OracleGolden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	want, err := eval.ReadOracleGolden(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, change := range got.Changes(want) {
-		t.Error(change)
-	}
-	for _, c := range report.Criteria {
-		if c.Met == nil || !*c.Met {
-			t.Errorf("%s is not met: %s: %s", c.ID, c.Asks, c.Figure)
-		}
-	}
-	if t.Failed() {
-		t.Log("if this is meant: go test ./internal/cli -run OfflineFigures -update, and say why in eval/README.md")
-	}
 }
 
 func TestEveryLabelFitsTheModuleAndTheNotes(t *testing.T) {

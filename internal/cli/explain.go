@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/app"
+	"sibyl/internal/journal"
 	"sibyl/internal/service"
 )
 
@@ -17,22 +19,14 @@ func (c *command) explainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "explain [RUN]", Short: "Show why a run did what it did: each step, the rule that fired, what was offered and refused", Args: cobra.MaximumNArgs(1),
 		Example: "  sibyl explain last\n  sibyl explain last --step 3\n  sibyl explain 0dl4 --json",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withApp(cmd.Context(), func(a *app.App) error {
-				return c.explain(cmd.Context(), a, nameOr(args, "last"), step, asJSON)
-			})
-		},
+		RunE:    c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error { return c.explain(ctx, a, r, step, asJSON) }),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the steps as a JSON array")
 	cmd.Flags().IntVar(&step, "step", 0, "only this step, counted from 1")
 	return cmd
 }
 
-func (c *command) explain(ctx context.Context, a *app.App, name string, only int, asJSON bool) error {
-	r, err := a.Service.FindRun(ctx, app.Owner, name)
-	if err != nil {
-		return err
-	}
+func (c *command) explain(ctx context.Context, a *app.App, r journal.Run, only int, asJSON bool) error {
 	x, err := a.Service.Explain(ctx, app.Owner, r.ID)
 	if err != nil {
 		return err
@@ -106,10 +100,7 @@ func stepText(s service.Step) string {
 
 // eventMark is the mark of a node's status; of what a node tells beside it, a dot.
 func eventMark(status string) string {
-	if status == "" {
-		return "·"
-	}
-	return statusMark(status)
+	return cmp.Or(map[string]string{"": "·", "SUCCESS": "✓", "FAILURE": "✗", "RUNNING": "…", "SKIPPED": "⊘"}[status], "■")
 }
 
 func indent(depth int) string { return strings.Repeat("  ", depth+1) }

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -24,10 +25,36 @@ func groupRun(cmd *cobra.Command, args []string) error {
 	return withCode(ExitUsage, fmt.Errorf("there is no ‘%s %s’%s", cmd.CommandPath(), args[0], hint))
 }
 
-// checkLimit wants a list to have room for something.
-func checkLimit(limit int) error {
-	if limit < 1 {
-		return withCode(ExitUsage, fmt.Errorf("--limit is %d: at least 1 is listed", limit))
+// group is a command that only holds others.
+func group(cmd *cobra.Command, subs ...*cobra.Command) *cobra.Command {
+	cmd.RunE = groupRun
+	cmd.AddCommand(subs...)
+	return cmd
+}
+
+// limitFlag bounds a list, which has room for one entry at least.
+func limitFlag(cmd *cobra.Command, limit *int, usual int, doc string) {
+	cmd.Flags().IntVar(limit, "limit", usual, doc)
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if *limit < 1 {
+			return withCode(ExitUsage, fmt.Errorf("--limit is %d: at least 1 is listed", *limit))
+		}
+		return nil
+	}
+}
+
+// printList writes entries, each in a line, or as one JSON array.
+func printList[T any](c *command, asJSON bool, all []T, line func(T) string) error {
+	if asJSON {
+		return c.printJSON(all)
+	}
+	for _, one := range all {
+		fmt.Fprintln(c.Out, line(one))
 	}
 	return nil
+}
+
+// listLine is a line of a list of sessions or runs.
+func listLine(id string, at time.Time, what, title string) string {
+	return fmt.Sprintf("%s  %-16s  %s  %s", id, at.Local().Format("2006-01-02 15:04"), what, printable(title))
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,10 +14,10 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/app"
+	"sibyl/internal/config"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle"
-	"sibyl/internal/tool"
 )
 
 // lookTime bounds each look at a server that may not be there.
@@ -27,9 +26,7 @@ const lookTime = 5 * time.Second
 func (c *command) modelsCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{Use: "models", Short: "List the models that can be asked, and the one that is taken by itself", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.prepared(func(a *app.App) error { return c.listModels(cmd.Context(), a, asJSON) })
-		}}
+		RunE: c.onPrepared(func(ctx context.Context, a *app.App, _ []string) error { return c.listModels(ctx, a, asJSON) })}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd
 }
@@ -97,6 +94,17 @@ type finding struct {
 	Fix  string `json:"fix,omitempty"`
 }
 
+func (f finding) String() string {
+	mark, fix := "--", ""
+	if f.OK {
+		mark = "ok"
+	}
+	if f.Fix != "" {
+		fix = "\n                 " + f.Fix
+	}
+	return fmt.Sprintf("%s  %-12s %s%s", mark, f.What, printable(f.Says), fix)
+}
+
 func (c *command) doctorCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{Use: "doctor", Short: "Test what is there, and say what each setting would add", Args: cobra.NoArgs,
@@ -107,25 +115,10 @@ func (c *command) doctorCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				if err := c.printJSON(findings); err != nil {
-					return err
-				}
+			if slices.ContainsFunc(findings, func(f finding) bool { return !f.OK && f.Fix == "" }) { // a fix means that it is an addition, not a fault
+				c.code = ExitFailed
 			}
-			for _, f := range findings {
-				if !f.OK && f.Fix == "" {
-					c.code = ExitFailed // a fix means that it is an addition, not a fault
-				}
-				if asJSON {
-					continue
-				}
-				mark := map[bool]string{true: "ok", false: "--"}[f.OK]
-				fmt.Fprintf(c.Out, "%s  %-12s %s\n", mark, f.What, f.Says)
-				if f.Fix != "" {
-					fmt.Fprintf(c.Out, "                 %s\n", f.Fix)
-				}
-			}
-			return nil
+			return printList(c, asJSON, findings, finding.String)
 		}}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd
@@ -146,9 +139,9 @@ func (c *command) examine(ctx context.Context) ([]finding, error) {
 		found = append(found, finding{What: "trees", Says: err.Error()})
 		return found, nil //nolint:nilerr // the fault is a finding
 	}
-	found = append(found, checkTrees(a), c.checkJournal(ctx))
+	found = append(found, checkTrees(a), c.checkJournal(ctx, cfg))
 	for _, p := range a.Models {
-		found = append(found, checkProvider(ctx, p))
+		found = append(found, checkProvider(ctx, cfg, p))
 	}
 	chosen, err := a.Models.Choose(ctx, cfg.Model)
 	if err != nil {
@@ -201,11 +194,7 @@ func checkTrees(a *app.App) finding {
 	return finding{What: "trees", OK: true, Says: strings.Join(names, ", ")}
 }
 
-func (c *command) checkJournal(ctx context.Context) finding {
-	cfg, err := c.settings()
-	if err != nil {
-		return finding{What: "journal", Says: err.Error()}
-	}
+func (c *command) checkJournal(ctx context.Context, cfg config.Config) finding {
 	a, err := c.open(ctx, cfg)
 	if err != nil {
 		return finding{What: "journal", Says: err.Error()}
@@ -226,20 +215,18 @@ func (c *command) checkJournal(ctx context.Context) finding {
 	return finding{What: "journal", OK: true, Says: says}
 }
 
-func checkProvider(ctx context.Context, p model.Provider) finding {
-	l := look(ctx, p)
+// checkProvider is testProvider for somebody who asks what there is: what is only looked for, and not set up, is an addition.
+func checkProvider(ctx context.Context, cfg config.Config, p model.Provider) finding {
+	f, err := testProvider(ctx, cfg, p)
 	switch {
-	case l.Missing != "":
-		return finding{What: p.Name, Says: "not set up", Fix: "answers by a hosted model: " + l.Missing}
-	case l.Error != "" && p.Probe:
-		return finding{What: p.Name, Says: "does not answer: " + l.Error,
-			Fix: "answers by a local model: start Ollama and pull one; OLLAMA_HOST names another address (in a container, localhost is the container)"}
-	case l.Error != "":
-		return finding{What: p.Name, Says: l.Error}
-	case len(l.Models) == 0:
-		return finding{What: p.Name, Says: "answers, but has no model", Fix: "ollama pull llama3.1:8b"}
+	case p.Missing != "":
+		f.Fix = "answers by a hosted model: " + f.Fix
+	case err != nil && p.Probe:
+		f.Says, f.Fix = "does not answer: "+f.Says, "answers by a local model: "+f.Fix
+	case err != nil:
+		f.Fix = ""
 	}
-	return finding{What: p.Name, OK: true, Says: fmt.Sprintf("%s: %s", counted(len(l.Models), "model"), strings.Join(l.Models[:min(4, len(l.Models))], ", "))}
+	return f
 }
 
 func checkVault(ctx context.Context, a *app.App) finding {
@@ -255,25 +242,15 @@ func checkVault(ctx context.Context, a *app.App) finding {
 }
 
 func checkWeb(ctx context.Context, a *app.App) finding {
-	if missing := a.Config.Web.Missing(); missing != "" {
-		return finding{What: "web search", Says: "not set up", Fix: "answers about the world outside: " + missing}
+	f := testEngine(ctx, a.Config, anyEngine)
+	f.What = "web search"
+	switch {
+	case a.Config.Web.Missing() != "":
+		f.Fix = "answers about the world outside: " + f.Fix
+	case !f.OK:
+		f.Says, f.Fix = f.Says+" ("+f.Fix+")", ""
 	}
-	reg, closeTools, err := a.Tools(ctx, oracle.Env{})
-	if err != nil {
-		return finding{What: "web search", Says: err.Error()}
-	}
-	defer closeTools()
-	t, ok := reg.Get("web_search")
-	if !ok {
-		return finding{What: "web search", Says: a.Config.Web.Engine + " can't be used"}
-	}
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
-	defer cancel()
-	r, err := t.Call(ctx, tool.Call{Args: json.RawMessage(`{"query":"test"}`)})
-	if err != nil {
-		return finding{What: "web search", Says: err.Error()}
-	}
-	return finding{What: "web search", OK: true, Says: fmt.Sprintf("%s gave %s", a.Config.Web.Engine, counted(r.Items, "result"))}
+	return f
 }
 
 // checkClassifier loads the BERT model of the fallback and asks it something.

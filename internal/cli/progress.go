@@ -61,21 +61,13 @@ func (p *progress) showTrace() {
 	p.step = nil
 }
 
-// counted is a number with its noun.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 func (p *progress) say(format string, args ...any) {
 	if p.quiet {
 		return
 	}
 	line := "· " + fmt.Sprintf(format, args...)
 	if p.c.ErrTTY {
-		line = clipLine(line, p.c.Width)
+		line = clipLine(line, p.screen.width())
 		p.screen.makeRoom()
 	}
 	fmt.Fprintln(p.c.Err, p.screen.dim(line, p.c.ErrTTY))
@@ -95,24 +87,7 @@ func (p *progress) show(r service.Result) {
 	}
 }
 
-func statusMark(status string) string {
-	switch status {
-	case "SUCCESS":
-		return "✓"
-	case "FAILURE":
-		return "✗"
-	case "RUNNING":
-		return "…"
-	case "SKIPPED":
-		return "⊘"
-	}
-	return "■"
-}
-
 func clipLine(s string, width int) string {
-	if width == 0 {
-		width = 80
-	}
 	if r := []rune(s); len(r) > width-1 {
 		return string(r[:width-2]) + "…"
 	}

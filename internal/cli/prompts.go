@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -12,24 +13,20 @@ import (
 )
 
 func (c *command) promptsCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "prompts", Short: "List the prompt segments, and show the prompt of a question",
-		Long: "What the model is told is composed of segments, by the kind of question. Copy one into a folder, name the folder in the\nsetting prompts, and change it: oracle/base.md replaces the built-in one."}
-	cmd.RunE = groupRun
-	cmd.AddCommand(c.promptsList(), c.promptsShow())
-	return cmd
+	return group(&cobra.Command{Use: "prompts", Short: "List the prompt segments, and show the prompt of a question",
+		Long: "What the model is told is composed of segments, by the kind of question. Copy one into a folder, name the folder in the\nsetting prompts, and change it: oracle/base.md replaces the built-in one."},
+		c.promptsList(), c.promptsShow())
 }
 
 func (c *command) promptsList() *cobra.Command {
 	return &cobra.Command{Use: "list", Short: "List the segments: when each is included, and how long it is", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return c.prepared(func(a *app.App) error {
-				t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
-				for _, s := range a.Prompts.Segments() {
-					fmt.Fprintf(t, "%s\t%s\t%d tokens\t%s\n", s.ID, s.File, s.TokenEstimate, strings.Join(s.Conditions, ", "))
-				}
-				return t.Flush()
-			})
-		}}
+		RunE: c.onPrepared(func(_ context.Context, a *app.App, _ []string) error {
+			t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+			for _, s := range a.Prompts.Segments() {
+				fmt.Fprintf(t, "%s\t%s\t%d tokens\t%s\n", s.ID, s.File, s.TokenEstimate, strings.Join(s.Conditions, ", "))
+			}
+			return t.Flush()
+		})}
 }
 
 func (c *command) promptsShow() *cobra.Command {
@@ -39,35 +36,33 @@ func (c *command) promptsShow() *cobra.Command {
 		Long:    "Prints the composed prompt, and on stderr how the question is classified, which tools it is offered, and the tokens of\neach segment. Tokens are estimated as characters / 4.",
 		Example: "  sibyl prompts show \"How does the auth middleware work?\"\n  sibyl prompts show --segments --after-error \"What did we decide about caching?\"",
 		Args:    cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.prepared(func(a *app.App) error {
-				q := oracle.Question{Text: strings.Join(args, " "), Owner: app.Owner, MaxTurns: a.Config.MaxTurns, Prompts: a.Prompts}
-				o, err := f.options(a.Config.Vault)
-				if err != nil {
-					return withCode(ExitUsage, err)
-				}
-				q.Env = oracle.Env{CodeRoot: o.CodeRoot, Vault: o.Vault, Web: a.Config.Web.Missing() == "", WindowTokens: a.Window(a.Config.Model)}
-				t, err := a.Trees.Get(oracle.Name)
-				if err != nil {
-					return withCode(ExitUsage, err)
-				}
-				q.TreeFile, q.Tree = t.File, t.Text
-				tools, closeTools, err := a.Tools(cmd.Context(), q.Env)
-				if err != nil {
-					return withCode(ExitUsage, err)
-				}
-				q.Tools = tools.Specs()
-				closeTools()
-				p, err := oracle.Look(q, large, failed)
-				switch {
-				case err != nil:
-					return withCode(ExitUsage, err)
-				case asJSON:
-					return c.printJSON(p)
-				}
-				return c.showPrompt(p, brief)
-			})
-		}}
+		RunE: c.onPrepared(func(ctx context.Context, a *app.App, args []string) error {
+			q := oracle.Question{Text: strings.Join(args, " "), Owner: app.Owner, MaxTurns: a.Config.MaxTurns, Prompts: a.Prompts}
+			o, err := f.options(a.Config.Vault)
+			if err != nil {
+				return withCode(ExitUsage, err)
+			}
+			q.Env = oracle.Env{CodeRoot: o.CodeRoot, Vault: o.Vault, Web: a.Config.Web.Missing() == "", WindowTokens: a.Window(a.Config.Model)}
+			t, err := a.Trees.Get(oracle.Name)
+			if err != nil {
+				return withCode(ExitUsage, err)
+			}
+			q.TreeFile, q.Tree = t.File, t.Text
+			tools, closeTools, err := a.Tools(ctx, q.Env)
+			if err != nil {
+				return withCode(ExitUsage, err)
+			}
+			q.Tools = tools.Specs()
+			closeTools()
+			p, err := oracle.Look(q, large, failed)
+			switch {
+			case err != nil:
+				return withCode(ExitUsage, err)
+			case asJSON:
+				return c.printJSON(p)
+			}
+			return c.showPrompt(p, brief)
+		})}
 	fl := cmd.Flags()
 	fl.StringVar(&f.in, "in", "", "folder of the code (default: this one)")
 	fl.StringVar(&f.vault, "vault", "", "folder of your notes (default: the setting vault)")

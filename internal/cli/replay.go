@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
@@ -37,9 +38,7 @@ func (c *command) replayCommand() *cobra.Command {
 			"model would answer to another prompt or request is not known: with --past-first, its recorded answer is taken.\n\n" +
 			"Exit codes: 0 all is decided as recorded, 3 something differs, 2 bad input, 5 journal trouble.",
 		Example: "  sibyl replay last\n  sibyl tree show --xml > mine.xml; edit mine.xml; sibyl replay last --tree mine.xml\n  sibyl replay 0dl4 --prompts ~/my-prompts --past-first",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withApp(cmd.Context(), func(a *app.App) error { return c.replay(cmd.Context(), a, f, nameOr(args, "last")) })
-		},
+		RunE:    c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error { return c.replay(ctx, a, f, r) }),
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.tree, "tree", "", "file of the tree that decides (default: the run's own)")
@@ -49,11 +48,7 @@ func (c *command) replayCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *command) replay(ctx context.Context, a *app.App, f replayFlags, name string) error {
-	r, err := a.Service.FindRun(ctx, app.Owner, name)
-	if err != nil {
-		return err
-	}
+func (c *command) replay(ctx context.Context, a *app.App, f replayFlags, r journal.Run) error {
 	o, err := f.options(ctx, a.Service, r.ID)
 	if err != nil {
 		return withCode(ExitUsage, err)
@@ -115,7 +110,7 @@ func (t replayed) text(r journal.Run, f replayFlags, words run.Vocabulary) strin
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "run %s: %s\n", r.ID, oneLine(r.Title))
 	if t.Same {
-		fmt.Fprintf(b, "%s, all as recorded: %s\n", counted(t.Effects, "effect"), t.verdict(f))
+		fmt.Fprintf(b, "%s, all as recorded: %s\n", agent.Counted(t.Effects, "effect"), t.verdict(f))
 		if o := t.OtherTrace; o != nil {
 			fmt.Fprintf(b, "It gets there in another way from %s on:\n%s", stepWords(o.Moment), traceText(o.Trace, words))
 		}
@@ -166,19 +161,14 @@ func stepWords(m replay.Moment) string {
 	return fmt.Sprintf("record %d", m.Record)
 }
 
+// differences are the kinds of difference in words.
+var differences = map[replay.DifferenceKind]string{replay.OtherDecision: "other decision", replay.OtherRequest: "same decision, other request",
+	replay.OtherSending: "same request, sent with something else", replay.OtherOutcome: "same decisions, other outcome"}
+
 // differenceText tells one difference.
 func differenceText(d replay.Difference, words run.Vocabulary) string {
 	b := &strings.Builder{}
-	switch d.Kind {
-	case replay.OtherDecision:
-		b.WriteString("other decision\n")
-	case replay.OtherRequest:
-		b.WriteString("same decision, other request\n")
-	case replay.OtherSending:
-		b.WriteString("same request, sent with something else\n")
-	case replay.OtherOutcome:
-		b.WriteString("same decisions, other outcome\n")
-	}
+	b.WriteString(differences[d.Kind] + "\n")
 	for _, c := range d.Requests {
 		fmt.Fprintf(b, "  asks otherwise for %s:\n%s", askedText(c.Would), changesText(c.Changes))
 		if len(c.Changes) == 0 {
@@ -215,9 +205,8 @@ func askedText(a replay.Asked) string {
 }
 
 func endingText(e *replay.ChangedEnding) string {
-	const running = "RUNNING"
 	s := fmt.Sprintf("ends with %s instead of %s", e.Would, e.Was)
-	switch running {
+	switch "RUNNING" {
 	case e.Was:
 		s = "ends with " + e.Would + " where the run went on"
 	case e.Would:
@@ -230,14 +219,21 @@ func endingText(e *replay.ChangedEnding) string {
 }
 
 func changesText(changes []replay.Change) string {
-	const most = 12
-	b := &strings.Builder{}
+	texts := make([]string, len(changes))
 	for i, c := range changes {
-		if i == most {
-			fmt.Fprintf(b, "    … and %d more; --json shows all\n", len(changes)-most)
-			break
-		}
-		fmt.Fprintf(b, "    %s\n      was   %s\n      would %s\n", oneLine(c.Path), valueText(c.Was), valueText(c.Would))
+		texts[i] = fmt.Sprintf("%s\n      was   %s\n      would %s", oneLine(c.Path), valueText(c.Was), valueText(c.Would))
+	}
+	return firstOf(texts, 12, "    ")
+}
+
+// firstOf writes the first texts, each in a line of its own, and says how many are left out.
+func firstOf(texts []string, most int, indent string) string {
+	b := &strings.Builder{}
+	for _, text := range texts[:min(most, len(texts))] {
+		b.WriteString(indent + text + "\n")
+	}
+	if left := len(texts) - most; left > 0 {
+		fmt.Fprintf(b, "%s… and %d more; --json shows all\n", indent, left)
 	}
 	return b.String()
 }
@@ -289,21 +285,11 @@ func tokenWords(n int) string {
 
 // traceText shows how two steps came to their decisions, from where they differ, without what both did.
 func traceText(t replay.TraceDiff, words run.Vocabulary) string {
-	const most = 16
 	lines := onlyOne(t.Was[t.Same:], t.Would[t.Same:], words)
 	if len(lines) == 0 {
 		return "  their traces are the same\n"
 	}
-	b := &strings.Builder{}
-	fmt.Fprintf(b, "  the traces differ after %s (- as recorded, + in the replay):\n", counted(t.Same, "equal event"))
-	for i, line := range lines {
-		if i == most {
-			fmt.Fprintf(b, "  … and %d more; --json shows all\n", len(lines)-most)
-			break
-		}
-		fmt.Fprintf(b, "  %s\n", line)
-	}
-	return b.String()
+	return fmt.Sprintf("  the traces differ after %s (- as recorded, + in the replay):\n", agent.Counted(t.Same, "equal event")) + firstOf(lines, 16, "  ")
 }
 
 // onlyOne lists the events that stand in one list only, in order: those outside of the longest list that both hold.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/journal"
 )
@@ -49,14 +50,14 @@ func removedWords(n int, age time.Duration) string {
 	if n == 1 {
 		was = "was"
 	}
-	return fmt.Sprintf("%s not used for %s %s removed", counted(n, "session"), inDays(age), was)
+	return fmt.Sprintf("%s not used for %s %s removed", agent.Counted(n, "session"), inDays(age), was)
 }
 
 const day = 24 * time.Hour
 
 func inDays(age time.Duration) string {
 	if age%day == 0 {
-		return counted(int(age/day), "day")
+		return agent.Counted(int(age/day), "day")
 	}
 	return age.String()
 }
@@ -87,9 +88,7 @@ func (c *command) sessionPrune() *cobra.Command {
 		Long: "Removes sessions with their runs and records. What is left of each is a tombstone without a word of it, see ‘sibyl session\n" +
 			"list --deleted’. One that somebody works on is kept; one with an interrupted run, as long as one whose run has ended.",
 		Example: "  sibyl session prune --dry-run\n  sibyl session prune --older-than 90d",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.withApp(cmd.Context(), func(a *app.App) error { return c.prune(cmd.Context(), a, f) })
-		}}
+		RunE:    c.onApp(func(ctx context.Context, a *app.App, _ []string) error { return c.prune(ctx, a, f) })}
 	cmd.Flags().StringVar(&f.olderThan, "older-than", "", "last used before this time, such as 90d (default: the setting retention)")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say which ones")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print a JSON array")
@@ -109,14 +108,13 @@ func (c *command) prune(ctx context.Context, a *app.App, f pruneFlags) error {
 	}
 	if f.dryRun {
 		unused, err := a.Service.Unused(ctx, app.Owner, age)
-		switch {
-		case err != nil:
-			return err
-		case f.asJSON:
-			return c.printJSON(unused)
+		if err == nil {
+			err = c.printSessions(f.asJSON, unused)
 		}
-		c.printSessions(unused)
-		fmt.Fprintf(c.Err, "%s not used for %s; nothing was removed\n", counted(len(unused), "session"), inDays(age))
+		if err != nil || f.asJSON {
+			return err
+		}
+		fmt.Fprintf(c.Err, "%s not used for %s; nothing was removed\n", agent.Counted(len(unused), "session"), inDays(age))
 		return nil
 	}
 	removed, err := a.Service.Prune(ctx, app.Owner, age)

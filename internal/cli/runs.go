@@ -13,14 +13,13 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
+	"sibyl/internal/service"
 )
 
 func (c *command) runCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "run", Short: "List, resume, watch and stop runs",
-		Long: "A run is the work on one question. A run that a crash or a lost journal interrupted stays open; ‘run resume’ goes on\nwhere it was."}
-	cmd.RunE = groupRun
-	cmd.AddCommand(c.runList(), c.runResume(), c.runWatch(), c.runCancel())
-	return cmd
+	return group(&cobra.Command{Use: "run", Short: "List, resume, watch and stop runs",
+		Long: "A run is the work on one question. A run that a crash or a lost journal interrupted stays open; ‘run resume’ goes on\nwhere it was."},
+		c.runList(), c.runResume(), c.runWatch(), c.runCancel())
 }
 
 func (c *command) runList() *cobra.Command {
@@ -28,32 +27,21 @@ func (c *command) runList() *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
 		Use: "list", Short: "List runs, the latest first", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkLimit(limit); err != nil {
+		RunE: c.onApp(func(ctx context.Context, a *app.App, _ []string) error {
+			f := journal.Filter{Limit: limit}
+			if open {
+				f.Status = journal.Running
+			}
+			runs, err := a.Service.Runs(ctx, app.Owner, f)
+			if err != nil {
 				return err
 			}
-			return c.withApp(cmd.Context(), func(a *app.App) error {
-				f := journal.Filter{Limit: limit}
-				if open {
-					f.Status = journal.Running
-				}
-				runs, err := a.Service.Runs(cmd.Context(), app.Owner, f)
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return c.printJSON(runs)
-				}
-				for _, r := range runs {
-					fmt.Fprintf(c.Out, "%s  %-16s  %-11s  %s\n", r.ID, r.StartedAt.Local().Format("2006-01-02 15:04"), r.State, printable(r.Title))
-				}
-				return nil
-			})
-		},
+			return printList(c, asJSON, runs, func(r service.Row) string { return listLine(r.ID, r.StartedAt, fmt.Sprintf("%-11s", r.State), r.Title) })
+		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	cmd.Flags().BoolVar(&open, "open", false, "only runs that have not ended")
-	cmd.Flags().IntVar(&limit, "limit", 20, "how many at most")
+	limitFlag(cmd, &limit, 20, "how many at most")
 	return cmd
 }
 
@@ -96,12 +84,10 @@ func (c *command) runResume() *cobra.Command {
 		Long: "Goes on with a run that was interrupted (default: all of them), from the last thing that was kept of it. What only reads may be\n" +
 			"performed again, what writes is not.\n\nExit codes are those of ‘sibyl ask’.",
 		Example: "  sibyl run resume\n  sibyl run resume last --trace",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withApp(cmd.Context(), func(a *app.App) error {
-				f.notices = a.Config.Notices
-				return c.resume(cmd.Context(), a, f.view(), args)
-			})
-		},
+		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
+			f.notices = a.Config.Notices
+			return c.resume(ctx, a, f.view(), args)
+		}),
 	}
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON object a run")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
@@ -161,26 +147,20 @@ func (c *command) runWatch() *cobra.Command {
 	var from int64
 	cmd := &cobra.Command{
 		Use: "watch RUN", Short: "Show a run's records as JSON lines, and go on until it ends", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withApp(cmd.Context(), func(a *app.App) error {
-				r, err := a.Service.FindRun(cmd.Context(), app.Owner, args[0])
+		RunE: c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error {
+			enc := newJSON(c.Out)
+			for e, err := range a.Service.Watch(ctx, app.Owner, r.ID, from) {
 				if err != nil {
 					return err
 				}
-				enc := newJSON(c.Out)
-				for u, err := range a.Service.Watch(cmd.Context(), app.Owner, r.ID, from) {
-					if err != nil {
+				if e.Record != nil {
+					if err := enc.Encode(e.Record); err != nil {
 						return err
 					}
-					if u.Record != nil {
-						if err := enc.Encode(u.Record); err != nil {
-							return err
-						}
-					}
 				}
-				return cmd.Context().Err()
-			})
-		},
+			}
+			return ctx.Err()
+		}),
 	}
 	cmd.Flags().Int64Var(&from, "from", 0, "the first record number")
 	return cmd
@@ -189,18 +169,12 @@ func (c *command) runWatch() *cobra.Command {
 func (c *command) runCancel() *cobra.Command {
 	return &cobra.Command{
 		Use: "cancel RUN", Short: "Stop a run; what it had written so far is kept", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withApp(cmd.Context(), func(a *app.App) error {
-				r, err := a.Service.FindRun(cmd.Context(), app.Owner, args[0])
-				if err != nil {
-					return withCode(ExitUsage, err)
-				}
-				if err := a.Service.Cancel(cmd.Context(), app.Owner, r.ID, "stopped by ‘sibyl run cancel’"); err != nil {
-					return withCode(ExitUsage, err)
-				}
-				fmt.Fprintln(c.Out, r.ID, "is being stopped")
-				return nil
-			})
-		},
+		RunE: c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error {
+			if err := a.Service.Cancel(ctx, app.Owner, r.ID, "stopped by ‘sibyl run cancel’"); err != nil {
+				return withCode(ExitUsage, err)
+			}
+			fmt.Fprintln(c.Out, r.ID, "is being stopped")
+			return nil
+		}),
 	}
 }

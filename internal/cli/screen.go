@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode"
@@ -17,19 +18,9 @@ type screen struct {
 	over   bool // more was shown than can be taken back
 }
 
-func (s *screen) width() int {
-	if s.Width > 0 {
-		return s.Width
-	}
-	return 80
-}
+func (s *screen) width() int { return cmp.Or(s.Width, 80) }
 
-func (s *screen) height() int {
-	if s.Height > 0 {
-		return s.Height
-	}
-	return 24
-}
+func (s *screen) height() int { return cmp.Or(s.Height, 24) }
 
 // provisional writes text as it arrives. Control characters do not reach the terminal.
 func (s *screen) provisional(text string) {

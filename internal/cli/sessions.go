@@ -12,116 +12,83 @@ import (
 	"sibyl/internal/app"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
-	"sibyl/internal/service"
 )
 
 func (c *command) sessionCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "session", Short: "List, show, audit, export, rename and remove sessions",
-		Long: "A session is a row of questions and answers that share their context. ‘sibyl ask -c’ continues the last one. One that\nnobody has used for the time of the setting retention is removed."}
-	cmd.RunE = groupRun
-	cmd.AddCommand(c.sessionList(), c.sessionShow(), c.sessionAudit(), c.sessionExport(), c.sessionRename(), c.sessionDelete(), c.sessionPrune())
-	return cmd
+	return group(&cobra.Command{Use: "session", Short: "List, show, audit, export, rename and remove sessions",
+		Long: "A session is a row of questions and answers that share their context. ‘sibyl ask -c’ continues the last one. One that\nnobody has used for the time of the setting retention is removed."},
+		c.sessionList(), c.sessionShow(), c.sessionAudit(), c.sessionExport(), c.sessionRename(), c.sessionDelete(), c.sessionPrune())
 }
 
 func (c *command) sessionList() *cobra.Command {
 	var asJSON, deleted bool
 	var limit int
 	cmd := &cobra.Command{Use: "list", Short: "List sessions, the last used first", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkLimit(limit); err != nil {
-				return err
-			}
-			return c.withApp(cmd.Context(), func(a *app.App) error {
-				if deleted {
-					return c.listDeleted(cmd.Context(), a, limit, asJSON)
-				}
-				all, err := a.Service.Sessions(cmd.Context(), app.Owner, journal.SessionFilter{Limit: limit})
+		RunE: c.onApp(func(ctx context.Context, a *app.App, _ []string) error {
+			f := journal.SessionFilter{Limit: limit}
+			if deleted {
+				left, err := a.Service.Removed(ctx, app.Owner, f)
 				if err != nil {
 					return err
 				}
-				if asJSON {
-					return c.printJSON(all)
-				}
-				c.printSessions(all)
-				return nil
-			})
-		}}
+				return printList(c, asJSON, left, func(t journal.Tombstone) string {
+					return listLine(t.ID, t.DeletedAt, fmt.Sprintf("%3d", t.Runs), string(t.Reason))
+				})
+			}
+			all, err := a.Service.Sessions(ctx, app.Owner, f)
+			if err != nil {
+				return err
+			}
+			return c.printSessions(asJSON, all)
+		})}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	cmd.Flags().BoolVar(&deleted, "deleted", false, "list what removed sessions have left: when and why, and no words")
-	cmd.Flags().IntVar(&limit, "limit", 20, "how many at most")
+	limitFlag(cmd, &limit, 20, "how many at most")
 	return cmd
 }
 
-func (c *command) printSessions(all []journal.Session) {
-	for _, s := range all {
-		fmt.Fprintf(c.Out, "%s  %-16s  %3d  %s\n", s.ID, s.UpdatedAt.Local().Format("2006-01-02 15:04"), s.Runs, printable(s.Title))
-	}
-}
-
-// listDeleted lists tombstones, the latest removed first.
-func (c *command) listDeleted(ctx context.Context, a *app.App, limit int, asJSON bool) error {
-	left, err := a.Service.Removed(ctx, app.Owner, journal.SessionFilter{Limit: limit})
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		return c.printJSON(left)
-	}
-	for _, t := range left {
-		fmt.Fprintf(c.Out, "%s  %-16s  %3d  %s\n", t.ID, t.DeletedAt.Local().Format("2006-01-02 15:04"), t.Runs, t.Reason)
-	}
-	return nil
-}
-
-func readSession(ctx context.Context, a *app.App, name string) (service.Conversation, error) {
-	s, err := a.Service.FindSession(ctx, app.Owner, name)
-	if err != nil {
-		return service.Conversation{}, err
-	}
-	return a.Service.Show(ctx, app.Owner, s.ID)
+func (c *command) printSessions(asJSON bool, all []journal.Session) error {
+	return printList(c, asJSON, all, func(s journal.Session) string {
+		return listLine(s.ID, s.UpdatedAt, fmt.Sprintf("%3d", s.Runs), s.Title)
+	})
 }
 
 func (c *command) sessionShow() *cobra.Command {
 	return &cobra.Command{Use: "show [SESSION]", Short: "Show a session (default: the last)", Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withApp(cmd.Context(), func(a *app.App) error {
-				e, err := readSession(cmd.Context(), a, nameOr(args, "last"))
-				if err != nil {
-					return err
-				}
-				s := &screen{Streams: c.Streams, colour: c.colour()}
-				s.answer(e.Markdown())
-				if e.Assistant == oracle.ShadowName {
-					fmt.Fprintln(c.Err, "· this session holds a shadow: ‘sibyl shadow report’ compares its answer, ‘sibyl session audit "+e.ID+"’ shows all of it")
-				}
-				return nil
-			})
-		}}
+		RunE: c.onSession(func(ctx context.Context, a *app.App, s journal.Session, _ []string) error {
+			e, err := a.Service.Show(ctx, app.Owner, s.ID)
+			if err != nil {
+				return err
+			}
+			(&screen{Streams: c.Streams, colour: c.colour()}).answer(e.Markdown())
+			if e.Assistant == oracle.ShadowName {
+				fmt.Fprintln(c.Err, "· this session holds a shadow: ‘sibyl shadow report’ compares its answer, ‘sibyl session audit "+e.ID+"’ shows all of it")
+			}
+			return nil
+		})}
 }
 
 func (c *command) sessionExport() *cobra.Command {
 	var format, file string
 	cmd := &cobra.Command{Use: "export [SESSION]", Short: "Write a session as Markdown, JSON or JSON lines, with the signals of each exchange", Args: cobra.MaximumNArgs(1),
 		Example: "  sibyl session export last --format md -o caching.md\n  sibyl session export 0dl4 --format jsonl",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withApp(cmd.Context(), func(a *app.App) error {
-				e, err := readSession(cmd.Context(), a, nameOr(args, "last"))
-				if err != nil {
-					return err
-				}
-				text, err := e.Export(format, encodeJSON)
-				if err != nil {
-					return err
-				}
-				if format == "md" {
-					text = printable(text)
-				}
-				if file == "" {
-					return writeAll(c.Out, text)
-				}
-				return withCode(ExitUsage, writeNew(file, text))
-			})
-		}}
+		RunE: c.onSession(func(ctx context.Context, a *app.App, s journal.Session, _ []string) error {
+			e, err := a.Service.Show(ctx, app.Owner, s.ID)
+			if err != nil {
+				return err
+			}
+			text, err := e.Export(format, encodeJSON)
+			if err != nil {
+				return err
+			}
+			if format == "md" {
+				text = printable(text)
+			}
+			if file == "" {
+				return writeAll(c.Out, text)
+			}
+			return withCode(ExitUsage, writeNew(file, text))
+		})}
 	cmd.Flags().StringVarP(&format, "format", "f", "md", "md, json or jsonl")
 	cmd.Flags().StringVarP(&file, "output", "o", "", "a file that does not exist yet (default: standard output)")
 	return cmd
@@ -153,32 +120,20 @@ func encodeJSON(v any, indent bool) (string, error) {
 
 func (c *command) sessionRename() *cobra.Command {
 	return &cobra.Command{Use: "rename SESSION TITLE", Short: "Give a session another title", Args: cobra.MinimumNArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withApp(cmd.Context(), func(a *app.App) error {
-				s, err := a.Service.FindSession(cmd.Context(), app.Owner, args[0])
-				if err != nil {
-					return err
-				}
-				return a.Service.Rename(cmd.Context(), app.Owner, s.ID, strings.Join(args[1:], " "))
-			})
-		}}
+		RunE: c.onSession(func(ctx context.Context, a *app.App, s journal.Session, title []string) error {
+			return a.Service.Rename(ctx, app.Owner, s.ID, strings.Join(title, " "))
+		})}
 }
 
 func (c *command) sessionDelete() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{Use: "delete SESSION", Short: "Delete a session with its runs and records", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withApp(cmd.Context(), func(a *app.App) error {
-				s, err := a.Service.FindSession(cmd.Context(), app.Owner, args[0])
-				if err != nil {
-					return err
-				}
-				if !yes {
-					return withCode(ExitUsage, fmt.Errorf("this deletes %q with %d runs, for good: say --yes", s.Title, s.Runs))
-				}
-				return a.Service.Delete(cmd.Context(), app.Owner, s.ID)
-			})
-		}}
+		RunE: c.onSession(func(ctx context.Context, a *app.App, s journal.Session, _ []string) error {
+			if !yes {
+				return withCode(ExitUsage, fmt.Errorf("this deletes %q with %d runs, for good: say --yes", s.Title, s.Runs))
+			}
+			return a.Service.Delete(ctx, app.Owner, s.ID)
+		})}
 	cmd.Flags().BoolVar(&yes, "yes", false, "delete without asking")
 	return cmd
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
@@ -49,8 +50,8 @@ func (c *command) finishShadow(ctx context.Context, a *app.App, r *service.Run, 
 		return err
 	}
 	fmt.Fprintf(c.Err, "· the shadow: %s after %s, %s, %d unnecessary, %d tokens; ours: %s, %s, %d unnecessary, %d tokens; ‘sibyl shadow report %s’ shows both\n",
-		p.Shadow.StopReason, counted(p.Shadow.Turns, "turn"), counted(p.Shadow.ToolCalls, "call"), p.Shadow.Unnecessary, p.Shadow.Tokens,
-		counted(p.Ours.Turns, "turn"), counted(p.Ours.ToolCalls, "call"), p.Ours.Unnecessary, p.Ours.Tokens, p.Ours.RunID)
+		p.Shadow.StopReason, agent.Counted(p.Shadow.Turns, "turn"), agent.Counted(p.Shadow.ToolCalls, "call"), p.Shadow.Unnecessary, p.Shadow.Tokens,
+		agent.Counted(p.Ours.Turns, "turn"), agent.Counted(p.Ours.ToolCalls, "call"), p.Ours.Unnecessary, p.Ours.Tokens, p.Ours.RunID)
 	return nil
 }
 
@@ -79,11 +80,9 @@ func comparedShadows(ctx context.Context, a *app.App, limit int) (pairs []oracle
 const longestReport = 1000
 
 func (c *command) shadowCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "shadow", Short: "Compare the Oracle with a plain loop on your own questions",
-		Long: "‘sibyl ask --shadow’ answers a question twice on the same model: by the Oracle's tree, and by the tree ‘baseline’, which\noffers all tools and lets the model alone decide. The second reads, but writes nothing. ‘shadow report’ compares them."}
-	cmd.RunE = groupRun
-	cmd.AddCommand(c.shadowReport())
-	return cmd
+	return group(&cobra.Command{Use: "shadow", Short: "Compare the Oracle with a plain loop on your own questions",
+		Long: "‘sibyl ask --shadow’ answers a question twice on the same model: by the Oracle's tree, and by the tree ‘baseline’, which\noffers all tools and lets the model alone decide. The second reads, but writes nothing. ‘shadow report’ compares them."},
+		c.shadowReport())
 }
 
 func (c *command) shadowReport() *cobra.Command {
@@ -94,27 +93,22 @@ func (c *command) shadowReport() *cobra.Command {
 		Long: "Compares all questions that were asked with ‘sibyl ask --shadow’: the median of each figure for both ways, and for how many\n" +
 			"questions ours was lower and higher. With a run, either of the two, its answers side by side. A tool call is unnecessary if no\n" +
 			"citation of the answer uses what it found.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkLimit(limit); err != nil {
+		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
+			pairs, skipped, err := comparedShadows(ctx, a, limit)
+			if err != nil {
 				return err
 			}
-			return c.withApp(cmd.Context(), func(a *app.App) error {
-				pairs, skipped, err := comparedShadows(cmd.Context(), a, limit)
+			if len(args) == 1 {
+				p, err := pairFor(pairs, args[0])
 				if err != nil {
-					return err
+					return withCode(ExitUsage, err)
 				}
-				if len(args) == 1 {
-					p, err := pairFor(pairs, args[0])
-					if err != nil {
-						return withCode(ExitUsage, err)
-					}
-					pairs = []oracle.Pair{p}
-				}
-				return c.reportShadows(pairs, skipped, len(args) == 1, asJSON)
-			})
-		}}
+				pairs = []oracle.Pair{p}
+			}
+			return c.reportShadows(pairs, skipped, len(args) == 1, asJSON)
+		})}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	cmd.Flags().IntVar(&limit, "limit", longestReport, "how many of the latest at most")
+	limitFlag(cmd, &limit, longestReport, "how many of the latest at most")
 	return cmd
 }
 
@@ -155,7 +149,7 @@ func (c *command) reportShadows(pairs []oracle.Pair, skipped int, one, asJSON bo
 	}
 	leftOut := func() {
 		if skipped > 0 {
-			fmt.Fprintf(c.Err, "· %s left out: one of the two runs has not ended, was removed, was stopped, failed, or was refused by the model\n", counted(skipped, "question"))
+			fmt.Fprintf(c.Err, "· %s left out: one of the two runs has not ended, was removed, was stopped, failed, or was refused by the model\n", agent.Counted(skipped, "question"))
 		}
 	}
 	if len(pairs) == 0 {
@@ -163,7 +157,7 @@ func (c *command) reportShadows(pairs []oracle.Pair, skipped int, one, asJSON bo
 		leftOut()
 		return nil
 	}
-	fmt.Fprintf(c.Out, "%s asked both ways; medians\n", counted(len(pairs), "question"))
+	fmt.Fprintf(c.Out, "%s asked both ways; medians\n", agent.Counted(len(pairs), "question"))
 	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "\tours\tbaseline\tours lower\tours higher\n")
 	for _, f := range figures {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -13,48 +14,31 @@ import (
 )
 
 func (c *command) treeCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "tree", Short: "List, show and check the behaviour trees",
-		Long: "What an assistant does is decided by a behaviour tree in BehaviorTree.CPP's XML, which Groot2 opens. Copy one into a\nfolder, name the folder in the setting trees, and change it."}
-	cmd.RunE = groupRun
-	cmd.AddCommand(c.treeList(), c.treeShow(), c.treeCheck(), c.treeModels())
-	return cmd
-}
-
-// prepared runs do on the program without its journal.
-func (c *command) prepared(do func(a *app.App) error) error {
-	cfg, err := c.settings()
-	if err != nil {
-		return err
-	}
-	a, err := app.Prepare(cfg)
-	if err != nil {
-		return withCode(ExitUsage, err)
-	}
-	return do(a)
+	return group(&cobra.Command{Use: "tree", Short: "List, show and check the behaviour trees",
+		Long: "What an assistant does is decided by a behaviour tree in BehaviorTree.CPP's XML, which Groot2 opens. Copy one into a\nfolder, name the folder in the setting trees, and change it."},
+		c.treeList(), c.treeShow(), c.treeCheck(), c.treeModels())
 }
 
 func (c *command) treeList() *cobra.Command {
 	return &cobra.Command{Use: "list", Short: "List the trees and where they come from", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return c.prepared(func(a *app.App) error {
-				all, err := a.Trees.All()
-				if err != nil {
-					return err
+		RunE: c.onPrepared(func(_ context.Context, a *app.App, _ []string) error {
+			all, err := a.Trees.All()
+			if err != nil {
+				return err
+			}
+			for _, t := range all {
+				from := t.File
+				if t.Embedded {
+					from = "built in"
 				}
-				for _, t := range all {
-					from := t.File
-					if t.Embedded {
-						from = "built in"
-					}
-					state := "does not load: ‘sibyl tree check’ says why"
-					if loaded, err := load(a, t); err == nil {
-						state = fmt.Sprintf("%d nodes", loaded.Size())
-					}
-					fmt.Fprintf(c.Out, "%-12s %-20s %s\n", t.Name, state, from)
+				state := "does not load: ‘sibyl tree check’ says why"
+				if loaded, err := load(a, t); err == nil {
+					state = fmt.Sprintf("%d nodes", loaded.Size())
 				}
-				return nil
-			})
-		}}
+				fmt.Fprintf(c.Out, "%-12s %-20s %s\n", t.Name, state, from)
+			}
+			return nil
+		})}
 }
 
 // load checks a tree against the assistant that runs it.
@@ -66,24 +50,22 @@ func (c *command) treeShow() *cobra.Command {
 	var asXML bool
 	cmd := &cobra.Command{Use: "show [NAME]", Short: "Draw a tree (default: oracle), or print its XML", Args: cobra.MaximumNArgs(1),
 		Example: "  sibyl tree show\n  sibyl tree show oracle --xml > oracle.xml",
-		RunE: func(_ *cobra.Command, args []string) error {
-			return c.prepared(func(a *app.App) error {
-				t, err := a.Trees.Get(nameOr(args, "oracle"))
-				if err != nil {
-					return withCode(ExitUsage, err)
-				}
-				if asXML {
-					_, err := c.Out.Write(t.Text)
-					return err
-				}
-				loaded, err := load(a, t)
-				if err != nil {
-					return withCode(ExitUsage, err)
-				}
-				_, err = fmt.Fprint(c.Out, loaded.Picture())
+		RunE: c.onPrepared(func(_ context.Context, a *app.App, args []string) error {
+			t, err := a.Trees.Get(nameOr(args, "oracle"))
+			if err != nil {
+				return withCode(ExitUsage, err)
+			}
+			if asXML {
+				_, err := c.Out.Write(t.Text)
 				return err
-			})
-		}}
+			}
+			loaded, err := load(a, t)
+			if err != nil {
+				return withCode(ExitUsage, err)
+			}
+			_, err = fmt.Fprint(c.Out, loaded.Picture())
+			return err
+		})}
 	cmd.Flags().BoolVar(&asXML, "xml", false, "print the file as it is")
 	return cmd
 }
@@ -98,32 +80,30 @@ func nameOr(args []string, def string) string {
 func (c *command) treeCheck() *cobra.Command {
 	return &cobra.Command{Use: "check [FILE...]", Short: "Check tree files (default: the trees in force) and show all errors",
 		Example: "  sibyl tree check my-trees/oracle.xml",
-		RunE: func(_ *cobra.Command, args []string) error {
-			return c.prepared(func(a *app.App) error {
-				files, err := a.Trees.All()
-				if err != nil {
-					return err
-				}
-				if len(args) > 0 {
-					files = nil
-					for _, name := range args {
-						text, err := os.ReadFile(name)
-						if err != nil {
-							return withCode(ExitUsage, err)
-						}
-						files = append(files, trees.Tree{File: name, Text: text})
+		RunE: c.onPrepared(func(_ context.Context, a *app.App, args []string) error {
+			files, err := a.Trees.All()
+			if err != nil {
+				return err
+			}
+			if len(args) > 0 {
+				files = nil
+				for _, name := range args {
+					text, err := os.ReadFile(name)
+					if err != nil {
+						return withCode(ExitUsage, err)
 					}
+					files = append(files, trees.Tree{File: name, Text: text})
 				}
-				bad := 0
-				for _, t := range files {
-					bad += c.check(a, t)
-				}
-				if bad > 0 {
-					return withCode(ExitUsage, fmt.Errorf("%d errors", bad))
-				}
-				return nil
-			})
-		}}
+			}
+			bad := 0
+			for _, t := range files {
+				bad += c.check(a, t)
+			}
+			if bad > 0 {
+				return withCode(ExitUsage, fmt.Errorf("%d errors", bad))
+			}
+			return nil
+		})}
 }
 
 // check prints what is wrong with one file and counts the errors.
@@ -150,7 +130,5 @@ func (c *command) check(a *app.App, t trees.Tree) int {
 func (c *command) treeModels() *cobra.Command {
 	return &cobra.Command{Use: "models", Short: "Print the TreeNodesModel that tells Groot2 our nodes", Args: cobra.NoArgs,
 		Example: "  sibyl tree models > sibyl-nodes.xml",
-		RunE: func(*cobra.Command, []string) error {
-			return c.prepared(func(a *app.App) error { return a.Oracle.Leaves.Models(c.Out) })
-		}}
+		RunE:    c.onPrepared(func(_ context.Context, a *app.App, _ []string) error { return a.Oracle.Leaves.Models(c.Out) })}
 }

@@ -31,7 +31,7 @@ var cited = sync.OnceValue(func() *regexp.Regexp {
 // and line. A path may be cited by its end, as the Oracle itself allows.
 func citations(a oracle.Answer) []citation {
 	var all []citation
-	for _, m := range cited().FindAllStringSubmatch(unfenced(a.Answer), -1) {
+	for _, m := range cited().FindAllStringSubmatch(oracle.Unfenced(a.Answer), -1) {
 		name := strings.TrimPrefix(m[1], "./")
 		from, _ := strconv.Atoi(m[2]) // the pattern has digits only; a number out of range fits no source
 		to, err := strconv.Atoi(m[3])
@@ -49,23 +49,4 @@ func citations(a oracle.Answer) []citation {
 		return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.path, b.path), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
 	})
 	return slices.Compact(all)
-}
-
-// unfenced leaves out the fenced blocks of a text in Markdown: what stands in them is quoted.
-func unfenced(text string) string {
-	var b strings.Builder
-	open := 0 // marks of the fence that is open
-	for line := range strings.Lines(text) {
-		trimmed := strings.TrimSpace(line)
-		marks := len(trimmed) - len(strings.TrimLeft(trimmed, "`"))
-		switch {
-		case open == 0 && marks >= 3:
-			open = marks
-		case open == 0:
-			b.WriteString(line)
-		case marks >= open && marks == len(trimmed):
-			open = 0
-		}
-	}
-	return b.String()
 }

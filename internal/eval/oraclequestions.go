@@ -1,12 +1,8 @@
 package eval
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"strings"
 
@@ -54,7 +50,7 @@ func (p Place) String() string { return fmt.Sprintf("%s %s:%d-%d", p.Source, p.P
 
 // LoadOracleQuestions reads a set in JSON lines; an error names the line that is wrong and what it lacks.
 func LoadOracleQuestions(files fs.FS, name string) ([]OracleQuestion, error) {
-	return loadSet(files, name, OracleQuestion.check, func(q OracleQuestion) string { return q.ID })
+	return loadSet(files, name, withID(func(q OracleQuestion) string { return q.ID }, OracleQuestion.check))
 }
 
 func (q OracleQuestion) check() error {
@@ -122,56 +118,6 @@ func (p Place) prove(source fs.FS) error {
 	}
 	if !strings.Contains(strings.Join(lines[p.Start-1:p.End], "\n"), p.Needle) {
 		return fmt.Errorf("these lines do not hold %q", p.Needle)
-	}
-	return nil
-}
-
-// loadSet reads JSON lines of one kind, each checked, no id twice. Blank lines are skipped.
-func loadSet[T any](files fs.FS, name string, check func(T) error, id func(T) string) ([]T, error) {
-	f, err := files.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("labelled set: %w", err)
-	}
-	defer func() { _ = f.Close() }() // it was only read
-	var all []T
-	seen := map[string]bool{}
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, maxLine)
-	for n := 1; lines.Scan(); n++ {
-		line := bytes.TrimSpace(lines.Bytes())
-		if len(line) == 0 {
-			continue
-		}
-		var one T
-		if err := decodeLine(line, &one); err != nil {
-			return nil, fmt.Errorf("%s: line %d: %w", name, n, err)
-		}
-		if id(one) == "" || seen[id(one)] {
-			return nil, fmt.Errorf("%s: line %d: \"id\" is %q; each line needs one of its own", name, n, id(one))
-		}
-		if err := check(one); err != nil {
-			return nil, fmt.Errorf("%s: line %d: %s: %w", name, n, id(one), err)
-		}
-		seen[id(one)] = true
-		all = append(all, one)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("%s: the set is empty", name)
-	}
-	return all, nil
-}
-
-func decodeLine(line []byte, into any) error {
-	dec := json.NewDecoder(bytes.NewReader(line))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		return err
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return errors.New("more than one JSON value; write one object per line")
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -10,10 +9,7 @@ import (
 
 // WriteJSON writes the report as one indented JSON object.
 func (r OracleReport) WriteJSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(r)
+	return writeJSON(w, r)
 }
 
 // WriteText writes the report for people. Answers that went wrong are only listed for the development half, so that nobody tunes

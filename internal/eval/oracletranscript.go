@@ -79,7 +79,7 @@ type Expectation struct {
 
 // LoadTranscripts reads a set in JSON lines; an error names the line that is wrong and what it lacks.
 func LoadTranscripts(files fs.FS, name string) ([]Transcript, error) {
-	return loadSet(files, name, Transcript.check, func(t Transcript) string { return t.ID })
+	return loadSet(files, name, withID(func(t Transcript) string { return t.ID }, Transcript.check))
 }
 
 func (t Transcript) check() error {
@@ -175,7 +175,7 @@ func ScoreTranscript(t Transcript, a oracle.Answer) TranscriptScore {
 			fail("%s was performed", c.Name)
 		}
 	}
-	if strings.Contains(unfenced(a.Answer), "<signal") {
+	if strings.Contains(oracle.Unfenced(a.Answer), "<signal") {
 		fail("markup of a signal is shown")
 	}
 	s.Met = len(s.Why) == 0

@@ -50,8 +50,42 @@ type Query struct {
 const maxLine = 1 << 20
 
 // LoadQueries reads a set in JSON lines; blank lines are skipped. An error names the line that is wrong and what it lacks.
-func LoadQueries(r io.Reader) ([]Query, error) {
-	var out []Query
+func LoadQueries(r io.Reader) ([]Query, error) { return readSet(r, Query.check) }
+
+// LoadQueryFile reads a set from a file system, such as evaldata.Files.
+func LoadQueryFile(files fs.FS, name string) ([]Query, error) {
+	return loadSet(files, name, Query.check)
+}
+
+func (q Query) check() error {
+	switch {
+	case strings.TrimSpace(q.Text) == "":
+		return errors.New(`"query" is empty`)
+	case !q.Label.Valid():
+		return fmt.Errorf(`"label" is %q; it must be one of %v`, q.Label, classify.Types())
+	case q.Half != Dev && q.Half != Test:
+		return fmt.Errorf(`"half" is %q; it must be %q or %q`, q.Half, Dev, Test)
+	}
+	return nil
+}
+
+// loadSet is readSet for a file, which errors name.
+func loadSet[T any](files fs.FS, name string, check func(T) error) ([]T, error) {
+	f, err := files.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("labelled set: %w", err)
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	all, err := readSet(f, check)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return all, nil
+}
+
+// readSet reads JSON lines of one kind, each checked.
+func readSet[T any](r io.Reader, check func(T) error) ([]T, error) {
+	var all []T
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
 	n := 0
@@ -61,52 +95,48 @@ func LoadQueries(r io.Reader) ([]Query, error) {
 		if len(line) == 0 {
 			continue
 		}
-		q, err := parseQuery(line)
+		one, err := decodeLine[T](line)
+		if err == nil {
+			err = check(one)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
-		out = append(out, q)
+		all = append(all, one)
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("line %d: %w", n+1, err)
 	}
-	if len(out) == 0 {
-		return nil, errors.New("the set holds no queries")
+	if len(all) == 0 {
+		return nil, errors.New("the set is empty")
 	}
-	return out, nil
+	return all, nil
 }
 
-// LoadQueryFile reads a set from a file system, such as evaldata.Files.
-func LoadQueryFile(files fs.FS, name string) ([]Query, error) {
-	f, err := files.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("labelled queries: %w", err)
-	}
-	defer func() { _ = f.Close() }() // it was only read
-	queries, err := LoadQueries(f)
-	if err != nil {
-		return nil, fmt.Errorf("labelled queries: %s: %w", name, err)
-	}
-	return queries, nil
-}
-
-func parseQuery(line []byte) (Query, error) {
-	var q Query
+func decodeLine[T any](line []byte) (one T, err error) {
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(&q); err != nil {
-		return Query{}, fmt.Errorf("not a labelled query: %w", err)
+	if err := dec.Decode(&one); err != nil {
+		return one, err
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return Query{}, errors.New("more than one JSON value; write one object per line")
+		return one, errors.New("more than one JSON value; write one object per line")
 	}
-	switch {
-	case strings.TrimSpace(q.Text) == "":
-		return Query{}, errors.New(`"query" is empty`)
-	case !q.Label.Valid():
-		return Query{}, fmt.Errorf(`"label" is %q; it must be one of %v`, q.Label, classify.Types())
-	case q.Half != Dev && q.Half != Test:
-		return Query{}, fmt.Errorf(`"half" is %q; it must be %q or %q`, q.Half, Dev, Test)
+	return one, nil
+}
+
+// withID checks entries whose ids tell them apart.
+func withID[T any](id func(T) string, check func(T) error) func(T) error {
+	seen := map[string]bool{}
+	return func(one T) error {
+		name := id(one)
+		if name == "" || seen[name] {
+			return fmt.Errorf("\"id\" is %q; each line needs one of its own", name)
+		}
+		seen[name] = true
+		if err := check(one); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return nil
 	}
-	return q, nil
 }

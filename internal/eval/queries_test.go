@@ -93,13 +93,13 @@ func TestLoadQueriesReadsEveryField(t *testing.T) {
 func TestBadLineIsNamedWithItsNumber(t *testing.T) {
 	good := `{"query":"q","label":"code","half":"dev"}` + "\n"
 	for name, c := range map[string]struct{ text, want string }{
-		"no JSON":         {good + "oops\n", "line 2: not a labelled query"},
-		"unknown field":   {good + "\n" + `{"query":"q","label":"code","half":"dev","lable":1}`, `line 3: not a labelled query: json: unknown field "lable"`},
+		"no JSON":         {good + "oops\n", "line 2: invalid character"},
+		"unknown field":   {good + "\n" + `{"query":"q","label":"code","half":"dev","lable":1}`, `line 3: json: unknown field "lable"`},
 		"two objects":     {`{"query":"q","label":"code","half":"dev"}{}`, "line 1: more than one JSON value"},
 		"empty query":     {good + `{"query":" ","label":"code","half":"dev"}`, `line 2: "query" is empty`},
 		"unknown label":   {good + `{"query":"q","label":"cod","half":"dev"}`, `line 2: "label" is "cod"; it must be one of [code documentation`},
 		"unknown half":    {good + `{"query":"q","label":"code","half":"train"}`, `line 2: "half" is "train"; it must be "dev" or "test"`},
-		"nothing":         {"\n\n", "the set holds no queries"},
+		"nothing":         {"\n\n", "the set is empty"},
 		"overlong a line": {good + strings.Repeat("x", maxLine+1), "line 2: "},
 	} {
 		_, err := LoadQueries(strings.NewReader(c.text))

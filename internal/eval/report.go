@@ -118,9 +118,14 @@ func wilson(hits, n int) (low, high float64) {
 
 // WriteJSON writes the report as one indented JSON object.
 func (r Report) WriteJSON(w io.Writer) error {
+	return writeJSON(w, r)
+}
+
+func writeJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(r)
+	return enc.Encode(v)
 }
 
 // WriteText writes the report for people: the score, a line per class, the confusion matrix and the misses.

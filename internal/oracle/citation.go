@@ -27,7 +27,7 @@ var (
 // cite marks the sources that the answer cites, and notes citations of what was never read. What stands in a fence is
 // quoted, not cited; a URL is a citation where the run looked at the web.
 func (a *Answer) cite() {
-	rest := unfenced(a.Answer)
+	rest := Unfenced(a.Answer)
 	overWeb := slices.ContainsFunc(a.Tried, func(t agent.Tried) bool { return t.Source == tool.Web })
 	if strings.Contains(rest, "://") {
 		for _, u := range urlCite().FindAllString(rest, -1) {
@@ -91,8 +91,8 @@ func (a *Answer) unsupported(c string) {
 	}
 }
 
-// unfenced leaves out fenced blocks of Markdown.
-func unfenced(text string) string {
+// Unfenced leaves out the fenced blocks of a text in Markdown: what stands in them is quoted.
+func Unfenced(text string) string {
 	var b strings.Builder
 	open := "" // the marks of the fence
 	for line := range strings.Lines(text) {
@@ -145,19 +145,22 @@ func isPath(name string) bool {
 		ending != "" && unicode.IsLetter([]rune(ending)[0])
 }
 
-// markPath finds sources that hold a cited line. A path may be cited by its end, as people do ("transport.go:12").
-func (a *Answer) markPath(name string, from, to int) bool {
+// mark marks the sources that a citation leads to, and says whether there are any.
+func (a *Answer) mark(cites func(s *agent.Source) bool) bool {
 	found := false
 	for i := range a.Sources {
-		s := &a.Sources[i]
-		if s.Path == "" || s.Path != name && !strings.HasSuffix(s.Path, "/"+name) {
-			continue
-		}
-		if s.Start == 0 || (from <= s.End && to >= s.Start) {
+		if s := &a.Sources[i]; cites(s) {
 			s.Cited, found = true, true
 		}
 	}
 	return found
+}
+
+// markPath finds sources that hold a cited line. A path may be cited by its end, as people do ("transport.go:12").
+func (a *Answer) markPath(name string, from, to int) bool {
+	return a.mark(func(s *agent.Source) bool {
+		return s.Path != "" && (s.Path == name || strings.HasSuffix(s.Path, "/"+name)) && (s.Start == 0 || from <= s.End && to >= s.Start)
+	})
 }
 
 // trimURL takes off the punctuation of the sentence around a URL, and closing brackets that it does not open.
@@ -175,13 +178,7 @@ func trimURL(u string) string {
 }
 
 func (a *Answer) markURL(u string) bool {
-	found := false
-	for i := range a.Sources {
-		if s := &a.Sources[i]; s.URL != "" && page(s.URL) == page(u) {
-			s.Cited, found = true, true
-		}
-	}
-	return found
+	return a.mark(func(s *agent.Source) bool { return s.URL != "" && page(s.URL) == page(u) })
 }
 
 // page is a URL without what makes no difference to the page: its fragment and a slash at the end.

@@ -90,38 +90,17 @@ func Events() []bt.Typed {
 		FallbackDecided{}, ToolsAdded{}, CapabilityMissing{}, AnswerAccepted{})
 }
 
-// EventType implements bt.Typed.
-func (ClassChosen) EventType() string { return "class.chosen" }
-
-// EventType implements bt.Typed.
-func (ToolsOffered) EventType() string { return "tools.offered" }
-
-// EventType implements bt.Typed.
-func (TurnTaken) EventType() string { return "turn.taken" }
-
-// EventType implements bt.Typed.
-func (SignalHeard) EventType() string { return "signal.heard" }
-
-// EventType implements bt.Typed.
-func (SignalTaken) EventType() string { return "signal.taken" }
-
-// EventType implements bt.Typed.
-func (ReplyDoubted) EventType() string { return "reply.doubted" }
-
-// EventType implements bt.Typed.
-func (ClassifierAsked) EventType() string { return "classifier.asked" }
-
-// EventType implements bt.Typed.
-func (FallbackDecided) EventType() string { return "fallback.decided" }
-
-// EventType implements bt.Typed.
-func (ToolsAdded) EventType() string { return "tools.added" }
-
-// EventType implements bt.Typed.
+func (ClassChosen) EventType() string       { return "class.chosen" }
+func (ToolsOffered) EventType() string      { return "tools.offered" }
+func (TurnTaken) EventType() string         { return "turn.taken" }
+func (SignalHeard) EventType() string       { return "signal.heard" }
+func (SignalTaken) EventType() string       { return "signal.taken" }
+func (ReplyDoubted) EventType() string      { return "reply.doubted" }
+func (ClassifierAsked) EventType() string   { return "classifier.asked" }
+func (FallbackDecided) EventType() string   { return "fallback.decided" }
+func (ToolsAdded) EventType() string        { return "tools.added" }
 func (CapabilityMissing) EventType() string { return "capability.missing" }
-
-// EventType implements bt.Typed.
-func (AnswerAccepted) EventType() string { return "answer.accepted" }
+func (AnswerAccepted) EventType() string    { return "answer.accepted" }
 
 func (e ClassChosen) String() string {
 	text := fmt.Sprintf("%s (%.2f)", e.Type, e.Confidence)

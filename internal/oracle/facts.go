@@ -1,6 +1,8 @@
 package oracle
 
 import (
+	"slices"
+
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/tool"
 )
@@ -24,34 +26,29 @@ const (
 	StopNeedsUser = "needs_user"
 )
 
+// sourceOrders are the places where an answer may stand, by the type of the question.
+var sourceOrders = map[classify.Type][]tool.Source{
+	classify.Code:          {tool.Code, tool.Vault, tool.Web},
+	classify.Documentation: {tool.Vault, tool.Code, tool.Web},
+	classify.Action:        {tool.Vault, tool.Code, tool.Web},
+	classify.Research:      {tool.Web, tool.Vault, tool.Code},
+}
+
 // sourceOrder is where an answer may stand, by class: the first is offered, the others are tried when it has nothing.
-func sourceOrder(c classify.Classification) []tool.Source {
-	order := func(t classify.Type) []tool.Source {
-		switch t {
-		case classify.Code:
-			return []tool.Source{tool.Code, tool.Vault, tool.Web}
-		case classify.Documentation, classify.Action:
-			return []tool.Source{tool.Vault, tool.Code, tool.Web}
-		case classify.Research:
-			return []tool.Source{tool.Web, tool.Vault, tool.Code}
+func sourceOrder(c classify.Classification) (order []tool.Source) {
+	first, second := sourceOrders[c.QueryType], sourceOrders[c.Secondary]
+	switch {
+	case first == nil && second == nil:
+		return sourceOrders[classify.Code]
+	case first == nil:
+		return second
+	case second == nil:
+		return first
+	}
+	for _, s := range slices.Concat(first[:1], second[:1], first) {
+		if !slices.Contains(order, s) {
+			order = append(order, s)
 		}
-		return nil
 	}
-	first := order(c.QueryType)
-	if first == nil {
-		first = order(c.Secondary)
-	}
-	if first == nil {
-		return []tool.Source{tool.Code, tool.Vault, tool.Web}
-	}
-	if second := order(c.Secondary); second != nil && len(first) > 1 && second[0] != first[0] {
-		rest := []tool.Source{first[0], second[0]}
-		for _, s := range first[1:] {
-			if s != second[0] {
-				rest = append(rest, s)
-			}
-		}
-		return rest
-	}
-	return first
+	return order
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -20,19 +21,27 @@ import (
 // best places, and quotes the passages in which most of these words meet. It says that no model is in use, and its signals
 // are honest: it never claims more than it quotes.
 func OfflineRule(_ context.Context, req model.Request) (model.Response, error) {
-	sit, ok := req.Facts.(Situation)
-	if !ok {
-		return model.Response{}, &model.Error{Kind: model.Invalid, Model: "offline", Message: fmt.Sprintf("the Oracle's rule got facts of type %T", req.Facts)}
+	sit, err := situationFor(req)
+	if err != nil {
+		return model.Response{}, err
 	}
 	o := offline{sit: sit, terms: classify.Terms(sit.Question), earlier: continued(sit.Question, req.Messages)}
 	return o.turn(), nil
 }
 
-// OfflineNotes takes notes without a language model: what was searched and read, and what came of it.
-func OfflineNotes(_ context.Context, req model.Request) (model.Response, error) {
+func situationFor(req model.Request) (Situation, error) {
 	sit, ok := req.Facts.(Situation)
 	if !ok {
-		return model.Response{}, &model.Error{Kind: model.Invalid, Model: "offline", Message: fmt.Sprintf("the Oracle's rule got facts of type %T", req.Facts)}
+		return sit, &model.Error{Kind: model.Invalid, Model: "offline", Message: fmt.Sprintf("the Oracle's rule got facts of type %T", req.Facts)}
+	}
+	return sit, nil
+}
+
+// OfflineNotes takes notes without a language model: what was searched and read, and what came of it.
+func OfflineNotes(_ context.Context, req model.Request) (model.Response, error) {
+	sit, err := situationFor(req)
+	if err != nil {
+		return model.Response{}, err
 	}
 	b := &strings.Builder{}
 	b.WriteString("Question: " + sit.Question + "\n")
@@ -95,7 +104,7 @@ func (o offline) turn() model.Response {
 	}
 	hits, quotes := o.hits(), o.quotes()
 	if !o.sit.Final {
-		if len(quotes) == 0 && len(hits) > 0 && !o.tried(readerOf) {
+		if len(quotes) == 0 && len(hits) > 0 && !o.opened() {
 			return o.callAll(hits)
 		}
 		if len(quotes) == 0 {
@@ -121,15 +130,11 @@ const noModel = "No language model is in use."
 // readerOf names the tool that opens a hit of a source.
 var readerOf = map[tool.Source]string{tool.Code: "code_read", tool.Vault: "vault_read", tool.Web: "web_fetch"}
 
-func (o offline) tried(readers map[tool.Source]string) bool {
-	for _, s := range o.sit.Steps {
-		for _, name := range readers {
-			if s.Call.Name == name {
-				return true
-			}
-		}
-	}
-	return false
+// opened says whether places were asked for.
+func (o offline) opened() bool {
+	return slices.ContainsFunc(o.attempted(), func(name string) bool {
+		return slices.Contains(slices.Collect(maps.Values(readerOf)), name)
+	})
 }
 
 // searches proposes every search tool that is offered and was not tried; those of notes before those of code, as offered.
@@ -201,15 +206,12 @@ func (o offline) hits() []hit {
 		}
 	}
 	var all []hit
-	for rank := 0; ; rank++ {
-		any := false
+	for rank, more := 0, true; more; rank++ {
+		more = false
 		for _, l := range lists {
 			if rank < len(l) {
-				all, any = append(all, l[rank]), true
+				all, more = append(all, l[rank]), true
 			}
-		}
-		if !any {
-			break
 		}
 	}
 	// What names no lines is a whole file, of which the words may stand in no one place.
@@ -266,25 +268,18 @@ func around(h hit) (start, end int) {
 	return start, min(h.End, start+readContext-1)
 }
 
-func (o offline) attempted() []string {
-	var names []string
+// called names the tools that were called, each once, as far as their receipts are wanted.
+func (o offline) called(wanted func(agent.CallReceipt) bool) (names []string) {
 	for _, s := range o.sit.Steps {
-		if !slices.Contains(names, s.Call.Name) {
+		if wanted(s.Receipt) && !slices.Contains(names, s.Call.Name) {
 			names = append(names, s.Call.Name)
 		}
 	}
 	return names
 }
 
-// answered names the tools that gave a result, if only that there is nothing.
-func (o offline) answered() []string {
-	var names []string
-	for _, s := range o.sit.Steps {
-		if s.Receipt.Result != nil && !slices.Contains(names, s.Call.Name) {
-			names = append(names, s.Call.Name)
-		}
-	}
-	return names
+func (o offline) attempted() []string {
+	return o.called(func(agent.CallReceipt) bool { return true })
 }
 
 // answer quotes passages, each with its place.
@@ -429,7 +424,7 @@ func (o offline) nothing() model.Response {
 		text = noModel + " No source is connected that I could search."
 		missing = "a source to search"
 	default:
-		if tried := o.answered(); tried != nil {
+		if tried := o.called(func(r agent.CallReceipt) bool { return r.Result != nil }); tried != nil {
 			text += " I searched with " + strings.Join(tried, ", ") + " for: " + strings.Join(o.terms, ", ") + "."
 		}
 		text += o.failures()

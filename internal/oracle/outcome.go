@@ -124,8 +124,7 @@ func (a *Answer) doubt(goesOn bool) {
 	}
 	cited := slices.ContainsFunc(a.Sources, func(s agent.Source) bool { return s.Cited })
 	if a.StopReason == StopSatisfied && len(a.Unsupported) > 0 && !cited {
-		a.StopReason = StopPartial
-		a.Caveat = "nothing that the answer cites was read"
+		a.lacks("nothing that the answer cites was read")
 	}
 }
 
@@ -194,23 +193,15 @@ func (a *Answer) accepted(v *run.View, w wanted) journal.Status {
 		}
 	}
 	a.Answer, a.Signal = strings.TrimSpace(t.Text), t.Report.Signal
-	if a.Signal != nil && a.Signal.Type == signal.PartialAnswer {
-		if a.StopReason == StopSatisfied {
-			a.StopReason = StopPartial
-		}
-		a.Caveat = a.Signal.Text("caveat")
-		if a.Caveat == "" {
-			a.Caveat = "Missing: " + a.Signal.Text("missing")
-		}
-	}
-	if a.Signal == nil && t.Finish == model.FinishLength {
-		a.cut()
+	switch {
+	case a.Signal != nil && a.Signal.Type == signal.PartialAnswer:
+		a.lacks(cmp.Or(a.Signal.Text("caveat"), "Missing: "+a.Signal.Text("missing")))
+	case a.Signal == nil && t.Finish == model.FinishLength:
+		a.lacks("The answer was cut at the model's limit of output.")
 	}
 	if a.Answer == "" {
 		a.Answer, a.Composed = a.summary(), true
-		if a.StopReason == StopSatisfied {
-			a.StopReason = StopPartial
-		}
+		a.lacks(a.Caveat)
 	}
 	if a.StopReason == StopNeedsUser {
 		return journal.NeedsUser
@@ -218,9 +209,9 @@ func (a *Answer) accepted(v *run.View, w wanted) journal.Status {
 	return journal.Done
 }
 
-// cut says that the model's provider ended the answer before its end.
-func (a *Answer) cut() {
-	a.Caveat = "The answer was cut at the model's limit of output."
+// lacks says that the answer is not whole.
+func (a *Answer) lacks(caveat string) {
+	a.Caveat = caveat
 	if a.StopReason == StopSatisfied {
 		a.StopReason = StopPartial
 	}

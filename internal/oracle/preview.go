@@ -15,19 +15,12 @@ import (
 type Preview struct {
 	Class    classify.Classification `json:"classification"`
 	Offered  []string                `json:"offered"`
-	Segments []PreviewSegment        `json:"segments"`
+	Segments []prompt.Included       `json:"segments"`
 	LeftOut  []prompt.LeftOut        `json:"left_out"`
 	Tokens   int                     `json:"tokens"`      // of Prompt
 	Tools    int                     `json:"tool_tokens"` // of the tool lines in it, which do not count towards the limit
 	Limit    int                     `json:"limit"`
 	Prompt   string                  `json:"prompt"`
-}
-
-// PreviewSegment is a segment in the prompt, with the tokens it takes there.
-type PreviewSegment struct {
-	ID     string `json:"id"`
-	File   string `json:"file"`
-	Tokens int    `json:"tokens"`
 }
 
 // Look composes the prompt of a question's first turn, asking nobody. Large and failed say that the conversation is long, and
@@ -79,24 +72,12 @@ func Look(q Question, large, failed bool) (Preview, error) {
 	if err != nil {
 		return Preview{}, err
 	}
-	p := Preview{Offered: []string{}, LeftOut: c.LeftOut, Tokens: c.Tokens, Tools: c.ToolTokens, Limit: prompt.Limit, Prompt: c.Text}
+	p := Preview{Offered: []string{}, Segments: c.Segments, LeftOut: c.LeftOut, Tokens: c.Tokens, Tools: c.ToolTokens, Limit: prompt.Limit, Prompt: c.Text}
 	for _, t := range s.Tools {
 		p.Offered = append(p.Offered, t.Name)
-	}
-	for _, in := range c.Segments {
-		p.Segments = append(p.Segments, PreviewSegment{ID: in.ID, File: fileOf(q.Prompts, in.ID), Tokens: in.Tokens})
 	}
 	if v, ok := tree.Get(state, "class"); ok {
 		p.Class, _ = v.(classify.Classification)
 	}
 	return p, nil
-}
-
-func fileOf(r *prompt.Set, id string) string {
-	for _, s := range r.Segments() {
-		if s.ID == id {
-			return s.File
-		}
-	}
-	return ""
 }

@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -71,13 +70,9 @@ func ChangedPrompts(folder fs.FS) func(ctx context.Context, v *run.View) ([]run.
 		if err != nil {
 			return nil, err
 		}
-		text, err := v.Text(ctx, SegmentsText)
+		segments, err := segmentsOf(ctx, v)
 		if err != nil {
 			return nil, err
-		}
-		var segments []prompt.Segment
-		if err := json.Unmarshal(text, &segments); err != nil {
-			return nil, fmt.Errorf("%s: %w: %w", SegmentsText, journal.ErrCorrupt, err)
 		}
 		for _, s := range theirs.Segments() {
 			if _, err := fs.Stat(folder, s.File); err != nil {

@@ -40,13 +40,9 @@ func (p *promptTexts) of(ctx context.Context, v *run.View) (*prompts, error) {
 	if known := p.byBlob[name]; known != nil {
 		return known, nil
 	}
-	text, err := v.Text(ctx, SegmentsText)
+	segments, err := segmentsOf(ctx, v)
 	if err != nil {
 		return nil, err
-	}
-	var segments []prompt.Segment
-	if err := json.Unmarshal(text, &segments); err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", SegmentsText, journal.ErrCorrupt, err)
 	}
 	r, err := prompt.New(segments)
 	if err != nil {
@@ -58,6 +54,18 @@ func (p *promptTexts) of(ctx context.Context, v *run.View) (*prompts, error) {
 	known := &prompts{set: r, composed: map[string]prompt.Composed{}}
 	p.byBlob[name] = known
 	return known, nil
+}
+
+// segmentsOf reads the prompt segments that a run began with.
+func segmentsOf(ctx context.Context, v *run.View) (segments []prompt.Segment, err error) {
+	text, err := v.Text(ctx, SegmentsText)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, &segments); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", SegmentsText, journal.ErrCorrupt, err)
+	}
+	return segments, nil
 }
 
 // compose is prompt.Set.Compose, remembered by all that it depends on.

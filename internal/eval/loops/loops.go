@@ -175,13 +175,10 @@ type stage struct {
 	calls    int
 }
 
-// ID implements model.Model.
 func (*stage) ID() string { return "played:loop" }
 
-// Local implements model.Model.
 func (*stage) Local() bool { return true }
 
-// Chat implements model.Model.
 func (s *stage) Chat(_ context.Context, req model.Request, emit func(model.Delta) error) (model.Response, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,10 +220,8 @@ type prop struct {
 	spec  tool.Spec
 }
 
-// Spec implements tool.Tool.
 func (p prop) Spec() tool.Spec { return p.spec }
 
-// Call implements tool.Tool.
 func (p prop) Call(_ context.Context, c tool.Call) (tool.Result, error) {
 	p.stage.mu.Lock()
 	defer p.stage.mu.Unlock()

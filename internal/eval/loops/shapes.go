@@ -96,9 +96,7 @@ func loopShapes() []Shape {
 			return looping(r, func(i int) move { return move{reason: "open " + word(i), calls: []call{denied(word(i))}} })
 		}},
 		{"other words for nothing", "searches with ever other words that find nothing", false, func(r *rand.Rand) plan {
-			return looping(r, func(i int) move {
-				return move{reason: "search " + word(i), calls: []call{searchNothing(word(i))}}
-			})
+			return looping(r, func(i int) move { return move{reason: "search " + word(i), calls: []call{searchNothing(word(i))}} })
 		}},
 	}
 }
@@ -134,7 +132,7 @@ func askingAgain() []Shape {
 			})
 		}},
 		{"retry after a change", "a call that fails, a write, the same call again", true, func(r *rand.Rand) plan {
-			check := call{tool: "vault_check", args: `{"path":"."}`, gives: func(int) (tool.Result, error) { return tool.Result{Text: "1 test fails", Items: 1}, nil }}
+			check := gives("vault_check", `{"path":"."}`, tool.Result{Text: "1 test fails", Items: 1})
 			return honest(r, 6+2*r.IntN(4), func(i int) move {
 				if i%2 == 1 {
 					return move{reason: "change " + word(i), calls: []call{write(word(i))}}
@@ -249,27 +247,23 @@ func read(name string) call { return readLines(name, 1, 40) }
 
 func readLines(name string, from, to int) call {
 	ref := tool.Ref{Source: tool.Vault, Path: name + ".md", Start: from, End: to, Opened: true}
-	return call{tool: "vault_read", args: fmt.Sprintf(`{"path":%q,"start":%d,"end":%d}`, name+".md", from, to),
-		gives: func(int) (tool.Result, error) {
-			return tool.Result{Text: "lines of " + ref.String(), Items: 1, Refs: []tool.Ref{ref}}, nil
-		}}
+	return gives("vault_read", fmt.Sprintf(`{"path":%q,"start":%d,"end":%d}`, name+".md", from, to),
+		tool.Result{Text: "lines of " + ref.String(), Items: 1, Refs: []tool.Ref{ref}})
 }
 
 func search(name string) call {
 	ref := tool.Ref{Source: tool.Vault, Path: name + ".md", Start: 7, End: 9}
-	return call{tool: "vault_search", args: fmt.Sprintf(`{"query":%q}`, name),
-		gives: func(int) (tool.Result, error) {
-			return tool.Result{Text: ref.String(), Items: 1, Refs: []tool.Ref{ref}}, nil
-		}}
+	return gives("vault_search", fmt.Sprintf(`{"query":%q}`, name), tool.Result{Text: ref.String(), Items: 1, Refs: []tool.Ref{ref}})
 }
 
 func searchNothing(name string) call {
-	return call{tool: "vault_search", args: fmt.Sprintf(`{"query":%q}`, name),
-		gives: func(int) (tool.Result, error) { return tool.Result{Text: "nothing matches " + name}, nil }}
+	return gives("vault_search", fmt.Sprintf(`{"query":%q}`, name), tool.Result{Text: "nothing matches " + name})
 }
 
-func listing() call {
-	return call{tool: "vault_check", args: `{}`, gives: func(int) (tool.Result, error) { return tool.Result{Text: "12 files", Items: 12}, nil }}
+func listing() call { return gives("vault_check", `{}`, tool.Result{Text: "12 files", Items: 12}) }
+
+func write(name string) call {
+	return gives("vault_write", fmt.Sprintf(`{"path":%q}`, name), tool.Result{Text: "written " + name, Items: 1})
 }
 
 func status(r *rand.Rand, says func(nth int) string) call {
@@ -278,22 +272,21 @@ func status(r *rand.Rand, says func(nth int) string) call {
 }
 
 func denied(name string) call {
-	return call{tool: "vault_read", args: fmt.Sprintf(`{"path":"../%s"}`, name),
-		gives: func(int) (tool.Result, error) {
-			return tool.Result{}, tool.Errorf(tool.Denied, "stay below the root", "the path leads outside")
-		}}
+	return fails("../"+name, tool.Errorf(tool.Denied, "stay below the root", "the path leads outside"))
 }
 
 func unavailable(name string) call {
-	return call{tool: "vault_read", args: fmt.Sprintf(`{"path":%q}`, name),
-		gives: func(int) (tool.Result, error) {
-			return tool.Result{}, tool.Errorf(tool.Unavailable, "try again", "busy")
-		}}
+	return fails(name, tool.Errorf(tool.Unavailable, "try again", "busy"))
 }
 
-func write(name string) call {
-	return call{tool: "vault_write", args: fmt.Sprintf(`{"path":%q}`, name),
-		gives: func(int) (tool.Result, error) { return tool.Result{Text: "written " + name, Items: 1}, nil }}
+// gives is a call that always has this result.
+func gives(name, args string, result tool.Result) call {
+	return call{tool: name, args: args, gives: func(int) (tool.Result, error) { return result, nil }}
+}
+
+// fails is a call to read what can't be read.
+func fails(path string, err *tool.Error) call {
+	return call{tool: "vault_read", args: fmt.Sprintf(`{"path":%q}`, path), gives: func(int) (tool.Result, error) { return tool.Result{}, err }}
 }
 
 // reply is a move as a model would say it.

@@ -156,13 +156,7 @@ func find(t *text) []hit {
 	}
 	for _, group := range [...][]frame{orderFrames, projectFrames, householdFrames, worldFrames, talkFrames} {
 		for _, f := range group {
-			var words []string
-			if f.clause != nil {
-				words = t.first(f.clause)
-			} else {
-				words = unique(f.match(t), maxWords)
-			}
-			if len(words) > 0 {
+			if words := f.words(t); len(words) > 0 {
 				out = append(out, hit{f.name, f.weight, words})
 			}
 		}

@@ -42,6 +42,16 @@ func newText(raw string) *text {
 	return t
 }
 
+// pairs returns the neighbouring words, by their positions, that are wanted.
+func (t *text) pairs(wanted func(before, at int) bool) (found []string) {
+	for i := 1; i < len(t.words); i++ {
+		if wanted(i-1, i) {
+			found = append(found, t.span(i-1, i+1))
+		}
+	}
+	return found
+}
+
 // span joins the words of tokens start to end-1.
 func (t *text) span(start, end int) string { return strings.Join(t.words[start:end], " ") }
 
@@ -63,12 +73,24 @@ func (t *text) known(i int) bool {
 }
 
 // frame is a feature that the build of the sentences shows: to a match on the whole text, which returns the words that show it, or to one on each
-// clause, of which the first that is not "" counts.
+// clause, of which the first that is not "" counts, or to one on each token.
 type frame struct {
 	name   string
 	weight weights
 	match  func(*text) []string
 	clause func(*text, clause) string
+	token  func(token) bool
+}
+
+// words are those that show the feature in a text.
+func (f frame) words(t *text) []string {
+	switch {
+	case f.clause != nil:
+		return t.first(f.clause)
+	case f.token != nil:
+		return unique(tokensLike(t, f.token), maxWords)
+	}
+	return unique(f.match(t), maxWords)
 }
 
 func (t *text) first(match func(*text, clause) string) []string {

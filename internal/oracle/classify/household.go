@@ -16,7 +16,7 @@ var householdFrames = []frame{
 	{name: "convention", weight: weights{docs: 2.6, code: -1.5}, clause: convention},
 	{name: "our-doing", weight: weights{docs: 2, code: -0.5}, clause: ourDoing},
 	{name: "wish", weight: weights{docs: 2.6}, clause: wish},
-	{name: "to-do", weight: weights{docs: 2}, clause: toDo},
+	{name: "to-do", weight: weights{docs: 2}, clause: func(_ *text, c clause) string { return lex().OpenTasks.first(c.words) }},
 	{name: "supported", weight: weights{code: 1.2}, match: supported},
 	{name: "past", weight: weights{docs: 1.2, code: -0.3}, clause: past},
 	{name: "still-so", weight: weights{docs: 1}, clause: stillSo},
@@ -138,12 +138,8 @@ func permission(_ *text, c clause) string {
 	case w[0].norm == "may" && (w[1].norm == "i" || w[1].norm == "we"):
 		return "may " + w[1].norm
 	}
-	for _, p := range lex().Permitted {
-		for i := range w {
-			if hasPrefix(w[i:], p) && pointsHome(w) {
-				return strings.Join(p, " ")
-			}
-		}
+	if pointsHome(w) {
+		return lex().Permitted.first(w)
 	}
 	return ""
 }
@@ -198,14 +194,6 @@ func wish(_ *text, c clause) string {
 		if lex().WishVerbs[w.norm] && (i > 0 || c.head == "who") {
 			return c.head + " " + w.norm
 		}
-	}
-	return ""
-}
-
-// toDo finds questions for what is still to be done.
-func toDo(_ *text, c clause) string {
-	if p, _ := lex().OpenTasks.in(c.words); p != nil {
-		return strings.Join(p, " ")
 	}
 	return ""
 }

@@ -71,6 +71,12 @@ func (p phrases) at(ts []token) []string {
 	return nil
 }
 
+// first joins the words of the first phrase in the tokens; "" if there is none.
+func (p phrases) first(ts []token) string {
+	words, _ := p.in(ts)
+	return strings.Join(words, " ")
+}
+
 // in returns the first phrase in the tokens, and what follows it.
 func (p phrases) in(ts []token) (found []string, rest []token) {
 	for i := range ts {

@@ -12,7 +12,8 @@ var projectFrames = []frame{
 	{name: "definite-part", weight: weights{code: 1.3, web: -1.2}, match: definiteParts},
 	{name: "feature", weight: weights{code: 0.9}, match: bareFeature},
 	{name: "name-in-code", weight: weights{code: 2.4, web: -1}, match: names},
-	{name: "type-name", weight: weights{code: 1.6}, match: typeNames},
+	// OrderService and its like. Products are spelled so too, hence the lower weight.
+	{name: "type-name", weight: weights{code: 1.6}, token: func(tok token) bool { return tok.kind == ident && pascal(tok.raw) }},
 	{name: "pasted-code", weight: weights{code: 4}, match: pasted},
 	{name: "where", weight: weights{code: 1}, match: func(t *text) []string { return opens(t, lex().WhereOpens) }},
 	{name: "why", weight: weights{code: 0.7}, match: func(t *text) []string { return opens(t, lex().WhyOpens) }},
@@ -26,8 +27,10 @@ var projectFrames = []frame{
 	{name: "our-past", weight: weights{docs: 1.8}, match: ourPast},
 	{name: "whose-doing", weight: weights{docs: 3}, clause: whoseDoing},
 	{name: "reported", weight: weights{docs: 3}, match: reported},
-	{name: "document-file", weight: weights{docs: 1.5}, match: documentFiles},
-	{name: "tag", weight: weights{docs: 1.5}, match: tags},
+	{name: "document-file", weight: weights{docs: 1.5}, token: func(tok token) bool { return tok.kind == path && lex().DocFiles[fileExt(tok.norm)] }},
+	{name: "tag", weight: weights{docs: 1.5}, token: func(tok token) bool {
+		return len(tok.raw) > 1 && tok.raw[0] == '#' && unicode.IsLetter(rune(tok.raw[1]))
+	}},
 }
 
 // ours finds the words by which the asker speaks of the project as a common thing.
@@ -156,11 +159,6 @@ func names(t *text) []string {
 	})
 }
 
-// typeNames finds OrderService and its like. Products are spelled so too, hence the lower weight.
-func typeNames(t *text) []string {
-	return tokensLike(t, func(tok token) bool { return tok.kind == ident && pascal(tok.raw) })
-}
-
 func pasted(t *text) (found []string) {
 	for _, tok := range t.tokens {
 		if tok.kind == block {
@@ -180,24 +178,11 @@ func clip(s string, bytes int) string {
 	return s
 }
 
-func documentFiles(t *text) []string {
-	return tokensLike(t, func(tok token) bool { return tok.kind == path && lex().DocFiles[fileExt(tok.norm)] })
-}
-
-func tags(t *text) []string {
-	return tokensLike(t, func(tok token) bool {
-		return len(tok.raw) > 1 && tok.raw[0] == '#' && unicode.IsLetter(rune(tok.raw[1]))
-	})
-}
-
 // undertaking finds the project as a thing of people rather than of code.
-func undertaking(t *text) (found []string) {
-	for i := 1; i < len(t.words); i++ {
-		if lex().Undertakings[t.words[i]] && lex().Determiners[t.words[i-1]] {
-			found = append(found, t.span(i-1, i+1))
-		}
-	}
-	return found
+func undertaking(t *text) []string {
+	return t.pairs(func(before, at int) bool {
+		return lex().Undertakings[t.words[at]] && lex().Determiners[t.words[before]]
+	})
 }
 
 // ourChoice finds "why do we use X": the reason for a choice is written down, not programmed.

@@ -3,7 +3,8 @@ package classify
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"sibyl/internal/search"
 )
 
 // maxTerms bounds what Terms returns.
@@ -111,33 +112,11 @@ func namesIn(pasted string) (out []string) {
 func stems(t *text) map[string]bool {
 	out := map[string]bool{}
 	for _, term := range t.terms() {
-		for _, part := range strings.FieldsFunc(splitCamel(term), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-			if stem := stem(fold(part)); len(stem) > 1 && !lex().StopWords[part] {
+		for _, part := range search.Parts(term) {
+			if stem := search.Stem(fold(part)); len(stem) > 1 && !lex().StopWords[part] {
 				out[stem] = true
 			}
 		}
 	}
 	return out
-}
-
-// splitCamel puts a blank before each capital that follows a small letter or a digit.
-func splitCamel(name string) string {
-	var b strings.Builder
-	for i := range len(name) {
-		if i > 0 && 'A' <= name[i] && name[i] <= 'Z' && (unicode.IsLower(rune(name[i-1])) || unicode.IsDigit(rune(name[i-1]))) && name[i-1] < utf8.RuneSelf {
-			b.WriteByte(' ')
-		}
-		b.WriteByte(name[i])
-	}
-	return b.String()
-}
-
-// stem strips the commonest English endings. It need not give a word, only the same string for the forms of one.
-func stem(w string) string {
-	for _, ending := range []string{"ations", "ation", "ings", "ing", "ions", "ion", "ers", "er", "ed", "es", "s", "e"} {
-		if base, ok := strings.CutSuffix(w, ending); ok && len(base) > 2 {
-			return base
-		}
-	}
-	return w
 }

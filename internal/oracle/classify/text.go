@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Only the ends of a long input are read: a request stands before or after what was pasted.
@@ -69,35 +71,20 @@ func fold(s string) string {
 	if isASCII(s) {
 		return s
 	}
-	return strings.Map(foldRune, ligatures.Replace(s))
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, norm.NFKD.String(variants.Replace(s)))
 }
 
-var ligatures = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe")
+// variants are spellings that Unicode does not take apart.
+var variants = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "’", "'", "‘", "'", "´", "'")
 
 func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
-
-func foldRune(r rune) rune {
-	switch {
-	case r < utf8.RuneSelf:
-		return r
-	case r >= 0xFF01 && r <= 0xFF5E: // full-width ASCII
-		return unicode.ToLower(r - 0xFEE0)
-	case unicode.Is(unicode.Mn, r), unicode.Is(unicode.Cf, r):
-		return -1
-	case r == '’' || r == '‘' || r == '´':
-		return '\''
-	}
-	for _, group := range accents {
-		if strings.ContainsRune(group[1:], r) {
-			return rune(group[0])
-		}
-	}
-	return r
-}
-
-var accents = []string{"aàáâãäåā", "cçćč", "eèéêëē", "iìíîïī", "nñń", "oòóôõöøō", "sšś", "uùúûüū", "yýÿ", "zžźż"}
 
 // tokenize splits a text into tokens. Fenced code and pasted traces become one block token per stretch, so that
 // nothing inside them is taken for something the user said.

@@ -23,7 +23,7 @@ var worldFrames = []frame{
 	{name: "who-when", weight: weights{web: 0.8}, match: func(t *text) []string { return opens(t, lex().WhoOpens) }},
 	{name: "has-it", weight: weights{web: 0.6}, clause: hasIt},
 	{name: "proper-name", weight: weights{web: 0.9}, match: properNames},
-	{name: "link", weight: weights{web: 1.5}, match: func(t *text) []string { return tokensLike(t, func(tok token) bool { return tok.kind == link }) }},
+	{name: "link", weight: weights{web: 1.5}, token: func(tok token) bool { return tok.kind == link }},
 }
 
 // definition finds questions for what something is in general: "what is a monad", "difference between TCP and UDP".
@@ -59,13 +59,11 @@ func definiteWord(t token) bool {
 
 // howTo finds general questions for a way to do something.
 func howTo(t *text) []string {
-	if t.atHome() {
+	way, _ := lex().WaysTo.in(t.tokens)
+	if t.atHome() || way == nil {
 		return nil
 	}
-	if p, _ := lex().WaysTo.in(t.tokens); p != nil {
-		return []string{strings.Join(p, " ")}
-	}
-	return nil
+	return []string{strings.Join(way, " ")}
 }
 
 // pluralInGeneral finds questions about all things of a kind: "how do vector clocks work".
@@ -152,26 +150,20 @@ func productAsked(t *text) (found []string) {
 }
 
 // productSetting finds a product as the setting of a question: "in Python", "with GitHub".
-func productSetting(t *text) (found []string) {
+func productSetting(t *text) []string {
 	if len(t.ours) > 0 || len(names(t)) > 0 {
 		return nil
 	}
-	for i := 1; i < len(t.words); i++ {
-		if lex().Products[t.words[i]] && lex().Settings[t.words[i-1]] && !lex().Dates[t.tokens[i].raw] {
-			found = append(found, t.span(i-1, i+1))
-		}
-	}
-	return found
+	return t.pairs(func(before, at int) bool {
+		return lex().Products[t.words[at]] && lex().Settings[t.words[before]] && !lex().Dates[t.tokens[at].raw]
+	})
 }
 
 // productVersion finds "Node 18".
-func productVersion(t *text) (found []string) {
-	for i := 1; i < len(t.tokens); i++ {
-		if t.tokens[i].kind == number && (lex().Products[t.words[i-1]] || lex().Namesakes[t.words[i-1]]) && len(t.ours) == 0 {
-			found = append(found, t.span(i-1, i+1))
-		}
-	}
-	return found
+func productVersion(t *text) []string {
+	return t.pairs(func(before, at int) bool {
+		return t.tokens[at].kind == number && (lex().Products[t.words[before]] || lex().Namesakes[t.words[before]]) && len(t.ours) == 0
+	})
 }
 
 // productFirst finds key words that begin with a product: "tailwind release date".

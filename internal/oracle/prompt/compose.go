@@ -77,8 +77,9 @@ type Composed struct {
 
 // Included is a segment in the prompt, with the tokens it takes there.
 type Included struct {
-	ID     string
-	Tokens int
+	ID     string `json:"id"`
+	File   string `json:"file"`
+	Tokens int    `json:"tokens"`
 }
 
 // LeftOut is a segment whose conditions hold and that did not fit.
@@ -93,7 +94,7 @@ func (r *Set) Compose(s Situation) (Composed, error) {
 	if err := s.check(); err != nil {
 		return Composed{}, err
 	}
-	v := values{maxTurns: strconv.Itoa(s.MaxTurns), tools: toolLines(s.Tools), sources: sourceList(s.Sources)}
+	v := values{varMaxTurns: strconv.Itoa(s.MaxTurns), varTools: toolLines(s.Tools), varSources: sourceList(s.Sources)}
 	parts, err := r.fillRequired(v)
 	if err != nil {
 		return Composed{}, err
@@ -156,7 +157,7 @@ func (r *Set) join(parts []part, leftOut []LeftOut) Composed {
 		if p.text != "" {
 			texts = append(texts, p.text)
 			toolChars += p.toolChars
-			c.Segments = append(c.Segments, Included{ID: r.segments[i].ID, Tokens: tokensOf(p.chars)})
+			c.Segments = append(c.Segments, Included{ID: r.segments[i].ID, File: r.segments[i].File, Tokens: tokensOf(p.chars)})
 		}
 	}
 	c.Text = strings.Join(texts, separator)

@@ -172,7 +172,7 @@ func (s Segment) check() error {
 func (r *Set) checkRequired() error {
 	for _, tools := range []string{"", "-"} {
 		for _, sources := range []string{"", "-"} {
-			if _, err := r.fillRequired(values{maxTurns: "1", tools: tools, sources: sources}); err != nil {
+			if _, err := r.fillRequired(values{varMaxTurns: "1", varTools: tools, varSources: sources}); err != nil {
 				return err
 			}
 		}

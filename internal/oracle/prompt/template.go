@@ -37,28 +37,11 @@ const (
 
 const knownVariables = "{{" + varMaxTurns + "}}, {{" + varTools + "}} and {{" + varSources + "}}"
 
-// values are what the variables stand for in one situation.
-type values struct{ maxTurns, tools, sources string }
-
-// of returns the value of a variable, and whether there is such a variable.
-func (v values) of(variable string) (string, bool) {
-	switch variable {
-	case varMaxTurns:
-		return v.maxTurns, true
-	case varTools:
-		return v.tools, true
-	case varSources:
-		return v.sources, true
-	}
-	return "", false
-}
+// values are what the variables stand for in one situation, by their names.
+type values map[string]string
 
 func (v values) hold(s section) bool {
-	if s.variable == "" {
-		return true
-	}
-	value, _ := v.of(s.variable)
-	return (value != "") == s.filled
+	return s.variable == "" || (v[s.variable] != "") == s.filled
 }
 
 // parser reads a template from front to back.
@@ -102,7 +85,7 @@ func (p *parser) tag(start, end int) error {
 	if name != "" && strings.IndexByte("#^/", name[0]) >= 0 {
 		kind, name = name[0], strings.TrimSpace(name[1:])
 	}
-	if _, known := (values{}).of(name); !known {
+	if name != varMaxTurns && name != varTools && name != varSources {
 		return p.errorf(start, "unknown variable {{%s}}; known are %s", name, knownVariables)
 	}
 	if kind == 0 {
@@ -169,7 +152,7 @@ func (t template) fill(v values) part {
 			continue
 		}
 		b.WriteString(p.literal)
-		value, _ := v.of(p.variable)
+		value := v[p.variable]
 		b.WriteString(value)
 		if p.variable == varTools {
 			toolChars += utf8.RuneCountInString(value)

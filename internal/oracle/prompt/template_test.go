@@ -8,7 +8,7 @@ import (
 )
 
 func TestTemplateIsFilledIn(t *testing.T) {
-	full := values{maxTurns: "30", tools: "- a\n- b", sources: "web"}
+	full := values{varMaxTurns: "30", varTools: "- a\n- b", varSources: "web"}
 	tests := []struct {
 		name   string
 		text   string
@@ -26,7 +26,7 @@ func TestTemplateIsFilledIn(t *testing.T) {
 		{"tags on lines of their own", "a\n{{#tools}}\nb\n  {{/tools}}  \n{{^tools}}\nc\n{{/tools}}\nd", full, "a\nb\nd"},
 		{"tags within a line", "a {{#tools}}b{{/tools}} c\n", full, "a b c"},
 		{"two tags on one line", "{{#tools}}{{/tools}}\nb", full, "b"},
-		{"a value that looks like a variable", "{{sources}}", values{sources: "{{tools}}", tools: "x"}, "{{tools}}"},
+		{"a value that looks like a variable", "{{sources}}", values{varSources: "{{tools}}", varTools: "x"}, "{{tools}}"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestNoAcceptedTemplateLeavesATagInThePrompt(t *testing.T) {
 		if err != nil {
 			return
 		}
-		for _, v := range []values{{}, {maxTurns: "3", tools: "t", sources: "s"}} {
+		for _, v := range []values{{}, {varMaxTurns: "3", varTools: "t", varSources: "s"}} {
 			if got := parsed.fill(v).text; strings.Contains(got, "{{") {
 				t.Fatalf("%q is filled in as %q", text, got)
 			}
