@@ -284,7 +284,6 @@ var rules = map[string]func(m *module, broken func(format string, args ...any)){
 var beside = map[string]string{
 	"internal/cli/evaloracle.go": "it runs many questions in a journal of its own, to score the answers",
 	"internal/cli/models.go":     "doctor tries whether the journal can be written",
-	"internal/cli/shadow.go":     "it compares pairs of runs, which one assistant alone has",
 }
 
 func (m *module) eachImport(do func(pkg, name string)) {

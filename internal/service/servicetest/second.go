@@ -42,7 +42,7 @@ type Asked struct{ Persona, Words string }
 
 // Describe makes a panel. ask performs its effects; store has the earlier runs.
 func Describe(store journal.Store, ask run.Performer) (*assistant.Assistant, error) {
-	registry, err := bt.NewRegistry(bt.Task("Ask", "asks personas", func(q question) (all []bt.Request, _ error) {
+	leaves, err := bt.NewLeaves(bt.Task("Ask", "asks personas", func(q question) (all []bt.Request, _ error) {
 		for name := range strings.FieldsSeq(q.Names) {
 			all = append(all, bt.Request{Kind: "persona", Label: name, Payload: Asked{name, q.Words}})
 		}
@@ -62,7 +62,7 @@ func Describe(store journal.Store, ask run.Performer) (*assistant.Assistant, err
 	}))
 	given, givenErr := bt.Ports[question]()
 	wanted, wantedErr := bt.Ports[answers]()
-	a := &run.Assistant{Name: "panel", Registry: registry, Options: bt.Options{Given: given, Wanted: wanted}, Outcome: outcome,
+	a := &run.Assistant{Name: "panel", Leaves: leaves, Options: bt.Options{Given: given, Wanted: wanted}, Outcome: outcome,
 		Open: func(context.Context, *run.View) (map[string]run.Performer, func(), error) {
 			return map[string]run.Performer{"persona": ask}, nil, nil
 		}}
