@@ -25,12 +25,10 @@ var ownerTests = map[string]func(*suite){
 		s.begin("s", "r", 1)
 		s.create(sessionOf(bob, "bobs"))
 		for f, want := range map[journal.Filter]int{{}: 1, {Session: "s"}: 0, {Status: journal.Running}: 1, {Session: "bobs"}: 1} {
-			runs, err := s.store.Runs(s.ctx, bob, f)
-			s.ok(err)
+			runs := ask(s.store.Runs(s.ctx, bob, f)).ok(s)
 			s.same("number of bob's runs", len(runs), want)
 		}
-		sessions, err := s.store.Sessions(s.ctx, bob, journal.SessionFilter{})
-		s.ok(err)
+		sessions := ask(s.store.Sessions(s.ctx, bob, journal.SessionFilter{})).ok(s)
 		want := sessionOf(bob, "bobs")
 		want.Runs = 1
 		s.same("bob's sessions", sessions, []journal.Session{want})
@@ -161,8 +159,7 @@ var listTests = map[string]func(*suite){
 
 func (s *suite) sessionIDs(limit int) (ids []string) {
 	s.Helper()
-	list, err := s.store.Sessions(s.ctx, ada, journal.SessionFilter{Limit: limit})
-	s.ok(err)
+	list := ask(s.store.Sessions(s.ctx, ada, journal.SessionFilter{Limit: limit})).ok(s)
 	for _, session := range list {
 		ids = append(ids, session.ID)
 	}
@@ -171,8 +168,7 @@ func (s *suite) sessionIDs(limit int) (ids []string) {
 
 func (s *suite) runIDs(f journal.Filter) (ids []string) {
 	s.Helper()
-	list, err := s.store.Runs(s.ctx, ada, f)
-	s.ok(err)
+	list := ask(s.store.Runs(s.ctx, ada, f)).ok(s)
 	for _, run := range list {
 		ids = append(ids, run.ID)
 	}

@@ -15,7 +15,6 @@ package anthropic
 import (
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"sibyl/internal/model"
@@ -74,7 +73,7 @@ type protocol struct{ provider, name string }
 // maxPages bounds the pages of a list, should an endpoint give pages without end.
 const maxPages = 100
 
-// list returns the ids of the models that the endpoint offers, sorted.
+// list returns the ids of the models that the endpoint offers.
 func list(x *wire.Exchange) ([]string, error) {
 	var ids []string
 	query := url.Values{"limit": {"1000"}}
@@ -97,6 +96,5 @@ func list(x *wire.Exchange) ([]string, error) {
 		}
 		query.Set("after_id", page.LastID)
 	}
-	slices.Sort(ids)
 	return ids, nil
 }

@@ -106,7 +106,7 @@ func streamPath(name string) (string, error) {
 // maxPages bounds the pages of a list.
 const maxPages = 100
 
-// list returns the names of the models that generate content, sorted; base models are named without "models/".
+// list returns the names of the models that generate content; base models are named without "models/".
 func list(x *wire.Exchange) ([]string, error) {
 	names := []string{}
 	query := url.Values{"pageSize": {"1000"}}
@@ -127,8 +127,7 @@ func list(x *wire.Exchange) ([]string, error) {
 			}
 		}
 		if page.NextPageToken == "" {
-			slices.Sort(names)
-			return slices.Compact(names), nil
+			return names, nil
 		}
 		query.Set("pageToken", page.NextPageToken)
 	}

@@ -56,19 +56,11 @@ type AnthropicMessage struct {
 	Content []json.RawMessage `json:"content"`
 }
 
-// NewAnthropicServer starts a server that stops with the test. A request for which no answer is left fails the test.
+// NewAnthropicServer starts a server that stops with the test, if there is one.
 func NewAnthropicServer(tb testing.TB, answers ...Answer) *AnthropicServer {
-	tb.Helper()
-	s := ServeAnthropic(answers...)
-	s.stopWith(tb)
-	return s
-}
-
-// ServeAnthropic starts a server that its caller closes.
-func ServeAnthropic(answers ...Answer) *AnthropicServer {
 	s := &AnthropicServer{}
 	const begun = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\","
-	s.BaseURL = s.start(protocol[AnthropicRequest]{
+	s.BaseURL = s.start(tb, protocol[AnthropicRequest]{
 		name:     "Anthropic",
 		listPath: "/v1/models",
 		list:     s.list,

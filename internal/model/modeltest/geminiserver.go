@@ -37,20 +37,12 @@ type GeminiModel struct {
 	Methods []string `json:"supportedGenerationMethods"`
 }
 
-// NewGeminiServer starts a server that stops with the test. A request for which no answer is left fails the test.
-func NewGeminiServer(tb testing.TB, answers ...Answer) *GeminiServer {
-	tb.Helper()
-	s := ServeGemini(answers...)
-	s.stopWith(tb)
-	return s
-}
-
 const geminiVersion = "/v1beta"
 
-// ServeGemini starts a server that its caller closes. A refusal is no failure there: the stream says that the prompt is blocked.
-func ServeGemini(answers ...Answer) *GeminiServer {
+// NewGeminiServer starts a server that stops with the test, if there is one. A refusal is no failure there: the stream says that the prompt is blocked.
+func NewGeminiServer(tb testing.TB, answers ...Answer) *GeminiServer {
 	s := &GeminiServer{}
-	s.BaseURL = s.start(protocol[GeminiRequest]{
+	s.BaseURL = s.start(tb, protocol[GeminiRequest]{
 		name:     "Gemini",
 		listPath: geminiVersion + "/models",
 		list:     s.list,

@@ -21,7 +21,6 @@
 package ollama
 
 import (
-	"slices"
 	"strings"
 
 	"sibyl/internal/model"
@@ -79,7 +78,7 @@ func isCloud(name string) bool {
 	return strings.HasSuffix(name, ":cloud") || (strings.Contains(name, ":") && strings.HasSuffix(name, "-cloud"))
 }
 
-// list returns the names of the models that the server has, sorted; where the Config promises Local, only those that
+// list returns the names of the models that the server has; where the Config promises Local, only those that
 // run on it.
 func (p protocol) list(x *wire.Exchange) ([]string, error) {
 	var list struct {
@@ -98,6 +97,5 @@ func (p protocol) list(x *wire.Exchange) ([]string, error) {
 			names = append(names, entry.Name)
 		}
 	}
-	slices.Sort(names)
 	return names, nil
 }

@@ -15,7 +15,6 @@
 package openai
 
 import (
-	"slices"
 	"sync/atomic"
 
 	"sibyl/internal/model"
@@ -89,7 +88,7 @@ type last[T any] struct {
 	form []byte
 }
 
-// list returns the ids of the models that the endpoint offers, sorted.
+// list returns the ids of the models that the endpoint offers.
 func list(x *wire.Exchange) ([]string, error) {
 	var list struct {
 		Models []struct {
@@ -103,6 +102,5 @@ func list(x *wire.Exchange) ([]string, error) {
 	for _, entry := range list.Models {
 		ids = append(ids, entry.ID)
 	}
-	slices.Sort(ids)
 	return ids, nil
 }

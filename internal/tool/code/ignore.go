@@ -31,10 +31,9 @@ type ignoreRule struct {
 type shape int
 
 const (
-	glob     shape = iota
-	exact          // no wildcard at all
-	ending         // "*" and a literal
-	hopeless       // can match nothing
+	glob   shape = iota
+	exact        // no wildcard at all
+	ending       // "*" and a literal
 )
 
 const maxIgnoreFile = 1 << 20 // bytes of a .gitignore that are read
@@ -89,15 +88,14 @@ func parseIgnore(line string) (ignoreRule, bool) {
 	if rule.pattern == "" {
 		return rule, false
 	}
-	rule.shape = glob
 	const special = `*?[\`
 	switch rest, star := strings.CutPrefix(rule.pattern, "*"); {
 	case !strings.ContainsAny(rule.pattern, special):
 		rule.shape = exact
 	case star && !rule.anchored && rest != "" && !strings.ContainsAny(rest, special):
 		rule.shape, rule.pattern = ending, rest
-	case trailingBackslash(rule.pattern):
-		rule.shape = hopeless
+	default:
+		rule.pattern = pathClasses(rule.pattern)
 	}
 	return rule, true
 }
@@ -146,8 +144,6 @@ func (rule *ignoreRule) matches(below string) bool {
 		return text == rule.pattern
 	case ending:
 		return strings.HasSuffix(text, rule.pattern)
-	case hopeless:
-		return false
 	}
 	return matchGlob(rule.pattern, text)
 }

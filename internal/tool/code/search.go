@@ -141,6 +141,7 @@ func newScope(at, lang string) (scope, error) {
 		if i := strings.LastIndexByte(fixed, '/'); i > 0 {
 			sc.start = fixed[:i]
 		}
+		sc.glob = pathClasses(sc.glob)
 	} else if sc.start, err = cleanPath(at); err != nil {
 		return sc, err
 	}

@@ -51,17 +51,9 @@ type Vault struct {
 	index    index
 }
 
-// Option adjusts a Vault.
-type Option func(*Vault)
-
-// WithClock sets where the times of thread entries come from. The default is time.Now.
-func WithClock(now func() time.Time) Option {
-	return func(v *Vault) { v.now = now }
-}
-
 // Open opens the vault in folder dir. It changes nothing there: a vault on read-only media can be read.
 // A folder that is not set, does not exist or cannot be opened is a *tool.Error of kind Unavailable.
-func Open(dir string, opts ...Option) (*Vault, error) {
+func Open(dir string) (*Vault, error) {
 	if dir == "" {
 		return nil, tool.Errorf(tool.Unavailable, missingHint, "no vault is configured")
 	}
@@ -72,17 +64,13 @@ func Open(dir string, opts ...Option) (*Vault, error) {
 	case err != nil:
 		return nil, tool.Errorf(tool.Unavailable, missingHint, "the vault cannot be opened: %w", err)
 	}
-	v := &Vault{
+	return &Vault{
 		root:     root,
 		now:      time.Now,
 		writes:   files.Ledger[tool.Result]{Root: root, State: stateDir, MaxFile: maxNote, Receipts: maxReceipts, LockWait: lockWait},
 		maxNotes: maxNotes,
-		index:    index{turn: newGate()},
-	}
-	for _, opt := range opts {
-		opt(v)
-	}
-	return v, nil
+		index:    index{turn: make(gate, 1)},
+	}, nil
 }
 
 // Close frees the folder. Calls after it fail with kind Unavailable.
@@ -115,8 +103,6 @@ func gone(err error) error {
 
 // gate lets one goroutine through at a time and, unlike a mutex, lets those who wait give up.
 type gate chan struct{}
-
-func newGate() gate { return make(gate, 1) }
 
 func (g gate) enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {

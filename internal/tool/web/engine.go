@@ -1,9 +1,9 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -57,25 +57,23 @@ func (f findings) without(key string) findings {
 	return f
 }
 
-// newEngine makes the engine that cfg chooses. An error says what it lacks, in words that follow "because".
-func newEngine(cfg Config) (engine, error) {
+// newEngine makes the engine that cfg chooses; nil if there is none, or what it needs is missing.
+func newEngine(cfg Config) engine {
 	switch cfg.Engine {
-	case "":
-		if cfg.SearXNG == "" {
-			return nil, errors.New("no search engine is set up")
+	case "", SearXNG:
+		if base := searchBase(cfg.SearXNG); base != nil {
+			return searx{base}
 		}
-		return newSearx(cfg.SearXNG)
-	case SearXNG:
-		return newSearx(cfg.SearXNG)
 	case Brave:
-		k, err := newKeyed(cfg, "Brave Search", "https://api.search.brave.com")
-		return brave{k}, err
+		if k, ok := newKeyed(cfg, "Brave Search", "https://api.search.brave.com"); ok {
+			return brave{k}
+		}
 	case Tavily:
-		k, err := newKeyed(cfg, "Tavily", "https://api.tavily.com")
-		return tavily{k}, err
+		if k, ok := newKeyed(cfg, "Tavily", "https://api.tavily.com"); ok {
+			return tavily{k}
+		}
 	}
-	// The setting is not repeated: it may be the key, put in the wrong place.
-	return nil, fmt.Errorf("web.engine is neither %s nor %s nor %s", SearXNG, Brave, Tavily)
+	return nil
 }
 
 // searcher is web_search over an engine.
@@ -121,19 +119,9 @@ type keyed struct {
 	ask     func(ctx context.Context) (string, error)
 }
 
-func newKeyed(cfg Config, label, usual string) (keyed, error) {
-	k := keyed{setting: cfg.Engine, label: label, ask: cfg.Key}
-	if k.ask == nil {
-		return k, fmt.Errorf("there is no key for %s", label)
-	}
-	if cfg.BaseURL != "" {
-		usual = cfg.BaseURL
-	}
-	var err error
-	if k.base, err = searchBase(usual); err != nil {
-		return k, fmt.Errorf("the address of %s %w", label, err)
-	}
-	return k, nil
+func newKeyed(cfg Config, label, usual string) (k keyed, ok bool) {
+	k = keyed{setting: cfg.Engine, label: label, ask: cfg.Key, base: searchBase(cmp.Or(cfg.BaseURL, usual))}
+	return k, k.ask != nil && k.base != nil
 }
 
 func (k keyed) place() string { return k.label + " at " + k.base.Host }

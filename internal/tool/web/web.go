@@ -17,8 +17,6 @@ package web
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
@@ -64,9 +62,8 @@ const (
 
 // Web makes the web tools. It is safe for concurrent use.
 type Web struct {
-	fetch   *fetcher
-	search  *searcher // nil where no engine is set up
-	missing string
+	fetch  *fetcher
+	search *searcher // nil where no engine is set up
 }
 
 // New sets the tools up. It makes no connection.
@@ -84,17 +81,11 @@ func New(cfg Config) *Web {
 		cfg.Ports = []uint16{80, 443, 8080, 8443}
 	}
 	w := &Web{fetch: newFetcher(cfg)}
-	engine, err := newEngine(cfg)
-	if err != nil {
-		w.missing = fmt.Sprintf("web_search is not offered, because %v: %s", err, waysToSearch)
-		return w
+	if e := newEngine(cfg); e != nil {
+		w.search = newSearcher(cfg, e)
 	}
-	w.search = newSearcher(cfg, engine)
 	return w
 }
-
-const waysToSearch = "set web.searxng in the configuration file, or SIBYL_SEARXNG_URL, to the address of a SearXNG server, " +
-	"or store a key with ‘sibyl config set-key brave’ or ‘sibyl config set-key tavily’"
 
 // Tools lists what can be offered: web_fetch always, web_search where an engine is set up.
 func (w *Web) Tools() []tool.Tool {
@@ -105,20 +96,12 @@ func (w *Web) Tools() []tool.Tool {
 	return tools
 }
 
-// Missing says in one sentence what would add web_search. It is empty where nothing is missing.
-func (w *Web) Missing() string { return w.missing }
-
-// searchBase checks the configured address of an engine. Its errors never repeat the address, which may hold a password.
-func searchBase(raw string) (*url.URL, error) {
+// searchBase reads the configured address of an engine; nil unless it is one of the web.
+func searchBase(raw string) *url.URL {
 	base, err := url.Parse(raw)
-	switch {
-	case err != nil:
-		return nil, errors.New("is not a web address")
-	case base.Scheme != "http" && base.Scheme != "https":
-		return nil, errors.New("does not begin with http:// or https://")
-	case base.Hostname() == "":
-		return nil, errors.New("names no host")
+	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Hostname() == "" {
+		return nil
 	}
 	base.RawQuery, base.Fragment = "", ""
-	return base, nil
+	return base
 }
