@@ -67,7 +67,7 @@ func parse(p string, raw []byte, cut bool) *document {
 	}
 	d.title, d.tags = d.front.title, d.front.tags
 	if isThread(p) {
-		d.parseEntries()
+		d.divide(parseEntryHeader) // text above the first header, which only a person can have written, is a section that is no entry
 	} else {
 		d.parseSections()
 	}
@@ -95,21 +95,31 @@ func splitLines(text string) []string {
 
 // parseSections divides the text at its headings. Lines of # in a code block are no headings.
 func (d *document) parseSections() {
-	current := section{start: d.front.end + 1}
 	var code fence
-	for i := d.front.end; i < len(d.lines); i++ {
-		if code.covers(d.lines[i]) {
-			continue
+	d.divide(func(line string) (section, bool) {
+		if code.covers(line) {
+			return section{}, false
 		}
-		level, heading, is := parseHeading(d.lines[i])
+		level, heading, is := parseHeading(line)
 		if !is || len(d.sections) == maxParts {
-			continue
+			return section{}, false
 		}
 		if level == 1 && d.title == "" {
 			d.title = oneLine(heading, 200)
 		}
-		d.addSection(current, i)
-		current = section{heading: heading, level: level, start: i + 1}
+		return section{heading: heading, level: level}, true
+	})
+}
+
+// divide makes sections of the text: begins is asked for every line in order, and tells the section that begins there.
+func (d *document) divide(begins func(line string) (section, bool)) {
+	current := section{start: d.front.end + 1}
+	for i := d.front.end; i < len(d.lines); i++ {
+		if next, is := begins(d.lines[i]); is {
+			d.addSection(current, i)
+			current = next
+			current.start = i + 1
+		}
 	}
 	d.addSection(current, len(d.lines))
 }

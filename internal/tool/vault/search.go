@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -223,12 +224,7 @@ func hitText(hits []Hit, total int, query string, notes int) (string, []tool.Ref
 }
 
 func (s *snapshot) hasFolder(folder string) bool {
-	for _, f := range s.folders {
-		if f == folder {
-			return true
-		}
-	}
-	return folder == "."
+	return folder == "." || slices.Contains(s.folders, folder)
 }
 
 // skippedList is what could not be read, bounded for a result.
