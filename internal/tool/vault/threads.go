@@ -149,17 +149,13 @@ type threadListArgs struct {
 }
 
 func (v *Vault) threadListTool() tool.Tool {
-	return reader(tool.Spec{
+	return reader(v, tool.Spec{
 		Name:        "thread_list",
 		Description: "Lists the threads of the vault with the number of their entries and the times of the first and the last.",
 	}, v.listThreads)
 }
 
-func (v *Vault) listThreads(ctx context.Context, args threadListArgs) (tool.Result, error) {
-	s, err := v.snapshot(ctx)
-	if err != nil {
-		return tool.Result{}, err
-	}
+func (v *Vault) listThreads(_ context.Context, s *snapshot, args threadListArgs) (tool.Result, error) {
 	data := ThreadsData{Threads: []ThreadInfo{}}
 	var refs []tool.Ref
 	var b strings.Builder

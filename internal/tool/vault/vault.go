@@ -120,11 +120,15 @@ func (g gate) enter(ctx context.Context) error {
 
 func (g gate) leave() { <-g }
 
-// reader makes a repeatable tool of the vault.
-func reader[A any](spec tool.Spec, run func(context.Context, A) (tool.Result, error)) tool.Tool {
+// reader makes a repeatable tool of the vault as it is at each call.
+func reader[A any](v *Vault, spec tool.Spec, run func(context.Context, *snapshot, A) (tool.Result, error)) tool.Tool {
 	spec.Source, spec.Effect = tool.Vault, tool.Repeatable
 	return tool.New(spec, func(ctx context.Context, _ tool.Call, args A) (tool.Result, error) {
-		res, err := run(ctx, args)
+		s, err := v.snapshot(ctx)
+		if err != nil {
+			return tool.Result{}, failure(err)
+		}
+		res, err := run(ctx, s, args)
 		return res, failure(err)
 	})
 }
