@@ -111,6 +111,17 @@ const (
 	FinishOther  Finish = "other"
 )
 
+// OrUsual is f; if nothing is said, that of a turn with these calls.
+func (f Finish) OrUsual(calls []ToolCall) Finish {
+	switch {
+	case f != "":
+		return f
+	case len(calls) > 0:
+		return FinishTools
+	}
+	return FinishStop
+}
+
 // Usage counts tokens as the provider reported them; zero where it reported none.
 type Usage struct {
 	InputTokens  int `json:"input_tokens"`

@@ -342,13 +342,7 @@ func interleaved(calls []model.ToolCall, send func(call int, piece string)) {
 
 // finishWord is the protocol's word for why an answer ends: words has those that are not the contract's own.
 func finishWord(a Answer, words map[model.Finish]string) string {
-	finish := a.Finish
-	if finish == "" {
-		finish = model.FinishStop
-		if len(a.Calls) > 0 {
-			finish = model.FinishTools
-		}
-	}
+	finish := a.Finish.OrUsual(a.Calls)
 	return cmp.Or(words[finish], string(finish))
 }
 
