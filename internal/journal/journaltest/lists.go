@@ -157,20 +157,20 @@ var listTests = map[string]func(*suite){
 	},
 }
 
-func (s *suite) sessionIDs(limit int) (ids []string) {
+func (s *suite) sessionIDs(limit int) []string {
 	s.Helper()
 	list := ask(s.store.Sessions(s.ctx, ada, journal.SessionFilter{Limit: limit})).ok(s)
-	for _, session := range list {
-		ids = append(ids, session.ID)
-	}
-	return ids
+	return idsOf(list, func(session journal.Session) string { return session.ID })
 }
 
-func (s *suite) runIDs(f journal.Filter) (ids []string) {
+func (s *suite) runIDs(f journal.Filter) []string {
 	s.Helper()
-	list := ask(s.store.Runs(s.ctx, ada, f)).ok(s)
-	for _, run := range list {
-		ids = append(ids, run.ID)
+	return idsOf(ask(s.store.Runs(s.ctx, ada, f)).ok(s), func(run journal.Run) string { return run.ID })
+}
+
+func idsOf[E any](list []E, id func(E) string) (ids []string) {
+	for _, e := range list {
+		ids = append(ids, id(e))
 	}
 	return ids
 }

@@ -28,11 +28,7 @@ func consuming(session, run string, at time.Time, ids ...string) journal.Beginni
 func (s *suite) pending(session string, now time.Time, want ...string) {
 	s.Helper()
 	list := ask(s.store.Pending(s.ctx, ada, session, now)).ok(s)
-	var ids []string
-	for _, p := range list {
-		ids = append(ids, p.ID)
-	}
-	s.same("pending rows", ids, want)
+	s.same("pending rows", idsOf(list, func(p journal.Pending) string { return p.ID }), want)
 }
 
 var pendingTests = map[string]func(*suite){

@@ -16,6 +16,8 @@ func tombstoneOf(id string, runs int, why journal.Reason, at time.Time) journal.
 		DeletedAt: at, Runs: runs, Reason: why}
 }
 
+func tombstoneID(t journal.Tombstone) string { return t.ID }
+
 var deleteTests = map[string]func(*suite){
 	"DeletedSessionTakesItsRunsAndRecordsAndNoOthers": func(s *suite) {
 		s.begin("keep", "kept", 2)
@@ -86,11 +88,7 @@ var deleteTests = map[string]func(*suite){
 		}
 		for limit, want := range map[int][]string{0: {"e", "c", "b", "a", "d"}, 2: {"e", "c"}} {
 			list := ask(s.store.Tombstones(s.ctx, ada, journal.SessionFilter{Limit: limit})).ok(s)
-			var ids []string
-			for _, t := range list {
-				ids = append(ids, t.ID)
-			}
-			s.same("tombstones", ids, want)
+			s.same("tombstones", idsOf(list, tombstoneID), want)
 		}
 	},
 	"DeletedSessionTakesTheBlobsNobodyElseRefersTo": func(s *suite) {
@@ -140,20 +138,15 @@ func (s *suite) retired(before, now time.Time, want ...string) {
 	s.Helper()
 	unused := ask(s.store.Unused(s.ctx, ada, journal.Idle{Before: before, Now: now})).ok(s)
 	left := ask(s.store.Retire(s.ctx, ada, journal.Idle{Before: before, Now: now})).ok(s)
-	var listed, removed []string
 	for i, session := range unused {
-		listed = append(listed, session.ID)
 		if i < len(left) {
 			t, err := session.Tombstone(journal.ByRetention, now)
 			s.ok(err)
 			s.same("tombstone of "+session.ID, left[i], t)
 		}
 	}
-	for _, t := range left {
-		removed = append(removed, t.ID)
-	}
-	s.same("unused", listed, want)
-	s.same("removed", removed, want)
+	s.same("unused", idsOf(unused, func(session journal.Session) string { return session.ID }), want)
+	s.same("removed", idsOf(left, tombstoneID), want)
 	again := ask(s.store.Retire(s.ctx, ada, journal.Idle{Before: before, Now: now})).ok(s)
 	s.same("removed by another call", again, []journal.Tombstone(nil))
 }

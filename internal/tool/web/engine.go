@@ -72,14 +72,13 @@ func newEngine(cfg Config) engine {
 type searcher struct {
 	engine  engine
 	client  *http.Client
-	agent   string
 	timeout time.Duration
 }
 
 func newSearcher(cfg Config, e engine) *searcher {
 	client := &http.Client{Transport: newTransport(&net.Dialer{Timeout: connectTimeout, Resolver: cfg.Resolver})}
 	client.CheckRedirect = func(req *http.Request, via []*http.Request) error { return e.follow(req.URL, len(via)) }
-	return &searcher{engine: e, client: client, agent: cfg.UserAgent, timeout: cfg.Timeout}
+	return &searcher{engine: e, client: client, timeout: cfg.Timeout}
 }
 
 func (s *searcher) ask(ctx context.Context, args searchArgs) (findings, error) {
@@ -91,7 +90,7 @@ func (s *searcher) ask(ctx context.Context, args searchArgs) (findings, error) {
 	if err != nil {
 		return findings{}, err
 	}
-	req.Header.Set("User-Agent", s.agent)
+	req.Header.Set("User-Agent", userAgent)
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("Accept-Encoding", "gzip")
 	resp, err := s.client.Do(req)

@@ -73,7 +73,7 @@ func TestBraveIsAskedAndReadAsItsAPISays(t *testing.T) {
 	if diff := cmp.Diff(wantQuery, asked.URL.Query()); diff != "" || asked.URL.Path != "/res/v1/web/search" || asked.Method != http.MethodGet {
 		t.Errorf("asked %s %s\n%s", asked.Method, asked.URL.Path, diff)
 	}
-	if asked.Header.Get("X-Subscription-Token") != searchKey || asked.Header.Get("User-Agent") != DefaultUserAgent {
+	if asked.Header.Get("X-Subscription-Token") != searchKey || asked.Header.Get("User-Agent") != userAgent {
 		t.Errorf("asked with %v", asked.Header)
 	}
 	checkFound(t, result, SearchData{Query: "go generics&x=1", Results: []SearchResult{

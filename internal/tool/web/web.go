@@ -27,13 +27,12 @@ import (
 
 // Config sets up the web tools. Its zero value offers web_fetch with the defaults.
 type Config struct {
-	Engine    string        // of web_search: SearXNG, Brave or Tavily; "" is SearXNG where it has an address, else none
-	SearXNG   string        // base address of a SearXNG server, for the engine of that name
-	BaseURL   string        // of Brave or Tavily, in the place of the usual one
-	UserAgent string        // how requests introduce themselves; "" is DefaultUserAgent
-	Timeout   time.Duration // of one whole call; 0 is DefaultTimeout
-	MaxBytes  int64         // of one response body; 0 is DefaultMaxBytes
-	Ports     []uint16      // that pages may be fetched from; nil is 80, 443, 8080 and 8443
+	Engine   string        // of web_search: SearXNG, Brave or Tavily; "" is SearXNG where it has an address, else none
+	SearXNG  string        // base address of a SearXNG server, for the engine of that name
+	BaseURL  string        // of Brave or Tavily, in the place of the usual one
+	Timeout  time.Duration // of one whole call; 0 is DefaultTimeout
+	MaxBytes int64         // of one response body; 0 is DefaultMaxBytes
+	Ports    []uint16      // that pages may be fetched from; nil is 80, 443, 8080 and 8443
 
 	// Key returns the key of the Engine, if that is Brave or Tavily. Its errors are shown, and must not hold the key.
 	Key func(ctx context.Context) (string, error)
@@ -55,10 +54,12 @@ const (
 
 // What a zero Config stands for.
 const (
-	DefaultUserAgent       = "Sibyl (a personal assistant, reading this page for one person)"
-	DefaultTimeout         = 20 * time.Second
-	DefaultMaxBytes  int64 = 5 << 20
+	DefaultTimeout        = 20 * time.Second
+	DefaultMaxBytes int64 = 5 << 20
 )
+
+// userAgent is how requests introduce themselves.
+const userAgent = "Sibyl (a personal assistant, reading this page for one person)"
 
 // Web makes the web tools. It is safe for concurrent use.
 type Web struct {
@@ -68,9 +69,6 @@ type Web struct {
 
 // New sets the tools up. It makes no connection.
 func New(cfg Config) *Web {
-	if cfg.UserAgent == "" {
-		cfg.UserAgent = DefaultUserAgent
-	}
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = DefaultTimeout
 	}
@@ -80,7 +78,7 @@ func New(cfg Config) *Web {
 	if cfg.Ports == nil {
 		cfg.Ports = []uint16{80, 443, 8080, 8443}
 	}
-	w := &Web{fetch: newFetcher(cfg)}
+	w := &Web{fetch: &fetcher{newGuardedClient(newGuard(cfg), cfg.Resolver), cfg}}
 	if e := newEngine(cfg); e != nil {
 		w.search = newSearcher(cfg, e)
 	}
