@@ -114,19 +114,19 @@ func (a *actor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (a *actor) speaker(answer modeltest.Answer) (speak http.Handler, end func()) {
 	switch a.protocol {
 	case "anthropic":
-		s := modeltest.ServeAnthropic(answer)
+		s := modeltest.NewAnthropicServer(nil, answer)
 		s.Models = []string{a.name}
 		return s, s.Close
 	case "gemini":
-		s := modeltest.ServeGemini(answer)
+		s := modeltest.NewGeminiServer(nil, answer)
 		s.Models = []modeltest.GeminiModel{{Name: "models/" + a.name, Methods: []string{"generateContent"}}}
 		return s, s.Close
 	case "ollama":
-		s := modeltest.ServeOllama(answer)
+		s := modeltest.NewOllamaServer(nil, answer)
 		s.Models = []modeltest.OllamaModel{{Name: a.name}}
 		return s, s.Close
 	}
-	s := modeltest.ServeOpenAI(answer)
+	s := modeltest.NewOpenAIServer(nil, answer)
 	s.Models = []string{a.name}
 	return s, s.Close
 }

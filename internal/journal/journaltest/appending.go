@@ -51,8 +51,7 @@ var beginTests = map[string]func(*suite){
 			again.StartedAt = after(time.Hour)
 			s.fails(s.store.Begin(s.ctx, journal.Beginning{Run: again, Blobs: [][]byte{[]byte("lost")}, Records: records(0, 3)}), journal.ErrExists)
 		})
-		_, err := s.store.Blob(s.ctx, ada, journal.BlobHash([]byte("lost")))
-		s.fails(err, journal.ErrNotFound)
+		ask(s.store.Blob(s.ctx, ada, journal.BlobHash([]byte("lost")))).fails(s, journal.ErrNotFound)
 	},
 	"ImpossibleBeginIsInvalidAndLeavesNothing": func(s *suite) {
 		nameless, others, bobs := sessionOf(ada, ""), sessionOf(ada, "other"), sessionOf(bob, "s")
@@ -77,8 +76,7 @@ var beginTests = map[string]func(*suite){
 			}
 		}
 		s.same("state", s.state(), state{})
-		_, err := s.store.Blob(s.ctx, ada, journal.BlobHash([]byte("lost")))
-		s.fails(err, journal.ErrNotFound)
+		ask(s.store.Blob(s.ctx, ada, journal.BlobHash([]byte("lost")))).fails(s, journal.ErrNotFound)
 	},
 }
 
@@ -123,10 +121,8 @@ var appendTests = map[string]func(*suite){
 	},
 	"UnknownRunIsNotFound": func(s *suite) {
 		s.fails(s.store.Append(s.ctx, ada, "r", records(0, 1), nil), journal.ErrNotFound)
-		_, err := s.store.Run(s.ctx, ada, "r")
-		s.fails(err, journal.ErrNotFound)
-		_, err = s.store.Records(s.ctx, ada, "r", 0)
-		s.fails(err, journal.ErrNotFound)
+		ask(s.store.Run(s.ctx, ada, "r")).fails(s, journal.ErrNotFound)
+		ask(s.store.Records(s.ctx, ada, "r", 0)).fails(s, journal.ErrNotFound)
 		s.fails(s.store.Acquire(s.ctx, ada, "r", "here", noon, after(time.Minute)), journal.ErrNotFound)
 		s.fails(s.store.Release(s.ctx, ada, "r", "here"), journal.ErrNotFound)
 	},
@@ -135,8 +131,7 @@ var appendTests = map[string]func(*suite){
 		for from, want := range map[int64][]journal.Record{
 			-3: records(0, 5), 0: records(0, 5), 3: records(3, 2), 4: records(4, 1), 5: nil, 99: nil,
 		} {
-			got, err := s.store.Records(s.ctx, ada, "r", from)
-			s.ok(err)
+			got := ask(s.store.Records(s.ctx, ada, "r", from)).ok(s)
 			s.same(fmt.Sprintf("records from %d", from), got, want)
 		}
 	},
@@ -258,12 +253,10 @@ var endTests = map[string]func(*suite){
 		s.ok(s.store.Append(s.ctx, ada, "r", records(1, 1), end))
 		copy(given, "spoilt")
 		s.same("run", s.run("r"), want)
-		list, err := s.store.Runs(s.ctx, ada, journal.Filter{Summaries: true})
-		s.ok(err)
+		list := ask(s.store.Runs(s.ctx, ada, journal.Filter{Summaries: true})).ok(s)
 		s.same("runs with summaries", list, []journal.Run{want, s.run("plain")})
 		want.Summary = nil
-		list, err = s.store.Runs(s.ctx, ada, journal.Filter{Status: journal.Done})
-		s.ok(err)
+		list = ask(s.store.Runs(s.ctx, ada, journal.Filter{Status: journal.Done})).ok(s)
 		s.same("runs without", list, []journal.Run{want})
 	},
 }

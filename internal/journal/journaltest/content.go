@@ -41,19 +41,15 @@ var contentTests = map[string]func(*suite){
 			run.Title, run.Assistant, run.LeaseHolder, run.LeaseUntil = text, text, text, after(time.Minute)
 			rec := journal.Record{At: noon, Kind: text, Data: json.RawMessage(`1`)}
 			s.ok(s.store.Begin(s.ctx, journal.Beginning{Run: run, Session: &session, Records: []journal.Record{rec}, Claims: []string{text}}))
-			claimed, err := s.store.Claimed(s.ctx, run.Owner, text)
-			s.ok(err)
+			claimed := ask(s.store.Claimed(s.ctx, run.Owner, text)).ok(s)
 			s.same("claimed", claimed, run.ID)
 
 			session.Runs, run.Records = 1, 1
-			gotSession, err := s.store.Session(s.ctx, session.Owner, session.ID)
-			s.ok(err)
+			gotSession := ask(s.store.Session(s.ctx, session.Owner, session.ID)).ok(s)
 			s.same("session", gotSession, session)
-			gotRuns, err := s.store.Runs(s.ctx, session.Owner, journal.Filter{Session: session.ID})
-			s.ok(err)
+			gotRuns := ask(s.store.Runs(s.ctx, session.Owner, journal.Filter{Session: session.ID})).ok(s)
 			s.same("runs", gotRuns, []journal.Run{run})
-			gotRecords, err := s.store.Records(s.ctx, run.Owner, run.ID, 0)
-			s.ok(err)
+			gotRecords := ask(s.store.Records(s.ctx, run.Owner, run.ID, 0)).ok(s)
 			s.same("records", gotRecords, []journal.Record{rec})
 			if s.Failed() {
 				s.Fatalf("with text %d: %q", i, text)
@@ -79,8 +75,7 @@ var contentTests = map[string]func(*suite){
 			end := &journal.End{Status: journal.Done, At: given, Pending: []journal.Pending{{ID: "p", ExpiresAt: after(time.Nanosecond)}}}
 			s.ok(s.store.Append(s.ctx, ada, id, []journal.Record{{Seq: 1, At: given}}, end))
 
-			pending, err := s.store.Pending(s.ctx, ada, id, after(-time.Hour))
-			s.ok(err)
+			pending := ask(s.store.Pending(s.ctx, ada, id, after(-time.Hour))).ok(s)
 			s.same("pending row's ExpiresAt", pending[0].ExpiresAt, noon)
 			for what, got := range map[string]time.Time{
 				"CreatedAt": s.session(id).CreatedAt, "UpdatedAt": s.session(id).UpdatedAt,
@@ -104,51 +99,40 @@ var contentTests = map[string]func(*suite){
 		spoil(second)
 		copy(blob, "spoilt")
 		s.same("records", s.records("r"), records(0, 4))
-		got, err := s.store.Blob(s.ctx, ada, hash)
-		s.ok(err)
-		s.same("blob", string(got), "blob")
+		s.same("blob", string(ask(s.store.Blob(s.ctx, ada, hash)).ok(s)), "blob")
 	},
 	"WhatTheCallerDoesToAnAnswerChangesNothing": func(s *suite) {
 		s.start(runOf(ada, "s", "r"), records(0, 4), "blob")
 		hash := journal.BlobHash([]byte("blob"))
 		spoil(s.records("r"))
-		got, err := s.store.Blob(s.ctx, ada, hash)
-		s.ok(err)
+		got := ask(s.store.Blob(s.ctx, ada, hash)).ok(s)
 		copy(got, "spoilt")
 		s.same("records", s.records("r"), records(0, 4))
-		got, err = s.store.Blob(s.ctx, ada, hash)
-		s.ok(err)
-		s.same("blob", string(got), "blob")
+		s.same("blob", string(ask(s.store.Blob(s.ctx, ada, hash)).ok(s)), "blob")
 	},
 	"BlobIsFoundByItsHash": func(s *suite) {
 		contents := []string{"tree", "", "\x00\xff", strings.Repeat("prompt ", 1<<15)}
 		s.start(runOf(ada, "s", "r1"), nil, append(contents, contents...)...)
 		s.start(runOf(ada, "s", "r2"), nil, contents...)
 		for _, content := range contents {
-			got, err := s.store.Blob(s.ctx, ada, journal.BlobHash([]byte(content)))
-			s.ok(err)
+			got := ask(s.store.Blob(s.ctx, ada, journal.BlobHash([]byte(content)))).ok(s)
 			if string(got) != content {
 				s.Errorf("blob is %.40q, want %.40q", got, content)
 			}
 		}
 		for _, hash := range []string{journal.BlobHash([]byte("never given")), "", "sha256:"} {
-			_, err := s.store.Blob(s.ctx, ada, hash)
-			s.fails(err, journal.ErrNotFound)
+			ask(s.store.Blob(s.ctx, ada, hash)).fails(s, journal.ErrNotFound)
 		}
 	},
 	"BlobThatOnlyAnotherNamesIsNotFound": func(s *suite) {
 		s.start(runOf(ada, "s", "r"), nil, "ada's", "both's")
 		s.start(runOf(bob, "bobs", "r2"), nil, "both's")
 		hash := journal.BlobHash([]byte("ada's"))
-		_, err := s.store.Blob(s.ctx, bob, hash)
-		s.fails(err, journal.ErrNotFound)
+		ask(s.store.Blob(s.ctx, bob, hash)).fails(s, journal.ErrNotFound)
 		s.ok(s.store.DeleteSession(s.ctx, ada, "s", journal.ByPerson, noon))
 		hash = journal.BlobHash([]byte("both's"))
-		_, err = s.store.Blob(s.ctx, ada, hash)
-		s.fails(err, journal.ErrNotFound)
-		content, err := s.store.Blob(s.ctx, bob, hash)
-		s.ok(err)
-		s.same("bob's blob", string(content), "both's")
+		ask(s.store.Blob(s.ctx, ada, hash)).fails(s, journal.ErrNotFound)
+		s.same("bob's blob", string(ask(s.store.Blob(s.ctx, bob, hash)).ok(s)), "both's")
 	},
 }
 

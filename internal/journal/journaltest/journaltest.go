@@ -99,6 +99,25 @@ func (s *suite) fails(err, target error) {
 	}
 }
 
+// answer is what a call on a store gave.
+type answer[T any] struct {
+	value T
+	err   error
+}
+
+func ask[T any](value T, err error) answer[T] { return answer[T]{value, err} }
+
+func (a answer[T]) ok(s *suite) T {
+	s.Helper()
+	s.ok(a.err)
+	return a.value
+}
+
+func (a answer[T]) fails(s *suite, target error) {
+	s.Helper()
+	s.fails(a.err, target)
+}
+
 func (s *suite) same(what string, got, want any) {
 	s.Helper()
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
@@ -176,22 +195,19 @@ func (s *suite) end(run string, from int64, status journal.Status, at time.Time)
 
 func (s *suite) session(id string) journal.Session {
 	s.Helper()
-	found, err := s.store.Session(s.ctx, ada, id)
-	s.ok(err)
+	found := ask(s.store.Session(s.ctx, ada, id)).ok(s)
 	return found
 }
 
 func (s *suite) run(id string) journal.Run {
 	s.Helper()
-	found, err := s.store.Run(s.ctx, ada, id)
-	s.ok(err)
+	found := ask(s.store.Run(s.ctx, ada, id)).ok(s)
 	return found
 }
 
 func (s *suite) records(run string) []journal.Record {
 	s.Helper()
-	recs, err := s.store.Records(s.ctx, ada, run, 0)
-	s.ok(err)
+	recs := ask(s.store.Records(s.ctx, ada, run, 0)).ok(s)
 	return recs
 }
 
@@ -209,22 +225,17 @@ func (s *suite) state() state {
 	s.Helper()
 	all := state{Records: make(map[string][]journal.Record)}
 	for _, owner := range []journal.Owner{ada, bob} {
-		sessions, err := s.store.Sessions(s.ctx, owner, journal.SessionFilter{Limit: 1000})
-		s.ok(err)
+		sessions := ask(s.store.Sessions(s.ctx, owner, journal.SessionFilter{Limit: 1000})).ok(s)
 		for _, session := range sessions {
-			pending, err := s.store.Pending(s.ctx, owner, session.ID, noon)
-			s.ok(err)
+			pending := ask(s.store.Pending(s.ctx, owner, session.ID, noon)).ok(s)
 			all.Pending = append(all.Pending, pending...)
 		}
-		runs, err := s.store.Runs(s.ctx, owner, journal.Filter{Limit: 1000, Summaries: true})
-		s.ok(err)
+		runs := ask(s.store.Runs(s.ctx, owner, journal.Filter{Limit: 1000, Summaries: true})).ok(s)
 		for _, run := range runs {
-			all.Records[run.ID], err = s.store.Records(s.ctx, owner, run.ID, 0)
-			s.ok(err)
+			all.Records[run.ID] = ask(s.store.Records(s.ctx, owner, run.ID, 0)).ok(s)
 		}
 		all.Sessions, all.Runs = append(all.Sessions, sessions...), append(all.Runs, runs...)
-		tombstones, err := s.store.Tombstones(s.ctx, owner, journal.SessionFilter{Limit: 1000})
-		s.ok(err)
+		tombstones := ask(s.store.Tombstones(s.ctx, owner, journal.SessionFilter{Limit: 1000})).ok(s)
 		all.Tombstones = append(all.Tombstones, tombstones...)
 	}
 	return all

@@ -120,9 +120,7 @@ var leaseTests = map[string]func(*suite){
 		s.end("ended", 1, journal.Failed, noon)
 		s.start(runOf(bob, "bobs", "bob's"), nil)
 		key := func(owner journal.Owner, run string) journal.Key { return journal.Key{Owner: owner, Run: run} }
-		got, err := s.store.Standing(s.ctx, []journal.Key{key(bob, "bob's"), key(ada, "ended"), key(ada, "unknown"), key(ada, "bob's"), key(ada, "r")})
-		s.ok(err)
-		s.same("standing", got, []journal.Standing{
+		s.same("standing", ask(s.store.Standing(s.ctx, []journal.Key{key(bob, "bob's"), key(ada, "ended"), key(ada, "unknown"), key(ada, "bob's"), key(ada, "r")})).ok(s), []journal.Standing{
 			{Key: key(bob, "bob's"), Status: journal.Running},
 			{Key: key(ada, "ended"), Records: 2, Status: journal.Failed},
 			{Key: key(ada, "r"), Records: 3, Status: journal.Running, LeaseHolder: "here"},
@@ -142,19 +140,11 @@ var leaseTests = map[string]func(*suite){
 		add(bob, "free too", "", 0)
 		add(bob, "longest", "dead", time.Minute)
 		add(ada, "just now", "dead", time.Hour)
-		got, err := s.store.Stranded(s.ctx, after(time.Hour), 0)
-		s.ok(err)
-		s.same("stranded", got, want)
-		got, err = s.store.Stranded(s.ctx, after(time.Hour-time.Millisecond), 0)
-		s.ok(err)
-		s.same("stranded before the last lease ran out", got, want[:3])
-		got, err = s.store.Stranded(s.ctx, after(time.Hour), 2)
-		s.ok(err)
-		s.same("two of them", got, want[:2])
+		s.same("stranded", ask(s.store.Stranded(s.ctx, after(time.Hour), 0)).ok(s), want)
+		s.same("stranded before the last lease ran out", ask(s.store.Stranded(s.ctx, after(time.Hour-time.Millisecond), 0)).ok(s), want[:3])
+		s.same("two of them", ask(s.store.Stranded(s.ctx, after(time.Hour), 2)).ok(s), want[:2])
 		s.ok(s.store.Append(s.ctx, ada, "free", records(0, 1), &journal.End{Status: journal.Done, At: noon}))
-		got, err = s.store.Stranded(s.ctx, after(time.Hour), 0)
-		s.ok(err)
-		s.same("stranded after one has ended", got, want[1:])
+		s.same("stranded after one has ended", ask(s.store.Stranded(s.ctx, after(time.Hour), 0)).ok(s), want[1:])
 	},
 	"OfSixteenOneTakesAnExpiredLease": func(s *suite) {
 		s.begin("s", "r", 1)

@@ -25,12 +25,10 @@ var ownerTests = map[string]func(*suite){
 		s.begin("s", "r", 1)
 		s.create(sessionOf(bob, "bobs"))
 		for f, want := range map[journal.Filter]int{{}: 1, {Session: "s"}: 0, {Status: journal.Running}: 1, {Session: "bobs"}: 1} {
-			runs, err := s.store.Runs(s.ctx, bob, f)
-			s.ok(err)
+			runs := ask(s.store.Runs(s.ctx, bob, f)).ok(s)
 			s.same("number of bob's runs", len(runs), want)
 		}
-		sessions, err := s.store.Sessions(s.ctx, bob, journal.SessionFilter{})
-		s.ok(err)
+		sessions := ask(s.store.Sessions(s.ctx, bob, journal.SessionFilter{})).ok(s)
 		want := sessionOf(bob, "bobs")
 		want.Runs = 1
 		s.same("bob's sessions", sessions, []journal.Session{want})
@@ -159,22 +157,84 @@ var listTests = map[string]func(*suite){
 	},
 }
 
-func (s *suite) sessionIDs(limit int) (ids []string) {
+func (s *suite) sessionIDs(limit int) []string {
 	s.Helper()
-	list, err := s.store.Sessions(s.ctx, ada, journal.SessionFilter{Limit: limit})
-	s.ok(err)
-	for _, session := range list {
-		ids = append(ids, session.ID)
+	list := ask(s.store.Sessions(s.ctx, ada, journal.SessionFilter{Limit: limit})).ok(s)
+	return idsOf(list, func(session journal.Session) string { return session.ID })
+}
+
+func (s *suite) runIDs(f journal.Filter) []string {
+	s.Helper()
+	return idsOf(ask(s.store.Runs(s.ctx, ada, f)).ok(s), func(run journal.Run) string { return run.ID })
+}
+
+func idsOf[E any](list []E, id func(E) string) (ids []string) {
+	for _, e := range list {
+		ids = append(ids, id(e))
 	}
 	return ids
 }
 
-func (s *suite) runIDs(f journal.Filter) (ids []string) {
+var cursorTests = map[string]func(*suite){
+	"CursorsWalkAListWithTiesWhileEntriesAreAdded": func(s *suite) {
+		var want []string
+		for i := range 9 {
+			session := sessionOf(ada, fmt.Sprintf("s%d", i))
+			session.UpdatedAt = after(time.Duration(i/4) * time.Millisecond)
+			s.create(session)
+			want = append([]string{session.ID}, want...)
+		}
+		late := 0
+		add := func() {
+			late++
+			session := sessionOf(ada, fmt.Sprintf("late %d", late))
+			session.UpdatedAt = after(time.Hour)
+			s.create(session)
+		}
+		s.same("sessions", walk(s, add, journal.Session.Cursor, func(after journal.Cursor) ([]journal.Session, error) {
+			return s.store.Sessions(s.ctx, ada, journal.SessionFilter{Assistant: "oracle", Limit: 2, After: after})
+		}), want)
+		runs := make([]string, len(want))
+		for i, id := range want {
+			runs[i] = "run of " + id
+		}
+		begin := after(30 * time.Minute) // before those that came late and after those that are wanted
+		s.same("runs", walk(s, add, journal.Run.Cursor, func(after journal.Cursor) ([]journal.Run, error) {
+			if after.IsZero() {
+				after = journal.Cursor{At: begin, ID: "nothing"}
+			}
+			return s.store.Runs(s.ctx, ada, journal.Filter{Limit: 2, After: after})
+		}), runs)
+		for _, id := range want {
+			session := s.session(id)
+			s.ok(s.store.DeleteSession(s.ctx, ada, id, journal.ByPerson, session.UpdatedAt))
+		}
+		drop := func() {
+			s.ok(s.store.DeleteSession(s.ctx, ada, s.sessionIDs(1)[0], journal.ByPerson, after(time.Hour)))
+		}
+		s.same("tombstones", walk(s, drop, journal.Tombstone.Cursor, func(after journal.Cursor) ([]journal.Tombstone, error) {
+			return s.store.Tombstones(s.ctx, ada, journal.SessionFilter{Assistant: "oracle", Limit: 2, After: after})
+		}), want)
+	},
+}
+
+// walk reads a list to its end, between the pages of which add adds an entry, and returns the ids it met.
+func walk[E any](s *suite, add func(), cursor func(E) journal.Cursor, page func(journal.Cursor) ([]E, error)) (ids []string) {
 	s.Helper()
-	list, err := s.store.Runs(s.ctx, ada, f)
-	s.ok(err)
-	for _, run := range list {
-		ids = append(ids, run.ID)
+	var at journal.Cursor
+	for {
+		entries, err := page(at)
+		s.ok(err)
+		if len(entries) == 0 {
+			return ids
+		}
+		for _, e := range entries {
+			at = cursor(e)
+			ids = append(ids, at.ID)
+		}
+		read, err := journal.ParseCursor(at.String())
+		s.ok(err)
+		s.same("cursor read from its text", read, at)
+		add()
 	}
-	return ids
 }

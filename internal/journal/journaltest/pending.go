@@ -27,13 +27,8 @@ func consuming(session, run string, at time.Time, ids ...string) journal.Beginni
 // pending wants the rows of a session that are open at now to be these.
 func (s *suite) pending(session string, now time.Time, want ...string) {
 	s.Helper()
-	list, err := s.store.Pending(s.ctx, ada, session, now)
-	s.ok(err)
-	var ids []string
-	for _, p := range list {
-		ids = append(ids, p.ID)
-	}
-	s.same("pending rows", ids, want)
+	list := ask(s.store.Pending(s.ctx, ada, session, now)).ok(s)
+	s.same("pending rows", idsOf(list, func(p journal.Pending) string { return p.ID }), want)
 }
 
 var pendingTests = map[string]func(*suite){
@@ -46,8 +41,7 @@ var pendingTests = map[string]func(*suite){
 		s.ok(s.store.Append(s.ctx, ada, "slow", records(1, 1), end))
 		copy(data, "spoilt")
 		for range 2 {
-			list, err := s.store.Pending(s.ctx, ada, "s", noon)
-			s.ok(err)
+			list := ask(s.store.Pending(s.ctx, ada, "s", noon)).ok(s)
 			s.same("pending", list, []journal.Pending{
 				{ID: "c", Owner: ada, Session: "s", Run: "slow", CreatedAt: after(time.Minute)},
 				{ID: "a", Owner: ada, Session: "s", Run: "r", CreatedAt: after(time.Hour)},
@@ -93,8 +87,7 @@ var pendingTests = map[string]func(*suite){
 			s.fails(s.store.Begin(s.ctx, consuming("other", "r3", noon, "p")), journal.ErrConsumed)
 			s.fails(s.store.Begin(s.ctx, journal.Beginning{Run: runOf(bob, "bobs", "r3"), Session: &session, Consume: []string{"p"}}), journal.ErrConsumed)
 		})
-		list, err := s.store.Pending(s.ctx, bob, "s", noon)
-		s.ok(err)
+		list := ask(s.store.Pending(s.ctx, bob, "s", noon)).ok(s)
 		s.same("pending rows that bob sees", list, []journal.Pending(nil))
 	},
 	"TakenRowIDExistsAndTheRunGoesOn": func(s *suite) {
@@ -146,9 +139,7 @@ var claimTests = map[string]func(*suite){
 	"ClaimIsHeldUntilTheRunEnds": func(s *suite) {
 		s.ok(s.store.Begin(s.ctx, claiming(ada, "r", "inquiry", "lock", "inquiry")))
 		for _, key := range []string{"inquiry", "lock"} {
-			got, err := s.store.Claimed(s.ctx, ada, key)
-			s.ok(err)
-			s.same("run that claims "+key, got, "r")
+			s.same("run that claims "+key, ask(s.store.Claimed(s.ctx, ada, key)).ok(s), "r")
 		}
 		s.unchanged(func() {
 			err := s.store.Begin(s.ctx, claiming(ada, "r2", "free", "lock"))
@@ -160,15 +151,13 @@ var claimTests = map[string]func(*suite){
 		})
 		s.end("r", 1, journal.Failed, noon)
 		for _, key := range []string{"inquiry", "lock", "free"} {
-			_, err := s.store.Claimed(s.ctx, ada, key)
-			s.fails(err, journal.ErrNotFound)
+			ask(s.store.Claimed(s.ctx, ada, key)).fails(s, journal.ErrNotFound)
 		}
 		s.ok(s.store.Begin(s.ctx, claiming(ada, "r2", "lock")))
 	},
 	"EachOwnerHasKeysOfTheirOwn": func(s *suite) {
 		s.ok(s.store.Begin(s.ctx, claiming(ada, "r", "inquiry")))
-		_, err := s.store.Claimed(s.ctx, bob, "inquiry")
-		s.fails(err, journal.ErrNotFound)
+		ask(s.store.Claimed(s.ctx, bob, "inquiry")).fails(s, journal.ErrNotFound)
 		s.ok(s.store.Begin(s.ctx, claiming(bob, "r2", "inquiry")))
 	},
 	"ClaimOutlivesItsLeaseAndNotItsSession": func(s *suite) {

@@ -25,9 +25,7 @@ var persistentTests = map[string]func(t *testing.T, open func() journal.Store){
 
 		s = newSuite(t, open())
 		s.same("state", s.state(), want)
-		blob, err := s.store.Blob(s.ctx, ada, journal.BlobHash([]byte("blob")))
-		s.ok(err)
-		s.same("blob", string(blob), "blob")
+		s.same("blob", string(ask(s.store.Blob(s.ctx, ada, journal.BlobHash([]byte("blob")))).ok(s)), "blob")
 		s.append("running", 3, 1)
 		s.fails(s.store.Append(s.ctx, ada, "ended", records(2, 1), nil), journal.ErrEnded)
 	},

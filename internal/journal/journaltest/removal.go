@@ -16,6 +16,8 @@ func tombstoneOf(id string, runs int, why journal.Reason, at time.Time) journal.
 		DeletedAt: at, Runs: runs, Reason: why}
 }
 
+func tombstoneID(t journal.Tombstone) string { return t.ID }
+
 var deleteTests = map[string]func(*suite){
 	"DeletedSessionTakesItsRunsAndRecordsAndNoOthers": func(s *suite) {
 		s.begin("keep", "kept", 2)
@@ -46,9 +48,7 @@ var deleteTests = map[string]func(*suite){
 				s.same("what "+name+" tells", removed.Tombstone, want)
 			}
 		}
-		got, err := s.store.Tombstone(s.ctx, ada, "s")
-		s.ok(err)
-		s.same("tombstone", got, want)
+		s.same("tombstone", ask(s.store.Tombstone(s.ctx, ada, "s")).ok(s), want)
 	},
 	"RemovedSessionOfAnotherNeverWas": func(s *suite) {
 		s.begin("s", "r", 1)
@@ -59,8 +59,7 @@ var deleteTests = map[string]func(*suite){
 				s.Errorf("%s: %v, want ErrNotFound and no more", name, err)
 			}
 		}
-		list, err := s.store.Tombstones(s.ctx, bob, journal.SessionFilter{})
-		s.ok(err)
+		list := ask(s.store.Tombstones(s.ctx, bob, journal.SessionFilter{})).ok(s)
 		s.same("bob's tombstones", list, []journal.Tombstone(nil))
 	},
 	"IDOfARemovedSessionStaysTaken": func(s *suite) {
@@ -73,8 +72,7 @@ var deleteTests = map[string]func(*suite){
 	},
 	"SessionThatIsThereHasNoTombstone": func(s *suite) {
 		s.begin("s", "r", 1)
-		_, err := s.store.Tombstone(s.ctx, ada, "s")
-		s.fails(err, journal.ErrNotFound)
+		ask(s.store.Tombstone(s.ctx, ada, "s")).fails(s, journal.ErrNotFound)
 	},
 	"DeleteForNoReasonIsInvalid": func(s *suite) {
 		s.begin("s", "r", 1)
@@ -89,13 +87,8 @@ var deleteTests = map[string]func(*suite){
 			s.ok(s.store.DeleteSession(s.ctx, ada, id, journal.ByPerson, after(d*time.Minute)))
 		}
 		for limit, want := range map[int][]string{0: {"e", "c", "b", "a", "d"}, 2: {"e", "c"}} {
-			list, err := s.store.Tombstones(s.ctx, ada, journal.SessionFilter{Limit: limit})
-			s.ok(err)
-			var ids []string
-			for _, t := range list {
-				ids = append(ids, t.ID)
-			}
-			s.same("tombstones", ids, want)
+			list := ask(s.store.Tombstones(s.ctx, ada, journal.SessionFilter{Limit: limit})).ok(s)
+			s.same("tombstones", idsOf(list, tombstoneID), want)
 		}
 	},
 	"DeletedSessionTakesTheBlobsNobodyElseRefersTo": func(s *suite) {
@@ -104,14 +97,10 @@ var deleteTests = map[string]func(*suite){
 		s.start(runOf(ada, "s1", "r2"), nil, own)
 		s.start(runOf(ada, "s2", "r3"), nil, shared, shared)
 		s.ok(s.store.DeleteSession(s.ctx, ada, "s1", journal.ByPerson, noon))
-		_, err := s.store.Blob(s.ctx, ada, journal.BlobHash([]byte(own)))
-		s.fails(err, journal.ErrNotFound)
-		got, err := s.store.Blob(s.ctx, ada, journal.BlobHash([]byte(shared)))
-		s.ok(err)
-		s.same("shared blob", string(got), "shared")
+		ask(s.store.Blob(s.ctx, ada, journal.BlobHash([]byte(own)))).fails(s, journal.ErrNotFound)
+		s.same("shared blob", string(ask(s.store.Blob(s.ctx, ada, journal.BlobHash([]byte(shared)))).ok(s)), "shared")
 		s.ok(s.store.DeleteSession(s.ctx, ada, "s2", journal.ByPerson, noon))
-		_, err = s.store.Blob(s.ctx, ada, journal.BlobHash([]byte(shared)))
-		s.fails(err, journal.ErrNotFound)
+		ask(s.store.Blob(s.ctx, ada, journal.BlobHash([]byte(shared)))).fails(s, journal.ErrNotFound)
 	},
 	"DeleteIsRefusedUnderALiveLease": func(s *suite) {
 		s.begin("s", "done", 1)
@@ -147,26 +136,18 @@ func (s *suite) used(id string, at time.Time, status journal.Status) {
 // retired wants Unused and then Retire to name these sessions, and Retire to leave nothing more to name.
 func (s *suite) retired(before, now time.Time, want ...string) {
 	s.Helper()
-	unused, err := s.store.Unused(s.ctx, ada, journal.Idle{Before: before, Now: now})
-	s.ok(err)
-	left, err := s.store.Retire(s.ctx, ada, journal.Idle{Before: before, Now: now})
-	s.ok(err)
-	var listed, removed []string
+	unused := ask(s.store.Unused(s.ctx, ada, journal.Idle{Before: before, Now: now})).ok(s)
+	left := ask(s.store.Retire(s.ctx, ada, journal.Idle{Before: before, Now: now})).ok(s)
 	for i, session := range unused {
-		listed = append(listed, session.ID)
 		if i < len(left) {
 			t, err := session.Tombstone(journal.ByRetention, now)
 			s.ok(err)
 			s.same("tombstone of "+session.ID, left[i], t)
 		}
 	}
-	for _, t := range left {
-		removed = append(removed, t.ID)
-	}
-	s.same("unused", listed, want)
-	s.same("removed", removed, want)
-	again, err := s.store.Retire(s.ctx, ada, journal.Idle{Before: before, Now: now})
-	s.ok(err)
+	s.same("unused", idsOf(unused, func(session journal.Session) string { return session.ID }), want)
+	s.same("removed", idsOf(left, tombstoneID), want)
+	again := ask(s.store.Retire(s.ctx, ada, journal.Idle{Before: before, Now: now})).ok(s)
 	s.same("removed by another call", again, []journal.Tombstone(nil))
 }
 
@@ -182,18 +163,15 @@ var retentionTests = map[string]func(*suite){
 		if !errors.As(err, &removed) || removed.Reason != journal.ByRetention || removed.Runs != 1 {
 			s.Errorf("error is %v, want one that tells of a removal by retention of 1 run", err)
 		}
-		_, err = s.store.Blob(s.ctx, ada, journal.BlobHash([]byte("blob of a")))
-		s.fails(err, journal.ErrNotFound)
-		_, err = s.store.Run(s.ctx, ada, "run of a")
-		s.fails(err, journal.ErrNotFound)
+		ask(s.store.Blob(s.ctx, ada, journal.BlobHash([]byte("blob of a")))).fails(s, journal.ErrNotFound)
+		ask(s.store.Run(s.ctx, ada, "run of a")).fails(s, journal.ErrNotFound)
 	},
 	"RetireTakesAtMostItsLimit": func(s *suite) {
 		for i := range 5 {
 			s.used(fmt.Sprint(i), after(time.Duration(i)*time.Minute), journal.Done)
 		}
 		for _, want := range []int{2, 2, 1, 0} {
-			left, err := s.store.Retire(s.ctx, ada, journal.Idle{Before: after(time.Hour), Now: after(time.Hour), Limit: 2})
-			s.ok(err)
+			left := ask(s.store.Retire(s.ctx, ada, journal.Idle{Before: after(time.Hour), Now: after(time.Hour), Limit: 2})).ok(s)
 			s.same("removed", len(left), want)
 		}
 	},
@@ -231,16 +209,13 @@ var retentionTests = map[string]func(*suite){
 		s.create(council)
 		s.create(sessionOf(ada, "oracle's"))
 		idle := journal.Idle{Assistant: "council", Before: after(time.Hour), Now: after(time.Hour)}
-		unused, err := s.store.Unused(s.ctx, ada, idle)
-		s.ok(err)
-		left, err := s.store.Retire(s.ctx, ada, idle)
-		s.ok(err)
+		unused := ask(s.store.Unused(s.ctx, ada, idle)).ok(s)
+		left := ask(s.store.Retire(s.ctx, ada, idle)).ok(s)
 		if len(unused) != 1 || unused[0].ID != council.ID || len(left) != 1 || left[0].ID != council.ID {
 			s.Errorf("unused are %v, removed %v, want the council's session alone", unused, left)
 		}
 		for assistant, want := range map[string]int{"": 1, "council": 1, "oracle": 0} {
-			list, err := s.store.Tombstones(s.ctx, ada, journal.SessionFilter{Assistant: assistant})
-			s.ok(err)
+			list := ask(s.store.Tombstones(s.ctx, ada, journal.SessionFilter{Assistant: assistant})).ok(s)
 			s.same("tombstones of "+assistant, len(list), want)
 		}
 	},

@@ -23,8 +23,7 @@ var sessionTests = map[string]func(*suite){
 		})
 	},
 	"UnknownSessionIsNotFound": func(s *suite) {
-		_, err := s.store.Session(s.ctx, ada, "s")
-		s.fails(err, journal.ErrNotFound)
+		ask(s.store.Session(s.ctx, ada, "s")).fails(s, journal.ErrNotFound)
 		s.fails(s.store.RenameSession(s.ctx, ada, "s", "x"), journal.ErrNotFound)
 		s.fails(s.store.DeleteSession(s.ctx, ada, "s", journal.ByPerson, noon), journal.ErrNotFound)
 	},
@@ -40,8 +39,7 @@ var sessionTests = map[string]func(*suite){
 		s.begin("other", "r2", 1)
 		s.start(runOf(ada, "s", "r3"), records(0, 1))
 		s.same("runs", s.session("s").Runs, 2)
-		list, err := s.store.Sessions(s.ctx, ada, journal.SessionFilter{})
-		s.ok(err)
+		list := ask(s.store.Sessions(s.ctx, ada, journal.SessionFilter{})).ok(s)
 		for _, session := range list {
 			s.same("runs of "+session.ID, session.Runs, map[string]int{"s": 2, "other": 1}[session.ID])
 		}

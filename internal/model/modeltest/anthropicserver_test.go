@@ -137,7 +137,7 @@ func TestAnthropicServerRejectsWhatBreaksTheRules(t *testing.T) {
 		{"no JSON", "{", "", "invalid character"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := modeltest.ServeAnthropic(modeltest.Stream("ok"))
+			s := modeltest.NewAnthropicServer(nil, modeltest.Stream("ok"))
 			t.Cleanup(s.Close)
 			status, body := postAnthropic(t, s, anthropicBody(c.messages, c.fields))
 			if c.says == "" && status != http.StatusOK {

@@ -55,19 +55,11 @@ type OllamaMessage struct {
 	ToolCallID string          `json:"tool_call_id"`
 }
 
-// NewOllamaServer starts a server that stops with the test. A request for which no answer is left fails the test.
-func NewOllamaServer(tb testing.TB, answers ...Answer) *OllamaServer {
-	tb.Helper()
-	s := ServeOllama(answers...)
-	s.stopWith(tb)
-	return s
-}
-
-// ServeOllama starts a server that its caller closes. It fails as Ollama does, or, with what it never says by itself, as a proxy
+// NewOllamaServer starts a server that stops with the test, if there is one. It fails as Ollama does, or, with what it never says by itself, as a proxy
 // before it or the cloud behind it.
-func ServeOllama(answers ...Answer) *OllamaServer {
+func NewOllamaServer(tb testing.TB, answers ...Answer) *OllamaServer {
 	s := &OllamaServer{}
-	s.BaseURL = s.start(protocol[OllamaRequest]{
+	s.BaseURL = s.start(tb, protocol[OllamaRequest]{
 		name:     "Ollama",
 		listPath: "/api/tags",
 		list:     s.list,

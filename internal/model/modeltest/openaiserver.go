@@ -66,18 +66,10 @@ type OpenAIMessage struct {
 	ToolCallID string          `json:"tool_call_id"`
 }
 
-// NewOpenAIServer starts a server that stops with the test. A request for which no answer is left fails the test.
+// NewOpenAIServer starts a server that stops with the test, if there is one.
 func NewOpenAIServer(tb testing.TB, answers ...Answer) *OpenAIServer {
-	tb.Helper()
-	s := ServeOpenAI(answers...)
-	s.stopWith(tb)
-	return s
-}
-
-// ServeOpenAI starts a server that its caller closes.
-func ServeOpenAI(answers ...Answer) *OpenAIServer {
 	s := &OpenAIServer{}
-	s.BaseURL = s.start(protocol[OpenAIRequest]{
+	s.BaseURL = s.start(tb, protocol[OpenAIRequest]{
 		name:     "OpenAI",
 		listPath: "/v1/models",
 		list: func(url.Values) any {

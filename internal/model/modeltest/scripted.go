@@ -146,18 +146,8 @@ func (s *Scripted) Chat(ctx context.Context, req model.Request, emit func(model.
 	if t.Err != nil {
 		return resp, s.fail(t.Err)
 	}
-	resp.Finish = t.finish()
+	resp.Finish = t.Finish.OrUsual(t.ToolCalls)
 	return resp, nil
-}
-
-func (t Turn) finish() model.Finish {
-	switch {
-	case t.Finish != "":
-		return t.Finish
-	case len(t.ToolCalls) > 0:
-		return model.FinishTools
-	}
-	return model.FinishStop
 }
 
 func (t Turn) chunks() []string {

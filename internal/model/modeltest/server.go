@@ -96,8 +96,8 @@ type server[R asked] struct {
 // signals is how many hanging requests can be noted before anybody looks.
 const signals = 1024
 
-// start serves a protocol and returns where.
-func (s *server[R]) start(p protocol[R], answers []Answer) (url string) {
+// start serves a protocol and returns where. At its end, a test fails if a request had no answer left.
+func (s *server[R]) start(tb testing.TB, p protocol[R], answers []Answer) (url string) {
 	s.protocol, s.answers = p, answers
 	s.repeated = map[string][2][][]byte{}
 	s.hanging = make(chan struct{}, signals)
@@ -110,17 +110,15 @@ func (s *server[R]) start(p protocol[R], answers []Answer) (url string) {
 		}
 	}
 	s.http.Start()
+	if tb != nil {
+		tb.Cleanup(func() {
+			s.Close()
+			if s.overrun > 0 {
+				tb.Errorf("modeltest: the %s server got %d requests for which it was given no answer", p.name, s.overrun)
+			}
+		})
+	}
 	return s.http.URL
-}
-
-// stopWith stops the server at the end of the test, and fails the test if it got a request for which no answer was left.
-func (s *server[R]) stopWith(tb testing.TB) {
-	tb.Cleanup(func() {
-		s.Close()
-		if s.overrun > 0 {
-			tb.Errorf("modeltest: the %s server got %d requests for which it was given no answer", s.protocol.name, s.overrun)
-		}
-	})
 }
 
 // Close ends the requests that hang and stops the server, so that nothing answers at BaseURL. A second Close is none.
@@ -344,13 +342,7 @@ func interleaved(calls []model.ToolCall, send func(call int, piece string)) {
 
 // finishWord is the protocol's word for why an answer ends: words has those that are not the contract's own.
 func finishWord(a Answer, words map[model.Finish]string) string {
-	finish := a.Finish
-	if finish == "" {
-		finish = model.FinishStop
-		if len(a.Calls) > 0 {
-			finish = model.FinishTools
-		}
-	}
+	finish := a.Finish.OrUsual(a.Calls)
 	return cmp.Or(words[finish], string(finish))
 }
 

@@ -132,8 +132,8 @@ func textIsWhatWasEmitted(t *testing.T, build Factory) {
 	if got.err != nil || got.resp.Text != want || got.text() != want {
 		t.Errorf("text %q, emitted %q, error %v; want %q twice", got.resp.Text, got.text(), got.err, want)
 	}
-	if got.resp.Model != s.model.ID() || got.resp.Attempts != 1 {
-		t.Errorf("stamped %q in %d attempts; want %q in 1", got.resp.Model, got.resp.Attempts, s.model.ID())
+	if got.resp.Model != s.Model.ID() || got.resp.Attempts != 1 {
+		t.Errorf("stamped %q in %d attempts; want %q in 1", got.resp.Model, got.resp.Attempts, s.Model.ID())
 	}
 	if got.resp.Finish != model.FinishStop || len(got.resp.ToolCalls) != 0 {
 		t.Errorf("finish %q with calls %v; want stop and none", got.resp.Finish, got.resp.ToolCalls)
@@ -142,7 +142,7 @@ func textIsWhatWasEmitted(t *testing.T, build Factory) {
 
 func emitMayBeNil(t *testing.T, build Factory) {
 	s := start(t, build, Stream("one ", "two"))
-	resp, err := s.model.Chat(t.Context(), question(), nil)
+	resp, err := s.Model.Chat(t.Context(), question(), nil)
 	if err != nil || resp.Text != "one two" {
 		t.Errorf("got %q, %v", resp.Text, err)
 	}
@@ -208,13 +208,13 @@ func failureHasItsKind(t *testing.T, build Factory) {
 	} {
 		s := start(t, build, Answer{Fail: kind})
 		got := s.ask(t.Context(), nil)
-		got.failedAs(t, s.model, kind)
+		got.failedAs(t, s.Model, kind)
 		if len(got.deltas) != 0 || got.resp.Text != "" {
 			t.Errorf("%s: emitted %v", kind, got.deltas)
 		}
-		if s.Sent != nil && (len(s.Sent()) != 1 || got.resp.Attempts != 1 || got.resp.Model != s.model.ID()) {
+		if s.Sent != nil && (len(s.Sent()) != 1 || got.resp.Attempts != 1 || got.resp.Model != s.Model.ID()) {
 			t.Errorf("%s: %d requests were made, %d are counted, of %q; want 1 of %q",
-				kind, len(s.Sent()), got.resp.Attempts, got.resp.Model, s.model.ID())
+				kind, len(s.Sent()), got.resp.Attempts, got.resp.Model, s.Model.ID())
 		}
 	}
 }
@@ -222,7 +222,7 @@ func failureHasItsKind(t *testing.T, build Factory) {
 func retryAfterIsPassedOn(t *testing.T, build Factory) {
 	s := start(t, build, Answer{Fail: model.RateLimit, RetryAfter: 7 * time.Second})
 	got := s.ask(t.Context(), nil)
-	got.failedAs(t, s.model, model.RateLimit)
+	got.failedAs(t, s.Model, model.RateLimit)
 	var e *model.Error
 	if errors.As(got.err, &e) && e.RetryAfter != 7*time.Second {
 		t.Errorf("retry after %v; want 7s", e.RetryAfter)
@@ -237,12 +237,12 @@ func brokenStream(how Break, kind model.Kind) func(*testing.T, Factory) {
 		}
 		s := startWith(t, build, setup)
 		got := s.ask(t.Context(), nil)
-		got.failedAs(t, s.model, kind)
+		got.failedAs(t, s.Model, kind)
 		if got.resp.Text != "half an answer" || got.text() != got.resp.Text {
 			t.Errorf("kept %q, emitted %q; want both to be what had arrived", got.resp.Text, got.text())
 		}
-		if how == Hang && s.Ended != nil {
-			await(t, s.Ended, "the end of the silent request")
+		if how == Hang {
+			s.ended("the end of the silent request")
 		}
 	}
 }
@@ -256,13 +256,11 @@ func cancelEndsTheRequest(t *testing.T, build Factory) {
 	await(t, s.Hanging, "the request to hang")
 	cancel()
 	got := await(t, done, "Chat to return")
-	got.failedAs(t, s.model, model.Cancelled)
+	got.failedAs(t, s.Model, model.Cancelled)
 	if !errors.Is(got.err, context.Canceled) || got.text() != got.resp.Text {
 		t.Errorf("error %v, kept %q, emitted %q", got.err, got.resp.Text, got.text())
 	}
-	if s.Ended != nil {
-		await(t, s.Ended, "the request to end")
-	}
+	s.ended("the request to end")
 }
 
 func deadlineEndsTheRequest(t *testing.T, build Factory) {
@@ -270,7 +268,7 @@ func deadlineEndsTheRequest(t *testing.T, build Factory) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
 	got := s.ask(ctx, nil)
-	got.failedAs(t, s.model, model.Timeout)
+	got.failedAs(t, s.Model, model.Timeout)
 	if !errors.Is(got.err, context.DeadlineExceeded) {
 		t.Errorf("error %v does not wrap the context's", got.err)
 	}
@@ -281,7 +279,7 @@ func cancelledContext(t *testing.T, build Factory) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	got := s.ask(ctx, nil)
-	got.failedAs(t, s.model, model.Cancelled)
+	got.failedAs(t, s.Model, model.Cancelled)
 	if len(got.deltas) != 0 {
 		t.Errorf("emitted %v", got.deltas)
 	}
@@ -291,13 +289,11 @@ func emitErrorEndsTheRequest(t *testing.T, build Factory) {
 	s := start(t, build, Answer{Chunks: []string{"first ", "second "}, Break: Hang})
 	full := errors.New("the receiver is full")
 	got := s.ask(t.Context(), func(model.Delta) error { return full })
-	got.failedAs(t, s.model, model.Cancelled)
+	got.failedAs(t, s.Model, model.Cancelled)
 	if !errors.Is(got.err, full) || len(got.deltas) != 1 {
 		t.Errorf("error %v after %d deltas; want the receiver's after 1", got.err, len(got.deltas))
 	}
-	if s.Ended != nil {
-		await(t, s.Ended, "the request to end")
-	}
+	s.ended("the request to end")
 }
 
 func concurrentAnswers(t *testing.T, build Factory) {
@@ -335,7 +331,7 @@ func silenceBeforeTheFirstPart(t *testing.T, build Factory) {
 		t.Skip("the model has no provider")
 	}
 	got := s.ask(t.Context(), nil)
-	got.failedAs(t, s.model, model.Timeout)
+	got.failedAs(t, s.Model, model.Timeout)
 	if !strings.Contains(got.err.Error(), "limit 60ms") {
 		t.Errorf("got %v; want the time-out of 60ms", got.err)
 	}
@@ -350,9 +346,7 @@ func streamLeftOpen(t *testing.T, build Factory) {
 	if got.err != nil || got.resp.Text != "all" || got.resp.Finish != model.FinishStop {
 		t.Errorf("got %+v, %v", got.resp, got.err)
 	}
-	if s.Ended != nil {
-		await(t, s.Ended, "the end of the request that was left open")
-	}
+	s.ended("the end of the request that was left open")
 }
 
 func connectionIsUsedAgain(t *testing.T, build Factory) {
@@ -389,8 +383,15 @@ func keyIsAskedFor(t *testing.T, build Factory) {
 // subject is a Subject in the course of a test.
 type subject struct {
 	Subject
-	t     *testing.T
-	model model.Model
+	t *testing.T
+}
+
+// ended waits for the end of a request, where a provider sees it.
+func (s subject) ended(what string) {
+	s.t.Helper()
+	if s.Ended != nil {
+		await(s.t, s.Ended, what)
+	}
 }
 
 func start(t *testing.T, build Factory, answers ...Answer) subject {
@@ -401,8 +402,7 @@ func start(t *testing.T, build Factory, answers ...Answer) subject {
 func startWith(t *testing.T, build Factory, setup Setup) subject {
 	t.Helper()
 	setup.Key = showCanary
-	s := build(t, setup)
-	return subject{Subject: s, t: t, model: s.Model}
+	return subject{build(t, setup), t}
 }
 
 // outcome is one Chat and what it emitted.
@@ -432,7 +432,7 @@ func (s subject) ask(ctx context.Context, answer func(model.Delta) error) outcom
 		}
 		return nil
 	}
-	out.resp, out.err = s.model.Chat(ctx, question(), emit)
+	out.resp, out.err = s.Model.Chat(ctx, question(), emit)
 	over.Store(true)
 	return out
 }

@@ -40,7 +40,7 @@ func wholeRequestIsSent(t *testing.T, build Factory) {
 		Purpose:         "hidden-purpose",
 		Facts:           map[string]string{"hidden-fact": "hidden-value"},
 	}
-	if _, err := s.model.Chat(t.Context(), req, nil); err != nil {
+	if _, err := s.Model.Chat(t.Context(), req, nil); err != nil {
 		t.Fatal(err)
 	}
 	if s.Sent == nil {
@@ -69,7 +69,7 @@ func answerGoesBack(t *testing.T, build Factory) {
 		},
 	}, Stream("found"))
 	req := question()
-	first, err := s.model.Chat(t.Context(), req, nil)
+	first, err := s.Model.Chat(t.Context(), req, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func answerGoesBack(t *testing.T, build Factory) {
 			Role: model.ToolRole, ToolCallID: c.ID, ToolName: c.Name, Text: "canary-result-" + string(rune('0'+i)),
 		})
 	}
-	second, err := s.model.Chat(t.Context(), req, nil)
+	second, err := s.Model.Chat(t.Context(), req, nil)
 	if err != nil || second.Text != "found" {
 		t.Fatalf("got %q, %v", second.Text, err)
 	}
@@ -113,7 +113,7 @@ func failedResultIsToldApart(t *testing.T, build Factory) {
 	s := startBeforeAProvider(t, build, Stream("a"), Stream("b"))
 	for _, failed := range []bool{false, true} {
 		req := afterACall("{}", model.Message{Text: "canary-result", IsError: failed})
-		if _, err := s.model.Chat(t.Context(), req, nil); err != nil {
+		if _, err := s.Model.Chat(t.Context(), req, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -135,7 +135,7 @@ func oddTurnsAreSent(t *testing.T, build Factory) {
 		}},
 	} {
 		s := startBeforeAProvider(t, build, Stream("ok"))
-		if _, err := s.model.Chat(t.Context(), req, nil); err != nil {
+		if _, err := s.Model.Chat(t.Context(), req, nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
@@ -153,8 +153,8 @@ func wrongRequestIsNotSent(t *testing.T, build Factory) {
 		"form":   {Messages: question().Messages, Schema: &model.Schema{Name: "x", JSON: json.RawMessage(`{`)}},
 	} {
 		s := startBeforeAProvider(t, build)
-		resp, err := s.model.Chat(t.Context(), req, nil)
-		outcome{err: err}.failedAs(t, s.model, model.Invalid)
+		resp, err := s.Model.Chat(t.Context(), req, nil)
+		outcome{err: err}.failedAs(t, s.Model, model.Invalid)
 		if resp.Attempts != 0 || len(s.Sent()) != 0 {
 			t.Errorf("%s: %d attempts, sent %q; want none", name, resp.Attempts, s.Sent())
 		}
@@ -187,7 +187,7 @@ func schemaIsEnforced(t *testing.T, build Factory) {
 	req := question()
 	form := canarySchema
 	req.Tools, req.Schema = nil, &form
-	if _, err := s.model.Chat(t.Context(), req, nil); err != nil {
+	if _, err := s.Model.Chat(t.Context(), req, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.Schema(); string(got) != string(canarySchema.JSON) {
@@ -202,7 +202,7 @@ func structuredAnswer(t *testing.T, build Factory) {
 	s := start(t, build, Stream("Here:\n```json\n", `{"canary":"x"}`, "\n```"), Stream(`{"can`, `ary":1}`))
 	req := question()
 	req.Tools = nil
-	got, resp, err := model.Structured(t.Context(), s.model, req, canarySchema, nil)
+	got, resp, err := model.Structured(t.Context(), s.Model, req, canarySchema, nil)
 	if err != nil || string(got) != `{"canary":1}` || resp.Attempts != 2 {
 		t.Errorf("got %s in %d attempts, %v", got, resp.Attempts, err)
 	}

@@ -85,12 +85,7 @@ func complete(resp *model.Response, req model.Request) error {
 			call.Arguments = "{}"
 		}
 	}
-	if resp.Finish == "" {
-		resp.Finish = model.FinishStop
-		if len(resp.ToolCalls) > 0 {
-			resp.Finish = model.FinishTools
-		}
-	}
+	resp.Finish = resp.Finish.OrUsual(resp.ToolCalls)
 	if resp.Usage == (model.Usage{}) {
 		resp.Usage = estimate(*resp, req)
 	}

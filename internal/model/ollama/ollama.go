@@ -21,7 +21,10 @@
 package ollama
 
 import (
-	"slices"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
 	"strings"
 
 	"sibyl/internal/model"
@@ -79,7 +82,7 @@ func isCloud(name string) bool {
 	return strings.HasSuffix(name, ":cloud") || (strings.Contains(name, ":") && strings.HasSuffix(name, "-cloud"))
 }
 
-// list returns the names of the models that the server has, sorted; where the Config promises Local, only those that
+// list returns the names of the models that the server has; where the Config promises Local, only those that
 // run on it.
 func (p protocol) list(x *wire.Exchange) ([]string, error) {
 	var list struct {
@@ -98,6 +101,60 @@ func (p protocol) list(x *wire.Exchange) ([]string, error) {
 			names = append(names, entry.Name)
 		}
 	}
-	slices.Sort(names)
 	return names, nil
+}
+
+// judge sorts a failure by its words, as Ollama has no error codes, and says what would help against those that the person can do
+// something about.
+func (p protocol) judge(x *wire.Exchange, status int, c *wire.Complaint) {
+	said := strings.ToLower(c.Message)
+	c.Kind = wire.StatusKind(status)
+	switch {
+	case wire.TooLong(said):
+		c.Kind = model.ContextLength
+		c.Advice = " (the context window is the server's own: set a larger one)"
+		if p.numCtx > 0 {
+			c.Advice = fmt.Sprintf(" (the context window is set to %d tokens)", p.numCtx)
+		}
+	case wire.Mentions(said, "does not support tools"):
+		c.Kind = model.Invalid
+		c.Advice = fmt.Sprintf(": choose a model with tools; ‘ollama show %s’ lists what one can do", p.name)
+	case wire.Mentions(said, "requires more system memory"):
+		c.Kind = model.Invalid
+		c.Advice = "; choose a smaller model or a smaller context window"
+	case wire.Mentions(said, "does not support", "model is required", "invalid model name"):
+		c.Kind = model.Invalid
+	case wire.Mentions(said, "maximum pending requests"):
+		c.Kind = model.RateLimit
+	case status < http.StatusInternalServerError && wire.AgainstPolicy(said):
+		c.Kind = model.Refused
+	case wire.Mentions(said, "model") && wire.Mentions(said, "not found"):
+		c.Advice = "; to get it: ollama pull " + p.name
+	case status == http.StatusUnauthorized && x.Key() == "":
+		c.Advice = "; a model in Ollama's cloud wants: ollama signin, a proxy a key"
+	}
+}
+
+// embedRequest is the body of api/embed.
+type embedRequest struct {
+	Model    string   `json:"model"`
+	Input    []string `json:"input"`
+	Truncate bool     `json:"truncate"`
+	Options  options  `json:"options"`
+}
+
+// Embed turns texts into vectors, 64 in a request. A text that does not fit into the window is ContextLength, where Ollama by
+// itself drops its end.
+func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, model.Usage, error) {
+	return m.Client.Embed(ctx, texts, "api/embed", func(some []string) any {
+		return embedRequest{Model: m.name, Input: some, Options: options{NumCtx: m.numCtx}}
+	}, func(answer []byte) (v wire.Vectors, err error) {
+		var body struct {
+			Embeddings  [][]float32 `json:"embeddings"`
+			InputTokens int         `json:"prompt_eval_count"`
+		}
+		err = json.Unmarshal(answer, &body)
+		v.List, v.Usage.InputTokens = body.Embeddings, body.InputTokens
+		return v, err
+	})
 }

@@ -26,6 +26,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -93,7 +94,7 @@ type Protocol struct {
 	Encode func(req model.Request, without uint32) ([]byte, error) // the body that asks for a turn; an error is Invalid
 	Read   func(x *Exchange, answer *http.Response) error          // takes a whole answer into x
 	Judge  func(x *Exchange, status int, c *Complaint)             // sorts a failure; status 200: inside a stream
-	List   func(x *Exchange) ([]string, error)                     // the names of the models
+	List   func(x *Exchange) ([]string, error)                     // the names of the models, in any order
 }
 
 // Bearer is the usual Protocol.Header.
@@ -201,14 +202,16 @@ func (m *Client) Chat(ctx context.Context, req model.Request, emit func(model.De
 	return x.response(), err
 }
 
-// List returns the names of the models that the endpoint offers. Errors are *model.Error, as from Chat.
+// List returns the names of the models that the endpoint offers, sorted, each once. Errors are *model.Error, as from Chat.
 func (m *Client) List(ctx context.Context) ([]string, error) {
 	x, err := m.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer x.Close()
-	return m.protocol.List(x)
+	names, err := m.protocol.List(x)
+	slices.Sort(names)
+	return slices.Compact(names), err
 }
 
 // chat asks for a turn and takes it in.

@@ -48,9 +48,6 @@ func Open(dir string) (*Root, error) {
 	return &Root{root: root, name: filepath.Base(abs)}, nil
 }
 
-// Name is the folder's own name, for display.
-func (r *Root) Name() string { return r.name }
-
 // Close releases the folder. Calls made afterwards fail.
 func (r *Root) Close() error { return r.root.Close() }
 

@@ -227,8 +227,8 @@ func TestOpenSaysWhatIsWrongWithTheFolder(t *testing.T) {
 			t.Errorf("Open(%q): %v, want %q", path, err, want)
 		}
 	}
-	if r := open(t, dir); r.Name() != filepath.Base(dir) {
-		t.Errorf("Name is %q", r.Name())
+	if r := open(t, dir); r.name != filepath.Base(dir) {
+		t.Errorf("name is %q", r.name)
 	}
 }
 

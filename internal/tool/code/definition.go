@@ -250,13 +250,7 @@ func (s *source) signature(line int) string {
 
 // addText adds the text of a definition, if it still stands where it was found.
 func (r *Root) addText(d *Definition) {
-	at, err := r.locate(d.Path)
-	if err != nil {
-		return
-	}
-	defer at.close()
-	var buf []byte
-	content, err := readScanned(at.parent, at.info, &buf)
+	content, err := r.content(d.Path, new([]byte))
 	if err != nil {
 		return
 	}

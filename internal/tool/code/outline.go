@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"sibyl/internal/markdown"
 )
 
 // definition is a named part of a file. Lines count from 1; doc <= line <= end.
@@ -215,31 +217,20 @@ func nest(s *source, defs []definition) {
 	}
 }
 
-var heading = pattern(`^(#{1,6})\s+(.+?)\s*#*\s*$`)
-
-// outlineMarkdown makes a definition of each section. A # in a fenced block is no heading.
+// outlineMarkdown makes a definition of each section. A # in a code block is no heading.
 func outlineMarkdown(s *source) []definition {
 	defs := []definition{}
 	var open []section // the outermost first
-	fence := ""
+	var code markdown.Fence
 	for n := 1; n <= len(s.lines); n++ {
 		line := string(s.line(n))
-		trimmed := strings.TrimLeft(line, " ")
-		if fence != "" {
-			if strings.HasPrefix(trimmed, fence) {
-				fence = ""
-			}
+		if code.Covers(line) {
 			continue
 		}
-		if strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") {
-			fence = trimmed[:3]
-			continue
-		}
-		if m := heading().FindStringSubmatch(line); m != nil {
-			level := len(m[1])
+		if level, text, is := markdown.Heading(line); is && text != "" {
 			open = closeSections(defs, open, level, n-1)
 			open = append(open, section{def: len(defs), level: level})
-			defs = append(defs, definition{name: printable(m[2], maxShort), kind: "section", doc: n, line: n})
+			defs = append(defs, definition{name: printable(text, maxShort), kind: "section", doc: n, line: n})
 		}
 	}
 	closeSections(defs, open, 1, len(s.lines))

@@ -200,16 +200,7 @@ func (r *Root) describe(ctx context.Context, data *MapData, paths []string) {
 
 // text gives a file's content, "" if it can't be had.
 func (r *Root) text(clean string) string {
-	at, err := r.locate(clean)
-	if err != nil {
-		return ""
-	}
-	defer at.close()
-	var buf []byte
-	content, err := readScanned(at.parent, at.info, &buf)
-	if err != nil {
-		return ""
-	}
+	content, _ := r.content(clean, new([]byte)) // the map just says less
 	return string(content)
 }
 

@@ -23,7 +23,7 @@ func TestMapShowsHowTheFolderIsBuilt(t *testing.T) {
 	})
 	d, res := data[MapData](t, r, "repo_map", MapArgs{})
 	want := MapData{
-		Name: r.Name(), Path: ".", Files: 10,
+		Name: r.name, Path: ".", Files: 10,
 		Languages: []LanguageCount{{"Go", 3}, {"other", 3}, {"JSON", 1}, {"Markdown", 1}, {"Python", 1}, {"TypeScript", 1}},
 		Readme:    "A pool of connections for everyone.",
 		Modules:   []Module{{"go.mod", "example.org/pool"}, {"web/package.json", "pool-ui"}},

@@ -141,6 +141,7 @@ func newScope(at, lang string) (scope, error) {
 		if i := strings.LastIndexByte(fixed, '/'); i > 0 {
 			sc.start = fixed[:i]
 		}
+		sc.glob = pathClasses(sc.glob)
 	} else if sc.start, err = cleanPath(at); err != nil {
 		return sc, err
 	}
@@ -252,14 +253,9 @@ func (s *lookup) closeLook(ctx context.Context, files []tally) ([]passage, error
 }
 
 func (s *lookup) lookAt(file tally, buf *[]byte) []passage {
-	at, err := s.root.locate(file.path)
+	content, err := s.root.content(file.path, buf)
 	if err != nil {
 		return nil // it went away since it was counted
-	}
-	defer at.close()
-	content, err := readScanned(at.parent, at.info, buf)
-	if err != nil {
-		return nil
 	}
 	return s.passages(file, newSource(file.path, content))
 }

@@ -132,6 +132,16 @@ func readScanned(dir *os.Root, seen fs.FileInfo, buf *[]byte) ([]byte, error) {
 	return content, nil
 }
 
+// content reads the file at a cleaned path as readScanned does.
+func (r *Root) content(clean string, buf *[]byte) ([]byte, error) {
+	at, err := r.locate(clean)
+	if err != nil {
+		return nil, err
+	}
+	defer at.close()
+	return readScanned(at.parent, at.info, buf)
+}
+
 func isEOF(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
 func isBinary(content []byte) bool {

@@ -42,20 +42,19 @@ func child(dir string) int {
 			return 3
 		}
 	}
-	v, err := Open(dir, func(v *Vault) {
-		v.writes.Step = func(step string) {
-			if step == os.Getenv(childStep) {
-				self, err := os.FindProcess(os.Getpid())
-				if err == nil && self.Kill() == nil {
-					select {}
-				}
-				panic("the process could not kill itself")
-			}
-		}
-	})
+	v, err := Open(dir)
 	if err != nil {
 		fmt.Println(err)
 		return 3
+	}
+	v.writes.Step = func(step string) {
+		if step == os.Getenv(childStep) {
+			self, err := os.FindProcess(os.Getpid())
+			if err == nil && self.Kill() == nil {
+				select {}
+			}
+			panic("the process could not kill itself")
+		}
 	}
 	for key := range strings.SplitSeq(os.Getenv(childKeys), ",") {
 		args := strings.ReplaceAll(os.Getenv(childArgs), "KEY", key)

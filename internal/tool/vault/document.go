@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"sibyl/internal/markdown"
 	"sibyl/internal/search"
 )
 
@@ -67,7 +68,7 @@ func parse(p string, raw []byte, cut bool) *document {
 	}
 	d.title, d.tags = d.front.title, d.front.tags
 	if isThread(p) {
-		d.parseEntries()
+		d.divide(parseEntryHeader) // text above the first header, which only a person can have written, is a section that is no entry
 	} else {
 		d.parseSections()
 	}
@@ -95,21 +96,31 @@ func splitLines(text string) []string {
 
 // parseSections divides the text at its headings. Lines of # in a code block are no headings.
 func (d *document) parseSections() {
-	current := section{start: d.front.end + 1}
-	var code fence
-	for i := d.front.end; i < len(d.lines); i++ {
-		if code.covers(d.lines[i]) {
-			continue
+	var code markdown.Fence
+	d.divide(func(line string) (section, bool) {
+		if code.Covers(line) {
+			return section{}, false
 		}
-		level, heading, is := parseHeading(d.lines[i])
+		level, heading, is := markdown.Heading(line)
 		if !is || len(d.sections) == maxParts {
-			continue
+			return section{}, false
 		}
 		if level == 1 && d.title == "" {
 			d.title = oneLine(heading, 200)
 		}
-		d.addSection(current, i)
-		current = section{heading: heading, level: level, start: i + 1}
+		return section{heading: heading, level: level}, true
+	})
+}
+
+// divide makes sections of the text: begins is asked for every line in order, and tells the section that begins there.
+func (d *document) divide(begins func(line string) (section, bool)) {
+	current := section{start: d.front.end + 1}
+	for i := d.front.end; i < len(d.lines); i++ {
+		if next, is := begins(d.lines[i]); is {
+			d.addSection(current, i)
+			current = next
+			current.start = i + 1
+		}
 	}
 	d.addSection(current, len(d.lines))
 }
@@ -136,12 +147,12 @@ func (d *document) parseInline() {
 	for _, s := range d.sections {
 		entryStarts[s.start] = s.entry != ""
 	}
-	var code fence
+	var code markdown.Fence
 	for i := d.front.end; i < len(d.lines); i++ {
 		if entryStarts[i+1] {
-			code = fence{} // one entry's open code block does not reach into the next entry
+			code = markdown.Fence{} // one entry's open code block does not reach into the next entry
 		}
-		if code.covers(d.lines[i]) {
+		if code.Covers(d.lines[i]) {
 			continue
 		}
 		scanInline(d.lines[i], func(l link) {
@@ -155,50 +166,6 @@ func (d *document) parseInline() {
 			}
 		})
 	}
-}
-
-// fence follows code blocks between lines of ``` or ~~~ (CommonMark 0.31, section 4.5).
-type fence struct {
-	mark   byte // of the open block; 0 outside
-	length int
-}
-
-// covers says whether line belongs to a code block, its fences included. It is asked for every line in order.
-func (f *fence) covers(line string) bool {
-	rest := strings.TrimLeft(line, " ")
-	if len(line)-len(rest) > 3 || rest == "" || rest[0] != '`' && rest[0] != '~' {
-		return f.mark != 0
-	}
-	mark := rest[0]
-	info := strings.TrimLeft(rest, string(mark))
-	length := len(rest) - len(info)
-	switch {
-	case f.mark == 0 && length >= 3 && (mark == '~' || !strings.Contains(info, "`")):
-		f.mark, f.length = mark, length
-		return true
-	case f.mark == mark && length >= f.length && strings.TrimSpace(info) == "":
-		f.mark = 0
-		return true
-	}
-	return f.mark != 0
-}
-
-// parseHeading reads an ATX heading (CommonMark 0.31, section 4.2).
-func parseHeading(line string) (level int, text string, is bool) {
-	rest := strings.TrimLeft(line, " ")
-	if len(line)-len(rest) > 3 || !strings.HasPrefix(rest, "#") {
-		return 0, "", false
-	}
-	text = strings.TrimLeft(rest, "#")
-	level = len(rest) - len(text)
-	if level > 6 || text != "" && text[0] != ' ' && text[0] != '\t' {
-		return 0, "", false
-	}
-	text = strings.TrimSpace(text)
-	if open := strings.TrimRight(text, "#"); open == "" || strings.HasSuffix(open, " ") {
-		text = strings.TrimSpace(open)
-	}
-	return level, text, true
 }
 
 // scanInline reports the links and tags of a line, in order. Its time is linear in the line's length.

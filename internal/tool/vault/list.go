@@ -45,23 +45,16 @@ type listArgs struct {
 }
 
 func (v *Vault) listTool() tool.Tool {
-	return reader(tool.Spec{
+	return reader(v, tool.Spec{
 		Name:        "vault_list",
 		Description: "Lists the notes and folders in a folder of the vault, with titles, tags and dates. Use it to see what there is; to find words use vault_search.",
 	}, v.list)
 }
 
-func (v *Vault) list(ctx context.Context, args listArgs) (tool.Result, error) {
-	folder, err := checkFolder(args.Folder)
+func (v *Vault) list(_ context.Context, s *snapshot, args listArgs) (tool.Result, error) {
+	folder, err := s.folder(args.Folder, "vault_list without a folder shows what there is")
 	if err != nil {
 		return tool.Result{}, err
-	}
-	s, err := v.snapshot(ctx)
-	if err != nil {
-		return tool.Result{}, err
-	}
-	if !s.hasFolder(folder) {
-		return tool.Result{}, tool.Errorf(tool.NotFound, "vault_list without a folder shows what there is", "there is no folder %q", folder)
 	}
 	data := ListData{Folder: folder, Folders: s.foldersIn(folder), Notes: []NoteInfo{}, Skipped: s.skippedList()}
 	for _, n := range s.notes {

@@ -93,8 +93,11 @@ func (g *graph) target(from *note, l link) (target *note, ambiguous bool) {
 		name = path.Join(path.Dir(from.path), name)
 	}
 	notes := g.named(name)
-	if len(notes) <= 1 {
-		return first(notes), false
+	switch len(notes) {
+	case 0:
+		return nil, false
+	case 1:
+		return notes[0], false
 	}
 	near := slices.DeleteFunc(slices.Clone(notes), func(n *note) bool { return path.Dir(n.path) != path.Dir(from.path) })
 	if len(near) == 1 {
@@ -104,13 +107,6 @@ func (g *graph) target(from *note, l link) (target *note, ambiguous bool) {
 		return exact[0], false
 	}
 	return nil, true
-}
-
-func first(notes []*note) *note {
-	if len(notes) == 0 {
-		return nil
-	}
-	return notes[0]
 }
 
 // spelled returns those of notes that carry the name in exactly this spelling.

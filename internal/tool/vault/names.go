@@ -67,15 +67,6 @@ func checkPath(p string) error {
 	return nil
 }
 
-// checkFolder returns the folder that a folder argument names: "." for none.
-func checkFolder(folder string) (string, error) {
-	folder = strings.TrimSuffix(strings.TrimSpace(folder), "/")
-	if folder == "" || folder == "." {
-		return ".", nil
-	}
-	return folder, checkPath(folder)
-}
-
 // checkNotePath refuses a path that no note can have.
 func checkNotePath(p string) error {
 	if err := checkPath(p); err != nil {

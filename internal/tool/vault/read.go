@@ -64,18 +64,15 @@ type readArgs struct {
 }
 
 func (v *Vault) readTool() tool.Tool {
-	return reader(tool.Spec{
+	return reader(v, tool.Spec{
 		Name: "vault_read",
 		Description: "Reads a note with line numbers, its front matter, the links in it and the notes that link to it. " +
 			"Name it by path, or by title, alias or file name as in a [[link]]. Its hash is what vault_write needs to replace it.",
 	}, v.read)
 }
 
-func (v *Vault) read(ctx context.Context, args readArgs) (tool.Result, error) {
-	if err := checkRead(&args); err != nil {
-		return tool.Result{}, err
-	}
-	s, err := v.snapshot(ctx)
+func (v *Vault) read(_ context.Context, s *snapshot, args readArgs) (tool.Result, error) {
+	err := checkRead(&args)
 	if err != nil {
 		return tool.Result{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,7 +47,7 @@ type searchArgs struct {
 }
 
 func (v *Vault) searchTool() tool.Tool {
-	return reader(tool.Spec{
+	return reader(v, tool.Spec{
 		Name: "vault_search",
 		Description: "Searches the person's notes and threads for words and returns the best sections: path, lines and a snippet. " +
 			"Use it first for what the person decided, wrote down or planned. A hit is not read yet: open it with vault_read before you cite it.",
@@ -54,21 +55,14 @@ func (v *Vault) searchTool() tool.Tool {
 	}, v.search)
 }
 
-func (v *Vault) search(ctx context.Context, args searchArgs) (tool.Result, error) {
+func (v *Vault) search(ctx context.Context, s *snapshot, args searchArgs) (tool.Result, error) {
 	q, err := queryOf(args.Query)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	folder, err := checkFolder(args.Folder)
+	folder, err := s.folder(args.Folder, "vault_list shows the folders")
 	if err != nil {
 		return tool.Result{}, err
-	}
-	s, err := v.snapshot(ctx)
-	if err != nil {
-		return tool.Result{}, err
-	}
-	if !s.hasFolder(folder) {
-		return tool.Result{}, tool.Errorf(tool.NotFound, "vault_list shows the folders", "there is no folder %q", folder)
 	}
 	ranked := s.rank(q, func(n *note) bool {
 		return under(n.path, folder) && (args.Tag == "" || n.tagged(args.Tag))
@@ -222,13 +216,19 @@ func hitText(hits []Hit, total int, query string, notes int) (string, []tool.Ref
 	return b.String(), refs
 }
 
-func (s *snapshot) hasFolder(folder string) bool {
-	for _, f := range s.folders {
-		if f == folder {
-			return true
-		}
+// folder is the one that a folder argument names: "." for none. hint says what helps where there is no such folder.
+func (s *snapshot) folder(name, hint string) (string, error) {
+	name = strings.TrimSuffix(strings.TrimSpace(name), "/")
+	if name == "" || name == "." {
+		return ".", nil
 	}
-	return folder == "."
+	if err := checkPath(name); err != nil {
+		return "", err
+	}
+	if !slices.Contains(s.folders, name) {
+		return "", tool.Errorf(tool.NotFound, hint, "there is no folder %q", name)
+	}
+	return name, nil
 }
 
 // skippedList is what could not be read, bounded for a result.

@@ -49,17 +49,13 @@ type threadReadArgs struct {
 }
 
 func (v *Vault) threadReadTool() tool.Tool {
-	return reader(tool.Spec{
+	return reader(v, tool.Spec{
 		Name:        "thread_read",
 		Description: "Reads entries of a thread in the order they were written, with their lines, so that they can be cited.",
 	}, v.readThread)
 }
 
-func (v *Vault) readThread(ctx context.Context, args threadReadArgs) (tool.Result, error) {
-	s, err := v.snapshot(ctx)
-	if err != nil {
-		return tool.Result{}, err
-	}
+func (v *Vault) readThread(_ context.Context, s *snapshot, args threadReadArgs) (tool.Result, error) {
 	n, err := s.thread(args.Thread)
 	if err != nil {
 		return tool.Result{}, err
@@ -122,19 +118,15 @@ type seekArgs struct {
 }
 
 func (v *Vault) seekTool() tool.Tool {
-	return reader(tool.Spec{
+	return reader(v, tool.Spec{
 		Name:        "thread_seek",
 		Description: "Searches the entries of all threads, or of one, for words. A hit is not read yet: open it with thread_read before you cite it.",
 		Search:      true,
 	}, v.seek)
 }
 
-func (v *Vault) seek(ctx context.Context, args seekArgs) (tool.Result, error) {
+func (v *Vault) seek(ctx context.Context, s *snapshot, args seekArgs) (tool.Result, error) {
 	q, err := queryOf(args.Query)
-	if err != nil {
-		return tool.Result{}, err
-	}
-	s, err := v.snapshot(ctx)
 	if err != nil {
 		return tool.Result{}, err
 	}

@@ -16,7 +16,7 @@ import (
 func TestPushedEntriesAreReadInOrder(t *testing.T) {
 	dir := folder(t, nil)
 	clock := noon
-	v := open(t, dir, WithClock(func() time.Time { return clock.In(time.FixedZone("x", 3600)) }))
+	v := open(t, dir, func(v *Vault) { v.now = func() time.Time { return clock.In(time.FixedZone("x", 3600)) } })
 	res := doOnce(t, v, "thread_push", "k1", object{"thread": "Café log", "text": "\nfirst\r\nline\n\n", "title": " One\n #x "})
 	clock = clock.Add(90 * time.Minute)
 	doOnce(t, v, "thread_push", "k2", object{"thread": "CAFE\u0301 LOG", "text": "second"})

@@ -43,11 +43,15 @@ func writeFile(t testing.TB, name, content string) {
 	}
 }
 
-func open(t testing.TB, dir string, opts ...Option) *Vault {
+func open(t testing.TB, dir string, adjust ...func(*Vault)) *Vault {
 	t.Helper()
-	v, err := Open(dir, append([]Option{WithClock(func() time.Time { return noon })}, opts...)...)
+	v, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)
+	}
+	v.now = func() time.Time { return noon }
+	for _, a := range adjust {
+		a(v)
 	}
 	t.Cleanup(func() { _ = v.Close() })
 	return v

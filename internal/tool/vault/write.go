@@ -107,7 +107,7 @@ func applyWrite(p string, args writeArgs, before files.File) ([]byte, tool.Resul
 		return nil, tool.Result{}, refused
 	}
 	data := WriteData{Path: p, Mode: args.Mode, Start: 1}
-	after := []byte(endLine(args.Content))
+	after := []byte(strings.TrimSuffix(args.Content, "\n") + "\n")
 	verb := map[string]string{modeCreate: "Created", modeAppend: "Appended to", modeReplace: "Replaced"}[args.Mode]
 	if args.Mode == modeAppend {
 		base := appendable(before.Content)
@@ -120,13 +120,6 @@ func applyWrite(p string, args writeArgs, before files.File) ([]byte, tool.Resul
 	ref := tool.Ref{Source: tool.Vault, Path: p, Start: data.Start, End: data.End, Hash: data.Hash}
 	res, err := answer(text, data, []tool.Ref{ref}, 1, false)
 	return after, res, err
-}
-
-func endLine(text string) string {
-	if strings.HasSuffix(text, "\n") {
-		return text
-	}
-	return text + "\n"
 }
 
 // appendable is a copy of a note's content that ends with a line end, in the note's own style.

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 	"unicode/utf8"
 
 	"sibyl/internal/files"
@@ -44,19 +43,8 @@ const (
 )
 
 type fetcher struct {
-	client   *http.Client
-	agent    string
-	timeout  time.Duration
-	maxBytes int64
-}
-
-func newFetcher(cfg Config) *fetcher {
-	return &fetcher{
-		client:   newGuardedClient(newGuard(cfg), cfg.Resolver),
-		agent:    cfg.UserAgent,
-		timeout:  cfg.Timeout,
-		maxBytes: cfg.MaxBytes,
-	}
+	client *http.Client
+	cfg    Config
 }
 
 type fetchArgs struct {
@@ -82,7 +70,7 @@ func (f *fetcher) fetch(ctx context.Context, _ tool.Call, args fetchArgs) (tool.
 	if err != nil {
 		return tool.Result{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, f.timeout)
+	ctx, cancel := context.WithTimeout(ctx, f.cfg.Timeout)
 	defer cancel()
 	resp, err := f.get(ctx, address)
 	if err != nil {
@@ -114,7 +102,7 @@ func (f *fetcher) get(ctx context.Context, u *url.URL) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("User-Agent", f.agent)
+	req.Header.Set("User-Agent", userAgent)
 	req.Header.Set("Accept", "text/html,application/xhtml+xml,text/markdown,text/plain;q=0.9,application/json;q=0.9,*/*;q=0.1")
 	req.Header.Set("Accept-Encoding", "gzip")
 	return f.client.Do(req)
@@ -139,7 +127,7 @@ func (f *fetcher) read(resp *http.Response) (page, error) {
 	if err != nil {
 		return p, err
 	}
-	body, err := readBody(resp, f.maxBytes)
+	body, err := readBody(resp, f.cfg.MaxBytes)
 	if err != nil {
 		return p, err
 	}

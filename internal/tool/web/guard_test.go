@@ -270,7 +270,7 @@ func TestNothingIsCarriedFromOneHopToTheNextNorThroughAProxy(t *testing.T) {
 			t.Errorf("the second hop was sent %s: %s", name, value)
 		}
 	}
-	if got := second.Get("User-Agent"); got != DefaultUserAgent {
+	if got := second.Get("User-Agent"); got != userAgent {
 		t.Errorf("User-Agent = %q", got)
 	}
 }

@@ -35,8 +35,8 @@ func convertHTML(p *page, source string, base *url.URL) {
 		p.text, p.extract = cleanText(bareText(source)), ExtractBare
 		return
 	}
-	if own := baseHref(doc); own != "" {
-		if ref, err := base.Parse(own); err == nil {
+	if own := firstOf(doc, atom.Base); own != nil { // that relative links start from
+		if ref, err := base.Parse(attr(own, "href")); err == nil {
 			base = ref
 		}
 	}
@@ -56,8 +56,8 @@ func extract(p *page, doc *html.Node, base *url.URL) *html.Node {
 	parser.MaxElemsToParse = maxArticleElements
 	article, err := parser.ParseDocument(doc, base)
 	p.title, p.byline = article.Title, article.Byline
-	if p.title == "" {
-		p.title = titleOf(doc)
+	if title := firstOf(doc, atom.Title); p.title == "" && title != nil && title.FirstChild != nil {
+		p.title = title.FirstChild.Data
 	}
 	if article.PublishedTime != nil {
 		p.published = article.PublishedTime.Format(time.RFC3339)
@@ -68,13 +68,7 @@ func extract(p *page, doc *html.Node, base *url.URL) *html.Node {
 		return article.Node
 	}
 	p.extract = ExtractPage
-	removeElements(doc, func(n *html.Node) bool {
-		switch n.DataAtom {
-		case atom.Nav, atom.Footer, atom.Aside, atom.Dialog, atom.Button, atom.Select, atom.Input, atom.Textarea:
-			return true
-		}
-		return false
-	})
+	removeControls(doc)
 	return doc
 }
 
@@ -294,35 +288,28 @@ func attr(n *html.Node, key string) string {
 	return ""
 }
 
-func removeElements(doc *html.Node, drop func(*html.Node) bool) {
+// removeControls takes out what leads through a page and what a person operates.
+func removeControls(doc *html.Node) {
 	for child := doc.FirstChild; child != nil; {
 		next := child.NextSibling
-		if drop(child) {
+		switch child.DataAtom {
+		case atom.Nav, atom.Footer, atom.Aside, atom.Dialog, atom.Button, atom.Select, atom.Input, atom.Textarea:
 			doc.RemoveChild(child)
-		} else {
-			removeElements(child, drop)
+		default:
+			removeControls(child)
 		}
 		child = next
 	}
 }
 
-// baseHref returns the address that relative links of a page start from, where it names one.
-func baseHref(doc *html.Node) string {
+// firstOf returns the first element of a kind; nil if there is none.
+func firstOf(doc *html.Node, kind atom.Atom) *html.Node {
 	for n := range doc.Descendants() {
-		if n.DataAtom == atom.Base {
-			return attr(n, "href")
+		if n.DataAtom == kind {
+			return n
 		}
 	}
-	return ""
-}
-
-func titleOf(doc *html.Node) string {
-	for n := range doc.Descendants() {
-		if n.DataAtom == atom.Title && n.FirstChild != nil {
-			return n.FirstChild.Data
-		}
-	}
-	return ""
+	return nil
 }
 
 // countChars measures the text of a page outside of scripts, every run of white space counted as one character.

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"mime"
 	"net/http"
 	"net/url"
@@ -14,17 +13,6 @@ import (
 
 // searx is a SearXNG server. Credentials of its own it gets by its address.
 type searx struct{ base *url.URL }
-
-func newSearx(address string) (engine, error) {
-	if address == "" {
-		return nil, fmt.Errorf("web.engine is %s, and web.searxng is not set", SearXNG)
-	}
-	base, err := searchBase(address)
-	if err != nil {
-		return nil, fmt.Errorf("web.searxng %w", err)
-	}
-	return searx{base}, nil
-}
 
 func (s searx) place() string { return "the SearXNG server at " + s.base.Host }
 

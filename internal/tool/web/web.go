@@ -17,8 +17,6 @@ package web
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
@@ -29,13 +27,12 @@ import (
 
 // Config sets up the web tools. Its zero value offers web_fetch with the defaults.
 type Config struct {
-	Engine    string        // of web_search: SearXNG, Brave or Tavily; "" is SearXNG where it has an address, else none
-	SearXNG   string        // base address of a SearXNG server, for the engine of that name
-	BaseURL   string        // of Brave or Tavily, in the place of the usual one
-	UserAgent string        // how requests introduce themselves; "" is DefaultUserAgent
-	Timeout   time.Duration // of one whole call; 0 is DefaultTimeout
-	MaxBytes  int64         // of one response body; 0 is DefaultMaxBytes
-	Ports     []uint16      // that pages may be fetched from; nil is 80, 443, 8080 and 8443
+	Engine   string        // of web_search: SearXNG, Brave or Tavily; "" is SearXNG where it has an address, else none
+	SearXNG  string        // base address of a SearXNG server, for the engine of that name
+	BaseURL  string        // of Brave or Tavily, in the place of the usual one
+	Timeout  time.Duration // of one whole call; 0 is DefaultTimeout
+	MaxBytes int64         // of one response body; 0 is DefaultMaxBytes
+	Ports    []uint16      // that pages may be fetched from; nil is 80, 443, 8080 and 8443
 
 	// Key returns the key of the Engine, if that is Brave or Tavily. Its errors are shown, and must not hold the key.
 	Key func(ctx context.Context) (string, error)
@@ -57,23 +54,21 @@ const (
 
 // What a zero Config stands for.
 const (
-	DefaultUserAgent       = "Sibyl (a personal assistant, reading this page for one person)"
-	DefaultTimeout         = 20 * time.Second
-	DefaultMaxBytes  int64 = 5 << 20
+	DefaultTimeout        = 20 * time.Second
+	DefaultMaxBytes int64 = 5 << 20
 )
+
+// userAgent is how requests introduce themselves.
+const userAgent = "Sibyl (a personal assistant, reading this page for one person)"
 
 // Web makes the web tools. It is safe for concurrent use.
 type Web struct {
-	fetch   *fetcher
-	search  *searcher // nil where no engine is set up
-	missing string
+	fetch  *fetcher
+	search *searcher // nil where no engine is set up
 }
 
 // New sets the tools up. It makes no connection.
 func New(cfg Config) *Web {
-	if cfg.UserAgent == "" {
-		cfg.UserAgent = DefaultUserAgent
-	}
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = DefaultTimeout
 	}
@@ -83,18 +78,12 @@ func New(cfg Config) *Web {
 	if cfg.Ports == nil {
 		cfg.Ports = []uint16{80, 443, 8080, 8443}
 	}
-	w := &Web{fetch: newFetcher(cfg)}
-	engine, err := newEngine(cfg)
-	if err != nil {
-		w.missing = fmt.Sprintf("web_search is not offered, because %v: %s", err, waysToSearch)
-		return w
+	w := &Web{fetch: &fetcher{newGuardedClient(newGuard(cfg), cfg.Resolver), cfg}}
+	if e := newEngine(cfg); e != nil {
+		w.search = newSearcher(cfg, e)
 	}
-	w.search = newSearcher(cfg, engine)
 	return w
 }
-
-const waysToSearch = "set web.searxng in the configuration file, or SIBYL_SEARXNG_URL, to the address of a SearXNG server, " +
-	"or store a key with ‘sibyl config set-key brave’ or ‘sibyl config set-key tavily’"
 
 // Tools lists what can be offered: web_fetch always, web_search where an engine is set up.
 func (w *Web) Tools() []tool.Tool {
@@ -105,20 +94,12 @@ func (w *Web) Tools() []tool.Tool {
 	return tools
 }
 
-// Missing says in one sentence what would add web_search. It is empty where nothing is missing.
-func (w *Web) Missing() string { return w.missing }
-
-// searchBase checks the configured address of an engine. Its errors never repeat the address, which may hold a password.
-func searchBase(raw string) (*url.URL, error) {
+// searchBase reads the configured address of an engine; nil unless it is one of the web.
+func searchBase(raw string) *url.URL {
 	base, err := url.Parse(raw)
-	switch {
-	case err != nil:
-		return nil, errors.New("is not a web address")
-	case base.Scheme != "http" && base.Scheme != "https":
-		return nil, errors.New("does not begin with http:// or https://")
-	case base.Hostname() == "":
-		return nil, errors.New("names no host")
+	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Hostname() == "" {
+		return nil
 	}
 	base.RawQuery, base.Fragment = "", ""
-	return base, nil
+	return base
 }

@@ -175,15 +175,15 @@ func withHost(t *testing.T, s *httptest.Server, host string) string {
 
 func TestSearchIsOfferedOnlyWithAUsableServer(t *testing.T) {
 	for _, c := range []struct {
-		searxng, missing string
-		tools            []string
+		searxng string
+		tools   []string
 	}{
-		{"", "set web.searxng", []string{"web_fetch"}},
-		{"http://127.0.0.1:8888", "", []string{"web_fetch", "web_search"}},
-		{"https://user:hunter2-hunter2@search.test/sub/", "", []string{"web_fetch", "web_search"}},
-		{"ftp://search.test", "http://", []string{"web_fetch"}},
-		{"http://", "names no host", []string{"web_fetch"}},
-		{"http://user:hunter2-hunter2@[bad/", "is not a web address", []string{"web_fetch"}},
+		{"", []string{"web_fetch"}},
+		{"http://127.0.0.1:8888", []string{"web_fetch", "web_search"}},
+		{"https://user:hunter2-hunter2@search.test/sub/", []string{"web_fetch", "web_search"}},
+		{"ftp://search.test", []string{"web_fetch"}},
+		{"http://", []string{"web_fetch"}},
+		{"http://user:hunter2-hunter2@[bad/", []string{"web_fetch"}},
 	} {
 		w := New(Config{SearXNG: c.searxng})
 		var got []string
@@ -192,13 +192,6 @@ func TestSearchIsOfferedOnlyWithAUsableServer(t *testing.T) {
 		}
 		if strings.Join(got, " ") != strings.Join(c.tools, " ") {
 			t.Errorf("SearXNG %q: tools = %v, want %v", c.searxng, got, c.tools)
-		}
-		missing := w.Missing()
-		if (c.missing == "") != (missing == "") || !strings.Contains(missing, c.missing) {
-			t.Errorf("SearXNG %q: Missing() = %q, want something with %q", c.searxng, missing, c.missing)
-		}
-		if strings.Contains(missing, "hunter2") {
-			t.Errorf("Missing() shows the password: %q", missing)
 		}
 	}
 }

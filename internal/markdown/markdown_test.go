@@ -1,0 +1,42 @@
+package markdown
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestHeadingsAreThoseOfCommonMark(t *testing.T) {
+	for line, want := range map[string]struct {
+		level int
+		text  string
+	}{
+		"# One": {1, "One"}, "   ###### Six ##": {6, "Six"}, "#\tTab": {1, "Tab"}, "##": {2, ""}, "# C#": {1, "C#"}, "# #": {1, ""},
+		"####### seven": {}, "#tag": {}, "    # indented code": {}, "text # no": {}, "": {},
+	} {
+		level, text, is := Heading(line)
+		if level != want.level || text != want.text || is != (want.level > 0) {
+			t.Errorf("%q is a heading %v of level %d: %q; want level %d: %q", line, is, level, text, want.level, want.text)
+		}
+	}
+}
+
+func TestFenceCoversItsBlockToTheMarkThatClosesIt(t *testing.T) {
+	for text, want := range map[string]string{ // x: covered
+		"a\n```go\n# b\n```\nc":         ".xxx.",
+		"~~~\n```\n~~\n~~~~\nc":         "xxxx.",
+		"````\n```\n```` go\n````\nc":   "xxxx.",
+		"``` a`b\nc":                    "..",
+		"    ```\nc":                    "..",
+		"   ```\n    ```\n   ```  \nc":  "xxx.",
+		"```\nnever closed\n\n# so far": "xxxx",
+	} {
+		var f Fence
+		got := ""
+		for line := range strings.SplitSeq(text, "\n") {
+			got += map[bool]string{true: "x", false: "."}[f.Covers(line)]
+		}
+		if got != want {
+			t.Errorf("%q: covered %s, want %s", text, got, want)
+		}
+	}
+}
