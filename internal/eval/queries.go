@@ -49,10 +49,7 @@ type Query struct {
 // maxLine bounds a line of a set, in bytes.
 const maxLine = 1 << 20
 
-// LoadQueries reads a set in JSON lines; blank lines are skipped. An error names the line that is wrong and what it lacks.
-func LoadQueries(r io.Reader) ([]Query, error) { return readSet(r, Query.check) }
-
-// LoadQueryFile reads a set from a file system, such as evaldata.Files.
+// LoadQueryFile reads a set in JSON lines; blank lines are skipped. An error names the line that is wrong and what it lacks.
 func LoadQueryFile(files fs.FS, name string) ([]Query, error) {
 	return loadSet(files, name, Query.check)
 }

@@ -80,7 +80,7 @@ func TestPersonaSetIsForDevelopmentOnly(t *testing.T) {
 }
 
 func TestLoadQueriesReadsEveryField(t *testing.T) {
-	got, err := LoadQueries(strings.NewReader("\n" + `{"query":"and in Rome?","label":"research","half":"dev","history":["weather in Paris?"],"note":"n"}` + "\n\n"))
+	got, err := readSet(strings.NewReader("\n"+`{"query":"and in Rome?","label":"research","half":"dev","history":["weather in Paris?"],"note":"n"}`+"\n\n"), Query.check)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestBadLineIsNamedWithItsNumber(t *testing.T) {
 		"nothing":         {"\n\n", "the set is empty"},
 		"overlong a line": {good + strings.Repeat("x", maxLine+1), "line 2: "},
 	} {
-		_, err := LoadQueries(strings.NewReader(c.text))
+		_, err := readSet(strings.NewReader(c.text), Query.check)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got error %v, want one with %q", name, err, c.want)
 		}

@@ -19,8 +19,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"sibyl/internal/journal"
 )
 
 // Limit bounds a prompt without its tool lines, in tokens.
@@ -73,7 +71,6 @@ type Set struct {
 	segments  []Segment
 	templates []template // parallel to segments
 	encoded   []byte     // the segments as JSON
-	hash      string     // of encoded
 }
 
 // Load reads the Oracle's segments from fsys: prompts.FS, or an overlay of it. Every file that is missing or unusable
@@ -141,7 +138,7 @@ func New(segments []Segment) (*Set, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding the prompt segments: %w", err)
 	}
-	r.encoded, r.hash = encoded, journal.BlobHash(encoded)
+	r.encoded = encoded
 	return r, nil
 }
 
@@ -183,11 +180,8 @@ func (r *Set) checkRequired() error {
 // Segments lists the segments in the order of composition. New makes an equal set of them.
 func (r *Set) Segments() []Segment { return clone(r.segments) }
 
-// Encoded gives the segments as JSON, by which a run keeps its prompts. It is not to be changed.
+// Encoded gives the segments as JSON, by which a run keeps its prompts. It is not to be changed. Sets of equal segments compose equal prompts.
 func (r *Set) Encoded() []byte { return r.encoded }
-
-// Hash names the segments: it is the journal.BlobHash of Encoded. Registries of one hash compose equal prompts.
-func (r *Set) Hash() string { return r.hash }
 
 func clone(segments []Segment) []Segment {
 	copies := slices.Clone(segments)

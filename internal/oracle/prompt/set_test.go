@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"sibyl/internal/journal"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/prompts"
 )
@@ -112,7 +111,7 @@ func TestLoadAcceptsFilesOfAWindowsEditor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Hash() != embedded(t).Hash() {
+	if string(r.Encoded()) != string(embedded(t).Encoded()) {
 		t.Error("byte order mark and line ends changed the prompts")
 	}
 }
@@ -213,7 +212,7 @@ func TestJournaledSegmentsMakeAnEqualSet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if journal.BlobHash(recorded) != r.Hash() {
+	if string(recorded) != string(r.Encoded()) {
 		t.Error("the hash is not that of the journaled form")
 	}
 	var segments []prompt.Segment
@@ -224,8 +223,8 @@ func TestJournaledSegmentsMakeAnEqualSet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again.Hash() != r.Hash() {
-		t.Error("the set of the journaled segments has another hash")
+	if string(again.Encoded()) != string(r.Encoded()) {
+		t.Error("the set of the journaled segments differs")
 	}
 	if diff := cmp.Diff(compose(t, r, situation("code")), compose(t, again, situation("code"))); diff != "" {
 		t.Errorf("(-first +again):\n%s", diff)
@@ -233,7 +232,7 @@ func TestJournaledSegmentsMakeAnEqualSet(t *testing.T) {
 }
 
 func TestHashFollowsEveryFile(t *testing.T) {
-	seen := map[string]string{embedded(t).Hash(): "the embedded prompts"}
+	seen := map[string]string{string(embedded(t).Encoded()): "the embedded prompts"}
 	for name := range copyOf(t, prompts.FS) {
 		files := copyOf(t, prompts.FS)
 		files[name].Data = append(files[name].Data, "One more line."...)
@@ -241,10 +240,10 @@ func TestHashFollowsEveryFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if other, taken := seen[r.Hash()]; taken {
+		if other, taken := seen[string(r.Encoded())]; taken {
 			t.Errorf("a change of %s gives the hash of %s", name, other)
 		}
-		seen[r.Hash()] = name
+		seen[string(r.Encoded())] = name
 	}
 }
 
