@@ -75,8 +75,7 @@ func (p *pack) constant(x ast.Expr, isError bool) bool {
 	case *ast.UnaryExpr:
 		return x.Op != token.AND || isError
 	case *ast.CompositeLit:
-		of := dotted(x.Type)
-		return of == "sync.Pool" /* nobody can tell what is in one */ || !strings.HasPrefix(of, "sync.") && !strings.HasPrefix(of, "atomic.")
+		return !strings.HasPrefix(dotted(x.Type), "sync.") && !strings.HasPrefix(dotted(x.Type), "atomic.")
 	}
 	return true
 }
