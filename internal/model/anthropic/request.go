@@ -158,7 +158,7 @@ func rebuilt(msg model.Message) []any {
 }
 
 func toolUse(call model.ToolCall) callBlock {
-	return callBlock{kindToolUse, wireID(call.ID), call.Name, json.RawMessage(wire.Object(call.Arguments))}
+	return callBlock{kindToolUse, wireID(call.ID), call.Name, wire.Object(call.Arguments)}
 }
 
 // say adds blocks to the last message, if it is of this role, or begins another.

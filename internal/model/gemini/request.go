@@ -193,7 +193,7 @@ func rebuiltTurn(msg model.Message) []any {
 		parts = append(parts, textPart{said(msg.Text)})
 	}
 	for i, call := range msg.ToolCalls {
-		p := callPart{FunctionCall: functionCall{ID: givenID(call.ID), Name: call.Name, Args: json.RawMessage(wire.Object(call.Arguments))}}
+		p := callPart{FunctionCall: functionCall{ID: givenID(call.ID), Name: call.Name, Args: wire.Object(call.Arguments)}}
 		if i == 0 {
 			p.Signature = foreignSignature
 		}

@@ -114,7 +114,7 @@ func (p protocol) assistant(msg model.Message) message {
 	}
 	for i, c := range msg.ToolCalls {
 		out.ToolCalls = append(out.ToolCalls, call{
-			ID: c.ID, Function: function{Index: i, Name: c.Name, Arguments: json.RawMessage(wire.Object(c.Arguments))},
+			ID: c.ID, Function: function{Index: i, Name: c.Name, Arguments: wire.Object(c.Arguments)},
 		})
 	}
 	return out

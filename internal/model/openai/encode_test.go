@@ -27,7 +27,7 @@ func sdkBody(t testing.TB, name string, req model.Request, old bool) string {
 		turn := sdk.ChatCompletionMessage{Role: string(msg.Role), Content: msg.Text, ToolCallID: msg.ToolCallID}
 		for _, call := range msg.ToolCalls {
 			turn.ToolCalls = append(turn.ToolCalls, sdk.ToolCall{ID: call.ID, Type: sdk.ToolTypeFunction,
-				Function: sdk.FunctionCall{Name: call.Name, Arguments: wire.Object(call.Arguments)}})
+				Function: sdk.FunctionCall{Name: call.Name, Arguments: string(wire.Object(call.Arguments))}})
 		}
 		if msg.Role == model.ToolRole {
 			turn.Content = wire.Result(msg)
@@ -57,6 +57,7 @@ func sdkBody(t testing.TB, name string, req model.Request, old bool) string {
 	return string(text)
 }
 
+// anyMessage draws a message that has a Memo half of the time.
 func anyMessage(t *rapid.T) model.Message {
 	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "<a & b>", "\xff", "\u2028"}))
 	msg := model.Message{
@@ -70,6 +71,9 @@ func anyMessage(t *rapid.T) model.Message {
 		}
 	case model.ToolRole:
 		msg.ToolCallID, msg.IsError = text.Draw(t, "id"), rapid.Bool().Draw(t, "failed")
+	}
+	if rapid.Bool().Draw(t, "memo") {
+		msg.Memo = &model.Memo{}
 	}
 	return msg
 }
@@ -94,18 +98,38 @@ func TestBodyByHandIsThatOfEncodingJSON(t *testing.T) {
 			req.Schema = &model.Schema{Name: "x", JSON: json.RawMessage(`{"type":"object", "properties":{"a":{"type":"string"}}}`)}
 		}
 		want := sdkBody(testing.TB(nil), p.name, req, old)
-		if got, err := p.encode(req, 0); err != nil || string(got) != want {
-			t.Fatalf("%v\n%s\nwant\n%s", err, got, want)
+		for turn := range 3 {
+			got, err := p.encode(req, 0)
+			if err != nil || string(got) != want {
+				t.Fatalf("turn %d: %v\n%s\nwant\n%s", turn, err, got, want)
+			}
 		}
 	})
 }
 
-func TestLongConversationIsEncodedInPlace(t *testing.T) {
+func TestMessageThatChangedIsEncodedAnew(t *testing.T) {
+	p := newProtocol(Config{Provider: "house", Model: "m"})
+	first := model.Message{Role: model.Assistant, Text: "a", ToolCalls: []model.ToolCall{{ID: "1", Name: "f", Arguments: "{}"}}, Memo: &model.Memo{}}
+	second := first
+	second.Text = "b"
+	third := first
+	first.ToolCalls[0].Name = "g"
+	for _, msg := range []model.Message{first, second, third, first} {
+		req := model.Request{Messages: []model.Message{msg}}
+		got, err := p.encode(req, 0)
+		if want := sdkBody(t, "m", req, true); err != nil || string(got) != want {
+			t.Errorf("%v\n%s\nwant\n%s", err, got, want)
+		}
+		first.ToolCalls[0].Name += "h"
+	}
+}
+
+func TestLongConversationIsEncodedOnce(t *testing.T) {
 	p := newProtocol(Config{Provider: "house", Model: "m"})
 	req := model.Request{System: "be brief"}
 	for range 150 {
 		req.Messages = append(req.Messages, model.Message{
-			Role: model.Assistant, Text: "…", ToolCalls: []model.ToolCall{{ID: "1", Name: "f", Arguments: `{"q":1}`}},
+			Role: model.Assistant, Text: "…", ToolCalls: []model.ToolCall{{ID: "1", Name: "f", Arguments: `{"q":1}`}}, Memo: &model.Memo{},
 		})
 	}
 	encode := func() {

@@ -39,7 +39,7 @@ func (p *protocol) encode(req model.Request, without uint32) ([]byte, error) {
 		if b[len(b)-1] != '[' {
 			b = append(b, ',')
 		}
-		b = appendMessage(b, msg)
+		b = msg.AppendEncoded(b, "openai", appendMessage)
 	}
 	b = append(b, `],`...)
 	if req.MaxOutputTokens != 0 {
@@ -93,7 +93,7 @@ func appendMessage(b []byte, msg *model.Message) []byte {
 			b = appendField(append(b, '{'), `"id":`, call.ID)
 			b = append(b, `"type":"function","function":{`...)
 			b = appendField(b, `"name":`, call.Name)
-			b = jsonappend.String(append(b, `"arguments":`...), wire.Object(call.Arguments))
+			b = jsonappend.String(append(b, `"arguments":`...), string(wire.Object(call.Arguments)))
 			b = append(b, `}}`...)
 		}
 		if len(msg.ToolCalls) > 0 {

@@ -29,20 +29,20 @@ func UnknownRole(i int, role model.Role) error {
 
 // Object returns the arguments of a call as a JSON object in valid UTF-8. Most providers reject a whole conversation
 // because of one call whose arguments a model once got wrong, so what is no object is sent inside one.
-func Object(arguments string) string {
+func Object(arguments string) json.RawMessage {
 	arguments = strings.ToValidUTF8(arguments, "\uFFFD")
 	trimmed := strings.TrimSpace(arguments)
-	if strings.HasPrefix(trimmed, "{") && json.Valid([]byte(arguments)) {
-		return arguments
+	if raw := []byte(arguments); strings.HasPrefix(trimmed, "{") && json.Valid(raw) {
+		return raw
 	}
 	if trimmed == "" {
-		return "{}"
+		return json.RawMessage("{}")
 	}
 	text, err := json.Marshal(map[string]string{"not_an_object": arguments})
 	if err != nil { // a map of strings always encodes
-		return "{}"
+		return json.RawMessage("{}")
 	}
-	return string(text)
+	return text
 }
 
 // Marshal is json.Marshal, but what is JSON already stays as it is: a provider's own turn goes back byte for byte.
