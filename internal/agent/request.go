@@ -142,6 +142,9 @@ func (b *Builder[R]) transcript(p TurnPayload) (conversation, error) {
 		if err != nil {
 			return c, err
 		}
+		for i := range turn {
+			turn[i].Memo = &model.Memo{} // every later turn sends it again
+		}
 		c.messages, c.steps = append(c.messages, turn...), append(c.steps, steps...)
 	}
 	return c, nil
