@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,7 +57,7 @@ type TraceEvent struct {
 func (e TraceEvent) Node() string { return e.Rule[strings.LastIndexByte(e.Rule, '/')+1:] }
 
 // traces are the steps of a run as its trace record keeps them: an event is a list of its node's number, a letter and what belongs
-// to it, and the rules of nodes are named once.
+// to it, and the rules of nodes are named once, by the trees that they lie in.
 type traces struct {
 	steps []byte // the elements of a JSON list
 	used  []bool // by node
@@ -134,7 +135,10 @@ func (t *traces) text(s string) { t.steps = appendText(append(t.steps, ','), s) 
 
 // end closes the step with what it comes to. digests are those of the effects that it asks for.
 func (t *traces) end(r bt.Result, digests []string) {
-	t.steps = appendText(append(t.steps, `],"status":`...), r.Status.String())
+	t.steps = append(t.steps, ']')
+	if r.Status != bt.Running { // as all but the last
+		t.steps = appendText(append(t.steps, `,"status":`...), r.Status.String())
+	}
 	list := func(name string, n int, element func(i int)) {
 		for i := range n {
 			if i == 0 {
@@ -181,18 +185,30 @@ func readStep(raw []byte, rule func(node int32) string) (TraceStep, error) {
 
 // record is the data of the trace record.
 func (t *traces) record(tree *bt.Tree) []byte {
-	b := append(make([]byte, 0, len(t.steps)+4096), `{"rules":{`...)
+	b := append(make([]byte, 0, len(t.steps)+4096), `{"rules":[`...)
+	within := ""
 	for node, used := range t.used {
 		if !used {
 			continue
 		}
-		if b[len(b)-1] != '{' {
+		in, name := path.Split(tree.Rule(int32(node)))
+		switch {
+		case in == within:
 			b = append(b, ',')
+		case within != "":
+			b = append(b, "}},"...)
+			fallthrough
+		default:
+			b = append(appendText(append(b, `{"in":`...), in), `,"nodes":{`...)
 		}
+		within = in
 		b = append(strconv.AppendInt(append(b, '"'), int64(node), 10), `":`...)
-		b = appendText(b, tree.Rule(int32(node)))
+		b = appendText(b, name)
 	}
-	b = append(append(b, `},"steps":[`...), t.steps...)
+	if within != "" {
+		b = append(b, "}}"...)
+	}
+	b = append(append(b, `],"steps":[`...), t.steps...)
 	return append(b, `]}`...)
 }
 
@@ -206,7 +222,7 @@ type keptStep struct {
 }
 
 func (k keptStep) step(rule func(node int32) string) (TraceStep, error) {
-	s := TraceStep{Record: k.Record, Status: k.Status, Events: make([]TraceEvent, 0, len(k.Events)), Cancel: k.Cancel}
+	s := TraceStep{Record: k.Record, Status: cmp.Or(k.Status, bt.Running.String()), Events: make([]TraceEvent, 0, len(k.Events)), Cancel: k.Cancel}
 	for _, kept := range k.Start {
 		var a Asked
 		if err := parts(kept, &a.Op, &a.Leaf, &a.Kind, &a.Label, &a.Digest); err != nil {
@@ -262,14 +278,23 @@ func keptEvent(kept []json.RawMessage, rule func(node int32) string) (e TraceEve
 // UnmarshalJSON reads what traces.record wrote.
 func (t *TraceRecord) UnmarshalJSON(data []byte) error {
 	var kept struct {
-		Rules map[int32]string `json:"rules"`
-		Steps []keptStep       `json:"steps"`
+		Rules []struct {
+			In    string           `json:"in"`
+			Nodes map[int32]string `json:"nodes"`
+		} `json:"rules"`
+		Steps []keptStep `json:"steps"`
 	}
 	if err := json.Unmarshal(data, &kept); err != nil {
 		return err
 	}
+	rules := map[int32]string{}
+	for _, r := range kept.Rules {
+		for node, name := range r.Nodes {
+			rules[node] = r.In + name
+		}
+	}
 	for _, k := range kept.Steps {
-		s, err := k.step(func(node int32) string { return kept.Rules[node] })
+		s, err := k.step(func(node int32) string { return rules[node] })
 		if err != nil {
 			return err
 		}

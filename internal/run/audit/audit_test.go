@@ -41,7 +41,7 @@ var scripted = []journal.Record{
 	rec(4, "resume", `{"holder":"two","build":"b2","now":250,"repeated":[4]}`),
 	rec(5, "completion", completion(3, "write c", `,"once":true,"found":true,"result":"C"`)),
 	rec(6, "time", `{"now":1000}`),
-	rec(7, "trace", `{"rules":{"1":"Main/Script","2":"Main/Sub/Do","4":"Main/Sub/Note"},"steps":[
+	rec(7, "trace", `{"rules":[{"in":"Main/","nodes":{"1":"Script"}},{"in":"Main/Sub/","nodes":{"2":"Do","4":"Note"}}],"steps":[
 		{"record":0,"status":"RUNNING","events":[[1,"W","n","1"],[1,"W","m","2"],[1,"S"],[2,"R"]],"start":[[1,"Do","read","read a","d1"],[2,"Do","read","read b","d2"]]},
 		{"record":1,"status":"RUNNING","events":[]},
 		{"record":2,"status":"RUNNING","events":[[2,"F","the server is down"],[4,"T","noted",{"why":"down"}],[4,"T","noted again",{}],[4,"S"],[4,"S"]],
@@ -143,7 +143,7 @@ func TestStoppedRunTellsWhatWasUnderWay(t *testing.T) {
 		rec(2, "cancel", `{"reason":"enough of it"}`),
 		rec(3, "stopped", `{"now":900,"under":[`+completion(1, "write a", `,"once":true,"err":{"kind":"unknown","reason":"still under way"}`)+
 			`,`+completion(2, "read b", `,"err":{"kind":"cancelled","reason":"withdrawn"},"result":"half"`)+`]}`),
-		rec(4, "trace", `{"rules":{},"steps":[{"record":0,"status":"RUNNING","events":[]}]}`),
+		rec(4, "trace", `{"rules":[],"steps":[{"record":0,"status":"RUNNING","events":[]}]}`),
 		rec(5, "end", `{"status":"cancelled","reason":"stopped","now":900,"fault":{"kind":"cancelled","reason":"enough of it"}}`),
 	}
 	a := audit.Of(journal.Run{Status: journal.Cancelled}, recs, nil, nil)
@@ -200,7 +200,7 @@ func TestAuditSurvivesAnyRecords(t *testing.T) {
 	kinds := []string{"start", "mark", "completion", "trace", "time", "cancel", "stopped", "resume", "end", "other", ""}
 	data := []string{``, `{}`, `null`, `[]`, `{"op":18446744073709551615}`, `{"op":1,"kind":"read","payload":{},"result":null}`,
 		`{"op":2,"err":{}}`, `{"steps":[{"record":7,"start":[[1,"a"],[2]],"cancel":[1,2,3]}]}`, `{"repeated":[1,1,9]}`, `{"outcome":7}`,
-		`{"rules":{"1":"x"},"steps":[{"record":1,"events":[[1,"T","a"],[1,"W","k"],[2,"S"],[1,"?"]]}]}`, `{"under":[{"op":2,"err":{"kind":"unknown"}}]}`}
+		`{"rules":[{"in":"","nodes":{"1":"x"}}],"steps":[{"record":1,"events":[[1,"T","a"],[1,"W","k"],[2,"S"],[1,"?"]]}]}`, `{"under":[{"op":2,"err":{"kind":"unknown"}}]}`}
 	rapid.Check(t, func(r *rapid.T) {
 		var recs []journal.Record
 		for n := range rapid.IntRange(0, 8).Draw(r, "records") {
