@@ -37,24 +37,56 @@ func (r *pager) Chat(_ context.Context, req model.Request, emit func(model.Delta
 // grown is what each turn allocates on average, of a few around turn at.
 func grown(totals []uint64, at int) uint64 { return (totals[at+2] - totals[at-3]) / 5 }
 
-func TestALateTurnCostsNoMoreThanTwiceAnEarlyOne(t *testing.T) {
-	h := setUp(t)
-	h.turns = 170
-	m := &pager{turns: 160}
+// pages plays a run of so many turns, each but the last with a call, and gives the bytes of its records.
+func (h *harness) pages(turns int) (*pager, int) {
+	h.t.Helper()
+	h.turns = turns + 10
+	m := &pager{turns: turns}
 	h.model = m
 	h.world.on("code_read", func(c tool.Call) (tool.Result, error) {
 		return tool.Result{Text: "a line", Items: 1, Refs: []tool.Ref{{Source: tool.Code, Path: string(c.Args), Start: 1, End: 1, Opened: true}}}, nil
 	})
 	// Nobody watches: what a watcher reads would count, too.
-	if _, err := h.start("How does the middleware in this package work?").Wait(t.Context()); err != nil {
-		t.Fatal(err)
+	live := h.start("How does the middleware in this package work?")
+	if _, err := live.Wait(h.t.Context()); err != nil {
+		h.t.Fatal(err)
 	}
 	if len(m.objects) != m.turns || m.messages < 2*m.turns-1 {
-		t.Fatalf("%d turns, the last with %d messages", len(m.objects), m.messages)
+		h.t.Fatalf("%d turns, the last with %d messages", len(m.objects), m.messages)
 	}
+	recs, err := h.store.Records(h.t.Context(), owner, live.ID, 0)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	size := 0
+	for _, r := range recs {
+		size += len(r.Data)
+	}
+	return m, size
+}
+
+func TestALateTurnCostsNoMoreThanTwiceAnEarlyOne(t *testing.T) {
+	m, _ := setUp(t).pages(160)
 	early, late := grown(m.objects, 5), grown(m.objects, 150)
 	if late > 2*early {
 		t.Errorf("turn 150 makes %d allocations, turn 5 makes %d", late, early)
 	}
+	if early, late := grown(m.bytes, 5), grown(m.bytes, 150); late > 6*early {
+		t.Errorf("turn 150 allocates %d bytes, turn 5 %d", late, early)
+	}
 	t.Logf("turn 5: %d allocations, %d bytes; turn 150: %d allocations, %d bytes", early, grown(m.bytes, 5), late, grown(m.bytes, 150))
+}
+
+func TestARunOfTwiceTheEffectsCostsAboutTwiceAsMuch(t *testing.T) {
+	h := setUp(t)
+	h.pages(3) // what is made once a process
+	half, halfSize := h.pages(75)
+	whole, size := h.pages(150)
+	total := func(m *pager) uint64 { return m.objects[len(m.objects)-1] - m.objects[0] }
+	if n, of := total(whole), total(half); 10*n > 22*of {
+		t.Errorf("300 effects make %d allocations, 150 make %d", n, of)
+	}
+	if 10*size > 22*halfSize {
+		t.Errorf("300 effects are %d bytes of records, 150 are %d", size, halfSize)
+	}
 }
