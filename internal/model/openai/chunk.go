@@ -7,22 +7,31 @@ import (
 	"unicode/utf8"
 )
 
-// chunkText appends the text of an event in the form that most have: a chunk with one choice, number 0, whose delta is text and
-// nothing else. It is not ok for any other event, which encoding/json then reads: a key or a value that is not known here, white
-// space in an unusual place, or anything that is not valid.
-func chunkText(text, event []byte) (_ []byte, ok bool) {
-	s := scanner{event: event, text: text}
-	ok = s.object(s.chunkField) && s.at == len(event) && s.found
-	return s.text, ok
+// chunk is room for one event after another.
+type chunk struct {
+	part
+	choices [1]choice
+	calls   []callPart
+	counted usage
+	text    []byte // of the choice, in the place of Content
 }
 
-// scanner reads the usual form of a chunk. Each of its methods goes past what it reads, and is false where it finds something
+// read takes in an event of the forms that most have: one choice, number 0, whose delta is text or parts of calls, or none; usage. It is
+// not ok for any other event, which encoding/json then reads: a key or a value that is not known here, one that comes twice, white
+// space in an unusual place, or anything that is not valid.
+func (c *chunk) read(event []byte) (ok bool) {
+	c.part, c.choices, c.calls, c.counted, c.text = part{}, [1]choice{}, c.calls[:0], usage{}, c.text[:0]
+	s := scanner{chunk: c, event: event}
+	return s.object(s.chunkField) && s.at == len(event)
+}
+
+// scanner reads the usual forms of a chunk. Each of its methods goes past what it reads, and is false where it finds something
 // else.
 type scanner struct {
-	event []byte
-	at    int
-	text  []byte
-	found bool // the text has come
+	*chunk
+	event        []byte
+	at           int
+	said, called bool // the text and the calls have come
 }
 
 // chunkField reads the value of one field of the event.
@@ -31,9 +40,39 @@ func (s *scanner) chunkField(key []byte) bool {
 	case "id", "object", "created", "model", "system_fingerprint", "service_tier", "obfuscation":
 		return s.scalar()
 	case "usage":
-		return s.take("null")
+		if s.take("null") {
+			return s.Usage == nil
+		}
+		s.Usage = &s.counted
+		return s.object(s.usageField)
 	case "choices":
+		if s.Choices != nil { // a second list would be mixed with the first
+			return false
+		}
+		s.Choices = s.choices[:0]
+		if s.take("[]") {
+			return true
+		}
+		s.Choices = s.choices[:]
 		return s.take("[") && s.object(s.choiceField) && s.take("]")
+	}
+	return false
+}
+
+func (s *scanner) usageField(key []byte) bool {
+	switch string(key) {
+	case "prompt_tokens":
+		return s.number(&s.counted.PromptTokens)
+	case "completion_tokens":
+		return s.number(&s.counted.CompletionTokens)
+	case "total_tokens":
+		return s.scalar()
+	case "prompt_tokens_details":
+		return s.take("null") || s.object(func(key []byte) bool {
+			return string(key) == "cached_tokens" && s.number(&s.counted.Details.CachedTokens) || string(key) == "audio_tokens" && s.scalar()
+		})
+	case "completion_tokens_details":
+		return s.take("null") || s.object(func([]byte) bool { return s.scalar() })
 	}
 	return false
 }
@@ -42,10 +81,12 @@ func (s *scanner) choiceField(key []byte) bool {
 	switch string(key) {
 	case "index":
 		return s.take("0")
-	case "logprobs", "finish_reason":
+	case "logprobs":
 		return s.take("null")
+	case "finish_reason":
+		return s.take("null") || s.value(&s.choices[0].FinishReason)
 	case "delta":
-		return s.object(s.deltaField)
+		return s.take("{}") || s.object(s.deltaField)
 	}
 	return false
 }
@@ -54,16 +95,61 @@ func (s *scanner) deltaField(key []byte) bool {
 	switch string(key) {
 	case "role":
 		return s.scalar()
-	case "refusal", "tool_calls", "function_call":
+	case "refusal", "function_call":
 		return s.take("null")
 	case "content":
+		if s.take("null") {
+			return !s.said
+		}
 		raw, ok := s.quoted()
-		if !ok || s.found { // a second text would replace the first
+		if !ok || s.said { // a second text would replace the first
 			return false
 		}
-		s.found = true
+		s.said = true
 		s.text, ok = unquote(s.text, raw)
 		return ok
+	case "tool_calls":
+		if s.called || s.take("null") {
+			return !s.called
+		}
+		s.called = true
+		return s.take("[") && s.callParts() && s.take("]")
+	}
+	return false
+}
+
+func (s *scanner) callParts() bool {
+	for {
+		s.calls = append(s.calls, callPart{})
+		if c := &s.calls[len(s.calls)-1]; !s.object(func(key []byte) bool { return s.callField(c, key) }) {
+			return false
+		}
+		if !s.take(",") {
+			s.choices[0].Delta.ToolCalls = s.calls
+			return true
+		}
+	}
+}
+
+func (s *scanner) callField(c *callPart, key []byte) bool {
+	switch string(key) {
+	case "index":
+		c.Index = new(int)
+		return s.number(c.Index)
+	case "id":
+		return s.take("null") || s.value(&c.ID)
+	case "type":
+		return s.scalar()
+	case "function":
+		return s.object(func(key []byte) bool {
+			switch string(key) {
+			case "name":
+				return s.take("null") || s.value(&c.Function.Name)
+			case "arguments":
+				return s.value((*string)(&c.Function.Arguments))
+			}
+			return false
+		})
 	}
 	return false
 }
@@ -119,23 +205,38 @@ func (s *scanner) quoted() ([]byte, bool) {
 	return nil, false
 }
 
+// value reads a string's value.
+func (s *scanner) value(into *string) bool {
+	raw, ok := s.quoted()
+	if !ok {
+		return false
+	}
+	n := len(s.text)
+	value, ok := unquote(s.text, raw)
+	*into, s.text = string(value[n:]), value[:n]
+	return ok
+}
+
 // scalar reads a value that says nothing here: null, a whole number or a string without escapes.
 func (s *scanner) scalar() bool {
 	if raw, ok := s.quoted(); ok {
 		return plain(raw) && utf8.Valid(raw)
 	}
-	if s.take("null") || s.take("0") {
-		return true
-	}
+	var n int
+	return s.take("null") || s.number(&n)
+}
+
+// number reads a whole number of a usual size.
+func (s *scanner) number(into *int) bool {
 	n := 0
-	for _, c := range s.event[s.at:] {
-		if c < '0' || c > '9' {
-			break
-		}
+	for n < len(s.event)-s.at && n < 18 && '0' <= s.event[s.at+n] && s.event[s.at+n] <= '9' {
 		n++
 	}
+	digits := s.event[s.at : s.at+n]
+	value, err := strconv.Atoi(string(digits))
+	*into = value
 	s.pass(n)
-	return n > 0
+	return err == nil && (digits[0] != '0' || n == 1)
 }
 
 // plain says whether a string's inside stands for itself.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	sdk "github.com/sashabaranov/go-openai"
 	"pgregory.net/rapid"
 
@@ -143,31 +144,41 @@ func TestLongConversationIsEncodedOnce(t *testing.T) {
 	}
 }
 
-// FuzzChunkText checks that a chunk of the usual form is read as encoding/json reads it.
-func FuzzChunkText(f *testing.F) {
+// FuzzChunk checks that a chunk of a usual form is read as encoding/json reads it, whatever was read before.
+func FuzzChunk(f *testing.F) {
 	const usual = `{"id":"x","object":"chat.completion.chunk","created":17,"model":"m","system_fingerprint":null,"choices":[{"index":0,` +
 		`"delta":{"role":"assistant","content":"a\u00fc\ud83d\ude80\n\"\\ü"},"logprobs":null,"finish_reason":null}],"usage":null,"obfuscation":"q"}`
-	if text, ok := chunkText(nil, []byte(usual)); !ok || string(text) != "aü🚀\n\"\\ü" {
-		f.Fatalf("the usual form gives %q, %v", text, ok)
+	const call = `{"choices":[{"index":0,"delta":{"content":null,"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":"{\"x\":1"}},` +
+		`{"index":1,"function":{"arguments":""}}]},"finish_reason":"tool_calls"}]}`
+	const counts = `{"choices":[],"usage":{"prompt_tokens":120,"completion_tokens":3,"total_tokens":123,"prompt_tokens_details":{"cached_tokens":7,"audio_tokens":0},` +
+		`"completion_tokens_details":{"reasoning_tokens":2}}}`
+	for _, form := range []string{usual, call, counts, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`} {
+		if !new(chunk).read([]byte(form)) {
+			f.Fatalf("the usual form %s is not known", form)
+		}
+		f.Add(form)
 	}
-	f.Add(usual)
 	f.Add(`{"choices": [{"index": 0, "delta": {"content": "spaced"}}]}`)
 	f.Add(`{"choices":[{"delta":{"content":"half \ud83d"}}]}`)
 	f.Add(`{"choices":[{"delta":{"content":"a"}}],"choices":[{"delta":{"role":"b"}}]}`)
 	f.Add(`{"choices":[{"delta":{"content":"a"}}],"created":01}`)
+	f.Add(`{"usage":{"prompt_tokens":1},"choices":[],"usage":{"completion_tokens":1234567890123456789012}}`)
+	f.Add(`{"choices":[{"delta":{"tool_calls":[{"id":"a"}],"tool_calls":[{"index":1}]}}]}`)
 	f.Add(`{"choices":[{"delta":{"content":"a` + "\t" + `"}}],"id":"` + "\xff" + `"} x`)
+	c := &chunk{}
 	f.Fuzz(func(t *testing.T, event string) {
-		text, ok := chunkText(nil, []byte(event))
-		if !ok {
+		if !c.read([]byte(event)) {
 			return
 		}
 		var p part
-		if err := json.Unmarshal([]byte(event), &p); err != nil || len(p.Choices) != 1 || p.Usage != nil || wire.Given(p.Error) {
-			t.Fatalf("%q is read as text %q; encoding/json gives %+v, %v", event, text, p, err)
+		if err := json.Unmarshal([]byte(event), &p); err != nil {
+			t.Fatalf("%q is read, but encoding/json says: %v", event, err)
 		}
-		c := p.Choices[0]
-		if c.Index != 0 || c.Message != nil || c.FinishReason != "" || c.Delta.Refusal != "" || c.Delta.ToolCalls != nil || c.Delta.Content != string(text) {
-			t.Errorf("%q is read as text %q; encoding/json gives %+v", event, text, c)
+		if len(c.Choices) > 0 {
+			c.Choices[0].Delta.Content = string(c.text)
+		}
+		if diff := cmp.Diff(p, c.part); diff != "" {
+			t.Errorf("%q (-encoding/json +by hand):\n%s", event, diff)
 		}
 	})
 }

@@ -60,7 +60,7 @@ type turn struct {
 	*wire.Exchange
 	refusal strings.Builder
 	calls   []*call
-	buffer  []byte // the text of a chunk
+	chunk   chunk
 }
 
 // read takes the whole answer into x, its calls also where it breaks off.
@@ -100,14 +100,12 @@ func (t *turn) take(data []byte) error {
 		t.Done = true
 		return nil
 	}
-	if text, ok := chunkText(t.buffer[:0], data); ok {
-		t.Begun = true
-		t.buffer = text
-		return t.Say(text)
-	}
-	var p part
-	if err := json.Unmarshal(data, &p); err != nil {
-		return t.BadEvent(err)
+	p := &t.chunk.part
+	if !t.chunk.read(data) {
+		*p, t.chunk.text = part{}, t.chunk.text[:0]
+		if err := json.Unmarshal(data, p); err != nil {
+			return t.BadEvent(err)
+		}
 	}
 	if wire.Given(p.Error) {
 		return t.Inside(data)
@@ -152,7 +150,7 @@ func (t *turn) apply(d *delta) error {
 		return err
 	}
 	t.refusal.WriteString(d.Refusal)
-	return t.Say([]byte(d.Content))
+	return t.Say(append(t.chunk.text, d.Content...))
 }
 
 // call is a tool call that is coming in. Its index is -1 where the endpoint gives none.
