@@ -47,7 +47,7 @@ func Budget() bt.Leaf {
 			}
 		}
 		o.Ledger, o.Warn = o.Ledger.Clone(), false
-		var seen BudgetSeen
+		seen := BudgetSeen{Used: make([]Spent, 0, 3)}
 		for _, s := range []Spent{{"turns", i.Turn - 1, i.MaxTurns}, {"tokens", o.Ledger.Tokens, i.MaxTokens}, {"seconds", int(i.Now / 1000), i.MaxSeconds}} {
 			if s.Limit <= 0 {
 				continue

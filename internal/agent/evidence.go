@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -163,7 +162,7 @@ var volatileNames = map[string]bool{"request_id": true, "requestid": true, "nonc
 // calls of one key are a repetition only if the later one brought nothing new.
 func callKey(name, arguments string) string {
 	var args map[string]any
-	decoder := json.NewDecoder(bytes.NewReader([]byte(arguments)))
+	decoder := json.NewDecoder(strings.NewReader(arguments))
 	decoder.UseNumber()
 	if decoder.Decode(&args) != nil {
 		return digest(name + " " + maskAll(arguments))
@@ -196,6 +195,7 @@ func dropVolatile(v any) {
 // maskAll hides every number.
 func maskAll(text string) string {
 	var b strings.Builder
+	b.Grow(len(text))
 	inNumber := false
 	for _, r := range maskClock(strings.ToLower(strings.Join(strings.Fields(text), " "))) {
 		digit := '0' <= r && r <= '9'

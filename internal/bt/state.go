@@ -186,15 +186,17 @@ func portName(f reflect.StructField) string {
 // EncodePorts gives the fields of a struct as JSON by the ports that they declare: what a run is given.
 func EncodePorts(of any) (map[string]json.RawMessage, error) {
 	v := reflect.Indirect(reflect.ValueOf(of))
-	ports, _, err := portsOf(v.Type())
-	if err != nil {
-		return nil, err
+	if v.Kind() != reflect.Struct {
+		return nil, fmt.Errorf("%T is not a struct", of)
 	}
-	raw := make(map[string]json.RawMessage, len(ports))
-	for _, p := range ports {
-		if raw[p.Name], err = json.Marshal(v.Field(p.field).Interface()); err != nil {
-			return nil, fmt.Errorf("given key {%s}: %w", p.Name, err)
+	raw := make(map[string]json.RawMessage, v.NumField())
+	for i := range v.NumField() {
+		name := portName(v.Type().Field(i))
+		value, err := json.Marshal(v.Field(i).Interface())
+		if err != nil {
+			return nil, fmt.Errorf("given key {%s}: %w", name, err)
 		}
+		raw[name] = value
 	}
 	return raw, nil
 }

@@ -85,8 +85,11 @@ func Specs() []Spec {
 	}
 }
 
+// specs are read by every signal.
+var specs = Specs()
+
 func specOf(t Type) (Spec, bool) {
-	for _, s := range Specs() {
+	for _, s := range specs {
 		if s.Type == t {
 			return s, true
 		}
