@@ -49,10 +49,11 @@ func turn[R Report](ctx context.Context, b *Builder[R], m model.Model, listen fu
 	resp, err := m.Chat(ctx, asked.Request, heard.delta)
 	rest, report := heard.listener.Close()
 	heard.show(rest)
-	r := TurnReceipt[R]{Text: string(heard.text), Calls: resp.ToolCalls, Report: report, Finish: resp.Finish, Usage: resp.Usage,
+	text := string(heard.text)
+	r := TurnReceipt[R]{Text: text, Calls: resp.ToolCalls, Report: report, Finish: resp.Finish, Usage: resp.Usage,
 		Model: cmp.Or(resp.Model, m.ID()), Attempts: resp.Attempts, Native: resp.Native, Tries: resp.Tries,
 		Prompt: asked.Prompt.Hash, Segments: asked.Prompt.Segments, LeftOut: asked.Prompt.LeftOut, ToolHashes: asked.Tools,
-		PromptSize: asked.Prompt.Tokens, History: asked.History + Tokens(string(heard.text)) + callTokens(resp.ToolCalls)}
+		PromptSize: asked.Prompt.Tokens, History: asked.History + Tokens(text) + callTokens(resp.ToolCalls)}
 	if job.Effect.Kind == EffectNotes {
 		r.Text = strings.TrimSpace(r.Text)
 	}

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/model"
@@ -172,9 +174,12 @@ func callTokens(calls []model.ToolCall) (n int) {
 
 // Brief shortens a text to one line for people.
 func Brief(s string, most int) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
+	oddSpace := func(r rune) bool { return r != ' ' && unicode.IsSpace(r) }
+	if strings.ContainsFunc(s, oddSpace) || strings.Contains(s, "  ") || strings.Trim(s, " ") != s {
+		s = strings.Join(strings.Fields(s), " ")
+	}
+	if utf8.RuneCountInString(s) > most {
+		s = string([]rune(s)[:most-1]) + "…"
 	}
 	return s
 }

@@ -2,10 +2,8 @@ package run
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"sibyl/internal/bt"
@@ -27,6 +25,7 @@ type Fold struct {
 	stopped *StoppedRecord
 	now     int64
 	trace   traces
+	noted   func(bt.Event) // by the trace
 }
 
 // asked is an outstanding effect with the digest of what it asks for.
@@ -37,7 +36,9 @@ type asked struct {
 
 // NewFold is the state of a run before its first record.
 func NewFold(a *Assistant, tree *bt.Tree) *Fold {
-	return &Fold{a: a, tree: tree, state: tree.NewState(), open: map[uint64]asked{}, marked: map[uint64]bool{}}
+	f := &Fold{a: a, tree: tree, state: tree.NewState(), open: map[uint64]asked{}, marked: map[uint64]bool{}}
+	f.noted = func(e bt.Event) { f.trace.event(tree, e) }
+	return f
 }
 
 // fold takes records in, and gives the view of them.
@@ -184,7 +185,7 @@ func (f *Fold) stopping() bool { return f.cancel != nil || f.over() }
 // asks for nothing more.
 func (f *Fold) step(seq int64, in bt.Input) {
 	f.trace.begin(f.tree, seq)
-	res, err := stepTree(f.tree, f.state, in, func(e bt.Event) { f.trace.event(f.tree, e) })
+	res, err := stepTree(f.tree, f.state, in, f.noted)
 	if err != nil {
 		res = bt.Result{Status: bt.Failure, Fault: &bt.Fault{Kind: KindTree, Reason: err.Error()}}
 	}
@@ -193,14 +194,12 @@ func (f *Fold) step(seq int64, in bt.Input) {
 	for _, op := range res.Cancel {
 		f.close(op)
 	}
-	digests := make([]string, len(res.Start))
-	for i, e := range res.Start {
-		digests[i] = Digest(e)
-		f.open[e.Op] = asked{e, digests[i]}
+	for _, e := range res.Start {
+		f.open[e.Op] = asked{e, Digest(e)}
 		f.order = append(f.order, e.Op)
 	}
 	f.last = res
-	f.trace.end(res, digests)
+	f.trace.end(res, f.open)
 }
 
 func stepTree(tree *bt.Tree, s *bt.State, in bt.Input, on func(bt.Event)) (res bt.Result, err error) {
@@ -219,9 +218,9 @@ func (f *Fold) close(op uint64) {
 }
 
 // give sets the keys a run began with.
-func give(tree *bt.Tree, s *bt.State, given map[string]json.RawMessage) error {
+func give(tree *bt.Tree, s *bt.State, given Given) error {
 	var errs []error
-	for _, key := range slices.Sorted(maps.Keys(given)) {
+	for _, key := range given.keys() {
 		if err := tree.SetJSON(s, key, given[key]); err != nil {
 			errs = append(errs, fmt.Errorf("%w: %w", errGiven, err))
 		}

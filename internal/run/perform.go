@@ -75,26 +75,33 @@ func (d *driver) launch(life context.Context, e asked, w way) {
 	ctx, cancel := context.WithCancel(life)
 	d.stop[e.Op] = cancel
 	d.feed.open(e.Op)
-	work := func() {
-		defer cancel()
-		select {
-		case d.finished <- d.run(ctx, e, w):
-		case <-d.gone:
-		}
-	}
+	t := task{ctx, cancel, e, w}
 	select {
-	case d.work <- work:
+	case d.tasks <- t:
 	default:
-		d.working.Go(func() { d.worker(work) })
+		d.working.Go(func() { d.worker(t) })
 	}
 }
 
-// worker performs what it is given, one after another: its stack has grown to what an effect wants.
-func (d *driver) worker(work func()) {
+// task is an effect that a worker is to perform.
+type task struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	asked
+	way
+}
+
+// worker performs one effect after another: its stack has grown to what they want.
+func (d *driver) worker(t task) {
 	for {
-		work()
+		c := d.run(t.ctx, t.asked, t.way)
 		select {
-		case work = <-d.work:
+		case d.finished <- c:
+		case <-d.gone:
+		}
+		t.cancel()
+		select {
+		case t = <-d.tasks:
 		case <-d.gone:
 			return
 		}

@@ -45,14 +45,21 @@ type Given map[string]json.RawMessage
 
 // MarshalJSON encodes as encoding/json does, which takes long to look at a map.
 func (g Given) MarshalJSON() ([]byte, error) {
-	b := []byte{'{'}
-	for i, key := range slices.Sorted(maps.Keys(g)) {
+	b := append(make([]byte, 0, 512), '{')
+	for i, key := range g.keys() {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = append(append(appendText(b, key), ':'), g[key]...)
 	}
 	return append(b, '}'), nil
+}
+
+// keys are sorted.
+func (g Given) keys() []string {
+	keys := slices.AppendSeq(make([]string, 0, len(g)), maps.Keys(g))
+	slices.Sort(keys)
+	return keys
 }
 
 // NamedBlob is a text kept by its content.

@@ -133,8 +133,8 @@ func (t *traces) letter(c byte) { t.steps = append(t.steps, ',', '"', c, '"') }
 
 func (t *traces) text(s string) { t.steps = appendText(append(t.steps, ','), s) }
 
-// end closes the step with what it comes to. digests are those of the effects that it asks for.
-func (t *traces) end(r bt.Result, digests []string) {
+// end closes the step with what it comes to. open has the effects that it asks for.
+func (t *traces) end(r bt.Result, open map[uint64]asked) {
 	t.steps = append(t.steps, ']')
 	if r.Status != bt.Running { // as all but the last
 		t.steps = appendText(append(t.steps, `,"status":`...), r.Status.String())
@@ -155,7 +155,7 @@ func (t *traces) end(r bt.Result, digests []string) {
 	list("start", len(r.Start), func(i int) {
 		e := &r.Start[i]
 		t.steps = strconv.AppendUint(append(t.steps, '['), e.Op, 10)
-		for _, text := range []string{e.Leaf, e.Kind, e.Label, digests[i]} {
+		for _, text := range []string{e.Leaf, e.Kind, e.Label, open[e.Op].Digest} {
 			t.text(text)
 		}
 		t.steps = append(t.steps, ']')

@@ -25,8 +25,14 @@ type View struct {
 	bodies []any // of recs, as Read gives them; nil for traces
 }
 
+// usualRecords is how many records most runs have.
+const usualRecords = 8
+
 func (v *View) add(r journal.Record, body any) {
 	v.mu.Lock()
+	if v.recs == nil {
+		v.recs, v.bodies = make([]journal.Record, 0, usualRecords), make([]any, 0, usualRecords)
+	}
 	v.recs, v.bodies = append(v.recs, r), append(v.bodies, body)
 	v.mu.Unlock()
 }

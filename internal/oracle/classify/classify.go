@@ -142,7 +142,7 @@ func sum(hits []hit) (s weights) {
 
 // find returns the features of a text in the order of their tables.
 func find(t *text) []hit {
-	var out []hit
+	out := make([]hit, 0, 16)
 	for i, f := range lex().features {
 		var words []string
 		for _, o := range t.seen {
