@@ -336,7 +336,7 @@ func TestRunStaysWithinItsBudget(t *testing.T) {
 	if err := b.once(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	const most, mostBytes = 2050, 17 << 10
+	const most, mostBytes = 1445, 16 << 10
 	allocs := testing.AllocsPerRun(20, func() {
 		if err := b.once(t.Context()); err != nil {
 			t.Fatal(err)
