@@ -47,6 +47,7 @@ type DB struct {
 	vfs         *vfs
 
 	writer   *conn
+	known    known // to who holds the token
 	queue    queue
 	writing  chan struct{} // holds a token while somebody writes
 	readers  *readers

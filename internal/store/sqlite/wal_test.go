@@ -78,7 +78,7 @@ func TestTransactionLargerThanTheCacheIsWhole(t *testing.T) {
 	err := db.write(t.Context(), func(tx tx) error {
 		err := tx.append("ada", "run", recs[:1000])
 		for i := len(recs)/2 - 1; i >= 0; i-- {
-			found, readErr := all(tx, func(r row) []byte { return r.bytes(0) }, `SELECT data FROM record WHERE key & 0xffffff = ?`, recs[i].Seq)
+			found, readErr := rows(tx, func(r row) []byte { return r.bytes(0) }, `SELECT data FROM record WHERE key & 0xffffff = ?`, recs[i].Seq)
 			if readErr != nil || !bytes.Equal(found[0], recs[i].Data) {
 				t.Fatalf("record %d is another before the commit, error %v", i, readErr)
 			}
