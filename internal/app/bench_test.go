@@ -18,6 +18,7 @@ import (
 
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
+	"sibyl/internal/journal/memory"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
 	"sibyl/internal/tool"
@@ -51,14 +52,22 @@ type bench struct {
 	question oracle.Question
 }
 
-func newBench(tb testing.TB) *bench {
+func newBench(tb testing.TB) *bench { return newBenchOn(tb, nil) }
+
+// inMemory puts a store in memory in place of the database.
+func inMemory(db journal.Store) journal.Store {
+	_ = db.Close()
+	return memory.New()
+}
+
+func newBenchOn(tb testing.TB, store func(journal.Store) journal.Store) *bench {
 	tb.Helper()
 	cfg, err := config.Load(config.Options{Home: tb.TempDir(), Environ: []string{"OPENAI_BASE_URL=" + benchServer(tb), "OPENAI_MODEL=m",
 		"SIBYL_DATA=" + filepath.Join(tb.TempDir(), "data")}})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	a, err := Open(tb.Context(), cfg, Options{Build: "bench"})
+	a, err := Open(tb.Context(), cfg, Options{Build: "bench", Store: store})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -244,6 +253,9 @@ func BenchmarkRun(b *testing.B) {
 	for _, atOnce := range []int{1, 16, 100} {
 		b.Run(fmt.Sprintf("sibyl-%d", atOnce), func(b *testing.B) {
 			measure(b, atOnce, newBench(b).once)
+		})
+		b.Run(fmt.Sprintf("memory-%d", atOnce), func(b *testing.B) {
+			measure(b, atOnce, newBenchOn(b, inMemory).once)
 		})
 		b.Run(fmt.Sprintf("bare-%d", atOnce), func(b *testing.B) {
 			transport := http.DefaultTransport.(*http.Transport).Clone()

@@ -86,6 +86,20 @@ func (c *conn) change(query string, args ...any) (int64, error) {
 	return result.RowsAffected()
 }
 
+// insert executes a statement that adds a row unless there is one. It returns its number and whether it was added.
+func (c *conn) insert(query string, args ...any) (no int64, added bool, err error) {
+	result, err := c.exec(query, args...)
+	if err != nil {
+		return 0, false, err
+	}
+	no, err = result.LastInsertId()
+	if err != nil {
+		return 0, false, err
+	}
+	n, err := result.RowsAffected()
+	return no, n > 0, err
+}
+
 // row is a row of a result.
 type row []driver.Value
 

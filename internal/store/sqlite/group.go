@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"modernc.org/sqlite"
 )
 
 // Writes that wait share a transaction. Who holds the token writes for all that wait when its transaction has begun; each write is
@@ -15,9 +17,9 @@ var errAborted = errors.New("a write that shared the transaction broke off")
 
 // write is one that waits for its transaction.
 type write struct {
-	do   func(tx) error
-	err  error         // known when done is closed
-	done chan struct{} // closed when the write is on the disk, or nothing of it is
+	do   func(tx) error // may be called again in another transaction, with nothing left of what it did in the first
+	err  error          // known when done is closed
+	done chan struct{}  // closed when the write is on the disk, or nothing of it is
 }
 
 // queue holds the writes that wait, in the order in which they came.
@@ -54,7 +56,10 @@ func (q *queue) remove(w *write) bool {
 }
 
 // tx is the writer's connection within a transaction.
-type tx struct{ *conn }
+type tx struct {
+	*conn
+	known *known
+}
 
 // write runs do in a transaction: all that it wrote is on the disk when write returns nil, and none of it otherwise.
 func (db *DB) write(ctx context.Context, do func(tx) error) error {
@@ -93,21 +98,50 @@ func (db *DB) lead(ctx context.Context, start time.Time, w *write) error {
 		return nil
 	default:
 	}
-	t := tx{db.writer}
-	if err := db.patientlySince(ctx, start, func() error { return t.run("BEGIN IMMEDIATE") }); err != nil {
+	t := tx{db.writer, &db.known}
+	if err := db.patientlySince(ctx, start, t.begin); err != nil {
 		return err
 	}
-	t.commit(db.queue.take())
+	db.commit(t, db.queue.take())
 	return nil
 }
 
+// begin begins a transaction, and forgets what another connection may have changed.
+func (t tx) begin() error {
+	if err := t.run("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	if version := t.version(); version == 0 || version != t.known.version {
+		t.known.forget()
+	}
+	return nil
+}
+
+// end commits the transaction.
+func (t tx) end() error {
+	err := t.run("COMMIT")
+	if err == nil {
+		t.known.version = t.version()
+	}
+	return err
+}
+
+// version is that of the file as this connection sees it, which each commit changes, or 0.
+func (t tx) version() uint32 {
+	if file, ok := t.raw.(sqlite.FileControl); ok {
+		if version, err := file.FileControlDataVersion("main"); err == nil {
+			return version
+		}
+	}
+	return 0
+}
+
 // commit carries out the writes of a group and ends the transaction.
-func (t tx) commit(group []*write) {
+func (db *DB) commit(t tx, group []*write) {
 	failed := errAborted // of a panic
 	defer func() {
 		if failed != nil {
-			// Its error says only that SQLite has rolled back by itself, as it does when the disk is full.
-			_ = t.run("ROLLBACK")
+			t.rollback()
 		}
 		for _, w := range group {
 			if w.err == nil {
@@ -116,22 +150,46 @@ func (t tx) commit(group []*write) {
 			close(w.done)
 		}
 	}()
-	if failed = t.each(group); failed == nil {
-		failed = t.run("COMMIT")
+	if failed = t.all(group); failed != nil && len(group) > 1 {
+		// Few writes fail. So nothing is done for the others before one does, and then they are written anew.
+		t.rollback()
+		if failed = db.patiently(context.Background(), t.begin); failed == nil {
+			failed = t.each(group)
+		}
+	}
+	if failed == nil {
+		failed = t.end()
 	}
 }
 
-// each carries out the writes of a group. The error is one after which SQLite has given up the whole transaction.
-func (t tx) each(group []*write) error {
-	if len(group) == 1 {
-		return group[0].do(t)
+// rollback leaves nothing of the transaction.
+func (t tx) rollback() {
+	t.known.forget()
+	// Its error says only that SQLite has rolled back by itself, as it does when the disk is full.
+	_ = t.run("ROLLBACK")
+}
+
+// all carries out the writes of a group, if none of them fails.
+func (t tx) all(group []*write) error {
+	for _, w := range group {
+		if err := w.do(t); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// each carries out the writes of a group that succeed. The error is one after which SQLite has given up the whole transaction.
+func (t tx) each(group []*write) error {
 	for _, w := range group {
 		if err := t.run("SAVEPOINT part"); err != nil {
 			return err
 		}
-		if w.err = w.do(t); w.err != nil && t.run("ROLLBACK TO part") != nil {
-			return w.err
+		if w.err = w.do(t); w.err != nil {
+			t.known.forget()
+			if t.run("ROLLBACK TO part") != nil {
+				return w.err
+			}
 		}
 		if err := t.run("RELEASE part"); err != nil {
 			return err
@@ -146,7 +204,7 @@ func (t tx) run(query string, args ...any) error {
 	return err
 }
 
-// all returns the rows of a query within a transaction.
-func all[T any](t tx, scan func(row) T, query string, args ...any) ([]T, error) {
+// rows returns the rows of a query within a transaction.
+func rows[T any](t tx, scan func(row) T, query string, args ...any) ([]T, error) {
 	return rowsOf(context.Background(), t.conn, everything, scan, query, args)
 }

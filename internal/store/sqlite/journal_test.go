@@ -3,7 +3,10 @@ package sqlite
 import (
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
+
+	"modernc.org/libc"
 
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
@@ -21,8 +24,12 @@ func TestStoreOutlivesItsHandles(t *testing.T) {
 	})
 }
 
-// unsynced keeps the database from waiting for the disk, which a test that ends with its process need not do.
-func unsynced(db *DB) { db.synchronous = "OFF" }
+// unsynced keeps commits from waiting for the disk, which a test that ends with its process need not do.
+func unsynced(db *DB) { db.vfs = unsyncedVFS() }
+
+var unsyncedVFS = sync.OnceValue(func() *vfs {
+	return register("unsynced", address(func(*libc.TLS, uintptr, int32) int32 { return 0 }))
+})
 
 // execute executes a statement on the connection that writes.
 func execute(t testing.TB, db *DB, statement string) {

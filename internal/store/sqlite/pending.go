@@ -36,7 +36,7 @@ func (t tx) insertPending(p journal.Pending) error {
 // consume uses up the pending rows that a beginning names, and removes the others of its session.
 func (t tx) consume(b journal.Beginning) error {
 	for _, id := range b.Consume {
-		found, err := all(t, scanPending, selectPending+`WHERE session = ? AND id = ?`, b.Run.Session, id)
+		found, err := rows(t, scanPending, selectPending+`WHERE session = ? AND id = ?`, b.Run.Session, id)
 		if err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func (t tx) consume(b journal.Beginning) error {
 // claim takes the keys that a beginning claims.
 func (t tx) claim(b journal.Beginning) error {
 	for _, key := range b.Claims {
-		holder, err := all(t, firstText, selectHolder, key, string(b.Run.Owner))
+		holder, err := rows(t, firstText, selectHolder, key, string(b.Run.Owner))
 		if err != nil {
 			return err
 		}

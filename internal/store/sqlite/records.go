@@ -2,10 +2,9 @@ package sqlite
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"sibyl/internal/journal"
@@ -25,49 +24,59 @@ func (db *DB) Append(
 		if err := t.append(owner, run, recs); err != nil || end == nil {
 			return err
 		}
-		return t.end(owner, run, *end)
+		return t.finish(owner, run, *end)
 	})
 }
 
-// append adds records to a run that is running and has come that far. The key of the first is the fence.
+// append adds records to a run that is running and has come that far.
 func (t tx) append(owner journal.Owner, run string, recs []journal.Record) error {
+	if len(recs) == 0 {
+		return nil
+	}
+	at, err := t.running(owner, run, recs[0].Seq)
+	if err != nil {
+		return err
+	}
 	for _, rec := range recs {
-		var seq any = rec.Seq
-		added, err := t.change(`
-			INSERT INTO record (key, at, kind, data)
-			SELECT (no << 24) + ?, ?, ?, ? FROM run
-			WHERE id = ? AND owner = ? AND status = 'running'
-			  AND (? = 0 OR EXISTS (SELECT 1 FROM record WHERE key = (run.no << 24) + ? - 1))
-			ON CONFLICT (key) DO NOTHING`,
-			seq, rec.At.UnixMilli(), rec.Kind, notNull(rec.Data), run, string(owner), seq, seq)
-		if err != nil {
+		if err := t.run(`INSERT INTO record (key, at, kind, data) VALUES (?, ?, ?, ?)`,
+			at.no<<24|rec.Seq, rec.At.UnixMilli(), rec.Kind, notNull(rec.Data)); err != nil {
 			return err
 		}
-		if added == 0 {
-			return t.refused(owner, run, rec.Seq)
-		}
 	}
+	at.next += int64(len(recs))
+	t.known.keepRunning(run, at)
 	return nil
 }
 
-// refused says why a record was not added.
-func (t tx) refused(owner journal.Owner, run string, next int64) error {
+// running returns where a run stands that may go on with the record of that number.
+func (t tx) running(owner journal.Owner, run string, next int64) (place, error) {
+	if at, ok := t.known.running[run]; ok && at.owner == owner && at.next == next {
+		return at, nil
+	}
 	r, err := t.theRun(owner, run)
 	if err == nil {
 		err = r.AllowAppend(next)
 	}
-	return err
+	if err != nil {
+		return place{}, err
+	}
+	no, err := rows(t, firstInt, `SELECT no FROM run WHERE id = ?`, run)
+	if err != nil {
+		return place{}, err
+	}
+	return place{owner, no[0], next}, nil
 }
 
-// end ends a run.
-func (t tx) end(owner journal.Owner, run string, end journal.End) error {
-	var id any = run
+// finish ends a run that records were just appended to.
+func (t tx) finish(owner journal.Owner, run string, end journal.End) error {
+	var no any = t.known.running[run].no
+	delete(t.known.running, run)
 	if err := t.run(`
-		UPDATE run SET status = ?, ended_at = ?, lease_holder = '', lease_until = NULL, reason = ?, summary = ? WHERE id = ?`,
-		string(end.Status), maybe(end.At), end.Reason, notNull(end.Summary), id); err != nil {
+		UPDATE run SET status = ?, ended_at = ?, lease_holder = '', lease_until = NULL, reason = ?, summary = ? WHERE no = ?`,
+		string(end.Status), maybe(end.At), end.Reason, notNull(end.Summary), no); err != nil {
 		return err
 	}
-	if err := t.run(`DELETE FROM claim WHERE run = ?`, id); err != nil {
+	if err := t.run(`DELETE FROM claim WHERE run = ?`, run); err != nil {
 		return err
 	}
 	if len(end.Pending) > 0 {
@@ -81,8 +90,8 @@ func (t tx) end(owner journal.Owner, run string, end journal.End) error {
 			}
 		}
 	}
-	return t.run(`UPDATE session SET updated_at = ? WHERE id = (SELECT session FROM run WHERE id = ?) AND updated_at < ?`,
-		end.At.UnixMilli(), id, end.At.UnixMilli())
+	return t.run(`UPDATE session SET updated_at = ? WHERE id = (SELECT session FROM run WHERE no = ?) AND updated_at < ?`,
+		end.At.UnixMilli(), no, end.At.UnixMilli())
 }
 
 // Records implements journal.Store.
@@ -110,50 +119,48 @@ func scanRecord(r row) journal.Record {
 	return journal.Record{Seq: r.int(0), At: r.time(1), Kind: r.text(2), Data: r.bytes(3)}
 }
 
-// blob is a content and its name.
-type blob struct {
-	hash    string
-	content []byte
-}
-
-// blobsOf returns contents, each once.
-func blobsOf(contents [][]byte) []blob {
-	blobs := make([]blob, 0, len(contents))
-	for _, content := range contents {
-		hash := journal.BlobHash(content)
-		if !slices.ContainsFunc(blobs, func(b blob) bool { return b.hash == hash }) {
-			blobs = append(blobs, blob{hash, content})
-		}
-	}
-	return blobs
-}
-
-// keepBlobs counts one run more that names these contents, and returns their hashes as a JSON array.
-func (t tx) keepBlobs(owner journal.Owner, blobs []blob) (string, error) {
-	hashes := make([]string, len(blobs))
-	for i, b := range blobs {
-		hashes[i] = strconv.Quote(b.hash)
-		known, err := t.change(`UPDATE blob SET runs = runs + 1 WHERE owner = ? AND hash = ?`, string(owner), b.hash)
-		if err == nil && known == 0 {
-			err = t.insertBlob(owner, b)
-		}
+// keepBlobs counts one run more that names these contents, and returns their numbers as a JSON array.
+func (t tx) keepBlobs(owner journal.Owner, contents [][]byte) (string, error) {
+	var numbers []int64
+	for _, bytes := range contents {
+		no, err := t.blob(owner, bytes)
 		if err != nil {
 			return "", err
 		}
+		if slices.Contains(numbers, no) {
+			continue
+		}
+		numbers = append(numbers, no)
+		if err := t.run(`UPDATE blob SET runs = runs + 1 WHERE no = ?`, no); err != nil {
+			return "", err
+		}
 	}
-	return "[" + strings.Join(hashes, ",") + "]", nil
+	array, err := json.Marshal(numbers)
+	return string(array), err
 }
 
-func (t tx) insertBlob(owner journal.Owner, b blob) error {
-	result, err := t.exec(`INSERT INTO blob (owner, hash, runs) VALUES (?, ?, 1)`, string(owner), b.hash)
-	if err != nil {
-		return err
+// blob returns the number of a blob, which it makes if there is none.
+func (t tx) blob(owner journal.Owner, bytes []byte) (no int64, err error) {
+	if no, ok := t.known.blobs[blobKey{owner, string(bytes)}]; ok {
+		return no, nil
 	}
-	no, err := result.LastInsertId()
-	if err != nil {
-		return err
+	hash := journal.BlobHash(bytes)
+	found, err := rows(t, firstInt, `SELECT no FROM blob WHERE owner = ? AND hash = ?`, string(owner), hash)
+	switch {
+	case err != nil:
+		return 0, err
+	case len(found) > 0:
+		no = found[0]
+	default:
+		if no, _, err = t.insert(`INSERT INTO blob (owner, hash, runs) VALUES (?, ?, 0)`, string(owner), hash); err != nil {
+			return 0, err
+		}
+		if err := t.run(`INSERT INTO blob_content (blob, content) VALUES (?, ?)`, no, notNull(bytes)); err != nil {
+			return 0, err
+		}
 	}
-	return t.run(`INSERT INTO blob_content (blob, content) VALUES (?, ?)`, no, notNull(b.content))
+	t.known.keepBlob(owner, bytes, no)
+	return no, nil
 }
 
 // notNull keeps a nil slice from becoming NULL.

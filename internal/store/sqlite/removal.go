@@ -29,7 +29,7 @@ func absent(left []journal.Tombstone, err error, id string) error {
 }
 
 func (t tx) absent(owner journal.Owner, id string) error {
-	left, err := all(t, scanTombstone, selectTombstone+`WHERE id = ? AND owner = ?`, id, string(owner))
+	left, err := rows(t, scanTombstone, selectTombstone+`WHERE id = ? AND owner = ?`, id, string(owner))
 	return absent(left, err, id)
 }
 
@@ -42,7 +42,7 @@ func (db *DB) DeleteSession(
 		if err != nil {
 			return err
 		}
-		running, err := all(t, scanRun, selectRun+`WHERE session = ? AND status = 'running'`, id)
+		running, err := rows(t, scanRun, selectRun+`WHERE session = ? AND status = 'running'`, id)
 		if err != nil {
 			return err
 		}
@@ -84,6 +84,7 @@ func (db *DB) Retire(ctx context.Context, owner journal.Owner, idle journal.Idle
 	}
 	var left []journal.Tombstone
 	err := db.write(ctx, func(t tx) error {
+		left = nil
 		unused, err := rowsOf(context.Background(), t.conn, journal.Limit(idle.Limit), scanSession, selectUnused, unusedArgs(owner, idle))
 		if err != nil {
 			return err
@@ -105,6 +106,7 @@ func (db *DB) Retire(ctx context.Context, owner journal.Owner, idle journal.Idle
 
 // remove leaves nothing of a session but its tombstone.
 func (t tx) remove(s journal.Session, why journal.Reason, now time.Time) (journal.Tombstone, error) {
+	t.known.forget()
 	left, err := s.Tombstone(why, now)
 	if err != nil {
 		return left, err

@@ -28,12 +28,11 @@ func (db *DB) Begin(ctx context.Context, b journal.Beginning) error {
 	if err != nil {
 		return err
 	}
-	blobs := blobsOf(b.Blobs)
 	return db.write(ctx, func(t tx) error {
 		if err := t.beginIn(b); err != nil {
 			return err
 		}
-		if err := t.insertRun(b.Run, blobs); err != nil {
+		if err := t.insertRun(b.Run, b.Blobs); err != nil {
 			return err
 		}
 		if err := t.consume(b); err != nil {
@@ -51,27 +50,30 @@ func (t tx) beginIn(b journal.Beginning) error {
 	if b.Session != nil {
 		return t.insertSession(*b.Session, b.Run.StartedAt)
 	}
-	if _, err := t.session(b.Run.Owner, b.Run.Session); err != nil {
-		return err
+	moved, err := t.change(`UPDATE session SET updated_at = max(updated_at, ?) WHERE id = ? AND owner = ?`,
+		b.Run.StartedAt.UnixMilli(), b.Run.Session, string(b.Run.Owner))
+	if err == nil && moved == 0 {
+		err = t.absent(b.Run.Owner, b.Run.Session)
 	}
-	return t.run(`UPDATE session SET updated_at = ? WHERE id = ? AND updated_at < ?`,
-		b.Run.StartedAt.UnixMilli(), b.Run.Session, b.Run.StartedAt.UnixMilli())
+	return err
 }
 
-func (t tx) insertRun(r journal.Run, blobs []blob) error {
-	hashes, err := t.keepBlobs(r.Owner, blobs)
+func (t tx) insertRun(r journal.Run, contents [][]byte) error {
+	blobs, err := t.keepBlobs(r.Owner, contents)
 	if err != nil {
 		return err
 	}
-	added, err := t.change(`
+	no, added, err := t.insert(`
 		INSERT INTO run (id, session, owner, assistant, title, status, started_at, lease_holder, lease_until, blobs)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?,
-		        (SELECT json_group_array(no) FROM blob WHERE owner = ? AND hash IN (SELECT value FROM json_each(?))))
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO NOTHING`,
 		r.ID, r.Session, string(r.Owner), r.Assistant, r.Title, string(r.Status), r.StartedAt.UnixMilli(),
-		r.LeaseHolder, maybe(r.LeaseUntil), string(r.Owner), hashes)
-	if err == nil && added == 0 {
+		r.LeaseHolder, maybe(r.LeaseUntil), blobs)
+	if err == nil && !added {
 		err = fmt.Errorf("run %q: %w", r.ID, journal.ErrExists)
+	}
+	if err == nil {
+		t.known.keepRunning(r.ID, place{r.Owner, no, 0})
 	}
 	return err
 }
@@ -167,6 +169,6 @@ func (db *DB) Renew(ctx context.Context, holder string, runs []journal.Key, unti
 }
 
 func (t tx) theRun(owner journal.Owner, id string) (journal.Run, error) {
-	found, err := all(t, scanRun, selectRun+`WHERE id = ? AND owner = ?`, id, string(owner))
+	found, err := rows(t, scanRun, selectRun+`WHERE id = ? AND owner = ?`, id, string(owner))
 	return only(found, err, "run", id)
 }

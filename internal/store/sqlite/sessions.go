@@ -23,11 +23,11 @@ func scanSession(r row) journal.Session {
 // insertSession adds a session whose first run starts at that moment.
 func (t tx) insertSession(s journal.Session, started time.Time) error {
 	var id any = s.ID
+	// Where there is a tombstone the id is NULL, which may not be, and the row is ignored.
 	created, err := t.change(`
-		INSERT INTO session (id, owner, assistant, title, created_at, updated_at)
-		SELECT ?, ?, ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE id = ?)
-		ON CONFLICT (id) DO NOTHING`,
-		id, string(s.Owner), s.Assistant, s.Title, s.CreatedAt.UnixMilli(), max(s.UpdatedAt.UnixMilli(), started.UnixMilli()), id)
+		INSERT OR IGNORE INTO session (id, owner, assistant, title, created_at, updated_at)
+		VALUES ((SELECT ? WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE id = ?)), ?, ?, ?, ?, ?)`,
+		id, id, string(s.Owner), s.Assistant, s.Title, s.CreatedAt.UnixMilli(), max(s.UpdatedAt.UnixMilli(), started.UnixMilli()))
 	if err == nil && created == 0 {
 		err = fmt.Errorf("session %q: %w", s.ID, journal.ErrExists)
 	}
@@ -89,7 +89,7 @@ func (db *DB) RenameSession(ctx context.Context, owner journal.Owner, id, title 
 
 // session returns a session of the owner's within a transaction.
 func (t tx) session(owner journal.Owner, id string) (journal.Session, error) {
-	found, err := all(t, scanSession, selectSession+`WHERE id = ? AND owner = ?`, id, string(owner))
+	found, err := rows(t, scanSession, selectSession+`WHERE id = ? AND owner = ?`, id, string(owner))
 	if err == nil && len(found) == 0 {
 		return journal.Session{}, t.absent(owner, id)
 	}

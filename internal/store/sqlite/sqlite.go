@@ -25,6 +25,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"modernc.org/libc"
 )
 
 const (
@@ -42,9 +44,10 @@ var errClosed = errors.New("the database is closed")
 type DB struct {
 	path        string
 	busyTimeout time.Duration
-	synchronous string
+	vfs         *vfs
 
 	writer   *conn
+	known    known // to who holds the token
 	queue    queue
 	writing  chan struct{} // holds a token while somebody writes
 	readers  *readers
@@ -74,7 +77,7 @@ func Open(ctx context.Context, path string, opts ...Option) (*DB, error) {
 	db := &DB{
 		path:        path,
 		busyTimeout: defaultBusyTimeout,
-		synchronous: "FULL",
+		vfs:         walVFS(),
 		writing:     make(chan struct{}, 1),
 		closed:      make(chan struct{}),
 	}
@@ -119,7 +122,7 @@ func (db *DB) dsn(pragmas ...string) string {
 		"_txlock": {"immediate"},
 		"_pragma": append([]string{
 			"journal_mode(WAL)",
-			"synchronous(" + db.synchronous + ")",
+			"synchronous(FULL)",
 			"foreign_keys(1)",
 			"secure_delete(1)",
 		}, pragmas...),
@@ -129,6 +132,7 @@ func (db *DB) dsn(pragmas ...string) string {
 // uri names the file and what holds for every connection, however it is opened.
 func (db *DB) uri(settings url.Values) string {
 	slice := min(db.busyTimeout, busySlice)
+	settings.Set("vfs", libc.GoString(db.vfs.FzName))
 	settings.Set("_dqs", "0")
 	settings.Set("_error_rc", "1")
 	// First, because the others may have to wait.
