@@ -28,7 +28,7 @@ type scanner struct {
 // chunkField reads the value of one field of the event.
 func (s *scanner) chunkField(key []byte) bool {
 	switch string(key) {
-	case "id", "object", "created", "model", "system_fingerprint", "service_tier", "obfuscation":
+	case "id", "object", "created", "model", "system_fingerprint", "service_tier", "obfuscation", "provider":
 		return s.scalar()
 	case "usage":
 		return s.take("null")
@@ -42,7 +42,7 @@ func (s *scanner) choiceField(key []byte) bool {
 	switch string(key) {
 	case "index":
 		return s.take("0")
-	case "logprobs", "finish_reason":
+	case "logprobs", "finish_reason", "native_finish_reason":
 		return s.take("null")
 	case "delta":
 		return s.object(s.deltaField)
@@ -54,7 +54,7 @@ func (s *scanner) deltaField(key []byte) bool {
 	switch string(key) {
 	case "role":
 		return s.scalar()
-	case "refusal", "tool_calls", "function_call":
+	case "refusal", "tool_calls", "function_call", reasoningContent, reasoning, reasoningDetails:
 		return s.take("null")
 	case "content":
 		raw, ok := s.quoted()

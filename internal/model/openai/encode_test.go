@@ -85,7 +85,7 @@ func TestBodyByHandIsThatOfEncodingJSON(t *testing.T) {
 		if old {
 			provider = "house"
 		}
-		p := newProtocol(Config{Provider: provider, Model: rapid.String().Draw(t, "model")})
+		p := newProtocol(Config{Provider: provider, Model: rapid.String().Draw(t, "model")}, "house")
 		req := model.Request{
 			System: rapid.String().Draw(t, "system"), Messages: rapid.SliceOfN(rapid.Custom(anyMessage), 1, 5).Draw(t, "messages"),
 			MaxOutputTokens: rapid.IntRange(0, 100).Draw(t, "limit"),
@@ -108,7 +108,7 @@ func TestBodyByHandIsThatOfEncodingJSON(t *testing.T) {
 }
 
 func TestMessageThatChangedIsEncodedAnew(t *testing.T) {
-	p := newProtocol(Config{Provider: "house", Model: "m"})
+	p := newProtocol(Config{Provider: "house", Model: "m"}, "house")
 	first := model.Message{Role: model.Assistant, Text: "a", ToolCalls: []model.ToolCall{{ID: "1", Name: "f", Arguments: "{}"}}, Memo: &model.Memo{}}
 	second := first
 	second.Text = "b"
@@ -125,7 +125,7 @@ func TestMessageThatChangedIsEncodedAnew(t *testing.T) {
 }
 
 func TestLongConversationIsEncodedOnce(t *testing.T) {
-	p := newProtocol(Config{Provider: "house", Model: "m"})
+	p := newProtocol(Config{Provider: "house", Model: "m"}, "house")
 	req := model.Request{System: "be brief"}
 	for range 150 {
 		req.Messages = append(req.Messages, model.Message{
@@ -166,7 +166,7 @@ func FuzzChunkText(f *testing.F) {
 			t.Fatalf("%q is read as text %q; encoding/json gives %+v, %v", event, text, p, err)
 		}
 		c := p.Choices[0]
-		if c.Index != 0 || c.Message != nil || c.FinishReason != "" || c.Delta.Refusal != "" || c.Delta.ToolCalls != nil || c.Delta.Content != string(text) {
+		if c.Index != 0 || c.Message != nil || c.FinishReason != "" || c.Delta.Refusal != "" || c.Delta.ToolCalls != nil || c.Delta.Content != content(text) || c.Delta.Reasoning+c.Delta.ReasoningContent != "" {
 			t.Errorf("%q is read as text %q; encoding/json gives %+v", event, text, c)
 		}
 	})

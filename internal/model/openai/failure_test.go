@@ -22,7 +22,14 @@ func TestRejectedStatusHasItsKind(t *testing.T) {
 		{"forbidden", 403, `{"error":{"message":"no access to this model"}}`, model.Auth, "no access"},
 		{"forbidden by moderation", 403, `{"error":{"message":"input was flagged"}}`, model.Refused, "flagged"},
 		{"no credit", 402, `{"error":{"message":"buy more","code":402}}`, model.RateLimit, "buy more"},
-		{"quota", 429, `{"error":{"message":"quota","code":"insufficient_quota"}}`, model.RateLimit, "quota"},
+		{"quota", 429, `{"error":{"message":"quota","code":"insufficient_quota"}}`, model.Payment, "quota"},
+		{"balance", 403, `{"error":{"message":"no money","type":"insufficient_balance"}}`, model.Payment, "no money"},
+		{"Groq: the model wrote a call that is none", 400, `{"error":{"message":"Failed to call a function. Please adjust your prompt. ` +
+			`See 'failed_generation' for more details.","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"<function=f>{}"}}`,
+			model.Server, "Failed to call a function"},
+		{"OpenRouter: nobody serves the model with tools", 404, `{"error":{"message":"No endpoints found that support tool use. ` +
+			`To learn more about provider routing, visit: https://openrouter.ai/docs/provider-routing","code":404}}`,
+			model.Invalid, "provider-routing (choose a model that takes tools"},
 		{"model", 404, `{"error":{"message":"no such model"}}`, model.Invalid, "no such model"},
 		{"path", 404, `404 page not found`, model.Invalid, "/v1"},
 		{"array", 400, `[{"error":{"code":400,"message":"odd argument","status":"INVALID_ARGUMENT"}}]`, model.Invalid, "odd argument"},

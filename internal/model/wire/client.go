@@ -213,14 +213,6 @@ func (m *Client) target(path string, query url.Values) string {
 	return u.String()
 }
 
-// Host is the name of the host that is asked; empty without a right base URL.
-func (m *Client) Host() string {
-	if m.base == nil {
-		return ""
-	}
-	return m.base.Hostname()
-}
-
 // extended is the body of a request for a turn with the fields of the Config.
 func (m *Client) extended(body []byte) ([]byte, error) {
 	if len(m.config.Body) == 0 {
