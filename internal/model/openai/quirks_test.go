@@ -234,6 +234,24 @@ func TestEffortIsSaidAsTheModelTakesIt(t *testing.T) {
 	}
 }
 
+func TestEffortOfAResponseIsSaidAsTheModelTakesIt(t *testing.T) {
+	fine := events(textPart("0", "ok"), ended)
+	m, r := at("https://house.example/v1", func(c *openai.Config) { c.API, c.Think = openai.Responses, "off" },
+		`{"error":{"message":"Unsupported value: 'none' is not supported with the 'm' model. Supported values are: 'minimal', 'low'.","param":"reasoning.effort"}}`,
+		`{"error":{"message":"Unsupported value: 'minimal' is not supported with the 'm' model. Supported values are: 'low'.","param":"reasoning.effort"}}`, fine, fine)
+	for range 2 {
+		ask(t, m, hello())
+	}
+	var got []any
+	for _, body := range r.sent {
+		reasoning, _ := body["reasoning"].(map[string]any)
+		got = append(got, reasoning["effort"])
+	}
+	if diff := cmp.Diff([]any{"none", "minimal", "low", "low"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestGroqsFailedCallInsideAStreamIsWorthAnotherAttempt(t *testing.T) {
 	server := modeltest.NewOpenAIServer(t, raw("event: error\ndata: "+
 		`{"error":{"message":"Failed to call a function.","type":"invalid_request_error","code":"tool_use_failed","status_code":400}}`))
