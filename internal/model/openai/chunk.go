@@ -42,7 +42,7 @@ func (s *scanner) choiceField(key []byte) bool {
 	switch string(key) {
 	case "index":
 		return s.take("0")
-	case "logprobs", "finish_reason", "native_finish_reason":
+	case "logprobs", "finish_reason", "native_finish_reason", "stop_reason", "token_ids":
 		return s.take("null")
 	case "delta":
 		return s.object(s.deltaField)
@@ -54,8 +54,10 @@ func (s *scanner) deltaField(key []byte) bool {
 	switch string(key) {
 	case "role":
 		return s.scalar()
-	case "refusal", "tool_calls", "function_call", reasoningContent, reasoning, reasoningDetails:
+	case "refusal", "tool_calls", "function_call", reasoningContent, reasoning:
 		return s.take("null")
+	case reasoningDetails:
+		return s.take("null") || s.take("[]")
 	case "content":
 		raw, ok := s.quoted()
 		if !ok || s.found { // a second text would replace the first

@@ -150,6 +150,17 @@ func FuzzChunkText(f *testing.F) {
 	if text, ok := chunkText(nil, []byte(usual)); !ok || string(text) != "aü🚀\n\"\\ü" {
 		f.Fatalf("the usual form gives %q, %v", text, ok)
 	}
+	for name, chunk := range map[string]string{
+		"OpenRouter": `{"id":"x","provider":"A","model":"m","object":"chat.completion.chunk","created":17,"choices":[{"index":0,"delta":{"role":"assistant",` +
+			`"content":"hi","reasoning":null,"reasoning_details":[]},"finish_reason":null,"native_finish_reason":null,"logprobs":null}]}`,
+		"vLLM": `{"id":"x","object":"chat.completion.chunk","created":17,"model":"m","choices":[{"index":0,"delta":{"content":"hi","reasoning_content":null},` +
+			`"logprobs":null,"finish_reason":null,"stop_reason":null,"token_ids":null}]}`,
+	} {
+		if text, ok := chunkText(nil, []byte(chunk)); !ok || string(text) != "hi" {
+			f.Fatalf("the usual form of %s gives %q, %v", name, text, ok)
+		}
+		f.Add(chunk)
+	}
 	f.Add(usual)
 	f.Add(`{"choices": [{"index": 0, "delta": {"content": "spaced"}}]}`)
 	f.Add(`{"choices":[{"delta":{"content":"half \ud83d"}}]}`)
