@@ -85,3 +85,11 @@ func TestAPIIsThatOfTheEndpointUnlessItSaysOtherwise(t *testing.T) {
 		})
 	}
 }
+
+func TestAnswerThatHadBegunIsNotAskedForInTheOtherAPI(t *testing.T) {
+	m, r := at("https://house.example/v1", func(c *openai.Config) { c.API = "" },
+		delta("half")+"\n\n"+`data: {"error":{"message":"use /v1/responses","type":"invalid_request_error"}}`+"\n\n")
+	if resp, err := m.Chat(t.Context(), hello(), nil); model.KindOf(err) != model.Invalid || resp.Text != "half" || len(r.sent) != 1 {
+		t.Errorf("got %+v, %v after %d requests", resp, err, len(r.sent))
+	}
+}

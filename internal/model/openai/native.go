@@ -75,24 +75,33 @@ type detail struct {
 // detailSize is what an entry takes in memory at least, in bytes.
 const detailSize = 1 << 10
 
-// addDetails adds the parts in raw, which is no list where an endpoint has a form of its own: that is left out.
-func (t *turn) addDetails(raw json.RawMessage) error {
-	var parts []map[string]json.RawMessage
-	if !wire.Given(raw) || json.Unmarshal(raw, &parts) != nil {
-		return nil
-	}
+// detailParts are parts of entries; none, where an endpoint has a form of its own for them.
+type detailParts []map[string]json.RawMessage
+
+func (d *detailParts) UnmarshalJSON(raw []byte) error {
+	_ = json.Unmarshal(raw, (*[]map[string]json.RawMessage)(d)) // reasoning is no answer, whose form would matter
+	return nil
+}
+
+// addDetails adds parts to the entries that they belong to.
+func (t *turn) addDetails(parts detailParts) error {
 	for _, part := range parts {
+		size := 0
+		for name, value := range part {
+			size += len(name) + len(value)
+		}
 		d := t.thought.detailFor(part)
 		if d == nil {
-			if err := t.Keep(detailSize); err != nil {
-				return err
-			}
+			size += detailSize
 			d = &detail{string(part["index"]), string(part["id"]), string(part["type"]), map[string]json.RawMessage{}, map[string]*strings.Builder{}}
 			t.thought.details = append(t.thought.details, d)
 		}
+		if err := t.Keep(size); err != nil {
+			return err
+		}
 		d.add(part)
 	}
-	return t.Keep(len(raw))
+	return nil
 }
 
 // detailFor returns the entry that part goes on with: the one of its type with its index, or with its id if it has no index; a part

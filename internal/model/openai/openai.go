@@ -101,7 +101,7 @@ func New(c Config) *Model {
 func (m *Model) Chat(ctx context.Context, req model.Request, emit func(model.Delta) error) (model.Response, error) {
 	api := m.api.Load()
 	resp, err := m.apis[api].Chat(ctx, req, emit)
-	if m.fixed || model.KindOf(err) != model.Invalid || !otherAPI(err.Error()) {
+	if m.fixed || resp.Text != "" || model.KindOf(err) != model.Invalid || !otherAPI(err.Error()) {
 		return resp, err
 	}
 	other, otherErr := m.apis[1-api].Chat(ctx, req, emit)

@@ -29,9 +29,9 @@ type delta struct {
 	Refusal   string     `json:"refusal"`
 	ToolCalls []callPart `json:"tool_calls"`
 
-	ReasoningContent loose           `json:"reasoning_content"`
-	Reasoning        loose           `json:"reasoning"`
-	ReasoningDetails json.RawMessage `json:"reasoning_details"`
+	ReasoningContent loose       `json:"reasoning_content"`
+	Reasoning        loose       `json:"reasoning"`
+	ReasoningDetails detailParts `json:"reasoning_details"`
 }
 
 // content is a JSON string's value, or the text in a list of parts: Mistral's models that think send one.
