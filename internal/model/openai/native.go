@@ -86,6 +86,9 @@ func (d *detailParts) UnmarshalJSON(raw []byte) error {
 // addDetails adds parts to the entries that they belong to.
 func (t *turn) addDetails(parts detailParts) error {
 	for _, part := range parts {
+		if len(part) == 0 {
+			continue
+		}
 		size := 0
 		for name, value := range part {
 			size += len(name) + len(value)

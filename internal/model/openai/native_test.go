@@ -113,7 +113,7 @@ func TestReasoningGoesBackWithItsTurn(t *testing.T) {
 				"extra_content": map[string]any{"google": map[string]any{"thought_signature": "Sig="}}}}},
 		},
 		"nothing was thought": {
-			deltas(`"content":"hi","reasoning":null,"reasoning_content":"","reasoning_details":[]`),
+			deltas(`"content":"hi","reasoning":null,"reasoning_content":"","reasoning_details":[{}]`),
 			map[string]any{"content": "hi"},
 		},
 		"reasoning in a form of its own": {
@@ -226,7 +226,7 @@ func TestGeminiGetsASignatureForACallThatCameFromElsewhere(t *testing.T) {
 func TestReasoningLargerThan8MBIsGarbled(t *testing.T) {
 	huge := strings.Repeat("x", 1<<20)
 	for _, field := range []string{`"reasoning_content":"` + huge + `"`, `"reasoning":"` + huge + `"`, `"reasoning_details":[{"text":"` + huge + `"}]`,
-		`"reasoning_details":[` + strings.Repeat(`{},`, 1<<12) + `{}]`} {
+		`"reasoning_details":[` + strings.Repeat(`{"a":1},`, 1<<12) + `{}]`} {
 		parts := make([]string, 9)
 		for i := range parts {
 			parts[i] = field
