@@ -185,6 +185,26 @@ func TestNoCallsShowsTheToolsAndForbidsThem(t *testing.T) {
 	}
 }
 
+func TestSchemaThatAnEndpointRejectsIsLeftOut(t *testing.T) {
+	req := hello()
+	req.Schema = &model.Schema{Name: "x", JSON: json.RawMessage(`{"type":"object"}`)}
+	m, r := at("https://house.example/v1", nil, `{"error":{"message":"This response_format type is unavailable now","type":"invalid_request_error"}}`)
+	if ask(t, m, req); r.sent[0]["response_format"] == nil || r.sent[1]["response_format"] != nil {
+		t.Errorf("sent %v", r.sent)
+	}
+}
+
+func TestOutputLimitHasItsNewNameAtOpenAIAndAzure(t *testing.T) {
+	req := hello()
+	req.MaxOutputTokens = 5
+	for _, host := range []string{"api.openai.com", "person.openai.azure.com", "person.cognitiveservices.azure.com"} {
+		m, r := at("https://"+host+"/v1", nil)
+		if ask(t, m, req); r.sent[0]["max_completion_tokens"] != 5.0 || r.sent[0]["max_tokens"] != nil {
+			t.Errorf("%s: sent %v", host, r.sent[0])
+		}
+	}
+}
+
 func TestOutputLimitIsRenamedAsTheEndpointSays(t *testing.T) {
 	req := hello()
 	req.MaxOutputTokens = 5
@@ -248,6 +268,12 @@ func TestEffortOfAResponseIsSaidAsTheModelTakesIt(t *testing.T) {
 		got = append(got, reasoning["effort"])
 	}
 	if diff := cmp.Diff([]any{"none", "minimal", "low", "low"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	m, r = at("https://house.example/v1", func(c *openai.Config) { c.API, c.Think = openai.Responses, "high" },
+		`{"error":{"message":"Unsupported parameter: 'reasoning.effort' is not supported with this model.","param":"reasoning.effort"}}`, fine)
+	ask(t, m, hello())
+	if diff := cmp.Diff(map[string]any{"summary": "auto"}, r.sent[1]["reasoning"]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

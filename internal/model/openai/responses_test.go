@@ -72,6 +72,7 @@ func TestResponseIsAskedForAsTheAPISays(t *testing.T) {
 		"much thinking": {func(c *openai.Config, _ *model.Request) { c.Think = "high" }, map[string]any{
 			"include": []any{"reasoning.encrypted_content"}, "reasoning": map[string]any{"effort": "high", "summary": "auto"}}},
 		"a model that does not reason": {func(c *openai.Config, _ *model.Request) { c.Model = "gpt-4.1" }, map[string]any{"model": "gpt-4.1"}},
+		"a model of ChatGPT":           {func(c *openai.Config, _ *model.Request) { c.Model = "chatgpt-4o-latest" }, map[string]any{"model": "chatgpt-4o-latest"}},
 		"limits, a schema, and no calls": {func(c *openai.Config, req *model.Request) {
 			c.Model, req.MaxOutputTokens, req.NoCalls = "gpt-4.1", 7, true
 			req.Schema = &model.Schema{Name: "x", JSON: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false,"required":[]}`)}
@@ -285,6 +286,7 @@ func TestReasoningThatCameWithoutItsContentDoesNotGoBack(t *testing.T) {
 func TestWhatAModelHasNotIsNotAskedOfItAgain(t *testing.T) {
 	for said, field := range map[string]string{
 		"Encrypted content is not supported with this model.":                              "include",
+		"Unknown parameter: 'include[0]' reasoning.encrypted_content":                      "include",
 		"Your organization must be verified to generate reasoning summaries. Please go to": "reasoning",
 		"Unsupported parameter: 'reasoning.summary' is not supported with this model.":     "reasoning",
 		"Invalid parameter: 'text.format' of type 'json_schema' is not supported":          "text",
