@@ -28,6 +28,9 @@ type delta struct {
 	Content   string     `json:"content"`
 	Refusal   string     `json:"refusal"`
 	ToolCalls []callPart `json:"tool_calls"`
+
+	ReasoningContent arguments `json:"reasoning_content"`
+	Reasoning        arguments `json:"reasoning"`
 }
 
 type callPart struct {
@@ -139,7 +142,7 @@ func (t *turn) choose(c *choice) error {
 
 // apply adds d to the answer.
 func (t *turn) apply(d *delta) error {
-	size := len(d.Refusal)
+	size := len(d.Refusal) + len(d.ReasoningContent) + len(d.Reasoning)
 	for i := range d.ToolCalls {
 		c := &d.ToolCalls[i]
 		size += len(c.ID) + len(c.Function.Name) + len(c.Function.Arguments)
