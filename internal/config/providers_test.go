@@ -2,6 +2,7 @@ package config
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -49,5 +50,17 @@ func TestVendorsKeyIsNotSentToAnotherAddress(t *testing.T) {
 		if from, by := cfg.KeyOrigin(name); from != "" {
 			t.Errorf("%s has a key from the %s, %s", name, from, by)
 		}
+	}
+}
+
+func TestModelThatMayHaveToBeLoadedHasMoreTimeToBegin(t *testing.T) {
+	times := Timeouts{Start: 1, Silence: 2, LocalStart: 3, LocalSilence: 4}
+	for want, p := range map[time.Duration]Provider{1: {Kind: KindOpenAI}, 3: {Kind: KindOllama}} {
+		if start, silence := times.Of(p); start != want || silence != want+1 {
+			t.Errorf("%+v: %d and %d; want %d and %d", p, start, silence, want, want+1)
+		}
+	}
+	if start, _ := times.Of(Provider{Kind: KindOpenAI, Local: true}); start != 3 {
+		t.Errorf("a local model: %d", start)
 	}
 }
