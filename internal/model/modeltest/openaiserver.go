@@ -108,8 +108,11 @@ func NewOpenAIServer(tb testing.TB, answers ...Answer) *OpenAIServer {
 			model.Timeout: {status: 408, message: "The request took too long", kind: "timeout"},
 			model.Refused: {status: 400, message: "Your request was rejected by the safety system",
 				kind: "invalid_request_error", code: "content_policy_violation"},
-			model.Invalid: {status: 404, message: "The model does not exist", kind: "invalid_request_error", code: "model_not_found"},
-			model.Server:  {status: 500, message: "The server had an error", kind: "server_error"},
+			model.Invalid:    {status: 404, message: "The model does not exist", kind: "invalid_request_error", code: "model_not_found"},
+			model.Server:     {status: 500, message: "The server had an error", kind: "server_error"},
+			model.Overloaded: {status: 503, message: "The engine is currently overloaded, please try again later", kind: "server_error"},
+			model.Payment: {status: 429, message: "You exceeded your current quota, please check your plan and billing details.",
+				kind: "insufficient_quota", code: "insufficient_quota"},
 		},
 		fail: func(w http.ResponseWriter, f failure) {
 			writeFailure(w, f, map[string]any{"error": map[string]any{"message": f.message, "type": f.kind, "param": nil, "code": f.code}})

@@ -73,7 +73,7 @@ func responseStream(a Answer, _ OpenAIRequest) (parts, end [][]byte) {
 	answer := func(status string) map[string]any {
 		return map[string]any{"id": "resp_fake", "object": "response", "status": status, "error": nil, "incomplete_details": nil, "usage": nil}
 	}
-	created := event("response.created", map[string]any{"response": answer("in_progress")})
+	send("response.created", map[string]any{"response": answer("in_progress")})
 	var output []any
 	text := ""
 	if len(a.Chunks) > 0 {
@@ -100,9 +100,6 @@ func responseStream(a Answer, _ OpenAIRequest) (parts, end [][]byte) {
 	})
 	for i, c := range a.Calls {
 		output = append(output, call(i, c.Arguments, "completed"))
-	}
-	if len(parts) > 0 {
-		parts[0] = append(created, parts[0]...)
 	}
 	for i, item := range output {
 		end = append(end, event("response.output_item.done", map[string]any{"output_index": i, "item": item}))

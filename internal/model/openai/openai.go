@@ -175,8 +175,6 @@ func judge(_ *wire.Exchange, status int, c *wire.Complaint) {
 		c.Kind = model.ContextLength
 	case wire.Mentions(name, "content_policy", "content_filter", "moderation"):
 		c.Kind = model.Refused
-	case wire.Mentions(name, "insufficient_quota", "billing", "insufficient_balance"):
-		c.Kind = model.Payment
 	case wire.Mentions(name, "tool_use_failed"): // Groq: what the model wrote is no call; it may be one the next time
 		c.Kind = model.Server
 	// llama.cpp and some gateways report an overlong prompt as a failure of the server.

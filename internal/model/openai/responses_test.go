@@ -22,7 +22,7 @@ func TestResponsesAPIKeepsTheContract(t *testing.T) {
 	modeltest.Suite(t, func(t *testing.T, s modeltest.Setup) modeltest.Subject {
 		server := modeltest.NewOpenAIServer(t, s.Answers...)
 		return server.Subject(connect(t, server, byResponses, func(c *openai.Config) {
-			c.Idle, c.Timeout, c.Key = s.Idle, s.Timeout, s.Key
+			c.Idle, c.FirstByte, c.Key = s.Idle, s.FirstByte, s.Key
 		}))
 	})
 }
@@ -308,10 +308,26 @@ func TestWhatAModelHasNotIsNotAskedOfItAgain(t *testing.T) {
 	}
 }
 
+func overResponses(client *http.Client) model.Model {
+	return openai.New(openai.Config{Provider: "house", Model: "m", BaseURL: "http://house/v1", HTTPClient: client, API: openai.Responses})
+}
+
+func TestWaitsForAResponseAreForProgress(t *testing.T) {
+	modeltest.Clocks(t, overResponses, modeltest.Wire{
+		Begin: events(created),
+		Alive: []string{": keep-alive\n\n", events(`"type":"keepalive","sequence_number":1`), events(`"type":"response.in_progress","response":{"status":"in_progress"}`),
+			events(itemBegun("0", `{"id":"rs_1","type":"reasoning","summary":[]}`)), events(textPart("1", ""))},
+		Thought: events(`"type":"response.reasoning_summary_text.delta","output_index":0,"delta":"hm"`),
+		Text:    events(textPart("1", "word ")),
+		End:     events(ended),
+		Usage: func(input string) string {
+			return events(`"type":"response.completed","response":{"status":"completed","usage":{"input_tokens":` + input + `,"output_tokens":3}}`)
+		},
+	})
+}
+
 func FuzzResponseStream(f *testing.F) {
-	modeltest.FuzzStreams(f, func(client *http.Client) model.Model {
-		return openai.New(openai.Config{Provider: "house", Model: "m", BaseURL: "http://house/v1", HTTPClient: client, API: openai.Responses})
-	},
+	modeltest.FuzzStreams(f, overResponses,
 		events(created, textPart("0", "hi"), itemDone("0", messageItem), ended),
 		events(itemDone("0", reasonItem), itemBegun("1", callItem), itemDone("1", callItem), ended),
 		events(`"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[`+callItem+`]}`),

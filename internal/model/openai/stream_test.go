@@ -231,7 +231,7 @@ func TestBadAnswerHasItsKindAndKeepsWhatHadArrived(t *testing.T) {
 			model.Refused, "", "I cannot do that.",
 		},
 		{"filter that left nothing", raw(`data: {"choices":[{"delta":{},"finish_reason":"content_filter"}]}`, done), model.Refused, "", "filter"},
-		{"error inside the stream", raw(delta("half"), `data: {"error":{"message":"overloaded","type":"server_error"}}`), model.Server, "half", "overloaded"},
+		{"error inside the stream", raw(delta("half"), `data: {"error":{"message":"overloaded","type":"server_error"}}`), model.Overloaded, "half", "overloaded"},
 		{"rate limit inside the stream", raw(delta("half"), `data: {"error":{"message":"slow down","code":429}}`), model.RateLimit, "half", "slow down"},
 		{"error with no data field", raw(delta("half"), `{"error":"model crashed"}`), model.Server, "half", "model crashed"},
 	} {

@@ -5,10 +5,11 @@
 // package model:
 //   - Ownership: no request, timer or goroutine outlives the call that began it. A Client is safe for concurrent use, holds
 //     nothing of any request, and is made to be opened once for a process: its connections are shared by all its requests.
-//   - Time: everything that waits ends with the caller's context, after Timeout, and, once the first line of a stream has
-//     come, after a silence of Idle. The time that a receiver takes counts as no silence.
-//   - Bounds: an answer and each line of it hold at most MaxAnswer bytes, an answer calls at most MaxCalls tools, and of
-//     a failed request's body at most 64 KB are read.
+//   - Time: everything that waits ends with the caller's context, after FirstByte without progress, once there was some after a
+//     silence of Idle, and after Whole in all. Progress is text, thinking or a part of a call: what keeps a connection alive is
+//     none. The time that a receiver takes counts as no silence.
+//   - Bounds: an answer and each line of it hold at most MaxAnswer bytes, the stream around it about MaxStream more, an answer calls
+//     at most MaxCalls tools, and of a failed request's body at most 64 KB are read.
 //   - Secrets: a redirect is never followed, so that neither the key nor the conversation goes anywhere but to the base
 //     URL. No error holds the key, a header of the Config, or more of the base URL than its host and path; a provider's words
 //     are cut to one line of 500 bytes.
@@ -37,12 +38,6 @@ import (
 	"sibyl/internal/model"
 )
 
-// How long a whole request may take where Config.Timeout is zero. A local model may have to be loaded first.
-const (
-	cloudTimeout = 120 * time.Second
-	localTimeout = 360 * time.Second
-)
-
 // idleConnections is how many connections to one host wait for another request: as many runs may share a Client.
 const idleConnections = 256
 
@@ -61,10 +56,11 @@ type Config struct {
 	// Local promises that BaseURL stays on this machine: no proxy is used then.
 	Local bool
 
-	// Timeout bounds a whole request; zero: 120 s, or 360 s for a local model. Idle bounds the silence between two
-	// parts of a stream, once the first has come; zero: only Timeout bounds it.
-	Timeout time.Duration
-	Idle    time.Duration
+	// FirstByte bounds the time until an answer begins; zero: 2 min, or 10 min for a local model, which may have to be loaded. Idle
+	// bounds a silence after that; zero: 1 min or 3 min. Whole bounds an exchange that never ends; zero: 1 h or 6 h.
+	FirstByte time.Duration
+	Idle      time.Duration
+	Whole     time.Duration
 
 	// Header and Query are added to each request, Body to each that asks for a turn: headers, values in the address, and fields of
 	// the JSON body. They replace what the protocol would send under the same name. A header may hold a secret.
@@ -143,12 +139,11 @@ type Client struct {
 func New(c Config, p Protocol) *Client {
 	p.Start = cmp.Or(p.Start, "is the server running there?")
 	p.CallID = cmp.Or(p.CallID, "call_")
-	if c.Timeout == 0 {
-		c.Timeout = cloudTimeout
-		if c.Local {
-			c.Timeout = localTimeout
-		}
+	first, idle, whole := 2*time.Minute, time.Minute, time.Hour
+	if c.Local {
+		first, idle, whole = 10*time.Minute, 3*time.Minute, 6*time.Hour
 	}
+	c.FirstByte, c.Idle, c.Whole = cmp.Or(c.FirstByte, first), cmp.Or(c.Idle, idle), cmp.Or(c.Whole, whole)
 	m := &Client{id: c.Provider + ":" + c.Model, config: c, protocol: p, client: httpClient(c)}
 	if m.base, m.baseErr = baseURL(c, p); m.baseErr == nil {
 		m.chat = m.target(p.ChatPath, p.Query)
