@@ -45,7 +45,7 @@ func protocols() map[string]string {
 func moods() map[string]modeltest.Answer {
 	return map[string]modeltest.Answer{
 		"":         {},
-		"busy":     {Fail: model.RateLimit},
+		"busy":     {Fail: model.RateLimit, RetryAfter: 2 * time.Minute}, // longer than is waited for
 		"broken":   {Fail: model.Server},
 		"wrongkey": {Fail: model.Auth},
 		"hanging":  {Break: modeltest.Hang},

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"sibyl/internal/config"
 	"sibyl/internal/model"
@@ -22,9 +21,6 @@ import (
 	"sibyl/internal/tool/web"
 )
 
-// idleTime bounds the silence inside a stream.
-const idleTime = 60 * time.Second
-
 // ollamaName is the built-in provider for the Ollama server of the settings.
 const ollamaName = "ollama"
 
@@ -39,18 +35,17 @@ func catalog(cfg config.Config, keys *secrets) model.Catalog {
 	} {
 		p := model.Provider{Name: v.name, Missing: v.missing}
 		if set, ok := cfg.Providers[v.name]; ok {
-			p = provider(v.name, set, 0, keys)
+			p = provider(v.name, set, cfg, keys)
 		}
 		p.Automatic = cfg.Providers[v.name].KeyEnv != "GOOGLE_API_KEY" // a key for all that Google sells is no wish for its models
 		c = append(c, p)
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Providers)) {
 		if !slices.ContainsFunc(c, func(p model.Provider) bool { return p.Name == name }) {
-			c = append(c, provider(name, cfg.Providers[name], cfg.Ollama.NumCtx, keys))
+			c = append(c, provider(name, cfg.Providers[name], cfg, keys))
 		}
 	}
-	local := provider(ollamaName, config.Provider{Kind: config.KindOllama, BaseURL: cfg.Ollama.Host, Local: cfg.Ollama.Local, Timeout: cfg.Timeouts.Local},
-		cfg.Ollama.NumCtx, keys)
+	local := provider(ollamaName, config.Provider{Kind: config.KindOllama, BaseURL: cfg.Ollama.Host, Local: cfg.Ollama.Local}, cfg, keys)
 	local.Automatic, local.Probe = true, true
 	return append(c, local, model.Provider{Name: "offline", Local: true, Automatic: true, Default: "rules",
 		List: func(context.Context) ([]string, error) { return []string{"rules"}, nil },
@@ -66,18 +61,19 @@ type client interface {
 }
 
 // provider stands an adapter behind an endpoint.
-func provider(name string, p config.Provider, numCtx int, keys *secrets) model.Provider {
+func provider(name string, p config.Provider, cfg config.Config, keys *secrets) model.Provider {
+	start, silence := cfg.Timeouts.Of(p)
 	key := func(ctx context.Context) (string, error) { return keys.key(ctx, name) }
 	connect := func(named string) client {
 		switch p.Kind {
 		case config.KindAnthropic:
-			return anthropic.New(anthropic.Config{Provider: name, Model: named, BaseURL: p.BaseURL, Key: key, Local: p.Local, Timeout: p.Timeout, Idle: idleTime})
+			return anthropic.New(anthropic.Config{Provider: name, Model: named, BaseURL: p.BaseURL, Key: key, Local: p.Local, FirstByte: start, Idle: silence})
 		case config.KindGemini:
-			return gemini.New(gemini.Config{Provider: name, Model: named, BaseURL: p.BaseURL, Key: key, Local: p.Local, Timeout: p.Timeout, Idle: idleTime})
+			return gemini.New(gemini.Config{Provider: name, Model: named, BaseURL: p.BaseURL, Key: key, Local: p.Local, FirstByte: start, Idle: silence})
 		case config.KindOllama:
-			return ollama.New(ollama.Config{Provider: name, Model: named, BaseURL: p.BaseURL, Key: key, Local: p.Local, NumCtx: numCtx, Timeout: p.Timeout, Idle: idleTime})
+			return ollama.New(ollama.Config{Provider: name, Model: named, BaseURL: p.BaseURL, Key: key, Local: p.Local, NumCtx: cfg.Ollama.NumCtx, FirstByte: start, Idle: silence})
 		}
-		return openai.New(openai.Config{Provider: name, Model: named, BaseURL: p.BaseURL, Key: key, Local: p.Local, Timeout: p.Timeout, Idle: idleTime})
+		return openai.New(openai.Config{Provider: name, Model: named, BaseURL: p.BaseURL, Key: key, Local: p.Local, FirstByte: start, Idle: silence})
 	}
 	return model.Provider{Name: name, Local: p.Local, Default: p.Model,
 		List: func(ctx context.Context) ([]string, error) { return connect("").List(ctx) },

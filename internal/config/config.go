@@ -69,11 +69,20 @@ type Fallback struct {
 	LocalToCloud bool          // what a local model was to answer may go to one that is not
 }
 
-// Timeouts are how long to wait for one whole request.
+// Timeouts are how long to wait: for a model until its answer begins, and for more of it after that, each 10 s to 1 h. Web is for a
+// whole request, 1 s to 2 min.
 type Timeouts struct {
-	Cloud time.Duration // 15 s to 2 min
-	Local time.Duration // 15 s to 6 min
-	Web   time.Duration // 1 s to 2 min
+	Start, Silence           time.Duration
+	LocalStart, LocalSilence time.Duration
+	Web                      time.Duration
+}
+
+// Of is how long the start of an answer is waited for, and how long it may be silent.
+func (t Timeouts) Of(p Provider) (start, silence time.Duration) {
+	if p.Local || p.Kind == KindOllama { // which may have to load the model first
+		return t.LocalStart, t.LocalSilence
+	}
+	return t.Start, t.Silence
 }
 
 // Options say where to load from.
@@ -87,12 +96,6 @@ type Options struct {
 	Stored func(KeyPlaces) ([]string, error)
 }
 
-const (
-	minTimeout      = 15 * time.Second
-	maxCloudTimeout = 2 * time.Minute
-	maxLocalTimeout = 6 * time.Minute
-)
-
 func defaults() Config {
 	return Config{
 		MaxTurns:  30,
@@ -101,8 +104,9 @@ func defaults() Config {
 		Bert:      Bert{Timeout: 5 * time.Second},
 		Providers: map[string]Provider{},
 		Fallback:  Fallback{CoolDown: time.Minute},
-		Timeouts:  Timeouts{Cloud: time.Minute, Local: 3 * time.Minute, Web: 20 * time.Second},
-		Keys:      KeyPlaces{Use: KeysAuto},
+		Timeouts: Timeouts{Start: 2 * time.Minute, Silence: time.Minute, LocalStart: 10 * time.Minute, LocalSilence: 3 * time.Minute,
+			Web: 20 * time.Second},
+		Keys: KeyPlaces{Use: KeysAuto},
 	}
 }
 

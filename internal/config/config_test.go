@@ -64,8 +64,9 @@ func TestDefaultsNeedNoFileAndNoEnvironment(t *testing.T) {
 		Bert:      Bert{Timeout: 5 * time.Second},
 		Providers: map[string]Provider{},
 		Fallback:  Fallback{CoolDown: time.Minute},
-		Timeouts:  Timeouts{Cloud: time.Minute, Local: 3 * time.Minute, Web: 20 * time.Second},
-		Keys:      s.keys(KeysAuto),
+		Timeouts: Timeouts{Start: 2 * time.Minute, Silence: time.Minute, LocalStart: 10 * time.Minute, LocalSilence: 3 * time.Minute,
+			Web: 20 * time.Second},
+		Keys: s.keys(KeysAuto),
 	}
 	if diff := cmp.Diff(want, cfg, bySecret); diff != "" {
 		t.Error(diff)
@@ -104,8 +105,10 @@ fallback:
   cool_down: 30s
   local_to_cloud: true
 timeouts:
-  cloud: 90s
-  local: 6m
+  start: 90s
+  silence: 30s
+  local_start: 20m
+  local_silence: 6m
   web: 5s
 providers:
   openai:
@@ -114,7 +117,6 @@ providers:
     base_url: https://api.groq.test/openai/v1/
     key_env: GROQ_KEY
     model: llama
-    timeout: 15s
   vault-key:
     base_url: https://llm.test/v1
     key_command: [pass, show, "llm key"]
@@ -123,7 +125,6 @@ providers:
     local: false
   studio:
     base_url: http://localhost:1234/v1
-    timeout: 5m
   work:
     kind: anthropic
     key_env: WORK_KEY
@@ -154,18 +155,16 @@ func TestFileSetsEverything(t *testing.T) {
 		Bert:     Bert{Model: filepath.Join(s.home, "bert"), Timeout: 2 * time.Second},
 		Fallback: Fallback{Models: []string{"groq:llama", "ollama:llama3.1:8b"}, CoolDown: 30 * time.Second, LocalToCloud: true},
 		Keys:     s.keys(KeysFile),
-		Timeouts: Timeouts{Cloud: 90 * time.Second, Local: 6 * time.Minute, Web: 5 * time.Second},
+		Timeouts: Timeouts{Start: 90 * time.Second, Silence: 30 * time.Second, LocalStart: 20 * time.Minute, LocalSilence: 6 * time.Minute, Web: 5 * time.Second},
 		Providers: map[string]Provider{
-			"openai": {Kind: KindOpenAI, BaseURL: "https://api.openai.com/v1", Model: "gpt-x", KeySource: KeySource{KeyEnv: "OPENAI_API_KEY"},
-				Timeout: 90 * time.Second},
+			"openai": {Kind: KindOpenAI, BaseURL: "https://api.openai.com/v1", Model: "gpt-x", KeySource: KeySource{KeyEnv: "OPENAI_API_KEY"}},
 			"groq": {Kind: KindOpenAI, BaseURL: "https://api.groq.test/openai/v1", Model: "llama",
-				KeySource: KeySource{KeyEnv: "GROQ_KEY", EnvKey: NewSecret("groq-value-0123456789")}, Timeout: 15 * time.Second},
-			"vault-key": {Kind: KindOpenAI, BaseURL: "https://llm.test/v1", KeySource: KeySource{KeyCommand: []string{"pass", "show", "llm key"}},
-				Timeout: 90 * time.Second},
-			"litellm": {Kind: KindOpenAI, BaseURL: "http://127.0.0.1:4000/v1", Timeout: 90 * time.Second},
-			"studio":  {Kind: KindOpenAI, BaseURL: "http://localhost:1234/v1", Timeout: 5 * time.Minute, Local: true},
-			"work":    {Kind: KindAnthropic, BaseURL: "https://api.anthropic.com", KeySource: KeySource{KeyEnv: "WORK_KEY"}, Timeout: 90 * time.Second},
-			"box":     {Kind: KindOllama, BaseURL: "http://127.0.0.1:11435", Timeout: 6 * time.Minute, Local: true},
+				KeySource: KeySource{KeyEnv: "GROQ_KEY", EnvKey: NewSecret("groq-value-0123456789")}},
+			"vault-key": {Kind: KindOpenAI, BaseURL: "https://llm.test/v1", KeySource: KeySource{KeyCommand: []string{"pass", "show", "llm key"}}},
+			"litellm":   {Kind: KindOpenAI, BaseURL: "http://127.0.0.1:4000/v1"},
+			"studio":    {Kind: KindOpenAI, BaseURL: "http://localhost:1234/v1", Local: true},
+			"work":      {Kind: KindAnthropic, BaseURL: "https://api.anthropic.com", KeySource: KeySource{KeyEnv: "WORK_KEY"}},
+			"box":       {Kind: KindOllama, BaseURL: "http://127.0.0.1:11435", Local: true},
 		},
 	}
 	if diff := cmp.Diff(want, cfg, bySecret); diff != "" {
@@ -189,7 +188,7 @@ func TestEnvironmentOverridesTheFile(t *testing.T) {
 	if cfg.Keys.Use != KeysKeyring || cfg.Keys.Identity != filepath.Join(s.home, "age.txt") || !cfg.Keys.IdentityNamed {
 		t.Errorf("keys = %+v", cfg.Keys)
 	}
-	want := Provider{Kind: KindOpenAI, BaseURL: "https://proxy.test/v1", Model: "gpt-z", Timeout: 90 * time.Second,
+	want := Provider{Kind: KindOpenAI, BaseURL: "https://proxy.test/v1", Model: "gpt-z",
 		KeySource: KeySource{KeyEnv: "OPENAI_API_KEY", EnvKey: NewSecret("key-0123456789")}}
 	if diff := cmp.Diff(want, cfg.Providers["openai"], bySecret); diff != "" {
 		t.Error(diff)

@@ -180,6 +180,8 @@ func (w *walker) entry(name, content *yaml.Node, path, pattern string) {
 	case looksLikeKey(name.Value):
 		w.problem(name, "%s: no key belongs in this file: name the environment variable that holds it with key_env, "+
 			"or a command that prints it with key_command, or store it with ‘sibyl config set-key’", path)
+	case replaced()[pattern] != "":
+		w.problem(name, "there is no setting %s: set %s", path, replaced()[pattern])
 	default:
 		w.problem(name, "there is no setting %s%s", path, w.nearest(path, pattern))
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Kind is the protocol that an endpoint speaks.
@@ -25,8 +24,7 @@ type Provider struct {
 	BaseURL string // with its path: https://host/v1 for OpenAI's kind, https://host for the others
 	Model   string // the model where none is asked for
 	KeySource
-	Timeout time.Duration
-	Local   bool // nothing sent there leaves the person's machines; loopback addresses are, unless set otherwise
+	Local bool // nothing sent there leaves the person's machines; loopback addresses are, unless set otherwise
 }
 
 // vendor is a provider whose name is built in, with a kind of the same name. Its variables begin with that name in
@@ -81,7 +79,7 @@ func (s source) finishProviders(c *Config, kept []string) error {
 	}
 	var problems []error
 	for _, name := range sortedNames(c.Providers) {
-		p, err := s.finishProvider(name, c.Providers[name], c.Timeouts)
+		p, err := s.finishProvider(name, c.Providers[name])
 		p.Stored = slices.Contains(kept, name)
 		problems = append(problems, err)
 		c.Providers[name] = p
@@ -89,7 +87,7 @@ func (s source) finishProviders(c *Config, kept []string) error {
 	return errors.Join(problems...)
 }
 
-func (s source) finishProvider(name string, p Provider, timeouts Timeouts) (Provider, error) {
+func (s source) finishProvider(name string, p Provider) (Provider, error) {
 	path := "providers." + name
 	named := vendorOf(name)
 	switch {
@@ -112,16 +110,5 @@ func (s source) finishProvider(name string, p Provider, timeouts Timeouts) (Prov
 		p.KeySource = p.orVariable(key)
 	}
 	p.EnvKey = NewSecret(s.places.get(p.KeyEnv))
-	high, fallback := maxCloudTimeout, timeouts.Cloud
-	if p.Local {
-		high, fallback = maxLocalTimeout, timeouts.Local
-	}
-	if p.Timeout == 0 {
-		p.Timeout = fallback
-	}
-	if p.Timeout > high { // only one that is local may wait this long
-		return p, fmt.Errorf("%s is %s; it must be from %s to %s, or up to %s with local: true", s.at(path+".timeout"),
-			p.Timeout, minTimeout, high, maxLocalTimeout)
-	}
 	return p, nil
 }

@@ -45,6 +45,9 @@ const (
 	MinTime, MostTime     = 5 * time.Second, time.Hour
 )
 
+// The bounds of the waits for a model.
+const minWait, maxWait = 10 * time.Second, time.Hour
+
 // settings lists all that can be set outside of providers. It is the only place that knows their names.
 func settings() []setting[Config] {
 	return []setting[Config]{
@@ -76,8 +79,10 @@ func settings() []setting[Config] {
 			taking("[anthropic:claude-sonnet-4-5, ollama:llama3.1:8b]"),
 		field("fallback.cool_down", "", func(c *Config) *time.Duration { return &c.Fallback.CoolDown }, duration(time.Second, time.Hour)),
 		field("fallback.local_to_cloud", "", func(c *Config) *bool { return &c.Fallback.LocalToCloud }, value.yesNo),
-		field("timeouts.cloud", "", func(c *Config) *time.Duration { return &c.Timeouts.Cloud }, duration(minTimeout, maxCloudTimeout)),
-		field("timeouts.local", "", func(c *Config) *time.Duration { return &c.Timeouts.Local }, duration(minTimeout, maxLocalTimeout)),
+		field("timeouts.start", "", func(c *Config) *time.Duration { return &c.Timeouts.Start }, duration(minWait, maxWait)),
+		field("timeouts.silence", "", func(c *Config) *time.Duration { return &c.Timeouts.Silence }, duration(minWait, maxWait)),
+		field("timeouts.local_start", "", func(c *Config) *time.Duration { return &c.Timeouts.LocalStart }, duration(minWait, maxWait)),
+		field("timeouts.local_silence", "", func(c *Config) *time.Duration { return &c.Timeouts.LocalSilence }, duration(minWait, maxWait)),
 		field("timeouts.web", "", func(c *Config) *time.Duration { return &c.Timeouts.Web }, duration(time.Second, 2*time.Minute)),
 	}
 }
@@ -93,8 +98,17 @@ func providerSettings() []setting[Provider] {
 		field("model", "MODEL", func(p *Provider) *string { return &p.Model }, value.line),
 		keyEnv("key_env", func(p *Provider) *KeySource { return &p.KeySource }),
 		keyCommand("key_command", func(p *Provider) *KeySource { return &p.KeySource }),
-		field("timeout", "", func(p *Provider) *time.Duration { return &p.Timeout }, duration(minTimeout, maxLocalTimeout)),
 		field("local", "", func(p *Provider) *bool { return &p.Local }, value.yesNo),
+	}
+}
+
+// replaced says, for names that are no settings but were, what to set in their place.
+func replaced() map[string]string {
+	const of = "timeouts.start, how long an answer may take to begin, and timeouts.silence, how long it may pause"
+	return map[string]string{
+		"timeouts.cloud":      of,
+		"timeouts.local":      "timeouts.local_start, how long an answer may take to begin, and timeouts.local_silence, how long it may pause",
+		"providers.*.timeout": of + "; timeouts.local_start and timeouts.local_silence for what is local",
 	}
 }
 

@@ -31,7 +31,7 @@ func TestExplainSaysWhereEachSettingComesFrom(t *testing.T) {
 		"model":                   {Value: "ollama", From: "SIBYL_MODEL"},
 		"retention":               {Value: "365d", From: "default"},
 		"vault":                   {Value: nil, From: "default"},
-		"timeouts.cloud":          {Value: "1m0s", From: "default"},
+		"timeouts.silence":        {Value: "1m0s", From: "default"},
 		"providers.groq.base_url": {Value: "https://g.test/v1", From: s.file() + ":5"},
 		"providers.groq.kind":     {Value: "openai", From: "default"},
 		"providers.openai.model":  {Value: "m", From: "OPENAI_MODEL"},

@@ -59,9 +59,10 @@ type ChainPolicy struct {
 	LocalToCloud bool
 }
 
-// Chain asks models in order: the next one where one fails by rate limit, time-out or failure of its server (Error.Retryable), and
+// Chain asks models in order: the next one where one fails in a way that may pass (Error.Retryable) or for want of Payment, and
 // where one other than the first is not usable here (Auth, Invalid); never for another reason: so a wrong key of the first model is
 // an error at once. What holds beside package model's guarantees:
+//   - A model that asks for patience has little of it, but the last.
 //   - A model that was passed over is left alone for a while, in later answers too. If all are, they are asked in order all the same.
 //   - An error names the models that failed or were left alone before the one whose it is.
 //   - Text of a model that failed is retracted before the next one is asked.
@@ -104,7 +105,10 @@ func (c *chain) Chat(ctx context.Context, req Request, emit func(Delta) error) (
 	asked, tries := c.order()
 	total := Response{Model: c.ID()} // with what all that failed have cost
 	var err error
-	for _, m := range asked {
+	for i, m := range asked {
+		if i < len(asked)-1 {
+			m = hurried(m)
+		}
 		total.Tries = tries
 		total, err = said.ask(ctx, m, req, total)
 		var failed *Error
@@ -124,7 +128,7 @@ func (c *chain) Chat(ctx context.Context, req Request, emit func(Delta) error) (
 // passes says whether the chain goes on past a model that failed so.
 func (c *chain) passes(m Model, kind Kind) bool {
 	fallback := m.ID() != c.ID()
-	return (&Error{Kind: kind}).Retryable() || fallback && (kind == Auth || kind == Invalid)
+	return (&Error{Kind: kind}).Retryable() || kind == Payment || fallback && (kind == Auth || kind == Invalid)
 }
 
 // order puts those that are left alone for a while aside, unless that is all.

@@ -3,8 +3,10 @@ package model_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -74,7 +76,8 @@ func (c *chained) asked() (counts []int) {
 func turns(t ...modeltest.Turn) []modeltest.Turn { return t }
 
 func TestChainMovesOnWhereAnotherModelMayAnswerAndNowhereElse(t *testing.T) {
-	for kind, moves := range map[model.Kind]bool{model.RateLimit: true, model.Server: true, model.Timeout: true, model.Auth: false,
+	for kind, moves := range map[model.Kind]bool{model.RateLimit: true, model.Server: true, model.Timeout: true, model.Overloaded: true,
+		model.Payment: true, model.OutputLength: false, model.Auth: false,
 		model.ContextLength: false, model.Refused: false, model.Invalid: false, model.Garbled: false, model.Cancelled: false} {
 		t.Run(string(kind), func(t *testing.T) {
 			c := newChained(t, []bool{false, false}, turns(failing(kind, 0, "half ")), turns(modeltest.Say("whole")))
@@ -255,4 +258,42 @@ func TestChainOfOneIsThatModel(t *testing.T) {
 	if model.Chain(model.ChainPolicy{}, a) != model.Model(a) {
 		t.Error("one model wants no chain")
 	}
+}
+
+func TestBusyModelOfAChainIsWaitedForPatientlyOnlyIfItIsTheLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		busy := slices.Repeat([]modeltest.Turn{failing(model.Overloaded, 0)}, 30)
+		first, last := modeltest.Script(t, busy...).As("a:m", false), modeltest.Script(t, busy...).As("b:m", false)
+		m := model.Chain(model.ChainPolicy{}, model.Retry(first, model.RetryPolicy{}), model.Retry(last, model.RetryPolicy{}))
+		waited := map[string]time.Duration{}
+		_, err := m.Chat(t.Context(), model.Request{}, func(d model.Delta) error {
+			if d.Wait == nil {
+				t.Errorf("emitted %+v", d)
+				return nil
+			}
+			waited[d.Wait.Model] += time.Until(d.Wait.Until)
+			return nil
+		})
+		if model.KindOf(err) != model.Overloaded || waited["a:m"] > 5*time.Second || waited["b:m"] < time.Minute {
+			t.Errorf("%v after waits of %v", err, waited)
+		}
+	})
+}
+
+func TestWaitAfterTextOfAModelLeavesItsTextToBeRetracted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first := modeltest.Script(t, lost("half"), failing(model.Server, 0), failing(model.Server, 0)).As("a:m", false)
+		last := modeltest.Script(t, modeltest.Say("whole")).As("b:m", false)
+		var shown string
+		_, err := model.Chain(model.ChainPolicy{}, model.Retry(first, model.RetryPolicy{}), last).Chat(t.Context(), model.Request{}, func(d model.Delta) error {
+			if d.Retract {
+				shown = ""
+			}
+			shown += d.Text
+			return nil
+		})
+		if err != nil || shown != "whole" {
+			t.Errorf("%v, shown %q", err, shown)
+		}
+	})
 }

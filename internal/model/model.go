@@ -235,6 +235,12 @@ const (
 	Cancelled     Kind = "cancelled"      // the caller withdrew the request
 )
 
+// Why a Timeout came, where an adapter's own clock ended the attempt: its Error wraps one of them.
+var (
+	ErrUnanswered = errors.New("no answer began in time")
+	ErrEndless    = errors.New("the answer had no end")
+)
+
 // Error is a failed request. Its text names provider and model and never holds a key.
 type Error struct {
 	Kind       Kind

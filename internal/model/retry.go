@@ -12,52 +12,53 @@ import (
 // What a RetryPolicy's zero fields stand for.
 const (
 	defaultAttempts = 3
-	defaultBase     = 500 * time.Millisecond
-	defaultMax      = 30 * time.Second
+	defaultPatience = 2 * time.Minute
 )
+
+// The waits between attempts. The first is quick where something has failed, and patient where the provider has too much to do. Each
+// further one is twice as long, up to mostWait; each is shortened at random by up to half, so that many clients do not return at once.
+const (
+	quickWait   = 500 * time.Millisecond
+	patientWait = 2 * time.Second
+	mostWait    = 30 * time.Second
+)
+
+// MostAsked is the longest wait that a provider may ask for; an answer that is to come later is none for somebody who waits.
+const MostAsked = 90 * time.Second
+
+// hurry is the patience with a model where another one could answer.
+const hurry = 5 * time.Second
 
 // RetryPolicy says how often and how patiently a request is repeated.
 type RetryPolicy struct {
-	// Attempts bounds the requests made for one answer, the first included; zero: 3.
+	// Attempts bounds those requests for one answer that fail by Timeout or Server; zero: 3.
 	Attempts int
 
-	// Base is the wait after the first failure. It doubles with each further one up to Max, and each wait is shortened
-	// at random by up to half, so that many clients do not return at once. Zero: 500 ms and 30 s.
-	Base, Max time.Duration
-
-	// Notify, if set, is told before each wait which attempt failed, counted from 1, why, and how long the wait is.
-	// It may be called by several answers at the same time.
-	Notify func(attempt int, err *Error, wait time.Duration)
+	// Patience bounds the waits after RateLimit and Overloaded, all of one answer's together; zero: 2 min, negative: none.
+	Patience time.Duration
 }
 
 // Retry returns m with its retryable failures repeated as p says:
-//   - A wait is never shorter than the provider's RetryAfter. If that is longer than Max, the failure is returned at once.
-//   - Text of a failed attempt is retracted before the next one begins.
+//   - Once text has come, nothing is repeated but an answer whose connection was lost.
+//   - A wait is never shorter than the provider's RetryAfter. If that is longer than MostAsked, the failure is returned at once.
+//   - A model that began no answer in time is asked once more at most, and one whose answer had no end never.
+//   - Each wait is emitted. Text of a failed attempt is retracted before the next one begins.
 //   - Response.Usage and Response.Attempts count all attempts, whether or not the last one succeeded.
 //   - When the context is done no attempt begins, and a wait ends at once.
 func Retry(m Model, p RetryPolicy) Model {
-	if p.Attempts <= 0 {
-		p.Attempts = defaultAttempts
-	}
-	p.Base = cmp.Or(max(p.Base, 0), defaultBase)
-	p.Max = cmp.Or(max(p.Max, 0), defaultMax)
+	p.Attempts, p.Patience = cmp.Or(max(p.Attempts, 0), defaultAttempts), cmp.Or(p.Patience, defaultPatience)
 	return &retrying{Model: m, policy: p}
 }
 
-// repeats says whether a request that failed so is worth repeating within p.
-func (p RetryPolicy) repeats(failed *Error) bool {
-	return failed.Retryable() && failed.RetryAfter <= p.Max
-}
-
-// wait is the time between the failed attempt, counted from 1, and the next; random is in [0,1).
-func (p RetryPolicy) wait(attempt int, failed *Error, random float64) time.Duration {
-	d := p.Base
-	for i := 1; i < attempt && d < p.Max; i++ {
-		d *= 2
+// hurried is m with less patience, if it has any.
+func hurried(m Model) Model {
+	r, ok := m.(*retrying)
+	if !ok {
+		return m
 	}
-	d = min(d, p.Max)
-	d -= time.Duration(random * float64(d) / 2)
-	return max(d, failed.RetryAfter)
+	p := r.policy
+	p.Patience = min(p.Patience, hurry)
+	return Retry(r.Model, p)
 }
 
 type retrying struct {
@@ -65,8 +66,45 @@ type retrying struct {
 	policy RetryPolicy
 }
 
+// patience is what is left of a policy in the course of an answer.
+type patience struct {
+	RetryPolicy
+	waits    int // after RateLimit and Overloaded
+	failures int // others
+}
+
+// after says whether an attempt that failed so, perhaps after some text, is worth repeating, and after how long; random is in [0,1).
+func (p *patience) after(failed *Error, text bool, random float64) (wait time.Duration, again bool) {
+	if !failed.Retryable() || failed.RetryAfter > MostAsked || text && !failed.Lost || errors.Is(failed, ErrEndless) {
+		return 0, false
+	}
+	if failed.Kind == RateLimit || failed.Kind == Overloaded {
+		wait = backoff(patientWait, p.waits, failed, random)
+		p.waits++
+		p.Patience -= wait
+		return wait, p.Patience >= 0
+	}
+	wait = backoff(quickWait, p.failures, failed, random)
+	p.failures++
+	p.Attempts--
+	if errors.Is(failed, ErrUnanswered) {
+		p.Attempts = min(p.Attempts, 1)
+	}
+	return wait, p.Attempts > 0
+}
+
+// backoff is the wait after as many of its sort.
+func backoff(first time.Duration, before int, failed *Error, random float64) time.Duration {
+	d := first
+	for ; before > 0 && d < mostWait; before-- {
+		d *= 2
+	}
+	d = min(d, mostWait)
+	return max(d-time.Duration(random*float64(d)/2), failed.RetryAfter)
+}
+
 func (r *retrying) Chat(ctx context.Context, req Request, emit func(Delta) error) (Response, error) {
-	said := relay{emit: emit}
+	said, left := relay{emit: emit}, patience{RetryPolicy: r.policy}
 	total := Response{Model: r.ID()} // with what all attempts have cost
 	if err := ctx.Err(); err != nil {
 		return total, &Error{Kind: KindOf(err), Model: r.ID(), Err: err}
@@ -78,21 +116,24 @@ func (r *retrying) Chat(ctx context.Context, req Request, emit func(Delta) error
 		if !errors.As(err, &failed) {
 			return total, err
 		}
-		if attempt == r.policy.Attempts || !r.policy.repeats(failed) {
-			return total, r.policy.final(failed, err)
+		wait, again := left.after(failed, total.Text != "", rand.Float64())
+		if !again {
+			return total, final(failed, err)
 		}
-		if gone := r.pause(ctx, attempt, failed); gone != nil {
+		if ctx.Err() == nil {
+			told := said.tell(r.ID(), Delta{Wait: &Wait{Until: time.Now().Add(wait), Model: r.ID(), Kind: failed.Kind, Attempt: attempt}})
+			if told != nil {
+				return total, told
+			}
+		}
+		if gone := r.pause(ctx, wait, failed); gone != nil {
 			return total, gone
 		}
 	}
 }
 
 // pause waits between a failed attempt and the next. The error is that of a caller who has withdrawn the request.
-func (r *retrying) pause(ctx context.Context, attempt int, failed *Error) error {
-	wait := r.policy.wait(attempt, failed, rand.Float64())
-	if r.policy.Notify != nil && ctx.Err() == nil {
-		r.policy.Notify(attempt, failed, wait)
-	}
+func (r *retrying) pause(ctx context.Context, wait time.Duration, failed *Error) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
@@ -110,12 +151,12 @@ func (r *retrying) pause(ctx context.Context, attempt int, failed *Error) error 
 	return &Error{Kind: KindOf(err), Model: r.ID(), Message: message, Err: err}
 }
 
-// final is the last attempt's error, with what the policy has to add.
-func (p RetryPolicy) final(failed *Error, err error) error {
-	if !failed.Retryable() || failed.RetryAfter <= p.Max {
+// final is the last attempt's error, with what there is to add.
+func final(failed *Error, err error) error {
+	if !failed.Retryable() || failed.RetryAfter <= MostAsked {
 		return err
 	}
-	return noted(err, fmt.Sprintf("it asks to wait %v, longer than the %v allowed", failed.RetryAfter, p.Max))
+	return noted(err, fmt.Sprintf("it asks to wait %v, longer than the %v allowed", failed.RetryAfter, MostAsked))
 }
 
 // text is what e says beside its kind.
@@ -150,18 +191,28 @@ func (r *relay) receiver() func(Delta) error {
 		return nil
 	}
 	return func(d Delta) error {
-		r.emitted = !d.Retract
+		if d.Retract || d.Text != "" {
+			r.emitted = !d.Retract
+		}
 		return r.emit(d)
 	}
 }
 
-// retract withdraws what was emitted. An error is the receiver's, who wants no more.
+// retract withdraws what was emitted.
 func (r *relay) retract(model string) error {
 	if !r.emitted {
 		return nil
 	}
 	r.emitted = false
-	if err := r.emit(Delta{Retract: true}); err != nil {
+	return r.tell(model, Delta{Retract: true})
+}
+
+// tell emits what is no text. An error is the receiver's, who wants no more.
+func (r *relay) tell(model string, d Delta) error {
+	if r.emit == nil {
+		return nil
+	}
+	if err := r.emit(d); err != nil {
 		return &Error{Kind: Cancelled, Model: model, Message: "the receiver ended the answer: " + err.Error(), Err: err}
 	}
 	return nil

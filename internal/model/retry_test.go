@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -22,24 +23,31 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestRetryKeepsTheContract(t *testing.T) {
 	modeltest.Suite(t, func(t *testing.T, s modeltest.Setup) modeltest.Subject {
 		script := modeltest.Script(t, s.Turns()...)
-		m := model.Retry(script, model.RetryPolicy{Attempts: 1})
+		m := model.Retry(script, model.RetryPolicy{Attempts: 1, Patience: -1})
 		return modeltest.Subject{Model: m, Hanging: script.Hanging()}
 	})
 }
 
 func failing(kind model.Kind, retryAfter time.Duration, chunks ...string) modeltest.Turn {
-	return modeltest.Turn{
-		Chunks: chunks, Usage: model.Usage{InputTokens: 10, OutputTokens: len(chunks)},
-		Err: &model.Error{Kind: kind, RetryAfter: retryAfter, Message: "scripted"},
-	}
+	return failed(&model.Error{Kind: kind, RetryAfter: retryAfter, Message: "scripted"}, chunks...)
 }
 
-// recorded is one answer, what it emitted, the waits that were announced and how long it took.
+// lost is a turn whose connection breaks.
+func lost(chunks ...string) modeltest.Turn {
+	return failed(&model.Error{Kind: model.Server, Lost: true, Message: "scripted"}, chunks...)
+}
+
+func failed(err error, chunks ...string) modeltest.Turn {
+	return modeltest.Turn{Chunks: chunks, Usage: model.Usage{InputTokens: 10, OutputTokens: len(chunks)}, Err: err}
+}
+
+// recorded is one answer, what it emitted and how long it took.
 type recorded struct {
 	resp    model.Response
 	err     error
-	emitted []string // "retract" for a retract
-	waits   []time.Duration
+	emitted []string // "retract" for a retract, "wait" for a wait
+	waits   []model.Wait
+	lengths []time.Duration // of the waits
 	took    time.Duration
 }
 
@@ -48,20 +56,18 @@ func play(t *testing.T, p model.RetryPolicy, turns ...modeltest.Turn) recorded {
 	t.Helper()
 	var out recorded
 	synctest.Test(t, func(t *testing.T) {
-		p.Notify = func(attempt int, err *model.Error, wait time.Duration) {
-			if attempt != len(out.waits)+1 || err == nil {
-				t.Errorf("notified of attempt %d, %v after %d waits", attempt, err, len(out.waits))
-			}
-			out.waits = append(out.waits, wait)
-		}
 		script := modeltest.Script(t, turns...)
 		begin := time.Now()
 		out.resp, out.err = model.Retry(script, p).Chat(t.Context(), model.Request{}, func(d model.Delta) error {
-			if d.Retract {
+			switch {
+			case d.Retract:
 				out.emitted = append(out.emitted, "retract")
-				return nil
+			case d.Wait != nil:
+				out.emitted = append(out.emitted, "wait")
+				out.waits, out.lengths = append(out.waits, *d.Wait), append(out.lengths, time.Until(d.Wait.Until))
+			default:
+				out.emitted = append(out.emitted, d.Text)
 			}
-			out.emitted = append(out.emitted, d.Text)
 			return nil
 		})
 		out.took = time.Since(begin)
@@ -72,77 +78,120 @@ func play(t *testing.T, p model.RetryPolicy, turns ...modeltest.Turn) recorded {
 	return out
 }
 
-func TestRetryableFailuresAreRepeatedAndTheirTextRetracted(t *testing.T) {
+func TestRetryableFailuresAreRepeatedAndLostTextIsRetractedInSight(t *testing.T) {
 	good := modeltest.Turn{Chunks: []string{"whole"}, Usage: model.Usage{InputTokens: 10, OutputTokens: 5}}
-	got := play(t, model.RetryPolicy{Attempts: 4},
-		failing(model.Server, 0, "ha", "lf"), failing(model.Timeout, 0), failing(model.RateLimit, 0, "x"), good)
+	got := play(t, model.RetryPolicy{Attempts: 5}, lost("ha", "lf"), failing(model.Timeout, 0), failing(model.RateLimit, 0), lost("x"), good)
 	if got.err != nil {
 		t.Fatal(got.err)
 	}
 	want := model.Response{
-		Text: "whole", Finish: model.FinishStop, Model: "scripted:test", Attempts: 4,
-		Usage: model.Usage{InputTokens: 40, OutputTokens: 8},
+		Text: "whole", Finish: model.FinishStop, Model: "scripted:test", Attempts: 5,
+		Usage: model.Usage{InputTokens: 50, OutputTokens: 8},
 	}
 	if diff := cmp.Diff(want, got.resp); diff != "" {
 		t.Errorf("response (-want +got):\n%s", diff)
 	}
 	// Nothing is retracted where nothing stood.
-	if diff := cmp.Diff([]string{"ha", "lf", "retract", "x", "retract", "whole"}, got.emitted); diff != "" {
+	if diff := cmp.Diff([]string{"ha", "lf", "wait", "retract", "wait", "wait", "x", "wait", "retract", "whole"}, got.emitted); diff != "" {
 		t.Errorf("emitted (-want +got):\n%s", diff)
+	}
+	for i, kind := range []model.Kind{model.Server, model.Timeout, model.RateLimit, model.Server} {
+		if w := got.waits[i]; w.Kind != kind || w.Attempt != i+1 || w.Model != "scripted:test" {
+			t.Errorf("wait %d is told as %+v; want after %s", i, w, kind)
+		}
 	}
 }
 
-func TestWaitsDoubleUpToMaxWithinTheirJitterAndAreKept(t *testing.T) {
-	got := play(t, model.RetryPolicy{Attempts: 6, Base: time.Second, Max: 5 * time.Second},
-		failing(model.Server, 0), failing(model.Server, 0), failing(model.Server, 0),
-		failing(model.Server, 0), failing(model.Server, 0), modeltest.Say("ok"))
-	if got.err != nil || len(got.waits) != 5 {
-		t.Fatalf("error %v after waits %v", got.err, got.waits)
-	}
-	var sum, unshortened time.Duration
-	for i, full := range []time.Duration{1, 2, 4, 5, 5} {
-		full *= time.Second
-		unshortened += full
-		if got.waits[i] > full || got.waits[i] < full/2 {
-			t.Errorf("wait %d is %v; want between %v and %v", i+1, got.waits[i], full/2, full)
+func TestAnswerOfWhichTextHasComeIsNotAskedForAgainUnlessItsConnectionWasLost(t *testing.T) {
+	for _, kind := range []model.Kind{model.RateLimit, model.Overloaded, model.Timeout, model.Server} {
+		got := play(t, model.RetryPolicy{}, failing(kind, 0, "half"))
+		if model.KindOf(got.err) != kind || got.resp.Text != "half" || got.resp.Attempts != 1 || len(got.emitted) != 1 {
+			t.Errorf("%s: %v, %+v, emitted %q", kind, got.err, got.resp, got.emitted)
 		}
-		sum += got.waits[i]
 	}
-	if got.took != sum || sum == unshortened {
-		t.Errorf("took %v; the announced waits are %v together, without jitter they would be %v", got.took, sum, unshortened)
+}
+
+func TestAnswerThatDoesNotBeginIsAskedForOnceMoreAndOneWithoutEndNever(t *testing.T) {
+	for reason, attempts := range map[error]int{model.ErrUnanswered: 2, model.ErrEndless: 1} {
+		err := &model.Error{Kind: model.Timeout, Err: reason}
+		got := play(t, model.RetryPolicy{}, slices.Repeat([]modeltest.Turn{failed(err)}, attempts)...)
+		if !errors.Is(got.err, reason) || got.resp.Attempts != attempts {
+			t.Errorf("%v after %d attempts", got.err, got.resp.Attempts)
+		}
+	}
+}
+
+// near says whether waits are these, each shortened by up to half and not all by nothing.
+func near(t *testing.T, got recorded, want ...time.Duration) {
+	t.Helper()
+	var sum, unshortened time.Duration
+	for i, full := range want {
+		if i >= len(got.lengths) || got.lengths[i] > full || got.lengths[i] < full/2 {
+			t.Fatalf("waited %v; want %v, each shortened by up to half", got.lengths, want)
+		}
+		sum, unshortened = sum+got.lengths[i], unshortened+full
+	}
+	if got.took < sum || sum == unshortened {
+		t.Errorf("took %v; the waits are %v together, without jitter they would be %v", got.took, sum, unshortened)
+	}
+}
+
+func TestWaitsDoubleWithinTheirJitterAndAreKept(t *testing.T) {
+	got := play(t, model.RetryPolicy{Attempts: 9}, append(slices.Repeat([]modeltest.Turn{failing(model.Server, 0)}, 8), modeltest.Say("ok"))...)
+	const s = time.Second
+	near(t, got, s/2, s, 2*s, 4*s, 8*s, 16*s, 30*s, 30*s)
+	if got.err != nil {
+		t.Error(got.err)
+	}
+}
+
+func TestBusyProviderIsWaitedForWithPatienceThatEnds(t *testing.T) {
+	const s = time.Second
+	for _, kind := range []model.Kind{model.RateLimit, model.Overloaded} {
+		synctest.Test(t, func(t *testing.T) {
+			busy := modeltest.Script(t, slices.Repeat([]modeltest.Turn{failing(kind, 0)}, 30)...)
+			begin := time.Now()
+			var got recorded
+			got.resp, got.err = model.Retry(busy, model.RetryPolicy{}).Chat(t.Context(), model.Request{}, func(d model.Delta) error {
+				got.lengths = append(got.lengths, time.Until(d.Wait.Until))
+				return nil
+			})
+			got.took = time.Since(begin)
+			near(t, got, 2*s, 4*s, 8*s, 16*s, 30*s, 30*s)
+			if model.KindOf(got.err) != kind || got.took < 90*s || got.took > 120*s || got.resp.Attempts != len(got.lengths)+1 {
+				t.Errorf("%s: %v after %v and %d attempts", kind, got.err, got.took, got.resp.Attempts)
+			}
+		})
 	}
 }
 
 func TestWaitIsNeverShorterThanRetryAfter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		after := time.Duration(rapid.Int64Range(0, int64(time.Minute)).Draw(rt, "retry after"))
-		got := play(t, model.RetryPolicy{Base: time.Millisecond, Max: time.Minute},
-			failing(model.RateLimit, after), modeltest.Say("ok"))
-		if got.err != nil || got.took < after || got.took > max(after, time.Millisecond) {
+		after := time.Duration(rapid.Int64Range(0, int64(model.MostAsked)).Draw(rt, "retry after"))
+		kind := rapid.SampledFrom([]model.Kind{model.RateLimit, model.Overloaded, model.Server, model.Timeout}).Draw(rt, "kind")
+		got := play(t, model.RetryPolicy{}, failing(kind, after), modeltest.Say("ok"))
+		if got.err != nil || got.took < after || got.took > max(after, 2*time.Second) {
 			rt.Fatalf("asked to wait %v; waited %v, error %v", after, got.took, got.err)
 		}
 	})
 }
 
-func TestRetryAfterBeyondMaxGivesUpAtOnceAndSaysWhy(t *testing.T) {
-	got := play(t, model.RetryPolicy{Max: 30 * time.Second}, failing(model.RateLimit, 2*time.Minute, "half"))
+func TestRetryAfterThatIsTooLongGivesUpAtOnceAndSaysWhy(t *testing.T) {
+	got := play(t, model.RetryPolicy{}, failing(model.RateLimit, 2*time.Minute))
 	var e *model.Error
-	if !errors.As(got.err, &e) || e.Kind != model.RateLimit || e.RetryAfter != 2*time.Minute || got.took != 0 {
+	if !errors.As(got.err, &e) || e.Kind != model.RateLimit || e.RetryAfter != 2*time.Minute || got.took != 0 || got.resp.Attempts != 1 {
 		t.Errorf("error %v after %v; want the rate limit at once", got.err, got.took)
 	}
-	for _, want := range []string{"scripted", "2m0s", "30s"} {
+	for _, want := range []string{"scripted", "2m0s", "1m30s"} {
 		if !strings.Contains(fmt.Sprint(got.err), want) {
 			t.Errorf("error %q does not say %q", got.err, want)
 		}
-	}
-	if got.resp.Text != "half" || got.resp.Attempts != 1 {
-		t.Errorf("response %+v; want what had arrived in one attempt", got.resp)
 	}
 }
 
 func TestOtherFailuresAreNotRepeated(t *testing.T) {
 	for _, kind := range []model.Kind{
-		model.Auth, model.ContextLength, model.Refused, model.Invalid, model.Garbled, model.Cancelled,
+		model.Auth, model.Payment, model.ContextLength, model.OutputLength, model.Refused, model.Invalid, model.Garbled, model.Cancelled,
 	} {
 		got := play(t, model.RetryPolicy{}, failing(kind, 0, "half"))
 		if model.KindOf(got.err) != kind || got.resp.Attempts != 1 || got.resp.Text != "half" || got.took != 0 {
@@ -152,14 +201,14 @@ func TestOtherFailuresAreNotRepeated(t *testing.T) {
 }
 
 func TestLastFailureIsReturnedWithTheCountOfAllAttempts(t *testing.T) {
-	got := play(t, model.RetryPolicy{Attempts: 2}, failing(model.Server, 0, "first"), failing(model.Timeout, 0, "se", "cond"))
+	got := play(t, model.RetryPolicy{Attempts: 2}, lost("first"), failing(model.Timeout, 0, "se", "cond"))
 	if model.KindOf(got.err) != model.Timeout || got.resp.Attempts != 2 || got.resp.Text != "second" {
 		t.Errorf("error %v, response %+v", got.err, got.resp)
 	}
 	if got.resp.Usage != (model.Usage{InputTokens: 20, OutputTokens: 3}) || got.resp.Model != "scripted:test" {
 		t.Errorf("response %+v", got.resp)
 	}
-	if diff := cmp.Diff([]string{"first", "retract", "se", "cond"}, got.emitted); diff != "" {
+	if diff := cmp.Diff([]string{"first", "wait", "retract", "se", "cond"}, got.emitted); diff != "" {
 		t.Errorf("emitted (-want +got):\n%s", diff)
 	}
 }
@@ -167,8 +216,8 @@ func TestLastFailureIsReturnedWithTheCountOfAllAttempts(t *testing.T) {
 func TestCancelEndsAWaitAtOnceAndKeepsWhatHadArrived(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		script := modeltest.Script(t, failing(model.Server, time.Hour, "half"))
-		m := model.Retry(script, model.RetryPolicy{Max: 2 * time.Hour})
+		script := modeltest.Script(t, lost("half"))
+		m := model.Retry(script, model.RetryPolicy{})
 		done := make(chan error)
 		var resp model.Response
 		go func() {
@@ -193,8 +242,8 @@ func TestDeadlineInAWaitIsTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		script := modeltest.Script(t, failing(model.Server, time.Hour))
-		_, err := model.Retry(script, model.RetryPolicy{Max: 2 * time.Hour}).Chat(ctx, model.Request{}, nil)
+		script := modeltest.Script(t, failing(model.Server, model.MostAsked))
+		_, err := model.Retry(script, model.RetryPolicy{}).Chat(ctx, model.Request{}, nil)
 		if model.KindOf(err) != model.Timeout || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error %v; want time-out", err)
 		}
@@ -225,17 +274,22 @@ func TestAnswerThatCameIsNotLostToALateCancel(t *testing.T) {
 	}
 }
 
-func TestErrorFromEmitOnARetractEndsTheAnswer(t *testing.T) {
+func TestErrorFromEmitOnAWaitOrARetractEndsTheAnswer(t *testing.T) {
 	full := errors.New("full")
-	script := modeltest.Script(t, failing(model.Server, 0, "half"))
-	resp, err := model.Retry(script, model.RetryPolicy{Base: 1, Max: 1}).Chat(t.Context(), model.Request{}, func(d model.Delta) error {
-		if d.Retract {
-			return full
-		}
-		return nil
-	})
-	if !errors.Is(err, full) || model.KindOf(err) != model.Cancelled || resp.Text != "" || resp.Attempts != 1 {
-		t.Errorf("got %+v, %v", resp, err)
+	for name, is := range map[string]func(model.Delta) bool{
+		"wait": func(d model.Delta) bool { return d.Wait != nil }, "retract": func(d model.Delta) bool { return d.Retract },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			resp, err := model.Retry(modeltest.Script(t, lost("half")), model.RetryPolicy{}).Chat(t.Context(), model.Request{}, func(d model.Delta) error {
+				if is(d) {
+					return full
+				}
+				return nil
+			})
+			if !errors.Is(err, full) || model.KindOf(err) != model.Cancelled || resp.Attempts != 1 {
+				t.Errorf("%s: got %+v, %v", name, resp, err)
+			}
+		})
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/journal"
@@ -16,7 +16,8 @@ import (
 )
 
 func TestProviderErrorOnTheFirstTurnIsAnErrorAtOnce(t *testing.T) {
-	for _, kind := range []model.Kind{model.Auth, model.RateLimit, model.ContextLength, model.Timeout, model.Server, model.Invalid, model.Garbled} {
+	for _, kind := range []model.Kind{model.Auth, model.RateLimit, model.Overloaded, model.Payment, model.OutputLength,
+		model.ContextLength, model.Timeout, model.Server, model.Invalid, model.Garbled} {
 		t.Run(string(kind), func(t *testing.T) {
 			h := setUp(t, modeltest.Fail(kind))
 			a := h.ask(auth)
@@ -69,18 +70,21 @@ func TestErrorOnALaterTurnKeepsWhatWasRead(t *testing.T) {
 }
 
 func TestRetryIsCountedAndItsFirstTextWithdrawn(t *testing.T) {
-	h := setUp(t,
-		modeltest.Turn{Text: "It checks a cook", Usage: model.Usage{OutputTokens: 4}, Err: &model.Error{Kind: model.Server, Message: "cut"}},
-		modeltest.Turn{Text: `It checks a tok<signal type="need_tu`, Err: &model.Error{Kind: model.RateLimit, Message: "slow down"}},
-		modeltest.Turn{Text: "It checks a token. " + enough(), Usage: model.Usage{OutputTokens: 9}})
-	h.model = model.Retry(h.script, model.RetryPolicy{Attempts: 3, Base: 1, Max: time.Second})
-	a := h.ask(auth)
-	same(t, "attempts in the receipt", h.receipts()[0].Attempts, 3)
-	same(t, "usage of all attempts", a.Usage.OutputTokens, 13)
-	same(t, "answer", a.Answer, "It checks a token.")
-	same(t, "what stays shown", h.shown, "It checks a token. \n")
-	same(t, "turns", a.Turns, 1)
-	same(t, "problems with signals", len(a.Problems), 0)
+	synctest.Test(t, func(t *testing.T) {
+		cut := &model.Error{Kind: model.Server, Lost: true, Message: "cut"}
+		h := setUp(t,
+			modeltest.Turn{Text: "It checks a cook", Usage: model.Usage{OutputTokens: 4}, Err: cut},
+			modeltest.Turn{Text: `It checks a tok<signal type="need_tu`, Err: cut},
+			modeltest.Turn{Text: "It checks a token. " + enough(), Usage: model.Usage{OutputTokens: 9}})
+		h.model = model.Retry(h.script, model.RetryPolicy{})
+		a := h.ask(auth)
+		same(t, "attempts in the receipt", h.receipts()[0].Attempts, 3)
+		same(t, "usage of all attempts", a.Usage.OutputTokens, 13)
+		same(t, "answer", a.Answer, "It checks a token.")
+		same(t, "what stays shown", h.shown, "It checks a token. \n")
+		same(t, "turns", a.Turns, 1)
+		same(t, "problems with signals", len(a.Problems), 0)
+	})
 }
 
 func TestErrorInTheLastTurnIsAnErrorAndNoPartialAnswer(t *testing.T) {

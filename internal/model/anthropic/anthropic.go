@@ -7,9 +7,8 @@
 //   - Thinking is not asked for. Where it comes, it is never part of the text: it is kept, with its signature, in
 //     Response.Native and goes back in the next request to the same model of the same provider, which alone can check it.
 //
-// The tests hold this package against the official client, which is not linked. Its reader of streams shows neither pings,
-// without which a model that thinks for long looks silent, nor the difference between a stream that ended and one that was cut;
-// it puts no bound on an event of many lines; and it takes keys, addresses and headers from the environment.
+// The tests hold this package against the official client, which is not linked. Its reader of streams does not show
+// the difference between a stream that ended and one that was cut; it puts no bound on an event of many lines; and it takes keys, addresses and headers from the environment.
 package anthropic
 
 import (
@@ -32,7 +31,7 @@ const DefaultBaseURL = "https://api.anthropic.com"
 const DefaultMaxOutputTokens = 8192
 
 // Config says which model is asked, where, and for how long. BaseURL is without the version: "https://api.anthropic.com"; one
-// that ends in /v1 means the same. In a stream, a ping is no silence.
+// that ends in /v1 means the same.
 type Config = wire.Config
 
 // Model is one model of one endpoint: a model.Model, safe for concurrent use.

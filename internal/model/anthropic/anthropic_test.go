@@ -23,7 +23,7 @@ func TestAnthropicKeepsTheContract(t *testing.T) {
 	modeltest.Suite(t, func(t *testing.T, s modeltest.Setup) modeltest.Subject {
 		server := modeltest.NewAnthropicServer(t, s.Answers...)
 		m := connect(t, server, func(c *anthropic.Config) {
-			c.Idle, c.Timeout, c.Key = s.Idle, s.Timeout, s.Key
+			c.Idle, c.FirstByte, c.Key = s.Idle, s.FirstByte, s.Key
 		})
 		return server.Subject(m)
 	})

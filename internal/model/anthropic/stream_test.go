@@ -181,7 +181,7 @@ func TestBadAnswerHasItsKindAndKeepsWhatHadArrived(t *testing.T) {
 				`"delta":{"stop_reason":"refusal","stop_details":{"type":"refusal","category":"cyber","explanation":"This is against the rules."}}`), stop),
 			model.Refused, "", "This is against the rules.",
 		},
-		{"overloaded inside the stream", raw(half, failure("overloaded_error", "Overloaded")), model.Server, "half", "Overloaded"},
+		{"overloaded inside the stream", raw(half, failure("overloaded_error", "Overloaded")), model.Overloaded, "half", "Overloaded"},
 		{"failure inside the stream", raw(half, failure("api_error", "Internal server error")), model.Server, "half", "Internal"},
 		{"rate limit inside the stream", raw(half, failure("rate_limit_error", "slow down")), model.RateLimit, "half", "slow down"},
 		{"time-out inside the stream", raw(half, failure("timeout_error", "too slow")), model.Timeout, "half", "too slow"},

@@ -43,7 +43,7 @@ func TestRejectedStatusHasItsKind(t *testing.T) {
 		{"payload", 400, status(400, "INVALID_ARGUMENT", "Request payload size exceeds the limit: 20971520 bytes."), model.ContextLength, "payload"},
 		{"argument", 400, status(400, "INVALID_ARGUMENT", "odd argument"), model.Invalid, "odd argument"},
 		{"model", 404, status(404, "NOT_FOUND", "models/x is not found"), model.Invalid, "models/x is not found"},
-		{"overloaded", 503, status(503, "UNAVAILABLE", "The model is overloaded."), model.Server, "overloaded"},
+		{"overloaded", 503, status(503, "UNAVAILABLE", "The model is overloaded."), model.Overloaded, "overloaded"},
 		{"internal", 500, status(500, "INTERNAL", "An internal error has occurred."), model.Server, "internal"},
 		{"cancelled by the provider", 499, status(499, "CANCELLED", "The operation was cancelled."), model.Server, "cancelled"},
 		{"deadline", 504, status(504, "DEADLINE_EXCEEDED", "Deadline expired."), model.Timeout, "expired"},
@@ -57,7 +57,7 @@ func TestRejectedStatusHasItsKind(t *testing.T) {
 		{"gateway time-out", 504, ``, model.Timeout, "Timeout"},
 		{"gateway limit", 413, ``, model.ContextLength, "Too Large"},
 		{"gateway's bad request", 400, `API key not valid`, model.Auth, "not valid"},
-		{"gateway's account", 402, ``, model.RateLimit, "Payment"},
+		{"gateway's account", 402, ``, model.Payment, "Payment"},
 		{"redirect", 302, ``, model.Invalid, "redirects"},
 		{"control characters", 500, `{"error": "a\u001b[31m\nb"}`, model.Server, "a [31m b"},
 	} {

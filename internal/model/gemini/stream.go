@@ -153,13 +153,14 @@ func (t *turn) add(raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, &p); err != nil {
 		return t.Fail(model.Garbled, "a part of the answer is not what the protocol promises: "+err.Error(), err)
 	}
-	if err := t.Keep(len(raw) - len(p.Text)); err != nil { // its text counts when it is said
-		return err
-	}
 	_ = json.Unmarshal(raw, &fields) // it has just been read as an object, or is null
 	delete(fields, "text")
+	delete(fields, "thought")
 	if p.Text == "" && len(fields) == 0 {
 		return nil // the API ends a stream so, and would reject it if it were sent back
+	}
+	if err := t.Keep(len(raw) - len(p.Text)); err != nil { // its text counts when it is said
+		return err
 	}
 	t.parts = append(t.parts, raw)
 	if f := p.FunctionCall; f != nil {

@@ -2,7 +2,7 @@
 // script, and a fake provider for each protocol that an adapter speaks: OpenAI's, Anthropic's, Gemini's and Ollama's own.
 //
 // Guarantees:
-//   - Everything here is safe for concurrent use, never sleeps, and opens no connection but on the loopback interface.
+//   - Everything here is safe for concurrent use, sleeps on no clock but a test's own, and opens no connection but on the loopback interface.
 //   - A server and a script give their Answers and Turns in order, one to a request, and record each request before they
 //     answer it. One for which nothing is left fails the test.
 //   - A server stops with its test, and fails it for a request without an answer; one without a test belongs to its caller, who closes it.

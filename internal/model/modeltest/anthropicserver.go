@@ -84,6 +84,8 @@ func NewAnthropicServer(tb testing.TB, answers ...Answer) *AnthropicServer {
 			model.Timeout:       {status: 504, kind: "timeout_error", message: "The request took too long"},
 			model.Refused:       {status: 400, kind: "invalid_request_error", message: "Output blocked by content filtering policy"},
 			model.Invalid:       {status: 404, kind: "not_found_error", message: "model: no such model"},
+			model.Overloaded:    {status: 529, kind: "overloaded_error", message: "Overloaded"},
+			model.Payment:       {status: 400, kind: "invalid_request_error", message: "Your credit balance is too low to access the Anthropic API."},
 			model.Server:        {status: 500, kind: "api_error", message: "Internal server error"},
 		},
 		fail: func(w http.ResponseWriter, f failure) {

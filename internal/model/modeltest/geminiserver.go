@@ -66,7 +66,9 @@ func NewGeminiServer(tb testing.TB, answers ...Answer) *GeminiServer {
 			model.ContextLength: {status: 400, kind: "INVALID_ARGUMENT", message: "The input token count (1200293) exceeds the maximum number of tokens allowed (1048576)."},
 			model.Timeout:       {status: 504, kind: "DEADLINE_EXCEEDED", message: "Deadline expired."},
 			model.Invalid:       {status: 404, kind: "NOT_FOUND", message: "The model is not found for API version v1beta."},
-			model.Server:        {status: 503, kind: "UNAVAILABLE", message: "The model is overloaded."},
+			model.Overloaded:    {status: 503, kind: "UNAVAILABLE", message: "The service is currently busy."},
+			model.Payment:       {status: 429, kind: "RESOURCE_EXHAUSTED", message: "Your prepayment credits are depleted. Please manage your billing."},
+			model.Server:        {status: 500, kind: "INTERNAL", message: "An internal error has occurred."},
 			model.Refused: {stream: `data: {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"},` +
 				`"usageMetadata": {"promptTokenCount": 4,"totalTokenCount": 4},"modelVersion": "fake"}` + "\r\n\r\n"},
 		},

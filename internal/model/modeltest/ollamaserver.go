@@ -82,6 +82,8 @@ func NewOllamaServer(tb testing.TB, answers ...Answer) *OllamaServer {
 			model.Timeout:       {status: 408, message: "the request took too long"},
 			model.Refused:       {status: 400, message: "the request was rejected by the content policy"},
 			model.Invalid:       {status: 404, message: "model 'fake' not found"},
+			model.Overloaded:    {status: 503, message: "the server is loading another model"},
+			model.Payment:       {status: 402, message: "this model needs a subscription"},
 			model.Server:        {status: 500, message: "model runner has unexpectedly stopped"},
 		},
 		fail: func(w http.ResponseWriter, f failure) { writeFailure(w, f, map[string]string{"error": f.message}) },

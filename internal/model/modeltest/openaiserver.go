@@ -14,8 +14,8 @@ import (
 	"sibyl/internal/model"
 )
 
-// OpenAIServer speaks OpenAI's protocol on a loopback port. Each POST to chat/completions, embeddings or audio/transcriptions
-// takes the next Answer; GET models lists Models.
+// OpenAIServer speaks OpenAI's protocols on a loopback port. Each POST to chat/completions, responses, embeddings or
+// audio/transcriptions takes the next Answer; GET models lists Models.
 type OpenAIServer struct {
 	// BaseURL is what an adapter is told, ending in /v1.
 	BaseURL string
@@ -33,6 +33,7 @@ type OpenAIRequest struct {
 	Model         string            `json:"model"`
 	Messages      []OpenAIMessage   `json:"messages"`
 	Tools         []json.RawMessage `json:"tools"`
+	ToolChoice    string            `json:"tool_choice"`
 	Stream        bool              `json:"stream"`
 	StreamOptions struct {
 		IncludeUsage bool `json:"include_usage"`
@@ -45,17 +46,28 @@ type OpenAIRequest struct {
 			Schema json.RawMessage `json:"schema"`
 		} `json:"json_schema"`
 	} `json:"response_format"`
-	Input []string `json:"input"`
+	Input json.RawMessage `json:"input"` // texts to embed, or the items of a request for a response
+	Text  struct {
+		Format *struct {
+			Type   string          `json:"type"`
+			Name   string          `json:"name"`
+			Strict bool            `json:"strict"`
+			Schema json.RawMessage `json:"schema"`
+		} `json:"format"`
+	} `json:"text"`
 
 	Form url.Values `json:"-"`
 	File string     `json:"-"`
 }
 
 func (r OpenAIRequest) schema() json.RawMessage {
-	if r.ResponseFormat == nil {
-		return nil
+	switch {
+	case r.ResponseFormat != nil:
+		return r.ResponseFormat.Schema.Schema
+	case r.Text.Format != nil:
+		return r.Text.Format.Schema
 	}
-	return r.ResponseFormat.Schema.Schema
+	return nil
 }
 
 // OpenAIMessage is a message on the wire. ToolCalls is as it was sent.
@@ -82,6 +94,8 @@ func NewOpenAIServer(tb testing.TB, answers ...Answer) *OpenAIServer {
 		routes: map[string]route[OpenAIRequest]{
 			"/v1/chat/completions": {eventStream, openAIStream,
 				`data: {"id":"chatcmpl-fake","choices":[{"index":0,"del`, "data: {\"choices\":[{]}\n\n"},
+			"/v1/responses": {eventStream, responseStream,
+				"event: response.output_text.delta\ndata: {\"type\":\"response.outp", "data: {\"type\":[}\n\n"},
 			"/v1/embeddings":           {wholeJSON, openAIVectors, `{"object":"li`, `{"data":[{]}`},
 			"/v1/audio/transcriptions": {wholeJSON, openAITranscript, `{"text":"ha`, `{"text":[}`},
 		},
@@ -94,8 +108,11 @@ func NewOpenAIServer(tb testing.TB, answers ...Answer) *OpenAIServer {
 			model.Timeout: {status: 408, message: "The request took too long", kind: "timeout"},
 			model.Refused: {status: 400, message: "Your request was rejected by the safety system",
 				kind: "invalid_request_error", code: "content_policy_violation"},
-			model.Invalid: {status: 404, message: "The model does not exist", kind: "invalid_request_error", code: "model_not_found"},
-			model.Server:  {status: 500, message: "The server had an error", kind: "server_error"},
+			model.Invalid:    {status: 404, message: "The model does not exist", kind: "invalid_request_error", code: "model_not_found"},
+			model.Server:     {status: 500, message: "The server had an error", kind: "server_error"},
+			model.Overloaded: {status: 503, message: "The engine is currently overloaded, please try again later", kind: "server_error"},
+			model.Payment: {status: 429, message: "You exceeded your current quota, please check your plan and billing details.",
+				kind: "insufficient_quota", code: "insufficient_quota"},
 		},
 		fail: func(w http.ResponseWriter, f failure) {
 			writeFailure(w, f, map[string]any{"error": map[string]any{"message": f.message, "type": f.kind, "param": nil, "code": f.code}})
@@ -129,6 +146,9 @@ func readOpenAI(raw Request) (OpenAIRequest, error) {
 	}
 	if f := req.ResponseFormat; f != nil && (f.Type != "json_schema" || f.Schema.Name == "" || !isObject(f.Schema.Schema)) {
 		return req, errors.New("Invalid value: 'response_format.json_schema' wants a name and a schema")
+	}
+	if strings.HasSuffix(raw.Path, "/responses") {
+		return req, checkItems(req)
 	}
 	return req, nil
 }

@@ -22,8 +22,9 @@ type Setup struct {
 	// Key gives the API key to use, where the provider wants one. No error may show it.
 	Key func(ctx context.Context) (string, error)
 
-	// Idle is how long a stream may be silent, Timeout how long a request may last; zero: as long as they like.
-	Idle, Timeout time.Duration
+	// FirstByte is how long the beginning of an answer may be waited for, Idle how long it may be silent after it; zero: as the adapter
+	// has it.
+	FirstByte, Idle time.Duration
 }
 
 // Subject is a model under test, with a view on its fake provider.
@@ -65,7 +66,7 @@ func (s Setup) Turns() []Turn {
 		case a.Fail != "":
 			t.Err = &model.Error{Kind: a.Fail, RetryAfter: a.RetryAfter}
 		case a.Break == Cut:
-			t.Err = &model.Error{Kind: model.Server}
+			t.Err = &model.Error{Kind: model.Server, Lost: true}
 		case a.Break == Garbage:
 			t.Err = &model.Error{Kind: model.Garbled}
 		case a.Break == Hang && s.Idle > 0:
@@ -116,7 +117,7 @@ func Suite(t *testing.T, build Factory) {
 		{"CancelledContextEmitsNothing", cancelledContext},
 		{"ErrorFromEmitEndsTheRequest", emitErrorEndsTheRequest},
 		{"ConcurrentAnswersAreNotMixed", concurrentAnswers},
-		{"SilenceBeforeTheFirstPartIsBoundedByTimeoutNotByIdle", silenceBeforeTheFirstPart},
+		{"SilenceBeforeTheFirstPartIsBoundedByFirstByteNotByIdle", silenceBeforeTheFirstPart},
 		{"StreamLeftOpenAfterTheAnswerIsNoFailure", streamLeftOpen},
 		{"ConnectionIsUsedAgain", connectionIsUsedAgain},
 		{"KeyIsSentAndAskedForBeforeEveryRequest", keyIsAskedFor},
@@ -204,7 +205,8 @@ func finishIsToldApart(t *testing.T, build Factory) {
 
 func failureHasItsKind(t *testing.T, build Factory) {
 	for _, kind := range []model.Kind{
-		model.RateLimit, model.Auth, model.ContextLength, model.Timeout, model.Server, model.Refused, model.Invalid,
+		model.RateLimit, model.Overloaded, model.Payment, model.Auth, model.ContextLength, model.Timeout, model.Server, model.Refused,
+		model.Invalid,
 	} {
 		s := start(t, build, Answer{Fail: kind})
 		got := s.ask(t.Context(), nil)
@@ -238,6 +240,10 @@ func brokenStream(how Break, kind model.Kind) func(*testing.T, Factory) {
 		s := startWith(t, build, setup)
 		got := s.ask(t.Context(), nil)
 		got.failedAs(t, s.Model, kind)
+		var e *model.Error
+		if errors.As(got.err, &e) && e.Lost != (how == Cut) {
+			t.Errorf("lost %v after %s", e.Lost, how)
+		}
 		if got.resp.Text != "half an answer" || got.text() != got.resp.Text {
 			t.Errorf("kept %q, emitted %q; want both to be what had arrived", got.resp.Text, got.text())
 		}
@@ -326,7 +332,7 @@ func concurrentAnswers(t *testing.T, build Factory) {
 }
 
 func silenceBeforeTheFirstPart(t *testing.T, build Factory) {
-	s := startWith(t, build, Setup{Answers: []Answer{{Break: Hang}}, Idle: time.Millisecond, Timeout: 60 * time.Millisecond})
+	s := startWith(t, build, Setup{Answers: []Answer{{Break: Hang}}, Idle: time.Millisecond, FirstByte: 60 * time.Millisecond})
 	if s.Sent == nil {
 		t.Skip("the model has no provider")
 	}

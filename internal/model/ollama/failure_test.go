@@ -33,7 +33,7 @@ func TestRejectedStatusHasItsKindAndSaysWhatHelps(t *testing.T) {
 		{"memory", 500, `{"error":"model requires more system memory (48 GiB) than is available (7 GiB)"}`, model.Invalid, "smaller model"},
 		{"queue", 503, `{"error":"server busy, please try again.  maximum pending requests exceeded"}`, model.RateLimit, "try again"},
 		{"rate", 429, `{"error":"too fast"}`, model.RateLimit, "too fast"},
-		{"credit", 402, `{"error":"buy more"}`, model.RateLimit, "buy more"},
+		{"credit", 402, `{"error":"buy more"}`, model.Payment, "buy more"},
 		{"not signed in", 401, `{"error":"unauthorized","signin_url":"https://ollama.com/connect?key=x"}`, model.Auth, "ollama signin"},
 		{"forbidden", 403, `{"error":"ollama cloud is disabled: remote model is unavailable"}`, model.Auth, "disabled"},
 		{"policy", 400, `{"error":"violates our usage policies"}`, model.Refused, "policies"},

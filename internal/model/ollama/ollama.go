@@ -35,7 +35,7 @@ import (
 const Ollama = "ollama"
 
 // Config says which model is asked, where, and for how long. BaseURL is the server without a path: "http://127.0.0.1:11434"; Key
-// gives the bearer token that a proxy may want. NumCtx left out, the window is the server's own, which is often 4096. Timeout
+// gives the bearer token that a proxy may want. NumCtx left out, the window is the server's own, which is often 4096. FirstByte
 // includes the time to load the model.
 type Config = wire.Config
 

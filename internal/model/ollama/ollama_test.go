@@ -18,7 +18,7 @@ func TestOllamaKeepsTheContract(t *testing.T) {
 	modeltest.Suite(t, func(t *testing.T, s modeltest.Setup) modeltest.Subject {
 		server := modeltest.NewOllamaServer(t, s.Answers...)
 		m := connect(t, server, func(c *ollama.Config) {
-			c.Idle, c.Timeout, c.Key = s.Idle, s.Timeout, s.Key
+			c.Idle, c.FirstByte, c.Key = s.Idle, s.FirstByte, s.Key
 		})
 		subject := server.Subject(m)
 		subject.NoCachedTokens = true

@@ -37,7 +37,7 @@ type scanner struct {
 // chunkField reads the value of one field of the event.
 func (s *scanner) chunkField(key []byte) bool {
 	switch string(key) {
-	case "id", "object", "created", "model", "system_fingerprint", "service_tier", "obfuscation":
+	case "id", "object", "created", "model", "system_fingerprint", "service_tier", "obfuscation", "provider":
 		return s.scalar()
 	case "usage":
 		if s.take("null") {
@@ -81,7 +81,7 @@ func (s *scanner) choiceField(key []byte) bool {
 	switch string(key) {
 	case "index":
 		return s.take("0")
-	case "logprobs":
+	case "logprobs", "native_finish_reason", "stop_reason", "token_ids":
 		return s.take("null")
 	case "finish_reason":
 		return s.take("null") || s.value(&s.choices[0].FinishReason)
@@ -95,8 +95,10 @@ func (s *scanner) deltaField(key []byte) bool {
 	switch string(key) {
 	case "role":
 		return s.scalar()
-	case "refusal", "function_call":
+	case "refusal", "function_call", reasoningContent, reasoning:
 		return s.take("null")
+	case reasoningDetails:
+		return s.take("null") || s.take("[]")
 	case "content":
 		if s.take("null") {
 			return !s.said

@@ -1,13 +1,19 @@
-// Package openai speaks the protocol of OpenAI, of Ollama's /v1 and of every endpoint that calls itself compatible: chat
-// completions, embeddings and transcriptions.
+// Package openai speaks the protocols of OpenAI: chat completions, which Ollama's /v1 and every endpoint that calls itself compatible
+// speak too, the Responses API, embeddings and transcriptions.
 //
-// Besides the guarantees of packages model and wire: text, arguments and refusal of one answer are at most 8 MB together, its
-// calls at most 256; more is Garbled. A refusal is Refused. Failed tool results are marked in their text, as the protocol has no
-// field for it.
+// Besides the guarantees of packages model and wire: text, arguments, refusal and reasoning of one answer are at most 8 MB together,
+// its calls at most 256; more is Garbled. A refusal is Refused. Failed tool results are marked in their text, as the protocol has no
+// field for it. Reasoning is never part of the text: it is kept in Response.Native and goes back in the next requests to the same
+// model of the same provider.
 //
-// Compatible endpoints differ, and these differences are accepted: parts of tool calls without index or id, several
-// whole calls under one index, arguments as an object or left out, no usage, no finish reason before [DONE], no [DONE]
-// after a finish reason, errors inside the stream, and one whole JSON answer where a stream was asked for.
+// OpenAI itself is asked by its Responses API, all others by chat completions, unless Config.API says otherwise. Where nothing is said
+// and the endpoint answers that a model, or its tools, need the other one, that is asked at once, and remembered; Response.Attempts
+// counts all requests.
+//
+// Compatible endpoints differ in what they take; the table in quirks.go says how. What comes from them differs too, and is accepted:
+// parts of tool calls without index or id, several whole calls under one index, arguments as an object or left out, content as a list
+// of parts, no usage, no finish reason before [DONE], no [DONE] after a finish reason, errors inside the stream, and one whole JSON
+// answer where a stream was asked for.
 //
 // The tests hold this package against go-openai, but its client is not used. Its stream reader matches several regular
 // expressions per line and decodes into large structs; it drops the Retry-After of a failed request and cannot tell a cut
@@ -15,7 +21,10 @@
 package openai
 
 import (
+	"cmp"
+	"context"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync/atomic"
 
@@ -29,59 +38,118 @@ const (
 	Ollama = "ollama"
 )
 
+// openAIHost is where OpenAI itself answers.
+const openAIHost = "api.openai.com"
+
+// The values of Config.API.
+const (
+	Chat      = "chat"
+	Responses = "responses"
+)
+
 // Config says which model is asked, where, and for how long. BaseURL includes the version: "http://127.0.0.1:11434/v1".
 type Config = wire.Config
 
-// Model is one model of one endpoint: a model.Model, model.Embedder and model.Transcriber. It is safe for concurrent use.
+// Model is one model of one endpoint: a model.Model, model.Describer, model.Embedder and model.Transcriber. It is safe for concurrent
+// use.
 type Model struct {
 	*wire.Client
-	name string
+	name  string
+	apis  [2]*wire.Client // chat completions, which is the Client, and responses
+	api   atomic.Uint32   // the one in use
+	fixed bool            // by the Config
 }
 
 // New returns the model that c describes. It sends nothing; a wrong BaseURL is reported by the first request.
 func New(c Config) *Model {
-	p := newProtocol(c)
-	address := map[string]string{OpenAI: "https://api.openai.com/v1", Ollama: "http://127.0.0.1:11434/v1"}[c.Provider]
-	return &Model{name: c.Model, Client: wire.New(c, wire.Protocol{
+	address := map[string]string{OpenAI: "https://" + openAIHost + "/v1", Ollama: "http://127.0.0.1:11434/v1"}[c.Provider]
+	host := ""
+	if base, err := url.Parse(cmp.Or(c.BaseURL, address)); err == nil {
+		host = base.Hostname()
+	}
+	m := &Model{name: c.Model, fixed: c.API != ""}
+	p := newProtocol(c, host)
+	spoken := wire.Protocol{
 		DefaultURL: address,
 		ExampleURL: "https://host.example/v1",
 		URLForm:    "http://host/v1 or https://host/v1",
 		URLHint:    "most end in /v1",
 		ChatPath:   "chat/completions",
 		Accept:     "text/event-stream",
-		Header:     wire.Bearer,
+		Header:     p.header,
 		Finishes: map[string]model.Finish{
 			"stop": model.FinishStop, "tool_calls": model.FinishTools, "function_call": model.FinishTools,
 			"length": model.FinishLength, filtered: model.FinishFilter,
+			completed: model.FinishStop, "max_output_tokens": model.FinishLength,
 		},
-		Optional: []string{"stream_options", "response_format"}, // in the order of the bits below
-		Encode:   p.encode, Read: read, Judge: judge, List: list,
-	})}
+		Encode: p.encode, Read: p.read, Judge: judge, List: list,
+	}
+	for _, r := range rules() {
+		spoken.Optional = append(spoken.Optional, r.said)
+	}
+	m.Client = wire.New(c, spoken)
+	other := newProtocol(c, host)
+	spoken.ChatPath, spoken.Encode, spoken.Read = "responses", other.encodeResponse, other.readResponse
+	m.apis = [2]*wire.Client{m.Client, m.Beside(spoken)}
+	if c.API == Responses || c.API == "" && host == openAIHost {
+		m.api.Store(1)
+	}
+	return m
 }
 
-// The optional fields, as they are left out.
-const (
-	streamOptions = 1 << iota
-	responseFormat
-)
+// Chat streams one assistant turn.
+func (m *Model) Chat(ctx context.Context, req model.Request, emit func(model.Delta) error) (model.Response, error) {
+	api := m.api.Load()
+	resp, err := m.apis[api].Chat(ctx, req, emit)
+	if m.fixed || resp.Text != "" || model.KindOf(err) != model.Invalid || !otherAPI(err.Error()) {
+		return resp, err
+	}
+	other, otherErr := m.apis[1-api].Chat(ctx, req, emit)
+	if model.KindOf(otherErr) == model.Invalid { // it is not there, or no better
+		resp.Attempts += other.Attempts
+		return resp, err
+	}
+	m.api.CompareAndSwap(api, 1-api)
+	other.Attempts += resp.Attempts
+	return other, otherErr
+}
 
-// filtered is the finish reason of an answer that the provider's filter ended.
+// otherAPI says whether a request is rejected with a pointer to the other API: "only supported in v1/responses", "not supported with
+// the Responses API".
+func otherAPI(said string) bool {
+	return wire.Mentions(strings.ToLower(said), "/responses", "responses api", "/chat/completions")
+}
+
+// filtered is the finish reason of an answer that the provider's filter ended, in both APIs.
 const filtered = "content_filter"
 
-// protocol is what goes into each request to a model, and the forms of what most requests share.
+// protocol is what goes into each request to a model in one of the APIs, and the forms of what most requests share.
 type protocol struct {
-	name   string
-	limit  string // the key of the limit on output tokens
+	provider, name, think string
+
+	known  quirk
+	shows  []quirk // what a rejection shows, by the number of the rule that it fits
+	memo   string  // names the form of messages
 	system atomic.Pointer[last[string]]
 	tools  atomic.Pointer[last[[]model.Tool]]
 }
 
-func newProtocol(c Config) *protocol {
-	p := &protocol{name: c.Model, limit: `"max_completion_tokens":`}
-	if c.Provider != OpenAI {
-		p.limit = `"max_tokens":` // deprecated by OpenAI, all that many others know
+func newProtocol(c Config, host string) *protocol {
+	p := &protocol{provider: c.Provider, name: c.Model, think: c.Think, known: known(host, c.Provider, c.Model)}
+	p.memo = "openai " + c.Provider + ":" + c.Model + " "
+	for _, r := range rules() {
+		p.shows = append(p.shows, r.quirk)
 	}
 	return p
+}
+
+// header puts the key where the endpoint looks for it.
+func (p *protocol) header(header http.Header, key string) {
+	if p.known&keyHeader == 0 {
+		wire.Bearer(header, key)
+	} else if key != "" {
+		header.Set("Api-Key", key)
+	}
 }
 
 // last is what was sent last, with its form: all turns of all runs begin with the same system prompt, and offer the same tools.
@@ -90,22 +158,8 @@ type last[T any] struct {
 	form []byte
 }
 
-// list returns the ids of the models that the endpoint offers.
-func list(x *wire.Exchange) ([]string, error) {
-	var list struct {
-		Models []struct {
-			ID string `json:"id"`
-		} `json:"data"`
-	}
-	if err := x.GetList("models", nil, &list, func() bool { return list.Models != nil }); err != nil {
-		return nil, err
-	}
-	ids := make([]string, 0, len(list.Models))
-	for _, entry := range list.Models {
-		ids = append(ids, entry.ID)
-	}
-	return ids, nil
-}
+// noToolsAdvice stands behind the words of a gateway that has nobody to run a model with tools.
+const noToolsAdvice = " (choose a model that takes tools, or another provider of this one)"
 
 // judge sorts a failure. What the provider names in words decides before the status, since compatible endpoints often
 // agree on the words only.
@@ -121,13 +175,18 @@ func judge(_ *wire.Exchange, status int, c *wire.Complaint) {
 		c.Kind = model.ContextLength
 	case wire.Mentions(name, "content_policy", "content_filter", "moderation"):
 		c.Kind = model.Refused
+	case wire.Mentions(name, "tool_use_failed"): // Groq: what the model wrote is no call; it may be one the next time
+		c.Kind = model.Server
 	// llama.cpp and some gateways report an overlong prompt as a failure of the server.
 	case (wrong || status == http.StatusInternalServerError) && wire.TooLong(text):
 		c.Kind = model.ContextLength
 	case (wrong || status == http.StatusForbidden) && wire.AgainstPolicy(text):
 		c.Kind = model.Refused
+	case status == http.StatusNotFound && wire.Mentions(text, "support tool use"): // OpenRouter
+		c.Kind, c.Advice, c.Final = model.Invalid, noToolsAdvice, true
 	default:
 		c.Kind = wire.StatusKind(status)
+		c.Final = otherAPI(text)
 	}
 }
 
@@ -137,13 +196,14 @@ func likelyStatus(name string) int {
 		status int
 		words  []string
 	}{
-		{http.StatusTooManyRequests, []string{"429", "rate_limit", "insufficient_quota", "tokens_exceeded"}},
+		{http.StatusServiceUnavailable, []string{"503", "529", "overloaded"}},
+		{http.StatusTooManyRequests, []string{"429", "rate_limit", "tokens_exceeded"}},
 		{http.StatusPaymentRequired, []string{"402"}},
 		{http.StatusUnauthorized, []string{"401", "authentication", "invalid_api_key"}},
 		{http.StatusForbidden, []string{"403", "permission"}},
 		{http.StatusNotFound, []string{"404", "model_not_found", "not_found_error"}},
 		{http.StatusRequestTimeout, []string{"408", "timeout"}},
-		{http.StatusBadRequest, []string{"400", "invalid_request", "badrequest"}},
+		{http.StatusBadRequest, []string{"400", "invalid_request", "invalid_prompt", "badrequest"}},
 	} {
 		if wire.Mentions(name, known.words...) {
 			return known.status

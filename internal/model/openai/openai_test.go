@@ -1,6 +1,9 @@
 package openai_test
 
 import (
+	"context"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -18,7 +21,7 @@ func TestOpenAIKeepsTheContract(t *testing.T) {
 	modeltest.Suite(t, func(t *testing.T, s modeltest.Setup) modeltest.Subject {
 		server := modeltest.NewOpenAIServer(t, s.Answers...)
 		m := connect(t, server, func(c *openai.Config) {
-			c.Idle, c.Timeout, c.Key = s.Idle, s.Timeout, s.Key
+			c.Idle, c.FirstByte, c.Key = s.Idle, s.FirstByte, s.Key
 		})
 		return server.Subject(m)
 	})
@@ -87,4 +90,13 @@ func TestListIsSortedIDs(t *testing.T) {
 	if diff := cmp.Diff([]string{"llama3.1:8b", "qwen3:4b"}, got); err != nil || diff != "" {
 		t.Errorf("error %v, ids (-want +got):\n%s", err, diff)
 	}
+}
+
+// canaryKey is a key that goes where the endpoint looks for it, and nowhere else.
+const canaryKey = "canary-0123456789"
+
+func canary(context.Context) (string, error) { return canaryKey, nil }
+
+func response(status int, kind, body string) *http.Response {
+	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(body))}
 }

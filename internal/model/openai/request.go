@@ -12,49 +12,93 @@ import (
 	"sibyl/internal/model/wire"
 )
 
+// bridge stands where an endpoint wants a turn of the assistant between a tool's message and a user's. To fold what the user says into
+// the tool's message would make it data.
+const bridge = `{"role":"assistant","content":"I have the results."},`
+
 // encode appends the body of a streaming request by hand, from the forms of the messages that are encoded already. The order of
 // the fields is go-openai's.
 func (p *protocol) encode(req model.Request, without uint32) ([]byte, error) {
-	system := p.systemForm(req.System)
-	tools, err := p.toolsForm(req.Tools)
+	q := p.quirks(without)
+	system := p.systemForm(`{"role":"system","content":`, req.System, `}`)
+	tools, err := p.toolsForm(req.Tools, `{"function":{`, `},"type":"function"}`)
 	if err != nil {
 		return nil, err
 	}
-	format, err := formatForm(req)
+	format, err := formatForm(req, `,"response_format":{"type":"json_schema","json_schema":{`, `}}`)
 	if err != nil {
 		return nil, err
 	}
-	size := 256 + len(system) + len(tools) + len(format)
+	b := append(make([]byte, 0, sizeOf(req)+len(system)+len(tools)+len(format)), `{"model":`...)
+	b = append(jsonappend.String(b, p.name), `,"messages":[`...)
+	b = append(b, system...)
+	b, err = p.appendMessages(b, req.Messages, q, p.memo, p.appendMessage)
+	if err != nil {
+		return nil, err
+	}
+	b = append(b, `],`...)
+	if req.MaxOutputTokens != 0 {
+		limit := `"max_tokens":`
+		if q&newLimit != 0 != (q&otherLimit != 0) {
+			limit = `"max_completion_tokens":`
+		}
+		b = strconv.AppendInt(append(b, limit...), int64(req.MaxOutputTokens), 10)
+		b = append(b, ',')
+	}
+	b = append(b, `"stream":true`...)
+	if q&noFormat == 0 {
+		b = append(b, format...)
+	}
+	b = appendTools(b, tools, req.NoCalls, q)
+	if q&noStreamOptions == 0 {
+		b = append(b, `,"stream_options":{"include_usage":true}`...)
+	}
+	if effort := q.effort(p.think); effort != "" {
+		b = jsonappend.String(append(b, `,"reasoning_effort":`...), effort)
+	}
+	return append(b, '}'), nil
+}
+
+// sizeOf is about the length of what each request holds alone.
+func sizeOf(req model.Request) int {
+	size := 256
 	for i := range req.Messages {
 		size += messageSize(&req.Messages[i])
 	}
-	b := append(make([]byte, 0, size), `{"model":`...)
-	b = append(jsonappend.String(b, p.name), `,"messages":[`...)
-	b = append(b, system...)
-	for i := range req.Messages {
-		msg := &req.Messages[i]
+	return size
+}
+
+// appendMessages appends all messages in the form that one encodes, with commas between.
+func (p *protocol) appendMessages(b []byte, messages []model.Message, q quirk, memo string, one func([]byte, *model.Message, quirk) []byte) ([]byte, error) {
+	if q != p.known {
+		memo += strconv.Itoa(int(q))
+	}
+	encode := func(b []byte, msg *model.Message) []byte { return one(b, msg, q) }
+	for i := range messages {
+		msg := &messages[i]
 		if msg.Role != model.User && msg.Role != model.Assistant && msg.Role != model.ToolRole {
 			return nil, wire.UnknownRole(i, msg.Role)
 		}
 		if b[len(b)-1] != '[' {
 			b = append(b, ',')
 		}
-		b = msg.AppendEncoded(b, "openai", appendMessage)
+		if q&bridged != 0 && i > 0 && msg.Role == model.User && messages[i-1].Role == model.ToolRole {
+			b = append(b, bridge...)
+		}
+		b = msg.AppendEncoded(b, memo, encode)
 	}
-	b = append(b, `],`...)
-	if req.MaxOutputTokens != 0 {
-		b = strconv.AppendInt(append(b, p.limit...), int64(req.MaxOutputTokens), 10)
-		b = append(b, ',')
+	return b, nil
+}
+
+// appendTools appends the field of the tools, and that none may be called, if so. Where that can't be said, the tools are left out.
+func appendTools(b, tools []byte, noCalls bool, q quirk) []byte {
+	switch {
+	case len(tools) == 0 || noCalls && q&noToolChoice != 0:
+		return b
+	case noCalls:
+		return append(append(b, tools...), `,"tool_choice":"none"`...)
 	}
-	b = append(b, `"stream":true`...)
-	if without&responseFormat == 0 {
-		b = append(b, format...)
-	}
-	b = append(b, tools...)
-	if without&streamOptions == 0 {
-		b = append(b, `,"stream_options":{"include_usage":true}`...)
-	}
-	return append(b, '}'), nil
+	return append(b, tools...)
 }
 
 // messageSize is about the length of a message's form.
@@ -66,20 +110,20 @@ func messageSize(m *model.Message) int {
 	return n
 }
 
-// systemForm is the system prompt as a message; empty if there is none.
-func (p *protocol) systemForm(system string) []byte {
+// systemForm is the system prompt between what stands before and behind it; empty if there is none.
+func (p *protocol) systemForm(before, system, behind string) []byte {
 	if system == "" {
 		return nil
 	}
 	if last := p.system.Load(); last != nil && last.sent == system {
 		return last.form
 	}
-	form := append(jsonappend.String([]byte(`{"role":"system","content":`), system), '}')
+	form := append(jsonappend.String([]byte(before), system), behind...)
 	p.system.Store(&last[string]{system, form})
 	return form
 }
 
-func appendMessage(b []byte, msg *model.Message) []byte {
+func (p *protocol) appendMessage(b []byte, msg *model.Message, q quirk) []byte {
 	switch msg.Role {
 	case model.User:
 		b = jsonappend.String(append(b, `{"role":"user","content":`...), said(msg.Text))
@@ -88,13 +132,19 @@ func appendMessage(b []byte, msg *model.Message) []byte {
 		if msg.Text != "" || len(msg.ToolCalls) == 0 {
 			b = jsonappend.String(append(b, `,"content":`...), said(msg.Text))
 		}
+		native := p.native(msg)
+		b = native.appendReasoning(b, q)
 		for i, call := range msg.ToolCalls {
 			b = append(b, separator(i, `,"tool_calls":[`)...)
-			b = appendField(append(b, '{'), `"id":`, call.ID)
+			b = appendField(append(b, '{'), `"id":`, q.callID(call.ID))
 			b = append(b, `"type":"function","function":{`...)
 			b = appendField(b, `"name":`, call.Name)
 			b = jsonappend.String(append(b, `"arguments":`...), string(wire.Object(call.Arguments)))
-			b = append(b, `}}`...)
+			b = append(b, '}')
+			if extra := native.extra(i, call.ID, q); extra != nil {
+				b = append(append(b, `,"extra_content":`...), extra...)
+			}
+			b = append(b, '}')
 		}
 		if len(msg.ToolCalls) > 0 {
 			b = append(b, ']')
@@ -102,7 +152,7 @@ func appendMessage(b []byte, msg *model.Message) []byte {
 	case model.ToolRole:
 		b = jsonappend.String(append(b, `{"role":"tool","content":`...), said(wire.Result(*msg)))
 		if msg.ToolCallID != "" {
-			b = jsonappend.String(append(b, `,"tool_call_id":`...), msg.ToolCallID)
+			b = jsonappend.String(append(b, `,"tool_call_id":`...), q.callID(msg.ToolCallID))
 		}
 	}
 	return append(b, '}')
@@ -127,8 +177,8 @@ func separator(i int, open string) string {
 // said stands in for an empty text: the protocol wants content in every message.
 func said(text string) string { return cmp.Or(text, wire.Empty) }
 
-// toolsForm is the field of the tools that are offered; empty if there are none.
-func (p *protocol) toolsForm(offered []model.Tool) ([]byte, error) {
+// toolsForm is the field of the tools that are offered, each between what stands before and behind it; empty if there are none.
+func (p *protocol) toolsForm(offered []model.Tool, before, behind string) ([]byte, error) {
 	if len(offered) == 0 {
 		return nil, nil
 	}
@@ -144,27 +194,27 @@ func (p *protocol) toolsForm(offered []model.Tool) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		b = append(append(b, separator(i, `,"tools":[`)...), `{"function":{`...)
+		b = append(append(b, separator(i, `,"tools":[`)...), before...)
 		b = jsonappend.String(append(b, `"name":`...), t.Name)
 		b = appendField(append(b, ','), `"description":`, t.Description)
 		b = appendRaw(append(b, `"parameters":`...), schema)
-		b = append(b, `},"type":"function"}`...)
+		b = append(b, behind...)
 	}
 	b = append(b, ']')
 	p.tools.Store(&last[[]model.Tool]{slices.Clone(offered), b})
 	return b, nil
 }
 
-// formatForm is the field of the schema that the answer is to fit; empty if there is none.
-func formatForm(req model.Request) ([]byte, error) {
+// formatForm is the field of the schema that the answer is to fit, between what stands before and behind it; empty if there is none.
+func formatForm(req model.Request, before, behind string) ([]byte, error) {
 	schema, strict, err := wire.AnswerSchema(req)
 	if schema == nil || err != nil {
 		return nil, err
 	}
-	b := jsonappend.String([]byte(`,"response_format":{"type":"json_schema","json_schema":{"name":`), req.Schema.Name)
+	b := jsonappend.String(append([]byte(before), `"name":`...), req.Schema.Name)
 	b = appendRaw(append(b, `,"schema":`...), schema)
 	b = strconv.AppendBool(append(b, `,"strict":`...), strict)
-	return append(b, `}}`...), nil
+	return append(b, behind...), nil
 }
 
 // appendRaw appends valid JSON as encoding/json does.

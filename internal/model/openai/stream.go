@@ -25,25 +25,52 @@ type choice struct {
 }
 
 type delta struct {
-	Content   string     `json:"content"`
+	Content   content    `json:"content"`
 	Refusal   string     `json:"refusal"`
 	ToolCalls []callPart `json:"tool_calls"`
+
+	ReasoningContent loose       `json:"reasoning_content"`
+	Reasoning        loose       `json:"reasoning"`
+	ReasoningDetails detailParts `json:"reasoning_details"`
+}
+
+// content is a JSON string's value, or the text in a list of parts: Mistral's models that think send one.
+type content string
+
+func (c *content) UnmarshalJSON(raw []byte) error {
+	if raw[0] != '[' {
+		return json.Unmarshal(raw, (*string)(c))
+	}
+	var parts []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	if err := json.Unmarshal(raw, &parts); err != nil {
+		return err
+	}
+	for _, part := range parts {
+		if part.Type == "text" {
+			*c += content(part.Text)
+		}
+	}
+	return nil
 }
 
 type callPart struct {
 	Index    *int   `json:"index"`
 	ID       string `json:"id"`
 	Function struct {
-		Name      string    `json:"name"`
-		Arguments arguments `json:"arguments"`
+		Name      string `json:"name"`
+		Arguments loose  `json:"arguments"`
 	} `json:"function"`
+	Extra json.RawMessage `json:"extra_content"`
 }
 
-// arguments is a JSON string's value, or other JSON as it stands: some endpoints send the object itself.
-type arguments string
+// loose is a JSON string's value, or other JSON as it stands: some endpoints send the object itself.
+type loose string
 
-func (a *arguments) UnmarshalJSON(raw []byte) error {
-	*a = arguments(wire.Plain(raw))
+func (l *loose) UnmarshalJSON(raw []byte) error {
+	*l = loose(wire.Plain(raw))
 	return nil
 }
 
@@ -58,14 +85,16 @@ type usage struct {
 // turn is an answer that is coming in.
 type turn struct {
 	*wire.Exchange
+	name    string // of the model
 	refusal strings.Builder
+	thought thought
 	calls   []*call
 	chunk   chunk
 }
 
 // read takes the whole answer into x, its calls also where it breaks off.
-func read(x *wire.Exchange, answer *http.Response) error {
-	t := &turn{Exchange: x}
+func (p *protocol) read(x *wire.Exchange, answer *http.Response) error {
+	t := &turn{Exchange: x, name: p.name}
 	err := t.readParts(answer)
 	for _, c := range t.calls {
 		x.Calls = append(x.Calls, model.ToolCall{ID: c.id, Name: c.name, Arguments: c.arguments.String()})
@@ -79,7 +108,10 @@ func read(x *wire.Exchange, answer *http.Response) error {
 	case !x.Begun:
 		return x.Fail(model.Garbled, "the answer holds no choice", nil)
 	}
-	return x.CloseCalls()
+	if err := x.CloseCalls(); err != nil {
+		return err
+	}
+	return t.keepNative()
 }
 
 func (t *turn) readParts(answer *http.Response) error {
@@ -137,10 +169,10 @@ func (t *turn) choose(c *choice) error {
 
 // apply adds d to the answer.
 func (t *turn) apply(d *delta) error {
-	size := len(d.Refusal)
+	size := len(d.Refusal) + len(d.ReasoningContent) + len(d.Reasoning)
 	for i := range d.ToolCalls {
 		c := &d.ToolCalls[i]
-		size += len(c.ID) + len(c.Function.Name) + len(c.Function.Arguments)
+		size += len(c.ID) + len(c.Function.Name) + len(c.Function.Arguments) + len(c.Extra)
 		t.addCall(c)
 	}
 	if err := t.Keep(size); err != nil {
@@ -150,6 +182,11 @@ func (t *turn) apply(d *delta) error {
 		return err
 	}
 	t.refusal.WriteString(d.Refusal)
+	t.thought.content.WriteString(string(d.ReasoningContent))
+	t.thought.text.WriteString(string(d.Reasoning))
+	if err := t.addDetails(d.ReasoningDetails); err != nil {
+		return err
+	}
 	return t.Say(append(t.chunk.text, d.Content...))
 }
 
@@ -159,6 +196,7 @@ type call struct {
 	id        string
 	name      string
 	arguments strings.Builder
+	extra     json.RawMessage
 }
 
 // addCall adds a part to the call that it belongs to, or begins another.
@@ -178,6 +216,9 @@ func (t *turn) addCall(p *callPart) {
 		c.name = p.Function.Name
 	}
 	c.arguments.WriteString(string(p.Function.Arguments))
+	if wire.Given(p.Extra) {
+		c.extra = p.Extra
+	}
 }
 
 // callFor returns the call that p goes on with, or nil where p begins one. The index decides, unless p has all that

@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -71,7 +72,8 @@ func TestDifferencesOfCompatibleEndpointsAreAccepted(t *testing.T) {
 		}, {
 			"reasoning is no text",
 			raw(`data: {"choices":[{"delta":{"reasoning_content":"hmm","reasoning":"hmm","content":null}}]}`, delta("hi"), stop, done),
-			model.Response{Text: "hi", Finish: model.FinishStop},
+			model.Response{Text: "hi", Finish: model.FinishStop, Native: &model.Native{Provider: "house",
+				Turn: json.RawMessage(`{"model":"llama3.1:8b","fields":{"reasoning":"hmm","reasoning_content":"hmm"}}`)}},
 		}, {
 			"other choices are not mixed in",
 			raw(`data: {"choices":[{"index":1,"delta":{"content":"other"},"finish_reason":"length"}]}`, delta("hi"), stop, done),
@@ -229,7 +231,7 @@ func TestBadAnswerHasItsKindAndKeepsWhatHadArrived(t *testing.T) {
 			model.Refused, "", "I cannot do that.",
 		},
 		{"filter that left nothing", raw(`data: {"choices":[{"delta":{},"finish_reason":"content_filter"}]}`, done), model.Refused, "", "filter"},
-		{"error inside the stream", raw(delta("half"), `data: {"error":{"message":"overloaded","type":"server_error"}}`), model.Server, "half", "overloaded"},
+		{"error inside the stream", raw(delta("half"), `data: {"error":{"message":"overloaded","type":"server_error"}}`), model.Overloaded, "half", "overloaded"},
 		{"rate limit inside the stream", raw(delta("half"), `data: {"error":{"message":"slow down","code":429}}`), model.RateLimit, "half", "slow down"},
 		{"error with no data field", raw(delta("half"), `{"error":"model crashed"}`), model.Server, "half", "model crashed"},
 	} {

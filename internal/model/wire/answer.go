@@ -9,8 +9,15 @@ import (
 	"sibyl/internal/model"
 )
 
-// MaxAnswer bounds one answer, and one line of it, in bytes.
+// MaxAnswer bounds what is kept of one answer, and one line of it, in bytes.
 const MaxAnswer = 8 << 20
+
+// MaxStream bounds the stream of one answer in bytes. It may have wrapping more for each byte that is kept of the answer: some
+// providers wrap each token of a long one into half a kilobyte.
+const (
+	MaxStream = 64 << 20
+	wrapping  = 64
+)
 
 // MaxCalls bounds the tool calls of one answer.
 const MaxCalls = 256
@@ -34,7 +41,7 @@ type answer struct {
 // response is what has come so far.
 func (x *Exchange) response() model.Response {
 	resp := model.Response{
-		Model: x.m.id, Text: x.text.String(), ToolCalls: x.Calls, Usage: x.Usage, Finish: x.finish(), Attempts: x.attempts,
+		Model: x.m.id, Text: x.text.String(), ToolCalls: x.Calls, Usage: believed(x.Usage), Finish: x.finish(), Attempts: x.attempts,
 	}
 	if x.Native != nil {
 		resp.Native = &model.Native{Provider: x.m.config.Provider, Turn: x.Native}
@@ -57,6 +64,19 @@ func (x *Exchange) finish() model.Finish {
 		return model.FinishTools
 	}
 	return finish
+}
+
+// maxTokens is more than any answer takes or costs.
+const maxTokens = 100_000_000
+
+// believed is u, or nothing where it can't be true: budgets count with it.
+func believed(u model.Usage) model.Usage {
+	for _, n := range []int{u.InputTokens, u.OutputTokens, u.CachedTokens} {
+		if n < 0 || n > maxTokens {
+			return model.Usage{}
+		}
+	}
+	return u
 }
 
 func (x *Exchange) tooLarge() *model.Error {
@@ -82,8 +102,12 @@ func (x *Exchange) Say(text []byte) error {
 	return nil
 }
 
-// Keep counts n more bytes that are kept of the answer. It is Garbled if they are too many.
+// Keep counts n more bytes of what the model writes: text, thinking or a part of a call. That is progress, and nothing else is. It
+// is Garbled if they are too many.
 func (x *Exchange) Keep(n int) error {
+	if n > 0 {
+		x.clock.progress()
+	}
 	if x.size += n; x.size > MaxAnswer {
 		return x.tooLarge()
 	}

@@ -80,14 +80,15 @@ func TestIDAndLocalAreWhatTheConfigSays(t *testing.T) {
 	}
 }
 
-func TestRequestLastsAsLongAsItsModelMayNeed(t *testing.T) {
+func TestBeginningOfAnAnswerIsWaitedForAsLongAsItsModelMayNeed(t *testing.T) {
 	for name, c := range map[string]struct {
 		config wire.Config
 		want   time.Duration
 	}{
-		"cloud":    {wire.Config{}, 120 * time.Second},
-		"local":    {wire.Config{Local: true}, 360 * time.Second},
-		"as given": {wire.Config{Local: true, Timeout: 7 * time.Second}, 7 * time.Second},
+		"cloud":    {wire.Config{}, 2 * time.Minute},
+		"local":    {wire.Config{Local: true}, 10 * time.Minute},
+		"as given": {wire.Config{Local: true, FirstByte: 7 * time.Second}, 7 * time.Second},
+		"whole":    {wire.Config{Whole: 5 * time.Second}, 5 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			c.config.BaseURL = "http://house"

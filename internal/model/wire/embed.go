@@ -28,7 +28,7 @@ func (m *Client) Embed(ctx context.Context, texts []string, path string, body fu
 	for len(texts) > 0 {
 		n := min(len(texts), maxTexts)
 		some, err := m.embed(ctx, n, path, body(texts[:n]), read)
-		all.Usage = all.Usage.Add(some.Usage)
+		all.Usage = all.Usage.Add(believed(some.Usage))
 		if err != nil {
 			return nil, all.Usage, err
 		}

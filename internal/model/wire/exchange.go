@@ -4,22 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"sibyl/internal/model"
-)
-
-// errTooLong and errSilent are the causes with which an exchange ends its own request.
-var (
-	errTooLong = errors.New("no complete answer in time")
-	errSilent  = errors.New("silence in the middle of the answer")
 )
 
 // drainTime is how long the end of a finished stream is waited for, so that its connection can be used again.
@@ -38,10 +29,11 @@ type Exchange struct {
 	cancel   context.CancelCauseFunc
 	clock    clock
 	attempts int
+	final    bool // the last request failed in a way that leaving out fields does not help against
 	answer
 }
 
-// Open asks for the key and starts the clock of a whole request. It fails as Invalid for a wrong base URL and as Auth for
+// Open asks for the key and starts the clock. It fails as Invalid for a wrong base URL and as Auth for
 // a key that cannot be had or cannot be sent; nothing is sent then.
 func (m *Client) Open(ctx context.Context) (*Exchange, error) {
 	x := &Exchange{m: m, caller: ctx}
@@ -62,7 +54,7 @@ func (m *Client) Open(ctx context.Context) (*Exchange, error) {
 		}
 	}
 	x.ctx, x.cancel = context.WithCancelCause(ctx)
-	x.clock.start(x.cancel, m.config.Timeout, m.config.Idle)
+	x.clock.start(x.cancel, m.config.FirstByte, m.config.Idle, m.config.Whole)
 	return x, nil
 }
 
@@ -78,67 +70,6 @@ func (x *Exchange) Key() string { return x.key }
 // Withdrawn says whether the caller has ended the exchange.
 func (x *Exchange) Withdrawn() bool { return x.caller.Err() != nil }
 
-// clock ends an exchange that lasts too long, or is silent for too long. Its one timer looks when that may be so, and not at
-// every line of a stream: most are there already.
-type clock struct {
-	end   context.CancelCauseFunc
-	limit time.Duration // of the whole exchange
-	idle  time.Duration // of a silence; zero: none
-	began time.Time
-	since atomic.Int64 // when the wait for a line began, in ns after began; zero: nobody waits
-
-	mu    sync.Mutex
-	timer *time.Timer // nil once the clock has stopped
-}
-
-func (c *clock) start(end context.CancelCauseFunc, limit, idle time.Duration) {
-	c.end, c.limit, c.idle, c.began = end, limit, idle, time.Now()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.timer = time.AfterFunc(limit, c.look)
-}
-
-func (c *clock) stop() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.timer != nil {
-		c.timer.Stop()
-		c.timer = nil
-	}
-}
-
-// wait notes that a line is waited for. first says that none was before.
-func (c *clock) wait(first bool) {
-	c.since.Store(max(1, int64(time.Since(c.began))))
-	if first {
-		c.look()
-	}
-}
-
-func (c *clock) look() {
-	now := time.Since(c.began)
-	quiet := c.idle
-	if since := time.Duration(c.since.Load()); since != 0 {
-		quiet = since + c.idle - now
-	}
-	switch {
-	case now >= c.limit:
-		c.end(errTooLong)
-	case c.idle > 0 && quiet <= 0:
-		c.end(errSilent)
-	default:
-		next := c.limit - now
-		if c.idle > 0 {
-			next = min(next, quiet)
-		}
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.timer != nil {
-			c.timer.Reset(next)
-		}
-	}
-}
-
 // jsonType is the media type of most requests.
 const jsonType = "application/json"
 
@@ -146,6 +77,7 @@ const jsonType = "application/json"
 // closes.
 func (x *Exchange) send(method, target, mediaType, accept string, body []byte) (*http.Response, error) {
 	x.attempts++
+	x.clock.ask()
 	req, err := http.NewRequestWithContext(x.ctx, method, target, bytes.NewReader(body))
 	if err != nil {
 		return nil, x.Fail(model.Invalid, "the base URL cannot be used", nil)
@@ -155,6 +87,9 @@ func (x *Exchange) send(method, target, mediaType, accept string, body []byte) (
 		req.Header.Set("Accept", accept)
 	}
 	x.m.protocol.Header(req.Header, x.key)
+	for name, value := range x.m.config.Header {
+		req.Header.Set(name, value)
+	}
 	resp, err := x.m.client.Do(req)
 	if err != nil {
 		return nil, x.unreachable(err)
@@ -172,14 +107,29 @@ func (x *Exchange) send(method, target, mediaType, accept string, body []byte) (
 
 // Body reads a whole answer.
 func (x *Exchange) Body(resp *http.Response) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(resp.Body, MaxAnswer+1))
+	text, err := io.ReadAll(io.LimitReader(watched{x, resp.Body}, MaxAnswer+1))
 	switch {
 	case err != nil:
-		return nil, x.broken("the answer was cut", err)
+		return nil, x.lost("the answer was cut", err)
 	case len(text) > MaxAnswer:
 		return nil, x.tooLarge()
 	}
 	return text, nil
+}
+
+// watched is the body of an answer that comes as a whole: all of it but blanks, with which some keep a connection alive, is progress.
+type watched struct {
+	x    *Exchange
+	body io.Reader
+}
+
+func (w watched) Read(p []byte) (int, error) {
+	w.x.clock.wait()
+	n, err := w.body.Read(p)
+	if len(bytes.TrimSpace(p[:n])) > 0 {
+		w.x.clock.progress()
+	}
+	return n, err
 }
 
 // GetList asks for a list of models. It is Garbled unless it is JSON and whole, asked then, finds in it what the protocol promises.

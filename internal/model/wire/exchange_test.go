@@ -77,8 +77,8 @@ func TestFailureSaysWhatTheBodyDoesAndElseWhatTheStatusDoes(t *testing.T) {
 		header string
 		want   model.Error
 	}{
-		{503, " too\n much ", "", model.Error{Kind: model.Server, Message: "too much; go away", RetryAfter: 5 * time.Second}},
-		{503, "<html>", "3", model.Error{Kind: model.Server, Message: "Service Unavailable; go away", RetryAfter: 5 * time.Second}},
+		{500, " too\n much ", "", model.Error{Kind: model.Server, Message: "too much; go away", RetryAfter: 5 * time.Second}},
+		{503, "<html>", "3", model.Error{Kind: model.Overloaded, Message: "Service Unavailable; go away", RetryAfter: 5 * time.Second}},
 		{429, "", "7", model.Error{Kind: model.RateLimit, Message: "Too Many Requests; go away", RetryAfter: 7 * time.Second}},
 		{302, "moved", "", model.Error{
 			Kind: model.Invalid, RetryAfter: 5 * time.Second,
@@ -110,14 +110,14 @@ func TestRetryAfterIsReadInBothForms(t *testing.T) {
 		{"soon", 0, 0},
 		{"", 0, 0},
 	} {
-		err := get(open(t, answering(503, http.Header{"Retry-After": {c.header}}, "")), "models")
+		err := get(open(t, answering(500, http.Header{"Retry-After": {c.header}}, "")), "models")
 		if e := failure(t, err, model.Server, ""); e.RetryAfter < c.min || e.RetryAfter > c.max {
 			t.Errorf("%q gave %v; want between %v and %v", c.header, e.RetryAfter, c.min, c.max)
 		}
 	}
 }
 
-func TestTimeoutBoundsABodyThatNeverEnds(t *testing.T) {
+func TestFirstByteBoundsABodyThatNeverBegins(t *testing.T) {
 	for status, read := range map[int]func(x *wire.Exchange) error{
 		500: func(x *wire.Exchange) error { return get(x, "models") },
 		200: func(x *wire.Exchange) error { return x.GetList("models", nil, new(any), func() bool { return true }) },
@@ -129,7 +129,7 @@ func TestTimeoutBoundsABodyThatNeverEnds(t *testing.T) {
 					return 0, r.Context().Err()
 				})
 				return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(endless)}, nil
-			}, func(c *wire.Config, _ *wire.Protocol) { c.Timeout = time.Minute })
+			}, func(c *wire.Config, _ *wire.Protocol) { c.FirstByte = time.Minute })
 			defer x.Close()
 			start := time.Now()
 			failure(t, read(x), model.Timeout, "limit 1m0s")
@@ -236,10 +236,12 @@ func TestBodyIsReadWholeWithinItsBound(t *testing.T) {
 func TestStatusHasOneKindInEveryProtocol(t *testing.T) {
 	for kind, statuses := range map[model.Kind][]int{
 		model.Auth:          {401, 403, 407},
-		model.RateLimit:     {402, 429},
+		model.RateLimit:     {429},
+		model.Payment:       {402},
+		model.Overloaded:    {503, 529},
 		model.Timeout:       {408, 504},
 		model.ContextLength: {413},
-		model.Server:        {0, 200, 500, 502, 503, 529},
+		model.Server:        {0, 200, 500, 502},
 		model.Invalid:       {302, 400, 404, 405, 409, 422},
 	} {
 		for _, status := range statuses {
@@ -277,4 +279,31 @@ func TestKeyAsShortAsAWordLeavesErrorsLegible(t *testing.T) {
 	if got := x.Fail(model.Server, "nothing answers here", nil).Message; got != "nothing answers here" {
 		t.Errorf("%q", got)
 	}
+}
+
+func TestWhatOnlyMoneyLiftsAndWhatHasTooMuchToDoAreToldApartInEveryProtocol(t *testing.T) {
+	const plan = "You exceeded your current quota, please check your plan and billing details."
+	const card = "Rate limit reached, add a payment method: https://vendor.example/account/billing"
+	for _, c := range []struct {
+		status int
+		header string
+		body   string
+		kind   model.Kind
+	}{
+		{429, "", `{"error":{"message":"` + plan + `","code":"insufficient_quota"}}`, model.Payment},
+		{429, "", `{"error":{"message":"` + plan + `","status":"RESOURCE_EXHAUSTED"}}`, model.Payment},
+		{429, "30", `{"error":{"message":"` + plan + `","status":"RESOURCE_EXHAUSTED"}}`, model.RateLimit},
+		{429, "", `{"error":{"message":"` + card + `","code":"rate_limit_exceeded"}}`, model.RateLimit},
+		{400, "", `{"error":{"message":"Your credit balance is too low to access the API.","type":"invalid_request_error"}}`, model.Payment},
+		{403, "", `{"error":{"message":"This API requires billing to be enabled","status":"PERMISSION_DENIED"}}`, model.Payment},
+		{400, "", `{"error":{"message":"Invalid schema for function 'billing_lookup'"}}`, model.Invalid},
+		{402, "", `{"error":{"message":"buy more"}}`, model.Payment},
+		{500, "", `{"error":{"message":"busy","type":"overloaded_error"}}`, model.Overloaded},
+		{500, "", `{"error":{"message":"busy","status":"UNAVAILABLE"}}`, model.Overloaded},
+		{500, "", `{"error":{"message":"The model is overloaded."}}`, model.Overloaded},
+		{500, "", `{"error":{"message":"odd"}}`, model.Server},
+	} {
+		failure(t, get(open(t, answering(c.status, http.Header{"Retry-After": {c.header}}, c.body)), "models"), c.kind, "")
+	}
+	failure(t, open(t, nil).Inside([]byte(`{"error":{"message":"Overloaded","type":"overloaded_error"}}`)), model.Overloaded, "inside the stream")
 }

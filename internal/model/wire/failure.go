@@ -31,6 +31,7 @@ type Complaint struct {
 	Kind       model.Kind
 	Advice     string        // what would help, to stand behind the message
 	RetryAfter time.Duration // what the body asks for, beside the header
+	Final      bool          // asking again without optional fields is of no use
 }
 
 // parseComplaint reads {"error":{…}}, {"error":"text"}, {"message":…}, {"detail":…}, one of these in an array, or plain
@@ -46,6 +47,10 @@ func parseComplaint(body []byte) Complaint {
 		Type    json.RawMessage `json:"type"`
 		Status  json.RawMessage `json:"status"`
 		Details json.RawMessage `json:"details"`
+
+		Metadata struct {
+			Raw json.RawMessage `json:"raw"` // what the gateway itself was told, as OpenRouter has it
+		} `json:"metadata"`
 	}
 	var outer struct {
 		fields
@@ -67,16 +72,26 @@ func parseComplaint(body []byte) Complaint {
 	default:
 		said.Message = outer.Error
 	}
-	return Complaint{
+	c := Complaint{
 		Message: Plain(said.Message), Code: Plain(said.Code), Type: Plain(said.Type), Status: Plain(said.Status), Details: said.Details,
 	}
+	if upstream := prose([]byte(Plain(said.Metadata.Raw))); upstream != "" {
+		c.Message += ": " + upstream
+	}
+	return c
 }
 
-// Fail is the one place where an error of an exchange is made: it cuts out the key, then shortens. A key as short as a word is no
-// secret, and cutting it out would only spoil the message.
+// Fail is the one place where an error of an exchange is made: it cuts out the key and what the headers of the Config hold, then
+// shortens. What is as short as a word is no secret, and cutting it out would only spoil the message.
 func (x *Exchange) Fail(kind model.Kind, message string, err error) *model.Error {
-	if len(x.key) >= redact.MinSecret {
-		message = strings.ReplaceAll(message, x.key, "[key]")
+	secrets := []string{x.key}
+	for _, value := range x.m.config.Header {
+		secrets = append(secrets, strings.Fields(value)...)
+	}
+	for _, secret := range secrets {
+		if len(secret) >= redact.MinSecret {
+			message = strings.ReplaceAll(message, secret, "[key]")
+		}
 	}
 	return &model.Error{Kind: kind, Model: x.m.id, Message: shorten(message), Err: err}
 }
@@ -95,7 +110,7 @@ func (x *Exchange) BadEvent(err error) *model.Error {
 // Inside is the error for a complaint that came after the response had begun as a success.
 func (x *Exchange) Inside(body []byte) *model.Error {
 	c := parseComplaint(body)
-	x.m.protocol.Judge(x, http.StatusOK, &c)
+	x.judge(http.StatusOK, 0, &c)
 	failed := x.Fail(c.Kind, "inside the stream: "+c.Message+c.Advice, nil)
 	failed.RetryAfter = c.RetryAfter
 	return failed
@@ -104,7 +119,7 @@ func (x *Exchange) Inside(body []byte) *model.Error {
 // rejected is the error for an HTTP status other than success.
 func (x *Exchange) rejected(resp *http.Response, body []byte) *model.Error {
 	c := parseComplaint(body)
-	x.m.protocol.Judge(x, resp.StatusCode, &c)
+	x.judge(resp.StatusCode, retryAfter(resp.Header), &c)
 	message := cmp.Or(c.Message, http.StatusText(resp.StatusCode)) + c.Advice
 	switch {
 	case resp.StatusCode/100 == 3:
@@ -112,10 +127,27 @@ func (x *Exchange) rejected(resp *http.Response, body []byte) *model.Error {
 	case resp.StatusCode == http.StatusNotFound && c.Advice == "":
 		message += x.BaseHint()
 	}
+	x.final = c.Final
 	failed := x.Fail(c.Kind, message, nil)
 	failed.Status = resp.StatusCode
-	failed.RetryAfter = max(retryAfter(resp.Header), c.RetryAfter)
+	failed.RetryAfter = c.RetryAfter
 	return failed
+}
+
+// judge sorts a failure as its protocol does, and settles what providers of all protocols say alike.
+func (x *Exchange) judge(status int, asked time.Duration, c *Complaint) {
+	x.m.protocol.Judge(x, status, c)
+	c.RetryAfter = max(c.RetryAfter, asked)
+	name, said := strings.ToLower(c.Code+" "+c.Type+" "+c.Status), strings.ToLower(c.Message)
+	// Rate limits that pass by themselves are told with a word on billing, too: that one could pay for more.
+	lasting := c.RetryAfter == 0 && !Mentions(name, "rate_limit") && (c.Kind == model.RateLimit || c.Kind == model.Auth)
+	switch {
+	case Mentions(name, "insufficient_quota", "billing") || Mentions(said, "insufficient_quota", "credit balance is too low"),
+		lasting && Mentions(said, "billing"):
+		c.Kind = model.Payment
+	case c.Kind == model.Server && (Mentions(name, "overloaded", "unavailable") || Mentions(said, "overloaded")):
+		c.Kind = model.Overloaded
+	}
 }
 
 // unreachable is the error for a request that got no response.
@@ -144,10 +176,9 @@ func (x *Exchange) broken(what string, err error) *model.Error {
 	}
 	if x.ctx != nil && x.ctx.Err() != nil {
 		cause := context.Cause(x.ctx)
-		limit := x.m.config.Timeout
-		if errors.Is(cause, errSilent) {
-			limit = x.m.config.Idle
-		}
+		limit := map[error]time.Duration{
+			model.ErrUnanswered: x.clock.first, errSilent: x.clock.idle, model.ErrEndless: x.clock.whole,
+		}[cause]
 		return x.Fail(model.Timeout, fmt.Sprintf("%v (limit %v)", cause, limit), cause)
 	}
 	kind := model.Server
@@ -158,14 +189,28 @@ func (x *Exchange) broken(what string, err error) *model.Error {
 	return x.Fail(kind, fmt.Sprintf("%s (%v)", what, err), err)
 }
 
+// lost is broken for an answer that had begun.
+func (x *Exchange) lost(what string, err error) *model.Error {
+	failed := x.broken(what, err)
+	failed.Lost = x.ctx.Err() == nil
+	return failed
+}
+
+// statusOverloaded is what Anthropic answers when all of its customers ask too much.
+const statusOverloaded = 529
+
 // StatusKind is the kind of a failure that only its HTTP status tells of. A success is the status of an error inside a
 // stream, where nothing more is known than that the provider failed.
 func StatusKind(status int) model.Kind {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
 		return model.Auth
-	case http.StatusTooManyRequests, http.StatusPaymentRequired:
+	case http.StatusTooManyRequests:
 		return model.RateLimit
+	case http.StatusPaymentRequired:
+		return model.Payment
+	case http.StatusServiceUnavailable, statusOverloaded:
+		return model.Overloaded
 	case http.StatusRequestTimeout, http.StatusGatewayTimeout:
 		return model.Timeout
 	case http.StatusRequestEntityTooLarge:

@@ -3,6 +3,7 @@ package wire
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"time"
@@ -10,12 +11,29 @@ import (
 	"sibyl/internal/model"
 )
 
+// errTooMuch is the error of a stream that is longer than its answer needs.
+var errTooMuch = errors.New("the stream goes on for 64 MB and more with next to nothing in it")
+
+// bounded is a stream that ends when it is out of proportion to its answer.
+type bounded struct {
+	x    *Exchange
+	body io.Reader
+	read int
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.read > MaxStream+wrapping*b.x.size {
+		return 0, errTooMuch
+	}
+	n, err := b.body.Read(p)
+	b.read += n
+	return n, err
+}
+
 // Lines reads a stream line by line, within the bounds of its exchange.
 type Lines struct {
 	x       *Exchange
 	scanner *bufio.Scanner
-	begun   bool // a line has come
-	waited  bool // the clock counts silences
 	open    bool // the last line had no end
 }
 
@@ -25,31 +43,24 @@ const firstBuffer = 4 << 10
 // Lines reads body, a stream of one JSON value per line.
 func (x *Exchange) Lines(body io.Reader) *Lines {
 	l := &Lines{}
-	l.read(x, body)
+	l.read(x, body, bufio.ScanLines)
 	return l
 }
 
-func (l *Lines) read(x *Exchange, body io.Reader) {
-	l.x, l.scanner = x, bufio.NewScanner(body)
+func (l *Lines) read(x *Exchange, body io.Reader, split bufio.SplitFunc) {
+	l.x, l.scanner = x, bufio.NewScanner(&bounded{x: x, body: body})
 	l.scanner.Buffer(make([]byte, 0, firstBuffer), MaxAnswer)
 	l.scanner.Split(func(data []byte, atEOF bool) (int, []byte, error) {
-		advance, line, err := bufio.ScanLines(data, atEOF)
-		l.open = atEOF && advance == len(data) && len(line) > 0 && data[len(data)-1] != '\n'
+		advance, line, err := split(data, atEOF)
+		l.open = atEOF && len(line) > 0 && data[advance-1] != '\n' && data[advance-1] != '\r'
 		return advance, line, err
 	})
 }
 
-// Next waits for a line and says whether one came. Silence counts from the first line on, as a model may have to be
-// loaded before it, and only here: a receiver may take its time in emit.
+// Next waits for a line and says whether one came.
 func (l *Lines) Next() bool {
-	if clock := &l.x.clock; l.begun && clock.idle > 0 {
-		clock.wait(!l.waited)
-		l.waited = true
-		defer clock.since.Store(0)
-	}
-	came := l.scanner.Scan()
-	l.begun = l.begun || came
-	return came
+	l.x.clock.wait()
+	return l.scanner.Scan()
 }
 
 // Data returns the line without white space around it; none if that leaves nothing.
@@ -73,53 +84,108 @@ func (l *Lines) Failure() *model.Error {
 	switch {
 	case errors.Is(err, bufio.ErrTooLong):
 		return l.x.tooLarge()
+	case errors.Is(err, errTooMuch):
+		return l.x.Fail(model.Garbled, err.Error(), nil)
 	case err == nil:
 		err = io.ErrUnexpectedEOF
 	}
-	return l.x.broken("the stream was cut", err)
+	return l.x.lost("the stream was cut", err)
 }
 
-// Events reads server-sent events. As every endpoint puts an event's data on one line, and what the data is in there, a
-// line is an event.
+// Events reads server-sent events, and passes on the lines between them that no event has. Of an event, all but its data says
+// nothing that is not in there, too.
 type Events struct {
 	Lines
-	junk bool // a line was none that an event stream can have
+	data  []byte // of the event that is coming in
+	lines int    // that data came on
+	held  bool   // the last line belongs to the next event
+	whole bool   // what came last is an event
+	junk  bool   // a line was none that an event stream can have
 }
 
 // Events reads body, an event stream.
 func (x *Exchange) Events(body io.Reader) *Events {
 	e := &Events{}
-	e.read(x, body)
+	e.read(x, body, eventLines())
 	return e
 }
 
-const dataField = "data:"
+// eventLines splits a stream at LF, CR or both, as the format of event streams has it.
+func eventLines() bufio.SplitFunc {
+	afterCR := false
+	return func(data []byte, atEOF bool) (advance int, _ []byte, _ error) {
+		if afterCR && len(data) > 0 {
+			if data[0] == '\n' { // the rest of the end of the line before
+				advance, data = 1, data[1:]
+			}
+			afterCR = false
+		}
+		end := lineEnd(data)
+		switch {
+		case end < len(data):
+			afterCR = data[end] == '\r'
+			return advance + end + 1, data[:end], nil
+		case atEOF && len(data) > 0:
+			return advance + len(data), data, nil
+		}
+		return advance, nil, nil
+	}
+}
 
-// Next waits for a line, of an event or not, and says whether one came.
+// lineEnd is where the first CR or LF stands in data; its length if there is none. It looks for both in pieces: a stream that has
+// only one of them would else be searched to its end for the other at every line.
+func lineEnd(data []byte) int {
+	for from := 0; from < len(data); from += firstBuffer {
+		piece := data[from:min(from+firstBuffer, len(data))]
+		end := bytes.IndexByte(piece, '\n')
+		if end >= 0 {
+			piece = piece[:end]
+		}
+		if cr := bytes.IndexByte(piece, '\r'); cr >= 0 {
+			end = cr
+		}
+		if end >= 0 {
+			return from + end
+		}
+	}
+	return len(data)
+}
+
+// Next waits for an event, or a line that none has, and says whether one came. The end of the stream ends an event, too.
 func (e *Events) Next() bool {
-	if !e.Lines.Next() {
-		return false
+	if e.whole {
+		e.data, e.lines, e.whole = e.data[:0], 0, false
 	}
-	line := e.Bytes()
-	if len(line) > 0 && !bytes.HasPrefix(line, []byte(dataField)) && !isField(line) {
-		e.junk = true
+	for e.held || e.Lines.Next() {
+		data, isData := bytes.CutPrefix(e.Bytes(), []byte("data:"))
+		switch {
+		// Some endpoints leave out the line between two events; nothing can follow whole JSON in one.
+		case isData && e.lines == 1 && json.Valid(e.data):
+			e.held, e.whole = true, true
+			return true
+		case isData:
+			if e.lines++; e.lines > 1 {
+				e.data = append(e.data, '\n')
+			}
+			e.data, e.held = append(e.data, bytes.TrimSpace(data)...), false
+		case len(e.Bytes()) == 0 && e.lines > 0:
+			e.whole = true
+			return true
+		case !isField(e.Bytes()):
+			e.junk = true
+			return true
+		}
 	}
-	return true
+	e.whole, e.open = e.lines > 0, e.lines > 0
+	return e.whole
 }
 
-// Data returns the data of the line; none if it is no event's.
-func (e *Events) Data() ([]byte, bool) {
-	data, ok := bytes.CutPrefix(e.Bytes(), []byte(dataField))
-	if !ok {
-		return nil, false
-	}
-	data = bytes.TrimSpace(data)
-	return data, len(data) > 0
-}
+// Data returns the data of the event, its lines joined; none if there is none, or what came is no event.
+func (e *Events) Data() ([]byte, bool) { return e.data, e.whole && len(e.data) > 0 }
 
 // DataOrBare is as Data, but a bare JSON object counts too: some endpoints send an error so.
 func (e *Events) DataOrBare() ([]byte, bool) {
-	if line := e.Bytes(); bytes.HasPrefix(line, []byte("{")) {
+	if line := e.Bytes(); !e.whole && bytes.HasPrefix(line, []byte("{")) {
 		return bytes.TrimSpace(line), true
 	}
 	return e.Data()

@@ -1,15 +1,12 @@
 package wire_test
 
 import (
-	"context"
 	"errors"
 	"io"
 	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
-	"testing/synctest"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -79,40 +76,119 @@ func TestStreamThatEndsWithoutItsAnswerHasItsKind(t *testing.T) {
 		for lines.Next() {
 			n++
 		}
-		failure(t, lines.Failure(), c.kind, c.says)
+		if got := failure(t, lines.Failure(), c.kind, c.says); got.Lost != (c.kind == model.Server) {
+			t.Errorf("%s: lost %v", name, got.Lost)
+		}
 		if n != 1 || lines.Over() != c.over {
 			t.Errorf("%s: %d lines, over %v; want 1, %v", name, n, lines.Over(), c.over)
 		}
 	}
 }
 
-func TestEventIsItsDataLine(t *testing.T) {
+func TestEventIsItsData(t *testing.T) {
 	for _, c := range []struct {
-		line, data, orBare string
-		foreign            bool
+		stream, data, orBare string
+		foreign              bool
 	}{
 		{`data: {"a":1}`, `{"a":1}`, `{"a":1}`, false},
 		{"data:x \t", "x", "x", false},
-		{"data:", "", "", false},
-		{"", "", "", false},
-		{": comment", "", "", false},
-		{"event: ping", "", "", false},
-		{"id", "", "", false},
-		{"retry: 5", "", "", false},
+		{"event: x\nid: 1\n: comment\ndata: x\nretry: 5\n", "x", "x", false},
+		{"data: {\ndata:   \"a\": 1\r\ndata: }\n", "{\n\"a\": 1\n}", "{\n\"a\": 1\n}", false},
 		{`{"error":1} `, "", `{"error":1}`, true},
 		{" data: x", "", "", true},
 		{"<html>", "", "", true},
 		{"database: x", "", "", true},
 	} {
-		events := open(t, nil).Events(strings.NewReader(c.line + "\n"))
+		events := open(t, nil).Events(strings.NewReader(c.stream + "\n"))
 		events.Next()
 		data, ok := events.Data()
 		orBare, okBare := events.DataOrBare()
 		if string(data) != c.data || ok != (c.data != "") || string(orBare) != c.orBare || okBare != (c.orBare != "") {
-			t.Errorf("%q gave %q and %q; want %q and %q", c.line, data, orBare, c.data, c.orBare)
+			t.Errorf("%q gave %q and %q; want %q and %q", c.stream, data, orBare, c.data, c.orBare)
 		}
 		if events.Next(); events.Foreign() != c.foreign {
-			t.Errorf("%q: foreign %v; want %v", c.line, events.Foreign(), c.foreign)
+			t.Errorf("%q: foreign %v; want %v", c.stream, events.Foreign(), c.foreign)
+		}
+	}
+}
+
+func TestWhatIsNoEventIsPassedOver(t *testing.T) {
+	events := open(t, nil).Events(strings.NewReader("\n\r\n: comment\n\nevent: ping\n\nid\nretry: 5\n\n"))
+	if events.Next() || events.Foreign() {
+		t.Errorf("got %q, foreign %v", events.Bytes(), events.Foreign())
+	}
+}
+
+func TestEventsDoNotDependOnHowTheirLinesEndOrTheStreamWasSplit(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		var want []string
+		var stream strings.Builder
+		end := rapid.SampledFrom([]string{"\n", "\r\n", "\r"})
+		for _, lines := range rapid.SliceOf(rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,5}`), 1, 3)).Draw(r, "events") {
+			want = append(want, strings.Join(lines, "\n"))
+			for _, line := range lines {
+				stream.WriteString("data: " + line + end.Draw(r, "end"))
+			}
+			between := end.Draw(r, "between")
+			if s := stream.String(); strings.HasSuffix(s, "\r") && between == "\n" {
+				between = "\r" // else the two are one end
+			}
+			stream.WriteString(between)
+		}
+		for _, body := range []io.Reader{strings.NewReader(stream.String()), iotest.OneByteReader(strings.NewReader(stream.String()))} {
+			var got []string
+			events := open(t, nil).Events(body)
+			for events.Next() {
+				data, _ := events.Data()
+				got = append(got, string(data))
+			}
+			if !slices.Equal(got, want) {
+				r.Fatalf("%q gave %q; want %q", stream.String(), got, want)
+			}
+		}
+	})
+}
+
+func TestEventThatTheStreamsEndCutsOffIsACutOne(t *testing.T) {
+	garbled := &model.Error{Kind: model.Garbled}
+	for stream, want := range map[string]bool{"data: {\n\n": false, "data: {\r\r": false, "data: {": true, "data: {\n": true, "{\"error\"": true, "{\"error\"\n": false} {
+		events := open(t, nil).Events(strings.NewReader(stream))
+		if !events.Next() || events.Cut(garbled) != want {
+			t.Errorf("%q: cut %v; want %v", stream, events.Cut(garbled), want)
+		}
+	}
+}
+
+func TestEventsWithoutALineBetweenThemAreToldApart(t *testing.T) {
+	events := open(t, nil).Events(strings.NewReader("data: {\"a\":1}\ndata: {\"b\":2}\ndata: [DONE]\n"))
+	for _, want := range []string{`{"a":1}`, `{"b":2}`, "[DONE]"} {
+		events.Next()
+		if data, ok := events.Data(); !ok || string(data) != want {
+			t.Errorf("got %q; want %q", data, want)
+		}
+	}
+	if events.Next() {
+		t.Error("there is more")
+	}
+}
+
+func TestStreamHasAnEndWhateverIsInIt(t *testing.T) {
+	for line, kept := range map[string]int{": keep-alive\n\n": 0, "data: {}\r": 0, strings.Repeat("x", 1<<16) + "\n": 100} {
+		x, read := open(t, nil), 0
+		if err := x.Keep(kept); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Repeat(line, 1+wire.MaxFailure/len(line))
+		events := x.Events(readerFunc(func(p []byte) (int, error) {
+			n := copy(p, text[read%len(line):])
+			read += n
+			return n, nil
+		}))
+		for events.Next() {
+		}
+		failure(t, events.Failure(), model.Garbled, "next to nothing in it")
+		if most := wire.MaxStream + 64*kept; read < most || read > most+1<<20 {
+			t.Errorf("%.10q: %d bytes were read, %d were kept", line, read, kept)
 		}
 	}
 }
@@ -123,111 +199,5 @@ func TestStreamThatBrokeIsNotCalledForeign(t *testing.T) {
 	}
 	if events.Foreign() {
 		t.Error("what was missing may have been an event")
-	}
-}
-
-// clocked is an exchange with a limit on silence, and its body: the lines it is sent, until the exchange ends.
-func clocked(t *testing.T, timeout, idle time.Duration) (*wire.Exchange, io.Reader, chan<- string) {
-	t.Helper()
-	x := open(t, nil, func(c *wire.Config, _ *wire.Protocol) { c.Timeout, c.Idle = timeout, idle })
-	lines := make(chan string)
-	body := readerFunc(func(p []byte) (int, error) {
-		select {
-		case line, ok := <-lines:
-			if !ok {
-				return 0, io.EOF
-			}
-			return copy(p, line), nil
-		case <-x.Context().Done():
-			return 0, x.Context().Err()
-		}
-	})
-	return x, body, lines
-}
-
-type readerFunc func([]byte) (int, error)
-
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
-
-func TestSilenceCountsFromTheFirstLineOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		x, body, lines := clocked(t, time.Hour, time.Second)
-		defer x.Close()
-		start := time.Now()
-		go func() {
-			<-time.After(time.Minute) // of the bubble's clock, which nobody waits for
-			lines <- "first\n"
-			<-time.After(999 * time.Millisecond)
-			lines <- "second\n"
-		}()
-		l := x.Lines(body)
-		for l.Next() {
-		}
-		failure(t, l.Failure(), model.Timeout, "silence in the middle of the answer (limit 1s)")
-		if got, want := time.Since(start), time.Minute+1999*time.Millisecond; got != want {
-			t.Errorf("the silence was noticed after %v; want %v", got, want)
-		}
-	})
-}
-
-func TestTimeOfTheReceiverIsNoSilence(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		x, body, lines := clocked(t, time.Hour, time.Second)
-		defer x.Close()
-		go func() {
-			defer close(lines)
-			for range 3 {
-				lines <- "line\n"
-			}
-		}()
-		l, n := x.Lines(body), 0
-		for l.Next() {
-			<-time.After(time.Minute)
-			n++
-		}
-		if n != 3 || !l.Over() || x.Context().Err() != nil {
-			t.Errorf("%d lines, %v", n, l.Failure())
-		}
-	})
-}
-
-func TestWholeTimeBoundsAStreamThatIsNeverSilent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		x, body, lines := clocked(t, 9700*time.Millisecond, time.Second)
-		defer x.Close()
-		go func() {
-			for {
-				select {
-				case <-time.After(500 * time.Millisecond):
-					lines <- "line\n"
-				case <-x.Context().Done():
-					return
-				}
-			}
-		}()
-		start, l := time.Now(), x.Lines(body)
-		for l.Next() {
-		}
-		failure(t, l.Failure(), model.Timeout, "no complete answer in time (limit 9.7s)")
-		if got := time.Since(start); got != 9700*time.Millisecond {
-			t.Errorf("ended after %v", got)
-		}
-	})
-}
-
-func TestEndOfAFinishedStreamIsWaitedForAMoment(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		x, body, _ := clocked(t, time.Hour, 0)
-		defer x.Close()
-		start := time.Now()
-		x.Drain(body)
-		if got := time.Since(start); got != 50*time.Millisecond || !errors.Is(x.Context().Err(), context.Canceled) {
-			t.Errorf("waited %v, context %v", got, x.Context().Err())
-		}
-	})
-	x := open(t, nil)
-	x.Drain(strings.NewReader("\n"))
-	if x.Context().Err() != nil {
-		t.Error("a stream that ended at once was cut")
 	}
 }

@@ -1,0 +1,110 @@
+package openai
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/wire"
+)
+
+// listed is an entry of a list of models, with what endpoints tell beside the id.
+type listed struct {
+	ID string `json:"id"`
+
+	ContextLength    count `json:"context_length"`     // OpenRouter, Together, Moonshot
+	ContextWindow    count `json:"context_window"`     // Groq
+	MaxModelLen      count `json:"max_model_len"`      // vLLM, SGLang
+	MaxContextLength count `json:"max_context_length"` // Mistral, LM Studio
+	MaxOutput        count `json:"max_completion_tokens"`
+	TopProvider      struct {
+		ContextLength count `json:"context_length"`
+		MaxOutput     count `json:"max_completion_tokens"`
+	} `json:"top_provider"`
+	Meta struct { // llama.cpp
+		Served  count `json:"n_ctx"`
+		Trained count `json:"n_ctx_train"`
+	} `json:"meta"`
+
+	Parameters   []string        `json:"supported_parameters"` // OpenRouter
+	Capabilities json.RawMessage `json:"capabilities"`         // an object of Mistral's; others list words
+}
+
+// count is a number of tokens; zero for what is none.
+type count int
+
+func (c *count) UnmarshalJSON(raw []byte) error {
+	var n float64
+	if json.Unmarshal(raw, &n) == nil && n > 0 && n < 1<<31 {
+		*c = count(n)
+	}
+	return nil
+}
+
+// models asks for the models that the endpoint offers.
+func models(x *wire.Exchange) ([]listed, error) {
+	var list struct {
+		Models []listed `json:"data"`
+	}
+	err := x.GetList("models", nil, &list, func() bool { return list.Models != nil })
+	return list.Models, err
+}
+
+// list returns the ids of the models that the endpoint offers.
+func list(x *wire.Exchange) ([]string, error) {
+	all, err := models(x)
+	ids := make([]string, 0, len(all))
+	for _, entry := range all {
+		ids = append(ids, entry.ID)
+	}
+	return ids, err
+}
+
+// Describe looks for the model in the endpoint's list, and asks llama.cpp for the window that it serves. What is not told is zero.
+func (m *Model) Describe(ctx context.Context) (model.Info, error) {
+	x, err := m.Open(ctx)
+	if err != nil {
+		return model.Info{}, err
+	}
+	defer x.Close()
+	all, err := models(x)
+	if err != nil {
+		return model.Info{}, err
+	}
+	at := slices.IndexFunc(all, func(entry listed) bool { return entry.ID == m.name })
+	if at < 0 {
+		return model.Info{}, nil
+	}
+	entry := &all[at]
+	info := entry.info()
+	if entry.Meta.Trained > 0 && entry.Meta.Served == 0 {
+		var props struct {
+			Settings struct {
+				Window count `json:"n_ctx"`
+			} `json:"default_generation_settings"`
+		}
+		// Beside /v1. A server that does not answer this serves what the model was trained for, as far as is known.
+		if x.GetList("../props", nil, &props, func() bool { return true }) == nil && props.Settings.Window > 0 {
+			info.Window = int(props.Settings.Window)
+		}
+	}
+	return info, nil
+}
+
+// info is what an entry tells.
+func (l *listed) info() model.Info {
+	window := cmp.Or(l.TopProvider.ContextLength, l.MaxModelLen, l.ContextLength, l.ContextWindow, l.MaxContextLength, l.Meta.Served, l.Meta.Trained)
+	info := model.Info{Window: int(window), Output: int(cmp.Or(l.TopProvider.MaxOutput, l.MaxOutput))}
+	info.NoTools = len(l.Parameters) > 0 && !slices.Contains(l.Parameters, "tools")
+	var can struct {
+		Chat  *bool `json:"completion_chat"`
+		Tools *bool `json:"function_calling"`
+	}
+	if json.Unmarshal(l.Capabilities, &can) == nil {
+		info.NoChat = can.Chat != nil && !*can.Chat
+		info.NoTools = info.NoTools || can.Tools != nil && !*can.Tools
+	}
+	return info
+}

@@ -1,0 +1,264 @@
+package openai
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/wire"
+)
+
+// The types of items and of their parts that are read.
+const (
+	functionCall  = "function_call"
+	reasoningItem = "reasoning"
+)
+
+// completed is the status of a whole answer. That of another says why it is none: incomplete or failed.
+const completed = "completed"
+
+// event is one event of the Responses API, or a whole answer, which has an Object in the place of a Type.
+type event struct {
+	Type     string          `json:"type"`
+	At       int             `json:"output_index"`
+	Delta    loose           `json:"delta"`
+	Item     json.RawMessage `json:"item"`
+	Response response        `json:"response"`
+	Error    json.RawMessage `json:"error"`
+}
+
+// response is an answer as it stands at its end.
+type response struct {
+	Status     string            `json:"status"`
+	Output     []json.RawMessage `json:"output"`
+	Error      json.RawMessage   `json:"error"`
+	Incomplete struct {
+		Reason string `json:"reason"`
+	} `json:"incomplete_details"`
+	Usage *struct {
+		InputTokens  int `json:"input_tokens"`
+		OutputTokens int `json:"output_tokens"` // those of the reasoning among them
+		Details      struct {
+			CachedTokens int `json:"cached_tokens"`
+		} `json:"input_tokens_details"`
+	} `json:"usage"`
+}
+
+// item is what is read of one item of an answer.
+type item struct {
+	Type      string `json:"type"`
+	CallID    string `json:"call_id"`
+	Name      string `json:"name"`
+	Arguments loose  `json:"arguments"`
+	Encrypted string `json:"encrypted_content"`
+	Content   []struct {
+		Type    string `json:"type"` // output_text or refusal
+		Text    string `json:"text"`
+		Refusal string `json:"refusal"`
+	} `json:"content"`
+}
+
+// output is an item that is coming in.
+type output struct {
+	at        int
+	item      item
+	arguments strings.Builder
+	raw       json.RawMessage // once it is whole
+	said      bool            // text or refusal of it has come
+}
+
+// maxOutputs bounds the items of one answer.
+const maxOutputs = 1024
+
+// responseTurn is an answer of the Responses API that is coming in.
+type responseTurn struct {
+	*wire.Exchange
+	name    string // of the model
+	outputs []*output
+	refusal strings.Builder
+}
+
+// readResponse takes the whole answer into x, its calls also where it breaks off.
+func (p *protocol) readResponse(x *wire.Exchange, answer *http.Response) error {
+	t := &responseTurn{Exchange: x, name: p.name}
+	err := t.readParts(answer)
+	for _, o := range t.outputs {
+		if o.item.Type == functionCall {
+			x.Calls = append(x.Calls, model.ToolCall{ID: o.item.CallID, Name: o.item.Name, Arguments: o.arguments.String()})
+		}
+	}
+	switch {
+	case err != nil:
+		return err
+	case t.refusal.Len() > 0:
+		x.Finish = filtered
+		return x.Fail(model.Refused, t.refusal.String(), nil)
+	}
+	if err := x.CloseCalls(); err != nil {
+		return err
+	}
+	return t.keepNative()
+}
+
+func (t *responseTurn) readParts(answer *http.Response) error {
+	if !wire.IsJSON(answer) {
+		return t.ReadEvents(answer.Body, false, t.take)
+	}
+	body, err := t.Body(answer)
+	if err != nil {
+		return err
+	}
+	var r response
+	if err := json.Unmarshal(body, &r); err != nil {
+		return t.BadEvent(err)
+	}
+	if r.Output == nil && !wire.Given(r.Error) {
+		return t.Fail(model.Garbled, "the answer holds no output"+t.BaseHint(), nil)
+	}
+	return t.end(&r)
+}
+
+// take reads one event. Those that tell nothing else than others do are passed over.
+func (t *responseTurn) take(data []byte) error {
+	if string(data) == "[DONE]" { // of a gateway, behind the end
+		return nil
+	}
+	var e event
+	if err := json.Unmarshal(data, &e); err != nil {
+		return t.BadEvent(err)
+	}
+	if e.Type == "error" || wire.Given(e.Error) {
+		return t.Inside(data)
+	}
+	t.Begun = t.Begun || strings.HasPrefix(e.Type, "response.")
+	o, err := t.output(e.At)
+	if err != nil {
+		return err
+	}
+	switch e.Type {
+	case "response.output_text.delta":
+		return t.say(o, string(e.Delta))
+	case "response.refusal.delta":
+		return t.refuse(o, string(e.Delta))
+	case "response.function_call_arguments.delta":
+		o.arguments.WriteString(string(e.Delta))
+		return t.Keep(len(e.Delta))
+	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
+		return t.Keep(len(e.Delta))
+	case "response.output_item.added":
+		if err := json.Unmarshal(e.Item, &o.item); err != nil {
+			return t.BadEvent(err)
+		}
+	case "response.output_item.done":
+		return t.finish(o, e.Item)
+	case "response.completed", "response.incomplete", "response.failed":
+		return t.end(&e.Response)
+	}
+	return nil
+}
+
+// output is the item with that number.
+func (t *responseTurn) output(at int) (*output, error) {
+	for i := len(t.outputs) - 1; i >= 0; i-- {
+		if t.outputs[i].at == at {
+			return t.outputs[i], nil
+		}
+	}
+	if len(t.outputs) == maxOutputs {
+		return nil, t.Fail(model.Garbled, fmt.Sprintf("the answer has more than %d parts", maxOutputs), nil)
+	}
+	o := &output{at: at}
+	t.outputs = append(t.outputs, o)
+	return o, nil
+}
+
+// say adds text of a message, set apart from that of the message before.
+func (t *responseTurn) say(o *output, text string) error {
+	if text != "" && !o.said && t.Text() != "" {
+		text = "\n\n" + text
+	}
+	o.said = o.said || text != ""
+	return t.Say([]byte(text))
+}
+
+func (t *responseTurn) refuse(o *output, text string) error {
+	o.said = o.said || text != ""
+	t.refusal.WriteString(text)
+	return t.Keep(len(text))
+}
+
+// finish takes in an item that is whole, once.
+func (t *responseTurn) finish(o *output, raw json.RawMessage) error {
+	if o.raw != nil {
+		return nil
+	}
+	if err := json.Unmarshal(raw, &o.item); err != nil {
+		return t.BadEvent(err)
+	}
+	o.raw = raw
+	if o.item.Type == functionCall {
+		o.arguments.Reset()
+		o.arguments.WriteString(string(o.item.Arguments))
+	}
+	if !o.said { // it came in one piece
+		for _, part := range o.item.Content {
+			if part.Type != "output_text" && part.Type != "refusal" {
+				continue
+			}
+			if err := t.say(o, part.Text); err != nil {
+				return err
+			}
+			if err := t.refuse(o, part.Refusal); err != nil {
+				return err
+			}
+		}
+	}
+	return t.Keep(len(raw))
+}
+
+// end takes in the end of the answer, and the items of which nothing had come before.
+func (t *responseTurn) end(r *response) error {
+	t.Done = true
+	if r.Usage != nil {
+		t.Usage = model.Usage{InputTokens: r.Usage.InputTokens, OutputTokens: r.Usage.OutputTokens, CachedTokens: r.Usage.Details.CachedTokens}
+	}
+	for i, raw := range r.Output {
+		o, err := t.output(i)
+		if err == nil {
+			err = t.finish(o, raw)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if wire.Given(r.Error) {
+		return t.Inside([]byte(`{"error":` + string(r.Error) + `}`))
+	}
+	t.Finish = cmp.Or(r.Incomplete.Reason, r.Status, completed)
+	return nil
+}
+
+// keepNative keeps the items of an answer whose reasoning came with them. Such as came without it can't go back: the provider has kept
+// nothing.
+func (t *responseTurn) keepNative() error {
+	kept, reasoned := nativeTurn{Model: t.name}, false
+	slices.SortFunc(t.outputs, func(a, b *output) int { return cmp.Compare(a.at, b.at) })
+	for _, o := range t.outputs {
+		if isReasoning := o.item.Type == reasoningItem; isReasoning && o.item.Encrypted == "" || o.raw == nil {
+			continue
+		} else if isReasoning {
+			reasoned = true
+		}
+		kept.Items = append(kept.Items, o.raw)
+	}
+	if !reasoned {
+		return nil
+	}
+	var err error
+	t.Native, err = wire.Marshal(kept)
+	return err
+}

@@ -1,0 +1,181 @@
+package wire_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/wire"
+)
+
+// clocked is an exchange with these limits, and its body: the lines it is sent, until the exchange ends.
+func clocked(t *testing.T, first, idle, whole time.Duration) (*wire.Exchange, io.Reader, chan<- string) {
+	t.Helper()
+	x := open(t, nil, func(c *wire.Config, _ *wire.Protocol) { c.FirstByte, c.Idle, c.Whole = first, idle, whole })
+	lines := make(chan string)
+	body := readerFunc(func(p []byte) (int, error) {
+		select {
+		case line, ok := <-lines:
+			if !ok {
+				return 0, io.EOF
+			}
+			return copy(p, line), nil
+		case <-x.Context().Done():
+			return 0, x.Context().Err()
+		}
+	})
+	return x, body, lines
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// play sends each line after its pause, on the bubble's clock, which nobody waits for; the last one again and again.
+func play(x *wire.Exchange, to chan<- string, pause time.Duration, lines ...string) {
+	for i := 0; ; i++ {
+		select {
+		case <-time.After(pause):
+			select {
+			case to <- lines[min(i, len(lines)-1)]:
+			case <-x.Context().Done():
+				return
+			}
+		case <-x.Context().Done():
+			return
+		}
+	}
+}
+
+// taken reads the lines of body; each “word” in them is text. It returns the failure, and the time that passed.
+func taken(t *testing.T, x *wire.Exchange, body io.Reader) (*model.Error, time.Duration) {
+	t.Helper()
+	start, l := time.Now(), x.Lines(body)
+	for l.Next() {
+		if err := x.Say([]byte(strings.Repeat("word ", strings.Count(string(l.Bytes()), "word")))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return l.Failure(), time.Since(start)
+}
+
+func TestStreamWithoutProgressEndsAfterFirstByteHoweverAliveItIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x, body, lines := clocked(t, 2*time.Minute, time.Minute, time.Hour)
+		defer x.Close()
+		go play(x, lines, 700*time.Millisecond, ": keep-alive\n", "\n")
+		err, took := taken(t, x, body)
+		failure(t, err, model.Timeout, "no answer began in time (limit 2m0s)")
+		if took != 2*time.Minute || !errors.Is(err, model.ErrUnanswered) || err.Lost {
+			t.Errorf("ended after %v, %#v", took, err)
+		}
+	})
+}
+
+func TestSilenceCountsFromTheLastProgressOn(t *testing.T) {
+	for idle, first := range map[time.Duration]time.Duration{time.Second: time.Hour, time.Hour: time.Minute} { // the longer one of them first or last
+		synctest.Test(t, func(t *testing.T) {
+			x, body, lines := clocked(t, first, idle, 6*time.Hour)
+			defer x.Close()
+			go func() {
+				<-time.After(30 * time.Second)
+				lines <- "word\n"
+				<-time.After(idle - time.Millisecond)
+				lines <- "word\n"
+				play(x, lines, 100*time.Millisecond, "\n")
+			}()
+			err, took := taken(t, x, body)
+			failure(t, err, model.Timeout, "silence in the middle of the answer (limit "+idle.String()+")")
+			if want := 30*time.Second + 2*idle - time.Millisecond; took != want {
+				t.Errorf("the silence was noticed after %v; want %v", took, want)
+			}
+		})
+	}
+}
+
+func TestEachRequestOfAnExchangeHasItsOwnTimeToBegin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := provider(func(r *http.Request) (*http.Response, error) {
+			select {
+			case <-time.After(50 * time.Second):
+				return answering(200, http.Header{}, `{}`)(r)
+			case <-r.Context().Done():
+				return nil, r.Context().Err()
+			}
+		})
+		x := open(t, slow, func(c *wire.Config, _ *wire.Protocol) { c.FirstByte, c.Idle = time.Minute, 2*time.Minute })
+		defer x.Close()
+		for range 3 {
+			if err := x.GetList("models", nil, new(any), func() bool { return true }); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func TestTimeOfTheReceiverIsNoSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x, body, lines := clocked(t, time.Second, time.Second, time.Hour)
+		defer x.Close()
+		go func() {
+			defer close(lines)
+			for range 3 {
+				lines <- "word\n"
+			}
+		}()
+		x.SetEmit(func(model.Delta) error { <-time.After(time.Minute); return nil })
+		if err, _ := taken(t, x, body); x.Text() != "word word word " || !err.Lost {
+			t.Errorf("took %q, %v", x.Text(), err)
+		}
+	})
+}
+
+func TestWholeTimeBoundsAStreamThatNeverEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x, body, lines := clocked(t, time.Second, time.Second, 9700*time.Millisecond)
+		defer x.Close()
+		go play(x, lines, 500*time.Millisecond, "word\n")
+		err, took := taken(t, x, body)
+		failure(t, err, model.Timeout, "the answer had no end (limit 9.7s)")
+		if took != 9700*time.Millisecond || !errors.Is(err, model.ErrEndless) {
+			t.Errorf("ended after %v, %#v", took, err)
+		}
+	})
+}
+
+func TestBlanksKeepNoWholeAnswerAlive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x, body, lines := clocked(t, time.Minute, time.Second, time.Hour)
+		defer x.Close()
+		go play(x, lines, 500*time.Millisecond, "\n ")
+		start := time.Now()
+		_, err := x.Body(&http.Response{Body: io.NopCloser(body)})
+		failure(t, err, model.Timeout, "no answer began in time")
+		if took := time.Since(start); took != time.Minute {
+			t.Errorf("ended after %v", took)
+		}
+	})
+}
+
+func TestEndOfAFinishedStreamIsWaitedForAMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x, body, _ := clocked(t, time.Hour, time.Hour, time.Hour)
+		defer x.Close()
+		start := time.Now()
+		x.Drain(body)
+		if got := time.Since(start); got != 50*time.Millisecond || !errors.Is(x.Context().Err(), context.Canceled) {
+			t.Errorf("waited %v, context %v", got, x.Context().Err())
+		}
+	})
+	x := open(t, nil)
+	x.Drain(strings.NewReader("\n"))
+	if x.Context().Err() != nil {
+		t.Error("a stream that ended at once was cut")
+	}
+}
