@@ -78,6 +78,8 @@ func (c *clock) limit() (time.Duration, error) {
 
 // look ends the exchange if it is time, and else comes back when it may be.
 func (c *clock) look() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	now, since := time.Since(c.began), time.Duration(c.since.Load())
 	left, cause := c.limit()
 	if since != nobodyWaits {
@@ -88,11 +90,7 @@ func (c *clock) look() {
 		c.end(model.ErrEndless)
 	case left <= 0:
 		c.end(cause)
-	default:
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.timer != nil {
-			c.timer.Reset(min(left, c.whole-now))
-		}
+	case c.timer != nil:
+		c.timer.Reset(min(left, c.whole-now))
 	}
 }
