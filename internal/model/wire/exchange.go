@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -74,6 +75,9 @@ func (x *Exchange) Close() {
 
 // Key is the API key without white space around it; empty if there is none.
 func (x *Exchange) Key() string { return x.key }
+
+// Context is done when the exchange is over.
+func (x *Exchange) Context() context.Context { return x.ctx }
 
 // Withdrawn says whether the caller has ended the exchange.
 func (x *Exchange) Withdrawn() bool { return x.caller.Err() != nil }
@@ -185,6 +189,25 @@ func (x *Exchange) Body(resp *http.Response) ([]byte, error) {
 // GetList asks for a list of models. It is Garbled unless it is JSON and whole, asked then, finds in it what the protocol promises.
 func (x *Exchange) GetList(path string, query url.Values, list any, whole func() bool) error {
 	return x.fetch(http.MethodGet, x.m.target(path, query), "", nil, "the list of models", list, whole)
+}
+
+// lookTime bounds a look at what a model is like: a turn or a choice waits for it.
+const lookTime = 3 * time.Second
+
+// Look asks what the provider tells beside turns: by GET, or by POST with a body. It counts as no attempt, and as Timeout after 3 s.
+func (x *Exchange) Look(path string, body []byte, into any) error {
+	ctx, end := context.WithTimeout(x.ctx, lookTime)
+	defer end()
+	method := http.MethodGet
+	if body != nil {
+		method = http.MethodPost
+	}
+	look := &Exchange{m: x.m, key: x.key, caller: x.caller, ctx: ctx, cancel: x.cancel}
+	err := look.fetch(method, x.m.target(path, nil), jsonType, body, "what is told of the model", into, func() bool { return true })
+	if err != nil && ctx.Err() != nil && x.ctx.Err() == nil {
+		return x.Fail(model.Timeout, fmt.Sprintf("what the model is like was not told within %v", lookTime), ctx.Err())
+	}
+	return err
 }
 
 // fetch makes one request and reads its answer as GetList does; what names it in the error.
