@@ -169,12 +169,14 @@ func (r *request) mark() {
 }
 
 // thinking is how the model is asked to think as the settings say. The newest models settle by themselves how much they think, within
-// an effort; older ones reject that by its name, and take a budget instead: one too small is none, and with one they reject a
-// conversation with calls that came without their thinking.
+// an effort, and some can't do without all of it; older ones reject that by its name, and take a budget instead: one too small is
+// none, and with one they reject a conversation with calls that came without their thinking.
 func (p protocol) thinking(maxTokens int, unthought bool, without uint32) (how *thinking, effort string) {
 	switch {
-	case p.config.Think == "", p.config.Think == "off" && without&withoutDisabled != 0:
+	case p.config.Think == "":
 		return nil, ""
+	case p.config.Think == "off" && without&withoutDisabled != 0:
+		return &thinking{Type: "between_tools"}, ""
 	case p.config.Think == "off":
 		return &thinking{Type: "disabled"}, ""
 	case without&(withoutAdaptive|withoutEffort) == 0:
