@@ -40,7 +40,7 @@ func TestStreamLeftOpenAfterAnErrorIsThatError(t *testing.T) {
 	m := gemini.New(gemini.Config{Provider: "google", Model: "m", BaseURL: url, Idle: 30 * time.Millisecond, Timeout: patience})
 	t.Cleanup(m.Close)
 	resp, err := m.Chat(t.Context(), hello(), nil)
-	if model.KindOf(err) != model.Server || !strings.Contains(fmt.Sprint(err), "overloaded") || resp.Text != "half" {
+	if model.KindOf(err) != model.Overloaded || !strings.Contains(fmt.Sprint(err), "overloaded") || resp.Text != "half" {
 		t.Errorf("got %q, %v", resp.Text, err)
 	}
 }
