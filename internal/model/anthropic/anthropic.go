@@ -90,10 +90,10 @@ func (p protocol) describe(x *wire.Exchange) (model.Info, error) {
 	return model.Info{Window: entry.Input, Output: entry.Output}, err
 }
 
-// maxTokens is the limit of output for a request: its own, that of the settings, or that of the model.
+// maxTokens is the limit of output for a request: its own, or that of the model.
 func (p protocol) maxTokens(req model.Request) int {
-	if set := cmp.Or(max(0, req.MaxOutputTokens), p.config.MaxOutput); set > 0 {
-		return set
+	if req.MaxOutputTokens > 0 {
+		return req.MaxOutputTokens
 	}
 	known := cmp.Or(int(p.output.Load()), model.Known(p.name).Output, DefaultMaxOutputTokens)
 	return min(known, mostOutput)

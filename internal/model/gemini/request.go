@@ -158,7 +158,7 @@ func (p *protocol) encode(req model.Request, without uint32) ([]byte, error) {
 		body.ToolConfig = &toolConfig{}
 		body.ToolConfig.FunctionCalling.Mode = "NONE"
 	}
-	g := generation{MaxOutputTokens: cmp.Or(max(0, req.MaxOutputTokens), p.config.MaxOutput), Thinking: p.thinking(without)}
+	g := generation{MaxOutputTokens: req.MaxOutputTokens, Thinking: p.thinking(without)}
 	if schema != nil {
 		g.MIMEType = "application/json"
 		if without&withoutSchema == 0 {

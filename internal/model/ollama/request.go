@@ -1,7 +1,6 @@
 package ollama
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -75,7 +74,7 @@ func (p protocol) encode(req model.Request, without uint32) ([]byte, error) {
 		known = &facts{}
 	}
 	body := chatRequest{Model: p.name, Stream: true, Options: options{
-		NumCtx: known.numCtx(p.config.NumCtx), NumPredict: cmp.Or(max(0, req.MaxOutputTokens), p.config.MaxOutput),
+		NumCtx: known.numCtx(p.config.NumCtx), NumPredict: max(0, req.MaxOutputTokens),
 	}}
 	if p.config.KeepAlive != 0 {
 		body.KeepAlive = p.config.KeepAlive.String()

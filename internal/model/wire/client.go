@@ -10,12 +10,13 @@
 //   - Bounds: an answer and each line of it hold at most MaxAnswer bytes, an answer calls at most MaxCalls tools, and of
 //     a failed request's body at most 64 KB are read.
 //   - Secrets: a redirect is never followed, so that neither the key nor the conversation goes anywhere but to the base
-//     URL. No error holds the key or more of the base URL than its host and path; a provider's words are cut to one line
-//     of 500 bytes.
+//     URL. No error holds the key, a header of the Config, or more of the base URL than its host and path; a provider's words
+//     are cut to one line of 500 bytes.
 //   - Errors: every error is a *model.Error, and the same event has the same Kind whichever protocol it came over. A
 //     request that broke after its caller withdrew it is Cancelled, whatever broke it.
-//   - One call makes one request, an Embed one for every 64 texts. The one exception: an endpoint that rejects an optional field by its name is asked once
-//     more without it; Response.Attempts counts both requests, and the Client remembers.
+//   - One call makes one request, an Embed one for every 64 texts. The one exception: an endpoint that rejects an optional field
+//     by its name, or in other words that its protocol knows, is asked once more without it; Response.Attempts counts both
+//     requests, and the Client remembers.
 //   - Nothing is read from the environment but the proxy settings of net/http.
 package wire
 
@@ -25,6 +26,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -64,8 +66,8 @@ type Config struct {
 	Timeout time.Duration
 	Idle    time.Duration
 
-	// Header, Query and Body are added to each request for a turn: headers, values in the address, and fields of the JSON body. They
-	// replace what the protocol would send under the same name.
+	// Header and Query are added to each request, Body to each that asks for a turn: headers, values in the address, and fields of
+	// the JSON body. They replace what the protocol would send under the same name. A header may hold a secret.
 	Header map[string]string
 	Query  map[string]string
 	Body   map[string]json.RawMessage
@@ -82,6 +84,9 @@ type Config struct {
 
 	// HTTPClient replaces the model's own, whose connections and proxy are those of http.DefaultTransport.
 	HTTPClient *http.Client
+
+	// API chooses among the protocol's ways to ask for a turn, where it has several; empty: as fits the provider.
+	API string
 
 	// NumCtx is the context window in tokens, for a protocol that sets it. Zero: as the adapter says.
 	NumCtx int
@@ -105,7 +110,8 @@ type Protocol struct {
 	CallID   string                               // begins the ids of calls to which the provider gave none; empty: "call_"
 	Finishes map[string]model.Finish              // the protocol's words for why a model stopped
 
-	// Optional are fields of a request that some endpoints do not know. Encode leaves out those whose bits are set in without.
+	// Optional are fields of a request that some endpoints do not know, or other words by which one rejects what some do not take; an
+	// empty one is never found. Encode does without those whose bits are set.
 	Optional []string
 
 	Encode func(req model.Request, without uint32) ([]byte, error) // the body that asks for a turn; an error is Invalid
@@ -153,6 +159,13 @@ func New(c Config, p Protocol) *Client {
 	return m
 }
 
+// Beside returns a Client that asks the same model in another protocol, over the same connections.
+func (m *Client) Beside(p Protocol) *Client {
+	c := m.config
+	c.HTTPClient = m.client
+	return New(c, p)
+}
+
 func httpClient(c Config) *http.Client {
 	own := http.Client{}
 	if c.HTTPClient != nil {
@@ -188,17 +201,40 @@ func baseURL(c Config, p Protocol) (*url.URL, error) {
 	return u, nil
 }
 
-// target is the address of path under the base URL. Of a name in query, the base URL's own value is replaced.
+// target is the address of path under the base URL. Of a name in query, the base URL's own value is replaced; of one in the Config,
+// any other.
 func (m *Client) target(path string, query url.Values) string {
 	u := m.base.JoinPath(path)
-	if len(query) > 0 {
+	if len(query)+len(m.config.Query) > 0 {
 		all := u.Query()
-		for name, values := range query {
-			all[name] = values
+		maps.Copy(all, query)
+		for name, value := range m.config.Query {
+			all.Set(name, value)
 		}
 		u.RawQuery = all.Encode()
 	}
 	return u.String()
+}
+
+// Host is the name of the host that is asked; empty without a right base URL.
+func (m *Client) Host() string {
+	if m.base == nil {
+		return ""
+	}
+	return m.base.Hostname()
+}
+
+// extended is the body of a request for a turn with the fields of the Config.
+func (m *Client) extended(body []byte) ([]byte, error) {
+	if len(m.config.Body) == 0 {
+		return body, nil
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(body, &fields); err != nil {
+		return nil, err
+	}
+	maps.Copy(fields, m.config.Body)
+	return Marshal(fields)
 }
 
 // ID is "provider:model".
@@ -279,14 +315,20 @@ func (x *Exchange) chat(req model.Request) error {
 // ask sends the request for a turn, again without what the endpoint rejects of it.
 func (x *Exchange) ask(req model.Request) (*http.Response, error) {
 	p, without, lasting := &x.m.protocol, x.m.without.Load(), uint32(0)
+	if req.MaxOutputTokens == 0 {
+		req.MaxOutputTokens = x.m.config.MaxOutput
+	}
 	for {
 		body, err := p.Encode(req, without)
+		if err == nil {
+			body, err = x.m.extended(body)
+		}
 		if err != nil {
 			return nil, x.Fail(model.Invalid, err.Error(), err)
 		}
 		answer, err := x.send(http.MethodPost, x.m.chat, jsonType, p.Accept, body)
 		rejected, wholly := p.rejected(err)
-		if rejected &^= without; rejected == 0 {
+		if rejected &^= without; rejected == 0 || x.final {
 			if err == nil && lasting != 0 {
 				x.m.without.Or(lasting)
 			}
@@ -308,7 +350,7 @@ func (p *Protocol) rejected(err error) (fields uint32, wholly bool) {
 	spelled := strings.NewReplacer("_", "") // some write the names of fields in the way of another language
 	said := strings.ToLower(spelled.Replace(failed.Message))
 	for i, field := range p.Optional {
-		if Mentions(said, strings.ToLower(spelled.Replace(field))) {
+		if field != "" && Mentions(said, strings.ToLower(spelled.Replace(field))) {
 			fields |= 1 << i
 		}
 	}

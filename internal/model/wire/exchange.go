@@ -39,6 +39,7 @@ type Exchange struct {
 	cancel   context.CancelCauseFunc
 	clock    clock
 	attempts int
+	final    bool // the last request failed in a way that leaving out fields does not help against
 	answer
 }
 
@@ -159,6 +160,9 @@ func (x *Exchange) send(method, target, mediaType, accept string, body []byte) (
 		req.Header.Set("Accept", accept)
 	}
 	x.m.protocol.Header(req.Header, x.key)
+	for name, value := range x.m.config.Header {
+		req.Header.Set(name, value)
+	}
 	resp, err := x.m.client.Do(req)
 	if err != nil {
 		return nil, x.unreachable(err)

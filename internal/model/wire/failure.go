@@ -31,6 +31,7 @@ type Complaint struct {
 	Kind       model.Kind
 	Advice     string        // what would help, to stand behind the message
 	RetryAfter time.Duration // what the body asks for, beside the header
+	Final      bool          // asking again without optional fields is of no use
 }
 
 // parseComplaint reads {"error":{…}}, {"error":"text"}, {"message":…}, {"detail":…}, one of these in an array, or plain
@@ -46,6 +47,10 @@ func parseComplaint(body []byte) Complaint {
 		Type    json.RawMessage `json:"type"`
 		Status  json.RawMessage `json:"status"`
 		Details json.RawMessage `json:"details"`
+
+		Metadata struct {
+			Raw json.RawMessage `json:"raw"` // what the gateway itself was told, as OpenRouter has it
+		} `json:"metadata"`
 	}
 	var outer struct {
 		fields
@@ -67,16 +72,26 @@ func parseComplaint(body []byte) Complaint {
 	default:
 		said.Message = outer.Error
 	}
-	return Complaint{
+	c := Complaint{
 		Message: Plain(said.Message), Code: Plain(said.Code), Type: Plain(said.Type), Status: Plain(said.Status), Details: said.Details,
 	}
+	if upstream := prose([]byte(Plain(said.Metadata.Raw))); upstream != "" {
+		c.Message += ": " + upstream
+	}
+	return c
 }
 
-// Fail is the one place where an error of an exchange is made: it cuts out the key, then shortens. A key as short as a word is no
-// secret, and cutting it out would only spoil the message.
+// Fail is the one place where an error of an exchange is made: it cuts out the key and what the headers of the Config hold, then
+// shortens. What is as short as a word is no secret, and cutting it out would only spoil the message.
 func (x *Exchange) Fail(kind model.Kind, message string, err error) *model.Error {
-	if len(x.key) >= redact.MinSecret {
-		message = strings.ReplaceAll(message, x.key, "[key]")
+	secrets := []string{x.key}
+	for _, value := range x.m.config.Header {
+		secrets = append(secrets, strings.Fields(value)...)
+	}
+	for _, secret := range secrets {
+		if len(secret) >= redact.MinSecret {
+			message = strings.ReplaceAll(message, secret, "[key]")
+		}
 	}
 	return &model.Error{Kind: kind, Model: x.m.id, Message: shorten(message), Err: err}
 }
@@ -112,6 +127,7 @@ func (x *Exchange) rejected(resp *http.Response, body []byte) *model.Error {
 	case resp.StatusCode == http.StatusNotFound && c.Advice == "":
 		message += x.BaseHint()
 	}
+	x.final = c.Final
 	failed := x.Fail(c.Kind, message, nil)
 	failed.Status = resp.StatusCode
 	failed.RetryAfter = max(retryAfter(resp.Header), c.RetryAfter)

@@ -1,0 +1,113 @@
+package wire_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/wire"
+)
+
+// extended is a Client with a header, a value in the address and fields of its own, before p.
+func extended(p provider, adjust ...func(*wire.Config, *wire.Protocol)) *wire.Client {
+	spoken := protocol
+	spoken.Query = map[string][]string{"alt": {"sse"}}
+	spoken.Optional = []string{"limit", ""}
+	spoken.Encode = func(req model.Request, _ uint32) ([]byte, error) {
+		return json.Marshal(map[string]any{"model": "m", "limit": req.MaxOutputTokens})
+	}
+	spoken.Read = func(x *wire.Exchange, _ *http.Response) error { x.Done = true; return nil }
+	spoken.List = func(x *wire.Exchange) ([]string, error) {
+		return nil, x.GetList("models", nil, &struct{}{}, func() bool { return true })
+	}
+	c := wire.Config{
+		Provider: "house", Model: "m", BaseURL: "http://house/v1?tenant=a", HTTPClient: &http.Client{Transport: p}, MaxOutput: 300,
+		Header: map[string]string{"Api-Key": "canary-of-a-header", "Authorization": "Basic canary-of-a-password"},
+		Query:  map[string]string{"api-version": "2024-10-21", "alt": "json"},
+		Body:   map[string]json.RawMessage{"model": json.RawMessage(`"other"`), "enable_thinking": json.RawMessage("false")},
+	}
+	for _, f := range adjust {
+		f(&c, &spoken)
+	}
+	return wire.New(c, spoken)
+}
+
+func TestHeaderQueryAndBodyOfTheConfigReplaceTheProtocolsOwn(t *testing.T) {
+	var got *http.Request
+	var body string
+	m := extended(func(r *http.Request) (*http.Response, error) {
+		text, err := io.ReadAll(r.Body)
+		got, body = r, string(text)
+		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}"))}, err
+	})
+	if _, err := m.Chat(t.Context(), model.Request{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if want := `{"enable_thinking":false,"limit":300,"model":"other"}`; body != want {
+		t.Errorf("sent %s; want %s", body, want)
+	}
+	check := func(query string) {
+		t.Helper()
+		if got.URL.RawQuery != query || got.Header.Get("Api-Key") != "canary-of-a-header" || got.Header.Get("Authorization") != "Basic canary-of-a-password" {
+			t.Errorf("sent to %s with %v", got.URL, got.Header)
+		}
+	}
+	check("alt=json&api-version=2024-10-21&tenant=a")
+	if _, err := m.Chat(t.Context(), model.Request{MaxOutputTokens: 20}, nil); err != nil || !strings.Contains(body, `"limit":20`) {
+		t.Errorf("a request with a limit of its own: sent %s, %v", body, err)
+	}
+	if _, err := m.List(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	check("alt=json&api-version=2024-10-21&tenant=a")
+}
+
+func TestHeaderOfTheConfigIsInNoError(t *testing.T) {
+	said := `{"error":"canary-of-a-header and canary-of-a-password are wrong"}`
+	_, err := extended(answering(401, http.Header{}, said)).Chat(t.Context(), model.Request{}, nil)
+	if failure(t, err, model.Auth, "[key] and [key] are wrong"); strings.Contains(err.Error(), "canary") {
+		t.Errorf("the error shows a header: %v", err)
+	}
+}
+
+func TestFieldsThatAreNoJSONAreInvalidAndNotSent(t *testing.T) {
+	m := extended(nil, func(c *wire.Config, _ *wire.Protocol) { c.Body["x"] = json.RawMessage(`{`) })
+	if resp, err := m.Chat(t.Context(), model.Request{}, nil); model.KindOf(err) != model.Invalid || resp.Attempts != 0 {
+		t.Errorf("got %v after %d requests", err, resp.Attempts)
+	}
+}
+
+func TestFinalComplaintIsNotAskedAgainWithoutAField(t *testing.T) {
+	m := extended(answering(400, http.Header{}, "no limit here"), func(_ *wire.Config, p *wire.Protocol) {
+		p.Judge = func(_ *wire.Exchange, _ int, c *wire.Complaint) { c.Kind, c.Final = model.Invalid, true }
+	})
+	if resp, err := m.Chat(t.Context(), model.Request{}, nil); model.KindOf(err) != model.Invalid || resp.Attempts != 1 {
+		t.Errorf("got %v after %d requests; want one", err, resp.Attempts)
+	}
+}
+
+func TestWordsThatAGatewayWasToldAreInTheError(t *testing.T) {
+	said := `{"error":{"message":"Provider returned error","code":400,"metadata":{"provider_name":"Mistral",` +
+		`"raw":"{\"object\":\"error\",\"message\":\"Unexpected role 'user' after role 'tool'\",\"code\":\"3230\"}"}}}`
+	_, err := extended(answering(400, http.Header{}, said)).Chat(t.Context(), model.Request{}, nil)
+	failure(t, err, model.Invalid, "Provider returned error: {")
+	failure(t, err, model.Invalid, "Unexpected role 'user' after role 'tool'")
+}
+
+func TestClientBesideAnotherAsksOverItsConnections(t *testing.T) {
+	asked := 0
+	m := extended(func(*http.Request) (*http.Response, error) {
+		asked++
+		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody}, nil
+	})
+	spoken := protocol
+	spoken.Encode = func(model.Request, uint32) ([]byte, error) { return []byte("{}"), nil }
+	spoken.Read = func(x *wire.Exchange, _ *http.Response) error { x.Done = true; return nil }
+	resp, err := m.Beside(spoken).Chat(t.Context(), model.Request{}, nil)
+	if err != nil || asked != 1 || resp.Model != "house:m" {
+		t.Errorf("got %+v, %v after %d requests", resp, err, asked)
+	}
+}
