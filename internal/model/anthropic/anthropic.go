@@ -85,9 +85,11 @@ func (p protocol) describe(x *wire.Exchange) (model.Info, error) {
 		Input  int `json:"max_input_tokens"`
 		Output int `json:"max_tokens"`
 	}
-	err := x.Look("v1/models/"+url.PathEscape(p.name), nil, &entry)
+	if err := x.Look("v1/models/"+url.PathEscape(p.name), nil, &entry); err != nil {
+		return model.Info{}, err
+	}
 	p.output.Store(int64(entry.Output))
-	return model.Info{Window: entry.Input, Output: entry.Output}, err
+	return model.Info{Window: entry.Input, Output: entry.Output}, nil
 }
 
 // maxTokens is the limit of output for a request: its own, or that of the model.

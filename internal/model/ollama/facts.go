@@ -223,10 +223,10 @@ func (p protocol) windowAdvice() string {
 	if p.config.Provider != Ollama {
 		setting = "providers." + p.config.Provider + ".window"
 	}
-	switch n := f.numCtx(p.config.NumCtx); {
-	case n == 0:
+	switch n := f.numCtx(p.config.NumCtx); n {
+	case 0:
 		return ""
-	case n == f.window:
+	case f.window:
 		return fmt.Sprintf(" (the context window is set to %d tokens, which is all that the model takes)", n)
 	default:
 		return fmt.Sprintf(" (the context window is set to %d tokens; %s in the settings sets a larger one)", n, setting)

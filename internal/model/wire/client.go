@@ -14,7 +14,8 @@
 //     are cut to one line of 500 bytes.
 //   - Errors: every error is a *model.Error, and the same event has the same Kind whichever protocol it came over. A
 //     request that broke after its caller withdrew it is Cancelled, whatever broke it.
-//   - One call makes one request, an Embed one for every 64 texts. The one exception: an endpoint that rejects an optional field
+//   - One call makes one request, an Embed one for every 64 texts, beside what an adapter looks at once, before its first turn
+//     (Exchange.Look). The one exception: an endpoint that rejects an optional field
 //     by its name, or in other words that its protocol knows, is asked once more without it; Response.Attempts counts both
 //     requests, and the Client remembers.
 //   - Nothing is read from the environment but the proxy settings of net/http.
