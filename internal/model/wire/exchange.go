@@ -200,16 +200,18 @@ const lookTime = 3 * time.Second
 
 // Look asks what the provider tells beside turns: by GET, or by POST with a body. It counts as no attempt, and as Timeout after 3 s.
 func (x *Exchange) Look(path string, body []byte, into any) error {
-	ctx, end := context.WithTimeout(x.ctx, lookTime)
+	whole, attempts := x.ctx, x.attempts
+	looking, end := context.WithTimeout(whole, lookTime)
 	defer end()
 	method := http.MethodGet
 	if body != nil {
 		method = http.MethodPost
 	}
-	look := &Exchange{m: x.m, key: x.key, caller: x.caller, ctx: ctx, cancel: x.cancel}
-	err := look.fetch(method, x.m.target(path, nil), jsonType, body, "what is told of the model", into, func() bool { return true })
-	if err != nil && ctx.Err() != nil && x.ctx.Err() == nil {
-		return x.Fail(model.Timeout, fmt.Sprintf("what the model is like was not told within %v", lookTime), ctx.Err())
+	x.ctx = looking
+	err := x.fetch(method, x.m.target(path, nil), jsonType, body, "what is told of the model", into, func() bool { return true })
+	x.ctx, x.attempts = whole, attempts
+	if err != nil && looking.Err() != nil && whole.Err() == nil {
+		return x.Fail(model.Timeout, fmt.Sprintf("what the model is like was not told within %v", lookTime), looking.Err())
 	}
 	return err
 }
