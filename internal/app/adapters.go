@@ -41,18 +41,18 @@ func catalog(cfg config.Config, keys *secrets) model.Catalog {
 	} {
 		p := model.Provider{Name: v.name, Missing: v.missing}
 		if set, ok := cfg.Providers[v.name]; ok {
-			p = provider(v.name, set, cfg.Ollama.NumCtx, keys)
+			p = provider(v.name, set, cfg, keys)
 		}
 		p.Automatic = cfg.Providers[v.name].KeyEnv != "GOOGLE_API_KEY" // a key for all that Google sells is no wish for its models
 		c = append(c, p)
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Providers)) {
 		if !slices.ContainsFunc(c, func(p model.Provider) bool { return p.Name == name }) {
-			c = append(c, provider(name, cfg.Providers[name], cfg.Ollama.NumCtx, keys))
+			c = append(c, provider(name, cfg.Providers[name], cfg, keys))
 		}
 	}
 	local := provider(ollamaName, config.Provider{Kind: config.KindOllama, BaseURL: cfg.Ollama.Host, Local: cfg.Ollama.Local, Timeout: cfg.Timeouts.Local,
-		Tuning: cfg.Ollama.Tuning}, cfg.Ollama.NumCtx, keys)
+		Tuning: cfg.Ollama.Tuning}, cfg, keys)
 	local.Automatic, local.Probe = true, true
 	return append(c, local, model.Provider{Name: "offline", Local: true, Automatic: true, Default: "rules",
 		List: func(context.Context) ([]string, error) { return []string{"rules"}, nil },
@@ -70,7 +70,7 @@ type client interface {
 }
 
 // provider stands an adapter behind an endpoint. All that is asked of one model goes over one client, which remembers what it learnt.
-func provider(name string, p config.Provider, numCtx int, keys *secrets) model.Provider {
+func provider(name string, p config.Provider, cfg config.Config, keys *secrets) model.Provider {
 	key := func(ctx context.Context) (string, error) { return keys.key(ctx, name) }
 	var mu sync.Mutex
 	clients := map[string]client{}
@@ -87,7 +87,7 @@ func provider(name string, p config.Provider, numCtx int, keys *secrets) model.P
 		}
 		c := openai.Config{Provider: name, Model: named, BaseURL: p.BaseURL, Key: key, Local: p.Local, Timeout: p.Timeout, Idle: idleTime,
 			Header: header, Query: p.Query, Body: body, MaxOutput: p.MaxOutput, Think: p.Think, KeepAlive: p.KeepAlive, API: p.API,
-			NumCtx: cmp.Or(p.Window, numCtx)}
+			NumCtx: cmp.Or(p.Window, cfg.Ollama.NumCtx)}
 		switch p.Kind {
 		case config.KindAnthropic:
 			clients[named] = anthropic.New(c)
