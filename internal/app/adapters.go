@@ -1,11 +1,13 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"sibyl/internal/config"
 	"sibyl/internal/model"
@@ -45,7 +47,7 @@ func catalog(cfg config.Config, keys *secrets) model.Catalog {
 			c = append(c, provider(name, cfg.Providers[name], cfg, keys))
 		}
 	}
-	local := provider(ollamaName, config.Provider{Kind: config.KindOllama, BaseURL: cfg.Ollama.Host, Local: cfg.Ollama.Local}, cfg, keys)
+	local := provider(ollamaName, config.Provider{Kind: config.KindOllama, BaseURL: cfg.Ollama.Host, Local: cfg.Ollama.Local, Tuning: cfg.Ollama.Tuning}, cfg, keys)
 	local.Automatic, local.Probe = true, true
 	return append(c, local, model.Provider{Name: "offline", Local: true, Automatic: true, Default: "rules",
 		List: func(context.Context) ([]string, error) { return []string{"rules"}, nil },
@@ -57,27 +59,64 @@ func catalog(cfg config.Config, keys *secrets) model.Catalog {
 // client is what every adapter of a provider can do.
 type client interface {
 	model.Model
+	model.Describer
 	List(ctx context.Context) ([]string, error)
+	Close()
 }
 
-// provider stands an adapter behind an endpoint.
+// provider stands an adapter behind an endpoint. All that is asked of one model goes over one client, which remembers what it learnt.
 func provider(name string, p config.Provider, cfg config.Config, keys *secrets) model.Provider {
 	start, silence := cfg.Timeouts.Of(p)
 	key := func(ctx context.Context) (string, error) { return keys.key(ctx, name) }
-	connect := func(named string) client {
+	var mu sync.Mutex
+	clients := map[string]client{}
+	connect := func(named string) (client, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if c := clients[named]; c != nil {
+			return c, nil
+		}
+		header, headerErr := p.Header()
+		body, bodyErr := p.JSON()
+		if err := errors.Join(headerErr, bodyErr); err != nil {
+			return nil, &model.Error{Kind: model.Invalid, Model: name + ":" + named, Err: err}
+		}
+		c := openai.Config{Provider: name, Model: named, BaseURL: p.BaseURL, Key: key, Local: p.Local, FirstByte: start, Idle: silence,
+			Header: header, Query: p.Query, Body: body, MaxOutput: p.MaxOutput, Think: p.Think, KeepAlive: p.KeepAlive, API: p.API,
+			NumCtx: cmp.Or(p.Window, cfg.Ollama.NumCtx)}
 		switch p.Kind {
 		case config.KindAnthropic:
-			return anthropic.New(anthropic.Config{Provider: name, Model: named, BaseURL: p.BaseURL, Key: key, Local: p.Local, FirstByte: start, Idle: silence})
+			clients[named] = anthropic.New(c)
 		case config.KindGemini:
-			return gemini.New(gemini.Config{Provider: name, Model: named, BaseURL: p.BaseURL, Key: key, Local: p.Local, FirstByte: start, Idle: silence})
+			clients[named] = gemini.New(c)
 		case config.KindOllama:
-			return ollama.New(ollama.Config{Provider: name, Model: named, BaseURL: p.BaseURL, Key: key, Local: p.Local, NumCtx: cfg.Ollama.NumCtx, FirstByte: start, Idle: silence})
+			clients[named] = ollama.New(c)
+		default:
+			clients[named] = openai.New(c)
 		}
-		return openai.New(openai.Config{Provider: name, Model: named, BaseURL: p.BaseURL, Key: key, Local: p.Local, FirstByte: start, Idle: silence})
+		return clients[named], nil
 	}
-	return model.Provider{Name: name, Local: p.Local, Default: p.Model,
-		List: func(ctx context.Context) ([]string, error) { return connect("").List(ctx) },
-		New:  func(named string) (model.Model, error) { return connect(named), nil }}
+	window := p.Window
+	if p.Kind == config.KindOllama { // which is asked for what the model takes of it
+		window = 0
+	}
+	return model.Provider{Name: name, Local: p.Local, Default: p.Model, Window: window,
+		List: func(ctx context.Context) ([]string, error) {
+			c, err := connect("")
+			if err != nil {
+				return nil, err
+			}
+			return c.List(ctx)
+		},
+		New: func(named string) (model.Model, error) { return connect(named) },
+		Describe: model.Remembering(func(ctx context.Context, named string) (model.Info, error) {
+			c, err := connect(named)
+			if err != nil {
+				return model.Info{}, err
+			}
+			defer c.Close() // of many that are looked at, few are asked
+			return c.Describe(ctx)
+		})}
 }
 
 // Tools gives the tools of a run's surroundings: the web always, code and vault where they are named. Runs on the same folders share

@@ -84,8 +84,8 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 
 // serve readies the use cases of the assistants.
 func (a *App) serve(opt Options) (err error) {
-	main := oracle.Describe(a.Oracle, oracle.Surroundings{Store: a.Store, Choose: a.Models.Choose, Window: a.Window, LearnKeys: a.LearnKeys, Tools: a.Tools,
-		Prompts: a.Prompts, Classifier: a.bert != nil, Web: a.Config.Web.Missing() == "", Fallback: a.Config.Fallback.Models, Retention: a.Config.Retention})
+	main := oracle.Describe(a.Oracle, oracle.Surroundings{Store: a.Store, Choose: a.Models.Choose, Describe: a.Describe, ReportTool: a.ReportTool, LearnKeys: a.LearnKeys,
+		Tools: a.Tools, Prompts: a.Prompts, Classifier: a.bert != nil, Web: a.Config.Web.Missing() == "", Fallback: a.Config.Fallback.Models, Retention: a.Config.Retention})
 	all := []*assistant.Assistant{main, oracle.DescribeShadow(main)}
 	c := run.Config{Store: a.Store, Build: opt.Build, Log: opt.Log, Holder: holder(), Dead: dead, Redact: a.secrets.bytes}
 	for _, one := range all {
@@ -149,14 +149,19 @@ func (a *App) model(ctx context.Context, env oracle.Env) (model.Model, error) {
 	return model.Chain(policy, first, others...), nil
 }
 
-// Window is the window of a model in tokens, as it is asked for of every Ollama server; 0 if it is not known. The id may name a
-// provider alone.
-func (a *App) Window(id string) int {
+// Describe says what is known of a model, asking its provider at most once; zero fields are not known.
+func (a *App) Describe(ctx context.Context, id string) model.Info {
+	info, _ := a.Models.Describe(ctx, id) // a provider that does not tell answers all the same, or says why it does not
+	return info
+}
+
+// ReportTool says whether a model is to report on itself by calling a tool. The id may name a provider alone.
+func (a *App) ReportTool(id string) bool {
 	name, _ := model.SplitID(id)
-	if name != ollamaName && a.Config.Providers[name].Kind != config.KindOllama {
-		return 0
+	if name == ollamaName {
+		return a.Config.Ollama.Report == config.ReportTool
 	}
-	return a.Config.Ollama.NumCtx
+	return a.Config.Providers[name].Report == config.ReportTool
 }
 
 // LearnKeys fetches the keys that a run may use, so that they are redacted from then on. That there is none is for the first request

@@ -147,9 +147,20 @@ func (c *command) examine(ctx context.Context) ([]finding, error) {
 	if err != nil {
 		found = append(found, finding{What: "model", Says: err.Error()})
 	} else {
-		found = append(found, finding{What: "model", OK: true, Says: chosen + " is taken when none is named"})
+		found = append(found, finding{What: "model", OK: true, Says: chosen + " is taken when none is named" + abilities(a.Describe(ctx, chosen))})
 	}
 	return append(found, checkFallback(a, chosen), checkVault(ctx, a), checkWeb(ctx, a), checkClassifier(ctx, a)), nil
+}
+
+// abilities is what a person should know of a model.
+func abilities(info model.Info) (says string) {
+	if info.Window > 0 {
+		says = fmt.Sprintf("; its window has %d tokens", info.Window)
+	}
+	if info.NoChat || info.NoTools {
+		says += "; it takes no tools, and can look nothing up: choose another"
+	}
+	return says
 }
 
 // checkFallback says which models are asked after the first has failed, and which of them never will be.

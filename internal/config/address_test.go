@@ -26,7 +26,7 @@ func TestOllamaHostTakesTheFormsOfOllama(t *testing.T) {
 		"127.0.0.1.evil.test":    {Host: "http://127.0.0.1.evil.test:11434"},
 	} {
 		cfg, err := newSetup(t, "", "OLLAMA_HOST="+host).load()
-		if err != nil || cfg.Ollama != want {
+		if err != nil || !cmp.Equal(cfg.Ollama, want) {
 			t.Errorf("%s: %+v, want %+v, error %v", host, cfg.Ollama, want, err)
 		}
 	}

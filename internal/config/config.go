@@ -53,7 +53,8 @@ type Config struct {
 type Ollama struct {
 	Host   string // its address, as http://host:port
 	Local  bool   // it runs on this machine
-	NumCtx int    // the window of context to ask for, in tokens, up to 1,000,000; 0 leaves it to the server
+	NumCtx int    // the window of context to ask for, in tokens, up to 1,000,000; 0: as large as the model's, up to a usual size
+	Tuning
 }
 
 // Bert is a classifier of questions that runs on this machine.
@@ -186,9 +187,11 @@ func (s source) finishFallback(f Fallback, providers map[string]Provider) error 
 // Redactor makes a redactor that knows every secret of these settings, and the further ones given: the keys that
 // commands printed and the store gave.
 func (c Config) Redactor(further ...Secret) *redact.Redactor {
+	further = slices.AppendSeq(slices.Clone(further), maps.Values(c.Ollama.EnvHeaders))
 	secrets := []string{c.Web.Password.Reveal(), c.Web.Brave.EnvKey.Reveal(), c.Web.Tavily.EnvKey.Reveal()}
 	for _, p := range c.Providers {
 		secrets = append(secrets, p.EnvKey.Reveal())
+		further = slices.AppendSeq(further, maps.Values(p.EnvHeaders))
 	}
 	for _, s := range further {
 		secrets = append(secrets, s.Reveal())

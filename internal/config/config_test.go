@@ -97,6 +97,13 @@ web:
 ollama:
   host: gpu.lan
   context: 32768
+  think: high
+  max_output: 4096
+  keep_alive: forever
+  report: signals
+  headers: {X-Team: search}
+  query: {tenant: a}
+  body: {top_k: 20}
 bert:
   model: ~/bert
   timeout: 2s
@@ -131,6 +138,22 @@ providers:
   box:
     kind: ollama
     base_url: http://127.0.0.1:11435
+    keep_alive: 30m
+  gateway:
+    base_url: https://gateway.test/v1
+    api: responses
+    window: 64000
+    think: off
+    max_output: 2000
+    report: tool
+    headers:
+      X-Team: search
+      X-Gateway-Token: $GATEWAY_TOKEN
+    query: {api-version: 2024-10-21, v: 1.10}
+    body:
+      chat_template_kwargs: {enable_thinking: false}
+      stop: [END]
+      top_p: 0.9
 `
 
 func TestFileSetsEverything(t *testing.T) {
@@ -151,7 +174,9 @@ func TestFileSetsEverything(t *testing.T) {
 		Web: Web{Engine: "brave", SearXNG: "http://localhost:8888",
 			Brave:  KeySource{KeyEnv: "MY_BRAVE", EnvKey: NewSecret("brave-value-0123456789"), KeyCommand: []string{"pass", "brave"}},
 			Tavily: KeySource{KeyEnv: "MY_TAVILY", KeyCommand: []string{"pass", "tavily"}}},
-		Ollama:   Ollama{Host: "http://gpu.lan:11434", NumCtx: 32768},
+		Ollama: Ollama{Host: "http://gpu.lan:11434", NumCtx: 32768, Tuning: Tuning{Think: "high", MaxOutput: 4096, KeepAlive: -time.Second,
+			Report: ReportSignals, Headers: map[string]string{"X-Team": "search"}, EnvHeaders: map[string]Secret{},
+			Query: map[string]string{"tenant": "a"}, Body: map[string]any{"top_k": 20}}},
 		Bert:     Bert{Model: filepath.Join(s.home, "bert"), Timeout: 2 * time.Second},
 		Fallback: Fallback{Models: []string{"groq:llama", "ollama:llama3.1:8b"}, CoolDown: 30 * time.Second, LocalToCloud: true},
 		Keys:     s.keys(KeysFile),
@@ -164,7 +189,14 @@ func TestFileSetsEverything(t *testing.T) {
 			"litellm":   {Kind: KindOpenAI, BaseURL: "http://127.0.0.1:4000/v1"},
 			"studio":    {Kind: KindOpenAI, BaseURL: "http://localhost:1234/v1", Local: true},
 			"work":      {Kind: KindAnthropic, BaseURL: "https://api.anthropic.com", KeySource: KeySource{KeyEnv: "WORK_KEY"}},
-			"box":       {Kind: KindOllama, BaseURL: "http://127.0.0.1:11435", Local: true},
+			"box":       {Kind: KindOllama, BaseURL: "http://127.0.0.1:11435", Local: true, Tuning: Tuning{KeepAlive: 30 * time.Minute}},
+			"gateway": {Kind: KindOpenAI, BaseURL: "https://gateway.test/v1", Window: 64_000, API: APIResponses, Tuning: Tuning{
+				Think: "off", MaxOutput: 2000, Report: ReportTool,
+				Headers:    map[string]string{"X-Team": "search", "X-Gateway-Token": "$GATEWAY_TOKEN"},
+				EnvHeaders: map[string]Secret{"X-Gateway-Token": {}},
+				Query:      map[string]string{"api-version": "2024-10-21", "v": "1.10"},
+				Body:       map[string]any{"chat_template_kwargs": map[string]any{"enable_thinking": false}, "stop": []any{"END"}, "top_p": 0.9},
+			}},
 		},
 	}
 	if diff := cmp.Diff(want, cfg, bySecret); diff != "" {

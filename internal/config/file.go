@@ -21,7 +21,7 @@ const maxFileBytes = 1 << 20
 // configFile is a configuration file whose names were checked.
 type configFile struct {
 	path   string         // "" where there is none
-	values map[string]any // of the settings in it that are not null, by path, as YAML has them
+	values map[string]any // of the settings in it that are not null, by path, as YAML has them: names and values as a node
 	lines  map[string]int // of the settings and sections
 }
 
@@ -83,8 +83,8 @@ func parse(path string, content []byte) (configFile, error) {
 	return w.file, errors.Join(w.problems...)
 }
 
-// names are the settings of the file, each with an example of the list it takes, "" for one value. A provider's name is
-// a star.
+// names are the settings of the file, each with an example of the list, or of the names and values, it takes, "" for one value. A
+// provider's name is a star.
 type names map[string]string
 
 func knownNames() names {
@@ -161,12 +161,19 @@ func (w *walker) entry(name, content *yaml.Node, path, pattern string) {
 		if isNull(content) {
 			return
 		}
-		takes := "one value"
-		if list != "" {
-			takes = "a list, such as " + list
+		takes, kind := "one value", yaml.ScalarNode
+		switch {
+		case strings.HasPrefix(list, "{"):
+			takes, kind = "names and values, such as "+list, yaml.MappingNode
+		case list != "":
+			takes, kind = "a list, such as "+list, yaml.SequenceNode
 		}
-		if (list != "") != (content.Kind == yaml.SequenceNode) || content.Kind == yaml.MappingNode {
+		if content.Kind != kind {
 			w.problem(content, "%s takes %s", path, takes)
+			return
+		}
+		if kind == yaml.MappingNode {
+			w.file.values[path] = content
 			return
 		}
 		var v any

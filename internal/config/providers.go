@@ -24,7 +24,10 @@ type Provider struct {
 	BaseURL string // with its path: https://host/v1 for OpenAI's kind, https://host for the others
 	Model   string // the model where none is asked for
 	KeySource
-	Local bool // nothing sent there leaves the person's machines; loopback addresses are, unless set otherwise
+	Local  bool   // nothing sent there leaves the person's machines; loopback addresses are, unless set otherwise
+	Window int    // of its models, in tokens, 1024 to 10,000,000, in place of what is known of them; 0 for not set
+	API    string // of those of OpenAI's kind: APIChat, APIResponses; "" leaves the choice to the program
+	Tuning
 }
 
 // vendor is a provider whose name is built in, with a kind of the same name. Its variables begin with that name in
@@ -98,6 +101,12 @@ func (s source) finishProvider(name string, p Provider) (Provider, error) {
 		p.Kind = Kind(name)
 	case p.Kind == "":
 		p.Kind = KindOpenAI
+	}
+	if p.KeepAlive != 0 && p.Kind != KindOllama {
+		return p, fmt.Errorf("%s is for the kind ollama alone: leave it out", s.at(path+".keep_alive"))
+	}
+	if p.API != "" && p.Kind != KindOpenAI {
+		return p, fmt.Errorf("%s is for the kind openai alone: leave it out", s.at(path+".api"))
 	}
 	maker := vendorOf(string(p.Kind))
 	if p.BaseURL == "" && (named.name != "" || p.Kind == KindAnthropic || p.Kind == KindGemini) {

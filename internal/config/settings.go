@@ -13,7 +13,7 @@ import (
 type setting[T any] struct {
 	path     string // in the file, sections and name with dots between
 	variable string // in the environment; "" for none
-	list     string // an example of the list it takes; "" for one that takes one value
+	list     string // an example of the list, or of the names and values, it takes; "" for one that takes one value
 	apply    func(into *T, v value) error
 	show     func(of *T) any // as the file would have it; nil where it is not set
 }
@@ -25,7 +25,7 @@ func field[T, F any](path, variable string, at func(*T) *F, take func(value, *F)
 		show:  func(of *T) any { return plain(*at(of)) }}
 }
 
-// taking is the setting with an example of the list it takes.
+// taking is the setting with an example of the list, or of the names and values, it takes.
 func (s setting[T]) taking(list string) setting[T] {
 	s.list = list
 	return s
@@ -50,7 +50,7 @@ const minWait, maxWait = 10 * time.Second, time.Hour
 
 // settings lists all that can be set outside of providers. It is the only place that knows their names.
 func settings() []setting[Config] {
-	return []setting[Config]{
+	return slices.Concat([]setting[Config]{
 		field("model", "SIBYL_MODEL", func(c *Config) *string { return &c.Model }, value.model),
 		field("data", "SIBYL_DATA", func(c *Config) *string { return &c.DataDir }, value.path),
 		field("vault", "SIBYL_VAULT", func(c *Config) *string { return &c.Vault }, value.path),
@@ -73,6 +73,7 @@ func settings() []setting[Config] {
 		field("ollama.host", "OLLAMA_HOST", func(c *Config) *Ollama { return &c.Ollama }, value.ollama).
 			shown(func(c *Config) any { return c.Ollama.Host }),
 		field("ollama.context", "", func(c *Config) *int { return &c.Ollama.NumCtx }, number(0, 1_000_000)),
+	}, tuning("ollama.", func(c *Config) *Tuning { return &c.Ollama.Tuning }), []setting[Config]{
 		field("bert.model", "", func(c *Config) *string { return &c.Bert.Model }, value.path),
 		field("bert.timeout", "", func(c *Config) *time.Duration { return &c.Bert.Timeout }, duration(time.Second, time.Minute)),
 		field("fallback.models", "", func(c *Config) *[]string { return &c.Fallback.Models }, value.models).
@@ -84,14 +85,14 @@ func settings() []setting[Config] {
 		field("timeouts.local_start", "", func(c *Config) *time.Duration { return &c.Timeouts.LocalStart }, duration(minWait, maxWait)),
 		field("timeouts.local_silence", "", func(c *Config) *time.Duration { return &c.Timeouts.LocalSilence }, duration(minWait, maxWait)),
 		field("timeouts.web", "", func(c *Config) *time.Duration { return &c.Timeouts.Web }, duration(time.Second, 2*time.Minute)),
-	}
+	})
 }
 
 // providerSettings lists what can be set of each provider, under providers and its name. The variables are those of a
 // vendor, without its name: OPENAI_MODEL sets the model of the provider called openai. The order matters: base_url tells
 // what local is unless local says otherwise, as it must for a program on this machine that passes everything on.
 func providerSettings() []setting[Provider] {
-	return []setting[Provider]{
+	return append([]setting[Provider]{
 		field("kind", "", func(p *Provider) *Kind { return &p.Kind }, oneOf(KindOpenAI, KindAnthropic, KindGemini, KindOllama)),
 		field("base_url", "BASE_URL", func(p *Provider) *Provider { return p }, value.endpoint).
 			shown(func(p *Provider) any { return p.BaseURL }),
@@ -99,7 +100,9 @@ func providerSettings() []setting[Provider] {
 		keyEnv("key_env", func(p *Provider) *KeySource { return &p.KeySource }),
 		keyCommand("key_command", func(p *Provider) *KeySource { return &p.KeySource }),
 		field("local", "", func(p *Provider) *bool { return &p.Local }, value.yesNo),
-	}
+		field("window", "", func(p *Provider) *int { return &p.Window }, numberOrNone(1024, 10_000_000)),
+		field("api", "", func(p *Provider) *string { return &p.API }, oneOf(APIChat, APIResponses)),
+	}, tuning("", func(p *Provider) *Tuning { return &p.Tuning })...)
 }
 
 // replaced says, for names that are no settings but were, what to set in their place.

@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Line is one setting in force. Its Value is as the file takes it: a text, number, yes or no, or list; nil where nothing is
+// Line is one setting in force. Its Value is as the file takes it: a text, number, yes or no, list, or names and values; nil where nothing is
 // set. No secret is in it.
 type Line struct {
 	Path  string `json:"path"` // sections and name with dots between
@@ -61,6 +61,14 @@ func plain(field any) any {
 		if len(f) == 0 {
 			return nil
 		}
+	case map[string]string:
+		if len(f) == 0 {
+			return nil
+		}
+	case map[string]any:
+		if len(f) == 0 {
+			return nil
+		}
 	case time.Duration:
 		if f == 0 {
 			return nil
@@ -89,7 +97,7 @@ func (l Lines) YAML() ([]byte, error) {
 		if err := value.Encode(line.Value); err != nil {
 			return nil, fmt.Errorf("writing %s: %w", line.Path, err)
 		}
-		if value.Kind == yaml.SequenceNode {
+		if value.Kind != yaml.ScalarNode {
 			value.Style = yaml.FlowStyle
 		}
 		value.LineComment = line.From

@@ -22,13 +22,21 @@ type Provider struct {
 
 	List func(ctx context.Context) ([]string, error)
 	New  func(name string) (Model, error)
+
+	// Describe asks what a model is like; nil: nobody can tell. Window is what a setting says of all models of the provider, in tokens;
+	// 0: it says nothing.
+	Describe func(ctx context.Context, name string) (Info, error)
+	Window   int
 }
 
 // Catalog is the providers in the order in which they are taken. The last one needs nothing.
 type Catalog []Provider
 
-// probeTime bounds the look for a local server at its usual address.
-const probeTime = 400 * time.Millisecond
+// probeTime bounds the look for a local server at its usual address, suitTime the one at what its models can.
+const (
+	probeTime = 400 * time.Millisecond
+	suitTime  = 2 * time.Second
+)
 
 // Choose settles which model serves: the one named, "provider:model" or "provider", else the first automatic provider that
 // is set up. It never moves on from a named one that can't be used.
@@ -39,7 +47,7 @@ func (c Catalog) Choose(ctx context.Context, named string) (id string, err error
 			return "", err
 		}
 		if name == "" {
-			if name, err = p.defaultModel(ctx); err != nil {
+			if name, err = p.defaultModel(ctx, false); err != nil {
 				return "", err
 			}
 		}
@@ -49,12 +57,7 @@ func (c Catalog) Choose(ctx context.Context, named string) (id string, err error
 		if !p.Automatic || p.Missing != "" {
 			continue
 		}
-		look, cancel := ctx, context.CancelFunc(func() {})
-		if p.Probe {
-			look, cancel = context.WithTimeout(ctx, probeTime)
-		}
-		name, err := p.defaultModel(look)
-		cancel()
+		name, err := p.defaultModel(ctx, p.Probe)
 		if err == nil {
 			return p.Name + ":" + name, nil
 		}
@@ -93,21 +96,47 @@ func (c Catalog) find(id string) (Provider, string, error) {
 	return Provider{}, "", fmt.Errorf("there is no provider %q: write provider:model, with one of %s", provider, strings.Join(names, ", "))
 }
 
-func (p Provider) defaultModel(ctx context.Context) (string, error) {
+// defaultModel is the model to take where none is named. probing says that the provider may not be there.
+func (p Provider) defaultModel(ctx context.Context, probing bool) (string, error) {
 	if p.Default != "" {
 		return p.Default, nil
 	}
-	names, err := p.List(ctx)
+	look, cancel := ctx, context.CancelFunc(func() {})
+	if probing {
+		look, cancel = context.WithTimeout(ctx, probeTime)
+	}
+	names, err := p.List(look)
+	cancel()
 	if err != nil {
 		return "", fmt.Errorf("which models %s has: %w", p.Name, err)
 	}
 	names = slices.DeleteFunc(names, func(n string) bool { return strings.Contains(n, "embed") }) // these do not chat
-	switch {
-	case len(names) == 0:
-		return "", fmt.Errorf("%s has no model", p.Name)
-	case len(names) > 1 && !p.Probe:
+	if len(names) > 1 && !p.Probe {
 		return "", fmt.Errorf("%s has %d models: name one with -m %s:MODEL, SIBYL_MODEL or the setting model; ‘sibyl models’ lists them",
 			p.Name, len(names), p.Name)
 	}
-	return names[0], nil
+	if name := p.suitable(ctx, names); name != "" {
+		return name, nil
+	}
+	return "", fmt.Errorf("%s has no model that chats", p.Name)
+}
+
+// suitable is the first of models that chats with tools, else the first that chats, as far as is told in a short time; empty: none does.
+func (p Provider) suitable(ctx context.Context, names []string) (chats string) {
+	ctx, cancel := context.WithTimeout(ctx, suitTime)
+	defer cancel()
+	for _, name := range names {
+		var info Info
+		if p.Describe != nil {
+			info, _ = p.Describe(ctx, name) // one that is not told of may chat
+		}
+		switch {
+		case info.NoChat:
+		case !info.NoTools:
+			return name
+		case chats == "":
+			chats = name
+		}
+	}
+	return chats
 }

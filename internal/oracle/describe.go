@@ -22,7 +22,8 @@ import (
 type Surroundings struct {
 	Store      journal.Store // of earlier exchanges
 	Choose     func(ctx context.Context, asked string) (model string, err error)
-	Window     func(model string) int // in tokens; 0: not known
+	Describe   func(ctx context.Context, model string) model.Info // asks its provider if need be; zero fields are not known
+	ReportTool func(model string) bool                            // it reports by calling a tool
 	LearnKeys  func(ctx context.Context, env Env)
 	Tools      func(ctx context.Context, env Env) (*tool.Set, func(), error)
 	Prompts    *prompt.Set
@@ -66,16 +67,22 @@ func (s Surroundings) begin(ctx context.Context, b assistant.Beginning) (run.Spe
 	if q.Env.Model, err = s.Choose(ctx, o.Model); err != nil {
 		return run.Spec{}, err
 	}
-	q.Env.WindowTokens = s.Window(q.Env.Model)
+	q.Env.ReportTool = s.ReportTool(q.Env.Model)
 	if !o.NoFallback {
 		q.Env.Fallback = s.Fallback
 	}
 	s.LearnKeys(ctx, q.Env)
+	looking, stop := context.WithCancel(ctx)
+	defer stop()
+	told := make(chan model.Info, 1)
+	go func(id string) { told <- s.Describe(looking, id) }(q.Env.Model)
 	tools, closeTools, err := s.Tools(ctx, q.Env)
 	if err != nil {
 		return run.Spec{}, err
 	}
 	defer closeTools()
+	info := <-told
+	q.Env.WindowTokens, q.Env.BareCalls = info.Window, info.BareCalls
 	q.Tools = tools.Specs()
 	return NewRun(ctx, s.Store, q)
 }

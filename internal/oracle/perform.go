@@ -33,6 +33,8 @@ type Env struct {
 	WindowTokens int      `json:"window_tokens,omitempty"`
 	Past         []string `json:"past,omitempty"` // earlier runs of the session, oldest first
 	Web          bool     `json:"web,omitempty"`
+	BareCalls    bool     `json:"bare_calls,omitempty"`  // Model's calls must stand alone in a reply
+	ReportTool   bool     `json:"report_tool,omitempty"` // Model reports on itself by calling a tool
 
 	Fallback []string `json:"fallback,omitempty"`  // models that answer where Model does not, in order
 	ShadowOf string   `json:"shadow_of,omitempty"` // the run that this one is compared with: it writes nothing

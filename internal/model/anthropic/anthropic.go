@@ -3,8 +3,9 @@
 // Besides the guarantees of packages model and wire:
 //   - No header describes the machine.
 //   - All that is kept of one answer is at most 8 MB, in at most 1024 blocks; more is Garbled.
+//   - What later requests have in common with one is marked for the provider's cache (prompt caching, as its documentation recommends).
 //   - A list of models takes one request for every thousand.
-//   - Thinking is not asked for. Where it comes, it is never part of the text: it is kept, with its signature, in
+//   - Thinking is asked for as Config.Think says. Where it comes, it is never part of the text: it is kept, with its signature, in
 //     Response.Native and goes back in the next request to the same model of the same provider, which alone can check it.
 //
 // The tests hold this package against the official client, which is not linked. Its reader of streams does not show the difference
@@ -13,9 +14,11 @@
 package anthropic
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
@@ -27,9 +30,11 @@ const Anthropic = "anthropic"
 // DefaultBaseURL is where Anthropic itself answers.
 const DefaultBaseURL = "https://api.anthropic.com"
 
-// DefaultMaxOutputTokens is sent for a request that sets no limit, as the protocol wants one. Every model of the Claude
-// 4 family or later accepts it, and it is about what one writes in the usual Timeout.
-const DefaultMaxOutputTokens = 8192
+// The limits of output, in tokens, for a request without one: the protocol wants one, and rejects more than the model's.
+const (
+	DefaultMaxOutputTokens = 8192   // of a model that nothing is known of; each of the Claude 4 family or later takes it
+	mostOutput             = 64_000 // of any other: what is asked for has to fit into the window beside the conversation
+)
 
 // Config says which model is asked, where, and for how long. BaseURL is without the version: "https://api.anthropic.com"; one
 // that ends in /v1 means the same.
@@ -40,7 +45,7 @@ type Model struct{ *wire.Client }
 
 // New returns the model that c describes. It sends nothing; a wrong BaseURL is reported by the first request.
 func New(c Config) *Model {
-	p := protocol{provider: c.Provider, name: c.Model}
+	p := protocol{config: c, name: c.Model, output: &atomic.Int64{}}
 	return &Model{wire.New(c, wire.Protocol{
 		Name:       Anthropic,
 		DefaultURL: DefaultBaseURL,
@@ -62,13 +67,39 @@ func New(c Config) *Model {
 			"end_turn": model.FinishStop, "stop_sequence": model.FinishStop, "tool_use": model.FinishTools,
 			"max_tokens": model.FinishLength, "model_context_window_exceeded": model.FinishLength, "refusal": model.FinishFilter,
 		},
-		Optional: []string{"output_config"},
-		Encode:   p.encode, Read: p.read, Judge: judge, List: list,
+		Optional: optional,
+		Encode:   p.encode, Read: p.read, Judge: judge, List: list, Describe: p.describe,
 	})}
 }
 
 // protocol is what the requests to a model and the turns that it gave go by.
-type protocol struct{ provider, name string }
+type protocol struct {
+	config Config
+	name   string
+	output *atomic.Int64 // the model's limit, once it was described
+}
+
+// describe asks for the model's entry in the list of models, which endpoints other than Anthropic's may not have.
+func (p protocol) describe(x *wire.Exchange) (model.Info, error) {
+	var entry struct {
+		Input  int `json:"max_input_tokens"`
+		Output int `json:"max_tokens"`
+	}
+	if err := x.Look("v1/models/"+url.PathEscape(p.name), nil, &entry); err != nil {
+		return model.Info{}, err
+	}
+	p.output.Store(int64(entry.Output))
+	return model.Info{Window: entry.Input, Output: entry.Output}, nil
+}
+
+// maxTokens is the limit of output for a request: its own, or that of the model.
+func (p protocol) maxTokens(req model.Request) int {
+	if req.MaxOutputTokens > 0 {
+		return req.MaxOutputTokens
+	}
+	known := cmp.Or(int(p.output.Load()), model.Known(p.name).Output, DefaultMaxOutputTokens)
+	return min(known, mostOutput)
+}
 
 // maxPages bounds the pages of a list, should an endpoint give pages without end.
 const maxPages = 100
@@ -103,10 +134,10 @@ func list(x *wire.Exchange) ([]string, error) {
 // else; an invalid_request_error is so general that its words and the status are looked at.
 func judge(_ *wire.Exchange, status int, c *wire.Complaint) {
 	kind, known := map[string]model.Kind{
-		"rate_limit_error": model.RateLimit, "billing_error": model.RateLimit,
+		"rate_limit_error": model.RateLimit, "billing_error": model.Payment,
 		"authentication_error": model.Auth, "permission_error": model.Auth,
 		"not_found_error": model.Invalid, "request_too_large": model.ContextLength, "timeout_error": model.Timeout,
-		"overloaded_error": model.Server, "api_error": model.Server,
+		"overloaded_error": model.Overloaded, "api_error": model.Server,
 	}[c.Type]
 	if c.Type == "invalid_request_error" && status == http.StatusOK {
 		status = http.StatusBadRequest
@@ -122,7 +153,7 @@ func judge(_ *wire.Exchange, status int, c *wire.Complaint) {
 	case wire.AgainstPolicy(text):
 		c.Kind = model.Refused
 	case wire.Mentions(text, "credit balance"):
-		c.Kind = model.RateLimit
+		c.Kind = model.Payment
 	default:
 		c.Kind = model.Invalid
 	}

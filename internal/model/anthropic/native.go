@@ -60,7 +60,7 @@ func (t *turn) native() (json.RawMessage, error) {
 // replay returns the blocks of msg as this model once gave them. It gives none if another model did, or if they do not
 // hold the very calls of msg: a call without a result, or a result without a call, would be rejected.
 func (p protocol) replay(msg model.Message) ([]any, bool) {
-	if msg.Native == nil || msg.Native.Provider != p.provider {
+	if msg.Native == nil || msg.Native.Provider != p.config.Provider {
 		return nil, false
 	}
 	var kept nativeTurn

@@ -176,7 +176,7 @@ func TestNativeTurnKeepsWhatCanBeSentBack(t *testing.T) {
 	}{
 		{
 			"thinking alone is followed by a text",
-			raw(start, think, sign, finish("max_tokens"), stop),
+			raw(start, think, sign, finish("end_turn"), stop),
 			[]any{thinking, map[string]any{"type": "text", "text": "(empty)"}},
 		}, {
 			"thinking whose text is withheld",

@@ -17,7 +17,8 @@ type request struct {
 	Messages     []message   `json:"messages"`
 	Model        string      `json:"model"`
 	OutputConfig *output     `json:"output_config,omitempty"`
-	System       []any       `json:"system,omitempty"`
+	System       []textBlock `json:"system,omitempty"`
+	Thinking     *thinking   `json:"thinking,omitempty"`
 	ToolChoice   *toolChoice `json:"tool_choice,omitempty"`
 	Tools        []tool      `json:"tools,omitempty"`
 	Stream       bool        `json:"stream"`
@@ -36,8 +37,14 @@ const (
 )
 
 type textBlock struct {
+	Type  string `json:"type"`
+	Text  string `json:"text"`
+	Cache *cache `json:"cache_control,omitempty"`
+}
+
+// cache marks the end of what the provider is to keep for the requests that begin alike.
+type cache struct {
 	Type string `json:"type"`
-	Text string `json:"text"`
 }
 
 type callBlock struct {
@@ -52,43 +59,62 @@ type resultBlock struct {
 	ToolUseID string      `json:"tool_use_id"`
 	Content   []textBlock `json:"content"`
 	IsError   bool        `json:"is_error"`
+	Cache     *cache      `json:"cache_control,omitempty"`
 }
 
 type tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	InputSchema json.RawMessage `json:"input_schema"`
+	Cache       *cache          `json:"cache_control,omitempty"`
 }
 
 type toolChoice struct {
 	Type string `json:"type"`
 }
 
-// output enforces the form of the answer.
-type output struct {
-	Format struct {
-		Type   string          `json:"type"`
-		Schema json.RawMessage `json:"schema"`
-	} `json:"format"`
+// thinking says whether and how the model thinks before it answers.
+type thinking struct {
+	Type   string `json:"type"`
+	Budget int    `json:"budget_tokens,omitempty"` // of the type enabled alone: tokens of MaxTokens
 }
 
-// encode puts req into the form that the protocol wants, which rejects a whole conversation for a small fault. The only optional
-// field is that of the answer's form; a schema that can't be enforced would be rejected.
+// output enforces the form of the answer, and says how much effort it is worth.
+type output struct {
+	Effort string  `json:"effort,omitempty"`
+	Format *format `json:"format,omitempty"`
+}
+
+type format struct {
+	Type   string          `json:"type"`
+	Schema json.RawMessage `json:"schema"`
+}
+
+// optional are the fields and values that not every endpoint and model takes, by their bits.
+var optional = []string{"output_config", "cache_control", "adaptive", "effort parameter", "disabled"}
+
+const (
+	withoutOutput = 1 << iota
+	withoutCache
+	withoutAdaptive
+	withoutEffort
+	withoutDisabled
+)
+
+// encode puts req into the form that the protocol wants, which rejects a whole conversation for a small fault. A schema that can't be
+// enforced would be rejected, so it is not sent.
 func (p protocol) encode(req model.Request, without uint32) ([]byte, error) {
-	body := request{Model: p.name, MaxTokens: DefaultMaxOutputTokens, Stream: true}
-	if req.MaxOutputTokens > 0 {
-		body.MaxTokens = req.MaxOutputTokens
-	}
+	body := request{Model: p.name, MaxTokens: p.maxTokens(req), Stream: true}
 	if !blank(req.System) {
-		body.System = []any{text(req.System)}
+		body.System = []textBlock{text(req.System)}
 	}
 	schema, strict, err := wire.AnswerSchema(req)
 	if err != nil {
 		return nil, err
 	}
-	if strict && without == 0 {
-		body.OutputConfig = &output{}
-		body.OutputConfig.Format.Type, body.OutputConfig.Format.Schema = "json_schema", schema
+	var o output
+	if strict {
+		o.Format = &format{"json_schema", schema}
 	}
 	var c conversation
 	for i, msg := range req.Messages {
@@ -97,21 +123,76 @@ func (p protocol) encode(req model.Request, without uint32) ([]byte, error) {
 		}
 	}
 	body.Messages = c.finish()
+	body.Thinking, o.Effort = p.thinking(body.MaxTokens, c.unthought, without)
+	if o != (output{}) && without&withoutOutput == 0 {
+		body.OutputConfig = &o
+	}
 	tools := req.Tools
-	if len(tools) == 0 && len(c.called) > 0 {
-		// A conversation that holds calls is accepted only with tools.
+	if len(tools) == 0 {
+		tools = c.called // a conversation that holds calls is accepted only with tools
+	}
+	if len(tools) > 0 && (len(req.Tools) == 0 || req.NoCalls) {
 		body.ToolChoice = &toolChoice{"none"}
-		tools = c.called
 	}
 	for _, t := range tools {
 		schema, err := inputSchema(t)
 		if err != nil {
 			return nil, err
 		}
-		body.Tools = append(body.Tools, tool{t.Name, t.Description, schema})
+		body.Tools = append(body.Tools, tool{Name: t.Name, Description: t.Description, InputSchema: schema})
+	}
+	if without&withoutCache == 0 {
+		body.mark()
 	}
 	return wire.Marshal(body)
 }
+
+// mark marks the ends of what later requests have in common with this one: of tools and system prompt, which stand before all
+// messages, and of the conversation so far.
+func (r *request) mark() {
+	ephemeral := &cache{"ephemeral"}
+	switch n := len(r.Tools); {
+	case len(r.System) > 0:
+		r.System[0].Cache = ephemeral
+	case n > 0:
+		r.Tools[n-1].Cache = ephemeral
+	}
+	last := r.Messages[len(r.Messages)-1].Content
+	switch block := last[len(last)-1].(type) {
+	case textBlock:
+		block.Cache = ephemeral
+		last[len(last)-1] = block
+	case resultBlock:
+		block.Cache = ephemeral
+		last[len(last)-1] = block
+	}
+}
+
+// thinking is how the model is asked to think as the settings say. The newest models settle by themselves how much they think, within
+// an effort, and some can't do without all of it; older ones reject that by its name, and take a budget instead: one too small is
+// none, and with one they reject a conversation with calls that came without their thinking.
+func (p protocol) thinking(maxTokens int, unthought bool, without uint32) (how *thinking, effort string) {
+	switch {
+	case p.config.Think == "":
+		return nil, ""
+	case p.config.Think == "off" && without&withoutDisabled != 0:
+		return &thinking{Type: "between_tools"}, ""
+	case p.config.Think == "off":
+		return &thinking{Type: "disabled"}, ""
+	case without&(withoutAdaptive|withoutEffort) == 0:
+		return &thinking{Type: "adaptive"}, strings.TrimPrefix(p.config.Think, "on")
+	}
+	budget := min(budgets[p.config.Think], maxTokens/2)
+	if budget < leastBudget || unthought {
+		return nil, ""
+	}
+	return &thinking{"enabled", budget}, ""
+}
+
+// budgets are tokens of thinking for a Config.Think; leastBudget is the least that the protocol takes.
+var budgets = map[string]int{"low": 2048, "on": 8192, "medium": 8192, "high": 24_576}
+
+const leastBudget = 1024
 
 // conversation is the messages on the wire. They alternate between user and assistant, so messages of one role in a row
 // become one.
@@ -119,6 +200,8 @@ type conversation struct {
 	messages []message
 	results  int          // tool results that the last message begins with
 	called   []model.Tool // the tools that were called, each once
+
+	unthought bool // a turn with calls is not this model's own, with its thinking
 }
 
 // add puts msg behind the others. It is false for a role that is not known.
@@ -135,10 +218,11 @@ func (c *conversation) add(p protocol, msg model.Message) bool {
 		blocks, ok := p.replay(msg)
 		if !ok {
 			blocks = rebuilt(msg)
+			c.unthought = c.unthought || len(msg.ToolCalls) > 0
 		}
 		c.say(roleAssistant, blocks...)
 	case model.ToolRole:
-		c.answer(resultBlock{"tool_result", wireID(msg.ToolCallID), []textBlock{text(msg.Text)}, msg.IsError})
+		c.answer(resultBlock{Type: "tool_result", ToolUseID: wireID(msg.ToolCallID), Content: []textBlock{text(msg.Text)}, IsError: msg.IsError})
 	default:
 		return false
 	}
@@ -197,7 +281,7 @@ func text(text string) textBlock {
 	if blank(text) {
 		text = wire.Empty
 	}
-	return textBlock{kindText, text}
+	return textBlock{Type: kindText, Text: text}
 }
 
 func blank(text string) bool { return strings.TrimSpace(text) == "" }

@@ -2,6 +2,7 @@ package anthropic_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,19 +13,22 @@ import (
 	"sibyl/internal/model/modeltest"
 )
 
-// sent returns the body that req becomes.
-func sent(t *testing.T, req model.Request) map[string]any {
+// sent returns the body that req becomes, without marks for the cache.
+func sent(t *testing.T, req model.Request, adjust ...func(*anthropic.Config)) map[string]any {
 	t.Helper()
 	server := modeltest.NewAnthropicServer(t, modeltest.Stream("ok"))
-	if _, err := connect(t, server).Chat(t.Context(), req, nil); err != nil {
+	if _, err := connect(t, server, adjust...).Chat(t.Context(), req, nil); err != nil {
 		t.Fatal(err)
 	}
 	var body map[string]any
-	if err := json.Unmarshal([]byte(server.Requests()[0].Body), &body); err != nil {
+	if err := json.Unmarshal([]byte(strings.ReplaceAll(server.Requests()[0].Body, mark, "")), &body); err != nil {
 		t.Fatal(err)
 	}
 	return body
 }
+
+// mark is what ends a block that the provider is to cache.
+const mark = `,"cache_control":{"type":"ephemeral"}`
 
 func text(s string) any { return map[string]any{"type": "text", "text": s} }
 

@@ -102,9 +102,9 @@ func TestStreamIsReadAsTheProtocolSays(t *testing.T) {
 		}, {
 			"all kinds of input count, and nulls and zeros that come late replace nothing",
 			raw(event("message_start", `"message":{"usage":{"input_tokens":3,"cache_read_input_tokens":20,"cache_creation_input_tokens":100,"output_tokens":1}}`),
-				event("message_delta", `"delta":{"stop_reason":"max_tokens"},"usage":{"input_tokens":null,"cache_read_input_tokens":0,"output_tokens":7}`),
+				event("message_delta", `"delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":null,"cache_read_input_tokens":0,"output_tokens":7}`),
 				event("message_delta", `"delta":{"stop_reason":null},"usage":null`), stop),
-			model.Response{Finish: model.FinishLength, Usage: model.Usage{InputTokens: 123, OutputTokens: 7, CachedTokens: 20}},
+			model.Response{Finish: model.FinishStop, Usage: model.Usage{InputTokens: 123, OutputTokens: 7, CachedTokens: 20}},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

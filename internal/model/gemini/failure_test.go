@@ -18,7 +18,11 @@ func status(code int, name, message string, details ...string) string {
 	return fmt.Sprintf(`{"error": {"code": %d, "message": %q, "status": %q, "details": [%s]}}`, code, message, name, strings.Join(details, ","))
 }
 
-const invalidKey = `{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}`
+func errorInfo(reason string) string {
+	return `{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "` + reason + `"}`
+}
+
+var invalidKey = errorInfo("API_KEY_INVALID")
 
 func retryDelay(text string) string {
 	return `{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "` + text + `"}`
@@ -39,6 +43,11 @@ func TestRejectedStatusHasItsKind(t *testing.T) {
 		{"forbidden", 403, status(403, "PERMISSION_DENIED", "no access"), model.Auth, "no access"},
 		{"plan", 400, status(400, "FAILED_PRECONDITION", "User location is not supported for the API use."), model.Auth, "location"},
 		{"quota", 429, status(429, "RESOURCE_EXHAUSTED", "input_token_count exceeds your quota"), model.RateLimit, "quota"},
+		{"quota that speaks of billing", 429, status(429, "RESOURCE_EXHAUSTED", "You exceeded your current quota, please check your plan and billing details."), model.RateLimit, "quota"},
+		{"capacity", 429, status(429, "RESOURCE_EXHAUSTED", "No capacity available", errorInfo("MODEL_CAPACITY_EXHAUSTED")), model.Overloaded, "capacity"},
+		{"credit", 429, status(429, "RESOURCE_EXHAUSTED", "Your prepayment credits are depleted."), model.Payment, "credits"},
+		{"spending cap", 429, status(429, "RESOURCE_EXHAUSTED", "Your project has exceeded its monthly spending cap."), model.Payment, "cap"},
+		{"no billing", 403, status(403, "PERMISSION_DENIED", "enable billing", errorInfo("BILLING_DISABLED")), model.Payment, "enable"},
 		{"context", 400, status(400, "INVALID_ARGUMENT", "The input token count (9) exceeds the maximum number of tokens allowed (8)."), model.ContextLength, "(9)"},
 		{"payload", 400, status(400, "INVALID_ARGUMENT", "Request payload size exceeds the limit: 20971520 bytes."), model.ContextLength, "payload"},
 		{"argument", 400, status(400, "INVALID_ARGUMENT", "odd argument"), model.Invalid, "odd argument"},

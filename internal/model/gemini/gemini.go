@@ -37,15 +37,14 @@ const version = "/v1beta"
 type Config = wire.Config
 
 // Model is one model of the Gemini API: a model.Model, safe for concurrent use. A call that the provider could not read from its
-// own model is Server, not Garbled: asking again is what helps.
+// own model is Garbled.
 type Model struct{ *wire.Client }
 
 // New returns the model that c describes. It sends nothing; a wrong BaseURL is reported by the first request, a wrong
 // name by the first Chat. List needs no name.
 func New(c Config) *Model {
-	p := &protocol{provider: c.Provider}
-	var path string
-	path, p.nameErr = streamPath(c.Model)
+	p := &protocol{config: c}
+	p.path, p.nameErr = modelPath(c.Model)
 	finishes := map[string]model.Finish{"STOP": model.FinishStop, "MAX_TOKENS": model.FinishLength}
 	for _, word := range []string{"SAFETY", "RECITATION", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII",
 		"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", blocked} {
@@ -56,7 +55,7 @@ func New(c Config) *Model {
 		URLForm:    "https://host or https://host/path/v1beta",
 		URLHint:    "a path in it ends in /v1beta",
 		URLPath:    withVersion,
-		ChatPath:   path,
+		ChatPath:   p.path + ":streamGenerateContent",
 		Query:      url.Values{"alt": {"sse"}},
 		Accept:     "text/event-stream",
 		Header: func(header http.Header, key string) {
@@ -66,15 +65,16 @@ func New(c Config) *Model {
 		},
 		CallID:   madeUp,
 		Finishes: finishes,
-		Optional: []string{"responseJsonSchema"},
-		Encode:   p.encode, Read: read, Judge: judge, List: list,
+		Optional: optional,
+		Encode:   p.encode, Read: read, Judge: judge, List: list, Describe: p.describe,
 	})}
 }
 
 // protocol is what goes into each request to a model.
 type protocol struct {
-	provider string
-	nameErr  error
+	config  Config
+	path    string // of the model, escaped
+	nameErr error  // why there is none
 }
 
 func withVersion(path string) string {
@@ -90,8 +90,8 @@ const (
 	tunedModels = "tunedModels/"
 )
 
-// streamPath is where a model's answers come from, escaped. A name cannot lead out of its collection.
-func streamPath(name string) (string, error) {
+// modelPath is where a model is, escaped. A name cannot lead out of its collection.
+func modelPath(name string) (string, error) {
 	full := name
 	if !strings.HasPrefix(name, baseModels) && !strings.HasPrefix(name, tunedModels) {
 		full = baseModels + name
@@ -103,7 +103,24 @@ func streamPath(name string) (string, error) {
 		}
 		segments[i] = url.PathEscape(s)
 	}
-	return strings.Join(segments, "/") + ":streamGenerateContent", nil
+	return strings.Join(segments, "/"), nil
+}
+
+// generates is the method of models that chat.
+const generates = "generateContent"
+
+// describe asks for the model's entry. Its answers do not share a window with the requests.
+func (p *protocol) describe(x *wire.Exchange) (model.Info, error) {
+	if p.nameErr != nil {
+		return model.Info{}, x.Fail(model.Invalid, p.nameErr.Error(), p.nameErr)
+	}
+	var entry struct {
+		Input   int      `json:"inputTokenLimit"`
+		Output  int      `json:"outputTokenLimit"`
+		Methods []string `json:"supportedGenerationMethods"`
+	}
+	err := x.Look(p.path, nil, &entry)
+	return model.Info{Window: entry.Input, Output: entry.Output, NoChat: entry.Methods != nil && !slices.Contains(entry.Methods, generates)}, err
 }
 
 // maxPages bounds the pages of a list.
@@ -125,7 +142,7 @@ func list(x *wire.Exchange) ([]string, error) {
 			return nil, err
 		}
 		for _, entry := range page.Models {
-			if slices.Contains(entry.Methods, "generateContent") {
+			if slices.Contains(entry.Methods, generates) {
 				names = append(names, strings.TrimPrefix(entry.Name, baseModels))
 			}
 		}
@@ -143,7 +160,7 @@ var kinds = map[string]model.Kind{
 	"FAILED_PRECONDITION": model.Auth, // the key's plan, or the place it is used from, does not allow the request
 	"RESOURCE_EXHAUSTED":  model.RateLimit, "DEADLINE_EXCEEDED": model.Timeout,
 	"NOT_FOUND": model.Invalid, "UNIMPLEMENTED": model.Invalid,
-	"UNAVAILABLE": model.Server, "INTERNAL": model.Server, "UNKNOWN": model.Server, "ABORTED": model.Server,
+	"UNAVAILABLE": model.Overloaded, "INTERNAL": model.Server, "UNKNOWN": model.Server, "ABORTED": model.Server,
 	"CANCELLED": model.Server, "DATA_LOSS": model.Server,
 }
 
@@ -155,11 +172,12 @@ func judge(_ *wire.Exchange, status int, c *wire.Complaint) {
 		RetryDelay string `json:"retryDelay"`
 	}
 	_ = json.Unmarshal(c.Details, &details) // none in another form
-	badKey := false
+	badKey, noCapacity, unpaid := false, false, false
 	for _, d := range details {
 		switch _, name, _ := strings.Cut(d.Type, "/"); name {
 		case "google.rpc.ErrorInfo":
-			badKey = d.Reason == "API_KEY_INVALID"
+			badKey, noCapacity = d.Reason == "API_KEY_INVALID", d.Reason == "MODEL_CAPACITY_EXHAUSTED"
+			unpaid = strings.HasPrefix(d.Reason, "BILLING")
 		case "google.rpc.RetryInfo":
 			if delay, err := time.ParseDuration(d.RetryDelay); err == nil {
 				c.RetryAfter = wire.Wait(delay)
@@ -174,6 +192,10 @@ func judge(_ *wire.Exchange, status int, c *wire.Complaint) {
 	kind, named := kinds[c.Status]
 	text := strings.ToLower(c.Message)
 	switch {
+	case unpaid, wire.Mentions(text, "credits are depleted", "spending cap"): // each refusal for a rate speaks of billing
+		c.Kind = model.Payment
+	case noCapacity:
+		c.Kind = model.Overloaded
 	case named:
 		c.Kind = kind
 	case status != http.StatusBadRequest && c.Status != "INVALID_ARGUMENT" && c.Status != "OUT_OF_RANGE":

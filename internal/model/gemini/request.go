@@ -16,6 +16,7 @@ type request struct {
 	SystemInstruction *content    `json:"systemInstruction,omitempty"`
 	Contents          []content   `json:"contents"`
 	Tools             []toolGroup `json:"tools,omitempty"`
+	ToolConfig        *toolConfig `json:"toolConfig,omitempty"`
 	GenerationConfig  *generation `json:"generationConfig,omitempty"`
 }
 
@@ -68,17 +69,72 @@ type declaration struct {
 	Schema      json.RawMessage `json:"parametersJsonSchema,omitempty"`
 }
 
+type toolConfig struct {
+	FunctionCalling struct {
+		Mode string `json:"mode"`
+	} `json:"functionCallingConfig"`
+}
+
 type generation struct {
 	MaxOutputTokens int             `json:"maxOutputTokens,omitempty"`
 	MIMEType        string          `json:"responseMimeType,omitempty"`
 	Schema          json.RawMessage `json:"responseJsonSchema,omitempty"`
+	Thinking        *thinking       `json:"thinkingConfig,omitempty"`
 }
+
+// thinking holds one of its fields.
+type thinking struct {
+	Budget *int   `json:"thinkingBudget,omitempty"` // tokens; -1: as the model likes
+	Level  string `json:"thinkingLevel,omitempty"`
+}
+
+// optional are the fields that not every model takes, in the words by which it says so.
+var optional = []string{"responseJsonSchema", "thinkingLevel", "thinking level", "thinkingBudget", "thinking mode", "thinking is not"}
+
+const (
+	withoutSchema = 1 << iota
+	withoutLevel
+	withoutThatLevel
+	withoutBudget
+	withoutNone
+	withoutThinking
+)
+
+// thinking is how the model is asked to think as the settings say: by a level the newer ones, by a budget the others. One that can't do
+// without is asked for as little as it can.
+func (p *protocol) thinking(without uint32) *thinking {
+	level := func(l string) *thinking {
+		if without&(withoutLevel|withoutThatLevel|withoutThinking) != 0 {
+			return nil
+		}
+		return &thinking{Level: l}
+	}
+	budget := func(n int) *thinking {
+		if without&(withoutBudget|withoutNone|withoutThinking) != 0 {
+			return nil
+		}
+		return &thinking{Budget: &n}
+	}
+	switch set := p.config.Think; set {
+	case "":
+		return nil
+	case "on":
+		return budget(-1)
+	case "off":
+		return cmp.Or(budget(0), level("LOW"))
+	default:
+		return cmp.Or(level(strings.ToUpper(set)), budget(budgets[set]))
+	}
+}
+
+// budgets are the tokens that stand for an effort, within what all models with a budget take.
+var budgets = map[string]int{"low": 1024, "medium": 8192, "high": 24_576}
 
 // foreignSignature is what the API documents for a call that it did not make itself, such as one of another provider's
 // turns: newer models reject a turn whose first call is not signed.
 var foreignSignature = base64.StdEncoding.EncodeToString([]byte("skip_thought_signature_validator"))
 
-// encode writes req as the body of a streaming request. Its only optional field is the schema of the answer.
+// encode writes req as the body of a streaming request.
 func (p *protocol) encode(req model.Request, without uint32) ([]byte, error) {
 	if p.nameErr != nil {
 		return nil, p.nameErr
@@ -98,14 +154,19 @@ func (p *protocol) encode(req model.Request, without uint32) ([]byte, error) {
 	if req.System != "" {
 		body.SystemInstruction = &content{Parts: []any{textPart{req.System}}}
 	}
-	if req.MaxOutputTokens != 0 || schema != nil {
-		body.GenerationConfig = &generation{MaxOutputTokens: req.MaxOutputTokens}
+	if req.NoCalls && len(body.Tools) > 0 {
+		body.ToolConfig = &toolConfig{}
+		body.ToolConfig.FunctionCalling.Mode = "NONE"
 	}
+	g := generation{MaxOutputTokens: req.MaxOutputTokens, Thinking: p.thinking(without)}
 	if schema != nil {
-		body.GenerationConfig.MIMEType = "application/json"
+		g.MIMEType = "application/json"
+		if without&withoutSchema == 0 {
+			g.Schema = schema
+		}
 	}
-	if schema != nil && without == 0 {
-		body.GenerationConfig.Schema = schema
+	if g.MaxOutputTokens != 0 || g.Thinking != nil || g.MIMEType != "" {
+		body.GenerationConfig = &g
 	}
 	return wire.Marshal(body)
 }
@@ -155,7 +216,7 @@ func result(msg model.Message) resultPart {
 // ownTurn is the parts of msg as this provider gave them, without the calls that msg does not hold: the API wants as
 // many results as calls, and a call that was not run has none. Not ok: msg is not this provider's, or it was changed.
 func (p *protocol) ownTurn(msg model.Message) (parts []any, ok bool) {
-	if msg.Native == nil || msg.Native.Provider != p.provider {
+	if msg.Native == nil || msg.Native.Provider != p.config.Provider {
 		return nil, false
 	}
 	var turn struct {

@@ -168,9 +168,10 @@ func TestBadAnswerHasItsKindAndKeepsWhatHadArrived(t *testing.T) {
 		{
 			"a call that the provider could not read",
 			raw(text("half"), `data: {"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL","finishMessage": "print(f())"}]}`),
-			model.Server, "half", "print(f())",
+			model.Garbled, "half", "print(f())",
 		},
-		{"a call of a tool that is not there", raw(finish("UNEXPECTED_TOOL_CALL")), model.Server, "", "UNEXPECTED_TOOL_CALL"},
+		{"a call of a tool that is not there", raw(finish("UNEXPECTED_TOOL_CALL")), model.Garbled, "", "UNEXPECTED_TOOL_CALL"},
+		{"nothing for too many calls", raw(finish("TOO_MANY_TOOL_CALLS")), model.Garbled, "", "TOO_MANY_TOOL_CALLS"},
 		{"error in an event", raw(text("half"), `data: {"error": {"code": 503,"message": "overloaded","status": "UNAVAILABLE"}}`), model.Overloaded, "half", "overloaded"},
 		{"error in an event by its code alone", raw(text("half"), `data: {"error": {"code": "429","message": "slow down"}}`), model.RateLimit, "half", "slow down"},
 		{"error in an event by its name alone", raw(text("half"), `data: {"error": {"message": "API key not valid","status": "INVALID_ARGUMENT"}}`), model.Auth, "half", "not valid"},

@@ -26,6 +26,9 @@ type AnthropicServer struct {
 	// Models are the ids that GET v1/models lists. Set it before the first request.
 	Models []string
 
+	// Described are the answers to GET v1/models/NAME, as JSON by the model's id; of others the server says that it has no such model.
+	Described map[string]string
+
 	server[AnthropicRequest]
 }
 
@@ -40,8 +43,10 @@ type AnthropicRequest struct {
 	Tools        []json.RawMessage  `json:"tools"`
 	ToolChoice   json.RawMessage    `json:"tool_choice"`
 	Stream       bool               `json:"stream"`
+	Thinking     json.RawMessage    `json:"thinking"`
 	OutputConfig *struct {
-		Format struct {
+		Effort string `json:"effort"`
+		Format *struct {
 			Type   string          `json:"type"`
 			Schema json.RawMessage `json:"schema"`
 		} `json:"format"`
@@ -49,7 +54,7 @@ type AnthropicRequest struct {
 }
 
 func (r AnthropicRequest) schema() json.RawMessage {
-	if r.OutputConfig == nil {
+	if r.OutputConfig == nil || r.OutputConfig.Format == nil {
 		return nil
 	}
 	return r.OutputConfig.Format.Schema
@@ -69,7 +74,17 @@ func NewAnthropicServer(tb testing.TB, answers ...Answer) *AnthropicServer {
 		name:     "Anthropic",
 		listPath: "/v1/models",
 		list:     s.list,
-		routes:   map[string]route[AnthropicRequest]{"/v1/messages": {eventStream, anthropicStream, begun + `"index":0,"del`, begun + "{]}\n\n"}},
+		looks: func(req Request) *Raw {
+			name, ok := strings.CutPrefix(req.Path, "/v1/models/")
+			switch told := s.Described[name]; {
+			case !ok:
+				return nil
+			case told != "":
+				return &Raw{Body: told}
+			}
+			return &Raw{Status: http.StatusNotFound, Body: `{"type":"error","error":{"type":"not_found_error","message":"model: ` + name + `"}}`}
+		},
+		routes: map[string]route[AnthropicRequest]{"/v1/messages": {eventStream, anthropicStream, begun + `"index":0,"del`, begun + "{]}\n\n"}},
 		read: func(raw Request) (AnthropicRequest, error) {
 			req := AnthropicRequest{Request: raw}
 			if err := json.Unmarshal([]byte(raw.Body), &req); err != nil {
@@ -215,7 +230,7 @@ func (r AnthropicRequest) check() error {
 	case r.Messages[len(r.Messages)-1].Role != "user":
 		return errors.New("this model does not support assistant message prefill")
 	}
-	if c := r.OutputConfig; c != nil && (c.Format.Type != "json_schema" || !isObject(c.Format.Schema)) {
+	if c := r.OutputConfig; c != nil && c.Format != nil && (c.Format.Type != "json_schema" || !isObject(c.Format.Schema)) {
 		return errors.New("output_config.format: a schema is required")
 	}
 	if err := r.checkTools(); err != nil {

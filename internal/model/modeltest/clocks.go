@@ -76,13 +76,16 @@ func cycle(parts []string, n int) []string {
 	return slices.Repeat(parts, n/len(parts)+1)[:n]
 }
 
-// paced answers every request with a stream that has a pause before each of its parts.
+// paced answers every request for a turn with a stream that has a pause before each of its parts.
 type paced struct {
 	pause time.Duration
 	parts []string
 }
 
 func (p paced) RoundTrip(r *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(r.URL.Path, "/api/show") || strings.HasSuffix(r.URL.Path, "/api/ps") { // what is asked before a turn is not known
+		return &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody}, nil
+	}
 	parts, left := p.parts, ""
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(readerFunc(func(b []byte) (int, error) {
 		if left == "" {

@@ -28,6 +28,9 @@ type GeminiServer struct {
 	Models   []GeminiModel
 	PageSize int
 
+	// Described are the answers to GET models/NAME, as JSON by the name with its collection; of others the server says that it has none.
+	Described map[string]string
+
 	server[GeminiRequest]
 }
 
@@ -46,6 +49,16 @@ func NewGeminiServer(tb testing.TB, answers ...Answer) *GeminiServer {
 		name:     "Gemini",
 		listPath: geminiVersion + "/models",
 		list:     s.list,
+		looks: func(req Request) *Raw {
+			name, ok := strings.CutPrefix(req.Path, geminiVersion+"/")
+			switch told := s.Described[name]; {
+			case !ok || req.Body != "" || strings.Contains(name, ":"):
+				return nil
+			case told != "":
+				return &Raw{Body: told}
+			}
+			return &Raw{Status: http.StatusNotFound, Body: `{"error": {"code": 404,"message": "` + name + ` is not found","status": "NOT_FOUND"}}`}
+		},
 		routes: map[string]route[GeminiRequest]{":streamGenerateContent": {eventStream, geminiStream,
 			`data: {"candidates": [{"content": {"par`, "data: {\"candidates\": [{]}\r\n\r\n"}},
 		read: func(raw Request) (GeminiRequest, error) {
@@ -174,7 +187,10 @@ type GeminiRequest struct {
 	GenerationConfig  struct {
 		MIMEType string          `json:"responseMimeType"`
 		Schema   json.RawMessage `json:"responseJsonSchema"`
+		Thinking json.RawMessage `json:"thinkingConfig"`
+		Output   int             `json:"maxOutputTokens"`
 	} `json:"generationConfig"`
+	ToolConfig json.RawMessage `json:"toolConfig"`
 }
 
 func (r GeminiRequest) schema() json.RawMessage { return r.GenerationConfig.Schema }

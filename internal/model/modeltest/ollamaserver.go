@@ -1,6 +1,7 @@
 package modeltest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -19,6 +20,11 @@ type OllamaServer struct {
 	// Models are the names that GET api/tags lists. Set it before the first request.
 	Models []OllamaModel
 
+	// Show are the answers to POST api/show, as JSON by the model's name; of others the server says that it has no such model. Loaded is
+	// the answer to GET api/ps; empty: no model is loaded. Set them before the first request.
+	Show   map[string]string
+	Loaded string
+
 	server[OllamaRequest]
 }
 
@@ -33,6 +39,7 @@ type OllamaRequest struct {
 	Request `json:"-"`
 
 	Model    string            `json:"model"`
+	Think    any               `json:"think"`
 	Messages []OllamaMessage   `json:"messages"`
 	Tools    []json.RawMessage `json:"tools"`
 	Format   json.RawMessage   `json:"format"`
@@ -63,6 +70,7 @@ func NewOllamaServer(tb testing.TB, answers ...Answer) *OllamaServer {
 		name:     "Ollama",
 		listPath: "/api/tags",
 		list:     s.list,
+		looks:    s.look,
 		routes: map[string]route[OllamaRequest]{
 			"/api/chat":  {jsonLines, ollamaStream, `{"model":"fake","message":{"role":"assis`, "{\"message\":{]}\n"},
 			"/api/embed": {wholeJSON, ollamaVectors, `{"model":"fa`, `{"embeddings":[{]}`},
@@ -89,6 +97,23 @@ func NewOllamaServer(tb testing.TB, answers ...Answer) *OllamaServer {
 		fail: func(w http.ResponseWriter, f failure) { writeFailure(w, f, map[string]string{"error": f.message}) },
 	}, answers)
 	return s
+}
+
+func (s *OllamaServer) look(req Request) *Raw {
+	switch req.Path {
+	case "/api/ps":
+		return &Raw{Body: cmp.Or(s.Loaded, `{"models":[]}`)}
+	case "/api/show":
+		var of struct {
+			Model string `json:"model"`
+		}
+		_ = json.Unmarshal([]byte(req.Body), &of) // another form names no model
+		if told, ok := s.Show[of.Model]; ok {
+			return &Raw{Body: told}
+		}
+		return &Raw{Status: http.StatusNotFound, Body: encode(map[string]string{"error": "model '" + of.Model + "' not found"})}
+	}
+	return nil
 }
 
 func (s *OllamaServer) list(url.Values) any {

@@ -46,6 +46,7 @@ type protocol[R asked] struct {
 	listPath string
 	list     func(query url.Values) any // the answer to GET listPath
 	routes   map[string]route[R]        // of POST requests, by the end of their path
+	looks    func(req Request) *Raw     // answers what is asked beside turns, by its path; nil: that is no such look
 	read     func(req Request) (R, error)
 	failures map[model.Kind]failure // that of Server stands in for those that are missing
 	fail     func(w http.ResponseWriter, f failure)
@@ -89,6 +90,7 @@ type server[R asked] struct {
 	mu       sync.Mutex
 	answers  []Answer
 	requests []R
+	looked   []Request
 	overrun  int
 	repeated map[string][2][][]byte // what was rendered of the answer that repeats: a benchmark is to measure its client
 }
@@ -143,6 +145,13 @@ func (s *server[R]) Requests() []R {
 	return slices.Clone(s.requests)
 }
 
+// Looks returns what was asked beside turns, which takes no Answer and is none of the Requests.
+func (s *server[R]) Looks() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.looked)
+}
+
 // Subject is m before this server, as the suites look at it.
 func (s *server[R]) Subject(m model.Model) Subject {
 	return Subject{Model: m, Hanging: s.hanging, Ended: s.ended, Sent: func() []string {
@@ -182,6 +191,15 @@ func (s *server[R]) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.record(req)
 		writeJSON(w, http.StatusOK, s.protocol.list(raw.Query))
 		return
+	}
+	if s.protocol.looks != nil {
+		if answer := s.protocol.looks(raw); answer != nil {
+			s.mu.Lock()
+			s.looked = append(s.looked, raw)
+			s.mu.Unlock()
+			answer.write(w, wholeJSON)
+			return
+		}
 	}
 	way, known := s.route(r)
 	req, err := s.protocol.read(raw)

@@ -99,6 +99,7 @@ func Suite(t *testing.T, build Factory) {
 		{"CallWithoutArgumentsHasAnEmptyObject", callWithoutArguments},
 		{"UsageIsReported", usageIsReported},
 		{"FinishIsToldApart", finishIsToldApart},
+		{"LimitOfOutputThatLeftNothingIsOutputLength", nothingButLength},
 		{"WholeRequestIsSentWithoutPurposeAndFacts", wholeRequestIsSent},
 		{"AnswerGoesBackWithItsResults", answerGoesBack},
 		{"FailedResultIsToldApart", failedResultIsToldApart},
@@ -200,6 +201,15 @@ func finishIsToldApart(t *testing.T, build Factory) {
 		if got := s.ask(t.Context(), nil); got.err != nil || got.resp.Finish != want {
 			t.Errorf("finish %q, error %v; want %q", got.resp.Finish, got.err, want)
 		}
+	}
+}
+
+func nothingButLength(t *testing.T, build Factory) {
+	s := startBeforeAProvider(t, build, Answer{Finish: model.FinishLength, Usage: model.Usage{InputTokens: 9, OutputTokens: 64}})
+	got := s.ask(t.Context(), nil)
+	got.failedAs(t, s.Model, model.OutputLength)
+	if len(got.deltas) != 0 || got.resp.Usage.OutputTokens != 64 || got.resp.Attempts != 1 {
+		t.Errorf("emitted %v, got %+v", got.deltas, got.resp)
 	}
 }
 

@@ -8,6 +8,7 @@
 //     forgets the beginning and goes on.
 //   - A model that Ollama runs elsewhere is not Local, whatever the Config promises: one whose tag says cloud is known
 //     by its name, any other by its answer, which is then Invalid.
+//   - Before its first turn, a Model asks once what its own is like (api/show, api/ps), for at most 6 s; no attempt counts that.
 //   - Text, thinking and arguments of one answer are at most 8 MB together, its calls at most 256; more is Garbled.
 //   - Thinking is no part of the text: it is kept in Response.Native, and goes back to this provider with the turn. Failed
 //     tool results are marked in their text, as the protocol has no field for it.
@@ -35,8 +36,8 @@ import (
 const Ollama = "ollama"
 
 // Config says which model is asked, where, and for how long. BaseURL is the server without a path: "http://127.0.0.1:11434"; Key
-// gives the bearer token that a proxy may want. NumCtx left out, the window is the server's own, which is often 4096. FirstByte
-// includes the time to load the model.
+// gives the bearer token that a proxy may want. NumCtx left out, the window is what the Modelfile says, else as large as the model's,
+// at most 32,768 tokens or what it is loaded with; 8,192 where the server does not tell. FirstByte includes the time to load the model.
 type Config = wire.Config
 
 // Model is one model of one server: a model.Model and model.Embedder, safe for concurrent use.
@@ -47,7 +48,7 @@ type Model struct {
 
 // New returns the model that c describes. It sends nothing; a wrong BaseURL is reported by the first request.
 func New(c Config) *Model {
-	p := protocol{provider: c.Provider, name: c.Model, numCtx: c.NumCtx, local: c.Local}
+	p := protocol{config: c, name: c.Model, memory: &memory{asking: make(chan struct{}, 1)}}
 	return &Model{protocol: p, Client: wire.New(c, wire.Protocol{
 		Name:       Ollama,
 		DefaultURL: "http://127.0.0.1:11434",
@@ -62,15 +63,30 @@ func New(c Config) *Model {
 			"stop": model.FinishStop, "length": model.FinishLength,
 			"content_filter": model.FinishFilter, // which gateways pass on from providers that filter
 		},
-		Encode: p.encode, Read: p.read, Judge: p.judge, List: p.list,
+		Optional: []string{"think"},
+		Encode:   p.encode, Read: p.read, Judge: p.judge, List: p.list, Describe: p.describe,
+		Prepare: func(x *wire.Exchange) { _, _ = p.learn(x) }, // what can't be known, the turn goes without
 	})}
 }
 
 // protocol is what the requests to a model and its answers go by.
 type protocol struct {
-	provider, name string
-	numCtx         int
-	local          bool
+	config Config
+	name   string
+	memory *memory
+}
+
+// describe tells what the model can, and the window that is asked for.
+func (p protocol) describe(x *wire.Exchange) (model.Info, error) {
+	f, err := p.learn(x)
+	if err != nil {
+		return model.Info{}, err
+	}
+	window := f.numCtx(p.config.NumCtx)
+	if window == 0 {
+		window = f.window
+	}
+	return f.info(window), nil
 }
 
 // Local is what the Config promised, but false for a model that Ollama passes on to its cloud.
@@ -97,7 +113,7 @@ func (p protocol) list(x *wire.Exchange) ([]string, error) {
 	names := make([]string, 0, len(list.Models))
 	for _, entry := range list.Models {
 		elsewhere := entry.RemoteHost != "" || isCloud(entry.Name)
-		if !p.local || !elsewhere {
+		if !p.config.Local || !elsewhere {
 			names = append(names, entry.Name)
 		}
 	}
@@ -112,10 +128,7 @@ func (p protocol) judge(x *wire.Exchange, status int, c *wire.Complaint) {
 	switch {
 	case wire.TooLong(said):
 		c.Kind = model.ContextLength
-		c.Advice = " (the context window is the server's own: set a larger one)"
-		if p.numCtx > 0 {
-			c.Advice = fmt.Sprintf(" (the context window is set to %d tokens)", p.numCtx)
-		}
+		c.Advice = p.windowAdvice()
 	case wire.Mentions(said, "does not support tools"):
 		c.Kind = model.Invalid
 		c.Advice = fmt.Sprintf(": choose a model with tools; ‘ollama show %s’ lists what one can do", p.name)
@@ -147,7 +160,7 @@ type embedRequest struct {
 // itself drops its end.
 func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, model.Usage, error) {
 	return m.Client.Embed(ctx, texts, "api/embed", func(some []string) any {
-		return embedRequest{Model: m.name, Input: some, Options: options{NumCtx: m.numCtx}}
+		return embedRequest{Model: m.name, Input: some, Options: options{NumCtx: m.config.NumCtx}}
 	}, func(answer []byte) (v wire.Vectors, err error) {
 		var body struct {
 			Embeddings  [][]float32 `json:"embeddings"`

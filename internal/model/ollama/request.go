@@ -3,6 +3,7 @@ package ollama
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
@@ -10,14 +11,16 @@ import (
 
 // chatRequest is the body of api/chat.
 type chatRequest struct {
-	Model    string          `json:"model"`
-	Messages []message       `json:"messages"`
-	Stream   bool            `json:"stream"`
-	Format   json.RawMessage `json:"format,omitempty"`
-	Tools    []tool          `json:"tools,omitempty"`
-	Options  options         `json:"options"`
-	Truncate bool            `json:"truncate"`
-	Shift    bool            `json:"shift"`
+	Model     string          `json:"model"`
+	Messages  []message       `json:"messages"`
+	Stream    bool            `json:"stream"`
+	Format    json.RawMessage `json:"format,omitempty"`
+	Tools     []tool          `json:"tools,omitempty"`
+	Think     any             `json:"think,omitempty"` // a bool or an effort
+	KeepAlive string          `json:"keep_alive,omitempty"`
+	Options   options         `json:"options"`
+	Truncate  bool            `json:"truncate"`
+	Shift     bool            `json:"shift"`
 }
 
 type options struct {
@@ -63,12 +66,28 @@ type thought struct {
 	Thinking string `json:"thinking"`
 }
 
-// encode writes req as the body of a streaming request.
-func (p protocol) encode(req model.Request, _ uint32) ([]byte, error) {
-	body := chatRequest{Model: p.name, Stream: true, Options: options{p.numCtx, max(0, req.MaxOutputTokens)}}
+// encode writes req as the body of a streaming request. The protocol has no word for tools that may not be called, so they are left
+// out. Its only optional field is think: of some models it takes no effort, only yes or no.
+func (p protocol) encode(req model.Request, without uint32) ([]byte, error) {
+	known := p.memory.known.Load()
+	if known == nil {
+		known = &facts{}
+	}
+	body := chatRequest{Model: p.name, Stream: true, Options: options{
+		NumCtx: known.numCtx(p.config.NumCtx), NumPredict: max(0, req.MaxOutputTokens),
+	}}
+	if p.config.KeepAlive != 0 {
+		body.KeepAlive = p.config.KeepAlive.String()
+	}
+	if slices.Contains(known.can, "thinking") {
+		body.Think = think(p.config.Think, without != 0)
+	}
 	var err error
 	if body.Messages, err = p.messages(req); err != nil {
 		return nil, err
+	}
+	if req.NoCalls {
+		req.Tools = nil
 	}
 	if body.Tools, err = tools(req.Tools); err != nil {
 		return nil, err
@@ -77,6 +96,17 @@ func (p protocol) encode(req model.Request, _ uint32) ([]byte, error) {
 		return nil, err
 	}
 	return json.Marshal(body)
+}
+
+// think is how the wire says a Config.Think, with or without an effort.
+func think(set string, plainly bool) any {
+	switch {
+	case set == "":
+		return nil
+	case set == "on", set == "off", plainly:
+		return set != "off"
+	}
+	return set
 }
 
 func (p protocol) messages(req model.Request) ([]message, error) {
@@ -106,7 +136,7 @@ func (p protocol) messages(req model.Request) ([]message, error) {
 
 func (p protocol) assistant(msg model.Message) message {
 	out := message{Role: "assistant", Content: msg.Text}
-	if msg.Native != nil && msg.Native.Provider == p.provider {
+	if msg.Native != nil && msg.Native.Provider == p.config.Provider {
 		var native thought
 		if json.Unmarshal(msg.Native.Turn, &native) == nil { // a turn without its thinking is still a turn
 			out.Thinking = native.Thinking

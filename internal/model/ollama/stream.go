@@ -49,7 +49,7 @@ func (t *turn) take(line []byte) error {
 	if p.Message == nil && !p.Done {
 		return t.Fail(model.Garbled, "a line of the answer holds neither a message nor its end"+t.BaseHint(), nil)
 	}
-	if p.RemoteHost != "" && t.local && !isCloud(t.name) {
+	if p.RemoteHost != "" && t.config.Local && !isCloud(t.name) {
 		return t.Fail(model.Invalid, "this is no local model: the server passed the conversation on to "+p.RemoteHost+
 			"; choose another, or do not call this server local", nil)
 	}

@@ -15,7 +15,8 @@
 //     are cut to one line of 500 bytes.
 //   - Errors: every error is a *model.Error, and the same event has the same Kind whichever protocol it came over. A
 //     request that broke after its caller withdrew it is Cancelled, whatever broke it.
-//   - One call makes one request, an Embed one for every 64 texts. The one exception: an endpoint that rejects an optional field
+//   - One call makes one request, an Embed one for every 64 texts, beside what an adapter looks at once, before its first turn
+//     (Exchange.Look). The one exception: an endpoint that rejects an optional field
 //     by its name, or in other words that its protocol knows, is asked once more without it; Response.Attempts counts both
 //     requests, and the Client remembers.
 //   - Nothing is read from the environment but the proxy settings of net/http.
@@ -84,7 +85,7 @@ type Config struct {
 	// API chooses among the protocol's ways to ask for a turn, where it has several; empty: as fits the provider.
 	API string
 
-	// NumCtx is the context window in tokens, for a protocol that sets it. Zero: the server's own.
+	// NumCtx is the context window in tokens, for a protocol that sets it. Zero: as the adapter says.
 	NumCtx int
 }
 
@@ -114,6 +115,9 @@ type Protocol struct {
 	Read   func(x *Exchange, answer *http.Response) error          // takes a whole answer into x
 	Judge  func(x *Exchange, status int, c *Complaint)             // sorts a failure; status 200: inside a stream
 	List   func(x *Exchange) ([]string, error)                     // the names of the models, in any order
+
+	Describe func(x *Exchange) (model.Info, error) // asks what the model is like; nil: nothing is known
+	Prepare  func(x *Exchange)                     // may look at what Encode depends on, before a turn is asked for; may be nil
 }
 
 // Bearer is the usual Protocol.Header.
@@ -230,7 +234,8 @@ func (m *Client) Local() bool { return m.config.Local }
 // Close closes the connections that wait for another request. The Client can still be used.
 func (m *Client) Close() { m.client.CloseIdleConnections() }
 
-// Chat streams one assistant turn. A filter that left nothing of it is Refused; one that cut a text short is FinishFilter.
+// Chat streams one assistant turn. A filter that left nothing of it is Refused, a limit of output that did so OutputLength; one that
+// cut a text short is FinishFilter or FinishLength.
 func (m *Client) Chat(ctx context.Context, req model.Request, emit func(model.Delta) error) (model.Response, error) {
 	x, err := m.Open(ctx)
 	if err != nil {
@@ -254,8 +259,24 @@ func (m *Client) List(ctx context.Context) ([]string, error) {
 	return slices.Compact(names), err
 }
 
+// Describe says what the provider tells of the model. Errors are *model.Error, as from Chat.
+func (m *Client) Describe(ctx context.Context) (model.Info, error) {
+	if m.protocol.Describe == nil {
+		return model.Info{}, nil
+	}
+	x, err := m.Open(ctx)
+	if err != nil {
+		return model.Info{}, err
+	}
+	defer x.Close()
+	return m.protocol.Describe(x)
+}
+
 // chat asks for a turn and takes it in.
 func (x *Exchange) chat(req model.Request) error {
+	if prepare := x.m.protocol.Prepare; prepare != nil {
+		prepare(x)
+	}
 	answer, err := x.ask(req)
 	if err != nil {
 		return err
@@ -267,8 +288,14 @@ func (x *Exchange) chat(req model.Request) error {
 	if err := x.m.protocol.Read(x, answer); err != nil {
 		return err
 	}
-	if x.finish() == model.FinishFilter && x.text.Len() == 0 && len(x.Calls) == 0 {
+	if x.text.Len() > 0 || len(x.Calls) > 0 {
+		return nil
+	}
+	switch x.finish() {
+	case model.FinishFilter:
 		return x.Fail(model.Refused, cmp.Or(x.Refusal, "the provider's content filter left nothing of the answer"), nil)
+	case model.FinishLength:
+		return x.Fail(model.OutputLength, "the limit of output was reached before the answer began, as by much thinking: set a larger max_output for the provider, or less think", nil)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -66,6 +67,9 @@ func (x *Exchange) Close() {
 
 // Key is the API key without white space around it; empty if there is none.
 func (x *Exchange) Key() string { return x.key }
+
+// Context is done when the exchange is over.
+func (x *Exchange) Context() context.Context { return x.ctx }
 
 // Withdrawn says whether the caller has ended the exchange.
 func (x *Exchange) Withdrawn() bool { return x.caller.Err() != nil }
@@ -135,6 +139,27 @@ func (w watched) Read(p []byte) (int, error) {
 // GetList asks for a list of models. It is Garbled unless it is JSON and whole, asked then, finds in it what the protocol promises.
 func (x *Exchange) GetList(path string, query url.Values, list any, whole func() bool) error {
 	return x.fetch(http.MethodGet, x.m.target(path, query), "", nil, "the list of models", list, whole)
+}
+
+// lookTime bounds a look at what a model is like: a turn or a choice waits for it.
+const lookTime = 3 * time.Second
+
+// Look asks what the provider tells beside turns: by GET, or by POST with a body. It counts as no attempt, and as Timeout after 3 s.
+func (x *Exchange) Look(path string, body []byte, into any) error {
+	whole, attempts := x.ctx, x.attempts
+	looking, end := context.WithTimeout(whole, lookTime)
+	defer end()
+	method := http.MethodGet
+	if body != nil {
+		method = http.MethodPost
+	}
+	x.ctx = looking
+	err := x.fetch(method, x.m.target(path, nil), jsonType, body, "what is told of the model", into, func() bool { return true })
+	x.ctx, x.attempts = whole, attempts
+	if err != nil && looking.Err() != nil && whole.Err() == nil {
+		return x.Fail(model.Timeout, fmt.Sprintf("what the model is like was not told within %v", lookTime), looking.Err())
+	}
+	return err
 }
 
 // fetch makes one request and reads its answer as GetList does; what names it in the error.

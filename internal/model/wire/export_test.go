@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"net/url"
@@ -12,8 +11,6 @@ import (
 func (m *Client) HTTPClient() *http.Client { return m.client }
 
 func (m *Client) ChatURL() (string, error) { return m.chat, m.baseErr }
-
-func (x *Exchange) Context() context.Context { return x.ctx }
 
 func (x *Exchange) SetEmit(emit func(model.Delta) error) { x.emit = emit }
 

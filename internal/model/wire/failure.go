@@ -140,7 +140,7 @@ func (x *Exchange) judge(status int, asked time.Duration, c *Complaint) {
 	c.RetryAfter = max(c.RetryAfter, asked)
 	name, said := strings.ToLower(c.Code+" "+c.Type+" "+c.Status), strings.ToLower(c.Message)
 	// Rate limits that pass by themselves are told with a word on billing, too: that one could pay for more.
-	lasting := c.RetryAfter == 0 && !Mentions(name, "rate_limit") && (c.Kind == model.RateLimit || c.Kind == model.Auth)
+	lasting := c.RetryAfter == 0 && !Mentions(name, "rate_limit", "resource_exhausted") && (c.Kind == model.RateLimit || c.Kind == model.Auth)
 	switch {
 	case Mentions(name, "insufficient_quota", "billing") || Mentions(said, "insufficient_quota", "credit balance is too low"),
 		lasting && Mentions(said, "billing"):

@@ -1,0 +1,234 @@
+package ollama
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"text/template/parse"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/wire"
+)
+
+// The windows that are asked for where no setting says one, in tokens.
+const (
+	usualWindow   = 32_768 // of a model that takes so many: its memory grows with the window
+	unknownWindow = 8_192  // of a server that does not tell what its model is like
+)
+
+// facts are what the server tells of its model. The zero facts are those of one that tells nothing.
+type facts struct {
+	told   bool
+	remote bool     // the server passes the conversation on
+	window int      // that the model was made for; 0: not told
+	own    int      // num_ctx of its Modelfile; 0: none
+	loaded int      // the window that it is loaded with; 0: it is not loaded
+	can    []string // capabilities; nil from servers older than 0.6.4
+	bare   bool     // BareCalls
+}
+
+// info is f in the contract's words, with the window that is asked for.
+func (f *facts) info(window int) model.Info {
+	lacks := func(capability string) bool { return f.can != nil && !slices.Contains(f.can, capability) }
+	return model.Info{Window: window, NoChat: lacks("completion"), NoTools: lacks("tools"), BareCalls: f.bare}
+}
+
+// numCtx is the window to ask for, which is never the server's own: that may be 4096. 0: none, as the model is not this server's.
+func (f *facts) numCtx(set int) int {
+	n := set
+	switch {
+	case n > 0:
+	case f.remote:
+		return 0
+	case !f.told:
+		return unknownWindow
+	case f.own > 0:
+		n = f.own
+	default:
+		n = max(usualWindow, f.loaded) // less than what is loaded would only load it anew
+	}
+	if f.window > 0 {
+		n = min(n, f.window)
+	}
+	return n
+}
+
+// memory is what a Client has learnt of its model. One exchange asks, the others wait for it.
+type memory struct {
+	asking chan struct{} // holds a value while somebody asks
+	known  atomic.Pointer[facts]
+}
+
+// learn asks for the facts, once: a server that tells them, gives something else, or takes too long is not asked again.
+func (p protocol) learn(x *wire.Exchange) (*facts, error) {
+	if known := p.memory.known.Load(); known != nil {
+		return known, nil
+	}
+	select {
+	case p.memory.asking <- struct{}{}:
+	case <-x.Context().Done():
+		return &facts{}, x.Fail(model.KindOf(x.Context().Err()), "", x.Context().Err())
+	}
+	defer func() { <-p.memory.asking }()
+	if known := p.memory.known.Load(); known != nil {
+		return known, nil
+	}
+	f, err := p.ask(x)
+	if kind := model.KindOf(err); err == nil || kind == model.Garbled || kind == model.Timeout && x.Context().Err() == nil {
+		p.memory.known.Store(f)
+	}
+	return f, err
+}
+
+// ask asks for the facts.
+func (p protocol) ask(x *wire.Exchange) (*facts, error) {
+	var show struct {
+		Info         map[string]json.RawMessage `json:"model_info"`
+		Parameters   string                     `json:"parameters"`
+		Template     string                     `json:"template"`
+		Modelfile    string                     `json:"modelfile"`
+		Capabilities []string                   `json:"capabilities"`
+		RemoteHost   string                     `json:"remote_host"`
+	}
+	body, err := json.Marshal(map[string]string{"model": p.name})
+	if err != nil {
+		return &facts{}, x.Fail(model.Invalid, err.Error(), err)
+	}
+	if err := x.Look("api/show", body, &show); err != nil {
+		return &facts{}, err
+	}
+	f := &facts{told: true, remote: show.RemoteHost != "" || isCloud(p.name), own: parameter(show.Parameters, "num_ctx"),
+		can: show.Capabilities, bare: !strings.Contains(show.Modelfile, "\nPARSER ") && bareCalls(show.Template)}
+	_ = json.Unmarshal(show.Info[wire.Plain(show.Info["general.architecture"])+".context_length"], &f.window) // 0 in another form
+	if p.config.NumCtx > 0 || f.remote {
+		return f, nil
+	}
+	var loaded struct {
+		Models []struct {
+			Name   string `json:"name"`
+			Window int    `json:"context_length"`
+		} `json:"models"`
+	}
+	if x.Look("api/ps", nil, &loaded) == nil { // what is not told is not loaded
+		for _, m := range loaded.Models {
+			if m.Name == p.name || m.Name == p.name+":latest" {
+				f.loaded = m.Window
+			}
+		}
+	}
+	return f, nil
+}
+
+// parameter is a whole number of a Modelfile, which is told in lines of names and values; 0 if there is none.
+func parameter(lines, name string) int {
+	for line := range strings.Lines(lines) {
+		if words := strings.Fields(line); len(words) == 2 && words[0] == name {
+			n, _ := strconv.Atoi(words[1])
+			return n
+		}
+	}
+	return 0
+}
+
+// bareCalls says whether the server takes only what begins with a call for calls. It finds them by what the model's template writes
+// before the JSON of one, such as a tag of its own; where that is nothing, or the bracket of a list, it looks for them only at the
+// beginning of an answer (tools.parseTag and tools.Parser.Add of Ollama 0.17.4). All of this goes for models without a parser of
+// their own, which their Modelfile would name.
+func bareCalls(template string) bool {
+	tree := parse.New("")
+	tree.Mode = parse.SkipFuncCheck
+	if _, err := tree.Parse(template, "{{", "}}", map[string]*parse.Tree{}); err != nil || tree.Root == nil || !strings.Contains(template, ".Tools") {
+		return false
+	}
+	before := "{"
+	if calls := conditional(tree.Root, "ToolCalls"); calls != nil {
+		before, _ = firstText(calls.List)
+	}
+	before, _, _ = strings.Cut(before, "{")
+	before = strings.TrimSpace(before)
+	return before == "" || before == "["
+}
+
+// conditional finds the first if whose condition names field.
+func conditional(n parse.Node, field string) (found *parse.IfNode) {
+	inside := func(lists ...*parse.ListNode) {
+		for _, list := range lists {
+			for i := 0; list != nil && found == nil && i < len(list.Nodes); i++ {
+				found = conditional(list.Nodes[i], field)
+			}
+		}
+	}
+	switch n := n.(type) {
+	case *parse.ListNode:
+		inside(n)
+	case *parse.IfNode:
+		for _, command := range n.Pipe.Cmds {
+			for _, arg := range command.Args {
+				if f, ok := arg.(*parse.FieldNode); ok && slices.Contains(f.Ident, field) {
+					return n
+				}
+			}
+		}
+		inside(n.List, n.ElseList)
+	case *parse.RangeNode:
+		inside(n.List, n.ElseList)
+	case *parse.WithNode:
+		inside(n.List, n.ElseList)
+	}
+	return found
+}
+
+// firstText is the first text in list that is not blank, if none of the model's words come before it.
+func firstText(list *parse.ListNode) (text string, over bool) {
+	if list == nil {
+		return "", false
+	}
+	for _, node := range list.Nodes {
+		var branch *parse.BranchNode
+		switch n := node.(type) {
+		case *parse.TextNode:
+			if text := string(n.Text); strings.TrimSpace(text) != "" {
+				return text, true
+			}
+			continue
+		case *parse.ActionNode:
+			return "", true
+		case *parse.IfNode:
+			branch = &n.BranchNode
+		case *parse.RangeNode:
+			branch = &n.BranchNode
+		case *parse.WithNode:
+			branch = &n.BranchNode
+		default:
+			continue
+		}
+		if text, _ = firstText(branch.List); text == "" {
+			text, _ = firstText(branch.ElseList)
+		}
+		return text, true
+	}
+	return "", false
+}
+
+// windowAdvice says what would help against a request that does not fit.
+func (p protocol) windowAdvice() string {
+	f := p.memory.known.Load()
+	if f == nil {
+		f = &facts{}
+	}
+	setting := "ollama.context"
+	if p.config.Provider != Ollama {
+		setting = "providers." + p.config.Provider + ".window"
+	}
+	switch n := f.numCtx(p.config.NumCtx); n {
+	case 0:
+		return ""
+	case f.window:
+		return fmt.Sprintf(" (the context window is set to %d tokens, which is all that the model takes)", n)
+	default:
+		return fmt.Sprintf(" (the context window is set to %d tokens; %s in the settings sets a larger one)", n, setting)
+	}
+}

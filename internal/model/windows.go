@@ -1,0 +1,89 @@
+package model
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"path"
+	"strings"
+	"sync"
+	"time"
+)
+
+//go:embed windows.txt
+var windowsFile string
+
+// windows is the data file, read.
+var windows = sync.OnceValue(func() (all []window) {
+	for line := range strings.Lines(windowsFile) {
+		var w window
+		if n, _ := fmt.Sscan(line, &w.pattern, &w.info.Window, &w.info.Output); n == 3 && !strings.HasPrefix(w.pattern, "#") {
+			all = append(all, w)
+		}
+	}
+	return all
+})
+
+// window is what holds of the models whose names fit a pattern.
+type window struct {
+	pattern string
+	info    Info
+}
+
+// Known is what is known of a hosted model by its name alone; zero for one that is not.
+func Known(name string) Info {
+	name = strings.ReplaceAll(strings.ToLower(name[strings.LastIndexByte(name, '/')+1:]), ".", "-")
+	for _, w := range windows() {
+		if fits, _ := path.Match(w.pattern, name); fits {
+			return w.info
+		}
+	}
+	return Info{}
+}
+
+// describeTime bounds the question what one model is like.
+const describeTime = 3 * time.Second
+
+// Describe says what is known of the model with that id: its Window where a setting says it, else what its provider tells, and for one
+// that is hosted what is known by its name in place of what is missing. An error is why the provider did not tell; the Info then holds
+// what is known all the same. A model is asked for once, as long as it is told.
+func (c Catalog) Describe(ctx context.Context, id string) (Info, error) {
+	p, name, err := c.find(id)
+	if err != nil {
+		return Info{}, err
+	}
+	return p.describe(ctx, name)
+}
+
+func (p Provider) describe(ctx context.Context, name string) (info Info, err error) {
+	if info.Window = p.Window; info.Window == 0 && p.Describe != nil {
+		ctx, cancel := context.WithTimeout(ctx, describeTime)
+		defer cancel()
+		info, err = p.Describe(ctx, name)
+	}
+	if !p.Local {
+		known := Known(name)
+		if info.Window == 0 {
+			info.Window = known.Window
+		}
+		if info.Output == 0 {
+			info.Output = known.Output
+		}
+	}
+	return info, err
+}
+
+// Remembering asks no more for a model that was told.
+func Remembering(ask func(ctx context.Context, name string) (Info, error)) func(ctx context.Context, name string) (Info, error) {
+	var told sync.Map // of Info by name
+	return func(ctx context.Context, name string) (Info, error) {
+		if info, ok := told.Load(name); ok {
+			return info.(Info), nil
+		}
+		info, err := ask(ctx, name)
+		if err == nil {
+			told.Store(name, info)
+		}
+		return info, err
+	}
+}

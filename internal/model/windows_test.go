@@ -1,0 +1,119 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestEveryLineOfWindowsIsReadAndReached(t *testing.T) {
+	lines := 0
+	for line := range strings.Lines(windowsFile) {
+		if text := strings.TrimSpace(line); text != "" && !strings.HasPrefix(text, "#") {
+			lines++
+		}
+	}
+	if len(windows()) != lines {
+		t.Errorf("%d of %d lines were read", len(windows()), lines)
+	}
+	for _, w := range windows() {
+		name := strings.NewReplacer("[678]", "7", "[1-3]", "2", "[5-9]", "6", "[5-7]", "6", "[134]", "3", "claude-*", "claude-x", "*", "").Replace(w.pattern)
+		if got := Known(name); got != w.info || got.Window <= 0 || got.Output < 0 {
+			t.Errorf("%s, which is to fit %s, is known as %+v; want %+v", name, w.pattern, got, w.info)
+		}
+	}
+}
+
+func TestModelIsKnownByItsNameAlone(t *testing.T) {
+	for name, want := range map[string]Info{
+		"claude-opus-4-5-20251101":    {Window: 200_000, Output: 64_000},
+		"anthropic/claude-sonnet-4.6": {Window: 1_000_000, Output: 64_000},
+		"claude-haiku-5-5":            {Window: 1_000_000, Output: 128_000},
+		"GPT-4.1-mini":                {Window: 1_047_576, Output: 32_768},
+		"gpt-4-1106-preview":          {Window: 128_000, Output: 4096},
+		"gpt-5.2-chat-latest":         {Window: 128_000, Output: 16_384},
+		"gpt-5.4":                     {Window: 400_000, Output: 128_000},
+		"models/gemini-2.5-flash":     {Window: 1_048_576, Output: 65_536},
+		"my-model":                    {},
+		"":                            {},
+	} {
+		if got := Known(name); got != want {
+			t.Errorf("%s: %+v; want %+v", name, got, want)
+		}
+	}
+}
+
+// asked describes models, and remembers for which it was asked.
+type asked struct {
+	told  map[string]Info
+	names []string
+}
+
+func (a *asked) describe(_ context.Context, name string) (Info, error) {
+	a.names = append(a.names, name)
+	if info, ok := a.told[name]; ok {
+		return info, nil
+	}
+	return Info{}, errors.New("it does not say")
+}
+
+func TestWindowComesFromSettingElseProviderElseName(t *testing.T) {
+	const name = "gpt-4.1"
+	for _, c := range []struct {
+		says     string
+		provider Provider
+		told     map[string]Info
+		want     Info
+		asks     int
+		fails    bool
+	}{
+		{"a setting", Provider{Window: 5000}, map[string]Info{name: {Window: 9000, Output: 7}}, Info{Window: 5000, Output: 32_768}, 0, false},
+		{"a setting of a local one", Provider{Window: 5000, Local: true}, map[string]Info{name: {Window: 4000}}, Info{Window: 5000}, 0, false},
+		{"the provider", Provider{}, map[string]Info{name: {Window: 9000}}, Info{Window: 9000, Output: 32_768}, 1, false},
+		{"the name", Provider{}, nil, Info{Window: 1_047_576, Output: 32_768}, 1, true},
+		{"nothing, as a local model is not the one that is hosted", Provider{Local: true}, nil, Info{}, 1, true},
+	} {
+		a := &asked{told: c.told}
+		c.provider.Name, c.provider.Describe = "house", a.describe
+		got, err := Catalog{c.provider}.Describe(t.Context(), "house:"+name)
+		if got != c.want || len(a.names) != c.asks || (err != nil) != c.fails {
+			t.Errorf("%s: %+v, %v, asked %d times; want %+v", c.says, got, err, len(a.names), c.want)
+		}
+	}
+}
+
+func TestModelIsAskedForOnceItIsTold(t *testing.T) {
+	a := &asked{told: map[string]Info{"m": {Window: 1}}}
+	describe := Remembering(a.describe)
+	for _, name := range []string{"m", "m", "other", "other"} {
+		_, _ = describe(t.Context(), name)
+	}
+	if !slices.Equal(a.names, []string{"m", "other", "other"}) {
+		t.Errorf("asked for %v", a.names)
+	}
+}
+
+func TestModelThatChatsWithToolsIsTaken(t *testing.T) {
+	for _, c := range []struct {
+		says  string
+		names []string
+		told  map[string]Info
+		want  string
+	}{
+		{"all-minilm first", []string{"all-minilm", "qwen3"}, map[string]Info{"all-minilm": {NoChat: true, NoTools: true}, "qwen3": {}}, "local:qwen3"},
+		{"one without tools first", []string{"gemma", "qwen3"}, map[string]Info{"gemma": {NoTools: true}, "qwen3": {}}, "local:qwen3"},
+		{"none with tools", []string{"all-minilm", "gemma"}, map[string]Info{"all-minilm": {NoChat: true}, "gemma": {NoTools: true}}, "local:gemma"},
+		{"a server that does not say", []string{"a", "b"}, nil, "local:a"},
+		{"nothing that chats", []string{"all-minilm"}, map[string]Info{"all-minilm": {NoChat: true}}, "offline:rules"},
+		{"no model", nil, nil, "offline:rules"},
+	} {
+		local := Provider{Name: "local", Local: true, Automatic: true, Probe: true, Describe: (&asked{told: c.told}).describe,
+			List: func(context.Context) ([]string, error) { return c.names, nil }}
+		got, err := Catalog{local, {Name: "offline", Automatic: true, Default: "rules"}}.Choose(t.Context(), "")
+		if err != nil || got != c.want {
+			t.Errorf("%s: %q, %v; want %q", c.says, got, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package oracle_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"sibyl/internal/assistant"
+	"sibyl/internal/journal/memory"
+	"sibyl/internal/model"
+	"sibyl/internal/oracle"
+	"sibyl/internal/oracle/prompt"
+	"sibyl/internal/tool"
+	"sibyl/prompts"
+)
+
+// beginning is what a question begins in, with a model that is like info.
+func beginning(t *testing.T, info func(ctx context.Context) model.Info, openTools func() error) *assistant.Assistant {
+	t.Helper()
+	registry, err := prompt.Load(prompts.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return oracle.Describe(nil, oracle.Surroundings{Store: memory.New(), Prompts: registry, LearnKeys: func(context.Context, oracle.Env) {},
+		Choose:     func(context.Context, string) (string, error) { return "house:m", nil },
+		Describe:   func(ctx context.Context, _ string) model.Info { return info(ctx) },
+		ReportTool: func(id string) bool { return id == "house:m" },
+		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) {
+			set, err := tool.NewSet()
+			return set, func() {}, errors.Join(err, openTools())
+		}})
+}
+
+func TestQuestionBeginsWithWhatItsModelIsLike(t *testing.T) {
+	asked, opened := make(chan struct{}), make(chan struct{})
+	s := beginning(t, func(context.Context) model.Info {
+		close(asked)
+		<-opened
+		return model.Info{Window: 32_768, BareCalls: true}
+	}, func() error {
+		<-asked // the model is asked for beside the opening of tools
+		close(opened)
+		return nil
+	})
+	spec, err := s.Begin(t.Context(), assistant.Beginning{Owner: "me", Words: "What is a mutex?", Options: oracle.Options{MaxTurns: 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	env, _ := spec.Env.(oracle.Env)
+	if env.WindowTokens != 32_768 || !env.BareCalls || !env.ReportTool {
+		t.Errorf("began with %+v", env)
+	}
+}
+
+func TestToolsThatCannotBeOpenedEndTheLookAtTheModel(t *testing.T) {
+	ended := make(chan struct{})
+	broken := errors.New("no such folder")
+	s := beginning(t, func(ctx context.Context) model.Info {
+		<-ctx.Done()
+		close(ended)
+		return model.Info{}
+	}, func() error { return broken })
+	if _, err := s.Begin(t.Context(), assistant.Beginning{Owner: "me", Words: "What is a mutex?", Options: oracle.Options{MaxTurns: 3}}); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+	<-ended
+}
