@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"sibyl/internal/bt"
-	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 	"sibyl/internal/tool"
@@ -52,7 +51,7 @@ func turn[R Report](ctx context.Context, b *Builder[R], m model.Model, listen fu
 	heard.show(rest)
 	r := TurnReceipt[R]{Text: string(heard.text), Calls: resp.ToolCalls, Report: report, Finish: resp.Finish, Usage: resp.Usage,
 		Model: cmp.Or(resp.Model, m.ID()), Attempts: resp.Attempts, Native: resp.Native, Tries: resp.Tries,
-		Prompt: journal.BlobHash([]byte(asked.Prompt.Text)), Segments: asked.Prompt.Segments, LeftOut: asked.Prompt.LeftOut, ToolHashes: asked.Tools,
+		Prompt: asked.Prompt.Hash, Segments: asked.Prompt.Segments, LeftOut: asked.Prompt.LeftOut, ToolHashes: asked.Tools,
 		PromptSize: asked.Prompt.Tokens, History: asked.History + Tokens(string(heard.text)) + callTokens(resp.ToolCalls)}
 	if job.Effect.Kind == EffectNotes {
 		r.Text = strings.TrimSpace(r.Text)

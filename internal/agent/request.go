@@ -19,9 +19,10 @@ import (
 // Report is what an assistant finds in a reply beside its words. Said is what stands for it when the reply is shown to a model again.
 type Report interface{ Said() string }
 
-// System is a system prompt. Parts are the texts and the tools that it and the request are made of.
+// System is a system prompt.
 type System struct {
 	Text     string
+	Hash     string // of Text
 	Tokens   int
 	Segments []string // ids, in order
 	LeftOut  []string // ids with the reason
@@ -40,16 +41,22 @@ type Builder[R Report] struct {
 	Tools   []tool.Spec
 	Purpose string // of a turn, for the offline model
 
-	// Before gives what stands before the transcript: earlier exchanges, unless notes stand for them, and the person's words.
-	Before func(ctx context.Context, p TurnPayload, noted bool) ([]model.Message, error)
-	// System composes the prompt of a turn. history is the conversation's size in tokens, estimated.
-	System func(p TurnPayload, offered []tool.Spec, history int, noted bool) (System, error)
-	// Facts is the situation for the offline model's rules.
-	Facts func(p TurnPayload, offered []tool.Spec, steps []Step) any
+	// Of reads what a turn was asked with.
+	Of func(p TurnPayload) (Asking, error)
 
 	mu     sync.Mutex
 	known  map[int64]conversation // by the record of a turn: what its request showed of the transcript
 	hashes map[string]string      // of tools, by name
+}
+
+// Asking is what an assistant puts around the transcript of one turn.
+type Asking interface {
+	// Before gives what stands before the transcript: earlier exchanges, unless notes stand for them, and the person's words.
+	Before(ctx context.Context, noted bool) ([]model.Message, error)
+	// System composes the prompt. history is the conversation's size in tokens, estimated.
+	System(offered []tool.Spec, history int, noted bool) (System, error)
+	// Facts is the situation for the offline model's rules.
+	Facts(offered []tool.Spec, steps []Step) any
 }
 
 // conversation is a transcript as messages, and as steps for the offline model.
@@ -75,7 +82,11 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 	if err != nil {
 		return Request{}, err
 	}
-	before, err := b.Before(ctx, p, said.noted)
+	asking, err := b.Of(p)
+	if err != nil {
+		return Request{}, err
+	}
+	before, err := asking.Before(ctx, said.noted)
 	if err != nil {
 		return Request{}, err
 	}
@@ -85,12 +96,12 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 	}
 	offered := OfferedSpecs(p, b.Tools)
 	history := historyTokens(messages)
-	system, err := b.System(p, offered, history, said.noted)
+	system, err := asking.System(offered, history, said.noted)
 	if err != nil {
 		return Request{}, err
 	}
 	r := Request{Prompt: system, History: history,
-		Request: model.Request{System: system.Text, Messages: messages, Purpose: b.Purpose, Facts: b.Facts(p, offered, said.steps)}}
+		Request: model.Request{System: system.Text, Messages: messages, Purpose: b.Purpose, Facts: asking.Facts(offered, said.steps)}}
 	for _, s := range offered {
 		r.Request.Tools = append(r.Request.Tools, model.Tool{Name: s.Name, Description: s.Description, Schema: s.Schema})
 		r.Tools = append(r.Tools, s.Name+" "+b.hash(s))

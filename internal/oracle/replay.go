@@ -39,7 +39,7 @@ func sends(ctx context.Context, known *promptTexts, v *run.View, c *run.Completi
 	if err != nil {
 		return recorded, composed, err
 	}
-	composed = run.Sent{Hash: journal.BlobHash([]byte(asked.Prompt.Text)), Tokens: asked.Prompt.Tokens}
+	composed = run.Sent{Hash: asked.Prompt.Hash, Tokens: asked.Prompt.Tokens}
 	segments := a.prompts.set.Segments()
 	for _, id := range asked.Prompt.Segments {
 		at := slices.IndexFunc(segments, func(known prompt.Segment) bool { return known.ID == id })

@@ -55,7 +55,19 @@ func builder(ctx context.Context, known *promptTexts, v *run.View, tools []tool.
 	if a.prompts, err = known.of(ctx, v); err != nil {
 		return nil, nil, err
 	}
-	return &agent.Builder[Heard]{View: v, Tools: tools, Purpose: Purpose, Before: a.before, System: a.system, Facts: a.facts}, a, nil
+	return &agent.Builder[Heard]{View: v, Tools: tools, Purpose: Purpose, Of: a.asking}, a, nil
+}
+
+// asking is one turn of an asker.
+type asking struct {
+	*asker
+	TurnSituation
+	agent.TurnPayload
+}
+
+func (a *asker) asking(p agent.TurnPayload) (agent.Asking, error) {
+	s, err := situationOf(p)
+	return asking{a, s, p}, err
 }
 
 func situationOf(p agent.TurnPayload) (s TurnSituation, err error) {
@@ -65,15 +77,11 @@ func situationOf(p agent.TurnPayload) (s TurnSituation, err error) {
 	return s, err
 }
 
-// before gives the exchanges of earlier runs of the session, with the signals they ended with, and the question. After a topic shift
+// Before gives the exchanges of earlier runs of the session, with the signals they ended with, and the question. After a topic shift
 // only the last exchange is kept.
-func (a *asker) before(ctx context.Context, p agent.TurnPayload, noted bool) ([]model.Message, error) {
-	s, err := situationOf(p)
-	if err != nil {
-		return nil, err
-	}
+func (a asking) Before(ctx context.Context, noted bool) ([]model.Message, error) {
 	ids := a.env.Past
-	if s.TopicShift && len(ids) > 1 {
+	if a.TopicShift && len(ids) > 1 {
 		ids = ids[len(ids)-1:]
 	}
 	var messages []model.Message
@@ -98,25 +106,10 @@ func (a *asker) before(ctx context.Context, p agent.TurnPayload, noted bool) ([]
 	return append(messages, model.Message{Role: model.User, Text: agent.SpokenBy(a.question)}), nil
 }
 
-func (a *asker) system(p agent.TurnPayload, offered []tool.Spec, history int, noted bool) (agent.System, error) {
-	s, err := situationOf(p)
-	if err != nil {
-		return agent.System{}, err
-	}
-	of := promptSituation(s, p, a.env, offered)
-	of.HistoryTokens, of.Noted = history, s.Large || noted
-	c, err := a.prompts.compose(of)
-	if err != nil {
-		return agent.System{}, err
-	}
-	system := agent.System{Text: c.Text, Tokens: c.Tokens}
-	for _, in := range c.Segments {
-		system.Segments = append(system.Segments, in.ID)
-	}
-	for _, l := range c.LeftOut {
-		system.LeftOut = append(system.LeftOut, l.ID+": "+l.Reason)
-	}
-	return system, nil
+func (a asking) System(offered []tool.Spec, history int, noted bool) (agent.System, error) {
+	of := promptSituation(a.TurnSituation, a.TurnPayload, a.env, offered)
+	of.HistoryTokens, of.Noted = history, a.Large || noted
+	return a.prompts.compose(of)
 }
 
 // promptSituation is what the prompt of a turn depends on, beside its history.
@@ -129,9 +122,8 @@ func promptSituation(s TurnSituation, p agent.TurnPayload, env Env, offered []to
 		HadError: s.HadError}
 }
 
-func (a *asker) facts(p agent.TurnPayload, offered []tool.Spec, steps []agent.Step) any {
-	s, _ := situationOf(p) // the prompt was composed of it
-	return Situation{Question: a.question, Class: string(s.Class), Tools: offered, Final: p.Last || p.Withdrawn, Steps: steps}
+func (a asking) Facts(offered []tool.Spec, steps []agent.Step) any {
+	return Situation{Question: a.question, Class: string(a.Class), Tools: offered, Final: a.Last || a.Withdrawn, Steps: steps}
 }
 
 // Exchange is what a session keeps of a run: the summary in its row.

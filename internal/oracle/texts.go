@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
@@ -22,7 +23,7 @@ type promptTexts struct {
 type prompts struct {
 	set      *prompt.Set
 	mu       sync.Mutex
-	composed map[string]prompt.Composed // by situation
+	composed map[string]agent.System // by situation
 }
 
 const (
@@ -51,7 +52,7 @@ func (p *promptTexts) of(ctx context.Context, v *run.View) (*prompts, error) {
 	if len(p.byBlob) >= keptPrompts {
 		clear(p.byBlob)
 	}
-	known := &prompts{set: r, composed: map[string]prompt.Composed{}}
+	known := &prompts{set: r, composed: map[string]agent.System{}}
 	p.byBlob[name] = known
 	return known, nil
 }
@@ -69,7 +70,7 @@ func segmentsOf(ctx context.Context, v *run.View) (segments []prompt.Segment, er
 }
 
 // compose is prompt.Set.Compose, remembered by all that it depends on.
-func (p *prompts) compose(s prompt.Situation) (prompt.Composed, error) {
+func (p *prompts) compose(s prompt.Situation) (agent.System, error) {
 	same := s
 	same.HistoryTokens, same.WindowTokens, same.Noted = 0, 0, false
 	key, err := json.Marshal(struct {
@@ -77,20 +78,27 @@ func (p *prompts) compose(s prompt.Situation) (prompt.Composed, error) {
 		Large bool
 	}{same, s.Large()})
 	if err != nil {
-		return prompt.Composed{}, fmt.Errorf("situation of the prompt: %w", err)
+		return agent.System{}, fmt.Errorf("situation of the prompt: %w", err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if c, ok := p.composed[string(key)]; ok {
-		return c, nil
+	if known, ok := p.composed[string(key)]; ok {
+		return known, nil
 	}
 	c, err := p.set.Compose(s)
 	if err != nil {
-		return c, err
+		return agent.System{}, err
+	}
+	system := agent.System{Text: c.Text, Hash: journal.BlobHash([]byte(c.Text)), Tokens: c.Tokens}
+	for _, in := range c.Segments {
+		system.Segments = append(system.Segments, in.ID)
+	}
+	for _, l := range c.LeftOut {
+		system.LeftOut = append(system.LeftOut, l.ID+": "+l.Reason)
 	}
 	if len(p.composed) >= keptComposed {
 		clear(p.composed)
 	}
-	p.composed[string(key)] = c
-	return c, nil
+	p.composed[string(key)] = system
+	return system, nil
 }
