@@ -335,7 +335,7 @@ func begin[I, O any](b *binding, x *exec, i int32, plan func(I) ([]Request, erro
 			return nil
 		}
 		task.Requests[k].Effect = Effect{Op: x.s.NextOp, Leaf: x.nodes[i].leaf.Name, Node: i,
-			Index: k, Kind: r.Kind, Label: r.Label, Payload: payload, Once: r.Once}
+			Index: k, Kind: r.Kind, Label: r.Label, Payload: payload, Once: r.Once, Asked: r.Payload}
 		x.s.NextOp++
 	}
 	x.s.Tasks = append(x.s.Tasks, task)
@@ -354,6 +354,7 @@ func (x *exec) collect(i int32) ([]Completion, bool) {
 				r.Issued = true
 				x.res.Start = append(x.res.Start, r.Effect)
 			}
+			r.Effect.Asked = nil // a state keeps nothing that Encode does not
 			allDone = false
 			blocked = blocked || r.Effect.Once
 		}

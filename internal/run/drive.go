@@ -59,6 +59,7 @@ type driver struct {
 	base      int64 // run time when this process took over
 	performer map[string]Performer
 
+	work      chan func() // for workers that have nothing to do
 	finished  chan *CompletionRecord
 	gone      chan struct{}     // closed when nobody takes receipts any longer
 	inHand    *CompletionRecord // the last receipt, whether it could be appended or not
@@ -73,7 +74,7 @@ type driver struct {
 
 // newDriver drives a run of which no record is taken in.
 func (e *Engine) newDriver(a *Assistant, tree *bt.Tree, r journal.Run) *driver {
-	d := &driver{e: e, a: a, finished: make(chan *CompletionRecord), gone: make(chan struct{}),
+	d := &driver{e: e, a: a, work: make(chan func()), finished: make(chan *CompletionRecord), gone: make(chan struct{}),
 		stop: map[uint64]context.CancelFunc{}, began: e.Clock.Now(), standing: make(chan journal.Standing, 1), leave: make(chan struct{}),
 		f: NewFold(a, tree), exit: func() {}}
 	d.Live = &Live{ID: r.ID, Session: r.Session, owner: r.Owner, tree: tree, feed: newFeed(tree),

@@ -161,8 +161,8 @@ type Engine struct {
 	watched    watched
 
 	mu       sync.Mutex
-	trees    map[string]*bt.Tree // by assistant and source: loaded trees are immutable
-	hashes   map[string]string   // of the contents that runs began with
+	trees    map[treeKey]*bt.Tree // loaded trees are immutable
+	hashes   map[string]string    // of the contents that runs began with
 	held     map[journal.Key]bool
 	live     map[string]*driver
 	idle     chan struct{} // closed when nothing is live any more; nil while nothing is
@@ -198,7 +198,7 @@ func NewEngine(c Config) (*Engine, error) {
 	if unattended := c.Lease/3 + c.Heartbeat + c.StopGrace; unattended >= c.Lease {
 		return nil, fmt.Errorf("a lease of %s may run out while its driver is alive: it wants more than %s", c.Lease, unattended)
 	}
-	e := &Engine{Config: c, assistants: map[string]*Assistant{}, room: newQueue(c.MostRuns), trees: map[string]*bt.Tree{},
+	e := &Engine{Config: c, assistants: map[string]*Assistant{}, room: newQueue(c.MostRuns), trees: map[treeKey]*bt.Tree{},
 		hashes: map[string]string{}, held: map[journal.Key]bool{}, live: map[string]*driver{}}
 	for _, a := range c.Assistants {
 		if e.assistants[a.Name] != nil {

@@ -34,7 +34,7 @@ func (d *driver) perform(life context.Context, effects []bt.Effect, before map[u
 		if before[e.Op] {
 			w = underWay
 		}
-		d.launch(life, e, w)
+		d.launch(life, d.f.open[e.Op], w)
 	}
 	return nil
 }
@@ -65,30 +65,48 @@ func (d *driver) mark(life context.Context, effects []bt.Effect, before map[uint
 func (d *driver) lookUp(life context.Context) {
 	for _, op := range d.f.order {
 		if d.f.marked[op] {
-			d.launch(life, d.f.open[op].Effect, lookedUp)
+			d.launch(life, d.f.open[op], lookedUp)
 		}
 	}
 }
 
-func (d *driver) launch(life context.Context, e bt.Effect, w way) {
+// launch has an effect performed by a worker that has nothing to do, or by another one.
+func (d *driver) launch(life context.Context, e asked, w way) {
 	ctx, cancel := context.WithCancel(life)
 	d.stop[e.Op] = cancel
 	d.feed.open(e.Op)
-	d.working.Go(func() {
+	work := func() {
 		defer cancel()
 		select {
 		case d.finished <- d.run(ctx, e, w):
 		case <-d.gone:
 		}
-	})
+	}
+	select {
+	case d.work <- work:
+	default:
+		d.working.Go(func() { d.worker(work) })
+	}
+}
+
+// worker performs what it is given, one after another: its stack has grown to what an effect wants.
+func (d *driver) worker(work func()) {
+	for {
+		work()
+		select {
+		case work = <-d.work:
+		case <-d.gone:
+			return
+		}
+	}
 }
 
 // run performs one effect and makes its receipt.
-func (d *driver) run(ctx context.Context, e bt.Effect, w way) *CompletionRecord {
+func (d *driver) run(ctx context.Context, e asked, w way) *CompletionRecord {
 	began := d.e.Clock.Now()
 	c := receiptOf(e)
-	c.Asked = d.a.Effects[e.Kind].asked(e.Payload)
-	job := Job{View: d.view, Effect: e, Asked: c.Asked, Key: d.ID + "/" + strconv.FormatUint(e.Op, 10),
+	c.Asked = d.a.Effects[e.Kind].asked(e.Effect)
+	job := Job{View: d.view, Effect: e.Effect, Asked: c.Asked, Key: d.ID + "/" + strconv.FormatUint(e.Op, 10),
 		Emit: func(p Piece) { p.Op = e.Op; d.feed.piece(p) }}
 	var err error
 	if w != anew {
@@ -97,7 +115,7 @@ func (d *driver) run(ctx context.Context, e bt.Effect, w way) *CompletionRecord 
 	switch {
 	case err != nil || c.Found:
 	case w == lookedUp:
-		err = &bt.Fault{Kind: KindCancelled, Reason: nameOf(e) + " was not performed before the run was stopped"}
+		err = &bt.Fault{Kind: KindCancelled, Reason: nameOf(e.Effect) + " was not performed before the run was stopped"}
 	default:
 		c.Result, err = d.do(ctx, job)
 	}
@@ -109,8 +127,8 @@ func (d *driver) run(ctx context.Context, e bt.Effect, w way) *CompletionRecord 
 }
 
 // receiptOf is the receipt of an effect, without what came of it.
-func receiptOf(e bt.Effect) *CompletionRecord {
-	return &CompletionRecord{Op: e.Op, Leaf: e.Leaf, Kind: e.Kind, Label: e.Label, Digest: Digest(e), Payload: e.Payload, Once: e.Once}
+func receiptOf(e asked) *CompletionRecord {
+	return &CompletionRecord{Op: e.Op, Leaf: e.Leaf, Kind: e.Kind, Label: e.Label, Digest: e.Digest, Payload: e.Payload, Once: e.Once}
 }
 
 func nameOf(e bt.Effect) string {

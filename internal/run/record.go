@@ -118,13 +118,18 @@ func appendText(b []byte, text string) []byte {
 }
 
 // EffectType knows what effects of one kind are asked with, and what they give.
-type EffectType struct{ payload, result func(json.RawMessage) any }
+type EffectType struct {
+	payload, result func(raw json.RawMessage, known any) any
+}
 
 // EffectOf is the type of effects whose payload is a P and whose result is an R, so that both are decoded once a record.
 func EffectOf[P, R any]() EffectType { return EffectType{decoded[P], decoded[R]} }
 
-// decoded is raw as a T; nil where it is none, which whoever reads the record tells.
-func decoded[T any](raw json.RawMessage) any {
+// decoded is raw as a T, which it need not be read for where it is known; nil where it is none, which whoever reads the record tells.
+func decoded[T any](raw json.RawMessage, known any) any {
+	if _, ok := known.(T); ok {
+		return known
+	}
 	var v T
 	if len(raw) == 0 || json.Unmarshal(raw, &v) != nil {
 		return nil
@@ -134,20 +139,17 @@ func decoded[T any](raw json.RawMessage) any {
 
 // decode fills in what a receipt holds.
 func (t EffectType) decode(c *CompletionRecord) {
-	if c.Asked == nil {
-		c.Asked = t.asked(c.Payload)
-	}
-	if t.result != nil && c.Value == nil {
-		c.Value = t.result(c.Result)
+	if t.payload != nil {
+		c.Asked, c.Value = t.payload(c.Payload, c.Asked), t.result(c.Result, c.Value)
 	}
 }
 
-// asked is a payload as the type decodes it.
-func (t EffectType) asked(payload json.RawMessage) any {
+// asked is what an effect is asked with.
+func (t EffectType) asked(e bt.Effect) any {
 	if t.payload == nil {
 		return nil
 	}
-	return t.payload(payload)
+	return t.payload(e.Payload, e.Asked)
 }
 
 // TimeRecord carries the run time at which a timer acts, in ms.
@@ -185,11 +187,11 @@ type EndRecord struct {
 
 // Digest names what an effect asks for.
 func Digest(e bt.Effect) string {
-	b := make([]byte, 0, len(e.Leaf)+len(e.Kind)+len(e.Payload)+2)
-	b = append(append(b, e.Leaf...), 0)
+	var room [512]byte // of most
+	b := append(append(room[:0], e.Leaf...), 0)
 	b = append(append(b, e.Kind...), 0)
 	sum := sha256.Sum256(append(b, e.Payload...))
-	return hex.EncodeToString(sum[:12])
+	return string(hex.AppendEncode(room[:0], sum[:12]))
 }
 
 // Read decodes a record, by its kind, as a pointer to one of the record types of this package. A record of another kind, or one that

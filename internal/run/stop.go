@@ -111,7 +111,7 @@ func (d *driver) stopAll() *StoppedRecord {
 	}
 	for _, op := range d.f.order {
 		if e := d.f.open[op]; d.f.marked[op] {
-			c := receiptOf(e.Effect)
+			c := receiptOf(e)
 			c.Now = d.now()
 			c.Err = &bt.Fault{Kind: KindUnknown, Reason: nameOf(e.Effect) + " was still under way when the run was stopped"}
 			stopped.Under = append(stopped.Under, *c)

@@ -8,6 +8,9 @@ import (
 	"sibyl/internal/journal"
 )
 
+// treeKey names a loaded tree.
+type treeKey struct{ assistant, file, text string }
+
 // Runs begin with the same few trees and texts, so that many of each are kept.
 const keptTrees, keptHashes = 32, 32
 
@@ -43,10 +46,9 @@ func (e *Engine) CheckTree(a *Assistant, file string, text []byte) error {
 }
 
 func (e *Engine) tree(a *Assistant, file string, text []byte) (*bt.Tree, error) {
-	key := a.Name + "\x00" + file + "\x00" + string(text)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if t := e.trees[key]; t != nil {
+	if t := e.trees[treeKey{a.Name, file, string(text)}]; t != nil { // so written, the lookup copies no text
 		return t, nil
 	}
 	t, err := a.Leaves.Load(file, text, a.Options)
@@ -56,7 +58,7 @@ func (e *Engine) tree(a *Assistant, file string, text []byte) (*bt.Tree, error) 
 	if len(e.trees) >= keptTrees {
 		clear(e.trees)
 	}
-	e.trees[key] = t
+	e.trees[treeKey{a.Name, file, string(text)}] = t
 	return t, nil
 }
 
