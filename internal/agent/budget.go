@@ -63,12 +63,13 @@ func Budget() bt.Leaf {
 			if over {
 				o.Last = true
 				if o.Ledger.Exhausted == nil {
-					o.Ledger.Exhausted = &s
+					first := s
+					o.Ledger.Exhausted = &first
 				}
 			}
 			if part >= i.WarnAt && !slices.Contains(o.Ledger.Warned, s.Kind) {
 				o.Warn = true
-				o.Ledger.Warned = append(o.Ledger.Warned[:len(o.Ledger.Warned):len(o.Ledger.Warned)], s.Kind)
+				o.Ledger.Warned = append(o.Ledger.Warned, s.Kind)
 				o.Ledger.Notice(NoticeBudgetWarning, Warning, s.payload(), "%s were used.", s)
 			}
 			seen.Used = append(seen.Used, s)

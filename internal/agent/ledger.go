@@ -59,12 +59,9 @@ func (l *Ledger) Left(tools []ToolFact) []ToolFact {
 
 // Clone lets a leaf change the ledger without touching what the blackboard holds.
 func (l Ledger) Clone() Ledger {
-	l.Sources = append([]Tried(nil), l.Sources...)
-	l.Opened = append([]string(nil), l.Opened...)
-	l.Taken = append([]string(nil), l.Taken...)
-	l.Notices = append([]Notice(nil), l.Notices...)
-	l.Known = append([]string(nil), l.Known...)
-	l.Rounds = append([]Round(nil), l.Rounds...)
+	l.Sources, l.Rounds = slices.Clone(l.Sources), slices.Clone(l.Rounds)
+	l.Opened, l.Taken, l.Notices, l.Known = slices.Clip(l.Opened), slices.Clip(l.Taken), slices.Clip(l.Notices), slices.Clip(l.Known) // only added to
+	l.Warned = slices.Clip(l.Warned)
 	return l
 }
 

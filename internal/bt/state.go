@@ -168,8 +168,7 @@ func (t *Tree) Get(s *State, key string) (any, bool) {
 func (t *Tree) Read(s *State, into any) {
 	v := reflect.ValueOf(into).Elem()
 	for i := range v.NumField() {
-		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("port"), ",")
-		value, ok := t.Get(s, name)
+		value, ok := t.Get(s, portName(v.Type().Field(i)))
 		if !ok {
 			continue
 		}
@@ -177,6 +176,11 @@ func (t *Tree) Read(s *State, into any) {
 			v.Field(i).Set(reflect.ValueOf(fit))
 		}
 	}
+}
+
+func portName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("port"), ",")
+	return name
 }
 
 // EncodePorts gives the fields of a struct as JSON by the ports that they declare: what a run is given.
@@ -195,20 +199,17 @@ func EncodePorts(of any) (map[string]json.RawMessage, error) {
 	return raw, nil
 }
 
-// DecodePorts is the reverse of EncodePorts. What raw does not have stays as it is.
+// DecodePorts is the reverse of EncodePorts, for all ports or some. What raw does not have stays as it is.
 func DecodePorts(raw map[string]json.RawMessage, into any) error {
 	v := reflect.ValueOf(into).Elem()
-	ports, _, err := portsOf(v.Type())
-	if err != nil {
-		return err
-	}
-	for _, p := range ports {
-		value, ok := raw[p.Name]
+	for i := range v.NumField() {
+		name := portName(v.Type().Field(i))
+		value, ok := raw[name]
 		if !ok {
 			continue
 		}
-		if err := json.Unmarshal(value, v.Field(p.field).Addr().Interface()); err != nil {
-			return fmt.Errorf("given key {%s}: %w", p.Name, err)
+		if err := json.Unmarshal(value, v.Field(i).Addr().Interface()); err != nil {
+			return fmt.Errorf("given key {%s}: %w", name, err)
 		}
 	}
 	return nil

@@ -58,7 +58,10 @@ func ReadAnswer(outcome json.RawMessage) (a Answer, err error) {
 func outcome(v *run.View, e run.Ending) run.Outcome {
 	var w wanted
 	e.Tree.Read(e.State, &w)
-	var given Given
+	var given struct {
+		Question string `port:"question"`
+		MaxTurns int    `port:"max_turns"`
+	}
 	_ = v.Given(&given) // it was given at the start, or there is nothing to show
 	var env Env
 	_ = json.Unmarshal(v.Start().Env, &env) // likewise

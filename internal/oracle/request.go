@@ -46,12 +46,14 @@ func builder(ctx context.Context, known *promptTexts, v *run.View, tools []tool.
 	if err := json.Unmarshal(v.Start().Env, &a.env); err != nil {
 		return nil, nil, fmt.Errorf("environment of the run: %w", err)
 	}
-	var given Given
-	if err := v.Given(&given); err != nil {
+	var given struct {
+		Question string `port:"question"`
+	}
+	err := v.Given(&given)
+	if err != nil {
 		return nil, nil, err
 	}
 	a.question = given.Question
-	var err error
 	if a.prompts, err = known.of(ctx, v); err != nil {
 		return nil, nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -27,14 +29,29 @@ const (
 
 // StartRecord is all that a run begins with. Tree and Texts name blobs.
 type StartRecord struct {
-	Assistant string                     `json:"assistant"`
-	Build     string                     `json:"build"`
-	TreeFile  string                     `json:"tree_file"`
-	Tree      string                     `json:"tree"`
-	Texts     []NamedBlob                `json:"texts,omitempty"`
-	Given     map[string]json.RawMessage `json:"given"` // keys of the tree's root scope
-	Env       json.RawMessage            `json:"env,omitempty"`
-	Consumed  []string                   `json:"consumed,omitempty"` // pending rows that it used up
+	Assistant string          `json:"assistant"`
+	Build     string          `json:"build"`
+	TreeFile  string          `json:"tree_file"`
+	Tree      string          `json:"tree"`
+	Texts     []NamedBlob     `json:"texts,omitempty"`
+	Given     Given           `json:"given"`
+	Env       json.RawMessage `json:"env,omitempty"`
+	Consumed  []string        `json:"consumed,omitempty"` // pending rows that it used up
+}
+
+// Given are values of keys of the tree's root scope.
+type Given map[string]json.RawMessage
+
+// MarshalJSON encodes as encoding/json does, which takes long to look at a map.
+func (g Given) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for i, key := range slices.Sorted(maps.Keys(g)) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(appendText(b, key), ':'), g[key]...)
+	}
+	return append(b, '}'), nil
 }
 
 // NamedBlob is a text kept by its content.
