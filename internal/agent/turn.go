@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -68,6 +69,11 @@ type TurnReceipt[R any] struct {
 	PromptSize int              `json:"prompt_tokens"`
 	History    int              `json:"history_tokens"`  // of the conversation, this turn included, estimated
 	Tries      []model.Try      `json:"tries,omitempty"` // models that were asked before the one that answered
+}
+
+// Faithful says that the turn in its provider's own form, if it has one, stands in raw as it is. Lists that are empty are left out.
+func (r TurnReceipt[R]) Faithful(raw json.RawMessage) bool {
+	return r.Native == nil || bytes.Contains(raw, r.Native.Turn)
 }
 
 // Reply is what a tree knows of one turn of the model. Ref is the record that holds it.

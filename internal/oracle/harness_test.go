@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -101,6 +102,16 @@ func (h *harness) newEngine(store journal.Store, holder string, clock run.Clock)
 		}})
 	if err != nil {
 		h.t.Fatal(err)
+	}
+	outcome := assistant.Outcome
+	assistant.Outcome = func(v *run.View, e run.Ending) run.Outcome {
+		again, err := assistant.Recorded(store, journal.Run{ID: v.ID}, v.Records())
+		if err != nil {
+			h.t.Errorf("records of run %s: %v", v.ID, err)
+		} else if !reflect.DeepEqual(again.Bodies(), v.Bodies()) {
+			h.t.Errorf("what run %s knows is not what its records say (-read +known):\n%s", v.ID, cmp.Diff(again.Bodies(), v.Bodies()))
+		}
+		return outcome(v, e)
 	}
 	e, err := run.NewEngine(run.Config{Store: store, Assistants: []*run.Assistant{assistant, oracle.Shadow(assistant)}, Build: "test", Holder: holder, Clock: clock,
 		StopGrace: h.grace})

@@ -1,6 +1,8 @@
 package run_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -164,6 +166,47 @@ func TestJournalThatIsDamagedIsToldAndLeftAlone(t *testing.T) {
 			same(t, "holder of the lease", statusOf(t, store, id).LeaseHolder, "")
 			_, err := w.engine(store, "one").Explain(t.Context(), ada, id)
 			same(t, "whether explaining fails", errors.Is(err, journal.ErrCorrupt), true)
+		})
+	}
+}
+
+// heard is a result that is told to be faithful or not. Only one that was not read again has been given by hand.
+type heard struct {
+	Text   string `json:"text"`
+	honest bool
+	byHand bool
+}
+
+func (h heard) Faithful(json.RawMessage) bool { return h.honest }
+
+func TestResultIsReadAgainUnlessItsRecordSaysTheSame(t *testing.T) {
+	for name, c := range map[string]struct {
+		given heard
+		want  heard
+	}{
+		"it says the same":      {heard{"as it is", true, true}, heard{"as it is", true, true}},
+		"it is not faithful":    {heard{"as it is", false, true}, heard{Text: "as it is"}},
+		"it is no text":         {heard{"a\xffb", true, true}, heard{Text: "a\ufffdb"}},
+		"a secret was redacted": {heard{"hunter2", true, true}, heard{Text: "[secret]"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.do["a"] = func(context.Context, run.Job) (any, error) { return c.given, nil }
+			var got any
+			e := w.engine(newStore(t), "one", func(cfg *run.Config) {
+				cfg.Redact = func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("hunter2"), []byte("[secret]")) }
+				cfg.Assistants[0].Effects = map[string]run.EffectType{"read": run.EffectOf[payload, heard]()}
+				cfg.Assistants[0].Outcome = func(v *run.View, e run.Ending) run.Outcome {
+					for _, receipt := range v.Receipts() {
+						got = receipt.Value
+					}
+					return w.outcome(v, e)
+				}
+			})
+			wait(t, start(t, e, `<Do what="r:a" got="{got}" lenient="true"/>`))
+			if got != any(c.want) {
+				t.Errorf("the result is %+v, not %+v", got, c.want)
+			}
 		})
 	}
 }

@@ -117,7 +117,7 @@ func (d *driver) run(ctx context.Context, e asked, w way) *CompletionRecord {
 	case w == lookedUp:
 		err = &bt.Fault{Kind: KindCancelled, Reason: nameOf(e.Effect) + " was not performed before the run was stopped"}
 	default:
-		c.Result, err = d.do(ctx, job)
+		c.Result, c.Value, err = d.do(ctx, job)
 	}
 	if err != nil {
 		c.Err = faultOf(ctx, err)
@@ -138,27 +138,27 @@ func nameOf(e bt.Effect) string {
 	return e.Label
 }
 
-func (d *driver) do(ctx context.Context, job Job) (raw json.RawMessage, err error) {
+func (d *driver) do(ctx context.Context, job Job) (raw json.RawMessage, read any, err error) {
 	kind := job.Effect.Kind
 	defer func() {
 		if r := recover(); r != nil {
 			d.e.Log.Error("a performer panicked", "kind", kind, "panic", r, "stack", string(debug.Stack()))
-			raw, err = nil, &bt.Fault{Kind: "panic", Reason: fmt.Sprintf("%s broke down: %v", kind, r)}
+			raw, read, err = nil, nil, &bt.Fault{Kind: "panic", Reason: fmt.Sprintf("%s broke down: %v", kind, r)}
 		}
 	}()
 	p, ok := d.performer[kind]
 	if !ok {
-		return nil, &bt.Fault{Kind: "unavailable", Reason: "nothing here performs " + kind}
+		return nil, nil, &bt.Fault{Kind: "unavailable", Reason: "nothing here performs " + kind}
 	}
 	result, err := p.Do(ctx, job)
 	if err != nil && result == nil {
-		return nil, err
+		return nil, nil, err
 	}
 	raw, encErr := marshal(result)
 	if err == nil && encErr != nil {
 		err = fmt.Errorf("result of %s: %w", kind, encErr)
 	}
-	return raw, err
+	return raw, asRead(result, raw), err
 }
 
 // find looks up whether a Once effect was performed before a crash. That nobody can tell is an error.

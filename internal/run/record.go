@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -141,6 +142,20 @@ type EffectType struct {
 
 // EffectOf is the type of effects whose payload is a P and whose result is an R, so that both are decoded once a record.
 func EffectOf[P, R any]() EffectType { return EffectType{decoded[P], decoded[R]} }
+
+// Faithful is a result that knows whether reading its JSON gives it back, texts aside. It is not read then, where it was given, and is not
+// to be changed any more.
+type Faithful interface {
+	Faithful(raw json.RawMessage) bool
+}
+
+// asRead is a result where reading its JSON would give it back; nil where that is to be read.
+func asRead(result any, raw json.RawMessage) any {
+	if f, ok := result.(Faithful); ok && f.Faithful(raw) && !bytes.Contains(raw, []byte(`\ufffd`)) { // which stands for what is no text
+		return result
+	}
+	return nil
+}
 
 // decoded is raw as a T, which it need not be read for where it is known; nil where it is none, which whoever reads the record tells.
 func decoded[T any](raw json.RawMessage, known any) any {
