@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -61,6 +62,11 @@ type CallReceipt struct {
 	Arguments string       `json:"arguments"`
 	Result    *tool.Result `json:"result,omitempty"`
 	Error     *tool.Error  `json:"error,omitempty"`
+}
+
+// Faithful says that a result is whole in raw, its data as they are. An error's cause is not.
+func (r CallReceipt) Faithful(raw json.RawMessage) bool {
+	return r.Error == nil && (r.Result == nil || bytes.Contains(raw, r.Result.Data) && (r.Result.Refs == nil || len(r.Result.Refs) > 0))
 }
 
 // callsOf is what RunTools reads.

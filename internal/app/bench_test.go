@@ -31,6 +31,9 @@ func (stubTool) Spec() tool.Spec {
 		Source: tool.Code, Effect: tool.Repeatable}
 }
 
+// answer is what the run ends with, and the bare client hears.
+var answer = strings.Repeat(chunk, 99)
+
 // files are what stubTool reads, of 490 and 1,100 bytes.
 var files = map[string]string{"a.go": strings.Repeat("1| package a; func a() { return } // it works\n", 11)[:490], "b.go": strings.Repeat("7| \tif err != nil { return fmt.Errorf(\"b: %w\", err) }\n", 21)[:1100]}
 
@@ -101,16 +104,10 @@ func (b *bench) once(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var a struct {
-		Answer     string `json:"answer"`
-		StopReason string `json:"stop_reason"`
-		Turns      int    `json:"turns"`
-	}
-	if err := json.Unmarshal(end.Outcome, &a); err != nil {
-		return err
-	}
-	if a.StopReason != oracle.StopSatisfied || a.Turns != 3 || a.Answer != strings.Repeat(chunk, 99) {
-		return fmt.Errorf("the run went another way: %s after %d turns, %d bytes", a.StopReason, a.Turns, len(a.Answer))
+	for _, member := range []string{`"answer":"` + answer + `"`, `"turns":3`, `"stop_reason":"satisfied"`} {
+		if !bytes.Contains(end.Outcome, []byte(`,`+member+`,`)) {
+			return fmt.Errorf("the run went another way: %s is not in %s", member, end.Outcome)
+		}
 	}
 	return nil
 }
@@ -141,7 +138,7 @@ func (c *bareClient) once(ctx context.Context) error {
 			return err
 		}
 		if len(calls) == 0 {
-			if !strings.HasPrefix(text, strings.Repeat(chunk, 99)) {
+			if !strings.HasPrefix(text, answer) {
 				return fmt.Errorf("%d bytes of text", len(text))
 			}
 			return nil
