@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"sync"
@@ -45,8 +46,8 @@ type Builder[R Report] struct {
 	Of func(p TurnPayload) (Asking, error)
 
 	mu     sync.Mutex
-	known  map[int64]conversation // by the record of a turn: what its request showed of the transcript
-	hashes map[string]string      // of tools, by name
+	shown  *conversation     // by the latest request
+	hashes map[string]string // of tools, by name
 }
 
 // Asking is what an assistant puts around the transcript of one turn.
@@ -59,11 +60,39 @@ type Asking interface {
 	Facts(offered []tool.Spec, steps []Step) any
 }
 
-// conversation is a transcript as messages, and as steps for the offline model.
+// conversation is a transcript as messages, after what stands before it, and as steps for the offline model.
 type conversation struct {
+	of       TurnPayload   // that it is shown for
+	from     *conversation // of the turn in record of.After
+	grown    bool          // another has taken the room behind its messages and steps
 	noted    bool
 	messages []model.Message
 	steps    []Step
+	tokens   int // of the messages, estimated
+}
+
+// grow is a conversation to which more is added. What c holds is not copied, the first time.
+func (c *conversation) grow(p TurnPayload) *conversation {
+	next := &conversation{of: p, from: c, noted: c.noted, messages: c.messages, steps: c.steps, tokens: c.tokens}
+	if c.grown {
+		next.messages, next.steps = slices.Clip(c.messages), slices.Clip(c.steps)
+	}
+	c.grown, c.from = true, nil // only the latest two are asked for again
+	return next
+}
+
+// find gives the conversation of a turn asked with p, among c and the one before; nil if it is neither.
+func (c *conversation) find(p TurnPayload) *conversation {
+	for ; c != nil; c = c.from {
+		if c.of.After == p.After && reflect.DeepEqual(c.of.Add, p.Add) {
+			return c
+		}
+	}
+	return nil
+}
+
+func (c *conversation) say(m model.Message) {
+	c.messages, c.tokens = append(c.messages, m), c.tokens+Tokens(m.Text)+callTokens(m.ToolCalls)
 }
 
 // Request is a request and what the receipt says of it.
@@ -78,30 +107,27 @@ type Request struct {
 func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	said, err := b.transcript(p)
-	if err != nil {
-		return Request{}, err
-	}
 	asking, err := b.Of(p)
 	if err != nil {
 		return Request{}, err
 	}
-	before, err := asking.Before(ctx, said.noted)
+	c, err := b.converse(ctx, p, asking)
 	if err != nil {
 		return Request{}, err
 	}
-	messages := slices.Concat(before, said.messages)
+	b.shown = c
+	messages, history := slices.Clip(c.messages), c.tokens
 	if p.LastHint != "" {
-		messages = append(messages, model.Message{Role: model.User, Text: control(p.LastHint)})
+		hint := control(p.LastHint)
+		messages, history = append(messages, model.Message{Role: model.User, Text: hint}), history+Tokens(hint)
 	}
 	offered := OfferedSpecs(p, b.Tools)
-	history := historyTokens(messages)
-	system, err := asking.System(offered, history, said.noted)
+	system, err := asking.System(offered, history, c.noted)
 	if err != nil {
 		return Request{}, err
 	}
 	r := Request{Prompt: system, History: history,
-		Request: model.Request{System: system.Text, Messages: messages, Purpose: b.Purpose, Facts: asking.Facts(offered, said.steps)}}
+		Request: model.Request{System: system.Text, Messages: messages, Purpose: b.Purpose, Facts: asking.Facts(offered, slices.Clip(c.steps))}}
 	for _, s := range offered {
 		r.Request.Tools = append(r.Request.Tools, model.Tool{Name: s.Name, Description: s.Description, Schema: s.Schema})
 		r.Tools = append(r.Tools, s.Name+" "+b.hash(s))
@@ -126,39 +152,50 @@ func (b *Builder[R]) hash(s tool.Spec) string {
 	return h
 }
 
-// transcript renders what a turn is shown of the turns before it. What an earlier turn was shown is rendered once.
-func (b *Builder[R]) transcript(p TurnPayload) (conversation, error) {
-	var c conversation
-	if p.After != 0 {
-		var ok bool
-		if c, ok = b.known[p.After]; !ok {
-			asked, err := payloadAt(b.View, p.After)
-			if err != nil {
-				return c, err
-			}
-			if c, err = b.transcript(asked); err != nil {
-				return c, err
-			}
-			if b.known == nil {
-				b.known = map[int64]conversation{}
-			}
-			clear(b.known) // only the latest is asked for again
-			b.known[p.After] = c
-		}
-	}
-	c.messages, c.steps = slices.Clip(c.messages), slices.Clip(c.steps)
-	c.noted = c.noted || HasNotes(p.Add)
-	for _, e := range p.Add {
-		turn, steps, err := b.entry(e)
+// converse gives what a turn is shown of the turns before it. What an earlier turn was shown is rendered once.
+func (b *Builder[R]) converse(ctx context.Context, p TurnPayload, asking Asking) (c *conversation, err error) {
+	if p.After == 0 {
+		c = &conversation{of: p, noted: HasNotes(p.Add)}
+		before, err := asking.Before(ctx, c.noted)
 		if err != nil {
-			return c, err
+			return nil, err
 		}
-		for i := range turn {
-			turn[i].Memo = &model.Memo{} // every later turn sends it again
+		for _, m := range before {
+			c.say(m)
 		}
-		c.messages, c.steps = append(c.messages, turn...), append(c.steps, steps...)
+	} else {
+		from, err := b.conversationAt(ctx, p.After)
+		if err != nil {
+			return nil, err
+		}
+		c = from.grow(p)
+	}
+	for _, e := range p.Add {
+		at := len(c.messages)
+		if err := b.entry(ctx, c, e); err != nil {
+			return nil, err
+		}
+		for i := range c.messages[at:] {
+			c.messages[at+i].Memo = &model.Memo{} // every later turn sends it again
+		}
 	}
 	return c, nil
+}
+
+// conversationAt is what the turn of a record was shown.
+func (b *Builder[R]) conversationAt(ctx context.Context, record int64) (*conversation, error) {
+	asked, err := payloadAt(b.View, record)
+	if err != nil {
+		return nil, err
+	}
+	if known := b.shown.find(asked); known != nil {
+		return known, nil
+	}
+	asking, err := b.Of(asked)
+	if err != nil {
+		return nil, err
+	}
+	return b.converse(ctx, asked, asking)
 }
 
 // payloadAt is what the turn of a record was asked with.
@@ -188,13 +225,6 @@ func OfferedSpecs(p TurnPayload, all []tool.Spec) (specs []tool.Spec) {
 	return specs
 }
 
-func historyTokens(messages []model.Message) (n int) {
-	for _, m := range messages {
-		n += Tokens(m.Text) + callTokens(m.ToolCalls)
-	}
-	return n
-}
-
 // control marks a word of the control layer, which stands in the person's role and never in the tool channel.
 func control(text string) string { return "[control] " + text }
 
@@ -204,25 +234,27 @@ var controlMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 // SpokenBy is the person's words, in which a mark that was pasted is none.
 func SpokenBy(text string) string { return controlMark().ReplaceAllString(text, "($1)") }
 
-// entry gives one turn of the transcript as messages, and as steps for the offline model.
-func (b *Builder[R]) entry(e Entry) ([]model.Message, []Step, error) {
+// entry adds one turn of the transcript.
+func (b *Builder[R]) entry(ctx context.Context, c *conversation, e Entry) error {
 	if e.Notes != 0 {
-		return b.notes(e)
+		return b.notes(ctx, c, e)
 	}
 	turn, err := run.ResultAt[TurnReceipt[R]](b.View, e.Turn)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	text := turn.Text
+	m := model.Message{Role: model.Assistant, Text: turn.Text, ToolCalls: turn.Calls[:len(e.Tools)], Native: turn.Native}
 	if said := turn.Report.Said(); said != "" {
-		text += "\n" + said
+		m.Text += "\n" + said
 	}
-	m := model.Message{Role: model.Assistant, Text: text, Native: turn.Native}
-	var steps []Step
-	var results []model.Message
+	if len(e.Tools) == 0 {
+		m.Native = nil // its calls were not run, so the provider's own form would dangle
+	}
+	if m.Text != "" || len(m.ToolCalls) > 0 {
+		c.say(m)
+	}
 	for i, t := range e.Tools {
 		call := turn.Calls[i]
-		m.ToolCalls = append(m.ToolCalls, call)
 		step := Step{Call: call, Refused: t.Refused}
 		answer := model.Message{Role: model.ToolRole, ToolCallID: call.ID, ToolName: call.Name}
 		if t.Refused != "" {
@@ -230,45 +262,37 @@ func (b *Builder[R]) entry(e Entry) ([]model.Message, []Step, error) {
 		} else {
 			receipt, err := b.View.Receipt(t.Ref)
 			if err != nil {
-				return nil, nil, err
+				return err
 			}
 			answer.Text, answer.IsError = spoken(receipt, &step.Receipt)
 		}
-		results = append(results, answer)
-		steps = append(steps, step)
-	}
-	if len(e.Tools) == 0 {
-		m.Native = nil // its calls were not run, so the provider's own form would dangle
-	}
-	messages := append([]model.Message{m}, results...)
-	if m.Text == "" && len(m.ToolCalls) == 0 {
-		messages = nil
+		c.say(answer)
+		c.steps = append(c.steps, step)
 	}
 	if e.Hint != "" {
-		messages = append(messages, model.Message{Role: model.User, Text: control(e.Hint)})
+		c.say(model.Message{Role: model.User, Text: control(e.Hint)})
 	}
-	return messages, steps, nil
+	return nil
 }
 
-// notes gives notes in place of the turns they were taken of, which the offline model's rules still know.
-func (b *Builder[R]) notes(e Entry) ([]model.Message, []Step, error) {
+// notes adds notes in place of the turns they were taken of, which the offline model's rules still know.
+func (b *Builder[R]) notes(ctx context.Context, c *conversation, e Entry) error {
 	r, err := run.ResultAt[TurnReceipt[R]](b.View, e.Notes)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	asked, err := payloadAt(b.View, e.Notes)
+	of, err := b.conversationAt(ctx, e.Notes)
 	if err != nil {
-		return nil, nil, err
-	}
-	of, err := b.transcript(asked)
-	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	hint := "These are your notes of the conversation so far, which was too long to be kept. Go on from them."
 	if e.Hint != "" {
 		hint += " " + e.Hint
 	}
-	return []model.Message{{Role: model.Assistant, Text: signal.Neutralise(r.Text)}, {Role: model.User, Text: control(hint)}}, of.steps, nil
+	c.say(model.Message{Role: model.Assistant, Text: signal.Neutralise(r.Text)})
+	c.say(model.Message{Role: model.User, Text: control(hint)})
+	c.steps = append(c.steps, of.steps...)
+	return nil
 }
 
 // spoken is a tool's receipt as the model reads it: data, with every control tag made inert.
