@@ -133,7 +133,7 @@ func RunTools() bt.Leaf {
 	}
 	// entry opens the last turn of the transcript to be written in. Its refused calls are entered with the first that is done.
 	entry := func(i *callsOf, o *out) *Entry {
-		o.Ledger = o.Ledger.Clone()
+		o.Ledger = o.Ledger.cloneCounts()
 		o.Transcript = slices.Clone(o.Transcript)
 		last := &o.Transcript[len(o.Transcript)-1]
 		last.Tools = slices.Clone(last.Tools)

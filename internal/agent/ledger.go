@@ -57,11 +57,17 @@ func (l *Ledger) Left(tools []ToolFact) []ToolFact {
 	return slices.DeleteFunc(slices.Clone(tools), func(t ToolFact) bool { return slices.Contains(l.Taken, t.Name) })
 }
 
-// Clone lets a leaf change the ledger without touching what the blackboard holds.
+// Clone lets a leaf add to the ledger without touching what the blackboard holds.
 func (l Ledger) Clone() Ledger {
+	l.Sources, l.Rounds, l.Opened, l.Taken = slices.Clip(l.Sources), slices.Clip(l.Rounds), slices.Clip(l.Opened), slices.Clip(l.Taken)
+	l.Notices, l.Known, l.Warned = slices.Clip(l.Notices), slices.Clip(l.Known), slices.Clip(l.Warned)
+	return l
+}
+
+// cloneCounts is Clone for a leaf that also counts calls, which changes sources and the last round.
+func (l Ledger) cloneCounts() Ledger {
+	l = l.Clone()
 	l.Sources, l.Rounds = slices.Clone(l.Sources), slices.Clone(l.Rounds)
-	l.Opened, l.Taken, l.Notices, l.Known = slices.Clip(l.Opened), slices.Clip(l.Taken), slices.Clip(l.Notices), slices.Clip(l.Known) // only added to
-	l.Warned = slices.Clip(l.Warned)
 	return l
 }
 

@@ -189,7 +189,7 @@ func Counted(n int, noun string) string {
 
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:8])
+	return string(hex.AppendEncode(make([]byte, 0, 16), sum[:8]))
 }
 
 // HasText is a check of the reply.

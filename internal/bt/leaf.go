@@ -284,14 +284,14 @@ func (b *binding) finish(x *exec, i int32, out reflect.Value, err error) Status 
 		if fault != nil && x.s.Slots[w.slot] == nil && field.IsZero() {
 			continue
 		}
-		v, convErr := x.t.slots[w.slot].convert(field.Interface())
+		v, convErr := x.t.slots[w.slot].convert(held(field))
 		if convErr != nil {
 			return x.broken(i, fmt.Errorf("port %s: %w", w.Name, convErr))
 		}
 		x.write(i, w.slot, v)
 	}
 	if b.events >= 0 && x.on != nil {
-		for _, e := range out.Field(b.events).Interface().([]Typed) {
+		for _, e := range *out.Field(b.events).Addr().Interface().(*[]Typed) {
 			x.emit(i, e)
 		}
 	}
@@ -299,6 +299,17 @@ func (b *binding) finish(x *exec, i int32, out reflect.Value, err error) Status 
 		return x.failed(i, fault.Kind, fault.Reason)
 	}
 	return Success
+}
+
+// held is the value of a field. The flags and small numbers of most cost no memory.
+func held(field reflect.Value) any {
+	switch p := field.Addr().Interface().(type) {
+	case *bool:
+		return *p
+	case *int:
+		return *p
+	}
+	return field.Interface()
 }
 
 // asFault is an error as a Fault. A nil *Fault is none: a completion's Err may be handed on as it is.

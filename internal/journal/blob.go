@@ -8,5 +8,5 @@ import (
 // BlobHash names a content: "sha256:" and 64 hex digits.
 func BlobHash(content []byte) string {
 	sum := sha256.Sum256(content)
-	return "sha256:" + hex.EncodeToString(sum[:])
+	return string(hex.AppendEncode(append(make([]byte, 0, 71), "sha256:"...), sum[:]))
 }

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"slices"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
@@ -61,10 +62,9 @@ type Reports struct {
 	Rephrased bool         `json:"rephrased,omitempty"` // other words were asked for, as no other source was left
 }
 
-// clone lets a leaf change the reports without touching what the blackboard holds.
+// clone lets a leaf add to the reports without touching what the blackboard holds.
 func (r Reports) clone() Reports {
-	r.Gaps = append([]string(nil), r.Gaps...)
-	r.Consults = append([]Consult(nil), r.Consults...)
+	r.Gaps, r.Consults = slices.Clip(r.Gaps), slices.Clip(r.Consults)
 	return r
 }
 

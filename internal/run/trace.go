@@ -72,10 +72,13 @@ const (
 
 var statusLetters = [...]byte{bt.Idle: 'I', bt.Running: 'R', bt.Success: 'S', bt.Failure: 'F', bt.Skipped: 'K'}
 
+// firstSteps is room for the first steps of most runs, in bytes.
+const firstSteps = 2 << 10
+
 // begin opens the step that takes in record seq.
 func (t *traces) begin(tree *bt.Tree, seq int64) {
 	if t.used == nil {
-		t.used = make([]bool, tree.Size())
+		t.used, t.steps = make([]bool, tree.Size()), make([]byte, 0, firstSteps)
 	}
 	if len(t.steps) > 0 {
 		t.steps = append(t.steps, ',')

@@ -9,9 +9,9 @@
 package classify
 
 import (
+	"cmp"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -226,8 +226,8 @@ func conclude(scores weights, hits []hit) Classification {
 	if len(hits) == 0 {
 		return Classification{QueryType: Conversational}
 	}
-	order := []int{code, docs, web, chat, write}
-	sort.SliceStable(order, func(a, b int) bool { return scores[order[a]] > scores[order[b]] })
+	order := [...]int{code, docs, web, chat, write}
+	slices.SortStableFunc(order[:], func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	best := order[0]
 	c := Classification{QueryType: types[best], Confidence: confidence(scores, best, order[1])}
 	c.NeedsCode, c.NeedsVault, c.NeedsWeb = c.QueryType.Needs()
@@ -241,6 +241,7 @@ func conclude(scores weights, hits []hit) Classification {
 			c.Confidence = rounded(c.Confidence * inheritedTrust)
 		}
 	}
+	c.Matches = make([]Match, 0, len(hits))
 	for _, h := range hits {
 		gain := h.score(best)
 		c.Matches = append(c.Matches, Match{h.name, h.words, rounded(gain)})
@@ -269,14 +270,17 @@ func rounded(x float64) float64 { return math.Round(x*100) / 100 }
 // maxWords bounds the words kept of one feature; further ones would add next to nothing.
 const maxWords = 8
 
-// unique returns the first limit different words, in their order.
+// unique returns the first limit different words, in their order. Words of which none comes twice are not copied.
 func unique(words []string, limit int) []string {
-	var out []string
-	for _, w := range words {
-		if len(out) == limit {
-			break
-		}
-		if !slices.Contains(out, w) {
+	out := words[:0:0]
+	for i, w := range words {
+		switch {
+		case len(out) == limit:
+			return out
+		case slices.Contains(out, w):
+		case len(out) == i:
+			out = words[: i+1 : i+1]
+		default:
 			out = append(out, w)
 		}
 	}

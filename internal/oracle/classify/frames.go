@@ -23,7 +23,7 @@ func newText(raw string) *text {
 	correct(t.tokens)
 	t.clauses = clauses(t.tokens)
 	t.seen = occurrences(t.tokens)
-	t.covered = make([]bool, len(t.tokens))
+	t.covered, t.words = make([]bool, len(t.tokens)), make([]string, 0, len(t.tokens))
 	for _, tok := range t.tokens {
 		t.words = append(t.words, tok.norm)
 	}

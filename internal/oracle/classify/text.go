@@ -241,6 +241,9 @@ func expand(tokens []token) []token {
 			continue
 		}
 		words := contraction(t.norm)
+		if words == nil {
+			out = append(out, t)
+		}
 		for i, w := range words {
 			part := t
 			part.norm = w
@@ -256,13 +259,14 @@ func expand(tokens []token) []token {
 	return translate(out)
 }
 
+// contraction is a word as several, or as one that is written otherwise; nil if it stands for itself.
 func contraction(w string) []string {
 	if full, ok := lex().ShortForms[w]; ok {
 		return full
 	}
 	base, suffix, ok := strings.Cut(w, "'")
 	if !ok {
-		return []string{w}
+		return nil
 	}
 	if long, known := lex().Clitics[suffix]; known && base != "" {
 		if suffix == "s" && !lex().TakesIs[base] {
