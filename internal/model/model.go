@@ -76,6 +76,10 @@ type Request struct {
 	Tools           []Tool
 	MaxOutputTokens int // 0: the provider's default
 
+	// NoCalls says that no tool may be called although Tools shows them, as earlier requests of the conversation did: what a
+	// provider has cached of it then stays valid. Where a protocol can't say so, the tools are left out.
+	NoCalls bool
+
 	// Schema, if set, wants the text to be one JSON value. A provider that can, enforces it; see Structured for all others.
 	Schema *Schema
 
@@ -93,10 +97,19 @@ type Schema struct {
 }
 
 // Delta is one piece of a streamed answer. Retract withdraws all text emitted so far: an attempt failed and
-// another begins.
+// another begins. Wait, if set, tells that the next attempt is waited for.
 type Delta struct {
 	Text    string
 	Retract bool
+	Wait    *Wait
+}
+
+// Wait is a pause between two attempts.
+type Wait struct {
+	Until   time.Time
+	Model   string // that is asked again
+	Kind    Kind   // why the attempt before failed
+	Attempt int    // that failed, from 1
 }
 
 // Finish says why a model stopped.
@@ -185,12 +198,33 @@ func SplitID(id string) (provider, name string) {
 	return provider, name
 }
 
+// Info is what is known of a model; zero fields are not known.
+type Info struct {
+	Window int // tokens that request and answer have together
+	Output int // tokens of an answer at most
+
+	NoChat  bool // it does not chat: it embeds
+	NoTools bool // it takes no tools
+
+	// BareCalls says that a call must stand alone in an answer: its server does not see one beside text.
+	BareCalls bool
+}
+
+// Describer is an adapter that can ask its provider what the model is like.
+type Describer interface {
+	// Describe asks the provider. Errors are *Error, as from Chat.
+	Describe(ctx context.Context) (Info, error)
+}
+
 // Kind sorts the ways a request can fail by what the caller can do about it.
 type Kind string
 
-// The kinds of failure. Only RateLimit, Timeout and Server are worth another try.
+// The kinds of failure. Only RateLimit, Overloaded, Timeout and Server are worth another try.
 const (
-	RateLimit     Kind = "rate_limit"     // too many requests, or a quota: wait
+	RateLimit     Kind = "rate_limit"     // too many requests: wait
+	Overloaded    Kind = "overloaded"     // the provider has too much to do, for everybody: wait
+	Payment       Kind = "payment"        // no credit, or a quota that only money lifts
+	OutputLength  Kind = "output_length"  // the limit of output was used up by thinking: there is no answer
 	Auth          Kind = "auth"           // the key is missing, wrong or may not use this model
 	ContextLength Kind = "context_length" // the request does not fit into the model's window
 	Timeout       Kind = "timeout"        // no answer, or silence in the middle of one, past the deadline
@@ -207,6 +241,7 @@ type Error struct {
 	Model      string        // "provider:model"
 	Status     int           // HTTP status; 0 where there was none
 	RetryAfter time.Duration // what the provider asked for; 0 where it asked nothing
+	Lost       bool          // the connection broke in the middle of the answer
 	Message    string        // the provider's own words, shortened
 	Err        error
 }
@@ -227,7 +262,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Retryable says whether the same request may succeed later.
 func (e *Error) Retryable() bool {
-	return e.Kind == RateLimit || e.Kind == Timeout || e.Kind == Server
+	return e.Kind == RateLimit || e.Kind == Overloaded || e.Kind == Timeout || e.Kind == Server
 }
 
 // KindOf returns the kind of err: Cancelled or Timeout for a bare context error, Server for anything unknown.

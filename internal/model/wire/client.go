@@ -22,6 +22,7 @@ package wire
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -62,6 +63,22 @@ type Config struct {
 	// parts of a stream, once the first has come; zero: only Timeout bounds it.
 	Timeout time.Duration
 	Idle    time.Duration
+
+	// Header, Query and Body are added to each request for a turn: headers, values in the address, and fields of the JSON body. They
+	// replace what the protocol would send under the same name.
+	Header map[string]string
+	Query  map[string]string
+	Body   map[string]json.RawMessage
+
+	// MaxOutput bounds an answer in tokens where the request does not; zero: as the model allows.
+	MaxOutput int
+
+	// Think says whether a model that can think shall: "", "on", "off", or an effort: "low", "medium", "high". Empty: as the provider does
+	// by itself.
+	Think string
+
+	// KeepAlive is how long a server keeps the model loaded after an answer, for a protocol that says so. Zero: the server's own.
+	KeepAlive time.Duration
 
 	// HTTPClient replaces the model's own, whose connections and proxy are those of http.DefaultTransport.
 	HTTPClient *http.Client
