@@ -32,6 +32,8 @@ const (
 	NoticeUnsureWrite     = "write.unsure"       // payload: tool, reason
 	NoticeOtherModel      = "model.fallback"     // payload: answered, reason
 	NoticeSummarised      = "history.summarised" // payload: turns, tokens
+	NoticeTooLong         = "history.too_long"   // a request did not fit, and results were cut
+	NoticeTruncated       = "history.truncated"  // payload: sent, counted; the server has read only a part of the request
 )
 
 // Pairs makes a payload of names and values in turn.

@@ -91,6 +91,12 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 	if a.Caveat != "" {
 		warn("not the whole answer: %s", a.Caveat)
 	}
+	if a.Blocker != "" {
+		warn("what blocked it: %s", a.Blocker)
+	}
+	if len(a.Suggestions) > 0 {
+		warn("what would help: %s", strings.Join(a.Suggestions, "; "))
+	}
 	for _, u := range a.Unsupported {
 		warn("cited, but not read: %s", u)
 	}
@@ -144,6 +150,11 @@ func (a *Answer) ending() []string {
 		first += "; the budget: " + a.Budget.String()
 	}
 	all := []string{first}
+	for _, why := range []struct{ what, text string }{{"not the whole answer", a.Caveat}, {"what blocked it", a.Blocker}, {"what would help", strings.Join(a.Suggestions, "; ")}} {
+		if why.text != "" {
+			all = append(all, why.what+": "+why.text)
+		}
+	}
 	for _, f := range a.Fallbacks {
 		all = append(all, fmt.Sprintf("fallback in turn %d: %s, so %s (%s)", f.Turn, f.Cause, f.Verdict, f.By))
 	}

@@ -55,11 +55,19 @@ type Job struct {
 	Emit   func(Piece)
 }
 
-// Piece is provisional text of an effect under way. Retract withdraws all text of the operation before it.
+// Piece is provisional text of an effect under way. Retract withdraws all text of the operation before it. Wait, if set, tells that the
+// operation pauses.
 type Piece struct {
 	Op      uint64
 	Text    string
 	Retract bool
+	Wait    *Wait
+}
+
+// Wait is a pause of an effect: until when, and why.
+type Wait struct {
+	Until time.Time
+	Why   string
 }
 
 // Ending is what is known when a tree has ended.
