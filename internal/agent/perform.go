@@ -68,10 +68,20 @@ func turn[R Report](ctx context.Context, b *Builder[R], m model.Model, listen fu
 	if r.Finish == model.FinishFilter && err == nil {
 		err = &model.Error{Kind: model.Refused, Model: m.ID(), Message: "the provider's filter stopped the answer"}
 	}
-	if err != nil {
-		return r, &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
+	if err == nil {
+		return r, nil
 	}
-	return r, nil
+	fault := &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
+	if job.Effect.Kind == EffectTurn && passes(err) {
+		return r, &run.Suspended{Fault: fault}
+	}
+	return r, fault
+}
+
+// passes says whether a failure of the model passes with time, or with money, so that the same turn may succeed later.
+func passes(err error) bool {
+	var failed *model.Error
+	return errors.As(err, &failed) && (failed.Retryable() || failed.Kind == model.Payment)
 }
 
 // hearing passes a reply on, and begins anew where an attempt is retracted.

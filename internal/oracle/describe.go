@@ -124,6 +124,9 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 	case a.Error == nil:
 	case a.StopReason == StopRefused:
 		s.Failure = &assistant.Failure{Kind: StopRefused, Message: "the model refused: " + a.Error.Reason}
+	case a.StopReason == StopSuspended:
+		s.Failure = &assistant.Failure{Kind: a.Error.Kind, Message: "no answer yet: " + a.Error.Reason,
+			Hint: fmt.Sprintf("nothing is lost: ‘sibyl run resume %s’ goes on from here; %s", a.RunID, Remedy(model.Kind(a.Error.Kind)))}
 	case a.StopReason == StopError:
 		s.Failure = &assistant.Failure{Kind: a.Error.Kind, Message: "no answer: " + a.Error.Reason, Hint: Remedy(model.Kind(a.Error.Kind))}
 	}
@@ -135,6 +138,9 @@ func Remedy(k model.Kind) string {
 	return map[model.Kind]string{
 		model.Auth:          "‘sibyl config test’ says which key is wrong, ‘sibyl config set-key’ stores another",
 		model.RateLimit:     "wait a while, or ask another model with -m",
+		model.Overloaded:    "wait a while, or ask another model with -m",
+		model.Payment:       "the provider wants money: add credit there, or ask another model with -m",
+		model.OutputLength:  "raise max_output of the provider in the settings, or let it think less",
 		model.ContextLength: "ask for less at a time, begin a new session, or take a model with a larger window",
 		model.Timeout:       "try again, or give the provider a longer timeout in the settings",
 		model.Server:        "try again, or see with ‘sibyl doctor’ what answers",

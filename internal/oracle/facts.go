@@ -25,6 +25,7 @@ const (
 	StopCancelled = "cancelled"
 	StopLoop      = "loop"
 	StopNeedsUser = "needs_user"
+	StopSuspended = "suspended" // it has not ended: the model does not answer for now, and the run can be resumed
 )
 
 // sourceOrders are the places where an answer may stand, by the type of the question.

@@ -177,6 +177,9 @@ func stamped(s signal.Signal, c *run.CompletionRecord) signal.Signal {
 // stop says why the run ended, and takes the text that is the answer.
 func (a *Answer) stop(v *run.View, e run.Ending, w wanted) journal.Status {
 	switch {
+	case e.Suspended:
+		a.StopReason, a.Error, a.Answer = StopSuspended, e.Fault, partialText(e.Under)
+		return journal.Running
 	case e.Cancelled:
 		a.StopReason = StopCancelled
 		a.Answer = partialText(e.Under)
