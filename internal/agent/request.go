@@ -40,6 +40,9 @@ type Step struct {
 	Refused string
 }
 
+// failed says whether the call gave an error.
+func (s Step) failed() bool { return s.Refused == "" && s.Receipt.Result == nil }
+
 // Builder makes requests of records. It belongs to one driven run, and is safe for concurrent use.
 type Builder[R Report] struct {
 	View    *run.View
@@ -47,6 +50,9 @@ type Builder[R Report] struct {
 	Purpose string       // of a turn, for the offline model
 	Window  int          // of the model, in tokens; 0: not known
 	Reports []model.Tool // by which the model reports, beside the tools
+
+	// Recovery is what the model is told after the first call that failed.
+	Recovery string
 
 	// Of reads what a turn was asked with.
 	Of func(p TurnPayload) (Asking, error)
@@ -72,6 +78,7 @@ type conversation struct {
 	from     *conversation // of the turn in record of.After
 	grown    bool          // another has taken the room behind its messages and steps
 	noted    bool
+	failed   bool // a call has failed, and what helps was told
 	messages []model.Message
 	steps    []Step
 	tokens   int // of the messages, estimated
@@ -79,7 +86,7 @@ type conversation struct {
 
 // grow is a conversation to which more is added. What c holds is not copied, the first time.
 func (c *conversation) grow(p TurnPayload) *conversation {
-	next := &conversation{of: p, from: c, noted: c.noted, messages: c.messages, steps: c.steps, tokens: c.tokens}
+	next := &conversation{of: p, from: c, noted: c.noted, failed: c.failed, messages: c.messages, steps: c.steps, tokens: c.tokens}
 	if c.grown {
 		next.messages, next.steps = slices.Clip(c.messages), slices.Clip(c.steps)
 	}
@@ -226,9 +233,13 @@ func (b *Builder[R]) converse(ctx context.Context, p TurnPayload, asking Asking)
 		c = from.grow(p)
 	}
 	for _, e := range p.Add {
-		at := len(c.messages)
+		at, steps := len(c.messages), len(c.steps)
 		if err := b.entry(ctx, c, e); err != nil {
 			return nil, err
+		}
+		if !c.failed && b.Recovery != "" && slices.ContainsFunc(c.steps[steps:], Step.failed) {
+			c.failed = true
+			c.say(model.Message{Role: model.User, Text: control(b.Recovery)})
 		}
 		for i := range c.messages[at:] {
 			c.messages[at+i].Memo = &model.Memo{} // every later turn sends it again

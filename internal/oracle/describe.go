@@ -58,7 +58,7 @@ func (s Surroundings) begin(ctx context.Context, b assistant.Beginning) (run.Spe
 		return run.Spec{}, fmt.Errorf("the Oracle's options are %T", b.Options)
 	}
 	q := Question{Text: b.Words, Owner: b.Owner, Session: b.Session, MaxTurns: o.MaxTurns, MaxTokens: o.MaxTokens, MaxTime: o.MaxTime,
-		Classifier: s.Classifier, Prompts: s.Prompts, Env: Env{CodeRoot: o.CodeRoot, Vault: o.Vault, Web: s.Web}}
+		Classifier: s.Classifier, Prompts: s.Prompts, Env: Env{CodeRoot: o.CodeRoot, Vault: o.Vault, Web: s.Web, Date: time.Now().Format(time.DateOnly)}}
 	if err := q.Check(); err != nil {
 		return run.Spec{}, err
 	}

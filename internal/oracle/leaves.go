@@ -126,7 +126,6 @@ func timeIsUp() bt.Leaf {
 type TurnSituation struct {
 	Class      classify.Type `json:"class"`
 	TopicShift bool          `json:"topic_shift,omitempty"`
-	HadError   bool          `json:"had_error,omitempty"`
 	Large      bool          `json:"large,omitempty"` // the conversation wants notes
 }
 
@@ -158,7 +157,7 @@ func askModel() bt.Leaf {
 	}
 	plan := func(i in) ([]bt.Request, error) {
 		p := agent.TurnPayload{Offered: i.Offered, Turn: i.Turn, MaxTurns: i.MaxTurns, Last: i.Last, Withdrawn: i.Withdrawn, Fit: i.Most,
-			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift, HadError: i.Ledger.Errors > 0}.encode()}
+			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift}.encode()}
 		p.Extends(i.Transcript)
 		if i.Last {
 			p.LastHint = i.LastHint

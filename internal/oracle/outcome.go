@@ -96,7 +96,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 
 // exchange is what the session keeps of the answer.
 func (a *Answer) exchange(env Env) Exchange {
-	e := Exchange{Question: a.Question, Answer: a.Answer, QueryType: a.QueryType, Tokens: agent.Tokens(a.Question) + agent.Tokens(a.Answer), ShadowOf: env.ShadowOf}
+	e := Exchange{Question: a.Question, Answer: a.Answer, QueryType: a.QueryType, Tokens: agent.Tokens(a.Question) + agent.Tokens(a.Answer), Shift: a.TopicShift, ShadowOf: env.ShadowOf}
 	if a.Signal != nil {
 		e.Signal = a.Signal.RawXML
 	}
