@@ -1,6 +1,7 @@
 package oracle_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -117,31 +118,35 @@ func TestEdgeCapabilityThatExistsAndReadsIsOfferedInTheNextTurn(t *testing.T) {
 		modeltest.Say("The web says so. "+partial("the page")))
 	a := h.ask(auth)
 	same(t, "tools of the first request", offered(h.request(1)), []string{"code_read", "code_search"})
-	same(t, "tools of the second request", offered(h.request(2)), []string{"code_read", "code_search", "web_search"})
+	same(t, "tools of the second request", offered(h.request(2)), []string{"code_read", "code_search", "web_fetch", "web_search"})
 	holds(t, "what is said after it", lastText(h.request(2)), "[control] The tool you need is offered to you from now on.")
 	same(t, "gaps", a.Gaps, []string(nil))
 	same(t, "calls of it that were performed: none before it was offered", h.world.called(), []string{"web_search"})
 }
 
-// A capability is granted by what it names, not by a word that several tools share.
+// A capability is granted by the source that it names, search and reader together, and not by a word that several sources share.
 func TestEdgeCapabilityIsFoundByWhatItNames(t *testing.T) {
+	web, vault := []string{"web_fetch", "web_search"}, []string{"thread_seek", "vault_read", "vault_search"}
 	for _, c := range []struct {
 		capability string
 		without    []string
-		want       string // "": a gap
+		want       []string // nil: a gap
 	}{
-		{capability: "web search", want: "web_search"},
-		{capability: "web_search", want: "web_search"},
-		{capability: "Search the web for current prices", want: "web_search"},
-		{capability: "web fetch", want: "web_fetch"},
-		{capability: "vault search", want: "vault_search"},
-		{capability: "thread search", want: "thread_seek"},
-		{capability: "searching the vault", want: "vault_search"},
-		{capability: "read a note of the vault", want: "vault_read"},
-		{capability: "web search", without: []string{"web_search", "web_fetch"}},
+		{capability: "web search", want: web},
+		{capability: "web_search", want: web},
+		{capability: "Search the web for current prices", want: web},
+		{capability: "internet access", want: web},
+		{capability: "looking something up online", want: web},
+		{capability: "web", want: web},
+		{capability: "vault search", want: vault},
+		{capability: "thread search", want: vault},
+		{capability: "searching the notes", want: vault},
+		{capability: "the vault", want: vault},
+		{capability: "web search", without: web},
 		{capability: "calendar search"},
 		{capability: "read the person's mail"},
 		{capability: "code execution"},
+		{capability: "running the tests of the code"},
 		{capability: "opening lines of places by words in a database"},
 		{capability: "vault write"},
 		{capability: "vault_write"},
@@ -152,12 +157,10 @@ func TestEdgeCapabilityIsFoundByWhatItNames(t *testing.T) {
 			h := setUp(t, modeltest.Say(needCapability(c.capability)), modeltest.Say("So it is. "+partial("the rest")))
 			h.world.without(c.without...)
 			a := h.ask(auth)
-			want := []string{"code_read", "code_search"}
-			if c.want != "" {
-				want = append(want, c.want)
-			}
+			want := append([]string{"code_read", "code_search"}, c.want...)
+			slices.Sort(want)
 			same(t, "tools of the second request", offered(h.request(2)), want)
-			same(t, "is a gap", len(a.Gaps) == 1, c.want == "")
+			same(t, "is a gap", len(a.Gaps) == 1, c.want == nil)
 		})
 	}
 }
