@@ -50,7 +50,11 @@ func turn[R Report](ctx context.Context, b *Builder[R], m model.Model, listen fu
 		return nil, err
 	}
 	asked, err := b.Build(ctx, p)
-	if err != nil {
+	var known *bt.Fault
+	switch {
+	case errors.As(err, &known):
+		return nil, known
+	case err != nil:
 		return nil, &bt.Fault{Kind: "request", Reason: err.Error()}
 	}
 	asked.Purpose = purpose
