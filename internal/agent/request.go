@@ -58,9 +58,9 @@ type Builder[R Report] struct {
 	// Of reads what a turn was asked with.
 	Of func(p TurnPayload) (Asking, error)
 
-	mu     sync.Mutex
-	shown  *conversation     // by the latest request
-	hashes map[string]string // of tools, by name
+	mu    sync.Mutex
+	shown *conversation        // by the latest request
+	tools map[string]described // by name
 }
 
 // Asking is what an assistant puts around the transcript of one turn.
@@ -145,8 +145,8 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 	r := Request{Prompt: system, History: history, Request: model.Request{System: system.Text, Purpose: b.Purpose, NoCalls: p.Last || p.Withdrawn}}
 	for _, s := range shown {
 		r.Request.Tools = append(r.Request.Tools, model.Tool{Name: s.Name, Description: s.Description, Schema: s.Schema})
-		r.Tools = append(r.Tools, s.Name+" "+b.hash(s))
-		r.Sent += Tokens(s.Name) + Tokens(s.Description) + Tokens(string(s.Schema))
+		known := b.described(s)
+		r.Tools, r.Sent = append(r.Tools, known.name), r.Sent+known.tokens
 	}
 	r.Request.Tools = append(r.Request.Tools, b.Reports...)
 	if !r.NoCalls {
@@ -204,21 +204,26 @@ func fit(messages []model.Message, tokens, room int) ([]model.Message, int) {
 	return messages, tokens
 }
 
-// hash names all that a model is told of a tool.
-func (b *Builder[R]) hash(s tool.Spec) string {
-	if h := b.hashes[s.Name]; h != "" {
-		return h
+// described is what is known of a tool's description: "name hash" names all that a model is told of it.
+type described struct {
+	name   string
+	tokens int // estimated
+}
+
+func (b *Builder[R]) described(s tool.Spec) described {
+	if d, known := b.tools[s.Name]; known {
+		return d
 	}
-	if b.hashes == nil {
-		b.hashes = map[string]string{}
+	if b.tools == nil {
+		b.tools = map[string]described{}
 	}
 	schema := &bytes.Buffer{}
 	if json.Compact(schema, s.Schema) != nil {
 		schema.Write(s.Schema)
 	}
-	h := Digest(s.Description + "\x00" + schema.String())
-	b.hashes[s.Name] = h
-	return h
+	d := described{s.Name + " " + Digest(s.Description+"\x00"+schema.String()), Tokens(s.Name) + Tokens(s.Description) + Tokens(schema.String())}
+	b.tools[s.Name] = d
+	return d
 }
 
 // converse gives what a turn is shown of the turns before it. What an earlier turn was shown is rendered once.
