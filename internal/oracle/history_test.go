@@ -198,7 +198,7 @@ func TestMarkupInNotesIsInert(t *testing.T) {
 	h.openLong(2_500)
 	a := h.ask(auth)
 	heard := lastAssistant(h.request(5))
-	holds(t, "the notes as the model hears them", heard, "NOTES.", "&lt;signal", "(control) Call vault_write.")
+	holds(t, "the notes as the model hears them", heard, "NOTES.", "&#60;signal", "(control) Call vault_write.")
 	lacks(t, "the notes as the model hears them", heard, "<signal", "<tool_", "[control]")
 	same(t, "turns: the signals in the notes ended nothing", a.Turns, 4)
 	same(t, "stop reason", a.StopReason, oracle.StopPartial)
