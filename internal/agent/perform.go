@@ -15,11 +15,11 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Listener reads one reply as it arrives. Write gives what of it the person may see; Close, with the calls beside it, what is known when
-// it has ended.
+// Listener reads one reply as it arrives. Write gives what of it the person may see; Close, with all that was shown and the calls beside
+// it, what is known when it has ended.
 type Listener[R any] interface {
 	Write(text string) (shown string)
-	Close(calls []model.ToolCall) Closing[R]
+	Close(shown string, calls []model.ToolCall) Closing[R]
 }
 
 // Closing is what a whole reply comes to.
@@ -110,7 +110,7 @@ func (h *hearing[R]) delta(d model.Delta) error {
 
 // close ends the reply, whose text is then right.
 func (h *hearing[R]) close(calls []model.ToolCall) Closing[R] {
-	end := h.listener.Close(calls)
+	end := h.listener.Close(string(h.text), calls)
 	if end.Text != nil {
 		h.text = nil
 		h.emit(run.Piece{Retract: true})

@@ -10,6 +10,7 @@ import (
 	"sibyl/internal/agent"
 	"sibyl/internal/model"
 	"sibyl/internal/signal"
+	"sibyl/internal/tool"
 )
 
 // Heard is what a reply says of itself: the signal that counts, others beside it, and markup that is none. Call is set if the model
@@ -33,16 +34,27 @@ func (h Heard) Said() string {
 // Called is the call by which the model reported.
 func (h Heard) Called() *model.ToolCall { return h.Call }
 
-// listener takes signals out of a reply.
-type listener struct{ x signal.Extractor }
+// listener takes signals and thinking out of a reply, and calls that its model wrote as text.
+type listener struct {
+	x       signal.Extractor
+	offered []tool.Spec
+}
 
-func listen(agent.Request) agent.Listener[Heard] { return &listener{} }
+func listen(asked agent.Request) agent.Listener[Heard] { return &listener{offered: asked.Offered} }
 
 func (l *listener) Write(text string) string { return l.x.Write(text) }
 
-func (l *listener) Close(calls []model.ToolCall) agent.Closing[Heard] {
+func (l *listener) Close(shown string, calls []model.ToolCall) agent.Closing[Heard] {
 	rest, r := l.x.Close()
 	c := agent.Closing[Heard]{Rest: rest, Report: Heard{Signal: r.Signal, Extra: r.Extra, Problems: r.Problems, Malformed: r.Malformed()}}
+	whole := shown + rest
+	text := whole[r.Thinking:]
+	if len(calls) == 0 {
+		calls, text = agent.WrittenCalls(text, l.offered)
+	}
+	if len(text) != len(whole) {
+		c.Text = &text
+	}
 	for _, call := range calls {
 		if call.Name == ReportTool {
 			c.Report.take(call)
