@@ -49,7 +49,9 @@ func TestNoticesHaveAStableForm(t *testing.T) {
 			`{"type":"signal.extra","severity":"warning","text":"Turn 2 had several signals: only the first counts.","turn":2,"payload":{"count":"2"}}`},
 		{oracle.NoticeMissing, auth, []modeltest.Turn{reading(0), modeltest.Say("It checks a token.")}, nil,
 			`{"type":"signal.missing","severity":"info","text":"The answer came without a signal.","turn":2}`},
-		{oracle.NoticeUnread, auth, []modeltest.Turn{modeltest.Say("It checks a token. " + enough())}, func(h *harness) { h.world.without("code_read", "code_search", "vault_read", "vault_search", "thread_seek", "web_search", "web_fetch") },
+		{oracle.NoticeUnread, auth, []modeltest.Turn{modeltest.Say("It checks a token. " + enough())}, func(h *harness) {
+			h.world.without("code_read", "code_search", "vault_read", "vault_search", "thread_seek", "web_search", "web_fetch")
+		},
 			`{"type":"signal.unread","severity":"warning","text":"Nothing was looked up for this answer: it rests on what the model knows.","turn":1}`},
 		{oracle.NoticeUnsure, auth, []modeltest.Turn{reading(0), modeltest.Say("It checks a token. " + element("context_sufficient", "0.2", "sources_found", "1"))}, nil,
 			`{"type":"signal.unsure","severity":"warning","text":"The model is not sure of this answer: it gives it a confidence of 0.20.","turn":2,"payload":{"confidence":"0.2"}}`},
