@@ -11,7 +11,7 @@ func fence(language, text string) string { return "```" + language + "\n" + text
 // spellings are of models that write the signal in another form, and of those that think aloud.
 func spellings() (all []behaviour) {
 	right := sufficient("0.9")
-	report := encoded(map[string]any{"type": "context_sufficient", "sources_found": 1, "confidence": 0.9})
+	const report = `{"type":"context_sufficient","sources_found":1,"confidence":0.9}`
 	wrapped := `{"sig` + `nal":` + report + `}`
 	spelled := func(name, text string) {
 		all = append(all, behaviour{name: "reads, answers, and writes the signal " + name, ask: auth, plays: plays(reads(middleware), says(jwt+"\n\n"+text)), plain: 2,
