@@ -157,18 +157,15 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 		messages, r.History = fit(messages, history, most-r.Sent)
 	}
 	r.Messages, r.Sent = messages, r.Sent+r.History
-	r.Facts = asking.Facts(r.Offered, slices.Clip(c.steps))
-	if p.Fit > 0 && float64(r.Sent) >= leastCut*float64(p.Fit) {
+	if p.Fit > 0 && r.History == history && !c.noted {
 		return Request{}, &bt.Fault{Kind: string(model.ContextLength), Reason: fmt.Sprintf("a request of about %d tokens does not fit into the model's window, and nothing in it can be cut", r.Sent)}
 	}
+	r.Facts = asking.Facts(r.Offered, slices.Clip(c.steps))
 	return r, nil
 }
 
 // answerShare is the part of a window that is left for the answer, and for what the estimate of tokens is off by.
 const answerShare = 0.25
-
-// leastCut is how many times as long as it shall be a request is at most that is asked anew with less: as long as it was.
-const leastCut = 1.9
 
 // room is how many tokens a request may have; 0: any number.
 func (b *Builder[R]) room(p TurnPayload) int {

@@ -62,7 +62,7 @@ func tools() []behaviour {
 			stop: "satisfied", holds: []string{jwt}, ran: []string{"code_read!", "code_read"}},
 		{name: "reads, calls with wrong arguments, and answers", ask: auth, plays: plays(reads(middleware), bad, says(jwt)), plain: 3, ours: exactly(3), stop: "satisfied",
 			holds: []string{jwt}, ran: []string{"code_read", "code_read!"}},
-		{name: "calls with wrong arguments, and answers without another try", ask: auth, plays: plays(bad, says(guess)), plain: 2, ours: exactly(2), stop: "partial",
+		{name: "calls with wrong arguments, and answers without another try", ask: auth, plays: plays(bad, says(guess)), plain: 2, ours: exactly(3), stop: "partial",
 			holds: []string{guess}, warns: []string{unread}, ran: []string{"code_read!"}},
 		{name: "calls a tool that is not there, then reads and answers", ask: auth, plays: plays(calls("open_file", `{"path":"auth/middleware.go"}`), reads(middleware), says(jwt)), plain: 3,
 			ours: exactly(3), stop: "satisfied", holds: []string{jwt}, ran: []string{"code_read"}},

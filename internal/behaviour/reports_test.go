@@ -34,7 +34,7 @@ func reports() []behaviour {
 			holds: []string{"auth/token.go:4"}},
 		{name: "announces with need_turn for ever", ask: auth, plays: plays(turn(says("Let me look at the middleware first."), goesOn("look"))), plain: 1, ours: between(2, 3),
 			stop: "partial", warns: []string{unread}},
-		{name: "ends with two signals, need_turn first", ask: auth, plays: plays(reads(middleware), turn(says(jwt), goesOn("say more"), done())), plain: 2, ours: exactly(2),
+		{name: "ends with two signals, need_turn first", ask: auth, plays: plays(reads(middleware), turn(says(jwt), goesOn("say more"), done())), plain: 2, ours: exactly(3),
 			stop: "satisfied", holds: []string{jwt}, ran: read},
 
 		{name: "gives a whole answer with stuck", ask: auth, plain: 2, ours: between(2, 3), stop: "partial", holds: []string{jwt}, ran: read,

@@ -7,20 +7,21 @@ import (
 	"unicode/utf8"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/search"
 	"sibyl/internal/signal"
 )
 
 // Words is what the tree knows of the text of a reply.
 type Words struct {
+	Text      string `json:"text"`
 	Size      int    `json:"size"`                // in characters
 	Cites     bool   `json:"cites,omitempty"`     // it names a line or an address
 	Announces bool   `json:"announces,omitempty"` // it says what will be done, and nothing else
-	Digest    string `json:"digest,omitempty"`    // names the text
 }
 
 func wordsOf(text string) Words {
 	text = strings.TrimSpace(text)
-	w := Words{Size: utf8.RuneCountInString(text), Digest: agent.Digest(text)}
+	w := Words{Text: text, Size: utf8.RuneCountInString(text)}
 	w.Cites = hasLineNumber(text) && pathCite().MatchString(text) || strings.Contains(text, "://")
 	w.Announces = announces(text, w)
 	return w
@@ -60,7 +61,7 @@ func (r *Reports) said(reply agent.Reply, report Report, l *agent.Ledger) {
 	switch {
 	case !quiet:
 		r.Idle = 0
-	case next.Words.Digest == r.Best.Words.Digest || next.Words.Size > 0 && !better:
+	case next.Words.Text == r.Best.Words.Text || next.Words.Size > 0 && !better:
 		r.Idle++
 	}
 	if next.Words.Size > 0 && better && (quiet || next.Words.Cites || report.answers()) {
@@ -73,13 +74,6 @@ func (r *Report) answers() bool {
 	return r.Signal != nil && (r.Signal.Type == signal.ContextSufficient || r.Signal.Type == signal.PartialAnswer)
 }
 
-// What a text that only refers back is measured by, beside the one before: it was written with nothing new in hand and is less than half
-// as long, or, if tools were called since, less than a fifth.
-const (
-	refersBack     = 2
-	refersBackLong = 5
-)
-
 // replaces says whether a text stands in the place of the best one before it.
 func (b Best) replaces(before Best) bool {
 	switch {
@@ -87,10 +81,39 @@ func (b Best) replaces(before Best) bool {
 		return true
 	case b.Words.Announces:
 		return false
-	case b.Words.Cites, b.Wrote != before.Wrote, before.Opened == 0 && b.Opened > 0:
+	case b.Words.Cites || b.Wrote != before.Wrote:
 		return true
-	case b.Calls > before.Calls:
-		return b.Words.Size*refersBackLong >= before.Words.Size
 	}
-	return b.Words.Size*refersBack >= before.Words.Size
+	return !b.Words.refersBack(before.Words)
+}
+
+// fewWords is how many words of its own a shorter text has that only repeats a part of another.
+const fewWords = 2
+
+// refersBack says whether a text only points to another, as “My answer above is complete” does: it is shorter, and either speaks of
+// nothing that the other speaks of, or repeats a part of it.
+func (w Words) refersBack(to Words) bool {
+	if w.Size >= to.Size {
+		return false
+	}
+	known, shared, own := stems(to.Text), 0, 0
+	for stem := range stems(w.Text) {
+		if known[stem] {
+			shared++
+		} else {
+			own++
+		}
+	}
+	return shared == 0 || own < fewWords && 2*w.Size < to.Size
+}
+
+// stems are the words of a text that say something, by their stems.
+func stems(text string) map[string]bool {
+	all := map[string]bool{}
+	for _, word := range search.Words(strings.ToLower(text)) {
+		if !search.IsStop(word) {
+			all[search.Stem(word)] = true
+		}
+	}
+	return all
 }

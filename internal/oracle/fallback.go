@@ -243,7 +243,7 @@ func (d *doubt) byRules(l history) (Verdict, string) {
 	asks := quiet && d.Reply.Asks
 	switch Cause(d.Cause) {
 	case CauseStuck, CauseSameReason:
-		return d.whenStuck(l, asks)
+		return d.whenStuck(l, enough, asks)
 	case CauseUnsure:
 		return d.whenUnsure(l, quiet, enough, asks)
 	}
@@ -269,7 +269,7 @@ func (l history) productive() bool {
 	return n > 1 && l.Rounds[n-2].Novel
 }
 
-func (d *doubt) whenStuck(l history, asks bool) (Verdict, string) {
+func (d *doubt) whenStuck(l history, enough, asks bool) (Verdict, string) {
 	hits := slices.ContainsFunc(l.Sources, func(t agent.Tried) bool { return t.Hits > 0 || t.Opened > 0 })
 	switch {
 	case asks:
@@ -280,6 +280,8 @@ func (d *doubt) whenStuck(l history, asks bool) (Verdict, string) {
 		return GoOn, "it was told, and the turn before brought something new"
 	case d.moreSources(l):
 		return OtherStrategy, "there is a source that was not offered"
+	case enough && d.Reply.HasText:
+		return ForceAnswer, "it has words, and there is context enough for an answer"
 	case hits && !l.Rephrased:
 		return OtherStrategy, "something was found, so other words may find more"
 	}

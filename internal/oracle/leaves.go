@@ -197,7 +197,6 @@ func takeNotes() bt.Leaf {
 		Past       int                     `port:"past_tokens,optional"`
 		Transcript []agent.Entry           `port:"transcript,optional"`
 		Ask        string                  `port:"ask" doc:"what the model is asked for"`
-		Most       int                     `port:"most_tokens,optional" doc:"of the request; 0: as the window allows"`
 	}
 	type out struct {
 		Ledger     agent.Ledger  `port:"ledger"`
@@ -205,7 +204,7 @@ func takeNotes() bt.Leaf {
 		Events     []bt.Typed    `port:",events"`
 	}
 	plan := func(i in) ([]bt.Request, error) {
-		return agent.AskNotes(agent.TurnPayload{Turn: i.Turn, MaxTurns: i.MaxTurns, LastHint: i.Ask, Fit: i.Most,
+		return agent.AskNotes(agent.TurnPayload{Turn: i.Turn, MaxTurns: i.MaxTurns, LastHint: i.Ask,
 			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift, Large: true}.encode()}, i.Transcript, i.Past > 0)
 	}
 	collect := func(i in, done []bt.Completion, o *out) error {
