@@ -80,16 +80,3 @@ func TakeNotes[R any](c bt.Completion, l *Ledger, transcript []Entry) ([]Entry, 
 	l.Notice(NoticeSummarised, Info, Pairs("turns", taken.Turns, "tokens", taken.Tokens), "The conversation was long: the model goes on from notes of it.")
 	return append([]Entry{{Notes: c.Ref, Of: slices.Clone(old)}}, transcript[len(old):]...), taken, nil
 }
-
-// NoteTooLong is a leaf.
-func NoteTooLong() bt.Leaf {
-	type none struct{}
-	type out struct {
-		Ledger Ledger `port:"ledger"`
-	}
-	return bt.Func("NoteTooLong", "Enters that a request did not fit into the model's window, and was asked anew with less.", func(_ none, o *out) error {
-		o.Ledger = o.Ledger.Clone()
-		o.Ledger.Notice(NoticeTooLong, Warning, nil, "What was read did not fit into the model's window, so results of tools were cut: give the model a larger one, or ask for less at a time.")
-		return nil
-	})
-}

@@ -92,6 +92,9 @@ func (l *Ledger) Replied(r Reply) {
 	l.Tokens += r.Tokens
 	l.History, l.Prompt = r.History, r.Prompt
 	l.truncated(r)
+	if r.Cut {
+		l.NoticeOnce(NoticeTooLong, Warning, nil, "What was read does not fit into the model's window, so results of tools were cut: give the model a larger one, or ask for less at a time.")
+	}
 	if r.Instead != "" {
 		l.Notice(NoticeOtherModel, Warning, Pairs("answered", r.Model, "reason", r.Instead), "%s answers instead: %s", r.Model, r.Instead)
 	}
@@ -106,7 +109,7 @@ const leastCounted = 0.5
 func (l *Ledger) truncated(r Reply) {
 	grown := r.Sent - l.Sent
 	short := float64(r.Counted) < leastCounted*float64(r.Sent)
-	if r.Counted > 0 && (short || r.Counted == l.Counted && grown > charsPerToken*charsPerToken) {
+	if r.Counted > 0 && !r.Cut && (short || r.Counted == l.Counted && grown > charsPerToken*charsPerToken) {
 		l.NoticeOnce(NoticeTruncated, Warning, Pairs("sent", r.Sent, "counted", r.Counted),
 			"The server has read only a part of what was sent (%d of about %d tokens): give its model a larger context window.", r.Counted, r.Sent)
 	}

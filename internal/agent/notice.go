@@ -32,7 +32,7 @@ const (
 	NoticeUnsureWrite     = "write.unsure"       // payload: tool, reason
 	NoticeOtherModel      = "model.fallback"     // payload: answered, reason
 	NoticeSummarised      = "history.summarised" // payload: turns, tokens
-	NoticeTooLong         = "history.too_long"   // a request did not fit, and results were cut
+	NoticeTooLong         = "history.too_long"   // results of tools were cut, so that a request fits
 	NoticeTruncated       = "history.truncated"  // payload: sent, counted; the server has read only a part of the request
 )
 

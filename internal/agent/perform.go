@@ -65,7 +65,7 @@ func turn[R Report](ctx context.Context, b *Builder[R], m model.Model, listen fu
 	r := TurnReceipt[R]{Text: string(heard.text), Calls: end.Calls, Report: end.Report, Finish: resp.Finish, Usage: resp.Usage,
 		Model: cmp.Or(resp.Model, m.ID()), Attempts: resp.Attempts, Native: resp.Native, Tries: resp.Tries,
 		Prompt: asked.Prompt.Hash, Segments: asked.Prompt.Segments, LeftOut: asked.Prompt.LeftOut, ToolHashes: asked.Tools,
-		PromptSize: asked.Prompt.Tokens, History: asked.History + Tokens(string(heard.text)) + callTokens(end.Calls), Sent: asked.Sent}
+		PromptSize: asked.Prompt.Tokens, History: asked.History + Tokens(string(heard.text)) + callTokens(end.Calls), Sent: asked.Sent, Cut: asked.Cut}
 	if job.Effect.Kind == EffectNotes {
 		r.Text = strings.TrimSpace(r.Text)
 	}

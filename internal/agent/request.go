@@ -117,6 +117,7 @@ type Request struct {
 	Offered []tool.Spec // that may be called
 	History int         // tokens of the messages, estimated
 	Sent    int         // tokens of all, estimated
+	Cut     bool        // results of tools were cut, so that all fits into the window
 }
 
 // Build makes the request of a turn.
@@ -155,9 +156,10 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 	r.Sent += system.Tokens
 	if most := b.room(p); most > 0 {
 		messages, r.History = fit(messages, history, most-r.Sent)
+		r.Cut = r.History < history
 	}
 	r.Messages, r.Sent = messages, r.Sent+r.History
-	if p.Fit > 0 && r.History == history && !c.noted {
+	if p.Fit > 0 && !r.Cut && !c.noted {
 		return Request{}, &bt.Fault{Kind: string(model.ContextLength), Reason: fmt.Sprintf("a request of about %d tokens does not fit into the model's window, and nothing in it can be cut", r.Sent)}
 	}
 	r.Facts = asking.Facts(r.Offered, slices.Clip(c.steps))

@@ -70,6 +70,7 @@ type TurnReceipt[R any] struct {
 	PromptSize int              `json:"prompt_tokens"`
 	History    int              `json:"history_tokens"`  // of the conversation, this turn included, estimated
 	Sent       int              `json:"sent_tokens"`     // of the whole request, estimated
+	Cut        bool             `json:"cut,omitempty"`   // results of tools were cut, so that it fits into the window
 	Tries      []model.Try      `json:"tries,omitempty"` // models that were asked before the one that answered
 }
 
@@ -86,6 +87,7 @@ type Reply struct {
 	Calls   []CallFact `json:"calls,omitempty"`
 	Tokens  int        `json:"tokens,omitempty"`  // what it counts against a budget
 	Sent    int        `json:"sent,omitempty"`    // tokens of the request, estimated
+	Cut     bool       `json:"cut,omitempty"`     // results of tools were cut in the request
 	Counted int        `json:"counted,omitempty"` // tokens of the request, as the provider counted them; 0: it did not
 	History int        `json:"history,omitempty"` // tokens of the conversation with it, estimated
 	Prompt  int        `json:"prompt,omitempty"`  // tokens of the system prompt
@@ -114,7 +116,7 @@ func TakeTurn[R any](c bt.Completion) (r TurnReceipt[R], reply Reply, err error)
 	if r, err = bt.ResultOf[TurnReceipt[R]](c); err != nil {
 		return r, reply, fmt.Errorf("receipt of the turn: %w", err)
 	}
-	reply = Reply{Ref: c.Ref, HasText: hasWords(r.Text), Asks: asks(r.Text), Tokens: r.tokens(), Sent: r.Sent, Counted: r.Usage.InputTokens,
+	reply = Reply{Ref: c.Ref, HasText: hasWords(r.Text), Asks: asks(r.Text), Tokens: r.tokens(), Sent: r.Sent, Cut: r.Cut, Counted: r.Usage.InputTokens,
 		History: r.History, Prompt: r.PromptSize, Model: r.Model, Instead: r.instead()}
 	for _, call := range r.Calls {
 		reply.Calls = append(reply.Calls, CallFact{Name: call.Name, Digest: Digest(call.Arguments), Key: callKey(call.Name, call.Arguments),

@@ -41,7 +41,7 @@ func Leaves() (*bt.Leaves, bt.Options, error) {
 		sufficient(), searchesEmpty(), firstTime(), accept(), agent.Hint(), widen(), offerCapability(), noteGap(), agent.RunTools(), agent.TakeAway(),
 		agent.Budget(), causeOfDoubt(), askClassifier(), decide(), sameReason(), agent.SameCall(), agent.Cycle(), agent.SameError(),
 		agent.NoNewSource(), agent.Strike(), agent.HistoryIsLong(), takeNotes(), offerEverything(), agent.IdenticalCalls(), timeIsUp(),
-		agent.NoteCut(), lacks(), announcesLeaf(), asksPerson(), hasAnswer(), saysNothingNew(), remind(), agent.NoteTooLong())
+		agent.NoteCut(), lacks(), announcesLeaf(), asksPerson(), hasAnswer(), saysNothingNew(), remind())
 	if err != nil {
 		return nil, bt.Options{}, err
 	}
