@@ -26,7 +26,7 @@ const (
 )
 
 var (
-	mayCall = regexp.MustCompile(strings.Join([]string{hermes, function, `<\|python_tag\|>`, `\[TOOL_CALLS\]`, fence, `\{`}, "|"))
+	mayCall = regexp.MustCompile(strings.Join([]string{hermes, function, `<\|python_tag\|>`, `\[TOOL_CALLS\]`, fence, `\{\s*"(?:name|type)"`}, "|"))
 	opening = regexp.MustCompile("^" + fence + `(?:json|tool_call)?[ \t]*\n`)
 )
 
@@ -128,8 +128,7 @@ func between(text, open, shut string) (inner string, n int) {
 func (w *writing) value(text string, list, bare bool) int {
 	d := json.NewDecoder(strings.NewReader(text))
 	var value json.RawMessage
-	if first := strings.TrimSpace(text); !strings.HasPrefix(first, "{") && !strings.HasPrefix(first, "[") ||
-		bare && first[0] == '{' && !signal.BeginsCall(first) || d.Decode(&value) != nil {
+	if d.Decode(&value) != nil {
 		return 0
 	}
 	calls := []json.RawMessage{value}

@@ -66,6 +66,7 @@ var writtenCalls = []struct{ name, text, calls, rest string }{
 	{"FenceBeforeProse", "```json\n" + readA + "\n```\nis what the file says.", "", ""},
 	{"FenceNeverClosed", "```json\n" + readA, "", ""},
 	{"FenceInAFence", "````\n```json\n" + readA + "\n```\n", "", ""},
+	{"FenceWithAnotherOrder", "```json\n[" + `{"arguments": {"path": "a"}, "name": "read"}` + "]\n```", "", ""},
 	{"EmptyFence", "```json\n\n```", "", ""},
 	{"EmptyListInAFence", "```json\n[]\n```", "", ""},
 	{"Mistral", calls + " [" + readA + `, {"name": "list", "arguments": {}, "id": "x1"}]`, `read {"path": "a"} list {}`, ""},
@@ -84,6 +85,8 @@ var writtenCalls = []struct{ name, text, calls, rest string }{
 	{"DefinitionOfATool", `{"name": "read", "parameters": {"path": "a"}, "description": "reads"}`, "", ""},
 	{"OneOfTwoIsNotOffered", open + `{"name": "delete", "arguments": {}}` + shut + "\n" + open + readA + shut, `read {"path": "a"}`,
 		open + `{"name": "delete", "arguments": {}}` + shut + "\n"},
+	{"IndentedCode", "So:\n\n    " + readA, "", ""},
+	{"LongReply", strings.Repeat("word ", 14000) + "\n" + readA, "", ""},
 	{"CallAsCode", `read({"path": "a"})`, "", ""},
 	{"Prose", "It has {braces} and `code`.", "", ""},
 }

@@ -1,7 +1,10 @@
 package signal
 
 import (
+	"encoding/json"
+	"errors"
 	"html"
+	"io"
 	"strings"
 )
 
@@ -84,6 +87,10 @@ func readLast(w window, at int) (d decision, v verdict) {
 	}
 	n, v := readForm(text[from:])
 	if v == begun && w.final {
+		_, after, closed := strings.Cut(text[from:], text[at:at+run])
+		if run > 0 && closed && strings.Trim(after, string(mark)+" \t\r\n") != "" {
+			return d, no
+		}
 		return decision{what: isMarkup, n: len(text), raw: text[from:], reason: cutOff}, yes
 	}
 	if v != yes {
@@ -98,7 +105,7 @@ func readLast(w window, at int) (d decision, v verdict) {
 		case closing == run || closing > run && run >= 3:
 		case closing == 0 && i == len(text) && run >= 3:
 			i = to // a fence may be left open
-		case i < len(text) || closing > run || w.final:
+		case i < len(text) || w.final:
 			return d, no
 		}
 	}
@@ -152,9 +159,9 @@ func readWhole(text string) (n int, v verdict) {
 
 const escaped = "&lt;"
 
-// readEscaped reads an element whose brackets are entities.
+// readEscaped reads an element whose brackets are entities. Without its end it is text, since tags are mentioned so.
 func readEscaped(text string) (n int, v verdict) {
-	if n, v = words(text, escaped, tagName); v != yes {
+	if _, v = words(text, escaped, tagName); v != yes {
 		return 0, v
 	}
 	n = strings.IndexByte(text, '>') + 1
@@ -178,7 +185,7 @@ func readEscaped(text string) (n int, v verdict) {
 			}
 		}
 	}
-	return 0, begun
+	return 0, maybe
 }
 
 // readObject reads a signal as JSON. One with a field that its type does not have is text.
@@ -186,9 +193,14 @@ func readObject(text string) (n int, v verdict) {
 	if v = beginsObject(text); v != yes {
 		return 0, v
 	}
-	if n = objectEnd(text); n == 0 {
+	var object json.RawMessage
+	d := json.NewDecoder(strings.NewReader(text))
+	if err := d.Decode(&object); errors.Is(err, io.ErrUnexpectedEOF) {
 		return 0, begun
+	} else if err != nil {
+		return 0, no
 	}
+	n = int(d.InputOffset())
 	if _, err := fromObject(text[:n]); err != nil {
 		return 0, no
 	}
@@ -209,25 +221,4 @@ func beginsObject(text string) (v verdict) {
 		}
 	}
 	return v
-}
-
-// objectEnd is where the object that text begins with ends; 0 if it does not.
-func objectEnd(text string) int {
-	depth, quoted := 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '"':
-			quoted = !quoted
-		case quoted && c == '\\':
-			i++
-		case quoted:
-		case c == '{' || c == '[':
-			depth++
-		case c == '}' || c == ']':
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		}
-	}
-	return 0
 }

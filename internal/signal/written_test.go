@@ -35,6 +35,7 @@ var written = []stream{
 	{name: "EndOfThinkingAtTheEndOfALineEndsItToo", text: "so it is." + endOfThink + " \nYes.", clean: " \nYes."},
 	{name: "EndOfThinkingAtTheVeryBeginning", text: endOfThink + "\n\nYes.", clean: "\n\nYes."},
 	{name: "EndOfThinkingInTheMiddleOfALineIsText", text: "the tag " + endOfThink + " ends it", clean: "the tag " + endOfThink + " ends it"},
+	{name: "EndOfThinkingAfterAMentionOfBothTags", text: "Is " + think + " " + endOfThink + " meant?\n" + endOfThink + "\nYes.", clean: "\nYes."},
 	{name: "EmptyThinkingTwice", text: think + endOfThink + think + endOfThink + "a", clean: "a"},
 
 	{name: "SignalAloneInAFenceCounts", text: "```xml\n" + enough + "\n```\n", clean: "\n", signal: ContextSufficient},
@@ -46,6 +47,12 @@ var written = []stream{
 	{name: "SignalInAFenceBeforeTextIsText", text: "```xml\n" + enough + "\n```\nis how.", clean: "```xml\n" + enough + "\n```\nis how."},
 	{name: "SignalInAFenceBeforeASignalIsText", text: "```\n" + needTurn + "\n```\n" + enough, clean: "```\n" + needTurn + "\n```\n", signal: ContextSufficient},
 	{name: "SignalInAnOpenFenceGoesWithTheFence", text: "Yes.\n```xml\n" + enough + "\n", clean: "Yes.\n\n", signal: ContextSufficient},
+	{name: "ElementWithoutTypeInAFenceIsText", text: "```\n<signal>x</signal>\n```", clean: "```\n<signal>x</signal>\n```"},
+	{name: "TagInAClosedFenceBeforeTextIsText", text: "```\n<signal type='stuck'>\n```\nbegins it.", clean: "```\n<signal type='stuck'>\n```\nbegins it."},
+	{name: "TagInASpanBeforeTextIsText", text: "`<signal type='stuck'>` begins it.", clean: "`<signal type='stuck'>` begins it."},
+	{name: "TagInAFenceAtTheEndIsStripped", text: "Yes.\n```\n<signal type='stuck'>\n```\n", clean: "Yes.\n", problems: 1},
+	{name: "TildeMakesNoSpan", text: "~" + enough + "~", clean: "~~", signal: ContextSufficient},
+	{name: "LongerRunEndsNoSpan", text: "`" + enough + "``", clean: "```", signal: ContextSufficient},
 	{name: "TwoSignalsInAFenceAreText", text: "```\n" + needTurn + "\n" + enough + "\n```", clean: "```\n" + needTurn + "\n" + enough + "\n```"},
 	{name: "LongBlanksAroundASignalInAFence", text: "```\n" + strings.Repeat("\n", MaxHeld) + enough + "\n```", clean: "```\n" + strings.Repeat("\n", MaxHeld) + enough + "\n```"},
 	{name: "CodeInAFenceIsText", text: "```go\nif a < b {\n```\n", clean: "```go\nif a < b {\n```\n"},
@@ -64,7 +71,7 @@ var written = []stream{
 	{name: "EntitiesBeforeTextAreText", text: entities + " is how.", clean: entities + " is how."},
 	{name: "EntitiesInASpanAreText", text: "Write `" + entities + "`", clean: "Write `" + entities + "`"},
 	{name: "EntitiesInAFenceAtTheEndCount", text: "```\n" + entities + "\n```", signal: ContextSufficient},
-	{name: "EntitiesWithoutEndAreStripped", text: "Yes. " + strings.TrimSuffix(entities, "&lt;/signal&gt;"), clean: "Yes. ", problems: 1},
+	{name: "EntitiesWithoutEndAreText", text: "Begin with &lt;signal type='stuck'&gt; or so.", clean: "Begin with &lt;signal type='stuck'&gt; or so."},
 	{name: "EntitiesWithoutTypeAreText", text: "the &lt;signal&gt; element", clean: "the &lt;signal&gt; element"},
 
 	{name: "LabelGoesWithTheSignal", text: "Yes.\n\nSignal:\n" + enough, clean: "Yes.\n\n", signal: ContextSufficient},
@@ -75,6 +82,7 @@ var written = []stream{
 	{name: "LabelBeforeAMentionIsText", text: "Signal: `" + enough + "` is it", clean: "Signal: `" + enough + "` is it"},
 	{name: "WordInALineIsNoLabel", text: "The signal: " + enough, clean: "The signal: ", signal: ContextSufficient},
 	{name: "WordWithoutMarksIsNoLabel", text: "Signal " + enough, clean: "Signal ", signal: ContextSufficient},
+	{name: "LabelFarAboveIsText", text: "Signal:" + strings.Repeat("\n", 60) + enough, clean: "Signal:" + strings.Repeat("\n", 60), signal: ContextSufficient},
 	{name: "LabelAtTheEndIsText", text: "Yes.\nSignal:\n", clean: "Yes.\nSignal:\n"},
 	{name: "LabelOfASignalThatFillsTheBound", text: "Signal: " + long, clean: "Signal: ", signal: NeedTurn},
 
@@ -88,6 +96,7 @@ var written = []stream{
 	{name: "JSONWithOtherFieldsIsText", text: `{"type": "stuck", "id": 1}`, clean: `{"type": "stuck", "id": 1}`},
 	{name: "JSONWithABadConfidenceIsStripped", text: `{"type": "need_turn", "reason": "x", "confidence": 7}`, problems: 1},
 	{name: "JSONWithoutEndIsStripped", text: "Yes.\n```json\n" + asJSON[:40], clean: "Yes.\n", problems: 1},
+	{name: "BeginningOfJSONInProseIsText", text: `{"type": "stuck" begins it.` + "\nSo.", clean: `{"type": "stuck" begins it.` + "\nSo."},
 	{name: "JSONInAFenceWithOtherCodeIsText", text: "```js\nx\n" + asJSON + "\n```", clean: "```js\nx\n" + asJSON + "\n```"},
 }
 
