@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"sibyl/internal/markdown"
 	"sibyl/internal/model"
@@ -26,8 +27,12 @@ const (
 )
 
 var (
-	mayCall = regexp.MustCompile(strings.Join([]string{hermes, function, `<\|python_tag\|>`, `\[TOOL_CALLS\]`, fence, `\{\s*"(?:name|type)"`}, "|"))
-	opening = regexp.MustCompile("^" + fence + `(?:json|tool_call)?[ \t]*\n`)
+	mayCall = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(strings.Join([]string{hermes, function, `<\|python_tag\|>`, `\[TOOL_CALLS\]`, fence, `\{\s*"(?:name|type)"`}, "|"))
+	})
+	opening = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("^" + fence + `(?:json|tool_call)?[ \t]*\n`)
+	})
 )
 
 // WrittenCalls finds the calls that a model wrote as text, as models do whose server does not read their template, and gives the text
@@ -38,7 +43,7 @@ func WrittenCalls(text string, offered []tool.Spec) (calls []model.ToolCall, res
 	if len(text) > maxWritten {
 		return nil, text
 	}
-	for _, at := range mayCall.FindAllStringIndex(text, -1) {
+	for _, at := range mayCall().FindAllStringIndex(text, -1) {
 		before := text[:at[0]]
 		w := writing{offered: offered}
 		if w.toTheEnd(text[at[0]:], beginsLine(before)) && !quoted(before) {
@@ -105,7 +110,7 @@ func (w *writing) next(text string, beginsLine bool) int {
 	if !beginsLine {
 		return 0
 	}
-	if inner, n := between(text, opening.FindString(text), "\n"+fence); n > 0 && strings.HasPrefix(text, fence) {
+	if inner, n := between(text, opening().FindString(text), "\n"+fence); n > 0 && strings.HasPrefix(text, fence) {
 		if read := w.value(inner, true, true); read == 0 || strings.TrimSpace(inner[read:]) != "" {
 			return 0
 		}
