@@ -45,8 +45,8 @@ func TestOverlayOfAnEmptyFolderIsTheEmbeddedPrompts(t *testing.T) {
 		t.Fatal(err)
 	}
 	names, err := fs.Glob(fsys, "oracle/*.md")
-	if err != nil || len(names) != 10 {
-		t.Fatalf("files = %v, %v; want the 10 prompts", names, err)
+	if err != nil || len(names) != 13 {
+		t.Fatalf("files = %v, %v; want the 13 prompts", names, err)
 	}
 	for _, name := range names {
 		if read(t, fsys, name) != read(t, prompts.FS, name) {

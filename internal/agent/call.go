@@ -149,7 +149,7 @@ func RunTools() bt.Leaf {
 				continue
 			}
 			o.Ledger.Errors++
-			o.Ledger.made(Made{Tool: c.Name, Key: c.Key, Digest: c.Name + " " + c.Digest, Error: digest(c.Name + why)})
+			o.Ledger.made(Made{Tool: c.Name, Key: c.Key, Digest: c.Name + " " + c.Digest, Error: Digest(c.Name + why)})
 			o.Events = append(o.Events, CallRefused{Tool: c.Name, Arguments: c.Brief, Why: why})
 		}
 		return last

@@ -30,6 +30,8 @@ type Ledger struct {
 	History   int      `json:"history,omitempty"`   // tokens of the conversation, estimated
 	Prompt    int      `json:"prompt,omitempty"`    // tokens of the system prompt
 	NotedAt   int      `json:"noted_at,omitempty"`  // the turn before which notes were taken
+	Sent      int      `json:"sent,omitempty"`      // tokens of the last request, estimated
+	Counted   int      `json:"counted,omitempty"`   // the same as the provider counted them
 }
 
 // Tried counts what was done with one source (FR-017). Hits are those of searches.
@@ -50,6 +52,19 @@ func (l *Ledger) tried(s tool.Source) *Tried {
 	}
 	l.Sources = append(l.Sources, Tried{Source: s})
 	return &l.Sources[len(l.Sources)-1]
+}
+
+// Calls counts the calls that were performed.
+func (l *Ledger) Calls() (n int) {
+	for _, t := range l.Sources {
+		n += t.Calls
+	}
+	return n
+}
+
+// Wrote says whether a call has changed the world, by its receipt.
+func (l *Ledger) Wrote() bool {
+	return slices.ContainsFunc(l.Rounds, func(r Round) bool { return r.Wrote })
 }
 
 // Left are the tools that may still be offered.
@@ -76,10 +91,29 @@ func (l *Ledger) Replied(r Reply) {
 	l.begin()
 	l.Tokens += r.Tokens
 	l.History, l.Prompt = r.History, r.Prompt
+	l.truncated(r)
+	if r.Cut {
+		l.NoticeOnce(NoticeTooLong, Warning, nil, "What was read does not fit into the model's window, so results of tools were cut: give the model a larger one, or ask for less at a time.")
+	}
 	if r.Instead != "" {
 		l.Notice(NoticeOtherModel, Warning, Pairs("answered", r.Model, "reason", r.Instead), "%s answers instead: %s", r.Model, r.Instead)
 	}
 	l.Fresh = false // until tools open something anew
+}
+
+// A provider that counts fewer tokens than this part of what was sent, as estimated, has left out the rest.
+const leastCounted = 0.5
+
+// truncated tells the person of a request of which the server has read a part only: it counts far fewer tokens than were sent, or as many
+// as before although more was.
+func (l *Ledger) truncated(r Reply) {
+	grown := r.Sent - l.Sent
+	short := float64(r.Counted) < leastCounted*float64(r.Sent)
+	if r.Counted > 0 && !r.Cut && (short || r.Counted == l.Counted && grown > charsPerToken*charsPerToken) {
+		l.NoticeOnce(NoticeTruncated, Warning, Pairs("sent", r.Sent, "counted", r.Counted),
+			"The server has read only a part of what was sent (%d of about %d tokens): give its model a larger context window.", r.Counted, r.Sent)
+	}
+	l.Sent, l.Counted = r.Sent, r.Counted
 }
 
 // Unsure tells the person of a write that may have taken effect.
@@ -98,7 +132,7 @@ func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) (done CallDon
 		tried.Errors++
 		l.Errors++
 		done.Error = c.Err.Reason
-		m.Error = digest(t.Name + c.Err.Kind + maskAll(c.Err.Reason))
+		m.Error = Digest(t.Name + c.Err.Kind + maskAll(c.Err.Reason))
 		if t.Once {
 			l.Unsure(t.Name, c.Err)
 		}
@@ -114,7 +148,7 @@ func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) (done CallDon
 		l.Errors++
 		if r.Error != nil {
 			done.Error = r.Error.Message
-			m.Error = digest(t.Name + string(r.Error.Kind) + maskAll(r.Error.Message))
+			m.Error = Digest(t.Name + string(r.Error.Kind) + maskAll(r.Error.Message))
 		}
 		return done, nil
 	}

@@ -32,6 +32,8 @@ const (
 	NoticeUnsureWrite     = "write.unsure"       // payload: tool, reason
 	NoticeOtherModel      = "model.fallback"     // payload: answered, reason
 	NoticeSummarised      = "history.summarised" // payload: turns, tokens
+	NoticeTooLong         = "history.too_long"   // results of tools were cut, so that a request fits
+	NoticeTruncated       = "history.truncated"  // payload: sent, counted; the server has read only a part of the request
 )
 
 // Pairs makes a payload of names and values in turn.

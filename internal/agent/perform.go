@@ -15,55 +15,78 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Listener reads one reply as it arrives. Write gives what of it the person may see; Close the rest, and what was found.
+// Listener reads one reply as it arrives. Write gives what of it the person may see; Close, with all that was shown and the calls beside
+// it, what is known when it has ended.
 type Listener[R any] interface {
 	Write(text string) (shown string)
-	Close() (rest string, report R)
+	Close(shown string, calls []model.ToolCall) Closing[R]
+}
+
+// Closing is what a whole reply comes to.
+type Closing[R any] struct {
+	Rest   string // of the text
+	Report R
+	Calls  []model.ToolCall // that are to be performed
+	Text   *string          // where what was shown turned out to be none of it: the whole text
 }
 
 // Turns performs turns of the model: it passes the text on as it arrives, as far as listen shows it.
-func Turns[R Report](b *Builder[R], m model.Model, listen func() Listener[R]) run.Performer {
+func Turns[R Report](b *Builder[R], m model.Model, listen func(Request) Listener[R]) run.Performer {
 	return run.Performer{Do: func(ctx context.Context, job run.Job) (any, error) {
 		return turn(ctx, b, m, listen, job.Emit, b.Purpose, job)
 	}}
 }
 
 // Notes performs notes of the conversation, for which the offline model knows another purpose. Nobody is shown them as they arrive.
-func Notes[R Report](b *Builder[R], m model.Model, listen func() Listener[R], purpose string) run.Performer {
+func Notes[R Report](b *Builder[R], m model.Model, listen func(Request) Listener[R], purpose string) run.Performer {
 	return run.Performer{Do: func(ctx context.Context, job run.Job) (any, error) {
 		return turn(ctx, b, m, listen, func(run.Piece) {}, purpose, job)
 	}}
 }
 
-func turn[R Report](ctx context.Context, b *Builder[R], m model.Model, listen func() Listener[R], emit func(run.Piece), purpose string, job run.Job) (any, error) {
+func turn[R Report](ctx context.Context, b *Builder[R], m model.Model, listen func(Request) Listener[R], emit func(run.Piece), purpose string, job run.Job) (any, error) {
 	p, err := run.AskedOf[TurnPayload](job)
 	if err != nil {
 		return nil, err
 	}
 	asked, err := b.Build(ctx, p)
-	if err != nil {
+	var known *bt.Fault
+	switch {
+	case errors.As(err, &known):
+		return nil, known
+	case err != nil:
 		return nil, &bt.Fault{Kind: "request", Reason: err.Error()}
 	}
 	asked.Purpose = purpose
-	heard := &hearing[R]{emit: emit, listen: listen, listener: listen()}
+	heard := &hearing[R]{emit: emit, listen: func() Listener[R] { return listen(asked) }}
+	heard.listener = heard.listen()
 	resp, err := m.Chat(ctx, asked.Request, heard.delta)
-	rest, report := heard.listener.Close()
-	heard.show(rest)
+	end := heard.close(resp.ToolCalls)
 	text := string(heard.text)
-	r := TurnReceipt[R]{Text: text, Calls: resp.ToolCalls, Report: report, Finish: resp.Finish, Usage: resp.Usage,
+	r := TurnReceipt[R]{Text: text, Calls: end.Calls, Report: end.Report, Finish: resp.Finish, Usage: resp.Usage,
 		Model: cmp.Or(resp.Model, m.ID()), Attempts: resp.Attempts, Native: resp.Native, Tries: resp.Tries,
 		Prompt: asked.Prompt.Hash, Segments: asked.Prompt.Segments, LeftOut: asked.Prompt.LeftOut, ToolHashes: asked.Tools,
-		PromptSize: asked.Prompt.Tokens, History: asked.History + Tokens(text) + callTokens(resp.ToolCalls)}
+		PromptSize: asked.Prompt.Tokens, History: asked.History + Tokens(text) + callTokens(end.Calls), Sent: asked.Sent, Cut: asked.Cut}
 	if job.Effect.Kind == EffectNotes {
 		r.Text = strings.TrimSpace(r.Text)
 	}
 	if r.Finish == model.FinishFilter && err == nil {
 		err = &model.Error{Kind: model.Refused, Model: m.ID(), Message: "the provider's filter stopped the answer"}
 	}
-	if err != nil {
-		return r, &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
+	if err == nil {
+		return r, nil
 	}
-	return r, nil
+	fault := &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
+	if job.Effect.Kind == EffectTurn && passes(err) {
+		return r, &run.Suspended{Fault: fault}
+	}
+	return r, fault
+}
+
+// passes says whether a failure of the model passes with time, or with money, so that the same turn may succeed later.
+func passes(err error) bool {
+	var failed *model.Error
+	return errors.As(err, &failed) && (failed.Retryable() || failed.Kind == model.Payment)
 }
 
 // hearing passes a reply on, and begins anew where an attempt is retracted.
@@ -79,8 +102,24 @@ func (h *hearing[R]) delta(d model.Delta) error {
 		h.listener, h.text = h.listen(), nil
 		h.emit(run.Piece{Retract: true})
 	}
+	if w := d.Wait; w != nil {
+		h.emit(run.Piece{Wait: &run.Wait{Until: w.Until, Why: fmt.Sprintf("%s: %s, attempt %d", w.Model, w.Kind, w.Attempt)}})
+	}
 	h.show(h.listener.Write(d.Text))
 	return nil
+}
+
+// close ends the reply, whose text is then right.
+func (h *hearing[R]) close(calls []model.ToolCall) Closing[R] {
+	end := h.listener.Close(string(h.text), calls)
+	if end.Text != nil {
+		h.text = nil
+		h.emit(run.Piece{Retract: true})
+		h.show(*end.Text)
+	} else {
+		h.show(end.Rest)
+	}
+	return end
 }
 
 func (h *hearing[R]) show(text string) {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
@@ -17,8 +18,12 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Report is what an assistant finds in a reply beside its words. Said is what stands for it when the reply is shown to a model again.
-type Report interface{ Said() string }
+// Report is what an assistant finds in a reply beside its words. Said is what stands for it when the reply is shown to a model again;
+// Called, which may be nil, is the call by which the model gave it.
+type Report interface {
+	Said() string
+	Called() *model.ToolCall
+}
 
 // System is a system prompt.
 type System struct {
@@ -36,18 +41,26 @@ type Step struct {
 	Refused string
 }
 
+// failed says whether the call gave an error.
+func (s Step) failed() bool { return s.Refused == "" && s.Receipt.Result == nil }
+
 // Builder makes requests of records. It belongs to one driven run, and is safe for concurrent use.
 type Builder[R Report] struct {
 	View    *run.View
 	Tools   []tool.Spec
-	Purpose string // of a turn, for the offline model
+	Purpose string       // of a turn, for the offline model
+	Window  int          // of the model, in tokens; 0: not known
+	Reports []model.Tool // by which the model reports, beside the tools
+
+	// Recovery is what the model is told after the first call that failed.
+	Recovery string
 
 	// Of reads what a turn was asked with.
 	Of func(p TurnPayload) (Asking, error)
 
-	mu     sync.Mutex
-	shown  *conversation     // by the latest request
-	hashes map[string]string // of tools, by name
+	mu    sync.Mutex
+	shown *conversation        // by the latest request
+	tools map[string]described // by name
 }
 
 // Asking is what an assistant puts around the transcript of one turn.
@@ -66,6 +79,7 @@ type conversation struct {
 	from     *conversation // of the turn in record of.After
 	grown    bool          // another has taken the room behind its messages and steps
 	noted    bool
+	failed   bool // a call has failed, and what helps was told
 	messages []model.Message
 	steps    []Step
 	tokens   int // of the messages, estimated
@@ -73,7 +87,7 @@ type conversation struct {
 
 // grow is a conversation to which more is added. What c holds is not copied, the first time.
 func (c *conversation) grow(p TurnPayload) *conversation {
-	next := &conversation{of: p, from: c, noted: c.noted, messages: c.messages, steps: c.steps, tokens: c.tokens}
+	next := &conversation{of: p, from: c, noted: c.noted, failed: c.failed, messages: c.messages, steps: c.steps, tokens: c.tokens}
 	if c.grown {
 		next.messages, next.steps = slices.Clip(c.messages), slices.Clip(c.steps)
 	}
@@ -99,8 +113,11 @@ func (c *conversation) say(m model.Message) {
 type Request struct {
 	model.Request
 	Prompt  System
-	Tools   []string // "name hash" of each tool that is offered
-	History int      // tokens of the messages, estimated
+	Tools   []string    // "name hash" of each tool that is offered
+	Offered []tool.Spec // that may be called
+	History int         // tokens of the messages, estimated
+	Sent    int         // tokens of all, estimated
+	Cut     bool        // results of tools were cut, so that all fits into the window
 }
 
 // Build makes the request of a turn.
@@ -121,35 +138,91 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 		hint := control(p.LastHint)
 		messages, history = append(messages, model.Message{Role: model.User, Text: hint}), history+Tokens(hint)
 	}
-	offered := OfferedSpecs(p, b.Tools)
-	system, err := asking.System(offered, history, c.noted)
+	shown := OfferedSpecs(p, b.Tools)
+	system, err := asking.System(shown, history, c.noted)
 	if err != nil {
 		return Request{}, err
 	}
-	r := Request{Prompt: system, History: history,
-		Request: model.Request{System: system.Text, Messages: messages, Purpose: b.Purpose, Facts: asking.Facts(offered, slices.Clip(c.steps))}}
-	for _, s := range offered {
+	r := Request{Prompt: system, History: history, Request: model.Request{System: system.Text, Purpose: b.Purpose, NoCalls: p.Last || p.Withdrawn}}
+	for _, s := range shown {
 		r.Request.Tools = append(r.Request.Tools, model.Tool{Name: s.Name, Description: s.Description, Schema: s.Schema})
-		r.Tools = append(r.Tools, s.Name+" "+b.hash(s))
+		known := b.described(s)
+		r.Tools, r.Sent = append(r.Tools, known.name), r.Sent+known.tokens
 	}
+	r.Request.Tools = append(r.Request.Tools, b.Reports...)
+	if !r.NoCalls {
+		r.Offered = shown
+	}
+	r.Sent += system.Tokens
+	if most := b.room(p); most > 0 {
+		messages, r.History = fit(messages, history, most-r.Sent)
+		r.Cut = r.History < history
+	}
+	r.Messages, r.Sent = messages, r.Sent+r.History
+	if p.Fit > 0 && !r.Cut && !c.noted {
+		return Request{}, &bt.Fault{Kind: string(model.ContextLength), Reason: fmt.Sprintf("a request of about %d tokens does not fit into the model's window, and nothing in it can be cut", r.Sent)}
+	}
+	r.Facts = asking.Facts(r.Offered, slices.Clip(c.steps))
 	return r, nil
 }
 
-// hash names all that a model is told of a tool.
-func (b *Builder[R]) hash(s tool.Spec) string {
-	if h := b.hashes[s.Name]; h != "" {
-		return h
+// answerShare is the part of a window that is left for the answer, and for what the estimate of tokens is off by.
+const answerShare = 0.25
+
+// room is how many tokens a request may have; 0: any number.
+func (b *Builder[R]) room(p TurnPayload) int {
+	if p.Fit > 0 {
+		return p.Fit
 	}
-	if b.hashes == nil {
-		b.hashes = map[string]string{}
+	return int(float64(b.Window) * (1 - answerShare))
+}
+
+// keptOfResult is how many tokens of a tool's result stay at least where the window is too small for all.
+const keptOfResult = 200
+
+// fit cuts results of tools until messages of so many tokens have only as many as there is room for, the oldest first.
+func fit(messages []model.Message, tokens, room int) ([]model.Message, int) {
+	if tokens <= room {
+		return messages, tokens
+	}
+	messages = slices.Clone(messages)
+	for i := range messages {
+		m := &messages[i]
+		has := Tokens(m.Text)
+		if tokens <= room {
+			break
+		}
+		if m.Role != model.ToolRole || has <= keptOfResult {
+			continue
+		}
+		keep := max(keptOfResult, has-(tokens-room))
+		m.Text = string([]rune(m.Text)[:min(keep, has-1)*charsPerToken]) + "\n[cut here: the model's window is too small for the rest; ask for less at a time]"
+		m.Memo = nil
+		tokens -= has - Tokens(m.Text)
+	}
+	return messages, tokens
+}
+
+// described is what is known of a tool's description: "name hash" names all that a model is told of it.
+type described struct {
+	name   string
+	tokens int // estimated
+}
+
+func (b *Builder[R]) described(s tool.Spec) described {
+	if d, known := b.tools[s.Name]; known {
+		return d
+	}
+	if b.tools == nil {
+		b.tools = map[string]described{}
 	}
 	schema := &bytes.Buffer{}
 	if json.Compact(schema, s.Schema) != nil {
 		schema.Write(s.Schema)
 	}
-	h := digest(s.Description + "\x00" + schema.String())
-	b.hashes[s.Name] = h
-	return h
+	d := described{s.Name + " " + Digest(s.Description+"\x00"+schema.String()), Tokens(s.Name) + Tokens(s.Description) + Tokens(schema.String())}
+	b.tools[s.Name] = d
+	return d
 }
 
 // converse gives what a turn is shown of the turns before it. What an earlier turn was shown is rendered once.
@@ -171,9 +244,13 @@ func (b *Builder[R]) converse(ctx context.Context, p TurnPayload, asking Asking)
 		c = from.grow(p)
 	}
 	for _, e := range p.Add {
-		at := len(c.messages)
+		at, steps := len(c.messages), len(c.steps)
 		if err := b.entry(ctx, c, e); err != nil {
 			return nil, err
+		}
+		if !c.failed && b.Recovery != "" && slices.ContainsFunc(c.steps[steps:], Step.failed) {
+			c.failed = true
+			c.say(model.Message{Role: model.User, Text: control(b.Recovery)})
 		}
 		for i := range c.messages[at:] {
 			c.messages[at+i].Memo = &model.Memo{} // every later turn sends it again
@@ -211,11 +288,9 @@ func payloadAt(v *run.View, record int64) (TurnPayload, error) {
 	return p, nil
 }
 
-// OfferedSpecs picks the tools of a turn, in the order of all; none when they are withdrawn.
+// OfferedSpecs picks the tools that a turn shows, in the order of all. Those that are withdrawn are shown too, so that what a provider has
+// cached of the request before stays valid.
 func OfferedSpecs(p TurnPayload, all []tool.Spec) (specs []tool.Spec) {
-	if p.Last || p.Withdrawn {
-		return nil
-	}
 	for _, s := range all {
 		if slices.Contains(p.Offered, s.Name) {
 			s.Description = signal.Neutralise(s.Description) // a stranger's server may have written it
@@ -244,14 +319,21 @@ func (b *Builder[R]) entry(ctx context.Context, c *conversation, e Entry) error 
 		return err
 	}
 	m := model.Message{Role: model.Assistant, Text: turn.Text, ToolCalls: turn.Calls[:len(e.Tools)], Native: turn.Native}
+	report := turn.Report.Called()
+	if report != nil {
+		m.ToolCalls = append([]model.ToolCall{*report}, m.ToolCalls...)
+	}
 	if said := turn.Report.Said(); said != "" {
 		m.Text += "\n" + said
 	}
-	if len(e.Tools) == 0 {
+	if len(e.Tools) < len(turn.Calls) {
 		m.Native = nil // its calls were not run, so the provider's own form would dangle
 	}
 	if m.Text != "" || len(m.ToolCalls) > 0 {
 		c.say(m)
+	}
+	if report != nil {
+		c.say(model.Message{Role: model.ToolRole, ToolCallID: report.ID, ToolName: report.Name, Text: "Noted."})
 	}
 	for i, t := range e.Tools {
 		call := turn.Calls[i]

@@ -31,6 +31,7 @@ type TurnPayload struct {
 	Last      bool     `json:"last,omitempty"`
 	Withdrawn bool     `json:"withdrawn,omitempty"` // tools are withdrawn
 	LastHint  string   `json:"last_hint,omitempty"` // what the conversation ends with
+	Fit       int      `json:"fit,omitempty"`       // tokens that the whole request may have; 0: as the window allows
 
 	// The transcript is that of the turn in record After, if it is not 0, and Add.
 	After int64   `json:"after,omitempty"`
@@ -70,6 +71,8 @@ type TurnReceipt[R any] struct {
 	ToolHashes []string         `json:"tools,omitempty"` // "name hash" of each tool as it was offered
 	PromptSize int              `json:"prompt_tokens"`
 	History    int              `json:"history_tokens"`  // of the conversation, this turn included, estimated
+	Sent       int              `json:"sent_tokens"`     // of the whole request, estimated
+	Cut        bool             `json:"cut,omitempty"`   // results of tools were cut, so that it fits into the window
 	Tries      []model.Try      `json:"tries,omitempty"` // models that were asked before the one that answered
 }
 
@@ -85,6 +88,9 @@ type Reply struct {
 	Asks    bool       `json:"asks,omitempty"` // its text ends with a question
 	Calls   []CallFact `json:"calls,omitempty"`
 	Tokens  int        `json:"tokens,omitempty"`  // what it counts against a budget
+	Sent    int        `json:"sent,omitempty"`    // tokens of the request, estimated
+	Cut     bool       `json:"cut,omitempty"`     // results of tools were cut in the request
+	Counted int        `json:"counted,omitempty"` // tokens of the request, as the provider counted them; 0: it did not
 	History int        `json:"history,omitempty"` // tokens of the conversation with it, estimated
 	Prompt  int        `json:"prompt,omitempty"`  // tokens of the system prompt
 	Model   string     `json:"model"`
@@ -112,10 +118,10 @@ func TakeTurn[R any](c bt.Completion) (r TurnReceipt[R], reply Reply, err error)
 	if r, err = bt.ResultOf[TurnReceipt[R]](c); err != nil {
 		return r, reply, fmt.Errorf("receipt of the turn: %w", err)
 	}
-	reply = Reply{Ref: c.Ref, HasText: hasWords(r.Text), Asks: asks(r.Text), Tokens: r.tokens(), History: r.History, Prompt: r.PromptSize,
-		Model: r.Model, Instead: r.instead()}
+	reply = Reply{Ref: c.Ref, HasText: hasWords(r.Text), Asks: asks(r.Text), Tokens: r.tokens(), Sent: r.Sent, Cut: r.Cut, Counted: r.Usage.InputTokens,
+		History: r.History, Prompt: r.PromptSize, Model: r.Model, Instead: r.instead()}
 	for _, call := range r.Calls {
-		reply.Calls = append(reply.Calls, CallFact{Name: call.Name, Digest: digest(call.Arguments), Key: callKey(call.Name, call.Arguments),
+		reply.Calls = append(reply.Calls, CallFact{Name: call.Name, Digest: Digest(call.Arguments), Key: callKey(call.Name, call.Arguments),
 			Brief: Brief(call.Arguments, 80)})
 	}
 	return r, reply, nil
@@ -156,13 +162,15 @@ func (r *TurnReceipt[R]) instead() string {
 	return strings.Join(why, "; ")
 }
 
+const charsPerToken = 4
+
 // Tokens estimates the tokens of a text: a quarter of its characters, rounded up.
 func Tokens(text string) int {
 	n := 0
 	for range text {
 		n++
 	}
-	return (n + 3) / 4
+	return (n + charsPerToken - 1) / charsPerToken
 }
 
 func callTokens(calls []model.ToolCall) (n int) {
@@ -192,7 +200,8 @@ func Counted(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func digest(text string) string {
+// Digest names a text.
+func Digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return string(hex.AppendEncode(make([]byte, 0, 16), sum[:8]))
 }

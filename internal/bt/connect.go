@@ -224,9 +224,13 @@ func (c *compiler) input(el *element, leaf *Leaf, p *Port, sc *scope, i int32) w
 		}
 		w.slot = c.connect(sc, use{node: i, role: how, typ: p.Type, port: p.Name, key: key, at: a.at})
 	case ok:
-		literal, err := parseLiteral(a.value, p.Type)
+		literal, err := p.literal(a.value)
 		if err != nil {
-			c.src.problem(a.at, fmt.Sprintf(`or write %s="{key}"`, p.Name), "%s: port %s: %v", leaf.Name, p.Name, err)
+			hint := fmt.Sprintf(`or write %s="{key}"`, p.Name)
+			if p.OneOf != nil {
+				hint = didYouMean(a.value, p.OneOf)
+			}
+			c.src.problem(a.at, hint, "%s: port %s: %v", leaf.Name, p.Name, err)
 			return w
 		}
 		w.literal = reflect.ValueOf(literal)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -18,7 +19,8 @@ import (
 //	}
 //
 // An input without default is required unless it is optional: then an absent attribute or an unwritten key reads as the
-// zero value. An input field tagged `port:",now"`, an int64, is the run time in ms. An output may be left unconnected; an output
+// zero value. The tag oneof:"red green" lists the texts that a port takes, between:"0 1" the least and the greatest number (the latter may
+// be left out); what a tree writes down is checked when it is loaded. An input field tagged `port:",now"`, an int64, is the run time in ms. An output may be left unconnected; an output
 // field tagged `port:",events"`, a []Typed, tells people what was decided. A type is string, bool, int, int64, float64, or whatever
 // JSON gives back as it took it.
 type Port struct {
@@ -28,7 +30,50 @@ type Port struct {
 	Default  string
 	Optional bool
 	HasDef   bool
+	OneOf    []string
+	Between  []float64 // the least number, and perhaps the greatest
 	field    int
+}
+
+// check says what is wrong with a value that a tree writes down.
+func (p *Port) check(v any) error {
+	if text, ok := v.(string); ok && p.OneOf != nil && !slices.Contains(p.OneOf, text) {
+		return &valueError{text, "one of " + strings.Join(p.OneOf, ", ")}
+	}
+	if p.Between == nil {
+		return nil
+	}
+	f := reflect.ValueOf(v).Convert(reflect.TypeFor[float64]()).Float()
+	switch {
+	case f < p.Between[0]:
+		return &valueError{fmt.Sprint(v), fmt.Sprintf("at least %g", p.Between[0])}
+	case len(p.Between) > 1 && f > p.Between[1]:
+		return &valueError{fmt.Sprint(v), fmt.Sprintf("at most %g", p.Between[1])}
+	}
+	return nil
+}
+
+// limits reads the tags that say which values a port takes.
+func (p *Port) limits(tag reflect.StructTag) error {
+	p.OneOf = strings.Fields(tag.Get("oneof"))
+	for _, text := range strings.Fields(tag.Get("between")) {
+		f, ok := parseNumber(text)
+		if !ok {
+			return &valueError{text, "a number"}
+		}
+		p.Between = append(p.Between, f)
+	}
+	kind := p.Type.Kind()
+	switch {
+	case len(p.OneOf) > 0 && kind != reflect.String:
+		return fmt.Errorf("oneof is for texts")
+	case len(p.OneOf) == 0:
+		p.OneOf = nil
+	}
+	if p.Between != nil && kind != reflect.Int && kind != reflect.Int64 && kind != reflect.Float64 {
+		return fmt.Errorf("between is for numbers")
+	}
+	return nil
 }
 
 func (p *Port) required() bool { return !p.Optional && !p.HasDef }
@@ -76,15 +121,27 @@ func portsOf(t reflect.Type) (ports []Port, other unnamed, err error) {
 		}
 		seen[name] = true
 		p := Port{Name: name, Doc: f.Tag.Get("doc"), Type: f.Type, Optional: option == "optional", field: i}
+		if err := p.limits(f.Tag); err != nil {
+			return nil, other, fmt.Errorf("%v.%s: %w", t, f.Name, err)
+		}
 		p.Default, p.HasDef = f.Tag.Lookup("default")
 		if p.HasDef {
-			if _, err := parseLiteral(p.Default, p.Type); err != nil {
+			if _, err := p.literal(p.Default); err != nil {
 				return nil, other, fmt.Errorf("%v.%s: default %w", t, f.Name, err)
 			}
 		}
 		ports = append(ports, p)
 	}
 	return ports, other, nil
+}
+
+// literal reads a value that a tree writes down.
+func (p *Port) literal(text string) (any, error) {
+	v, err := parseLiteral(text, p.Type)
+	if err == nil {
+		err = p.check(v)
+	}
+	return v, err
 }
 
 // isWord says whether a leaf or port can be called that in BT.CPP.

@@ -245,6 +245,7 @@ func (c *command) follow(ctx context.Context, r *service.Run, v viewOptions) err
 	for u := range r.Watch(context.WithoutCancel(ctx), 0) {
 		p.update(u)
 	}
+	p.endPause()
 	p.showTrace()
 	res, err := r.Wait(context.WithoutCancel(ctx))
 	if err != nil {

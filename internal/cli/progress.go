@@ -3,7 +3,9 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"time"
 
+	"sibyl/internal/run"
 	"sibyl/internal/service"
 )
 
@@ -13,6 +15,7 @@ type progress struct {
 	c      *command
 	screen *screen
 	step   *service.Step // whose trace is to be shown behind its lines
+	pause  func()        // ends the line that counts; nil: none does
 }
 
 func (c *command) newProgress(v viewOptions) *progress {
@@ -30,6 +33,7 @@ func (c *command) colour() bool {
 }
 
 func (p *progress) update(u service.Update) {
+	p.endPause()
 	if u.Event == nil {
 		p.showTrace()
 	}
@@ -38,6 +42,8 @@ func (p *progress) update(u service.Update) {
 		p.screen.retract()
 	case p.c.OutTTY && !p.asJSON && u.Text != "":
 		p.screen.provisional(u.Text)
+	case u.Wait != nil && !p.quiet:
+		p.countDown(u.Wait)
 	case u.Step != nil && u.Step.Status == "RUNNING" && len(u.Step.Start) > 0:
 		p.screen.retract() // what was said was a step on the way
 	}
@@ -46,6 +52,42 @@ func (p *progress) update(u service.Update) {
 	}
 	if p.trace && u.Step != nil {
 		p.step = u.Step
+	}
+}
+
+// countDown tells of a pause: on a terminal by a line that counts the seconds until the next update, elsewhere once.
+func (p *progress) countDown(w *run.Wait) {
+	line := func() string {
+		return fmt.Sprintf("%s: asked again in %d s", printable(w.Why), max(0, int(time.Until(w.Until).Round(time.Second).Seconds())))
+	}
+	if !p.c.ErrTTY {
+		p.say("%s", line())
+		return
+	}
+	p.screen.makeRoom()
+	ended, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		second := time.NewTicker(time.Second)
+		defer second.Stop()
+		for {
+			fmt.Fprint(p.c.Err, "\r\x1b[K"+p.screen.dim(clipLine("· "+line(), p.screen.width()), true))
+			select {
+			case <-second.C:
+			case <-ended:
+				fmt.Fprint(p.c.Err, "\r\x1b[K")
+				return
+			}
+		}
+	}()
+	p.pause = func() { close(ended); <-over }
+}
+
+// endPause takes the line that counts away.
+func (p *progress) endPause() {
+	if p.pause != nil {
+		p.pause()
+		p.pause = nil
 	}
 }
 

@@ -62,7 +62,7 @@ func (q *Question) Check() error {
 // given is what a question gives its tree, without the past of its session.
 func (q *Question) given() Given {
 	return Given{Question: q.Text, Tools: agent.FactsOf(q.Tools), MaxTurns: q.MaxTurns, MaxTokens: q.MaxTokens,
-		MaxSeconds: int((q.MaxTime + time.Second - 1) / time.Second), Window: q.Env.WindowTokens, Classifier: q.Classifier}
+		MaxSeconds: int((q.MaxTime + time.Second - 1) / time.Second), Window: q.Env.WindowTokens, Classifier: q.Classifier, BareCalls: q.Env.BareCalls}
 }
 
 // keptPast bounds how many earlier exchanges a continued session shows the model.
@@ -89,6 +89,7 @@ func (g *Given) remember(ctx context.Context, store journal.Store, q Question) (
 	}
 	var past []string
 	var exchanges []Exchange
+	left := false // what is before belongs to a topic that the session has left
 	f := journal.Filter{Session: q.Session, Assistant: Name, Summaries: true, Limit: 2 * keptPast}
 	for {
 		runs, err := store.Runs(ctx, q.Owner, f)
@@ -103,11 +104,12 @@ func (g *Given) remember(ctx context.Context, store journal.Store, q Question) (
 			if err != nil {
 				return nil, err
 			}
-			if e.Answer != "" {
+			if e.Answer != "" && !left {
 				past, exchanges = append(past, r.ID), append(exchanges, e)
+				left = e.Shift
 			}
 		}
-		if len(past) == keptPast || len(runs) < f.Limit {
+		if left || len(past) == keptPast || len(runs) < f.Limit {
 			break
 		}
 		f.After = runs[len(runs)-1].Cursor()

@@ -1,33 +1,145 @@
 package oracle
 
 import (
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/oracle/classify"
+	"sibyl/internal/oracle/prompt"
 )
 
-func sufficient() bt.Leaf {
-	type in struct {
-		Class   classify.Classification `port:"class"`
-		Offered []string                `port:"offered"`
-		Ledger  agent.Ledger            `port:"ledger"`
-	}
-	return bt.Check("Sufficient", "Is there context enough for an answer (FR-018)? Yes if the class needs no source, none can be had, or one was read.",
-		func(i in) (bool, string) { return sufficientContext(i.Class, i.Offered, &i.Ledger) })
+// ground is what an answer can stand on: the facts of the one rule of sufficiency.
+type ground struct {
+	Class   classify.Classification `port:"class"`
+	Tools   []agent.ToolFact        `port:"tools"`
+	Offered []string                `port:"offered"`
+	Ledger  agent.Ledger            `port:"ledger"`
+	Past    int                     `port:"past_tokens,optional" doc:"tokens of the session's earlier exchanges"`
+	Shifted bool                    `port:"topic_shift"`
 }
 
-func sufficientContext(c classify.Classification, offered []string, l *agent.Ledger) (bool, string) {
+func sufficient() bt.Leaf {
+	return bt.Check("Sufficient", "Is there enough for an answer (FR-018)? A report of a change needs the receipt of one; another answer a place that was read, unless its class needs none or none can be had.",
+		func(i ground) (bool, string) {
+			missing, why := i.missing()
+			return missing == "", why
+		})
+}
+
+// The two things that an answer may want.
+const (
+	missingSource = "source"
+	missingWrite  = "write"
+)
+
+// missing says what an answer still wants to stand on, "" for nothing, and why.
+func (g *ground) missing() (what, why string) {
+	c := g.Class
 	switch {
+	case c.QueryType == prompt.AllTypes:
+		return "", "the model alone says when it is done"
+	case c.QueryType == classify.Action && g.Ledger.Wrote():
+		return "", "a change has its receipt"
+	case c.QueryType == classify.Action:
+		return missingWrite, "nothing was written"
 	case !c.NeedsCode && !c.NeedsVault && !c.NeedsWeb:
-		return true, "a " + string(c.QueryType) + " question needs no source"
-	case len(l.Opened) > 0:
-		return true, fmt.Sprintf("%d places were read", len(l.Opened))
-	case len(offered) == 0 && len(l.Taken) == 0:
-		return true, "no tool is there that could read one"
+		return "", "a " + string(c.QueryType) + " question needs no source"
+	case len(g.Ledger.Opened) > 0:
+		return "", fmt.Sprintf("%d places were read", len(g.Ledger.Opened))
+	case g.Past > 0 && !g.Shifted:
+		return "", "the conversation goes on from earlier answers"
+	case len(g.Offered) == 0 && len(g.Ledger.Taken) == 0:
+		return "", "no tool is there that could read one"
 	}
-	return false, "nothing was read yet"
+	return missingSource, "nothing was read yet"
+}
+
+// line tells the person what an answer does not stand on.
+func (g *ground) line(what string) string {
+	switch {
+	case what == missingWrite:
+		return "Nothing was written."
+	case g.Ledger.Calls() > 0:
+		return "No source was opened for this answer: it rests on what the model knows."
+	}
+	return "Nothing was looked up for this answer: it rests on what the model knows."
+}
+
+// callable names the offered tools that could give what is missing.
+func (g *ground) callable(what string) (names []string) {
+	for _, t := range g.Tools {
+		if slices.Contains(g.Offered, t.Name) && t.Once == (what == missingWrite) && !(t.Once && g.Ledger.Tainted) {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+func lacks() bt.Leaf {
+	type out struct {
+		Hint string `port:"hint" doc:"what the model is told"`
+	}
+	return bt.Func("Lacks", "Says what an answer still wants to stand on, if a tool that is offered could give it. FAILURE if nothing is missing, or nothing could.",
+		func(i ground, o *out) error {
+			what, why := i.missing()
+			names := i.callable(what)
+			switch {
+			case what == "" || len(names) == 0:
+				return errors.New(why)
+			case what == missingWrite:
+				o.Hint = fmt.Sprintf("Nothing was written: no tool has confirmed a change. Make it now with one of %s. If that can't be done, or was not asked for, say so plainly.", strings.Join(names, ", "))
+			default:
+				o.Hint = fmt.Sprintf("No source was opened for this answer, and the question needs one. Look it up now with %s, and answer from what you read. If that can't be done, say plainly that nothing was looked up.",
+					strings.Join(names, ", "))
+			}
+			return nil
+		})
+}
+
+func announcesLeaf() bt.Leaf {
+	type in struct {
+		Report Report `port:"report"`
+	}
+	return bt.Check("Announces", "Does the reply only say what it is about to do?", func(i in) (bool, string) {
+		return i.Report.Words.Announces, map[bool]string{true: "it announces", false: "it does not"}[i.Report.Words.Announces]
+	})
+}
+
+// mostAsked is how long a question to the person is at most, in characters: an answer may end with an offer.
+const mostAsked = 400
+
+func asksPerson() bt.Leaf {
+	type in struct {
+		Reply  agent.Reply `port:"reply"`
+		Report Report      `port:"report"`
+	}
+	return bt.Check("AsksPerson", "Is the reply a question to the person? A long one is an answer that ends with a question.", func(i in) (bool, string) {
+		is := i.Reply.Asks && i.Report.Words.Size <= mostAsked && !i.Report.Words.Cites
+		return is, map[bool]string{true: "it asks", false: "it does not ask"}[is]
+	})
+}
+
+func hasAnswer() bt.Leaf {
+	type in struct {
+		Reports Reports `port:"reports"`
+	}
+	return bt.Check("HasAnswer", "Is there a text that could be the answer, of this reply or of one before?", func(i in) (bool, string) {
+		is := i.Reports.Best.Ref != 0
+		return is, map[bool]string{true: "there is one", false: "there is none"}[is]
+	})
+}
+
+func saysNothingNew() bt.Leaf {
+	type in struct {
+		Reports Reports `port:"reports"`
+	}
+	return bt.Check("SaysNothingNew", "Does the reply call nothing, and only repeat or refer back to what was said?", func(i in) (bool, string) {
+		return i.Reports.Idle > 0, fmt.Sprintf("%d such replies in a row", i.Reports.Idle)
+	})
 }
 
 func searchesEmpty() bt.Leaf {

@@ -104,11 +104,12 @@ func TestAddressInTheAnswerToACodeQuestionIsNoClaimToHaveReadIt(t *testing.T) {
 }
 
 func TestHitOfTheWebThatWasNotOpenedIsUnsupported(t *testing.T) {
-	h := setUp(t, modeltest.SayAndCall(needTurn("search"), "web_search", `{}`), modeltest.Say("It rains (https://weather.example/paris). "+enough()))
+	h := setUp(t, modeltest.SayAndCall(needTurn("search"), "web_search", `{}`), modeltest.Say("It rains (https://weather.example/paris). "+enough()),
+		modeltest.Say("It rains, as I said (https://weather.example/paris). "+enough()))
 	a := h.ask(weather)
 	same(t, "unsupported", a.Unsupported, []string{"https://weather.example/paris"})
 	same(t, "stop reason", a.StopReason, oracle.StopPartial)
-	same(t, "caveat", a.Caveat, "nothing that the answer cites was read")
+	same(t, "caveat", a.Caveat, "No source was opened for this answer: it rests on what the model knows.")
 	same(t, "sources", a.Sources, []agent.Source{})
 }
 

@@ -59,7 +59,7 @@ func (s Surroundings) begin(ctx context.Context, b assistant.Beginning) (run.Spe
 		return run.Spec{}, fmt.Errorf("the Oracle's options are %T", b.Options)
 	}
 	q := Question{Text: b.Words, Owner: b.Owner, Session: b.Session, MaxTurns: o.MaxTurns, MaxTokens: o.MaxTokens, MaxTime: o.MaxTime,
-		Classifier: s.Classifier, Prompts: s.Prompts, Env: Env{CodeRoot: o.CodeRoot, Vault: o.Vault, Web: s.Web}}
+		Classifier: s.Classifier, Prompts: s.Prompts, Env: Env{CodeRoot: o.CodeRoot, Vault: o.Vault, Web: s.Web, Date: time.Now().Format(time.DateOnly)}}
 	if err := q.Check(); err != nil {
 		return run.Spec{}, err
 	}
@@ -98,6 +98,12 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 	if a.Caveat != "" {
 		warn("not the whole answer: %s", a.Caveat)
 	}
+	if a.Blocker != "" {
+		warn("what blocked it: %s", a.Blocker)
+	}
+	if len(a.Suggestions) > 0 {
+		warn("what would help: %s", strings.Join(a.Suggestions, "; "))
+	}
 	for _, u := range a.Unsupported {
 		warn("cited, but not read: %s", u)
 	}
@@ -125,6 +131,9 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 	case a.Error == nil:
 	case a.StopReason == StopRefused:
 		s.Failure = &assistant.Failure{Kind: StopRefused, Message: "the model refused: " + a.Error.Reason}
+	case a.StopReason == StopSuspended:
+		s.Failure = &assistant.Failure{Kind: a.Error.Kind, Message: "no answer yet: " + a.Error.Reason,
+			Hint: fmt.Sprintf("nothing is lost: ‘sibyl run resume %s’ goes on from here; %s", a.RunID, Remedy(model.Kind(a.Error.Kind)))}
 	case a.StopReason == StopError:
 		s.Failure = &assistant.Failure{Kind: a.Error.Kind, Message: "no answer: " + a.Error.Reason, Hint: Remedy(model.Kind(a.Error.Kind))}
 	}
@@ -139,10 +148,10 @@ func Remedy(k model.Kind) string {
 		model.ContextLength: "ask for less at a time, begin a new session, or take a model with a larger window",
 		model.Overloaded:    "the provider has too much to do: wait a while, or ask another model with -m",
 		model.Payment:       "add credit at the provider, or ask another model with -m",
-		model.OutputLength:  "ask for less at a time, let the model think less, or allow it a longer answer",
+		model.OutputLength:  "ask for less at a time, let the model think less (think), or allow it a longer answer (max_output in the settings)",
 		model.Timeout:       "try again, or allow more time with timeouts.start and timeouts.silence (local_start, local_silence) in the settings",
 		model.Server:        "try again, or see with ‘sibyl doctor’ what answers",
-		model.Garbled:       "check the provider's address and kind: it may speak another protocol",
+		model.Garbled:       "try again; if it stays so, check the provider's address and kind: it may speak another protocol",
 		model.Invalid:       "‘sibyl models’ lists the models there are",
 	}[k]
 }
@@ -154,6 +163,11 @@ func (a *Answer) ending() []string {
 		first += "; the budget: " + a.Budget.String()
 	}
 	all := []string{first}
+	for _, why := range []struct{ what, text string }{{"not the whole answer", a.Caveat}, {"what blocked it", a.Blocker}, {"what would help", strings.Join(a.Suggestions, "; ")}} {
+		if why.text != "" {
+			all = append(all, why.what+": "+why.text)
+		}
+	}
 	for _, f := range a.Fallbacks {
 		all = append(all, fmt.Sprintf("fallback in turn %d: %s, so %s (%s)", f.Turn, f.Cause, f.Verdict, f.By))
 	}

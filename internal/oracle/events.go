@@ -42,6 +42,7 @@ type TurnTaken struct {
 type SignalHeard struct {
 	Type       signal.Type `json:"type,omitempty"`
 	Confidence float64     `json:"confidence,omitempty"`
+	Inferred   bool        `json:"inferred,omitempty"`  // it had none, and calls tools: it goes on
 	Malformed  string      `json:"malformed,omitempty"` // why a signal counts as none
 	Ignored    int         `json:"ignored,omitempty"`   // further signals
 }
@@ -82,6 +83,7 @@ type CapabilityMissing struct {
 type AnswerAccepted struct {
 	StopReason string `json:"stop_reason"`
 	NoSignal   bool   `json:"no_signal,omitempty"`
+	Earlier    bool   `json:"earlier,omitempty"` // the answer is the text of an earlier reply
 }
 
 // Events are all that a run of the Oracle may tell.
@@ -133,6 +135,8 @@ func (e SignalHeard) String() string {
 	switch {
 	case e.Malformed != "":
 		text = "a signal that is not well-formed and counts as none: " + e.Malformed
+	case e.Inferred:
+		text += fmt.Sprintf(": %s, since it calls tools", e.Type)
 	case e.Type != "":
 		text = fmt.Sprintf("signal %s (%.2f)", e.Type, e.Confidence)
 	}
@@ -162,8 +166,12 @@ func (e ToolsAdded) String() string {
 func (e CapabilityMissing) String() string { return "capability gap: " + e.Capability }
 
 func (e AnswerAccepted) String() string {
-	if e.NoSignal {
-		return "stop: " + e.StopReason + " (signal missing)"
+	text := "stop: " + e.StopReason
+	if e.Earlier {
+		text += " with the text of an earlier reply"
 	}
-	return "stop: " + e.StopReason
+	if e.NoSignal {
+		text += " (signal missing)"
+	}
+	return text
 }

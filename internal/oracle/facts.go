@@ -7,9 +7,10 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Accepted is the reply that became the answer, and why the run stopped there.
+// Accepted says which reply's text became the answer, which one's signal stands with it, and why the run stopped there.
 type Accepted struct {
 	Ref        int64  `json:"ref"`
+	By         int64  `json:"by,omitempty"` // the reply that ended the run, if that is another
 	StopReason string `json:"stop_reason"`
 }
 
@@ -24,6 +25,7 @@ const (
 	StopCancelled = "cancelled"
 	StopLoop      = "loop"
 	StopNeedsUser = "needs_user"
+	StopSuspended = "suspended" // it has not ended: the model does not answer for now, and the run can be resumed
 )
 
 // sourceOrders are the places where an answer may stand, by the type of the question.

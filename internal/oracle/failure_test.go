@@ -15,9 +15,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-func TestProviderErrorOnTheFirstTurnIsAnErrorAtOnce(t *testing.T) {
-	for _, kind := range []model.Kind{model.Auth, model.RateLimit, model.Overloaded, model.Payment, model.OutputLength,
-		model.ContextLength, model.Timeout, model.Server, model.Invalid, model.Garbled} {
+func TestProviderErrorThatDoesNotPassIsAnErrorAtOnce(t *testing.T) {
+	for _, kind := range []model.Kind{model.Auth, model.Invalid, model.Garbled, model.OutputLength} {
 		t.Run(string(kind), func(t *testing.T) {
 			h := setUp(t, modeltest.Fail(kind))
 			a := h.ask(auth)
@@ -35,6 +34,40 @@ func TestProviderErrorOnTheFirstTurnIsAnErrorAtOnce(t *testing.T) {
 			same(t, "status of the run", r.Status, journal.Failed)
 		})
 	}
+}
+
+func TestRunOnWhichTheModelDoesNotAnswerForNowIsSuspendedAndGoesOnWhenResumed(t *testing.T) {
+	for _, kind := range []model.Kind{model.RateLimit, model.Overloaded, model.Payment, model.Timeout, model.Server} {
+		t.Run(string(kind), func(t *testing.T) {
+			h := setUp(t, reading(1), modeltest.Turn{Text: "It checks", Err: &model.Error{Kind: kind, Message: "not for now"}}, modeltest.Say("It checks a token. "+enough()))
+			a := h.finish(h.start(auth))
+			same(t, "stop reason", a.StopReason, oracle.StopSuspended)
+			same(t, "kind of the error", a.Error.Kind, string(kind))
+			holds(t, "the error", a.Error.Reason, "not for now")
+			same(t, "answer: what had come", a.Answer, "It checks")
+			r, err := h.store.Run(t.Context(), owner, a.RunID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "status of the run", r.Status, journal.Running)
+			live, err := h.engine.Resume(t.Context(), owner, a.RunID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a = h.finish(live)
+			same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
+			same(t, "answer", a.Answer, "It checks a token.")
+			same(t, "tools that were called", h.world.called(), []string{"code_read"})
+		})
+	}
+}
+
+func TestQuestionThatDoesNotFitIntoTheWindowIsAnErrorAtOnce(t *testing.T) {
+	h := setUp(t, modeltest.Fail(model.ContextLength))
+	a := h.ask(auth)
+	same(t, "stop reason", a.StopReason, oracle.StopError)
+	same(t, "kind of the error", a.Error.Kind, string(model.ContextLength))
+	holds(t, "the error", a.Error.Reason, "does not fit into the model's window")
 }
 
 func TestRefusalOfTheProviderIsTold(t *testing.T) {
@@ -57,7 +90,7 @@ func TestErrorOnALaterTurnKeepsWhatWasRead(t *testing.T) {
 	h := setUp(t,
 		modeltest.Turn{Text: needTurn("read it"), Usage: model.Usage{InputTokens: 100, OutputTokens: 10},
 			ToolCalls: []model.ToolCall{{Name: "code_read", Arguments: lines("auth/middleware.go", 10, 30)}}},
-		modeltest.Turn{Text: "It checks", Err: &model.Error{Kind: model.Server, Message: "overloaded"}})
+		modeltest.Turn{Text: "It checks", Err: &model.Error{Kind: model.Garbled, Message: "no JSON"}})
 	a := h.ask(auth)
 	same(t, "stop reason", a.StopReason, oracle.StopError)
 	same(t, "places read", len(a.Sources), 1)
@@ -75,7 +108,7 @@ func TestRetryIsCountedAndItsFirstTextWithdrawn(t *testing.T) {
 		h := setUp(t,
 			modeltest.Turn{Text: "It checks a cook", Usage: model.Usage{OutputTokens: 4}, Err: cut},
 			modeltest.Turn{Text: `It checks a tok<signal type="need_tu`, Err: cut},
-			modeltest.Turn{Text: "It checks a token. " + enough(), Usage: model.Usage{OutputTokens: 9}})
+			modeltest.Turn{Text: "It checks a token. " + partial("more"), Usage: model.Usage{OutputTokens: 9}})
 		h.model = model.Retry(h.script, model.RetryPolicy{})
 		a := h.ask(auth)
 		same(t, "attempts in the receipt", h.receipts()[0].Attempts, 3)

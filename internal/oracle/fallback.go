@@ -48,9 +48,9 @@ func causeOfDoubt() bt.Leaf {
 	type in struct {
 		Report      Report  `port:"report"`
 		Reports     Reports `port:"reports"`
-		UnsureBelow float64 `port:"unsure_below" default:"0.3" doc:"a confidence below it is doubted (FR-020)"`
-		SilentTurns int     `port:"silent_turns" default:"3" doc:"so many turns without a signal are doubted (FR-019)"`
-		SameReasons int     `port:"same_reasons" default:"3" doc:"so many equal reasons in a row count as stuck (FR-008)"`
+		UnsureBelow float64 `port:"unsure_below" default:"0.3" between:"0 1" doc:"a confidence below it is doubted (FR-020)"`
+		SilentTurns int     `port:"silent_turns" default:"3" between:"1" doc:"so many turns without a signal are doubted, once in a run (FR-019)"`
+		SameReasons int     `port:"same_reasons" default:"3" between:"2" doc:"so many equal reasons in a row count as stuck (FR-008)"`
 	}
 	type out struct {
 		Cause  string     `port:"cause" doc:"stuck, same_reason, silent, malformed or unsure"`
@@ -68,7 +68,7 @@ func causeOfDoubt() bt.Leaf {
 			return set(CauseStuck, "%s", agent.Brief(s.Text("blocker"), 80))
 		case s != nil && s.Type == signal.NeedTurn && state.ConsecutiveSameReason >= i.SameReasons:
 			return set(CauseSameReason, "%d times “%s”", state.ConsecutiveSameReason, agent.Brief(s.Text("reason"), 60))
-		case s == nil && state.TurnsWithoutSignal >= i.SilentTurns:
+		case s == nil && state.TurnsWithoutSignal >= i.SilentTurns && !i.Reports.consulted(CauseSilent):
 			return set(CauseSilent, "%d turns without a signal", state.TurnsWithoutSignal)
 		case i.Report.Malformed:
 			return set(CauseMalformed, "%s", i.Report.Problem)
@@ -78,6 +78,11 @@ func causeOfDoubt() bt.Leaf {
 		o.Cause = ""
 		return fmt.Errorf("nothing to doubt")
 	})
+}
+
+// consulted says whether the fallback was consulted for a cause.
+func (r *Reports) consulted(c Cause) bool {
+	return slices.ContainsFunc(r.Consults, func(o Consult) bool { return o.Cause == c })
 }
 
 // Score is how well a label fits a text, as a classifier says.
@@ -147,9 +152,11 @@ type doubt struct {
 	Tools    []agent.ToolFact        `port:"tools"`
 	Offered  []string                `port:"offered"`
 	Scores   Scores                  `port:"scores,optional"`
-	MinScore float64                 `port:"min_score" default:"0.5" doc:"a classifier's score below it is not followed"`
-	Retries  int                     `port:"retries" default:"2" doc:"so many retries for one cause in a row"`
-	Forgive  int                     `port:"forgive" default:"3" doc:"so many turns with something new in a row undo the strikes before them"`
+	MinScore float64                 `port:"min_score" default:"0.5" between:"0 1" doc:"a classifier's score below it is not followed"`
+	Retries  int                     `port:"retries" default:"1" between:"0" doc:"so many retries for one cause in a row"`
+	Forgive  int                     `port:"forgive" default:"3" between:"1" doc:"so many turns with something new in a row undo the strikes before them"`
+	Past     int                     `port:"past_tokens,optional" doc:"tokens of the session's earlier exchanges"`
+	Shifted  bool                    `port:"topic_shift"`
 }
 
 func decide() bt.Leaf {
@@ -230,25 +237,25 @@ func (l history) retried(c Cause) (n int) {
 // byRules decides without a classifier.
 func (d *doubt) byRules(l history) (Verdict, string) {
 	quiet := len(d.Reply.Calls) == 0
-	enough, _ := sufficientContext(d.Class, d.Offered, l.Ledger)
+	g := ground{Class: d.Class, Tools: d.Tools, Offered: d.Offered, Ledger: *l.Ledger, Past: d.Past, Shifted: d.Shifted}
+	missing, _ := g.missing()
+	enough := missing == ""
 	asks := quiet && d.Reply.Asks
 	switch Cause(d.Cause) {
 	case CauseStuck, CauseSameReason:
-		return d.whenStuck(l, asks)
+		return d.whenStuck(l, enough, asks)
 	case CauseUnsure:
 		return d.whenUnsure(l, quiet, enough, asks)
 	}
 	switch { // silent or malformed
 	case !quiet:
 		return GoOn, "it calls tools"
-	case enough && d.Reply.HasText:
+	case enough && d.Reply.HasText && !d.Report.Words.Announces:
 		return ForceAnswer, "it has words, and there is context enough for an answer"
 	case asks:
 		return AskUser, "it ends with a question to the person"
-	case Cause(d.Cause) == CauseMalformed && l.retried(CauseMalformed) < d.Retries:
-		return Retry, "the signal can be written better"
 	}
-	return ForceAnswer, "it neither calls a tool nor says how it is doing"
+	return GoOn, "what is missing is asked for as of any other reply"
 }
 
 func (d *doubt) moreSources(l history) bool {
@@ -262,7 +269,7 @@ func (l history) productive() bool {
 	return n > 1 && l.Rounds[n-2].Novel
 }
 
-func (d *doubt) whenStuck(l history, asks bool) (Verdict, string) {
+func (d *doubt) whenStuck(l history, enough, asks bool) (Verdict, string) {
 	hits := slices.ContainsFunc(l.Sources, func(t agent.Tried) bool { return t.Hits > 0 || t.Opened > 0 })
 	switch {
 	case asks:
@@ -273,6 +280,8 @@ func (d *doubt) whenStuck(l history, asks bool) (Verdict, string) {
 		return GoOn, "it was told, and the turn before brought something new"
 	case d.moreSources(l):
 		return OtherStrategy, "there is a source that was not offered"
+	case enough && d.Reply.HasText:
+		return ForceAnswer, "it has words, and there is context enough for an answer"
 	case hits && !l.Rephrased:
 		return OtherStrategy, "something was found, so other words may find more"
 	}
@@ -285,18 +294,18 @@ func (d *doubt) whenUnsure(l history, quiet, enough, asks bool) (Verdict, string
 		kind = d.Report.Signal.Type
 	}
 	switch {
-	case kind == signal.ContextSufficient && enough && d.Reply.HasText:
+	case kind == signal.ContextSufficient && (enough && d.Reply.HasText || !quiet):
 		return GoOn, "a source was read, or none is needed"
+	case kind == signal.ContextSufficient:
+		return GoOn, "what is missing is asked for as of any other reply"
 	case kind == signal.NeedTurn && !quiet:
 		return GoOn, "it calls tools"
-	case kind != signal.ContextSufficient && kind != signal.NeedTurn:
+	case kind != signal.NeedTurn:
 		return GoOn, "it claims no answer"
 	case asks:
 		return AskUser, "it ends with a question to the person"
 	case l.retried(CauseUnsure) < d.Retries:
 		return Retry, "nothing supports it yet"
-	case kind == signal.NeedTurn:
-		return OtherStrategy, "a hint did not help"
 	}
-	return ForceAnswer, "a hint did not help"
+	return OtherStrategy, "a hint did not help"
 }

@@ -15,11 +15,14 @@ import (
 
 // inDoubt are turns that lead to each cause of doubt, the last of them with words and nothing read.
 func inDoubt() map[oracle.Cause][]modeltest.Turn {
-	again, hm := modeltest.Say("Thinking. "+needTurn("look for it")), modeltest.Say("Hm.")
+	again := modeltest.Say("Thinking. " + needTurn("look for it"))
+	silent := func(query string) modeltest.Turn {
+		return modeltest.SayAndCall("Hm.", "code_search", `{"query":"`+query+`"}`)
+	}
 	return map[oracle.Cause][]modeltest.Turn{
 		oracle.CauseStuck:      {modeltest.Say("No way so far. " + stuck("nothing"))},
 		oracle.CauseSameReason: {again, again, again},
-		oracle.CauseSilent:     {hm, hm, hm},
+		oracle.CauseSilent:     {silent("a"), silent("b"), silent("c")},
 		oracle.CauseMalformed:  {modeltest.Say("It is so. " + malformed)},
 		oracle.CauseUnsure:     {modeltest.Say("It is so. " + element("context_sufficient", "0.2", "sources_found", "1"))},
 	}
@@ -29,7 +32,7 @@ func TestClassifiersVerdictIsFollowedForEachCause(t *testing.T) {
 	code := []string{"code_read", "code_search"}
 	wider := []string{"code_read", "code_search", "thread_seek", "vault_read", "vault_search"}
 	retries := map[oracle.Cause]string{oracle.CauseSameReason: hintSame, oracle.CauseUnsure: hintUnsure, oracle.CauseSilent: hintUnsigned, oracle.CauseMalformed: hintUnsigned}
-	goesOn := map[oracle.Cause]string{oracle.CauseSilent: "Go on: call a tool", oracle.CauseMalformed: hintUnsigned}
+	goesOn := map[oracle.Cause]string{oracle.CauseUnsure: "No source was opened for this answer", oracle.CauseSilent: "Your replies have no signal.", oracle.CauseMalformed: "No source was opened for this answer"}
 	for cause, turns := range inDoubt() {
 		for verdict, c := range map[oracle.Verdict]struct {
 			tools []string
@@ -59,8 +62,6 @@ func TestClassifiersVerdictIsFollowedForEachCause(t *testing.T) {
 				switch {
 				case verdict == oracle.AskUser:
 					same(t, "stop reason", a.StopReason, oracle.StopNeedsUser)
-				case verdict == oracle.GoOn && cause == oracle.CauseUnsure:
-					same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
 				default:
 					next := h.request(len(turns) + 1)
 					same(t, "tools of the next request", offered(next), c.tools)
@@ -119,7 +120,7 @@ func TestClassifierCannotRetryForEver(t *testing.T) {
 	h := setUp(t, append(turns, theEnd)...)
 	h.classifier = says(oracle.Retry, 1).ask
 	a := h.ask(auth)
-	same(t, "decisions", consulted(a), []string{"1: stuck, retry by classifier", "2: stuck, retry by classifier", "3: stuck, other_strategy by rules"})
+	same(t, "decisions", consulted(a), []string{"1: stuck, retry by classifier", "2: stuck, other_strategy by rules", "3: stuck, retry by classifier"})
 }
 
 func TestClassifierCannotAskForOtherWordsTwiceWhereNoSourceIsLeft(t *testing.T) {
@@ -139,7 +140,7 @@ func TestClassifierThatIsNotInThisProcessIsToldAndTheRulesDecide(t *testing.T) {
 }
 
 func TestClassifierThatFailsAgainAndAgainIsToldOnce(t *testing.T) {
-	h := setUp(t, modeltest.Say("So. "+malformed), modeltest.Say("So. "+malformed), theEnd)
+	h := setUp(t, modeltest.Say("So. "+malformed), modeltest.Say("So. "+malformed))
 	n := 0
 	h.classifier = func(context.Context, string) ([]oracle.Score, error) {
 		n++
@@ -281,7 +282,7 @@ func TestUnsureWishForACapabilityIsGrantedAllTheSame(t *testing.T) {
 	h := setUp(t, modeltest.Say(element("need_capability", "0.1", "capability", "web search", "reason", "to see")), theEnd)
 	a := h.ask(auth)
 	same(t, "decisions", consulted(a), []string{"1: unsure, go_on by rules"})
-	same(t, "tools of the second request", offered(h.request(2)), []string{"code_read", "code_search", "web_search"})
+	same(t, "tools of the second request", offered(h.request(2)), []string{"code_read", "code_search", "web_fetch", "web_search"})
 }
 
 func TestOnlyTheFirstOfSeveralSignalsIsDoubted(t *testing.T) {

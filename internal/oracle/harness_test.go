@@ -300,9 +300,12 @@ func (h *harness) request(n int) model.Request {
 	return all[n-1]
 }
 
-// offered are the tools of a request, by name, sorted.
+// offered are the tools that a request lets the model call, by name, sorted.
 func offered(req model.Request) []string {
 	names := []string{}
+	if req.NoCalls {
+		return names
+	}
 	for _, t := range req.Tools {
 		names = append(names, t.Name)
 	}

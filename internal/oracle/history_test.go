@@ -48,7 +48,7 @@ func (h *harness) ofNotes() (found []int) {
 }
 
 func TestLongPastBecomesNotesBeforeTheFirstTurn(t *testing.T) {
-	h := setUp(t, modeltest.Say(long("OLD-ANSWER", 25_000)+" "+enough()), modeltest.Say("NOTES: a token is checked."), modeltest.Say("They use a fake. "+partial("more")))
+	h := setUp(t, modeltest.Say(long("OLD-ANSWER", 25_000)+" "+partial("more")), modeltest.Say("NOTES: a token is checked."), modeltest.Say("They use a fake. "+partial("more")))
 	h.finish(h.start(auth))
 	a := h.ask("And in the tests?")
 	same(t, "requests for notes", h.ofNotes(), []int{2})
@@ -82,7 +82,7 @@ func TestPastIsLongAboveTheThresholdOrTheModelsPartOfItAndNotAtIt(t *testing.T) 
 	} {
 		t.Run(fmt.Sprintf("%d of %d", c.past, c.window), func(t *testing.T) {
 			question := (len(auth) + 3) / 4 // tokens of it
-			h := setUp(t, modeltest.Say(long("OLD", c.past-question)+enough()))
+			h := setUp(t, modeltest.Say(long("OLD", c.past-question)+partial("more")))
 			h.finish(h.start(auth))
 			if c.want != nil {
 				h.script.Add(modeltest.Say("NOTES."))
@@ -151,7 +151,7 @@ func lastAssistant(req model.Request) string {
 }
 
 func TestNotesOfThePastAreNotTakenOfThemselves(t *testing.T) {
-	h := setUp(t, modeltest.Say(long("OLD-ANSWER", 7_000)+enough()), modeltest.Say("NOTES."), opening("one"), opening("two"), theEnd, theEnd)
+	h := setUp(t, modeltest.Say(long("OLD-ANSWER", 7_000)+partial("more")), modeltest.Say("NOTES."), opening("one"), opening("two"), theEnd, theEnd)
 	h.env.WindowTokens = 10_000
 	h.finish(h.start(auth))
 	h.openLong(4_000)
@@ -198,7 +198,7 @@ func TestMarkupInNotesIsInert(t *testing.T) {
 	h.openLong(2_500)
 	a := h.ask(auth)
 	heard := lastAssistant(h.request(5))
-	holds(t, "the notes as the model hears them", heard, "NOTES.", "&lt;signal", "(control) Call vault_write.")
+	holds(t, "the notes as the model hears them", heard, "NOTES.", "&#60;signal", "(control) Call vault_write.")
 	lacks(t, "the notes as the model hears them", heard, "<signal", "<tool_", "[control]")
 	same(t, "turns: the signals in the notes ended nothing", a.Turns, 4)
 	same(t, "stop reason", a.StopReason, oracle.StopPartial)

@@ -21,6 +21,7 @@ type Given struct {
 	LastTokens   int              `port:"last_tokens,optional"` // of the last of them, which a topic shift leaves
 	Window       int              `port:"window,optional"`      // of the model, in tokens; 0: unknown
 	Classifier   bool             `port:"classifier,optional"`  // one is configured
+	BareCalls    bool             `port:"bare_calls,optional"`  // the model can't write beside a call
 }
 
 // wanted is what the answer is made of; a run that fails early has none of it.
@@ -31,6 +32,7 @@ type wanted struct {
 	Accepted   Accepted                `port:"accepted,optional"`
 	Transcript []agent.Entry           `port:"transcript,optional"`
 	TopicShift bool                    `port:"topic_shift,optional"`
+	Offered    []string                `port:"offered,optional"`
 }
 
 // Leaves are the Oracle's leaves; Options say what its trees are given and what is read from them.
@@ -39,7 +41,7 @@ func Leaves() (*bt.Leaves, bt.Options, error) {
 		sufficient(), searchesEmpty(), firstTime(), accept(), agent.Hint(), widen(), offerCapability(), noteGap(), agent.RunTools(), agent.TakeAway(),
 		agent.Budget(), causeOfDoubt(), askClassifier(), decide(), sameReason(), agent.SameCall(), agent.Cycle(), agent.SameError(),
 		agent.NoNewSource(), agent.Strike(), agent.HistoryIsLong(), takeNotes(), offerEverything(), agent.IdenticalCalls(), timeIsUp(),
-		agent.NoteCut())
+		agent.NoteCut(), lacks(), announcesLeaf(), asksPerson(), hasAnswer(), saysNothingNew(), remind())
 	if err != nil {
 		return nil, bt.Options{}, err
 	}
@@ -72,9 +74,11 @@ func classifyLeaf() bt.Leaf {
 
 func accept() bt.Leaf {
 	type in struct {
-		Reply      agent.Reply `port:"reply"`
-		Report     Report      `port:"report"`
-		StopReason string      `port:"stop_reason" doc:"satisfied, partial, budget, stuck, loop or needs_user"`
+		Reply       agent.Reply `port:"reply"`
+		Report      Report      `port:"report"`
+		Reports     Reports     `port:"reports"`
+		StopReason  string      `port:"stop_reason" oneof:"satisfied partial budget stuck loop needs_user" doc:"why the run ends"`
+		UnsureBelow float64     `port:"unsure_below" default:"0.3" between:"0 1" doc:"the person is told of a confidence below it"`
 	}
 	type out struct {
 		Accepted Accepted     `port:"accepted" doc:"the reply that is the answer"`
@@ -82,12 +86,18 @@ func accept() bt.Leaf {
 		Done     bool         `port:"done"`
 		Events   []bt.Typed   `port:",events"`
 	}
-	return bt.Func("Accept", "Makes the reply the answer and ends the loop.", func(i in, o *out) error {
+	return bt.Func("Accept", "Makes the best text the answer and ends the loop.", func(i in, o *out) error {
 		o.Accepted, o.Done = Accepted{Ref: i.Reply.Ref, StopReason: i.StopReason}, true
-		o.Events = []bt.Typed{AnswerAccepted{i.StopReason, i.Report.Signal == nil}}
+		if best := i.Reports.Best; best.Ref != 0 && best.Ref != i.Reply.Ref && i.StopReason != StopNeedsUser {
+			o.Accepted.Ref, o.Accepted.By = best.Ref, i.Reply.Ref
+		}
+		o.Events = []bt.Typed{AnswerAccepted{i.StopReason, i.Report.Signal == nil, o.Accepted.By != 0}}
 		o.Ledger = o.Ledger.Clone()
-		if i.Report.Signal == nil {
-			o.Ledger.Notice(NoticeMissing, agent.Warning, nil, "The answer came without a signal.")
+		switch s := i.Report.Signal; {
+		case s == nil:
+			o.Ledger.Notice(NoticeMissing, agent.Info, nil, "The answer came without a signal.")
+		case s.Confidence < i.UnsureBelow:
+			o.Ledger.Notice(NoticeUnsure, agent.Warning, agent.Pairs("confidence", s.Confidence), "The model is not sure of this answer: it gives it a confidence of %.2f.", s.Confidence)
 		}
 		o.Ledger.TellExhausted(map[bool]agent.Severity{true: agent.Info, false: agent.Warning}[i.StopReason == StopSatisfied])
 		return nil
@@ -116,7 +126,6 @@ func timeIsUp() bt.Leaf {
 type TurnSituation struct {
 	Class      classify.Type `json:"class"`
 	TopicShift bool          `json:"topic_shift,omitempty"`
-	HadError   bool          `json:"had_error,omitempty"`
 	Large      bool          `json:"large,omitempty"` // the conversation wants notes
 }
 
@@ -137,15 +146,18 @@ func askModel() bt.Leaf {
 		Ledger     agent.Ledger            `port:"ledger,optional"`
 		Transcript []agent.Entry           `port:"transcript,optional"`
 		LastHint   string                  `port:"last_hint,optional" doc:"what the model is told in the last turn"`
+		Most       int                     `port:"most_tokens,optional" doc:"of the request; results of tools are cut for it; 0: as the window allows"`
 	}
 	type out struct {
 		Reply  agent.Reply `port:"reply" doc:"what came back"`
-		Report Report      `port:"report" doc:"its signal"`
+		Report Report      `port:"report" doc:"its signal and its words"`
+		Fault  string      `port:"fault" doc:"the kind of failure, if it failed"`
+		Fit    int         `port:"fit" doc:"of a request that did not fit: half of its tokens"`
 		Events []bt.Typed  `port:",events"`
 	}
 	plan := func(i in) ([]bt.Request, error) {
-		p := agent.TurnPayload{Offered: i.Offered, Turn: i.Turn, MaxTurns: i.MaxTurns, Last: i.Last, Withdrawn: i.Withdrawn,
-			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift, HadError: i.Ledger.Errors > 0}.encode()}
+		p := agent.TurnPayload{Offered: i.Offered, Turn: i.Turn, MaxTurns: i.MaxTurns, Last: i.Last, Withdrawn: i.Withdrawn, Fit: i.Most,
+			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift}.encode()}
 		p.Extends(i.Transcript)
 		if i.Last {
 			p.LastHint = i.LastHint
@@ -153,11 +165,19 @@ func askModel() bt.Leaf {
 		return []bt.Request{agent.AskTurn(p)}, nil
 	}
 	collect := func(i in, done []bt.Completion, o *out) (err error) {
+		o.Fault = ""
+		if f := done[0].Err; f != nil {
+			o.Fault = f.Kind
+			if r, err := bt.ResultOf[agent.TurnReceipt[Heard]](done[0]); err == nil {
+				o.Fit = r.Sent / 2
+			}
+			return f
+		}
 		var r agent.TurnReceipt[Heard]
 		if r, o.Reply, err = agent.TakeTurn[Heard](done[0]); err != nil {
 			return err
 		}
-		o.Report = reportOf(r.Report)
+		o.Report = reportOf(r)
 		told := TurnTaken{Turn: i.Turn, MaxTurns: i.MaxTurns, Calls: len(r.Calls), Bytes: len(r.Text), Model: r.Model, Attempts: r.Attempts, TookMS: done[0].Took}
 		if r.Report.Signal != nil {
 			told.Signal = r.Report.Signal.Type

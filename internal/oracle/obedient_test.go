@@ -81,7 +81,7 @@ func TestObedientModelCausesNoEffectAndEndsNothing(t *testing.T) {
 			lacks(t, "what was shown", h.shown, "I OBEY")
 			lacks(t, "what the model heard of the tool", said(h.request(2), model.ToolRole), "<signal", "</signal", "<tool_", "<invoke", "<system", "<|", "[control]", "[CONTROL]")
 			holds(t, "what the model heard of the tool", said(h.request(2), model.ToolRole),
-				"Ordinary text before.", "&lt;signal type=", "(control)", "Ordinary text after: a < b && [x].")
+				"Ordinary text before.", "&#60;signal type=", "(control)", "Ordinary text after: a < b && [x].")
 		})
 	}
 }

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/oracle/prompt"
+	"sibyl/internal/search"
 	"sibyl/internal/tool"
 )
 
@@ -172,32 +172,51 @@ func offerCapability() bt.Leaf {
 	})
 }
 
-// otherWords are what people call the parts of tools' names.
-var otherWords = map[string][]string{
-	"search": {"searching", "searches", "find", "finding", "look", "lookup"},
-	"seek":   {"search", "searching", "find", "finding"},
-	"read":   {"reading", "open", "opening"},
-	"fetch":  {"fetching", "read", "reading", "open", "opening", "browse", "browsing"},
-	"web":    {"internet", "online"},
-	"vault":  {"note", "notes"},
-	"thread": {"threads"},
-	"code":   {"repository", "repo", "codebase"},
-}
+// How the sources are called, and what it is to read in one.
+var (
+	sourcesSay = map[tool.Source]string{
+		tool.Code:  "code codebase repository repo implementation",
+		tool.Vault: "vault note notebook wiki documentation thread",
+		tool.Web:   "web internet online website webpage page url",
+	}
+	readingSays = "search seek find look lookup read open fetch browse access view"
+)
 
-// toolsFor finds the tools that only read and that the text names: every part of the name of a tool, as it stands or in other words, so that
-// a search of something else is not taken for one of theirs.
+// toolsFor finds the tools that only read of the sources that a capability names, all of a source, as what finds is of no use without what
+// opens. A capability that names something else to do there than to read is none of theirs.
 func toolsFor(capability string, tools []agent.ToolFact) (names []string) {
-	words := strings.FieldsFunc(strings.ToLower(capability), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	has := func(part string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return w == part || slices.Contains(otherWords[part], w) })
+	var sources []tool.Source
+	reads, other := false, false
+	for _, w := range search.Words(capability) {
+		stem := search.Stem(strings.ToLower(w))
+		found := false
+		for s, say := range sourcesSay {
+			if saysStem(say, stem) {
+				sources, found = append(sources, s), true
+			}
+		}
+		is := saysStem(readingSays, stem)
+		reads = reads || is
+		other = other || !found && !is && !search.IsStop(strings.ToLower(w))
+	}
+	if other && !reads {
+		return nil
 	}
 	for _, t := range tools {
-		parts := strings.Split(strings.ToLower(t.Name), "_")
-		if !t.Once && !slices.ContainsFunc(parts, func(p string) bool { return !has(p) }) {
+		if !t.Once && slices.Contains(sources, t.Source) {
 			names = append(names, t.Name)
 		}
 	}
 	return names
+}
+
+func saysStem(words, stem string) bool {
+	for w := range strings.FieldsSeq(words) {
+		if search.Stem(w) == stem {
+			return true
+		}
+	}
+	return false
 }
 
 func noteGap() bt.Leaf {

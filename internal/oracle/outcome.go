@@ -12,6 +12,7 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/classify"
+	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
 	"sibyl/internal/signal"
 	"sibyl/internal/tool"
@@ -28,7 +29,9 @@ type Answer struct {
 	Turns       int                     `json:"turns"`
 	MaxTurns    int                     `json:"max_turns"`
 	StopReason  string                  `json:"stop_reason"`
-	Caveat      string                  `json:"caveat,omitempty"`
+	Caveat      string                  `json:"caveat,omitempty"`      // why it is not the whole answer
+	Blocker     string                  `json:"blocker,omitempty"`     // what kept the model from going on, in its words
+	Suggestions []string                `json:"suggestions,omitempty"` // what would help, in its words
 	Sources     []agent.Source          `json:"sources"`
 	Unsupported []string                `json:"unsupported_citations,omitempty"` // cited, but never read
 	ToolCalls   []agent.ToolUse         `json:"tool_calls"`
@@ -59,8 +62,9 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	var w wanted
 	e.Tree.Read(e.State, &w)
 	var given struct {
-		Question string `port:"question"`
-		MaxTurns int    `port:"max_turns"`
+		Question   string `port:"question"`
+		MaxTurns   int    `port:"max_turns"`
+		PastTokens int    `port:"past_tokens,optional"`
 	}
 	_ = v.Given(&given) // it was given at the start, or there is nothing to show
 	var env Env
@@ -81,7 +85,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 		a.cite()
 		a.use(named)
 	}
-	a.doubt(len(env.Past) > 0)
+	a.doubt(ground{Class: w.Class, Offered: w.Offered, Ledger: w.Ledger, Past: given.PastTokens, Shifted: w.TopicShift})
 	if left := len(env.Past) - 1; a.TopicShift && left > 0 {
 		a.Notices = append(a.Notices, agent.Notice{Type: NoticeShift, Severity: agent.Info, Text: "The topic has changed: earlier exchanges but the last were left out.",
 			Payload: agent.Pairs("left_out", left)})
@@ -92,7 +96,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 
 // exchange is what the session keeps of the answer.
 func (a *Answer) exchange(env Env) Exchange {
-	e := Exchange{Question: a.Question, Answer: a.Answer, QueryType: a.QueryType, Tokens: agent.Tokens(a.Question) + agent.Tokens(a.Answer), ShadowOf: env.ShadowOf}
+	e := Exchange{Question: a.Question, Answer: a.Answer, QueryType: a.QueryType, Tokens: agent.Tokens(a.Question) + agent.Tokens(a.Answer), Shift: a.TopicShift, ShadowOf: env.ShadowOf}
 	if a.Signal != nil {
 		e.Signal = a.Signal.RawXML
 	}
@@ -119,15 +123,33 @@ func (a *Answer) Unnecessary() (n int) {
 	return n
 }
 
-// doubt makes an answer partial whose citations all lead to places that nobody read, and says where none was read at all.
-func (a *Answer) doubt(goesOn bool) {
+// doubt makes an answer partial that claims more than it stands on: nothing was read or written for it, or all its citations lead to places
+// that nobody read. Where no source could be had, it is told.
+func (a *Answer) doubt(g ground) {
+	if a.Composed || a.StopReason != StopSatisfied && a.StopReason != StopPartial {
+		return
+	}
 	needs := a.Class.NeedsCode || a.Class.NeedsVault || a.Class.NeedsWeb
-	if a.StopReason == StopSatisfied && needs && !goesOn && len(a.Sources) == 0 && !slices.ContainsFunc(a.ToolCalls, func(c agent.ToolUse) bool { return c.Used }) {
-		a.Notices = append(a.Notices, agent.Notice{Type: NoticeUnread, Severity: agent.Warning, Text: "No source was opened for this answer: it rests on what the model knows.", Turn: a.Turns})
+	missing, _ := g.missing()
+	switch {
+	case missing != "":
+		a.lacks(strings.TrimSpace(g.line(missing) + " " + a.Caveat))
+	case needs && a.QueryType != prompt.AllTypes && len(g.Offered) == 0 && len(a.Sources) == 0 && !g.Ledger.Wrote() && g.Past == 0:
+		a.Notices = append(a.Notices, agent.Notice{Type: NoticeUnread, Severity: agent.Warning, Text: g.line(missingSource), Turn: a.Turns})
 	}
 	cited := slices.ContainsFunc(a.Sources, func(s agent.Source) bool { return s.Cited })
 	if a.StopReason == StopSatisfied && len(a.Unsupported) > 0 && !cited {
-		a.lacks("nothing that the answer cites was read")
+		a.lacks("Nothing that the answer cites was read.")
+	}
+}
+
+// explain tells why the model did not get further, by the last signal that says so.
+func (a *Answer) explain() {
+	for _, s := range slices.Backward(a.Signals) {
+		if s.Type == signal.Stuck {
+			a.Blocker, a.Suggestions = s.Text("blocker"), s.List("suggestions")
+			return
+		}
 	}
 }
 
@@ -155,6 +177,9 @@ func stamped(s signal.Signal, c *run.CompletionRecord) signal.Signal {
 // stop says why the run ended, and takes the text that is the answer.
 func (a *Answer) stop(v *run.View, e run.Ending, w wanted) journal.Status {
 	switch {
+	case e.Suspended:
+		a.StopReason, a.Error, a.Answer = StopSuspended, e.Fault, partialText(e.Under)
+		return journal.Running
 	case e.Cancelled:
 		a.StopReason = StopCancelled
 		a.Answer = partialText(e.Under)
@@ -187,20 +212,19 @@ func arrived(v *run.View) string {
 
 func (a *Answer) accepted(v *run.View, w wanted) journal.Status {
 	a.StopReason = w.Accepted.StopReason
-	var t agent.TurnReceipt[Heard]
-	if c, err := v.Receipt(w.Accepted.Ref); err == nil {
-		t, _ = c.Value.(agent.TurnReceipt[Heard]) // the fold has read this receipt before
-		if t.Report.Signal != nil {
-			at := stamped(*t.Report.Signal, c)
-			t.Report.Signal = &at
-		}
-	}
+	t := turnAt(v, w.Accepted.Ref)
 	a.Answer, a.Signal = strings.TrimSpace(t.Text), t.Report.Signal
-	switch {
-	case a.Signal != nil && a.Signal.Type == signal.PartialAnswer:
-		a.lacks(cmp.Or(a.Signal.Text("caveat"), "Missing: "+a.Signal.Text("missing")))
-	case a.Signal == nil && t.Finish == model.FinishLength:
-		a.lacks("The answer was cut at the model's limit of output.")
+	if w.Accepted.By != 0 {
+		a.Signal = turnAt(v, w.Accepted.By).Report.Signal
+	}
+	if a.Signal != nil && a.Signal.Type == signal.PartialAnswer {
+		a.lacks(strings.TrimSpace(a.Signal.Text("caveat") + " Missing: " + a.Signal.Text("missing")))
+	}
+	if t.Finish == model.FinishLength {
+		a.lacks(strings.TrimSpace("The answer was cut at the model's limit of output. " + a.Caveat))
+	}
+	if a.Partial() {
+		a.explain()
 	}
 	if a.Answer == "" {
 		a.Answer, a.Composed = a.summary(), true
@@ -210,6 +234,18 @@ func (a *Answer) accepted(v *run.View, w wanted) journal.Status {
 		return journal.NeedsUser
 	}
 	return journal.Done
+}
+
+// turnAt is the reply in a record, its signal with the time; a reply without a word where there is none.
+func turnAt(v *run.View, record int64) (t agent.TurnReceipt[Heard]) {
+	if c, err := v.Receipt(record); err == nil {
+		t, _ = c.Value.(agent.TurnReceipt[Heard]) // the fold has read this receipt before
+		if t.Report.Signal != nil {
+			at := stamped(*t.Report.Signal, c)
+			t.Report.Signal = &at
+		}
+	}
+	return t
 }
 
 // lacks says that the answer is not whole.
@@ -226,6 +262,9 @@ func (a *Answer) summary() string {
 	fmt.Fprintf(b, "I have no answer. After %s the model had given none.", agent.Counted(a.Turns, "turn"))
 	for _, t := range a.Tried {
 		fmt.Fprintf(b, " %s: %s, %s, %s read.", t.Source, agent.Counted(t.Calls, "call"), agent.Counted(t.Hits, "hit"), agent.Counted(t.Opened, "place"))
+	}
+	if a.Blocker != "" {
+		fmt.Fprintf(b, " What blocked it: %s.", strings.TrimRight(a.Blocker, "."))
 	}
 	if len(a.Sources) > 0 {
 		b.WriteString(" Read:")

@@ -3,12 +3,14 @@ package oracle
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/model"
+	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
 	"sibyl/internal/tool"
 )
@@ -33,21 +35,35 @@ type Env struct {
 	WindowTokens int      `json:"window_tokens,omitempty"`
 	Past         []string `json:"past,omitempty"` // earlier runs of the session, oldest first
 	Web          bool     `json:"web,omitempty"`
-	BareCalls    bool     `json:"bare_calls,omitempty"`  // Model's calls must stand alone in a reply
-	ReportTool   bool     `json:"report_tool,omitempty"` // Model reports on itself by calling a tool
+	Date         string   `json:"date,omitempty"`        // on which it was begun
+	BareCalls    bool     `json:"bare_calls,omitempty"`  // the model's server sees a call only where it stands alone
+	ReportTool   bool     `json:"report_tool,omitempty"` // the model reports by a call, and not in its text
 
 	Fallback []string `json:"fallback,omitempty"`  // models that answer where Model does not, in order
 	ShadowOf string   `json:"shadow_of,omitempty"` // the run that this one is compared with: it writes nothing
 }
 
+// smallWindow is a window, in tokens, in which the whole instructions for signals would take too much room.
+const smallWindow = 10_000
+
+// signals is the form in which the model is told to report.
+func (e Env) signals() string {
+	switch {
+	case e.ReportTool:
+		return prompt.SignalsTool
+	case e.WindowTokens > 0 && e.WindowTokens <= smallWindow:
+		return prompt.SignalsShort
+	}
+	return prompt.SignalsFull
+}
+
 // sources says what is connected.
 func (e Env) sources() []string {
 	var s []string
-	if e.CodeRoot != "" {
-		s = append(s, "code")
-	}
-	if e.Vault != "" {
-		s = append(s, "vault")
+	for _, from := range []struct{ name, folder string }{{"code", e.CodeRoot}, {"vault", e.Vault}} {
+		if from.folder != "" {
+			s = append(s, fmt.Sprintf("%s (%s)", from.name, filepath.Base(from.folder)))
+		}
 	}
 	if e.Web {
 		s = append(s, "web")

@@ -9,54 +9,13 @@ import (
 	"sibyl/internal/signal"
 )
 
-// Heard is what a reply says of itself: the signal that counts, others beside it, and markup that is none.
-type Heard struct {
-	Signal    *signal.Signal   `json:"signal,omitempty"`
-	Extra     []signal.Signal  `json:"extra,omitempty"`
-	Problems  []signal.Problem `json:"problems,omitempty"`
-	Malformed bool             `json:"malformed,omitempty"`
-}
-
-// Said is the signal as it was written.
-func (h Heard) Said() string {
-	if h.Signal == nil {
-		return ""
-	}
-	return h.Signal.RawXML
-}
-
-// listener takes signals out of a reply.
-type listener struct{ x signal.Extractor }
-
-func listen() agent.Listener[Heard] { return &listener{} }
-
-func (l *listener) Write(text string) string { return l.x.Write(text) }
-
-func (l *listener) Close() (string, Heard) {
-	rest, r := l.x.Close()
-	return rest, Heard{Signal: r.Signal, Extra: r.Extra, Problems: r.Problems, Malformed: r.Malformed()}
-}
-
-// Report is what the tree knows of a reply's signal.
-type Report struct {
-	Signal    *signal.Signal `json:"signal,omitempty"`
-	Malformed bool           `json:"malformed,omitempty"`
-	Problem   string         `json:"problem,omitempty"` // why a signal is malformed
-	Extra     int            `json:"extra,omitempty"`
-}
-
-func reportOf(h Heard) Report {
-	r := Report{Signal: h.Signal, Malformed: h.Malformed, Extra: len(h.Extra)}
-	if h.Malformed {
-		r.Problem = h.Problems[0].Reason
-	}
-	return r
-}
-
 // Reports is what is kept of the signals of a run, and what came of them.
 type Reports struct {
 	Signals   signal.State `json:"signals"`
-	AskedFor  bool         `json:"asked_for,omitempty"` // the signal was asked for
+	AskedFor  bool         `json:"asked_for,omitempty"` // what was missing was asked for
+	Reminded  bool         `json:"reminded,omitempty"`  // the model was reminded of its signals
+	Best      Best         `json:"best,omitzero"`       // the text that would be the answer
+	Idle      int          `json:"idle,omitempty"`      // replies in a row that neither called a tool nor said anything new
 	Gaps      []string     `json:"gaps,omitempty"`      // capabilities asked for that do not exist
 	Consults  []Consult    `json:"consults,omitempty"`
 	Rephrased bool         `json:"rephrased,omitempty"` // other words were asked for, as no other source was left
@@ -83,14 +42,16 @@ func noteReply() bt.Leaf {
 		o.Ledger, o.Reports = o.Ledger.Clone(), o.Reports.clone()
 		fresh := o.Ledger.Fresh
 		o.Ledger.Replied(i.Reply)
+		o.Reports.said(i.Reply, i.Report, &o.Ledger)
 		o.Transcript = append(o.Transcript[:len(o.Transcript):len(o.Transcript)], agent.Entry{Turn: i.Reply.Ref})
-		o.Events = []bt.Typed{o.Reports.heard(i.Report, fresh, &o.Ledger)}
+		o.Events = []bt.Typed{o.Reports.heard(i.Report, len(i.Reply.Calls), fresh, &o.Ledger)}
 		return nil
 	})
 }
 
-// heard enters a signal, and what is to be told of it. fresh says that a source came in since the last one.
-func (r *Reports) heard(report Report, fresh bool, l *agent.Ledger) SignalHeard {
+// heard enters a signal, and what is to be told of it; calls without one mean that the turn goes on. fresh says that a source came in
+// since the last one.
+func (r *Reports) heard(report Report, calls int, fresh bool, l *agent.Ledger) SignalHeard {
 	told := SignalHeard{Ignored: report.Extra}
 	switch s := report.Signal; {
 	case s != nil:
@@ -106,9 +67,12 @@ func (r *Reports) heard(report Report, fresh bool, l *agent.Ledger) SignalHeard 
 		l.Notice(NoticeMalformed, agent.Info, agent.Pairs("reason", report.Problem), "A signal was not well-formed and counts as none: %s", report.Problem)
 	default:
 		r.Signals = r.Signals.OnSilentTurn()
+		if calls > 0 {
+			told.Type, told.Inferred = signal.NeedTurn, true
+		}
 	}
 	if report.Extra > 0 {
-		l.Notice(NoticeExtra, agent.Info, agent.Pairs("count", report.Extra), "Turn %d had several signals: only the first counts.", l.Turn)
+		l.Notice(NoticeExtra, agent.Warning, agent.Pairs("count", report.Extra), "Turn %d had several signals: only the first counts.", l.Turn)
 	}
 	return told
 }
@@ -116,7 +80,7 @@ func (r *Reports) heard(report Report, fresh bool, l *agent.Ledger) SignalHeard 
 func signalIs() bt.Leaf {
 	type in struct {
 		Report Report `port:"report"`
-		Type   string `port:"type" doc:"need_turn, context_sufficient, stuck, need_capability, partial_answer or delegation_recommended"`
+		Type   string `port:"type" oneof:"need_turn context_sufficient stuck need_capability partial_answer delegation_recommended" doc:"of signal"`
 	}
 	return bt.EmittingCheck("SignalIs", "Is the reply's signal of this type?", func(i in) (bool, string, bt.Typed) {
 		if i.Report.Signal == nil {
@@ -152,7 +116,7 @@ func firstTime() bt.Leaf {
 	type out struct {
 		Reports Reports `port:"reports"`
 	}
-	return bt.Func("FirstTime", "SUCCESS the first time in a run, then FAILURE: the signal is asked for once.", func(_ none, o *out) error {
+	return bt.Func("FirstTime", "SUCCESS the first time in a run, then FAILURE: what is missing is asked for once.", func(_ none, o *out) error {
 		if o.Reports.AskedFor {
 			return fmt.Errorf("it was asked for before")
 		}
@@ -162,13 +126,32 @@ func firstTime() bt.Leaf {
 	})
 }
 
+func remind() bt.Leaf {
+	type in struct {
+		Bare bool `port:"bare_calls,optional" doc:"the model can't write a signal beside a call"`
+	}
+	type out struct {
+		Reports Reports `port:"reports"`
+	}
+	return bt.Func("Remind", "SUCCESS the first time in a run, then FAILURE: of its signals a model is reminded once, and not at all beside calls where it can't write one there.",
+		func(i in, o *out) error {
+			if o.Reports.Reminded || i.Bare {
+				return fmt.Errorf("it was reminded before, or can't do it")
+			}
+			o.Reports = o.Reports.clone()
+			o.Reports.Reminded = true
+			return nil
+		})
+}
+
 // The Oracle's own types of notice.
 const (
 	NoticeFallback   = "fallback.consulted"     // payload: cause, verdict, by
 	NoticeMalformed  = "signal.malformed"       // payload: reason
 	NoticeExtra      = "signal.extra"           // payload: count
 	NoticeMissing    = "signal.missing"         // the answer came without one
-	NoticeUnread     = "signal.unread"          // it claims sources, and none was opened
+	NoticeUnread     = "signal.unread"          // no source was opened, and none could be
+	NoticeUnsure     = "signal.unsure"          // payload: confidence; the model doubts its own answer
 	NoticeGap        = "capability.gap"         // payload: capability
 	NoticeDelegation = "delegation.recommended" // payload: scope, reason
 	NoticeClassifier = "classifier.unavailable" // payload: reason

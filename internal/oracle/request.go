@@ -57,7 +57,11 @@ func builder(ctx context.Context, known *promptTexts, v *run.View, tools []tool.
 	if a.prompts, err = known.of(ctx, v); err != nil {
 		return nil, nil, err
 	}
-	return &agent.Builder[Heard]{View: v, Tools: tools, Purpose: Purpose, Of: a.asking}, a, nil
+	b := &agent.Builder[Heard]{View: v, Tools: tools, Purpose: Purpose, Window: a.env.WindowTokens, Recovery: a.prompts.set.Content(recoverySegment), Of: a.asking}
+	if a.env.ReportTool {
+		b.Reports = []model.Tool{reportTool()}
+	}
+	return b, a, nil
 }
 
 // asking is one turn of an asker.
@@ -71,6 +75,9 @@ func (a *asker) asking(p agent.TurnPayload) (agent.Asking, error) {
 	s, err := situationOf(p)
 	return asking{a, s, p}, err
 }
+
+// recoverySegment is told after the first call that failed, where it was not known that one would: the system prompt stays as it is.
+const recoverySegment = "error-recovery"
 
 func situationOf(p agent.TurnPayload) (s TurnSituation, err error) {
 	if err = json.Unmarshal(p.Situation, &s); err != nil {
@@ -121,7 +128,7 @@ func promptSituation(s TurnSituation, p agent.TurnPayload, env Env, offered []to
 		lines[i] = prompt.ToolLine{Name: t.Name, Description: t.Description, Source: string(t.Source)}
 	}
 	return prompt.Situation{QueryType: string(s.Class), Tools: lines, Sources: env.sources(), MaxTurns: p.MaxTurns, WindowTokens: env.WindowTokens,
-		HadError: s.HadError}
+		Date: env.Date, Signals: env.signals(), BareCalls: env.BareCalls}
 }
 
 func (a asking) Facts(offered []tool.Spec, steps []agent.Step) any {
@@ -135,6 +142,7 @@ type Exchange struct {
 	QueryType string `json:"query_type"`
 	Signal    string `json:"signal,omitempty"` // as it was written
 	Tokens    int    `json:"tokens"`           // of question and answer, estimated
+	Shift     bool   `json:"shift,omitempty"`  // it leaves the topic of those before
 
 	ShadowOf string `json:"shadow_of,omitempty"` // the run that a shadow is compared with
 }

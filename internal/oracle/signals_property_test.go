@@ -56,7 +56,7 @@ func (a *author) reply(turn int) modeltest.Turn {
 		case "wrong":
 			write(a.wrong(mark), mark, false)
 		case "fence":
-			b.WriteString("\n```xml\n" + needTurn(mark) + "\n```\n")
+			b.WriteString("\n```xml\n" + needTurn(mark) + "\n```\nis how it is written.\n")
 			a.text = append(a.text, mark)
 		}
 	}

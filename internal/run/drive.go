@@ -28,7 +28,7 @@ type Live struct {
 }
 
 // Wait blocks until the run has ended or this process can't drive it any longer; the error says why it stopped short of
-// an end. A run that stopped short can be resumed.
+// an end. A run that stopped short can be resumed; one that is suspended has status Running and what there is to show of it.
 func (l *Live) Wait(ctx context.Context) (EndRecord, error) {
 	select {
 	case <-l.done:
@@ -69,6 +69,7 @@ type driver struct {
 	leave     chan struct{}         // closed when the run is to be left to another process
 	leaveOnce sync.Once
 	departing bool   // nothing is begun any more, for another process will
+	suspended bool   // the run waits to be resumed
 	exit      func() // gives back the room that the run takes
 }
 
@@ -163,7 +164,7 @@ func (d *driver) closeDown(ctx context.Context, closeAll func()) {
 	go func() {
 		d.working.Wait()
 		closeAll()
-		if d.err != nil {
+		if d.err != nil || d.suspended {
 			d.e.release(ctx, d.key())
 		} else {
 			d.e.unhold(d.key())
@@ -202,6 +203,10 @@ func (d *driver) loop(ctx, life context.Context, resumed bool) (EndRecord, error
 		due, stopDue := d.due()
 		select {
 		case c := <-d.finished:
+			if _, open := d.f.open[c.Op]; open && c.suspended {
+				stopDue()
+				return d.suspend(life, c)
+			}
 			err = d.complete(life, c)
 		case <-due:
 			err = d.input(life, KindTime, &TimeRecord{Now: max(d.now(), d.f.last.Due)})

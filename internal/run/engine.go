@@ -39,8 +39,8 @@ type Assistant struct {
 
 // Performer performs the effects of one kind.
 type Performer struct {
-	// Do performs an effect; its result encodes as JSON. An error that is a *bt.Fault keeps its kind. With an error, the
-	// result is what had arrived.
+	// Do performs an effect; its result encodes as JSON. An error that is a *bt.Fault keeps its kind; one that is a *Suspended leaves the
+	// run to be resumed. With an error, the result is what had arrived.
 	Do func(ctx context.Context, job Job) (any, error)
 	// Found tells after a crash whether a Once effect was performed, and its result. Nil: that can't be told.
 	Found func(ctx context.Context, job Job) (any, bool, error)
@@ -55,21 +55,30 @@ type Job struct {
 	Emit   func(Piece)
 }
 
-// Piece is provisional text of an effect under way. Retract withdraws all text of the operation before it.
+// Piece is provisional text of an effect under way. Retract withdraws all text of the operation before it. Wait, if set, tells that the
+// operation pauses.
 type Piece struct {
 	Op      uint64
 	Text    string
 	Retract bool
+	Wait    *Wait
+}
+
+// Wait is a pause of an effect: until when, and why.
+type Wait struct {
+	Until time.Time
+	Why   string
 }
 
 // Ending is what is known when a tree has ended.
 type Ending struct {
 	Tree      *bt.Tree
 	State     *bt.State
-	Status    bt.Status // Idle: it was stopped
+	Status    bt.Status // Idle: it was stopped; Running: it is suspended
 	Fault     *bt.Fault
 	Cancelled bool
-	Under     []CompletionRecord // of a run that was stopped
+	Suspended bool               // it has not ended: this is what there is to show of it
+	Under     []CompletionRecord // of a run that was stopped or is suspended
 }
 
 // Sent is what an effect sends beyond its payload. Parts make it up; they are nil where nobody knows them, and so are the hash and the

@@ -41,6 +41,7 @@ type draft struct {
 	op      uint64
 	text    []byte
 	attempt int
+	wait    *Wait // the last pause, which whoever comes late is told too while it lasts
 	posted  bool
 }
 
@@ -88,6 +89,7 @@ func (f *feed) piece(p Piece) {
 			d.text, d.attempt = nil, d.attempt+1
 		}
 		d.text = append(d.text, p.Text...)
+		d.wait = p.Wait // text ends a pause
 	})
 }
 
@@ -113,7 +115,10 @@ type reader struct {
 }
 
 // heard is how much of a draft a watcher has seen.
-type heard struct{ attempt, bytes int }
+type heard struct {
+	attempt, bytes int
+	wait           *Wait
+}
 
 // since gives the updates that r has not seen, from record number from on. changed is closed once there are more; it is nil when there
 // will be none.
@@ -163,7 +168,10 @@ func (r *reader) hear(d *draft, h heard, fresh []Update) []Update {
 	if len(d.text) > h.bytes {
 		fresh = append(fresh, Update{Piece: &Piece{Op: d.op, Text: string(d.text[h.bytes:])}})
 	}
-	r.heard[d] = heard{d.attempt, len(d.text)}
+	if d.wait != nil && d.wait != h.wait {
+		fresh = append(fresh, Update{Piece: &Piece{Op: d.op, Wait: d.wait}})
+	}
+	r.heard[d] = heard{d.attempt, len(d.text), d.wait}
 	return fresh
 }
 

@@ -128,6 +128,8 @@ func (d *driver) run(ctx context.Context, e asked, w way) *CompletionRecord {
 	}
 	if err != nil {
 		c.Err = faultOf(ctx, err)
+		var s *Suspended
+		c.suspended = errors.As(err, &s)
 	}
 	c.TookMS = d.e.Clock.Now().Sub(began).Milliseconds()
 	return c
@@ -193,9 +195,12 @@ func (d *driver) find(ctx context.Context, job Job) (raw json.RawMessage, was bo
 
 func faultOf(ctx context.Context, err error) *bt.Fault {
 	var f *bt.Fault
+	var s *Suspended
 	switch {
 	case errors.As(err, &f):
 		return f
+	case errors.As(err, &s):
+		return s.Fault
 	case ctx.Err() != nil:
 		return &bt.Fault{Kind: KindCancelled, Reason: "withdrawn"}
 	}

@@ -23,6 +23,7 @@ const (
 	KindTime       = "time"       // TimeRecord: a timer of the tree is due
 	KindCancel     = "cancel"     // CancelRecord: somebody wants the run to stop
 	KindStopped    = "stopped"    // StoppedRecord: what was under way when it stopped
+	KindSuspend    = "suspend"    // SuspendRecord: an effect can't be performed for now
 	KindResume     = "resume"     // ResumeRecord: another driver took over
 	KindTrace      = "trace"      // TraceRecord: what the steps decided, kept once with the end
 	KindEnd        = "end"        // EndRecord, always the last
@@ -94,6 +95,8 @@ type CompletionRecord struct {
 	// Asked and Value are Payload and Result as their effect's type decodes them, where it can.
 	Asked any `json:"-"`
 	Value any `json:"-"`
+
+	suspended bool // it is no receipt: Err says why the run waits
 }
 
 // appendJSON encodes the receipt as marshal does. Payload and Result are compact JSON already, and are not read again.
@@ -250,6 +253,8 @@ func Read(r journal.Record) (any, error) {
 		body = &CancelRecord{}
 	case KindStopped:
 		body = &StoppedRecord{}
+	case KindSuspend:
+		body = &SuspendRecord{}
 	case KindResume:
 		body = &ResumeRecord{}
 	case KindTrace:

@@ -82,7 +82,7 @@ func (r *Run) Watch(ctx context.Context, from int64) iter.Seq[Update] {
 	}
 }
 
-// Update is one thing that happens in a run. Exactly one of Record, Step, Event, Text and Retract is set; Lines may stand beside all but
+// Update is one thing that happens in a run. Exactly one of Record, Step, Event, Text, Retract and Wait is set; Lines may stand beside all but
 // text.
 type Update struct {
 	Seq     int64           // the record that it belongs to; of text, the last before it
@@ -91,6 +91,7 @@ type Update struct {
 	Event   *Event          // that a leaf of that step has emitted
 	Text    string          // provisional: it may be retracted
 	Retract bool            // all text of operation Op before it
+	Wait    *run.Wait       // that operation Op pauses for
 	Op      uint64          // of text and retraction
 	Lines   []string        // for somebody who waits
 }
@@ -140,7 +141,7 @@ func (w *watcher) updates(u run.Update) []Update {
 	var all []Update
 	switch {
 	case u.Piece != nil:
-		return []Update{{Seq: w.last, Op: u.Piece.Op, Text: u.Piece.Text, Retract: u.Piece.Retract}}
+		return []Update{{Seq: w.last, Op: u.Piece.Op, Text: u.Piece.Text, Retract: u.Piece.Retract, Wait: u.Piece.Wait}}
 	case u.Record != nil:
 		w.last = u.Record.Seq
 		if u.Record.Kind == run.KindStart {
@@ -148,7 +149,7 @@ func (w *watcher) updates(u run.Update) []Update {
 				w.start = body.(*run.StartRecord)
 			}
 		}
-		all = []Update{{Seq: u.Record.Seq, Record: u.Record, Lines: resumedLine(u.Record)}}
+		all = []Update{{Seq: u.Record.Seq, Record: u.Record, Lines: recordLines(u.Record)}}
 	case u.Step != nil:
 		step := explained(*u.Step, w.words)
 		all = []Update{{Seq: step.Record, Step: &step}}
@@ -169,13 +170,17 @@ func (w *watcher) updates(u run.Update) []Update {
 	return all
 }
 
-func resumedLine(r *journal.Record) []string {
-	if r.Kind != run.KindResume {
+// recordLines tells of records that no event of the tree tells of.
+func recordLines(r *journal.Record) []string {
+	if r.Kind != run.KindResume && r.Kind != run.KindSuspend {
 		return nil
 	}
 	body, err := run.Read(*r)
 	if err != nil {
 		return nil
+	}
+	if s, ok := body.(*run.SuspendRecord); ok {
+		return []string{"suspended, to be resumed: " + s.Fault.Reason}
 	}
 	return []string{"resumed; " + counted(len(body.(*run.ResumeRecord).Repeated), "effect") + " performed again"}
 }

@@ -13,7 +13,7 @@ func TestExamplesOfTheDocumentParse(t *testing.T) {
 	}
 	seen := map[Type]bool{}
 	for _, line := range strings.Split(string(text), "\n") {
-		if !strings.HasPrefix(line, openTag+" ") {
+		if !strings.HasPrefix(line, "<"+tagName+" ") {
 			continue
 		}
 		s, err := Parse(line)

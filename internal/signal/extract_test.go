@@ -2,6 +2,8 @@ package signal
 
 import (
 	"encoding/json"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,19 +15,24 @@ const (
 	enough   = `<signal type="context_sufficient"><sources_found>3</sources_found><confidence>0.9</confidence></signal>`
 )
 
-// streams is what the rules are tested on; every one is also cut at every byte, and seeds the fuzzer.
-var streams = []struct {
+type stream struct {
 	name, text, clean string
 	signal            Type
 	extra, problems   int
-}{
+}
+
+// markup is in every text that holds a signal or thinking.
+var markup = regexp.MustCompile(`(?i)signal|type|think|thought|reasoning`)
+
+// streams is what the rules are tested on; every one is also cut at every byte, and seeds the fuzzer.
+var streams = []stream{
 	{name: "PlainTextPassesThrough", text: "a < b, 2<3 and `x` ~ y\n", clean: "a < b, 2<3 and `x` ~ y\n"},
 	{name: "SignalAtTheEndIsStripped", text: "Answer.\n" + enough, clean: "Answer.\n", signal: ContextSufficient},
 	{name: "OnlyTheFirstSignalCounts", text: "x " + needTurn + " y " + enough, clean: "x  y ", signal: NeedTurn, extra: 1},
 	{name: "SignalInClosedFenceIsText", text: "```xml\n" + needTurn + "\n```\nend " + enough,
 		clean: "```xml\n" + needTurn + "\n```\nend ", signal: ContextSufficient},
-	{name: "SignalInTildeFenceIsText", text: "~~~\n" + needTurn + "\n~~~\n", clean: "~~~\n" + needTurn + "\n~~~\n"},
-	{name: "SignalInFenceClosedByTheEndIsText", text: "```\n" + needTurn + "\n```", clean: "```\n" + needTurn + "\n```"},
+	{name: "SignalInTildeFenceIsText", text: "~~~\n" + needTurn + "\n~~~\nx", clean: "~~~\n" + needTurn + "\n~~~\nx"},
+	{name: "SignalWithCodeInFenceClosedByTheEndIsText", text: "```\nx\n" + needTurn + "\n```", clean: "```\nx\n" + needTurn + "\n```"},
 	{name: "ShorterRunDoesNotCloseAFence", text: "````\n```\n" + needTurn + "\n````\n", clean: "````\n```\n" + needTurn + "\n````\n"},
 	{name: "SignalInOpenFenceCounts", text: "```\ncode\n" + needTurn, clean: "```\ncode\n", signal: NeedTurn},
 	{name: "FenceIndentedByFourIsNone", text: "    ```\n" + needTurn + "\n    ```\n", clean: "    ```\n\n    ```\n", signal: NeedTurn},
@@ -42,7 +49,6 @@ var streams = []struct {
 	{name: "AttributeOrderAndQuotesAreFree", text: `<signal confidence='.8' type='partial_answer'><missing>x</missing></signal>`, signal: PartialAnswer},
 	{name: "BlanksInTagsAreFree", text: "<signal\n type = \"partial_answer\" ><missing>x</missing><confidence> 1 </confidence></signal >", signal: PartialAnswer},
 	{name: "UnknownTypeIsMalformed", text: `<signal type="done"><confidence>1</confidence></signal>`, problems: 1},
-	{name: "CaseMattersAsInXML", text: `<Signal type="stuck">`, clean: `<Signal type="stuck">`},
 	{name: "CommentMayHoldATag", text: `<signal type="partial_answer"><!-- </signal> --><missing>x</missing><confidence>1</confidence></signal>.`, clean: ".", signal: PartialAnswer},
 	{name: "CDATAMayHoldATag", text: `<signal type="partial_answer"><missing><![CDATA[</signal>]]></missing><confidence>1</confidence></signal>.`, clean: ".", signal: PartialAnswer},
 	{name: "MalformedThenGood", text: `<signal type="stuck"></signal>` + enough, signal: ContextSufficient, problems: 1},
@@ -55,7 +61,7 @@ var streams = []struct {
 }
 
 func TestExtract(t *testing.T) {
-	for _, c := range streams {
+	for _, c := range slices.Concat(streams, written) {
 		t.Run(c.name, func(t *testing.T) {
 			clean, r := Extract(c.text)
 			if clean != c.clean {
@@ -73,7 +79,7 @@ func TestExtract(t *testing.T) {
 }
 
 func TestResultIsTheSameWhereverTheStreamIsCut(t *testing.T) {
-	for _, c := range streams {
+	for _, c := range slices.Concat(streams, written) {
 		step := 1 + len(c.text)/400 // long streams are cut at some 400 places
 		for at := 0; at <= len(c.text); at += step {
 			sameInPieces(t, c.text, c.text[:at], c.text[at:])
@@ -93,9 +99,12 @@ func sameInPieces(t *testing.T, text string, pieces ...string) {
 	got := ""
 	for _, p := range pieces {
 		got += x.Write(p)
+		if len(x.held) >= MaxHeld {
+			t.Fatalf("%d bytes are held", len(x.held))
+		}
 	}
 	rest, gotR := x.Close()
-	if got += rest; got != want {
+	if got = (got + rest)[gotR.Thinking:]; got != want {
 		t.Fatalf("in %d pieces %q, whole %q", len(pieces), got, want)
 	}
 	if d := cmp.Diff(wantR, gotR); d != "" {
@@ -238,7 +247,7 @@ func benchmarkExtract(b *testing.B, text string) {
 }
 
 func FuzzExtractSplitsAnywhere(f *testing.F) {
-	for _, c := range streams {
+	for _, c := range slices.Concat(streams, written) {
 		f.Add(c.text, 3)
 	}
 	f.Fuzz(func(t *testing.T, text string, at int) {
@@ -246,7 +255,7 @@ func FuzzExtractSplitsAnywhere(f *testing.F) {
 			at = len(text) / 2
 		}
 		sameInPieces(t, text, text[:at], text[at:])
-		if !strings.Contains(text, openTag) {
+		if !markup.MatchString(text) {
 			if clean, _ := Extract(text); clean != text {
 				t.Fatalf("a text without a signal changed: %q -> %q", text, clean)
 			}
@@ -255,7 +264,7 @@ func FuzzExtractSplitsAnywhere(f *testing.F) {
 }
 
 func FuzzNeutralise(f *testing.F) {
-	for _, c := range streams {
+	for _, c := range slices.Concat(streams, written) {
 		f.Add(c.text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

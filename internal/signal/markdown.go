@@ -102,6 +102,13 @@ func (m *markdown) newline() {
 	m.inLine, m.blanks, m.info, m.mayClose, m.span = false, 0, false, false, 0
 }
 
+// inCode says that a fence is open here, or a span that may still be closed.
+func (m *markdown) inCode() bool {
+	now := *m
+	now.endRun()
+	return now.fence != 0 || now.span > 0
+}
+
 // shields says whether code protects the text from here on, and for how many bytes: yes, if the code's end is in it; no, if
 // there is no code, or its end can't come any more; maybe, if the end is still to come.
 func (m *markdown) shields(text string, final bool) (n int, v verdict) {

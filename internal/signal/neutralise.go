@@ -1,7 +1,9 @@
 package signal
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -11,7 +13,8 @@ var controlNames = map[string]bool{
 	"signal": true, "tool_call": true, "tool_calls": true, "tool_use": true, "tool_result": true, "tool_results": true,
 	"tool_response": true, "tool_outputs": true, "function_call": true, "function_calls": true, "function_results": true,
 	"function_response": true, "invoke": true, "system": true, "system-reminder": true, "assistant": true,
-	"toolcall": true, "start_of_turn": true, "end_of_turn": true, "think": true, "thinking": true, "sys": true,
+	"toolcall": true, "start_of_turn": true, "end_of_turn": true, "think": true, "thinking": true,
+	"thought": true, "reasoning": true, "sys": true,
 }
 
 // assigned are names that steer where a value follows at once, and are ordinary names otherwise.
@@ -23,22 +26,33 @@ var marks = map[string]bool{
 	"INST": true, "TOOL_CALLS": true, "AVAILABLE_TOOLS": true, "TOOL_RESULTS": true, "SYSTEM_PROMPT": true, "TOOL_CONTENT": true,
 }
 
-// Neutralise makes text from tools harmless as data: the opening bracket of anything that looks like a signal or another control
+// call matches the beginning of a call that is written as JSON.
+var call = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\{\s*(?:"type"\s*:\s*"function"\s*,\s*)?"name"\s*:\s*"[^"\\]*"\s*,\s*"(?:arguments|parameters)"\s*:\s*\{`)
+})
+
+// BeginsCall says whether text begins as a call that is written as JSON: the object's name, then its arguments or parameters. Whoever
+// reads calls from text asks it, so that Neutralise knows all of them.
+func BeginsCall(text string) bool { return strings.HasPrefix(text, "{") && call().MatchString(text) }
+
+// Neutralise makes text from tools harmless as data: the opening bracket of anything that looks like a signal, a call or another control
 // tag becomes an entity, and the marks of the control layer and of local models lose their square brackets. It is lenient as a careless
 // reader would be: case, blanks and invisible characters after the bracket and in the name, closing tags, prefixes before a colon and
-// other forms of the bracket make no difference. All other bytes stay, and doing it twice changes nothing more.
+// other forms of the bracket make no difference; one that is escaped already gets the entity that no signal is read from. All other bytes
+// stay, and doing it twice changes nothing more.
 func Neutralise(text string) string {
 	var b strings.Builder
 	kept := 0
 	for i := 0; i < len(text); {
-		next := strings.IndexAny(text[i:], "<[\uff1c\ufe64\uff3b")
+		next := strings.IndexAny(text[i:], "<[&{\uff1c\ufe64\uff3b")
 		if next < 0 {
 			break
 		}
 		i += next
 		r, size := utf8.DecodeRuneInString(text[i:])
 		width, with := size, ""
-		if r == '[' || r == '\uff3b' {
+		switch r {
+		case '[', '\uff3b':
 			if n := mark(text[i+size:]); n > 0 {
 				inner, closing := text[i+size:i+size+n], 1
 				if !strings.HasPrefix(text[i+size+n:], "]") {
@@ -46,8 +60,18 @@ func Neutralise(text string) string {
 				}
 				width, with = size+n+closing, "("+inner+")"
 			}
-		} else if controls(text[i+size:]) {
-			with = "&lt;"
+		case '{':
+			if beginsObject(text[i:]) == yes || BeginsCall(text[i:]) {
+				with = "&#123;"
+			}
+		case '&':
+			if n, v := word(text[i:], 0, escaped); v == yes && controls(text[i+n:]) {
+				width, with = n, "&#60;"
+			}
+		default:
+			if controls(text[i+size:]) {
+				with = "&#60;"
+			}
 		}
 		if with != "" {
 			b.WriteString(text[kept:i])

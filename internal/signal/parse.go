@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"regexp"
 	"strconv"
@@ -12,13 +13,13 @@ import (
 	"sync"
 )
 
-// Parse reads one whole signal element. The error says which rule it breaks.
+// Parse reads one whole signal: an element, one with escaped brackets, or a JSON object. The error says which rule it breaks.
 func Parse(raw string) (Signal, error) {
-	e, err := readElement(raw)
+	e, err := read(raw)
 	if err != nil {
 		return Signal{}, err
 	}
-	spec, ok := specOf(Type(strings.TrimSpace(e.kind)))
+	spec, ok := specOf(e.typed())
 	if !ok {
 		if e.kind == "" {
 			return Signal{}, errors.New("the signal has no type")
@@ -45,11 +46,93 @@ func Parse(raw string) (Signal, error) {
 	return s, nil
 }
 
-// element is a signal as it stands in the XML.
+// element is a signal as it was written.
 type element struct {
 	kind       string
 	confidence string
 	fields     []field
+}
+
+func (e element) typed() Type { return Type(strings.ToLower(strings.TrimSpace(e.kind))) }
+
+func read(raw string) (element, error) {
+	if strings.HasPrefix(raw, "{") {
+		return fromObject(raw)
+	}
+	if strings.HasPrefix(raw, escaped) {
+		raw = html.UnescapeString(raw)
+	}
+	e, err := readElement(raw)
+	if err == nil {
+		return e, nil
+	}
+	if e, again := readElement(tidy(raw)); again == nil {
+		return e, nil
+	}
+	return e, err
+}
+
+var (
+	// tagNames matches the names of tags with the blanks before them, and what is passed over.
+	tagNames = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?s)<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\s*/?\s*[A-Za-z][\w.:-]*`)
+	})
+	// values matches the values of attributes.
+	values = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"[^"]*"|'[^']*'|=\s*[^\s"'>]+`) })
+)
+
+// tidy makes XML of an element that is read leniently: names in small letters, no blanks before them, all values in quotes.
+func tidy(raw string) string {
+	tag, _ := readTag(raw)
+	raw = values().ReplaceAllStringFunc(raw[:tag.n], func(m string) string {
+		if value, bare := strings.CutPrefix(m, "="); bare {
+			return `="` + strings.TrimSpace(value) + `"`
+		}
+		return m
+	}) + raw[tag.n:]
+	return tagNames().ReplaceAllStringFunc(raw, func(m string) string {
+		if strings.HasPrefix(m, "<!") {
+			return m
+		}
+		return strings.ToLower(strings.Join(strings.Fields(m), ""))
+	})
+}
+
+// fromObject reads a signal that is written as JSON: {"type": ...}, or either as or within {"signal": ...}.
+func fromObject(raw string) (e element, err error) {
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(raw), &object); err != nil {
+		return e, fmt.Errorf("not well-formed: %w", err)
+	}
+	kind := "type"
+	if inner, there := object[tagName]; there && len(object) == 1 && inner[0] == '{' {
+		return fromObject(string(inner))
+	} else if there {
+		kind = tagName
+	}
+	if err := json.Unmarshal(object[kind], &e.kind); err != nil {
+		return e, errors.New("the signal has no type")
+	}
+	delete(object, kind)
+	spec, _ := specOf(e.typed())
+	for _, f := range append(spec.Fields, FieldSpec{Name: "confidence"}) {
+		value, there := object[f.Name]
+		if !there {
+			continue
+		}
+		delete(object, f.Name)
+		text := string(value)
+		if value[0] == '{' || value[0] == '"' && json.Unmarshal(value, &text) != nil {
+			return e, fmt.Errorf("the field %s holds an object", f.Name)
+		}
+		if err := e.add(field{name: f.Name, text: text}); err != nil {
+			return e, err
+		}
+	}
+	if len(object) > 0 {
+		return e, fmt.Errorf("%s has no such fields as it is written with", spec.Type)
+	}
+	return e, nil
 }
 
 // field is one child element; items are its <item> children, or the texts of elements repeated under its name.
@@ -91,15 +174,16 @@ func readElement(raw string) (element, error) {
 		}
 		switch tok := tok.(type) {
 		case xml.StartElement:
-			path = append(path, tok.Name.Local)
+			name := strings.ToLower(tok.Name.Local)
+			path = append(path, name)
 			switch len(path) {
 			case 1:
 				e.attributes(tok.Attr)
 			case 2:
-				open = field{name: tok.Name.Local}
+				open = field{name: name}
 			case 3:
-				if tok.Name.Local != "item" {
-					return e, fmt.Errorf("the field %s holds an element %s", open.name, tok.Name.Local)
+				if name != "item" {
+					return e, fmt.Errorf("the field %s holds an element %s", open.name, name)
 				}
 				open.items = append(open.items, "")
 			default:
@@ -125,7 +209,7 @@ func readElement(raw string) (element, error) {
 
 func (e *element) attributes(attrs []xml.Attr) {
 	for _, a := range attrs {
-		switch a.Name.Local {
+		switch strings.ToLower(a.Name.Local) {
 		case "type":
 			e.kind = a.Value
 		case "confidence":
@@ -144,7 +228,7 @@ func (e *element) add(f field) error {
 		if e.fields[i].name != f.name {
 			continue
 		}
-		if spec, ok := specOf(Type(strings.TrimSpace(e.kind))); !ok || spec.field(f.name).Kind != List {
+		if spec, ok := specOf(e.typed()); !ok || spec.field(f.name).Kind != List {
 			return fmt.Errorf("the field %s stands twice", f.name)
 		}
 		first := &e.fields[i]
@@ -163,8 +247,8 @@ func confidence(text string) (float64, error) {
 	if text == "" {
 		return 0, errors.New("the signal has no confidence")
 	}
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || strings.Trim(text, "0123456789.eE+-") != "" {
+	f, err := strconv.ParseFloat(strings.Replace(text, ",", ".", 1), 64) // many languages write 0,8
+	if err != nil || strings.Trim(text, "0123456789.,eE+-") != "" {
 		return 0, fmt.Errorf("confidence %q is not a number", text)
 	}
 	if f < 0 || f > 1 {

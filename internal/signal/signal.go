@@ -3,7 +3,7 @@
 // for readers and other implementations.
 //
 // Guarantees:
-//   - No byte of a signal is ever shown, whole or malformed, and no other byte is lost.
+//   - No byte of a signal or of marked thinking is shown, whole or malformed, and no other byte is lost.
 //   - The result is the same wherever the stream is cut into chunks.
 //   - Text is held only while it may still be a signal, at most MaxHeld bytes.
 //   - A Signal is valid: its type is known, its required fields are there, its confidence lies between 0 and 1.
@@ -111,7 +111,7 @@ type Signal struct {
 	Type       Type             `json:"type"`
 	Confidence float64          `json:"confidence"`
 	Fields     map[string]Value `json:"fields"`
-	RawXML     string           `json:"raw_xml"`
+	RawXML     string           `json:"raw_xml"` // as it was written, in whichever form
 	At         int64            `json:"timestamp"`
 }
 
@@ -175,7 +175,10 @@ type Problem struct {
 const maxRaw = 500
 
 // Result is what a stream held. Signal is the first well-formed one; Extra are the others, which are logged and not acted on.
+// Thinking is how many bytes at the beginning of what Write and Close gave turned out to be thinking: whoever showed them takes them back.
+// Extract has left them out.
 type Result struct {
+	Thinking int       `json:"thinking,omitempty"`
 	Signal   *Signal   `json:"signal,omitempty"`
 	Extra    []Signal  `json:"extra,omitempty"`
 	Problems []Problem `json:"problems,omitempty"`

@@ -55,11 +55,11 @@ func TestStateIsAValue(t *testing.T) {
 func TestNeutraliseMakesControlTagsInertAndNothingElse(t *testing.T) {
 	for _, name := range []string{"signal type='stuck'", "/signal", " SIGNAL ", "tool_call", "x:invoke name='y'", "system", "|im_start|"} {
 		in := "before <" + name + "> after"
-		if got := Neutralise(in); got != "before &lt;"+name+"> after" {
+		if got := Neutralise(in); got != "before &#60;"+name+"> after" {
 			t.Errorf("Neutralise(%q) = %q", in, got)
 		}
 	}
-	if got := Neutralise("\uff1csignal> [Control] go"); got != "&lt;signal> (Control) go" {
+	if got := Neutralise("\uff1csignal> [Control] go"); got != "&#60;signal> (Control) go" {
 		t.Errorf("fullwidth bracket and control mark: %q", got)
 	}
 	for _, in := range []string{"if a < b {", "if a < s {", "List<S>", "Function<A>", "<parameter name='x'>", "<div>", "a<signals>", "[controls]", "x[i]", strings.Repeat("x", 1000)} {

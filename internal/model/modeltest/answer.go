@@ -4,7 +4,7 @@
 // Guarantees:
 //   - Everything here is safe for concurrent use, sleeps on no clock but a test's own, and opens no connection but on the loopback interface.
 //   - A server and a script give their Answers and Turns in order, one to a request, and record each request before they
-//     answer it. One for which nothing is left fails the test.
+//     answer it. One for which nothing is left fails the test. A server that plays a part makes its Answers of the requests.
 //   - A server stops with its test, and fails it for a request without an answer; one without a test belongs to its caller, who closes it.
 package modeltest
 

@@ -89,6 +89,7 @@ type server[R asked] struct {
 
 	mu       sync.Mutex
 	answers  []Answer
+	play     func(R) Answer
 	requests []R
 	looked   []Request
 	overrun  int
@@ -136,6 +137,13 @@ func (s *server[R]) Add(answers ...Answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answers = append(s.answers, answers...)
+}
+
+// Play answers every request by what part makes of it, in the place of the answers that were given.
+func (s *server[R]) Play(part func(R) Answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.play = part
 }
 
 // Requests returns what was asked so far, in the order of arrival.
@@ -275,8 +283,12 @@ func (s *server[R]) record(req R) {
 // take records req and returns its answer.
 func (s *server[R]) take(req R) (Answer, bool) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.requests = append(s.requests, req)
+	if play := s.play; play != nil {
+		s.mu.Unlock() // it may take its time
+		return play(req), true
+	}
+	defer s.mu.Unlock()
 	if len(s.answers) == 0 {
 		s.overrun++
 		return Answer{}, false

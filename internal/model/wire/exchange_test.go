@@ -291,7 +291,7 @@ func TestWhatOnlyMoneyLiftsAndWhatHasTooMuchToDoAreToldApartInEveryProtocol(t *t
 		kind   model.Kind
 	}{
 		{429, "", `{"error":{"message":"` + plan + `","code":"insufficient_quota"}}`, model.Payment},
-		{429, "", `{"error":{"message":"` + plan + `","status":"RESOURCE_EXHAUSTED"}}`, model.Payment},
+		{429, "", `{"error":{"message":"` + plan + `","status":"RESOURCE_EXHAUSTED"}}`, model.RateLimit}, // as Google says of a rate, too
 		{429, "30", `{"error":{"message":"` + plan + `","status":"RESOURCE_EXHAUSTED"}}`, model.RateLimit},
 		{429, "", `{"error":{"message":"` + card + `","code":"rate_limit_exceeded"}}`, model.RateLimit},
 		{400, "", `{"error":{"message":"Your credit balance is too low to access the API.","type":"invalid_request_error"}}`, model.Payment},

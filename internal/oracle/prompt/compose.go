@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -29,7 +30,17 @@ const (
 	queryTypeIs  = "query_type="
 	largeContext = "context=large"
 	hadError     = "error=true"
+	signalsAre   = "signals="
 )
+
+// The ways in which a model is told to report. In each prompt there is one of them.
+const (
+	SignalsFull  = "full"
+	SignalsShort = "short" // for a small window
+	SignalsTool  = "tool"  // by a call
+)
+
+func signalForms() []string { return []string{SignalsFull, SignalsShort, SignalsTool} }
 
 // AllTypes is the query type of a prompt for every question: the segments of all types hold.
 const AllTypes = "all"
@@ -44,6 +55,9 @@ func vocabulary() []string {
 	for _, queryType := range queryTypes() {
 		conditions = append(conditions, queryTypeIs+queryType)
 	}
+	for _, form := range signalForms() {
+		conditions = append(conditions, signalsAre+form)
+	}
 	return conditions
 }
 
@@ -57,6 +71,9 @@ type Situation struct {
 	WindowTokens  int        // the model's context window; 0 if not known
 	Noted         bool       // notes stand in place of a part of the conversation, or are asked for
 	HadError      bool       // a call failed in this run
+	Date          string     // today, as the prompt shall say it; empty: it says none
+	Signals       string     // SignalsFull, SignalsShort or SignalsTool; empty: SignalsFull
+	BareCalls     bool       // a call must stand alone in a reply
 }
 
 // ToolLine is what the prompt says of an offered tool. Line breaks in it are turned into spaces.
@@ -94,13 +111,15 @@ func (r *Set) Compose(s Situation) (Composed, error) {
 	if err := s.check(); err != nil {
 		return Composed{}, err
 	}
-	v := values{varMaxTurns: strconv.Itoa(s.MaxTurns), varTools: toolLines(s.Tools), varSources: sourceList(s.Sources)}
-	parts, err := r.fillRequired(v)
+	yes := map[bool]string{true: "yes"}
+	v := values{varMaxTurns: strconv.Itoa(s.MaxTurns), varTools: toolLines(s.Tools), varSources: sourceList(s.Sources), varDate: oneLine(s.Date, maxName),
+		varReportTool: yes[s.Signals == SignalsTool], varBareCalls: yes[s.BareCalls]}
+	conditions := s.conditions()
+	parts, err := r.fillRequired(v, conditions)
 	if err != nil {
 		return Composed{}, err
 	}
 	var leftOut []LeftOut
-	conditions := s.conditions()
 	free := Limit*charsPerToken - size(parts)
 	for i, segment := range r.segments {
 		if segment.required() || !holdAll(segment.Conditions, conditions) {
@@ -119,12 +138,12 @@ func (r *Set) Compose(s Situation) (Composed, error) {
 	return r.join(parts, leftOut), nil
 }
 
-// fillRequired returns the filled-in segments by their place in the set: the required ones, the others empty.
-func (r *Set) fillRequired(v values) ([]part, error) {
+// fillRequired returns the filled-in segments by their place in the set: the required ones of a situation, the others empty.
+func (r *Set) fillRequired(v values, conditions []string) ([]part, error) {
 	parts := make([]part, len(r.segments))
 	var files []string
 	for i, segment := range r.segments {
-		if segment.required() {
+		if segment.required() && holdAll(segment.Conditions, conditions) {
 			parts[i] = r.templates[i].fill(v)
 			files = append(files, segment.File)
 		}
@@ -169,6 +188,8 @@ func (s Situation) check() error {
 	switch {
 	case s.QueryType != AllTypes && !slices.Contains(queryTypes(), s.QueryType):
 		return fmt.Errorf("composing the prompt: unknown query type %q; known: %s", s.QueryType, strings.Join(queryTypes(), ", "))
+	case s.Signals != "" && !slices.Contains(signalForms(), s.Signals):
+		return fmt.Errorf("composing the prompt: unknown form of signals %q; known: %s", s.Signals, strings.Join(signalForms(), ", "))
 	case s.MaxTurns < 1:
 		return fmt.Errorf("composing the prompt: a budget of %d turns; at least 1 is needed", s.MaxTurns)
 	case s.HistoryTokens < 0 || s.WindowTokens < 0:
@@ -193,7 +214,7 @@ func (s Situation) Large() bool {
 
 // conditions lists those of the vocabulary that hold.
 func (s Situation) conditions() []string {
-	holding := []string{always}
+	holding := []string{always, signalsAre + cmp.Or(s.Signals, SignalsFull)}
 	for _, queryType := range queryTypes() {
 		if s.QueryType == queryType || s.QueryType == AllTypes {
 			holding = append(holding, queryTypeIs+queryType)

@@ -121,7 +121,7 @@ func TestQueryWithoutToolsGetsOneLineInPlaceOfTheToolInstructions(t *testing.T) 
 		t.Error("the prompt holds tool instructions or lists a tool")
 	}
 	parts := strings.Split(c.Text, "\n\n---\n\n")
-	if len(parts) != 4 || strings.Contains(parts[2], "\n") || !strings.HasPrefix(parts[2], "No tools are offered") {
+	if len(parts) != 5 || strings.Contains(parts[2], "\n") || !strings.HasPrefix(parts[2], "No tools are offered") {
 		t.Errorf("the tools segment is not the one line that says so: %q", parts)
 	}
 	for _, other := range []string{"code", "documentation", "research", "action"} {
@@ -149,7 +149,7 @@ func TestSegmentsAreChosenByTheSituation(t *testing.T) {
 		name      string
 		queryType string
 		change    func(*prompt.Situation)
-		want      []string // beyond base, signals, tools, which are in every prompt and first
+		want      []string // beyond base, signals, tools, which are in every prompt and first, and closing, which is last
 	}{
 		{"code", "code", nil, []string{"code"}},
 		{"documentation", "documentation", nil, []string{"docs"}},
@@ -174,7 +174,7 @@ func TestSegmentsAreChosenByTheSituation(t *testing.T) {
 				test.change(&s)
 			}
 			c := compose(t, r, s)
-			if diff := cmp.Diff(append([]string{"base", "signals", "tools"}, test.want...), ids(c)); diff != "" {
+			if diff := cmp.Diff(append(append([]string{"base", "signals", "tools"}, test.want...), "closing"), ids(c)); diff != "" {
 				t.Errorf("segments (-want +got):\n%s", diff)
 			}
 			if len(c.LeftOut) != 0 {

@@ -2,7 +2,7 @@
 //
 // Guarantees:
 //   - Composition is pure: equal sets and situations give equal bytes, whatever the order of tools and sources.
-//   - Segments stand in the order of priority, then id. One whose conditions are "always" is in every prompt.
+//   - Segments stand in the order of priority, then id. One whose conditions are "always" is in every prompt, and so is one form of the signals.
 //   - A prompt without its tool lines never exceeds Limit tokens: a set whose required segments do is refused
 //     when it is made; an optional segment that does not fit is left out and noted.
 //   - No composed prompt holds an unfilled variable: an unknown one is refused when the set is made.
@@ -45,16 +45,18 @@ type Segment struct {
 	Priority      int      `json:"priority"`       // not negative; the lower comes first
 }
 
-// required says whether the segment is part of every prompt.
+// required says whether the segment is part of every prompt, or one of several of which each prompt has one.
 func (s Segment) required() bool {
-	return !slices.ContainsFunc(s.Conditions, func(c string) bool { return c != always })
+	return !slices.ContainsFunc(s.Conditions, func(c string) bool { return c != always && !strings.HasPrefix(c, signalsAre) })
 }
 
 // table lists the segments, without their contents.
 func table() []Segment {
 	return []Segment{
 		{ID: "base", File: "oracle/base.md", Priority: 0, Conditions: []string{always}},
-		{ID: "signals", File: "oracle/signals.md", Priority: 1, Conditions: []string{always}},
+		{ID: "signals", File: "oracle/signals.md", Priority: 1, Conditions: []string{signalsAre + SignalsFull}},
+		{ID: "signals-short", File: "oracle/signals-short.md", Priority: 1, Conditions: []string{signalsAre + SignalsShort}},
+		{ID: "signals-tool", File: "oracle/signals-tool.md", Priority: 1, Conditions: []string{signalsAre + SignalsTool}},
 		{ID: "tools", File: "oracle/tools-reference.md", Priority: 2, Conditions: []string{always}},
 		{ID: "code", File: "oracle/code-analysis.md", Priority: 10, Conditions: []string{"query_type=code"}},
 		{ID: "docs", File: "oracle/documentation.md", Priority: 10, Conditions: []string{"query_type=documentation"}},
@@ -63,6 +65,7 @@ func table() []Segment {
 		{ID: "actions", File: "oracle/actions.md", Priority: 10, Conditions: []string{"query_type=action"}},
 		{ID: "summarization", File: "oracle/summarization.md", Priority: 20, Conditions: []string{largeContext}},
 		{ID: "error-recovery", File: "oracle/error-recovery.md", Priority: 21, Conditions: []string{hadError}},
+		{ID: "closing", File: "oracle/closing.md", Priority: 100, Conditions: []string{always}},
 	}
 }
 
@@ -167,10 +170,13 @@ func (s Segment) check() error {
 
 // checkRequired refuses a set whose required segments cannot fit, however little is filled in.
 func (r *Set) checkRequired() error {
-	for _, tools := range []string{"", "-"} {
-		for _, sources := range []string{"", "-"} {
-			if _, err := r.fillRequired(values{varMaxTurns: "1", varTools: tools, varSources: sources}); err != nil {
-				return err
+	for _, form := range signalForms() {
+		for _, tools := range []string{"", "-"} {
+			for _, sources := range []string{"", "-"} {
+				v := values{varMaxTurns: "1", varTools: tools, varSources: sources, varReportTool: map[bool]string{true: "yes"}[form == SignalsTool]}
+				if _, err := r.fillRequired(v, []string{always, signalsAre + form}); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -179,6 +185,16 @@ func (r *Set) checkRequired() error {
 
 // Segments lists the segments in the order of composition. New makes an equal set of them.
 func (r *Set) Segments() []Segment { return clone(r.segments) }
+
+// Content is the text of a segment; empty if there is none of that id.
+func (r *Set) Content(id string) string {
+	for _, s := range r.segments {
+		if s.ID == id {
+			return strings.TrimSpace(s.Content)
+		}
+	}
+	return ""
+}
 
 // Encoded gives the segments as JSON, by which a run keeps its prompts. It is not to be changed. Sets of equal segments compose equal prompts.
 func (r *Set) Encoded() []byte { return r.encoded }

@@ -40,7 +40,9 @@ func TestSetHasTheSegmentsThatAreRequired(t *testing.T) {
 	}
 	want := []row{
 		{"base", "oracle/base.md", "always", 0},
-		{"signals", "oracle/signals.md", "always", 1},
+		{"signals", "oracle/signals.md", "signals=full", 1},
+		{"signals-short", "oracle/signals-short.md", "signals=short", 1},
+		{"signals-tool", "oracle/signals-tool.md", "signals=tool", 1},
 		{"tools", "oracle/tools-reference.md", "always", 2},
 		{"actions", "oracle/actions.md", "query_type=action", 10},
 		{"code", "oracle/code-analysis.md", "query_type=code", 10},
@@ -49,6 +51,7 @@ func TestSetHasTheSegmentsThatAreRequired(t *testing.T) {
 		{"research", "oracle/research.md", "query_type=research", 10},
 		{"summarization", "oracle/summarization.md", "context=large", 20},
 		{"error-recovery", "oracle/error-recovery.md", "error=true", 21},
+		{"closing", "oracle/closing.md", "always", 100},
 	}
 	var got []row
 	for _, s := range embedded(t).Segments() {
@@ -90,7 +93,7 @@ func TestLoadRefusesAnUnusableFileByName(t *testing.T) {
 		"blank":            {" \n\t\n", "oracle/research.md: the prompt is empty"},
 		"not text":         {"caf\xe9", "oracle/research.md: the prompt is not UTF-8 text"},
 		"endless":          {strings.Repeat("x", 200_000), "oracle/research.md: longer than 128000 bytes"},
-		"unknown variable": {"One\ntwo {{turn}}\n", "oracle/research.md:2: unknown variable {{turn}}; known are {{max_turns}}, {{tools}} and {{sources}}"},
+		"unknown variable": {"One\ntwo {{turn}}\n", "oracle/research.md:2: unknown variable {{turn}}; known are {{max_turns}}, {{tools}}, {{sources}}, {{date}}, {{report_tool}}, {{bare_calls}}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := copyOf(t, prompts.FS)
@@ -126,7 +129,7 @@ func TestOverlaidFileIsUsedInThePrompt(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := compose(t, r, situation("code"))
-	if !strings.HasSuffix(c.Text, "Cite in footnotes.") || !strings.Contains(c.Text, "# Signals") {
+	if !strings.Contains(c.Text, "Cite in footnotes.") || !strings.Contains(c.Text, "# Signals") {
 		t.Error("the prompt is not the embedded one with the overlaid segment")
 	}
 }

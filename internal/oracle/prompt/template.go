@@ -2,13 +2,14 @@ package prompt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
 // A template is a segment's text, taken apart. Its language is closed and small:
 //
-//	{{max_turns}} {{tools}} {{sources}}    the value
+//	{{max_turns}} {{tools}} {{sources}} …  the value
 //	{{#tools}} … {{/tools}}                only if the value is not empty
 //	{{^tools}} … {{/tools}}                only if it is empty
 //
@@ -30,12 +31,18 @@ type section struct {
 
 // The variables.
 const (
-	varMaxTurns = "max_turns"
-	varTools    = "tools"
-	varSources  = "sources"
+	varMaxTurns   = "max_turns"
+	varTools      = "tools"
+	varSources    = "sources"
+	varDate       = "date"
+	varReportTool = "report_tool" // "yes", or empty
+	varBareCalls  = "bare_calls"  // "yes", or empty
 )
 
-const knownVariables = "{{" + varMaxTurns + "}}, {{" + varTools + "}} and {{" + varSources + "}}"
+// variables lists them.
+func variables() []string {
+	return []string{varMaxTurns, varTools, varSources, varDate, varReportTool, varBareCalls}
+}
 
 // values are what the variables stand for in one situation, by their names.
 type values map[string]string
@@ -85,8 +92,8 @@ func (p *parser) tag(start, end int) error {
 	if name != "" && strings.IndexByte("#^/", name[0]) >= 0 {
 		kind, name = name[0], strings.TrimSpace(name[1:])
 	}
-	if name != varMaxTurns && name != varTools && name != varSources {
-		return p.errorf(start, "unknown variable {{%s}}; known are %s", name, knownVariables)
+	if !slices.Contains(variables(), name) {
+		return p.errorf(start, "unknown variable {{%s}}; known are {{%s}}", name, strings.Join(variables(), "}}, {{"))
 	}
 	if kind == 0 {
 		p.literal(start)

@@ -44,7 +44,7 @@ func TestTemplateIsFilledIn(t *testing.T) {
 func TestWrongTemplateIsRefusedWithItsLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"\n\nMaximum {{turns}} turns": "file.md:3: unknown variable {{turns}}",
-		"{{date}}":                    "file.md:1: unknown variable {{date}}",
+		"{{day}}":                     "file.md:1: unknown variable {{day}}",
 		"{{}}":                        "file.md:1: unknown variable {{}}",
 		"{{{tools}}}":                 "file.md:1: unknown variable {{{tools}}",
 		"{{#skills}}{{/skills}}":      "file.md:1: unknown variable {{skills}}",

@@ -1,0 +1,156 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"sibyl/internal/agent"
+	"sibyl/internal/model"
+	"sibyl/internal/signal"
+	"sibyl/internal/tool"
+)
+
+// offered are the tools of these tests: read wants a path, and takes lines.
+var offered = []tool.Spec{
+	{Name: "read", Effect: tool.Repeatable, Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"start":{"type":"integer"}},"required":["path"]}`)},
+	{Name: "list", Effect: tool.Repeatable, Schema: json.RawMessage(`{"type":"object","properties":{}}`)},
+	{Name: "write", Effect: tool.Once, Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`)},
+}
+
+// Marks of calls are put together here, so that this file holds none.
+const (
+	lt     = "<"
+	open   = lt + "tool_" + "call>"
+	shut   = lt + "/tool_" + "call>"
+	end    = lt + "/function>"
+	readA  = `{"name": "read", "arguments": {"path": "a"}}`
+	readB  = `{"name":"read","parameters":{"path":"b","start":3}}`
+	python = lt + "|python_" + "tag|>"
+	calls  = "[TOOL_" + "CALLS]"
+)
+
+func element(name, body string) string { return lt + "function=" + name + ">" + body + end }
+
+func parameter(name, value string) string {
+	return lt + "parameter=" + name + ">" + value + lt + "/parameter>\n"
+}
+
+// writtenCalls are replies, with the calls that are in them, and how much of them is text.
+var writtenCalls = []struct{ name, text, calls, rest string }{
+	{"Hermes", open + "\n" + readA + "\n" + shut, `read {"path": "a"}`, ""},
+	{"HermesAfterProse", "I look. " + open + `{"arguments": {"path": "a"}, "name": "read"}` + shut + "\n", `read {"path": "a"}`, "I look. "},
+	{"HermesTwice", "I look.\n" + open + readA + shut + "\n" + open + readB + shut, `read {"path": "a"} read {"path":"b","start":3}`, "I look.\n"},
+	{"HermesBeforeProse", open + readA + shut + " is how.", "", ""},
+	{"HermesWithoutEnd", open + readA, "", ""},
+	{"HermesInAFence", "So:\n```\n" + open + readA + shut + "\n```", "", ""},
+	{"HermesInAnOpenFence", "So:\n```\n" + open + readA + shut, "", ""},
+	{"HermesInASpan", "Write `" + open + readA + shut + "`", "", ""},
+	{"HermesInAQuotedLine", "> " + open + readA + shut, "", ""},
+	{"HermesEmpty", open + shut, "", ""},
+	{"HermesWithMoreInIt", open + readA + " or so" + shut, "", ""},
+	{"Llama", readB, `read {"path":"b","start":3}`, ""},
+	{"LlamaAfterProse", "I look.\n\n" + readB + "\n", `read {"path":"b","start":3}`, "I look.\n\n"},
+	{"LlamaWithItsType", `{"type": "function", "name": "list", "parameters": {}}`, `list {}`, ""},
+	{"LlamaInALine", "I write " + readB, "", ""},
+	{"LlamaWithItsMark", python + readB, `read {"path":"b","start":3}`, ""},
+	{"LlamaInAnotherOrder", `{"parameters": {"path": "a"}, "name": "read"}`, "", ""},
+	{"List", "[" + readA + "]", "", ""},
+	{"Fence", "I look.\n```json\n" + readA + "\n```\n", `read {"path": "a"}`, "I look.\n"},
+	{"FenceWithAList", "```json\n[" + readA + ",\n " + readB + "]\n```", `read {"path": "a"} read {"path":"b","start":3}`, ""},
+	{"FenceWithoutALanguage", "```\n" + readA + "\n```", `read {"path": "a"}`, ""},
+	{"FenceOfAnotherLanguage", "```python\n" + readA + "\n```", "", ""},
+	{"FenceBeforeProse", "```json\n" + readA + "\n```\nis what the file says.", "", ""},
+	{"FenceNeverClosed", "```json\n" + readA, "", ""},
+	{"FenceInAFence", "````\n```json\n" + readA + "\n```\n", "", ""},
+	{"FenceWithAnotherOrder", "```json\n[" + `{"arguments": {"path": "a"}, "name": "read"}` + "]\n```", "", ""},
+	{"EmptyFence", "```json\n\n```", "", ""},
+	{"EmptyListInAFence", "```json\n[]\n```", "", ""},
+	{"Mistral", calls + " [" + readA + `, {"name": "list", "arguments": {}, "id": "x1"}]`, `read {"path": "a"} list {}`, ""},
+	{"Qwen", open + "\n" + element("read", "\n"+parameter("path", "\na\nb\n")+parameter("start", "3")) + "\n" + shut, `read {"path":"a\nb","start":3}`, ""},
+	{"QwenWithoutItsFrame", element("read", parameter("path", "12")), `read {"path":"12"}`, ""},
+	{"QwenWithAWordForANumber", element("read", parameter("path", "a")+parameter("start", "two")), `read {"path":"a","start":"two"}`, ""},
+	{"QwenWithAnArgumentTwice", element("read", parameter("path", "a")+parameter("path", "b")), "", ""},
+	{"QwenWithAnObject", element("read", `{"path": "a"}`), `read {"path": "a"}`, ""},
+	{"QwenWithOtherText", element("read", "path a"), "", ""},
+	{"ToolThatWrites", open + `{"name": "write", "arguments": {"path": "a"}}` + shut, "", ""},
+	{"ToolThatIsNotOffered", `{"name": "delete", "arguments": {}}`, "", ""},
+	{"NameInAnotherCase", `{"name": "Read", "arguments": {"path": "a"}}`, "", ""},
+	{"RequiredArgumentMissing", `{"name": "read", "arguments": {"start": 3}}`, "", ""},
+	{"ArgumentsAsText", `{"name": "read", "arguments": "{\"path\": \"a\"}"}`, "", ""},
+	{"ArgumentsTwice", `{"name": "read", "arguments": {"path": "a"}, "parameters": {"path": "b"}}`, "", ""},
+	{"DefinitionOfATool", `{"name": "read", "parameters": {"path": "a"}, "description": "reads"}`, "", ""},
+	{"OneOfTwoIsNotOffered", open + `{"name": "delete", "arguments": {}}` + shut + "\n" + open + readA + shut, `read {"path": "a"}`,
+		open + `{"name": "delete", "arguments": {}}` + shut + "\n"},
+	{"IndentedCode", "So:\n\n    " + readA, "", ""},
+	{"LongReply", strings.Repeat("word ", 14000) + "\n" + readA, "", ""},
+	{"CallAsCode", `read({"path": "a"})`, "", ""},
+	{"Prose", "It has {braces} and `code`.", "", ""},
+}
+
+func TestWrittenCalls(t *testing.T) {
+	for _, c := range writtenCalls {
+		t.Run(c.name, func(t *testing.T) {
+			found, rest := agent.WrittenCalls(c.text, offered)
+			var got []string
+			for _, call := range found {
+				got = append(got, call.Name, call.Arguments)
+			}
+			if c.calls == "" {
+				c.rest = c.text
+			}
+			same(t, "calls", strings.Join(got, " "), c.calls)
+			same(t, "rest", rest, c.rest)
+		})
+	}
+}
+
+func TestWrittenCallsHaveIdsOfTheirOwn(t *testing.T) {
+	found, _ := agent.WrittenCalls(open+readA+shut+open+readB+shut, offered)
+	same(t, "calls", found, []model.ToolCall{{ID: "call_written_1", Name: "read", Arguments: `{"path": "a"}`},
+		{ID: "call_written_2", Name: "read", Arguments: `{"path":"b","start":3}`}})
+}
+
+// signals are forms of signals, and of what is around them.
+var signals = []string{"Signal:\n", "```", "\n", "> ", lt + "think>", lt + "/think>", lt + `signal type="stuck"/>`, lt + " SIGNAL type=stuck>", "&lt;signal type='stuck'&gt;&lt;/signal&gt;",
+	`{"type": "stuck", "blocker": "x"}`, `{"signal": {"type": "stuck"}}`, "&lt;", "{"}
+
+func TestWhatToolsSaidHoldsNeitherCallsNorSignals(t *testing.T) {
+	forms := slices.Clone(signals)
+	for _, c := range writtenCalls {
+		forms = append(forms, c.text)
+	}
+	rapid.Check(t, func(r *rapid.T) { inert(t, strings.Join(rapid.SliceOf(rapid.SampledFrom(forms)).Draw(r, "parts"), "")) })
+}
+
+func inert(t *testing.T, text string) {
+	t.Helper()
+	said := signal.Neutralise(text)
+	if found, rest := agent.WrittenCalls(said, offered); found != nil || rest != said {
+		t.Fatalf("calls %v are found in %q", found, said)
+	}
+	if clean, r := signal.Extract(said); clean != said || r.Signal != nil || r.Problems != nil {
+		t.Fatalf("a signal is found in %q", said)
+	}
+}
+
+func FuzzWrittenCalls(f *testing.F) {
+	for _, c := range writtenCalls {
+		f.Add(c.text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		found, rest := agent.WrittenCalls(text, offered)
+		for _, call := range found {
+			if !slices.Contains([]string{"read", "list"}, call.Name) || !strings.HasPrefix(call.Arguments, "{") || !json.Valid([]byte(call.Arguments)) {
+				t.Errorf("a call that was not offered: %+v", call)
+			}
+		}
+		if again, left := agent.WrittenCalls(rest, offered); again != nil || left != rest || !strings.HasPrefix(text, rest) {
+			t.Errorf("%q has rest %q, which has calls %v", text, rest, again)
+		}
+		inert(t, text)
+	})
+}

@@ -1,0 +1,154 @@
+package oracle
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"sibyl/internal/agent"
+	"sibyl/internal/model"
+	"sibyl/internal/signal"
+	"sibyl/internal/tool"
+)
+
+// Heard is what a reply says of itself: the signal that counts, others beside it, and markup that is none. Call is set if the model
+// reported by a call.
+type Heard struct {
+	Signal    *signal.Signal   `json:"signal,omitempty"`
+	Extra     []signal.Signal  `json:"extra,omitempty"`
+	Problems  []signal.Problem `json:"problems,omitempty"`
+	Malformed bool             `json:"malformed,omitempty"`
+	Call      *model.ToolCall  `json:"call,omitempty"`
+}
+
+// Said is the signal as it was written into the text.
+func (h Heard) Said() string {
+	if h.Signal == nil || h.Call != nil {
+		return ""
+	}
+	return h.Signal.RawXML
+}
+
+// Called is the call by which the model reported.
+func (h Heard) Called() *model.ToolCall { return h.Call }
+
+// listener takes signals and thinking out of a reply, and calls that its model wrote as text.
+type listener struct {
+	x       signal.Extractor
+	offered []tool.Spec
+}
+
+func listen(asked agent.Request) agent.Listener[Heard] { return &listener{offered: asked.Offered} }
+
+func (l *listener) Write(text string) string { return l.x.Write(text) }
+
+func (l *listener) Close(shown string, calls []model.ToolCall) agent.Closing[Heard] {
+	rest, r := l.x.Close()
+	c := agent.Closing[Heard]{Rest: rest, Report: Heard{Signal: r.Signal, Extra: r.Extra, Problems: r.Problems, Malformed: r.Malformed()}}
+	whole := shown + rest
+	text := whole[r.Thinking:]
+	if len(calls) == 0 {
+		calls, text = agent.WrittenCalls(text, l.offered)
+	}
+	if len(text) != len(whole) {
+		c.Text = &text
+	}
+	for _, call := range calls {
+		if call.Name == ReportTool {
+			c.Report.take(call)
+		} else {
+			c.Calls = append(c.Calls, call)
+		}
+	}
+	return c
+}
+
+// ReportTool is the tool by which a model reports that is asked for no signals in its text.
+const ReportTool = "report_signal"
+
+// reportTool describes it.
+func reportTool() model.Tool {
+	properties := map[string]any{"confidence": map[string]any{"type": "number", "minimum": 0, "maximum": 1}}
+	var types, lines []string
+	for _, s := range signal.Specs() {
+		types = append(types, string(s.Type))
+		var fields []string
+		for _, f := range s.Fields {
+			kind := map[signal.FieldKind]any{signal.Text: map[string]any{"type": "string"}, signal.Int: map[string]any{"type": "integer"},
+				signal.List: map[string]any{"type": "array", "items": map[string]any{"type": "string"}}}[f.Kind]
+			properties[f.Name] = kind
+			if f.Required {
+				fields = append(fields, f.Name)
+			}
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s (%s)", s.Type, s.When, strings.Join(fields, ", ")))
+	}
+	properties["type"] = map[string]any{"type": "string", "enum": types}
+	schema, _ := json.Marshal(map[string]any{"type": "object", "properties": properties, "required": []string{"type", "confidence"}}) // plain values
+	return model.Tool{Name: ReportTool, Schema: schema,
+		Description: "Reports how you are doing; it does nothing else. Call it where you are stuck, can answer only a part, or need something that is not offered. Types with the fields that they need: " +
+			strings.Join(lines, "; ") + "."}
+}
+
+// take reads a report that came by a call. The first counts, as of signals in the text.
+func (h *Heard) take(call model.ToolCall) {
+	s, err := signalOf(call.Arguments)
+	switch {
+	case err != nil:
+		h.Problems = append(h.Problems, signal.Problem{Reason: err.Error(), Raw: agent.Brief(call.Arguments, 200)})
+		h.Malformed = h.Malformed || h.Signal == nil
+	case h.Signal == nil:
+		h.Signal, h.Malformed = &s, false
+	default:
+		h.Extra = append(h.Extra, s)
+	}
+	if h.Call == nil {
+		h.Call = &call
+	}
+}
+
+// signalOf reads a signal from the arguments of a call.
+func signalOf(arguments string) (signal.Signal, error) {
+	var fields map[string]any
+	if err := json.Unmarshal([]byte(arguments), &fields); err != nil {
+		return signal.Signal{}, fmt.Errorf("the report is no JSON object: %w", err)
+	}
+	var body []string
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		switch v := fields[name].(type) {
+		case nil:
+		case []any:
+			items := make([]string, len(v))
+			for i := range v {
+				items[i] = fmt.Sprint(v[i])
+			}
+			body = append(body, list(name, items))
+		default:
+			if name != "type" {
+				body = append(body, field(name, fmt.Sprint(v)))
+			}
+		}
+	}
+	kind, _ := fields["type"].(string)
+	return signal.Parse(fmt.Sprintf("<signal type=%q>%s</signal>", xmlText(kind), strings.Join(body, "")))
+}
+
+// Report is what the tree knows of a reply beside its calls.
+type Report struct {
+	Signal    *signal.Signal `json:"signal,omitempty"`
+	Malformed bool           `json:"malformed,omitempty"`
+	Problem   string         `json:"problem,omitempty"` // why a signal is malformed
+	Extra     int            `json:"extra,omitempty"`
+	Words     Words          `json:"words,omitzero"`
+}
+
+func reportOf(r agent.TurnReceipt[Heard]) Report {
+	h := r.Report
+	to := Report{Signal: h.Signal, Malformed: h.Malformed, Extra: len(h.Extra), Words: wordsOf(r.Text)}
+	if h.Malformed {
+		to.Problem = h.Problems[0].Reason
+	}
+	return to
+}

@@ -1,0 +1,110 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+)
+
+// busy makes a read fail for now, until the function it returns is called.
+func (w *world) busy(name string) (free func()) {
+	was := w.do[name]
+	w.do[name] = func(context.Context, run.Job) (any, error) {
+		return "half of " + name, &run.Suspended{Fault: &bt.Fault{Kind: "overloaded", Reason: "try later"}}
+	}
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if delete(w.do, name); was != nil {
+			w.do[name] = was
+		}
+	}
+}
+
+func TestSuspendedRunShowsWhatCameAndGoesOnWhereItWasWhenItIsResumed(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	free := w.busy("c")
+	e := w.engine(store, "one")
+	live := start(t, e, `<Sequence><Do what="w:a r:b" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`)
+	end, r := wait(t, live)
+	same(t, "status", end.Status, journal.Running)
+	same(t, "what there is to show", r, result{Ended: "RUNNING", Got: "A B", Fault: &bt.Fault{Kind: "overloaded", Reason: "try later"}, Under: []string{`read c: "half of c" !overloaded`}})
+	row := statusOf(t, store, live.ID)
+	same(t, "status in the journal", row.Status, journal.Running)
+	if e.Driven(row) {
+		t.Error("its lease is still held")
+	}
+	same(t, "records", kinds(records(t, store, live.ID)), []string{"start", "mark", "completion", "completion", "suspend"})
+	same(t, "what is open", w.open, 0)
+
+	again := resume(t, e, live.ID)
+	if end, _ := wait(t, again); end.Status != journal.Running {
+		t.Errorf("resumed while it is still busy, it has status %s", end.Status)
+	}
+	free()
+	end, r = wait(t, resume(t, w.engine(store, "two"), live.ID))
+	same(t, "status", end.Status, journal.Done)
+	same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A B C"})
+	same(t, "effects", w.begun(), []string{"write a", "read b", "read c", "read c", "read c"})
+	for _, n := range w.writes {
+		same(t, "times it was written", n, 1)
+	}
+}
+
+func TestSuspendedRunFinishesTheWritesThatAreUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		release := w.holds("a", true)
+		free := w.busy("b")
+		live := start(t, w.engine(store, "one"), `<Parallel><Do what="w:a" got="{a}"/><Do what="r:b" got="{got}"/></Parallel>`)
+		synctest.Wait()
+		release()
+		end, _ := wait(t, live)
+		same(t, "status", end.Status, journal.Running)
+		same(t, "records", kinds(records(t, store, live.ID)), []string{"start", "mark", "suspend", "completion"})
+		free()
+		end, _ = wait(t, resume(t, w.engine(store, "two"), live.ID))
+		same(t, "status", end.Status, journal.Done)
+		same(t, "effects", w.begun()[2:], []string{"read b"})
+	})
+}
+
+func TestRequestToStopEndsASuspendedRun(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	w.busy("a")
+	e := w.engine(store, "one")
+	live := start(t, e, `<Do what="r:a" got="{got}"/>`)
+	wait(t, live)
+	if err := e.Cancel(t.Context(), ada, live.ID, "enough"); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "status", statusOf(t, store, live.ID).Status, journal.Cancelled)
+}
+
+func TestEffectThatIsWithdrawnSuspendsNothing(t *testing.T) {
+	w := newWorld(t)
+	w.do["a"] = func(ctx context.Context, _ run.Job) (any, error) {
+		<-ctx.Done()
+		return nil, &run.Suspended{Fault: &bt.Fault{Kind: "overloaded", Reason: "try later"}}
+	}
+	live := start(t, w.engine(newStore(t), "one"), `<Fallback><Timeout msec="1"><Do what="r:a" got="{got}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`)
+	end, r := wait(t, live)
+	same(t, "status", end.Status, journal.Done)
+	same(t, "outcome", r.Got, "B")
+}
+
+func TestSuspendedIsKnownByItsFault(t *testing.T) {
+	err := error(&run.Suspended{Fault: &bt.Fault{Kind: "overloaded", Reason: "try later"}})
+	var s *run.Suspended
+	if !errors.As(err, &s) || s.Fault.Kind != "overloaded" || err.Error() != "try later" {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,224 @@
+package signal
+
+import (
+	"encoding/json"
+	"errors"
+	"html"
+	"io"
+	"strings"
+)
+
+// readReport reads, from the beginning of a line, a signal with its label above it, or one in a form that counts only where the reply
+// ends with it: in a fence or span that holds nothing else, with escaped brackets (in a line, too), or as JSON.
+func readReport(w window) decision {
+	i, v := readLabel(w.text)
+	if v == yes && i < len(w.text) {
+		v = no
+		switch w.text[i] {
+		case '<':
+			d := readMarkup(window{w.text[i:], w.final, w.full})
+			v = map[what]verdict{undecided: maybe, isMarkup: yes}[d.what]
+			if v == yes && w.full && d.reason != "" {
+				v = no // without its label the signal may still have an end
+			}
+			if v == yes {
+				d.n += i
+				return d
+			}
+		case '`', '~', '&', '{':
+			var d decision
+			if d, v = readLast(w, i); v == yes {
+				return d
+			}
+		}
+	}
+	if v == no || w.final || w.full {
+		return aMention
+	}
+	return decision{what: undecided}
+}
+
+// readLabel reads "Signal:" as models mark it up, and the blanks after it: 0 where a line begins with something else that may be a report.
+func readLabel(text string) (n int, v verdict) {
+	if strings.IndexByte("`~&{", text[0]) >= 0 {
+		return 0, yes
+	}
+	marks := func(i int, of string) int { return len(text) - len(strings.TrimLeft(text[i:], of)) }
+	first := marks(0, "#*_")
+	n, v = word(text, marks(first, " "), tagName)
+	if v == yes {
+		last := marks(marks(marks(n, "*_"), ":"), "*_")
+		marked := first > 0 || last > n
+		n = blanks(text, last)
+		switch {
+		case n == len(text):
+			v = maybe
+		case !marked:
+			v = no
+		}
+	}
+	if n > most {
+		v = no
+	}
+	return n, v
+}
+
+// readLast reads a report at i after which nothing but blanks may stand.
+func readLast(w window, at int) (d decision, v verdict) {
+	text, i := w.text, at
+	mark, run := text[i], 0
+	if mark == '`' || mark == '~' {
+		for i < len(text) && text[i] == mark {
+			i++
+		}
+		run = i - at
+		if mark == '~' && run < 3 && i < len(text) {
+			return d, no
+		}
+		if run >= 3 { // what stands in the first line of a fence
+			for i < len(text) && strings.IndexByte("\n`<&{", text[i]) < 0 {
+				i++
+			}
+		}
+	}
+	from := blanks(text, i)
+	if from == len(text) {
+		return d, maybe
+	}
+	n, v := readForm(text[from:])
+	if v == begun && w.final {
+		_, after, closed := strings.Cut(text[from:], text[at:at+run])
+		if run > 0 && closed && strings.Trim(after, string(mark)+" \t\r\n") != "" {
+			return d, no
+		}
+		return decision{what: isMarkup, n: len(text), raw: text[from:], reason: cutOff}, yes
+	}
+	if v != yes {
+		return d, min(v, maybe)
+	}
+	to := from + n
+	if i = to; run > 0 {
+		last := blanks(text, to)
+		for i = last; i < len(text) && text[i] == mark; i++ {
+		}
+		switch closing := i - last; {
+		case closing == run || closing > run && run >= 3:
+		case closing == 0 && i == len(text) && run >= 3:
+			i = to // a fence may be left open
+		case i < len(text) || w.final:
+			return d, no
+		}
+	}
+	switch {
+	case blanks(text, i) < len(text):
+		return d, no
+	case !w.final:
+		return d, maybe
+	}
+	return w.markup(from, to, i), yes
+}
+
+// begun is the verdict that a signal has begun, and has no end yet.
+const begun = yes + 1
+
+// readForm reads a signal in any of its forms, and says where it ends.
+func readForm(text string) (n int, v verdict) {
+	switch text[0] {
+	case '<':
+		return readWhole(text)
+	case '&':
+		return readEscaped(text)
+	case '{':
+		return readObject(text)
+	}
+	return 0, no
+}
+
+// readWhole reads an element from its first tag to its last.
+func readWhole(text string) (n int, v verdict) {
+	tag, v := readTag(text)
+	switch {
+	case v == maybe && tag.typed:
+		return 0, begun
+	case v != yes:
+		return 0, v
+	case !tag.typed:
+		return 0, no
+	case tag.selfClosed:
+		return tag.n, yes
+	}
+	end, next := findEnd(text, tag.n)
+	switch {
+	case end > 0:
+		return end, yes
+	case next > 0:
+		return 0, no
+	}
+	return 0, begun
+}
+
+const escaped = "&lt;"
+
+// readEscaped reads an element whose brackets are entities. Without its end it is text, since tags are mentioned so.
+func readEscaped(text string) (n int, v verdict) {
+	if _, v = words(text, escaped, tagName); v != yes {
+		return 0, v
+	}
+	n = strings.IndexByte(text, '>') + 1
+	if at := strings.Index(text, "&gt;"); at >= 0 && (n == 0 || at < n) {
+		n = at + len("&gt;")
+	}
+	if n == 0 {
+		return 0, maybe
+	}
+	tag, v := readTag(html.UnescapeString(text[:n]))
+	if v != yes || !tag.typed {
+		return 0, no
+	}
+	for ; n < len(text); n++ {
+		if text[n] != '&' {
+			continue
+		}
+		for _, shut := range [...]string{">", "&gt;"} {
+			if end, v := words(text[n:], escaped, "/", tagName, shut); v == yes {
+				return n + end, yes
+			}
+		}
+	}
+	return 0, maybe
+}
+
+// readObject reads a signal as JSON. One with a field that its type does not have is text.
+func readObject(text string) (n int, v verdict) {
+	if v = beginsObject(text); v != yes {
+		return 0, v
+	}
+	var object json.RawMessage
+	d := json.NewDecoder(strings.NewReader(text))
+	if err := d.Decode(&object); errors.Is(err, io.ErrUnexpectedEOF) {
+		return 0, begun
+	} else if err != nil {
+		return 0, no
+	}
+	n = int(d.InputOffset())
+	if _, err := fromObject(text[:n]); err != nil {
+		return 0, no
+	}
+	return n, yes
+}
+
+// beginsObject says whether an object begins as a signal does: with its type.
+func beginsObject(text string) (v verdict) {
+	for _, first := range [][]string{{"{", `"type"`, ":"}, {"{", `"signal"`, ":"}, {"{", `"signal"`, ":", "{", `"type"`, ":"}} {
+		n, as := words(text, first...)
+		if as != yes {
+			v = max(v, as)
+			continue
+		}
+		for _, s := range Specs() {
+			_, as := word(text, blanks(text, n), `"`+string(s.Type)+`"`)
+			v = max(v, as)
+		}
+	}
+	return v
+}

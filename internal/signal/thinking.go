@@ -1,0 +1,75 @@
+package signal
+
+import "strings"
+
+// thinkingNames are the elements in which models write what they think.
+var thinkingNames = [...]string{"think", "thinking", "thought", "reasoning"}
+
+// thinkingTag reads an opening or closing tag of thinking, without attributes.
+func thinkingTag(text string) (n int, closing bool, v verdict) {
+	short := text[:min(len(text), most)]
+	for _, name := range thinkingNames {
+		n, as := words(short, "<", name, ">")
+		if as == no {
+			n, as = words(short, "<", "/", name, ">")
+			closing = as == yes
+		}
+		if as == yes {
+			return n, closing, yes
+		}
+		v = max(v, as)
+	}
+	if len(short) < len(text) {
+		return 0, false, no
+	}
+	return 0, false, v
+}
+
+// thought settles a tag of thinking. An opening one counts at the beginning of a line. A closing one ends thinking that began with the
+// reply, by a tag that the model was given and did not write: it counts at either end of a line, where no opening tag was mentioned.
+func (x *Extractor) thought(w window) decision {
+	n, closing, v := thinkingTag(w.text)
+	switch {
+	case v == maybe && !w.final:
+		return decision{what: undecided}
+	case v != yes:
+		return aMention
+	case !closing && (x.md.inLine || x.md.inCode()):
+		x.mentioned++
+		return aMention
+	case !closing:
+		return decision{what: beginsThinking, n: n}
+	case x.mentioned > 0:
+		x.mentioned--
+		return aMention
+	}
+	if d, is := x.code(w); is {
+		return d
+	}
+	rest := strings.TrimLeft(w.text[n:], " \t\r")
+	switch {
+	case !x.md.inLine || strings.HasPrefix(rest, "\n") || rest == "" && w.final:
+		return decision{what: endsThinking, n: n}
+	case rest == "" && !w.full:
+		return decision{what: undecided}
+	}
+	return aMention
+}
+
+// dropThinking passes over thinking, to its end or as far as it has come in. Any of the names ends it.
+func dropThinking(w window) decision {
+	switch at := strings.IndexByte(w.text, '<'); {
+	case at < 0:
+		return decision{what: isThinking, n: len(w.text)}
+	case at > 0:
+		return decision{what: isThinking, n: at}
+	}
+	n, closing, v := thinkingTag(w.text)
+	switch {
+	case v == yes && closing:
+		return decision{what: endsThinking, n: n}
+	case v == maybe && !w.final:
+		return decision{what: undecided}
+	}
+	return decision{what: isThinking, n: 1}
+}
