@@ -64,9 +64,9 @@ func turn[R Report](ctx context.Context, b *Builder[R], m model.Model, listen fu
 	end := heard.close(resp.ToolCalls)
 	text := string(heard.text)
 	r := TurnReceipt[R]{Text: text, Calls: end.Calls, Report: end.Report, Finish: resp.Finish, Usage: resp.Usage,
-		Model: cmp.Or(resp.Model, m.ID()), Attempts: resp.Attempts, Native: resp.Native, Tries: resp.Tries,
+		Model: cmp.Or(resp.Model, m.ID()), Attempts: severalOf(resp.Attempts), Native: resp.Native, Tries: resp.Tries,
 		Prompt: asked.Prompt.Hash, Segments: asked.Prompt.Segments, LeftOut: asked.Prompt.LeftOut, ToolHashes: asked.Tools,
-		PromptSize: asked.Prompt.Tokens, History: asked.History + Tokens(text) + callTokens(end.Calls), Sent: asked.Sent, Cut: asked.Cut}
+		PromptSize: asked.Prompt.Tokens, History: asked.History + Tokens(text) + callTokens(end.Calls), Cut: asked.Cut}
 	if job.Effect.Kind == EffectNotes {
 		r.Text = strings.TrimSpace(r.Text)
 	}
@@ -81,6 +81,14 @@ func turn[R Report](ctx context.Context, b *Builder[R], m model.Model, listen fu
 		return r, &run.Suspended{Fault: fault}
 	}
 	return r, fault
+}
+
+// severalOf is a number of attempts, if there was more than one.
+func severalOf(attempts int) int {
+	if attempts == 1 {
+		return 0
+	}
+	return attempts
 }
 
 // passes says whether a failure of the model passes with time, or with money, so that the same turn may succeed later.

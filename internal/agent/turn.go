@@ -63,7 +63,7 @@ type TurnReceipt[R any] struct {
 	Finish     model.Finish     `json:"finish"`
 	Usage      model.Usage      `json:"usage"`
 	Model      string           `json:"model"`
-	Attempts   int              `json:"attempts,omitempty"`
+	Attempts   int              `json:"attempts,omitempty"` // where there was more than one
 	Native     *model.Native    `json:"native,omitempty"`
 	Prompt     string           `json:"prompt"` // hash of the composed system prompt
 	Segments   []string         `json:"segments,omitempty"`
@@ -71,7 +71,6 @@ type TurnReceipt[R any] struct {
 	ToolHashes []string         `json:"tools,omitempty"` // "name hash" of each tool as it was offered
 	PromptSize int              `json:"prompt_tokens"`
 	History    int              `json:"history_tokens"`  // of the conversation, this turn included, estimated
-	Sent       int              `json:"sent_tokens"`     // of the whole request, estimated
 	Cut        bool             `json:"cut,omitempty"`   // results of tools were cut, so that it fits into the window
 	Tries      []model.Try      `json:"tries,omitempty"` // models that were asked before the one that answered
 }
@@ -88,7 +87,7 @@ type Reply struct {
 	Asks    bool       `json:"asks,omitempty"` // its text ends with a question
 	Calls   []CallFact `json:"calls,omitempty"`
 	Tokens  int        `json:"tokens,omitempty"`  // what it counts against a budget
-	Sent    int        `json:"sent,omitempty"`    // tokens of the request, estimated
+	Sent    int        `json:"sent,omitempty"`    // tokens of the request and the reply, estimated
 	Cut     bool       `json:"cut,omitempty"`     // results of tools were cut in the request
 	Counted int        `json:"counted,omitempty"` // tokens of the request, as the provider counted them; 0: it did not
 	History int        `json:"history,omitempty"` // tokens of the conversation with it, estimated
@@ -118,7 +117,7 @@ func TakeTurn[R any](c bt.Completion) (r TurnReceipt[R], reply Reply, err error)
 	if r, err = bt.ResultOf[TurnReceipt[R]](c); err != nil {
 		return r, reply, fmt.Errorf("receipt of the turn: %w", err)
 	}
-	reply = Reply{Ref: c.Ref, HasText: hasWords(r.Text), Asks: asks(r.Text), Tokens: r.tokens(), Sent: r.Sent, Cut: r.Cut, Counted: r.Usage.InputTokens,
+	reply = Reply{Ref: c.Ref, HasText: hasWords(r.Text), Asks: asks(r.Text), Tokens: r.tokens(), Sent: r.Sent(), Cut: r.Cut, Counted: r.Usage.InputTokens,
 		History: r.History, Prompt: r.PromptSize, Model: r.Model, Instead: r.instead()}
 	for _, call := range r.Calls {
 		reply.Calls = append(reply.Calls, CallFact{Name: call.Name, Digest: Digest(call.Arguments), Key: callKey(call.Name, call.Arguments),
@@ -146,8 +145,11 @@ func (r *TurnReceipt[R]) tokens() int {
 	if r.Usage != (model.Usage{}) {
 		return spent(r.Usage)
 	}
-	return r.PromptSize + r.History
+	return r.Sent()
 }
+
+// Sent is the size of the turn's request without the tools, and of its reply, estimated.
+func (r *TurnReceipt[R]) Sent() int { return r.PromptSize + r.History }
 
 // spent is what counts against a budget of tokens: what was sent anew, and what was written. A conversation that the provider
 // has cached is not counted again with every turn.

@@ -37,7 +37,7 @@ type wanted struct {
 
 // Leaves are the Oracle's leaves; Options say what its trees are given and what is read from them.
 func Leaves() (*bt.Leaves, bt.Options, error) {
-	known, err := bt.NewLeaves(classifyLeaf(), offerTools(), askModel(), noteReply(), signalIs(), agent.HasText(), agent.HasToolCalls(),
+	known, err := bt.NewLeaves(classifyLeaf(), offerTools(), askModel(), noteReply(), hasSignal(), signalIs(), agent.HasText(), agent.HasToolCalls(),
 		sufficient(), searchesEmpty(), firstTime(), accept(), agent.Hint(), widen(), offerCapability(), noteGap(), agent.RunTools(), agent.TakeAway(),
 		agent.Budget(), causeOfDoubt(), askClassifier(), decide(), sameReason(), agent.SameCall(), agent.Cycle(), agent.SameError(),
 		agent.NoNewSource(), agent.Strike(), agent.HistoryIsLong(), takeNotes(), offerEverything(), agent.IdenticalCalls(), timeIsUp(),
@@ -169,7 +169,7 @@ func askModel() bt.Leaf {
 		if f := done[0].Err; f != nil {
 			o.Fault = f.Kind
 			if r, err := bt.ResultOf[agent.TurnReceipt[Heard]](done[0]); err == nil {
-				o.Fit = r.Sent / 2
+				o.Fit = r.Sent() / 2
 			}
 			return f
 		}

@@ -93,6 +93,18 @@ func signalIs() bt.Leaf {
 	})
 }
 
+func hasSignal() bt.Leaf {
+	type in struct {
+		Report Report `port:"report"`
+	}
+	return bt.Check("HasSignal", "Does the reply have a signal that counts?", func(i in) (bool, string) {
+		if i.Report.Signal == nil {
+			return false, "no signal"
+		}
+		return true, string(i.Report.Signal.Type)
+	})
+}
+
 func sameReason() bt.Leaf {
 	type in struct {
 		Ledger  agent.Ledger `port:"ledger"`

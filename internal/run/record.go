@@ -88,7 +88,7 @@ type CompletionRecord struct {
 	Once    bool            `json:"once,omitempty"`
 	Found   bool            `json:"found,omitempty"` // performed before a crash, found afterwards
 	Now     int64           `json:"now"`
-	TookMS  int64           `json:"took_ms"`
+	TookMS  int64           `json:"took_ms,omitempty"`
 	Result  json.RawMessage `json:"result,omitempty"`
 	Err     *bt.Fault       `json:"err,omitempty"`
 
@@ -121,7 +121,9 @@ func (c *CompletionRecord) appendJSON(b []byte) ([]byte, error) {
 		b = append(b, `,"found":true`...)
 	}
 	b = strconv.AppendInt(append(b, `,"now":`...), c.Now, 10)
-	b = strconv.AppendInt(append(b, `,"took_ms":`...), c.TookMS, 10)
+	if c.TookMS != 0 {
+		b = strconv.AppendInt(append(b, `,"took_ms":`...), c.TookMS, 10)
+	}
 	if len(c.Result) > 0 {
 		b = append(append(b, `,"result":`...), c.Result...)
 	}
