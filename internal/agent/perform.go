@@ -62,7 +62,7 @@ func turn[R Report](ctx context.Context, b *Builder[R], m model.Model, listen fu
 	heard.listener = heard.listen()
 	resp, err := m.Chat(ctx, asked.Request, heard.delta)
 	end := heard.close(resp.ToolCalls)
-	text := string(heard.text)
+	text := heard.text.String()
 	r := TurnReceipt[R]{Text: text, Calls: end.Calls, Report: end.Report, Finish: resp.Finish, Usage: resp.Usage,
 		Model: cmp.Or(resp.Model, m.ID()), Attempts: severalOf(resp.Attempts), Native: resp.Native, Tries: resp.Tries,
 		Prompt: asked.Prompt.Hash, Segments: asked.Prompt.Segments, LeftOut: asked.Prompt.LeftOut, ToolHashes: asked.Tools,
@@ -102,12 +102,13 @@ type hearing[R any] struct {
 	emit     func(run.Piece)
 	listen   func() Listener[R]
 	listener Listener[R]
-	text     []byte
+	text     strings.Builder
 }
 
 func (h *hearing[R]) delta(d model.Delta) error {
 	if d.Retract {
-		h.listener, h.text = h.listen(), nil
+		h.listener = h.listen()
+		h.text.Reset()
 		h.emit(run.Piece{Retract: true})
 	}
 	if w := d.Wait; w != nil {
@@ -119,9 +120,9 @@ func (h *hearing[R]) delta(d model.Delta) error {
 
 // close ends the reply, whose text is then right.
 func (h *hearing[R]) close(calls []model.ToolCall) Closing[R] {
-	end := h.listener.Close(string(h.text), calls)
+	end := h.listener.Close(h.text.String(), calls)
 	if end.Text != nil {
-		h.text = nil
+		h.text.Reset()
 		h.emit(run.Piece{Retract: true})
 		h.show(*end.Text)
 	} else {
@@ -132,7 +133,7 @@ func (h *hearing[R]) close(calls []model.ToolCall) Closing[R] {
 
 func (h *hearing[R]) show(text string) {
 	if text != "" {
-		h.text = append(h.text, text...)
+		h.text.WriteString(text)
 		h.emit(run.Piece{Text: text})
 	}
 }

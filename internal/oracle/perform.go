@@ -62,7 +62,7 @@ func (e Env) sources() []string {
 	var s []string
 	for _, from := range []struct{ name, folder string }{{"code", e.CodeRoot}, {"vault", e.Vault}} {
 		if from.folder != "" {
-			s = append(s, fmt.Sprintf("%s (%s)", from.name, filepath.Base(from.folder)))
+			s = append(s, from.name+" ("+filepath.Base(from.folder)+")")
 		}
 	}
 	if e.Web {
