@@ -50,9 +50,42 @@ type command struct {
 	environ    []string
 	configPath string
 	dataDir    string
-	code       int
-	began      bool // the command line was understood: what fails from here on is not its fault
-	warned     bool // the person has been told that stored keys can't be used
+	flags
+	code   int
+	began  bool // the command line was understood: what fails from here on is not its fault
+	warned bool // the person has been told that stored keys can't be used
+}
+
+// flags are those that several commands have. A process runs one of them.
+type flags struct {
+	asJSON, quiet, trace bool
+	notices              string // the file that notices are appended to; "" for none
+	limit                int    // of entries in a list
+}
+
+// withJSON gives a command the flag --json.
+func (c *command) withJSON(cmd *cobra.Command, what string) *cobra.Command {
+	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print "+what)
+	return cmd
+}
+
+// withView gives a command the flags that say how a run is shown.
+func (c *command) withView(cmd *cobra.Command, what string) *cobra.Command {
+	cmd.Flags().BoolVarP(&c.quiet, "quiet", "q", false, "no progress")
+	cmd.Flags().BoolVar(&c.trace, "trace", false, "show on stderr what the tree decides, step by step")
+	return c.withJSON(cmd, what)
+}
+
+// withLimit gives a command a bound of its list, which has room for one entry at least.
+func (c *command) withLimit(cmd *cobra.Command, usual int, doc string) *cobra.Command {
+	cmd.Flags().IntVar(&c.limit, "limit", usual, doc)
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if c.limit < 1 {
+			return withCode(ExitUsage, fmt.Errorf("--limit is %d: at least 1 is listed", c.limit))
+		}
+		return nil
+	}
+	return cmd
 }
 
 // Program is what a build of Sibyl is made with.

@@ -9,14 +9,13 @@ import (
 
 // progress tells on stderr what a run does, and shows the answer on stdout.
 type progress struct {
-	viewOptions
-	c      *command
+	*command
 	screen *screen
 	step   *service.Step // whose trace is to be shown behind its lines
 }
 
-func (c *command) newProgress(v viewOptions) *progress {
-	return &progress{viewOptions: v, c: c, screen: &screen{Streams: c.Streams, colour: c.colour()}}
+func (c *command) newProgress() *progress {
+	return &progress{command: c, screen: &screen{Streams: c.Streams, colour: c.colour()}}
 }
 
 // colour says whether stderr and stdout may be painted.
@@ -34,9 +33,9 @@ func (p *progress) update(u service.Update) {
 		p.showTrace()
 	}
 	switch {
-	case p.c.OutTTY && !p.asJSON && u.Retract:
+	case p.OutTTY && !p.asJSON && u.Retract:
 		p.screen.retract()
-	case p.c.OutTTY && !p.asJSON && u.Text != "":
+	case p.OutTTY && !p.asJSON && u.Text != "":
 		p.screen.provisional(u.Text)
 	case u.Step != nil && u.Step.Status == "RUNNING" && len(u.Step.Start) > 0:
 		p.screen.retract() // what was said was a step on the way
@@ -54,10 +53,10 @@ func (p *progress) showTrace() {
 	if p.step == nil {
 		return
 	}
-	if p.c.ErrTTY {
+	if p.ErrTTY {
 		p.screen.makeRoom()
 	}
-	fmt.Fprintf(p.c.Err, "step on record %d\n%s", p.step.Record, stepText(*p.step))
+	fmt.Fprintf(p.Err, "step on record %d\n%s", p.step.Record, stepText(*p.step))
 	p.step = nil
 }
 
@@ -66,11 +65,11 @@ func (p *progress) say(format string, args ...any) {
 		return
 	}
 	line := "· " + fmt.Sprintf(format, args...)
-	if p.c.ErrTTY {
+	if p.ErrTTY {
 		line = clipLine(line, p.screen.width())
 		p.screen.makeRoom()
 	}
-	fmt.Fprintln(p.c.Err, p.screen.dim(line, p.c.ErrTTY))
+	fmt.Fprintln(p.Err, p.screen.dim(line, p.ErrTTY))
 }
 
 // show prints the answer, then on stderr what the person should know beside it.
@@ -83,7 +82,7 @@ func (p *progress) show(r service.Result) {
 		notes = append(notes[:len(notes):len(notes)], r.Notes...)
 	}
 	for _, line := range notes {
-		fmt.Fprintln(p.c.Err, p.screen.dim("· "+line, p.c.ErrTTY))
+		fmt.Fprintln(p.Err, p.screen.dim("· "+line, p.ErrTTY))
 	}
 }
 

@@ -78,8 +78,8 @@ func parseAge(text string) (time.Duration, error) {
 
 // pruneFlags are the flags of ‘sibyl session prune’.
 type pruneFlags struct {
-	olderThan      string
-	dryRun, asJSON bool
+	olderThan string
+	dryRun    bool
 }
 
 func (c *command) sessionPrune() *cobra.Command {
@@ -91,8 +91,7 @@ func (c *command) sessionPrune() *cobra.Command {
 		RunE:    c.onApp(func(ctx context.Context, a *app.App, _ []string) error { return c.prune(ctx, a, f) })}
 	cmd.Flags().StringVar(&f.olderThan, "older-than", "", "last used before this time, such as 90d (default: the setting retention)")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say which ones")
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print a JSON array")
-	return cmd
+	return c.withJSON(cmd, "a JSON array")
 }
 
 func (c *command) prune(ctx context.Context, a *app.App, f pruneFlags) error {
@@ -109,16 +108,16 @@ func (c *command) prune(ctx context.Context, a *app.App, f pruneFlags) error {
 	if f.dryRun {
 		unused, err := a.Service.Unused(ctx, app.Owner, age)
 		if err == nil {
-			err = c.printSessions(f.asJSON, unused)
+			err = c.printSessions(unused)
 		}
-		if err != nil || f.asJSON {
+		if err != nil || c.asJSON {
 			return err
 		}
 		fmt.Fprintf(c.Err, "%s not used for %s; nothing was removed\n", agent.Counted(len(unused), "session"), inDays(age))
 		return nil
 	}
 	removed, err := a.Service.Prune(ctx, app.Owner, age)
-	if f.asJSON {
+	if c.asJSON {
 		return errors.Join(err, c.printJSON(removed))
 	}
 	fmt.Fprintln(c.Out, removedWords(len(removed), age))
