@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/app"
+	"sibyl/internal/config"
 	"sibyl/internal/journal"
 )
 
@@ -62,20 +61,6 @@ func inDays(age time.Duration) string {
 	return age.String()
 }
 
-// parseAge reads days as 90d, or a time in hours.
-func parseAge(text string) (time.Duration, error) {
-	age, err := time.ParseDuration(text)
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		var n uint64
-		n, err = strconv.ParseUint(days, 10, 16)
-		age = time.Duration(n) * day
-	}
-	if err != nil || age < time.Hour {
-		return 0, fmt.Errorf("--older-than is %q: it takes days such as 90d, or a time from 1h on", text)
-	}
-	return age, nil
-}
-
 // pruneFlags are the flags of ‘sibyl session prune’.
 type pruneFlags struct {
 	olderThan string
@@ -98,8 +83,8 @@ func (c *command) prune(ctx context.Context, a *app.App, f pruneFlags) error {
 	age := a.Config.Retention
 	if f.olderThan != "" {
 		var err error
-		if age, err = parseAge(f.olderThan); err != nil {
-			return withCode(ExitUsage, err)
+		if age, err = config.Age(f.olderThan); err != nil || age < time.Hour {
+			return withCode(ExitUsage, fmt.Errorf("--older-than is %q: it takes days such as 90d, or a time from 1h on", f.olderThan))
 		}
 	}
 	if age <= 0 {
