@@ -75,7 +75,6 @@ type Info struct {
 	Labels     []string // as config.json names them, in its order
 	LoadTime   time.Duration
 	AnswerTime time.Duration
-	Memory     int64 // bytes of memory the child holds after the answer; 0 where the system doesn't tell
 }
 
 // ErrorKind sorts the ways a classification can fail by what can be done about it.

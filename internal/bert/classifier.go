@@ -79,7 +79,7 @@ func (c *Classifier) Check(ctx context.Context, labels []Label) (Info, error) {
 	began := time.Now()
 	_, err = c.ask(ctx, q)
 	if err == nil {
-		info.AnswerTime, info.Memory = time.Since(began), c.child.memory()
+		info.AnswerTime = time.Since(began)
 	}
 	return info, c.settle(err)
 }

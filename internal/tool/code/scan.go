@@ -2,8 +2,6 @@ package code
 
 import (
 	"encoding/binary"
-	"math"
-	"math/bits"
 
 	"sibyl/internal/search"
 )
@@ -35,38 +33,29 @@ type finder interface {
 
 // key is the beginning of a stem or an alias, as the scanner meets it first.
 type key struct {
-	word, mask uint32 // its first bytes, folded
-	length     int    // how many they are: 2 to 4
+	word, mask uint32 // its first two to four bytes, folded
 	term       int
 	text       string // the whole of it
 	alias      bool
 }
 
-// scanner finds all terms in one pass, at about a byte a cycle. Each key belongs to one of eight groups. The table has,
-// for every pair of bytes, the groups with a key that begins with the pair (low byte) and those with a key that goes on
-// with it (high byte): only where both have a group in common does a key need to be compared. There is no skipping, so
-// that no step waits for the one before. Bytes are folded by setting the bit that parts upper from lower case, and what
-// that confuses is sorted out afterwards.
+// scanner finds all terms in one pass. It looks every pair of bytes up, and compares the keys that begin with it. Bytes are folded by setting the
+// bit that parts upper from lower case, and what that confuses is sorted out afterwards.
 type scanner struct {
-	terms  []term
-	table  *[1 << 16]uint16
-	groups [groupCount][]key
+	terms []term
+	keys  [][]key          // that begin with the same pair, those of a term together; the first list is empty
+	lists *[1 << 16]uint16 // by pair
 }
 
-const (
-	groupCount = 8
-	foldBits   = 0x2020202020202020
-	block      = 8 // positions looked at together
-)
+const foldBits = 0x20202020
 
 func newScanner(terms []term) *scanner {
-	s := &scanner{terms: terms, table: new([1 << 16]uint16)}
+	s := &scanner{terms: terms, keys: [][]key{nil}, lists: new([1 << 16]uint16)}
 	for i, t := range terms {
-		group := i % groupCount // one for all keys of a term, so that the strongest match is known before it is reported
-		s.insert(group, newKey(i, t.stem, t.head, false))
+		s.insert(newKey(i, t.stem, t.head, false))
 		for _, a := range t.aliases {
 			if len(a) >= 2 {
-				s.insert(group, newKey(i, a, len(a), true))
+				s.insert(newKey(i, a, len(a), true))
 			}
 		}
 	}
@@ -75,87 +64,57 @@ func newScanner(terms []term) *scanner {
 
 func newKey(term int, text string, head int, alias bool) key {
 	k := key{term: term, text: text, alias: alias}
-	k.length = min(4, max(head, 2), len(text))
-	for i := range k.length {
+	for i := range min(4, max(head, 2), len(text)) {
 		k.word |= uint32(text[i]|0x20) << (8 * i)
 		k.mask |= 0xff << (8 * i)
 	}
 	return k
 }
 
-func (s *scanner) insert(group int, k key) {
-	s.groups[group] = append(s.groups[group], k)
-	first := uint16(1) << group
-	second := first << 8
-	s.table[uint16(k.word)] |= first
-	low, high := uint16(k.word>>16)&0xff, uint16(k.word>>24)
-	switch k.length {
-	case 2:
-		for pair := range s.table {
-			s.table[pair] |= second
-		}
-	case 3:
-		for next := range uint16(256) {
-			s.table[low|next<<8] |= second
-		}
-	default:
-		s.table[low|high<<8] |= second
+func (s *scanner) insert(k key) {
+	list := &s.lists[uint16(k.word)]
+	if *list == 0 {
+		*list = uint16(len(s.keys))
+		s.keys = append(s.keys, nil)
 	}
+	s.keys[*list] = append(s.keys[*list], k)
 }
 
 // find reports every match, ordered by start. Of several ways in which one term matches at one place it reports the
 // strongest.
 func (s *scanner) find(content []byte, emit func(match)) {
 	src := content[:len(content)+search.Padding]
-	t := s.table
-	t0 := t[binary.LittleEndian.Uint16(src)|foldBits&math.MaxUint16]
-	t1 := t[binary.LittleEndian.Uint16(src[1:])|foldBits&math.MaxUint16]
-	for i := 0; i < len(content); i += block {
-		ahead := src[i+2 : i+2+block+1 : len(src)]
-		w := binary.LittleEndian.Uint64(ahead) | foldBits
-		t2, t3, t4, t5 := t[uint16(w)], t[uint16(w>>8)], t[uint16(w>>16)], t[uint16(w>>24)]
-		t6, t7, t8 := t[uint16(w>>32)], t[uint16(w>>40)], t[uint16(w>>48)]
-		t9 := t[uint16(w>>56)|uint16(ahead[block]|0x20)<<8]
-		c0, c1, c2, c3 := t0&(t2>>8), t1&(t3>>8), t2&(t4>>8), t3&(t5>>8)
-		c4, c5, c6, c7 := t4&(t6>>8), t5&(t7>>8), t6&(t8>>8), t7&(t9>>8)
-		if c0|c1|c2|c3|c4|c5|c6|c7 != 0 {
-			for n, groups := range [block]uint16{c0, c1, c2, c3, c4, c5, c6, c7} {
-				if groups != 0 && i+n < len(content) {
-					s.compare(src, i+n, groups, emit)
-				}
-			}
+	for i := range content {
+		word := binary.LittleEndian.Uint32(src[i:]) | foldBits
+		if list := s.lists[uint16(word)]; list != 0 {
+			s.compare(src, i, word, s.keys[list], emit)
 		}
-		t0, t1 = t8, t9
 	}
 }
 
-// compare looks for the keys of some groups at one place.
-func (s *scanner) compare(src []byte, start int, groups uint16, emit func(match)) {
-	word := binary.LittleEndian.Uint32(src[start:]) | foldBits&math.MaxUint32
-	for ; groups != 0; groups &= groups - 1 {
-		keys := s.groups[bits.TrailingZeros16(groups)]
-		best := match{term: -1}
-		for i := range keys {
-			k := &keys[i]
-			if word&k.mask != k.word {
-				continue
-			}
-			end, how := s.judge(src, start, k)
-			if how == 0 {
-				continue
-			}
-			if best.term != k.term {
-				if best.term >= 0 {
-					emit(best)
-				}
-				best = match{start: start, end: end, term: k.term, strength: how}
-			} else if how > best.strength {
-				best.end, best.strength = end, how
-			}
+// compare looks for keys at one place, where a folded word stands.
+func (s *scanner) compare(src []byte, start int, word uint32, keys []key, emit func(match)) {
+	best := match{term: -1}
+	for i := range keys {
+		k := &keys[i]
+		if word&k.mask != k.word {
+			continue
 		}
-		if best.term >= 0 {
-			emit(best)
+		end, how := s.judge(src, start, k)
+		if how == 0 {
+			continue
 		}
+		if best.term != k.term {
+			if best.term >= 0 {
+				emit(best)
+			}
+			best = match{start: start, end: end, term: k.term, strength: how}
+		} else if how > best.strength {
+			best.end, best.strength = end, how
+		}
+	}
+	if best.term >= 0 {
+		emit(best)
 	}
 }
 
