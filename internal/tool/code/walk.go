@@ -92,7 +92,7 @@ func readScanned(dir *os.Root, seen fs.FileInfo, buf *[]byte) ([]byte, error) {
 		*buf = make([]byte, max(2*size, 64<<10)+search.Padding)
 	}
 	n, err := io.ReadFull(f, (*buf)[:size])
-	if err != nil && !isEOF(err) { // it may have shrunk meanwhile
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) { // it may have shrunk meanwhile
 		return nil, err
 	}
 	content := (*buf)[:n]
@@ -112,8 +112,6 @@ func (r *Root) content(clean string, buf *[]byte) ([]byte, error) {
 	defer at.close()
 	return readScanned(at.parent, at.info, buf)
 }
-
-func isEOF(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
 func isBinary(content []byte) bool {
 	return bytes.IndexByte(content[:min(len(content), sniffed)], 0) >= 0
