@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"sibyl/internal/tool"
 )
@@ -103,11 +104,13 @@ func (r *Root) mapFolders(ctx context.Context, _ tool.Call, args MapArgs) (tool.
 
 // files lists the files below a folder, sorted.
 func (r *Root) files(ctx context.Context, start string) ([]string, Skipped, error) {
-	perWorker := make([][]string, workers())
+	var mu sync.Mutex
+	var all []string
 	skipped, err := r.walk(ctx, start, func(f *found) {
-		perWorker[f.worker.id] = append(perWorker[f.worker.id], f.path)
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, f.path)
 	})
-	all := slices.Concat(perWorker...)
 	slices.Sort(all)
 	return all, skipped, err
 }
@@ -200,7 +203,7 @@ func (r *Root) describe(ctx context.Context, data *MapData, paths []string) {
 
 // text gives a file's content, "" if it can't be had.
 func (r *Root) text(clean string) string {
-	content, _ := r.content(clean, new([]byte)) // the map just says less
+	content, _ := r.content(clean) // the map just says less
 	return string(content)
 }
 

@@ -50,7 +50,6 @@ type found struct {
 
 // worker is what a goroutine of a walk has for itself while it works.
 type worker struct {
-	id      int
 	buf     []byte
 	skipped Skipped
 }
@@ -104,13 +103,13 @@ func readScanned(dir *os.Root, seen fs.FileInfo, buf *[]byte) ([]byte, error) {
 }
 
 // content reads the file at a cleaned path as readScanned does.
-func (r *Root) content(clean string, buf *[]byte) ([]byte, error) {
+func (r *Root) content(clean string) ([]byte, error) {
 	at, err := r.locate(clean)
 	if err != nil {
 		return nil, err
 	}
 	defer at.close()
-	return readScanned(at.parent, at.info, buf)
+	return readScanned(at.parent, at.info, new([]byte))
 }
 
 func isBinary(content []byte) bool {
@@ -139,8 +138,7 @@ type job struct {
 // workers bounds the goroutines of a call that work at the same time.
 func workers() int { return runtime.GOMAXPROCS(0) }
 
-// walk visits every file that may be read at or below start, a cleaned path. Visits run at the same time on different
-// workers; worker.id is below workers().
+// walk visits every file that may be read at or below start, a cleaned path. At most so many visits as there are workers run at the same time.
 func (r *Root) walk(ctx context.Context, start string, visit func(*found)) (skipped Skipped, err error) {
 	at, err := r.locate(start)
 	if err != nil {
@@ -150,7 +148,6 @@ func (r *Root) walk(ctx context.Context, start string, visit func(*found)) (skip
 	crew := make([]worker, workers())
 	w := &walker{ctx: ctx, visit: visit, free: make(chan *worker, len(crew))}
 	for i := range crew {
-		crew[i].id = i
 		w.free <- &crew[i]
 	}
 	me := &hand{<-w.free}
