@@ -80,7 +80,6 @@ type Info struct {
 // ErrorKind sorts the ways a classification can fail by what can be done about it.
 type ErrorKind string
 
-// The kinds of failure.
 const (
 	NotAModel   ErrorKind = "not_a_model"  // the folder is missing, or lacks files of a model
 	LoadFailed  ErrorKind = "load_failed"  // the files are there, but can't be used

@@ -137,7 +137,6 @@ func (s *Store) touch(id string, at time.Time) {
 	}
 }
 
-// Session implements journal.Store.
 func (s *Store) Session(ctx context.Context, owner journal.Owner, id string) (journal.Session, error) {
 	return look(ctx, s, func() (journal.Session, error) {
 		found, err := s.session(owner, id)
@@ -145,7 +144,6 @@ func (s *Store) Session(ctx context.Context, owner journal.Owner, id string) (jo
 	})
 }
 
-// Sessions implements journal.Store.
 func (s *Store) Sessions(ctx context.Context, owner journal.Owner, f journal.SessionFilter) ([]journal.Session, error) {
 	return look(ctx, s, func() ([]journal.Session, error) {
 		list := latest(s.sessions, f.After, f.Limit, func(session journal.Session) bool {
@@ -169,7 +167,6 @@ func latest[E interface{ Cursor() journal.Cursor }](all map[string]E, after jour
 	return list[:min(len(list), journal.Limit(limit))]
 }
 
-// RenameSession implements journal.Store.
 func (s *Store) RenameSession(ctx context.Context, owner journal.Owner, id, title string) error {
 	return s.change(ctx, func() error {
 		session, err := s.session(owner, id)

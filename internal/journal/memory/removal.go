@@ -10,7 +10,6 @@ import (
 	"sibyl/internal/journal"
 )
 
-// DeleteSession implements journal.Store.
 func (s *Store) DeleteSession(ctx context.Context, owner journal.Owner, id string, why journal.Reason, now time.Time) error {
 	return s.change(ctx, func() error {
 		session, err := s.session(owner, id)
@@ -27,12 +26,10 @@ func (s *Store) DeleteSession(ctx context.Context, owner journal.Owner, id strin
 	})
 }
 
-// Unused implements journal.Store.
 func (s *Store) Unused(ctx context.Context, owner journal.Owner, idle journal.Idle) ([]journal.Session, error) {
 	return look(ctx, s, func() ([]journal.Session, error) { return s.unused(owner, idle), nil })
 }
 
-// Retire implements journal.Store.
 func (s *Store) Retire(ctx context.Context, owner journal.Owner, idle journal.Idle) (left []journal.Tombstone, err error) {
 	err = s.change(ctx, func() error {
 		for _, session := range s.unused(owner, idle) {
@@ -91,7 +88,6 @@ func (s *Store) remove(session journal.Session, why journal.Reason, now time.Tim
 	return left, nil
 }
 
-// Tombstone implements journal.Store.
 func (s *Store) Tombstone(ctx context.Context, owner journal.Owner, id string) (journal.Tombstone, error) {
 	return look(ctx, s, func() (journal.Tombstone, error) {
 		if found, ok := s.graves[id]; ok && found.Owner == owner {
@@ -101,7 +97,6 @@ func (s *Store) Tombstone(ctx context.Context, owner journal.Owner, id string) (
 	})
 }
 
-// Tombstones implements journal.Store.
 func (s *Store) Tombstones(ctx context.Context, owner journal.Owner, f journal.SessionFilter) ([]journal.Tombstone, error) {
 	return look(ctx, s, func() ([]journal.Tombstone, error) {
 		return latest(s.graves, f.After, f.Limit, func(t journal.Tombstone) bool {

@@ -13,7 +13,6 @@ import (
 	"sibyl/internal/journal"
 )
 
-// Begin implements journal.Store.
 func (s *Store) Begin(ctx context.Context, b journal.Beginning) error {
 	b, err := journal.NewBeginning(b)
 	if err != nil {
@@ -70,7 +69,6 @@ func (s *Store) allowBegin(b journal.Beginning) error {
 	return nil
 }
 
-// Append implements journal.Store.
 func (s *Store) Append(ctx context.Context, owner journal.Owner, id string, recs []journal.Record, end *journal.End) error {
 	if err := journal.CheckAppend(recs, end); err != nil {
 		return fmt.Errorf("run %q: %w", id, err)
@@ -129,7 +127,6 @@ func (r *run) listed(summary bool) journal.Run {
 	return found
 }
 
-// Run implements journal.Store.
 func (s *Store) Run(ctx context.Context, owner journal.Owner, id string) (journal.Run, error) {
 	return look(ctx, s, func() (journal.Run, error) {
 		r, err := s.run(owner, id)
@@ -140,7 +137,6 @@ func (s *Store) Run(ctx context.Context, owner journal.Owner, id string) (journa
 	})
 }
 
-// Runs implements journal.Store.
 func (s *Store) Runs(ctx context.Context, owner journal.Owner, f journal.Filter) ([]journal.Run, error) {
 	return look(ctx, s, func() (list []journal.Run, err error) {
 		for _, r := range latest(s.runs, f.After, f.Limit, func(r *run) bool {
@@ -153,7 +149,6 @@ func (s *Store) Runs(ctx context.Context, owner journal.Owner, f journal.Filter)
 	})
 }
 
-// Records implements journal.Store.
 func (s *Store) Records(ctx context.Context, owner journal.Owner, id string, from int64) ([]journal.Record, error) {
 	return look(ctx, s, func() ([]journal.Record, error) {
 		r, err := s.run(owner, id)
@@ -164,7 +159,6 @@ func (s *Store) Records(ctx context.Context, owner journal.Owner, id string, fro
 	})
 }
 
-// Blob implements journal.Store.
 func (s *Store) Blob(ctx context.Context, owner journal.Owner, hash string) ([]byte, error) {
 	return look(ctx, s, func() ([]byte, error) {
 		if found, ok := s.blobs[owned{owner, hash}]; ok {
@@ -174,7 +168,6 @@ func (s *Store) Blob(ctx context.Context, owner journal.Owner, hash string) ([]b
 	})
 }
 
-// Pending implements journal.Store.
 func (s *Store) Pending(ctx context.Context, owner journal.Owner, session string, now time.Time) ([]journal.Pending, error) {
 	return look(ctx, s, func() (list []journal.Pending, err error) {
 		for _, p := range s.pending[session] {
@@ -187,7 +180,6 @@ func (s *Store) Pending(ctx context.Context, owner journal.Owner, session string
 	})
 }
 
-// Claimed implements journal.Store.
 func (s *Store) Claimed(ctx context.Context, owner journal.Owner, key string) (string, error) {
 	return look(ctx, s, func() (string, error) {
 		if id, held := s.claims[owned{owner, key}]; held {
@@ -197,7 +189,6 @@ func (s *Store) Claimed(ctx context.Context, owner journal.Owner, key string) (s
 	})
 }
 
-// Acquire implements journal.Store.
 func (s *Store) Acquire(ctx context.Context, owner journal.Owner, id, holder string, now, until time.Time) error {
 	return s.change(ctx, func() error {
 		r, err := s.run(owner, id)
@@ -212,7 +203,6 @@ func (s *Store) Acquire(ctx context.Context, owner journal.Owner, id, holder str
 	})
 }
 
-// Release implements journal.Store.
 func (s *Store) Release(ctx context.Context, owner journal.Owner, id, holder string) error {
 	return s.change(ctx, func() error {
 		r, err := s.run(owner, id)
@@ -223,7 +213,6 @@ func (s *Store) Release(ctx context.Context, owner journal.Owner, id, holder str
 	})
 }
 
-// Renew implements journal.Store.
 func (s *Store) Renew(ctx context.Context, holder string, runs []journal.Key, until time.Time) error {
 	if err := journal.CheckHolder(holder); err != nil {
 		return err
@@ -238,7 +227,6 @@ func (s *Store) Renew(ctx context.Context, holder string, runs []journal.Key, un
 	})
 }
 
-// Standing implements journal.Store.
 func (s *Store) Standing(ctx context.Context, runs []journal.Key) ([]journal.Standing, error) {
 	return look(ctx, s, func() (list []journal.Standing, err error) {
 		for _, k := range runs {
@@ -250,7 +238,6 @@ func (s *Store) Standing(ctx context.Context, runs []journal.Key) ([]journal.Sta
 	})
 }
 
-// Stranded implements journal.Store.
 func (s *Store) Stranded(ctx context.Context, now time.Time, limit int) ([]journal.Run, error) {
 	return look(ctx, s, func() (list []journal.Run, err error) {
 		for _, r := range s.runs {
