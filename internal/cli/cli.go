@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -190,6 +191,16 @@ func (c *command) root() *cobra.Command {
 	root.AddCommand(c.askCommand(), c.classifyCommand(), c.explainCommand(), c.replayCommand(), c.runCommand(), c.sessionCommand(), c.treeCommand(),
 		c.promptsCommand(), c.shadowCommand(), c.serveClassifier(), c.modelsCommand(), c.configCommand(), c.doctorCommand(), c.evalCommand())
 	return root
+}
+
+// env is a variable of the environment, as the last entry has it.
+func (c *command) env(name string) (value string) {
+	for _, entry := range c.environ {
+		if text, ok := strings.CutPrefix(entry, name+"="); ok {
+			value = text
+		}
+	}
+	return value
 }
 
 // options say where the configuration is loaded from.

@@ -48,11 +48,7 @@ func (c *command) configWhere() *cobra.Command {
 
 // withoutFile says what follows from a settings file that is not there: one that somebody named has to be.
 func (c *command) withoutFile() string {
-	named := c.configPath != "" || slices.ContainsFunc(c.environ, func(v string) bool {
-		name, value, _ := strings.Cut(v, "=")
-		return name == "SIBYL_CONFIG" && value != ""
-	})
-	if named {
+	if c.configPath != "" || c.env("SIBYL_CONFIG") != "" {
 		return "since it was named, the other commands want it"
 	}
 	return "the defaults hold"

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"strings"
 
 	"sibyl/internal/service"
 )
@@ -19,14 +18,7 @@ func (c *command) newProgress() *progress {
 }
 
 // colour says whether stderr and stdout may be painted.
-func (c *command) colour() bool {
-	for _, v := range c.environ {
-		if name, value, _ := strings.Cut(v, "="); name == "NO_COLOR" && value != "" {
-			return false
-		}
-	}
-	return true
-}
+func (c *command) colour() bool { return c.env("NO_COLOR") == "" }
 
 func (p *progress) update(u service.Update) {
 	if u.Event == nil {

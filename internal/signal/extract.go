@@ -168,6 +168,9 @@ func begins(text string) verdict {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
+// spaces counts those that text begins with.
+func spaces(text string) int { return len(text) - len(strings.TrimLeft(text, " \t\n\r")) }
+
 // readMarkup reads from an open tag to the end of the signal. What does not read as a tag was a mention, and is text. A signal
 // began once its open tag is complete and names a type; from then on its markup is never shown:
 // without an end it is stripped up to the next signal, to the end of the stream, or, where MaxHeld bytes hold no end, the tag alone.
@@ -217,9 +220,7 @@ func readTag(text string) (t tag, v verdict) {
 	i := len(openTag)
 	for {
 		spaced := i
-		for i < len(text) && isSpace(text[i]) {
-			i++
-		}
+		i += spaces(text[i:])
 		switch {
 		case i == len(text):
 			return t, maybe
@@ -246,9 +247,7 @@ func readTag(text string) (t tag, v verdict) {
 			return t, no
 		}
 		typed := text[name:i] == "type"
-		for i < len(text) && isSpace(text[i]) {
-			i++
-		}
+		i += spaces(text[i:])
 		if i == len(text) {
 			return t, maybe
 		}
@@ -256,9 +255,8 @@ func readTag(text string) (t tag, v verdict) {
 			return t, no
 		}
 		t.typed = t.typed || typed
-		for i++; i < len(text) && isSpace(text[i]); {
-			i++
-		}
+		i++
+		i += spaces(text[i:])
 		if i == len(text) {
 			return t, maybe
 		}
@@ -301,10 +299,7 @@ func findEnd(text string, from int) (end, next int) {
 			continue
 		}
 		if strings.HasPrefix(rest, closeTag) {
-			k := len(closeTag)
-			for k < len(rest) && isSpace(rest[k]) {
-				k++
-			}
+			k := len(closeTag) + spaces(rest[len(closeTag):])
 			if k == len(rest) {
 				return 0, 0
 			}

@@ -234,12 +234,9 @@ func mayDefineGo(before []byte) bool {
 	if len(before) == 0 || before[len(before)-1] == ',' {
 		return true // a field, a constant of a group, a method of an interface
 	}
-	for _, keyword := range []string{"func", "type", "var", "const", "package"} {
-		if bytes.HasPrefix(before, []byte(keyword)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"func", "type", "var", "const", "package"}, func(keyword string) bool {
+		return bytes.HasPrefix(before, []byte(keyword))
+	})
 }
 
 // signature is the line of the definition without the bracket that opens its body.
