@@ -75,13 +75,11 @@ type Info struct {
 	Labels     []string // as config.json names them, in its order
 	LoadTime   time.Duration
 	AnswerTime time.Duration
-	Memory     int64 // bytes of memory the child holds after the answer; 0 where the system doesn't tell
 }
 
 // ErrorKind sorts the ways a classification can fail by what can be done about it.
 type ErrorKind string
 
-// The kinds of failure.
 const (
 	NotAModel   ErrorKind = "not_a_model"  // the folder is missing, or lacks files of a model
 	LoadFailed  ErrorKind = "load_failed"  // the files are there, but can't be used

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"sync"
 	"time"
 )
 
@@ -19,9 +18,9 @@ type Classifier struct {
 	fault  *Error    // the last lasting one
 	faulty time.Time // when it came
 
-	closing   chan struct{}
-	closeOnce sync.Once
-	now       func() time.Time
+	open  context.Context // until it is closed
+	close context.CancelFunc
+	now   func() time.Time
 }
 
 // New returns a classifier and starts nothing.
@@ -36,7 +35,8 @@ func New(cfg Config) *Classifier {
 	if dir, err := filepath.Abs(cfg.Dir); err == nil && cfg.Dir != "" {
 		cfg.Dir = dir
 	}
-	c := &Classifier{cfg: cfg, turn: make(chan struct{}, 1), closing: make(chan struct{}), now: time.Now}
+	c := &Classifier{cfg: cfg, turn: make(chan struct{}, 1), now: time.Now}
+	c.open, c.close = context.WithCancel(context.Background())
 	c.turn <- struct{}{}
 	return c
 }
@@ -79,14 +79,14 @@ func (c *Classifier) Check(ctx context.Context, labels []Label) (Info, error) {
 	began := time.Now()
 	_, err = c.ask(ctx, q)
 	if err == nil {
-		info.AnswerTime, info.Memory = time.Since(began), c.child.memory()
+		info.AnswerTime = time.Since(began)
 	}
 	return info, c.settle(err)
 }
 
 // Close ends the child and waits until it is gone. A question under way fails with Closed, as does any later one.
 func (c *Classifier) Close() {
-	c.closeOnce.Do(func() { close(c.closing) })
+	c.close()
 	<-c.turn
 	if c.child != nil {
 		c.child.hangUp()
@@ -111,23 +111,16 @@ func (c *Classifier) begin(ctx context.Context) (life context.Context, done func
 		return ctx, nil, problemf(Timeout, "other questions kept the model busy for %v", busy)
 	}
 	life, cancel := context.WithCancelCause(ctx)
-	finished := make(chan struct{})
-	go func() {
-		select {
-		case <-c.closing:
-			cancel(errClosed)
-		case <-finished:
-		}
-	}()
+	unwatch := context.AfterFunc(c.open, func() { cancel(errClosed) })
 	done = func() {
-		close(finished)
+		unwatch()
 		cancel(nil)
 		c.turn <- struct{}{}
 	}
-	select {
-	case <-c.closing:
+	switch {
+	case c.open.Err() != nil:
 		err = errClosed
-	case <-ctx.Done():
+	case ctx.Err() != nil:
 		err = ctx.Err()
 	default:
 		return life, done, nil

@@ -26,9 +26,7 @@ type askFlags struct {
 	in, vault, model, session string
 	maxTurns, maxTokens       int
 	maxTime                   time.Duration
-	cont, asJSON, quiet, show bool
-	shadow, noFallback        bool
-	notices                   string
+	cont, shadow, noFallback  bool
 
 	given func(flag string) bool // says whether the person gave a flag, so that none can be told from a wish for nothing
 }
@@ -65,12 +63,9 @@ func (c *command) askCommand() *cobra.Command {
 	fl.DurationVar(&f.maxTime, "max-time", 0, "time at most: the last turn begins after 80 % of it, and what is under way at the end is cut off; 0: no limit (default: the setting max_time)")
 	fl.BoolVar(&f.noFallback, "no-fallback", false, "ask no other model where this one does not answer")
 	fl.BoolVar(&f.shadow, "shadow", false, "also answer by the plain tree ‘baseline’, and compare")
-	fl.StringVar(&f.notices, "notices", "", "append notices to this file, as lines of JSON; '' for none (default: the setting notices)")
-	fl.BoolVar(&f.asJSON, "json", false, "print one JSON object")
-	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
-	fl.BoolVar(&f.show, "trace", false, "show on stderr what the tree decides, step by step")
+	fl.StringVar(&c.notices, "notices", "", "append notices to this file, as lines of JSON; '' for none (default: the setting notices)")
 	cmd.MarkFlagsMutuallyExclusive("continue", "session")
-	return cmd
+	return c.withView(cmd, "one JSON object")
 }
 
 // check holds the budgets that the person gave against their bounds.
@@ -128,9 +123,11 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 		return withCode(ExitUsage, err)
 	}
 	if f.given("notices") {
-		if err := checkNotices(f.notices); err != nil {
+		if err := checkNotices(c.notices); err != nil {
 			return withCode(ExitUsage, err)
 		}
+	} else {
+		c.notices = cfg.Notices
 	}
 	o, err := f.options(cfg.Vault)
 	if err != nil {
@@ -150,7 +147,7 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	if err != nil {
 		return err
 	}
-	if !f.quiet && !f.asJSON {
+	if !c.quiet && !c.asJSON {
 		if err := c.mentionInterrupted(ctx, a); err != nil {
 			return err
 		}
@@ -159,11 +156,11 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	if err != nil {
 		return err
 	}
-	if err := c.follow(ctx, r, f.view()); err != nil || ctx.Err() != nil {
+	if err := c.follow(ctx, r); err != nil || ctx.Err() != nil {
 		return err
 	}
 	if f.shadow {
-		c.shadow(ctx, a, r, f.quiet)
+		c.shadow(ctx, a, r)
 	}
 	return c.retire(ctx, a)
 }
@@ -189,9 +186,6 @@ func (f askFlags) orSettings(cfg config.Config) askFlags {
 	}
 	if !f.given("max-time") {
 		f.maxTime = cfg.MaxTime
-	}
-	if !f.given("notices") {
-		f.notices = cfg.Notices
 	}
 	return f
 }
@@ -229,19 +223,9 @@ func (f askFlags) options(vaultSetting string) (oracle.Options, error) {
 	return o, nil
 }
 
-// viewOptions say how a run is shown.
-type viewOptions struct {
-	asJSON, quiet, trace bool
-	notices              string // the file that they are appended to; "" for none
-}
-
-func (f askFlags) view() viewOptions {
-	return viewOptions{asJSON: f.asJSON, quiet: f.quiet, trace: f.show, notices: f.notices}
-}
-
 // follow shows a run that this process drives until it ends, prints the answer, and sets the exit code.
-func (c *command) follow(ctx context.Context, r *service.Run, v viewOptions) error {
-	p := c.newProgress(v)
+func (c *command) follow(ctx context.Context, r *service.Run) error {
+	p := c.newProgress()
 	for u := range r.Watch(context.WithoutCancel(ctx), 0) {
 		p.update(u)
 	}
@@ -256,7 +240,7 @@ func (c *command) follow(ctx context.Context, r *service.Run, v viewOptions) err
 }
 
 func (c *command) answer(p *progress, r *service.Run, res service.Result) error {
-	if p.asJSON {
+	if c.asJSON {
 		p.screen.retract()
 		if err := newJSON(c.Out).Encode(res.Outcome); err != nil {
 			return err
@@ -264,7 +248,7 @@ func (c *command) answer(p *progress, r *service.Run, res service.Result) error 
 	} else {
 		p.show(res)
 	}
-	if err := appendNotices(p.notices, r, res, time.Now()); err != nil {
+	if err := appendNotices(c.notices, r, res, time.Now()); err != nil {
 		fmt.Fprintf(c.Err, "· the notices could not be kept: %v\n", err)
 	}
 	switch f := res.Failure; {

@@ -18,31 +18,23 @@ import (
 )
 
 func (c *command) sessionAudit() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{Use: "audit [SESSION]", Short: "Show all that the journal holds on how a session's answers came about", Args: cobra.MaximumNArgs(1),
+	return c.withJSON(&cobra.Command{Use: "audit [SESSION]", Short: "Show all that the journal holds on how a session's answers came about", Args: cobra.MaximumNArgs(1),
 		Long: "For each run, in order: every signal of the model with its raw XML and what became of it; every effect with its receipt; every\n" +
 			"decision of the tree with its rule; timers, stops and crashes; how it ended and why.\n\n" +
 			"With --json: {\"session\": {…}, \"runs\": [{\"signals\": […], \"effects\": […], \"decisions\": […], \"events\": […], \"end\": {…},\n" +
 			"\"remarks\": […]}, …]}, or {\"removed\": {…}} for a session that was removed. Records are numbered from 0, turns from 1.",
 		Example: "  sibyl session audit last\n  sibyl session audit 0dl4 --json",
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
-			return c.audit(ctx, a, nameOr(args, "last"), asJSON)
-		})}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	return cmd
+			return c.audit(ctx, a, nameOr(args, "last"))
+		})}, "one JSON object")
 }
 
-// removedSession is the JSON of an audit of a session that is no more.
-type removedSession struct {
-	Removed journal.Tombstone `json:"removed"`
-}
-
-func (c *command) audit(ctx context.Context, a *app.App, name string, asJSON bool) error {
+func (c *command) audit(ctx context.Context, a *app.App, name string) error {
 	s, err := a.Service.FindSession(ctx, app.Owner, name)
 	if err != nil {
 		var removed *journal.RemovedError
-		if asJSON && errors.As(err, &removed) {
-			err = errors.Join(err, c.printJSON(removedSession{removed.Tombstone}))
+		if c.asJSON && errors.As(err, &removed) {
+			err = errors.Join(err, c.printJSON(map[string]journal.Tombstone{"removed": removed.Tombstone}))
 		}
 		return err
 	}
@@ -50,7 +42,7 @@ func (c *command) audit(ctx context.Context, a *app.App, name string, asJSON boo
 	if err != nil {
 		return err
 	}
-	if asJSON {
+	if c.asJSON {
 		return c.printJSON(found)
 	}
 	fmt.Fprintf(c.Out, "session %s, %s: %s\n", s.ID, agent.Counted(len(found.Runs), "run"), oneLine(s.Title))

@@ -32,8 +32,7 @@ func classifiedOf(query string, c classify.Classification) classified {
 const longestQuery = 1 << 20
 
 func (c *command) classifyCommand() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return c.withJSON(&cobra.Command{
 		Use: "classify [QUERY | -]", Short: "Show what kind of question it is, and which sources it needs",
 		Long:    "Classifies a question without asking it. With ‘-’ one question a line is read, and one JSON object a line is written.",
 		Example: "  sibyl classify \"What's the weather in Paris?\"\n  sibyl classify - < questions.txt | jq .query_type",
@@ -49,9 +48,8 @@ func (c *command) classifyCommand() *cobra.Command {
 				return withCode(ExitUsage, errors.New("the question is empty"))
 			}
 			found := classify.Classify(classify.Query{Text: query})
-			if asJSON {
-				enc := newJSON(c.Out)
-				return enc.Encode(classifiedOf(query, found))
+			if c.asJSON {
+				return newJSON(c.Out).Encode(classifiedOf(query, found))
 			}
 			fmt.Fprintf(c.Out, "%s (%.2f)\n", found.QueryType, found.Confidence)
 			for _, m := range found.Matches {
@@ -59,9 +57,7 @@ func (c *command) classifyCommand() *cobra.Command {
 			}
 			return nil
 		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	return cmd
+	}, "one JSON object")
 }
 
 func (c *command) classifyLines() error {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -50,9 +51,42 @@ type command struct {
 	environ    []string
 	configPath string
 	dataDir    string
-	code       int
-	began      bool // the command line was understood: what fails from here on is not its fault
-	warned     bool // the person has been told that stored keys can't be used
+	flags
+	code   int
+	began  bool // the command line was understood: what fails from here on is not its fault
+	warned bool // the person has been told that stored keys can't be used
+}
+
+// flags are those that several commands have. A process runs one of them.
+type flags struct {
+	asJSON, quiet, trace bool
+	notices              string // the file that notices are appended to; "" for none
+	limit                int    // of entries in a list
+}
+
+// withJSON gives a command the flag --json.
+func (c *command) withJSON(cmd *cobra.Command, what string) *cobra.Command {
+	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print "+what)
+	return cmd
+}
+
+// withView gives a command the flags that say how a run is shown.
+func (c *command) withView(cmd *cobra.Command, what string) *cobra.Command {
+	cmd.Flags().BoolVarP(&c.quiet, "quiet", "q", false, "no progress")
+	cmd.Flags().BoolVar(&c.trace, "trace", false, "show on stderr what the tree decides, step by step")
+	return c.withJSON(cmd, what)
+}
+
+// withLimit gives a command a bound of its list, which has room for one entry at least.
+func (c *command) withLimit(cmd *cobra.Command, usual int, doc string) *cobra.Command {
+	cmd.Flags().IntVar(&c.limit, "limit", usual, doc)
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if c.limit < 1 {
+			return withCode(ExitUsage, fmt.Errorf("--limit is %d: at least 1 is listed", c.limit))
+		}
+		return nil
+	}
+	return cmd
 }
 
 // Program is what a build of Sibyl is made with.
@@ -157,6 +191,16 @@ func (c *command) root() *cobra.Command {
 	root.AddCommand(c.askCommand(), c.classifyCommand(), c.explainCommand(), c.replayCommand(), c.runCommand(), c.sessionCommand(), c.treeCommand(),
 		c.promptsCommand(), c.shadowCommand(), c.serveClassifier(), c.modelsCommand(), c.configCommand(), c.doctorCommand(), c.evalCommand())
 	return root
+}
+
+// env is a variable of the environment, as the last entry has it.
+func (c *command) env(name string) (value string) {
+	for _, entry := range c.environ {
+		if text, ok := strings.CutPrefix(entry, name+"="); ok {
+			value = text
+		}
+	}
+	return value
 }
 
 // options say where the configuration is loaded from.

@@ -48,19 +48,14 @@ func (c *command) configWhere() *cobra.Command {
 
 // withoutFile says what follows from a settings file that is not there: one that somebody named has to be.
 func (c *command) withoutFile() string {
-	named := c.configPath != "" || slices.ContainsFunc(c.environ, func(v string) bool {
-		name, value, _ := strings.Cut(v, "=")
-		return name == "SIBYL_CONFIG" && value != ""
-	})
-	if named {
+	if c.configPath != "" || c.env("SIBYL_CONFIG") != "" {
 		return "since it was named, the other commands want it"
 	}
 	return "the defaults hold"
 }
 
 func (c *command) configShow() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{Use: "show", Short: "Print the settings in force, each with where it comes from", Args: cobra.NoArgs,
+	return c.withJSON(&cobra.Command{Use: "show", Short: "Print the settings in force, each with where it comes from", Args: cobra.NoArgs,
 		Long: "Prints the settings as a settings file would have them. The comment says where each comes from: a line of the file, a\n" +
 			"variable, or the default. No key is shown, nor what a command that prints one is called with.",
 		RunE: func(*cobra.Command, []string) error {
@@ -76,7 +71,7 @@ func (c *command) configShow() *cobra.Command {
 					lines[i].Value, lines[i].From = c.dataDir, "--data"
 				}
 			}
-			if asJSON {
+			if c.asJSON {
 				return c.printJSON(lines)
 			}
 			text, err := lines.YAML()
@@ -84,17 +79,14 @@ func (c *command) configShow() *cobra.Command {
 				return err
 			}
 			return writeAll(c.Out, string(text))
-		}}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
-	return cmd
+		}}, "a JSON array")
 }
 
 // anyEngine is the name of the web search, whichever engine it uses.
 const anyEngine = "web"
 
 func (c *command) configTest() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{Use: "test [NAME...]", Short: "Ask providers and the web search for a sign of life, with the keys in force",
+	return c.withJSON(&cobra.Command{Use: "test [NAME...]", Short: "Ask providers and the web search for a sign of life, with the keys in force",
 		Long: "Asks each provider that is set up for its models, and the web search for one result; with names, those alone. Exit code 0\n" +
 			"means that all of them work; an Ollama that nobody named or set may be away.",
 		Example: "  sibyl config test\n  sibyl config test anthropic web",
@@ -109,10 +101,8 @@ func (c *command) configTest() *cobra.Command {
 					c.code = ExitFailed
 				}
 			}
-			return printList(c, asJSON, found, finding.String)
-		})}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
-	return cmd
+			return printList(c, found, finding.String)
+		})}, "a JSON array")
 }
 
 // testAll tests the named providers and search engines, or all that are set up, at the same time. What is found is in

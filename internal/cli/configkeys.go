@@ -185,8 +185,7 @@ func (k keyLine) String() string {
 }
 
 func (c *command) configKeys() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{Use: "keys", Short: "List whose keys there are and where each comes from, never the keys", Args: cobra.NoArgs,
+	return c.withJSON(&cobra.Command{Use: "keys", Short: "List whose keys there are and where each comes from, never the keys", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			cfg, err := c.settings()
 			if err != nil {
@@ -197,13 +196,11 @@ func (c *command) configKeys() *cobra.Command {
 				c.code = ExitFailed // settings has said why
 			}
 			lines := keyLines(cfg, where)
-			if len(lines) == 0 && !asJSON {
+			if len(lines) == 0 && !c.asJSON {
 				fmt.Fprintln(c.Err, "· there is no key; ‘sibyl config set-key NAME’ stores one for "+strings.Join(cfg.KeyNames(), ", "))
 			}
-			return printList(c, asJSON, lines, keyLine.String)
-		}}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
-	return cmd
+			return printList(c, lines, keyLine.String)
+		}}, "a JSON array")
 }
 
 // keyLines lists each name with the place its key comes from, and stored keys that nobody asks for.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +17,6 @@ func (c *command) evalCommand() *cobra.Command {
 
 func (c *command) evalClassify() *cobra.Command {
 	var half string
-	var asJSON bool
 	cmd := &cobra.Command{Use: "classify", Short: "Score the classifier on labelled questions (SC-001)", Args: cobra.NoArgs,
 		Long: "Prints the accuracy with its 95 % interval, the scores of each class and the misses. The test half is the one nobody\ntunes on; eval/README.md has the labelling guideline.",
 		RunE: func(*cobra.Command, []string) error {
@@ -28,13 +28,16 @@ func (c *command) evalClassify() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			report := eval.Classify(queries, h)
-			if asJSON {
-				return report.WriteJSON(c.Out)
-			}
-			return report.WriteText(c.Out)
+			return c.printReport(eval.Classify(queries, h))
 		}}
 	cmd.Flags().StringVar(&half, "half", string(eval.Test), "dev or test")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	return cmd
+	return c.withJSON(cmd, "one JSON object")
+}
+
+// printReport prints a report for people, or as one JSON object.
+func (c *command) printReport(r interface{ WriteText(w io.Writer) error }) error {
+	if c.asJSON {
+		return c.printJSON(r)
+	}
+	return r.WriteText(c.Out)
 }

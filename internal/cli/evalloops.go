@@ -16,7 +16,6 @@ const mostSeeds = 1000
 
 func (c *command) evalLoops() *cobra.Command {
 	var seeds int
-	var asJSON bool
 	cmd := &cobra.Command{Use: "loops", Short: "Score the tree on models that repeat themselves, beside two plain checks", Args: cobra.NoArgs,
 		Long:    "Plays models that loop in many ways, and models that repeat themselves for a reason, to the Oracle's tree in force, to a\ntree with a turn limit only, and to one that counts identical calls. Prints the turns that each loop wastes, and how many\nhonest runs are ended too early. Nothing is asked of a real model; the same seeds give the same figures.",
 		Example: "  sibyl eval loops\n  SIBYL_TREES=my-trees sibyl eval loops --seeds 50",
@@ -36,15 +35,11 @@ func (c *command) evalLoops() *cobra.Command {
 				return err
 			}
 			report, err := loops.Run(ctx, seeds, a.Prompts, append([]loops.Contestant{{Name: t.Name, Tree: t.Text}}, contestants...))
-			switch {
-			case err != nil:
+			if err != nil {
 				return err
-			case asJSON:
-				return report.WriteJSON(c.Out)
 			}
-			return report.WriteText(c.Out)
+			return c.printReport(report)
 		})}
 	cmd.Flags().IntVar(&seeds, "seeds", 10, "runs of each shape")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	return cmd
+	return c.withJSON(cmd, "one JSON object")
 }

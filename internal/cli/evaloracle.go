@@ -35,8 +35,8 @@ const (
 
 // evalOracleFlags are the flags of ‘sibyl eval oracle’.
 type evalOracleFlags struct {
-	in, model, half               string
-	asJSON, baseline, transcripts bool
+	in, model, half       string
+	baseline, transcripts bool
 }
 
 func (c *command) evalOracle() *cobra.Command {
@@ -47,13 +47,10 @@ func (c *command) evalOracle() *cobra.Command {
 		Example: "  sibyl eval oracle --transcripts\n  sibyl eval oracle --half dev --baseline -m ollama:llama3.1:8b --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			report, err := c.runEvalOracle(cmd.Context(), f)
-			switch {
-			case err != nil:
+			if err != nil {
 				return err
-			case f.asJSON:
-				return report.WriteJSON(c.Out)
 			}
-			return report.WriteText(c.Out)
+			return c.printReport(report)
 		}}
 	fl := cmd.Flags()
 	fl.StringVar(&f.in, "in", "", "folder of "+evaldata.OracleModule+" "+evaldata.OracleVersion+" (default: where ‘go list’ has it)")
@@ -61,8 +58,7 @@ func (c *command) evalOracle() *cobra.Command {
 	fl.StringVar(&f.half, "half", "all", "dev, test or all")
 	fl.BoolVar(&f.baseline, "baseline", false, "ask the tree ‘baseline’ as well, and compare")
 	fl.BoolVar(&f.transcripts, "transcripts", false, "also run the transcripts of misbehaving models")
-	fl.BoolVar(&f.asJSON, "json", false, "print one JSON object")
-	return cmd
+	return c.withJSON(cmd, "one JSON object")
 }
 
 func (c *command) runEvalOracle(ctx context.Context, f evalOracleFlags) (report eval.OracleReport, err error) {

@@ -14,19 +14,17 @@ import (
 )
 
 func (c *command) explainCommand() *cobra.Command {
-	var asJSON bool
 	var step int
 	cmd := &cobra.Command{
 		Use: "explain [RUN]", Short: "Show why a run did what it did: each step, the rule that fired, what was offered and refused", Args: cobra.MaximumNArgs(1),
 		Example: "  sibyl explain last\n  sibyl explain last --step 3\n  sibyl explain 0dl4 --json",
-		RunE:    c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error { return c.explain(ctx, a, r, step, asJSON) }),
+		RunE:    c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error { return c.explain(ctx, a, r, step) }),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the steps as a JSON array")
 	cmd.Flags().IntVar(&step, "step", 0, "only this step, counted from 1")
-	return cmd
+	return c.withJSON(cmd, "the steps as a JSON array")
 }
 
-func (c *command) explain(ctx context.Context, a *app.App, r journal.Run, only int, asJSON bool) error {
+func (c *command) explain(ctx context.Context, a *app.App, r journal.Run, only int) error {
 	x, err := a.Service.Explain(ctx, app.Owner, r.ID)
 	if err != nil {
 		return err
@@ -38,7 +36,7 @@ func (c *command) explain(ctx context.Context, a *app.App, r journal.Run, only i
 	if only > 0 {
 		steps = steps[only-1 : only]
 	}
-	if asJSON {
+	if c.asJSON {
 		return c.printJSON(steps)
 	}
 	fmt.Fprintf(c.Out, "run %s, %s: %s\n", r.ID, x.Run.State, printable(r.Title))

@@ -32,20 +32,9 @@ func group(cmd *cobra.Command, subs ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// limitFlag bounds a list, which has room for one entry at least.
-func limitFlag(cmd *cobra.Command, limit *int, usual int, doc string) {
-	cmd.Flags().IntVar(limit, "limit", usual, doc)
-	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if *limit < 1 {
-			return withCode(ExitUsage, fmt.Errorf("--limit is %d: at least 1 is listed", *limit))
-		}
-		return nil
-	}
-}
-
 // printList writes entries, each in a line, or as one JSON array.
-func printList[T any](c *command, asJSON bool, all []T, line func(T) string) error {
-	if asJSON {
+func printList[T any](c *command, all []T, line func(T) string) error {
+	if c.asJSON {
 		return c.printJSON(all)
 	}
 	for _, one := range all {

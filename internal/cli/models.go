@@ -24,11 +24,8 @@ import (
 const lookTime = 5 * time.Second
 
 func (c *command) modelsCommand() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{Use: "models", Short: "List the models that can be asked, and the one that is taken by itself", Args: cobra.NoArgs,
-		RunE: c.onPrepared(func(ctx context.Context, a *app.App, _ []string) error { return c.listModels(ctx, a, asJSON) })}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
-	return cmd
+	return c.withJSON(&cobra.Command{Use: "models", Short: "List the models that can be asked, and the one that is taken by itself", Args: cobra.NoArgs,
+		RunE: c.onPrepared(c.listModels)}, "a JSON array")
 }
 
 // listed is one provider with its models.
@@ -56,12 +53,12 @@ func look(ctx context.Context, p model.Provider) listed {
 	return l
 }
 
-func (c *command) listModels(ctx context.Context, a *app.App, asJSON bool) error {
+func (c *command) listModels(ctx context.Context, a *app.App, _ []string) error {
 	all := make([]listed, len(a.Models))
 	for i, p := range a.Models {
 		all[i] = look(ctx, p)
 	}
-	if asJSON {
+	if c.asJSON {
 		return c.printJSON(all)
 	}
 	chosen, chooseErr := a.Models.Choose(ctx, a.Config.Model)
@@ -106,8 +103,7 @@ func (f finding) String() string {
 }
 
 func (c *command) doctorCommand() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{Use: "doctor", Short: "Test what is there, and say what each setting would add", Args: cobra.NoArgs,
+	return c.withJSON(&cobra.Command{Use: "doctor", Short: "Test what is there, and say what each setting would add", Args: cobra.NoArgs,
 		Long: "Looks at the settings, the journal, the trees, the prompts, the models and the web search, and tests each. Requests go\nonly to the addresses that you have set, and to Ollama's usual one on this machine.\n\n" +
 			"Exit codes: 0 all that is set works, 1 something that is set does not, 2 the settings can't be read. What is only not set up\nis no fault.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -118,10 +114,8 @@ func (c *command) doctorCommand() *cobra.Command {
 			if slices.ContainsFunc(findings, func(f finding) bool { return !f.OK && f.Fix == "" }) { // a fix means that it is an addition, not a fault
 				c.code = ExitFailed
 			}
-			return printList(c, asJSON, findings, finding.String)
-		}}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
-	return cmd
+			return printList(c, findings, finding.String)
+		}}, "a JSON array")
 }
 
 func (c *command) examine(ctx context.Context) ([]finding, error) {

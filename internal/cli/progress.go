@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"sibyl/internal/run"
@@ -11,26 +10,18 @@ import (
 
 // progress tells on stderr what a run does, and shows the answer on stdout.
 type progress struct {
-	viewOptions
-	c      *command
+	*command
 	screen *screen
 	step   *service.Step // whose trace is to be shown behind its lines
 	pause  func()        // ends the line that counts; nil: none does
 }
 
-func (c *command) newProgress(v viewOptions) *progress {
-	return &progress{viewOptions: v, c: c, screen: &screen{Streams: c.Streams, colour: c.colour()}}
+func (c *command) newProgress() *progress {
+	return &progress{command: c, screen: &screen{Streams: c.Streams, colour: c.colour()}}
 }
 
 // colour says whether stderr and stdout may be painted.
-func (c *command) colour() bool {
-	for _, v := range c.environ {
-		if name, value, _ := strings.Cut(v, "="); name == "NO_COLOR" && value != "" {
-			return false
-		}
-	}
-	return true
-}
+func (c *command) colour() bool { return c.env("NO_COLOR") == "" }
 
 func (p *progress) update(u service.Update) {
 	p.endPause()
@@ -38,9 +29,9 @@ func (p *progress) update(u service.Update) {
 		p.showTrace()
 	}
 	switch {
-	case p.c.OutTTY && !p.asJSON && u.Retract:
+	case p.OutTTY && !p.asJSON && u.Retract:
 		p.screen.retract()
-	case p.c.OutTTY && !p.asJSON && u.Text != "":
+	case p.OutTTY && !p.asJSON && u.Text != "":
 		p.screen.provisional(u.Text)
 	case u.Wait != nil && !p.quiet:
 		p.countDown(u.Wait)
@@ -60,7 +51,7 @@ func (p *progress) countDown(w *run.Wait) {
 	line := func() string {
 		return fmt.Sprintf("%s: asked again in %d s", printable(w.Why), max(0, int(time.Until(w.Until).Round(time.Second).Seconds())))
 	}
-	if !p.c.ErrTTY {
+	if !p.ErrTTY {
 		p.say("%s", line())
 		return
 	}
@@ -71,11 +62,11 @@ func (p *progress) countDown(w *run.Wait) {
 		second := time.NewTicker(time.Second)
 		defer second.Stop()
 		for {
-			fmt.Fprint(p.c.Err, "\r\x1b[K"+p.screen.dim(clipLine("· "+line(), p.screen.width()), true))
+			fmt.Fprint(p.Err, "\r\x1b[K"+p.screen.dim(clipLine("· "+line(), p.screen.width()), true))
 			select {
 			case <-second.C:
 			case <-ended:
-				fmt.Fprint(p.c.Err, "\r\x1b[K")
+				fmt.Fprint(p.Err, "\r\x1b[K")
 				return
 			}
 		}
@@ -96,10 +87,10 @@ func (p *progress) showTrace() {
 	if p.step == nil {
 		return
 	}
-	if p.c.ErrTTY {
+	if p.ErrTTY {
 		p.screen.makeRoom()
 	}
-	fmt.Fprintf(p.c.Err, "step on record %d\n%s", p.step.Record, stepText(*p.step))
+	fmt.Fprintf(p.Err, "step on record %d\n%s", p.step.Record, stepText(*p.step))
 	p.step = nil
 }
 
@@ -108,11 +99,11 @@ func (p *progress) say(format string, args ...any) {
 		return
 	}
 	line := "· " + fmt.Sprintf(format, args...)
-	if p.c.ErrTTY {
+	if p.ErrTTY {
 		line = clipLine(line, p.screen.width())
 		p.screen.makeRoom()
 	}
-	fmt.Fprintln(p.c.Err, p.screen.dim(line, p.c.ErrTTY))
+	fmt.Fprintln(p.Err, p.screen.dim(line, p.ErrTTY))
 }
 
 // show prints the answer, then on stderr what the person should know beside it.
@@ -125,7 +116,7 @@ func (p *progress) show(r service.Result) {
 		notes = append(notes[:len(notes):len(notes)], r.Notes...)
 	}
 	for _, line := range notes {
-		fmt.Fprintln(p.c.Err, p.screen.dim("· "+line, p.c.ErrTTY))
+		fmt.Fprintln(p.Err, p.screen.dim("· "+line, p.ErrTTY))
 	}
 }
 

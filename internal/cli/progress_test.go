@@ -73,7 +73,7 @@ func TestProgressLineStandsBesideTheAnswerAndNotInIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tty := &terminal{}
 			cmd := &command{Streams: Streams{Out: tty, Err: tty, OutTTY: true, ErrTTY: true, Width: 80, Height: c.height}, environ: []string{"NO_COLOR=1"}}
-			p := cmd.newProgress(viewOptions{})
+			p := cmd.newProgress()
 			for _, piece := range c.pieces {
 				p.screen.provisional(piece)
 			}

@@ -31,7 +31,7 @@ func (c *command) promptsList() *cobra.Command {
 
 func (c *command) promptsShow() *cobra.Command {
 	var f askFlags
-	var large, failed, asJSON, brief bool
+	var large, failed, brief bool
 	cmd := &cobra.Command{Use: "show QUESTION", Short: "Show the prompt that a question's first turn would be asked with; nobody is asked",
 		Long:    "Prints the composed prompt, and on stderr how the question is classified, which tools it is offered, and the tokens of\neach segment. Tokens are estimated as characters / 4.",
 		Example: "  sibyl prompts show \"How does the auth middleware work?\"\n  sibyl prompts show --segments --after-error \"What did we decide about caching?\"",
@@ -58,7 +58,7 @@ func (c *command) promptsShow() *cobra.Command {
 			switch {
 			case err != nil:
 				return withCode(ExitUsage, err)
-			case asJSON:
+			case c.asJSON:
 				return c.printJSON(p)
 			}
 			return c.showPrompt(p, brief)
@@ -69,8 +69,7 @@ func (c *command) promptsShow() *cobra.Command {
 	fl.BoolVar(&large, "long-history", false, "as in a conversation that has become long")
 	fl.BoolVar(&failed, "after-error", false, "as after a call that failed")
 	fl.BoolVar(&brief, "segments", false, "only the segments and their tokens, without the text")
-	fl.BoolVar(&asJSON, "json", false, "print one JSON object")
-	return cmd
+	return c.withJSON(cmd, "one JSON object")
 }
 
 // showPrompt prints the text on stdout, so that it can be piped, and what it is made of on stderr; without the text, that on stdout.

@@ -23,8 +23,8 @@ const ExitDiffers = 3
 
 // replayFlags are the flags of ‘sibyl replay’.
 type replayFlags struct {
-	tree, prompts     string
-	pastFirst, asJSON bool
+	tree, prompts string
+	pastFirst     bool
 }
 
 func (c *command) replayCommand() *cobra.Command {
@@ -44,8 +44,7 @@ func (c *command) replayCommand() *cobra.Command {
 	fl.StringVar(&f.tree, "tree", "", "file of the tree that decides (default: the run's own)")
 	fl.StringVar(&f.prompts, "prompts", "", "folder of prompts that stand in place of the run's own")
 	fl.BoolVar(&f.pastFirst, "past-first", false, "go on behind the first difference, as far as the records have answers")
-	fl.BoolVar(&f.asJSON, "json", false, "print one JSON object")
-	return cmd
+	return c.withJSON(cmd, "one JSON object")
 }
 
 func (c *command) replay(ctx context.Context, a *app.App, f replayFlags, r journal.Run) error {
@@ -65,7 +64,7 @@ func (c *command) replay(ctx context.Context, a *app.App, f replayFlags, r journ
 		c.code = ExitDiffers
 	}
 	told := replayed{Result: *found, Same: len(found.Differences) == 0}
-	if f.asJSON {
+	if c.asJSON {
 		return c.printJSON(told)
 	}
 	_, err = fmt.Fprint(c.Out, told.text(r, f, a.Service.Words(r.Assistant)))

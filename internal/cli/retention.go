@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/app"
+	"sibyl/internal/config"
 	"sibyl/internal/journal"
 )
 
@@ -62,24 +61,10 @@ func inDays(age time.Duration) string {
 	return age.String()
 }
 
-// parseAge reads days as 90d, or a time in hours.
-func parseAge(text string) (time.Duration, error) {
-	age, err := time.ParseDuration(text)
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		var n uint64
-		n, err = strconv.ParseUint(days, 10, 16)
-		age = time.Duration(n) * day
-	}
-	if err != nil || age < time.Hour {
-		return 0, fmt.Errorf("--older-than is %q: it takes days such as 90d, or a time from 1h on", text)
-	}
-	return age, nil
-}
-
 // pruneFlags are the flags of ‘sibyl session prune’.
 type pruneFlags struct {
-	olderThan      string
-	dryRun, asJSON bool
+	olderThan string
+	dryRun    bool
 }
 
 func (c *command) sessionPrune() *cobra.Command {
@@ -91,16 +76,15 @@ func (c *command) sessionPrune() *cobra.Command {
 		RunE:    c.onApp(func(ctx context.Context, a *app.App, _ []string) error { return c.prune(ctx, a, f) })}
 	cmd.Flags().StringVar(&f.olderThan, "older-than", "", "last used before this time, such as 90d (default: the setting retention)")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say which ones")
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print a JSON array")
-	return cmd
+	return c.withJSON(cmd, "a JSON array")
 }
 
 func (c *command) prune(ctx context.Context, a *app.App, f pruneFlags) error {
 	age := a.Config.Retention
 	if f.olderThan != "" {
 		var err error
-		if age, err = parseAge(f.olderThan); err != nil {
-			return withCode(ExitUsage, err)
+		if age, err = config.Age(f.olderThan); err != nil || age < time.Hour {
+			return withCode(ExitUsage, fmt.Errorf("--older-than is %q: it takes days such as 90d, or a time from 1h on", f.olderThan))
 		}
 	}
 	if age <= 0 {
@@ -109,16 +93,16 @@ func (c *command) prune(ctx context.Context, a *app.App, f pruneFlags) error {
 	if f.dryRun {
 		unused, err := a.Service.Unused(ctx, app.Owner, age)
 		if err == nil {
-			err = c.printSessions(f.asJSON, unused)
+			err = c.printSessions(unused)
 		}
-		if err != nil || f.asJSON {
+		if err != nil || c.asJSON {
 			return err
 		}
 		fmt.Fprintf(c.Err, "%s not used for %s; nothing was removed\n", agent.Counted(len(unused), "session"), inDays(age))
 		return nil
 	}
 	removed, err := a.Service.Prune(ctx, app.Owner, age)
-	if f.asJSON {
+	if c.asJSON {
 		return errors.Join(err, c.printJSON(removed))
 	}
 	fmt.Fprintln(c.Out, removedWords(len(removed), age))

@@ -23,12 +23,11 @@ func (c *command) runCommand() *cobra.Command {
 }
 
 func (c *command) runList() *cobra.Command {
-	var asJSON, open bool
-	var limit int
+	var open bool
 	cmd := &cobra.Command{
 		Use: "list", Short: "List runs, the latest first", Args: cobra.NoArgs,
 		RunE: c.onApp(func(ctx context.Context, a *app.App, _ []string) error {
-			f := journal.Filter{Limit: limit}
+			f := journal.Filter{Limit: c.limit}
 			if open {
 				f.Status = journal.Running
 			}
@@ -36,13 +35,11 @@ func (c *command) runList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printList(c, asJSON, runs, func(r service.Row) string { return listLine(r.ID, r.StartedAt, fmt.Sprintf("%-11s", r.State), r.Title) })
+			return printList(c, runs, func(r service.Row) string { return listLine(r.ID, r.StartedAt, fmt.Sprintf("%-11s", r.State), r.Title) })
 		}),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	cmd.Flags().BoolVar(&open, "open", false, "only runs that have not ended")
-	limitFlag(cmd, &limit, 20, "how many at most")
-	return cmd
+	return c.withJSON(c.withLimit(cmd, 20, "how many at most"), "a JSON array")
 }
 
 // newJSON writes JSON that steers no terminal: what printable would drop is written by its number.
@@ -78,30 +75,25 @@ func (c *command) printJSON(v any) error {
 }
 
 func (c *command) runResume() *cobra.Command {
-	var f askFlags
-	cmd := &cobra.Command{
+	return c.withView(&cobra.Command{
 		Use: "resume [RUN]", Short: "Go on with a run that was interrupted (default: all of them)", Args: cobra.MaximumNArgs(1),
 		Long: "Goes on with a run that was interrupted (default: all of them), from the last thing that was kept of it. What only reads may be\n" +
 			"performed again, what writes is not.\n\nExit codes are those of ‘sibyl ask’.",
 		Example: "  sibyl run resume\n  sibyl run resume last --trace",
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
-			f.notices = a.Config.Notices
-			return c.resume(ctx, a, f.view(), args)
+			c.notices = a.Config.Notices
+			return c.resume(ctx, a, args)
 		}),
-	}
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON object a run")
-	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
-	cmd.Flags().BoolVar(&f.show, "trace", false, "show on stderr what the tree decides")
-	return cmd
+	}, "one JSON object a run")
 }
 
-func (c *command) resume(ctx context.Context, a *app.App, v viewOptions, args []string) error {
+func (c *command) resume(ctx context.Context, a *app.App, args []string) error {
 	if len(args) == 1 {
 		r, err := a.Service.FindRun(ctx, app.Owner, args[0])
 		if err != nil {
 			return err
 		}
-		return c.resumeOne(ctx, a, v, r)
+		return c.resumeOne(ctx, a, r)
 	}
 	open, err := a.Service.Interrupted(ctx, app.Owner)
 	if err != nil {
@@ -109,7 +101,7 @@ func (c *command) resume(ctx context.Context, a *app.App, v viewOptions, args []
 	}
 	resumed := 0
 	for _, r := range open {
-		err := c.resumeOne(ctx, a, v, r)
+		err := c.resumeOne(ctx, a, r)
 		if errors.Is(err, journal.ErrLeased) || errors.Is(err, journal.ErrEnded) {
 			continue
 		}
@@ -128,7 +120,7 @@ func (c *command) resume(ctx context.Context, a *app.App, v viewOptions, args []
 	return nil
 }
 
-func (c *command) resumeOne(ctx context.Context, a *app.App, v viewOptions, r journal.Run) error {
+func (c *command) resumeOne(ctx context.Context, a *app.App, r journal.Run) error {
 	resumed, err := a.Service.Resume(ctx, app.Owner, r.ID)
 	switch {
 	case errors.Is(err, journal.ErrLeased):
@@ -138,9 +130,9 @@ func (c *command) resumeOne(ctx context.Context, a *app.App, v viewOptions, r jo
 	case err != nil:
 		return err
 	case r.Assistant == oracle.ShadowName:
-		return c.finishShadow(ctx, a, resumed, v.quiet)
+		return c.finishShadow(ctx, a, resumed)
 	}
-	return c.follow(ctx, resumed, v)
+	return c.follow(ctx, resumed)
 }
 
 func (c *command) runWatch() *cobra.Command {

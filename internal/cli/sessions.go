@@ -21,17 +21,16 @@ func (c *command) sessionCommand() *cobra.Command {
 }
 
 func (c *command) sessionList() *cobra.Command {
-	var asJSON, deleted bool
-	var limit int
+	var deleted bool
 	cmd := &cobra.Command{Use: "list", Short: "List sessions, the last used first", Args: cobra.NoArgs,
 		RunE: c.onApp(func(ctx context.Context, a *app.App, _ []string) error {
-			f := journal.SessionFilter{Limit: limit}
+			f := journal.SessionFilter{Limit: c.limit}
 			if deleted {
 				left, err := a.Service.Removed(ctx, app.Owner, f)
 				if err != nil {
 					return err
 				}
-				return printList(c, asJSON, left, func(t journal.Tombstone) string {
+				return printList(c, left, func(t journal.Tombstone) string {
 					return listLine(t.ID, t.DeletedAt, fmt.Sprintf("%3d", t.Runs), string(t.Reason))
 				})
 			}
@@ -39,16 +38,14 @@ func (c *command) sessionList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.printSessions(asJSON, all)
+			return c.printSessions(all)
 		})}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	cmd.Flags().BoolVar(&deleted, "deleted", false, "list what removed sessions have left: when and why, and no words")
-	limitFlag(cmd, &limit, 20, "how many at most")
-	return cmd
+	return c.withJSON(c.withLimit(cmd, 20, "how many at most"), "a JSON array")
 }
 
-func (c *command) printSessions(asJSON bool, all []journal.Session) error {
-	return printList(c, asJSON, all, func(s journal.Session) string {
+func (c *command) printSessions(all []journal.Session) error {
+	return printList(c, all, func(s journal.Session) string {
 		return listLine(s.ID, s.UpdatedAt, fmt.Sprintf("%3d", s.Runs), s.Title)
 	})
 }

@@ -20,13 +20,13 @@ import (
 
 // shadow answers a question again by the baseline tree, on the same model and with the same past, and says in a line how the two
 // compare. What the person asked for is done by then: a shadow that fails, or is stopped, changes no exit code.
-func (c *command) shadow(ctx context.Context, a *app.App, of *service.Run, quiet bool) {
-	if !quiet {
+func (c *command) shadow(ctx context.Context, a *app.App, of *service.Run) {
+	if !c.quiet {
 		fmt.Fprintf(c.Err, "· the shadow answers, by the tree ‘%s’; the answer above stands, and Ctrl-C ends only the shadow\n", oracle.ShadowTree)
 	}
 	r, err := a.Service.Start(ctx, app.Owner, service.Request{Assistant: oracle.ShadowName, Options: oracle.ShadowOf{Run: of.ID, Spec: of.Spec}})
 	if err == nil {
-		err = c.finishShadow(ctx, a, r, quiet)
+		err = c.finishShadow(ctx, a, r)
 	}
 	if err != nil {
 		fmt.Fprintf(c.Err, "· there is no shadow to compare with: %v\n", err)
@@ -34,7 +34,7 @@ func (c *command) shadow(ctx context.Context, a *app.App, of *service.Run, quiet
 }
 
 // finishShadow waits for a shadow, whose answer is for the report and not for the person, and says how it compares.
-func (c *command) finishShadow(ctx context.Context, a *app.App, r *service.Run, quiet bool) error {
+func (c *command) finishShadow(ctx context.Context, a *app.App, r *service.Run) error {
 	if _, err := r.Wait(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("the shadow stopped short: %w", err)
 	}
@@ -46,7 +46,7 @@ func (c *command) finishShadow(ctx context.Context, a *app.App, r *service.Run, 
 		return err
 	}
 	p, err := oracle.PairOf(row, outcomes(ctx, a))
-	if err != nil || quiet {
+	if err != nil || c.quiet {
 		return err
 	}
 	fmt.Fprintf(c.Err, "· the shadow: %s after %s, %s, %d unnecessary, %d tokens; ours: %s, %s, %d unnecessary, %d tokens; ‘sibyl shadow report %s’ shows both\n",
@@ -86,15 +86,13 @@ func (c *command) shadowCommand() *cobra.Command {
 }
 
 func (c *command) shadowReport() *cobra.Command {
-	var asJSON bool
-	var limit int
 	cmd := &cobra.Command{Use: "report [RUN | last]", Short: "Compare all questions that were asked with --shadow, or one of them side by side",
 		Args: cobra.MaximumNArgs(1), Example: "  sibyl ask --shadow \"How are errors handled here?\"\n  sibyl shadow report\n  sibyl shadow report last",
 		Long: "Compares all questions that were asked with ‘sibyl ask --shadow’: the median of each figure for both ways, and for how many\n" +
 			"questions ours was lower and higher. With a run, either of the two, its answers side by side. A tool call is unnecessary if no\n" +
 			"citation of the answer uses what it found.",
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
-			pairs, skipped, err := comparedShadows(ctx, a, limit)
+			pairs, skipped, err := comparedShadows(ctx, a, c.limit)
 			if err != nil {
 				return err
 			}
@@ -105,11 +103,9 @@ func (c *command) shadowReport() *cobra.Command {
 				}
 				pairs = []oracle.Pair{p}
 			}
-			return c.reportShadows(pairs, skipped, len(args) == 1, asJSON)
+			return c.reportShadows(pairs, skipped, len(args) == 1)
 		})}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	limitFlag(cmd, &limit, longestReport, "how many of the latest at most")
-	return cmd
+	return c.withJSON(c.withLimit(cmd, longestReport, "how many of the latest at most"), "one JSON object")
 }
 
 // pairFor finds the pair that a run, ours or the shadow, belongs to.
@@ -132,12 +128,12 @@ func pairFor(pairs []oracle.Pair, wish string) (oracle.Pair, error) {
 	return oracle.Pair{}, fmt.Errorf("run %q is not one but %d: write more of its id", wish, len(found))
 }
 
-func (c *command) reportShadows(pairs []oracle.Pair, skipped int, one, asJSON bool) error {
+func (c *command) reportShadows(pairs []oracle.Pair, skipped int, one bool) error {
 	figures := []oracle.Compared{}
 	if len(pairs) > 0 {
 		figures = oracle.Compare(pairs)
 	}
-	if asJSON {
+	if c.asJSON {
 		return c.printJSON(struct {
 			Pairs   []oracle.Pair     `json:"pairs"`
 			Medians []oracle.Compared `json:"medians"`

@@ -9,7 +9,7 @@ import (
 func TestReportOfShadowsSaysWhyQuestionsAreLeftOut(t *testing.T) {
 	var out, err bytes.Buffer
 	c := &command{Streams: Streams{Out: &out, Err: &err}}
-	if failed := c.reportShadows(nil, 2, false, false); failed != nil {
+	if failed := c.reportShadows(nil, 2, false); failed != nil {
 		t.Fatal(failed)
 	}
 	for _, why := range []string{"2 questions left out", "not ended", "removed", "stopped", "failed", "refused"} {

@@ -10,7 +10,6 @@ import (
 // Kind is the protocol that an endpoint speaks.
 type Kind string
 
-// The kinds of endpoint.
 const (
 	KindOpenAI    Kind = "openai" // and everything compatible with it
 	KindAnthropic Kind = "anthropic"

@@ -151,17 +151,22 @@ func (v value) retention(into *time.Duration) error {
 		*into = 0
 		return nil
 	}
-	d, err := time.ParseDuration(text)
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		var n int
-		n, err = strconv.Atoi(days)
-		d = min(time.Duration(n), maxRetention/day+1) * day
-	}
-	if err != nil || d < day || d > maxRetention {
+	age, err := Age(text)
+	if err != nil || age < day || age > maxRetention {
 		return fmt.Errorf("is %s; it must be days from 1d to %s, such as 90d, or never", v.quoted(), inDays(maxRetention))
 	}
-	*into = d
+	*into = age
 	return nil
+}
+
+// Age reads days as 90d, or a time in hours. More than a hundred years are cut to little more.
+func Age(text string) (time.Duration, error) {
+	days, ok := strings.CutSuffix(text, "d")
+	if !ok {
+		return time.ParseDuration(text)
+	}
+	n, err := strconv.Atoi(days)
+	return min(time.Duration(n), maxRetention/day+1) * day, err
 }
 
 // inDays writes a time as retention takes it.

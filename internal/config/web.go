@@ -1,6 +1,5 @@
 package config
 
-// The search engines of the web.
 const (
 	SearXNG = "searxng"
 	Brave   = "brave"

@@ -21,10 +21,8 @@ func NewPlayer(t Transcript) *Player { return &Player{transcript: t} }
 // PlayerProvider is the provider part of a player's id.
 const PlayerProvider = "transcript"
 
-// ID names the transcript.
 func (p *Player) ID() string { return PlayerProvider + ":" + p.transcript.ID }
 
-// Local is true: nothing leaves the machine.
 func (p *Player) Local() bool { return true }
 
 // Chat plays the next turn, its text in pieces as from a hosted model.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"sibyl/internal/oracle"
 	"sibyl/internal/oracle/classify"
 )
@@ -190,28 +192,17 @@ func RunOracle(ctx context.Context, questions []OracleQuestion, half Half, paral
 
 // each calls do for 0 to n-1, at most parallel at a time. After the first error no further call begins; that error is returned.
 func each(ctx context.Context, n, parallel int, do func(context.Context, int) error) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	work := make(chan int)
-	var workers sync.WaitGroup
-	for range min(max(parallel, 1), n) {
-		workers.Go(func() {
-			for i := range work {
-				if ctx.Err() != nil {
-					continue
-				}
-				if err := do(ctx, i); err != nil {
-					stop(err)
-				}
+	all, ctx := errgroup.WithContext(ctx)
+	all.SetLimit(max(parallel, 1))
+	for i := range n {
+		all.Go(func() error {
+			if err := context.Cause(ctx); err != nil {
+				return err
 			}
+			return do(ctx, i)
 		})
 	}
-	for i := range n {
-		work <- i
-	}
-	close(work)
-	workers.Wait()
-	return context.Cause(ctx)
+	return all.Wait()
 }
 
 // TranscriptReport is how the runs coped with misbehaving models.

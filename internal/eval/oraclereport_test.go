@@ -234,12 +234,12 @@ func TestOracleReportInJSONCanBeReadBack(t *testing.T) {
 	if err := want.Judge(); err != nil {
 		t.Fatal(err)
 	}
-	var out bytes.Buffer
-	if err := want.WriteJSON(&out); err != nil {
+	text, err := json.Marshal(want)
+	if err != nil {
 		t.Fatal(err)
 	}
 	var got OracleReport
-	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -7,11 +7,6 @@ import (
 	"text/tabwriter"
 )
 
-// WriteJSON writes the report as one indented JSON object.
-func (r OracleReport) WriteJSON(w io.Writer) error {
-	return writeJSON(w, r)
-}
-
 // WriteText writes the report for people. Answers that went wrong are only listed for the development half, so that nobody tunes
 // on the other.
 func (r OracleReport) WriteText(w io.Writer) error {

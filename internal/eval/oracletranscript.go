@@ -59,14 +59,6 @@ func (r *Repeat) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON gives what UnmarshalJSON reads.
-func (r Repeat) MarshalJSON() ([]byte, error) {
-	if r == Forever {
-		return []byte(`"forever"`), nil
-	}
-	return json.Marshal(int(r))
-}
-
 // Expectation is how a run copes with a transcript. Answered says whether the person gets words of the model: true even where
 // they are marked as partial, false where Sibyl itself sums up. Refused names tools of which no call may be performed.
 type Expectation struct {

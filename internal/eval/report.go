@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -114,18 +113,6 @@ func wilson(hits, n int) (low, high float64) {
 	spread := z * math.Sqrt(p*(1-p)/size+z*z/(4*size*size))
 	scale := 1 + z*z/size
 	return max(0, (centre-spread)/scale), min(1, (centre+spread)/scale)
-}
-
-// WriteJSON writes the report as one indented JSON object.
-func (r Report) WriteJSON(w io.Writer) error {
-	return writeJSON(w, r)
-}
-
-func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
 }
 
 // WriteText writes the report for people: the score, a line per class, the confusion matrix and the misses.

@@ -170,11 +170,17 @@ func (s *Store) settleInKeyring(name string) error {
 	if err := s.index.add(name); err != nil {
 		return err
 	}
-	if kept, err := s.file.read(); err == nil && kept[name] != "" {
-		delete(kept, name)
-		return s.file.write(kept)
+	return s.forgetInFile(name)
+}
+
+// forgetInFile takes a key out of the file. One that can't be read has no key that counts.
+func (s *Store) forgetInFile(name string) error {
+	kept, err := s.file.read()
+	if err != nil || kept[name] == "" {
+		return nil //nolint:nilerr // Where tells why
 	}
-	return nil // a file that can't be read is none of this key's business
+	delete(kept, name)
+	return s.file.write(kept)
 }
 
 // settleInFile writes a key into the file; that the keyring's is forgotten then decides that it is the one.
@@ -219,11 +225,7 @@ func (s *Store) Delete(ctx context.Context, name string) error {
 	if !s.usesFile() {
 		return nil
 	}
-	if kept, err := s.file.read(); err == nil && kept[name] != "" {
-		delete(kept, name)
-		return s.file.write(kept)
-	}
-	return nil // a file that can't be read has no key that counts
+	return s.forgetInFile(name)
 }
 
 // service is the name under which the keyring groups our keys.

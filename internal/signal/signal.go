@@ -20,7 +20,6 @@ import (
 // Type is the category of a signal.
 type Type string
 
-// The signal types.
 const (
 	NeedTurn              Type = "need_turn"
 	ContextSufficient     Type = "context_sufficient"
@@ -33,7 +32,6 @@ const (
 // FieldKind says what a field holds.
 type FieldKind string
 
-// The kinds of field.
 const (
 	Text FieldKind = "string"
 	Int  FieldKind = "int"

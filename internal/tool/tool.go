@@ -141,7 +141,6 @@ type Finder interface {
 // Kind sorts failures by what the model or the person can do about them.
 type Kind string
 
-// The kinds of failure.
 const (
 	InvalidArgs Kind = "invalid_arguments" // the model can correct the call
 	NotFound    Kind = "not_found"

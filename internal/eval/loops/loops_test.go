@@ -1,7 +1,6 @@
 package loops
 
 import (
-	"bytes"
 	"encoding/json"
 	"flag"
 	"os"
@@ -46,12 +45,12 @@ const undecidable = "polling while nothing happens"
 
 func TestScoreboardHoldsItsGoldenFigures(t *testing.T) {
 	r := scoreboard(t, 4)
-	var got bytes.Buffer
-	if err := r.WriteJSON(&got); err != nil {
+	got, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
 		t.Fatal(err)
 	}
 	if *update {
-		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile(golden, append(got, '\n'), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

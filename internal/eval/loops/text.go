@@ -1,18 +1,10 @@
 package loops
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"text/tabwriter"
 )
-
-// WriteJSON writes the report as one JSON object.
-func (r Report) WriteJSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(r)
-}
 
 // WriteText writes the report as a table for people.
 func (r Report) WriteText(w io.Writer) error {

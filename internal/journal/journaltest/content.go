@@ -41,16 +41,13 @@ var contentTests = map[string]func(*suite){
 			run.Title, run.Assistant, run.LeaseHolder, run.LeaseUntil = text, text, text, after(time.Minute)
 			rec := journal.Record{At: noon, Kind: text, Data: json.RawMessage(`1`)}
 			s.ok(s.store.Begin(s.ctx, journal.Beginning{Run: run, Session: &session, Records: []journal.Record{rec}, Claims: []string{text}}))
-			claimed := ask(s.store.Claimed(s.ctx, run.Owner, text)).ok(s)
-			s.same("claimed", claimed, run.ID)
+			s.same("claimed", ask(s.store.Claimed(s.ctx, run.Owner, text)).ok(s), run.ID)
 
 			session.Runs, run.Records = 1, 1
-			gotSession := ask(s.store.Session(s.ctx, session.Owner, session.ID)).ok(s)
-			s.same("session", gotSession, session)
+			s.same("session", ask(s.store.Session(s.ctx, session.Owner, session.ID)).ok(s), session)
 			gotRuns := ask(s.store.Runs(s.ctx, session.Owner, journal.Filter{Session: session.ID})).ok(s)
 			s.same("runs", gotRuns, []journal.Run{run})
-			gotRecords := ask(s.store.Records(s.ctx, run.Owner, run.ID, 0)).ok(s)
-			s.same("records", gotRecords, []journal.Record{rec})
+			s.same("records", ask(s.store.Records(s.ctx, run.Owner, run.ID, 0)).ok(s), []journal.Record{rec})
 			if s.Failed() {
 				s.Fatalf("with text %d: %q", i, text)
 			}

@@ -195,20 +195,17 @@ func (s *suite) end(run string, from int64, status journal.Status, at time.Time)
 
 func (s *suite) session(id string) journal.Session {
 	s.Helper()
-	found := ask(s.store.Session(s.ctx, ada, id)).ok(s)
-	return found
+	return ask(s.store.Session(s.ctx, ada, id)).ok(s)
 }
 
 func (s *suite) run(id string) journal.Run {
 	s.Helper()
-	found := ask(s.store.Run(s.ctx, ada, id)).ok(s)
-	return found
+	return ask(s.store.Run(s.ctx, ada, id)).ok(s)
 }
 
 func (s *suite) records(run string) []journal.Record {
 	s.Helper()
-	recs := ask(s.store.Records(s.ctx, ada, run, 0)).ok(s)
-	return recs
+	return ask(s.store.Records(s.ctx, ada, run, 0)).ok(s)
 }
 
 // state is all that can be seen of the sessions of ada and bob.

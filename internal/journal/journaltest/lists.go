@@ -25,8 +25,7 @@ var ownerTests = map[string]func(*suite){
 		s.begin("s", "r", 1)
 		s.create(sessionOf(bob, "bobs"))
 		for f, want := range map[journal.Filter]int{{}: 1, {Session: "s"}: 0, {Status: journal.Running}: 1, {Session: "bobs"}: 1} {
-			runs := ask(s.store.Runs(s.ctx, bob, f)).ok(s)
-			s.same("number of bob's runs", len(runs), want)
+			s.same("number of bob's runs", len(ask(s.store.Runs(s.ctx, bob, f)).ok(s)), want)
 		}
 		sessions := ask(s.store.Sessions(s.ctx, bob, journal.SessionFilter{})).ok(s)
 		want := sessionOf(bob, "bobs")

@@ -32,7 +32,6 @@ func (w *Waiting) Open(s journal.Session) {
 	w.sessions[s.ID] = s
 }
 
-// Begin implements journal.Store.
 func (w *Waiting) Begin(ctx context.Context, b journal.Beginning) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -74,14 +74,14 @@ func (s *Store) change(ctx context.Context, do func() error) error {
 	return do()
 }
 
-// look runs do while nobody writes.
-func (s *Store) look(ctx context.Context, do func() error) error {
+// look gives what find does while nobody writes.
+func look[T any](ctx context.Context, s *Store, find func() (T, error)) (none T, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if err := s.usable(ctx); err != nil {
-		return err
+		return none, err
 	}
-	return do()
+	return find()
 }
 
 func (s *Store) usable(ctx context.Context) error {
@@ -137,29 +137,23 @@ func (s *Store) touch(id string, at time.Time) {
 	}
 }
 
-// Session implements journal.Store.
-func (s *Store) Session(ctx context.Context, owner journal.Owner, id string) (found journal.Session, err error) {
-	err = s.look(ctx, func() error {
-		if found, err = s.session(owner, id); err == nil {
-			found = s.counted(found)
-		}
-		return err
+func (s *Store) Session(ctx context.Context, owner journal.Owner, id string) (journal.Session, error) {
+	return look(ctx, s, func() (journal.Session, error) {
+		found, err := s.session(owner, id)
+		return s.counted(found), err
 	})
-	return found, err
 }
 
-// Sessions implements journal.Store.
-func (s *Store) Sessions(ctx context.Context, owner journal.Owner, f journal.SessionFilter) (list []journal.Session, err error) {
-	err = s.look(ctx, func() error {
-		list = latest(s.sessions, f.After, f.Limit, func(session journal.Session) bool {
+func (s *Store) Sessions(ctx context.Context, owner journal.Owner, f journal.SessionFilter) ([]journal.Session, error) {
+	return look(ctx, s, func() ([]journal.Session, error) {
+		list := latest(s.sessions, f.After, f.Limit, func(session journal.Session) bool {
 			return session.Owner == owner && (f.Assistant == "" || session.Assistant == f.Assistant)
 		})
 		for i := range list {
 			list[i] = s.counted(list[i])
 		}
-		return nil
+		return list, nil
 	})
-	return list, err
 }
 
 // latest returns the entries that are wanted and follow a cursor, the latest first.
@@ -173,7 +167,6 @@ func latest[E interface{ Cursor() journal.Cursor }](all map[string]E, after jour
 	return list[:min(len(list), journal.Limit(limit))]
 }
 
-// RenameSession implements journal.Store.
 func (s *Store) RenameSession(ctx context.Context, owner journal.Owner, id, title string) error {
 	return s.change(ctx, func() error {
 		session, err := s.session(owner, id)

@@ -10,10 +10,7 @@ import (
 	"sibyl/internal/journal"
 )
 
-// DeleteSession implements journal.Store.
-func (s *Store) DeleteSession(
-	ctx context.Context, owner journal.Owner, id string, why journal.Reason, now time.Time,
-) error {
+func (s *Store) DeleteSession(ctx context.Context, owner journal.Owner, id string, why journal.Reason, now time.Time) error {
 	return s.change(ctx, func() error {
 		session, err := s.session(owner, id)
 		if err != nil {
@@ -29,16 +26,10 @@ func (s *Store) DeleteSession(
 	})
 }
 
-// Unused implements journal.Store.
-func (s *Store) Unused(ctx context.Context, owner journal.Owner, idle journal.Idle) (list []journal.Session, err error) {
-	err = s.look(ctx, func() error {
-		list = s.unused(owner, idle)
-		return nil
-	})
-	return list, err
+func (s *Store) Unused(ctx context.Context, owner journal.Owner, idle journal.Idle) ([]journal.Session, error) {
+	return look(ctx, s, func() ([]journal.Session, error) { return s.unused(owner, idle), nil })
 }
 
-// Retire implements journal.Store.
 func (s *Store) Retire(ctx context.Context, owner journal.Owner, idle journal.Idle) (left []journal.Tombstone, err error) {
 	err = s.change(ctx, func() error {
 		for _, session := range s.unused(owner, idle) {
@@ -97,26 +88,19 @@ func (s *Store) remove(session journal.Session, why journal.Reason, now time.Tim
 	return left, nil
 }
 
-// Tombstone implements journal.Store.
-func (s *Store) Tombstone(ctx context.Context, owner journal.Owner, id string) (found journal.Tombstone, err error) {
-	err = s.look(ctx, func() error {
-		found = s.graves[id]
-		if found.ID == "" || found.Owner != owner {
-			found = journal.Tombstone{}
-			return fmt.Errorf("tombstone of session %q: %w", id, journal.ErrNotFound)
+func (s *Store) Tombstone(ctx context.Context, owner journal.Owner, id string) (journal.Tombstone, error) {
+	return look(ctx, s, func() (journal.Tombstone, error) {
+		if found, ok := s.graves[id]; ok && found.Owner == owner {
+			return found, nil
 		}
-		return nil
+		return journal.Tombstone{}, fmt.Errorf("tombstone of session %q: %w", id, journal.ErrNotFound)
 	})
-	return found, err
 }
 
-// Tombstones implements journal.Store.
-func (s *Store) Tombstones(ctx context.Context, owner journal.Owner, f journal.SessionFilter) (list []journal.Tombstone, err error) {
-	err = s.look(ctx, func() error {
-		list = latest(s.graves, f.After, f.Limit, func(t journal.Tombstone) bool {
+func (s *Store) Tombstones(ctx context.Context, owner journal.Owner, f journal.SessionFilter) ([]journal.Tombstone, error) {
+	return look(ctx, s, func() ([]journal.Tombstone, error) {
+		return latest(s.graves, f.After, f.Limit, func(t journal.Tombstone) bool {
 			return t.Owner == owner && (f.Assistant == "" || t.Assistant == f.Assistant)
-		})
-		return nil
+		}), nil
 	})
-	return list, err
 }

@@ -13,7 +13,6 @@ import (
 	"sibyl/internal/journal"
 )
 
-// Begin implements journal.Store.
 func (s *Store) Begin(ctx context.Context, b journal.Beginning) error {
 	b, err := journal.NewBeginning(b)
 	if err != nil {
@@ -70,10 +69,7 @@ func (s *Store) allowBegin(b journal.Beginning) error {
 	return nil
 }
 
-// Append implements journal.Store.
-func (s *Store) Append(
-	ctx context.Context, owner journal.Owner, id string, recs []journal.Record, end *journal.End,
-) error {
+func (s *Store) Append(ctx context.Context, owner journal.Owner, id string, recs []journal.Record, end *journal.End) error {
 	if err := journal.CheckAppend(recs, end); err != nil {
 		return fmt.Errorf("run %q: %w", id, err)
 	}
@@ -131,90 +127,69 @@ func (r *run) listed(summary bool) journal.Run {
 	return found
 }
 
-// Run implements journal.Store.
-func (s *Store) Run(ctx context.Context, owner journal.Owner, id string) (found journal.Run, err error) {
-	err = s.look(ctx, func() error {
+func (s *Store) Run(ctx context.Context, owner journal.Owner, id string) (journal.Run, error) {
+	return look(ctx, s, func() (journal.Run, error) {
 		r, err := s.run(owner, id)
-		if err == nil {
-			found = r.listed(true)
+		if err != nil {
+			return journal.Run{}, err
 		}
-		return err
+		return r.listed(true), nil
 	})
-	return found, err
 }
 
-// Runs implements journal.Store.
-func (s *Store) Runs(ctx context.Context, owner journal.Owner, f journal.Filter) (list []journal.Run, err error) {
-	err = s.look(ctx, func() error {
+func (s *Store) Runs(ctx context.Context, owner journal.Owner, f journal.Filter) ([]journal.Run, error) {
+	return look(ctx, s, func() (list []journal.Run, err error) {
 		for _, r := range latest(s.runs, f.After, f.Limit, func(r *run) bool {
 			return r.Owner == owner && (f.Session == "" || r.Session == f.Session) &&
 				(f.Assistant == "" || r.Assistant == f.Assistant) && (f.Status == "" || r.Status == f.Status)
 		}) {
 			list = append(list, r.listed(f.Summaries))
 		}
-		return nil
+		return list, nil
 	})
-	return list, err
 }
 
-// Records implements journal.Store.
-func (s *Store) Records(
-	ctx context.Context, owner journal.Owner, id string, from int64,
-) (recs []journal.Record, err error) {
-	err = s.look(ctx, func() error {
+func (s *Store) Records(ctx context.Context, owner journal.Owner, id string, from int64) ([]journal.Record, error) {
+	return look(ctx, s, func() ([]journal.Record, error) {
 		r, err := s.run(owner, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		recs = copied(r.records[min(max(from, 0), r.Records):])
-		return nil
+		return copied(r.records[min(max(from, 0), r.Records):]), nil
 	})
-	return recs, err
 }
 
-// Blob implements journal.Store.
-func (s *Store) Blob(ctx context.Context, owner journal.Owner, hash string) (content []byte, err error) {
-	err = s.look(ctx, func() error {
-		found, ok := s.blobs[owned{owner, hash}]
-		if !ok {
-			return fmt.Errorf("blob %q: %w", hash, journal.ErrNotFound)
+func (s *Store) Blob(ctx context.Context, owner journal.Owner, hash string) ([]byte, error) {
+	return look(ctx, s, func() ([]byte, error) {
+		if found, ok := s.blobs[owned{owner, hash}]; ok {
+			return bytes.Clone(found), nil
 		}
-		content = bytes.Clone(found)
-		return nil
+		return nil, fmt.Errorf("blob %q: %w", hash, journal.ErrNotFound)
 	})
-	return content, err
 }
 
-// Pending implements journal.Store.
-func (s *Store) Pending(ctx context.Context, owner journal.Owner, session string, now time.Time) (list []journal.Pending, err error) {
-	err = s.look(ctx, func() error {
+func (s *Store) Pending(ctx context.Context, owner journal.Owner, session string, now time.Time) ([]journal.Pending, error) {
+	return look(ctx, s, func() (list []journal.Pending, err error) {
 		for _, p := range s.pending[session] {
 			if p.Owner == owner && p.Open(now) {
 				p.Data = bytes.Clone(p.Data)
 				list = append(list, p)
 			}
 		}
-		return nil
+		return list, nil
 	})
-	return list, err
 }
 
-// Claimed implements journal.Store.
-func (s *Store) Claimed(ctx context.Context, owner journal.Owner, key string) (id string, err error) {
-	err = s.look(ctx, func() error {
-		var held bool
-		if id, held = s.claims[owned{owner, key}]; !held {
-			return fmt.Errorf("claim %q: %w", key, journal.ErrNotFound)
+func (s *Store) Claimed(ctx context.Context, owner journal.Owner, key string) (string, error) {
+	return look(ctx, s, func() (string, error) {
+		if id, held := s.claims[owned{owner, key}]; held {
+			return id, nil
 		}
-		return nil
+		return "", fmt.Errorf("claim %q: %w", key, journal.ErrNotFound)
 	})
-	return id, err
 }
 
-// Acquire implements journal.Store.
-func (s *Store) Acquire(
-	ctx context.Context, owner journal.Owner, id, holder string, now, until time.Time,
-) error {
+func (s *Store) Acquire(ctx context.Context, owner journal.Owner, id, holder string, now, until time.Time) error {
 	return s.change(ctx, func() error {
 		r, err := s.run(owner, id)
 		if err != nil {
@@ -228,21 +203,16 @@ func (s *Store) Acquire(
 	})
 }
 
-// Release implements journal.Store.
 func (s *Store) Release(ctx context.Context, owner journal.Owner, id, holder string) error {
 	return s.change(ctx, func() error {
 		r, err := s.run(owner, id)
-		if err != nil {
-			return err
-		}
-		if r.LeaseHolder == holder {
+		if err == nil && r.LeaseHolder == holder {
 			r.LeaseHolder, r.LeaseUntil = "", time.Time{}
 		}
-		return nil
+		return err
 	})
 }
 
-// Renew implements journal.Store.
 func (s *Store) Renew(ctx context.Context, holder string, runs []journal.Key, until time.Time) error {
 	if err := journal.CheckHolder(holder); err != nil {
 		return err
@@ -257,22 +227,19 @@ func (s *Store) Renew(ctx context.Context, holder string, runs []journal.Key, un
 	})
 }
 
-// Standing implements journal.Store.
-func (s *Store) Standing(ctx context.Context, runs []journal.Key) (list []journal.Standing, err error) {
-	err = s.look(ctx, func() error {
+func (s *Store) Standing(ctx context.Context, runs []journal.Key) ([]journal.Standing, error) {
+	return look(ctx, s, func() (list []journal.Standing, err error) {
 		for _, k := range runs {
 			if r, err := s.run(k.Owner, k.Run); err == nil {
 				list = append(list, journal.Standing{Key: k, Records: r.Records, Status: r.Status, LeaseHolder: r.LeaseHolder})
 			}
 		}
-		return nil
+		return list, nil
 	})
-	return list, err
 }
 
-// Stranded implements journal.Store.
-func (s *Store) Stranded(ctx context.Context, now time.Time, limit int) (list []journal.Run, err error) {
-	err = s.look(ctx, func() error {
+func (s *Store) Stranded(ctx context.Context, now time.Time, limit int) ([]journal.Run, error) {
+	return look(ctx, s, func() (list []journal.Run, err error) {
 		for _, r := range s.runs {
 			if r.Stranded(now) {
 				list = append(list, r.listed(false))
@@ -281,10 +248,8 @@ func (s *Store) Stranded(ctx context.Context, now time.Time, limit int) (list []
 		slices.SortFunc(list, func(a, b journal.Run) int {
 			return cmp.Or(a.LeaseUntil.Compare(b.LeaseUntil), a.Cursor().Compare(b.Cursor())) // a free lease has the zero time
 		})
-		list = list[:min(len(list), journal.Limit(limit))]
-		return nil
+		return list[:min(len(list), journal.Limit(limit))], nil
 	})
-	return list, err
 }
 
 // copied returns the records as they are kept, sharing no memory with recs. Data without a byte is nil.

@@ -18,7 +18,6 @@ import (
 // Type says what a question is about.
 type Type string
 
-// The query types.
 const (
 	Code           Type = "code"           // implementation
 	Documentation  Type = "documentation"  // decisions, architecture, notes

@@ -25,6 +25,15 @@ type clause struct {
 	verbs []token // of a writing clause: the verbs that ask for the change
 }
 
+// begin joins the first words of a clause.
+func (c clause) begin(n int) string {
+	var words []string
+	for _, t := range c.words[:min(n, len(c.words))] {
+		words = append(words, t.norm)
+	}
+	return strings.Join(words, " ")
+}
+
 // clauses splits tokens at the ends of sentences and finds out what each sentence does. Pasted blocks do nothing.
 func clauses(tokens []token) []clause {
 	var out []clause

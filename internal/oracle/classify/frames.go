@@ -73,24 +73,35 @@ func (t *text) known(i int) bool {
 }
 
 // frame is a feature that the build of the sentences shows: to a match on the whole text, which returns the words that show it, or to one on each
-// clause, of which the first that is not "" counts, or to one on each token.
+// clause, of which the first that is not "" counts, or to one on each token. It says nothing of a text for which unless holds.
 type frame struct {
 	name   string
 	weight weights
 	match  func(*text) []string
 	clause func(*text, clause) string
 	token  func(token) bool
+	unless func(*text) bool
 }
 
 // words are those that show the feature in a text.
 func (f frame) words(t *text) []string {
 	switch {
+	case f.unless != nil && f.unless(t):
+		return nil
 	case f.clause != nil:
 		return t.first(f.clause)
 	case f.token != nil:
 		return unique(tokensLike(t, f.token), maxWords)
 	}
 	return unique(f.match(t), maxWords)
+}
+
+// when gives the words that show a feature, if it is there.
+func when(is bool, words string) string {
+	if is {
+		return words
+	}
+	return ""
 }
 
 func (t *text) first(match func(*text, clause) string) []string {

@@ -10,14 +10,14 @@ import (
 var householdFrames = []frame{
 	{name: "own-program", weight: weights{code: 1.2, web: -1}, match: func(t *text) []string { return t.program }},
 	{name: "own-way", weight: weights{code: 1.6}, match: func(t *text) []string { return t.handling }},
-	{name: "asked-for-part", weight: weights{code: 1.2}, clause: asksForPart},
+	{name: "asked-for-part", weight: weights{code: 1.2}, clause: asksForPart, unless: namesOutside},
 	{name: "permission", weight: weights{docs: 2.6, code: -0.5}, clause: permission},
 	{name: "procedure", weight: weights{docs: 3.6, code: -1.5}, clause: procedure},
 	{name: "convention", weight: weights{docs: 2.6, code: -1.5}, clause: convention},
 	{name: "our-doing", weight: weights{docs: 2, code: -0.5}, clause: ourDoing},
 	{name: "wish", weight: weights{docs: 2.6}, clause: wish},
 	{name: "to-do", weight: weights{docs: 2}, clause: func(_ *text, c clause) string { return lex().OpenTasks.first(c.words) }},
-	{name: "supported", weight: weights{code: 1.2}, match: supported},
+	{name: "supported", weight: weights{code: 1.2}, match: supported, unless: namesOutside},
 	{name: "past", weight: weights{docs: 1.2, code: -0.3}, clause: past},
 	{name: "still-so", weight: weights{docs: 1}, clause: stillSo},
 	{name: "past-incident", weight: weights{docs: 2.2, code: -1}, match: pastIncident},
@@ -33,8 +33,11 @@ func namesOutside(t *text) bool {
 		slices.ContainsFunc(t.tokens, func(tok token) bool { return tok.kind == link || lex().Products[tok.norm] && !tok.quoted })
 }
 
+// shared says whether the asker speaks of the project as a common thing.
+func (t *text) shared() bool { return len(t.ours) > 0 }
+
 // atHome says whether the question is about the program at hand or about the project.
-func (t *text) atHome() bool { return len(t.ours)+len(t.program)+len(t.handling) > 0 }
+func (t *text) atHome() bool { return t.shared() || len(t.program)+len(t.handling) > 0 }
 
 // program finds "it" where nothing was named that it could stand for: "does it clean up", "the version it builds with".
 func program(t *text) []string {
@@ -87,10 +90,7 @@ func handling(_ *text, c clause) string {
 }
 
 // asksForPart finds "is there a setting for that": a part of a program, if there is one.
-func asksForPart(t *text, c clause) string {
-	if namesOutside(t) {
-		return ""
-	}
+func asksForPart(_ *text, c clause) string {
 	w := c.words
 	if len(w) < 4 || c.head != "is" && c.head != "are" || w[1].norm != "there" {
 		return ""
@@ -129,19 +129,13 @@ func permission(_ *text, c clause) string {
 	if c.act != asking || len(c.words) < 3 {
 		return ""
 	}
-	w := c.words
+	home, next := pointsHome(c.words), c.words[1].norm
 	switch {
-	case w[0].norm == "who" && (lex().Leave[w[1].norm] || lex().WeakLeave[w[1].norm] && pointsHome(w)):
-		return "who " + w[1].norm
-	case w[0].norm == "what" && lex().Leave[w[1].norm]:
-		return "what " + w[1].norm
-	case w[0].norm == "may" && (w[1].norm == "i" || w[1].norm == "we"):
-		return "may " + w[1].norm
+	case c.head == "who" && (lex().Leave[next] || lex().WeakLeave[next] && home), c.head == "what" && lex().Leave[next],
+		c.head == "may" && (next == "i" || next == "we"):
+		return c.begin(2)
 	}
-	if pointsHome(w) {
-		return lex().Permitted.first(w)
-	}
-	return ""
+	return when(home, lex().Permitted.first(c.words))
 }
 
 // procedure finds questions for what people are to do in a case.
@@ -161,10 +155,7 @@ func convention(_ *text, c clause) string {
 	if len(w) < 5 || w[0].norm != "do" && w[0].norm != "should" || w[1].norm != "we" || w[2].kind != word || lex().ProgramVerbs[w[2].norm] {
 		return ""
 	}
-	if slices.ContainsFunc(w[3:], func(t token) bool { return t.norm == "or" }) {
-		return w[0].norm + " we " + w[2].norm
-	}
-	return ""
+	return when(slices.ContainsFunc(w[3:], func(t token) bool { return t.norm == "or" }), c.begin(3))
 }
 
 // ourDoing finds what people do, by a verb that programs have no use for: "when do we switch off …", "since when do we …".
@@ -200,9 +191,6 @@ func wish(_ *text, c clause) string {
 
 // supported finds questions for what a program can deal with.
 func supported(t *text) []string {
-	if namesOutside(t) {
-		return nil
-	}
 	return tokensLike(t, func(tok token) bool { return !tok.quoted && lex().Supports[tok.norm] })
 }
 
@@ -216,18 +204,12 @@ func past(t *text, c clause) string {
 			return c.head + " " + w.norm
 		}
 	}
-	if c.head == "who" && (c.words[1].norm == "has" || c.words[1].norm == "have") {
-		return "who has"
-	}
-	return ""
+	return when(c.head == "who" && (c.words[1].norm == "has" || c.words[1].norm == "have"), "who has")
 }
 
 // stillSo finds questions for why a state of affairs goes on.
 func stillSo(_ *text, c clause) string {
-	if c.act == asking && c.head == "why" && containsAny(c.words, lex().Still) {
-		return "why still"
-	}
-	return ""
+	return when(c.act == asking && c.head == "why" && containsAny(c.words, lex().Still), "why still")
 }
 
 // pastIncident finds questions for what failed at some time past: people write down what it was.

@@ -96,7 +96,7 @@ func isPart(w string) bool {
 
 // bareFeature finds a behaviour named without an article: "how does authentication work".
 func bareFeature(t *text) (found []string) {
-	if t.first(definition) != nil {
+	if !t.shared() && t.first(definition) != nil {
 		return nil
 	}
 	for i, w := range t.words {
@@ -188,10 +188,7 @@ func undertaking(t *text) []string {
 // ourChoice finds "why do we use X": the reason for a choice is written down, not programmed.
 func ourChoice(_ *text, c clause) string {
 	past := len(c.words) > 2 && c.words[1].norm == "did" && lex().Deixis[c.words[2].norm]
-	if c.head == "why" && (past || containsAny(c.words, lex().Deixis) && containsAny(c.words, lex().ChoiceVerbs)) {
-		return "why we"
-	}
-	return ""
+	return when(c.head == "why" && (past || containsAny(c.words, lex().Deixis) && containsAny(c.words, lex().ChoiceVerbs)), "why we")
 }
 
 // ourPast finds what people did: "did we promise", "the options we listed". What they did is written down, if anywhere.
@@ -214,10 +211,8 @@ func ourPast(t *text) (found []string) {
 
 // whoseDoing finds "who requested the export": somebody did something to a thing both speakers know.
 func whoseDoing(t *text, c clause) string {
-	if c.head == "who" && len(c.words) > 2 && (strings.HasSuffix(c.words[1].norm, "ed") || lex().SpeechVerbs[c.words[1].norm]) && len(definite(t)) > 0 && len(properNames(t)) == 0 {
-		return c.head + " " + c.words[1].norm
-	}
-	return ""
+	did := c.head == "who" && len(c.words) > 2 && (strings.HasSuffix(c.words[1].norm, "ed") || lex().SpeechVerbs[c.words[1].norm])
+	return when(did && len(definite(t)) > 0 && len(properNames(t)) == 0, c.begin(2))
 }
 
 func isPast(w string) bool { return len(w) > 4 && strings.HasSuffix(w, "ed") }

@@ -36,10 +36,7 @@ func subjects(ts []token) (n int) {
 
 // askedOfReply finds wishes for another form of the reply: "say that in plain English".
 func askedOfReply(_ *text, c clause) string {
-	if !lex().WhWords[c.head] && isAboutReply(c.words) && subjects(c.words[1:]) < 2 {
-		return c.words[0].norm + " " + c.words[1].norm
-	}
-	return ""
+	return when(!lex().WhWords[c.head] && isAboutReply(c.words) && subjects(c.words[1:]) < 2, c.begin(2))
 }
 
 // isAboutReply recognises a verb whose object is the reply and a form to give it: "make it shorter", "put that in a table".
@@ -63,21 +60,12 @@ func isNoteTarget(t token) bool {
 
 // remark matches short statements about the talk: "that's not it", "I'll try that", "you saved me hours".
 func remark(t *text, c clause) string {
-	if t.asks || len(t.tokens) > 16 {
-		return ""
-	}
-	if lex().RemarkHeads[c.head] {
-		return c.head
-	}
-	return ""
+	return when(!t.asks && len(t.tokens) <= 16 && lex().RemarkHeads[c.head], c.head)
 }
 
 // saidToYou finds words addressed to the assistant as somebody: "what do you think". "how would you" asks for a way that anybody may go.
 func saidToYou(_ *text, c clause) string {
-	if c.head != "how" && containsAny(c.words[:min(4, len(c.words))], lex().You) {
-		return "you"
-	}
-	return ""
+	return when(c.head != "how" && containsAny(c.words[:min(4, len(c.words))], lex().You), "you")
 }
 
 func greeting(t *text) (found []string) {

@@ -8,18 +8,18 @@ import (
 
 // worldFrames find questions that no single project answers. Most of them are silent where something ties the question to the project.
 var worldFrames = []frame{
-	{name: "definition", weight: weights{web: 1.8, code: -0.5}, clause: definition},
-	{name: "how-to", weight: weights{web: 2}, match: howTo},
-	{name: "plural-in-general", weight: weights{web: 1}, clause: pluralInGeneral},
-	{name: "of-a-thing", weight: weights{web: 1.5}, match: ofThing},
-	{name: "superlative", weight: weights{web: 2, code: -0.5}, match: superlative},
-	{name: "comparative", weight: weights{web: 1.6}, match: comparative},
+	{name: "definition", weight: weights{web: 1.8, code: -0.5}, clause: definition, unless: (*text).shared},
+	{name: "how-to", weight: weights{web: 2}, match: howTo, unless: (*text).atHome},
+	{name: "plural-in-general", weight: weights{web: 1}, clause: pluralInGeneral, unless: (*text).shared},
+	{name: "of-a-thing", weight: weights{web: 1.5}, match: ofThing, unless: (*text).atHome},
+	{name: "superlative", weight: weights{web: 2, code: -0.5}, match: superlative, unless: (*text).atHome},
+	{name: "comparative", weight: weights{web: 1.6}, match: comparative, unless: (*text).shared},
 	{name: "product-asked", weight: weights{web: 1.5}, match: productAsked},
-	{name: "product-setting", weight: weights{web: 1.2}, match: productSetting},
-	{name: "product-version", weight: weights{web: 1.5}, match: productVersion},
-	{name: "product-first", weight: weights{web: 0.8}, match: productFirst},
-	{name: "product-documents", weight: weights{web: 3.5}, match: productDocuments},
-	{name: "product-error", weight: weights{web: 1.5}, match: productError},
+	{name: "product-setting", weight: weights{web: 1.2}, match: productSetting, unless: (*text).shared},
+	{name: "product-version", weight: weights{web: 1.5}, match: productVersion, unless: (*text).shared},
+	{name: "product-first", weight: weights{web: 0.8}, match: productFirst, unless: (*text).shared},
+	{name: "product-documents", weight: weights{web: 3.5}, match: productDocuments, unless: (*text).shared},
+	{name: "product-error", weight: weights{web: 1.5}, match: productError, unless: (*text).shared},
 	{name: "who-when", weight: weights{web: 0.8}, match: func(t *text) []string { return opens(t, lex().WhoOpens) }},
 	{name: "has-it", weight: weights{web: 0.6}, clause: hasIt},
 	{name: "proper-name", weight: weights{web: 0.9}, match: properNames},
@@ -27,17 +27,14 @@ var worldFrames = []frame{
 }
 
 // definition finds questions for what something is in general: "what is a monad", "difference between TCP and UDP".
-func definition(t *text, c clause) string {
-	if len(t.ours) > 0 {
-		return ""
-	}
+func definition(_ *text, c clause) string {
 	w := c.words
 	if len(w) < 3 {
 		return ""
 	}
 	switch verb := w[0].norm; {
 	case len(w) < 9 && verb == "what" && (w[1].norm == "is" || w[1].norm == "are") && isGeneralNoun(w[2:]):
-		return verb + " " + w[1].norm
+		return c.begin(2)
 	case len(w) < 6 && (verb == "explain" || verb == "define") && w[1].norm != "the" && !definiteWord(w[1]):
 		return verb
 	}
@@ -60,17 +57,14 @@ func definiteWord(t token) bool {
 // howTo finds general questions for a way to do something.
 func howTo(t *text) []string {
 	way, _ := lex().WaysTo.in(t.tokens)
-	if t.atHome() || way == nil {
+	if way == nil {
 		return nil
 	}
 	return []string{strings.Join(way, " ")}
 }
 
 // pluralInGeneral finds questions about all things of a kind: "how do vector clocks work".
-func pluralInGeneral(t *text, c clause) string {
-	if len(t.ours) > 0 {
-		return ""
-	}
+func pluralInGeneral(_ *text, c clause) string {
 	for i := 1; i < min(3, len(c.words)); i++ {
 		before, w := c.words[i-1].norm, c.words[i:min(i+2, len(c.words))]
 		if before != "do" && before != "are" || lex().Determiners[w[0].norm] || lex().StopWords[w[0].norm] {
@@ -89,9 +83,6 @@ func isPlural(t token) bool {
 
 // ofThing finds "the N of a Y": a question about any Y.
 func ofThing(t *text) []string {
-	if t.atHome() {
-		return nil
-	}
 	for i := 2; i < len(t.tokens)-1; i++ {
 		if t.words[i] == "of" && !lex().NoParts[t.words[i-1]] && isGeneral(t.tokens[i:]) {
 			return []string{t.span(i, i+2)}
@@ -118,17 +109,11 @@ func isGeneral(after []token) bool {
 
 // superlative finds rankings: nobody but the whole world can answer them.
 func superlative(t *text) []string {
-	if t.atHome() || !t.asks {
-		return nil
-	}
-	return tokensLike(t, func(tok token) bool { return lex().Superlatives[tok.norm] && !tok.quoted })
+	return tokensLike(t, func(tok token) bool { return t.asks && lex().Superlatives[tok.norm] && !tok.quoted })
 }
 
 // comparative finds "which is faster, X or Y".
 func comparative(t *text) []string {
-	if len(t.ours) > 0 {
-		return nil
-	}
 	for i, w := range t.words {
 		if lex().Comparatives[w] && slices.ContainsFunc(t.words[i:], func(later string) bool { return later == "or" || later == "than" }) {
 			return t.words[i : i+1]
@@ -151,7 +136,7 @@ func productAsked(t *text) (found []string) {
 
 // productSetting finds a product as the setting of a question: "in Python", "with GitHub".
 func productSetting(t *text) []string {
-	if len(t.ours) > 0 || len(names(t)) > 0 {
+	if len(names(t)) > 0 {
 		return nil
 	}
 	return t.pairs(func(before, at int) bool {
@@ -162,13 +147,13 @@ func productSetting(t *text) []string {
 // productVersion finds "Node 18".
 func productVersion(t *text) []string {
 	return t.pairs(func(before, at int) bool {
-		return t.tokens[at].kind == number && (lex().Products[t.words[before]] || lex().Namesakes[t.words[before]]) && len(t.ours) == 0
+		return t.tokens[at].kind == number && (lex().Products[t.words[before]] || lex().Namesakes[t.words[before]])
 	})
 }
 
 // productFirst finds key words that begin with a product: "tailwind release date".
 func productFirst(t *text) []string {
-	if t.asks || len(t.ours) > 0 || len(names(t)) > 0 || len(t.words) < 2 || !lex().Products[t.words[0]] {
+	if t.asks || len(names(t)) > 0 || len(t.words) < 2 || !lex().Products[t.words[0]] {
 		return nil
 	}
 	return t.words[:1]
@@ -176,9 +161,6 @@ func productFirst(t *text) []string {
 
 // productDocuments finds the documents of somebody else's product: "the pytest documentation".
 func productDocuments(t *text) (found []string) {
-	if len(t.ours) > 0 {
-		return nil
-	}
 	for i, w := range t.words {
 		if !lex().Products[w] || lex().NotEvidence[w] {
 			continue
@@ -194,7 +176,7 @@ func productDocuments(t *text) (found []string) {
 
 // productError finds a failure of somebody else's product, with nothing of our own program beside it.
 func productError(t *text) (found []string) {
-	if len(t.ours) > 0 || len(names(t)) > 0 || len(pasted(t)) > 0 || len(definite(t)) > 0 {
+	if len(names(t)) > 0 || len(pasted(t)) > 0 || len(definite(t)) > 0 {
 		return nil
 	}
 	failed := slices.ContainsFunc(t.seen, func(o occurrence) bool { return lex().features[o.feature].name == "malfunction" })
@@ -208,10 +190,7 @@ func productError(t *text) (found []string) {
 
 // hasIt finds yes-or-no questions about something not introduced by an article.
 func hasIt(_ *text, c clause) string {
-	if len(c.words) > 1 && lex().YesNo[c.head] && (!lex().Determiners[c.words[1].norm] || c.words[1].norm == "any") {
-		return c.head
-	}
-	return ""
+	return when(len(c.words) > 1 && lex().YesNo[c.head] && (!lex().Determiners[c.words[1].norm] || c.words[1].norm == "any"), c.head)
 }
 
 // properNames finds capitalised words inside a sentence that mixes cases: names of people, places and things.

@@ -72,7 +72,6 @@ type Effect struct {
 // State is how an effect stands.
 type State string
 
-// The states of an effect.
 const (
 	OK        State = "ok"
 	Failed    State = "failed"

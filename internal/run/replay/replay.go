@@ -47,7 +47,6 @@ type Result struct {
 // Reach is where a replay ended.
 type Reach string
 
-// The places where a replay ends.
 const (
 	ReachedEnd        Reach = "end"        // the tree ended
 	ReachedStop       Reach = "stop"       // the recorded run was stopped there, not by its tree
@@ -134,7 +133,6 @@ type ChangedPart struct {
 // PartChange says how a part differs.
 type PartChange string
 
-// How a part differs.
 const (
 	PartAdded   PartChange = "added"
 	PartRemoved PartChange = "removed"

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"sibyl/internal/files"
 	"sibyl/internal/tool"
@@ -143,7 +144,8 @@ func (r *Root) definitions(ctx context.Context, sc scope, want wanted) (found []
 
 // defined finds all definitions that a name fits, the likeliest first.
 func (r *Root) defined(ctx context.Context, sc scope, want wanted) ([]candidate, error) {
-	perWorker := make([][]candidate, workers())
+	var mu sync.Mutex
+	var all []candidate
 	mentions := want.mentions()
 	_, err := r.walk(ctx, sc.start, func(f *found) {
 		if !sc.holds(f.path) {
@@ -157,14 +159,13 @@ func (r *Root) defined(ctx context.Context, sc scope, want wanted) ([]candidate,
 		if !want.loose && !mayDefine(src, want.name) {
 			return
 		}
-		mine := &perWorker[f.worker.id]
-		for _, d := range outline(src) {
-			if want.is(d.name) {
-				*mine = append(*mine, newCandidate(src, &d, want))
-			}
+		defs := slices.DeleteFunc(outline(src), func(d definition) bool { return !want.is(d.name) })
+		mu.Lock()
+		defer mu.Unlock()
+		for _, d := range defs {
+			all = append(all, newCandidate(src, &d, want))
 		}
 	})
-	all := slices.Concat(perWorker...)
 	slices.SortFunc(all, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.owned, a.owned), cmp.Compare(b.likely, a.likely),
 			strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
@@ -233,12 +234,9 @@ func mayDefineGo(before []byte) bool {
 	if len(before) == 0 || before[len(before)-1] == ',' {
 		return true // a field, a constant of a group, a method of an interface
 	}
-	for _, keyword := range []string{"func", "type", "var", "const", "package"} {
-		if bytes.HasPrefix(before, []byte(keyword)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"func", "type", "var", "const", "package"}, func(keyword string) bool {
+		return bytes.HasPrefix(before, []byte(keyword))
+	})
 }
 
 // signature is the line of the definition without the bracket that opens its body.
@@ -250,7 +248,7 @@ func (s *source) signature(line int) string {
 
 // addText adds the text of a definition, if it still stands where it was found.
 func (r *Root) addText(d *Definition) {
-	content, err := r.content(d.Path, new([]byte))
+	content, err := r.content(d.Path)
 	if err != nil {
 		return
 	}

@@ -1,10 +1,12 @@
 package code
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -117,52 +119,34 @@ type window struct {
 	size    int
 	current []byte // the beginning of the line that is being read
 	skipped int    // bytes of it beyond maxLine
-	open    bool   // a line has begun that no newline has ended
 }
 
 func (w *window) readFrom(ctx context.Context, src io.Reader, at string) error {
 	sum := sha256.New()
-	chunk := make([]byte, readChunk)
-	for read := 0; ; {
+	bounded := &io.LimitedReader{R: src, N: maxRead + 1}
+	in := bufio.NewReaderSize(io.TeeReader(bounded, sum), readChunk)
+	if head, _ := in.Peek(sniffed); isBinary(head) { // an error comes again with the next piece
+		return tool.Errorf(tool.Failed, "only text can be read", "the file is binary")
+	}
+	for open, last := false, false; !last; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n, err := io.ReadFull(src, chunk)
-		if read == 0 && isBinary(chunk[:n]) {
-			return tool.Errorf(tool.Failed, "only text can be read", "the file is binary")
-		}
-		if read += n; read > maxRead {
-			return tool.Errorf(tool.TooLarge, "files of up to 256 MB are read", "the file grew while it was read")
-		}
-		sum.Write(chunk[:n])
-		w.take(chunk[:n])
-		if isEOF(err) {
-			break
-		}
-		if err != nil {
+		piece, err := in.ReadSlice('\n')
+		if last = errors.Is(err, io.EOF); !last && err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return ioError(at, err)
 		}
+		line, ended := bytes.CutSuffix(piece, []byte("\n"))
+		w.keep(line)
+		if open = !ended && (open || len(line) > 0); ended || open && last {
+			w.endLine()
+		}
 	}
-	if w.open {
-		w.endLine()
+	if bounded.N <= 0 {
+		return tool.Errorf(tool.TooLarge, "files of up to 256 MB are read", "the file grew while it was read")
 	}
 	w.hash = "sha256:" + hex.EncodeToString(sum.Sum(nil))
 	return nil
-}
-
-// take cuts a chunk into lines.
-func (w *window) take(chunk []byte) {
-	for len(chunk) > 0 {
-		i := bytes.IndexByte(chunk, '\n')
-		if i < 0 {
-			w.keep(chunk)
-			w.open = true
-			return
-		}
-		w.keep(chunk[:i])
-		w.endLine()
-		chunk = chunk[i+1:]
-	}
 }
 
 // keep adds a piece to the current line, as far as it is wanted.
@@ -177,7 +161,6 @@ func (w *window) keep(piece []byte) {
 
 func (w *window) endLine() {
 	w.total++
-	w.open = false
 	if w.total < w.from || w.total > w.to || w.full {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -183,18 +184,18 @@ func TestReadRefusesAFileTooBigToHash(t *testing.T) {
 }
 
 func TestLinesDoNotDependOnHowTheFileArrives(t *testing.T) {
-	text := "first\nsecond " + strings.Repeat("y", 700) + "\n\nlast"
-	whole := &window{from: 1, to: 10}
-	if err := whole.readFrom(context.Background(), strings.NewReader(text), "f"); err != nil {
-		t.Fatal(err)
-	}
-	pieces := &window{from: 1, to: 10}
-	for i := range len(text) {
-		pieces.take([]byte(text[i : i+1]))
-	}
-	pieces.endLine()
-	if diff := cmp.Diff(whole.lines, pieces.lines); diff != "" || whole.total != 4 {
-		t.Errorf("%d lines, %s", whole.total, diff)
+	second := "second " + strings.Repeat("y", 2*readChunk)
+	last := strings.Repeat("z", readChunk)
+	text := "first\n" + second + "\n\n" + last
+	want := []string{"first", printable(second, maxLine), "", printable(last, maxLine)}
+	for name, src := range map[string]io.Reader{"whole": strings.NewReader(text), "pieces": iotest.OneByteReader(strings.NewReader(text))} {
+		w := &window{from: 1, to: 10}
+		if err := w.readFrom(context.Background(), src, "f"); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, w.lines); diff != "" || w.total != 4 {
+			t.Errorf("%s: %d lines, %s", name, w.total, diff)
+		}
 	}
 	if err := new(window).readFrom(context.Background(), iotest.ErrReader(os.ErrPermission), "f"); err == nil {
 		t.Error("a failing read went unnoticed")

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"sibyl/internal/tool"
 )
@@ -103,11 +104,13 @@ func (r *Root) mapFolders(ctx context.Context, _ tool.Call, args MapArgs) (tool.
 
 // files lists the files below a folder, sorted.
 func (r *Root) files(ctx context.Context, start string) ([]string, Skipped, error) {
-	perWorker := make([][]string, workers())
+	var mu sync.Mutex
+	var all []string
 	skipped, err := r.walk(ctx, start, func(f *found) {
-		perWorker[f.worker.id] = append(perWorker[f.worker.id], f.path)
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, f.path)
 	})
-	all := slices.Concat(perWorker...)
 	slices.Sort(all)
 	return all, skipped, err
 }
@@ -200,7 +203,7 @@ func (r *Root) describe(ctx context.Context, data *MapData, paths []string) {
 
 // text gives a file's content, "" if it can't be had.
 func (r *Root) text(clean string) string {
-	content, _ := r.content(clean, new([]byte)) // the map just says less
+	content, _ := r.content(clean) // the map just says less
 	return string(content)
 }
 
@@ -234,33 +237,25 @@ func (r *Root) packageDoc(dir string, files []string) string {
 
 var docstring = pattern(`^(?:\s*#[^\n]*\n|\s)*[rRuU]?(?:"""|''')\s*([^\n"']+)`)
 
-// moduleLine is an expression for the line of a file in which a module names itself; "" for a file that is none.
-func moduleLine(file string) string {
-	switch file {
-	case "go.mod":
-		return `(?m)^module\s+"?([^\s"]+)`
-	case "Cargo.toml":
-		return `(?ms)^\[package\][^\[]*?^name\s*=\s*"([^"]+)"`
-	case "pyproject.toml":
-		return `(?ms)^\[(?:project|tool\.poetry)\][^\[]*?^name\s*=\s*["']([^"']+)`
-	case "pom.xml":
-		return `<artifactId>([^<]+)</artifactId>`
-	}
-	return ""
+// moduleLines are the expressions for the line in which a file names its module.
+var moduleLines = map[string]func() *regexp.Regexp{
+	"go.mod":         pattern(`(?m)^module\s+"?([^\s"]+)`),
+	"Cargo.toml":     pattern(`(?ms)^\[package\][^\[]*?^name\s*=\s*"([^"]+)"`),
+	"pyproject.toml": pattern(`(?ms)^\[(?:project|tool\.poetry)\][^\[]*?^name\s*=\s*["']([^"']+)`),
+	"pom.xml":        pattern(`<artifactId>([^<]+)</artifactId>`),
 }
 
+// moduleName is what a file calls its module; "" if it is of no module, or can't be read: the map just has one name less.
 func moduleName(name string, r *Root, at string) string {
 	if name == "package.json" {
 		var pkg struct {
 			Name string `json:"name"`
 		}
-		if json.Unmarshal([]byte(r.text(at)), &pkg) != nil {
-			return "" // not ours to complain about: the map just has one name less
-		}
+		_ = json.Unmarshal([]byte(r.text(at)), &pkg)
 		return printable(pkg.Name, maxShort)
 	}
-	if expr := moduleLine(name); expr != "" {
-		if m := regexp.MustCompile(expr).FindStringSubmatch(r.text(at)); m != nil {
+	if line := moduleLines[name]; line != nil {
+		if m := line().FindStringSubmatch(r.text(at)); m != nil {
 			return printable(m[1], maxShort)
 		}
 	}

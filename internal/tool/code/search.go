@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"sibyl/internal/search"
 	"sibyl/internal/tool"
 )
@@ -176,18 +178,8 @@ type tally struct {
 
 // scan counts the terms in all files.
 func (s *lookup) scan(ctx context.Context) error {
-	type share struct {
-		tallies  []tally
-		counts   []int32
-		hintSeen []bool
-		files    int
-		bytes    int64
-	}
-	shares := make([]share, workers())
-	for i := range shares {
-		shares[i].hintSeen = make([]bool, len(s.query.hints))
-		shares[i].counts = make([]int32, len(s.query.terms))
-	}
+	var mu sync.Mutex
+	s.hintSeen = make([]bool, len(s.query.hints))
 	skipped, err := s.root.walk(ctx, s.scope.start, func(f *found) {
 		if !s.scope.holds(f.path) {
 			return
@@ -196,68 +188,47 @@ func (s *lookup) scan(ctx context.Context) error {
 		if !ok {
 			return
 		}
-		mine := &shares[f.worker.id]
-		mine.files++
-		mine.bytes += int64(len(content))
-		for i, hint := range s.query.hints {
-			mine.hintSeen[i] = mine.hintSeen[i] || hintFit(hint, f.path) > 0
-		}
-		clear(mine.counts)
-		any := false
+		counts, any := make([]int32, len(s.query.terms)), false
 		s.finder.find(content, func(m match) {
-			mine.counts[m.term] += int32(m.strength)
+			counts[m.term] += int32(m.strength)
 			any = true
 		})
+		mu.Lock()
+		defer mu.Unlock()
+		s.files++
+		s.bytes += int64(len(content))
+		for i, hint := range s.query.hints {
+			s.hintSeen[i] = s.hintSeen[i] || hintFit(hint, f.path) > 0
+		}
 		if any {
-			mine.tallies = append(mine.tallies, tally{path: f.path, size: len(content), terms: slices.Clone(mine.counts)})
+			s.tallies = append(s.tallies, tally{path: f.path, size: len(content), terms: counts})
 		}
 	})
-	if err != nil {
-		return err
-	}
 	s.skipped = skipped
-	s.hintSeen = make([]bool, len(s.query.hints))
-	for _, sh := range shares {
-		s.tallies = append(s.tallies, sh.tallies...)
-		s.files += sh.files
-		s.bytes += sh.bytes
-		for i, seen := range sh.hintSeen {
-			s.hintSeen[i] = s.hintSeen[i] || seen
-		}
-	}
 	slices.SortFunc(s.tallies, func(a, b tally) int { return strings.Compare(a.path, b.path) })
-	return nil
+	return err
 }
 
 // closeLook reads the best files again and ranks the definitions in them.
 func (s *lookup) closeLook(ctx context.Context, files []tally) ([]passage, error) {
 	perFile := make([][]passage, len(files))
-	var wg sync.WaitGroup
-	crew := workers()
-	for w := range crew {
-		wg.Go(func() {
-			var buf []byte
-			for i := w; i < len(files) && ctx.Err() == nil; i += crew {
-				perFile[i] = s.lookAt(files[i], &buf)
+	var crew errgroup.Group
+	crew.SetLimit(workers())
+	for i, file := range files {
+		crew.Go(func() error {
+			if content, err := s.root.content(file.path); err == nil { // else it went away since it was counted
+				perFile[i] = s.passages(file, newSource(file.path, content))
 			}
+			return ctx.Err()
 		})
 	}
-	wg.Wait()
-	if err := ctx.Err(); err != nil {
+	if err := crew.Wait(); err != nil {
 		return nil, err
 	}
 	all := slices.Concat(perFile...)
 	slices.SortFunc(all, comparePassages)
 	spread(all)
 	return all, nil
-}
-
-func (s *lookup) lookAt(file tally, buf *[]byte) []passage {
-	content, err := s.root.content(file.path, buf)
-	if err != nil {
-		return nil // it went away since it was counted
-	}
-	return s.passages(file, newSource(file.path, content))
 }
 
 func (s *lookup) result(passages []passage) (tool.Result, error) {

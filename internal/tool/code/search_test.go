@@ -298,15 +298,9 @@ func TestFolderThatBecomesAFileDuringTheWalkIsCounted(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, "c"), "needle")
 	w := &walker{ctx: context.Background(), visit: func(f *found) { t.Errorf("visited %s", f.path) }}
-	w.more.L = &w.mu
-	var me worker
-	w.do(&me, job{parent: newFolder(r.root), info: info, path: "c", depth: 1})
-	if me.skipped.Unreadable != 1 || w.failed != nil {
-		t.Errorf("skipped %+v, failed %v", me.skipped, w.failed)
-	}
-	w.do(&me, job{parent: newFolder(r.root), info: info, path: "c"})
-	if kind(w.failed) == "" {
-		t.Error("the folder that the walk starts from could not be opened, and nobody is told")
+	me := hand{&worker{}}
+	if err := w.folder(&me, job{parent: r.root, info: info, path: "c"}); kind(err) == "" || me.skipped.Unreadable != 1 {
+		t.Errorf("%v, skipped %+v", err, me.skipped)
 	}
 }
 

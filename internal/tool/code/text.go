@@ -25,9 +25,7 @@ func printableCut(line string, most, rest int) string {
 		}
 		rest, line = rest+len(line)-cut, line[:cut]
 	}
-	if needsCare(line) {
-		line = strings.Map(visible, line)
-	}
+	line = strings.Map(visible, line)
 	if rest > 0 {
 		line += fmt.Sprintf(" … [%d more bytes in this line]", rest)
 	}
@@ -46,15 +44,6 @@ func excerpt(line []byte, at int) string {
 		return "… " + text
 	}
 	return text
-}
-
-func needsCare(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' && c != '\t' || c >= 0x7f {
-			return true
-		}
-	}
-	return false
 }
 
 func visible(r rune) rune {

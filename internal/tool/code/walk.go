@@ -12,7 +12,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"sibyl/internal/search"
 )
@@ -20,7 +19,7 @@ import (
 const (
 	maxScanned = 2 << 20 // bytes of a file that is searched
 	maxDepth   = 100     // folders below each other that are entered
-	batch      = 64      // files handed to one goroutine at a time
+	batch      = 64      // files that are visited at a time
 	sniffed    = 8000    // bytes in which a NUL marks a file as binary, as in git
 )
 
@@ -41,34 +40,6 @@ func (s *Skipped) add(o Skipped) {
 	s.Unreadable += o.Unreadable
 }
 
-// folder is an open directory, closed with its last user.
-type folder struct {
-	root  *os.Root
-	users atomic.Int32
-}
-
-func newFolder(root *os.Root) *folder {
-	f := &folder{root: root}
-	f.users.Store(1)
-	return f
-}
-
-func (f *folder) release() {
-	if f.users.Add(-1) == 0 {
-		_ = f.root.Close() // opened for reading only
-	}
-}
-
-// job is a folder still to be listed, which lies in parent, or, with files, files in parent still to be visited.
-type job struct {
-	parent  *folder
-	info    fs.FileInfo
-	path    string // of the folder that is listed or that holds the files
-	depth   int
-	files   []fs.FileInfo
-	ignores *ignoreLayer
-}
-
 // found is one file of a walk. It is valid during the visit.
 type found struct {
 	path   string
@@ -77,9 +48,8 @@ type found struct {
 	worker *worker
 }
 
-// worker is what one goroutine of a walk has for itself.
+// worker is what a goroutine of a walk has for itself while it works.
 type worker struct {
-	id      int
 	buf     []byte
 	skipped Skipped
 }
@@ -121,7 +91,7 @@ func readScanned(dir *os.Root, seen fs.FileInfo, buf *[]byte) ([]byte, error) {
 		*buf = make([]byte, max(2*size, 64<<10)+search.Padding)
 	}
 	n, err := io.ReadFull(f, (*buf)[:size])
-	if err != nil && !isEOF(err) { // it may have shrunk meanwhile
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) { // it may have shrunk meanwhile
 		return nil, err
 	}
 	content := (*buf)[:n]
@@ -133,16 +103,14 @@ func readScanned(dir *os.Root, seen fs.FileInfo, buf *[]byte) ([]byte, error) {
 }
 
 // content reads the file at a cleaned path as readScanned does.
-func (r *Root) content(clean string, buf *[]byte) ([]byte, error) {
+func (r *Root) content(clean string) ([]byte, error) {
 	at, err := r.locate(clean)
 	if err != nil {
 		return nil, err
 	}
 	defer at.close()
-	return readScanned(at.parent, at.info, buf)
+	return readScanned(at.parent, at.info, new([]byte))
 }
-
-func isEOF(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
 func isBinary(content []byte) bool {
 	return bytes.IndexByte(content[:min(len(content), sniffed)], 0) >= 0
@@ -152,134 +120,101 @@ func isBinary(content []byte) bool {
 type walker struct {
 	ctx   context.Context
 	visit func(*found)
-
-	mu    sync.Mutex
-	more  sync.Cond
-	queue []job // last in, first out: few folders are open at a time
-	busy  int
-
-	failed error // why the first folder can't be read
+	free  chan *worker // those that nobody works with
 }
 
-// workers bounds the goroutines of a call.
+// hand is a goroutine of a walk, with its worker; none while it waits.
+type hand struct{ *worker }
+
+// job is a folder that is still to be listed.
+type job struct {
+	parent  *os.Root
+	info    fs.FileInfo
+	path    string
+	depth   int
+	ignores *ignoreLayer
+}
+
+// workers bounds the goroutines of a call that work at the same time.
 func workers() int { return runtime.GOMAXPROCS(0) }
 
-// walk visits every file that may be read at or below start, a cleaned path. Visits run at the same time on different
-// workers; worker.id is below workers().
-func (r *Root) walk(ctx context.Context, start string, visit func(*found)) (Skipped, error) {
+// walk visits every file that may be read at or below start, a cleaned path. At most so many visits as there are workers run at the same time.
+func (r *Root) walk(ctx context.Context, start string, visit func(*found)) (skipped Skipped, err error) {
 	at, err := r.locate(start)
 	if err != nil {
-		return Skipped{}, err
+		return skipped, err
 	}
 	defer at.close()
-	first := newFolder(at.parent)
-	first.users.Add(1) // the place closes it
-	w := &walker{ctx: ctx, visit: visit}
-	w.more.L = &w.mu
-	j := job{parent: first, info: at.info, path: start, ignores: at.ignores}
-	if !at.info.IsDir() {
-		j.files, j.path = []fs.FileInfo{at.info}, path.Dir(start)
-	}
-	w.queue = []job{j}
-
 	crew := make([]worker, workers())
-	var wg sync.WaitGroup
+	w := &walker{ctx: ctx, visit: visit, free: make(chan *worker, len(crew))}
 	for i := range crew {
-		crew[i].id = i
-		wg.Go(func() { w.run(&crew[i]) })
+		w.free <- &crew[i]
 	}
-	wg.Wait()
-	var skipped Skipped
+	me := &hand{<-w.free}
+	if at.info.IsDir() {
+		err = w.folder(me, job{parent: at.parent, info: at.info, path: start, ignores: at.ignores})
+	} else {
+		w.visitAll(me, at.parent, path.Dir(start), []fs.FileInfo{at.info})
+	}
 	for i := range crew {
 		skipped.add(crew[i].skipped)
 	}
-	if err := ctx.Err(); err != nil {
-		return skipped, err
-	}
-	return skipped, w.failed
+	return skipped, cmp.Or(ctx.Err(), err)
 }
 
-// run takes jobs until there are none and nobody is left to make any.
-func (w *walker) run(me *worker) {
-	for {
-		w.mu.Lock()
-		for len(w.queue) == 0 && w.busy > 0 {
-			w.more.Wait()
-		}
-		if len(w.queue) == 0 {
-			w.mu.Unlock()
-			w.more.Broadcast()
-			return
-		}
-		last := len(w.queue) - 1
-		j := w.queue[last]
-		w.queue = w.queue[:last]
-		w.busy++
-		w.mu.Unlock()
-
-		if w.ctx.Err() == nil {
-			w.do(me, j)
-		}
-		j.parent.release()
-
-		w.mu.Lock()
-		w.busy--
-		w.mu.Unlock()
-		w.more.Broadcast()
+// folder visits what is in a folder. The error says why it can't be read.
+func (w *walker) folder(me *hand, j job) error {
+	if w.ctx.Err() != nil {
+		return nil // walk says so
 	}
-}
-
-func (w *walker) do(me *worker, j job) {
-	if j.files != nil {
-		w.visitAll(me, j)
-		return
-	}
-	root, err := openFolder(j.parent.root, j.info)
+	root, err := openFolder(j.parent, j.info)
 	if err != nil {
-		w.unreadable(me, j, err)
-		return
+		me.skipped.Unreadable++
+		return ioError(j.path, err)
 	}
-	dir := newFolder(root)
-	defer dir.release()
+	defer func() { _ = root.Close() }() // opened for reading only
 	entries, err := list(root)
 	if err != nil {
-		w.unreadable(me, j, err)
-		return
+		me.skipped.Unreadable++
+		return ioError(j.path, err)
 	}
 	below := j.path
 	if below == "." {
 		below = ""
 	}
-	ignores := j.ignores
 	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == ".gitignore" }) {
-		ignores = loadIgnores(root, below, ignores)
+		j.ignores = loadIgnores(root, below, j.ignores)
 	}
-	files, folders := w.part(me, j, entries, ignores, dir)
-	for i := batch; i < len(files); i += batch {
-		dir.users.Add(1)
-		folders = append(folders, job{parent: dir, path: j.path, files: files[i:min(i+batch, len(files))]})
+	files, folders := w.part(me, root, j, entries)
+	var shared sync.WaitGroup
+	for _, f := range folders {
+		w.share(&shared, me, func(me *hand) { _ = w.folder(me, f) }) // what can't be read is counted
 	}
-	w.mu.Lock()
-	w.queue = append(w.queue, folders...)
-	w.mu.Unlock()
-	w.more.Broadcast()
-	w.visitAll(me, job{parent: dir, path: j.path, files: files[:min(batch, len(files))]})
+	for some := range slices.Chunk(files, batch) {
+		w.share(&shared, me, func(me *hand) { w.visitAll(me, root, j.path, some) })
+	}
+	w.free <- me.worker
+	shared.Wait()
+	me.worker = <-w.free
+	return nil
 }
 
-// unreadable counts a folder that can't be read; the one that the walk starts from fails it.
-func (w *walker) unreadable(me *worker, j job, err error) {
-	me.skipped.Unreadable++
-	if j.depth == 0 {
-		w.mu.Lock()
-		w.failed = ioError(j.path, err)
-		w.mu.Unlock()
+// share has work done by another goroutine if a worker is free, else by this one.
+func (w *walker) share(shared *sync.WaitGroup, me *hand, do func(*hand)) {
+	select {
+	case free := <-w.free:
+		shared.Go(func() {
+			other := &hand{free}
+			do(other)
+			w.free <- other.worker
+		})
+	default:
+		do(me)
 	}
 }
 
 // part divides a folder's entries into files to visit and folders to enter, and leaves out what is closed.
-func (w *walker) part(me *worker, j job, entries []fs.DirEntry, ignores *ignoreLayer, dir *folder) ([]fs.FileInfo, []job) {
-	var files []fs.FileInfo
-	var folders []job
+func (w *walker) part(me *hand, root *os.Root, j job, entries []fs.DirEntry) (files []fs.FileInfo, folders []job) {
 	for _, e := range entries {
 		name := e.Name()
 		at := path.Join(j.path, name)
@@ -290,15 +225,14 @@ func (w *walker) part(me *worker, j job, entries []fs.DirEntry, ignores *ignoreL
 			if !e.IsDir() {
 				me.skipped.Secret++
 			}
-		case ignores.ignored(at, e.IsDir()):
+		case j.ignores.ignored(at, e.IsDir()):
 		case e.IsDir():
 			info, err := e.Info() // taken when the folder was listed
 			if err != nil || j.depth == maxDepth {
 				me.skipped.Unreadable++
 				continue
 			}
-			dir.users.Add(1)
-			folders = append(folders, job{parent: dir, info: info, path: at, depth: j.depth + 1, ignores: ignores})
+			folders = append(folders, job{parent: root, info: info, path: at, depth: j.depth + 1, ignores: j.ignores})
 		case e.Type().IsRegular():
 			if info, err := e.Info(); err == nil {
 				files = append(files, info)
@@ -310,12 +244,12 @@ func (w *walker) part(me *worker, j job, entries []fs.DirEntry, ignores *ignoreL
 	return files, folders
 }
 
-func (w *walker) visitAll(me *worker, j job) {
-	for _, info := range j.files {
+func (w *walker) visitAll(me *hand, dir *os.Root, at string, files []fs.FileInfo) {
+	for _, info := range files {
 		if w.ctx.Err() != nil {
 			return
 		}
-		w.visit(&found{path: path.Join(j.path, info.Name()), info: info, dir: j.parent.root, worker: me})
+		w.visit(&found{path: path.Join(at, info.Name()), info: info, dir: dir, worker: me.worker})
 	}
 }
 

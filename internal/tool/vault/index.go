@@ -11,8 +11,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"sibyl/internal/files"
 	"sibyl/internal/search"
@@ -47,7 +49,7 @@ type snapshot struct {
 
 // index keeps the last snapshot, and what tells which files changed since. Everything beside turn is guarded by it.
 type index struct {
-	turn    gate
+	turn    *semaphore.Weighted // of one; unlike a mutex, it lets those who wait give up
 	files   map[string]indexed
 	current *snapshot
 	lexicon search.Lexicon
@@ -64,11 +66,11 @@ type indexed struct {
 
 // snapshot returns the vault as it is on disk. Only files that changed since the last call are read.
 func (v *Vault) snapshot(ctx context.Context) (*snapshot, error) {
-	if err := v.index.turn.enter(ctx); err != nil {
+	x := &v.index
+	if err := x.turn.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
-	defer v.index.turn.leave()
-	x := &v.index
+	defer x.turn.Release(1)
 	if x.files == nil || x.lexicon.Size() > x.pruneAt {
 		x.files, x.lexicon, x.seed = map[string]indexed{}, search.Lexicon{}, maphash.MakeSeed()
 		x.current, x.pruneAt = nil, 0
@@ -181,20 +183,18 @@ type loaded struct {
 // load reads those of the files that changed, several at a time.
 func (v *Vault) load(ctx context.Context, files []found) ([]loaded, error) {
 	result := make([]loaded, len(files))
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), 8) {
-		workers.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(files) {
-					return
-				}
-				result[i] = v.loadFile(files[i], v.index.files[files[i].path])
-			}
+	var all errgroup.Group
+	all.SetLimit(min(runtime.GOMAXPROCS(0), 8))
+	for i, f := range files {
+		all.Go(func() error {
+			result[i] = v.loadFile(f, v.index.files[f.path])
+			return nil
 		})
+		if ctx.Err() != nil {
+			break
+		}
 	}
-	workers.Wait()
+	_ = all.Wait() // a file that fails says so itself
 	return result, ctx.Err()
 }
 

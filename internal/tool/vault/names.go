@@ -144,23 +144,10 @@ func isDevice(name string) bool {
 
 // oneLine is s with every run of white space and control characters made one space, at most limit runes of it.
 func oneLine(s string, limit int) string {
-	var b strings.Builder
-	n, gap := 0, false
-	for _, r := range s {
-		if unicode.IsSpace(r) || unicode.IsControl(r) {
-			gap = n > 0
-			continue
-		}
-		if n >= limit {
-			b.WriteString("…")
-			break
-		}
-		if gap {
-			b.WriteByte(' ')
-			n, gap = n+1, false
-		}
-		b.WriteRune(r)
-		n++
+	words := strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
+	runes := []rune(strings.Join(words, " "))
+	if len(runes) > limit {
+		return strings.TrimSpace(string(runes[:limit])) + "…"
 	}
-	return b.String()
+	return string(runes)
 }

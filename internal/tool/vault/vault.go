@@ -27,6 +27,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
@@ -71,7 +73,7 @@ func Open(dir string) (*Vault, error) {
 		now:      time.Now,
 		writes:   files.Ledger[tool.Result]{Root: root, State: stateDir, MaxFile: maxNote, Receipts: maxReceipts, LockWait: lockWait},
 		maxNotes: maxNotes,
-		index:    index{turn: make(gate, 1)},
+		index:    index{turn: semaphore.NewWeighted(1)},
 	}, nil
 }
 
@@ -102,23 +104,6 @@ func gone(err error) error {
 	}
 	return err
 }
-
-// gate lets one goroutine through at a time and, unlike a mutex, lets those who wait give up.
-type gate chan struct{}
-
-func (g gate) enter(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	select {
-	case g <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (g gate) leave() { <-g }
 
 // reader makes a repeatable tool of the vault as it is at each call.
 func reader[A any](v *Vault, spec tool.Spec, run func(context.Context, *snapshot, A) (tool.Result, error)) tool.Tool {
