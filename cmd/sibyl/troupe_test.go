@@ -134,9 +134,9 @@ func (a *actor) speaker(answer modeltest.Answer) (speak http.Handler, end func()
 // scene is where a conversation stands.
 type scene struct {
 	question string
-	results  int // of tools
-	replies  int // of the model
-	tools    bool
+	results  int  // of tools
+	replies  int  // of the model
+	tools    bool // may be called
 }
 
 // sceneOf reads a request of any of the protocols: what differs between them are names.
@@ -153,11 +153,13 @@ func sceneOf(body []byte) (s scene, err error) {
 	var req struct {
 		Messages, Contents []message
 		Tools              []json.RawMessage
+		Choice             json.RawMessage `json:"tool_choice"`
+		Config             json.RawMessage `json:"toolConfig"`
 	}
 	if err := json.Unmarshal(body, &req); err != nil {
 		return s, err
 	}
-	s.tools = len(req.Tools) > 0
+	s.tools = len(req.Tools) > 0 && !strings.Contains(strings.ToLower(string(req.Choice)+string(req.Config)), `"none"`)
 	for _, m := range append(req.Messages, req.Contents...) {
 		text, pieces := "", m.Parts
 		if json.Unmarshal(m.Content, &text) == nil {
