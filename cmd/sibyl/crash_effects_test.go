@@ -221,7 +221,7 @@ func calmly(t *testing.T) (calm aftermath, writes int) {
 	for _, n := range ours.Notices {
 		kinds[n.Type]++
 	}
-	wantKinds := map[string]int{agent.NoticeBudgetWarning: 2, oracle.NoticeFallback: 2, agent.NoticeSummarised: 1, agent.NoticeLoop: 2, agent.NoticeOtherModel: 1}
+	wantKinds := map[string]int{agent.NoticeBudgetWarning: 2, oracle.NoticeFallback: 2, agent.NoticeSummarised: 1, agent.NoticeTruncated: 1, agent.NoticeLoop: 2, agent.NoticeOtherModel: 1}
 	if diff := gocmp.Diff(wantKinds, kinds); diff != "" {
 		t.Errorf("notices (-want +got):\n%s", diff)
 	}

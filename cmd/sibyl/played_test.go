@@ -30,6 +30,7 @@ type playedRequest struct {
 	Tools []struct {
 		Function struct{ Name string }
 	}
+	ToolChoice string `json:"tool_choice"`
 }
 
 func (p *played) serve(w http.ResponseWriter, r *http.Request) {
@@ -60,7 +61,7 @@ func (p *played) serve(w http.ResponseWriter, r *http.Request) {
 	p.turns[fmt.Sprintf("%s/%d", question, results)]++
 	p.mu.Unlock()
 	w.Header().Set("Content-Type", "text/event-stream")
-	part(w, question, results, len(req.Tools) > 0)
+	part(w, question, results, len(req.Tools) > 0 && req.ToolChoice != "none")
 }
 
 // counts gives how often each turn was asked for.

@@ -134,9 +134,9 @@ func (a *actor) speaker(answer modeltest.Answer) (speak http.Handler, end func()
 // scene is where a conversation stands.
 type scene struct {
 	question string
-	results  int // of tools
-	replies  int // of the model
-	tools    bool
+	results  int  // of tools
+	replies  int  // of the model
+	tools    bool // may be called
 }
 
 // sceneOf reads a request of any of the protocols: what differs between them are names.
@@ -153,11 +153,13 @@ func sceneOf(body []byte) (s scene, err error) {
 	var req struct {
 		Messages, Contents []message
 		Tools              []json.RawMessage
+		Choice             json.RawMessage `json:"tool_choice"`
+		Config             json.RawMessage `json:"toolConfig"`
 	}
 	if err := json.Unmarshal(body, &req); err != nil {
 		return s, err
 	}
-	s.tools = len(req.Tools) > 0
+	s.tools = len(req.Tools) > 0 && !strings.Contains(strings.ToLower(string(req.Choice)+string(req.Config)), `"none"`)
 	for _, m := range append(req.Messages, req.Contents...) {
 		text, pieces := "", m.Parts
 		if json.Unmarshal(m.Content, &text) == nil {
@@ -193,7 +195,8 @@ func (a *actor) part(s scene) modeltest.Answer {
 		return moods()[a.mood]
 	}
 	says := func(pieces ...string) modeltest.Answer {
-		return modeltest.Answer{Chunks: pieces, Usage: model.Usage{InputTokens: 900, OutputTokens: 100}}
+		known := 4000 + 10*s.replies // of what was sent before
+		return modeltest.Answer{Chunks: pieces, Usage: model.Usage{InputTokens: known + 900, CachedTokens: known, OutputTokens: 100}}
 	}
 	reads := func(path string) modeltest.Answer {
 		answer := says()
@@ -214,12 +217,14 @@ func (a *actor) part(s scene) modeltest.Answer {
 		return reads("greet.go")
 	case about("as much as you can") && s.results > 0:
 		answer := says("It greets: `greet.go:4`. ", signalText("context_sufficient", "<sources_found>1</sources_found>", "0.9"))
-		answer.Usage.InputTokens = 1_233_467
+		answer.Usage.InputTokens = 1_229_467
 		return answer
 	case !s.tools:
 		return says("All that I have. ", signalText("partial_answer", "<missing>the rest</missing>", "0.6"))
+	case about("say nothing") && s.replies < 2:
+		return reads("greet.go")
 	case about("say nothing"):
-		return says("Let me think. ")
+		return says("I think that it greets. ")
 	case about("unsure"):
 		return says("Perhaps it greets. ", signalText("context_sufficient", "<sources_found>0</sources_found>", "0.1"))
 	case about("which Greet"):

@@ -335,7 +335,7 @@ func TestPortsTellsNameTypeAndDefault(t *testing.T) {
 		t.Fatalf("%v, %v", ports, err)
 	}
 	want := Port{Name: "limit", Doc: "how many hits", Type: typeInt, Default: "3", HasDef: true, field: 1}
-	if ports[1] != want {
+	if !reflect.DeepEqual(ports[1], want) {
 		t.Errorf("%+v", ports[1])
 	}
 }

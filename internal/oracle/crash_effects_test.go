@@ -315,7 +315,7 @@ func calmly(t *testing.T) endured {
 	}
 	slices.Sort(notices)
 	same(t, "notices", notices, []string{agent.NoticeBudgetWarning, agent.NoticeBudgetWarning, oracle.NoticeFallback, oracle.NoticeFallback,
-		agent.NoticeSummarised, agent.NoticeLoop, agent.NoticeLoop, agent.NoticeOtherModel})
+		agent.NoticeSummarised, agent.NoticeTruncated, agent.NoticeLoop, agent.NoticeLoop, agent.NoticeOtherModel})
 	var verdicts []oracle.Verdict
 	for _, c := range p.answer.Fallbacks {
 		verdicts = append(verdicts, c.Verdict)

@@ -30,7 +30,7 @@ func inDoubt() map[oracle.Cause][]modeltest.Turn {
 
 func TestClassifiersVerdictIsFollowedForEachCause(t *testing.T) {
 	code := []string{"code_read", "code_search"}
-	wider := []string{"code_read", "code_search", "thread_seek", "vault_read", "vault_search"}
+	wider := []string{"code_read", "code_search", "thread_seek", "vault_read", "vault_search", "web_fetch", "web_search"}
 	retries := map[oracle.Cause]string{oracle.CauseSameReason: hintSame, oracle.CauseUnsure: hintUnsure, oracle.CauseSilent: hintUnsigned, oracle.CauseMalformed: hintUnsigned}
 	goesOn := map[oracle.Cause]string{oracle.CauseUnsure: "No source was opened for this answer", oracle.CauseSilent: "Your replies have no signal.", oracle.CauseMalformed: "No source was opened for this answer"}
 	for cause, turns := range inDoubt() {

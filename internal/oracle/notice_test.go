@@ -90,7 +90,7 @@ func TestNoticesHaveAStableForm(t *testing.T) {
 }
 
 func TestTopicShiftThatLeavesExchangesOutIsTold(t *testing.T) {
-	h := setUp(t, modeltest.Say("It checks a token. "+enough()), modeltest.Say("By its signature. "+enough()), modeltest.Say("It rains. "+enough()))
+	h := setUp(t, theEnd, theEnd, theEnd)
 	h.finish(h.start(auth))
 	a := h.finish(h.start("How does the auth middleware check the token?"))
 	same(t, "times it is told where the topic stays", len(notices(a, oracle.NoticeShift)), 0)

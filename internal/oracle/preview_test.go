@@ -45,5 +45,5 @@ func TestPreviewOfALongConversationAndAfterAnErrorHasTheirSegments(t *testing.T)
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "segments", segmentIDs(p), []string{"base", "signals", "tools", "code", "summarization", "error-recovery"})
+	same(t, "segments", segmentIDs(p), []string{"base", "signals", "tools", "code", "summarization", "error-recovery", "closing"})
 }

@@ -62,7 +62,7 @@ func (h *harness) shadow(turns ...modeltest.Turn) (oracle.Answer, []model.Reques
 }
 
 func TestShadowAnswersTheSameQuestionWithTheSamePastByTheBaseline(t *testing.T) {
-	h := setUp(t, modeltest.Say("FIRST-ANSWER. "+enough()), modeltest.Say("OUR-ANSWER. "+enough()))
+	h := setUp(t, modeltest.Say("FIRST-ANSWER. "+partial("more")), modeltest.Say("OUR-ANSWER. "+partial("more")))
 	h.finish(h.start(auth))
 	h.finish(h.start("And in the tests?"))
 	a, asked := h.shadow(modeltest.Say("They use a fake. " + needTurn("more")))
@@ -76,7 +76,7 @@ func TestShadowAnswersTheSameQuestionWithTheSamePastByTheBaseline(t *testing.T) 
 }
 
 func TestShadowStaysOutOfThePersonsSession(t *testing.T) {
-	h := setUp(t, modeltest.Say("OUR-ANSWER. "+enough()), modeltest.Say("Another. "+enough()))
+	h := setUp(t, modeltest.Say("OUR-ANSWER. "+partial("more")), modeltest.Say("Another. "+partial("more")))
 	h.finish(h.start(auth))
 	h.shadow(modeltest.Say("THEIR-ANSWER."))
 	all := h.ended("talk")
@@ -139,7 +139,7 @@ func TestShadowWritesNothingAcrossAnyCrash(t *testing.T) {
 
 func TestBaselineHasNoControlButTheTurnLimit(t *testing.T) {
 	again := modeltest.SayAndCall(needTurn("the same"), "code_search", `{"query":"auth"}`)
-	h := setUp(t, modeltest.Say("It checks a token. "+enough()))
+	h := setUp(t, theEnd)
 	h.turns = 7
 	h.finish(h.start(auth))
 	a, asked := h.shadow(slices.Repeat([]modeltest.Turn{again}, 7)...)
@@ -176,7 +176,7 @@ func (h *harness) shadows(of journal.Owner, most int) ([]oracle.Pair, int, error
 func TestShadowsAreComparedWithTheirRunsTheLatestFirst(t *testing.T) {
 	h := setUp(t,
 		modeltest.SayAndCall(needTurn("read"), "code_read", lines("a.go", 1, 9)), costing(model.Usage{InputTokens: 90, OutputTokens: 10}, modeltest.Say("It checks a token (`a.go:3`). "+enough())),
-		modeltest.Say("It rains. "+enough()))
+		modeltest.Say("It rains. "+partial("more")))
 	h.engine = h.newEngine(h.store, "test", newSteppingClock())
 	first := h.finish(h.start(auth))
 	shadowed, _ := h.shadow(
@@ -214,7 +214,7 @@ func TestShadowsAreComparedWithTheirRunsTheLatestFirst(t *testing.T) {
 }
 
 func TestShadowsWithNothingToCompareWithAreSkipped(t *testing.T) {
-	h := setUp(t, modeltest.Say("It checks a token. "+enough()), modeltest.Say("It rains. "+enough()), modeltest.Say("Per tenant. "+enough()))
+	h := setUp(t, theEnd, theEnd, theEnd)
 	h.finish(h.start(auth))
 	h.shadow(modeltest.Say("Yes."))
 	h.openSession("removed")
@@ -291,7 +291,7 @@ func TestCallIsNecessaryIfTheAnswerRestsOnIt(t *testing.T) {
 			modeltest.SayAndCall(needTurn("r"), "code_read", read), modeltest.Say("So (`auth/middleware.go:12`). " + enough())},
 			func(h *harness) { h.world.on("code_search", hits(0, 0)) }, []bool{true, true}},
 		{"a search whose hit is cited but was not opened", auth, []modeltest.Turn{modeltest.SayAndCall(needTurn("s"), "code_search", `{}`),
-			modeltest.Say("So (`auth/middleware.go:12`). " + enough())}, nil, []bool{false}},
+			modeltest.Say("So (`auth/middleware.go:12`). " + partial("I did not open it"))}, nil, []bool{false}},
 		{"a reading that is not cited", auth, []modeltest.Turn{modeltest.Say(needTurn("r")).AndCall("code_read", read).AndCall("code_read", lines("b.go", 1, 9)),
 			modeltest.Say("So (`b.go:3`). " + enough())}, nil, []bool{false, true}},
 		{"one that failed, and one that is not offered", auth, []modeltest.Turn{modeltest.Say(needTurn("r")).AndCall("code_search", `{`).AndCall("vault_search", `{}`).AndCall("code_read", read),

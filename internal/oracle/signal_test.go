@@ -9,9 +9,11 @@ import (
 	"sibyl/internal/oracle"
 )
 
+// What the person is told of an answer with nothing behind it.
 const (
-	signalMissing = "The answer came without a signal."
-	nothingOpened = "No source was opened for this answer: it rests on what the model knows."
+	nothingLookedUp = "Nothing was looked up for this answer: it rests on what the model knows."
+	nothingOpened   = "No source was opened for this answer: it rests on what the model knows."
+	nothingWritten  = "Nothing was written."
 )
 
 // bytewise streams a text one byte at a time.
@@ -19,15 +21,15 @@ func bytewise(text string) modeltest.Turn { return modeltest.Turn{Chunks: string
 
 func TestNoSignalMarkupReachesAnswerPiecesOrSession(t *testing.T) {
 	h := setUp(t,
-		bytewise("Look here. "+needTurn("read <b>more</b>")),
+		bytewise("Look here. "+needTurn("read <b>more</b>")).AndCall("code_read", lines("a.go", 1, 9)),
 		bytewise("First <signal is only a word. "+element("done", "0.9")+" Then "+needTurn("more")+" after."),
-		bytewise("The end: a < b. "+enough()+"\n"+enough()))
+		bytewise("The end, as it reads in `a.go:1`: a < b. "+enough()+"\n"+enough()))
 	a := h.ask(auth)
-	same(t, "answer", a.Answer, "The end: a < b.")
+	same(t, "answer", a.Answer, "The end, as it reads in `a.go:1`: a < b.")
 	for _, p := range h.raw {
 		lacks(t, "a piece", p, "<signal ty", "</signal", "<reason", "<confidence")
 	}
-	same(t, "all that was shown", h.shown, "Look here. \nFirst <signal is only a word.  Then  after.\nThe end: a < b. \n\n")
+	same(t, "all that was shown", h.shown, "Look here. \nFirst <signal is only a word.  Then  after.\nThe end, as it reads in `a.go:1`: a < b. \n\n")
 	all := h.ended(h.session)
 	same(t, "the session's exchange", all, []oracle.Answer{a})
 }
@@ -52,7 +54,7 @@ func TestAllSignalsAreInTheJournalWithTheirRawXML(t *testing.T) {
 }
 
 func TestSignalsCarryTheRunTimeOfTheirTurn(t *testing.T) {
-	h := setUp(t, modeltest.Say("I go on. "+needTurn("more")), modeltest.Say("Done. "+enough()))
+	h := setUp(t, reading(1), modeltest.Say("Done. "+enough()))
 	clock := newSteppingClock()
 	h.engine = h.newEngine(h.store, "test", clock)
 	a := h.ask(auth)
@@ -71,7 +73,7 @@ func TestAnswerWithoutSignalIsTakenOnceSomethingWasRead(t *testing.T) {
 		modeltest.Say("It checks a token (`auth/middleware.go:12`)."))
 	a := h.ask(auth)
 	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
-	same(t, "notices", told(a), []string{signalMissing})
+	same(t, "notices", told(a), []string(nil))
 	if a.Signal != nil {
 		t.Errorf("the signal is %+v", a.Signal)
 	}
@@ -82,13 +84,13 @@ func TestAnswerWithoutSignalIsTakenWhereNoSourceIsNeeded(t *testing.T) {
 	h := setUp(t, modeltest.Say("You're welcome!"))
 	a := h.ask(thanks)
 	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
-	same(t, "notices", told(a), []string{signalMissing})
+	same(t, "notices", told(a), []string(nil))
 }
 
 func TestConversationNeedsNoSourceEvenWhereOneIsOffered(t *testing.T) {
 	h := setUp(t, modeltest.Say(needCapability("code search")), modeltest.Say("You're welcome!"))
 	a := h.ask(thanks)
-	same(t, "tools of the second request", offered(h.request(2)), []string{"code_search"})
+	same(t, "tools of the second request", offered(h.request(2)), []string{"code_read", "code_search"})
 	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
 	same(t, "answer", a.Answer, "You're welcome!")
 }
@@ -98,7 +100,7 @@ func TestAnswerWithoutSignalIsTakenWhereNothingCanBeRead(t *testing.T) {
 	h.world.without("code_search", "code_read", "vault_search", "vault_read", "vault_write", "thread_seek", "web_search", "web_fetch")
 	a := h.ask(auth)
 	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
-	same(t, "notices", told(a), []string{signalMissing, nothingOpened})
+	same(t, "notices", told(a), []string{nothingLookedUp})
 }
 
 func TestAnswerWithoutSignalIsNotTakenForAHitThatNobodyOpened(t *testing.T) {
@@ -108,21 +110,7 @@ func TestAnswerWithoutSignalIsNotTakenForAHitThatNobodyOpened(t *testing.T) {
 		modeltest.Say("It is in auth/middleware.go:10. "+partial("I did not open it")))
 	a := h.ask(auth)
 	same(t, "turns", a.Turns, 3)
-	holds(t, "what is said after it", lastText(h.request(3)), "[control] Your reply ended without a valid signal.")
-}
-
-func TestSignalIsAskedForOnceAndThreeSilentTurnsWithdrawTheTools(t *testing.T) {
-	h := setUp(t, modeltest.Say("It checks a token."), modeltest.Say("It does check one."), modeltest.Say("Really."), modeltest.Say("A token is checked."))
-	a := h.ask(auth)
-	holds(t, "what is said after the first", lastText(h.request(2)), "[control] Your reply ended without a valid signal.")
-	same(t, "what is said after the second", lastText(h.request(3)), "[control] Go on: call a tool, or answer and end with a signal.")
-	holds(t, "what is said after the third", lastText(h.request(4)), "[control] Tools are withdrawn.")
-	same(t, "times it was asked for", strings.Count(whole(h.request(4)), "ended without a valid signal"), 1)
-	same(t, "tools of the third request", offered(h.request(3)), []string{"code_read", "code_search"})
-	same(t, "tools of the fourth request", offered(h.request(4)), []string{})
-	same(t, "answer", a.Answer, "A token is checked.")
-	same(t, "stop reason", a.StopReason, oracle.StopStuck)
-	same(t, "notices", told(a), []string{signalMissing})
+	holds(t, "what is said after it", lastText(h.request(3)), "[control] "+hintSource)
 }
 
 // The answer is asked for with tools withdrawn, since the model said that it had enough. What it says then tells why the run stops.
@@ -138,21 +126,24 @@ func TestModelThatHadEnoughWithoutAWordSaysAfterwardsWhetherItHas(t *testing.T) 
 		"partial, and it is stuck":      {partial("all"), "I found nothing. " + stuck("no hit"), oracle.StopPartial},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := setUp(t, modeltest.Say(c.first), modeltest.Say(c.then))
+			h := setUp(t, reading(1), modeltest.Say(c.first), modeltest.Say(c.then))
 			a := h.ask(auth)
 			same(t, "stop reason", a.StopReason, c.want)
-			same(t, "turns", a.Turns, 2)
-			same(t, "tools of the second request", offered(h.request(2)), []string{})
-			holds(t, "what is said after the first", lastText(h.request(2)), "[control] You have what you need.")
+			same(t, "turns", a.Turns, 3)
+			same(t, "tools of the third request", offered(h.request(3)), []string{})
+			holds(t, "what is said before it", lastText(h.request(3)), "[control] You have what you need.")
 		})
 	}
 }
 
 func TestThreeMalformedSignalsCountAsSilence(t *testing.T) {
-	malformed := modeltest.Say("It checks a token. " + element("done", "0.9"))
-	h := setUp(t, malformed, malformed, malformed, modeltest.Say("It checks a token. "+partial("a proof")))
+	malformed := func(n int) modeltest.Turn {
+		return modeltest.SayAndCall(element("done", "0.9"), "code_read", lines(spelled[n]+".go", 1, 9))
+	}
+	h := setUp(t, malformed(1), malformed(2), malformed(3), theEnd)
 	a := h.ask(auth)
-	holds(t, "what is said after the third", lastText(h.request(4)), "[control] Tools are withdrawn.")
+	same(t, "decisions", consulted(a), []string{"1: malformed, go_on by rules", "2: malformed, go_on by rules", "3: silent, go_on by rules"})
+	holds(t, "what is said after the third", lastText(h.request(4)), "[control] "+hintRemind)
 	same(t, "problems", len(a.Problems), 3)
 }
 
@@ -180,14 +171,14 @@ func TestEmptyReplyIsNotAnAnswerEvenAfterReading(t *testing.T) {
 
 func TestSignalInAClosedFenceIsTextAndNotObeyed(t *testing.T) {
 	fenced := "Signals look so:\n```xml\n" + enough() + "\n```\n"
-	h := setUp(t, modeltest.Say(fenced+needTurn("more")), modeltest.Say(fenced+enough()))
+	h := setUp(t, reading(1), modeltest.Say(fenced+needTurn("more")), modeltest.Say(fenced+"So it is. "+enough()))
 	a := h.ask(auth)
-	same(t, "turns", a.Turns, 2)
+	same(t, "turns", a.Turns, 3)
 	holds(t, "the answer", a.Answer, "```xml\n"+enough()+"\n```")
 }
 
 func TestProvisionalTextIsMarkedWithItsTurn(t *testing.T) {
-	h := setUp(t, modeltest.Say("one "+needTurn("more")), modeltest.Say("two "+enough()))
+	h := setUp(t, modeltest.Say("one "+needTurn("more")), modeltest.Say("two "+partial("more")))
 	live := h.start(auth)
 	ops := map[string]uint64{}
 	for u := range live.Watch(t.Context(), 0) {

@@ -49,7 +49,7 @@ func TestFateOfASignalIsTheRuleThatAskedForIt(t *testing.T) {
 		why   string
 		rule  string
 	}{
-		"enough":                     {[]modeltest.Turn{modeltest.Say("It checks. " + enough())}, 9, oracle.Steered, "a rule asked for it", "/Answered/SignalIs"},
+		"enough":                     {[]modeltest.Turn{modeltest.Say("It checks. " + enough()), theEnd}, 9, oracle.Steered, "a rule asked for it", "/Answered/SignalIs"},
 		"go on":                      {[]modeltest.Turn{modeltest.Say(needTurn("more")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Steered, "a rule asked for it", "/GoOn/SignalIs"},
 		"calls beside need_turn":     {[]modeltest.Turn{read(needTurn("more")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Noted, "another rule decided", "/UseTools/RunTools"},
 		"the next turn's is another": {[]modeltest.Turn{read(needTurn("more")), modeltest.Say(needTurn("even more")), modeltest.Say("It checks. " + partial("x"))}, 9, oracle.Noted, "another rule decided", "/UseTools/RunTools"},
@@ -74,7 +74,7 @@ func TestFateOfASignalIsTheRuleThatAskedForIt(t *testing.T) {
 
 func TestSignalThatTheTreeNeverSawIsInTheAudit(t *testing.T) {
 	t.Run("of a turn that failed", func(t *testing.T) {
-		h := setUp(t, modeltest.Turn{Text: "It checks" + needTurn("more"), Err: &model.Error{Kind: model.Server, Message: "overloaded"}})
+		h := setUp(t, modeltest.Turn{Text: "It checks" + needTurn("more"), Err: &model.Error{Kind: model.Garbled, Message: "overloaded"}})
 		h.ask(auth)
 		s := h.signals()[0]
 		same(t, "fate", s.Fate, oracle.Ignored)
@@ -93,7 +93,7 @@ func TestSignalThatTheTreeNeverSawIsInTheAudit(t *testing.T) {
 		holds(t, "why", s.Why, "the run was stopped")
 	})
 	t.Run("of the last record there is", func(t *testing.T) {
-		h := setUp(t, modeltest.Say("It checks. "+enough()))
+		h := setUp(t, theEnd)
 		h.ask(auth)
 		same(t, "the reply's record", h.records()[1].Kind, run.KindCompletion)
 		s := oracle.AuditSignals(h.bodies()[:2], nil)[0]

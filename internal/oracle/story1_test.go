@@ -125,7 +125,7 @@ func TestWhereTheFirstSourceIsNotConnectedTheNextOneIsOfferedAtOnce(t *testing.T
 		{"an action is carried out in its place only", save, inVault, []string{"vault_write"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := setUp(t, modeltest.Say("So it is. "+enough()))
+			h := setUp(t, theEnd)
 			h.world.without(c.without...)
 			h.ask(c.question)
 			same(t, "tools offered", offered(h.request(1)), c.want)

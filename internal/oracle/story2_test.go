@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -50,48 +49,56 @@ func TestStory2Scenario2ContextSufficientEndsTheRun(t *testing.T) {
 }
 
 func TestStory2Scenario2CallsBesideContextSufficientAreNotRun(t *testing.T) {
-	h := setUp(t, modeltest.SayAndCall("It checks a token. "+enough(), "code_search", `{"query":"auth"}`))
+	h := setUp(t, reading(1), modeltest.SayAndCall("It checks a token. "+enough(), "code_search", `{"query":"auth"}`))
 	a := h.ask(auth)
-	same(t, "tools that were reached", h.world.called(), []string{})
+	same(t, "tools that were reached", h.world.called(), []string{"code_read"})
 	same(t, "answer", a.Answer, "It checks a token.")
-	same(t, "tool calls in the answer", a.ToolCalls, []agent.ToolUse{})
+	same(t, "tool calls in the answer", len(a.ToolCalls), 1)
+	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
+}
+
+func TestCallsBesideContextSufficientAreRunWhileNothingWasRead(t *testing.T) {
+	h := setUp(t, modeltest.SayAndCall("I look at it. "+enough(), "code_read", lines("auth/middleware.go", 10, 30)), modeltest.Say("It checks a token (`auth/middleware.go:12`). "+enough()))
+	a := h.ask(auth)
+	same(t, "tools that were reached", h.world.called(), []string{"code_read"})
+	same(t, "answer", a.Answer, "It checks a token (`auth/middleware.go:12`).")
+	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
 }
 
 func TestStory2Scenario2DoneWithoutAWordIsAskedForTheAnswerWithToolsWithdrawn(t *testing.T) {
 	for kind, want := range map[string]string{enough(): oracle.StopSatisfied, partial("the tests"): oracle.StopPartial} {
-		h := setUp(t, modeltest.SayAndCall(kind, "code_search", `{"query":"auth"}`), modeltest.Say("It checks a token."))
+		h := setUp(t, reading(1), modeltest.SayAndCall(kind, "code_search", `{"query":"auth"}`), modeltest.Say("It checks a token."))
 		a := h.ask(auth)
-		same(t, "tools that were reached", h.world.called(), []string{})
-		same(t, "tools of the second request", offered(h.request(2)), []string{})
-		holds(t, "the second request", lastText(h.request(2)), "[control] You have what you need. Write the answer")
+		same(t, "tools that were reached", h.world.called(), []string{"code_read"})
+		same(t, "tools of the third request", offered(h.request(3)), []string{})
+		holds(t, "the third request", lastText(h.request(3)), "[control] You have what you need. Write the answer")
 		same(t, "answer", a.Answer, "It checks a token.")
 		same(t, "stop reason", a.StopReason, want)
-		for _, m := range h.request(2).Messages {
+		for _, m := range h.request(3).Messages[3:] {
 			same(t, "calls that nothing answers", len(m.ToolCalls), 0)
 		}
 	}
 }
 
-// Failing tools do not look like empty sources: it is the model's word that brings in the next one.
-func TestStory2Scenario3WhenAllToolsFailStuckBringsTheNextSourceAndThenThePartialAnswer(t *testing.T) {
+// Failing tools do not look like empty sources: it is the model's word that brings in the others.
+func TestStory2Scenario3WhenAllToolsFailStuckBringsTheOtherSourcesAndThenThePartialAnswer(t *testing.T) {
 	down := fails(tool.Unavailable, "try later", "the index does not answer")
 	try := func(name string) modeltest.Turn {
 		return modeltest.SayAndCall(needTurn("try "+name), name, `{"query":"auth"}`)
 	}
-	h := setUp(t, try("code_search"), modeltest.Say(stuck("the code index is down")), try("vault_search"), modeltest.Say(stuck("the notes are down")),
-		try("web_search"), modeltest.Say(stuck("the web is down")), modeltest.Say("I could not look it up. "+partial("everything")))
+	h := setUp(t, try("code_search"), modeltest.Say(stuck("the code index is down")), try("vault_search"), try("web_search"),
+		modeltest.Say(stuck("all of them are down")), modeltest.Say("I could not look it up. "+partial("everything")))
 	for _, name := range []string{"code_search", "vault_search", "web_search"} {
 		h.world.on(name, down)
 	}
 	a := h.ask(auth)
 	inCode := []string{"code_read", "code_search"}
-	withVault := []string{"code_read", "code_search", "thread_seek", "vault_read", "vault_search"}
-	withWeb := []string{"code_read", "code_search", "thread_seek", "vault_read", "vault_search", "web_fetch", "web_search"}
-	for i, want := range [][]string{inCode, inCode, withVault, withVault, withWeb, withWeb, {}} {
+	all := []string{"code_read", "code_search", "thread_seek", "vault_read", "vault_search", "web_fetch", "web_search"}
+	for i, want := range [][]string{inCode, inCode, all, all, all, {}} {
 		same(t, "tools of a request", offered(h.request(i+1)), want)
 	}
 	holds(t, "what is said after the first stuck", lastText(h.request(3)), "[control] More tools are offered to you from now on.")
-	holds(t, "what is said after the last stuck", lastText(h.request(7)), "[control] Tools are withdrawn.", "say plainly what you could not find")
+	holds(t, "what is said after the last stuck", lastText(h.request(6)), "[control] Tools are withdrawn.", "say plainly what you could not find")
 	same(t, "stop reason", a.StopReason, oracle.StopStuck)
 	same(t, "is partial", a.Partial(), true)
 	same(t, "answer", a.Answer, "I could not look it up.")
@@ -124,15 +131,15 @@ func TestStory2Scenario4EverySignalIsActedOn(t *testing.T) {
 	}
 	for _, c := range tests {
 		t.Run(c.name, func(t *testing.T) {
-			turns := []modeltest.Turn{modeltest.Say("It checks a token. " + c.signal)}
+			turns := []modeltest.Turn{reading(1), modeltest.Say("It checks a token. " + c.signal)}
 			if c.goesOn {
 				turns = append(turns, final)
 			}
 			h := setUp(t, turns...)
 			a := h.ask(auth)
 			same(t, "stop reason", a.StopReason, c.stop)
-			same(t, "type of the first signal", string(a.Signals[0].Type), c.name)
-			if _, err := signal.Parse(a.Signals[0].RawXML); err != nil {
+			same(t, "type of the signal", string(a.Signals[1].Type), c.name)
+			if _, err := signal.Parse(a.Signals[1].RawXML); err != nil {
 				t.Errorf("the raw XML is no signal: %v", err)
 			}
 			lacks(t, "the answer", a.Answer, "<")
@@ -191,7 +198,7 @@ func (s signing) Chat(ctx context.Context, req model.Request, emit func(model.De
 
 func TestProvidersOwnFormOfATurnIsSentBackOnlyWithItsCallsAnswered(t *testing.T) {
 	h := setUp(t,
-		modeltest.SayAndCall(needTurn("search"), "code_search", `{}`),
+		reading(1),
 		modeltest.SayAndCall(enough(), "code_read", `{}`), // its call is not run
 		modeltest.Say("It checks a token. "+enough()))
 	h.model = signing{h.script}

@@ -40,7 +40,7 @@ func TestStory4PromptHoldsTheSegmentOfItsClassAndNoOther(t *testing.T) {
 		{"ActionsForAnAction", save, "action", "actions"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := setUp(t, modeltest.Say("So it is. "+enough()))
+			h := setUp(t, theEnd)
 			a := h.ask(c.question)
 			same(t, "query type", a.QueryType, c.class)
 			for class, file := range own {
@@ -50,7 +50,7 @@ func TestStory4PromptHoldsTheSegmentOfItsClassAndNoOther(t *testing.T) {
 					lacks(t, "the prompt", h.request(1).System, heading(t, file))
 				}
 			}
-			same(t, "segments in the receipt", h.receipts()[0].Segments, []string{"base", "signals", "tools", c.segment})
+			same(t, "segments in the receipt", h.receipts()[0].Segments, []string{"base", "signals", "tools", c.segment, "closing"})
 		})
 	}
 }
@@ -75,7 +75,7 @@ func TestStory4Scenario3EveryRequestHoldsTheWholeSignalInstructions(t *testing.T
 func TestStory4Scenario4ConversationalQuestionIsToldOfNoTools(t *testing.T) {
 	h := setUp(t, modeltest.Say("You're welcome! "+enough()))
 	h.ask(thanks)
-	code := setUp(t, modeltest.Say("So it is. "+enough()))
+	code := setUp(t, theEnd)
 	code.ask(auth)
 	tools := heading(t, "tools-reference.md")
 	holds(t, "the prompt of a code question", code.request(1).System, tools, "`code_search`")
@@ -89,7 +89,7 @@ func TestStory4Scenario4ConversationalQuestionIsToldOfNoTools(t *testing.T) {
 
 func TestSameInputsGiveTheSamePrompt(t *testing.T) {
 	prompted := func(question string) (hash, text string) {
-		h := setUp(t, modeltest.Say("So it is. "+enough()))
+		h := setUp(t, theEnd)
 		h.ask(question)
 		return h.receipts()[0].Prompt, h.request(1).System
 	}
@@ -105,14 +105,19 @@ func TestSameInputsGiveTheSamePrompt(t *testing.T) {
 	}
 }
 
-func TestErrorRecoveryIsAddedOnceACallHasFailed(t *testing.T) {
-	h := setUp(t, modeltest.SayAndCall(needTurn("search"), "code_search", `{}`), modeltest.Say("Nothing. "+partial("all")))
+// The system prompt stays as it is, so that a server can reuse what it has read of it.
+func TestErrorRecoveryIsToldOnceAfterTheFirstCallThatFailed(t *testing.T) {
+	h := setUp(t, reading(1), modeltest.SayAndCall(needTurn("search"), "code_search", `{}`), modeltest.SayAndCall(needTurn("again"), "code_search", `{"query":"b"}`), theEnd)
 	h.world.on("code_search", fails(tool.NotFound, "", "no such folder"))
 	h.ask(auth)
-	recovery := heading(t, "error-recovery.md")
-	lacks(t, "the prompt before the failure", h.request(1).System, recovery)
-	holds(t, "the prompt after it", h.request(2).System, recovery)
-	same(t, "segments in the second receipt", h.receipts()[1].Segments, []string{"base", "signals", "tools", "code", "error-recovery"})
+	recovery := "[control] " + heading(t, "error-recovery.md")
+	lacks(t, "the request before the failure", whole(h.request(2)), recovery)
+	holds(t, "what is said after it", lastText(h.request(3)), recovery)
+	same(t, "times it is told", strings.Count(whole(h.request(4)), recovery), 1)
+	for i, r := range h.receipts() {
+		same(t, "system prompt of a turn", h.request(i+1).System, h.request(1).System)
+		same(t, "segments in its receipt", r.Segments, []string{"base", "signals", "tools", "code", "closing"})
+	}
 }
 
 func TestSummarizationIsAddedWhenTheHistoryIsLarge(t *testing.T) {
@@ -142,10 +147,10 @@ func TestSummarizationIsAddedWhenTheHistoryIsLarge(t *testing.T) {
 }
 
 func TestPromptNamesTheSourcesThatAreConnected(t *testing.T) {
-	h := setUp(t, modeltest.Say("So it is. "+enough()))
+	h := setUp(t, theEnd)
 	h.env.Vault = ""
 	h.ask(auth)
-	holds(t, "the prompt", h.request(1).System, "Sources that exist here: code, web.")
+	holds(t, "the prompt", h.request(1).System, "Sources that exist here: code (code), web.")
 }
 
 func TestPromptStaysWithinItsLimit(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"sibyl/internal/agent"
@@ -13,34 +14,34 @@ import (
 	"sibyl/internal/oracle"
 )
 
-func TestStory5Scenario1ThreeTurnsWithoutSignalGoToTheFallback(t *testing.T) {
-	silent := modeltest.Say("Still thinking.")
-	h := setUp(t, silent, silent, silent, theEnd)
-	a := h.ask(auth)
-	same(t, "decisions", a.Fallbacks, []oracle.Consult{{Turn: 3, Cause: oracle.CauseSilent, Verdict: oracle.ForceAnswer, By: "rules",
-		Because: "it neither calls a tool nor says how it is doing"}})
-	holds(t, "what is said after the third", lastText(h.request(4)), hintWithdrawn)
-	same(t, "tools of the third request", offered(h.request(3)), []string{"code_read", "code_search"})
-	same(t, "tools of the fourth request", offered(h.request(4)), []string{})
+// silently is the nth of turns that call a tool without a signal.
+func silently(n int) modeltest.Turn {
+	return modeltest.Call("code_read", lines(spelled[n]+".go", 1, 9))
+}
+
+func TestStory5Scenario1ThreeTurnsWithoutSignalGoToTheFallbackOnce(t *testing.T) {
+	for name, bare := range map[string]bool{"a model that can write beside a call is reminded, once": false, "one that can't is not": true} {
+		t.Run(name, func(t *testing.T) {
+			h := setUp(t, silently(0), silently(1), silently(2), silently(3), silently(4), silently(5), theEnd)
+			h.env.BareCalls = bare
+			a := h.ask(auth)
+			same(t, "decisions", a.Fallbacks, []oracle.Consult{{Turn: 3, Cause: oracle.CauseSilent, Verdict: oracle.GoOn, By: "rules", Because: "it calls tools"}})
+			same(t, "calls performed", len(h.world.called()), 6)
+			lacks(t, "what is said before the third turn is over", said(h.request(3), model.User), "[control]")
+			if bare {
+				lacks(t, "what is said in all", said(h.request(7), model.User), "[control]")
+				return
+			}
+			holds(t, "what is said after the third", lastText(h.request(4)), "[control] "+hintRemind)
+			same(t, "times it is said", strings.Count(whole(h.request(7)), hintRemind), 1)
+		})
+	}
 }
 
 func TestStory5Scenario1TwoSilentTurnsAreNotDoubtedAndASignalEndsTheRow(t *testing.T) {
-	silent := modeltest.Say("Still thinking.")
-	h := setUp(t, silent, silent, thinking(1), silent, silent, theEnd)
+	h := setUp(t, silently(0), silently(1), thinking(1), silently(2), silently(3), theEnd)
 	a := h.ask(auth)
 	same(t, "decisions", consulted(a), []string(nil))
-}
-
-func TestStory5Scenario1SilentTurnsThatCallToolsGoOnAsTheyAre(t *testing.T) {
-	var turns []modeltest.Turn
-	for i := range 4 {
-		turns = append(turns, modeltest.Call("code_read", lines(spelled[i]+".go", 1, 9)))
-	}
-	h := setUp(t, append(turns, theEnd)...)
-	a := h.ask(auth)
-	same(t, "decisions", consulted(a), []string{"3: silent, go_on by rules", "4: silent, go_on by rules"})
-	same(t, "calls performed", len(h.world.called()), 4)
-	lacks(t, "the last request", said(h.request(5), model.User), "[control]")
 }
 
 func TestStory5Scenario1SilentWordsAfterReadingAreTheAnswer(t *testing.T) {
@@ -49,17 +50,17 @@ func TestStory5Scenario1SilentWordsAfterReadingAreTheAnswer(t *testing.T) {
 	same(t, "decisions", consulted(a), []string{"3: silent, force_answer by rules"})
 	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
 	same(t, "answer", a.Answer, "It checks a token (`one.go:3`).")
-	same(t, "it is told", told(a), []string{signalMissing})
+	same(t, "it is told", told(a), []string(nil))
 }
 
 // The independent test of user story 5.
 func TestStory5ReplyWithoutSignalHasADefaultByTheFallback(t *testing.T) {
 	h := setUp(t, modeltest.Say("It is so. "+malformed), theEnd)
 	a := h.ask(auth)
-	same(t, "decisions", consulted(a), []string{"1: malformed, retry by rules"})
+	same(t, "decisions", consulted(a), []string{"1: malformed, go_on by rules"})
 	same(t, "it is told to those who watch", notices(a, oracle.NoticeFallback), []agent.Notice{{Type: "fallback.consulted", Severity: agent.Info, Turn: 1,
-		Text:    "The fallback was consulted (malformed) and decided: retry, since the signal can be written better.",
-		Payload: map[string]string{"cause": "malformed", "verdict": "retry", "by": "rules"}}})
+		Text:    "The fallback was consulted (malformed) and decided: go_on, since what is missing is asked for as of any other reply.",
+		Payload: map[string]string{"cause": "malformed", "verdict": "go_on", "by": "rules"}}})
 }
 
 func TestStory5Scenario2ConfidenceBelowThreeTenthsIsDoubtedAndThreeTenthsIsNot(t *testing.T) {
@@ -70,7 +71,7 @@ func TestStory5Scenario2ConfidenceBelowThreeTenthsIsDoubtedAndThreeTenthsIsNot(t
 		"partial_answer":         {"missing", "the tests"},
 		"delegation_recommended": {"reason", "too large", "scope", "all"},
 	}
-	verdicts := map[string]string{"need_turn": "retry", "context_sufficient": "retry", "need_capability": "go_on", "partial_answer": "go_on",
+	verdicts := map[string]string{"need_turn": "retry", "context_sufficient": "go_on", "need_capability": "go_on", "partial_answer": "go_on",
 		"delegation_recommended": "go_on"}
 	for kind, f := range fields {
 		for confidence, doubted := range map[string]bool{"0": true, "0.2": true, "0.2999999": true, "0.3": false, "0.30": false, "0.9": false} {
@@ -107,13 +108,13 @@ func TestUnsureSignalsAreJudgedByWhatSupportsThem(t *testing.T) {
 		asked int // times
 	}{
 		{"done after reading", []modeltest.Turn{reading(1), modeltest.Say("So it is. " + sure)}, []string{"2: unsure, go_on by rules"}, oracle.StopSatisfied, 2},
-		{"done with nothing read, three times", []modeltest.Turn{modeltest.Say("So it is. " + sure), modeltest.Say("It is. " + sure), modeltest.Say("Is. " + sure), modeltest.Say("It is.")},
-			[]string{"1: unsure, retry by rules", "2: unsure, retry by rules", "3: unsure, force_answer by rules"}, oracle.StopStuck, 4},
-		{"done without a word", []modeltest.Turn{reading(1), modeltest.Say(sure), theEnd}, []string{"2: unsure, retry by rules"}, oracle.StopPartial, 3},
+		{"done with nothing read, twice", []modeltest.Turn{modeltest.Say("So it is. " + sure), modeltest.Say("It is. " + sure)},
+			[]string{"1: unsure, go_on by rules", "2: unsure, go_on by rules"}, oracle.StopPartial, 2},
+		{"done without a word", []modeltest.Turn{reading(1), modeltest.Say(sure), theEnd}, []string{"2: unsure, go_on by rules"}, oracle.StopPartial, 3},
 		{"more beside a call", []modeltest.Turn{modeltest.SayAndCall(more, "code_search", `{}`), theEnd}, []string{"1: unsure, go_on by rules"}, oracle.StopPartial, 2},
 		{"a question to the person", []modeltest.Turn{modeltest.Say("Which of them do you mean? " + more)}, []string{"1: unsure, ask_user by rules"}, oracle.StopNeedsUser, 1},
 		{"more without a call, three times", []modeltest.Turn{modeltest.Say(more), modeltest.Say(unsure("need_turn", "reason", "some")), modeltest.Say(unsure("need_turn", "reason", "other")), theEnd},
-			[]string{"1: unsure, retry by rules", "2: unsure, retry by rules", "3: unsure, other_strategy by rules"}, oracle.StopPartial, 4},
+			[]string{"1: unsure, retry by rules", "2: unsure, other_strategy by rules", "3: unsure, retry by rules"}, oracle.StopPartial, 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := setUp(t, c.turns...)
@@ -126,16 +127,16 @@ func TestUnsureSignalsAreJudgedByWhatSupportsThem(t *testing.T) {
 }
 
 func TestUnsureReplyIsAskedForTheOneThingThatWouldMakeItSure(t *testing.T) {
-	h := setUp(t, modeltest.Say("Perhaps. "+element("context_sufficient", "0.2", "sources_found", "0")), theEnd)
+	h := setUp(t, modeltest.Say("Perhaps. "+element("need_turn", "0.2", "reason", "more")), theEnd)
 	h.ask(auth)
 	holds(t, "what is said after it", lastText(h.request(2)), "[control] "+hintUnsure)
 	same(t, "tools of the second request", offered(h.request(2)), []string{"code_read", "code_search"})
 }
 
-func TestStory5Scenario3StuckWithAnotherSourceIsOfferedIt(t *testing.T) {
+func TestStory5Scenario3StuckWithOtherSourcesIsOfferedThem(t *testing.T) {
 	h := setUp(t, modeltest.Say(stuck("nothing in the code")), theEnd)
 	a := h.ask(auth)
-	same(t, "tools of the second request", offered(h.request(2)), []string{"code_read", "code_search", "thread_seek", "vault_read", "vault_search"})
+	same(t, "tools of the second request", offered(h.request(2)), []string{"code_read", "code_search", "thread_seek", "vault_read", "vault_search", "web_fetch", "web_search"})
 	holds(t, "what is said after it", lastText(h.request(2)), "[control] "+hintWidened)
 	same(t, "why", a.Fallbacks[0].Because, "there is a source that was not offered")
 }
@@ -175,7 +176,7 @@ func TestReplyThatEndsWithAQuestionIsForThePersonToAnswer(t *testing.T) {
 	}{
 		"stuck":     {"Which of the two do you mean?\n" + stuck("two are called so"), oracle.CauseStuck},
 		"malformed": {"**Which of the two do you mean?**\n" + malformed, oracle.CauseMalformed},
-		"unsure":    {"Which of the two do you mean? " + element("context_sufficient", "0.1", "sources_found", "0"), oracle.CauseUnsure},
+		"unsure":    {"Which of the two do you mean? " + element("need_turn", "0.1", "reason", "to know which"), oracle.CauseUnsure},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := setUp(t, modeltest.Say(c.reply), modeltest.Say("The server's. "+partial("the rest")))
@@ -195,7 +196,7 @@ func TestReplyThatEndsWithAQuestionIsForThePersonToAnswer(t *testing.T) {
 }
 
 func TestSilentQuestionInTheThirdTurnIsForThePersonToAnswer(t *testing.T) {
-	h := setUp(t, modeltest.Say("Hm."), modeltest.Say("Well."), modeltest.Say("Which of the two do you mean?"))
+	h := setUp(t, modeltest.Call("code_search", `{"query":"a"}`), modeltest.Call("code_search", `{"query":"b"}`), modeltest.Say("Which of the two do you mean?"))
 	a := h.ask(auth)
 	same(t, "decisions", consulted(a), []string{"3: silent, ask_user by rules"})
 	same(t, "stop reason", a.StopReason, oracle.StopNeedsUser)
@@ -210,11 +211,11 @@ func TestMalformedSignalGoesToTheFallbackAtOnce(t *testing.T) {
 	}{
 		{"beside calls, which are run", []modeltest.Turn{modeltest.SayAndCall(malformed, "code_search", `{}`), theEnd}, []string{"1: malformed, go_on by rules"}, oracle.StopPartial},
 		{"with words after reading", []modeltest.Turn{reading(1), modeltest.Say("It is so. " + malformed)}, []string{"2: malformed, force_answer by rules"}, oracle.StopSatisfied},
-		{"without words after reading", []modeltest.Turn{reading(1), modeltest.Say(malformed), theEnd}, []string{"2: malformed, retry by rules"}, oracle.StopPartial},
-		{"twice", []modeltest.Turn{modeltest.Say("So. " + malformed), modeltest.Say("So. " + malformed), theEnd},
-			[]string{"1: malformed, retry by rules", "2: malformed, retry by rules"}, oracle.StopPartial},
-		{"three times, which is silence", []modeltest.Turn{modeltest.Say("So. " + malformed), modeltest.Say("So. " + malformed), modeltest.Say("So. " + malformed), modeltest.Say("So.")},
-			[]string{"1: malformed, retry by rules", "2: malformed, retry by rules", "3: silent, force_answer by rules"}, oracle.StopStuck},
+		{"without words after reading", []modeltest.Turn{reading(1), modeltest.Say(malformed), theEnd}, []string{"2: malformed, go_on by rules"}, oracle.StopPartial},
+		{"twice, with nothing read", []modeltest.Turn{modeltest.Say("So. " + malformed), modeltest.Say("So. " + malformed)},
+			[]string{"1: malformed, go_on by rules", "2: malformed, go_on by rules"}, oracle.StopPartial},
+		{"twice without a word", []modeltest.Turn{modeltest.Say(malformed), modeltest.Say(malformed), modeltest.Say("I have nothing.")},
+			[]string{"1: malformed, go_on by rules", "2: malformed, go_on by rules"}, oracle.StopStuck},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := setUp(t, c.turns...)
@@ -230,14 +231,14 @@ func TestStory5Scenario4WithoutAClassifierTheRulesDecide(t *testing.T) {
 	unsure := element("context_sufficient", "0.2", "sources_found", "1")
 	look := modeltest.SayAndCall(needTurn("search"), "code_search", `{"query":"auth"}`)
 	for name, turns := range map[string][]modeltest.Turn{
-		"silent":                     {modeltest.Say("Hm."), modeltest.Say("Well."), modeltest.Say("So."), theEnd},
-		"silent calls":               {modeltest.Call("code_search", `{"query":"a"}`), modeltest.Call("code_search", `{"query":"b"}`), modeltest.Call("code_read", lines("a.go", 1, 9)), theEnd},
-		"malformed":                  {modeltest.Say("So. " + malformed), modeltest.Say("So. " + malformed), modeltest.Say("So. " + malformed), theEnd},
+		"silent":                     {modeltest.Call("code_search", `{"query":"a"}`), modeltest.Call("code_search", `{"query":"b"}`), modeltest.Say("So."), theEnd},
+		"silent calls":               {modeltest.Call("code_search", `{"query":"a"}`), modeltest.Call("code_search", `{"query":"b"}`), silently(0), theEnd},
+		"malformed":                  {modeltest.Say("So. " + malformed), modeltest.Say("So. " + malformed)},
 		"malformed after reading":    {reading(1), modeltest.Say("So. " + malformed)},
 		"malformed question":         {modeltest.Say("Which one? " + malformed)},
-		"stuck to the end":           {look, modeltest.Say(stuck("a")), modeltest.Say(stuck("b")), modeltest.Say(stuck("c")), modeltest.Say(stuck("d")), theEnd},
+		"stuck to the end":           {look, modeltest.Say(stuck("a")), modeltest.Say(stuck("b")), modeltest.Say(stuck("c")), theEnd},
 		"the same reason":            {modeltest.Say(needTurn("look")), modeltest.Say(needTurn("look")), modeltest.Say(needTurn("look")), modeltest.Say(needTurn("look")), theEnd},
-		"unsure of the answer":       {modeltest.Say("So. " + unsure), modeltest.Say("So. " + unsure), modeltest.Say("So. " + unsure), theEnd},
+		"unsure of the answer":       {modeltest.Say("So. " + unsure), modeltest.Say("So. " + unsure)},
 		"unsure, and read thereupon": {modeltest.Say("So. " + unsure), reading(1), modeltest.Say("So. " + unsure)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -262,12 +263,12 @@ func TestStory5Scenario4WithoutAClassifierTheRulesDecide(t *testing.T) {
 }
 
 func TestStory3Scenario3SameReasonThreeTimesIsTreatedAsStuck(t *testing.T) {
-	again := modeltest.Say("Let me see. " + needTurn("Look  for it "))
-	h := setUp(t, again, again, modeltest.Say("Let me see. "+needTurn("look for IT")), theEnd)
+	again := modeltest.Say(needTurn("Look  for it "))
+	h := setUp(t, again, again, modeltest.Say(needTurn("look for IT")), theEnd)
 	a := h.ask(auth)
 	same(t, "decisions", consulted(a), []string{"3: same_reason, other_strategy by rules"})
 	holds(t, "what is said after the third", lastText(h.request(4)), hintWidened)
-	same(t, "tools of the fourth request", offered(h.request(4)), []string{"code_read", "code_search", "thread_seek", "vault_read", "vault_search"})
+	same(t, "tools of the fourth request", offered(h.request(4)), []string{"code_read", "code_search", "thread_seek", "vault_read", "vault_search", "web_fetch", "web_search"})
 	same(t, "loops found", h.strikes(), []string(nil))
 	same(t, "consecutive same reasons, as the signals say", len(a.Signals), 4)
 }
@@ -278,8 +279,8 @@ func TestStory3Scenario3SameReasonThatGoesOnIsEscalatedAfterTheFallback(t *testi
 	}
 	h := setUp(t, search("one"), search("two"), search("three"), search("four"), search("five"), modeltest.Say("Nothing."))
 	a := h.ask(auth)
-	same(t, "decisions", consulted(a), []string{"3: same_reason, other_strategy by rules", "4: same_reason, other_strategy by rules", "5: same_reason, other_strategy by rules"})
-	same(t, "loops found", h.strikes(), []string{"the same reason, 2", "the same reason, 3"})
+	same(t, "decisions", consulted(a), []string{"3: same_reason, other_strategy by rules", "4: same_reason, other_strategy by rules", "5: same_reason, force_answer by rules"})
+	same(t, "loops found", h.strikes(), []string{"the same reason, 2"})
 	lacks(t, "what is said after the third", lastText(h.request(4)), hintNudge, hintTakenAway, hintWithdrawn)
 	holds(t, "what is said after the fourth", lastText(h.request(5)), hintTakenAway)
 	lacks(t, "the tools of the fifth request", joined(offered(h.request(5))), "code_search")
@@ -291,7 +292,8 @@ func TestStory3Scenario3SameReasonWithoutAnyCallIsForcedToAnswerAfterTheFallback
 	again := modeltest.Say(needTurn("look for it"))
 	h := setUp(t, again, again, again, again, modeltest.Say("Nothing."))
 	a := h.ask(auth)
-	same(t, "loops found", h.strikes(), []string{"the same reason, 2"})
+	same(t, "decisions", consulted(a), []string{"3: same_reason, other_strategy by rules", "4: same_reason, force_answer by rules"})
+	same(t, "loops found", h.strikes(), []string(nil))
 	same(t, "tools of the last request", offered(h.request(5)), []string{})
 	same(t, "stop reason", a.StopReason, oracle.StopLoop)
 }
@@ -310,7 +312,7 @@ func TestStory3Scenario3SameReasonWhileNewThingsAreReadIsNoLoop(t *testing.T) {
 
 func TestStory3Scenario3ADifferentReasonOrSignalEndsTheRow(t *testing.T) {
 	same3 := modeltest.Say(needTurn("look"))
-	for name, between := range map[string]modeltest.Turn{"another reason": thinking(1), "another signal": modeltest.Say(needCapability("sending an email")), "silence": modeltest.Say("Hm.")} {
+	for name, between := range map[string]modeltest.Turn{"another reason": thinking(1), "another signal": modeltest.Say(needCapability("sending an email")), "silence": modeltest.Call("code_search", `{}`)} {
 		t.Run(name, func(t *testing.T) {
 			h := setUp(t, same3, same3, between, same3, theEnd)
 			a := h.ask(auth)
