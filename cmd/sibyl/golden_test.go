@@ -69,11 +69,11 @@ func golden(ts *testscript.TestScript, neg bool, args []string) {
 // The patterns of steady, each with what takes its place. The quotes of JSON may be escaped, as in a value that is JSON itself.
 var unsteady = []struct{ pattern, by string }{
 	{`127\.0\.0\.1:\d+`, "127.0.0.1:PORT"},
-	{`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?Z?)?`, "TIME"},
+	{`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?Z?)?|\b\d\d:\d\d:\d\d\b`, "TIME"},
 	{`\b\d+\.\d s\b`, "N s"},
 	{`((?:_ms|timestamp)\\*": ?)\d+`, "${1}N"},
 	{`((?:digest|key|hash|prompt)\\*": ?\\*"|sha256:|digest )[0-9a-f]{16,64}\b`, "${1}HASH"},
-	{`(?m)(^|\brun |run_id": ?")[0-9a-v]{16}\b`, "${1}RUN"},
+	{`(?m)(^|\brun (?:resume )?|run_id": ?")[0-9a-v]{16}\b`, "${1}RUN"},
 	{`(?m)((?i:\bsession )|"(?:session_)?id": ?")[0-9a-v]{16}\b`, "${1}SESSION"},
 }
 

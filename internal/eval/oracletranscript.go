@@ -11,6 +11,7 @@ import (
 
 	"sibyl/internal/model"
 	"sibyl/internal/oracle"
+	"sibyl/internal/signal"
 )
 
 // Transcript is a model that misbehaves: what it says turn by turn, whatever it is told, and how a run must cope.
@@ -124,7 +125,7 @@ func (t Transcript) wrote(text string, turns int) bool {
 		return false
 	}
 	for n := 1; n <= turns; n++ {
-		if strings.Contains(t.Turn(n).Text, first) {
+		if words, _ := signal.Extract(t.Turn(n).Text); strings.Contains(words, first) {
 			return true
 		}
 	}
