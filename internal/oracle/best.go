@@ -32,7 +32,7 @@ const mostAnnounced = 300
 
 // intention is how English says what the speaker is about to do.
 var intention = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:^|[.!,]\s+|\n)(?:\w+,? ){0,2}(?:let me|let's|let us|i(?:'|’)ll|i will|i(?:'|’)m going to|i am going to|i need to|i(?:'|’)m (?:now )?\w+ing|i am (?:now )?\w+ing)\b`)
+	return regexp.MustCompile(`(?i)(?:^|[.!,]\s+|\n)(?:\w+,? ){0,2}(?:let me (?:[a-jl-z]|k[^n])\w*|let's|let us|i(?:'|’)ll|i will|i(?:'|’)m going to|i am going to|i need to|i(?:'|’)m (?:now )?\w+ing|i am (?:now )?\w+ing)\b`)
 })
 
 // announces says whether a text only says what will be done. It is short and cites nothing, and says so in the first person, or breaks

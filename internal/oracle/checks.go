@@ -102,10 +102,12 @@ func lacks() bt.Leaf {
 
 func announcesLeaf() bt.Leaf {
 	type in struct {
-		Report Report `port:"report"`
+		Report  Report   `port:"report"`
+		Offered []string `port:"offered"`
 	}
-	return bt.Check("Announces", "Does the reply only say what it is about to do?", func(i in) (bool, string) {
-		return i.Report.Words.Announces, map[bool]string{true: "it announces", false: "it does not"}[i.Report.Words.Announces]
+	return bt.Check("Announces", "Does the reply only say what it is about to do, and could it do so?", func(i in) (bool, string) {
+		is := i.Report.Words.Announces && len(i.Offered) > 0
+		return is, map[bool]string{true: "it announces", false: "it does not"}[is]
 	})
 }
 
