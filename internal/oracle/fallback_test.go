@@ -59,10 +59,9 @@ func TestClassifiersVerdictIsFollowedForEachCause(t *testing.T) {
 					return
 				}
 				same(t, "decision", got, oracle.Consult{Turn: len(turns), Cause: cause, Verdict: verdict, By: "classifier", Score: 0.7, Because: "the classifier says so (0.70)"})
-				switch {
-				case verdict == oracle.AskUser:
+				if verdict == oracle.AskUser {
 					same(t, "stop reason", a.StopReason, oracle.StopNeedsUser)
-				default:
+				} else {
 					next := h.request(len(turns) + 1)
 					same(t, "tools of the next request", offered(next), c.tools)
 					holds(t, "what is said before it", lastText(next), c.hint)
