@@ -298,6 +298,15 @@ func TestPortDeclarationsAreChecked(t *testing.T) {
 		"bad default": second(Ports[struct {
 			A int `port:"a" default:"x"`
 		}]()),
+		"texts that a number is one of": second(Ports[struct {
+			A int `port:"a,optional" oneof:"red green"`
+		}]()),
+		"numbers that a text is between": second(Ports[struct {
+			A string `port:"a,optional" between:"0 1"`
+		}]()),
+		"a bound that is no number": second(Ports[struct {
+			A int `port:"a,optional" between:"0 many"`
+		}]()),
 		"events that are ints": second(Ports[struct {
 			A []int `port:",events"`
 		}]()),
@@ -364,5 +373,29 @@ func TestLeavesRefuseNamesThatCannotBeNodes(t *testing.T) {
 	_, err := NewLeaves(bad, needLeaf(), needLeaf())
 	if err == nil || !strings.Contains(err.Error(), "leaf Bad: struct { A string }.A wants") || !strings.Contains(err.Error(), "leaf Need: that name is taken") {
 		t.Errorf("not all errors are told: %v", err)
+	}
+}
+
+func TestValueThatAPortDoesNotTakeIsRefusedAtItsPlace(t *testing.T) {
+	leaf := Check("Is", "", func(struct {
+		Type  string  `port:"type,optional" oneof:"stuck partial"`
+		Part  float64 `port:"part,optional" between:"0 1"`
+		Turns int     `port:"turns,optional" between:"2"`
+	}) (bool, string) {
+		return true, ""
+	})
+	for node, want := range map[string]string{
+		`<Is type="stuck" part="0.5" turns="2"/>`: "",
+		`<Is part="1" turns="9000"/>`:             "",
+		`<Is type="stukc"/>`:                      "did you mean stuck?",
+		`<Is type="banana"/>`:                     "one of stuck, partial",
+		`<Is part="7"/>`:                          "at most 1",
+		`<Is part="-0.1"/>`:                       "at least 0",
+		`<Is turns="1"/>`:                         "at least 2",
+	} {
+		got := problems(t, registry(t, leaf), file(node), Options{})
+		if want == "" && len(got) > 0 || want != "" && (len(got) != 1 || !strings.Contains(got[0], want)) {
+			t.Errorf("%s: %q; want %q", node, got, want)
+		}
 	}
 }
