@@ -19,10 +19,10 @@ import (
 )
 
 // Report is what an assistant finds in a reply beside its words. Said is what stands for it when the reply is shown to a model again;
-// Called, which may be nil, is the call by which the model gave it.
+// Called are the calls by which the model gave it.
 type Report interface {
 	Said() string
-	Called() *model.ToolCall
+	Called() []model.ToolCall
 }
 
 // System is a system prompt.
@@ -319,9 +319,9 @@ func (b *Builder[R]) entry(ctx context.Context, c *conversation, e Entry) error 
 		return err
 	}
 	m := model.Message{Role: model.Assistant, Text: turn.Text, ToolCalls: turn.Calls[:len(e.Tools)], Native: turn.Native}
-	report := turn.Report.Called()
-	if report != nil {
-		m.ToolCalls = append([]model.ToolCall{*report}, m.ToolCalls...)
+	reports := turn.Report.Called()
+	if reports != nil {
+		m.ToolCalls = slices.Concat(reports, m.ToolCalls)
 	}
 	if said := turn.Report.Said(); said != "" {
 		m.Text += "\n" + said
@@ -332,8 +332,8 @@ func (b *Builder[R]) entry(ctx context.Context, c *conversation, e Entry) error 
 	if m.Text != "" || len(m.ToolCalls) > 0 {
 		c.say(m)
 	}
-	if report != nil {
-		c.say(model.Message{Role: model.ToolRole, ToolCallID: report.ID, ToolName: report.Name, Text: "Noted."})
+	for _, r := range reports {
+		c.say(model.Message{Role: model.ToolRole, ToolCallID: r.ID, ToolName: r.Name, Text: "Noted."})
 	}
 	for i, t := range e.Tools {
 		call := turn.Calls[i]

@@ -53,7 +53,7 @@ func answers() []behaviour {
 		{name: "answers without reading, and reads when it is told", ask: auth, plays: plays(says(guess), reads(middleware), says(jwt)), plain: 1, ours: exactly(3),
 			stop: "satisfied", holds: []string{jwt}, lacks: []string{guess}, told: `(?i)code`, ran: []string{"code_read"}, wires: true},
 		{name: "answers without reading, reads when it is told, and refers back", ask: auth, plays: plays(says(guess), reads(middleware), says("As I said above.")), plain: 1,
-			ours: exactly(3), stop: "satisfied", holds: []string{guess}, lacks: []string{"As I said"}, ran: []string{"code_read"}},
+			ours: exactly(3), stop: "satisfied", holds: []string{guess}, ran: []string{"code_read"}},
 		{name: "searches only, then answers", ask: auth, plays: plays(searches("auth middleware token"), says(guess)), plain: 2, ours: exactly(3), stop: "partial",
 			holds: []string{guess}, warns: []string{unread}, told: `(?i)code`, ran: []string{"code_search"}},
 		{name: "answers after four searches that find nothing", ask: auth, plain: 5, ours: exactly(6), stop: "partial", holds: []string{guess}, warns: []string{unread},

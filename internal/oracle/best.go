@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 
 	"sibyl/internal/agent"
@@ -32,7 +33,7 @@ const mostAnnounced = 300
 
 // intention is how English says what the speaker is about to do.
 var intention = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:^|[.!,]\s+|\n)(?:\w+,? ){0,2}(?:let me (?:[a-jl-z]|k[^n])\w*|let's|let us|i(?:'|’)ll|i will|i(?:'|’)m going to|i am going to|i need to|i(?:'|’)m (?:now )?\w+ing|i am (?:now )?\w+ing)\b`)
+	return regexp.MustCompile(`(?i)^(?:\w+[,.!]? ){0,2}(?:let me (?:[a-jl-z]|k[^n])\w*|let's|let us|i(?:'|’)ll|i will|i(?:'|’)m going to|i am going to|i need to|i(?:'|’)m (?:now )?\w+ing|i am (?:now )?\w+ing)\b`)
 })
 
 // announces says whether a text only says what will be done. It is short and cites nothing, and says so in the first person, or breaks
@@ -47,6 +48,7 @@ func announces(text string, w Words) bool {
 // Best is the reply whose text would be the answer so far, and what was known when it came.
 type Best struct {
 	Ref    int64 `json:"ref"`
+	Also   int64 `json:"also,omitempty"` // a reply that may refer back to it, or may be an answer of few words
 	Words  Words `json:"words"`
 	Calls  int   `json:"calls,omitempty"`  // made before it
 	Opened int   `json:"opened,omitempty"` // places read before it
@@ -59,13 +61,17 @@ func (r *Reports) said(reply agent.Reply, report Report, l *agent.Ledger) {
 	next := Best{Ref: reply.Ref, Words: report.Words, Calls: l.Calls(), Opened: len(l.Opened), Wrote: l.Wrote()}
 	quiet, better := len(reply.Calls) == 0, next.replaces(r.Best)
 	switch {
-	case !quiet:
+	case !quiet || better && next.Words.Size > 0 && next.Words.Text != r.Best.Words.Text:
 		r.Idle = 0
-	case next.Words.Text == r.Best.Words.Text || next.Words.Size > 0 && !better:
+	case r.Best.Ref != 0:
 		r.Idle++
 	}
-	if next.Words.Size > 0 && better && (quiet || next.Words.Cites || report.answers()) {
+	switch {
+	case next.Words.Size == 0 || !quiet && !next.Words.Cites && !report.answers():
+	case better:
 		r.Best = next
+	case next.Opened > r.Best.Opened && !next.Words.Announces:
+		r.Best.Also = reply.Ref // what was read since may stand in it
 	}
 }
 
@@ -81,10 +87,23 @@ func (b Best) replaces(before Best) bool {
 		return true
 	case b.Words.Announces:
 		return false
-	case b.Words.Cites || b.Wrote != before.Wrote:
+	case b.Words.Cites || b.Wrote != before.Wrote || b.Opened > before.Opened && b.Words.names():
 		return true
 	}
 	return !b.Words.refersBack(before.Words)
+}
+
+// names says whether a text holds a number, or a word that is written as names are, inside of a sentence.
+func (w Words) names() bool {
+	begins := true
+	for word := range strings.FieldsSeq(w.Text) {
+		first, _ := utf8.DecodeRuneInString(word)
+		if strings.ContainsFunc(word, unicode.IsDigit) || unicode.IsUpper(first) && !begins && word != "I" || strings.ContainsAny(word, "`_/") {
+			return true
+		}
+		begins = strings.HasSuffix(word, ".") || strings.HasSuffix(word, "!") || strings.HasSuffix(word, ":")
+	}
+	return false
 }
 
 // fewWords is how many words of its own a shorter text has that only repeats a part of another.

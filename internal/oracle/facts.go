@@ -10,7 +10,8 @@ import (
 // Accepted says which reply's text became the answer, which one's signal stands with it, and why the run stopped there.
 type Accepted struct {
 	Ref        int64  `json:"ref"`
-	By         int64  `json:"by,omitempty"` // the reply that ended the run, if that is another
+	Also       int64  `json:"also,omitempty"` // a reply whose text stands below it
+	By         int64  `json:"by,omitempty"`   // the reply that ended the run, if that is another
 	StopReason string `json:"stop_reason"`
 }
 

@@ -13,26 +13,26 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Heard is what a reply says of itself: the signal that counts, others beside it, and markup that is none. Call is set if the model
-// reported by a call.
+// Heard is what a reply says of itself: the signal that counts, others beside it, and markup that is none. Calls are those by which the
+// model reported.
 type Heard struct {
 	Signal    *signal.Signal   `json:"signal,omitempty"`
 	Extra     []signal.Signal  `json:"extra,omitempty"`
 	Problems  []signal.Problem `json:"problems,omitempty"`
 	Malformed bool             `json:"malformed,omitempty"`
-	Call      *model.ToolCall  `json:"call,omitempty"`
+	Calls     []model.ToolCall `json:"calls,omitempty"`
 }
 
 // Said is the signal as it was written into the text.
 func (h Heard) Said() string {
-	if h.Signal == nil || h.Call != nil {
+	if h.Signal == nil || h.Calls != nil {
 		return ""
 	}
 	return h.Signal.RawXML
 }
 
-// Called is the call by which the model reported.
-func (h Heard) Called() *model.ToolCall { return h.Call }
+// Called are the calls by which the model reported.
+func (h Heard) Called() []model.ToolCall { return h.Calls }
 
 // listener takes signals and thinking out of a reply, and calls that its model wrote as text.
 type listener struct {
@@ -104,9 +104,7 @@ func (h *Heard) take(call model.ToolCall) {
 	default:
 		h.Extra = append(h.Extra, s)
 	}
-	if h.Call == nil {
-		h.Call = &call
-	}
+	h.Calls = append(h.Calls, call)
 }
 
 // signalOf reads a signal from the arguments of a call.

@@ -89,7 +89,7 @@ func accept() bt.Leaf {
 	return bt.Func("Accept", "Makes the best text the answer and ends the loop.", func(i in, o *out) error {
 		o.Accepted, o.Done = Accepted{Ref: i.Reply.Ref, StopReason: i.StopReason}, true
 		if best := i.Reports.Best; best.Ref != 0 && best.Ref != i.Reply.Ref && i.StopReason != StopNeedsUser {
-			o.Accepted.Ref, o.Accepted.By = best.Ref, i.Reply.Ref
+			o.Accepted.Ref, o.Accepted.Also, o.Accepted.By = best.Ref, best.Also, i.Reply.Ref
 		}
 		o.Events = []bt.Typed{AnswerAccepted{i.StopReason, i.Report.Signal == nil, o.Accepted.By != 0}}
 		o.Ledger = o.Ledger.Clone()

@@ -214,6 +214,9 @@ func (a *Answer) accepted(v *run.View, w wanted) journal.Status {
 	a.StopReason = w.Accepted.StopReason
 	t := turnAt(v, w.Accepted.Ref)
 	a.Answer, a.Signal = strings.TrimSpace(t.Text), t.Report.Signal
+	if w.Accepted.Also != 0 {
+		a.Answer += "\n\n" + strings.TrimSpace(turnAt(v, w.Accepted.Also).Text)
+	}
 	if w.Accepted.By != 0 {
 		a.Signal = turnAt(v, w.Accepted.By).Report.Signal
 	}
