@@ -104,12 +104,15 @@ func (l *Ledger) Replied(r Reply) {
 // A provider that counts fewer tokens than this part of what was sent, as estimated, has left out the rest.
 const leastCounted = 0.5
 
+// windowStep divides the windows of models, in tokens.
+const windowStep = 256
+
 // truncated tells the person of a request of which the server has read a part only: it counts far fewer tokens than were sent, or as many
 // as before although more was.
 func (l *Ledger) truncated(r Reply) {
-	grown := r.Sent - l.Sent
 	short := float64(r.Counted) < leastCounted*float64(r.Sent)
-	if r.Counted > 0 && !r.Cut && (short || r.Counted == l.Counted && grown > charsPerToken*charsPerToken) {
+	same := r.Counted == l.Counted && r.Counted%windowStep == 0 && r.Counted < r.Sent && r.Sent > l.Sent
+	if r.Counted > 0 && !r.Cut && (short || same) {
 		l.NoticeOnce(NoticeTruncated, Warning, Pairs("sent", r.Sent, "counted", r.Counted),
 			"The server has read only a part of what was sent (%d of about %d tokens): give its model a larger context window.", r.Counted, r.Sent)
 	}

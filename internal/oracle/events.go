@@ -121,7 +121,11 @@ func (e ToolsOffered) String() string {
 
 func (e TurnTaken) String() string {
 	said := string(e.Signal)
-	if said == "" {
+	switch {
+	case said != "":
+	case e.Calls > 0:
+		said = agent.Counted(e.Calls, "call") + " without a signal"
+	default:
 		said = "no signal"
 	}
 	if e.Attempts > 1 {

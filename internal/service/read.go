@@ -101,7 +101,7 @@ func (c Conversation) Export(format string, encode func(v any, indent bool) (str
 type Explanation struct {
 	Run    Row
 	Steps  []Step
-	Ending []string // how it ended; none: it has not
+	Ending []string // how it ended, or why it waits to be resumed; none: it goes on
 }
 
 // Step is one step with what it took in and, of each event, what happened in words.
@@ -139,10 +139,18 @@ func (s *Service) Explain(ctx context.Context, owner journal.Owner, id string) (
 		one.TookIn = tookIn(recs, step.Record)
 		x.Steps = append(x.Steps, one)
 	}
-	if r.Status == journal.Running || len(recs) == 0 {
+	if len(recs) == 0 {
 		return x, nil
 	}
-	body, err := run.Read(recs[len(recs)-1])
+	last := &recs[len(recs)-1]
+	switch {
+	case last.Kind == run.KindSuspend:
+		x.Ending = recordLines(last)
+		return x, nil
+	case r.Status == journal.Running:
+		return x, nil
+	}
+	body, err := run.Read(*last)
 	if err != nil {
 		return x, err
 	}
