@@ -18,6 +18,7 @@ import (
 	evaldata "sibyl/eval"
 	"sibyl/internal/agent"
 	"sibyl/internal/app"
+	"sibyl/internal/config"
 	"sibyl/internal/eval"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
@@ -36,6 +37,7 @@ const (
 // evalOracleFlags are the flags of ‘sibyl eval oracle’.
 type evalOracleFlags struct {
 	in, model, half       string
+	report                string
 	baseline, transcripts bool
 }
 
@@ -56,6 +58,7 @@ func (c *command) evalOracle() *cobra.Command {
 	fl.StringVar(&f.in, "in", "", "folder of "+evaldata.OracleModule+" "+evaldata.OracleVersion+" (default: where ‘go list’ has it)")
 	fl.StringVarP(&f.model, "model", "m", offlineModel, "provider:model")
 	fl.StringVar(&f.half, "half", "all", "dev, test or all")
+	fl.StringVar(&f.report, "report", "", "how the model of -m reports on itself: signals in its text, or the tool report_signal; run it with each to compare (default: the setting report of its provider)")
 	fl.BoolVar(&f.baseline, "baseline", false, "ask the tree ‘baseline’ as well, and compare")
 	fl.BoolVar(&f.transcripts, "transcripts", false, "also run the transcripts of misbehaving models")
 	return c.withJSON(cmd, "one JSON object")
@@ -68,6 +71,9 @@ func (c *command) runEvalOracle(ctx context.Context, f evalOracleFlags) (report 
 		half = eval.Both
 	case half != eval.Dev && half != eval.Test:
 		return report, withCode(ExitUsage, fmt.Errorf("--half is %q, not dev, test or all", f.half))
+	}
+	if f.report != "" && f.report != config.ReportSignals && f.report != config.ReportTool {
+		return report, withCode(ExitUsage, fmt.Errorf("--report is %q, not %s or %s", f.report, config.ReportSignals, config.ReportTool))
 	}
 	set, err := openOracleSet(ctx, c.environ, f.in)
 	if err != nil {
@@ -82,6 +88,7 @@ func (c *command) runEvalOracle(ctx context.Context, f evalOracleFlags) (report 
 	if room.model, err = room.app.Models.Choose(ctx, f.model); err != nil {
 		return report, withCode(ExitUsage, err)
 	}
+	room.byTool = f.report == config.ReportTool || f.report == "" && room.app.ReportTool(room.model)
 	report = eval.OracleReport{Model: room.model, Half: half}
 	if report.Ours, err = c.runOracleTree(ctx, room, set, half, oracle.Name); err != nil {
 		return report, err
@@ -194,6 +201,8 @@ type evalRoom struct {
 	dir   string
 	code  string
 	model string
+
+	byTool bool // the model reports by a tool
 }
 
 func (c *command) openEvalRoom(ctx context.Context, code string) (*evalRoom, error) {
@@ -230,10 +239,11 @@ func (r *evalRoom) ask(ctx context.Context, t trees.Tree, modelID string, questi
 	now := time.Now().UTC()
 	last := questions[len(questions)-1]
 	session := &journal.Session{ID: id, Owner: app.Owner, Assistant: oracle.Name, Title: oracle.Title(last), CreatedAt: now, UpdatedAt: now}
+	info := r.app.Describe(ctx, modelID)
 	var answer oracle.Answer
 	for _, text := range questions {
 		q := oracle.Question{Text: text, Owner: app.Owner, Session: id, MaxTurns: r.app.Config.MaxTurns, TreeFile: t.File, Tree: t.Text, Prompts: r.app.Prompts, NewSession: session,
-			Env: oracle.Env{CodeRoot: r.code, Vault: vault, Model: modelID}}
+			Env: oracle.Env{CodeRoot: r.code, Vault: vault, Model: modelID, WindowTokens: info.Window, BareCalls: info.BareCalls, ReportTool: r.byTool && modelID == r.model}}
 		if answer, err = r.askOne(ctx, q); err != nil {
 			return answer, err
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,25 +96,15 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 	}
 	s := assistant.Shown{Question: Title(a.Question), Answer: a.Answer, Partial: a.Partial() || a.StopReason == StopNeedsUser, Footer: a.footer(), Ending: a.ending()}
 	warn := func(format string, args ...any) { s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...)) }
-	if a.Caveat != "" {
-		warn("not the whole answer: %s", a.Caveat)
-	}
-	if a.Blocker != "" {
-		warn("what blocked it: %s", a.Blocker)
-	}
-	if len(a.Suggestions) > 0 {
-		warn("what would help: %s", strings.Join(a.Suggestions, "; "))
-	}
+	s.Warnings = a.reasons()
 	for _, u := range a.Unsupported {
 		warn("cited, but not read: %s", u)
 	}
 	if a.StopReason == StopNeedsUser {
 		warn("it asks you something: answer with ‘sibyl ask -c’")
 	}
+	s.Warnings = append(s.Warnings, a.warnings()...)
 	for _, n := range a.Notices {
-		if n.Severity != agent.Info {
-			warn("%s", n.Text)
-		}
 		s.Notices = append(s.Notices, n)
 	}
 	var also []string
@@ -162,12 +153,7 @@ func (a *Answer) ending() []string {
 	if a.Budget != nil {
 		first += "; the budget: " + a.Budget.String()
 	}
-	all := []string{first}
-	for _, why := range []struct{ what, text string }{{"not the whole answer", a.Caveat}, {"what blocked it", a.Blocker}, {"what would help", strings.Join(a.Suggestions, "; ")}} {
-		if why.text != "" {
-			all = append(all, why.what+": "+why.text)
-		}
-	}
+	all := append([]string{first}, a.reasons()...)
 	for _, f := range a.Fallbacks {
 		all = append(all, fmt.Sprintf("fallback in turn %d: %s, so %s (%s)", f.Turn, f.Cause, f.Verdict, f.By))
 	}
@@ -181,10 +167,36 @@ func (a *Answer) ending() []string {
 	return all
 }
 
+// warnings are the notices that the person is told.
+func (a *Answer) warnings() (all []string) {
+	for _, n := range a.Notices {
+		if n.Severity != agent.Info {
+			all = append(all, n.Text)
+		}
+	}
+	return all
+}
+
+// reasons say why the answer is not whole, and what would help.
+func (a *Answer) reasons() (all []string) {
+	for _, why := range []struct{ what, text string }{{"not the whole answer", a.Caveat}, {"what blocked it", a.Blocker}, {"what would help", strings.Join(a.Suggestions, "; ")}} {
+		if why.text != "" {
+			all = append(all, why.what+": "+why.text)
+		}
+	}
+	return all
+}
+
 // footer is what an export says of the answer.
 func (a *Answer) footer() string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "*%s, %s after %d turns, %s*\n", a.QueryType, a.StopReason, a.Turns, a.Model)
+	if beside := slices.Concat(a.reasons(), a.warnings()); len(beside) > 0 {
+		b.WriteString("\n")
+		for _, line := range beside {
+			fmt.Fprintf(b, "- %s\n", line)
+		}
+	}
 	if len(a.Sources) > 0 {
 		b.WriteString("\nRead:\n\n")
 		for _, s := range a.Sources {
