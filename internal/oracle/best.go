@@ -31,18 +31,25 @@ func wordsOf(text string) Words {
 // mostAnnounced is how long an announcement is at most, in characters.
 const mostAnnounced = 300
 
-// intention is how English says what the speaker is about to do.
+// sentenceEnd stands between two sentences.
+var sentenceEnd = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[.!?]\s+`) })
+
+// intention is how a sentence of English says what the speaker is about to do.
 var intention = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(?:\w+[,.!]? ){0,2}(?:let me (?:[a-jl-z]|k[^n])\w*|let's|let us|i(?:'|’)ll|i will|i(?:'|’)m going to|i am going to|i need to|i(?:'|’)m (?:now )?\w+ing|i am (?:now )?\w+ing)\b`)
+	return regexp.MustCompile(`(?i)(?:^|, )(?:\w+,? ){0,2}(?:let me (?:[a-jl-z]|k[^n])\w*|let's|let us|i(?:'|’)ll|i will|i(?:'|’)m going to|i am going to|i need to|i(?:'|’)m (?:now )?\w+ing|i am (?:now )?\w+ing)\b`)
 })
 
-// announces says whether a text only says what will be done. It is short and cites nothing, and says so in the first person, or breaks
-// off where something is to follow. Taken wrongly for one, an answer costs one more turn, and is kept.
+// announces says whether a text only says what will be done. It is short and cites nothing, and its first or last sentence says so in the
+// first person, or it breaks off where something is to follow. Taken wrongly for one, an answer costs one more turn, and is kept.
 func announces(text string, w Words) bool {
 	if w.Size == 0 || w.Size > mostAnnounced || w.Cites || strings.Contains(text, "```") {
 		return false
 	}
-	return strings.HasSuffix(text, ":") || strings.HasSuffix(text, "...") || strings.HasSuffix(text, "…") || intention().MatchString(text)
+	if strings.HasSuffix(text, ":") || strings.HasSuffix(text, "...") || strings.HasSuffix(text, "…") {
+		return true
+	}
+	sentences := sentenceEnd().Split(text, -1)
+	return intention().MatchString(sentences[0]) || intention().MatchString(sentences[len(sentences)-1])
 }
 
 // Best is the reply whose text would be the answer so far, and what was known when it came.
@@ -70,8 +77,8 @@ func (r *Reports) said(reply agent.Reply, report Report, l *agent.Ledger) {
 	case next.Words.Size == 0 || !quiet && !next.Words.Cites && !report.answers():
 	case better:
 		r.Best = next
-	case next.Opened > r.Best.Opened && !next.Words.Announces:
-		r.Best.Also = reply.Ref // what was read since may stand in it
+	case (next.Opened > r.Best.Opened || r.Best.Words.Announces) && !next.Words.Announces:
+		r.Best.Also = reply.Ref // it may be an answer of few words
 	}
 }
 
@@ -83,7 +90,7 @@ func (r *Report) answers() bool {
 // replaces says whether a text stands in the place of the best one before it.
 func (b Best) replaces(before Best) bool {
 	switch {
-	case before.Ref == 0 || before.Words.Announces:
+	case before.Ref == 0 || before.Words.Announces && (b.Words.Announces || b.Opened > before.Opened || 2*b.Words.Size >= before.Words.Size):
 		return true
 	case b.Words.Announces:
 		return false

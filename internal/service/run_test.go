@@ -92,7 +92,9 @@ func TestRunIsWatchedFromAnyRecordByAnyProcess(t *testing.T) {
 			"3 record trace", "4 record end"}
 		same(h, "from another process", there, want)
 		same(h, "from here, text aside", without(here, " text "), want)
-		same(h, "text", only(here, " text "), []string{`1 text "half of ada" false`})
+		if text := only(here, " text "); len(text) != 1 || !strings.HasSuffix(text[0], ` text "half of ada" false`) { // before or after bob's record
+			h.Errorf("text: %q", text)
+		}
 		same(h, "from record 2", h.watched(s, r.ID, 2), want[4:])
 		same(h, "from record 2, in another process", h.watched(other, r.ID, 2), want[4:])
 		same(h, "from beyond the end", h.watched(other, r.ID, 9), nil)
