@@ -19,10 +19,11 @@ import (
 )
 
 // Report is what an assistant finds in a reply beside its words. Said is what stands for it when the reply is shown to a model again;
-// Called are the calls by which the model gave it.
+// Called are the calls by which the model gave it, and Among puts them back between the others of the reply.
 type Report interface {
 	Said() string
 	Called() []model.ToolCall
+	Among(calls []model.ToolCall) []model.ToolCall
 }
 
 // System is a system prompt.
@@ -177,8 +178,11 @@ func (b *Builder[R]) room(p TurnPayload) int {
 	return int(float64(b.Window) * (1 - answerShare))
 }
 
-// keptOfResult is how many tokens of a tool's result stay at least where the window is too small for all.
-const keptOfResult = 200
+// keptOfResult is how many tokens of a tool's result stay at least where the window is too small for all, and cutHere what stands for the rest.
+const (
+	keptOfResult = 200
+	cutHere      = "\n[cut here: the model's window is too small for the rest; ask for less at a time]"
+)
 
 // fit cuts results of tools until messages of so many tokens have only as many as there is room for, the oldest first.
 func fit(messages []model.Message, tokens, room int) ([]model.Message, int) {
@@ -192,11 +196,11 @@ func fit(messages []model.Message, tokens, room int) ([]model.Message, int) {
 		if tokens <= room {
 			break
 		}
-		if m.Role != model.ToolRole || has <= keptOfResult {
+		if m.Role != model.ToolRole || has <= keptOfResult+Tokens(cutHere) {
 			continue
 		}
-		keep := max(keptOfResult, has-(tokens-room))
-		m.Text = string([]rune(m.Text)[:min(keep, has-1)*charsPerToken]) + "\n[cut here: the model's window is too small for the rest; ask for less at a time]"
+		keep := max(keptOfResult, has-(tokens-room)-Tokens(cutHere))
+		m.Text = string([]rune(m.Text)[:keep*charsPerToken]) + cutHere
 		m.Memo = nil
 		tokens -= has - Tokens(m.Text)
 	}
@@ -318,11 +322,8 @@ func (b *Builder[R]) entry(ctx context.Context, c *conversation, e Entry) error 
 	if err != nil {
 		return err
 	}
-	m := model.Message{Role: model.Assistant, Text: turn.Text, ToolCalls: turn.Calls[:len(e.Tools)], Native: turn.Native}
+	m := model.Message{Role: model.Assistant, Text: turn.Text, ToolCalls: turn.Report.Among(turn.Calls[:len(e.Tools)]), Native: turn.Native}
 	reports := turn.Report.Called()
-	if reports != nil {
-		m.ToolCalls = slices.Concat(reports, m.ToolCalls)
-	}
 	if said := turn.Report.Said(); said != "" {
 		m.Text += "\n" + said
 	}

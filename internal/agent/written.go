@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"unicode"
 
 	"sibyl/internal/markdown"
 	"sibyl/internal/model"
@@ -43,11 +44,19 @@ func WrittenCalls(text string, offered []tool.Spec) (calls []model.ToolCall, res
 	if len(text) > maxWritten {
 		return nil, text
 	}
+	tried := 0 // what begins before it comes to the same end as calls that were read already
 	for _, at := range mayCall().FindAllStringIndex(text, -1) {
+		if at[0] < tried {
+			continue
+		}
 		before := text[:at[0]]
 		w := writing{offered: offered}
-		if w.toTheEnd(text[at[0]:], beginsLine(before)) && !quoted(before) {
+		left := w.toTheEnd(text[at[0]:], beginsLine(before))
+		if left == 0 && !quoted(before) {
 			return w.calls, before
+		}
+		if left > 0 {
+			tried = len(text) - left
 		}
 	}
 	return nil, text
@@ -74,16 +83,16 @@ type writing struct {
 	calls   []model.ToolCall
 }
 
-// toTheEnd reads calls, one after the other, and says whether the text holds nothing else.
-func (w *writing) toTheEnd(text string, beginsLine bool) bool {
+// toTheEnd reads calls, one after the other, and gives how many bytes of the text are left where there is something else.
+func (w *writing) toTheEnd(text string, beginsLine bool) (left int) {
 	for ; text != ""; beginsLine = true {
 		n := w.next(text, beginsLine)
 		if n == 0 {
-			return false
+			return len(text)
 		}
-		text = strings.TrimSpace(text[n:])
+		text = strings.TrimLeftFunc(text[n:], unicode.IsSpace)
 	}
-	return true
+	return 0
 }
 
 // next reads what stands first, and gives its length; 0 where it is no call. Without a mark of its own it has to begin a line, and the

@@ -154,3 +154,17 @@ func FuzzWrittenCalls(f *testing.F) {
 		inert(t, text)
 	})
 }
+
+// What is looked at again for each place where calls may begin takes more than a minute here.
+func TestCallsThatAReplyRepeatsUntilItIsCutAreReadOnce(t *testing.T) {
+	text := strings.Repeat(`{"name":"read","arguments":{}}`+"\n", 2000) + `{"name":"re`
+	offered := []tool.Spec{{Name: "read", Schema: json.RawMessage(`{}`)}}
+	allocated := testing.AllocsPerRun(1, func() {
+		if calls, rest := agent.WrittenCalls(text, offered); calls != nil || rest != text {
+			t.Errorf("it has %d calls", len(calls))
+		}
+	})
+	if allocated > 200*2000 {
+		t.Errorf("2000 calls take %.0f allocations", allocated)
+	}
+}

@@ -223,6 +223,20 @@ func TestModelReportsByATool(t *testing.T) {
 	holds(t, "caveat", a.Caveat, "Missing: the tests")
 }
 
+func TestCallsAreShownInTheOrderInWhichTheModelMadeThem(t *testing.T) {
+	h := setUp(t, modeltest.Call("code_read", lines("auth/middleware.go", 10, 30)).AndCall(oracle.ReportTool, `{"type":"need_turn","confidence":0.8,"reason":"reading"}`),
+		modeltest.Say("It checks a token (`auth/middleware.go:12`)."))
+	h.env.ReportTool = true
+	h.ask(auth)
+	var names []string
+	for _, m := range h.request(2).Messages {
+		for _, c := range m.ToolCalls {
+			names = append(names, c.Name)
+		}
+	}
+	same(t, "calls", names, []string{"code_read", oracle.ReportTool})
+}
+
 func TestReportThatIsNoneIsTreatedAsAMalformedSignal(t *testing.T) {
 	h := setUp(t, reading(1), modeltest.SayAndCall("It uses tokens. ", oracle.ReportTool, `{"type":"done","confidence":0.9}`))
 	h.env.ReportTool = true

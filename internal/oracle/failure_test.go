@@ -257,3 +257,12 @@ func TestCancelTellsOfAWriteThatDidNotEndInTime(t *testing.T) {
 	same(t, "arguments of the write", a.ToolCalls[0].Arguments, `{"path":"a.md"}`)
 	holds(t, "the notices", joined(told(a)), "Not sure to be done: vault_write", "still under way")
 }
+
+func TestFailureKeepsTheAnswerThatWasGivenBefore(t *testing.T) {
+	for kind, want := range map[model.Kind]string{model.Auth: oracle.StopError, model.Overloaded: oracle.StopSuspended} {
+		h := setUp(t, modeltest.SayAndCall("It checks a token (`auth/middleware.go:12`). "+needTurn("reading"), "code_read", lines("auth/middleware.go", 10, 30)), modeltest.Fail(kind))
+		a := h.ask(auth)
+		same(t, "stop reason", a.StopReason, want)
+		same(t, "answer", a.Answer, "It checks a token (`auth/middleware.go:12`).")
+	}
+}

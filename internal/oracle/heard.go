@@ -14,13 +14,14 @@ import (
 )
 
 // Heard is what a reply says of itself: the signal that counts, others beside it, and markup that is none. Calls are those by which the
-// model reported.
+// model reported, and After how many other calls of the reply stand before each of them.
 type Heard struct {
 	Signal    *signal.Signal   `json:"signal,omitempty"`
 	Extra     []signal.Signal  `json:"extra,omitempty"`
 	Problems  []signal.Problem `json:"problems,omitempty"`
 	Malformed bool             `json:"malformed,omitempty"`
 	Calls     []model.ToolCall `json:"calls,omitempty"`
+	After     []int            `json:"after,omitempty"`
 }
 
 // Said is the signal as it was written into the text.
@@ -33,6 +34,19 @@ func (h Heard) Said() string {
 
 // Called are the calls by which the model reported.
 func (h Heard) Called() []model.ToolCall { return h.Calls }
+
+// Among puts the calls by which the model reported back between the others, in its order: a provider takes its own form of a turn only
+// with the very same calls. Of others that are left out, the places are the last.
+func (h Heard) Among(calls []model.ToolCall) []model.ToolCall {
+	for i, call := range h.Calls {
+		at := len(calls)
+		if i < len(h.After) {
+			at = min(at, h.After[i]+i)
+		}
+		calls = slices.Insert(slices.Clip(calls), at, call)
+	}
+	return calls
+}
 
 // listener takes signals and thinking out of a reply, and calls that its model wrote as text.
 type listener struct {
@@ -58,6 +72,7 @@ func (l *listener) Close(shown string, calls []model.ToolCall) agent.Closing[Hea
 	for _, call := range calls {
 		if call.Name == ReportTool {
 			c.Report.take(call)
+			c.Report.After = append(c.Report.After, len(c.Calls))
 		} else {
 			c.Calls = append(c.Calls, call)
 		}

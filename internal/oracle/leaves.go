@@ -106,18 +106,22 @@ func accept() bt.Leaf {
 
 func timeIsUp() bt.Leaf {
 	type in struct {
-		Now        int64 `port:",now"`
-		MaxSeconds int   `port:"max_seconds" doc:"the budget of time that was used up"`
+		Now        int64   `port:",now"`
+		MaxSeconds int     `port:"max_seconds" doc:"the budget of time that was used up"`
+		Reports    Reports `port:"reports,optional"`
 	}
 	type out struct {
 		Accepted Accepted     `port:"accepted"`
 		Ledger   agent.Ledger `port:"ledger"`
 		Done     bool         `port:"done"`
 	}
-	return bt.Func("TimeIsUp", "Ends the run without a reply: what was tried and read is the answer.", func(i in, o *out) error {
+	return bt.Func("TimeIsUp", "Ends the run without a reply: the best text so far is the answer, or what was tried and read where there is none.", func(i in, o *out) error {
 		o.Ledger = o.Ledger.Clone()
 		o.Ledger.TimeIsUp(i.Now, i.MaxSeconds)
 		o.Accepted, o.Done = Accepted{StopReason: StopBudget}, true
+		if best := i.Reports.Best; !best.Words.Announces {
+			o.Accepted.Ref, o.Accepted.Also = best.Ref, best.Also
+		}
 		return nil
 	})
 }

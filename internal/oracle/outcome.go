@@ -178,11 +178,11 @@ func stamped(s signal.Signal, c *run.CompletionRecord) signal.Signal {
 func (a *Answer) stop(v *run.View, e run.Ending, w wanted) journal.Status {
 	switch {
 	case e.Suspended:
-		a.StopReason, a.Error, a.Answer = StopSuspended, e.Fault, partialText(e.Under)
+		a.StopReason, a.Error, a.Answer = StopSuspended, e.Fault, cmp.Or(partialText(e.Under), bestText(w))
 		return journal.Running
 	case e.Cancelled:
 		a.StopReason = StopCancelled
-		a.Answer = partialText(e.Under)
+		a.Answer = cmp.Or(partialText(e.Under), bestText(w))
 		return journal.Cancelled
 	case e.Status == bt.Success && w.Accepted.StopReason != "":
 		return a.accepted(v, w)
@@ -194,8 +194,16 @@ func (a *Answer) stop(v *run.View, e run.Ending, w wanted) journal.Status {
 	if a.Error.Kind == string(model.Refused) {
 		a.StopReason = StopRefused
 	}
-	a.Answer = arrived(v)
+	a.Answer = cmp.Or(arrived(v), bestText(w))
 	return journal.Failed
+}
+
+// bestText is what would have been the answer of a run that did not come to one.
+func bestText(w wanted) string {
+	if best := w.Reports.Best; best.Ref != 0 && !best.Words.Announces {
+		return best.Words.Text
+	}
+	return ""
 }
 
 // arrived is what the turn that failed had said.

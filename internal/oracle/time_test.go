@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 )
@@ -39,6 +40,29 @@ func TestTimeBudgetEndsWhereTheLastTurnHangsToo(t *testing.T) {
 	if a.TookMS < 1000 || a.TookMS > 3000 {
 		t.Errorf("a budget of 1 s took %d ms", a.TookMS)
 	}
+}
+
+func TestTimeBudgetKeepsTheAnswerThatWasGivenWhereTheLastTurnIsCutOff(t *testing.T) {
+	t.Parallel()
+	h := setUp(t, modeltest.SayAndCall("It checks a token (`auth/middleware.go:12`). "+needTurn("reading"), "code_read", lines("auth/middleware.go", 10, 30)),
+		modeltest.Turn{Hang: true}, modeltest.Turn{Hang: true})
+	q := h.question(auth)
+	q.MaxTime = time.Second
+	a := h.finish(h.startQuestion(q))
+	same(t, "stop reason", a.StopReason, oracle.StopBudget)
+	same(t, "answer", a.Answer, "It checks a token (`auth/middleware.go:12`).")
+	same(t, "composed", a.Composed, false)
+}
+
+func TestTurnThatIsAskedAgainSinceItWasTooLongIsCutOffInTimeToo(t *testing.T) {
+	t.Parallel()
+	h := setUp(t, opening("one"), modeltest.Fail(model.ContextLength), modeltest.Turn{Hang: true}, modeltest.Say("It uses tokens. "+enough()))
+	h.openLong(6_000)
+	q := h.question(auth)
+	q.MaxTime = time.Second
+	a := h.finish(h.startQuestion(q))
+	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
+	same(t, "answer", a.Answer, "It uses tokens.")
 }
 
 // A budget that is used up stays so, whatever a tree makes of it.

@@ -55,7 +55,7 @@ func (e *Engine) Drain(ctx context.Context) {
 }
 
 // depart leaves the run to another process, with the receipts of what is Once and was under way. One that has ended by then is
-// ended.
+// ended, and one that was asked to stop is stopped: nobody may come who would do it.
 func (d *driver) depart(life context.Context) (EndRecord, error) {
 	d.departing = true
 	for op, stop := range d.stop {
@@ -66,22 +66,34 @@ func (d *driver) depart(life context.Context) (EndRecord, error) {
 	grace, stopGrace := d.e.Clock.After(d.e.StopGrace)
 	defer stopGrace()
 	left := fmt.Errorf("run %s: %w", d.ID, ErrLeft)
-	for len(d.stop) > 0 && !d.f.over() {
+	waits := true
+	for waits && len(d.stop) > 0 && !d.f.over() && d.f.cancel == nil {
 		select {
 		case c := <-d.finished:
 			if c.Err != nil && !c.Once { // it was withdrawn only because the process goes
 				delete(d.stop, c.Op)
 				continue
 			}
-			if err := d.complete(life, c); err != nil {
+			if err := d.conclude(life, func() error { return d.complete(life, c) }); err != nil {
 				return EndRecord{}, err
 			}
 		case <-grace:
-			return EndRecord{}, left
+			waits = false
 		}
 	}
 	if d.f.over() {
 		return d.finish(life, d.f.last.Status, d.f.last.Fault)
+	}
+	select {
+	case reason := <-d.stopping:
+		if err := d.conclude(life, func() error { return d.asked(life, reason) }); err != nil {
+			return EndRecord{}, err
+		}
+	default:
+		d.takeRequests(life)
+	}
+	if d.f.cancel != nil {
+		return d.halt(life)
 	}
 	return EndRecord{}, left
 }

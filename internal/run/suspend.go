@@ -31,13 +31,10 @@ func (d *driver) suspend(life context.Context, c *CompletionRecord) (EndRecord, 
 		_, err := d.append(life, KindSuspend, &SuspendRecord{Op: c.Op, Fault: c.Err, Now: c.Now})
 		return err
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return EndRecord{}, err
-	case d.f.cancel != nil:
-		d.inHand = c
-		return d.halt(life)
 	}
+	d.inHand = c
 	if end, err := d.depart(life); !errors.Is(err, ErrLeft) {
 		return end, err
 	}

@@ -108,3 +108,35 @@ func TestSuspendedIsKnownByItsFault(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestRequestToStopThatComesWhileARunIsBeingSuspendedEndsIt(t *testing.T) {
+	for name, stop := range map[string]func(w *world, store journal.Store, live *run.Live) error{
+		"from here": func(_ *world, _ journal.Store, live *run.Live) error {
+			live.Cancel("enough")
+			return nil
+		},
+		"from another process": func(w *world, store journal.Store, live *run.Live) error {
+			return w.engine(store, "two").Cancel(t.Context(), ada, live.ID, "enough")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				store := newStore(t)
+				release := w.holds("a", true)
+				w.busy("b")
+				live := start(t, w.engine(store, "one"), `<Parallel><Do what="w:a" got="{a}"/><Do what="r:b" got="{got}"/></Parallel>`)
+				synctest.Wait()
+				if err := stop(w, store, live); err != nil {
+					t.Fatal(err)
+				}
+				release()
+				end, err := live.Wait(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				same(t, "status", end.Status, journal.Cancelled)
+			})
+		})
+	}
+}

@@ -1,0 +1,22 @@
+package agent
+
+import (
+	"strings"
+	"testing"
+
+	"sibyl/internal/model"
+)
+
+func TestResultsThatAreCutAreShorterThanBefore(t *testing.T) {
+	for _, over := range []int{1, 5, 30, 300} {
+		messages := []model.Message{{Role: model.User, Text: "question"}, {Role: model.ToolRole, Text: strings.Repeat("word", 600)}}
+		tokens := Tokens(messages[0].Text) + Tokens(messages[1].Text)
+		cut, left := fit(messages, tokens, tokens-over)
+		if left > tokens-over {
+			t.Errorf("%d tokens too many: %d of %d stay", over, left, tokens)
+		}
+		if got := Tokens(cut[0].Text) + Tokens(cut[1].Text); got != left {
+			t.Errorf("%d tokens are said to be %d", got, left)
+		}
+	}
+}
