@@ -38,7 +38,7 @@ func (c *command) askCommand() *cobra.Command {
 		Short: "Answer a question over your code, your notes and the web",
 		Long: "Answers a question. Its kind decides which sources are searched; the answer cites what was read as path:line or\naddress. " +
 			"With ‘-’ the question is read from standard input.\n\n" +
-			"It ends when it is satisfied, or for another reason that the last line names: partial (something is missing), budget, loop\n(the model repeats itself), stuck, needs_user (it asks you something; answer with -c), refused, error or cancelled.\n\n" +
+			"It ends when it is satisfied, or for another reason that the last line names: partial (something is missing), budget, loop\n(the model repeats itself), stuck, needs_user (it asks you something; answer with -c), suspended (the model does not answer for now; ‘sibyl run resume’ goes on), refused, error or cancelled.\n\n" +
 			"Exit codes: 0 satisfied, 3 an answer that is not whole or a question to you, 4 the model refused, 1 failed, 2 bad input,\n5 journal trouble, 130 stopped.",
 		Example: "  sibyl ask \"How does the auth middleware work?\"\n  sibyl ask --in ~/src/go/src \"How does net/http decide when to close an idle connection?\"\n" +
 			"  sibyl ask --vault ~/notes \"What did we decide about caching?\"\n  sibyl ask -c \"And in the tests?\"\n" +

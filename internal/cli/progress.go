@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"sibyl/internal/run"
@@ -49,7 +50,7 @@ func (p *progress) update(u service.Update) {
 // countDown tells of a pause: on a terminal by a line that counts the seconds until the next update, elsewhere once.
 func (p *progress) countDown(w *run.Wait) {
 	line := func() string {
-		return fmt.Sprintf("%s: asked again in %d s", printable(w.Why), max(0, int(time.Until(w.Until).Round(time.Second).Seconds())))
+		return fmt.Sprintf("asking again in %d s: %s", max(0, int(math.Ceil(time.Until(w.Until).Seconds()))), printable(w.Why))
 	}
 	if !p.ErrTTY {
 		p.say("%s", line())

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -118,7 +119,23 @@ func (v value) fields(into *map[string]any) error {
 	if node, ok := v.raw.(*yaml.Node); ok {
 		undate(node)
 	}
-	return v.names(into)
+	if err := v.names(into); err != nil {
+		return err
+	}
+	for _, name := range sortedNames(*into) {
+		if slices.Contains(ownFields(), name) {
+			return fmt.Errorf("%s is for the program to send: leave it out", quote(name))
+		}
+		if looksLikeCredential(name) {
+			return fmt.Errorf("%s is the name of a key, which does not belong in this file: use key_env, key_command or headers", quote(name))
+		}
+	}
+	return nil
+}
+
+// ownFields are the fields of a request that hold the question, the tools, and the way in which the answer comes.
+func ownFields() []string {
+	return []string{"model", "messages", "input", "contents", "system", "instructions", "systemInstruction", "tools", "tool_choice", "toolConfig", "stream", "stream_options"}
 }
 
 func undate(n *yaml.Node) {
@@ -172,6 +189,8 @@ func (v value) headers(into *Tuning) error {
 				return fmt.Errorf("%s, behind $, %w", quote(name), err)
 			}
 			into.EnvHeaders[name] = NewSecret(v.places.get(variable))
+		case strings.Contains(text, "$"):
+			return fmt.Errorf("%s: a variable stands alone, as $NAME; put all of the header's value into it", quote(name))
 		case looksLikeCredential(name):
 			return fmt.Errorf("%s may hold a secret, which does not belong in this file: put it into an environment variable, and write $NAME here; "+
 				"the key itself belongs to key_env or key_command", quote(name))

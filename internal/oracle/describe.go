@@ -97,9 +97,6 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 	s := assistant.Shown{Question: Title(a.Question), Answer: a.Answer, Partial: a.Partial() || a.StopReason == StopNeedsUser, Footer: a.footer(), Ending: a.ending()}
 	warn := func(format string, args ...any) { s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...)) }
 	s.Warnings = a.reasons()
-	for _, u := range a.Unsupported {
-		warn("cited, but not read: %s", u)
-	}
 	if a.StopReason == StopNeedsUser {
 		warn("it asks you something: answer with ‘sibyl ask -c’")
 	}
@@ -136,7 +133,7 @@ func Remedy(k model.Kind) string {
 	return map[model.Kind]string{
 		model.Auth:          "‘sibyl config test’ says which key is wrong, ‘sibyl config set-key’ stores another",
 		model.RateLimit:     "wait a while, or ask another model with -m",
-		model.ContextLength: "ask for less at a time, begin a new session, or take a model with a larger window",
+		model.ContextLength: "ask for less at a time, take a model with a larger window, or, if the settings give it a window, make that as small as it is (window, ollama.context)",
 		model.Overloaded:    "the provider has too much to do: wait a while, or ask another model with -m",
 		model.Payment:       "add credit at the provider, or ask another model with -m",
 		model.OutputLength:  "ask for less at a time, let the model think less (think), or allow it a longer answer (max_output in the settings)",
@@ -167,8 +164,11 @@ func (a *Answer) ending() []string {
 	return all
 }
 
-// warnings are the notices that the person is told.
+// warnings are the citations of what nobody read, and the notices that the person is told.
 func (a *Answer) warnings() (all []string) {
+	for _, u := range a.Unsupported {
+		all = append(all, "cited, but not read: "+u)
+	}
 	for _, n := range a.Notices {
 		if n.Severity != agent.Info {
 			all = append(all, n.Text)
@@ -190,7 +190,10 @@ func (a *Answer) reasons() (all []string) {
 // footer is what an export says of the answer.
 func (a *Answer) footer() string {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "*%s, %s after %d turns, %s*\n", a.QueryType, a.StopReason, a.Turns, a.Model)
+	fmt.Fprintf(b, "*%s, %s after %s, %s*\n", a.QueryType, a.StopReason, agent.Counted(a.Turns, "turn"), a.Model)
+	if a.Error != nil {
+		fmt.Fprintf(b, "\n%s\n", a.Error.Reason)
+	}
 	if beside := slices.Concat(a.reasons(), a.warnings()); len(beside) > 0 {
 		b.WriteString("\n")
 		for _, line := range beside {

@@ -133,7 +133,7 @@ func (a *Answer) doubt(g ground) {
 	missing, _ := g.missing()
 	switch {
 	case missing != "":
-		a.lacks(strings.TrimSpace(g.line(missing) + " " + a.Caveat))
+		a.lacks(sentences(g.line(missing), a.Caveat))
 	case needs && a.QueryType != prompt.AllTypes && len(g.Offered) == 0 && len(a.Sources) == 0 && !g.Ledger.Wrote() && g.Past == 0:
 		a.Notices = append(a.Notices, agent.Notice{Type: NoticeUnread, Severity: agent.Warning, Text: g.line(missingSource), Turn: a.Turns})
 	}
@@ -229,10 +229,10 @@ func (a *Answer) accepted(v *run.View, w wanted) journal.Status {
 		a.Signal = turnAt(v, w.Accepted.By).Report.Signal
 	}
 	if a.Signal != nil && a.Signal.Type == signal.PartialAnswer {
-		a.lacks(strings.TrimSpace(a.Signal.Text("caveat") + " Missing: " + a.Signal.Text("missing")))
+		a.lacks(sentences(a.Signal.Text("caveat"), "Missing: "+a.Signal.Text("missing")))
 	}
 	if t.Finish == model.FinishLength {
-		a.lacks(strings.TrimSpace("The answer was cut at the model's limit of output. " + a.Caveat))
+		a.lacks(sentences("The answer was cut at the model's limit of output.", a.Caveat))
 	}
 	if a.Partial() {
 		a.explain()
@@ -245,6 +245,17 @@ func (a *Answer) accepted(v *run.View, w wanted) journal.Status {
 		return journal.NeedsUser
 	}
 	return journal.Done
+}
+
+// sentences puts two texts one after the other, where there are two.
+func sentences(first, second string) string {
+	switch {
+	case first == "" || second == "":
+		return first + second
+	case !strings.ContainsAny(first[len(first)-1:], ".!?"):
+		first += "."
+	}
+	return first + " " + second
 }
 
 // turnAt is the reply in a record, its signal with the time; a reply without a word where there is none.
