@@ -14,8 +14,12 @@ import (
 	"sibyl/internal/tool"
 )
 
-// maxWritten bounds, in bytes, the text in which calls are looked for.
-const maxWritten = 64 << 10
+// maxWritten bounds, in bytes, the text in which calls are looked for; mostMarks how many of its last marks may begin them, as each may be
+// read up to the end.
+const (
+	maxWritten = 64 << 10
+	mostMarks  = 256
+)
 
 // The marks of calls in text. signal.Neutralise makes all of them inert in the text of tools.
 const (
@@ -45,7 +49,8 @@ func WrittenCalls(text string, offered []tool.Spec) (calls []model.ToolCall, res
 		return nil, text
 	}
 	tried := 0 // what begins before it comes to the same end as calls that were read already
-	for _, at := range mayCall().FindAllStringIndex(text, -1) {
+	marks := mayCall().FindAllStringIndex(text, -1)
+	for _, at := range marks[max(0, len(marks)-mostMarks):] {
 		if at[0] < tried {
 			continue
 		}

@@ -168,3 +168,8 @@ func TestCallsThatAReplyRepeatsUntilItIsCutAreReadOnce(t *testing.T) {
 		t.Errorf("2000 calls take %.0f allocations", allocated)
 	}
 }
+
+func TestCallBehindMuchThatLooksLikeOneIsFound(t *testing.T) {
+	found, _ := agent.WrittenCalls(strings.Repeat("{ {\n", 9000)+readB, offered)
+	same(t, "calls", len(found), 1)
+}
