@@ -57,7 +57,6 @@ type Best struct {
 	Ref    int64 `json:"ref"`
 	Also   int64 `json:"also,omitempty"` // a reply that may refer back to it, or may be an answer of few words
 	Words  Words `json:"words"`
-	Calls  int   `json:"calls,omitempty"`  // made before it
 	Opened int   `json:"opened,omitempty"` // places read before it
 	Wrote  bool  `json:"wrote,omitempty"`
 }
@@ -65,7 +64,7 @@ type Best struct {
 // said enters the text of a reply: it is the best one unless it only refers back to the one before. Text beside calls goes before the
 // answer, unless it cites what was read or its signal says that it is one.
 func (r *Reports) said(reply agent.Reply, report Report, l *agent.Ledger) {
-	next := Best{Ref: reply.Ref, Words: report.Words, Calls: l.Calls(), Opened: len(l.Opened), Wrote: l.Wrote()}
+	next := Best{Ref: reply.Ref, Words: report.Words, Opened: len(l.Opened), Wrote: l.Wrote()}
 	quiet, better := len(reply.Calls) == 0, next.replaces(r.Best)
 	switch {
 	case !quiet || better && next.Words.Size > 0 && next.Words.Text != r.Best.Words.Text:
