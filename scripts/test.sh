@@ -1,6 +1,6 @@
 #!/bin/sh
-# Passes all tests on a machine that has Go and a shell. Modules are fetched by Go itself. With a C compiler there, the
-# packages that run things at the same time are tested for data races as well.
+# Passes all tests on a machine that has Go, Node 20 or later with npm, and a shell. Go and npm fetch modules and packages themselves. With a C
+# compiler there, the packages that run things at the same time are tested for data races as well.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -11,7 +11,13 @@ if [ -n "$unformatted" ]; then
 fi
 go mod tidy -diff
 go vet ./...
+sh scripts/client.sh
 go test ./...
+# What must hold on every store: the suite of the run room, and every effect killed at every write.
+for store in sqlite postgres; do
+	SIBYL_TEST_STORE=$store go test ./internal/run
+	SIBYL_TEST_STORE=$store go test -run Crash ./internal/oracle
+done
 if command -v gcc >/dev/null 2>&1; then
 	CGO_ENABLED=1 go test -race ./internal/run/... ./internal/journal/... ./internal/model/... ./internal/oracle
 fi

@@ -8,7 +8,8 @@
 //   - Records are immutable. Data comes back byte for byte.
 //   - A run that has ended (Run.Status other than Running) takes no more records: ErrEnded.
 //   - A lease says who drives a run. It decides who may resume, not who may append. It is expired when its time is
-//     not after the `now` the caller gives, and a released lease is free at once.
+//     not after the `now` the caller gives, and a released lease is free at once. A run may be released to rest: until then
+//     Stranded leaves it out.
 //   - Every query names its owner, alone or in a Key; only Stranded looks at all of them. What belongs to another owner does
 //     not exist: ErrNotFound, or it is left out.
 //   - A Pending row is left by the end of a run and consumed by one beginning in its session, at most once. A beginning that
@@ -17,6 +18,8 @@
 //   - A session that was removed leaves a Tombstone and nothing else: no title, no record, no content that only its runs
 //     named. Its id is never used again, and asking for it is a RemovedError, which is an ErrNotFound.
 //   - Times are kept to the millisecond, in UTC.
+//   - Text (ids, owners, titles, kinds, reasons, holders, keys) is valid UTF-8 without NUL, else ErrInvalid. Data, summaries and
+//     blobs are bytes.
 //
 // After a restart: a run is Running with an expired or free lease (nobody drives it, Stranded lists it, anybody may acquire
 // it) or it has ended. There is no third state.
@@ -43,6 +46,10 @@ var (
 	ErrReadOnly = errors.New("the journal can only be read")
 	ErrConsumed = errors.New("it is no longer open")
 	ErrClaimed  = errors.New("another run claims it")
+
+	// ErrUnreachable says that nothing was written. ErrUnsure says that nobody can tell: the database was lost while it committed.
+	ErrUnreachable = errors.New("the database can't be reached")
+	ErrUnsure      = errors.New("it is not known whether this was written")
 )
 
 // Owner is the person whose sessions and runs these are.
@@ -129,7 +136,7 @@ type Run struct {
 	Summary json.RawMessage `json:"summary,omitempty"` // its outcome for lists and histories, in its assistant's form; see Filter.Summaries
 
 	LeaseHolder string    `json:"lease_holder,omitempty"`
-	LeaseUntil  time.Time `json:"lease_until,omitzero"`
+	LeaseUntil  time.Time `json:"lease_until,omitzero"` // without a holder: until when it rests
 }
 
 // Record is one thing that came into a run. Kind and Data are the run room's business; the store keeps them as they are.
@@ -260,17 +267,26 @@ type Store interface {
 	// Acquire takes the lease of a Running run for holder until until, if it is free, expired at now, or already
 	// holder's. Otherwise ErrLeased; ErrEnded if the run has ended.
 	Acquire(ctx context.Context, owner Owner, run, holder string, now, until time.Time) error
-	// Release frees the lease if holder has it; otherwise it does nothing.
-	Release(ctx context.Context, owner Owner, run, holder string) error
+	// Release frees the lease if holder has it; otherwise it does nothing. Until rest Stranded leaves the run out, while
+	// Acquire takes it at any time; the zero time is no rest.
+	Release(ctx context.Context, owner Owner, run, holder string, rest time.Time) error
 	// Renew sets the end of the leases that holder has of Running runs among these, in one transaction. It leaves the others
 	// alone.
 	Renew(ctx context.Context, holder string, runs []Key, until time.Time) error
 	// Standing tells how far these runs are, some hundreds at most, in the order given. What is not there is left out.
 	Standing(ctx context.Context, runs []Key) ([]Standing, error)
-	// Stranded lists the Running runs of all owners whose lease is free or expired at now: the free ones first, then the
-	// longest expired (ties by start and id, ascending). Limit 0 means 100.
+	// Stranded lists the Running runs of all owners whose lease is free or expired at now and that do not rest, in the order in
+	// which they are to be taken up, so that owners take turns: the fewer runs of an owner are driven at now, or stranded and
+	// started before, the earlier a run comes (ties by start and id, ascending). Limit 0 means 100.
 	Stranded(ctx context.Context, now time.Time, limit int) ([]Run, error)
 
 	// Close frees what the store holds.
 	Close() error
+}
+
+// Announcer is a Store that tells what is written, by any process, so that whoever watches need not wait for the next look.
+type Announcer interface {
+	// Announced calls heard, one call at a time, with the runs that took records or were freed, until ctx is done or the
+	// connection is lost, and returns why. What happens while nobody listens is not told.
+	Announced(ctx context.Context, heard func(Key)) error
 }

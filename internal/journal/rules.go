@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,7 +56,7 @@ func NewBeginning(b Beginning) (Beginning, error) {
 	if len(b.Claims) > 0 && b.Claims[0] == "" {
 		return Beginning{}, fmt.Errorf("run %q claims a key without a name: %w", b.Run.ID, ErrInvalid)
 	}
-	return b, nil
+	return b, errors.Join(plain("a pending row to be consumed", b.Consume...), plain("a claimed key", b.Claims...))
 }
 
 func newSession(s Session) (Session, error) {
@@ -66,7 +67,7 @@ func newSession(s Session) (Session, error) {
 		return Session{}, fmt.Errorf("session %q without an owner: %w", s.ID, ErrInvalid)
 	}
 	s.CreatedAt, s.UpdatedAt, s.Runs = Millis(s.CreatedAt), Millis(s.UpdatedAt), 0
-	return s, nil
+	return s, errors.Join(CheckTitle(s.Title), plain("the id, owner or assistant of a session", s.ID, string(s.Owner), s.Assistant))
 }
 
 // Tombstone checks what DeleteSession was given and returns what s leaves when it is removed.
@@ -90,7 +91,9 @@ func newRun(r Run, recs []Record) (Run, error) {
 	case r.Status != Running && r.Status != "":
 		return Run{}, fmt.Errorf("run %q begins as %q instead of %q: %w", r.ID, r.Status, Running, ErrInvalid)
 	}
-	if err := consecutive(recs, 0); err != nil {
+	err := cmp.Or(plain("the id, session, owner, assistant, title or lease holder of a run", r.ID, r.Session, string(r.Owner), r.Assistant, r.Title, r.LeaseHolder),
+		consecutive(recs, 0))
+	if err != nil {
 		return Run{}, fmt.Errorf("run %q: %w", r.ID, err)
 	}
 	r.Status, r.StartedAt, r.EndedAt, r.Reason, r.Summary = Running, Millis(r.StartedAt), time.Time{}, "", nil
@@ -136,8 +139,11 @@ func (e End) check() error {
 		if slices.ContainsFunc(e.Pending[:i], func(other Pending) bool { return other.ID == p.ID }) {
 			return fmt.Errorf("pending row %q is left twice by one end: %w", p.ID, ErrInvalid)
 		}
+		if err := plain("the id or kind of a pending row", p.ID, p.Kind); err != nil {
+			return err
+		}
 	}
-	return nil
+	return plain("the end's reason", e.Reason)
 }
 
 // Left returns the pending rows that r leaves when it ends so, as they are kept. It looks at the ID, Session and Owner of r.
@@ -170,6 +176,9 @@ func consecutive(recs []Record, next int64) error {
 		if want := next + int64(i); rec.Seq != want {
 			return fmt.Errorf("record %d of the batch has the number %d, which should be %d: %w", i, rec.Seq, want, ErrInvalid)
 		}
+		if err := plain("the kind of a record", rec.Kind); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -191,7 +200,7 @@ func CheckHolder(holder string) error {
 	if holder == "" {
 		return fmt.Errorf("a lease for a holder without a name: %w", ErrInvalid)
 	}
-	return nil
+	return plain("the holder of a lease", holder)
 }
 
 // AllowAcquire says whether holder may take the lease of r at now: nil, ErrInvalid, ErrEnded or ErrLeased. It looks at
@@ -209,8 +218,29 @@ func (r Run) AllowAcquire(holder string, now time.Time) error {
 	return nil
 }
 
-// Stranded says whether r is Running and nobody drives it at now. It looks at the Status and lease of r.
-func (r Run) Stranded(now time.Time) bool { return r.Status == Running && !r.driven(now) }
+// Stranded says whether r is Running, nobody drives it at now, and it does not rest. It looks at the Status and lease of r.
+func (r Run) Stranded(now time.Time) bool {
+	return r.Status == Running && !r.LeaseUntil.After(Millis(now))
+}
+
+// Rests says whether r is Running and was released to rest beyond now. It looks at the Status and lease of r.
+func (r Run) Rests(now time.Time) bool {
+	return r.Status == Running && r.LeaseHolder == "" && r.LeaseUntil.After(Millis(now))
+}
+
+// Turns puts stranded runs into the order in which they are to be taken up. An owner comes later by each run that is driven
+// already, and by each stranded one before it, so that owners take turns; driven counts the first.
+func Turns(stranded []Run, driven map[Owner]int) {
+	slices.SortFunc(stranded, byStart)
+	rank, before := make(map[string]int, len(stranded)), make(map[Owner]int)
+	for _, r := range stranded {
+		before[r.Owner]++
+		rank[r.ID] = driven[r.Owner] + before[r.Owner]
+	}
+	slices.SortStableFunc(stranded, func(a, b Run) int { return cmp.Compare(rank[a.ID], rank[b.ID]) })
+}
+
+func byStart(a, b Run) int { return cmp.Or(a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.ID, b.ID)) }
 
 // AllowDelete says whether r may be deleted at now: nil, or ErrLeased while somebody drives it. It looks at the ID,
 // Status and lease of r.

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -185,12 +188,22 @@ func (p *pair) acquire(*rapid.T) {
 
 func (p *pair) release(*rapid.T) {
 	owner, run, holder := p.owner(), p.run(), p.holder()
-	p.bothDo("Release", func(s journal.Store) error { return s.Release(p.ctx, owner, run, holder) })
+	var rest time.Time
+	if rapid.Bool().Draw(p.T, "rests") {
+		rest = p.time("rest")
+	}
+	p.bothDo("Release", func(s journal.Store) error { return s.Release(p.ctx, owner, run, holder, rest) })
 }
 
 func (p *pair) renew(*rapid.T) {
 	holder, until := p.holder(), p.time("until")
 	p.bothDo("Renew", func(s journal.Store) error { return s.Renew(p.ctx, holder, p.keys(), until) })
+}
+
+// stranded are the stranded runs of this check, in order.
+func (p *pair) stranded(s journal.Store, now time.Time) ([]journal.Run, error) {
+	all, err := s.Stranded(p.ctx, now, math.MaxInt32)
+	return slices.DeleteFunc(all, func(r journal.Run) bool { return !strings.HasPrefix(r.ID, p.prefix) }), err
 }
 
 // keys name all runs there may be.
@@ -216,6 +229,8 @@ func (p *pair) look(*rapid.T) {
 		}
 	}
 	p.both("Standing", func(s journal.Store) (any, error) { return s.Standing(p.ctx, p.keys()) })
+	now := p.time("now")
+	p.both("Stranded", func(s journal.Store) (any, error) { return p.stranded(s, now) })
 	for _, key := range []string{"k1", "k2"} {
 		p.both("Claimed", func(s journal.Store) (any, error) {
 			return s.Claimed(p.ctx, journal.Owner(p.prefix+"ada"), p.prefix+key)

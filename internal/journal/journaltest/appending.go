@@ -124,7 +124,7 @@ var appendTests = map[string]func(*suite){
 		ask(s.store.Run(s.ctx, ada, "r")).fails(s, journal.ErrNotFound)
 		ask(s.store.Records(s.ctx, ada, "r", 0)).fails(s, journal.ErrNotFound)
 		s.fails(s.store.Acquire(s.ctx, ada, "r", "here", noon, after(time.Minute)), journal.ErrNotFound)
-		s.fails(s.store.Release(s.ctx, ada, "r", "here"), journal.ErrNotFound)
+		s.fails(s.store.Release(s.ctx, ada, "r", "here", time.Time{}), journal.ErrNotFound)
 	},
 	"RecordsBeginWhereAsked": func(s *suite) {
 		s.begin("s", "r", 5)

@@ -61,6 +61,7 @@ func RunPersistent(t *testing.T, place func(t *testing.T) (open func() journal.S
 const (
 	ada = journal.Owner("ada")
 	bob = journal.Owner("bob")
+	cy  = journal.Owner("cy")
 )
 
 // noon is the moment the tests start from.

@@ -56,17 +56,17 @@ var leaseTests = map[string]func(*suite){
 	"ReleasedLeaseIsFreeAtOnce": func(s *suite) {
 		s.begin("s", "r", 1)
 		s.acquire("here", noon, after(time.Hour))
-		s.ok(s.store.Release(s.ctx, ada, "r", "here"))
+		s.ok(s.store.Release(s.ctx, ada, "r", "here", time.Time{}))
 		s.holds("", time.Time{})
 		s.acquire("there", noon, after(time.Minute))
 	},
 	"ReleaseByAnotherDoesNothing": func(s *suite) {
 		s.begin("s", "r", 1)
-		s.ok(s.store.Release(s.ctx, ada, "r", "there"))
+		s.ok(s.store.Release(s.ctx, ada, "r", "there", after(time.Hour)))
 		s.acquire("here", noon, after(time.Hour))
 		s.unchanged(func() {
-			s.ok(s.store.Release(s.ctx, ada, "r", "there"))
-			s.ok(s.store.Release(s.ctx, ada, "r", ""))
+			s.ok(s.store.Release(s.ctx, ada, "r", "there", after(time.Hour)))
+			s.ok(s.store.Release(s.ctx, ada, "r", "", after(time.Hour)))
 		})
 	},
 	"EndedRunHasNoLease": func(s *suite) {
@@ -75,7 +75,7 @@ var leaseTests = map[string]func(*suite){
 		s.end("r", 1, journal.Failed, noon)
 		s.unchanged(func() {
 			s.fails(s.store.Acquire(s.ctx, ada, "r", "here", noon, after(time.Hour)), journal.ErrEnded)
-			s.ok(s.store.Release(s.ctx, ada, "r", "here"))
+			s.ok(s.store.Release(s.ctx, ada, "r", "here", time.Time{}))
 		})
 	},
 	"LeaseDoesNotDecideWhoAppends": func(s *suite) {
@@ -137,14 +137,48 @@ var leaseTests = map[string]func(*suite){
 			want = append(want, r)
 		}
 		add(ada, "free", "", 0)
-		add(bob, "free too", "", 0)
-		add(bob, "longest", "dead", time.Minute)
-		add(ada, "just now", "dead", time.Hour)
+		add(bob, "gone long", "dead", time.Minute)
+		add(cy, "just now", "dead", time.Hour)
 		s.same("stranded", ask(s.store.Stranded(s.ctx, after(time.Hour), 0)).ok(s), want)
-		s.same("stranded before the last lease ran out", ask(s.store.Stranded(s.ctx, after(time.Hour-time.Millisecond), 0)).ok(s), want[:3])
+		s.same("stranded before the last lease ran out", ask(s.store.Stranded(s.ctx, after(time.Hour-time.Millisecond), 0)).ok(s), want[:2])
 		s.same("two of them", ask(s.store.Stranded(s.ctx, after(time.Hour), 2)).ok(s), want[:2])
 		s.ok(s.store.Append(s.ctx, ada, "free", records(0, 1), &journal.End{Status: journal.Done, At: noon}))
 		s.same("stranded after one has ended", ask(s.store.Stranded(s.ctx, after(time.Hour), 0)).ok(s), want[1:])
+	},
+	"StrandedRunsOfOwnersTakeTurns": func(s *suite) {
+		var n int
+		add := func(owner journal.Owner, id, holder string) {
+			n++
+			r := runOf(owner, "session of "+id, id)
+			r.StartedAt = after(time.Duration(n) * time.Second)
+			if r.LeaseHolder = holder; holder != "" {
+				r.LeaseUntil = after(time.Hour)
+			}
+			s.start(r, nil)
+		}
+		add(ada, "driven", "here")
+		for _, id := range []string{"a1", "a2", "a3"} {
+			add(ada, id, "")
+		}
+		add(bob, "b1", "")
+		add(cy, "c1", "")
+		add(bob, "b2", "")
+		var got []string
+		for _, r := range ask(s.store.Stranded(s.ctx, after(time.Minute), 0)).ok(s) {
+			got = append(got, r.ID)
+		}
+		s.same("turns", got, []string{"b1", "c1", "a1", "b2", "a2", "a3"})
+	},
+	"AReleasedRunRestsAndIsTakenByNameAllTheSame": func(s *suite) {
+		s.begin("s", "r", 1)
+		stranded := func(now time.Time) int { return len(ask(s.store.Stranded(s.ctx, now, 0)).ok(s)) }
+		s.acquire("here", noon, after(time.Second))
+		s.ok(s.store.Release(s.ctx, ada, "r", "here", after(time.Minute)))
+		s.holds("", after(time.Minute))
+		s.same("stranded while it rests", stranded(after(time.Minute-time.Millisecond)), 0)
+		s.same("stranded after its rest", stranded(after(time.Minute)), 1)
+		s.acquire("there", after(time.Second), after(time.Hour))
+		s.holds("there", after(time.Hour))
 	},
 	"OfSixteenOneTakesAnExpiredLease": func(s *suite) {
 		s.begin("s", "r", 1)

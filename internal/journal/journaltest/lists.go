@@ -49,7 +49,7 @@ func (s *suite) everyCall(ctx context.Context, owner journal.Owner) map[string]e
 	_, errs["Records"] = s.store.Records(ctx, owner, "r", 0)
 	_, errs["Records past the last"] = s.store.Records(ctx, owner, "r", 9)
 	errs["Acquire"] = s.store.Acquire(ctx, owner, "r", "here", noon, after(time.Minute))
-	errs["Release"] = s.store.Release(ctx, owner, "r", "here")
+	errs["Release"] = s.store.Release(ctx, owner, "r", "here", time.Time{})
 	_, errs["Tombstone"] = s.store.Tombstone(ctx, owner, "s")
 	_, errs["Blob"] = s.store.Blob(ctx, owner, journal.BlobHash([]byte("blob")))
 	_, errs["Claimed"] = s.store.Claimed(ctx, owner, "key")

@@ -115,7 +115,7 @@ var deleteTests = map[string]func(*suite){
 	"DeleteNeedsNoEndOfARunNobodyDrives": func(s *suite) {
 		s.begin("s", "r", 1)
 		s.acquire("here", noon, after(time.Hour))
-		s.ok(s.store.Release(s.ctx, ada, "r", "here"))
+		s.ok(s.store.Release(s.ctx, ada, "r", "here", time.Time{}))
 		s.ok(s.store.DeleteSession(s.ctx, ada, "s", journal.ByPerson, noon))
 	},
 }

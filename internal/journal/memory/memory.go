@@ -168,6 +168,9 @@ func latest[E interface{ Cursor() journal.Cursor }](all map[string]E, after jour
 }
 
 func (s *Store) RenameSession(ctx context.Context, owner journal.Owner, id, title string) error {
+	if err := journal.CheckTitle(title); err != nil {
+		return err
+	}
 	return s.change(ctx, func() error {
 		session, err := s.session(owner, id)
 		if err != nil {

@@ -203,11 +203,14 @@ func (s *Store) Acquire(ctx context.Context, owner journal.Owner, id, holder str
 	})
 }
 
-func (s *Store) Release(ctx context.Context, owner journal.Owner, id, holder string) error {
+func (s *Store) Release(ctx context.Context, owner journal.Owner, id, holder string, rest time.Time) error {
 	return s.change(ctx, func() error {
 		r, err := s.run(owner, id)
-		if err == nil && r.LeaseHolder == holder {
+		if err == nil && holder != "" && r.LeaseHolder == holder {
 			r.LeaseHolder, r.LeaseUntil = "", time.Time{}
+			if !rest.IsZero() {
+				r.LeaseUntil = journal.Millis(rest)
+			}
 		}
 		return err
 	})
@@ -240,14 +243,16 @@ func (s *Store) Standing(ctx context.Context, runs []journal.Key) ([]journal.Sta
 
 func (s *Store) Stranded(ctx context.Context, now time.Time, limit int) ([]journal.Run, error) {
 	return look(ctx, s, func() (list []journal.Run, err error) {
+		driven := make(map[journal.Owner]int)
 		for _, r := range s.runs {
-			if r.Stranded(now) {
+			switch {
+			case r.Stranded(now):
 				list = append(list, r.listed(false))
+			case r.Status == journal.Running && !r.Rests(now):
+				driven[r.Owner]++
 			}
 		}
-		slices.SortFunc(list, func(a, b journal.Run) int {
-			return cmp.Or(a.LeaseUntil.Compare(b.LeaseUntil), a.Cursor().Compare(b.Cursor())) // a free lease has the zero time
-		})
+		journal.Turns(list, driven)
 		return list[:min(len(list), journal.Limit(limit))], nil
 	})
 }

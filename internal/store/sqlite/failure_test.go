@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -62,6 +63,34 @@ func TestDamageAfterOpeningIsCorrupt(t *testing.T) {
 	}
 	if got, err := db.Blob(t.Context(), "ada", journal.BlobHash(blob)); !errors.Is(err, journal.ErrCorrupt) {
 		t.Errorf("Blob with another content: %q, %v, want ErrCorrupt", got, err)
+	}
+}
+
+func TestNothingIsWrittenToAFileThatWasRemovedOrReplaced(t *testing.T) {
+	for name, away := range map[string]func(path string) error{
+		"removed": os.Remove,
+		"replaced": func(path string) error {
+			return errors.Join(os.WriteFile(path+".new", []byte(content(t, path)), 0o600), os.Rename(path+".new", path))
+		},
+		"with its folder": func(path string) error { return os.RemoveAll(filepath.Dir(path)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "kept", "sibyl.db")
+			db := openAt(t, path)
+			writeSomething(t, db)
+			if _, err := db.Now(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := away(path); err != nil {
+				t.Fatal(err)
+			}
+			_, now := db.Now(t.Context())
+			for what, err := range map[string]error{"the time": now, "a write": db.RevokeUser(t.Context(), "ada", time.Now())} {
+				if !errors.Is(err, journal.ErrUnreachable) || !strings.Contains(err.Error(), path) {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+		})
 	}
 }
 

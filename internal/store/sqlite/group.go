@@ -98,6 +98,9 @@ func (db *DB) lead(ctx context.Context, start time.Time, w *write) error {
 		return nil
 	default:
 	}
+	if err := db.stands(); err != nil {
+		return err
+	}
 	t := tx{db.writer, &db.known}
 	if err := db.patientlySince(ctx, start, t.begin); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/pressly/goose/v3"
 	"go.uber.org/goleak"
 
 	"sibyl/internal/journal"
@@ -132,6 +134,55 @@ func TestOpenCompletesAMigrationThatACrashInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeSomething(t, openAt(t, path))
+}
+
+func TestOpenBringsAnEarlierFileUpToDateAndKeepsWhatItHolds(t *testing.T) {
+	path := newPath(t)
+	pool, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, latest, err := versions()
+	if err != nil || first == latest {
+		t.Fatalf("migrations from %d to %d, error %v, want several", first, latest, err)
+	}
+	files, err := fs.Sub(migrationFiles, "migrations")
+	if err != nil {
+		t.Fatal(err)
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, pool, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := provider.UpTo(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pool.ExecContext(t.Context(), `INSERT INTO session VALUES ('before', 'ada', 'oracle', 'kept', 0, 0)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := pool.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() {
+			db, err := Open(t.Context(), path)
+			if err != nil {
+				t.Errorf("Open: %v", err)
+				return
+			}
+			if s, err := db.Session(t.Context(), "ada", "before"); err != nil || s.Title != "kept" {
+				t.Errorf("the session is %+v, error %v", s, err)
+			}
+			if version, err := db.version(t.Context(), db.writer); err != nil || version != latest {
+				t.Errorf("the version is %d, error %v, want %d", version, err, latest)
+			}
+			if err := db.Close(); err != nil {
+				t.Errorf("Close: %v", err)
+			}
+		})
+	}
+	all.Wait()
 }
 
 func TestManyOpenANewFileAtOnce(t *testing.T) {

@@ -105,8 +105,12 @@ func (db *DB) Runs(ctx context.Context, owner journal.Owner, f journal.Filter) (
 // Stranded implements journal.Store.
 func (db *DB) Stranded(ctx context.Context, now time.Time, limit int) ([]journal.Run, error) {
 	return read(ctx, db, journal.Limit(limit), scanRun, selectRun+`
+		LEFT JOIN (
+			SELECT owner AS driver, count(*) AS driven FROM run WHERE status = 'running' AND lease_until > ? AND lease_holder <> '' GROUP BY owner
+		) ON driver = owner
 		WHERE status = 'running' AND (lease_until IS NULL OR lease_until <= ?)
-		ORDER BY lease_until, started_at, id`, now.UnixMilli())
+		ORDER BY coalesce(driven, 0) + row_number() OVER (PARTITION BY owner ORDER BY started_at, id), started_at, id`,
+		now.UnixMilli(), now.UnixMilli())
 }
 
 // Standing implements journal.Store.
@@ -143,12 +147,12 @@ func (db *DB) Acquire(ctx context.Context, owner journal.Owner, run, holder stri
 }
 
 // Release implements journal.Store.
-func (db *DB) Release(ctx context.Context, owner journal.Owner, run, holder string) error {
+func (db *DB) Release(ctx context.Context, owner journal.Owner, run, holder string, rest time.Time) error {
 	return db.write(ctx, func(t tx) error {
-		if _, err := t.theRun(owner, run); err != nil {
+		if _, err := t.theRun(owner, run); err != nil || holder == "" {
 			return err
 		}
-		return t.run(`UPDATE run SET lease_holder = '', lease_until = NULL WHERE id = ? AND lease_holder = ?`, run, holder)
+		return t.run(`UPDATE run SET lease_holder = '', lease_until = ? WHERE id = ? AND lease_holder = ?`, maybe(rest), run, holder)
 	})
 }
 

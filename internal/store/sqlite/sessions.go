@@ -78,6 +78,9 @@ func list[T any](ctx context.Context, db *DB, scan func(row) T, from string, q l
 
 // RenameSession implements journal.Store.
 func (db *DB) RenameSession(ctx context.Context, owner journal.Owner, id, title string) error {
+	if err := journal.CheckTitle(title); err != nil {
+		return err
+	}
 	return db.write(ctx, func(t tx) error {
 		renamed, err := t.change(`UPDATE session SET title = ? WHERE id = ? AND owner = ?`, title, id, string(owner))
 		if err == nil && renamed == 0 {

@@ -9,6 +9,7 @@
 //   - Errors name the file and what would fix it, and match journal's errors.
 //   - Open brings the tables up to date, in transactions. It refuses a file that another program or a later build of
 //     this one wrote.
+//   - Once its file was removed or replaced, every write fails with journal.ErrUnreachable, so that nothing is kept where nobody finds it.
 //   - A file that may only be read is opened for reading; every write to it fails with journal.ErrReadOnly.
 //   - What is removed is overwritten in the file, at the latest when the last process closes it and so empties the WAL. Its
 //     space is used again by later writes; the file does not shrink.
@@ -27,6 +28,8 @@ import (
 	"time"
 
 	"modernc.org/libc"
+
+	"sibyl/internal/journal"
 )
 
 const (
@@ -46,6 +49,7 @@ type DB struct {
 	busyTimeout time.Duration
 	vfs         *vfs
 
+	file     os.FileInfo // as it was when it was opened
 	writer   *conn
 	known    known // to who holds the token
 	queue    queue
@@ -96,8 +100,27 @@ func Open(ctx context.Context, path string, opts ...Option) (*DB, error) {
 	if err != nil {
 		return nil, db.explain(err)
 	}
+	if db.file, err = os.Stat(path); err != nil {
+		_ = db.writer.close() // the first error is the one to tell
+		return nil, db.lost()
+	}
 	db.readers = newReaders(db.dsn("query_only(1)"))
 	return db, nil
+}
+
+// stands says that the file is the one that was opened. Of one that was removed or replaced SQLite tells nothing: what is written to it is
+// gone once it is closed.
+func (db *DB) stands() error {
+	info, err := os.Stat(db.path)
+	if errors.Is(err, os.ErrNotExist) || err == nil && db.file != nil && !os.SameFile(db.file, info) {
+		return db.lost()
+	}
+	return nil
+}
+
+func (db *DB) lost() error {
+	return fmt.Errorf("database %s: %w: its file was removed or replaced while it was open (end this process, see to the file, and start again)",
+		db.path, journal.ErrUnreachable)
 }
 
 // createFile makes an empty file that only its owner can read, unless there is one: SQLite would give it the mode of

@@ -1,0 +1,62 @@
+// Package node is what a process that serves does beside answering: it says that it lives, takes up runs that nobody drives, and does what
+// is due from time to time.
+//
+// Guarantees:
+//   - The journal is the queue: a run that waits, and one whose process is gone, is found by the row it has, at the latest a second after
+//     its lease ran out, by every node that has room. Its lease decides which of them drives it, its fence that no other does.
+//   - Runs are taken up in turns between their owners, as journal.Store.Stranded lists them.
+//   - A duty is begun by one node each time that it is due. A node that dies in the middle of it leaves it for the next time.
+//   - A run that a node can't go on with stays for others; this one tries it again after a pause that grows.
+//   - Nothing is kept in memory that another node would miss.
+package node
+
+import (
+	"context"
+	"time"
+)
+
+// Node is a process that serves.
+type Node struct {
+	Holder    string    `json:"holder"` // its name in leases
+	Name      string    `json:"name"`   // for people
+	Build     string    `json:"build"`
+	Address   string    `json:"address"` // where it listens
+	StartedAt time.Time `json:"started_at"`
+	SeenAt    time.Time `json:"seen_at"`
+	Most      int       `json:"most_runs"` // driven at once; 0: any number
+	Draining  bool      `json:"draining"`  // it takes no more runs
+	Runs      int       `json:"runs"`      // driven, as leases tell; set by the registry
+}
+
+// gone is how long a node that dies keeps looking alive.
+const gone = 5 * beat
+
+// Lives says whether n was seen lately.
+func (n Node) Lives(now time.Time) bool { return n.SeenAt.Add(gone).After(now) }
+
+// Registry is where nodes are known and duties are shared out. Implementations are safe for concurrent use, from several processes.
+// Times are kept to the millisecond, in UTC.
+type Registry interface {
+	// Now is the time of the database, which all nodes agree on.
+	Now(ctx context.Context) (time.Time, error)
+	// Keep adds a node, or says how it stands.
+	Keep(ctx context.Context, n Node) error
+	// Leave removes a node; nothing where there is none.
+	Leave(ctx context.Context, holder string) error
+	// Nodes lists the nodes, the first started first (ties by holder), with the runs whose leases they have at now. Those that were not
+	// seen since long before are removed.
+	Nodes(ctx context.Context, now time.Time) ([]Node, error)
+	// TakeDuty is true for one caller each time that the duty of that name is due at now; it is due again after every. A duty that
+	// nobody took yet is due.
+	TakeDuty(ctx context.Context, name string, now time.Time, every time.Duration) (bool, error)
+}
+
+// Kept is how long a node that was not seen stays in the registry.
+const Kept = 24 * time.Hour
+
+// Duty is what some node does from time to time.
+type Duty struct {
+	Name  string
+	Every time.Duration
+	Do    func(ctx context.Context) error
+}

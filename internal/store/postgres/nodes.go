@@ -1,0 +1,97 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"sibyl/internal/node"
+)
+
+var _ node.Registry = (*DB)(nil)
+
+// Now implements node.Registry.
+func (db *DB) Now(ctx context.Context) (time.Time, error) {
+	found, err := read(ctx, db, pgx.RowTo[int64], `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint`)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return time.UnixMilli(found[0]).UTC(), nil
+}
+
+// Keep implements node.Registry.
+func (db *DB) Keep(ctx context.Context, n node.Node) error {
+	return db.write(ctx, func(t *tx) error {
+		t.change(nil, `
+			INSERT INTO node (holder, name, build, address, started_at, seen_at, most, draining) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+			ON CONFLICT (holder) DO UPDATE SET name = excluded.name, build = excluded.build, address = excluded.address,
+				started_at = excluded.started_at, seen_at = excluded.seen_at, most = excluded.most, draining = excluded.draining`,
+			n.Holder, n.Name, n.Build, n.Address, n.StartedAt.UnixMilli(), n.SeenAt.UnixMilli(), n.Most, oneIf(n.Draining))
+		return nil
+	})
+}
+
+func oneIf(yes bool) int64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// Leave implements node.Registry.
+func (db *DB) Leave(ctx context.Context, holder string) error {
+	return db.write(ctx, func(t *tx) error {
+		t.change(nil, `DELETE FROM node WHERE holder = $1`, holder)
+		return nil
+	})
+}
+
+// Nodes implements node.Registry.
+func (db *DB) Nodes(ctx context.Context, now time.Time) ([]node.Node, error) {
+	all, err := read(ctx, db, scanNode, `
+		SELECT holder, name, build, address, started_at, seen_at, most, draining,
+		       (SELECT count(*) FROM run WHERE status = 'running' AND lease_holder = holder AND lease_until > $1)
+		FROM node ORDER BY started_at, holder`, now.UnixMilli())
+	if err != nil {
+		return nil, err
+	}
+	var kept []node.Node
+	for _, n := range all {
+		if n.SeenAt.Add(node.Kept).Before(now) {
+			err = db.Leave(ctx, n.Holder)
+		} else {
+			kept = append(kept, n)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return kept, nil
+}
+
+func scanNode(r pgx.CollectableRow) (n node.Node, err error) {
+	var draining int64
+	err = r.Scan(&n.Holder, &n.Name, &n.Build, &n.Address, millis{&n.StartedAt}, millis{&n.SeenAt}, &n.Most, &draining, &n.Runs)
+	n.Draining = draining != 0
+	return n, err
+}
+
+// TakeDuty implements node.Registry.
+func (db *DB) TakeDuty(ctx context.Context, name string, now time.Time, every time.Duration) (taken bool, err error) {
+	waits, err := read(ctx, db, pgx.RowTo[string], `SELECT name FROM duty WHERE name = $1 AND due_at > $2`, name, now.UnixMilli())
+	if err != nil || len(waits) > 0 {
+		return false, err
+	}
+	due := now.Add(every).UnixMilli()
+	err = db.write(ctx, func(t *tx) error {
+		t.provable(`SELECT FROM duty WHERE name = $1 AND due_at = $2`, name, due)
+		t.change(func(n int64) error {
+			taken = n > 0
+			return nil
+		}, `INSERT INTO duty (name, due_at) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET due_at = excluded.due_at WHERE duty.due_at <= $3`,
+			name, due, now.UnixMilli())
+		return nil
+	})
+	return taken && err == nil, err
+}

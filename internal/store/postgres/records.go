@@ -1,0 +1,156 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"sibyl/internal/journal"
+)
+
+// nextRecord is the number with which a run goes on.
+const nextRecord = `(SELECT coalesce(max(key) + 1 - (run.no << 24), 0) FROM record WHERE key >= run.no << 24 AND key < (run.no + 1) << 24)`
+
+// columns are records as arrays of their values.
+type columns struct {
+	seqs  []int64
+	ats   []int64
+	kinds []string
+	data  [][]byte
+}
+
+func columnsOf(recs []journal.Record) (c columns) {
+	for _, rec := range recs {
+		c.seqs, c.ats = append(c.seqs, rec.Seq), append(c.ats, rec.At.UnixMilli())
+		c.kinds, c.data = append(c.kinds, rec.Kind), append(c.data, notNull(rec.Data))
+	}
+	return c
+}
+
+// Append implements journal.Store.
+func (db *DB) Append(
+	ctx context.Context, owner journal.Owner, run string, recs []journal.Record, end *journal.End,
+) error {
+	if err := journal.CheckAppend(recs, end); err != nil {
+		return fmt.Errorf("run %q: %w", run, err)
+	}
+	err := db.write(ctx, func(t *tx) error {
+		if end != nil {
+			// First, since whoever removes the session begins with it too.
+			t.change(nil, `
+				UPDATE session SET updated_at = greatest(updated_at, $3) WHERE id = (SELECT session FROM run WHERE id = $1 AND owner = $2)`,
+				run, string(owner), end.At.UnixMilli())
+		}
+		t.append(owner, run, recs)
+		if end != nil {
+			t.finish(owner, run, *end)
+		}
+		return nil
+	})
+	if errors.Is(err, errNotAppended) {
+		return db.refused(ctx, owner, run, recs[0].Seq)
+	}
+	if err == nil {
+		db.crier.tell(journal.Key{Owner: owner, Run: run})
+	}
+	return err
+}
+
+// errNotAppended says that a run took no records, before it is known why.
+var errNotAppended = errors.New("not appended")
+
+// added is a record that was added: its key, and the number of the transaction.
+type added struct {
+	key int64
+	xid string
+}
+
+func scanAdded(r pgx.CollectableRow) (a added, err error) { return a, r.Scan(&a.key, &a.xid) }
+
+// append adds records to a run that is running and has come that far: it has the record before, and takes the next. The run is locked
+// against its removal; the key of a record keeps other writers from adding it too.
+func (t *tx) append(owner journal.Owner, run string, recs []journal.Record) {
+	c := columnsOf(recs)
+	check := func(all []added) error {
+		if len(all) < len(recs) {
+			return errNotAppended
+		}
+		t.proof = proof{all[0].xid, `SELECT FROM record WHERE key = $1 AND xmin = $2::text::xid8::xid`, []any{all[0].key, all[0].xid}}
+		return nil
+	}
+	rows(t, scanAdded, check, `
+		INSERT INTO record (key, at, kind, data)
+		SELECT no << 24 | seq, at, kind, data
+		FROM run, unnest($4::bigint[], $5::bigint[], $6::text[], $7::bytea[]) AS given (seq, at, kind, data)
+		WHERE id = $1 AND owner = $2 AND status = 'running' AND ($3 = 0 OR $3 > 0 AND EXISTS (SELECT FROM record WHERE key = (no << 24) + $3 - 1))
+		FOR KEY SHARE OF run
+		ON CONFLICT (key) DO NOTHING
+		RETURNING key, pg_current_xact_id()::text`,
+		run, string(owner), recs[0].Seq, c.seqs, c.ats, c.kinds, c.data)
+}
+
+// refused says why a run took no records that begin with the number next.
+func (db *DB) refused(ctx context.Context, owner journal.Owner, run string, next int64) error {
+	r, err := db.Run(ctx, owner, run)
+	if err == nil {
+		err = r.AllowAppend(next)
+	}
+	if err == nil {
+		err = fmt.Errorf("run %q: another was about to append record %d: %w", run, next, journal.ErrConflict)
+	}
+	return err
+}
+
+// finish ends a run that records were just appended to.
+func (t *tx) finish(owner journal.Owner, run string, end journal.End) {
+	t.change(nil, `
+		UPDATE run SET status = $3, ended_at = $4, lease_holder = '', lease_until = NULL, reason = $5, summary = $6 WHERE id = $1 AND owner = $2`,
+		run, string(owner), string(end.Status), maybe(end.At), end.Reason, notNull(end.Summary))
+	if len(end.Pending) > 0 {
+		t.leave(end.Left(journal.Run{ID: run, Owner: owner}))
+	}
+	t.change(nil, `
+		DELETE FROM claim USING (SELECT key FROM claim WHERE run = $1 AND owner = $2 ORDER BY key FOR UPDATE) AS held
+		WHERE claim.owner = $2 AND claim.key = held.key`, run, string(owner))
+}
+
+// Records implements journal.Store.
+func (db *DB) Records(ctx context.Context, owner journal.Owner, run string, from int64) ([]journal.Record, error) {
+	from = max(from, 0)
+	recs, err := read(ctx, db, scanRecord, `
+		SELECT key - (no << 24), at, kind, data FROM run JOIN record ON key >= (no << 24) + $3 AND key < (no + 1) << 24
+		WHERE id = $1 AND owner = $2 ORDER BY key`, run, string(owner), min(from, journal.MaxRecords))
+	if err != nil {
+		return nil, err
+	}
+	if len(recs) == 0 {
+		_, err := db.Run(ctx, owner, run)
+		return nil, err
+	}
+	for i, rec := range recs {
+		if want := from + int64(i); rec.Seq != want {
+			return nil, corrupt(db, fmt.Errorf("run %q has no record %d, but has record %d", run, want, rec.Seq))
+		}
+	}
+	return recs, nil
+}
+
+func scanRecord(r pgx.CollectableRow) (rec journal.Record, err error) {
+	return rec, r.Scan(&rec.Seq, millis{&rec.At}, &rec.Kind, data{&rec.Data})
+}
+
+// Blob implements journal.Store. Content that no longer has its hash is reported as journal.ErrCorrupt.
+func (db *DB) Blob(ctx context.Context, owner journal.Owner, hash string) ([]byte, error) {
+	found, err := read(ctx, db, pgx.RowTo[[]byte], `
+		SELECT content FROM blob JOIN blob_content ON blob_content.blob = blob.no WHERE owner = $1 AND hash = $2`, string(owner), hash)
+	content, err := only(found, err, "blob", hash)
+	if err != nil {
+		return nil, err
+	}
+	if journal.BlobHash(content) != hash {
+		return nil, corrupt(db, fmt.Errorf("the content of blob %q has changed", hash))
+	}
+	return content, nil
+}

@@ -1,0 +1,137 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"sibyl/internal/journal"
+)
+
+const (
+	runColumns = `
+	SELECT id, session, owner, assistant, title, status, started_at, ended_at, lease_holder, lease_until, reason, ` + nextRecord
+
+	selectRun     = runColumns + `, NULL::bytea FROM run `
+	selectSummary = runColumns + `, summary FROM run `
+)
+
+func scanRun(r pgx.CollectableRow) (run journal.Run, err error) {
+	return run, r.Scan(&run.ID, &run.Session, &run.Owner, &run.Assistant, &run.Title, &run.Status, millis{&run.StartedAt}, millis{&run.EndedAt},
+		&run.LeaseHolder, millis{&run.LeaseUntil}, &run.Reason, &run.Records, data{&run.Summary})
+}
+
+// Run implements journal.Store.
+func (db *DB) Run(ctx context.Context, owner journal.Owner, id string) (journal.Run, error) {
+	found, err := read(ctx, db, scanRun, selectSummary+`WHERE id = $1 AND owner = $2`, id, string(owner))
+	return only(found, err, "run", id)
+}
+
+// Runs implements journal.Store.
+func (db *DB) Runs(ctx context.Context, owner journal.Owner, f journal.Filter) ([]journal.Run, error) {
+	q := listing{by: "started_at", after: f.After, limit: f.Limit}
+	q.where("owner", string(owner))
+	q.filter("session", f.Session)
+	q.filter("assistant", f.Assistant)
+	from := selectRun
+	if f.Summaries {
+		from = selectSummary
+	}
+	if f.Status == journal.Running {
+		q.conditions += ` AND status = 'running'` // as the index of those has it
+	} else {
+		q.filter("status", string(f.Status))
+	}
+	return list(ctx, db, scanRun, from, q)
+}
+
+// Stranded implements journal.Store.
+func (db *DB) Stranded(ctx context.Context, now time.Time, limit int) ([]journal.Run, error) {
+	return read(ctx, db, scanRun, selectRun+`
+		LEFT JOIN (
+			SELECT owner AS driver, count(*) AS driven FROM run WHERE status = 'running' AND lease_until > $1 AND lease_holder <> '' GROUP BY owner
+		) AS busy ON driver = owner
+		WHERE status = 'running' AND (lease_until IS NULL OR lease_until <= $1)
+		ORDER BY coalesce(driven, 0) + row_number() OVER (PARTITION BY owner ORDER BY started_at, id), started_at, id
+		LIMIT $2`, now.UnixMilli(), journal.Limit(limit))
+}
+
+// keysOf are the owners and the runs of keys. What no row can have is left out.
+func keysOf(keys []journal.Key) (owners, runs []string) {
+	for _, k := range keys {
+		if journal.Plain(string(k.Owner)) && journal.Plain(k.Run) {
+			owners, runs = append(owners, string(k.Owner)), append(runs, k.Run)
+		}
+	}
+	return owners, runs
+}
+
+// Standing implements journal.Store.
+func (db *DB) Standing(ctx context.Context, keys []journal.Key) ([]journal.Standing, error) {
+	owners, runs := keysOf(keys)
+	return read(ctx, db, scanStanding, `
+		SELECT run.owner, run.id, status, lease_holder, `+nextRecord+`
+		FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS given (owner, id, place) JOIN run ON run.id = given.id AND run.owner = given.owner
+		ORDER BY place`, owners, runs)
+}
+
+func scanStanding(r pgx.CollectableRow) (s journal.Standing, err error) {
+	return s, r.Scan(&s.Owner, &s.Run, &s.Status, &s.LeaseHolder, &s.Records)
+}
+
+// Acquire implements journal.Store.
+func (db *DB) Acquire(ctx context.Context, owner journal.Owner, run, holder string, now, until time.Time) error {
+	return db.write(ctx, func(t *tx) error {
+		// Locked first and read then, since a query that waits for a lock does not see all that was written meanwhile.
+		t.lock(owner, run)
+		check := func(found []journal.Run) error {
+			r, err := only(found, nil, "run", run)
+			if err != nil {
+				return err
+			}
+			return r.AllowAcquire(holder, now)
+		}
+		rows(t, scanRun, check, selectRun+`WHERE id = $1 AND owner = $2`, run, string(owner))
+		t.change(nil, `UPDATE run SET lease_holder = $3, lease_until = $4 WHERE id = $1 AND owner = $2`, run, string(owner), holder, maybe(until))
+		return nil
+	})
+}
+
+// lock keeps others from changing a run.
+func (t *tx) lock(owner journal.Owner, run string) {
+	t.change(some(notFound("run", run)), `SELECT FROM run WHERE id = $1 AND owner = $2 FOR NO KEY UPDATE`, run, string(owner))
+}
+
+// Release implements journal.Store.
+func (db *DB) Release(ctx context.Context, owner journal.Owner, run, holder string, rest time.Time) error {
+	err := db.write(ctx, func(t *tx) error {
+		t.lock(owner, run)
+		t.change(nil, `
+			UPDATE run SET lease_holder = '', lease_until = $4 WHERE id = $1 AND owner = $2 AND lease_holder = $3 AND lease_holder <> ''`,
+			run, string(owner), holder, maybe(rest))
+		return nil
+	})
+	if err == nil {
+		db.crier.tell(journal.Key{Owner: owner, Run: run})
+	}
+	return err
+}
+
+// Renew implements journal.Store.
+func (db *DB) Renew(ctx context.Context, holder string, keys []journal.Key, until time.Time) error {
+	if err := journal.CheckHolder(holder); err != nil {
+		return err
+	}
+	owners, runs := keysOf(keys)
+	return db.write(ctx, func(t *tx) error {
+		t.change(nil, `
+			UPDATE run SET lease_until = $4
+			FROM (
+				SELECT no FROM run JOIN unnest($1::text[], $2::text[]) AS given (owner, id) USING (owner, id)
+				WHERE lease_holder = $3 ORDER BY no FOR NO KEY UPDATE OF run
+			) AS theirs
+			WHERE run.no = theirs.no`, owners, runs, holder, until.UnixMilli())
+		return nil
+	})
+}

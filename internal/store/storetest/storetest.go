@@ -1,0 +1,212 @@
+// Package storetest is the suite of what databases have in common.
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/store"
+	"sibyl/internal/user"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// Database is one that keeps everything, and that can be copied.
+type Database interface {
+	journal.Store
+	user.Store
+	store.Database
+	// Schema gives the columns of all tables but those of migrations, as "table.column".
+	Schema(ctx context.Context) ([]string, error)
+}
+
+// Run checks databases that open gives, an empty one each time, with copies from and to those that other gives.
+func Run(t *testing.T, open, other func(t *testing.T) Database) {
+	t.Run("AllThatIsThereIsCopiedAndGoesOn", func(t *testing.T) { copied(t, open(t), other(t)) })
+	t.Run("CopyBackIsTheSame", func(t *testing.T) {
+		first, there, back := open(t), other(t), open(t)
+		fill(t, first)
+		ok(t, errOf(store.Copy(t.Context(), first, there, noon.Add(time.Hour))))
+		ok(t, errOf(store.Copy(t.Context(), there, back, noon.Add(time.Hour))))
+		if diff := cmp.Diff(rows(t, first), rows(t, back)); diff != "" {
+			t.Errorf("there and back (-was +is):\n%s", diff)
+		}
+	})
+	t.Run("FullDatabaseIsNotWrittenTo", func(t *testing.T) {
+		from, to := open(t), other(t)
+		fill(t, from)
+		fill(t, to)
+		before := rows(t, to)
+		refused(t, from, to, noon.Add(time.Hour), store.ErrNotEmpty)
+		if diff := cmp.Diff(before, rows(t, to)); diff != "" {
+			t.Errorf("changed by a refused copy:\n%s", diff)
+		}
+	})
+	t.Run("RunThatIsDrivenKeepsFromCopying", func(t *testing.T) {
+		from, to := open(t), other(t)
+		fill(t, from)
+		refused(t, from, to, noon, store.ErrInUse)
+		empty(t, to)
+	})
+	t.Run("BrokenOffCopyLeavesNothing", func(t *testing.T) {
+		from, to := open(t), other(t)
+		fill(t, from)
+		refused(t, breaking{from, 9}, to, noon.Add(time.Hour), errBroken)
+		empty(t, to)
+		ok(t, errOf(store.Copy(t.Context(), from, to, noon.Add(time.Hour))))
+	})
+	t.Run("EveryTableButThoseOfProcessesIsCopied", func(t *testing.T) {
+		schema, err := open(t).Schema(t.Context())
+		ok(t, err)
+		var known []string
+		for _, table := range store.Tables() {
+			for _, c := range table.Columns {
+				known = append(known, table.Name+"."+c.Name)
+			}
+		}
+		schema = slices.DeleteFunc(schema, func(column string) bool {
+			return slices.ContainsFunc([]string{"node.", "duty."}, func(p string) bool { return len(column) > len(p) && column[:len(p)] == p })
+		})
+		slices.Sort(schema)
+		slices.Sort(known)
+		if diff := cmp.Diff(schema, known); diff != "" {
+			t.Errorf("columns of the database, and those that are copied (-there +copied):\n%s", diff)
+		}
+	})
+}
+
+// fill has a bit of everything in it: an ended run and one that is driven until a minute after noon, blobs that are shared, a claim, a pending row and a
+// session that was removed; a user with a token, and one that is revoked.
+func fill(t *testing.T, s Database) {
+	t.Helper()
+	ctx := t.Context()
+	begin := func(owner journal.Owner, session, run string, claims ...string) {
+		r := journal.Run{ID: run, Session: session, Owner: owner, Assistant: "a", Title: "Ünï🦉 ‘x’\n\\", StartedAt: noon, LeaseHolder: "h", LeaseUntil: noon.Add(time.Minute)}
+		b := journal.Beginning{Run: r, Session: &journal.Session{ID: session, Owner: owner, Assistant: "a", Title: "t", CreatedAt: noon, UpdatedAt: noon},
+			Blobs: [][]byte{[]byte("shared"), {0, 0xff}, {}}, Claims: claims,
+			Records: []journal.Record{{Seq: 0, At: noon, Kind: "start", Data: []byte{0, 1, 0xff}}, {Seq: 1, At: noon, Kind: "k", Data: nil}}}
+		ok(t, s.Begin(ctx, b))
+	}
+	begin("ada", "s1", "r1")
+	begin("ada", "s2", "r2", "k1", "k2")
+	begin("bob", "s3", "r3")
+	begin("ada", "s4", "r4")
+	ok(t, s.Append(ctx, "ada", "r1", []journal.Record{{Seq: 2, At: noon, Kind: "end", Data: []byte(`{"b":1, "a":2}`)}},
+		&journal.End{Status: journal.NeedsUser, At: noon, Reason: "asks", Summary: []byte("\x00s"), Pending: []journal.Pending{{ID: "p", Kind: "k", Data: []byte("d")}}}))
+	ok(t, s.Append(ctx, "ada", "r4", []journal.Record{{Seq: 2, At: noon, Kind: "end"}}, &journal.End{Status: journal.Done, At: noon}))
+	ok(t, s.DeleteSession(ctx, "ada", "s4", journal.ByPerson, noon))
+	for _, name := range []string{"ada", "bob"} {
+		token := user.Token{ID: "t", User: name, Kind: user.Bearer, Scope: user.Read, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}
+		ok(t, s.AddUser(ctx, user.User{Name: name, Scope: user.Read, CreatedAt: noon}, token, user.HashOf("secret of "+name)))
+	}
+	ok(t, s.RevokeUser(ctx, "bob", noon))
+}
+
+func copied(t *testing.T, from, to Database) {
+	fill(t, from)
+	counts, err := store.Copy(t.Context(), from, to, noon.Add(time.Hour))
+	ok(t, err)
+	want := []string{"session 3", "run 3", "record 7", "blob 6", "blob_content 6", "pending 1", "claim 2", "tombstone 1", "person 2", "token 2"}
+	var got []string
+	for _, c := range counts {
+		if c.Rows > 0 {
+			got = append(got, fmt.Sprint(c.Table, " ", c.Rows))
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("copied (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(rows(t, from), rows(t, to)); diff != "" {
+		t.Errorf("rows (-from +to):\n%s", diff)
+	}
+	known, err := to.Token(t.Context(), user.HashOf("secret of ada"))
+	ok(t, err)
+	if known.User != "ada" || !known.Live(noon) {
+		t.Errorf("the token of ada is %+v", known)
+	}
+	// It goes on as the other would have: numbers that are given out are not given twice.
+	ctx := t.Context()
+	ok(t, to.Append(ctx, "bob", "r3", []journal.Record{{Seq: 2, At: noon, Kind: "k"}}, nil))
+	again := journal.Run{ID: "r5", Session: "s1", Owner: "ada", Assistant: "a", StartedAt: noon.Add(time.Minute)}
+	ok(t, to.Begin(ctx, journal.Beginning{Run: again, Consume: []string{"p"}, Blobs: [][]byte{[]byte("shared"), []byte("fresh")}, Records: []journal.Record{{At: noon, Kind: "start"}}}))
+	shared, err := to.Blob(ctx, "ada", journal.BlobHash([]byte("shared")))
+	ok(t, err)
+	if string(shared) != "shared" {
+		t.Errorf("the content that is shared is %q", shared)
+	}
+}
+
+// rows are all rows of a database, as text.
+func rows(t *testing.T, db store.Database) (all []string) {
+	t.Helper()
+	ok(t, db.ReadAll(t.Context(), func(rows func(store.Table) iter.Seq2[store.Row, error]) error {
+		all = nil
+		for _, table := range store.Tables() {
+			for row, err := range rows(table) {
+				if err != nil {
+					return err
+				}
+				all = append(all, fmt.Sprintf("%s %#v", table.Name, row))
+			}
+		}
+		return nil
+	}))
+	return all
+}
+
+func empty(t *testing.T, db store.Database) {
+	t.Helper()
+	if all := rows(t, db); len(all) > 0 {
+		t.Errorf("a refused copy has left %d rows: %v", len(all), all)
+	}
+}
+
+func refused(t *testing.T, from, to store.Database, now time.Time, want error) {
+	t.Helper()
+	if _, err := store.Copy(t.Context(), from, to, now); !errors.Is(err, want) {
+		t.Errorf("Copy gives %v; want %v", err, want)
+	}
+}
+
+var errBroken = errors.New("broken off")
+
+// breaking is a database that can't be read beyond so many rows.
+type breaking struct {
+	store.Database
+	after int
+}
+
+func (b breaking) ReadAll(ctx context.Context, do func(func(store.Table) iter.Seq2[store.Row, error]) error) error {
+	return b.Database.ReadAll(ctx, func(rows func(store.Table) iter.Seq2[store.Row, error]) error {
+		n := 0
+		return do(func(t store.Table) iter.Seq2[store.Row, error] {
+			return func(yield func(store.Row, error) bool) {
+				for row, err := range rows(t) {
+					if n++; n > b.after {
+						err = errBroken
+					}
+					if !yield(row, err) || err != nil {
+						return
+					}
+				}
+			}
+		})
+	})
+}
+
+func errOf[T any](_ T, err error) error { return err }
+
+func ok(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
