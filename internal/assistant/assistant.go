@@ -16,7 +16,7 @@ import (
 	"sibyl/internal/run"
 )
 
-// Assistant is a description of itself. Lines, Effect, Audit and Texts may be nil.
+// Assistant is a description of itself. Decode, Lines, Effect, Audit and Texts may be nil.
 type Assistant struct {
 	*run.Assistant
 	About     string        // what it does, in a line
@@ -25,6 +25,13 @@ type Assistant struct {
 	Retention time.Duration // how long a session that nobody uses is kept; 0: until it is removed by hand
 	Permanent bool          // no retention and no pruning removes its sessions
 	Events    []bt.Typed    // one of each type that its leaves emit
+
+	// Decode reads the options of a Beginning from what somebody sent from elsewhere: JSON, empty for none said. Folders have names
+	// there; folder gives the path of one, or an error that is returned as it is. What is wrong is a RequestError. Nil: it can't be begun
+	// from elsewhere.
+	Decode func(raw json.RawMessage, folder func(name string) (path string, err error)) (any, error)
+	// Schema is the JSON Schema of what Decode reads.
+	Schema json.RawMessage
 
 	// Begin makes a run of what a person said. It checks words and options, and fills in all of the Spec but owner, session and tree.
 	Begin func(ctx context.Context, b Beginning) (run.Spec, error)
@@ -80,3 +87,24 @@ type Findings struct {
 
 // Finding is one of them as text. Quoted is what a model or a stranger wrote.
 type Finding struct{ Line, By, Quoted string }
+
+// RequestError says what is wrong with a request. Public and Hint are for those who sent it from elsewhere: they repeat nothing of it
+// and tell nothing of this machine, its files and its settings. The text of the error is for the person at this machine.
+type RequestError struct {
+	Public string
+	Hint   string // what would be right; may be empty
+	Err    error  // the same in full; nil: Public and Hint say it
+}
+
+func (e *RequestError) Error() string {
+	switch {
+	case e.Err != nil:
+		return e.Err.Error()
+	case e.Hint != "":
+		return e.Public + ": " + e.Hint
+	}
+	return e.Public
+}
+
+// Unwrap gives the error in full.
+func (e *RequestError) Unwrap() error { return e.Err }

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"sibyl/internal/journal"
 )
@@ -16,21 +17,21 @@ func (e *Engine) Cancel(ctx context.Context, owner journal.Owner, id, reason str
 	}
 	k := journal.Key{Owner: owner, Run: id}
 	var live *Live
-	err := e.takeOver(ctx, k, func() error {
+	err := e.takeOver(ctx, k, func() (rest time.Time, err error) {
 		if err := e.appendCancel(ctx, k, reason); err != nil {
-			return err
+			return rest, err
 		}
 		d, _, err := e.refold(ctx, owner, id)
 		if incompatible(err) {
 			if err = e.abandon(ctx, k, err); err == nil {
 				e.unhold(k)
 			}
-			return err
+			return rest, err
 		}
 		if err == nil {
 			live, err = d.start(ctx, true)
 		}
-		return err
+		return rest, err
 	})
 	switch {
 	case isLeased(err):
@@ -57,7 +58,7 @@ func (e *Engine) appendCancel(ctx context.Context, k journal.Key, reason string)
 			return err
 		}
 		rec := e.record(r.Records, e.Clock.Now(), KindCancel, data)
-		if err = e.Store.Append(ctx, k.Owner, k.Run, []journal.Record{rec}, nil); !isConflict(err) {
+		if err = e.commit(ctx, k, []journal.Record{rec}, nil); !isConflict(err) {
 			return err
 		}
 	}

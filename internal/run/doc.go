@@ -18,10 +18,15 @@
 //   - The run's driver holds a lease, which the process renews for all its runs at once. A driver that lost its run fails at its next
 //     append and performs no further effect. A process drives a run once at a time, and frees it when the last effect under way has
 //     returned.
+//   - A journal that can't be reached is waited for, for the time of a lease. A run that it takes records of by then has lost nothing;
+//     whoever has gone on with it meanwhile is noticed by the fence.
+//   - A run that a process can't go on with, for a reason that would stand a moment later as well, rests for a minute before any takes it up by
+//     itself.
 //   - Any process may append a request to stop; the driver takes it in as any other record. Then what only reads is withdrawn,
 //     what is Once may finish within a grace, and all that arrives is kept in the stopped record; nothing else is begun. A request
 //     that comes after the tree has ended changes nothing.
-//   - A process that drains cancels nothing: it takes no more runs, and what still goes on in the end stays open for another process.
+//   - A process that drains cancels nothing: it takes no more runs, and what still goes on in the end stays open for another process. A
+//     leave record says so, so that a run which many restarts move on is not taken for one that no process can drive.
 //   - A process drives at most so many runs; those that wait are taken in rotation between their owners, and nothing of them is recorded.
 //   - A run that this build can't fold, since another wrote it, is not gone on with, but a request to stop ends it all the same: as
 //     cancelled, with what its records say without its tree, and a fault that says why there is no more.

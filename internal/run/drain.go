@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"sibyl/internal/journal"
@@ -12,6 +13,19 @@ func (e *Engine) enter(ctx context.Context, owner journal.Owner) error {
 	if err := e.room.enter(ctx, owner); err != nil {
 		return err
 	}
+	return e.admit()
+}
+
+// tryEnter is enter without waiting: ErrNoRoom if there is none.
+func (e *Engine) tryEnter() error {
+	if !e.room.tryEnter() {
+		return ErrNoRoom
+	}
+	return e.admit()
+}
+
+// admit counts one more run, which has room.
+func (e *Engine) admit() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.draining {
@@ -52,6 +66,31 @@ func (e *Engine) Drain(ctx context.Context) {
 	}
 	e.mu.Unlock()
 	<-over
+}
+
+// LeaveRecord says that a process that stops leaves the run to others. That it came no further there is not the run's fault.
+type LeaveRecord struct {
+	Holder string `json:"holder"`
+	Now    int64  `json:"now"`
+}
+
+// handOver leaves the run to another process, and says so in the journal.
+func (d *driver) handOver(life context.Context) (EndRecord, error) {
+	end, left := d.depart(life)
+	if !errors.Is(left, ErrLeft) {
+		return end, left
+	}
+	err := d.conclude(life, func() error {
+		_, err := d.append(life, KindLeave, &LeaveRecord{Holder: d.e.Holder, Now: d.now()})
+		return err
+	})
+	switch {
+	case err != nil:
+		return EndRecord{}, err
+	case d.f.cancel != nil: // it was asked to stop at the same moment
+		return d.halt(life)
+	}
+	return EndRecord{}, left
 }
 
 // depart leaves the run to another process, with the receipts of what is Once and was under way. One that has ended by then is

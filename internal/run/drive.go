@@ -68,9 +68,11 @@ type driver struct {
 	standing  chan journal.Standing // how the journal has the run, with each heartbeat
 	leave     chan struct{}         // closed when the run is to be left to another process
 	leaveOnce sync.Once
-	departing bool   // nothing is begun any more, for another process will
-	suspended bool   // the run waits to be resumed
-	exit      func() // gives back the room that the run takes
+	departing bool        // nothing is begun any more, for another process will
+	suspended bool        // the run waits to be resumed
+	rest      time.Time   // until when nobody takes it up without being asked to
+	exit      func()      // gives back the room that the run takes
+	parted    func(Stand) // tells the observer; nil if there is none
 }
 
 // newDriver drives a run of which no record is taken in.
@@ -100,18 +102,20 @@ func (d *driver) leaveToOthers() { d.leaveOnce.Do(func() { close(d.leave) }) }
 // start opens what the run needs and goes on in a goroutine of its own. After an error nobody drives the run: one that was
 // just begun has ended with that error, one that was resumed stays open for another try.
 func (d *driver) start(ctx context.Context, resumed bool) (*Live, error) {
+	ctx = d.observe(ctx, resumed)
 	// What the run has open outlives the caller's context: a request to stop still wants an orderly end.
 	life, cut := context.WithCancel(context.WithoutCancel(ctx))
 	closeAll, err := d.open(ctx, life, cut)
 	switch {
 	case err == nil:
 	case resumed && ctx.Err() == nil && d.f.stopping():
-		d.e.Log.Warn("a run is ended although what it works on can't be opened", "run", d.ID, "err", err)
+		d.e.Log.WarnContext(life, "a run is ended although what it works on can't be opened", "run_id", d.ID, "err", err)
 	default:
 		cut()
-		if !resumed {
+		if d.err = err; !resumed {
 			err = d.endUnopened(ctx, err)
 		}
+		d.part(LostOpen)
 		return nil, err
 	}
 	d.e.list(d)
@@ -119,9 +123,11 @@ func (d *driver) start(ctx context.Context, resumed bool) (*Live, error) {
 		d.end, d.err = d.loop(ctx, life, resumed)
 		close(d.gone)
 		cut()
+		d.restIfBroken(context.WithoutCancel(ctx))
 		d.e.unlist(d)
-		d.feed.close()
+		d.feed.close(d.err == nil && !d.suspended, nil)
 		d.closeDown(context.WithoutCancel(ctx), closeAll)
+		d.part(lostBy(d.err))
 		d.exit()
 		close(d.done)
 	}()
@@ -148,13 +154,12 @@ func (d *driver) open(ctx, life context.Context, cut func()) (closeAll func(), e
 // endUnopened ends a run that never got under way.
 func (d *driver) endUnopened(ctx context.Context, cause error) error {
 	life := context.WithoutCancel(ctx)
-	var err error
 	if ctx.Err() == nil {
-		_, err = d.finish(life, bt.Failure, &bt.Fault{Kind: "open", Reason: cause.Error()})
-	} else if err = d.asked(life, cause.Error()); err == nil {
-		_, err = d.halt(life)
+		d.end, d.err = d.finish(life, bt.Failure, &bt.Fault{Kind: "open", Reason: cause.Error()})
+	} else if d.err = d.asked(life, cause.Error()); d.err == nil {
+		d.end, d.err = d.halt(life)
 	}
-	return errors.Join(cause, err)
+	return errors.Join(cause, d.err)
 }
 
 // closeDown waits for performers, then closes what they use and frees the run. One that does not heed its context is
@@ -165,7 +170,7 @@ func (d *driver) closeDown(ctx context.Context, closeAll func()) {
 		d.working.Wait()
 		closeAll()
 		if d.err != nil || d.suspended {
-			d.e.release(ctx, d.key())
+			d.e.release(ctx, d.key(), d.rest)
 		} else {
 			d.e.unhold(d.key())
 		}
@@ -176,7 +181,7 @@ func (d *driver) closeDown(ctx context.Context, closeAll func()) {
 	select {
 	case <-idle:
 	case <-grace:
-		d.e.Log.Warn("an effect goes on although it was withdrawn", "run", d.ID)
+		d.e.Log.WarnContext(ctx, "an effect goes on although it was withdrawn", "run_id", d.ID)
 	}
 }
 
@@ -218,7 +223,7 @@ func (d *driver) loop(ctx, life context.Context, resumed bool) (EndRecord, error
 			err = d.stands(s)
 		case <-d.leave:
 			stopDue()
-			return d.depart(life)
+			return d.handOver(life)
 		}
 		stopDue()
 	}
@@ -249,7 +254,7 @@ func (d *driver) begin(life context.Context, resumed bool) error {
 		effect := d.f.open[op]
 		effects = append(effects, effect.Effect)
 		underWay[op] = d.f.marked[op]
-		if !effect.Once {
+		if !effect.Once && !d.waited() { // else nobody has performed it yet
 			again.Repeated = append(again.Repeated, op)
 		}
 	}
@@ -284,7 +289,7 @@ func (d *driver) input(life context.Context, kind string, v any) error {
 	d.f.step(seq, in)
 	d.feed.step(seq, d.f.trace.latest())
 	for _, c := range in.Done {
-		d.feed.settle(c.Op)
+		d.feed.settle(c.Op, seq)
 	}
 	for _, op := range d.f.last.Cancel {
 		if stop := d.stop[op]; stop != nil {
@@ -302,7 +307,7 @@ func (d *driver) append(ctx context.Context, kind string, v any) (any, error) {
 		return nil, err
 	}
 	rec := d.e.record(d.next, d.e.Clock.Now(), kind, raw)
-	if err := d.e.Store.Append(ctx, d.owner, d.ID, []journal.Record{rec}, nil); err != nil {
+	if err := d.e.commit(ctx, d.key(), []journal.Record{rec}, nil); err != nil {
 		return nil, err
 	}
 	body, err := d.f.kept(rec, raw, v)
@@ -324,6 +329,22 @@ func (d *driver) publish(rec journal.Record, body any) {
 // beside it.
 func contain(what string, err *error) {
 	if r := recover(); r != nil {
-		*err = fmt.Errorf("%s panicked: %v", what, r)
+		*err = &panicked{what, r}
 	}
+}
+
+// panicked is the error of code that panicked.
+type panicked struct {
+	what  string
+	value any
+}
+
+func (p *panicked) Error() string { return fmt.Sprintf("%s panicked: %v", p.what, p.value) }
+
+// logged is an error as a log has it: what was thrown may hold words of a person.
+func logged(err error) string {
+	if p, ok := errors.AsType[*panicked](err); ok {
+		return p.what + " panicked: " + wordless(p.value)
+	}
+	return err.Error()
 }

@@ -160,6 +160,8 @@ type Config struct {
 	// Redact takes secrets out of what is kept. What holds none comes back as it is.
 	Redact func([]byte) []byte
 	Log    *slog.Logger
+	// Observer is told what this process does. Nil: nobody is.
+	Observer Observer
 }
 
 // Engine starts, resumes and stops runs. It is safe for concurrent use.
@@ -233,39 +235,57 @@ func NewID(now time.Time) string {
 // Cancelling ctx is a request to stop the run: a server gives a context that outlives the request. A Spec that does not fit its tree
 // is an error with nothing written.
 func (e *Engine) Start(ctx context.Context, s Spec) (*Live, error) {
-	a := e.assistants[s.Assistant]
-	if a == nil {
-		return nil, fmt.Errorf("there is no assistant %q", s.Assistant)
-	}
-	tree, err := e.tree(a, s.TreeFile, s.Tree)
+	a, tree, err := e.startable(s)
 	if err != nil {
 		return nil, err
 	}
 	if err := e.enter(ctx, s.Owner); err != nil {
 		return nil, err
 	}
-	live, err := e.begin(ctx, a, tree, s)
+	live, err := e.begin(ctx, ctx, a, tree, s)
 	if err != nil {
 		e.exit()
 	}
 	return live, err
 }
 
-func (e *Engine) begin(ctx context.Context, a *Assistant, tree *bt.Tree, s Spec) (*Live, error) {
+// startable gives what a run begins with: its assistant, and its tree, which fits.
+func (e *Engine) startable(s Spec) (*Assistant, *bt.Tree, error) {
+	a := e.assistants[s.Assistant]
+	if a == nil {
+		return nil, nil, fmt.Errorf("there is no assistant %q", s.Assistant)
+	}
+	tree, err := e.tree(a, s.TreeFile, s.Tree)
+	return a, tree, err
+}
+
+// beginning makes what a run begins with: in the hands of this process, or waiting for one. raw is the start as it was before secrets
+// were taken out.
+func (e *Engine) beginning(s Spec, waits bool) (b journal.Beginning, start *StartRecord, raw []byte, err error) {
 	now := e.Clock.Now()
-	b := journal.Beginning{Session: s.NewSession, Consume: s.Consume, Claims: s.Claims,
-		Run: journal.Run{ID: NewID(now), Session: s.Session, Owner: s.Owner, Assistant: a.Name, Title: string(e.Redact([]byte(s.Title))),
-			Status: journal.Running, StartedAt: now, LeaseHolder: e.Holder, LeaseUntil: now.Add(e.Lease)}}
-	start, err := e.startOf(&b, s)
+	b = journal.Beginning{Session: s.NewSession, Consume: s.Consume, Claims: s.Claims,
+		Run: journal.Run{ID: NewID(now), Session: s.Session, Owner: s.Owner, Assistant: s.Assistant, Title: journal.Clean(string(e.Redact([]byte(s.Title)))),
+			Status: journal.Running, StartedAt: now}}
+	if !waits {
+		b.Run.LeaseHolder, b.Run.LeaseUntil = e.Holder, now.Add(e.Lease)
+	}
+	if start, err = e.startOf(&b, s); err != nil {
+		return b, nil, nil, err
+	}
+	start.Waits = waits
+	if raw, err = encode(KindStart, start); err == nil {
+		b.Records = []journal.Record{e.record(0, now, KindStart, raw)}
+	}
+	return b, start, raw, err
+}
+
+// begin records a run, until ctx is done, and drives it. Cancelling life is a request to stop it.
+func (e *Engine) begin(ctx, life context.Context, a *Assistant, tree *bt.Tree, s Spec) (*Live, error) {
+	b, start, raw, err := e.beginning(s, false)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := encode(KindStart, start)
-	if err != nil {
-		return nil, err
-	}
-	first := e.record(0, now, KindStart, raw)
-	b.Records = []journal.Record{first}
+	first := b.Records[0]
 	d := e.newDriver(a, tree, b.Run)
 	body, err := d.f.kept(first, raw, start)
 	if err == nil {
@@ -277,16 +297,23 @@ func (e *Engine) begin(ctx context.Context, a *Assistant, tree *bt.Tree, s Spec)
 	if err := e.hold(d.key()); err != nil {
 		return nil, err
 	}
-	if err := e.Store.Begin(ctx, b); err != nil {
+	if err := e.keep(ctx, b); err != nil {
 		e.unhold(d.key())
 		return nil, err
 	}
 	d.exit = e.exit
-	live, err := d.start(ctx, false)
+	live, err := d.start(life, false)
 	if err != nil {
-		e.release(ctx, d.key())
+		e.release(ctx, d.key(), time.Time{})
 	}
 	return live, err
+}
+
+// keep records a run. What takes longer than a lease would come too late: the run would be another's at once.
+func (e *Engine) keep(ctx context.Context, b journal.Beginning) error {
+	ctx, cut := context.WithTimeout(ctx, e.Lease)
+	defer cut()
+	return e.commitBeginning(ctx, b)
 }
 
 // startOf makes a run's start, and puts the contents that it names into the beginning.
@@ -358,21 +385,37 @@ func (e *Engine) record(seq int64, at time.Time, kind string, data []byte) journ
 
 // Resume takes up a run that nobody drives: it folds the records and performs what is outstanding. It waits for room as Start does.
 // ErrIncompatible if this build can't; the run stays open then, for the build that wrote it or for Cancel.
-func (e *Engine) Resume(ctx context.Context, owner journal.Owner, id string) (live *Live, err error) {
+func (e *Engine) Resume(ctx context.Context, owner journal.Owner, id string) (*Live, error) {
 	if err := e.enter(ctx, owner); err != nil {
 		return nil, err
 	}
-	err = e.takeOver(ctx, journal.Key{Owner: owner, Run: id}, func() error {
-		d, recs, err := e.refold(ctx, owner, id)
+	return e.resume(ctx, journal.Key{Owner: owner, Run: id}, func(*driver) error { return nil })
+}
+
+// ResumeNow is Resume that waits for no room: ErrNoRoom if there is none.
+func (e *Engine) ResumeNow(ctx context.Context, owner journal.Owner, id string) (*Live, error) {
+	if err := e.tryEnter(); err != nil {
+		return nil, err
+	}
+	return e.resume(ctx, journal.Key{Owner: owner, Run: id}, func(*driver) error { return nil })
+}
+
+// resume takes up a run, for which there is room, if it may go on as it stands.
+func (e *Engine) resume(ctx context.Context, k journal.Key, may func(*driver) error) (live *Live, err error) {
+	err = e.takeOver(ctx, k, func() (rest time.Time, err error) {
+		d, recs, err := e.refold(ctx, k.Owner, k.Run)
 		switch {
 		case incompatible(err):
-			return e.incompatibility(id, recs, err)
+			return rest, e.incompatibility(k.Run, recs, err)
 		case err != nil:
-			return err
+			return rest, err
+		}
+		if err := may(d); err != nil {
+			return d.rest, err
 		}
 		d.exit = e.exit
 		live, err = d.start(ctx, true)
-		return err
+		return rest, err
 	})
 	if err != nil {
 		e.exit()

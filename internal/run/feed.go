@@ -9,11 +9,41 @@ import (
 	"sibyl/internal/journal"
 )
 
-// Update is what a watcher sees: a record that was appended, what a step decided, or a provisional piece of text.
+// Update is what a watcher sees: a record that was appended, what a step decided, a provisional piece of text, or that this process
+// drives the run no longer, so that no text will come and what is provisional is void. Watchers share what it points to: it is not to be
+// changed.
 type Update struct {
-	Record *journal.Record
-	Step   *TraceStep
-	Piece  *Piece
+	Record  *journal.Record
+	Step    *TraceStep
+	Shared  *Shared // of a record or a step
+	Piece   *Piece
+	Draft   []byte // of a piece: all that its operation says by then
+	Settled int64  // of a piece: the number of its operation's receipt, 0 while that is under way
+	Left    bool
+}
+
+// Shared holds what is made of an update, once for all who watch it, as long as somebody has the update.
+type Shared struct {
+	mu   sync.Mutex
+	made map[any]any
+}
+
+// Make gives what was made under a key, which is of the caller's own type as those of a context are. It is made now, and kept unless it is
+// nil, if nobody did so before.
+func (s *Shared) Make(key any, now func() any) any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if made := s.made[key]; made != nil {
+		return made
+	}
+	made := now()
+	if made != nil {
+		if s.made == nil {
+			s.made = map[any]any{}
+		}
+		s.made[key] = made
+	}
+	return made
 }
 
 // feed hands updates of a run to watchers. It keeps all records and steps, and of each operation the text that it has said: what an
@@ -26,14 +56,25 @@ type feed struct {
 	drafts  map[uint64]*draft // of operations under way
 	changed chan struct{}     // nil while nobody waits
 	closed  bool
+	ended   bool  // with the run
+	err     error // why it was closed before
 }
 
 // entry is one of a record, a step as it is kept, and a draft, which stands where its first piece came.
 type entry struct {
 	record *journal.Record
 	step   []byte
-	at     int64 // the record that the entry belongs to
+	told   *TraceStep // step, once somebody has watched it
+	shared *Shared    // then, too
+	at     int64      // the record that the entry belongs to
 	draft  *draft
+}
+
+func (e *entry) share() *Shared {
+	if e.shared == nil {
+		e.shared = &Shared{}
+	}
+	return e.shared
 }
 
 // draft is what an operation has said since it last retracted.
@@ -43,9 +84,13 @@ type draft struct {
 	attempt int
 	wait    *Wait // the last pause, which whoever comes late is told too while it lasts
 	posted  bool
+	settled int64 // the number of the receipt
 }
 
 func newFeed(tree *bt.Tree) *feed { return &feed{tree: tree, drafts: map[uint64]*draft{}} }
+
+// follow says by which tree the steps are to be read.
+func (f *feed) follow(tree *bt.Tree) { f.change(func() { f.tree = tree }) }
 
 // change does what changes the feed, and wakes the watchers.
 func (f *feed) change(do func()) {
@@ -93,8 +138,15 @@ func (f *feed) piece(p Piece) {
 	})
 }
 
-// settle ends the draft of an operation whose receipt has been posted.
-func (f *feed) settle(op uint64) { f.change(func() { delete(f.drafts, op) }) }
+// settle ends the draft of an operation whose receipt has been posted as record seq.
+func (f *feed) settle(op uint64, seq int64) {
+	f.change(func() {
+		if d := f.drafts[op]; d != nil {
+			d.settled = seq
+		}
+		delete(f.drafts, op)
+	})
+}
 
 // withdraw takes back what an operation said that will have no receipt.
 func (f *feed) withdraw(op uint64) {
@@ -106,7 +158,17 @@ func (f *feed) withdraw(op uint64) {
 	})
 }
 
-func (f *feed) close() { f.change(func() { f.closed = true }) }
+// close ends the feed: with its run, or before, with an error or because the run is to be watched elsewhere.
+func (f *feed) close(ended bool, err error) {
+	f.change(func() { f.closed, f.ended, f.err = true, ended, err })
+}
+
+// over says how the feed was closed; it has not ended, and there is no error, while it is open.
+func (f *feed) over() (ended bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.ended, f.err
+}
 
 // reader is a watcher's place in a feed.
 type reader struct {
@@ -131,7 +193,8 @@ func (f *feed) since(r *reader, from int64) (fresh []Update, changed <-chan stru
 			delete(r.heard, d)
 		}
 	}
-	for _, e := range f.log[r.next:] {
+	for i := r.next; i < len(f.log); i++ {
+		e := &f.log[i]
 		switch {
 		case e.draft != nil:
 			fresh = r.hear(e.draft, heard{}, fresh)
@@ -140,10 +203,15 @@ func (f *feed) since(r *reader, from int64) (fresh []Update, changed <-chan stru
 			}
 		case e.at < from:
 		case e.record != nil:
-			fresh = append(fresh, Update{Record: e.record})
+			fresh = append(fresh, Update{Record: e.record, Shared: e.share()})
 		default:
-			if s, err := readStep(e.step, f.tree.Rule); err == nil {
-				fresh = append(fresh, Update{Step: &s})
+			if e.told == nil {
+				if s, err := readStep(e.step, f.tree.Rule); err == nil {
+					e.told = &s
+				}
+			}
+			if e.told != nil {
+				fresh = append(fresh, Update{Step: e.told, Shared: e.share()})
 			}
 		}
 	}
@@ -166,7 +234,7 @@ func (r *reader) hear(d *draft, h heard, fresh []Update) []Update {
 		h.bytes = 0
 	}
 	if len(d.text) > h.bytes {
-		fresh = append(fresh, Update{Piece: &Piece{Op: d.op, Text: string(d.text[h.bytes:])}})
+		fresh = append(fresh, Update{Piece: &Piece{Op: d.op, Text: string(d.text[h.bytes:])}, Draft: d.text[:len(d.text):len(d.text)], Settled: d.settled})
 	}
 	if d.wait != nil && d.wait != h.wait {
 		fresh = append(fresh, Update{Piece: &Piece{Op: d.op, Wait: d.wait}})
@@ -178,23 +246,26 @@ func (r *reader) hear(d *draft, h heard, fresh []Update) []Update {
 // Watch gives the updates of the run from record number from on, then live ones until the run ends, this process stops
 // driving it, or ctx is done. Whoever comes late gets all records and steps, and what the operations have said, as one piece each.
 func (l *Live) Watch(ctx context.Context, from int64) iter.Seq[Update] {
-	return func(yield func(Update) bool) {
-		r := &reader{heard: map[*draft]heard{}}
-		for {
-			fresh, changed := l.feed.since(r, from)
-			for _, u := range fresh {
-				if ctx.Err() != nil || !yield(u) {
-					return
-				}
+	return func(yield func(Update) bool) { l.feed.watch(ctx, from, yield) }
+}
+
+// watch shows the updates until there will be no more; false if ctx was done or show had enough before.
+func (f *feed) watch(ctx context.Context, from int64, show func(Update) bool) bool {
+	r := &reader{heard: map[*draft]heard{}}
+	for {
+		fresh, changed := f.since(r, from)
+		for _, u := range fresh {
+			if ctx.Err() != nil || !show(u) {
+				return false
 			}
-			if changed == nil {
-				return
-			}
-			select {
-			case <-changed:
-			case <-ctx.Done():
-				return
-			}
+		}
+		if changed == nil {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return false
 		}
 	}
 }

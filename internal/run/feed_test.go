@@ -13,8 +13,9 @@ import (
 // watcher reads when it is told to.
 type watcher struct {
 	reader
-	seqs []int64
-	text map[uint64]string
+	seqs   []int64
+	text   map[uint64]string
+	drafts []string // that were not what had been said
 }
 
 func (r *watcher) read(f *feed) {
@@ -28,6 +29,9 @@ func (r *watcher) read(f *feed) {
 			fallthrough
 		default:
 			r.text[u.Piece.Op] += u.Piece.Text
+			if u.Piece.Text != "" && string(u.Draft) != r.text[u.Piece.Op] {
+				r.drafts = append(r.drafts, string(u.Draft))
+			}
 		}
 		if u.Piece != nil && r.text[u.Piece.Op] == "" {
 			delete(r.text, u.Piece.Op)
@@ -73,7 +77,7 @@ func TestWatchersOfAFeedComeToTheSameWheneverTheyRead(t *testing.T) {
 			},
 			"settle": func(t *rapid.T) {
 				op := some(t)
-				h.settle(op)
+				h.settle(op, int64(len(seqs)))
 				delete(under, op)
 			},
 			"withdraw": func(t *rapid.T) {
@@ -93,6 +97,9 @@ func TestWatchersOfAFeedComeToTheSameWheneverTheyRead(t *testing.T) {
 			}
 			if diff := cmp.Diff(text, r.text); diff != "" {
 				t.Errorf("reader %d: text (-want +got):\n%s", i, diff)
+			}
+			if len(r.drafts) > 0 {
+				t.Errorf("reader %d: drafts that are not the text so far: %q", i, r.drafts)
 			}
 		}
 	})

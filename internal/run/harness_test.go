@@ -14,14 +14,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"sibyl/internal/app/teststore"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
-	"sibyl/internal/journal/memory"
 	"sibyl/internal/run"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(teststore.Main(m)) }
 
 const (
 	ada     journal.Owner = "ada"
@@ -265,7 +265,7 @@ func (w *world) engine(store journal.Store, holder string, change ...func(*run.C
 // newStore holds one session, once a run has begun in it.
 func newStore(t *testing.T) journal.Store {
 	t.Helper()
-	return journaltest.Await(memory.New(), journal.Session{ID: session, Owner: ada, CreatedAt: time.Now(), UpdatedAt: time.Now()})
+	return journaltest.Await(teststore.Empty(t), journal.Session{ID: session, Owner: ada, CreatedAt: time.Now(), UpdatedAt: time.Now()})
 }
 
 // given is what a run of the test assistant begins with.
@@ -445,11 +445,11 @@ func (b *broken) Acquire(ctx context.Context, o journal.Owner, id, holder string
 	return b.Store.Acquire(ctx, o, id, holder, now, until)
 }
 
-func (b *broken) Release(ctx context.Context, o journal.Owner, id, holder string) error {
+func (b *broken) Release(ctx context.Context, o journal.Owner, id, holder string, rest time.Time) error {
 	if err := b.isDown(); err != nil {
 		return err
 	}
-	return b.Store.Release(ctx, o, id, holder)
+	return b.Store.Release(ctx, o, id, holder, rest)
 }
 
 // crash begins a run in a process that dies at a write (0: it lives), and gives its id, "" if it was never begun. The lease has run out

@@ -57,7 +57,7 @@ func (e *Engine) abandon(ctx context.Context, k journal.Key, cause error) error 
 		if err != nil {
 			return fmt.Errorf("run %s: %w", k.Run, err)
 		}
-		if err = e.Store.Append(ctx, k.Owner, k.Run, last, end); !isConflict(err) {
+		if err = e.commit(ctx, k, last, end); !isConflict(err) {
 			return err
 		}
 	}
@@ -110,7 +110,7 @@ func (e *Engine) outcomeWithoutTree(v *View, k known, fault *bt.Fault) outcome {
 	o, err := a.outcome(v, Ending{Tree: &bt.Tree{}, State: &bt.State{Now: k.now}, Status: bt.Idle, Fault: fault, Cancelled: true,
 		Under: k.stopped.Under})
 	if err != nil {
-		e.Log.Warn("a run is ended without an outcome", "run", v.ID, "err", err)
+		e.Log.Warn("a run is ended without an outcome", "run_id", v.ID, "err", err)
 		return nothing
 	}
 	return o

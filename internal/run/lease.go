@@ -26,8 +26,8 @@ func (e *Engine) unhold(k journal.Key) {
 	e.mu.Unlock()
 }
 
-// takeOver makes this process the one that may drive a run, and frees the run again if drive fails.
-func (e *Engine) takeOver(ctx context.Context, k journal.Key, drive func() error) error {
+// takeOver makes this process the one that may drive a run, and frees the run again if drive fails, to rest as drive says.
+func (e *Engine) takeOver(ctx context.Context, k journal.Key, drive func() (rest time.Time, err error)) error {
 	if err := e.hold(k); err != nil {
 		return err
 	}
@@ -35,15 +35,17 @@ func (e *Engine) takeOver(ctx context.Context, k journal.Key, drive func() error
 		e.unhold(k)
 		return err
 	}
-	err := drive()
+	rest, err := drive()
 	if err != nil {
-		e.release(ctx, k)
+		e.release(ctx, k, rest)
 	}
 	return err
 }
 
-// acquire takes the lease; that of a process that is gone counts as run out.
+// acquire takes the lease; that of a process that is gone counts as run out. A lease that takes longer to get than it lasts is none.
 func (e *Engine) acquire(ctx context.Context, k journal.Key) error {
+	ctx, cut := context.WithTimeout(ctx, e.Lease)
+	defer cut()
 	now := e.Clock.Now()
 	err := e.Store.Acquire(ctx, k.Owner, k.Run, e.Holder, now, now.Add(e.Lease))
 	if !isLeased(err) {
@@ -59,12 +61,12 @@ func (e *Engine) acquire(ctx context.Context, k journal.Key) error {
 // releaseTime bounds the wait for a journal that is locked, where only a lease is to be given back.
 const releaseTime = time.Second
 
-// release makes a run free for others, this process included.
-func (e *Engine) release(ctx context.Context, k journal.Key) {
+// release makes a run free for others, this process included. Until rest nobody takes it up without being asked to.
+func (e *Engine) release(ctx context.Context, k journal.Key, rest time.Time) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
 	defer cancel()
-	if err := e.Store.Release(ctx, k.Owner, k.Run, e.Holder); err != nil { // it runs out by itself
-		e.Log.Warn("lease not freed", "run", k.Run, "err", err)
+	if err := e.Store.Release(ctx, k.Owner, k.Run, e.Holder, rest); err != nil { // it runs out by itself
+		e.Log.WarnContext(ctx, "lease not freed", "run_id", k.Run, "err", err)
 	}
 	e.unhold(k)
 }
@@ -80,12 +82,13 @@ func (e *Engine) Driven(r journal.Run) bool {
 // list makes a driver's run known, and sees to its lease from then on.
 func (e *Engine) list(d *driver) {
 	e.mu.Lock()
-	defer e.mu.Unlock()
 	e.live[d.ID] = d
 	if e.idle == nil {
 		e.idle = make(chan struct{})
 		go e.keepLeases(e.idle)
 	}
+	e.mu.Unlock()
+	e.watched.heard(d.key()) // whoever watches it hears what it says from here on
 }
 
 func (e *Engine) unlist(d *driver) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 
@@ -55,7 +56,7 @@ func (d *driver) mark(life context.Context, effects []bt.Effect, before map[uint
 	if recs == nil {
 		return nil
 	}
-	if err := d.e.Store.Append(life, d.owner, d.ID, recs, nil); err != nil {
+	if err := d.e.commit(life, d.key(), recs, nil); err != nil {
 		return err
 	}
 	return d.takeRecords(recs)
@@ -94,7 +95,7 @@ type task struct {
 // worker performs one effect after another: its stack has grown to what they want.
 func (d *driver) worker(t task) {
 	for {
-		c := d.run(t.ctx, t.asked, t.way)
+		c := d.observed(t.ctx, t.asked, t.way)
 		select {
 		case d.finished <- c:
 		case <-d.gone:
@@ -151,7 +152,7 @@ func (d *driver) do(ctx context.Context, job Job) (raw json.RawMessage, read any
 	kind := job.Effect.Kind
 	defer func() {
 		if r := recover(); r != nil {
-			d.e.Log.Error("a performer panicked", "kind", kind, "panic", r, "stack", string(debug.Stack()))
+			d.e.Log.ErrorContext(ctx, "a performer panicked", "run_id", d.ID, "kind", kind, "panic", wordless(r), "stack", string(debug.Stack()))
 			raw, read, err = nil, nil, &bt.Fault{Kind: "panic", Reason: fmt.Sprintf("%s broke down: %v", kind, r)}
 		}
 	}()
@@ -168,6 +169,14 @@ func (d *driver) do(ctx context.Context, job Job) (raw json.RawMessage, read any
 		err = fmt.Errorf("result of %s: %w", kind, encErr)
 	}
 	return raw, asRead(result, raw), err
+}
+
+// wordless tells a panic without what its value may quote: the error of the runtime that it is, or its type.
+func wordless(r any) string {
+	if err, ok := r.(runtime.Error); ok {
+		return err.Error()
+	}
+	return fmt.Sprintf("a %T", r)
 }
 
 // find looks up whether a Once effect was performed before a crash. That nobody can tell is an error.

@@ -219,7 +219,7 @@ func TestDrainingFinishesWhatCanBeAndLeavesTheRestOpen(t *testing.T) {
 				t.Error("it was cancelled")
 			}
 		}
-		same(t, "records of the write", kinds(records(t, store, writes.ID)), []string{"start", "mark", "completion"})
+		same(t, "records of the write", kinds(records(t, store, writes.ID)), []string{"start", "mark", "completion", "leave"})
 		release()
 		stranded, err := store.Stranded(t.Context(), time.Now(), 10)
 		if err != nil || len(stranded) != 2 {

@@ -15,10 +15,36 @@ type queue struct {
 	most   int // 0: no limit
 	owners []journal.Owner
 	wait   map[journal.Owner][]chan struct{}
+
+	vacancy chan struct{} // holds a token once room has become free that nobody here waits for
 }
 
 func newQueue(most int) *queue {
-	return &queue{free: most, most: most, wait: map[journal.Owner][]chan struct{}{}}
+	return &queue{free: most, most: most, wait: map[journal.Owner][]chan struct{}{}, vacancy: make(chan struct{}, 1)}
+}
+
+// tryEnter takes room if there is some; every success wants a leave.
+func (q *queue) tryEnter() bool {
+	if q.most == 0 {
+		return true
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.free == 0 {
+		return false
+	}
+	q.free--
+	return true
+}
+
+// left is how many more have room; less than 0: any number.
+func (q *queue) left() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.most == 0 {
+		return -1
+	}
+	return q.free
 }
 
 // enter waits for room; every success wants a leave.
@@ -74,6 +100,10 @@ func (q *queue) leave() {
 	defer q.mu.Unlock()
 	if len(q.owners) == 0 {
 		q.free++
+		select {
+		case q.vacancy <- struct{}{}:
+		default: // it tells of this room too
+		}
 		return
 	}
 	owner := q.owners[0]

@@ -24,6 +24,7 @@ const (
 	KindCancel     = "cancel"     // CancelRecord: somebody wants the run to stop
 	KindStopped    = "stopped"    // StoppedRecord: what was under way when it stopped
 	KindSuspend    = "suspend"    // SuspendRecord: an effect can't be performed for now
+	KindLeave      = "leave"      // LeaveRecord: a process that stops leaves it to others
 	KindResume     = "resume"     // ResumeRecord: another driver took over
 	KindTrace      = "trace"      // TraceRecord: what the steps decided, kept once with the end
 	KindEnd        = "end"        // EndRecord, always the last
@@ -39,6 +40,7 @@ type StartRecord struct {
 	Given     Given           `json:"given"`
 	Env       json.RawMessage `json:"env,omitempty"`
 	Consumed  []string        `json:"consumed,omitempty"` // pending rows that it used up
+	Waits     bool            `json:"waits,omitempty"`    // it was recorded for whoever has room to drive it
 }
 
 // Given are values of keys of the tree's root scope.
@@ -257,6 +259,8 @@ func Read(r journal.Record) (any, error) {
 		body = &StoppedRecord{}
 	case KindSuspend:
 		body = &SuspendRecord{}
+	case KindLeave:
+		body = &LeaveRecord{}
 	case KindResume:
 		body = &ResumeRecord{}
 	case KindTrace:

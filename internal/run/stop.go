@@ -74,7 +74,7 @@ func (d *driver) halt(life context.Context) (EndRecord, error) {
 		}
 	}
 	if _, err := d.tree.Halt(d.f.state, nil); err != nil {
-		d.e.Log.Warn("halting the tree", "run", d.ID, "err", err)
+		d.e.Log.WarnContext(life, "halting the tree", "run_id", d.ID, "err", err)
 	}
 	return d.finish(life, bt.Idle, &bt.Fault{Kind: KindCancelled, Reason: d.f.cancel.Reason})
 }
@@ -151,7 +151,7 @@ func (d *driver) appendEnd(ctx context.Context, end EndRecord, o outcome) (*EndR
 		return nil, err
 	}
 	recs := []journal.Record{d.e.record(d.next, now, KindTrace, d.f.trace.record(d.tree)), d.e.record(d.next+1, now, KindEnd, data)}
-	if err := d.e.Store.Append(ctx, d.owner, d.ID, recs, o.end(d.e, now)); err != nil {
+	if err := d.e.commit(ctx, d.key(), recs, o.end(d.e, now)); err != nil {
 		return nil, err
 	}
 	body, err := d.f.kept(recs[1], data, &end)

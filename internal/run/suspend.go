@@ -42,6 +42,6 @@ func (d *driver) suspend(life context.Context, c *CompletionRecord) (EndRecord, 
 	if err != nil {
 		return EndRecord{}, err
 	}
-	d.suspended = true
+	d.suspended, d.rest = true, d.e.Clock.Now().Add(d.restOfSuspended())
 	return EndRecord{Status: journal.Running, Reason: o.Reason, Fault: c.Err, Now: c.Now, Outcome: d.e.Redact(o.result)}, nil
 }

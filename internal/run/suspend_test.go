@@ -116,7 +116,7 @@ func TestRequestToStopThatComesWhileARunIsBeingSuspendedEndsIt(t *testing.T) {
 			return nil
 		},
 		"from another process": func(w *world, store journal.Store, live *run.Live) error {
-			return w.engine(store, "two").Cancel(t.Context(), ada, live.ID, "enough")
+			return w.engine(store, "two").Cancel(w.t.Context(), ada, live.ID, "enough")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -120,17 +120,25 @@ func (v *View) Blob(name string) string {
 }
 
 // Text gives a text that the run began with.
-func (v *View) Text(ctx context.Context, name string) ([]byte, error) {
+func (v *View) Text(ctx context.Context, name string) (text []byte, err error) {
 	blob := v.Blob(name)
 	if blob == "" {
 		return nil, fmt.Errorf("run %s keeps no text %s", v.ID, name)
 	}
-	return v.store.Blob(ctx, v.Owner, blob)
+	err = whileAway(ctx, realClock{}, usualPatience, func() (err error) {
+		text, err = v.store.Blob(ctx, v.Owner, blob)
+		return err
+	})
+	return text, err
 }
 
 // Earlier gives the row of another run of the same owner, with its summary.
-func (v *View) Earlier(ctx context.Context, id string) (journal.Run, error) {
-	return v.store.Run(ctx, v.Owner, id)
+func (v *View) Earlier(ctx context.Context, id string) (r journal.Run, err error) {
+	err = whileAway(ctx, realClock{}, usualPatience, func() (err error) {
+		r, err = v.store.Run(ctx, v.Owner, id)
+		return err
+	})
+	return r, err
 }
 
 // ReadEnd gives the end of a run; journal.ErrNotFound if it has not ended.

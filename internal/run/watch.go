@@ -2,196 +2,157 @@ package run
 
 import (
 	"context"
+	"errors"
 	"iter"
-	"sync"
 	"time"
 
 	"sibyl/internal/journal"
 )
 
-// pollEvery is how often the runs are looked at that other processes drive and somebody here watches: all of them with one query.
-const pollEvery = 200 * time.Millisecond
-
-// watched are the runs of other processes that are watched here.
-type watched struct {
-	mu    sync.Mutex
-	runs  map[journal.Key]*watchedRun
-	empty chan struct{} // closed when nobody watches any more; nil while nobody does
-}
-
-// watchedRun is how the journal had a run when it was last looked at.
-type watchedRun struct {
-	journal.Standing
-	watchers int
-	changed  chan struct{} // closed when it has changed
-}
-
-// join adds a watcher of a run; it wants a leave.
-func (e *Engine) join(k journal.Key) *watchedRun {
-	w := &e.watched
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.empty == nil {
-		w.runs, w.empty = map[journal.Key]*watchedRun{}, make(chan struct{})
-		go e.poll(w.empty)
-	}
-	r := w.runs[k]
-	if r == nil {
-		r = &watchedRun{changed: make(chan struct{})}
-		w.runs[k] = r
-	}
-	r.watchers++
-	return r
-}
-
-func (w *watched) leave(k journal.Key) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if r := w.runs[k]; r.watchers > 1 {
-		r.watchers--
-		return
-	}
-	delete(w.runs, k)
-	if len(w.runs) == 0 {
-		close(w.empty)
-		w.empty = nil
-	}
-}
-
-// poll looks at the watched runs until there are none.
-func (e *Engine) poll(empty <-chan struct{}) {
-	for {
-		tick, stop := e.Clock.After(pollEvery)
-		select {
-		case <-tick:
-		case <-empty:
-			stop()
-			return
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), e.Lease)
-		standing, err := e.Store.Standing(ctx, e.watched.keys())
-		cancel()
-		e.watched.look(standing, err)
-	}
-}
-
-func (w *watched) keys() []journal.Key {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	keys := make([]journal.Key, 0, len(w.runs))
-	for k := range w.runs {
-		keys = append(keys, k)
-	}
-	return keys
-}
-
-// look wakes the watchers of runs that have changed, or that are not there any more; all of them, where looking failed: they ask
-// themselves, and tell why it fails.
-func (w *watched) look(all []journal.Standing, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	found := make(map[journal.Key]journal.Standing, len(all))
-	for _, s := range all {
-		found[s.Key] = s
-	}
-	for k, r := range w.runs {
-		if s := found[k]; err != nil || s.Records != r.Records || s.Status != r.Status {
-			r.Standing = s
-			close(r.changed)
-			r.changed = make(chan struct{})
-		}
-	}
-}
-
-func (w *watched) changed(r *watchedRun) <-chan struct{} {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return r.changed
-}
-
-// Watch gives the updates of any run of the owner: live ones with provisional text while this process drives it, else its
-// records as they appear in the store, with what this build's tree decides on them, until it has ended or ctx is done.
+// Watch gives the updates of any run of the owner from record number from on, until the run has ended or ctx is done: live ones with
+// provisional text while this process drives it, else its records as they appear in the store, with what this build's tree decides on
+// them. Where this process begins or ceases to drive it, the watch goes on from the other source.
 func (e *Engine) Watch(ctx context.Context, owner journal.Owner, id string, from int64) iter.Seq2[Update, error] {
 	return func(yield func(Update, error) bool) {
-		if live := e.Live(id); live != nil && live.owner == owner {
-			for u := range live.Watch(ctx, from) {
-				if !yield(u, nil) {
-					return
-				}
+		k := journal.Key{Owner: owner, Run: id}
+		for next := from; ctx.Err() == nil; {
+			f, live, leave := e.feedOf(k)
+			on := f.watch(ctx, next, func(u Update) bool {
 				if u.Record != nil {
-					from = u.Record.Seq + 1
+					next = u.Record.Seq + 1
 				}
+				return yield(u, nil)
+			})
+			leave()
+			ended, err := f.over()
+			switch {
+			case !on || ended:
+				return
+			case err != nil:
+				yield(Update{}, err)
+				return
+			case live && !yield(Update{Left: true}, nil):
+				return
 			}
-		}
-		if ctx.Err() != nil {
-			return
-		}
-		if err := e.watchStore(ctx, journal.Key{Owner: owner, Run: id}, from, func(u Update) bool { return yield(u, nil) }); err != nil && ctx.Err() == nil {
-			yield(Update{}, err)
 		}
 	}
 }
 
-// watchStore gives the records of a run as they appear, until show says that it is enough.
-func (e *Engine) watchStore(ctx context.Context, k journal.Key, from int64, show func(Update) bool) error {
+// feedOf gives where a run is to be watched: its driver in this process, else what is read of it here. leave is to be called.
+func (e *Engine) feedOf(k journal.Key) (f *feed, live bool, leave func()) {
+	if l := e.drives(k); l != nil {
+		return l.feed, true, func() {}
+	}
 	r := e.join(k)
-	defer e.watched.leave(k)
-	f := &follower{e: e, k: k}
+	return r.feed, false, func() { e.watched.leave(r) }
+}
+
+// drives gives the run if this process drives it.
+func (e *Engine) drives(k journal.Key) *Live {
+	if live := e.Live(k.Run); live != nil && live.owner == k.Owner {
+		return live
+	}
+	return nil
+}
+
+// followed is a run of another process, or of none, that is read and folded here once for all who watch it.
+type followed struct {
+	journal.Key
+	feed     *feed
+	told     chan struct{} // holds a token once the run may be further
+	stop     context.CancelFunc
+	watchers int   // this and what follows belong to watched
+	next     int64 // the record to be read next
+	heard    bool  // since it was read
+	over     bool  // it does not go on any more, as a look has found since its row was read
+}
+
+// follow puts into its feed what the store has of a run, until the run has ended, this process drives it, or nobody watches it.
+func (e *Engine) follow(ctx context.Context, r *followed) {
+	ended, err := e.readOn(ctx, r)
+	e.watched.forget(r) // before its watchers look for another feed
+	r.feed.close(ended, err)
+}
+
+// longestFailure is how long a store may fail before those who watch are told.
+const longestFailure = 10 * time.Second
+
+func (e *Engine) readOn(ctx context.Context, r *followed) (ended bool, err error) {
+	f := &follower{e: e, r: r}
+	var failing time.Time // since when the store has failed
 	for next := int64(0); ; {
-		changed := e.watched.changed(r)
-		row, err := e.Store.Run(ctx, k.Owner, k.Run)
-		if err != nil {
-			return err
+		if e.drives(r.Key) != nil {
+			return false, nil
 		}
-		recs, err := e.Store.Records(ctx, k.Owner, k.Run, next)
-		if err != nil {
-			return err
+		var recs []journal.Record
+		recs, ended, err = e.more(ctx, r, next)
+		now := e.Clock.Now()
+		switch {
+		case err == nil:
+			failing = time.Time{}
+		case next == 0 || errors.Is(err, journal.ErrNotFound) || !failing.IsZero() && now.Sub(failing) >= longestFailure:
+			return false, err
+		case failing.IsZero():
+			failing = now
 		}
 		for i := range recs {
-			for _, u := range f.updates(ctx, &recs[i]) {
-				if recs[i].Seq >= from && !show(u) {
-					return nil
-				}
-			}
+			f.take(ctx, recs[i])
 		}
-		if row.Status != journal.Running {
-			return nil
+		if ended {
+			return true, nil
 		}
 		next += int64(len(recs))
+		if err == nil {
+			e.watched.read(r, next)
+		}
 		select {
-		case <-changed:
+		case <-r.told:
 		case <-ctx.Done():
-			return ctx.Err()
+			return false, ctx.Err()
 		}
 	}
 }
 
-// follower folds the records of a run that another process drives, to tell what its steps decide.
+// more gives the records of a run from number next on, and whether they are the last.
+func (e *Engine) more(ctx context.Context, r *followed, next int64) (recs []journal.Record, ended bool, err error) {
+	if e.watched.mayBeOver(r) { // asked before the records, so that none is missing in the end
+		row, err := e.Store.Run(ctx, r.Owner, r.Run)
+		if err != nil {
+			return nil, false, err
+		}
+		ended = row.Status != journal.Running
+	}
+	recs, err = e.Store.Records(ctx, r.Owner, r.Run, next)
+	if err != nil {
+		return nil, false, err
+	}
+	return recs, ended || len(recs) > 0 && recs[len(recs)-1].Kind == KindEnd, nil
+}
+
+// follower folds the records of a run that is not driven here, to tell what its steps decide.
 type follower struct {
 	e    *Engine
-	k    journal.Key
+	r    *followed
 	f    *Fold
 	view *View
 	lost bool // this build can't fold it: its records are shown alone
 }
 
-func (f *follower) updates(ctx context.Context, r *journal.Record) []Update {
-	all := []Update{{Record: r}}
+func (f *follower) take(ctx context.Context, r journal.Record) {
+	f.r.feed.record(r)
 	if r.Seq == 0 {
-		a, tree, err := f.e.treeOf(ctx, f.k.Owner, []journal.Record{*r})
+		a, tree, err := f.e.treeOf(ctx, f.r.Owner, []journal.Record{r})
 		if f.lost = err != nil; !f.lost {
-			f.f, f.view = NewFold(a, tree), &View{ID: f.k.Run, Owner: f.k.Owner, store: f.e.Store}
+			f.f, f.view = NewFold(a, tree), &View{ID: f.r.Run, Owner: f.r.Owner, store: f.e.Store}
+			f.r.feed.follow(tree)
 		}
 	}
 	if f.lost {
-		return all
+		return
 	}
-	step, err := f.f.takeIn(*r, f.view)
+	step, err := f.f.takeIn(r, f.view)
 	if step {
-		if s, err := readStep(f.f.trace.latest(), f.f.tree.Rule); err == nil {
-			all = append(all, Update{Step: &s})
-		}
+		f.r.feed.step(r.Seq, f.f.trace.latest())
 	}
 	f.lost = err != nil
-	return all
 }

@@ -194,7 +194,9 @@ func (f *failing) Append(ctx context.Context, o journal.Owner, id string, recs [
 	return f.write(func() error { return f.Store.Append(ctx, o, id, recs, end) })
 }
 
-func (f *failing) Release(context.Context, journal.Owner, string, string) error { return errDown }
+func (f *failing) Release(context.Context, journal.Owner, string, string, time.Time) error {
+	return errDown
+}
 
 // must is a value that comes without an error.
 func must[T any](v T, err error) func(h *house) T {
@@ -246,7 +248,7 @@ func line(u service.Update) string {
 // watched are the updates of a run until it ends.
 func (h *house) watched(s *service.Service, id string, from int64) (all []string) {
 	h.Helper()
-	for u, err := range s.Watch(h.Context(), ada, id, from) {
+	for u, err := range s.Watch(h.Context(), ada, id, service.Place{Record: from}) {
 		if err != nil {
 			h.Fatal(err)
 		}

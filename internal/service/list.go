@@ -16,7 +16,11 @@ import (
 // longestList bounds what is looked through for a name, and what is gone through at once.
 const longestList = 1000
 
-// Row is a run in a list. State says how it stands: running, interrupted, or why it ended.
+// Queued is how a run stands that nobody has driven yet.
+const Queued = "queued"
+
+// Row is a run in a list. State says how it stands: running, queued (nobody has driven it yet), suspended (it rests before it is taken
+// up), interrupted, or why it ended.
 type Row struct {
 	journal.Run
 	State string `json:"state"`
@@ -25,6 +29,10 @@ type Row struct {
 // State says how a run stands, in a word.
 func (s *Service) State(r journal.Run) string {
 	switch {
+	case r.Rests(s.config.Now()):
+		return "suspended"
+	case r.Status == journal.Running && r.LeaseHolder == "" && r.Records <= 1:
+		return Queued
 	case r.Status == journal.Running && !s.config.Engine.Driven(r):
 		return "interrupted"
 	case r.Reason != "":
@@ -41,6 +49,37 @@ func (s *Service) Runs(ctx context.Context, owner journal.Owner, f journal.Filte
 		rows[i] = Row{Run: r, State: s.State(r)}
 	}
 	return rows, err
+}
+
+// Run gives the run of an id, which is whole.
+func (s *Service) Run(ctx context.Context, owner journal.Owner, id string) (Row, error) {
+	r, err := s.config.Store.Run(ctx, owner, id)
+	return Row{Run: r, State: s.State(r)}, err
+}
+
+// Busy counts the runs of an owner that have not ended and do not rest, up to a bound.
+func (s *Service) Busy(ctx context.Context, owner journal.Owner, bound int) (busy int, err error) {
+	f := journal.Filter{Status: journal.Running, Limit: longestList}
+	for now := s.config.Now(); ; {
+		open, err := s.config.Store.Runs(ctx, owner, f)
+		if err != nil {
+			return 0, err
+		}
+		for _, r := range open {
+			if !r.Rests(now) {
+				busy++
+			}
+		}
+		if busy >= bound || len(open) < f.Limit {
+			return min(busy, bound), nil
+		}
+		f.After = open[len(open)-1].Cursor()
+	}
+}
+
+// Session gives the session of an id, which is whole.
+func (s *Service) Session(ctx context.Context, owner journal.Owner, id string) (journal.Session, error) {
+	return s.config.Store.Session(ctx, owner, id)
 }
 
 // Sessions lists sessions, the last used first.
@@ -137,12 +176,12 @@ func pick[T any](what, name string, all []T, id func(T) string) (found T, err er
 // Rename gives a session another title.
 func (s *Service) Rename(ctx context.Context, owner journal.Owner, id, title string) error {
 	const most = 72
-	title = strings.Join(strings.Fields(s.config.Redact(title)), " ")
+	title = strings.Join(strings.Fields(journal.Clean(s.config.Redact(title))), " ")
 	if r := []rune(title); len(r) > most {
 		title = string(r[:most-1]) + "…"
 	}
 	if title == "" {
-		return usage(errors.New("the title is empty"))
+		return usage(&assistant.RequestError{Public: "the title is empty"})
 	}
 	return s.config.Store.RenameSession(ctx, owner, id, title)
 }

@@ -2,6 +2,8 @@ package service_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -219,5 +221,105 @@ func TestProcessThatDrainsLeavesItsRunsToOthers(t *testing.T) {
 		isError(h, "the run", err, run.ErrLeft)
 		release()
 		same(h, "answer", h.wait(must(h.process("two", h.store).Resume(h.Context(), ada, r.ID))(h)).Answer, "- ada: ADA\n- bob: BOB\n")
+	})
+}
+
+func TestSubmittedRunWithoutRoomIsQueuedAndGoesOnWhereThereIsRoom(t *testing.T) {
+	inHouse(t, func(h *house) {
+		full, err := run.NewEngine(run.Config{Store: h.store, Build: "test", Holder: "full", MostRuns: 1, Assistants: []*run.Assistant{h.panel("panel").Assistant}})
+		if err != nil {
+			h.Fatal(err)
+		}
+		s, err := service.New(service.Config{Store: h.store, Engine: full, Assistants: []*assistant.Assistant{h.panel("panel")},
+			Tree:   func(string) (string, []byte, error) { return "panel.xml", []byte(h.tree), nil },
+			Redact: func(text string) string { return text }})
+		if err != nil {
+			h.Fatal(err)
+		}
+		release := h.holds("ada")
+		request := service.Request{Assistant: "panel", Words: "Tea\x00?\xff", Options: "ada bob"}
+		first := must(s.Submit(h.Context(), ada, request))(h)
+		waiting := must(s.Submit(h.Context(), ada, request))(h)
+		if first.Driven == nil || waiting.Driven != nil {
+			h.Fatalf("driven are %v and %v", first.Driven, waiting.Driven)
+		}
+		state := func(id string) string {
+			row := must(h.store.Run(h.Context(), ada, id))(h)
+			return s.State(row)
+		}
+		same(h, "how the first stands", state(first.Run), "running")
+		same(h, "how the second stands", state(waiting.Run), "queued")
+		same(h, "its title", must(h.store.Session(h.Context(), ada, waiting.Session))(h).Title, "Tea?\uFFFD")
+		release()
+		h.wait(first.Driven)
+		h.wait(must(h.process("roomy", h.store).Resume(h.Context(), ada, waiting.Run))(h))
+		lines := strings.Join(h.watched(s, waiting.Run, 1), "\n")
+		if !strings.Contains(lines, "1 record resume taken up") {
+			h.Errorf("nothing tells that it was taken up:\n%s", lines)
+		}
+	})
+}
+
+func TestRunsThatGoOnAreCountedWithoutThoseThatRest(t *testing.T) {
+	inHouse(t, func(h *house) {
+		s := h.service()
+		release := h.holds("ada")
+		busy := func(bound int) int { return must(s.Busy(h.Context(), ada, bound))(h) }
+		same(h, "before the first", busy(5), 0)
+		first := h.start(s, "", "Tea?")
+		h.start(s, "", "Milk?")
+		h.start(s, "", "Sugar?")
+		same(h, "of three", busy(5), 3)
+		same(h, "up to a bound", busy(2), 2)
+		same(h, "of somebody else", must(s.Busy(h.Context(), eve, 5))(h), 0)
+		rests := journal.Run{ID: "rests", Session: first.Session, Owner: ada, Assistant: "panel", StartedAt: time.Now(), LeaseHolder: "two", LeaseUntil: time.Now().Add(time.Hour)}
+		same(h, "begun", h.store.Begin(h.Context(), journal.Beginning{Run: rests, Records: []journal.Record{{Kind: run.KindStart, Data: []byte("{}")}}}), nil)
+		same(h, "with one of another process", busy(5), 4)
+		same(h, "released", h.store.Release(h.Context(), ada, rests.ID, "two", time.Now().Add(time.Minute)), nil)
+		same(h, "while it rests", busy(5), 3)
+		<-time.After(time.Minute)
+		same(h, "after its rest", busy(5), 4)
+		release()
+		h.wait(first)
+	})
+}
+
+func TestRowIsFoundByItsWholeIDAlone(t *testing.T) {
+	inHouse(t, func(h *house) {
+		s := h.service()
+		r := h.ask(s, "", "Tea?")
+		same(h, "run", must(s.Run(h.Context(), ada, r.ID))(h).State, "heard")
+		same(h, "session", must(s.Session(h.Context(), ada, r.Session))(h).Title, "Tea?")
+		for _, name := range []string{r.ID[1:], "last", ""} {
+			_, err := s.Run(h.Context(), ada, name)
+			isError(h, "run "+name, err, journal.ErrNotFound)
+			_, err = s.Session(h.Context(), ada, name)
+			isError(h, "session "+name, err, journal.ErrNotFound)
+		}
+		_, err := s.Run(h.Context(), eve, r.ID)
+		isError(h, "somebody else's", err, journal.ErrNotFound)
+	})
+}
+
+func TestOptionsFromElsewhereAreReadByTheirAssistant(t *testing.T) {
+	inHouse(t, func(h *house) {
+		alone := h.panel("shadow")
+		alone.Decode = nil
+		s := h.process("one", h.store, h.panel("panel"), alone)
+		names := []string{}
+		for _, a := range s.Assistants() {
+			names = append(names, a.Name)
+		}
+		same(h, "assistants", names, []string{"panel", "shadow"})
+		o := must(s.Options("panel", json.RawMessage(`{"personas":["ada","bob"]}`), nil))(h)
+		res := h.wait(must(s.Start(h.Context(), ada, service.Request{Assistant: "panel", Words: "Tea?", Options: o}))(h))
+		same(h, "answer", res.Answer, "- ada: ADA\n- bob: BOB\n")
+		for name, says := range map[string]string{"panel": "wants personas", "shadow": "begun beside those of another", "council": `no assistant "council"`} {
+			_, err := s.Options(name, nil, nil)
+			misused(h, "none for "+name, err, says)
+			if _, told := errors.AsType[*assistant.RequestError](err); !told {
+				h.Errorf("what is wrong with options for %s is not for those elsewhere: %v", name, err)
+			}
+		}
 	})
 }

@@ -10,6 +10,7 @@ package service
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,6 +36,8 @@ type Service struct {
 	config Config
 	byName map[string]*assistant.Assistant
 	words  map[string]run.Vocabulary
+
+	lookouts lookouts
 }
 
 // New checks the configuration.
@@ -75,7 +78,25 @@ func (s *Service) assistant(name string) (*assistant.Assistant, error) {
 	for _, a := range s.config.Assistants {
 		names = append(names, a.Name)
 	}
-	return nil, usage(fmt.Errorf("this program has no assistant %q; it has: %s", name, strings.Join(names, ", ")))
+	has := "it has: " + strings.Join(names, ", ")
+	return nil, usage(&assistant.RequestError{Public: "there is no such assistant", Hint: has, Err: fmt.Errorf("this program has no assistant %q; %s", name, has)})
+}
+
+// Assistants are those of this program.
+func (s *Service) Assistants() []*assistant.Assistant { return slices.Clone(s.config.Assistants) }
+
+// Options reads the options of an assistant from JSON, for a Request of somebody elsewhere; empty JSON says nothing. folder gives the path
+// of a folder that may be named; its error is in what Options returns. What else is wrong is an assistant.RequestError.
+func (s *Service) Options(name string, raw json.RawMessage, folder func(name string) (path string, err error)) (any, error) {
+	a, err := s.assistant(name)
+	if err != nil {
+		return nil, err
+	}
+	if a.Decode == nil {
+		return nil, usage(&assistant.RequestError{Public: "the runs of this assistant are begun beside those of another, not by a request", Hint: "ask another assistant"})
+	}
+	o, err := a.Decode(raw, folder)
+	return o, usage(err)
 }
 
 // run gives the row of a run and its assistant.
@@ -96,40 +117,76 @@ type Request struct {
 	Options   any // the assistant's own
 }
 
-// Start begins a run. Cancelling ctx is a request to stop it: a server gives a context that outlives the request.
+// Start begins a run, and waits for room where as many are driven as may be. Cancelling ctx is a request to stop it: a server gives a
+// context that outlives the request.
 func (s *Service) Start(ctx context.Context, owner journal.Owner, r Request) (*Run, error) {
-	a, err := s.assistant(r.Assistant)
+	a, spec, err := s.spec(ctx, owner, r)
 	if err != nil {
 		return nil, err
-	}
-	file, text, err := s.tree(a)
-	if err != nil {
-		return nil, err
-	}
-	if r.Session != "" {
-		session, err := s.config.Store.Session(ctx, owner, r.Session)
-		if err == nil && session.Assistant != a.Name {
-			err = fmt.Errorf("session %s is of %s, not of %s", session.ID, session.Assistant, a.Name)
-		}
-		if err != nil {
-			return nil, usage(err)
-		}
-	}
-	spec, err := a.Begin(ctx, assistant.Beginning{Owner: owner, Session: r.Session, Words: r.Words, Options: r.Options})
-	if err != nil {
-		return nil, usage(err)
-	}
-	spec.Owner, spec.Assistant, spec.Session, spec.TreeFile, spec.Tree = owner, a.Name, r.Session, file, text
-	if r.Session == "" {
-		now := s.config.Now().UTC()
-		spec.Session = run.NewID(now)
-		spec.NewSession = &journal.Session{ID: spec.Session, Owner: owner, Assistant: a.Name, Title: s.config.Redact(spec.Title), CreatedAt: now, UpdatedAt: now}
 	}
 	live, err := s.config.Engine.Start(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
 	return s.driven(a, live, spec), nil
+}
+
+// Submitted is a run that was begun. Driven is nil while it waits for a process that has room.
+type Submitted struct {
+	Run     string
+	Session string
+	Driven  *Run
+}
+
+// Submit begins a run as Start does, and waits for nothing: without room here the run is recorded, for any process that has room. If ctx is
+// cancelled before the run is recorded, there is none; after that it goes on.
+func (s *Service) Submit(ctx context.Context, owner journal.Owner, r Request) (Submitted, error) {
+	a, spec, err := s.spec(ctx, owner, r)
+	if err != nil {
+		return Submitted{}, err
+	}
+	k, live, err := s.config.Engine.Submit(ctx, spec)
+	if err != nil {
+		return Submitted{}, err
+	}
+	begun := Submitted{Run: k.Run, Session: spec.Session}
+	if live != nil {
+		begun.Driven = s.driven(a, live, spec)
+	}
+	return begun, nil
+}
+
+// spec is what a run begins with that a person asks for.
+func (s *Service) spec(ctx context.Context, owner journal.Owner, r Request) (*assistant.Assistant, run.Spec, error) {
+	a, err := s.assistant(r.Assistant)
+	if err != nil {
+		return nil, run.Spec{}, err
+	}
+	file, text, err := s.tree(a)
+	if err != nil {
+		return nil, run.Spec{}, err
+	}
+	if r.Session != "" {
+		session, err := s.config.Store.Session(ctx, owner, r.Session)
+		if err == nil && session.Assistant != a.Name {
+			err = &assistant.RequestError{Public: "this session is of another assistant", Hint: "ask that one, or begin a session",
+				Err: fmt.Errorf("session %s is of %s, not of %s", session.ID, session.Assistant, a.Name)}
+		}
+		if err != nil {
+			return nil, run.Spec{}, usage(err)
+		}
+	}
+	spec, err := a.Begin(ctx, assistant.Beginning{Owner: owner, Session: r.Session, Words: r.Words, Options: r.Options})
+	if err != nil {
+		return nil, run.Spec{}, usage(err)
+	}
+	spec.Owner, spec.Assistant, spec.Session, spec.TreeFile, spec.Tree = owner, a.Name, r.Session, file, text
+	if r.Session == "" {
+		now := s.config.Now().UTC()
+		spec.Session = run.NewID(now)
+		spec.NewSession = &journal.Session{ID: spec.Session, Owner: owner, Assistant: a.Name, Title: journal.Clean(s.config.Redact(spec.Title)), CreatedAt: now, UpdatedAt: now}
+	}
+	return a, spec, nil
 }
 
 // CheckTree says what is wrong with the tree of an assistant.
@@ -150,13 +207,23 @@ func (s *Service) tree(a *assistant.Assistant) (file string, text []byte, err er
 	return file, text, usage(err)
 }
 
-// Resume goes on with a run that was interrupted. journal.ErrLeased while somebody drives it, journal.ErrEnded if it has ended.
+// Resume goes on with a run that was interrupted, and waits for room as Start does. journal.ErrLeased while somebody drives it,
+// journal.ErrEnded if it has ended.
 func (s *Service) Resume(ctx context.Context, owner journal.Owner, id string) (*Run, error) {
+	return s.resume(ctx, owner, id, s.config.Engine.Resume)
+}
+
+// ResumeNow is Resume that waits for nothing: run.ErrNoRoom without room here.
+func (s *Service) ResumeNow(ctx context.Context, owner journal.Owner, id string) (*Run, error) {
+	return s.resume(ctx, owner, id, s.config.Engine.ResumeNow)
+}
+
+func (s *Service) resume(ctx context.Context, owner journal.Owner, id string, how func(context.Context, journal.Owner, string) (*run.Live, error)) (*Run, error) {
 	_, a, err := s.run(ctx, owner, id)
 	if err != nil {
 		return nil, err
 	}
-	live, err := s.config.Engine.Resume(ctx, owner, id)
+	live, err := how(ctx, owner, id)
 	if err != nil {
 		return nil, err
 	}

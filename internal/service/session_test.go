@@ -261,7 +261,7 @@ func TestWhatIsAnothersIsNotFound(t *testing.T) {
 		for _, name := range []string{r.Session, r.Session[4:], "last"} {
 			_, calls["find session "+name] = s.FindSession(ctx, eve, name)
 		}
-		for u, err := range s.Watch(ctx, eve, r.ID, 0) {
+		for u, err := range s.Watch(ctx, eve, r.ID, service.Place{}) {
 			if calls["watch"] = err; err == nil {
 				h.Errorf("eve sees %+v", u)
 			}

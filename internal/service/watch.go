@@ -71,9 +71,10 @@ func result(a *assistant.Assistant, id string, end run.EndRecord) (Result, error
 // Watch gives the updates of the run from record number from on until it ends, this process stops driving it, or ctx is done.
 func (r *Run) Watch(ctx context.Context, from int64) iter.Seq[Update] {
 	return func(yield func(Update) bool) {
-		w := &watcher{a: r.a, words: r.s.words[r.a.Name], from: from}
+		w := &watcher{a: r.a, words: r.s.words[r.a.Name], from: Place{Record: from}}
 		for u := range r.live.Watch(ctx, 0) {
-			for _, e := range w.updates(u) {
+			all, _ := w.updates(u) // what can't be told is left out
+			for _, e := range all {
 				if !yield(e) {
 					return
 				}
@@ -82,16 +83,20 @@ func (r *Run) Watch(ctx context.Context, from int64) iter.Seq[Update] {
 	}
 }
 
-// Update is one thing that happens in a run. Exactly one of Record, Step, Event, Text, Retract and Wait is set; Lines may stand beside all but
-// text.
+// Update is one thing that happens in a run. Exactly one of Record, Step, Event, Text, Retract, Wait and Left is set; Lines may stand beside
+// all but text. What it points to is not to be changed.
 type Update struct {
 	Seq     int64           // the record that it belongs to; of text, the last before it
+	After   Place           // where a watch goes on after it
+	Shared  *run.Shared     // of a record, step or event: for what is made of it, once for all who watch
 	Record  *journal.Record // that was appended
 	Step    *Step           // that the tree has made
 	Event   *Event          // that a leaf of that step has emitted
 	Text    string          // provisional: it may be retracted
+	Draft   []byte          // with Text: all that the operation says by then
 	Retract bool            // all text of operation Op before it
 	Wait    *run.Wait       // that operation Op pauses for
+	Left    bool            // this process drives the run no longer: all that is provisional is void
 	Op      uint64          // of text and retraction
 	Lines   []string        // for somebody who waits
 }
@@ -104,22 +109,32 @@ type Event struct {
 	Words string          `json:"words"`
 }
 
-// Watch gives the updates of any run of the owner, also of one that another process drives, from record number from on: its records,
-// the steps on them with their events, and, while this process drives it, text as it arrives.
-func (s *Service) Watch(ctx context.Context, owner journal.Owner, id string, from int64) iter.Seq2[Update, error] {
+// Watch gives the updates of any run of the owner, also of one that another process drives, from a place on: its records, the steps on
+// them with their events, and, while this process drives it, text as it arrives. It ends with the run.
+func (s *Service) Watch(ctx context.Context, owner journal.Owner, id string, from Place) iter.Seq2[Update, error] {
 	return func(yield func(Update, error) bool) {
 		row, err := s.config.Store.Run(ctx, owner, id)
 		if err != nil {
 			yield(Update{}, err)
 			return
 		}
+		s.watch(ctx, row, from)(yield)
+	}
+}
+
+func (s *Service) watch(ctx context.Context, row journal.Run, from Place) iter.Seq2[Update, error] {
+	return func(yield func(Update, error) bool) {
 		w := &watcher{a: s.byName[row.Assistant], words: s.words[row.Assistant], from: from}
-		for u, err := range s.config.Engine.Watch(ctx, owner, id, 0) {
+		for u, err := range s.config.Engine.Watch(ctx, row.Owner, row.ID, 0) {
+			var all []Update
+			if err == nil {
+				all, err = w.updates(u)
+			}
 			if err != nil {
 				yield(Update{}, err)
 				return
 			}
-			for _, e := range w.updates(u) {
+			for _, e := range all {
 				if !yield(e, nil) {
 					return
 				}
@@ -132,57 +147,113 @@ func (s *Service) Watch(ctx context.Context, owner journal.Owner, id string, fro
 type watcher struct {
 	a     *assistant.Assistant // nil: this program does not have it
 	words run.Vocabulary
-	from  int64
+	from  Place
+	at    Place // what comes next, from the beginning
 	start *run.StartRecord
-	last  int64
 }
 
-func (w *watcher) updates(u run.Update) []Update {
-	var all []Update
-	switch {
-	case u.Piece != nil:
-		return []Update{{Seq: w.last, Op: u.Piece.Op, Text: u.Piece.Text, Retract: u.Piece.Retract, Wait: u.Piece.Wait}}
-	case u.Record != nil:
-		w.last = u.Record.Seq
-		if u.Record.Kind == run.KindStart {
-			if body, err := run.Read(*u.Record); err == nil {
-				w.start = body.(*run.StartRecord)
-			}
+// made are the updates of a record or a step, which all watchers share.
+type made struct {
+	all   []Update
+	start *run.StartRecord // of the first record
+}
+
+type updatesKey struct{}
+
+// updates gives those of one of the engine's. A panic of an assistant's code is an error of the watch: the runs beside it go on.
+func (w *watcher) updates(u run.Update) (all []Update, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			all, err = nil, fmt.Errorf("telling what happens in a run panicked: %T", r) // what was thrown may hold words of a person
 		}
-		all = []Update{{Seq: u.Record.Seq, Record: u.Record, Lines: recordLines(u.Record)}}
-	case u.Step != nil:
-		step := explained(*u.Step, w.words)
-		all = []Update{{Seq: step.Record, Step: &step}}
-		for i, e := range u.Step.Events {
-			if e.Type == "" {
-				continue
-			}
-			event := Update{Seq: u.Step.Record, Event: &Event{Type: e.Type, Data: e.Data, Rule: e.Rule, Words: step.Words[i]}}
-			if w.a != nil && w.a.Lines != nil && w.start != nil {
-				event.Lines = w.a.Lines(w.start, w.words.Read(e))
-			}
-			all = append(all, event)
+	}()
+	switch {
+	case u.Left:
+		return []Update{{Seq: w.at.Record, After: w.place(), Left: true}}, nil
+	case u.Piece != nil:
+		if receipt := (Place{Record: u.Settled}); u.Settled > 0 && receipt.Compare(w.from) < 0 {
+			return nil, nil // who begins there has what came of it
+		}
+		return []Update{{Seq: w.at.Record, After: w.place(), Op: u.Piece.Op, Text: u.Piece.Text, Draft: u.Draft, Retract: u.Piece.Retract, Wait: u.Piece.Wait}}, nil
+	}
+	m := u.Shared.Make(updatesKey{}, func() any { return w.make(u) }).(made)
+	if m.start != nil {
+		w.start = m.start
+	}
+	for _, one := range m.all {
+		if w.at = one.After; w.at.Compare(w.from) > 0 {
+			all = append(all, one)
 		}
 	}
-	if all[0].Seq < w.from {
-		return nil
+	return all, nil
+}
+
+// make gives the updates of a record, or of the step on it, each with its place.
+func (w *watcher) make(u run.Update) (m made) {
+	var at Place
+	if u.Record != nil {
+		at.Record = u.Record.Seq
+		if body, err := run.Read(*u.Record); err == nil && u.Record.Kind == run.KindStart {
+			m.start = body.(*run.StartRecord)
+		}
+		m.all = []Update{{Record: u.Record, Lines: recordLines(u.Record)}}
+	} else {
+		at = Place{Record: u.Step.Record, Told: 1} // behind the record
+		m.all = w.decided(u.Step)
+	}
+	for i := range m.all {
+		at.Told++
+		m.all[i].Seq, m.all[i].After, m.all[i].Shared = at.Record, at, &run.Shared{}
+	}
+	return m
+}
+
+// decided are a step and its events.
+func (w *watcher) decided(told *run.TraceStep) []Update {
+	step := explained(*told, w.words)
+	all := []Update{{Step: &step}}
+	for i, e := range told.Events {
+		if e.Type == "" {
+			continue
+		}
+		event := Update{Event: &Event{Type: e.Type, Data: e.Data, Rule: e.Rule, Words: step.Words[i]}}
+		if w.a != nil && w.a.Lines != nil && w.start != nil {
+			event.Lines = w.a.Lines(w.start, w.words.Read(e))
+		}
+		all = append(all, event)
 	}
 	return all
 }
 
+// place is where a watch goes on that ends here.
+func (w *watcher) place() Place {
+	if w.at.Compare(w.from) < 0 {
+		return w.from
+	}
+	return w.at
+}
+
 // recordLines tells of records that no event of the tree tells of.
 func recordLines(r *journal.Record) []string {
-	if r.Kind != run.KindResume && r.Kind != run.KindSuspend {
+	if r.Kind != run.KindResume && r.Kind != run.KindSuspend && r.Kind != run.KindLeave {
 		return nil
 	}
 	body, err := run.Read(*r)
 	if err != nil {
 		return nil
 	}
-	if s, ok := body.(*run.SuspendRecord); ok {
-		return []string{"suspended, to be resumed: " + s.Fault.Reason}
+	switch body := body.(type) {
+	case *run.SuspendRecord:
+		return []string{"suspended, to be resumed: " + body.Fault.Reason}
+	case *run.LeaveRecord:
+		return []string{"left by a process that stops, for others to go on with"}
+	case *run.ResumeRecord:
+		if r.Seq == 1 && len(body.Repeated) == 0 {
+			return []string{"taken up"}
+		}
+		return []string{"resumed; " + counted(len(body.Repeated), "effect") + " performed again"}
 	}
-	return []string{"resumed; " + counted(len(body.(*run.ResumeRecord).Repeated), "effect") + " performed again"}
+	return nil
 }
 
 // counted is a number with its noun.

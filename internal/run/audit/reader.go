@@ -89,6 +89,8 @@ func (a *reader) record(rec journal.Record) {
 		for i := range b.Under {
 			a.receipt(rec, &b.Under[i])
 		}
+	case *run.LeaveRecord:
+		in.RunMS, in.Holder = b.Now, b.Holder
 	case *run.ResumeRecord:
 		in.RunMS, in.Holder, in.Build, in.Repeated = b.Now, b.Holder, b.Build, b.Repeated
 		for _, op := range b.Repeated {

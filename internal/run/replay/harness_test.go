@@ -431,11 +431,11 @@ func (b *broken) Acquire(ctx context.Context, o journal.Owner, id, holder string
 	return b.Store.Acquire(ctx, o, id, holder, now, until)
 }
 
-func (b *broken) Release(ctx context.Context, o journal.Owner, id, holder string) error {
+func (b *broken) Release(ctx context.Context, o journal.Owner, id, holder string, rest time.Time) error {
 	if err := b.isDown(); err != nil {
 		return err
 	}
-	return b.Store.Release(ctx, o, id, holder)
+	return b.Store.Release(ctx, o, id, holder, rest)
 }
 
 // crash begins a run in a process that dies at a write (0: it lives), and gives its id, "" if it was never begun. The lease has run out

@@ -42,7 +42,7 @@ func (u untouched) Renew(context.Context, string, []journal.Key, time.Time) erro
 	return u.wrote("Renew")
 }
 
-func (u untouched) Release(context.Context, journal.Owner, string, string) error {
+func (u untouched) Release(context.Context, journal.Owner, string, string, time.Time) error {
 	return u.wrote("Release")
 }
 

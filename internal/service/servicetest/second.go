@@ -79,11 +79,20 @@ func Describe(store journal.Store, ask run.Performer) (*assistant.Assistant, err
 			}
 			return run.Spec{Title: b.Words, Given: q}, nil
 		},
+		Decode: decode, Schema: json.RawMessage(`{"type":"object","properties":{"personas":{"type":"array","items":{"type":"string"}}},"required":["personas"]}`),
 		Lines:  func(_ *run.StartRecord, event bt.Typed) []string { return []string{event.(Answered).String()} },
 		Effect: func(c *run.CompletionRecord) any { return map[string]int{"bytes": len(c.Result)} },
 		Audit: func(_ []any, steps []run.TraceStep) assistant.Findings {
 			return assistant.Findings{Name: "steps_taken", Items: len(steps), Text: []assistant.Finding{{Line: "it took steps"}}}
 		}}, errors.Join(err, givenErr, wantedErr)
+}
+
+func decode(raw json.RawMessage, _ func(string) (string, error)) (any, error) {
+	var o struct{ Personas []string }
+	if err := json.Unmarshal(raw, &o); err != nil || len(o.Personas) == 0 {
+		return nil, &assistant.RequestError{Public: "a panel wants personas", Hint: `say {"personas": ["ada"]}`}
+	}
+	return strings.Join(o.Personas, " "), nil
 }
 
 type minutes struct {

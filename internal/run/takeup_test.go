@@ -1,0 +1,259 @@
+package run_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+)
+
+func TestRunWithoutRoomIsRecordedAndDrivenByWhoeverHasRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		release := w.holds("a", false)
+		one := w.engine(store, "one", func(c *run.Config) { c.MostRuns = 1 })
+		first := start(t, one, `<Do what="r:a" got="{got}"/>`)
+		k, live, err := one.Submit(t.Context(), spec(`<Do what="r:b" got="{got}"/>`))
+		if err != nil || live != nil {
+			t.Fatalf("submitted without room: %v, %v", live, err)
+		}
+		row := statusOf(t, store, k.Run)
+		same(t, "who holds it", row.LeaseHolder, "")
+		if _, err := one.TakeUp(t.Context(), k); !errors.Is(err, run.ErrNoRoom) {
+			t.Errorf("taking it up without room gives %v", err)
+		}
+		if _, err := one.ResumeNow(t.Context(), k.Owner, k.Run); !errors.Is(err, run.ErrNoRoom) {
+			t.Errorf("resuming it without room gives %v", err)
+		}
+		stranded, err := store.Stranded(t.Context(), time.Now(), 10)
+		if err != nil || len(stranded) != 1 || stranded[0].ID != k.Run {
+			t.Errorf("waiting are %v, %v", stranded, err)
+		}
+		taken, err := w.engine(store, "two").TakeUp(t.Context(), k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, r := wait(t, taken)
+		same(t, "outcome", r, result{Ended: "SUCCESS", Got: "B"})
+		same(t, "records", kinds(records(t, store, k.Run)), []string{"start", "resume", "completion", "trace", "end"})
+		same(t, "effects performed again", len(all[run.ResumeRecord](t, records(t, store, k.Run), run.KindResume)[0].Repeated), 0)
+		release()
+		wait(t, first)
+	})
+}
+
+func TestRunIsDrivenAtOnceWhereThereIsRoom(t *testing.T) {
+	w := newWorld(t)
+	k, live, err := w.engine(newStore(t), "one", func(c *run.Config) { c.MostRuns = 1 }).Submit(t.Context(), spec(`<Do what="r:b" got="{got}"/>`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, r := wait(t, live)
+	same(t, "outcome", r.Got, "B")
+	same(t, "run", k, journal.Key{Owner: ada, Run: live.ID})
+}
+
+func TestRunThatWasSubmittedOutlivesItsRequestAndOneThatIsNotRecordedByThenIsNone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		release := w.holds("a", false)
+		ctx, cancel := context.WithCancel(t.Context())
+		k, live, err := w.engine(store, "one").Submit(ctx, spec(`<Do what="r:a" got="{got}"/>`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		gone := make(chan error)
+		go func() {
+			_, _, err := w.engine(hanging{store}, "two").Submit(ctx, spec(`<Do what="r:b" got="{got}"/>`))
+			gone <- err
+		}()
+		synctest.Wait()
+		cancel()
+		if err := <-gone; !errors.Is(err, context.Canceled) {
+			t.Errorf("what was not recorded gives %v", err)
+		}
+		pass(time.Minute)
+		release()
+		_, r := wait(t, live)
+		same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A"})
+		runs, err := store.Runs(t.Context(), ada, journal.Filter{})
+		if err != nil || len(runs) != 1 || runs[0].ID != k.Run {
+			t.Errorf("the runs are %v, %v", runs, err)
+		}
+	})
+}
+
+func TestRunThatRestsIsResumedAtOnceWhereThereIsRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		w.busy("a")
+		e := w.engine(store, "one", func(c *run.Config) { c.MostRuns = 1 })
+		live := start(t, e, `<Do what="r:a" got="{got}"/>`)
+		wait(t, live)
+		if row := statusOf(t, store, live.ID); !row.Rests(time.Now()) {
+			t.Fatalf("it does not rest: %v", row)
+		}
+		again, err := e.ResumeNow(t.Context(), ada, live.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wait(t, again)
+		same(t, "room after it", e.Room(), 1)
+		if _, err := e.ResumeNow(t.Context(), ada, "nowhere"); !errors.Is(err, journal.ErrNotFound) {
+			t.Errorf("resuming no run gives %v", err)
+		}
+		same(t, "room after an error", e.Room(), 1)
+	})
+}
+
+func TestRoomThatBecomesFreeIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		e := w.engine(newStore(t), "one", func(c *run.Config) { c.MostRuns = 2 })
+		release := w.holds("a", false)
+		live := start(t, e, `<Do what="r:a" got="{got}"/>`)
+		same(t, "room while it goes on", e.Room(), 1)
+		release()
+		wait(t, live)
+		select {
+		case <-e.Vacancy():
+		case <-time.After(time.Minute):
+			t.Fatal("nothing was told within a minute")
+		}
+		same(t, "room", e.Room(), 2)
+	})
+}
+
+func TestSuspendedRunRestsTheLongerTheOftenerItWasInVain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		w.busy("b")
+		e := w.engine(store, "one")
+		live := start(t, e, `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`)
+		wait(t, live)
+		var rests []time.Duration
+		for range 8 {
+			row := statusOf(t, store, live.ID)
+			if !row.Rests(time.Now()) {
+				t.Fatalf("it does not rest: %v", row)
+			}
+			rests = append(rests, time.Until(row.LeaseUntil).Round(time.Second))
+			pass(time.Until(row.LeaseUntil))
+			if !row.Stranded(time.Now()) {
+				t.Fatal("nobody takes it up after its rest")
+			}
+			again, err := e.TakeUp(t.Context(), journal.Key{Owner: ada, Run: live.ID})
+			if err != nil {
+				t.Fatal(err)
+			}
+			wait(t, again)
+		}
+		same(t, "rests", rests, []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 16 * time.Minute, 32 * time.Minute, time.Hour, time.Hour})
+	})
+}
+
+func TestRunThatProcessesLeaveInOrderIsNeverSetAside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		release := w.holds("a", false)
+		at := w.engine(store, "first")
+		live := start(t, at, `<Do what="r:a" got="{got}"/>`)
+		for n := range 8 {
+			ctx, cut := context.WithTimeout(t.Context(), time.Second)
+			at.Drain(ctx)
+			cut()
+			stopsShort(t, live, run.ErrLeft)
+			at = w.engine(store, fmt.Sprint("restarted ", n))
+			var err error
+			if live, err = at.TakeUp(t.Context(), journal.Key{Owner: ada, Run: live.ID}); err != nil {
+				t.Fatalf("take-up %d: %v", n+1, err)
+			}
+		}
+		release()
+		_, r := wait(t, live)
+		same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A"})
+	})
+}
+
+func TestRunThatIsTakenUpInVainAgainAndAgainIsSetAside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		body := `<Do what="r:a" got="{got}"/>`
+		k := journal.Key{Owner: ada, Run: crash(t, w, store, body, 2, false)} // the second write would be the receipt
+		for i := range 5 {
+			live, err := w.engine(&broken{Store: store, at: 2}, "dies too").TakeUp(t.Context(), k)
+			if err != nil {
+				t.Fatalf("take-up %d: %v", i+1, err)
+			}
+			stopsShort(t, live, errDown)
+			pass(lease)
+		}
+		if _, err := w.engine(store, "careful").TakeUp(t.Context(), k); !errors.Is(err, run.ErrSetAside) {
+			t.Fatalf("the sixth take-up gives %v", err)
+		}
+		row := statusOf(t, store, k.Run)
+		same(t, "rests", time.Until(row.LeaseUntil).Round(time.Hour), 24*time.Hour)
+		_, r := wait(t, resume(t, w.engine(store, "asked"), k.Run))
+		same(t, "outcome when a person resumes it", r.Got, "A")
+	})
+}
+
+// endless is a store that takes no end.
+type endless struct {
+	journal.Store
+	err error
+}
+
+func (e endless) Append(ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End) error {
+	if end != nil {
+		return e.err
+	}
+	return e.Store.Append(ctx, o, id, recs, end)
+}
+
+func TestRunThatCanNotGoOnIsNotTakenUpAgainAtOnce(t *testing.T) {
+	for cause, rests := range map[error]bool{journal.ErrInvalid: true, journal.ErrFull: true, journal.ErrLocked: false, journal.ErrUnreachable: false} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			store := newStore(t)
+			var log bytes.Buffer
+			e := w.engine(endless{store, cause}, "one", func(c *run.Config) { c.Log = slog.New(slog.NewJSONHandler(&log, nil)) })
+			live := start(t, e, `<Do what="r:a" got="{got}"/>`)
+			stopsShort(t, live, cause)
+			if text := log.String(); !strings.Contains(text, live.ID) || !strings.Contains(text, cause.Error()) {
+				t.Errorf("%v: the log is %s", cause, text)
+			}
+			for range 2 { // it breaks again
+				row := statusOf(t, store, live.ID)
+				if got := !row.Stranded(time.Now()); got != rests {
+					t.Errorf("%v: rests: %v", cause, got)
+				}
+				pass(time.Minute)
+				if row = statusOf(t, store, live.ID); !row.Stranded(time.Now()) {
+					t.Errorf("%v: after a minute it is left out", cause)
+				}
+				again, err := e.TakeUp(t.Context(), journal.Key{Owner: ada, Run: live.ID})
+				if err != nil {
+					t.Fatal(err)
+				}
+				stopsShort(t, again, cause)
+			}
+			_, r := wait(t, resume(t, w.engine(store, "asked"), live.ID))
+			same(t, "outcome when a person resumes it", r.Got, "A")
+		})
+	}
+}

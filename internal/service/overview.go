@@ -1,0 +1,297 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"sibyl/internal/journal"
+)
+
+// lateness bounds what a stream of all runs makes up for: how far the clocks of nodes may be apart, and how long after its start a run may
+// be seen in the journal, together.
+const lateness = 30 * time.Second
+
+// mostOlder is how many of the runs that went on before a stream began it tells of: of those that started last.
+const mostOlder = mostGoing / 2
+
+// Happening is one thing that happens in the runs of an owner: one of them begins or is found going on, an Update of it, or its end. The
+// first one of a stream is its own beginning, of no run: what begins afterwards is told.
+type Happening struct {
+	Run       string
+	Session   string
+	Assistant string
+	Begun     *Row // how it stood when it was found
+	Ended     *Row // how it ended; the State of a run that was removed with its session is “removed”
+	Update
+	Position Position // where a stream goes on after it
+}
+
+// mostReading is how many runs a stream reads at once that had ended before it came to them. Each is in memory until it is told to its end,
+// which a client that does not read puts off; runs that go on are in memory once for all streams.
+const mostReading = 4
+
+// StateRemoved is the state of a run that is not there any more.
+const StateRemoved = "removed"
+
+// WatchAll gives what happens in all runs of an owner, on any node: in those that go on, from their first record, and in those that begin
+// while it lasts. Of one run everything comes in order, between its beginning and its end; runs have no order among them. It lasts until
+// ctx is done, or the journal fails.
+//
+// A stream goes on after any Happening of another, its beginning included, by its Position, in any process: no record, step, event,
+// beginning or end is lost or told twice, as long as clocks and transactions are late by less than half a minute together. Text is
+// provisional, as in Watch: a stream that begins gets what has been said as one piece.
+//
+// These are the bounds. Of the runs that went on before the first stream began, it tells of the 64 that started last. Of those that begin
+// it follows 128 at once; more wait until one of them has ended. Of those that began since the Position it makes up for the last thousand.
+// Who begins more than 128 runs within half a minute may, after going on in another stream, miss one that appears late.
+func (s *Service) WatchAll(ctx context.Context, owner journal.Owner, from Position) iter.Seq2[Happening, error] {
+	return func(yield func(Happening, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		o := &overview{s: s, owner: owner, at: from, rows: map[string]journal.Run{}, over: map[string]time.Time{}, in: make(chan inbound),
+			reading: make(chan struct{}, mostReading), yield: yield}
+		defer o.watching.Wait()
+		defer cancel()
+		l, leave := s.join(owner)
+		defer leave()
+		if err := o.follow(ctx, l); err != nil && !errors.Is(err, errEnough) && ctx.Err() == nil {
+			yield(Happening{}, err)
+		}
+	}
+}
+
+// errEnough says that nobody wants more.
+var errEnough = errors.New("enough was seen")
+
+// overview is one stream of all runs of an owner. Only its own goroutine changes it.
+type overview struct {
+	s     *Service
+	owner journal.Owner
+	yield func(Happening, error) bool
+
+	at      Position
+	rows    map[string]journal.Run // of the runs that are watched
+	waiting []journal.Run          // for being watched, by their start
+	over    map[string]time.Time   // the runs that ended while it lasts, and when they were told to
+	in      chan inbound           // from those who watch the runs
+	reading chan struct{}          // holds a token for each run that had ended before it was watched, while it is read
+
+	watching sync.WaitGroup
+}
+
+// inbound is what comes of one run: an update, its row once it has ended, or an error.
+type inbound struct {
+	run    string
+	update Update
+	ended  *journal.Run
+	err    error
+}
+
+func (o *overview) follow(ctx context.Context, l *lookout) error {
+	next, more := l.now()
+	if err := o.begin(ctx); err != nil {
+		return err
+	}
+	for {
+		if err := o.admit(ctx); err != nil {
+			return err
+		}
+		select {
+		case in := <-o.in:
+			if err := o.take(in); err != nil {
+				return err
+			}
+		case <-more:
+			var fresh []sighting
+			var behind bool
+			var err error
+			if fresh, next, more, behind, err = l.since(next); err == nil && behind {
+				err = o.find(ctx)
+			}
+			if err != nil {
+				return err
+			}
+			o.sight(fresh)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// begin takes up what the Position names, and finds what it does not.
+func (o *overview) begin(ctx context.Context) error {
+	if o.at.IsZero() {
+		o.at.since = journal.Millis(o.s.config.Now().Add(-lateness))
+		recent, err := o.s.startedSince(ctx, o.owner, o.at.since)
+		if err != nil {
+			return err
+		}
+		for _, r := range recent {
+			if r.Status != journal.Running { // it ended before the stream began
+				o.at = o.at.ended(r.ID, r.StartedAt)
+			}
+		}
+	}
+	var gone []string
+	for _, g := range o.at.going {
+		row, err := o.s.config.Store.Run(ctx, o.owner, g.run)
+		switch {
+		case errors.Is(err, journal.ErrNotFound):
+			gone = append(gone, g.run)
+		case err != nil:
+			return err
+		default:
+			o.watch(ctx, row, g.at)
+		}
+	}
+	err := o.find(ctx)
+	if err == nil {
+		err = o.tell(Happening{})
+	}
+	for i := 0; i < len(gone) && err == nil; i++ {
+		err = o.removed(gone[i])
+	}
+	return err
+}
+
+// find looks for runs that are still to be told.
+func (o *overview) find(ctx context.Context) error {
+	asked := time.Now()
+	runs, err := o.s.startedSince(ctx, o.owner, o.at.since)
+	if err != nil {
+		return err
+	}
+	if len(runs) == moreRuns { // what started before is not made up for
+		o.at = o.at.after(runs[moreRuns-1].StartedAt.Add(-time.Millisecond))
+	}
+	going, err := o.s.config.Store.Runs(ctx, o.owner, journal.Filter{Status: journal.Running, Limit: mostOlder})
+	if err != nil {
+		return err
+	}
+	var all []sighting
+	for _, r := range append(runs, going...) {
+		all = append(all, sighting{r, asked})
+	}
+	o.sight(all)
+	return nil
+}
+
+// sight has runs wait that are still to be told.
+func (o *overview) sight(all []sighting) {
+	for _, r := range all {
+		at, waits := slices.BinarySearchFunc(o.waiting, r.Run, byStart)
+		if _, over := o.over[r.ID]; over || waits || o.at.names(r.ID) {
+			continue
+		}
+		if r.StartedAt.After(o.at.since) || r.Status == journal.Running && len(o.at.going)+len(o.waiting) < mostOlder {
+			o.waiting = slices.Insert(o.waiting, at, r.Run)
+		}
+	}
+	for run, told := range o.over {
+		if time.Since(told) > 2*lookTime { // no look is under way any more that may have seen it go on
+			delete(o.over, run)
+		}
+	}
+}
+
+func byStart(a, b journal.Run) int { return a.Cursor().Compare(b.Cursor()) }
+
+// admit begins to tell of the runs for which there is a place.
+func (o *overview) admit(ctx context.Context) error {
+	for len(o.waiting) > 0 && len(o.at.going) < mostGoing {
+		r := o.waiting[0]
+		o.waiting = o.waiting[1:]
+		o.rows[r.ID] = r
+		o.at = o.at.with(r.ID, Place{})
+		if err := o.tell(Happening{Run: r.ID, Begun: &Row{Run: r, State: o.s.State(r)}}); err != nil {
+			return err
+		}
+		o.watch(ctx, r, Place{})
+	}
+	return nil
+}
+
+// watch has what happens in a run come in, from a place on.
+func (o *overview) watch(ctx context.Context, r journal.Run, from Place) {
+	o.rows[r.ID] = r
+	send := func(in inbound) bool {
+		in.run = r.ID
+		select {
+		case o.in <- in:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	o.watching.Go(func() {
+		if r.Status != journal.Running {
+			select {
+			case o.reading <- struct{}{}:
+				defer func() { <-o.reading }()
+			case <-ctx.Done():
+				return
+			}
+		}
+		for u, err := range o.s.watch(ctx, r, from) {
+			if !send(inbound{update: u, err: err}) || err != nil {
+				return
+			}
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		ended, err := o.s.config.Store.Run(ctx, r.Owner, r.ID)
+		send(inbound{ended: &ended, err: err})
+	})
+}
+
+func (o *overview) take(in inbound) error {
+	switch {
+	case errors.Is(in.err, journal.ErrNotFound):
+		return o.removed(in.run)
+	case in.err != nil:
+		return in.err
+	case in.ended != nil:
+		return o.end(Row{Run: *in.ended, State: o.s.State(*in.ended)})
+	}
+	o.at = o.at.with(in.run, in.update.After)
+	return o.tell(Happening{Run: in.run, Update: in.update})
+}
+
+// removed tells the end of a run that is not there any more.
+func (o *overview) removed(run string) error {
+	r, known := o.rows[run]
+	if !known {
+		r = journal.Run{ID: run, Owner: o.owner}
+	}
+	return o.end(Row{Run: r, State: StateRemoved})
+}
+
+func (o *overview) end(r Row) error {
+	o.at, o.over[r.ID] = o.at.ended(r.ID, r.StartedAt), time.Now()
+	err := o.tell(Happening{Run: r.ID, Session: r.Session, Assistant: r.Assistant, Ended: &r})
+	delete(o.rows, r.ID)
+	return err
+}
+
+// tell hands a happening on. Runs that wait hold back the time from which on runs are new, so that a stream which goes on from there finds
+// them.
+func (o *overview) tell(h Happening) error {
+	since := journal.Millis(o.s.config.Now().Add(-lateness))
+	if i := slices.IndexFunc(o.waiting, func(r journal.Run) bool { return r.StartedAt.After(o.at.since) }); i >= 0 {
+		if before := o.waiting[i].StartedAt.Add(-time.Millisecond); before.Before(since) {
+			since = before
+		}
+	}
+	o.at = o.at.after(since)
+	r := o.rows[h.Run]
+	h.Session, h.Assistant, h.Position = cmp.Or(h.Session, r.Session), cmp.Or(h.Assistant, r.Assistant), o.at
+	if !o.yield(h, nil) {
+		return errEnough
+	}
+	return nil
+}

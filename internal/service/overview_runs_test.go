@@ -1,0 +1,491 @@
+package service_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/service"
+)
+
+// follow watches all runs of ada in the background, until the function it returns is called, which gives what was told.
+func (h *house) follow(nodes []*service.Service, cut func(n int) bool) (stop func() *told) {
+	ctx, cancel := context.WithCancel(h.Context())
+	all := &told{runs: map[string][]string{}}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		n := 0
+		all.inTurns(ctx, h.T, nodes, func() bool { n++; return cut(n) })
+	}()
+	synctest.Wait()
+	return func() *told {
+		cancel()
+		<-over
+		return all
+	}
+}
+
+func never(int) bool { return false }
+
+// playTwo has two runs, each on a process of its own, go on at the same time, and gives their ids.
+func (h *house) playTwo(one, two *service.Service) []string {
+	h.takes("ada", 700*time.Millisecond, nil)
+	h.takes("bob", 900*time.Millisecond, nil)
+	a := h.start(one, "", "Tea?")
+	<-time.After(100 * time.Millisecond)
+	b := h.start(two, "", "Milk?")
+	h.wait(a)
+	h.wait(b)
+	<-time.After(5 * time.Second)
+	return []string{a.ID, b.ID}
+}
+
+func TestStreamThatIsCutAnywhereGoesOnInAnotherProcessWithTheNextThing(t *testing.T) {
+	var want []string
+	inHouse(t, func(h *house) {
+		one, two := h.process("one", h.store), h.process("two", h.store)
+		stop := h.follow([]*service.Service{one}, never)
+		ids := h.playTwo(one, two)
+		all := stop()
+		want = all.runs[ids[0]]
+		same(h, "both runs", strings.ReplaceAll(strings.Join(all.runs[ids[1]], "\n"), "Milk", "Tea"), strings.Join(want, "\n"))
+	})
+	wanted := []string{"begun", "0", "0 step RUNNING", "1", "1 step RUNNING", "2", "2 step SUCCESS",
+		`2 event answered {"Persona":"ada","Answer":"ADA"} Panel/Ask ‘ada: ADA’ ada: ADA`, `2 event answered {"Persona":"bob","Answer":"BOB"} Panel/Ask ‘bob: BOB’ bob: BOB`,
+		"3", "4", "ended heard"}
+	if !slices.Equal(want, wanted) {
+		t.Errorf("without a cut, a run is told as %q\nwant %q", want, wanted)
+	}
+	cuts := map[string]func(n int) bool{"everywhere": func(int) bool { return true }}
+	for k := 1; k <= 2*len(wanted); k++ {
+		cuts[fmt.Sprintf("after %d", k)] = func(n int) bool { return n == k }
+	}
+	for name, cut := range cuts {
+		t.Run(name, func(t *testing.T) {
+			inHouse(t, func(h *house) {
+				one, two := h.process("one", h.store), h.process("two", h.store)
+				stop := h.follow([]*service.Service{one, two, h.process("three", h.store)}, cut)
+				ids := h.playTwo(one, two)
+				all := stop()
+				same(h, "runs", slices.Sorted(maps.Keys(all.runs)), ids)
+				for _, id := range ids {
+					same(h, "what was told of a run", all.runs[id], wanted)
+				}
+			})
+		})
+	}
+}
+
+func TestStreamOfAllRunsHasTextOfThoseOfThisProcessAndNothingOfOthers(t *testing.T) {
+	inHouse(t, func(h *house) {
+		s := h.service()
+		release := h.holds("ada")
+		stop := h.follow([]*service.Service{s}, never)
+		r := h.start(s, "", "Tea?")
+		if _, err := s.Start(h.Context(), eve, service.Request{Assistant: "panel", Words: "Tea?", Options: "bob"}); err != nil {
+			h.Fatal(err)
+		}
+		synctest.Wait()
+		began := time.Now()
+		release()
+		h.wait(r)
+		all := stop()
+		same(h, "time that it took to see all", time.Since(began), 0)
+		same(h, "runs", slices.Collect(maps.Keys(all.runs)), []string{r.ID})
+		if text := only(all.runs[r.ID], "text"); len(text) != 1 || !strings.HasSuffix(text[0], `text "half of ada" false`) {
+			h.Errorf("text: %q", text)
+		}
+	})
+}
+
+func TestRunThatIsQueuedAndTakenUpIsFollowedThroughout(t *testing.T) {
+	inHouse(t, func(h *house) {
+		id := h.crash(2) // at its first receipt
+		s := h.service()
+		stop := h.follow([]*service.Service{s}, never)
+		<-time.After(time.Second)
+		h.wait(must(s.Resume(h.Context(), ada, id))(h))
+		<-time.After(time.Second)
+		all := stop().runs[id]
+		same(h, "beginning", all[:4], []string{"begun", "0", "0 step RUNNING", "1"})
+		same(h, "end", all[len(all)-1], "ended heard")
+	})
+}
+
+func TestStreamBeginsWithWhatGoesOnAndLeavesOutWhatHasEnded(t *testing.T) {
+	inHouse(t, func(h *house) {
+		s := h.service()
+		ended := h.ask(s, "", "Tea?")
+		release := h.holds("ada")
+		going := h.start(s, "", "Milk?")
+		<-time.After(time.Hour)
+		stop := h.follow([]*service.Service{s}, never)
+		<-time.After(time.Minute)
+		release()
+		h.wait(going)
+		synctest.Wait()
+		all := stop()
+		same(h, "what was told of the run that had ended", all.runs[ended.ID], nil)
+		same(h, "last thing told of the run that went on", all.runs[going.ID][len(all.runs[going.ID])-1], "ended heard")
+		if text := all.last.String(); len(text) > 60 {
+			h.Errorf("the position has %d bytes: %s", len(text), text)
+		}
+	})
+}
+
+func TestRunThatBeginsAndEndsBetweenTwoStreamsIsTold(t *testing.T) {
+	inHouse(t, func(h *house) {
+		s := h.service()
+		var from service.Position
+		for at, err := range s.WatchAll(h.Context(), ada, from) {
+			if err != nil || at.Run != "" || at.Position.IsZero() {
+				h.Fatalf("a stream begins with %+v, %v", at, err)
+			}
+			from = at.Position
+			break
+		}
+		r := h.ask(s, "", "Tea?")
+		<-time.After(time.Hour)
+		all := &told{runs: map[string][]string{}, last: from}
+		ctx, cancel := context.WithTimeout(h.Context(), time.Minute)
+		defer cancel()
+		all.inTurns(ctx, h.T, []*service.Service{s}, func() bool { return false })
+		same(h, "first and last thing told", []string{all.runs[r.ID][0], all.runs[r.ID][len(all.runs[r.ID])-1]}, []string{"begun", "ended heard"})
+	})
+}
+
+func TestWhatBeganWhileNobodyWatchedIsMadeUpFor(t *testing.T) {
+	for name, n := range map[string]int{"some hundreds": 400, "more than a thousand": 1100} {
+		t.Run(name, func(t *testing.T) {
+			inHouse(t, func(h *house) {
+				w := &scene{T: h.T, store: &late{Store: h.store, shown: map[string]time.Time{}}, next: map[string]int64{}, want: map[string][]string{}}
+				s := node(h.T, h.store, "one", 0)
+				stop := h.follow([]*service.Service{s}, never)
+				w.begin(0, 0)
+				pass(1)
+				from := stop().last
+				for range n {
+					w.begin(0, 0)
+					pass(1)
+					w.end(fmt.Sprintf("r%d", len(w.want)-1))
+				}
+				again := &told{runs: map[string][]string{}, last: from}
+				ctx, cancel := context.WithCancel(h.Context())
+				over := make(chan struct{})
+				longest := 0
+				go func() {
+					defer close(over)
+					again.inTurns(ctx, h.T, []*service.Service{s}, func() bool {
+						longest = max(longest, len(again.last.String()))
+						return false
+					})
+				}()
+				pass(5)
+				cancel()
+				<-over
+				missing := 0
+				for i := range n {
+					id := fmt.Sprintf("r%d", i+1)
+					if again.runs[id] == nil {
+						missing++
+						continue
+					}
+					same(h, "what was told of "+id, again.runs[id], w.want[id])
+				}
+				same(h, "runs that are not told of", missing, max(0, n-1000))
+				if longest > 8<<10 {
+					h.Errorf("the longest position has %d bytes", longest)
+				}
+			})
+		})
+	}
+}
+
+func TestRunsBeyondTheBoundAreToldOnceThereIsAPlace(t *testing.T) {
+	inHouse(t, func(h *house) {
+		const n = 150
+		w := &scene{T: h.T, store: &late{Store: h.store, shown: map[string]time.Time{}}, next: map[string]int64{}, want: map[string][]string{}}
+		nodes := []*service.Service{node(h.T, h.store, "one", 0), node(h.T, h.store, "two", 0)}
+		cuts := 0
+		stop := h.follow(nodes, func(n int) bool { cuts++; return n%37 == 0 })
+		for range n {
+			w.begin(0, 0)
+		}
+		pass(60)
+		for i := range n {
+			w.end(fmt.Sprintf("r%d", i))
+			pass(1)
+		}
+		pass(60)
+		all := stop()
+		for id, want := range w.want {
+			same(h, "what was told of "+id, all.runs[id], want)
+		}
+		if len(all.last.String()) > 100 {
+			h.Errorf("in the end the position is %s", all.last)
+		}
+	})
+}
+
+func TestStreamThatIsNotReadHoldsFewOfTheRunsThatHaveEnded(t *testing.T) {
+	inHouse(t, func(h *house) {
+		const n = 40
+		w := &scene{T: h.T, store: &late{Store: h.store, shown: map[string]time.Time{}}, next: map[string]int64{}, want: map[string][]string{}}
+		nothingSeen, allBegun := "since-1", "since-1"
+		for i := range n {
+			w.begin(0, 0)
+			w.end(fmt.Sprintf("r%d", i))
+		}
+		for _, id := range slices.Sorted(maps.Keys(w.want)) {
+			allBegun += "!" + id + ":0"
+		}
+		for _, text := range []string{nothingSeen, allBegun} {
+			from := must(service.ParsePosition(text))(h)
+			store := &counting{Store: h.store}
+			all, ended := told{runs: map[string][]string{}}, 0
+			for at, err := range node(h.T, store, "one", 0).WatchAll(h.Context(), ada, from) {
+				if err != nil {
+					h.Fatal(err)
+				}
+				synctest.Wait()                             // all that is done without the stream being read
+				if held := store.held() - ended; held > 5 { // with the one that is being told
+					h.Fatalf("after %.9s, %d ended: %d more are held", text, ended, held)
+				}
+				if all.add(at); at.Ended != nil {
+					ended++
+				}
+				if ended == n {
+					break
+				}
+			}
+			for id, want := range w.want {
+				got := all.runs[id]
+				same(h, "what was told of "+id, got, want[len(want)-len(got):])
+				same(h, "things told of "+id+" at least", len(got) >= len(want)-1, true)
+			}
+		}
+	})
+}
+
+func TestOfRunsThatWentOnBeforeTheLatestAreTold(t *testing.T) {
+	inHouse(t, func(h *house) {
+		const n = 100
+		w := &scene{T: h.T, store: &late{Store: h.store, shown: map[string]time.Time{}}, next: map[string]int64{}, want: map[string][]string{}}
+		for range n {
+			w.begin(0, 0)
+			pass(1)
+		}
+		pass(60)
+		stop := h.follow([]*service.Service{node(h.T, h.store, "one", 0)}, never)
+		pass(5)
+		w.begin(0, 0)
+		pass(5)
+		all := stop()
+		same(h, "runs", len(all.runs), 65)
+		same(h, "the first of the latest, the one before, and the one that began", [][]string{all.runs["r36"], all.runs["r35"], all.runs["r100"]},
+			[][]string{{"begun", "0"}, nil, {"begun", "0"}})
+	})
+}
+
+func TestRemovedRunEndsOnce(t *testing.T) {
+	inHouse(t, func(h *house) {
+		w := &scene{T: h.T, store: &late{Store: h.store, shown: map[string]time.Time{}}, next: map[string]int64{}, want: map[string][]string{}}
+		nodes := []*service.Service{node(h.T, h.store, "one", 0), node(h.T, h.store, "two", 0)}
+		stop := h.follow(nodes, func(int) bool { return true })
+		w.begin(0, 0)
+		w.begin(0, 0)
+		pass(1)
+		remove := func(id string) {
+			if err := h.store.DeleteSession(h.Context(), ada, "of "+id, journal.ByPerson, time.Now().Add(2*time.Hour)); err != nil {
+				h.Fatal(err)
+			}
+		}
+		remove("r0")
+		pass(1)
+		from := stop().last
+		remove("r1")
+		again := &told{runs: map[string][]string{}, last: from}
+		ctx, cancel := context.WithTimeout(h.Context(), 2*time.Minute)
+		defer cancel()
+		again.inTurns(ctx, h.T, nodes, func() bool { return true })
+		same(h, "what was told of the second, once the stream went on", again.runs, map[string][]string{"r1": {"ended removed"}})
+	})
+}
+
+// counting counts what is asked of a store, and fails if it is told to.
+type counting struct {
+	journal.Store
+	mu   sync.Mutex
+	runs int
+	read map[string]bool // runs whose records were asked for
+	fail error
+}
+
+func (c *counting) Records(ctx context.Context, o journal.Owner, id string, from int64) ([]journal.Record, error) {
+	c.mu.Lock()
+	if c.read == nil {
+		c.read = map[string]bool{}
+	}
+	c.read[id] = true
+	c.mu.Unlock()
+	return c.Store.Records(ctx, o, id, from)
+}
+
+func (c *counting) Runs(ctx context.Context, o journal.Owner, f journal.Filter) ([]journal.Run, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.runs++; c.fail != nil {
+		return nil, c.fail
+	}
+	return c.Store.Runs(ctx, o, f)
+}
+
+// held is of how many runs the records were asked for.
+func (c *counting) held() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.read)
+}
+
+// asked is how often it was asked for runs.
+func (c *counting) asked() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.runs
+}
+
+// announcing is a store that tells at once what is written.
+type announcing struct {
+	journal.Store
+	mu    sync.Mutex
+	heard func(journal.Key)
+}
+
+func (a *announcing) Announced(ctx context.Context, heard func(journal.Key)) error {
+	a.mu.Lock()
+	a.heard = heard
+	a.mu.Unlock()
+	<-ctx.Done()
+	a.mu.Lock()
+	a.heard = nil
+	a.mu.Unlock()
+	return ctx.Err()
+}
+
+func (a *announcing) announce(k journal.Key) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.heard != nil {
+		a.heard(k)
+	}
+}
+
+func (a *announcing) Begin(ctx context.Context, b journal.Beginning) error {
+	defer a.announce(journal.Key{Owner: b.Run.Owner, Run: b.Run.ID})
+	return a.Store.Begin(ctx, b)
+}
+
+func (a *announcing) Append(ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End) error {
+	defer a.announce(journal.Key{Owner: o, Run: id})
+	return a.Store.Append(ctx, o, id, recs, end)
+}
+
+func TestAnnouncedRunOfAnotherProcessIsToldAtOnceAndLookedForSeldom(t *testing.T) {
+	inHouse(t, func(h *house) {
+		asked := &counting{Store: h.store}
+		store := &announcing{Store: asked}
+		s := node(h.T, store, "one", 0)
+		stop := h.follow([]*service.Service{s}, never)
+		<-time.After(30*time.Second + 3*time.Millisecond)
+		before := asked.asked()
+		<-time.After(10 * time.Second)
+		if looks := asked.asked() - before; looks > 12 {
+			h.Errorf("within 10 s it was asked %d times for runs", looks)
+		}
+		w := &scene{T: h.T, store: &late{Store: store, shown: map[string]time.Time{}}, next: map[string]int64{}, want: map[string][]string{}}
+		w.begin(0, 0)
+		w.record("r0", nil)
+		synctest.Wait()
+		same(h, "what was told at once", stop().runs["r0"], []string{"begun", "0", "1"})
+	})
+}
+
+func TestManyStreamsOfAnOwnerLookOnceForNewRuns(t *testing.T) {
+	inHouse(t, func(h *house) {
+		store := &counting{Store: h.store}
+		s := node(h.T, store, "one", 0)
+		var stops []func() *told
+		for range 50 {
+			stops = append(stops, h.follow([]*service.Service{s}, never))
+		}
+		before := store.asked()
+		pass(10)
+		if looks := store.asked() - before; looks > 45 {
+			h.Errorf("within 10 s it was asked %d times for runs", looks)
+		}
+		w := &scene{T: h.T, store: &late{Store: h.store, shown: map[string]time.Time{}}, next: map[string]int64{}, want: map[string][]string{}}
+		w.begin(0, 0)
+		pass(1)
+		for _, stop := range stops {
+			same(h, "what a stream has told", stop().runs, map[string][]string{"r0": {"begun", "0"}})
+		}
+		synctest.Wait()
+		before = store.asked()
+		pass(10)
+		same(h, "questions once nobody watches", store.asked(), before)
+	})
+}
+
+func TestStreamOfAllRunsEndsWithTheErrorOfTheJournal(t *testing.T) {
+	inHouse(t, func(h *house) {
+		store := &counting{Store: h.store}
+		s := node(h.T, store, "one", 0)
+		got := make(chan error)
+		go func() {
+			var last error
+			for _, err := range s.WatchAll(h.Context(), ada, service.Position{}) {
+				last = err
+			}
+			got <- last
+		}()
+		fails := func(err error) {
+			store.mu.Lock()
+			defer store.mu.Unlock()
+			store.fail = err
+		}
+		pass(5)
+		fails(journal.ErrLocked)
+		pass(9)
+		fails(nil) // it is outlasted
+		pass(5)
+		began := time.Now()
+		fails(journal.ErrLocked)
+		isError(h, "a journal that fails", <-got, journal.ErrLocked)
+		if took := time.Since(began); took < 9*time.Second || took > 12*time.Second {
+			h.Errorf("it ended after %s", took)
+		}
+		for _, err := range s.WatchAll(h.Context(), ada, service.Position{}) {
+			isError(h, "a stream that begins then", err, journal.ErrLocked)
+		}
+		fails(nil)
+		ctx, cancel := context.WithTimeout(h.Context(), time.Minute)
+		defer cancel()
+		for at, err := range s.WatchAll(ctx, ada, service.Position{}) {
+			if err != nil || at.Run != "" {
+				h.Errorf("a stream that begins when it works again: %+v, %v", at, err)
+			}
+		}
+		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			h.Errorf("it ended before its context")
+		}
+	})
+}

@@ -1,0 +1,251 @@
+package service_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/journal/memory"
+	"sibyl/internal/run"
+	"sibyl/internal/service"
+)
+
+// late is a store that shows runs some time after they were begun, as one does whose transactions take long.
+type late struct {
+	journal.Store
+	mu    sync.Mutex
+	shown map[string]time.Time
+}
+
+func (l *late) begin(ctx context.Context, b journal.Beginning, after time.Duration) error {
+	l.mu.Lock()
+	l.shown[b.Run.ID] = time.Now().Add(after)
+	l.mu.Unlock()
+	return l.Store.Begin(ctx, b)
+}
+
+func (l *late) hides(id string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.shown[id].After(time.Now())
+}
+
+func (l *late) Run(ctx context.Context, o journal.Owner, id string) (journal.Run, error) {
+	if l.hides(id) {
+		return journal.Run{}, journal.ErrNotFound
+	}
+	return l.Store.Run(ctx, o, id)
+}
+
+func (l *late) Records(ctx context.Context, o journal.Owner, id string, from int64) ([]journal.Record, error) {
+	if l.hides(id) {
+		return nil, journal.ErrNotFound
+	}
+	return l.Store.Records(ctx, o, id, from)
+}
+
+func (l *late) Runs(ctx context.Context, o journal.Owner, f journal.Filter) ([]journal.Run, error) {
+	limit := cmp.Or(f.Limit, journal.DefaultLimit)
+	f.Limit = 10_000
+	all, err := l.Store.Runs(ctx, o, f)
+	all = slices.DeleteFunc(all, func(r journal.Run) bool { return l.hides(r.ID) })
+	return all[:min(limit, len(all))], err
+}
+
+// told is what streams have told of runs, one after the other.
+type told struct {
+	mu   sync.Mutex
+	runs map[string][]string
+	last service.Position
+}
+
+func (h *told) add(at service.Happening) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.last = at.Position; at.Run == "" {
+		return
+	}
+	var what string
+	switch {
+	case at.Begun != nil:
+		what = "begun"
+	case at.Ended != nil:
+		what = "ended " + at.Ended.State
+	case at.Record != nil:
+		what = fmt.Sprint(at.Record.Seq)
+	default:
+		what = line(at.Update)
+	}
+	h.runs[at.Run] = append(h.runs[at.Run], what)
+}
+
+// inTurns watches all runs of ada, and goes on from what it saw last in another process whenever cut says so.
+func (h *told) inTurns(ctx context.Context, t *testing.T, nodes []*service.Service, cut func() bool) {
+	for i := 0; ctx.Err() == nil; i++ {
+		from, err := service.ParsePosition(h.last.String())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for at, err := range nodes[i%len(nodes)].WatchAll(ctx, ada, from) {
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if h.add(at); at.Run != "" && cut() {
+				break
+			}
+		}
+	}
+}
+
+// node is a process whose clock is wrong.
+func node(t *testing.T, store journal.Store, holder string, wrong time.Duration) *service.Service {
+	t.Helper()
+	now := func() time.Time { return time.Now().Add(wrong) }
+	e, err := run.NewEngine(run.Config{Store: store, Build: "test", Holder: holder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := service.New(service.Config{Store: store, Engine: e, Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func beginning(id string, at time.Time) journal.Beginning {
+	return journal.Beginning{Run: journal.Run{ID: id, Session: "of " + id, Owner: ada, Assistant: "some", StartedAt: at, LeaseHolder: "one", LeaseUntil: at.Add(time.Hour)},
+		Session: &journal.Session{ID: "of " + id, Owner: ada, Assistant: "some", CreatedAt: at, UpdatedAt: at},
+		Records: []journal.Record{{Seq: 0, At: at, Kind: "x"}}}
+}
+
+// act is one thing that happens in the journal while streams are watched, or time that passes.
+type act struct {
+	What    string
+	Seconds int // that pass
+	Clock   int // of the node that begins a run: by how many ms it is wrong
+	Late    int // s until a run that begins is seen
+	Run     int // of those that go on
+	Records int
+}
+
+func anyAct() *rapid.Generator[act] {
+	return rapid.Custom(func(t *rapid.T) act {
+		a := act{What: rapid.SampledFrom([]string{"begin", "append", "append", "end", "pass", "pass"}).Draw(t, "what")}
+		switch a.What {
+		case "begin":
+			a.Clock = rapid.IntRange(-5000, 5000).Draw(t, "clock")
+			a.Late = rapid.SampledFrom([]int{0, 0, 1, 7, 14}).Draw(t, "late")
+		case "pass":
+			a.Seconds = rapid.IntRange(1, 20).Draw(t, "seconds")
+		default:
+			a.Run, a.Records = rapid.IntRange(0, 9).Draw(t, "run"), rapid.IntRange(1, 3).Draw(t, "records")
+		}
+		return a
+	})
+}
+
+func TestStreamsThatGoOnFromOneAnotherTellEverythingOnceWhateverTheClocksSay(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		before := rapid.SliceOfN(anyAct(), 0, 8).Draw(rt, "before")
+		during := rapid.SliceOfN(anyAct(), 1, 60).Draw(rt, "during")
+		cuts := rapid.SliceOfN(rapid.Bool(), 1, 40).Draw(rt, "cuts")
+		synctest.Test(t, func(t *testing.T) {
+			w := &scene{T: t, store: &late{Store: memory.New(), shown: map[string]time.Time{}}, next: map[string]int64{}, want: map[string][]string{}}
+			w.play(before)
+			pass(20) // until all are seen
+			for id, next := range w.next {
+				if next < 0 {
+					w.want[id] = nil // it has ended
+				}
+			}
+			h := &told{runs: map[string][]string{}}
+			ctx, stop := context.WithCancel(t.Context())
+			over := make(chan struct{})
+			go func() {
+				defer close(over)
+				n := 0
+				nodes := []*service.Service{node(t, w.store, "one", 0), node(t, w.store, "two", 5*time.Second), node(t, w.store, "three", -5*time.Second)}
+				h.inTurns(ctx, t, nodes, func() bool { n++; return cuts[n%len(cuts)] })
+			}()
+			pass(1)
+			w.play(during)
+			pass(20)
+			for id := range w.next {
+				w.end(id)
+			}
+			pass(60)
+			stop()
+			<-over
+			for id, want := range w.want {
+				if diff := gocmp.Diff(want, h.runs[id]); diff != "" {
+					rt.Errorf("run %s (-want +got):\n%s", id, diff)
+				}
+			}
+		})
+	})
+}
+
+// scene is what happens in the journal, and what is to be told of it.
+type scene struct {
+	*testing.T
+	store *late
+	next  map[string]int64 // of runs; -1: it has ended
+	want  map[string][]string
+}
+
+func pass(seconds int) { <-time.After(time.Duration(seconds) * time.Second) }
+
+func (w *scene) play(all []act) {
+	for _, a := range all {
+		if a.What == "begin" {
+			w.begin(time.Duration(a.Clock)*time.Millisecond, time.Duration(a.Late)*time.Second)
+			continue
+		}
+		pass(a.Seconds)
+		id := fmt.Sprintf("r%d", a.Run)
+		if w.next[id] <= 0 {
+			continue
+		}
+		for range a.Records {
+			w.record(id, nil)
+		}
+		if a.What == "end" {
+			w.end(id)
+		}
+	}
+}
+
+func (w *scene) begin(wrong, after time.Duration) {
+	id := fmt.Sprintf("r%d", len(w.want))
+	if err := w.store.begin(w.Context(), beginning(id, time.Now().Add(wrong)), after); err != nil {
+		w.Fatal(err)
+	}
+	w.next[id], w.want[id] = 1, []string{"begun", "0"}
+}
+
+func (w *scene) record(id string, end *journal.End) {
+	n := w.next[id]
+	if err := w.store.Append(w.Context(), ada, id, []journal.Record{{Seq: n, At: time.Now(), Kind: "x"}}, end); err != nil {
+		w.Fatal(err)
+	}
+	w.next[id], w.want[id] = n+1, append(w.want[id], fmt.Sprint(n))
+}
+
+func (w *scene) end(id string) {
+	if w.next[id] < 0 {
+		return
+	}
+	w.record(id, &journal.End{Status: journal.Done, At: time.Now(), Reason: "good"})
+	w.next[id], w.want[id] = -1, append(w.want[id], "ended good")
+}
