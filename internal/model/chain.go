@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -25,10 +26,12 @@ type cooled struct {
 // NewCooling remembers nothing yet.
 func NewCooling() *Cooling { return &Cooling{until: map[string]cooled{}} }
 
-// mark leaves a model alone until then; a longer time that it is left alone already stands.
-func (c *Cooling) mark(id string, kind Kind, until time.Time) {
+// mark leaves a model alone from now until then; a longer time that it is left alone already stands. Those whose time is over are forgotten:
+// names come from anywhere.
+func (c *Cooling) mark(id string, kind Kind, now, until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	maps.DeleteFunc(c.until, func(_ string, at cooled) bool { return !now.Before(at.until) })
 	if c.until[id].until.After(until) {
 		return
 	}
@@ -119,7 +122,8 @@ func (c *chain) Chat(ctx context.Context, req Request, emit func(Delta) error) (
 		case !errors.As(err, &failed) || !c.passes(m, failed.Kind) || ctx.Err() != nil:
 			return total, after(tries, err)
 		}
-		c.policy.Cooling.mark(m.ID(), failed.Kind, c.policy.Now().Add(max(c.policy.CoolDown, failed.RetryAfter)))
+		now := c.policy.Now()
+		c.policy.Cooling.mark(m.ID(), failed.Kind, now, now.Add(max(c.policy.CoolDown, failed.RetryAfter)))
 		tries = append(tries, Try{Model: m.ID(), Kind: failed.Kind, Message: failed.text()})
 	}
 	return total, c.unasked(after(tries[:len(tries)-1], err))

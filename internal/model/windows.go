@@ -73,16 +73,28 @@ func (p Provider) describe(ctx context.Context, name string) (info Info, err err
 	return info, err
 }
 
-// Remembering asks no more for a model that was told.
+// mostTold bounds how many models Remembering remembers: names come from anywhere.
+const mostTold = 256
+
+// Remembering asks no more for a model that was told, unless many were since.
 func Remembering(ask func(ctx context.Context, name string) (Info, error)) func(ctx context.Context, name string) (Info, error) {
-	var told sync.Map // of Info by name
+	var mu sync.Mutex
+	told := map[string]Info{}
 	return func(ctx context.Context, name string) (Info, error) {
-		if info, ok := told.Load(name); ok {
-			return info.(Info), nil
+		mu.Lock()
+		info, ok := told[name]
+		mu.Unlock()
+		if ok {
+			return info, nil
 		}
 		info, err := ask(ctx, name)
 		if err == nil {
-			told.Store(name, info)
+			mu.Lock()
+			defer mu.Unlock()
+			if len(told) >= mostTold {
+				clear(told)
+			}
+			told[name] = info
 		}
 		return info, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -92,6 +93,24 @@ func TestModelIsAskedForOnceItIsTold(t *testing.T) {
 	}
 	if !slices.Equal(a.names, []string{"m", "other", "other"}) {
 		t.Errorf("asked for %v", a.names)
+	}
+}
+
+func TestFewModelsAreRememberedHoweverManyAreNamed(t *testing.T) {
+	a := &asked{told: map[string]Info{}}
+	for i := range mostTold + 1 {
+		a.told[strconv.Itoa(i)] = Info{Window: 1}
+	}
+	describe := Remembering(a.describe)
+	for i := range mostTold + 1 {
+		_, _ = describe(t.Context(), strconv.Itoa(i))
+	}
+	a.names = nil
+	for _, name := range []string{strconv.Itoa(mostTold), "0"} {
+		_, _ = describe(t.Context(), name)
+	}
+	if !slices.Equal(a.names, []string{"0"}) {
+		t.Errorf("asked again for %v; want the one that was told first alone", a.names)
 	}
 }
 

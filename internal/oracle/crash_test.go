@@ -65,13 +65,13 @@ func (c *crashing) Begin(ctx context.Context, b journal.Beginning) error {
 }
 
 // Release does not arrive either: the lease of the dead has to run out.
-func (c *crashing) Release(ctx context.Context, who journal.Owner, id, holder string) error {
+func (c *crashing) Release(ctx context.Context, who journal.Owner, id, holder string, rest time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.dead {
 		return errCrash
 	}
-	return c.Store.Release(ctx, who, id, holder)
+	return c.Store.Release(ctx, who, id, holder, rest)
 }
 
 // laterClock is the clock of a process that starts when all leases have run out.

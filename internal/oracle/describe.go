@@ -32,6 +32,9 @@ type Surroundings struct {
 	Web        bool     // a search engine is configured
 	Fallback   []string // models that answer where the chosen one does not
 	Retention  time.Duration
+
+	Usual       Options // holds where options from elsewhere say nothing; without folders
+	Least, Most Options // the bounds of MaxTurns, MaxTokens and MaxTime in options from elsewhere
 }
 
 // Options are what a person says beside the question. Folders are absolute; empty ones are none.
@@ -48,7 +51,7 @@ type Options struct {
 // Describe tells of the assistant how it is begun, shown, explained and audited.
 func Describe(a *run.Assistant, s Surroundings) *assistant.Assistant {
 	return &assistant.Assistant{Assistant: a, About: "answers questions over your code, your notes and the web", Tree: Name, Retention: s.Retention,
-		Events: Events(), Begin: s.begin, Show: show, Lines: lines, Effect: effectDetail, Audit: findings,
+		Events: Events(), Decode: s.decode, Schema: s.schema(), Begin: s.begin, Show: show, Lines: lines, Effect: effectDetail, Audit: findings,
 		Texts: func(folder string) func(ctx context.Context, v *run.View) ([]run.Text, error) {
 			return ChangedPrompts(os.DirFS(folder))
 		}}
@@ -62,11 +65,12 @@ func (s Surroundings) begin(ctx context.Context, b assistant.Beginning) (run.Spe
 	q := Question{Text: b.Words, Owner: b.Owner, Session: b.Session, MaxTurns: o.MaxTurns, MaxTokens: o.MaxTokens, MaxTime: o.MaxTime,
 		Classifier: s.Classifier, Prompts: s.Prompts, Env: Env{CodeRoot: o.CodeRoot, Vault: o.Vault, Web: s.Web, Date: time.Now().Format(time.DateOnly)}}
 	if err := q.Check(); err != nil {
-		return run.Spec{}, err
+		return run.Spec{}, &assistant.RequestError{Public: "the Oracle can't take this question",
+			Hint: fmt.Sprintf("it wants some words, %d bytes at most", MaxQuestion), Err: err}
 	}
 	var err error
 	if q.Env.Model, err = s.Choose(ctx, o.Model); err != nil {
-		return run.Spec{}, err
+		return run.Spec{}, &assistant.RequestError{Public: "the model can't be used on this server", Hint: "leave it out to take what the server is set to", Err: err}
 	}
 	q.Env.ReportTool = s.ReportTool(q.Env.Model)
 	if !o.NoFallback {
@@ -292,6 +296,7 @@ type ShadowOf struct {
 func DescribeShadow(of *assistant.Assistant) *assistant.Assistant {
 	shadow := *of
 	shadow.Assistant, shadow.Tree, shadow.Companion = Shadow(of.Assistant), ShadowTree, true
+	shadow.Decode, shadow.Schema = nil, nil
 	shadow.About = "answers the Oracle's questions by a plain loop, to compare"
 	shadow.Begin = func(_ context.Context, b assistant.Beginning) (run.Spec, error) {
 		o, ok := b.Options.(ShadowOf)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,9 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/app/teststore"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
-	"sibyl/internal/journal/memory"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -67,13 +68,15 @@ type harness struct {
 	raw    []string
 }
 
+func TestMain(m *testing.M) { os.Exit(teststore.Main(m).Run()) }
+
 func setUp(t *testing.T, turns ...modeltest.Turn) *harness {
 	t.Helper()
 	tree, err := trees.Set{}.Get(oracle.Name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &harness{t: t, opened: func(oracle.Env) {}, world: newWorld(), store: journaltest.Await(memory.New()), turns: 30, session: "talk", tree: tree,
+	h := &harness{t: t, opened: func(oracle.Env) {}, world: newWorld(), store: journaltest.Await(teststore.Empty(t)), turns: 30, session: "talk", tree: tree,
 		env: oracle.Env{CodeRoot: "/code", Vault: "/notes", Web: true, Model: "scripted:test"}}
 	h.script = modeltest.Script(t, turns...)
 	h.model = h.script

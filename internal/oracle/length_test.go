@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 
 	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+	"sibyl/internal/oracle"
 	"sibyl/internal/tool"
 )
 
@@ -88,5 +91,20 @@ func TestARunOfTwiceTheEffectsCostsAboutTwiceAsMuch(t *testing.T) {
 	}
 	if 10*size > 22*halfSize {
 		t.Errorf("300 effects are %d bytes of records, 150 are %d", size, halfSize)
+	}
+}
+
+func TestLongestQuestionAndAnswerEndTheirRunAndTheSessionGoesOn(t *testing.T) {
+	for _, mark := range []string{"a", `"`, "<", "\x01", "é"} {
+		text := strings.Repeat(mark, oracle.MaxQuestion/len(mark))
+		h := setUp(t, modeltest.Say(strings.ReplaceAll(text, "\x01", "\t")+"OLD-END "+partial("more")), modeltest.Say("NOTES: none."), modeltest.Say("Yes. "+partial("more")))
+		h.finish(h.start(text))
+		if all := h.ended(h.session); len(all) != 1 || all[0].Question != text || !strings.Contains(all[0].Answer, "OLD-END") {
+			t.Errorf("%q: the answer is not whole", mark)
+		}
+		h.finish(h.start("And in the tests?"))
+		if all := h.ended(h.session); len(all) != 2 {
+			t.Errorf("%q: the session has %d answers", mark, len(all))
+		}
 	}
 }

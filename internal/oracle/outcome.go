@@ -10,6 +10,7 @@ import (
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
+	"sibyl/internal/jsonappend"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/oracle/prompt"
@@ -94,13 +95,40 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	return run.Outcome{Status: status, Reason: a.StopReason, Result: a, Summary: a.exchange(env)}
 }
 
-// exchange is what the session keeps of the answer.
+// mostExchange bounds the texts of an exchange, in bytes of JSON: a run could not end whose summary is more than its row keeps. What is left
+// is for the rest of it, and for marks in the place of secrets.
+const mostExchange = journal.MaxSummary - 16<<10
+
+// exchange is what the session keeps of the answer: question and answer whole, or the beginnings of both where that is too much.
 func (a *Answer) exchange(env Env) Exchange {
-	e := Exchange{Question: a.Question, Answer: a.Answer, QueryType: a.QueryType, Tokens: agent.Tokens(a.Question) + agent.Tokens(a.Answer), Shift: a.TopicShift, ShadowOf: env.ShadowOf}
+	e := Exchange{Question: a.Question, Answer: a.Answer, QueryType: a.QueryType, Shift: a.TopicShift, ShadowOf: env.ShadowOf}
 	if a.Signal != nil {
 		e.Signal = a.Signal.RawXML
 	}
+	for most := mostExchange / 2; e.size() > mostExchange; most /= 2 {
+		e.Question, e.Answer = beginning(a.Question, most), beginning(a.Answer, most)
+		if len(e.Signal) > most { // half of it would be none
+			e.Signal = ""
+		}
+	}
+	e.Tokens = agent.Tokens(e.Question) + agent.Tokens(e.Answer)
 	return e
+}
+
+// size is that of the texts, in bytes of JSON.
+func (e Exchange) size() (n int) {
+	for _, text := range []string{e.Question, e.Answer, e.Signal} {
+		n += len(jsonappend.String(nil, text))
+	}
+	return n
+}
+
+// beginning is a text as far as it has so many bytes.
+func beginning(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + " …"
 }
 
 // use marks the calls that the answer rests on: those that opened or named a place that it cites. named are the places of each call.

@@ -34,6 +34,7 @@ func shapes() []shape {
 		{prefix: "hf_", body: isAlnum, least: 30},
 		{prefix: "gsk_", body: isAlnum, least: 40},
 		{prefix: "xai-", body: isAlnum, least: 40},
+		{prefix: "sibyl_", body: isAlnum, least: 40}, // what internal/user hands out
 		{prefix: "AGE-SECRET-KEY-1", body: isUpperAlnum, least: 50},
 	}
 	for _, prefix := range []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"} { // GitHub

@@ -162,6 +162,9 @@ func (m *Client) Beside(p Protocol) *Client {
 	return New(c, p)
 }
 
+// Connections are those over which the model is asked, for the Config.HTTPClient of another model of the same provider.
+func (m *Client) Connections() *http.Client { return m.client }
+
 func httpClient(c Config) *http.Client {
 	own := http.Client{}
 	if c.HTTPClient != nil {

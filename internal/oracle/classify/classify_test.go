@@ -334,6 +334,16 @@ func TestOnlyTheEndsOfALongTextAreRead(t *testing.T) {
 	}
 }
 
+// Each of its letters would be tried as a typing error, and each of these tries would look at all of its beginnings.
+func TestWordOfAnyLengthCostsLittle(t *testing.T) {
+	for _, part := range []string{"a", "ab", "classification"} {
+		text := strings.Repeat(part, 4000/len(part))
+		if made := testing.AllocsPerRun(1, func() { Classify(Query{Text: text}) }); made > 1000 {
+			t.Errorf("a word of %d letters made of %q costs %.0f allocations", len(text), part, made)
+		}
+	}
+}
+
 func FuzzClassify(f *testing.F) {
 	for _, text := range []string{"", "What's up?", "```go\nfunc main() {}", "a 'b \"c `d", "können wir", "\xff\xfe", "x/y_z.go:12()", "и что?", "#tag @X --flag 0x1f"} {
 		f.Add(text, "earlier question", "code")

@@ -236,13 +236,17 @@ func (v *vocabulary) addSet(name string, words, except set) {
 	}
 }
 
+// longestWord bounds the words and stems of the vocabulary, in bytes. Whatever is looked for by parts of a text stops there, since a text
+// may be one word of any length.
+const longestWord = 32
+
 // of returns the features of one word, by its exact form or else its singular, and by its stem.
 func (v *vocabulary) of(w string) []int {
 	found, ok := v.exact[w]
 	if single, plural := strings.CutSuffix(w, "s"); !ok && plural && len(single) > 2 {
 		found = v.exact[single]
 	}
-	for n := len(w); n > 3; n-- {
+	for n := min(len(w), longestWord); n > 3; n-- {
 		if stemmed, ok := v.stems[w[:n]]; ok {
 			return slices.Concat(found, stemmed)
 		}

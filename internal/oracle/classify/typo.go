@@ -2,7 +2,8 @@ package classify
 
 import "sync"
 
-// Words shorter than this are too close to each other to be corrected, and longer texts are not read for typing errors.
+// Words shorter than this are too close to each other to be corrected, and longer texts are not read for typing errors. Nor are words that
+// are longer than any of the vocabulary.
 const (
 	minTypoLen    = 6
 	maxTypoTokens = 60
@@ -15,7 +16,7 @@ func correct(tokens []token) {
 		return
 	}
 	for i, t := range tokens {
-		if t.kind != word || t.quoted || t.gloss || len(t.norm) < minTypoLen || t.raw != t.norm || isKnown(t.norm) {
+		if t.kind != word || t.quoted || t.gloss || len(t.norm) < minTypoLen || len(t.norm) > longestWord || t.raw != t.norm || isKnown(t.norm) {
 			continue
 		}
 		if meant, ok := meantBy(t.norm); ok {

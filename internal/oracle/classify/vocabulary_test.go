@@ -33,6 +33,16 @@ func TestEveryEntryOfTheVocabularyCanBeFound(t *testing.T) {
 	}
 }
 
+func TestNoEntryOfTheVocabularyIsLongerThanWhatIsLookedFor(t *testing.T) {
+	for _, words := range []map[string][]int{lex().exact, lex().stems} {
+		for w := range words {
+			if len(w) > longestWord {
+				t.Errorf("%q has %d bytes, and no more than %d are looked for", w, len(w), longestWord)
+			}
+		}
+	}
+}
+
 func TestFeaturesHaveNamesAndWeights(t *testing.T) {
 	names := map[string]bool{}
 	check := func(name string, w weights) {
