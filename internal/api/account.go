@@ -1,0 +1,105 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"sibyl/internal/user"
+)
+
+// Me is who asks.
+type Me struct {
+	User      string     `json:"user"`
+	Scope     user.Scope `json:"scope" enum:"read,write" doc:"Write includes read."`
+	ExpiresAt time.Time  `json:"expires_at" doc:"When the token or cookie ends."`
+	Folders   []string   `json:"folders" doc:"The names of the folders that the options of an assistant may name."`
+	Build     string     `json:"build" doc:"Of the server."`
+}
+
+// Assistant is one that can be asked, or that goes along with one.
+type Assistant struct {
+	Name      string          `json:"name"`
+	About     string          `json:"about"`
+	Companion bool            `json:"companion" doc:"Its runs go along with those of another; they are not begun by a request."`
+	Options   json.RawMessage `json:"options,omitempty" doc:"The JSON Schema of its options."`
+}
+
+// Assistants is a list of them.
+type Assistants struct {
+	Assistants []Assistant `json:"assistants"`
+}
+
+// SignIn is what a browser signs in with.
+type SignIn struct {
+	Token string `json:"token" minLength:"1" maxLength:"200" doc:"The one-time token of the address that was given out."`
+}
+
+type none struct{}
+
+type of[T any] struct{ Body T }
+
+func (s *Server) accountRoutes() {
+	register(s, route{id: "getMe", method: http.MethodGet, path: "/api/me", tag: "account", summary: "Who asks, and what they may do"},
+		func(ctx context.Context, _ *none) (*of[Me], error) { return &of[Me]{s.me(exchangeOf(ctx).token)}, nil })
+	register(s, route{id: "listAssistants", method: http.MethodGet, path: "/api/assistants", tag: "account", summary: "The assistants there are"}, s.assistants)
+	register(s, route{id: "signIn", method: http.MethodPost, path: "/api/sign-in", tag: "account", summary: "Sign a browser in, with a one-time token", open: true,
+		problems: []int{http.StatusUnauthorized, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, s.signIn)
+	register(s, route{id: "signOut", method: http.MethodPost, path: "/api/sign-out", tag: "account", summary: "Sign a browser out", needs: user.Read}, s.signOut)
+}
+
+func (s *Server) me(t user.Token) Me {
+	return Me{User: t.User, Scope: t.Scope, ExpiresAt: t.ExpiresAt, Build: s.config.Build,
+		Folders: slices.AppendSeq([]string{}, maps.Keys(s.config.Folders(t.User)))}
+}
+
+func (s *Server) assistants(context.Context, *none) (*of[Assistants], error) {
+	list := Assistants{Assistants: []Assistant{}}
+	for _, a := range s.config.Service.Assistants() {
+		list.Assistants = append(list.Assistants, Assistant{Name: a.Name, About: a.About, Companion: a.Companion, Options: a.Schema})
+	}
+	return &of[Assistants]{list}, nil
+}
+
+// withCookie is an answer that sets a cookie.
+type withCookie[T any] struct {
+	SetCookie http.Cookie `header:"Set-Cookie"`
+	Body      T
+}
+
+func (s *Server) signIn(ctx context.Context, in *of[SignIn]) (*withCookie[Me], error) {
+	x := exchangeOf(ctx)
+	t, secret, err := s.config.Users.SignIn(ctx, in.Body.Token)
+	if errors.Is(err, user.ErrUnknown) {
+		return nil, s.wrongToken(x)
+	}
+	if err != nil {
+		return nil, err
+	}
+	x.token = t
+	return &withCookie[Me]{SetCookie: cookie(x, secret, t.ExpiresAt.Sub(s.config.Now())), Body: s.me(t)}, nil
+}
+
+func (s *Server) signOut(ctx context.Context, _ *none) (*struct {
+	SetCookie http.Cookie `header:"Set-Cookie"`
+}, error) {
+	x := exchangeOf(ctx)
+	if x.secret == "" {
+		return nil, newProblem(http.StatusBadRequest, "no_cookie", "Only a browser that signed in can sign out.", "‘sibyl user’ ends the tokens of programs.")
+	}
+	if err := s.config.Users.SignOut(ctx, x.secret); err != nil && !errors.Is(err, user.ErrUnknown) { // which somebody else has ended just now
+		return nil, err
+	}
+	return &struct {
+		SetCookie http.Cookie `header:"Set-Cookie"`
+	}{cookie(x, "", -time.Second)}, nil
+}
+
+// cookie is that of a browser that signed in. No script reads it, and no page of another site sends it.
+func cookie(x *exchange, secret string, lasts time.Duration) http.Cookie {
+	return http.Cookie{Name: cookieName(x), Value: secret, Path: "/", MaxAge: int(lasts / time.Second), HttpOnly: true, Secure: x.secure, SameSite: http.SameSiteStrictMode}
+}

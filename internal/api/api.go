@@ -1,0 +1,207 @@
+// Package api is the HTTP API. It parses and renders: what can be done is in service, who one is in user.
+//
+// Guarantees:
+//   - Who one is, is said by a bearer token in the header Authorization, or by the cookie of a browser that signed in; never by an address.
+//     What is another's does not exist: it is answered as an id that never was, letter by letter.
+//   - GET and HEAD change nothing and want the scope read; everything else wants the scope write.
+//   - A request that no token in a header vouches for is refused if a page of another site or port made it. Names by which this server is
+//     not known are refused, so that no foreign name can be pointed at it.
+//   - Whatever goes wrong is a Problem (RFC 9457) with a kind and, where there is one, a hint. A bad request is 400. No answer repeats what
+//     was sent, and no log has words, queries or secrets.
+//   - What one user or address can use up is bounded: bodies, time to send and to read, requests, runs at once, wrong tokens. So is the memory
+//     that the bounds themselves take.
+//   - A run outlives the request that began it.
+//   - A stream of events goes on after any event that has an id, in any process, with nothing lost or told twice. A client that does not
+//     read is dropped, and holds up nobody.
+//   - The OpenAPI description is made of the routes and forms that serve, so it is what they are.
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/service"
+	"sibyl/internal/user"
+)
+
+// Users say who one is: the part of user.Service that is needed here.
+type Users interface {
+	// Check returns the live bearer or cookie of a secret; user.ErrUnknown for anything else.
+	Check(ctx context.Context, secret string) (user.Token, error)
+	// SignIn uses up the secret of a sign-in token, and returns a cookie with its secret; user.ErrUnknown.
+	SignIn(ctx context.Context, once string) (user.Token, string, error)
+	// SignOut ends the cookie of a secret; user.ErrUnknown.
+	SignOut(ctx context.Context, secret string) error
+}
+
+// Config is what a Server is made of.
+type Config struct {
+	Service *service.Service
+	Users   Users
+	Folders func(user string) map[string]string // the folders that a user may name, with their paths; nil: none
+	Build   string
+	Leaving <-chan struct{}     // closed once this process drives no run any more: streams end, so that clients go on elsewhere; nil: never
+	Lag     func(time.Duration) // is told how long after it was made a record was sent on a stream; nil: nobody is
+
+	Hosts   []string       // names by which this server may be called beside those of loopback, with a port or without
+	Proxies []netip.Prefix // those that are believed when they say for whom, for which host and over what they ask
+	Limits  Limits
+
+	Ready   func(ctx context.Context) error // says why no requests should come now; nil: they may
+	Metrics http.Handler                    // nil: none
+	Log     *slog.Logger                    // nil: none
+	Now     func() time.Time                // nil: the time of day
+}
+
+// Limits bound what a user, an address or a request can use up. Zero fields have usual values.
+type Limits struct {
+	Requests float64 // of a user in a second, on average; 20
+	Burst    int     // of a user at once; 60
+	Bytes    int     // of a user's bodies in a minute; 4 MiB, and at least Body
+	Runs     int     // of a user, neither ended nor resting; 8
+	Wrong    int     // wrong tokens from an address in a minute; 20
+
+	Whole    int           // answers of whole sessions and explanations for a user at once, each in memory until it is read; 2
+	AllWhole int           // of this process at once; 8
+	Turn     time.Duration // to wait for a turn among these; 10 s
+
+	Streams    int           // of a user at once; 32
+	AllStreams int           // of this process at once; 4096
+	Stall      time.Duration // for a client to take a part of a stream, of some KiB; 10 s
+	Beat       time.Duration // between signs of life on a stream, and looks whether its token is still good; 15 s
+	Undriven   time.Duration // for a whole answer of a run that nobody drives; 10 s
+
+	Body  int64         // bytes of one body; 64 KiB
+	Read  time.Duration // for a body to arrive; 10 s
+	Write time.Duration // for an answer to be read, once it begins; 30 s
+}
+
+func (l Limits) complete() Limits {
+	l.Requests, l.Burst, l.Runs, l.Wrong = cmp.Or(l.Requests, 20), cmp.Or(l.Burst, 60), cmp.Or(l.Runs, 8), cmp.Or(l.Wrong, 20)
+	l.Body = cmp.Or(l.Body, 64<<10)
+	l.Bytes = max(cmp.Or(l.Bytes, 4<<20), int(l.Body))
+	l.Whole, l.AllWhole, l.Turn = cmp.Or(l.Whole, 2), cmp.Or(l.AllWhole, 8), cmp.Or(l.Turn, 10*time.Second)
+	l.Streams, l.AllStreams = cmp.Or(l.Streams, 32), cmp.Or(l.AllStreams, 4096)
+	l.Stall, l.Beat, l.Undriven = cmp.Or(l.Stall, 10*time.Second), cmp.Or(l.Beat, 15*time.Second), cmp.Or(l.Undriven, 10*time.Second)
+	l.Read, l.Write = cmp.Or(l.Read, 10*time.Second), cmp.Or(l.Write, 30*time.Second)
+	return l
+}
+
+// Server answers requests. It listens to nothing by itself.
+type Server struct {
+	config Config
+	mux    *http.ServeMux
+	api    huma.API
+	people *table[journal.Owner, *person]
+	wrong  *table[netip.Prefix, *allowance]
+	whole  chan struct{} // holds a token for each answer of whole sessions and explanations
+
+	forgery *http.CrossOriginProtection
+	streams streams
+
+	description, descriptionYAML []byte
+}
+
+// New readies the routes.
+func New(c Config) (*Server, error) {
+	if c.Service == nil || c.Users == nil {
+		return nil, fmt.Errorf("an API wants a service and users")
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Folders == nil {
+		c.Folders = func(string) map[string]string { return nil }
+	}
+	if c.Ready == nil {
+		c.Ready = func(context.Context) error { return nil }
+	}
+	c.Limits = c.Limits.complete()
+	s := &Server{config: c, mux: http.NewServeMux(), forgery: http.NewCrossOriginProtection(), streams: streams{of: map[journal.Owner]int{}}}
+	s.whole = make(chan struct{}, c.Limits.AllWhole)
+	s.people = newTable(mostPeople, func(journal.Owner) *person { return newPerson(c.Limits) })
+	s.wrong = newTable(mostAddresses, func(netip.Prefix) *allowance { return newAllowance(float64(c.Limits.Wrong)/60, c.Limits.Wrong) })
+	s.api = newAPI(s)
+	s.accountRoutes()
+	s.sessionRoutes()
+	s.runRoutes()
+	s.streamRoutes()
+	s.askRoutes()
+	if err := s.describe(); err != nil {
+		return nil, err
+	}
+	return s, s.plainRoutes()
+}
+
+// Handler answers every request.
+func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
+
+// describe makes the OpenAPI description of what is registered.
+func (s *Server) describe() error {
+	if err := s.nameOptions(); err != nil {
+		return err
+	}
+	doc := s.api.OpenAPI()
+	tidy(doc)
+	b := &bytes.Buffer{}
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(doc); err != nil {
+		return fmt.Errorf("OpenAPI description: %w", err)
+	}
+	var err error
+	s.description = b.Bytes()
+	if s.descriptionYAML, err = doc.YAML(); err != nil {
+		return fmt.Errorf("OpenAPI description: %w", err)
+	}
+	return nil
+}
+
+// mostConnections bounds those that are open at once: each takes memory, some 20 KiB, and a file of the process before anybody is known.
+const mostConnections = 8192
+
+// HTTPServer makes a server of a handler that bounds how long headers, bodies and silence may take, how large headers may be, and how many
+// connections are open. How long an answer may take is for its route to bound: some have no end.
+func HTTPServer(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:                      h,
+		ReadHeaderTimeout:            10 * time.Second,
+		ReadTimeout:                  30 * time.Second,
+		IdleTimeout:                  2 * time.Minute,
+		MaxHeaderBytes:               16 << 10,
+		DisableGeneralOptionsHandler: true,
+		ConnState:                    atMost(mostConnections),
+		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
+}
+
+// atMost closes connections at once that are beyond a number.
+func atMost(connections int64) func(net.Conn, http.ConnState) {
+	var open atomic.Int64
+	return func(c net.Conn, state http.ConnState) {
+		switch state {
+		case http.StateNew:
+			if open.Add(1) > connections {
+				_ = c.Close() // which tells the state, too
+			}
+		case http.StateClosed, http.StateHijacked:
+			open.Add(-1)
+		}
+	}
+}

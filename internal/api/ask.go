@@ -1,0 +1,130 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/oracle"
+	"sibyl/internal/service"
+)
+
+// Ask is a question to the Oracle.
+type Ask struct {
+	Question string          `json:"question" minLength:"1"`
+	Session  string          `json:"session,omitempty" maxLength:"64" doc:"The id of the session that it goes on with. Left out: a session begins with it."`
+	Options  json.RawMessage `json:"options,omitempty" doc:"Left out: as the server is set to."`
+}
+
+func (s *Server) askRoutes() {
+	register(s, route{id: "ask", method: http.MethodPost, path: "/api/ask", tag: "events", summary: "Ask the Oracle, and have the answer as it comes, or whole (Accept: application/json)",
+		problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusInsufficientStorage},
+		content:  []mediaType{{eventStream, "StreamEvent", ""}, {jsonType, "RunWithResult", ""}},
+		also:     []success{{http.StatusAccepted, "Begun", "The run waits; Location has its address."}}}, s.ask)
+}
+
+// ask begins a run, and answers with what happens in it. The run goes on when the client goes away: its events are at the run's address.
+func (s *Server) ask(ctx context.Context, in *of[Ask]) (*huma.StreamResponse, error) {
+	closed, p := s.openStream(exchangeOf(ctx).owner())
+	if p != nil {
+		return nil, p
+	}
+	streams := false
+	defer func() {
+		if !streams { // also of a panic
+			closed()
+		}
+	}()
+	r, err := s.asked(ctx, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	streams = true
+	return s.streamed(closed, func(t *stream) {
+		t.w.Header().Set("Location", runPath(r.ID))
+		if wantsJSON(t.r.Header) {
+			t.answer(r)
+			return
+		}
+		t.final = "answer"
+		t.oneRun(r, service.Place{})
+	}), nil
+}
+
+// asked is the run of a question.
+func (s *Server) asked(ctx context.Context, a Ask) (service.Row, error) {
+	begun, err := s.submit(ctx, Begin{Assistant: oracle.Name, Session: a.Session, Words: a.Question, Options: a.Options})
+	if err != nil {
+		return service.Row{}, err
+	}
+	return s.found(ctx, &RunPath{Run: begun.Run})
+}
+
+// answer waits for the end of a run, and gives what came of it whole. While nobody drives the run, it does not wait for long.
+func (t *stream) answer(r service.Row) {
+	ctx := t.r.Context()
+	in, stop := receive(ctx, t.s.happenings(r, service.Place{}))
+	defer stop()
+	look := time.NewTicker(t.s.config.Limits.Undriven)
+	defer look.Stop()
+	for {
+		select {
+		case a, more := <-in:
+			if more && a.err == nil && a.Ended == nil {
+				continue
+			}
+			err := a.err
+			if err == nil {
+				r, err = t.s.found(ctx, &RunPath{Run: r.ID})
+			}
+			t.give(r, err)
+			return
+		case <-look.C:
+			if now, err := t.s.found(ctx, &RunPath{Run: r.ID}); err != nil || now.State != string(journal.Running) {
+				t.give(now, err)
+				return
+			}
+		case <-t.s.config.Leaving:
+			t.give(t.s.found(ctx, &RunPath{Run: r.ID}))
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// give answers with how a run stands or, once it has ended, with what came of it; if who asked may still read it by then.
+func (t *stream) give(r service.Row, err error) {
+	if p := t.unwelcome(); p != nil {
+		refuse(t.w, p)
+		return
+	}
+	var body any = Begun{Run: r.ID, Session: r.Session, State: r.State}
+	status := http.StatusAccepted
+	if err == nil && r.Status != journal.Running {
+		status = http.StatusOK
+		body, err = t.s.withResult(t.r.Context(), r)
+	}
+	var raw []byte
+	if err == nil {
+		raw, err = json.Marshal(body)
+	}
+	if err != nil {
+		refuse(t.w, t.s.problem(t.r.Context(), err))
+		return
+	}
+	t.w.Header().Set("Content-Type", jsonType)
+	t.w.WriteHeader(status)
+	_, _ = t.w.Write(raw) // whoever does not wait for it gets none
+}
+
+// wantsJSON says that an answer is wanted whole.
+func wantsJSON(h http.Header) bool {
+	accept := strings.Join(h["Accept"], ",")
+	return strings.Contains(accept, jsonType) && !strings.Contains(accept, eventStream)
+}

@@ -1,0 +1,148 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"sibyl/internal/api"
+	"sibyl/internal/journal"
+	"sibyl/internal/oracle"
+	"sibyl/internal/run"
+	"sibyl/internal/user"
+)
+
+// withOracle is a house whose panel answers as the Oracle.
+func withOracle(t *testing.T) *house {
+	h := newHouse(t)
+	h.panel = h.describe(oracle.Name)
+	return h
+}
+
+func asked(words string) map[string]any {
+	return map[string]any{"question": words, "options": map[string]any{"personas": []string{"ada", "bob"}}}
+}
+
+func TestAnswerIsStreamedAndTheFirstEventSaysWhereItGoesOn(t *testing.T) {
+	h := withOracle(t).open()
+	release := h.holds("bob")
+	l := h.stream(question{path: "/api/ask", body: asked("Tea?")})
+	first, _ := l.next()
+	at := as[api.Synced](t, first)
+	if first.Event != "sync" || at.Run == "" || at.Session == "" || at.State != "running" || l.resp.Header.Get("Location") != "/api/runs/"+at.Run {
+		t.Errorf("the first event is %+v, the address %s", first, l.resp.Header.Get("Location"))
+	}
+	release()
+	all := l.rest()
+	want := append([]string(nil), panelRun[1:]...)
+	want[len(want)-1] = "answer heard"
+	same(t, "what was told", told(t, all), want)
+	if r := as[api.RunEnded](t, all[len(all)-1]).Result; r == nil || r.Answer != "- ada: ADA\n- bob: BOB\n" {
+		t.Errorf("the answer is %+v", r)
+	}
+	next := asked("Milk?")
+	next["session"] = at.Session
+	again := h.stream(question{path: "/api/ask", body: next})
+	first, _ = again.next()
+	same(t, "session of the next question", as[api.Synced](t, first).Session, at.Session)
+	again.rest()
+}
+
+func TestClientThatGoesAwayDoesNotEndItsRunAndGoesOnAtItsAddress(t *testing.T) {
+	h := withOracle(t).open()
+	release := h.holds("bob")
+	l := h.stream(question{path: "/api/ask", body: asked("Tea?")})
+	events := l.until("the first answer", func(e sent) bool { return e.ID == "1.1" })
+	at := as[api.Synced](t, events[0])
+	l.close()
+	h.quiet("after the client has gone")
+	if h.engine.Live(at.Run) == nil {
+		t.Fatal("nobody drives the run any more")
+	}
+	rest := h.stream(question{path: "/api/runs/" + at.Run + "/events", header: map[string]string{"Last-Event-ID": "1.1"}})
+	release()
+	same(t, "the rest", told(t, rest.rest()), append([]string{"sync"}, panelRun[4:]...))
+}
+
+func TestAnswerComesWholeToWhoWantsJSON(t *testing.T) {
+	h := withOracle(t).open()
+	var r api.RunWithResult
+	a := h.get(question{method: "POST", path: "/api/ask", body: asked("Tea?"), header: map[string]string{"Accept": "application/json"}}, &r)
+	if a.status != 200 || r.Status != journal.Done || r.Result == nil || r.Result.Answer != "- ada: ADA\n- bob: BOB\n" || a.header.Get("Location") != "/api/runs/"+r.ID {
+		t.Errorf("%d %v %s", a.status, a.header, a.body)
+	}
+	for accept, stream := range map[string]bool{"text/event-stream": true, "*/*": true, "application/json, text/event-stream": true, "application/json; q=0.9": false} {
+		a := h.ask(question{method: "POST", path: "/api/ask", body: asked("Tea?"), header: map[string]string{"Accept": accept}})
+		if got := a.header.Get("Content-Type") == "text/event-stream"; got != stream || a.status != 200 {
+			t.Errorf("Accept: %s gives %d %s", accept, a.status, a.header.Get("Content-Type"))
+		}
+	}
+}
+
+func TestWholeAnswerIsNotGivenToWhoWasRevokedWhileItWasWaitedFor(t *testing.T) {
+	h := withOracle(t).open()
+	h.mu.Lock()
+	h.do["ada"] = func(ctx context.Context, _ run.Job) (any, error) {
+		return "ADA", user.New(h.users, time.Now).Revoke(ctx, "ada")
+	}
+	h.mu.Unlock()
+	a := h.refused("the answer", question{method: "POST", path: "/api/ask", body: asked("Tea?"), header: map[string]string{"Accept": "application/json"}},
+		http.StatusUnauthorized, "wrong_token")
+	if strings.Contains(string(a.body), "ADA") {
+		t.Errorf("it is answered with %s", a.body)
+	}
+}
+
+func TestWholeAnswerOfARunThatNobodyDrivesIsNotWaitedForLong(t *testing.T) {
+	h := withOracle(t)
+	h.most = 1
+	h.config.Limits.Undriven = 20 * time.Millisecond
+	h.open()
+	release := h.holds("ada")
+	first := h.stream(question{path: "/api/ask", body: asked("Tea?")})
+	first.until("its beginning", isEvent("step"))
+	var b api.Begun
+	a := h.get(question{method: "POST", path: "/api/ask", body: asked("Milk?"), header: map[string]string{"Accept": "application/json"}}, &b)
+	if a.status != http.StatusAccepted || b.State != "queued" || a.header.Get("Location") != "/api/runs/"+b.Run {
+		t.Errorf("%d %v %s", a.status, a.header, a.body)
+	}
+	queued := h.stream(question{path: "/api/ask", body: asked("Sugar?")})
+	at, _ := queued.next()
+	same(t, "how a streamed one stands", as[api.Synced](t, at).State, "queued")
+	release()
+	first.rest()
+	if _, err := h.engine.Resume(t.Context(), "ada", as[api.Synced](t, at).Run); err != nil {
+		t.Fatal(err)
+	}
+	rest := told(t, queued.rest())
+	same(t, "its end, once it was taken up", rest[len(rest)-1], "answer heard")
+}
+
+func TestQuestionIsRefusedBeforeAnythingBegins(t *testing.T) {
+	h := withOracle(t)
+	h.config.Limits.Streams, h.config.Limits.Runs = 1, 2
+	h.open()
+	post := func(body any, header map[string]string) question {
+		return question{method: "POST", path: "/api/ask", body: body, header: header}
+	}
+	h.refused("no words", post(asked("  "), nil), 400, "invalid_request")
+	h.refused("no question", post(map[string]any{}, nil), 400, "invalid_request")
+	h.refused("an unknown property", post(map[string]any{"question": "Tea?", "assistant": "x"}, nil), 400, "invalid_request")
+	h.refused("no options", post(map[string]any{"question": "Tea?"}, nil), 400, "invalid_request")
+	h.refused("no session", post(map[string]any{"question": "Tea?", "session": "none", "options": map[string]any{"personas": []string{"ada"}}}, nil), 404, "not_found")
+	reader := post(asked("Tea?"), nil)
+	reader.token = adasReader
+	h.refused("who may only read", reader, 403, "scope")
+	l := h.stream(question{path: "/api/events"})
+	h.refused("with too many streams", post(asked("Tea?"), nil), 429, "too_many_streams")
+	l.close()
+	h.quiet("after it is closed")
+	var runs api.Runs
+	h.get(question{path: "/api/runs"}, &runs)
+	same(t, "runs", len(runs.Runs), 0)
+	for range 3 { // each gives back its place
+		h.refused("no words", post(asked(" "), nil), 400, "invalid_request")
+	}
+}

@@ -1,0 +1,304 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, suite, test } from "node:test";
+import type { ReadableStream } from "node:stream/web";
+import type { Problem, Run, RunWithResult, Session, StreamEvent } from "./api.js";
+import { events } from "./events.js";
+import { deadline, Program } from "./program.js";
+
+const folders = { notes: { "tides.md": "# Tides\n\nHigh water at the north pier comes forty minutes after the harbour gauge.\n" } };
+const question = "When does high water come at the north pier?";
+
+let program: Program;
+let ada: ReturnType<Program["client"]>;
+let eve: typeof ada;
+
+before(async () => {
+  program = await Program.start(folders);
+  [ada, eve] = [await program.user("ada"), await program.user("eve")];
+}, { timeout: 4 * deadline });
+after(() => program?.stop(), { timeout: 2 * deadline });
+
+type Answer<T> = { data?: T; error?: Problem; response: Response };
+
+/** What a request gave that must have succeeded. */
+async function given<T>(answer: Promise<Answer<T>>): Promise<T> {
+  const { data, error, response } = await answer;
+  assert.equal(error, undefined, `${response.url} answers ${response.status}: ${JSON.stringify(error)}`);
+  return data as T;
+}
+
+/** The problem for which a request must have been refused. */
+async function refused(answer: Promise<Answer<unknown>>, status: number, kind: string): Promise<Problem> {
+  const { error, response } = await answer;
+  assert.ok(error, `${response.url} answers ${response.status} where ${status} ${kind} is right`);
+  assert.deepEqual([response.status, error.status, error.kind, error.type], [status, status, kind, "about:blank"]);
+  assert.equal(response.headers.get("Content-Type"), "application/problem+json");
+  assert.ok(response.headers.get("X-Request-Id"));
+  assert.match(error.detail, /^[A-Z].*\.$/);
+  return error;
+}
+
+/** The events of a stream that is asked for with parseAs: "stream". */
+async function* told(answer: Promise<Answer<unknown>>): AsyncGenerator<StreamEvent> {
+  yield* events((await given(answer)) as ReadableStream<Uint8Array>);
+}
+
+async function collected<T>(all: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const one of all) {
+    list.push(one);
+  }
+  return list;
+}
+
+/** A run that was asked the question and has ended. */
+async function answered(session?: string): Promise<RunWithResult> {
+  const body = { assistant: "oracle", words: question, options: { code: "notes" }, ...(session !== undefined && { session }) };
+  const { run } = await given(ada.POST("/api/runs", { body }));
+  await ended(run);
+  return await given(ada.GET("/api/runs/{run}", { params: { path: { run } } }));
+}
+
+async function ended(run: string): Promise<Run> {
+  for await (const e of told(ada.GET("/api/runs/{run}/events", { params: { path: { run } }, parseAs: "stream" }))) {
+    if (e.event === "end") {
+      return e.data.row;
+    }
+  }
+  assert.fail(`the stream of run ${run} has no end`);
+}
+
+suite("a client with types from the description", { timeout: 5 * deadline }, () => {
+  test("has the description that the program serves", async () => {
+    const served = await fetch(`${program.url}/openapi.json`, { signal: AbortSignal.timeout(deadline) });
+    assert.equal(await served.text(), await readFile(new URL("../../../../docs/openapi.json", import.meta.url), "utf8"));
+  });
+
+  test("is told by its token who it is and what it may do", async () => {
+    const me = await given(ada.GET("/api/me"));
+    const scope: "read" | "write" = me.scope;
+    assert.deepEqual([me.user, scope, me.folders], ["ada", "write", ["notes"]]);
+    assert.ok(Date.parse(me.expires_at) > Date.now());
+  });
+
+  test("signs a browser in once, and out", async () => {
+    const token = await program.command("user", "sign-in", "ada");
+    const nobody = program.client();
+    const { data, response } = await nobody.POST("/api/sign-in", { body: { token } });
+    assert.equal(data?.user, "ada");
+    await refused(nobody.POST("/api/sign-in", { body: { token } }), 401, "wrong_token");
+    const cookie = response.headers.get("Set-Cookie")?.split(";")[0] ?? "";
+    const browser = program.client({ Cookie: cookie });
+    assert.equal((await given(browser.GET("/api/me"))).user, "ada");
+    await given(browser.POST("/api/sign-out"));
+    await refused(browser.GET("/api/me"), 401, "wrong_token");
+  });
+
+  test("finds the Oracle, with the form of its options", async () => {
+    const { assistants } = await given(ada.GET("/api/assistants"));
+    const oracle = assistants.find((a) => a.name === "oracle");
+    assert.equal(oracle?.companion, false);
+    assert.equal(oracle?.options?.["type"], "object");
+  });
+
+  test("has a question answered from a folder that it names", async () => {
+    const run = await answered();
+    assert.deepEqual([run.status, run.state, run.assistant, run.title], ["done", "satisfied", "oracle", question]);
+    assert.match(run.result?.answer ?? "", /`tides\.md:\d/);
+    assert.equal(run.result?.outcome["query_type"] !== undefined, true);
+    assert.deepEqual(run.result?.failure, undefined);
+  });
+
+  test("goes on with a session", async () => {
+    const first = await answered();
+    const second = await answered(first.session_id);
+    const session = await given(ada.GET("/api/sessions/{session}", { params: { path: { session: first.session_id } } }));
+    assert.deepEqual([session.runs, session.exchanges.map((x) => x["run_id"])], [2, [first.id, second.id]]);
+  });
+
+  test("reads, part by part, a list that goes on", async () => {
+    const session = (await answered((await answered()).session_id)).session_id;
+    const whole = (await given(ada.GET("/api/runs", { params: { query: { session } } }))).runs;
+    const parts: Run[] = [];
+    let after: string | undefined;
+    do {
+      const part = await given(ada.GET("/api/runs", { params: { query: { session, limit: 1, ...(after !== undefined && { after }) } } }));
+      parts.push(...part.runs);
+      after = part.next;
+    } while (after !== undefined);
+    assert.equal(whole.length, 2);
+    assert.deepEqual(parts, whole);
+  });
+
+  test("reads why a run did what it did, and all that was done", async () => {
+    const run = await answered();
+    const path = { session: run.session_id };
+    const explanation = await given(ada.GET("/api/runs/{run}/explanation", { params: { path: { run: run.id } } }));
+    const last = explanation.steps.at(-1);
+    assert.equal(last?.status, "SUCCESS");
+    const classified = explanation.steps.flatMap((s) => s.events).find((e) => e.type === "class.chosen");
+    assert.equal(classified?.data?.["query_type"], run.result?.outcome["query_type"]);
+    const audit = await given(ada.GET("/api/sessions/{session}/audit", { params: { path } }));
+    const audited = audit.runs[0];
+    assert.deepEqual([audit.session.id, audited?.run_id, audited?.status, audited?.end?.status], [run.session_id, run.id, "done", "done"]);
+    const asked = explanation.steps.flatMap((s) => s.started);
+    assert.deepEqual(audited?.effects.map((e) => [e.op, e.leaf, e.state]), asked.map((e) => [e.op, e.leaf, "ok"]));
+    assert.ok(audited?.decisions.some((d) => d.type === "class.chosen" && d.status === "SUCCESS"));
+  });
+
+  test("takes a session along as a file, in each form", async () => {
+    const run = await answered();
+    const path = { session: run.session_id };
+    const file = async (format: "md" | "json" | "jsonl") => {
+      const answer = await ada.GET("/api/sessions/{session}/export", { params: { path, query: { format } }, parseAs: "text" });
+      assert.equal(answer.response.headers.get("Content-Disposition"), `attachment; filename="session-${run.session_id}.${format}"`);
+      return answer.data ?? "";
+    };
+    const session = await given(ada.GET("/api/sessions/{session}", { params: { path } }));
+    assert.ok((await file("md")).startsWith(`# ${question}\n`));
+    assert.deepEqual(JSON.parse(await file("json")), session);
+    assert.deepEqual((await file("jsonl")).trim().split("\n").map((line) => JSON.parse(line)), session.exchanges);
+  });
+
+  test("renames a session, and deletes it", async () => {
+    const params = { path: { session: (await answered()).session_id } };
+    const renamed: Session = await given(ada.PATCH("/api/sessions/{session}", { params, body: { title: "Tides" } }));
+    assert.equal(renamed.title, "Tides");
+    const listed = async () => (await given(ada.GET("/api/sessions"))).sessions.find((s) => s.id === params.path.session)?.title;
+    assert.equal(await listed(), "Tides");
+    assert.equal((await ada.DELETE("/api/sessions/{session}", { params })).response.status, 204);
+    assert.equal(await listed(), undefined);
+    await refused(ada.GET("/api/sessions/{session}", { params }), 404, "not_found");
+  });
+
+  test("can neither stop nor resume what has ended", async () => {
+    const params = { path: { run: (await answered()).id } };
+    await refused(ada.POST("/api/runs/{run}/cancel", { params }), 409, "ended");
+    await refused(ada.POST("/api/runs/{run}/resume", { params }), 409, "ended");
+  });
+});
+
+suite("a stream", { timeout: 5 * deadline }, () => {
+  test("goes on after the event that was seen last, and ends with the run", async () => {
+    const { id: run, records } = await answered();
+    const from = async (id?: string) => {
+      const params = { path: { run }, ...(id !== undefined && { header: { "Last-Event-ID": id } }) };
+      const all = await collected(told(ada.GET("/api/runs/{run}/events", { params, parseAs: "stream" })));
+      return all.filter((e) => e.event !== "sync"); // the first of each stream
+    };
+    const whole = await from();
+    assert.equal(whole.filter((e) => e.event === "record").length, records);
+    const seen = whole.findIndex((e) => e.event === "step");
+    assert.deepEqual(await from(whole[seen]?.id), whole.slice(seen + 1));
+    const end = whole.at(-1);
+    assert.deepEqual([end?.event, end?.event === "end" && end.data.row.status], ["end", "done"]);
+    const params = { path: { run }, header: { "Last-Event-ID": end?.id ?? "" } };
+    assert.equal((await ada.GET("/api/runs/{run}/events", { params })).response.status, 204);
+  });
+
+  test("tells of all runs, without their being named", async () => {
+    const stream = told(ada.GET("/api/events", { parseAs: "stream" }));
+    assert.equal((await stream.next()).value?.event, "sync");
+    const run = await answered();
+    let begun = false;
+    for await (const e of stream) {
+      begun ||= e.event === "begin" && e.data.run === run.id;
+      if (e.event === "end" && e.data.run === run.id) {
+        assert.deepEqual(e.data.result, run.result);
+        break;
+      }
+    }
+    assert.ok(begun, "the stream did not tell that the run began");
+  });
+
+  test("gives the answer to a question last", async () => {
+    const all = await collected(told(ada.POST("/api/ask", { body: { question, options: { code: "notes" } }, parseAs: "stream" })));
+    const last = all.at(-1);
+    assert.equal(last?.event, "answer");
+    assert.match(last?.event === "answer" ? (last.data.result?.answer ?? "") : "", /`tides\.md:\d/);
+  });
+
+  test("is not forced on who wants the answer whole", async () => {
+    const whole = await given(ada.POST("/api/ask", { body: { question, options: { code: "notes" } }, headers: { Accept: "application/json" } }));
+    assert.ok("result" in whole, "the run waits");
+    assert.match(whole.result?.answer ?? "", /`tides\.md:\d/);
+  });
+});
+
+suite("what can't be done is refused with a problem", { timeout: 5 * deadline }, () => {
+  test("who shows no token, or a wrong one", async () => {
+    await refused(program.client().GET("/api/me"), 401, "no_token");
+    await refused(program.client({ Authorization: "Bearer sibyl_wrong" }).GET("/api/runs"), 401, "wrong_token");
+  });
+
+  test("a change by a token that may only read", async () => {
+    const reader = await program.user("reader", "--scope", "read");
+    assert.deepEqual((await given(reader.GET("/api/runs"))).runs, []);
+    await refused(reader.POST("/api/runs", { body: { assistant: "oracle", words: question } }), 403, "scope");
+  });
+
+  test("a body or a parameter that the types forbid: it is 400", async () => {
+    const words = question;
+    // @ts-expect-error there are no words
+    await refused(ada.POST("/api/runs", { body: { assistant: "oracle" } }), 400, "invalid_request");
+    // @ts-expect-error words are a text
+    await refused(ada.POST("/api/runs", { body: { assistant: "oracle", words: 7 } }), 400, "invalid_request");
+    // @ts-expect-error turns are counted
+    await refused(ada.POST("/api/runs", { body: { assistant: "oracle", words, options: { max_turns: "many" } } }), 400, "invalid_request");
+    // @ts-expect-error a body belongs to it
+    await refused(ada.POST("/api/runs", {}), 400, "invalid_request");
+    // @ts-expect-error there is no such parameter
+    await refused(ada.GET("/api/runs", { params: { query: { page: 2 } } }), 400, "invalid_request");
+    // @ts-expect-error there is no such form
+    await refused(ada.GET("/api/sessions/{session}/export", { params: { path: { session: "0" }, query: { format: "pdf" } } }), 400, "invalid_request");
+  });
+
+  test("a value that no type forbids: it is 400, or 404 for a name", async () => {
+    await refused(ada.GET("/api/runs", { params: { query: { limit: 0 } } }), 400, "invalid_request");
+    await refused(ada.POST("/api/runs", { body: { assistant: "oracle", words: " " } }), 400, "invalid_request");
+    const more = { assistant: "oracle", words: question, code: "notes" }; // which belongs into the options
+    await refused(ada.POST("/api/runs", { body: more }), 400, "invalid_request");
+    await refused(ada.POST("/api/runs", { body: { assistant: "nobody", words: question } }), 400, "invalid_request");
+    await refused(ada.POST("/api/runs", { body: { assistant: "oracle", words: question, options: { code: "elsewhere" } } }), 404, "no_folder");
+    await refused(ada.POST("/api/runs", { body: { assistant: "oracle", words: question, session: "nothing" } }), 404, "not_found");
+    await refused(ada.GET("/api/runs/{run}", { params: { path: { run: "no id at all" } } }), 404, "not_found");
+  });
+
+  test("whatever names something of another user, as if it were not there", async () => {
+    const run = await answered();
+    const theirs = (one: { run: string; session: string }) => [
+      eve.GET("/api/runs/{run}", { params: { path: one } }),
+      eve.GET("/api/runs/{run}/explanation", { params: { path: one } }),
+      eve.GET("/api/runs/{run}/events", { params: { path: one } }),
+      eve.POST("/api/runs/{run}/cancel", { params: { path: one } }),
+      eve.POST("/api/runs/{run}/resume", { params: { path: one } }),
+      eve.GET("/api/sessions/{session}", { params: { path: one } }),
+      eve.GET("/api/sessions/{session}/audit", { params: { path: one } }),
+      eve.GET("/api/sessions/{session}/export", { params: { path: one } }),
+      eve.PATCH("/api/sessions/{session}", { params: { path: one }, body: { title: "mine" } }),
+      eve.DELETE("/api/sessions/{session}", { params: { path: one } }),
+      eve.POST("/api/runs", { body: { assistant: "oracle", words: question, session: one.session } }),
+      eve.POST("/api/ask", { body: { question, session: one.session } }),
+    ].map((answer) => refused(answer, 404, "not_found"));
+    const adas = await Promise.all(theirs({ run: run.id, session: run.session_id }));
+    assert.deepEqual(adas, await Promise.all(theirs({ run: "nothing", session: "nothing" })));
+    const kept = await given(ada.GET("/api/sessions/{session}", { params: { path: { session: run.session_id } } }));
+    assert.deepEqual([kept.title, kept.runs], [question, 1]);
+  });
+
+  test("more streams than a user may have open, until Retry-After", async () => {
+    const greedy = await program.user("greedy");
+    const watch = () => greedy.GET("/api/events", { parseAs: "stream" });
+    const open = [];
+    let answer = await watch();
+    for (; answer.data && open.length < 100; answer = await watch()) {
+      open.push(answer.data);
+    }
+    await refused(Promise.resolve(answer), 429, "too_many_streams");
+    const wait = Number(answer.response.headers.get("Retry-After"));
+    assert.ok(Number.isInteger(wait) && wait >= 1 && wait <= 60, `Retry-After is ${wait}`);
+    assert.equal((await given(greedy.GET("/api/me"))).user, "greedy"); // what is no stream goes on
+    await Promise.all(open.map((stream) => stream.cancel()));
+  });
+});

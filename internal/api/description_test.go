@@ -1,0 +1,389 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"go.yaml.in/yaml/v3"
+
+	"sibyl/internal/api"
+	"sibyl/internal/assistant"
+	"sibyl/internal/config"
+	"sibyl/internal/journal/memory"
+	"sibyl/internal/oracle"
+)
+
+var update = flag.Bool("update", false, "write docs/openapi.json anew")
+
+const golden = "../../docs/openapi.json"
+
+// theOracle is the Oracle as app describes it, with nothing behind it.
+func theOracle(h *house) *assistant.Assistant {
+	o, err := oracle.New(oracle.Deps{})
+	if err != nil {
+		h.Fatal(err)
+	}
+	return oracle.Describe(o, oracle.Surroundings{Store: memory.New(), Least: oracle.Options{MaxTurns: 1, MaxTokens: config.MinTokens, MaxTime: config.MinTime},
+		Most: oracle.Options{MaxTurns: oracle.MostTurns, MaxTokens: config.MostTokens, MaxTime: config.MostTime}})
+}
+
+func TestDescriptionOfTheOraclesServerIsTheOneInTheDocuments(t *testing.T) {
+	h := newHouse(t)
+	h.panel = theOracle(h)
+	h.shadow = oracle.DescribeShadow(h.panel)
+	h.open()
+	served := h.get(question{path: "/openapi.json", token: "-"}, nil)
+	if *update {
+		if err := os.WriteFile(golden, served.body, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(kept), string(served.body)); diff != "" {
+		t.Errorf("%s is not what is served; -update writes it anew (-kept +served):\n%s", golden, diff)
+	}
+	var fromJSON, fromYAML any
+	if err := json.Unmarshal(served.body, &fromJSON); err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(h.get(question{path: "/openapi.yaml", token: "-"}, nil).body, &fromYAML); err != nil {
+		t.Fatal(err)
+	}
+	again, err := json.Marshal(fromYAML)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var yamlAsJSON any
+	if err := json.Unmarshal(again, &yamlAsJSON); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(fromJSON, yamlAsJSON); diff != "" {
+		t.Errorf("the description in YAML is another (-JSON +YAML):\n%s", diff)
+	}
+}
+
+// document is the description, as far as its structure is checked.
+type document struct {
+	OpenAPI    string
+	Info       struct{ Title, Version string }
+	Paths      map[string]map[string]described
+	Components struct {
+		Schemas         map[string]json.RawMessage
+		Responses       map[string]json.RawMessage
+		SecuritySchemes map[string]struct{ Type, Scheme, In, Name string }
+	}
+	Security []map[string][]string
+}
+
+type described struct {
+	OperationID, Summary string
+	Tags                 []string
+	Parameters           []struct {
+		Name, In string
+		Required bool
+		Schema   json.RawMessage
+	}
+	RequestBody *struct {
+		Required bool
+		Content  map[string]struct{ Schema json.RawMessage }
+	}
+	Responses map[string]struct {
+		Ref         string `json:"$ref"`
+		Description string
+	}
+	Security *[]map[string][]string
+}
+
+func TestDescriptionIsValid(t *testing.T) {
+	h := newHouse(t).open()
+	raw := h.get(question{path: "/openapi.json", token: "-"}, nil).body
+	var doc document
+	if err := json.Unmarshal(raw, &doc); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(doc.OpenAPI, "3.1.") || doc.Info.Title == "" || doc.Info.Version == "" {
+		t.Errorf("it begins %q, %+v", doc.OpenAPI, doc.Info)
+	}
+	compiler := jsonschema.NewCompiler() // OpenAPI 3.1 has the schemas of draft 2020-12
+	whole, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := compiler.AddResource("openapi.json", whole); err != nil {
+		t.Fatal(err)
+	}
+	for name := range doc.Components.Schemas {
+		if _, err := compiler.Compile("openapi.json#/components/schemas/" + name); err != nil {
+			t.Errorf("schema %s: %v", name, err)
+		}
+	}
+	ids := map[string]bool{}
+	for path, methods := range doc.Paths {
+		for method, op := range methods {
+			if ids[op.OperationID] || op.OperationID == "" || strings.ContainsAny(op.OperationID, "- _/") || op.Summary == "" || len(op.Tags) != 1 {
+				t.Errorf("%s %s is called %q, %q, %v", method, path, op.OperationID, op.Summary, op.Tags)
+			}
+			ids[op.OperationID] = true
+			for _, p := range op.Parameters {
+				if p.In == "path" && (!p.Required || !strings.Contains(path, "{"+p.Name+"}")) || p.Schema == nil {
+					t.Errorf("%s has the parameter %+v", op.OperationID, p)
+				}
+			}
+			if in := strings.Count(path, "{"); in > len(op.Parameters) {
+				t.Errorf("%s does not describe all of %s", op.OperationID, path)
+			}
+			successes := 0
+			for status, r := range op.Responses {
+				if r.Description == "" {
+					t.Errorf("%s: %s has no description", op.OperationID, status)
+				}
+				if status[0] == '2' {
+					successes++
+				} else if r.Ref != "#/components/responses/Problem" {
+					t.Errorf("%s: %s is %s", op.OperationID, status, r.Ref)
+				}
+				if status == "422" {
+					t.Errorf("%s answers 422", op.OperationID)
+				}
+			}
+			if want := max(1, map[string]int{"watchRun": 2, "ask": 2}[op.OperationID]); successes != want {
+				t.Errorf("%s has %d successes; want %d", op.OperationID, successes, want)
+			}
+			if op.RequestBody != nil && (!op.RequestBody.Required || op.RequestBody.Content["application/json"].Schema == nil) {
+				t.Errorf("%s has the body %+v", op.OperationID, op.RequestBody)
+			}
+		}
+	}
+	for _, schemes := range doc.Security {
+		for name := range schemes {
+			if doc.Components.SecuritySchemes[name].Type == "" {
+				t.Errorf("the security scheme %s is not described", name)
+			}
+		}
+	}
+	text := string(raw)
+	for _, never := range []string{"ErrorModel", "ErrorDetail", "$schema", `"null"`, "422"} {
+		if strings.Contains(text, never) {
+			t.Errorf("it has %s", never)
+		}
+	}
+	for _, part := range strings.Split(text, `"$ref": "`)[1:] {
+		ref, _, _ := strings.Cut(part, `"`)
+		_, kind, name := cutRef(ref)
+		if kind == "schemas" && doc.Components.Schemas[name] == nil || kind == "responses" && doc.Components.Responses[name] == nil {
+			t.Errorf("it refers to %s, which is not there", ref)
+		}
+	}
+}
+
+// A value of which nothing is said is of no type in a client that is made from the description.
+func TestDescriptionSaysOfEachValueWhatItIs(t *testing.T) {
+	h := newHouse(t)
+	h.panel = theOracle(h)
+	h.shadow = oracle.DescribeShadow(h.panel)
+	h.open()
+	var doc struct {
+		Components struct{ Schemas map[string]any }
+	}
+	h.get(question{path: "/openapi.json", token: "-"}, &doc)
+	seen := 0
+	var look func(at string, schema any)
+	look = func(at string, schema any) {
+		seen++
+		s, _ := schema.(map[string]any)
+		if s["type"] == nil && s["$ref"] == nil && s["anyOf"] == nil && s["oneOf"] == nil {
+			t.Errorf("nothing is said of %s", at)
+		}
+		if s["type"] == "array" {
+			look(at+"[]", s["items"])
+		}
+		properties, _ := s["properties"].(map[string]any)
+		for name, property := range properties {
+			look(at+"."+name, property)
+		}
+		for _, key := range []string{"anyOf", "oneOf"} {
+			all, _ := s[key].([]any)
+			for i, one := range all {
+				look(fmt.Sprintf("%s|%d", at, i), one)
+			}
+		}
+	}
+	for name, schema := range doc.Components.Schemas {
+		look(name, schema)
+	}
+	if seen < 100 {
+		t.Errorf("only %d values were looked at", seen)
+	}
+}
+
+func cutRef(ref string) (prefix, kind, name string) {
+	parts := strings.Split(ref, "/")
+	return strings.Join(parts[:2], "/"), parts[2], parts[3]
+}
+
+// What is served is what is described: each answer is held against the schema of its status.
+func TestAnswersAreAsTheDescriptionSays(t *testing.T) {
+	h := newHouse(t).open()
+	raw := h.get(question{path: "/openapi.json", token: "-"}, nil).body
+	whole, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("openapi.json", whole); err != nil {
+		t.Fatal(err)
+	}
+	conforms := func(about, schema string, a answer) {
+		t.Helper()
+		compiled, err := compiler.Compile("openapi.json#/components/schemas/" + schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(a.body))
+		if err == nil {
+			err = compiled.Validate(value)
+		}
+		if err != nil {
+			t.Errorf("%s: %v in %s", about, err, a.body)
+		}
+		if null := nullAt("", value); null != "" {
+			t.Errorf("%s: null at %s in %s", about, null, a.body)
+		}
+	}
+	conforms("nothing", "Runs", h.get(question{path: "/api/runs"}, nil))
+	conforms("nothing", "Sessions", h.get(question{path: "/api/sessions"}, nil))
+	release := h.holds("ada")
+	begun := h.get(question{method: "POST", path: "/api/runs", body: asking("Tea?")}, nil)
+	conforms("begun", "Begun", begun)
+	var b api.Begun
+	if err := json.Unmarshal(begun.body, &b); err != nil {
+		t.Fatal(err)
+	}
+	at, session := "/api/runs/"+b.Run, "/api/sessions/"+b.Session
+	look := func(when string) {
+		conforms(when, "RunWithResult", h.get(question{path: at}, nil))
+		conforms(when, "Explanation", h.get(question{path: at + "/explanation"}, nil))
+		conforms(when, "Conversation", h.get(question{path: session}, nil))
+		conforms(when, "Conversation", h.get(question{path: session + "/export?format=json"}, nil))
+		conforms(when, "Audit", h.get(question{path: session + "/audit"}, nil))
+		conforms(when, "Runs", h.get(question{path: "/api/runs"}, nil))
+		conforms(when, "Sessions", h.get(question{path: "/api/sessions"}, nil))
+	}
+	look("while it goes on")
+	conforms("stopped", "Begun", h.get(question{method: "POST", path: at + "/cancel"}, nil))
+	h.ended("", b.Run)
+	look("after a stop")
+	release()
+	h.answers("ada")
+	next := asking("Milk?")
+	next["session"] = b.Session
+	b = h.begun(next)
+	h.ended("", b.Run)
+	look("after an answer")
+	conforms("renamed", "Session", h.get(question{method: "PATCH", path: session, body: map[string]string{"title": "x"}}, nil))
+	conforms("me", "Me", h.get(question{path: "/api/me"}, nil))
+	conforms("assistants", "Assistants", h.get(question{path: "/api/assistants"}, nil))
+	for _, q := range []question{{path: "/api/runs/x"}, {path: "/api/runs?limit=x"}, {path: "/nope"}, {path: "/api/me", token: "-"}, {method: "POST", path: "/api/runs", body: "x"}} {
+		conforms(q.path, "Problem", h.ask(q))
+	}
+}
+
+// nullAt is where a value holds a null: nowhere should one be, but for what an assistant has in a form of its own.
+func nullAt(at string, v any) string {
+	switch v := v.(type) {
+	case nil:
+		if strings.HasPrefix(at, ".result.outcome.") || strings.HasPrefix(at, ".exchanges[") {
+			return ""
+		}
+		return at + " "
+	case []any:
+		for i, one := range v {
+			if where := nullAt(fmt.Sprintf("%s[%d]", at, i), one); where != "" {
+				return where
+			}
+		}
+	case map[string]any:
+		for name, one := range v {
+			if where := nullAt(at+"."+name, one); where != "" {
+				return where
+			}
+		}
+	}
+	return ""
+}
+
+func TestAnotherAPIBesideThisOneIsAsItWouldBeWithout(t *testing.T) {
+	before := reflect.ValueOf(huma.NewError).Pointer()
+	newHouse(t).open()
+	if after := reflect.ValueOf(huma.NewError).Pointer(); after != before || !huma.DefaultArrayNullable || huma.ValidateStrictCasing {
+		t.Error("settings of huma for the whole process were changed")
+	}
+}
+
+func TestOptionsOfTheOracleAreReadFromJSON(t *testing.T) {
+	h := newHouse(t)
+	h.panel = theOracle(h)
+	h.shadow = oracle.DescribeShadow(h.panel)
+	h.open()
+	with := func(options string) question {
+		return question{method: "POST", path: "/api/runs", body: `{"assistant":"oracle","words":"Tea?","options":` + options + `}`}
+	}
+	for options, says := range map[string]string{
+		`[]`:                           "must be a JSON object",
+		`{"hunter2":1}`:                "a name that the Oracle does not have",
+		`{"max_turns":0}`:              "Max_turns must be a whole number from 1 to 200",
+		`{"max_turns":"hunter2"}`:      "whole number",
+		`{"max_tokens":0}`:             "from 1000 to 10000000",
+		`{"max_time_seconds":1e300}`:   "from 5 to 3600",
+		`{"fallback":"hunter2"}`:       "true or false",
+		`{"model":7}`:                  "must be a text",
+		`{"model":"hunter2 hunter2"}`:  "one word",
+		`{"model":"\u0000"}`:           "one word",
+		`{"code":["/etc"]}`:            "must be a text",
+		`{"code_root":"/etc/hunter2"}`: "a name that the Oracle does not have",
+	} {
+		a := h.refused(options, with(options), 400, "invalid_request")
+		if p := a.problem(); !strings.Contains(p.Detail, says) || strings.Contains(string(a.body), "hunter2") {
+			t.Errorf("%s: %s", options, a.body)
+		}
+	}
+	unknown := h.refused("a folder that is not there", with(`{"code":"nowhere"}`), 404, "no_folder")
+	for _, name := range []string{"eves", "/srv/eves", "../eves", "", "code/../../eves"} {
+		a := h.refused("the folder "+name, with(fmt.Sprintf(`{"vault":%q}`, name)), 404, "no_folder")
+		if string(a.body) != string(unknown.body) {
+			t.Errorf("another's folder is told apart: %s, %s", a.body, unknown.body)
+		}
+	}
+	shadow := question{method: "POST", path: "/api/runs", body: `{"assistant":"` + oracle.ShadowName + `","words":"Tea?"}`}
+	if a := h.refused("the shadow", shadow, 400, "invalid_request"); !strings.Contains(a.problem().Detail, "begun beside those of another") {
+		t.Errorf("of the shadow is said: %s", a.body)
+	}
+}
+
+func TestCookieEndsWithItsToken(t *testing.T) {
+	h := newHouse(t)
+	h.config.Now = newClock().Now
+	h.open()
+	a := h.get(question{method: "POST", path: "/api/sign-in", token: "-", body: map[string]string{"token": adasOnce}}, nil)
+	var me api.Me
+	if err := json.Unmarshal(a.body, &me); err != nil {
+		t.Fatal(err)
+	}
+	lasts := fmt.Sprintf("Max-Age=%.0f", me.ExpiresAt.Sub(h.config.Now()).Seconds())
+	if set := a.header.Get("Set-Cookie"); !slices.Contains(strings.Split(set, "; "), lasts) {
+		t.Errorf("the cookie is %s, and its token lasts %s", set, lasts)
+	}
+}

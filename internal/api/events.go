@@ -1,0 +1,256 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"iter"
+	"net/http"
+	"reflect"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+	"sibyl/internal/service"
+)
+
+// About says to which run an event belongs.
+type About struct {
+	Run       string `json:"run" doc:"The id of the run."`
+	Session   string `json:"session" doc:"The id of its session."`
+	Assistant string `json:"assistant"`
+}
+
+// Synced is the data of the event sync: what is provisional is void. It is the first event of each stream; of the run that is named, or of
+// all. What has been said and still stands comes after it, as one draft for each operation.
+type Synced struct {
+	Run       string `json:"run,omitempty" doc:"Left out: all runs of the stream."`
+	Session   string `json:"session,omitempty"`
+	Assistant string `json:"assistant,omitempty"`
+	State     string `json:"state,omitempty" doc:"How the run stands, in a word, when the stream begins."`
+}
+
+// RunBegun is the data of the event begin: a run is there that was not told of.
+type RunBegun struct {
+	About
+	Row Run `json:"row"`
+}
+
+// RecordAdded is the data of the event record.
+type RecordAdded struct {
+	About
+	Seq   int64           `json:"seq" doc:"Its number, from 0."`
+	At    time.Time       `json:"at"`
+	Kind  string          `json:"kind"`
+	Data  json.RawMessage `json:"data,omitempty" doc:"What the record holds, in the form of its kind. Left out of the first, which has the paths of the server's folders, and of one that is damaged."`
+	Lines []string        `json:"lines" doc:"The same for somebody who waits, where it is worth a line."`
+}
+
+// StepMade is the data of the event step: what the tree did with a record.
+type StepMade struct {
+	About
+	Seq       int64    `json:"seq" doc:"The number of the record that it took in."`
+	Status    string   `json:"status" enum:"RUNNING,SUCCESS,FAILURE,SKIPPED" doc:"Of the tree after it."`
+	Events    []Event  `json:"events"`
+	Started   []Effect `json:"started" doc:"What it asked for."`
+	Withdrawn []uint64 `json:"withdrawn" doc:"The operations that it withdrew."`
+}
+
+// Decided is the data of the event event: something that a leaf told in the step before.
+type Decided struct {
+	About
+	Seq   int64           `json:"seq" doc:"The number of the record that the step took in."`
+	Type  string          `json:"type"`
+	Data  json.RawMessage `json:"data" doc:"Its fields."`
+	Rule  string          `json:"rule" doc:"Where in the tree."`
+	Words string          `json:"words" doc:"What happened, for people."`
+	Lines []string        `json:"lines" doc:"The same for somebody who waits."`
+}
+
+// Draft is the data of the event text: all that an operation says by now. It stands in place of the draft before, and is provisional until
+// the operation's receipt.
+type Draft struct {
+	About
+	Op   uint64 `json:"op" doc:"The number of the operation in its run."`
+	Text string `json:"text"`
+}
+
+// Retracted is the data of the event retract: what the operation has said is void.
+type Retracted struct {
+	About
+	Op uint64 `json:"op"`
+}
+
+// Paused is the data of the event wait: an operation pauses.
+type Paused struct {
+	About
+	Op    uint64    `json:"op"`
+	Until time.Time `json:"until"`
+	Why   string    `json:"why"`
+}
+
+// RunEnded is the data of the events end and answer.
+type RunEnded struct {
+	About
+	Row    Run     `json:"row" doc:"Its state is “removed” if it is not there any more."`
+	Result *Result `json:"result,omitempty" doc:"What came of it; left out if it was removed, or this server lacks its assistant."`
+}
+
+// streamEvent is an event of a stream with the form of its data.
+type streamEvent struct {
+	name string
+	form reflect.Type
+}
+
+func streamEvents() []streamEvent {
+	return []streamEvent{{"sync", reflect.TypeFor[Synced]()}, {"begin", reflect.TypeFor[RunBegun]()}, {"record", reflect.TypeFor[RecordAdded]()}, {"step", reflect.TypeFor[StepMade]()},
+		{"event", reflect.TypeFor[Decided]()}, {"text", reflect.TypeFor[Draft]()}, {"retract", reflect.TypeFor[Retracted]()}, {"wait", reflect.TypeFor[Paused]()},
+		{"end", reflect.TypeFor[RunEnded]()}, {"answer", reflect.TypeFor[RunEnded]()}}
+}
+
+// decided is the event of an update that all watchers share, with its data.
+func decided(who About, u service.Update) (name string, data any) {
+	switch {
+	case u.Record != nil:
+		return "record", recordForm(who, u)
+	case u.Step != nil:
+		f := stepForm(*u.Step)
+		return "step", StepMade{who, u.Seq, f.Status, f.Events, f.Started, f.Withdrawn}
+	}
+	return "event", Decided{who, u.Seq, u.Event.Type, u.Event.Data, u.Event.Rule, u.Event.Words, list(u.Lines)}
+}
+
+func recordForm(who About, u service.Update) RecordAdded {
+	f := RecordAdded{About: who, Seq: u.Seq, At: u.Record.At, Kind: u.Record.Kind, Lines: list(u.Lines)}
+	if f.Kind != run.KindStart && json.Valid(u.Record.Data) && bytes.HasPrefix(bytes.TrimSpace(u.Record.Data), []byte("{")) {
+		f.Data = u.Record.Data
+	}
+	return f
+}
+
+// Resumption is where a stream goes on. A browser says it by the header alone when it comes again, whatever the address has.
+type Resumption struct {
+	LastEventID string `header:"Last-Event-ID" doc:"The id of the last event that was seen; the stream goes on after it."`
+	After       string `query:"after" doc:"The same, for who can't set a header."`
+}
+
+func (r Resumption) id() string { return cmp.Or(r.LastEventID, r.After) }
+
+// RunResumption is that of the stream of one run.
+type RunResumption struct {
+	RunPath
+	Resumption
+}
+
+func (s *Server) streamRoutes() {
+	schemas := s.api.OpenAPI().Components.Schemas
+	one := &huma.Schema{Description: "The events of a stream, by their names."}
+	for _, e := range streamEvents() {
+		one.OneOf = append(one.OneOf, &huma.Schema{Type: huma.TypeObject, Title: e.name, Required: []string{"event", "data"}, Properties: map[string]*huma.Schema{
+			"event": {Type: huma.TypeString, Enum: []any{e.name}}, "id": {Type: huma.TypeString}, "data": schemas.Schema(e.form, true, "")}})
+	}
+	schemas.Map()["StreamEvent"] = one
+	const tag = "events"
+	register(s, route{id: "watchRun", method: http.MethodGet, path: "/api/runs/{run}/events", tag: tag, summary: "What happens in a run, as it happens, until it ends",
+		content: []mediaType{{eventStream, "StreamEvent", ""}}, also: []success{{http.StatusNoContent, "", "All was seen, and the run has ended."}}}, s.watchRun)
+	register(s, route{id: "watchRuns", method: http.MethodGet, path: "/api/events", tag: tag, summary: "What happens in all runs, as it happens",
+		content: []mediaType{{eventStream, "StreamEvent", ""}}}, s.watch)
+}
+
+// streamed is an answer that a stream writes.
+func (s *Server) streamed(closed func(), write func(*stream)) *huma.StreamResponse {
+	return &huma.StreamResponse{Body: func(c huma.Context) {
+		defer closed()
+		r, w := humago.Unwrap(c)
+		if r.Method == http.MethodHead {
+			w.Header().Set("Content-Type", eventStream)
+			w.WriteHeader(http.StatusOK)
+			return
+		}
+		write(&stream{s: s, r: r, w: w})
+	}}
+}
+
+func (s *Server) watchRun(ctx context.Context, in *RunResumption) (*huma.StreamResponse, error) {
+	r, err := s.found(ctx, &in.RunPath)
+	if err != nil {
+		return nil, err
+	}
+	from, err := service.ParsePlace(in.id())
+	if err != nil {
+		return nil, noEvent()
+	}
+	if r.Status != journal.Running && from.Record >= r.Records {
+		return &huma.StreamResponse{Body: func(c huma.Context) { c.SetStatus(http.StatusNoContent) }}, nil
+	}
+	closed, p := s.openStream(r.Owner)
+	if p != nil {
+		return nil, p
+	}
+	return s.streamed(closed, func(t *stream) { t.oneRun(r, from) }), nil
+}
+
+// noEvent refuses the id of an event that there never was.
+func noEvent() *Problem {
+	return newProblem(http.StatusBadRequest, "invalid_request", "The id of the last event is not one of this stream.", "Send the id of an event as it came, or none.")
+}
+
+// oneRun streams what happens in a run.
+func (t *stream) oneRun(r service.Row, from service.Place) {
+	t.one = true
+	t.mark = func(h service.Happening) string {
+		switch {
+		case h.Ended != nil:
+			return service.Place{Record: h.Ended.Records}.String()
+		case h.After == service.Place{}: // the beginning
+			return ""
+		}
+		return h.After.String()
+	}
+	t.run(Synced{r.ID, r.Session, r.Assistant, r.State}, t.s.happenings(r, from))
+}
+
+// happenings are the beginning of a stream of one run, what happens in the run, and its end.
+func (s *Server) happenings(r service.Row, from service.Place) source {
+	return func(ctx context.Context) iter.Seq2[service.Happening, error] {
+		return func(yield func(service.Happening, error) bool) {
+			h := service.Happening{Run: r.ID, Session: r.Session, Assistant: r.Assistant}
+			if !yield(h, nil) {
+				return
+			}
+			for u, err := range s.config.Service.Watch(ctx, r.Owner, r.ID, from) {
+				if h.Update = u; !yield(h, err) || err != nil {
+					return
+				}
+			}
+			if ctx.Err() != nil {
+				return
+			}
+			ended, err := s.config.Service.Run(ctx, r.Owner, r.ID)
+			h.Update, h.Ended = service.Update{}, &ended
+			yield(h, err)
+		}
+	}
+}
+
+func (s *Server) watch(ctx context.Context, in *Resumption) (*huma.StreamResponse, error) {
+	from, err := service.ParsePosition(in.id())
+	if err != nil {
+		return nil, noEvent()
+	}
+	owner := exchangeOf(ctx).owner()
+	closed, p := s.openStream(owner)
+	if p != nil {
+		return nil, p
+	}
+	return s.streamed(closed, func(t *stream) {
+		t.mark = func(h service.Happening) string { return h.Position.String() }
+		t.run(Synced{}, func(ctx context.Context) iter.Seq2[service.Happening, error] {
+			return s.config.Service.WatchAll(ctx, owner, from)
+		})
+	}), nil
+}

@@ -1,0 +1,203 @@
+package api
+
+import (
+	"encoding/json"
+	"reflect"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+	"sibyl/internal/run/audit"
+	"sibyl/internal/service"
+)
+
+// Run is a run as lists have it.
+type Run struct {
+	ID        string         `json:"id"`
+	Session   string         `json:"session_id"`
+	Assistant string         `json:"assistant"`
+	Companion bool           `json:"companion" doc:"It goes along with a run of another assistant, and is nothing that its user asked for."`
+	Title     string         `json:"title" doc:"The words that it began with, shortened."`
+	Status    journal.Status `json:"status" enum:"running,done,failed,cancelled,needs_user"`
+	State     string         `json:"state" doc:"How it stands, in a word: running, queued, suspended, interrupted, or why it ended."`
+	Reason    string         `json:"reason,omitempty" doc:"Why it ended, in a word of its assistant."`
+	StartedAt time.Time      `json:"started_at"`
+	EndedAt   time.Time      `json:"ended_at,omitzero"`
+	Records   int64          `json:"records" doc:"How many things the journal has of it."`
+}
+
+func (s *Server) form(r service.Row) Run {
+	companion := false
+	for _, a := range s.config.Service.Assistants() {
+		companion = companion || a.Name == r.Assistant && a.Companion
+	}
+	return Run{ID: r.ID, Session: r.Session, Assistant: r.Assistant, Companion: companion, Title: r.Title, Status: r.Status, State: r.State, Reason: r.Reason,
+		StartedAt: r.StartedAt, EndedAt: r.EndedAt, Records: r.Records}
+}
+
+// Runs is a part of the list of runs, the latest first.
+type Runs struct {
+	Runs []Run  `json:"runs"`
+	Next string `json:"next,omitempty" doc:"Where the list goes on: for the parameter after. Left out at its end."`
+}
+
+// RunWithResult is a run with what came of it.
+type RunWithResult struct {
+	Run
+	Result *Result `json:"result,omitempty" doc:"Once it has ended."`
+}
+
+// Result is what came of a run: in its assistant's own form, and as it reaches people.
+type Result struct {
+	Outcome  json.RawMessage   `json:"outcome" doc:"In the form of the assistant."`
+	Question string            `json:"question"`
+	Answer   string            `json:"answer" doc:"Markdown."`
+	Partial  bool              `json:"partial" doc:"There is an answer, but not a whole one."`
+	Warnings []string          `json:"warnings"`
+	Notes    []string          `json:"notes"`
+	Ending   []string          `json:"ending" doc:"How it came to its end."`
+	Footer   string            `json:"footer" doc:"Markdown: what the answer rests on."`
+	Notices  []json.RawMessage `json:"notices" doc:"What happened beside the answer, in the form of the assistant."`
+	Failure  *Failure          `json:"failure,omitempty" doc:"Why there is no answer."`
+}
+
+// Failure is why there is no answer.
+type Failure struct {
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+func resultForm(r service.Result) (*Result, error) {
+	f := &Result{Outcome: r.Outcome, Question: r.Question, Answer: r.Answer, Partial: r.Partial, Warnings: list(r.Warnings), Notes: list(r.Notes),
+		Ending: list(r.Ending), Footer: r.Footer, Notices: []json.RawMessage{}}
+	for _, n := range r.Notices {
+		raw, err := json.Marshal(n)
+		if err != nil {
+			return nil, err
+		}
+		f.Notices = append(f.Notices, raw)
+	}
+	if r.Failure != nil {
+		f.Failure = &Failure{Kind: r.Failure.Kind, Message: r.Failure.Message, Hint: r.Failure.Hint}
+	}
+	return f, nil
+}
+
+// list is a list that is never null.
+func list[T any](all []T) []T { return append([]T{}, all...) }
+
+// Session is one, as lists have it.
+type Session struct {
+	ID        string    `json:"id"`
+	Assistant string    `json:"assistant"`
+	Title     string    `json:"title"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+	Runs      int       `json:"runs" doc:"How many it has."`
+}
+
+func sessionForm(s journal.Session) Session {
+	return Session{ID: s.ID, Assistant: s.Assistant, Title: s.Title, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, Runs: s.Runs}
+}
+
+// Sessions is a part of the list of sessions, the last used first.
+type Sessions struct {
+	Sessions []Session `json:"sessions"`
+	Next     string    `json:"next,omitempty" doc:"Where the list goes on: for the parameter after. Left out at its end."`
+}
+
+// Conversation is a session with what came of its runs, oldest first.
+type Conversation struct {
+	Session
+	Exchanges []json.RawMessage `json:"exchanges" doc:"The outcomes of its runs, in the form of the assistant."`
+}
+
+// Audit is all that was decided and done in a session.
+type Audit struct {
+	Session Session    `json:"session"`
+	Runs    []RunAudit `json:"runs"`
+}
+
+// RunAudit is all that the journal holds on one run. Its JSON is made where it is told.
+type RunAudit struct{ service.RunAudit }
+
+// Schema implements huma.SchemaProvider: what is the same for all assistants. Each adds findings of its own.
+func (a RunAudit) Schema(r huma.Registry) *huma.Schema {
+	const name = "RunAudit"
+	of := func(form reflect.Type, property string) *huma.Schema {
+		return r.Schema(form, false, "").Properties[property]
+	}
+	s := huma.SchemaFromType(r, reflect.TypeOf(a.Run))
+	s.AdditionalProperties = true
+	s.Properties["status"] = of(reflect.TypeFor[Run](), "status")
+	of(reflect.TypeFor[audit.End](), "status").Enum = s.Properties["status"].Enum
+	of(reflect.TypeFor[audit.Decision](), "status").Enum = of(reflect.TypeFor[Event](), "status").Enum
+	of(reflect.TypeFor[audit.Effect](), "state").Enum = []any{audit.OK, audit.Failed, audit.Found, audit.Withdrawn, audit.Unknown, audit.UnderWay}
+	*of(reflect.TypeFor[audit.Effect](), "detail") = *r.Schema(reflect.TypeFor[json.RawMessage](), true, "")
+	r.Map()[name] = s
+	return &huma.Schema{Ref: schemasRef + name}
+}
+
+// Explanation is why a run did what it did.
+type Explanation struct {
+	Run    Run      `json:"run"`
+	Steps  []Step   `json:"steps"`
+	Ending []string `json:"ending" doc:"How it ended, or why it waits; empty while it goes on."`
+}
+
+// Step is what the tree did with one record.
+type Step struct {
+	Record    int64    `json:"record" doc:"The number of the record that it took in."`
+	TookIn    string   `json:"took_in" doc:"What that record is."`
+	Status    string   `json:"status" enum:"RUNNING,SUCCESS,FAILURE,SKIPPED" doc:"Of the tree after it."`
+	Events    []Event  `json:"events"`
+	Started   []Effect `json:"started" doc:"What it asked for."`
+	Withdrawn []uint64 `json:"withdrawn" doc:"The operations that it withdrew."`
+}
+
+// Event is one thing that happened in a step.
+type Event struct {
+	Rule   string          `json:"rule" doc:"Where in the tree."`
+	Words  string          `json:"words" doc:"What happened, for people."`
+	Status string          `json:"status,omitempty" enum:"RUNNING,SUCCESS,FAILURE,SKIPPED,HALTED" doc:"Of the node."`
+	Reason string          `json:"reason,omitempty"`
+	Type   string          `json:"type,omitempty" doc:"Of what the node told."`
+	Data   json.RawMessage `json:"data,omitempty" doc:"The fields of what it told."`
+	Key    string          `json:"key,omitempty" doc:"That the node wrote."`
+	Value  string          `json:"value,omitempty" doc:"The beginning of what it wrote."`
+}
+
+// Effect is something that a step asked for: a turn of the model, a call of a tool.
+type Effect struct {
+	Op     uint64 `json:"op" doc:"The number of the operation in its run."`
+	Leaf   string `json:"leaf"`
+	Kind   string `json:"kind"`
+	Label  string `json:"label,omitempty"`
+	Digest string `json:"digest"`
+}
+
+func (s *Server) explanationForm(x service.Explanation) Explanation {
+	f := Explanation{Run: s.form(x.Run), Steps: []Step{}, Ending: list(x.Ending)}
+	for _, step := range x.Steps {
+		f.Steps = append(f.Steps, stepForm(step))
+	}
+	return f
+}
+
+func stepForm(step service.Step) Step {
+	f := Step{Record: step.Record, TookIn: step.TookIn, Status: step.Status, Events: []Event{}, Started: []Effect{}, Withdrawn: list(step.Cancel)}
+	for i, e := range step.Events {
+		f.Events = append(f.Events, Event{Rule: e.Rule, Words: step.Words[i], Status: e.Status, Reason: e.Reason, Type: e.Type, Data: e.Data, Key: e.Key, Value: e.Value})
+	}
+	for _, asked := range step.Start {
+		f.Started = append(f.Started, effectForm(asked))
+	}
+	return f
+}
+
+func effectForm(a run.Asked) Effect {
+	return Effect{Op: a.Op, Leaf: a.Leaf, Kind: a.Kind, Label: a.Label, Digest: a.Digest}
+}

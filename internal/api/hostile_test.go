@@ -1,0 +1,251 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"sibyl/internal/api"
+	"sibyl/internal/assistant"
+)
+
+// zeros is a body without an end.
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) {
+	clear(b)
+	return len(b), nil
+}
+
+func TestLargeBodyIsRefusedWithoutBeingTakenIn(t *testing.T) {
+	h := newHouse(t).open()
+	fits := `{"assistant":"panel","words":"Tea?","options":{"personas":["ada"]},"session":""}`
+	fits += strings.Repeat(" ", 64<<10-len(fits))
+	h.get(question{method: "POST", path: "/api/runs", body: fits}, nil)
+	h.refused("a byte more", question{method: "POST", path: "/api/runs", body: fits + " "}, 413, "too_large")
+	h.refused("a byte more, in chunks", question{method: "POST", path: "/api/runs", body: struct{ io.Reader }{strings.NewReader(fits + " ")}}, 413, "too_large")
+	const gigabyte = 1 << 30
+	before := allocated()
+	for about, request := range map[string]string{
+		"a gigabyte that is announced":     fmt.Sprintf("POST /api/runs HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", h.addr, adasToken, gigabyte),
+		"a gigabyte from nobody":           fmt.Sprintf("POST /api/runs HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", h.addr, gigabyte),
+		"a gigabyte, to sign in":           fmt.Sprintf("POST /api/sign-in HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", h.addr, gigabyte),
+		"a gigabyte where no body belongs": fmt.Sprintf("GET /api/me HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n", h.addr, adasToken, gigabyte),
+	} {
+		conn := h.dial()
+		if _, err := io.WriteString(conn, request); err != nil {
+			t.Fatal(err)
+		}
+		sent, err := io.Copy(conn, io.LimitReader(zeros{}, gigabyte))
+		if err == nil {
+			t.Errorf("%s: the server took all of it, %d bytes", about, sent)
+		}
+	}
+	if taken := allocated() - before; taken > 64<<20 {
+		t.Errorf("the server allocated %d bytes for four of them", taken)
+	}
+	h.get(question{path: "/api/me"}, nil)
+}
+
+// allocated is what was allocated in this process, ever.
+func allocated() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
+}
+
+func (h *house) dial() net.Conn {
+	h.Helper()
+	conn, err := net.Dial("tcp", h.addr)
+	if err != nil {
+		h.Fatal(err)
+	}
+	h.Cleanup(func() { _ = conn.Close() })
+	_ = conn.SetDeadline(time.Now().Add(deadline))
+	return conn
+}
+
+// ends waits until the server has closed a connection, and gives what it said before.
+func (h *house) ends(about string, conn net.Conn) string {
+	h.Helper()
+	said, err := io.ReadAll(conn)
+	if timeout, ok := err.(net.Error); ok && timeout.Timeout() { //nolint:errorlint // as the connection gives it
+		h.Fatalf("%s: the server keeps the connection open", about)
+	}
+	return string(said)
+}
+
+func TestBodyThatTrickleEndsTheRequest(t *testing.T) {
+	h := newHouse(t)
+	h.config.Limits.Read = 50 * time.Millisecond
+	h.open()
+	for about, lines := range map[string]string{
+		"of a known length": "Authorization: Bearer " + adasToken + "\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"assistant\":",
+		"in chunks":         "Authorization: Bearer " + adasToken + "\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
+	} {
+		conn := h.dial()
+		if _, err := io.WriteString(conn, "POST /api/runs HTTP/1.1\r\nHost: "+h.addr+"\r\n"+lines); err != nil {
+			t.Fatal(err)
+		}
+		if said := h.ends(about, conn); !strings.HasPrefix(said, "HTTP/1.1 408 ") || !strings.Contains(said, `"kind":"slow_body"`) {
+			t.Errorf("%s: the server says %s", about, said)
+		}
+	}
+}
+
+func TestBodyThatBreaksOffIsNoServersFault(t *testing.T) {
+	h := newHouse(t).open()
+	conn := h.dial()
+	if _, err := io.WriteString(conn, "POST /api/runs HTTP/1.1\r\nHost: "+h.addr+"\r\nAuthorization: Bearer "+adasToken+
+		"\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"assistant\":"); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if said := h.ends("half a body", conn); !strings.HasPrefix(said, "HTTP/1.1 400 ") {
+		t.Errorf("the server says %s", said)
+	}
+}
+
+// bounded is a server of an API, with other bounds of time.
+func (h *house) bounded(header, whole time.Duration) {
+	h.Helper()
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = api.HTTPServer(h.handler(), slog.New(slog.DiscardHandler))
+	if c := server.Config; c.ReadHeaderTimeout <= 0 || c.ReadTimeout <= 0 || c.IdleTimeout <= 0 || c.MaxHeaderBytes <= 0 {
+		h.Fatalf("a server without bounds: %+v", c)
+	}
+	server.Config.ReadHeaderTimeout, server.Config.ReadTimeout = header, whole
+	server.Start()
+	h.url, h.addr = server.URL, server.Listener.Addr().String()
+	h.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+}
+
+func TestHeadersThatTrickleEndTheConnection(t *testing.T) {
+	h := newHouse(t)
+	h.bounded(50*time.Millisecond, time.Minute)
+	for about, lines := range map[string]string{"nothing": "", "half a line": "GET /api/me HT", "headers without an end": "GET /api/me HTTP/1.1\r\nHost: " + h.addr + "\r\nA: b\r\n"} {
+		conn := h.dial()
+		if _, err := io.WriteString(conn, lines); err != nil {
+			t.Fatal(err)
+		}
+		h.ends(about, conn)
+	}
+}
+
+// What a request leaves unread is read by the server after the answer: this has its bound too.
+func TestBodyThatNobodyAskedForHoldsNoConnection(t *testing.T) {
+	h := newHouse(t)
+	h.config.Limits.Read = 100 * time.Millisecond
+	h.bounded(time.Minute, 100*time.Millisecond)
+	for about, line := range map[string]string{
+		"to a route of the API":          "GET /api/me HTTP/1.1\r\nAuthorization: Bearer " + adasToken,
+		"from nobody":                    "POST /api/runs HTTP/1.1",
+		"to the page":                    "GET / HTTP/1.1",
+		"to no route":                    "POST /nope HTTP/1.1",
+		"that is no JSON":                "POST /api/runs HTTP/1.1\r\nContent-Type: text/plain\r\nAuthorization: Bearer " + adasToken,
+		"of which more is said than may": "POST /api/sign-in HTTP/1.1\r\nContent-Type: application/json\r\nX: y",
+	} {
+		conn := h.dial()
+		if _, err := io.WriteString(conn, line+"\r\nHost: "+h.addr+"\r\nContent-Length: 1000\r\n\r\nx"); err != nil {
+			t.Fatal(err)
+		}
+		h.ends(about, conn)
+	}
+}
+
+func TestHeadersBeyondTheirBoundAreRefused(t *testing.T) {
+	h := newHouse(t).open()
+	for about, request := range map[string]string{
+		"a long value":   "GET /api/me HTTP/1.1\r\nHost: " + h.addr + "\r\nA: " + strings.Repeat("x", 40<<10) + "\r\n\r\n",
+		"many":           "GET /api/me HTTP/1.1\r\nHost: " + h.addr + "\r\n" + strings.Repeat("A: b\r\n", 8<<10) + "\r\n",
+		"a long address": "GET /api/runs/" + strings.Repeat("x", 40<<10) + " HTTP/1.1\r\nHost: " + h.addr + "\r\n\r\n",
+	} {
+		if status, _ := h.raw(request); status != http.StatusRequestHeaderFieldsTooLarge {
+			t.Errorf("%s: %d", about, status)
+		}
+	}
+}
+
+func TestClientThatDoesNotReadHoldsNoHandler(t *testing.T) {
+	h := newHouse(t)
+	h.config.Limits.Write = 50 * time.Millisecond
+	h.open()
+	h.panel.Show = func(json.RawMessage) (assistant.Shown, error) {
+		return assistant.Shown{Answer: strings.Repeat("tea ", 8<<20)}, nil // more than the buffers between the two take
+	}
+	b := h.begin("", "Tea?")
+	h.over(b.Run)
+	before := h.log.text()
+	conn := h.dial()
+	if _, err := io.WriteString(conn, "GET /api/runs/"+b.Run+" HTTP/1.1\r\nHost: "+h.addr+"\r\nAuthorization: Bearer "+adasToken+"\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(deadline); strings.Count(h.log.text(), "\n") == strings.Count(before, "\n"); {
+		if time.Now().After(end) {
+			t.Fatal("the handler still waits for its client")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if after := strings.TrimPrefix(h.log.text(), before); strings.Contains(after, "panicked") {
+		t.Errorf("the log takes the client's fault for the server's: %s", after)
+	}
+	h.get(question{path: "/api/me"}, nil)
+}
+
+func TestStrangeRequestsAreAnsweredOrRefusedAndTheServerGoesOn(t *testing.T) {
+	h := newHouse(t).open()
+	authorized := "Host: " + h.addr + "\r\nAuthorization: Bearer " + adasToken + "\r\n"
+	for _, request := range []string{
+		"GET /api/me HTTP/1.1\r\n" + authorized + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
+		"GET /api/me HTTP/1.1\r\n" + authorized + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+		"POST /api/runs HTTP/1.1\r\n" + authorized + "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nx",
+		"POST /api/runs HTTP/1.1\r\n" + authorized + "Content-Type: application/json\r\nContent-Length: -1\r\n\r\n",
+		"GET /api/me HTTP/9.9\r\n" + authorized + "\r\n",
+		"GET /api/me\x00 HTTP/1.1\r\n" + authorized + "\r\n",
+		"GET /api/me HTTP/1.1\r\n" + authorized + "Bad Header: x\r\n\r\n",
+		"GET /api/me HTTP/1.1\r\n" + authorized + "Cookie: " + strings.Repeat("sibyl_"+h.port()+"=x; ", 300) + "\r\n\r\n",
+		"GET /api/runs?" + strings.Repeat("limit=1&", 1000) + " HTTP/1.1\r\n" + authorized + "\r\n",
+		"GET /api/runs?limit=%zz HTTP/1.1\r\n" + authorized + "\r\n",
+		"GET /api/runs?;limit=1 HTTP/1.1\r\n" + authorized + "\r\n",
+		"GET /api/runs/%c0%af HTTP/1.1\r\n" + authorized + "\r\n",
+		"GET /api/runs/\xff\xfe HTTP/1.1\r\n" + authorized + "\r\n",
+		"GET * HTTP/1.1\r\n" + authorized + "\r\n",
+		"CONNECT /api/me HTTP/1.1\r\n" + authorized + "\r\n",
+		"CONNECT evil.example:443 HTTP/1.1\r\n" + authorized + "\r\n",
+		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+		"GET /api/me HTTP/1.1\r\n" + authorized + "Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+		"GET /api/me HTTP/1.1\r\n" + authorized + "Range: bytes=0-1\r\n\r\n",
+		"GET /api/me HTTP/1.1\r\n" + authorized + "Expect: 200-ok\r\n\r\n",
+		"\r\n\r\n\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+	} {
+		conn := h.dial()
+		if _, err := io.WriteString(conn, request); err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		said := h.ends(request, conn)
+		var status int
+		if _, err := fmt.Sscanf(said, "HTTP/1.1 %d", &status); err != nil && said != "" || status >= 500 && status != 505 {
+			t.Errorf("%.80q: %.200q", request, said)
+		}
+	}
+	h.get(question{path: "/api/me"}, nil)
+	if strings.Contains(h.log.text(), "panicked") {
+		t.Errorf("a handler panicked:\n%s", h.log.text())
+	}
+}

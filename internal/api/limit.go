@@ -1,0 +1,158 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"sibyl/internal/journal"
+)
+
+// How many users and addresses are remembered at least; at most twice as many are.
+const (
+	mostPeople    = 4096
+	mostAddresses = 16384
+)
+
+// table holds what is remembered of keys, bounded: when it is full, those that were not asked for since it was last full are forgotten.
+type table[K comparable, V any] struct {
+	most int
+	make func(K) V
+
+	mu            sync.Mutex
+	recent, older map[K]V
+}
+
+func newTable[K comparable, V any](most int, make func(K) V) *table[K, V] {
+	return &table[K, V]{most: most, make: make, recent: map[K]V{}}
+}
+
+// of gives what is remembered of a key, and begins to remember it.
+func (t *table[K, V]) of(key K) V {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	v, ok := t.recent[key]
+	if ok {
+		return v
+	}
+	if v, ok = t.older[key]; !ok {
+		v = t.make(key)
+	}
+	if len(t.recent) >= t.most {
+		t.recent, t.older = map[K]V{}, t.recent
+	}
+	t.recent[key] = v
+	return v
+}
+
+// allowance is so much in a second, and so much at once.
+type allowance struct{ limiter *rate.Limiter }
+
+func newAllowance(perSecond float64, burst int) *allowance {
+	return &allowance{rate.NewLimiter(rate.Limit(perSecond), burst)}
+}
+
+// take uses up n, or says how long to wait until there is so much.
+func (a *allowance) take(now time.Time, n int) (wait time.Duration) {
+	r := a.limiter.ReserveN(now, n)
+	if wait = r.DelayFrom(now); wait > 0 {
+		r.CancelAt(now)
+	}
+	return wait
+}
+
+// person is what is remembered of a user: what is left to use up, and the right to begin a run, which one request has at a time, so that
+// several at once can't each find room for one. So are their answers of whole sessions.
+type person struct {
+	requests, bytes *allowance
+	begins, whole   chan struct{}
+}
+
+func newPerson(l Limits) *person {
+	return &person{requests: newAllowance(l.Requests, l.Burst), bytes: newAllowance(float64(l.Bytes)/60, l.Bytes), begins: make(chan struct{}, 1),
+		whole: make(chan struct{}, l.Whole)}
+}
+
+func tooMany(kind, detail string, wait time.Duration) *Problem {
+	return newProblem(http.StatusTooManyRequests, kind, detail, "Wait as long as Retry-After says, in seconds.").after(wait)
+}
+
+// spend counts a request of a user.
+func (s *Server) spend(x *exchange) *Problem {
+	if wait := s.people.of(x.owner()).requests.take(s.config.Now(), 1); wait > 0 {
+		return tooMany("too_many_requests", "You have sent too many requests in a short time.", wait)
+	}
+	return nil
+}
+
+// spendBytes counts bytes of a body.
+func (s *Server) spendBytes(x *exchange, n int) *Problem {
+	if wait := s.people.of(x.owner()).bytes.take(s.config.Now(), n); wait > 0 {
+		return tooMany("too_many_bytes", "You have sent too many bytes in a short time.", wait)
+	}
+	return nil
+}
+
+// readWhole has an answer of a whole session or an explanation wait for its turn. done is called once it was read.
+func (s *Server) readWhole(ctx context.Context, x *exchange) (done func(), refused *Problem) {
+	ctx, cancel := context.WithTimeout(ctx, s.config.Limits.Turn)
+	defer cancel()
+	own := s.people.of(x.owner()).whole
+	select {
+	case own <- struct{}{}:
+	case <-ctx.Done():
+		return nil, tooMany("too_many_at_once", "You are being answered as many requests of this kind as you may have at once.", busyWait)
+	}
+	select {
+	case s.whole <- struct{}{}:
+		return func() { <-s.whole; <-own }, nil
+	case <-ctx.Done():
+		<-own
+		return nil, newProblem(http.StatusServiceUnavailable, "busy", "This server answers as many requests of this kind as it may.", "Try again.").after(busyWait)
+	}
+}
+
+// wrongToken answers who shows a secret that opens nothing. One that does is never refused, however many wrong ones came from its address,
+// since others may share that.
+func (s *Server) wrongToken(x *exchange) *Problem {
+	if wait := s.wrong.of(neighbours(x.peer)).take(s.config.Now(), 1); wait > 0 {
+		return tooMany("too_many_wrong_tokens", "Too many wrong tokens have come from your address.", wait)
+	}
+	return unauthorized(`Bearer realm="sibyl", error="invalid_token"`, "wrong_token", "The token is unknown, revoked or expired.")
+}
+
+// neighbours are the addresses that are one for counting: who has one of the sixth version has them by the 2^64.
+func neighbours(a netip.Addr) netip.Prefix {
+	bits := 32
+	if a.Is6() {
+		bits = 64
+	}
+	p, _ := a.Prefix(bits) // of an address that is not known the zero prefix
+	return p
+}
+
+// busyWait is what is said to who has too many runs: nobody knows when one of them ends.
+const busyWait = 5 * time.Second
+
+// begin does what adds a run to those that a user has going, if there is room for one more.
+func (s *Server) begin(ctx context.Context, owner journal.Owner, do func() error) error {
+	turn := s.people.of(owner).begins
+	select {
+	case turn <- struct{}{}:
+		defer func() { <-turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	busy, err := s.config.Service.Busy(ctx, owner, s.config.Limits.Runs)
+	if err != nil {
+		return err
+	}
+	if busy >= s.config.Limits.Runs {
+		return tooMany("too_many_runs", "You have as many runs going as you may have.", busyWait)
+	}
+	return do()
+}

@@ -1,0 +1,227 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sibyl/internal/api"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+)
+
+// clock is a time that stands still until it is moved.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newClock() *clock { return &clock{now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)} }
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// overLimit wants a 429 with a time to wait in seconds, and gives that.
+func (h *house) overLimit(about string, q question, kind string) time.Duration {
+	h.Helper()
+	a := h.refused(about, q, http.StatusTooManyRequests, kind)
+	seconds, err := strconv.Atoi(a.header.Get("Retry-After"))
+	if err != nil || seconds < 1 {
+		h.Errorf("%s: Retry-After is %q", about, a.header.Get("Retry-After"))
+	}
+	return time.Duration(seconds) * time.Second
+}
+
+func TestRequestsOfAUserAreLimitedAndNotThoseOfOthers(t *testing.T) {
+	now := newClock()
+	h := newHouse(t)
+	h.config.Now, h.config.Limits = now.Now, api.Limits{Requests: 0.5, Burst: 3}
+	h.open()
+	for range 3 {
+		h.get(question{path: "/api/me"}, nil)
+	}
+	wait := h.overLimit("the fourth", question{path: "/api/me"}, "too_many_requests")
+	if wait != 2*time.Second {
+		t.Errorf("the wait is %s", wait)
+	}
+	h.overLimit("another token of the same user", question{path: "/api/me", token: adasReader}, "too_many_requests")
+	h.get(question{path: "/api/me", token: evesToken}, nil)
+	now.pass(wait)
+	h.get(question{path: "/api/me"}, nil)
+	h.overLimit("at once after that", question{path: "/api/me"}, "too_many_requests")
+}
+
+func TestBytesOfAUserAreLimitedHoweverTheyAreSent(t *testing.T) {
+	now := newClock()
+	h := newHouse(t)
+	h.config.Now, h.config.Limits = now.Now, api.Limits{Body: 1000, Bytes: 1500}
+	h.open()
+	body := fmt.Sprintf(`{"assistant":"panel","words":%q,"options":{"personas":["ada"]}}`, strings.Repeat("tea ", 200))
+	whole := question{method: "POST", path: "/api/runs", body: body}
+	piecemeal := whole
+	h.get(whole, nil)
+	wait := h.overLimit("as much again", whole, "too_many_bytes")
+	piecemeal.body = struct{ *strings.Reader }{strings.NewReader(body)} // of a length that is not known
+	h.overLimit("in chunks", piecemeal, "too_many_bytes")
+	h.get(question{method: "POST", path: "/api/runs", token: evesToken, body: body}, nil)
+	now.pass(wait)
+	h.get(whole, nil)
+	whole.body = strings.Repeat(" ", 1001)
+	h.refused("more than a body may have", whole, 413, "too_large")
+}
+
+func TestRunsAtOnceOfAUserAreLimitedWithThoseThatWaitAndWithoutThoseThatRest(t *testing.T) {
+	h := newHouse(t)
+	h.config.Limits.Runs = 3
+	h.open()
+	release := h.holds("ada")
+	defer release()
+	for i := range 3 {
+		h.begin("", fmt.Sprint("Tea ", i))
+	}
+	tooMany := question{method: "POST", path: "/api/runs", body: asking("Milk?")}
+	h.overLimit("the fourth", tooMany, "too_many_runs")
+	h.begin(evesToken, "Milk?")
+	var open api.Runs
+	h.get(question{path: "/api/runs?open=true"}, &open)
+	stopped := open.Runs[0].ID
+	h.get(question{method: "POST", path: "/api/runs/" + stopped + "/cancel"}, nil)
+	h.ended("", stopped)
+	h.begin("", "Milk?")
+	h.overLimit("one too many again", tooMany, "too_many_runs")
+
+	// A fourth is counted while a process has it, and not while it rests.
+	h.config.Limits.Runs = 4
+	h.open()
+	start := time.Now()
+	fourth := journal.Run{ID: "r1", Session: open.Runs[0].Session, Owner: "ada", Assistant: "panel", StartedAt: start, LeaseHolder: "elsewhere", LeaseUntil: start.Add(time.Hour)}
+	if err := h.store.Begin(t.Context(), journal.Beginning{Run: fourth, Records: []journal.Record{{Kind: run.KindStart, Data: []byte("{}")}}}); err != nil {
+		t.Fatal(err)
+	}
+	h.overLimit("while it is driven", tooMany, "too_many_runs")
+	if err := h.store.Release(t.Context(), "ada", fourth.ID, fourth.LeaseHolder, start.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	h.begin("", "Milk?")
+	h.overLimit("a fifth", tooMany, "too_many_runs")
+}
+
+func TestRunsThatAreBegunAtTheSameMomentAreCountedOneAfterTheOther(t *testing.T) {
+	h := newHouse(t)
+	meet := make(chan struct{})
+	h.store = &faulty{Store: h.store, counting: func() { // of two that count at the same time each waits for the other; one alone goes on
+		select {
+		case meet <- struct{}{}:
+		case <-meet:
+		case <-time.After(20 * time.Millisecond):
+		}
+	}}
+	h.config.Limits.Runs = 3
+	h.open()
+	defer h.holds("ada")()
+	var all sync.WaitGroup
+	statuses := make(chan int, 8)
+	for range cap(statuses) {
+		all.Go(func() {
+			a, err := h.try(question{method: "POST", path: "/api/runs", body: asking("Tea?")})
+			if err != nil {
+				t.Error(err)
+			}
+			statuses <- a.status
+		})
+	}
+	all.Wait()
+	close(statuses)
+	counted := map[int]int{}
+	for status := range statuses {
+		counted[status]++
+	}
+	if counted[201] != 3 || counted[429] != 5 {
+		t.Errorf("the answers are %v", counted)
+	}
+}
+
+func TestAnswersOfWholeSessionsAreMadeFewAtATime(t *testing.T) {
+	h := newHouse(t)
+	h.config.Limits.Whole, h.config.Limits.AllWhole, h.config.Limits.Turn = 1, 1, 20*time.Millisecond
+	var holds atomic.Bool
+	reads, gate := make(chan struct{}), make(chan struct{})
+	h.store = &faulty{Store: h.store, counting: func() {
+		if holds.CompareAndSwap(true, false) {
+			close(reads)
+			<-gate
+		}
+	}}
+	h.open()
+	begun := h.begin(adasToken, "Tea?")
+	h.over(begun.Run)
+	session := question{path: "/api/sessions/" + begun.Session}
+	holds.Store(true)
+	first := make(chan answer, 1)
+	go func() {
+		a, _ := h.try(session) // its status tells
+		first <- a
+	}()
+	h.wait("the first to be answered", reads)
+	for _, path := range []string{"", "/audit", "/export"} {
+		h.overLimit("another of the same user", question{path: session.path + path}, "too_many_at_once")
+	}
+	h.overLimit("an explanation", question{path: "/api/runs/" + begun.Run + "/explanation"}, "too_many_at_once")
+	h.refused("one of another user", question{path: session.path, token: evesToken}, http.StatusServiceUnavailable, "busy")
+	h.get(question{path: "/api/runs/" + begun.Run}, nil)
+	close(gate)
+	if a := <-first; a.status != http.StatusOK {
+		t.Errorf("the first was answered with %d %s", a.status, a.body)
+	}
+	h.get(session, nil)
+}
+
+// wait waits until a channel is closed.
+func (h *house) wait(what string, c <-chan struct{}) {
+	h.Helper()
+	select {
+	case <-c:
+	case <-time.After(deadline):
+		h.Fatalf("waited in vain for %s", what)
+	}
+}
+
+func TestWrongTokensOfAnAddressAreLimitedAndRightOnesNever(t *testing.T) {
+	now := newClock()
+	h := newHouse(t)
+	h.config.Now, h.config.Limits.Wrong = now.Now, 5
+	h.open()
+	for i := range 5 {
+		h.refused("a wrong token", question{path: "/api/me", token: fmt.Sprint("sibyl_", i)}, 401, "wrong_token")
+	}
+	for about, q := range map[string]question{
+		"a bearer":         {path: "/api/me", token: "sibyl_wrong"},
+		"a cookie":         {path: "/api/me", cookie: "sibyl_" + h.port() + "=sibyl_wrong"},
+		"a one-time token": {method: "POST", path: "/api/sign-in", token: "-", body: map[string]string{"token": "sibyl_wrong"}},
+		"another route":    {path: "/api/nope", token: "sibyl_wrong"},
+	} {
+		if wait := h.overLimit(about, q, "too_many_wrong_tokens"); wait > 12*time.Second {
+			t.Errorf("%s: the wait is %s", about, wait)
+		}
+	}
+	h.get(question{path: "/api/me"}, nil)
+	h.get(question{path: "/api/me", cookie: "sibyl_" + h.port() + "=" + adasCookie}, nil)
+	h.get(question{method: "POST", path: "/api/sign-in", token: "-", body: map[string]string{"token": adasOnce}}, nil)
+	h.refused("no token is no wrong one", question{path: "/api/me", token: "-"}, 401, "no_token")
+	now.pass(12 * time.Second)
+	h.refused("after a while", question{path: "/api/me", token: "sibyl_wrong"}, 401, "wrong_token")
+}

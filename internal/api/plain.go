@@ -1,0 +1,87 @@
+package api
+
+import (
+	"context"
+	"embed"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// Paths that more than one place names.
+const (
+	apiPath    = "/api/"
+	healthPath = "/healthz"
+	readyPath  = "/readyz"
+)
+
+// page is what a browser sees at /.
+//
+//go:embed page
+var page embed.FS
+
+// pagePolicy lets the page use its own two files and this server, and nothing else.
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; " +
+	"require-trusted-types-for 'script'"
+
+// SignInAddress is where the page signs a browser in, once: origin is that of this server, once the secret of a sign-in token. It stands in
+// the fragment, which browsers send to nobody.
+func SignInAddress(origin, once string) string { return origin + "/#" + once }
+
+// plainRoutes are the routes that are no part of the API: whether the process is up and ready, its figures, the description, the page.
+func (s *Server) plainRoutes() error {
+	s.mux.HandleFunc("GET "+healthPath, func(w http.ResponseWriter, _ *http.Request) { write(w, "text/plain; charset=utf-8", []byte("ok\n")) })
+	s.mux.HandleFunc("GET "+readyPath, s.ready)
+	if s.config.Metrics != nil {
+		s.mux.HandleFunc("GET /metrics", s.metrics)
+	}
+	s.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { write(w, "application/openapi+json", s.description) })
+	s.mux.HandleFunc("GET /openapi.yaml", func(w http.ResponseWriter, _ *http.Request) { write(w, "application/openapi+yaml", s.descriptionYAML) })
+	for _, f := range []struct{ path, file, kind string }{
+		{"/{$}", "index.html", "text/html; charset=utf-8"},
+		{"/page.js", "page.js", "text/javascript; charset=utf-8"},
+		{"/page.css", "page.css", "text/css; charset=utf-8"},
+	} {
+		text, err := fs.ReadFile(page, "page/"+f.file)
+		if err != nil {
+			return err
+		}
+		s.mux.HandleFunc("GET "+f.path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Security-Policy", pagePolicy)
+			write(w, f.kind, text)
+		})
+	}
+	return nil
+}
+
+func write(w http.ResponseWriter, kind string, body []byte) {
+	w.Header().Set("Content-Type", kind)
+	_, _ = w.Write(body) // whoever does not wait for it gets none
+}
+
+// readyTime bounds how long the answer to whether requests may come is waited for.
+const readyTime = 2 * time.Second
+
+func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), readyTime)
+	defer cancel()
+	if err := s.config.Ready(ctx); err != nil {
+		s.config.Log.LogAttrs(ctx, slog.LevelWarn, "not ready", slog.String("error", err.Error()))
+		refuse(w, newProblem(http.StatusServiceUnavailable, "not_ready", "This server can't take requests now.", "Its log says why.").after(time.Second))
+		return
+	}
+	write(w, "text/plain; charset=utf-8", []byte("ok\n"))
+}
+
+// metrics are for users, and for whoever is on this machine.
+func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
+	x := exchangeOf(r.Context())
+	if r.Header["Authorization"] != nil || !x.near || s.foreign(r) {
+		if p := s.identify(x, r); p != nil {
+			refuse(w, p)
+			return
+		}
+	}
+	s.config.Metrics.ServeHTTP(w, r)
+}

@@ -1,0 +1,368 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"sibyl/internal/api"
+	"sibyl/internal/assistant"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+)
+
+func TestTroubleOfTheJournalIsToldByItsKind(t *testing.T) {
+	store := &faulty{}
+	h := newHouse(t)
+	store.Store = h.store
+	h.store = store
+	h.open()
+	b := h.begin("", "Tea?")
+	h.ended("", b.Run)
+	for _, c := range []struct {
+		err        error
+		status     int
+		kind       string
+		retryAfter bool
+	}{
+		{journal.ErrLocked, 503, "journal_locked", true},
+		{journal.ErrFull, 507, "journal_full", false},
+		{journal.ErrReadOnly, 503, "journal_read_only", true},
+		{journal.ErrUnreachable, 503, "journal_unreachable", true},
+		{journal.ErrUnsure, 500, "unsure", false},
+		{journal.ErrCorrupt, 500, "internal", false},
+		{journal.ErrInvalid, 400, "invalid_request", false},
+		{journal.ErrConsumed, 409, "consumed", false},
+		{&journal.ClaimedError{Key: "hunter2", Run: "hunter2"}, 409, "claimed", false},
+		{journal.ErrConflict, 409, "conflict", false},
+		{journal.ErrExists, 409, "conflict", false},
+		{journal.ErrLeased, 409, "leased", false},
+		{context.Canceled, 499, "gone", false},
+		{context.DeadlineExceeded, 503, "timeout", true},
+		{errDown, 500, "internal", false},
+	} {
+		store.fail(fmt.Errorf("table of /srv/hunter2: %w", c.err))
+		for _, q := range []question{
+			{method: "POST", path: "/api/runs", body: asking("Tea?")},
+			{path: "/api/runs"},
+			{method: "PATCH", path: "/api/sessions/" + b.Session, body: map[string]string{"title": "Tea"}},
+		} {
+			a := h.refused(fmt.Sprintf("%s %s with %v", q.method, q.path, c.err), q, c.status, c.kind)
+			if (a.header.Get("Retry-After") != "") != c.retryAfter || strings.Contains(string(a.body), "hunter2") {
+				t.Errorf("%v: %v %s", c.err, a.header, a.body)
+			}
+			if c.status >= 500 {
+				h.log.waitFor(t, fmt.Sprintf(`"request_id":%q,"kind":%q`, a.header.Get("X-Request-Id"), c.kind))
+			}
+		}
+		store.fail(nil)
+	}
+}
+
+// slowToBegin is a store that takes a run in when nobody waits for it any more, as one does that is locked for long.
+type slowToBegin struct {
+	journal.Store
+	asked chan struct{}
+}
+
+func (s slowToBegin) Begin(ctx context.Context, b journal.Beginning) error {
+	s.asked <- struct{}{}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// Whoever was not answered asks again, and would have two runs.
+func TestRequestWhoseClientHasGoneBeginsNoRun(t *testing.T) {
+	h := newHouse(t)
+	slow := slowToBegin{h.store, make(chan struct{})}
+	h.store = slow
+	h.open()
+	body, err := json.Marshal(asking("Tea?"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url+"/api/runs", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+adasToken)
+	req.Header.Set("Content-Type", "application/json")
+	answered := make(chan error, 1)
+	go func() {
+		resp, err := http.DefaultClient.Do(req)
+		if err == nil {
+			err = fmt.Errorf("it is answered %s", resp.Status)
+			_ = resp.Body.Close()
+		}
+		answered <- err
+	}()
+	select {
+	case <-slow.asked:
+	case err := <-answered:
+		t.Fatal(err)
+	case <-time.After(deadline):
+		t.Fatal("no run was to be begun")
+	}
+	leave()
+	if err := <-answered; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	h.log.waitFor(t, `"status":499`)
+}
+
+// lostAfterBegin is a store that is lost as soon as a run has begun.
+type lostAfterBegin struct{ *faulty }
+
+func (l lostAfterBegin) Begin(ctx context.Context, b journal.Beginning) error {
+	defer l.fail(journal.ErrUnreachable)
+	return l.Store.Begin(ctx, b)
+}
+
+func (l lostAfterBegin) Run(ctx context.Context, o journal.Owner, id string) (journal.Run, error) {
+	if err := l.failing(); err != nil {
+		return journal.Run{}, err
+	}
+	return l.Store.Run(ctx, o, id)
+}
+
+// Whoever was told of a failure would ask again, and have two runs.
+func TestRunThatHasBegunIsToldSoThoughTheJournalIsLostAtOnce(t *testing.T) {
+	h := newHouse(t)
+	store := &faulty{Store: h.store}
+	h.store = lostAfterBegin{store}
+	h.open()
+	b := h.begin("", "Tea?")
+	if b.State != "running" || b.Session == "" {
+		t.Errorf("it is told to be %+v", b)
+	}
+	h.refused("the run", question{path: "/api/runs/" + b.Run}, 503, "journal_unreachable")
+	store.fail(nil)
+	h.get(question{path: "/api/runs/" + b.Run}, nil)
+}
+
+func TestServerThatStopsBeginsNothingMore(t *testing.T) {
+	h := newHouse(t).open()
+	b := h.begin("", "Tea?")
+	h.ended("", b.Run)
+	h.engine.Drain(t.Context())
+	a := h.refused("a run", question{method: "POST", path: "/api/runs", body: asking("Milk?")}, 503, "draining")
+	if a.header.Get("Retry-After") == "" {
+		t.Error("nothing says when to try again")
+	}
+	h.get(question{path: "/api/runs/" + b.Run}, nil)
+}
+
+func TestPanicIsAProblemWithoutDetailsAndALineInTheLog(t *testing.T) {
+	h := newHouse(t)
+	h.panel.Begin = func(_ context.Context, b assistant.Beginning) (run.Spec, error) {
+		if strings.Contains(b.Words, "index") {
+			return run.Spec{Title: string(make([]byte, len(b.Words))[999:])}, nil
+		}
+		panic("could not take: " + b.Words)
+	}
+	h.open()
+	for _, words := range []string{"hunter2", "index hunter2"} {
+		a := h.refused("a panic", question{method: "POST", path: "/api/runs", body: asking(words)}, 500, "internal")
+		line := h.log.waitFor(t, a.header.Get("X-Request-Id"))
+		if !strings.Contains(line, "a handler panicked") || !strings.Contains(line, "problem_test.go") {
+			t.Errorf("the log says %s", line)
+		}
+		if all := string(a.body) + h.log.text(); strings.Contains(all, "hunter2") || strings.Contains(string(a.body), ".go") {
+			t.Errorf("somewhere stand words of the user: %s", all)
+		}
+	}
+	h.log.waitFor(t, "slice bounds out of range")
+	h.get(question{path: "/api/me"}, nil)
+}
+
+func TestTreeThatIsBrokenIsATroubleOfTheServer(t *testing.T) {
+	h := newHouse(t)
+	h.panel.Begin = func(context.Context, assistant.Beginning) (run.Spec, error) {
+		return run.Spec{}, errors.New("open /srv/code-of-ada: permission denied")
+	}
+	h.open()
+	a := h.refused("a run", question{method: "POST", path: "/api/runs", body: asking("Tea?")}, 500, "internal")
+	if strings.Contains(string(a.body), "/srv") {
+		t.Errorf("the answer tells of the server's files: %s", a.body)
+	}
+	h.log.waitFor(t, "permission denied")
+}
+
+func TestBadRequestIs400AndSaysWhatWouldBeRight(t *testing.T) {
+	h := newHouse(t).open()
+	for _, c := range []struct{ about, body, says string }{
+		{"nothing", "", "no body"},
+		{"no JSON", "hunter2", "not valid JSON"},
+		{"half of it", `{"assistant":"panel","words":"hunter2"`, "not valid JSON"},
+		{"more after it", `{"assistant":"panel","words":"hunter2"}{}`, "not valid JSON"},
+		{"invalid UTF-8", "{\"assistant\":\"panel\",\"words\":\"hunter2\xff\"}", "not valid UTF-8"},
+		{"a list", `["hunter2"]`, "expected object"},
+		{"a text", `"hunter2"`, "expected object"},
+		{"null", `null`, "expected object"},
+		{"no words", `{"assistant":"panel"}`, "expected required property words"},
+		{"empty words", `{"assistant":"panel","words":""}`, "words is wrong: expected length >= 1"},
+		{"words of blanks", `{"assistant":"panel","words":" \n\t "}`, "no words"},
+		{"words that are a number", `{"assistant":"panel","words":7}`, "words is wrong: expected string"},
+		{"an unknown property", `{"assistant":"panel","words":"Tea?","hunter2":1}`, "none of this route"},
+		{"a property in another spelling", `{"Assistant":"panel","WORDS":"hunter2"}`, "not of the form"},
+		{"an unknown assistant", `{"assistant":"hunter2","words":"Tea?"}`, "no such assistant"},
+		{"an assistant of a thousand letters", `{"assistant":"` + strings.Repeat("hunter2", 200) + `","words":"Tea?"}`, "assistant is wrong"},
+		{"no options", `{"assistant":"panel","words":"Tea?"}`, "wants personas"},
+		{"options of another form", `{"assistant":"panel","words":"Tea?","options":{"personas":"hunter2"}}`, "wants personas"},
+		{"deep nesting", `{"assistant":"panel","words":"Tea?","options":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`, "not valid JSON"},
+	} {
+		a := h.refused(c.about, question{method: "POST", path: "/api/runs", body: c.body}, 400, "invalid_request")
+		if p := a.problem(); !strings.Contains(p.Detail, c.says) || strings.Contains(string(a.body), "hunter2") {
+			t.Errorf("%s: %s; want %q", c.about, a.body, c.says)
+		}
+	}
+	session := h.begin("", "Tea?").Session
+	other := asking("Milk?")
+	other["assistant"], other["session"] = "oracle", session
+	h.refused("another assistant's", question{method: "POST", path: "/api/runs", body: other}, 400, "invalid_request")
+	h.refused("a body where none belongs", question{method: "POST", path: "/api/runs/x/cancel", body: map[string]int{"hunter2": 1}}, 400, "invalid_request")
+	h.refused("a title that is none", question{method: "PATCH", path: "/api/sessions/" + session, body: map[string]any{"title": nil}}, 400, "invalid_request")
+}
+
+func TestNoRouteAndNoMethodAreProblems(t *testing.T) {
+	h := newHouse(t).open()
+	for _, path := range []string{"/nope", "/api", "/api/", "/api/runs/", "/api//runs", "//api/runs", "/api/./runs", "/api/x/../runs", "/openapi", "/openapi-3.0.json", "/docs",
+		"/schemas/Run.json", "/page", "/page/", "/index.html", "/metrics", "/%2e%2e/etc/passwd", "/api/runs/%2e%2e/x"} {
+		h.refused(path, question{path: path}, 404, "no_route")
+	}
+	for _, c := range []struct{ method, path, allow string }{
+		{"POST", "/", "GET, HEAD"}, {"DELETE", "/api/runs", "GET, HEAD, POST"}, {"PUT", "/api/sessions/x", "DELETE, GET, HEAD, PATCH"},
+		{"GET", "/api/sign-in", "POST"}, {"POST", "/healthz", "GET, HEAD"}, {"BREW", "/api/me", "GET, HEAD"}, {"TRACE", "/api/me", "GET, HEAD"},
+	} {
+		a := h.refused(c.method+" "+c.path, question{method: c.method, path: c.path}, 405, "method")
+		if a.header.Get("Allow") != c.allow {
+			t.Errorf("%s %s: allowed are %q", c.method, c.path, a.header.Get("Allow"))
+		}
+	}
+	if status, _ := h.raw("OPTIONS * HTTP/1.1\r\nHost: " + h.addr + "\r\n\r\n"); status != http.StatusNotFound {
+		t.Errorf("OPTIONS *: %d", status)
+	}
+}
+
+func TestEveryAnswerHasItsHeaders(t *testing.T) {
+	h := newHouse(t).open()
+	ids := map[string]bool{}
+	for _, q := range []question{{path: "/api/me"}, {path: "/api/me", token: "-"}, {path: "/nope"}, {path: "/"}, {path: "/page.js"}, {path: "/healthz"}, {path: "/openapi.json"},
+		{path: "/api/runs?limit=x"}, {method: "POST", path: "/api/me"}, {path: "/api/me", host: "evil.example"}, {method: "POST", path: "/api/runs", body: "x"}} {
+		q.header = map[string]string{"X-Request-Id": "mine"}
+		a := h.ask(q)
+		for name, want := range map[string]string{"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+			"Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin", "X-Frame-Options": "DENY", "Access-Control-Allow-Origin": ""} {
+			if got := a.header.Get(name); got != want {
+				t.Errorf("%s %s: %s is %q", q.method, q.path, name, got)
+			}
+		}
+		if policy := a.header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Contains(policy, "unsafe") || !strings.Contains(policy, "frame-ancestors 'none'") {
+			t.Errorf("%s %s: the policy is %q", q.method, q.path, policy)
+		}
+		id := a.header.Get("X-Request-Id")
+		if len(id) < 20 || ids[id] || id == "mine" {
+			t.Errorf("%s %s: the request id is %q", q.method, q.path, id)
+		}
+		ids[id] = true
+	}
+}
+
+// Somebody's words go in at every place there is, with and without the right to; none of them comes back, and none is logged.
+func TestNothingThatWasSentIsRepeatedOrLogged(t *testing.T) {
+	const secret = "hunter2"
+	h := newHouse(t)
+	h.open()
+	for _, q := range []question{
+		{path: "/" + secret},
+		{path: "/api/" + secret},
+		{path: "/api/runs/" + secret},
+		{path: "/api/runs/" + secret + "/explanation"},
+		{path: "/api/sessions/" + secret + "/export?format=" + secret},
+		{path: "/api/sessions/x?" + secret + "=1"},
+		{path: "/api/runs?" + secret + "=" + secret},
+		{path: "/api/runs?limit=" + secret},
+		{path: "/api/runs?after=" + secret},
+		{path: "/api/runs?assistant=" + secret + "%00"},
+		{path: "/api/me", token: secret},
+		{path: "/api/me", cookie: "sibyl_" + h.port() + "=" + secret},
+		{path: "/api/me", host: secret + ".example"},
+		{path: "/api/me", header: map[string]string{"Origin": "https://" + secret + ".example"}, cookie: "a=b"},
+		{path: "/api/me", header: map[string]string{"X-Request-Id": secret, "User-Agent": secret, "Referer": secret, "X-Forwarded-For": secret, "Accept": secret}},
+		{method: strings.ToUpper(secret), path: "/api/me"},
+		{method: "POST", path: "/api/sign-in", token: "-", body: map[string]string{"token": secret}},
+		{method: "POST", path: "/api/sign-in", token: "-", body: map[string]string{secret: secret}},
+		{method: "POST", path: "/api/runs", body: secret},
+		{method: "POST", path: "/api/runs", body: map[string]string{"assistant": secret, "words": secret}},
+		{method: "POST", path: "/api/runs", body: map[string]any{"assistant": "panel", "words": secret, "options": map[string]any{secret: secret}}},
+		{method: "POST", path: "/api/runs", body: map[string]any{"assistant": "panel", "words": secret, "session": secret, "options": map[string]any{"personas": []string{secret}}}},
+		{method: "POST", path: "/api/runs", body: map[string]any{"assistant": "panel", "words": 7, secret: []string{secret}}},
+		{method: "POST", path: "/api/runs", body: asking("Tea?"), header: map[string]string{"Content-Type": secret + "/" + secret}},
+		{method: "PATCH", path: "/api/sessions/x", body: map[string]string{"title": secret}},
+	} {
+		a := h.ask(q)
+		var headers strings.Builder
+		_ = a.header.Write(&headers)
+		if strings.Contains(strings.ToLower(string(a.body)+headers.String()), secret) {
+			t.Errorf("%s %s: the answer repeats it: %s %s", q.method, q.path, headers.String(), a.body)
+		}
+		if a.status == 422 || a.status >= 500 {
+			t.Errorf("%s %s: %d", q.method, q.path, a.status)
+		}
+	}
+	b := h.begin("", secret+" in a question that is answered")
+	h.ended("", b.Run)
+	h.log.waitFor(t, b.Run)
+	if strings.Contains(strings.ToLower(h.log.text()), secret) {
+		t.Errorf("the log has it:\n%s", h.log.text())
+	}
+}
+
+func TestLineOfARequestSaysWhoAskedWhatAndHowItWent(t *testing.T) {
+	h := newHouse(t).open()
+	b := h.begin("", "Tea?")
+	a := h.get(question{path: "/api/runs/" + b.Run}, nil)
+	var line struct {
+		Method, Route, User string
+		Status              int
+		RunID               string   `json:"run_id"`
+		TookMS              *float64 `json:"took_ms"`
+	}
+	if err := json.Unmarshal([]byte(h.log.waitFor(t, a.header.Get("X-Request-Id"))), &line); err != nil {
+		t.Fatal(err)
+	}
+	if line.Method != "GET" || line.Route != "GET /api/runs/{run}" || line.User != "ada" || line.Status != 200 || line.RunID != b.Run || line.TookMS == nil {
+		t.Errorf("the line is %+v", line)
+	}
+}
+
+func TestWhatStandsBeforeTheAPINamesRequestsAndLearnsTheirRoutes(t *testing.T) {
+	h := newHouse(t)
+	inner, route := h.handler(), make(chan string, 1)
+	h.listen(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Request-Id", "named-before")
+		inner.ServeHTTP(w, r)
+		route <- r.Pattern
+	}))
+	if a := h.ask(question{path: "/api/runs/x"}); a.header.Get("X-Request-Id") != "named-before" {
+		t.Errorf("the answer is named %q", a.header.Get("X-Request-Id"))
+	}
+	if got := <-route; got != "GET /api/runs/{run}" {
+		t.Errorf("the route is told as %q", got)
+	}
+	h.log.waitFor(t, `"request_id":"named-before"`)
+}
+
+func TestServerWithoutServiceOrUsersIsNone(t *testing.T) {
+	if _, err := api.New(api.Config{}); err == nil {
+		t.Error("it was made")
+	}
+}

@@ -1,0 +1,306 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"sibyl/internal/oracle"
+	"sibyl/internal/run/audit"
+	"sibyl/internal/user"
+)
+
+// schemasRef is where a description refers to the schemas in it.
+const schemasRef = "#/components/schemas/"
+
+// newAPI readies huma. Its package has settings for all of a process: this one touches none of them, and changes answers on their way
+// out instead, so that another API beside it is what it would be without it.
+func newAPI(s *Server) huma.API {
+	schemas := huma.NewMapRegistry(schemasRef, schemaName)
+	// JSON that is passed on as somebody else made it is an object, in that one's form.
+	schemas.RegisterTypeAlias(reflect.TypeFor[json.RawMessage](), reflect.TypeFor[map[string]any]())
+	doc := &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info:    &huma.Info{Title: "Sibyl", Version: "1", Description: "Assistants that can be trusted, read and run by oneself: sessions, runs, and why they did what they did."},
+		Components: &huma.Components{
+			Schemas: schemas,
+			Responses: map[string]*huma.Response{"Problem": {Description: "What is wrong.",
+				Headers: map[string]*huma.Param{
+					requestID:     {Description: "Names the request, as the server's log does.", Schema: &huma.Schema{Type: huma.TypeString}},
+					"Retry-After": {Description: "When to try again, in seconds, where that is of use: with each 429.", Schema: &huma.Schema{Type: huma.TypeInteger}},
+				},
+				Content: map[string]*huma.MediaType{problemType: {Schema: &huma.Schema{Ref: schemasRef + "Problem"}}}}},
+			SecuritySchemes: map[string]*huma.SecurityScheme{
+				"token":  {Type: "http", Scheme: "bearer", Description: "What ‘sibyl user add’ shows once."},
+				"cookie": {Type: "apiKey", In: "cookie", Name: "sibyl_PORT", Description: "What a browser gets that signs in; PORT is the server's."},
+			},
+		},
+		Security: []map[string][]string{{"token": {}}, {"cookie": {}}},
+	}
+	doc.Components.Schemas.Schema(reflect.TypeFor[Problem](), true, "")
+	format := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: strict}
+	return huma.NewAPI(huma.Config{
+		OpenAPI:                      doc,
+		Formats:                      map[string]huma.Format{jsonType: format, "json": format}, // the second is of problem+json
+		DefaultFormat:                jsonType,
+		RejectUnknownQueryParameters: true,
+		Transformers: []huma.Transformer{func(ctx huma.Context, _ string, v any) (any, error) {
+			if m, ok := v.(*huma.ErrorModel); ok {
+				return s.ofHuma(ctx.Operation(), m), nil
+			}
+			return v, nil
+		}},
+	}, adapter{s})
+}
+
+// schemaName names a schema of the description. Some of what an audit is made of has the name of a form here.
+func schemaName(t reflect.Type, hint string) string {
+	name := huma.DefaultSchemaNamer(t, hint)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.PkgPath() == reflect.TypeFor[audit.Run]().PkgPath() {
+		return "Audited" + name
+	}
+	return name
+}
+
+// adapter puts routes into the mux, each behind what lets a request pass.
+type adapter struct{ s *Server }
+
+// ServeHTTP implements huma.Adapter.
+func (a adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.s.serve(w, r) }
+
+// Handle implements huma.Adapter.
+func (a adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
+	a.s.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
+		if p := a.s.pass(w, r, op, neededFor(op)); p != nil {
+			refuse(w, p)
+			return
+		}
+		if op.Metadata[wholeOf] == true {
+			done, p := a.s.readWhole(r.Context(), exchangeOf(r.Context()))
+			if p != nil {
+				refuse(w, p)
+				return
+			}
+			defer done()
+		}
+		handler(conversation{humago.NewContext(op, r, w)})
+	})
+}
+
+type humaContext huma.Context
+
+// conversation is a request as huma sees it: with JSON as the only form of questions and answers, which take has seen to, and with bad
+// requests as 400.
+type conversation struct{ humaContext }
+
+// Unwrap gives what it stands before.
+func (c conversation) Unwrap() huma.Context { return c.humaContext }
+
+// SetStatus implements huma.Context.
+func (c conversation) SetStatus(status int) {
+	if status == http.StatusUnprocessableEntity {
+		status = http.StatusBadRequest
+	}
+	c.humaContext.SetStatus(status)
+}
+
+// Header implements huma.Context.
+func (c conversation) Header(name string) string {
+	switch name {
+	case "Accept":
+		return ""
+	case "Content-Type":
+		return jsonType
+	}
+	return c.humaContext.Header(name)
+}
+
+// Its complaints are about the form alone: what is in the body stays there.
+var (
+	errNoUTF8 = errors.New("it is not valid UTF-8")
+	errNoJSON = errors.New("it is not valid JSON")
+	errForm   = errors.New("it is not of the form that belongs here")
+)
+
+// strict decodes JSON into a struct if it has no name that is none of the struct's, letter by letter.
+func strict(data []byte, into any) error {
+	if !utf8.Valid(data) {
+		return errNoUTF8
+	}
+	if t := reflect.TypeOf(into).Elem(); t.Kind() == reflect.Struct {
+		var given map[string]json.RawMessage
+		if json.Unmarshal(data, &given) != nil {
+			return errForm
+		}
+		for name := range given {
+			if !slices.ContainsFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool {
+				known, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+				return known == name
+			}) {
+				return errForm
+			}
+		}
+		if json.Unmarshal(data, into) != nil {
+			return errForm
+		}
+		return nil
+	}
+	if json.Unmarshal(data, into) != nil {
+		return errNoJSON
+	}
+	return nil
+}
+
+// route is what a route is registered with. What it takes and gives is described by its forms.
+type route struct {
+	id, method, path string
+	summary, tag     string
+	status           int         // of success; 0: 200, or 204 without a body
+	open             bool        // nobody need be known for it
+	needs            user.Scope  // empty: by the method
+	whole            bool        // its answer holds whole runs
+	problems         []int       // that are its own
+	content          []mediaType // of success, if it is not JSON of its form
+	also             []success   // beside the usual one
+}
+
+// success is another success: with what a schema of the description says, or with nothing.
+type success struct {
+	status        int
+	schema, about string
+}
+
+// mediaType is a content type with what it holds: a schema of the description, or a text.
+type mediaType struct{ name, schema, about string }
+
+// register adds a route. An error that it gives is answered as the problem that it means.
+func register[I, O any](s *Server, r route, do func(context.Context, *I) (*O, error)) {
+	op := huma.Operation{OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary, Tags: []string{r.tag}, DefaultStatus: r.status,
+		MaxBodyBytes: -1, BodyReadTimeout: -1, // both were bounded when the body was read
+		Responses: r.responses(), Metadata: map[string]any{scopeOf: r.needs, wholeOf: r.whole}}
+	if r.open {
+		op.Security = []map[string][]string{}
+	}
+	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
+		out, err := do(ctx, in)
+		if err != nil {
+			return nil, s.problem(ctx, err)
+		}
+		return out, nil
+	})
+}
+
+// Where an operation keeps the scope that it needs, and that its answer holds whole runs.
+const scopeOf, wholeOf = "scope", "whole"
+
+// isOpen says that nobody need be known for a route.
+func isOpen(op *huma.Operation) bool { return op.Security != nil && len(op.Security) == 0 }
+
+// neededFor is the scope that a route needs.
+func neededFor(op *huma.Operation) user.Scope {
+	if needs, _ := op.Metadata[scopeOf].(user.Scope); needs != "" {
+		return needs
+	}
+	if op.Method == http.MethodGet {
+		return user.Read
+	}
+	return user.Write
+}
+
+// responses are the problems of a route, and its success where that is not JSON.
+func (r route) responses() map[string]*huma.Response {
+	common := []int{http.StatusBadRequest, http.StatusForbidden, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
+	if strings.Contains(r.path, "{") {
+		common = append(common, http.StatusNotFound)
+	}
+	if !r.open {
+		common = append(common, http.StatusUnauthorized)
+	}
+	all := map[string]*huma.Response{}
+	for _, status := range append(common, r.problems...) {
+		all[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/Problem", Description: http.StatusText(status)}
+	}
+	for _, other := range r.also {
+		described := &huma.Response{Description: other.about}
+		if other.schema != "" {
+			described.Content = map[string]*huma.MediaType{jsonType: {Schema: &huma.Schema{Ref: schemasRef + other.schema}}}
+		}
+		all[strconv.Itoa(other.status)] = described
+	}
+	if r.content != nil {
+		ok := &huma.Response{Description: http.StatusText(http.StatusOK), Content: map[string]*huma.MediaType{}}
+		for _, m := range r.content {
+			kind, _, _ := strings.Cut(m.name, ";")
+			ok.Content[kind] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Description: m.about}}
+			if m.schema != "" {
+				ok.Content[kind].Schema = &huma.Schema{Ref: schemasRef + m.schema}
+			}
+		}
+		all["200"] = ok
+	}
+	return all
+}
+
+// tidy takes out of a description what its maker adds for itself, and says of lists that they are never null, as they are not.
+func tidy(doc *huma.OpenAPI) {
+	schemas := doc.Components.Schemas.Map()
+	delete(schemas, "ErrorModel")
+	delete(schemas, "ErrorDetail")
+	for _, schema := range schemas {
+		neverNull(schema)
+	}
+}
+
+func neverNull(s *huma.Schema) {
+	if s == nil {
+		return
+	}
+	if s.Type == huma.TypeArray {
+		s.Nullable = false
+	}
+	neverNull(s.Items)
+	for _, property := range s.Properties {
+		neverNull(property)
+	}
+}
+
+// nameOptions describes the options of each assistant that can be asked from elsewhere.
+func (s *Server) nameOptions() error {
+	schemas := s.api.OpenAPI().Components.Schemas.Map()
+	options := schemas["Begin"].Properties["options"]
+	for _, a := range s.config.Service.Assistants() {
+		if a.Schema == nil {
+			continue
+		}
+		var schema map[string]any
+		if err := json.Unmarshal(a.Schema, &schema); err != nil {
+			return fmt.Errorf("schema of the options of %s: %w", a.Name, err)
+		}
+		name := strings.ToUpper(a.Name[:1]) + a.Name[1:] + "Options"
+		schemas[name] = &huma.Schema{Extensions: schema}
+		own := &huma.Schema{Ref: schemasRef + name}
+		oneOfThese(options, append(options.AnyOf, own))
+		if a.Name == oracle.Name {
+			oneOfThese(schemas["Ask"].Properties["options"], []*huma.Schema{own})
+		}
+	}
+	return nil
+}
+
+// oneOfThese says what a value is, in place of what is said of it. What of it is wrong, its assistant says.
+func oneOfThese(s *huma.Schema, all []*huma.Schema) {
+	s.Type, s.AdditionalProperties, s.AnyOf = "", nil, all
+}

@@ -1,0 +1,215 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/service"
+	"sibyl/internal/user"
+)
+
+// Begin is what a run begins with.
+type Begin struct {
+	Assistant string          `json:"assistant" minLength:"1" maxLength:"64"`
+	Session   string          `json:"session,omitempty" maxLength:"64" doc:"The id of the session that it goes on with. Left out: a session begins with it."`
+	Words     string          `json:"words" minLength:"1" doc:"What is asked of the assistant."`
+	Options   json.RawMessage `json:"options,omitempty" doc:"Those of the assistant. Left out: as the server is set to."`
+}
+
+// Begun is a run that was begun, resumed or asked to stop.
+type Begun struct {
+	Run     string `json:"run" doc:"Its id."`
+	Session string `json:"session" doc:"The id of its session."`
+	State   string `json:"state" doc:"How it stands, in a word."`
+}
+
+type runList struct {
+	Paging
+	Session   string `query:"session" doc:"Only those of this session."`
+	Assistant string `query:"assistant" doc:"Only those of this assistant."`
+	Open      bool   `query:"open" doc:"Only those that have not ended."`
+}
+
+// RunPath is in the address of whatever is about a run.
+type RunPath struct {
+	Run string `path:"run" doc:"The id of the run."`
+}
+
+func (s *Server) runRoutes() {
+	const all, one, tag = "/api/runs", "/api/runs/{run}", "runs"
+	writes := []int{http.StatusConflict, http.StatusInsufficientStorage}
+	register(s, route{id: "beginRun", method: http.MethodPost, path: all, tag: tag, summary: "Ask an assistant something", status: http.StatusCreated,
+		problems: append(writes, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)}, s.beginRun)
+	register(s, route{id: "listRuns", method: http.MethodGet, path: all, tag: tag, summary: "The runs, the latest first"}, s.runs)
+	register(s, route{id: "getRun", method: http.MethodGet, path: one, tag: tag, summary: "A run, with what came of it once it has ended"}, s.run)
+	register(s, route{id: "cancelRun", method: http.MethodPost, path: one + "/cancel", tag: tag, summary: "Stop a run; what it has is kept", status: http.StatusAccepted,
+		problems: writes}, s.cancel)
+	register(s, route{id: "resumeRun", method: http.MethodPost, path: one + "/resume", tag: tag, summary: "Go on at once with a run that nobody drives", status: http.StatusAccepted,
+		problems: writes}, s.resume)
+	register(s, route{id: "explainRun", method: http.MethodGet, path: one + "/explanation", tag: tag, summary: "Why a run did what it did", whole: true, problems: []int{http.StatusConflict}}, s.explain)
+}
+
+// begunAt is a run that was begun, with its address.
+type begunAt struct {
+	Location string `header:"Location"`
+	Body     Begun
+}
+
+// runPath is the address of a run.
+func runPath(id string) string { return "/api/runs/" + id }
+
+func (s *Server) beginRun(ctx context.Context, in *of[Begin]) (*begunAt, error) {
+	begun, err := s.submit(ctx, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	about(ctx, begun.Run)
+	state := service.Queued
+	if begun.Driven != nil {
+		state = string(journal.Running)
+	}
+	return &begunAt{Location: runPath(begun.Run), Body: Begun{Run: begun.Run, Session: begun.Session, State: state}}, nil
+}
+
+// submit begins a run as a user asks for it.
+func (s *Server) submit(ctx context.Context, b Begin) (begun service.Submitted, err error) {
+	x := exchangeOf(ctx)
+	if strings.TrimSpace(b.Words) == "" {
+		return begun, newProblem(http.StatusBadRequest, "invalid_request", "There are no words to answer.", "Say what you ask, in words.")
+	}
+	if b.Session != "" && !isID(b.Session) {
+		return begun, journal.ErrNotFound
+	}
+	options, err := s.config.Service.Options(b.Assistant, b.Options, s.folders(x.token))
+	if err != nil {
+		return begun, err
+	}
+	err = s.begin(ctx, x.owner(), func() (err error) {
+		begun, err = s.config.Service.Submit(ctx, x.owner(), service.Request{Assistant: b.Assistant, Session: b.Session, Words: b.Words, Options: options})
+		return err
+	})
+	return begun, err
+}
+
+// folders finds the folders that a user may name. Of those of others it says what it says of those that are not there.
+func (s *Server) folders(t user.Token) func(name string) (string, error) {
+	return func(name string) (string, error) {
+		if path := s.config.Folders(t.User)[name]; path != "" {
+			return path, nil
+		}
+		return "", newProblem(http.StatusNotFound, "no_folder", "You have no folder of that name here.", "GET /api/me names those that you have.")
+	}
+}
+
+// standing says how a run stands.
+func (s *Server) standing(ctx context.Context, id string) (Begun, error) {
+	r, err := s.config.Service.Run(ctx, exchangeOf(ctx).owner(), id)
+	if err != nil {
+		return Begun{}, err
+	}
+	about(ctx, id)
+	return Begun{Run: r.ID, Session: r.Session, State: r.State}, nil
+}
+
+func (s *Server) runs(ctx context.Context, in *runList) (*of[Runs], error) {
+	after, err := in.cursor()
+	if err != nil {
+		return nil, err
+	}
+	if err := filtered(in.Session, in.Assistant); err != nil {
+		return nil, err
+	}
+	f := journal.Filter{Session: in.Session, Assistant: in.Assistant, Limit: in.Limit, After: after}
+	if in.Open {
+		f.Status = journal.Running
+	}
+	rows, err := s.config.Service.Runs(ctx, exchangeOf(ctx).owner(), f)
+	if err != nil {
+		return nil, err
+	}
+	all := Runs{Runs: []Run{}, Next: in.next(len(rows), func() journal.Cursor { return rows[len(rows)-1].Cursor() })}
+	for _, r := range rows {
+		all.Runs = append(all.Runs, s.form(r))
+	}
+	return &of[Runs]{all}, nil
+}
+
+// found is a run of whoever asks.
+func (s *Server) found(ctx context.Context, in *RunPath) (service.Row, error) {
+	id, err := known(in.Run)
+	if err != nil {
+		return service.Row{}, err
+	}
+	r, err := s.config.Service.Run(ctx, exchangeOf(ctx).owner(), id)
+	if err == nil {
+		about(ctx, id)
+	}
+	return r, err
+}
+
+func (s *Server) run(ctx context.Context, in *RunPath) (*of[RunWithResult], error) {
+	r, err := s.found(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.withResult(ctx, r)
+	return &of[RunWithResult]{f}, err
+}
+
+// withResult is a run with what came of it, if it has ended and this build has its assistant.
+func (s *Server) withResult(ctx context.Context, r service.Row) (RunWithResult, error) {
+	f := RunWithResult{Run: s.form(r)}
+	if r.Status == journal.Running {
+		return f, nil
+	}
+	res, err := s.config.Service.Result(ctx, r.Owner, r.ID)
+	var misuse *service.UsageError
+	switch {
+	case errors.As(err, &misuse):
+		return f, nil
+	case err != nil:
+		return f, err
+	}
+	f.Result, err = resultForm(res)
+	return f, err
+}
+
+func (s *Server) cancel(ctx context.Context, in *RunPath) (*of[Begun], error) {
+	r, err := s.found(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.config.Service.Cancel(context.WithoutCancel(ctx), r.Owner, r.ID, "stopped over HTTP"); err != nil {
+		return nil, err
+	}
+	answer, err := s.standing(ctx, r.ID)
+	return &of[Begun]{answer}, err
+}
+
+func (s *Server) resume(ctx context.Context, in *RunPath) (*of[Begun], error) {
+	r, err := s.found(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.config.Service.ResumeNow(context.WithoutCancel(ctx), r.Owner, r.ID); err != nil {
+		return nil, err
+	}
+	answer, err := s.standing(ctx, r.ID)
+	return &of[Begun]{answer}, err
+}
+
+func (s *Server) explain(ctx context.Context, in *RunPath) (*of[Explanation], error) {
+	r, err := s.found(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	x, err := s.config.Service.Explain(ctx, r.Owner, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &of[Explanation]{s.explanationForm(x)}, nil
+}

@@ -1,0 +1,152 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+)
+
+// serve is the way of every request: what is known of it, what every answer has, whether it is for this server at all, its route; and at
+// its end a line in the log.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	began, asked := time.Now(), r
+	x := s.newExchange(r)
+	if id := w.Header().Get(requestID); id != "" { // what stands before this has named the request in its answer
+		x.id = id
+	}
+	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
+	r.Host = x.host
+	rec := &recorder{ResponseWriter: w, write: s.config.Limits.Write}
+	secure(rec.Header(), x)
+	defer func() {
+		thrown := recover()
+		asked.Pattern = r.Pattern // for what stands before this
+		abort := thrown != nil && s.failed(x, rec, r, thrown)
+		s.log(x, rec, r, time.Since(began))
+		if abort {
+			panic(http.ErrAbortHandler) // ends the connection: half of an answer must not pass for one
+		}
+	}()
+	if p := s.admit(x, r); p != nil {
+		refuse(rec, p)
+		return
+	}
+	if h, pattern := s.mux.Handler(r); pattern == "" {
+		s.missed(rec, r, h)
+		return
+	}
+	s.mux.ServeHTTP(rec, r)
+}
+
+// missed answers where there is no route, or none for the method. Below /api nobody learns even that who is not known.
+func (s *Server) missed(w http.ResponseWriter, r *http.Request, otherwise http.Handler) {
+	x := exchangeOf(r.Context())
+	if strings.HasPrefix(r.URL.Path, apiPath) {
+		if p := s.identify(x, r); p != nil {
+			refuse(w, p)
+			return
+		}
+	}
+	said := headers{}
+	otherwise.ServeHTTP(said, r)
+	allowed := http.Header(said).Get("Allow")
+	if allowed == "" {
+		refuse(w, missing())
+		return
+	}
+	refuse(w, newProblem(http.StatusMethodNotAllowed, "method", "The route does not take this method.", "It takes: "+allowed+".").with("Allow", allowed))
+}
+
+// headers are the headers of an answer of which nothing else is wanted.
+type headers http.Header
+
+// Header implements http.ResponseWriter.
+func (h headers) Header() http.Header { return http.Header(h) }
+
+func (h headers) WriteHeader(int) {}
+
+func (h headers) Write(b []byte) (int, error) { return len(b), nil }
+
+// recorder remembers how an answer began, and bounds how long it may take to be read. A route that streams bounds its parts itself, by a
+// http.ResponseController.
+type recorder struct {
+	http.ResponseWriter
+	write  time.Duration
+	status int   // 0: it has not begun
+	lost   error // why it could not be sent
+}
+
+// Unwrap is for http.ResponseController.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter.
+func (r *recorder) WriteHeader(status int) {
+	if status < http.StatusOK { // something goes before the answer
+		r.ResponseWriter.WriteHeader(status)
+		return
+	}
+	if r.status != 0 {
+		return
+	}
+	r.status = status
+	_ = http.NewResponseController(r.ResponseWriter).SetWriteDeadline(time.Now().Add(r.write)) // not every writer has one
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	if r.status == 0 {
+		r.WriteHeader(http.StatusOK)
+	}
+	n, err := r.ResponseWriter.Write(b)
+	if err != nil {
+		r.lost = err
+	}
+	return n, err
+}
+
+// failed answers for a handler that panicked, if nothing was answered yet, and says whether the connection is to be ended. What was
+// thrown may hold words of a user: its type is logged, its text only where the runtime wrote it.
+func (s *Server) failed(x *exchange, rec *recorder, r *http.Request, thrown any) (abort bool) {
+	err, _ := thrown.(error)
+	if errors.Is(err, http.ErrAbortHandler) || rec.lost != nil { // nobody is there any more who would read an answer
+		return true
+	}
+	what := fmt.Sprintf("%T", thrown)
+	if fault, ok := errors.AsType[runtime.Error](err); ok {
+		what = fault.Error()
+	}
+	s.config.Log.LogAttrs(r.Context(), slog.LevelError, "a handler panicked", slog.String("request_id", x.id), slog.String("route", r.Pattern),
+		slog.String("panic", what), slog.String("stack", string(debug.Stack())))
+	if rec.status != 0 {
+		return true
+	}
+	refuse(rec, problemOf(nil))
+	return false
+}
+
+// methods are those that are logged as they are: any word may stand in their place.
+var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
+
+// log writes the line of a request. It has nothing in it that somebody wrote.
+func (s *Server) log(x *exchange, rec *recorder, r *http.Request, took time.Duration) {
+	method := "other"
+	if slices.Contains(methods, r.Method) {
+		method = r.Method
+	}
+	line := []slog.Attr{slog.String("request_id", x.id), slog.String("method", method), slog.String("route", r.Pattern), slog.Int("status", rec.status),
+		slog.Float64("took_ms", float64(took.Microseconds())/1000)}
+	if x.token.User != "" {
+		line = append(line, slog.String("user", x.token.User))
+	}
+	if x.run != "" {
+		line = append(line, slog.String("run_id", x.run))
+	}
+	s.config.Log.LogAttrs(r.Context(), slog.LevelInfo, "request", line...)
+}

@@ -1,0 +1,201 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"sibyl/internal/journal"
+)
+
+// Paging bounds a list, and says where it goes on.
+type Paging struct {
+	Limit int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"How many at most."`
+	After string `query:"after" doc:"Where the list goes on: next of the part before."`
+}
+
+// cursor reads where a list goes on.
+func (p Paging) cursor() (journal.Cursor, error) {
+	c, err := journal.ParseCursor(p.After)
+	if err != nil || !c.IsZero() && !isID(c.ID) {
+		return c, newProblem(http.StatusBadRequest, "invalid_request", "The parameter after is no place in a list.", "Take next of the part of the list before, as it is.")
+	}
+	return c, nil
+}
+
+// next says where a list goes on after its last entry; nowhere if there are fewer than were asked for.
+func (p Paging) next(n int, last func() journal.Cursor) string {
+	if n < p.Limit {
+		return ""
+	}
+	return last().String()
+}
+
+// isID says whether a text can be the id or the name of something. What can't be is not looked for.
+func isID(text string) bool {
+	for _, r := range text {
+		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.' {
+			return false
+		}
+	}
+	return text != "" && len(text) <= 64
+}
+
+// known is an id that can be one.
+func known(id string) (string, error) {
+	if !isID(id) {
+		return "", journal.ErrNotFound
+	}
+	return id, nil
+}
+
+// filtered says whether a filter can select anything.
+func filtered(names ...string) error {
+	for _, name := range names {
+		if name != "" && !isID(name) {
+			return newProblem(http.StatusBadRequest, "invalid_request", "A list can't be filtered so.", "Ids and names are of ASCII letters, digits, ‘-’, ‘_’ and ‘.’.")
+		}
+	}
+	return nil
+}
+
+type sessionList struct {
+	Paging
+	Assistant string `query:"assistant" doc:"Only those of this assistant."`
+}
+
+// SessionPath is in the address of whatever is about a session. Like Paging and RunPath it has a capital letter because huma looks for no
+// parameters in embedded types that have none.
+type SessionPath struct {
+	Session string `path:"session" doc:"The id of the session."`
+}
+
+// Title is the name of a session.
+type Title struct {
+	Title string `json:"title" minLength:"1" maxLength:"1000" doc:"What is beyond 72 characters is cut off."`
+}
+
+func (s *Server) sessionRoutes() {
+	const all, one, tag = "/api/sessions", "/api/sessions/{session}", "sessions"
+	register(s, route{id: "listSessions", method: http.MethodGet, path: all, tag: tag, summary: "The sessions, the last used first"}, s.sessions)
+	register(s, route{id: "getSession", method: http.MethodGet, path: one, tag: tag, summary: "A session with what came of its runs", whole: true}, s.session)
+	register(s, route{id: "renameSession", method: http.MethodPatch, path: one, tag: tag, summary: "Give a session another title",
+		problems: []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusInsufficientStorage}}, s.rename)
+	register(s, route{id: "deleteSession", method: http.MethodDelete, path: one, tag: tag, summary: "Delete a session with its runs and records",
+		problems: []int{http.StatusConflict, http.StatusInsufficientStorage}}, s.delete)
+	register(s, route{id: "exportSession", method: http.MethodGet, path: one + "/export", tag: tag, summary: "A session as a file", whole: true, content: []mediaType{
+		{exportTypes["md"], "", "For people."}, {exportTypes["json"], "Conversation", ""}, {exportTypes["jsonl"], "", "The outcomes of its runs, one a line."}}}, s.export)
+	register(s, route{id: "auditSession", method: http.MethodGet, path: one + "/audit", tag: tag, summary: "All that was decided and done in a session", whole: true}, s.audit)
+}
+
+func (s *Server) sessions(ctx context.Context, in *sessionList) (*of[Sessions], error) {
+	after, err := in.cursor()
+	if err != nil {
+		return nil, err
+	}
+	if err := filtered(in.Assistant); err != nil {
+		return nil, err
+	}
+	all, err := s.config.Service.Sessions(ctx, exchangeOf(ctx).owner(), journal.SessionFilter{Assistant: in.Assistant, Limit: in.Limit, After: after})
+	if err != nil {
+		return nil, err
+	}
+	f := Sessions{Sessions: []Session{}, Next: in.next(len(all), func() journal.Cursor { return all[len(all)-1].Cursor() })}
+	for _, one := range all {
+		f.Sessions = append(f.Sessions, sessionForm(one))
+	}
+	return &of[Sessions]{f}, nil
+}
+
+func (s *Server) session(ctx context.Context, in *SessionPath) (*of[Conversation], error) {
+	id, err := known(in.Session)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.config.Service.Show(ctx, exchangeOf(ctx).owner(), id)
+	if err != nil {
+		return nil, err
+	}
+	return &of[Conversation]{Conversation{Session: sessionForm(c.Session), Exchanges: list(c.Outcomes)}}, nil
+}
+
+func (s *Server) rename(ctx context.Context, in *struct {
+	SessionPath
+	Body Title
+}) (*of[Session], error) {
+	id, err := known(in.Session)
+	if err != nil {
+		return nil, err
+	}
+	owner := exchangeOf(ctx).owner()
+	if err := s.config.Service.Rename(ctx, owner, id, in.Body.Title); err != nil {
+		return nil, err
+	}
+	renamed, err := s.config.Service.Session(ctx, owner, id)
+	return &of[Session]{sessionForm(renamed)}, err
+}
+
+func (s *Server) delete(ctx context.Context, in *SessionPath) (*none, error) {
+	id, err := known(in.Session)
+	if err != nil {
+		return nil, err
+	}
+	return nil, s.config.Service.Delete(ctx, exchangeOf(ctx).owner(), id)
+}
+
+// exportTypes are the content types of exports.
+var exportTypes = map[string]string{"md": "text/markdown; charset=utf-8", "json": jsonType, "jsonl": "application/jsonl"}
+
+type export struct {
+	ContentType        string `header:"Content-Type" hidden:"true"`
+	ContentDisposition string `header:"Content-Disposition"`
+	Body               []byte
+}
+
+func (s *Server) export(ctx context.Context, in *struct {
+	SessionPath
+	Format string `query:"format" enum:"md,json,jsonl" default:"md"`
+}) (*export, error) {
+	id, err := known(in.Session)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.config.Service.Show(ctx, exchangeOf(ctx).owner(), id)
+	if err != nil {
+		return nil, err
+	}
+	text, err := c.Export(in.Format, encode)
+	if err != nil {
+		return nil, err
+	}
+	return &export{exportTypes[in.Format], `attachment; filename="session-` + id + "." + in.Format + `"`, []byte(text)}, nil
+}
+
+// encode writes a value as it stands in a file.
+func encode(v any, indent bool) (string, error) {
+	b := &bytes.Buffer{}
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	if indent {
+		enc.SetIndent("", "  ")
+	}
+	err := enc.Encode(v)
+	return b.String(), err
+}
+
+func (s *Server) audit(ctx context.Context, in *SessionPath) (*of[Audit], error) {
+	id, err := known(in.Session)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.config.Service.Audit(ctx, exchangeOf(ctx).owner(), id)
+	if err != nil {
+		return nil, err
+	}
+	f := Audit{Session: sessionForm(found.Session), Runs: []RunAudit{}}
+	for _, one := range found.Runs {
+		f.Runs = append(f.Runs, RunAudit{one})
+	}
+	return &of[Audit]{f}, nil
+}

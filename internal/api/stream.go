@@ -1,0 +1,345 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+	"sibyl/internal/service"
+)
+
+// eventStream is the content type of server-sent events.
+const eventStream = "text/event-stream"
+
+// What a stream gathers before it writes, in happenings and bytes, and what it writes at once. Whoever takes so much within Limits.Stall is
+// not dropped, however slow.
+const (
+	gathered  = 16
+	batch     = 32 << 10
+	writeOnce = 4 << 10
+)
+
+// streams counts those that are open.
+type streams struct {
+	mu  sync.Mutex
+	of  map[journal.Owner]int
+	all int
+}
+
+// openStream counts a stream of a user, until it is closed.
+func (s *Server) openStream(owner journal.Owner) (closed func(), refused *Problem) {
+	c := &s.streams
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case s.leaving():
+		return nil, newProblem(http.StatusServiceUnavailable, "draining", "This server is about to stop and begins nothing more.", "Try again.").after(time.Second)
+	case c.of[owner] >= s.config.Limits.Streams:
+		return nil, tooMany("too_many_streams", "You have as many streams open as you may have.", busyWait)
+	case c.all >= s.config.Limits.AllStreams:
+		return nil, newProblem(http.StatusServiceUnavailable, "busy", "This server has as many streams open as it may have.", "Try again.").after(busyWait)
+	}
+	c.of[owner]++
+	c.all++
+	return sync.OnceFunc(func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.all--; c.of[owner] > 1 {
+			c.of[owner]--
+		} else {
+			delete(c.of, owner)
+		}
+	}), nil
+}
+
+// leaving says that no run is driven here any more.
+func (s *Server) leaving() bool {
+	select {
+	case <-s.config.Leaving:
+		return true
+	default:
+		return false
+	}
+}
+
+// stream is an answer that goes on as server-sent events. What is written is bounded, whatever happens: a client that reads slowly gets the
+// last draft of a text and not each piece, and holds up nobody; one that does not read is dropped.
+type stream struct {
+	s *Server
+	r *http.Request
+	w http.ResponseWriter
+
+	mark  func(service.Happening) string // where a client goes on after it
+	one   bool                           // it ends with its run
+	final string                         // the name of the event of that end, if it is not end
+
+	began  time.Time
+	buf    bytes.Buffer
+	lag    []time.Time // when the records in buf were made, of those that were made since the stream began
+	drafts drafts
+	ends   map[string]*run.Shared // of the last records of runs whose end is not told yet
+}
+
+// source gives what happens, until ctx is done.
+type source func(ctx context.Context) iter.Seq2[service.Happening, error]
+
+// arrival is what a source gives.
+type arrival struct {
+	service.Happening
+	err error
+}
+
+// run writes what happens until it is over, the client is gone or does not read, or the server leaves. first is the first event, which is
+// sent once the source has begun: what comes to be from then on is told.
+func (t *stream) run(first any, from source) {
+	in, stop := receive(t.r.Context(), from)
+	defer stop()
+	t.began, t.ends = t.s.config.Now(), map[string]*run.Shared{}
+	beginning, more := <-in
+	if !more { // the client is gone
+		return
+	}
+	if beginning.err != nil {
+		refuse(t.w, t.s.problem(t.r.Context(), beginning.err))
+		return
+	}
+	t.open()
+	t.event("sync", t.mark(beginning.Happening), first)
+	beat := time.NewTicker(t.s.config.Limits.Beat)
+	defer beat.Stop()
+	for over := false; ; {
+		if err := t.flush(); err != nil || over {
+			return
+		}
+		due, stopDue := t.drafts.timer(time.Now())
+		select {
+		case a, more := <-in:
+			over = !more || t.take(a)
+			for !over && t.buf.Len() < batch && len(in) > 0 {
+				a, more = <-in
+				over = !more || t.take(a)
+			}
+		case <-due:
+		case <-beat.C:
+			if t.unwelcome() != nil {
+				return
+			}
+			t.buf.WriteString(": alive\n\n")
+		case <-t.s.config.Leaving:
+			t.buf.WriteString(": close\n\n")
+			over = true
+		case <-t.r.Context().Done():
+			over = true
+		}
+		stopDue()
+		t.drafts.sendDue(time.Now(), t.draft)
+	}
+}
+
+// receive hands on what happens, until stop is called, which returns once nothing goes on. A panic there ends the stream, and not the
+// process.
+func receive(ctx context.Context, from source) (in <-chan arrival, stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	out := make(chan arrival, gathered)
+	give := func(a arrival) bool {
+		select {
+		case out <- a:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	go func() {
+		defer close(out)
+		defer func() {
+			if thrown := recover(); thrown != nil {
+				give(arrival{err: fmt.Errorf("a stream panicked: %T", thrown)})
+			}
+		}()
+		for h, err := range from(ctx) {
+			if !give(arrival{h, err}) || err != nil {
+				return
+			}
+		}
+	}()
+	return out, func() {
+		cancel()
+		for range out { // until it is closed
+		}
+	}
+}
+
+func (t *stream) open() {
+	h := t.w.Header()
+	h.Set("Content-Type", eventStream)
+	h.Set("X-Accel-Buffering", "no") // a proxy that gathers would hold back what is told
+	t.w.WriteHeader(http.StatusOK)
+	t.buf.WriteString("retry: " + strconv.Itoa(retryLeast+rand.IntN(retryLeast)) + "\n\n")
+}
+
+// retryLeast is how many ms a client waits at least before it comes again; at most it waits twice as long, so that not all come at once.
+const retryLeast = 500
+
+// unwelcome says why who asked may no longer read: tokens end. Nobody is sent away because users can't be looked up.
+func (t *stream) unwelcome() *Problem {
+	again := *exchangeOf(t.r.Context())
+	if p := t.s.identify(&again, t.r); p != nil && p.Status < http.StatusInternalServerError {
+		return p
+	}
+	return nil
+}
+
+// take puts a happening into what is to be written; over says that it is the last.
+func (t *stream) take(a arrival) (over bool) {
+	if a.err != nil {
+		if t.r.Context().Err() == nil {
+			t.s.config.Log.LogAttrs(t.r.Context(), slog.LevelWarn, "a stream broke off", slog.String("request_id", exchangeOf(t.r.Context()).id), slog.String("error", a.err.Error()))
+		}
+		t.buf.WriteString(": broken\n\n")
+		return true
+	}
+	h := a.Happening
+	who := About{h.Run, h.Session, h.Assistant}
+	switch {
+	case h.Text != "":
+		t.drafts.put(who, h.Op, h.Draft)
+		return false
+	case h.Retract:
+		if t.drafts.drop(who, h.Op) {
+			t.event("retract", "", Retracted{who, h.Op})
+		}
+		return false
+	case h.Left:
+		t.drafts.dropAll(who)
+		t.event("sync", "", Synced{Run: who.Run, Session: who.Session, Assistant: who.Assistant})
+		return false
+	}
+	t.drafts.flush(who, t.draft) // what was said before comes before
+	switch {
+	case h.Wait != nil:
+		t.event("wait", "", Paused{who, h.Op, h.Wait.Until, h.Wait.Why})
+		return false
+	case h.Begun != nil:
+		t.event("begin", t.mark(h), RunBegun{who, t.s.form(*h.Begun)})
+	case h.Ended != nil:
+		t.drafts.dropAll(who)
+		t.id(t.mark(h))
+		t.end(who, *h.Ended)
+	default:
+		t.id(t.mark(h))
+		t.buf.Write(h.Shared.Make(eventKey{}, func() any { return rendered(decided(who, h.Update)) }).([]byte))
+		if h.Record != nil && h.Record.Kind == run.KindEnd {
+			t.ends[h.Run] = h.Shared
+		}
+	}
+	if h.Record != nil && h.Record.At.After(t.began) {
+		t.lag = append(t.lag, h.Record.At)
+	}
+	return t.one && h.Ended != nil
+}
+
+// What is made of an update once for all streams: its event and, of the last record, how its run ended.
+type (
+	eventKey struct{}
+	endKey   struct{}
+)
+
+// end writes the last event of a run.
+func (t *stream) end(who About, r service.Row) {
+	name := cmp.Or(t.final, "end")
+	shared := t.ends[r.ID]
+	delete(t.ends, r.ID)
+	if shared == nil { // what comes before was not told on this stream
+		shared = &run.Shared{}
+	}
+	data, told := shared.Make(endKey{}, func() any {
+		f, err := t.s.withResult(t.r.Context(), r)
+		if err != nil { // it may be removed by then
+			return nil
+		}
+		return encoded(RunEnded{who, f.Run, f.Result})
+	}).([]byte)
+	if !told {
+		data = encoded(RunEnded{About: who, Row: t.s.form(r)})
+	}
+	t.buf.WriteString("event: " + name + "\ndata: ")
+	t.buf.Write(data)
+	t.buf.WriteByte('\n')
+}
+
+// draft writes what an operation says by now.
+func (t *stream) draft(who About, op uint64, text []byte) {
+	t.event("text", "", Draft{who, op, string(text)})
+}
+
+// event writes one; it has no id if a client that goes on does so from the one before it.
+func (t *stream) event(name, id string, data any) {
+	t.id(id)
+	t.buf.Write(rendered(name, data))
+}
+
+func (t *stream) id(id string) {
+	if id != "" {
+		t.buf.WriteString("id: " + id + "\n")
+	}
+}
+
+// rendered is an event as it is sent, behind its id.
+func rendered(name string, data any) []byte {
+	return slices.Concat([]byte("event: "+name+"\ndata: "), encoded(data), []byte{'\n'})
+}
+
+// encoded is JSON in one line.
+func encoded(data any) []byte {
+	b := &bytes.Buffer{}
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(data); err != nil {
+		return []byte("{}\n")
+	}
+	return b.Bytes()
+}
+
+// flush sends what was gathered, each part within Limits.Stall.
+func (t *stream) flush() error {
+	if t.buf.Len() == 0 {
+		return nil
+	}
+	out := http.NewResponseController(t.w)
+	for t.buf.Len() > 0 {
+		if err := out.SetWriteDeadline(time.Now().Add(t.s.config.Limits.Stall)); err != nil {
+			return err
+		}
+		if _, err := t.w.Write(t.buf.Next(writeOnce)); err != nil {
+			return err
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	if err := out.SetWriteDeadline(time.Time{}); err != nil { // HTTP/2 ends a stream whose deadline passes, although nothing is being written
+		return err
+	}
+	if now := t.s.config.Now(); t.s.config.Lag != nil {
+		for _, at := range t.lag {
+			t.s.config.Lag(max(0, now.Sub(at)))
+		}
+	}
+	t.lag = t.lag[:0]
+	if t.buf.Cap() > 2*batch { // of a large record
+		t.buf = bytes.Buffer{}
+	}
+	return nil
+}

@@ -1,0 +1,330 @@
+package api_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+)
+
+// streaming is how many streams are being written in this process.
+func streaming() int {
+	stacks := make([]byte, 16<<20)
+	return strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "internal/api.(*stream).run(")
+}
+
+// personas are so many names.
+func personas(n int) map[string]any {
+	var names []string
+	for i := range n {
+		names = append(names, fmt.Sprintf("p%d", i))
+	}
+	return map[string]any{"assistant": "panel", "words": "Tea?", "options": map[string]any{"personas": names}}
+}
+
+// answersLong has personas wait until the function is called, and then answer with so many bytes each.
+func (h *house) answersLong(n, size int) (release func()) {
+	gate := make(chan struct{})
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i := range n {
+		h.do[fmt.Sprintf("p%d", i)] = func(ctx context.Context, _ run.Job) (any, error) {
+			select {
+			case <-gate:
+				return strings.Repeat("tea ", size/4), nil
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}
+	}
+	return sync.OnceFunc(func() { close(gate) })
+}
+
+// heavy is a run of ada that nobody drives, with records of a MiB, which a test appends.
+type heavy struct {
+	*house
+	next int64
+}
+
+func (h *heavy) begin() {
+	now := time.Now()
+	h.add(func(r journal.Record) error {
+		return h.store.Begin(h.Context(), journal.Beginning{Records: []journal.Record{r}, Session: &journal.Session{ID: "s", Owner: "ada", Assistant: "panel", CreatedAt: now, UpdatedAt: now},
+			Run: journal.Run{ID: "r", Session: "s", Owner: "ada", Assistant: "panel", StartedAt: now}})
+	})
+}
+
+func (h *heavy) append(end *journal.End) {
+	h.add(func(r journal.Record) error { return h.store.Append(h.Context(), "ada", "r", []journal.Record{r}, end) })
+}
+
+func (h *heavy) add(do func(journal.Record) error) {
+	h.Helper()
+	if err := do(journal.Record{Seq: h.next, At: time.Now(), Kind: "note", Data: json.RawMessage(`{"said":"` + strings.Repeat("tea ", 1<<18) + `"}`)}); err != nil {
+		h.Fatal(err)
+	}
+	h.next++
+}
+
+func TestClientThatReadsNothingIsDroppedAndHoldsUpNobody(t *testing.T) {
+	house := newHouse(t)
+	house.config.Limits.Stall = 3 * time.Second
+	h := &heavy{house: house.open()}
+	h.begin()
+	for _, path := range []string{"/api/events", "/api/runs/r/events"} {
+		conn := h.dial()
+		if err := conn.(*net.TCPConn).SetReadBuffer(4096); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: "+h.addr+"\r\nAuthorization: Bearer "+adasToken+"\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reader := h.stream(question{path: "/api/events"})
+	reader.until("a record", isEvent("record"))
+	const n = 12 // more than the buffers between the two take
+	for range n {
+		h.append(nil)
+	}
+	h.append(&journal.End{Status: journal.Done, At: time.Now(), Reason: "heard"})
+	records := 0
+	for _, e := range reader.until("the end", isEvent("end")) {
+		if e.Event == "record" {
+			records++
+		}
+	}
+	same(t, "records that the one that reads got after the first", records, n+1)
+	for end := time.Now().Add(deadline); streaming() > 1; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("who does not read is still being written to")
+		}
+	}
+	reader.close()
+	h.quiet("in the end")
+}
+
+func TestClientThatReadsOneByteAtATimeGetsAll(t *testing.T) {
+	h := newHouse(t).open()
+	const n = 8
+	release := h.answersLong(n, 16<<10)
+	begun := h.begun(personas(n))
+	l := h.stream(question{path: "/api/runs/" + begun.Run + "/events"})
+	l.lines.Reset(oneByte{l.resp.Body})
+	release()
+	all := l.rest()
+	if len(kept(all)) < 2*n || all[len(all)-1].Event != "end" {
+		t.Errorf("%d events came; the last is %+v", len(all), all[len(all)-1])
+	}
+}
+
+// oneByte reads one byte at a time.
+type oneByte struct{ io.Reader }
+
+func (o oneByte) Read(b []byte) (int, error) { return o.Reader.Read(b[:min(1, len(b))]) }
+
+func cpu(tb testing.TB) time.Duration {
+	tb.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		tb.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// heap is what is in use after a collection.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapInuse + m.StackInuse)
+}
+
+func TestHundredClientsOfARunAllGetAll(t *testing.T) {
+	const clients, n = 100, 20
+	h := newHouse(t)
+	h.config.Limits.Streams = clients
+	h.open()
+	release := h.answersLong(n, 2000)
+	for _, path := range []string{"the run", "all runs"} {
+		before := heap()
+		begun := h.begun(personas(n))
+		at := "/api/runs/" + begun.Run + "/events"
+		if path != "the run" {
+			at = "/api/events"
+		}
+		var all [clients]*listening
+		for i := range all {
+			all[i] = h.stream(question{path: at})
+			all[i].until("what there is", isEvent("step"))
+		}
+		each := (heap() - before) / clients
+		began, used := time.Now(), cpu(t)
+		release()
+		var got [clients][]string
+		var group sync.WaitGroup
+		for i, l := range all {
+			group.Go(func() {
+				got[i] = ids(l.until("the end", isEvent("end")))
+				l.close()
+			})
+		}
+		group.Wait()
+		events := len(got[0])
+		t.Logf("%s: %d clients got %d events each within %s; %s of CPU for a client and event, with what reading takes; %d KiB of memory for a client while it waits, with its own",
+			path, clients, events, time.Since(began).Round(time.Millisecond), (cpu(t)-used)/time.Duration(clients*events), each>>10)
+		for i, g := range got {
+			if path == "the run" && fmt.Sprint(g) != fmt.Sprint(got[0]) || len(g) != events || events < 3*n {
+				t.Errorf("%s: client %d got %d events: %v", path, i, len(g), g)
+			}
+		}
+		h.over(begun.Run)
+		h.quiet("after all clients are gone")
+		release = h.answersLong(n, 2000)
+	}
+}
+
+func TestEventsAreAsTheDescriptionSays(t *testing.T) {
+	h := newHouse(t).open()
+	whole, err := jsonschema.UnmarshalJSON(bytes.NewReader(h.get(question{path: "/openapi.json", token: "-"}, nil).body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("openapi.json", whole); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := compiler.Compile("openapi.json#/components/schemas/StreamEvent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := make(chan string)
+	h.says("ada", words)
+	h.mu.Lock()
+	said := h.do["ada"]
+	h.do["ada"] = func(ctx context.Context, job run.Job) (any, error) {
+		job.Emit(run.Piece{Wait: &run.Wait{Until: time.Now(), Why: "it is busy"}})
+		return said(ctx, job)
+	}
+	h.mu.Unlock()
+	begun := h.begin("", "Tea?")
+	one, all := h.stream(question{path: "/api/runs/" + begun.Run + "/events"}), h.stream(question{path: "/api/events"})
+	events := append(one.until("a pause", isEvent("wait")), all.until("a pause", isEvent("wait"))...)
+	words <- "half"
+	events = append(append(events, one.until("a text", isEvent("text"))...), all.until("a text", isEvent("text"))...)
+	words <- ""
+	events = append(append(events, one.until("its retraction", isEvent("retract"))...), all.until("its retraction", isEvent("retract"))...)
+	close(words)
+	events = append(append(events, one.rest()...), all.until("the end", isEvent("end"))...)
+	all.close()
+	seen := map[string]bool{}
+	for _, e := range events {
+		seen[e.Event] = true
+		raw, err := json.Marshal(map[string]any{"event": e.Event, "id": e.ID, "data": e.Data})
+		if err != nil {
+			t.Fatal(err)
+		}
+		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+		if err == nil {
+			err = schema.Validate(value)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", raw, err)
+		}
+		if null := nullAt("", value); null != "" {
+			t.Errorf("%s: null at %s", raw, null)
+		}
+	}
+	same(t, "kinds of events", len(seen), 9) // all but answer
+}
+
+func TestAssistantThatPanicsEndsTheStreamAndNotTheServer(t *testing.T) {
+	h := newHouse(t).open()
+	h.panel.Lines = func(*run.StartRecord, bt.Typed) []string { panic("burst, with words of hers") }
+	begun := h.begin("", "Tea?")
+	for _, path := range []string{"/api/runs/" + begun.Run + "/events", "/api/events"} {
+		release := h.holds("ada")
+		h.begin("", "Milk?")
+		l := h.stream(question{path: path})
+		release()
+		rest := told(t, l.rest())
+		same(t, "the last of the stream", rest[len(rest)-1], ":broken")
+	}
+	h.get(question{path: "/api/me"}, nil)
+	if strings.Contains(h.log.text(), "words of hers") {
+		t.Error("the log has words of a user")
+	}
+}
+
+// BenchmarkStreamToHundredClients is what the server does for one client and one event of a run that it drives and that 100 clients watch,
+// who take what comes and look at nothing. An iteration is a run.
+func BenchmarkStreamToHundredClients(b *testing.B) {
+	const clients, n = 100, 50
+	for _, at := range []string{"one run", "all runs"} {
+		b.Run(at, func(b *testing.B) {
+			h := newHouse(b)
+			h.config.Limits.Streams = 3 * clients
+			h.open()
+			events, bytes := 0, int64(0)
+			var used time.Duration
+			for b.Loop() {
+				release := h.answersLong(n, 2000)
+				begun := h.begun(personas(n))
+				path := "/api/runs/" + begun.Run + "/events"
+				if at == "all runs" {
+					path = "/api/events"
+				}
+				var group sync.WaitGroup
+				var taken atomic.Int64
+				for range clients {
+					l := h.stream(question{path: path})
+					l.until("what there is", isEvent("step"))
+					group.Go(func() {
+						defer l.close()
+						taken.Add(drain(l.lines))
+					})
+				}
+				counted := h.stream(question{path: "/api/runs/" + begun.Run + "/events"})
+				before := cpu(b)
+				release()
+				events += clients * len(counted.rest())
+				group.Wait()
+				used += cpu(b) - before
+				bytes += taken.Load()
+				counted.close()
+				h.over(begun.Run)
+				h.quiet("after a run")
+			}
+			b.ReportMetric(float64(used.Microseconds())/float64(events), "cpu-µs/event")
+			b.ReportMetric(float64(bytes)/float64(events), "B/event")
+			b.ReportMetric(float64(events)/float64(b.N*clients), "events/run")
+		})
+	}
+}
+
+// drain takes a stream up to the end of a run, and gives how many bytes it had.
+func drain(r *bufio.Reader) (n int64) {
+	for {
+		line, err := r.ReadSlice('\n')
+		n += int64(len(line))
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) || bytes.Equal(line, []byte("event: end\n")) {
+			return n
+		}
+	}
+}

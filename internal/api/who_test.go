@@ -1,0 +1,340 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"sibyl/internal/user"
+)
+
+func TestWhoAsksIsSaidByOneTokenInTheHeaderOrByTheCookieOfThisPort(t *testing.T) {
+	h := newHouse(t).open()
+	own := "sibyl_" + h.port() + "="
+	for _, c := range []struct {
+		about  string
+		q      question
+		status int
+		kind   string
+	}{
+		{"bearer", question{token: adasToken}, 200, ""},
+		{"scheme in small letters", question{token: "-", header: map[string]string{"Authorization": "bearer " + adasToken}}, 200, ""},
+		{"cookie", question{cookie: own + adasCookie}, 200, ""},
+		{"cookie beside those of others", question{cookie: "a=b; " + own + adasCookie + "; sibyl_1=x"}, 200, ""},
+		{"nobody", question{token: "-"}, 401, "no_token"},
+		{"empty header", question{token: "-", header: map[string]string{"Authorization": " "}}, 401, "wrong_token"},
+		{"unknown token", question{token: nobodys}, 401, "wrong_token"},
+		{"what is no token", question{token: "sibyl_of-nobody"}, 401, "wrong_token"},
+		{"another scheme", question{token: "-", header: map[string]string{"Authorization": "Basic " + adasToken}}, 401, "wrong_token"},
+		{"token without a scheme", question{token: "-", header: map[string]string{"Authorization": adasToken}}, 401, "wrong_token"},
+		{"one-time token as a bearer", question{token: adasOnce}, 401, "wrong_token"},
+		{"cookie as a bearer", question{token: adasCookie}, 401, "wrong_token"},
+		{"bearer as a cookie", question{cookie: own + adasToken}, 401, "wrong_token"},
+		{"one-time token as a cookie", question{cookie: own + adasOnce}, 401, "wrong_token"},
+		{"unknown cookie", question{cookie: own + nobodys}, 401, "wrong_token"},
+		{"two cookies of the name", question{cookie: own + adasCookie + "; " + own + "sibyl_other"}, 401, "wrong_token"},
+		{"cookie of another port", question{cookie: "sibyl_1=" + adasCookie}, 401, "no_token"},
+		{"cookie of another name", question{cookie: "sibyl=" + adasCookie}, 401, "no_token"},
+		{"wrong token beside a right cookie", question{token: nobodys, cookie: own + adasCookie}, 401, "wrong_token"},
+		{"token in the query", question{token: "-", path: "/api/me?access_token=" + adasToken}, 401, "no_token"},
+		{"token in the query of somebody known", question{path: "/api/me?token=" + adasToken}, 400, "invalid_request"},
+	} {
+		if c.q.path == "" {
+			c.q.path = "/api/me"
+		}
+		if c.kind == "" {
+			if a := h.ask(c.q); a.status != c.status {
+				t.Errorf("%s: %d %s; want %d", c.about, a.status, a.body, c.status)
+			}
+			continue
+		}
+		a := h.refused(c.about, c.q, c.status, c.kind)
+		if challenge := a.header.Get("WWW-Authenticate"); c.status == 401 && !strings.HasPrefix(challenge, "Bearer ") {
+			t.Errorf("%s: the challenge is %q", c.about, challenge)
+		}
+	}
+}
+
+func TestTwoAuthorizationHeadersAreRefused(t *testing.T) {
+	h := newHouse(t).open()
+	status, _ := h.raw("GET /api/me HTTP/1.1\r\nHost: " + h.addr + "\r\nAuthorization: Bearer " + adasToken + "\r\nAuthorization: Bearer " + adasToken + "\r\n\r\n")
+	if status != 401 {
+		t.Errorf("the status is %d", status)
+	}
+}
+
+func TestScopeReadReadsAndChangesNothing(t *testing.T) {
+	h := newHouse(t).open()
+	b := h.begin("", "Tea?")
+	h.ended("", b.Run)
+	for _, path := range []string{"/api/me", "/api/assistants", "/api/runs", "/api/runs/" + b.Run, "/api/runs/" + b.Run + "/explanation", "/api/sessions",
+		"/api/sessions/" + b.Session, "/api/sessions/" + b.Session + "/export", "/api/sessions/" + b.Session + "/audit"} {
+		h.get(question{path: path, token: adasReader}, nil)
+		if a := h.ask(question{method: "HEAD", path: path, token: adasReader}); a.status != 200 || len(a.body) != 0 {
+			t.Errorf("HEAD %s: %d with %d bytes", path, a.status, len(a.body))
+		}
+	}
+	for _, q := range []question{
+		{method: "POST", path: "/api/runs", body: asking("Milk?")},
+		{method: "POST", path: "/api/runs/" + b.Run + "/cancel"},
+		{method: "POST", path: "/api/runs/" + b.Run + "/resume"},
+		{method: "PATCH", path: "/api/sessions/" + b.Session, body: map[string]string{"title": "Milk"}},
+		{method: "DELETE", path: "/api/sessions/" + b.Session},
+	} {
+		q.token = adasReader
+		a := h.refused(q.method+" "+q.path, q, 403, "scope")
+		if challenge := a.header.Get("WWW-Authenticate"); !strings.Contains(challenge, `error="insufficient_scope"`) {
+			t.Errorf("%s %s: the challenge is %q", q.method, q.path, challenge)
+		}
+	}
+	var runs struct{ Runs []any }
+	if h.get(question{path: "/api/runs"}, &runs); len(runs.Runs) != 1 {
+		t.Errorf("there are %d runs", len(runs.Runs))
+	}
+}
+
+// Every route is behind the same door: nobody finds one that was forgotten.
+func TestEveryRouteWantsToKnowWhoAsks(t *testing.T) {
+	h := newHouse(t).open()
+	for _, op := range h.operations() {
+		path := strings.NewReplacer("{run}", "0pgdi58m60estr0o", "{session}", "0pgdi58m60estr0o").Replace(op.path)
+		open := op.id == "signIn"
+		a := h.ask(question{method: op.method, path: path, token: "-"})
+		if (a.status != 401) != open {
+			t.Errorf("%s without a token: %d %s", op.id, a.status, a.body)
+		}
+		foreign := question{method: op.method, path: path, cookie: "sibyl_" + h.port() + "=" + adasCookie, header: map[string]string{"Sec-Fetch-Site": "cross-site"}}
+		h.refused(op.id+" by a page of another site", foreign, 403, "cross_site")
+		h.refused(op.id+" by another name", question{method: op.method, path: path, host: "evil.example:" + h.port()}, 403, "unknown_host")
+		if op.method != http.MethodGet && !open && op.id != "signOut" {
+			h.refused(op.id+" with the scope read", question{method: op.method, path: path, token: adasReader}, 403, "scope")
+		}
+	}
+	for _, method := range []string{"GET", "POST", "DELETE", "PROPFIND"} {
+		h.refused(method+" of what is no route, by nobody", question{method: method, path: "/api/nope", token: "-"}, 401, "no_token")
+		h.refused(method+" of what is no route", question{method: method, path: "/api/nope"}, 404, "no_route")
+	}
+}
+
+func TestServerIsKnownByLoopbackNamesOfItsPortAndByThoseOfTheSettings(t *testing.T) {
+	h := newHouse(t).open()
+	port := h.port()
+	for host, status := range map[string]int{
+		"127.0.0.1:" + port:              200,
+		"localhost:" + port:              200,
+		"LocalHost:" + port:              200,
+		"127.8.9.10:" + port:             200,
+		"[::1]:" + port:                  200,
+		"[::ffff:127.0.0.1]:" + port:     200,
+		"sibyl.example:" + port:          200,
+		"SIBYL.example":                  200,
+		"sibyl.example:80":               200,
+		"gate.example:8443":              200,
+		"gate.example":                   403,
+		"gate.example:" + port:           403,
+		"sibyl.example:443":              403,
+		"sibyl.example:1":                403,
+		"sibyl.example.:" + port:         403,
+		"localhost":                      403,
+		"localhost:1":                    403,
+		"127.0.0.1":                      403,
+		"127.0.0.1:1":                    403,
+		"127.1:" + port:                  403,
+		"2130706433:" + port:             403,
+		"0x7f000001:" + port:             403,
+		"0.0.0.0:" + port:                403,
+		"[::]:" + port:                   403,
+		"10.0.0.1:" + port:               403,
+		"evil.example:" + port:           403,
+		"localhost.evil.example":         403,
+		"127.0.0.1.nip.io:" + port:       403,
+		"localhost:" + port + ":" + port: 403,
+		"x@localhost:" + port:            403,
+	} {
+		a, err := h.try(question{path: "/api/me", host: host})
+		if err != nil && status == 403 { // this side would not even send it
+			continue
+		}
+		if err != nil || a.status != status {
+			t.Errorf("%s: %d %v; want %d", host, a.status, err, status)
+		}
+		page, err := h.try(question{path: "/", host: host, token: "-"})
+		if err != nil || page.status != status {
+			t.Errorf("the page by %s: %d %v; want %d", host, page.status, err, status)
+		}
+	}
+	for about, request := range map[string]string{
+		"no host":                      "GET /api/me HTTP/1.0\r\nAuthorization: Bearer " + adasToken + "\r\n\r\n",
+		"empty host":                   "GET /api/me HTTP/1.1\r\nHost:\r\nAuthorization: Bearer " + adasToken + "\r\n\r\n",
+		"foreign name in the address":  "GET http://evil.example/api/me HTTP/1.1\r\nHost: " + h.addr + "\r\nAuthorization: Bearer " + adasToken + "\r\n\r\n",
+		"forwarded name of a stranger": "GET /api/me HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: " + h.addr + "\r\nAuthorization: Bearer " + adasToken + "\r\n\r\n",
+	} {
+		if status, _ := h.raw(request); status != 403 {
+			t.Errorf("%s: %d", about, status)
+		}
+	}
+	if a := h.ask(question{path: "/healthz", host: "10.1.2.3:" + port, token: "-"}); a.status != 200 {
+		t.Errorf("health by an address: %d", a.status)
+	}
+}
+
+func TestPagesOfOtherSitesAndPortsGetNothingByACookie(t *testing.T) {
+	h := newHouse(t).open()
+	cookie := "sibyl_" + h.port() + "=" + adasCookie
+	here := "http://" + h.addr
+	for _, c := range []struct {
+		about  string
+		header map[string]string
+		get    int // the status of a request that reads
+		post   int // of one that changes something
+	}{
+		{"a program", nil, 200, 201},
+		{"the page itself", map[string]string{"Sec-Fetch-Site": "same-origin", "Origin": here}, 200, 201},
+		{"typed by the person", map[string]string{"Sec-Fetch-Site": "none"}, 200, 201},
+		{"the page in an old browser", map[string]string{"Origin": here}, 200, 201},
+		{"another site", map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}, 403, 403},
+		{"another port of this machine", map[string]string{"Sec-Fetch-Site": "same-site", "Origin": "http://127.0.0.1:1"}, 403, 403},
+		{"an image or link of another port", map[string]string{"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors"}, 403, 403},
+		{"another site in an old browser", map[string]string{"Origin": "https://evil.example"}, 403, 403},
+		{"another port in an old browser", map[string]string{"Origin": "http://127.0.0.1:1"}, 403, 403},
+		{"a sandboxed frame", map[string]string{"Origin": "null"}, 403, 403},
+		{"a value that no browser sends", map[string]string{"Sec-Fetch-Site": "Same-Origin"}, 403, 403},
+	} {
+		if a := h.ask(question{path: "/api/me", cookie: cookie, header: c.header}); a.status != c.get {
+			t.Errorf("%s reads: %d %s; want %d", c.about, a.status, a.body, c.get)
+		}
+		a := h.ask(question{method: "POST", path: "/api/runs", cookie: cookie, header: c.header, body: asking("Tea?")})
+		if a.status != c.post {
+			t.Errorf("%s writes: %d %s; want %d", c.about, a.status, a.body, c.post)
+		}
+		if c.post == 403 {
+			h.refused(c.about+" signs in", question{method: "POST", path: "/api/sign-in", token: "-", header: c.header, body: map[string]string{"token": adasOnce}}, 403, "cross_site")
+		}
+		for _, header := range []string{"Access-Control-Allow-Origin", "Access-Control-Allow-Credentials"} {
+			if a.header.Get(header) != "" {
+				t.Errorf("%s: the answer has %s", c.about, header)
+			}
+		}
+	}
+	preflight := h.ask(question{method: "OPTIONS", path: "/api/runs", token: "-", header: map[string]string{"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}})
+	if preflight.status/100 == 2 || preflight.header.Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("a preflight gets %d %v", preflight.status, preflight.header)
+	}
+}
+
+func TestFormOfAnotherSiteIsNoRequest(t *testing.T) {
+	h := newHouse(t).open()
+	for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "", "application/problem+json", "json",
+		"application/json; charset=utf-16", "application/json, text/plain"} {
+		h.refused("as ‘"+kind+"’", question{method: "POST", path: "/api/runs", body: asking("Tea?"), header: map[string]string{"Content-Type": kind}}, 415, "not_json")
+	}
+	h.refused("compressed", question{method: "POST", path: "/api/runs", body: asking("Tea?"), header: map[string]string{"Content-Encoding": "gzip"}}, 415, "not_json")
+	h.get(question{method: "POST", path: "/api/runs", body: asking("Tea?"), header: map[string]string{"Content-Type": "Application/JSON; charset=UTF-8"}}, nil)
+}
+
+func TestBrowserSignsInOnceAndOut(t *testing.T) {
+	h := newHouse(t).open()
+	once := map[string]string{"token": adasOnce}
+	a := h.get(question{method: "POST", path: "/api/sign-in", token: "-", body: once, header: map[string]string{"Sec-Fetch-Site": "same-origin"}}, nil)
+	if !strings.Contains(string(a.body), `"user":"ada"`) {
+		t.Errorf("signed in as %s", a.body)
+	}
+	cookie, err := http.ParseSetCookie(a.header.Get("Set-Cookie"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cookie.Name != "sibyl_"+h.port() || !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/" || cookie.Domain != "" || cookie.Secure || cookie.MaxAge <= 0 {
+		t.Errorf("the cookie is %v", cookie)
+	}
+	h.refused("the token again", question{method: "POST", path: "/api/sign-in", token: "-", body: once}, 401, "wrong_token")
+	with := cookie.Name + "=" + cookie.Value
+	h.get(question{path: "/api/me", cookie: with}, nil)
+	h.refused("a program that signs out", question{method: "POST", path: "/api/sign-out"}, 400, "no_cookie")
+	out := h.get(question{method: "POST", path: "/api/sign-out", cookie: with}, nil)
+	if ended, err := http.ParseSetCookie(out.header.Get("Set-Cookie")); err != nil || ended.Name != cookie.Name || ended.MaxAge >= 0 || ended.Value != "" {
+		t.Errorf("signing out sets %v, %v", ended, err)
+	}
+	h.refused("the cookie afterwards", question{path: "/api/me", cookie: with}, 401, "wrong_token")
+	h.get(question{path: "/api/me", token: adasToken}, nil)
+}
+
+func TestUserThatIsRevokedIsOutAtOnce(t *testing.T) {
+	h := newHouse(t).open()
+	h.get(question{path: "/api/me"}, nil)
+	if err := h.users.RevokeUser(t.Context(), "ada", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	h.refused("the bearer", question{path: "/api/me"}, 401, "wrong_token")
+	h.refused("the cookie", question{path: "/api/me", cookie: "sibyl_" + h.port() + "=" + adasCookie}, 401, "wrong_token")
+	h.refused("the one-time token", question{method: "POST", path: "/api/sign-in", token: "-", body: map[string]string{"token": adasOnce}}, 401, "wrong_token")
+	h.get(question{path: "/api/me", token: evesToken}, nil)
+}
+
+func TestReaderSignsOutToo(t *testing.T) {
+	h := newHouse(t)
+	h.users.add(t, "ada", user.Cookie, user.Read, nobodys)
+	h.open()
+	h.get(question{method: "POST", path: "/api/sign-out", cookie: "sibyl_" + h.port() + "=" + nobodys}, nil)
+}
+
+func TestUsersThatCannotBeLookedUpAreNoWrongTokens(t *testing.T) {
+	h := newHouse(t)
+	h.users.broken = errDown
+	h.open()
+	a := h.refused("a right token", question{path: "/api/me"}, 500, "internal")
+	if strings.Contains(string(a.body), errDown.Error()) {
+		t.Errorf("the answer tells of the server: %s", a.body)
+	}
+	h.log.waitFor(t, errDown.Error())
+}
+
+func TestOthersIDsAreAnsweredLikeIDsThatNeverWere(t *testing.T) {
+	h := newHouse(t)
+	h.store = strict{h.store, t}
+	h.open()
+	evening := h.holds("ada")
+	defer evening()
+	b := h.begin(evesToken, "Tea?")
+	h.answers("ada")
+	done := h.begin(evesToken, "Milk?")
+	h.ended(evesToken, done.Run)
+	var never answer
+	for i, ids := range [][2]string{{"0000000000000000", "0000000000000000"}, {b.Run, b.Session}, {done.Run, done.Session}, {b.Session, b.Run},
+		{strings.Repeat("x", 64), strings.Repeat("x", 64)}, {strings.Repeat("x", 5000), strings.Repeat("x", 5000)}, {"%00", "a%00b"}, {"%ff%fe", "..%2f.."}, {"'%20OR%201=1", "last"}} {
+		for _, q := range []question{
+			{path: "/api/runs/" + ids[0]},
+			{path: "/api/runs/" + ids[0] + "/explanation"},
+			{method: "POST", path: "/api/runs/" + ids[0] + "/cancel"},
+			{method: "POST", path: "/api/runs/" + ids[0] + "/resume"},
+			{path: "/api/sessions/" + ids[1]},
+			{path: "/api/sessions/" + ids[1] + "/export"},
+			{path: "/api/sessions/" + ids[1] + "/audit"},
+			{method: "PATCH", path: "/api/sessions/" + ids[1], body: map[string]string{"title": "mine"}},
+			{method: "DELETE", path: "/api/sessions/" + ids[1]},
+		} {
+			a := h.refused(fmt.Sprintf("ids %d, %s %s", i, q.method, q.path), q, 404, "not_found")
+			if i == 0 && never.body == nil {
+				never = a
+			}
+			if string(a.body) != string(never.body) || len(a.header) != len(never.header) {
+				t.Errorf("ids %d, %s %s: %s %v; one that never was has %s %v", i, q.method, q.path, a.body, a.header, never.body, never.header)
+			}
+		}
+	}
+	request := asking("Sugar?")
+	for _, id := range []string{"0000000000000000", b.Session, "a\x00b", "\xff", strings.Repeat("x", 64)} {
+		request["session"] = id
+		h.refused("going on with session "+id, question{method: "POST", path: "/api/runs", body: request}, 404, "not_found")
+	}
+	for _, path := range []string{"/api/runs", "/api/runs?open=true", "/api/runs?session=" + b.Session, "/api/sessions", "/api/runs?assistant=panel"} {
+		if a := h.get(question{path: path}, nil); !strings.Contains(string(a.body), ":[]}") {
+			t.Errorf("%s: %s", path, a.body)
+		}
+	}
+	var eves struct{ Runs []any }
+	if h.get(question{path: "/api/runs", token: evesToken}, &eves); len(eves.Runs) != 2 {
+		t.Errorf("eve has %d runs", len(eves.Runs))
+	}
+}

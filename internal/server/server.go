@@ -1,0 +1,136 @@
+// Package server is one process that serves: it listens, works as a node, and stops in order.
+//
+// Guarantees:
+//   - It listens beyond this machine only where there are users, and where what is sent is encrypted: by it, or by a proxy that is named.
+//   - When ctx is done it takes no more runs and says so (/readyz, ErrDraining); runs that go on may finish within the grace, and what they
+//     do is still told to those who watch. Then those that still go on are left open for other nodes; none is cancelled.
+//   - When Run returns, nothing of it listens or drives any more, nor is it known as a node, unless its database can't be reached.
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"sibyl/internal/node"
+	"sibyl/internal/run"
+)
+
+// Config is what a server is made of.
+type Config struct {
+	Listen   string
+	TLS      *tls.Config // nil: none
+	Behind   bool        // a proxy is named, which encrypts
+	Loopback bool        // Listen is an address of this machine alone
+	Grace    time.Duration
+	Users    func(ctx context.Context) (bool, error) // says whether there are any
+	Ready    func(ctx context.Context) error         // says why the database can't be used
+	Engine   *run.Engine
+	Node     node.Config
+	Log      *slog.Logger
+
+	// Answer makes what answers, of a function that says why no requests should come, and of what is closed once no run is driven any more.
+	Answer func(ready func(context.Context) error, leaving <-chan struct{}) (*http.Server, error)
+	// Listening is told the address that is listened to, as a browser takes it.
+	Listening func(address string)
+}
+
+var errDraining = errors.New("this node is stopping")
+
+// closing bounds how long requests that are being answered may take when nothing is driven any more.
+const closing = 5 * time.Second
+
+// Run serves until ctx is done.
+func Run(ctx context.Context, c Config) error {
+	if err := c.check(ctx); err != nil {
+		return err
+	}
+	var draining atomic.Bool
+	leaving := make(chan struct{})
+	s, err := c.Answer(func(ctx context.Context) error {
+		if draining.Load() {
+			return errDraining
+		}
+		return c.Ready(ctx)
+	}, leaving)
+	if err != nil {
+		return err
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen)
+	if err != nil {
+		return fmt.Errorf("listening to %s: %w (choose another address with --listen)", c.Listen, err)
+	}
+	c.Node.Self.Address = "http://" + l.Addr().String()
+	if c.TLS != nil {
+		l = tls.NewListener(l, c.TLS)
+		c.Node.Self.Address = "https://" + l.Addr().String()
+	}
+	working, stopWorking := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWorking()
+	worked := make(chan error, 1)
+	go func() { worked <- node.Work(working, c.Node) }()
+	defer c.Engine.Listen()()
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	c.Listening(c.Node.Self.Address)
+
+	var failed error
+	select {
+	case <-ctx.Done():
+	case failed = <-served:
+		served <- http.ErrServerClosed
+	case failed = <-worked:
+		worked <- nil
+	}
+	c.Log.Info("stopping", "grace", c.Grace.String())
+	draining.Store(true)
+	stopWorking()
+	grace, cut := context.WithTimeout(context.WithoutCancel(ctx), c.Grace)
+	defer cut()
+	c.Engine.Drain(grace) // at once: what was about to be taken up is not
+	<-worked
+	close(leaving)
+	last, cutLast := context.WithTimeout(context.WithoutCancel(ctx), closing)
+	defer cutLast()
+	if err := s.Shutdown(last); err != nil {
+		_ = s.Close() // who is still being answered has had its time
+	}
+	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+		failed = errors.Join(failed, err)
+	}
+	c.leave(ctx)
+	return failed
+}
+
+// leave says that this is no node any more. What can't be said, others see soon: it gives no sign of life.
+func (c Config) leave(ctx context.Context) {
+	ctx, cut := context.WithTimeout(context.WithoutCancel(ctx), closing)
+	defer cut()
+	if err := c.Node.Registry.Leave(ctx, c.Node.Self.Holder); err != nil {
+		c.Log.Warn("this node stays in the list of nodes, as one that is gone", "err", err)
+	}
+}
+
+// check refuses to serve strangers without a lock.
+func (c Config) check(ctx context.Context) error {
+	if c.Loopback {
+		return nil
+	}
+	any, err := c.Users(ctx)
+	switch {
+	case err != nil:
+		return err
+	case !any:
+		return fmt.Errorf("%s can be reached from other machines, and there is no user who may sign in: add one with ‘sibyl user add NAME’, or listen to 127.0.0.1", c.Listen)
+	case c.TLS == nil && !c.Behind:
+		return fmt.Errorf("%s can be reached from other machines, and tokens would be sent in the clear: set server.tls_cert and server.tls_key, "+
+			"or name the proxy that encrypts in server.proxies, or listen to 127.0.0.1", c.Listen)
+	}
+	return nil
+}

@@ -1,0 +1,259 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"sibyl/internal/journal/memory"
+	"sibyl/internal/node"
+	"sibyl/internal/node/nodetest"
+	"sibyl/internal/run"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience is how long a test waits for what is to happen soon.
+const patience = 30 * time.Second
+
+// serving is a server under test.
+type serving struct {
+	*testing.T
+	registry *nodetest.Memory
+	address  string
+	stop     func()
+	ended    chan error
+}
+
+// config is that of a server on this machine, whose answers tell what ready says.
+func config(t *testing.T, registry node.Registry) Config {
+	t.Helper()
+	engine, err := run.NewEngine(run.Config{Store: memory.New(), Build: "test", Holder: "h"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	return Config{Listen: "127.0.0.1:0", Loopback: true, Grace: time.Second, Engine: engine, Log: log, Listening: func(string) {},
+		Users: func(context.Context) (bool, error) { return true, nil },
+		Ready: func(context.Context) error { return nil },
+		Node:  node.Config{Self: node.Node{Holder: "h", Name: "n"}, Engine: engine, Store: engine.Store, Registry: registry, Clock: &node.Clock{}, Log: log},
+		Answer: func(ready func(context.Context) error, leaving <-chan struct{}) (*http.Server, error) {
+			mux := http.NewServeMux()
+			mux.HandleFunc("/ready", func(w http.ResponseWriter, r *http.Request) {
+				if err := ready(r.Context()); err != nil {
+					http.Error(w, err.Error(), http.StatusServiceUnavailable)
+				}
+			})
+			mux.HandleFunc("/stream", func(w http.ResponseWriter, r *http.Request) { // lasts until the server leaves
+				_, _ = io.WriteString(w, "begun\n")
+				_ = http.NewResponseController(w).Flush()
+				select {
+				case <-leaving:
+					_, _ = io.WriteString(w, "over\n")
+				case <-r.Context().Done():
+				}
+			})
+			return &http.Server{Handler: mux, ReadHeaderTimeout: patience}, nil
+		}}
+}
+
+func serve(t *testing.T, change func(*Config)) *serving {
+	t.Helper()
+	s := &serving{T: t, registry: nodetest.NewMemory(), ended: make(chan error, 1)}
+	c := config(t, s.registry)
+	listening := make(chan string, 1)
+	c.Listening = func(address string) { listening <- address }
+	if change != nil {
+		change(&c)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	s.stop = cancel
+	go func() { s.ended <- Run(ctx, c) }()
+	select {
+	case s.address = <-listening:
+	case err := <-s.ended:
+		t.Fatalf("it ended before it listened: %v", err)
+	case <-time.After(patience):
+		t.Fatal("it does not listen")
+	}
+	t.Cleanup(cancel)
+	return s
+}
+
+// over waits until the server has ended.
+func (s *serving) over() error {
+	s.Helper()
+	select {
+	case err := <-s.ended:
+		return err
+	case <-time.After(patience):
+		s.Fatal("it does not end")
+		return nil
+	}
+}
+
+func (s *serving) get(path string) (*http.Response, error) {
+	ctx, cancel := context.WithTimeout(s.Context(), patience)
+	s.Cleanup(cancel)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.address+path, http.NoBody)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+}
+
+func TestServerIsKnownWhileItServesAndForgottenWhenItHasStopped(t *testing.T) {
+	s := serve(t, nil)
+	nodes := func() []node.Node {
+		all, err := s.registry.Nodes(t.Context(), time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	for deadline := time.Now().Add(patience); len(nodes()) == 0; {
+		if time.Now().After(deadline) {
+			t.Fatal("it is not known as a node")
+		}
+	}
+	if n := nodes()[0]; n.Address != s.address || n.Name != "n" {
+		t.Errorf("it is known as %+v", n)
+	}
+	s.stop()
+	if err := s.over(); err != nil {
+		t.Error(err)
+	}
+	if all := nodes(); len(all) != 0 {
+		t.Errorf("still known are %v", all)
+	}
+	if _, err := net.Dial("tcp", strings.TrimPrefix(s.address, "http://")); err == nil {
+		t.Error("it still listens")
+	}
+}
+
+func TestServerThatStopsLetsWatchersSeeTheEndOfItsRuns(t *testing.T) {
+	s := serve(t, nil)
+	resp, err := s.get("/stream")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // read to its end
+	s.stop()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil || string(text) != "begun\nover\n" {
+		t.Errorf("a stream has %q, %v", text, err)
+	}
+	if err := s.over(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestServerIsForgottenAlthoughAnAnswerTakesAllTheTimeThatItHas(t *testing.T) {
+	t.Parallel()
+	asked, over := make(chan struct{}), make(chan struct{})
+	s := serve(t, func(c *Config) {
+		c.Answer = func(func(context.Context) error, <-chan struct{}) (*http.Server, error) {
+			return &http.Server{ReadHeaderTimeout: patience, Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+				close(asked)
+				<-over
+			})}, nil
+		}
+	})
+	go func() {
+		if resp, err := s.get("/"); err == nil {
+			_ = resp.Body.Close()
+		}
+	}()
+	<-asked
+	s.stop()
+	if err := s.over(); err != nil {
+		t.Error(err)
+	}
+	close(over)
+	if all, err := s.registry.Nodes(t.Context(), time.Now()); err != nil || len(all) != 0 {
+		t.Errorf("still known are %v, %v", all, err)
+	}
+}
+
+func TestServerThatCannotSayThatItLeavesHasStoppedAllTheSame(t *testing.T) {
+	log := &strings.Builder{}
+	s := serve(t, func(c *Config) {
+		c.Node.Registry = deaf{nodetest.NewMemory()}
+		c.Log = slog.New(slog.NewTextHandler(log, nil))
+	})
+	s.stop()
+	if err := s.over(); err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(log.String(), "this node stays in the list") {
+		t.Errorf("the log is %q", log)
+	}
+}
+
+// deaf is a registry whose database is lost before a node leaves.
+type deaf struct{ *nodetest.Memory }
+
+func (deaf) Leave(context.Context, string) error { return errUnreachable }
+
+func TestServerIsNotReadyWithoutItsDatabase(t *testing.T) {
+	gone := errors.New("the database is gone")
+	s := serve(t, func(c *Config) { c.Ready = func(context.Context) error { return gone } })
+	resp, err := s.get("/ready")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // of a test
+	if resp.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("it answers %s", resp.Status)
+	}
+}
+
+func TestServerListensBeyondItsMachineOnlyWithUsersAndEncryption(t *testing.T) {
+	users := func(there bool, err error) func(context.Context) (bool, error) {
+		return func(context.Context) (bool, error) { return there, err }
+	}
+	lost := errors.New("lost")
+	for name, c := range map[string]struct {
+		change func(*Config)
+		says   string
+	}{
+		"nobody who may sign in": {func(c *Config) { c.Users = users(false, nil) }, "sibyl user add"},
+		"in the clear":           {func(*Config) {}, "tokens would be sent in the clear"},
+		"users are not known":    {func(c *Config) { c.Users = users(false, lost) }, "lost"},
+		"encrypted, but nobody":  {func(c *Config) { c.TLS, c.Users = &tls.Config{MinVersion: tls.VersionTLS12}, users(false, nil) }, "sibyl user add"},
+		"no such address":        {func(c *Config) { c.Behind, c.Listen = true, "192.0.2.1:0" }, "choose another address with --listen"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conf := config(t, nodetest.NewMemory())
+			conf.Listen, conf.Loopback = "0.0.0.0:0", false
+			conf.Listening = func(address string) { t.Errorf("it listens at %s", address) }
+			c.change(&conf)
+			if err := Run(t.Context(), conf); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("the error is %v; want one that says %q", err, c.says)
+			}
+		})
+	}
+}
+
+func TestServerThatCannotBeKnownEnds(t *testing.T) {
+	c := config(t, unreachable{nodetest.NewMemory()})
+	if err := Run(t.Context(), c); !errors.Is(err, errUnreachable) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+var errUnreachable = errors.New("no database")
+
+// unreachable is a registry whose database is not there.
+type unreachable struct{ *nodetest.Memory }
+
+func (unreachable) Now(context.Context) (time.Time, error) { return time.Time{}, errUnreachable }
