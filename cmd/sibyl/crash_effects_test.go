@@ -17,11 +17,12 @@ import (
 	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/cli"
+	"sibyl/internal/config"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	records "sibyl/internal/run"
 	"sibyl/internal/run/audit"
-	"sibyl/internal/store/sqlite"
+	"sibyl/internal/store/postgres/pgtest"
 )
 
 // aftermath is what the journal, the vault and the server hold in the end. What differs by itself between two runs is left out.
@@ -38,7 +39,11 @@ type aftermath struct {
 // ended reads the aftermath.
 func (d *drama) ended(t *testing.T) aftermath {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), app.DatabaseFile(d.data))
+	cfg, err := config.Load(config.Options{Environ: d.environ()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := app.OpenDatabase(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +209,7 @@ func (d *drama) like(t *testing.T, calm aftermath, crashes int) (again int) {
 }
 
 // calmly plays it without a crash; it must have in it what the matrix is about. It also gives the number of writes to the journal.
-func calmly(t *testing.T) (calm aftermath, writes int) {
+func calmly(t *testing.T, newDrama func(*testing.T) *drama) (calm aftermath, writes int) {
 	t.Helper()
 	d := newDrama(t)
 	d.run(t, "", cli.ExitPartial, d.ask(true))
@@ -261,20 +266,45 @@ func (s *toll) add(again int, took time.Duration) {
 	s.slowest = max(s.slowest, took)
 }
 
-func TestKilledAtEveryWriteOfEveryKindOfEffect(t *testing.T) {
-	calm, writes := calmly(t)
+// onPostgres is a drama whose journal is in PostgreSQL.
+func onPostgres(t *testing.T) *drama {
+	t.Helper()
+	d := newDrama(t)
+	d.database = pgtest.New(t)
+	return d
+}
+
+// unlessLong is how far apart the points of a matrix are of which only the long form has all.
+func unlessLong(stride int) int {
+	if os.Getenv("SIBYL_LONG") != "" {
+		return 1
+	}
+	return stride
+}
+
+func TestKilledAtEveryWriteOfEveryKindOfEffect(t *testing.T) { killedAtWrites(t, newDrama, 1) }
+
+func TestKilledAtWritesOfEveryKindOfEffectOnPostgres(t *testing.T) {
+	killedAtWrites(t, onPostgres, unlessLong(7))
+}
+
+// killedAtWrites kills the process before a write, and after it, of all or of some of them.
+func killedAtWrites(t *testing.T, newDrama func(*testing.T) *drama, stride int) {
+	calm, writes := calmly(t, newDrama)
 	var all toll
 	t.Run("at", func(t *testing.T) {
-		for n := 1; n <= writes; n++ {
-			for _, crash := range []string{itoa(n), itoa(-n)} {
-				t.Run(crash, func(t *testing.T) {
-					t.Parallel()
-					d := newDrama(t)
-					d.killed(t, crash, d.ask(true)...)
-					took := d.goOn(t, true)
-					all.add(d.like(t, calm, 1), took)
-				})
+		for point := 0; point < 2*writes; point += stride {
+			crash := itoa(point/2 + 1)
+			if point%2 > 0 {
+				crash = "-" + crash
 			}
+			t.Run(crash, func(t *testing.T) {
+				t.Parallel()
+				d := newDrama(t)
+				d.killed(t, crash, d.ask(true)...)
+				took := d.goOn(t, true)
+				all.add(d.like(t, calm, 1), took)
+			})
 		}
 		t.Run("behind the last", func(t *testing.T) {
 			t.Parallel()
@@ -287,7 +317,7 @@ func TestKilledAtEveryWriteOfEveryKindOfEffect(t *testing.T) {
 }
 
 func TestKilledInTheMiddleOfEveryReply(t *testing.T) {
-	calm, _ := calmly(t)
+	calm, _ := calmly(t, newDrama)
 	var all toll
 	t.Run("in", func(t *testing.T) {
 		for what := range calm.asked {
@@ -326,7 +356,7 @@ func TestKilledInTheMiddleOfEveryReply(t *testing.T) {
 }
 
 func TestKilledWhileTheClassifierAnswers(t *testing.T) {
-	calm, _ := calmly(t)
+	calm, _ := calmly(t, newDrama)
 	for _, question := range []string{"0", "1", "2"} {
 		t.Run("question "+question, func(t *testing.T) {
 			t.Parallel()
@@ -346,13 +376,13 @@ func TestKilledWhileTheClassifierAnswers(t *testing.T) {
 	}
 }
 
-// TestKilledTwice kills the process, and the one that resumes.
-func TestKilledTwice(t *testing.T) {
-	calm, writes := calmly(t)
-	stride := 17 // coprime to what follows, so that every second point is met
-	if os.Getenv("SIBYL_LONG") != "" {
-		stride = 1
-	}
+func TestKilledTwice(t *testing.T) { killedTwice(t, newDrama, unlessLong(17)) }
+
+func TestKilledTwiceOnPostgres(t *testing.T) { killedTwice(t, onPostgres, unlessLong(29)) }
+
+// killedTwice kills the process, and the one that resumes. A stride that is odd meets every write of the latter.
+func killedTwice(t *testing.T, newDrama func(*testing.T) *drama, stride int) {
+	calm, writes := calmly(t, newDrama)
 	const second = 4 // the write of the resuming process
 	var all toll
 	t.Run("at", func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 
 	"sibyl/internal/cli"
 	"sibyl/internal/journal"
+	"sibyl/internal/store/postgres/pgtest"
 )
 
 // fileLimit names how many bytes a file may have that the process writes, as on a disk that is full. onlyReads has it give
@@ -30,7 +31,7 @@ const (
 const crashAt = "SIBYL_TEST_CRASH_AT"
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"sibyl": program, "lost": lost})
+	testscript.Main(pgtest.Main(m), map[string]func(){"sibyl": program, "lost": lost})
 }
 
 // program is the real command line, over a journal that can kill the process.

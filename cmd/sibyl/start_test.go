@@ -21,6 +21,8 @@ var slowStarters = map[string]string{
 	"codeberg.org/readeck/go-readability":            "patterns of web pages",
 	"github.com/sugarme/tokenizer/pretokenizer":      "patterns of words, for the classifier in a child process",
 	"github.com/google/jsonschema-go/jsonschema":     "meta-schemas, for the schemas of tools",
+	"github.com/danielgtaylor/huma/v2":               "patterns of formats, for the forms of requests",
+	"github.com/danielgtaylor/huma/v2/yaml":          "how values are written, for the description of the API",
 	"github.com/google/go-cmp/cmp":                   "tests only",
 	"github.com/google/go-cmp/cmp/internal/function": "tests only",
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"sync"
 
@@ -61,15 +62,20 @@ type client interface {
 	model.Model
 	model.Describer
 	List(ctx context.Context) ([]string, error)
-	Close()
+	Connections() *http.Client
 }
 
-// provider stands an adapter behind an endpoint. All that is asked of one model goes over one client, which remembers what it learnt.
+// mostModels bounds how many models are remembered at once: those who ask from elsewhere may name any. One that was forgotten is learnt anew.
+const mostModels = 64
+
+// provider stands an adapter behind an endpoint. All that is asked of one model goes over one client, which remembers what it learnt; all
+// models share their connections.
 func provider(name string, p config.Provider, cfg config.Config, keys *secrets) model.Provider {
 	start, silence := cfg.Timeouts.Of(p)
 	key := func(ctx context.Context) (string, error) { return keys.key(ctx, name) }
 	var mu sync.Mutex
 	clients := map[string]client{}
+	var connections *http.Client
 	connect := func(named string) (client, error) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -83,7 +89,10 @@ func provider(name string, p config.Provider, cfg config.Config, keys *secrets) 
 		}
 		c := openai.Config{Provider: name, Model: named, BaseURL: p.BaseURL, Key: key, Local: p.Local, FirstByte: start, Idle: silence,
 			Header: header, Query: p.Query, Body: body, MaxOutput: p.MaxOutput, Think: p.Think, KeepAlive: p.KeepAlive, API: p.API,
-			NumCtx: cmp.Or(p.Window, cfg.Ollama.NumCtx)}
+			NumCtx: cmp.Or(p.Window, cfg.Ollama.NumCtx), HTTPClient: connections}
+		if len(clients) >= mostModels {
+			clear(clients)
+		}
 		switch p.Kind {
 		case config.KindAnthropic:
 			clients[named] = anthropic.New(c)
@@ -94,6 +103,7 @@ func provider(name string, p config.Provider, cfg config.Config, keys *secrets) 
 		default:
 			clients[named] = openai.New(c)
 		}
+		connections = clients[named].Connections()
 		return clients[named], nil
 	}
 	window := p.Window
@@ -114,7 +124,6 @@ func provider(name string, p config.Provider, cfg config.Config, keys *secrets) 
 			if err != nil {
 				return model.Info{}, err
 			}
-			defer c.Close() // of many that are looked at, few are asked
 			return c.Describe(ctx)
 		})}
 }

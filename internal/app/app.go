@@ -7,21 +7,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
+	"time"
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/bert"
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
+	"sibyl/internal/node"
 	"sibyl/internal/oracle"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
-	"sibyl/internal/store/sqlite"
+	"sibyl/internal/telemetry"
+	"sibyl/internal/user"
 	"sibyl/prompts"
 	"sibyl/trees"
 )
@@ -33,6 +36,8 @@ const Owner journal.Owner = "local"
 type Options struct {
 	Build string
 	Log   *slog.Logger
+	// Serving, if set, is where the logs of a process that serves go: as JSON, with metrics and traces beside them.
+	Serving io.Writer
 
 	// Store stands between the engine and its journal; nil puts nothing there. Tests break the journal by it.
 	Store func(journal.Store) journal.Store
@@ -47,7 +52,14 @@ type App struct {
 	Store   journal.Store
 	Engine  *run.Engine
 	Service *service.Service
+	Users   *user.Service
 	Oracle  *run.Assistant
+
+	Registry node.Registry
+	Clock    node.Clock // the database's time
+
+	log       *slog.Logger
+	telemetry *telemetry.Telemetry // nil: it does not serve
 
 	secrets *secrets
 	opened  opened
@@ -58,44 +70,58 @@ type App struct {
 // ErrJournal says that the journal could not be opened.
 var ErrJournal = errors.New("the journal can't be used")
 
-// DatabaseFile is the journal's file in a data folder.
-func DatabaseFile(dataDir string) string { return filepath.Join(dataDir, "sibyl.db") }
-
 // Open readies everything. What it opened before an error, it closes.
 func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 	a, err := Prepare(cfg)
 	if err != nil {
 		return nil, err
 	}
-	db, err := sqlite.Open(ctx, DatabaseFile(cfg.DataDir))
+	db, err := OpenDatabase(ctx, cfg)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrJournal, err)
+		return nil, err
 	}
-	a.Store = db
+	a.Store, a.Registry, a.Users = db, db, user.New(db, time.Now)
 	if opt.Store != nil {
 		a.Store = opt.Store(db)
 	}
-	if err := a.serve(opt); err != nil {
+	_, err = a.Clock.Set(ctx, db.Now)
+	if err == nil {
+		err = a.observe(opt)
+	}
+	if err == nil {
+		err = a.assist(opt)
+	}
+	if err != nil {
 		_ = db.Close() // the first error is the one to tell
 		return nil, err
 	}
 	return a, nil
 }
 
-// serve readies the use cases of the assistants.
-func (a *App) serve(opt Options) (err error) {
+// assist readies the use cases of the assistants.
+func (a *App) assist(opt Options) (err error) {
 	main := oracle.Describe(a.Oracle, oracle.Surroundings{Store: a.Store, Choose: a.Models.Choose, Describe: a.Describe, ReportTool: a.ReportTool, LearnKeys: a.LearnKeys,
-		Tools: a.Tools, Prompts: a.Prompts, Classifier: a.bert != nil, Web: a.Config.Web.Missing() == "", Fallback: a.Config.Fallback.Models, Retention: a.Config.Retention})
+		Tools: a.Tools, Prompts: a.Prompts, Classifier: a.bert != nil, Web: a.Config.Web.Missing() == "", Fallback: a.Config.Fallback.Models, Retention: a.Config.Retention,
+		Usual: Usual(a.Config), Least: oracle.Options{MaxTurns: 1, MaxTokens: config.MinTokens, MaxTime: config.MinTime},
+		Most: oracle.Options{MaxTurns: oracle.MostTurns, MaxTokens: config.MostTokens, MaxTime: config.MostTime}})
 	all := []*assistant.Assistant{main, oracle.DescribeShadow(main)}
-	c := run.Config{Store: a.Store, Build: opt.Build, Log: opt.Log, Holder: holder(), Dead: dead, Redact: a.secrets.bytes}
+	c := run.Config{Store: a.Store, Build: opt.Build, Log: a.log, Holder: holder(), Dead: dead, Redact: a.secrets.bytes, Clock: &a.Clock}
+	if a.telemetry != nil {
+		c.MostRuns, c.Observer = a.Config.Server.MostRuns, a.telemetry.Observer()
+	}
 	for _, one := range all {
 		c.Assistants = append(c.Assistants, one.Assistant)
 	}
 	if a.Engine, err = run.NewEngine(c); err != nil {
 		return err
 	}
-	a.Service, err = service.New(service.Config{Store: a.Store, Engine: a.Engine, Assistants: all, Redact: a.Redact, Tree: a.tree})
+	a.Service, err = service.New(service.Config{Store: a.Store, Engine: a.Engine, Assistants: all, Redact: a.Redact, Tree: a.tree, Now: a.Clock.Now})
 	return err
+}
+
+// Usual are the options of the Oracle where a person says nothing, as the settings have them. They name no folder.
+func Usual(cfg config.Config) oracle.Options {
+	return oracle.Options{Model: cfg.Model, MaxTurns: cfg.MaxTurns, MaxTokens: cfg.MaxTokens, MaxTime: cfg.MaxTime}
 }
 
 // tree reads the tree of an assistant.
@@ -186,5 +212,5 @@ func (a *App) Close() error {
 		a.bert.Close()
 	}
 	a.opened.close()
-	return a.Store.Close()
+	return errors.Join(a.closeTelemetry(), a.Store.Close())
 }

@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -21,6 +23,7 @@ import (
 	"sibyl/internal/journal/memory"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
+	"sibyl/internal/store/postgres/pgtest"
 	"sibyl/internal/tool"
 )
 
@@ -52,7 +55,7 @@ type bench struct {
 	question oracle.Question
 }
 
-func newBench(tb testing.TB) *bench { return newBenchOn(tb, nil) }
+func newBench(tb testing.TB) *bench { return newBenchOn(tb, "", nil) }
 
 // inMemory puts a store in memory in place of the database.
 func inMemory(db journal.Store) journal.Store {
@@ -60,10 +63,11 @@ func inMemory(db journal.Store) journal.Store {
 	return memory.New()
 }
 
-func newBenchOn(tb testing.TB, store func(journal.Store) journal.Store) *bench {
+// newBenchOn is the program on a PostgreSQL database or, if it is "", an SQLite file.
+func newBenchOn(tb testing.TB, database string, store func(journal.Store) journal.Store) *bench {
 	tb.Helper()
 	cfg, err := config.Load(config.Options{Home: tb.TempDir(), Environ: []string{"OPENAI_BASE_URL=" + benchServer(tb), "OPENAI_MODEL=m",
-		"SIBYL_DATA=" + filepath.Join(tb.TempDir(), "data")}})
+		"SIBYL_DATA=" + filepath.Join(tb.TempDir(), "data"), "SIBYL_DATABASE=" + database}})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -250,12 +254,24 @@ func measure(b *testing.B, atOnce int, once func(context.Context) error) {
 }
 
 func BenchmarkRun(b *testing.B) {
+	server := pgtest.Start(b, pgtest.Options{Durable: true})
 	for _, atOnce := range []int{1, 16, 100} {
 		b.Run(fmt.Sprintf("sibyl-%d", atOnce), func(b *testing.B) {
-			measure(b, atOnce, newBench(b).once)
+			p := newBench(b)
+			measure(b, atOnce, p.once)
+			if err := p.Close(); err != nil { // which leaves all in one file
+				b.Fatal(err)
+			}
+			if info, err := os.Stat(DatabaseFile(p.Config.DataDir)); err == nil {
+				b.ReportMetric(float64(info.Size())/float64(b.N+1)/1024, "disk-KiB/run")
+			}
 		})
+		b.Run(fmt.Sprintf("postgres-%d", atOnce), func(b *testing.B) { onPostgres(b, server, atOnce, 0) })
+		if atOnce == 16 {
+			b.Run("postgres-16-and-10-nodes-listen", func(b *testing.B) { onPostgres(b, server, atOnce, 10) })
+		}
 		b.Run(fmt.Sprintf("memory-%d", atOnce), func(b *testing.B) {
-			measure(b, atOnce, newBenchOn(b, inMemory).once)
+			measure(b, atOnce, newBenchOn(b, "", inMemory).once)
 		})
 		b.Run(fmt.Sprintf("bare-%d", atOnce), func(b *testing.B) {
 			transport := http.DefaultTransport.(*http.Transport).Clone()
@@ -265,6 +281,27 @@ func BenchmarkRun(b *testing.B) {
 			measure(b, atOnce, c.once)
 		})
 	}
+}
+
+// onPostgres measures runs on a database of their own, while so many others listen to what is announced.
+func onPostgres(b *testing.B, server *pgtest.Server, atOnce, listeners int) {
+	b.Helper()
+	dsn := server.New(b)
+	p := newBenchOn(b, dsn, nil)
+	ctx, cancel := context.WithCancel(b.Context())
+	var heard atomic.Int64
+	var all sync.WaitGroup
+	for range listeners {
+		all.Go(func() { _ = p.Store.(journal.Announcer).Announced(ctx, func(journal.Key) { heard.Add(1) }) }) // until ctx ends
+	}
+	work := watchWork(b, dsn)
+	measure(b, atOnce, p.once)
+	work.report(b, b.N+1) // with the one that is not timed
+	if listeners > 0 {
+		b.ReportMetric(float64(heard.Load())/float64(b.N+1), "heard/run")
+	}
+	cancel()
+	all.Wait()
 }
 
 // systemPrompt is as long as the one a run sends.

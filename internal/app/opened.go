@@ -11,6 +11,8 @@ import (
 
 // opened are the models and the tools that runs of this process share: their connections and folders are opened once.
 type opened struct {
+	observe func(model.Model) model.Model // nil: nothing observes them
+
 	mu     sync.Mutex
 	models map[string]model.Model // by id
 	tools  map[surroundings]*toolbox
@@ -32,7 +34,7 @@ type toolbox struct {
 // mostIdle is how many toolboxes stay open that no run uses.
 const mostIdle = 8
 
-// model opens a model, once for all runs.
+// model opens a model, once for all runs while it is remembered.
 func (o *opened) model(catalog model.Catalog, id string) (model.Model, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -43,7 +45,10 @@ func (o *opened) model(catalog model.Catalog, id string) (model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.models == nil {
+	if o.observe != nil {
+		m = o.observe(m)
+	}
+	if o.models == nil || len(o.models) >= mostModels {
 		o.models = map[string]model.Model{}
 	}
 	o.models[id] = model.Retry(m, model.RetryPolicy{})

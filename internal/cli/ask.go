@@ -180,12 +180,13 @@ func (c *command) continued(ctx context.Context, a *app.App, f askFlags) (string
 
 // orSettings fills in what the person left to the settings.
 func (f askFlags) orSettings(cfg config.Config) askFlags {
-	f.maxTurns, f.model = cmp.Or(f.maxTurns, cfg.MaxTurns), cmp.Or(f.model, cfg.Model)
+	usual := app.Usual(cfg)
+	f.maxTurns, f.model = cmp.Or(f.maxTurns, usual.MaxTurns), cmp.Or(f.model, usual.Model)
 	if !f.given("max-tokens") {
-		f.maxTokens = cfg.MaxTokens
+		f.maxTokens = usual.MaxTokens
 	}
 	if !f.given("max-time") {
-		f.maxTime = cfg.MaxTime
+		f.maxTime = usual.MaxTime
 	}
 	return f
 }

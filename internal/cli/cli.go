@@ -51,6 +51,7 @@ type command struct {
 	environ    []string
 	configPath string
 	dataDir    string
+	database   string
 	flags
 	code   int
 	began  bool // the command line was understood: what fails from here on is not its fault
@@ -147,10 +148,12 @@ func withCode(code int, err error) error {
 func (c *command) fail(err error) int {
 	fmt.Fprintln(c.Err, "sibyl:", printable(err.Error()))
 	for known, hint := range map[error]string{
-		journal.ErrLocked:   "another program holds the journal: wait for it, or name another folder with --data",
-		journal.ErrFull:     "free some space; what was written before is kept, and ‘sibyl run resume’ goes on",
-		journal.ErrReadOnly: "sessions and runs can be read, and nothing can be added: name another folder with --data",
-		journal.ErrCorrupt:  "move the file away, or name another folder with --data; nothing was changed",
+		journal.ErrLocked:      "another program holds the journal: wait for it, or name another folder with --data",
+		journal.ErrFull:        "free some space; what was written before is kept, and ‘sibyl run resume’ goes on",
+		journal.ErrReadOnly:    "sessions and runs can be read, and nothing can be added: name another folder with --data",
+		journal.ErrCorrupt:     "move the file away, or name another folder with --data; nothing was changed",
+		journal.ErrUnreachable: "what was written before is kept; once the database can be reached, ‘sibyl run resume’ goes on",
+		journal.ErrUnsure:      "‘sibyl run list’ shows what was written, once the database can be reached",
 	} {
 		if errors.Is(err, known) {
 			fmt.Fprintln(c.Err, "      "+hint)
@@ -188,8 +191,9 @@ func (c *command) root() *cobra.Command {
 	root.SetVersionTemplate("sibyl {{.Version}}\n")
 	root.PersistentFlags().StringVar(&c.configPath, "config", "", "settings file (default: config.yaml in your configuration folder)")
 	root.PersistentFlags().StringVar(&c.dataDir, "data", "", "folder of the journal (default: your data folder)")
-	root.AddCommand(c.askCommand(), c.classifyCommand(), c.explainCommand(), c.replayCommand(), c.runCommand(), c.sessionCommand(), c.treeCommand(),
-		c.promptsCommand(), c.shadowCommand(), c.serveClassifier(), c.modelsCommand(), c.configCommand(), c.doctorCommand(), c.evalCommand())
+	root.PersistentFlags().StringVar(&c.database, "database", "", "where everything is kept: postgres://USER@HOST/NAME or sqlite:PATH (default: DATABASE_URL, or a file in the data folder)")
+	root.AddCommand(c.askCommand(), c.serveCommand(), c.readyCommand(), c.nodesCommand(), c.journalCommand(), c.classifyCommand(), c.explainCommand(), c.replayCommand(), c.runCommand(), c.sessionCommand(), c.treeCommand(),
+		c.promptsCommand(), c.shadowCommand(), c.userCommand(), c.serveClassifier(), c.modelsCommand(), c.configCommand(), c.doctorCommand(), c.evalCommand())
 	return root
 }
 
@@ -219,7 +223,12 @@ func (c *command) settings() (config.Config, error) {
 		fmt.Fprintf(c.Err, "· not all stored keys can be used: %v\n", cfg.StoredProblem)
 	}
 	if c.dataDir != "" {
-		cfg.DataDir = c.dataDir
+		cfg.DataDir, cfg.Database = c.dataDir, config.Database{}
+	}
+	if c.database != "" {
+		if cfg.Database, err = config.ParseDatabase(c.database); err != nil {
+			return cfg, withCode(ExitUsage, fmt.Errorf("--database %w", err))
+		}
 	}
 	return cfg, nil
 }

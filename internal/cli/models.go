@@ -204,13 +204,12 @@ func (c *command) checkJournal(ctx context.Context, cfg config.Config) finding {
 	if err != nil {
 		return finding{What: "journal", Says: err.Error()}
 	}
-	path := app.DatabaseFile(cfg.DataDir)
-	says := path
-	if info, err := os.Stat(path); err == nil {
+	says := app.DatabaseName(cfg)
+	if info, err := os.Stat(strings.TrimPrefix(says, "sqlite:")); err == nil {
 		says += ", " + agent.Size(int(info.Size()))
 	}
 	// To free the lease of a run that there is not changes nothing, and fails otherwise where nothing can be written.
-	writeErr := a.Store.Release(ctx, app.Owner, "none", "doctor")
+	writeErr := a.Store.Release(ctx, app.Owner, "none", "doctor", time.Time{})
 	if errors.Is(writeErr, journal.ErrNotFound) {
 		writeErr = nil
 	}

@@ -141,7 +141,7 @@ func (c *command) runWatch() *cobra.Command {
 		Use: "watch RUN", Short: "Show a run's records as JSON lines, and go on until it ends", Args: cobra.ExactArgs(1),
 		RunE: c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error {
 			enc := newJSON(c.Out)
-			for e, err := range a.Service.Watch(ctx, app.Owner, r.ID, from) {
+			for e, err := range a.Service.Watch(ctx, app.Owner, r.ID, service.Place{Record: from}) {
 				if err != nil {
 					return err
 				}

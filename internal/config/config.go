@@ -27,7 +27,8 @@ import (
 type Config struct {
 	File      string // the configuration file that was read; "" where there is none
 	Model     string // "provider:model", or a provider alone; "" leaves the choice to the program
-	DataDir   string // where sessions are kept
+	DataDir   string // where sessions are kept, unless Database says otherwise
+	Database  Database
 	Vault     string // the folder of notes; "" for none
 	Trees     string // folders that override what is built in; "" for none
 	Prompts   string
@@ -42,7 +43,9 @@ type Config struct {
 	Providers map[string]Provider // endpoints of models, by name
 	Fallback  Fallback
 	Timeouts  Timeouts
+	Telemetry Telemetry
 	Keys      KeyPlaces
+	Server    Server
 
 	// StoredProblem says why not all names of stored keys could be learnt. The settings hold without those, so this is
 	// for showing and not the end.
@@ -107,7 +110,10 @@ func defaults() Config {
 		Fallback:  Fallback{CoolDown: time.Minute},
 		Timeouts: Timeouts{Start: 2 * time.Minute, Silence: time.Minute, LocalStart: 10 * time.Minute, LocalSilence: 3 * time.Minute,
 			Web: 20 * time.Second},
-		Keys: KeyPlaces{Use: KeysAuto},
+		Telemetry: Telemetry{TraceRatio: 1},
+		Keys:      KeyPlaces{Use: KeysAuto},
+		Server: Server{Listen: "127.0.0.1:7333", MostRuns: 16, Grace: 20 * time.Second,
+			Limits: Limits{Runs: 8, Requests: 600, Bytes: 64 << 20}},
 	}
 }
 
@@ -159,7 +165,8 @@ func (s source) finish(c *Config, stored func(KeyPlaces) ([]string, error)) erro
 		}
 	}
 	kept, err := s.finishKeys(c, stored)
-	return errors.Join(err, s.finishProviders(c, kept), s.finishFallback(c.Fallback, c.Providers))
+	return errors.Join(err, s.finishProviders(c, kept), s.finishFallback(c.Fallback, c.Providers), s.databaseOfOthers(c), s.finishServer(c.Server),
+		s.finishTelemetry(&c.Telemetry))
 }
 
 // finishFallback refuses models of nobody. Whether a provider has its key is not asked: that changes from day to day.
@@ -188,7 +195,8 @@ func (s source) finishFallback(f Fallback, providers map[string]Provider) error 
 // commands printed and the store gave.
 func (c Config) Redactor(further ...Secret) *redact.Redactor {
 	further = slices.AppendSeq(slices.Clone(further), maps.Values(c.Ollama.EnvHeaders))
-	secrets := []string{c.Web.Password.Reveal(), c.Web.Brave.EnvKey.Reveal(), c.Web.Tavily.EnvKey.Reveal()}
+	further = slices.AppendSeq(further, maps.Values(c.Telemetry.Headers))
+	secrets := []string{c.Database.password(), c.Web.Password.Reveal(), c.Web.Brave.EnvKey.Reveal(), c.Web.Tavily.EnvKey.Reveal()}
 	for _, p := range c.Providers {
 		secrets = append(secrets, p.EnvKey.Reveal())
 		further = slices.AppendSeq(further, maps.Values(p.EnvHeaders))

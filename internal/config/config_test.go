@@ -1,7 +1,9 @@
 package config
 
 import (
+	"log/slog"
 	"maps"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var bySecret = cmp.Comparer(func(a, b Secret) bool { return a.Reveal() == b.Reveal() })
+var bySecret = cmp.Options{cmp.Comparer(func(a, b Secret) bool { return a.Reveal() == b.Reveal() }), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })}
 
 // setup is a home folder with a configuration file and an environment.
 type setup struct {
@@ -66,7 +68,10 @@ func TestDefaultsNeedNoFileAndNoEnvironment(t *testing.T) {
 		Fallback:  Fallback{CoolDown: time.Minute},
 		Timeouts: Timeouts{Start: 2 * time.Minute, Silence: time.Minute, LocalStart: 10 * time.Minute, LocalSilence: 3 * time.Minute,
 			Web: 20 * time.Second},
-		Keys: s.keys(KeysAuto),
+		Telemetry: Telemetry{TraceRatio: 1},
+		Keys:      s.keys(KeysAuto),
+		Server: Server{Listen: "127.0.0.1:7333", MostRuns: 16, Grace: 20 * time.Second,
+			Limits: Limits{Runs: 8, Requests: 600, Bytes: 64 << 20}},
 	}
 	if diff := cmp.Diff(want, cfg, bySecret); diff != "" {
 		t.Error(diff)
@@ -76,6 +81,7 @@ func TestDefaultsNeedNoFileAndNoEnvironment(t *testing.T) {
 const fullFile = `# everything that can be set
 model: ollama:llama3.1:8b
 data: ../data
+database: postgres://sibyl@db.lan:5432/sibyl?sslmode=require
 vault: ~/notes
 trees: /etc/sibyl/trees
 prompts: prompts
@@ -117,6 +123,22 @@ timeouts:
   local_start: 20m
   local_silence: 6m
   web: 5s
+server:
+  listen: 0.0.0.0:8443
+  name: attic
+  tls_cert: cert.pem
+  tls_key: ~/key.pem
+  hosts: [Sibyl.lan]
+  proxies: [10.1.2.3/8, 127.0.0.1]
+  most_runs: 4
+  grace: 1m
+  folders: {code: /srv/code, ada/notes: ~/notes}
+  limits: {runs: 2, requests: 60, bytes: 1048576}
+telemetry:
+  otlp_endpoint: http://127.0.0.1:4318/
+  trace_ratio: 0.25
+  accept_traceparent: true
+  log_level: debug
 providers:
   openai:
     model: gpt-x
@@ -163,6 +185,7 @@ func TestFileSetsEverything(t *testing.T) {
 		File:      s.file(),
 		Model:     "ollama:llama3.1:8b",
 		DataDir:   filepath.Join(filepath.Dir(folder), "data"),
+		Database:  Database{Postgres: NewSecret("postgres://sibyl@db.lan:5432/sibyl?sslmode=require")},
 		Vault:     filepath.Join(s.home, "notes"),
 		Trees:     "/etc/sibyl/trees",
 		Prompts:   filepath.Join(folder, "prompts"),
@@ -177,10 +200,15 @@ func TestFileSetsEverything(t *testing.T) {
 		Ollama: Ollama{Host: "http://gpu.lan:11434", NumCtx: 32768, Tuning: Tuning{Think: "high", MaxOutput: 4096, KeepAlive: -time.Second,
 			Report: ReportSignals, Headers: map[string]string{"X-Team": "search"}, EnvHeaders: map[string]Secret{},
 			Query: map[string]string{"tenant": "a"}, Body: map[string]any{"top_k": 20}}},
-		Bert:     Bert{Model: filepath.Join(s.home, "bert"), Timeout: 2 * time.Second},
-		Fallback: Fallback{Models: []string{"groq:llama", "ollama:llama3.1:8b"}, CoolDown: 30 * time.Second, LocalToCloud: true},
-		Keys:     s.keys(KeysFile),
-		Timeouts: Timeouts{Start: 90 * time.Second, Silence: 30 * time.Second, LocalStart: 20 * time.Minute, LocalSilence: 6 * time.Minute, Web: 5 * time.Second},
+		Bert:      Bert{Model: filepath.Join(s.home, "bert"), Timeout: 2 * time.Second},
+		Fallback:  Fallback{Models: []string{"groq:llama", "ollama:llama3.1:8b"}, CoolDown: 30 * time.Second, LocalToCloud: true},
+		Keys:      s.keys(KeysFile),
+		Timeouts:  Timeouts{Start: 90 * time.Second, Silence: 30 * time.Second, LocalStart: 20 * time.Minute, LocalSilence: 6 * time.Minute, Web: 5 * time.Second},
+		Telemetry: Telemetry{Endpoint: "http://127.0.0.1:4318", TraceRatio: 0.25, Traceparent: true, LogLevel: slog.LevelDebug},
+		Server: Server{Listen: "0.0.0.0:8443", Name: "attic", TLSCert: filepath.Join(folder, "cert.pem"), TLSKey: filepath.Join(s.home, "key.pem"),
+			Hosts: []string{"sibyl.lan"}, Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("127.0.0.1/32")},
+			MostRuns: 4, Grace: time.Minute, Folders: map[string]string{"code": "/srv/code", "ada/notes": filepath.Join(s.home, "notes")},
+			Limits: Limits{Runs: 2, Requests: 60, Bytes: 1 << 20}},
 		Providers: map[string]Provider{
 			"openai": {Kind: KindOpenAI, BaseURL: "https://api.openai.com/v1", Model: "gpt-x", KeySource: KeySource{KeyEnv: "OPENAI_API_KEY"}},
 			"groq": {Kind: KindOpenAI, BaseURL: "https://api.groq.test/openai/v1", Model: "llama",

@@ -53,6 +53,8 @@ func settings() []setting[Config] {
 	return slices.Concat([]setting[Config]{
 		field("model", "SIBYL_MODEL", func(c *Config) *string { return &c.Model }, value.model),
 		field("data", "SIBYL_DATA", func(c *Config) *string { return &c.DataDir }, value.path),
+		field("database", "SIBYL_DATABASE", func(c *Config) *Database { return &c.Database }, value.database).
+			shown(func(c *Config) any { return plain(c.Database.Where()) }),
 		field("vault", "SIBYL_VAULT", func(c *Config) *string { return &c.Vault }, value.path),
 		field("trees", "SIBYL_TREES", func(c *Config) *string { return &c.Trees }, value.path),
 		field("prompts", "SIBYL_PROMPTS", func(c *Config) *string { return &c.Prompts }, value.path),
@@ -85,7 +87,7 @@ func settings() []setting[Config] {
 		field("timeouts.local_start", "", func(c *Config) *time.Duration { return &c.Timeouts.LocalStart }, duration(minWait, maxWait)),
 		field("timeouts.local_silence", "", func(c *Config) *time.Duration { return &c.Timeouts.LocalSilence }, duration(minWait, maxWait)),
 		field("timeouts.web", "", func(c *Config) *time.Duration { return &c.Timeouts.Web }, duration(time.Second, 2*time.Minute)),
-	})
+	}, telemetrySettings(), serverSettings())
 }
 
 // providerSettings lists what can be set of each provider, under providers and its name. The variables are those of a

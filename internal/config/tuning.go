@@ -182,7 +182,7 @@ func (v value) headers(into *Tuning) error {
 		text := into.Headers[name]
 		variable, fromEnvironment := strings.CutPrefix(text, "$")
 		switch {
-		case strings.ContainsFunc(name, func(r rune) bool { return !strings.ContainsRune(letters+digits+"-_", r|0x20) }):
+		case !isHeader(name):
 			return fmt.Errorf("%s is no name of a header", quote(name))
 		case fromEnvironment:
 			if err := (value{raw: variable}).variable(&variable); err != nil {

@@ -1,0 +1,68 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"sibyl/internal/config"
+	"sibyl/internal/journal"
+	"sibyl/internal/node"
+	"sibyl/internal/service"
+	"sibyl/internal/store"
+	"sibyl/internal/store/postgres"
+	"sibyl/internal/store/sqlite"
+	"sibyl/internal/user"
+)
+
+// Database is where everything is kept.
+type Database interface {
+	journal.Store
+	user.Store
+	node.Registry
+	store.Database
+}
+
+// DatabaseFile is the SQLite file of a data folder.
+func DatabaseFile(dataDir string) string { return filepath.Join(dataDir, "sibyl.db") }
+
+// DatabaseName names the database of these settings for people, without a password.
+func DatabaseName(cfg config.Config) string {
+	if where := cfg.Database.Where(); where != "" {
+		return where
+	}
+	return DatabaseFile(cfg.DataDir)
+}
+
+// OpenDatabase opens the database of these settings, and makes what is missing.
+func OpenDatabase(ctx context.Context, cfg config.Config) (db Database, err error) {
+	switch {
+	case cfg.Database.Postgres.Reveal() != "":
+		db, err = postgres.Open(ctx, cfg.Database.Postgres.Reveal())
+	case cfg.Database.File != "":
+		db, err = sqlite.Open(ctx, cfg.Database.File)
+	default:
+		db, err = sqlite.Open(ctx, DatabaseFile(cfg.DataDir))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrJournal, err)
+	}
+	return db, nil
+}
+
+// Copied is how many rows of a table were copied.
+type Copied = store.Copied
+
+// CopyDatabase copies all of one database into another, which is empty. What keeps it from that is a service.UsageError.
+func CopyDatabase(ctx context.Context, from, to Database) ([]Copied, error) {
+	now, err := from.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := store.Copy(ctx, from, to, now)
+	if errors.Is(err, store.ErrInUse) || errors.Is(err, store.ErrNotEmpty) {
+		err = &service.UsageError{Err: err}
+	}
+	return all, err
+}

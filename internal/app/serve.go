@@ -1,0 +1,179 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"sibyl/internal/api"
+	"sibyl/internal/config"
+	"sibyl/internal/journal"
+	"sibyl/internal/node"
+	"sibyl/internal/server"
+	"sibyl/internal/telemetry"
+)
+
+// mostBody has room for the longest question, whatever its characters become in JSON.
+const mostBody = 1 << 20
+
+// Serve answers over HTTP and works as a node until ctx is done. listening is told the address.
+func (a *App) Serve(ctx context.Context, build string, listening func(address string)) error {
+	cfg := a.Config.Server
+	c := server.Config{Listen: cfg.Listen, Behind: len(cfg.Proxies) > 0, Loopback: cfg.Loopback(), Grace: cfg.Grace, Users: a.Users.Any, Engine: a.Engine,
+		Log: a.log, Listening: listening,
+		Ready: func(ctx context.Context) error {
+			_, err := a.Registry.Now(ctx)
+			return err
+		},
+		Node: node.Config{Self: node.Node{Holder: a.Engine.Holder, Name: nodeName(cfg.Name), Build: build}, Engine: a.Engine, Store: a.Store, Registry: a.Registry,
+			Clock: &a.Clock, Duties: a.duties(), Log: a.log},
+	}
+	c.Answer = func(ready func(context.Context) error, leaving <-chan struct{}) (*http.Server, error) {
+		s, err := api.New(api.Config{Service: a.Service, Users: a.Users, Folders: cfg.FoldersOf, Build: build, Hosts: cfg.Hosts, Proxies: cfg.Proxies,
+			Limits:  api.Limits{Runs: cfg.Limits.Runs, Requests: float64(cfg.Limits.Requests) / 60, Burst: max(cfg.Limits.Requests/10, 1), Bytes: cfg.Limits.Bytes, Body: mostBody},
+			Leaving: leaving, Lag: a.telemetry.Lag,
+			Ready: ready, Metrics: a.telemetry.Handler(), Log: a.log, Now: a.Clock.Now})
+		if err != nil {
+			return nil, err
+		}
+		return api.HTTPServer(a.telemetry.HTTP(s.Handler()), a.log), nil
+	}
+	pair, err := certificate(cfg)
+	if err != nil {
+		return err
+	}
+	if pair != nil {
+		c.TLS = &tls.Config{Certificates: []tls.Certificate{*pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
+	}
+	return server.Run(ctx, c)
+}
+
+// certificate reads the server's own; nil if it has none.
+func certificate(cfg config.Server) (*tls.Certificate, error) {
+	if cfg.TLSCert == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(cfg.TLSCert, cfg.TLSKey)
+	if err != nil {
+		return nil, fmt.Errorf("server.tls_cert %s and server.tls_key: %w", cfg.TLSCert, err)
+	}
+	return &pair, nil
+}
+
+// readyTime bounds how long it is waited for whether a server takes requests.
+const readyTime = 3 * time.Second
+
+// Ready says whether the server of these settings, on this machine, takes requests.
+func Ready(ctx context.Context, cfg config.Server) error {
+	pair, err := certificate(cfg)
+	if err != nil {
+		return err
+	}
+	var own *x509.Certificate
+	if pair != nil {
+		own = pair.Leaf
+	}
+	ctx, cut := context.WithTimeout(ctx, readyTime)
+	defer cut()
+	return server.Ready(ctx, cfg.Listen, own)
+}
+
+// observe readies what shows others what this process does, if it serves.
+func (a *App) observe(opt Options) (err error) {
+	a.log = opt.Log
+	if opt.Serving == nil {
+		return nil
+	}
+	t := a.Config.Telemetry
+	a.log = telemetry.Logger(opt.Serving, t.LogLevel, a.secrets.bytes)
+	a.telemetry, err = telemetry.New(telemetry.Config{Build: opt.Build, Instance: nodeName(a.Config.Server.Name), Endpoint: t.Endpoint, Header: t.Header(), Ratio: t.TraceRatio,
+		AcceptParent: t.Traceparent, Waiting: a.waiting, Redact: a.secrets.bytes, Log: a.log})
+	if err == nil {
+		a.opened.observe = a.telemetry.Model
+	}
+	return err
+}
+
+// mostWaiting bounds how many waiting runs are counted.
+const mostWaiting = 1000
+
+// waiting tells of the runs that wait for a process.
+func (a *App) waiting(ctx context.Context) (w telemetry.Waiting, err error) {
+	now := a.Clock.Now()
+	all, err := a.Store.Stranded(ctx, now, mostWaiting)
+	w.Runs = len(all)
+	for _, r := range all {
+		w.Oldest = max(w.Oldest, now.Sub(r.StartedAt))
+	}
+	return w, err
+}
+
+// flushTime bounds how long the last traces may take.
+const flushTime = 3 * time.Second
+
+func (a *App) closeTelemetry() error {
+	if a.telemetry == nil {
+		return nil
+	}
+	ctx, cut := context.WithTimeout(context.Background(), flushTime)
+	defer cut()
+	return a.telemetry.Close(ctx)
+}
+
+// SignInAddress is where a browser uses up a one-time secret: at a node that lives, or "" if there is none.
+func (a *App) SignInAddress(ctx context.Context, once string) (string, error) {
+	now := a.Clock.Now()
+	nodes, err := a.Registry.Nodes(ctx, now)
+	for _, n := range nodes {
+		if n.Lives(now) && !n.Draining {
+			return api.SignInAddress(reachable(n.Address), once), nil
+		}
+	}
+	return "", err
+}
+
+// reachable is an address that leads to a server of this machine, also where that listens to all of its addresses.
+func reachable(address string) string {
+	for _, all := range []string{"://[::]:", "://0.0.0.0:"} {
+		address = strings.Replace(address, all, "://127.0.0.1:", 1)
+	}
+	return address
+}
+
+func nodeName(set string) string {
+	if host, err := os.Hostname(); set == "" && err == nil {
+		return journal.Clean(host)
+	}
+	return set
+}
+
+// retireAtOnce bounds how many sessions of an owner one round of retention removes.
+const retireAtOnce = 200
+
+// duties are what some node does from time to time.
+func (a *App) duties() []node.Duty {
+	return []node.Duty{
+		{Name: "retention", Every: time.Hour, Do: func(ctx context.Context) error {
+			users, err := a.Users.List(ctx)
+			if err != nil {
+				return err
+			}
+			owners := []journal.Owner{Owner}
+			for _, u := range users {
+				owners = append(owners, journal.Owner(u.Name))
+			}
+			for _, owner := range owners {
+				if _, err := a.Service.Retire(ctx, owner, retireAtOnce); err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+		{Name: "forget tokens", Every: 24 * time.Hour, Do: a.Users.Forget},
+	}
+}

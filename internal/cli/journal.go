@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/agent"
+	"sibyl/internal/app"
+	"sibyl/internal/config"
+)
+
+func (c *command) journalCommand() *cobra.Command {
+	return group(&cobra.Command{Use: "journal", Short: "Move all that is kept from one database to another"}, c.journalCopy())
+}
+
+// here stands for the database of the settings.
+const here = "here"
+
+func (c *command) journalCopy() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "copy FROM TO", Short: "Copy everything from one database into an empty one, and check it", Args: cobra.ExactArgs(2),
+		Long: "Copies sessions, runs, records, users: everything that one database holds, into another that holds nothing. Then what was written is\n" +
+			"read again and compared. FROM and TO are postgres://USER@HOST/NAME, sqlite:PATH, or ‘here’, the database of your settings. A\n" +
+			"password is better in PGPASSWORD or a .pgpass file than on the command line, where others on this machine can see it.\n\n" +
+			"Stop what serves or asks there before: a database is not copied while a run of it is driven. FROM stays as it is.",
+		Example: "  sibyl journal copy here postgres://sibyl@db.lan/sibyl\n  sibyl journal copy postgres://sibyl@db.lan/sibyl sqlite:/backup/sibyl.db",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.copyJournal(cmd.Context(), args[0], args[1])
+		},
+	}
+	return c.withJSON(cmd, "one JSON object a table, as an array")
+}
+
+func (c *command) copyJournal(ctx context.Context, from, to string) (err error) {
+	source, err := c.openNamed(ctx, from)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, source.Close()) }()
+	target, err := c.openNamed(ctx, to)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, target.Close()) }()
+	began := time.Now()
+	all, err := app.CopyDatabase(ctx, source, target)
+	if err != nil {
+		return err
+	}
+	err = printList(c, all, func(t app.Copied) string { return fmt.Sprintf("%-13s %s", t.Table, agent.Counted(int(t.Rows), "row")) })
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.Err, "· copied and compared in %s\n", time.Since(began).Round(time.Millisecond))
+	return nil
+}
+
+// openNamed opens the database that a person named.
+func (c *command) openNamed(ctx context.Context, name string) (app.Database, error) {
+	cfg, err := c.settings()
+	if err != nil {
+		return nil, err
+	}
+	if name != here {
+		if cfg.Database, err = config.ParseDatabase(name); err != nil {
+			return nil, withCode(ExitUsage, fmt.Errorf("the name of a database %w, or ‘here’", err))
+		}
+	}
+	db, err := app.OpenDatabase(ctx, cfg)
+	return db, withCode(ExitJournal, err)
+}

@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/app"
+	"sibyl/internal/config"
+	"sibyl/internal/user"
+)
+
+func (c *command) userCommand() *cobra.Command {
+	return group(&cobra.Command{Use: "user", Short: "Add, list and revoke those who use Sibyl over HTTP",
+		Long: "What a user does over HTTP is kept under their name, and no other user sees it. A program shows a token with each request; a\n" +
+			"browser signs in with one that works once. A token is printed when it is made, and never again: only its hash is kept."},
+		c.userAdd(), c.userList(), c.userRevoke(), c.userRotate(), c.userSignIn())
+}
+
+// onUser runs a command on the user that its argument names.
+func (c *command) onUser(do func(ctx context.Context, a *app.App, name string) error) func(*cobra.Command, []string) error {
+	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
+		err := do(ctx, a, args[0])
+		switch {
+		case errors.Is(err, user.ErrExists):
+			err = withCode(ExitUsage, fmt.Errorf("%w; ‘sibyl user rotate %s’ gives another token", err, args[0]))
+		case errors.Is(err, user.ErrNotFound):
+			err = withCode(ExitUsage, fmt.Errorf("%w; ‘sibyl user list’ shows who there is", err))
+		case errors.Is(err, user.ErrInvalid):
+			err = withCode(ExitUsage, err)
+		}
+		return err
+	})
+}
+
+func (c *command) userAdd() *cobra.Command {
+	var scope, expires string
+	cmd := &cobra.Command{Use: "add NAME", Short: "Add a user, and print a token for programs", Args: cobra.ExactArgs(1),
+		Long: "Adds a user and prints a token, which programs send as ‘Authorization: Bearer TOKEN’.\n\n" +
+			"Sessions belong to a name. Who adds a revoked user again gives that user access to the sessions of before; for another\nperson take another name. " +
+			"The sessions of the command line belong to the name " + string(app.Owner) + ".",
+		Example: "  sibyl user add ada\n  sibyl user add dashboard --scope read --expires 365d",
+		RunE: c.onUser(func(ctx context.Context, a *app.App, name string) error {
+			lasts, err := expiry(expires)
+			if err != nil {
+				return err
+			}
+			t, secret, err := a.Users.Add(ctx, name, user.Scope(scope), lasts)
+			if err != nil {
+				return err
+			}
+			if name == string(app.Owner) {
+				fmt.Fprintln(c.Err, "· "+name+" is the owner on the command line: this user has access to its sessions")
+			}
+			return c.printSecret(t, secret, "programs send it as ‘Authorization: Bearer TOKEN’")
+		})}
+	cmd.Flags().StringVar(&scope, "scope", string(user.Write), "what the user's tokens allow: read, or write, which includes read")
+	withExpiry(cmd, &expires)
+	return c.withJSON(cmd, "one JSON object, with the token as secret")
+}
+
+func withExpiry(cmd *cobra.Command, into *string) {
+	cmd.Flags().StringVar(into, "expires", "90d", "how long the token works, such as 90d or 12h")
+}
+
+func expiry(text string) (time.Duration, error) {
+	lasts, err := config.Age(text)
+	if err != nil {
+		return 0, withCode(ExitUsage, fmt.Errorf("--expires is %q: it takes days such as 90d, or a time such as 12h", text))
+	}
+	return lasts, nil
+}
+
+// printSecret prints a secret alone, and beside it what it is for.
+func (c *command) printSecret(t user.Token, secret, use string) error {
+	fmt.Fprintf(c.Err, "· a token of %s (%s) until %s; %s\n", t.User, t.Scope, moment(t.ExpiresAt), use)
+	fmt.Fprintln(c.Err, "· it is not shown again: only its hash is kept")
+	if c.asJSON {
+		return c.printJSON(struct {
+			user.Token
+			Secret string `json:"secret"`
+		}{t, secret})
+	}
+	fmt.Fprintln(c.Out, secret)
+	return nil
+}
+
+func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
+
+func (c *command) userList() *cobra.Command {
+	return c.withJSON(&cobra.Command{Use: "list", Short: "List the users, with the tokens that work", Args: cobra.NoArgs,
+		RunE: c.onApp(func(ctx context.Context, a *app.App, _ []string) error {
+			all, err := a.Users.List(ctx)
+			if err != nil {
+				return err
+			}
+			if len(all) == 0 {
+				fmt.Fprintln(c.Err, "· there is no user; ‘sibyl user add NAME’ adds one")
+			}
+			return printList(c, all, userLines)
+		})}, "a JSON array")
+}
+
+// userLines are the lines of a user in a list.
+func userLines(u user.Listed) string {
+	if !u.RevokedAt.IsZero() {
+		return fmt.Sprintf("%s  revoked  since %s", u.Name, moment(u.RevokedAt))
+	}
+	lines := fmt.Sprintf("%s  %s  since %s", u.Name, u.Scope, moment(u.CreatedAt))
+	for _, t := range u.Tokens {
+		lines += fmt.Sprintf("\n  %-7s  %s  %s  until %s", t.Kind, t.ID, t.Scope, moment(t.ExpiresAt))
+	}
+	if len(u.Tokens) == 0 {
+		lines += fmt.Sprintf("\n  no token works; ‘sibyl user rotate %s’ gives one", u.Name)
+	}
+	return lines
+}
+
+func (c *command) userRevoke() *cobra.Command {
+	return &cobra.Command{Use: "revoke NAME", Short: "End a user and all their tokens at once", Args: cobra.ExactArgs(1),
+		Long: "Ends a user: no token of theirs works from then on, in programs and browsers, on any node. Their sessions stay. ‘sibyl user add’\n" +
+			"with the same name gives access to them again.",
+		RunE: c.onUser(func(ctx context.Context, a *app.App, name string) error {
+			if err := a.Users.Revoke(ctx, name); err != nil {
+				return err
+			}
+			fmt.Fprintf(c.Out, "%s is revoked, with all tokens; the sessions stay\n", name)
+			return nil
+		})}
+}
+
+func (c *command) userRotate() *cobra.Command {
+	var expires string
+	cmd := &cobra.Command{Use: "rotate NAME", Short: "Print a new token for programs; the old ones end at once", Args: cobra.ExactArgs(1),
+		Long: "Prints a new token of the user's scope. The tokens that programs had before it end at once; browsers stay signed in.",
+		RunE: c.onUser(func(ctx context.Context, a *app.App, name string) error {
+			lasts, err := expiry(expires)
+			if err != nil {
+				return err
+			}
+			t, secret, err := a.Users.Rotate(ctx, name, lasts)
+			if err != nil {
+				return err
+			}
+			return c.printSecret(t, secret, "the tokens that programs had before it have ended")
+		})}
+	withExpiry(cmd, &expires)
+	return c.withJSON(cmd, "one JSON object, with the token as secret")
+}
+
+func (c *command) userSignIn() *cobra.Command {
+	return c.withJSON(&cobra.Command{Use: "sign-in NAME", Short: "Print a token that signs a browser in, once", Args: cobra.ExactArgs(1),
+		Long: "Prints a token that signs a browser in once, within five minutes. The browser stays signed in for 30 days.",
+		RunE: c.onUser(func(ctx context.Context, a *app.App, name string) error {
+			t, secret, err := a.Users.Invite(ctx, name)
+			if err != nil {
+				return err
+			}
+			if err := c.printSecret(t, secret, "it signs one browser in, once"); err != nil || c.asJSON {
+				return err
+			}
+			address, err := a.SignInAddress(ctx, secret)
+			if address != "" {
+				fmt.Fprintln(c.Err, "· on this machine, open "+address)
+			}
+			return err
+		})}, "one JSON object, with the token as secret")
+}
