@@ -1,12 +1,15 @@
 # The commands of daily work. Each is one line that also works without make.
 
-.PHONY: build test lint bench fuzz
+.PHONY: build test client lint bench fuzz
 
 build: ## the binary, in bin/
 	go build -o bin/sibyl ./cmd/sibyl
 
 test: ## all tests; what .ci/run calls
 	sh scripts/test.sh
+
+client: ## the HTTP API as a generated client sees it; a part of the tests
+	sh scripts/client.sh
 
 lint: ## the linters, built on first use
 	sh scripts/lint.sh

@@ -70,7 +70,7 @@ func load(files fs.FS) (*module, error) {
 // The kinds of rooms. A room that is none of them is under the rules for all.
 var (
 	kernel    = []string{"internal/bt", "internal/signal"}
-	contracts = []string{"internal/journal", "internal/model", "internal/tool", "internal/assistant", "internal/run", "internal/files", "internal/search"}
+	contracts = []string{"internal/journal", "internal/model", "internal/tool", "internal/assistant", "internal/run", "internal/files", "internal/search", "internal/user"}
 	waysIn    = []string{"internal/cli", "internal/api", "internal/mcp"}
 	// What an assistant may stand on beside the kernel and the contracts.
 	ground = []string{"internal/agent", "internal/jsonappend", "prompts", "trees"}

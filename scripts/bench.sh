@@ -18,6 +18,11 @@ echo "search of several words in the Go source tree, warm, without an index (aim
 bench SearchGoTree ./internal/tool/code
 echo "one append to the journal, synchronous=FULL"
 bench Append ./internal/store/sqlite
+echo "appends to the journal in PostgreSQL, on a server whose commits wait for the disk"
+bench Append ./internal/store/postgres
+echo "whole runs in the journal alone, so many at once: SQLite, PostgreSQL"
+bench Runs ./internal/store/sqlite
+bench Runs ./internal/store/postgres
 echo "start beside Go's smallest program: --version (aim: 10 ms), an offline answer on a small folder (aim: 30 ms)"
 bench '^BenchmarkStart$' ./cmd/sibyl 30x
 echo "redaction of a text without secrets (aim: 1.5 GB/s)"

@@ -1,0 +1,228 @@
+package internal
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"sibyl/internal/cli"
+	"sibyl/internal/config"
+)
+
+// forOperators are the files from which people copy commands, settings and variables, by name.
+func forOperators(t *testing.T) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob("../deploy/*")
+	if err != nil || len(files) < 5 {
+		t.Fatalf("the files of deploy are not where they were: %v, %v", files, err)
+	}
+	texts := map[string]string{}
+	for _, file := range append(files, "../docs/server.md", "../docs/scaling.md") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[strings.TrimPrefix(file, "../")] = string(text)
+	}
+	return texts
+}
+
+// commandsIn finds what is called of the program: the words after its name. Of Markdown only what is marked as code is looked at.
+func commandsIn(file, text string) (calls []string) {
+	if strings.HasSuffix(file, ".md") {
+		text = strings.Join(regexp.MustCompile("(?s)```.*?\n```|`[^`\n]+`").FindAllString(text, -1), "\n")
+	}
+	text = strings.NewReplacer("\\\n", " ", `CMD ["/sibyl", "`, "sibyl ", `CMD ["`, "sibyl ", `"]`, "", "run --rm node-1 ", "sibyl ", "‘", "`", "’", "`", "`", " ` ").Replace(text)
+	for _, m := range regexp.MustCompile(`(?m)(?:^|[ (]|bin/)sibyl((?: [^\s|;&()]+)+)`).FindAllStringSubmatch(text, -1) {
+		calls = append(calls, m[1])
+	}
+	return calls
+}
+
+// help is what the program says of a command, and the commands below it.
+func help(t *testing.T, path []string) (text string, below []string) {
+	t.Helper()
+	var out bytes.Buffer
+	if code := cli.Main(t.Context(), cli.Program{}, append(slices.Clone(path), "--help"), nil, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &out}); code != 0 {
+		t.Fatalf("sibyl %s --help: %s", strings.Join(path, " "), out.String())
+	}
+	_, list, _ := strings.Cut(out.String(), "Available Commands:\n")
+	list, _, _ = strings.Cut(list, "\n\n")
+	for line := range strings.Lines(list) {
+		below = append(below, strings.Fields(line)[0])
+	}
+	return out.String(), below
+}
+
+// flagsOf are the flags of a command and of those below it.
+func flagsOf(t *testing.T, path []string) (names []string) {
+	t.Helper()
+	text, below := help(t, path)
+	names = regexp.MustCompile(`(?m)^ .*?(--[a-z-]+)`).FindAllString(text, -1)
+	for i, line := range names {
+		names[i] = line[strings.LastIndex(line, "--"):]
+	}
+	for _, name := range below {
+		names = append(names, flagsOf(t, append(slices.Clone(path), name))...)
+	}
+	return names
+}
+
+func TestFilesForOperatorsNameCommandsAndFlagsThatExist(t *testing.T) {
+	word := regexp.MustCompile(`^[a-z][a-z-]*$`)
+	found := 0
+	for file, text := range forOperators(t) {
+		for _, call := range commandsIn(file, text) {
+			var path []string
+			about, below := help(t, nil)
+			words := strings.Fields(call)
+			for i, w := range words {
+				switch {
+				case strings.HasPrefix(w, "--"):
+					name, _, _ := strings.Cut(w, "=")
+					if found++; !regexp.MustCompile(`(?m)^ .*`+regexp.QuoteMeta(name)+`\b`).MatchString(about) && name != "--help" {
+						t.Errorf("%s: sibyl%s: ‘sibyl %s’ has no flag %s", file, call, strings.Join(path, " "), name)
+					}
+				case slices.Contains(below, w):
+					found++
+					path = append(path, w)
+					about, below = help(t, path)
+				case word.MatchString(w) && len(below) > 0 && i == len(path):
+					t.Errorf("%s: sibyl%s: there is no such command", file, call)
+				}
+			}
+		}
+	}
+	exist := flagsOf(t, nil)
+	for file, text := range forOperators(t) {
+		for _, m := range regexp.MustCompile("`(--[a-z-]+)").FindAllStringSubmatch(text, -1) {
+			if found++; !slices.Contains(exist, m[1]) {
+				t.Errorf("%s names the flag %s, which no command has", file, m[1])
+			}
+		}
+	}
+	if found < 45 {
+		t.Errorf("only %d commands and flags were found: the files are read in the wrong way", found)
+	}
+}
+
+// settingsIn are the pieces of settings files: those that are ones, and in Markdown the blocks that say so.
+func settingsIn(file, text string) (blocks []string) {
+	if strings.HasSuffix(file, "config.yaml") {
+		return []string{text}
+	}
+	for _, m := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(text, -1) {
+		blocks = append(blocks, m[1])
+	}
+	return blocks
+}
+
+func TestFilesForOperatorsHoldSettingsThatAreTaken(t *testing.T) {
+	found := 0
+	for file, text := range forOperators(t) {
+		for _, block := range settingsIn(file, text) {
+			found++
+			path := filepath.Join(t.TempDir(), "config.yaml")
+			if err := os.WriteFile(path, []byte(block), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := config.Load(config.Options{Path: path, Home: t.TempDir(), Environ: []string{}}); err != nil {
+				t.Errorf("%s: %v in\n%s", file, err, block)
+			}
+		}
+	}
+	if found < 2 {
+		t.Errorf("only %d settings files were found: the files are read in the wrong way", found)
+	}
+}
+
+func TestServerGuideHasATableOfAllSettingsForServers(t *testing.T) {
+	text := forOperators(t)["docs/server.md"]
+	_, lines, err := config.Explain(config.Options{Home: t.TempDir(), Environ: []string{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exist := map[string]bool{}
+	for _, l := range lines {
+		exist[l.Path] = true
+		if section, _, _ := strings.Cut(l.Path, "."); (section == "server" || section == "telemetry") && !strings.Contains(text, "| `"+l.Path+"` |") {
+			t.Errorf("docs/server.md has no row for %s", l.Path)
+		}
+	}
+	for file, text := range forOperators(t) {
+		for _, m := range regexp.MustCompile("`((?:server|telemetry)\\.[a-z_.]*[a-z])`").FindAllStringSubmatch(text, -1) {
+			if !exist[m[1]] {
+				t.Errorf("%s names the setting %s, which there is not", file, m[1])
+			}
+		}
+	}
+}
+
+// reads says whether a variable of the environment changes the settings, or is complained of.
+func reads(t *testing.T, variable string) bool {
+	t.Helper()
+	home := t.TempDir()
+	usual, err := config.Load(config.Options{Home: home, Environ: []string{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, value := range []string{"1", "x", "debug", "/x", "a=b", "127.0.0.1:1", "http://127.0.0.1:1", "postgres://a@b/c"} {
+		set, err := config.Load(config.Options{Home: home, Environ: []string{variable + "=" + value}})
+		if err != nil && strings.Contains(err.Error(), variable) || err == nil && !reflect.DeepEqual(set, usual) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestFilesForOperatorsNameVariablesThatAreRead(t *testing.T) {
+	found := map[string]bool{}
+	for file, text := range forOperators(t) {
+		for _, variable := range regexp.MustCompile(`\b(?:SIBYL|OTEL|OPENAI|ANTHROPIC|GEMINI|OLLAMA|DATABASE)_[A-Z_]*[A-Z]\b`).FindAllString(text, -1) {
+			if !found[variable] && !reads(t, variable) {
+				t.Errorf("%s names %s, which nothing reads", file, variable)
+			}
+			found[variable] = true
+		}
+	}
+	if len(found) < 6 || reads(t, "SIBYL_NONE") {
+		t.Errorf("of %v one is read that there is not, or too few were found", found)
+	}
+}
+
+func TestServerGuideNamesMetricsThatExist(t *testing.T) {
+	known, err := os.ReadFile("../docs/telemetry.md") // a test of telemetry keeps it in step with the program
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := regexp.MustCompile(`\bsibyl_[a-z_]+[a-z]\b`).FindAllString(forOperators(t)["docs/server.md"], -1)
+	for _, name := range all {
+		base := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(name, "_bucket"), "_sum"), "_count")
+		if !strings.Contains(string(known), "`"+base) {
+			t.Errorf("docs/server.md names the metric %s, which there is not", name)
+		}
+	}
+	if len(all) < 5 {
+		t.Errorf("only the metrics %v were found", all)
+	}
+}
+
+// The same seed gives the same figures, so that what the guide shows can be held against the program.
+func TestScalingGuideShowsWhatTheCommandPrints(t *testing.T) {
+	blocks := regexp.MustCompile("(?s)```\n\\$ sibyl (eval scaling [^\n]*)\n(.*?)```").FindAllStringSubmatch(forOperators(t)["docs/scaling.md"], -1)
+	for _, block := range blocks {
+		var out bytes.Buffer
+		streams := cli.Streams{In: strings.NewReader(""), Out: &out, Err: &out}
+		if code := cli.Main(t.Context(), cli.Program{}, strings.Fields(block[1]), nil, streams); code != 0 || out.String() != block[2] {
+			t.Errorf("docs/scaling.md has another output than sibyl %s:\n%s", block[1], out.String())
+		}
+	}
+	if len(blocks) < 2 {
+		t.Errorf("%d blocks were found", len(blocks))
+	}
+}
