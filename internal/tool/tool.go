@@ -12,6 +12,8 @@ package tool
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"sort"
@@ -76,6 +78,21 @@ type Call struct {
 type Confirmation struct {
 	ID     string
 	Digest string // of the tool's name, its arguments and the version of what they name
+}
+
+// Subject is the Digest of a Confirmation: of a call of the tool name, with args as JSON, on what has that version. Equal arguments give
+// equal digests, however their JSON is written.
+func Subject(name string, args json.RawMessage, version int64) (string, error) {
+	var parsed any
+	if err := json.Unmarshal(args, &parsed); err != nil {
+		return "", fmt.Errorf("arguments of %s: %w", name, err)
+	}
+	canonical, err := json.Marshal([]any{name, parsed, version})
+	if err != nil {
+		return "", fmt.Errorf("arguments of %s: %w", name, err)
+	}
+	sum := sha256.Sum256(canonical)
+	return "sha256:" + hex.EncodeToString(sum[:]), nil
 }
 
 // Ref is a place a result came from. Lines count from 1 and are inclusive; 0 means the whole.
