@@ -45,13 +45,13 @@ func (t typed[A]) Call(ctx context.Context, call Call) (Result, error) {
 		err = ctx.Err()
 	}
 	if err != nil {
-		return Result{}, asError(err)
+		return Result{}, AsError(err)
 	}
 	res, err := t.call(ctx, call, args)
 	if err != nil {
-		return Result{}, asError(err)
+		return Result{}, AsError(err)
 	}
-	return bounded(res), nil
+	return Bounded(res), nil
 }
 
 func (t typed[A]) decode(call Call) (args A, err error) {
@@ -74,24 +74,26 @@ func (f finder[A]) Found(ctx context.Context, call Call) (Result, bool, error) {
 	}
 	res, was, err := f.found(ctx, call, args)
 	if err != nil {
-		return Result{}, false, asError(err)
+		return Result{}, false, AsError(err)
 	}
 	return res, was, nil
 }
 
-// bounded keeps a result's text to MaxText, cut between lines.
-func bounded(res Result) Result {
+// Bounded keeps a result's text to MaxText, cut between lines; only a line longer than half of that is cut between characters.
+func Bounded(res Result) Result {
 	const note = "(the rest is left out)\n"
 	if len(res.Text) > MaxText {
-		kept := res.Text[:MaxText-len(note)]
-		res.Text = kept[:strings.LastIndexByte(kept, '\n')+1] + note
-		res.Truncated = true
+		kept := Clip(res.Text, MaxText-len(note)-1)
+		if end := strings.LastIndexByte(kept, '\n'); end >= len(kept)/2 {
+			kept = kept[:end]
+		}
+		res.Text, res.Truncated = kept+"\n"+note, true
 	}
 	return res
 }
 
-// asError gives an error the kind that says what can be done about it.
-func asError(err error) *Error {
+// AsError gives an error of a call the kind that says what can be done about it.
+func AsError(err error) *Error {
 	if known, ok := errors.AsType[*Error](err); ok {
 		return known
 	}

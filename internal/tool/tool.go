@@ -71,6 +71,7 @@ type Call struct {
 	Args         json.RawMessage
 	Key          string        // unique to the effect, and the same after a crash
 	Owner        string        // whose call it is: the journal's owner
+	Version      int64         // of what it names, as the caller saw it: a change of another version is a Conflict; 0: any
 	Confirmation *Confirmation // the person's yes that it runs under; nil: none was given
 }
 

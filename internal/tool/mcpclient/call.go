@@ -1,0 +1,197 @@
+package mcpclient
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sibyl/internal/tool"
+)
+
+// What a request carries in its _meta for our own server; another ignores it.
+const (
+	MetaKey      = "sibyl/key"      // the idempotency key of a write
+	MetaVersion  = "sibyl/version"  // the version that the caller saw
+	MetaConfirms = "sibyl/confirms" // on a request for confirmation: the digest of what is to be confirmed
+)
+
+// remote is a tool of a server.
+type remote struct {
+	session *Session
+	name    string // as the server spells it
+	spec    tool.Spec
+	check   *jsonschema.Resolved // nil: the server checks
+}
+
+// own is a write of our own server. The server performs a write once for each key and owner, keeps the key for good in the transaction of
+// the write, and answers the same key with the first result before it looks at anything else. So calling again is exactly-once, and tells
+// what became of a call that a crash cut off.
+type own struct{ *remote }
+
+func (s *Session) make(l Listing) (tools []tool.Tool) {
+	for _, o := range l {
+		if s.cfg.Allow != nil && !slices.Contains(s.cfg.Allow, o.Name) {
+			continue
+		}
+		spec, err := s.spec(o)
+		if err != nil {
+			s.cfg.Log.Warn("a tool of an MCP server is left out", "server", s.cfg.Name, "tool", o.Name, "why", err)
+			continue
+		}
+		r := &remote{session: s, name: o.Name, spec: spec}
+		if s.cfg.Own {
+			if spec.Effect == tool.Once {
+				tools = append(tools, own{r})
+				continue
+			}
+		} else {
+			r.check = resolved(o.Input)
+		}
+		tools = append(tools, r)
+	}
+	return tools
+}
+
+// resolved is a schema that arguments can be held against; nil where only its server can read it.
+func resolved(schema json.RawMessage) *jsonschema.Resolved {
+	var s jsonschema.Schema
+	if json.Unmarshal(schema, &s) != nil {
+		return nil
+	}
+	r, err := s.Resolve(nil)
+	if err != nil {
+		return nil
+	}
+	return r
+}
+
+// Spec describes the tool.
+func (r *remote) Spec() tool.Spec { return r.spec }
+
+// Call calls the tool.
+func (r *remote) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return tool.Result{}, tool.AsError(err)
+	}
+	args, err := r.arguments(call)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if _, limited := ctx.Deadline(); !limited {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, r.session.cfg.Timeout)
+		defer cancel()
+	}
+	p := &mcp.CallToolParams{Name: r.name, Arguments: args, Meta: mcp.Meta{}}
+	if call.Key != "" {
+		p.Meta[MetaKey] = call.Key
+	}
+	if !r.session.cfg.Own {
+		return r.send(ctx, p)
+	}
+	if call.Version != 0 {
+		p.Meta[MetaVersion] = call.Version
+	}
+	c := &confirming{call: call.Confirmation}
+	if c.call != nil {
+		subject, err := tool.Subject(r.name, args, call.Version)
+		if err != nil || subject != c.call.Digest {
+			return tool.Result{}, tool.Errorf(tool.Denied, "ask the person again", "what was confirmed is not this call of %s", r.name)
+		}
+	}
+	return r.confirmed(ctx, p, c)
+}
+
+// arguments are those of a call, checked as far as we can.
+func (r *remote) arguments(call tool.Call) (json.RawMessage, error) {
+	if r.spec.Effect == tool.Once && call.Key == "" {
+		return nil, tool.Errorf(tool.Failed, "", "%s was called without an idempotency key", r.spec.Name)
+	}
+	args := bytes.TrimSpace(call.Args)
+	if len(args) == 0 || string(args) == "null" {
+		args = []byte("{}")
+	}
+	var given map[string]any
+	if err := json.Unmarshal(args, &given); err != nil {
+		return nil, tool.Errorf(tool.InvalidArgs, "send one JSON object", "the arguments must be one JSON object")
+	}
+	if r.check != nil {
+		if err := r.check.Validate(given); err != nil {
+			return nil, tool.Errorf(tool.InvalidArgs, "look at the schema of the arguments", "the arguments do not fit: %w", err)
+		}
+	}
+	return args, nil
+}
+
+// send asks the server. One that has forgotten our session has not taken the call, so it is asked again in a new one.
+func (r *remote) send(ctx context.Context, p *mcp.CallToolParams) (tool.Result, error) {
+	for first := true; ; first = false {
+		link, err := r.session.connected(ctx)
+		if err != nil {
+			return tool.Result{}, r.session.explain(err)
+		}
+		res, err := link.CallTool(ctx, p)
+		switch {
+		case err == nil:
+			return r.result(res)
+		case ctx.Err() != nil:
+			return tool.Result{}, r.unsure(tool.AsError(ctx.Err()))
+		case errors.Is(err, mcp.ErrSessionMissing):
+			if r.session.drop(link); first {
+				continue
+			}
+		case errors.Is(err, mcp.ErrConnectionClosed):
+			r.session.drop(link)
+		}
+		return tool.Result{}, r.unsure(r.session.explain(err))
+	}
+}
+
+// unsure says of a write whose answer did not come that nobody knows what became of it.
+func (r *remote) unsure(err *tool.Error) *tool.Error {
+	if r.spec.Effect == tool.Once && slices.Contains([]tool.Kind{tool.Unavailable, tool.Timeout, tool.Cancelled}, err.Kind) {
+		err.Hint = "whether it took effect is not known"
+	}
+	return err
+}
+
+// Found performs the call by its key, which gives the first result if there is one.
+func (o own) Found(ctx context.Context, call tool.Call) (tool.Result, bool, error) {
+	res, err := o.Call(ctx, call)
+	if err == nil {
+		return res, true, nil
+	}
+	switch tool.AsError(err).Kind {
+	case tool.InvalidArgs, tool.NotFound, tool.Conflict, tool.Denied: // its key was never used; to refuse it is Call's
+		return tool.Result{}, false, nil
+	}
+	return tool.Result{}, false, err
+}
+
+// explain gives an error of the connection its kind. Its words are the SDK's and the server's, without what was sent.
+func (s *Session) explain(err error) *tool.Error {
+	if known, ok := errors.AsType[*tool.Error](err); ok {
+		return known
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		known := tool.AsError(err)
+		known.Message = s.cfg.Name + ": " + known.Message
+		return known
+	}
+	const most = 300
+	if said, ok := errors.AsType[*jsonrpc.Error](err); ok {
+		switch said.Code {
+		case jsonrpc.CodeInvalidParams:
+			return tool.Errorf(tool.InvalidArgs, "look at the schema of the arguments", "%s: %s", s.cfg.Name, tool.Clip(said.Message, most))
+		case jsonrpc.CodeInternalError, jsonrpc.CodeInvalidRequest, jsonrpc.CodeParseError:
+			return tool.Errorf(tool.Failed, "", "%s: %s", s.cfg.Name, tool.Clip(said.Message, most))
+		}
+	}
+	return &tool.Error{Kind: tool.Unavailable, Message: tool.Clip(s.cfg.Name+" does not answer: "+err.Error(), most), Err: err}
+}

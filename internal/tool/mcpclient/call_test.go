@@ -1,0 +1,245 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sibyl/internal/tool"
+)
+
+// eras are the protocols that a server may speak: with questions within a call, and beside it.
+var eras = map[string][]string{"2026-07-28": nil, "2025-11-25": {"2025-11-25"}}
+
+// subjectOf is what a person confirms to remove the thing as it is.
+func subjectOf(t *testing.T, args string, version int64) *tool.Confirmation {
+	t.Helper()
+	digest, err := tool.Subject("remove", json.RawMessage(args), version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &tool.Confirmation{ID: "row", Digest: digest}
+}
+
+func TestListedHintsBecomeEffects(t *testing.T) {
+	session := connect(t, InProcess(newShelf().server()), Config{Prefix: "shelf__", Source: "shelf", Foreign: true})
+	got := map[string]tool.Spec{}
+	for _, one := range session.Tools() {
+		s := one.Spec()
+		if s.Title == "" || s.Description == "" || string(s.Schema) != anyObject || s.Source != "shelf" || !s.Foreign {
+			t.Errorf("%+v", s)
+		}
+		got[s.Name] = tool.Spec{Effect: s.Effect, Destructive: s.Destructive, Idempotent: s.Idempotent}
+	}
+	want := map[string]tool.Spec{
+		"shelf__look":   {Effect: tool.Repeatable},
+		"shelf__refuse": {Effect: tool.Repeatable},
+		"shelf__remove": {Effect: tool.Once, Destructive: true, Idempotent: true},
+		"shelf__put":    {Effect: tool.Once},
+		"shelf__wait":   {Effect: tool.Once, Destructive: true}, // nothing is said of it
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCallCarriesKeyAndVersion(t *testing.T) {
+	for own, want := range map[bool]any{true: float64(3), false: nil} {
+		s := newShelf()
+		session := connect(t, InProcess(s.server()), Config{Own: own})
+		res, err := named(t, session, "look").Call(t.Context(), tool.Call{Args: json.RawMessage(`{"a":1}`), Key: "run/7", Version: 3})
+		if err != nil || res.Text != `seen {"a":1}` || string(res.Data) != `{"success":true}` || res.Items != 1 {
+			t.Errorf("%+v, %v", res, err)
+		}
+		if m := s.metas[0]; m[MetaKey] != "run/7" || m[MetaVersion] != want {
+			t.Errorf("own %v: sent %v", own, m)
+		}
+	}
+}
+
+func TestCancelledCallIsCancelledAtTheServer(t *testing.T) {
+	for era, versions := range eras {
+		t.Run(era, func(t *testing.T) {
+			s := newShelf()
+			s.eras = versions
+			wait := named(t, connect(t, InProcess(s.server()), Config{}), "wait")
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() {
+				_, err := wait.Call(ctx, tool.Call{Key: "k"})
+				done <- err
+			}()
+			within(t, s.began, "the call at the server")
+			cancel()
+			if err := within(t, done, "the end of the call"); kindOfError(err) != tool.Cancelled || !strings.Contains(err.Error(), "not known") {
+				t.Errorf("%v", err)
+			}
+			within(t, s.cancelled, "the cancellation at the server")
+		})
+	}
+}
+
+func TestConfirmationIsGivenOnlyForWhatWasConfirmed(t *testing.T) {
+	const args = `{"id":1}`
+	for era, versions := range eras {
+		for name, c := range map[string]struct {
+			confirmed *tool.Confirmation
+			sent      string // arguments
+			saw       int64  // version
+			want      tool.Kind
+			answer    string // at the server; "": it was not asked
+		}{
+			"this very call":            {subjectOf(t, args, 3), `{ "id": 1 }`, 3, "", "accept"},
+			"nothing":                   {nil, args, 3, tool.Denied, "decline"},
+			"other arguments":           {subjectOf(t, `{"id":2}`, 3), args, 3, tool.Denied, ""},
+			"an older version":          {subjectOf(t, args, 2), args, 2, tool.Conflict, ""},
+			"any version":               {subjectOf(t, args, 0), args, 0, tool.Conflict, "decline"},
+			"another tool":              {&tool.Confirmation{Digest: "sha256:0"}, args, 3, tool.Denied, ""},
+			"another version than sent": {subjectOf(t, args, 3), args, 2, tool.Denied, ""},
+		} {
+			t.Run(era+" "+name, func(t *testing.T) {
+				s := newShelf()
+				s.eras = versions
+				session := connect(t, InProcess(s.server()), Config{Own: true})
+				_, err := named(t, session, "remove").Call(t.Context(), tool.Call{Args: json.RawMessage(c.sent), Key: "k", Version: c.saw, Confirmation: c.confirmed})
+				if kindOfError(err) != c.want {
+					t.Errorf("%v, want %q", err, c.want)
+				}
+				if removed := s.removed > 0; removed != (c.want == "") || strings.Join(s.answers, ",") != c.answer {
+					t.Errorf("removed %d, answered %v, want %q", s.removed, s.answers, c.answer)
+				}
+			})
+		}
+	}
+}
+
+func TestSimultaneousCallsAreConfirmedEachForItself(t *testing.T) {
+	for era, versions := range eras {
+		t.Run(era, func(t *testing.T) {
+			s := newShelf()
+			s.eras = versions
+			remove := named(t, connect(t, InProcess(s.server()), Config{Own: true}), "remove")
+			done := make(chan error, 2)
+			for _, c := range []tool.Call{
+				{Args: json.RawMessage(`{"id":1}`), Key: "yes", Confirmation: subjectOf(t, `{"id":1}`, 3), Version: 3},
+				{Args: json.RawMessage(`{"id":2}`), Key: "no"},
+			} {
+				go func() {
+					_, err := remove.Call(t.Context(), c)
+					if c.Confirmation != nil && err != nil || c.Confirmation == nil && kindOfError(err) != tool.Denied {
+						t.Errorf("%s: %v", c.Key, err)
+					}
+					done <- err
+				}()
+			}
+			within(t, done, "one call")
+			within(t, done, "the other call")
+			if s.removed != 1 || s.byKey["yes"] == nil {
+				t.Errorf("removed %d, by %v", s.removed, s.byKey)
+			}
+		})
+	}
+}
+
+func TestStrangersAreNeverConfirmed(t *testing.T) {
+	for era, versions := range eras {
+		s := newShelf()
+		s.eras = versions
+		session := connect(t, InProcess(s.server()), Config{Foreign: true})
+		_, err := named(t, session, "remove").Call(t.Context(), tool.Call{Args: json.RawMessage(`{"id":1}`), Key: "k", Version: 3, Confirmation: subjectOf(t, `{"id":1}`, 3)})
+		if err == nil || s.removed > 0 || len(s.answers) > 0 {
+			t.Errorf("%s: %v, removed %d, answered %v", era, err, s.removed, s.answers)
+		}
+	}
+}
+
+func TestFoundPerformsAWriteOnce(t *testing.T) {
+	s := newShelf()
+	session := connect(t, InProcess(s.server()), Config{Own: true})
+	remove := named(t, session, "remove")
+	call := tool.Call{Args: json.RawMessage(`{"id":1}`), Key: "k", Version: 3, Confirmation: subjectOf(t, `{"id":1}`, 3)}
+	first, err := remove.Call(t.Context(), call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, was, err := remove.(tool.Finder).Found(t.Context(), call)
+	if err != nil || !was || again.Text != first.Text || s.removed != 1 {
+		t.Errorf("%+v, %v, %v; removed %d", again, was, err, s.removed)
+	}
+	unconfirmed := tool.Call{Args: json.RawMessage(`{"id":2}`), Key: "other"}
+	if _, was, err := remove.(tool.Finder).Found(t.Context(), unconfirmed); was || err != nil {
+		t.Errorf("a write that is refused was found: %v, %v", was, err)
+	}
+	_ = session.Close()
+	if _, was, err := remove.(tool.Finder).Found(t.Context(), call); was || err == nil {
+		t.Errorf("without a server: %v, %v", was, err)
+	}
+}
+
+func TestOnlyWritesOfOurOwnServerAreFinders(t *testing.T) {
+	for own, want := range map[bool]int{true: 3, false: 0} {
+		finders := 0
+		for _, one := range connect(t, InProcess(newShelf().server()), Config{Own: own}).Tools() {
+			if _, is := one.(tool.Finder); is {
+				finders++
+			}
+		}
+		if finders != want {
+			t.Errorf("own %v: %d finders, want %d", own, finders, want)
+		}
+	}
+}
+
+func TestCodesOfOurServerBecomeKinds(t *testing.T) {
+	refuse := named(t, connect(t, InProcess(newShelf().server()), Config{Own: true}), "refuse")
+	for code, want := range map[string]tool.Kind{
+		"VALIDATION_ERROR": tool.InvalidArgs, "NOT_FOUND": tool.NotFound, "CONFLICT": tool.Conflict, "CONFIRMATION_REQUIRED": tool.Denied,
+		"DATABASE_ERROR": tool.Unavailable, "INTERNAL_ERROR": tool.Failed, "A_CODE_OF_TOMORROW": tool.Failed,
+	} {
+		_, err := refuse.Call(t.Context(), tool.Call{Args: json.RawMessage(`{"code":"` + code + `"}`)})
+		if kindOfError(err) != want || err.Error() != "no, "+code+" (look again)" {
+			t.Errorf("%s: %v, want %s", code, err, want)
+		}
+	}
+}
+
+func TestCallsThatCannotBeAreNotSent(t *testing.T) {
+	s := newShelf()
+	s.extra = &mcp.Tool{Name: "strict", InputSchema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)}
+	session := connect(t, InProcess(s.server()), Config{})
+	for name, c := range map[string]struct {
+		tool string
+		call tool.Call
+		want tool.Kind
+	}{
+		"a list":             {"look", tool.Call{Args: json.RawMessage(`[1]`)}, tool.InvalidArgs},
+		"no JSON":            {"look", tool.Call{Args: json.RawMessage(`{"a"`)}, tool.InvalidArgs},
+		"a write, no key":    {"put", tool.Call{}, tool.Failed},
+		"against the schema": {"strict", tool.Call{Key: "k", Args: json.RawMessage(`{"n":"one"}`)}, tool.InvalidArgs},
+	} {
+		if _, err := named(t, session, c.tool).Call(t.Context(), c.call); kindOfError(err) != c.want {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+	if len(s.metas) > 0 {
+		t.Errorf("%d calls were sent", len(s.metas))
+	}
+}
+
+// within gives what a channel brings, in time.
+func within[T any](t *testing.T, c <-chan T, what string) T {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	select {
+	case v := <-c:
+		return v
+	case <-ctx.Done():
+		t.Fatalf("waited in vain for %s", what)
+	}
+	panic("unreachable")
+}

@@ -1,0 +1,111 @@
+package mcpclient
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sibyl/internal/tool"
+)
+
+// Bounds of what a server may list.
+const (
+	mostTools       = 128
+	mostDescription = 2 << 10  // bytes of a description that a model is shown
+	mostSchema      = 32 << 10 // bytes of the schema of one tool; a tool with more is left out
+)
+
+// Offer is a tool as its server lists it. Unset hints have their meaning: destructive and open world.
+type Offer struct {
+	Name        string          `json:"name"`
+	Title       string          `json:"title,omitempty"`
+	Description string          `json:"description,omitempty"`
+	Input       json.RawMessage `json:"input"`            // JSON Schema of the arguments
+	Output      json.RawMessage `json:"output,omitempty"` // JSON Schema of the structured result
+	Hints       tool.Hints      `json:"hints"`
+}
+
+// Listing is all that a server lists, sorted by name.
+type Listing []Offer
+
+// Hash is of everything in the listing: "sha256:" and hex.
+func (l Listing) Hash() string {
+	text, err := json.Marshal(l)
+	if err != nil { // schemas are valid JSON
+		panic(fmt.Sprintf("encode a listing: %v", err))
+	}
+	sum := sha256.Sum256(text)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// offerOf reads a tool of a listing.
+func offerOf(t *mcp.Tool) (Offer, error) {
+	o := Offer{Name: t.Name, Title: t.Title, Description: t.Description, Hints: tool.Hints{Destructive: true, OpenWorld: true}}
+	if a := t.Annotations; a != nil {
+		o.Title = cmp.Or(o.Title, a.Title)
+		o.Hints.ReadOnly, o.Hints.Idempotent = a.ReadOnlyHint, a.IdempotentHint
+		if a.DestructiveHint != nil {
+			o.Hints.Destructive = *a.DestructiveHint
+		}
+		if a.OpenWorldHint != nil {
+			o.Hints.OpenWorld = *a.OpenWorldHint
+		}
+	}
+	var err error
+	if o.Input, err = json.Marshal(t.InputSchema); err != nil {
+		return o, fmt.Errorf("input schema of %s: %w", t.Name, err)
+	}
+	if t.OutputSchema != nil {
+		if o.Output, err = json.Marshal(t.OutputSchema); err != nil {
+			return o, fmt.Errorf("output schema of %s: %w", t.Name, err)
+		}
+	}
+	return o, nil
+}
+
+// spec describes an offer to us. An error says why the tool can't be used.
+func (s *Session) spec(o Offer) (tool.Spec, error) {
+	var form struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(o.Input, &form); err != nil || form.Type != "object" {
+		return tool.Spec{}, fmt.Errorf("its arguments are no object")
+	}
+	if len(o.Input)+len(o.Output) > mostSchema {
+		return tool.Spec{}, fmt.Errorf("its schemas have more than %d bytes", mostSchema)
+	}
+	spec := tool.Spec{Name: spelt(s.cfg.Prefix + o.Name), Title: o.Title, Description: tool.Clip(o.Description, mostDescription), Schema: o.Input,
+		OutputSchema: o.Output, Source: s.cfg.Source, Foreign: s.cfg.Foreign, Effect: tool.Once}
+	if o.Hints.ReadOnly {
+		spec.Effect = tool.Repeatable
+		return spec, nil
+	}
+	spec.Destructive, spec.Idempotent = o.Hints.Destructive, o.Hints.Idempotent
+	return spec, nil
+}
+
+// longestName is how long a name may be for every provider of models.
+const longestName = 64
+
+// spelt is a name as every provider of models takes it: letters, digits, _ and -. One that had to be changed ends with a hash, so that no
+// two become one.
+func spelt(name string) string {
+	safe := []byte(name)
+	for i, c := range safe {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_', c == '-':
+		default:
+			safe[i] = '_'
+		}
+	}
+	if string(safe) == name && len(name) <= longestName {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	end := "_" + hex.EncodeToString(sum[:4])
+	return string(safe[:min(len(safe), longestName-len(end))]) + end
+}

@@ -1,0 +1,134 @@
+package mcpclient
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sibyl/internal/tool"
+)
+
+// Bounds of results: bytes of data, and places. The data of strangers are kept in the journal, and nothing reads them.
+const (
+	mostForeignData = tool.MaxText
+	mostOwnData     = 4 << 20
+	mostRefs        = 50
+)
+
+// result reads what a server gave. Items counts its pieces of content.
+func (r *remote) result(res *mcp.CallToolResult) (tool.Result, error) {
+	out := tool.Result{Text: textOf(res.Content), Items: len(res.Content), Refs: r.refs(res.Content)}
+	if res.StructuredContent != nil {
+		data, err := json.Marshal(res.StructuredContent)
+		if err != nil {
+			return tool.Result{}, tool.Errorf(tool.Failed, "", "the structured result of %s can't be read: %w", r.spec.Name, err)
+		}
+		out.Data = data
+		if out.Text == "" {
+			out.Text, out.Items = string(data), 1
+		}
+	}
+	if res.IsError {
+		return tool.Result{}, r.refused(out)
+	}
+	most := mostOwnData
+	if !r.session.cfg.Own {
+		most = mostForeignData
+	}
+	if len(out.Data) > most {
+		out.Data, out.Truncated = nil, true
+	}
+	return tool.Bounded(out), nil
+}
+
+// refusal is the structured result of our own server where it fails.
+type refusal struct {
+	Error   string          `json:"error"`
+	Code    string          `json:"code"`
+	Details json.RawMessage `json:"details"`
+}
+
+// kinds are what the codes of our own server say.
+func kindOf(code string) tool.Kind {
+	switch code {
+	case "VALIDATION_ERROR":
+		return tool.InvalidArgs
+	case "NOT_FOUND":
+		return tool.NotFound
+	case "CONFLICT":
+		return tool.Conflict
+	case "CONFIRMATION_REQUIRED":
+		return tool.Denied
+	case "DATABASE_ERROR":
+		return tool.Unavailable
+	}
+	return tool.Failed
+}
+
+// refused is the error of a result that says that it is one. A model can often correct what another's server complains of.
+func (r *remote) refused(res tool.Result) *tool.Error {
+	const most = 2 << 10
+	message := tool.Clip(cmp.Or(strings.TrimSpace(res.Text), "it failed, and does not say why"), most)
+	var said refusal
+	if !r.session.cfg.Own || json.Unmarshal(res.Data, &said) != nil || said.Code == "" {
+		return tool.Errorf(tool.Failed, "", "%s", message)
+	}
+	hint := ""
+	_ = json.Unmarshal(said.Details, &hint) // details of another form are for programs
+	return tool.Errorf(kindOf(said.Code), hint, "%s", tool.Clip(cmp.Or(said.Error, message), most))
+}
+
+// textOf is what a model can read of the contents. What is no text is named.
+func textOf(contents []mcp.Content) string {
+	var parts []string
+	for _, c := range contents {
+		switch c := c.(type) {
+		case *mcp.TextContent:
+			parts = append(parts, c.Text)
+		case *mcp.ImageContent:
+			parts = append(parts, fmt.Sprintf("[a picture, %s, %d bytes, not shown]", cmp.Or(c.MIMEType, "of no stated kind"), len(c.Data)))
+		case *mcp.AudioContent:
+			parts = append(parts, fmt.Sprintf("[a recording, %s, %d bytes, not played]", cmp.Or(c.MIMEType, "of no stated kind"), len(c.Data)))
+		case *mcp.ResourceLink:
+			parts = append(parts, fmt.Sprintf("[a link to %s: %s]", cmp.Or(c.Title, c.Name, "a resource"), c.URI))
+		case *mcp.EmbeddedResource:
+			parts = append(parts, embedded(c.Resource))
+		default:
+			parts = append(parts, "[content of a kind that can't be shown]")
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+func embedded(c *mcp.ResourceContents) string {
+	switch {
+	case c == nil:
+		return "[an empty resource]"
+	case c.Text != "":
+		return c.Text
+	}
+	return fmt.Sprintf("[a file, %s, %d bytes, not shown: %s]", cmp.Or(c.MIMEType, "of no stated kind"), len(c.Blob), c.URI)
+}
+
+// refs say where a stranger's words come from: from the tool, and from the resources that it gave. What it only links to was not read.
+func (r *remote) refs(contents []mcp.Content) []tool.Ref {
+	s := r.session
+	if !s.cfg.Foreign {
+		return nil
+	}
+	refs := []tool.Ref{{Source: s.cfg.Source, Path: s.cfg.Name + "/" + r.name, Title: r.spec.Title, Opened: true}}
+	for _, c := range contents {
+		switch c := c.(type) {
+		case *mcp.ResourceLink:
+			refs = append(refs, tool.Ref{Source: s.cfg.Source, URL: c.URI, Title: cmp.Or(c.Title, c.Name)})
+		case *mcp.EmbeddedResource:
+			if c.Resource != nil && c.Resource.Text != "" && c.Resource.URI != "" {
+				refs = append(refs, tool.Ref{Source: s.cfg.Source, URL: c.Resource.URI, Opened: true})
+			}
+		}
+	}
+	return refs[:min(len(refs), mostRefs)]
+}

@@ -1,0 +1,281 @@
+// Package mcpclient makes the tools of an MCP server tools of an assistant.
+//
+// Guarantees:
+//   - What a server lists is taken in once, when a Session is connected. Models and people see that and nothing else: a server that lists
+//     something else later is not called any more.
+//   - A call ends with its context, and its server is told so. Its text and data are bounded, pictures and files are named, not inlined.
+//   - A server that is away makes its calls Unavailable, and nothing else fails. The next call connects again, at growing intervals.
+//   - No call is sent twice, unless the server has said that it did not take the first.
+//   - Only our own server is ever told yes, and only to the call that the person has confirmed.
+//   - No error holds a header, an environment or an argument.
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sibyl/internal/tool"
+)
+
+// Config says what server is connected to, and what its tools are.
+type Config struct {
+	Name    string      // of the server, for people
+	Prefix  string      // before the names of its tools
+	Source  tool.Source // of what its tools give
+	Foreign bool        // its results were written by strangers
+	Allow   []string    // names of tools, as the server spells them, that there are for us; nil: all
+	Version string      // of this program, which the server is told
+
+	// Own says that the server is this program's own: it performs a write once for each key, knows versions, and asks for confirmation of
+	// a digest (tool.Subject). Only such a one is answered.
+	Own bool
+
+	Timeout time.Duration // of connecting, and of a call whose context has none; 0: 30 s
+	// Admit decides on what a server lists, all of it; an error leaves the server out. Nil admits.
+	Admit func(ctx context.Context, l Listing) error
+	Log   *slog.Logger // nil: nothing is logged
+}
+
+// How often a server that is away is tried.
+const (
+	firstPause     = time.Second
+	longestPause   = time.Minute
+	defaultTimeout = 30 * time.Second
+)
+
+// Session is a server with its tools. It is safe for concurrent use.
+type Session struct {
+	cfg       Config
+	transport mcp.Transport
+	client    *mcp.Client
+	listing   Listing
+	tools     []tool.Tool
+
+	turn     chan struct{} // held by who connects
+	mu       sync.Mutex
+	link     *mcp.ClientSession // nil: there is none
+	closed   bool
+	changed  bool // it lists other tools
+	failures int
+	again    time.Time // when connecting may be tried again
+	asking   map[*confirming]struct{}
+}
+
+// Connect opens a server and takes in its tools. A transport that can connect several times, such as those of this package, can be
+// connected to again after it was lost. An error is a *tool.Error.
+func Connect(ctx context.Context, t mcp.Transport, cfg Config) (*Session, error) {
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = defaultTimeout
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Session{cfg: cfg, transport: t, turn: make(chan struct{}, 1), asking: map[*confirming]struct{}{}}
+	o := &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}, Logger: slog.New(slog.DiscardHandler)}
+	if cfg.Own {
+		o.ElicitationHandler = s.elicit
+	}
+	s.client = mcp.NewClient(&mcp.Implementation{Name: "sibyl", Title: "Sibyl", Version: cfg.Version}, o)
+	link, listing, err := s.open(ctx)
+	if err == nil && cfg.Admit != nil {
+		err = cfg.Admit(ctx, listing)
+	}
+	if err != nil {
+		if link != nil {
+			_ = link.Close() // the first error is the one to tell
+		}
+		return nil, s.explain(err)
+	}
+	s.listing = listing
+	s.tools = s.make(listing)
+	s.hold(link)
+	return s, nil
+}
+
+// Tools are the server's tools that are allowed, in the order in which it lists them.
+func (s *Session) Tools() []tool.Tool { return slices.Clone(s.tools) }
+
+// Listing is all that the server lists.
+func (s *Session) Listing() Listing { return s.listing }
+
+// Changed says that the server lists other tools than it did when it was connected. Its calls fail from then on.
+func (s *Session) Changed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changed
+}
+
+// Close ends the connection. Calls that go on fail.
+func (s *Session) Close() error {
+	s.mu.Lock()
+	link := s.link
+	s.link, s.closed = nil, true
+	s.mu.Unlock()
+	if link == nil {
+		return nil
+	}
+	return link.Close()
+}
+
+// open connects, and lists the tools.
+func (s *Session) open(ctx context.Context) (*mcp.ClientSession, Listing, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
+	type opened struct {
+		link *mcp.ClientSession
+		err  error
+	}
+	done := make(chan opened, 1)
+	go func() { // a transport may wait for a server in a way that no context ends
+		link, err := s.client.Connect(ctx, s.transport, nil)
+		done <- opened{link, err}
+	}()
+	select {
+	case o := <-done:
+		if o.err != nil {
+			return nil, nil, o.err
+		}
+		listing, err := list(ctx, o.link)
+		return o.link, listing, err
+	case <-ctx.Done():
+		go func() {
+			if o := <-done; o.err == nil {
+				_ = o.link.Close() // nobody waits for it any more
+			}
+		}()
+		return nil, nil, ctx.Err()
+	}
+}
+
+// hold keeps a connection until it ends.
+func (s *Session) hold(link *mcp.ClientSession) {
+	s.mu.Lock()
+	closed := s.closed
+	if !closed {
+		s.link, s.failures = link, 0
+	}
+	s.mu.Unlock()
+	if closed {
+		_ = link.Close()
+		return
+	}
+	go func() {
+		_ = link.Wait()
+		s.drop(link)
+	}()
+}
+
+// drop forgets a connection that is of no use any more.
+func (s *Session) drop(link *mcp.ClientSession) {
+	s.mu.Lock()
+	mine := s.link == link
+	if mine {
+		s.link = nil
+	}
+	s.mu.Unlock()
+	if mine {
+		_ = link.Close() // it is lost already
+	}
+}
+
+// connected gives the connection, and makes one if there is none.
+func (s *Session) connected(ctx context.Context) (*mcp.ClientSession, error) {
+	if link, err := s.current(); link != nil || err != nil {
+		return link, err
+	}
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if link, err := s.current(); link != nil || err != nil { // another call has connected in the meantime
+		return link, err
+	}
+	s.mu.Lock()
+	wait := time.Until(s.again)
+	s.mu.Unlock()
+	if wait > 0 {
+		return nil, tool.Errorf(tool.Unavailable, fmt.Sprintf("it is tried again in %s", max(wait.Round(time.Second), time.Second)), "%s is away", s.cfg.Name)
+	}
+	link, listing, err := s.open(ctx)
+	if err == nil && listing.Hash() != s.listing.Hash() {
+		_ = link.Close()
+		s.mu.Lock()
+		s.changed = true
+		s.mu.Unlock()
+		return nil, s.hasChanged()
+	}
+	if err != nil {
+		if link != nil {
+			_ = link.Close()
+		}
+		s.failed(ctx)
+		return nil, err
+	}
+	s.hold(link)
+	return link, nil
+}
+
+// current gives the connection there is, or says why there can't be one.
+func (s *Session) current() (*mcp.ClientSession, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return nil, tool.Errorf(tool.Unavailable, "", "the connection to %s was closed", s.cfg.Name)
+	case s.changed:
+		return nil, s.hasChanged()
+	}
+	return s.link, nil
+}
+
+func (s *Session) hasChanged() error {
+	return tool.Errorf(tool.Unavailable, "", "%s lists other tools than before, so none of them is called", s.cfg.Name)
+}
+
+// failed sets when connecting is tried again. That a caller went away says nothing of the server.
+func (s *Session) failed(ctx context.Context) {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	pause := longestPause
+	if s.failures < 6 {
+		pause = min(pause, firstPause<<s.failures)
+	}
+	s.failures++
+	s.again = time.Now().Add(pause)
+}
+
+// list takes in all tools that a server lists.
+func list(ctx context.Context, link *mcp.ClientSession) (Listing, error) {
+	if caps := link.InitializeResult().Capabilities; caps == nil || caps.Tools == nil {
+		return nil, tool.Errorf(tool.Unavailable, "", "the server has no tools")
+	}
+	var l Listing
+	for t, err := range link.Tools(ctx, nil) {
+		if err != nil {
+			return nil, err
+		}
+		if len(l) == mostTools {
+			return nil, tool.Errorf(tool.TooLarge, "", "the server lists more than %d tools", mostTools)
+		}
+		o, err := offerOf(t)
+		if err != nil {
+			return nil, err
+		}
+		l = append(l, o)
+	}
+	slices.SortStableFunc(l, func(a, b Offer) int { return strings.Compare(a.Name, b.Name) })
+	return l, nil
+}
