@@ -1,0 +1,111 @@
+package taskchat
+
+import (
+	"time"
+
+	"sibyl/internal/taskchat/understand"
+)
+
+// Item is a task as a tool gives it.
+type Item struct {
+	ID          int64      `json:"id"`
+	Title       string     `json:"title"`
+	Description *string    `json:"description,omitempty"`
+	Status      string     `json:"status"`
+	CompletedAt *time.Time `json:"completed_at,omitempty"`
+	Version     int64      `json:"version"`
+}
+
+// The states of an Item.
+const (
+	pending   = "pending"
+	completed = "completed"
+)
+
+// Act is one thing that a person wants done. Targets are the tasks that it is for, once they are known.
+type Act struct {
+	Intent       understand.Intent        `json:"intent"`
+	Confidence   float64                  `json:"confidence"`
+	Alternatives []understand.Alternative `json:"alternatives,omitempty"`
+	Entities     understand.Entities      `json:"entities"`
+	Reasoning    string                   `json:"reasoning,omitempty"`
+	By           string                   `json:"by,omitempty"` // the model that proposed it; "": the rules read it
+	Targets      []Item                   `json:"targets,omitempty"`
+	Row          string                   `json:"row,omitempty"`    // the pending row by which the person said yes to exactly this
+	Chosen       bool                     `json:"chosen,omitempty"` // the person was asked, and said that this is meant
+}
+
+// actOf makes an act of what was read.
+func actOf(r understand.Result) Act {
+	return Act{Intent: r.Intent, Confidence: r.Confidence, Alternatives: r.Alternatives, Entities: r.Entities, Reasoning: r.Reasoning}
+}
+
+// result is the act as the requirement has it.
+func (a *Act) result() IntentResult {
+	r := IntentResult{IntentType: string(a.Intent), Confidence: a.Confidence, Entities: map[string]any{}, Reasoning: a.Reasoning, By: a.By}
+	if r.By == "" {
+		r.By = "rules"
+	}
+	e := a.Entities
+	for name, text := range map[string]string{"title": e.Title, "status": e.Status} {
+		if text != "" {
+			r.Entities[name] = text
+		}
+	}
+	if e.HasDescription {
+		r.Entities["description"] = e.Description
+	}
+	if e.Reference != nil {
+		r.Entities["reference"] = e.Reference.Words
+	}
+	for _, other := range a.Alternatives {
+		r.Alternatives = append(r.Alternatives, Scored{string(other.Intent), other.Confidence})
+	}
+	return r
+}
+
+// toolOf is the tool that performs an intent; "" for one that none performs.
+func toolOf(i understand.Intent) string {
+	return map[understand.Intent]string{understand.Create: "add_task", understand.List: "list_tasks", understand.Update: "update_task",
+		understand.Complete: "complete_task", understand.Delete: "delete_task"}[i]
+}
+
+// The kinds of questions.
+const (
+	askConfirm = "confirm" // yes or no
+	askChoose  = "choose"  // one option of several, or more
+	askValue   = "value"   // what a task is to be called
+)
+
+// Question is what the person is asked. It is kept as a pending row, and the next message of the conversation uses it up.
+type Question struct {
+	Kind    string   `json:"kind"`
+	Text    Remark   `json:"text"`
+	Act     Act      `json:"act"` // what waits for the answer
+	Options []Option `json:"options,omitempty"`
+	Rest    []Act    `json:"rest,omitempty"` // what else of the message waits
+}
+
+// Option is one of the things that can be chosen, and what is done then.
+type Option struct {
+	Label string `json:"label"`
+	Act   Act    `json:"act"`
+}
+
+// Open is a question that a conversation was left with. Row is the id of its pending row.
+type Open struct {
+	Row string `json:"row"`
+	Question
+}
+
+// understood is the question as the rules of understanding know it.
+func (o *Open) understood() *understand.Open {
+	if o == nil || o.Row == "" {
+		return nil
+	}
+	u := &understand.Open{Kind: o.Kind, Intent: o.Act.Intent}
+	for _, option := range o.Options {
+		u.Options = append(u.Options, option.Label)
+	}
+	return u
+}

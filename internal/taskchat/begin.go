@@ -1,0 +1,227 @@
+package taskchat
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"sibyl/internal/assistant"
+	"sibyl/internal/bt"
+	"sibyl/internal/journal"
+	"sibyl/internal/model"
+	"sibyl/internal/run"
+	"sibyl/internal/tool"
+)
+
+// MaxMessage bounds a message, in characters.
+const MaxMessage = 4000
+
+// Retention is how long a conversation is kept that nobody uses (requirement 3, Conversation State).
+const Retention = 30 * 24 * time.Hour
+
+// Deps is what the assistant needs of the outside.
+type Deps struct {
+	Store  journal.Store
+	Choose func(ctx context.Context, asked string) (model string, err error)
+	Model  func(ctx context.Context, id string) (model.Model, error)
+	// Tools connects to the task tools of an owner, by MCP. close ends the connection.
+	Tools  func(ctx context.Context, owner, actor string) (tools *tool.Set, close func(), err error)
+	Prompt []byte // what a model is told
+	Usual  string // the model where a person names none; "": what is there
+	Now    func() time.Time
+}
+
+// Options are what a person says beside the message.
+type Options struct {
+	Model string `json:"model,omitempty"` // provider:model; empty: what is there
+}
+
+// Env is what a run was begun on. It is journaled, and holds no secret.
+type Env struct {
+	Model string   `json:"model"`
+	Past  []string `json:"past,omitempty"` // earlier runs of the conversation, oldest first
+	Zone  int      `json:"zone"`           // of the times that the person is told, in seconds east of UTC
+}
+
+// rulesModel is the model that stands for the rules: none is asked.
+const rulesModel = "offline:rules"
+
+// Turn is what a conversation keeps of a message: the summary of its run.
+type Turn struct {
+	Message  string   `json:"message"`
+	Response string   `json:"response"`
+	Status   Status   `json:"status"`
+	Metadata Metadata `json:"metadata"`
+}
+
+// keptPast bounds how many earlier messages a model is shown, and pastRead how many rows are read to find them.
+const (
+	keptPast = 6
+	pastRead = 2 * keptPast
+)
+
+// New makes the assistant.
+func New(d Deps) (*run.Assistant, error) {
+	leaves, opt, err := Leaves()
+	if err != nil {
+		return nil, err
+	}
+	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Outcome: outcome,
+		Effects: map[string]run.EffectType{EffectCall: run.EffectOf[CallPayload, CallReceipt](), EffectIntent: run.EffectOf[IntentPayload, IntentReceipt]()},
+		Open: func(_ context.Context, v *run.View) (map[string]run.Performer, func(), error) {
+			c := &connection{open: func(ctx context.Context) (*tool.Set, func(), error) {
+				return d.Tools(ctx, string(v.Owner), "chat: "+v.ID)
+			}}
+			call := &caller{view: v, tools: c.tools}
+			return map[string]run.Performer{EffectCall: call.performer(), EffectIntent: {Do: d.intent}}, c.close, nil
+		}}, nil
+}
+
+// Describe tells how the assistant is begun and shown.
+func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
+	return &assistant.Assistant{Assistant: a, About: "keeps your to-do list by conversation", Tree: Name, Retention: Retention,
+		Events: []bt.Typed{IntentRead{}, TaskResolved{}, ToolSelected{}, Asked{}, ModelUnheard{}}, Begin: d.begin, Show: show, Lines: lines,
+		Decode: decode, Schema: json.RawMessage(`{"type":"object","properties":{"model":{"type":"string","maxLength":200,"description":"provider:model; left out: as the server is set to."}},"additionalProperties":false}`)}
+}
+
+func decode(raw json.RawMessage, _ func(string) (string, error)) (any, error) {
+	var o Options
+	if len(raw) == 0 {
+		return o, nil
+	}
+	d := json.NewDecoder(strings.NewReader(string(raw)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&o); err != nil {
+		return nil, &assistant.RequestError{Public: "these options can't be read", Hint: `the only one is "model", a text`, Err: err}
+	}
+	return o, nil
+}
+
+func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error) {
+	o, ok := b.Options.(Options)
+	if !ok {
+		return run.Spec{}, fmt.Errorf("the options of the task assistant are %T", b.Options)
+	}
+	words := strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(b.Words, "\uFFFD"), "\x00", "\uFFFD"))
+	if n := utf8.RuneCountInString(words); n == 0 || n > MaxMessage {
+		return run.Spec{}, &assistant.RequestError{Public: "the task assistant can't take this message", Hint: fmt.Sprintf("it wants some words, %d characters at most", MaxMessage)}
+	}
+	id, err := d.Choose(ctx, orUsual(o.Model, d.Usual))
+	if err != nil {
+		return run.Spec{}, &assistant.RequestError{Public: "the model can't be used here", Hint: "leave it out to take what is set", Err: err}
+	}
+	_, zone := d.Now().Local().Zone()
+	env := Env{Model: id, Zone: zone}
+	given := Given{Words: words, Metadata: newMetadata(), Model: id != rulesModel}
+	spec := run.Spec{Title: title(words), Texts: []run.Text{{Name: promptText, Content: d.Prompt}}}
+	if b.Session != "" {
+		if env.Past, err = d.remember(ctx, b, &given); err != nil {
+			return run.Spec{}, err
+		}
+		if given.Open, spec.Consume, err = d.openQuestion(ctx, b); err != nil {
+			return run.Spec{}, err
+		}
+		spec.Claims = []string{"conversation " + b.Session}
+	}
+	spec.Given, spec.Env = given, env
+	return spec, nil
+}
+
+func orUsual(said, usual string) string {
+	if said != "" {
+		return said
+	}
+	return usual
+}
+
+// remember takes in the metadata of the conversation, and gives its last runs, oldest first.
+func (d Deps) remember(ctx context.Context, b assistant.Beginning, given *Given) (past []string, err error) {
+	runs, err := d.Store.Runs(ctx, b.Owner, journal.Filter{Session: b.Session, Assistant: Name, Summaries: true, Limit: pastRead})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range runs {
+		if r.Status == journal.Running || len(r.Summary) == 0 || len(past) == keptPast {
+			continue
+		}
+		turn, err := turnOf(r)
+		if err != nil {
+			return nil, err
+		}
+		if past == nil {
+			given.Metadata = turn.Metadata
+		}
+		past = append(past, r.ID)
+	}
+	slices.Reverse(past)
+	return past, nil
+}
+
+// turnOf reads the summary of an ended run.
+func turnOf(r journal.Run) (turn Turn, err error) {
+	if err = json.Unmarshal(r.Summary, &turn); err == nil {
+		err = turn.Metadata.Validate()
+	}
+	if err != nil {
+		return turn, fmt.Errorf("summary of run %s: %w: %w", r.ID, journal.ErrCorrupt, err)
+	}
+	return turn, nil
+}
+
+// openQuestion is the question that the conversation was left with. Its row is used up by this message, whatever that says.
+func (d Deps) openQuestion(ctx context.Context, b assistant.Beginning) (o Open, consume []string, err error) {
+	rows, err := d.Store.Pending(ctx, b.Owner, b.Session, d.Now())
+	if err != nil || len(rows) == 0 {
+		return o, nil, err
+	}
+	last := rows[len(rows)-1]
+	if err := json.Unmarshal(last.Data, &o.Question); err != nil {
+		return o, nil, fmt.Errorf("pending row %s: %w: %w", last.ID, journal.ErrCorrupt, err)
+	}
+	o.Row = last.ID
+	return o, []string{last.ID}, nil
+}
+
+// title is the beginning of a message, for lists.
+func title(words string) string {
+	const most = 72
+	words = strings.Join(strings.Fields(words), " ")
+	if r := []rune(words); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return words
+}
+
+// connection is made when the first call wants it. A driver performs one call at a time where one of them writes, and reads may be at once.
+type connection struct {
+	open func(ctx context.Context) (*tool.Set, func(), error)
+	mu   sync.Mutex
+	set  *tool.Set
+	end  func()
+}
+
+func (c *connection) tools(ctx context.Context) (*tool.Set, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.set == nil {
+		set, end, err := c.open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		c.set, c.end = set, end
+	}
+	return c.set, nil
+}
+
+func (c *connection) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.end != nil {
+		c.end()
+	}
+}

@@ -1,0 +1,293 @@
+package taskchat
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/run"
+	"sibyl/internal/taskchat/understand"
+	"sibyl/internal/tool"
+)
+
+// EffectCall is the kind of effect that calls a tool.
+const EffectCall = "tool.call"
+
+// CallPayload asks for a call. Version is that of the task as it was seen; Row is the pending row by which the person confirmed it, and Digest
+// what they confirmed (tool.Subject).
+type CallPayload struct {
+	Tool    string          `json:"tool"`
+	Args    json.RawMessage `json:"args"`
+	Version int64           `json:"version,omitempty"`
+	Row     string          `json:"row,omitempty"`
+	Digest  string          `json:"digest,omitempty"`
+}
+
+// CallReceipt is what a tool gave. Exactly one of Result and Error is set.
+type CallReceipt struct {
+	Tool   string       `json:"tool"`
+	Result *tool.Result `json:"result,omitempty"`
+	Error  *tool.Error  `json:"error,omitempty"`
+}
+
+// callOf is a call that only reads.
+func callOf(name string, args any) bt.Request {
+	raw, _ := json.Marshal(args) // texts and numbers
+	return bt.Request{Kind: EffectCall, Label: name, Payload: CallPayload{Tool: name, Args: raw}}
+}
+
+// changeArgs are the arguments of the tools that write.
+type changeArgs struct {
+	ID          int64   `json:"task_id,omitempty"`
+	Title       string  `json:"title,omitempty"`
+	Description *string `json:"description,omitempty"`
+	Status      string  `json:"status,omitempty"`
+}
+
+// calls are those that an act comes to: one for each task.
+func (a *Act) calls() (all []bt.Request, err error) {
+	targets := a.Targets
+	if a.Intent == understand.Create {
+		targets = []Item{{Title: a.Entities.Title}}
+	}
+	for _, t := range targets {
+		args := changeArgs{ID: t.ID}
+		if a.Intent == understand.Create || a.Intent == understand.Update {
+			args.Title, args.Status = a.Entities.Title, a.Entities.Status
+			if a.Entities.HasDescription {
+				args.Description = &a.Entities.Description
+			}
+		}
+		if a.Intent == understand.Create {
+			args.Status = ""
+		}
+		p := CallPayload{Tool: toolOf(a.Intent), Version: t.Version, Row: a.Row}
+		if p.Args, err = json.Marshal(args); err != nil {
+			return nil, err
+		}
+		if a.Row != "" {
+			if p.Digest, err = tool.Subject(p.Tool, p.Args, p.Version); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, bt.Request{Kind: EffectCall, Label: p.Tool + " ‘" + t.Title + "’", Payload: p, Once: true})
+	}
+	return all, nil
+}
+
+func callTool() bt.Leaf {
+	type in struct {
+		Act Act `port:"act"`
+	}
+	type out struct {
+		Remarks []Remark   `port:"remarks"`
+		Touched int64      `port:"touched" doc:"the task that was changed, if it was one"`
+		Events  []bt.Typed `port:",events"`
+	}
+	collect := func(i in, done []bt.Completion, o *out) error {
+		what := map[understand.Intent]string{understand.Create: sayAdded, understand.Update: sayUpdated, understand.Complete: sayCompleted, understand.Delete: sayDeleted}[i.Act.Intent]
+		changed := Remark{What: what}
+		var others []Remark
+		for n, c := range done {
+			var was Item
+			if n < len(i.Act.Targets) {
+				was = i.Act.Targets[n]
+			}
+			now, failed := changedBy(c, was)
+			if failed != nil {
+				others = append(others, *failed)
+				continue
+			}
+			changed.Items = append(changed.Items, now)
+			if what == sayUpdated {
+				changed.Title = was.Title
+			}
+		}
+		remarks := slices.Clip(o.Remarks)
+		if len(changed.Items) > 0 {
+			remarks = append(remarks, changed)
+		}
+		o.Remarks = append(remarks, others...)
+		if len(done) == 1 && len(changed.Items) == 1 && i.Act.Intent != understand.Delete {
+			o.Touched = changed.Items[0].ID
+		}
+		return nil
+	}
+	plan := func(i in) ([]bt.Request, error) { return i.Act.calls() }
+	return bt.Task("CallTool", "Calls the tool of an act, for each of its tasks, with the versions that were seen.", plan, collect)
+}
+
+// changedBy is the task after a call, or what there is to say in its place.
+func changedBy(c bt.Completion, was Item) (now Item, failed *Remark) {
+	r, err := bt.ResultOf[CallReceipt](c)
+	switch {
+	case c.Err != nil || err != nil:
+		return now, &Remark{What: sayUnsureDone, Title: was.Title}
+	case r.Error != nil:
+		return now, refusal(r.Error, was)
+	}
+	var data struct {
+		Item
+		Already bool `json:"already_completed"`
+	}
+	if err := r.data(&data); err != nil {
+		return now, &Remark{What: sayUnsureDone, Title: was.Title}
+	}
+	if data.Already {
+		return now, &Remark{What: sayAlready, Items: []Item{data.Item}}
+	}
+	if data.Title == "" { // a deletion need not tell what it was
+		data.Item = was
+	}
+	return data.Item, nil
+}
+
+// refusal says in words for people why a tool did nothing.
+func refusal(e *tool.Error, was Item) *Remark {
+	switch e.Kind {
+	case tool.NotFound:
+		return &Remark{What: sayGone, Title: was.Title}
+	case tool.Conflict:
+		return &Remark{What: sayChanged, Title: was.Title}
+	case tool.InvalidArgs:
+		return &Remark{What: sayInvalid, Title: was.Title, Text: e.Message}
+	case tool.Denied:
+		return &Remark{What: sayNotConfirmed, Title: was.Title}
+	}
+	return &Remark{What: sayNotNow, Title: was.Title}
+}
+
+func listTasks() bt.Leaf {
+	type in struct {
+		Act Act `port:"act"`
+	}
+	type out struct {
+		Remarks []Remark `port:"remarks"`
+		Shown   []Item   `port:"shown" doc:"the tasks that are shown, in order"`
+		Lists   int      `port:"shown_by" doc:"how many lists were shown in this turn"`
+		Touched int64    `port:"touched"`
+	}
+	plan := func(i in) ([]bt.Request, error) {
+		args := listArgs{Status: i.Act.Entities.Status}
+		if i.Act.Entities.Newest {
+			args.Order = "newest"
+		}
+		if r := i.Act.Entities.Reference; r != nil {
+			args.Query = r.Title
+		}
+		return []bt.Request{callOf("list_tasks", args)}, nil
+	}
+	collect := func(i in, done []bt.Completion, o *out) error {
+		p, err := listed(done[0])
+		if err != nil {
+			return err
+		}
+		r := i.Act.Entities.Reference
+		if r != nil && r.Title != "" { // a search gives what has one of the words; those with all of them are meant, if there are some
+			if exact := matches(r.Title, p.Tasks); len(exact) > 0 {
+				p.Tasks, p.Total = exact, len(exact)
+			}
+		}
+		what := sayList
+		switch {
+		case len(p.Tasks) == 0 && r != nil && r.Title != "":
+			what = sayNoneFound
+		case len(p.Tasks) == 0 && i.Act.Entities.Status == pending:
+			what = sayNonePending
+		case len(p.Tasks) == 0 && i.Act.Entities.Status == completed:
+			what = sayNoneCompleted
+		case len(p.Tasks) == 0:
+			what = sayNoTasks
+		}
+		shown := Remark{What: what, Items: p.Tasks, N: p.Total}
+		if r != nil {
+			shown.Title = r.Title
+		}
+		o.Remarks, o.Shown, o.Lists = append(slices.Clip(o.Remarks), shown), p.Tasks, o.Lists+1
+		if len(p.Tasks) == 1 {
+			o.Touched = p.Tasks[0].ID
+		}
+		return nil
+	}
+	return bt.Task("ListTasks", "Lists tasks for the person, by list_tasks.", plan, collect)
+}
+
+// callTimeout bounds one call of a tool.
+const callTimeout = 15 * time.Second
+
+// caller performs calls.
+type caller struct {
+	view  *run.View
+	tools func(ctx context.Context) (*tool.Set, error)
+}
+
+func (c *caller) performer() run.Performer { return run.Performer{Do: c.do, Found: c.found} }
+
+func (c *caller) prepare(ctx context.Context, job run.Job) (tool.Tool, tool.Call, CallReceipt, error) {
+	p, err := run.AskedOf[CallPayload](job)
+	if err != nil {
+		return nil, tool.Call{}, CallReceipt{}, err
+	}
+	tools, err := c.tools(ctx)
+	if err != nil {
+		return nil, tool.Call{}, CallReceipt{}, &bt.Fault{Kind: string(tool.Unavailable), Reason: err.Error()}
+	}
+	t, ok := tools.Get(p.Tool)
+	if !ok {
+		return nil, tool.Call{}, CallReceipt{}, &bt.Fault{Kind: string(tool.Unavailable), Reason: p.Tool + " is not there"}
+	}
+	call := tool.Call{Args: p.Args, Key: job.Key, Owner: string(c.view.Owner), Version: p.Version}
+	if p.Row != "" {
+		call.Confirmation = &tool.Confirmation{ID: p.Row, Digest: p.Digest}
+	}
+	return t, call, CallReceipt{Tool: p.Tool}, nil
+}
+
+// do calls a tool. What the tool refuses is a fact for the person, not a fault of the run.
+func (c *caller) do(ctx context.Context, job run.Job) (any, error) {
+	t, call, r, err := c.prepare(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	result, err := t.Call(limited, call)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return r.with(result, err), nil
+}
+
+func (r CallReceipt) with(result tool.Result, err error) CallReceipt {
+	if err == nil {
+		r.Result = &result
+		return r
+	}
+	if !errors.As(err, &r.Error) {
+		r.Error = tool.Errorf(tool.Failed, "", "%w", err)
+	}
+	return r
+}
+
+// found tells after a crash what became of a write.
+func (c *caller) found(ctx context.Context, job run.Job) (any, bool, error) {
+	t, call, r, err := c.prepare(ctx, job)
+	if err != nil {
+		return nil, false, err
+	}
+	finder, ok := t.(tool.Finder)
+	if !ok {
+		return nil, false, fmt.Errorf("%s keeps no record of what it did", r.Tool)
+	}
+	limited, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	result, was, err := finder.Found(limited, call)
+	if err != nil || !was {
+		return nil, false, err
+	}
+	return r.with(result, nil), true, nil
+}

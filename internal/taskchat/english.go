@@ -1,0 +1,48 @@
+package taskchat
+
+import "sibyl/internal/taskchat/understand"
+
+func english() *phrases {
+	return &phrases{and: "and", date: "2 January 2006 at 15:04",
+		do: map[understand.Intent]string{understand.Create: "add the task {title}", understand.List: "show the tasks", understand.Update: "change {title}",
+			understand.Complete: "mark {title} as completed", understand.Delete: "delete {title}"},
+		say: map[string][]string{
+			sayAdded:         {"I've added {title} to your tasks. You got this!", "I've added {titles} to your tasks."},
+			sayUpdated:       {"Done: {old} is now {title}.", "I've updated {titles}."},
+			sayReopened:      {"{title} is open again.", "{titles} are open again."},
+			sayCompleted:     {"Great! I've marked {title} as completed ✓", "Great! I've marked {titles} as completed ✓"},
+			sayAlready:       {"{title} was already completed on {when}."},
+			sayDeleted:       {"I've deleted {title}.", "I've deleted {titles}."},
+			sayList:          {"Here is your task:", "Here are your tasks:"},
+			sayMore:          {"… and {n} more."},
+			sayNoTasks:       {"You have no tasks."},
+			sayNonePending:   {"You have no pending tasks."},
+			sayNoneCompleted: {"You have no completed tasks."},
+			sayNoneFound:     {"I couldn't find a task about {title}. Try 'show my tasks' to see what's there."},
+			sayNoneLike:      {"I found no task called {title}. Which one did you mean?"},
+			saySeveral:       {"I found {n} tasks about {title}. Which one did you mean?"},
+			sayWhich:         {"Which task do you mean?"},
+			sayUnsure:        {"I'm not sure what you'd like. Which of these did you mean?"},
+			sayMeant:         {"Would you like me to {text}?"},
+			sayNoTitle:       {"What should the task be called?"},
+			sayNoValue:       {"What should {title} be changed to?", "What should {titles} be changed to?"},
+			sayConfirmDelete: {"Delete {title}? This can't be undone here. Please answer yes or no.", "Delete {n} tasks: {titles}? Please answer yes or no."},
+			sayStale:         {"I couldn't find {text}. It may have been deleted. Try 'show my tasks' to see what's current."},
+			sayGone:          {"I couldn't find {title}. It may have been deleted. Try 'show my tasks' to see what's current."},
+			sayNoPosition:    {"The last list has only 1 task. Try 'show my tasks' to see it again.", "The last list has only {n} tasks. Try 'show my tasks' to see it again."},
+			sayTooMany:       {"That was too much at once: I've taken the first {n} wishes. Please send the others again.", "That was too much at once: I've taken the first {n} wishes. Please send the others again."},
+			sayTooManyTasks:  {"These are too many tasks to change at once: {n} at most.", "These are too many tasks to change at once: {n} at most."},
+			sayChanged:       {"{title} has changed in the meantime, so I've left it alone. Please look at it and say it again."},
+			sayInvalid:       {"That doesn't work: {text}."},
+			sayNotConfirmed:  {"I've not deleted {title}, since the confirmation did not hold."},
+			sayNotNow:        {"I can't reach your tasks right now. Please try again in a moment."},
+			sayUnsureDone:    {"I can't tell whether this worked. Please look with 'show my tasks' before you try again."},
+			sayLeft:          {"All right, I've left everything as it is."},
+			sayFine:          {"All right."},
+			sayNothingOpen:   {"There is nothing waiting for an answer. What would you like to do?"},
+			sayUndo:          {"I can't take changes back in this conversation. On the command line, 'sibyl task undo' takes back the last change."},
+			sayHelp:          {"I keep your to-do list. Say 'remind me to buy groceries', 'show my tasks', 'complete task 2', 'rename task 1 to …' or 'delete task 3'. I always ask before I delete."},
+			sayHello:         {"I'm here for your tasks: I can add, show, change, complete and delete them."},
+			sayStopped:       {"I've stopped."},
+		}}
+}

@@ -1,0 +1,371 @@
+package taskchat
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/search"
+	"sibyl/internal/taskchat/understand"
+)
+
+// listArgs are the arguments of list_tasks that the agent uses.
+type listArgs struct {
+	Status string  `json:"status,omitempty"`
+	Order  string  `json:"order,omitempty"`
+	Limit  int     `json:"limit,omitempty"`
+	Query  string  `json:"query,omitempty"`
+	IDs    []int64 `json:"task_ids,omitempty"`
+}
+
+// How many tasks are asked for: to choose from, to match words with, to change at once, and to show.
+const (
+	mostOptions = 10
+	mostMatched = 50
+	mostChanged = 100
+	mostShown   = 100
+)
+
+func lookUp() bt.Leaf {
+	type in struct {
+		Act      Act      `port:"act"`
+		Metadata Metadata `port:"metadata"`
+	}
+	type out struct {
+		Found []Item `port:"found" doc:"the tasks that it may be for, as they are"`
+		Total int    `port:"total" doc:"how many there are, where not all were listed"`
+	}
+	plan := func(i in) ([]bt.Request, error) {
+		return []bt.Request{callOf("list_tasks", i.Act.search(&i.Metadata))}, nil
+	}
+	collect := func(_ in, done []bt.Completion, o *out) error {
+		page, err := listed(done[0])
+		o.Found, o.Total = page.Tasks, page.Total
+		return err
+	}
+	return bt.Task("LookUp", "Fetches the tasks that an act may be for, by list_tasks: what a position, “it” or a chosen option stands for, or what has words of the reference.",
+		plan, collect)
+}
+
+// search is how the tasks are found that the act may be for.
+func (a *Act) search(m *Metadata) listArgs {
+	r := a.Entities.Reference
+	ids, known := a.named(m)
+	switch {
+	case known:
+		return listArgs{IDs: ids, Limit: len(ids)}
+	case r != nil && r.Title != "":
+		return listArgs{Query: r.Title, Limit: mostMatched}
+	case r != nil && r.All:
+		return listArgs{Status: a.subject(), Limit: mostChanged}
+	}
+	return listArgs{Status: pending, Limit: mostOptions}
+}
+
+// subject is the status of the tasks that an act on all of them is for.
+func (a *Act) subject() string {
+	switch {
+	case a.Intent == understand.Complete:
+		return pending
+	case a.Intent == understand.Update && a.Entities.Status == pending:
+		return completed
+	case a.Intent == understand.Delete:
+		return a.Entities.Status
+	}
+	return ""
+}
+
+// named are the ids of what the act is for, where they are known without a search; known is false where they are not.
+func (a *Act) named(m *Metadata) (ids []int64, known bool) {
+	r := a.Entities.Reference
+	switch {
+	case len(a.Targets) > 0:
+		for _, t := range a.Targets {
+			ids = append(ids, t.ID)
+		}
+		return ids, true
+	case r == nil:
+		return nil, false
+	case r.All && r.Title == "" && a.subject() == "" || r.All && r.Title == "" && a.Intent != understand.Delete && len(m.TaskReferences) > 0:
+		ids = m.shown()
+		return ids, len(ids) > 0
+	case len(r.Positions) > 0:
+		for _, p := range r.Positions {
+			id, ok := m.at(p)
+			if !ok {
+				return nil, false
+			}
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+		return ids, true
+	case r.It && m.AgentContext.LastTask != 0:
+		return []int64{m.AgentContext.LastTask}, true
+	}
+	return nil, false
+}
+
+func resolveLeaf() bt.Leaf {
+	type in struct {
+		Metadata Metadata `port:"metadata"`
+		Found    []Item   `port:"found"`
+		Total    int      `port:"total"`
+	}
+	type out struct {
+		Act       Act        `port:"act" doc:"with the tasks that it is for"`
+		Exact     bool       `port:"exact" doc:"these are exactly the tasks that were meant; else it was asked, or told that there is none"`
+		Remarks   []Remark   `port:"remarks"`
+		Questions []Question `port:"questions"`
+		Events    []bt.Typed `port:",events"`
+	}
+	return bt.Func("Resolve", "Finds exactly the tasks that were meant, or asks which.", func(i in, o *out) error {
+		r := resolution(&o.Act, &i.Metadata, i.Found, i.Total)
+		o.Exact = r.ask == nil && r.say == nil
+		var more asked
+		more.Questions = o.Questions
+		switch {
+		case r.say != nil:
+			o.Remarks = append(slices.Clip(o.Remarks), *r.say)
+		case r.ask != nil:
+			more.ask(*r.ask)
+		default:
+			o.Act.Targets, o.Act.Row = r.targets, r.row
+		}
+		o.Questions = more.Questions
+		o.Events = append(more.Events, TaskResolved{Reference: o.Act.reference(), Tasks: titles(r.targets), Why: r.why})
+		return nil
+	})
+}
+
+// reference is how the person named what the act is for.
+func (a *Act) reference() string {
+	if a.Entities.Reference == nil {
+		return ""
+	}
+	return a.Entities.Reference.Words
+}
+
+// resolved is what a reference comes to: targets, or something to say, or a question.
+type resolved struct {
+	targets []Item
+	row     string // under which the act may go on
+	why     string
+	say     *Remark
+	ask     *Question
+}
+
+// resolution finds the tasks that an act is for among those that were found.
+func resolution(a *Act, m *Metadata, found []Item, total int) resolved {
+	r := a.Entities.Reference
+	ids, known := a.named(m)
+	switch {
+	case len(a.Targets) > 0:
+		return a.verified(found)
+	case known:
+		return a.among(ids, found)
+	case r != nil && r.Title != "":
+		return a.matched(r, found)
+	case r != nil && r.All && len(found) == 0:
+		return resolved{why: "there is none", say: &Remark{What: sayNoTasks}}
+	case r != nil && r.All && total > len(found):
+		return resolved{why: "too many", say: &Remark{What: sayTooManyTasks, N: mostChanged}}
+	case r != nil && r.All:
+		return a.except(r, found, found)
+	case len(found) == 0 && len(m.TaskReferences) == 0:
+		return resolved{why: "there is no task", say: &Remark{What: sayNoTasks}}
+	case r != nil && len(r.Positions) > 0 && len(m.TaskReferences) > 0:
+		return resolved{why: "no such position", say: &Remark{What: sayNoPosition, N: len(m.TaskReferences)}}
+	}
+	return resolved{why: "it is not said which", ask: a.which(Remark{What: sayWhich}, found)}
+}
+
+// verified holds what the person chose or confirmed against what there is.
+func (a *Act) verified(found []Item) resolved {
+	var now []Item
+	for _, was := range a.Targets {
+		at := slices.IndexFunc(found, func(t Item) bool { return t.ID == was.ID })
+		if at < 0 {
+			return resolved{why: "gone", say: &Remark{What: sayGone, Title: was.Title}}
+		}
+		now = append(now, found[at])
+	}
+	row := a.Row
+	if slices.ContainsFunc(now, func(t Item) bool {
+		return !slices.ContainsFunc(a.Targets, func(was Item) bool { return was.ID == t.ID && was.Version == t.Version })
+	}) {
+		row = "" // the yes was to another version
+	}
+	return resolved{targets: now, row: row, why: "as it was chosen"}
+}
+
+// among takes known ids, all of which have to be there.
+func (a *Act) among(ids []int64, found []Item) resolved {
+	var targets []Item
+	for _, id := range ids {
+		at := slices.IndexFunc(found, func(t Item) bool { return t.ID == id })
+		if at < 0 && a.Entities.Reference.All {
+			continue // it is gone since it was shown, and nothing is left to be done with it
+		}
+		if at < 0 {
+			return resolved{why: "gone", say: &Remark{What: sayStale, Text: a.reference()}}
+		}
+		targets = append(targets, found[at])
+	}
+	if len(targets) == 0 {
+		return resolved{why: "gone", say: &Remark{What: sayStale, Text: a.reference()}}
+	}
+	if a.Entities.Reference.All {
+		return a.except(a.Entities.Reference, targets, targets)
+	}
+	return resolved{targets: targets, why: "as the last list shows"}
+}
+
+// except leaves out what was excepted. Positions are those among all.
+func (a *Act) except(r *understand.Reference, from, all []Item) resolved {
+	if r.Except == nil {
+		return resolved{targets: from, why: "all of them"}
+	}
+	out := pick(r.Except, titles(all))
+	if out == nil {
+		return resolved{why: "it is not clear what is excepted", ask: a.which(Remark{What: sayWhich}, all)}
+	}
+	var left []Item
+	for n, t := range all {
+		if !slices.Contains(out, n) {
+			left = append(left, t)
+		}
+	}
+	if len(left) == 0 {
+		return resolved{why: "nothing is left", say: &Remark{What: sayNoTasks}}
+	}
+	return resolved{targets: left, why: "all but what was excepted"}
+}
+
+// matched takes the one task whose title the words name. Of several, a task is completed that is not completed yet.
+func (a *Act) matched(r *understand.Reference, found []Item) resolved {
+	some := matches(r.Title, found)
+	if a.Intent == understand.Complete && len(some) > 1 {
+		if open := slices.DeleteFunc(slices.Clone(some), func(t Item) bool { return t.Status == completed }); len(open) > 0 {
+			some = open
+		}
+	}
+	switch {
+	case len(some) == 0 && len(found) > 0:
+		return resolved{why: "no title has all of these words", ask: a.which(Remark{What: sayNoneLike, Title: r.Title}, found)}
+	case len(some) == 0:
+		return resolved{why: "no task has these words", say: &Remark{What: sayNoneFound, Title: r.Title}}
+	case r.All:
+		return a.except(r, some, some)
+	case len(some) == 1:
+		return resolved{targets: some, why: "the only title with these words"}
+	}
+	return resolved{why: fmt.Sprintf("%d titles have these words", len(some)), ask: a.which(Remark{What: saySeveral, Title: r.Title, N: len(some)}, some)}
+}
+
+// which asks which of these tasks is meant.
+func (a *Act) which(text Remark, some []Item) *Question {
+	q := &Question{Kind: askChoose, Text: text, Act: *a}
+	for _, t := range some[:min(len(some), mostOptions)] {
+		one := *a
+		one.Targets, one.Chosen = []Item{t}, true
+		q.Options = append(q.Options, Option{label(t), one})
+	}
+	return q
+}
+
+func label(t Item) string {
+	if t.Status == completed {
+		return t.Title + " ✓"
+	}
+	return t.Title
+}
+
+func titles(tasks []Item) (all []string) {
+	for _, t := range tasks {
+		all = append(all, t.Title)
+	}
+	return all
+}
+
+// matches are the tasks whose titles words name: those that are called so, else those with all of the words.
+func matches(words string, tasks []Item) (some []Item) {
+	for _, n := range matching(words, titles(tasks)) {
+		some = append(some, tasks[n])
+	}
+	return some
+}
+
+// matching are the titles, from 0, that words name. Case, accents and endings do not matter.
+func matching(words string, titles []string) (exact []int) {
+	wanted := stems(words)
+	if len(wanted) == 0 {
+		return nil
+	}
+	var all []int
+	for n, title := range titles {
+		has := stems(title)
+		switch {
+		case slices.Equal(has, wanted):
+			exact = append(exact, n)
+		case !slices.ContainsFunc(wanted, func(w string) bool { return !slices.Contains(has, w) }):
+			all = append(all, n)
+		}
+	}
+	if len(exact) > 0 {
+		return exact
+	}
+	return all
+}
+
+// stems are the words of a text that carry meaning, without their endings; all of them if none does.
+func stems(text string) (kept []string) {
+	words := search.Words(text)
+	for _, word := range words {
+		if !search.IsStop(word) {
+			kept = append(kept, search.Stem(word))
+		}
+	}
+	if len(kept) == 0 {
+		return words
+	}
+	return kept
+}
+
+// page is what list_tasks gives.
+type page struct {
+	Tasks []Item `json:"tasks"`
+	Total int    `json:"total"`
+}
+
+// listed reads the result of list_tasks.
+func listed(c bt.Completion) (p page, err error) {
+	r, err := bt.ResultOf[CallReceipt](c)
+	switch {
+	case c.Err != nil:
+		return p, c.Err
+	case err != nil:
+		return p, err
+	case r.Error != nil:
+		return p, &bt.Fault{Kind: string(r.Error.Kind), Reason: r.Error.Error()}
+	}
+	return p, r.data(&p)
+}
+
+// data reads the data of a result of the documented shape.
+func (r *CallReceipt) data(into any) error {
+	var body struct {
+		Data json.RawMessage `json:"data"`
+	}
+	if r.Result == nil {
+		return fmt.Errorf("%s gave nothing", r.Tool)
+	}
+	if err := json.Unmarshal(r.Result.Data, &body); err != nil {
+		return fmt.Errorf("result of %s: %w", r.Tool, err)
+	}
+	if err := json.Unmarshal(body.Data, into); err != nil {
+		return fmt.Errorf("data of %s: %w", r.Tool, err)
+	}
+	return nil
+}

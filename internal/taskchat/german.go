@@ -1,0 +1,48 @@
+package taskchat
+
+import "sibyl/internal/taskchat/understand"
+
+func german() *phrases {
+	return &phrases{and: "und", date: "02.01.2006 um 15:04",
+		do: map[understand.Intent]string{understand.Create: "die Aufgabe {title} anlegen", understand.List: "die Aufgaben zeigen", understand.Update: "{title} ändern",
+			understand.Complete: "{title} als erledigt markieren", understand.Delete: "{title} löschen"},
+		say: map[string][]string{
+			sayAdded:         {"Ich habe {title} zu deinen Aufgaben hinzugefügt.", "Ich habe {titles} zu deinen Aufgaben hinzugefügt."},
+			sayUpdated:       {"Erledigt: {old} heißt jetzt {title}.", "Ich habe {titles} geändert."},
+			sayReopened:      {"{title} ist wieder offen.", "{titles} sind wieder offen."},
+			sayCompleted:     {"Super! {title} ist jetzt erledigt ✓", "Super! {titles} sind jetzt erledigt ✓"},
+			sayAlready:       {"{title} wurde schon am {when} erledigt."},
+			sayDeleted:       {"Ich habe {title} gelöscht.", "Ich habe {titles} gelöscht."},
+			sayList:          {"Das ist deine Aufgabe:", "Das sind deine Aufgaben:"},
+			sayMore:          {"… und {n} weitere."},
+			sayNoTasks:       {"Du hast keine Aufgaben."},
+			sayNonePending:   {"Du hast keine offenen Aufgaben."},
+			sayNoneCompleted: {"Du hast keine erledigten Aufgaben."},
+			sayNoneFound:     {"Ich habe keine Aufgabe zu {title} gefunden. Mit ‚zeig meine Aufgaben‘ siehst du, was da ist."},
+			sayNoneLike:      {"Keine Aufgabe heißt {title}. Welche meinst du?"},
+			saySeveral:       {"Ich habe {n} Aufgaben zu {title} gefunden. Welche meinst du?"},
+			sayWhich:         {"Welche Aufgabe meinst du?"},
+			sayUnsure:        {"Ich bin nicht sicher, was du möchtest. Was davon meinst du?"},
+			sayMeant:         {"Soll ich {text}?"},
+			sayNoTitle:       {"Wie soll die Aufgabe heißen?"},
+			sayNoValue:       {"Wie soll {title} geändert werden?", "Wie sollen {titles} geändert werden?"},
+			sayConfirmDelete: {"{title} löschen? Das lässt sich hier nicht rückgängig machen. Bitte antworte mit Ja oder Nein.", "{n} Aufgaben löschen: {titles}? Bitte antworte mit Ja oder Nein."},
+			sayStale:         {"Ich konnte {text} nicht finden. Vielleicht wurde die Aufgabe gelöscht. Mit ‚zeig meine Aufgaben‘ siehst du den aktuellen Stand."},
+			sayGone:          {"Ich konnte {title} nicht finden. Vielleicht wurde die Aufgabe gelöscht. Mit ‚zeig meine Aufgaben‘ siehst du den aktuellen Stand."},
+			sayNoPosition:    {"Die letzte Liste hat nur eine Aufgabe. Mit ‚zeig meine Aufgaben‘ siehst du sie noch einmal.", "Die letzte Liste hat nur {n} Aufgaben. Mit ‚zeig meine Aufgaben‘ siehst du sie noch einmal."},
+			sayTooMany:       {"Das war zu viel auf einmal: Ich habe die ersten {n} Wünsche übernommen. Bitte schick die anderen noch einmal.", "Das war zu viel auf einmal: Ich habe die ersten {n} Wünsche übernommen. Bitte schick die anderen noch einmal."},
+			sayTooManyTasks:  {"Das sind zu viele Aufgaben auf einmal: höchstens {n}.", "Das sind zu viele Aufgaben auf einmal: höchstens {n}."},
+			sayChanged:       {"{title} hat sich inzwischen geändert, deshalb habe ich nichts getan. Bitte sieh nach und sag es noch einmal."},
+			sayInvalid:       {"Das geht nicht: {text}."},
+			sayNotConfirmed:  {"Ich habe {title} nicht gelöscht, denn die Bestätigung galt nicht mehr."},
+			sayNotNow:        {"Ich erreiche deine Aufgaben gerade nicht. Bitte versuch es gleich noch einmal."},
+			sayUnsureDone:    {"Ich weiß nicht, ob das geklappt hat. Bitte sieh mit ‚zeig meine Aufgaben‘ nach, bevor du es noch einmal versuchst."},
+			sayLeft:          {"In Ordnung, ich habe alles gelassen, wie es ist."},
+			sayFine:          {"In Ordnung."},
+			sayNothingOpen:   {"Es wartet nichts auf eine Antwort. Was möchtest du tun?"},
+			sayUndo:          {"In diesem Gespräch kann ich nichts zurücknehmen. Auf der Kommandozeile nimmt ‚sibyl task undo‘ die letzte Änderung zurück."},
+			sayHelp:          {"Ich führe deine Aufgabenliste. Sag zum Beispiel ‚erinnere mich an den Einkauf‘, ‚zeig meine Aufgaben‘, ‚erledige Aufgabe 2‘, ‚benenne Aufgabe 1 in … um‘ oder ‚lösche Aufgabe 3‘. Vor dem Löschen frage ich immer."},
+			sayHello:         {"Ich kümmere mich um deine Aufgaben: Ich kann sie anlegen, zeigen, ändern, erledigen und löschen."},
+			sayStopped:       {"Ich habe aufgehört."},
+		}}
+}

@@ -1,0 +1,261 @@
+package taskchat
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/taskchat/understand"
+)
+
+// Given is what a run begins with: one message, and what its conversation knows.
+type Given struct {
+	Words    string   `port:"words"`
+	Metadata Metadata `port:"metadata"`
+	Open     Open     `port:"open"`  // the question that was left to the person; none: its row is empty
+	Model    bool     `port:"model"` // one is to be asked
+}
+
+// wanted is what the response is made of.
+type wanted struct {
+	Language    string     `port:"language,optional"`
+	Remarks     []Remark   `port:"remarks,optional"`
+	Questions   []Question `port:"questions,optional"`
+	Shown       []Item     `port:"shown,optional"`
+	Lists       int        `port:"lists,optional"` // how many were shown
+	Reasons     []string   `port:"reasons,optional"`
+	Touched     int64      `port:"touched,optional"`
+	Confidences []float64  `port:"confidences,optional"`
+}
+
+// Leaves are the task assistant's leaves; Options say what its trees are given and what is read from them.
+func Leaves() (*bt.Leaves, bt.Options, error) {
+	known, err := bt.NewLeaves(understandLeaf(), askModel(), takeAnswer(), nextAct(), intentIs(), confident(), askWhich(), lookUp(), resolveLeaf(), hasTitle(), hasValue(),
+		confirmed(), askValueLeaf(), askConfirmation(), callTool(), listTasks(), say())
+	if err != nil {
+		return nil, bt.Options{}, err
+	}
+	given, err := bt.Ports[Given]()
+	if err != nil {
+		return nil, bt.Options{}, err
+	}
+	want, err := bt.Ports[wanted]()
+	return known, bt.Options{Given: given, Wanted: want}, err
+}
+
+// mostActs bounds what one message may ask for.
+const mostActs = 32
+
+func understandLeaf() bt.Leaf {
+	type in struct {
+		Words    string   `port:"words" doc:"the person's message"`
+		Metadata Metadata `port:"metadata" doc:"what the conversation remembers"`
+		Open     Open     `port:"open" doc:"the question that the person was left with"`
+	}
+	type out struct {
+		Acts     []Act      `port:"acts" doc:"what is wanted, in the order in which it was said"`
+		Language string     `port:"language"`
+		Answers  bool       `port:"answers" doc:"it answers the open question"`
+		Remarks  []Remark   `port:"remarks"`
+		Events   []bt.Typed `port:",events"`
+	}
+	return bt.Func("Understand", "Reads what a message asks for, by rules.", func(i in, o *out) error {
+		r := understand.Read(i.Words, i.Metadata.context(i.Open))
+		o.Language = r.Language
+		for n, one := range r.Results {
+			if n == mostActs {
+				o.Remarks = append(slices.Clip(o.Remarks), Remark{What: sayTooMany, N: mostActs})
+				break
+			}
+			o.Acts = append(o.Acts, actOf(one))
+			o.Answers = o.Answers || i.Open.Row != "" && slices.Contains([]understand.Intent{understand.Confirm, understand.Decline, understand.Choose}, one.Intent)
+		}
+		o.Events = intentsRead(o.Acts)
+		return nil
+	})
+}
+
+func intentsRead(acts []Act) (events []bt.Typed) {
+	for _, a := range acts {
+		events = append(events, IntentRead{a.result()})
+	}
+	return events
+}
+
+// context is what the rules of understanding know of the conversation.
+func (m *Metadata) context(o Open) understand.Context {
+	return understand.Context{Shown: len(m.TaskReferences), Spoken: m.AgentContext.LastTask != 0, Open: o.understood(), Language: m.AgentContext.Language}
+}
+
+func nextAct() bt.Leaf {
+	type in struct {
+		Acts []Act `port:"acts"`
+	}
+	type out struct {
+		Left        []Act     `port:"left" doc:"what is left after it"`
+		Act         Act       `port:"act"`
+		Confidences []float64 `port:"confidences" doc:"of the wishes so far"`
+		Reasons     []string  `port:"reasons" doc:"for which they were read so"`
+		Done        bool      `port:"done" doc:"there was none left"`
+	}
+	return bt.Func("NextAct", "Takes the first of what is wanted.", func(i in, o *out) error {
+		if len(i.Acts) == 0 {
+			o.Done = true
+			return nil
+		}
+		o.Act, o.Left, o.Done = i.Acts[0], i.Acts[1:], false
+		o.Reasons = append(slices.Clip(o.Reasons), IntentRead{o.Act.result()}.String())
+		if toolOf(o.Act.Intent) != "" {
+			o.Confidences = append(slices.Clip(o.Confidences), o.Act.Confidence)
+		}
+		return nil
+	})
+}
+
+func intentIs() bt.Leaf {
+	type in struct {
+		Act Act    `port:"act"`
+		Any string `port:"any" doc:"intents, with ; between them"`
+	}
+	return bt.Check("IntentIs", "Whether the act is one of these.", func(i in) (bool, string) {
+		return slices.Contains(strings.Split(i.Any, ";"), string(i.Act.Intent)), "it is " + string(i.Act.Intent)
+	})
+}
+
+func confident() bt.Leaf {
+	type in struct {
+		Act      Act     `port:"act"`
+		List     float64 `port:"list" between:"0 1" doc:"the least confidence for a list; each of these is inclusive"`
+		Create   float64 `port:"create" between:"0 1" doc:"… for a new task"`
+		Complete float64 `port:"complete" between:"0 1" doc:"… to complete one"`
+		Update   float64 `port:"update" between:"0 1" doc:"… to change one"`
+		Delete   float64 `port:"delete" between:"0 1" doc:"… to delete one"`
+	}
+	return bt.Check("Confident", "Whether it is sure enough that this is meant. What the person chose when asked, is.", func(i in) (bool, string) {
+		least := map[understand.Intent]float64{understand.List: i.List, understand.Create: i.Create, understand.Complete: i.Complete,
+			understand.Update: i.Update, understand.Delete: i.Delete}[i.Act.Intent]
+		if i.Act.Chosen {
+			return true, "the person said so"
+		}
+		return i.Act.Confidence >= least, fmt.Sprintf("%s with %.2f, wanted are %.2f", i.Act.Intent, i.Act.Confidence, least)
+	})
+}
+
+func hasTitle() bt.Leaf {
+	type in struct {
+		Act Act `port:"act"`
+	}
+	return bt.Check("HasTitle", "Whether it is known what the task is to be called.", func(i in) (bool, string) {
+		return i.Act.Entities.Title != "", "a title"
+	})
+}
+
+func hasValue() bt.Leaf {
+	type in struct {
+		Act Act `port:"act"`
+	}
+	return bt.Check("HasValue", "Whether it is known what an update is to change.", func(i in) (bool, string) {
+		e := i.Act.Entities
+		return e.Title != "" || e.HasDescription || e.Status != "", "a new title, description or status"
+	})
+}
+
+func confirmed() bt.Leaf {
+	type in struct {
+		Act Act `port:"act"`
+	}
+	return bt.Check("Confirmed", "Whether the person said yes to exactly this.", func(i in) (bool, string) {
+		return i.Act.Row != "", "by the pending row " + i.Act.Row
+	})
+}
+
+// asked is what a leaf that asks adds.
+type asked struct {
+	Questions []Question `port:"questions"`
+	Events    []bt.Typed `port:",events"`
+}
+
+func (o *asked) ask(q Question) {
+	o.Questions = append(slices.Clip(o.Questions), q)
+	o.Events = append(o.Events, Asked{Kind: q.Kind, Intent: string(q.Act.Intent), Options: q.labels()})
+}
+
+func (q *Question) labels() (labels []string) {
+	for _, o := range q.Options {
+		labels = append(labels, o.Label)
+	}
+	return labels
+}
+
+func askValueLeaf() bt.Leaf {
+	type in struct {
+		Act Act `port:"act"`
+	}
+	return bt.Func("AskValue", "Asks what a task is to be called.", func(i in, o *asked) error {
+		text := Remark{What: sayNoTitle}
+		if len(i.Act.Targets) > 0 {
+			text = Remark{What: sayNoValue, Items: i.Act.Targets}
+		}
+		o.ask(Question{Kind: askValue, Text: text, Act: i.Act})
+		return nil
+	})
+}
+
+func askConfirmation() bt.Leaf {
+	type in struct {
+		Act Act `port:"act"`
+	}
+	return bt.Func("AskConfirmation", "Asks for a yes to what can't be taken back.", func(i in, o *asked) error {
+		o.ask(Question{Kind: askConfirm, Text: Remark{What: sayConfirmDelete, Items: i.Act.Targets}, Act: i.Act})
+		return nil
+	})
+}
+
+func askWhich() bt.Leaf {
+	type in struct {
+		Act      Act    `port:"act"`
+		Language string `port:"language"`
+	}
+	return bt.Func("AskWhich", "Asks what was meant, with the likeliest wish first.", func(i in, o *asked) error {
+		q := Question{Kind: askChoose, Text: Remark{What: sayUnsure}, Act: i.Act}
+		add := func(a Act) {
+			a.Chosen, a.Alternatives = true, nil
+			label := describe(i.Language, a)
+			if label != "" && !slices.Contains(q.labels(), label) {
+				q.Options = append(q.Options, Option{label, a})
+			}
+		}
+		add(i.Act)
+		for _, other := range i.Act.Alternatives {
+			add(Act{Intent: other.Intent, Confidence: other.Confidence, Entities: other.Entities, Reasoning: i.Act.Reasoning, By: i.Act.By})
+		}
+		if len(q.Options) == 0 {
+			return errors.New("there is nothing to choose from")
+		}
+		if len(q.Options) == 1 {
+			q = Question{Kind: askConfirm, Text: Remark{What: sayMeant, Text: q.Options[0].Label}, Act: q.Options[0].Act}
+		}
+		o.ask(q)
+		return nil
+	})
+}
+
+func say() bt.Leaf {
+	type in struct {
+		Act Act `port:"act"`
+	}
+	type out struct {
+		Remarks []Remark `port:"remarks"`
+	}
+	return bt.Func("Say", "Answers what is no matter of tasks, and a yes or no to nothing.", func(i in, o *out) error {
+		what := map[understand.Intent]string{understand.Confirm: sayNothingOpen, understand.Choose: sayNothingOpen, understand.Value: sayNothingOpen, understand.Decline: sayFine,
+			understand.Undo: sayUndo, understand.Help: sayHelp}[i.Act.Intent]
+		if what == "" {
+			what = sayHello
+		}
+		o.Remarks = append(slices.Clip(o.Remarks), Remark{What: what})
+		return nil
+	})
+}

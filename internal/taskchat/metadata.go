@@ -1,0 +1,90 @@
+package taskchat
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Domain is the application_domain of every conversation.
+const Domain = "task_management"
+
+// keptConfidences is how many confidences a conversation remembers.
+const keptConfidences = 3
+
+// Metadata is what a conversation remembers beside its messages (requirement 3, Enhanced Metadata Schema). The row of each of its runs has it
+// as it was after that message.
+type Metadata struct {
+	TaskReferences     map[string]int64 `json:"task_references,omitempty"` // position in the last list shown, from "1" -> id
+	ReferencedAt       *time.Time       `json:"referenced_at,omitempty"`   // when that list was shown
+	LastToolUsed       string           `json:"last_tool_used,omitempty"`
+	LastToolParameters json.RawMessage  `json:"last_tool_parameters,omitempty"`
+	AgentContext       AgentContext     `json:"agent_context"`
+}
+
+// AgentContext is the agent's own part of Metadata.
+type AgentContext struct {
+	ApplicationDomain  string    `json:"application_domain"`
+	ConfidenceHistory  []float64 `json:"confidence_history"` // of the last three intents
+	ClarificationCount int       `json:"clarification_count"`
+	LastTask           int64     `json:"last_task,omitempty"` // that “it” means
+	Language           string    `json:"language,omitempty"`  // of the last message
+}
+
+// Validate checks the rules of the requirement (Conversation Metadata Validation).
+func (m *Metadata) Validate() error {
+	for key := range m.TaskReferences {
+		if n, err := strconv.Atoi(key); err != nil || n < 1 || strconv.Itoa(n) != key {
+			return fmt.Errorf("task_references: the key %q is no position: a whole number from 1", key)
+		}
+	}
+	switch {
+	case len(m.TaskReferences) > 0 && m.ReferencedAt == nil:
+		return errors.New("referenced_at is required when task_references are there")
+	case m.AgentContext.ApplicationDomain != Domain:
+		return fmt.Errorf("agent_context.application_domain is %q, not %q", m.AgentContext.ApplicationDomain, Domain)
+	case len(m.AgentContext.ConfidenceHistory) > keptConfidences:
+		return fmt.Errorf("agent_context.confidence_history has %d entries; the last %d are kept", len(m.AgentContext.ConfidenceHistory), keptConfidences)
+	case m.AgentContext.ClarificationCount < 0:
+		return errors.New("agent_context.clarification_count is negative")
+	}
+	return nil
+}
+
+// newMetadata is that of a conversation that begins.
+func newMetadata() Metadata {
+	return Metadata{AgentContext: AgentContext{ApplicationDomain: Domain, ConfidenceHistory: []float64{}}}
+}
+
+// show remembers a list as the one that positions refer to. It replaces the one before, also if it is empty.
+func (m *Metadata) show(tasks []Item, at time.Time) {
+	m.TaskReferences, m.ReferencedAt = map[string]int64{}, &at
+	for i, t := range tasks {
+		m.TaskReferences[strconv.Itoa(i+1)] = t.ID
+	}
+}
+
+// at is the task that stands at a position of the last list shown; negative positions count from its end.
+func (m *Metadata) at(position int) (id int64, ok bool) {
+	if position < 0 {
+		position += len(m.TaskReferences) + 1
+	}
+	id, ok = m.TaskReferences[strconv.Itoa(position)]
+	return id, ok
+}
+
+// shown are the tasks of the last list, in order.
+func (m *Metadata) shown() (ids []int64) {
+	for i := 1; i <= len(m.TaskReferences); i++ {
+		ids = append(ids, m.TaskReferences[strconv.Itoa(i)])
+	}
+	return ids
+}
+
+// sure remembers how confident an intent was.
+func (m *Metadata) sure(confidence float64) {
+	all := append(m.AgentContext.ConfidenceHistory[:len(m.AgentContext.ConfidenceHistory):len(m.AgentContext.ConfidenceHistory)], confidence)
+	m.AgentContext.ConfidenceHistory = all[max(len(all)-keptConfidences, 0):]
+}

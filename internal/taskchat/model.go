@@ -1,0 +1,186 @@
+package taskchat
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/model"
+	"sibyl/internal/run"
+	"sibyl/internal/taskchat/understand"
+)
+
+// EffectIntent is the kind of effect that asks a model what a message wants.
+const EffectIntent = "tasks.intent"
+
+// IntentPayload asks what a message wants. What the model is shown beside it is in the records that the run names.
+type IntentPayload struct {
+	Words string `json:"words"`
+}
+
+// IntentReceipt is what a model proposes.
+type IntentReceipt struct {
+	Wishes []Wish      `json:"wishes"`
+	Model  string      `json:"model"`
+	Usage  model.Usage `json:"usage"`
+}
+
+// Wish is one thing that a model thinks is wanted. Task is how the person named the task, in their words.
+type Wish struct {
+	Intent      string  `json:"intent"`
+	Confidence  float64 `json:"confidence"`
+	Task        string  `json:"task"`
+	Title       string  `json:"title"`
+	Description string  `json:"description"`
+	Status      string  `json:"status"`
+	Reasoning   string  `json:"reasoning"`
+}
+
+// wishes is the schema of a model's answer.
+var wishes = model.Schema{Name: "wishes", JSON: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["wishes"],"properties":{"wishes":{"type":"array","maxItems":32,"items":{"type":"object","additionalProperties":false,"required":["intent","confidence","task","title","description","status","reasoning"],"properties":{"intent":{"type":"string","enum":["create","list","update","complete","delete","help","chat"]},"confidence":{"type":"number","minimum":0,"maximum":1},"task":{"type":"string"},"title":{"type":"string"},"description":{"type":"string"},"status":{"type":"string","enum":["","pending","completed"]},"reasoning":{"type":"string"}}}}}}`)}
+
+// promptText is the name under which a run keeps what its model is told.
+const promptText = "prompt"
+
+// intentTokens bounds a model's answer.
+const intentTokens = 2000
+
+// intent asks the model of the run.
+func (d Deps) intent(ctx context.Context, job run.Job) (any, error) {
+	var env Env
+	var given Given
+	if err := errors.Join(json.Unmarshal(job.View.Start().Env, &env), job.View.Given(&given)); err != nil {
+		return nil, err
+	}
+	m, err := d.Model(ctx, env.Model)
+	if err != nil {
+		return nil, &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
+	}
+	prompt, err := job.View.Text(ctx, promptText)
+	if err != nil {
+		return nil, err
+	}
+	req := model.Request{System: string(prompt) + given.situation(), MaxOutputTokens: intentTokens, Purpose: EffectIntent}
+	for _, id := range env.Past {
+		r, err := job.View.Earlier(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		turn, err := turnOf(r)
+		if err != nil {
+			return nil, err
+		}
+		req.Messages = append(req.Messages, model.Message{Role: model.User, Text: turn.Message}, model.Message{Role: model.Assistant, Text: turn.Response})
+	}
+	req.Messages = append(req.Messages, model.Message{Role: model.User, Text: given.Words})
+	value, resp, err := model.Structured(ctx, m, req, wishes, nil)
+	if err != nil {
+		return nil, &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
+	}
+	r := IntentReceipt{Model: resp.Model, Usage: resp.Usage}
+	return r, json.Unmarshal(value, &r)
+}
+
+// situation is what a model is told beside the messages.
+func (g *Given) situation() string {
+	b := &strings.Builder{}
+	if n := len(g.Metadata.TaskReferences); n > 0 {
+		fmt.Fprintf(b, "\n\nThe last list that was shown has %d tasks; a number or an ordinal may mean a position in it.", n)
+	}
+	if g.Open.Row != "" {
+		fmt.Fprintf(b, "\n\nThe person was asked something about this: %s. What they say may be about something else.", g.Open.Act.Intent)
+	}
+	return b.String()
+}
+
+// ModelUnheard says that the model could not be asked, so that the rules' reading stands.
+type ModelUnheard struct {
+	Kind string `json:"kind"`
+}
+
+// EventType implements bt.Typed.
+func (ModelUnheard) EventType() string { return "model.unheard" }
+
+func (e ModelUnheard) String() string {
+	return "the model could not be asked (" + e.Kind + "): rules read the message"
+}
+
+func askModel() bt.Leaf {
+	type in struct {
+		Words    string   `port:"words"`
+		Metadata Metadata `port:"metadata"`
+		Open     Open     `port:"open"`
+		Language string   `port:"language"`
+		Doubted  float64  `port:"doubted" default:"0.6" between:"0 1" doc:"the most confidence for a change that the rules read as talk"`
+	}
+	type out struct {
+		Acts   []Act      `port:"acts"`
+		Events []bt.Typed `port:",events"`
+	}
+	plan := func(i in) ([]bt.Request, error) {
+		return []bt.Request{{Kind: EffectIntent, Label: "what is wanted", Payload: IntentPayload{i.Words}}}, nil
+	}
+	collect := func(i in, done []bt.Completion, o *out) error {
+		if err := done[0].Err; err != nil {
+			o.Events = []bt.Typed{ModelUnheard{err.Kind}}
+			return err
+		}
+		r, err := bt.ResultOf[IntentReceipt](done[0])
+		if err != nil {
+			return fmt.Errorf("receipt of the model: %w", err)
+		}
+		talk := slices.ContainsFunc(o.Acts, func(a Act) bool { return a.Intent == understand.Chat || a.Intent == understand.Help })
+		var acts []Act
+		for _, w := range r.Wishes {
+			acts = append(acts, w.act(i.Words, i.Language, r.Model, i.Metadata.context(i.Open), talk, i.Doubted))
+		}
+		if len(acts) > 0 {
+			o.Acts, o.Events = acts, intentsRead(acts)
+		}
+		return nil
+	}
+	return bt.Task("AskModel", "Asks the model what is wanted. What it proposes is checked as what the rules read is; where they read no wish for a change, a change is in doubt.",
+		plan, collect)
+}
+
+// act is a wish as the tree checks it. talk says that the rules read no wish.
+func (w Wish) act(words, language, by string, c understand.Context, talk bool, doubted float64) Act {
+	a := Act{Intent: understand.Intent(w.Intent), Confidence: w.Confidence, Reasoning: w.Reasoning, By: by}
+	a.Entities = understand.Entities{Title: asSaid(w.Title, words), Description: w.Description, HasDescription: w.Description != "", Status: w.Status}
+	if w.Task != "" {
+		a.Entities.Reference = referenceOf(w.Task, language, c)
+	}
+	if talk && (a.Intent == understand.Update || a.Intent == understand.Complete || a.Intent == understand.Delete) {
+		a.Confidence = min(a.Confidence, doubted)
+	}
+	if a.Intent == understand.Complete || a.Intent == understand.Delete {
+		a.Entities.Title = ""
+	}
+	return a
+}
+
+// asSaid is a title in the person's own letters, where they said it.
+func asSaid(title, words string) string {
+	at := strings.Index(strings.ToLower(words), strings.ToLower(title))
+	if at < 0 || len(strings.ToLower(words)) != len(words) || len(strings.ToLower(title)) != len(title) {
+		return title
+	}
+	return words[at : at+len(title)]
+}
+
+// referenceOf reads how a model says that the person named a task.
+func referenceOf(task, language string, c understand.Context) *understand.Reference {
+	verb := map[string]string{"de": "erledige ", "pt": "conclua "}[language]
+	if verb == "" {
+		verb = "complete "
+	}
+	c.Open = nil
+	if r := understand.Read(verb+task, c).Results; len(r) == 1 && r[0].Entities.Reference != nil {
+		return r[0].Entities.Reference
+	}
+	return &understand.Reference{Words: task, Title: task}
+}

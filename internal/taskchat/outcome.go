@@ -1,0 +1,187 @@
+package taskchat
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"sibyl/internal/assistant"
+	"sibyl/internal/bt"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+	"sibyl/internal/taskchat/understand"
+	"sibyl/internal/tool"
+)
+
+// openFor is how long a question waits for its answer.
+const openFor = 30 * time.Minute
+
+// The reasons for which runs end, beside the status of their response.
+const reasonStopped = "cancelled"
+
+// outcome composes the response of the receipts and of what the tree left.
+func outcome(v *run.View, e run.Ending) run.Outcome {
+	var w wanted
+	e.Tree.Read(e.State, &w)
+	var given Given
+	_ = v.Given(&given) // it was given at the start, or there is nothing to show
+	var env Env         // likewise
+	_ = json.Unmarshal(v.Start().Env, &env)
+	c := composer{view: v, language: w.Language, zone: zoneOf(env.Zone)}
+	r := AgentResponse{ConversationID: v.Session, RunID: v.ID, Message: given.Words, Status: StatusSuccess, ToolCalls: []ToolCall{}}
+	m := given.Metadata
+	at := c.calls(&r, &m, w)
+	for _, one := range w.Confidences {
+		m.sure(one)
+	}
+	m.AgentContext.Language = cmp.Or(w.Language, m.AgentContext.Language)
+	if w.Touched != 0 {
+		m.AgentContext.LastTask = w.Touched
+	}
+	out := run.Outcome{Status: journal.Done}
+	remarks := w.Remarks
+	switch {
+	case e.Cancelled:
+		out.Status, r.Status = journal.Cancelled, StatusError
+		remarks = append(remarks[:len(remarks):len(remarks)], Remark{What: sayStopped})
+	case e.Status != bt.Success:
+		out.Status, r.Status = journal.Failed, StatusError
+		remarks = append(remarks[:len(remarks):len(remarks)], Remark{What: sayNotNow})
+	case len(w.Questions) > 0:
+		out.Status = journal.NeedsUser
+		r.Status = StatusClarification
+		if w.Questions[0].Kind == askConfirm {
+			r.Status = StatusConfirmation
+		}
+		m.AgentContext.ClarificationCount++
+	case failed(remarks):
+		out.Status, r.Status = journal.Failed, StatusError
+	}
+	r.Response = c.compose(remarks)
+	if len(w.Questions) > 0 && out.Status == journal.NeedsUser {
+		q := w.Questions[0]
+		for _, other := range w.Questions[1:] {
+			q.Rest = append(q.Rest, other.Act)
+		}
+		r.Clarification = c.clarify(q)
+		r.Response = join(r.Response, c.question(q))
+		data, _ := json.Marshal(q) // texts, numbers and times
+		out.Pending = []journal.Pending{{ID: v.ID, Kind: q.Kind, Data: data, ExpiresAt: at.Add(openFor)}}
+	}
+	r.ReasoningTrace = c.trace(w, e.Fault)
+	out.Reason, out.Result = string(r.Status), r
+	if e.Cancelled {
+		out.Reason = reasonStopped
+	}
+	out.Summary = Turn{Message: given.Words, Response: clip(r.Response), Status: r.Status, Metadata: m}
+	return out
+}
+
+// failed says whether nothing that was wanted could be done.
+func failed(remarks []Remark) bool {
+	wrong := false
+	for _, r := range remarks {
+		if !r.wrong() {
+			return false
+		}
+		wrong = true
+	}
+	return wrong
+}
+
+// mostKept bounds what a conversation keeps of a response, in bytes.
+const mostKept = 64 << 10
+
+func clip(text string) string {
+	if len(text) <= mostKept {
+		return text
+	}
+	return strings.ToValidUTF8(text[:mostKept], "") + " …"
+}
+
+// composer puts into words what a run has done.
+type composer struct {
+	view     *run.View
+	language string
+	zone     *time.Location
+}
+
+// calls tells of the calls by their receipts, and gives the time of the last record.
+func (c *composer) calls(r *AgentResponse, m *Metadata, w wanted) (last time.Time) {
+	for _, rec := range c.view.Records() {
+		last = rec.At
+	}
+	records := c.view.Records()
+	for seq, done := range c.view.Receipts() {
+		if done.Kind != EffectCall {
+			continue
+		}
+		p, ok := done.Asked.(CallPayload)
+		if !ok {
+			continue
+		}
+		at := records[seq].At.Add(-time.Duration(done.TookMS) * time.Millisecond)
+		call := ToolCall{ToolName: p.Tool, Parameters: p.Args, InvokedAt: at}
+		receipt, _ := done.Value.(CallReceipt)
+		switch {
+		case done.Err != nil:
+			call.Error = c.remark(Remark{What: sayUnsureDone})
+		case receipt.Error != nil:
+			call.Error = c.remark(*refusal(receipt.Error, Item{}))
+		case receipt.Result != nil:
+			call.Result = receipt.Result.Data
+		}
+		r.ToolCalls = append(r.ToolCalls, call)
+		m.LastToolUsed, m.LastToolParameters = p.Tool, p.Args
+		if p.Tool == toolOf(understand.List) && w.Lists > 0 {
+			m.show(w.Shown, at)
+		}
+	}
+	return last
+}
+
+func (c *composer) trace(w wanted, fault *bt.Fault) string {
+	all := slices.Clone(w.Reasons)
+	for _, one := range w.Remarks {
+		all = append(all, one.What)
+	}
+	for _, q := range w.Questions {
+		all = append(all, "asks "+q.Text.What)
+	}
+	if fault != nil {
+		all = append(all, fault.Reason)
+	}
+	return strings.Join(all, "; ")
+}
+
+// show reads a response for people.
+func show(outcome json.RawMessage) (s assistant.Shown, err error) {
+	var r AgentResponse
+	if err = json.Unmarshal(outcome, &r); err != nil {
+		return s, err
+	}
+	s = assistant.Shown{Question: r.Message, Answer: r.Response, Partial: r.Clarification != nil}
+	line := string(r.Status)
+	var used []string
+	for _, call := range r.ToolCalls {
+		used = append(used, fmt.Sprintf("%s %s", call.ToolName, call.Parameters))
+	}
+	if len(used) > 0 {
+		line += " after " + strings.Join(used, ", ")
+	}
+	s.Ending, s.Footer = []string{line}, "*"+line+"*"
+	if r.Status == StatusError {
+		s.Failure = &assistant.Failure{Kind: string(tool.Failed), Message: r.Response}
+	}
+	return s, nil
+}
+
+func lines(_ *run.StartRecord, event bt.Typed) []string {
+	if e, ok := event.(ModelUnheard); ok {
+		return []string{e.String()}
+	}
+	return nil
+}

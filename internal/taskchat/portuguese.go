@@ -1,0 +1,48 @@
+package taskchat
+
+import "sibyl/internal/taskchat/understand"
+
+func portuguese() *phrases {
+	return &phrases{and: "e", date: "02/01/2006 às 15:04",
+		do: map[understand.Intent]string{understand.Create: "adicionar a tarefa {title}", understand.List: "mostrar as tarefas", understand.Update: "alterar {title}",
+			understand.Complete: "marcar {title} como concluída", understand.Delete: "excluir {title}"},
+		say: map[string][]string{
+			sayAdded:         {"Adicionei {title} às suas tarefas.", "Adicionei {titles} às suas tarefas."},
+			sayUpdated:       {"Pronto: {old} agora é {title}.", "Atualizei {titles}."},
+			sayReopened:      {"{title} está aberta de novo.", "{titles} estão abertas de novo."},
+			sayCompleted:     {"Ótimo! Marquei {title} como concluída ✓", "Ótimo! Marquei {titles} como concluídas ✓"},
+			sayAlready:       {"{title} já foi concluída em {when}."},
+			sayDeleted:       {"Excluí {title}.", "Excluí {titles}."},
+			sayList:          {"Aqui está a sua tarefa:", "Aqui estão as suas tarefas:"},
+			sayMore:          {"… e mais {n}."},
+			sayNoTasks:       {"Você não tem tarefas."},
+			sayNonePending:   {"Você não tem tarefas pendentes."},
+			sayNoneCompleted: {"Você não tem tarefas concluídas."},
+			sayNoneFound:     {"Não encontrei nenhuma tarefa sobre {title}. Diga 'mostre minhas tarefas' para ver o que há."},
+			sayNoneLike:      {"Nenhuma tarefa se chama {title}. Qual delas você quis dizer?"},
+			saySeveral:       {"Encontrei {n} tarefas sobre {title}. Qual delas você quis dizer?"},
+			sayWhich:         {"Qual tarefa você quer dizer?"},
+			sayUnsure:        {"Não tenho certeza do que você quer. Qual destas opções?"},
+			sayMeant:         {"Você quer {text}?"},
+			sayNoTitle:       {"Como deve se chamar a tarefa?"},
+			sayNoValue:       {"O que devo mudar em {title}?", "O que devo mudar em {titles}?"},
+			sayConfirmDelete: {"Excluir {title}? Isso não pode ser desfeito aqui. Responda sim ou não.", "Excluir {n} tarefas: {titles}? Responda sim ou não."},
+			sayStale:         {"Não encontrei {text}. Talvez tenha sido excluída. Diga 'mostre minhas tarefas' para ver a lista atual."},
+			sayGone:          {"Não encontrei {title}. Talvez tenha sido excluída. Diga 'mostre minhas tarefas' para ver a lista atual."},
+			sayNoPosition:    {"A última lista tem só 1 tarefa. Diga 'mostre minhas tarefas' para vê-la de novo.", "A última lista tem só {n} tarefas. Diga 'mostre minhas tarefas' para vê-la de novo."},
+			sayTooMany:       {"Foi muita coisa de uma vez: aceitei os primeiros {n} pedidos. Envie os outros de novo.", "Foi muita coisa de uma vez: aceitei os primeiros {n} pedidos. Envie os outros de novo."},
+			sayTooManyTasks:  {"São tarefas demais para mudar de uma vez: no máximo {n}.", "São tarefas demais para mudar de uma vez: no máximo {n}."},
+			sayChanged:       {"{title} mudou nesse meio-tempo, então não fiz nada. Confira e diga de novo."},
+			sayInvalid:       {"Isso não funciona: {text}."},
+			sayNotConfirmed:  {"Não excluí {title}, porque a confirmação não valia mais."},
+			sayNotNow:        {"Não consigo acessar suas tarefas agora. Tente de novo em instantes."},
+			sayUnsureDone:    {"Não sei se isso funcionou. Confira com 'mostre minhas tarefas' antes de tentar de novo."},
+			sayLeft:          {"Tudo bem, deixei tudo como está."},
+			sayFine:          {"Tudo bem."},
+			sayNothingOpen:   {"Não há nada esperando resposta. O que você gostaria de fazer?"},
+			sayUndo:          {"Não posso desfazer mudanças nesta conversa. Na linha de comando, 'sibyl task undo' desfaz a última mudança."},
+			sayHelp:          {"Eu cuido da sua lista de tarefas. Diga 'lembre-me de comprar pão', 'mostre minhas tarefas', 'conclua a tarefa 2', 'renomeie a tarefa 1 para …' ou 'exclua a tarefa 3'. Sempre pergunto antes de excluir."},
+			sayHello:         {"Estou aqui para as suas tarefas: posso adicionar, mostrar, alterar, concluir e excluir."},
+			sayStopped:       {"Parei."},
+		}}
+}
