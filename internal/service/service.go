@@ -117,14 +117,14 @@ type Request struct {
 	Options   any // the assistant's own
 }
 
-// Start begins a run, and waits for room where as many are driven as may be. Cancelling ctx is a request to stop it: a server gives a
+// Start begins a run, and waits for room where as many are driven as may be, and for a run that holds what it claims. Cancelling ctx is a request to stop it: a server gives a
 // context that outlives the request.
 func (s *Service) Start(ctx context.Context, owner journal.Owner, r Request) (*Run, error) {
-	a, spec, err := s.spec(ctx, owner, r)
-	if err != nil {
-		return nil, err
-	}
-	live, err := s.config.Engine.Start(ctx, spec)
+	var live *run.Live
+	a, spec, err := s.begin(ctx, owner, r, func(spec run.Spec) (err error) {
+		live, err = s.config.Engine.Start(ctx, spec)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -141,11 +141,12 @@ type Submitted struct {
 // Submit begins a run as Start does, and waits for nothing: without room here the run is recorded, for any process that has room. If ctx is
 // cancelled before the run is recorded, there is none; after that it goes on.
 func (s *Service) Submit(ctx context.Context, owner journal.Owner, r Request) (Submitted, error) {
-	a, spec, err := s.spec(ctx, owner, r)
-	if err != nil {
-		return Submitted{}, err
-	}
-	k, live, err := s.config.Engine.Submit(ctx, spec)
+	var k journal.Key
+	var live *run.Live
+	a, spec, err := s.begin(ctx, owner, r, func(spec run.Spec) (err error) {
+		k, live, err = s.config.Engine.Submit(ctx, spec)
+		return err
+	})
 	if err != nil {
 		return Submitted{}, err
 	}

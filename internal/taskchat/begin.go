@@ -120,13 +120,10 @@ func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error
 	given := Given{Words: words, Metadata: newMetadata(), Model: id != rulesModel}
 	spec := run.Spec{Title: title(words), Texts: []run.Text{{Name: promptText, Content: d.Prompt}}}
 	if b.Session != "" {
-		if env.Past, err = d.remember(ctx, b, &given); err != nil {
+		if env.Past, spec.Consume, err = d.remember(ctx, b, &given); err != nil {
 			return run.Spec{}, err
 		}
-		if given.Open, spec.Consume, err = d.openQuestion(ctx, b); err != nil {
-			return run.Spec{}, err
-		}
-		spec.Claims = []string{"conversation " + b.Session}
+		spec.Claims = []string{claim(b.Session)}
 	}
 	spec.Given, spec.Env = given, env
 	return spec, nil
@@ -139,27 +136,61 @@ func orUsual(said, usual string) string {
 	return usual
 }
 
-// remember takes in the metadata of the conversation, and gives its last runs, oldest first.
-func (d Deps) remember(ctx context.Context, b assistant.Beginning, given *Given) (past []string, err error) {
+// claim is what one run of a conversation holds at a time.
+func claim(session string) string { return "conversation " + session }
+
+// remember takes in what the conversation knows: its metadata, and the question it was left with. It gives its last runs, oldest first, and
+// the row that the last one has left for whoever goes on from it.
+func (d Deps) remember(ctx context.Context, b assistant.Beginning, given *Given) (past, consume []string, err error) {
 	runs, err := d.Store.Runs(ctx, b.Owner, journal.Filter{Session: b.Session, Assistant: Name, Summaries: true, Limit: pastRead})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	for _, r := range runs {
-		if r.Status == journal.Running || len(r.Summary) == 0 || len(past) == keptPast {
+	for n, r := range runs {
+		switch {
+		case r.Status == journal.Running:
+			return nil, nil, &journal.ClaimedError{Key: claim(b.Session), Run: r.ID}
+		case len(r.Summary) == 0 || len(past) == keptPast: // it was ended without being folded
 			continue
 		}
 		turn, err := turnOf(r)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if past == nil {
 			given.Metadata = turn.Metadata
 		}
+		if n == 0 {
+			consume = []string{r.ID}
+			if given.Open, err = d.left(ctx, b, r.ID); err != nil {
+				return nil, nil, err
+			}
+		}
 		past = append(past, r.ID)
 	}
 	slices.Reverse(past)
-	return past, nil
+	return past, consume, nil
+}
+
+// left is the question that a run has left, unless it has expired.
+func (d Deps) left(ctx context.Context, b assistant.Beginning, id string) (o Open, err error) {
+	rows, err := d.Store.Pending(ctx, b.Owner, b.Session, d.Now())
+	if err != nil {
+		return o, err
+	}
+	for _, row := range rows {
+		if row.ID != id || row.Kind == kindTurn {
+			continue
+		}
+		var l leaving
+		if err := json.Unmarshal(row.Data, &l); err != nil {
+			return o, fmt.Errorf("pending row %s: %w: %w", row.ID, journal.ErrCorrupt, err)
+		}
+		if l.Question != nil && d.Now().Before(l.Until) {
+			o = Open{Row: row.ID, Question: *l.Question}
+		}
+	}
+	return o, nil
 }
 
 // turnOf reads the summary of an ended run.

@@ -61,6 +61,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 		out.Status, r.Status = journal.Failed, StatusError
 	}
 	r.Response = c.compose(remarks)
+	var next leaving
 	if len(w.Questions) > 0 && out.Status == journal.NeedsUser {
 		q := w.Questions[0]
 		for _, other := range w.Questions[1:] {
@@ -68,9 +69,9 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 		}
 		r.Clarification = c.clarify(q)
 		r.Response = join(r.Response, c.question(q))
-		data, _ := json.Marshal(q) // texts, numbers and times
-		out.Pending = []journal.Pending{{ID: v.ID, Kind: q.Kind, Data: data, ExpiresAt: at.Add(openFor)}}
+		next = leaving{Question: &q, Until: at.Add(openFor)}
 	}
+	out.Pending = []journal.Pending{next.row(v.ID)}
 	r.ReasoningTrace = c.trace(w, e.Fault)
 	out.Reason, out.Result = string(r.Status), r
 	if e.Cancelled {
@@ -78,6 +79,25 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	}
 	out.Summary = Turn{Message: given.Words, Response: clip(r.Response), Status: r.Status, Metadata: m}
 	return out
+}
+
+// leaving is what a run leaves to the next one of its conversation, as a pending row that carries its id. The next one uses it up, so it
+// goes on from this run and from no other: of two at once, or of one that has read what was before this run, one begins and the other reads anew.
+type leaving struct {
+	Question *Question `json:"question,omitempty"` // to the person
+	Until    time.Time `json:"until,omitzero"`     // the question is open
+}
+
+// kindTurn is the kind of a row without a question.
+const kindTurn = "turn"
+
+func (l leaving) row(id string) journal.Pending {
+	p := journal.Pending{ID: id, Kind: kindTurn}
+	if l.Question != nil {
+		p.Kind = l.Question.Kind
+	}
+	p.Data, _ = json.Marshal(l) // texts, numbers and times
+	return p
 }
 
 // failed says whether nothing that was wanted could be done.

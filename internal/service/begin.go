@@ -1,0 +1,61 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"sibyl/internal/assistant"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+)
+
+// How long a beginning waits for a run that holds what it wants to claim, in all and before it looks again whether somebody drives that run.
+const (
+	claimPatience = 30 * time.Second
+	claimLook     = 3 * time.Second
+)
+
+// begin makes a run with how. What another beginning was first to use up or to claim is read anew, so that of two at once the second sees what
+// the first has done; a run that holds a claim is waited for, and goes on here if nobody drives it.
+func (s *Service) begin(ctx context.Context, owner journal.Owner, r Request, how func(run.Spec) error) (*assistant.Assistant, run.Spec, error) {
+	patient, stop := context.WithTimeout(ctx, claimPatience)
+	defer stop()
+	for {
+		a, spec, err := s.spec(ctx, owner, r)
+		if err == nil {
+			err = how(spec)
+		}
+		var held *journal.ClaimedError
+		switch {
+		case errors.As(err, &held):
+			if s.await(patient, journal.Key{Owner: owner, Run: held.Run}) != nil {
+				return nil, run.Spec{}, err
+			}
+		case !errors.Is(err, journal.ErrConsumed) || patient.Err() != nil:
+			return a, spec, err
+		}
+	}
+}
+
+// await waits until a run has ended, or for as long as claimLook.
+func (s *Service) await(ctx context.Context, k journal.Key) error {
+	r, err := s.config.Store.Run(ctx, k.Owner, k.Run)
+	if err != nil || r.Status != journal.Running {
+		return err
+	}
+	looking, stop := context.WithTimeout(ctx, claimLook)
+	defer stop()
+	if !s.config.Engine.Driven(r) {
+		// Somebody else may take it up at the same moment, and without room here it has to wait for others.
+		if _, err := s.config.Engine.ResumeNow(context.WithoutCancel(ctx), k.Owner, k.Run); errors.Is(err, run.ErrIncompatible) {
+			return err
+		}
+	}
+	for _, err := range s.config.Engine.Watch(looking, k.Owner, k.Run, 0) {
+		if err != nil && looking.Err() == nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
