@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"strings"
 	"time"
 )
 
@@ -37,18 +38,149 @@ type Service struct {
 // New makes a Service. now is the time of changes.
 func New(store Store, now func() time.Time) *Service { return &Service{store, now} }
 
-// The use cases. A version of 0 is any; else ErrConflict if the task's is another. again says that the key was used up by this very change
-// before, which is returned.
-type _ interface {
-	Add(ctx context.Context, by By, title string, description *string) (t Task, again bool, err error)
-	Update(ctx context.Context, by By, id, version int64, e Edit) (t Task, again bool, err error)
-	// Complete keeps the first completion time: already says that it was completed before.
-	Complete(ctx context.Context, by By, id, version int64) (t Task, already bool, err error)
-	Delete(ctx context.Context, by By, id, version int64) (was Task, again bool, err error)
-	Task(ctx context.Context, owner string, id int64) (Task, error)
-	List(ctx context.Context, owner string, q Query) (Page, error)
-	History(ctx context.Context, owner string, id int64) ([]Change, error)
-	// Undo takes back the last change of the owner that is neither an undo nor taken back already; ErrNoChange if there is none,
-	// ErrConflict if its task changed since.
-	Undo(ctx context.Context, by By) (Change, error)
+// Add adds a pending task. again says that the key was used up by this very change before, which is returned; so it does for all use cases.
+// Under a key that another change used up, or with the same key and another title, it is an *Invalid.
+func (s *Service) Add(ctx context.Context, by By, title string, description *string) (t Task, again bool, err error) {
+	if title, err = cleanTitle(title); err != nil {
+		return Task{}, false, err
+	}
+	if description, err = cleanDescription(description); err != nil {
+		return Task{}, false, err
+	}
+	c, again, err := s.apply(ctx, by, Act{Action: Add}, 0, func(_ *Task, at time.Time) *Task {
+		return &Task{Title: title, Description: description, Status: Pending, CreatedAt: at}
+	})
+	if err != nil {
+		return Task{}, false, err
+	}
+	return *c.After, again, nil
+}
+
+// Update changes what e names. A version of 0 is any; else ErrConflict if the task's is another. ErrNotFound.
+func (s *Service) Update(ctx context.Context, by By, id, version int64, e Edit) (t Task, again bool, err error) {
+	if e, err = e.clean(); err != nil {
+		return Task{}, false, err
+	}
+	c, again, err := s.apply(ctx, by, Act{Action: Update, Task: id}, version, e.on)
+	if err != nil {
+		return Task{}, false, err
+	}
+	return *c.After, again, nil
+}
+
+// Complete completes a task, and keeps the first completion time: already says that it was completed before by another call. A version of 0
+// is any; else ErrConflict if the task's is another. ErrNotFound.
+func (s *Service) Complete(ctx context.Context, by By, id, version int64) (t Task, already bool, err error) {
+	completed := Completed
+	c, again, err := s.apply(ctx, by, Act{Action: Complete, Task: id}, version, Edit{Status: &completed}.on)
+	if err != nil {
+		return Task{}, false, err
+	}
+	return *c.After, !again && !c.Changed(), nil
+}
+
+// Delete removes a task, and returns it as it was. A version of 0 is any; else ErrConflict if the task's is another. ErrNotFound.
+func (s *Service) Delete(ctx context.Context, by By, id, version int64) (was Task, again bool, err error) {
+	c, again, err := s.apply(ctx, by, Act{Action: Delete, Task: id}, version, func(*Task, time.Time) *Task { return nil })
+	if err != nil {
+		return Task{}, false, err
+	}
+	return *c.Before, again, nil
+}
+
+// apply makes a change. do gives what a task is to be at a time.
+func (s *Service) apply(ctx context.Context, by By, a Act, version int64, do func(now *Task, at time.Time) *Task) (c Change, again bool, err error) {
+	if version < 0 {
+		return Change{}, false, &Invalid{"version", "must be 1 or more; 0 is any"}
+	}
+	a.Key, a.Actor, a.At = by.Key, by.actor(), Millis(s.now())
+	a.Change = func(now *Task) (*Task, error) {
+		if version != 0 && now.Version != version {
+			return nil, ErrConflict
+		}
+		return do(now, a.At), nil
+	}
+	c, again, err = s.store.Apply(ctx, by.Owner, a)
+	if err == nil && again && !alike(do(c.Before.clone(), c.At), c.After) {
+		err = errKeyUsed()
+	}
+	return c, again, err
+}
+
+// actor is who makes a change, as it is kept. Strangers choose the names of their programs, and are not refused for them.
+func (by By) actor() string {
+	name := strings.Map(func(r rune) rune {
+		if breaksLine(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(by.Actor, ""))
+	if runes := []rune(name); len(runes) > longestName {
+		name = string(runes[:longestName])
+	}
+	return name
+}
+
+// clean returns an edit whose texts keep the rules.
+func (e Edit) clean() (Edit, error) {
+	if e == (Edit{}) {
+		return e, &Invalid{"title, description or status", "must be given: there is nothing to change"}
+	}
+	if e.Title != nil {
+		title, err := cleanTitle(*e.Title)
+		if err != nil {
+			return e, err
+		}
+		e.Title = &title
+	}
+	if e.Description != nil {
+		description, err := cleanDescription(e.Description)
+		if err != nil {
+			return e, err
+		}
+		e.Description = description
+		if description == nil {
+			e.Description = new(string)
+		}
+	}
+	if e.Status != nil {
+		return e, checkStatus(*e.Status)
+	}
+	return e, nil
+}
+
+// on makes the edit at a time.
+func (e Edit) on(t *Task, at time.Time) *Task {
+	if e.Title != nil {
+		t.Title = *e.Title
+	}
+	if e.Description != nil {
+		t.Description = e.Description
+		if *e.Description == "" {
+			t.Description = nil
+		}
+	}
+	if e.Status != nil && *e.Status != t.Status {
+		t.Status, t.CompletedAt = *e.Status, nil
+		if t.Status == Completed {
+			t.CompletedAt = &at
+		}
+	}
+	return t
+}
+
+// Task returns one task; ErrNotFound.
+func (s *Service) Task(ctx context.Context, owner string, id int64) (Task, error) {
+	if err := checkID(id); err != nil {
+		return Task{}, err
+	}
+	return s.store.Task(ctx, owner, id)
+}
+
+// History lists the changes of a task, the oldest first; also of a deleted one. ErrNotFound if there never was one.
+func (s *Service) History(ctx context.Context, owner string, id int64) ([]Change, error) {
+	if err := checkID(id); err != nil {
+		return nil, err
+	}
+	return s.store.History(ctx, owner, id)
 }
