@@ -57,8 +57,9 @@ type Beginning struct {
 
 // Shown is an outcome as it reaches people.
 type Shown struct {
-	Question string // the person's words
-	Answer   string // Markdown
+	Question string   // the person's words
+	Answer   string   // Markdown
+	Sources  []string // what the answer cites, each as it is cited there
 	Warnings []string
 	Notes    []string // what else is worth a line
 	Ending   []string // how it came to its end, for an explanation: a line, and what belongs to it

@@ -46,6 +46,7 @@ type Options struct {
 	MaxTokens  int           `json:"max_tokens,omitempty"`
 	MaxTime    time.Duration `json:"max_time,omitempty"`
 	NoFallback bool          `json:"no_fallback,omitempty"`
+	ReadOnly   bool          `json:"read_only,omitempty"` // the run has no tool that writes
 }
 
 // Describe tells of the assistant how it is begun, shown, explained and audited.
@@ -89,6 +90,9 @@ func (s Surroundings) begin(ctx context.Context, b assistant.Beginning) (run.Spe
 	info := <-told
 	q.Env.WindowTokens, q.Env.BareCalls = info.Window, info.BareCalls
 	q.Tools = tools.Specs()
+	if o.ReadOnly {
+		q.Tools = slices.DeleteFunc(q.Tools, func(t tool.Spec) bool { return t.Effect != tool.Repeatable })
+	}
 	return NewRun(ctx, s.Store, q)
 }
 
@@ -110,7 +114,9 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 	}
 	var also []string
 	for _, source := range a.Sources {
-		if !source.Cited {
+		if source.Cited {
+			s.Sources = append(s.Sources, source.Cite)
+		} else {
 			also = append(also, source.Cite)
 		}
 	}

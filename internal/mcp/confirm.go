@@ -1,0 +1,198 @@
+package mcp
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sibyl/internal/task"
+	"sibyl/internal/tool"
+)
+
+// How long a person may take to answer a question.
+const askedFor = 5 * time.Minute
+
+// mrtr is the first revision of the protocol in which a question is a result, which the client answers by calling again; before it, a
+// question is a request to the client.
+const mrtr = "2026-07-28"
+
+// question is the id of the question in a result, and confirm its only field.
+const (
+	question = "confirmation"
+	confirm  = "confirm"
+)
+
+// Why a deletion was not confirmed, as details tell it.
+const (
+	whyCannotAsk = "client_cannot_ask"
+	whyNo        = "not_confirmed" // answered, and not with yes
+	whyDeclined  = "declined"
+	whyCancelled = "cancelled"
+	whyNoAnswer  = "no_answer"
+	whyExpired   = "expired"
+	whyForeign   = "not_of_this_call" // the answer belongs to no question that was asked for this call
+)
+
+// unconfirmed is the fault of a deletion that nobody said yes to.
+func unconfirmed(why string) *Fault {
+	text := map[string]string{
+		whyCannotAsk: "Deleting wants a yes of the person, and this client can't ask for it. Delete with a client that can (elicitation), or with ‘sibyl task rm’.",
+		whyNo:        "The person did not say yes. Nothing was deleted.",
+		whyDeclined:  "The person declined. Nothing was deleted.",
+		whyCancelled: "The person closed the question. Nothing was deleted.",
+		whyNoAnswer:  "The person could not be asked, or gave no answer in time. Nothing was deleted.",
+		whyExpired:   "The answer came too late: a yes holds for five minutes. Nothing was deleted; call again to ask again.",
+		whyForeign:   "The answer belongs to no question that was asked for this call. Nothing was deleted; call again to ask.",
+	}[why]
+	return &Fault{Code: ConfirmationRequired, Text: text, Details: map[string]any{"reason": why}}
+}
+
+// remove deletes a task once its person said yes. It has no effect before that, so it may be called any number of times.
+func (s *Server) remove(ctx context.Context, c call) (*sdk.CallToolResult, error) {
+	id, err := c.args.id("task_id")
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.config.Tasks.Task(ctx, c.by.Owner, id)
+	if errors.Is(err, task.ErrNotFound) && c.by.Key != "" {
+		// It may have been deleted under this key. A version that no task has keeps this from deleting one that is back by now.
+		was, again, keyErr := s.config.Tasks.Delete(ctx, c.by, id, math.MaxInt64)
+		if keyErr == nil && again {
+			return succeeded(was, "This was done before: deleted "+named(was)+".")
+		}
+		return nil, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c.version != 0 && c.version != t.Version {
+		return nil, task.ErrConflict
+	}
+	subject, err := tool.Subject(deleteName, c.req.Params.Arguments, t.Version)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := s.confirmed(ctx, c, t, subject)
+	if asked != nil || err != nil {
+		return asked, err
+	}
+	was, _, err := s.config.Tasks.Delete(ctx, c.by, id, t.Version)
+	if err != nil {
+		return nil, err
+	}
+	return succeeded(was, "Deleted "+named(was)+".")
+}
+
+// confirmed sees to it that the person said yes to this very call: both nil if so. A result is the question.
+func (s *Server) confirmed(ctx context.Context, c call, t task.Task, subject string) (*sdk.CallToolResult, error) {
+	p := c.req.Params
+	switch {
+	case p.RequestState != "" || p.InputResponses != nil:
+		if err := s.checkState(c, t.Version); err != nil {
+			return nil, err
+		}
+		answer, _ := p.InputResponses[question].(*sdk.ElicitResult)
+		return nil, saidYes(answer)
+	case !canAsk(c.req):
+		return nil, unconfirmed(whyCannotAsk)
+	case c.req.ProtocolVersion() >= mrtr:
+		return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{question: elicitation(t, subject)},
+			RequestState: s.state(c.by.Owner, subject, t.Version, s.config.Now().Add(askedFor))}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, askedFor)
+	defer cancel()
+	answer, err := c.req.Session.Elicit(ctx, elicitation(t, subject))
+	if err != nil {
+		f := unconfirmed(whyNoAnswer)
+		f.Err = err
+		return nil, f
+	}
+	return nil, saidYes(answer)
+}
+
+// canAsk says that a client can ask its person to fill in a form.
+func canAsk(req *sdk.CallToolRequest) bool {
+	caps := req.ClientCapabilities()
+	return caps != nil && caps.Elicitation != nil && (caps.Elicitation.Form != nil || caps.Elicitation.URL == nil)
+}
+
+// elicitation is the question whether a task is to be deleted.
+func elicitation(t task.Task, subject string) *sdk.ElicitParams {
+	return &sdk.ElicitParams{
+		Meta:    sdk.Meta{MetaConfirms: subject},
+		Mode:    "form",
+		Message: fmt.Sprintf("Delete the task “%s”?", strings.Join(strings.Fields(t.Title), " ")),
+		RequestedSchema: map[string]any{"type": "object", "required": []string{confirm},
+			"properties": map[string]any{confirm: map[string]any{"type": "boolean", "title": "Delete it", "description": "yes deletes the task", "default": false}}},
+	}
+}
+
+// saidYes is nil for a yes, and says what else was answered. A form that was sent off with its box unticked is no yes.
+func saidYes(answer *sdk.ElicitResult) error {
+	switch {
+	case answer == nil:
+		return unconfirmed(whyNoAnswer)
+	case answer.Action == "decline":
+		return unconfirmed(whyDeclined)
+	case answer.Action == "cancel":
+		return unconfirmed(whyCancelled)
+	case answer.Action != "accept" || answer.Content[confirm] != true:
+		return unconfirmed(whyNo)
+	}
+	return nil
+}
+
+// state is what a client hands back with the answer: until when a yes holds and for which version, signed with whose and what call it is.
+func (s *Server) state(owner, subject string, version int64, until time.Time) string {
+	open := binary.BigEndian.AppendUint64(nil, uint64(until.UnixMilli()))
+	open = binary.BigEndian.AppendUint64(open, uint64(version))
+	return base64.RawURLEncoding.EncodeToString(append(open, s.sign("confirmation", string(open), owner, subject)...))
+}
+
+// openBytes is the part of a state that is not its signature.
+const openBytes = 16
+
+// checkState says why the state of a call does not stand for a question that was asked for it and is still good.
+func (s *Server) checkState(c call, version int64) error {
+	raw, err := base64.RawURLEncoding.DecodeString(c.req.Params.RequestState)
+	if err != nil || len(raw) != openBytes+sha256.Size {
+		return unconfirmed(whyForeign)
+	}
+	open, signature := raw[:openBytes], raw[openBytes:]
+	until, asked := time.UnixMilli(int64(binary.BigEndian.Uint64(open))), int64(binary.BigEndian.Uint64(open[8:]))
+	subject, err := tool.Subject(deleteName, c.req.Params.Arguments, asked)
+	switch {
+	case err != nil:
+		return err
+	case !hmac.Equal(signature, s.sign("confirmation", string(open), c.by.Owner, subject)):
+		return unconfirmed(whyForeign)
+	case !s.config.Now().Before(until):
+		return unconfirmed(whyExpired)
+	case asked != version:
+		return task.ErrConflict
+	}
+	return nil
+}
+
+// sign is the HMAC of some texts, which no other texts have. purpose keeps what is signed here from passing for something else.
+func (s *Server) sign(purpose string, texts ...string) []byte {
+	return sign(s.config.Key, purpose, texts...)
+}
+
+func sign(key []byte, purpose string, texts ...string) []byte {
+	mac := hmac.New(sha256.New, key)
+	for _, text := range append([]string{"sibyl mcp", purpose}, texts...) {
+		mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(text))))
+		mac.Write([]byte(text))
+	}
+	return mac.Sum(nil)
+}

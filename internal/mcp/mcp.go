@@ -1,0 +1,114 @@
+// Package mcp offers the task list and the Oracle to other programs over the Model Context Protocol: on standard streams, over HTTP and in
+// this process. It parses and renders: what can be done is in task and service.
+//
+// Guarantees:
+//   - Whose tasks these are is settled before a call: by the way in, or by the token of its request. No argument names an owner.
+//   - Every result has one shape: success with data, or an error with a code and details, and the same for a person in a few words. No error
+//     repeats what was sent, or what a database said of it. Arguments that are not in the schema are refused, and nothing is done.
+//   - No task is deleted unless a person said yes to a question that named it. The yes holds for five minutes, for one owner, one call and
+//     one version of the task, in every process that has the same key. Clients that can't ask a person are refused.
+//   - A write under an idempotency key is performed once; repeated, it gives the first result.
+//   - A token that may only read is shown what reads, and can call nothing else.
+//   - ask changes nothing but the sessions and runs that every question leaves: its runs have no tool that writes.
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sibyl/internal/task"
+)
+
+// Tasks are what can be done with the task list: the part of task.Service that is needed here.
+type Tasks interface {
+	Add(ctx context.Context, by task.By, title string, description *string) (t task.Task, again bool, err error)
+	Update(ctx context.Context, by task.By, id, version int64, e task.Edit) (t task.Task, again bool, err error)
+	Complete(ctx context.Context, by task.By, id, version int64) (t task.Task, already bool, err error)
+	Delete(ctx context.Context, by task.By, id, version int64) (was task.Task, again bool, err error)
+	Task(ctx context.Context, owner string, id int64) (task.Task, error)
+	List(ctx context.Context, owner string, q task.Query) (task.Page, error)
+}
+
+// Config is what a Server is made of.
+type Config struct {
+	Tasks  Tasks   // nil: no tool of tasks is offered
+	Oracle *Oracle // nil: ask is not offered
+	Key    []byte  // signs questions and sessions: secret, at least MinKey bytes, and the same in all processes over one database
+	Build  string
+	Log    *slog.Logger     // nil: none
+	Now    func() time.Time // nil: the time of day
+}
+
+// MinKey is the least length of a Config's Key, in bytes.
+const MinKey = 32
+
+// Server offers tools. It is safe for concurrent use.
+type Server struct {
+	config Config
+	tools  []offer
+	byName map[string]offer
+}
+
+// New checks the configuration.
+func New(c Config) (*Server, error) {
+	if len(c.Key) < MinKey {
+		return nil, fmt.Errorf("an MCP server wants a key of at least %d bytes", MinKey)
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	s := &Server{config: c, byName: map[string]offer{}}
+	if c.Tasks != nil {
+		s.tools = s.taskTools()
+	}
+	if c.Oracle != nil {
+		s.tools = append(s.tools, s.askTool())
+	}
+	for _, o := range s.tools {
+		s.byName[o.spec.Name] = o
+	}
+	return s, nil
+}
+
+// For gives a server of the SDK that acts for one owner, to be connected to any of its transports. actor says in the history of tasks by
+// which way a change came; empty: “mcp: ” and the name that the client gives itself.
+func (s *Server) For(owner, actor string) *sdk.Server { return s.server(owner, actor, nil) }
+
+// listsLast is for how long a client may keep a list of tools.
+const listsLast = 5 * time.Minute
+
+// server makes a server of the SDK. sessionID names the sessions that it begins over HTTP.
+func (s *Server) server(owner, actor string, sessionID func() string) *sdk.Server {
+	made := sdk.NewServer(&sdk.Implementation{Name: "sibyl", Title: "Sibyl", Version: s.config.Build}, &sdk.ServerOptions{
+		Instructions: s.instructions(),
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
+		GetSessionID: sessionID,
+		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) {
+			c.CacheScope, c.TTLMs = "private", int(listsLast.Milliseconds())
+		},
+	})
+	for _, o := range s.tools {
+		made.AddTool(o.spec, s.handler(o, owner, actor))
+	}
+	made.AddReceivingMiddleware(s.guard)
+	return made
+}
+
+// instructions tell a model what there is.
+func (s *Server) instructions() string {
+	text := ""
+	if s.config.Tasks != nil {
+		text = "A person's task list. Name tasks by the id that list_tasks gives, and look there before you guess. delete_task asks the person. "
+	}
+	if s.config.Oracle != nil {
+		text += "ask answers questions over code, notes and the web, with its sources."
+	}
+	return text
+}

@@ -1,0 +1,165 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/task"
+	"sibyl/internal/tool"
+	"sibyl/internal/user"
+)
+
+// What a request may say in its _meta.
+const (
+	MetaKey      = "sibyl/key"      // a text: an idempotency key
+	MetaVersion  = "sibyl/version"  // a number: the version of the task that the caller saw
+	MetaConfirms = "sibyl/confirms" // of a question that this server asks: the tool.Subject that a yes would confirm
+)
+
+// mostKey bounds an idempotency key, in bytes.
+const mostKey = 200
+
+// offer is a tool with what carries out its calls.
+type offer struct {
+	spec     *sdk.Tool
+	names    []string // of its arguments
+	database bool     // an error that is not known comes from the database
+	call     func(ctx context.Context, c call) (*sdk.CallToolResult, error)
+}
+
+// call is one invocation.
+type call struct {
+	args    arguments
+	by      task.By
+	version int64 // of the task that the caller saw; 0: any
+	req     *sdk.CallToolRequest
+}
+
+// newOffer describes a tool. properties are the JSON Schema of its arguments by name, data that of what a success has.
+func newOffer(s tool.Spec, required []string, properties, data string) offer {
+	hints := s.Hints()
+	var named map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(properties), &named); err != nil {
+		panic(fmt.Sprintf("schema of %s: %v", s.Name, err)) // its declaration alone decides that
+	}
+	must := ""
+	if required != nil {
+		must = `,"required":["` + strings.Join(required, `","`) + `"]`
+	}
+	spec := &sdk.Tool{Name: s.Name, Title: s.Title, Description: s.Description,
+		Annotations: &sdk.ToolAnnotations{Title: s.Title, ReadOnlyHint: hints.ReadOnly, DestructiveHint: &hints.Destructive,
+			IdempotentHint: hints.Idempotent, OpenWorldHint: &hints.OpenWorld},
+		InputSchema: json.RawMessage(`{"type":"object","properties":` + properties + must + `,"additionalProperties":false}`),
+		OutputSchema: json.RawMessage(`{"type":"object","properties":{"success":{"type":"boolean"},"data":` + data +
+			`,"error":{"type":"string"},"code":{"type":"string"},"details":{"type":"object"}},"required":["success"]}`),
+	}
+	return offer{spec: spec, names: slices.Sorted(maps.Keys(named))}
+}
+
+// reads says that a token that may only read allows it.
+func (o offer) reads() bool {
+	return o.spec != nil && o.spec.Annotations.ReadOnlyHint && o.spec.Name != askName
+}
+
+// handler carries out the calls of a tool.
+func (s *Server) handler(o offer, owner, actor string) sdk.ToolHandler {
+	return func(ctx context.Context, req *sdk.CallToolRequest) (res *sdk.CallToolResult, err error) {
+		defer func() {
+			if thrown := recover(); thrown != nil { // what was thrown may hold words of a person
+				s.config.Log.LogAttrs(ctx, slog.LevelError, "a tool panicked", slog.String("tool", o.spec.Name), slog.String("panic", fmt.Sprintf("%T", thrown)),
+					slog.String("stack", string(debug.Stack())))
+				res, err = failed(faultOf(errors.New("it panicked"), false)), nil
+			}
+		}()
+		c, err := s.read(o, owner, actor, req)
+		if err == nil {
+			res, err = o.call(ctx, c)
+		}
+		if err == nil {
+			return res, nil
+		}
+		if gone := ctx.Err(); gone != nil && errors.Is(err, gone) {
+			return nil, gone // nobody waits for a result
+		}
+		f := faultOf(err, o.database)
+		s.tell(ctx, o.spec.Name, f)
+		return failed(f), nil
+	}
+}
+
+// read checks what a request says.
+func (s *Server) read(o offer, owner, actor string, req *sdk.CallToolRequest) (c call, err error) {
+	c = call{by: task.By{Owner: owner, Actor: actor}, req: req}
+	if actor == "" {
+		c.by.Actor = actorOf(req)
+	}
+	if key, ok := req.Params.Meta[MetaKey]; ok {
+		text, is := key.(string)
+		if !is || text == "" || len(text) > mostKey || !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+			return c, invalid("_meta."+MetaKey, fmt.Sprintf("must be a text of 1 to %d bytes", mostKey))
+		}
+		c.by.Key = text
+	}
+	if version, ok := req.Params.Meta[MetaVersion]; ok {
+		raw, _ := json.Marshal(version) // it came as JSON
+		n, is := wholeOf(raw)
+		if !is || n < 1 {
+			return c, invalid("_meta."+MetaVersion, wholeBetween(1, math.MaxInt64))
+		}
+		c.version = n
+	}
+	c.args, err = readArguments(req.Params.Arguments, o.names)
+	return c, err
+}
+
+// mostActor bounds the name that a client gives itself, in bytes.
+const mostActor = 80
+
+// actorOf is the actor of a change that a client makes.
+func actorOf(req *sdk.CallToolRequest) string {
+	name := ""
+	if c := req.ClientInfo(); c != nil {
+		name = strings.Join(strings.Fields(journal.Clean(c.Name)), " ")
+	}
+	if name == "" {
+		return "mcp"
+	}
+	return "mcp: " + tool.Clip(name, mostActor)
+}
+
+// readsOnly says that the token of a request may only read. Without a token the way in has settled that.
+func readsOnly(req sdk.Request) bool {
+	extra := req.GetExtra()
+	return extra != nil && extra.TokenInfo != nil && !slices.Contains(extra.TokenInfo.Scopes, string(user.Write))
+}
+
+// guard shows a token that may only read what reads, and refuses it the rest. A tool that is not there is refused without its name.
+func (s *Server) guard(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		params, calls := req.GetParams().(*sdk.CallToolParamsRaw)
+		if calls && !s.byName[params.Name].reads() && readsOnly(req) {
+			return failed(&Fault{Code: Forbidden, Text: "The token may only read. Take one with the scope write.", Details: map[string]any{"scope": string(user.Write)}}), nil
+		}
+		res, err := next(ctx, method, req)
+		if wrong, ok := errors.AsType[*jsonrpc.Error](err); calls && ok && wrong.Message == fmt.Sprintf("unknown tool %q", params.Name) {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown tool: tools/list has those there are"}
+		}
+		if list, ok := res.(*sdk.ListToolsResult); ok && err == nil && readsOnly(req) {
+			list.Tools = slices.DeleteFunc(list.Tools, func(t *sdk.Tool) bool { return !s.byName[t.Name].reads() })
+		}
+		return res, err
+	}
+}

@@ -1,0 +1,133 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"maps"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sibyl/internal/assistant"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+	"sibyl/internal/task"
+)
+
+// Code says what kind of error a result is, for programs.
+type Code string
+
+// The codes.
+const (
+	Validation           Code = "VALIDATION_ERROR"      // what was sent breaks a rule; details.field names it
+	NotFound             Code = "NOT_FOUND"             // there is no such task, session or folder
+	Conflict             Code = "CONFLICT"              // the task is not in the version any more that the caller saw
+	ConfirmationRequired Code = "CONFIRMATION_REQUIRED" // nobody said yes to the deletion
+	Forbidden            Code = "FORBIDDEN"             // the token may only read
+	Unavailable          Code = "UNAVAILABLE"           // not now: try again later
+	Database             Code = "DATABASE_ERROR"
+	Internal             Code = "INTERNAL_ERROR"
+)
+
+// Fault is a call that failed. Text is for people and Details for programs; neither repeats what was sent.
+type Fault struct {
+	Code    Code
+	Text    string
+	Details map[string]any
+	Err     error // the cause, for the log; nil: there is no more to know
+}
+
+func (f *Fault) Error() string { return string(f.Code) + ": " + f.Text }
+
+// Unwrap gives the cause.
+func (f *Fault) Unwrap() error { return f.Err }
+
+// invalid says what is wrong with a field.
+func invalid(field, problem string) *Fault {
+	return &Fault{Code: Validation, Text: field + " " + problem + ".", Details: map[string]any{"field": field, "problem": problem}}
+}
+
+// outcome is the structured content of every result.
+type outcome struct {
+	Success bool           `json:"success"`
+	Data    any            `json:"data,omitempty"`
+	Error   string         `json:"error,omitempty"`
+	Code    Code           `json:"code,omitempty"`
+	Details map[string]any `json:"details,omitempty"`
+}
+
+// succeeded is the result of a call that was carried out; text says the same to a person.
+func succeeded(data any, text string) (*sdk.CallToolResult, error) {
+	encoded, err := json.Marshal(outcome{Success: true, Data: data})
+	if err != nil {
+		return nil, err
+	}
+	return &sdk.CallToolResult{StructuredContent: json.RawMessage(encoded), Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
+}
+
+// failed is the result of a call that was not.
+func failed(f *Fault) *sdk.CallToolResult {
+	details := map[string]any{}
+	maps.Copy(details, f.Details)
+	encoded, err := json.Marshal(struct {
+		outcome
+		Details map[string]any `json:"details"`
+	}{outcome{Error: f.Text, Code: f.Code}, details})
+	if err != nil {
+		panic(err) // details are texts and numbers
+	}
+	return &sdk.CallToolResult{IsError: true, StructuredContent: json.RawMessage(encoded),
+		Content: []sdk.Content{&sdk.TextContent{Text: f.Text + " (" + string(f.Code) + ")"}}}
+}
+
+// faultOf says what an error of the core means for who called. What is not known tells nothing of its cause.
+func faultOf(err error, database bool) *Fault {
+	if f, ok := errors.AsType[*Fault](err); ok {
+		return f
+	}
+	if wrong, ok := errors.AsType[*task.Invalid](err); ok {
+		return invalid(wrong.Field, wrong.Problem)
+	}
+	if wrong, ok := errors.AsType[*assistant.RequestError](err); ok {
+		return &Fault{Code: Validation, Text: sentence(wrong.Public, wrong.Hint)}
+	}
+	for _, known := range []struct {
+		err  error
+		code Code
+		text string
+	}{
+		{task.ErrNotFound, NotFound, "There is no such task; it may have been deleted. list_tasks shows those there are."},
+		{task.ErrConflict, Conflict, "The task has changed since you looked. Look again with list_tasks, and decide anew."},
+		{journal.ErrNotFound, NotFound, "There is no such session."},
+		{run.ErrDraining, Unavailable, "This server is about to stop. Try again."},
+		{journal.ErrLocked, Database, "The database is busy. Try again."},
+		{journal.ErrUnreachable, Database, "The database can't be reached. Try again."},
+		{journal.ErrUnsure, Database, "The database was lost in the middle of this: look whether it was done before you ask for it again."},
+		{journal.ErrReadOnly, Database, "The database can only be read."},
+		{journal.ErrFull, Database, "The database has no space left."},
+	} {
+		if errors.Is(err, known.err) {
+			return &Fault{Code: known.code, Text: known.text, Err: err}
+		}
+	}
+	if database {
+		return &Fault{Code: Database, Text: "The task list can't be read or written now. Try again; if it stays so, the log of the server says more.", Err: err}
+	}
+	return &Fault{Code: Internal, Text: "Something went wrong in the server. Its log says more.", Err: err}
+}
+
+// sentence is a remark of the core as people read it here.
+func sentence(public, hint string) string {
+	if hint != "" {
+		public += ": " + hint
+	}
+	return public + "."
+}
+
+// tell logs what is theirs to mend who run the server.
+func (s *Server) tell(ctx context.Context, tool string, f *Fault) {
+	if f.Err != nil && (f.Code == Database || f.Code == Internal) {
+		s.config.Log.LogAttrs(ctx, slog.LevelError, "a call over MCP failed", slog.String("tool", tool), slog.String("code", string(f.Code)), slog.String("error", f.Err.Error()))
+	}
+}

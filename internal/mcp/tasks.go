@@ -1,0 +1,225 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sibyl/internal/task"
+	"sibyl/internal/tool"
+)
+
+// The tools of the task list.
+const (
+	addName      = "add_task"
+	listName     = "list_tasks"
+	updateName   = "update_task"
+	completeName = "complete_task"
+	deleteName   = "delete_task"
+)
+
+// Bounds of a list, in tasks.
+const (
+	usualList = 50
+	mostList  = 200
+)
+
+// Parts of schemas. A field that may be null is described as either, since lists of types are not understood by every client.
+var (
+	idSchema          = `"task_id":{"type":"integer","minimum":1,"description":"the id that list_tasks gives"}`
+	titleSchema       = fmt.Sprintf(`"title":{"type":"string","minLength":1,"maxLength":%d}`, task.MaxTitle)
+	descriptionSchema = fmt.Sprintf(`"description":{"type":"string","maxLength":%d}`, task.MaxDescription)
+	statusSchema      = fmt.Sprintf(`{"type":"string","enum":["%s","%s"]}`, task.Pending, task.Completed)
+
+	mayBeNull  = `{"anyOf":[{"type":"string"},{"type":"null"}]}`
+	taskSchema = `{"type":"object","properties":{"id":{"type":"integer"},"title":{"type":"string"},"description":` + mayBeNull +
+		`,"status":` + statusSchema + `,"created_at":{"type":"string"},"completed_at":` + mayBeNull + `,"version":{"type":"integer"}}}`
+	completedSchema = strings.Replace(taskSchema, `"properties":{`, `"properties":{"already_completed":{"type":"boolean"},`, 1)
+	listSchema      = `{"type":"object","properties":{"tasks":{"type":"array","items":` + taskSchema + `},"total":{"type":"integer"},"next_after":{"type":"integer"}}}`
+)
+
+// taskTools are the tools of the task list, in the order in which a person meets them.
+func (s *Server) taskTools() []offer {
+	offers := []offer{
+		s.offerOf(s.add, []string{"title"}, `{`+titleSchema+`,`+descriptionSchema+`}`, taskSchema, tool.Spec{Name: addName, Title: "Add a task",
+			Description: "Adds a task. Keep the person's own words and case in the title, due dates and priorities too.", Effect: tool.Once}),
+		s.offerOf(s.list, nil, `{"status":{"type":"string","enum":["all","pending","completed"]},"order":{"type":"string","enum":["created","newest"]},`+
+			fmt.Sprintf(`"limit":{"type":"integer","minimum":1,"maximum":%d,"default":%d},`, mostList, usualList)+
+			`"after":{"type":"integer","minimum":1,"description":"next_after of the page before"},`+
+			`"query":{"type":"string","description":"words; tasks that have one of them, best match first"},`+
+			fmt.Sprintf(`"task_ids":{"type":"array","items":{"type":"integer"},"maxItems":%d}}`, mostList), listSchema, tool.Spec{Name: listName, Title: "List tasks",
+			Description: "Lists tasks, by default all in order of creation. total counts those on all pages.", Effect: tool.Repeatable}),
+		s.offerOf(s.update, []string{"task_id"}, `{`+idSchema+`,`+titleSchema+`,"description":{"type":"string","maxLength":`+fmt.Sprint(task.MaxDescription)+
+			`,"description":"empty: none"},"status":{"type":"string","enum":["pending"],"description":"opens a completed task again"}}`, taskSchema, tool.Spec{Name: updateName,
+			Title: "Change a task", Description: "Changes what is given of a task, and leaves the rest.", Effect: tool.Once, Destructive: true, Idempotent: true}),
+		s.offerOf(s.complete, []string{"task_id"}, `{`+idSchema+`}`, completedSchema, tool.Spec{Name: completeName, Title: "Complete a task",
+			Description: "Marks a task as done. One that was keeps its time of completion.", Effect: tool.Once, Idempotent: true}),
+		s.offerOf(s.remove, []string{"task_id"}, `{`+idSchema+`}`, taskSchema, tool.Spec{Name: deleteName, Title: "Delete a task",
+			Description: "Deletes a task, once the person has said yes: the client asks them.", Effect: tool.Once, Destructive: true, Idempotent: true}),
+	}
+	return offers
+}
+
+// offerOf describes a tool of the task list.
+func (s *Server) offerOf(do func(context.Context, call) (*sdk.CallToolResult, error), required []string, properties, data string, spec tool.Spec) offer {
+	o := newOffer(spec, required, properties, data)
+	o.database, o.call = true, do
+	return o
+}
+
+func (s *Server) add(ctx context.Context, c call) (*sdk.CallToolResult, error) {
+	title, err := c.args.required("title")
+	if err != nil {
+		return nil, err
+	}
+	description, err := c.args.text("description")
+	if err != nil {
+		return nil, err
+	}
+	t, again, err := s.config.Tasks.Add(ctx, c.by, title, description)
+	if err != nil {
+		return nil, err
+	}
+	said := "Added "
+	if again {
+		said = "This was done before: added "
+	}
+	return succeeded(t, said+named(t)+".")
+}
+
+// page is the data of a list.
+type page struct {
+	Tasks []task.Task `json:"tasks"`
+	Total int         `json:"total"`
+	Next  int64       `json:"next_after,omitempty"`
+}
+
+func (s *Server) list(ctx context.Context, c call) (*sdk.CallToolResult, error) {
+	q, err := queryOf(c.args)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.config.Tasks.List(ctx, c.by.Owner, q)
+	if err != nil {
+		return nil, err
+	}
+	return succeeded(page{append([]task.Task{}, p.Tasks...), p.Total, p.Next}, listed(p))
+}
+
+func queryOf(a arguments) (q task.Query, err error) {
+	var status, order string
+	var limit int64
+	var words *string
+	steps := []func() error{
+		func() error {
+			status, err = a.oneOf("status", "all", string(task.Pending), string(task.Completed))
+			return err
+		},
+		func() error { order, err = a.oneOf("order", "created", "newest"); return err },
+		func() error { limit, err = a.whole("limit", 1, mostList, usualList); return err },
+		func() error { q.After, err = a.whole("after", 1, math.MaxInt64, 0); return err },
+		func() error { words, err = a.text("query"); return err },
+		func() error { q.IDs, err = a.ids("task_ids", mostList); return err },
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return q, err
+		}
+	}
+	if status != "all" {
+		q.Status = task.Status(status)
+	}
+	q.Newest, q.Limit = order == "newest", int(limit)
+	if words != nil {
+		q.Words = *words
+	}
+	if strings.TrimSpace(q.Words) != "" && q.After != 0 {
+		return q, invalid("after", "can't stand beside query, which gives the best matches and no pages")
+	}
+	return q, nil
+}
+
+func (s *Server) update(ctx context.Context, c call) (*sdk.CallToolResult, error) {
+	id, err := c.args.id("task_id")
+	if err != nil {
+		return nil, err
+	}
+	var e task.Edit
+	if e.Title, err = c.args.text("title"); err != nil {
+		return nil, err
+	}
+	if e.Description, err = c.args.text("description"); err != nil {
+		return nil, err
+	}
+	if _, ok := c.args["status"]; ok {
+		if _, err := c.args.oneOf("status", string(task.Pending)); err != nil {
+			return nil, invalid("status", "must be pending; complete_task completes")
+		}
+		pending := task.Pending
+		e.Status = &pending
+	}
+	if e == (task.Edit{}) {
+		return nil, invalid("arguments", "must hold title, description or status: there is nothing to change")
+	}
+	t, again, err := s.config.Tasks.Update(ctx, c.by, id, c.version, e)
+	if err != nil {
+		return nil, err
+	}
+	said := "Changed "
+	if again {
+		said = "This was done before: changed "
+	}
+	return succeeded(t, said+named(t)+".")
+}
+
+// completed is the data of complete_task.
+type completed struct {
+	task.Task
+	Already bool `json:"already_completed"`
+}
+
+func (s *Server) complete(ctx context.Context, c call) (*sdk.CallToolResult, error) {
+	id, err := c.args.id("task_id")
+	if err != nil {
+		return nil, err
+	}
+	t, already, err := s.config.Tasks.Complete(ctx, c.by, id, c.version)
+	if err != nil {
+		return nil, err
+	}
+	said := "Completed " + named(t) + "."
+	if already && t.CompletedAt != nil {
+		said = named(t) + " was completed already, at " + t.CompletedAt.UTC().Format(time.RFC3339) + "."
+	}
+	return succeeded(completed{t, already}, strings.ToUpper(said[:1])+said[1:])
+}
+
+// named is a task as people read of it, in one line.
+func named(t task.Task) string {
+	return fmt.Sprintf("task %d, “%s”", t.ID, strings.Join(strings.Fields(t.Title), " "))
+}
+
+// listed is a list as people read it, with the ids that a model needs.
+func listed(p task.Page) string {
+	if len(p.Tasks) == 0 {
+		return "There are no such tasks."
+	}
+	lines := slices.Grow([]string{}, len(p.Tasks)+2)
+	lines = append(lines, tool.Count(p.Total, "task")+":")
+	for _, t := range p.Tasks {
+		mark := " "
+		if t.Status == task.Completed {
+			mark = "x"
+		}
+		lines = append(lines, fmt.Sprintf("- [%s] %s (task_id %d)", mark, strings.Join(strings.Fields(t.Title), " "), t.ID))
+	}
+	if p.Next > 0 {
+		lines = append(lines, fmt.Sprintf("There are more: after %d.", p.Next))
+	}
+	return strings.Join(lines, "\n")
+}
