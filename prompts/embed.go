@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// FS holds the embedded prompts: oracle/base.md and its siblings.
+// FS holds the embedded prompts: oracle/base.md and its siblings, and tasks/intent.md.
 //
-//go:embed oracle/*.md
+//go:embed oracle/*.md tasks/*.md
 var FS embed.FS
 
 // Overlay returns the embedded prompts with the files of upper in place of those of the same name. upper may hold

@@ -1,0 +1,249 @@
+package taskchat_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"sibyl/internal/app/teststore"
+	"sibyl/internal/journal"
+	"sibyl/internal/mcp"
+	"sibyl/internal/model"
+	"sibyl/internal/run"
+	"sibyl/internal/service"
+	"sibyl/internal/task"
+	"sibyl/internal/task/tasktest"
+	"sibyl/internal/taskchat"
+	"sibyl/internal/tool"
+	"sibyl/internal/tool/mcpclient"
+	"sibyl/prompts"
+	"sibyl/trees"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(teststore.Main(m)) }
+
+const (
+	ada journal.Owner = "ada"
+	eve journal.Owner = "eve"
+)
+
+// house is what outlives processes: the journal and the tasks.
+type house struct {
+	*testing.T
+	journal journal.Store
+	tasks   *task.Service
+	model   model.Model // nil: rules alone
+	now     func() time.Time
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	h := &house{T: t, journal: teststore.Empty(t), now: time.Now}
+	var kept task.Store = tasktest.NewMemory()
+	if db, ok := h.journal.(task.Store); ok {
+		kept = db
+	}
+	h.tasks = task.New(kept, func() time.Time { return h.now() })
+	return h
+}
+
+// process is one that serves the assistant, through a real MCP client and server.
+func (h *house) process(holder string) *process {
+	h.Helper()
+	server, err := mcp.New(mcp.Config{Tasks: h.tasks, Key: []byte(strings.Repeat("k", mcp.MinKey)), Now: h.now})
+	h.must(err)
+	prompt, err := prompts.FS.ReadFile("tasks/intent.md")
+	h.must(err)
+	d := taskchat.Deps{Store: h.journal, Prompt: prompt, Now: h.now,
+		Choose: func(context.Context, string) (string, error) {
+			if h.model != nil {
+				return h.model.ID(), nil
+			}
+			return "offline:rules", nil
+		},
+		Model: func(context.Context, string) (model.Model, error) { return h.model, nil },
+		Tools: func(ctx context.Context, owner, actor string) (*tool.Set, func(), error) {
+			s, err := mcpclient.Connect(ctx, mcpclient.InProcess(server.For(owner, actor)), mcpclient.Config{Name: "tasks", Source: tool.Task, Own: true})
+			if err != nil {
+				return nil, nil, err
+			}
+			set, err := tool.NewSet(s.Tools()...)
+			return set, func() { _ = s.Close() }, err
+		}}
+	a, err := taskchat.New(d)
+	h.must(err)
+	p := &process{house: h}
+	p.engine, err = run.NewEngine(run.Config{Store: h.journal, Assistants: []*run.Assistant{a}, Build: "test", Holder: holder, Dead: func(holder string) bool { return holder == "dead" }})
+	h.must(err)
+	set, err := trees.Open("")
+	h.must(err)
+	p.service, err = service.New(service.Config{Store: h.journal, Engine: p.engine, Redact: func(s string) string { return s },
+		Assistants: describe(a, d), Tree: func(name string) (string, []byte, error) {
+			t, err := set.Get(name)
+			return t.File, t.Text, err
+		}})
+	h.must(err)
+	return p
+}
+
+func (h *house) must(err error) {
+	h.Helper()
+	if err != nil {
+		h.Fatal(err)
+	}
+}
+
+// has adds tasks; those with a ✓ are completed.
+func (h *house) has(owner journal.Owner, titles ...string) (ids []int64) {
+	h.Helper()
+	for _, title := range titles {
+		title, done := strings.CutSuffix(title, " ✓")
+		by := task.By{Owner: string(owner), Actor: "test"}
+		t, _, err := h.tasks.Add(h.Context(), by, title, nil)
+		h.must(err)
+		if done {
+			_, _, err = h.tasks.Complete(h.Context(), by, t.ID, 0)
+			h.must(err)
+		}
+		ids = append(ids, t.ID)
+	}
+	return ids
+}
+
+// list are the titles of an owner's tasks; of completed ones with a ✓.
+func (h *house) list(owner journal.Owner) (titles []string) {
+	h.Helper()
+	p, err := h.tasks.List(h.Context(), string(owner), task.Query{})
+	h.must(err)
+	for _, t := range p.Tasks {
+		if t.Status == task.Completed {
+			t.Title += " ✓"
+		}
+		titles = append(titles, t.Title)
+	}
+	return titles
+}
+
+func (h *house) wants(owner journal.Owner, titles ...string) {
+	h.Helper()
+	if diff := cmp.Diff(titles, h.list(owner)); diff != "" {
+		h.Errorf("tasks (-want +got):\n%s", diff)
+	}
+}
+
+type process struct {
+	*house
+	engine  *run.Engine
+	service *service.Service
+}
+
+// talk is a conversation of an owner.
+type talk struct {
+	*process
+	owner journal.Owner
+	id    string
+}
+
+func (p *process) talk(owner journal.Owner) *talk { return &talk{process: p, owner: owner} }
+
+// send says something, and gives the response.
+func (c *talk) send(words string) (r taskchat.AgentResponse, err error) {
+	live, err := c.service.Start(c.Context(), c.owner, service.Request{Assistant: taskchat.Name, Session: c.id, Words: words, Options: taskchat.Options{}})
+	if err != nil {
+		return r, err
+	}
+	res, err := live.Wait(c.Context())
+	if err != nil {
+		return r, err
+	}
+	c.id = live.Session
+	return r, json.Unmarshal(res.Outcome, &r)
+}
+
+// say says something that is answered with a status.
+func (c *talk) say(words string, want taskchat.Status) taskchat.AgentResponse {
+	c.Helper()
+	r, err := c.send(words)
+	if err != nil {
+		c.Fatalf("“%s”: %v", words, err)
+	}
+	if r.Status != want {
+		c.Errorf("“%s” is answered with %s, want %s: %s\n%s", words, r.Status, want, r.Response, r.ReasoningTrace)
+	}
+	if r.ConversationID != c.id || r.Response == "" || r.ToolCalls == nil || (r.Clarification != nil) != (r.Status == taskchat.StatusClarification || r.Status == taskchat.StatusConfirmation) {
+		c.Errorf("response %+v of conversation %s", r, c.id)
+	}
+	return r
+}
+
+// metadata is what the conversation remembers.
+func (c *talk) metadata() taskchat.Metadata {
+	c.Helper()
+	runs, err := c.journal.Runs(c.Context(), c.owner, journal.Filter{Session: c.id, Limit: 1, Summaries: true})
+	c.must(err)
+	var turn taskchat.Turn
+	c.must(json.Unmarshal(runs[0].Summary, &turn))
+	c.must(turn.Metadata.Validate())
+	return turn.Metadata
+}
+
+// called are the tools that a response has called.
+func called(r taskchat.AgentResponse) (names []string) {
+	for _, call := range r.ToolCalls {
+		names = append(names, call.ToolName)
+	}
+	return names
+}
+
+func contains(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q does not hold %q", text, part)
+		}
+	}
+}
+
+func same[T any](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// parameters are those of the last call of a tool.
+func parameters(t *testing.T, r taskchat.AgentResponse, name string) (p map[string]any) {
+	t.Helper()
+	for _, call := range slices.Backward(r.ToolCalls) {
+		if call.ToolName == name {
+			if err := json.Unmarshal(call.Parameters, &p); err != nil {
+				t.Error(err)
+			}
+			return p
+		}
+	}
+	t.Errorf("%s was not called: %v", name, called(r))
+	return nil
+}
+
+
+func isNotFound(err error) bool { return errors.Is(err, journal.ErrNotFound) }
+
+func (h *house) deleted(owner journal.Owner, id int64) {
+	h.Helper()
+	_, _, err := h.tasks.Delete(h.Context(), task.By{Owner: string(owner), Actor: "test"}, id, 0)
+	h.must(err)
+}
+
+func (h *house) renamed(owner journal.Owner, id int64, title string) {
+	h.Helper()
+	_, _, err := h.tasks.Update(h.Context(), task.By{Owner: string(owner), Actor: "test"}, id, 0, task.Edit{Title: &title})
+	h.must(err)
+}
