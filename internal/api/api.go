@@ -142,6 +142,7 @@ func New(c Config) (*Server, error) {
 	s.runRoutes()
 	s.streamRoutes()
 	s.askRoutes()
+	s.chatRoutes()
 	if err := s.describe(); err != nil {
 		return nil, err
 	}

@@ -30,6 +30,19 @@ func (s *Server) askRoutes() {
 
 // ask begins a run, and answers with what happens in it. The run goes on when the client goes away: its events are at the run's address.
 func (s *Server) ask(ctx context.Context, in *of[Ask]) (*huma.StreamResponse, error) {
+	b := Begin{Assistant: oracle.Name, Session: in.Body.Session, Words: in.Body.Question, Options: in.Body.Options}
+	return s.answered(ctx, b, func(t *stream, r service.Row) {
+		if wantsJSON(t.r.Header) {
+			t.answer(r, func(ctx context.Context, r service.Row) (any, error) { return t.s.withResult(ctx, r) })
+			return
+		}
+		t.final = "answer"
+		t.oneRun(r, service.Place{})
+	})
+}
+
+// answered begins a run, and has answer tell what comes of it.
+func (s *Server) answered(ctx context.Context, b Begin, answer func(*stream, service.Row)) (*huma.StreamResponse, error) {
 	closed, p := s.openStream(exchangeOf(ctx).owner())
 	if p != nil {
 		return nil, p
@@ -40,33 +53,23 @@ func (s *Server) ask(ctx context.Context, in *of[Ask]) (*huma.StreamResponse, er
 			closed()
 		}
 	}()
-	r, err := s.asked(ctx, in.Body)
+	begun, err := s.submit(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.found(ctx, &RunPath{Run: begun.Run})
 	if err != nil {
 		return nil, err
 	}
 	streams = true
 	return s.streamed(closed, func(t *stream) {
 		t.w.Header().Set("Location", runPath(r.ID))
-		if wantsJSON(t.r.Header) {
-			t.answer(r)
-			return
-		}
-		t.final = "answer"
-		t.oneRun(r, service.Place{})
+		answer(t, r)
 	}), nil
 }
 
-// asked is the run of a question.
-func (s *Server) asked(ctx context.Context, a Ask) (service.Row, error) {
-	begun, err := s.submit(ctx, Begin{Assistant: oracle.Name, Session: a.Session, Words: a.Question, Options: a.Options})
-	if err != nil {
-		return service.Row{}, err
-	}
-	return s.found(ctx, &RunPath{Run: begun.Run})
-}
-
-// answer waits for the end of a run, and gives what came of it whole. While nobody drives the run, it does not wait for long.
-func (t *stream) answer(r service.Row) {
+// answer waits for the end of a run, and gives what came of it, as whole makes it. While nobody drives the run, it does not wait for long.
+func (t *stream) answer(r service.Row, whole func(context.Context, service.Row) (any, error)) {
 	ctx := t.r.Context()
 	in, stop := receive(ctx, t.s.happenings(r, service.Place{}))
 	defer stop()
@@ -82,15 +85,16 @@ func (t *stream) answer(r service.Row) {
 			if err == nil {
 				r, err = t.s.found(ctx, &RunPath{Run: r.ID})
 			}
-			t.give(r, err)
+			t.give(r, err, whole)
 			return
 		case <-look.C:
 			if now, err := t.s.found(ctx, &RunPath{Run: r.ID}); err != nil || now.State != string(journal.Running) {
-				t.give(now, err)
+				t.give(now, err, whole)
 				return
 			}
 		case <-t.s.config.Leaving:
-			t.give(t.s.found(ctx, &RunPath{Run: r.ID}))
+			now, err := t.s.found(ctx, &RunPath{Run: r.ID})
+			t.give(now, err, whole)
 			return
 		case <-ctx.Done():
 			return
@@ -99,7 +103,7 @@ func (t *stream) answer(r service.Row) {
 }
 
 // give answers with how a run stands or, once it has ended, with what came of it; if who asked may still read it by then.
-func (t *stream) give(r service.Row, err error) {
+func (t *stream) give(r service.Row, err error, whole func(context.Context, service.Row) (any, error)) {
 	if p := t.unwelcome(); p != nil {
 		refuse(t.w, p)
 		return
@@ -108,7 +112,7 @@ func (t *stream) give(r service.Row, err error) {
 	status := http.StatusAccepted
 	if err == nil && r.Status != journal.Running {
 		status = http.StatusOK
-		body, err = t.s.withResult(t.r.Context(), r)
+		body, err = whole(t.r.Context(), r)
 	}
 	var raw []byte
 	if err == nil {

@@ -23,6 +23,8 @@ import (
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
+	"sibyl/internal/task"
+	"sibyl/internal/taskchat"
 	"sibyl/internal/telemetry"
 	"sibyl/internal/user"
 	"sibyl/prompts"
@@ -53,6 +55,7 @@ type App struct {
 	Engine  *run.Engine
 	Service *service.Service
 	Users   *user.Service
+	Tasks   *task.Service
 	Oracle  *run.Assistant
 
 	Registry node.Registry
@@ -61,6 +64,7 @@ type App struct {
 	log       *slog.Logger
 	telemetry *telemetry.Telemetry // nil: it does not serve
 
+	texts   fs.FS // the prompts
 	secrets *secrets
 	opened  opened
 	cooling *model.Cooling // of models that failed, for all runs of this process
@@ -80,7 +84,7 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.Store, a.Registry, a.Users = db, db, user.New(db, time.Now)
+	a.Store, a.Registry, a.Users, a.Tasks = db, db, user.New(db, time.Now), task.New(db, a.Clock.Now)
 	if opt.Store != nil {
 		a.Store = opt.Store(db)
 	}
@@ -104,7 +108,15 @@ func (a *App) assist(opt Options) (err error) {
 		Tools: a.Tools, Prompts: a.Prompts, Classifier: a.bert != nil, Web: a.Config.Web.Missing() == "", Fallback: a.Config.Fallback.Models, Retention: a.Config.Retention,
 		Usual: Usual(a.Config), Least: oracle.Options{MaxTurns: 1, MaxTokens: config.MinTokens, MaxTime: config.MinTime},
 		Most: oracle.Options{MaxTurns: oracle.MostTurns, MaxTokens: config.MostTokens, MaxTime: config.MostTime}})
-	all := []*assistant.Assistant{main, oracle.DescribeShadow(main)}
+	chat, err := a.chat()
+	if err != nil {
+		return err
+	}
+	tasks, err := taskchat.New(chat)
+	if err != nil {
+		return err
+	}
+	all := []*assistant.Assistant{main, oracle.DescribeShadow(main), taskchat.Describe(tasks, chat)}
 	c := run.Config{Store: a.Store, Build: opt.Build, Log: a.log, Holder: holder(), Dead: dead, Redact: a.secrets.bytes, Clock: &a.Clock}
 	if a.telemetry != nil {
 		c.MostRuns, c.Observer = a.Config.Server.MostRuns, a.telemetry.Observer()
@@ -138,16 +150,16 @@ func Prepare(cfg config.Config) (*App, error) {
 	if a.Trees, err = trees.Open(cfg.Trees); err != nil {
 		return nil, err
 	}
-	texts := fs.FS(prompts.FS)
+	a.texts = prompts.FS
 	if cfg.Prompts != "" {
 		if _, err := os.ReadDir(cfg.Prompts); err != nil {
 			return nil, fmt.Errorf("the folder of prompts (SIBYL_PROMPTS, or prompts in the settings): %w", err)
 		}
-		if texts, err = prompts.Overlay(os.DirFS(cfg.Prompts)); err != nil {
+		if a.texts, err = prompts.Overlay(os.DirFS(cfg.Prompts)); err != nil {
 			return nil, err
 		}
 	}
-	if a.Prompts, err = prompt.Load(texts); err != nil {
+	if a.Prompts, err = prompt.Load(a.texts); err != nil {
 		return nil, err
 	}
 	deps := oracle.Deps{Model: a.model, Tools: a.Tools}

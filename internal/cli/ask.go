@@ -162,7 +162,7 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	if f.shadow {
 		c.shadow(ctx, a, r)
 	}
-	return c.retire(ctx, a)
+	return c.retire(ctx, a, app.Owner)
 }
 
 // continued names the session that the question goes on with; "" for a new one.

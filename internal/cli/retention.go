@@ -22,19 +22,15 @@ const (
 
 // retire removes sessions that were not used for the time of retention, one a transaction and only a few, and says how
 // many. It is in nobody's way: what it can't do at once, the next question's does.
-func (c *command) retire(ctx context.Context, a *app.App) error {
-	age := a.Config.Retention
-	if age <= 0 {
-		return nil
-	}
+func (c *command) retire(ctx context.Context, a *app.App, owner journal.Owner) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepTime)
 	defer cancel()
-	removed, err := a.Service.Retire(ctx, app.Owner, sweepSessions)
-	if err != nil && ctx.Err() == nil && !retryable(err) {
-		return fmt.Errorf("removing sessions not used for %s: %w", inDays(age), err)
+	removed, err := a.Service.Retire(ctx, owner, sweepSessions)
+	for _, r := range removed {
+		fmt.Fprintln(c.Err, "· "+removedWords(r.Sessions, r.Unused))
 	}
-	if removed > 0 {
-		fmt.Fprintln(c.Err, "· "+removedWords(removed, age))
+	if err != nil && ctx.Err() == nil && !retryable(err) {
+		return fmt.Errorf("removing sessions that were not used for long: %w", err)
 	}
 	return nil
 }

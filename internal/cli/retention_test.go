@@ -10,7 +10,6 @@ import (
 
 	"sibyl/internal/app"
 	"sibyl/internal/assistant"
-	"sibyl/internal/config"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/memory"
 	"sibyl/internal/run"
@@ -44,7 +43,7 @@ func sweep(t *testing.T, old int, retention time.Duration, broken func(journal.S
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = c.retire(t.Context(), &app.App{Config: config.Config{Retention: retention}, Store: store, Service: uses})
+	err = c.retire(t.Context(), &app.App{Store: store, Service: uses}, app.Owner)
 	all, listErr := whole.Sessions(t.Context(), app.Owner, journal.SessionFilter{Limit: 1000})
 	if listErr != nil {
 		t.Fatal(listErr)

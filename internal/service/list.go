@@ -191,23 +191,33 @@ func (s *Service) Delete(ctx context.Context, owner journal.Owner, id string) er
 	return s.config.Store.DeleteSession(ctx, owner, id, journal.ByPerson, s.config.Now())
 }
 
+// Retired is how many sessions of an assistant were removed that nobody had used for its retention.
+type Retired struct {
+	Assistant string
+	Unused    time.Duration
+	Sessions  int
+}
+
 // Retire removes sessions that nobody has used for the retention of their assistant, at most limit of them, one a transaction, and says
-// how many.
-func (s *Service) Retire(ctx context.Context, owner journal.Owner, limit int) (removed int, err error) {
+// how many; also before an error.
+func (s *Service) Retire(ctx context.Context, owner journal.Owner, limit int) (all []Retired, err error) {
 	now := s.config.Now()
 	for _, a := range s.prunable() {
-		for a.Retention > 0 && removed < limit {
-			left, err := s.config.Store.Retire(ctx, owner, journal.Idle{Assistant: a.Name, Before: now.Add(-a.Retention), Now: now, Limit: 1})
-			removed += len(left)
-			if err != nil {
-				return removed, err
-			}
-			if len(left) == 0 {
-				break
-			}
+		r := Retired{Assistant: a.Name, Unused: a.Retention}
+		for more := a.Retention > 0; more && err == nil && r.Sessions < limit; {
+			var left []journal.Tombstone
+			left, err = s.config.Store.Retire(ctx, owner, journal.Idle{Assistant: a.Name, Before: now.Add(-a.Retention), Now: now, Limit: 1})
+			r.Sessions += len(left)
+			more = len(left) > 0
+		}
+		if limit -= r.Sessions; r.Sessions > 0 {
+			all = append(all, r)
+		}
+		if err != nil {
+			return all, err
 		}
 	}
-	return removed, nil
+	return all, nil
 }
 
 // prunable are the assistants whose sessions may go with time.

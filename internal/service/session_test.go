@@ -233,7 +233,7 @@ func TestSessionsAreRetiredByTheirAssistant(t *testing.T) {
 			slices.Sort(names)
 			return names
 		}
-		same(h, "retired", must(s.Retire(h.Context(), ada, 10))(h), 1)
+		same(h, "retired", must(s.Retire(h.Context(), ada, 10))(h), []service.Retired{{Assistant: "jury", Unused: time.Hour, Sessions: 1}})
 		same(h, "left", left(), []string{"board", "club", "panel"})
 		same(h, "unused for an hour", len(must(s.Unused(h.Context(), ada, time.Hour))(h)), 2)
 		same(h, "pruned", len(must(s.Prune(h.Context(), ada, time.Hour))(h)), 2)

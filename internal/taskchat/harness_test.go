@@ -233,7 +233,6 @@ func parameters(t *testing.T, r taskchat.AgentResponse, name string) (p map[stri
 	return nil
 }
 
-
 func isNotFound(err error) bool { return errors.Is(err, journal.ErrNotFound) }
 
 func (h *house) deleted(owner journal.Owner, id int64) {

@@ -1,0 +1,71 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"sibyl/internal/service"
+	"sibyl/internal/taskchat"
+)
+
+// Chat is a message to the task assistant.
+type Chat struct {
+	Message      string `json:"message" minLength:"1" doc:"What is said, 4000 characters at most."`
+	Conversation string `json:"conversation_id,omitempty" maxLength:"64" doc:"The conversation that it goes on with. Left out: one begins with it."`
+	Model        string `json:"model,omitempty" maxLength:"200" doc:"provider:model; offline:rules for none. Left out: as the server is set to."`
+}
+
+// ChatResponse is how the task assistant answers a message.
+type ChatResponse struct {
+	Conversation  string             `json:"conversation_id"`
+	Response      string             `json:"response" doc:"For the person."`
+	Status        string             `json:"status" enum:"success,clarification_needed,confirmation_required,error"`
+	ToolCalls     []ChatToolCall     `json:"tool_calls" doc:"The calls of MCP tools, in order."`
+	Clarification *ChatClarification `json:"clarification,omitempty" doc:"What is asked. The next message of the conversation answers it, or it is void."`
+	Reasoning     string             `json:"reasoning_trace,omitempty" doc:"For whoever wants to know why; no form is promised."`
+	Message       string             `json:"message" doc:"What was said."`
+	Run           string             `json:"run_id"`
+}
+
+// ChatToolCall is a call of an MCP tool.
+type ChatToolCall struct {
+	Tool       string          `json:"tool_name"`
+	Parameters json.RawMessage `json:"parameters"`
+	Result     json.RawMessage `json:"result,omitempty"`
+	Error      string          `json:"error,omitempty" doc:"In words for people."`
+	InvokedAt  time.Time       `json:"invoked_at"`
+}
+
+// ChatClarification is a question to the person.
+type ChatClarification struct {
+	Question string   `json:"question"`
+	Options  []string `json:"options" doc:"What can be chosen, numbered from 1."`
+}
+
+func (s *Server) chatRoutes() {
+	s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[ChatResponse](), true, "")
+	register(s, route{id: "chat", method: http.MethodPost, path: "/api/chat", tag: "tasks", summary: "Say something to the task assistant, and have its response",
+		problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusInsufficientStorage},
+		content:  []mediaType{{jsonType, "ChatResponse", ""}},
+		also:     []success{{http.StatusAccepted, "Begun", "The message waits; Location has the address of its run, whose outcome is the response."}}}, s.chat)
+}
+
+// chat begins a run, and answers with its response. The run goes on when the client goes away.
+func (s *Server) chat(ctx context.Context, in *of[Chat]) (*huma.StreamResponse, error) {
+	options, err := json.Marshal(taskchat.Options{Model: in.Body.Model})
+	if err != nil {
+		return nil, err
+	}
+	b := Begin{Assistant: taskchat.Name, Session: in.Body.Conversation, Words: in.Body.Message, Options: options}
+	return s.answered(ctx, b, func(t *stream, r service.Row) {
+		t.answer(r, func(ctx context.Context, r service.Row) (any, error) {
+			res, err := t.s.config.Service.Result(ctx, r.Owner, r.ID)
+			return res.Outcome, err
+		})
+	})
+}

@@ -1,0 +1,48 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io/fs"
+
+	"sibyl/internal/mcp"
+	"sibyl/internal/model"
+	"sibyl/internal/oracle"
+	"sibyl/internal/taskchat"
+	"sibyl/internal/tool"
+	"sibyl/internal/tool/mcpclient"
+)
+
+// chat is what the task assistant needs. It reaches tasks through an MCP server of this process, over the messages that others send too.
+func (a *App) chat() (d taskchat.Deps, err error) {
+	key := make([]byte, mcp.MinKey) // of questions that are asked and answered within one call
+	if _, err := rand.Read(key); err != nil {
+		return d, err
+	}
+	server, err := mcp.New(mcp.Config{Tasks: a.Tasks, Key: key, Log: a.log, Now: a.Clock.Now})
+	if err != nil {
+		return d, err
+	}
+	prompt, err := fs.ReadFile(a.texts, "tasks/intent.md")
+	if err != nil {
+		return d, fmt.Errorf("the prompt of the task assistant: %w", err)
+	}
+	return taskchat.Deps{Store: a.Store, Choose: a.Models.Choose, Prompt: prompt, Usual: a.Config.Model, Now: a.Clock.Now,
+		Model: func(ctx context.Context, id string) (model.Model, error) {
+			return a.model(ctx, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models})
+		},
+		Tools: func(ctx context.Context, owner, actor string) (*tool.Set, func(), error) {
+			s, err := mcpclient.Connect(ctx, mcpclient.InProcess(server.For(owner, actor)), mcpclient.Config{Name: "tasks", Source: tool.Task, Own: true, Log: a.log})
+			if err != nil {
+				return nil, nil, err
+			}
+			end := func() { _ = s.Close() } // which ends with the run
+			set, err := tool.NewSet(s.Tools()...)
+			if err != nil {
+				end()
+				return nil, nil, err
+			}
+			return set, end, nil
+		}}, nil
+}
