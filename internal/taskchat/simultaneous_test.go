@@ -1,0 +1,84 @@
+package taskchat_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+	"sibyl/internal/taskchat"
+)
+
+func TestTwoSimultaneousYesDeleteOnce(t *testing.T) {
+	for range 10 {
+		h := newHouse(t)
+		h.has(ada, "Buy groceries", "Call John")
+		one, two := h.process("one"), h.process("two")
+		c := one.talk(ada)
+		c.say("show my tasks", taskchat.StatusSuccess)
+		c.say("delete task 1", taskchat.StatusConfirmation)
+		var calls []string
+		var mu sync.Mutex
+		var both sync.WaitGroup
+		for _, p := range []*process{one, two} {
+			both.Go(func() {
+				r, err := (&talk{process: p, owner: ada, id: c.id}).send("yes")
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				calls = append(calls, called(r)...)
+			})
+		}
+		both.Wait()
+		slices.Sort(calls)
+		same(t, "calls of both", calls, []string{"delete_task", "list_tasks"})
+		h.wants(ada, "Call John")
+	}
+}
+
+func TestMessagesOfAConversationThatComeAtOnceGoOnFromEachOther(t *testing.T) {
+	h := newHouse(t)
+	ps := []*process{h.process("one"), h.process("two"), h.process("three")}
+	c := ps[0].talk(ada)
+	c.say("show my tasks", taskchat.StatusSuccess)
+	const each = 4
+	var all sync.WaitGroup
+	for n, p := range ps {
+		all.Go(func() {
+			for k := range each {
+				if _, err := (&talk{process: p, owner: ada, id: c.id}).send(fmt.Sprintf("add number %d of %d", k, n)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if got := len(h.list(ada)); got != len(ps)*each {
+		t.Errorf("%d tasks, want %d", got, len(ps)*each)
+	}
+	runs, err := h.journal.Runs(t.Context(), ada, journal.Filter{Session: c.id, Limit: 100})
+	h.must(err)
+	slices.Reverse(runs)
+	for n := range runs[1:] {
+		recs, err := h.journal.Records(t.Context(), ada, runs[n+1].ID, 0)
+		h.must(err)
+		start, err := run.Read(recs[0])
+		h.must(err)
+		same(t, "what a message uses up", start.(*run.StartRecord).Consumed, []string{runs[n].ID})
+	}
+}
+
+func TestConfirmationOutlivesTheProcessThatAskedForIt(t *testing.T) {
+	h := newHouse(t)
+	h.has(ada, "Buy groceries", "Call John")
+	c := h.process("dead").talk(ada)
+	c.say("show my tasks", taskchat.StatusSuccess)
+	c.say("delete task 2", taskchat.StatusConfirmation)
+	next := &talk{process: h.process("next"), owner: ada, id: c.id}
+	next.say("yes", taskchat.StatusSuccess)
+	h.wants(ada, "Buy groceries")
+}
