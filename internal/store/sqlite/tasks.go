@@ -133,13 +133,13 @@ func (t tx) keepChange(owner, key string, c *task.Change) (err error) {
 	switch {
 	case c.Action == task.Add:
 		c.Task, _, err = t.insert(`INSERT INTO task (owner, title, description, status, created_at, completed_at, version, gone) VALUES (?, ?, ?, ?, ?, ?, ?, 0)`,
-			append([]any{owner}, columnsOf(*c.After)...)...)
+			append([]any{owner}, taskRow(*c.After)...)...)
 		c.After.ID = c.Task
 	case c.After == nil:
 		err = t.run(`UPDATE task SET gone = 1 WHERE id = ?`, c.Task)
 	default:
 		err = t.run(`UPDATE task SET title = ?, description = ?, status = ?, created_at = ?, completed_at = ?, version = ?, gone = 0 WHERE id = ?`,
-			append(columnsOf(*c.After), c.Task)...)
+			append(taskRow(*c.After), c.Task)...)
 	}
 	if err != nil {
 		return err
@@ -157,8 +157,8 @@ func (t tx) keepChange(owner, key string, c *task.Change) (err error) {
 	return err
 }
 
-// columnsOf are what a task's row holds beside its id.
-func columnsOf(t task.Task) []any {
+// taskRow are what a task's row holds beside its id.
+func taskRow(t task.Task) []any {
 	var description, completed any
 	if t.Description != nil {
 		description = *t.Description
