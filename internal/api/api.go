@@ -32,6 +32,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"sibyl/internal/journal"
+	"sibyl/internal/mcp"
 	"sibyl/internal/service"
 	"sibyl/internal/user"
 )
@@ -51,6 +52,7 @@ type Config struct {
 	Service *service.Service
 	Users   Users
 	Folders func(user string) map[string]string // the folders that a user may name, with their paths; nil: none
+	MCP     *mcp.HTTP                           // the tools at /mcp; nil: none
 	Build   string
 	Leaving <-chan struct{}     // closed once this process drives no run any more: streams end, so that clients go on elsewhere; nil: never
 	Lag     func(time.Duration) // is told how long after it was made a record was sent on a stream; nil: nobody is
@@ -143,6 +145,7 @@ func New(c Config) (*Server, error) {
 	s.streamRoutes()
 	s.askRoutes()
 	s.chatRoutes()
+	s.mcpRoutes()
 	if err := s.describe(); err != nil {
 		return nil, err
 	}

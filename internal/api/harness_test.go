@@ -60,6 +60,7 @@ type house struct {
 	url    string
 	addr   string
 	engine *run.Engine
+	server *api.Server
 	log    *lines
 
 	mu sync.Mutex
@@ -172,6 +173,7 @@ func (h *house) handler() http.Handler {
 	if err != nil {
 		h.Fatal(err)
 	}
+	h.server = s
 	return s.Handler()
 }
 

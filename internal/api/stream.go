@@ -192,10 +192,12 @@ func (t *stream) open() {
 // retryLeast is how many ms a client waits at least before it comes again; at most it waits twice as long, so that not all come at once.
 const retryLeast = 500
 
+func (t *stream) unwelcome() *Problem { return t.s.unwelcome(t.r) }
+
 // unwelcome says why who asked may no longer read: tokens end. Nobody is sent away because users can't be looked up.
-func (t *stream) unwelcome() *Problem {
-	again := *exchangeOf(t.r.Context())
-	if p := t.s.identify(&again, t.r); p != nil && p.Status < http.StatusInternalServerError {
+func (s *Server) unwelcome(r *http.Request) *Problem {
+	again := *exchangeOf(r.Context())
+	if p := s.identify(&again, r); p != nil && p.Status < http.StatusInternalServerError {
 		return p
 	}
 	return nil

@@ -26,11 +26,12 @@ const askName = "ask"
 // Oracle is how questions are asked.
 type Oracle struct {
 	Service *service.Service
-	Options oracle.Options                            // of every question; ReadOnly is set for it
-	Folders func(owner string) map[string]string      // that a question may name, with their paths; nil: none
-	Begin   func(owner string, do func() error) error // stands before each run that begins; an error of its own is a *Fault. nil: nothing does
-	Stays   bool                                      // a run goes on when nobody waits for it any more; else it ends
-	Waiting time.Duration                             // how long a run that nobody drives is waited for; 0: 10 s
+	Options oracle.Options                       // of every question; ReadOnly is set for it
+	Folders func(owner string) map[string]string // that a question may name, with their paths; nil: none
+	// Begin stands before each run that begins, and may refuse it by a *Fault. nil: nothing does.
+	Begin   func(ctx context.Context, owner journal.Owner, do func() error) error
+	Stays   bool          // a run goes on when nobody waits for it any more; else it ends
+	Waiting time.Duration // how long a run that nobody drives is waited for; 0: 10 s
 }
 
 // answered is the data of ask.
@@ -67,7 +68,7 @@ func (s *Server) ask(ctx context.Context, c call) (*sdk.CallToolResult, error) {
 		return err
 	}
 	if s.config.Oracle.Begin != nil {
-		err = s.config.Oracle.Begin(c.by.Owner, begin)
+		err = s.config.Oracle.Begin(ctx, owner, begin)
 	} else {
 		err = begin()
 	}

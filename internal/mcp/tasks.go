@@ -29,24 +29,25 @@ const (
 	mostList  = 200
 )
 
-// Parts of schemas. A field that may be null is described as either, since lists of types are not understood by every client.
-var (
-	idSchema          = `"task_id":{"type":"integer","minimum":1,"description":"the id that list_tasks gives"}`
-	titleSchema       = fmt.Sprintf(`"title":{"type":"string","minLength":1,"maxLength":%d}`, task.MaxTitle)
-	descriptionSchema = fmt.Sprintf(`"description":{"type":"string","maxLength":%d}`, task.MaxDescription)
-	statusSchema      = fmt.Sprintf(`{"type":"string","enum":["%s","%s"]}`, task.Pending, task.Completed)
+// Parts of schemas. What may be null is described as either, since lists of types are not understood by every client.
+const (
+	idSchema     = `"task_id":{"type":"integer","minimum":1,"description":"the id that list_tasks gives"}`
+	statusSchema = `{"type":"string","enum":["` + string(task.Pending) + `","` + string(task.Completed) + `"]}`
+	mayBeNull    = `{"anyOf":[{"type":"string"},{"type":"null"}]}`
+	fields       = `"id":{"type":"integer"},"title":{"type":"string"},"description":` + mayBeNull + `,"status":` + statusSchema +
+		`,"created_at":{"type":"string"},"completed_at":` + mayBeNull + `,"version":{"type":"integer"}`
 
-	mayBeNull  = `{"anyOf":[{"type":"string"},{"type":"null"}]}`
-	taskSchema = `{"type":"object","properties":{"id":{"type":"integer"},"title":{"type":"string"},"description":` + mayBeNull +
-		`,"status":` + statusSchema + `,"created_at":{"type":"string"},"completed_at":` + mayBeNull + `,"version":{"type":"integer"}}}`
-	completedSchema = strings.Replace(taskSchema, `"properties":{`, `"properties":{"already_completed":{"type":"boolean"},`, 1)
+	taskSchema      = `{"type":"object","properties":{` + fields + `}}`
+	completedSchema = `{"type":"object","properties":{` + fields + `,"already_completed":{"type":"boolean"}}}`
 	listSchema      = `{"type":"object","properties":{"tasks":{"type":"array","items":` + taskSchema + `},"total":{"type":"integer"},"next_after":{"type":"integer"}}}`
 )
 
 // taskTools are the tools of the task list, in the order in which a person meets them.
 func (s *Server) taskTools() []offer {
-	offers := []offer{
-		s.offerOf(s.add, []string{"title"}, `{`+titleSchema+`,`+descriptionSchema+`}`, taskSchema, tool.Spec{Name: addName, Title: "Add a task",
+	title := fmt.Sprintf(`"title":{"type":"string","minLength":1,"maxLength":%d}`, task.MaxTitle)
+	description := fmt.Sprintf(`"description":{"type":"string","maxLength":%d,"description":"empty: none"}`, task.MaxDescription)
+	return []offer{
+		s.offerOf(s.add, []string{"title"}, `{`+title+`,`+description+`}`, taskSchema, tool.Spec{Name: addName, Title: "Add a task",
 			Description: "Adds a task. Keep the person's own words and case in the title, due dates and priorities too.", Effect: tool.Once}),
 		s.offerOf(s.list, nil, `{"status":{"type":"string","enum":["all","pending","completed"]},"order":{"type":"string","enum":["created","newest"]},`+
 			fmt.Sprintf(`"limit":{"type":"integer","minimum":1,"maximum":%d,"default":%d},`, mostList, usualList)+
@@ -54,15 +55,13 @@ func (s *Server) taskTools() []offer {
 			`"query":{"type":"string","description":"words; tasks that have one of them, best match first"},`+
 			fmt.Sprintf(`"task_ids":{"type":"array","items":{"type":"integer"},"maxItems":%d}}`, mostList), listSchema, tool.Spec{Name: listName, Title: "List tasks",
 			Description: "Lists tasks, by default all in order of creation. total counts those on all pages.", Effect: tool.Repeatable}),
-		s.offerOf(s.update, []string{"task_id"}, `{`+idSchema+`,`+titleSchema+`,"description":{"type":"string","maxLength":`+fmt.Sprint(task.MaxDescription)+
-			`,"description":"empty: none"},"status":{"type":"string","enum":["pending"],"description":"opens a completed task again"}}`, taskSchema, tool.Spec{Name: updateName,
+		s.offerOf(s.update, []string{"task_id"}, `{`+idSchema+`,`+title+`,`+description+`,"status":{"type":"string","enum":["pending"],"description":"opens a completed task again"}}`, taskSchema, tool.Spec{Name: updateName,
 			Title: "Change a task", Description: "Changes what is given of a task, and leaves the rest.", Effect: tool.Once, Destructive: true, Idempotent: true}),
 		s.offerOf(s.complete, []string{"task_id"}, `{`+idSchema+`}`, completedSchema, tool.Spec{Name: completeName, Title: "Complete a task",
 			Description: "Marks a task as done. One that was keeps its time of completion.", Effect: tool.Once, Idempotent: true}),
 		s.offerOf(s.remove, []string{"task_id"}, `{`+idSchema+`}`, taskSchema, tool.Spec{Name: deleteName, Title: "Delete a task",
 			Description: "Deletes a task, once the person has said yes: the client asks them.", Effect: tool.Once, Destructive: true, Idempotent: true}),
 	}
-	return offers
 }
 
 // offerOf describes a tool of the task list.

@@ -3,6 +3,7 @@ package oracle_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"sibyl/internal/assistant"
@@ -15,7 +16,7 @@ import (
 )
 
 // beginning is what a question begins in, with a model that is like info.
-func beginning(t *testing.T, info func(ctx context.Context) model.Info, openTools func() error) *assistant.Assistant {
+func beginning(t *testing.T, info func(ctx context.Context) model.Info, openTools func() error, specs ...tool.Spec) *assistant.Assistant {
 	t.Helper()
 	registry, err := prompt.Load(prompts.FS)
 	if err != nil {
@@ -26,7 +27,11 @@ func beginning(t *testing.T, info func(ctx context.Context) model.Info, openTool
 		Describe:   func(ctx context.Context, _ string) model.Info { return info(ctx) },
 		ReportTool: func(id string) bool { return id == "house:m" },
 		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) {
-			set, err := tool.NewSet()
+			var all []tool.Tool
+			for _, spec := range specs {
+				all = append(all, tool.New(spec, func(context.Context, tool.Call, struct{}) (tool.Result, error) { return tool.Result{}, nil }))
+			}
+			set, err := tool.NewSet(all...)
 			return set, func() {}, errors.Join(err, openTools())
 		}})
 }
@@ -64,4 +69,22 @@ func TestToolsThatCannotBeOpenedEndTheLookAtTheModel(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	<-ended
+}
+
+func TestQuestionMayBeAskedWithoutToolsThatWrite(t *testing.T) {
+	for _, readOnly := range []bool{false, true} {
+		s := beginning(t, func(context.Context) model.Info { return model.Info{} }, func() error { return nil },
+			tool.Spec{Name: "vault_read", Source: tool.Vault, Effect: tool.Repeatable}, tool.Spec{Name: "vault_write", Source: tool.Vault, Effect: tool.Once})
+		spec, err := s.Begin(t.Context(), assistant.Beginning{Owner: "me", Words: "Write a note about mutexes", Options: oracle.Options{MaxTurns: 3, ReadOnly: readOnly}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, fact := range spec.Given.(oracle.Given).Tools {
+			names = append(names, fact.Name)
+		}
+		if slices.Contains(names, "vault_write") == readOnly || !slices.Contains(names, "vault_read") {
+			t.Errorf("read only %v: the run has %v", readOnly, names)
+		}
+	}
 }

@@ -1,0 +1,321 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sibyl/internal/mcp"
+	"sibyl/internal/task"
+	"sibyl/internal/task/tasktest"
+)
+
+// The revisions of the Model Context Protocol.
+const (
+	olderMCP = "2025-11-25"
+	newerMCP = "2026-07-28"
+)
+
+// offering is a house that offers the tools of tasks.
+func offering(t *testing.T) *house {
+	h := newHouse(t)
+	s, err := mcp.New(mcp.Config{Tasks: task.New(tasktest.NewMemory(), time.Now), Key: []byte(strings.Repeat("k", mcp.MinKey))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.mount(s.HTTP())
+	return h
+}
+
+func (h *house) mount(m *mcp.HTTP) {
+	h.config.MCP = m
+	h.Cleanup(m.Close)
+}
+
+// bearing adds a token to requests.
+type bearing struct {
+	token string
+	inner *http.Transport
+}
+
+func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+b.token)
+	return b.inner.RoundTrip(r)
+}
+
+// connect connects a client that says yes to every question.
+func (h *house) connect(token, revision string) (*sdk.ClientSession, error) {
+	inner := &http.Transport{}
+	h.Cleanup(inner.CloseIdleConnections)
+	c := sdk.NewClient(&sdk.Implementation{Name: "desk", Version: "1"}, &sdk.ClientOptions{
+		ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+			return &sdk.ElicitResult{Action: "accept", Content: map[string]any{"confirm": true}}, nil
+		}})
+	session, err := c.Connect(h.Context(), &sdk.StreamableClientTransport{Endpoint: h.url + "/mcp", HTTPClient: &http.Client{Transport: bearing{token, inner}}, MaxRetries: -1},
+		&sdk.ClientSessionOptions{ProtocolVersion: revision})
+	if err == nil {
+		h.Cleanup(func() { _ = session.Close() })
+	}
+	return session, err
+}
+
+func (h *house) connected(token, revision string) *sdk.ClientSession {
+	h.Helper()
+	s, err := h.connect(token, revision)
+	if err != nil {
+		h.Fatal(err)
+	}
+	return s
+}
+
+// calls calls a tool, and gives what its result says.
+func (h *house) calls(s *sdk.ClientSession, tool, args string) (code string, data map[string]any) {
+	h.Helper()
+	ctx, cancel := context.WithTimeout(h.Context(), deadline)
+	defer cancel()
+	res, err := s.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})
+	if err != nil {
+		h.Fatalf("%s: %v", tool, err)
+	}
+	raw, err := json.Marshal(res.StructuredContent)
+	var o struct {
+		Code string
+		Data map[string]any
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &o)
+	}
+	if err != nil {
+		h.Fatalf("%s: %s: %v", tool, raw, err)
+	}
+	return o.Code, o.Data
+}
+
+func TestBothErasServeAtOneAddress(t *testing.T) {
+	for _, revision := range []string{olderMCP, newerMCP} {
+		t.Run(revision, func(t *testing.T) {
+			h := offering(t).open()
+			s := h.connected(adasToken, revision)
+			if got := s.InitializeResult().ProtocolVersion; got != revision {
+				t.Fatalf("%s was agreed on", got)
+			}
+			h.calls(s, "add_task", `{"title":"Buy milk"}`)
+			if code, _ := h.calls(h.connected(evesToken, revision), "complete_task", `{"task_id":1}`); code != "NOT_FOUND" {
+				t.Errorf("eve completes ada's task with %q", code)
+			}
+			if code, data := h.calls(s, "delete_task", `{"task_id":1}`); code != "" || data["title"] != "Buy milk" {
+				t.Errorf("a confirmed deletion gives %s %v", code, data)
+			}
+			list, err := s.ListTools(t.Context(), nil)
+			if err != nil || len(list.Tools) != 5 || list.CacheScope != "private" {
+				t.Errorf("%+v, %v", list, err)
+			}
+			h.log.waitFor(t, `"route":"POST /mcp"`)
+		})
+	}
+}
+
+func TestTokenThatReadsIsShownWhatReads(t *testing.T) {
+	for _, revision := range []string{olderMCP, newerMCP} {
+		h := offering(t).open()
+		h.calls(h.connected(adasToken, revision), "add_task", `{"title":"Buy milk"}`)
+		s := h.connected(adasReader, revision)
+		list, err := s.ListTools(t.Context(), nil)
+		if err != nil || len(list.Tools) != 1 || list.Tools[0].Name != "list_tasks" {
+			t.Errorf("%s: %+v, %v", revision, list, err)
+		}
+		if _, data := h.calls(s, "list_tasks", `{}`); fmt.Sprint(data["total"]) != "1" {
+			t.Errorf("%s: it lists %v", revision, data)
+		}
+		if code, _ := h.calls(s, "complete_task", `{"task_id":1}`); code != "FORBIDDEN" {
+			t.Errorf("%s: it completes with %q", revision, code)
+		}
+	}
+}
+
+// message is a request of JSON-RPC to /mcp.
+func message(token, body string, header map[string]string) question {
+	all := map[string]string{"Accept": "application/json, text/event-stream"}
+	for name, value := range header {
+		all[name] = value
+	}
+	return question{method: "POST", path: "/mcp", token: token, body: body, header: all}
+}
+
+const (
+	initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
+	completing = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"complete_task","arguments":{"task_id":1}}}`
+)
+
+// session begins a session by hand.
+func (h *house) session(token string) (id string) {
+	h.Helper()
+	a := h.ask(message(token, initialize, nil))
+	if id = a.header.Get("Mcp-Session-Id"); a.status != 200 || id == "" {
+		h.Fatalf("initialize: %d %s", a.status, a.body)
+	}
+	return id
+}
+
+func TestSessionIsItsOwnersAndActsWithTheTokenOfEachRequest(t *testing.T) {
+	h := offering(t).open()
+	h.calls(h.connected(adasToken, newerMCP), "add_task", `{"title":"Buy milk"}`)
+	id := h.session(adasToken)
+	in := map[string]string{"Mcp-Session-Id": id, "Mcp-Protocol-Version": olderMCP}
+	foreign := h.ask(message(evesToken, completing, in))
+	never := h.ask(message(evesToken, completing, map[string]string{"Mcp-Session-Id": "NEVER-0", "Mcp-Protocol-Version": olderMCP}))
+	if foreign.status != 404 || string(foreign.body) != string(never.body) {
+		t.Errorf("ada's session is to eve %d %s, one that never was %d %s", foreign.status, foreign.body, never.status, never.body)
+	}
+	if a := h.ask(message(adasReader, completing, in)); !strings.Contains(string(a.body), "FORBIDDEN") {
+		t.Errorf("in a session that was begun to write, a token that reads gets %s", a.body)
+	}
+	if a := h.ask(message(adasToken, completing, in)); !strings.Contains(string(a.body), `"success":true`) {
+		t.Errorf("its owner gets %s", a.body)
+	}
+	if a := h.ask(question{method: "DELETE", path: "/mcp", token: evesToken, header: in}); a.status != 404 {
+		t.Errorf("eve ends it with %d", a.status)
+	}
+	if a := h.ask(question{method: "DELETE", path: "/mcp", header: in}); a.status != 204 {
+		t.Errorf("ada ends it with %d %s", a.status, a.body)
+	}
+	if a := h.ask(message(adasToken, completing, in)); a.status != 404 {
+		t.Errorf("after its end: %d %s", a.status, a.body)
+	}
+}
+
+func TestSessionsOfAnOwnerAreBounded(t *testing.T) {
+	h := newHouse(t)
+	h.mount(mcp.NewHTTP(mcp.HTTPConfig{Sessions: 2, Server: func(_ string, id func() string) *sdk.Server {
+		return sdk.NewServer(&sdk.Implementation{Name: "x"}, &sdk.ServerOptions{GetSessionID: id})
+	}}))
+	h.open()
+	first := h.session(adasToken)
+	h.session(adasToken)
+	if a := h.ask(message(adasToken, initialize, nil)); a.status != 429 || a.header.Get("Retry-After") == "" {
+		t.Errorf("a third session: %d %s", a.status, a.body)
+	}
+	h.session(evesToken)
+	h.ask(question{method: "DELETE", path: "/mcp", header: map[string]string{"Mcp-Session-Id": first}})
+	h.session(adasToken)
+}
+
+func TestMessagesPassTheChecksOfTheServer(t *testing.T) {
+	h := offering(t)
+	h.config.Limits.Body = 4096
+	h.open()
+	none := h.refused("nobody", message("-", initialize, nil), 401, "no_token")
+	if got := none.header.Get("WWW-Authenticate"); !strings.HasPrefix(got, "Bearer ") {
+		t.Errorf("the challenge is %q", got)
+	}
+	wrong := h.refused("a wrong token", message(nobodys, initialize, nil), 401, "wrong_token")
+	if got := wrong.header.Get("WWW-Authenticate"); !strings.Contains(got, "invalid_token") {
+		t.Errorf("the challenge is %q", got)
+	}
+	withCookie := message("-", initialize, nil)
+	withCookie.cookie = "sibyl_" + h.port() + "=" + adasCookie
+	h.refused("a browser", withCookie, 401, "no_token")
+	h.refused("a page of another site", message(adasToken, initialize, map[string]string{"Origin": "https://evil.example"}), 403, "cross_site")
+	foreign := message(adasToken, initialize, nil)
+	foreign.host = "evil.example"
+	h.refused("a foreign name", foreign, 403, "unknown_host")
+	h.refused("too large", message(adasToken, `{"x":"`+strings.Repeat("x", 4096)+`"}`, nil), 413, "too_large")
+	h.refused("no JSON", message(adasToken, initialize, map[string]string{"Content-Type": "text/plain"}), 415, "not_json")
+	h.refused("GET", question{path: "/mcp", header: map[string]string{"Accept": "text/event-stream"}}, 405, "method")
+	if a := h.ask(message(adasToken, "["+initialize+"]", nil)); a.status != 400 {
+		t.Errorf("a batch: %d %s", a.status, a.body)
+	}
+}
+
+func TestMessagesAreCounted(t *testing.T) {
+	h := offering(t)
+	h.config.Limits.Requests, h.config.Limits.Burst = 0.001, 1
+	h.open()
+	h.session(adasToken)
+	h.refused("too many", message(adasToken, initialize, nil), 429, "too_many_requests")
+}
+
+// waiting is a house whose only tool says that it was called, and waits until its call is withdrawn.
+func waiting(t *testing.T) (h *house, called, over <-chan struct{}) {
+	h = newHouse(t)
+	began, ended := make(chan struct{}, 8), make(chan struct{}, 8)
+	h.mount(mcp.NewHTTP(mcp.HTTPConfig{Server: func(_ string, id func() string) *sdk.Server {
+		s := sdk.NewServer(&sdk.Implementation{Name: "x"}, &sdk.ServerOptions{GetSessionID: id})
+		s.AddTool(&sdk.Tool{Name: "wait", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			began <- struct{}{}
+			<-ctx.Done()
+			ended <- struct{}{}
+			return nil, ctx.Err()
+		})
+		return s
+	}}))
+	return h, began, ended
+}
+
+func within(t *testing.T, what string, c <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(deadline):
+		t.Fatalf("%s took longer than %s", what, deadline)
+	}
+}
+
+func TestCallEndsWithItsTokenAndWithTheServer(t *testing.T) {
+	for what, end := range map[string]func(*house, chan struct{}){
+		"the token": func(h *house, _ chan struct{}) {
+			if err := h.users.RevokeUser(h.Context(), "ada", time.Now()); err != nil {
+				h.Error(err)
+			}
+		},
+		"the server": func(_ *house, leaving chan struct{}) { close(leaving) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			h, called, over := waiting(t)
+			leaving := make(chan struct{})
+			h.config.Leaving, h.config.Limits.Beat = leaving, 5*time.Millisecond
+			h.open()
+			s := h.connected(adasToken, newerMCP)
+			go func() { _, _ = s.CallTool(t.Context(), &sdk.CallToolParams{Name: "wait"}) }()
+			within(t, "the call", called)
+			end(h, leaving)
+			within(t, "the end of the call", over)
+		})
+	}
+}
+
+func TestCallsAreStreamsOfTheirUser(t *testing.T) {
+	h, called, over := waiting(t)
+	h.config.Limits.Streams = 1
+	h.open()
+	s := h.connected(adasToken, newerMCP)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() { _, _ = s.CallTool(ctx, &sdk.CallToolParams{Name: "wait"}) }()
+	within(t, "the call", called)
+	h.refused("a second at once", message(adasToken, initialize, nil), 429, "too_many_streams")
+	cancel()
+	within(t, "the end of the call", over)
+}
+
+func TestRunOfAToolIsOneOfItsUsers(t *testing.T) {
+	h := newHouse(t)
+	h.config.Limits.Runs = 1
+	release := h.holds("ada")
+	defer release()
+	h.open()
+	h.begin(adasToken, "one")
+	err := h.server.Begin(t.Context(), "ada", func() error { return errors.New("it began") })
+	var f *mcp.Fault
+	if !errors.As(err, &f) || f.Code != mcp.Unavailable {
+		t.Errorf("a second run: %v", err)
+	}
+}

@@ -1,0 +1,213 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sibyl/internal/assistant"
+	"sibyl/internal/journal"
+	"sibyl/internal/journal/memory"
+	"sibyl/internal/mcp"
+	"sibyl/internal/oracle"
+	"sibyl/internal/run"
+	"sibyl/internal/service"
+	"sibyl/internal/service/servicetest"
+)
+
+// study is a house whose Oracle is played by a panel of one, with what its runs were begun with.
+type study struct {
+	*house
+	oracle  *mcp.Oracle
+	service *service.Service
+	options []oracle.Options
+	answer  func(ctx context.Context) (string, error)
+}
+
+func newStudy(t *testing.T) *study {
+	s := &study{house: newHouse(t), answer: func(context.Context) (string, error) { return "in a.go:7", nil }}
+	store := memory.New()
+	a, err := servicetest.Describe(store, run.Performer{Do: func(ctx context.Context, _ run.Job) (any, error) { return s.answer(ctx) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, show := a.Begin, a.Show
+	a.Name = oracle.Name
+	a.Begin = func(ctx context.Context, b assistant.Beginning) (run.Spec, error) {
+		s.options = append(s.options, b.Options.(oracle.Options))
+		b.Options = "pythia"
+		return begin(ctx, b)
+	}
+	a.Show = func(raw json.RawMessage) (assistant.Shown, error) {
+		shown, err := show(raw)
+		shown.Sources, shown.Warnings = []string{"a.go:7"}, []string{"cited, but not read: b.go"}
+		return shown, err
+	}
+	engine, err := run.NewEngine(run.Config{Store: store, Build: "test", Holder: "one", Assistants: []*run.Assistant{a.Assistant}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := servicetest.Trees.ReadFile("panel.xml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.service, err = service.New(service.Config{Store: store, Engine: engine, Assistants: []*assistant.Assistant{a}, Redact: func(text string) string { return text },
+		Tree: func(string) (string, []byte, error) { return "panel.xml", tree, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		engine.Drain(ctx)
+	})
+	s.oracle = &mcp.Oracle{Service: s.service, Options: oracle.Options{MaxTurns: 3}, Folders: func(owner string) map[string]string {
+		return map[string]map[string]string{"ada": {"code": "/srv/code"}}[owner]
+	}}
+	s.server = s.process(mcp.Config{Tasks: s.tasks, Oracle: s.oracle})
+	return s
+}
+
+func TestQuestionIsAnsweredWithItsSourcesAndGoesOnInItsSession(t *testing.T) {
+	s := newStudy(t)
+	c := s.connect("ada", newer, nil)
+	first := c.call("ask", `{"question":"Where is it?","code":"code"}`)
+	if first.Data["answer"] != "- pythia: in a.go:7\n" || first.Data["partial"] != false || fmt.Sprint(first.Data["sources"]) != "[a.go:7]" {
+		t.Fatalf("answered with %+v", first)
+	}
+	if want := "- pythia: in a.go:7\n\n\nNote:\n- cited, but not read: b.go\n\nSources:\n- a.go:7"; first.text != want {
+		t.Errorf("a person reads %q", first.text)
+	}
+	second := c.call("ask", fmt.Sprintf(`{"question":"And then?","session":%q}`, first.Data["session_id"]))
+	if second.Data["session_id"] != first.Data["session_id"] || second.Data["run_id"] == first.Data["run_id"] {
+		t.Errorf("it goes on with %+v", second)
+	}
+	if want := []oracle.Options{{MaxTurns: 3, CodeRoot: "/srv/code", ReadOnly: true}, {MaxTurns: 3, ReadOnly: true}}; !slices.Equal(s.options, want) {
+		t.Errorf("runs were begun with %+v", s.options)
+	}
+}
+
+func TestQuestionThatCannotBeAskedSaysWhy(t *testing.T) {
+	s := newStudy(t)
+	ada, eve := s.connect("ada", newer, nil), s.connect("eve", newer, nil)
+	session := ada.call("ask", `{"question":"Where?"}`).Data["session_id"]
+	ada.call("ask", `{}`).failed(t, mcp.Validation, "field", "question")
+	ada.call("ask", `{"question":" "}`).failed(t, mcp.Validation, "field", "question")
+	ada.call("ask", `{"question":"Where?","code":"S3NT"}`).failed(t, mcp.NotFound, "field", "code")
+	eve.call("ask", `{"question":"Where?","code":"code"}`).failed(t, mcp.NotFound, "field", "code")
+	eve.call("ask", fmt.Sprintf(`{"question":"Where?","session":%q}`, session)).failed(t, mcp.NotFound, "", "")
+	eve.call("ask", `{"question":"Where?","session":"../x"}`).failed(t, mcp.NotFound, "", "")
+	s.oracle.Begin = func(context.Context, journal.Owner, func() error) error {
+		return &mcp.Fault{Code: mcp.Unavailable, Text: "You have too many."}
+	}
+	ada.call("ask", `{"question":"Where?"}`).failed(t, mcp.Unavailable, "", "")
+	s.oracle.Begin = nil
+	s.answer = func(context.Context) (string, error) { return "", errors.New("silence") }
+	failed := ada.call("ask", `{"question":"Where?"}`)
+	failed.failed(t, mcp.Unavailable, "kind", "silent")
+	if failed.Details["run_id"] == nil || !strings.Contains(failed.text, "nobody answered") {
+		t.Errorf("a run without an answer gives %+v", failed)
+	}
+}
+
+func TestProgressIsToldToWhoWantsIt(t *testing.T) {
+	for _, revision := range []string{older, newer} {
+		s := newStudy(t)
+		var mu sync.Mutex
+		var lines []string
+		var last float64
+		told := make(chan struct{}, 8)
+		c := s.connectTo(s.server.For("ada", ""), revision, nil, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
+			mu.Lock()
+			defer mu.Unlock()
+			if req.Params.Progress <= last {
+				t.Errorf("progress goes from %v to %v", last, req.Params.Progress)
+			}
+			last, lines = req.Params.Progress, append(lines, req.Params.Message)
+			told <- struct{}{}
+		}})
+		p := &sdk.CallToolParams{Name: "ask", Arguments: json.RawMessage(`{"question":"Where is it?"}`)}
+		p.SetProgressToken("t")
+		res, err := c.session.CallTool(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			select {
+			case <-told:
+			case <-time.After(deadline):
+				t.Fatal("no second line of progress came")
+			}
+		}
+		mu.Lock()
+		want := []string{fmt.Sprintf("run %v", read(t, res).Data["run_id"]), "pythia: in a.go:7"}
+		if !slices.Equal(lines, want) {
+			t.Errorf("%s: told %q, want %q", revision, lines, want)
+		}
+		mu.Unlock()
+	}
+}
+
+func TestWithdrawnQuestionEndsItsRunUnlessRunsStay(t *testing.T) {
+	for _, stays := range []bool{false, true} {
+		t.Run(fmt.Sprintf("stays=%v", stays), func(t *testing.T) {
+			s := newStudy(t)
+			s.oracle.Stays = stays
+			asked, free := make(chan struct{}), make(chan struct{})
+			s.answer = func(ctx context.Context) (string, error) {
+				close(asked)
+				select {
+				case <-free:
+					return "late", nil
+				case <-ctx.Done():
+					return "", ctx.Err()
+				}
+			}
+			c := s.connect("ada", newer, nil)
+			ctx, cancel := context.WithCancel(t.Context())
+			returned := make(chan error)
+			go func() {
+				_, err := c.session.CallTool(ctx, &sdk.CallToolParams{Name: "ask", Arguments: json.RawMessage(`{"question":"Where?"}`)})
+				returned <- err
+			}()
+			<-asked
+			cancel()
+			if err := <-returned; !errors.Is(err, context.Canceled) {
+				t.Errorf("the call returned %v", err)
+			}
+			want := journal.Cancelled
+			if stays {
+				want = journal.Done
+				close(free)
+			}
+			s.endsAs(want)
+		})
+	}
+}
+
+// endsAs waits for the end of the only run.
+func (s *study) endsAs(want journal.Status) {
+	s.Helper()
+	ctx, cancel := context.WithTimeout(s.Context(), deadline)
+	defer cancel()
+	rows, err := s.service.Runs(ctx, "ada", journal.Filter{})
+	if err != nil || len(rows) != 1 {
+		s.Fatalf("%d runs, %v", len(rows), err)
+	}
+	for _, err := range s.service.Watch(ctx, "ada", rows[0].ID, service.Place{}) {
+		if err != nil {
+			s.Fatalf("waiting for the end of the run: %v", err)
+		}
+	}
+	if row, err := s.service.Run(ctx, "ada", rows[0].ID); err != nil || row.Status != want {
+		s.Errorf("the run is %s, want %s; %v", row.Status, want, err)
+	}
+}

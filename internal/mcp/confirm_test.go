@@ -1,0 +1,171 @@
+package mcp_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sibyl/internal/mcp"
+	"sibyl/internal/task"
+	"sibyl/internal/tool"
+)
+
+func TestDeletionIsAskedForByTheTitleAndSaysWhatItConfirms(t *testing.T) {
+	for _, revision := range []string{older, newer} {
+		h := newHouse(t)
+		h.add("ada", "Buy milk")
+		c := h.connect("ada", revision, yes)
+		if o := c.call("delete_task", `{ "task_id": 1 }`); !o.Success || h.titles("ada") != "" {
+			t.Errorf("%s: a yes gives %+v", revision, o)
+		}
+		subject, err := tool.Subject("delete_task", json.RawMessage(`{"task_id":1}`), 1)
+		if err != nil || len(c.asked) != 1 {
+			t.Fatalf("%s: asked %d times; %v", revision, len(c.asked), err)
+		}
+		if asked := c.asked[0]; asked.Message != "Delete the task “Buy milk”?" || asked.Mode != "form" || asked.Meta[mcp.MetaConfirms] != subject {
+			t.Errorf("%s: asked %+v, want it to confirm %s", revision, asked, subject)
+		}
+	}
+}
+
+func TestNothingButYesDeletes(t *testing.T) {
+	for _, revision := range []string{older, newer} {
+		for reason, answer := range map[string]*sdk.ElicitResult{
+			"declined":      {Action: "decline"},
+			"cancelled":     {Action: "cancel"},
+			"not_confirmed": {Action: "accept", Content: map[string]any{"confirm": false}},
+		} {
+			h := newHouse(t)
+			h.add("ada", "Buy milk")
+			c := h.connect("ada", revision, func(*sdk.ElicitParams) *sdk.ElicitResult { return answer })
+			c.call("delete_task", `{"task_id":1}`).failed(t, mcp.ConfirmationRequired, "reason", reason)
+			if h.titles("ada") != "Buy milk" || len(c.asked) != 1 {
+				t.Errorf("%s, %s: there is %q after %d questions", revision, reason, h.titles("ada"), len(c.asked))
+			}
+		}
+	}
+}
+
+func TestClientThatCannotAskIsToldHowToDelete(t *testing.T) {
+	for _, revision := range []string{older, newer} {
+		h := newHouse(t)
+		h.add("ada", "Buy milk")
+		o := h.connect("ada", revision, nil).call("delete_task", `{"task_id":1}`)
+		o.failed(t, mcp.ConfirmationRequired, "reason", "client_cannot_ask")
+		if !strings.Contains(o.text, "sibyl task rm") || h.titles("ada") != "Buy milk" {
+			t.Errorf("%s: it is told %q, and there is %q", revision, o.text, h.titles("ada"))
+		}
+	}
+}
+
+func TestTaskThatChangesWhileItsPersonThinksIsKept(t *testing.T) {
+	for _, revision := range []string{older, newer} {
+		h := newHouse(t)
+		h.add("ada", "Buy milk")
+		c := h.connect("ada", revision, func(p *sdk.ElicitParams) *sdk.ElicitResult {
+			title := "Pay the rent"
+			if _, _, err := h.tasks.Update(t.Context(), task.By{Owner: "ada", Actor: "test"}, 1, 0, task.Edit{Title: &title}); err != nil {
+				t.Error(err)
+			}
+			return yes(p)
+		})
+		c.call("delete_task", `{"task_id":1}`).failed(t, mcp.Conflict, "", "")
+		if h.titles("ada") != "Pay the rent" {
+			t.Errorf("%s: there is %q", revision, h.titles("ada"))
+		}
+	}
+}
+
+// byHand is a client that hands answers in by itself.
+func (h *house) byHand(owner string, server *mcp.Server) *client {
+	return h.connectTo(server.For(owner, ""), newer, yes, &sdk.ClientOptions{MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true}})
+}
+
+// send calls delete_task with a state and a yes.
+func (c *client) send(args, state string) *sdk.CallToolResult {
+	c.Helper()
+	p := &sdk.CallToolParams{Name: "delete_task", Arguments: json.RawMessage(args), RequestState: state}
+	if state != "" {
+		p.InputResponses = sdk.InputResponseMap{"confirmation": yes(nil)}
+	}
+	res, err := c.session.CallTool(c.Context(), p)
+	if err != nil {
+		c.Fatal(err)
+	}
+	return res
+}
+
+func TestYesHoldsInEveryProcessOnceAndForFiveMinutes(t *testing.T) {
+	h := newHouse(t)
+	h.add("ada", "Buy milk")
+	asked := h.byHand("ada", h.server).send(`{"task_id":1}`, "")
+	if !asked.NeedsInput() || asked.RequestState == "" || h.titles("ada") != "Buy milk" {
+		t.Fatalf("the first call gives %+v", asked)
+	}
+	other := h.byHand("ada", h.process(mcp.Config{Tasks: h.tasks}))
+	h.pass(5 * time.Minute)
+	read(t, other.send(`{"task_id":1}`, asked.RequestState)).failed(t, mcp.ConfirmationRequired, "reason", "expired")
+	h.pass(-time.Millisecond)
+	if o := read(t, other.send(`{"task_id":1}`, asked.RequestState)); !o.Success || h.titles("ada") != "" {
+		t.Fatalf("a yes in time gives %+v", o)
+	}
+	if _, err := h.tasks.Undo(t.Context(), task.By{Owner: "ada", Actor: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	read(t, other.send(`{"task_id":1}`, asked.RequestState)).failed(t, mcp.Conflict, "", "")
+	if h.titles("ada") != "Buy milk" {
+		t.Error("a yes was used twice")
+	}
+}
+
+func TestYesHoldsForNothingElse(t *testing.T) {
+	h := newHouse(t)
+	h.add("ada", "Buy milk")
+	h.add("ada", "Call John")
+	h.add("eve", "Plot")
+	ada, eve := h.byHand("ada", h.server), h.byHand("eve", h.server)
+	state := ada.send(`{"task_id":1}`, "").RequestState
+	raw := []byte(state)
+	raw[len(raw)/2] ^= 1
+	stretched := []byte(state)
+	stretched[3] ^= 1 // in the time until which it holds
+	other, err := mcp.New(mcp.Config{Tasks: h.tasks, Key: []byte(strings.Repeat("x", mcp.MinKey)), Now: h.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, res := range map[string]*sdk.CallToolResult{
+		"another task":     ada.send(`{"task_id":2}`, state),
+		"another owner":    eve.send(`{"task_id":3}`, state),
+		"another server":   h.byHand("ada", other).send(`{"task_id":1}`, state),
+		"a changed state":  ada.send(`{"task_id":1}`, string(raw)),
+		"another time":     ada.send(`{"task_id":1}`, string(stretched)),
+		"an invented one":  ada.send(`{"task_id":1}`, "yes"),
+		"a shortened one":  ada.send(`{"task_id":1}`, state[:20]),
+		"state of another": eve.send(`{"task_id":3}`, ada.send(`{"task_id":2}`, "").RequestState),
+	} {
+		o := read(t, res)
+		if o.failed(t, mcp.ConfirmationRequired, "reason", "not_of_this_call"); t.Failed() {
+			t.Fatal(what)
+		}
+	}
+	if h.titles("ada") != "Buy milk, Call John" || h.titles("eve") != "Plot" {
+		t.Errorf("left are %q and %q", h.titles("ada"), h.titles("eve"))
+	}
+}
+
+func TestAnswerWithoutAStateIsNone(t *testing.T) {
+	h := newHouse(t)
+	h.add("ada", "Buy milk")
+	res, err := h.byHand("ada", h.server).session.CallTool(t.Context(), &sdk.CallToolParams{Name: "delete_task", Arguments: json.RawMessage(`{"task_id":1}`),
+		InputResponses: sdk.InputResponseMap{"confirmation": yes(nil)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	read(t, res).failed(t, mcp.ConfirmationRequired, "reason", "not_of_this_call")
+	if h.titles("ada") != "Buy milk" {
+		t.Error("a yes that nobody asked for deleted a task")
+	}
+}

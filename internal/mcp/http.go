@@ -1,0 +1,167 @@
+package mcp
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sibyl/internal/user"
+)
+
+// HTTPConfig is what an HTTP is made of.
+type HTTPConfig struct {
+	// Server makes a server for an owner, whose sessions get their ids from sessionID. It is called once for many requests.
+	Server func(owner string, sessionID func() string) *sdk.Server
+	Key    []byte       // as that of Config
+	Log    *slog.Logger // nil: none
+
+	Sessions int           // of an owner at once; 0: 32
+	Idle     time.Duration // after which a session ends; 0: 30 min
+}
+
+// HTTP answers requests of streamable HTTP at one address, in every revision of the protocol: since 2026-07-28 each request stands by itself,
+// and before it belongs to a session, which is in the memory of this process. Sessions are their owner's: to others they do not exist. Who asks
+// was found out before, and how large a request may be.
+type HTTP struct {
+	config              HTTPConfig
+	sessions, stateless http.Handler
+
+	mu      sync.Mutex
+	servers map[string]*sdk.Server // by owner
+}
+
+// HTTP gives the server over HTTP.
+func (s *Server) HTTP() *HTTP {
+	return NewHTTP(HTTPConfig{Key: s.config.Key, Log: s.config.Log,
+		Server: func(owner string, sessionID func() string) *sdk.Server { return s.server(owner, "", sessionID) }})
+}
+
+// NewHTTP readies an HTTP.
+func NewHTTP(c HTTPConfig) *HTTP {
+	c.Sessions, c.Idle = cmp.Or(c.Sessions, 32), cmp.Or(c.Idle, 30*time.Minute)
+	h := &HTTP{config: c, servers: map[string]*sdk.Server{}}
+	known := func(stateless bool) http.Handler {
+		// Hosts and origins are looked at before, by names that the settings have.
+		inner := sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server { return h.serverOf(auth.TokenInfoFromContext(r.Context()).UserID) },
+			&sdk.StreamableHTTPOptions{Stateless: stateless, SessionTimeout: c.Idle, DisableLocalhostProtection: true, PropagateRequestCancellation: true,
+				MaxRequestBodyBytes: -1, Logger: c.Log})
+		return auth.RequireBearerToken(tokenOf, nil)(inner)
+	}
+	h.sessions, h.stateless = known(false), known(true)
+	return h
+}
+
+type tokenKey struct{}
+
+// tokenOf hands on who asks, as it was found out before.
+func tokenOf(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
+	who, ok := ctx.Value(tokenKey{}).(user.Token)
+	if !ok {
+		return nil, errors.New("nobody has found out who asks")
+	}
+	scopes := []string{string(user.Read)}
+	if who.Scope.Allows(user.Write) {
+		scopes = append(scopes, string(user.Write))
+	}
+	// Whether it has expired was looked at with the clock of the database.
+	return &auth.TokenInfo{UserID: who.User, Scopes: scopes, Expiration: time.Now().Add(time.Hour)}, nil
+}
+
+// mostServers is how many owners' servers are kept that nobody has a session with.
+const mostServers = 1024
+
+// serverOf is the server of an owner.
+func (h *HTTP) serverOf(owner string) *sdk.Server {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s := h.servers[owner]; s != nil {
+		return s
+	}
+	if len(h.servers) >= mostServers {
+		for other, s := range h.servers {
+			if sessionsOf(s) == 0 {
+				delete(h.servers, other)
+			}
+		}
+	}
+	s := h.config.Server(owner, func() string {
+		fresh := rand.Text()
+		return fresh + "-" + h.tag(owner, fresh)
+	})
+	h.servers[owner] = s
+	return s
+}
+
+func sessionsOf(s *sdk.Server) (n int) {
+	for range s.Sessions() {
+		n++
+	}
+	return n
+}
+
+// tag is the part of a session's id by which its owner is known.
+func (h *HTTP) tag(owner, fresh string) string {
+	return hex.EncodeToString(sign(h.config.Key, "session", owner, fresh)[:16])
+}
+
+// The headers of the protocol that are read here.
+const (
+	versionHeader = "Mcp-Protocol-Version"
+	sessionHeader = "Mcp-Session-Id"
+)
+
+// Serve answers a request of somebody, whose body is in memory. Methods are POST and DELETE.
+func (h *HTTP) Serve(w http.ResponseWriter, r *http.Request, who user.Token) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, "the body can't be read", http.StatusBadRequest)
+		return
+	}
+	if text := bytes.TrimLeft(body, " \t\r\n"); len(text) > 0 && text[0] == '[' {
+		http.Error(w, "batches are not taken: send one message with each request", http.StatusBadRequest)
+		return
+	}
+	r = r.WithContext(context.WithValue(r.Context(), tokenKey{}, who))
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	if r.Header.Get(versionHeader) >= mrtr {
+		h.stateless.ServeHTTP(w, r)
+		return
+	}
+	id := r.Header.Get(sessionHeader)
+	fresh, tag, _ := strings.Cut(id, "-")
+	switch {
+	case id != "" && !hmac.Equal([]byte(tag), []byte(h.tag(who.User, fresh))):
+		http.Error(w, "session not found", http.StatusNotFound) // as of one that has ended
+	case id == "" && sessionsOf(h.serverOf(who.User)) >= h.config.Sessions:
+		w.Header().Set("Retry-After", "60")
+		http.Error(w, fmt.Sprintf("you have %d sessions open: end one with DELETE, or wait until one ends", h.config.Sessions), http.StatusTooManyRequests)
+	default:
+		h.sessions.ServeHTTP(w, r)
+	}
+}
+
+// Close ends all sessions. No request is served any more.
+func (h *HTTP) Close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range h.servers {
+		for session := range s.Sessions() {
+			_ = session.Close() // it ends, whatever its client does
+		}
+	}
+	clear(h.servers)
+}

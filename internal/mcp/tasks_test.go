@@ -1,0 +1,318 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/mcp"
+	"sibyl/internal/task"
+)
+
+func TestTasksLiveThroughTheirTools(t *testing.T) {
+	for _, revision := range []string{older, newer} {
+		t.Run(revision, func(t *testing.T) {
+			h := newHouse(t)
+			c := h.connect("ada", revision, yes)
+			added := c.call("add_task", `{"title":"Buy groceries","description":null}`)
+			want := map[string]any{"id": 1.0, "title": "Buy groceries", "description": nil, "status": "pending", "created_at": "2026-11-22T09:00:00Z", "completed_at": nil, "version": 1.0}
+			if !maps.Equal(added.Data, want) || added.text != "Added task 1, “Buy groceries”." {
+				t.Errorf("added %v, %q", added.Data, added.text)
+			}
+			changed := c.call("update_task", `{"task_id":1,"title":"Buy apples","description":"two"}`)
+			if changed.Data["title"] != "Buy apples" || changed.Data["description"] != "two" || changed.Data["version"] != 2.0 {
+				t.Errorf("changed into %v", changed.Data)
+			}
+			h.pass(time.Hour)
+			done := c.call("complete_task", `{"task_id":1}`)
+			if done.Data["already_completed"] != false || done.Data["completed_at"] != "2026-11-22T10:00:00Z" {
+				t.Errorf("completed into %v", done.Data)
+			}
+			h.pass(time.Hour)
+			again := c.call("complete_task", `{"task_id":1}`)
+			if again.Data["already_completed"] != true || again.Data["completed_at"] != "2026-11-22T10:00:00Z" || !strings.Contains(again.text, "completed already, at 2026-11-22T10:00:00Z") {
+				t.Errorf("completed again into %v, %q", again.Data, again.text)
+			}
+			if opened := c.call("update_task", `{"task_id":1,"status":"pending","description":""}`); opened.Data["status"] != "pending" || opened.Data["description"] != nil {
+				t.Errorf("opened into %v", opened.Data)
+			}
+			if gone := c.call("delete_task", `{"task_id":1}`); gone.Data["title"] != "Buy apples" || gone.text != "Deleted task 1, “Buy apples”." {
+				t.Errorf("deleted %v, %q", gone.Data, gone.text)
+			}
+			c.call("complete_task", `{"task_id":1}`).failed(t, mcp.NotFound, "", "")
+		})
+	}
+}
+
+func TestListsAreOrderedFilteredAndPaged(t *testing.T) {
+	h := newHouse(t)
+	c := h.connect("ada", newer, nil)
+	if empty := c.call("list_tasks", ``); fmt.Sprint(empty.Data) != "map[tasks:[] total:0]" || empty.text != "There are no such tasks." {
+		t.Errorf("an empty list is %v, %q", empty.Data, empty.text)
+	}
+	for _, title := range []string{"Call John", "Buy milk", "Read", "Call Ann"} {
+		h.add("ada", title)
+		h.pass(time.Second)
+	}
+	h.add("eve", "Plot")
+	c.call("complete_task", `{"task_id":3}`)
+	for args, want := range map[string]string{
+		`{}`:                        "Call John, Buy milk, Read, Call Ann of 4",
+		`{"status":"all"}`:          "Call John, Buy milk, Read, Call Ann of 4",
+		`{"status":"pending"}`:      "Call John, Buy milk, Call Ann of 3",
+		`{"status":"completed"}`:    "Read of 1",
+		`{"order":"newest"}`:        "Call Ann, Read, Buy milk, Call John of 4",
+		`{"limit":2}`:               "Call John, Buy milk of 4, next 2",
+		`{"limit":2,"after":2}`:     "Read, Call Ann of 4",
+		`{"query":"call"}`:          "Call John, Call Ann of 2",
+		`{"task_ids":[4,2.0,5,99]}`: "Buy milk, Call Ann of 2",
+	} {
+		data := c.call("list_tasks", args).Data
+		var titles []string
+		for _, one := range data["tasks"].([]any) {
+			titles = append(titles, one.(map[string]any)["title"].(string))
+		}
+		got := fmt.Sprintf("%s of %v", strings.Join(titles, ", "), data["total"])
+		if next := data["next_after"]; next != nil {
+			got += fmt.Sprintf(", next %v", next)
+		}
+		if got != want {
+			t.Errorf("%s gives %s, want %s", args, got, want)
+		}
+	}
+	if text := c.call("list_tasks", `{"limit":3}`).text; text != "4 tasks:\n- [ ] Call John (task_id 1)\n- [ ] Buy milk (task_id 2)\n- [x] Read (task_id 3)\nThere are more: after 3." {
+		t.Errorf("a person reads %q", text)
+	}
+}
+
+func TestWhatBreaksARuleIsRefusedByItsFieldAndNeverRepeated(t *testing.T) {
+	h := newHouse(t)
+	h.add("ada", "Buy milk")
+	c := h.connect("ada", newer, yes)
+	const sent = "S3NT"
+	for _, wrong := range []struct{ tool, args, field string }{
+		{"add_task", `{}`, "title"},
+		{"add_task", ``, "title"},
+		{"add_task", `{"title":null}`, "title"},
+		{"add_task", `{"title":"  "}`, "title"},
+		{"add_task", `{"title":["` + sent + `"]}`, "title"},
+		{"add_task", `{"title":"` + strings.Repeat("ä", task.MaxTitle) + sent + `"}`, "title"},
+		{"add_task", `{"title":"x","description":7}`, "description"},
+		{"add_task", `{"title":"x","` + sent + `":1}`, "arguments"},
+		{"add_task", `{"title":"x","Title":"y"}`, "arguments"},
+		{"add_task", `["` + sent + `"]`, "arguments"},
+		{"list_tasks", `{"status":"` + sent + `"}`, "status"},
+		{"list_tasks", `{"order":"oldest"}`, "order"},
+		{"list_tasks", `{"limit":0}`, "limit"},
+		{"list_tasks", `{"limit":201}`, "limit"},
+		{"list_tasks", `{"limit":"10"}`, "limit"},
+		{"list_tasks", `{"after":1,"query":"milk"}`, "after"},
+		{"list_tasks", `{"task_ids":[]}`, "task_ids"},
+		{"list_tasks", `{"task_ids":["` + sent + `"]}`, "task_ids"},
+		{"update_task", `{"task_id":1}`, "arguments"},
+		{"update_task", `{"title":"y"}`, "task_id"},
+		{"update_task", `{"task_id":1,"status":"completed"}`, "status"},
+		{"complete_task", `{"task_id":1.5}`, "task_id"},
+		{"complete_task", `{"task_id":-1}`, "task_id"},
+		{"complete_task", `{"task_id":99999999999999999999}`, "task_id"},
+		{"delete_task", `{"task_id":"1"}`, "task_id"},
+	} {
+		o := c.call(wrong.tool, wrong.args)
+		o.failed(t, mcp.Validation, "field", wrong.field)
+		if all := fmt.Sprint(o); strings.Contains(all, sent) || strings.Contains(all, "schema") || strings.Contains(all, "unmarshal") {
+			t.Errorf("%s %s: %v", wrong.tool, wrong.args, all)
+		}
+	}
+	for meta, value := range map[string]any{mcp.MetaKey: strings.Repeat("k", 300), mcp.MetaVersion: "1"} {
+		c.call("complete_task", `{"task_id":1}`, meta, value).failed(t, mcp.Validation, "field", "_meta."+meta)
+	}
+	if got := h.titles("ada"); got != "Buy milk" || len(c.asked) > 0 {
+		t.Errorf("then there are %s, and %d questions were asked", got, len(c.asked))
+	}
+}
+
+func TestUnknownToolIsRefusedWithoutItsName(t *testing.T) {
+	c := newHouse(t).connect("ada", newer, nil)
+	_, err := c.session.CallTool(t.Context(), &sdk.CallToolParams{Name: "S3NT"})
+	if err == nil || strings.Contains(err.Error(), "S3NT") || !strings.Contains(err.Error(), "tools/list") {
+		t.Errorf("an unknown tool is answered with %v", err)
+	}
+}
+
+func TestTasksOfOthersDoNotExist(t *testing.T) {
+	h := newHouse(t)
+	h.add("ada", "Buy milk")
+	eve := h.connect("eve", newer, yes)
+	never := eve.call("complete_task", `{"task_id":99}`)
+	for _, tool := range []string{"complete_task", "delete_task"} {
+		o := eve.call(tool, `{"task_id":1}`)
+		o.failed(t, mcp.NotFound, "", "")
+		if o.text != never.text {
+			t.Errorf("%s of another's task says %q, of none %q", tool, o.text, never.text)
+		}
+	}
+	if got := h.titles("ada"); got != "Buy milk" || len(eve.asked) > 0 {
+		t.Errorf("then there are %s, and eve was asked %d times", got, len(eve.asked))
+	}
+}
+
+func TestRepeatedWriteGivesItsFirstResult(t *testing.T) {
+	h := newHouse(t)
+	c := h.connect("ada", newer, yes)
+	first := c.call("add_task", `{"title":"Buy milk"}`, mcp.MetaKey, "k1")
+	again := c.call("add_task", `{"title":"Buy milk"}`, mcp.MetaKey, "k1")
+	if !maps.Equal(first.Data, again.Data) || h.titles("ada") != "Buy milk" {
+		t.Errorf("added %v, then %v", first.Data, again.Data)
+	}
+	c.call("add_task", `{"title":"Buy bread"}`, mcp.MetaKey, "k1").failed(t, mcp.Validation, "field", "idempotency_key")
+	c.call("delete_task", `{"task_id":1}`, mcp.MetaKey, "k2")
+	if gone := c.call("delete_task", `{"task_id":1}`, mcp.MetaKey, "k2"); gone.Data["title"] != "Buy milk" || len(c.asked) != 1 {
+		t.Errorf("deleted again gives %+v, and %d questions were asked", gone, len(c.asked))
+	}
+	c.call("delete_task", `{"task_id":1}`, mcp.MetaKey, "k3").failed(t, mcp.NotFound, "", "")
+}
+
+func TestChangeOfAnotherVersionIsAConflict(t *testing.T) {
+	h := newHouse(t)
+	h.add("ada", "Buy milk")
+	c := h.connect("ada", newer, yes)
+	c.call("update_task", `{"task_id":1,"title":"Buy bread"}`, mcp.MetaVersion, 1)
+	for tool, args := range map[string]string{"update_task": `{"task_id":1,"title":"Buy oil"}`, "complete_task": `{"task_id":1}`, "delete_task": `{"task_id":1}`} {
+		c.call(tool, args, mcp.MetaVersion, 1).failed(t, mcp.Conflict, "", "")
+	}
+	if len(c.asked) > 0 {
+		t.Error("the person was asked about a version that is no more")
+	}
+	if o := c.call("complete_task", `{"task_id":1}`, mcp.MetaVersion, 2); !o.Success {
+		t.Errorf("a change of this version: %+v", o)
+	}
+}
+
+func TestHistorySaysByWhichClientAChangeCame(t *testing.T) {
+	h := newHouse(t)
+	h.connect("ada", newer, nil).call("add_task", `{"title":"Buy milk"}`)
+	h.connectTo(h.server.For("ada", "chat: run1"), newer, nil, nil).call("complete_task", `{"task_id":1}`)
+	changes, err := h.tasks.History(t.Context(), "ada", 1)
+	if err != nil || len(changes) != 2 || changes[0].Actor != "mcp: pen and paper" || changes[1].Actor != "chat: run1" {
+		t.Errorf("%+v, %v", changes, err)
+	}
+}
+
+// broken is a task list whose database does not work.
+type broken struct {
+	mcp.Tasks
+	err error
+}
+
+func (b broken) Add(context.Context, task.By, string, *string) (task.Task, bool, error) {
+	if b.err == nil {
+		panic("S3NT")
+	}
+	return task.Task{}, false, b.err
+}
+
+func TestDatabaseTellsNothingOfItself(t *testing.T) {
+	for _, one := range []struct {
+		err  error
+		want mcp.Code
+	}{{errors.New(`insert into tasks: S3NT: syntax error`), mcp.Database}, {fmt.Errorf("S3NT: %w", journal.ErrUnreachable), mcp.Database}, {nil, mcp.Internal}} {
+		h := newHouse(t)
+		h.server = h.process(mcp.Config{Tasks: broken{err: one.err}})
+		o := h.connect("ada", newer, nil).call("add_task", `{"title":"Buy milk"}`)
+		o.failed(t, one.want, "", "")
+		if strings.Contains(fmt.Sprint(o), "S3NT") {
+			t.Errorf("%v comes out as %v", one.err, o)
+		}
+	}
+}
+
+func TestListOfToolsIsSmallPrivateAndSaysWhatEachDoes(t *testing.T) {
+	h := newHouse(t)
+	res, err := h.connect("ada", newer, nil).session.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(res)
+	if err != nil || len(raw) >= 6000 {
+		t.Errorf("tools/list has %d bytes, %v", len(raw), err)
+	}
+	if res.CacheScope != "private" {
+		t.Errorf("the list may be kept by %q", res.CacheScope)
+	}
+	var hints []string
+	for _, tool := range res.Tools {
+		a := tool.Annotations
+		if tool.Title == "" || tool.OutputSchema == nil || a == nil || a.DestructiveHint == nil || a.OpenWorldHint == nil {
+			t.Errorf("%s lacks something: %+v", tool.Name, tool)
+			continue
+		}
+		hints = append(hints, fmt.Sprintf("%s reads=%v destroys=%v idempotent=%v open=%v", tool.Name, a.ReadOnlyHint, *a.DestructiveHint, a.IdempotentHint, *a.OpenWorldHint))
+	}
+	slices.Sort(hints)
+	if want := []string{
+		"add_task reads=false destroys=false idempotent=false open=false",
+		"complete_task reads=false destroys=false idempotent=true open=false",
+		"delete_task reads=false destroys=true idempotent=true open=false",
+		"list_tasks reads=true destroys=false idempotent=true open=false",
+		"update_task reads=false destroys=true idempotent=true open=false",
+	}; !slices.Equal(hints, want) {
+		t.Errorf("hints are\n%s", strings.Join(hints, "\n"))
+	}
+}
+
+func TestResultsAreOfTheirSchemas(t *testing.T) {
+	h := newHouse(t)
+	c := h.connect("ada", newer, yes)
+	list, err := c.session.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schemas := map[string]*jsonschema.Resolved{}
+	for _, tool := range list.Tools {
+		raw, _ := json.Marshal(tool.OutputSchema)
+		var schema jsonschema.Schema
+		if err := json.Unmarshal(raw, &schema); err != nil {
+			t.Fatal(err)
+		}
+		if schemas[tool.Name], err = schema.Resolve(nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, one := range []struct{ tool, args string }{
+		{"add_task", `{"title":"Buy milk","description":"two"}`}, {"add_task", `{}`}, {"update_task", `{"task_id":1,"title":"y"}`}, {"complete_task", `{"task_id":1}`},
+		{"list_tasks", `{}`}, {"list_tasks", `{"limit":0}`}, {"delete_task", `{"task_id":1}`}, {"delete_task", `{"task_id":1}`},
+	} {
+		res, err := c.session.CallTool(t.Context(), &sdk.CallToolParams{Name: one.tool, Arguments: json.RawMessage(one.args)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schemas[one.tool].Validate(res.StructuredContent); err != nil {
+			t.Errorf("%s %s: %v", one.tool, one.args, err)
+		}
+	}
+}
+
+func TestOnlyWhatIsThereIsAdvertised(t *testing.T) {
+	for _, revision := range []string{older, newer} {
+		raw, err := json.Marshal(newHouse(t).connect("ada", revision, nil).session.InitializeResult().Capabilities)
+		if err != nil || string(raw) != `{"tools":{}}` {
+			t.Errorf("%s: capabilities are %s, %v", revision, raw, err)
+		}
+	}
+}
+
+func TestServerWantsAKey(t *testing.T) {
+	if _, err := mcp.New(mcp.Config{Key: make([]byte, mcp.MinKey-1)}); err == nil {
+		t.Error("a short key was taken")
+	}
+}
