@@ -25,7 +25,7 @@ func (c *command) evalLoops() *cobra.Command {
 			}
 			t, err := a.Trees.Get(oracle.Name)
 			if err == nil {
-				_, err = load(a, t)
+				_, err = a.LoadTree(t)
 			}
 			if err != nil {
 				return withCode(ExitUsage, err)

@@ -113,7 +113,7 @@ func (c *command) runOracleTree(ctx context.Context, room *evalRoom, set oracleS
 	if err != nil {
 		return eval.OracleRun{}, withCode(ExitUsage, err)
 	}
-	if _, err := load(room.app, t); err != nil {
+	if _, err := room.app.LoadTree(t); err != nil {
 		return eval.OracleRun{}, withCode(ExitUsage, err)
 	}
 	answered := 0

@@ -191,7 +191,7 @@ func checkTrees(a *app.App) finding {
 	}
 	var names []string
 	for _, t := range all {
-		if _, err := load(a, t); err != nil {
+		if _, err := a.LoadTree(t); err != nil {
 			return finding{What: "trees", Says: t.File + " does not load: ‘sibyl tree check’ says why"}
 		}
 		names = append(names, t.Name)

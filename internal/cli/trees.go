@@ -10,6 +10,7 @@ import (
 
 	"sibyl/internal/app"
 	"sibyl/internal/bt"
+	"sibyl/internal/oracle"
 	"sibyl/trees"
 )
 
@@ -32,7 +33,7 @@ func (c *command) treeList() *cobra.Command {
 					from = "built in"
 				}
 				state := "does not load: ‘sibyl tree check’ says why"
-				if loaded, err := load(a, t); err == nil {
+				if loaded, err := a.LoadTree(t); err == nil {
 					state = fmt.Sprintf("%d nodes", loaded.Size())
 				}
 				fmt.Fprintf(c.Out, "%-12s %-20s %s\n", t.Name, state, from)
@@ -41,17 +42,12 @@ func (c *command) treeList() *cobra.Command {
 		})}
 }
 
-// load checks a tree against the assistant that runs it.
-func load(a *app.App, t trees.Tree) (*bt.Tree, error) {
-	return a.Oracle.Leaves.Load(t.File, t.Text, a.Oracle.Options)
-}
-
 func (c *command) treeShow() *cobra.Command {
 	var asXML bool
 	cmd := &cobra.Command{Use: "show [NAME]", Short: "Draw a tree (default: oracle), or print its XML", Args: cobra.MaximumNArgs(1),
-		Example: "  sibyl tree show\n  sibyl tree show oracle --xml > oracle.xml",
+		Example: "  sibyl tree show\n  sibyl tree show oracle --xml > oracle.xml\n  sibyl tree show tasks",
 		RunE: c.onPrepared(func(_ context.Context, a *app.App, args []string) error {
-			t, err := a.Trees.Get(nameOr(args, "oracle"))
+			t, err := a.Trees.Get(nameOr(args, oracle.Name))
 			if err != nil {
 				return withCode(ExitUsage, err)
 			}
@@ -59,7 +55,7 @@ func (c *command) treeShow() *cobra.Command {
 				_, err := c.Out.Write(t.Text)
 				return err
 			}
-			loaded, err := load(a, t)
+			loaded, err := a.LoadTree(t)
 			if err != nil {
 				return withCode(ExitUsage, err)
 			}
@@ -108,7 +104,7 @@ func (c *command) treeCheck() *cobra.Command {
 
 // check prints what is wrong with one file and counts the errors.
 func (c *command) check(a *app.App, t trees.Tree) int {
-	loaded, err := load(a, t)
+	loaded, err := a.LoadTree(t)
 	var wrong *bt.LoadError
 	switch {
 	case errors.As(err, &wrong):
@@ -128,7 +124,13 @@ func (c *command) check(a *app.App, t trees.Tree) int {
 }
 
 func (c *command) treeModels() *cobra.Command {
-	return &cobra.Command{Use: "models", Short: "Print the TreeNodesModel that tells Groot2 our nodes", Args: cobra.NoArgs,
-		Example: "  sibyl tree models > sibyl-nodes.xml",
-		RunE:    c.onPrepared(func(_ context.Context, a *app.App, _ []string) error { return a.Oracle.Leaves.Models(c.Out) })}
+	return &cobra.Command{Use: "models [ASSISTANT]", Short: "Print the TreeNodesModel that tells Groot2 our nodes (default: those of the oracle)", Args: cobra.MaximumNArgs(1),
+		Example: "  sibyl tree models > sibyl-nodes.xml\n  sibyl tree models tasks",
+		RunE: c.onPrepared(func(_ context.Context, a *app.App, args []string) error {
+			leaves, err := a.Leaves(nameOr(args, oracle.Name))
+			if err != nil {
+				return withCode(ExitUsage, err)
+			}
+			return leaves.Models(c.Out)
+		})}
 }

@@ -168,7 +168,7 @@ func listTasks() bt.Leaf {
 	type out struct {
 		Remarks []Remark `port:"remarks"`
 		Shown   []Item   `port:"shown" doc:"the tasks that are shown, in order"`
-		Lists   int      `port:"shown_by" doc:"how many lists were shown in this turn"`
+		Lists   int      `port:"lists" doc:"how many lists were shown in this turn"`
 		Touched int64    `port:"touched"`
 	}
 	plan := func(i in) ([]bt.Request, error) {
