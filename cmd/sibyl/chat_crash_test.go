@@ -1,0 +1,88 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/store/postgres/pgtest"
+)
+
+// TestChatKilledAtEveryWriteDeletesOnceAndOnlyAfterAYes kills the process before and after every write of each message of a dialogue that adds
+// a task and deletes it. The person says again what was not heard, and goes on where it was.
+func TestChatKilledAtEveryWriteDeletesOnceAndOnlyAfterAYes(t *testing.T) {
+	killedInChat(t, func(*testing.T) string { return "" }, 1)
+}
+
+func TestChatKilledAtWritesOnPostgres(t *testing.T) {
+	killedInChat(t, func(t *testing.T) string { return pgtest.New(t) }, unlessLong(5))
+}
+
+func killedInChat(t *testing.T, database func(*testing.T) string, stride int) {
+	dialogue := []string{"add buy milk", "show my tasks", "delete task 1", "yes", "yes"}
+	points := 0
+	for _, after := range []string{"", "-"} {
+		for message := range dialogue {
+			for n := 1; ; n += stride {
+				s := newStory(t)
+				s.database = database(t)
+				if !s.chatsKilledAt(t, dialogue, message, after+itoa(n)) {
+					break
+				}
+				points++
+			}
+		}
+	}
+	if points < 20/stride {
+		t.Errorf("killed at %d points only", points)
+	}
+	t.Logf("killed at %d points", points)
+}
+
+// chatsKilledAt holds the dialogue, with the process killed at a write of one message; false if that has no such write.
+func (s *story) chatsKilledAt(t *testing.T, dialogue []string, message int, crash string) bool {
+	t.Helper()
+	chat := func(crash, words string) bool {
+		_, killed := s.sibyl(t, crash, "chat", "--json", "-m", "offline:rules", words)
+		return killed
+	}
+	for n, words := range dialogue {
+		if n != message {
+			chat("", words)
+			continue
+		}
+		if !chat(crash, words) {
+			return false
+		}
+		s.sibyl(t, "", "run", "resume", "--json")
+		if s.runs(t) == n { // it was not heard
+			chat("", words)
+		}
+	}
+	out, _ := s.sibyl(t, "", "task", "list", "--json")
+	if strings.TrimSpace(string(out)) != "[]" {
+		t.Errorf("killed at write %s of “%s”: there is %s", crash, dialogue[message], out)
+	}
+	out, _ = s.sibyl(t, "", "task", "history", "1", "--json")
+	var history []struct{ Action string }
+	if err := json.Unmarshal(out, &history); err != nil {
+		t.Fatalf("%v in %s", err, out)
+	}
+	if diff := cmp.Diff([]struct{ Action string }{{"add"}, {"delete"}}, history); diff != "" {
+		t.Errorf("killed at write %s of “%s”, the history (-want +got):\n%s", crash, dialogue[message], diff)
+	}
+	return true
+}
+
+// runs counts the runs of the journal.
+func (s *story) runs(t *testing.T) int {
+	t.Helper()
+	out, _ := s.sibyl(t, "", "run", "list", "--json")
+	var all []json.RawMessage
+	if err := json.Unmarshal(out, &all); err != nil {
+		t.Fatalf("%v in %s", err, out)
+	}
+	return len(all)
+}
