@@ -95,6 +95,8 @@ func TestTheReportAsJSONHoldsFiguresAndFailures(t *testing.T) {
 // evalTasksCommand runs the command as a person does.
 func evalTasksCommand(t *testing.T, environ []string, args ...string) (code int, out, complaints string) {
 	t.Helper()
+	data := filepath.Join(t.TempDir(), "data")
+	environ = append([]string{"SIBYL_DATA=" + data}, environ...)
 	config := filepath.Join(t.TempDir(), "none.yaml")
 	if err := os.WriteFile(config, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -102,6 +104,9 @@ func evalTasksCommand(t *testing.T, environ []string, args ...string) (code int,
 	var stdout, stderr bytes.Buffer
 	args = append([]string{"--config", config, "eval", "tasks"}, args...)
 	code = Main(t.Context(), Program{Build: "test"}, args, environ, Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr})
+	if _, err := os.Stat(data); err == nil {
+		t.Error("the evaluation made the person's own data folder")
+	}
 	return code, stdout.String(), stderr.String()
 }
 
@@ -126,7 +131,9 @@ func TestWithoutATaskAssistantTheEvaluationSaysSo(t *testing.T) {
 
 func TestAnEvaluationLeavesThePersonsDatabaseAlone(t *testing.T) {
 	own := filepath.Join(t.TempDir(), "own.db")
-	_, _, _ = evalTasksCommand(t, []string{"SIBYL_DATABASE=sqlite:" + own})
+	if code, _, complaints := evalTasksCommand(t, []string{"SIBYL_DATABASE=sqlite:" + own}); code != ExitFailed {
+		t.Errorf("exit %d before anything was opened: %s", code, complaints)
+	}
 	if _, err := os.Stat(own); err == nil {
 		t.Error("the database of the settings was opened")
 	}
