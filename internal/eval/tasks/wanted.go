@@ -125,7 +125,8 @@ func (p *plan) differences(after []Task) (all []string) {
 		case found == nil:
 			all = append(all, fmt.Sprintf("“%s” is gone", w.name()))
 		case !w.is(*found):
-			all = append(all, fmt.Sprintf("there is %s instead of %s", described(found.Title, found.Description, found.Status), described(w.name(), w.description[0], w.status)))
+			have, want := described(found.Title, found.Description, found.Status), described(w.name(), w.description[0], w.status)
+			all = append(all, fmt.Sprintf("there is %s instead of %s", have, want))
 		}
 	}
 	for _, w := range p.gone {
