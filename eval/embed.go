@@ -8,6 +8,7 @@ const (
 	Queries         = "queries.jsonl"
 	PersonaQueries  = "queries_personas.jsonl"
 	EverydayQueries = "queries_everyday.jsonl"
+	TaskDialogues   = "tasks.jsonl"
 	OracleQuestions = "oracle/questions.jsonl"
 	Misbehaving     = "oracle/misbehaving.jsonl"
 	OracleGolden    = "oracle/golden.json"

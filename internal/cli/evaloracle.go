@@ -214,7 +214,7 @@ func (c *command) openEvalRoom(ctx context.Context, code string) (*evalRoom, err
 	if err != nil {
 		return nil, err
 	}
-	cfg.DataDir, cfg.Web.SearXNG = dir, ""
+	cfg.DataDir, cfg.Database, cfg.Web.SearXNG = dir, config.Database{}, ""
 	a, err := c.open(ctx, cfg)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))

@@ -50,7 +50,7 @@ func (p Place) String() string { return fmt.Sprintf("%s %s:%d-%d", p.Source, p.P
 
 // LoadOracleQuestions reads a set in JSON lines; an error names the line that is wrong and what it lacks.
 func LoadOracleQuestions(files fs.FS, name string) ([]OracleQuestion, error) {
-	return loadSet(files, name, withID(func(q OracleQuestion) string { return q.ID }, OracleQuestion.check))
+	return LoadSet(files, name, WithID(func(q OracleQuestion) string { return q.ID }, OracleQuestion.check))
 }
 
 func (q OracleQuestion) check() error {

@@ -39,7 +39,8 @@ type Share struct {
 	High float64 `json:"high"`
 }
 
-func share(hits, of int) Share {
+// ShareOf is a share with its interval.
+func ShareOf(hits, of int) Share {
 	low, high := wilson(hits, of)
 	return Share{Hits: hits, Of: of, Part: ratio(hits, of), Low: low, High: high}
 }
@@ -101,12 +102,12 @@ func sumOf(scores []OracleScore) OracleTotals {
 	}
 	n := len(scores)
 	t := OracleTotals{Questions: n,
-		Class:         share(count(func(s OracleScore) bool { return s.ClassRight }), n),
-		SignalPresent: share(count(func(s OracleScore) bool { return s.SignalPresent }), n),
-		SignalFits:    share(count(func(s OracleScore) bool { return s.SignalFits }), n),
-		RepliesFit:    share(total(func(s OracleScore) int { return s.RepliesFit }), total(func(s OracleScore) int { return s.Turns })),
-		SignalTrue:    share(count(func(s OracleScore) bool { return s.SignalTrue }), n),
-		WithinBudget:  share(count(func(s OracleScore) bool { return s.WithinBudget }), n),
+		Class:         ShareOf(count(func(s OracleScore) bool { return s.ClassRight }), n),
+		SignalPresent: ShareOf(count(func(s OracleScore) bool { return s.SignalPresent }), n),
+		SignalFits:    ShareOf(count(func(s OracleScore) bool { return s.SignalFits }), n),
+		RepliesFit:    ShareOf(total(func(s OracleScore) int { return s.RepliesFit }), total(func(s OracleScore) int { return s.Turns })),
+		SignalTrue:    ShareOf(count(func(s OracleScore) bool { return s.SignalTrue }), n),
+		WithinBudget:  ShareOf(count(func(s OracleScore) bool { return s.WithinBudget }), n),
 		Failed:        count(func(s OracleScore) bool { return s.Failure != "" }),
 		MedianTurns:   median(scores, func(s OracleScore) int { return s.Turns }),
 		MedianCalls:   median(scores, func(s OracleScore) int { return s.Calls }),
@@ -122,9 +123,9 @@ func sumOf(scores []OracleScore) OracleTotals {
 		found, whole = found+one(s.Found), whole+one(s.Whole)
 		cited, labelled = cited+s.Cited, labelled+s.CitedLabelled
 	}
-	t.Found, t.Whole, t.Precision = share(found, len(placed)), share(whole, len(placed)), share(labelled, cited)
+	t.Found, t.Whole, t.Precision = ShareOf(found, len(placed)), ShareOf(whole, len(placed)), ShareOf(labelled, cited)
 	nothing := selected(scores, func(s OracleScore) bool { return s.MustBePartial })
-	t.Honest = share(len(selected(nothing, func(s OracleScore) bool { return s.Honest })), len(nothing))
+	t.Honest = ShareOf(len(selected(nothing, func(s OracleScore) bool { return s.Honest })), len(nothing))
 	for _, s := range scores {
 		t.Calls, t.Unnecessary = t.Calls+s.Calls, t.Unnecessary+s.Unnecessary
 	}
@@ -171,7 +172,7 @@ func RunOracle(ctx context.Context, questions []OracleQuestion, half Half, paral
 	}
 	var mu sync.Mutex
 	scores := make([]OracleScore, len(chosen))
-	err := each(ctx, len(chosen), parallel, func(ctx context.Context, i int) error {
+	err := Each(ctx, len(chosen), parallel, func(ctx context.Context, i int) error {
 		a, err := ask(ctx, chosen[i])
 		if err != nil {
 			return fmt.Errorf("question %s: %w", chosen[i].ID, err)
@@ -190,8 +191,8 @@ func RunOracle(ctx context.Context, questions []OracleQuestion, half Half, paral
 	return OracleRun{Tree: tree, Scores: scores, Totals: totals(scores)}, nil
 }
 
-// each calls do for 0 to n-1, at most parallel at a time. After the first error no further call begins; that error is returned.
-func each(ctx context.Context, n, parallel int, do func(context.Context, int) error) error {
+// Each calls do for 0 to n-1, at most parallel at a time. After the first error no further call begins; that error is returned.
+func Each(ctx context.Context, n, parallel int, do func(context.Context, int) error) error {
 	all, ctx := errgroup.WithContext(ctx)
 	all.SetLimit(max(parallel, 1))
 	for i := range n {
@@ -218,7 +219,7 @@ type TranscriptAsker func(ctx context.Context, t Transcript) (oracle.Answer, err
 // RunTranscripts runs every transcript, at most parallel at a time, and scores them in the order of the set.
 func RunTranscripts(ctx context.Context, transcripts []Transcript, parallel int, ask TranscriptAsker) (*TranscriptReport, error) {
 	scores := make([]TranscriptScore, len(transcripts))
-	err := each(ctx, len(transcripts), parallel, func(ctx context.Context, i int) error {
+	err := Each(ctx, len(transcripts), parallel, func(ctx context.Context, i int) error {
 		a, err := ask(ctx, transcripts[i])
 		if err != nil {
 			return fmt.Errorf("transcript %s: %w", transcripts[i].ID, err)
@@ -233,7 +234,7 @@ func RunTranscripts(ctx context.Context, transcripts []Transcript, parallel int,
 	for _, s := range scores {
 		met, within = met+one(s.Met), within+one(s.WithinBudget)
 	}
-	return &TranscriptReport{Scores: scores, Met: share(met, len(scores)), WithinBudget: share(within, len(scores))}, nil
+	return &TranscriptReport{Scores: scores, Met: ShareOf(met, len(scores)), WithinBudget: ShareOf(within, len(scores))}, nil
 }
 
 // errNoQuestions keeps a comparison from being made of nothing.
@@ -256,7 +257,7 @@ func (r *OracleReport) Judge() error {
 	within := t.WithinBudget
 	if r.Transcripts != nil {
 		w := r.Transcripts.WithinBudget
-		within = share(within.Hits+w.Hits, within.Of+w.Of)
+		within = ShareOf(within.Hits+w.Hits, within.Of+w.Of)
 	}
 	r.Criteria = []Criterion{
 		judged("SC-001", "the kind of question is found for 90 %", t.Class.String(), t.Class.Part >= 0.90),

@@ -158,7 +158,7 @@ func TestCriteriaAreJudgedByTheRequirementsThresholds(t *testing.T) {
 			t.Errorf("%s: %s, want %s", id, got, want)
 		}
 	}
-	r.Transcripts = &TranscriptReport{WithinBudget: share(9, 10)}
+	r.Transcripts = &TranscriptReport{WithinBudget: ShareOf(9, 10)}
 	if err := r.Judge(); err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestBaselineIsComparedCallByCallAndPlaceByPlace(t *testing.T) {
 
 func TestTextReportListsFaultsOfTheDevelopmentHalfOnly(t *testing.T) {
 	r := sampleReport(t)
-	r.Transcripts = &TranscriptReport{Scores: []TranscriptScore{{ID: "runs-on", Kind: "loop", Why: []string{"30 turns, at most 5 expected"}}}, Met: share(0, 1), WithinBudget: share(1, 1)}
+	r.Transcripts = &TranscriptReport{Scores: []TranscriptScore{{ID: "runs-on", Kind: "loop", Why: []string{"30 turns, at most 5 expected"}}}, Met: ShareOf(0, 1), WithinBudget: ShareOf(1, 1)}
 	if err := r.Judge(); err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ type Expectation struct {
 
 // LoadTranscripts reads a set in JSON lines; an error names the line that is wrong and what it lacks.
 func LoadTranscripts(files fs.FS, name string) ([]Transcript, error) {
-	return loadSet(files, name, withID(func(t Transcript) string { return t.ID }, Transcript.check))
+	return LoadSet(files, name, WithID(func(t Transcript) string { return t.ID }, Transcript.check))
 }
 
 func (t Transcript) check() error {

@@ -51,7 +51,7 @@ const maxLine = 1 << 20
 
 // LoadQueryFile reads a set in JSON lines; blank lines are skipped. An error names the line that is wrong and what it lacks.
 func LoadQueryFile(files fs.FS, name string) ([]Query, error) {
-	return loadSet(files, name, Query.check)
+	return LoadSet(files, name, Query.check)
 }
 
 func (q Query) check() error {
@@ -66,8 +66,8 @@ func (q Query) check() error {
 	return nil
 }
 
-// loadSet is readSet for a file, which errors name.
-func loadSet[T any](files fs.FS, name string, check func(T) error) ([]T, error) {
+// LoadSet reads a set in JSON lines, each checked; blank lines are skipped. An error names the file, the line that is wrong and what it lacks.
+func LoadSet[T any](files fs.FS, name string, check func(T) error) ([]T, error) {
 	f, err := files.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("labelled set: %w", err)
@@ -122,8 +122,8 @@ func decodeLine[T any](line []byte) (one T, err error) {
 	return one, nil
 }
 
-// withID checks entries whose ids tell them apart.
-func withID[T any](id func(T) string, check func(T) error) func(T) error {
+// WithID checks entries whose ids tell them apart. What it gives is for one reading of a set.
+func WithID[T any](id func(T) string, check func(T) error) func(T) error {
 	seen := map[string]bool{}
 	return func(one T) error {
 		name := id(one)

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	evaldata "sibyl/eval"
+	"sibyl/internal/eval/tasks"
+)
+
+// evalTasksFlags are the flags of ‘sibyl eval tasks’.
+type evalTasksFlags struct {
+	set              string
+	frozen, failures bool
+}
+
+func (c *command) evalTasks() *cobra.Command {
+	var f evalTasksFlags
+	cmd := &cobra.Command{Use: "tasks", Short: "Score the task assistant on labelled dialogues", Args: cobra.NoArgs,
+		Long: "Plays dialogues word for word, each with a task list of its own in a temporary folder, and compares the lists before and after each turn\n" +
+			"with what should have happened. Exits with 1 if less than 95 % of the turns have the right tool and arguments, a wrong task changed, a task\n" +
+			"was deleted without a yes, or chit-chat or a stray yes changed anything. eval/README.md defines every figure.",
+		Example: "  sibyl eval tasks --failures\n  sibyl eval tasks --set my-dialogues.jsonl --json",
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			set, err := openTaskSet(f)
+			if err != nil {
+				return withCode(ExitUsage, err)
+			}
+			room, err := c.openEvalRoom(cmd.Context(), "")
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, room.close()) }()
+			world, err := room.app.TaskWorld()
+			if err != nil {
+				return err
+			}
+			return c.scoreTasks(cmd.Context(), set, world, f.failures)
+		}}
+	fl := cmd.Flags()
+	fl.StringVar(&f.set, "set", "", "a file of dialogues in the form of eval/tasks.jsonl (default: that set, which is part of the program)")
+	fl.BoolVar(&f.frozen, "frozen", false, "only the half that nobody tunes on")
+	fl.BoolVar(&f.failures, "failures", false, "a line for each turn that was missed; those of the frozen half only with --frozen")
+	return c.withJSON(cmd, "one JSON object, with the failures")
+}
+
+func openTaskSet(f evalTasksFlags) (tasks.Set, error) {
+	files, name := fs.FS(evaldata.Files), evaldata.TaskDialogues
+	if f.set != "" {
+		files, name = os.DirFS(filepath.Dir(f.set)), filepath.Base(f.set)
+	}
+	dialogues, err := tasks.Load(files, name)
+	return tasks.Set{Dialogues: dialogues, FrozenOnly: f.frozen, Parallel: evalParallel}, err
+}
+
+// scoreTasks prints the report. Bounds that do not hold are an error.
+func (c *command) scoreTasks(ctx context.Context, set tasks.Set, world tasks.World, failures bool) error {
+	report, err := tasks.Run(ctx, set, world)
+	if err != nil {
+		return err
+	}
+	report.WithFailures = failures
+	if err := c.printReport(report); err != nil {
+		return err
+	}
+	if len(report.Broken) > 0 {
+		return withCode(ExitFailed, fmt.Errorf("the bounds do not hold: %s", strings.Join(report.Broken, "; ")))
+	}
+	return nil
+}
