@@ -17,7 +17,7 @@ import (
 
 // evalTasksFlags are the flags of ‘sibyl eval tasks’.
 type evalTasksFlags struct {
-	set              string
+	set, model       string
 	frozen, failures bool
 }
 
@@ -38,14 +38,11 @@ func (c *command) evalTasks() *cobra.Command {
 				return err
 			}
 			defer func() { err = errors.Join(err, room.close()) }()
-			world, err := room.app.TaskWorld()
-			if err != nil {
-				return err
-			}
-			return c.scoreTasks(cmd.Context(), set, world, f.failures)
+			return c.scoreTasks(cmd.Context(), set, room.app.TaskWorld(f.model), f.failures)
 		}}
 	fl := cmd.Flags()
 	fl.StringVar(&f.set, "set", "", "a file of dialogues in the form of eval/tasks.jsonl (default: that set, which is part of the program)")
+	fl.StringVarP(&f.model, "model", "m", "offline:rules", "provider:model that reads what is said")
 	fl.BoolVar(&f.frozen, "frozen", false, "only the half that nobody tunes on")
 	fl.BoolVar(&f.failures, "failures", false, "a line for each turn that was missed; those of the frozen half only with --frozen")
 	return c.withJSON(cmd, "one JSON object, with the failures")

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"sibyl/internal/app"
 	"sibyl/internal/eval/tasks"
 )
 
@@ -121,13 +120,6 @@ func TestABadSetOfDialoguesIsBadInput(t *testing.T) {
 		if code, out, complaints := evalTasksCommand(t, nil, "--set", file); code != ExitUsage || out != "" || !strings.Contains(complaints, want) {
 			t.Errorf("exit %d, out %q, complaints %q lack %q", code, out, complaints, want)
 		}
-	}
-}
-
-func TestWithoutATaskAssistantTheEvaluationSaysSo(t *testing.T) {
-	code, out, complaints := evalTasksCommand(t, nil)
-	if code != ExitFailed || out != "" || !strings.Contains(complaints, app.ErrNoTaskAssistant.Error()) {
-		t.Errorf("exit %d, out %q, complaints %q", code, out, complaints)
 	}
 }
 

@@ -1,6 +1,9 @@
 package tasks
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+)
 
 // Chat is a task assistant as a person has it, and the lists as they are. Implementations are safe for concurrent use.
 type Chat interface {
@@ -52,4 +55,10 @@ type ToolCall struct {
 type Clarification struct {
 	Question string   `json:"question"`
 	Options  []string `json:"options"`
+}
+
+// ReadResponse reads a response as the assistant gives it.
+func ReadResponse(outcome json.RawMessage) (r Response, err error) {
+	err = json.Unmarshal(outcome, &r)
+	return r, err
 }
