@@ -56,13 +56,13 @@ func (s *Server) chatRoutes() {
 }
 
 // chat begins a run, and answers with its response. The run goes on when the client goes away.
-func (s *Server) chat(ctx context.Context, in *of[Chat]) (*huma.StreamResponse, error) {
+func (s *Server) chat(ctx context.Context, in *keyed[Chat]) (*huma.StreamResponse, error) {
 	options, err := json.Marshal(taskchat.Options{Model: in.Body.Model})
 	if err != nil {
 		return nil, err
 	}
 	b := Begin{Assistant: taskchat.Name, Session: in.Body.Conversation, Words: in.Body.Message, Options: options}
-	return s.answered(ctx, b, func(t *stream, r service.Row) {
+	return s.answered(ctx, b, in.Key, func(t *stream, r service.Row) {
 		t.answer(r, func(ctx context.Context, r service.Row) (any, error) {
 			res, err := t.s.config.Service.Result(ctx, r.Owner, r.ID)
 			return res.Outcome, err

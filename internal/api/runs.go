@@ -20,6 +20,12 @@ type Begin struct {
 	Options   json.RawMessage `json:"options,omitempty" doc:"Those of the assistant. Left out: as the server is set to."`
 }
 
+// keyed is a request that begins a run.
+type keyed[T any] struct {
+	Key  string `header:"Idempotency-Key" maxLength:"200" doc:"Names the request, so that it can be sent again when its answer was lost: the same key of a user gives the same run, for as long as there is that run."`
+	Body T
+}
+
 // Begun is a run that was begun, resumed or asked to stop.
 type Begun struct {
 	Run     string `json:"run" doc:"Its id."`
@@ -62,8 +68,8 @@ type begunAt struct {
 // runPath is the address of a run.
 func runPath(id string) string { return "/api/runs/" + id }
 
-func (s *Server) beginRun(ctx context.Context, in *of[Begin]) (*begunAt, error) {
-	begun, err := s.submit(ctx, in.Body)
+func (s *Server) beginRun(ctx context.Context, in *keyed[Begin]) (*begunAt, error) {
+	begun, err := s.submit(ctx, in.Body, in.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +82,7 @@ func (s *Server) beginRun(ctx context.Context, in *of[Begin]) (*begunAt, error) 
 }
 
 // submit begins a run as a user asks for it.
-func (s *Server) submit(ctx context.Context, b Begin) (begun service.Submitted, err error) {
+func (s *Server) submit(ctx context.Context, b Begin, key string) (begun service.Submitted, err error) {
 	x := exchangeOf(ctx)
 	if strings.TrimSpace(b.Words) == "" {
 		return begun, newProblem(http.StatusBadRequest, "invalid_request", "There are no words to answer.", "Say what you ask, in words.")
@@ -89,7 +95,7 @@ func (s *Server) submit(ctx context.Context, b Begin) (begun service.Submitted, 
 		return begun, err
 	}
 	err = s.begin(ctx, x.owner(), func() (err error) {
-		begun, err = s.config.Service.Submit(ctx, x.owner(), service.Request{Assistant: b.Assistant, Session: b.Session, Words: b.Words, Options: options})
+		begun, err = s.config.Service.Submit(ctx, x.owner(), service.Request{Assistant: b.Assistant, Session: b.Session, Words: b.Words, Options: options, Key: key})
 		return err
 	})
 	return begun, err

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base32"
@@ -108,6 +109,7 @@ type Outcome struct {
 
 // Spec says how a run begins.
 type Spec struct {
+	ID         string // "": one is made. Beginning a run of an id that is taken is journal.ErrExists
 	Owner      journal.Owner
 	Session    string
 	NewSession *journal.Session // made with the run; nil: Session is there already
@@ -264,7 +266,7 @@ func (e *Engine) startable(s Spec) (*Assistant, *bt.Tree, error) {
 func (e *Engine) beginning(s Spec, waits bool) (b journal.Beginning, start *StartRecord, raw []byte, err error) {
 	now := e.Clock.Now()
 	b = journal.Beginning{Session: s.NewSession, Consume: s.Consume, Claims: s.Claims,
-		Run: journal.Run{ID: NewID(now), Session: s.Session, Owner: s.Owner, Assistant: s.Assistant, Title: journal.Clean(string(e.Redact([]byte(s.Title)))),
+		Run: journal.Run{ID: cmp.Or(s.ID, NewID(now)), Session: s.Session, Owner: s.Owner, Assistant: s.Assistant, Title: journal.Clean(string(e.Redact([]byte(s.Title)))),
 			Status: journal.Running, StartedAt: now}}
 	if !waits {
 		b.Run.LeaseHolder, b.Run.LeaseUntil = e.Holder, now.Add(e.Lease)

@@ -10,7 +10,10 @@ package service
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base32"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -114,7 +117,8 @@ type Request struct {
 	Assistant string
 	Session   string
 	Words     string
-	Options   any // the assistant's own
+	Options   any    // the assistant's own
+	Key       string // of Submit: what is submitted again under the same key is the same run, for good; "": it is another one
 }
 
 // Start begins a run, and waits for room where as many are driven as may be, and for a run that holds what it claims. Cancelling ctx is a request to stop it: a server gives a
@@ -139,14 +143,21 @@ type Submitted struct {
 }
 
 // Submit begins a run as Start does, and waits for nothing: without room here the run is recorded, for any process that has room. If ctx is
-// cancelled before the run is recorded, there is none; after that it goes on.
+// cancelled before the run is recorded, there is none; after that it goes on. A run that was begun under the same key before is what it
+// gives, whatever else is asked for, and whoever drives it.
 func (s *Service) Submit(ctx context.Context, owner journal.Owner, r Request) (Submitted, error) {
+	if begun, err := s.submitted(ctx, owner, r); !errors.Is(err, journal.ErrNotFound) {
+		return begun, err
+	}
 	var k journal.Key
 	var live *run.Live
 	a, spec, err := s.begin(ctx, owner, r, func(spec run.Spec) (err error) {
 		k, live, err = s.config.Engine.Submit(ctx, spec)
 		return err
 	})
+	if errors.Is(err, journal.ErrExists) { // another submission was first
+		return s.submitted(ctx, owner, r)
+	}
 	if err != nil {
 		return Submitted{}, err
 	}
@@ -155,6 +166,21 @@ func (s *Service) Submit(ctx context.Context, owner journal.Owner, r Request) (S
 		begun.Driven = s.driven(a, live, spec)
 	}
 	return begun, nil
+}
+
+// submitted gives the run that was begun under the key of a request; journal.ErrNotFound without one.
+func (s *Service) submitted(ctx context.Context, owner journal.Owner, r Request) (Submitted, error) {
+	if r.Key == "" {
+		return Submitted{}, journal.ErrNotFound
+	}
+	row, err := s.config.Store.Run(ctx, owner, idOf("run", owner, r.Key))
+	return Submitted{Run: row.ID, Session: row.Session}, err
+}
+
+// idOf is the id that a key stands for.
+func idOf(what string, owner journal.Owner, key string) string {
+	sum := sha256.Sum256([]byte(what + "\x00" + string(owner) + "\x00" + key))
+	return strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:10]))
 }
 
 // spec is what a run begins with that a person asks for.
@@ -182,9 +208,15 @@ func (s *Service) spec(ctx context.Context, owner journal.Owner, r Request) (*as
 		return nil, run.Spec{}, usage(err)
 	}
 	spec.Owner, spec.Assistant, spec.Session, spec.TreeFile, spec.Tree = owner, a.Name, r.Session, file, text
+	if r.Key != "" {
+		spec.ID = idOf("run", owner, r.Key)
+	}
 	if r.Session == "" {
 		now := s.config.Now().UTC()
 		spec.Session = run.NewID(now)
+		if r.Key != "" {
+			spec.Session = idOf("session", owner, r.Key)
+		}
 		spec.NewSession = &journal.Session{ID: spec.Session, Owner: owner, Assistant: a.Name, Title: journal.Clean(s.config.Redact(spec.Title)), CreatedAt: now, UpdatedAt: now}
 	}
 	return a, spec, nil
