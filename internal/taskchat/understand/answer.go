@@ -1,0 +1,387 @@
+package understand
+
+import "slices"
+
+// affirms says that a text is nothing but a clear yes. With a verb of the intent it may say what to: "yes, delete it".
+func (t *text) affirms(i Intent) bool {
+	yes, strong := t.tally(span{0, len(t.tokens)}, i)
+	return yes && strong
+}
+
+// tally says whether a part is nothing but a yes, and whether one of its words is a clear one, or an only one that may be.
+func (t *text) tally(s span, intent Intent) (yes, clearly bool) {
+	strong, soft, thanks := 0, 0, 0
+	for i := s.lo; i < s.hi; {
+		n := 1
+		switch {
+		case t.sign(i, ",", ".", "!", "-", "\n"):
+		case t.at(i, s.hi, yStrong) > 0 && t.at(i, s.hi, yStrong) >= t.at(i, s.hi, yNo, yCancel, yMaybe, rNot):
+			n = t.at(i, s.hi, yStrong)
+			strong++
+		case t.at(i, s.hi, yNo, yCancel, yMaybe, rNot) > 0:
+			return false, false
+		case t.at(i, s.hi, yWeak) > 0:
+			n = t.at(i, s.hi, yWeak)
+			soft++
+		case t.at(i, s.hi, fThanks) > 0:
+			n = t.at(i, s.hi, fThanks)
+			thanks++
+		case t.at(i, s.hi, yThat, fFiller, fMe, tEnding, rIt, fAsk) > 0:
+			n = t.at(i, s.hi, yThat, fFiller, fMe, tEnding, rIt, fAsk)
+		case t.isVerbOf(i, s.hi, intent) > 0:
+			n = t.isVerbOf(i, s.hi, intent)
+		case t.tokens[i].kind == emoji && t.tokens[i].norm >= "\U0001F300" || isTone(t.tokens[i].norm):
+		default:
+			return false, false
+		}
+		i += n
+	}
+	return strong > 0 || soft > 0 && thanks == 0, strong > 0 || soft > 0 && thanks == 0
+}
+
+// isTone says that a symbol only colours the one before it.
+func isTone(s string) bool { return s >= "\U0001F3FB" && s <= "\U0001F3FF" }
+
+// isVerbOf is the length of a verb of an intent at a token.
+func (t *text) isVerbOf(i, hi int, intent Intent) int {
+	switch intent {
+	case Delete:
+		return t.at(i, hi, vDelete, vDeleteWeak)
+	case Complete:
+		return t.at(i, hi, vComplete, vCompleteWeak)
+	case Update:
+		return t.at(i, hi, vUpdate, vUpdateWeak, vRename, vReopen)
+	case Create:
+		return t.at(i, hi, vCreate)
+	}
+	return 0
+}
+
+// declines says that a part is nothing but a no.
+func (t *text) declines(s span) bool {
+	no := 0
+	for i := s.lo; i < s.hi; {
+		n := 1
+		switch {
+		case t.sign(i, ",", ".", "!", "-", "\n"):
+		case t.at(i, s.hi, fTalk) > t.at(i, s.hi, yNo, yCancel, rNone):
+			return false
+		case t.at(i, s.hi, yNo, yCancel, rNone) > 0:
+			n = t.at(i, s.hi, yNo, yCancel, rNone)
+			no++
+		case t.at(i, s.hi, yStrong) > 0:
+			return false
+		case t.at(i, s.hi, yThat, yWeak, fFiller, fThanks, fMe, tEnding, rIt, fAgain, rNot) > 0:
+			n = t.at(i, s.hi, yThat, yWeak, fFiller, fThanks, fMe, tEnding, rIt, fAgain, rNot)
+		case t.tokens[i].kind == emoji:
+		default:
+			return false
+		}
+		i += n
+	}
+	return no > 0
+}
+
+// isAnswer says that a part is nothing but a yes or a no.
+func (r *reader) isAnswer(s span) bool {
+	yes, _ := r.tally(s, r.waiting())
+	return !s.empty() && (yes || r.declines(s))
+}
+
+// waiting is the intent that a question is about; "" if nothing was asked.
+func (r *reader) waiting() Intent {
+	if r.context.Open == nil {
+		return ""
+	}
+	return r.context.Open.Intent
+}
+
+func (r *reader) kind() string {
+	if r.context.Open == nil {
+		return ""
+	}
+	return r.context.Open.Kind
+}
+
+func (r *reader) answered(s span) said {
+	if r.declines(s) {
+		return said{results: one(Decline, sure, Entities{}, "a no"), takes: false}
+	}
+	return said{results: one(Confirm, sure, Entities{}, "a yes")}
+}
+
+// answer reads a message as an answer to what was asked. nil: it is none.
+func (r *reader) answer() []Result {
+	s := span{0, len(r.tokens)}
+	if s.empty() {
+		return nil
+	}
+	if yes, _ := r.tally(s, r.waiting()); yes {
+		return one(Confirm, sure, Entities{}, "nothing but a yes")
+	}
+	if r.declines(s) {
+		return one(Decline, sure, Entities{}, "nothing but a no")
+	}
+	if out := r.answerAnd(s); out != nil {
+		return out
+	}
+	switch r.kind() {
+	case KindChoose:
+		return r.choice(s)
+	case KindValue:
+		return r.valueGiven(s)
+	case KindConfirm:
+		return r.unclear(s)
+	}
+	return nil
+}
+
+// answerAnd reads a yes or a no with more behind it: "yes, and add milk", "no, the third one".
+func (r *reader) answerAnd(s span) []Result {
+	i := r.skip(s.lo, s.hi, fFiller)
+	no := 0
+	for k := 1; k > 0; i += k {
+		if k = r.at(i, s.hi, yNo, yCancel, fAgain); k > 0 && k >= r.at(i, s.hi, yStrong, fTalk) {
+			if r.verbAfter(i, k, s.hi) || r.at(i, s.hi, rNot) >= k && i+k < s.hi && r.tokens[i+k].kind != sign {
+				k = 0
+				continue
+			}
+			no++
+			continue
+		}
+		k = 0
+		if no > 0 && r.sign(i, ",", ".", "!", "-", ";") {
+			k = 1
+		}
+	}
+	if no > 0 && i < s.hi {
+		return r.noAnd(span{i, s.hi}, r.sign(i-1, ",", ".", "!", "-", ";"))
+	}
+	i = s.lo
+	n := r.at(i, s.hi, yStrong, yWeak)
+	if n == 0 || r.context.Open == nil {
+		return nil
+	}
+	rest := r.trimStart(span{i + n, s.hi}, fFiller, rAnd, tThen, yStrong, yThat, tEnding)
+	if rest.empty() {
+		return nil
+	}
+	if r.at(rest.lo, rest.hi, yMaybe, rNot, yCancel, yNo, fIf) > 0 && r.at(rest.lo, rest.hi, vRemind) == 0 {
+		return one(Chat, weak, Entities{}, "a yes that is taken back")
+	}
+	return r.yesAnd(rest, r.sign(i+n, ",", ".", "!", "-", ";") || r.at(i+n, s.hi, rAnd) > 0)
+}
+
+// verbAfter says that a no belongs to a command behind it: "don't forget".
+func (r *reader) verbAfter(i, n, hi int) bool {
+	e, k := r.verb(i, hi)
+	return k > n && e.class < lastVerb
+}
+
+// yesAnd reads what follows a yes. Only clear commands leave it one.
+func (r *reader) yesAnd(rest span, apart bool) []Result {
+	if ref, end := r.exact(rest); ref != nil && r.trimEnd(span{end, rest.hi}, fFiller, tEnding).empty() {
+		if r.kind() == KindChoose {
+			return one(Choose, clear, Entities{Reference: &ref.Reference}, "one of the options")
+		}
+		ref.Words = r.raw(rest)
+		out := one(r.waiting(), asked-0.05, Entities{Reference: &ref.Reference}, "a yes, but to another task perhaps")
+		out[0].Alternatives = []Alternative{{Confirm, weak, Entities{}}}
+		return out
+	}
+	out := r.body(rest)
+	if !slicesAllActs(out) || r.guessed {
+		if r.kind() != KindConfirm {
+			r.guessed = false
+			return nil
+		}
+		return one(Chat, weak, Entities{}, "a yes with something else")
+	}
+	if out[0].Intent == r.waiting() && out[0].Intent != Create {
+		out[0].Alternatives = append(out[0].Alternatives, Alternative{Confirm, weak, Entities{}})
+		return out
+	}
+	if !apart {
+		return out
+	}
+	return append(one(Confirm, clear, Entities{}, "a yes, and more"), out...)
+}
+
+// noAnd reads what follows a no: a correction, or something else.
+func (r *reader) noAnd(rest span, apart bool) []Result {
+	decline := one(Decline, clear, Entities{}, "a no")
+	rest = r.trim(rest, fFiller, fAgain, tEnding, rAnd, yThat)
+	if rest.empty() {
+		return decline
+	}
+	waits := r.waiting()
+	ref, end := r.exact(rest)
+	if ref != nil && r.trimEnd(span{end, rest.hi}, fFiller, tEnding, tInsteadOf).empty() && !ref.It {
+		if waits == "" {
+			return append(decline, one(Choose, weak, Entities{Reference: &ref.Reference}, "a task without what to do with it")...)
+		}
+		ref.Words = r.raw(rest)
+		intent := waits
+		return append(decline, one(intent, r.trust(ref), Entities{Reference: &ref.Reference, Status: ref.status}, "a no, and the right task")...)
+	}
+	guessed := r.guessed
+	out := r.body(rest)
+	if slicesAllActs(out) && !r.guessed {
+		return append(decline, out...)
+	}
+	r.guessed = guessed
+	if !apart && r.context.Open == nil {
+		return nil
+	}
+	if ref := r.reference(rest); apart && ref != nil && waits != "" && !r.unsayable(rest) && r.words(rest) < 8 && r.kind() == KindConfirm && r.has(rest, fSubject, yMaybe, rNot) < 0 {
+		if waits == Create {
+			return append(decline, r.added(rest, false, implied, "a no, and another title")...)
+		}
+		return append(decline, one(waits, asked, Entities{Reference: &ref.Reference}, "a no, and other words of a title")...)
+	}
+	if !apart && r.kind() == KindValue {
+		return nil
+	}
+	return decline
+}
+
+// slicesAllActs says that there are results, and that all are commands that may be carried out or asked about.
+func slicesAllActs(out []Result) bool {
+	return len(out) > 0 && !slices.ContainsFunc(out, func(x Result) bool {
+		return x.Intent == Chat || x.Intent == Choose || x.Intent == Confirm || x.Intent == Decline || x.Confidence < weak
+	})
+}
+
+// slicesAllExplicit says that every result names its tasks by position.
+func slicesAllExplicit(out []Result) bool {
+	return !slices.ContainsFunc(out, func(x Result) bool {
+		ref := x.Entities.Reference
+		return x.Intent == Create || ref == nil || ref.Title != "" || ref.It
+	})
+}
+
+// choice reads an answer to numbered options.
+func (r *reader) choice(s span) []Result {
+	open := r.context.Open
+	if r.sign(s.hi-1, "?") {
+		return nil
+	}
+	f := r.front(s)
+	inner := r.trim(r.trimStart(f.span, tPick), fFiller, tEnding, fMe)
+	if ref, end := r.exact(inner); ref != nil && end == inner.hi && !f.negated {
+		ref.Words = r.raw(inner)
+		return one(Choose, sure, Entities{Reference: &ref.Reference}, "a position among the options")
+	}
+	guessed := r.guessed
+	out := r.body(s)
+	was := r.guessed
+	r.guessed = guessed
+	if len(out) == 1 && out[0].Intent == open.Intent && open.Intent != Create {
+		if ref := out[0].Entities.Reference; ref != nil && ref.Title == "" && !ref.It && out[0].Entities.Title == "" && r.within(ref, len(open.Options)) {
+			return []Result{{Intent: Choose, Confidence: clear, Entities: Entities{Reference: ref}, Reasoning: "the command again, with one of the options",
+				Alternatives: []Alternative{{out[0].Intent, weak, out[0].Entities}}}}
+		}
+	}
+	if !was && slicesAllActs(out) && out[0].Confidence >= likely && out[0].Intent != Create {
+		return out
+	}
+	if p := r.optionsNamed(f.span); len(p) > 0 && !f.negated {
+		e := Entities{Reference: &Reference{Words: r.raw(f.span), Positions: p}}
+		if len(p) > 1 {
+			return one(Choose, weak, e, "words of several options")
+		}
+		return one(Choose, clear, e, "words of one option")
+	}
+	r.guessed = was
+	return out
+}
+
+func (r *reader) within(ref *Reference, options int) bool {
+	return !slices.ContainsFunc(ref.Positions, func(p int) bool { return p > options || p < -options })
+}
+
+// optionsNamed are the options that have all content words of an answer, or of which the answer has all; by their whole words.
+func (r *reader) optionsNamed(s span) (positions []int) {
+	var words []string
+	for i := s.lo; i < s.hi; i++ {
+		tok := r.tokens[i]
+		if tok.kind == word && r.at(i, s.hi, rArticle, rIndefinite, rTask, rOne, rAbout, fFiller, tEnding, tPick, fAgain, rOf, tTo) > 0 || tok.kind == sign || tok.kind == emoji {
+			continue
+		}
+		words = append(words, tok.norm)
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	for i, label := range r.context.Open.Options {
+		var has []string
+		for _, tok := range tokenize(label) {
+			has = append(has, tok.norm)
+		}
+		if !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(has, w) }) {
+			positions = append(positions, i+1)
+		}
+	}
+	return positions
+}
+
+// valueGiven reads an answer to the question for a title or value: any words that are no clear command.
+func (r *reader) valueGiven(s span) []Result {
+	guessed := r.guessed
+	out := r.body(s)
+	was := r.guessed
+	r.guessed = guessed
+	first := out[0]
+	ref := first.Entities.Reference
+	named := ref != nil && (ref.Title == "" || r.explicitTitle(s)) && first.Confidence >= asked
+	switch {
+	case was:
+	case first.Intent == Undo, first.Intent == Help, first.Intent == Decline && first.Confidence >= clear && r.declinesFirst(s):
+		return out
+	case first.Intent == Chat && (r.sign(s.hi-1, "?") || r.has(s, fGreet, fThanks) == s.lo):
+		return out
+	case first.Intent == List && first.Confidence >= likely && first.Reasoning != "a verb alone":
+		return out
+	case first.Intent == Create && first.Entities.Title != "" && r.saysCreate(s):
+		return out
+	case (first.Intent == Delete || first.Intent == Complete || first.Intent == Update) && named:
+		return out
+	}
+	value := r.titleSpan(r.trimStart(span{r.skip(s.lo, s.hi, fFiller), s.hi}, tLeads))
+	if value.empty() {
+		return out
+	}
+	return one(Value, clear, Entities{Title: r.raw(value)}, "an answer to the question for a value")
+}
+
+func (r *reader) declinesFirst(s span) bool {
+	return r.at(r.skip(s.lo, s.hi, fFiller), s.hi, yNo, yCancel, rNot) > 0
+}
+
+// explicitTitle says that a task is called a task in a part.
+func (r *reader) explicitTitle(s span) bool { return r.has(s, rTask, rTasks) >= 0 }
+
+// saysCreate says that a message begins with a command that creates, not with words of a title.
+func (r *reader) saysCreate(s span) bool {
+	f := r.front(s)
+	e, n := r.verb(f.lo, f.hi)
+	return n > 0 && (e.class == vRemind || e.class == vCreate && e.value != nounVerb)
+}
+
+// unclear reads words that answer a yes-or-no question with neither. nil: they are no answer.
+func (r *reader) unclear(s span) []Result {
+	f := r.front(s)
+	inner := r.trim(f.span, fFiller, tEnding)
+	if ref, end := r.exact(inner); ref != nil && end == inner.hi && !f.negated && !r.sign(s.hi-1, "?") {
+		if ref.It {
+			return one(Chat, weak, Entities{}, "neither yes nor no")
+		}
+		ref.Words = r.raw(inner)
+		out := one(r.waiting(), asked, Entities{Reference: &ref.Reference, Status: ref.status}, "another task instead")
+		return out
+	}
+	if r.has(s, yMaybe, fHedge) == s.lo || r.sign(s.hi-1, "?") && r.at(s.lo, s.hi, yStrong, yWeak) > 0 {
+		return one(Chat, weak, Entities{}, "neither yes nor no")
+	}
+	return nil
+}

@@ -1,0 +1,324 @@
+package understand
+
+import "slices"
+
+// abbreviations are short words that a full stop follows within a sentence, beside single letters and short names such as Dr.
+var abbreviations = []string{"nr", "no", "vs", "ca", "bzw", "usw", "etc", "approx", "tel", "str", "av", "prof", "sra", "dra"}
+
+// sentences cuts a message at full stops, exclamation and question marks, and lines; the mark belongs to its sentence.
+func (r *reader) sentences() (out []span) {
+	lo, lines := 0, false
+	for i, tok := range r.tokens {
+		end := false
+		switch {
+		case tok.kind != sign || tok.quoted && !r.closes(i):
+		case tok.norm == "!", tok.norm == "?", tok.norm == ";":
+			end = true
+		case tok.norm == ".":
+			end = r.endsSentence(i)
+		case tok.norm == "\n":
+			if r.sign(i-1, ":") && i > lo {
+				lines = true // a list follows
+			}
+			end = !lines
+		}
+		if end && i+1 < len(r.tokens) && r.sign(i+1, "!", "?", ".") {
+			end = false
+		}
+		if end {
+			out, lo, lines = append(out, span{lo, i + 1}), i+1, false
+		}
+	}
+	if lo < len(r.tokens) {
+		out = append(out, span{lo, len(r.tokens)})
+	}
+	return out
+}
+
+func (r *reader) closes(i int) bool { return i+1 >= len(r.tokens) || !r.tokens[i+1].quoted }
+
+func (r *reader) endsSentence(i int) bool {
+	if i+1 >= len(r.tokens) {
+		return true
+	}
+	if r.tokens[i+1].glued || i == 0 {
+		return false
+	}
+	prev := r.tokens[i-1]
+	starts := r.beginsCommand(i+1, len(r.tokens))
+	switch {
+	case prev.kind == number:
+		return starts || r.capital(i+1) && r.at(i+1, len(r.tokens), rTask, rTasks, rOne) == 0
+	case prev.kind != word || starts:
+		return true
+	}
+	short := prev.end-prev.start <= 3 && r.capital(i-1) || prev.end-prev.start == 1
+	return !short && !slices.Contains(abbreviations, prev.norm)
+}
+
+func (r *reader) beginsCommand(i, hi int) bool {
+	i = r.skip(i, hi, fFiller, rAnd, tThen)
+	_, n := r.verb(i, hi)
+	return n > 0 || r.at(i, hi, fAsk, fWish) > 0
+}
+
+// clauses cuts a sentence at commas and connectors behind which somebody begins to say something else.
+func (r *reader) clauses(s span) (out []span) {
+	lo := s.lo
+	for i := s.lo + 1; i < s.hi; i++ {
+		if r.tokens[i].quoted {
+			continue
+		}
+		n := 0
+		if r.sign(i, ",", "-", ".", "(") && !(r.tokens[i].glued && r.sign(i, "-")) || r.tokens[i].kind == emoji {
+			n = 1
+		} else {
+			n = r.at(i, s.hi, rAnd, tThen)
+		}
+		if n == 0 {
+			continue
+		}
+		j := r.skip(i+n, s.hi, rAnd, tThen, fFiller)
+		if j >= s.hi || !r.cuts(span{lo, i}, j, s.hi, r.sign(i, ",", "-", ".")) {
+			continue
+		}
+		out = append(out, span{lo, i})
+		lo, i = i+n, j-1
+	}
+	return append(out, span{lo, s.hi})
+}
+
+// cuts says whether a clause begins at j, behind left.
+func (r *reader) cuts(left span, j, hi int, comma bool) bool {
+	body := r.front(left).span
+	if body.empty() || r.isAnswer(body) {
+		return true
+	}
+	if r.verbatim(body) {
+		return false
+	}
+	if comma && r.at(j, hi, fAgain, yNo, yCancel) > 0 {
+		n := r.at(j, hi, fAgain, yNo, yCancel)
+		k := r.trimStart(span{j + n, hi}, fFiller, fAgain)
+		ref, _ := r.exact(k)
+		return k.empty() || r.sign(j+n, ",", ".", "!") || ref != nil || r.at(j, hi, fAgain, yCancel) > 0 && r.at(j, hi, rNot) == 0
+	}
+	if r.at(j, hi, fAsk, fWish) > 0 || comma && r.at(j, hi, fHelp) > 0 {
+		return true
+	}
+	if r.at(j, hi, fPerfect) > 0 && r.donePast(r.toJoint(j, hi)) != nil {
+		return true
+	}
+	if comma && r.sign(hi-1, "?") && r.at(j, hi, fAsking) > 0 || comma && r.at(j, hi, tEnding) > 0 {
+		return true
+	}
+	if r.at(j, hi, rNot) > 0 {
+		j += r.at(j, hi, rNot)
+	}
+	return r.cutsCommand(body, j, hi)
+}
+
+// cutsCommand says whether the command at j is one by itself, not part of a title or of a new value on the left.
+func (r *reader) cutsCommand(left span, j, hi int) bool {
+	right := r.toJoint(j, hi)
+	if r.lex.last { // the verb may stand behind a further joint: "Aufgabe 1 und 2 löschen"
+		right = r.toVerb(j, hi)
+	}
+	kind := r.kindOf(left)
+	for _, h := range r.heads(right) {
+		object := r.trim(h.object, fMe, fFiller)
+		switch h.class {
+		case vRemind, vNeed:
+			return !object.empty()
+		case vCreate, vPut:
+			if kind == Create && r.words(left) < 2 || h.value == nounVerb && !r.sign(object.lo-1, ":") && !r.sign(object.lo, ":") {
+				continue
+			}
+			if h.class == vPut && r.put(object) == nil {
+				continue
+			}
+			return !object.empty()
+		case vErrand, vErrandNoun:
+			if kind == "" || kind == Delete || kind == Complete {
+				return !r.titled(left) && r.beginsErrand(right)
+			}
+			if kind == List {
+				return r.beginsErrand(right)
+			}
+		default:
+			if h.typo && object.empty() {
+				continue
+			}
+			if kind == Create || kind == Update && r.hasValue(left) {
+				if r.explicitly(h, object) {
+					return true
+				}
+				if kind == Create && !r.errandTitle(left) && h.class == vDelete && r.reference(object) != nil && r.words(left) > 1 {
+					return true
+				}
+				continue
+			}
+			if r.perform(right, h) != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// explicitly says that the object of a command names tasks as tasks: by position, or called so; or that the command needs none.
+func (r *reader) explicitly(h head, object span) bool {
+	switch h.class {
+	case vList, vUndo:
+		return r.perform(object, h) != nil && !object.empty()
+	case vMark:
+		return r.mark(object) != nil
+	}
+	if object.empty() {
+		return false
+	}
+	ref, end := r.exact(object)
+	if ref != nil && !ref.It && (end == object.hi || r.at(end, object.hi, tInto, tAs, tDone, fFiller, tEnding, tTo, rAnd) > 0 || r.sign(end, ",", ".", ":")) {
+		return true
+	}
+	whole := r.reference(object)
+	return whole != nil && whole.explicit && !whole.It && !whole.doubt
+}
+
+// toJoint is the part from a token to the next comma or connector behind which a command begins.
+func (r *reader) toJoint(j, hi int) span {
+	for i := j + 1; i < hi; i++ {
+		n := r.joint(i, hi, false)
+		if n == 0 {
+			continue
+		}
+		if k := r.skip(i+n, hi, rAnd, tThen, fFiller); k < hi && r.beginsCommand(k, hi) {
+			return r.trimEnd(span{j, i})
+		}
+	}
+	return r.trimEnd(span{j, hi})
+}
+
+// toVerb is the part from a token to the next joint that a verb stands before.
+func (r *reader) toVerb(j, hi int) span {
+	for i := j + 1; i < hi; i++ {
+		if r.joint(i, hi, false) > 0 && (r.endsErrand(span{j, i}) || r.before(j, i, vDelete, vComplete, vCreate, vUpdate, vList) > 0) {
+			return span{j, i}
+		}
+	}
+	return r.toJoint(j, hi)
+}
+
+// kindOf is what a clause on the left of a joint begins as; "" if as no command.
+func (r *reader) kindOf(left span) Intent {
+	for _, h := range r.heads(left) {
+		switch h.class {
+		case vRemind, vNeed, vCreate:
+			if h.value != nounVerb || r.sign(h.object.lo, ":") {
+				return Create
+			}
+		case vErrand, vErrandNoun:
+			return Create
+		}
+		if out := r.perform(left, h); out != nil {
+			return out[0].Intent
+		}
+	}
+	if r.endsErrand(left) {
+		return Create
+	}
+	return ""
+}
+
+// verbatim says that what follows a colon on the left is a title to its end.
+func (r *reader) verbatim(left span) bool {
+	for i := left.lo; i < left.hi; i++ {
+		if r.sign(i, ":") && !r.tokens[i].quoted {
+			kind := r.kindOf(left)
+			return kind == Create || kind == Update
+		}
+	}
+	return false
+}
+
+// titled says that the clause on the left names a task by a title that itself begins with a verb: what follows may belong to it.
+func (r *reader) titled(left span) bool {
+	out := r.command(left)
+	if len(out) == 0 || out[0].Entities.Reference == nil || out[0].Entities.Reference.Title == "" {
+		return false
+	}
+	for i := left.lo + 1; i < left.hi; i++ {
+		if r.beginsErrand(span{i, left.hi}) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *reader) hasValue(left span) bool {
+	out := r.command(left)
+	return len(out) > 0 && out[0].Intent == Update && (out[0].Entities.Title != "" || out[0].Entities.HasDescription)
+}
+
+// errandTitle says that the clause on the left makes a task whose title begins with a verb.
+func (r *reader) errandTitle(left span) bool {
+	for _, h := range r.heads(left) {
+		switch h.class {
+		case vErrand, vErrandNoun:
+			return true
+		case vRemind, vNeed:
+			return r.beginsErrand(r.trimStart(h.object, fMe))
+		case vCreate:
+			title, _, _ := r.afterNoun(r.trim(h.object, fMe), false)
+			return r.beginsErrand(title)
+		}
+	}
+	return false
+}
+
+// front is a clause without what stands before what it says.
+type front struct {
+	span
+	polite, hedged, wished, greeted, negated bool
+}
+
+// front takes greetings, fillers, "could you", "I'd like to" and "maybe" from the beginning of a clause.
+func (r *reader) front(s span) front {
+	f := front{span: r.trimStart(r.trimEnd(s))}
+	for !f.empty() {
+		if _, n := r.verb(f.lo, f.hi); n > 0 && n >= r.at(f.lo, f.hi, fFiller, fHedge, fAsk, fWish, fGreet, fThanks) {
+			break
+		}
+		n := 0
+		if n = r.at(f.lo, f.hi, fHelp); n > 0 && n >= r.at(f.lo, f.hi, fAsk, fWish) {
+			break
+		}
+		if n = r.at(f.lo, f.hi, fAsk); n > 0 && n >= r.at(f.lo, f.hi, fWish, fFiller) {
+			f.polite = true
+		} else if n = r.at(f.lo, f.hi, fWish); n > 0 && r.opensCommand(f.lo+n, f.hi) {
+			f.wished = true
+		} else if n = r.at(f.lo, f.hi, fHedge); n > 0 {
+			f.hedged = true
+		} else if n = r.at(f.lo, f.hi, fFiller, rAnd, tThen); n > 0 {
+		} else if n = r.at(f.lo, f.hi, fGreet, fThanks); n > 0 && (f.lo+n == f.hi || r.sign(f.lo+n, ",", "!", ".", "-", ":") || r.tokens[f.lo+n].kind == emoji) {
+			f.greeted = true
+		} else if n = r.at(f.lo, f.hi, rNot); n > 0 && r.verbBehind(f.lo+n, f.hi) {
+			f.negated = true
+		} else if r.tokens[f.lo].kind == emoji {
+			n = 1
+		} else {
+			break
+		}
+		f.lo += n
+		f.span = r.trimStart(f.span)
+	}
+	return f
+}
+
+// opensCommand says that a wish goes on with something to do.
+func (r *reader) opensCommand(i, hi int) bool { return r.lex.last || r.beginsCommand(i, hi) }
+
+func (r *reader) verbBehind(i, hi int) bool {
+	_, n := r.verb(r.skip(i, hi, fFiller), hi)
+	return n > 0
+}

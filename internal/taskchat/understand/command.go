@@ -1,0 +1,244 @@
+package understand
+
+import "slices"
+
+// Confidences by evidence. The thresholds they are measured by are .70 to list, .80 to create and complete, .85 to update and .90 to delete.
+const (
+	sure    = 0.95 // a command with a reference by position
+	clear   = 0.92 // a command with a well-formed object
+	likely  = 0.88 // a command with words of a title
+	implied = 0.82 // said without a command: a need, a thing done
+	asked   = 0.75 // a command in doubt: asked, in a condition, or by a verb that has other meanings
+	weak    = 0.65
+	bare    = 0.55 // words without a verb
+	low     = 0.4
+)
+
+// reader reads one message in one language.
+type reader struct {
+	*text
+	context Context
+	guessed bool // nothing showed what the message is for
+}
+
+// one is a Result.
+func one(i Intent, confidence float64, e Entities, why string) []Result {
+	return []Result{{Intent: i, Confidence: confidence, Entities: e, Reasoning: why}}
+}
+
+// command reads a part as a command. nil: it is none.
+func (r *reader) command(s span) []Result {
+	for _, h := range r.heads(s) {
+		if out := r.perform(s, h); out != nil {
+			if h.typo {
+				r.doubtTypo(out)
+			}
+			return out
+		}
+	}
+	return nil
+}
+
+// head is a verb and what it is applied to.
+type head struct {
+	class  class
+	object span
+	value  int
+	typo   bool // not the verb as it is spelled
+	final  bool // at the end of its clause
+}
+
+// heads lists how the verb of a part may be read, the likeliest first.
+func (r *reader) heads(s span) (list []head) {
+	for _, e := range r.found[s.lo] {
+		n := 1 + len(e.rest)
+		switch {
+		case s.lo+n > s.hi:
+		case e.class == tParticle:
+			if object, ok := r.particle(s, s.lo+n, r.lex.pairs[e.value].particle); ok {
+				list = append(list, head{class: r.lex.pairs[e.value].class, object: object})
+			}
+		case e.class < lastVerb:
+			list = append(list, head{class: e.class, object: span{s.lo + n, s.hi}, value: e.value})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b head) int { // a longer verb says more
+		return a.object.hi - a.object.lo - (b.object.hi - b.object.lo)
+	})
+	list = append(list, r.finals(s)...)
+	if list == nil {
+		if w := r.misspelled(s.lo); w != "" {
+			for _, e := range r.lex.entries[w] {
+				if len(e.rest) == 0 && e.class < vErrand {
+					list = append(list, head{class: e.class, object: span{s.lo + 1, s.hi}, value: e.value, typo: true})
+				}
+			}
+		}
+	}
+	return list
+}
+
+// particle finds the particle of a split verb: at the end, right behind the verb, or before what says where to. object is all else.
+func (r *reader) particle(s span, from int, particle string) (object span, ok bool) {
+	words := splitWords(particle)
+	for i := s.hi - len(words); i >= from; i-- {
+		same := true
+		for k, w := range words {
+			same = same && r.tokens[i+k].norm == w && !r.tokens[i+k].quoted
+		}
+		if !same {
+			continue
+		}
+		end := i + len(words)
+		behind := r.trimEnd(span{end, s.hi}, fFiller, tEnding, fMe)
+		switch {
+		case behind.empty():
+			return span{from, i}, true
+		case i == from:
+			return behind, true
+		case r.listPhrase(end, behind.hi, tTo, tFrom) == behind.hi-end:
+			return span{from, i}, true
+		case r.sign(end, ":"): // "schreib auf: Milch"; what stands between says only for whom
+			return behind, r.trim(span{from, i}, fFiller, fMe).empty()
+		case r.tokens[from].norm != "" && r.startsTitle(from, i, end):
+			return behind, true
+		}
+	}
+	return span{}, false
+}
+
+// startsTitle says that between a verb and its particle stands nothing but "a task", so that the title follows.
+func (r *reader) startsTitle(from, particle, end int) bool {
+	i := r.skip(from, particle, rArticle, rIndefinite, rNew, fMe, fFiller)
+	n := r.at(i, particle, rTask, rTasks)
+	return i+n == particle && n > 0 && (r.at(end, len(r.tokens), tInfTo, rAbout) > 0 || r.sign(end, ",", ":"))
+}
+
+// finals are verbs at the end of a clause: "Aufgabe 2 löschen". Where a language does not put them there, the object must be a position.
+func (r *reader) finals(s span) (list []head) {
+	end := r.trimEnd(s, fFiller, tEnding, fMe).hi
+	for i := s.hi - 1; i > s.lo; i-- {
+		if i < end-3 {
+			break
+		}
+		for _, e := range r.found[i] {
+			if e.class >= vErrand || e.class == noClass || i+1+len(e.rest) != end {
+				continue
+			}
+			object := r.trim(span{s.lo, i}, fFiller, fMe)
+			if k := r.before(object.lo, object.hi, tZu); k > 0 {
+				object.hi -= k
+			}
+			if !r.lex.last {
+				if n, at := r.exact(object); n == nil || at != object.hi {
+					continue
+				}
+			}
+			if !object.empty() {
+				list = append(list, head{class: e.class, object: object, value: e.value, final: true})
+			}
+		}
+	}
+	return list
+}
+
+// perform reads what a verb is applied to. nil: it can't be applied to that.
+func (r *reader) perform(s span, h head) []Result {
+	object := r.trim(h.object, fMe)
+	switch h.class {
+	case vRemind:
+		return r.remind(h.object)
+	case vNeed:
+		return r.need(s, h.object)
+	case vCreate:
+		return r.create(s, h)
+	case vPut:
+		return r.put(object)
+	case vDelete, vDeleteWeak:
+		if h.class == vDelete || !r.trimStart(object, fFiller).empty() {
+			if out := r.describe(object, true); out != nil {
+				return out
+			}
+		}
+		return r.change(Delete, s, h)
+	case vComplete, vCompleteWeak:
+		return r.change(Complete, s, h)
+	case vUpdate, vUpdateWeak, vRename:
+		return r.update(s, h)
+	case vMove:
+		return r.move(s, object)
+	case vReopen:
+		return r.reopen(object)
+	case vMark:
+		return r.mark(object)
+	case vList:
+		return r.list(object, h.final)
+	case vFind:
+		return r.find(object)
+	case vUndo:
+		return r.undo(object)
+	case vErrand, vErrandNoun:
+		return r.errand(s, h)
+	}
+	return nil
+}
+
+// change reads commands that need nothing but which tasks: Delete and Complete.
+func (r *reader) change(i Intent, s span, h head) []Result {
+	isWeak := h.class == vDeleteWeak || h.class == vCompleteWeak
+	object := r.trim(h.object, fMe, fFiller)
+	if object.empty() {
+		if isWeak && !h.typo && i == Delete {
+			return nil
+		}
+		return one(i, asked+0.17-0.02*float64(len(i)), Entities{}, "a verb alone")
+	}
+	ref := r.reference(object)
+	if ref == nil {
+		return nil
+	}
+	return r.changed(i, s, ref, isWeak)
+}
+
+// changed is a Delete or Complete of a reference, as sure as the reference is.
+func (r *reader) changed(i Intent, s span, ref *named, isWeak bool) []Result {
+	e := Entities{Status: ref.status, Reference: &ref.Reference}
+	if ref.several {
+		e.Reference = nil
+		return one(i, clear, e, "a command without a task")
+	}
+	out := one(i, r.trust(ref), e, "a command and a task")
+	c := &out[0]
+	if ref.explicit {
+		if isWeak {
+			c.Confidence -= 0.01
+		}
+		return out
+	}
+	whole := Alternative{Create, bare, Entities{Title: r.title(s)}}
+	if isWeak {
+		c.Confidence, c.Reasoning, whole.Confidence = weak, "a verb that may also belong to a new task", weak-0.05
+		c.Alternatives = []Alternative{whole}
+		return out
+	}
+	if i == Complete {
+		c.Confidence = min(c.Confidence, likely)
+		c.Alternatives = []Alternative{whole}
+	}
+	return out
+}
+
+// trust is how sure a command is by its reference.
+func (r *reader) trust(ref *named) float64 {
+	switch {
+	case ref.It && !r.context.Spoken && r.context.Shown == 0 && r.context.Open == nil:
+		return weak
+	case ref.Title == "":
+		return sure
+	case ref.doubt:
+		return asked - 0.05
+	case ref.explicit:
+		return clear + 0.01
+	}
+	return clear
+}

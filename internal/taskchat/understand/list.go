@@ -1,0 +1,221 @@
+package understand
+
+// list reads what follows "show": the list, a part of it, one task. nil: it is nothing of the list.
+func (r *reader) list(object span, final bool) []Result {
+	object = r.trim(object, fMe, fFiller)
+	if object.empty() {
+		if final {
+			return nil
+		}
+		return one(List, clear-0.02, Entities{}, "a verb alone")
+	}
+	if e, ok := r.listed(object); ok {
+		return one(List, clear, e, "a command and the list")
+	}
+	if ref := r.reference(object); ref != nil && ref.explicit && !ref.It && !ref.several {
+		return one(List, asked, Entities{Reference: &ref.Reference}, "a command and tasks of the list")
+	}
+	return nil
+}
+
+// listed says whether a part speaks of the list, and which part of it: "my open tasks about the house, newest first".
+func (r *reader) listed(s span) (e Entities, ok bool) {
+	anchored := false
+	for i := s.lo; i < s.hi; {
+		if i > s.lo && anchored && !r.tokens[i].quoted && r.at(i, s.hi, rAbout) > 0 && e.Reference == nil {
+			if topic := r.topic(i, s.hi); topic != nil {
+				e.Reference = topic
+				break
+			}
+		}
+		n, found := r.listWord(i, s.hi, &e)
+		if n == 0 {
+			return e, false
+		}
+		anchored = anchored || found
+		i += n
+	}
+	return e, anchored
+}
+
+// listWord reads one word or phrase of a request for the list. anchor says that it shows that the list is meant.
+func (r *reader) listWord(i, hi int, e *Entities) (n int, anchor bool) {
+	if n = r.at(i, hi, tNewest); n > 0 {
+		e.Newest = true
+		return n, true
+	}
+	not := r.at(i, hi, rNot)
+	if k := r.at(i+not, hi, tDone); k > 0 && (not > 0 || r.longest(i) <= k) {
+		if e.Status = "completed"; not > 0 {
+			e.Status = "pending"
+		}
+		return not + k, true
+	}
+	if n = r.at(i, hi, tStill); n > 0 && n >= r.at(i, hi, tUndone, tAnchor) {
+		e.Status = "pending"
+		return n, true
+	}
+	if n = r.at(i, hi, tUndone); n > 0 {
+		e.Status = "pending"
+		return n, true
+	}
+	if n = r.at(i, hi, rList, rTasks, tAnchor, rEach); n > 0 {
+		return n, true
+	}
+	if n = r.at(i, hi, rAll, rBoth, rTask, rOne, rOnes); n > 0 {
+		return n, r.at(i, hi, rAll) > 0
+	}
+	if n = r.at(i, hi, tInList, rArticle, rIndefinite, rWhole, rOf, rListKind, rNew, fFiller, tEnding, fMe, fSubject, fAux, fBe, tTo, tWith, tAs); n > 0 {
+		return n, false
+	}
+	if r.sign(i, ",", "?", ".", "!", ":", "(", ")", "-", "\n") || r.tokens[i].kind == emoji {
+		return 1, false
+	}
+	return 0, false
+}
+
+// longest is the length of the longest phrase of a request for the list at a token.
+func (r *reader) longest(i int) int { return r.at(i, len(r.tokens), tAnchor, tStill) }
+
+// topic reads what the tasks that are asked for are about, to the end of the part.
+func (r *reader) topic(i, hi int) *Reference {
+	s := span{i + r.at(i, hi, rAbout), hi}
+	s = r.trimEnd(span{r.skip(s.lo, s.hi, rArticle), s.hi}, tEnding, fFiller)
+	if s.empty() {
+		return nil
+	}
+	var e Entities
+	for j := s.lo; j < s.hi; { // "for today" names no topic
+		n, _ := r.listWord(j, s.hi, &e)
+		if n == 0 {
+			return &Reference{Words: r.raw(s), Title: r.raw(r.unquoted(s))}
+		}
+		j += n
+	}
+	return nil
+}
+
+// find reads what follows "search for".
+func (r *reader) find(object span) []Result {
+	object = r.trim(object, fMe, fFiller)
+	if object.empty() {
+		return nil
+	}
+	if e, ok := r.listed(object); ok {
+		return one(List, clear, e, "a search in the list")
+	}
+	ref := r.reference(object)
+	if ref == nil || ref.Title == "" {
+		return nil
+	}
+	e := Entities{Reference: &Reference{Words: ref.Words, Title: ref.Title}}
+	if ref.explicit {
+		return one(List, clear, e, "a search in the list")
+	}
+	out := one(List, asked, e, "a search, perhaps in the list")
+	out[0].Alternatives = []Alternative{{Create, weak - 0.05, Entities{Title: r.title(object)}}}
+	return out
+}
+
+// undo reads "undo", "undo that". Of a task by its position it takes the state back.
+func (r *reader) undo(object span) []Result {
+	object = r.trim(object, fMe, fFiller, tEnding)
+	if object.empty() {
+		return one(Undo, clear, Entities{}, "a request to take something back")
+	}
+	ref, end := r.exact(object)
+	if ref != nil && end == object.hi && ref.Positions != nil && r.at(object.lo, object.hi, tChange) == 0 {
+		return one(Update, asked, Entities{Status: "pending", Reference: &ref.Reference}, "a task's state is to be taken back")
+	}
+	if ref != nil && end == object.hi || r.skip(object.lo, object.hi, rArticle, rOrdinal, tChange, rOf, fMe, fSubject, fPerfect) == object.hi {
+		return one(Undo, clear, Entities{}, "a request to take something back")
+	}
+	return nil
+}
+
+// question reads a question: for the list, for help, or for neither. It never changes anything.
+func (r *reader) question(s span) []Result {
+	s = r.trimEnd(s, tEnding, fFiller)
+	lo := r.skip(s.lo, s.hi, fFiller, rAnd)
+	rest := span{lo, s.hi}
+	if n := r.at(lo, s.hi, fHelp); n > 0 {
+		return one(Help, clear, Entities{}, "a question how something is done")
+	}
+	body := span{r.skip(lo, s.hi, fAsking, fAux, fSubject), s.hi}
+	if e, ok := r.askedList(rest); ok {
+		return one(List, clear-0.02, e, "a question for the list")
+	}
+	if e, ok := r.askedAbout(rest); ok {
+		return one(List, asked, e, "a question for tasks about something")
+	}
+	for i := body.lo; i < s.hi; i++ {
+		if e, n := r.verb(i, s.hi); n > 0 && e.class > vNeed && e.class < vErrand || r.at(i, s.hi, tPassive) > 0 {
+			if e.class == vList && r.has(span{i, s.hi}, rTasks, rList) >= 0 && r.at(lo, s.hi, fAsking, fAux) > 0 {
+				if found := r.list(span{i + n, s.hi}, false); found != nil {
+					return found
+				}
+			}
+			return one(Help, asked, Entities{}, "a question about what can be done")
+		}
+	}
+	return one(Chat, asked, Entities{}, "a question")
+}
+
+// askedList reads "what do I have to do today?": nothing but words of such questions.
+func (r *reader) askedList(s span) (e Entities, ok bool) {
+	anchored, asks := false, false
+	for i := s.lo; i < s.hi; {
+		if anchored && i > s.lo && r.at(i, s.hi, rAbout) > 0 && !asks {
+			break
+		}
+		n, found := r.listWord(i, s.hi, &e)
+		if n == 0 {
+			n = r.at(i, s.hi, fAsking)
+			asks = true
+		}
+		if n == 0 {
+			if topic := r.topicAt(i, s, anchored); topic != nil {
+				e.Reference = topic
+				return e, true
+			}
+			return e, false
+		}
+		anchored = anchored || found
+		i += n
+	}
+	return e, anchored
+}
+
+// topicAt reads a topic that the list is asked for: behind "about" at the token before.
+func (r *reader) topicAt(i int, s span, anchored bool) *Reference {
+	for j := i - 1; anchored && j > s.lo && j > i-4; j-- {
+		if n := r.at(j, s.hi, rAbout); n > 0 && j+n <= i {
+			return r.topic(j, s.hi)
+		}
+	}
+	return nil
+}
+
+// askedAbout reads "is there anything about the dentist", "when is the dentist?": what is asked for by words of a title.
+func (r *reader) askedAbout(s span) (e Entities, ok bool) {
+	lo := r.skip(s.lo, s.hi, fFiller, rAnd)
+	n := r.at(lo, s.hi, tWhereIs)
+	if n == 0 {
+		return e, false
+	}
+	i := r.skip(lo+n, s.hi, rArticle, rAbout)
+	end := s.hi
+	if k := r.before(i, end, tDone, tStill, tUndone); k > 0 {
+		end -= k
+	}
+	topic := r.trim(span{i, end}, tEnding, fFiller, fBe)
+	if topic.empty() || r.at(topic.lo, topic.hi, fSubject, rIt) > 0 {
+		return e, false
+	}
+	ref := r.reference(topic)
+	if ref == nil || ref.several || ref.It || ref.All {
+		return e, false
+	}
+	e.Reference = &ref.Reference
+	return e, true
+}

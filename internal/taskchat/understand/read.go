@@ -1,0 +1,274 @@
+package understand
+
+import "slices"
+
+// said is what a clause was understood to say.
+type said struct {
+	results []Result
+	guess   bool // no verb and no frame showed it
+	takes   bool // it takes back what was said before it
+}
+
+// read reads the whole message.
+func (r *reader) read() []Result {
+	if out := r.answer(); out != nil {
+		return out
+	}
+	return r.body(span{0, len(r.tokens)})
+}
+
+// body reads a part of the message as clauses that each say something.
+func (r *reader) body(s span) []Result {
+	var all []said
+	for _, sentence := range r.sentences() {
+		sentence.lo, sentence.hi = max(sentence.lo, s.lo), min(sentence.hi, s.hi)
+		if sentence.empty() {
+			continue
+		}
+		if r.trimStart(sentence, fFiller).empty() {
+			continue
+		}
+		all = append(all, r.sentence(sentence)...)
+	}
+	return r.combine(all)
+}
+
+// sentence reads the clauses of a sentence. What somebody says in it, and what follows a condition, taints the rest.
+func (r *reader) sentence(s span) (all []said) {
+	clauses := r.clauses(s)
+	if r.reported(s, clauses) {
+		return []said{{results: one(Chat, asked, Entities{}, "what somebody said")}}
+	}
+	conditional := false
+	asks := r.sign(s.hi-1, "?")
+	for i, c := range clauses {
+		one := r.clause(c, asks && i == len(clauses)-1)
+		if r.at(r.skip(c.lo, c.hi, fFiller, rAnd), c.hi, fIf) > 0 {
+			conditional = true
+		} else if conditional {
+			doubt(one.results, weak)
+		}
+		if one.takes && len(all) > 0 {
+			all = r.takeBack(all, one)
+			continue
+		}
+		all = append(all, one)
+	}
+	if asks && len(clauses) > 1 && r.at(r.trimStart(clauses[len(clauses)-1]).lo, s.hi, yStrong, yWeak, tEnding) > 0 {
+		for _, c := range all { // "delete task 2, right?"
+			doubt(c.results, asked)
+		}
+	}
+	return all
+}
+
+// doubt lowers the confidence of what changes something.
+func doubt(results []Result, to float64) {
+	for i := range results {
+		switch results[i].Intent {
+		case Create, Update, Complete, Delete, Undo:
+			results[i].Confidence = min(results[i].Confidence, to)
+		}
+	}
+}
+
+// reported says that a sentence tells what somebody said: it has a verb of saying before anything that could be a command, or at its end.
+func (r *reader) reported(s span, clauses []span) bool {
+	f := r.front(clauses[0])
+	if _, n := r.verb(f.lo, f.hi); n == 0 && !f.polite && !f.wished && r.has(f.span, fReport) >= 0 && r.has(f.span, fReport) <= f.lo+5 {
+		return true
+	}
+	last := clauses[len(clauses)-1]
+	for i := last.hi - 1; i > s.lo && i > last.hi-4; i-- {
+		if r.at(i, last.hi, fReport) > 0 && r.at(i-1, last.hi, fSubject) > 0 && r.trimEnd(span{i + r.at(i, last.hi, fReport), last.hi}, tEnding).empty() {
+			return true
+		}
+	}
+	return false
+}
+
+// clause reads one clause.
+func (r *reader) clause(s span, asks bool) said {
+	whole := r.trim(s)
+	f := r.front(s)
+	if f.empty() {
+		return said{results: one(Chat, asked, Entities{}, "politeness")}
+	}
+	if n := r.at(whole.lo, whole.hi, fAgain); n > 0 {
+		if c := r.clause(span{whole.lo + n, whole.hi}, asks); !whole.empty() && whole.lo+n < whole.hi {
+			c.takes = true
+			return c
+		}
+	}
+	if r.isQuoted(whole) {
+		r.guessed = true
+		return said{results: one(Chat, weak, Entities{}, "a quotation"), guess: true}
+	}
+	if r.isAnswer(f.span) {
+		return r.answered(f.span)
+	}
+	if r.at(f.lo, f.hi, fIf) > 0 {
+		return said{results: one(Chat, asked, Entities{}, "a condition")}
+	}
+	if r.at(f.lo, f.hi, fHelp) > 0 || r.startsQuestion(f) {
+		return said{results: r.question(f.span)}
+	}
+	out := r.command(f.span)
+	if f.wished && out == nil && r.lex.last {
+		out = r.wish(f.span)
+	}
+	switch {
+	case out != nil:
+		return said{results: r.moderate(out, f, asks)}
+	case asks && !f.wished:
+		return said{results: r.question(span{f.lo, f.hi})}
+	case f.negated:
+		return said{results: r.refuse()}
+	}
+	if out = r.statement(f.span); out == nil && r.endsErrand(f.span) {
+		out = r.added(f.span, false, implied, "a thing to do, in so many words")
+	}
+	if out != nil {
+		if f.hedged {
+			doubt(out, weak)
+		}
+		return said{results: out}
+	}
+	return said{results: r.bareWords(f.span), guess: true}
+}
+
+// wish reads "ich möchte Milch kaufen": what a person wants to do and is no command is a task.
+func (r *reader) wish(s span) []Result {
+	if r.endsErrand(s) {
+		return r.added(s, false, implied, "something that is to be done")
+	}
+	return nil
+}
+
+// moderate makes a command less sure that is asked, hedged or negated.
+func (r *reader) moderate(out []Result, f front, asks bool) []Result {
+	first := out[0]
+	if f.negated || r.negated(f.span, first) {
+		return r.refuse()
+	}
+	if f.polite && first.Entities.Reference == nil && first.Entities.Title == "" && first.Intent != List && first.Intent != Undo && r.has(f.span, rTasks) >= 0 {
+		return one(Help, asked, Entities{}, "a question about what can be done")
+	}
+	if asks && !f.polite && !f.wished {
+		doubt(out, asked)
+	}
+	if f.hedged || first.Intent != Create && first.Entities.Title == "" && r.has(f.span, fHedge) >= 0 {
+		doubt(out, weak)
+	}
+	return out
+}
+
+// negated says that a command is turned into its contrary by a word within: "lösch das nicht".
+func (r *reader) negated(s span, c Result) bool {
+	s = r.trimEnd(s, tEnding, fFiller)
+	i := r.has(s, rNot)
+	if i < 0 || r.at(i, s.hi, tUndone) > 0 || r.at(i, s.hi, vRemind) > 0 {
+		return false
+	}
+	k := i + r.at(i, s.hi, rNot)
+	last := k >= s.hi-1 // at the end, or before a particle or infinitive
+	switch c.Intent {
+	case Create:
+		return r.lex.last && last && c.Entities.Title == "" || r.lex.last && k == s.hi-1 && r.heldParticle(s)
+	case Update:
+		return r.lex.last && last && c.Entities.Status == ""
+	case Delete, Complete:
+		return r.lex.last && (last || c.Entities.Reference != nil && c.Entities.Reference.Title == "")
+	}
+	return false
+}
+
+// heldParticle says that a part begins with a split verb.
+func (r *reader) heldParticle(s span) bool { return r.at(s.lo, s.hi, tParticle) > 0 }
+
+// refuse is what a negated command says: no, where something was asked.
+func (r *reader) refuse() []Result {
+	if r.context.Open != nil {
+		return one(Decline, clear, Entities{}, "a command that is negated")
+	}
+	return one(Chat, asked, Entities{}, "a command that is negated")
+}
+
+// startsQuestion says that a clause begins as a question, and not as a request.
+func (r *reader) startsQuestion(f front) bool {
+	if f.polite {
+		return false
+	}
+	n := r.at(f.lo, f.hi, fAsking)
+	if _, v := r.verb(f.lo, f.hi); n > 0 && n >= v {
+		return true
+	}
+	k := r.at(f.lo, f.hi, fAux)
+	return k > 0 && r.at(f.lo+k, f.hi, fSubject, rTask, rTasks) > 0
+}
+
+// takeBack applies a correction to what was said before it: another reference, or all of it.
+func (r *reader) takeBack(all []said, c said) []said {
+	last := &all[len(all)-1]
+	if len(c.results) == 0 || len(last.results) == 0 {
+		return all
+	}
+	now := c.results[len(c.results)-1]
+	was := &last.results[len(last.results)-1]
+	if now.Intent == Choose && was.Entities.Reference != nil {
+		was.Entities.Reference = now.Entities.Reference
+		was.Confidence = min(was.Confidence, asked)
+		was.Reasoning = "a command whose task was corrected"
+		return all
+	}
+	if now.Intent == Decline || now.Intent == Chat {
+		return []said{{results: one(Decline, clear, Entities{}, "taken back in the same message")}}
+	}
+	if now.Intent == Create && c.guess {
+		doubt(last.results, asked-0.05)
+		return all
+	}
+	return append(all[:len(all)-1], c)
+}
+
+// combine makes one list of what the clauses say: guesses and talk beside commands say nothing.
+func (r *reader) combine(all []said) []Result {
+	var out []Result
+	acts := func(x Result) bool {
+		return x.Intent != Chat && x.Intent != Choose && x.Intent != Confirm && x.Intent != Decline
+	}
+	firm := slices.ContainsFunc(all, func(c said) bool { return !c.guess && slices.ContainsFunc(c.results, acts) })
+	for i, c := range all {
+		for _, x := range c.results {
+			if x.Intent == Decline && i > 0 {
+				out = nil // what comes before is taken back
+			}
+			if firm && (c.guess || x.Intent == Chat || x.Intent == Confirm && i > 0 || x.Intent == Choose) {
+				continue
+			}
+			out = append(out, x)
+		}
+	}
+	if firm {
+		r.guessed = false
+	}
+	if len(out) == 0 {
+		for _, c := range all {
+			out = append(out, c.results...)
+		}
+	}
+	if len(out) == 0 {
+		r.guessed = true
+		return one(Chat, asked, Entities{}, "no words")
+	}
+	if !firm && len(out) > 1 {
+		best := out[0]
+		for _, x := range out[1:] {
+			if best.Intent == Chat && x.Intent != Chat || x.Intent == Decline {
+				best = x
+			}
+		}
+		return []Result{best}
+	}
+	return out
+}

@@ -1,0 +1,421 @@
+package understand
+
+import (
+	"strconv"
+	"strings"
+)
+
+// maxRange bounds the positions that one range names.
+const maxRange = 200
+
+// named is a reference with what its words were.
+type named struct {
+	Reference
+	status   string // "pending" or "completed": all of those
+	explicit bool   // by position, by a pronoun, or called a task
+	doubt    bool   // it begins as a position, or holds a choice or a condition: its words may be no title
+	several  bool   // an indefinite one: "a task", "two tasks"
+}
+
+// reference reads a part as a reference. nil: it names nothing.
+func (t *text) reference(s span) *named {
+	s = t.trim(s, fFiller, fMe, tEnding)
+	s = t.trimPlace(s)
+	if s.empty() {
+		return nil
+	}
+	words := t.raw(s)
+	if n, end := t.exact(s); n != nil && end == s.hi {
+		n.Words = words
+		return n
+	}
+	n := t.byTitle(s)
+	if n != nil {
+		n.Words = words
+		n.doubt = t.opensAsPosition(s) || !t.isQuoted(s) && t.has(s, rOr, fIf, fHedge) >= 0
+	}
+	return n
+}
+
+// opensAsPosition says that a part that is no position as a whole begins as one: "task 2 of the course". An ordinal before a noun does not.
+func (t *text) opensAsPosition(s span) bool {
+	n, end := t.positions(s)
+	if n == nil || t.isQuoted(s) {
+		return false
+	}
+	for i := s.lo; i < end; i++ {
+		if t.tokens[i].kind == number {
+			return true
+		}
+	}
+	return t.at(end, s.hi, rOf, rTask, rTasks) > 0 || t.sign(end, ",")
+}
+
+// trimPlace takes "from my list", "on the list" from the end.
+func (t *text) trimPlace(s span) span {
+	if at, _ := t.destination(s); at > s.lo {
+		s.hi = at
+	}
+	return t.trimEnd(s, fFiller, tEnding)
+}
+
+// exact reads a reference that names no title, as far as it goes. nil: there is none.
+func (t *text) exact(s span) (*named, int) {
+	if n, end := t.everything(s); n != nil {
+		return n, end
+	}
+	if n, end := t.positions(s); n != nil {
+		return n, t.ofList(end, s.hi)
+	}
+	if n := t.at(s.lo, s.hi, rIt); n > 0 {
+		end := s.lo + n
+		if k := t.at(end, s.hi, rTask, rOne); k > 0 {
+			end += k
+		}
+		return &named{Reference: Reference{It: true}, explicit: true}, end
+	}
+	if n := t.at(s.lo, s.hi, rArticle); n > 0 && t.demonstrative(s.lo) { // "this task", "those ones"
+		if k := t.at(s.lo+n, s.hi, rTask, rTasks, rOne, rOnes); k > 0 {
+			return &named{Reference: Reference{It: true}, explicit: true}, s.lo + n + k
+		}
+	}
+	return nil, s.lo
+}
+
+// demonstrative says that the article at a token points at something: it may stand for a task by itself.
+func (t *text) demonstrative(i int) bool { return t.at(i, i+1, rIt) > 0 }
+
+// ofList skips "of the list", "from my tasks" behind a reference.
+func (t *text) ofList(i, hi int) int {
+	n := t.at(i, hi, rOf)
+	if n == 0 {
+		return i
+	}
+	j := t.skip(i+n, hi, rArticle, rListKind)
+	if k := t.at(j, hi, rList, rTasks, rEach, rIt); k > 0 {
+		return j + k
+	}
+	return i
+}
+
+func (t *text) skip(i, hi int, classes ...class) int {
+	for {
+		n := t.at(i, hi, classes...)
+		if n == 0 {
+			return i
+		}
+		i += n
+	}
+}
+
+// everything reads references to all tasks, or to all of a status, with what is excepted.
+func (t *text) everything(s span) (*named, int) {
+	n := &named{Reference: Reference{All: true}, explicit: true}
+	i := s.lo
+	if k := t.at(i, s.hi, rBoth); k > 0 {
+		i = t.skip(i+k, s.hi, rTasks, rOnes)
+		return n, t.ofList(i, s.hi)
+	}
+	all, each := false, false
+	for k := -1; k != 0; i += k {
+		if k = t.at(i, s.hi, rEach); k > 0 {
+			each = true
+		} else if k = t.at(i, s.hi, rAll, rWhole); k > 0 {
+			all = true
+		} else {
+			k = t.at(i, s.hi, rArticle, rOf)
+		}
+	}
+	if k := t.at(i, s.hi, tDone); k > 0 && t.at(i+k, s.hi, rTask, rTasks, rOnes, rOne) > 0 || k > 0 && (all || each) && i+k == s.hi {
+		n.status, i = "completed", i+k
+	} else if k := t.at(i, s.hi, tUndone); k > 0 && (t.at(i+k, s.hi, rTask, rTasks, rOnes, rOne) > 0 || (all || each) && i+k == s.hi) {
+		n.status, i = "pending", i+k
+	}
+	noun := t.at(i, s.hi, rTasks, rOnes)
+	if noun == 0 && (all || n.status != "") {
+		noun = t.at(i, s.hi, rTask, rOne)
+	}
+	list := t.skip(i, s.hi, rListKind)
+	if k := t.at(list, s.hi, rList); k > 0 && noun == 0 && i > s.lo {
+		noun, all = list+k-i, true
+	}
+	i += noun
+	definite := noun > 0 && i-noun > s.lo
+	if !each && !all && n.status == "" && !definite {
+		return nil, s.lo
+	}
+	if !each && noun == 0 && n.status == "" && i < s.hi && t.at(i, s.hi, rExcept, rOf, rIt, rAbout, tStill) == 0 {
+		return nil, s.lo
+	}
+	if noun > 0 && !all && !each && n.status == "" {
+		if t.demonstrative(s.lo) { // "those tasks"
+			return nil, s.lo
+		}
+		if t.at(s.lo, s.hi, rArticle) == 0 {
+			return nil, s.lo
+		}
+	}
+	i = t.ofList(i, s.hi)
+	if n.status == "" && i < s.hi {
+		i = t.trailingStatus(n, i, s.hi)
+	}
+	return t.excepted(n, span{i, s.hi})
+}
+
+// trailingStatus reads "that are done" behind "all tasks".
+func (t *text) trailingStatus(n *named, i, hi int) int {
+	j := t.skip(i, hi, fBe, fSubject, rArticle, tAs)
+	if k := t.at(j, hi, tUndone); k > 0 && j+k == hi {
+		n.status = "pending"
+		return j + k
+	}
+	if k := t.at(j, hi, tDone); k > 0 && j+k == hi {
+		n.status = "completed"
+		return j + k
+	}
+	return i
+}
+
+// excepted reads what follows "except" behind all tasks.
+func (t *text) excepted(n *named, s span) (*named, int) {
+	i := s.lo
+	if t.sign(i, ",") {
+		i++
+	}
+	k := t.at(i, s.hi, rExcept)
+	if k == 0 {
+		return n, s.lo
+	}
+	rest := t.trim(span{i + k, s.hi}, fFiller, tEnding, rExcept)
+	if rest.empty() {
+		return n, s.lo
+	}
+	except := t.reference(rest)
+	if except == nil {
+		return n, s.lo
+	}
+	n.Except = &except.Reference
+	return n, s.hi
+}
+
+// positions reads one or several positions: "2", "task 2 and 3", "2-4", "the first two", "the second and the last one".
+func (t *text) positions(s span) (*named, int) {
+	n := &named{explicit: true}
+	end := s.lo
+	for i := s.lo; i < s.hi; {
+		list, next := t.position(span{i, s.hi}, len(n.Positions) > 0)
+		if list == nil {
+			break
+		}
+		for _, p := range list {
+			if len(n.Positions) < maxRange {
+				n.Positions = append(n.Positions, p)
+			}
+		}
+		end, i = next, next
+		for t.sign(i, ",") || t.at(i, s.hi, rAnd) > 0 {
+			i += max(1, t.at(i, s.hi, rAnd))
+		}
+		if i == next {
+			break
+		}
+	}
+	if n.Positions == nil || end < s.hi && (t.tokens[end].glued && t.tokens[end].kind == word || t.at(end, s.hi, rOr) > 0) {
+		return nil, s.lo
+	}
+	return n, end
+}
+
+// position reads one item of positions. In a list, a number may stand alone behind others.
+func (t *text) position(s span, more bool) (list []int, end int) {
+	i := t.skip(s.lo, s.hi, rArticle)
+	i = t.skip(i, s.hi, rListKind)
+	noun := t.at(i, s.hi, rTask, rTasks)
+	i += noun
+	if noun > 0 && t.sign(i, ":") {
+		i++
+	}
+	if t.sign(i, "#") {
+		i++
+	} else {
+		i += t.at(i, s.hi, rNumeroSign)
+	}
+	if list, end = t.digits(i, s.hi); list != nil {
+		if next := t.at(end, s.hi, rTasks); next > 0 && noun == 0 && !t.tokens[i].ordinal {
+			return nil, s.lo // "2 tasks" is an amount
+		}
+		if t.tokens[i].ordinal {
+			return t.counted(list[len(list)-1], span{end, s.hi})
+		}
+		return list, end
+	}
+	if e, k := t.entry(i, s.hi, rOrdinal); k > 0 && !t.hyphened(i+k) {
+		return t.counted(e.value, span{i + k, s.hi})
+	}
+	if e, k := t.entry(i, s.hi, rNumber); k > 0 && !t.hyphened(i+k) {
+		if o, m := t.entry(i+k, s.hi, rOrdinal); m > 0 { // "as duas primeiras"
+			return run(o.value, e.value), t.skip(i+k+m, s.hi, rTasks, rOnes)
+		}
+		alone := i+k == s.hi || t.sign(i+k, ",") || t.at(i+k, s.hi, rAnd, tDone, tAs, tInto, fFiller, tEnding, rOf) > 0
+		if i > s.lo || more || alone {
+			if t.at(i+k, s.hi, rTasks, rTask, rOnes) > 0 && noun == 0 {
+				return nil, s.lo
+			}
+			return []int{e.value}, i + k
+		}
+	}
+	return nil, s.lo
+}
+
+// hyphened says that a hyphen ties what begins at a token to the word before.
+func (t *text) hyphened(i int) bool { return t.sign(i, "-") && t.tokens[i].glued }
+
+// counted reads what follows an ordinal: "first two tasks", "second one".
+func (t *text) counted(ordinal int, s span) ([]int, int) {
+	if e, k := t.entry(s.lo, s.hi, rNumber); k > 0 && e.value > 1 && (ordinal == 1 || ordinal == -1) {
+		return run(ordinal, e.value), s.lo + k + t.at(s.lo+k, s.hi, rTasks, rOnes)
+	}
+	if s.lo < s.hi && t.tokens[s.lo].kind == number && t.tokens[s.lo].value > 1 && (ordinal == 1 || ordinal == -1) {
+		return run(ordinal, t.tokens[s.lo].value), s.lo + 1 + t.at(s.lo+1, s.hi, rTasks, rOnes)
+	}
+	return []int{ordinal}, s.lo + t.at(s.lo, s.hi, rTask, rOne)
+}
+
+// run is the first or last n positions.
+func run(ordinal, n int) (list []int) {
+	for i := range min(n, maxRange) {
+		if ordinal > 0 {
+			list = append(list, ordinal+i)
+		} else {
+			list = append(list, ordinal-n+1+i)
+		}
+	}
+	return list
+}
+
+// digits reads a number, a range of numbers, or numbers with commas and no space.
+func (t *text) digits(i, hi int) ([]int, int) {
+	if i >= hi || t.tokens[i].quoted {
+		return nil, i
+	}
+	tok := t.tokens[i]
+	if tok.kind == word && commaSeparated(tok.norm) {
+		return commas(tok.norm), i + 1
+	}
+	if tok.kind != number || tok.value == 0 {
+		return nil, i
+	}
+	k := 0
+	if t.sign(i+1, "-") {
+		k = 1
+	} else {
+		k = t.at(i+1, hi, rThrough)
+	}
+	if k > 0 && i+1+k < hi {
+		if to := t.tokens[i+1+k]; to.kind == number && to.value > tok.value && to.value-tok.value < maxRange && !to.quoted {
+			list := []int{}
+			for p := tok.value; p <= to.value; p++ {
+				list = append(list, p)
+			}
+			return list, i + 2 + k
+		}
+		if t.sign(i+1, "-") && t.tokens[i+1].glued {
+			return nil, i // "2-in-1"
+		}
+	}
+	return []int{tok.value}, i + 1
+}
+
+func commas(s string) (list []int) {
+	for _, part := range strings.Split(s, ",") {
+		p, err := strconv.Atoi(part)
+		if err != nil || p < 1 || p > 999 {
+			return nil
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// byTitle reads a reference by words of a title: "the meeting task", "the task about the house", "the milk".
+func (t *text) byTitle(s span) *named {
+	n := &named{}
+	if t.isQuoted(s) {
+		n.Title, n.explicit = t.raw(t.unquoted(s)), true
+		return n
+	}
+	if k := t.at(s.lo, s.hi, rIndefinite); k > 0 || t.isAmount(s) {
+		if rest := t.skip(s.lo+max(k, 1), s.hi, rNew); rest+t.at(rest, s.hi, rTask, rTasks) == s.hi { // "a task", "two tasks"
+			return &named{several: true}
+		}
+	}
+	i := t.skip(s.lo, s.hi, rArticle, rAll)
+	if k := t.at(i, s.hi, rTask, rTasks, rOne, rOnes); k > 0 {
+		j := t.skip(i+k, s.hi, rAbout, rNumeroSign)
+		if t.sign(j, ":") {
+			j++
+		}
+		if i+k == s.hi {
+			if t.at(i, s.hi, rTasks) > 0 && i == s.lo {
+				n.several = true
+			}
+			n.explicit, n.It = true, !n.several
+			if n.It && i == s.lo { // "task" alone names none
+				n.It, n.several = false, true
+			}
+			return n
+		}
+		if j > i+k || i > s.lo || t.isQuoted(span{i + k, s.hi}) {
+			n.explicit = true
+			i = j
+			if i < s.hi {
+				i = t.skip(i, s.hi, rArticle)
+			}
+		}
+	}
+	rest := t.trim(span{i, s.hi}, tEnding)
+	if k := t.before(rest.lo, rest.hi, rTask, rTasks, rOne, rOnes); k > 0 && rest.hi-k > rest.lo && i <= rest.hi-k {
+		rest.hi -= k
+		n.explicit = true
+		rest = t.trimEnd(rest)
+	}
+	if rest.empty() {
+		return nil
+	}
+	n.Title = t.raw(t.unquoted(rest))
+	return n
+}
+
+// isAmount says that a part begins with a number and ends with tasks: "two tasks".
+func (t *text) isAmount(s span) bool {
+	return s.hi-s.lo == 2 && (t.at(s.lo, s.hi, rNumber) > 0 || t.tokens[s.lo].kind == number) && t.at(s.lo+1, s.hi, rTasks, rTask) > 0
+}
+
+// destination finds "to my list" at the end of a part. from says that it takes away: "off the list".
+func (t *text) destination(s span) (at int, from bool) {
+	for i := max(s.lo, s.hi-7); i < s.hi; i++ {
+		if n := t.listPhrase(i, s.hi, tTo, tFrom); n > 0 && i+n == s.hi {
+			return i, t.at(i, s.hi, tFrom) > 0
+		}
+	}
+	return -1, false
+}
+
+// listPhrase is the length of "to my to-do list" at a token; the classes are of its first word.
+func (t *text) listPhrase(i, hi int, classes ...class) int {
+	n := t.at(i, hi, classes...)
+	if n == 0 {
+		return 0
+	}
+	j := t.skip(i+n, hi, rArticle)
+	if k := t.at(j, hi, rList); k > 0 {
+		return j + k - i
+	}
+	if k := t.at(j, hi, rTasks); k > 0 && (j+k == hi || t.sign(j+k, ":", ",", ".")) && j > i+n {
+		return j + k - i
+	}
+	if j = t.skip(j, hi, rListKind); t.at(j, hi, rList) > 0 {
+		return j + t.at(j, hi, rList) - i
+	}
+	return 0
+}

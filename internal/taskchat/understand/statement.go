@@ -1,0 +1,211 @@
+package understand
+
+// statement reads what is said without a command: what is done, what is to be done, or nothing of either. nil: it is none of them.
+func (r *reader) statement(s span) []Result {
+	if out := r.doneState(s); out != nil {
+		return out
+	}
+	if out := r.donePast(s); out != nil {
+		return out
+	}
+	return nil
+}
+
+// doneState reads "task 2 is done", "done with the report", "finished 2".
+func (r *reader) doneState(s span) []Result {
+	s = r.trimEnd(s, tEnding, fFiller)
+	if out := r.doneFirst(s); out != nil {
+		return out
+	}
+	n := r.before(s.lo, s.hi, tDone)
+	open := false
+	if k := r.before(s.lo, s.hi, tUndone); k > n {
+		n, open = k, true
+	}
+	if n == 0 || s.hi-n <= s.lo {
+		return nil
+	}
+	rest := span{s.lo, s.hi - n}
+	linked := r.sign(rest.hi-1, ":", "-", "->", ",")
+	for k := 1; k > 0; rest.hi -= k {
+		if k = r.before(rest.lo, rest.hi, rNot); k > 0 {
+			open, linked = true, true
+		} else if k = r.before(rest.lo, rest.hi, tLink); k > 0 {
+			linked = true
+		} else if k = r.before(rest.lo, rest.hi, fFiller, tAlready); k == 0 && r.sign(rest.hi-1, ":", "-", "->", ",") {
+			k = 1
+		}
+	}
+	rest = r.trim(rest, fFiller, tAlready)
+	if k := r.at(rest.lo, rest.hi, fPerfect); k > 0 {
+		rest.lo += k
+		linked = true
+	} else if k := r.at(rest.lo, rest.hi, fSubject); k > 0 && r.at(rest.lo, rest.hi, rIt) == 0 {
+		rest.lo += k
+	}
+	if k := r.at(rest.lo, rest.hi, tWith, tFrom); k > 0 { // "ich bin mit 2 fertig"
+		rest.lo += k
+	}
+	if rest.empty() {
+		return nil
+	}
+	ref := r.reference(rest)
+	if ref == nil || ref.several || r.at(rest.lo, rest.hi, fSubject) > 0 && !ref.explicit {
+		return nil
+	}
+	if !linked && !ref.explicit && r.lex.known(r.tokens[rest.lo].norm) && r.at(rest.lo, rest.hi, rArticle) == 0 {
+		return nil
+	}
+	return r.stated(s, ref, open)
+}
+
+// doneFirst reads "done with task 2", "finished the report", "fertig mit 2".
+func (r *reader) doneFirst(s span) []Result {
+	i := r.skip(s.lo, s.hi, fSubject, fPerfect, fBe, tAlready, fFiller)
+	n := r.at(i, s.hi, tDone)
+	if n == 0 {
+		return nil
+	}
+	i += n
+	linked := r.at(i, s.hi, tWith)
+	i += linked
+	if r.sign(i, ":") {
+		i, linked = i+1, 1
+	}
+	if i >= s.hi {
+		if linked > 0 || r.words(s) > 3 {
+			return nil
+		}
+		out := one(Complete, asked-0.05, Entities{}, "something is done")
+		if r.context.Spoken {
+			out[0].Entities.Reference = &Reference{Words: r.raw(s), It: true}
+		}
+		return out
+	}
+	ref := r.reference(span{i, s.hi})
+	if ref == nil || ref.several {
+		return nil
+	}
+	if ref.Title != "" && !ref.explicit && linked == 0 && r.at(i, s.hi, rArticle) == 0 && i == s.lo+n && r.at(s.lo, s.hi, tPast) == 0 {
+		return nil
+	}
+	return r.stated(s, ref, false)
+}
+
+// stated is a Complete, or the opening of a task again, that was said without a command.
+func (r *reader) stated(s span, ref *named, open bool) []Result {
+	e := Entities{Status: ref.status, Reference: &ref.Reference}
+	confidence := implied
+	if ref.explicit && ref.Title == "" {
+		confidence = likely
+	}
+	confidence = min(confidence, r.trust(ref))
+	if open {
+		e.Status = "pending"
+		return one(Update, min(asked, confidence), e, "something is said not to be done")
+	}
+	out := one(Complete, confidence, e, "something is said to be done")
+	if ref.Title != "" {
+		out[0].Alternatives = []Alternative{{Create, low, Entities{Title: r.title(s)}}, {Chat, low, Entities{}}}
+	}
+	return out
+}
+
+// donePast reads "I bought the milk", "ich habe die Milch gekauft", "comprei o leite".
+func (r *reader) donePast(s span) []Result {
+	s = r.trimEnd(s, tEnding, fFiller)
+	lo := r.skip(s.lo, s.hi, fFiller, tAlready)
+	n := r.at(lo, s.hi, fPerfect)
+	if r.has(s, rNot) >= 0 || r.at(lo+n, s.hi, rNot) > 0 {
+		return nil
+	}
+	i := r.skip(lo+n, s.hi, fFiller, tAlready)
+	if k := r.pastAt(i, s.hi); k > 0 && (n > 0 || r.lex.pastAlone) && i+k < s.hi {
+		return r.doneObject(s, span{i + k, s.hi})
+	}
+	if !r.lex.last || n == 0 && r.has(s, fPerfect) < 0 {
+		return nil
+	}
+	end := s.hi - 1 // the participle at the end
+	if r.pastAt(end, s.hi) == 0 {
+		return nil
+	}
+	object := span{i, end}
+	if n == 0 { // "die Milch habe ich gekauft"
+		object = span{lo, r.has(s, fPerfect)}
+	}
+	return r.doneObject(s, object)
+}
+
+func (r *reader) pastAt(i, hi int) int {
+	if i >= hi || r.tokens[i].kind != word || r.tokens[i].quoted {
+		return 0
+	}
+	if r.at(i, hi, fStative) > 0 {
+		return 0
+	}
+	if n := r.at(i, hi, tPast); n > 0 {
+		return n
+	}
+	if r.lex.past(r.tokens[i].norm) && r.at(i, hi, rArticle, fFiller, rNumber, rOrdinal, tInList) == 0 {
+		return 1
+	}
+	return 0
+}
+
+func (r *reader) doneObject(s, object span) []Result {
+	object = r.trim(object, fFiller, tAlready, fMe, tWith)
+	object.lo = r.skip(object.lo, object.hi, tTo)
+	if object.empty() {
+		return nil
+	}
+	ref := r.reference(object)
+	if ref == nil || ref.several {
+		return nil
+	}
+	return r.stated(s, ref, false)
+}
+
+// bareWords reads what has no verb that is known: a reference, talk, or a title.
+func (r *reader) bareWords(s span) []Result {
+	s = r.trimEnd(s, tEnding)
+	if e, ok := r.listed(s); ok {
+		return one(List, likely, e, "the list is named")
+	}
+	if n, end := r.exact(s); n != nil && end == s.hi {
+		return one(Choose, weak, Entities{Status: n.status, Reference: &n.Reference}, "a task without what to do with it")
+	}
+	if r.unsayable(s) {
+		r.guessed = true
+		return one(Chat, weak, Entities{}, "a statement")
+	}
+	r.guessed = true
+	confidence := bare
+	if r.words(s) > 8 {
+		confidence = low
+	}
+	if r.words(s) == 0 {
+		return one(Chat, asked, Entities{}, "no words")
+	}
+	if e, n := r.verb(s.lo, s.hi); n > 0 && e.class < vErrand && e.class != vCreate {
+		confidence = low
+	}
+	out := r.added(s, false, confidence, "words that may be a title")
+	if out == nil {
+		return one(Chat, weak, Entities{}, "no words")
+	}
+	return out
+}
+
+// unsayable says that words are no title: they speak to or of somebody, or of how something is.
+func (r *reader) unsayable(s span) bool {
+	if r.at(s.lo, s.hi, fSubject, fTalk, fGreet, fThanks, fReport) > 0 {
+		return true
+	}
+	for i := s.lo + 1; i < s.hi; i++ {
+		if r.at(i, s.hi, fBe) > 0 && !r.tokens[i].quoted {
+			return true
+		}
+	}
+	return false
+}

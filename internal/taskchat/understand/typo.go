@@ -1,0 +1,62 @@
+package understand
+
+import "strings"
+
+func splitWords(s string) []string { return strings.Fields(s) }
+
+// known says whether a language has a word in any class.
+func (x *lexicon) known(w string) bool { return len(x.entries[w]) > 0 }
+
+// misspelled is the verb of a command that a word is one letter from; "" if there is none, or if the word is one of the language.
+func (r *reader) misspelled(i int) string {
+	if i >= len(r.tokens) || r.tokens[i].kind != word || r.tokens[i].quoted {
+		return ""
+	}
+	w := r.tokens[i].norm
+	if len(w) < 3 || r.lex.known(w) {
+		return ""
+	}
+	for _, v := range r.lex.verbs {
+		if v[0] != w[0] && v[1] != w[1] {
+			continue
+		}
+		if nearly(w, v) {
+			return v
+		}
+	}
+	return ""
+}
+
+// nearly says whether two words differ by one letter: left out, added, doubled, or two swapped; in longer words also by another letter. Of short
+// words too many are each other's neighbours.
+func nearly(a, b string) bool {
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	x, y := a[i:], b[i:]
+	switch len(a) - len(b) {
+	case 0:
+		swapped := len(x) > 1 && x[0] == y[1] && x[1] == y[0] && x[2:] == y[2:]
+		return swapped || len(x) > 0 && len(a) > 5 && x[1:] == y[1:]
+	case 1:
+		return x[1:] == y && (len(a) > 5 || i > 0 && x[0] == a[i-1])
+	case -1:
+		return x == y[1:] && (len(b) > 4 || i > 0 && y[0] == b[i-1])
+	}
+	return false
+}
+
+// doubtTypo makes a command by a misspelled verb less sure; much less where its object could be anything.
+func (r *reader) doubtTypo(out []Result) {
+	for i := range out {
+		c := &out[i]
+		c.Reasoning += ", its verb misspelled"
+		if ref := c.Entities.Reference; ref != nil && ref.Title != "" && c.Intent != List {
+			c.Confidence -= 0.2
+			c.Alternatives = append(c.Alternatives, Alternative{Create, bare, Entities{Title: r.title(span{0, len(r.tokens)})}})
+		} else {
+			c.Confidence -= 0.02
+		}
+	}
+}

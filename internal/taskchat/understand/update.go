@@ -1,0 +1,311 @@
+package understand
+
+// update reads "rename X to Y", "set the description of X to Y", "update X", "change X to done".
+func (r *reader) update(s span, h head) []Result {
+	object := r.trimStart(r.trim(h.object, fMe), fFiller)
+	if object.empty() {
+		if h.class == vUpdateWeak {
+			return nil
+		}
+		return one(Update, clear-0.02, Entities{}, "a verb alone")
+	}
+	if out := r.describe(object, false); out != nil {
+		return out
+	}
+	if out := r.intoState(object); out != nil {
+		return out
+	}
+	if out := r.retitle(s, object, h); out != nil {
+		return out
+	}
+	ref := r.reference(r.named(object))
+	if ref == nil {
+		return nil
+	}
+	if ref.several {
+		return one(Update, clear, Entities{}, "a command without a task")
+	}
+	e := Entities{Reference: &ref.Reference}
+	if ref.explicit && (h.class != vUpdateWeak || !ref.It) {
+		return one(Update, min(clear, r.trust(ref)), e, "a command and a task, without a new value")
+	}
+	if h.class == vUpdateWeak && ref.It {
+		return nil
+	}
+	out := one(Update, weak, e, "a verb that may also belong to a new task")
+	out[0].Alternatives = []Alternative{{Create, weak - 0.05, Entities{Title: r.title(s)}}}
+	return out
+}
+
+// retitle reads a reference and a new title with a word between: "task 2 to buy milk".
+func (r *reader) retitle(s, object span, h head) []Result {
+	type cut struct {
+		ref   *named
+		value span
+	}
+	var cuts []cut
+	for i := object.lo + 1; i < object.hi; i++ {
+		n := r.at(i, object.hi, tInto)
+		if n == 0 && r.sign(i, "->", ":", "=") {
+			n = 1
+		}
+		if n == 0 && i+2 < object.hi && r.isQuoted(span{i, r.trimEnd(object, tEnding).hi}) {
+			n = -1 // a quoted value needs no word before it
+		}
+		if n == 0 || r.tokens[i].quoted && n > 0 {
+			continue
+		}
+		value := r.value(span{i + max(n, 0), object.hi})
+		ref := r.reference(r.named(span{object.lo, i}))
+		if value.empty() || ref == nil || ref.several {
+			continue
+		}
+		if ref.explicit && ref.Title == "" {
+			cuts = []cut{{ref, value}}
+			break
+		}
+		cuts = append(cuts, cut{ref, value})
+		i += max(n, 1) - 1
+	}
+	if len(cuts) == 0 {
+		return nil
+	}
+	// Of several ways to cut, the most even one: titles that are changed keep most of their words.
+	best := 0
+	uneven := func(c cut) int { return abs(len(splitWords(c.ref.Title)) - r.words(c.value)) }
+	for i, c := range cuts {
+		if uneven(c) < uneven(cuts[best]) {
+			best = i
+		}
+	}
+	confidence := min(clear, r.trust(cuts[best].ref))
+	switch {
+	case len(cuts) > 1:
+		confidence = asked
+	case h.class == vUpdateWeak && !cuts[best].ref.explicit:
+		confidence = asked + 0.03
+	}
+	entities := func(c cut) Entities { return Entities{Title: r.title(c.value), Reference: &c.ref.Reference} }
+	out := one(Update, confidence, entities(cuts[best]), "a command, a task and its new title")
+	for i, c := range cuts {
+		if i != best {
+			out[0].Alternatives = append(out[0].Alternatives, Alternative{Update, weak, entities(c)})
+		}
+	}
+	return out
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// value trims a new value of a sign before it.
+func (r *reader) value(s span) span { return r.trimEnd(r.trimStart(s), tEnding) }
+
+// named takes "the title of" from a reference, and "'s title" behind it.
+func (r *reader) named(s span) span {
+	i := r.skip(s.lo, s.hi, rArticle)
+	if n := r.at(i, s.hi, tTitle); n > 0 {
+		if k := r.at(i+n, s.hi, rOf, rAbout); k > 0 {
+			return span{i + n + k, s.hi}
+		}
+	}
+	if n := r.before(s.lo, s.hi, tTitle); n > 0 && s.hi-n > s.lo {
+		return r.trimPossessive(span{s.lo, s.hi - n})
+	}
+	return s
+}
+
+// trimPossessive takes "'s" from the end.
+func (r *reader) trimPossessive(s span) span {
+	if s.hi-2 > s.lo && r.tokens[s.hi-1].norm == "s" && r.sign(s.hi-2, "'") {
+		return span{s.lo, s.hi - 2}
+	}
+	return s
+}
+
+// intoState reads "task 2 to done" behind a verb that changes.
+func (r *reader) intoState(object span) []Result {
+	status := object
+	i := r.skip(object.lo, object.hi, rArticle)
+	if n := r.at(i, object.hi, tStatus); n > 0 {
+		status.lo = i + n + r.at(i+n, object.hi, rOf, rAbout)
+	}
+	return r.mark(status)
+}
+
+// mark reads a reference and a state: "2 as done", "the second one as not done". nil: there is no state.
+func (r *reader) mark(object span) []Result {
+	object = r.trimEnd(r.trim(object, fMe), fFiller, tEnding)
+	if out := r.stateFirst(object); out != nil {
+		return out
+	}
+	for _, c := range []class{tUndone, tDone} {
+		n := r.before(object.lo, object.hi, c)
+		if n == 0 || object.hi-n <= object.lo {
+			continue
+		}
+		rest := span{object.lo, object.hi - n}
+		not := false
+		for k := 1; k > 0; rest.hi -= k {
+			if k = r.before(rest.lo, rest.hi, rNot); k > 0 {
+				not = true
+				continue
+			}
+			k = r.before(rest.lo, rest.hi, tAs, fFiller)
+		}
+		if k := r.before(rest.lo, rest.hi, tStatus); k > 0 {
+			rest = r.trimPossessive(span{rest.lo, rest.hi - k})
+		}
+		return r.marked(rest, c == tUndone || not)
+	}
+	return nil
+}
+
+// stateFirst reads "as done: task 2", "done task 2".
+func (r *reader) stateFirst(object span) []Result {
+	i := r.skip(object.lo, object.hi, tAs)
+	for _, c := range []class{tUndone, tDone} {
+		if n := r.at(i, object.hi, c); n > 0 && i+n < object.hi && (i > object.lo || r.sign(i+n, ":")) {
+			return r.marked(r.trimStart(span{i + n, object.hi}), c == tUndone)
+		}
+	}
+	return nil
+}
+
+func (r *reader) marked(rest span, open bool) []Result {
+	rest = r.trim(rest, fFiller)
+	if rest.empty() {
+		return nil
+	}
+	ref := r.reference(rest)
+	if ref == nil {
+		return nil
+	}
+	if open {
+		return r.opened(ref)
+	}
+	out := r.changed(Complete, rest, ref, false)
+	out[0].Alternatives = nil
+	return out
+}
+
+// opened is an Update that opens a task again.
+func (r *reader) opened(ref *named) []Result {
+	e := Entities{Status: "pending", Reference: &ref.Reference}
+	if ref.several {
+		e.Reference = nil
+	}
+	return one(Update, min(clear, r.trust(ref)), e, "a command that opens a task again")
+}
+
+func (r *reader) reopen(object span) []Result {
+	object = r.trim(object, fMe, fFiller)
+	if object.empty() {
+		return one(Update, clear-0.02, Entities{Status: "pending"}, "a verb alone")
+	}
+	if ref := r.reference(object); ref != nil {
+		return r.opened(ref)
+	}
+	return nil
+}
+
+// move reads "task 2 to Friday": a change of a title that has no clear value.
+func (r *reader) move(s, object span) []Result {
+	for i := object.lo + 1; i <= object.hi; i++ {
+		if i < object.hi && r.at(i, object.hi, tTo, tInto, rOf) == 0 {
+			continue
+		}
+		ref := r.reference(span{object.lo, i})
+		if ref == nil || ref.several {
+			continue
+		}
+		e := Entities{Reference: &ref.Reference}
+		out := one(Update, asked-0.05, e, "a task is to get another day, in words that are no title")
+		if !ref.explicit {
+			out[0].Confidence = weak - 0.05
+			out[0].Alternatives = []Alternative{{Create, weak - 0.05, Entities{Title: r.title(s)}}}
+		}
+		return out
+	}
+	if n, end := r.exact(object); n != nil && end > object.lo {
+		return one(Update, asked-0.05, Entities{Reference: &n.Reference}, "a task is to get another day, in words that are no title")
+	}
+	return nil
+}
+
+// describe reads what is to be done with a description: "the description of task 2 to X", "a note to task 2: X". away says that it is removed.
+func (r *reader) describe(object span, away bool) []Result {
+	object = r.trimEnd(object, tEnding)
+	i := r.skip(object.lo, object.hi, rArticle, rIndefinite, rNew, rEach)
+	n := r.at(i, object.hi, tDesc)
+	if n == 0 {
+		return r.describedBehind(object, away)
+	}
+	i += n
+	quoted := span{}
+	if r.isOpening(i) { // the note "X" to task 2
+		j := i + 1
+		for j < object.hi && !r.isQuoted(span{i, j}) {
+			j++
+		}
+		quoted = span{i, j}
+		i = j
+	}
+	k := r.at(i, object.hi, rOf, tTo, rAbout, tFrom)
+	if k == 0 {
+		return nil
+	}
+	ref, end := r.exact(span{i + k, object.hi})
+	value := quoted
+	if ref == nil || end < object.hi && r.valueAt(end, object.hi) == 0 {
+		for end = i + k + 1; end < object.hi && r.valueAt(end, object.hi) == 0; {
+			end++
+		}
+		if ref = r.reference(span{i + k, end}); ref == nil || ref.several {
+			return nil
+		}
+	}
+	if end < object.hi {
+		value = span{end + r.valueAt(end, object.hi), object.hi}
+	}
+	return r.described(ref, value, away)
+}
+
+// describedBehind reads "task 2's description to X" and "task 2 description: X".
+func (r *reader) describedBehind(object span, away bool) []Result {
+	for i := object.lo + 1; i < object.hi; i++ {
+		n := r.at(i, object.hi, tDesc)
+		if n == 0 {
+			continue
+		}
+		ref := r.reference(r.trimPossessive(span{object.lo, i}))
+		if ref == nil || ref.several || !ref.explicit {
+			return nil
+		}
+		k := r.valueAt(i+n, object.hi)
+		if k == 0 && i+n < object.hi {
+			return nil
+		}
+		return r.described(ref, span{i + n + k, object.hi}, away)
+	}
+	return nil
+}
+
+func (r *reader) described(ref *named, value span, away bool) []Result {
+	text := r.raw(r.unquoted(r.value(value)))
+	e := Entities{Reference: &ref.Reference, HasDescription: away || text != "", Description: text}
+	if away {
+		e.Description = ""
+	}
+	return one(Update, min(clear, r.trust(ref)), e, "a command, a task and its description")
+}
+
+func (r *reader) valueAt(i, hi int) int {
+	if r.sign(i, ":", "->", "=", ",") {
+		return 1
+	}
+	return r.at(i, hi, tInto)
+}
+
+func (r *reader) isOpening(i int) bool {
+	return i < len(r.tokens) && r.tokens[i].quoted && r.sign(i, `"`, "'")
+}
