@@ -218,7 +218,7 @@ func askWhich() bt.Leaf {
 		Act      Act    `port:"act"`
 		Language string `port:"language"`
 	}
-	return bt.Func("AskWhich", "Asks what was meant, with the likeliest wish first.", func(i in, o *asked) error {
+	return bt.Func("AskWhich", "Asks what was meant, with the likeliest wish first. FAILURE if there is nothing to choose, or a deletion alone, which is asked about later.", func(i in, o *asked) error {
 		q := Question{Kind: askChoose, Text: Remark{What: sayUnsure}, Act: i.Act}
 		add := func(a Act) {
 			a.Chosen, a.Alternatives = true, nil
@@ -231,10 +231,12 @@ func askWhich() bt.Leaf {
 		for _, other := range i.Act.Alternatives {
 			add(Act{Intent: other.Intent, Confidence: other.Confidence, Entities: other.Entities, Reasoning: i.Act.Reasoning, By: i.Act.By})
 		}
-		if len(q.Options) == 0 {
+		switch {
+		case len(q.Options) == 0:
 			return errors.New("there is nothing to choose from")
-		}
-		if len(q.Options) == 1 {
+		case len(q.Options) == 1 && i.Act.Intent == understand.Delete:
+			return errors.New("it is asked before a deletion anyway, with the task's title")
+		case len(q.Options) == 1:
 			q = Question{Kind: askConfirm, Text: Remark{What: sayMeant, Text: q.Options[0].Label}, Act: q.Options[0].Act}
 		}
 		o.ask(q)

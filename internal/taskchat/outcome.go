@@ -53,7 +53,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	case len(w.Questions) > 0:
 		out.Status = journal.NeedsUser
 		r.Status = StatusClarification
-		if w.Questions[0].Kind == askConfirm {
+		if w.Questions[0].Text.What == sayConfirmDelete {
 			r.Status = StatusConfirmation
 		}
 		m.AgentContext.ClarificationCount++

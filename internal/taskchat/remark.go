@@ -87,10 +87,23 @@ func phrasesOf(language string) *phrases {
 	return all["en"]
 }
 
+// together puts what was done to one task after the other into one remark.
+func together(all []Remark) (fewer []Remark) {
+	for _, r := range all {
+		last := len(fewer) - 1
+		if last >= 0 && fewer[last].What == r.What && slices.Contains([]string{sayAdded, sayCompleted, sayDeleted}, r.What) {
+			fewer[last].Items = append(slices.Clip(fewer[last].Items), r.Items...)
+			continue
+		}
+		fewer = append(fewer, r)
+	}
+	return fewer
+}
+
 // compose puts remarks one below the other.
 func (c *composer) compose(all []Remark) string {
 	var lines []string
-	for _, r := range all {
+	for _, r := range together(all) {
 		if line := c.remark(r); !slices.Contains(lines, line) {
 			lines = append(lines, line)
 		}
