@@ -71,7 +71,11 @@ func (r reply) again() bool {
 }
 
 // call asks a node.
-func (u *person) call(ctx context.Context, p *process, address, method, path, body string) (r reply) {
+func (u *person) call(ctx context.Context, p *process, address, method, path, body string) reply {
+	return u.callWith(ctx, p, address, method, path, body, nil)
+}
+
+func (u *person) callWith(ctx context.Context, p *process, address, method, path, body string, header map[string]string) (r reply) {
 	defer func() {
 		u.c.mu.Lock()
 		defer u.c.mu.Unlock()
@@ -90,6 +94,9 @@ func (u *person) call(ctx context.Context, p *process, address, method, path, bo
 		return r
 	}
 	req.Header.Set("Authorization", "Bearer "+u.token)
+	for name, value := range header {
+		req.Header.Set(name, value)
+	}
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
