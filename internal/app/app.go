@@ -23,6 +23,7 @@ import (
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
+	"sibyl/internal/task"
 	"sibyl/internal/telemetry"
 	"sibyl/internal/user"
 	"sibyl/prompts"
@@ -53,6 +54,7 @@ type App struct {
 	Engine  *run.Engine
 	Service *service.Service
 	Users   *user.Service
+	Tasks   *task.Service
 	Oracle  *run.Assistant
 
 	Registry node.Registry
@@ -80,7 +82,7 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.Store, a.Registry, a.Users = db, db, user.New(db, time.Now)
+	a.Store, a.Registry, a.Users, a.Tasks = db, db, user.New(db, time.Now), task.New(db, a.Clock.Now)
 	if opt.Store != nil {
 		a.Store = opt.Store(db)
 	}

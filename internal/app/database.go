@@ -13,6 +13,7 @@ import (
 	"sibyl/internal/store"
 	"sibyl/internal/store/postgres"
 	"sibyl/internal/store/sqlite"
+	"sibyl/internal/task"
 	"sibyl/internal/user"
 )
 
@@ -20,6 +21,7 @@ import (
 type Database interface {
 	journal.Store
 	user.Store
+	task.Store
 	node.Registry
 	store.Database
 }
