@@ -80,11 +80,12 @@ func (c *command) withView(cmd *cobra.Command, what string) *cobra.Command {
 
 // withLimit gives a command a bound of its list, which has room for one entry at least. A usual one of 0 is none.
 func (c *command) withLimit(cmd *cobra.Command, usual int, doc string) *cobra.Command {
-	cmd.Flags().IntVar(&c.limit, "limit", usual, doc)
+	limit := cmd.Flags().Int("limit", usual, doc) // of this command alone: what is usual differs
 	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if cmd.Flags().Changed("limit") && c.limit < 1 {
-			return withCode(ExitUsage, fmt.Errorf("--limit is %d: at least 1 is listed", c.limit))
+		if cmd.Flags().Changed("limit") && *limit < 1 {
+			return withCode(ExitUsage, fmt.Errorf("--limit is %d: at least 1 is listed", *limit))
 		}
+		c.limit = *limit
 		return nil
 	}
 	return cmd
