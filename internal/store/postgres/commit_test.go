@@ -13,6 +13,7 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/node"
 	"sibyl/internal/store/postgres/pgtest"
+	"sibyl/internal/task"
 	"sibyl/internal/user"
 )
 
@@ -76,7 +77,39 @@ func everyWrite() map[string]func(context.Context, *DB) error {
 			return err
 		},
 		"Keep": func(ctx context.Context, db *DB) error { return db.Keep(ctx, node.Node{Holder: "here", SeenAt: noon}) },
+		"Apply that adds": func(ctx context.Context, db *DB) error {
+			_, again, err := tasksOf(db).Add(ctx, task.By{Owner: "ada", Key: "k"}, "added", nil)
+			return fresh(again, err)
+		},
+		"Apply that adds without a key": func(ctx context.Context, db *DB) error {
+			_, again, err := tasksOf(db).Add(ctx, task.By{Owner: "ada"}, "added", nil)
+			return fresh(again, err)
+		},
+		"Apply that changes": func(ctx context.Context, db *DB) error {
+			_, already, err := tasksOf(db).Complete(ctx, task.By{Owner: "ada"}, 1, 1)
+			return fresh(already, err)
+		},
+		"Apply that deletes": func(ctx context.Context, db *DB) error {
+			_, again, err := tasksOf(db).Delete(ctx, task.By{Owner: "ada"}, 1, 1)
+			return fresh(again, err)
+		},
+		"Apply that undoes": func(ctx context.Context, db *DB) error {
+			_, err := tasksOf(db).Undo(ctx, task.By{Owner: "ada"})
+			return err
+		},
 	}
+}
+
+// fresh wants a change to be told as one that was made by this call.
+func fresh(again bool, err error) error {
+	if err == nil && again {
+		err = errors.New("it says that it was made before")
+	}
+	return err
+}
+
+func tasksOf(db *DB) *task.Service {
+	return task.New(db, func() time.Time { return time.UnixMilli(1_000_000) })
 }
 
 // prepare makes what everyWrite works on.
@@ -92,6 +125,9 @@ func prepare(t *testing.T, db *DB) {
 		db.AddUser(t.Context(), user.User{Name: "bob", Scope: user.Read}, bob, user.HashOf("bob's"))); err != nil {
 		t.Fatal(err)
 	}
+	if _, _, err := tasksOf(db).Add(t.Context(), task.By{Owner: "ada"}, "to do", nil); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // state is all rows of a database, as text, but for the numbers that a sequence gives: those are not given twice.
@@ -102,6 +138,7 @@ func state(t *testing.T, db *DB) (all map[string]string) {
 		"session": `SELECT id, owner, title, updated_at`, "run": `SELECT id, session, status, ended_at, lease_holder, lease_until, reason`,
 		"pending": `SELECT session, id, run`, "claim": `SELECT key, run`, "tombstone": `SELECT id, reason, runs`, "blob": `SELECT hash, runs`,
 		"person": `SELECT name, revoked_at`, "token": `SELECT id, person, revoked_at`, "duty": `SELECT name, due_at`, "node": `SELECT holder, seen_at`,
+		"task": `SELECT owner, title, status, version, gone`, "task_change": `SELECT owner, key, action, undoes, at`,
 		"record": `SELECT (SELECT id FROM run WHERE no = key >> 24) AS run, key & 16777215, kind`,
 	} {
 		all[name] = value[string](t, db, `SELECT coalesce(json_agg(r ORDER BY r::text)::text, '') FROM (`+query+` FROM `+name+`) AS r`)

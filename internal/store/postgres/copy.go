@@ -88,7 +88,7 @@ const (
 // FillAll implements store.Database. Nobody else writes meanwhile.
 func (db *DB) FillAll(ctx context.Context, do func(write func(store.Table, store.Row) error) error) error {
 	return db.write(ctx, func(t *tx) error {
-		t.provable(`SELECT 1 FROM session UNION ALL SELECT 1 FROM tombstone UNION ALL SELECT 1 FROM person`)
+		t.provable(`SELECT 1 FROM session UNION ALL SELECT 1 FROM tombstone UNION ALL SELECT 1 FROM person UNION ALL SELECT 1 FROM task`)
 		t.change(nil, unbounded)
 		for _, table := range store.Tables() {
 			t.change(nil, "LOCK TABLE "+table.Name+" IN EXCLUSIVE MODE")
@@ -117,8 +117,8 @@ func (db *DB) FillAll(ctx context.Context, do func(write func(store.Table, store
 			return err
 		}
 		// Numbers go on after those that were given.
-		for _, table := range []string{"run", "blob"} {
-			t.change(nil, "SELECT setval(pg_get_serial_sequence('"+table+"', 'no'), max(no)) FROM "+table+" HAVING count(*) > 0")
+		for table, column := range map[string]string{"run": "no", "blob": "no", "task": "id", "task_change": "id"} {
+			t.change(nil, "SELECT setval(pg_get_serial_sequence('"+table+"', '"+column+"'), max("+column+")) FROM "+table+" HAVING count(*) > 0")
 		}
 		return nil
 	})

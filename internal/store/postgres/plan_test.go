@@ -13,6 +13,7 @@ import (
 
 	"sibyl/internal/journal"
 	"sibyl/internal/store/postgres/pgtest"
+	"sibyl/internal/task"
 )
 
 // plans has the server tell how it carries out each statement.
@@ -64,6 +65,8 @@ func TestNoCallReadsAWholeTable(t *testing.T) {
 	execute(t, db, `INSERT INTO pending SELECT id, 'p', owner, 'r', 'k', '', 0 FROM session`)
 	execute(t, db, `INSERT INTO claim SELECT owner, id, id FROM run`)
 	execute(t, db, `INSERT INTO tombstone SELECT 'x' || n, 'o' || n % 500, 'a', n, n, n, 1, 'retention' FROM generate_series(1, 5000) AS n`)
+	execute(t, db, `INSERT INTO task (owner, title, status, created_at, version, gone) SELECT 'o' || n % 500, 't', 'pending', n, 1, n % 3 / 2 FROM generate_series(1, 20000) AS n`)
+	execute(t, db, `INSERT INTO task_change (owner, task, key, action, actor, after, at) SELECT owner, id, 'k' || id, 'add', 'a', '{}', 0 FROM task`)
 	execute(t, db, `ANALYZE`)
 	now := time.UnixMilli(1_000_000)
 	p.take()
@@ -124,6 +127,23 @@ func TestNoCallReadsAWholeTable(t *testing.T) {
 		},
 		"Stranded": func(ctx context.Context) error { _, err := db.Stranded(ctx, now, 5); return err },
 		"Nodes":    func(ctx context.Context) error { _, err := db.Nodes(ctx, now); return err },
+		"Apply": func(ctx context.Context) error {
+			_, _, err := tasksOf(db).Update(ctx, task.By{Owner: "o7", Key: "k"}, 7, 0, task.Edit{Title: new("new")})
+			return err
+		},
+		"Tasks": func(ctx context.Context) error {
+			_, err := db.Tasks(ctx, "o7", task.Filter{Status: task.Pending, Newest: true, After: 507, Limit: 5})
+			return err
+		},
+		"Tasks by ids": func(ctx context.Context) error {
+			_, err := db.Tasks(ctx, "o7", task.Filter{IDs: []int64{7, 507}})
+			return err
+		},
+		"Count":   func(ctx context.Context) error { _, err := db.Count(ctx, "o7", task.Filter{}); return err },
+		"Task":    func(ctx context.Context) error { _, err := db.Task(ctx, "o7", 7); return err },
+		"History": func(ctx context.Context) error { _, err := db.History(ctx, "o7", 7); return err },
+		"Changes": func(ctx context.Context) error { _, err := db.Changes(ctx, "o7", 9); return err },
+		"Made":    func(ctx context.Context) error { _, err := db.Made(ctx, "o7", "k7"); return err },
 		"DeleteSession": func(ctx context.Context) error {
 			return db.DeleteSession(ctx, "o20", "s20", journal.ByPerson, now)
 		},

@@ -14,6 +14,7 @@ import (
 
 	"sibyl/internal/journal"
 	"sibyl/internal/store"
+	"sibyl/internal/task"
 	"sibyl/internal/user"
 )
 
@@ -23,6 +24,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 type Database interface {
 	journal.Store
 	user.Store
+	task.Store
 	store.Database
 	// Schema gives the columns of all tables but those of migrations, as "table.column".
 	Schema(ctx context.Context) ([]string, error)
@@ -84,7 +86,7 @@ func Run(t *testing.T, open, other func(t *testing.T) Database) {
 }
 
 // fill has a bit of everything in it: an ended run and one that is driven until a minute after noon, blobs that are shared, a claim, a pending row and a
-// session that was removed; a user with a token, and one that is revoked.
+// session that was removed; a user with a token, and one that is revoked; a task that is completed, and one that was deleted, under keys and without.
 func fill(t *testing.T, s Database) {
 	t.Helper()
 	ctx := t.Context()
@@ -108,13 +110,25 @@ func fill(t *testing.T, s Database) {
 		ok(t, s.AddUser(ctx, user.User{Name: name, Scope: user.Read, CreatedAt: noon}, token, user.HashOf("secret of "+name)))
 	}
 	ok(t, s.RevokeUser(ctx, "bob", noon))
+	tasks, by := tasksOf(s), task.By{Owner: "ada", Actor: "cli", Key: "k"}
+	done, _, err := tasks.Add(ctx, by, "Ünï🦉 ‘x’\\", nil)
+	ok(t, err)
+	by.Key = ""
+	_, _, err = tasks.Complete(ctx, by, done.ID, 0)
+	ok(t, err)
+	gone, _, err := tasks.Add(ctx, by, "two", &done.Title)
+	ok(t, err)
+	_, _, err = tasks.Delete(ctx, by, gone.ID, 0)
+	ok(t, err)
 }
+
+func tasksOf(s task.Store) *task.Service { return task.New(s, func() time.Time { return noon }) }
 
 func copied(t *testing.T, from, to Database) {
 	fill(t, from)
 	counts, err := store.Copy(t.Context(), from, to, noon.Add(time.Hour))
 	ok(t, err)
-	want := []string{"session 3", "run 3", "record 7", "blob 6", "blob_content 6", "pending 1", "claim 2", "tombstone 1", "person 2", "token 2"}
+	want := []string{"session 3", "run 3", "record 7", "blob 6", "blob_content 6", "pending 1", "claim 2", "tombstone 1", "person 2", "token 2", "task 2", "task_change 4"}
 	var got []string
 	for _, c := range counts {
 		if c.Rows > 0 {
@@ -132,6 +146,7 @@ func copied(t *testing.T, from, to Database) {
 	if known.User != "ada" || !known.Live(noon) {
 		t.Errorf("the token of ada is %+v", known)
 	}
+	tasksGoOn(t, to)
 	// It goes on as the other would have: numbers that are given out are not given twice.
 	ctx := t.Context()
 	ok(t, to.Append(ctx, "bob", "r3", []journal.Record{{Seq: 2, At: noon, Kind: "k"}}, nil))
@@ -141,6 +156,26 @@ func copied(t *testing.T, from, to Database) {
 	ok(t, err)
 	if string(shared) != "shared" {
 		t.Errorf("the content that is shared is %q", shared)
+	}
+}
+
+// tasksGoOn wants tasks that were copied to be used as before, and no id to be given twice.
+func tasksGoOn(t *testing.T, to Database) {
+	t.Helper()
+	tasks, by := tasksOf(to), task.By{Owner: "ada", Key: "k"}
+	done, again, err := tasks.Add(t.Context(), by, "Ünï🦉 ‘x’\\", nil)
+	ok(t, err)
+	if !again {
+		t.Error("the key of a task that was copied is free")
+	}
+	by.Key = ""
+	added, _, err := tasks.Add(t.Context(), by, "three", nil)
+	ok(t, err)
+	ok(t, errOf(tasks.Undo(t.Context(), by)))
+	c, err := tasks.Undo(t.Context(), by)
+	ok(t, err)
+	if c.After == nil || c.After.Title != "two" || *c.After.Description != done.Title || c.Task == added.ID || c.Task == done.ID {
+		t.Errorf("the task that is back is %+v, with the ids %d and %d beside it", c.After, done.ID, added.ID)
 	}
 }
 
