@@ -23,6 +23,8 @@ import (
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
+	"sibyl/internal/store"
+	"sibyl/internal/task"
 	"sibyl/internal/telemetry"
 	"sibyl/internal/user"
 	"sibyl/prompts"
@@ -53,6 +55,7 @@ type App struct {
 	Engine  *run.Engine
 	Service *service.Service
 	Users   *user.Service
+	Tasks   *task.Service
 	Oracle  *run.Assistant
 
 	Registry node.Registry
@@ -61,6 +64,7 @@ type App struct {
 	log       *slog.Logger
 	telemetry *telemetry.Telemetry // nil: it does not serve
 
+	shared  store.Secrets // of all processes over the database
 	secrets *secrets
 	opened  opened
 	cooling *model.Cooling // of models that failed, for all runs of this process
@@ -80,7 +84,7 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.Store, a.Registry, a.Users = db, db, user.New(db, time.Now)
+	a.Store, a.Registry, a.Users, a.Tasks, a.shared = db, db, user.New(db, time.Now), task.New(db, a.Clock.Now), db
 	if opt.Store != nil {
 		a.Store = opt.Store(db)
 	}

@@ -13,6 +13,7 @@ import (
 	"sibyl/internal/store"
 	"sibyl/internal/store/postgres"
 	"sibyl/internal/store/sqlite"
+	"sibyl/internal/task"
 	"sibyl/internal/user"
 )
 
@@ -20,7 +21,9 @@ import (
 type Database interface {
 	journal.Store
 	user.Store
+	task.Store
 	node.Registry
+	store.Secrets
 	store.Database
 }
 
