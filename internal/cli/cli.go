@@ -78,11 +78,11 @@ func (c *command) withView(cmd *cobra.Command, what string) *cobra.Command {
 	return c.withJSON(cmd, what)
 }
 
-// withLimit gives a command a bound of its list, which has room for one entry at least.
+// withLimit gives a command a bound of its list, which has room for one entry at least. A usual one of 0 is none.
 func (c *command) withLimit(cmd *cobra.Command, usual int, doc string) *cobra.Command {
 	cmd.Flags().IntVar(&c.limit, "limit", usual, doc)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if c.limit < 1 {
+		if cmd.Flags().Changed("limit") && c.limit < 1 {
 			return withCode(ExitUsage, fmt.Errorf("--limit is %d: at least 1 is listed", c.limit))
 		}
 		return nil
@@ -193,7 +193,7 @@ func (c *command) root() *cobra.Command {
 	root.PersistentFlags().StringVar(&c.dataDir, "data", "", "folder of the journal (default: your data folder)")
 	root.PersistentFlags().StringVar(&c.database, "database", "", "where everything is kept: postgres://USER@HOST/NAME or sqlite:PATH (default: DATABASE_URL, or a file in the data folder)")
 	root.AddCommand(c.askCommand(), c.mcpCommand(), c.serveCommand(), c.readyCommand(), c.nodesCommand(), c.journalCommand(), c.classifyCommand(), c.explainCommand(), c.replayCommand(), c.runCommand(), c.sessionCommand(), c.treeCommand(),
-		c.promptsCommand(), c.shadowCommand(), c.userCommand(), c.serveClassifier(), c.modelsCommand(), c.configCommand(), c.doctorCommand(), c.evalCommand())
+		c.promptsCommand(), c.shadowCommand(), c.taskCommand(), c.userCommand(), c.serveClassifier(), c.modelsCommand(), c.configCommand(), c.doctorCommand(), c.evalCommand())
 	return root
 }
 

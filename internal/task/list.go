@@ -30,8 +30,11 @@ func (s *Service) List(ctx context.Context, owner string, q Query) (Page, error)
 		return Page{}, err
 	}
 	p := Page{Tasks: found, Total: len(found)}
+	if found == nil {
+		p.Tasks = []Task{} // an empty array in JSON
+	}
 	if q.Limit > 0 && len(found) > q.Limit {
-		p.Tasks = found[:q.Limit:q.Limit]
+		p.Tasks = p.Tasks[:q.Limit:q.Limit]
 		p.Next = p.Tasks[q.Limit-1].ID
 	}
 	if p.Next != 0 || q.After != 0 {

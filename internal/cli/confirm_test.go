@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+// atTerminal runs a command line over a folder of data, as at a terminal where somebody types.
+func atTerminal(ctx context.Context, data string, typed io.Reader, args ...string) (code int, out, errs string) {
+	var stdout, stderr bytes.Buffer
+	code = Main(ctx, Program{Build: "test"}, args, []string{"HOME=" + data, "SIBYL_DATA=" + data, "OLLAMA_HOST=127.0.0.1:1"},
+		Streams{In: typed, Out: &stdout, Err: &stderr, InTTY: true})
+	return code, stdout.String(), stderr.String()
+}
+
+func TestTaskIsDeletedAtATerminalAfterAYesAndNothingElse(t *testing.T) {
+	data := t.TempDir()
+	for _, typed := range []string{"n\n", "\n", "", "yesterday\n"} {
+		if code, _, errs := atTerminal(t.Context(), data, nil, "task", "add", "Buy\x1b[31m milk"); code != ExitUsage {
+			t.Fatalf("a title that steers a terminal: exit %d: %s", code, errs)
+		}
+		if code, _, errs := atTerminal(t.Context(), data, nil, "task", "add", "Buy milk"); code != ExitAnswered {
+			t.Fatalf("exit %d: %s", code, errs)
+		}
+		code, out, errs := atTerminal(t.Context(), data, strings.NewReader(typed), "task", "rm", "1")
+		if code != ExitFailed || out != "" || errs != "Delete task 1, “Buy milk”? [y/N] · nothing was deleted\n" {
+			t.Errorf("%q: exit %d: %s%s", typed, code, out, errs)
+		}
+	}
+	code, out, errs := atTerminal(t.Context(), data, strings.NewReader("Yes\n"), "task", "rm", "1")
+	if code != ExitAnswered || !strings.HasPrefix(out, "deleted “Buy milk”") {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+	if code, out, errs = atTerminal(t.Context(), data, nil, "task", "list"); code != ExitAnswered || strings.Count(out, "Buy milk") != 3 {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+}
+
+func TestStoppingAtTheQuestionDeletesNothing(t *testing.T) {
+	data := t.TempDir()
+	if code, _, errs := atTerminal(t.Context(), data, nil, "task", "add", "Buy milk"); code != ExitAnswered {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	typed, person := io.Pipe()
+	defer func() { _ = person.Close() }() // the read that is left over ends
+	stopping := readerFunc(func(p []byte) (int, error) {
+		cancel(errors.New("stopped by the person"))
+		return typed.Read(p)
+	})
+	code, out, errs := atTerminal(ctx, data, stopping, "task", "rm", "1")
+	if code != ExitStopped || out != "" || !strings.Contains(errs, "· nothing was deleted") {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+	if code, out, errs = atTerminal(t.Context(), data, nil, "task", "list"); code != ExitAnswered || !strings.Contains(out, "Buy milk") {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+}
+
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

@@ -1,0 +1,281 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/app"
+	"sibyl/internal/task"
+	"sibyl/internal/user"
+)
+
+// taskFlags are what the commands of ‘sibyl task’ share.
+type taskFlags struct{ user string }
+
+func (c *command) taskCommand() *cobra.Command {
+	var f taskFlags
+	cmd := group(&cobra.Command{Use: "task", Short: "List, add, complete, edit and remove tasks",
+		Long: "Keeps a to-do list. Every change is kept in the history of its task, with who made it, and the last one can be undone. ‘sibyl chat’ does\n" +
+			"the same by conversation.\n\nExit codes: 0 done, 1 there is no such task or it has changed, 2 bad input, 5 journal trouble.",
+		Example: "  sibyl task add Renew the passport by May 3rd\n  sibyl task list --status pending\n  sibyl task done 1"},
+		c.taskList(&f), c.taskAdd(&f), c.taskDone(&f), c.taskEdit(&f), c.taskRemove(&f), c.taskHistory(&f), c.taskUndo(&f))
+	cmd.PersistentFlags().StringVar(&f.user, "user", string(app.Owner), "whose tasks these are, on this machine")
+	return cmd
+}
+
+// tasksOf is the task list of whoever a command is for.
+type tasksOf struct {
+	*task.Service
+	by task.By
+}
+
+// onTasks runs a command on the tasks of a user.
+func (c *command) onTasks(f *taskFlags, do func(ctx context.Context, tasks tasksOf, args []string) error) func(*cobra.Command, []string) error {
+	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
+		if err := user.CheckName(f.user); err != nil {
+			return withCode(ExitUsage, fmt.Errorf("--user: %w", err))
+		}
+		err := do(ctx, tasksOf{a.Tasks, task.By{Owner: f.user, Actor: "cli"}}, args)
+		var invalid *task.Invalid
+		switch {
+		case errors.As(err, &invalid):
+			err = withCode(ExitUsage, err)
+		case errors.Is(err, task.ErrNotFound):
+			err = withCode(ExitFailed, fmt.Errorf("%w; ‘sibyl task list’ shows those that there are", err))
+		case errors.Is(err, task.ErrConflict):
+			err = withCode(ExitFailed, fmt.Errorf("%w, so nothing was done; ‘sibyl task list’ shows how it is", err))
+		}
+		return err
+	})
+}
+
+// onTask runs a command on the task whose id its argument is.
+func (c *command) onTask(f *taskFlags, do func(ctx context.Context, tasks tasksOf, id int64) error) func(*cobra.Command, []string) error {
+	return c.onTasks(f, func(ctx context.Context, tasks tasksOf, args []string) error {
+		id, err := strconv.ParseInt(args[0], 10, 64)
+		if err != nil || id < 1 {
+			return withCode(ExitUsage, fmt.Errorf("%.40q is not the id of a task; ‘sibyl task list’ shows the ids, such as 1", args[0]))
+		}
+		if err := do(ctx, tasks, id); err != nil {
+			return fmt.Errorf("task %d: %w", id, err)
+		}
+		return nil
+	})
+}
+
+func (c *command) taskList(f *taskFlags) *cobra.Command {
+	var q task.Query
+	var status string
+	cmd := &cobra.Command{Use: "list", Short: "List tasks in order of creation", Args: cobra.NoArgs,
+		Example: "  sibyl task list\n  sibyl task list --status pending --newest --limit 10\n  sibyl task list --json --user ada",
+		RunE: c.onTasks(f, func(ctx context.Context, tasks tasksOf, _ []string) error {
+			q.Status, q.Limit = task.Status(status), c.limit
+			p, err := tasks.List(ctx, tasks.by.Owner, q)
+			if err != nil {
+				return err
+			}
+			switch {
+			case p.Total == 0 && status == "":
+				fmt.Fprintln(c.Err, "· there is no task; ‘sibyl task add TITLE’ adds one")
+			case len(p.Tasks) < p.Total:
+				fmt.Fprintf(c.Err, "· %d of %d tasks\n", len(p.Tasks), p.Total)
+			}
+			return printList(c, p.Tasks, taskLine)
+		})}
+	cmd.Flags().StringVar(&status, "status", "", "only those that are pending, or completed")
+	cmd.Flags().BoolVar(&q.Newest, "newest", false, "the latest created first")
+	return c.withJSON(c.withLimit(cmd, 0, "how many at most (default: all)"), "a JSON array")
+}
+
+// taskLine is the line of a task in a list.
+func taskLine(t task.Task) string {
+	line := fmt.Sprintf("%4d  [ ]  %s", t.ID, printable(t.Title))
+	if t.CompletedAt != nil {
+		line = fmt.Sprintf("%4d  [x]  %s  (completed %s)", t.ID, printable(t.Title), moment(*t.CompletedAt))
+	}
+	return line
+}
+
+// printTask prints a task that was changed.
+func (c *command) printTask(t task.Task) error {
+	if c.asJSON {
+		return c.printJSON(t)
+	}
+	fmt.Fprintln(c.Out, taskLine(t))
+	return nil
+}
+
+func (c *command) taskAdd(f *taskFlags) *cobra.Command {
+	var description string
+	cmd := &cobra.Command{Use: "add TITLE...", Short: "Add a task", Args: cobra.MinimumNArgs(1),
+		Example: "  sibyl task add Renew the passport by May 3rd\n  sibyl task add \"Buy groceries\" --description \"milk, eggs\"",
+		RunE: c.onTasks(f, func(ctx context.Context, tasks tasksOf, args []string) error {
+			t, _, err := tasks.Add(ctx, tasks.by, strings.Join(args, " "), &description)
+			if err != nil {
+				return err
+			}
+			return c.printTask(t)
+		})}
+	cmd.Flags().StringVar(&description, "description", "", "more about it")
+	return c.withJSON(cmd, "one JSON object")
+}
+
+func (c *command) taskDone(f *taskFlags) *cobra.Command {
+	return c.withJSON(&cobra.Command{Use: "done ID", Short: "Complete a task", Args: cobra.ExactArgs(1),
+		RunE: c.onTask(f, func(ctx context.Context, tasks tasksOf, id int64) error {
+			t, already, err := tasks.Complete(ctx, tasks.by, id, 0)
+			if err != nil {
+				return err
+			}
+			if already {
+				fmt.Fprintln(c.Err, "· it was completed before")
+			}
+			return c.printTask(t)
+		})}, "one JSON object")
+}
+
+func (c *command) taskEdit(f *taskFlags) *cobra.Command {
+	var title, description string
+	var pending bool
+	cmd := &cobra.Command{Use: "edit ID", Short: "Change the title or the description of a task, or open it again", Args: cobra.ExactArgs(1),
+		Example: "  sibyl task edit 1 --title \"Renew both passports\"\n  sibyl task edit 1 --description \"\"\n  sibyl task edit 1 --pending"}
+	cmd.RunE = c.onTask(f, func(ctx context.Context, tasks tasksOf, id int64) error {
+		var e task.Edit
+		if cmd.Flags().Changed("title") {
+			e.Title = &title
+		}
+		if cmd.Flags().Changed("description") {
+			e.Description = &description
+		}
+		if pending {
+			e.Status = new(task.Pending)
+		}
+		if e == (task.Edit{}) {
+			return withCode(ExitUsage, errors.New("nothing is to be changed: say --title, --description or --pending"))
+		}
+		t, _, err := tasks.Update(ctx, tasks.by, id, 0, e)
+		if err != nil {
+			return err
+		}
+		return c.printTask(t)
+	})
+	cmd.Flags().StringVar(&title, "title", "", "what is to be done")
+	cmd.Flags().StringVar(&description, "description", "", "more about it; \"\" removes it")
+	cmd.Flags().BoolVar(&pending, "pending", false, "open a completed task again")
+	return c.withJSON(cmd, "one JSON object")
+}
+
+func (c *command) taskRemove(f *taskFlags) *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{Use: "rm ID", Short: "Delete a task", Args: cobra.ExactArgs(1),
+		Long:    "Deletes a task, after a question on a terminal. ‘sibyl task undo’ brings it back, as long as it was the last change.",
+		Example: "  sibyl task rm 1\n  sibyl task rm 1 --yes",
+		RunE: c.onTask(f, func(ctx context.Context, tasks tasksOf, id int64) error {
+			t, err := tasks.Task(ctx, tasks.by.Owner, id)
+			if err != nil {
+				return err
+			}
+			if !yes {
+				if !c.InTTY {
+					return withCode(ExitUsage, fmt.Errorf("this deletes “%s”: say --yes", t.Title))
+				}
+				agreed, err := c.confirm(ctx, fmt.Sprintf("Delete task %d, “%s”? [y/N] ", id, t.Title))
+				if err != nil || !agreed {
+					c.code = ExitFailed
+					fmt.Fprintln(c.Err, "· nothing was deleted")
+					return err
+				}
+			}
+			was, _, err := tasks.Delete(ctx, tasks.by, id, t.Version) // the one that was shown, and no other
+			if err != nil {
+				return err
+			}
+			if c.asJSON {
+				return c.printJSON(was)
+			}
+			fmt.Fprintf(c.Out, "deleted “%s”; ‘sibyl task undo’ brings it back\n", printable(was.Title))
+			return nil
+		})}
+	cmd.Flags().BoolVar(&yes, "yes", false, "delete without asking")
+	return c.withJSON(cmd, "one JSON object: the task as it was")
+}
+
+func (c *command) taskHistory(f *taskFlags) *cobra.Command {
+	return c.withJSON(&cobra.Command{Use: "history ID", Short: "Show what was changed in a task, by whom and when; also of a deleted one", Args: cobra.ExactArgs(1),
+		RunE: c.onTask(f, func(ctx context.Context, tasks tasksOf, id int64) error {
+			all, err := tasks.History(ctx, tasks.by.Owner, id)
+			if err != nil {
+				return err
+			}
+			return printList(c, all, func(ch task.Change) string {
+				how := ""
+				if ch.Action == task.Undo {
+					how = "undo: "
+				}
+				return fmt.Sprintf("%s  %-8s  %s%s", moment(ch.At), printable(ch.Actor), how, printable(changed(ch)))
+			})
+		})}, "a JSON array")
+}
+
+func (c *command) taskUndo(f *taskFlags) *cobra.Command {
+	return c.withJSON(&cobra.Command{Use: "undo", Short: "Take back the last change; again, the one before it", Args: cobra.NoArgs,
+		Long: "Takes back the last change of your tasks, whichever way it was made. Undoing again walks back further. An undo can't be undone.",
+		RunE: c.onTasks(f, func(ctx context.Context, tasks tasksOf, _ []string) error {
+			ch, err := tasks.Undo(ctx, tasks.by)
+			if err != nil {
+				return err
+			}
+			if c.asJSON {
+				return c.printJSON(ch)
+			}
+			fmt.Fprintf(c.Out, "task %d: %s\n", ch.Task, printable(changed(ch)))
+			return nil
+		})}, "one JSON object: the change")
+}
+
+// changed says in words what a change did.
+func changed(c task.Change) string {
+	switch {
+	case c.Before == nil && c.Action == task.Undo:
+		return "brought back “" + c.After.Title + "”"
+	case c.Before == nil:
+		return "added “" + c.After.Title + "”"
+	case c.After == nil:
+		return "deleted “" + c.Before.Title + "”"
+	}
+	var all []string
+	if c.Before.Title != c.After.Title {
+		all = append(all, "renamed “"+c.Before.Title+"” to “"+c.After.Title+"”")
+	}
+	was, is := described(c.Before), described(c.After)
+	switch {
+	case was == is:
+	case is == "":
+		all = append(all, "removed the description “"+was+"”")
+	case was == "":
+		all = append(all, "added the description “"+is+"”")
+	default:
+		all = append(all, "changed the description “"+was+"” to “"+is+"”")
+	}
+	if c.Before.Status != c.After.Status {
+		if c.After.Status == task.Completed {
+			all = append(all, "completed “"+c.After.Title+"”")
+		} else {
+			all = append(all, "opened “"+c.After.Title+"” again")
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// described is the description of a task in one line.
+func described(t *task.Task) string {
+	if t.Description == nil {
+		return ""
+	}
+	return strings.Join(strings.Fields(*t.Description), " ")
+}
