@@ -23,6 +23,7 @@ import (
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
+	"sibyl/internal/store"
 	"sibyl/internal/task"
 	"sibyl/internal/taskchat"
 	"sibyl/internal/telemetry"
@@ -64,7 +65,8 @@ type App struct {
 	log       *slog.Logger
 	telemetry *telemetry.Telemetry // nil: it does not serve
 
-	texts   fs.FS // the prompts
+	texts   fs.FS         // the prompts
+	shared  store.Secrets // of all processes over the database
 	secrets *secrets
 	opened  opened
 	cooling *model.Cooling // of models that failed, for all runs of this process
@@ -84,7 +86,7 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.Store, a.Registry, a.Users, a.Tasks = db, db, user.New(db, time.Now), task.New(db, a.Clock.Now)
+	a.Store, a.Registry, a.Users, a.Tasks, a.shared = db, db, user.New(db, time.Now), task.New(db, a.Clock.Now), db
 	if opt.Store != nil {
 		a.Store = opt.Store(db)
 	}

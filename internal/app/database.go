@@ -23,6 +23,7 @@ type Database interface {
 	user.Store
 	task.Store
 	node.Registry
+	store.Secrets
 	store.Database
 }
 

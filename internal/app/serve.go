@@ -13,6 +13,7 @@ import (
 	"sibyl/internal/api"
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
+	"sibyl/internal/mcp"
 	"sibyl/internal/node"
 	"sibyl/internal/server"
 	"sibyl/internal/telemetry"
@@ -24,6 +25,16 @@ const mostBody = 1 << 20
 // Serve answers over HTTP and works as a node until ctx is done. listening is told the address.
 func (a *App) Serve(ctx context.Context, build string, listening func(address string)) error {
 	cfg := a.Config.Server
+	var answers *api.Server
+	offered, err := a.MCP(ctx, build, &mcp.Oracle{Service: a.Service, Options: Usual(a.Config), Folders: cfg.FoldersOf, Stays: true,
+		Begin: func(ctx context.Context, owner journal.Owner, do func() error) error {
+			return answers.Begin(ctx, owner, do)
+		}})
+	if err != nil {
+		return err
+	}
+	tools := offered.HTTP()
+	defer tools.Close()
 	c := server.Config{Listen: cfg.Listen, Behind: len(cfg.Proxies) > 0, Loopback: cfg.Loopback(), Grace: cfg.Grace, Users: a.Users.Any, Engine: a.Engine,
 		Log: a.log, Listening: listening,
 		Ready: func(ctx context.Context) error {
@@ -34,14 +45,14 @@ func (a *App) Serve(ctx context.Context, build string, listening func(address st
 			Clock: &a.Clock, Duties: a.duties(), Log: a.log},
 	}
 	c.Answer = func(ready func(context.Context) error, leaving <-chan struct{}) (*http.Server, error) {
-		s, err := api.New(api.Config{Service: a.Service, Users: a.Users, Folders: cfg.FoldersOf, Build: build, Hosts: cfg.Hosts, Proxies: cfg.Proxies,
+		answers, err = api.New(api.Config{Service: a.Service, Users: a.Users, Folders: cfg.FoldersOf, MCP: tools, Build: build, Hosts: cfg.Hosts, Proxies: cfg.Proxies,
 			Limits:  api.Limits{Runs: cfg.Limits.Runs, Requests: float64(cfg.Limits.Requests) / 60, Burst: max(cfg.Limits.Requests/10, 1), Bytes: cfg.Limits.Bytes, Body: mostBody},
 			Leaving: leaving, Lag: a.telemetry.Lag,
 			Ready: ready, Metrics: a.telemetry.Handler(), Log: a.log, Now: a.Clock.Now})
 		if err != nil {
 			return nil, err
 		}
-		return api.HTTPServer(a.telemetry.HTTP(s.Handler()), a.log), nil
+		return api.HTTPServer(a.telemetry.HTTP(answers.Handler()), a.log), nil
 	}
 	pair, err := certificate(cfg)
 	if err != nil {

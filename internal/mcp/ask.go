@@ -45,10 +45,13 @@ type answered struct {
 }
 
 func (s *Server) askTool() offer {
+	folders := ""
+	if s.config.Oracle.Folders != nil {
+		folders = `,"code":{"type":"string","description":"name of a folder of code on the server"},"vault":{"type":"string","description":"name of a folder of notes on the server"}`
+	}
 	o := newOffer(tool.Spec{Name: askName, Title: "Ask the Oracle", Effect: tool.Repeatable, Foreign: true,
 		Description: "Answers a question over code, notes and the web, and cites what was read as path:line or address. It changes nothing there. It may take minutes; a session remembers what was asked in it."},
-		[]string{"question"}, `{"question":{"type":"string","minLength":1},"session":{"type":"string","description":"session_id of an answer, to go on from there"},`+
-			`"code":{"type":"string","description":"name of a folder of code on the server"},"vault":{"type":"string","description":"name of a folder of notes on the server"}}`,
+		[]string{"question"}, `{"question":{"type":"string","minLength":1},"session":{"type":"string","description":"session_id of an answer, to go on from there"}`+folders+`}`,
 		`{"type":"object","properties":{"run_id":{"type":"string"},"session_id":{"type":"string"},"answer":{"type":"string"},"partial":{"type":"boolean"},`+
 			`"sources":{"type":"array","items":{"type":"string"}},"warnings":{"type":"array","items":{"type":"string"}}}}`)
 	o.call = s.ask
@@ -126,10 +129,7 @@ func maybeID(id string) bool {
 
 // folder is the path of a folder that an owner may name.
 func (s *Server) folder(owner, field, name string) (string, error) {
-	all := map[string]string{}
-	if s.config.Oracle.Folders != nil {
-		all = s.config.Oracle.Folders(owner)
-	}
+	all := s.config.Oracle.Folders(owner)
 	if path := all[name]; path != "" {
 		return path, nil
 	}

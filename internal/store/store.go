@@ -73,6 +73,7 @@ func Tables() []Table {
 		table("tombstone", 1, text("id", "owner", "assistant"), number("created_at", "updated_at", "deleted_at", "runs"), text("reason")),
 		table("person", 1, text("name", "scope"), number("created_at", "revoked_at")),
 		table("token", 1, bytes("hash"), text("id", "person", "kind", "scope"), number("created_at", "expires_at", "revoked_at")),
+		table("secret", 1, text("name"), bytes("value")),
 		table("task", 1, number("id"), text("owner", "title", "description", "status"), number("created_at", "completed_at", "version", "gone")),
 		table("task_change", 1, number("id"), text("owner"), number("task"), text("key", "action", "actor", "before", "after"), number("undoes", "at")),
 	}

@@ -2,11 +2,13 @@
 package storetest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,6 +27,7 @@ type Database interface {
 	journal.Store
 	user.Store
 	task.Store
+	store.Secrets
 	store.Database
 	// Schema gives the columns of all tables but those of migrations, as "table.column".
 	Schema(ctx context.Context) ([]string, error)
@@ -65,6 +68,7 @@ func Run(t *testing.T, open, other func(t *testing.T) Database) {
 		empty(t, to)
 		ok(t, errOf(store.Copy(t.Context(), from, to, noon.Add(time.Hour))))
 	})
+	t.Run("SecretIsMadeOnceForAllWhoAskAtOnce", func(t *testing.T) { secrets(t, open(t), other(t)) })
 	t.Run("EveryTableButThoseOfProcessesIsCopied", func(t *testing.T) {
 		schema, err := open(t).Schema(t.Context())
 		ok(t, err)
@@ -86,7 +90,7 @@ func Run(t *testing.T, open, other func(t *testing.T) Database) {
 }
 
 // fill has a bit of everything in it: an ended run and one that is driven until a minute after noon, blobs that are shared, a claim, a pending row and a
-// session that was removed; a user with a token, and one that is revoked; a task that is completed, and one that was deleted, under keys and without.
+// session that was removed; a user with a token, and one that is revoked; two secrets; a task that is completed, and one that was deleted, under keys and without.
 func fill(t *testing.T, s Database) {
 	t.Helper()
 	ctx := t.Context()
@@ -110,6 +114,10 @@ func fill(t *testing.T, s Database) {
 		ok(t, s.AddUser(ctx, user.User{Name: name, Scope: user.Read, CreatedAt: noon}, token, user.HashOf("secret of "+name)))
 	}
 	ok(t, s.RevokeUser(ctx, "bob", noon))
+	for _, name := range []string{"one", "two"} {
+		_, err := s.Secret(ctx, name)
+		ok(t, err)
+	}
 	tasks, by := tasksOf(s), task.By{Owner: "ada", Actor: "cli", Key: "k"}
 	done, _, err := tasks.Add(ctx, by, "Ünï🦉 ‘x’\\", nil)
 	ok(t, err)
@@ -122,13 +130,40 @@ func fill(t *testing.T, s Database) {
 	ok(t, err)
 }
 
+// secrets wants those of two databases.
+func secrets(t *testing.T, here, there Database) {
+	var all sync.WaitGroup
+	found := make([][]byte, 8)
+	for i := range found {
+		all.Go(func() {
+			var err error
+			if found[i], err = here.Secret(t.Context(), "one"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for _, one := range found {
+		if len(one) != store.SecretSize || !bytes.Equal(one, found[0]) {
+			t.Fatalf("the same secret has %d bytes, and %d", len(one), len(found[0]))
+		}
+	}
+	two, err := here.Secret(t.Context(), "two")
+	ok(t, err)
+	foreign, err := there.Secret(t.Context(), "one")
+	ok(t, err)
+	if bytes.Equal(found[0], two) || bytes.Equal(found[0], foreign) {
+		t.Error("two secrets are the same")
+	}
+}
+
 func tasksOf(s task.Store) *task.Service { return task.New(s, func() time.Time { return noon }) }
 
 func copied(t *testing.T, from, to Database) {
 	fill(t, from)
 	counts, err := store.Copy(t.Context(), from, to, noon.Add(time.Hour))
 	ok(t, err)
-	want := []string{"session 3", "run 3", "record 7", "blob 6", "blob_content 6", "pending 1", "claim 2", "tombstone 1", "person 2", "token 2", "task 2", "task_change 4"}
+	want := []string{"session 3", "run 3", "record 7", "blob 6", "blob_content 6", "pending 1", "claim 2", "tombstone 1", "person 2", "token 2", "secret 2", "task 2", "task_change 4"}
 	var got []string
 	for _, c := range counts {
 		if c.Rows > 0 {

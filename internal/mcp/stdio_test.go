@@ -1,0 +1,134 @@
+package mcp_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"x","version":"1"}}}` + "\n" +
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
+	adding   = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"add_task","arguments":{"title":"Buy milk"}}}` + "\n"
+	deleting = `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"delete_task","arguments":{"task_id":1}}}` + "\n"
+)
+
+// answer is a line that a server writes.
+type answer struct {
+	ID     any
+	Method string
+	Result json.RawMessage
+	Error  struct {
+		Code    int
+		Message string
+	}
+}
+
+// streamed gives what is written for an input, until it ends.
+func (h *house) streamed(in io.Reader) (all []answer) {
+	h.Helper()
+	out := &strings.Builder{}
+	ctx, cancel := context.WithTimeout(h.Context(), deadline)
+	defer cancel()
+	if err := h.server.Stream(ctx, "ada", in, out); err != nil || ctx.Err() != nil {
+		h.Fatalf("the stream ends with %v, %v", err, ctx.Err())
+	}
+	for line := range strings.Lines(out.String()) {
+		var a answer
+		if err := json.Unmarshal([]byte(line), &a); err != nil {
+			h.Fatalf("%q is no message: %v", line, err)
+		}
+		all = append(all, a)
+	}
+	return all
+}
+
+func TestWhatIsUnderWayWhenTheInputEndsIsAnswered(t *testing.T) {
+	h := newHouse(t)
+	all := h.streamed(strings.NewReader(initialize + adding))
+	if len(all) != 2 || all[1].ID != 2.0 || !strings.Contains(string(all[1].Result), `"success":true`) || h.titles("ada") != "Buy milk" {
+		t.Errorf("answered %+v, and there is %q", all, h.titles("ada"))
+	}
+}
+
+func TestLineThatIsNoMessageIsAnsweredAndSkipped(t *testing.T) {
+	for what, one := range map[string]struct {
+		line string
+		code int
+	}{
+		"no JSON":    {"S3NT", -32700},
+		"no message": {`{"S3NT":1}`, -32700},
+		"a batch":    {" [" + strings.TrimSpace(adding) + "]", -32600},
+		"too long":   {strings.Repeat("S3NT", 1<<20) + "S3NT", -32600},
+	} {
+		t.Run(what, func(t *testing.T) {
+			h := newHouse(t)
+			all := h.streamed(strings.NewReader(initialize + "\n" + one.line + "\r\n" + adding))
+			refused := 0
+			for _, a := range all {
+				if a.ID == nil && a.Error.Code == one.code && !strings.Contains(a.Error.Message, "S3NT") {
+					refused++
+				}
+			}
+			if len(all) != 3 || refused != 1 || h.titles("ada") != "Buy milk" {
+				t.Errorf("answered %+v, and there is %q", all, h.titles("ada"))
+			}
+		})
+	}
+}
+
+func TestQuestionThatNobodyCanAnswerAnyMoreHoldsUpNothing(t *testing.T) {
+	h := newHouse(t)
+	h.add("ada", "Buy milk")
+	in, client := io.Pipe()
+	written, out := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- h.server.Stream(t.Context(), "ada", in, out) }()
+	go func() { _, _ = io.WriteString(client, initialize+deleting) }()
+	for r := bufio.NewReader(written); ; {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(line, "elicitation/create") {
+			break
+		}
+	}
+	go func() { _, _ = io.Copy(io.Discard, written) }()
+	_ = client.Close()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(deadline):
+		t.Fatal("the stream goes on")
+	}
+	_ = out.Close()
+	if h.titles("ada") != "Buy milk" {
+		t.Error("a task was deleted without an answer")
+	}
+}
+
+func TestStreamEndsWithItsContext(t *testing.T) {
+	h := newHouse(t)
+	in, client := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- h.server.Stream(ctx, "ada", in, io.Discard) }()
+	_, _ = io.WriteString(client, initialize)
+	cancel()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(deadline):
+		t.Fatal("the stream goes on")
+	}
+	_ = client.Close()
+}
