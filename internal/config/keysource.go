@@ -116,12 +116,16 @@ func (c Config) keySource(name string) KeySource {
 	if p, ok := c.Providers[name]; ok {
 		return p.KeySource
 	}
+	if server, ok := strings.CutPrefix(name, mcpKey); ok {
+		return c.MCP.Servers[server].KeySource
+	}
 	return c.Web.keyOf(name)
 }
 
-// KeyNames lists the providers and search engines that may have a key, sorted.
+// KeyNames lists the providers, search engines and MCP servers that may have a key, sorted.
 func (c Config) KeyNames() []string {
 	names := append(sortedNames(c.Providers), Brave, Tavily)
+	names = append(names, c.MCP.keyNames()...)
 	for _, v := range vendors() {
 		names = append(names, v.name)
 	}
