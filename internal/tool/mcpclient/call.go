@@ -83,11 +83,8 @@ func (r *remote) Call(ctx context.Context, call tool.Call) (tool.Result, error) 
 	if err != nil {
 		return tool.Result{}, err
 	}
-	if _, limited := ctx.Deadline(); !limited {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, r.session.cfg.Timeout)
-		defer cancel()
-	}
+	ctx, cancel := context.WithTimeout(ctx, r.session.cfg.Timeout)
+	defer cancel()
 	p := &mcp.CallToolParams{Name: r.name, Arguments: args, Meta: mcp.Meta{}}
 	if call.Key != "" {
 		p.Meta[MetaKey] = call.Key
@@ -129,7 +126,8 @@ func (r *remote) arguments(call tool.Call) (json.RawMessage, error) {
 	return args, nil
 }
 
-// send asks the server. One that has forgotten our session has not taken the call, so it is asked again in a new one.
+// send asks the server. A call that found its connection closed was not sent, so it is sent over a new one. One whose session the server has
+// forgotten was not taken, or it was under way beside another one that found that out: what may be repeated is.
 func (r *remote) send(ctx context.Context, p *mcp.CallToolParams) (tool.Result, error) {
 	for first := true; ; first = false {
 		link, err := r.session.connected(ctx)
@@ -142,12 +140,12 @@ func (r *remote) send(ctx context.Context, p *mcp.CallToolParams) (tool.Result, 
 			return r.result(res)
 		case ctx.Err() != nil:
 			return tool.Result{}, r.unsure(tool.AsError(ctx.Err()))
-		case errors.Is(err, mcp.ErrSessionMissing):
-			if r.session.drop(link); first {
+		case errors.Is(err, mcp.ErrConnectionClosed), errors.Is(err, mcp.ErrSessionMissing):
+			r.session.drop(link)
+			unsent := errors.Is(err, mcp.ErrConnectionClosed)
+			if first && (unsent || r.spec.Effect == tool.Repeatable || r.session.cfg.Own) {
 				continue
 			}
-		case errors.Is(err, mcp.ErrConnectionClosed):
-			r.session.drop(link)
 		}
 		return tool.Result{}, r.unsure(r.session.explain(err))
 	}
@@ -193,5 +191,11 @@ func (s *Session) explain(err error) *tool.Error {
 			return tool.Errorf(tool.Failed, "", "%s: %s", s.cfg.Name, tool.Clip(said.Message, most))
 		}
 	}
-	return &tool.Error{Kind: tool.Unavailable, Message: tool.Clip(s.cfg.Name+" does not answer: "+err.Error(), most), Err: err}
+	unavailable := &tool.Error{Kind: tool.Unavailable, Message: tool.Clip(s.cfg.Name+" does not answer: "+err.Error(), most), Err: err}
+	if t, ok := s.transport.(interface{ complaint() string }); ok {
+		if said := t.complaint(); said != "" {
+			unavailable.Hint = "it said: " + tool.Clip(said, most)
+		}
+	}
+	return unavailable
 }

@@ -2,6 +2,7 @@ package mcpclient
 
 import (
 	"context"
+	"errors"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -29,7 +30,7 @@ func (r *remote) confirmed(ctx context.Context, p *mcp.CallToolParams, c *confir
 		s.mu.Unlock()
 	}()
 	res, err := r.send(context.WithValue(ctx, ofCall{}, c), p)
-	if err != nil && c.call != nil && tool.AsError(err).Kind == tool.Denied {
+	if c.call != nil && errors.Is(err, errUnconfirmed) {
 		return res, tool.Errorf(tool.Conflict, "ask the person again", "what %s is about has changed since the person confirmed it", r.name)
 	}
 	return res, err
