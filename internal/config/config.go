@@ -184,7 +184,7 @@ func (s source) finishFallback(f Fallback, providers map[string]Provider) error 
 		case provider == "offline":
 			problems = append(problems, fmt.Errorf("%s names the offline rules, which never stand in for a model that failed: leave them out", s.at(path)))
 		case !slices.Contains(known, provider):
-			problems = append(problems, fmt.Errorf("%s: there is no provider %s%s", s.at(path), quote(provider), didYouMean(provider, known)))
+			problems = append(problems, fmt.Errorf("%s: there is no provider %s%s", s.at(path), quote(provider), DidYouMean(provider, known)))
 		case slices.Contains(f.Models[:i], id):
 			problems = append(problems, fmt.Errorf("%s names %s twice", s.at(path), quote(id)))
 		}

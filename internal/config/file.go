@@ -265,8 +265,8 @@ func nearest(names []string, distance func(string) int) string {
 	return best
 }
 
-// didYouMean proposes the nearest of the known names, in words, else lists them all.
-func didYouMean(name string, known []string) string {
+// DidYouMean proposes the nearest of the known names, in words, else lists them all.
+func DidYouMean(name string, known []string) string {
 	best := nearest(known, func(k string) int { return editDistance(name, k) })
 	if best == "" {
 		known = slices.Compact(slices.Sorted(slices.Values(known)))

@@ -142,7 +142,7 @@ func CheckName(name string, known []string) error {
 	if slices.Contains(known, name) {
 		return nil
 	}
-	return fmt.Errorf("there is no provider or search engine of this name%s", didYouMean(strings.ToLower(name), known))
+	return fmt.Errorf("there is no provider or search engine of this name%s", DidYouMean(strings.ToLower(name), known))
 }
 
 // Which key store is used, as KeyPlaces.Use.

@@ -27,6 +27,7 @@ type Surroundings struct {
 	ReportTool func(model string) bool                            // it reports by calling a tool
 	LearnKeys  func(ctx context.Context, env Env)
 	Tools      func(ctx context.Context, env Env) (*tool.Set, func(), error)
+	LeftOut    func() []string // servers whose tools can't be had now, each with the reason; nil: there are none
 	Prompts    *prompt.Set
 	Classifier bool     // one is configured for the fallback
 	Web        bool     // a search engine is configured
@@ -89,6 +90,9 @@ func (s Surroundings) begin(ctx context.Context, b assistant.Beginning) (run.Spe
 	info := <-told
 	q.Env.WindowTokens, q.Env.BareCalls = info.Window, info.BareCalls
 	q.Tools = tools.Specs()
+	if s.LeftOut != nil {
+		q.Env.LeftOut = s.LeftOut()
+	}
 	return NewRun(ctx, s.Store, q)
 }
 
