@@ -29,9 +29,10 @@ type remote struct {
 	check   *jsonschema.Resolved // nil: the server checks
 }
 
-// own is a write of our own server. The server performs a write once for each key and owner, keeps the key for good in the transaction of
-// the write, and answers the same key with the first result before it looks at anything else. So calling again is exactly-once, and tells
-// what became of a call that a crash cut off.
+// own is a write of our own server. The server performs a write once for each key and owner, and keeps the key for good, in the transaction
+// of the write. A key that was used gives the first result again and changes nothing; one that was not is performed by being looked up, and
+// a crash in the middle of that leaves the same two cases. So to call again is exactly-once, and tells what became of a call that a crash
+// cut off. A refusal says that nothing stands in the world under the key: it was never used, or what it did was undone since.
 type own struct{ *remote }
 
 func (s *Session) make(l Listing) (tools []tool.Tool) {
@@ -166,7 +167,7 @@ func (o own) Found(ctx context.Context, call tool.Call) (tool.Result, bool, erro
 		return res, true, nil
 	}
 	switch tool.AsError(err).Kind {
-	case tool.InvalidArgs, tool.NotFound, tool.Conflict, tool.Denied: // its key was never used; to refuse it is Call's
+	case tool.InvalidArgs, tool.NotFound, tool.Conflict, tool.Denied: // which is Call's to say
 		return tool.Result{}, false, nil
 	}
 	return tool.Result{}, false, err

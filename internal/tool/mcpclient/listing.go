@@ -18,7 +18,7 @@ import (
 
 // Bounds of what a server may list.
 const (
-	mostTools       = 128
+	mostTools       = 256
 	mostDescription = 2 << 10  // bytes of a description that a model is shown
 	mostSchema      = 32 << 10 // bytes of the schema of one tool; a tool with more is left out
 )
