@@ -31,7 +31,7 @@ const (
 const crashAt = "SIBYL_TEST_CRASH_AT"
 
 func TestMain(m *testing.M) {
-	testscript.Main(pgtest.Main(m), map[string]func(){"sibyl": program, "lost": lost})
+	testscript.Main(pgtest.Main(m), map[string]func(){"sibyl": program, "lost": lost, "tracker": tracker})
 }
 
 // program is the real command line, over a journal that can kill the process.

@@ -128,10 +128,18 @@ func provider(name string, p config.Provider, cfg config.Config, keys *secrets) 
 		})}
 }
 
-// Tools gives the tools of a run's surroundings: the web always, code and vault where they are named. Runs on the same folders share
-// them.
-func (a *App) Tools(_ context.Context, env oracle.Env) (*tool.Set, func(), error) {
-	return a.opened.take(env, a.openTools)
+// Tools gives the tools of a run's surroundings: the web always, code and vault where they are named, and those of the MCP servers that
+// answer. Runs on the same folders share them.
+func (a *App) Tools(ctx context.Context, env oracle.Env) (*tool.Set, func(), error) {
+	set, give, err := a.opened.take(env, a.openTools)
+	if err != nil || len(a.servers.names) == 0 {
+		return set, give, err
+	}
+	if set, err = set.With(a.servers.tools(ctx)...); err != nil {
+		give()
+		return nil, nil, err
+	}
+	return set, give, nil
 }
 
 func (a *App) openTools(env oracle.Env) (*tool.Set, func(), error) {

@@ -4,13 +4,16 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"sibyl/internal/assistant"
@@ -27,6 +30,7 @@ import (
 	"sibyl/internal/task"
 	"sibyl/internal/taskchat"
 	"sibyl/internal/telemetry"
+	"sibyl/internal/tool/mcpclient"
 	"sibyl/internal/user"
 	"sibyl/prompts"
 	"sibyl/trees"
@@ -69,6 +73,8 @@ type App struct {
 	shared  store.Secrets // of all processes over the database
 	secrets *secrets
 	opened  opened
+	servers *servers
+	build   string
 	cooling *model.Cooling // of models that failed, for all runs of this process
 	bert    *bert.Classifier
 }
@@ -106,8 +112,9 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 
 // assist readies the use cases of the assistants.
 func (a *App) assist(opt Options) (err error) {
+	a.servers.log, a.build = cmp.Or(a.log, a.servers.log), opt.Build
 	main := oracle.Describe(a.Oracle, oracle.Surroundings{Store: a.Store, Choose: a.Models.Choose, Describe: a.Describe, ReportTool: a.ReportTool, LearnKeys: a.LearnKeys,
-		Tools: a.Tools, Prompts: a.Prompts, Classifier: a.bert != nil, Web: a.Config.Web.Missing() == "", Fallback: a.Config.Fallback.Models, Retention: a.Config.Retention,
+		Tools: a.Tools, LeftOut: a.servers.leftOut, Prompts: a.Prompts, Classifier: a.bert != nil, Web: a.Config.Web.Missing() == "", Fallback: a.Config.Fallback.Models, Retention: a.Config.Retention,
 		Usual: Usual(a.Config), Least: oracle.Options{MaxTurns: 1, MaxTokens: config.MinTokens, MaxTime: config.MinTime},
 		Most: oracle.Options{MaxTurns: oracle.MostTurns, MaxTokens: config.MostTokens, MaxTime: config.MostTime}})
 	chat, err := a.chat()
@@ -148,6 +155,13 @@ func (a *App) tree(name string) (file string, text []byte, err error) {
 func Prepare(cfg config.Config) (*App, error) {
 	keys := newSecrets(cfg)
 	a := &App{Config: cfg, Models: catalog(cfg, keys), secrets: keys, cooling: model.NewCooling(), bert: classifier(cfg.Bert)}
+	a.servers = newServers(slices.Sorted(maps.Keys(cfg.MCP.Servers)), nil, func(ctx context.Context, name string) (*mcpclient.Session, error) {
+		session, err := a.openServer(ctx, name, a.pins().Admit(name, cfg.MCP.Servers[name].Pin))
+		if err != nil {
+			return nil, errors.New(a.Redact(err.Error()))
+		}
+		return session, nil
+	})
 	var err error
 	if a.Trees, err = trees.Open(cfg.Trees); err != nil {
 		return nil, err
@@ -225,6 +239,7 @@ func (a *App) Close() error {
 	if a.bert != nil {
 		a.bert.Close()
 	}
+	a.servers.close()
 	a.opened.close()
 	return errors.Join(a.closeTelemetry(), a.Store.Close())
 }

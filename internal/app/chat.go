@@ -37,12 +37,11 @@ func (a *App) chat() (d taskchat.Deps, err error) {
 			if err != nil {
 				return nil, nil, err
 			}
-			end := func() { _ = s.Close() } // which ends with the run
 			set, err := tool.NewSet(s.Tools()...)
 			if err != nil {
-				end()
+				s.Close()
 				return nil, nil, err
 			}
-			return set, end, nil
+			return set, s.Close, nil
 		}}, nil
 }

@@ -109,7 +109,7 @@ func (c *command) configTest() *cobra.Command {
 // the order of the names.
 func testAll(ctx context.Context, a *app.App, names []string) ([]finding, error) {
 	engines := []string{anyEngine, config.SearXNG, config.Brave, config.Tavily}
-	known := append(a.Config.KeyNames(), engines...)
+	known := slices.Clone(engines)
 	for _, p := range a.Models {
 		known = append(known, p.Name)
 	}

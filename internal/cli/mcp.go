@@ -34,6 +34,7 @@ func (c *command) mcpCommand() *cobra.Command {
 	fl.StringVar(&f.in, "in", "", "folder of the code that ‘ask’ searches (default: none)")
 	fl.StringVar(&f.vault, "vault", "", "folder of the notes that it searches (default: the setting vault)")
 	fl.StringVarP(&f.model, "model", "m", "", "provider:model (default: what is there, see ‘sibyl models’)")
+	cmd.AddCommand(c.mcpServersCommands()...)
 	return cmd
 }
 

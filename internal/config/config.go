@@ -46,6 +46,7 @@ type Config struct {
 	Telemetry Telemetry
 	Keys      KeyPlaces
 	Server    Server
+	MCP       MCP
 
 	// StoredProblem says why not all names of stored keys could be learnt. The settings hold without those, so this is
 	// for showing and not the end.
@@ -165,7 +166,7 @@ func (s source) finish(c *Config, stored func(KeyPlaces) ([]string, error)) erro
 		}
 	}
 	kept, err := s.finishKeys(c, stored)
-	return errors.Join(err, s.finishProviders(c, kept), s.finishFallback(c.Fallback, c.Providers), s.databaseOfOthers(c), s.finishServer(c.Server),
+	return errors.Join(err, s.finishProviders(c, kept), s.finishMCP(c, kept), s.finishFallback(c.Fallback, c.Providers), s.databaseOfOthers(c), s.finishServer(c.Server),
 		s.finishTelemetry(&c.Telemetry))
 }
 
@@ -183,7 +184,7 @@ func (s source) finishFallback(f Fallback, providers map[string]Provider) error 
 		case provider == "offline":
 			problems = append(problems, fmt.Errorf("%s names the offline rules, which never stand in for a model that failed: leave them out", s.at(path)))
 		case !slices.Contains(known, provider):
-			problems = append(problems, fmt.Errorf("%s: there is no provider %s%s", s.at(path), quote(provider), didYouMean(provider, known)))
+			problems = append(problems, fmt.Errorf("%s: there is no provider %s%s", s.at(path), quote(provider), DidYouMean(provider, known)))
 		case slices.Contains(f.Models[:i], id):
 			problems = append(problems, fmt.Errorf("%s names %s twice", s.at(path), quote(id)))
 		}
@@ -196,6 +197,7 @@ func (s source) finishFallback(f Fallback, providers map[string]Provider) error 
 func (c Config) Redactor(further ...Secret) *redact.Redactor {
 	further = slices.AppendSeq(slices.Clone(further), maps.Values(c.Ollama.EnvHeaders))
 	further = slices.AppendSeq(further, maps.Values(c.Telemetry.Headers))
+	further = append(further, c.MCP.secrets()...)
 	secrets := []string{c.Database.password(), c.Web.Password.Reveal(), c.Web.Brave.EnvKey.Reveal(), c.Web.Tavily.EnvKey.Reveal()}
 	for _, p := range c.Providers {
 		secrets = append(secrets, p.EnvKey.Reveal())

@@ -72,6 +72,7 @@ func TestDefaultsNeedNoFileAndNoEnvironment(t *testing.T) {
 		Keys:      s.keys(KeysAuto),
 		Server: Server{Listen: "127.0.0.1:7333", MostRuns: 16, Grace: 20 * time.Second,
 			Limits: Limits{Runs: 8, Requests: 600, Bytes: 64 << 20}},
+		MCP: MCP{Trusted: filepath.Join(filepath.Dir(s.file()), "mcp")},
 	}
 	if diff := cmp.Diff(want, cfg, bySecret); diff != "" {
 		t.Error(diff)
@@ -139,6 +140,20 @@ telemetry:
   trace_ratio: 0.25
   accept_traceparent: true
   log_level: debug
+mcp:
+  servers:
+    tracker:
+      command: [npx, -y, tracker-server]
+      env: [TRACKER_TOKEN, UNSET_TOKEN]
+      folder: ~/work
+      tools: [search, get]
+      timeout: 5s
+    wiki:
+      url: https://wiki.test/mcp/
+      header: X-Api-Key
+      key_env: WIKI_KEY
+      key_command: [pass, wiki]
+      pin: sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 providers:
   openai:
     model: gpt-x
@@ -179,7 +194,8 @@ providers:
 `
 
 func TestFileSetsEverything(t *testing.T) {
-	cfg, s := mustLoad(t, fullFile, "GROQ_KEY=groq-value-0123456789", "MY_BRAVE=brave-value-0123456789")
+	cfg, s := mustLoad(t, fullFile, "GROQ_KEY=groq-value-0123456789", "MY_BRAVE=brave-value-0123456789", "TRACKER_TOKEN=tracker-value-0123456789", "PATH=/bin", "OTHER=x",
+		"WIKI_KEY=wiki-value-0123456789")
 	folder := filepath.Dir(s.file())
 	want := Config{
 		File:      s.file(),
@@ -209,6 +225,14 @@ func TestFileSetsEverything(t *testing.T) {
 			Hosts: []string{"sibyl.lan"}, Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("127.0.0.1/32")},
 			MostRuns: 4, Grace: time.Minute, Folders: map[string]string{"code": "/srv/code", "ada/notes": filepath.Join(s.home, "notes")},
 			Limits: Limits{Runs: 2, Requests: 60, Bytes: 1 << 20}},
+		MCP: MCP{Trusted: filepath.Join(folder, "mcp"), Servers: map[string]MCPServer{
+			"tracker": {Command: []string{"npx", "-y", "tracker-server"}, Env: []string{"TRACKER_TOKEN", "UNSET_TOKEN"}, Folder: filepath.Join(s.home, "work"),
+				Tools: []string{"search", "get"}, Timeout: 5 * time.Second, Variables: []string{"UNSET_TOKEN"},
+				Environ: map[string]Secret{"PATH": NewSecret("/bin"), "TRACKER_TOKEN": NewSecret("tracker-value-0123456789"), "XDG_CONFIG_HOME": NewSecret(filepath.Dir(folder))}},
+			"wiki": {URL: "https://wiki.test/mcp", Header: "X-Api-Key", Timeout: 30 * time.Second,
+				Pin:       "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+				KeySource: KeySource{KeyEnv: "WIKI_KEY", EnvKey: NewSecret("wiki-value-0123456789"), KeyCommand: []string{"pass", "wiki"}}},
+		}},
 		Providers: map[string]Provider{
 			"openai": {Kind: KindOpenAI, BaseURL: "https://api.openai.com/v1", Model: "gpt-x", KeySource: KeySource{KeyEnv: "OPENAI_API_KEY"}},
 			"groq": {Kind: KindOpenAI, BaseURL: "https://api.groq.test/openai/v1", Model: "llama",
@@ -259,7 +283,7 @@ func TestEmptyVariablesAndSectionsSetNothing(t *testing.T) {
 	cfg, s := mustLoad(t, "model:\nvault:\nweb:\nproviders:\nollama: ~\ntimeouts:\n  web:\n",
 		"SIBYL_MODEL=", "SIBYL_MAX_TURNS=", "OLLAMA_HOST=", "OPENAI_API_KEY=", "SIBYL_CONFIG=")
 	plain, _ := Load(Options{Environ: []string{}, Home: s.home})
-	plain.File, plain.Keys = s.file(), cfg.Keys // the folder for configuration is another
+	plain.File, plain.Keys, plain.MCP = s.file(), cfg.Keys, cfg.MCP // the folder for configuration is another
 	if diff := cmp.Diff(plain, cfg, bySecret); diff != "" {
 		t.Error(diff)
 	}
@@ -295,14 +319,20 @@ func TestEverySettingOfTheTableIsInTheFullFile(t *testing.T) {
 			t.Errorf("%s is not in the file of TestFileSetsEverything", set.path)
 		}
 	}
-	for _, set := range providerSettings() {
+	check := func(section, setting string) {
 		found := false
 		for path := range seen {
-			found = found || strings.HasPrefix(path, "providers.") && strings.HasSuffix(path, "."+set.path)
+			found = found || strings.HasPrefix(path, section) && strings.HasSuffix(path, "."+setting)
 		}
 		if !found {
-			t.Errorf("providers.*.%s is not in the file of TestFileSetsEverything", set.path)
+			t.Errorf("%s*.%s is not in the file of TestFileSetsEverything", section, setting)
 		}
+	}
+	for _, set := range providerSettings() {
+		check("providers.", set.path)
+	}
+	for _, set := range mcpSettings() {
+		check("mcp.servers.", set.path)
 	}
 }
 

@@ -83,8 +83,8 @@ func parse(path string, content []byte) (configFile, error) {
 	return w.file, errors.Join(w.problems...)
 }
 
-// names are the settings of the file, each with an example of the list, or of the names and values, it takes, "" for one value. A
-// provider's name is a star.
+// names are the settings of the file, each with an example of the list, or of the names and values, it takes, "" for one value. The
+// name of a provider or an MCP server is a star.
 type names map[string]string
 
 func knownNames() names {
@@ -94,6 +94,9 @@ func knownNames() names {
 	}
 	for _, s := range providerSettings() {
 		known["providers.*."+s.path] = s.list
+	}
+	for _, s := range mcpSettings() {
+		known["mcp.servers.*."+s.path] = s.list
 	}
 	return known
 }
@@ -117,7 +120,7 @@ func (w *walker) problem(node *yaml.Node, format string, args ...any) {
 	w.problems = append(w.problems, fmt.Errorf("%s:%d: %s", w.file.path, node.Line, fmt.Sprintf(format, args...)))
 }
 
-// section checks the names under path, "" for the whole file. The pattern is the path with a star for a provider.
+// section checks the names under path, "" for the whole file. The pattern is the path with a star for the name of a provider or server.
 func (w *walker) section(node *yaml.Node, path, pattern string) {
 	if isNull(node) {
 		return
@@ -142,6 +145,10 @@ func (w *walker) section(node *yaml.Node, path, pattern string) {
 			continue
 		case pattern == "providers":
 			if last = "*"; !w.checkProviderName(name) {
+				continue
+			}
+		case pattern == "mcp.servers":
+			if last = "*"; !w.checkServerName(name) {
 				continue
 			}
 		case strings.Contains(name.Value, "."):
@@ -206,6 +213,16 @@ func (w *walker) checkProviderName(name *yaml.Node) bool {
 	return true
 }
 
+// checkServerName wants a name that can stand before those of tools, with __ in between.
+func (w *walker) checkServerName(name *yaml.Node) bool {
+	const longest = 20
+	if !isProviderName(name.Value) || len(name.Value) > longest || strings.Contains(name.Value, "__") {
+		w.problem(name, "mcp.servers: the name %s must be of small letters, digits, - and single _, %d of them at most", quote(name.Value), longest)
+		return false
+	}
+	return true
+}
+
 // nearest proposes a name that exists, in words; "" where none is close.
 func (w *walker) nearest(path, pattern string) string {
 	tops := map[string]bool{}
@@ -223,12 +240,16 @@ func (w *walker) nearest(path, pattern string) string {
 	if best == "" {
 		return "; there are: " + strings.Join(sortedNames(tops), ", ")
 	}
-	if rest, ok := strings.CutPrefix(best, "providers.*."); ok {
-		if own, ok := strings.CutPrefix(path, "providers."); ok {
-			provider, _, _ := strings.Cut(own, ".")
-			return fmt.Sprintf("; did you mean providers.%s.%s?", provider, rest)
+	for _, section := range []string{"providers.", "mcp.servers."} {
+		rest, ok := strings.CutPrefix(best, section+"*.")
+		if !ok {
+			continue
 		}
-		best = "providers.<name>." + rest
+		name := "<name>"
+		if own, ok := strings.CutPrefix(path, section); ok {
+			name, _, _ = strings.Cut(own, ".")
+		}
+		best = section + name + "." + rest
 	}
 	return fmt.Sprintf("; did you mean %s?", best)
 }
@@ -244,8 +265,8 @@ func nearest(names []string, distance func(string) int) string {
 	return best
 }
 
-// didYouMean proposes the nearest of the known names, in words, else lists them all.
-func didYouMean(name string, known []string) string {
+// DidYouMean proposes the nearest of the known names, in words, else lists them all.
+func DidYouMean(name string, known []string) string {
 	best := nearest(known, func(k string) int { return editDistance(name, k) })
 	if best == "" {
 		known = slices.Compact(slices.Sorted(slices.Values(known)))

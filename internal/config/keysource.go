@@ -116,12 +116,16 @@ func (c Config) keySource(name string) KeySource {
 	if p, ok := c.Providers[name]; ok {
 		return p.KeySource
 	}
+	if server, ok := strings.CutPrefix(name, mcpKey); ok {
+		return c.MCP.Servers[server].KeySource
+	}
 	return c.Web.keyOf(name)
 }
 
-// KeyNames lists the providers and search engines that may have a key, sorted.
+// KeyNames lists the providers, search engines and MCP servers that may have a key, sorted.
 func (c Config) KeyNames() []string {
 	names := append(sortedNames(c.Providers), Brave, Tavily)
+	names = append(names, c.MCP.keyNames()...)
 	for _, v := range vendors() {
 		names = append(names, v.name)
 	}
@@ -138,7 +142,7 @@ func CheckName(name string, known []string) error {
 	if slices.Contains(known, name) {
 		return nil
 	}
-	return fmt.Errorf("there is no provider or search engine of this name%s", didYouMean(strings.ToLower(name), known))
+	return fmt.Errorf("there is no provider or search engine of this name%s", DidYouMean(strings.ToLower(name), known))
 }
 
 // Which key store is used, as KeyPlaces.Use.

@@ -48,7 +48,7 @@ const (
 // The bounds of the waits for a model.
 const minWait, maxWait = 10 * time.Second, time.Hour
 
-// settings lists all that can be set outside of providers. It is the only place that knows their names.
+// settings lists all that can be set outside of providers and MCP servers. It is the only place that knows their names.
 func settings() []setting[Config] {
 	return slices.Concat([]setting[Config]{
 		field("model", "SIBYL_MODEL", func(c *Config) *string { return &c.Model }, value.model),
@@ -173,7 +173,7 @@ func (s source) apply(c *Config) error {
 		}
 		c.Providers[name] = p
 	}
-	return errors.Join(problems...)
+	return errors.Join(append(problems, s.applyMCP(c))...)
 }
 
 func applyOne[T any](s source, set setting[T], path string, into *T) error {

@@ -47,6 +47,12 @@ func Explain(opts Options) (Config, Lines, error) {
 			add("providers."+name+"."+s.path, s.show(&p))
 		}
 	}
+	for _, name := range sortedNames(cfg.MCP.Servers) {
+		one := cfg.MCP.Servers[name]
+		for _, s := range mcpSettings() {
+			add("mcp.servers."+name+"."+s.path, s.show(&one))
+		}
+	}
 	return cfg, lines, nil
 }
 

@@ -48,7 +48,9 @@ func TestShownSettingsLoadToTheSame(t *testing.T) {
 	file := strings.ReplaceAll(fullFile, `, "llm key"]`, "]")
 	file = strings.ReplaceAll(strings.ReplaceAll(file, "[pass, show]", "[key-of-llm]"), "[pass, brave]", "[key-of-brave]")
 	file = strings.ReplaceAll(file, "[pass, tavily]", "[key-of-tavily]")
-	environ := []string{"GROQ_KEY=groq-0123456789", "WORK_KEY=work-0123456789", "MY_BRAVE=brave-0123456789", "MY_TAVILY=tavily-0123456789"}
+	file = strings.ReplaceAll(strings.ReplaceAll(file, "[pass, wiki]", "[key-of-wiki]"), "[npx, -y, tracker-server]", "[tracker-server]")
+	environ := []string{"GROQ_KEY=groq-0123456789", "WORK_KEY=work-0123456789", "MY_BRAVE=brave-0123456789", "MY_TAVILY=tavily-0123456789", "TRACKER_TOKEN=tracker-0123456789",
+		"UNSET_TOKEN=set-0123456789", "WIKI_KEY=wiki-0123456789"}
 	cfg, lines, s := explain(t, file, environ...)
 	text, err := lines.YAML()
 	if err != nil {

@@ -27,6 +27,7 @@ type Surroundings struct {
 	ReportTool func(model string) bool                            // it reports by calling a tool
 	LearnKeys  func(ctx context.Context, env Env)
 	Tools      func(ctx context.Context, env Env) (*tool.Set, func(), error)
+	LeftOut    func() []string // servers whose tools can't be had now, each with the reason; nil: there are none
 	Prompts    *prompt.Set
 	Classifier bool     // one is configured for the fallback
 	Web        bool     // a search engine is configured
@@ -92,6 +93,9 @@ func (s Surroundings) begin(ctx context.Context, b assistant.Beginning) (run.Spe
 	q.Tools = tools.Specs()
 	if o.ReadOnly {
 		q.Tools = slices.DeleteFunc(q.Tools, func(t tool.Spec) bool { return t.Effect != tool.Repeatable })
+	}
+	if s.LeftOut != nil {
+		q.Env.LeftOut = s.LeftOut()
 	}
 	return NewRun(ctx, s.Store, q)
 }

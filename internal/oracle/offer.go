@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
@@ -46,6 +47,9 @@ func offerTools() bt.Leaf {
 				o.Offered = append(o.Offered, of...)
 				enough = canSearch(i.Tools, of) && !(k == 0 && unsure)
 			}
+			if mayNeedServers(i.Class, i.Sure) {
+				o.Offered = append(o.Offered, named(i.Tools, tool.Server, i.Class.QueryType == classify.Action)...)
+			}
 			held := []string{}
 			for _, t := range i.Tools {
 				if !slices.Contains(o.Offered, t.Name) {
@@ -85,6 +89,11 @@ func mayLookElsewhere(c classify.Classification, sure float64) bool {
 		return c.Confidence < sure
 	}
 	return false
+}
+
+// mayNeedServers says whether the servers of others are offered: what they know no class can say, so with all that is no clear small talk.
+func mayNeedServers(c classify.Classification, sure float64) bool {
+	return c.QueryType != classify.Conversational || c.Confidence < sure
 }
 
 func canSearch(tools []agent.ToolFact, offered []string) bool {
@@ -133,7 +142,7 @@ func widen() bt.Leaf {
 
 // nextSource names the reading tools of the next source of which none is offered.
 func nextSource(c classify.Classification, tools []agent.ToolFact, offered []string) (added []string, ok bool) {
-	for _, s := range sourceOrder(c) {
+	for _, s := range append(slices.Clone(sourceOrder(c)), tool.Server) {
 		names := named(tools, s, false)
 		if len(names) > 0 && !slices.ContainsFunc(names, func(n string) bool { return slices.Contains(offered, n) }) {
 			return names, true
@@ -183,13 +192,19 @@ var (
 )
 
 // toolsFor finds the tools that only read of the sources that a capability names, all of a source, as what finds is of no use without what
-// opens. A capability that names something else to do there than to read is none of theirs.
+// opens. Those of servers are named by their names. A capability that names something else to do there than to read is none of theirs.
 func toolsFor(capability string, tools []agent.ToolFact) (names []string) {
 	var sources []tool.Source
+	var called []string // tools of servers
 	reads, other := false, false
 	for _, w := range search.Words(capability) {
 		stem := search.Stem(strings.ToLower(w))
 		found := false
+		for _, t := range tools {
+			if t.Source == tool.Server && !saysStem(readingSays, stem) && saysStem(wordsOfName(t.Name), stem) {
+				called, found = append(called, t.Name), true
+			}
+		}
 		for s, say := range sourcesSay {
 			if saysStem(say, stem) {
 				sources, found = append(sources, s), true
@@ -203,11 +218,21 @@ func toolsFor(capability string, tools []agent.ToolFact) (names []string) {
 		return nil
 	}
 	for _, t := range tools {
-		if !t.Once && slices.Contains(sources, t.Source) {
+		if !t.Once && (slices.Contains(sources, t.Source) || slices.Contains(called, t.Name)) {
 			names = append(names, t.Name)
 		}
 	}
 	return names
+}
+
+// wordsOfName are the words of a tool's name, with blanks between.
+func wordsOfName(name string) string {
+	return strings.ToLower(strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return ' '
+	}, name))
 }
 
 func saysStem(words, stem string) bool {

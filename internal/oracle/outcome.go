@@ -91,6 +91,9 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 		a.Notices = append(a.Notices, agent.Notice{Type: NoticeShift, Severity: agent.Info, Text: "The topic has changed: earlier exchanges but the last were left out.",
 			Payload: agent.Pairs("left_out", left)})
 	}
+	for _, why := range env.LeftOut {
+		a.Notices = append(a.Notices, agent.Notice{Type: NoticeLeftOut, Severity: agent.Warning, Text: why})
+	}
 	a.TookMS = e.State.Now
 	return run.Outcome{Status: status, Reason: a.StopReason, Result: a, Summary: a.exchange(env)}
 }

@@ -41,6 +41,7 @@ type Env struct {
 
 	Fallback []string `json:"fallback,omitempty"`  // models that answer where Model does not, in order
 	ShadowOf string   `json:"shadow_of,omitempty"` // the run that this one is compared with: it writes nothing
+	LeftOut  []string `json:"left_out,omitempty"`  // servers whose tools could not be had, each with the reason
 }
 
 // smallWindow is a window, in tokens, in which the whole instructions for signals would take too much room.

@@ -167,5 +167,6 @@ const (
 	NoticeGap        = "capability.gap"         // payload: capability
 	NoticeDelegation = "delegation.recommended" // payload: scope, reason
 	NoticeClassifier = "classifier.unavailable" // payload: reason
+	NoticeLeftOut    = "server.left_out"        // an MCP server whose tools could not be had
 	NoticeShift      = "context.topic_shift"    // earlier exchanges but the last were left out
 )

@@ -75,7 +75,7 @@ func (h *house) process(holder string) *process {
 				return nil, nil, err
 			}
 			set, err := tool.NewSet(s.Tools()...)
-			return set, func() { _ = s.Close() }, err
+			return set, s.Close, err
 		}}
 	a, err := taskchat.New(d)
 	h.must(err)

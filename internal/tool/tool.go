@@ -16,6 +16,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 )
 
@@ -25,12 +27,13 @@ const MaxText = 48 << 10
 // Source says where a tool's knowledge comes from.
 type Source string
 
-// The sources a query can need, and the task list.
+// The sources a query can need, the task list, and the MCP servers of others.
 const (
-	Code  Source = "code"
-	Vault Source = "vault"
-	Web   Source = "web"
-	Task  Source = "task"
+	Code   Source = "code"
+	Vault  Source = "vault"
+	Web    Source = "web"
+	Task   Source = "task"
+	Server Source = "server"
 )
 
 // Effect says what a second call would do.
@@ -208,6 +211,11 @@ func NewSet(tools ...Tool) (*Set, error) {
 		s.byName[name] = t
 	}
 	return s, nil
+}
+
+// With is a set with more tools; two of one name is an error.
+func (s *Set) With(more ...Tool) (*Set, error) {
+	return NewSet(slices.AppendSeq(slices.Clone(more), maps.Values(s.byName))...)
 }
 
 // Get returns the tool of that name.

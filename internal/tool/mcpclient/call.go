@@ -29,9 +29,10 @@ type remote struct {
 	check   *jsonschema.Resolved // nil: the server checks
 }
 
-// own is a write of our own server. The server performs a write once for each key and owner, keeps the key for good in the transaction of
-// the write, and answers the same key with the first result before it looks at anything else. So calling again is exactly-once, and tells
-// what became of a call that a crash cut off.
+// own is a write of our own server. The server performs a write once for each key and owner, and keeps the key for good, in the transaction
+// of the write. A key that was used gives the first result again and changes nothing; one that was not is performed by being looked up, and
+// a crash in the middle of that leaves the same two cases. So to call again is exactly-once, and tells what became of a call that a crash
+// cut off. A refusal says that nothing stands in the world under the key: it was never used, or what it did was undone since.
 type own struct{ *remote }
 
 func (s *Session) make(l Listing) (tools []tool.Tool) {
@@ -83,11 +84,8 @@ func (r *remote) Call(ctx context.Context, call tool.Call) (tool.Result, error) 
 	if err != nil {
 		return tool.Result{}, err
 	}
-	if _, limited := ctx.Deadline(); !limited {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, r.session.cfg.Timeout)
-		defer cancel()
-	}
+	ctx, cancel := context.WithTimeout(ctx, r.session.cfg.Timeout)
+	defer cancel()
 	p := &mcp.CallToolParams{Name: r.name, Arguments: args, Meta: mcp.Meta{}}
 	if call.Key != "" {
 		p.Meta[MetaKey] = call.Key
@@ -129,7 +127,8 @@ func (r *remote) arguments(call tool.Call) (json.RawMessage, error) {
 	return args, nil
 }
 
-// send asks the server. One that has forgotten our session has not taken the call, so it is asked again in a new one.
+// send asks the server. A call that found its connection closed was not sent, so it is sent over a new one. One whose session the server has
+// forgotten was not taken, or it was under way beside another one that found that out: what may be repeated is.
 func (r *remote) send(ctx context.Context, p *mcp.CallToolParams) (tool.Result, error) {
 	for first := true; ; first = false {
 		link, err := r.session.connected(ctx)
@@ -142,12 +141,12 @@ func (r *remote) send(ctx context.Context, p *mcp.CallToolParams) (tool.Result, 
 			return r.result(res)
 		case ctx.Err() != nil:
 			return tool.Result{}, r.unsure(tool.AsError(ctx.Err()))
-		case errors.Is(err, mcp.ErrSessionMissing):
-			if r.session.drop(link); first {
+		case errors.Is(err, mcp.ErrConnectionClosed), errors.Is(err, mcp.ErrSessionMissing):
+			r.session.drop(link)
+			unsent := errors.Is(err, mcp.ErrConnectionClosed)
+			if first && (unsent || r.spec.Effect == tool.Repeatable || r.session.cfg.Own) {
 				continue
 			}
-		case errors.Is(err, mcp.ErrConnectionClosed):
-			r.session.drop(link)
 		}
 		return tool.Result{}, r.unsure(r.session.explain(err))
 	}
@@ -168,7 +167,7 @@ func (o own) Found(ctx context.Context, call tool.Call) (tool.Result, bool, erro
 		return res, true, nil
 	}
 	switch tool.AsError(err).Kind {
-	case tool.InvalidArgs, tool.NotFound, tool.Conflict, tool.Denied: // its key was never used; to refuse it is Call's
+	case tool.InvalidArgs, tool.NotFound, tool.Conflict, tool.Denied: // which is Call's to say
 		return tool.Result{}, false, nil
 	}
 	return tool.Result{}, false, err
@@ -193,5 +192,11 @@ func (s *Session) explain(err error) *tool.Error {
 			return tool.Errorf(tool.Failed, "", "%s: %s", s.cfg.Name, tool.Clip(said.Message, most))
 		}
 	}
-	return &tool.Error{Kind: tool.Unavailable, Message: tool.Clip(s.cfg.Name+" does not answer: "+err.Error(), most), Err: err}
+	unavailable := &tool.Error{Kind: tool.Unavailable, Message: tool.Clip(s.cfg.Name+" does not answer: "+err.Error(), most), Err: err}
+	if t, ok := s.transport.(interface{ complaint() string }); ok {
+		if said := t.complaint(); said != "" {
+			unavailable.Hint = "it said: " + tool.Clip(said, most)
+		}
+	}
+	return unavailable
 }

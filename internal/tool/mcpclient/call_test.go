@@ -174,7 +174,7 @@ func TestFoundPerformsAWriteOnce(t *testing.T) {
 	if _, was, err := remove.(tool.Finder).Found(t.Context(), unconfirmed); was || err != nil {
 		t.Errorf("a write that is refused was found: %v, %v", was, err)
 	}
-	_ = session.Close()
+	session.Close()
 	if _, was, err := remove.(tool.Finder).Found(t.Context(), call); was || err == nil {
 		t.Errorf("without a server: %v, %v", was, err)
 	}
@@ -197,11 +197,12 @@ func TestOnlyWritesOfOurOwnServerAreFinders(t *testing.T) {
 func TestCodesOfOurServerBecomeKinds(t *testing.T) {
 	refuse := named(t, connect(t, InProcess(newShelf().server()), Config{Own: true}), "refuse")
 	for code, want := range map[string]tool.Kind{
-		"VALIDATION_ERROR": tool.InvalidArgs, "NOT_FOUND": tool.NotFound, "CONFLICT": tool.Conflict, "CONFIRMATION_REQUIRED": tool.Denied,
+		"VALIDATION_ERROR": tool.InvalidArgs, "NOT_FOUND": tool.NotFound, "CONFLICT": tool.Conflict, "CONFIRMATION_REQUIRED": tool.Denied, "FORBIDDEN": tool.Denied,
+		"UNAVAILABLE":    tool.Unavailable,
 		"DATABASE_ERROR": tool.Unavailable, "INTERNAL_ERROR": tool.Failed, "A_CODE_OF_TOMORROW": tool.Failed,
 	} {
 		_, err := refuse.Call(t.Context(), tool.Call{Args: json.RawMessage(`{"code":"` + code + `"}`)})
-		if kindOfError(err) != want || err.Error() != "no, "+code+" (look again)" {
+		if text := "no, " + code; kindOfError(err) != want || code != unconfirmed && err.Error() != text {
 			t.Errorf("%s: %v, want %s", code, err, want)
 		}
 	}

@@ -2,6 +2,7 @@ package mcpclient
 
 import (
 	"context"
+	"errors"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -29,10 +30,13 @@ func (r *remote) confirmed(ctx context.Context, p *mcp.CallToolParams, c *confir
 		s.mu.Unlock()
 	}()
 	res, err := r.send(context.WithValue(ctx, ofCall{}, c), p)
-	if err != nil && c.call != nil && tool.AsError(err).Kind == tool.Denied {
-		return res, tool.Errorf(tool.Conflict, "ask the person again", "what %s is about has changed since the person confirmed it", r.name)
+	switch {
+	case !errors.Is(err, errUnconfirmed):
+		return res, err
+	case c.call == nil: // the server takes our no for the person's
+		return res, tool.Errorf(tool.Denied, "ask the person first", "%s wants a yes of the person: %w", r.name, errUnconfirmed)
 	}
-	return res, err
+	return res, tool.Errorf(tool.Conflict, "ask the person again", "what %s is about has changed since the person confirmed it", r.name)
 }
 
 // elicit answers our own server's request for confirmation: yes to what the person confirmed for the call that goes on, no to all else.

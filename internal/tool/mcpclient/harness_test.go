@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"go.uber.org/goleak"
 
 	"sibyl/internal/tool"
 )
@@ -85,7 +84,7 @@ func (s *shelf) wait(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallTool
 }
 
 func refusing(code, message string) *mcp.CallToolResult {
-	r := said(code, map[string]any{"success": false, "code": code, "error": message, "details": "look again"})
+	r := said(code, map[string]any{"success": false, "code": code, "error": message, "details": map[string]any{"field": "x"}})
 	r.IsError = true
 	return r
 }
@@ -137,7 +136,7 @@ func connect(t *testing.T, transport mcp.Transport, cfg Config) *Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = session.Close() })
+	t.Cleanup(func() { session.Close() })
 	return session
 }
 
@@ -160,5 +159,3 @@ func kindOfError(err error) tool.Kind {
 	}
 	return ""
 }
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -1,20 +1,24 @@
 package mcpclient
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"sibyl/internal/signal"
 	"sibyl/internal/tool"
 )
 
 // Bounds of what a server may list.
 const (
-	mostTools       = 128
+	mostTools       = 256
 	mostDescription = 2 << 10  // bytes of a description that a model is shown
 	mostSchema      = 32 << 10 // bytes of the schema of one tool; a tool with more is left out
 )
@@ -80,12 +84,54 @@ func (s *Session) spec(o Offer) (tool.Spec, error) {
 	}
 	spec := tool.Spec{Name: spelt(s.cfg.Prefix + o.Name), Title: o.Title, Description: tool.Clip(o.Description, mostDescription), Schema: o.Input,
 		OutputSchema: o.Output, Source: s.cfg.Source, Foreign: s.cfg.Foreign, Effect: tool.Once}
+	if s.cfg.Foreign {
+		var err error
+		if spec.Schema, err = inert(o.Input); err != nil {
+			return tool.Spec{}, err
+		}
+		spec.Title, spec.OutputSchema = signal.Neutralise(o.Title), nil
+	}
 	if o.Hints.ReadOnly {
 		spec.Effect = tool.Repeatable
 		return spec, nil
 	}
 	spec.Destructive, spec.Idempotent = o.Hints.Destructive, o.Hints.Idempotent
 	return spec, nil
+}
+
+// inert is a schema in which no words for people steer a model. One that can't be so without meaning something else is refused.
+func inert(schema json.RawMessage) (json.RawMessage, error) {
+	var tree any
+	if err := json.Unmarshal(schema, &tree); err != nil {
+		return nil, err
+	}
+	var calm func(any)
+	calm = func(node any) {
+		switch node := node.(type) {
+		case map[string]any:
+			for name, part := range node {
+				if words, ok := part.(string); ok && slices.Contains([]string{"description", "title", "$comment"}, name) {
+					node[name] = signal.Neutralise(words)
+				}
+				calm(part)
+			}
+		case []any:
+			for _, part := range node {
+				calm(part)
+			}
+		}
+	}
+	calm(tree)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(tree); err != nil {
+		return nil, err
+	}
+	if text := b.String(); signal.Neutralise(text) != text {
+		return nil, errors.New("its arguments are called like words that steer a model")
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
 }
 
 // longestName is how long a name may be for every provider of models.

@@ -3,6 +3,7 @@ package mcpclient
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -46,12 +47,17 @@ func (r *remote) result(res *mcp.CallToolResult) (tool.Result, error) {
 
 // refusal is the structured result of our own server where it fails.
 type refusal struct {
-	Error   string          `json:"error"`
-	Code    string          `json:"code"`
-	Details json.RawMessage `json:"details"`
+	Error string `json:"error"`
+	Code  string `json:"code"`
 }
 
-// kinds are what the codes of our own server say.
+// errUnconfirmed is wrapped by the error of our own server where nobody confirmed what it asked about.
+var errUnconfirmed = errors.New("nobody confirmed it")
+
+// unconfirmed is the code of that.
+const unconfirmed = "CONFIRMATION_REQUIRED"
+
+// kindOf is what a code of our own server says.
 func kindOf(code string) tool.Kind {
 	switch code {
 	case "VALIDATION_ERROR":
@@ -60,9 +66,9 @@ func kindOf(code string) tool.Kind {
 		return tool.NotFound
 	case "CONFLICT":
 		return tool.Conflict
-	case "CONFIRMATION_REQUIRED":
+	case unconfirmed, "FORBIDDEN":
 		return tool.Denied
-	case "DATABASE_ERROR":
+	case "DATABASE_ERROR", "UNAVAILABLE":
 		return tool.Unavailable
 	}
 	return tool.Failed
@@ -76,9 +82,11 @@ func (r *remote) refused(res tool.Result) *tool.Error {
 	if !r.session.cfg.Own || json.Unmarshal(res.Data, &said) != nil || said.Code == "" {
 		return tool.Errorf(tool.Failed, "", "%s", message)
 	}
-	hint := ""
-	_ = json.Unmarshal(said.Details, &hint) // details of another form are for programs
-	return tool.Errorf(kindOf(said.Code), hint, "%s", tool.Clip(cmp.Or(said.Error, message), most))
+	err := &tool.Error{Kind: kindOf(said.Code), Message: tool.Clip(cmp.Or(said.Error, message), most)}
+	if said.Code == unconfirmed {
+		err.Err = errUnconfirmed
+	}
+	return err
 }
 
 // textOf is what a model can read of the contents. What is no text is named.

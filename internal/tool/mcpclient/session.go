@@ -5,12 +5,13 @@
 //     something else later is not called any more.
 //   - A call ends with its context, and its server is told so. Its text and data are bounded, pictures and files are named, not inlined.
 //   - A server that is away makes its calls Unavailable, and nothing else fails. The next call connects again, at growing intervals.
-//   - No call is sent twice, unless the server has said that it did not take the first.
+//   - No write of a stranger's server is sent twice.
 //   - Only our own server is ever told yes, and only to the call that the person has confirmed.
 //   - No error holds a header, an environment or an argument.
 package mcpclient
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +39,8 @@ type Config struct {
 	// a digest (tool.Subject). Only such a one is answered.
 	Own bool
 
-	Timeout time.Duration // of connecting, and of a call whose context has none; 0: 30 s
+	Start   time.Duration // how long connecting may take; 0: 30 s
+	Timeout time.Duration // of a call; 0: 30 s
 	// Admit decides on what a server lists, all of it; an error leaves the server out. Nil admits.
 	Admit func(ctx context.Context, l Listing) error
 	Log   *slog.Logger // nil: nothing is logged
@@ -72,9 +74,7 @@ type Session struct {
 // Connect opens a server and takes in its tools. A transport that can connect several times, such as those of this package, can be
 // connected to again after it was lost. An error is a *tool.Error.
 func Connect(ctx context.Context, t mcp.Transport, cfg Config) (*Session, error) {
-	if cfg.Timeout <= 0 {
-		cfg.Timeout = defaultTimeout
-	}
+	cfg.Start, cfg.Timeout = cmp.Or(cfg.Start, defaultTimeout), cmp.Or(cfg.Timeout, defaultTimeout)
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
@@ -92,6 +92,7 @@ func Connect(ctx context.Context, t mcp.Transport, cfg Config) (*Session, error)
 		if link != nil {
 			_ = link.Close() // the first error is the one to tell
 		}
+		s.Close()
 		return nil, s.explain(err)
 	}
 	s.listing = listing
@@ -114,28 +115,31 @@ func (s *Session) Changed() bool {
 }
 
 // Close ends the connection. Calls that go on fail.
-func (s *Session) Close() error {
+func (s *Session) Close() {
 	s.mu.Lock()
 	link := s.link
 	s.link, s.closed = nil, true
 	s.mu.Unlock()
-	if link == nil {
-		return nil
+	if link != nil {
+		_ = link.Close() // how a server ends that was told to is its own business
 	}
-	return link.Close()
+	if t, ok := s.transport.(interface{ release() }); ok {
+		t.release()
+	}
 }
 
 // open connects, and lists the tools.
 func (s *Session) open(ctx context.Context) (*mcp.ClientSession, Listing, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Start)
 	defer cancel()
 	type opened struct {
 		link *mcp.ClientSession
 		err  error
 	}
 	done := make(chan opened, 1)
-	go func() { // a transport may wait for a server in a way that no context ends
-		link, err := s.client.Connect(ctx, s.transport, nil)
+	t := &noting{Transport: s.transport}
+	go func() { // a server that takes nothing is waited for in a way that no context ends
+		link, err := s.client.Connect(ctx, t, nil)
 		done <- opened{link, err}
 	}()
 	select {
@@ -146,12 +150,45 @@ func (s *Session) open(ctx context.Context) (*mcp.ClientSession, Listing, error)
 		listing, err := list(ctx, o.link)
 		return o.link, listing, err
 	case <-ctx.Done():
-		go func() {
+		go func() { // nobody waits for it any more
+			t.close()
 			if o := <-done; o.err == nil {
-				_ = o.link.Close() // nobody waits for it any more
+				_ = o.link.Close()
 			}
 		}()
 		return nil, nil, ctx.Err()
+	}
+}
+
+// noting is a transport that notes its connection, so that it can be closed before the session stands.
+type noting struct {
+	mcp.Transport
+	mu     sync.Mutex
+	conn   mcp.Connection
+	closed bool
+}
+
+// Connect connects, unless it was given up.
+func (n *noting) Connect(ctx context.Context) (mcp.Connection, error) {
+	conn, err := n.Transport.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.conn = conn
+	if n.closed {
+		_ = conn.Close()
+	}
+	return conn, nil
+}
+
+func (n *noting) close() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.closed = true
+	if n.conn != nil {
+		_ = n.conn.Close()
 	}
 }
 
@@ -170,19 +207,16 @@ func (s *Session) hold(link *mcp.ClientSession) {
 	go func() {
 		_ = link.Wait()
 		s.drop(link)
+		_ = link.Close() // it is lost already
 	}()
 }
 
-// drop forgets a connection that is of no use any more.
+// drop forgets a connection that is lost.
 func (s *Session) drop(link *mcp.ClientSession) {
 	s.mu.Lock()
-	mine := s.link == link
-	if mine {
+	defer s.mu.Unlock()
+	if s.link == link {
 		s.link = nil
-	}
-	s.mu.Unlock()
-	if mine {
-		_ = link.Close() // it is lost already
 	}
 }
 

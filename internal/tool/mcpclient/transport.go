@@ -2,7 +2,15 @@ package mcpclient
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -19,4 +27,182 @@ func (p inProcess) Connect(ctx context.Context) (mcp.Connection, error) {
 		return nil, fmt.Errorf("connect the server: %w", err)
 	}
 	return ours.Connect(ctx)
+}
+
+// Program is a command that speaks MCP on its standard streams.
+type Program struct {
+	Command []string // the program and its arguments
+	Environ []string // all of its environment, as NAME=value
+	Folder  string   // in which it runs; "": this process's own
+}
+
+// How long a program may take to end after its input was closed, and again after it was told to.
+const endTime = 2 * time.Second
+
+// Stdio connects to a command. Each connection starts it, and its end ends it.
+func Stdio(p Program) mcp.Transport { return &stdio{Program: p} }
+
+type stdio struct {
+	Program
+	mu     sync.Mutex
+	stderr *tail // of the latest start
+}
+
+// Connect starts the command.
+func (s *stdio) Connect(ctx context.Context) (mcp.Connection, error) {
+	cmd := exec.Command(s.Command[0], s.Command[1:]...) //nolint:gosec,noctx // the person's own settings name it, and it outlives the call that starts it
+	cmd.Env, cmd.Dir, cmd.WaitDelay = s.Environ, s.Folder, endTime
+	if cmd.Env == nil {
+		cmd.Env = []string{} // nil would be all of ours
+	}
+	stderr := &tail{}
+	cmd.Stderr = stderr
+	s.mu.Lock()
+	s.stderr = stderr
+	s.mu.Unlock()
+	conn, err := (&mcp.CommandTransport{Command: cmd, TerminateDuration: endTime}).Connect(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("it can't be started: %w", err)
+	}
+	return conn, nil
+}
+
+// complaint is the last line that the command wrote on its standard error.
+func (s *stdio) complaint() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stderr == nil {
+		return ""
+	}
+	return s.stderr.last()
+}
+
+// tail keeps the end of what is written.
+type tail struct {
+	mu   sync.Mutex
+	kept []byte
+}
+
+const mostTail = 2 << 10
+
+// Write takes everything.
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.kept = append(t.kept, b...)
+	t.kept = t.kept[max(0, len(t.kept)-mostTail):]
+	return len(b), nil
+}
+
+// last is the last line that says something.
+func (t *tail) last() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(t.kept), "\uFFFD")), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
+
+// Address is a server of streamable HTTP.
+type Address struct {
+	URL string
+	// Key gives what Header holds, "" for nothing. Without a Header it is Authorization, with the key as a bearer.
+	Header string
+	Key    func(ctx context.Context) (string, error)
+	Client *http.Client // nil: one of its own
+}
+
+// mostBody bounds one response, in bytes: a stream of events as well, which no call of ours needs longer.
+const mostBody = 32 << 20
+
+// errTooMuch says that a response was cut off.
+var errTooMuch = errors.New("the response is too long")
+
+// errMoved says that a server leads elsewhere, where its key does not belong.
+var errMoved = errors.New("it leads to another address, which is not followed: set that address if it is right")
+
+// HTTP connects to an address. It follows no redirect to another host.
+func HTTP(a Address) mcp.Transport {
+	base := a.Client
+	if base == nil {
+		base = &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute,
+			TLSHandshakeTimeout: 10 * time.Second}}
+	}
+	client := *base
+	next := client.Transport
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	client.Transport = keyed{a, next}
+	client.CheckRedirect = func(req *http.Request, via []*http.Request) error {
+		if from := via[0].URL; req.URL.Host != from.Host || req.URL.Scheme != from.Scheme || len(via) > 5 {
+			return errMoved
+		}
+		return nil
+	}
+	return address{&mcp.StreamableClientTransport{Endpoint: a.URL, HTTPClient: &client, MaxRetries: 2, DisableStandaloneSSE: true}, &client}
+}
+
+type address struct {
+	*mcp.StreamableClientTransport
+	client *http.Client
+}
+
+// release closes idle connections.
+func (a address) release() { a.client.CloseIdleConnections() }
+
+// keyed puts the key into requests, and bounds what comes back.
+type keyed struct {
+	Address
+	next http.RoundTripper
+}
+
+// RoundTrip sends one request. The key is in none of its errors.
+func (k keyed) RoundTrip(req *http.Request) (*http.Response, error) {
+	key := ""
+	if k.Key != nil {
+		var err error
+		if key, err = k.Key(req.Context()); err != nil {
+			return nil, err
+		}
+	}
+	if key != "" {
+		req = req.Clone(req.Context())
+		if k.Header == "" {
+			req.Header.Set("Authorization", "Bearer "+key)
+		} else {
+			req.Header.Set(k.Header, key)
+		}
+	}
+	resp, err := k.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = &bounded{ReadCloser: resp.Body, left: mostBody}
+	return resp, nil
+}
+
+// bounded is a body that ends with an error where it is too long.
+type bounded struct {
+	io.ReadCloser
+	left int
+}
+
+// Read reads what is left.
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errTooMuch
+	}
+	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}
+
+// Environ makes an environment of names and values, sorted.
+func Environ(of map[string]string) []string {
+	all := make([]string, 0, len(of))
+	for name, text := range of {
+		all = append(all, name+"="+text)
+	}
+	slices.Sort(all)
+	return all
 }

@@ -1,0 +1,303 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sibyl/internal/config"
+	"sibyl/internal/tool"
+	"sibyl/internal/tool/mcpclient"
+)
+
+// How long a server may take to start, and how long the first question waits for that. One that takes longer is there for a later one.
+const (
+	serverStart    = time.Minute
+	serverPatience = 10 * time.Second
+)
+
+// How often a server that can't be opened is tried.
+const (
+	firstServerPause   = 2 * time.Second
+	longestServerPause = 5 * time.Minute
+)
+
+// servers are the MCP servers of others, opened once for all runs of this process, when the first of them asks for tools. One that can't be
+// opened is left out, and tried again for a later run.
+type servers struct {
+	open     func(ctx context.Context, name string) (*mcpclient.Session, error)
+	names    []string
+	patience time.Duration
+	log      *slog.Logger
+
+	life   context.Context // of all that is opened
+	end    context.CancelFunc
+	under  sync.WaitGroup
+	mu     sync.Mutex
+	closed bool
+	all    map[string]*serverState
+}
+
+// serverState is how it stands with a server. Either session or err is set once it was opened.
+type serverState struct {
+	session  *mcpclient.Session
+	err      error
+	opening  chan struct{} // closed when the opening that goes on has ended; nil: none does
+	failures int
+	again    time.Time
+}
+
+func newServers(names []string, log *slog.Logger, open func(ctx context.Context, name string) (*mcpclient.Session, error)) *servers {
+	s := &servers{open: open, names: names, patience: serverPatience, log: log, all: map[string]*serverState{}}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	s.life, s.end = context.WithCancel(context.Background())
+	for _, name := range names {
+		s.all[name] = &serverState{}
+	}
+	return s
+}
+
+// tools gives the tools that can be had. It waits for servers that are opened for the first time, within bounds.
+func (s *servers) tools(ctx context.Context) (all []tool.Tool) {
+	if len(s.names) == 0 {
+		return nil
+	}
+	waiting, cancel := context.WithTimeout(ctx, s.patience)
+	defer cancel()
+	for _, first := range s.begin() {
+		select {
+		case <-first:
+		case <-waiting.Done():
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range s.names {
+		if one := s.all[name]; one.session != nil {
+			all = append(all, one.session.Tools()...)
+		}
+	}
+	return all
+}
+
+// begin opens what is not open and may be tried. It gives what tells the end of those that are opened for the first time.
+func (s *servers) begin() (first []chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range s.names {
+		one := s.all[name]
+		if one.session != nil && one.session.Changed() {
+			old := one.session
+			one.session, one.err = nil, fmt.Errorf("%s lists other tools than before", name)
+			s.under.Go(old.Close)
+		}
+		if one.session == nil && one.opening == nil && !s.closed && !time.Now().Before(one.again) {
+			one.opening = make(chan struct{})
+			s.under.Go(func() { s.openOne(name, one) })
+		}
+		if one.opening != nil && one.failures == 0 {
+			first = append(first, one.opening)
+		}
+	}
+	return first
+}
+
+func (s *servers) openOne(name string, one *serverState) {
+	session, err := s.open(s.life, name)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(one.opening)
+	one.opening = nil
+	if s.closed && session != nil {
+		session.Close()
+		return
+	}
+	one.session, one.err = session, err
+	if err == nil {
+		one.failures = 0
+		return
+	}
+	pause := longestServerPause
+	if one.failures < 8 {
+		pause = min(pause, firstServerPause<<one.failures)
+	}
+	one.failures++
+	one.again = time.Now().Add(pause)
+	s.log.Warn("an MCP server is left out", "server", name, "why", err, "again_in", pause.String())
+}
+
+// leftOut says of each server that has no tools for now why that is so.
+func (s *servers) leftOut() (all []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range s.names {
+		switch one := s.all[name]; {
+		case one.session != nil:
+		case one.err != nil:
+			all = append(all, fmt.Sprintf("The tools of %s are left out: %v", name, one.err))
+		case one.opening != nil:
+			all = append(all, fmt.Sprintf("The tools of %s are left out: it has not started yet; ‘sibyl mcp servers’ waits longer for it.", name))
+		}
+	}
+	return all
+}
+
+// close ends all servers. No run uses them any more.
+func (s *servers) close() {
+	s.end()
+	s.mu.Lock()
+	s.closed = true
+	for _, one := range s.all {
+		if one.session != nil {
+			s.under.Go(one.session.Close)
+		}
+	}
+	s.mu.Unlock()
+	s.under.Wait()
+}
+
+// pins are what is trusted of the servers.
+func (a *App) pins() mcpclient.Pins {
+	return mcpclient.Pins{Folder: a.Config.MCP.Trusted, Now: time.Now}
+}
+
+// openServer connects to a server of the settings. admit decides on what it lists.
+func (a *App) openServer(ctx context.Context, name string, admit func(context.Context, mcpclient.Listing) error) (*mcpclient.Session, error) {
+	one := a.Config.MCP.Servers[name]
+	transport, err := a.transport(name, one)
+	if err != nil {
+		return nil, err
+	}
+	return mcpclient.Connect(ctx, transport, mcpclient.Config{Name: name, Prefix: name + "__", Source: tool.Server, Foreign: true, Allow: one.Tools, Version: a.build,
+		Start: serverStart, Timeout: one.Timeout, Admit: admit, Log: a.log})
+}
+
+func (a *App) transport(name string, one config.MCPServer) (mcp.Transport, error) {
+	if one.URL != "" {
+		return mcpclient.HTTP(mcpclient.Address{URL: one.URL, Header: one.Header,
+			Key: func(ctx context.Context) (string, error) { return a.secrets.key(ctx, config.MCPKeyName(name)) }}), nil
+	}
+	if len(one.Variables) > 0 {
+		return nil, tool.Errorf(tool.Unavailable, "set it, or take it out of env in the settings", "%s is to be given %s, which is not set", name, strings.Join(one.Variables, ", "))
+	}
+	environ := map[string]string{}
+	for variable, text := range one.Environ {
+		environ[variable] = text.Reveal()
+	}
+	return mcpclient.Stdio(mcpclient.Program{Command: one.Command, Environ: mcpclient.Environ(environ), Folder: one.Folder}), nil
+}
+
+// MCPServer tells of a server of the settings.
+type MCPServer struct {
+	Name    string    `json:"name"`
+	State   string    `json:"state"`           // "ready", "changed", "unavailable"
+	Why     string    `json:"why,omitempty"`   // it is not ready
+	Tools   []MCPTool `json:"tools,omitempty"` // all that it lists
+	Hash    string    `json:"hash,omitempty"`  // of all that it lists
+	Pinned  string    `json:"pinned,omitempty"`
+	Since   time.Time `json:"since,omitzero"` // when it was trusted
+	Changes string    `json:"changes,omitempty"`
+}
+
+// MCPTool tells of a tool of a server.
+type MCPTool struct {
+	Name    string `json:"name"` // as the server spells it
+	Does    string `json:"does"` // to the world, as the server says
+	Allowed bool   `json:"allowed"`
+}
+
+// The states of a server.
+const (
+	ServerReady       = "ready"
+	ServerChanged     = "changed"
+	ServerUnavailable = "unavailable"
+)
+
+// MCPServers asks all servers of the settings what they list. One that is used for the first time is trusted by that.
+func (a *App) MCPServers(ctx context.Context) []MCPServer {
+	names := slices.Sorted(maps.Keys(a.Config.MCP.Servers))
+	all := make([]MCPServer, len(names))
+	var under sync.WaitGroup
+	for i, name := range names {
+		under.Go(func() { all[i] = a.mcpServer(ctx, name) })
+	}
+	under.Wait()
+	return all
+}
+
+func (a *App) mcpServer(ctx context.Context, name string) MCPServer {
+	settings := a.Config.MCP.Servers[name]
+	var listing mcpclient.Listing
+	admit := a.pins().Admit(name, settings.Pin)
+	session, err := a.openServer(ctx, name, func(ctx context.Context, l mcpclient.Listing) error {
+		listing = l
+		return admit(ctx, l)
+	})
+	if session != nil {
+		defer session.Close()
+	}
+	told := MCPServer{Name: name, State: ServerReady, Pinned: settings.Pin}
+	pin, pinErr := a.pins().Read(name)
+	if settings.Pin == "" {
+		told.Pinned, told.Since = pin.Hash, pin.At
+	}
+	if listing != nil {
+		told.Hash = listing.Hash()
+	}
+	for _, o := range listing {
+		told.Tools = append(told.Tools, MCPTool{Name: o.Name, Does: mcpclient.HintsInWords(o.Hints), Allowed: settings.Tools == nil || slices.Contains(settings.Tools, o.Name)})
+	}
+	switch {
+	case errors.Is(err, mcpclient.ErrChanged):
+		told.State = ServerChanged
+		if pinErr == nil {
+			told.Changes = mcpclient.Diff(pin.Listing, listing)
+		}
+	case err != nil:
+		told.State = ServerUnavailable
+	}
+	if err != nil {
+		told.Why = a.Redact(err.Error())
+	}
+	return told
+}
+
+// ErrNoServer says that the settings name no such server.
+var ErrNoServer = errors.New("the settings name no such MCP server")
+
+// TrustMCPServer accepts what a server lists, if it has the hash, or whatever it is where hash is empty. It gives what has changed since it
+// was trusted; "": nothing has, or it never was.
+func (a *App) TrustMCPServer(ctx context.Context, name, hash string) (changes string, err error) {
+	settings, known := a.Config.MCP.Servers[name]
+	switch {
+	case !known:
+		return "", fmt.Errorf("%w%s", ErrNoServer, config.DidYouMean(name, slices.Collect(maps.Keys(a.Config.MCP.Servers))))
+	case settings.Pin != "":
+		return "", fmt.Errorf("its tools are pinned in the settings: change mcp.servers.%s.pin, or take it out", name)
+	}
+	pin, pinErr := a.pins().Read(name)
+	session, err := a.openServer(ctx, name, func(_ context.Context, l mcpclient.Listing) error {
+		if hash != "" && hash != l.Hash() {
+			return fmt.Errorf("it lists %s, which is not what you accept: nothing is changed", l.Hash())
+		}
+		if pinErr == nil {
+			changes = mcpclient.Diff(pin.Listing, l)
+		}
+		return a.pins().Trust(name, l)
+	})
+	if err != nil {
+		return "", errors.New(a.Redact(err.Error()))
+	}
+	session.Close()
+	return changes, nil
+}

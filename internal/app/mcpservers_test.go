@@ -1,0 +1,211 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sibyl/internal/oracle"
+	"sibyl/internal/tool"
+	"sibyl/internal/tool/mcpclient"
+)
+
+// tracker is a server of others. Tools are what it lists.
+func tracker(tools ...string) *mcp.Server {
+	server := mcp.NewServer(&mcp.Implementation{Name: "tracker", Version: "1"}, nil)
+	for _, name := range tools {
+		server.AddTool(&mcp.Tool{Name: name, Description: "does " + name, InputSchema: json.RawMessage(`{"type":"object"}`), Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
+			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "done " + name}}}, nil
+			})
+	}
+	return server
+}
+
+// changing serves over HTTP what it is set to, to those who have the key.
+func changing(t *testing.T, key string) (set func(*mcp.Server), url string) {
+	t.Helper()
+	var current atomic.Pointer[mcp.Server]
+	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return current.Load() }, &mcp.StreamableHTTPOptions{Stateless: true})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if got := r.Header.Get("Authorization"); got != "Bearer "+key {
+			http.Error(w, "no such key: "+got, http.StatusUnauthorized)
+			return
+		}
+		handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return current.Store, server.URL
+}
+
+func toolNames(t *testing.T, a *App) (names []string) {
+	t.Helper()
+	set, give, err := a.Tools(t.Context(), oracle.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer give()
+	for _, s := range set.Specs() {
+		if s.Source == tool.Server {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+const trackerKey = "canary-0123456789"
+
+func TestToolsOfAServerAreThereAndAreItsOwn(t *testing.T) {
+	set, url := changing(t, trackerKey)
+	set(tracker("search", "get", "purge"))
+	a := prepared(t, "mcp: {servers: {tracker: {url: '"+url+"', key_env: KEY, tools: [search, get]}}}", "KEY="+trackerKey)
+	defer a.servers.close()
+	if got := toolNames(t, a); !slices.Equal(got, []string{"tracker__get", "tracker__search"}) {
+		t.Fatalf("%v, left out %v", got, a.servers.leftOut())
+	}
+	all, give, err := a.Tools(t.Context(), oracle.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer give()
+	search, _ := all.Get("tracker__search")
+	res, err := search.Call(t.Context(), tool.Call{})
+	if err != nil || res.Text != "done search" || !search.Spec().Foreign {
+		t.Errorf("%+v, %v, %+v", res, err, search.Spec())
+	}
+}
+
+func TestServerThatFailsLeavesTheOthersAndSaysWhyWithoutItsKey(t *testing.T) {
+	set, url := changing(t, trackerKey)
+	set(tracker("search"))
+	a := prepared(t, "mcp: {servers: {tracker: {url: '"+url+"', key_env: KEY}, locked: {url: '"+url+"', key_env: WRONG}, keyless: {url: '"+url+"', key_env: NOWHERE},\n"+
+		" none: {command: [/nowhere/at-all]}, bare: {command: [x], env: [NOT_SET]}}}", "KEY="+trackerKey, "WRONG=wrong-canary-987654321")
+	defer a.servers.close()
+	if got := toolNames(t, a); !slices.Equal(got, []string{"tracker__search"}) {
+		t.Errorf("%v", got)
+	}
+	left := strings.Join(a.servers.leftOut(), "\n")
+	for _, want := range []string{"of locked are left out", "of none are left out", "of keyless are left out", "NOT_SET, which is not set"} {
+		if !strings.Contains(left, want) {
+			t.Errorf("no “%s” in %s", want, left)
+		}
+	}
+	if strings.Contains(left, "canary") || strings.Count(left, "\n") != 3 {
+		t.Errorf("left out: %s", left)
+	}
+}
+
+func TestServerWhoseToolsChangeIsRefusedUntilItIsTrusted(t *testing.T) {
+	set, url := changing(t, trackerKey)
+	set(tracker("search"))
+	file := "mcp: {servers: {tracker: {url: '" + url + "', key_env: KEY}}}"
+	a := prepared(t, file, "KEY="+trackerKey)
+	defer a.servers.close()
+	toolNames(t, a)
+	set(tracker("search", "purge"))
+	next := &App{Config: a.Config, secrets: a.secrets} // another process
+	state := next.MCPServers(t.Context())
+	if len(state) != 1 || state[0].State != ServerChanged || !strings.Contains(state[0].Changes, "+ purge (only reads, reaches outside)") || state[0].Pinned == state[0].Hash {
+		t.Fatalf("%+v", state)
+	}
+	again := newServers([]string{"tracker"}, nil, func(ctx context.Context, name string) (*mcpclient.Session, error) {
+		return next.openServer(ctx, name, next.pins().Admit(name, ""))
+	})
+	defer again.close()
+	if tools := again.tools(t.Context()); len(tools) > 0 || !strings.Contains(strings.Join(again.leftOut(), ""), "sibyl mcp trust tracker") {
+		t.Errorf("%d tools, left out %v", len(tools), again.leftOut())
+	}
+	if _, err := next.TrustMCPServer(t.Context(), "tracker", state[0].Pinned); err == nil {
+		t.Error("another hash than it has was accepted")
+	}
+	changes, err := next.TrustMCPServer(t.Context(), "tracker", state[0].Hash)
+	if err != nil || changes != state[0].Changes {
+		t.Errorf("%q, %v", changes, err)
+	}
+	if state := next.MCPServers(t.Context()); state[0].State != ServerReady || state[0].Since.IsZero() || len(state[0].Tools) != 2 {
+		t.Errorf("after it was trusted: %+v", state)
+	}
+	if _, err := next.TrustMCPServer(t.Context(), "trakcer", ""); !errors.Is(err, ErrNoServer) || !strings.Contains(err.Error(), "did you mean tracker?") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestSlowServerIsWaitedForOnceAndThereLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opens := 0
+		s := newServers([]string{"slow"}, nil, func(ctx context.Context, name string) (*mcpclient.Session, error) {
+			opens++
+			time.Sleep(30 * time.Second)
+			return mcpclient.Connect(ctx, mcpclient.InProcess(tracker("search")), mcpclient.Config{Name: name})
+		})
+		began := time.Now()
+		if tools := s.tools(t.Context()); len(tools) > 0 || time.Since(began) != serverPatience || !strings.Contains(s.leftOut()[0], "not started yet") {
+			t.Errorf("%d tools after %s, left out %v", len(tools), time.Since(began), s.leftOut())
+		}
+		time.Sleep(time.Minute)
+		if tools := s.tools(t.Context()); len(tools) != 1 || opens != 1 || len(s.leftOut()) > 0 {
+			t.Errorf("%d tools, opened %d times, left out %v", len(tools), opens, s.leftOut())
+		}
+		s.close()
+		synctest.Wait()
+	})
+}
+
+func TestServerThatFailsIsTriedAgainAtGrowingIntervalsAndKeepsNobodyWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opens, broken := 0, true
+		s := newServers([]string{"bad"}, nil, func(ctx context.Context, name string) (*mcpclient.Session, error) {
+			opens++
+			time.Sleep(3 * time.Second)
+			if broken {
+				return nil, errors.New("it has a bad day")
+			}
+			return mcpclient.Connect(ctx, mcpclient.InProcess(tracker("search")), mcpclient.Config{Name: name})
+		})
+		s.tools(t.Context())
+		for range 100 {
+			began := time.Now()
+			s.tools(t.Context())
+			if time.Since(began) > 0 {
+				t.Fatalf("a later question waited %s", time.Since(began))
+			}
+			time.Sleep(time.Second)
+		}
+		if opens < 4 || opens > 7 {
+			t.Errorf("opened %d times in 100 s", opens)
+		}
+		broken = false
+		time.Sleep(longestServerPause)
+		s.tools(t.Context())
+		time.Sleep(10 * time.Second)
+		if tools := s.tools(t.Context()); len(tools) != 1 {
+			t.Errorf("it is back, with %d tools; left out %v", len(tools), s.leftOut())
+		}
+		s.close()
+		synctest.Wait()
+	})
+}
+
+func TestEndOfTheProcessEndsAnOpeningToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServers([]string{"slow"}, nil, func(ctx context.Context, _ string) (*mcpclient.Session, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
+		s.tools(t.Context())
+		s.close()
+		if tools := s.tools(t.Context()); len(tools) > 0 {
+			t.Errorf("%d tools after the end", len(tools))
+		}
+	})
+}

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/app"
+)
+
+// mcpServersCommands are about the servers of others, whose tools the Oracle has.
+func (c *command) mcpServersCommands() []*cobra.Command {
+	return []*cobra.Command{c.mcpServers(), c.mcpTrust()}
+}
+
+func (c *command) mcpServers() *cobra.Command {
+	return c.withJSON(&cobra.Command{Use: "servers", Short: "Start the MCP servers of the settings, and show their tools", Args: cobra.NoArgs,
+		Long: "Starts or calls each server under mcp.servers in the settings, and shows what it lists. What a server lists when it is first used\n" +
+			"is trusted; one that lists something else later is not used until ‘sibyl mcp trust’ accepts it. Exit code 0 means that all are ready.",
+		RunE: c.onPrepared(func(ctx context.Context, a *app.App, _ []string) error {
+			all := a.MCPServers(ctx)
+			if len(all) == 0 {
+				fmt.Fprintln(c.Err, "· the settings name no server under mcp.servers")
+			}
+			for _, one := range all {
+				if one.State != app.ServerReady {
+					c.code = ExitFailed
+				}
+			}
+			return printList(c, all, serverLines)
+		})}, "a JSON array")
+}
+
+// serverLines are the lines of a server in a list.
+func serverLines(s app.MCPServer) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s", s.Name, s.State)
+	if s.Pinned != "" {
+		fmt.Fprintf(&b, "  trusted: %s", s.Pinned)
+	}
+	if !s.Since.IsZero() {
+		fmt.Fprintf(&b, " since %s", moment(s.Since))
+	}
+	if s.Why != "" {
+		fmt.Fprintf(&b, "\n  %s", s.Why)
+	}
+	if s.State == app.ServerChanged {
+		fmt.Fprintf(&b, "\n  it lists: %s", s.Hash)
+		for line := range strings.Lines(s.Changes) {
+			fmt.Fprintf(&b, "\n  %s", strings.TrimRight(line, "\n"))
+		}
+		return printable(b.String())
+	}
+	for _, t := range s.Tools {
+		fmt.Fprintf(&b, "\n  %s  %s", strings.Join(strings.Fields(t.Name), " "), t.Does)
+		if !t.Allowed {
+			b.WriteString("  (not allowed by the settings)")
+		}
+	}
+	return printable(b.String())
+}
+
+func (c *command) mcpTrust() *cobra.Command {
+	return &cobra.Command{Use: "trust NAME [HASH]", Short: "Accept the tools that an MCP server lists now", Args: cobra.RangeArgs(1, 2),
+		Long: "Accepts what a server lists, and prints what has changed since it was trusted. Look at that first with ‘sibyl mcp servers’: the\n" +
+			"description of a tool is read by the model, and may say to it what you would not. With the hash that stands there, nothing else is\naccepted.",
+		Example: "  sibyl mcp trust github",
+		RunE: c.onPrepared(func(ctx context.Context, a *app.App, args []string) error {
+			changes, err := a.TrustMCPServer(ctx, args[0], strings.Join(args[1:], ""))
+			switch {
+			case errors.Is(err, app.ErrNoServer):
+				return withCode(ExitUsage, err)
+			case err != nil:
+				return withCode(ExitFailed, err)
+			}
+			fmt.Fprint(c.Out, printable(changes))
+			fmt.Fprintf(c.Out, "the tools of %s are trusted as they are now\n", args[0])
+			return nil
+		})}
+}

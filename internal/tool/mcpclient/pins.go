@@ -1,0 +1,104 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"sibyl/internal/files"
+	"sibyl/internal/tool"
+)
+
+// Pins remember what servers list, since a server that is trusted today may describe its tools otherwise tomorrow. What a server lists when
+// it is first used is trusted. Processes share a folder; each pin is a file that is written whole.
+type Pins struct {
+	Folder string // "": nothing can be remembered
+	Now    func() time.Time
+}
+
+// Pin is what a server listed when it was trusted.
+type Pin struct {
+	Server  string    `json:"server"`
+	At      time.Time `json:"at"`
+	Hash    string    `json:"hash"`
+	Listing Listing   `json:"listing"`
+}
+
+// ErrChanged is wrapped by errors of servers that list other tools than were trusted.
+var ErrChanged = errors.New("its tools have changed since they were trusted")
+
+// ErrNoPin says that nothing is remembered of a server.
+var ErrNoPin = errors.New("it was never used")
+
+const mostPin = 8 << 20 // bytes of a pin
+
+func (p Pins) file(server string) string { return filepath.Join(p.Folder, server+".json") }
+
+// Read gives what is remembered of a server; ErrNoPin.
+func (p Pins) Read(server string) (Pin, error) {
+	if p.Folder == "" {
+		return Pin{}, ErrNoPin
+	}
+	content, err := os.ReadFile(p.file(server))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Pin{}, ErrNoPin
+	case err != nil:
+		return Pin{}, fmt.Errorf("what was trusted can't be read: %w", err)
+	}
+	var pin Pin
+	if err := json.Unmarshal(content, &pin); err != nil || pin.Server != server || pin.Hash != pin.Listing.Hash() {
+		return Pin{}, fmt.Errorf("%s is damaged: ‘sibyl mcp trust %s’ writes it anew", p.file(server), server)
+	}
+	return pin, nil
+}
+
+// Trust remembers what a server lists, in the place of what was.
+func (p Pins) Trust(server string, l Listing) error {
+	if p.Folder == "" {
+		return errors.New("there is no folder to remember its tools in, since the home folder is unknown: set HOME, or pin in the settings")
+	}
+	content, err := json.MarshalIndent(Pin{Server: server, At: p.Now().UTC().Truncate(time.Second), Hash: l.Hash(), Listing: l}, "", " ")
+	if err != nil {
+		return err
+	}
+	if len(content) > mostPin {
+		return fmt.Errorf("what it lists has more than %d bytes", mostPin)
+	}
+	if err := files.Replace(p.file(server), content, 0o600); err != nil {
+		return fmt.Errorf("its tools can't be remembered (pin them in the settings where this folder can't be written): %w", err)
+	}
+	return nil
+}
+
+// Admit trusts a server that is used for the first time, and refuses one that lists something else than was trusted, with ErrChanged. A
+// pin of the settings, unless it is empty, stands above what is remembered.
+func (p Pins) Admit(server, pinned string) func(context.Context, Listing) error {
+	return func(_ context.Context, l Listing) error {
+		if pinned != "" {
+			if l.Hash() == pinned {
+				return nil
+			}
+			return changed(server, fmt.Sprintf("the settings pin %s, and it has %s", pinned, l.Hash()))
+		}
+		was, err := p.Read(server)
+		switch {
+		case errors.Is(err, ErrNoPin):
+			return p.Trust(server, l)
+		case err != nil:
+			return err
+		case was.Hash == l.Hash():
+			return nil
+		}
+		return changed(server, "‘sibyl mcp servers’ shows how, and ‘sibyl mcp trust "+server+"’ accepts it")
+	}
+}
+
+func changed(server, hint string) error {
+	return tool.Errorf(tool.Denied, hint, "%s is not used: %w", server, ErrChanged)
+}

@@ -1,0 +1,226 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.uber.org/goleak"
+
+	"sibyl/internal/tool"
+)
+
+// asServer is the variable that makes this test program a server.
+const asServer = "MCPCLIENT_TEST_SERVER"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(asServer) {
+	case "":
+		goleak.VerifyTestMain(m)
+	case "complains":
+		fmt.Fprintln(os.Stderr, "starting\nno database there")
+		os.Exit(1)
+	case "deaf":
+		_, _ = io.Copy(io.Discard, os.Stdin)
+	default:
+		serveStdio()
+	}
+}
+
+// serveStdio is a server on standard streams. Its tools tell of it, and end it.
+func serveStdio() {
+	server := mcp.NewServer(&mcp.Implementation{Name: "self", Version: "1"}, nil)
+	mcp.AddTool(server, &mcp.Tool{Name: "environ", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
+		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+			folder, err := os.Getwd()
+			return said(strings.Join(os.Environ(), "\n")+"\nfolder "+folder, nil), nil, err
+		})
+	mcp.AddTool(server, &mcp.Tool{Name: "die"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+		os.Exit(3)
+		return nil, nil, nil
+	})
+	if err := server.Run(context.Background(), &mcp.StdioTransport{}); err != nil && !errors.Is(err, context.Canceled) {
+		fmt.Fprintln(os.Stderr, err)
+	}
+}
+
+func self(as string) Program {
+	program, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	return Program{Command: []string{program}, Environ: []string{asServer + "=" + as, "TOKEN=of-the-server"}}
+}
+
+func TestCommandHasOnlyTheEnvironmentItIsGiven(t *testing.T) {
+	t.Setenv("SECRET_OF_OURS", "canary")
+	p := self("yes")
+	p.Folder = t.TempDir()
+	session := connect(t, Stdio(p), Config{})
+	res, err := named(t, session, "environ").Call(t.Context(), tool.Call{})
+	if err != nil || !strings.Contains(res.Text, "TOKEN=of-the-server") || strings.Contains(res.Text, "canary") || !strings.Contains(res.Text, "folder "+p.Folder) {
+		t.Errorf("%v: %s", err, res.Text)
+	}
+}
+
+func TestCommandThatDiesIsStartedAgain(t *testing.T) {
+	session := connect(t, Stdio(self("yes")), Config{})
+	if _, err := named(t, session, "die").Call(t.Context(), tool.Call{Key: "k"}); kindOfError(err) != tool.Unavailable || !strings.Contains(err.Error(), "not known") {
+		t.Errorf("%v", err)
+	}
+	if _, err := named(t, session, "environ").Call(t.Context(), tool.Call{}); err != nil {
+		t.Errorf("the next call: %v", err)
+	}
+}
+
+func TestCommandThatDoesNotServeSaysWhy(t *testing.T) {
+	_, err := Connect(t.Context(), Stdio(self("complains")), Config{Name: "self"})
+	if kindOfError(err) != tool.Unavailable || !strings.Contains(err.Error(), "it said: no database there") {
+		t.Errorf("%v", err)
+	}
+	_, err = Connect(t.Context(), Stdio(Program{Command: []string{"/nowhere/at-all", "--token", "canary"}}), Config{Name: "self"})
+	if kindOfError(err) != tool.Unavailable || strings.Contains(err.Error(), "canary") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestCommandThatIsDeafIsEnded(t *testing.T) {
+	_, err := Connect(t.Context(), Stdio(self("deaf")), Config{Name: "self", Start: 100 * time.Millisecond})
+	if kindOfError(err) != tool.Timeout {
+		t.Errorf("%v", err)
+	}
+}
+
+// web serves the shelf over HTTP, to those who have the key.
+func web(t *testing.T, s *shelf, stateless bool, wrap func(http.Handler) http.Handler) *httptest.Server {
+	t.Helper()
+	server := s.server()
+	handler := http.Handler(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: stateless}))
+	if wrap != nil {
+		handler = wrap(handler)
+	}
+	web := httptest.NewServer(handler)
+	t.Cleanup(func() {
+		for session := range server.Sessions() { // the handler keeps those that nobody ended
+			_ = session.Close()
+		}
+		web.Close()
+	})
+	return web
+}
+
+const webKey = "canary-0123456789"
+
+func keyOf(key string) func(context.Context) (string, error) {
+	return func(context.Context) (string, error) { return key, nil }
+}
+
+func TestServerOverHTTPIsCalledWithItsKey(t *testing.T) {
+	for header, want := range map[string]string{"": "Bearer " + webKey, "X-Api-Key": webKey} {
+		for _, stateless := range []bool{true, false} {
+			s := newShelf()
+			guarded := web(t, s, stateless, func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					name := header
+					if name == "" {
+						name = "Authorization"
+					}
+					if r.Header.Get(name) != want {
+						http.Error(w, "no key, but "+r.Header.Get(name), http.StatusUnauthorized)
+						return
+					}
+					next.ServeHTTP(w, r)
+				})
+			})
+			session := connect(t, HTTP(Address{URL: guarded.URL, Header: header, Key: keyOf(webKey)}), Config{})
+			res, err := named(t, session, "look").Call(t.Context(), tool.Call{})
+			if err != nil || res.Text != "seen {}" {
+				t.Errorf("%s, stateless %v: %+v, %v", header, stateless, res, err)
+			}
+			session.Close()
+			_, err = Connect(t.Context(), HTTP(Address{URL: guarded.URL, Header: header, Key: keyOf("wrong-" + webKey)}), Config{Name: "web"})
+			if kindOfError(err) != tool.Unavailable || strings.Contains(err.Error(), webKey) {
+				t.Errorf("with a wrong key: %v", err)
+			}
+		}
+	}
+}
+
+func TestKeyFollowsNoRedirectToAnotherHost(t *testing.T) {
+	reached := make(chan string, 9)
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { reached <- r.Header.Get("Authorization") }))
+	defer other.Close()
+	moved := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	defer moved.Close()
+	_, err := Connect(t.Context(), HTTP(Address{URL: moved.URL, Key: keyOf(webKey)}), Config{Name: "web"})
+	if err == nil || !strings.Contains(err.Error(), "leads to another address") || len(reached) > 0 {
+		t.Errorf("%v, reached %d times", err, len(reached))
+	}
+}
+
+func TestSessionThatAServerForgotIsBegunAnew(t *testing.T) {
+	s := newShelf()
+	s.eras = []string{"2025-11-25"}
+	forget := make(chan struct{}, 1)
+	server := web(t, s, false, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			select {
+			case <-forget:
+				http.Error(w, "no such session", http.StatusNotFound)
+			default:
+				next.ServeHTTP(w, r)
+			}
+		})
+	})
+	session := connect(t, HTTP(Address{URL: server.URL}), Config{})
+	forget <- struct{}{}
+	if _, err := named(t, session, "look").Call(t.Context(), tool.Call{}); err != nil || len(s.metas) != 1 {
+		t.Errorf("%v, %d calls came", err, len(s.metas))
+	}
+	forget <- struct{}{}
+	if _, err := named(t, session, "put").Call(t.Context(), tool.Call{Key: "k"}); kindOfError(err) != tool.Unavailable || !strings.Contains(err.Error(), "not known") || len(s.metas) != 1 {
+		t.Errorf("a write: %v, %d calls came", err, len(s.metas))
+	}
+	if _, err := named(t, session, "put").Call(t.Context(), tool.Call{Key: "l"}); err != nil {
+		t.Errorf("the next write: %v", err)
+	}
+}
+
+func TestConfirmationWorksOverHTTP(t *testing.T) {
+	for _, stateless := range []bool{true, false} {
+		s := newShelf()
+		if !stateless {
+			s.eras = []string{"2025-11-25"}
+		}
+		session := connect(t, HTTP(Address{URL: web(t, s, stateless, nil).URL}), Config{Own: true})
+		_, err := named(t, session, "remove").Call(t.Context(), tool.Call{Key: "k", Version: 3, Confirmation: subjectOf(t, "{}", 3)})
+		if err != nil || s.removed != 1 {
+			t.Errorf("stateless %v: %v, removed %d", stateless, err, s.removed)
+		}
+	}
+}
+
+func TestResponseWithoutAnEndIsCutOff(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		line := []byte(strings.Repeat(" ", 1<<20))
+		for {
+			if _, err := w.Write(line); err != nil {
+				return
+			}
+		}
+	}))
+	defer server.Close()
+	_, err := Connect(t.Context(), HTTP(Address{URL: server.URL}), Config{Name: "web"})
+	if kindOfError(err) != tool.Unavailable {
+		t.Errorf("%v", err)
+	}
+}
