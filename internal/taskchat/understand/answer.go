@@ -175,7 +175,7 @@ func (r *reader) answerAnd(s span) []Result {
 // verbAfter says that a no belongs to a command behind it: "don't forget".
 func (r *reader) verbAfter(i, n, hi int) bool {
 	e, k := r.verb(i, hi)
-	return k > n && e.class < lastVerb
+	return e.class < lastVerb && (k > n || k == n && i+k < hi && r.tokens[i+k].kind != sign)
 }
 
 // yesAnd reads what follows a yes. Only clear commands leave it one.

@@ -94,7 +94,7 @@ func (r *reader) cuts(left span, j, hi int, comma bool) bool {
 	if body.empty() || r.isAnswer(body) {
 		return true
 	}
-	if r.verbatim(body) {
+	if r.verbatim(body) || r.awaits(body, hi) {
 		return false
 	}
 	if comma && r.at(j, hi, fAgain, yNo, yCancel) > 0 {
@@ -118,6 +118,28 @@ func (r *reader) cuts(left span, j, hi int, comma bool) bool {
 	return r.cutsCommand(body, j, hi)
 }
 
+// awaits says that the clause on the left begins with a split verb whose particle comes later in the sentence.
+func (r *reader) awaits(left span, hi int) bool {
+	for _, e := range r.found[left.lo] {
+		if e.class != tParticle {
+			continue
+		}
+		last := splitWords(r.lex.pairs[e.value].particle)
+		has := func(s span) bool {
+			for i := s.lo; i < s.hi; i++ {
+				if r.tokens[i].norm == last[len(last)-1] && !r.tokens[i].quoted {
+					return true
+				}
+			}
+			return false
+		}
+		if !has(left) && has(r.toJoint(left.hi+1, hi)) {
+			return true
+		}
+	}
+	return false
+}
+
 // cutsCommand says whether the command at j is one by itself, not part of a title or of a new value on the left.
 func (r *reader) cutsCommand(left span, j, hi int) bool {
 	right := r.toJoint(j, hi)
@@ -127,6 +149,9 @@ func (r *reader) cutsCommand(left span, j, hi int) bool {
 	kind := r.kindOf(left)
 	for _, h := range r.heads(right) {
 		object := r.trim(h.object, fMe, fFiller)
+		if h.final && kind == "" {
+			continue
+		}
 		switch h.class {
 		case vRemind, vNeed:
 			return !object.empty()
@@ -289,7 +314,13 @@ func (r *reader) front(s span) front {
 		if _, n := r.verb(f.lo, f.hi); n > 0 && n >= r.at(f.lo, f.hi, fFiller, fHedge, fAsk, fWish, fGreet, fThanks) {
 			break
 		}
-		n := 0
+		n := r.at(f.lo, f.hi, fGreet, fThanks)
+		if n > r.at(f.lo, f.hi, fFiller) && r.standsApart(f.lo+n, f.hi) {
+			f.greeted = true
+			f.lo += n
+			f.span = r.trimStart(f.span)
+			continue
+		}
 		if n = r.at(f.lo, f.hi, fHelp); n > 0 && n >= r.at(f.lo, f.hi, fAsk, fWish) {
 			break
 		}
@@ -300,8 +331,6 @@ func (r *reader) front(s span) front {
 		} else if n = r.at(f.lo, f.hi, fHedge); n > 0 {
 			f.hedged = true
 		} else if n = r.at(f.lo, f.hi, fFiller, rAnd, tThen); n > 0 {
-		} else if n = r.at(f.lo, f.hi, fGreet, fThanks); n > 0 && (f.lo+n == f.hi || r.sign(f.lo+n, ",", "!", ".", "-", ":") || r.tokens[f.lo+n].kind == emoji) {
-			f.greeted = true
 		} else if n = r.at(f.lo, f.hi, rNot); n > 0 && r.verbBehind(f.lo+n, f.hi) {
 			f.negated = true
 		} else if r.tokens[f.lo].kind == emoji {
@@ -313,6 +342,11 @@ func (r *reader) front(s span) front {
 		f.span = r.trimStart(f.span)
 	}
 	return f
+}
+
+// standsApart says that at a token a part ends, or something else begins.
+func (r *reader) standsApart(i, hi int) bool {
+	return i >= hi || r.sign(i, ",", "!", ".", "-", ":") || r.tokens[i].kind == emoji
 }
 
 // opensCommand says that a wish goes on with something to do.

@@ -99,7 +99,7 @@ func (r *reader) particle(s span, from int, particle string) (object span, ok bo
 		case r.listPhrase(end, behind.hi, tTo, tFrom) == behind.hi-end:
 			return span{from, i}, true
 		case r.sign(end, ":"): // "schreib auf: Milch"; what stands between says only for whom
-			return behind, r.trim(span{from, i}, fFiller, fMe).empty()
+			return behind, r.trim(span{from, i}, fFiller, fMe).empty() || r.startsTitle(from, i, end)
 		case r.tokens[from].norm != "" && r.startsTitle(from, i, end):
 			return behind, true
 		}
@@ -147,9 +147,9 @@ func (r *reader) perform(s span, h head) []Result {
 	object := r.trim(h.object, fMe)
 	switch h.class {
 	case vRemind:
-		return r.remind(h.object)
+		return r.remind(h)
 	case vNeed:
-		return r.need(s, h.object)
+		return r.need(h)
 	case vCreate:
 		return r.create(s, h)
 	case vPut:
@@ -174,7 +174,7 @@ func (r *reader) perform(s span, h head) []Result {
 	case vList:
 		return r.list(object, h.final)
 	case vFind:
-		return r.find(object)
+		return r.find(object, h.value == 1)
 	case vUndo:
 		return r.undo(object)
 	case vErrand, vErrandNoun:

@@ -218,8 +218,10 @@ func (r *reader) create(s span, h head) []Result {
 	return r.added(title, list, confidence, "a command and a title")
 }
 
-// Values of verbs that create.
+// Values of verbs.
 const (
+	noun     = 1 // of needs: what follows may be a thing, not something to do
+	open     = 1 // of reminders: "to" may still follow, behind a time
 	makes    = 1 // "create": what follows may be a thing to be made
 	nounVerb = 2 // "task": a noun that begins a title with a colon
 )
@@ -322,8 +324,8 @@ func (r *reader) addedTo(object span) []Result {
 }
 
 // remind reads what follows "remind me to", also with a time between: "remind me tomorrow to X".
-func (r *reader) remind(object span) []Result {
-	object = r.trimStart(object, fFiller)
+func (r *reader) remind(h head) []Result {
+	object := r.trimStart(h.object, fFiller)
 	object, _ = r.withoutList(object)
 	if r.trimEnd(object, tEnding).empty() {
 		return one(Create, clear, Entities{}, "a command without a title")
@@ -331,7 +333,7 @@ func (r *reader) remind(object span) []Result {
 	const frame = "a request to be reminded"
 	if n := r.at(object.lo, object.hi, tInfTo); n > 0 {
 		object.lo += n
-	} else if when, rest, ok := r.timeBefore(object); ok {
+	} else if when, rest, ok := r.timeBefore(object); ok && h.value == open {
 		out := r.added(rest, false, clear, frame)
 		if out != nil {
 			last := &out[len(out)-1].Entities
@@ -348,7 +350,7 @@ func (r *reader) timeBefore(s span) (when, rest span, ok bool) {
 		if r.tokens[i].quoted {
 			break
 		}
-		if n := r.at(i, s.hi, tInfTo); n > 0 && i+n < s.hi && (r.beginsErrand(span{i + n, s.hi}) || r.before(i, i+n, tThat) > 0) {
+		if n := r.at(i, s.hi, tInfTo); n > 0 && i+n < s.hi && (r.beginsErrand(span{i + n, s.hi}) || r.endsErrand(span{i + n, s.hi}) || r.at(i, i+n, tThat) > 0) {
 			return r.trim(span{s.lo, i}), span{i + n, s.hi}, true
 		}
 	}
@@ -356,23 +358,28 @@ func (r *reader) timeBefore(s span) (when, rest span, ok bool) {
 }
 
 // need reads what the person has to do. Where that is what a command does to a task by its position, it may be one.
-func (r *reader) need(s, object span) []Result {
-	object = r.trimStart(object, fFiller)
+func (r *reader) need(h head) []Result {
+	object := r.trimStart(h.object, fFiller)
 	if object.empty() {
 		return nil
 	}
 	out := r.command(object)
 	if out != nil && slicesAllExplicit(out) {
-		for i := range out {
-			out[i].Confidence = min(out[i].Confidence, asked)
-		}
+		doubt(out, asked)
 		return out
 	}
 	if r.unsayable(object) {
 		return nil
 	}
+	if n := r.before(object.lo, object.hi, vRemind); n > 0 && n < object.hi-object.lo { // "den Zahnarzt nicht vergessen"
+		object.hi -= n
+	}
 	object, _ = r.withoutList(object)
-	return r.added(object, false, implied, "something that has to be done")
+	confidence := implied
+	if h.value == noun && !r.beginsErrand(object) && !r.endsErrand(object) {
+		confidence = asked
+	}
+	return r.added(object, false, confidence, "something that has to be done")
 }
 
 // errand reads a clause that begins with a verb of errands: a task in so many words.

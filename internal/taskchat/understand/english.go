@@ -5,13 +5,13 @@ import "strings"
 var english = language{
 	code: "en",
 	classes: map[class]string{
-		vRemind: `remind_me_to remind_me_about remind_me_of remind_me_that remind_me_i remind_us_to remind_me don't_forget_to don't_forget_about don't_forget
+		vRemind: `remind_me_to remind_me_about remind_me_of remind_me_that remind_me_i remind_us_to remind_me:1 don't_forget_to don't_forget_about don't_forget
 			don't_let_me_forget_to don't_let_me_forget_about don't_let_me_forget do_not_let_me_forget_to do_not_let_me_forget do_not_forget_to do_not_forget
 			remember_to note_to_self make_a_note_to make_a_note_of make_a_note_that make_a_note make_note_of make_sure_i_don't_forget_to make_sure_i
 			make_sure_that_i make_sure_to i_mustn't_forget_to i_mustn't_forget i_must_not_forget_to i_must_not_forget i_shouldn't_forget_to i_can't_forget_to
 			i_can't_forget i_cannot_forget_to jot_down write_down note_down pencil_in put_me_down_for keep_in_mind_to keep_in_mind_that`,
 		vNeed: `i_need_to i_still_need_to i_also_need_to i_have_to i_still_have_to i_also_have_to i've_got_to i_have_got_to i_got_to i_gotta gotta i_must i_should i_ought_to
-			i_really_need_to i_really_have_to i_really_should i_really_must i'll_need_to i'll_have_to i_will_need_to i_will_have_to i'd_better i_had_better we_need_to we_have_to we_must we_should we_gotta need_to have_to must
+			i_really_need_to i_really_have_to i_really_should i_really_must i'll_need_to i'll_have_to i_will_need_to i_will_have_to i'd_better i_had_better we_need_to we_have_to we_must we_should we_gotta need_to have_to must i_need:1 i_still_need:1 i_also_need:1 we_need:1
 			i'm_supposed_to i_am_supposed_to i'm_going_to i_am_going_to i'm_planning_to i_plan_to i_intend_to i_just_need_to it's_time_to time_to there's_also`,
 		vCreate:       `add create:1 insert append note new_task new_todo new_to-do new_item new_reminder new_entry another_task todo:2 to-do:2 task:2 reminder:2 set_up_a_task set_a_reminder set_reminder schedule_a_task make_a_task make_a_new_task make_a_todo make_a_to-do make_me_a_task`,
 		vPut:          `put stick throw place get take pop write have keep slap chuck cross strike knock scratch jot`,
@@ -20,14 +20,14 @@ var english = language{
 		vComplete:     `complete check_off tick_off cross_off mark_off completing crossing_off checking_off tick_out cross_out`,
 		vCompleteWeak: `finish finish_off close tick check close_out wrap_up resolve conclude finalize finalise`,
 		vUpdate:       `update edit modify reword rephrase retitle revise amend updating editing`,
-		vUpdateWeak:   `change correct fix replace alter make turn set swap adjust call expand extend shorten changing`,
+		vUpdateWeak:   `change:1 correct fix replace alter make turn set swap adjust expand extend shorten changing`,
 		vRename:       `rename renaming`,
 		vMove:         `move postpone reschedule push push_back delay defer shift bring_forward`,
 		vReopen:       `reopen re-open uncheck untick uncomplete unmark reactivate restore un-complete un-check`,
 		vMark:         `mark set flag make put tick change update turn label move`,
 		vList: `show show_me list display view see give_me tell_me read read_me read_out let_me_see let's_see print bring_up pull_up open go_through run_through remind_me_what remind_me_which get_me
 			check look_at give_us show_us recap summarize summarise tell_me_about list_out list_up get fetch`,
-		vFind:       `find search search_for look_for look_up find_me filter filter_by`,
+		vFind:       `find:1 search search_for look_for look_up filter filter_by`,
 		vUndo:       `undo undo_that undo_it undo_this take_that_back take_it_back revert revert_that revert_it bring_it_back bring_that_back put_it_back roll_back roll_that_back`,
 		vErrand:     englishErrands,
 		vErrandNoun: `book water call order plan clean text email mail e-mail name visit test paint iron dust mop sweep vacuum file wash train study practice practise dress block phone lock fax feed dry exercise shower rest`,
@@ -110,7 +110,7 @@ var english = language{
 		tPast:      englishPast,
 		tEnding:    `please pls plz kindly would_you will_you could_you can_you thanks thank_you thx if_you_can if_you_could if_you_would if_possible for_me ok okay when_you_get_a_chance thank_you_very_much many_thanks`,
 		tBack:      `it them her him there`,
-		tThat:      `to`,
+		tThat:      `to about`,
 		tSaying:    `saying that_says reading to as of`,
 		tStatus:    `status state`,
 		tThen:      `then and_then after_that afterwards also finally next`,

@@ -123,10 +123,12 @@ const (
 	lastClass
 )
 
-// language is what closed classes of words are in a language. In words, a low line joins a phrase and a colon stands before a value.
+// language is what closed classes of words are in a language. In words, a low line joins a
+// phrase, a colon stands before a value, ~ for each ending, and = before a word that counts only as it is spelled, accents and all.
 type language struct {
 	code    string
 	classes map[class]string
+	endings string           // of adjectives and ordinals: what ~ stands for
 	split   map[class]string // verbs with a particle far behind: "hak…ab"
 	// infinitive says whether a word has the form of an infinitive; last, whether a clause ends with it.
 	infinitive func(t token, cased bool) bool
@@ -141,6 +143,7 @@ type language struct {
 type entry struct {
 	class class
 	rest  []string // after the first word
+	exact string   // the only spelling of the first word that counts; "": any
 	value int
 }
 
@@ -194,11 +197,24 @@ func newLexicon(l language) *lexicon {
 
 // add takes a word in, in each way it is written: with umlauts as ue, without its apostrophe.
 func (x *lexicon) add(c class, text string, value int) {
+	if stem, rest, ok := strings.Cut(text, "~"); ok {
+		for _, ending := range strings.Fields(x.endings) {
+			x.add(c, stem+ending+rest, value)
+		}
+		return
+	}
+	exact := ""
+	if strings.HasPrefix(text, "=") && text != "=" {
+		text = text[1:]
+		exact, _, _ = strings.Cut(text, "_")
+	}
 	for _, form := range spellings(text) {
 		parts := strings.Split(form, "_")
 		list := x.entries[parts[0]]
-		e := entry{c, parts[1:], value}
-		if !slices.ContainsFunc(list, func(o entry) bool { return o.class == c && o.value == value && slices.Equal(o.rest, e.rest) }) {
+		e := entry{c, parts[1:], exact, value}
+		if !slices.ContainsFunc(list, func(o entry) bool {
+			return o.class == c && o.value == value && o.exact == exact && slices.Equal(o.rest, e.rest)
+		}) {
 			x.entries[parts[0]] = append(list, e)
 		}
 	}

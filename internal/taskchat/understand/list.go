@@ -95,8 +95,8 @@ func (r *reader) topic(i, hi int) *Reference {
 	return nil
 }
 
-// find reads what follows "search for".
-func (r *reader) find(object span) []Result {
+// find reads what follows "search for". elsewhere says that the verb may also mean a search in the world.
+func (r *reader) find(object span, elsewhere bool) []Result {
 	object = r.trim(object, fMe, fFiller)
 	if object.empty() {
 		return nil
@@ -113,6 +113,9 @@ func (r *reader) find(object span) []Result {
 		return one(List, clear, e, "a search in the list")
 	}
 	out := one(List, asked, e, "a search, perhaps in the list")
+	if elsewhere {
+		out[0].Confidence = weak
+	}
 	out[0].Alternatives = []Alternative{{Create, weak - 0.05, Entities{Title: r.title(object)}}}
 	return out
 }

@@ -113,6 +113,9 @@ func (r *reader) clause(s span, asks bool) said {
 	if r.at(f.lo, f.hi, fHelp) > 0 || r.startsQuestion(f) {
 		return said{results: r.question(f.span)}
 	}
+	if e, _ := r.verb(f.lo, f.hi); asks && e.class == vNeed {
+		return said{results: r.question(f.span)}
+	}
 	out := r.command(f.span)
 	if f.wished && out == nil && r.lex.last {
 		out = r.wish(f.span)
@@ -231,12 +234,14 @@ func (r *reader) takeBack(all []said, c said) []said {
 	return append(all[:len(all)-1], c)
 }
 
+// acts says that a result asks for something to be done.
+func acts(x Result) bool {
+	return x.Intent != Chat && x.Intent != Choose && x.Intent != Confirm && x.Intent != Decline
+}
+
 // combine makes one list of what the clauses say: guesses and talk beside commands say nothing.
 func (r *reader) combine(all []said) []Result {
 	var out []Result
-	acts := func(x Result) bool {
-		return x.Intent != Chat && x.Intent != Choose && x.Intent != Confirm && x.Intent != Decline
-	}
 	firm := slices.ContainsFunc(all, func(c said) bool { return !c.guess && slices.ContainsFunc(c.results, acts) })
 	for i, c := range all {
 		for _, x := range c.results {

@@ -61,11 +61,14 @@ func (t *text) trimPlace(s span) span {
 
 // exact reads a reference that names no title, as far as it goes. nil: there is none.
 func (t *text) exact(s span) (*named, int) {
-	if n, end := t.everything(s); n != nil {
-		return n, end
-	}
+	all, allEnd := t.everything(s)
 	if n, end := t.positions(s); n != nil {
-		return n, t.ofList(end, s.hi)
+		if end = t.ofList(end, s.hi); all == nil || end > allEnd {
+			return n, end
+		}
+	}
+	if all != nil {
+		return all, allEnd
 	}
 	if n := t.at(s.lo, s.hi, rIt); n > 0 {
 		end := s.lo + n

@@ -24,7 +24,7 @@ func newText(src string, tokens []token, l *lexicon) *text {
 			continue
 		}
 		for _, e := range l.entries[tok.norm] {
-			if e.matches(tokens[i:]) {
+			if e.matches(tokens[i:]) && (e.exact == "" || e.exact == strings.ToLower(src[tok.start:tok.end])) {
 				t.found[i] = append(t.found[i], e)
 			}
 		}

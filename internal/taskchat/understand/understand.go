@@ -11,7 +11,10 @@
 //   - A title is made of the person's own words in their case.
 package understand
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Intent says what a message, or a part of it, is for.
 type Intent string
@@ -115,7 +118,7 @@ func Read(words string, c Context) Reading {
 			if !r.guessed {
 				break
 			}
-		} else if !r.guessed {
+		} else if !r.guessed && slices.ContainsFunc(reading.Results, acts) {
 			best = reading
 			break
 		}

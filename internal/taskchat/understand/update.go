@@ -82,6 +82,8 @@ func (r *reader) retitle(s, object span, h head) []Result {
 	switch {
 	case len(cuts) > 1:
 		confidence = asked
+	case h.class == vUpdateWeak && h.value == 1 && !cuts[best].ref.explicit:
+		confidence = min(confidence, likely)
 	case h.class == vUpdateWeak && !cuts[best].ref.explicit:
 		confidence = asked + 0.03
 	}
