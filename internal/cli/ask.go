@@ -174,7 +174,7 @@ func (c *command) continued(ctx context.Context, a *app.App, f askFlags) (string
 	if f.cont {
 		name = "last"
 	}
-	s, err := a.Service.FindSession(ctx, app.Owner, name)
+	s, err := a.Service.FindSession(ctx, app.Owner, oracle.Name, name)
 	return s.ID, err
 }
 

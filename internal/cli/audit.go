@@ -30,7 +30,7 @@ func (c *command) sessionAudit() *cobra.Command {
 }
 
 func (c *command) audit(ctx context.Context, a *app.App, name string) error {
-	s, err := a.Service.FindSession(ctx, app.Owner, name)
+	s, err := a.Service.FindSession(ctx, app.Owner, "", name)
 	if err != nil {
 		var removed *journal.RemovedError
 		if c.asJSON && errors.As(err, &removed) {

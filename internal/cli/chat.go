@@ -89,7 +89,7 @@ func (c *command) talkOf(ctx context.Context, a *app.App, f chatFlags) (*talk, e
 		}
 		return t, nil
 	}
-	s, err := a.Service.FindSession(ctx, t.owner, f.conversation)
+	s, err := a.Service.FindSession(ctx, t.owner, taskchat.Name, f.conversation)
 	if errors.Is(err, journal.ErrNotFound) {
 		err = withCode(ExitUsage, fmt.Errorf("%w; ‘--conversation new’ begins one", err))
 	}

@@ -290,7 +290,7 @@ func (c *command) onRun(do func(ctx context.Context, a *app.App, r journal.Run) 
 // onSession runs a command on the session that its first argument names, and hands on what follows it; without one on the last.
 func (c *command) onSession(do func(ctx context.Context, a *app.App, s journal.Session, args []string) error) func(*cobra.Command, []string) error {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
-		s, err := a.Service.FindSession(ctx, app.Owner, nameOr(args, "last"))
+		s, err := a.Service.FindSession(ctx, app.Owner, "", nameOr(args, "last"))
 		if err != nil {
 			return err
 		}

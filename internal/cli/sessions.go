@@ -46,7 +46,7 @@ func (c *command) sessionList() *cobra.Command {
 
 func (c *command) printSessions(all []journal.Session) error {
 	return printList(c, all, func(s journal.Session) string {
-		return listLine(s.ID, s.UpdatedAt, fmt.Sprintf("%3d", s.Runs), s.Title)
+		return listLine(s.ID, s.UpdatedAt, fmt.Sprintf("%3d  %-6s", s.Runs, s.Assistant), s.Title)
 	})
 }
 

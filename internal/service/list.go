@@ -115,14 +115,14 @@ func (s *Service) FindRun(ctx context.Context, owner journal.Owner, name string)
 	return r, usage(err)
 }
 
-// FindSession finds a session in the same ways. One that was removed is a journal.RemovedError.
-func (s *Service) FindSession(ctx context.Context, owner journal.Owner, name string) (journal.Session, error) {
+// FindSession finds a session in the same ways, of one assistant or, if that is "", of any. One that was removed is a journal.RemovedError.
+func (s *Service) FindSession(ctx context.Context, owner journal.Owner, assistant, name string) (journal.Session, error) {
 	found, err := s.config.Store.Session(ctx, owner, name)
 	var removed *journal.RemovedError
 	if !errors.Is(err, journal.ErrNotFound) || errors.As(err, &removed) {
 		return found, usage(err)
 	}
-	sessions, err := s.config.Store.Sessions(ctx, owner, journal.SessionFilter{Limit: longestList})
+	sessions, err := s.config.Store.Sessions(ctx, owner, journal.SessionFilter{Assistant: assistant, Limit: longestList})
 	if err != nil {
 		return journal.Session{}, err
 	}

@@ -24,7 +24,7 @@ func TestSessionGoesOnWithWhatItsLastRunLeft(t *testing.T) {
 		res := h.wait(first)
 		same(h, "answer", res.Answer, "- ada: ADA\n")
 		same(h, "status and reason", fmt.Sprint(res.Status, " ", res.Reason, " ", res.Partial), "done heard true")
-		session := must(s.FindSession(h.Context(), ada, "last"))(h)
+		session := must(s.FindSession(h.Context(), ada, "", "last"))(h)
 		same(h, "session", []string{session.ID, session.Title, session.Assistant}, []string{first.Session, "Tea, [redacted]?", "panel"})
 		h.ask(s, first.Session, "Milk?")
 		h.ask(s, "", "Sugar?")

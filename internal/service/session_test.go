@@ -108,14 +108,14 @@ func TestListsGoOnAtACursorAndByAssistant(t *testing.T) {
 		same(h, "sessions of the jury", len(must(s.Sessions(h.Context(), ada, journal.SessionFilter{Assistant: "jury"}))(h)), 1)
 
 		same(h, "the last run is no companion", must(s.FindRun(h.Context(), ada, "last"))(h).Title, "jury")
-		same(h, "nor is the last session", must(s.FindSession(h.Context(), ada, "last"))(h).Title, "jury")
+		same(h, "nor is the last session", must(s.FindSession(h.Context(), ada, "", "last"))(h).Title, "jury")
 		id := companion.ID
 		for _, name := range []string{id, id[:len(id)-1], id[4:]} {
 			same(h, "the run "+name, must(s.FindRun(h.Context(), ada, name))(h).Title, "shadow")
 		}
 		_, err := s.FindRun(h.Context(), ada, id[:4])
 		misused(h, "the beginning of all", err, "is not one but 5")
-		_, err = s.FindSession(h.Context(), ada, "zzz")
+		_, err = s.FindSession(h.Context(), ada, "", "zzz")
 		misused(h, "no session", err, "zzz")
 		isError(h, "no session", err, journal.ErrNotFound)
 	})
@@ -128,12 +128,12 @@ func TestSessionIsRenamedAndDeleted(t *testing.T) {
 		if err := s.Rename(h.Context(), ada, id, "  hunter2\n "+strings.Repeat("é", 90)); err != nil {
 			h.Fatal(err)
 		}
-		same(h, "title", must(s.FindSession(h.Context(), ada, id))(h).Title, "[redacted] "+strings.Repeat("é", 60)+"…")
+		same(h, "title", must(s.FindSession(h.Context(), ada, "", id))(h).Title, "[redacted] "+strings.Repeat("é", 60)+"…")
 		misused(h, "no title", s.Rename(h.Context(), ada, id, " \n"), "the title is empty")
 		if err := s.Delete(h.Context(), ada, id); err != nil {
 			h.Fatal(err)
 		}
-		_, err := s.FindSession(h.Context(), ada, id[:10])
+		_, err := s.FindSession(h.Context(), ada, "", id[:10])
 		var removed *journal.RemovedError
 		if !errors.As(err, &removed) || removed.ID != id || removed.Assistant != "panel" {
 			h.Errorf("finding what was deleted: %v", err)
@@ -259,7 +259,7 @@ func TestWhatIsAnothersIsNotFound(t *testing.T) {
 			_, calls["find run "+name] = s.FindRun(ctx, eve, name)
 		}
 		for _, name := range []string{r.Session, r.Session[4:], "last"} {
-			_, calls["find session "+name] = s.FindSession(ctx, eve, name)
+			_, calls["find session "+name] = s.FindSession(ctx, eve, "", name)
 		}
 		for u, err := range s.Watch(ctx, eve, r.ID, service.Place{}) {
 			if calls["watch"] = err; err == nil {
@@ -270,7 +270,7 @@ func TestWhatIsAnothersIsNotFound(t *testing.T) {
 			isError(h, name, err, journal.ErrNotFound)
 		}
 		same(h, "lists", len(must(s.Runs(ctx, eve, journal.Filter{}))(h))+len(must(s.Sessions(ctx, eve, journal.SessionFilter{}))(h))+len(must(s.Interrupted(ctx, eve))(h)), 0)
-		same(h, "title", must(s.FindSession(ctx, ada, r.Session))(h).Title, "Tea?")
+		same(h, "title", must(s.FindSession(ctx, ada, "", r.Session))(h).Title, "Tea?")
 	})
 }
 
