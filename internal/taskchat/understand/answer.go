@@ -141,7 +141,7 @@ func (r *reader) answerAnd(s span) []Result {
 	i := r.skip(s.lo, s.hi, fFiller)
 	no := 0
 	for k := 1; k > 0; i += k {
-		if k = r.at(i, s.hi, yNo, yCancel, fAgain); k > 0 && k >= r.at(i, s.hi, yStrong, fTalk) {
+		if k = r.at(i, s.hi, yNo, yCancel, fAgain); k > 0 && k >= r.at(i, s.hi, yStrong, fTalk) && (no > 0 || r.kind() != KindChoose || r.at(i, s.hi, yNo, yCancel) > 0) {
 			if r.verbAfter(i, k, s.hi) || r.at(i, s.hi, rNot) >= k && i+k < s.hi && r.tokens[i+k].kind != sign {
 				k = 0
 				continue
@@ -210,13 +210,13 @@ func (r *reader) yesAnd(rest span, apart bool) []Result {
 // noAnd reads what follows a no: a correction, or something else.
 func (r *reader) noAnd(rest span, apart bool) []Result {
 	decline := one(Decline, clear, Entities{}, "a no")
-	rest = r.trim(rest, fFiller, fAgain, tEnding, rAnd, yThat)
+	rest = r.trim(rest, fFiller, fAgain, tEnding, rAnd)
 	if rest.empty() {
 		return decline
 	}
 	waits := r.waiting()
 	ref, end := r.exact(rest)
-	if ref != nil && r.trimEnd(span{end, rest.hi}, fFiller, tEnding, tInsteadOf).empty() && !ref.It {
+	if ref != nil && r.trimEnd(span{end, rest.hi}, fFiller, tEnding, tInsteadOf).empty() && !ref.It && !r.beginsCommand(rest.lo, rest.hi) {
 		if waits == "" {
 			return append(decline, one(Choose, weak, Entities{Reference: &ref.Reference}, "a task without what to do with it")...)
 		}
@@ -365,7 +365,7 @@ func (r *reader) explicitTitle(s span) bool { return r.has(s, rTask, rTasks) >= 
 func (r *reader) saysCreate(s span) bool {
 	f := r.front(s)
 	e, n := r.verb(f.lo, f.hi)
-	return n > 0 && (e.class == vRemind || e.class == vCreate && e.value != nounVerb)
+	return n > 0 && (e.class == vRemind || e.class == vCreate)
 }
 
 // unclear reads words that answer a yes-or-no question with neither. nil: they are no answer.

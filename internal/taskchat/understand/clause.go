@@ -91,8 +91,15 @@ func (r *reader) clauses(s span) (out []span) {
 // cuts says whether a clause begins at j, behind left.
 func (r *reader) cuts(left span, j, hi int, comma bool) bool {
 	body := r.front(left).span
-	if body.empty() || r.isAnswer(body) {
+	if body.empty() {
 		return true
+	}
+	if r.at(body.lo, body.hi, fAgain) == body.hi-body.lo {
+		return false
+	}
+	if r.isAnswer(body) {
+		ref, end := r.exact(r.toJoint(j, hi)) // "no, task 3" corrects what stands before it
+		return !(r.declines(body) && ref != nil && end == r.toJoint(j, hi).hi)
 	}
 	if r.verbatim(body) || r.awaits(body, hi) {
 		return false
@@ -156,7 +163,7 @@ func (r *reader) cutsCommand(left span, j, hi int) bool {
 		case vRemind, vNeed:
 			return !object.empty()
 		case vCreate, vPut:
-			if kind == Create && r.words(left) < 2 || h.value == nounVerb && !r.sign(object.lo-1, ":") && !r.sign(object.lo, ":") {
+			if kind == Create && r.words(left) < 2 {
 				continue
 			}
 			if h.class == vPut && r.put(object) == nil {
@@ -238,11 +245,7 @@ func (r *reader) toVerb(j, hi int) span {
 func (r *reader) kindOf(left span) Intent {
 	for _, h := range r.heads(left) {
 		switch h.class {
-		case vRemind, vNeed, vCreate:
-			if h.value != nounVerb || r.sign(h.object.lo, ":") {
-				return Create
-			}
-		case vErrand, vErrandNoun:
+		case vRemind, vNeed, vCreate, vErrand, vErrandNoun:
 			return Create
 		}
 		if out := r.perform(left, h); out != nil {
@@ -294,7 +297,7 @@ func (r *reader) errandTitle(left span) bool {
 		case vRemind, vNeed:
 			return r.beginsErrand(r.trimStart(h.object, fMe))
 		case vCreate:
-			title, _, _ := r.afterNoun(r.trim(h.object, fMe), false)
+			title, _, _ := r.afterNoun(r.trim(h.object, fMe))
 			return r.beginsErrand(title)
 		}
 	}

@@ -172,6 +172,9 @@ func (r *reader) perform(s span, h head) []Result {
 	case vMark:
 		return r.mark(object)
 	case vList:
+		if h.value == 1 && r.at(object.lo, object.hi, rArticle) == 0 { // "open tasks" are no command
+			return nil
+		}
 		return r.list(object, h.final)
 	case vFind:
 		return r.find(object, h.value == 1)
@@ -191,7 +194,7 @@ func (r *reader) change(i Intent, s span, h head) []Result {
 		if isWeak && !h.typo && i == Delete {
 			return nil
 		}
-		return one(i, asked+0.17-0.02*float64(len(i)), Entities{}, "a verb alone")
+		return one(i, clear, Entities{}, "a verb alone")
 	}
 	ref := r.reference(object)
 	if ref == nil {

@@ -184,16 +184,15 @@ func (r *reader) anaphoric(s span) bool {
 
 // create reads "add X", "add a task to X", "new task: X".
 func (r *reader) create(s span, h head) []Result {
+	colon := r.sign(h.object.lo, ":", "-", "->")
 	object := r.trimStart(r.trim(h.object, fMe), fFiller)
 	if out := r.addedTo(object); out != nil {
 		return out
 	}
 	object, _ = r.withoutList(object)
 	object = r.trim(object, fMe)
-	title, frame, list := r.afterNoun(object, h.value == nounVerb)
-	if h.value == nounVerb && !frame {
-		return nil
-	}
+	title, frame, list := r.afterNoun(object)
+	list = list || colon && r.hasLines(object)
 	title = r.trimEnd(title, tEnding)
 	if title.empty() {
 		return one(Create, clear, Entities{}, "a command without a title")
@@ -239,7 +238,7 @@ func (r *reader) withoutList(s span) (rest span, found bool) {
 }
 
 // afterNoun takes "a new task to" from the beginning of a title, and "as a task" from its end. list says that several titles follow.
-func (r *reader) afterNoun(s span, bare bool) (title span, found, list bool) {
+func (r *reader) afterNoun(s span) (title span, found, list bool) {
 	if i := r.as(s); i > s.lo {
 		return span{s.lo, i}, true, false
 	}
@@ -267,10 +266,8 @@ func (r *reader) afterNoun(s span, bare bool) (title span, found, list bool) {
 		}
 	}
 	switch {
-	case n == 0 && bare:
-		return span{next, s.hi}, colon || next > s.lo, false
-	case n == 0 && colon && next > i && i == s.lo: // "add: X"
-		return span{next, s.hi}, true, r.hasLines(span{next, s.hi})
+	case n == 0 && r.sign(i, ":") && i > s.lo: // "add these: X, Y"
+		return span{next, s.hi}, true, true
 	case n == 0, next == i+n && next < s.hi && (r.tokens[next].kind == number || i > s.lo && r.at(s.lo, s.hi, rArticle) > 0):
 		return s, false, false
 	}
@@ -350,6 +347,9 @@ func (r *reader) timeBefore(s span) (when, rest span, ok bool) {
 		if r.tokens[i].quoted {
 			break
 		}
+		if r.at(s.lo, s.hi, rNot) > 0 {
+			break
+		}
 		if n := r.at(i, s.hi, tInfTo); n > 0 && i+n < s.hi && (r.beginsErrand(span{i + n, s.hi}) || r.endsErrand(span{i + n, s.hi}) || r.at(i, i+n, tThat) > 0) {
 			return r.trim(span{s.lo, i}), span{i + n, s.hi}, true
 		}
@@ -394,7 +394,7 @@ func (r *reader) errand(s span, h head) []Result {
 	if r.at(object.lo, object.hi, fMe) > 0 { // "write me a poem": for the assistant to do
 		return one(Chat, weak, Entities{}, "a request for something else")
 	}
-	if ref, end := r.exact(object); ref != nil && end == object.hi {
+	if ref, end := r.exact(object); ref != nil && end == object.hi || r.at(object.lo, object.hi, rTasks, rList) == object.hi-object.lo {
 		return nil
 	}
 	s, listed := r.withoutList(s)
@@ -424,7 +424,7 @@ func (r *reader) put(object span) []Result {
 		}
 		return nil
 	}
-	rest, _, _ = r.afterNoun(rest, false)
+	rest, _, _ = r.afterNoun(rest)
 	if n := r.at(rest.lo, rest.hi, rIndefinite); n > 0 && !r.beginsErrand(rest) {
 		rest.lo += n
 	}

@@ -25,7 +25,7 @@ var english = language{
 		vMove:         `move postpone reschedule push push_back delay defer shift bring_forward`,
 		vReopen:       `reopen re-open uncheck untick uncomplete unmark reactivate restore un-complete un-check`,
 		vMark:         `mark set flag make put tick change update turn label move`,
-		vList: `show show_me list display view see give_me tell_me read read_me read_out let_me_see let's_see print bring_up pull_up open go_through run_through remind_me_what remind_me_which get_me
+		vList: `show show_me list display view see give_me tell_me read read_me read_out let_me_see let's_see print bring_up pull_up open:1 go_through run_through remind_me_what remind_me_which get_me
 			check look_at give_us show_us recap summarize summarise tell_me_about list_out list_up get fetch`,
 		vFind:       `find:1 search search_for look_for look_up filter filter_by`,
 		vUndo:       `undo undo_that undo_it undo_this take_that_back take_it_back revert revert_that revert_it bring_it_back bring_that_back put_it_back roll_back roll_that_back`,
@@ -68,14 +68,14 @@ var english = language{
 		rArticle:    `the my this that these those our your his her any some these_here the_whole the_entire of_the its`,
 		rIndefinite: `a an another one_more`,
 		rTask:       `task item entry todo to-do reminder job to_do point taks option number_task bullet line thing tsk position`,
-		rTasks:      `tasks items entries todos to-dos reminders things jobs to_dos points options chores stuff`,
+		rTasks:      `tasks items entries todos to-dos reminders things jobs to_dos points options following the_following`,
 		rList:       `list lists lists_of_tasks list_of_tasks tasklist todolist to-do-list todo-list checklist agenda`,
 		rListKind:   `task tasks todo to-do to_do todos to-dos to_dos shopping grocery groceries whole entire current personal daily`,
 		rOne:        `one guy`,
 		rOnes:       `ones`,
 		rIt:         `it that this that_one this_one the_one them these those him her the_same the_same_one the_same_task the_one_you_just_added the_one_we_just_talked_about it_all this_here`,
 		rAll:        `all every each all_of all_the any`,
-		rWhole:      `whole entire full complete`,
+		rWhole:      `whole entire full`,
 		rEach:       `everything all_of_them all_of_it every_one every_single_one all_of_these all_of_those them_all all_that the_lot each_of_them`,
 		rBoth:       `both both_of_them both_of_these both_of_those the_two_of_them the_pair`,
 		rExcept:     `except but except_for but_not besides apart_from other_than excluding minus save_for with_the_exception_of all_but not aside_from bar`,
@@ -95,7 +95,7 @@ var english = language{
 
 		tTo:        `to on onto in into at under`,
 		tFrom:      `off from off_of out_of`,
-		tAs:        `as to as_being it_as back_to back_as into as_a is are`,
+		tAs:        `as to as_being back_to back_as into as_a is are`,
 		tInto:      `to into as with by in_to -> : = so_it_says so_that_it_says to_say to_be to_read instead`,
 		tDone:      `done complete completed finished checked_off ticked_off crossed_off checked ticked closed resolved over all_done complet completely_done off taken_care_of dealt_with out_of_the_way sorted accomplished`,
 		tUndone:    `pending open incomplete unfinished undone uncompleted not_done not_completed not_finished not_complete outstanding active unchecked not_yet_done unresolved to_do todo still_open undone_yet in_progress`,
@@ -104,8 +104,8 @@ var english = language{
 		tDesc:      `description note notes details detail desc comment descriptions memo remark`,
 		tTitle:     `title name wording text titles label`,
 		tWith:      `with including and with_a with_the plus having and_add and_set`,
-		tInList:    `have has had do does did is are was i we my me on in of the to for all any there everything anything today tomorrow tonight now this that week weekend month day days you your got get be been what's what whats up so far please again plate agenda schedule a am coming over entire whole full current list tasks task items a list_of so_far at at_the_moment right about going it its it's next yet already monday tuesday wednesday thursday friday saturday sunday morning afternoon evening and or which ones one finish finished complete completed done look looks like how many planned plan first will can could would want see show tell if both only just ever happening deadline deadlines due by until still ahead`,
-		tAnchor:    `i_have to_do on_my_plate on_the_agenda on_my_agenda on_my_list coming_up on_today going_on planned we_have on_for_today on_for_tomorrow do_today do_tomorrow today tomorrow tonight this_week this_weekend next_week do_next do_first for_me up_next i_got my_day my_week scheduled i_still_have i_finished i_done i_finish i_complete i_accomplish i_do`,
+		tInList:    `else have has had do does did is are was i we my me on in of the to for all any there everything anything today tomorrow tonight now this that week weekend month day days you your got get be been what's what whats up so far please again plate agenda schedule a am coming over entire whole full current list tasks task items a list_of so_far at at_the_moment right about going it its it's next yet already monday tuesday wednesday thursday friday saturday sunday morning afternoon evening and or which ones one finish finished complete completed done look looks like how many planned plan first will can could would want see show tell if both only just ever happening deadline deadlines due by until still ahead`,
+		tAnchor:    `i_have to_do on_my_plate on_the_agenda on_my_agenda on_my_list coming_up on_today going_on planned we_have on_for_today on_for_tomorrow do_today do_tomorrow today tomorrow tonight this_week this_weekend next_week do_next do_first for_me up_next i_got my_day my_week scheduled i_still_have i_finish:1 i_complete:1 i_accomplish:1 i_get_done:1 i_do`,
 		tInfTo:     `to about of that`,
 		tPast:      englishPast,
 		tEnding:    `please pls plz kindly would_you will_you could_you can_you thanks thank_you thx if_you_can if_you_could if_you_would if_possible for_me ok okay when_you_get_a_chance thank_you_very_much many_thanks`,
@@ -116,7 +116,7 @@ var english = language{
 		tThen:      `then and_then after_that afterwards also finally next`,
 		tChange:    `change changes last_change action step deletion edit update thing`,
 		tPassive:   `deleted completed added removed created renamed updated changed edited erased undone restored delete add remove complete`,
-		tWhereIs:   `when_is when's where_is where's is_there is_there_anything is_there_something is_there_a_task is_there_any_task are_there_tasks do_i_have_anything do_i_have_something do_i_have_a_task do_i_have_tasks do_i_have is what_is what's when_do_i_have_to when_do_i_have_to_go_to when_must_i did_i_finish did_i_complete have_i_finished have_i_completed anything what_about how_about is_the are_the is_my is_task`,
+		tWhereIs:   `when_is when's where_is where's is_there is_there_anything is_there_something is_there_a_task is_there_any_task are_there_tasks do_i_have_anything do_i_have_something do_i_have_a_task do_i_have_tasks do_i_have is when_do_i_have_to when_do_i_have_to_go_to when_must_i did_i_finish did_i_complete have_i_finished have_i_completed anything what_about is_the:1 are_the:1 is_my:1 is_task:1`,
 		tLink:      `is are was were has_been have_been got 's is_now is_all are_all were_all being am i'm that's it's gets`,
 		tAlready:   `already now finally all just both all_of_them been`,
 		tInsteadOf: `instead rather`,
@@ -138,7 +138,7 @@ var english = language{
 // englishErrands are verbs that entries of a to-do list begin with, beside those that are nouns as often.
 const englishErrands = `buy pay send write read go bring pick_up pick drop_off fetch prepare cook bake make do fix repair install print sign schedule arrange organize organise review discuss attend join meet contact reach_out reply respond answer ask tell invite
 	check_in follow_up confirm_with renew register apply submit upload download research learn memorize revise draft proofread translate publish post deliver collect return exchange sell donate give lend borrow get take buy_and find look_into look_up search pack unpack move_out hang assemble build cut trim mow rake plant prune
-	tidy tidy_up wipe_down scrub polish empty take_out throw_out clear_out clean_up clean_out fold sort declutter charge refill replace change update back_up backup sync rename_the set_up sign_up cancel_my call_back ring_up wake walk run jog swim stretch meditate drink eat try watch listen wrap celebrate congratulate thank apologize apologise
+	tidy tidy_up wipe_down scrub polish empty take_out throw_out clear_out clean_up clean_out fold sort declutter charge refill replace change update back_up backup sync set_up sign_up cancel_my call_back ring_up wake walk run jog swim stretch meditate drink eat try watch listen wrap celebrate congratulate thank apologize apologise
 	finish start begin continue stop quit avoid help teach see talk speak chat drive ride pick_out choose decide estimate calculate measure weigh count compare verify inspect investigate analyze analyse debug deploy merge implement refactor code design sketch draw record film shoot edit present pitch negotiate hire interview onboard approve sign_off transfer deposit withdraw invest save budget claim
 	fill_out fill_in fill_up fill hand_in turn_in put_away put_up put_out put_on turn_off turn_on switch_off switch_on shut close open knit sew mend shop grab feed_the bathe groom vaccinate adopt book_the order_the water_the wear apply_for pay_off pay_back ship mail_the rsvp inform notify warn order_a get_a hoover bleach defrost marinate soak unload load vote settle request obtain acquire purchase redeem reserve rent lease pay_for drop_by stop_by swing_by check_on catch_up cheer stay spend sleep wait leave come be_at hem pump rotate service sharpen brush floss shave cut_the`
 

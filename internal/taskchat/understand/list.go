@@ -18,6 +18,12 @@ func (r *reader) list(object span, final bool) []Result {
 	return nil
 }
 
+// ofDone is the value of words that ask for what was completed: "did I finish".
+const ofDone = 1
+
+// ofState is the value of words that ask for tasks only with a state behind: "is the report done".
+const ofState = 1
+
 // listed says whether a part speaks of the list, and which part of it: "my open tasks about the house, newest first".
 func (r *reader) listed(s span) (e Entities, ok bool) {
 	anchored := false
@@ -44,6 +50,9 @@ func (r *reader) listWord(i, hi int, e *Entities) (n int, anchor bool) {
 		e.Newest = true
 		return n, true
 	}
+	if j := r.skip(i, hi, rListKind); j > i && r.at(j, hi, rList) > 0 {
+		return j + r.at(j, hi, rList) - i, true
+	}
 	not := r.at(i, hi, rNot)
 	if k := r.at(i+not, hi, tDone); k > 0 && (not > 0 || r.longest(i) <= k) {
 		if e.Status = "completed"; not > 0 {
@@ -59,7 +68,10 @@ func (r *reader) listWord(i, hi int, e *Entities) (n int, anchor bool) {
 		e.Status = "pending"
 		return n, true
 	}
-	if n = r.at(i, hi, rList, rTasks, tAnchor, rEach); n > 0 {
+	if k, n := r.entry(i, hi, rList, rTasks, tAnchor, rEach); n > 0 {
+		if k.class == tAnchor && k.value == ofDone {
+			e.Status = "completed"
+		}
 		return n, true
 	}
 	if n = r.at(i, hi, rAll, rBoth, rTask, rOne, rOnes); n > 0 {
@@ -79,6 +91,9 @@ func (r *reader) longest(i int) int { return r.at(i, len(r.tokens), tAnchor, tSt
 
 // topic reads what the tasks that are asked for are about, to the end of the part.
 func (r *reader) topic(i, hi int) *Reference {
+	if r.listPhrase(i, hi, tTo, tFrom, rOf, rAbout) > 0 {
+		return nil
+	}
 	s := span{i + r.at(i, hi, rAbout), hi}
 	s = r.trimEnd(span{r.skip(s.lo, s.hi, rArticle), s.hi}, tEnding, fFiller)
 	if s.empty() {
@@ -138,7 +153,7 @@ func (r *reader) undo(object span) []Result {
 
 // question reads a question: for the list, for help, or for neither. It never changes anything.
 func (r *reader) question(s span) []Result {
-	s = r.trimEnd(s, tEnding, fFiller)
+	s = r.trimEnd(s, tEnding)
 	lo := r.skip(s.lo, s.hi, fFiller, rAnd)
 	rest := span{lo, s.hi}
 	if n := r.at(lo, s.hi, fHelp); n > 0 {
@@ -164,23 +179,20 @@ func (r *reader) question(s span) []Result {
 	return one(Chat, asked, Entities{}, "a question")
 }
 
-// askedList reads "what do I have to do today?": nothing but words of such questions.
+// askedList reads "what do I have to do today?": nothing but words of such questions, and at the end what the tasks are about.
 func (r *reader) askedList(s span) (e Entities, ok bool) {
-	anchored, asks := false, false
+	anchored := false
 	for i := s.lo; i < s.hi; {
-		if anchored && i > s.lo && r.at(i, s.hi, rAbout) > 0 && !asks {
-			break
+		if anchored && r.at(i, s.hi, rAbout) > 0 {
+			if e.Reference = r.topic(i, s.hi); e.Reference != nil {
+				return e, true
+			}
 		}
 		n, found := r.listWord(i, s.hi, &e)
 		if n == 0 {
 			n = r.at(i, s.hi, fAsking)
-			asks = true
 		}
 		if n == 0 {
-			if topic := r.topicAt(i, s, anchored); topic != nil {
-				e.Reference = topic
-				return e, true
-			}
 			return e, false
 		}
 		anchored = anchored || found
@@ -189,20 +201,10 @@ func (r *reader) askedList(s span) (e Entities, ok bool) {
 	return e, anchored
 }
 
-// topicAt reads a topic that the list is asked for: behind "about" at the token before.
-func (r *reader) topicAt(i int, s span, anchored bool) *Reference {
-	for j := i - 1; anchored && j > s.lo && j > i-4; j-- {
-		if n := r.at(j, s.hi, rAbout); n > 0 && j+n <= i {
-			return r.topic(j, s.hi)
-		}
-	}
-	return nil
-}
-
 // askedAbout reads "is there anything about the dentist", "when is the dentist?": what is asked for by words of a title.
 func (r *reader) askedAbout(s span) (e Entities, ok bool) {
 	lo := r.skip(s.lo, s.hi, fFiller, rAnd)
-	n := r.at(lo, s.hi, tWhereIs)
+	asked, n := r.entry(lo, s.hi, tWhereIs)
 	if n == 0 {
 		return e, false
 	}
@@ -210,6 +212,8 @@ func (r *reader) askedAbout(s span) (e Entities, ok bool) {
 	end := s.hi
 	if k := r.before(i, end, tDone, tStill, tUndone); k > 0 {
 		end -= k
+	} else if asked.value == ofState {
+		return e, false
 	}
 	topic := r.trim(span{i, end}, tEnding, fFiller, fBe)
 	if topic.empty() || r.at(topic.lo, topic.hi, fSubject, rIt) > 0 {

@@ -94,8 +94,10 @@ func (r *reader) clause(s span, asks bool) said {
 	if f.empty() {
 		return said{results: one(Chat, asked, Entities{}, "politeness")}
 	}
-	if n := r.at(whole.lo, whole.hi, fAgain); n > 0 {
-		if c := r.clause(span{whole.lo + n, whole.hi}, asks); !whole.empty() && whole.lo+n < whole.hi {
+	if rest := r.trimStart(whole, fAgain, yNo); rest.lo > whole.lo && !rest.empty() {
+		ref, end := r.exact(rest)
+		if r.at(whole.lo, whole.hi, fAgain) > 0 || ref != nil && end == rest.hi {
+			c := r.clause(rest, asks)
 			c.takes = true
 			return c
 		}

@@ -147,7 +147,7 @@ func (t *text) everything(s span) (*named, int) {
 	if !each && !all && n.status == "" && !definite {
 		return nil, s.lo
 	}
-	if !each && noun == 0 && n.status == "" && i < s.hi && t.at(i, s.hi, rExcept, rOf, rIt, rAbout, tStill) == 0 {
+	if !each && noun == 0 && n.status == "" && i < s.hi && t.at(i, s.hi, rExcept, rOf, tStill) == 0 {
 		return nil, s.lo
 	}
 	if noun > 0 && !all && !each && n.status == "" {
@@ -260,7 +260,8 @@ func (t *text) position(s span, more bool) (list []int, end int) {
 			return run(o.value, e.value), t.skip(i+k+m, s.hi, rTasks, rOnes)
 		}
 		alone := i+k == s.hi || t.sign(i+k, ",") || t.at(i+k, s.hi, rAnd, tDone, tAs, tInto, fFiller, tEnding, rOf) > 0
-		if i > s.lo || more || alone {
+		pronoun := e.value == 1 && i > s.lo && noun == 0 && t.skip(s.lo, i, rArticle) == i // "that one"
+		if !pronoun && (i > s.lo || more || alone) {
 			if t.at(i+k, s.hi, rTasks, rTask, rOnes) > 0 && noun == 0 {
 				return nil, s.lo
 			}

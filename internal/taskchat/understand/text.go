@@ -24,12 +24,17 @@ func newText(src string, tokens []token, l *lexicon) *text {
 			continue
 		}
 		for _, e := range l.entries[tok.norm] {
-			if e.matches(tokens[i:]) && (e.exact == "" || e.exact == strings.ToLower(src[tok.start:tok.end])) {
+			if e.matches(tokens[i:]) && t.heads(e, i) && (e.exact == "" || e.exact == strings.ToLower(src[tok.start:tok.end])) {
 				t.found[i] = append(t.found[i], e)
 			}
 		}
 	}
 	return t
+}
+
+// heads says that an entry at a token is no noun that makes a task only before a colon: "task: buy milk", not "task 2".
+func (t *text) heads(e entry, i int) bool {
+	return e.class != vCreate || e.value != nounVerb || t.sign(i+1+len(e.rest), ":", "-", "->")
 }
 
 // foreign says that a word has a letter that the language does not know.

@@ -49,7 +49,7 @@ func (r *reader) retitle(s, object span, h head) []Result {
 		if n == 0 && r.sign(i, "->", ":", "=") {
 			n = 1
 		}
-		if n == 0 && i+2 < object.hi && r.isQuoted(span{i, r.trimEnd(object, tEnding).hi}) {
+		if n == 0 && i+2 < object.hi && r.before(object.lo, i, tInto) == 0 && r.isQuoted(span{i, r.trimEnd(object, tEnding).hi}) {
 			n = -1 // a quoted value needs no word before it
 		}
 		if n == 0 || r.tokens[i].quoted && n > 0 {
