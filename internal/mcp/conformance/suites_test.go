@@ -110,7 +110,7 @@ func TestProductPassesWhatIsAskedOfAnyServer(t *testing.T) {
 	}
 	url := serve(t, s.HTTP())
 	for scenario, revision := range map[string]string{"server-initialize": "2025-11-25", "ping": "2025-11-25", "server-session-lifecycle": "2025-11-25",
-		"tools-list": "2026-07-28", "caching": "2026-07-28", "dns-rebinding-protection": "2026-07-28", "http-header-validation": "2026-07-28"} {
+		"tools-list": "2026-07-28", "dns-rebinding-protection": "2026-07-28", "http-header-validation": "2026-07-28"} {
 		t.Run(scenario, func(t *testing.T) {
 			t.Parallel()
 			second.pass(t, "--url", url, "--spec-version", revision, "--scenario", scenario)
