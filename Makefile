@@ -1,6 +1,6 @@
 # The commands of daily work. Each is one line that also works without make.
 
-.PHONY: build test client lint bench fuzz
+.PHONY: build test client mcp lint bench fuzz
 
 build: ## the binary, in bin/
 	go build -o bin/sibyl ./cmd/sibyl
@@ -10,6 +10,9 @@ test: ## all tests; what .ci/run calls
 
 client: ## the HTTP API as a generated client sees it; a part of the tests
 	sh scripts/client.sh
+
+mcp: ## the MCP project's suites; a part of the tests
+	sh scripts/mcp.sh
 
 lint: ## the linters, built on first use
 	sh scripts/lint.sh

@@ -12,6 +12,7 @@ fi
 go mod tidy -diff
 go vet ./...
 sh scripts/client.sh
+sh scripts/mcp.sh
 go test ./...
 # What must hold on every store: the suite of the run room, and every effect killed at every write.
 for store in sqlite postgres; do

@@ -181,6 +181,9 @@ func TestSessionIsItsOwnersAndActsWithTheTokenOfEachRequest(t *testing.T) {
 	if a := h.ask(message(adasToken, completing, in)); !strings.Contains(string(a.body), `"success":true`) {
 		t.Errorf("its owner gets %s", a.body)
 	}
+	if a := h.ask(message(adasReader, `{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"confirm":true}}}`, in)); a.status != 403 {
+		t.Errorf("a token that reads confirms something: %d %s", a.status, a.body)
+	}
 	if a := h.ask(question{method: "DELETE", path: "/mcp", token: evesToken, header: in}); a.status != 404 {
 		t.Errorf("eve ends it with %d", a.status)
 	}

@@ -7,10 +7,10 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -26,8 +26,7 @@ import (
 type HTTPConfig struct {
 	// Server makes a server for an owner, whose sessions get their ids from sessionID. It is called once for many requests.
 	Server func(owner string, sessionID func() string) *sdk.Server
-	Key    []byte       // as that of Config
-	Log    *slog.Logger // nil: none
+	Key    []byte // as that of Config
 
 	Sessions int           // of an owner at once; 0: 32
 	Idle     time.Duration // after which a session ends; 0: 30 min
@@ -46,7 +45,7 @@ type HTTP struct {
 
 // HTTP gives the server over HTTP.
 func (s *Server) HTTP() *HTTP {
-	return NewHTTP(HTTPConfig{Key: s.config.Key, Log: s.config.Log,
+	return NewHTTP(HTTPConfig{Key: s.config.Key,
 		Server: func(owner string, sessionID func() string) *sdk.Server { return s.server(owner, "", sessionID) }})
 }
 
@@ -55,10 +54,10 @@ func NewHTTP(c HTTPConfig) *HTTP {
 	c.Sessions, c.Idle = cmp.Or(c.Sessions, 32), cmp.Or(c.Idle, 30*time.Minute)
 	h := &HTTP{config: c, servers: map[string]*sdk.Server{}}
 	known := func(stateless bool) http.Handler {
-		// Hosts and origins are looked at before, by names that the settings have.
+		// Hosts and origins are looked at before, by names that the settings have. It has no log: what it writes holds words of clients.
 		inner := sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server { return h.serverOf(auth.TokenInfoFromContext(r.Context()).UserID) },
 			&sdk.StreamableHTTPOptions{Stateless: stateless, SessionTimeout: c.Idle, DisableLocalhostProtection: true, PropagateRequestCancellation: true,
-				MaxRequestBodyBytes: -1, Logger: c.Log})
+				MaxRequestBodyBytes: -1})
 		return auth.RequireBearerToken(tokenOf, nil)(inner)
 	}
 	h.sessions, h.stateless = known(false), known(true)
@@ -135,6 +134,10 @@ func (h *HTTP) Serve(w http.ResponseWriter, r *http.Request, who user.Token) {
 		http.Error(w, "batches are not taken: send one message with each request", http.StatusBadRequest)
 		return
 	}
+	if !who.Scope.Allows(user.Write) && answers(body) {
+		http.Error(w, "the token may only read, and confirms nothing", http.StatusForbidden)
+		return
+	}
 	r = r.WithContext(context.WithValue(r.Context(), tokenKey{}, who))
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	if r.Header.Get(versionHeader) >= mrtr {
@@ -152,6 +155,15 @@ func (h *HTTP) Serve(w http.ResponseWriter, r *http.Request, who user.Token) {
 	default:
 		h.sessions.ServeHTTP(w, r)
 	}
+}
+
+// answers says that a message is the answer to a question of this server.
+func answers(body []byte) bool {
+	var m struct {
+		Method *string
+		Result json.RawMessage
+	}
+	return json.Unmarshal(body, &m) == nil && m.Method == nil && m.Result != nil
 }
 
 // Close ends all sessions. No request is served any more.

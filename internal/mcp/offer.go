@@ -146,9 +146,15 @@ func readsOnly(req sdk.Request) bool {
 	return extra != nil && extra.TokenInfo != nil && !slices.Contains(extra.TokenInfo.Scopes, string(user.Write))
 }
 
+// absent are the features that are not advertised. The SDK would answer for them all the same.
+const absent = "prompts resources completion logging"
+
 // guard shows a token that may only read what reads, and refuses it the rest. A tool that is not there is refused without its name.
 func (s *Server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		if feature, _, ok := strings.Cut(method, "/"); ok && slices.Contains(strings.Fields(absent), feature) {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "this server offers tools, and nothing else"}
+		}
 		params, calls := req.GetParams().(*sdk.CallToolParamsRaw)
 		if calls && !s.byName[params.Name].reads() && readsOnly(req) {
 			return failed(&Fault{Code: Forbidden, Text: "The token may only read. Take one with the scope write.", Details: map[string]any{"scope": string(user.Write)}}), nil

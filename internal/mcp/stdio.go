@@ -23,7 +23,7 @@ func (s *Server) Stream(ctx context.Context, owner string, in io.Reader, out io.
 	go l.read(in)
 	err := s.For(owner, "").Run(ctx, l)
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
-		return nil
+		err = nil // it ended as it was to
 	}
 	return err
 }

@@ -1,0 +1,124 @@
+package conformance_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sibyl/internal/api"
+	"sibyl/internal/journal/memory"
+	"sibyl/internal/mcp"
+	"sibyl/internal/service"
+	"sibyl/internal/task"
+	"sibyl/internal/task/tasktest"
+	"sibyl/internal/user"
+	"sibyl/internal/user/usertest"
+)
+
+// mostTime bounds a run of a suite.
+const mostTime = time.Minute
+
+// serve serves servers as ‘sibyl serve’ does. The suites have no token, so one is put into their requests on the way.
+func serve(t *testing.T, m *mcp.HTTP) (url string) {
+	t.Helper()
+	users := user.New(usertest.NewMemory(), time.Now)
+	_, secret, err := users.Add(t.Context(), "ada", user.Write, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	uses, err := service.New(service.Config{Store: memory.New()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := api.New(api.Config{Service: uses, Users: users, MCP: m, Limits: api.Limits{Requests: 1e6, Burst: 1e6, Bytes: 1 << 30}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner := s.Handler()
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = api.HTTPServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Set("Authorization", "Bearer "+secret)
+		inner.ServeHTTP(w, r)
+	}), slog.New(slog.DiscardHandler))
+	server.Start()
+	t.Cleanup(func() {
+		m.Close()
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return server.URL + "/mcp"
+}
+
+// suite is a version of the suites, by the folder that npm puts it into.
+type suite string
+
+const (
+	first  suite = "@modelcontextprotocol/conformance" // up to 2025-11-25
+	second suite = "conformance-0.2"                   // up to 2026-07-28
+)
+
+// pass runs a suite, and wants nothing to fail but what is expected to.
+func (s suite) pass(t *testing.T, args ...string) {
+	t.Helper()
+	node, err := filepath.Abs("node_modules/node/bin/node")
+	if err == nil {
+		_, err = os.Stat(node)
+	}
+	if err != nil {
+		if os.Getenv("SIBYL_MCP_SUITES") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("the suites are not there; scripts/mcp.sh fetches them")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), mostTime)
+	defer cancel()
+	run := exec.CommandContext(ctx, node, append([]string{filepath.Join("node_modules", string(s), "dist", "index.js"), "server"}, args...)...)
+	run.WaitDelay = time.Second
+	out, err := run.CombinedOutput()
+	if _, summary, ok := strings.Cut(string(out), "=== SUMMARY ==="); ok {
+		t.Log(summary)
+	}
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, out)
+	}
+}
+
+const expected = "expected-failures.yml"
+
+func TestFixturesPassTheSuites(t *testing.T) {
+	url := serve(t, mcp.NewHTTP(mcp.HTTPConfig{Server: fixture, Key: key(), Sessions: 1000}))
+	t.Run("0.1, 2025-11-25", func(t *testing.T) { first.pass(t, "--url", url, "--spec-version", "2025-11-25") })
+	t.Run("0.2, 2025-11-25", func(t *testing.T) { second.pass(t, "--url", url, "--requirements", "2025-11-25") })
+	t.Run("0.2, 2026-07-28", func(t *testing.T) {
+		second.pass(t, "--url", url, "--requirements", "2026-07-28", "--expected-failures", expected)
+	})
+}
+
+// What the suites ask of every server, whatever it offers.
+func TestProductPassesWhatIsAskedOfAnyServer(t *testing.T) {
+	s, err := mcp.New(mcp.Config{Tasks: task.New(tasktest.NewMemory(), time.Now), Key: key()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := serve(t, s.HTTP())
+	for scenario, revision := range map[string]string{"server-initialize": "2025-11-25", "ping": "2025-11-25", "server-session-lifecycle": "2025-11-25",
+		"tools-list": "2026-07-28", "dns-rebinding-protection": "2026-07-28", "http-header-validation": "2026-07-28"} {
+		t.Run(scenario, func(t *testing.T) {
+			t.Parallel()
+			second.pass(t, "--url", url, "--spec-version", revision, "--scenario", scenario)
+		})
+	}
+}
+
+func key() []byte {
+	sum := sha256.Sum256([]byte("of these tests"))
+	return sum[:]
+}
