@@ -156,11 +156,7 @@ func Prepare(cfg config.Config) (*App, error) {
 	keys := newSecrets(cfg)
 	a := &App{Config: cfg, Models: catalog(cfg, keys), secrets: keys, cooling: model.NewCooling(), bert: classifier(cfg.Bert)}
 	a.servers = newServers(slices.Sorted(maps.Keys(cfg.MCP.Servers)), nil, func(ctx context.Context, name string) (*mcpclient.Session, error) {
-		session, err := a.openServer(ctx, name, a.pins().Admit(name, cfg.MCP.Servers[name].Pin))
-		if err != nil {
-			return nil, errors.New(a.Redact(err.Error()))
-		}
-		return session, nil
+		return a.openServer(ctx, name, a.pins().Admit(name, cfg.MCP.Servers[name].Pin))
 	})
 	var err error
 	if a.Trees, err = trees.Open(cfg.Trees); err != nil {

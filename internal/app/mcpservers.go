@@ -98,7 +98,7 @@ func (s *servers) begin() (first []chan struct{}) {
 		one := s.all[name]
 		if one.session != nil && one.session.Changed() {
 			old := one.session
-			one.session, one.err = nil, fmt.Errorf("%s lists other tools than before", name)
+			one.session, one.err = nil, mcpclient.ErrChanged
 			s.under.Go(old.Close)
 		}
 		if one.session == nil && one.opening == nil && !s.closed && !time.Now().Before(one.again) {
@@ -133,10 +133,23 @@ func (s *servers) openOne(name string, one *serverState) {
 	}
 	one.failures++
 	one.again = time.Now().Add(pause)
-	s.log.Warn("an MCP server is left out", "server", name, "why", err, "again_in", pause.String())
+	s.log.Warn("an MCP server is left out", "server", name, "why", inShort(err), "again_in", pause.String())
 }
 
-// leftOut says of each server that has no tools for now why that is so.
+// inShort says why a server can't be used without its words and ours of it, which are for who runs it: ‘sibyl mcp servers’ has them.
+func inShort(err error) string {
+	switch kind := tool.AsError(err).Kind; {
+	case errors.Is(err, mcpclient.ErrChanged):
+		return mcpclient.ErrChanged.Error()
+	case kind == tool.Timeout:
+		return "it does not answer in time"
+	case kind == tool.Unavailable:
+		return "it does not answer"
+	}
+	return "it can't be used"
+}
+
+// leftOut says of each server that has no tools for now why that is so, in words for everybody who asks.
 func (s *servers) leftOut() (all []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,7 +157,7 @@ func (s *servers) leftOut() (all []string) {
 		switch one := s.all[name]; {
 		case one.session != nil:
 		case one.err != nil:
-			all = append(all, fmt.Sprintf("The tools of %s are left out: %v", name, one.err))
+			all = append(all, fmt.Sprintf("The tools of %s are left out: %s. ‘sibyl mcp servers’ says more.", name, inShort(one.err)))
 		case one.opening != nil:
 			all = append(all, fmt.Sprintf("The tools of %s are left out: it has not started yet; ‘sibyl mcp servers’ waits longer for it.", name))
 		}

@@ -95,12 +95,21 @@ func TestServerThatFailsLeavesTheOthersAndSaysWhyWithoutItsKey(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	left := strings.Join(a.servers.leftOut(), "\n")
-	for _, want := range []string{"of locked are left out", "of none are left out", "of keyless are left out", "NOT_SET, which is not set"} {
+	for _, want := range []string{"of locked are left out: it does not answer. ‘sibyl mcp servers’ says more.", "of none are left out", "of keyless are left out", "of bare are left out"} {
 		if !strings.Contains(left, want) {
 			t.Errorf("no “%s” in %s", want, left)
 		}
 	}
-	if strings.Contains(left, "canary") || strings.Count(left, "\n") != 3 {
+	told := a.MCPServers(t.Context())
+	if why := told[0].Why; told[0].Name != "bare" || !strings.Contains(why, "NOT_SET, which is not set") {
+		t.Errorf("told %+v", told[0])
+	}
+	for _, one := range told {
+		if one.State == ServerReady != (one.Name == "tracker") || strings.Contains(one.Why, "canary") {
+			t.Errorf("told %+v", one)
+		}
+	}
+	if strings.Contains(left, "canary") || strings.Contains(left, "nowhere") || strings.Contains(left, url) || strings.Count(left, "\n") != 3 {
 		t.Errorf("left out: %s", left)
 	}
 }
@@ -122,7 +131,7 @@ func TestServerWhoseToolsChangeIsRefusedUntilItIsTrusted(t *testing.T) {
 		return next.openServer(ctx, name, next.pins().Admit(name, ""))
 	})
 	defer again.close()
-	if tools := again.tools(t.Context()); len(tools) > 0 || !strings.Contains(strings.Join(again.leftOut(), ""), "sibyl mcp trust tracker") {
+	if tools := again.tools(t.Context()); len(tools) > 0 || !strings.Contains(strings.Join(again.leftOut(), ""), "have changed since they were trusted") {
 		t.Errorf("%d tools, left out %v", len(tools), again.leftOut())
 	}
 	if _, err := next.TrustMCPServer(t.Context(), "tracker", state[0].Pinned); err == nil {

@@ -42,7 +42,7 @@ func (s *Session) make(l Listing) (tools []tool.Tool) {
 		}
 		spec, err := s.spec(o)
 		if err != nil {
-			s.cfg.Log.Warn("a tool of an MCP server is left out", "server", s.cfg.Name, "tool", o.Name, "why", err)
+			s.cfg.Log.Warn("a tool of an MCP server is left out", "server", s.cfg.Name, "tool", spelt(o.Name), "why", err)
 			continue
 		}
 		r := &remote{session: s, name: o.Name, spec: spec}

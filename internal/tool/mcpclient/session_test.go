@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"sibyl/internal/tool"
@@ -112,14 +113,53 @@ func TestServerThatListsOtherToolsLaterIsNotCalled(t *testing.T) {
 	}
 }
 
+// mute is a server that takes and says nothing.
+type mute struct{}
+
+func (mute) Connect(ctx context.Context) (mcp.Connection, error) {
+	ours, _ := mcp.NewInMemoryTransports() // nobody reads at the other end
+	return ours.Connect(ctx)
+}
+
 func TestServerThatDoesNotAnswerIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		mute, _ := mcp.NewInMemoryTransports() // nobody reads at the other end
 		began := time.Now()
-		_, err := Connect(t.Context(), mute, Config{Name: "shelf", Start: 7 * time.Second})
+		_, err := Connect(t.Context(), mute{}, Config{Name: "shelf", Start: 7 * time.Second})
 		if kindOfError(err) != tool.Timeout || time.Since(began) != 7*time.Second || !strings.HasPrefix(err.Error(), "shelf") {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
+		time.Sleep(time.Minute) // what goes on ends by itself
+	})
+}
+
+// deafToDiscovery drops what the newest protocol begins with.
+type deafToDiscovery struct{ mcp.Transport }
+
+func (d deafToDiscovery) Connect(ctx context.Context) (mcp.Connection, error) {
+	conn, err := d.Transport.Connect(ctx)
+	return dropping{conn}, err
+}
+
+type dropping struct{ mcp.Connection }
+
+func (d dropping) Write(ctx context.Context, m jsonrpc.Message) error {
+	if req, ok := m.(*jsonrpc.Request); ok && req.Method == "server/discover" {
+		return nil
+	}
+	return d.Connection.Write(ctx, m)
+}
+
+func TestServerThatIsSilentAboutTheNewestProtocolIsReachedByAnOlder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		session, err := Connect(t.Context(), deafToDiscovery{InProcess(newShelf().server())}, Config{Name: "shelf", Start: 6 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := named(t, session, "look").Call(t.Context(), tool.Call{}); err != nil || time.Since(began) != 2*time.Second {
+			t.Errorf("%v after %s", err, time.Since(began))
+		}
+		session.Close()
 		time.Sleep(time.Minute) // what goes on ends by itself
 	})
 }
