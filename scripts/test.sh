@@ -14,11 +14,11 @@ go vet ./...
 sh scripts/client.sh
 sh scripts/mcp.sh
 go test ./...
-# What must hold on every store: the suite of the run room, and every effect killed at every write.
+# What must hold on every store: the suites of the run room and of the task assistant, and every effect killed at every write.
 for store in sqlite postgres; do
-	SIBYL_TEST_STORE=$store go test ./internal/run
+	SIBYL_TEST_STORE=$store go test ./internal/run ./internal/taskchat
 	SIBYL_TEST_STORE=$store go test -run Crash ./internal/oracle
 done
 if command -v gcc >/dev/null 2>&1; then
-	CGO_ENABLED=1 go test -race ./internal/run/... ./internal/journal/... ./internal/model/... ./internal/oracle
+	CGO_ENABLED=1 go test -race ./internal/run/... ./internal/journal/... ./internal/model/... ./internal/oracle ./internal/taskchat ./internal/mcp ./internal/tool/mcpclient
 fi

@@ -180,8 +180,8 @@ func (c *command) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "sibyl",
 		Short:         "AI assistants that you can trust, read and run yourself",
-		Long:          "Sibyl answers questions over your code, your notes and the web. A behaviour tree that you can read decides what it\ndoes, and a journal remembers: ‘sibyl explain’ says why, and a crash loses nothing. It works without key and network.",
-		Example:       "  sibyl ask --in . \"How are errors handled here?\"\n  sibyl ask -c \"And in the tests?\"\n  sibyl explain last",
+		Long:          "Sibyl answers questions over your code, your notes and the web, and keeps your to-do list. A behaviour tree that you can read\ndecides what it does, and a journal remembers: ‘sibyl explain’ says why, and a crash loses nothing. It works without key and network.",
+		Example:       "  sibyl ask --in . \"How are errors handled here?\"\n  sibyl ask -c \"And in the tests?\"\n  sibyl chat \"remind me to buy groceries\"\n  sibyl explain last",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       c.Build,
