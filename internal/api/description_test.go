@@ -21,6 +21,7 @@ import (
 	"sibyl/internal/config"
 	"sibyl/internal/journal/memory"
 	"sibyl/internal/oracle"
+	"sibyl/internal/taskchat"
 )
 
 var update = flag.Bool("update", false, "write docs/openapi.json anew")
@@ -37,10 +38,20 @@ func theOracle(h *house) *assistant.Assistant {
 		Most: oracle.Options{MaxTurns: oracle.MostTurns, MaxTokens: config.MostTokens, MaxTime: config.MostTime}})
 }
 
-func TestDescriptionOfTheOraclesServerIsTheOneInTheDocuments(t *testing.T) {
+// theTasks is the task assistant, with nothing behind it.
+func theTasks(h *house) *assistant.Assistant {
+	a, err := taskchat.New(taskchat.Deps{})
+	if err != nil {
+		h.Fatal(err)
+	}
+	return taskchat.Describe(a, taskchat.Deps{})
+}
+
+func TestDescriptionOfTheServerIsTheOneInTheDocuments(t *testing.T) {
 	h := newHouse(t)
 	h.panel = theOracle(h)
 	h.shadow = oracle.DescribeShadow(h.panel)
+	h.others = append(h.others, theTasks(h))
 	h.open()
 	served := h.get(question{path: "/openapi.json", token: "-"}, nil)
 	if *update {

@@ -53,6 +53,7 @@ type house struct {
 	store  journal.Store
 	panel  *assistant.Assistant
 	shadow *assistant.Assistant
+	others []*assistant.Assistant
 	config api.Config
 	most   int    // runs at once
 	holder string // the name of its process; empty: one
@@ -163,7 +164,7 @@ func (h *house) open() *house {
 // handler answers the requests of the house.
 func (h *house) handler() http.Handler {
 	h.Helper()
-	h.config.Service, h.engine = h.service(cmp.Or(h.holder, "one"), h.store, h.panel, h.shadow)
+	h.config.Service, h.engine = h.service(cmp.Or(h.holder, "one"), h.store, append([]*assistant.Assistant{h.panel, h.shadow}, h.others...)...)
 	now := h.config.Now
 	if now == nil {
 		now = time.Now

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, suite, test } from "node:test";
 import type { ReadableStream } from "node:stream/web";
-import type { Problem, Run, RunWithResult, Session, StreamEvent } from "./api.js";
+import type { ChatResponse, Problem, Run, RunWithResult, Session, StreamEvent } from "./api.js";
 import { events } from "./events.js";
 import { deadline, Program } from "./program.js";
 
@@ -108,6 +108,29 @@ suite("a client with types from the description", { timeout: 5 * deadline }, () 
     assert.match(run.result?.answer ?? "", /`tides\.md:\d/);
     assert.equal(run.result?.outcome["query_type"] !== undefined, true);
     assert.deepEqual(run.result?.failure, undefined);
+  });
+
+  test("keeps a to-do list by conversation, each of a user's own", async () => {
+    const say = (message: string, conversation_id?: string) =>
+      ada.POST("/api/chat", { body: { message, model: "offline:rules", ...(conversation_id !== undefined && { conversation_id }) } }) as Promise<Answer<ChatResponse>>;
+    const first = await given(say("remind me to Buy groceries"));
+    assert.deepEqual([first.status, first.tool_calls.map((c) => [c.tool_name, c.parameters])], ["success", [["add_task", { title: "Buy groceries" }]]]);
+    const talk = first.conversation_id;
+    assert.match((await given(say("show my tasks", talk))).response, /1\. Buy groceries/);
+    const asked = await given(say("delete task 1", talk));
+    assert.deepEqual([asked.status, asked.clarification?.options], ["confirmation_required", []]);
+    await refused(eve.POST("/api/chat", { body: { message: "yes", conversation_id: talk } }), 404, "not_found");
+    assert.equal((await given(say("yes", talk))).status, "success");
+    assert.match((await given(say("show my tasks", talk))).response, /no tasks/);
+    await refused(say(" ", talk), 400, "invalid_request");
+    await refused(say("hello", "nothing"), 404, "not_found");
+    await refused(say("hello", (await answered()).session_id), 400, "invalid_request");
+  });
+
+  test("gives a message that is sent again under its key the same answer, once done", async () => {
+    const send = () => ada.POST("/api/chat", { body: { message: "add water the plants", model: "offline:rules" }, headers: { "Idempotency-Key": "plants" } });
+    const [first, again] = [await given(send()), await given(send())];
+    assert.deepEqual(again, first);
   });
 
   test("goes on with a session", async () => {
@@ -244,8 +267,10 @@ suite("what can't be done is refused with a problem", { timeout: 5 * deadline },
     await refused(ada.POST("/api/runs", { body: { assistant: "oracle" } }), 400, "invalid_request");
     // @ts-expect-error words are a text
     await refused(ada.POST("/api/runs", { body: { assistant: "oracle", words: 7 } }), 400, "invalid_request");
-    // @ts-expect-error turns are counted
+    // The types know the options of all assistants, and not whose they are.
     await refused(ada.POST("/api/runs", { body: { assistant: "oracle", words, options: { max_turns: "many" } } }), 400, "invalid_request");
+    // @ts-expect-error a model has a name
+    await refused(ada.POST("/api/runs", { body: { assistant: "oracle", words, options: { model: 7 } } }), 400, "invalid_request");
     // @ts-expect-error a body belongs to it
     await refused(ada.POST("/api/runs", {}), 400, "invalid_request");
     // @ts-expect-error there is no such parameter
