@@ -85,9 +85,12 @@ func (s *Server) remove(ctx context.Context, c call) (*sdk.CallToolResult, error
 	if asked != nil || err != nil {
 		return asked, err
 	}
-	was, _, err := s.config.Tasks.Delete(ctx, c.by, id, t.Version)
+	was, again, err := s.config.Tasks.Delete(ctx, c.by, id, t.Version)
 	if err != nil {
 		return nil, err
+	}
+	if again {
+		return succeeded(was, "This was done before: deleted "+named(was)+".")
 	}
 	return succeeded(was, "Deleted "+named(was)+".")
 }
