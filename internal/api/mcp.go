@@ -38,6 +38,7 @@ func (s *Server) protocol(w http.ResponseWriter, r *http.Request) {
 	defer leave()
 	over := s.watchOver(r.WithContext(ctx), leave)
 	defer func() { leave(); <-over }()
+	w.Header().Set("X-Accel-Buffering", "no") // a proxy that gathers would hold back what is told
 	s.config.MCP.Serve(&bounded{w, s.config.Limits.Stall}, r.WithContext(ctx), x.token)
 }
 

@@ -295,6 +295,52 @@ func TestCallEndsWithItsTokenAndWithTheServer(t *testing.T) {
 	}
 }
 
+func TestEndOfASessionWithdrawsItsCalls(t *testing.T) {
+	for what, end := range map[string]func(h *house, id string){
+		"by its client": func(h *house, id string) {
+			if a := h.ask(question{method: "DELETE", path: "/mcp", header: map[string]string{"Mcp-Session-Id": id}}); a.status != 204 {
+				h.Errorf("the end: %d %s", a.status, a.body)
+			}
+		},
+		"by the server": func(h *house, _ string) { h.config.MCP.Close() },
+	} {
+		t.Run(what, func(t *testing.T) {
+			h, called, over := waiting(t)
+			h.open()
+			s := h.connected(adasToken, olderMCP)
+			returned := make(chan struct{})
+			go func() {
+				defer close(returned)
+				_, _ = s.CallTool(t.Context(), &sdk.CallToolParams{Name: "wait"})
+			}()
+			within(t, "the call", called)
+			end(h, s.ID())
+			within(t, "the end of the call", over)
+			within(t, "the answer", returned)
+		})
+	}
+}
+
+func TestEndOfNoSessionWithdrawsNothing(t *testing.T) {
+	h, called, over := waiting(t)
+	h.open()
+	s := h.connected(adasToken, newerMCP)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() { _, _ = s.CallTool(ctx, &sdk.CallToolParams{Name: "wait"}) }()
+	within(t, "the call", called)
+	if a := h.ask(question{method: "DELETE", path: "/mcp", token: evesToken}); a.status != 400 {
+		t.Errorf("the end of no session: %d %s", a.status, a.body)
+	}
+	select {
+	case <-over:
+		t.Error("it ended a call of somebody else")
+	default:
+	}
+	cancel()
+	within(t, "the end of the call", over)
+}
+
 func TestCallsAreStreamsOfTheirUser(t *testing.T) {
 	h, called, over := waiting(t)
 	h.config.Limits.Streams = 1

@@ -3,7 +3,6 @@ package mcp
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -47,15 +46,18 @@ type answered struct {
 func (s *Server) askTool() offer {
 	folders := ""
 	if s.config.Oracle.Folders != nil {
-		folders = `,"code":{"type":"string","description":"name of a folder of code on the server"},"vault":{"type":"string","description":"name of a folder of notes on the server"}`
+		folders = `,
+			"code": {"type": "string", "description": "name of a folder of code on the server"},
+			"vault": {"type": "string", "description": "name of a folder of notes on the server"}`
 	}
-	o := newOffer(tool.Spec{Name: askName, Title: "Ask the Oracle", Effect: tool.Repeatable, Foreign: true,
-		Description: "Answers a question over code, notes and the web, and cites what was read as path:line or address. It changes nothing there. It may take minutes; a session remembers what was asked in it."},
-		[]string{"question"}, `{"question":{"type":"string","minLength":1},"session":{"type":"string","description":"session_id of an answer, to go on from there"}`+folders+`}`,
-		`{"type":"object","properties":{"run_id":{"type":"string"},"session_id":{"type":"string"},"answer":{"type":"string"},"partial":{"type":"boolean"},`+
-			`"sources":{"type":"array","items":{"type":"string"}},"warnings":{"type":"array","items":{"type":"string"}}}}`)
-	o.call = s.ask
-	return o
+	return newOffer(tool.Spec{Name: askName, Title: "Ask the Oracle", Effect: tool.Repeatable, Foreign: true,
+		Description: "Answers a question over code, notes and the web, and cites what was read as path:line or address. It changes nothing there. " +
+			"It may take minutes; a session remembers what was asked in it."},
+		[]string{"question"}, `{
+			"question": {"type": "string", "minLength": 1},
+			"session": {"type": "string", "description": "session_id of an answer, to go on from there"}`+folders+`}`,
+		`{"type": "object", "properties": {"run_id": {"type": "string"}, "session_id": {"type": "string"}, "answer": {"type": "string"}, "partial": {"type": "boolean"},
+			"sources": {"type": "array", "items": {"type": "string"}}, "warnings": {"type": "array", "items": {"type": "string"}}}}`, s.ask)
 }
 
 // ask begins a run, and waits for its end.
@@ -133,8 +135,8 @@ func (s *Server) folder(owner, field, name string) (string, error) {
 	if path := all[name]; path != "" {
 		return path, nil
 	}
-	f := &Fault{Code: NotFound, Text: "You have no folder of that name here.", Details: map[string]any{"field": field, "folders": append([]string{}, slices.Sorted(maps.Keys(all))...)}}
-	return "", f
+	names := append([]string{}, slices.Sorted(maps.Keys(all))...)
+	return "", &Fault{Code: NotFound, Text: "You have no folder of that name here.", Details: map[string]any{"field": field, "folders": names}}
 }
 
 // wait is a call that waits for its run.
@@ -187,6 +189,7 @@ func (w *wait) forEnd(ctx context.Context) error {
 			if r, err := w.s.config.Oracle.Service.Run(ctx, w.owner, w.run); err != nil || r.State != string(journal.Running) {
 				return err
 			}
+			w.tell(ctx, "it goes on") // so that no proxy takes silence for the end
 		case <-ctx.Done():
 		}
 		if ctx.Err() != nil {
@@ -225,7 +228,8 @@ func (w *wait) unanswered(text string) *Fault {
 func (w *wait) answer(ctx context.Context, session string) (*sdk.CallToolResult, error) {
 	res, err := w.s.config.Oracle.Service.Result(ctx, w.owner, w.run)
 	if errors.Is(err, journal.ErrNotFound) {
-		return nil, w.unanswered("There is no answer yet: the run " + w.run + " waits for a process that takes it up, and for its model. ‘sibyl run resume’ goes on with it.")
+		return nil, w.unanswered("There is no answer yet: the run " + w.run + " waits for a process that takes it up, or for its model. " +
+			"‘sibyl run resume’ goes on with it.")
 	}
 	if err != nil {
 		return nil, err
@@ -233,7 +237,8 @@ func (w *wait) answer(ctx context.Context, session string) (*sdk.CallToolResult,
 	if res.Failure != nil {
 		return nil, w.failed(res.Shown)
 	}
-	data := answered{Run: w.run, Session: session, Answer: res.Answer, Partial: res.Partial, Sources: append([]string{}, res.Sources...), Warnings: append([]string{}, res.Warnings...)}
+	data := answered{Run: w.run, Session: session, Answer: res.Answer, Partial: res.Partial,
+		Sources: append([]string{}, res.Sources...), Warnings: append([]string{}, res.Warnings...)}
 	text := res.Answer
 	for _, about := range []struct {
 		what  string
@@ -243,11 +248,7 @@ func (w *wait) answer(ctx context.Context, session string) (*sdk.CallToolResult,
 			text += "\n\n" + about.what + ":\n- " + strings.Join(about.lines, "\n- ")
 		}
 	}
-	encoded, err := json.Marshal(outcome{Success: true, Data: data})
-	if err != nil {
-		return nil, err
-	}
-	return &sdk.CallToolResult{StructuredContent: json.RawMessage(encoded), Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
+	return succeeded(data, text)
 }
 
 // failed tells why there is no answer. A message of the assistant is for people, and its hint for those at this machine.

@@ -32,7 +32,10 @@ type study struct {
 	answer  func(ctx context.Context) (string, error)
 }
 
-func newStudy(t *testing.T) *study {
+func newStudy(t *testing.T) *study { return studyOf(t, 0) }
+
+// studyOf is a study that drives so many runs at once; 0: all.
+func studyOf(t *testing.T, most int) *study {
 	s := &study{house: newHouse(t), answer: func(context.Context) (string, error) { return "in a.go:7", nil }}
 	store := memory.New()
 	a, err := servicetest.Describe(store, run.Performer{Do: func(ctx context.Context, _ run.Job) (any, error) { return s.answer(ctx) }})
@@ -51,7 +54,7 @@ func newStudy(t *testing.T) *study {
 		shown.Sources, shown.Warnings = []string{"a.go:7"}, []string{"cited, but not read: b.go"}
 		return shown, err
 	}
-	engine, err := run.NewEngine(run.Config{Store: store, Build: "test", Holder: "one", Assistants: []*run.Assistant{a.Assistant}})
+	engine, err := run.NewEngine(run.Config{Store: store, Build: "test", Holder: "one", MostRuns: most, Assistants: []*run.Assistant{a.Assistant}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,16 +164,7 @@ func TestWithdrawnQuestionEndsItsRunUnlessRunsStay(t *testing.T) {
 		t.Run(fmt.Sprintf("stays=%v", stays), func(t *testing.T) {
 			s := newStudy(t)
 			s.oracle.Stays = stays
-			asked, free := make(chan struct{}), make(chan struct{})
-			s.answer = func(ctx context.Context) (string, error) {
-				close(asked)
-				select {
-				case <-free:
-					return "late", nil
-				case <-ctx.Done():
-					return "", ctx.Err()
-				}
-			}
+			asked, release := s.held()
 			c := s.connect("ada", newer, nil)
 			ctx, cancel := context.WithCancel(t.Context())
 			returned := make(chan error)
@@ -186,10 +180,67 @@ func TestWithdrawnQuestionEndsItsRunUnlessRunsStay(t *testing.T) {
 			want := journal.Cancelled
 			if stays {
 				want = journal.Done
-				close(free)
+				release()
 			}
 			s.endsAs(want)
 		})
+	}
+}
+
+// held has the Oracle think until the function is called.
+func (s *study) held() (asked <-chan struct{}, release func()) {
+	began, gate := make(chan struct{}, 8), make(chan struct{})
+	s.answer = func(ctx context.Context) (string, error) {
+		began <- struct{}{}
+		select {
+		case <-gate:
+			return "late", nil
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}
+	return began, sync.OnceFunc(func() { close(gate) })
+}
+
+func TestRunThatNobodyDrivesIsNotWaitedFor(t *testing.T) {
+	s := studyOf(t, 1)
+	s.oracle.Waiting = time.Millisecond
+	asked, release := s.held()
+	first := make(chan outcome)
+	one, two := s.connect("ada", newer, nil), s.connect("ada", newer, nil)
+	go func() { first <- one.call("ask", `{"question":"Where?"}`) }()
+	<-asked // which is as much as this process drives at once
+	waits := two.call("ask", `{"question":"And when?"}`)
+	waits.failed(t, mcp.Unavailable, "", "")
+	if run, _ := waits.Details["run_id"].(string); run == "" || !strings.Contains(waits.text, run) {
+		t.Errorf("a run that waits is told of as %+v", waits)
+	}
+	release()
+	if o := <-first; !o.Success {
+		t.Errorf("the run that is driven gives %+v", o)
+	}
+}
+
+func TestLongAnswerShowsSignsOfLife(t *testing.T) {
+	s := newStudy(t)
+	s.oracle.Waiting = time.Millisecond
+	_, release := s.held()
+	defer release()
+	c := s.connectTo(s.server.For("ada", ""), newer, nil, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
+		if req.Params.Message == "it goes on" {
+			release()
+		}
+	}})
+	p := &sdk.CallToolParams{Name: "ask", Arguments: json.RawMessage(`{"question":"Where is it?"}`)}
+	p.SetProgressToken("t")
+	ctx, cancel := context.WithTimeout(t.Context(), deadline)
+	defer cancel()
+	res, err := c.session.CallTool(ctx, p)
+	if err != nil {
+		t.Fatalf("no sign of life came: %v", err)
+	}
+	if o := read(t, res); o.Data["answer"] != "- pythia: late\n" {
+		t.Errorf("answered with %+v", o)
 	}
 }
 

@@ -56,6 +56,12 @@ func unconfirmed(why string) *Fault {
 	return &Fault{Code: ConfirmationRequired, Text: text, Details: map[string]any{"reason": why}}
 }
 
+func (s *Server) removeTool() offer {
+	return newOffer(tool.Spec{Name: deleteName, Title: "Delete a task", Effect: tool.Once, Destructive: true, Idempotent: true,
+		Description: "Deletes a task, once the person has said yes: the client asks them."},
+		[]string{"task_id"}, `{`+idSchema+`}`, taskSchema, s.remove)
+}
+
 // remove deletes a task once its person said yes. It has no effect before that, so it may be called any number of times.
 func (s *Server) remove(ctx context.Context, c call) (*sdk.CallToolResult, error) {
 	id, err := c.args.id("task_id")
@@ -85,9 +91,12 @@ func (s *Server) remove(ctx context.Context, c call) (*sdk.CallToolResult, error
 	if asked != nil || err != nil {
 		return asked, err
 	}
-	was, _, err := s.config.Tasks.Delete(ctx, c.by, id, t.Version)
+	was, again, err := s.config.Tasks.Delete(ctx, c.by, id, t.Version)
 	if err != nil {
 		return nil, err
+	}
+	if again {
+		return succeeded(was, "This was done before: deleted "+named(was)+".")
 	}
 	return succeeded(was, "Deleted "+named(was)+".")
 }

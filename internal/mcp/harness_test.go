@@ -107,7 +107,8 @@ func (h *house) connectTo(server *sdk.Server, revision string, answer answers, o
 	if err != nil {
 		h.Fatal(err)
 	}
-	c.session, err = sdk.NewClient(&sdk.Implementation{Name: "pen and paper", Version: "1"}, options).Connect(h.Context(), here, &sdk.ClientSessionOptions{ProtocolVersion: revision})
+	program := sdk.NewClient(&sdk.Implementation{Name: "pen and paper", Version: "1"}, options)
+	c.session, err = program.Connect(h.Context(), here, &sdk.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
 		h.Fatal(err)
 	}

@@ -41,6 +41,7 @@ type HTTP struct {
 
 	mu      sync.Mutex
 	servers map[string]*sdk.Server // by owner
+	calls   calls
 }
 
 // HTTP gives the server over HTTP.
@@ -52,7 +53,7 @@ func (s *Server) HTTP() *HTTP {
 // NewHTTP readies an HTTP.
 func NewHTTP(c HTTPConfig) *HTTP {
 	c.Sessions, c.Idle = cmp.Or(c.Sessions, 32), cmp.Or(c.Idle, 30*time.Minute)
-	h := &HTTP{config: c, servers: map[string]*sdk.Server{}}
+	h := &HTTP{config: c, servers: map[string]*sdk.Server{}, calls: calls{of: map[string]map[*context.CancelFunc]bool{}}}
 	known := func(stateless bool) http.Handler {
 		// Hosts and origins are looked at before, by names that the settings have. It has no log: what it writes holds words of clients.
 		inner := sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server { return h.serverOf(auth.TokenInfoFromContext(r.Context()).UserID) },
@@ -101,6 +102,7 @@ func (h *HTTP) serverOf(owner string) *sdk.Server {
 		fresh := rand.Text()
 		return fresh + "-" + h.tag(owner, fresh)
 	})
+	s.AddReceivingMiddleware(h.calls.counted)
 	h.servers[owner] = s
 	return s
 }
@@ -153,6 +155,9 @@ func (h *HTTP) Serve(w http.ResponseWriter, r *http.Request, who user.Token) {
 		w.Header().Set("Retry-After", "60")
 		http.Error(w, fmt.Sprintf("you have %d sessions open: end one with DELETE, or wait until one ends", h.config.Sessions), http.StatusTooManyRequests)
 	default:
+		if r.Method == http.MethodDelete && id != "" {
+			h.calls.withdraw(id) // the end of a session waits for them
+		}
 		h.sessions.ServeHTTP(w, r)
 	}
 }
@@ -171,6 +176,9 @@ func (h *HTTP) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, s := range h.servers {
+		for session := range s.Sessions() {
+			h.calls.withdraw(session.ID())
+		}
 		for session := range s.Sessions() {
 			_ = session.Close() // it ends, whatever its client does
 		}

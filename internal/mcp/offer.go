@@ -48,8 +48,8 @@ type call struct {
 	req     *sdk.CallToolRequest
 }
 
-// newOffer describes a tool. properties are the JSON Schema of its arguments by name, data that of what a success has.
-func newOffer(s tool.Spec, required []string, properties, data string) offer {
+// newOffer describes a tool. properties are the JSON Schemas of its arguments by name, data is that of what a success has.
+func newOffer(s tool.Spec, required []string, properties, data string, call func(context.Context, call) (*sdk.CallToolResult, error)) offer {
 	hints := s.Hints()
 	var named map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(properties), &named); err != nil {
@@ -66,7 +66,7 @@ func newOffer(s tool.Spec, required []string, properties, data string) offer {
 		OutputSchema: json.RawMessage(`{"type":"object","properties":{"success":{"type":"boolean"},"data":` + data +
 			`,"error":{"type":"string"},"code":{"type":"string"},"details":{"type":"object"}},"required":["success"]}`),
 	}
-	return offer{spec: spec, names: slices.Sorted(maps.Keys(named))}
+	return offer{spec: spec, names: slices.Sorted(maps.Keys(named)), call: call}
 }
 
 // reads says that a token that may only read allows it.

@@ -128,6 +128,7 @@ func sentence(public, hint string) string {
 // tell logs what is theirs to mend who run the server.
 func (s *Server) tell(ctx context.Context, tool string, f *Fault) {
 	if f.Err != nil && (f.Code == Database || f.Code == Internal) {
-		s.config.Log.LogAttrs(ctx, slog.LevelError, "a call over MCP failed", slog.String("tool", tool), slog.String("code", string(f.Code)), slog.String("error", f.Err.Error()))
+		s.config.Log.LogAttrs(ctx, slog.LevelError, "a call over MCP failed", slog.String("tool", tool), slog.String("code", string(f.Code)),
+			slog.String("error", f.Err.Error()))
 	}
 }

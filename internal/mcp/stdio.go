@@ -21,7 +21,9 @@ const mostLine = 4 << 20
 func (s *Server) Stream(ctx context.Context, owner string, in io.Reader, out io.Writer) error {
 	l := &lines{out: out, in: make(chan line), over: make(chan struct{}), changed: make(chan struct{}, 1), unanswered: map[jsonrpc.ID]bool{}}
 	go l.read(in)
-	err := s.For(owner, "").Run(ctx, l)
+	made := s.For(owner, "")
+	made.AddReceivingMiddleware(endingWith(ctx))
+	err := made.Run(ctx, l)
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		err = nil // it ended as it was to
 	}

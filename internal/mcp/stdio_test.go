@@ -81,6 +81,21 @@ func TestLineThatIsNoMessageIsAnsweredAndSkipped(t *testing.T) {
 	}
 }
 
+// awaitQuestion reads until a person is asked, and on.
+func awaitQuestion(t *testing.T, written io.Reader) {
+	t.Helper()
+	for r := bufio.NewReader(written); ; {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(line, "elicitation/create") {
+			go func() { _, _ = io.Copy(io.Discard, r) }()
+			return
+		}
+	}
+}
+
 func TestQuestionThatNobodyCanAnswerAnyMoreHoldsUpNothing(t *testing.T) {
 	h := newHouse(t)
 	h.add("ada", "Buy milk")
@@ -89,16 +104,7 @@ func TestQuestionThatNobodyCanAnswerAnyMoreHoldsUpNothing(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- h.server.Stream(t.Context(), "ada", in, out) }()
 	go func() { _, _ = io.WriteString(client, initialize+deleting) }()
-	for r := bufio.NewReader(written); ; {
-		line, err := r.ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(line, "elicitation/create") {
-			break
-		}
-	}
-	go func() { _, _ = io.Copy(io.Discard, written) }()
+	awaitQuestion(t, written)
 	_ = client.Close()
 	select {
 	case err := <-ended:
@@ -112,6 +118,25 @@ func TestQuestionThatNobodyCanAnswerAnyMoreHoldsUpNothing(t *testing.T) {
 	if h.titles("ada") != "Buy milk" {
 		t.Error("a task was deleted without an answer")
 	}
+}
+
+func TestCallOnAStreamEndsWithItsContext(t *testing.T) {
+	h := newHouse(t)
+	h.add("ada", "Buy milk")
+	in, client := io.Pipe()
+	written, out := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- h.server.Stream(ctx, "ada", in, out) }()
+	go func() { _, _ = io.WriteString(client, initialize+deleting) }()
+	awaitQuestion(t, written)
+	cancel()
+	select {
+	case <-ended:
+	case <-time.After(deadline):
+		t.Fatal("the stream waits for a person who will not answer")
+	}
+	_, _ = client.Close(), out.Close()
 }
 
 func TestStreamEndsWithItsContext(t *testing.T) {

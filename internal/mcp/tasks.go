@@ -31,44 +31,37 @@ const (
 
 // Parts of schemas. What may be null is described as either, since lists of types are not understood by every client.
 const (
-	idSchema     = `"task_id":{"type":"integer","minimum":1,"description":"the id that list_tasks gives"}`
-	statusSchema = `{"type":"string","enum":["` + string(task.Pending) + `","` + string(task.Completed) + `"]}`
-	mayBeNull    = `{"anyOf":[{"type":"string"},{"type":"null"}]}`
-	fields       = `"id":{"type":"integer"},"title":{"type":"string"},"description":` + mayBeNull + `,"status":` + statusSchema +
-		`,"created_at":{"type":"string"},"completed_at":` + mayBeNull + `,"version":{"type":"integer"}`
+	idSchema     = `"task_id": {"type": "integer", "minimum": 1, "description": "the id that list_tasks gives"}`
+	statusSchema = `{"type": "string", "enum": ["` + string(task.Pending) + `", "` + string(task.Completed) + `"]}`
+	mayBeNull    = `{"anyOf": [{"type": "string"}, {"type": "null"}]}`
+	fields       = `"id": {"type": "integer"}, "title": {"type": "string"}, "description": ` + mayBeNull + `, "status": ` + statusSchema + `,
+		"created_at": {"type": "string"}, "completed_at": ` + mayBeNull + `, "version": {"type": "integer"}`
 
-	taskSchema      = `{"type":"object","properties":{` + fields + `}}`
-	completedSchema = `{"type":"object","properties":{` + fields + `,"already_completed":{"type":"boolean"}}}`
-	listSchema      = `{"type":"object","properties":{"tasks":{"type":"array","items":` + taskSchema + `},"total":{"type":"integer"},"next_after":{"type":"integer"}}}`
+	taskSchema      = `{"type": "object", "properties": {` + fields + `}}`
+	completedSchema = `{"type": "object", "properties": {` + fields + `, "already_completed": {"type": "boolean"}}}`
+	listSchema      = `{"type": "object", "properties": {
+		"tasks": {"type": "array", "items": ` + taskSchema + `}, "total": {"type": "integer"}, "next_after": {"type": "integer"}}}`
 )
 
-// taskTools are the tools of the task list, in the order in which a person meets them.
-func (s *Server) taskTools() []offer {
-	title := fmt.Sprintf(`"title":{"type":"string","minLength":1,"maxLength":%d}`, task.MaxTitle)
-	description := fmt.Sprintf(`"description":{"type":"string","maxLength":%d,"description":"empty: none"}`, task.MaxDescription)
-	return []offer{
-		s.offerOf(s.add, []string{"title"}, `{`+title+`,`+description+`}`, taskSchema, tool.Spec{Name: addName, Title: "Add a task",
-			Description: "Adds a task. Keep the person's own words and case in the title, due dates and priorities too.", Effect: tool.Once}),
-		s.offerOf(s.list, nil, `{"status":{"type":"string","enum":["all","pending","completed"]},"order":{"type":"string","enum":["created","newest"]},`+
-			fmt.Sprintf(`"limit":{"type":"integer","minimum":1,"maximum":%d,"default":%d},`, mostList, usualList)+
-			`"after":{"type":"integer","minimum":1,"description":"next_after of the page before"},`+
-			`"query":{"type":"string","description":"words; tasks that have one of them, best match first"},`+
-			fmt.Sprintf(`"task_ids":{"type":"array","items":{"type":"integer"},"maxItems":%d}}`, mostList), listSchema, tool.Spec{Name: listName, Title: "List tasks",
-			Description: "Lists tasks, by default all in order of creation. total counts those on all pages.", Effect: tool.Repeatable}),
-		s.offerOf(s.update, []string{"task_id"}, `{`+idSchema+`,`+title+`,`+description+`,"status":{"type":"string","enum":["pending"],"description":"opens a completed task again"}}`, taskSchema, tool.Spec{Name: updateName,
-			Title: "Change a task", Description: "Changes what is given of a task, and leaves the rest.", Effect: tool.Once, Destructive: true, Idempotent: true}),
-		s.offerOf(s.complete, []string{"task_id"}, `{`+idSchema+`}`, completedSchema, tool.Spec{Name: completeName, Title: "Complete a task",
-			Description: "Marks a task as done. One that was keeps its time of completion.", Effect: tool.Once, Idempotent: true}),
-		s.offerOf(s.remove, []string{"task_id"}, `{`+idSchema+`}`, taskSchema, tool.Spec{Name: deleteName, Title: "Delete a task",
-			Description: "Deletes a task, once the person has said yes: the client asks them.", Effect: tool.Once, Destructive: true, Idempotent: true}),
-	}
+// textsSchema describes the texts of a task.
+func textsSchema() string {
+	return fmt.Sprintf(`"title": {"type": "string", "minLength": 1, "maxLength": %d},
+		"description": {"type": "string", "maxLength": %d, "description": "empty: none"}`, task.MaxTitle, task.MaxDescription)
 }
 
-// offerOf describes a tool of the task list.
-func (s *Server) offerOf(do func(context.Context, call) (*sdk.CallToolResult, error), required []string, properties, data string, spec tool.Spec) offer {
-	o := newOffer(spec, required, properties, data)
-	o.database, o.call = true, do
-	return o
+// taskTools are the tools of the task list.
+func (s *Server) taskTools() []offer {
+	all := []offer{s.addTool(), s.listTool(), s.updateTool(), s.completeTool(), s.removeTool()}
+	for i := range all {
+		all[i].database = true
+	}
+	return all
+}
+
+func (s *Server) addTool() offer {
+	return newOffer(tool.Spec{Name: addName, Title: "Add a task", Effect: tool.Once,
+		Description: "Adds a task. Keep the person's own words and case in the title, due dates and priorities too."},
+		[]string{"title"}, `{`+textsSchema()+`}`, taskSchema, s.add)
 }
 
 func (s *Server) add(ctx context.Context, c call) (*sdk.CallToolResult, error) {
@@ -89,6 +82,18 @@ func (s *Server) add(ctx context.Context, c call) (*sdk.CallToolResult, error) {
 		said = "This was done before: added "
 	}
 	return succeeded(t, said+named(t)+".")
+}
+
+func (s *Server) listTool() offer {
+	return newOffer(tool.Spec{Name: listName, Title: "List tasks", Effect: tool.Repeatable,
+		Description: "Lists tasks, by default all in order of creation. total counts those on all pages."},
+		nil, fmt.Sprintf(`{
+			"status": {"type": "string", "enum": ["all", "pending", "completed"]},
+			"order": {"type": "string", "enum": ["created", "newest"]},
+			"limit": {"type": "integer", "minimum": 1, "maximum": %d, "default": %d},
+			"after": {"type": "integer", "minimum": 1, "description": "next_after of the page before"},
+			"query": {"type": "string", "description": "words; tasks that have one of them, best match first"},
+			"task_ids": {"type": "array", "items": {"type": "integer"}, "maxItems": %d}}`, mostList, usualList, mostList), listSchema, s.list)
 }
 
 // page is the data of a list.
@@ -143,6 +148,13 @@ func queryOf(a arguments) (q task.Query, err error) {
 	return q, nil
 }
 
+func (s *Server) updateTool() offer {
+	return newOffer(tool.Spec{Name: updateName, Title: "Change a task", Effect: tool.Once, Destructive: true, Idempotent: true,
+		Description: "Changes what is given of a task, and leaves the rest."},
+		[]string{"task_id"}, `{`+idSchema+`, `+textsSchema()+`,
+			"status": {"type": "string", "enum": ["pending"], "description": "opens a completed task again"}}`, taskSchema, s.update)
+}
+
 func (s *Server) update(ctx context.Context, c call) (*sdk.CallToolResult, error) {
 	id, err := c.args.id("task_id")
 	if err != nil {
@@ -174,6 +186,12 @@ func (s *Server) update(ctx context.Context, c call) (*sdk.CallToolResult, error
 		said = "This was done before: changed "
 	}
 	return succeeded(t, said+named(t)+".")
+}
+
+func (s *Server) completeTool() offer {
+	return newOffer(tool.Spec{Name: completeName, Title: "Complete a task", Effect: tool.Once, Idempotent: true,
+		Description: "Marks a task as done. One that was keeps its time of completion."},
+		[]string{"task_id"}, `{`+idSchema+`}`, completedSchema, s.complete)
 }
 
 // completed is the data of complete_task.

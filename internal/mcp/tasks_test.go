@@ -26,7 +26,8 @@ func TestTasksLiveThroughTheirTools(t *testing.T) {
 			h := newHouse(t)
 			c := h.connect("ada", revision, yes)
 			added := c.call("add_task", `{"title":"Buy groceries","description":null}`)
-			want := map[string]any{"id": 1.0, "title": "Buy groceries", "description": nil, "status": "pending", "created_at": "2026-11-22T09:00:00Z", "completed_at": nil, "version": 1.0}
+			want := map[string]any{"id": 1.0, "title": "Buy groceries", "description": nil, "status": "pending",
+				"created_at": "2026-11-22T09:00:00Z", "completed_at": nil, "version": 1.0}
 			if !maps.Equal(added.Data, want) || added.text != "Added task 1, “Buy groceries”." {
 				t.Errorf("added %v, %q", added.Data, added.text)
 			}
@@ -41,7 +42,8 @@ func TestTasksLiveThroughTheirTools(t *testing.T) {
 			}
 			h.pass(time.Hour)
 			again := c.call("complete_task", `{"task_id":1}`)
-			if again.Data["already_completed"] != true || again.Data["completed_at"] != "2026-11-22T10:00:00Z" || !strings.Contains(again.text, "completed already, at 2026-11-22T10:00:00Z") {
+			if again.Data["already_completed"] != true || again.Data["completed_at"] != "2026-11-22T10:00:00Z" ||
+				again.text != "Task 1, “Buy apples” was completed already, at 2026-11-22T10:00:00Z." {
 				t.Errorf("completed again into %v, %q", again.Data, again.text)
 			}
 			if opened := c.call("update_task", `{"task_id":1,"status":"pending","description":""}`); opened.Data["status"] != "pending" || opened.Data["description"] != nil {
@@ -91,7 +93,8 @@ func TestListsAreOrderedFilteredAndPaged(t *testing.T) {
 			t.Errorf("%s gives %s, want %s", args, got, want)
 		}
 	}
-	if text := c.call("list_tasks", `{"limit":3}`).text; text != "4 tasks:\n- [ ] Call John (task_id 1)\n- [ ] Buy milk (task_id 2)\n- [x] Read (task_id 3)\nThere are more: after 3." {
+	const read = "4 tasks:\n- [ ] Call John (task_id 1)\n- [ ] Buy milk (task_id 2)\n- [x] Read (task_id 3)\nThere are more: after 3."
+	if text := c.call("list_tasks", `{"limit":3}`).text; text != read {
 		t.Errorf("a person reads %q", text)
 	}
 }
