@@ -116,6 +116,9 @@ func (r *reader) cuts(left span, j, hi int, comma bool) bool {
 	if r.at(j, hi, fPerfect) > 0 && r.donePast(r.toJoint(j, hi)) != nil {
 		return true
 	}
+	if r.pastAt(j, hi) > 0 && r.pastAt(j, hi) < hi-j && r.donePast(body) != nil {
+		return true
+	}
 	if comma && r.sign(hi-1, "?") && r.at(j, hi, fAsking) > 0 || comma && r.at(j, hi, tEnding) > 0 {
 		return true
 	}

@@ -18,6 +18,7 @@ const (
 type reader struct {
 	*text
 	context Context
+	told    bool // the clause before told what the person did
 	guessed bool // nothing showed what the message is for
 }
 
@@ -219,6 +220,9 @@ func (r *reader) changed(i Intent, s span, ref *named, isWeak bool) []Result {
 		return out
 	}
 	whole := Alternative{Create, bare, Entities{Title: r.title(s)}}
+	if isWeak && r.isErrand(s) {
+		return nil
+	}
 	if isWeak {
 		c.Confidence, c.Reasoning, whole.Confidence = weak, "a verb that may also belong to a new task", weak-0.05
 		c.Alternatives = []Alternative{whole}
@@ -230,6 +234,9 @@ func (r *reader) changed(i Intent, s span, ref *named, isWeak bool) []Result {
 	}
 	return out
 }
+
+// isErrand says that a part begins with a verb that is one of errands as well.
+func (r *reader) isErrand(s span) bool { return r.at(s.lo, s.hi, vErrand, vErrandNoun) > 0 }
 
 // trust is how sure a command is by its reference.
 func (r *reader) trust(ref *named) float64 {

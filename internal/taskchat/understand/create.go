@@ -15,6 +15,9 @@ func (r *reader) added(s span, list bool, confidence float64, why string) []Resu
 	if !r.isQuoted(r.trim(s, tEnding)) {
 		parts = r.titles(s, list)
 	}
+	if ref, end := r.exact(s); ref != nil && ref.It && end == s.hi {
+		return one(Create, weak, Entities{}, "a command and a pronoun")
+	}
 	var out []Result
 	for _, part := range parts {
 		e := Entities{Title: r.title(part)}
@@ -189,6 +192,9 @@ func (r *reader) create(s span, h head) []Result {
 	if out := r.addedTo(object); out != nil {
 		return out
 	}
+	if out := r.listedBetween(object); out != nil {
+		return out
+	}
 	object, _ = r.withoutList(object)
 	object = r.trim(object, fMe)
 	title, frame, list := r.afterNoun(object)
@@ -235,6 +241,26 @@ func (r *reader) withoutList(s span) (rest span, found bool) {
 		return span{s.lo, at}, true
 	}
 	return s, false
+}
+
+// listedBetween reads "milk to my list for Friday", where a time follows the list.
+func (r *reader) listedBetween(s span) []Result {
+	for i := s.lo + 1; i < s.hi; i++ {
+		n := r.listPhrase(i, s.hi, tTo)
+		rest := r.trim(span{i + n, s.hi}, tEnding, fFiller)
+		if n == 0 || r.tokens[i].quoted || rest.empty() || rest.lo != i+n || r.at(rest.lo, rest.hi, tWith, rAbout) > 0 && r.at(rest.lo, rest.hi, tTime) == 0 || r.words(rest) > 4 {
+			continue
+		}
+		if r.at(rest.lo, rest.hi, rAnd, tThen) > 0 {
+			continue
+		}
+		out := r.added(span{s.lo, i}, false, clear, "a command and a title")
+		if out != nil {
+			out[len(out)-1].Entities.Title += " " + r.raw(rest)
+		}
+		return out
+	}
+	return nil
 }
 
 // afterNoun takes "a new task to" from the beginning of a title, and "as a task" from its end. list says that several titles follow.
@@ -359,7 +385,7 @@ func (r *reader) timeBefore(s span) (when, rest span, ok bool) {
 
 // need reads what the person has to do. Where that is what a command does to a task by its position, it may be one.
 func (r *reader) need(h head) []Result {
-	object := r.trimStart(h.object, fFiller)
+	object := r.trimStart(h.object, fFiller, fHedge)
 	if object.empty() {
 		return nil
 	}

@@ -113,6 +113,8 @@ var german = language{
 		tAlready:   `schon bereits jetzt endlich alle beide gerade nun heute gestern eben vorhin`,
 		tInsteadOf: `stattdessen lieber`,
 		tPick:      `nimm nehme ich_nehme wähle ich_meine ich_meinte ich_wähle ich_will es_ist das_ist die_mit der_mit das_mit ich_möchte ich_hätte_gern`,
+		tItIs:      `das_ist es_ist ist das_wäre`,
+		tTime:      `für am bis um morgen heute nächste nächsten jeden in`,
 		tLeads:     `nenn_es nenne_es nenn_sie nenne_sie es_soll_heißen sie_soll_heißen soll_heißen der_neue_titel_ist der_titel_ist neuer_titel titel es_heißt`,
 	},
 	split: map[class]string{
@@ -131,7 +133,8 @@ var german = language{
 		w := t.norm
 		return t.kind == word && (len(w) >= 4 && (strings.HasSuffix(w, "en") || strings.HasSuffix(w, "ern") || strings.HasSuffix(w, "eln")) || w == "tun")
 	},
-	past: participle,
+	past:       participle,
+	participle: participle,
 }
 
 // participle says whether a German word has the form of one: ge…t, ge…en, also behind a prefix; be…t, ver…en, …iert.

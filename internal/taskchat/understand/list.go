@@ -99,15 +99,22 @@ func (r *reader) topic(i, hi int) *Reference {
 	if s.empty() {
 		return nil
 	}
-	var e Entities
-	for j := s.lo; j < s.hi; { // "for today" names no topic
-		n, _ := r.listWord(j, s.hi, &e)
-		if n == 0 {
-			return &Reference{Words: r.raw(s), Title: r.raw(r.unquoted(s))}
-		}
-		j += n
+	if r.onlyListWords(s) { // "for today" names no topic
+		return nil
 	}
-	return nil
+	return &Reference{Words: r.raw(s), Title: r.raw(r.unquoted(s))}
+}
+
+func (r *reader) onlyListWords(s span) bool {
+	var e Entities
+	for i := s.lo; i < s.hi; {
+		n, _ := r.listWord(i, s.hi, &e)
+		if n == 0 {
+			return false
+		}
+		i += n
+	}
+	return true
 }
 
 // find reads what follows "search for". elsewhere says that the verb may also mean a search in the world.
@@ -128,7 +135,7 @@ func (r *reader) find(object span, elsewhere bool) []Result {
 		return one(List, clear, e, "a search in the list")
 	}
 	out := one(List, asked, e, "a search, perhaps in the list")
-	if elsewhere {
+	if elsewhere || r.at(object.lo, object.hi, rIndefinite) > 0 {
 		out[0].Confidence = weak
 	}
 	out[0].Alternatives = []Alternative{{Create, weak - 0.05, Entities{Title: r.title(object)}}}
@@ -158,6 +165,9 @@ func (r *reader) question(s span) []Result {
 	rest := span{lo, s.hi}
 	if n := r.at(lo, s.hi, fHelp); n > 0 {
 		return one(Help, clear, Entities{}, "a question how something is done")
+	}
+	if ref, end := r.exact(r.trimStart(rest, fAsking, fAux, fBe)); ref != nil && end == rest.hi && ref.Positions != nil {
+		return one(List, asked, Entities{Reference: &ref.Reference}, "a question for a task of the list")
 	}
 	body := span{r.skip(lo, s.hi, fAsking, fAux, fSubject), s.hi}
 	if e, ok := r.askedList(rest); ok {
@@ -217,6 +227,9 @@ func (r *reader) askedAbout(s span) (e Entities, ok bool) {
 	}
 	topic := r.trim(span{i, end}, tEnding, fFiller, fBe)
 	if topic.empty() || r.at(topic.lo, topic.hi, fSubject, rIt) > 0 {
+		return e, false
+	}
+	if r.onlyListWords(topic) {
 		return e, false
 	}
 	ref := r.reference(topic)

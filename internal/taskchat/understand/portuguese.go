@@ -109,6 +109,8 @@ var portuguese = language{
 		tAlready:   `já agora finalmente todas todos ambas hoje ontem`,
 		tInsteadOf: `em_vez_disso`,
 		tPick:      `pega quero escolho eu_quero é =é seria_a a_opção prefiro fica_com fico_com vou_de eu_escolho quis_dizer me_refiro_a é_a escolhe`,
+		tItIs:      `está_feito isso_está =está tá já_está`,
+		tTime:      `para pra até amanhã hoje na próxima no às em`,
 		tLeads:     `chama_de chame_de deve_ser o_novo_título_é o_título_é novo_título título deve_se_chamar muda_para mude_para`,
 	},
 	split: map[class]string{
@@ -119,4 +121,8 @@ var portuguese = language{
 		return t.kind == word && len(w) >= 4 && (strings.HasSuffix(w, "ar") || strings.HasSuffix(w, "er") || strings.HasSuffix(w, "ir"))
 	},
 	past: func(w string) bool { return len(w) >= 5 && strings.HasSuffix(w, "ei") },
+	participle: func(w string) bool {
+		w = strings.TrimSuffix(w, "s")
+		return len(w) >= 5 && (strings.HasSuffix(w, "ado") || strings.HasSuffix(w, "ada") || strings.HasSuffix(w, "ido") || strings.HasSuffix(w, "ida"))
+	},
 }

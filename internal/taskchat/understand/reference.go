@@ -415,7 +415,7 @@ func (t *text) listPhrase(i, hi int, classes ...class) int {
 	if k := t.at(j, hi, rList); k > 0 {
 		return j + k - i
 	}
-	if k := t.at(j, hi, rTasks); k > 0 && (j+k == hi || t.sign(j+k, ":", ",", ".")) && j > i+n {
+	if k := t.at(j, hi, rTasks); k > 0 && (j+k == hi || t.sign(j+k, ":", ",", ".") || t.at(j+k, hi, tTime) > 0) && j > i+n {
 		return j + k - i
 	}
 	if j = t.skip(j, hi, rListKind); t.at(j, hi, rList) > 0 {

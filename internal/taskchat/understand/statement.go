@@ -13,7 +13,7 @@ func (r *reader) statement(s span) []Result {
 
 // doneState reads "task 2 is done", "done with the report", "finished 2".
 func (r *reader) doneState(s span) []Result {
-	s = r.trimEnd(s, tEnding, fFiller)
+	s = r.trimEnd(s, tEnding, fFiller, tAlready)
 	if out := r.doneFirst(s); out != nil {
 		return out
 	}
@@ -21,6 +21,10 @@ func (r *reader) doneState(s span) []Result {
 	open := false
 	if k := r.before(s.lo, s.hi, tUndone); k > n {
 		n, open = k, true
+	}
+	if n == 0 && s.hi-1 > s.lo && r.tokens[s.hi-1].kind == word && !r.tokens[s.hi-1].quoted && r.before(s.lo, s.hi-1, tLink) > 0 &&
+		(r.lex.participle(r.tokens[s.hi-1].norm) || r.at(s.hi-1, s.hi, tPast) > 0) && r.at(s.hi-1, s.hi, fStative) == 0 {
+		n = 1
 	}
 	if n == 0 || s.hi-n <= s.lo {
 		return nil
@@ -77,6 +81,9 @@ func (r *reader) doneFirst(s span) []Result {
 			return nil
 		}
 		out := one(Complete, asked-0.05, Entities{}, "something is done")
+		if r.at(s.lo, s.hi, tItIs) > 0 && r.context.Spoken {
+			out[0].Confidence = implied
+		}
 		if r.context.Spoken {
 			out[0].Entities.Reference = &Reference{Words: r.raw(s), It: true}
 		}
@@ -120,8 +127,12 @@ func (r *reader) donePast(s span) []Result {
 		return nil
 	}
 	i := r.skip(lo+n, s.hi, fFiller, tAlready)
-	if k := r.pastAt(i, s.hi); k > 0 && (n > 0 || r.lex.pastAlone) && i+k < s.hi {
+	if k := r.pastAt(i, s.hi); k > 0 && i+k < s.hi && (n > 0 || r.lex.pastAlone || r.told) {
 		return r.doneObject(s, span{i + k, s.hi})
+	} else if k > 0 && i+k < s.hi && !r.lex.last && r.at(i, s.hi, vErrand, vErrandNoun, fSubject) == 0 { // "bought milk": who did is left out
+		out := r.doneObject(s, span{i + k, s.hi})
+		doubt(out, asked)
+		return out
 	}
 	if !r.lex.last || n == 0 && r.has(s, fPerfect) < 0 {
 		return nil
