@@ -48,7 +48,7 @@ func (r *reader) endsSentence(i int) bool {
 	starts := r.beginsCommand(i+1, len(r.tokens))
 	switch {
 	case prev.kind == number:
-		return starts || r.capital(i+1) && r.at(i+1, len(r.tokens), rTask, rTasks, rOne) == 0
+		return starts || r.capital(i+1) && r.lex.known(r.tokens[i+1].norm) && r.at(i+1, len(r.tokens), rTask, rTasks, rOne) == 0
 	case prev.kind != word || starts:
 		return true
 	}
@@ -356,7 +356,9 @@ func (r *reader) standsApart(i, hi int) bool {
 }
 
 // opensCommand says that a wish goes on with something to do.
-func (r *reader) opensCommand(i, hi int) bool { return r.lex.last || r.beginsCommand(i, hi) }
+func (r *reader) opensCommand(i, hi int) bool {
+	return r.lex.last || r.beginsCommand(i, hi) || i < hi && r.lex.infinitive(r.tokens[i], false)
+}
 
 func (r *reader) verbBehind(i, hi int) bool {
 	_, n := r.verb(r.skip(i, hi, fFiller), hi)

@@ -63,7 +63,7 @@ var english = language{
 		yCancel: `never_mind nevermind nvm cancel cancel_that cancel_it stop stop_it stop_that forget_it forget_that forget_about_it leave_it leave_it_alone leave_it_be leave_that leave_it_as_it_is keep_it keep_that keep_them leave_them abort not_now not_yet not_today drop_it let_it_be let_it_go skip_it skip skip_that scratch_that i_changed_my_mind changed_my_mind hold_on wait hold_off don't_bother quit
 			nothing it's_fine_as_it_is forget_i_said_anything let's_not let_it leave_everything`,
 		yMaybe: `maybe perhaps probably possibly i_guess guess i_think i_suppose suppose not_sure unsure later but if whether unless almost might hm hmm idk dunno don't_know why_not why whatever either sort_of kind_of not_quite first until should should_i depends`,
-		yThat:  `that it them this do it_please that_one this_one so all_of_them with_it then now please thanks thank_you thx i i'm am want want_to to you can you_can may certain absolutely really very much for_me is that's the it's one with do_that go_on continue both them_all again already just would_like my_friend sir indeed right_now`,
+		yThat:  `that it them this do it_please that_one this_one so with_it then now please thanks thank_you thx i i'm am want want_to to you can you_can may certain absolutely really very much for_me is that's the it's one with do_that go_on continue again already just would_like my_friend sir indeed right_now`,
 
 		rArticle:    `the my this that these those our your his her any some these_here the_whole the_entire of_the its`,
 		rIndefinite: `a an another one_more`,
@@ -116,7 +116,7 @@ var english = language{
 		tThen:      `then and_then after_that afterwards also finally next`,
 		tChange:    `change changes last_change action step deletion edit update thing`,
 		tPassive:   `deleted completed added removed created renamed updated changed edited erased undone restored delete add remove complete`,
-		tWhereIs:   `when_is when's where_is where's is_there is_there_anything is_there_something is_there_a_task is_there_any_task are_there_tasks do_i_have_anything do_i_have_something do_i_have_a_task do_i_have_tasks do_i_have is when_do_i_have_to when_do_i_have_to_go_to when_must_i did_i_finish did_i_complete have_i_finished have_i_completed anything what_about is_the:1 are_the:1 is_my:1 is_task:1`,
+		tWhereIs:   `when_is when's where_is where's is_there is_there_anything is_there_something is_there_a_task is_there_any_task are_there_tasks do_i_have_anything do_i_have_something do_i_have_a_task do_i_have_tasks do_i_have is when_do_i_have_to when_do_i_have_to_go_to when_must_i did_i_finish did_i_complete have_i_finished have_i_completed anything what_about what_is:2 what's:2 what_was:2 is_the:1 are_the:1 is_my:1 is_task:1`,
 		tLink:      `is are was were has_been have_been got 's is_now is_all are_all were_all being am i'm that's it's gets`,
 		tAlready:   `yet already now finally all just both all_of_them been`,
 		tInsteadOf: `instead rather`,

@@ -24,6 +24,9 @@ const ofDone = 1
 // ofState is the value of words that ask for tasks only with a state behind: "is the report done".
 const ofState = 1
 
+// ofPosition is the value of words that ask for tasks only by their positions: "what is task 2".
+const ofPosition = 2
+
 // listed says whether a part speaks of the list, and which part of it: "my open tasks about the house, newest first".
 func (r *reader) listed(s span) (e Entities, ok bool) {
 	anchored := false
@@ -166,9 +169,6 @@ func (r *reader) question(s span) []Result {
 	if n := r.at(lo, s.hi, fHelp); n > 0 {
 		return one(Help, clear, Entities{}, "a question how something is done")
 	}
-	if ref, end := r.exact(r.trimStart(rest, fAsking, fAux, fBe)); ref != nil && end == rest.hi && ref.Positions != nil {
-		return one(List, asked, Entities{Reference: &ref.Reference}, "a question for a task of the list")
-	}
 	body := span{r.skip(lo, s.hi, fAsking, fAux, fSubject), s.hi}
 	if e, ok := r.askedList(rest); ok {
 		return one(List, clear-0.02, e, "a question for the list")
@@ -233,7 +233,7 @@ func (r *reader) askedAbout(s span) (e Entities, ok bool) {
 		return e, false
 	}
 	ref := r.reference(topic)
-	if ref == nil || ref.several || ref.It || ref.All {
+	if ref == nil || ref.several || ref.It || ref.All || asked.value == ofPosition && ref.Positions == nil {
 		return e, false
 	}
 	e.Reference = &ref.Reference

@@ -133,7 +133,7 @@ func (r *reader) clause(s span, asks bool) said {
 		return said{results: r.refuse()}
 	}
 	told := r.told || r.at(f.lo, f.hi, fPerfect) > 0
-	if out = r.statement(f.span); out == nil && r.endsErrand(f.span) {
+	if out = r.statement(f.span); out == nil && (r.endsErrand(f.span) || r.beginsErrand(f.span)) && r.heads(f.span) == nil && r.at(f.lo, f.hi, tParticle) == 0 {
 		out = r.added(f.span, false, implied, "a thing to do, in so many words")
 	}
 	if out != nil {
@@ -267,6 +267,13 @@ func (r *reader) combine(all []said) []Result {
 	}
 	if firm {
 		r.guessed = false
+	}
+	if r.context.Open != nil { // a yes among other words is none
+		for i, x := range out {
+			if x.Intent == Confirm {
+				out[i] = one(Chat, weak, Entities{}, "a yes with something else")[0]
+			}
+		}
 	}
 	if len(out) == 0 {
 		for _, c := range all {

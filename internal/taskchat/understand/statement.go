@@ -122,7 +122,7 @@ func (r *reader) stated(s span, ref *named, open bool) []Result {
 func (r *reader) donePast(s span) []Result {
 	s = r.trimEnd(s, tEnding, fFiller)
 	lo := r.skip(s.lo, s.hi, fFiller, tAlready)
-	n := r.at(lo, s.hi, fPerfect)
+	perfect, n := r.entry(lo, s.hi, fPerfect)
 	if r.has(s, rNot) >= 0 || r.at(lo+n, s.hi, rNot) > 0 {
 		return nil
 	}
@@ -134,12 +134,23 @@ func (r *reader) donePast(s span) []Result {
 		doubt(out, asked)
 		return out
 	}
-	if !r.lex.last || n == 0 && r.has(s, fPerfect) < 0 {
+	if perfect.value == 1 && n > 0 && i+1 < s.hi && r.lex.infinitive(r.tokens[i], false) { // "acabei de pagar a conta"
+		return r.doneObject(s, span{i + 1, s.hi})
+	}
+	if !r.lex.last {
 		return nil
 	}
 	end := s.hi - 1 // the participle at the end
-	if r.pastAt(end, s.hi) == 0 {
+	if r.pastAt(end, s.hi) == 0 || end <= i {
 		return nil
+	}
+	if n == 0 && r.has(s, fPerfect) < 0 {
+		if r.lex.infinitive(r.tokens[end], false) && r.at(end, s.hi, tPast) == 0 || r.tokens[end].kind == word && r.capital(end) && r.cased() {
+			return nil
+		}
+		out := r.doneObject(s, span{i, end}) // "Mama angerufen": who did is left out
+		doubt(out, asked)
+		return out
 	}
 	object := span{i, end}
 	if n == 0 { // "die Milch habe ich gekauft"
@@ -186,7 +197,7 @@ func (r *reader) bareWords(s span) []Result {
 	if n, end := r.exact(s); n != nil && end == s.hi {
 		return one(Choose, weak, Entities{Status: n.status, Reference: &n.Reference}, "a task without what to do with it")
 	}
-	if r.unsayable(s) {
+	if r.unsayable(s) || r.at(s.lo, s.hi, rNot) > 0 {
 		r.guessed = true
 		return one(Chat, weak, Entities{}, "a statement")
 	}
