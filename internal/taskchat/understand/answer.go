@@ -4,20 +4,22 @@ import "slices"
 
 // affirms says that a text is nothing but a clear yes. With a verb of the intent it may say what to: "yes, delete it".
 func (t *text) affirms(i Intent) bool {
-	yes, strong := t.tally(span{0, len(t.tokens)}, i)
-	return yes && strong
+	yes, _ := t.tally(span{0, len(t.tokens)}, i)
+	return yes
 }
 
-// tally says whether a part is nothing but a yes, and whether one of its words is a clear one, or an only one that may be.
+// tally says whether a part is nothing but a yes, and whether one of its words always is one.
 func (t *text) tally(s span, intent Intent) (yes, clearly bool) {
-	strong, soft, thanks := 0, 0, 0
+	strong, soft, thanks, verbs := 0, 0, 0, 0
 	for i := s.lo; i < s.hi; {
 		n := 1
 		switch {
 		case t.sign(i, ",", ".", "!", "-", "\n"):
 		case t.at(i, s.hi, yStrong) > 0 && t.at(i, s.hi, yStrong) >= t.at(i, s.hi, yNo, yCancel, yMaybe, rNot):
 			n = t.at(i, s.hi, yStrong)
-			strong++
+			if verbs == 0 || strong > 0 || t.at(i, s.hi, rIt) < n { // "apaga isso" is a command
+				strong++
+			}
 		case t.at(i, s.hi, yNo, yCancel, yMaybe, rNot) > 0:
 			return false, false
 		case t.at(i, s.hi, yWeak) > 0:
@@ -30,13 +32,14 @@ func (t *text) tally(s span, intent Intent) (yes, clearly bool) {
 			n = t.at(i, s.hi, yThat, fFiller, fMe, tEnding, rIt, fAsk)
 		case t.isVerbOf(i, s.hi, intent) > 0:
 			n = t.isVerbOf(i, s.hi, intent)
+			verbs++
 		case t.tokens[i].kind == emoji && t.tokens[i].norm >= "\U0001F300" || isTone(t.tokens[i].norm):
 		default:
 			return false, false
 		}
 		i += n
 	}
-	return strong > 0 || soft > 0 && thanks == 0, strong > 0 || soft > 0 && thanks == 0
+	return strong > 0 || soft > 0 && thanks == 0 && verbs == 0, strong > 0
 }
 
 // isTone says that a symbol only colours the one before it.
@@ -84,8 +87,8 @@ func (t *text) declines(s span) bool {
 
 // isAnswer says that a part is nothing but a yes or a no.
 func (r *reader) isAnswer(s span) bool {
-	yes, _ := r.tally(s, r.waiting())
-	return !s.empty() && (yes || r.declines(s))
+	yes, clearly := r.tally(s, r.waiting())
+	return !s.empty() && (yes && clearly || r.declines(s))
 }
 
 // waiting is the intent that a question is about; "" if nothing was asked.
@@ -142,7 +145,7 @@ func (r *reader) answerAnd(s span) []Result {
 	no := 0
 	for k := 1; k > 0; i += k {
 		if k = r.at(i, s.hi, yNo, yCancel, fAgain); k > 0 && k >= r.at(i, s.hi, yStrong, fTalk) && (no > 0 || r.kind() != KindChoose || r.at(i, s.hi, yNo, yCancel) > 0) {
-			if r.verbAfter(i, k, s.hi) || r.at(i, s.hi, rNot) >= k && i+k < s.hi && r.tokens[i+k].kind != sign {
+			if r.verbAfter(i, k, s.hi) || r.at(i, s.hi, tParticle) > 0 && r.command(span{i, s.hi}) != nil || r.at(i, s.hi, rNot) >= k && i+k < s.hi && r.tokens[i+k].kind != sign {
 				k = 0
 				continue
 			}
@@ -162,7 +165,11 @@ func (r *reader) answerAnd(s span) []Result {
 	if n == 0 || r.context.Open == nil {
 		return nil
 	}
-	rest := r.trimStart(span{i + n, s.hi}, fFiller, rAnd, tThen, yStrong, yThat, tEnding)
+	doubts := r.trimStart(span{i + n, s.hi}, rAnd)
+	rest := r.trimStart(doubts, fFiller, tThen, rAnd, yStrong, yThat, tEnding)
+	if r.kind() == KindConfirm && (rest.empty() || r.at(doubts.lo, doubts.hi, yMaybe) > 0) {
+		return one(Chat, weak, Entities{}, "a yes that is taken back")
+	}
 	if rest.empty() {
 		return nil
 	}

@@ -48,7 +48,7 @@ func (r *reader) endsSentence(i int) bool {
 	starts := r.beginsCommand(i+1, len(r.tokens))
 	switch {
 	case prev.kind == number:
-		return starts || r.capital(i+1) && r.at(i+1, len(r.tokens), rTask, rTasks, rOne) == 0
+		return starts || r.capital(i+1) && r.lex.known(r.tokens[i+1].norm) && r.at(i+1, len(r.tokens), rTask, rTasks, rOne) == 0
 	case prev.kind != word || starts:
 		return true
 	}
@@ -114,6 +114,9 @@ func (r *reader) cuts(left span, j, hi int, comma bool) bool {
 		return true
 	}
 	if r.at(j, hi, fPerfect) > 0 && r.donePast(r.toJoint(j, hi)) != nil {
+		return true
+	}
+	if r.pastAt(j, hi) > 0 && r.pastAt(j, hi) < hi-j && r.donePast(body) != nil {
 		return true
 	}
 	if comma && r.sign(hi-1, "?") && r.at(j, hi, fAsking) > 0 || comma && r.at(j, hi, tEnding) > 0 {
@@ -353,7 +356,9 @@ func (r *reader) standsApart(i, hi int) bool {
 }
 
 // opensCommand says that a wish goes on with something to do.
-func (r *reader) opensCommand(i, hi int) bool { return r.lex.last || r.beginsCommand(i, hi) }
+func (r *reader) opensCommand(i, hi int) bool {
+	return r.lex.last || r.beginsCommand(i, hi) || i < hi && r.lex.infinitive(r.tokens[i], false)
+}
 
 func (r *reader) verbBehind(i, hi int) bool {
 	_, n := r.verb(r.skip(i, hi, fFiller), hi)

@@ -18,6 +18,7 @@ const (
 type reader struct {
 	*text
 	context Context
+	told    bool // the clause before told what the person did
 	guessed bool // nothing showed what the message is for
 }
 
@@ -46,6 +47,7 @@ type head struct {
 	value  int
 	typo   bool // not the verb as it is spelled
 	final  bool // at the end of its clause
+	when   span // a time within its frame
 }
 
 // heads lists how the verb of a part may be read, the likeliest first.
@@ -55,8 +57,9 @@ func (r *reader) heads(s span) (list []head) {
 		switch {
 		case s.lo+n > s.hi:
 		case e.class == tParticle:
-			if object, ok := r.particle(s, s.lo+n, r.lex.pairs[e.value].particle); ok {
-				list = append(list, head{class: r.lex.pairs[e.value].class, object: object})
+			p := r.lex.pairs[e.value]
+			if object, when, ok := r.particle(s, s.lo+n, p.particle); ok && (when.empty() || p.class == vRemind) {
+				list = append(list, head{class: p.class, object: object, when: when})
 			}
 		case e.class < lastVerb:
 			list = append(list, head{class: e.class, object: span{s.lo + n, s.hi}, value: e.value})
@@ -78,8 +81,9 @@ func (r *reader) heads(s span) (list []head) {
 	return list
 }
 
-// particle finds the particle of a split verb: at the end, right behind the verb, or before what says where to. object is all else.
-func (r *reader) particle(s span, from int, particle string) (object span, ok bool) {
+// particle finds the particle of a split verb: at the end, right behind the verb, or before what says where to. object is all else, but for a
+// time that stands between them when the title follows.
+func (r *reader) particle(s span, from int, particle string) (object, when span, ok bool) {
 	words := splitWords(particle)
 	for i := s.hi - len(words); i >= from; i-- {
 		same := true
@@ -93,18 +97,23 @@ func (r *reader) particle(s span, from int, particle string) (object span, ok bo
 		behind := r.trimEnd(span{end, s.hi}, fFiller, tEnding, fMe)
 		switch {
 		case behind.empty():
-			return span{from, i}, true
+			return span{from, i}, span{}, true
 		case i == from:
-			return behind, true
+			return behind, span{}, true
 		case r.listPhrase(end, behind.hi, tTo, tFrom) == behind.hi-end:
-			return span{from, i}, true
+			return span{from, i}, span{}, true
 		case r.sign(end, ":"): // "schreib auf: Milch"; what stands between says only for whom
-			return behind, r.trim(span{from, i}, fFiller, fMe).empty() || r.startsTitle(from, i, end)
+			return behind, span{}, r.trim(span{from, i}, fFiller, fMe).empty() || r.startsTitle(from, i, end)
 		case r.tokens[from].norm != "" && r.startsTitle(from, i, end):
-			return behind, true
+			return behind, span{}, true
+		case r.sign(end, ","): // "mich morgen daran erinnern, Milch zu kaufen"
+			between := r.trim(span{from, i}, fFiller)
+			if k := r.before(between.lo, between.hi, tThat); k > 0 {
+				return behind, r.trim(span{between.lo, between.hi - k}, fFiller), true
+			}
 		}
 	}
-	return span{}, false
+	return span{}, span{}, false
 }
 
 // startsTitle says that between a verb and its particle stands nothing but "a task", so that the title follows.
@@ -116,13 +125,18 @@ func (r *reader) startsTitle(from, particle, end int) bool {
 
 // finals are verbs at the end of a clause: "Aufgabe 2 löschen". Where a language does not put them there, the object must be a position.
 func (r *reader) finals(s span) (list []head) {
+	for i := s.lo + 1; i < s.hi; i++ { // "eine Aufgabe hinzufügen: Rasen mähen"
+		if n := r.before(s.lo, i, vCreate); r.sign(i, ":") && n > 0 && n < i-s.lo && r.startsTitle(s.lo, i-n, i) {
+			return []head{{class: vCreate, object: span{i, s.hi}}}
+		}
+	}
 	end := r.trimEnd(s, fFiller, tEnding, fMe).hi
 	for i := s.hi - 1; i > s.lo; i-- {
 		if i < end-3 {
 			break
 		}
 		for _, e := range r.found[i] {
-			if e.class >= vErrand || e.class == noClass || i+1+len(e.rest) != end {
+			if e.class >= vErrand || e.class == vNeed || i+1+len(e.rest) != end {
 				continue
 			}
 			object := r.trim(span{s.lo, i}, fFiller, fMe)
@@ -219,6 +233,9 @@ func (r *reader) changed(i Intent, s span, ref *named, isWeak bool) []Result {
 		return out
 	}
 	whole := Alternative{Create, bare, Entities{Title: r.title(s)}}
+	if isWeak && r.isErrand(s) {
+		return nil
+	}
 	if isWeak {
 		c.Confidence, c.Reasoning, whole.Confidence = weak, "a verb that may also belong to a new task", weak-0.05
 		c.Alternatives = []Alternative{whole}
@@ -230,6 +247,9 @@ func (r *reader) changed(i Intent, s span, ref *named, isWeak bool) []Result {
 	}
 	return out
 }
+
+// isErrand says that a part begins with a verb that is one of errands as well.
+func (r *reader) isErrand(s span) bool { return r.at(s.lo, s.hi, vErrand, vErrandNoun) > 0 }
 
 // trust is how sure a command is by its reference.
 func (r *reader) trust(ref *named) float64 {

@@ -15,6 +15,9 @@ func (r *reader) added(s span, list bool, confidence float64, why string) []Resu
 	if !r.isQuoted(r.trim(s, tEnding)) {
 		parts = r.titles(s, list)
 	}
+	if ref, end := r.exact(s); ref != nil && ref.It && end == s.hi {
+		return one(Create, weak, Entities{}, "a command and a pronoun")
+	}
 	var out []Result
 	for _, part := range parts {
 		e := Entities{Title: r.title(part)}
@@ -166,7 +169,7 @@ func (r *reader) isInfinitive(i int) bool {
 	if t.kind != word || t.quoted || r.at(i, i+1, tNoInf, fFiller, rNumber, rOrdinal, rArticle) > 0 {
 		return false
 	}
-	if r.cased() && r.capital(i) {
+	if r.cased() && r.capital(i) || r.at(i, i+1, tPast) > 0 {
 		return false
 	}
 	return r.lex.infinitive(t, r.cased())
@@ -187,6 +190,9 @@ func (r *reader) create(s span, h head) []Result {
 	colon := r.sign(h.object.lo, ":", "-", "->")
 	object := r.trimStart(r.trim(h.object, fMe), fFiller)
 	if out := r.addedTo(object); out != nil {
+		return out
+	}
+	if out := r.listedBetween(object); out != nil {
 		return out
 	}
 	object, _ = r.withoutList(object)
@@ -230,11 +236,34 @@ func (r *reader) withoutList(s span) (rest span, found bool) {
 	if n := r.listPhrase(s.lo, s.hi, tTo); n > 0 {
 		return r.trimStart(span{s.lo + n, s.hi}), true
 	}
+	if n := r.listPhrase(s.lo, s.hi, rArticle); n > 0 && s.lo+n < s.hi && r.at(s.lo+n, s.hi, rOf, rAbout) == 0 { // "füge der Liste Brot hinzu"
+		return span{s.lo + n, s.hi}, true
+	}
 	s = r.trimEnd(s, tEnding, fFiller)
 	if at, from := r.destination(s); at > s.lo && !from {
 		return span{s.lo, at}, true
 	}
 	return s, false
+}
+
+// listedBetween reads "milk to my list for Friday", where a time follows the list.
+func (r *reader) listedBetween(s span) []Result {
+	for i := s.lo + 1; i < s.hi; i++ {
+		n := r.listPhrase(i, s.hi, tTo)
+		rest := r.trim(span{i + n, s.hi}, tEnding, fFiller)
+		if n == 0 || r.tokens[i].quoted || rest.empty() || rest.lo != i+n || r.at(rest.lo, rest.hi, tWith, rAbout) > 0 && r.at(rest.lo, rest.hi, tTime) == 0 || r.words(rest) > 4 {
+			continue
+		}
+		if r.at(rest.lo, rest.hi, rAnd, tThen) > 0 {
+			continue
+		}
+		out := r.added(span{s.lo, i}, false, clear, "a command and a title")
+		if out != nil {
+			out[len(out)-1].Entities.Title += " " + r.raw(rest)
+		}
+		return out
+	}
+	return nil
 }
 
 // afterNoun takes "a new task to" from the beginning of a title, and "as a task" from its end. list says that several titles follow.
@@ -268,6 +297,8 @@ func (r *reader) afterNoun(s span) (title span, found, list bool) {
 	switch {
 	case n == 0 && r.sign(i, ":") && i > s.lo: // "add these: X, Y"
 		return span{next, s.hi}, true, true
+	case n > 0 && next < s.hi && next == i+n && (r.beginsErrand(span{next, s.hi}) || r.endsErrand(span{next, s.hi}) || r.isQuoted(span{next, s.hi})):
+		return span{next, s.hi}, true, false
 	case n == 0, next == i+n && next < s.hi && (r.tokens[next].kind == number || i > s.lo && r.at(s.lo, s.hi, rArticle) > 0):
 		return s, false, false
 	}
@@ -328,8 +359,16 @@ func (r *reader) remind(h head) []Result {
 		return one(Create, clear, Entities{}, "a command without a title")
 	}
 	const frame = "a request to be reminded"
+	if !h.when.empty() {
+		object = r.withoutModal(object)
+		out := r.added(object, false, clear, frame)
+		if out != nil {
+			out[len(out)-1].Entities.Title += " " + r.raw(h.when)
+		}
+		return out
+	}
 	if n := r.at(object.lo, object.hi, tInfTo); n > 0 {
-		object.lo += n
+		object = r.withoutModal(span{object.lo + n, object.hi})
 	} else if when, rest, ok := r.timeBefore(object); ok && h.value == open {
 		out := r.added(rest, false, clear, frame)
 		if out != nil {
@@ -338,7 +377,21 @@ func (r *reader) remind(h head) []Result {
 		}
 		return out
 	}
-	return r.added(r.trimStart(object, fFiller), r.hasLines(object), clear, frame)
+	return r.added(r.withoutModal(r.trimStart(object, fFiller)), r.hasLines(object), clear, frame)
+}
+
+// withoutModal takes "that I … must" from a title: "dass ich die Blumen gießen muss".
+func (r *reader) withoutModal(s span) span {
+	s = r.trimStart(s)
+	if e, n := r.entry(s.lo, s.hi, tInfTo); n > 1 && e.value == 0 && s.lo+n < s.hi {
+		s.lo += n
+	}
+	if end := r.trimEnd(s, tEnding); r.lex.last {
+		if n := r.before(end.lo, end.hi, vNeed); n == 1 && end.hi-n > end.lo {
+			return span{end.lo, end.hi - n}
+		}
+	}
+	return s
 }
 
 // timeBefore finds a time between "remind me" and the title.
@@ -359,7 +412,7 @@ func (r *reader) timeBefore(s span) (when, rest span, ok bool) {
 
 // need reads what the person has to do. Where that is what a command does to a task by its position, it may be one.
 func (r *reader) need(h head) []Result {
-	object := r.trimStart(h.object, fFiller)
+	object := r.trimStart(h.object, fFiller, fHedge)
 	if object.empty() {
 		return nil
 	}

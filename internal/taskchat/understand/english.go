@@ -27,7 +27,7 @@ var english = language{
 		vMark:         `mark set flag make put tick change update turn label move`,
 		vList: `show show_me list display view see give_me tell_me read read_me read_out let_me_see let's_see print bring_up pull_up open:1 go_through run_through remind_me_what remind_me_which get_me
 			check look_at give_us show_us recap summarize summarise tell_me_about list_out list_up get fetch`,
-		vFind:       `find:1 search search_for look_for look_up filter filter_by`,
+		vFind:       `find:1 search:1 search_for look_for:1 look_up:1 filter filter_by`,
 		vUndo:       `undo undo_that undo_it undo_this take_that_back take_it_back revert revert_that revert_it bring_it_back bring_that_back put_it_back roll_back roll_that_back`,
 		vErrand:     englishErrands,
 		vErrandNoun: `book water call order plan clean text email mail e-mail name visit test paint iron dust mop sweep vacuum file wash train study practice practise dress block phone lock fax feed dry exercise shower rest`,
@@ -63,7 +63,7 @@ var english = language{
 		yCancel: `never_mind nevermind nvm cancel cancel_that cancel_it stop stop_it stop_that forget_it forget_that forget_about_it leave_it leave_it_alone leave_it_be leave_that leave_it_as_it_is keep_it keep_that keep_them leave_them abort not_now not_yet not_today drop_it let_it_be let_it_go skip_it skip skip_that scratch_that i_changed_my_mind changed_my_mind hold_on wait hold_off don't_bother quit
 			nothing it's_fine_as_it_is forget_i_said_anything let's_not let_it leave_everything`,
 		yMaybe: `maybe perhaps probably possibly i_guess guess i_think i_suppose suppose not_sure unsure later but if whether unless almost might hm hmm idk dunno don't_know why_not why whatever either sort_of kind_of not_quite first until should should_i depends`,
-		yThat:  `that it them this do it_please that_one this_one so all_of_them with_it then now please thanks thank_you thx i i'm am want want_to to you can you_can may certain absolutely really very much for_me is that's the it's one with do_that go_on continue both them_all again already just would_like my_friend sir indeed right_now`,
+		yThat:  `that it them this do it_please that_one this_one so with_it then now please thanks thank_you thx i i'm am want want_to to you can you_can may certain absolutely really very much for_me is that's the it's one with do_that go_on continue again already just would_like my_friend sir indeed right_now`,
 
 		rArticle:    `the my this that these those our your his her any some these_here the_whole the_entire of_the its`,
 		rIndefinite: `a an another one_more`,
@@ -87,7 +87,7 @@ var english = language{
 		rAnd:        `and & + plus as_well_as and_also`,
 		rOr:         `or`,
 		rThrough:    `to through thru until till -`,
-		rAbout:      `about called named titled regarding concerning with for to labelled labeled entitled that_says saying containing involving related_to on of like which_says mentioning where_i_have_to that_is_about named_after with_the_title with_the_name`,
+		rAbout:      `about called named titled regarding concerning with for to labelled labeled entitled that_says saying containing involving related_to on of like which_says mentioning mention mentions contain contains where_i_have_to that_is_about named_after with_the_title with_the_name`,
 		rNone:       `none none_of_them neither none_of_these none_of_those neither_of_them not_any none_of_the_above nothing`,
 		rNot:        `not don't do_not never cannot can't no_longer didn't doesn't isn't wasn't haven't hasn't won't wouldn't shouldn't mustn't stop_adding aren't without`,
 		rNew:        `new extra additional further more`,
@@ -104,7 +104,7 @@ var english = language{
 		tDesc:      `description note notes details detail desc comment descriptions memo remark`,
 		tTitle:     `title name wording text titles label`,
 		tWith:      `with including and with_a with_the plus having and_add and_set`,
-		tInList:    `else have has had do does did is are was i we my me on in of the to for all any there everything anything today tomorrow tonight now this that week weekend month day days you your got get be been what's what whats up so far please again plate agenda schedule a am coming over entire whole full current list tasks task items a list_of so_far at at_the_moment right about going it its it's next yet already monday tuesday wednesday thursday friday saturday sunday morning afternoon evening and or which ones one finish finished complete completed done look looks like how many planned plan first will can could would want see show tell if both only just ever happening deadline deadlines due by until still ahead`,
+		tInList:    `else something have has had do does did is are was i we my me on in of the to for all any there everything anything today tomorrow tonight now this that week weekend month day days you your got get be been what's what whats up so far please again plate agenda schedule a am coming over entire whole full current list tasks task items a list_of so_far at at_the_moment right about going it its it's next yet already monday tuesday wednesday thursday friday saturday sunday morning afternoon evening and or which ones one finish finished complete completed done look looks like how many planned plan first will can could would want see show tell if both only just ever happening deadline deadlines due by until still ahead`,
 		tAnchor:    `i_have to_do on_my_plate on_the_agenda on_my_agenda on_my_list coming_up on_today going_on planned we_have on_for_today on_for_tomorrow do_today do_tomorrow today tomorrow tonight this_week this_weekend next_week do_next do_first for_me up_next i_got my_day my_week scheduled i_still_have i_finish:1 i_complete:1 i_accomplish:1 i_get_done:1 i_do`,
 		tInfTo:     `to about of that`,
 		tPast:      englishPast,
@@ -116,11 +116,13 @@ var english = language{
 		tThen:      `then and_then after_that afterwards also finally next`,
 		tChange:    `change changes last_change action step deletion edit update thing`,
 		tPassive:   `deleted completed added removed created renamed updated changed edited erased undone restored delete add remove complete`,
-		tWhereIs:   `when_is when's where_is where's is_there is_there_anything is_there_something is_there_a_task is_there_any_task are_there_tasks do_i_have_anything do_i_have_something do_i_have_a_task do_i_have_tasks do_i_have is when_do_i_have_to when_do_i_have_to_go_to when_must_i did_i_finish did_i_complete have_i_finished have_i_completed anything what_about is_the:1 are_the:1 is_my:1 is_task:1`,
+		tWhereIs:   `when_is when's where_is where's is_there is_there_anything is_there_something is_there_a_task is_there_any_task are_there_tasks do_i_have_anything do_i_have_something do_i_have_a_task do_i_have_tasks do_i_have is when_do_i_have_to when_do_i_have_to_go_to when_must_i did_i_finish did_i_complete have_i_finished have_i_completed anything what_about what_is:2 what's:2 what_was:2 is_the:1 are_the:1 is_my:1 is_task:1`,
 		tLink:      `is are was were has_been have_been got 's is_now is_all are_all were_all being am i'm that's it's gets`,
-		tAlready:   `already now finally all just both all_of_them been`,
+		tAlready:   `yet already now finally all just both all_of_them been`,
 		tInsteadOf: `instead rather`,
 		tPick:      `take use choose pick select i_mean i_meant i_want it's i'd_like i'll_take let's_take let's_go_with go_with i_choose it_is that_would_be it's_the it_was i_was_talking_about i_think_it's give_me`,
+		tItIs:      `it's it_is that's that_is this_is`,
+		tTime:      `for on by at until before next tomorrow today tonight this in every`,
 		tLeads:     `call_it name_it make_it to it_should_be it_should_say it_should_read change_it_to rename_it_to the_new_title_is the_title_is the_title_should_be title: new_title it's it_is let's_call_it set_it_to`,
 	},
 	split: map[class]string{
@@ -130,16 +132,20 @@ var english = language{
 		vMove:     `push…back put…off bring…forward`,
 	},
 	infinitive: func(token, bool) bool { return false },
-	past: func(w string) bool {
-		return len(w) > 4 && strings.HasSuffix(w, "ed") && !strings.HasSuffix(w, "eed")
-	},
+	past:       edForm,
+	participle: edForm,
+}
+
+// edForm says whether an English word has the form of a regular verb in the past.
+func edForm(w string) bool {
+	return len(w) > 4 && strings.HasSuffix(w, "ed") && !strings.HasSuffix(w, "eed")
 }
 
 // englishErrands are verbs that entries of a to-do list begin with, beside those that are nouns as often.
-const englishErrands = `buy pay send write read go bring pick_up pick drop_off fetch prepare cook bake make do fix repair install print sign schedule arrange organize organise review discuss attend join meet contact reach_out reply respond answer ask tell invite
-	check_in follow_up confirm_with renew register apply submit upload download research learn memorize revise draft proofread translate publish post deliver collect return exchange sell donate give lend borrow get take buy_and find look_into look_up search pack unpack move_out hang assemble build cut trim mow rake plant prune
-	tidy tidy_up wipe_down scrub polish empty take_out throw_out clear_out clean_up clean_out fold sort declutter charge refill replace change update back_up backup sync set_up sign_up cancel_my call_back ring_up wake walk run jog swim stretch meditate drink eat try watch listen wrap celebrate congratulate thank apologize apologise
-	finish start begin continue stop quit avoid help teach see talk speak chat drive ride pick_out choose decide estimate calculate measure weigh count compare verify inspect investigate analyze analyse debug deploy merge implement refactor code design sketch draw record film shoot edit present pitch negotiate hire interview onboard approve sign_off transfer deposit withdraw invest save budget claim
+const englishErrands = `buy pay send write read go bring pick_up pick drop_off fetch prepare cook bake make do have set clear throw move close turn swap adjust fix repair install print sign schedule arrange organize organise review check discuss attend join meet contact reach_out reply respond answer ask tell invite
+	check_in follow_up confirm_with renew register apply submit upload download research learn memorize draft proofread translate publish post deliver collect return exchange sell donate give lend borrow get take buy_and find look_into look_up search pack unpack move_out hang assemble build cut trim mow rake wipe plant prune
+	tidy tidy_up wipe_down scrub polish empty take_out throw_out clear_out clean_up clean_out fold sort declutter charge refill replace back_up backup sync set_up sign_up call_back ring_up wake walk run jog swim stretch meditate drink eat try watch listen wrap celebrate congratulate thank apologize apologise
+	start begin continue stop quit avoid help teach see talk speak chat drive ride pick_out choose decide estimate calculate measure weigh count compare verify inspect investigate analyze analyse debug deploy merge implement refactor code design sketch draw record film shoot present pitch negotiate hire interview onboard approve sign_off transfer deposit withdraw invest save budget claim
 	fill_out fill_in fill_up fill hand_in turn_in put_away put_up put_out put_on turn_off turn_on switch_off switch_on shut close open knit sew mend shop grab feed_the bathe groom vaccinate adopt book_the order_the water_the wear apply_for pay_off pay_back ship mail_the rsvp inform notify warn order_a get_a hoover bleach defrost marinate soak unload load vote settle request obtain acquire purchase redeem reserve rent lease pay_for drop_by stop_by swing_by check_on catch_up cheer stay spend sleep wait leave come be_at hem pump rotate service sharpen brush floss shave cut_the`
 
 // englishPast are verbs of errands whose past is irregular.

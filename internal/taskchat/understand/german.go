@@ -55,7 +55,7 @@ var german = language{
 		yNo:     `nein nee nö ne nein_danke auf_keinen_fall keinesfalls niemals lieber_nicht besser_nicht bloß_nicht bitte_nicht doch_nicht nicht ganz_sicher_nicht natürlich_nicht nicht_machen mach_das_nicht tu_das_nicht mach_es_nicht nichts_da 👎 ❌ ✖ 🚫`,
 		yCancel: `abbrechen abbruch brich_ab lass_es lass_das lass_mal lass_sein lass_es_sein lass_gut_sein lass_es_gut_sein vergiss_es vergiss_das stopp stop halt egal schon_gut nicht_jetzt jetzt_nicht noch_nicht heute_nicht warte moment hab's_mir_anders_überlegt ich_habe_es_mir_anders_überlegt ich_hab_es_mir_anders_überlegt ich_hab's_mir_anders_überlegt behalte_sie behalte_es behalten lass_sie lass_ihn lass_alles lass_stehen nichts lass`,
 		yMaybe:  `vielleicht eventuell aber wenn falls später ob weiß_nicht keine_ahnung glaube denke_schon ich_denke ich_glaube hm hmm fast nicht_sicher warum nachher erst soll wahrscheinlich vermutlich oder kommt_drauf_an mal_sehen jein`,
-		yThat:   `das es sie ihn die den dies bitte danke dann jetzt kannst_du du kannst darfst ich bin mir weg alle beide aufgabe diese diesen dieses so mal doch auch will möchte gern löschen mach tu ruhig endgültig wirklich sicher`,
+		yThat:   `das es sie ihn die den dies bitte danke dann jetzt kannst_du du kannst darfst ich bin mir weg aufgabe diese diesen dieses so mal doch auch will möchte gern löschen mach tu ruhig endgültig wirklich sicher`,
 
 		rArticle:    `der die das den dem des mein meine meinen meiner meinem meines dein deine deinen deiner unser unsere unseren unserer diese dieser dieses diesen diesem jene jenen welche die_ganze die_ganzen`,
 		rIndefinite: `ein eine einen einer einem eines noch_ein noch_eine noch_einen`,
@@ -108,11 +108,13 @@ var german = language{
 		tThen:      `dann und_dann danach anschließend außerdem zusätzlich schließlich und_außerdem`,
 		tChange:    `änderung letzte_änderung aktion schritt löschung letzten_schritt`,
 		tPassive:   `gelöscht erledigt hinzugefügt geändert entfernt umbenannt erstellt angelegt abgehakt bearbeitet löschen entfernen hinzufügen ändern`,
-		tWhereIs:   `wann_ist wo_ist gibt_es gibt_es_was gibt_es_etwas gibt_es_eine_aufgabe gibt_es_aufgaben habe_ich_etwas habe_ich_was habe_ich_eine_aufgabe hab_ich_was habe_ich hab_ich wann_muss_ich was_ist_mit wie_steht_es_um ist_die:1 ist_der:1 ist_das:1 sind_die:1 ist:1`,
+		tWhereIs:   `wann_ist wo_ist gibt_es gibt_es_was gibt_es_etwas gibt_es_eine_aufgabe gibt_es_aufgaben habe_ich_etwas habe_ich_was habe_ich_eine_aufgabe hab_ich_was habe_ich hab_ich wann_muss_ich was_ist_mit wie_steht_es_um was_ist:2 ist_die:1 ist_der:1 ist_das:1 sind_die:1 ist:1`,
 		tLink:      `ist sind war waren wurde wurden wird habe_ich hab_ich haben_wir bin`,
 		tAlready:   `schon bereits jetzt endlich alle beide gerade nun heute gestern eben vorhin`,
 		tInsteadOf: `stattdessen lieber`,
 		tPick:      `nimm nehme ich_nehme wähle ich_meine ich_meinte ich_wähle ich_will es_ist das_ist die_mit der_mit das_mit ich_möchte ich_hätte_gern`,
+		tItIs:      `das_ist es_ist ist das_wäre`,
+		tTime:      `für am bis um morgen heute nächste nächsten jeden in`,
 		tLeads:     `nenn_es nenne_es nenn_sie nenne_sie es_soll_heißen sie_soll_heißen soll_heißen der_neue_titel_ist der_titel_ist neuer_titel titel es_heißt`,
 	},
 	split: map[class]string{
@@ -129,23 +131,41 @@ var german = language{
 	},
 	infinitive: func(t token, _ bool) bool {
 		w := t.norm
+		if participleGe(w) {
+			return false
+		}
 		return t.kind == word && (len(w) >= 4 && (strings.HasSuffix(w, "en") || strings.HasSuffix(w, "ern") || strings.HasSuffix(w, "eln")) || w == "tun")
 	},
-	past: participle,
+	past:       participle,
+	participle: participle,
 }
 
-// participle says whether a German word has the form of one: ge…t, ge…en, also behind a prefix; be…t, ver…en, …iert.
-func participle(w string) bool {
+// participleGe says whether a German word has the form of a participle with ge: ge…t, ge…en, also behind a prefix. Infinitives of gehen, geben and
+// the few that begin with ge are none.
+func participleGe(w string) bool {
 	if len(w) < 5 || !strings.HasSuffix(w, "t") && !strings.HasSuffix(w, "en") {
 		return false
+	}
+	for _, stem := range []string{"gehen", "geben", "gewinnen", "gestalten", "niessen", "gebrauchen", "gewohnen", "gelingen", "gelten", "gefallen", "genehmigen", "geniessen", "gen"} {
+		if strings.HasSuffix(w, stem) {
+			return false
+		}
 	}
 	for _, prefix := range []string{"", "ab", "an", "auf", "aus", "ein", "mit", "nach", "vor", "weg", "zu", "her", "hin", "um", "durch", "weiter", "zuruck", "los", "raus", "rein", "fertig", "vorbei"} {
 		if strings.HasPrefix(w, prefix+"ge") {
 			return true
 		}
 	}
-	if strings.HasSuffix(w, "iert") {
+	return false
+}
+
+// participle says whether a German word has the form of a participle: with ge, be…t, ver…en, …iert.
+func participle(w string) bool {
+	if participleGe(w) || strings.HasSuffix(w, "iert") {
 		return true
+	}
+	if len(w) < 5 || !strings.HasSuffix(w, "t") && !strings.HasSuffix(w, "en") {
+		return false
 	}
 	for _, prefix := range []string{"be", "ver", "er", "ent", "zer", "uber"} {
 		if strings.HasPrefix(w, prefix) && len(w) > len(prefix)+3 {

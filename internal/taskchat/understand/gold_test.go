@@ -41,11 +41,11 @@ func readGold(tb testing.TB, name string) (lines []goldLine) {
 			head, line, _ = strings.Cut(line[1:], "] ")
 			g.context = parseContext(tb, head)
 		}
-		at := strings.LastIndex(line, " => ")
+		at := strings.LastIndex(line+" ", " => ")
 		if at < 0 {
 			tb.Fatalf("%s:%d: no “=>” in %q", name, n, line)
 		}
-		g.words, g.want = strings.ReplaceAll(line[:at], `\n`, "\n"), line[at+4:]
+		g.words, g.want = strings.ReplaceAll(line[:at], `\n`, "\n"), strings.TrimSpace(line[at+3:])
 		lines = append(lines, g)
 	}
 	if err := scanner.Err(); err != nil {

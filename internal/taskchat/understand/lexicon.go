@@ -120,6 +120,8 @@ const (
 	tInsteadOf // "instead"
 	tPick      // before an option: "take"
 	tLeads     // before a value: "call it"
+	tItIs      // "it's", before a state
+	tTime      // begins a time: "for", "tomorrow"
 	lastClass
 )
 
@@ -135,6 +137,8 @@ type language struct {
 	last       bool
 	// past says whether a word has the form of a verb in the past, done by the person.
 	past func(w string) bool
+	// participle says whether a word has the form of one that says, behind "is", what was done to something.
+	participle func(w string) bool
 	// pastAlone says that such a verb names the person by its form.
 	pastAlone bool
 }

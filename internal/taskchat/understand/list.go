@@ -24,6 +24,9 @@ const ofDone = 1
 // ofState is the value of words that ask for tasks only with a state behind: "is the report done".
 const ofState = 1
 
+// ofPosition is the value of words that ask for tasks only by their positions: "what is task 2".
+const ofPosition = 2
+
 // listed says whether a part speaks of the list, and which part of it: "my open tasks about the house, newest first".
 func (r *reader) listed(s span) (e Entities, ok bool) {
 	anchored := false
@@ -99,15 +102,22 @@ func (r *reader) topic(i, hi int) *Reference {
 	if s.empty() {
 		return nil
 	}
-	var e Entities
-	for j := s.lo; j < s.hi; { // "for today" names no topic
-		n, _ := r.listWord(j, s.hi, &e)
-		if n == 0 {
-			return &Reference{Words: r.raw(s), Title: r.raw(r.unquoted(s))}
-		}
-		j += n
+	if r.onlyListWords(s) { // "for today" names no topic
+		return nil
 	}
-	return nil
+	return &Reference{Words: r.raw(s), Title: r.raw(r.unquoted(s))}
+}
+
+func (r *reader) onlyListWords(s span) bool {
+	var e Entities
+	for i := s.lo; i < s.hi; {
+		n, _ := r.listWord(i, s.hi, &e)
+		if n == 0 {
+			return false
+		}
+		i += n
+	}
+	return true
 }
 
 // find reads what follows "search for". elsewhere says that the verb may also mean a search in the world.
@@ -128,7 +138,7 @@ func (r *reader) find(object span, elsewhere bool) []Result {
 		return one(List, clear, e, "a search in the list")
 	}
 	out := one(List, asked, e, "a search, perhaps in the list")
-	if elsewhere {
+	if elsewhere || r.at(object.lo, object.hi, rIndefinite) > 0 {
 		out[0].Confidence = weak
 	}
 	out[0].Alternatives = []Alternative{{Create, weak - 0.05, Entities{Title: r.title(object)}}}
@@ -219,8 +229,11 @@ func (r *reader) askedAbout(s span) (e Entities, ok bool) {
 	if topic.empty() || r.at(topic.lo, topic.hi, fSubject, rIt) > 0 {
 		return e, false
 	}
+	if r.onlyListWords(topic) {
+		return e, false
+	}
 	ref := r.reference(topic)
-	if ref == nil || ref.several || ref.It || ref.All {
+	if ref == nil || ref.several || ref.It || ref.All || asked.value == ofPosition && ref.Positions == nil {
 		return e, false
 	}
 	e.Reference = &ref.Reference

@@ -41,7 +41,7 @@ var portuguese = language{
 		fAsking:  `o_que que qual quais como quando onde quem por_que porque cadê quantas quantos será_que posso podemos devo_eu devemos deveria_eu existe existem há tem_alguma tem_algum tem_alguma_coisa tem_algo é_possível tem_como você_apagou você_já você_excluiu você_deletou você_adicionou você_removeu você_criou o_quê pra_que para_que que_tarefas tem_tarefas por_quê eu_posso dá_pra_eu =é_possível a_gente_pode`,
 		fAux:     `está estão foi foram são tem têm pode podem deve devem =é`,
 		fSubject: `eu você vc tu ele ela nós vocês eles elas isso isto alguém ninguém a_gente te`,
-		fPerfect: `eu já eu_já já_eu acabei_de eu_acabei_de ontem_eu hoje_eu finalmente já_me`,
+		fPerfect: `eu já eu_já já_eu acabei_de:1 eu_acabei_de:1 acabo_de:1 ontem_eu hoje_eu finalmente já_me`,
 		fTalk:    `legal massa show bacana ótimo ótima incrível interessante perfeito haha kkk kkkk rsrs nossa uau puxa que_bom que_legal que_pena desculpa desculpe foi_mal hmm hm ah ih sem_problema sem_problemas de_nada imagina tranquilo maravilha excelente bom teste beleza top fixe`,
 		fBe:      `está estou estava foi era sou são tem tinha gosto gosta amo ama acho acha sei sinto adoro adora odeio parece fica ficou vai =é estão estamos chove choveu funciona não_sei`,
 		fStative: `gostei amei adorei odiei pensei achei senti fui sei hei dei_conta esqueci dormi perdi sonhei chorei tentei decidi comecei entendi ouvi vi queria fiquei apaguei deletei exclui removi adicionei criei mudei alterei renomeei errei cansei falei errado dancei ri`,
@@ -53,7 +53,7 @@ var portuguese = language{
 		yNo:     `não nao n nn de_jeito_nenhum nunca negativo melhor_não não_precisa não_faz_isso não_faça_isso claro_que_não de_forma_alguma nem_pensar não_obrigado não_obrigada prefiro_não acho_que_não 👎 ❌ ✖ 🚫`,
 		yCancel: `deixa deixa_pra_lá deixa_para_lá deixa_quieto deixa_assim deixe deixa_estar deixe_pra_lá deixe_para_lá cancela cancelar cancele cancela_isso esquece esquece_isso esqueça pare para_com_isso agora_não mudei_de_ideia desisto não_quero_mais espera pera peraí hoje_não ainda_não nada deixa_como_está deixa_isso mantém mantenha`,
 		yMaybe:  `talvez mas depois mais_tarde se sei_lá não_sei quem_sabe porém acho será quase hm hmm por_que ou primeiro só_se depende provavelmente`,
-		yThat:   `isso ela ele essa esse esta este você vc pode por_favor obrigado obrigada agora então tudo todas todos as_duas os_dois a o as os -a -o -la -lo quero já sim tarefa a_tarefa essa_tarefa tá bom mesmo com favor lá aí eu`,
+		yThat:   `isso ela ele essa esse esta este você vc pode por_favor obrigado obrigada agora então a o as os -a -o -la -lo quero já sim tarefa a_tarefa essa_tarefa tá bom mesmo com favor lá aí eu`,
 
 		rArticle:    `a o as os minha meu minhas meus essa esse essas esses esta este estas estes aquela aquele nossa nosso nossas nossos sua seu toda_a todo_o`,
 		rIndefinite: `um uma mais_um mais_uma outro outra uns umas`,
@@ -91,8 +91,8 @@ var portuguese = language{
 		tDesc:      `descrição nota notas observação detalhe detalhes comentário anotação obs descrições`,
 		tTitle:     `título nome texto títulos`,
 		tWith:      `com com_a com_uma e_com`,
-		tAnchor:    `eu_tenho tenho hoje amanhã esta_semana essa_semana na_agenda planejad~ eu_fiz:1 já_fiz:1 eu_concluí:1 eu_terminei:1 temos fim_de_semana na_minha_agenda nesta_semana nessa_semana marcad~ semana_que_vem`,
-		tInList:    `o a os as que é são tem tenho há está estão eu me de da do das dos na no nas nos em para pra pro hoje amanhã agora tudo todas todos fazer feito já até semana mês dia minha meu minhas meus lista quais qual quantas quantos um uma e existe existem ver tarefas fiz foi ainda aí segunda terça quarta quinta sexta sábado domingo alguma algum coisa por favor manhã tarde noite vem próxim~ conclui terminei mais mesmo feira`,
+		tAnchor:    `eu_tenho tenho hoje amanhã esta_semana essa_semana na_agenda planejad~ eu_fiz:1 já_fiz:1 concluí:1 terminei:1 completei:1 fiz:1 temos fim_de_semana na_minha_agenda nesta_semana nessa_semana marcad~ semana_que_vem`,
+		tInList:    `o a os as que é são tem tenho há está estão eu me de da do das dos na no nas nos em para pra pro hoje amanhã agora tudo todas todos fazer já até semana mês dia minha meu minhas meus lista quais qual quantas quantos um uma e existe existem ver tarefas foi ainda aí segunda terça quarta quinta sexta sábado domingo alguma algum coisa por favor manhã tarde noite vem próxim~ mais mesmo feira`,
 		tInfTo:     `de que para do da dos das pra que_eu_tenho_que que_eu_preciso`,
 		tThat:      `de para do da pra`,
 		tPast:      `fiz escrevi vendi li pus trouxe comi bebi abri corri saí resolvi respondi recebi =concluí concluí_a cumpri devolvi imprimi reuni colhi cozi preenchi troquei fui_a fui_ao fui_à transferi`,
@@ -104,11 +104,13 @@ var portuguese = language{
 		tThen:      `depois e_depois então e_então em_seguida também além_disso por_fim`,
 		tChange:    `alteração mudança ação última_alteração última_ação última_mudança`,
 		tPassive:   `apagada apagadas excluída excluídas deletada removida adicionada alterada concluída apagar excluir deletar remover adicionar concluir apago excluo deleto`,
-		tWhereIs:   `quando_é onde_está tem_alguma_coisa tem_alguma_tarefa tem_algo tenho_alguma_coisa tenho_algo tenho_alguma_tarefa existe_alguma_tarefa há_alguma_tarefa quando_tenho quando_tenho_que tem_tarefas quando`,
+		tWhereIs:   `quando_é onde_está tem_alguma_coisa tem_alguma_tarefa tem_algo tenho_alguma_coisa tenho_algo tenho_alguma_tarefa existe_alguma_tarefa há_alguma_tarefa quando_tenho quando_tenho_que o_que_é:2 qual_é:2 tem_tarefas quando`,
 		tLink:      `está foi =é estão foram ficou já_está já_foi tá estou são`,
 		tAlready:   `já agora finalmente todas todos ambas hoje ontem`,
 		tInsteadOf: `em_vez_disso`,
 		tPick:      `pega quero escolho eu_quero é =é seria_a a_opção prefiro fica_com fico_com vou_de eu_escolho quis_dizer me_refiro_a é_a escolhe`,
+		tItIs:      `está_feito isso_está =está tá já_está`,
+		tTime:      `para pra até amanhã hoje na próxima no às em`,
 		tLeads:     `chama_de chame_de deve_ser o_novo_título_é o_título_é novo_título título deve_se_chamar muda_para mude_para`,
 	},
 	split: map[class]string{
@@ -119,4 +121,8 @@ var portuguese = language{
 		return t.kind == word && len(w) >= 4 && (strings.HasSuffix(w, "ar") || strings.HasSuffix(w, "er") || strings.HasSuffix(w, "ir"))
 	},
 	past: func(w string) bool { return len(w) >= 5 && strings.HasSuffix(w, "ei") },
+	participle: func(w string) bool {
+		w = strings.TrimSuffix(w, "s")
+		return len(w) >= 5 && (strings.HasSuffix(w, "ado") || strings.HasSuffix(w, "ada") || strings.HasSuffix(w, "ido") || strings.HasSuffix(w, "ida"))
+	},
 }

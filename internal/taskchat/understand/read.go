@@ -6,6 +6,7 @@ import "slices"
 type said struct {
 	results []Result
 	guess   bool // no verb and no frame showed it
+	past    bool // it tells what the person did
 	takes   bool // it takes back what was said before it
 }
 
@@ -43,6 +44,7 @@ func (r *reader) sentence(s span) (all []said) {
 	asks := r.sign(s.hi-1, "?")
 	for i, c := range clauses {
 		one := r.clause(c, asks && i == len(clauses)-1)
+		r.told = one.past
 		if r.at(r.skip(c.lo, c.hi, fFiller, rAnd), c.hi, fIf) > 0 {
 			conditional = true
 		} else if conditional {
@@ -112,7 +114,7 @@ func (r *reader) clause(s span, asks bool) said {
 	if r.at(f.lo, f.hi, fIf) > 0 {
 		return said{results: one(Chat, asked, Entities{}, "a condition")}
 	}
-	if r.at(f.lo, f.hi, fHelp) > 0 || r.startsQuestion(f) {
+	if r.asksHelp(f.span) || r.startsQuestion(f) {
 		return said{results: r.question(f.span)}
 	}
 	if e, _ := r.verb(f.lo, f.hi); asks && e.class == vNeed {
@@ -130,16 +132,23 @@ func (r *reader) clause(s span, asks bool) said {
 	case f.negated:
 		return said{results: r.refuse()}
 	}
-	if out = r.statement(f.span); out == nil && r.endsErrand(f.span) {
+	told := r.told || r.at(f.lo, f.hi, fPerfect) > 0
+	if out = r.statement(f.span); out == nil && (r.endsErrand(f.span) || r.beginsErrand(f.span)) && r.heads(f.span) == nil && r.at(f.lo, f.hi, tParticle) == 0 {
 		out = r.added(f.span, false, implied, "a thing to do, in so many words")
 	}
 	if out != nil {
 		if f.hedged {
 			doubt(out, weak)
 		}
-		return said{results: out}
+		return said{results: out, past: told}
 	}
 	return said{results: r.bareWords(f.span), guess: true}
+}
+
+// asksHelp says that a part asks for help; "help mom" does not.
+func (r *reader) asksHelp(s span) bool {
+	n := r.at(s.lo, s.hi, fHelp)
+	return n > 1 || n == 1 && (s.hi-s.lo == 1 || r.at(s.lo+1, s.hi, fMe, tWith) > 0 || !r.isErrand(s))
 }
 
 // wish reads "ich möchte Milch kaufen": what a person wants to do and is no command is a task.
@@ -258,6 +267,13 @@ func (r *reader) combine(all []said) []Result {
 	}
 	if firm {
 		r.guessed = false
+	}
+	if r.context.Open != nil { // a yes among other words is none
+		for i, x := range out {
+			if x.Intent == Confirm {
+				out[i] = one(Chat, weak, Entities{}, "a yes with something else")[0]
+			}
+		}
 	}
 	if len(out) == 0 {
 		for _, c := range all {

@@ -129,9 +129,9 @@ func (t *text) everything(s span) (*named, int) {
 			k = t.at(i, s.hi, rArticle, rOf)
 		}
 	}
-	if k := t.at(i, s.hi, tDone); k > 0 && t.at(i+k, s.hi, rTask, rTasks, rOnes, rOne) > 0 || k > 0 && (all || each) && i+k == s.hi {
+	if k := t.at(i, s.hi, tDone); k > 0 && t.at(i+k, s.hi, rTask, rTasks, rOnes, rOne) > 0 || k > 0 && (all || each || i > s.lo) && i+k == s.hi {
 		n.status, i = "completed", i+k
-	} else if k := t.at(i, s.hi, tUndone); k > 0 && (t.at(i+k, s.hi, rTask, rTasks, rOnes, rOne) > 0 || (all || each) && i+k == s.hi) {
+	} else if k := t.at(i, s.hi, tUndone); k > 0 && (t.at(i+k, s.hi, rTask, rTasks, rOnes, rOne) > 0 || (all || each || i > s.lo) && i+k == s.hi) {
 		n.status, i = "pending", i+k
 	}
 	noun := t.at(i, s.hi, rTasks, rOnes)
@@ -378,6 +378,10 @@ func (t *text) byTitle(s span) *named {
 		}
 	}
 	rest := t.trim(span{i, s.hi}, tEnding)
+	if title := t.compound(rest); title != "" {
+		n.Title, n.explicit = title, true
+		return n
+	}
 	if k := t.before(rest.lo, rest.hi, rTask, rTasks, rOne, rOnes); k > 0 && rest.hi-k > rest.lo && i <= rest.hi-k {
 		rest.hi -= k
 		n.explicit = true
@@ -388,6 +392,24 @@ func (t *text) byTitle(s span) *named {
 	}
 	n.Title = t.raw(t.unquoted(rest))
 	return n
+}
+
+// compound is the title in a word that ends with "-task"; "" if it does not.
+func (t *text) compound(s span) string {
+	if s.empty() || t.tokens[s.hi-1].kind != word || t.tokens[s.hi-1].quoted {
+		return ""
+	}
+	raw := t.raw(s)
+	at := strings.LastIndexByte(raw, '-')
+	if at < 1 {
+		return ""
+	}
+	for _, e := range t.lex.entries[fold(raw[at+1:])] {
+		if e.class == rTask && len(e.rest) == 0 {
+			return raw[:at]
+		}
+	}
+	return ""
 }
 
 // isAmount says that a part begins with a number and ends with tasks: "two tasks".
@@ -415,7 +437,7 @@ func (t *text) listPhrase(i, hi int, classes ...class) int {
 	if k := t.at(j, hi, rList); k > 0 {
 		return j + k - i
 	}
-	if k := t.at(j, hi, rTasks); k > 0 && (j+k == hi || t.sign(j+k, ":", ",", ".")) && j > i+n {
+	if k := t.at(j, hi, rTasks); k > 0 && (j+k == hi || t.sign(j+k, ":", ",", ".") || t.at(j+k, hi, tTime) > 0) && j > i+n {
 		return j + k - i
 	}
 	if j = t.skip(j, hi, rListKind); t.at(j, hi, rList) > 0 {

@@ -13,7 +13,7 @@ func (r *reader) statement(s span) []Result {
 
 // doneState reads "task 2 is done", "done with the report", "finished 2".
 func (r *reader) doneState(s span) []Result {
-	s = r.trimEnd(s, tEnding, fFiller)
+	s = r.trimEnd(s, tEnding, fFiller, tAlready)
 	if out := r.doneFirst(s); out != nil {
 		return out
 	}
@@ -21,6 +21,10 @@ func (r *reader) doneState(s span) []Result {
 	open := false
 	if k := r.before(s.lo, s.hi, tUndone); k > n {
 		n, open = k, true
+	}
+	if n == 0 && s.hi-1 > s.lo && r.tokens[s.hi-1].kind == word && !r.tokens[s.hi-1].quoted && r.before(s.lo, s.hi-1, tLink) > 0 &&
+		(r.lex.participle(r.tokens[s.hi-1].norm) || r.at(s.hi-1, s.hi, tPast) > 0) && r.at(s.hi-1, s.hi, fStative) == 0 {
+		n = 1
 	}
 	if n == 0 || s.hi-n <= s.lo {
 		return nil
@@ -77,6 +81,9 @@ func (r *reader) doneFirst(s span) []Result {
 			return nil
 		}
 		out := one(Complete, asked-0.05, Entities{}, "something is done")
+		if r.at(s.lo, s.hi, tItIs) > 0 && r.context.Spoken {
+			out[0].Confidence = implied
+		}
 		if r.context.Spoken {
 			out[0].Entities.Reference = &Reference{Words: r.raw(s), It: true}
 		}
@@ -115,20 +122,35 @@ func (r *reader) stated(s span, ref *named, open bool) []Result {
 func (r *reader) donePast(s span) []Result {
 	s = r.trimEnd(s, tEnding, fFiller)
 	lo := r.skip(s.lo, s.hi, fFiller, tAlready)
-	n := r.at(lo, s.hi, fPerfect)
+	perfect, n := r.entry(lo, s.hi, fPerfect)
 	if r.has(s, rNot) >= 0 || r.at(lo+n, s.hi, rNot) > 0 {
 		return nil
 	}
 	i := r.skip(lo+n, s.hi, fFiller, tAlready)
-	if k := r.pastAt(i, s.hi); k > 0 && (n > 0 || r.lex.pastAlone) && i+k < s.hi {
+	if k := r.pastAt(i, s.hi); k > 0 && i+k < s.hi && (n > 0 || r.lex.pastAlone || r.told) {
 		return r.doneObject(s, span{i + k, s.hi})
+	} else if k > 0 && i+k < s.hi && !r.lex.last && r.at(i, s.hi, vErrand, vErrandNoun, fSubject) == 0 { // "bought milk": who did is left out
+		out := r.doneObject(s, span{i + k, s.hi})
+		doubt(out, asked)
+		return out
 	}
-	if !r.lex.last || n == 0 && r.has(s, fPerfect) < 0 {
+	if perfect.value == 1 && n > 0 && i+1 < s.hi && r.lex.infinitive(r.tokens[i], false) { // "acabei de pagar a conta"
+		return r.doneObject(s, span{i + 1, s.hi})
+	}
+	if !r.lex.last {
 		return nil
 	}
 	end := s.hi - 1 // the participle at the end
-	if r.pastAt(end, s.hi) == 0 {
+	if r.pastAt(end, s.hi) == 0 || end <= i {
 		return nil
+	}
+	if n == 0 && r.has(s, fPerfect) < 0 {
+		if r.lex.infinitive(r.tokens[end], false) && r.at(end, s.hi, tPast) == 0 || r.tokens[end].kind == word && r.capital(end) && r.cased() {
+			return nil
+		}
+		out := r.doneObject(s, span{i, end}) // "Mama angerufen": who did is left out
+		doubt(out, asked)
+		return out
 	}
 	object := span{i, end}
 	if n == 0 { // "die Milch habe ich gekauft"
@@ -175,7 +197,7 @@ func (r *reader) bareWords(s span) []Result {
 	if n, end := r.exact(s); n != nil && end == s.hi {
 		return one(Choose, weak, Entities{Status: n.status, Reference: &n.Reference}, "a task without what to do with it")
 	}
-	if r.unsayable(s) {
+	if r.unsayable(s) || r.at(s.lo, s.hi, rNot) > 0 {
 		r.guessed = true
 		return one(Chat, weak, Entities{}, "a statement")
 	}

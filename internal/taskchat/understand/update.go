@@ -32,6 +32,9 @@ func (r *reader) update(s span, h head) []Result {
 	if h.class == vUpdateWeak && ref.It {
 		return nil
 	}
+	if r.isErrand(s) {
+		return nil
+	}
 	out := one(Update, weak, e, "a verb that may also belong to a new task")
 	out[0].Alternatives = []Alternative{{Create, weak - 0.05, Entities{Title: r.title(s)}}}
 	return out
@@ -222,6 +225,9 @@ func (r *reader) move(s, object span) []Result {
 		}
 		e := Entities{Reference: &ref.Reference}
 		out := one(Update, asked-0.05, e, "a task is to get another day, in words that are no title")
+		if !ref.explicit && i == object.hi && r.isErrand(s) {
+			return nil
+		}
 		if !ref.explicit {
 			out[0].Confidence = weak - 0.05
 			out[0].Alternatives = []Alternative{{Create, weak - 0.05, Entities{Title: r.title(s)}}}
