@@ -90,8 +90,12 @@ func (s *Server) ask(ctx context.Context, c call) (*sdk.CallToolResult, error) {
 // request is what a question asks of the service.
 func (s *Server) request(c call) (service.Request, error) {
 	words, err := c.args.required("question")
-	if err == nil && strings.TrimSpace(words) == "" {
+	switch {
+	case err != nil:
+	case strings.TrimSpace(words) == "":
 		err = invalid("question", "has no words")
+	case len(words) > oracle.MaxQuestion:
+		err = invalid("question", fmt.Sprintf("has more than %d bytes", oracle.MaxQuestion))
 	}
 	if err != nil {
 		return service.Request{}, err

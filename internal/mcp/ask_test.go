@@ -104,6 +104,7 @@ func TestQuestionThatCannotBeAskedSaysWhy(t *testing.T) {
 	session := ada.call("ask", `{"question":"Where?"}`).Data["session_id"]
 	ada.call("ask", `{}`).failed(t, mcp.Validation, "field", "question")
 	ada.call("ask", `{"question":" "}`).failed(t, mcp.Validation, "field", "question")
+	ada.call("ask", `{"question":"`+strings.Repeat("w", oracle.MaxQuestion+1)+`"}`).failed(t, mcp.Validation, "field", "question")
 	ada.call("ask", `{"question":"Where?","code":"S3NT"}`).failed(t, mcp.NotFound, "field", "code")
 	eve.call("ask", `{"question":"Where?","code":"code"}`).failed(t, mcp.NotFound, "field", "code")
 	eve.call("ask", fmt.Sprintf(`{"question":"Where?","session":%q}`, session)).failed(t, mcp.NotFound, "", "")

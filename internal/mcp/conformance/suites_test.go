@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -65,12 +66,12 @@ const (
 	second suite = "conformance-0.2"                   // up to 2026-07-28
 )
 
-// pass runs a suite, and wants nothing to fail but what is expected to.
-func (s suite) pass(t *testing.T, args ...string) {
+// node runs a program of npm's, and gives what it writes.
+func node(t *testing.T, program string, args ...string) (out []byte, err error) {
 	t.Helper()
-	node, err := filepath.Abs("node_modules/node/bin/node")
+	path, err := filepath.Abs("node_modules/node/bin/node")
 	if err == nil {
-		_, err = os.Stat(node)
+		_, err = os.Stat(path)
 	}
 	if err != nil {
 		if os.Getenv("SIBYL_MCP_SUITES") != "" {
@@ -80,9 +81,15 @@ func (s suite) pass(t *testing.T, args ...string) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), mostTime)
 	defer cancel()
-	run := exec.CommandContext(ctx, node, append([]string{filepath.Join("node_modules", string(s), "dist", "index.js"), "server"}, args...)...)
+	run := exec.CommandContext(ctx, path, append([]string{filepath.Join("node_modules", filepath.FromSlash(program))}, args...)...)
 	run.WaitDelay = time.Second
-	out, err := run.CombinedOutput()
+	return run.CombinedOutput()
+}
+
+// pass runs a suite, and wants nothing to fail but what is expected to.
+func (s suite) pass(t *testing.T, args ...string) {
+	t.Helper()
+	out, err := node(t, string(s)+"/dist/index.js", append([]string{"server"}, args...)...)
 	if _, summary, ok := strings.Cut(string(out), "=== SUMMARY ==="); ok {
 		t.Log(summary)
 	}
@@ -115,6 +122,37 @@ func TestProductPassesWhatIsAskedOfAnyServer(t *testing.T) {
 			t.Parallel()
 			second.pass(t, "--url", url, "--spec-version", revision, "--scenario", scenario)
 		})
+	}
+}
+
+func TestInspectorListsAndCalls(t *testing.T) {
+	s, err := mcp.New(mcp.Config{Tasks: task.New(tasktest.NewMemory(), time.Now), Key: key()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := serve(t, s.HTTP())
+	const isError = 5 // its exit code for a result that is one
+	for _, era := range []string{"legacy", "modern"} {
+		for _, one := range []struct {
+			args []string
+			code int
+			want string
+		}{
+			{[]string{"tools/list", "--strict"}, 0, `"add_task"`},
+			{[]string{"tools/call", "--tool-name", "add_task", "--tool-arg", "title=Buy milk"}, 0, "Buy milk"},
+			{[]string{"tools/call", "--tool-name", "delete_task", "--tool-arg", "task_id=1"}, isError, "CONFIRMATION_REQUIRED"},
+		} {
+			out, err := node(t, ".bin/inspector", append([]string{"--cli", url, "--transport", "http", "--protocol-era", era, "--method"}, one.args...)...)
+			code := 0
+			if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+				code = exit.ExitCode()
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if code != one.code || !strings.Contains(string(out), one.want) {
+				t.Errorf("%s %v: exit code %d\n%s", era, one.args, code, out)
+			}
+		}
 	}
 }
 
