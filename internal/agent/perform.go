@@ -138,45 +138,61 @@ func (h *hearing[R]) show(text string) {
 	}
 }
 
-// Caller performs calls of tools.
-type Caller[R any] struct {
+// Caller performs calls of tools. Of reads the call that an effect asks for; its Key and Owner are filled in.
+type Caller struct {
 	View    *run.View
-	Tools   *tool.Set
+	Tools   func(ctx context.Context) (*tool.Set, error)
+	Of      func(job run.Job) (name string, call tool.Call, err error)
 	Timeout time.Duration // of one call
 	DryRun  bool          // what writes says “recorded, not performed”
 }
 
 // Performer performs the calls.
-func (c *Caller[R]) Performer() run.Performer { return run.Performer{Do: c.do, Found: c.found} }
+func (c *Caller) Performer() run.Performer { return run.Performer{Do: c.do, Found: c.found} }
+
+// Proposed reads the calls that a reply proposes, for effects that RunTools asks for.
+func Proposed[R any](v *run.View) func(job run.Job) (string, tool.Call, error) {
+	return func(job run.Job) (name string, call tool.Call, err error) {
+		p, err := run.AskedOf[CallPayload](job)
+		if err != nil {
+			return "", call, err
+		}
+		turn, err := run.ResultAt[TurnReceipt[R]](v, p.Turn)
+		if err != nil {
+			return "", call, err
+		}
+		if p.Call >= len(turn.Calls) || turn.Calls[p.Call].Name != p.Name {
+			return "", call, fmt.Errorf("record %d has no call %d of %s", p.Turn, p.Call, p.Name)
+		}
+		return p.Name, tool.Call{Args: json.RawMessage(turn.Calls[p.Call].Arguments)}, nil
+	}
+}
 
 // prepare finds the tool and the arguments that a call names.
-func (c *Caller[R]) prepare(job run.Job) (tool.Tool, tool.Call, CallReceipt, error) {
-	p, err := run.AskedOf[CallPayload](job)
+func (c *Caller) prepare(ctx context.Context, job run.Job) (tool.Tool, tool.Call, CallReceipt, error) {
+	name, call, err := c.Of(job)
 	if err != nil {
 		return nil, tool.Call{}, CallReceipt{}, err
 	}
-	turn, err := run.ResultAt[TurnReceipt[R]](c.View, p.Turn)
+	call.Key, call.Owner = job.Key, string(c.View.Owner)
+	r := CallReceipt{Tool: name, Arguments: string(call.Args)}
+	tools, err := c.Tools(ctx)
 	if err != nil {
 		return nil, tool.Call{}, CallReceipt{}, err
 	}
-	if p.Call >= len(turn.Calls) || turn.Calls[p.Call].Name != p.Name {
-		return nil, tool.Call{}, CallReceipt{}, fmt.Errorf("record %d has no call %d of %s", p.Turn, p.Call, p.Name)
-	}
-	args := turn.Calls[p.Call].Arguments
-	t, ok := c.Tools.Get(p.Name)
-	r := CallReceipt{Tool: p.Name, Arguments: args}
+	t, ok := tools.Get(name)
 	switch {
 	case !ok:
-		r.Error = tool.Errorf(tool.Unavailable, "", "%s is not there in this process", p.Name)
+		r.Error = tool.Errorf(tool.Unavailable, "", "%s is not there in this process", name)
 	case c.DryRun && t.Spec().Effect == tool.Once:
 		t = unwritten{t}
 	}
-	return t, tool.Call{Args: json.RawMessage(args), Key: job.Key, Owner: string(c.View.Owner)}, r, nil
+	return t, call, r, nil
 }
 
 // do calls a tool. What the tool refuses is a fact for the model, not a fault of the run.
-func (c *Caller[R]) do(ctx context.Context, job run.Job) (any, error) {
-	t, call, r, err := c.prepare(job)
+func (c *Caller) do(ctx context.Context, job run.Job) (any, error) {
+	t, call, r, err := c.prepare(ctx, job)
 	if err != nil || r.Error != nil {
 		return r, err
 	}
@@ -204,7 +220,7 @@ func (unwritten) Found(context.Context, tool.Call) (tool.Result, bool, error) {
 	return tool.Result{}, false, nil
 }
 
-func (c *Caller[R]) receiptOf(r CallReceipt, result tool.Result, err, timedOut error) CallReceipt {
+func (c *Caller) receiptOf(r CallReceipt, result tool.Result, err, timedOut error) CallReceipt {
 	var known *tool.Error
 	switch {
 	case err == nil:
@@ -220,8 +236,8 @@ func (c *Caller[R]) receiptOf(r CallReceipt, result tool.Result, err, timedOut e
 }
 
 // found looks up whether a write took effect before a crash.
-func (c *Caller[R]) found(ctx context.Context, job run.Job) (any, bool, error) {
-	t, call, r, err := c.prepare(job)
+func (c *Caller) found(ctx context.Context, job run.Job) (any, bool, error) {
+	t, call, r, err := c.prepare(ctx, job)
 	if err != nil {
 		return nil, false, err
 	}

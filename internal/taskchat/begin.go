@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
@@ -72,13 +73,13 @@ func New(d Deps) (*run.Assistant, error) {
 		return nil, err
 	}
 	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Outcome: outcome,
-		Effects: map[string]run.EffectType{EffectCall: run.EffectOf[CallPayload, CallReceipt](), EffectIntent: run.EffectOf[IntentPayload, IntentReceipt]()},
+		Effects: map[string]run.EffectType{EffectCall: run.EffectOf[CallPayload, agent.CallReceipt](), EffectIntent: run.EffectOf[IntentPayload, IntentReceipt]()},
 		Open: func(_ context.Context, v *run.View) (map[string]run.Performer, func(), error) {
 			c := &connection{open: func(ctx context.Context) (*tool.Set, func(), error) {
 				return d.Tools(ctx, string(v.Owner), "chat: "+v.ID)
 			}}
-			call := &caller{view: v, tools: c.tools}
-			return map[string]run.Performer{EffectCall: call.performer(), EffectIntent: {Do: d.intent}}, c.close, nil
+			call := &agent.Caller{View: v, Tools: c.tools, Of: theCall, Timeout: callTimeout}
+			return map[string]run.Performer{EffectCall: call.Performer(), EffectIntent: {Do: d.intent}}, c.close, nil
 		}}, nil
 }
 
@@ -242,7 +243,7 @@ func (c *connection) tools(ctx context.Context) (*tool.Set, error) {
 	if c.set == nil {
 		set, end, err := c.open(ctx)
 		if err != nil {
-			return nil, err
+			return nil, &bt.Fault{Kind: string(tool.Unavailable), Reason: err.Error()}
 		}
 		c.set, c.end = set, end
 	}

@@ -1,13 +1,11 @@
 package taskchat
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/run"
 	"sibyl/internal/taskchat/understand"
@@ -25,13 +23,6 @@ type CallPayload struct {
 	Version int64           `json:"version,omitempty"`
 	Row     string          `json:"row,omitempty"`
 	Digest  string          `json:"digest,omitempty"`
-}
-
-// CallReceipt is what a tool gave. Exactly one of Result and Error is set.
-type CallReceipt struct {
-	Tool   string       `json:"tool"`
-	Result *tool.Result `json:"result,omitempty"`
-	Error  *tool.Error  `json:"error,omitempty"`
 }
 
 // callOf is a call that only reads.
@@ -123,7 +114,7 @@ func callTool() bt.Leaf {
 
 // changedBy is the task after a call, or what there is to say in its place.
 func changedBy(c bt.Completion, was Item) (now Item, failed *Remark) {
-	r, err := bt.ResultOf[CallReceipt](c)
+	r, err := bt.ResultOf[agent.CallReceipt](c)
 	switch {
 	case c.Err != nil || err != nil:
 		return now, &Remark{What: sayUnsureDone, Title: was.Title}
@@ -134,7 +125,7 @@ func changedBy(c bt.Completion, was Item) (now Item, failed *Remark) {
 		Item
 		Already bool `json:"already_completed"`
 	}
-	if err := r.data(&data); err != nil {
+	if err := dataOf(r, &data); err != nil {
 		return now, &Remark{What: sayUnsureDone, Title: was.Title}
 	}
 	if data.Already {
@@ -219,75 +210,12 @@ func listTasks() bt.Leaf {
 // callTimeout bounds one call of a tool.
 const callTimeout = 15 * time.Second
 
-// caller performs calls.
-type caller struct {
-	view  *run.View
-	tools func(ctx context.Context) (*tool.Set, error)
-}
-
-func (c *caller) performer() run.Performer { return run.Performer{Do: c.do, Found: c.found} }
-
-func (c *caller) prepare(ctx context.Context, job run.Job) (tool.Tool, tool.Call, CallReceipt, error) {
+// theCall reads the call that an effect asks for.
+func theCall(job run.Job) (name string, call tool.Call, err error) {
 	p, err := run.AskedOf[CallPayload](job)
-	if err != nil {
-		return nil, tool.Call{}, CallReceipt{}, err
-	}
-	tools, err := c.tools(ctx)
-	if err != nil {
-		return nil, tool.Call{}, CallReceipt{}, &bt.Fault{Kind: string(tool.Unavailable), Reason: err.Error()}
-	}
-	t, ok := tools.Get(p.Tool)
-	if !ok {
-		return nil, tool.Call{}, CallReceipt{}, &bt.Fault{Kind: string(tool.Unavailable), Reason: p.Tool + " is not there"}
-	}
-	call := tool.Call{Args: p.Args, Key: job.Key, Owner: string(c.view.Owner), Version: p.Version}
+	call = tool.Call{Args: p.Args, Version: p.Version}
 	if p.Row != "" {
 		call.Confirmation = &tool.Confirmation{ID: p.Row, Digest: p.Digest}
 	}
-	return t, call, CallReceipt{Tool: p.Tool}, nil
-}
-
-// do calls a tool. What the tool refuses is a fact for the person, not a fault of the run.
-func (c *caller) do(ctx context.Context, job run.Job) (any, error) {
-	t, call, r, err := c.prepare(ctx, job)
-	if err != nil {
-		return nil, err
-	}
-	limited, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	result, err := t.Call(limited, call)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	return r.with(result, err), nil
-}
-
-func (r CallReceipt) with(result tool.Result, err error) CallReceipt {
-	if err == nil {
-		r.Result = &result
-		return r
-	}
-	if !errors.As(err, &r.Error) {
-		r.Error = tool.Errorf(tool.Failed, "", "%w", err)
-	}
-	return r
-}
-
-// found tells after a crash what became of a write.
-func (c *caller) found(ctx context.Context, job run.Job) (any, bool, error) {
-	t, call, r, err := c.prepare(ctx, job)
-	if err != nil {
-		return nil, false, err
-	}
-	finder, ok := t.(tool.Finder)
-	if !ok {
-		return nil, false, fmt.Errorf("%s keeps no record of what it did", r.Tool)
-	}
-	limited, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	result, was, err := finder.Found(limited, call)
-	if err != nil || !was {
-		return nil, false, err
-	}
-	return r.with(result, nil), true, nil
+	return p.Tool, call, err
 }

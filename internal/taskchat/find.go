@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/search"
 	"sibyl/internal/taskchat/understand"
@@ -341,7 +342,7 @@ type page struct {
 
 // listed reads the result of list_tasks.
 func listed(c bt.Completion) (p page, err error) {
-	r, err := bt.ResultOf[CallReceipt](c)
+	r, err := bt.ResultOf[agent.CallReceipt](c)
 	switch {
 	case c.Err != nil:
 		return p, c.Err
@@ -350,11 +351,11 @@ func listed(c bt.Completion) (p page, err error) {
 	case r.Error != nil:
 		return p, &bt.Fault{Kind: string(r.Error.Kind), Reason: r.Error.Error()}
 	}
-	return p, r.data(&p)
+	return p, dataOf(r, &p)
 }
 
-// data reads the data of a result of the documented shape.
-func (r *CallReceipt) data(into any) error {
+// dataOf reads the data of a result of the documented shape.
+func dataOf(r agent.CallReceipt, into any) error {
 	var body struct {
 		Data json.RawMessage `json:"data"`
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
@@ -145,7 +146,7 @@ func (c *composer) calls(r *AgentResponse, m *Metadata, w wanted) (last time.Tim
 		}
 		at := records[seq].At.Add(-time.Duration(done.TookMS) * time.Millisecond)
 		call := ToolCall{ToolName: p.Tool, Parameters: p.Args, InvokedAt: at}
-		receipt, _ := done.Value.(CallReceipt)
+		receipt, _ := done.Value.(agent.CallReceipt)
 		switch {
 		case done.Err != nil:
 			call.Error = c.remark(Remark{What: sayUnsureDone})
