@@ -225,7 +225,7 @@ func (r *reader) noAnd(rest span, apart bool) []Result {
 	ref, end := r.exact(rest)
 	if ref != nil && r.trimEnd(span{end, rest.hi}, fFiller, tEnding, tInsteadOf).empty() && !ref.It && !r.beginsCommand(rest.lo, rest.hi) {
 		if waits == "" {
-			return append(decline, one(Choose, weak, Entities{Reference: &ref.Reference}, "a task without what to do with it")...)
+			return append(decline[:0], one(Choose, weak, Entities{Reference: &ref.Reference}, "a task without what to do with it")...)
 		}
 		ref.Words = r.raw(rest)
 		intent := waits
@@ -234,6 +234,9 @@ func (r *reader) noAnd(rest span, apart bool) []Result {
 	guessed := r.guessed
 	out := r.body(rest)
 	if slicesAllActs(out) && !r.guessed {
+		if r.context.Open == nil {
+			return out
+		}
 		return append(decline, out...)
 	}
 	r.guessed = guessed
