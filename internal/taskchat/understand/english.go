@@ -55,7 +55,7 @@ var english = language{
 		fStative: `was were had been loved liked felt thought knew hated wanted needed forgot missed slept seemed looked enjoyed wondered wished hoped believed saw heard meant said told asked laughed lived lost dreamed dreamt
 			tried failed decided started stopped remembered understood woke cried deleted added removed noticed changed renamed created agreed worried guessed planned expected`,
 		fHelp:  `help help_me help_me_out what_can_you_do what_can_i_do what_do_you_do who_are_you what_are_you how_does_this_work how_do_you_work how_does_it_work commands instructions usage manual what_can_i_say what_can_i_ask i_need_help how_do_i how_can_i how_to how_should_i how_would_i how_could_i how_does_one can_i_get_help what_are_you_able_to_do what_commands how_do_you how_do_we are_you_able_to`,
-		fAgain: `i_mean i_meant make_that make_it rather no_wait wait sorry correction actually scratch_that or_rather i_meant_to_say oops`,
+		fAgain: `i_mean i_meant make_that rather no_wait wait sorry correction actually scratch_that or_rather i_meant_to_say oops`,
 
 		yStrong: `yes yeah yep yup yea ya y aye sure go_ahead do_it please_do definitely absolutely of_course certainly correct confirm confirmed affirmative that's_right thats_right sounds_good yes_please go_for_it that's_correct exactly by_all_means indeed do_that do_so proceed i_confirm i'm_sure i_am_sure positive yessir yass uh-huh approved i_do it_is sure_thing agreed make_it_so 👍 ✅ 👌 ✔ 🆗`,
 		yWeak:   `ok okay okey alright right fine k kk good great perfect cool okie sounds_great all_right very_well okay_then`,

@@ -19,8 +19,7 @@ type named struct {
 
 // reference reads a part as a reference. nil: it names nothing.
 func (t *text) reference(s span) *named {
-	s = t.trim(s, fFiller, fMe, tEnding)
-	s = t.trimPlace(s)
+	s = t.trimPlace(t.trimEnd(t.trim(s, fFiller, fMe, tEnding), tInsteadOf))
 	if s.empty() {
 		return nil
 	}

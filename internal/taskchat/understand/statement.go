@@ -201,6 +201,9 @@ func (r *reader) bareWords(s span) []Result {
 		r.guessed = true
 		return one(Chat, weak, Entities{}, "a statement")
 	}
+	if r.isOpen(s) {
+		return one(Chat, weak, Entities{}, "a task, but none that is named")
+	}
 	r.guessed = true
 	confidence := bare
 	if r.words(s) > 8 {
