@@ -30,6 +30,7 @@ func (t *text) tally(s span, intent Intent) (yes, clearly bool) {
 			thanks++
 		case t.at(i, s.hi, yThat, fFiller, fMe, tEnding, rIt, fAsk) > 0:
 			n = t.at(i, s.hi, yThat, fFiller, fMe, tEnding, rIt, fAsk)
+		case t.at(i, s.hi, rArticle) > 0 && t.at(i+1, s.hi, rTask) == 1, t.at(i, s.hi, rTask) > 0 && i > s.lo && t.at(i-1, s.hi, rArticle) == 1:
 		case t.isVerbOf(i, s.hi, intent) > 0:
 			n = t.isVerbOf(i, s.hi, intent)
 			verbs++
@@ -157,6 +158,11 @@ func (r *reader) answerAnd(s span) []Result {
 			k = 1
 		}
 	}
+	if n := r.at(i, s.hi, rNot); n > 0 && r.context.Open != nil { // "not that one, the second"
+		if ref, end := r.exact(span{i + n, s.hi}); ref != nil && r.sign(end, ",", ".", "-") {
+			no, i = no+1, end+1
+		}
+	}
 	if no > 0 && i < s.hi {
 		return r.noAnd(span{i, s.hi}, r.sign(i-1, ",", ".", "!", "-", ";"))
 	}
@@ -173,7 +179,7 @@ func (r *reader) answerAnd(s span) []Result {
 	if rest.empty() {
 		return nil
 	}
-	if r.at(rest.lo, rest.hi, yMaybe, rNot, yCancel, yNo, fIf) > 0 && r.at(rest.lo, rest.hi, vRemind) == 0 {
+	if r.at(rest.lo, rest.hi, fAsking) > 0 && !r.sign(s.hi-1, "?") || r.at(rest.lo, rest.hi, yMaybe, rNot, yCancel, yNo, fIf) > 0 && r.at(rest.lo, rest.hi, vRemind) == 0 {
 		return one(Chat, weak, Entities{}, "a yes that is taken back")
 	}
 	return r.yesAnd(rest, r.sign(i+n, ",", ".", "!", "-", ";") || r.at(i+n, s.hi, rAnd) > 0)
@@ -197,14 +203,15 @@ func (r *reader) yesAnd(rest span, apart bool) []Result {
 		return out
 	}
 	out := r.body(rest)
-	if !slicesAllActs(out) || r.guessed {
+	if !slicesAllActs(out) || r.guessed || slices.ContainsFunc(out, func(x Result) bool { return x.Confidence < clear-0.03 }) {
 		if r.kind() != KindConfirm {
 			r.guessed = false
 			return nil
 		}
 		return one(Chat, weak, Entities{}, "a yes with something else")
 	}
-	if out[0].Intent == r.waiting() && out[0].Intent != Create {
+	pointsBack := slices.ContainsFunc(out, func(x Result) bool { return x.Entities.Reference != nil && x.Entities.Reference.It })
+	if pointsBack || out[0].Intent == r.waiting() && out[0].Intent != Create {
 		out[0].Alternatives = append(out[0].Alternatives, Alternative{Confirm, weak, Entities{}})
 		return out
 	}
@@ -222,10 +229,13 @@ func (r *reader) noAnd(rest span, apart bool) []Result {
 		return decline
 	}
 	waits := r.waiting()
+	if n := r.at(rest.lo, rest.hi, tLeads); n > 0 && rest.lo+n < rest.hi && (waits == Create || waits == Update) {
+		return append(decline, one(waits, implied, Entities{Title: r.title(span{rest.lo + n, rest.hi})}, "a no, and another title")...)
+	}
 	ref, end := r.exact(rest)
 	if ref != nil && r.trimEnd(span{end, rest.hi}, fFiller, tEnding, tInsteadOf).empty() && !ref.It && !r.beginsCommand(rest.lo, rest.hi) {
 		if waits == "" {
-			return append(decline, one(Choose, weak, Entities{Reference: &ref.Reference}, "a task without what to do with it")...)
+			return append(decline[:0], one(Choose, weak, Entities{Reference: &ref.Reference}, "a task without what to do with it")...)
 		}
 		ref.Words = r.raw(rest)
 		intent := waits
@@ -234,6 +244,9 @@ func (r *reader) noAnd(rest span, apart bool) []Result {
 	guessed := r.guessed
 	out := r.body(rest)
 	if slicesAllActs(out) && !r.guessed {
+		if r.context.Open == nil {
+			return out
+		}
 		return append(decline, out...)
 	}
 	r.guessed = guessed
@@ -275,8 +288,17 @@ func (r *reader) choice(s span) []Result {
 	}
 	f := r.front(s)
 	inner := r.trim(r.trimStart(f.span, tPick), fFiller, tEnding, fMe)
+	if e, n := r.entry(inner.lo, inner.hi, rNumber); n > 0 && inner.lo+n == inner.hi {
+		return one(Choose, sure, Entities{Reference: &Reference{Words: r.raw(inner), Positions: []int{e.value}}}, "a position among the options")
+	}
 	if ref, end := r.exact(inner); ref != nil && end == inner.hi && !f.negated {
 		ref.Words = r.raw(inner)
+		if p := r.optionsNamed(inner); len(p) == 1 && len(ref.Positions) == 1 && p[0] != ref.Positions[0] && (r.has(inner, rTask) >= 0 || !r.within(&ref.Reference, len(open.Options))) {
+			if r.within(&ref.Reference, len(open.Options)) { // "task 2" may be the second option, or the one that is called so
+				return one(Choose, weak, Entities{Reference: &ref.Reference}, "a position, and words of another option")
+			}
+			return one(Choose, clear, Entities{Reference: &Reference{Words: ref.Words, Positions: p}}, "words of one option")
+		}
 		return one(Choose, sure, Entities{Reference: &ref.Reference}, "a position among the options")
 	}
 	guessed := r.guessed
@@ -343,8 +365,10 @@ func (r *reader) valueGiven(s span) []Result {
 	named := ref != nil && (ref.Title == "" || r.explicitTitle(s)) && first.Confidence >= asked
 	switch {
 	case was:
-	case first.Intent == Undo, first.Intent == Help, first.Intent == Decline && first.Confidence >= clear && r.declinesFirst(s):
+	case first.Intent == Undo, first.Intent == Help, first.Intent == Decline && r.has(s, rIt, tBack) >= 0:
 		return out
+	case r.trim(s, fHedge, yMaybe, fSubject, fTalk, fFiller).empty():
+		return one(Chat, weak, Entities{}, "no value")
 	case first.Intent == Chat && (r.sign(s.hi-1, "?") || r.has(s, fGreet, fThanks) == s.lo):
 		return out
 	case first.Intent == List && first.Confidence >= likely && first.Reasoning != "a verb alone":
@@ -361,10 +385,6 @@ func (r *reader) valueGiven(s span) []Result {
 	return one(Value, clear, Entities{Title: r.raw(value)}, "an answer to the question for a value")
 }
 
-func (r *reader) declinesFirst(s span) bool {
-	return r.at(r.skip(s.lo, s.hi, fFiller), s.hi, yNo, yCancel, rNot) > 0
-}
-
 // explicitTitle says that a task is called a task in a part.
 func (r *reader) explicitTitle(s span) bool { return r.has(s, rTask, rTasks) >= 0 }
 
@@ -372,7 +392,7 @@ func (r *reader) explicitTitle(s span) bool { return r.has(s, rTask, rTasks) >= 
 func (r *reader) saysCreate(s span) bool {
 	f := r.front(s)
 	e, n := r.verb(f.lo, f.hi)
-	return n > 0 && (e.class == vRemind || e.class == vCreate)
+	return n > 0 && (e.class == vRemind || e.class == vNeed || e.class == vCreate)
 }
 
 // unclear reads words that answer a yes-or-no question with neither. nil: they are no answer.
@@ -387,7 +407,7 @@ func (r *reader) unclear(s span) []Result {
 		out := one(r.waiting(), asked, Entities{Reference: &ref.Reference, Status: ref.status}, "another task instead")
 		return out
 	}
-	if r.has(s, yMaybe, fHedge) == s.lo || r.sign(s.hi-1, "?") && r.at(s.lo, s.hi, yStrong, yWeak) > 0 {
+	if r.isOpen(inner) || r.has(s, yMaybe, fHedge) == s.lo || r.sign(s.hi-1, "?") && r.at(s.lo, s.hi, yStrong, yWeak) > 0 {
 		return one(Chat, weak, Entities{}, "neither yes nor no")
 	}
 	return nil

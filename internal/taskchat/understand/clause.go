@@ -12,7 +12,9 @@ func (r *reader) sentences() (out []span) {
 		end := false
 		switch {
 		case tok.kind != sign || tok.quoted && !r.closes(i):
-		case tok.norm == "!", tok.norm == "?", tok.norm == ";":
+		case tok.norm == ";":
+			end = !r.verbatimSince(lo, i)
+		case tok.norm == "!", tok.norm == "?":
 			end = true
 		case tok.norm == ".":
 			end = r.endsSentence(i)
@@ -33,6 +35,16 @@ func (r *reader) sentences() (out []span) {
 		out = append(out, span{lo, len(r.tokens)})
 	}
 	return out
+}
+
+// verbatimSince says that a colon stands between two tokens: what follows it is a list or a title.
+func (r *reader) verbatimSince(lo, hi int) bool {
+	for i := lo; i < hi; i++ {
+		if r.sign(i, ":") {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *reader) closes(i int) bool { return i+1 >= len(r.tokens) || !r.tokens[i+1].quoted }
@@ -157,6 +169,12 @@ func (r *reader) cutsCommand(left span, j, hi int) bool {
 		right = r.toVerb(j, hi)
 	}
 	kind := r.kindOf(left)
+	if r.tokens[left.hi-1].quoted && r.has(left, tDesc) < 0 { // what is quoted has ended
+		kind = ""
+		if _, n := r.verb(j, hi); n == 0 {
+			return false
+		}
+	}
 	for _, h := range r.heads(right) {
 		object := r.trim(h.object, fMe, fFiller)
 		if h.final && kind == "" {
@@ -317,7 +335,7 @@ type front struct {
 func (r *reader) front(s span) front {
 	f := front{span: r.trimStart(r.trimEnd(s))}
 	for !f.empty() {
-		if _, n := r.verb(f.lo, f.hi); n > 0 && n >= r.at(f.lo, f.hi, fFiller, fHedge, fAsk, fWish, fGreet, fThanks) {
+		if _, n := r.verb(f.lo, f.hi); n > 0 && n >= r.at(f.lo, f.hi, fFiller, fHedge, fAsk, fWish, fGreet, fThanks, rNot) {
 			break
 		}
 		n := r.at(f.lo, f.hi, fGreet, fThanks)

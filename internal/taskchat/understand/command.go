@@ -210,6 +210,9 @@ func (r *reader) change(i Intent, s span, h head) []Result {
 		}
 		return one(i, clear, Entities{}, "a verb alone")
 	}
+	if r.at(object.lo, object.hi, rNone) == object.hi-object.lo { // "delete nothing"
+		return r.refuse()
+	}
 	ref := r.reference(object)
 	if ref == nil {
 		return nil
@@ -256,10 +259,10 @@ func (r *reader) trust(ref *named) float64 {
 	switch {
 	case ref.It && !r.context.Spoken && r.context.Shown == 0 && r.context.Open == nil:
 		return weak
-	case ref.Title == "":
-		return sure
 	case ref.doubt:
 		return asked - 0.05
+	case ref.Title == "":
+		return sure
 	case ref.explicit:
 		return clear + 0.01
 	}

@@ -216,7 +216,7 @@ func (r *reader) create(s span, h head) []Result {
 		confidence = implied
 	}
 	if !r.beginsErrand(title) {
-		if n := r.at(title.lo, title.hi, rIndefinite); n > 0 && title.lo+n < title.hi {
+		if e, n := r.entry(title.lo, title.hi, rIndefinite); n > 0 && e.value == 0 && title.lo+n < title.hi {
 			title.lo += n
 		}
 	}
@@ -359,6 +359,16 @@ func (r *reader) remind(h head) []Result {
 		return one(Create, clear, Entities{}, "a command without a title")
 	}
 	const frame = "a request to be reminded"
+	if r.at(object.lo, object.hi, fAsking) > 0 { // "remember when …"
+		return nil
+	}
+	about := span{object.lo + r.at(object.lo, object.hi, tInfTo), object.hi}
+	if e, ok := r.listed(about); ok && r.has(about, rTasks, rList) >= 0 {
+		return one(List, clear, e, "a request to be reminded of the list")
+	}
+	if r.onlyTime(object) {
+		return one(Create, clear, Entities{}, "a command without a title")
+	}
 	if !h.when.empty() {
 		object = r.withoutModal(object)
 		out := r.added(object, false, clear, frame)
@@ -392,6 +402,19 @@ func (r *reader) withoutModal(s span) span {
 		}
 	}
 	return s
+}
+
+// onlyTime says that a part names nothing but a time: "at 5".
+func (r *reader) onlyTime(s span) bool {
+	if r.at(s.lo, s.hi, tTime) == 0 {
+		return false
+	}
+	for i := s.lo; i < s.hi; i++ {
+		if r.tokens[i].kind != number && r.at(i, s.hi, tTime, tInList) == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // timeBefore finds a time between "remind me" and the title.
@@ -478,7 +501,7 @@ func (r *reader) put(object span) []Result {
 		return nil
 	}
 	rest, _, _ = r.afterNoun(rest)
-	if n := r.at(rest.lo, rest.hi, rIndefinite); n > 0 && !r.beginsErrand(rest) {
+	if e, n := r.entry(rest.lo, rest.hi, rIndefinite); n > 0 && e.value == 0 && !r.beginsErrand(rest) {
 		rest.lo += n
 	}
 	return r.added(rest, false, clear, "something for the list")

@@ -7,7 +7,7 @@ var english = language{
 	classes: map[class]string{
 		vRemind: `remind_me_to remind_me_about remind_me_of remind_me_that remind_me_i remind_us_to remind_me:1 don't_forget_to don't_forget_about don't_forget
 			don't_let_me_forget_to don't_let_me_forget_about don't_let_me_forget do_not_let_me_forget_to do_not_let_me_forget do_not_forget_to do_not_forget
-			remember_to note_to_self make_a_note_to make_a_note_of make_a_note_that make_a_note make_note_of make_sure_i_don't_forget_to make_sure_i
+			remember_to remember:1 note_to_self make_a_note_to make_a_note_of make_a_note_that make_a_note make_note_of make_sure_i_don't_forget_to make_sure_i
 			make_sure_that_i make_sure_to i_mustn't_forget_to i_mustn't_forget i_must_not_forget_to i_must_not_forget i_shouldn't_forget_to i_can't_forget_to
 			i_can't_forget i_cannot_forget_to jot_down write_down note_down pencil_in put_me_down_for keep_in_mind_to keep_in_mind_that`,
 		vNeed: `i_need_to i_still_need_to i_also_need_to i_have_to i_still_have_to i_also_have_to i've_got_to i_have_got_to i_got_to i_gotta gotta i_must i_should i_ought_to
@@ -55,7 +55,7 @@ var english = language{
 		fStative: `was were had been loved liked felt thought knew hated wanted needed forgot missed slept seemed looked enjoyed wondered wished hoped believed saw heard meant said told asked laughed lived lost dreamed dreamt
 			tried failed decided started stopped remembered understood woke cried deleted added removed noticed changed renamed created agreed worried guessed planned expected`,
 		fHelp:  `help help_me help_me_out what_can_you_do what_can_i_do what_do_you_do who_are_you what_are_you how_does_this_work how_do_you_work how_does_it_work commands instructions usage manual what_can_i_say what_can_i_ask i_need_help how_do_i how_can_i how_to how_should_i how_would_i how_could_i how_does_one can_i_get_help what_are_you_able_to_do what_commands how_do_you how_do_we are_you_able_to`,
-		fAgain: `i_mean i_meant make_that make_it rather no_wait wait sorry correction actually scratch_that or_rather i_meant_to_say oops`,
+		fAgain: `i_mean i_meant make_that rather no_wait wait sorry correction actually scratch_that or_rather i_meant_to_say oops`,
 
 		yStrong: `yes yeah yep yup yea ya y aye sure go_ahead do_it please_do definitely absolutely of_course certainly correct confirm confirmed affirmative that's_right thats_right sounds_good yes_please go_for_it that's_correct exactly by_all_means indeed do_that do_so proceed i_confirm i'm_sure i_am_sure positive yessir yass uh-huh approved i_do it_is sure_thing agreed make_it_so 👍 ✅ 👌 ✔ 🆗`,
 		yWeak:   `ok okay okey alright right fine k kk good great perfect cool okie sounds_great all_right very_well okay_then`,
@@ -65,8 +65,8 @@ var english = language{
 		yMaybe: `maybe perhaps probably possibly i_guess guess i_think i_suppose suppose not_sure unsure later but if whether unless almost might hm hmm idk dunno don't_know why_not why whatever either sort_of kind_of not_quite first until should should_i depends`,
 		yThat:  `that it them this do it_please that_one this_one so with_it then now please thanks thank_you thx i i'm am want want_to to you can you_can may certain absolutely really very much for_me is that's the it's one with do_that go_on continue again already just would_like my_friend sir indeed right_now`,
 
-		rArticle:    `the my this that these those our your his her any some these_here the_whole the_entire of_the its`,
-		rIndefinite: `a an another one_more`,
+		rArticle:    `the my this that these those our your his her these_here the_whole the_entire of_the its`,
+		rIndefinite: `a an another one_more some:1 any:1 a_few:1 several:1 a_couple:1 a_couple_of:1 most:1 most_of:1 few:1 half_of:1 many:1`,
 		rTask:       `task item entry todo to-do reminder job to_do point taks option number_task bullet line thing tsk position`,
 		rTasks:      `tasks items entries todos to-dos reminders things jobs to_dos points options following the_following`,
 		rList:       `list lists lists_of_tasks list_of_tasks tasklist todolist to-do-list todo-list checklist agenda`,
@@ -74,9 +74,9 @@ var english = language{
 		rOne:        `one guy`,
 		rOnes:       `ones`,
 		rIt:         `it that this that_one this_one the_one them these those him her the_same the_same_one the_same_task the_one_you_just_added the_one_we_just_talked_about it_all this_here`,
-		rAll:        `all every each all_of all_the any`,
+		rAll:        `all every each all_of all_the`,
 		rWhole:      `whole entire full`,
-		rEach:       `everything all_of_them all_of_it every_one every_single_one all_of_these all_of_those them_all all_that the_lot each_of_them`,
+		rEach:       `everything anything all_of_them all_of_it every_one every_single_one all_of_these all_of_those them_all all_that the_lot each_of_them`,
 		rBoth:       `both both_of_them both_of_these both_of_those the_two_of_them the_pair`,
 		rExcept:     `except but except_for but_not besides apart_from other_than excluding minus save_for with_the_exception_of all_but not aside_from bar`,
 		rNumber:     `one:1 two:2 three:3 four:4 five:5 six:6 seven:7 eight:8 nine:9 ten:10 eleven:11 twelve:12 thirteen:13 fourteen:14 fifteen:15 sixteen:16 seventeen:17 eighteen:18 nineteen:19 twenty:20 couple_of:2`,
@@ -89,9 +89,9 @@ var english = language{
 		rThrough:    `to through thru until till -`,
 		rAbout:      `about called named titled regarding concerning with for to labelled labeled entitled that_says saying containing involving related_to on of like which_says mentioning mention mentions contain contains where_i_have_to that_is_about named_after with_the_title with_the_name`,
 		rNone:       `none none_of_them neither none_of_these none_of_those neither_of_them not_any none_of_the_above nothing`,
-		rNot:        `not don't do_not never cannot can't no_longer didn't doesn't isn't wasn't haven't hasn't won't wouldn't shouldn't mustn't stop_adding aren't without`,
+		rNot:        `not don't do_not never cannot can't no_longer didn't doesn't isn't wasn't haven't hasn't won't wouldn't shouldn't mustn't stop_adding stop_deleting stop_completing stop_changing stop_creating aren't without`,
 		rNew:        `new extra additional further more`,
-		rAnother:    `other others another rest remaining`,
+		rAnother:    `other others another rest remaining next oldest new`,
 
 		tTo:        `to on onto in into at under`,
 		tFrom:      `off from off_of out_of`,
@@ -104,7 +104,7 @@ var english = language{
 		tDesc:      `description note notes details detail desc comment descriptions memo remark`,
 		tTitle:     `title name wording text titles label`,
 		tWith:      `with including and with_a with_the plus having and_add and_set`,
-		tInList:    `else something have has had do does did is are was i we my me on in of the to for all any there everything anything today tomorrow tonight now this that week weekend month day days you your got get be been what's what whats up so far please again plate agenda schedule a am coming over entire whole full current list tasks task items a list_of so_far at at_the_moment right about going it its it's next yet already monday tuesday wednesday thursday friday saturday sunday morning afternoon evening and or which ones one finish finished complete completed done look looks like how many planned plan first will can could would want see show tell if both only just ever happening deadline deadlines due by until still ahead`,
+		tInList:    `else something any some have has had do does did is are was i we my me on in of the to for all any there everything anything today tomorrow tonight now this that week weekend month day days you your got get be been what's what whats up so far please again plate agenda schedule a am coming over entire whole full current list tasks task items a list_of so_far later at at_the_moment right about going it its it's next yet already monday tuesday wednesday thursday friday saturday sunday morning afternoon evening and or which ones one finish finished complete completed done look looks like how many planned plan first will can could would want see show tell if both only just ever happening deadline deadlines due by until still ahead`,
 		tAnchor:    `i_have to_do on_my_plate on_the_agenda on_my_agenda on_my_list coming_up on_today going_on planned we_have on_for_today on_for_tomorrow do_today do_tomorrow today tomorrow tonight this_week this_weekend next_week do_next do_first for_me up_next i_got my_day my_week scheduled i_still_have i_finish:1 i_complete:1 i_accomplish:1 i_get_done:1 i_do`,
 		tInfTo:     `to about of that`,
 		tPast:      englishPast,
@@ -144,7 +144,7 @@ func edForm(w string) bool {
 // englishErrands are verbs that entries of a to-do list begin with, beside those that are nouns as often.
 const englishErrands = `buy pay send write read go bring pick_up pick drop_off fetch prepare cook bake make do have set clear throw move close turn swap adjust fix repair install print sign schedule arrange organize organise review check discuss attend join meet contact reach_out reply respond answer ask tell invite
 	check_in follow_up confirm_with renew register apply submit upload download research learn memorize draft proofread translate publish post deliver collect return exchange sell donate give lend borrow get take buy_and find look_into look_up search pack unpack move_out hang assemble build cut trim mow rake wipe plant prune
-	tidy tidy_up wipe_down scrub polish empty take_out throw_out clear_out clean_up clean_out fold sort declutter charge refill replace back_up backup sync set_up sign_up call_back ring_up wake walk run jog swim stretch meditate drink eat try watch listen wrap celebrate congratulate thank apologize apologise
+	tidy tidy_up wipe_down scrub polish empty take_out throw_out clear_out clean_up clean_out fold sort declutter charge refill replace back_up backup sync set_up sign_up call_back ring_up wake walk run jog swim stretch meditate drink eat try watch listen wrap celebrate congratulate thank remind apologize apologise
 	start begin continue stop quit avoid help teach see talk speak chat drive ride pick_out choose decide estimate calculate measure weigh count compare verify inspect investigate analyze analyse debug deploy merge implement refactor code design sketch draw record film shoot present pitch negotiate hire interview onboard approve sign_off transfer deposit withdraw invest save budget claim
 	fill_out fill_in fill_up fill hand_in turn_in put_away put_up put_out put_on turn_off turn_on switch_off switch_on shut close open knit sew mend shop grab feed_the bathe groom vaccinate adopt book_the order_the water_the wear apply_for pay_off pay_back ship mail_the rsvp inform notify warn order_a get_a hoover bleach defrost marinate soak unload load vote settle request obtain acquire purchase redeem reserve rent lease pay_for drop_by stop_by swing_by check_on catch_up cheer stay spend sleep wait leave come be_at hem pump rotate service sharpen brush floss shave cut_the`
 

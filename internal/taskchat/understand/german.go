@@ -58,7 +58,7 @@ var german = language{
 		yThat:   `das es sie ihn die den dies bitte danke dann jetzt kannst_du du kannst darfst ich bin mir weg aufgabe diese diesen dieses so mal doch auch will möchte gern löschen mach tu ruhig endgültig wirklich sicher`,
 
 		rArticle:    `der die das den dem des mein meine meinen meiner meinem meines dein deine deinen deiner unser unsere unseren unserer diese dieser dieses diesen diesem jene jenen welche die_ganze die_ganzen`,
-		rIndefinite: `ein eine einen einer einem eines noch_ein noch_eine noch_einen`,
+		rIndefinite: `ein eine einen einer einem eines noch_ein noch_eine noch_einen einige:1 ein_paar:1 manche:1 mehrere:1 die_meisten:1 irgendeine:1`,
 		rTask:       `aufgabe todo to-do eintrag punkt erinnerung task sache option position zeile ding`,
 		rTasks:      `aufgaben todos to-dos einträge einträgen punkte punkten erinnerungen tasks sachen dinge dingen optionen positionen zeilen folgendes folgende`,
 		rList:       `liste listen aufgabenliste todoliste to-do-liste todo-liste einkaufsliste merkliste einkaufszettel zettel agenda`,
@@ -81,7 +81,7 @@ var german = language{
 		rNone:       `keine keines keiner keinen keine_davon keines_davon keinen_davon nichts_davon`,
 		rNot:        `nicht kein keine keinen keiner nie niemals nimmer`,
 		rNew:        `neu~ weiter~ zusätzlich~ ander~`,
-		rAnother:    `ander~`,
+		rAnother:    `ander~ rest nächst~ übrig~ ältest~`,
 
 		tTo:        `zu zur zum auf in ins an unter`,
 		tFrom:      `von vom aus runter_von`,

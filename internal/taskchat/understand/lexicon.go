@@ -240,8 +240,15 @@ func spellings(text string) []string {
 func ranked(tokens []token, context string) []*lexicon {
 	all := lexicons()
 	scores := map[*lexicon]float64{}
+	known := false
 	for _, l := range all {
 		scores[l] = l.evidence(tokens)
+		known = known || scores[l] > 0
+	}
+	for _, l := range all {
+		if !known {
+			scores[l] += l.form(tokens)
+		}
 		if l.code == context {
 			scores[l] += 0.6
 		}
@@ -269,14 +276,21 @@ func (x *lexicon) evidence(tokens []token) (sum float64) {
 				break
 			}
 		}
-		if gain == 0 && tokens[i].kind == word && x.infinitive(tokens[i], false) {
-			gain = 0.4
-		}
 		if tokens[i].quoted {
 			gain /= 4
 		}
 		sum += gain
 		i += n
+	}
+	return sum
+}
+
+// form counts the words that have the form of an infinitive, where no word is known.
+func (x *lexicon) form(tokens []token) (sum float64) {
+	for _, t := range tokens {
+		if t.kind == word && x.infinitive(t, false) {
+			sum += 0.4
+		}
 	}
 	return sum
 }

@@ -12,6 +12,9 @@ func (r *reader) list(object span, final bool) []Result {
 	if e, ok := r.listed(object); ok {
 		return one(List, clear, e, "a command and the list")
 	}
+	if r.at(object.lo, object.hi, fAsking, fHelp) > 0 {
+		return r.question(object)
+	}
 	if ref := r.reference(object); ref != nil && ref.explicit && !ref.It && !ref.several {
 		return one(List, asked, Entities{Reference: &ref.Reference}, "a command and tasks of the list")
 	}
@@ -57,6 +60,9 @@ func (r *reader) listWord(i, hi int, e *Entities) (n int, anchor bool) {
 		return j + r.at(j, hi, rList) - i, true
 	}
 	not := r.at(i, hi, rNot)
+	if r.at(i, hi, vComplete, vCompleteWeak) > 0 && r.before(0, i, fSubject, fAsking) > 0 {
+		return 0, false
+	}
 	if k := r.at(i+not, hi, tDone); k > 0 && (not > 0 || r.longest(i) <= k) {
 		if e.Status = "completed"; not > 0 {
 			e.Status = "pending"

@@ -56,7 +56,7 @@ var portuguese = language{
 		yThat:   `isso ela ele essa esse esta este você vc pode por_favor obrigado obrigada agora então a o as os -a -o -la -lo quero já sim tarefa a_tarefa essa_tarefa tá bom mesmo com favor lá aí eu`,
 
 		rArticle:    `a o as os minha meu minhas meus essa esse essas esses esta este estas estes aquela aquele nossa nosso nossas nossos sua seu toda_a todo_o`,
-		rIndefinite: `um uma mais_um mais_uma outro outra uns umas`,
+		rIndefinite: `um uma mais_um mais_uma outro outra uns:1 umas:1 alguma:1 algumas:1 algum:1 alguns:1 várias:1 qualquer:1 a_maioria:1`,
 		rTask:       `tarefa item lembrete entrada todo pendência opção posição coisa afazer`,
 		rTasks:      `tarefas itens lembretes entradas todos pendências opções posições coisas afazeres seguintes o_seguinte`,
 		rList:       `lista listas lista_de_tarefas lista_de_afazeres lista_de_compras lista_de_pendências agenda checklist`,
@@ -78,7 +78,7 @@ var portuguese = language{
 		rNone:       `nenhuma nenhum nenhuma_delas nenhum_deles nem_uma_nem_outra`,
 		rNot:        `não nao nunca jamais nem`,
 		rNew:        `nov~ outr~ mais`,
-		rAnother:    `outr~`,
+		rAnother:    `outr~ resto próxim~ restante restantes demais`,
 
 		tTo:        `à a ao na no às aos nas nos em para pra pro`,
 		tFrom:      `da do das dos de`,

@@ -29,7 +29,13 @@ func (r *reader) body(s span) []Result {
 		if r.trimStart(sentence, fFiller).empty() {
 			continue
 		}
-		all = append(all, r.sentence(sentence)...)
+		for _, c := range r.sentence(sentence) {
+			if c.takes && len(all) > 0 {
+				all = r.takeBack(all, c)
+			} else {
+				all = append(all, c)
+			}
+		}
 	}
 	return r.combine(all)
 }
@@ -49,10 +55,6 @@ func (r *reader) sentence(s span) (all []said) {
 			conditional = true
 		} else if conditional {
 			doubt(one.results, weak)
-		}
-		if one.takes && len(all) > 0 {
-			all = r.takeBack(all, one)
-			continue
 		}
 		all = append(all, one)
 	}
@@ -117,8 +119,12 @@ func (r *reader) clause(s span, asks bool) said {
 	if r.asksHelp(f.span) || r.startsQuestion(f) {
 		return said{results: r.question(f.span)}
 	}
-	if e, _ := r.verb(f.lo, f.hi); asks && e.class == vNeed {
+	e, n := r.verb(f.lo, f.hi)
+	switch {
+	case asks && e.class == vNeed:
 		return said{results: r.question(f.span)}
+	case r.at(f.lo, f.hi, rNot) > n:
+		return said{results: r.refuse()}
 	}
 	out := r.command(f.span)
 	if f.wished && out == nil && r.lex.last {
@@ -259,7 +265,8 @@ func (r *reader) combine(all []said) []Result {
 			if x.Intent == Decline && i > 0 {
 				out = nil // what comes before is taken back
 			}
-			if firm && (c.guess || x.Intent == Chat || x.Intent == Confirm && i > 0 || x.Intent == Choose) {
+			unasked := r.context.Open == nil && x.Intent == Decline && i == 0
+			if firm && (c.guess || x.Intent == Chat || x.Intent == Confirm || x.Intent == Choose || unasked) {
 				continue
 			}
 			out = append(out, x)

@@ -19,14 +19,14 @@ type named struct {
 
 // reference reads a part as a reference. nil: it names nothing.
 func (t *text) reference(s span) *named {
-	s = t.trim(s, fFiller, fMe, tEnding)
-	s = t.trimPlace(s)
+	s = t.trimPlace(t.trimEnd(t.trim(s, fFiller, fMe, tEnding), tInsteadOf))
 	if s.empty() {
 		return nil
 	}
 	words := t.raw(s)
 	if n, end := t.exact(s); n != nil && end == s.hi {
 		n.Words = words
+		n.doubt = s.hi-s.lo == 1 && t.at(s.lo, s.hi, rNumber) > 0 // "two" may be an amount
 		return n
 	}
 	n := t.byTitle(s)
@@ -39,8 +39,17 @@ func (t *text) reference(s span) *named {
 
 // opensAsPosition says that a part that is no position as a whole begins as one: "task 2 of the course". An ordinal before a noun does not.
 func (t *text) opensAsPosition(s span) bool {
+	if t.isQuoted(s) {
+		return false
+	}
+	if i := t.skip(s.lo, s.hi, rArticle); t.at(i, s.hi, rTask, rTasks) > 0 && i+1 < s.hi { // "task 2.5"
+		next := t.tokens[i+t.at(i, s.hi, rTask, rTasks)]
+		if next.kind == number || next.kind == sign && !next.quoted && next.norm == "-" || next.norm[0] >= '0' && next.norm[0] <= '9' {
+			return true
+		}
+	}
 	n, end := t.positions(s)
-	if n == nil || t.isQuoted(s) {
+	if n == nil {
 		return false
 	}
 	for i := s.lo; i < end; i++ {
@@ -48,7 +57,7 @@ func (t *text) opensAsPosition(s span) bool {
 			return true
 		}
 	}
-	return t.at(end, s.hi, rOf, rTask, rTasks) > 0 || t.sign(end, ",")
+	return t.at(end, s.hi, rOf, rTask, rTasks, rAbout) > 0 || t.sign(end, ",")
 }
 
 // trimPlace takes "from my list", "on the list" from the end.
@@ -147,7 +156,7 @@ func (t *text) everything(s span) (*named, int) {
 	if !each && !all && n.status == "" && !definite {
 		return nil, s.lo
 	}
-	if !each && noun == 0 && n.status == "" && i < s.hi && t.at(i, s.hi, rExcept, rOf, tStill) == 0 {
+	if !each && noun == 0 && n.status == "" && i < s.hi && !(t.sign(i, ",") && t.at(i+1, s.hi, rExcept) > 0) && t.at(i, s.hi, rExcept, rOf, tStill) == 0 {
 		return nil, s.lo
 	}
 	if noun > 0 && !all && !each && n.status == "" {
@@ -205,6 +214,9 @@ func (t *text) excepted(n *named, s span) (*named, int) {
 func (t *text) positions(s span) (*named, int) {
 	n := &named{explicit: true}
 	end := s.lo
+	if k := t.at(s.lo, s.hi, rOf); k > 0 && s.lo+k < s.hi && t.tokens[s.lo+k].kind == number { // "from 1 to 3"
+		s.lo += k
+	}
 	for i := s.lo; i < s.hi; {
 		list, next := t.position(span{i, s.hi}, len(n.Positions) > 0)
 		if list == nil {
@@ -219,7 +231,7 @@ func (t *text) positions(s span) (*named, int) {
 		for t.sign(i, ",") || t.at(i, s.hi, rAnd) > 0 {
 			i += max(1, t.at(i, s.hi, rAnd))
 		}
-		if i == next {
+		if i == next && (i >= s.hi || t.tokens[i].kind != number || t.tokens[i-1].kind != number) { // "1 2 3"
 			break
 		}
 	}
@@ -261,6 +273,9 @@ func (t *text) position(s span, more bool) (list []int, end int) {
 		}
 		alone := i+k == s.hi || t.sign(i+k, ",") || t.at(i+k, s.hi, rAnd, tDone, tAs, tInto, fFiller, tEnding, rOf) > 0
 		pronoun := e.value == 1 && i > s.lo && noun == 0 && t.skip(s.lo, i, rArticle) == i // "that one"
+		if e.value == 1 && noun == 0 && !more && !t.sign(i-1, "#") && t.before(s.lo, i, rNumeroSign) == 0 {
+			pronoun = true // "one" alone names none
+		}
 		if !pronoun && (i > s.lo || more || alone) {
 			if t.at(i+k, s.hi, rTasks, rTask, rOnes) > 0 && noun == 0 {
 				return nil, s.lo
@@ -348,10 +363,8 @@ func (t *text) byTitle(s span) *named {
 		n.Title, n.explicit = t.raw(t.unquoted(s)), true
 		return n
 	}
-	if k := t.at(s.lo, s.hi, rIndefinite); k > 0 || t.isAmount(s) {
-		if rest := t.skip(s.lo+max(k, 1), s.hi, rNew); rest+t.at(rest, s.hi, rTask, rTasks) == s.hi { // "a task", "two tasks"
-			return &named{several: true}
-		}
+	if t.isOpen(s) {
+		return &named{several: true}
 	}
 	i := t.skip(s.lo, s.hi, rArticle, rAll)
 	if k := t.at(i, s.hi, rTask, rTasks, rOne, rOnes); k > 0 {
@@ -392,6 +405,23 @@ func (t *text) byTitle(s span) *named {
 	}
 	n.Title = t.raw(t.unquoted(rest))
 	return n
+}
+
+// isOpen says that a part speaks of tasks without saying which: "a task", "two tasks", "some of them", "the other one", "the rest".
+func (t *text) isOpen(s span) bool {
+	if t.isAmount(s) {
+		return true
+	}
+	i := t.skip(s.lo, s.hi, rArticle, rAll)
+	open := t.skip(i, s.hi, rIndefinite, rAnother, tNewest)
+	if one := t.at(open, s.hi, rNumber, rOne); open == i && one > 0 && t.at(open+one, s.hi, rOf) > 0 { // "one of them"
+		open += one
+	}
+	if open == i {
+		return false
+	}
+	rest := t.skip(open, s.hi, rNew, rOf, rArticle, rNumber)
+	return rest+t.at(rest, s.hi, rTask, rTasks, rOne, rOnes, rIt, rList) == s.hi
 }
 
 // compound is the title in a word that ends with "-task"; "" if it does not.

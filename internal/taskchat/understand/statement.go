@@ -129,7 +129,7 @@ func (r *reader) donePast(s span) []Result {
 	i := r.skip(lo+n, s.hi, fFiller, tAlready)
 	if k := r.pastAt(i, s.hi); k > 0 && i+k < s.hi && (n > 0 || r.lex.pastAlone || r.told) {
 		return r.doneObject(s, span{i + k, s.hi})
-	} else if k > 0 && i+k < s.hi && !r.lex.last && r.at(i, s.hi, vErrand, vErrandNoun, fSubject) == 0 { // "bought milk": who did is left out
+	} else if k > 0 && i+k < s.hi && !r.lex.last && r.at(i, s.hi, fSubject) == 0 && !r.verbBehind(i, s.hi) { // "bought milk": who did is left out
 		out := r.doneObject(s, span{i + k, s.hi})
 		doubt(out, asked)
 		return out
@@ -182,7 +182,7 @@ func (r *reader) doneObject(s, object span) []Result {
 		return nil
 	}
 	ref := r.reference(object)
-	if ref == nil || ref.several {
+	if ref == nil || ref.several || ref.Title != "" && r.has(object, fSubject, fReport) >= 0 {
 		return nil
 	}
 	return r.stated(s, ref, false)
@@ -200,6 +200,9 @@ func (r *reader) bareWords(s span) []Result {
 	if r.unsayable(s) || r.at(s.lo, s.hi, rNot) > 0 {
 		r.guessed = true
 		return one(Chat, weak, Entities{}, "a statement")
+	}
+	if r.isOpen(s) {
+		return one(Chat, weak, Entities{}, "a task, but none that is named")
 	}
 	r.guessed = true
 	confidence := bare

@@ -47,6 +47,11 @@ func (r *reader) retitle(s, object span, h head) []Result {
 		value span
 	}
 	var cuts []cut
+	if first, more := r.retitledAgain(object); more != nil {
+		if out := r.retitle(s, first, h); out != nil {
+			return append(out, more...)
+		}
+	}
 	for i := object.lo + 1; i < object.hi; i++ {
 		n := r.at(i, object.hi, tInto)
 		if n == 0 && r.sign(i, "->", ":", "=") {
@@ -98,6 +103,22 @@ func (r *reader) retitle(s, object span, h head) []Result {
 		}
 	}
 	return out
+}
+
+// retitledAgain finds a second position and title behind the first: "1 to X and 2 to Y".
+func (r *reader) retitledAgain(object span) (first span, more []Result) {
+	for i := object.lo + 1; i < object.hi; i++ {
+		n := r.joint(i, object.hi, false)
+		if n == 0 {
+			continue
+		}
+		rest := r.trimStart(span{i + n, object.hi}, rAnd, tThen)
+		ref, end := r.exact(rest)
+		if ref != nil && ref.Positions != nil && r.at(end, object.hi, tInto) > 0 && r.has(span{object.lo, i}, tInto) > object.lo {
+			return span{object.lo, i}, r.retitle(rest, rest, head{class: vRename, object: rest})
+		}
+	}
+	return object, nil
 }
 
 func abs(n int) int { return max(n, -n) }
