@@ -116,14 +116,15 @@ func resolveLeaf() bt.Leaf {
 	}
 	type out struct {
 		Act       Act        `port:"act" doc:"with the tasks that it is for"`
-		Exact     bool       `port:"exact" doc:"these are exactly the tasks that were meant; else it was asked, or told that there is none"`
+		Exact     bool       `port:"exact" doc:"these are exactly the tasks that were meant; else it was asked, or told why not, unless nothing was found"`
+		None      bool       `port:"none" doc:"nothing was found that could be meant"`
 		Remarks   []Remark   `port:"remarks"`
 		Questions []Question `port:"questions"`
 		Events    []bt.Typed `port:",events"`
 	}
 	return bt.Func("Resolve", "Finds exactly the tasks that were meant, or asks which.", func(i in, o *out) error {
 		r := resolution(&o.Act, &i.Metadata, i.Found, i.Total)
-		o.Exact = r.ask == nil && r.say == nil
+		o.Exact, o.None = r.ask == nil && r.say == nil && !r.none, r.none
 		var more asked
 		more.Questions = o.Questions
 		switch {
@@ -140,6 +141,36 @@ func resolveLeaf() bt.Leaf {
 	})
 }
 
+func offerOthers() bt.Leaf {
+	type in struct {
+		Act Act `port:"act"`
+	}
+	type out struct {
+		Remarks   []Remark   `port:"remarks"`
+		Questions []Question `port:"questions"`
+		Events    []bt.Typed `port:",events"`
+	}
+	plan := func(i in) ([]bt.Request, error) {
+		return []bt.Request{callOf("list_tasks", listArgs{Status: i.Act.subject(), Limit: mostOptions})}, nil
+	}
+	collect := func(i in, done []bt.Completion, o *out) error {
+		p, err := listed(done[0])
+		if err != nil {
+			return err
+		}
+		title := i.Act.Entities.Reference.Title
+		if len(p.Tasks) == 0 || p.Total > len(p.Tasks) { // there are none, or too many to choose from
+			o.Remarks = append(slices.Clip(o.Remarks), Remark{What: sayNoneFound, Title: title})
+			return nil
+		}
+		more := asked{Questions: o.Questions}
+		more.ask(*i.Act.which(Remark{What: sayNoneLike, Title: title}, p.Tasks))
+		o.Questions, o.Events = more.Questions, more.Events
+		return nil
+	}
+	return bt.Task("OfferOthers", "Asks which of the tasks that there are was meant, where none has the words; if they are few.", plan, collect)
+}
+
 // reference is how the person named what the act is for.
 func (a *Act) reference() string {
 	if a.Entities.Reference == nil {
@@ -153,6 +184,7 @@ type resolved struct {
 	targets []Item
 	row     string // under which the act may go on
 	why     string
+	none    bool // nothing was found that could be meant
 	say     *Remark
 	ask     *Question
 }
@@ -256,7 +288,7 @@ func (a *Act) matched(r *understand.Reference, found []Item) resolved {
 	case len(some) == 0 && len(found) > 0:
 		return resolved{why: "no title has all of these words", ask: a.which(Remark{What: sayNoneLike, Title: r.Title}, found)}
 	case len(some) == 0:
-		return resolved{why: "no task has these words", say: &Remark{What: sayNoneFound, Title: r.Title}}
+		return resolved{why: "no task has these words", none: true}
 	case r.All:
 		return a.except(r, some, some)
 	case len(some) == 1:

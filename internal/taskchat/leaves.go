@@ -32,7 +32,7 @@ type wanted struct {
 
 // Leaves are the task assistant's leaves; Options say what its trees are given and what is read from them.
 func Leaves() (*bt.Leaves, bt.Options, error) {
-	known, err := bt.NewLeaves(understandLeaf(), askModel(), takeAnswer(), nextAct(), intentIs(), confident(), askWhich(), lookUp(), resolveLeaf(), hasTitle(), hasValue(),
+	known, err := bt.NewLeaves(understandLeaf(), askModel(), takeAnswer(), nextAct(), intentIs(), confident(), askWhich(), lookUp(), resolveLeaf(), offerOthers(), hasTitle(), hasValue(),
 		confirmed(), askValueLeaf(), askConfirmation(), callTool(), listTasks(), say())
 	if err != nil {
 		return nil, bt.Options{}, err
