@@ -70,6 +70,22 @@ func (a *Act) calls() (all []bt.Request, err error) {
 	return all, nil
 }
 
+// selected tells of the calls of an act.
+func (a *Act) selected(calls []bt.Request) (events []bt.Typed) {
+	var others []Scored
+	for _, other := range a.Alternatives {
+		if name := toolOf(other.Intent); name != "" {
+			others = append(others, Scored{name, other.Confidence})
+		}
+	}
+	for _, c := range calls {
+		p := c.Payload.(CallPayload)
+		events = append(events, ToolSelected{ToolSelectionResult{ToolName: p.Tool, Confidence: a.Confidence, Parameters: p.Args,
+			RequiresConfirmation: a.Intent == understand.Delete, Alternatives: others}})
+	}
+	return events
+}
+
 func callTool() bt.Leaf {
 	type in struct {
 		Act Act `port:"act"`
@@ -80,6 +96,11 @@ func callTool() bt.Leaf {
 		Events  []bt.Typed `port:",events"`
 	}
 	collect := func(i in, done []bt.Completion, o *out) error {
+		calls, err := i.Act.calls()
+		if err != nil {
+			return err
+		}
+		o.Events = i.Act.selected(calls)
 		what := map[understand.Intent]string{understand.Create: sayAdded, understand.Update: sayUpdated, understand.Complete: sayCompleted, understand.Delete: sayDeleted}[i.Act.Intent]
 		changed := Remark{What: what}
 		var others []Remark
@@ -152,27 +173,32 @@ func refusal(e *tool.Error, was Item) *Remark {
 	return &Remark{What: sayNotNow, Title: was.Title}
 }
 
+// listing is the call of a list that a person wants.
+func (a *Act) listing() []bt.Request {
+	args := listArgs{Status: a.Entities.Status}
+	if a.Entities.Newest {
+		args.Order = "newest"
+	}
+	if r := a.Entities.Reference; r != nil {
+		args.Query = r.Title
+	}
+	return []bt.Request{callOf("list_tasks", args)}
+}
+
 func listTasks() bt.Leaf {
 	type in struct {
 		Act Act `port:"act"`
 	}
 	type out struct {
-		Remarks []Remark `port:"remarks"`
-		Shown   []Item   `port:"shown" doc:"the tasks that are shown, in order"`
-		Lists   int      `port:"lists" doc:"how many lists were shown in this turn"`
-		Touched int64    `port:"touched"`
+		Remarks []Remark   `port:"remarks"`
+		Shown   []Item     `port:"shown" doc:"the tasks that are shown, in order"`
+		Lists   int        `port:"lists" doc:"how many lists were shown in this turn"`
+		Touched int64      `port:"touched"`
+		Events  []bt.Typed `port:",events"`
 	}
-	plan := func(i in) ([]bt.Request, error) {
-		args := listArgs{Status: i.Act.Entities.Status}
-		if i.Act.Entities.Newest {
-			args.Order = "newest"
-		}
-		if r := i.Act.Entities.Reference; r != nil {
-			args.Query = r.Title
-		}
-		return []bt.Request{callOf("list_tasks", args)}, nil
-	}
+	plan := func(i in) ([]bt.Request, error) { return i.Act.listing(), nil }
 	collect := func(i in, done []bt.Completion, o *out) error {
+		o.Events = i.Act.selected(i.Act.listing())
 		p, err := listed(done[0])
 		if err != nil {
 			return err

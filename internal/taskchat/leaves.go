@@ -120,7 +120,11 @@ func intentIs() bt.Leaf {
 		Any string `port:"any" doc:"intents, with ; between them"`
 	}
 	return bt.Check("IntentIs", "Whether the act is one of these.", func(i in) (bool, string) {
-		return slices.Contains(strings.Split(i.Any, ";"), string(i.Act.Intent)), "it is " + string(i.Act.Intent)
+		is := slices.Contains(strings.Split(i.Any, ";"), string(i.Act.Intent))
+		if !is {
+			return false, fmt.Sprintf("it is %s, not %s", i.Act.Intent, strings.ReplaceAll(i.Any, ";", " or "))
+		}
+		return true, "it is " + string(i.Act.Intent)
 	})
 }
 
