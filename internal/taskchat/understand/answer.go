@@ -145,16 +145,9 @@ func (r *reader) answerAnd(s span) []Result {
 	i := r.skip(s.lo, s.hi, fFiller)
 	no := 0
 	for k := 1; k > 0; i += k {
-		if k = r.at(i, s.hi, yNo, yCancel, fAgain); k > 0 && k >= r.at(i, s.hi, yStrong, fTalk) && (no > 0 || r.kind() != KindChoose || r.at(i, s.hi, yNo, yCancel) > 0) {
-			if r.verbAfter(i, k, s.hi) || r.at(i, s.hi, tParticle) > 0 && r.command(span{i, s.hi}) != nil || r.at(i, s.hi, rNot) >= k && i+k < s.hi && r.tokens[i+k].kind != sign {
-				k = 0
-				continue
-			}
+		if k = r.noAt(i, s.hi, no > 0); k > 0 {
 			no++
-			continue
-		}
-		k = 0
-		if no > 0 && r.sign(i, ",", ".", "!", "-", ";") {
+		} else if no > 0 && r.sign(i, ",", ".", "!", "-", ";") {
 			k = 1
 		}
 	}
@@ -179,10 +172,26 @@ func (r *reader) answerAnd(s span) []Result {
 	if rest.empty() {
 		return nil
 	}
-	if r.at(rest.lo, rest.hi, fAsking) > 0 && !r.sign(s.hi-1, "?") || r.at(rest.lo, rest.hi, yMaybe, rNot, yCancel, yNo, fIf) > 0 && r.at(rest.lo, rest.hi, vRemind) == 0 {
+	wonders := r.at(rest.lo, rest.hi, fAsking) > 0 && !r.sign(s.hi-1, "?")
+	if wonders || r.at(rest.lo, rest.hi, yMaybe, rNot, yCancel, yNo, fIf) > 0 && r.at(rest.lo, rest.hi, vRemind) == 0 {
 		return one(Chat, weak, Entities{}, "a yes that is taken back")
 	}
 	return r.yesAnd(rest, r.sign(i+n, ",", ".", "!", "-", ";") || r.at(i+n, s.hi, rAnd) > 0)
+}
+
+// noAt is the length of a no at a token; 0 if there is none, or if it belongs to what follows: "don't forget", "cancel task 2". What takes
+// something back is a no behind another one, and where no options are asked about.
+func (r *reader) noAt(i, hi int, more bool) int {
+	n := r.at(i, hi, yNo, yCancel, fAgain)
+	switch {
+	case n < r.at(i, hi, yStrong, fTalk), !more && r.kind() == KindChoose && r.at(i, hi, yNo, yCancel) == 0:
+		return 0
+	case r.verbAfter(i, n, hi), r.at(i, hi, tParticle) > 0 && r.command(span{i, hi}) != nil:
+		return 0
+	case r.at(i, hi, rNot) >= n && i+n < hi && r.tokens[i+n].kind != sign:
+		return 0
+	}
+	return n
 }
 
 // verbAfter says that a no belongs to a command behind it: "don't forget".
@@ -253,7 +262,8 @@ func (r *reader) noAnd(rest span, apart bool) []Result {
 	if !apart && r.context.Open == nil {
 		return nil
 	}
-	if ref := r.reference(rest); apart && ref != nil && waits != "" && !r.unsayable(rest) && r.words(rest) < 8 && r.kind() == KindConfirm && r.has(rest, fSubject, yMaybe, rNot) < 0 {
+	named := apart && waits != "" && r.kind() == KindConfirm && r.words(rest) < 8 && !r.unsayable(rest) && r.has(rest, fSubject, yMaybe, rNot) < 0
+	if ref := r.reference(rest); named && ref != nil {
 		if waits == Create {
 			return append(decline, r.added(rest, false, implied, "a no, and another title")...)
 		}
@@ -293,8 +303,9 @@ func (r *reader) choice(s span) []Result {
 	}
 	if ref, end := r.exact(inner); ref != nil && end == inner.hi && !f.negated {
 		ref.Words = r.raw(inner)
-		if p := r.optionsNamed(inner); len(p) == 1 && len(ref.Positions) == 1 && p[0] != ref.Positions[0] && (r.has(inner, rTask) >= 0 || !r.within(&ref.Reference, len(open.Options))) {
-			if r.within(&ref.Reference, len(open.Options)) { // "task 2" may be the second option, or the one that is called so
+		within := r.within(&ref.Reference, len(open.Options))
+		if p := r.optionsNamed(inner); len(p) == 1 && len(ref.Positions) == 1 && p[0] != ref.Positions[0] && (r.has(inner, rTask) >= 0 || !within) {
+			if within { // "task 2" may be the second option, or the one that is called so
 				return one(Choose, weak, Entities{Reference: &ref.Reference}, "a position, and words of another option")
 			}
 			return one(Choose, clear, Entities{Reference: &Reference{Words: ref.Words, Positions: p}}, "words of one option")
@@ -334,7 +345,8 @@ func (r *reader) optionsNamed(s span) (positions []int) {
 	var words []string
 	for i := s.lo; i < s.hi; i++ {
 		tok := r.tokens[i]
-		if tok.kind == word && r.at(i, s.hi, rArticle, rIndefinite, rTask, rOne, rAbout, fFiller, tEnding, tPick, fAgain, rOf, tTo) > 0 || tok.kind == sign || tok.kind == emoji {
+		frames := r.at(i, s.hi, rArticle, rIndefinite, rTask, rOne, rAbout, fFiller, tEnding, tPick, fAgain, rOf, tTo) > 0
+		if tok.kind == word && frames || tok.kind == sign || tok.kind == emoji {
 			continue
 		}
 		words = append(words, tok.norm)

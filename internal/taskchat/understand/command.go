@@ -52,6 +52,9 @@ type head struct {
 
 // heads lists how the verb of a part may be read, the likeliest first.
 func (r *reader) heads(s span) (list []head) {
+	if s.empty() {
+		return nil
+	}
 	for _, e := range r.found[s.lo] {
 		n := 1 + len(e.rest)
 		switch {

@@ -7,115 +7,189 @@ var german = language{
 	endings: "e en er es em",
 	last:    true,
 	classes: map[class]string{
-		vRemind: `erinnere_mich_daran erinner_mich_daran erinnere_mich_dran erinner_mich_dran erinnere_mich_an erinner_mich_an erinnere_mich:1 erinner_mich:1 erinnern_sie_mich:1 mich_daran_erinnern mich_dran_erinnern mich_erinnern:1
-			vergiss_nicht nicht_vergessen nicht_zu_vergessen lass_mich_nicht_vergessen denk_dran denk_daran denk_an denke_daran denke_dran denke_an merk_dir merke_dir merken_sie_sich merk_mir notier_dir notiere_dir nicht_vergessen_darf_ich
+		vRemind: `erinnere_mich_daran erinner_mich_daran erinnere_mich_dran erinner_mich_dran erinnere_mich_an erinner_mich_an erinnere_mich:1
+			erinner_mich:1 erinnern_sie_mich:1 mich_daran_erinnern mich_dran_erinnern mich_erinnern:1
+			vergiss_nicht nicht_vergessen nicht_zu_vergessen lass_mich_nicht_vergessen denk_dran denk_daran denk_an denke_daran denke_dran denke_an
+			merk_dir merke_dir merken_sie_sich merk_mir notier_dir notiere_dir nicht_vergessen_darf_ich
 			ich_darf_nicht_vergessen ich_muss_dran_denken ich_muss_daran_denken wir_dürfen_nicht_vergessen notiz_an_mich sorg_dafür_dass_ich`,
-		vNeed: `ich_muss ich_müsste ich_sollte ich_soll ich_muss_noch ich_muss_unbedingt ich_muss_auch ich_muss_auch_noch ich_sollte_noch ich_sollte_mal ich_müsste_mal ich_müsste_noch wir_müssen wir_müssen_noch wir_sollten muss_noch muss ich_brauche:1 ich_brauche_noch:1 brauche:1 brauche_noch:1
-			ich_darf ich_werde ich_hab_noch_zu ich_habe_noch_zu ich_habe_vor muss_ich_noch:2 müsste_noch sollte_noch außerdem_muss_ich dann_muss_ich auch_muss_ich heute_muss_ich:3 morgen_muss_ich:3 ich_plane ich_gedenke`,
-		vCreate: `hinzufügen hinzuzufügen ergänze ergänz ergänzen erstelle:1 erstell:1 erstellen:1 anlegen anzulegen notiere notier notieren aufschreiben aufzuschreiben eintragen einzutragen aufnehmen vermerke vermerken neue_aufgabe neuer_eintrag neuen_eintrag neues_todo
-			neues_to-do neue_erinnerung weitere_aufgabe noch_eine_aufgabe aufgabe:2 todo:2 to-do:2 erinnerung:2 mach_eine_aufgabe mache_eine_aufgabe mach_mir_eine_aufgabe mach_eine_neue_aufgabe addiere adde`,
-		vPut:          `setz setze setzen pack packe packen schreib schreibe schreiben tu tue tun stell stelle stellen leg lege legen nimm nehme nehmen streich streiche streichen wirf werfen mach mache bring hau kratz`,
-		vDelete:       `lösch lösche löschen löscht lösch_mir lösche_mir entfern entferne entfernen rauswerfen rausnehmen rausschmeißen wegmachen wegwerfen_von beseitige beseitigen zu_löschen zu_entfernen delete`,
-		vDeleteWeak:   `streich streiche streichen verwirf verwerfe verwerfen storniere stornieren leere leeren eliminiere eliminieren tilge tilgen räum räume vernichte lass_verschwinden kill kille killen aufräumen`,
-		vComplete:     `erledige erledig abhaken abzuhaken fertigstellen fertigzustellen`,
-		vCompleteWeak: `erledigen zu_erledigen beende beenden abschließen abzuschließen vollende vollenden schließe schließ schließen durchstreichen komplettiere`,
-		vUpdate:       `aktualisiere aktualisier aktualisieren bearbeite bearbeit bearbeiten editiere editieren überarbeite überarbeiten`,
-		vUpdateWeak:   `ändere:1 änder:1 ändern:1 ändre:1 verändere korrigiere korrigier korrigieren verbessere verbessern ersetze ersetz ersetzen tausche tausch mach mache setz setze stell stelle nenne nenn pass passe erweitere ergänze ergänz`,
-		vRename:       `umbenennen umzubenennen umformulieren`,
-		vMove:         `verschieb verschiebe verschieben vertage vertagen verleg verlege verlegen aufschieben schieb schiebe`,
-		vReopen:       `wiedereröffnen wieder_öffnen reaktiviere reaktivieren wieder_aufmachen wieder_aktivieren`,
-		vMark:         `markier markiere markieren kennzeichne kennzeichnen setz setze setzen stell stelle stellen mach mache machen ändere ändern hak hake aktualisiere`,
-		vList: `zeig zeige zeigen anzeigen list liste listen auflisten nenn nenne nennen sag sage gib gib_mir zeig_mir zeige_mir lies vorlesen sehen anschauen ansehen anzusehen sag_mir nenn_mir sehe erzähl_mir
+		vNeed: `ich_muss ich_müsste ich_sollte ich_soll ich_muss_noch ich_muss_unbedingt ich_muss_auch ich_muss_auch_noch ich_sollte_noch
+			ich_sollte_mal ich_müsste_mal ich_müsste_noch wir_müssen wir_müssen_noch wir_sollten muss_noch muss ich_brauche:1 ich_brauche_noch:1
+			brauche:1 brauche_noch:1
+			ich_darf ich_werde ich_hab_noch_zu ich_habe_noch_zu ich_habe_vor muss_ich_noch:2 müsste_noch sollte_noch außerdem_muss_ich dann_muss_ich
+			auch_muss_ich heute_muss_ich:3 morgen_muss_ich:3 ich_plane ich_gedenke`,
+		vCreate: `hinzufügen hinzuzufügen ergänze ergänz ergänzen erstelle:1 erstell:1 erstellen:1 anlegen anzulegen notiere notier notieren
+			aufschreiben aufzuschreiben eintragen einzutragen aufnehmen vermerke vermerken neue_aufgabe neuer_eintrag neuen_eintrag neues_todo
+			neues_to-do neue_erinnerung weitere_aufgabe noch_eine_aufgabe aufgabe:2 todo:2 to-do:2 erinnerung:2 mach_eine_aufgabe mache_eine_aufgabe
+			mach_mir_eine_aufgabe mach_eine_neue_aufgabe addiere adde`,
+		vPut: `setz setze setzen pack packe packen schreib schreibe schreiben tu tue tun stell stelle stellen leg lege legen nimm nehme
+			nehmen streich streiche streichen wirf werfen mach mache bring hau kratz`,
+		vDelete: `lösch lösche löschen löscht lösch_mir lösche_mir entfern entferne entfernen rauswerfen rausnehmen rausschmeißen wegmachen
+			wegwerfen_von beseitige beseitigen zu_löschen zu_entfernen delete`,
+		vDeleteWeak: `streich streiche streichen verwirf verwerfe verwerfen storniere stornieren leere leeren eliminiere eliminieren tilge tilgen
+			räum räume vernichte lass_verschwinden kill kille killen aufräumen`,
+		vComplete: `erledige erledig abhaken abzuhaken fertigstellen fertigzustellen`,
+		vCompleteWeak: `erledigen zu_erledigen beende beenden abschließen abzuschließen vollende vollenden schließe schließ schließen durchstreichen
+			komplettiere`,
+		vUpdate: `aktualisiere aktualisier aktualisieren bearbeite bearbeit bearbeiten editiere editieren überarbeite überarbeiten`,
+		vUpdateWeak: `ändere:1 änder:1 ändern:1 ändre:1 verändere korrigiere korrigier korrigieren verbessere verbessern ersetze ersetz ersetzen
+			tausche tausch mach mache setz setze stell stelle nenne nenn pass passe erweitere ergänze ergänz`,
+		vRename: `umbenennen umzubenennen umformulieren`,
+		vMove:   `verschieb verschiebe verschieben vertage vertagen verleg verlege verlegen aufschieben schieb schiebe`,
+		vReopen: `wiedereröffnen wieder_öffnen reaktiviere reaktivieren wieder_aufmachen wieder_aktivieren`,
+		vMark: `markier markiere markieren kennzeichne kennzeichnen setz setze setzen stell stelle stellen mach mache machen ändere ändern hak
+			hake aktualisiere`,
+		vList: `zeig zeige zeigen anzeigen list liste listen auflisten nenn nenne nennen sag sage gib gib_mir zeig_mir zeige_mir lies vorlesen sehen
+			anschauen ansehen anzusehen sag_mir nenn_mir sehe erzähl_mir
 			liste_mir gib_mir_einen_überblick_über überblick_über schau`,
-		vFind:   `suche:1 such:1 suchen:1 finde:1 finden:1 such_nach suche_nach filtere filter durchsuche suche_mir`,
-		vUndo:   `rückgängig rückgängig_machen widerrufe widerruf zurücknehmen undo wiederherstellen mach_das_rückgängig mach_es_rückgängig mach_rückgängig stell_wieder_her hol_zurück`,
-		vErrand: `kauf kaufe ruf rufe bring bringe hol hole bezahl bezahle zahl zahle schick schicke schreib schreibe putz putze back backe koch koche mach mache bestell bestelle buch buche besuch besuche reparier repariere wasch wasche gieß gieße lern lerne lies plan plane prüf prüfe räum räume repariere sag sage frag frage treff triff vereinbar vereinbare organisier organisiere besorg besorge miete kümmere kündige tank tanke geh gehe fahr fahre überweis überweise`,
-		fAsk: `kannst_du könntest_du würdest_du kannst_du_bitte könntest_du_bitte würdest_du_bitte magst_du willst_du können_sie könnten_sie würden_sie können_sie_bitte könnten_sie_bitte kannste kannst_du_mir könntest_du_mir sei_so_gut_und sei_so_lieb_und sei_so_nett_und wärst_du_so_nett
-			du_kannst du_könntest du_sollst ich_möchte_dass_du ich_will_dass_du ich_hätte_gern_dass_du ich_bitte_dich tu_mir_den_gefallen_und es_wäre_nett_wenn_du kann_ich_dich_bitten du_darfst du_musst wäre_es_möglich kannst_du_mal könntest_du_mal`,
-		fWish:    `ich_möchte ich_will ich_würde_gerne ich_würde_gern ich_möchte_gerne ich_möchte_gern ich_hätte_gerne ich_hätte_gern ich_wollte ich_würde lass_uns lasst_uns wir_wollen wir_möchten möchte will ich_mag ich_wünsche lass_mich`,
-		fFiller:  `bitte mal doch eben kurz einfach noch dann also jetzt gleich ok okay so na danach anschließend außerdem zuerst zuletzt schließlich auch gern gerne hey hallo hi assistent sibyl übrigens schnell nun gerade halt ja_bitte zusätzlich ferner daneben aber wieder sofort bitteschön bitte_auch eigentlich nochmal zunächst weiterhin als_erstes als_nächstes`,
-		fMe:      `mir mich uns für_mich für_uns dir`,
-		fGreet:   `hallo hi hey guten_morgen guten_tag guten_abend gute_nacht moin servus grüß_dich grüß_gott tschüss tschüß ciao bis_später bis_morgen bis_bald auf_wiedersehen wie_geht's wie_geht_es_dir wie_gehts na schönen_tag schönen_tag_noch schönen_abend mahlzeit schönes_wochenende`,
-		fThanks:  `danke danke_schön dankeschön vielen_dank danke_dir besten_dank danke_sehr merci gut_gemacht super_gemacht tausend_dank lieben_dank`,
-		fHedge:   `vielleicht eventuell womöglich möglicherweise ich_glaube ich_denke wahrscheinlich vermutlich evtl weiß_nicht ich_weiß_nicht bin_nicht_sicher ich_frage_mich irgendwann keine_ahnung`,
-		fReport:  `sagte sagt gesagt meinte meint schrieb schreibt geschrieben fragte fragt gefragt erzählte erzählt bat behauptet behauptete dachte denkt rief will wollte möchte gemeint der_satz die_worte zitat`,
-		fIf:      `wenn falls ob sofern sobald bevor_ich was_wäre_wenn was_wenn was_passiert_wenn angenommen solange nachdem es_sei_denn`,
-		fAsking:  `was wie warum wann wo wer wen wem welche welcher welches welchen wieso weshalb wozu wohin woher wieviel wieviele wie_viele soll_ich sollte_ich sollen_wir kann_ich kann_man können_wir darf_ich darf_man muss_ich müssen_wir habe_ich hab_ich hast_du haben_wir gibt_es gibts gibt's hattest_du hatte_ich bist_du bin_ich sind_das ist_das ist_es ist_die ist_der ist_da sind_die sind_alle sind_noch wird_die werden_die wirst_du soll_die soll_das muss_die kann_die können_die kann_das hat_die was_ist wie_wäre_es willst_du_wissen lässt_sich lassen_sich`,
+		vFind: `suche:1 such:1 suchen:1 finde:1 finden:1 such_nach suche_nach filtere filter durchsuche suche_mir`,
+		vUndo: `rückgängig rückgängig_machen widerrufe widerruf zurücknehmen undo wiederherstellen mach_das_rückgängig mach_es_rückgängig
+			mach_rückgängig stell_wieder_her hol_zurück`,
+		vErrand: `kauf kaufe ruf rufe bring bringe hol hole bezahl bezahle zahl zahle schick schicke schreib schreibe putz putze back backe koch koche
+			mach mache bestell bestelle buch buche besuch besuche reparier repariere wasch wasche gieß gieße lern lerne lies plan plane prüf prüfe
+			räum räume repariere sag sage frag frage treff triff vereinbar vereinbare organisier organisiere besorg besorge miete kümmere kündige tank
+			tanke geh gehe fahr fahre überweis überweise`,
+		fAsk: `kannst_du könntest_du würdest_du kannst_du_bitte könntest_du_bitte würdest_du_bitte magst_du willst_du können_sie könnten_sie
+			würden_sie können_sie_bitte könnten_sie_bitte kannste kannst_du_mir könntest_du_mir sei_so_gut_und sei_so_lieb_und sei_so_nett_und
+			wärst_du_so_nett
+			du_kannst du_könntest du_sollst ich_möchte_dass_du ich_will_dass_du ich_hätte_gern_dass_du ich_bitte_dich tu_mir_den_gefallen_und
+			es_wäre_nett_wenn_du kann_ich_dich_bitten du_darfst du_musst wäre_es_möglich kannst_du_mal könntest_du_mal`,
+		fWish: `ich_möchte ich_will ich_würde_gerne ich_würde_gern ich_möchte_gerne ich_möchte_gern ich_hätte_gerne ich_hätte_gern ich_wollte
+			ich_würde lass_uns lasst_uns wir_wollen wir_möchten möchte will ich_mag ich_wünsche lass_mich`,
+		fFiller: `bitte mal doch eben kurz einfach noch dann also jetzt gleich ok okay so na danach anschließend außerdem zuerst zuletzt schließlich
+			auch gern gerne hey hallo hi assistent sibyl übrigens schnell nun gerade halt ja_bitte zusätzlich ferner daneben aber wieder sofort
+			bitteschön bitte_auch eigentlich nochmal zunächst weiterhin als_erstes als_nächstes`,
+		fMe: `mir mich uns für_mich für_uns dir`,
+		fGreet: `hallo hi hey guten_morgen guten_tag guten_abend gute_nacht moin servus grüß_dich grüß_gott tschüss tschüß ciao bis_später
+			bis_morgen bis_bald auf_wiedersehen wie_geht's wie_geht_es_dir wie_gehts na schönen_tag schönen_tag_noch schönen_abend mahlzeit
+			schönes_wochenende`,
+		fThanks: `danke danke_schön dankeschön vielen_dank danke_dir besten_dank danke_sehr merci gut_gemacht super_gemacht tausend_dank lieben_dank`,
+		fHedge: `vielleicht eventuell womöglich möglicherweise ich_glaube ich_denke wahrscheinlich vermutlich evtl weiß_nicht ich_weiß_nicht
+			bin_nicht_sicher ich_frage_mich irgendwann keine_ahnung`,
+		fReport: `sagte sagt gesagt meinte meint schrieb schreibt geschrieben fragte fragt gefragt erzählte erzählt bat behauptet behauptete dachte
+			denkt rief will wollte möchte gemeint der_satz die_worte zitat`,
+		fIf: `wenn falls ob sofern sobald bevor_ich was_wäre_wenn was_wenn was_passiert_wenn angenommen solange nachdem es_sei_denn`,
+		fAsking: `was wie warum wann wo wer wen wem welche welcher welches welchen wieso weshalb wozu wohin woher wieviel wieviele wie_viele soll_ich
+			sollte_ich sollen_wir kann_ich kann_man können_wir darf_ich darf_man muss_ich müssen_wir habe_ich hab_ich hast_du haben_wir gibt_es gibts
+			gibt's hattest_du hatte_ich bist_du bin_ich sind_das ist_das ist_es ist_die ist_der ist_da sind_die sind_alle sind_noch wird_die
+			werden_die wirst_du soll_die soll_das muss_die kann_die können_die kann_das hat_die was_ist wie_wäre_es willst_du_wissen lässt_sich
+			lassen_sich`,
 		fAux:     `ist sind war waren hat habe haben wird werden kann können soll sollen darf dürfen muss müssen wurde wurden`,
 		fSubject: `ich du er sie es wir ihr man das dies jemand niemand alle`,
-		fPerfect: `ich_habe ich_hab hab habe ich_bin bin wir_haben habe_ich hab_ich bin_ich haben_wir ich_habe_schon ich_habe_gerade ich_hab_gerade ich_hab_schon ich_habe_eben ich_hab_eben ich_hab_jetzt wir_hatten`,
-		fTalk:    `toll super cool klasse prima wow haha lustig interessant perfekt genial ausgezeichnet wunderbar schön gut schade sorry entschuldigung tut_mir_leid ups hmm hm oh aha ach echt krass geil kein_problem keine_sorge alles_gut gern_geschehen bitte_sehr wie_schön test mist mensch stimmt egal nett läuft spitze`,
-		fBe:      `ist sind war waren bin bist hat hatte liebe liebst mag magst finde findest weiß glaube denke fühle geht ging regnet scheint heißt heiße schmeckt wohne wohnt wird wurde wäre hätte kann_nicht tut gefällt nervt freut funktioniert`,
-		fStative: `gewesen gehabt geliebt gedacht gewusst gewollt gehasst vergessen geschlafen gesehen gehört gefühlt gelöscht hinzugefügt gesagt gefragt geträumt verloren gelacht geweint gewartet gehofft geglaubt versucht beschlossen angefangen verstanden gemeint gefreut geändert umbenannt entfernt erstellt`,
-		fHelp:    `hilfe hilf_mir was_kannst_du was_kann_ich_tun was_kann_ich_sagen was_kannst_du_tun was_kannst_du_alles wer_bist_du was_bist_du wie_funktioniert_das wie_funktioniert wie_geht_das wie_kann_ich wie_kann_man wie_lösche_ich wie_mache_ich wie_füge_ich wie_erledige_ich wie_ändere_ich wie_hake_ich wie_markiere_ich wie_erstelle_ich befehle anleitung ich_brauche_hilfe wie_benenne_ich wie_lege_ich kannst_du_mir_helfen wie_soll_ich wie_löscht_man wie_macht_man`,
-		fAgain:   `ich_meine ich_meinte ich_meinte_eigentlich sondern besser_gesagt nein_warte warte moment quatsch sorry korrektur vielmehr stopp halt ach_nein doch_lieber lieber eigentlich`,
+		fPerfect: `ich_habe ich_hab hab habe ich_bin bin wir_haben habe_ich hab_ich bin_ich haben_wir ich_habe_schon ich_habe_gerade ich_hab_gerade
+			ich_hab_schon ich_habe_eben ich_hab_eben ich_hab_jetzt wir_hatten`,
+		fTalk: `toll super cool klasse prima wow haha lustig interessant perfekt genial ausgezeichnet wunderbar schön gut schade sorry
+			entschuldigung tut_mir_leid ups hmm hm oh aha ach echt krass geil kein_problem keine_sorge alles_gut gern_geschehen bitte_sehr wie_schön
+			test mist mensch stimmt egal nett läuft spitze`,
+		fBe: `ist sind war waren bin bist hat hatte liebe liebst mag magst finde findest weiß glaube denke fühle geht ging regnet scheint heißt
+			heiße schmeckt wohne wohnt wird wurde wäre hätte kann_nicht tut gefällt nervt freut funktioniert`,
+		fStative: `gewesen gehabt geliebt gedacht gewusst gewollt gehasst vergessen geschlafen gesehen gehört gefühlt gelöscht hinzugefügt gesagt
+			gefragt geträumt verloren gelacht geweint gewartet gehofft geglaubt versucht beschlossen angefangen verstanden gemeint gefreut geändert
+			umbenannt entfernt erstellt`,
+		fHelp: `hilfe hilf_mir was_kannst_du was_kann_ich_tun was_kann_ich_sagen was_kannst_du_tun was_kannst_du_alles wer_bist_du was_bist_du
+			wie_funktioniert_das wie_funktioniert wie_geht_das wie_kann_ich wie_kann_man wie_lösche_ich wie_mache_ich wie_füge_ich wie_erledige_ich
+			wie_ändere_ich wie_hake_ich wie_markiere_ich wie_erstelle_ich befehle anleitung ich_brauche_hilfe wie_benenne_ich wie_lege_ich
+			kannst_du_mir_helfen wie_soll_ich wie_löscht_man wie_macht_man`,
+		fAgain: `ich_meine ich_meinte ich_meinte_eigentlich sondern besser_gesagt nein_warte warte moment quatsch sorry korrektur vielmehr stopp
+			halt ach_nein doch_lieber lieber eigentlich`,
 
-		yStrong: `ja jo jup jap jawohl joa klar sicher natürlich mach_das mach_es tu_das tu_es mach_mal auf_jeden_fall unbedingt genau richtig stimmt bestätige bestätigt ich_bestätige ja_bitte gerne gern_ja selbstverständlich absolut los nur_zu jawoll jaja in_der_tat ganz_sicher einverstanden korrekt bin_mir_sicher ich_bin_sicher ich_bin_mir_sicher ja_genau na_klar aber_ja aber_sicher 👍 ✅ 👌 ✔ 🆗`,
-		yWeak:   `ok okay gut in_ordnung passt alles_klar meinetwegen von_mir_aus prima schön super perfekt`,
-		yNo:     `nein nee nö ne nein_danke auf_keinen_fall keinesfalls niemals lieber_nicht besser_nicht bloß_nicht bitte_nicht doch_nicht nicht ganz_sicher_nicht natürlich_nicht nicht_machen mach_das_nicht tu_das_nicht mach_es_nicht nichts_da 👎 ❌ ✖ 🚫`,
-		yCancel: `abbrechen abbruch brich_ab lass_es lass_das lass_mal lass_sein lass_es_sein lass_gut_sein lass_es_gut_sein vergiss_es vergiss_das stopp stop halt egal schon_gut nicht_jetzt jetzt_nicht noch_nicht heute_nicht warte moment hab's_mir_anders_überlegt ich_habe_es_mir_anders_überlegt ich_hab_es_mir_anders_überlegt ich_hab's_mir_anders_überlegt behalte_sie behalte_es behalten lass_sie lass_ihn lass_alles lass_stehen nichts lass`,
-		yMaybe:  `vielleicht eventuell aber wenn falls später ob weiß_nicht keine_ahnung glaube denke_schon ich_denke ich_glaube hm hmm fast nicht_sicher warum nachher erst soll wahrscheinlich vermutlich oder kommt_drauf_an mal_sehen jein`,
-		yThat:   `das es sie ihn die den dies bitte danke dann jetzt kannst_du du kannst darfst ich bin mir weg aufgabe diese diesen dieses so mal doch auch will möchte gern löschen mach tu ruhig endgültig wirklich sicher`,
+		yStrong: `ja jo jup jap jawohl joa klar sicher natürlich mach_das mach_es tu_das tu_es mach_mal auf_jeden_fall unbedingt genau richtig stimmt
+			bestätige bestätigt ich_bestätige ja_bitte gerne gern_ja selbstverständlich absolut los nur_zu jawoll jaja in_der_tat ganz_sicher
+			einverstanden korrekt bin_mir_sicher ich_bin_sicher ich_bin_mir_sicher ja_genau na_klar aber_ja aber_sicher 👍 ✅ 👌 ✔ 🆗`,
+		yWeak: `ok okay gut in_ordnung passt alles_klar meinetwegen von_mir_aus prima schön super perfekt`,
+		yNo: `nein nee nö ne nein_danke auf_keinen_fall keinesfalls niemals lieber_nicht besser_nicht bloß_nicht bitte_nicht doch_nicht nicht
+			ganz_sicher_nicht natürlich_nicht nicht_machen mach_das_nicht tu_das_nicht mach_es_nicht nichts_da 👎 ❌ ✖ 🚫`,
+		yCancel: `abbrechen abbruch brich_ab lass_es lass_das lass_mal lass_sein lass_es_sein lass_gut_sein lass_es_gut_sein vergiss_es vergiss_das
+			stopp stop halt egal schon_gut nicht_jetzt jetzt_nicht noch_nicht heute_nicht warte moment hab's_mir_anders_überlegt
+			ich_habe_es_mir_anders_überlegt ich_hab_es_mir_anders_überlegt ich_hab's_mir_anders_überlegt behalte_sie behalte_es behalten lass_sie
+			lass_ihn lass_alles lass_stehen nichts lass`,
+		yMaybe: `vielleicht eventuell aber wenn falls später ob weiß_nicht keine_ahnung glaube denke_schon ich_denke ich_glaube hm hmm fast
+			nicht_sicher warum nachher erst soll wahrscheinlich vermutlich oder kommt_drauf_an mal_sehen jein`,
+		yThat: `das es sie ihn die den dies bitte danke dann jetzt kannst_du du kannst darfst ich bin mir weg aufgabe diese diesen dieses so mal
+			doch auch will möchte gern löschen mach tu ruhig endgültig wirklich sicher`,
 
-		rArticle:    `der die das den dem des mein meine meinen meiner meinem meines dein deine deinen deiner unser unsere unseren unserer diese dieser dieses diesen diesem jene jenen welche die_ganze die_ganzen`,
+		rArticle: `der die das den dem des mein meine meinen meiner meinem meines dein deine deinen deiner unser unsere unseren unserer diese
+			dieser dieses diesen diesem jene jenen welche die_ganze die_ganzen`,
 		rIndefinite: `ein eine einen einer einem eines noch_ein noch_eine noch_einen einige:1 ein_paar:1 manche:1 mehrere:1 die_meisten:1 irgendeine:1`,
 		rTask:       `aufgabe todo to-do eintrag punkt erinnerung task sache option position zeile ding`,
-		rTasks:      `aufgaben todos to-dos einträge einträgen punkte punkten erinnerungen tasks sachen dinge dingen optionen positionen zeilen folgendes folgende`,
-		rList:       `liste listen aufgabenliste todoliste to-do-liste todo-liste einkaufsliste merkliste einkaufszettel zettel agenda`,
-		rListKind:   `ganze ganzen gesamte gesamten todo to-do aktuelle aktuellen komplette kompletten`,
-		rOnes:       `davon`,
-		rIt:         `es das die den sie ihn diese dieses diesen diese_da das_da die_da den_da dies dasselbe dieselbe denselben das_ding sie_alle die_gleiche`,
-		rAll:        `alle allen aller sämtliche sämtlichen jede jeden jedes`,
-		rWhole:      `ganze ganzen gesamte gesamten komplette kompletten`,
-		rEach:       `alles alle_davon alle_von_ihnen jede_einzelne sie_alle alles_davon`,
-		rBoth:       `beide beiden alle_beide die_beiden die_zwei alle_zwei`,
-		rExcept:     `außer bis_auf ausgenommen mit_ausnahme_von mit_ausnahme aber_nicht nur_nicht ohne außer_der abgesehen_von nicht`,
-		rNumber:     `eins:1 zwei:2 drei:3 vier:4 fünf:5 sechs:6 sieben:7 acht:8 neun:9 zehn:10 elf:11 zwölf:12 dreizehn:13 vierzehn:14 fünfzehn:15 sechzehn:16 siebzehn:17 achtzehn:18 neunzehn:19 zwanzig:20 beiden:2 zwo:2`,
-		rOrdinal:    `erst~:1 zweit~:2 dritt~:3 viert~:4 fünft~:5 sechst~:6 siebt~:7 siebent~:7 acht~:8 neunt~:9 zehnt~:10 elft~:11 zwölft~:12 letzt~:-1 vorletzt~:-2 zweitletzt~:-2 drittletzt~:-3 vorvorletzt~:-3 oberst~:1 unterst~:-1 allerletzt~:-1 allererst~:1`,
+		rTasks: `aufgaben todos to-dos einträge einträgen punkte punkten erinnerungen tasks sachen dinge dingen optionen positionen zeilen
+			folgendes folgende`,
+		rList:     `liste listen aufgabenliste todoliste to-do-liste todo-liste einkaufsliste merkliste einkaufszettel zettel agenda`,
+		rListKind: `ganze ganzen gesamte gesamten todo to-do aktuelle aktuellen komplette kompletten`,
+		rOnes:     `davon`,
+		rIt: `es das die den sie ihn diese dieses diesen diese_da das_da die_da den_da dies dasselbe dieselbe denselben das_ding sie_alle
+			die_gleiche`,
+		rAll:    `alle allen aller sämtliche sämtlichen jede jeden jedes`,
+		rWhole:  `ganze ganzen gesamte gesamten komplette kompletten`,
+		rEach:   `alles alle_davon alle_von_ihnen jede_einzelne sie_alle alles_davon`,
+		rBoth:   `beide beiden alle_beide die_beiden die_zwei alle_zwei`,
+		rExcept: `außer bis_auf ausgenommen mit_ausnahme_von mit_ausnahme aber_nicht nur_nicht ohne außer_der abgesehen_von nicht`,
+		rNumber: `eins:1 zwei:2 drei:3 vier:4 fünf:5 sechs:6 sieben:7 acht:8 neun:9 zehn:10 elf:11 zwölf:12 dreizehn:13 vierzehn:14 fünfzehn:15
+			sechzehn:16 siebzehn:17 achtzehn:18 neunzehn:19 zwanzig:20 beiden:2 zwo:2`,
+		rOrdinal: `erst~:1 zweit~:2 dritt~:3 viert~:4 fünft~:5 sechst~:6 siebt~:7 siebent~:7 acht~:8 neunt~:9 zehnt~:10 elft~:11 zwölft~:12
+			letzt~:-1 vorletzt~:-2 zweitletzt~:-2 drittletzt~:-3 vorvorletzt~:-3 oberst~:1 unterst~:-1 allerletzt~:-1 allererst~:1`,
 		rNumeroSign: `nummer nr nummern num`,
 		rOf:         `von vom in auf aus in_der auf_der`,
 		rAnd:        `und & + sowie plus und_auch`,
 		rOr:         `oder`,
 		rThrough:    `bis bis_zu -`,
-		rAbout:      `mit über zu zum zur namens für bezüglich wegen betreffend mit_dem_titel mit_dem_namen mit_dem_namen_von um von vom in_der_es_um die_heißt bei an`,
-		rNone:       `keine keines keiner keinen keine_davon keines_davon keinen_davon nichts_davon`,
-		rNot:        `nicht kein keine keinen keiner nie niemals nimmer`,
-		rNew:        `neu~ weiter~ zusätzlich~ ander~`,
-		rAnother:    `ander~ rest nächst~ übrig~ ältest~`,
+		rAbout: `mit über zu zum zur namens für bezüglich wegen betreffend mit_dem_titel mit_dem_namen mit_dem_namen_von um von vom in_der_es_um
+			die_heißt bei an`,
+		rNone:    `keine keines keiner keinen keine_davon keines_davon keinen_davon nichts_davon`,
+		rNot:     `nicht kein keine keinen keiner nie niemals nimmer`,
+		rNew:     `neu~ weiter~ zusätzlich~ ander~`,
+		rAnother: `ander~ rest nächst~ übrig~ ältest~`,
 
-		tTo:        `zu zur zum auf in ins an unter`,
-		tFrom:      `von vom aus runter_von`,
-		tAs:        `als auf zu auf_den_status zurück_auf wieder_als wieder_auf`,
-		tInto:      `in zu um_in nach auf als mit durch um_zu -> : = damit_steht`,
-		tDone:      `erledigt fertig abgehakt abgeschlossen gemacht geschafft done getan durch beendet erledigt~ fertig~ abgeschlossen~ abgehakt~ vollständig~ vollendet vom_tisch aus_der_welt`,
-		tUndone:    `offen offen~ unerledigt unerledigt~ nicht_erledigt nicht_erledigt~ noch_nicht_erledigt nicht_fertig noch_nicht_fertig nicht_gemacht nicht_abgeschlossen~ ausstehend ausstehend~ unfertig pending noch_offen noch_offen~ zu_erledigend~ aktiv aktiv~ nicht_abgehakt`,
-		tStill:     `noch übrig steht_an steht_noch_an stehen_an ansteht liegt_an zu_tun zu_erledigen muss_ich muss_ich_noch müssen_wir bleibt fehlt fehlt_noch als_nächstes offen offen~ noch_offen noch_zu_tun ausstehend~ nicht_erledigt unerledigt~ soll_ich_noch_machen fällig überfällig`,
-		tNewest:    `neueste neuesten neuestes neueste_zuerst neuesten_zuerst neueste_zuoberst zuletzt_hinzugefügt~ jüngste jüngsten absteigend neuste neusten die_neuesten_zuerst neuste_zuerst`,
-		tDesc:      `beschreibung notiz notizen details detail anmerkung kommentar bemerkung beschreibungen`,
-		tTitle:     `titel name namen text bezeichnung titels`,
-		tWith:      `mit und inklusive`,
-		tAnchor:    `habe_ich hab_ich ich_habe heute morgen diese_woche nächste_woche steht_an liegt_an auf_dem_plan auf_dem_zettel auf_dem_programm haben_wir ich_noch ich_heute ich_morgen los geplant mein_tag dieses_wochenende am_wochenende ich_vor`,
-		tInList:    `habe hab haben hatte ist sind war gibt es ich wir mein meine was da mir bitte in auf der die das den dem heute morgen jetzt noch nächste woche monat wochenende tag tage für zu von alles alle an so steht stehen liegt zeig tun machen und bis sehen dürfen muss müssen soll ein eine einen montag dienstag mittwoch donnerstag freitag samstag sonntag erledigt fertig viele wie sag bis schon bereits denn eigentlich gerade überhaupt plan übersicht überblick anstehend~ ganz~ zuerst vor geplant bislang bisher sein los irgendwelche irgendwas etwas`,
-		tInfTo:     `daran dran daran_dass_ich dass_ich an zu dran_dass_ich ans am`,
-		tThat:      `daran dran an dass_ich daran_dass_ich ans`,
-		tPast:      `erledigt abgehakt gemacht bezahlt besorgt repariert telefoniert beantwortet eingekauft abgegeben angerufen eingezahlt aufgeräumt abgeholt geputzt überwiesen`,
-		tEnding:    `bitte danke ok okay ja kannst_du_das geht_das wenn_möglich wenn_es_geht vielen_dank für_mich danke_dir ja_bitte wärst_du_so_nett gell oder`,
-		tNoInf:     `einen meinen deinen seinen keinen unseren ihren euren jeden diesen jenen allen beiden anderen gegen wegen neben zwischen morgen guten neuen alten großen kleinen besten nächsten letzten oben unten außen innen hinten vorn vorne gestern sieben ihnen denen deren wen dessen eben daneben zusammen euren einigen vielen wenigen ganzen eigenen ersten samten`,
-		tZu:        `zu`,
-		tBack:      `ihn es ihr ihm sie ihnen`,
-		tSaying:    `dass lautet als auf in mit_dem_text`,
-		tStatus:    `status zustand`,
-		tThen:      `dann und_dann danach anschließend außerdem zusätzlich schließlich und_außerdem`,
-		tChange:    `änderung letzte_änderung aktion schritt löschung letzten_schritt`,
-		tPassive:   `gelöscht erledigt hinzugefügt geändert entfernt umbenannt erstellt angelegt abgehakt bearbeitet löschen entfernen hinzufügen ändern`,
-		tWhereIs:   `wann_ist wo_ist gibt_es gibt_es_was gibt_es_etwas gibt_es_eine_aufgabe gibt_es_aufgaben habe_ich_etwas habe_ich_was habe_ich_eine_aufgabe hab_ich_was habe_ich hab_ich wann_muss_ich was_ist_mit wie_steht_es_um was_ist:2 ist_die:1 ist_der:1 ist_das:1 sind_die:1 ist:1`,
+		tTo:   `zu zur zum auf in ins an unter`,
+		tFrom: `von vom aus runter_von`,
+		tAs:   `als auf zu auf_den_status zurück_auf wieder_als wieder_auf`,
+		tInto: `in zu um_in nach auf als mit durch um_zu -> : = damit_steht`,
+		tDone: `erledigt fertig abgehakt abgeschlossen gemacht geschafft done getan durch beendet erledigt~ fertig~ abgeschlossen~ abgehakt~
+			vollständig~ vollendet vom_tisch aus_der_welt`,
+		tUndone: `offen offen~ unerledigt unerledigt~ nicht_erledigt nicht_erledigt~ noch_nicht_erledigt nicht_fertig noch_nicht_fertig
+			nicht_gemacht nicht_abgeschlossen~ ausstehend ausstehend~ unfertig pending noch_offen noch_offen~ zu_erledigend~ aktiv aktiv~
+			nicht_abgehakt`,
+		tStill: `noch übrig steht_an steht_noch_an stehen_an ansteht liegt_an zu_tun zu_erledigen muss_ich muss_ich_noch müssen_wir bleibt fehlt
+			fehlt_noch als_nächstes offen offen~ noch_offen noch_zu_tun ausstehend~ nicht_erledigt unerledigt~ soll_ich_noch_machen fällig
+			überfällig`,
+		tNewest: `neueste neuesten neuestes neueste_zuerst neuesten_zuerst neueste_zuoberst zuletzt_hinzugefügt~ jüngste jüngsten absteigend neuste
+			neusten die_neuesten_zuerst neuste_zuerst`,
+		tDesc:  `beschreibung notiz notizen details detail anmerkung kommentar bemerkung beschreibungen`,
+		tTitle: `titel name namen text bezeichnung titels`,
+		tWith:  `mit und inklusive`,
+		tAnchor: `habe_ich hab_ich ich_habe heute morgen diese_woche nächste_woche steht_an liegt_an auf_dem_plan auf_dem_zettel auf_dem_programm
+			haben_wir ich_noch ich_heute ich_morgen los geplant mein_tag dieses_wochenende am_wochenende ich_vor`,
+		tInList: `habe hab haben hatte ist sind war gibt es ich wir mein meine was da mir bitte in auf der die das den dem heute morgen jetzt noch
+			nächste woche monat wochenende tag tage für zu von alles alle an so steht stehen liegt zeig tun machen und bis sehen dürfen muss müssen
+			soll ein eine einen montag dienstag mittwoch donnerstag freitag samstag sonntag erledigt fertig viele wie sag bis schon bereits denn
+			eigentlich gerade überhaupt plan übersicht überblick anstehend~ ganz~ zuerst vor geplant bislang bisher sein los irgendwelche irgendwas
+			etwas`,
+		tInfTo: `daran dran daran_dass_ich dass_ich an zu dran_dass_ich ans am`,
+		tThat:  `daran dran an dass_ich daran_dass_ich ans`,
+		tPast: `erledigt abgehakt gemacht bezahlt besorgt repariert telefoniert beantwortet eingekauft abgegeben angerufen eingezahlt aufgeräumt
+			abgeholt geputzt überwiesen`,
+		tEnding: `bitte danke ok okay ja kannst_du_das geht_das wenn_möglich wenn_es_geht vielen_dank für_mich danke_dir ja_bitte wärst_du_so_nett
+			gell oder`,
+		tNoInf: `einen meinen deinen seinen keinen unseren ihren euren jeden diesen jenen allen beiden anderen gegen wegen neben zwischen morgen
+			guten neuen alten großen kleinen besten nächsten letzten oben unten außen innen hinten vorn vorne gestern sieben ihnen denen deren wen
+			dessen eben daneben zusammen euren einigen vielen wenigen ganzen eigenen ersten samten`,
+		tZu:      `zu`,
+		tBack:    `ihn es ihr ihm sie ihnen`,
+		tSaying:  `dass lautet als auf in mit_dem_text`,
+		tStatus:  `status zustand`,
+		tThen:    `dann und_dann danach anschließend außerdem zusätzlich schließlich und_außerdem`,
+		tChange:  `änderung letzte_änderung aktion schritt löschung letzten_schritt`,
+		tPassive: `gelöscht erledigt hinzugefügt geändert entfernt umbenannt erstellt angelegt abgehakt bearbeitet löschen entfernen hinzufügen ändern`,
+		tWhereIs: `wann_ist wo_ist gibt_es gibt_es_was gibt_es_etwas gibt_es_eine_aufgabe gibt_es_aufgaben habe_ich_etwas habe_ich_was
+			habe_ich_eine_aufgabe hab_ich_was habe_ich hab_ich wann_muss_ich was_ist_mit wie_steht_es_um was_ist:2 ist_die:1 ist_der:1 ist_das:1
+			sind_die:1 ist:1`,
 		tLink:      `ist sind war waren wurde wurden wird habe_ich hab_ich haben_wir bin`,
 		tAlready:   `schon bereits jetzt endlich alle beide gerade nun heute gestern eben vorhin`,
 		tInsteadOf: `stattdessen lieber`,
 		tPick:      `nimm nehme ich_nehme wähle ich_meine ich_meinte ich_wähle ich_will es_ist das_ist die_mit der_mit das_mit ich_möchte ich_hätte_gern`,
 		tItIs:      `das_ist es_ist ist das_wäre`,
 		tTime:      `für am bis um morgen heute nächste nächsten jeden in`,
-		tLeads:     `nenn_es nenne_es nenn_sie nenne_sie es_soll_heißen sie_soll_heißen soll_heißen der_neue_titel_ist der_titel_ist neuer_titel titel es_heißt`,
+		tLeads: `nenn_es nenne_es nenn_sie nenne_sie es_soll_heißen sie_soll_heißen soll_heißen der_neue_titel_ist der_titel_ist neuer_titel titel
+			es_heißt`,
 	},
 	split: map[class]string{
 		vRemind:       `mich…erinnern lass…nicht_vergessen`,
@@ -146,12 +220,12 @@ func participleGe(w string) bool {
 	if len(w) < 5 || !strings.HasSuffix(w, "t") && !strings.HasSuffix(w, "en") {
 		return false
 	}
-	for _, stem := range []string{"gehen", "geben", "gewinnen", "gestalten", "niessen", "gebrauchen", "gewohnen", "gelingen", "gelten", "gefallen", "genehmigen", "geniessen", "gen"} {
+	for _, stem := range strings.Fields("gehen geben gewinnen gestalten niessen gebrauchen gewohnen gelingen gelten gefallen genehmigen gen") {
 		if strings.HasSuffix(w, stem) {
 			return false
 		}
 	}
-	for _, prefix := range []string{"", "ab", "an", "auf", "aus", "ein", "mit", "nach", "vor", "weg", "zu", "her", "hin", "um", "durch", "weiter", "zuruck", "los", "raus", "rein", "fertig", "vorbei"} {
+	for _, prefix := range append(strings.Fields("ab an auf aus ein mit nach vor weg zu her hin um durch weiter zuruck los raus rein fertig vorbei"), "") {
 		if strings.HasPrefix(w, prefix+"ge") {
 			return true
 		}

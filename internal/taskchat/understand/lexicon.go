@@ -191,7 +191,7 @@ func newLexicon(l language) *lexicon {
 		slices.SortStableFunc(list, func(a, b entry) int {
 			return cmp.Or(cmp.Compare(len(b.rest), len(a.rest)), cmp.Compare(a.class, b.class))
 		})
-		if len(w) >= 4 && slices.ContainsFunc(list, func(e entry) bool { return len(e.rest) == 0 && e.class < vErrand }) {
+		if len(w) >= 3 && slices.ContainsFunc(list, func(e entry) bool { return len(e.rest) == 0 && e.class < vErrand }) {
 			x.verbs = append(x.verbs, w)
 		}
 	}

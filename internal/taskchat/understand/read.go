@@ -82,6 +82,13 @@ func (r *reader) reported(s span, clauses []span) bool {
 	if _, n := r.verb(f.lo, f.hi); n == 0 && !f.polite && !f.wished && r.has(f.span, fReport) >= 0 && r.has(f.span, fReport) <= f.lo+5 {
 		return true
 	}
+	if end := r.trimEnd(s, tEnding); !end.empty() && r.at(end.hi-1, end.hi, fReport) > 0 {
+		for i := end.hi - 2; i > s.lo && i > end.hi-6; i-- { // "…, my wife said"
+			if r.sign(i, ",", "-") && !r.tokens[i].quoted {
+				return true
+			}
+		}
+	}
 	last := clauses[len(clauses)-1]
 	for i := last.hi - 1; i > s.lo && i > last.hi-4; i-- {
 		if r.at(i, last.hi, fReport) > 0 && r.at(i-1, last.hi, fSubject) > 0 && r.trimEnd(span{i + r.at(i, last.hi, fReport), last.hi}, tEnding).empty() {
