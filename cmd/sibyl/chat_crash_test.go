@@ -13,10 +13,10 @@ import (
 	"sibyl/internal/store/postgres/pgtest"
 )
 
-// TestChatKilledAtEveryWriteDeletesOnceAndOnlyAfterAYes kills the process before and after every write of each message of a dialogue that adds
-// a task and deletes it. The person says again what was not heard, and goes on where it was.
+// TestChatKilledAtEveryWriteDeletesOnceAndOnlyAfterAYes kills the process before and after writes of each message of a dialogue that adds
+// a task and deletes it; in the long form every write. The person says again what was not heard, and goes on where it was.
 func TestChatKilledAtEveryWriteDeletesOnceAndOnlyAfterAYes(t *testing.T) {
-	killedInChat(t, func(*testing.T) string { return "" }, 1)
+	killedInChat(t, func(*testing.T) string { return "" }, unlessLong(2))
 }
 
 func TestChatKilledAtWritesOnPostgres(t *testing.T) {
