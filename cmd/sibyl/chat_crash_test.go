@@ -13,9 +13,9 @@ import (
 	"sibyl/internal/store/postgres/pgtest"
 )
 
-// TestChatKilledAtEveryWriteDeletesOnceAndOnlyAfterAYes kills the process before and after writes of each message of a dialogue that adds
+// TestChatKilledAtWritesDeletesOnceAndOnlyAfterAYes kills the process before and after writes of each message of a dialogue that adds
 // a task and deletes it; in the long form every write. The person says again what was not heard, and goes on where it was.
-func TestChatKilledAtEveryWriteDeletesOnceAndOnlyAfterAYes(t *testing.T) {
+func TestChatKilledAtWritesDeletesOnceAndOnlyAfterAYes(t *testing.T) {
 	killedInChat(t, func(*testing.T) string { return "" }, unlessLong(2))
 }
 
