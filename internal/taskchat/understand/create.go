@@ -11,6 +11,7 @@ func (r *reader) titleSpan(s span) span {
 // added is a Create of each task that a part names, with its description.
 func (r *reader) added(s span, list bool, confidence float64, why string) []Result {
 	s, description, has := r.cutDescription(s)
+	s = r.withoutFrames(s)
 	parts := []span{s}
 	if !r.isQuoted(r.trim(s, tEnding)) {
 		parts = r.titles(s, list)
@@ -32,6 +33,18 @@ func (r *reader) added(s span, list bool, confidence float64, why string) []Resu
 	return out
 }
 
+// withoutFrames takes a further frame from the beginning of a title: "add: remind me to", "remember that I need to".
+func (r *reader) withoutFrames(s span) span {
+	for s = r.trimStart(s); !s.empty(); {
+		e, n := r.verb(s.lo, s.hi)
+		if n < 2 || e.class != vRemind && e.class != vNeed || s.lo+n >= s.hi {
+			return s
+		}
+		s.lo += n
+	}
+	return s
+}
+
 // cutDescription takes ", with the description X" from a title.
 func (r *reader) cutDescription(s span) (title span, description string, has bool) {
 	for i := s.lo + 1; i < s.hi; i++ {
@@ -49,7 +62,8 @@ func (r *reader) cutDescription(s span) (title span, description string, has boo
 			continue
 		}
 		end := k + n
-		if colon := r.sign(end, ":"); colon || with > 0 || r.sign(i, ":", "(") {
+		e, _ := r.entry(k, s.hi, tDesc)
+		if colon := r.sign(end, ":"); colon || with > 0 || r.sign(i, ":", "(") || e.value == plainly {
 			if colon {
 				end++
 			}
@@ -198,15 +212,13 @@ func (r *reader) create(s span, h head) []Result {
 	object, _ = r.withoutList(object)
 	object = r.trim(object, fMe)
 	title, frame, list := r.afterNoun(object)
+	if n := r.at(title.lo, title.hi, tInfTo, rAbout); n > 0 && !frame && h.value == 0 && title.lo+n < title.hi { // "set a reminder for"
+		title.lo += n
+	}
 	list = list || colon && r.hasLines(object)
 	title = r.trimEnd(title, tEnding)
 	if title.empty() {
 		return one(Create, clear, Entities{}, "a command without a title")
-	}
-	if !list {
-		if e, n := r.verb(title.lo, title.hi); n > 0 && (e.class == vRemind || e.class == vNeed) { // "add: remind me to X"
-			title.lo += n
-		}
 	}
 	confidence := clear
 	if h.value == makes && !frame && !r.beginsErrand(title) {
@@ -226,6 +238,8 @@ func (r *reader) create(s span, h head) []Result {
 // Values of verbs.
 const (
 	noun     = 1 // of needs: what follows may be a thing, not something to do
+	plainly  = 1 // of words for a description: they need no colon behind a comma
+	struck   = 1 // of verbs that take something off a list: it is done
 	open     = 1 // of reminders: "to" may still follow, behind a time
 	makes    = 1 // "create": what follows may be a thing to be made
 	nounVerb = 2 // "task": a noun that begins a title with a colon
@@ -330,7 +344,7 @@ func (r *reader) as(s span) int {
 
 // addedTo reads what is added to a task, not to the list: a description, or words that have no clear place.
 func (r *reader) addedTo(object span) []Result {
-	if out := r.describe(object, false); out != nil {
+	if out := r.describe(object, false); out != nil && out[0].Entities.Reference.Title == "" {
 		return out
 	}
 	s := r.trimEnd(object, tEnding, fFiller)

@@ -21,7 +21,7 @@ var english = language{
 			there's_also`,
 		vCreate: `add create:1 insert append note new_task new_todo new_to-do new_item new_reminder new_entry another_task todo:2 to-do:2 task:2
 			reminder:2 set_up_a_task set_a_reminder set_reminder schedule_a_task make_a_task make_a_new_task make_a_todo make_a_to-do make_me_a_task`,
-		vPut:    `put stick throw place get take pop write have keep slap chuck cross strike knock scratch jot`,
+		vPut:    `put stick throw place get take pop write have keep slap chuck cross:1 strike knock scratch jot`,
 		vDelete: `delete remove erase get_rid_of deleting removing trash discard bin del rm`,
 		vDeleteWeak: `drop cancel clear throw_away throw_out scrap wipe ditch clean_out clean_up clear_out purge kill dump empty scratch strike
 			strike_out nuke eliminate lose toss forget_about`,
@@ -52,7 +52,7 @@ var english = language{
 		fFiller: `please kindly just ok okay hey so also oh um uh well alright and_then and then next finally lastly first_of_all actually plus
 			quickly real_quick simply now anyway
 			but right pls plz dear assistant sibyl bot additionally furthermore after_that afterwards besides as_well too again for_now right_now
-			immediately asap_please if_you_would if_you_could if_you_can if_possible when_you_get_a_chance thx_please basically literally btw
+			immediately asap_please if_you_would if_you_could if_you_can if_possible when_you_get_a_chance thx_please really basically literally btw
 			by_the_way thanks_and please_also hi hello listen look_here good_morning`,
 		fMe: `me for_me us for_us`,
 		fGreet: `hi hello hey good_morning good_evening good_afternoon good_night goodnight morning evening bye goodbye see_you see_you_later
@@ -84,7 +84,7 @@ var english = language{
 			ugh yay hmm hm oh really omg brilliant
 			good bad fine no_problem no_worries never_been_better all_good you're_welcome welcome my_bad what huh sweet neat sure_thing whatever test
 			testing bye anyway congratulations congrats happy sad`,
-		fBe: `is was are were am be been isn't wasn't aren't weren't has had will would 's that's it's i'm you're love loves hate hates like likes
+		fBe: `is was are were am be been isn't wasn't aren't weren't has had will would that's it's i'm you're love loves hate hates like likes
 			feel feels think thinks know knows seems seem looks sounds makes does doesn't don't did didn't can't cannot won't wouldn't couldn't could
 			went rained snowed works means`,
 		fStative: `was were had been loved liked felt thought knew hated wanted needed forgot missed slept seemed looked enjoyed wondered wished hoped
@@ -120,7 +120,7 @@ var english = language{
 		rListKind:   `task tasks todo to-do to_do todos to-dos to_dos shopping grocery groceries whole entire current personal daily`,
 		rOne:        `one guy`,
 		rOnes:       `ones`,
-		rIt: `it that this that_one this_one the_one them these those him her the_same the_same_one the_same_task the_one_you_just_added
+		rIt: `it that this that_one this_one the_one them these those those_two these_two those_three these_three him her the_same the_same_one the_same_task the_one_you_just_added
 			the_one_we_just_talked_about it_all this_here`,
 		rAll:   `all every each all_of all_the`,
 		rWhole: `whole entire full`,
@@ -163,7 +163,7 @@ var english = language{
 			not_yet_done ahead overdue unresolved missing`,
 		tNewest: `newest latest most_recent recent newest_first latest_first recently_added recently by_date_descending most_recently_added
 			last_added most_recent_first newest_to_oldest reverse_order descending`,
-		tDesc:  `description note notes details detail desc comment descriptions memo remark`,
+		tDesc:  `description:1 note notes details detail desc comment descriptions memo remark`,
 		tTitle: `title name wording text titles label`,
 		tWith:  `with including and with_a with_the plus having and_add and_set`,
 		tInList: `else something any some have has had do does did is are was i we my me on in of the to for all any there everything anything
@@ -172,7 +172,7 @@ var english = language{
 			it its it's next yet already monday tuesday wednesday thursday friday saturday sunday morning afternoon evening and or which ones one
 			finish finished complete completed done look looks like how many planned plan first will can could would want see show tell if both only
 			just ever happening deadline deadlines due by until still ahead`,
-		tAnchor: `i_have to_do on_my_plate on_the_agenda on_my_agenda on_my_list coming_up on_today going_on planned we_have on_for_today
+		tAnchor: `i_have to_do on_my_plate on_the_agenda on_my_agenda on_my_list coming_up overview summary on_today going_on planned we_have on_for_today
 			on_for_tomorrow do_today do_tomorrow today tomorrow tonight this_week this_weekend next_week do_next do_first for_me up_next i_got my_day
 			my_week scheduled i_still_have i_finish:1 i_complete:1 i_accomplish:1 i_get_done:1 i_do`,
 		tInfTo: `to about of that`,

@@ -153,7 +153,7 @@ var german = language{
 			überfällig`,
 		tNewest: `neueste neuesten neuestes neueste_zuerst neuesten_zuerst neueste_zuoberst zuletzt_hinzugefügt~ jüngste jüngsten absteigend neuste
 			neusten die_neuesten_zuerst neuste_zuerst`,
-		tDesc:  `beschreibung notiz notizen details detail anmerkung kommentar bemerkung beschreibungen`,
+		tDesc:  `beschreibung:1 notiz notizen details detail anmerkung kommentar bemerkung beschreibungen`,
 		tTitle: `titel name namen text bezeichnung titels`,
 		tWith:  `mit und inklusive`,
 		tAnchor: `habe_ich hab_ich ich_habe heute morgen diese_woche nächste_woche steht_an liegt_an auf_dem_plan auf_dem_zettel auf_dem_programm

@@ -24,7 +24,7 @@ var portuguese = language{
 		vCreate: `adiciona adicione adicionar adiciona_aí acrescenta acrescente acrescentar cria:1 crie:1 criar:1 anota anote anotar anota_aí
 			anote_aí inclui inclua incluir insere insira inserir registra registre registrar nova_tarefa novo_item novo_lembrete nova_entrada
 			outra_tarefa mais_uma_tarefa tarefa:2 lembrete:2 faz_uma_tarefa faça_uma_tarefa cria_uma_tarefa crie_uma_tarefa regista registe`,
-		vPut:    `bota bote botar coloca coloque colocar põe ponha pôr joga jogue tira tire tirar escreve escreva risca risque mete meta`,
+		vPut:    `bota bote botar coloca coloque colocar põe ponha pôr joga jogue tira tire tirar escreve escreva risca:1 risque:1 mete meta`,
 		vDelete: `apaga apague apagar deleta delete deletar exclui exclua excluir remove remova remover elimina elimine eliminar apagues apagas`,
 		vDeleteWeak: `tira tire tirar cancela cancele cancelar limpa limpe limpar descarta descarte descartar esvazia esvazie esvaziar joga_fora
 			jogue_fora jogar_fora some_com suma_com deita_fora`,
@@ -138,7 +138,7 @@ var portuguese = language{
 			tenho_de_fazer preciso_fazer por_fazer a_fazer em_aberto abert~ devo_fazer próxim~ sobrou atrasad~ ainda_tenho`,
 		tNewest: `mais_recentes mais_recente mais_novas mais_novos mais_nova recentes mais_recentes_primeiro mais_novas_primeiro
 			últimas_adicionadas decrescente as_mais_recentes_primeiro`,
-		tDesc:  `descrição nota notas observação detalhe detalhes comentário anotação obs descrições`,
+		tDesc:  `descrição:1 nota notas observação detalhe detalhes comentário anotação obs descrições`,
 		tTitle: `título nome texto títulos`,
 		tWith:  `com com_a com_uma e_com`,
 		tAnchor: `eu_tenho tenho hoje amanhã esta_semana essa_semana na_agenda planejad~ eu_fiz:1 já_fiz:1 concluí:1 terminei:1 completei:1 fiz:1

@@ -58,7 +58,7 @@ func (r *reader) sentence(s span) (all []said) {
 		}
 		all = append(all, one)
 	}
-	if asks && len(clauses) > 1 && r.at(r.trimStart(clauses[len(clauses)-1]).lo, s.hi, yStrong, yWeak, tEnding) > 0 {
+	if asks && len(clauses) > 1 && r.at(r.trimStart(clauses[len(clauses)-1]).lo, s.hi, yStrong, yWeak) > 0 {
 		for _, c := range all { // "delete task 2, right?"
 			doubt(c.results, asked)
 		}

@@ -95,6 +95,10 @@ func (r *reader) retitle(s, object span, h head) []Result {
 	case h.class == vUpdateWeak && !cuts[best].ref.explicit:
 		confidence = asked + 0.03
 	}
+	if h.class != vRename && r.onlyTime(cuts[best].value) {
+		out := one(Update, asked-0.05, Entities{Reference: &cuts[best].ref.Reference}, "a task is to get another day, in words that are no title")
+		return out
+	}
 	entities := func(c cut) Entities { return Entities{Title: r.title(c.value), Reference: &c.ref.Reference} }
 	out := one(Update, confidence, entities(cuts[best]), "a command, a task and its new title")
 	for i, c := range cuts {
@@ -142,6 +146,9 @@ func (r *reader) named(s span) span {
 
 // trimPossessive takes "'s" from the end.
 func (r *reader) trimPossessive(s span) span {
+	if s.hi-1 > s.lo && r.tokens[s.hi-1].norm == "'s" {
+		return span{s.lo, s.hi - 1}
+	}
 	if s.hi-2 > s.lo && r.tokens[s.hi-1].norm == "s" && r.sign(s.hi-2, "'") {
 		return span{s.lo, s.hi - 2}
 	}
@@ -161,6 +168,14 @@ func (r *reader) intoState(object span) []Result {
 // mark reads a reference and a state: "2 as done", "the second one as not done". nil: there is no state.
 func (r *reader) mark(object span) []Result {
 	object = r.trimEnd(r.trim(object, fMe), fFiller, tEnding)
+	if i := r.has(object, rExcept); i > object.lo+1 { // "everything as done except the last"
+		except := r.reference(span{i + r.at(i, object.hi, rExcept), object.hi})
+		out := r.mark(r.trimEnd(span{object.lo, i}))
+		if out != nil && except != nil && !except.several && out[0].Entities.Reference != nil && out[0].Entities.Reference.All && out[0].Entities.Reference.Except == nil {
+			out[0].Entities.Reference.Except = &except.Reference
+			return out
+		}
+	}
 	if out := r.stateFirst(object); out != nil {
 		return out
 	}
