@@ -128,6 +128,9 @@ func (r *reader) cuts(left span, j, hi int, comma bool) bool {
 	if r.at(j, hi, fPerfect) > 0 && r.donePast(r.toJoint(j, hi)) != nil {
 		return true
 	}
+	if right := r.toJoint(j, hi); r.lex.last && r.pastAt(left.hi-1, left.hi) > 0 && right.hi-right.lo > 1 && r.pastAt(right.hi-1, right.hi) > 0 && r.donePast(body) != nil {
+		return true
+	}
 	if r.pastAt(j, hi) > 0 && r.pastAt(j, hi) < hi-j && r.donePast(body) != nil {
 		return true
 	}

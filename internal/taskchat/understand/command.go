@@ -142,7 +142,10 @@ func (r *reader) finals(s span) (list []head) {
 			if e.class >= vErrand || e.class == vNeed || i+1+len(e.rest) != end {
 				continue
 			}
-			object := r.trim(span{s.lo, i}, fFiller, fMe)
+			object := r.trimEnd(r.trim(span{s.lo, i}, fFiller, fMe), fAsk) // "die letzte kannst du löschen"
+			if r.has(object, fSubject) >= 0 && r.at(object.lo, object.hi, rIt) == 0 || r.at(object.lo, object.hi, fAux) > 0 {
+				continue
+			}
 			if k := r.before(object.lo, object.hi, tZu); k > 0 {
 				object.hi -= k
 			}

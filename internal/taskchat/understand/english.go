@@ -83,7 +83,7 @@ var english = language{
 		fTalk: `nice cool great awesome lol haha hahaha wow interesting perfect amazing excellent wonderful lovely super fantastic funny sorry oops
 			ugh yay hmm hm oh really omg brilliant
 			good bad fine no_problem no_worries never_been_better all_good you're_welcome welcome my_bad what huh sweet neat sure_thing whatever test
-			testing bye anyway congratulations congrats happy sad`,
+			testing bye anyway congratulations congrats happy sad great perfect`,
 		fBe: `is was are were am be been isn't wasn't aren't weren't has had will would that's it's i'm you're love loves hate hates like likes
 			feel feels think thinks know knows seems seem looks sounds makes does doesn't don't did didn't can't cannot won't wouldn't couldn't could
 			went rained snowed works means`,
@@ -99,7 +99,7 @@ var english = language{
 		yStrong: `yes yeah yep yup yea ya y aye sure go_ahead do_it please_do definitely absolutely of_course certainly correct confirm confirmed
 			affirmative that's_right thats_right sounds_good yes_please go_for_it that's_correct exactly by_all_means indeed do_that do_so proceed
 			i_confirm i'm_sure i_am_sure positive yessir yass uh-huh approved i_do it_is sure_thing agreed make_it_so 👍 ✅ 👌 ✔ 🆗`,
-		yWeak: `ok okay okey alright right fine k kk good great perfect cool okie sounds_great all_right very_well okay_then`,
+		yWeak: `ok okay okey alright right fine k kk okie sounds_great all_right very_well okay_then`,
 		yNo: `no nope nah nay n no_thanks no_thank_you no_way not_really absolutely_not definitely_not certainly_not of_course_not negative
 			please_don't better_not rather_not i'd_rather_not hell_no not_at_all don't_do_it don't_do_that don't do_not nooo noo 👎 ❌ ✖ 🚫`,
 		yCancel: `never_mind nevermind nvm cancel cancel_that cancel_it stop stop_it stop_that forget_it forget_that forget_about_it leave_it

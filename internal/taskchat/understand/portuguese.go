@@ -88,7 +88,7 @@ var portuguese = language{
 		yStrong: `sim s ss claro pode isso isso_mesmo isso_aí exato exatamente com_certeza certeza confirmo confirma confirmado confirme positivo
 			pode_ser pode_sim manda_ver vai_em_frente vá_em_frente faz_isso faça_isso faça faz manda_bala uhum aham correto é_isso é_isso_aí
 			por_favor_sim claro_que_sim tenho_certeza podes afirmativo bora manda sim_senhor siga prossiga avance 👍 ✅ 👌 ✔ 🆗`,
-		yWeak: `ok okay tá ta tá_bom ta_bom beleza blz certo bom tudo_bem tá_certo ótimo perfeito está_bem de_acordo combinado está_bom`,
+		yWeak: `ok okay tá ta tá_bom ta_bom beleza blz certo tudo_bem tá_certo está_bem de_acordo combinado está_bom`,
 		yNo: `não nao n nn de_jeito_nenhum nunca negativo melhor_não não_precisa não_faz_isso não_faça_isso claro_que_não de_forma_alguma
 			nem_pensar não_obrigado não_obrigada prefiro_não acho_que_não 👎 ❌ ✖ 🚫`,
 		yCancel: `deixa deixa_pra_lá deixa_para_lá deixa_quieto deixa_assim deixe deixa_estar deixe_pra_lá deixe_para_lá cancela cancelar cancele
@@ -122,7 +122,7 @@ var portuguese = language{
 		rThrough:    `a até à ao -`,
 		rAbout: `de da do das dos sobre com chamada chamado para pra que_fala_de relacionada_a intitulada intitulado que_diz referente_a
 			com_o_título com_o_nome com_título relacionadas_a a_ver_com`,
-		rNone:    `nenhuma nenhum nenhuma_delas nenhum_deles nem_uma_nem_outra`,
+		rNone:    `nenhuma nenhum nenhuma_delas nenhum_deles nada nem_uma_nem_outra`,
 		rNot:     `não nao nunca jamais nem`,
 		rNew:     `nov~ outr~ mais`,
 		rAnother: `outr~ resto próxim~ restante restantes demais`,

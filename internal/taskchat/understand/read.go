@@ -146,7 +146,7 @@ func (r *reader) clause(s span, asks bool) said {
 		return said{results: r.refuse()}
 	}
 	told := r.told || r.at(f.lo, f.hi, fPerfect) > 0
-	if out = r.statement(f.span); out == nil && (r.endsErrand(f.span) || r.beginsErrand(f.span)) && r.heads(f.span) == nil && r.at(f.lo, f.hi, tParticle) == 0 {
+	if out = r.statement(f.span); out == nil && (r.endsErrand(f.span) || r.beginsErrand(f.span)) && r.heads(f.span) == nil && r.at(f.lo, f.hi, tParticle) == 0 && !r.opensAsPosition(f.span) {
 		out = r.added(f.span, false, implied, "a thing to do, in so many words")
 	}
 	if out != nil {
@@ -184,6 +184,9 @@ func (r *reader) moderate(out []Result, f front, asks bool) []Result {
 	if asks && !f.polite && !f.wished {
 		doubt(out, asked)
 	}
+	if first.Intent != Create && first.Intent != List && first.Entities.Title == "" && !first.Entities.HasDescription && first.Entities.Status == "" && r.has(f.span, rNot) >= 0 {
+		doubt(out, weak) // a word that turns something into its contrary, though not the command
+	}
 	if f.hedged || first.Intent != Create && first.Entities.Title == "" && r.has(f.span, fHedge) >= 0 {
 		doubt(out, weak)
 	}
@@ -205,7 +208,7 @@ func (r *reader) negated(s span, c Result) bool {
 	case Update:
 		return r.lex.last && last && c.Entities.Status == ""
 	case Delete, Complete:
-		return r.lex.last && (last || c.Entities.Reference != nil && c.Entities.Reference.Title == "")
+		return r.lex.last
 	}
 	return false
 }
@@ -278,6 +281,9 @@ func (r *reader) combine(all []said) []Result {
 			}
 			out = append(out, x)
 		}
+	}
+	if len(out) > 1 && out[0].Intent == List && out[1].Intent == List && out[0].Entities == (Entities{}) { // "can you show me, what is left?"
+		out = out[1:]
 	}
 	if firm {
 		r.guessed = false

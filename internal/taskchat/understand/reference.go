@@ -395,6 +395,10 @@ func (t *text) byTitle(s span) *named {
 			}
 		}
 	}
+	if k := t.at(i, s.hi, rAbout); k > 0 && i > s.lo && i+k < s.hi && !n.explicit { // "die mit dem Brot"
+		i = t.skip(i+k, s.hi, rArticle)
+		n.explicit = true
+	}
 	rest := t.trim(span{i, s.hi}, tEnding)
 	if title := t.compound(rest); title != "" {
 		n.Title, n.explicit = title, true

@@ -149,7 +149,9 @@ func (r *reader) donePast(s span) []Result {
 			return nil
 		}
 		out := r.doneObject(s, span{i, end}) // "Mama angerufen": who did is left out
-		doubt(out, asked)
+		if !r.told {
+			doubt(out, asked)
+		}
 		return out
 	}
 	object := span{i, end}
@@ -163,10 +165,9 @@ func (r *reader) pastAt(i, hi int) int {
 	if i >= hi || r.tokens[i].kind != word || r.tokens[i].quoted {
 		return 0
 	}
-	if r.at(i, hi, fStative) > 0 {
+	if n := r.at(i, hi, tPast); n <= r.at(i, hi, fStative) && r.at(i, hi, fStative) > 0 {
 		return 0
-	}
-	if n := r.at(i, hi, tPast); n > 0 {
+	} else if n > 0 {
 		return n
 	}
 	if r.lex.past(r.tokens[i].norm) && r.at(i, hi, rArticle, fFiller, rNumber, rOrdinal, tInList) == 0 {
@@ -200,6 +201,9 @@ func (r *reader) bareWords(s span) []Result {
 	if r.unsayable(s) || r.at(s.lo, s.hi, rNot) > 0 {
 		r.guessed = true
 		return one(Chat, weak, Entities{}, "a statement")
+	}
+	if rest, listed := r.withoutList(s); listed && r.has(rest, fSubject, fBe) < 0 && !rest.empty() { // "milk on my list"
+		return r.added(rest, false, likely, "something for the list")
 	}
 	if r.isOpen(s) {
 		return one(Chat, weak, Entities{}, "a task, but none that is named")
