@@ -81,7 +81,7 @@ func (r *reader) clauses(s span) (out []span) {
 		if r.tokens[i].quoted {
 			continue
 		}
-		n := 0
+		var n int
 		if r.sign(i, ",", "-", ".", "(") && !(r.tokens[i].glued && r.sign(i, "-")) || r.tokens[i].kind == emoji {
 			n = 1
 		} else {
@@ -128,7 +128,8 @@ func (r *reader) cuts(left span, j, hi int, comma bool) bool {
 	if r.at(j, hi, fPerfect) > 0 && r.donePast(r.toJoint(j, hi)) != nil {
 		return true
 	}
-	if right := r.toJoint(j, hi); r.lex.last && r.pastAt(left.hi-1, left.hi) > 0 && right.hi-right.lo > 1 && r.pastAt(right.hi-1, right.hi) > 0 && r.donePast(body) != nil {
+	right := r.toJoint(j, hi)
+	if r.lex.last && right.hi-right.lo > 1 && r.pastAt(left.hi-1, left.hi) > 0 && r.pastAt(right.hi-1, right.hi) > 0 && r.donePast(body) != nil {
 		return true
 	}
 	if r.pastAt(j, hi) > 0 && r.pastAt(j, hi) < hi-j && r.donePast(body) != nil {
@@ -331,7 +332,7 @@ func (r *reader) errandTitle(left span) bool {
 // front is a clause without what stands before what it says.
 type front struct {
 	span
-	polite, hedged, wished, greeted, negated bool
+	polite, hedged, wished, negated bool
 }
 
 // front takes greetings, fillers, "could you", "I'd like to" and "maybe" from the beginning of a clause.
@@ -343,7 +344,6 @@ func (r *reader) front(s span) front {
 		}
 		n := r.at(f.lo, f.hi, fGreet, fThanks)
 		if n > r.at(f.lo, f.hi, fFiller) && r.standsApart(f.lo+n, f.hi) {
-			f.greeted = true
 			f.lo += n
 			f.span = r.trimStart(f.span)
 			continue

@@ -120,7 +120,8 @@ var english = language{
 		rListKind:   `task tasks todo to-do to_do todos to-dos to_dos shopping grocery groceries whole entire current personal daily`,
 		rOne:        `one guy`,
 		rOnes:       `ones`,
-		rIt: `it that this that_one this_one the_one them these those those_two these_two those_three these_three him her the_same the_same_one the_same_task the_one_you_just_added
+		rIt: `it that this that_one this_one the_one them these those those_two these_two those_three these_three him
+			her the_same the_same_one the_same_task the_one_you_just_added
 			the_one_we_just_talked_about it_all this_here`,
 		rAll:   `all every each all_of all_the`,
 		rWhole: `whole entire full`,

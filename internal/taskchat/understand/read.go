@@ -146,7 +146,7 @@ func (r *reader) clause(s span, asks bool) said {
 		return said{results: r.refuse()}
 	}
 	told := r.told || r.at(f.lo, f.hi, fPerfect) > 0
-	if out = r.statement(f.span); out == nil && (r.endsErrand(f.span) || r.beginsErrand(f.span)) && r.heads(f.span) == nil && r.at(f.lo, f.hi, tParticle) == 0 && !r.opensAsPosition(f.span) {
+	if out = r.statement(f.span); out == nil && r.isErrandAlone(f.span) {
 		out = r.added(f.span, false, implied, "a thing to do, in so many words")
 	}
 	if out != nil {
@@ -156,6 +156,11 @@ func (r *reader) clause(s span, asks bool) said {
 		return said{results: out, past: told}
 	}
 	return said{results: r.bareWords(f.span), guess: true}
+}
+
+// isErrandAlone says that a part is a thing to do by the form of its verb alone: no verb that is known begins it, and no position.
+func (r *reader) isErrandAlone(s span) bool {
+	return (r.endsErrand(s) || r.beginsErrand(s)) && r.heads(s) == nil && r.at(s.lo, s.hi, tParticle) == 0 && !r.opensAsPosition(s)
 }
 
 // asksHelp says that a part asks for help; "help mom" does not.
@@ -184,7 +189,9 @@ func (r *reader) moderate(out []Result, f front, asks bool) []Result {
 	if asks && !f.polite && !f.wished {
 		doubt(out, asked)
 	}
-	if first.Intent != Create && first.Intent != List && first.Entities.Title == "" && !first.Entities.HasDescription && first.Entities.Status == "" && r.has(f.span, rNot) >= 0 {
+	e := first.Entities
+	plain := first.Intent != Create && first.Intent != List && e.Title == "" && !e.HasDescription && e.Status == ""
+	if plain && r.has(f.span, rNot) >= 0 {
 		doubt(out, weak) // a word that turns something into its contrary, though not the command
 	}
 	if f.hedged || first.Intent != Create && first.Entities.Title == "" && r.has(f.span, fHedge) >= 0 {

@@ -119,8 +119,8 @@ func wordEnd(s string, i int) int {
 var clitics = map[string]bool{"-a": true, "-o": true, "-as": true, "-os": true, "-la": true, "-lo": true, "-las": true, "-los": true, "-me": true}
 
 // contracted are words that are one with the "'s" behind them; behind any other it is a word of its own.
-var contracted = map[string]bool{"it": true, "that": true, "what": true, "let": true, "there": true, "he": true, "she": true, "who": true, "where": true, "how": true,
-	"when": true, "here": true, "geht": true, "gibt": true, "hab": true}
+var contracted = map[string]bool{"it": true, "that": true, "what": true, "let": true, "there": true, "he": true, "she": true, "who": true, "where": true,
+	"how": true, "when": true, "here": true, "geht": true, "gibt": true, "hab": true}
 
 // possessive says that what follows an apostrophe is an s that ends a word.
 func possessive(s string) bool {
