@@ -13,11 +13,11 @@ func (r *reader) sentences() (out []span) {
 		switch {
 		case tok.kind != sign || tok.quoted && !r.closes(i):
 		case tok.norm == ";":
-			end = !r.verbatimSince(lo, i)
+			end = !r.verbatimSince(lo, i) && r.beginsCommand(i+1, len(r.tokens))
 		case tok.norm == "!", tok.norm == "?":
 			end = true
 		case tok.norm == ".":
-			end = r.endsSentence(i)
+			end = r.endsSentence(i) && !(i > lo && r.tokens[i-1].kind == number && r.verbatimSince(lo, i))
 		case tok.norm == "\n":
 			if r.sign(i-1, ":") && i > lo {
 				lines = true // a list follows

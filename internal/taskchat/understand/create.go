@@ -83,6 +83,9 @@ func (r *reader) cutDescription(s span) (title span, description string, has boo
 
 // titles cuts a part into several titles: a list where it is one, or clauses that each begin (or end) with a verb and say what of.
 func (r *reader) titles(s span, list bool) (out []span) {
+	for n := r.joint(s.lo, s.hi, list); n > 0; n = r.joint(s.lo, s.hi, list) {
+		s.lo += n
+	}
 	from := s.lo
 	for i := s.lo; i < s.hi; i++ {
 		if r.tokens[i].quoted && !list {
@@ -97,7 +100,7 @@ func (r *reader) titles(s span, list bool) (out []span) {
 			next += k
 		}
 		left, right := span{from, i}, r.upToJoint(next, s.hi)
-		if list && next < s.hi || r.isClause(left, right, len(out) > 0) {
+		if (list || r.sign(i, ";")) && next < s.hi || r.isClause(left, right, len(out) > 0) {
 			out = append(out, r.withoutTo(left))
 			from, i = next, next-1
 		}
@@ -118,6 +121,9 @@ func (r *reader) withoutTo(s span) span {
 func (r *reader) joint(i, hi int, list bool) int {
 	if i >= hi || r.tokens[i].quoted {
 		return 0
+	}
+	if list && r.tokens[i].kind == number && r.sign(i+1, ".", ")") && i+2 < hi && !r.tokens[i+2].glued { // "1. milk 2. bread"
+		return 2
 	}
 	if r.sign(i, ",", ";", "\n") || list && r.sign(i, "-") && !r.tokens[i].glued || list && r.tokens[i].kind == emoji {
 		return 1
@@ -140,6 +146,9 @@ func (r *reader) upToJoint(i, hi int) span {
 // isClause says that both sides of a joint are things to do by themselves. After an ordinary title the right side must be one for sure.
 func (r *reader) isClause(left, right span, more bool) bool {
 	right = r.withoutTo(right)
+	if r.isQuoted(r.trim(left)) && r.isQuoted(r.trim(right)) {
+		return true
+	}
 	if !r.beginsErrand(right) && !r.endsErrand(right) || r.anaphoric(right) {
 		return false
 	}

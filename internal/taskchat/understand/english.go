@@ -8,7 +8,7 @@ var english = language{
 		vRemind: `remind_me_to remind_me_about remind_me_of remind_me_that remind_me_i remind_us_to remind_me:1 don't_forget_to don't_forget_about
 			don't_forget
 			don't_let_me_forget_to don't_let_me_forget_about don't_let_me_forget do_not_let_me_forget_to do_not_let_me_forget do_not_forget_to do_not_forget
-			remember_to remember:1 note_to_self make_a_note_to make_a_note_of make_a_note_that make_a_note make_note_of make_sure_i_don't_forget_to
+			remember_to remember note_to_self make_a_note_to make_a_note_of make_a_note_that make_a_note make_note_of make_sure_i_don't_forget_to
 			make_sure_i
 			make_sure_that_i make_sure_to i_mustn't_forget_to i_mustn't_forget i_must_not_forget_to i_must_not_forget i_shouldn't_forget_to
 			i_can't_forget_to
@@ -49,7 +49,7 @@ var english = language{
 			you_need_to you_must would_you_be_able_to`,
 		fWish: `i_want_to i'd_like_to i_would_like_to i_wanna i'd_love_to let's let_us let_me i'd_want_to we_want_to we'd_like_to i_would_love_to
 			lemme i_wish_to i'd_like i_would_like i_want i'd_prefer_to go_ahead_and`,
-		fFiller: `please kindly just ok okay hey so also oh um uh well alright and_then and then next finally lastly first_of_all actually plus
+		fFiller: `please kindly right_away before_i_forget just ok okay hey so also oh um uh well alright and_then and then next finally lastly first_of_all actually plus
 			quickly real_quick simply now anyway
 			but right pls plz dear assistant sibyl bot additionally furthermore after_that afterwards besides as_well too again for_now right_now
 			immediately asap_please if_you_would if_you_could if_you_can if_possible when_you_get_a_chance thx_please really basically literally btw
@@ -105,7 +105,7 @@ var english = language{
 		yCancel: `never_mind nevermind nvm cancel cancel_that cancel_it stop stop_it stop_that forget_it forget_that forget_about_it leave_it
 			leave_it_alone leave_it_be leave_that leave_it_as_it_is keep_it keep_that keep_them leave_them abort not_now not_yet not_today drop_it
 			let_it_be let_it_go skip_it skip skip_that scratch_that i_changed_my_mind changed_my_mind hold_on wait hold_off don't_bother quit
-			nothing it's_fine_as_it_is forget_i_said_anything let's_not let_it leave_everything`,
+			it's_fine_as_it_is forget_i_said_anything let's_not let_it leave_everything`,
 		yMaybe: `maybe perhaps probably possibly i_guess guess i_think i_suppose suppose not_sure unsure later but if whether unless almost might hm
 			hmm idk dunno don't_know why_not why whatever either sort_of kind_of not_quite first until should should_i depends`,
 		yThat: `that it them this do it_please that_one this_one so with_it then now please thanks thank_you thx i i'm am want want_to to you can
@@ -115,7 +115,7 @@ var english = language{
 		rArticle:    `the my this that these those our your his her these_here the_whole the_entire of_the its`,
 		rIndefinite: `a an another one_more some:1 any:1 a_few:1 several:1 a_couple:1 a_couple_of:1 most:1 most_of:1 few:1 half_of:1 many:1`,
 		rTask:       `task item entry todo to-do reminder job to_do point taks option number_task bullet line thing tsk position`,
-		rTasks:      `tasks items entries todos to-dos reminders things jobs to_dos points options following the_following`,
+		rTasks:      `tasks items entries todos to-dos reminders things jobs to_dos points options following the_following following_tasks the_following_tasks`,
 		rList:       `list lists lists_of_tasks list_of_tasks tasklist todolist to-do-list todo-list checklist agenda`,
 		rListKind:   `task tasks todo to-do to_do todos to-dos to_dos shopping grocery groceries whole entire current personal daily`,
 		rOne:        `one guy`,

@@ -8,7 +8,7 @@ func (r *reader) remind(h head) []Result {
 		return one(Create, clear, Entities{}, "a command without a title")
 	}
 	const frame = "a request to be reminded"
-	if r.at(object.lo, object.hi, fAsking) > 0 { // "remember when …"
+	if _, _, timed := r.timeBefore(object); r.at(object.lo, object.hi, fAsking) > 0 && !(timed && h.value == open) { // "remember when …"
 		return nil
 	}
 	about := span{object.lo + r.at(object.lo, object.hi, tInfTo), object.hi}

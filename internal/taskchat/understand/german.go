@@ -55,7 +55,7 @@ var german = language{
 			es_wäre_nett_wenn_du kann_ich_dich_bitten du_darfst du_musst wäre_es_möglich kannst_du_mal könntest_du_mal`,
 		fWish: `ich_möchte ich_will ich_würde_gerne ich_würde_gern ich_möchte_gerne ich_möchte_gern ich_hätte_gerne ich_hätte_gern ich_wollte
 			ich_würde lass_uns lasst_uns wir_wollen wir_möchten möchte will ich_mag ich_wünsche lass_mich`,
-		fFiller: `bitte mal doch eben kurz einfach noch dann also jetzt gleich ok okay so na danach anschließend außerdem zuerst zuletzt schließlich
+		fFiller: `bevor_ich_es_vergesse bevor_ich's_vergesse bitte mal doch eben kurz einfach noch dann also jetzt gleich ok okay so na danach anschließend außerdem zuerst zuletzt schließlich
 			auch gern gerne hey hallo hi assistent sibyl übrigens schnell nun gerade halt ja_bitte zusätzlich ferner daneben aber wieder sofort
 			bitteschön bitte_auch eigentlich nochmal zunächst weiterhin als_erstes als_nächstes`,
 		fMe: `mir mich uns für_mich für_uns dir`,

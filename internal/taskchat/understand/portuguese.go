@@ -54,7 +54,7 @@ var portuguese = language{
 			por_gentileza você_me_faz_o_favor_de tem_como_você se_importa_de você_deve você_tem_que preciso_que_você quero_que podia você_podia
 			poderias você_já_pode seria_possível`,
 		fWish: `quero eu_quero gostaria_de eu_gostaria_de queria eu_queria vamos desejo bora gostava_de`,
-		fFiller: `por_favor favor pf pfv pfvr por_gentileza então também agora depois aí ok okay olá oi ei só já ainda bem bom logo assistente sibyl
+		fFiller: `antes_que_eu_esqueça por_favor favor pf pfv pfvr por_gentileza então também agora depois aí ok okay olá oi ei só já ainda bem bom logo assistente sibyl
 			aliás além_disso e_então e_depois em_seguida por_fim finalmente primeiro rapidinho mas se_faz_favor faz_favor simplesmente imediatamente
 			novamente de_novo se_possível se_puder`,
 		fMe: `me mim pra_mim para_mim nos -me para_nós pra_gente`,

@@ -2,6 +2,9 @@ package understand
 
 // statement reads what is said without a command: what is done, what is to be done, or nothing of either. nil: it is none of them.
 func (r *reader) statement(s span) []Result {
+	if r.at(s.lo, s.hi, rNone) > 0 || r.has(s, rNone) >= 0 && r.has(s, fPerfect) == s.lo { // "nothing is done", "I did nothing"
+		return nil
+	}
 	if out := r.doneState(s); out != nil {
 		return out
 	}
@@ -57,7 +60,7 @@ func (r *reader) doneState(s span) []Result {
 	if ref == nil || ref.several || r.at(rest.lo, rest.hi, fSubject) > 0 && !ref.explicit {
 		return nil
 	}
-	if !linked && !ref.explicit && r.lex.known(r.tokens[rest.lo].norm) && r.at(rest.lo, rest.hi, rArticle) == 0 {
+	if !linked && !ref.explicit && r.at(rest.lo, rest.hi, fSubject, fAsking, fAux, fBe, fTalk, yNo, rNot, rIndefinite) > 0 {
 		return nil
 	}
 	return r.stated(s, ref, open)
