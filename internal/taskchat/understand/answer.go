@@ -109,7 +109,7 @@ func (r *reader) kind() string {
 
 func (r *reader) answered(s span) said {
 	if r.declines(s) {
-		return said{results: one(Decline, sure, Entities{}, "a no"), takes: false}
+		return said{results: one(Decline, sure, Entities{}, "a no")}
 	}
 	return said{results: one(Confirm, sure, Entities{}, "a yes")}
 }

@@ -13,11 +13,11 @@ func (r *reader) sentences() (out []span) {
 		switch {
 		case tok.kind != sign || tok.quoted && !r.closes(i):
 		case tok.norm == ";":
-			end = !r.verbatimSince(lo, i)
+			end = !r.verbatimSince(lo, i) && r.beginsCommand(i+1, len(r.tokens))
 		case tok.norm == "!", tok.norm == "?":
 			end = true
 		case tok.norm == ".":
-			end = r.endsSentence(i)
+			end = r.endsSentence(i) && !(i > lo && r.tokens[i-1].kind == number && r.verbatimSince(lo, i))
 		case tok.norm == "\n":
 			if r.sign(i-1, ":") && i > lo {
 				lines = true // a list follows
@@ -81,7 +81,7 @@ func (r *reader) clauses(s span) (out []span) {
 		if r.tokens[i].quoted {
 			continue
 		}
-		n := 0
+		var n int
 		if r.sign(i, ",", "-", ".", "(") && !(r.tokens[i].glued && r.sign(i, "-")) || r.tokens[i].kind == emoji {
 			n = 1
 		} else {
@@ -126,6 +126,10 @@ func (r *reader) cuts(left span, j, hi int, comma bool) bool {
 		return true
 	}
 	if r.at(j, hi, fPerfect) > 0 && r.donePast(r.toJoint(j, hi)) != nil {
+		return true
+	}
+	right := r.toJoint(j, hi)
+	if r.lex.last && right.hi-right.lo > 1 && r.pastAt(left.hi-1, left.hi) > 0 && r.pastAt(right.hi-1, right.hi) > 0 && r.donePast(body) != nil {
 		return true
 	}
 	if r.pastAt(j, hi) > 0 && r.pastAt(j, hi) < hi-j && r.donePast(body) != nil {
@@ -187,7 +191,7 @@ func (r *reader) cutsCommand(left span, j, hi int) bool {
 			if kind == Create && r.words(left) < 2 {
 				continue
 			}
-			if h.class == vPut && r.put(object) == nil {
+			if h.class == vPut && r.put(object, h.value) == nil {
 				continue
 			}
 			return !object.empty()
@@ -328,7 +332,7 @@ func (r *reader) errandTitle(left span) bool {
 // front is a clause without what stands before what it says.
 type front struct {
 	span
-	polite, hedged, wished, greeted, negated bool
+	polite, hedged, wished, negated bool
 }
 
 // front takes greetings, fillers, "could you", "I'd like to" and "maybe" from the beginning of a clause.
@@ -340,7 +344,6 @@ func (r *reader) front(s span) front {
 		}
 		n := r.at(f.lo, f.hi, fGreet, fThanks)
 		if n > r.at(f.lo, f.hi, fFiller) && r.standsApart(f.lo+n, f.hi) {
-			f.greeted = true
 			f.lo += n
 			f.span = r.trimStart(f.span)
 			continue

@@ -142,7 +142,10 @@ func (r *reader) finals(s span) (list []head) {
 			if e.class >= vErrand || e.class == vNeed || i+1+len(e.rest) != end {
 				continue
 			}
-			object := r.trim(span{s.lo, i}, fFiller, fMe)
+			object := r.trimEnd(r.trim(span{s.lo, i}, fFiller, fMe), fAsk) // "die letzte kannst du löschen"
+			if r.has(object, fSubject) >= 0 && r.at(object.lo, object.hi, rIt) == 0 || r.at(object.lo, object.hi, fAux) > 0 {
+				continue
+			}
 			if k := r.before(object.lo, object.hi, tZu); k > 0 {
 				object.hi -= k
 			}
@@ -170,7 +173,7 @@ func (r *reader) perform(s span, h head) []Result {
 	case vCreate:
 		return r.create(s, h)
 	case vPut:
-		return r.put(object)
+		return r.put(object, h.value)
 	case vDelete, vDeleteWeak:
 		if h.class == vDelete || !r.trimStart(object, fFiller).empty() {
 			if out := r.describe(object, true); out != nil {
@@ -212,6 +215,13 @@ func (r *reader) change(i Intent, s span, h head) []Result {
 			return nil
 		}
 		return one(i, clear, Entities{}, "a verb alone")
+	}
+	if n := r.at(object.lo, object.hi, tDone, tUndone); n == object.hi-object.lo { // "delete completed"
+		status := "pending"
+		if r.at(object.lo, object.hi, tDone) == n {
+			status = "completed"
+		}
+		return r.changed(i, s, &named{Reference: Reference{Words: r.raw(object), All: true}, status: status, explicit: true}, isWeak)
 	}
 	if r.at(object.lo, object.hi, rNone) == object.hi-object.lo { // "delete nothing"
 		return r.refuse()

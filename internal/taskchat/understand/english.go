@@ -8,7 +8,7 @@ var english = language{
 		vRemind: `remind_me_to remind_me_about remind_me_of remind_me_that remind_me_i remind_us_to remind_me:1 don't_forget_to don't_forget_about
 			don't_forget
 			don't_let_me_forget_to don't_let_me_forget_about don't_let_me_forget do_not_let_me_forget_to do_not_let_me_forget do_not_forget_to do_not_forget
-			remember_to remember:1 note_to_self make_a_note_to make_a_note_of make_a_note_that make_a_note make_note_of make_sure_i_don't_forget_to
+			remember_to remember note_to_self make_a_note_to make_a_note_of make_a_note_that make_a_note make_note_of make_sure_i_don't_forget_to
 			make_sure_i
 			make_sure_that_i make_sure_to i_mustn't_forget_to i_mustn't_forget i_must_not_forget_to i_must_not_forget i_shouldn't_forget_to
 			i_can't_forget_to
@@ -21,7 +21,7 @@ var english = language{
 			there's_also`,
 		vCreate: `add create:1 insert append note new_task new_todo new_to-do new_item new_reminder new_entry another_task todo:2 to-do:2 task:2
 			reminder:2 set_up_a_task set_a_reminder set_reminder schedule_a_task make_a_task make_a_new_task make_a_todo make_a_to-do make_me_a_task`,
-		vPut:    `put stick throw place get take pop write have keep slap chuck cross strike knock scratch jot`,
+		vPut:    `put stick throw place get take pop write have keep slap chuck cross:1 strike knock scratch jot`,
 		vDelete: `delete remove erase get_rid_of deleting removing trash discard bin del rm`,
 		vDeleteWeak: `drop cancel clear throw_away throw_out scrap wipe ditch clean_out clean_up clear_out purge kill dump empty scratch strike
 			strike_out nuke eliminate lose toss forget_about`,
@@ -49,10 +49,10 @@ var english = language{
 			you_need_to you_must would_you_be_able_to`,
 		fWish: `i_want_to i'd_like_to i_would_like_to i_wanna i'd_love_to let's let_us let_me i'd_want_to we_want_to we'd_like_to i_would_love_to
 			lemme i_wish_to i'd_like i_would_like i_want i'd_prefer_to go_ahead_and`,
-		fFiller: `please kindly just ok okay hey so also oh um uh well alright and_then and then next finally lastly first_of_all actually plus
+		fFiller: `please kindly right_away before_i_forget just ok okay hey so also oh um uh well alright and_then and then next finally lastly first_of_all actually plus
 			quickly real_quick simply now anyway
 			but right pls plz dear assistant sibyl bot additionally furthermore after_that afterwards besides as_well too again for_now right_now
-			immediately asap_please if_you_would if_you_could if_you_can if_possible when_you_get_a_chance thx_please basically literally btw
+			immediately asap_please if_you_would if_you_could if_you_can if_possible when_you_get_a_chance thx_please really basically literally btw
 			by_the_way thanks_and please_also hi hello listen look_here good_morning`,
 		fMe: `me for_me us for_us`,
 		fGreet: `hi hello hey good_morning good_evening good_afternoon good_night goodnight morning evening bye goodbye see_you see_you_later
@@ -83,8 +83,8 @@ var english = language{
 		fTalk: `nice cool great awesome lol haha hahaha wow interesting perfect amazing excellent wonderful lovely super fantastic funny sorry oops
 			ugh yay hmm hm oh really omg brilliant
 			good bad fine no_problem no_worries never_been_better all_good you're_welcome welcome my_bad what huh sweet neat sure_thing whatever test
-			testing bye anyway congratulations congrats happy sad`,
-		fBe: `is was are were am be been isn't wasn't aren't weren't has had will would 's that's it's i'm you're love loves hate hates like likes
+			testing bye anyway congratulations congrats happy sad great perfect`,
+		fBe: `is was are were am be been isn't wasn't aren't weren't has had will would that's it's i'm you're love loves hate hates like likes
 			feel feels think thinks know knows seems seem looks sounds makes does doesn't don't did didn't can't cannot won't wouldn't couldn't could
 			went rained snowed works means`,
 		fStative: `was were had been loved liked felt thought knew hated wanted needed forgot missed slept seemed looked enjoyed wondered wished hoped
@@ -99,13 +99,13 @@ var english = language{
 		yStrong: `yes yeah yep yup yea ya y aye sure go_ahead do_it please_do definitely absolutely of_course certainly correct confirm confirmed
 			affirmative that's_right thats_right sounds_good yes_please go_for_it that's_correct exactly by_all_means indeed do_that do_so proceed
 			i_confirm i'm_sure i_am_sure positive yessir yass uh-huh approved i_do it_is sure_thing agreed make_it_so 👍 ✅ 👌 ✔ 🆗`,
-		yWeak: `ok okay okey alright right fine k kk good great perfect cool okie sounds_great all_right very_well okay_then`,
+		yWeak: `ok okay okey alright right fine k kk okie sounds_great all_right very_well okay_then`,
 		yNo: `no nope nah nay n no_thanks no_thank_you no_way not_really absolutely_not definitely_not certainly_not of_course_not negative
 			please_don't better_not rather_not i'd_rather_not hell_no not_at_all don't_do_it don't_do_that don't do_not nooo noo 👎 ❌ ✖ 🚫`,
 		yCancel: `never_mind nevermind nvm cancel cancel_that cancel_it stop stop_it stop_that forget_it forget_that forget_about_it leave_it
 			leave_it_alone leave_it_be leave_that leave_it_as_it_is keep_it keep_that keep_them leave_them abort not_now not_yet not_today drop_it
 			let_it_be let_it_go skip_it skip skip_that scratch_that i_changed_my_mind changed_my_mind hold_on wait hold_off don't_bother quit
-			nothing it's_fine_as_it_is forget_i_said_anything let's_not let_it leave_everything`,
+			it's_fine_as_it_is forget_i_said_anything let's_not let_it leave_everything`,
 		yMaybe: `maybe perhaps probably possibly i_guess guess i_think i_suppose suppose not_sure unsure later but if whether unless almost might hm
 			hmm idk dunno don't_know why_not why whatever either sort_of kind_of not_quite first until should should_i depends`,
 		yThat: `that it them this do it_please that_one this_one so with_it then now please thanks thank_you thx i i'm am want want_to to you can
@@ -115,12 +115,13 @@ var english = language{
 		rArticle:    `the my this that these those our your his her these_here the_whole the_entire of_the its`,
 		rIndefinite: `a an another one_more some:1 any:1 a_few:1 several:1 a_couple:1 a_couple_of:1 most:1 most_of:1 few:1 half_of:1 many:1`,
 		rTask:       `task item entry todo to-do reminder job to_do point taks option number_task bullet line thing tsk position`,
-		rTasks:      `tasks items entries todos to-dos reminders things jobs to_dos points options following the_following`,
+		rTasks:      `tasks items entries todos to-dos reminders things jobs to_dos points options following the_following following_tasks the_following_tasks`,
 		rList:       `list lists lists_of_tasks list_of_tasks tasklist todolist to-do-list todo-list checklist agenda`,
 		rListKind:   `task tasks todo to-do to_do todos to-dos to_dos shopping grocery groceries whole entire current personal daily`,
 		rOne:        `one guy`,
 		rOnes:       `ones`,
-		rIt: `it that this that_one this_one the_one them these those him her the_same the_same_one the_same_task the_one_you_just_added
+		rIt: `it that this that_one this_one the_one them these those those_two these_two those_three these_three him
+			her the_same the_same_one the_same_task the_one_you_just_added
 			the_one_we_just_talked_about it_all this_here`,
 		rAll:   `all every each all_of all_the`,
 		rWhole: `whole entire full`,
@@ -163,7 +164,7 @@ var english = language{
 			not_yet_done ahead overdue unresolved missing`,
 		tNewest: `newest latest most_recent recent newest_first latest_first recently_added recently by_date_descending most_recently_added
 			last_added most_recent_first newest_to_oldest reverse_order descending`,
-		tDesc:  `description note notes details detail desc comment descriptions memo remark`,
+		tDesc:  `description:1 note notes details detail desc comment descriptions memo remark`,
 		tTitle: `title name wording text titles label`,
 		tWith:  `with including and with_a with_the plus having and_add and_set`,
 		tInList: `else something any some have has had do does did is are was i we my me on in of the to for all any there everything anything
@@ -172,7 +173,7 @@ var english = language{
 			it its it's next yet already monday tuesday wednesday thursday friday saturday sunday morning afternoon evening and or which ones one
 			finish finished complete completed done look looks like how many planned plan first will can could would want see show tell if both only
 			just ever happening deadline deadlines due by until still ahead`,
-		tAnchor: `i_have to_do on_my_plate on_the_agenda on_my_agenda on_my_list coming_up on_today going_on planned we_have on_for_today
+		tAnchor: `i_have to_do on_my_plate on_the_agenda on_my_agenda on_my_list coming_up overview summary on_today going_on planned we_have on_for_today
 			on_for_tomorrow do_today do_tomorrow today tomorrow tonight this_week this_weekend next_week do_next do_first for_me up_next i_got my_day
 			my_week scheduled i_still_have i_finish:1 i_complete:1 i_accomplish:1 i_get_done:1 i_do`,
 		tInfTo: `to about of that`,

@@ -8,14 +8,14 @@ func (r *reader) remind(h head) []Result {
 		return one(Create, clear, Entities{}, "a command without a title")
 	}
 	const frame = "a request to be reminded"
-	if r.at(object.lo, object.hi, fAsking) > 0 { // "remember when …"
+	if _, _, timed := r.timeBefore(object); r.at(object.lo, object.hi, fAsking) > 0 && !(timed && h.value == open) { // "remember when …"
 		return nil
 	}
 	about := span{object.lo + r.at(object.lo, object.hi, tInfTo), object.hi}
 	if e, ok := r.listed(about); ok && r.has(about, rTasks, rList) >= 0 {
 		return one(List, clear, e, "a request to be reminded of the list")
 	}
-	if r.onlyTime(object) {
+	if r.at(object.lo, object.hi, tTime) > 0 && r.onlyTime(object) {
 		return one(Create, clear, Entities{}, "a command without a title")
 	}
 	if !h.when.empty() {
@@ -55,11 +55,8 @@ func (r *reader) withoutModal(s span) span {
 
 // onlyTime says that a part names nothing but a time: "at 5".
 func (r *reader) onlyTime(s span) bool {
-	if r.at(s.lo, s.hi, tTime) == 0 {
-		return false
-	}
 	for i := s.lo; i < s.hi; i++ {
-		if r.tokens[i].kind != number && r.at(i, s.hi, tTime, tInList) == 0 {
+		if r.tokens[i].kind != number && r.at(i, i+1, tTime, tInList, rArticle, tStill) == 0 {
 			return false
 		}
 	}
@@ -132,7 +129,7 @@ func (r *reader) errand(s span, h head) []Result {
 }
 
 // put reads "put X on my list" and "take X off my list".
-func (r *reader) put(object span) []Result {
+func (r *reader) put(object span, value int) []Result {
 	if n := r.listPhrase(object.lo, object.hi, tTo); n > 0 {
 		return r.added(r.trimStart(span{object.lo + n, object.hi}), false, clear, "something for the list")
 	}
@@ -144,7 +141,11 @@ func (r *reader) put(object span) []Result {
 	rest := span{s.lo, at}
 	if from {
 		if ref := r.reference(rest); ref != nil && !ref.several {
-			out := r.changed(Delete, rest, ref, false)
+			intent := Delete
+			if value == struck {
+				intent = Complete
+			}
+			out := r.changed(intent, rest, ref, false)
 			out[0].Reasoning = "something off the list"
 			return out
 		}

@@ -55,7 +55,7 @@ var german = language{
 			es_wäre_nett_wenn_du kann_ich_dich_bitten du_darfst du_musst wäre_es_möglich kannst_du_mal könntest_du_mal`,
 		fWish: `ich_möchte ich_will ich_würde_gerne ich_würde_gern ich_möchte_gerne ich_möchte_gern ich_hätte_gerne ich_hätte_gern ich_wollte
 			ich_würde lass_uns lasst_uns wir_wollen wir_möchten möchte will ich_mag ich_wünsche lass_mich`,
-		fFiller: `bitte mal doch eben kurz einfach noch dann also jetzt gleich ok okay so na danach anschließend außerdem zuerst zuletzt schließlich
+		fFiller: `bevor_ich_es_vergesse bevor_ich's_vergesse bitte mal doch eben kurz einfach noch dann also jetzt gleich ok okay so na danach anschließend außerdem zuerst zuletzt schließlich
 			auch gern gerne hey hallo hi assistent sibyl übrigens schnell nun gerade halt ja_bitte zusätzlich ferner daneben aber wieder sofort
 			bitteschön bitte_auch eigentlich nochmal zunächst weiterhin als_erstes als_nächstes`,
 		fMe: `mir mich uns für_mich für_uns dir`,
@@ -73,7 +73,7 @@ var german = language{
 			gibt's hattest_du hatte_ich bist_du bin_ich sind_das ist_das ist_es ist_die ist_der ist_da sind_die sind_alle sind_noch wird_die
 			werden_die wirst_du soll_die soll_das muss_die kann_die können_die kann_das hat_die was_ist wie_wäre_es willst_du_wissen lässt_sich
 			lassen_sich`,
-		fAux:     `ist sind war waren hat habe haben wird werden kann können soll sollen darf dürfen muss müssen wurde wurden`,
+		fAux:     `ist sind war waren hat habe haben wird werden kann könnte könnten können soll sollen darf dürfen muss müssen wurde wurden`,
 		fSubject: `ich du er sie es wir ihr man das dies jemand niemand alle`,
 		fPerfect: `ich_habe ich_hab hab habe ich_bin bin wir_haben habe_ich hab_ich bin_ich haben_wir ich_habe_schon ich_habe_gerade ich_hab_gerade
 			ich_hab_schon ich_habe_eben ich_hab_eben ich_hab_jetzt wir_hatten`,
@@ -95,7 +95,7 @@ var german = language{
 		yStrong: `ja jo jup jap jawohl joa klar sicher natürlich mach_das mach_es tu_das tu_es mach_mal auf_jeden_fall unbedingt genau richtig stimmt
 			bestätige bestätigt ich_bestätige ja_bitte gerne gern_ja selbstverständlich absolut los nur_zu jawoll jaja in_der_tat ganz_sicher
 			einverstanden korrekt bin_mir_sicher ich_bin_sicher ich_bin_mir_sicher ja_genau na_klar aber_ja aber_sicher 👍 ✅ 👌 ✔ 🆗`,
-		yWeak: `ok okay gut in_ordnung passt alles_klar meinetwegen von_mir_aus prima schön super perfekt`,
+		yWeak: `ok okay gut in_ordnung passt alles_klar meinetwegen von_mir_aus`,
 		yNo: `nein nee nö ne nein_danke auf_keinen_fall keinesfalls niemals lieber_nicht besser_nicht bloß_nicht bitte_nicht doch_nicht nicht
 			ganz_sicher_nicht natürlich_nicht nicht_machen mach_das_nicht tu_das_nicht mach_es_nicht nichts_da 👎 ❌ ✖ 🚫`,
 		yCancel: `abbrechen abbruch brich_ab lass_es lass_das lass_mal lass_sein lass_es_sein lass_gut_sein lass_es_gut_sein vergiss_es vergiss_das
@@ -134,7 +134,7 @@ var german = language{
 		rThrough:    `bis bis_zu -`,
 		rAbout: `mit über zu zum zur namens für bezüglich wegen betreffend mit_dem_titel mit_dem_namen mit_dem_namen_von um von vom in_der_es_um
 			die_heißt bei an`,
-		rNone:    `keine keines keiner keinen keine_davon keines_davon keinen_davon nichts_davon`,
+		rNone:    `keine keines keiner keinen keine_davon keines_davon keinen_davon nichts_davon nichts`,
 		rNot:     `nicht kein keine keinen keiner nie niemals nimmer`,
 		rNew:     `neu~ weiter~ zusätzlich~ ander~`,
 		rAnother: `ander~ rest nächst~ übrig~ ältest~`,
@@ -153,7 +153,7 @@ var german = language{
 			überfällig`,
 		tNewest: `neueste neuesten neuestes neueste_zuerst neuesten_zuerst neueste_zuoberst zuletzt_hinzugefügt~ jüngste jüngsten absteigend neuste
 			neusten die_neuesten_zuerst neuste_zuerst`,
-		tDesc:  `beschreibung notiz notizen details detail anmerkung kommentar bemerkung beschreibungen`,
+		tDesc:  `beschreibung:1 notiz notizen details detail anmerkung kommentar bemerkung beschreibungen`,
 		tTitle: `titel name namen text bezeichnung titels`,
 		tWith:  `mit und inklusive`,
 		tAnchor: `habe_ich hab_ich ich_habe heute morgen diese_woche nächste_woche steht_an liegt_an auf_dem_plan auf_dem_zettel auf_dem_programm

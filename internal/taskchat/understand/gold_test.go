@@ -3,7 +3,9 @@ package understand
 import (
 	"bufio"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -129,15 +131,26 @@ func readingText(r Reading) string {
 	return strings.Join(out, "; ")
 }
 
-// TestGold reads every line of the gold file as its author meant it.
+// TestGold reads every line of the gold file as its author meant it, and says how many of the results of each intent are right.
 func TestGold(t *testing.T) {
-	wrong := 0
-	lines := readGold(t, "testdata/gold.txt")
-	for _, g := range lines {
-		if got := Read(g.words, g.context); readingText(got) != g.want {
-			wrong++
-			t.Errorf("line %d: %q\n\tgot  %s\n\twant %s", g.number, g.words, readingText(got), g.want)
+	right, all := map[string]int{}, map[string]int{}
+	for _, g := range readGold(t, "testdata/gold.txt") {
+		got, want := readingText(Read(g.words, g.context)), g.want
+		for _, result := range strings.Split(got, "; ") {
+			intent, _, _ := strings.Cut(result, " ")
+			all[intent]++
+			if strings.Contains("; "+want+"; ", "; "+result+"; ") {
+				right[intent]++
+			}
+		}
+		if got != want {
+			t.Errorf("line %d: %q\n\tgot  %s\n\twant %s", g.number, g.words, got, want)
 		}
 	}
-	t.Logf("%d of %d lines are read as meant", len(lines)-wrong, len(lines))
+	for _, intent := range slices.Sorted(maps.Keys(all)) {
+		t.Logf("%-8s %4d of %4d are right", intent, right[intent], all[intent])
+		if all[intent] < 5 {
+			t.Errorf("%s: only %d results in the gold file, which says nothing", intent, all[intent])
+		}
+	}
 }

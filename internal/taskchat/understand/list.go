@@ -86,7 +86,7 @@ func (r *reader) listWord(i, hi int, e *Entities) (n int, anchor bool) {
 	if n = r.at(i, hi, rAll, rBoth, rTask, rOne, rOnes); n > 0 {
 		return n, r.at(i, hi, rAll) > 0
 	}
-	if n = r.at(i, hi, tInList, rArticle, rIndefinite, rWhole, rOf, rListKind, rNew, fFiller, tEnding, fMe, fSubject, fAux, fBe, tTo, tWith, tAs); n > 0 {
+	if n = r.at(i, hi, tInList, rArticle, rIndefinite, rWhole, rOf, rNew, fFiller, tEnding, fMe, fSubject, fAux, fBe, tTo, tWith, tAs); n > 0 {
 		return n, false
 	}
 	if r.sign(i, ",", "?", ".", "!", ":", "(", ")", "-", "\n") || r.tokens[i].kind == emoji {
@@ -235,7 +235,7 @@ func (r *reader) askedAbout(s span) (e Entities, ok bool) {
 	if topic.empty() || r.at(topic.lo, topic.hi, fSubject, rIt) > 0 {
 		return e, false
 	}
-	if r.onlyListWords(topic) {
+	if n, _ := r.positions(topic); n == nil && r.onlyListWords(topic) {
 		return e, false
 	}
 	ref := r.reference(topic)

@@ -24,7 +24,7 @@ var portuguese = language{
 		vCreate: `adiciona adicione adicionar adiciona_aí acrescenta acrescente acrescentar cria:1 crie:1 criar:1 anota anote anotar anota_aí
 			anote_aí inclui inclua incluir insere insira inserir registra registre registrar nova_tarefa novo_item novo_lembrete nova_entrada
 			outra_tarefa mais_uma_tarefa tarefa:2 lembrete:2 faz_uma_tarefa faça_uma_tarefa cria_uma_tarefa crie_uma_tarefa regista registe`,
-		vPut:    `bota bote botar coloca coloque colocar põe ponha pôr joga jogue tira tire tirar escreve escreva risca risque mete meta`,
+		vPut:    `bota bote botar coloca coloque colocar põe ponha pôr joga jogue tira tire tirar escreve escreva risca:1 risque:1 mete meta`,
 		vDelete: `apaga apague apagar deleta delete deletar exclui exclua excluir remove remova remover elimina elimine eliminar apagues apagas`,
 		vDeleteWeak: `tira tire tirar cancela cancele cancelar limpa limpe limpar descarta descarte descartar esvazia esvazie esvaziar joga_fora
 			jogue_fora jogar_fora some_com suma_com deita_fora`,
@@ -54,7 +54,7 @@ var portuguese = language{
 			por_gentileza você_me_faz_o_favor_de tem_como_você se_importa_de você_deve você_tem_que preciso_que_você quero_que podia você_podia
 			poderias você_já_pode seria_possível`,
 		fWish: `quero eu_quero gostaria_de eu_gostaria_de queria eu_queria vamos desejo bora gostava_de`,
-		fFiller: `por_favor favor pf pfv pfvr por_gentileza então também agora depois aí ok okay olá oi ei só já ainda bem bom logo assistente sibyl
+		fFiller: `antes_que_eu_esqueça por_favor favor pf pfv pfvr por_gentileza então também agora depois aí ok okay olá oi ei só já ainda bem bom logo assistente sibyl
 			aliás além_disso e_então e_depois em_seguida por_fim finalmente primeiro rapidinho mas se_faz_favor faz_favor simplesmente imediatamente
 			novamente de_novo se_possível se_puder`,
 		fMe: `me mim pra_mim para_mim nos -me para_nós pra_gente`,
@@ -88,7 +88,7 @@ var portuguese = language{
 		yStrong: `sim s ss claro pode isso isso_mesmo isso_aí exato exatamente com_certeza certeza confirmo confirma confirmado confirme positivo
 			pode_ser pode_sim manda_ver vai_em_frente vá_em_frente faz_isso faça_isso faça faz manda_bala uhum aham correto é_isso é_isso_aí
 			por_favor_sim claro_que_sim tenho_certeza podes afirmativo bora manda sim_senhor siga prossiga avance 👍 ✅ 👌 ✔ 🆗`,
-		yWeak: `ok okay tá ta tá_bom ta_bom beleza blz certo bom tudo_bem tá_certo ótimo perfeito está_bem de_acordo combinado está_bom`,
+		yWeak: `ok okay tá ta tá_bom ta_bom beleza blz certo tudo_bem tá_certo está_bem de_acordo combinado está_bom`,
 		yNo: `não nao n nn de_jeito_nenhum nunca negativo melhor_não não_precisa não_faz_isso não_faça_isso claro_que_não de_forma_alguma
 			nem_pensar não_obrigado não_obrigada prefiro_não acho_que_não 👎 ❌ ✖ 🚫`,
 		yCancel: `deixa deixa_pra_lá deixa_para_lá deixa_quieto deixa_assim deixe deixa_estar deixe_pra_lá deixe_para_lá cancela cancelar cancele
@@ -122,7 +122,7 @@ var portuguese = language{
 		rThrough:    `a até à ao -`,
 		rAbout: `de da do das dos sobre com chamada chamado para pra que_fala_de relacionada_a intitulada intitulado que_diz referente_a
 			com_o_título com_o_nome com_título relacionadas_a a_ver_com`,
-		rNone:    `nenhuma nenhum nenhuma_delas nenhum_deles nem_uma_nem_outra`,
+		rNone:    `nenhuma nenhum nenhuma_delas nenhum_deles nada nem_uma_nem_outra`,
 		rNot:     `não nao nunca jamais nem`,
 		rNew:     `nov~ outr~ mais`,
 		rAnother: `outr~ resto próxim~ restante restantes demais`,
@@ -138,7 +138,7 @@ var portuguese = language{
 			tenho_de_fazer preciso_fazer por_fazer a_fazer em_aberto abert~ devo_fazer próxim~ sobrou atrasad~ ainda_tenho`,
 		tNewest: `mais_recentes mais_recente mais_novas mais_novos mais_nova recentes mais_recentes_primeiro mais_novas_primeiro
 			últimas_adicionadas decrescente as_mais_recentes_primeiro`,
-		tDesc:  `descrição nota notas observação detalhe detalhes comentário anotação obs descrições`,
+		tDesc:  `descrição:1 nota notas observação detalhe detalhes comentário anotação obs descrições`,
 		tTitle: `título nome texto títulos`,
 		tWith:  `com com_a com_uma e_com`,
 		tAnchor: `eu_tenho tenho hoje amanhã esta_semana essa_semana na_agenda planejad~ eu_fiz:1 já_fiz:1 concluí:1 terminei:1 completei:1 fiz:1

@@ -58,7 +58,7 @@ func (r *reader) sentence(s span) (all []said) {
 		}
 		all = append(all, one)
 	}
-	if asks && len(clauses) > 1 && r.at(r.trimStart(clauses[len(clauses)-1]).lo, s.hi, yStrong, yWeak, tEnding) > 0 {
+	if asks && len(clauses) > 1 && r.at(r.trimStart(clauses[len(clauses)-1]).lo, s.hi, yStrong, yWeak) > 0 {
 		for _, c := range all { // "delete task 2, right?"
 			doubt(c.results, asked)
 		}
@@ -146,7 +146,7 @@ func (r *reader) clause(s span, asks bool) said {
 		return said{results: r.refuse()}
 	}
 	told := r.told || r.at(f.lo, f.hi, fPerfect) > 0
-	if out = r.statement(f.span); out == nil && (r.endsErrand(f.span) || r.beginsErrand(f.span)) && r.heads(f.span) == nil && r.at(f.lo, f.hi, tParticle) == 0 {
+	if out = r.statement(f.span); out == nil && r.isErrandAlone(f.span) {
 		out = r.added(f.span, false, implied, "a thing to do, in so many words")
 	}
 	if out != nil {
@@ -156,6 +156,11 @@ func (r *reader) clause(s span, asks bool) said {
 		return said{results: out, past: told}
 	}
 	return said{results: r.bareWords(f.span), guess: true}
+}
+
+// isErrandAlone says that a part is a thing to do by the form of its verb alone: no verb that is known begins it, and no position.
+func (r *reader) isErrandAlone(s span) bool {
+	return (r.endsErrand(s) || r.beginsErrand(s)) && r.heads(s) == nil && r.at(s.lo, s.hi, tParticle) == 0 && !r.opensAsPosition(s)
 }
 
 // asksHelp says that a part asks for help; "help mom" does not.
@@ -184,6 +189,11 @@ func (r *reader) moderate(out []Result, f front, asks bool) []Result {
 	if asks && !f.polite && !f.wished {
 		doubt(out, asked)
 	}
+	e := first.Entities
+	plain := first.Intent != Create && first.Intent != List && e.Title == "" && !e.HasDescription && e.Status == ""
+	if plain && r.has(f.span, rNot) >= 0 {
+		doubt(out, weak) // a word that turns something into its contrary, though not the command
+	}
 	if f.hedged || first.Intent != Create && first.Entities.Title == "" && r.has(f.span, fHedge) >= 0 {
 		doubt(out, weak)
 	}
@@ -205,7 +215,7 @@ func (r *reader) negated(s span, c Result) bool {
 	case Update:
 		return r.lex.last && last && c.Entities.Status == ""
 	case Delete, Complete:
-		return r.lex.last && (last || c.Entities.Reference != nil && c.Entities.Reference.Title == "")
+		return r.lex.last
 	}
 	return false
 }
@@ -278,6 +288,9 @@ func (r *reader) combine(all []said) []Result {
 			}
 			out = append(out, x)
 		}
+	}
+	if len(out) > 1 && out[0].Intent == List && out[1].Intent == List && out[0].Entities == (Entities{}) { // "can you show me, what is left?"
+		out = out[1:]
 	}
 	if firm {
 		r.guessed = false

@@ -26,7 +26,9 @@ func (t *text) reference(s span) *named {
 	words := t.raw(s)
 	if n, end := t.exact(s); n != nil && end == s.hi {
 		n.Words = words
-		n.doubt = s.hi-s.lo == 1 && t.at(s.lo, s.hi, rNumber) > 0 // "two" may be an amount
+		if i := t.skip(s.lo, s.hi, rArticle); n.Positions != nil && i == s.hi-1 && t.at(i, s.hi, rNumber) > 0 { // "two" may be an amount
+			n.doubt = true
+		}
 		return n
 	}
 	n := t.byTitle(s)
@@ -70,6 +72,9 @@ func (t *text) trimPlace(s span) span {
 
 // exact reads a reference that names no title, as far as it goes. nil: there is none.
 func (t *text) exact(s span) (*named, int) {
+	if n := t.at(s.lo, s.hi, rIt); n > 1 && s.lo+n == s.hi { // "those two"
+		return &named{Reference: Reference{It: true}, explicit: true}, s.hi
+	}
 	all, allEnd := t.everything(s)
 	if n, end := t.positions(s); n != nil {
 		if end = t.ofList(end, s.hi); all == nil || end > allEnd {
@@ -324,7 +329,7 @@ func (t *text) digits(i, hi int) ([]int, int) {
 	if tok.kind != number || tok.value == 0 {
 		return nil, i
 	}
-	k := 0
+	var k int
 	if t.sign(i+1, "-") {
 		k = 1
 	} else {
@@ -389,6 +394,10 @@ func (t *text) byTitle(s span) *named {
 				i = t.skip(i, s.hi, rArticle)
 			}
 		}
+	}
+	if k := t.at(i, s.hi, rAbout); k > 0 && i > s.lo && i+k < s.hi && !n.explicit { // "die mit dem Brot"
+		i = t.skip(i+k, s.hi, rArticle)
+		n.explicit = true
 	}
 	rest := t.trim(span{i, s.hi}, tEnding)
 	if title := t.compound(rest); title != "" {

@@ -2,6 +2,9 @@ package understand
 
 // statement reads what is said without a command: what is done, what is to be done, or nothing of either. nil: it is none of them.
 func (r *reader) statement(s span) []Result {
+	if r.at(s.lo, s.hi, rNone) > 0 || r.has(s, rNone) >= 0 && r.has(s, fPerfect) == s.lo { // "nothing is done", "I did nothing"
+		return nil
+	}
 	if out := r.doneState(s); out != nil {
 		return out
 	}
@@ -57,7 +60,7 @@ func (r *reader) doneState(s span) []Result {
 	if ref == nil || ref.several || r.at(rest.lo, rest.hi, fSubject) > 0 && !ref.explicit {
 		return nil
 	}
-	if !linked && !ref.explicit && r.lex.known(r.tokens[rest.lo].norm) && r.at(rest.lo, rest.hi, rArticle) == 0 {
+	if !linked && !ref.explicit && r.at(rest.lo, rest.hi, fSubject, fAsking, fAux, fBe, fTalk, yNo, rNot, rIndefinite) > 0 {
 		return nil
 	}
 	return r.stated(s, ref, open)
@@ -149,7 +152,9 @@ func (r *reader) donePast(s span) []Result {
 			return nil
 		}
 		out := r.doneObject(s, span{i, end}) // "Mama angerufen": who did is left out
-		doubt(out, asked)
+		if !r.told {
+			doubt(out, asked)
+		}
 		return out
 	}
 	object := span{i, end}
@@ -163,10 +168,9 @@ func (r *reader) pastAt(i, hi int) int {
 	if i >= hi || r.tokens[i].kind != word || r.tokens[i].quoted {
 		return 0
 	}
-	if r.at(i, hi, fStative) > 0 {
+	if n := r.at(i, hi, tPast); n <= r.at(i, hi, fStative) && r.at(i, hi, fStative) > 0 {
 		return 0
-	}
-	if n := r.at(i, hi, tPast); n > 0 {
+	} else if n > 0 {
 		return n
 	}
 	if r.lex.past(r.tokens[i].norm) && r.at(i, hi, rArticle, fFiller, rNumber, rOrdinal, tInList) == 0 {
@@ -200,6 +204,9 @@ func (r *reader) bareWords(s span) []Result {
 	if r.unsayable(s) || r.at(s.lo, s.hi, rNot) > 0 {
 		r.guessed = true
 		return one(Chat, weak, Entities{}, "a statement")
+	}
+	if rest, listed := r.withoutList(s); listed && r.has(rest, fSubject, fBe) < 0 && !rest.empty() { // "milk on my list"
+		return r.added(rest, false, likely, "something for the list")
 	}
 	if r.isOpen(s) {
 		return one(Chat, weak, Entities{}, "a task, but none that is named")

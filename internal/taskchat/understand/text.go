@@ -2,6 +2,8 @@ package understand
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // text is a message as one language sees it.
@@ -207,6 +209,6 @@ func (t *text) cased() bool {
 }
 
 func (t *text) capital(i int) bool {
-	w := t.src[t.tokens[i].start:t.tokens[i].end]
-	return strings.ToLower(w[:1]) != w[:1] || len(w) > 1 && w[0] >= 0xC3 && strings.ToLower(w[:2]) != w[:2]
+	first, _ := utf8.DecodeRuneInString(t.src[t.tokens[i].start:])
+	return unicode.IsUpper(first)
 }

@@ -46,11 +46,17 @@ func tokenize(s string) []token {
 		case r == '-' && len(tokens) > 0 && tokens[len(tokens)-1].end == i && clitics[fold(s[i:wordEnd(s, i+1)])]:
 			t = token{kind: word, start: i, end: wordEnd(s, i+1)}
 			t.norm = fold(s[t.start:t.end])
+		case (r == '\'' || r == '’') && possessive(s[i+n:]) && len(tokens) > 0 && tokens[len(tokens)-1].end == i && tokens[len(tokens)-1].kind == word:
+			t = token{kind: word, norm: "'s", start: i, end: i + n + 1}
 		case unicode.IsDigit(r):
 			t = numeral(s, i)
 		case unicode.IsLetter(r):
 			t = token{kind: word, start: i, end: wordEnd(s, i)}
 			t.norm = fold(s[t.start:t.end])
+			if stem, ok := strings.CutSuffix(t.norm, "'s"); ok && !contracted[stem] {
+				_, size := utf8.DecodeLastRuneInString(s[t.start : t.end-1])
+				t.norm, t.end = stem, t.end-1-size
+			}
 			if stem, clitic := enclitic(t.norm); clitic != "" { // "apague-a": a verb and its object
 				end := t.start + strings.LastIndexByte(s[t.start:t.end], '-')
 				t.norm, t.end = stem, end
@@ -111,6 +117,19 @@ func wordEnd(s string, i int) int {
 
 // clitics are pronouns that Portuguese ties to a verb with a hyphen.
 var clitics = map[string]bool{"-a": true, "-o": true, "-as": true, "-os": true, "-la": true, "-lo": true, "-las": true, "-los": true, "-me": true}
+
+// contracted are words that are one with the "'s" behind them; behind any other it is a word of its own.
+var contracted = map[string]bool{"it": true, "that": true, "what": true, "let": true, "there": true, "he": true, "she": true, "who": true, "where": true,
+	"how": true, "when": true, "here": true, "geht": true, "gibt": true, "hab": true}
+
+// possessive says that what follows an apostrophe is an s that ends a word.
+func possessive(s string) bool {
+	if s == "" || s[0] != 's' && s[0] != 'S' {
+		return false
+	}
+	next, _ := utf8.DecodeRuneInString(s[1:])
+	return len(s) == 1 || !unicode.IsLetter(next) && !unicode.IsDigit(next)
+}
 
 func enclitic(w string) (stem, clitic string) {
 	if i := strings.LastIndexByte(w, '-'); i > 2 && clitics[w[i:]] {

@@ -11,10 +11,7 @@
 //   - A title is made of the person's own words in their case.
 package understand
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Intent says what a message, or a part of it, is for.
 type Intent string
@@ -118,7 +115,7 @@ func Read(words string, c Context) Reading {
 			if !r.guessed {
 				break
 			}
-		} else if !r.guessed && slices.ContainsFunc(reading.Results, acts) {
+		} else if !r.guessed && acts(reading.Results[0]) && reading.Results[0].Confidence > likely {
 			best = reading
 			break
 		}

@@ -40,18 +40,14 @@ func (r *reader) update(s span, h head) []Result {
 	return out
 }
 
-// retitle reads a reference and a new title with a word between: "task 2 to buy milk".
-func (r *reader) retitle(s, object span, h head) []Result {
-	type cut struct {
-		ref   *named
-		value span
-	}
-	var cuts []cut
-	if first, more := r.retitledAgain(object); more != nil {
-		if out := r.retitle(s, first, h); out != nil {
-			return append(out, more...)
-		}
-	}
+// cut is a way to take a reference and a new title apart.
+type cut struct {
+	ref   *named
+	value span
+}
+
+// newTitles are the ways to cut "X to Y". A position before the word leaves one.
+func (r *reader) newTitles(object span) (cuts []cut) {
 	for i := object.lo + 1; i < object.hi; i++ {
 		n := r.at(i, object.hi, tInto)
 		if n == 0 && r.sign(i, "->", ":", "=") {
@@ -69,12 +65,22 @@ func (r *reader) retitle(s, object span, h head) []Result {
 			continue
 		}
 		if ref.explicit && ref.Title == "" {
-			cuts = []cut{{ref, value}}
-			break
+			return []cut{{ref, value}}
 		}
 		cuts = append(cuts, cut{ref, value})
 		i += max(n, 1) - 1
 	}
+	return cuts
+}
+
+// retitle reads a reference and a new title with a word between: "task 2 to buy milk".
+func (r *reader) retitle(s, object span, h head) []Result {
+	if first, more := r.retitledAgain(object); more != nil {
+		if out := r.retitle(s, first, h); out != nil {
+			return append(out, more...)
+		}
+	}
+	cuts := r.newTitles(object)
 	if len(cuts) == 0 {
 		return nil
 	}
@@ -94,6 +100,9 @@ func (r *reader) retitle(s, object span, h head) []Result {
 		confidence = min(confidence, likely)
 	case h.class == vUpdateWeak && !cuts[best].ref.explicit:
 		confidence = asked + 0.03
+	}
+	if h.class != vRename && r.onlyTime(cuts[best].value) {
+		return one(Update, asked-0.05, Entities{Reference: &cuts[best].ref.Reference}, "a task is to get another day, in words that are no title")
 	}
 	entities := func(c cut) Entities { return Entities{Title: r.title(c.value), Reference: &c.ref.Reference} }
 	out := one(Update, confidence, entities(cuts[best]), "a command, a task and its new title")
@@ -142,6 +151,9 @@ func (r *reader) named(s span) span {
 
 // trimPossessive takes "'s" from the end.
 func (r *reader) trimPossessive(s span) span {
+	if s.hi-1 > s.lo && r.tokens[s.hi-1].norm == "'s" {
+		return span{s.lo, s.hi - 1}
+	}
 	if s.hi-2 > s.lo && r.tokens[s.hi-1].norm == "s" && r.sign(s.hi-2, "'") {
 		return span{s.lo, s.hi - 2}
 	}
@@ -161,6 +173,16 @@ func (r *reader) intoState(object span) []Result {
 // mark reads a reference and a state: "2 as done", "the second one as not done". nil: there is no state.
 func (r *reader) mark(object span) []Result {
 	object = r.trimEnd(r.trim(object, fMe), fFiller, tEnding)
+	if i := r.has(object, rExcept); i > object.lo+1 { // "everything as done except the last"
+		except := r.reference(span{i + r.at(i, object.hi, rExcept), object.hi})
+		out := r.mark(r.trimEnd(span{object.lo, i}))
+		if out != nil && except != nil && !except.several {
+			if ref := out[0].Entities.Reference; ref != nil && ref.All && ref.Except == nil {
+				ref.Except = &except.Reference
+				return out
+			}
+		}
+	}
 	if out := r.stateFirst(object); out != nil {
 		return out
 	}
