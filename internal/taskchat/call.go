@@ -84,9 +84,8 @@ func callTool() bt.Leaf {
 		Act Act `port:"act"`
 	}
 	type out struct {
-		Remarks []Remark   `port:"remarks"`
-		Touched int64      `port:"touched" doc:"the task that was changed, if it was one"`
-		Events  []bt.Typed `port:",events"`
+		Remarks  []Remark `port:"remarks"`
+		Metadata Metadata `port:"metadata" doc:"with a task that was added as the one that was spoken of"`
 	}
 	collect := func(i in, done []bt.Completion, o *out) error {
 		what := map[understand.Intent]string{understand.Create: sayAdded, understand.Update: sayUpdated, understand.Complete: sayCompleted, understand.Delete: sayDeleted}[i.Act.Intent]
@@ -112,8 +111,8 @@ func callTool() bt.Leaf {
 			remarks = append(remarks, changed)
 		}
 		o.Remarks = append(remarks, others...)
-		if len(done) == 1 && len(changed.Items) == 1 && i.Act.Intent != understand.Delete {
-			o.Touched = changed.Items[0].ID
+		if i.Act.Intent == understand.Create && len(changed.Items) == 1 {
+			o.Metadata.AgentContext.LastTask = changed.Items[0].ID
 		}
 		return nil
 	}
@@ -166,10 +165,10 @@ func listTasks() bt.Leaf {
 		Act Act `port:"act"`
 	}
 	type out struct {
-		Remarks []Remark `port:"remarks"`
-		Shown   []Item   `port:"shown" doc:"the tasks that are shown, in order"`
-		Lists   int      `port:"lists" doc:"how many lists were shown in this turn"`
-		Touched int64    `port:"touched"`
+		Remarks  []Remark `port:"remarks"`
+		Shown    []Item   `port:"shown" doc:"the tasks that are shown, in order"`
+		Lists    int      `port:"lists" doc:"how many lists were shown in this turn"`
+		Metadata Metadata `port:"metadata" doc:"as the rest of the message refers to it"`
 	}
 	plan := func(i in) ([]bt.Request, error) {
 		args := listArgs{Status: i.Act.Entities.Status}
@@ -208,8 +207,9 @@ func listTasks() bt.Leaf {
 			shown.Title = r.Title
 		}
 		o.Remarks, o.Shown, o.Lists = append(slices.Clip(o.Remarks), shown), p.Tasks, o.Lists+1
+		o.Metadata.showWithin(p.Tasks)
 		if len(p.Tasks) == 1 {
-			o.Touched = p.Tasks[0].ID
+			o.Metadata.AgentContext.LastTask = p.Tasks[0].ID
 		}
 		return nil
 	}

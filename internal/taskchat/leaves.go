@@ -26,7 +26,7 @@ type wanted struct {
 	Shown       []Item     `port:"shown,optional"`
 	Lists       int        `port:"lists,optional"` // how many were shown
 	Reasons     []string   `port:"reasons,optional"`
-	Touched     int64      `port:"touched,optional"`
+	Metadata    Metadata   `port:"metadata,optional"`
 	Confidences []float64  `port:"confidences,optional"`
 }
 
@@ -98,6 +98,7 @@ func nextAct() bt.Leaf {
 		Act         Act       `port:"act"`
 		Confidences []float64 `port:"confidences" doc:"of the wishes so far"`
 		Reasons     []string  `port:"reasons" doc:"for which they were read so"`
+		Metadata    Metadata  `port:"metadata" doc:"without what was spoken of, if the act is about something else"`
 		Done        bool      `port:"done" doc:"there was none left"`
 	}
 	return bt.Func("NextAct", "Takes the first of what is wanted.", func(i in, o *out) error {
@@ -107,6 +108,9 @@ func nextAct() bt.Leaf {
 		}
 		o.Act, o.Left, o.Done = i.Acts[0], i.Acts[1:], false
 		o.Reasons = append(slices.Clip(o.Reasons), IntentRead{o.Act.result()}.String())
+		if o.Act.names() {
+			o.Metadata.AgentContext.LastTask = 0
+		}
 		if toolOf(o.Act.Intent) != "" {
 			o.Confidences = append(slices.Clip(o.Confidences), o.Act.Confidence)
 		}
@@ -157,8 +161,7 @@ func hasValue() bt.Leaf {
 		Act Act `port:"act"`
 	}
 	return bt.Check("HasValue", "Whether it is known what an update is to change.", func(i in) (bool, string) {
-		e := i.Act.Entities
-		return e.Title != "" || e.HasDescription || e.Status != "", "a new title, description or status"
+		return i.Act.hasValue(), "a new title, description or status"
 	})
 }
 

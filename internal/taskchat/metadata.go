@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 )
@@ -60,10 +61,25 @@ func newMetadata() Metadata {
 
 // show remembers a list as the one that positions refer to. It replaces the one before, also if it is empty.
 func (m *Metadata) show(tasks []Item, at time.Time) {
-	m.TaskReferences, m.ReferencedAt = map[string]int64{}, &at
-	for i, t := range tasks {
-		m.TaskReferences[strconv.Itoa(i+1)] = t.ID
+	m.TaskReferences, m.ReferencedAt = positions(tasks), &at
+}
+
+// showWithin is for what follows in the message that shows a list. The person may mean that list or the one they have seen before: where the two
+// differ, no position means anything.
+func (m *Metadata) showWithin(tasks []Item) {
+	shown := positions(tasks)
+	if len(m.TaskReferences) > 0 && !maps.Equal(m.TaskReferences, shown) {
+		shown = nil
 	}
+	m.TaskReferences = shown
+}
+
+func positions(tasks []Item) map[string]int64 {
+	at := make(map[string]int64, len(tasks))
+	for i, t := range tasks {
+		at[strconv.Itoa(i+1)] = t.ID
+	}
+	return at
 }
 
 // at is the task that stands at a position of the last list shown; negative positions count from its end.

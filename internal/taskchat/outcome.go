@@ -38,9 +38,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 		m.sure(one)
 	}
 	m.AgentContext.Language = cmp.Or(w.Language, m.AgentContext.Language)
-	if w.Touched != 0 {
-		m.AgentContext.LastTask = w.Touched
-	}
+	m.AgentContext.LastTask = w.Metadata.AgentContext.LastTask
 	out := run.Outcome{Status: journal.Done}
 	remarks := w.Remarks
 	switch {

@@ -43,6 +43,7 @@ const (
 	sayStale         = "stale"
 	sayGone          = "gone"
 	sayNoPosition    = "no such position"
+	sayNotExcepted   = "exception unclear"
 	sayTooMany       = "too many wishes"
 	sayTooManyTasks  = "too many tasks"
 	sayChanged       = "changed"
@@ -63,7 +64,7 @@ const (
 
 // wrong says that it tells of something that could not be done.
 func (r *Remark) wrong() bool {
-	return slices.Contains([]string{sayStale, sayGone, sayNoPosition, sayTooMany, sayTooManyTasks, sayChanged, sayInvalid, sayNotConfirmed, sayNotNow, sayUnsureDone, sayNoneFound}, r.What)
+	return slices.Contains([]string{sayStale, sayGone, sayNoPosition, sayNotExcepted, sayTooMany, sayTooManyTasks, sayChanged, sayInvalid, sayNotConfirmed, sayNotNow, sayUnsureDone, sayNoneFound}, r.What)
 }
 
 // phrases are what a language says. Of two forms the first is for one task; {title}, {titles}, {old}, {n}, {when} and {text} are filled in.
