@@ -204,20 +204,6 @@ func turnOf(r journal.Run) (turn Turn, err error) {
 	return turn, nil
 }
 
-// openQuestion is the question that the conversation was left with. Its row is used up by this message, whatever that says.
-func (d Deps) openQuestion(ctx context.Context, b assistant.Beginning) (o Open, consume []string, err error) {
-	rows, err := d.Store.Pending(ctx, b.Owner, b.Session, d.Now())
-	if err != nil || len(rows) == 0 {
-		return o, nil, err
-	}
-	last := rows[len(rows)-1]
-	if err := json.Unmarshal(last.Data, &o.Question); err != nil {
-		return o, nil, fmt.Errorf("pending row %s: %w: %w", last.ID, journal.ErrCorrupt, err)
-	}
-	o.Row = last.ID
-	return o, []string{last.ID}, nil
-}
-
 // title is the beginning of a message, for lists.
 func title(words string) string {
 	const most = 72
