@@ -57,7 +57,7 @@ func understandLeaf() bt.Leaf {
 	type out struct {
 		Acts     []Act      `port:"acts" doc:"what is wanted, in the order in which it was said"`
 		Language string     `port:"language"`
-		Answers  bool       `port:"answers" doc:"it answers the open question"`
+		Answers  bool       `port:"answers" doc:"it answers the open question, or is nothing but a yes or a no"`
 		Remarks  []Remark   `port:"remarks"`
 		Events   []bt.Typed `port:",events"`
 	}
@@ -70,8 +70,8 @@ func understandLeaf() bt.Leaf {
 				break
 			}
 			o.Acts = append(o.Acts, actOf(one))
-			o.Answers = o.Answers || i.Open.Row != "" && slices.Contains([]understand.Intent{understand.Confirm, understand.Decline, understand.Choose}, one.Intent)
 		}
+		o.Answers = i.Open.answers(r.Results)
 		o.Events = intentsRead(o.Acts)
 		return nil
 	})
