@@ -127,7 +127,7 @@ func changedBy(c bt.Completion, was Item) (now Item, failed *Remark) {
 	case c.Err != nil || err != nil:
 		return now, &Remark{What: sayUnsureDone, Title: was.Title}
 	case r.Error != nil:
-		return now, refusal(r.Error, was)
+		return now, refusal(r.Tool, r.Error, was)
 	}
 	var data struct {
 		Item
@@ -145,8 +145,8 @@ func changedBy(c bt.Completion, was Item) (now Item, failed *Remark) {
 	return data.Item, nil
 }
 
-// refusal says in words for people why a tool did nothing.
-func refusal(e *tool.Error, was Item) *Remark {
+// refusal says in words for people why a tool did nothing; of a write that failed otherwise nobody knows whether it did.
+func refusal(name string, e *tool.Error, was Item) *Remark {
 	switch e.Kind {
 	case tool.NotFound:
 		return &Remark{What: sayGone, Title: was.Title}
@@ -157,7 +157,10 @@ func refusal(e *tool.Error, was Item) *Remark {
 	case tool.Denied:
 		return &Remark{What: sayNotConfirmed, Title: was.Title}
 	}
-	return &Remark{What: sayNotNow, Title: was.Title}
+	if name != toolOf(understand.List) {
+		return &Remark{What: sayUnsureDone, Title: was.Title}
+	}
+	return &Remark{What: sayNotNow}
 }
 
 func listTasks() bt.Leaf {

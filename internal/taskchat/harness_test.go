@@ -39,6 +39,7 @@ type house struct {
 	*testing.T
 	journal journal.Store
 	tasks   *task.Service
+	served  mcp.Tasks // what the tools reach; nil: tasks
 	model   model.Model // nil: rules alone
 	now     func() time.Time
 }
@@ -57,7 +58,11 @@ func newHouse(t *testing.T) *house {
 // process is one that serves the assistant, through a real MCP client and server.
 func (h *house) process(holder string) *process {
 	h.Helper()
-	server, err := mcp.New(mcp.Config{Tasks: h.tasks, Key: []byte(strings.Repeat("k", mcp.MinKey)), Now: h.now})
+	var served mcp.Tasks = h.tasks
+	if h.served != nil {
+		served = h.served
+	}
+	server, err := mcp.New(mcp.Config{Tasks: served, Key: []byte(strings.Repeat("k", mcp.MinKey)), Now: h.now})
 	h.must(err)
 	prompt, err := prompts.FS.ReadFile("tasks/intent.md")
 	h.must(err)

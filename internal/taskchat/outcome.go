@@ -148,7 +148,7 @@ func (c *composer) calls(r *AgentResponse, m *Metadata, w wanted) (last time.Tim
 		case done.Err != nil:
 			call.Error = c.remark(Remark{What: sayUnsureDone})
 		case receipt.Error != nil:
-			call.Error = c.remark(*refusal(receipt.Error, Item{}))
+			call.Error = c.remark(*refusal(p.Tool, receipt.Error, Item{}))
 		case receipt.Result != nil:
 			call.Result = receipt.Result.Data
 		}
