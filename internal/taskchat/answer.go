@@ -43,7 +43,9 @@ func takeAnswer() bt.Leaf {
 
 // answers says that a message answers the question, or nothing at all: a yes or no that nobody asked for is no wish.
 func (o *Open) answers(read []understand.Result) bool {
-	answer := func(r understand.Result) bool { return r.Intent == understand.Confirm || r.Intent == understand.Decline }
+	answer := func(r understand.Result) bool {
+		return r.Intent == understand.Confirm || r.Intent == understand.Decline
+	}
 	if o.Row == "" {
 		return !slices.ContainsFunc(read, func(r understand.Result) bool { return !answer(r) })
 	}

@@ -85,64 +85,75 @@ func callTool() bt.Leaf {
 	}
 	type out struct {
 		Remarks  []Remark `port:"remarks"`
+		Told     int      `port:"told" doc:"how many calls the remarks tell of"`
 		Metadata Metadata `port:"metadata" doc:"with a task that was added as the one that was spoken of"`
 	}
 	collect := func(i in, done []bt.Completion, o *out) error {
-		what := map[understand.Intent]string{understand.Create: sayAdded, understand.Update: sayUpdated, understand.Complete: sayCompleted, understand.Delete: sayDeleted}[i.Act.Intent]
-		changed := Remark{What: what}
-		var others []Remark
+		var changed, others []Remark
 		for n, c := range done {
 			var was Item
 			if n < len(i.Act.Targets) {
 				was = i.Act.Targets[n]
 			}
-			now, failed := changedBy(c, was)
-			if failed != nil {
-				others = append(others, *failed)
+			r, did := changedBy(c, was)
+			if !did {
+				others = append(others, r)
 				continue
 			}
-			changed.Items = append(changed.Items, now)
-			if what == sayUpdated {
-				changed.Title = was.Title
+			changed = append(changed, r)
+			if i.Act.Intent == understand.Create {
+				o.Metadata.AgentContext.LastTask = r.Items[0].ID
 			}
 		}
-		remarks := slices.Clip(o.Remarks)
-		if len(changed.Items) > 0 {
-			remarks = append(remarks, changed)
-		}
-		o.Remarks = append(remarks, others...)
-		if i.Act.Intent == understand.Create && len(changed.Items) == 1 {
-			o.Metadata.AgentContext.LastTask = changed.Items[0].ID
-		}
+		o.Remarks = slices.Concat(o.Remarks, together(changed), others)
+		o.Told += len(done)
 		return nil
 	}
 	plan := func(i in) ([]bt.Request, error) { return i.Act.calls() }
 	return bt.Task("CallTool", "Calls the tool of an act, for each of its tasks, with the versions that were seen.", plan, collect)
 }
 
-// changedBy is the task after a call, or what there is to say in its place.
-func changedBy(c bt.Completion, was Item) (now Item, failed *Remark) {
+// changedBy tells what a call did to a task. did is false if it did nothing, or nobody knows.
+func changedBy(c bt.Completion, was Item) (told Remark, did bool) {
 	r, err := bt.ResultOf[CallReceipt](c)
 	switch {
 	case c.Err != nil || err != nil:
-		return now, &Remark{What: sayUnsureDone, Title: was.Title}
+		return Remark{What: sayUnsureDone, Title: was.Title}, false
 	case r.Error != nil:
-		return now, refusal(r.Tool, r.Error, was)
+		return *refusal(r.Tool, r.Error, was), false
 	}
 	var data struct {
 		Item
 		Already bool `json:"already_completed"`
 	}
 	if err := r.data(&data); err != nil {
-		return now, &Remark{What: sayUnsureDone, Title: was.Title}
-	}
-	if data.Already {
-		return now, &Remark{What: sayAlready, Items: []Item{data.Item}}
+		return Remark{What: sayUnsureDone, Title: was.Title}, false
 	}
 	if data.Title == "" { // a deletion need not tell what it was
 		data.Item = was
 	}
-	return data.Item, nil
+	return Remark{What: whatOf(r.Tool, was, data.Item, data.Already), Title: was.Title, Items: []Item{data.Item}}, true
+}
+
+// whatOf is what to say of a call that was carried out.
+func whatOf(name string, was, now Item, already bool) string {
+	switch {
+	case name == toolOf(understand.Create):
+		return sayAdded
+	case name == toolOf(understand.Delete):
+		return sayDeleted
+	case already:
+		return sayAlready
+	case name == toolOf(understand.Complete):
+		return sayCompleted
+	case was.Version == now.Version:
+		return saySame
+	case was.Title != now.Title && was.Title != "":
+		return sayRenamed
+	case was.Status == completed && now.Status == pending:
+		return sayReopened
+	}
+	return sayUpdated
 }
 
 // refusal says in words for people why a tool did nothing; of a write that failed otherwise nobody knows whether it did.

@@ -8,7 +8,9 @@ func english() *phrases {
 			understand.Complete: "mark {title} as completed", understand.Delete: "delete {title}"},
 		say: map[string][]string{
 			sayAdded:         {"I've added {title} to your tasks. You got this!", "I've added {titles} to your tasks."},
-			sayUpdated:       {"Done: {old} is now {title}.", "I've updated {titles}."},
+			sayRenamed:       {"Done: {old} is now {title}."},
+			sayUpdated:       {"I've updated {titles}."},
+			saySame:          {"{titles}: that is how it was before.", "{titles}: that is how they were before."},
 			sayReopened:      {"{title} is open again.", "{titles} are open again."},
 			sayCompleted:     {"Great! I've marked {title} as completed ✓", "Great! I've marked {titles} as completed ✓"},
 			sayAlready:       {"{title} was already completed on {when}."},

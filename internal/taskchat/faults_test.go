@@ -2,11 +2,14 @@ package taskchat_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"testing"
 
 	"sibyl/internal/journal"
+	"sibyl/internal/run"
+	"sibyl/internal/service"
 
 	"sibyl/internal/task"
 	"sibyl/internal/taskchat"
@@ -70,4 +73,36 @@ func TestListThatFailsIsNoQuestion(t *testing.T) {
 	c := h.process("p").talk(ada)
 	r := c.say("show my tasks", taskchat.StatusError)
 	contains(t, r.Response, "I can't reach your tasks right now")
+}
+
+func TestRunThatIsCancelledBetweenTwoCallsTellsWhatItHasDone(t *testing.T) {
+	h := newHouse(t)
+	ids := h.has(ada, "Apples", "Bread", "Cheese")
+	arrived := make(chan struct{})
+	goOn := make(chan struct{})
+	h.served = &faulty{Service: h.tasks, completing: func(_ context.Context, id int64) error {
+		if id == ids[1] {
+			close(arrived)
+			<-goOn
+		}
+		return nil
+	}}
+	c := h.process("p").talk(ada)
+	c.say("show my tasks", taskchat.StatusSuccess)
+	live, err := c.service.Start(t.Context(), ada, service.Request{Assistant: taskchat.Name, Session: c.id, Words: "add Milk and complete task 1 to 3", Options: taskchat.Options{}})
+	h.must(err)
+	<-arrived
+	h.must(c.engine.Cancel(t.Context(), ada, live.ID, "test"))
+	close(goOn)
+	_, err = live.Wait(t.Context())
+	h.must(err)
+	end, err := run.ReadEnd(t.Context(), h.journal, ada, live.ID)
+	h.must(err)
+	var r taskchat.AgentResponse
+	h.must(json.Unmarshal(end.Outcome, &r))
+	same(t, "response", r.Response, "I've added 'Milk' to your tasks. You got this!\nGreat! I've marked 'Apples' and 'Bread' as completed ✓\nI've stopped.")
+	same(t, "calls", called(r), []string{"add_task", "list_tasks", "complete_task", "complete_task"})
+	h.wants(ada, "Apples ✓", "Bread ✓", "Cheese", "Milk")
+	c.say("complete task 3", taskchat.StatusSuccess)
+	h.wants(ada, "Apples ✓", "Bread ✓", "Cheese ✓", "Milk")
 }

@@ -8,7 +8,9 @@ func german() *phrases {
 			understand.Complete: "{title} als erledigt markieren", understand.Delete: "{title} löschen"},
 		say: map[string][]string{
 			sayAdded:         {"Ich habe {title} zu deinen Aufgaben hinzugefügt.", "Ich habe {titles} zu deinen Aufgaben hinzugefügt."},
-			sayUpdated:       {"Erledigt: {old} heißt jetzt {title}.", "Ich habe {titles} geändert."},
+			sayRenamed:       {"Erledigt: {old} heißt jetzt {title}."},
+			sayUpdated:       {"Ich habe {titles} geändert."},
+			saySame:          {"{titles}: Das war schon so."},
 			sayReopened:      {"{title} ist wieder offen.", "{titles} sind wieder offen."},
 			sayCompleted:     {"Super! {title} ist jetzt erledigt ✓", "Super! {titles} sind jetzt erledigt ✓"},
 			sayAlready:       {"{title} wurde schon am {when} erledigt."},

@@ -39,7 +39,7 @@ type house struct {
 	*testing.T
 	journal journal.Store
 	tasks   *task.Service
-	served  mcp.Tasks // what the tools reach; nil: tasks
+	served  mcp.Tasks   // what the tools reach; nil: tasks
 	model   model.Model // nil: rules alone
 	now     func() time.Time
 }

@@ -27,6 +27,7 @@ type wanted struct {
 	Lists       int        `port:"lists,optional"` // how many were shown
 	Reasons     []string   `port:"reasons,optional"`
 	Metadata    Metadata   `port:"metadata,optional"`
+	Told        int        `port:"told,optional"` // of how many writes the remarks tell
 	Confidences []float64  `port:"confidences,optional"`
 }
 

@@ -8,7 +8,9 @@ func portuguese() *phrases {
 			understand.Complete: "marcar {title} como concluída", understand.Delete: "excluir {title}"},
 		say: map[string][]string{
 			sayAdded:         {"Adicionei {title} às suas tarefas.", "Adicionei {titles} às suas tarefas."},
-			sayUpdated:       {"Pronto: {old} agora é {title}.", "Atualizei {titles}."},
+			sayRenamed:       {"Pronto: {old} agora é {title}."},
+			sayUpdated:       {"Atualizei {titles}."},
+			saySame:          {"{titles}: já era assim."},
 			sayReopened:      {"{title} está aberta de novo.", "{titles} estão abertas de novo."},
 			sayCompleted:     {"Ótimo! Marquei {title} como concluída ✓", "Ótimo! Marquei {titles} como concluídas ✓"},
 			sayAlready:       {"{title} já foi concluída em {when}."},

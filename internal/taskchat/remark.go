@@ -21,13 +21,14 @@ type Remark struct {
 // What can be said. The phrases are in the files of the languages.
 const (
 	sayAdded         = "added"
+	sayRenamed       = "renamed"
 	sayUpdated       = "updated"
+	saySame          = "the same as before"
 	sayReopened      = "reopened"
 	sayCompleted     = "completed"
 	sayAlready       = "already completed"
 	sayDeleted       = "deleted"
 	sayList          = "list"
-	sayFound         = "found"
 	sayNoTasks       = "no tasks"
 	sayNonePending   = "none pending"
 	sayNoneCompleted = "none completed"
@@ -88,12 +89,12 @@ func phrasesOf(language string) *phrases {
 	return all["en"]
 }
 
-// together puts what was done to one task after the other into one remark.
+// together puts what was done alike to several tasks into one remark, where it was first done.
 func together(all []Remark) (fewer []Remark) {
 	for _, r := range all {
-		last := len(fewer) - 1
-		if last >= 0 && fewer[last].What == r.What && slices.Contains([]string{sayAdded, sayCompleted, sayDeleted}, r.What) {
-			fewer[last].Items = append(slices.Clip(fewer[last].Items), r.Items...)
+		first := slices.IndexFunc(fewer, func(f Remark) bool { return f.What == r.What })
+		if first >= 0 && slices.Contains([]string{sayAdded, sayUpdated, saySame, sayReopened, sayCompleted, sayDeleted}, r.What) {
+			fewer[first].Items = append(slices.Clip(fewer[first].Items), r.Items...)
 			continue
 		}
 		fewer = append(fewer, r)
@@ -122,16 +123,13 @@ func join(first, second string) string {
 // remark puts one into words.
 func (c *composer) remark(r Remark) string {
 	p := phrasesOf(c.language)
-	if r.What == sayUpdated && len(r.Items) == 1 && r.Items[0].Title == r.Title {
-		r.Title = ""
-	}
 	forms := p.say[r.What]
 	form := forms[0]
 	if len(forms) > 1 && (len(r.Items) > 1 || len(r.Items) == 0 && r.N > 1) {
 		form = forms[1]
 	}
 	text := c.fill(p, form, r)
-	if r.What == sayList || r.What == sayFound {
+	if r.What == sayList {
 		return text + "\n" + c.list(p, r)
 	}
 	return text
