@@ -79,6 +79,16 @@ func (a *Act) calls() (all []bt.Request, err error) {
 	return all, nil
 }
 
+// selected tells which calls an act has come to.
+func (a *Act) selected() (events []bt.Typed) {
+	calls, _ := a.calls() // which planned them
+	for _, c := range calls {
+		p := c.Payload.(CallPayload)
+		events = append(events, ToolSelected{ToolSelectionResult{ToolName: p.Tool, Confidence: a.Confidence, Parameters: p.Args, RequiresConfirmation: a.Intent == understand.Delete}})
+	}
+	return events
+}
+
 func callTool() bt.Leaf {
 	type in struct {
 		Act Act `port:"act"`
@@ -87,6 +97,8 @@ func callTool() bt.Leaf {
 		Remarks  []Remark `port:"remarks"`
 		Told     int      `port:"told" doc:"how many calls the remarks tell of"`
 		Metadata Metadata `port:"metadata" doc:"with a task that was added as the one that was spoken of"`
+
+		Events []bt.Typed `port:",events"`
 	}
 	collect := func(i in, done []bt.Completion, o *out) error {
 		var changed, others []Remark
@@ -107,6 +119,7 @@ func callTool() bt.Leaf {
 		}
 		o.Remarks = slices.Concat(o.Remarks, together(changed), others)
 		o.Told += len(done)
+		o.Events = i.Act.selected()
 		return nil
 	}
 	plan := func(i in) ([]bt.Request, error) { return i.Act.calls() }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sibyl/internal/bt"
+	"sibyl/internal/redact"
 	"sibyl/internal/search"
 	"sibyl/internal/taskchat/understand"
 )
@@ -287,6 +288,8 @@ func (a *Act) matched(m *Metadata, r *understand.Reference, found []Item) resolv
 		}
 	}
 	switch {
+	case len(some) > 0 && strings.Contains(r.Title, redact.Mark):
+		return resolved{why: "what was taken out can't be compared", ask: a.which(Remark{What: sayWhich}, some)}
 	case len(some) == 0 && len(found) > 0:
 		return resolved{why: "no title has all of these words", ask: a.which(Remark{What: sayNoneLike, Title: r.Title}, found)}
 	case len(some) == 0:

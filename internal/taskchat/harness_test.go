@@ -16,6 +16,7 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/mcp"
 	"sibyl/internal/model"
+	"sibyl/internal/redact"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
 	"sibyl/internal/task"
@@ -85,7 +86,7 @@ func (h *house) process(holder string) *process {
 	a, err := taskchat.New(d)
 	h.must(err)
 	p := &process{house: h}
-	p.engine, err = run.NewEngine(run.Config{Store: h.journal, Assistants: []*run.Assistant{a}, Build: "test", Holder: holder, Dead: func(holder string) bool { return holder == "dead" }})
+	p.engine, err = run.NewEngine(run.Config{Store: h.journal, Assistants: []*run.Assistant{a}, Build: "test", Holder: holder, Redact: redact.New().Bytes, Dead: func(holder string) bool { return holder == "dead" }})
 	h.must(err)
 	set, err := trees.Open("")
 	h.must(err)

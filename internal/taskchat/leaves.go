@@ -213,6 +213,7 @@ func askConfirmation() bt.Leaf {
 	}
 	return bt.Func("AskConfirmation", "Asks for a yes to what can't be taken back.", func(i in, o *asked) error {
 		o.ask(Question{Kind: askConfirm, Text: Remark{What: sayConfirmDelete, Items: i.Act.Targets}, Act: i.Act})
+		o.Events = append(i.Act.selected(), o.Events...)
 		return nil
 	})
 }

@@ -1,6 +1,7 @@
 package taskchat_test
 
 import (
+	"strings"
 	"testing"
 
 	"sibyl/internal/taskchat"
@@ -136,4 +137,15 @@ func TestStatusThatIsSaidNarrowsWhatIsDeleted(t *testing.T) {
 	contains(t, r.Response, "Delete 'Meeting with Eve'?")
 	c.say("yes", taskchat.StatusSuccess)
 	h.wants(ada, "Meeting with Ada")
+}
+
+// A key is taken out of what is kept, and what is left of two titles may be the same.
+func TestTitleWithASecretIsAskedAbout(t *testing.T) {
+	h := newHouse(t)
+	key := "sk-" + strings.Repeat("abcd1234", 4)
+	h.has(ada, "Rotate "+key)
+	c := h.process("p").talk(ada)
+	c.say("complete rotate "+strings.Replace(key, "a", "e", 1), taskchat.StatusClarification) // another key
+	r := c.say("1", taskchat.StatusSuccess)
+	same(t, "response", r.Response, "Great! I've marked 'Rotate [redacted]' as completed ✓")
 }
