@@ -36,7 +36,10 @@ func takeAnswer() bt.Leaf {
 				acts, rest = append(acts, meant...), i.Open.Rest
 			}
 		}
-		o.Acts = append(acts, rest...)
+		if o.Acts = append(acts, rest...); len(o.Acts) > mostActs {
+			o.Acts = o.Acts[:mostActs]
+			o.Remarks = append(slices.Clip(o.Remarks), Remark{What: sayTooMany, N: mostActs})
+		}
 		return nil
 	})
 }

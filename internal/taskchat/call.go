@@ -234,7 +234,7 @@ func listTasks() bt.Leaf {
 			shown.Title = r.Title
 		}
 		o.Remarks, o.Shown, o.Lists = append(slices.Clip(o.Remarks), shown), p.Tasks, o.Lists+1
-		o.Metadata.showWithin(p.Tasks)
+		o.Metadata.showWithin(p.Tasks, p.Total > len(p.Tasks))
 		if len(p.Tasks) == 1 {
 			o.Metadata.AgentContext.LastTask = p.Tasks[0].ID
 		}

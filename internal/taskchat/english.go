@@ -32,7 +32,7 @@ func english() *phrases {
 			sayStale:         {"I couldn't find {text}. It may have been deleted. Try 'show my tasks' to see what's current."},
 			sayGone: {"I couldn't find {title}. It may have been deleted. Try 'show my tasks' to see what's current.",
 				"I couldn't find {titles}. They may have been deleted. Try 'show my tasks' to see what's current."},
-			sayNoPosition:   {"The last list has only 1 task. Try 'show my tasks' to see it again.", "The last list has only {n} tasks. Try 'show my tasks' to see it again."},
+			sayNoPosition:   {"The last list shows only 1 task. Try 'show my tasks' to see it again.", "The last list shows only {n} tasks. Try 'show my tasks' to see it again."},
 			sayNotExcepted:  {"I can't tell which task {text} is, so I've left everything as it is. Try 'show my tasks', and name it by its number."},
 			sayTooMany:      {"That was too much at once: I've taken the first {n} wishes. Please send the others again.", "That was too much at once: I've taken the first {n} wishes. Please send the others again."},
 			sayTooManyTasks: {"These are too many tasks to change at once: {n} at most.", "These are too many tasks to change at once: {n} at most."},

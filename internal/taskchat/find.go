@@ -21,12 +21,11 @@ type listArgs struct {
 	IDs    []int64 `json:"task_ids,omitempty"`
 }
 
-// How many tasks are asked for: to choose from, to match words with, to change at once, and to show.
+// How many tasks are asked for: to choose from, to match words with, and to change at once.
 const (
 	mostOptions = 10
 	mostMatched = 50
 	mostChanged = 100
-	mostShown   = 100
 )
 
 func lookUp() bt.Leaf {

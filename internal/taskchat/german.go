@@ -32,7 +32,7 @@ func german() *phrases {
 			sayStale:         {"Ich konnte {text} nicht finden. Vielleicht wurde die Aufgabe gelöscht. Mit ‚zeig meine Aufgaben‘ siehst du den aktuellen Stand."},
 			sayGone: {"Ich konnte {title} nicht finden. Vielleicht wurde die Aufgabe gelöscht. Mit ‚zeig meine Aufgaben‘ siehst du den aktuellen Stand.",
 				"Ich konnte {titles} nicht finden. Vielleicht wurden die Aufgaben gelöscht. Mit ‚zeig meine Aufgaben‘ siehst du den aktuellen Stand."},
-			sayNoPosition:   {"Die letzte Liste hat nur eine Aufgabe. Mit ‚zeig meine Aufgaben‘ siehst du sie noch einmal.", "Die letzte Liste hat nur {n} Aufgaben. Mit ‚zeig meine Aufgaben‘ siehst du sie noch einmal."},
+			sayNoPosition:   {"Die letzte Liste zeigt nur eine Aufgabe. Mit ‚zeig meine Aufgaben‘ siehst du sie noch einmal.", "Die letzte Liste zeigt nur {n} Aufgaben. Mit ‚zeig meine Aufgaben‘ siehst du sie noch einmal."},
 			sayNotExcepted:  {"Ich weiß nicht, welche Aufgabe {text} ist, deshalb habe ich alles gelassen, wie es ist. Mit ‚zeig meine Aufgaben‘ siehst du ihre Nummern."},
 			sayTooMany:      {"Das war zu viel auf einmal: Ich habe die ersten {n} Wünsche übernommen. Bitte schick die anderen noch einmal.", "Das war zu viel auf einmal: Ich habe die ersten {n} Wünsche übernommen. Bitte schick die anderen noch einmal."},
 			sayTooManyTasks: {"Das sind zu viele Aufgaben auf einmal: höchstens {n}.", "Das sind zu viele Aufgaben auf einmal: höchstens {n}."},

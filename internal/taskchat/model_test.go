@@ -185,3 +185,15 @@ func TestModelThatWritesGarbageLeavesTheReadingToRules(t *testing.T) {
 		c.say("add "+name, taskchat.StatusSuccess)
 	}
 }
+
+func TestWishesThatWaitDoNotPileUpWithoutEnd(t *testing.T) {
+	h, m := withModel(t)
+	h.has(ada, "Call John", "Call Anna")
+	c := h.process("p").talk(ada)
+	m.proposes(slices.Repeat([]taskchat.Wish{{Intent: "complete", Confidence: 1, Task: "call"}}, 32)...)
+	c.say("complete the call tasks", taskchat.StatusClarification)
+	for range 4 {
+		r := c.say("no. "+strings.Repeat("complete call. ", 31), taskchat.StatusClarification)
+		contains(t, r.Response, "too much at once")
+	}
+}

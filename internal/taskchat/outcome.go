@@ -191,7 +191,7 @@ func (c *composer) calls(r *AgentResponse, m *Metadata, w wanted, all []made) (l
 		r.ToolCalls = append(r.ToolCalls, call)
 		m.LastToolUsed, m.LastToolParameters = p.Tool, p.Args
 		if p.Tool == toolOf(understand.List) && w.Lists > 0 {
-			m.show(w.Shown, at)
+			m.show(w.Shown, w.Metadata.AgentContext.Unlisted, at)
 		}
 	}
 	return last

@@ -32,7 +32,7 @@ func portuguese() *phrases {
 			sayStale:         {"Não encontrei {text}. Talvez tenha sido excluída. Diga 'mostre minhas tarefas' para ver a lista atual."},
 			sayGone: {"Não encontrei {title}. Talvez tenha sido excluída. Diga 'mostre minhas tarefas' para ver a lista atual.",
 				"Não encontrei {titles}. Talvez tenham sido excluídas. Diga 'mostre minhas tarefas' para ver a lista atual."},
-			sayNoPosition:   {"A última lista tem só 1 tarefa. Diga 'mostre minhas tarefas' para vê-la de novo.", "A última lista tem só {n} tarefas. Diga 'mostre minhas tarefas' para vê-la de novo."},
+			sayNoPosition:   {"A última lista mostra só 1 tarefa. Diga 'mostre minhas tarefas' para vê-la de novo.", "A última lista mostra só {n} tarefas. Diga 'mostre minhas tarefas' para vê-la de novo."},
 			sayNotExcepted:  {"Não sei que tarefa é {text}, então deixei tudo como está. Diga 'mostre minhas tarefas' e use o número dela."},
 			sayTooMany:      {"Foi muita coisa de uma vez: aceitei os primeiros {n} pedidos. Envie os outros de novo.", "Foi muita coisa de uma vez: aceitei os primeiros {n} pedidos. Envie os outros de novo."},
 			sayTooManyTasks: {"São tarefas demais para mudar de uma vez: no máximo {n}.", "São tarefas demais para mudar de uma vez: no máximo {n}."},

@@ -1,6 +1,7 @@
 package taskchat_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -148,4 +149,23 @@ func TestTitleWithASecretIsAskedAbout(t *testing.T) {
 	c.say("complete rotate "+strings.Replace(key, "a", "e", 1), taskchat.StatusClarification) // another key
 	r := c.say("1", taskchat.StatusSuccess)
 	same(t, "response", r.Response, "Great! I've marked 'Rotate [redacted]' as completed ✓")
+}
+
+func TestAllAfterAListThatIsCutIsRefused(t *testing.T) {
+	h := newHouse(t)
+	var titles []string
+	for n := range 120 {
+		titles = append(titles, fmt.Sprintf("Report %d", n))
+	}
+	h.has(ada, titles...)
+	c := h.process("p").talk(ada)
+	contains(t, c.say("show my tasks", taskchat.StatusSuccess).Response, "\n50. Report 49\n… and 70 more.")
+	for _, words := range []string{"complete all", "delete all of them", "complete all but the first"} {
+		contains(t, c.say(words, taskchat.StatusError).Response, "too many tasks")
+	}
+	contains(t, c.say("complete task 51", taskchat.StatusError).Response, "shows only 50 tasks")
+	h.wants(ada, titles...)
+	c.say("complete task 50", taskchat.StatusSuccess)
+	titles[49] += " ✓"
+	h.wants(ada, titles...)
 }

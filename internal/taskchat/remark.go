@@ -167,7 +167,7 @@ func series(all []string, and string) string {
 
 // list numbers tasks from 1, as positions refer to them.
 func (c *composer) list(p *phrases, r Remark) string {
-	lines := numbered(labels(r.Items[:min(len(r.Items), mostShown)]))
+	lines := numbered(labels(r.Items))
 	if more := r.N - len(lines); more > 0 {
 		lines = append(lines, c.fill(p, p.say[sayMore][0], Remark{N: more}))
 	}
