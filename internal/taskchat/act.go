@@ -64,6 +64,22 @@ func (a *Act) result() IntentResult {
 	return r
 }
 
+// hasValue says that an update has something to change.
+func (a *Act) hasValue() bool {
+	e := a.Entities
+	return a.Intent == understand.Update && (e.Title != "" || e.HasDescription || e.Status != "")
+}
+
+// names says that the act speaks of a task in other words than “it”. Until it is known which task that is, “it” means none.
+func (a *Act) names() bool {
+	switch a.Intent {
+	case understand.Create, understand.Update, understand.Complete, understand.Delete:
+		r := a.Entities.Reference
+		return r == nil || !r.It && (r.Except == nil || !r.Except.It)
+	}
+	return false
+}
+
 // toolOf is the tool that performs an intent; "" for one that none performs.
 func toolOf(i understand.Intent) string {
 	return map[understand.Intent]string{understand.Create: "add_task", understand.List: "list_tasks", understand.Update: "update_task",

@@ -36,9 +36,23 @@ func takeAnswer() bt.Leaf {
 				acts, rest = append(acts, meant...), i.Open.Rest
 			}
 		}
-		o.Acts = append(acts, rest...)
+		if o.Acts = append(acts, rest...); len(o.Acts) > mostActs {
+			o.Acts = o.Acts[:mostActs]
+			o.Remarks = append(slices.Clip(o.Remarks), Remark{What: sayTooMany, N: mostActs})
+		}
 		return nil
 	})
+}
+
+// answers says that a message answers the question, or nothing at all: a yes or no that nobody asked for is no wish.
+func (o *Open) answers(read []understand.Result) bool {
+	answer := func(r understand.Result) bool {
+		return r.Intent == understand.Confirm || r.Intent == understand.Decline
+	}
+	if o.Row == "" {
+		return !slices.ContainsFunc(read, func(r understand.Result) bool { return !answer(r) })
+	}
+	return slices.ContainsFunc(read, func(r understand.Result) bool { return answer(r) || r.Intent == understand.Choose })
 }
 
 // answered is what an answer to the question means; asks: it is none that can be followed, and the question stands. is says whether it is an

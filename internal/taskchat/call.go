@@ -70,8 +70,12 @@ func (a *Act) calls() (all []bt.Request, err error) {
 	return all, nil
 }
 
-// selected tells of the calls of an act.
-func (a *Act) selected(calls []bt.Request) (events []bt.Typed) {
+// selected tells of the calls that an act comes to.
+func (a *Act) selected() (events []bt.Typed) {
+	calls, _ := a.calls() // which were planned
+	if a.Intent == understand.List {
+		calls = a.listing()
+	}
 	var others []Scored
 	for _, other := range a.Alternatives {
 		if name := toolOf(other.Intent); name != "" {
@@ -91,75 +95,83 @@ func callTool() bt.Leaf {
 		Act Act `port:"act"`
 	}
 	type out struct {
-		Remarks []Remark   `port:"remarks"`
-		Touched int64      `port:"touched" doc:"the task that was changed, if it was one"`
-		Events  []bt.Typed `port:",events"`
+		Remarks  []Remark `port:"remarks"`
+		Told     int      `port:"told" doc:"how many calls the remarks tell of"`
+		Metadata Metadata `port:"metadata" doc:"with a task that was added as the one that was spoken of"`
+
+		Events []bt.Typed `port:",events"`
 	}
 	collect := func(i in, done []bt.Completion, o *out) error {
-		calls, err := i.Act.calls()
-		if err != nil {
-			return err
-		}
-		o.Events = i.Act.selected(calls)
-		what := map[understand.Intent]string{understand.Create: sayAdded, understand.Update: sayUpdated, understand.Complete: sayCompleted, understand.Delete: sayDeleted}[i.Act.Intent]
-		changed := Remark{What: what}
-		var others []Remark
+		var changed, others []Remark
 		for n, c := range done {
 			var was Item
 			if n < len(i.Act.Targets) {
 				was = i.Act.Targets[n]
 			}
-			now, failed := changedBy(c, was)
-			if failed != nil {
-				others = append(others, *failed)
+			r, did := changedBy(c, was)
+			if !did {
+				others = append(others, r)
 				continue
 			}
-			changed.Items = append(changed.Items, now)
-			if what == sayUpdated {
-				changed.Title = was.Title
+			changed = append(changed, r)
+			if i.Act.Intent == understand.Create {
+				o.Metadata.AgentContext.LastTask = r.Items[0].ID
 			}
 		}
-		remarks := slices.Clip(o.Remarks)
-		if len(changed.Items) > 0 {
-			remarks = append(remarks, changed)
-		}
-		o.Remarks = append(remarks, others...)
-		if len(done) == 1 && len(changed.Items) == 1 && i.Act.Intent != understand.Delete {
-			o.Touched = changed.Items[0].ID
-		}
+		o.Remarks = slices.Concat(o.Remarks, together(changed), others)
+		o.Told += len(done)
+		o.Events = i.Act.selected()
 		return nil
 	}
 	plan := func(i in) ([]bt.Request, error) { return i.Act.calls() }
 	return bt.Task("CallTool", "Calls the tool of an act, for each of its tasks, with the versions that were seen.", plan, collect)
 }
 
-// changedBy is the task after a call, or what there is to say in its place.
-func changedBy(c bt.Completion, was Item) (now Item, failed *Remark) {
+// changedBy tells what a call did to a task. did is false if it did nothing, or nobody knows.
+func changedBy(c bt.Completion, was Item) (told Remark, did bool) {
 	r, err := bt.ResultOf[agent.CallReceipt](c)
 	switch {
 	case c.Err != nil || err != nil:
-		return now, &Remark{What: sayUnsureDone, Title: was.Title}
+		return Remark{What: sayUnsureDone, Title: was.Title}, false
 	case r.Error != nil:
-		return now, refusal(r.Error, was)
+		return *refusal(r.Tool, r.Error, was), false
 	}
 	var data struct {
 		Item
 		Already bool `json:"already_completed"`
 	}
 	if err := dataOf(r, &data); err != nil {
-		return now, &Remark{What: sayUnsureDone, Title: was.Title}
-	}
-	if data.Already {
-		return now, &Remark{What: sayAlready, Items: []Item{data.Item}}
+		return Remark{What: sayUnsureDone, Title: was.Title}, false
 	}
 	if data.Title == "" { // a deletion need not tell what it was
 		data.Item = was
 	}
-	return data.Item, nil
+	return Remark{What: whatOf(r.Tool, was, data.Item, data.Already), Title: was.Title, Items: []Item{data.Item}}, true
 }
 
-// refusal says in words for people why a tool did nothing.
-func refusal(e *tool.Error, was Item) *Remark {
+// whatOf is what to say of a call that was carried out.
+func whatOf(name string, was, now Item, already bool) string {
+	switch {
+	case name == toolOf(understand.Create):
+		return sayAdded
+	case name == toolOf(understand.Delete):
+		return sayDeleted
+	case already:
+		return sayAlready
+	case name == toolOf(understand.Complete):
+		return sayCompleted
+	case was.Version == now.Version:
+		return saySame
+	case was.Title != now.Title && was.Title != "":
+		return sayRenamed
+	case was.Status == completed && now.Status == pending:
+		return sayReopened
+	}
+	return sayUpdated
+}
+
+// refusal says in words for people why a tool did nothing; of a write that failed otherwise nobody knows whether it did.
+func refusal(name string, e *tool.Error, was Item) *Remark {
 	switch e.Kind {
 	case tool.NotFound:
 		return &Remark{What: sayGone, Title: was.Title}
@@ -170,7 +182,10 @@ func refusal(e *tool.Error, was Item) *Remark {
 	case tool.Denied:
 		return &Remark{What: sayNotConfirmed, Title: was.Title}
 	}
-	return &Remark{What: sayNotNow, Title: was.Title}
+	if name != toolOf(understand.List) {
+		return &Remark{What: sayUnsureDone, Title: was.Title}
+	}
+	return &Remark{What: sayNotNow}
 }
 
 // listing is the call of a list that a person wants.
@@ -190,15 +205,15 @@ func listTasks() bt.Leaf {
 		Act Act `port:"act"`
 	}
 	type out struct {
-		Remarks []Remark   `port:"remarks"`
-		Shown   []Item     `port:"shown" doc:"the tasks that are shown, in order"`
-		Lists   int        `port:"lists" doc:"how many lists were shown in this turn"`
-		Touched int64      `port:"touched"`
-		Events  []bt.Typed `port:",events"`
+		Remarks  []Remark   `port:"remarks"`
+		Shown    []Item     `port:"shown" doc:"the tasks that are shown, in order"`
+		Lists    int        `port:"lists" doc:"how many lists were shown in this turn"`
+		Metadata Metadata   `port:"metadata" doc:"as the rest of the message refers to it"`
+		Events   []bt.Typed `port:",events"`
 	}
 	plan := func(i in) ([]bt.Request, error) { return i.Act.listing(), nil }
 	collect := func(i in, done []bt.Completion, o *out) error {
-		o.Events = i.Act.selected(i.Act.listing())
+		o.Events = i.Act.selected()
 		p, err := listed(done[0])
 		if err != nil {
 			return err
@@ -225,8 +240,9 @@ func listTasks() bt.Leaf {
 			shown.Title = r.Title
 		}
 		o.Remarks, o.Shown, o.Lists = append(slices.Clip(o.Remarks), shown), p.Tasks, o.Lists+1
+		o.Metadata.showWithin(p.Tasks, p.Total > len(p.Tasks))
 		if len(p.Tasks) == 1 {
-			o.Touched = p.Tasks[0].ID
+			o.Metadata.AgentContext.LastTask = p.Tasks[0].ID
 		}
 		return nil
 	}

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
+	"sibyl/internal/redact"
 	"sibyl/internal/search"
 	"sibyl/internal/taskchat/understand"
 )
@@ -20,12 +22,11 @@ type listArgs struct {
 	IDs    []int64 `json:"task_ids,omitempty"`
 }
 
-// How many tasks are asked for: to choose from, to match words with, to change at once, and to show.
+// How many tasks are asked for: to choose from, to match words with, and to change at once.
 const (
 	mostOptions = 10
 	mostMatched = 50
 	mostChanged = 100
-	mostShown   = 100
 )
 
 func lookUp() bt.Leaf {
@@ -57,7 +58,14 @@ func (a *Act) search(m *Metadata) listArgs {
 	case known:
 		return listArgs{IDs: ids, Limit: len(ids)}
 	case r != nil && r.Title != "":
-		return listArgs{Query: r.Title, Limit: mostMatched}
+		args := listArgs{Query: r.Title, Limit: mostMatched}
+		if len(search.Words(r.Title)) == 0 {
+			args = listArgs{Limit: mostChanged} // it is signs alone, which no search finds
+		}
+		if r.All || a.Intent == understand.Delete {
+			args.Status = a.subject()
+		}
+		return args
 	case r != nil && r.All:
 		return listArgs{Status: a.subject(), Limit: mostChanged}
 	}
@@ -110,11 +118,12 @@ func (a *Act) named(m *Metadata) (ids []int64, known bool) {
 
 func resolveLeaf() bt.Leaf {
 	type in struct {
-		Metadata Metadata `port:"metadata"`
-		Found    []Item   `port:"found"`
-		Total    int      `port:"total"`
+		Found []Item `port:"found"`
+		Total int    `port:"total"`
+		Lists int    `port:"lists,optional"`
 	}
 	type out struct {
+		Metadata  Metadata   `port:"metadata" doc:"with the task as the one that was spoken of"`
 		Act       Act        `port:"act" doc:"with the tasks that it is for"`
 		Exact     bool       `port:"exact" doc:"these are exactly the tasks that were meant; else it was asked, or told why not, unless nothing was found"`
 		None      bool       `port:"none" doc:"nothing was found that could be meant"`
@@ -123,16 +132,24 @@ func resolveLeaf() bt.Leaf {
 		Events    []bt.Typed `port:",events"`
 	}
 	return bt.Func("Resolve", "Finds exactly the tasks that were meant, or asks which.", func(i in, o *out) error {
-		r := resolution(&o.Act, &i.Metadata, i.Found, i.Total)
-		o.Exact, o.None = r.ask == nil && r.say == nil && !r.none, r.none
+		r := resolution(&o.Act, &o.Metadata, i.Found, i.Total, i.Lists > 0 && len(o.Metadata.TaskReferences) == 0)
+		if o.Act.Intent == understand.Update && o.Act.Entities.Title != "" && len(r.targets) > 1 {
+			r = resolved{why: "several can't have one title", ask: o.Act.which(Remark{What: sayWhich}, r.targets)}
+		}
+		o.Exact, o.None = r.ask == nil && len(r.targets) > 0, r.none
+		o.Metadata.AgentContext.LastTask = 0
+		if len(r.targets) == 1 {
+			o.Metadata.AgentContext.LastTask = r.targets[0].ID
+		}
+		if r.say != nil {
+			o.Remarks = append(slices.Clip(o.Remarks), *r.say)
+		}
 		var more asked
 		more.Questions = o.Questions
-		switch {
-		case r.say != nil:
-			o.Remarks = append(slices.Clip(o.Remarks), *r.say)
-		case r.ask != nil:
+		if r.ask != nil {
 			more.ask(*r.ask)
-		default:
+		}
+		if o.Exact {
 			o.Act.Targets, o.Act.Row = r.targets, r.row
 		}
 		o.Questions = more.Questions
@@ -179,7 +196,7 @@ func (a *Act) reference() string {
 	return a.Entities.Reference.Words
 }
 
-// resolved is what a reference comes to: targets, or something to say, or a question.
+// resolved is what a reference comes to: targets, or a question, or neither; and something to say.
 type resolved struct {
 	targets []Item
 	row     string // under which the act may go on
@@ -189,23 +206,23 @@ type resolved struct {
 	ask     *Question
 }
 
-// resolution finds the tasks that an act is for among those that were found.
-func resolution(a *Act, m *Metadata, found []Item, total int) resolved {
+// resolution finds the tasks that an act is for among those that were found. unclear says that nobody knows which list is meant.
+func resolution(a *Act, m *Metadata, found []Item, total int, unclear bool) resolved {
 	r := a.Entities.Reference
 	ids, known := a.named(m)
 	switch {
 	case len(a.Targets) > 0:
 		return a.verified(found)
 	case known:
-		return a.among(ids, found)
-	case r != nil && r.Title != "":
-		return a.matched(r, found)
-	case r != nil && r.All && len(found) == 0:
-		return resolved{why: "there is none", say: &Remark{What: sayNoTasks}}
+		return a.among(m, ids, found)
 	case r != nil && r.All && total > len(found):
 		return resolved{why: "too many", say: &Remark{What: sayTooManyTasks, N: mostChanged}}
-	case r != nil && r.All:
-		return a.except(r, found, found)
+	case r != nil && r.Title != "":
+		return a.matched(m, r, found)
+	case r != nil && r.All && len(found) == 0:
+		return resolved{why: "there is none", say: &Remark{What: sayNoTasks}}
+	case r != nil && r.All && !unclear:
+		return a.except(m, r, found)
 	case len(found) == 0 && len(m.TaskReferences) == 0:
 		return resolved{why: "there is no task", say: &Remark{What: sayNoTasks}}
 	case r != nil && len(r.Positions) > 0 && len(m.TaskReferences) > 0:
@@ -216,25 +233,32 @@ func resolution(a *Act, m *Metadata, found []Item, total int) resolved {
 
 // verified holds what the person chose or confirmed against what there is.
 func (a *Act) verified(found []Item) resolved {
-	var now []Item
+	r := resolved{row: a.Row, why: "as it was chosen"}
+	var gone []Item
 	for _, was := range a.Targets {
 		at := slices.IndexFunc(found, func(t Item) bool { return t.ID == was.ID })
 		if at < 0 {
-			return resolved{why: "gone", say: &Remark{What: sayGone, Title: was.Title}}
+			gone = append(gone, was)
+			continue
 		}
-		now = append(now, found[at])
+		now := found[at]
+		switch {
+		case now.Version == was.Version:
+		case a.Intent == understand.Delete:
+			r.row = "" // the yes was to another version
+		case a.Intent == understand.Complete && now.Status != completed, a.hasValue():
+			now = was // which the tool refuses, since it has changed
+		}
+		r.targets = append(r.targets, now)
 	}
-	row := a.Row
-	if slices.ContainsFunc(now, func(t Item) bool {
-		return !slices.ContainsFunc(a.Targets, func(was Item) bool { return was.ID == t.ID && was.Version == t.Version })
-	}) {
-		row = "" // the yes was to another version
+	if len(gone) > 0 {
+		r.say = &Remark{What: sayGone, Items: gone}
 	}
-	return resolved{targets: now, row: row, why: "as it was chosen"}
+	return r
 }
 
 // among takes known ids, all of which have to be there.
-func (a *Act) among(ids []int64, found []Item) resolved {
+func (a *Act) among(m *Metadata, ids []int64, found []Item) resolved {
 	var targets []Item
 	for _, id := range ids {
 		at := slices.IndexFunc(found, func(t Item) bool { return t.ID == id })
@@ -250,23 +274,23 @@ func (a *Act) among(ids []int64, found []Item) resolved {
 		return resolved{why: "gone", say: &Remark{What: sayStale, Text: a.reference()}}
 	}
 	if a.Entities.Reference.All {
-		return a.except(a.Entities.Reference, targets, targets)
+		return a.except(m, a.Entities.Reference, targets)
 	}
 	return resolved{targets: targets, why: "as the last list shows"}
 }
 
-// except leaves out what was excepted. Positions are those among all.
-func (a *Act) except(r *understand.Reference, from, all []Item) resolved {
+// except leaves out what was excepted.
+func (a *Act) except(m *Metadata, r *understand.Reference, all []Item) resolved {
 	if r.Except == nil {
-		return resolved{targets: from, why: "all of them"}
+		return resolved{targets: all, why: "all of them"}
 	}
-	out := pick(r.Except, titles(all))
+	out := excepted(m, r.Except, all)
 	if out == nil {
-		return resolved{why: "it is not clear what is excepted", ask: a.which(Remark{What: sayWhich}, all)}
+		return resolved{why: "it is not clear what is excepted", say: &Remark{What: sayNotExcepted, Text: r.Except.Words}}
 	}
 	var left []Item
-	for n, t := range all {
-		if !slices.Contains(out, n) {
+	for _, t := range all {
+		if !slices.Contains(out, t.ID) {
 			left = append(left, t)
 		}
 	}
@@ -276,8 +300,19 @@ func (a *Act) except(r *understand.Reference, from, all []Item) resolved {
 	return resolved{targets: left, why: "all but what was excepted"}
 }
 
+// excepted are the ids of what is to be left out; nil if that is not clear. Positions are those of the last list shown, as everywhere.
+func excepted(m *Metadata, r *understand.Reference, all []Item) (ids []int64) {
+	if known, ok := (&Act{Entities: understand.Entities{Reference: r}}).named(m); ok && !r.All {
+		return known
+	}
+	if best := matches(r.Title, all); len(best) == 1 {
+		ids = []int64{best[0].ID}
+	}
+	return ids
+}
+
 // matched takes the one task whose title the words name. Of several, a task is completed that is not completed yet.
-func (a *Act) matched(r *understand.Reference, found []Item) resolved {
+func (a *Act) matched(m *Metadata, r *understand.Reference, found []Item) resolved {
 	some := matches(r.Title, found)
 	if a.Intent == understand.Complete && len(some) > 1 {
 		if open := slices.DeleteFunc(slices.Clone(some), func(t Item) bool { return t.Status == completed }); len(open) > 0 {
@@ -285,12 +320,14 @@ func (a *Act) matched(r *understand.Reference, found []Item) resolved {
 		}
 	}
 	switch {
+	case len(some) > 0 && strings.Contains(r.Title, redact.Mark):
+		return resolved{why: "what was taken out can't be compared", ask: a.which(Remark{What: sayWhich}, some)}
 	case len(some) == 0 && len(found) > 0:
 		return resolved{why: "no title has all of these words", ask: a.which(Remark{What: sayNoneLike, Title: r.Title}, found)}
 	case len(some) == 0:
 		return resolved{why: "no task has these words", none: true}
 	case r.All:
-		return a.except(r, some, some)
+		return a.except(m, r, some)
 	case len(some) == 1:
 		return resolved{targets: some, why: "the only title with these words"}
 	}
@@ -330,8 +367,17 @@ func matches(words string, tasks []Item) (some []Item) {
 	return some
 }
 
-// matching are the titles, from 0, that words name. Case, accents and endings do not matter.
+// matching are the titles, from 0, that words name: those that are the words, else those without their accents, small words and endings, else
+// those with all of the words.
 func matching(words string, titles []string) (exact []int) {
+	for n, title := range titles {
+		if strings.EqualFold(title, words) {
+			exact = append(exact, n)
+		}
+	}
+	if len(exact) > 0 {
+		return exact
+	}
 	wanted := stems(words)
 	if len(wanted) == 0 {
 		return nil

@@ -16,6 +16,7 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/mcp"
 	"sibyl/internal/model"
+	"sibyl/internal/redact"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
 	"sibyl/internal/task"
@@ -39,6 +40,7 @@ type house struct {
 	*testing.T
 	journal journal.Store
 	tasks   *task.Service
+	served  mcp.Tasks   // what the tools reach; nil: tasks
 	model   model.Model // nil: rules alone
 	now     func() time.Time
 }
@@ -57,7 +59,11 @@ func newHouse(t *testing.T) *house {
 // process is one that serves the assistant, through a real MCP client and server.
 func (h *house) process(holder string) *process {
 	h.Helper()
-	server, err := mcp.New(mcp.Config{Tasks: h.tasks, Key: []byte(strings.Repeat("k", mcp.MinKey)), Now: h.now})
+	var served mcp.Tasks = h.tasks
+	if h.served != nil {
+		served = h.served
+	}
+	server, err := mcp.New(mcp.Config{Tasks: served, Key: []byte(strings.Repeat("k", mcp.MinKey)), Now: h.now})
 	h.must(err)
 	prompt, err := prompts.FS.ReadFile("tasks/intent.md")
 	h.must(err)
@@ -80,7 +86,7 @@ func (h *house) process(holder string) *process {
 	a, err := taskchat.New(d)
 	h.must(err)
 	p := &process{house: h}
-	p.engine, err = run.NewEngine(run.Config{Store: h.journal, Assistants: []*run.Assistant{a}, Build: "test", Holder: holder, Dead: func(holder string) bool { return holder == "dead" }})
+	p.engine, err = run.NewEngine(run.Config{Store: h.journal, Assistants: []*run.Assistant{a}, Build: "test", Holder: holder, Redact: redact.New().Bytes, Dead: func(holder string) bool { return holder == "dead" }})
 	h.must(err)
 	set, err := trees.Open("")
 	h.must(err)

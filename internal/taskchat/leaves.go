@@ -26,7 +26,8 @@ type wanted struct {
 	Shown       []Item     `port:"shown,optional"`
 	Lists       int        `port:"lists,optional"` // how many were shown
 	Reasons     []string   `port:"reasons,optional"`
-	Touched     int64      `port:"touched,optional"`
+	Metadata    Metadata   `port:"metadata,optional"`
+	Told        int        `port:"told,optional"` // of how many writes the remarks tell
 	Confidences []float64  `port:"confidences,optional"`
 }
 
@@ -57,7 +58,7 @@ func understandLeaf() bt.Leaf {
 	type out struct {
 		Acts     []Act      `port:"acts" doc:"what is wanted, in the order in which it was said"`
 		Language string     `port:"language"`
-		Answers  bool       `port:"answers" doc:"it answers the open question"`
+		Answers  bool       `port:"answers" doc:"it answers the open question, or is nothing but a yes or a no"`
 		Remarks  []Remark   `port:"remarks"`
 		Events   []bt.Typed `port:",events"`
 	}
@@ -70,8 +71,8 @@ func understandLeaf() bt.Leaf {
 				break
 			}
 			o.Acts = append(o.Acts, actOf(one))
-			o.Answers = o.Answers || i.Open.Row != "" && slices.Contains([]understand.Intent{understand.Confirm, understand.Decline, understand.Choose}, one.Intent)
 		}
+		o.Answers = i.Open.answers(r.Results)
 		o.Events = intentsRead(o.Acts)
 		return nil
 	})
@@ -98,6 +99,7 @@ func nextAct() bt.Leaf {
 		Act         Act       `port:"act"`
 		Confidences []float64 `port:"confidences" doc:"of the wishes so far"`
 		Reasons     []string  `port:"reasons" doc:"for which they were read so"`
+		Metadata    Metadata  `port:"metadata" doc:"without what was spoken of, if the act is about something else"`
 		Done        bool      `port:"done" doc:"there was none left"`
 	}
 	return bt.Func("NextAct", "Takes the first of what is wanted.", func(i in, o *out) error {
@@ -107,6 +109,9 @@ func nextAct() bt.Leaf {
 		}
 		o.Act, o.Left, o.Done = i.Acts[0], i.Acts[1:], false
 		o.Reasons = append(slices.Clip(o.Reasons), IntentRead{o.Act.result()}.String())
+		if o.Act.names() {
+			o.Metadata.AgentContext.LastTask = 0
+		}
 		if toolOf(o.Act.Intent) != "" {
 			o.Confidences = append(slices.Clip(o.Confidences), o.Act.Confidence)
 		}
@@ -161,8 +166,7 @@ func hasValue() bt.Leaf {
 		Act Act `port:"act"`
 	}
 	return bt.Check("HasValue", "Whether it is known what an update is to change.", func(i in) (bool, string) {
-		e := i.Act.Entities
-		return e.Title != "" || e.HasDescription || e.Status != "", "a new title, description or status"
+		return i.Act.hasValue(), "a new title, description or status"
 	})
 }
 
@@ -213,6 +217,7 @@ func askConfirmation() bt.Leaf {
 	}
 	return bt.Func("AskConfirmation", "Asks for a yes to what can't be taken back.", func(i in, o *asked) error {
 		o.ask(Question{Kind: askConfirm, Text: Remark{What: sayConfirmDelete, Items: i.Act.Targets}, Act: i.Act})
+		o.Events = append(i.Act.selected(), o.Events...)
 		return nil
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 )
@@ -31,6 +32,7 @@ type AgentContext struct {
 	ClarificationCount int       `json:"clarification_count"`
 	LastTask           int64     `json:"last_task,omitempty"` // that “it” means
 	Language           string    `json:"language,omitempty"`  // of the last message
+	Unlisted           bool      `json:"unlisted,omitempty"`  // the last list had more tasks than were shown
 }
 
 // Validate checks the rules of the requirement (Conversation Metadata Validation).
@@ -59,11 +61,26 @@ func newMetadata() Metadata {
 }
 
 // show remembers a list as the one that positions refer to. It replaces the one before, also if it is empty.
-func (m *Metadata) show(tasks []Item, at time.Time) {
-	m.TaskReferences, m.ReferencedAt = map[string]int64{}, &at
-	for i, t := range tasks {
-		m.TaskReferences[strconv.Itoa(i+1)] = t.ID
+func (m *Metadata) show(tasks []Item, unlisted bool, at time.Time) {
+	m.TaskReferences, m.ReferencedAt, m.AgentContext.Unlisted = positions(tasks), &at, unlisted
+}
+
+// showWithin is for what follows in the message that shows a list. The person may mean that list or the one they have seen before: where the two
+// differ, no position means anything.
+func (m *Metadata) showWithin(tasks []Item, unlisted bool) {
+	shown := positions(tasks)
+	if len(m.TaskReferences) > 0 && !maps.Equal(m.TaskReferences, shown) {
+		shown = nil
 	}
+	m.TaskReferences, m.AgentContext.Unlisted = shown, unlisted
+}
+
+func positions(tasks []Item) map[string]int64 {
+	at := make(map[string]int64, len(tasks))
+	for i, t := range tasks {
+		at[strconv.Itoa(i+1)] = t.ID
+	}
+	return at
 }
 
 // at is the task that stands at a position of the last list shown; negative positions count from its end.
@@ -75,8 +92,11 @@ func (m *Metadata) at(position int) (id int64, ok bool) {
 	return id, ok
 }
 
-// shown are the tasks of the last list, in order.
+// shown are the tasks of the last list, in order; none if it had more than were shown, since nobody knows whether these are meant by “all”.
 func (m *Metadata) shown() (ids []int64) {
+	if m.AgentContext.Unlisted {
+		return nil
+	}
 	for i := 1; i <= len(m.TaskReferences); i++ {
 		ids = append(ids, m.TaskReferences[strconv.Itoa(i)])
 	}

@@ -115,7 +115,7 @@ func askModel() bt.Leaf {
 		Metadata Metadata `port:"metadata"`
 		Open     Open     `port:"open"`
 		Language string   `port:"language"`
-		Doubted  float64  `port:"doubted" default:"0.6" between:"0 1" doc:"the most confidence for a change that the rules read as talk"`
+		Doubted  float64  `port:"doubted" default:"0.6" between:"0 1" doc:"the most confidence for what the rules read no wish for"`
 	}
 	type out struct {
 		Acts   []Act      `port:"acts"`
@@ -133,10 +133,14 @@ func askModel() bt.Leaf {
 		if err != nil {
 			return fmt.Errorf("receipt of the model: %w", err)
 		}
-		talk := slices.ContainsFunc(o.Acts, func(a Act) bool { return a.Intent == understand.Chat || a.Intent == understand.Help })
+		doubts := doubtsOf(o.Acts)
 		var acts []Act
 		for _, w := range r.Wishes {
-			acts = append(acts, w.act(i.Words, i.Language, r.Model, i.Metadata.context(i.Open), talk, i.Doubted))
+			a := w.act(i.Words, i.Language, r.Model, i.Metadata.context(i.Open))
+			if slices.Contains(doubts, a.Intent) {
+				a.Confidence = min(a.Confidence, i.Doubted)
+			}
+			acts = append(acts, a)
 		}
 		if len(acts) > 0 {
 			o.Acts, o.Events = acts, intentsRead(acts)
@@ -147,15 +151,27 @@ func askModel() bt.Leaf {
 		plan, collect)
 }
 
-// act is a wish as the tree checks it. talk says that the rules read no wish.
-func (w Wish) act(words, language, by string, c understand.Context, talk bool, doubted float64) Act {
+// surelyTalk is from where on the rules know what talk is: thanks, a question, a condition. Below, they could not read it.
+const surelyTalk = 0.7
+
+// doubtsOf are the intents that a model's word is not enough for, where the rules read no wish. What they could not read may be a task more.
+func doubtsOf(read []Act) []understand.Intent {
+	if slices.ContainsFunc(read, func(a Act) bool { return toolOf(a.Intent) != "" }) {
+		return nil
+	}
+	doubts := []understand.Intent{understand.Update, understand.Complete, understand.Delete}
+	if slices.ContainsFunc(read, func(a Act) bool { return a.Intent == understand.Chat && a.Confidence < surelyTalk }) {
+		return doubts
+	}
+	return append(doubts, understand.Create)
+}
+
+// act is a wish as the tree checks it.
+func (w Wish) act(words, language, by string, c understand.Context) Act {
 	a := Act{Intent: understand.Intent(w.Intent), Confidence: w.Confidence, Reasoning: w.Reasoning, By: by}
 	a.Entities = understand.Entities{Title: asSaid(w.Title, words), Description: w.Description, HasDescription: w.Description != "", Status: w.Status}
 	if w.Task != "" {
 		a.Entities.Reference = referenceOf(w.Task, language, c)
-	}
-	if talk && (a.Intent == understand.Update || a.Intent == understand.Complete || a.Intent == understand.Delete) {
-		a.Confidence = min(a.Confidence, doubted)
 	}
 	if a.Intent == understand.Complete || a.Intent == understand.Delete {
 		a.Entities.Title = ""

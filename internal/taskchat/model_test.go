@@ -156,3 +156,44 @@ func TestConversationIsLoadedWithEachMessage(t *testing.T) {
 		}
 	}
 }
+
+func TestStrayAnswerIsNoWishOfAModel(t *testing.T) {
+	h, m := withModel(t)
+	h.has(ada, "Apples")
+	c := h.process("p").talk(ada)
+	for _, w := range []taskchat.Wish{{Intent: "complete", Confidence: 1, Task: "Apples"}, {Intent: "update", Confidence: 1, Task: "Apples", Title: "Pears"},
+		{Intent: "create", Confidence: 1, Title: "Yes"}} {
+		m.proposes(w)
+		for _, words := range []string{"yes", "no", "ja", "the second one", "undo that", "thanks!"} {
+			if r, err := c.send(words); err != nil || len(r.ToolCalls) > 0 {
+				t.Errorf("“%s”: %v, %v", words, called(r), err)
+			}
+			c = c.process.talk(ada)
+		}
+	}
+	h.wants(ada, "Apples")
+}
+
+func TestModelThatWritesGarbageLeavesTheReadingToRules(t *testing.T) {
+	h, m := withModel(t)
+	c := h.process("p").talk(ada)
+	for name, wishes := range map[string][]taskchat.Wish{
+		"none": {}, "unknown": {{Intent: "confirm", Confidence: 1}}, "less than nothing": {{Intent: "create", Title: "x", Confidence: -1}},
+		"more than all": {{Intent: "create", Title: "x", Confidence: 1e300}}, "many": make([]taskchat.Wish, 33),
+	} {
+		m.proposes(wishes...)
+		c.say("add "+name, taskchat.StatusSuccess)
+	}
+}
+
+func TestWishesThatWaitDoNotPileUpWithoutEnd(t *testing.T) {
+	h, m := withModel(t)
+	h.has(ada, "Call John", "Call Anna")
+	c := h.process("p").talk(ada)
+	m.proposes(slices.Repeat([]taskchat.Wish{{Intent: "complete", Confidence: 1, Task: "call"}}, 32)...)
+	c.say("complete the call tasks", taskchat.StatusClarification)
+	for range 4 {
+		r := c.say("no. "+strings.Repeat("complete call. ", 31), taskchat.StatusClarification)
+		contains(t, r.Response, "too much at once")
+	}
+}

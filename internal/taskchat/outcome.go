@@ -34,20 +34,19 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	c := composer{view: v, language: w.Language, zone: zoneOf(env.Zone)}
 	r := AgentResponse{ConversationID: v.Session, RunID: v.ID, Message: given.Words, Status: StatusSuccess, ToolCalls: []ToolCall{}}
 	m := given.Metadata
-	at := c.calls(&r, &m, w)
+	made := c.made(e.Under)
+	at := c.calls(&r, &m, w, made)
 	for _, one := range w.Confidences {
 		m.sure(one)
 	}
 	m.AgentContext.Language = cmp.Or(w.Language, m.AgentContext.Language)
-	if w.Touched != 0 {
-		m.AgentContext.LastTask = w.Touched
-	}
+	m.AgentContext.LastTask = w.Metadata.AgentContext.LastTask
 	out := run.Outcome{Status: journal.Done}
 	remarks := w.Remarks
 	switch {
 	case e.Cancelled:
 		out.Status, r.Status = journal.Cancelled, StatusError
-		remarks = append(remarks[:len(remarks):len(remarks)], Remark{What: sayStopped})
+		remarks = slices.Concat(remarks, untold(made, w.Told), []Remark{{What: sayStopped}})
 	case e.Status != bt.Success:
 		out.Status, r.Status = journal.Failed, StatusError
 		remarks = append(remarks[:len(remarks):len(remarks)], Remark{What: sayNotNow})
@@ -130,35 +129,70 @@ type composer struct {
 	zone     *time.Location
 }
 
-// calls tells of the calls by their receipts, and gives the time of the last record.
-func (c *composer) calls(r *AgentResponse, m *Metadata, w wanted) (last time.Time) {
-	for _, rec := range c.view.Records() {
-		last = rec.At
+// made is a call with its receipt, and when that was recorded.
+type made struct {
+	*run.CompletionRecord
+	CallPayload
+	at time.Time
+}
+
+// made are the calls of the run in order, with those that were under way when it was stopped.
+func (c *composer) made(under []run.CompletionRecord) (all []made) {
+	add := func(done *run.CompletionRecord, at time.Time) {
+		if p, ok := done.Asked.(CallPayload); ok && done.Kind == EffectCall {
+			all = append(all, made{done, p, at})
+		}
 	}
 	records := c.view.Records()
 	for seq, done := range c.view.Receipts() {
-		if done.Kind != EffectCall {
+		add(done, records[seq].At)
+	}
+	for n := range under {
+		add(&under[n], records[len(records)-1].At)
+	}
+	return all
+}
+
+// untold is what the writes did of which no remark tells yet, as the run was stopped before all of their act had ended.
+func untold(all []made, told int) (remarks []Remark) {
+	for _, one := range all {
+		if !one.Once {
 			continue
 		}
-		p, ok := done.Asked.(CallPayload)
-		if !ok {
+		if told--; told >= 0 {
 			continue
 		}
-		at := records[seq].At.Add(-time.Duration(done.TookMS) * time.Millisecond)
+		if r, did := changedBy(bt.Completion{Result: one.Result, Value: one.Value, Err: one.Err}, Item{}); did || r.What == sayUnsureDone {
+			remarks = append(remarks, r)
+		}
+	}
+	return remarks
+}
+
+// calls tells of the calls by their receipts, and gives the time of the last record.
+func (c *composer) calls(r *AgentResponse, m *Metadata, w wanted, all []made) (last time.Time) {
+	for _, rec := range c.view.Records() {
+		last = rec.At
+	}
+	for _, done := range all {
+		p := done.CallPayload
+		at := done.at.Add(-time.Duration(done.TookMS) * time.Millisecond)
 		call := ToolCall{ToolName: p.Tool, Parameters: p.Args, InvokedAt: at}
 		receipt, _ := done.Value.(agent.CallReceipt)
 		switch {
+		case done.Err != nil && done.Err.Kind == run.KindCancelled:
+			call.Error = c.remark(Remark{What: sayStopped})
 		case done.Err != nil:
 			call.Error = c.remark(Remark{What: sayUnsureDone})
 		case receipt.Error != nil:
-			call.Error = c.remark(*refusal(receipt.Error, Item{}))
+			call.Error = c.remark(*refusal(p.Tool, receipt.Error, Item{}))
 		case receipt.Result != nil:
 			call.Result = receipt.Result.Data
 		}
 		r.ToolCalls = append(r.ToolCalls, call)
 		m.LastToolUsed, m.LastToolParameters = p.Tool, p.Args
 		if p.Tool == toolOf(understand.List) && w.Lists > 0 {
-			m.show(w.Shown, at)
+			m.show(w.Shown, w.Metadata.AgentContext.Unlisted, at)
 		}
 	}
 	return last

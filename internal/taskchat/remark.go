@@ -21,13 +21,14 @@ type Remark struct {
 // What can be said. The phrases are in the files of the languages.
 const (
 	sayAdded         = "added"
+	sayRenamed       = "renamed"
 	sayUpdated       = "updated"
+	saySame          = "the same as before"
 	sayReopened      = "reopened"
 	sayCompleted     = "completed"
 	sayAlready       = "already completed"
 	sayDeleted       = "deleted"
 	sayList          = "list"
-	sayFound         = "found"
 	sayNoTasks       = "no tasks"
 	sayNonePending   = "none pending"
 	sayNoneCompleted = "none completed"
@@ -43,6 +44,7 @@ const (
 	sayStale         = "stale"
 	sayGone          = "gone"
 	sayNoPosition    = "no such position"
+	sayNotExcepted   = "exception unclear"
 	sayTooMany       = "too many wishes"
 	sayTooManyTasks  = "too many tasks"
 	sayChanged       = "changed"
@@ -63,7 +65,7 @@ const (
 
 // wrong says that it tells of something that could not be done.
 func (r *Remark) wrong() bool {
-	return slices.Contains([]string{sayStale, sayGone, sayNoPosition, sayTooMany, sayTooManyTasks, sayChanged, sayInvalid, sayNotConfirmed, sayNotNow, sayUnsureDone, sayNoneFound}, r.What)
+	return slices.Contains([]string{sayStale, sayGone, sayNoPosition, sayNotExcepted, sayTooMany, sayTooManyTasks, sayChanged, sayInvalid, sayNotConfirmed, sayNotNow, sayUnsureDone, sayNoneFound}, r.What)
 }
 
 // phrases are what a language says. Of two forms the first is for one task; {title}, {titles}, {old}, {n}, {when} and {text} are filled in.
@@ -87,12 +89,12 @@ func phrasesOf(language string) *phrases {
 	return all["en"]
 }
 
-// together puts what was done to one task after the other into one remark.
+// together puts what was done alike to several tasks into one remark, where it was first done.
 func together(all []Remark) (fewer []Remark) {
 	for _, r := range all {
-		last := len(fewer) - 1
-		if last >= 0 && fewer[last].What == r.What && slices.Contains([]string{sayAdded, sayCompleted, sayDeleted}, r.What) {
-			fewer[last].Items = append(slices.Clip(fewer[last].Items), r.Items...)
+		first := slices.IndexFunc(fewer, func(f Remark) bool { return f.What == r.What })
+		if first >= 0 && slices.Contains([]string{sayAdded, sayUpdated, saySame, sayReopened, sayCompleted, sayDeleted}, r.What) {
+			fewer[first].Items = append(slices.Clip(fewer[first].Items), r.Items...)
 			continue
 		}
 		fewer = append(fewer, r)
@@ -121,16 +123,13 @@ func join(first, second string) string {
 // remark puts one into words.
 func (c *composer) remark(r Remark) string {
 	p := phrasesOf(c.language)
-	if r.What == sayUpdated && len(r.Items) == 1 && r.Items[0].Title == r.Title {
-		r.Title = ""
-	}
 	forms := p.say[r.What]
 	form := forms[0]
 	if len(forms) > 1 && (len(r.Items) > 1 || len(r.Items) == 0 && r.N > 1) {
 		form = forms[1]
 	}
 	text := c.fill(p, form, r)
-	if r.What == sayList || r.What == sayFound {
+	if r.What == sayList {
 		return text + "\n" + c.list(p, r)
 	}
 	return text
@@ -168,7 +167,7 @@ func series(all []string, and string) string {
 
 // list numbers tasks from 1, as positions refer to them.
 func (c *composer) list(p *phrases, r Remark) string {
-	lines := numbered(labels(r.Items[:min(len(r.Items), mostShown)]))
+	lines := numbered(labels(r.Items))
 	if more := r.N - len(lines); more > 0 {
 		lines = append(lines, c.fill(p, p.say[sayMore][0], Remark{N: more}))
 	}

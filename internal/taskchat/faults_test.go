@@ -1,0 +1,108 @@
+package taskchat_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"testing"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+	"sibyl/internal/service"
+
+	"sibyl/internal/task"
+	"sibyl/internal/taskchat"
+)
+
+// faulty is a task list to which something happens.
+type faulty struct {
+	*task.Service
+	added, listed func() error
+	completing    func(ctx context.Context, id int64) error
+}
+
+func (f *faulty) Add(ctx context.Context, by task.By, title string, description *string) (t task.Task, again bool, err error) {
+	t, again, err = f.Service.Add(ctx, by, title, description)
+	if f.added != nil {
+		err = errors.Join(err, f.added())
+	}
+	return t, again, err
+}
+
+func (f *faulty) List(ctx context.Context, owner string, q task.Query) (task.Page, error) {
+	if f.listed != nil {
+		if err := f.listed(); err != nil {
+			return task.Page{}, err
+		}
+	}
+	return f.Service.List(ctx, owner, q)
+}
+
+func (f *faulty) Complete(ctx context.Context, by task.By, id, version int64) (t task.Task, already bool, err error) {
+	if f.completing != nil {
+		if err := f.completing(ctx, id); err != nil {
+			return t, false, err
+		}
+	}
+	return f.Service.Complete(ctx, by, id, version)
+}
+
+func TestWriteOfWhichNobodyKnowsIsToldSo(t *testing.T) {
+	h := newHouse(t)
+	f := &faulty{Service: h.tasks, added: func() error { return journal.ErrUnsure }}
+	h.served = f
+	c := h.process("p").talk(ada)
+	r := c.say("add Apples", taskchat.StatusError)
+	contains(t, r.Response, "I can't tell whether this worked")
+	contains(t, r.ToolCalls[0].Error, "I can't tell whether this worked")
+	h.wants(ada, "Apples")
+}
+
+func TestListThatFailsIsNoQuestion(t *testing.T) {
+	h := newHouse(t)
+	h.has(ada, "Apples", "Bread")
+	fails := 1
+	f := &faulty{Service: h.tasks, listed: func() error {
+		if fails--; fails >= 0 {
+			return journal.ErrUnreachable
+		}
+		return nil
+	}}
+	h.served = f
+	c := h.process("p").talk(ada)
+	r := c.say("show my tasks", taskchat.StatusError)
+	contains(t, r.Response, "I can't reach your tasks right now")
+}
+
+func TestRunThatIsCancelledBetweenTwoCallsTellsWhatItHasDone(t *testing.T) {
+	h := newHouse(t)
+	ids := h.has(ada, "Apples", "Bread", "Cheese")
+	arrived := make(chan struct{})
+	goOn := make(chan struct{})
+	h.served = &faulty{Service: h.tasks, completing: func(_ context.Context, id int64) error {
+		if id == ids[1] {
+			close(arrived)
+			<-goOn
+		}
+		return nil
+	}}
+	c := h.process("p").talk(ada)
+	c.say("show my tasks", taskchat.StatusSuccess)
+	live, err := c.service.Start(t.Context(), ada, service.Request{Assistant: taskchat.Name, Session: c.id, Words: "add Milk and complete task 1 to 3", Options: taskchat.Options{}})
+	h.must(err)
+	<-arrived
+	h.must(c.engine.Cancel(t.Context(), ada, live.ID, "test"))
+	close(goOn)
+	_, err = live.Wait(t.Context())
+	h.must(err)
+	end, err := run.ReadEnd(t.Context(), h.journal, ada, live.ID)
+	h.must(err)
+	var r taskchat.AgentResponse
+	h.must(json.Unmarshal(end.Outcome, &r))
+	same(t, "response", r.Response, "I've added 'Milk' to your tasks. You got this!\nGreat! I've marked 'Apples' and 'Bread' as completed ✓\nI've stopped.")
+	same(t, "calls", called(r), []string{"add_task", "list_tasks", "complete_task", "complete_task"})
+	h.wants(ada, "Apples ✓", "Bread ✓", "Cheese", "Milk")
+	c.say("complete task 3", taskchat.StatusSuccess)
+	h.wants(ada, "Apples ✓", "Bread ✓", "Cheese ✓", "Milk")
+}

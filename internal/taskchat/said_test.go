@@ -1,0 +1,45 @@
+package taskchat_test
+
+import (
+	"testing"
+
+	"sibyl/internal/run"
+	"sibyl/internal/taskchat"
+)
+
+func TestUpdateIsToldAsWhatItChanged(t *testing.T) {
+	h := newHouse(t)
+	h.has(ada, "Apples ✓", "Bread ✓", "Cheese")
+	c := h.process("p").talk(ada)
+	c.say("show my tasks", taskchat.StatusSuccess)
+	for _, one := range [][2]string{
+		{"reopen task 1", "'Apples' is open again."},
+		{"reopen task 1 and 2", "'Apples': that is how it was before.\n'Bread' is open again."},
+		{"set the description of task 3 to with holes", "I've updated 'Cheese'."},
+		{"rename task 3 to Old {title} {n}", "Done: 'Cheese' is now 'Old {title} {n}'."},
+		{"rename task 3 to Old {title} {n}", "'Old {title} {n}': that is how it was before."},
+	} {
+		same(t, one[0], c.say(one[0], taskchat.StatusSuccess).Response, one[1])
+	}
+}
+
+func TestRunExplainsWhichToolWasSelected(t *testing.T) {
+	h := newHouse(t)
+	h.has(ada, "Apples")
+	c := h.process("p").talk(ada)
+	for _, one := range [][2]string{{"add Bread", "add_task {\"title\":\"Bread\"} (0.92)"}, {"delete apples", "delete_task {\"task_id\":1} (0.92), with the person's yes"}} {
+		r, err := c.send(one[0])
+		h.must(err)
+		steps, err := c.engine.Explain(t.Context(), ada, r.RunID)
+		h.must(err)
+		var told []string
+		for _, s := range steps {
+			for _, e := range s.Events {
+				if e.Type == (taskchat.ToolSelected{}).EventType() {
+					told = append(told, run.NewVocabulary(taskchat.ToolSelected{}).Words(e))
+				}
+			}
+		}
+		same(t, one[0], told, []string{one[1]})
+	}
+}
