@@ -348,7 +348,11 @@ func TestCallsAreStreamsOfTheirUser(t *testing.T) {
 	s := h.connected(adasToken, newerMCP)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	go func() { _, _ = s.CallTool(ctx, &sdk.CallToolParams{Name: "wait"}) }()
+	go func() { // the request before it counts until the server has let go of it, which a client does not see
+		for ctx.Err() == nil {
+			_, _ = s.CallTool(ctx, &sdk.CallToolParams{Name: "wait"})
+		}
+	}()
 	within(t, "the call", called)
 	h.refused("a second at once", message(adasToken, initialize, nil), 429, "too_many_streams")
 	cancel()
