@@ -26,8 +26,10 @@ import (
 	"sibyl/internal/run"
 	"sibyl/internal/service"
 	"sibyl/internal/service/servicetest"
+	"sibyl/internal/taskchat"
 	"sibyl/internal/user"
 	"sibyl/internal/user/usertest"
+	"sibyl/trees"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -143,12 +145,23 @@ func (h *house) service(holder string, store journal.Store, all ...*assistant.As
 	if err != nil {
 		h.Fatal(err)
 	}
-	tree, err := servicetest.Trees.ReadFile("panel.xml")
+	panels, err := servicetest.Trees.ReadFile("panel.xml")
 	if err != nil {
 		h.Fatal(err)
 	}
+	files, err := trees.Open("")
+	if err != nil {
+		h.Fatal(err)
+	}
+	tree := func(name string) (string, []byte, error) {
+		if name != taskchat.Name {
+			return "panel.xml", panels, nil
+		}
+		t, err := files.Get(name)
+		return t.File, t.Text, err
+	}
 	s, err := service.New(service.Config{Store: store, Engine: engine, Assistants: all, Redact: func(text string) string { return text },
-		Tree: func(string) (string, []byte, error) { return "panel.xml", tree, nil }})
+		Tree: tree})
 	if err != nil {
 		h.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func (c *command) chatCommand() *cobra.Command {
 		Long: "Says something to the assistant that keeps your to-do list: “remind me to buy groceries”, “show my tasks”, “complete task 2”,\n" +
 			"“rename the first one to …”, “delete it”. It understands English, German and Portuguese without a model, and asks before it deletes\nand where it is not sure. With a message it answers that one; without, it holds a conversation until an empty line or Ctrl-D.\n\n" +
 			"A conversation goes on where it was left: the last one, unless --conversation names another. ‘--conversation new’ begins one. Conversations\nthat nobody uses are removed after 30 days.\n\n" +
-			"Exit codes: 0 answered or asked, 1 it could not be done, 2 bad input, 5 journal trouble.",
+			"Exit codes: 0 answered or asked, 1 it could not be done, 2 bad input, 5 journal trouble, 130 you stopped it.",
 		Example: "  sibyl chat \"remind me to buy groceries\"\n  sibyl chat \"show my tasks\"\n  sibyl chat \"complete task 1\"\n" +
 			"  sibyl chat --json --user ada --conversation new \"was steht an?\"\n  sibyl chat",
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error { return c.chat(ctx, a, f, args) })}
@@ -97,16 +97,28 @@ func (c *command) talkOf(ctx context.Context, a *app.App, f chatFlags) (*talk, e
 	return t, err
 }
 
-// converse answers line by line, until there is none.
+// converse answers line by line, until there is none. Stopping it is an error.
 func (c *command) converse(ctx context.Context, t *talk) error {
 	fmt.Fprintln(c.Err, "· an empty line ends the conversation")
 	lines := bufio.NewScanner(c.In)
 	for {
 		fmt.Fprint(c.Err, "> ")
-		if !lines.Scan() || strings.TrimSpace(lines.Text()) == "" || ctx.Err() != nil {
+		line := make(chan string, 1)
+		go func() {
+			lines.Scan()
+			line <- strings.TrimSpace(lines.Text())
+		}()
+		var words string
+		select {
+		case <-ctx.Done():
+			fmt.Fprintln(c.Err)
+			return withCode(ExitStopped, context.Cause(ctx))
+		case words = <-line:
+		}
+		if words == "" {
 			return lines.Err()
 		}
-		err := t.say(ctx, lines.Text())
+		err := t.say(ctx, words)
 		var refused *exitError
 		if errors.As(err, &refused) && refused.code == ExitFailed { // it was told, and the conversation goes on
 			err = nil

@@ -106,3 +106,19 @@ func TestRunThatIsCancelledBetweenTwoCallsTellsWhatItHasDone(t *testing.T) {
 	c.say("complete task 3", taskchat.StatusSuccess)
 	h.wants(ada, "Apples ✓", "Bread ✓", "Cheese ✓", "Milk")
 }
+
+func TestTaskThatChangesWhileItIsResolvedIsLeftAlone(t *testing.T) {
+	h := newHouse(t)
+	ids := h.has(ada, "Apples", "Bread")
+	h.served = &faulty{Service: h.tasks, completing: func(_ context.Context, id int64) error {
+		if id == ids[0] {
+			h.renamed(ada, id, "Pears")
+		}
+		return nil
+	}}
+	c := h.process("p").talk(ada)
+	c.say("show my tasks", taskchat.StatusSuccess)
+	r := c.say("complete both", taskchat.StatusSuccess)
+	same(t, "response", r.Response, "Great! I've marked 'Bread' as completed ✓\n'Apples' has changed in the meantime, so I've left it alone. Please look at it and say it again.")
+	h.wants(ada, "Pears", "Bread ✓")
+}

@@ -218,7 +218,7 @@ func resolution(a *Act, m *Metadata, found []Item, total int, unclear bool) reso
 	case r != nil && r.All && total > len(found):
 		return resolved{why: "too many", say: &Remark{What: sayTooManyTasks, N: mostChanged}}
 	case r != nil && r.Title != "":
-		return a.matched(m, r, found)
+		return a.matched(m, r, found, total)
 	case r != nil && r.All && len(found) == 0:
 		return resolved{why: "there is none", say: &Remark{What: sayNoTasks}}
 	case r != nil && r.All && !unclear:
@@ -312,7 +312,7 @@ func excepted(m *Metadata, r *understand.Reference, all []Item) (ids []int64) {
 }
 
 // matched takes the one task whose title the words name. Of several, a task is completed that is not completed yet.
-func (a *Act) matched(m *Metadata, r *understand.Reference, found []Item) resolved {
+func (a *Act) matched(m *Metadata, r *understand.Reference, found []Item, total int) resolved {
 	some := matches(r.Title, found)
 	if a.Intent == understand.Complete && len(some) > 1 {
 		if open := slices.DeleteFunc(slices.Clone(some), func(t Item) bool { return t.Status == completed }); len(open) > 0 {
@@ -331,7 +331,11 @@ func (a *Act) matched(m *Metadata, r *understand.Reference, found []Item) resolv
 	case len(some) == 1:
 		return resolved{targets: some, why: "the only title with these words"}
 	}
-	return resolved{why: fmt.Sprintf("%d titles have these words", len(some)), ask: a.which(Remark{What: saySeveral, Title: r.Title, N: len(some)}, some)}
+	n := len(some)
+	if total > len(found) {
+		n = total
+	}
+	return resolved{why: fmt.Sprintf("%d titles have these words", n), ask: a.which(Remark{What: saySeveral, Title: r.Title, N: n}, some)}
 }
 
 // which asks which of these tasks is meant.

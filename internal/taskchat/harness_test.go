@@ -59,15 +59,16 @@ func newHouse(t *testing.T) *house {
 // process is one that serves the assistant, through a real MCP client and server.
 func (h *house) process(holder string) *process {
 	h.Helper()
+	now := func() time.Time { return h.now() }
 	var served mcp.Tasks = h.tasks
 	if h.served != nil {
 		served = h.served
 	}
-	server, err := mcp.New(mcp.Config{Tasks: served, Key: []byte(strings.Repeat("k", mcp.MinKey)), Now: h.now})
+	server, err := mcp.New(mcp.Config{Tasks: served, Key: []byte(strings.Repeat("k", mcp.MinKey)), Now: now})
 	h.must(err)
 	prompt, err := prompts.FS.ReadFile("tasks/intent.md")
 	h.must(err)
-	d := taskchat.Deps{Store: h.journal, Prompt: prompt, Now: h.now,
+	d := taskchat.Deps{Store: h.journal, Prompt: prompt, Now: now,
 		Choose: func(context.Context, string) (string, error) {
 			if h.model != nil {
 				return h.model.ID(), nil
@@ -90,7 +91,7 @@ func (h *house) process(holder string) *process {
 	h.must(err)
 	set, err := trees.Open("")
 	h.must(err)
-	p.service, err = service.New(service.Config{Store: h.journal, Engine: p.engine, Redact: func(s string) string { return s },
+	p.service, err = service.New(service.Config{Store: h.journal, Engine: p.engine, Redact: redact.New().String, Now: now,
 		Assistants: describe(a, d), Tree: func(name string) (string, []byte, error) {
 			t, err := set.Get(name)
 			return t.File, t.Text, err

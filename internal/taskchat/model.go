@@ -137,8 +137,11 @@ func askModel() bt.Leaf {
 		var acts []Act
 		for _, w := range r.Wishes {
 			a := w.act(i.Words, i.Language, r.Model, i.Metadata.context(i.Open))
-			if slices.Contains(doubts, a.Intent) {
+			if slices.Contains(doubts, a.Intent) || a.names() && unsaid(a.Entities.Reference, i.Words) {
 				a.Confidence = min(a.Confidence, i.Doubted)
+			}
+			if guessed(a.Entities.Reference, i.Words, o.Acts) {
+				a.Entities.Reference = nil
 			}
 			acts = append(acts, a)
 		}
@@ -173,10 +176,33 @@ func (w Wish) act(words, language, by string, c understand.Context) Act {
 	if w.Task != "" {
 		a.Entities.Reference = referenceOf(w.Task, language, c)
 	}
+	if a.Intent == understand.Update && a.Entities == (understand.Entities{Status: completed, Reference: a.Entities.Reference}) {
+		a.Intent, a.Entities.Status = understand.Complete, ""
+	}
 	if a.Intent == understand.Complete || a.Intent == understand.Delete {
 		a.Entities.Title = ""
 	}
 	return a
+}
+
+// unsaid says that a model names a task by words of which the person said none.
+func unsaid(r *understand.Reference, words string) bool {
+	if r == nil || r.Title == "" || strings.Contains(strings.ToLower(words), strings.ToLower(r.Title)) {
+		return false
+	}
+	said := stems(words)
+	return !slices.ContainsFunc(stems(r.Title), func(w string) bool { return slices.Contains(said, w) })
+}
+
+// guessed says that a model put a number, “it” or “all” in the place of what the person said: only their own words can mean these.
+func guessed(r *understand.Reference, words string, read []Act) bool {
+	if r == nil || len(r.Positions) == 0 && !r.It && !r.All {
+		return false
+	}
+	return !strings.Contains(strings.ToLower(words), strings.ToLower(r.Words)) && !slices.ContainsFunc(read, func(a Act) bool {
+		own := a.Entities.Reference
+		return own != nil && own.It == r.It && own.All == r.All && slices.Equal(own.Positions, r.Positions)
+	})
 }
 
 // asSaid is a title in the person's own letters, where they said it.

@@ -54,10 +54,10 @@ func TestModelProposesAndTheTreeActs(t *testing.T) {
 	h.has(ada, "Buy groceries", "Call John", "Call Anna")
 	c := h.process("p").talk(ada)
 	m.proposes(taskchat.Wish{Intent: "complete", Confidence: 0.95, Task: "groceries"}, taskchat.Wish{Intent: "create", Confidence: 0.9, Title: "pick up the parcel"})
-	r := c.say("so the food is in the fridge, next I'd better Pick up the PARCEL", taskchat.StatusSuccess)
+	r := c.say("so the groceries are in the fridge, next I'd better Pick up the PARCEL", taskchat.StatusSuccess)
 	same(t, "title", parameters(t, r, "add_task"), map[string]any{"title": "Pick up the PARCEL"})
 	m.proposes(taskchat.Wish{Intent: "complete", Confidence: 0.95, Task: "call"})
-	r = c.say("and the phone thing", taskchat.StatusClarification)
+	r = c.say("and the calling thing", taskchat.StatusClarification)
 	same(t, "options", r.Clarification.Options, []string{"Call John", "Call Anna"})
 	h.wants(ada, "Buy groceries ✓", "Call John", "Call Anna", "Pick up the PARCEL")
 }
@@ -196,4 +196,35 @@ func TestWishesThatWaitDoNotPileUpWithoutEnd(t *testing.T) {
 		r := c.say("no. "+strings.Repeat("complete call. ", 31), taskchat.StatusClarification)
 		contains(t, r.Response, "too much at once")
 	}
+}
+
+func TestModelThatGuessesAPositionIsNotFollowed(t *testing.T) {
+	h, m := withModel(t)
+	h.has(ada, "Call the plumber", "Dentist")
+	c := h.process("p").talk(ada)
+	m.proposes(taskchat.Wish{Intent: "list", Confidence: 1})
+	c.say("show my tasks", taskchat.StatusSuccess)
+	for _, guess := range []string{"task 1", "it", "all tasks", "the last one"} {
+		m.proposes(taskchat.Wish{Intent: "complete", Confidence: 1, Task: guess})
+		r := c.say("complete the dentist", taskchat.StatusClarification)
+		same(t, "options for "+guess, r.Clarification.Options, []string{"Call the plumber", "Dentist"})
+	}
+	m.proposes(taskchat.Wish{Intent: "complete", Confidence: 1, Task: "task 2"}) // as the rules read it
+	c.say("complete the second one", taskchat.StatusSuccess)
+	h.wants(ada, "Call the plumber", "Dentist ✓")
+	m.proposes(taskchat.Wish{Intent: "update", Confidence: 1, Task: "plumber", Status: "completed"})
+	c.say("complete the plumber", taskchat.StatusSuccess)
+	h.wants(ada, "Call the plumber ✓", "Dentist ✓")
+}
+
+func TestModelThatNamesAnotherTaskIsAskedAbout(t *testing.T) {
+	h, m := withModel(t)
+	h.has(ada, "Call the plumber", "Dentist")
+	c := h.process("p").talk(ada)
+	m.proposes(taskchat.Wish{Intent: "complete", Confidence: 1, Task: "plumber"})
+	r := c.say("complete the dentist", taskchat.StatusClarification)
+	contains(t, r.Response, "Would you like me to mark 'plumber' as completed?")
+	h.wants(ada, "Call the plumber", "Dentist")
+	c.say("yes", taskchat.StatusSuccess)
+	h.wants(ada, "Call the plumber ✓", "Dentist")
 }

@@ -169,3 +169,13 @@ func TestAllAfterAListThatIsCutIsRefused(t *testing.T) {
 	titles[49] += " ✓"
 	h.wants(ada, titles...)
 }
+
+func TestQuestionSaysHowManyThereAre(t *testing.T) {
+	h := newHouse(t)
+	for range 60 {
+		h.has(ada, "Call John")
+	}
+	r := h.process("p").talk(ada).say("complete call", taskchat.StatusClarification)
+	contains(t, r.Response, "I found 60 tasks about 'call'.")
+	same(t, "options", len(r.Clarification.Options), 10)
+}

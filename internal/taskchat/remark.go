@@ -60,7 +60,6 @@ const (
 	sayHello         = "hello"
 	sayStopped       = "stopped"
 	sayMore          = "more"
-	sayChoose        = "choose"
 )
 
 // wrong says that it tells of something that could not be done.

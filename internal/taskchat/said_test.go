@@ -1,6 +1,7 @@
 package taskchat_test
 
 import (
+	"fmt"
 	"testing"
 
 	"sibyl/internal/run"
@@ -25,9 +26,9 @@ func TestUpdateIsToldAsWhatItChanged(t *testing.T) {
 
 func TestRunExplainsWhichToolWasSelected(t *testing.T) {
 	h := newHouse(t)
-	h.has(ada, "Apples")
+	ids := h.has(ada, "Apples")
 	c := h.process("p").talk(ada)
-	for _, one := range [][2]string{{"add Bread", "add_task {\"title\":\"Bread\"} (0.92)"}, {"delete apples", "delete_task {\"task_id\":1} (0.92), with the person's yes"}} {
+	for _, one := range [][2]string{{"add Bread", "add_task {\"title\":\"Bread\"} (0.92)"}, {"delete apples", fmt.Sprintf("delete_task {\"task_id\":%d} (0.92), with the person's yes", ids[0])}} {
 		r, err := c.send(one[0])
 		h.must(err)
 		steps, err := c.engine.Explain(t.Context(), ada, r.RunID)

@@ -1,0 +1,51 @@
+package taskchat_test
+
+import (
+	"testing"
+	"time"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/taskchat"
+)
+
+func TestConversationGoesWithItsQuestionAndTasksStay(t *testing.T) {
+	h := newHouse(t)
+	h.has(ada, "Apples")
+	p := h.process("p")
+	c := p.talk(ada)
+	c.say("delete apples", taskchat.StatusConfirmation)
+	later := func(d time.Duration) { h.now = func() time.Time { return time.Now().Add(d) } }
+	retired := func(want int) {
+		t.Helper()
+		all, err := p.service.Retire(t.Context(), ada, 10)
+		h.must(err)
+		n := 0
+		for _, r := range all {
+			n += r.Sessions
+		}
+		same(t, "retired", n, want)
+	}
+	later(taskchat.Retention - time.Hour)
+	retired(0)
+	later(taskchat.Retention + time.Hour)
+	retired(1)
+	if _, err := c.send("yes"); !isNotFound(err) {
+		t.Errorf("a conversation that is gone: %v", err)
+	}
+	h.wants(ada, "Apples")
+	gone, err := h.journal.Tombstones(t.Context(), ada, journal.SessionFilter{Assistant: taskchat.Name})
+	h.must(err)
+	if len(gone) != 1 {
+		t.Errorf("tombstones: %v", gone)
+	}
+}
+
+func TestYesThatComesTooLateIsNone(t *testing.T) {
+	h := newHouse(t)
+	h.has(ada, "Apples")
+	c := h.process("p").talk(ada)
+	c.say("delete apples", taskchat.StatusConfirmation)
+	h.now = func() time.Time { return time.Now().Add(31 * time.Minute) }
+	contains(t, c.say("yes", taskchat.StatusSuccess).Response, "nothing waiting")
+	h.wants(ada, "Apples")
+}

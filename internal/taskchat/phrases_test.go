@@ -1,0 +1,56 @@
+package taskchat
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// said are the constants that name what can be said.
+func said(t *testing.T) (all []string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "remark.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if v, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(v.Names[0].Name, "say") {
+			name, err := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, name)
+		}
+		return true
+	})
+	return all
+}
+
+func TestEveryLanguageSaysAllThatCanBeSaid(t *testing.T) {
+	names := said(t)
+	places := regexp.MustCompile(`\{.*?\}`)
+	for code, p := range languages() {
+		for _, name := range names {
+			if len(p.say[name]) == 0 || slices.Contains(p.say[name], "") {
+				t.Errorf("%s: %q has no words", code, name)
+			}
+		}
+		for name, forms := range p.say {
+			if !slices.Contains(names, name) {
+				t.Errorf("%s: nothing says %q", code, name)
+			}
+			for _, form := range forms {
+				for _, place := range places.FindAllString(form, -1) {
+					if !slices.Contains([]string{"{title}", "{titles}", "{old}", "{n}", "{when}", "{text}"}, place) {
+						t.Errorf("%s: %s is filled in by nothing: %s", code, place, form)
+					}
+				}
+			}
+		}
+	}
+}
