@@ -52,7 +52,8 @@ type Beginning struct {
 	Owner   journal.Owner
 	Session string
 	Words   string
-	Options any // the assistant's own
+	Options any  // the assistant's own
+	Late    bool // another run of the session has gone on since the words were said: they are no answer to what that one said
 }
 
 // Shown is an outcome as it reaches people.

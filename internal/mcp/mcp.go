@@ -7,7 +7,7 @@
 //     repeats what was sent, or what a database said of it. Arguments that are not in the schema are refused, and nothing is done.
 //   - No task is deleted unless a person said yes to a question that named it. The yes holds for five minutes, for one owner, one call and
 //     one version of the task, in every process that has the same key. Clients that can't ask a person are refused.
-//   - A write under an idempotency key is performed once; repeated, it gives the first result.
+//   - A write under an idempotency key is performed once; repeated, it gives the first result. One that is only looked up is not performed.
 //   - A token that may only read is shown what reads, and can call nothing else.
 //   - ask changes nothing but the sessions and runs that every question leaves: its runs have no tool that writes.
 package mcp
@@ -31,6 +31,7 @@ type Tasks interface {
 	Delete(ctx context.Context, by task.By, id, version int64) (was task.Task, again bool, err error)
 	Task(ctx context.Context, owner string, id int64) (task.Task, error)
 	List(ctx context.Context, owner string, q task.Query) (task.Page, error)
+	Made(ctx context.Context, by task.By) (bool, error)
 }
 
 // Config is what a Server is made of.

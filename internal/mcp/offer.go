@@ -26,6 +26,7 @@ import (
 const (
 	MetaKey      = "sibyl/key"      // a text: an idempotency key
 	MetaVersion  = "sibyl/version"  // a number: the version of the task that the caller saw
+	MetaLook     = "sibyl/look"     // true: nothing is to be done, but to give the first result of the key
 	MetaConfirms = "sibyl/confirms" // of a question that this server asks: the tool.Subject that a yes would confirm
 )
 
@@ -45,6 +46,7 @@ type call struct {
 	args    arguments
 	by      task.By
 	version int64 // of the task that the caller saw; 0: any
+	look    bool  // for what was done under the key
 	req     *sdk.CallToolRequest
 }
 
@@ -85,6 +87,9 @@ func (s *Server) handler(o offer, owner, actor string) sdk.ToolHandler {
 			}
 		}()
 		c, err := s.read(o, owner, actor, req)
+		if err == nil && c.look {
+			err = s.made(ctx, c)
+		}
 		if err == nil {
 			res, err = o.call(ctx, c)
 		}
@@ -121,8 +126,22 @@ func (s *Server) read(o offer, owner, actor string, req *sdk.CallToolRequest) (c
 		}
 		c.version = n
 	}
+	if look, ok := req.Params.Meta[MetaLook]; ok {
+		if c.look, ok = look.(bool); !ok || c.by.Key == "" || !o.database {
+			return c, invalid("_meta."+MetaLook, "must be true or false, beside "+MetaKey+", for a tool of tasks")
+		}
+	}
 	c.args, err = readArguments(req.Params.Arguments, o.names)
 	return c, err
+}
+
+// made is task.ErrNotFound unless the key of a call was used up.
+func (s *Server) made(ctx context.Context, c call) error {
+	was, err := s.config.Tasks.Made(ctx, c.by)
+	if err == nil && !was {
+		err = task.ErrNotFound
+	}
+	return err
 }
 
 // mostActor bounds the name that a client gives itself, in bytes.

@@ -186,6 +186,26 @@ func TestRepeatedWriteGivesItsFirstResult(t *testing.T) {
 	c.call("delete_task", `{"task_id":1}`, mcp.MetaKey, "k3").failed(t, mcp.NotFound, "", "")
 }
 
+func TestWriteThatIsOnlyLookedUpIsNotPerformed(t *testing.T) {
+	h := newHouse(t)
+	h.add("ada", "Buy milk")
+	c := h.connect("ada", newer, yes)
+	writes := map[string]string{"add_task": `{"title":"Buy oil"}`, "update_task": `{"task_id":1,"title":"Buy bread"}`, "complete_task": `{"task_id":1}`, "delete_task": `{"task_id":1}`}
+	for name, args := range writes {
+		c.call(name, args, mcp.MetaKey, name, mcp.MetaLook, true).failed(t, mcp.NotFound, "", "")
+		c.call(name, args, mcp.MetaLook, true).failed(t, mcp.Validation, "field", "_meta."+mcp.MetaLook)
+	}
+	if got := h.titles("ada"); got != "Buy milk" || len(c.asked) > 0 {
+		t.Errorf("then there are %s, and %d questions were asked", got, len(c.asked))
+	}
+	for _, name := range []string{"add_task", "update_task", "complete_task", "delete_task"} {
+		first := c.call(name, writes[name], mcp.MetaKey, name)
+		if found := c.call(name, writes[name], mcp.MetaKey, name, mcp.MetaLook, true); found.Data["title"] == nil || found.Data["title"] != first.Data["title"] {
+			t.Errorf("%s gave %v, and is found with %v", name, first.Data, found.Data)
+		}
+	}
+}
+
 func TestChangeOfAnotherVersionIsAConflict(t *testing.T) {
 	h := newHouse(t)
 	h.add("ada", "Buy milk")

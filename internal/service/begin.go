@@ -21,8 +21,8 @@ const (
 func (s *Service) begin(ctx context.Context, owner journal.Owner, r Request, how func(run.Spec) error) (*assistant.Assistant, run.Spec, error) {
 	patient, stop := context.WithTimeout(ctx, claimPatience)
 	defer stop()
-	for {
-		a, spec, err := s.spec(ctx, owner, r)
+	for late := false; ; late = true {
+		a, spec, err := s.spec(ctx, owner, r, late)
 		if err == nil {
 			err = how(spec)
 		}

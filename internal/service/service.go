@@ -183,8 +183,8 @@ func idOf(what string, owner journal.Owner, key string) string {
 	return strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:10]))
 }
 
-// spec is what a run begins with that a person asks for.
-func (s *Service) spec(ctx context.Context, owner journal.Owner, r Request) (*assistant.Assistant, run.Spec, error) {
+// spec is what a run begins with that a person asks for. late says that another run was waited for.
+func (s *Service) spec(ctx context.Context, owner journal.Owner, r Request, late bool) (*assistant.Assistant, run.Spec, error) {
 	a, err := s.assistant(r.Assistant)
 	if err != nil {
 		return nil, run.Spec{}, err
@@ -203,7 +203,7 @@ func (s *Service) spec(ctx context.Context, owner journal.Owner, r Request) (*as
 			return nil, run.Spec{}, usage(err)
 		}
 	}
-	spec, err := a.Begin(ctx, assistant.Beginning{Owner: owner, Session: r.Session, Words: r.Words, Options: r.Options})
+	spec, err := a.Begin(ctx, assistant.Beginning{Owner: owner, Session: r.Session, Words: r.Words, Options: r.Options, Late: late})
 	if err != nil {
 		return nil, run.Spec{}, usage(err)
 	}

@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 )
@@ -86,6 +87,15 @@ func (s *Service) Delete(ctx context.Context, by By, id, version int64) (was Tas
 		return Task{}, false, err
 	}
 	return *c.Before, again, nil
+}
+
+// Made says whether a change was made under the key.
+func (s *Service) Made(ctx context.Context, by By) (bool, error) {
+	_, err := s.store.Made(ctx, by.Owner, by.Key)
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // apply makes a change. do gives what a task is to be at a time.

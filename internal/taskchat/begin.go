@@ -158,19 +158,25 @@ func (d Deps) remember(ctx context.Context, b assistant.Beginning, given *Given)
 		if err != nil {
 			return nil, nil, err
 		}
-		if past == nil {
+		switch {
+		case past == nil:
 			given.Metadata = turn.Metadata
+		case len(past) == 1 && b.Late:
+			given.Metadata.unseen(turn.Metadata)
 		}
 		if n == 0 {
 			consume = []string{r.ID}
-			if given.Open, err = d.left(ctx, b, r.ID); err != nil {
-				return nil, nil, err
-			}
 		}
 		past = append(past, r.ID)
 	}
+	switch {
+	case b.Late && len(past) == 1:
+		given.Metadata.unseen(newMetadata())
+	case len(consume) > 0 && !b.Late: // who had not seen a question has not answered it
+		given.Open, err = d.left(ctx, b, consume[0])
+	}
 	slices.Reverse(past)
-	return past, consume, nil
+	return past, consume, err
 }
 
 // left is the question that a run has left, unless it has expired.

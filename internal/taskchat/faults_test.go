@@ -122,3 +122,56 @@ func TestTaskThatChangesWhileItIsResolvedIsLeftAlone(t *testing.T) {
 	same(t, "response", r.Response, "Great! I've marked 'Bread' as completed ✓\n'Apples' has changed in the meantime, so I've left it alone. Please look at it and say it again.")
 	h.wants(ada, "Pears", "Bread ✓")
 }
+
+// A process died with its write begun, and not done. Who stops the run wants it to stay so.
+func TestRunThatIsStoppedAfterACrashPerformsNothingMore(t *testing.T) {
+	for words, titles := range map[string][]string{"complete apples": {"Apples"}, "add Bread": {"Apples"}, "rename apples to Pears": {"Apples"}} {
+		t.Run(words, func(t *testing.T) {
+			h := newHouse(t)
+			h.has(ada, "Apples")
+			begun, died := make(chan struct{}), make(chan struct{})
+			dying := &dying{Service: h.tasks, begun: begun, died: died}
+			h.served = dying
+			dead := h.process("dead")
+			live, err := dead.service.Start(t.Context(), ada, service.Request{Assistant: taskchat.Name, Words: words, Options: taskchat.Options{}})
+			h.must(err)
+			<-begun
+			h.served = nil
+			next := h.process("next")
+			h.must(next.engine.Cancel(t.Context(), ada, live.ID, "test"))
+			h.wants(ada, titles...)
+			end, err := run.ReadEnd(t.Context(), h.journal, ada, live.ID)
+			h.must(err)
+			var r taskchat.AgentResponse
+			h.must(json.Unmarshal(end.Outcome, &r))
+			same(t, "response", r.Response, "I've stopped.")
+			close(died)
+			_, _ = live.Wait(t.Context())
+			h.wants(ada, titles...)
+		})
+	}
+}
+
+// dying is a list of tasks in a process that dies when it is to be changed.
+type dying struct {
+	*task.Service
+	begun, died chan struct{}
+}
+
+func (d *dying) die() error {
+	close(d.begun)
+	<-d.died
+	return journal.ErrUnreachable
+}
+
+func (d *dying) Add(context.Context, task.By, string, *string) (task.Task, bool, error) {
+	return task.Task{}, false, d.die()
+}
+
+func (d *dying) Update(context.Context, task.By, int64, int64, task.Edit) (task.Task, bool, error) {
+	return task.Task{}, false, d.die()
+}
+
+func (d *dying) Complete(context.Context, task.By, int64, int64) (task.Task, bool, error) {
+	return task.Task{}, false, d.die()
+}

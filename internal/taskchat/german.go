@@ -37,7 +37,7 @@ func german() *phrases {
 			sayTooMany:      {"Das war zu viel auf einmal: Ich habe die ersten {n} Wünsche übernommen. Bitte schick die anderen noch einmal.", "Das war zu viel auf einmal: Ich habe die ersten {n} Wünsche übernommen. Bitte schick die anderen noch einmal."},
 			sayTooManyTasks: {"Das sind zu viele Aufgaben auf einmal: höchstens {n}.", "Das sind zu viele Aufgaben auf einmal: höchstens {n}."},
 			sayChanged:      {"{title} hat sich inzwischen geändert, deshalb habe ich nichts getan. Bitte sieh nach und sag es noch einmal."},
-			sayInvalid:      {"Das geht nicht: {text}."},
+			sayInvalid:      {"Das geht so nicht: Ein Titel hat 1 bis 255 Zeichen in einer Zeile, eine Beschreibung höchstens 1000."},
 			sayNotConfirmed: {"Ich habe {title} nicht gelöscht, denn die Bestätigung galt nicht mehr."},
 			sayNotNow:       {"Ich erreiche deine Aufgaben gerade nicht. Bitte versuch es gleich noch einmal."},
 			sayUnsureDone:   {"Ich weiß nicht, ob das geklappt hat. Bitte sieh mit ‚zeig meine Aufgaben‘ nach, bevor du es noch einmal versuchst."},

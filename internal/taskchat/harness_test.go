@@ -43,6 +43,8 @@ type house struct {
 	served  mcp.Tasks   // what the tools reach; nil: tasks
 	model   model.Model // nil: rules alone
 	now     func() time.Time
+
+	remembered func() // is called once when the next message has read what its conversation knows
 }
 
 func newHouse(t *testing.T) *house {
@@ -68,7 +70,7 @@ func (h *house) process(holder string) *process {
 	h.must(err)
 	prompt, err := prompts.FS.ReadFile("tasks/intent.md")
 	h.must(err)
-	d := taskchat.Deps{Store: h.journal, Prompt: prompt, Now: now,
+	d := taskchat.Deps{Store: watched{h.journal, h}, Prompt: prompt, Now: now,
 		Choose: func(context.Context, string) (string, error) {
 			if h.model != nil {
 				return h.model.ID(), nil
@@ -98,6 +100,21 @@ func (h *house) process(holder string) *process {
 		}})
 	h.must(err)
 	return p
+}
+
+// watched is the journal as the assistant reads it.
+type watched struct {
+	journal.Store
+	*house
+}
+
+func (w watched) Runs(ctx context.Context, owner journal.Owner, f journal.Filter) ([]journal.Run, error) {
+	all, err := w.Store.Runs(ctx, owner, f)
+	if did := w.remembered; did != nil {
+		w.remembered = nil
+		did()
+	}
+	return all, err
 }
 
 func (h *house) must(err error) {

@@ -75,6 +75,16 @@ func (m *Metadata) showWithin(tasks []Item, unlisted bool) {
 	m.TaskReferences, m.AgentContext.Unlisted = shown, unlisted
 }
 
+// unseen forgets what the last message has changed in what positions and “it” mean: who spoke before it was answered can't have meant that.
+func (m *Metadata) unseen(before Metadata) {
+	if !maps.Equal(m.TaskReferences, before.TaskReferences) {
+		m.TaskReferences, m.ReferencedAt, m.AgentContext.Unlisted = nil, nil, false
+	}
+	if m.AgentContext.LastTask != before.AgentContext.LastTask {
+		m.AgentContext.LastTask = 0
+	}
+}
+
 func positions(tasks []Item) map[string]int64 {
 	at := make(map[string]int64, len(tasks))
 	for i, t := range tasks {

@@ -159,7 +159,7 @@ func untold(all []made, told int) (remarks []Remark) {
 		if !one.Once {
 			continue
 		}
-		if told--; told >= 0 {
+		if told--; told >= 0 || one.Err != nil && one.Err.Kind == run.KindCancelled { // which was not performed
 			continue
 		}
 		if r, did := changedBy(bt.Completion{Result: one.Result, Value: one.Value, Err: one.Err}, Item{}); did || r.What == sayUnsureDone {

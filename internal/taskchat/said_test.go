@@ -2,9 +2,11 @@ package taskchat_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"sibyl/internal/run"
+	"sibyl/internal/task"
 	"sibyl/internal/taskchat"
 )
 
@@ -42,5 +44,17 @@ func TestRunExplainsWhichToolWasSelected(t *testing.T) {
 			}
 		}
 		same(t, one[0], told, []string{one[1]})
+	}
+}
+
+func TestTitleThatBreaksARuleIsRefusedInTheLanguageOfThePerson(t *testing.T) {
+	title := strings.Repeat("x", task.MaxTitle+1)
+	c := newHouse(t).process("p").talk(ada)
+	for words, want := range map[string]string{
+		"add " + title:               fmt.Sprintf("That doesn't work: title has %d characters; %d at most.", task.MaxTitle+1, task.MaxTitle),
+		"füge " + title + " hinzu":   fmt.Sprintf("Ein Titel hat 1 bis %d Zeichen in einer Zeile, eine Beschreibung höchstens %d.", task.MaxTitle, task.MaxDescription),
+		"adicione a tarefa " + title: fmt.Sprintf("um título tem de 1 a %d caracteres em uma linha, e uma descrição, no máximo %d.", task.MaxTitle, task.MaxDescription),
+	} {
+		contains(t, c.say(words, taskchat.StatusError).Response, want)
 	}
 }

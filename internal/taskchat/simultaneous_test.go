@@ -82,3 +82,78 @@ func TestConfirmationOutlivesTheProcessThatAskedForIt(t *testing.T) {
 	next.say("yes", taskchat.StatusSuccess)
 	h.wants(ada, "Buy groceries")
 }
+
+// held is a list of tasks whose next listing waits.
+func (h *house) held() (arrived <-chan struct{}, release func()) {
+	came, gate := make(chan struct{}), make(chan struct{})
+	h.served.(*faulty).listed = func() error {
+		h.served.(*faulty).listed = nil
+		close(came)
+		<-gate
+		return nil
+	}
+	return came, func() { close(gate) }
+}
+
+// together sends a message while another one is being answered.
+func (c *talk) together(first, second string) (one, two taskchat.AgentResponse) {
+	c.Helper()
+	arrived, release := c.held()
+	var both sync.WaitGroup
+	say := func(r *taskchat.AgentResponse, words string) {
+		both.Go(func() {
+			var err error
+			if *r, err = (&talk{process: c.process, owner: c.owner, id: c.id}).send(words); err != nil {
+				c.Error(err)
+			}
+		})
+	}
+	say(&one, first)
+	<-arrived
+	begun := make(chan struct{})
+	c.remembered = func() { close(begun) }
+	say(&two, second)
+	<-begun
+	release()
+	both.Wait()
+	return one, two
+}
+
+func TestYesThatWasSaidBeforeTheQuestionIsNone(t *testing.T) {
+	h := newHouse(t)
+	h.has(ada, "Apples", "Bread")
+	h.served = &faulty{Service: h.tasks}
+	c := h.process("p").talk(ada)
+	c.say("show my tasks", taskchat.StatusSuccess)
+	c.say("delete task 1 and delete task 2", taskchat.StatusConfirmation)
+	one, two := c.together("yes", "yes")
+	same(t, "status of the first", one.Status, taskchat.StatusConfirmation)
+	contains(t, one.Response, "I've deleted 'Apples'", "Delete 'Bread'?")
+	contains(t, two.Response, "nothing waiting")
+	h.wants(ada, "Bread")
+}
+
+func TestPositionsThatWereSaidBeforeTheListWasShownAreAskedAbout(t *testing.T) {
+	h := newHouse(t)
+	h.has(ada, "Apples ✓", "Bread", "Cheese")
+	h.served = &faulty{Service: h.tasks}
+	c := h.process("p").talk(ada)
+	c.say("show my tasks", taskchat.StatusSuccess)
+	_, two := c.together("show pending tasks", "complete task 2")
+	same(t, "status", two.Status, taskchat.StatusClarification)
+	c.say("show pending tasks", taskchat.StatusSuccess)
+	_, two = c.together("show pending tasks", "complete task 2")
+	same(t, "status", two.Status, taskchat.StatusSuccess)
+	h.wants(ada, "Apples ✓", "Bread", "Cheese ✓")
+}
+
+func TestItThatWasSaidBeforeAnotherTaskWasSpokenOfIsAskedAbout(t *testing.T) {
+	h := newHouse(t)
+	h.has(ada, "Apples", "Bread")
+	h.served = &faulty{Service: h.tasks}
+	c := h.process("p").talk(ada)
+	c.say("rename apples to Pears", taskchat.StatusSuccess)
+	_, two := c.together("rename bread to Rolls", "complete it")
+	same(t, "status", two.Status, taskchat.StatusClarification)
+	h.wants(ada, "Pears", "Rolls")
+}

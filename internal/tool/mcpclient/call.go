@@ -18,6 +18,7 @@ import (
 const (
 	MetaKey      = "sibyl/key"      // the idempotency key of a write
 	MetaVersion  = "sibyl/version"  // the version that the caller saw
+	MetaLook     = "sibyl/look"     // true: the write is looked up by its key, and not performed
 	MetaConfirms = "sibyl/confirms" // on a request for confirmation: the digest of what is to be confirmed
 )
 
@@ -30,9 +31,9 @@ type remote struct {
 }
 
 // own is a write of our own server. The server performs a write once for each key and owner, and keeps the key for good, in the transaction
-// of the write. A key that was used gives the first result again and changes nothing; one that was not is performed by being looked up, and
-// a crash in the middle of that leaves the same two cases. So to call again is exactly-once, and tells what became of a call that a crash
-// cut off. A refusal says that nothing stands in the world under the key: it was never used, or what it did was undone since.
+// of the write. A key that was used gives the first result again and changes nothing, so to call again is exactly-once, and to look tells what
+// became of a call that a crash cut off. A refusal says that nothing stands in the world under the key: it was never used, or what it did was
+// undone since.
 type own struct{ *remote }
 
 func (s *Session) make(l Listing) (tools []tool.Tool) {
@@ -77,6 +78,11 @@ func (r *remote) Spec() tool.Spec { return r.spec }
 
 // Call calls the tool.
 func (r *remote) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
+	return r.call(ctx, call, mcp.Meta{})
+}
+
+// call calls the tool with a _meta, to which it adds.
+func (r *remote) call(ctx context.Context, call tool.Call, meta mcp.Meta) (tool.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return tool.Result{}, tool.AsError(err)
 	}
@@ -86,7 +92,7 @@ func (r *remote) Call(ctx context.Context, call tool.Call) (tool.Result, error) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.session.cfg.Timeout)
 	defer cancel()
-	p := &mcp.CallToolParams{Name: r.name, Arguments: args, Meta: mcp.Meta{}}
+	p := &mcp.CallToolParams{Name: r.name, Arguments: args, Meta: meta}
 	if call.Key != "" {
 		p.Meta[MetaKey] = call.Key
 	}
@@ -160,9 +166,9 @@ func (r *remote) unsure(err *tool.Error) *tool.Error {
 	return err
 }
 
-// Found performs the call by its key, which gives the first result if there is one.
+// Found looks the call up by its key.
 func (o own) Found(ctx context.Context, call tool.Call) (tool.Result, bool, error) {
-	res, err := o.Call(ctx, call)
+	res, err := o.call(ctx, call, mcp.Meta{MetaLook: true})
 	if err == nil {
 		return res, true, nil
 	}

@@ -105,6 +105,9 @@ func (s *shelf) remove(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallTo
 	if was := s.byKey[key]; was != nil {
 		return was, nil
 	}
+	if look, _ := req.Params.Meta[MetaLook].(bool); look {
+		return refusing("NOT_FOUND", "nothing was done"), nil
+	}
 	if want, ok := req.Params.Meta[MetaVersion].(float64); ok && int64(want) != s.version {
 		return refusing("CONFLICT", "it has changed"), nil
 	}
