@@ -96,6 +96,13 @@ var english = language{
 			how_would_i how_could_i how_does_one can_i_get_help what_are_you_able_to_do what_commands how_do_you how_do_we are_you_able_to`,
 		fAgain: `i_mean i_meant make_that rather no_wait wait sorry correction actually scratch_that or_rather i_meant_to_say oops`,
 
+		fMeant: `i_meant i_was_talking_about i_was_thinking_of i_had_in_mind i_was_referring_to it_should_have_been you_should_have it_was_supposed_to_be
+			i_said i_asked_for i_wanted`,
+		fToo: `too also as_well likewise same_for same_with ditto_for the_same_for the_same_with same_goes_for the_same_goes_for do_the_same_for
+			do_the_same_with and_also what_about:1 how_about:1`,
+		fClosing: `for_today for_now for_tonight for_the_day for_the_night for_the_week here with_this with_it with_that with_everything with_you
+			with_my_day with_work talking today`,
+
 		yStrong: `yes yeah yep yup yea ya y aye sure go_ahead do_it please_do definitely absolutely of_course certainly correct confirm confirmed
 			affirmative that's_right thats_right sounds_good yes_please go_for_it that's_correct exactly by_all_means indeed do_that do_so proceed
 			i_confirm i'm_sure i_am_sure positive yessir yass uh-huh approved i_do it_is sure_thing agreed make_it_so 👍 ✅ 👌 ✔ 🆗`,
@@ -111,6 +118,9 @@ var english = language{
 		yThat: `that it them this do it_please that_one this_one so with_it then now please thanks thank_you thx i i'm am want want_to to you can
 			you_can may certain absolutely really very much for_me is that's the it's one with do_that go_on continue again already just would_like
 			my_friend sir indeed right_now`,
+
+		yInsist: `really seriously for_real i_mean_it definitely absolutely certainly for_sure for_certain of_course no_doubt i_insist i'm_sure
+			i_am_sure i'm_serious i'm_certain i'm_positive no_kidding really_really trust_me`,
 
 		rArticle:    `the my this that these those our your his her these_here the_whole the_entire of_the its`,
 		rIndefinite: `a an another one_more some:1 any:1 a_few:1 several:1 a_couple:1 a_couple_of:1 most:1 most_of:1 few:1 half_of:1 many:1`,
@@ -149,6 +159,10 @@ var english = language{
 			stop_adding stop_deleting stop_completing stop_changing stop_creating aren't without`,
 		rNew:     `new extra additional further more`,
 		rAnother: `other others another rest remaining next oldest new`,
+		rMiddle:  `in_the_middle in_the_center in_the_centre middle_one middle middlemost in_between_them`,
+		rBeside: `before:-1 right_before:-1 just_before:-1 above:-1 right_above:-1 just_above:-1 over:-1 preceding:-1 after:1 right_after:1
+			just_after:1 below:1 right_below:1 just_below:1 under:1 underneath:1 beneath:1 following:1`,
+		rIts: `its it's their his`,
 
 		tTo:   `to on onto in into at under`,
 		tFrom: `off from off_of out_of`,
@@ -196,6 +210,9 @@ var english = language{
 		tPick: `take use choose pick select i_mean i_meant i_want it's i'd_like i'll_take let's_take let's_go_with go_with i_choose it_is
 			that_would_be it's_the it_was i_was_talking_about i_think_it's give_me`,
 		tItIs: `it's it_is that's that_is this_is`,
+		tGone: `can_go can_be_deleted can_be_removed should_go has_to_go must_go is_no_longer_needed isn't_needed_anymore is_obsolete no_longer_matters
+			is_not_needed_anymore is_not_needed isn't_needed needs_to_go is_cancelled is_canceled was_cancelled was_canceled got_cancelled
+			got_canceled has_been_cancelled fell_through is_off`,
 		tTime: `for on by at until before next tomorrow today tonight this in every`,
 		tLeads: `call_it name_it make_it to it_should_be it_should_say it_should_read change_it_to rename_it_to the_new_title_is the_title_is
 			the_title_should_be title: new_title it's it_is let's_call_it set_it_to`,

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A gold line is "[context] words => results". The context has shown=N, spoken, en/de/pt, and confirm:INTENT, value:INTENT or
-// choose:INTENT(option|option). Results stand one after the other with ";" between. Each is an intent and, where they matter: a title in
+// A gold line is "[context] words => results". The context has shown=N, spoken, en/de/pt, prev:INTENT, and confirm:INTENT, value:INTENT
+// or choose:INTENT(option|option). Results stand one after the other with ";" between. Each is an intent and, where they matter: a title in
 // quotation marks, desc"…", #1,-1 for positions, ~"words" for a reference by title, it, all, except(…), none (no reference), pending,
 // completed, newest. A result ending with "?" is one that must stay below the threshold of its intent, every other of the five must reach it.
 type goldLine struct {
@@ -60,6 +60,8 @@ func parseContext(tb testing.TB, head string) (c Context) {
 	for _, field := range strings.Fields(head) {
 		kind, intent, open := strings.Cut(field, ":")
 		switch {
+		case kind == "prev":
+			c.Previous = Intent(intent)
 		case open:
 			c.Open = &Open{Kind: kind, Intent: Intent(intent)}
 			if options != "" {

@@ -53,6 +53,9 @@ const (
 	fStative // verbs of the past that finish nothing: "was", "loved"
 	fHelp    // "help", "what can you do"
 	fAgain   // takes back what was just said: "I mean"
+	fMeant   // says that what was said or done before was another one: "I meant"
+	fToo     // of a follow-up to the turn before: "too", "as well"
+	fClosing // ends the talk, behind "I'm done": "for today"
 
 	yStrong // "yes"
 	yWeak   // yes only if nothing else is said: "ok"
@@ -60,6 +63,7 @@ const (
 	yCancel // "never mind"
 	yMaybe  // makes any answer none: "maybe", "but", "later"
 	yThat   // may stand beside a yes: "do it"
+	yInsist // insists on a command, in front of it or behind: "really", "I mean it"
 
 	rArticle    // "the", "my", "this"
 	rIndefinite // "a"
@@ -87,6 +91,9 @@ const (
 	rNot        // "not"
 	rNew        // "new"
 	rAnother    // "other"
+	rMiddle     // "in the middle", "middle one"
+	rBeside     // before a position, the one next to it: "before" with the value -1, "after" with 1
+	rIts        // before or behind "title" or "description": "its", "dela"
 
 	tTo        // before a list: "to", "on"
 	tFrom      // before a list: "off", "from"
@@ -121,6 +128,7 @@ const (
 	tPick      // before an option: "take"
 	tLeads     // before a value: "call it"
 	tItIs      // "it's", before a state
+	tGone      // says behind a task that it is to be deleted: "can go", "is no longer needed"
 	tTime      // begins a time: "for", "tomorrow"
 	lastClass
 )

@@ -91,6 +91,7 @@ type Context struct {
 	Spoken   bool   // "it" can mean something
 	Open     *Open  // nil: nothing was asked
 	Language string // of the messages before; "": unknown
+	Previous Intent // of the message before, if it asked to change tasks; "": it did not
 }
 
 // Reading is what a message was understood to say.
