@@ -121,7 +121,7 @@ func (r *reader) particle(s span, from int, particle string) (object, when span,
 
 // startsTitle says that between a verb and its particle stands nothing but "a task", so that the title follows.
 func (r *reader) startsTitle(from, particle, end int) bool {
-	i := r.skip(from, particle, rArticle, rIndefinite, rNew, fMe, fFiller)
+	i := r.skip(from, particle, rArticle, rIndefinite, rNew, rNumber, fMe, fFiller)
 	n := r.at(i, particle, rTask, rTasks)
 	return i+n == particle && n > 0 && (r.at(end, len(r.tokens), tInfTo, rAbout) > 0 || r.sign(end, ",", ":"))
 }

@@ -55,6 +55,7 @@ const (
 	fAgain   // takes back what was just said: "I mean"
 	fMeant   // says that what was said or done before was another one: "I meant"
 	fToo     // of a follow-up to the turn before: "too", "as well"
+	fCould   // begins a request behind what it is about: "die zweite kannst du löschen"
 	fClosing // ends the talk, behind "I'm done": "for today"
 
 	yStrong // "yes"
@@ -96,6 +97,7 @@ const (
 	rIts        // before or behind "title" or "description": "its", "dela"
 
 	tTo        // before a list: "to", "on"
+	tOnto      // before a list, of words that only put something on it: "onto"
 	tFrom      // before a list: "off", "from"
 	tAs        // before a state or kind: "as"
 	tInto      // before a new value: "to"
@@ -149,6 +151,8 @@ type language struct {
 	participle func(w string) bool
 	// pastAlone says that such a verb names the person by its form.
 	pastAlone bool
+	// order brings the words of a message into the order that the rules know; nil: they are in it.
+	order func(x *lexicon, src string, tokens []token) []token
 }
 
 // entry is a word or phrase of a class.

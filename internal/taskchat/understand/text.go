@@ -1,6 +1,7 @@
 package understand
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -18,6 +19,9 @@ type span struct{ lo, hi int }
 func (s span) empty() bool { return s.lo >= s.hi }
 
 func newText(src string, tokens []token, l *lexicon) *text {
+	if l.order != nil {
+		tokens = l.order(l, src, tokens)
+	}
 	t := &text{src: src, tokens: tokens, lex: l, found: make([][]entry, len(tokens))}
 	for i, tok := range tokens {
 		if tok.quoted || l.foreign(src[tok.start:tok.end]) {
@@ -162,7 +166,16 @@ func (t *text) raw(s span) string {
 	if s.empty() {
 		return ""
 	}
-	return strings.Join(strings.Fields(t.src[t.tokens[s.lo].start:t.tokens[s.hi-1].end]), " ")
+	part := slices.Clone(t.tokens[s.lo:s.hi])
+	slices.SortFunc(part, func(a, b token) int { return a.index - b.index })
+	var words []string
+	for lo, i := 0, 0; i < len(part); i++ { // the words that stand together in the message
+		if i+1 == len(part) || part[i+1].index != part[i].index+1 {
+			words = append(words, strings.Fields(t.src[part[lo].start:part[i].end])...)
+			lo = i + 1
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // isQuoted says that a part is one quotation.

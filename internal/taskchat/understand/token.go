@@ -27,6 +27,7 @@ type token struct {
 	ordinal    bool   // a number that is written as an ordinal: 2nd, 2., 2ª
 	quoted     bool   // between quotation marks
 	glued      bool   // no space before it
+	index      int    // in the message, where a language orders its words in its own way
 }
 
 // tokenize cuts a message into words, numbers and signs. Hyphens and apostrophes within a word belong to it.
@@ -63,7 +64,7 @@ func tokenize(s string) []token {
 				t.kind, t.norm = emoji, string(r)
 			}
 		}
-		t.glued, space = !space, false
+		t.glued, space, t.index = !space, false, len(tokens)
 		i = t.end
 		tokens = append(tokens, t)
 	}
