@@ -79,12 +79,12 @@ var english = language{
 		fSubject: `i you he she it we they this that there i'm you're he's she's it's we're they're that's there's i'd i'll i've you've we've they've
 			you'll we'll nobody everybody everyone someone somebody`,
 		fPerfect: `i've i_have i_just we've we_have i_already i_finally i i've_just i've_already i've_finally i_have_just i_have_already i_actually we
-			we_just we_already i_also i've_also i_managed_to we_finally`,
+			we_just we_already i_also i've_also i_managed_to we_finally i_got we_got i've_got`,
 		fTalk: `nice cool great awesome lol haha hahaha wow interesting perfect amazing excellent wonderful lovely super fantastic funny sorry oops
 			ugh yay hmm hm oh really omg brilliant
 			good bad fine no_problem no_worries never_been_better all_good you're_welcome welcome my_bad what huh sweet neat sure_thing whatever test
 			testing bye anyway congratulations congrats happy sad`,
-		fBe: `is was are were am be been isn't wasn't aren't weren't has had will would 's that's it's i'm you're love loves hate hates like likes
+		fBe: `is was are were am be been isn't wasn't aren't weren't has had will would that's it's i'm you're love loves hate hates like likes
 			feel feels think thinks know knows seems seem looks sounds makes does doesn't don't did didn't can't cannot won't wouldn't couldn't could
 			went rained snowed works means`,
 		fStative: `was were had been loved liked felt thought knew hated wanted needed forgot missed slept seemed looked enjoyed wondered wished hoped
@@ -204,8 +204,8 @@ var english = language{
 			do_i_have_anything do_i_have_something do_i_have_a_task do_i_have_tasks do_i_have is when_do_i_have_to when_do_i_have_to_go_to when_must_i
 			did_i_finish did_i_complete have_i_finished have_i_completed anything what_about what_is:2 what's:2 what_was:2 is_the:1 are_the:1 is_my:1
 			is_task:1`,
-		tLink:      `is are was were has_been have_been got 's is_now is_all are_all were_all being am i'm that's it's gets`,
-		tAlready:   `yet already now finally all just both all_of_them been`,
+		tLink:      `is are was were has_been have_been got 's is_now being am i'm that's it's gets`,
+		tAlready:   `yet already now finally just been`,
 		tInsteadOf: `instead rather`,
 		tPick: `take use choose pick select i_mean i_meant i_want it's i'd_like i'll_take let's_take let's_go_with go_with i_choose it_is
 			that_would_be it's_the it_was i_was_talking_about i_think_it's give_me`,

@@ -219,7 +219,7 @@ var german = language{
 			habe_ich_eine_aufgabe hab_ich_was habe_ich hab_ich wann_muss_ich was_ist_mit wie_steht_es_um was_ist:2 ist_die:1 ist_der:1 ist_das:1
 			sind_die:1 ist:1`,
 		tLink:      `ist sind war waren wurde wurden wird habe_ich hab_ich haben_wir bin`,
-		tAlready:   `schon bereits jetzt endlich alle beide gerade nun heute gestern eben vorhin`,
+		tAlready:   `schon bereits jetzt endlich gerade nun heute gestern eben vorhin`,
 		tInsteadOf: `stattdessen lieber`,
 		tPick:      `nimm nehme ich_nehme wähle ich_meine ich_meinte ich_wähle ich_will es_ist das_ist die_mit der_mit das_mit ich_möchte ich_hätte_gern`,
 		tItIs:      `das_ist es_ist ist das_wäre`,

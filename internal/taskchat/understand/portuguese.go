@@ -164,7 +164,7 @@ var portuguese = language{
 		tWhereIs: `quando_é onde_está tem_alguma_coisa tem_alguma_tarefa tem_algo tenho_alguma_coisa tenho_algo tenho_alguma_tarefa
 			existe_alguma_tarefa há_alguma_tarefa quando_tenho quando_tenho_que o_que_é:2 qual_é:2 tem_tarefas quando`,
 		tLink:      `está foi =é estão foram ficou já_está já_foi tá estou são`,
-		tAlready:   `já agora finalmente todas todos ambas hoje ontem`,
+		tAlready:   `já agora finalmente hoje ontem`,
 		tInsteadOf: `em_vez_disso`,
 		tPick:      `pega quero escolho eu_quero é =é seria_a a_opção prefiro fica_com fico_com vou_de eu_escolho quis_dizer me_refiro_a é_a escolhe`,
 		tItIs:      `está_feito isso_está =está tá já_está`,

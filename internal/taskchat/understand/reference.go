@@ -235,7 +235,7 @@ func (t *text) positions(s span) (*named, int) {
 			break
 		}
 	}
-	if n.Positions == nil || end < s.hi && (t.tokens[end].glued && t.tokens[end].kind == word || t.at(end, s.hi, rOr) > 0) {
+	if n.Positions == nil || end < s.hi && (t.tokens[end].glued && t.tokens[end].kind == word && t.tokens[end].norm != "'s" || t.at(end, s.hi, rOr) > 0) {
 		return nil, s.lo
 	}
 	return n, end
@@ -273,7 +273,8 @@ func (t *text) position(s span, more bool) (list []int, end int) {
 		}
 		alone := i+k == s.hi || t.sign(i+k, ",") || t.at(i+k, s.hi, rAnd, tDone, tAs, tInto, fFiller, tEnding, rOf) > 0
 		pronoun := e.value == 1 && i > s.lo && noun == 0 && t.skip(s.lo, i, rArticle) == i // "that one"
-		if e.value == 1 && noun == 0 && !more && !t.sign(i-1, "#") && t.before(s.lo, i, rNumeroSign) == 0 {
+		listed := (t.sign(i+k, ",") || t.at(i+k, s.hi, rAnd) > 0) && t.at(i+k+1, s.hi, rNumber) > 0
+		if e.value == 1 && noun == 0 && !more && !listed && !t.sign(i-1, "#") && t.before(s.lo, i, rNumeroSign) == 0 {
 			pronoun = true // "one" alone names none
 		}
 		if !pronoun && (i > s.lo || more || alone) {

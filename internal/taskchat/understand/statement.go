@@ -14,6 +14,12 @@ func (r *reader) statement(s span) []Result {
 // doneState reads "task 2 is done", "done with the report", "finished 2".
 func (r *reader) doneState(s span) []Result {
 	s = r.trimEnd(s, tEnding, fFiller, tAlready)
+	if out := r.doneSubject(s); out != nil {
+		return out
+	}
+	if r.ends(s) {
+		return one(Chat, asked, Entities{}, "somebody is done talking")
+	}
 	if out := r.doneFirst(s); out != nil {
 		return out
 	}
@@ -22,8 +28,7 @@ func (r *reader) doneState(s span) []Result {
 	if k := r.before(s.lo, s.hi, tUndone); k > n {
 		n, open = k, true
 	}
-	if n == 0 && s.hi-1 > s.lo && r.tokens[s.hi-1].kind == word && !r.tokens[s.hi-1].quoted && r.before(s.lo, s.hi-1, tLink) > 0 &&
-		(r.lex.participle(r.tokens[s.hi-1].norm) || r.at(s.hi-1, s.hi, tPast) > 0) && r.at(s.hi-1, s.hi, fStative) == 0 {
+	if n == 0 && s.hi-1 > s.lo && r.before(s.lo, s.hi-1, tLink) > 0 && r.isParticiple(s.hi-1) {
 		n = 1
 	}
 	if n == 0 || s.hi-n <= s.lo {
@@ -44,6 +49,9 @@ func (r *reader) doneState(s span) []Result {
 	if k := r.at(rest.lo, rest.hi, fPerfect); k > 0 {
 		rest.lo += k
 		linked = true
+		if past := r.pastAt(rest.lo, rest.hi); past < rest.hi-rest.lo { // "I have got 2 done"
+			rest.lo += past
+		}
 	} else if k := r.at(rest.lo, rest.hi, fSubject); k > 0 && r.at(rest.lo, rest.hi, rIt) == 0 {
 		rest.lo += k
 	}
@@ -63,11 +71,59 @@ func (r *reader) doneState(s span) []Result {
 	return r.stated(s, ref, open)
 }
 
+// doneSubject reads "both are done", "the third one's finished", "they are all done": tasks named without a title, and their state.
+func (r *reader) doneSubject(s span) []Result {
+	n := r.before(s.lo, s.hi, tDone)
+	if n == 0 && s.hi-1 > s.lo && r.isParticiple(s.hi-1) {
+		n = 1
+	}
+	if n == 0 || r.has(s, rNot) >= 0 {
+		return nil
+	}
+	subject := r.trimEnd(span{s.lo, s.hi - n}, tAlready, fFiller)
+	for k := 1; k > 0; subject.hi -= k {
+		k = r.before(subject.lo, subject.hi, tLink, tAlready)
+	}
+	subject = r.trim(subject, fFiller)
+	if subject.empty() {
+		return nil
+	}
+	ref, end := r.exact(subject)
+	if ref != nil && end == subject.hi && !ref.It && ref.status == "" {
+		return r.stated(s, ref, false)
+	}
+	i := r.skip(subject.lo, subject.hi, fSubject, fBe, tLink) // "they are both done"
+	if i > subject.lo && r.at(subject.lo, subject.hi, tItIs) == 0 && r.at(i, subject.hi, rBoth, rEach, rAll) == subject.hi-i && i < subject.hi {
+		return r.stated(s, &named{Reference: Reference{Words: r.raw(span{i, subject.hi}), All: true}, explicit: true}, false)
+	}
+	return nil
+}
+
+// isParticiple says that a token says what was done to something.
+func (r *reader) isParticiple(i int) bool {
+	t := r.tokens[i]
+	return t.kind == word && !t.quoted && (r.lex.participle(t.norm) || r.at(i, i+1, tPast) > 0) && r.at(i, i+1, fStative) == 0
+}
+
+// ends says that somebody is done with talking: "I'm finished for today", "done here, good night".
+func (r *reader) ends(s span) bool {
+	i := r.skip(s.lo, s.hi, fSubject, fPerfect, fBe, tAlready, fFiller)
+	n := r.at(i, s.hi, tDone)
+	if n == 0 {
+		return false
+	}
+	rest := r.trimStart(span{i + n, s.hi}, fFiller, tAlready)
+	if r.has(rest, fClosing) >= 0 && r.skipSigns(rest, fClosing, fFiller, tAlready, fGreet, fThanks, tEnding, tWith, rIt) == rest.hi {
+		return true
+	}
+	return r.has(rest, fGreet) >= 0 && r.skipSigns(rest, fFiller, tAlready, fGreet, fThanks, tEnding, tWith, rIt, fMe) == rest.hi
+}
+
 // doneFirst reads "done with task 2", "finished the report", "fertig mit 2".
 func (r *reader) doneFirst(s span) []Result {
 	i := r.skip(s.lo, s.hi, fSubject, fPerfect, fBe, tAlready, fFiller)
 	n := r.at(i, s.hi, tDone)
-	if n == 0 {
+	if n == 0 || i > s.lo && r.at(i, s.hi, tFrom) == n && i+n < s.hi { // "I'm off to bed"
 		return nil
 	}
 	i += n

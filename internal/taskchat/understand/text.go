@@ -147,6 +147,9 @@ func (t *text) trimStart(s span, classes ...class) span {
 	return s
 }
 
+// skipSigns goes over words of the classes, and signs.
+func (t *text) skipSigns(s span, classes ...class) int { return t.trimStart(s, classes...).lo }
+
 func (t *text) trimEnd(s span, classes ...class) span {
 	for !s.empty() {
 		switch n := t.before(s.lo, s.hi, classes...); {
@@ -202,7 +205,7 @@ func (t *text) unquoted(s span) span {
 // words counts the words and numbers of a part.
 func (t *text) words(s span) (n int) {
 	for i := s.lo; i < s.hi; i++ {
-		if k := t.tokens[i].kind; k == word || k == number {
+		if k := t.tokens[i].kind; k == word && t.tokens[i].norm != "'s" || k == number {
 			n++
 		}
 	}

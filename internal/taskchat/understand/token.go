@@ -47,11 +47,16 @@ func tokenize(s string) []token {
 		case r == '-' && len(tokens) > 0 && tokens[len(tokens)-1].end == i && clitics[fold(s[i:wordEnd(s, i+1)])]:
 			t = token{kind: word, start: i, end: wordEnd(s, i+1)}
 			t.norm = fold(s[t.start:t.end])
+		case len(tokens) > 0 && tokens[len(tokens)-1].end == i && apostropheS(s[i:]) > 0: // "the boiler's repaired", "Anna's birthday"
+			t = token{kind: word, norm: "'s", start: i, end: i + apostropheS(s[i:])}
 		case unicode.IsDigit(r):
 			t = numeral(s, i)
 		case unicode.IsLetter(r):
 			t = token{kind: word, start: i, end: wordEnd(s, i)}
 			t.norm = fold(s[t.start:t.end])
+			if stem, ok := strings.CutSuffix(t.norm, "'s"); ok && !isWord(t.norm) {
+				t.norm, t.end = stem, t.start+strings.LastIndexAny(s[t.start:t.end], "'’‘")
+			}
 			if stem, clitic := enclitic(t.norm); clitic != "" { // "apague-a": a verb and its object
 				end := t.start + strings.LastIndexByte(s[t.start:t.end], '-')
 				t.norm, t.end = stem, end
@@ -108,6 +113,26 @@ func wordEnd(s string, i int) int {
 		i += n
 	}
 	return i
+}
+
+// apostropheS is the length of "'s" at the end of a word; 0: there is none.
+func apostropheS(s string) int {
+	for _, mark := range []string{"'", "’", "‘"} {
+		if rest, ok := strings.CutPrefix(s, mark); ok && (strings.HasPrefix(rest, "s") || strings.HasPrefix(rest, "S")) && wordEnd(rest, 1) == 1 {
+			return len(mark) + 1
+		}
+	}
+	return 0
+}
+
+// isWord says that a language has a word in any class.
+func isWord(w string) bool {
+	for _, l := range lexicons() {
+		if l.known(w) {
+			return true
+		}
+	}
+	return false
 }
 
 // clitics are pronouns that Portuguese ties to a verb with a hyphen.

@@ -142,8 +142,8 @@ func (r *reader) named(s span) span {
 
 // trimPossessive takes "'s" from the end.
 func (r *reader) trimPossessive(s span) span {
-	if s.hi-2 > s.lo && r.tokens[s.hi-1].norm == "s" && r.sign(s.hi-2, "'") {
-		return span{s.lo, s.hi - 2}
+	if s.hi-1 > s.lo && r.tokens[s.hi-1].norm == "'s" {
+		return span{s.lo, s.hi - 1}
 	}
 	return s
 }
