@@ -35,7 +35,7 @@ var german = language{
 		vCreate: `hinzufügen hinzuzufügen ergänze ergänz ergänzen erstelle:1 erstell:1 erstellen:1 anlegen anzulegen notiere notier notieren
 			aufschreiben aufzuschreiben eintragen einzutragen aufnehmen vermerke vermerken neue_aufgabe neuer_eintrag neuen_eintrag neues_todo
 			neues_to-do neue_erinnerung weitere_aufgabe noch_eine_aufgabe aufgabe:2 todo:2 to-do:2 erinnerung:2 mach_eine_aufgabe mache_eine_aufgabe
-			mach_mir_eine_aufgabe mach_eine_neue_aufgabe addiere adde eine_neue_aufgabe:2 mach_mir_eine_notiz mach_dir_eine_notiz mach_eine_notiz eine_weitere_aufgabe:2 notiz:2 erfass erfasse erfassen
+			mach_mir_eine_aufgabe mach_eine_neue_aufgabe addiere adde eine_neue_aufgabe:2 eine_neue_erinnerung:2 einen_neuen_eintrag:2 mach_mir_eine_notiz mach_dir_eine_notiz mach_eine_notiz eine_weitere_aufgabe:2 erfass erfasse erfassen
 			erstell_mir:1 leg_mir_eine_aufgabe_an` + " " + joinedVerbs(germanCreate),
 		vPut: `setz setze setzen pack packe packen schreib schreibe schreiben tu tue tun stell stelle stellen leg lege legen nimm nehme
 			nehmen streich streiche streichen wirf werfen mach mache bring hau kratz häng hänge hängen`,
@@ -48,7 +48,7 @@ var german = language{
 			komplettiere` + " " + joinedVerbs(germanFinish),
 		vUpdate: `aktualisiere aktualisier aktualisieren bearbeite bearbeit bearbeiten editiere editieren überarbeite überarbeiten`,
 		vUpdateWeak: `ändere:1 änder:1 ändern:1 ändre:1 verändere korrigiere korrigier korrigieren verbessere verbessern ersetze ersetz ersetzen
-			tausche tausch mach mache setz setze stell stelle nenne nenn pass passe erweitere ergänze ergänz`,
+			tausche tausch mach mache setz setze stell stelle nenne nenn pass passe erweitere ergänze ergänz gib gebt geben mach_aus:2 mache_aus:2 machen_aus:2`,
 		vRename: `umbenennen umzubenennen umformulieren` + " " + joinedVerbs(germanRename),
 		vMove:   `verschieb verschiebe verschieben vertage vertagen verleg verlege verlegen aufschieben schieb schiebe`,
 		vReopen: `wiedereröffnen wieder_öffnen reaktiviere reaktivieren wieder_aufmachen wieder_aktivieren`,
@@ -56,7 +56,7 @@ var german = language{
 			hake aktualisiere`,
 		vList: `zeig zeige zeigen anzeigen list liste listen auflisten nenn nenne nennen sag sage gib gib_mir zeig_mir zeige_mir lies vorlesen sehen
 			anschauen ansehen anzusehen sag_mir nenn_mir sehe erzähl_mir
-			liste_mir gib_mir_einen_überblick_über überblick_über schau präsentier präsentiere präsentieren öffne öffnen check checke gib_mir_mal gib_mal übersicht_über gib_einen_überblick_über` + " " + joinedVerbs(germanList),
+			liste_mir gib_mir_einen_überblick_über überblick_über schau präsentier präsentiere präsentieren öffne öffnen check checke gib_mir_mal gib_mal übersicht_über gib_einen_überblick_über gib_mir_einen_überblick gib_einen_überblick übersicht überblick` + " " + joinedVerbs(germanList),
 		vFind: `suche:1 such:1 suchen:1 finde:1 finden:1 such_nach suche_nach filtere filter durchsuche suche_mir`,
 		vUndo: `rückgängig rückgängig_machen widerrufe widerruf zurücknehmen undo wiederherstellen mach_das_rückgängig mach_es_rückgängig
 			mach_rückgängig stell_wieder_her hol_zurück` + " " + joinedVerbs(germanUndo),
@@ -77,7 +77,7 @@ var german = language{
 			ich_würde lass_uns lasst_uns wir_wollen wir_möchten möchte will ich_mag ich_wünsche lass_mich`,
 		fFiller: `bitte mal doch eben kurz einfach noch dann also jetzt gleich ok okay so na danach anschließend außerdem zuerst zuletzt schließlich
 			auch gern gerne hey hallo hi assistent sibyl übrigens schnell nun gerade halt ja_bitte zusätzlich ferner daneben aber wieder sofort
-			bitteschön bitte_auch eigentlich nochmal zunächst weiterhin als_erstes als_nächstes ähm äh öhm hmm tja ah oh naja lieber stattdessen bitte_einmal einmal grad rasch fix auch_noch ne_ja doch_bitte wirklich`,
+			bitteschön bitte_auch eigentlich nochmal zunächst weiterhin als_erstes als_nächstes ähm äh öhm hmm tja ah oh naja lieber stattdessen bitte_einmal einmal grad rasch fix auch_noch ne_ja doch_bitte wirklich erst erstmal zuallererst`,
 		fMe: `mir mich uns für_mich für_uns dir`,
 		fGreet: `hallo hi hey guten_morgen guten_tag guten_abend gute_nacht moin servus grüß_dich grüß_gott tschüss tschüß ciao bis_später
 			bis_morgen bis_bald auf_wiedersehen wie_geht's wie_geht_es_dir wie_gehts na schönen_tag schönen_tag_noch schönen_abend mahlzeit
@@ -100,7 +100,7 @@ var german = language{
 			ich_hab_schon ich_habe_eben ich_hab_eben ich_hab_jetzt wir_hatten hab_ich_grad ich_hatte`,
 		fTalk: `toll super cool klasse prima wow haha lustig interessant perfekt genial ausgezeichnet wunderbar schön gut schade sorry
 			entschuldigung tut_mir_leid ups hmm hm oh aha ach echt krass geil kein_problem keine_sorge alles_gut gern_geschehen bitte_sehr wie_schön
-			test mist mensch stimmt egal nett läuft spitze erzähl_mir_einen erzähl_einen macht_nichts mir_ist ich_bin_müde na_ja sing_mir`,
+			test mist mensch stimmt egal nett läuft spitze erzähl_mir_einen erzähl_einen macht_nichts mir_ist ich_bin_müde na_ja sing_mir spaß witzig`,
 		fBe: `ist sind war waren bin bist hat hatte liebe liebst mag magst finde findest weiß glaube denke fühle geht ging regnet scheint heißt
 			heiße schmeckt wohne wohnt wird wurde wäre hätte kann_nicht tut gefällt nervt freut funktioniert`,
 		fStative: `gewesen gehabt geliebt gedacht gewusst gewollt gehasst vergessen geschlafen gesehen gehört gefühlt gelöscht hinzugefügt gesagt
@@ -122,10 +122,10 @@ var german = language{
 
 		yStrong: `ja jo jup jap jawohl joa klar sicher natürlich mach_das mach_es tu_das tu_es mach_mal auf_jeden_fall unbedingt genau richtig stimmt
 			bestätige bestätigt ich_bestätige ja_bitte gerne gern_ja selbstverständlich absolut los nur_zu jawoll jaja in_der_tat ganz_sicher
-			einverstanden korrekt bin_mir_sicher ich_bin_sicher ich_bin_mir_sicher ja_genau na_klar aber_ja aber_sicher 👍 ✅ 👌 ✔ 🆗`,
+			einverstanden korrekt bin_mir_sicher ich_bin_sicher ich_bin_mir_sicher ja_genau na_klar aber_ja aber_sicher 👍 ✅ 👌 ✔ 🆗 jep jepp joah yep yo jop gern gern_doch sehr_gern aber_gerne klar_doch sicher_doch weg_damit raus_damit kann_weg hau_weg tun_sie_das machen_sie_das tun_sie_es machen_sie_es immer_doch logo logisch`,
 		yWeak: `ok okay gut in_ordnung passt alles_klar meinetwegen von_mir_aus prima schön super perfekt`,
 		yNo: `nein nee nö ne nein_danke auf_keinen_fall keinesfalls niemals lieber_nicht besser_nicht bloß_nicht bitte_nicht doch_nicht nicht
-			ganz_sicher_nicht natürlich_nicht nicht_machen mach_das_nicht tu_das_nicht mach_es_nicht nichts_da 👎 ❌ ✖ 🚫`,
+			ganz_sicher_nicht natürlich_nicht nicht_machen mach_das_nicht tu_das_nicht mach_es_nicht nichts_da 👎 ❌ ✖ 🚫 auf_gar_keinen_fall in_keinem_fall unter_keinen_umständen das_war_ein_versehen war_ein_versehen ein_versehen die_brauche_ich_noch brauch_ich_noch brauche_ich_noch die_brauch_ich_noch den_brauch_ich_noch`,
 		yCancel: `abbrechen abbruch brich_ab lass_es lass_das lass_mal lass_sein lass_es_sein lass_gut_sein lass_es_gut_sein vergiss_es vergiss_das
 			stopp stop halt egal schon_gut nicht_jetzt jetzt_nicht noch_nicht heute_nicht warte moment hab's_mir_anders_überlegt
 			ich_habe_es_mir_anders_überlegt ich_hab_es_mir_anders_überlegt ich_hab's_mir_anders_überlegt behalte_sie behalte_es behalten lass_sie
@@ -133,7 +133,7 @@ var german = language{
 		yMaybe: `vielleicht eventuell aber wenn falls später ob weiß_nicht keine_ahnung glaube denke_schon ich_denke ich_glaube hm hmm fast
 			nicht_sicher warum nachher erst soll wahrscheinlich vermutlich oder kommt_drauf_an mal_sehen jein`,
 		yThat: `das es sie ihn die den dies bitte danke dann jetzt kannst_du du kannst darfst ich bin mir weg aufgabe diese diesen dieses so mal
-			doch auch will möchte gern löschen mach tu ruhig endgültig wirklich sicher`,
+			doch auch will möchte gern löschen mach tu ruhig endgültig wirklich sicher damit kann sie_das machen_sie tun_sie löschen_sie ihnen brauche_ich_nicht_mehr brauch_ich_nicht_mehr brauchen_wir_nicht_mehr kann_weg kann_raus erledigt`,
 
 		yInsist: `wirklich ehrlich ganz_sicher sicher bestimmt auf_jeden_fall unbedingt endgültig ja_wirklich ja_sicher definitiv ganz_bestimmt
 			ohne_zweifel ich_bin_sicher ich_bin_mir_sicher bin_sicher bin_mir_sicher im_ernst echt_jetzt komplett ganz vollständig für_immer`,
@@ -157,15 +157,15 @@ var german = language{
 		rNumber: `eins:1 zwei:2 drei:3 vier:4 fünf:5 sechs:6 sieben:7 acht:8 neun:9 zehn:10 elf:11 zwölf:12 dreizehn:13 vierzehn:14 fünfzehn:15
 			sechzehn:16 siebzehn:17 achtzehn:18 neunzehn:19 zwanzig:20 beiden:2 zwo:2`,
 		rOrdinal: `erst~:1 zweit~:2 dritt~:3 viert~:4 fünft~:5 sechst~:6 siebt~:7 siebent~:7 acht~:8 neunt~:9 zehnt~:10 elft~:11 zwölft~:12
-			letzt~:-1 vorletzt~:-2 zweitletzt~:-2 drittletzt~:-3 vorvorletzt~:-3 oberst~:1 unterst~:-1 allerletzt~:-1 allererst~:1`,
+			letzt~:-1 vorletzt~:-2 zweitletzt~:-2 drittletzt~:-3 vorvorletzt~:-3 oberst~:1 unterst~:-1 allerletzt~:-1 allererst~:1 ersterer:1 erstere:1 ersteres:1 ersteren:1 letzterer:-1 letztere:-1 letzteres:-1 letzteren:-1`,
 		rNumeroSign: `nummer nr nummern num`,
 		rOf:         `von vom in auf aus in_der auf_der`,
 		rAnd:        `und & + sowie plus und_auch`,
 		rOr:         `oder`,
 		rThrough:    `bis bis_zu -`,
 		rAbout: `mit über zu zum zur namens für bezüglich wegen betreffend mit_dem_titel mit_dem_namen mit_dem_namen_von um von vom in_der_es_um
-			die_heißt bei an`,
-		rNone:    `keine keines keiner keinen keine_davon keines_davon keinen_davon nichts_davon`,
+			die_heißt bei an zum_thema rund_um was_mit die_mit das_mit in_denen in_der in_dem wo was_mit_dem`,
+		rNone:    `keine keines keiner keinen keine_davon keines_davon keinen_davon nichts_davon nichts gar_nichts nichts_mehr`,
 		rNot:     `nicht kein keine keinen keiner nie niemals nimmer`,
 		rNew:     `neu~ weiter~ zusätzlich~ ander~`,
 		rAnother: `ander~ rest nächst~ übrig~ ältest~ `,
@@ -186,9 +186,9 @@ var german = language{
 			nicht_abgehakt`,
 		tStill: `noch übrig steht_an steht_noch_an stehen_an ansteht liegt_an zu_tun zu_erledigen muss_ich muss_ich_noch müssen_wir bleibt fehlt
 			fehlt_noch als_nächstes offen offen~ noch_offen noch_zu_tun ausstehend~ nicht_erledigt unerledigt~ soll_ich_noch_machen fällig
-			überfällig`,
+			überfällig anstehen liegt_noch_an muss_erledigt_werden`,
 		tNewest: `neueste neuesten neuestes neueste_zuerst neuesten_zuerst neueste_zuoberst zuletzt_hinzugefügt~ jüngste jüngsten absteigend neuste
-			neusten die_neuesten_zuerst neuste_zuerst`,
+			neusten die_neuesten_zuerst neuste_zuerst neueste_oben neuste_oben die_neuesten_oben neu_zuerst`,
 		tDesc:  `beschreibung notiz notizen details detail anmerkung kommentar bemerkung beschreibungen`,
 		tTitle: `titel name namen text bezeichnung titels`,
 		tWith:  `mit und inklusive`,
@@ -198,7 +198,7 @@ var german = language{
 			nächste woche monat wochenende tag tage für zu von alles alle an so steht stehen liegt zeig tun machen und bis sehen dürfen muss müssen
 			soll ein eine einen montag dienstag mittwoch donnerstag freitag samstag sonntag erledigt fertig viele wie sag bis schon bereits denn
 			eigentlich gerade überhaupt plan übersicht überblick anstehend~ ganz~ zuerst vor geplant bislang bisher sein los irgendwelche irgendwas
-			etwas`,
+			etwas nur bloß lediglich alles_mögliche so wieviel`,
 		tInfTo: `daran dran daran_dass_ich dass_ich dass_wir daran_dass_wir an zu dran_dass_ich ans`,
 		tThat:  `daran dran an dass_ich daran_dass_ich ans`,
 		tPast: `erledigt abgehakt gemacht bezahlt besorgt repariert telefoniert beantwortet eingekauft abgegeben angerufen eingezahlt aufgeräumt

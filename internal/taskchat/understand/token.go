@@ -136,10 +136,11 @@ func isWord(w string) bool {
 }
 
 // clitics are pronouns that Portuguese ties to a verb with a hyphen.
-var clitics = map[string]bool{"-a": true, "-o": true, "-as": true, "-os": true, "-la": true, "-lo": true, "-las": true, "-los": true, "-me": true}
+var clitics = map[string]bool{"-a": true, "-o": true, "-as": true, "-os": true, "-la": true, "-lo": true, "-las": true, "-los": true, "-me": true, "-lhe": true,
+	"-lhes": true, "-te": true, "-se": true, "-nos": true}
 
 func enclitic(w string) (stem, clitic string) {
-	if i := strings.LastIndexByte(w, '-'); i > 2 && clitics[w[i:]] {
+	if i := strings.LastIndexByte(w, '-'); i > 1 && clitics[w[i:]] {
 		return w[:i], w[i:]
 	}
 	return w, ""
