@@ -233,6 +233,11 @@ func (r *reader) yesAnd(rest span, apart bool) []Result {
 // noAnd reads what follows a no: a correction, or something else.
 func (r *reader) noAnd(rest span, apart bool) []Result {
 	decline := one(Decline, clear, Entities{}, "a no")
+	if n := r.at(rest.lo, rest.hi, fMeant); n > 0 || r.plain(rest) != nil {
+		if out := r.meant(rest); out != nil {
+			return out
+		}
+	}
 	rest = r.trim(rest, fFiller, fAgain, tEnding, rAnd)
 	if rest.empty() {
 		return decline

@@ -87,6 +87,12 @@ func (r *reader) clauses(s span) (out []span) {
 		} else {
 			n = r.at(i, s.hi, rAnd, tThen)
 		}
+		if n == 0 && r.withdrawn(span{lo, i}, i, s.hi) {
+			out = append(out, span{lo, i})
+			lo = i
+			i = r.skip(i, s.hi, fAgain, yNo, fFiller) - 1
+			continue
+		}
 		if n == 0 {
 			continue
 		}
@@ -120,7 +126,8 @@ func (r *reader) cuts(left span, j, hi int, comma bool) bool {
 		n := r.at(j, hi, fAgain, yNo, yCancel)
 		k := r.trimStart(span{j + n, hi}, fFiller, fAgain)
 		ref, _ := r.exact(k)
-		return k.empty() || r.sign(j+n, ",", ".", "!") || ref != nil || r.at(j, hi, fAgain, yCancel) > 0 && r.at(j, hi, rNot) == 0
+		article := r.at(k.lo, k.hi, rArticle) > 0 && r.kindOf(body) != Create
+		return k.empty() || r.sign(j+n, ",", ".", "!") || ref != nil || article || r.declines(k) || r.at(j, hi, fAgain, yCancel) > 0 && r.at(j, hi, rNot) == 0
 	}
 	if r.at(j, hi, fAsk, fWish) > 0 || comma && r.at(j, hi, fHelp) > 0 {
 		return true

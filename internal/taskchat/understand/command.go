@@ -17,9 +17,12 @@ const (
 // reader reads one message in one language.
 type reader struct {
 	*text
-	context Context
-	told    bool // the clause before told what the person did
-	guessed bool // nothing showed what the message is for
+	context  Context
+	previous Intent // of the clause or message before, if it asked to change tasks
+	acted    bool   // a clause before asks for something
+	told     bool   // the clause before told what the person did
+	spoke    bool   // the clause before said how a task is
+	guessed  bool   // nothing showed what the message is for
 }
 
 // one is a Result.

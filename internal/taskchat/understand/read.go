@@ -8,6 +8,8 @@ type said struct {
 	guess   bool // no verb and no frame showed it
 	past    bool // it tells what the person did
 	takes   bool // it takes back what was said before it
+	stated  bool // it says how something is, and asks for nothing
+	span    span // without what stands before what it says
 }
 
 // read reads the whole message.
@@ -21,6 +23,7 @@ func (r *reader) read() []Result {
 // body reads a part of the message as clauses that each say something.
 func (r *reader) body(s span) []Result {
 	var all []said
+	var denial *said // a no behind a command: what comes next is in its place
 	for _, sentence := range r.sentences() {
 		sentence.lo, sentence.hi = max(sentence.lo, s.lo), min(sentence.hi, s.hi)
 		if sentence.empty() {
@@ -30,18 +33,27 @@ func (r *reader) body(s span) []Result {
 			continue
 		}
 		for _, c := range r.sentence(sentence) {
-			if c.takes && len(all) > 0 {
-				all = r.takeBack(all, c)
-			} else {
+			denied := len(all) > 0 && slices.ContainsFunc(all[len(all)-1].results, acts) && r.denies(c)
+			switch {
+			case denied && denial == nil:
+				denial = &c
+			case denied:
+			case len(all) > 0 && (c.takes || denial != nil):
+				all, denial = r.takeBack(all, c), nil
+			default:
 				all = append(all, c)
 			}
 		}
 	}
-	return r.combine(all)
+	if denial != nil {
+		all = r.takeBack(all, *denial)
+	}
+	return r.combine(r.merge(all))
 }
 
 // sentence reads the clauses of a sentence. What somebody says in it, and what follows a condition, taints the rest.
 func (r *reader) sentence(s span) (all []said) {
+	s = r.withoutInsisting(s)
 	clauses := r.clauses(s)
 	if r.reported(s, clauses) {
 		return []said{{results: one(Chat, asked, Entities{}, "what somebody said")}}
@@ -50,7 +62,10 @@ func (r *reader) sentence(s span) (all []said) {
 	asks := r.sign(s.hi-1, "?")
 	for i, c := range clauses {
 		one := r.clause(c, asks && i == len(clauses)-1)
-		r.told = one.past
+		r.told, r.spoke = one.past, r.subject(one) != nil
+		if n := len(one.results); n > 0 && !one.guess && acts(one.results[n-1]) && one.results[n-1].Intent != Undo {
+			r.previous, r.acted = one.results[n-1].Intent, true
+		}
 		if r.at(r.skip(c.lo, c.hi, fFiller, rAnd), c.hi, fIf) > 0 {
 			conditional = true
 		} else if conditional {
@@ -105,19 +120,38 @@ func (r *reader) clause(s span, asks bool) said {
 	if f.empty() {
 		return said{results: one(Chat, asked, Entities{}, "politeness")}
 	}
-	if rest := r.trimStart(whole, fAgain, yNo); rest.lo > whole.lo && !rest.empty() {
-		ref, end := r.exact(rest)
-		if r.at(whole.lo, whole.hi, fAgain) > 0 || ref != nil && end == rest.hi {
+	if rest := r.trimStart(whole, fFiller, fAgain, yNo, fMeant); !rest.empty() && r.has(span{whole.lo, rest.lo}, fAgain, yNo, fMeant) >= 0 {
+		again := r.has(span{whole.lo, rest.lo}, fAgain, fMeant) >= 0
+		if again || r.plain(rest) != nil {
 			c := r.clause(rest, asks)
 			c.takes = true
+			if named := c.guess || len(c.results) == 1 && c.results[0].Intent == Choose; named && !r.acted {
+				if out := r.meant(rest); out != nil {
+					return said{results: out, span: rest}
+				} else if r.has(span{whole.lo, rest.lo}, fMeant) >= 0 {
+					return said{results: one(Chat, weak, Entities{}, "something was meant that is not known")}
+				}
+			}
 			return c
+		}
+	}
+	c := r.plainly(s, whole, f, asks)
+	c.span = f.span
+	return c
+}
+
+// plainly reads a clause that takes nothing back.
+func (r *reader) plainly(s, whole span, f front, asks bool) said {
+	if r.context.Open == nil { // a yes said in advance
+		if rest := r.trimStart(f.span, yStrong, yInsist, fFiller); rest.lo > f.lo && !rest.empty() && r.beginsCommand(rest.lo, rest.hi) {
+			f = r.front(rest)
 		}
 	}
 	if r.isQuoted(whole) {
 		r.guessed = true
 		return said{results: one(Chat, weak, Entities{}, "a quotation"), guess: true}
 	}
-	if r.isAnswer(f.span) {
+	if r.isAnswer(f.span) && !(r.spoke && r.context.Open == nil && r.command(f.span) != nil) {
 		return r.answered(f.span)
 	}
 	if r.at(f.lo, f.hi, fIf) > 0 {
@@ -131,6 +165,12 @@ func (r *reader) clause(s span, asks bool) said {
 	case asks && e.class == vNeed:
 		return said{results: r.question(f.span)}
 	case r.at(f.lo, f.hi, rNot) > n:
+		if ref := r.contrasted(f.span); ref != nil && r.context.Open == nil {
+			if r.previous != "" {
+				return said{results: one(r.previous, 0.5, Entities{Reference: &ref.Reference}, "another one than before was meant")}
+			}
+			return said{results: one(Choose, weak, Entities{Reference: &ref.Reference}, "a task instead of another, without what to do with it")}
+		}
 		return said{results: r.refuse()}
 	}
 	out := r.command(f.span)
@@ -153,7 +193,10 @@ func (r *reader) clause(s span, asks bool) said {
 		if f.hedged {
 			doubt(out, weak)
 		}
-		return said{results: out, past: told}
+		return said{results: out, past: told, stated: out[0].Intent != Create}
+	}
+	if out = r.followUp(s); out != nil {
+		return said{results: out}
 	}
 	return said{results: r.bareWords(f.span), guess: true}
 }
@@ -232,30 +275,6 @@ func (r *reader) startsQuestion(f front) bool {
 	}
 	k := r.at(f.lo, f.hi, fAux)
 	return k > 0 && r.at(f.lo+k, f.hi, fSubject, rTask, rTasks) > 0
-}
-
-// takeBack applies a correction to what was said before it: another reference, or all of it.
-func (r *reader) takeBack(all []said, c said) []said {
-	last := &all[len(all)-1]
-	if len(c.results) == 0 || len(last.results) == 0 {
-		return all
-	}
-	now := c.results[len(c.results)-1]
-	was := &last.results[len(last.results)-1]
-	if now.Intent == Choose && was.Entities.Reference != nil {
-		was.Entities.Reference = now.Entities.Reference
-		was.Confidence = min(was.Confidence, asked)
-		was.Reasoning = "a command whose task was corrected"
-		return all
-	}
-	if now.Intent == Decline || now.Intent == Chat {
-		return []said{{results: one(Decline, clear, Entities{}, "taken back in the same message")}}
-	}
-	if now.Intent == Create && c.guess {
-		doubt(last.results, asked-0.05)
-		return all
-	}
-	return append(all[:len(all)-1], c)
 }
 
 // acts says that a result asks for something to be done.

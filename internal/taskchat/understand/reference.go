@@ -29,8 +29,11 @@ func (t *text) reference(s span) *named {
 		n.doubt = s.hi-s.lo == 1 && t.at(s.lo, s.hi, rNumber) > 0 // "two" may be an amount
 		return n
 	}
-	n := t.byTitle(s)
+	n := t.contrasted(s)
 	if n != nil {
+		return n
+	}
+	if n = t.byTitle(s); n != nil {
 		n.Words = words
 		n.doubt = t.opensAsPosition(s) || !t.isQuoted(s) && t.has(s, rOr, fIf, fHedge) >= 0
 	}

@@ -13,12 +13,12 @@ func (r *reader) statement(s span) []Result {
 
 // doneState reads "task 2 is done", "done with the report", "finished 2".
 func (r *reader) doneState(s span) []Result {
+	if r.ends(s) {
+		return one(Chat, asked, Entities{}, "somebody is done talking")
+	}
 	s = r.trimEnd(s, tEnding, fFiller, tAlready)
 	if out := r.doneSubject(s); out != nil {
 		return out
-	}
-	if r.ends(s) {
-		return one(Chat, asked, Entities{}, "somebody is done talking")
 	}
 	if out := r.doneFirst(s); out != nil {
 		return out
@@ -79,6 +79,9 @@ func (r *reader) doneSubject(s span) []Result {
 	}
 	if n == 0 || r.has(s, rNot) >= 0 {
 		return nil
+	}
+	if s.hi-n > s.lo { // "they are all done"
+		n -= r.at(s.hi-n, s.hi-1, rAll, rBoth)
 	}
 	subject := r.trimEnd(span{s.lo, s.hi - n}, tAlready, fFiller)
 	for k := 1; k > 0; subject.hi -= k {

@@ -112,7 +112,7 @@ func Read(words string, c Context) Reading {
 	tokens := tokenize(words)
 	var best Reading
 	for i, l := range ranked(tokens, c.Language) {
-		r := &reader{text: newText(words, tokens, l), context: c}
+		r := &reader{text: newText(words, tokens, l), context: c, previous: c.Previous}
 		reading := Reading{l.code, r.read()}
 		if i == 0 {
 			best = reading
