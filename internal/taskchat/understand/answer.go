@@ -395,7 +395,11 @@ func (r *reader) valueGiven(s span) []Result {
 	case (first.Intent == Delete || first.Intent == Complete || first.Intent == Update) && named:
 		return out
 	}
-	value := r.titleSpan(r.trimStart(span{r.skip(s.lo, s.hi, fFiller), s.hi}, tLeads))
+	words := r.trimStart(span{r.skip(s.lo, s.hi, fFiller), s.hi}, tLeads)
+	if n := r.at(words.lo, words.hi, tInto); n > 0 && r.waiting() == Update && words.lo+n < words.hi { // "to X", "in X"
+		words.lo += n
+	}
+	value := r.titleSpan(words)
 	if value.empty() {
 		return out
 	}

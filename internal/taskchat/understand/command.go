@@ -32,6 +32,9 @@ func one(i Intent, confidence float64, e Entities, why string) []Result {
 
 // command reads a part as a command. nil: it is none.
 func (r *reader) command(s span) []Result {
+	if out := r.ticked(s); out != nil {
+		return out
+	}
 	for _, h := range r.heads(s) {
 		if out := r.perform(s, h); out != nil {
 			if h.typo {

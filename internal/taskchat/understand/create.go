@@ -204,6 +204,7 @@ func (r *reader) create(s span, h head) []Result {
 		return one(Create, clear, Entities{}, "a command without a title")
 	}
 	if !list {
+		title = r.withoutModal(title)
 		if e, n := r.verb(title.lo, title.hi); n > 0 && (e.class == vRemind || e.class == vNeed) { // "add: remind me to X"
 			title.lo += n
 		}

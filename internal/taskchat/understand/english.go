@@ -164,10 +164,14 @@ var english = language{
 			just_after:1 below:1 right_below:1 just_below:1 under:1 underneath:1 beneath:1 following:1`,
 		rIts: `its it's their his`,
 
-		tTo:   `to on onto in into at under`,
-		tFrom: `off from off_of out_of`,
-		tAs:   `as to as_being back_to back_as into as_a is are`,
-		tInto: `to into as with by in_to -> : = so_it_says so_that_it_says to_say to_be to_read instead`,
+		tOnto:   `on onto to`,
+		tGoes:   `goes should_go needs_to_go also`,
+		tTick:   `tick checkmark check_mark tick_mark`,
+		tCalled: `should_be_called is_now_called is_to_be_called should_be_named should_be_renamed_to is_now_named should_now_be_called should_read`,
+		tTo:     `to on onto in into at under`,
+		tFrom:   `off from off_of out_of`,
+		tAs:     `as to as_being back_to back_as into as_a is are`,
+		tInto:   `to into as with by in_to -> : = so_it_says so_that_it_says to_say to_be to_read instead`,
 		tDone: `done complete completed finished checked_off ticked_off crossed_off checked ticked closed resolved over all_done complet
 			completely_done off taken_care_of dealt_with out_of_the_way sorted accomplished`,
 		tUndone: `pending open incomplete unfinished undone uncompleted not_done not_completed not_finished not_complete outstanding active

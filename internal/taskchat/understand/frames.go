@@ -45,8 +45,11 @@ func (r *reader) withoutModal(s span) span {
 	if e, n := r.entry(s.lo, s.hi, tInfTo); n > 1 && e.value == 0 && s.lo+n < s.hi {
 		s.lo += n
 	}
-	if end := r.trimEnd(s, tEnding); r.lex.last {
-		if n := r.before(end.lo, end.hi, vNeed); n == 1 && end.hi-n > end.lo {
+	if n := r.at(s.lo, s.hi, tSaying, rAbout, tInfTo); n > 0 && r.at(s.lo+n, s.hi, vNeed) > 0 { // "that I have to"
+		s.lo += n + r.at(s.lo+n, s.hi, vNeed)
+	}
+	if end := r.trimEnd(s, tEnding); r.lex.last && r.has(s, tInfTo) < s.lo {
+		if n := r.before(end.lo, end.hi, vNeed, fAux); n == 1 && end.hi-n > end.lo {
 			return span{end.lo, end.hi - n}
 		}
 	}
@@ -88,6 +91,11 @@ func (r *reader) need(h head) []Result {
 	object := r.trimStart(h.object, fFiller, fHedge)
 	if object.empty() {
 		return nil
+	}
+	if h.value == noun {
+		if out := r.newTask(object); out != nil {
+			return out
+		}
 	}
 	out := r.command(object)
 	if out != nil && slicesAllExplicit(out) {

@@ -164,8 +164,8 @@ var german = language{
 		rOr:         `oder`,
 		rThrough:    `bis bis_zu -`,
 		rAbout: `mit über zu zum zur namens für bezüglich wegen betreffend mit_dem_titel mit_dem_namen mit_dem_namen_von um von vom in_der_es_um
-			die_heißt bei an zum_thema rund_um was_mit die_mit das_mit in_denen in_der in_dem wo was_mit_dem`,
-		rNone:    `keine keines keiner keinen keine_davon keines_davon keinen_davon nichts_davon nichts gar_nichts nichts_mehr`,
+			die_heißt bei an zum_thema rund_um was_mit die_mit das_mit in_denen in_der in_dem wo was_mit_dem bei hinter`,
+		rNone:    `keine keines keiner keinen keine_davon keines_davon keinen_davon nichts_davon nichts gar_nichts nichts_mehr `,
 		rNot:     `nicht kein keine keinen keiner nie niemals nimmer`,
 		rNew:     `neu~ weiter~ zusätzlich~ ander~`,
 		rAnother: `ander~ rest nächst~ übrig~ ältest~ `,
@@ -174,11 +174,15 @@ var german = language{
 		rBeside: `vor:-1 direkt_vor:-1 über:-1 direkt_über:-1 oberhalb:-1 nach:1 direkt_nach:1 unter:1 direkt_unter:1 unterhalb:1 hinter:1`,
 		rIts:    `ihr ihre ihren ihrem ihrer ihres sein seine seinen seinem seiner seines dessen deren`,
 
-		tOnto: `auf_die auf_meine auf_unsere auf_den auf_meinen auf_deine in_die in_meine auf_eine`,
-		tTo:   `zu zur zum auf in ins an unter`,
-		tFrom: `von vom aus runter_von`,
-		tAs:   `als auf zu auf_den_status zurück_auf wieder_als wieder_auf`,
-		tInto: `in zu um_in nach auf als mit durch um_zu -> : = damit_steht`,
+		tGoes:   `kommt kommen soll sollen gehört gehören muss sollte bitte_noch noch auch mit dazu`,
+		tTick:   `haken häkchen hakerl häkli`,
+		tCalled: `soll_heißen heißt_jetzt heißt_ab_jetzt heißt_nun soll_jetzt_heißen soll_so_heißen heißt_ab_sofort soll_lauten umbenennen_in umbenennen_zu`,
+		tTail:   `zu_tun_hat zu_tun_haben vorkommt vorkommen geht aufgeschrieben notiert steht zu_tun eingetragen enthalten`,
+		tOnto:   `auf_die auf_meine auf_unsere auf_den auf_meinen auf_deine in_die in_meine auf_eine`,
+		tTo:     `zu zur zum auf in ins an unter`,
+		tFrom:   `von vom aus runter_von`,
+		tAs:     `als auf zu auf_den_status zurück_auf wieder_als wieder_auf`,
+		tInto:   `in zu um_in nach auf als mit durch um_zu -> : = damit_steht`,
 		tDone: `erledigt fertig abgehakt abgeschlossen gemacht geschafft done getan durch beendet erledigt~ fertig~ abgeschlossen~ abgehakt~
 			vollständig~ vollendet vom_tisch aus_der_welt`,
 		tUndone: `offen offen~ unerledigt unerledigt~ nicht_erledigt nicht_erledigt~ noch_nicht_erledigt nicht_fertig noch_nicht_fertig

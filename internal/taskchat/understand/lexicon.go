@@ -97,6 +97,10 @@ const (
 	rIts        // before or behind "title" or "description": "its", "dela"
 
 	tTo        // before a list: "to", "on"
+	tGoes      // between the list and what is to stand on it: "goes"
+	tTick      // "tick", "check mark"
+	tCalled    // between a task and its new title: "should be called"
+	tTail      // ends the words of "tasks that have to do with": "zu tun hat"
 	tOnto      // before a list, of words that only put something on it: "onto"
 	tFrom      // before a list: "off", "from"
 	tAs        // before a state or kind: "as"

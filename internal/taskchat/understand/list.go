@@ -104,7 +104,7 @@ func (r *reader) topic(i, hi int) *Reference {
 		return nil
 	}
 	s := span{i + r.at(i, hi, rAbout), hi}
-	s = r.trimEnd(span{r.skip(s.lo, s.hi, rArticle), s.hi}, tEnding, fFiller)
+	s = r.trimEnd(span{r.skip(s.lo, s.hi, rArticle), s.hi}, tEnding, fFiller, tTail)
 	if s.empty() {
 		return nil
 	}
@@ -160,6 +160,9 @@ func (r *reader) undo(object span) []Result {
 	ref, end := r.exact(object)
 	if ref != nil && end == object.hi && ref.Positions != nil && r.at(object.lo, object.hi, tChange) == 0 {
 		return one(Update, asked, Entities{Status: "pending", Reference: &ref.Reference}, "a task's state is to be taken back")
+	}
+	if r.has(object, tPassive, fStative) >= 0 && ref == nil { // "the deleted task"
+		return one(Undo, clear-0.02, Entities{}, "a request to take something back")
 	}
 	if ref != nil && end == object.hi || r.skip(object.lo, object.hi, rArticle, rOrdinal, tChange, rOf, fMe, fSubject, fPerfect) == object.hi {
 		return one(Undo, clear, Entities{}, "a request to take something back")

@@ -153,11 +153,15 @@ var portuguese = language{
 			a_seguir_ao:1 logo_depois_da:1 abaixo_da:1 abaixo_do:1 por_cima_da:-1 por_baixo_da:1 seguinte_à:1`,
 		rIts: `dela dele delas deles seu sua seus suas -lhe`,
 
-		tTo:   `à a ao na no às aos nas nos em para pra pro`,
-		tFrom: `da do das dos de`,
-		tAs:   `como para pra por em de_volta_para`,
-		tInto: `para pra por como em pro -> : = a com`,
-		tDone: `feit~ concluíd~ pront~ terminad~ completad~ finalizad~ acabad~ resolvid~ complet~ ok fech~ encerrad~ marcad~`,
+		tOnto:   `na à pra para_a`,
+		tGoes:   `vai entra fica mais também`,
+		tTick:   `visto check certo vezinho visto_verde tique`,
+		tCalled: `deve_chamar_-se passa_a_chamar_-se vai_chamar_-se deve_se_chamar passa_a_se_chamar agora_chama_-se agora_se_chama passa_a_ser chama_-se_agora`,
+		tTo:     `à a ao na no às aos nas nos em para pra pro`,
+		tFrom:   `da do das dos de`,
+		tAs:     `como para pra por em de_volta_para`,
+		tInto:   `para pra por como em pro -> : = a com`,
+		tDone:   `feit~ concluíd~ pront~ terminad~ completad~ finalizad~ acabad~ resolvid~ complet~ ok fech~ encerrad~ marcad~`,
 		tUndone: `pendente pendentes abert~ incomplet~ não_concluíd~ não_feit~ não_terminad~ por_fazer em_aberto inacabad~ a_fazer ativ~ não_pront~
 			não_completad~ ainda_não_feit~ ainda_não_concluíd~ aberto`,
 		tStill: `falta faltam falta_fazer resta restam pendente pendentes ainda tenho_que tenho_de preciso eu_tenho_que eu_preciso tenho_que_fazer

@@ -186,7 +186,10 @@ func (r *reader) plainly(s, whole span, f front, asks bool) said {
 		return said{results: r.refuse()}
 	}
 	told := r.told || r.at(f.lo, f.hi, fPerfect) > 0
-	if out = r.statement(f.span); out == nil && (r.endsErrand(f.span) || r.beginsErrand(f.span)) && r.heads(f.span) == nil && r.at(f.lo, f.hi, tParticle) == 0 {
+	if out = r.statement(f.span); out == nil {
+		out = r.toList(f.span)
+	}
+	if out == nil && (r.endsErrand(f.span) || r.beginsErrand(f.span)) && r.heads(f.span) == nil && r.at(f.lo, f.hi, tParticle) == 0 {
 		out = r.added(f.span, false, implied, "a thing to do, in so many words")
 	}
 	if out != nil {
@@ -209,6 +212,9 @@ func (r *reader) asksHelp(s span) bool {
 
 // wish reads "ich möchte Milch kaufen": what a person wants to do and is no command is a task.
 func (r *reader) wish(s span) []Result {
+	if out := r.newTask(s); out != nil {
+		return out
+	}
 	if r.endsErrand(s) {
 		return r.added(s, false, implied, "something that is to be done")
 	}

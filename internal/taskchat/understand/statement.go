@@ -2,6 +2,12 @@ package understand
 
 // statement reads what is said without a command: what is done, what is to be done, or nothing of either. nil: it is none of them.
 func (r *reader) statement(s span) []Result {
+	if out := r.calledState(s); out != nil {
+		return out
+	}
+	if out := r.newTask(s); out != nil {
+		return out
+	}
 	if out := r.doneState(s); out != nil {
 		return out
 	}

@@ -130,7 +130,7 @@ func (r *reader) value(s span) span { return r.trimEnd(r.trimStart(s), tEnding) 
 func (r *reader) named(s span) span {
 	i := r.skip(s.lo, s.hi, rArticle)
 	if n := r.at(i, s.hi, tTitle); n > 0 {
-		if k := r.at(i+n, s.hi, rOf, rAbout); k > 0 {
+		if k := r.at(i+n, s.hi, rOf, rAbout); k > 0 || r.at(i+n, s.hi, rArticle) > 0 {
 			return span{i + n + k, s.hi}
 		}
 	}
@@ -280,7 +280,7 @@ func (r *reader) describe(object span, away bool) []Result {
 		i = j
 	}
 	k := r.at(i, object.hi, rOf, tTo, rAbout, tFrom)
-	if k == 0 {
+	if k == 0 && r.at(i, object.hi, rArticle) == 0 { // a genitive has no preposition
 		return nil
 	}
 	ref, end := r.exact(span{i + k, object.hi})
@@ -303,15 +303,20 @@ func (r *reader) describe(object span, away bool) []Result {
 func (r *reader) describedBehind(object span, away bool) []Result {
 	for i := object.lo + 1; i < object.hi; i++ {
 		n := r.at(i, object.hi, tDesc)
-		if n == 0 {
+		if n == 0 || r.tokens[i].quoted {
 			continue
 		}
-		ref := r.reference(r.trimPossessive(span{object.lo, i}))
+		task := r.trimStart(r.trimPossessive(span{object.lo, i}), rOf, tTo, rAbout, tFrom) // "to task 2 the note X"
+		task = r.trimEnd(task, rArticle, rIndefinite, tAs)
+		if task.empty() {
+			return nil
+		}
+		ref := r.reference(task)
 		if ref == nil || ref.several || !ref.explicit {
 			return nil
 		}
 		k := r.valueAt(i+n, object.hi)
-		if k == 0 && i+n < object.hi {
+		if k == 0 && i+n < object.hi && !r.isOpening(i+n) {
 			return nil
 		}
 		return r.described(ref, span{i + n + k, object.hi}, away)
