@@ -20,7 +20,7 @@ func (t *text) tally(s span, intent Intent) (yes, clearly bool) {
 			if verbs == 0 || strong > 0 || t.at(i, s.hi, rIt) < n { // "apaga isso" is a command
 				strong++
 			}
-		case t.at(i, s.hi, yNo, yCancel, yMaybe, rNot) > 0:
+		case t.at(i, s.hi, yNo, yCancel, yMaybe, rNot) > 0 && t.at(i, s.hi, yNo, yCancel, yMaybe, rNot) >= t.at(i, s.hi, yThat, tEnding):
 			return false, false
 		case t.at(i, s.hi, yWeak) > 0:
 			n = t.at(i, s.hi, yWeak)
@@ -239,6 +239,11 @@ func (r *reader) noAnd(rest span, apart bool) []Result {
 		}
 	}
 	rest = r.trim(rest, fFiller, fAgain, tEnding, rAnd)
+	if pick := r.trim(r.trimStart(rest, tPick), fMeant); !pick.empty() {
+		if ref, end := r.exact(pick); ref != nil && end == pick.hi {
+			rest = pick
+		}
+	}
 	if rest.empty() {
 		return decline
 	}
@@ -305,6 +310,11 @@ func (r *reader) choice(s span) []Result {
 	inner := r.trim(r.trimStart(f.span, tPick), fFiller, tEnding, fMe)
 	if e, n := r.entry(inner.lo, inner.hi, rNumber); n > 0 && inner.lo+n == inner.hi {
 		return one(Choose, sure, Entities{Reference: &Reference{Words: r.raw(inner), Positions: []int{e.value}}}, "a position among the options")
+	}
+	if ref, end := r.exact(inner); ref != nil && end < inner.hi { // "the first, delete it"
+		if k := r.trim(span{end, inner.hi}, fFiller, tEnding); r.isVerbOf(k.lo, k.hi, open.Intent) == k.hi-k.lo {
+			inner.hi = end
+		}
 	}
 	if ref, end := r.exact(inner); ref != nil && end == inner.hi && !f.negated {
 		ref.Words = r.raw(inner)
@@ -381,7 +391,7 @@ func (r *reader) valueGiven(s span) []Result {
 	ref := first.Entities.Reference
 	named := ref != nil && (ref.Title == "" || r.explicitTitle(s)) && first.Confidence >= asked
 	switch {
-	case was:
+	case was, r.at(r.skip(s.lo, s.hi, fFiller), s.hi, tLeads) > 1:
 	case first.Intent == Undo, first.Intent == Help, first.Intent == Decline && r.has(s, rIt, tBack) >= 0:
 		return out
 	case r.trim(s, fHedge, yMaybe, fSubject, fTalk, fFiller).empty():

@@ -115,6 +115,8 @@ func (r *reader) particle(s span, from int, particle string) (object, when span,
 			return behind, span{}, r.trim(span{from, i}, fFiller, fMe).empty() || r.startsTitle(from, i, end)
 		case r.tokens[from].norm != "" && r.startsTitle(from, i, end):
 			return behind, span{}, true
+		case r.sign(end, ",") && r.at(behind.lo+1, behind.hi, tInfTo) > 0 && r.trim(span{from, i}, fFiller, fMe).empty(): // "schreib mir auf, dass ich"
+			return span{behind.lo + 1, behind.hi}, span{}, true
 		case r.sign(end, ","): // "mich morgen daran erinnern, Milch zu kaufen"
 			between := r.trim(span{from, i}, fFiller)
 			if k := r.before(between.lo, between.hi, tThat); k > 0 {

@@ -166,7 +166,7 @@ func (r *reader) endsErrand(s span) bool {
 
 func (r *reader) isInfinitive(i int) bool {
 	t := r.tokens[i]
-	if t.kind != word || t.quoted || r.at(i, i+1, tNoInf, fFiller, rNumber, rOrdinal, rArticle) > 0 {
+	if t.kind != word || t.quoted || r.at(i, i+1, tNoInf, fFiller, rNumber, rOrdinal, rArticle, tUndone, tDone) > 0 {
 		return false
 	}
 	if r.cased() && r.capital(i) || r.at(i, i+1, tPast) > 0 {
@@ -229,6 +229,7 @@ const (
 	noun     = 1 // of needs: what follows may be a thing, not something to do
 	open     = 1 // of reminders: "to" may still follow, behind a time
 	makes    = 1 // "create": what follows may be a thing to be made
+	outOf    = 2 // "mach aus": what follows a task is its new title
 	nounVerb = 2 // "task": a noun that begins a title with a colon
 )
 

@@ -45,7 +45,9 @@ func (r *reader) withoutModal(s span) span {
 	if e, n := r.entry(s.lo, s.hi, tInfTo); n > 1 && e.value == 0 && s.lo+n < s.hi {
 		s.lo += n
 	}
-	if n := r.at(s.lo, s.hi, tSaying, rAbout, tInfTo); n > 0 && r.at(s.lo+n, s.hi, vNeed) > 0 { // "that I have to"
+	if n := r.at(s.lo, s.hi, vNeed); n > 0 && s.lo+n < s.hi {
+		s.lo += n
+	} else if n := r.at(s.lo, s.hi, tSaying, rAbout, tInfTo); n > 0 && r.at(s.lo+n, s.hi, vNeed) > 0 { // "that I have to"
 		s.lo += n + r.at(s.lo+n, s.hi, vNeed)
 	}
 	if end := r.trimEnd(s, tEnding); r.lex.last && r.has(s, tInfTo) < s.lo {
@@ -89,7 +91,7 @@ func (r *reader) timeBefore(s span) (when, rest span, ok bool) {
 // need reads what the person has to do. Where that is what a command does to a task by its position, it may be one.
 func (r *reader) need(h head) []Result {
 	object := r.trimStart(h.object, fFiller, fHedge)
-	if object.empty() {
+	if r.skip(object.lo, object.hi, rIts, tBack, rIt, tFrom, fFiller) == object.hi { // "ainda preciso dela"
 		return nil
 	}
 	if h.value == noun {
@@ -141,6 +143,7 @@ func (r *reader) errand(s span, h head) []Result {
 
 // put reads "put X on my list" and "take X off my list".
 func (r *reader) put(object span) []Result {
+	object = r.trimStart(object, fFiller, fMe)
 	if n := r.listPhrase(object.lo, object.hi, tTo); n > 0 {
 		return r.added(r.trimStart(span{object.lo + n, object.hi}), false, clear, "something for the list")
 	}

@@ -40,7 +40,7 @@ var german = language{
 		vPut: `setz setze setzen pack packe packen schreib schreibe schreiben tu tue tun stell stelle stellen leg lege legen nimm nehme
 			nehmen streich streiche streichen wirf werfen mach mache bring hau kratz häng hänge hängen`,
 		vDelete: `lösch lösche löschen löscht lösch_mir lösche_mir entfern entferne entfernen rauswerfen rausnehmen rausschmeißen wegmachen
-			wegwerfen_von beseitige beseitigen zu_löschen zu_entfernen delete löschst` + " " + joinedVerbs(germanDelete),
+			wegwerfen_von beseitige beseitigen zu_löschen zu_entfernen delete löschst weg_mit raus_mit fort_mit` + " " + joinedVerbs(germanDelete),
 		vDeleteWeak: `streich streiche streichen verwirf verwerfe verwerfen storniere stornieren leere leeren eliminiere eliminieren tilge tilgen
 			räum räume vernichte lass_verschwinden kill kille killen aufräumen`,
 		vComplete: `erledige erledig abhaken abzuhaken fertigstellen fertigzustellen` + " " + joinedVerbs(germanComplete),
@@ -133,7 +133,7 @@ var german = language{
 		yMaybe: `vielleicht eventuell aber wenn falls später ob weiß_nicht keine_ahnung glaube denke_schon ich_denke ich_glaube hm hmm fast
 			nicht_sicher warum nachher erst soll wahrscheinlich vermutlich oder kommt_drauf_an mal_sehen jein`,
 		yThat: `das es sie ihn die den dies bitte danke dann jetzt kannst_du du kannst darfst ich bin mir weg aufgabe diese diesen dieses so mal
-			doch auch will möchte gern löschen mach tu ruhig endgültig wirklich sicher damit kann sie_das machen_sie tun_sie löschen_sie ihnen brauche_ich_nicht_mehr brauch_ich_nicht_mehr brauchen_wir_nicht_mehr kann_weg kann_raus erledigt`,
+			doch auch will möchte gern löschen mach tu ruhig endgültig wirklich sicher damit kann sie_das machen_sie tun_sie löschen_sie ihnen brauche_ich_nicht_mehr brauch_ich_nicht_mehr brauchen_wir_nicht_mehr kann_weg kann_raus`,
 
 		yInsist: `wirklich ehrlich ganz_sicher sicher bestimmt auf_jeden_fall unbedingt endgültig ja_wirklich ja_sicher definitiv ganz_bestimmt
 			ohne_zweifel ich_bin_sicher ich_bin_mir_sicher bin_sicher bin_mir_sicher im_ernst echt_jetzt komplett ganz vollständig für_immer`,
@@ -202,7 +202,7 @@ var german = language{
 			nächste woche monat wochenende tag tage für zu von alles alle an so steht stehen liegt zeig tun machen und bis sehen dürfen muss müssen
 			soll ein eine einen montag dienstag mittwoch donnerstag freitag samstag sonntag erledigt fertig viele wie sag bis schon bereits denn
 			eigentlich gerade überhaupt plan übersicht überblick anstehend~ ganz~ zuerst vor geplant bislang bisher sein los irgendwelche irgendwas
-			etwas nur bloß lediglich alles_mögliche so wieviel`,
+			etwas nur bloß lediglich alles_mögliche so wieviel sieht aus sieht's sehe`,
 		tInfTo: `daran dran daran_dass_ich dass_ich dass_wir daran_dass_wir an zu dran_dass_ich ans`,
 		tThat:  `daran dran an dass_ich daran_dass_ich ans`,
 		tPast: `erledigt abgehakt gemacht bezahlt besorgt repariert telefoniert beantwortet eingekauft abgegeben angerufen eingezahlt aufgeräumt
@@ -218,7 +218,7 @@ var german = language{
 		tStatus:  `status zustand`,
 		tThen:    `dann und_dann danach anschließend außerdem zusätzlich schließlich und_außerdem`,
 		tChange:  `änderung letzte_änderung aktion schritt löschung letzten_schritt`,
-		tPassive: `gelöscht erledigt hinzugefügt geändert entfernt umbenannt erstellt angelegt abgehakt bearbeitet löschen entfernen hinzufügen ändern`,
+		tPassive: `gelöscht erledigt hinzugefügt geändert entfernt umbenannt erstellt angelegt abgehakt bearbeitet löschen entfernen hinzufügen ändern gelöschte gelöschten gelöschtes entfernte entfernten`,
 		tWhereIs: `wann_ist wo_ist gibt_es gibt_es_was gibt_es_etwas gibt_es_eine_aufgabe gibt_es_aufgaben habe_ich_etwas habe_ich_was
 			habe_ich_eine_aufgabe hab_ich_was habe_ich hab_ich wann_muss_ich was_ist_mit wie_steht_es_um was_ist:2 ist_die:1 ist_der:1 ist_das:1
 			sind_die:1 ist:1`,

@@ -24,12 +24,19 @@ func (r *reader) toList(s span) []Result {
 
 // newTask reads "a new task: X", "a task called X", where no verb says that it is to be made.
 func (r *reader) newTask(s span) []Result {
+	if r.at(r.skip(s.lo, s.hi, rArticle), s.hi, tDesc) > 0 { // "a note to task 2: X"
+		out := r.describe(s, false)
+		if out != nil && out[0].Entities.HasDescription && out[0].Entities.Reference.Title == "" {
+			return out
+		}
+	}
 	i := r.skip(s.lo, s.hi, fFiller)
 	if r.at(i, s.hi, rIndefinite, rNew, rNumber) == 0 {
 		return nil
 	}
 	title, found, list := r.afterNoun(span{i, s.hi})
-	if !found || title.empty() || title.lo == i {
+	noun := r.skip(i, s.hi, rIndefinite, rNew, rNumber)
+	if !found || title.empty() || title.lo == noun+r.at(noun, s.hi, rTask, rTasks) && !r.isQuoted(title) {
 		return nil
 	}
 	return r.added(title, list, clear-0.02, "a new task")

@@ -10,7 +10,7 @@ var portuguese = language{
 	endings:   "o a os as",
 	pastAlone: true,
 	classes: map[class]string{
-		vRemind: `me_lembra_de me_lembre_de me_lembrar_de me_lembra_que me_lembre_que me_lembra:1 me_lembre:1 me_lembrar:1 me_lembra_do me_lembra_da
+		vRemind: `me_lembra_de me_lembre_de me_lembrar_de  me_lembra:1 me_lembre:1 me_lembrar:1 me_lembra_do me_lembra_da
 			me_lembra_dos me_lembra_das me_lembre_do me_lembre_da me_lembre_dos me_lembre_das me_lembrar_do me_lembrar_da lembra_-me_de lembre_-me_de
 			lembra_-me_do lembra_-me_da lembre_-me_do lembre_-me_da lembra_-me:1 lembre_-me:1 lembrar_-me_de
 			lembra_me_de lembre_me_de lembrar_de lembra_de lembre_de lembrete_para lembre_se_de não_me_deixa_esquecer_de não_me_deixe_esquecer_de
@@ -19,7 +19,7 @@ var portuguese = language{
 			não_deixa_eu_esquecer não_deixe_que_eu_esqueça_de
 			não_esquece_de não_esqueça_de não_esquecer_de não_esquecer não_esqueça não_esquece não_esquecer_do não_esquecer_da não_esqueça_do
 			não_esqueça_da não_posso_esquecer_de não_posso_esquecer não_posso_esquecer_do não_posso_esquecer_da não_posso_me_esquecer_de me_avisa_de
-			me_avise_de me_avisa_para me_avise_para me_avisa:1 me_avise:1 não_te_esqueças_de não_me_posso_esquecer_de lembre_-me_que:1 lembra_-me_que:1 me_lembre_que:1 me_lembra_que:1 me_lembre_para lembra_-te_de lembra_-te:1 lembrar_-me:1
+			me_avise_de me_avisa_para me_avise_para me_avisa:1 me_avise:1 não_te_esqueças_de não_me_posso_esquecer_de me_lembre_para lembra_-te_de lembra_-te:1 lembrar_-me:1
 			lembrar_-me_que:1 me_lembrar_que:1 não_te_esqueças não_te_esqueças_de não_te_esqueças_do não_te_esqueças_da não_esqueças não_esqueças_de avisa_-me_de avisa_-me:1
 			avise_-me:1 avise_-me_de não_se_esqueça_de não_se_esqueça não_me_posso_esquecer não_me_esquecer_de não_me_esquecer lembrar_-me_do lembrar_-me_da recorda_-me_de recorde_-me_de
 			recorda_-me:1 faz_-me_lembrar_de lembrança_de`,
@@ -32,7 +32,7 @@ var portuguese = language{
 			anote_aí inclui inclua incluir insere insira inserir registra registre registrar nova_tarefa novo_item novo_lembrete nova_entrada
 			outra_tarefa mais_uma_tarefa tarefa:2 lembrete:2 faz_uma_tarefa faça_uma_tarefa cria_uma_tarefa crie_uma_tarefa regista registe  toma_nota toma_nota_de tome_nota tome_nota_de tomar_nota_de toma_aí_nota uma_nova_tarefa:2 uma_tarefa_nova:2 coloca_mais_uma:2 mais_uma:2 aponta_aí` + portugueseVerbs(`adicionar acrescentar anotar apontar criar:1 incluir/inclui registrar registar inserir/insira,insiras agregar somar`) + ` `,
 		vPut:    `bota bote botar coloca coloque colocar põe ponha pôr joga jogue tira tire tirar escreve escreva risca risque mete meta ` + portugueseVerbs(`botar colocar jogar tirar meter escrever pendurar`) + ` `,
-		vDelete: `apaga apague apagar deleta delete deletar exclui exclua excluir remove remova remover elimina elimine eliminar apagues apagas ` + portugueseVerbs(`apagar deletar excluir/exclui remover eliminar retirar`) + ` `,
+		vDelete: `apaga apague apagar deleta delete deletar exclui exclua excluir remove remova remover elimina elimine eliminar apagues apagas  fora_com` + portugueseVerbs(`apagar deletar excluir/exclui remover eliminar retirar`) + ` `,
 		vDeleteWeak: `tira tire tirar cancela cancele cancelar limpa limpe limpar descarta descarte descartar esvazia esvazie esvaziar joga_fora
 			jogue_fora jogar_fora some_com suma_com deita_fora  desiste_de desiste_da desiste_do deite_fora deitar_fora livra_-te_de livra_-te_da livra_-te_do` + portugueseVerbs(`tirar cancelar limpar descartar esvaziar`) + ` `,
 		vComplete: `conclui conclua concluir completa complete completar finaliza finalize finalizar dá_baixa_em dê_baixa_em dar_baixa_em
@@ -161,7 +161,7 @@ var portuguese = language{
 		tFrom:   `da do das dos de`,
 		tAs:     `como para pra por em de_volta_para`,
 		tInto:   `para pra por como em pro -> : = a com`,
-		tDone:   `feit~ concluíd~ pront~ terminad~ completad~ finalizad~ acabad~ resolvid~ complet~ ok fech~ encerrad~ marcad~`,
+		tDone:   `feit~ concluíd~ pront~ terminad~ completad~ finalizad~ acabad~ resolvid~ complet~ ok fech~ encerrad~ marcad~ já_está já_estão já_foi já_foram`,
 		tUndone: `pendente pendentes abert~ incomplet~ não_concluíd~ não_feit~ não_terminad~ por_fazer em_aberto inacabad~ a_fazer ativ~ não_pront~
 			não_completad~ ainda_não_feit~ ainda_não_concluíd~ aberto`,
 		tStill: `falta faltam falta_fazer resta restam pendente pendentes ainda tenho_que tenho_de preciso eu_tenho_que eu_preciso tenho_que_fazer
@@ -175,8 +175,8 @@ var portuguese = language{
 			temos fim_de_semana na_minha_agenda nesta_semana nessa_semana marcad~ semana_que_vem`,
 		tInList: `o a os as que é são tem tenho há está estão eu me de da do das dos na no nas nos em para pra pro hoje amanhã agora tudo todas
 			todos fazer já até semana mês dia minha meu minhas meus lista quais qual quantas quantos um uma e existe existem ver tarefas foi ainda aí
-			segunda terça quarta quinta sexta sábado domingo alguma algum coisa por favor manhã tarde noite vem próxim~ mais mesmo feira só apenas somente ordem disso sobre sim`,
-		tInfTo: `de que para do da dos das pra que_eu_tenho_que que_eu_preciso que_tenho_de que_tenho_que que_preciso que_preciso_de que_tenho_de que_vou`,
+			segunda terça quarta quinta sexta sábado domingo alguma algum coisa por favor manhã tarde noite vem próxim~ mais mesmo feira só apenas somente ordem sim`,
+		tInfTo: `de que para do da dos das pra que_eu_tenho_que que_eu_preciso que_tenho_de que_tenho_que que_preciso que_preciso_de que_tenho_de que_vou que`,
 		tThat:  `de para do da pra`,
 		tPast: `fiz escrevi vendi li pus trouxe comi bebi abri corri saí resolvi respondi recebi =concluí concluí_a cumpri devolvi imprimi reuni
 			colhi cozi preenchi troquei fui_a fui_ao fui_à transferi tratei_de tratei_da tratei_do dei escolhi vesti construí instalei pedi pus_a fiz_a fiz_o cosi varri bati`,
@@ -196,7 +196,7 @@ var portuguese = language{
 		tLink:      `está foi =é estão foram ficou já_está já_foi tá estou são`,
 		tAlready:   `já agora finalmente hoje ontem`,
 		tInsteadOf: `em_vez_disso antes ao_invés_disso`,
-		tPick:      `pega quero escolho eu_quero é =é seria_a a_opção prefiro fica_com fico_com vou_de eu_escolho quis_dizer me_refiro_a é_a escolhe`,
+		tPick:      `pega quero escolho eu_quero é =é seria_a a_opção prefiro fica_com fico_com vou_de eu_escolho quis_dizer me_refiro_a é_a escolhe era era_a queria`,
 		tItIs:      `está_feito isso_está =está tá já_está`,
 		tGone: `pode_ser_apagad~ pode_ser_eliminad~ pode_ser_excluíd~ pode_ser_removid~ pode_ser_deletad~ podem_ser_apagad~ podem_ser_excluíd~ pode_sair
 			pode_ir_embora podem_sair pode_sair_da_lista já_não_é_precis~ já_não_é_necessári~ não_é_mais_necessári~ não_é_mais_precis~ já_não_interessa

@@ -174,6 +174,9 @@ func (r *reader) plainly(s, whole span, f front, asks bool) said {
 		return said{results: r.refuse()}
 	}
 	out := r.command(f.span)
+	if task := r.newTask(f.span); f.wished && task != nil {
+		out = task
+	}
 	if f.wished && out == nil && r.lex.last {
 		out = r.wish(f.span)
 	}
@@ -212,8 +215,8 @@ func (r *reader) asksHelp(s span) bool {
 
 // wish reads "ich möchte Milch kaufen": what a person wants to do and is no command is a task.
 func (r *reader) wish(s span) []Result {
-	if out := r.newTask(s); out != nil {
-		return out
+	if at, from := r.destination(s); at > s.lo && !from { // "ich hätte gern X auf der Liste"
+		return r.added(span{s.lo, at}, false, likely, "something for the list")
 	}
 	if r.endsErrand(s) {
 		return r.added(s, false, implied, "something that is to be done")

@@ -153,6 +153,7 @@ func (t *text) everything(s span) (*named, int) {
 	list := t.skip(i, s.hi, rListKind)
 	if k := t.at(list, s.hi, rList); k > 0 && noun == 0 && i > s.lo {
 		noun, all = list+k-i, true
+		noun += t.at(i+noun, s.hi, rWhole)
 	}
 	i += noun
 	definite := noun > 0 && i-noun > s.lo
@@ -372,7 +373,13 @@ func (t *text) byTitle(s span) *named {
 	}
 	i := t.skip(s.lo, s.hi, rArticle, rAll)
 	if k := t.at(i, s.hi, rTask, rTasks, rOne, rOnes); k > 0 {
-		j := t.skip(i+k, s.hi, rAbout, rNumeroSign)
+		j := i + k
+		if t.sign(j, ",") && t.at(j+1, s.hi, rAbout) > 0 { // "die Aufgabe, in der es um X geht"
+			j++
+		}
+		if j = t.skip(j, s.hi, rAbout, rNumeroSign); j > i+k {
+			s = t.trimEnd(s, tTail)
+		}
 		if t.sign(j, ":") {
 			j++
 		}
@@ -392,6 +399,11 @@ func (t *text) byTitle(s span) *named {
 			if i < s.hi {
 				i = t.skip(i, s.hi, rArticle)
 			}
+		}
+	}
+	if k := t.at(i, s.hi, rAbout); !n.explicit && k > 0 && i > s.lo && t.at(s.lo, i, rAll) == 0 { // "the one" without a word for it: "die mit der Rechnung"
+		if j := t.skip(i+k, s.hi, rArticle); j < s.hi {
+			i, n.explicit = j, true
 		}
 	}
 	rest := t.trim(span{i, s.hi}, tEnding)

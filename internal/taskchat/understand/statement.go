@@ -119,6 +119,9 @@ func (r *reader) ends(s span) bool {
 	i := r.skip(s.lo, s.hi, fSubject, fPerfect, fBe, tAlready, fFiller)
 	n := r.at(i, s.hi, tDone)
 	if n == 0 {
+		n = r.pastAt(i, s.hi)
+	}
+	if n == 0 {
 		return false
 	}
 	rest := r.trimStart(span{i + n, s.hi}, fFiller, tAlready)
@@ -153,6 +156,9 @@ func (r *reader) doneFirst(s span) []Result {
 			out[0].Entities.Reference = &Reference{Words: r.raw(s), It: true}
 		}
 		return out
+	}
+	if k := r.at(i, s.hi, tLink); k > 0 && linked == 0 { // "erledigt ist die zweite"
+		i, linked = i+k, 1
 	}
 	ref := r.reference(span{i, s.hi})
 	if ref == nil || ref.several {
@@ -242,7 +248,9 @@ func (r *reader) pastAt(i, hi int) int {
 
 func (r *reader) doneObject(s, object span) []Result {
 	object = r.trim(object, fFiller, tAlready, fMe, tWith)
-	object.lo = r.skip(object.lo, object.hi, tTo)
+	if r.at(object.lo, object.hi, rBoth, rArticle) == 0 {
+		object.lo = r.skip(object.lo, object.hi, tTo)
+	}
 	if object.empty() {
 		return nil
 	}

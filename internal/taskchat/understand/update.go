@@ -9,8 +9,16 @@ func (r *reader) update(s span, h head) []Result {
 		}
 		return one(Update, clear-0.02, Entities{}, "a verb alone")
 	}
+	if r.at(object.lo, object.hi, rNone) == object.hi-object.lo {
+		return r.refuse()
+	}
 	if out := r.describe(object, false); out != nil {
 		return out
+	}
+	if ref, end := r.exact(object); h.value == outOf && ref != nil && end < object.hi {
+		ref.Words = r.raw(span{object.lo, end})
+		e := Entities{Title: r.title(r.value(span{end, object.hi})), Reference: &ref.Reference}
+		return one(Update, min(clear, r.trust(ref)), e, "a command, a task and its new title")
 	}
 	if out := r.intoState(object); out != nil {
 		return out
@@ -65,7 +73,7 @@ func (r *reader) retitle(s, object span, h head) []Result {
 		}
 		value := r.value(span{i + max(n, 0), object.hi})
 		ref := r.reference(r.named(span{object.lo, i}))
-		if value.empty() || ref == nil || ref.several {
+		if value.empty() || ref == nil || ref.several || ref.It && r.at(i, object.hi, tWith) > 0 { // "the task with the invoice"
 			continue
 		}
 		if ref.explicit && ref.Title == "" {
@@ -199,10 +207,10 @@ func (r *reader) stateFirst(object span) []Result {
 
 func (r *reader) marked(rest span, open bool) []Result {
 	rest = r.trim(rest, fFiller)
-	if rest.empty() {
-		return nil
-	}
 	ref := r.reference(rest)
+	if rest.empty() && r.context.Spoken { // "mark as done"
+		ref = &named{Reference: Reference{It: true}, explicit: true}
+	}
 	if ref == nil {
 		return nil
 	}

@@ -45,6 +45,27 @@ func (o order) withoutCommas(tokens []token) []token {
 	return tokens
 }
 
+// joined puts a verb's second part beside it: "soll X heißen", "steht heute an", "aus der zweiten mach X", "bin für heute fertig".
+func (o order) joined(c []token) []token {
+	last := len(c) - 1
+	if c[last].quoted || last < 2 {
+		return c
+	}
+	pairs := map[string][]string{"heissen": {"soll", "sollte", "sollen", "muss"}, "lauten": {"soll", "sollte"}, "an": {"steht", "liegt", "stehen", "liegen"}}
+	for i := range last - 1 {
+		switch w := c[i].norm; {
+		case c[i].quoted:
+		case slices.Contains(pairs[c[last].norm], w):
+			return slices.Insert(c[:last], i+1, c[last])
+		case i > 0 && c[0].norm == "aus" && (w == "mach" || w == "mache"):
+			return slices.Insert(slices.Delete(c, i, i+1), 0, c[i])
+		case w == "bin" && o.length(c[last:], tDone) == 1 && i+1+o.length(c[i+1:], fClosing) == last:
+			return slices.Insert(c[:last], i+1, c[last])
+		}
+	}
+	return c
+}
+
 func (o order) isYou(t token) bool { return t.norm == "du" || t.norm == "ihr" || t.norm == "sie" }
 
 // clause reads the tokens between two signs.
@@ -52,7 +73,7 @@ func (o order) clause(c []token) []token {
 	if len(c) < 2 {
 		return c
 	}
-	c = o.asked(c)
+	c = o.joined(o.asked(c))
 	start := o.start(c)
 	c = o.addressed(c, start)
 	c = o.withYou(c)
@@ -252,13 +273,25 @@ func (o order) afterVerb(c []token, i int) []token {
 	switch {
 	case n > 0:
 		i += n - 1
-	case !o.commands(c[i].norm) || c[i].quoted:
+	case !o.commands(c[i].norm) && !o.reminds(c[i].norm) || c[i].quoted:
 		return c
 	}
-	for i+2 < len(c) && o.isFiller(c[i+1]) && !o.isParticle(c[i+1].norm) {
-		c = slices.Delete(c, i+1, i+2)
+	for i+2 < len(c) {
+		switch next := c[i+1]; {
+		case o.isFiller(next) && !o.isParticle(next.norm):
+			c = slices.Delete(c, i+1, i+2)
+		case next.quoted, o.length(c[i+1:], fMe) != 1 && (n == 0 || !o.commands(next.norm)):
+			return c
+		default:
+			i, n = i+1, 0
+		}
 	}
 	return c
+}
+
+// reminds says whether a word begins a request to be reminded.
+func (o order) reminds(w string) bool {
+	return slices.ContainsFunc(o.entries[w], func(e entry) bool { return e.class == vRemind })
 }
 
 func (o order) isFiller(t token) bool {
