@@ -173,7 +173,15 @@ func (r *reader) plainly(s, whole span, f front, asks bool) said {
 		}
 		return said{results: r.refuse()}
 	}
-	out := r.command(f.span)
+	out := r.followUpLong(f)
+	if out == nil && e.class >= vErrand && r.saysDone(f.span) {
+		if out = r.doneState(f.span); out != nil {
+			return said{results: out, stated: true}
+		}
+	}
+	if out == nil {
+		out = r.command(f.span)
+	}
 	if f.wished && out == nil && r.lex.last {
 		out = r.wish(f.span)
 	}
