@@ -48,7 +48,7 @@ var english = language{
 			would_you_rather could_you_rather can_you_rather would_you_be_so_kind_as_to be_so_kind_as_to be_so_good_as_to would_you_be_so_kind_and
 			would_you_be_willing_to would_you_care_to any_chance_you_could any_chance_you_can any_chance_you_would any_chance_of_you:1
 			is_there_a_way_you_could is_there_any_way_you_could do_you_think_you_could do_you_think_you_can can_i_get_you_to could_i_get_you_to
-			can_i_ask_you_to may_i_ask_you_to might_i_ask_you_to i'd_ask_you_to why_don't_you
+			can_i_ask_you_to may_i_ask_you_to might_i_ask_you_to i'd_ask_you_to
 			i'd_rather_you i'd_prefer_you_to i_would_rather_you
 			please_can_you please_could_you could_i_ask_you_to
 			i'd_like_you_to i_would_like_you_to i_want_you_to i_need_you_to i'd_love_you_to i'd_appreciate_it_if_you_could do_me_a_favor_and
@@ -179,10 +179,13 @@ var english = language{
 		rNew:     `new extra additional further more`,
 		rAnother: `other others another rest remaining next oldest new`,
 		rMiddle:  `in_the_middle in_the_center in_the_centre middle_one middle middlemost in_between_them`,
-		rOnly:    `only just solely merely`,
+		rEnd: `at_the_top:1 on_top:1 at_the_bottom:-1 at_the_end:-1 from_the_top:1 from_the_bottom:-1 from_the_end:-1 from_the_last:-1
+			at_the_beginning:1 at_the_start:1 at_the_very_top:1 at_the_very_bottom:-1 at_the_very_end:-1 from_the_start:1`,
+		rPlace: `on_there in_there onto_there`,
+		rOnly:  `only just solely merely`,
 		rBeside: `before:-1 right_before:-1 just_before:-1 above:-1 right_above:-1 just_above:-1 over:-1 preceding:-1 after:1 right_after:1
 			just_after:1 below:1 right_below:1 just_below:1 under:1 underneath:1 beneath:1 following:1`,
-		rIts: `its it's their his`,
+		rIts: `its it's their his her`,
 
 		tTo:   `to on onto in into at under`,
 		tFrom: `off from off_of out_of`,
