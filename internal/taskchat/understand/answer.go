@@ -10,11 +10,17 @@ func (t *text) affirms(i Intent) bool {
 
 // tally says whether a part is nothing but a yes, and whether one of its words always is one.
 func (t *text) tally(s span, intent Intent) (yes, clearly bool) {
-	strong, soft, thanks, verbs := 0, 0, 0, 0
+	strong, soft, thanks, verbs, total := 0, 0, 0, 0, 0
+	particle := ""
 	for i := s.lo; i < s.hi; {
 		n := 1
 		switch {
 		case t.sign(i, ",", ".", "!", "-", "\n"):
+		case t.total(span{i, s.hi}) > 0 && t.total(span{i, s.hi}) >= t.at(i, s.hi, yNo, yCancel, yMaybe, rNot):
+			n = t.total(span{i, s.hi})
+			if total++; n == 1 && t.at(i, s.hi, rBoth) == 0 && verbs > 0 { // "delete all" asks for more
+				return false, false
+			}
 		case t.at(i, s.hi, yStrong) > 0 && t.at(i, s.hi, yStrong) >= t.at(i, s.hi, yNo, yCancel, yMaybe, rNot):
 			n = t.at(i, s.hi, yStrong)
 			if verbs == 0 || strong > 0 || t.at(i, s.hi, rIt) < n { // "apaga isso" is a command
@@ -34,13 +40,53 @@ func (t *text) tally(s span, intent Intent) (yes, clearly bool) {
 		case t.isVerbOf(i, s.hi, intent) > 0:
 			n = t.isVerbOf(i, s.hi, intent)
 			verbs++
+		case t.splitVerbOf(i, intent) != "":
+			particle = t.splitVerbOf(i, intent)
+			verbs++
+		case particle != "" && t.tokens[i].norm == particle:
+			particle = ""
+		case intent == Complete && t.at(i, s.hi, tAs, tDone, vMark) > 0:
+			n = t.at(i, s.hi, tAs, tDone, vMark)
+			verbs++
 		case t.tokens[i].kind == emoji && t.tokens[i].norm >= "\U0001F300" || isTone(t.tokens[i].norm):
 		default:
 			return false, false
 		}
 		i += n
 	}
-	return strong > 0 || soft > 0 && thanks == 0 && verbs == 0, strong > 0
+	return strong > 0 || soft > 0 && thanks == 0 && verbs == 0 && total == 0, strong > 0
+}
+
+// total is the length of a reference to all of what was asked about: "all of them", "both", "all three".
+func (t *text) total(s span) int {
+	if t.at(s.lo, s.hi, rBoth, rEach, rAll) == 0 {
+		return 0
+	}
+	if n, end := t.everything(s); n != nil && n.Except == nil && n.status == "" && t.has(span{s.lo, end}, rTasks, rList, rTask) < 0 {
+		return end - s.lo
+	}
+	if n := t.at(s.lo, s.hi, rBoth, rEach, rAll); s.lo+n == s.hi || t.tokens[s.lo+n].kind == sign {
+		return n
+	}
+	return 0
+}
+
+// splitVerbOf is the last word of the particle of a split verb of an intent that begins at a token and ends behind it; "": there is none.
+func (t *text) splitVerbOf(i int, intent Intent) string {
+	for _, e := range t.found[i] {
+		if e.class != tParticle {
+			continue
+		}
+		p := t.lex.pairs[e.value]
+		matches := p.class == vDelete && intent == Delete || (p.class == vComplete || p.class == vCompleteWeak) && intent == Complete
+		words := splitWords(p.particle)
+		for k := i + 1; matches && len(words) == 1 && k < len(t.tokens); k++ {
+			if t.tokens[k].norm == words[0] {
+				return words[0]
+			}
+		}
+	}
+	return ""
 }
 
 // isTone says that a symbol only colours the one before it.
@@ -68,7 +114,7 @@ func (t *text) declines(s span) bool {
 		n := 1
 		switch {
 		case t.sign(i, ",", ".", "!", "-", "\n"):
-		case t.at(i, s.hi, fTalk) > t.at(i, s.hi, yNo, yCancel, rNone):
+		case t.at(i, s.hi, fTalk) > max(1, t.at(i, s.hi, yNo, yCancel, rNone)):
 			return false
 		case t.at(i, s.hi, yNo, yCancel, rNone) > 0:
 			n = t.at(i, s.hi, yNo, yCancel, rNone)
@@ -77,7 +123,7 @@ func (t *text) declines(s span) bool {
 			return false
 		case t.at(i, s.hi, yThat, yWeak, fFiller, fThanks, fMe, tEnding, rIt, fAgain, rNot) > 0:
 			n = t.at(i, s.hi, yThat, yWeak, fFiller, fThanks, fMe, tEnding, rIt, fAgain, rNot)
-		case t.tokens[i].kind == emoji:
+		case t.at(i, s.hi, fTalk) == 1, t.tokens[i].kind == emoji:
 		default:
 			return false
 		}
@@ -166,6 +212,9 @@ func (r *reader) answerAnd(s span) []Result {
 	}
 	doubts := r.trimStart(span{i + n, s.hi}, rAnd)
 	rest := r.trimStart(doubts, fFiller, tThen, rAnd, yStrong, yThat, tEnding)
+	if ref := r.onlySome(doubts); ref != nil && r.kind() == KindConfirm {
+		return one(r.waiting(), asked, Entities{Reference: ref}, "a yes to a part of it")
+	}
 	if r.kind() == KindConfirm && (rest.empty() || r.at(doubts.lo, doubts.hi, yMaybe) > 0) {
 		return one(Chat, weak, Entities{}, "a yes that is taken back")
 	}
@@ -179,12 +228,23 @@ func (r *reader) answerAnd(s span) []Result {
 	return r.yesAnd(rest, r.sign(i+n, ",", ".", "!", "-", ";") || r.at(i+n, s.hi, rAnd) > 0)
 }
 
+// onlySome reads "but only the first" behind a yes. nil: it is something else.
+func (r *reader) onlySome(s span) *Reference {
+	s = r.trimEnd(span{r.skipSigns(s, fFiller, fAgain, rExcept, yMaybe, rOnly), s.hi}, fFiller, tEnding, rOnly)
+	ref, end := r.exact(s)
+	if ref == nil || end != s.hi || ref.Positions == nil || r.has(span{0, len(r.tokens)}, rOnly) < 0 {
+		return nil
+	}
+	ref.Words = r.raw(s)
+	return &ref.Reference
+}
+
 // noAt is the length of a no at a token; 0 if there is none, or if it belongs to what follows: "don't forget", "cancel task 2". What takes
 // something back is a no behind another one, and where no options are asked about.
 func (r *reader) noAt(i, hi int, more bool) int {
 	n := r.at(i, hi, yNo, yCancel, fAgain)
 	switch {
-	case n < r.at(i, hi, yStrong, fTalk), !more && r.kind() == KindChoose && r.at(i, hi, yNo, yCancel) == 0:
+	case n < r.at(i, hi, yStrong, fTalk, yMaybe), !more && r.kind() == KindChoose && r.at(i, hi, yNo, yCancel) == 0:
 		return 0
 	case r.verbAfter(i, n, hi), r.at(i, hi, tParticle) > 0 && r.command(span{i, hi}) != nil:
 		return 0
@@ -429,7 +489,7 @@ func (r *reader) saysCreate(s span) bool {
 // unclear reads words that answer a yes-or-no question with neither. nil: they are no answer.
 func (r *reader) unclear(s span) []Result {
 	f := r.front(s)
-	inner := r.trim(f.span, fFiller, tEnding)
+	inner := r.trim(f.span, fFiller, tEnding, rOnly)
 	if ref, end := r.exact(inner); ref != nil && end == inner.hi && !f.negated && !r.sign(s.hi-1, "?") {
 		if ref.It {
 			return one(Chat, weak, Entities{}, "neither yes nor no")

@@ -109,8 +109,8 @@ func (r *reader) clauses(s span) (out []span) {
 // cuts says whether a clause begins at j, behind left.
 func (r *reader) cuts(left span, j, hi int, comma bool) bool {
 	body := r.front(left).span
-	if body.empty() {
-		return true
+	if body.empty() { // "please, …": what stands before the clause is a part of it
+		return false
 	}
 	if r.at(body.lo, body.hi, fAgain) == body.hi-body.lo {
 		return false
@@ -174,6 +174,9 @@ func (r *reader) cutsCommand(left span, j, hi int) bool {
 	right := r.toJoint(j, hi)
 	if r.lex.last { // the verb may stand behind a further joint: "Aufgabe 1 und 2 löschen"
 		right = r.toVerb(j, hi)
+	}
+	if _, n := r.verb(j, hi); r.at(j, hi, fGreet) > n {
+		return false
 	}
 	kind := r.kindOf(left)
 	if r.tokens[left.hi-1].quoted && r.has(left, tDesc) < 0 { // what is quoted has ended
@@ -346,6 +349,9 @@ func (r *reader) front(s span) front {
 			break
 		}
 		n := r.at(f.lo, f.hi, fGreet, fThanks)
+		if k := r.skip(f.lo+n, f.hi, fClosing) - f.lo; n > 0 && r.standsApart(f.lo+k, f.hi) {
+			n = k
+		}
 		if n > r.at(f.lo, f.hi, fFiller) && r.standsApart(f.lo+n, f.hi) {
 			f.greeted = true
 			f.lo += n

@@ -49,6 +49,25 @@ func (r *reader) followUp(s span) []Result {
 	return out
 }
 
+// followUpLong reads a follow-up that begins with a phrase of its own: "do the same with the last".
+func (r *reader) followUpLong(f front) []Result {
+	if r.at(f.lo, f.hi, fToo) < 2 {
+		return nil
+	}
+	return r.followUp(f.span)
+}
+
+// saysDone says that a part that begins with a verb ends as a statement: "pay the rent is done", not "check if the rent is paid".
+func (r *reader) saysDone(s span) bool {
+	s = r.trimEnd(s, tEnding, fFiller, tAlready)
+	n := r.before(s.lo, s.hi, tDone)
+	if n == 0 {
+		return false
+	}
+	subject := r.trimEnd(span{s.lo, s.hi - n}, tAlready, fFiller)
+	return r.before(subject.lo, subject.hi, tLink) > 0 && r.at(s.lo, s.hi, fClausal) == 0 && r.has(s, fIf, fAsking, rNot) < 0
+}
+
 // withoutInsisting takes a yes said in advance from the end of a sentence: "remove 2, yes really".
 func (r *reader) withoutInsisting(s span) span {
 	if r.sign(s.hi-1, "?") {

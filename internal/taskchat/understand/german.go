@@ -18,6 +18,7 @@ const (
 var german = language{
 	code:    "de",
 	endings: "e en er es em",
+	core:    "aufgabe aufgaben liste eintrag einträge bitte",
 	last:    true,
 	classes: map[class]string{
 		vRemind: `erinnere_mich_daran erinner_mich_daran erinnere_mich_dran erinner_mich_dran erinnere_mich_an erinner_mich_an erinnere_mich:1

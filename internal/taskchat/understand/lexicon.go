@@ -31,6 +31,7 @@ const (
 	vList               // "show"
 	vFind               // "search for"
 	vUndo               // "undo that"
+	vGive               // with a description or title behind the task: "give it the title"
 	vErrand             // what tasks are made of: "buy", "call"
 	vErrandNoun         // the same, but as often a noun: "book", "water"
 	lastVerb
@@ -51,6 +52,9 @@ const (
 	fTalk    // is no noun for a title: "nice", "lol"
 	fBe      // a finite form that makes a statement: "is", "was"
 	fStative // verbs of the past that finish nothing: "was", "loved"
+	fAskIf   // "if you could": what follows is asked for
+	fUhm     // hesitation: "uhm"
+	fClausal // verbs that a statement may follow: "check", "make sure"
 	fHelp    // "help", "what can you do"
 	fAgain   // takes back what was just said: "I mean"
 	fMeant   // says that what was said or done before was another one: "I meant"
@@ -92,8 +96,11 @@ const (
 	rNot        // "not"
 	rNew        // "new"
 	rAnother    // "other"
+	rOnly       // "only"
 	rMiddle     // "in the middle", "middle one"
 	rBeside     // before a position, the one next to it: "before" with the value -1, "after" with 1
+	rEnd        // "at the top" with the value 1, "from the bottom" with -1
+	rPlace      // stands for "on the list": "on there"
 	rIts        // before or behind "title" or "description": "its", "dela"
 
 	tTo        // before a list: "to", "on"
@@ -134,6 +141,7 @@ const (
 	tPick      // before an option: "take"
 	tLeads     // before a value: "call it"
 	tItIs      // "it's", before a state
+	tShould    // before a new value, behind "its title": "should be"
 	tGone      // says behind a task that it is to be deleted: "can go", "is no longer needed"
 	tTime      // begins a time: "for", "tomorrow"
 	lastClass
@@ -145,6 +153,7 @@ type language struct {
 	code    string
 	classes map[class]string
 	endings string           // of adjectives and ordinals: what ~ stands for
+	core    string           // words that are understood with a letter or two wrong, as verbs of commands are: the list's own nouns
 	split   map[class]string // verbs with a particle far behind: "hak…ab"
 	// infinitive says whether a word has the form of an infinitive; last, whether a clause ends with it.
 	infinitive func(t token, cased bool) bool

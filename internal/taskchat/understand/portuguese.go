@@ -8,6 +8,7 @@ import (
 var portuguese = language{
 	code:      "pt",
 	endings:   "o a os as",
+	core:      "tarefa tarefas lista lembrete lembretes favor",
 	pastAlone: true,
 	classes: map[class]string{
 		vRemind: `me_lembra_de me_lembre_de me_lembrar_de  me_lembra:1 me_lembre:1 me_lembrar:1 me_lembra_do me_lembra_da

@@ -173,9 +173,17 @@ func (r *reader) plainly(s, whole span, f front, asks bool) said {
 		}
 		return said{results: r.refuse()}
 	}
-	out := r.command(f.span)
-	if task := r.newTask(f.span); f.wished && task != nil {
+	out := r.followUpLong(f)
+	if out == nil && e.class >= vErrand && r.saysDone(f.span) {
+		if out = r.doneState(f.span); out != nil {
+			return said{results: out, stated: true}
+		}
+	}
+	if task := r.newTask(f.span); out == nil && f.wished && task != nil {
 		out = task
+	}
+	if out == nil {
+		out = r.command(f.span)
 	}
 	if f.wished && out == nil && r.lex.last {
 		out = r.wish(f.span)

@@ -131,6 +131,14 @@ func (t *text) everything(s span) (*named, int) {
 		i = t.skip(i+k, s.hi, rTasks, rOnes)
 		return n, t.ofList(i, s.hi)
 	}
+	if k := t.at(i, s.hi, rAll); k > 0 { // "all three"
+		if c := t.at(i+k, s.hi, rNumber); c > 0 || i+k < s.hi && t.tokens[i+k].kind == number {
+			end := i + k + max(c, 1)
+			if end = t.skip(end, s.hi, rTasks, rOnes); t.skipSigns(span{end, s.hi}, fFiller, tEnding) == s.hi || t.at(end, s.hi, rOf) > 0 {
+				return n, t.ofList(end, s.hi)
+			}
+		}
+	}
 	all, each := false, false
 	for k := -1; k != 0; i += k {
 		if k = t.at(i, s.hi, rEach); k > 0 {
@@ -429,6 +437,9 @@ func (t *text) isOpen(s span) bool {
 		return true
 	}
 	i := t.skip(s.lo, s.hi, rArticle, rAll)
+	if k := t.at(i, s.hi, rBoth); k > 0 && t.at(i+k, s.hi, rOf) > 0 {
+		i = t.skip(i+k, s.hi, rOf, rArticle)
+	}
 	open := t.skip(i, s.hi, rIndefinite, rAnother, tNewest)
 	if one := t.at(open, s.hi, rNumber, rOne); open == i && one > 0 && t.at(open+one, s.hi, rOf) > 0 { // "one of them"
 		open += one

@@ -124,7 +124,7 @@ func (r *reader) ends(s span) bool {
 	if n == 0 {
 		return false
 	}
-	rest := r.trimStart(span{i + n, s.hi}, fFiller, tAlready)
+	rest := span{i + n, s.hi}
 	if r.has(rest, fClosing) >= 0 && r.skipSigns(rest, fClosing, fFiller, tAlready, fGreet, fThanks, tEnding, tWith, rIt) == rest.hi {
 		return true
 	}
