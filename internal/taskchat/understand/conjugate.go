@@ -77,9 +77,10 @@ func (o order) askedBehind(c []token) []token {
 	}
 	for i := from + 1; i < len(c)-1; i++ {
 		asks := o.length(c[i:], fCould)
-		if asks > 0 && !c[i].quoted && i+o.length(c[i:], fAsk, fCould) == len(c)-1 && o.commands(last.norm) && o.infinitive(last, false) {
-			moved := append(append([]token{}, c[:from]...), c[i:]...)
-			return append(moved, c[from:i]...)
+		verb := i + o.length(c[i:], fAsk, fCould)
+		if asks > 0 && !c[i].quoted && verb < len(c) && o.commands(c[verb].norm) && o.infinitive(c[verb], false) {
+			moved := append(append([]token{}, c[:from]...), c[i:verb+1]...)
+			return append(append(moved, c[from:i]...), c[verb+1:]...)
 		}
 		if n := o.length(c[i:], fPerfect); n > 0 && i+n == len(c)-1 && (o.past(last.norm) || o.length(c[len(c)-1:], tPast) > 0) {
 			moved := append(append([]token{}, c[:from]...), c[i:]...)

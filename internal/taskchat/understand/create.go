@@ -126,6 +126,9 @@ func (r *reader) upToJoint(i, hi int) span {
 // isClause says that both sides of a joint are things to do by themselves. After an ordinary title the right side must be one for sure.
 func (r *reader) isClause(left, right span, more bool) bool {
 	right = r.withoutTo(right)
+	if r.isQuoted(r.trim(left)) && r.isQuoted(r.trim(right, tEnding)) {
+		return true
+	}
 	if !r.beginsErrand(right) && !r.endsErrand(right) || r.anaphoric(right) {
 		return false
 	}
@@ -200,7 +203,7 @@ func (r *reader) create(s span, h head) []Result {
 	title, frame, list := r.afterNoun(object)
 	list = list || colon && r.hasLines(object)
 	title = r.trimEnd(title, tEnding)
-	if title.empty() {
+	if r.skip(title.lo, title.hi, rIndefinite, rNew, fFiller) >= title.hi {
 		return one(Create, clear, Entities{}, "a command without a title")
 	}
 	if !list {
@@ -285,6 +288,7 @@ func (r *reader) afterNoun(s span) (title span, found, list bool) {
 	if !list {
 		n = r.at(i, s.hi, rTask)
 	}
+	n += r.at(i+n, s.hi, rTasks) // "the following tasks"
 	next := i + n
 	colon := false
 	for k := 1; k > 0; next += k {

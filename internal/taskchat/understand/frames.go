@@ -149,6 +149,9 @@ func (r *reader) put(object span) []Result {
 	}
 	s := r.trimEnd(object, tEnding, fFiller)
 	at, from := r.destination(s)
+	if task := r.trimStart(s); at < 0 && (r.isQuoted(task) || !r.lex.last && r.beginsErrand(task)) && r.mark(s) == nil {
+		return r.added(task, false, implied, "something to be put down")
+	}
 	if at <= s.lo {
 		return nil
 	}

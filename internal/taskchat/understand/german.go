@@ -78,7 +78,7 @@ var german = language{
 			ich_würde lass_uns lasst_uns wir_wollen wir_möchten möchte will ich_mag ich_wünsche lass_mich`,
 		fFiller: `bitte mal doch eben kurz einfach noch dann also jetzt gleich ok okay so na danach anschließend außerdem zuerst zuletzt schließlich
 			auch gern gerne hey hallo hi assistent sibyl übrigens schnell nun gerade halt ja_bitte zusätzlich ferner daneben aber wieder sofort
-			bitteschön bitte_auch eigentlich nochmal zunächst weiterhin als_erstes als_nächstes ähm äh öhm hmm tja ah oh naja lieber stattdessen bitte_einmal einmal grad rasch fix auch_noch ne_ja doch_bitte wirklich erst erstmal zuallererst`,
+			bitteschön bitte_auch eigentlich nochmal zunächst weiterhin als_erstes als_nächstes ähm äh öhm hmm tja ah oh naja lieber stattdessen bitte_einmal einmal grad rasch fix auch_noch ne_ja doch_bitte wirklich erst erstmal zuallererst dafür soeben`,
 		fMe: `mir mich uns für_mich für_uns dir`,
 		fGreet: `hallo hi hey guten_morgen guten_tag guten_abend gute_nacht moin servus grüß_dich grüß_gott tschüss tschüß ciao bis_später
 			bis_morgen bis_bald auf_wiedersehen wie_geht's wie_geht_es_dir wie_gehts na schönen_tag schönen_tag_noch schönen_abend mahlzeit
@@ -98,7 +98,7 @@ var german = language{
 		fAux:     `ist sind war waren hat habe haben wird werden kann können soll sollen darf dürfen muss müssen wurde wurden`,
 		fSubject: `ich du er sie es wir ihr man das dies jemand niemand alle`,
 		fPerfect: `ich_habe ich_hab hab habe ich_bin bin wir_haben habe_ich hab_ich bin_ich haben_wir ich_habe_schon ich_habe_gerade ich_hab_gerade
-			ich_hab_schon ich_habe_eben ich_hab_eben ich_hab_jetzt wir_hatten hab_ich_grad ich_hatte`,
+			ich_hab_schon ich_habe_eben ich_hab_eben ich_hab_jetzt wir_hatten hab_ich_grad ich_hatte ich_hab_'s hab_'s ich_hab's hab's wir_haben_'s`,
 		fTalk: `toll super cool klasse prima wow haha lustig interessant perfekt genial ausgezeichnet wunderbar schön gut schade sorry
 			entschuldigung tut_mir_leid ups hmm hm oh aha ach echt krass geil kein_problem keine_sorge alles_gut gern_geschehen bitte_sehr wie_schön
 			test mist mensch stimmt egal nett läuft spitze erzähl_mir_einen erzähl_einen macht_nichts mir_ist ich_bin_müde na_ja sing_mir spaß witzig`,
@@ -153,7 +153,7 @@ var german = language{
 		rAll:    `alle allen aller sämtliche sämtlichen jede jeden jedes`,
 		rWhole:  `ganze ganzen gesamte gesamten komplette kompletten`,
 		rEach:   `alles alle_davon alle_von_ihnen jede_einzelne sie_alle alles_davon`,
-		rBoth:   `beide beiden alle_beide die_beiden die_zwei alle_zwei`,
+		rBoth:   `beide beiden alle_beide die_beiden die_zwei alle_zwei alle_drei alle_vier alle_fünf`,
 		rExcept: `außer bis_auf ausgenommen mit_ausnahme_von mit_ausnahme aber_nicht nur_nicht ohne außer_der abgesehen_von nicht`,
 		rNumber: `eins:1 zwei:2 drei:3 vier:4 fünf:5 sechs:6 sieben:7 acht:8 neun:9 zehn:10 elf:11 zwölf:12 dreizehn:13 vierzehn:14 fünfzehn:15
 			sechzehn:16 siebzehn:17 achtzehn:18 neunzehn:19 zwanzig:20 beiden:2 zwo:2`,
@@ -203,7 +203,7 @@ var german = language{
 			nächste woche monat wochenende tag tage für zu von alles alle an so steht stehen liegt zeig tun machen und bis sehen dürfen muss müssen
 			soll ein eine einen montag dienstag mittwoch donnerstag freitag samstag sonntag erledigt fertig viele wie sag bis schon bereits denn
 			eigentlich gerade überhaupt plan übersicht überblick anstehend~ ganz~ zuerst vor geplant bislang bisher sein los irgendwelche irgendwas
-			etwas nur bloß lediglich alles_mögliche so wieviel sieht aus sieht's sehe`,
+			etwas nur bloß lediglich alles_mögliche so wieviel sieht aus sieht's sehe kommt kommen mein~ unser~`,
 		tInfTo: `daran dran daran_dass_ich dass_ich dass_wir daran_dass_wir an zu dran_dass_ich ans`,
 		tThat:  `daran dran an dass_ich daran_dass_ich ans`,
 		tPast: `erledigt abgehakt gemacht bezahlt besorgt repariert telefoniert beantwortet eingekauft abgegeben angerufen eingezahlt aufgeräumt
@@ -222,9 +222,9 @@ var german = language{
 		tPassive: `gelöscht erledigt hinzugefügt geändert entfernt umbenannt erstellt angelegt abgehakt bearbeitet löschen entfernen hinzufügen ändern gelöschte gelöschten gelöschtes entfernte entfernten`,
 		tWhereIs: `wann_ist wo_ist gibt_es gibt_es_was gibt_es_etwas gibt_es_eine_aufgabe gibt_es_aufgaben habe_ich_etwas habe_ich_was
 			habe_ich_eine_aufgabe hab_ich_was habe_ich hab_ich wann_muss_ich was_ist_mit wie_steht_es_um was_ist:2 ist_die:1 ist_der:1 ist_das:1
-			sind_die:1 ist:1`,
+			sind_die:1 ist:1 steht steht_da steht_da_was steht_was`,
 		tLink:      `ist sind war waren wurde wurden wird habe_ich hab_ich haben_wir bin`,
-		tAlready:   `schon bereits jetzt endlich gerade nun heute gestern eben vorhin`,
+		tAlready:   `schon bereits jetzt endlich gerade nun heute gestern eben vorhin soeben mittlerweile inzwischen`,
 		tInsteadOf: `stattdessen lieber`,
 		tPick:      `nimm nehme ich_nehme wähle ich_meine ich_meinte ich_wähle ich_will es_ist das_ist die_mit der_mit das_mit ich_möchte ich_hätte_gern`,
 		tItIs:      `das_ist es_ist ist das_wäre`,

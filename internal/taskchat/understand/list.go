@@ -140,7 +140,7 @@ func (r *reader) find(object span, elsewhere bool) []Result {
 		return nil
 	}
 	e := Entities{Reference: &Reference{Words: ref.Words, Title: ref.Title}}
-	if ref.explicit {
+	if at, _ := r.destination(object); ref.explicit || at > object.lo {
 		return one(List, clear, e, "a search in the list")
 	}
 	out := one(List, asked, e, "a search, perhaps in the list")
@@ -182,6 +182,9 @@ func (r *reader) question(s span) []Result {
 	if e, ok := r.askedList(rest); ok {
 		return one(List, clear-0.02, e, "a question for the list")
 	}
+	if e, ok := r.askedOnList(rest); ok {
+		return one(List, asked, e, "a question whether something is on the list")
+	}
 	if e, ok := r.askedAbout(rest); ok {
 		return one(List, asked, e, "a question for tasks about something")
 	}
@@ -218,6 +221,26 @@ func (r *reader) askedList(s span) (e Entities, ok bool) {
 		i += n
 	}
 	return e, anchored
+}
+
+// askedOnList reads "is milk on the list?": what is asked for, and the list behind it.
+func (r *reader) askedOnList(s span) (e Entities, ok bool) {
+	at, from := r.destination(s)
+	if at <= s.lo || from {
+		return e, false
+	}
+	i := r.skip(s.lo, s.hi, fAsking, fAux, fPerfect, tInList, fFiller, tAlready, rIndefinite, tWhereIs, tPast, rArticle)
+	topic := r.trim(span{i, at}, tEnding, fFiller, fBe, tAlready, tGoes, tLink)
+	if topic.empty() || r.onlyListWords(topic) || r.has(topic, rIt) == topic.lo {
+		return e, false
+	}
+	for j := topic.lo; j < topic.hi; j++ {
+		if v, n := r.verb(j, topic.hi); n > 0 && v.class < vErrand || r.at(j, topic.hi, tPassive, fSubject) > 0 {
+			return e, false
+		}
+	}
+	e.Reference = &Reference{Words: r.raw(topic), Title: r.raw(r.unquoted(topic))}
+	return e, true
 }
 
 // askedAbout reads "is there anything about the dentist", "when is the dentist?": what is asked for by words of a title.

@@ -36,6 +36,9 @@ func (r *reader) newTask(s span) []Result {
 	}
 	title, found, list := r.afterNoun(span{i, s.hi})
 	noun := r.skip(i, s.hi, rIndefinite, rNew, rNumber)
+	if r.at(noun, s.hi, rTask) > 0 && noun+r.at(noun, s.hi, rTask) == r.trimEnd(s, tEnding, fFiller).hi && r.has(span{i, noun}, rNew) >= 0 && r.at(i, noun, rIndefinite) > 0 {
+		return one(Create, clear-0.02, Entities{}, "a new task without a title")
+	}
 	if !found || title.empty() || title.lo == noun+r.at(noun, s.hi, rTask, rTasks) && !r.isQuoted(title) {
 		return nil
 	}

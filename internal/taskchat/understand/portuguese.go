@@ -83,7 +83,7 @@ var portuguese = language{
 			a_gente_pode porquê apagaste eliminaste concluíste adicionaste marcaste mudaste já_apagaste já_concluíste já_adicionaste removeste`,
 		fAux:     `está estão foi foram são tem têm pode podem deve devem =é`,
 		fSubject: `eu você vc tu ele ela nós vocês eles elas isso isto alguém ninguém a_gente te`,
-		fPerfect: `eu já eu_já já_eu acabei_de:1 eu_acabei_de:1 acabo_de:1 ontem_eu hoje_eu finalmente já_me`,
+		fPerfect: `eu já eu_já já_eu acabei_de:1 eu_acabei_de:1 acabo_de:1 ontem_eu hoje_eu finalmente já_me a_gente_já eu_já_me`,
 		fTalk: `legal massa show bacana ótimo ótima incrível interessante perfeito haha kkk kkkk rsrs nossa uau puxa que_bom que_legal que_pena
 			desculpa desculpe foi_mal hmm hm ah ih sem_problema sem_problemas de_nada imagina tranquilo maravilha excelente bom teste beleza top
 			fixe és estou_cansado estou_cansada conta_-me_uma conta_uma conte_-me_uma me_conta_uma fantástico espetáculo espectáculo porreiro giro`,
@@ -101,7 +101,7 @@ var portuguese = language{
 			me_referia era_para_ser devia_ser eu_falava falava eu_disse pensava_em`,
 		fToo: `também igualmente da_mesma_forma o_mesmo_para o_mesmo_com a_mesma_coisa_com e_também idem_para do_mesmo_modo faz_o_mesmo_com e_quanto:1
 			idem faça_o_mesmo_com`,
-		fClosing: `por_hoje para_hoje hoje por_agora por_enquanto com_isto com_isso com_tudo aqui por_esta_semana o_meu_dia meu_dia`,
+		fClosing: `por_hoje para_hoje hoje por_agora por_enquanto com_isto com_isso aqui por_esta_semana o_meu_dia meu_dia`,
 		fCould:   `pode podes poderia poderias podia podias consegue consegues`,
 
 		yStrong: `sim s ss claro pode isso isso_mesmo isso_aí exato exatamente com_certeza certeza confirmo confirma confirmado confirme positivo
@@ -125,14 +125,14 @@ var portuguese = language{
 		rIndefinite: `um uma mais_um mais_uma outro outra uns:1 umas:1 alguma:1 algumas:1 algum:1 alguns:1 várias:1 qualquer:1 a_maioria:1`,
 		rTask:       `tarefa item lembrete entrada todo pendência opção posição coisa afazer`,
 		rTasks:      `tarefas itens lembretes entradas todos pendências opções posições coisas afazeres seguintes o_seguinte tarefas_todas`,
-		rList:       `lista listas lista_de_tarefas lista_de_afazeres lista_de_compras lista_de_pendências agenda checklist`,
+		rList:       `lista listas lista_de_tarefas lista_de_afazeres lista_de_compras lista_de_pendências agenda checklist lista_completa lista_toda lista_inteira`,
 		rListKind:   `inteira toda completa atual`,
 		rIt: `isso isto ela ele essa esse esta este aquela aquele -a -o -la -lo -as -os -las -los elas eles essas esses essa_aí esse_aí
 			esta_aqui a_mesma o_mesmo aquilo isso_aí`,
 		rAll:    `todas todos toda todo todas_as todos_os cada `,
 		rWhole:  `inteira inteiro toda`,
 		rEach:   `tudo todas_elas todos_eles cada_uma cada_um tudo_isso todas todos tudo_o_que_está tudo_que_está todas_as_que_estão todos_os_que_estão as_que_estão tudo_isto`,
-		rBoth:   `ambas ambos as_duas os_dois ambas_as ambos_os`,
+		rBoth:   `ambas ambos as_duas os_dois ambas_as ambos_os as_três os_três as_quatro os_quatro todas_as_três todos_os_três`,
 		rExcept: `menos exceto fora salvo com_exceção_de com_exceção_da a_não_ser mas_não tirando à_exceção_de`,
 		rNumber: `um:1 uma:1 dois:2 duas:2 três:3 quatro:4 cinco:5 seis:6 sete:7 oito:8 nove:9 dez:10 onze:11 doze:12 treze:13 catorze:14
 			quatorze:14 quinze:15 dezesseis:16 dezessete:17 dezoito:18 dezenove:19 vinte:20`,
@@ -180,7 +180,7 @@ var portuguese = language{
 		tInfTo: `de que para do da dos das pra que_eu_tenho_que que_eu_preciso que_tenho_de que_tenho_que que_preciso que_preciso_de que_tenho_de que_vou que`,
 		tThat:  `de para do da pra`,
 		tPast: `fiz escrevi vendi li pus trouxe comi bebi abri corri saí resolvi respondi recebi =concluí concluí_a cumpri devolvi imprimi reuni
-			colhi cozi preenchi troquei fui_a fui_ao fui_à transferi tratei_de tratei_da tratei_do dei escolhi vesti construí instalei pedi pus_a fiz_a fiz_o cosi varri bati`,
+			colhi cozi preenchi troquei fui_a fui_ao fui_à transferi tratei_de tratei_da tratei_do dei escolhi vesti construí instalei pedi pus_a fiz_a fiz_o cosi varri bati fui_à fui_aos fui_às fui_no fui_na`,
 		tEnding: `por_favor pf pfv obrigado obrigada por_gentileza se_puder se_possível tá tá_bom ok valeu pra_mim para_mim sim se_faz_favor
 			faz_favor né se_não_te_importas se_não_se_importa quando_puderes quando_puder obrigadinho por_favorzinho`,
 		tNoInf: `lugar mulher colher celular jantar bar mar par dar_lugar familiar escolar circular popular militar solar pilar dólar açúcar
@@ -193,7 +193,7 @@ var portuguese = language{
 		tPassive: `apagada apagadas excluída excluídas deletada removida adicionada alterada concluída apagar excluir deletar remover adicionar
 			concluir apago excluo deleto`,
 		tWhereIs: `quando_é onde_está tem_alguma_coisa tem_alguma_tarefa tem_algo tenho_alguma_coisa tenho_algo tenho_alguma_tarefa
-			existe_alguma_tarefa há_alguma_tarefa quando_tenho quando_tenho_que o_que_é:2 qual_é:2 tem_tarefas quando`,
+			existe_alguma_tarefa há_alguma_tarefa quando_tenho quando_tenho_que o_que_é:2 qual_é:2 tem_tarefas quando há_alguma_coisa há_algo há_alguma_tarefa_sobre há_tarefas tenho existe_algo`,
 		tLink:      `está foi =é estão foram ficou já_está já_foi tá estou são`,
 		tAlready:   `já agora finalmente hoje ontem`,
 		tInsteadOf: `em_vez_disso antes ao_invés_disso`,

@@ -94,7 +94,9 @@ func doubt(results []Result, to float64) {
 // reported says that a sentence tells what somebody said: it has a verb of saying before anything that could be a command, or at its end.
 func (r *reader) reported(s span, clauses []span) bool {
 	f := r.front(clauses[0])
-	if _, n := r.verb(f.lo, f.hi); n == 0 && !f.polite && !f.wished && r.has(f.span, fReport) >= 0 && r.has(f.span, fReport) <= f.lo+5 {
+	at := r.has(f.span, fReport)
+	written := at == f.hi-1 && r.before(f.lo, at, tLink, tAlready) > 0 // "the letter is written"
+	if _, n := r.verb(f.lo, f.hi); n == 0 && !f.polite && !f.wished && at >= 0 && at <= f.lo+5 && !written {
 		return true
 	}
 	if end := r.trimEnd(s, tEnding); !end.empty() && r.at(end.hi-1, end.hi, fReport) > 0 {
@@ -287,6 +289,9 @@ func (r *reader) startsQuestion(f front) bool {
 		return false
 	}
 	n := r.at(f.lo, f.hi, fAsking)
+	if last := r.trimEnd(f.span, tEnding).hi; n > 0 && r.at(f.lo, f.hi, fPerfect) >= n && !r.sign(f.hi, "?") && r.before(f.lo, last, tDone) > 0 {
+		return false // "hab ich schon gemacht"
+	}
 	if _, v := r.verb(f.lo, f.hi); n > 0 && n >= v {
 		return true
 	}

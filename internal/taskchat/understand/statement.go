@@ -34,7 +34,7 @@ func (r *reader) doneState(s span) []Result {
 	if k := r.before(s.lo, s.hi, tUndone); k > n {
 		n, open = k, true
 	}
-	if n == 0 && s.hi-1 > s.lo && r.before(s.lo, s.hi-1, tLink) > 0 && r.isParticiple(s.hi-1) {
+	if n == 0 && s.hi-1 > s.lo && r.before(s.lo, r.trimEnd(span{s.lo, s.hi - 1}, tAlready, fFiller).hi, tLink) > 0 && r.isParticiple(s.hi-1) {
 		n = 1
 	}
 	if n == 0 || s.hi-n <= s.lo {
@@ -68,7 +68,7 @@ func (r *reader) doneState(s span) []Result {
 		return nil
 	}
 	ref := r.reference(rest)
-	if ref == nil || ref.several || r.at(rest.lo, rest.hi, fSubject) > 0 && !ref.explicit {
+	if ref == nil || ref.several || r.isSubject(rest.lo, rest.hi) && !ref.explicit {
 		return nil
 	}
 	if !linked && !ref.explicit && r.lex.known(r.tokens[rest.lo].norm) && r.at(rest.lo, rest.hi, rArticle) == 0 {
@@ -134,6 +134,9 @@ func (r *reader) ends(s span) bool {
 // doneFirst reads "done with task 2", "finished the report", "fertig mit 2".
 func (r *reader) doneFirst(s span) []Result {
 	i := r.skip(s.lo, s.hi, fSubject, fPerfect, fBe, tAlready, fFiller)
+	if r.at(s.lo, s.hi, tDone) == s.hi-s.lo {
+		i = s.lo
+	}
 	n := r.at(i, s.hi, tDone)
 	if n == 0 || i > s.lo && r.at(i, s.hi, tFrom) == n && i+n < s.hi { // "I'm off to bed"
 		return nil
@@ -149,7 +152,7 @@ func (r *reader) doneFirst(s span) []Result {
 			return nil
 		}
 		out := one(Complete, asked-0.05, Entities{}, "something is done")
-		if r.at(s.lo, s.hi, tItIs) > 0 && r.context.Spoken {
+		if r.at(s.lo, s.hi, tItIs, fPerfect) > 0 && r.context.Spoken {
 			out[0].Confidence = implied
 		}
 		if r.context.Spoken {
@@ -198,6 +201,9 @@ func (r *reader) donePast(s span) []Result {
 		return nil
 	}
 	i := r.skip(lo+n, s.hi, fFiller, tAlready)
+	if r.lex.pastAlone && i > s.lo && r.context.Spoken && r.pastAt(i, s.hi) == s.hi-i { // "já fiz"
+		return one(Complete, implied, Entities{Reference: &Reference{Words: r.raw(s), It: true}}, "something is said to be done")
+	}
 	if k := r.pastAt(i, s.hi); k > 0 && i+k < s.hi && (n > 0 || r.lex.pastAlone || r.told) {
 		return r.doneObject(s, span{i + k, s.hi})
 	} else if k > 0 && i+k < s.hi && !r.lex.last && r.at(i, s.hi, fSubject) == 0 && !r.verbBehind(i, s.hi) { // "bought milk": who did is left out
@@ -234,11 +240,10 @@ func (r *reader) pastAt(i, hi int) int {
 	if i >= hi || r.tokens[i].kind != word || r.tokens[i].quoted {
 		return 0
 	}
-	if r.at(i, hi, fStative) > 0 {
-		return 0
-	}
-	if n := r.at(i, hi, tPast); n > 0 {
+	if n := r.at(i, hi, tPast); n > r.at(i, hi, fStative) {
 		return n
+	} else if r.at(i, hi, fStative) > 0 {
+		return 0
 	}
 	if r.lex.past(r.tokens[i].norm) && r.at(i, hi, rArticle, fFiller, rNumber, rOrdinal, tInList) == 0 {
 		return 1
@@ -255,7 +260,7 @@ func (r *reader) doneObject(s, object span) []Result {
 		return nil
 	}
 	ref := r.reference(object)
-	if ref == nil || ref.several || ref.Title != "" && r.has(object, fSubject, fReport) >= 0 {
+	if ref == nil || ref.several || ref.Title != "" && r.speaks(object) {
 		return nil
 	}
 	return r.stated(s, ref, false)
@@ -297,11 +302,26 @@ func (r *reader) bareWords(s span) []Result {
 
 // unsayable says that words are no title: they speak to or of somebody, or of how something is.
 func (r *reader) unsayable(s span) bool {
-	if r.at(s.lo, s.hi, fSubject, fTalk, fGreet, fThanks, fReport) > 0 {
+	if r.at(s.lo, s.hi, fTalk, fGreet, fThanks, fReport) > 0 || r.at(s.lo, s.hi, fSubject) > 0 && (r.isSubject(s.lo, s.hi) || !r.capital(s.lo+1)) {
 		return true
 	}
 	for i := s.lo + 1; i < s.hi; i++ {
 		if r.at(i, s.hi, fBe) > 0 && !r.tokens[i].quoted {
+			return true
+		}
+	}
+	return false
+}
+
+// isSubject says that a token is somebody or something that does, and no article of what follows: "das", "die" are both in German.
+func (r *reader) isSubject(i, hi int) bool {
+	return r.at(i, hi, fSubject) > 0 && (r.at(i, hi, rArticle) == 0 || i+1 >= hi || r.tokens[i+1].kind != word)
+}
+
+// speaks says that a part has a subject or a verb of saying.
+func (r *reader) speaks(s span) bool {
+	for i := s.lo; i < s.hi; i++ {
+		if r.isSubject(i, s.hi) || r.at(i, s.hi, fReport) > 0 {
 			return true
 		}
 	}

@@ -38,7 +38,7 @@ func nearly(a, b string) bool {
 	switch len(a) - len(b) {
 	case 0:
 		swapped := len(a) > 3 && len(x) > 1 && x[0] == y[1] && x[1] == y[0] && x[2:] == y[2:]
-		return swapped || len(x) > 0 && len(a) > 5 && x[1:] == y[1:]
+		return swapped || i > 0 && len(x) > 0 && len(a) > 5 && x[1:] == y[1:]
 	case 1:
 		return x[1:] == y && (len(a) > 5 || i > 0 && x[0] == a[i-1])
 	case -1:

@@ -38,11 +38,20 @@ func (o order) withoutCommas(tokens []token) []token {
 			continue
 		}
 		that := slices.Contains([]string{"dass", "das", "wenn", "ob"}, tokens[i+1].norm) && o.isYou(tokens[i+2])
-		if that && i <= 6 || o.endsWith(tokens[:i], fAsk) > 0 {
+		if o.lists(tokens[:i]) && o.length(tokens[i+1:], fAsking) > 0 || that && i <= 6 || o.endsWith(tokens[:i], fAsk) > 0 {
 			tokens = slices.Delete(tokens, i, i+1)
 		}
 	}
 	return tokens
+}
+
+// lists says that tokens are nothing but "sag mal", "zeig mir".
+func (o order) lists(c []token) bool {
+	n := o.length(c, vList)
+	for n > 0 && n < len(c) && o.length(c[n:], fMe, fFiller) > 0 {
+		n++
+	}
+	return n > 0 && n == len(c)
 }
 
 // joined puts a verb's second part beside it: "soll X heißen", "steht heute an", "aus der zweiten mach X", "bin für heute fertig".
