@@ -174,6 +174,9 @@ func (r *reader) plainly(s, whole span, f front, asks bool) said {
 		return said{results: r.refuse()}
 	}
 	out := r.followUpLong(f)
+	if out == nil {
+		out = r.shouldBe(f.span)
+	}
 	if out == nil && e.class >= vErrand && r.saysDone(f.span) {
 		if out = r.doneState(f.span); out != nil {
 			return said{results: out, stated: true}
