@@ -344,6 +344,9 @@ type front struct {
 // front takes greetings, fillers, "could you", "I'd like to" and "maybe" from the beginning of a clause.
 func (r *reader) front(s span) front {
 	f := front{span: r.trimStart(r.trimEnd(s))}
+	if at := r.askedIf(f.span); at > 0 {
+		f.polite, f.lo = true, at
+	}
 	for !f.empty() {
 		if _, n := r.verb(f.lo, f.hi); n > 0 && n >= r.at(f.lo, f.hi, fFiller, fHedge, fAsk, fWish, fGreet, fThanks, rNot) {
 			break
@@ -379,6 +382,19 @@ func (r *reader) front(s span) front {
 		f.span = r.trimStart(f.span)
 	}
 	return f
+}
+
+// askedIf is where a request begins that is put as a condition: "it would be great if you could …"; 0: there is none.
+func (r *reader) askedIf(s span) int {
+	if r.at(s.lo, s.hi, fSubject) == 0 {
+		return 0
+	}
+	for i := s.lo + 1; i < min(s.hi, s.lo+8); i++ {
+		if n := r.at(i, s.hi, fAskIf); n > 0 && r.beginsCommand(i+n, s.hi) {
+			return i + n
+		}
+	}
+	return 0
 }
 
 // standsApart says that at a token a part ends, or something else begins.

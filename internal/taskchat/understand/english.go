@@ -143,7 +143,7 @@ var english = language{
 
 		rArticle:    `the my this that these those our your his her these_here the_whole the_entire of_the its`,
 		rIndefinite: `a an another one_more some:1 any:1 a_few:1 several:1 a_couple:1 a_couple_of:1 most:1 most_of:1 few:1 half_of:1 many:1`,
-		rTask:       `task item entry todo to-do reminder job to_do point taks option number_task bullet line thing tsk position`,
+		rTask:       `task item entry todo to-do reminder job to_do point option number_task bullet line thing position`,
 		rTasks:      `tasks items entries todos to-dos reminders things jobs to_dos points options following the_following`,
 		rList:       `list lists lists_of_tasks list_of_tasks tasklist todolist to-do-list todo-list checklist agenda`,
 		rListKind:   `task tasks todo to-do to_do todos to-dos to_dos shopping grocery groceries whole entire current personal daily`,

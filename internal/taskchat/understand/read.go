@@ -94,8 +94,14 @@ func doubt(results []Result, to float64) {
 // reported says that a sentence tells what somebody said: it has a verb of saying before anything that could be a command, or at its end.
 func (r *reader) reported(s span, clauses []span) bool {
 	f := r.front(clauses[0])
-	if _, n := r.verb(f.lo, f.hi); n == 0 && !f.polite && !f.wished && r.has(f.span, fReport) >= 0 && r.has(f.span, fReport) <= f.lo+5 {
-		return true
+	if _, n := r.verb(f.lo, f.hi); n == 0 && !f.polite && !f.wished {
+		for i := f.lo; i < f.hi && i <= f.lo+5; i++ {
+			if n := r.at(i, f.hi, rAbout); n > 1 { // "a task that says …"
+				i += n - 1
+			} else if r.at(i, f.hi, fReport) > 0 {
+				return true
+			}
+		}
 	}
 	if end := r.trimEnd(s, tEnding); !end.empty() && r.at(end.hi-1, end.hi, fReport) > 0 {
 		for i := end.hi - 2; i > s.lo && i > end.hi-6; i-- { // "…, my wife said"
@@ -176,6 +182,9 @@ func (r *reader) plainly(s, whole span, f front, asks bool) said {
 	out := r.followUpLong(f)
 	if out == nil {
 		out = r.shouldBe(f.span)
+	}
+	if out == nil {
+		out = r.quotedOnto(f)
 	}
 	if out == nil && e.class >= vErrand && r.saysDone(f.span) {
 		if out = r.doneState(f.span); out != nil {

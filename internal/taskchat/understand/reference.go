@@ -27,7 +27,7 @@ func (t *text) reference(s span) *named {
 	words := t.raw(s)
 	if n, end := t.exact(s); n != nil && end == s.hi {
 		n.Words = words
-		n.doubt = s.hi-s.lo == 1 && t.at(s.lo, s.hi, rNumber) > 0 // "two" may be an amount
+		n.doubt = n.doubt || s.hi-s.lo == 1 && t.at(s.lo, s.hi, rNumber) > 0 // "two" may be an amount
 		return n
 	}
 	n := t.contrasted(s)

@@ -8,7 +8,22 @@ func (r *reader) statement(s span) []Result {
 	if out := r.donePast(s); out != nil {
 		return out
 	}
-	return nil
+	return r.gone(s)
+}
+
+// gone reads "task 2 can go", "the gym is no longer needed". It only asks: somebody may just say so.
+func (r *reader) gone(s span) []Result {
+	s = r.trimEnd(s, tEnding, fFiller, tAlready)
+	n := r.before(s.lo, s.hi, tGone)
+	if n == 0 || r.at(s.lo, s.hi, fSubject) > 0 && r.at(s.lo, s.hi, rArticle, rIt) == 0 {
+		return nil
+	}
+	subject := r.trim(span{s.lo, s.hi - n}, fFiller, tAlready)
+	ref := r.reference(subject)
+	if ref == nil || ref.several || r.unsayable(subject) && !ref.explicit {
+		return nil
+	}
+	return one(Delete, min(asked, r.trust(ref)), Entities{Reference: &ref.Reference, Status: ref.status}, "something is said not to be needed")
 }
 
 // doneState reads "task 2 is done", "done with the report", "finished 2".

@@ -30,11 +30,13 @@ func (r *reader) misspelled(i int) string {
 // misspelt are the entries of a word that is a letter or two from one of the list's own nouns, or from the first word of a phrase that goes on
 // as it is spelled: "taskss", "remidn me to".
 func (x *lexicon) misspelt(w string, tokens []token) (list []entry) {
-	if len(w) < 4 {
+	numbered := len(tokens) > 1 && tokens[1].kind == number
+	if len(w) < 4 && !numbered {
 		return nil
 	}
 	for _, p := range x.phrases {
-		if p[0] != w[0] && p[1] != w[1] || !nearly(w, p) && !twice(w, p) {
+		short := numbered && len(w) == 3 && len(p) == 4 && p[0] == w[0] && oneLess(w, p) // "tsk 2"
+		if p[0] != w[0] && p[1] != w[1] || !nearly(w, p) && !twice(w, p) && !short {
 			continue
 		}
 		core := x.isCore(p)
@@ -43,16 +45,23 @@ func (x *lexicon) misspelt(w string, tokens []token) (list []entry) {
 				list = append(list, e)
 			}
 		}
-		if list != nil {
-			return list
-		}
 	}
-	return nil
+	return list
 }
 
 func (x *lexicon) isCore(w string) bool {
 	for _, c := range strings.Fields(x.core) {
 		if fold(c) == w {
+			return true
+		}
+	}
+	return false
+}
+
+// oneLess says whether a word is another one without one of its letters.
+func oneLess(w, p string) bool {
+	for i := range p {
+		if p[:i]+p[i+1:] == w {
 			return true
 		}
 	}

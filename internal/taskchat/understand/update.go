@@ -305,7 +305,8 @@ func (r *reader) describe(object span, away bool) []Result {
 		if !about {
 			end = i + k
 		}
-		for end++; end < object.hi && r.valueAt(end, object.hi) == 0; {
+		noun := func() bool { return r.aboutAt(end, object.hi) && r.isNoun(span{i + k, end}) }
+		for end++; end < object.hi && (r.valueAt(end, object.hi) == 0 || noun()); {
 			end++
 		}
 		if ref = r.reference(span{i + k, end}); ref == nil || ref.several {
