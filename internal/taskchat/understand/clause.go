@@ -138,6 +138,9 @@ func (r *reader) cuts(left span, j, hi int, comma bool) bool {
 	if r.pastAt(j, hi) > 0 && r.pastAt(j, hi) < hi-j && r.donePast(body) != nil {
 		return true
 	}
+	if rest := r.trim(r.toJoint(j, hi), tEnding, fFiller); r.linkedDone(body) && r.linkedDone(rest) || r.isToo(body, r.toJoint(j, hi)) {
+		return true
+	}
 	if comma && r.sign(hi-1, "?") && r.at(j, hi, fAsking) > 0 || comma && r.at(j, hi, tEnding) > 0 {
 		return true
 	}
@@ -145,6 +148,28 @@ func (r *reader) cuts(left span, j, hi int, comma bool) bool {
 		j += r.at(j, hi, rNot)
 	}
 	return r.cutsCommand(body, j, hi)
+}
+
+// linkedDone says that a part says of something that it is done: "the car is washed".
+func (r *reader) linkedDone(s span) bool {
+	s = r.trimEnd(s, tEnding, fFiller, tAlready)
+	n := r.before(s.lo, s.hi, tDone)
+	if n == 0 && s.hi-1 > s.lo && r.isParticiple(s.hi-1) {
+		n = 1
+	}
+	link := r.before(s.lo, s.hi-n, tLink)
+	return n > 0 && link > 0 && s.hi-n-link > s.lo
+}
+
+// isToo says that behind a command another task is named for it: "delete the milk task, and the second one as well".
+func (r *reader) isToo(left, s span) bool {
+	rest := r.trim(s, fFiller, fToo, tEnding)
+	ref, end := r.exact(rest)
+	if ref == nil || end != rest.hi || rest.hi == s.hi && rest.lo == s.lo || r.has(s, fToo) < 0 {
+		return false
+	}
+	out := r.command(left)
+	return len(out) == 1 && (out[0].Intent == Delete || out[0].Intent == Complete) && out[0].Entities.Reference != nil
 }
 
 // awaits says that the clause on the left begins with a split verb whose particle comes later in the sentence.

@@ -136,6 +136,7 @@ const (
 	tLeads     // before a value: "call it"
 	tItIs      // "it's", before a state
 	tShould    // before a new value, behind "its title": "should be"
+	tNeedless  // before a task, says that it is to be deleted: "I don't need"
 	tGone      // says behind a task that it is to be deleted: "can go", "is no longer needed"
 	tTime      // begins a time: "for", "tomorrow"
 	lastClass

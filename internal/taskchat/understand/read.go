@@ -126,7 +126,7 @@ func (r *reader) clause(s span, asks bool) said {
 	if f.empty() {
 		return said{results: one(Chat, asked, Entities{}, "politeness")}
 	}
-	if rest := r.trimStart(whole, fFiller, fAgain, yNo, fMeant); !rest.empty() && r.has(span{whole.lo, rest.lo}, fAgain, yNo, fMeant) >= 0 {
+	if rest := r.trimStart(whole, fFiller, fAgain, yNo, fMeant, fTalk); !rest.empty() && r.has(span{whole.lo, rest.lo}, fAgain, yNo, fMeant) >= 0 {
 		again := r.has(span{whole.lo, rest.lo}, fAgain, fMeant) >= 0
 		if again || r.plain(rest) != nil {
 			c := r.clause(rest, asks)
@@ -185,6 +185,10 @@ func (r *reader) plainly(s, whole span, f front, asks bool) said {
 	}
 	if out == nil {
 		out = r.quotedOnto(f)
+	}
+	clausal := r.at(f.lo, f.hi, fClausal) >= max(1, n) && r.has(f.span, fAsking) < 0 && r.has(span{f.lo + 1, f.hi}, fIf, fBe, tLink) >= 0
+	if out == nil && clausal && !asks { // "check if the laundry is done"
+		out = r.added(f.span, false, implied, "a thing to do, in so many words")
 	}
 	if out == nil && e.class >= vErrand && r.saysDone(f.span) {
 		if out = r.doneState(f.span); out != nil {
