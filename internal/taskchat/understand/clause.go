@@ -138,6 +138,9 @@ func (r *reader) cuts(left span, j, hi int, comma bool) bool {
 	if r.pastAt(j, hi) > 0 && r.pastAt(j, hi) < hi-j && r.donePast(body) != nil {
 		return true
 	}
+	if rest := r.trim(r.toJoint(j, hi), tEnding, fFiller); r.linkedDone(body) && r.linkedDone(rest) || r.isToo(body, r.toJoint(j, hi)) {
+		return true
+	}
 	if comma && r.sign(hi-1, "?") && r.at(j, hi, fAsking) > 0 || comma && r.at(j, hi, tEnding) > 0 {
 		return true
 	}
@@ -145,6 +148,28 @@ func (r *reader) cuts(left span, j, hi int, comma bool) bool {
 		j += r.at(j, hi, rNot)
 	}
 	return r.cutsCommand(body, j, hi)
+}
+
+// linkedDone says that a part says of something that it is done: "the car is washed".
+func (r *reader) linkedDone(s span) bool {
+	s = r.trimEnd(s, tEnding, fFiller, tAlready)
+	n := r.before(s.lo, s.hi, tDone)
+	if n == 0 && s.hi-1 > s.lo && r.isParticiple(s.hi-1) {
+		n = 1
+	}
+	link := r.before(s.lo, s.hi-n, tLink)
+	return n > 0 && link > 0 && s.hi-n-link > s.lo
+}
+
+// isToo says that behind a command another task is named for it: "delete the milk task, and the second one as well".
+func (r *reader) isToo(left, s span) bool {
+	rest := r.trim(s, fFiller, fToo, tEnding)
+	ref, end := r.exact(rest)
+	if ref == nil || end != rest.hi || rest.hi == s.hi && rest.lo == s.lo || r.has(s, fToo) < 0 {
+		return false
+	}
+	out := r.command(left)
+	return len(out) == 1 && (out[0].Intent == Delete || out[0].Intent == Complete) && out[0].Entities.Reference != nil
 }
 
 // awaits says that the clause on the left begins with a split verb whose particle comes later in the sentence.
@@ -344,6 +369,9 @@ type front struct {
 // front takes greetings, fillers, "could you", "I'd like to" and "maybe" from the beginning of a clause.
 func (r *reader) front(s span) front {
 	f := front{span: r.trimStart(r.trimEnd(s))}
+	if at := r.askedIf(f.span); at > 0 {
+		f.polite, f.lo = true, at
+	}
 	for !f.empty() {
 		if _, n := r.verb(f.lo, f.hi); n > 0 && n >= r.at(f.lo, f.hi, fFiller, fHedge, fAsk, fWish, fGreet, fThanks, rNot) {
 			break
@@ -379,6 +407,19 @@ func (r *reader) front(s span) front {
 		f.span = r.trimStart(f.span)
 	}
 	return f
+}
+
+// askedIf is where a request begins that is put as a condition: "it would be great if you could …"; 0: there is none.
+func (r *reader) askedIf(s span) int {
+	if r.at(s.lo, s.hi, fSubject) == 0 {
+		return 0
+	}
+	for i := s.lo + 1; i < min(s.hi, s.lo+8); i++ {
+		if n := r.at(i, s.hi, fAskIf); n > 0 && r.beginsCommand(i+n, s.hi) {
+			return i + n
+		}
+	}
+	return 0
 }
 
 // standsApart says that at a token a part ends, or something else begins.

@@ -205,6 +205,8 @@ func (r *reader) perform(s span, h head) []Result {
 		return r.find(object, h.value == 1)
 	case vUndo:
 		return r.undo(object)
+	case vGive:
+		return r.give(object)
 	case vErrand, vErrandNoun:
 		return r.errand(s, h)
 	}
@@ -236,6 +238,9 @@ func (r *reader) changed(i Intent, s span, ref *named, isWeak bool) []Result {
 	e := Entities{Status: ref.status, Reference: &ref.Reference}
 	if ref.several {
 		e.Reference = nil
+		if ref.doubt {
+			return one(i, asked, e, "a command, and a place that is none")
+		}
 		return one(i, clear, e, "a command without a task")
 	}
 	out := one(i, r.trust(ref), e, "a command and a task")

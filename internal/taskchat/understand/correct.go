@@ -40,12 +40,13 @@ func (r *reader) subject(c said) *named {
 		return nil
 	}
 	s, cut := c.span, false
+	article := r.at(s.lo, s.hi, rArticle) > 0
 	for i := s.lo + 1; i < s.hi && !cut; i++ {
-		if !r.tokens[i].quoted && r.at(i, s.hi, fBe, tLink, tGone, rNot) > 0 {
+		verb := r.at(i, s.hi, fBe, tLink, tGone, rNot) > 0 || article && i > s.lo+1 && r.pastAt(i, s.hi) > 0
+		if !r.tokens[i].quoted && verb {
 			s.hi, cut = i, true
 		}
 	}
-	article := r.at(s.lo, s.hi, rArticle) > 0
 	if r.at(s.lo, s.hi, fSubject, fTalk, fGreet, fThanks, fIf) > 0 && !article {
 		return nil
 	}
@@ -70,7 +71,7 @@ func (r *reader) takeBack(all []said, c said) []said {
 	now, was := c.results[len(c.results)-1], &last.results[len(last.results)-1]
 	words := c.guess || now.Intent == Choose
 	switch {
-	case words && r.amend(was, c.span):
+	case words && r.amend(was, last.span, c.span):
 		was.Confidence, was.Reasoning = min(was.Confidence, asked), "a command that was corrected"
 		return all
 	case words:
@@ -87,23 +88,43 @@ func (r *reader) takeBack(all []said, c said) []said {
 }
 
 // amend puts words in the place of what they correct: the title of a new task, a new title, or a reference.
-func (r *reader) amend(was *Result, s span) bool {
+func (r *reader) amend(was *Result, before, s span) bool {
+	s = r.trim(s, fFiller, rOnly)
 	into := r.at(s.lo, s.hi, tInto)
 	ref := r.reference(s)
 	position := ref != nil && ref.Title == ""
 	switch {
-	case r.unsayable(s):
+	case s.empty(), r.unsayable(s):
+	case was.Intent == Update && was.Entities.Title == "" && ref != nil && !position:
+		out := r.retitle(s, s, head{class: vUpdate, object: s}) // "rename 1, no, 2 to X"
+		if out != nil {
+			was.Entities = out[0].Entities
+		}
+		return out != nil
 	case was.Intent == Create && was.Entities.Title != "", was.Intent == Update && was.Entities.Title != "" && (into > 0 || !position):
 		if was.Intent == Update {
 			s.lo += into
 		}
-		was.Entities.Title = r.title(s)
+		was.Entities.Title = r.verbOfTitle(was.Entities.Title, before, s) + r.title(s)
 		return was.Entities.Title != ""
 	case was.Entities.Reference != nil && ref != nil && !ref.several:
 		was.Entities.Reference, was.Entities.Status = &ref.Reference, ref.status
 		return true
 	}
 	return false
+}
+
+// verbOfTitle is the verb, with a space, that a title begins with and its correction leaves out: "call Bob, I mean Rob".
+func (r *reader) verbOfTitle(title string, before, correction span) string {
+	if r.beginsErrand(correction) || r.endsErrand(correction) {
+		return ""
+	}
+	for i := before.lo; i < before.hi; i++ {
+		if n := r.at(i, before.hi, vErrand, vErrandNoun); n > 0 && r.beginsErrand(span{i, before.hi}) && r.title(span{i, before.hi}) == title {
+			return r.raw(span{i, i + n}) + " "
+		}
+	}
+	return ""
 }
 
 // meant reads what is said to have been meant by the message before: "oh, I meant the gutters". What was done then is not known here, so that

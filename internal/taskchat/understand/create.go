@@ -12,7 +12,9 @@ func (r *reader) titleSpan(s span) span {
 func (r *reader) added(s span, list bool, confidence float64, why string) []Result {
 	s, description, has := r.cutDescription(s)
 	parts := []span{s}
-	if !r.isQuoted(r.trim(s, tEnding)) {
+	if quoted := r.quotations(r.trim(s, tEnding)); quoted != nil {
+		parts = quoted
+	} else if !r.isQuoted(r.trim(s, tEnding)) {
 		parts = r.titles(s, list)
 	}
 	if ref, end := r.exact(s); ref != nil && ref.It && end == s.hi {

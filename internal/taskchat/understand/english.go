@@ -54,12 +54,12 @@ var english = language{
 			i'd_like_you_to i_would_like_you_to i_want_you_to i_need_you_to i'd_love_you_to i'd_appreciate_it_if_you_could do_me_a_favor_and
 			do_me_a_favour_and would_it_be_possible_to is_it_possible_to be_so_kind_and are_you_able_to you_can you_could you_may you_should
 			you_need_to you_must would_you_be_able_to`,
-		fWish: `i_want_to i'd_like_to i_would_like_to i_wanna i'd_love_to let's let_us let_me i'd_want_to we_want_to we'd_like_to i_would_love_to i'd_rather i_would_rather i'd_much_rather i'd_sooner i_would_prefer_to i'd_prefer_that_you
+		fWish: `i_really_want_to i_do_want_to i_really_do_want_to i_just_want_to i_definitely_want_to i_want_to i'd_like_to i_would_like_to i_wanna i'd_love_to let's let_us let_me i'd_want_to we_want_to we'd_like_to i_would_love_to i'd_rather i_would_rather i'd_much_rather i'd_sooner i_would_prefer_to i'd_prefer_that_you
 			lemme i_wish_to i'd_like i_would_like i_want i'd_prefer_to go_ahead_and`,
 		fFiller: `on_second_thought on_second_thoughts please kindly just ok okay hey so also oh um uh well alright and_then and then next finally lastly first_of_all you_know_what you_know guess_what hmm_so mmm i_mean_like well_then let's_see_now actually plus
 			quickly real_quick simply now anyway
 			but right pls plz dear assistant sibyl bot additionally furthermore after_that afterwards besides as_well too again for_now right_now
-			immediately asap_please if_you_would if_you_could if_you_can if_possible when_you_get_a_chance thx_please basically literally btw
+			immediately anymore any_more any_longer asap_please if_you_would if_you_could if_you_can if_possible when_you_get_a_chance thx_please basically literally btw
 			by_the_way thanks_and please_also hi hello listen look_here good_morning`,
 		fMe: `me for_me us for_us`,
 		fGreet: `hi hello hey good_morning good_evening good_afternoon good_night goodnight morning evening bye goodbye see_you see_you_later
@@ -92,7 +92,7 @@ var english = language{
 		fSubject: `i you he she it we they this that there i'm you're he's she's it's we're they're that's there's i'd i'll i've you've we've they've
 			you'll we'll nobody everybody everyone someone somebody`,
 		fPerfect: `i've i_have i_just we've we_have i_already i_finally i i've_just i've_already i've_finally i_have_just i_have_already i_actually we
-			we_just we_already i_also i've_also i_managed_to we_finally i_got we_got i've_got`,
+			we_just we_already i_also i've_also i_managed_to:1 we_managed_to:1 we_finally i_got we_got i've_got`,
 		fTalk: `nice cool great awesome lol haha hahaha wow interesting perfect amazing excellent wonderful lovely super fantastic funny sorry oops
 			ugh yay hmm hm oh really omg brilliant
 			good bad fine no_problem no_worries never_been_better all_good you're_welcome welcome my_bad what huh sweet neat sure_thing whatever test
@@ -143,7 +143,7 @@ var english = language{
 
 		rArticle:    `the my this that these those our your his her these_here the_whole the_entire of_the its`,
 		rIndefinite: `a an another one_more some:1 any:1 a_few:1 several:1 a_couple:1 a_couple_of:1 most:1 most_of:1 few:1 half_of:1 many:1`,
-		rTask:       `task item entry todo to-do reminder job to_do point taks option number_task bullet line thing tsk position`,
+		rTask:       `task item entry todo to-do reminder job to_do point option number_task bullet line thing position`,
 		rTasks:      `tasks items entries todos to-dos reminders things jobs to_dos points options following the_following`,
 		rList:       `list lists lists_of_tasks list_of_tasks tasklist todolist to-do-list todo-list checklist agenda`,
 		rListKind:   `task tasks todo to-do to_do todos to-dos to_dos shopping grocery groceries whole entire current personal daily`,
@@ -238,6 +238,8 @@ var english = language{
 			that_would_be it's_the it_was i_was_talking_about i_think_it's give_me`,
 		tItIs:   `it's it_is that's that_is this_is`,
 		tShould: `should_be should_read should_say must_be has_to_be needs_to_be ought_to_be shall_be should_become`,
+		tNeedless: `i_don't_need i_no_longer_need i_do_not_need we_don't_need we_no_longer_need i_don't_want i_don't_have_to_do i_won't_need
+			there's_no_need_for no_need_for i_no_longer_have_to_do`,
 		tGone: `can_go can_be_deleted can_be_removed should_go has_to_go must_go is_no_longer_needed isn't_needed_anymore is_obsolete no_longer_matters
 			is_not_needed_anymore is_not_needed isn't_needed needs_to_go is_cancelled is_canceled was_cancelled was_canceled got_cancelled
 			got_canceled has_been_cancelled fell_through is_off`,

@@ -28,6 +28,9 @@ func (r *reader) followUp(s span) []Result {
 		if ref, end := r.exact(rest); ref != nil && end == rest.hi || r.unsayable(rest) {
 			return nil
 		}
+		if e, n := r.entry(rest.lo, rest.hi, rIndefinite); n > 0 && e.value == 0 && !r.beginsErrand(rest) {
+			rest.lo += n
+		}
 		return r.added(rest, false, implied, why)
 	}
 	if r.previous == Update {
@@ -115,6 +118,8 @@ func (r *reader) insists(s span) bool {
 			found = true
 		case r.at(i, s.hi, yNo, yCancel, yMaybe, rNot) > 0:
 			return false
+		case found && r.total(span{i, s.hi}) > 0:
+			n = r.total(span{i, s.hi})
 		case r.at(i, s.hi, yThat, fFiller, fMe, tEnding, rIt, rAnd, fAsk) > 0:
 			n = r.at(i, s.hi, yThat, fFiller, fMe, tEnding, rIt, rAnd, fAsk)
 		case r.tokens[i].kind == emoji:

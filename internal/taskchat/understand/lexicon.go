@@ -142,6 +142,7 @@ const (
 	tLeads     // before a value: "call it"
 	tItIs      // "it's", before a state
 	tShould    // before a new value, behind "its title": "should be"
+	tNeedless  // before a task, says that it is to be deleted: "I don't need"
 	tGone      // says behind a task that it is to be deleted: "can go", "is no longer needed"
 	tTime      // begins a time: "for", "tomorrow"
 	lastClass
@@ -188,6 +189,7 @@ type lexicon struct {
 	entries map[string][]entry // by first word; the longest phrase first, then by class
 	pairs   []pair
 	verbs   []string // single words of verbs, for typos
+	phrases []string // first words of longer phrases of verbs and requests, and the list's own nouns, for typos
 }
 
 // lexicons are all languages; of equal evidence the earlier wins.
@@ -212,6 +214,7 @@ func newLexicon(l language) *lexicon {
 			x.add(tParticle, head, len(x.pairs)-1)
 		}
 	}
+	core := strings.Fields(l.core)
 	for w, list := range x.entries {
 		slices.SortStableFunc(list, func(a, b entry) int {
 			return cmp.Or(cmp.Compare(len(b.rest), len(a.rest)), cmp.Compare(a.class, b.class))
@@ -219,8 +222,16 @@ func newLexicon(l language) *lexicon {
 		if len(w) >= 3 && slices.ContainsFunc(list, func(e entry) bool { return len(e.rest) == 0 && e.class < vErrand }) {
 			x.verbs = append(x.verbs, w)
 		}
+		if len(w) >= 5 && slices.ContainsFunc(list, func(e entry) bool { return len(e.rest) > 0 && (e.class < vErrand || e.class == fAsk) }) {
+			x.phrases = append(x.phrases, w)
+		}
+	}
+	for _, w := range core {
+		x.phrases = append(x.phrases, fold(w))
 	}
 	slices.Sort(x.verbs)
+	slices.Sort(x.phrases)
+	x.phrases = slices.Compact(x.phrases)
 	return x
 }
 

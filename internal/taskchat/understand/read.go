@@ -94,10 +94,14 @@ func doubt(results []Result, to float64) {
 // reported says that a sentence tells what somebody said: it has a verb of saying before anything that could be a command, or at its end.
 func (r *reader) reported(s span, clauses []span) bool {
 	f := r.front(clauses[0])
-	at := r.has(f.span, fReport)
-	written := at == f.hi-1 && r.before(f.lo, at, tLink, tAlready) > 0 // "the letter is written"
-	if _, n := r.verb(f.lo, f.hi); n == 0 && !f.polite && !f.wished && at >= 0 && at <= f.lo+5 && !written {
-		return true
+	if _, n := r.verb(f.lo, f.hi); n == 0 && !f.polite && !f.wished {
+		for i := f.lo; i < f.hi && i <= f.lo+5; i++ {
+			if n := r.at(i, f.hi, rAbout); n > 1 { // "a task that says …"
+				i += n - 1
+			} else if r.at(i, f.hi, fReport) > 0 && (i < f.hi-1 || r.before(f.lo, i, tLink, tAlready) == 0) { // not "the letter is written"
+				return true
+			}
+		}
 	}
 	if end := r.trimEnd(s, tEnding); !end.empty() && r.at(end.hi-1, end.hi, fReport) > 0 {
 		for i := end.hi - 2; i > s.lo && i > end.hi-6; i-- { // "…, my wife said"
@@ -122,7 +126,7 @@ func (r *reader) clause(s span, asks bool) said {
 	if f.empty() {
 		return said{results: one(Chat, asked, Entities{}, "politeness")}
 	}
-	if rest := r.trimStart(whole, fFiller, fAgain, yNo, fMeant); !rest.empty() && r.has(span{whole.lo, rest.lo}, fAgain, yNo, fMeant) >= 0 {
+	if rest := r.trimStart(whole, fFiller, fAgain, yNo, fMeant, fTalk); !rest.empty() && r.has(span{whole.lo, rest.lo}, fAgain, yNo, fMeant) >= 0 {
 		again := r.has(span{whole.lo, rest.lo}, fAgain, fMeant) >= 0
 		if again || r.plain(rest) != nil {
 			c := r.clause(rest, asks)
@@ -176,6 +180,16 @@ func (r *reader) plainly(s, whole span, f front, asks bool) said {
 		return said{results: r.refuse()}
 	}
 	out := r.followUpLong(f)
+	if out == nil {
+		out = r.shouldBe(f.span)
+	}
+	if out == nil {
+		out = r.quotedOnto(f)
+	}
+	clausal := r.at(f.lo, f.hi, fClausal) >= max(1, n) && r.has(f.span, fAsking) < 0 && r.has(span{f.lo + 1, f.hi}, fIf, fBe, tLink) >= 0
+	if out == nil && clausal && !asks { // "check if the laundry is done"
+		out = r.added(f.span, false, implied, "a thing to do, in so many words")
+	}
 	if out == nil && e.class >= vErrand && r.saysDone(f.span) {
 		if out = r.doneState(f.span); out != nil {
 			return said{results: out, stated: true}

@@ -1,6 +1,7 @@
 package understand
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -26,7 +27,7 @@ func (t *text) reference(s span) *named {
 	words := t.raw(s)
 	if n, end := t.exact(s); n != nil && end == s.hi {
 		n.Words = words
-		n.doubt = s.hi-s.lo == 1 && t.at(s.lo, s.hi, rNumber) > 0 // "two" may be an amount
+		n.doubt = n.doubt || s.hi-s.lo == 1 && t.at(s.lo, s.hi, rNumber) > 0 // "two" may be an amount
 		return n
 	}
 	n := t.contrasted(s)
@@ -81,6 +82,9 @@ func (t *text) exact(s span) (*named, int) {
 	}
 	if all != nil {
 		return all, allEnd
+	}
+	if n := t.at(s.lo, s.hi, rIts); n > 0 && s.lo+n == s.hi {
+		return &named{Reference: Reference{It: true}, explicit: true}, s.hi
 	}
 	if n := t.at(s.lo, s.hi, rIt); n > 0 {
 		end := s.lo + n
@@ -247,6 +251,9 @@ func (t *text) positions(s span) (*named, int) {
 			break
 		}
 	}
+	if slices.Contains(n.Positions, 0) { // the middle of an even number
+		return &named{several: true, doubt: true}, end
+	}
 	if n.Positions == nil || end < s.hi && (t.tokens[end].glued && t.tokens[end].kind == word && t.tokens[end].norm != "'s" || t.at(end, s.hi, rOr) > 0) {
 		return nil, s.lo
 	}
@@ -255,6 +262,9 @@ func (t *text) positions(s span) (*named, int) {
 
 // position reads one item of positions. In a list, a number may stand alone behind others.
 func (t *text) position(s span, more bool) (list []int, end int) {
+	if list, end = t.placed(s); list != nil {
+		return list, end
+	}
 	i := t.skip(s.lo, s.hi, rArticle)
 	i = t.skip(i, s.hi, rListKind)
 	noun := t.at(i, s.hi, rTask, rTasks)
@@ -310,7 +320,11 @@ func (t *text) counted(ordinal int, s span) ([]int, int) {
 	if s.lo < s.hi && t.tokens[s.lo].kind == number && t.tokens[s.lo].value > 1 && (ordinal == 1 || ordinal == -1) {
 		return run(ordinal, t.tokens[s.lo].value), s.lo + 1 + t.at(s.lo+1, s.hi, rTasks, rOnes)
 	}
-	return []int{ordinal}, s.lo + t.at(s.lo, s.hi, rTask, rOne)
+	end := s.lo + t.at(s.lo, s.hi, rTask, rOne)
+	if e, k := t.entry(end, s.hi, rEnd); k > 0 { // "second one from the bottom"
+		return []int{ordinal * e.value}, end + k
+	}
+	return []int{ordinal}, end
 }
 
 // run is the first or last n positions.
@@ -489,6 +503,9 @@ func (t *text) listPhrase(i, hi int, classes ...class) int {
 	n := t.at(i, hi, classes...)
 	if n == 0 {
 		return 0
+	}
+	if k := t.at(i, hi, rPlace); k > 0 {
+		return k
 	}
 	j := t.skip(i+n, hi, rArticle)
 	if k := t.at(j, hi, rList); k > 0 {

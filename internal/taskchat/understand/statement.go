@@ -14,7 +14,25 @@ func (r *reader) statement(s span) []Result {
 	if out := r.donePast(s); out != nil {
 		return out
 	}
-	return nil
+	return r.gone(s)
+}
+
+// gone reads "task 2 can go", "the gym is no longer needed". It only asks: somebody may just say so.
+func (r *reader) gone(s span) []Result {
+	s = r.trimEnd(s, tEnding, fFiller, tAlready)
+	subject := span{s.lo + r.at(s.lo, s.hi, tNeedless), s.hi}
+	n := r.before(s.lo, s.hi, tGone)
+	if subject.lo > s.lo {
+		n = 0
+	} else if n == 0 || r.at(s.lo, s.hi, fSubject) > 0 && r.at(s.lo, s.hi, rArticle, rIt) == 0 {
+		return nil
+	}
+	subject = r.trim(span{subject.lo, s.hi - n}, fFiller, tAlready)
+	ref := r.reference(subject)
+	if ref == nil || ref.several || n == 0 && !ref.explicit && r.at(subject.lo, subject.hi, rArticle) == 0 || r.unsayable(subject) && !ref.explicit {
+		return nil
+	}
+	return one(Delete, min(asked, r.trust(ref)), Entities{Reference: &ref.Reference, Status: ref.status}, "something is said not to be needed")
 }
 
 // doneState reads "task 2 is done", "done with the report", "finished 2".
@@ -67,7 +85,13 @@ func (r *reader) doneState(s span) []Result {
 	if rest.empty() {
 		return nil
 	}
+	if r.at(rest.lo, rest.hi, rNone) > 0 {
+		return one(Chat, asked, Entities{}, "nothing is done")
+	}
 	ref := r.reference(rest)
+	if ref != nil && ref.several && linked && r.words(rest) > 0 && r.at(rest.lo, rest.hi, rArticle, rIndefinite, rNumber) > 0 {
+		return one(Complete, asked-0.05, Entities{}, "something is done, and not said what")
+	}
 	if ref == nil || ref.several || r.isSubject(rest.lo, rest.hi) && !ref.explicit {
 		return nil
 	}
@@ -210,6 +234,9 @@ func (r *reader) donePast(s span) []Result {
 		out := r.doneObject(s, span{i + k, s.hi})
 		doubt(out, asked)
 		return out
+	}
+	if k := r.at(i, s.hi, vErrand, vErrandNoun, vComplete, vCompleteWeak); perfect.value == 1 && k > 0 && i+k < s.hi { // "I managed to pay the bill"
+		return r.doneObject(s, span{i + k, s.hi})
 	}
 	if perfect.value == 1 && n > 0 && i+1 < s.hi && r.lex.infinitive(r.tokens[i], false) { // "acabei de pagar a conta"
 		return r.doneObject(s, span{i + 1, s.hi})

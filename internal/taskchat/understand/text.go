@@ -10,6 +10,7 @@ type text struct {
 	src    string
 	tokens []token
 	lex    *lexicon
+	shown  int       // tasks in the last list shown
 	found  [][]entry // the entries that begin at each token, the longest first
 }
 
@@ -19,6 +20,7 @@ type span struct{ lo, hi int }
 func (s span) empty() bool { return s.lo >= s.hi }
 
 func newText(src string, tokens []token, l *lexicon) *text {
+	tokens = l.withoutHesitation(tokens)
 	if l.order != nil {
 		tokens = l.order(l, src, tokens)
 	}
@@ -32,8 +34,68 @@ func newText(src string, tokens []token, l *lexicon) *text {
 				t.found[i] = append(t.found[i], e)
 			}
 		}
+		if len(t.found[i]) == 0 && tok.kind == word && !isWord(tok.norm) {
+			t.found[i] = l.misspelt(tok.norm, tokens[i:])
+		}
 	}
+	t.gerunds()
 	return t
+}
+
+// withoutHesitation takes away what only fills the time until the next word. Titles are cut from the source, and keep it.
+func (x *lexicon) withoutHesitation(tokens []token) []token {
+	var kept []token
+	for i, tok := range tokens {
+		hesitates := !tok.quoted && tok.kind == word && slices.ContainsFunc(x.entries[tok.norm], func(e entry) bool { return e.class == fUhm })
+		if hesitates && kept == nil {
+			kept = append(make([]token, 0, len(tokens)), tokens[:i]...)
+		} else if !hesitates && kept != nil {
+			kept = append(kept, tok)
+		}
+	}
+	if kept == nil {
+		return tokens
+	}
+	return kept
+}
+
+// gerunds reads "would you mind adding milk and deleting the first" as its verbs.
+func (t *text) gerunds() {
+	asked := false
+	for i := range t.tokens {
+		if e, n := t.entry(i, len(t.tokens), fAsk); n > 0 && e.value == takesGerund {
+			asked = true
+			t.gerund(i + n)
+		} else if k := t.at(i, len(t.tokens), rAnd, tThen); k > 0 && asked {
+			t.gerund(i + k)
+		}
+	}
+}
+
+// takesGerund is the value of requests that a gerund follows: "would you mind".
+const takesGerund = 1
+
+// gerund reads the token of a gerund as the verb that it is made of.
+func (t *text) gerund(i int) {
+	if i >= len(t.tokens) || t.tokens[i].quoted {
+		return
+	}
+	stem, ok := strings.CutSuffix(t.tokens[i].norm, "ing")
+	if !ok || len(stem) < 2 {
+		return
+	}
+	for _, w := range []string{stem, stem + "e", stem[:len(stem)-1]} {
+		var list []entry
+		for _, e := range t.lex.entries[w] {
+			if e.class < lastVerb && e.class != vNeed && e.matches(t.tokens[i:]) || e.class == tParticle {
+				list = append(list, e)
+			}
+		}
+		if list != nil {
+			t.found[i] = list
+			return
+		}
+	}
 }
 
 // heads says that an entry at a token is no noun that makes a task only before a colon: "task: buy milk", not "task 2".

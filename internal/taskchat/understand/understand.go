@@ -113,6 +113,7 @@ func Read(words string, c Context) Reading {
 	var best Reading
 	for i, l := range ranked(tokens, c.Language) {
 		r := &reader{text: newText(words, tokens, l), context: c, previous: c.Previous}
+		r.shown = c.Shown
 		reading := Reading{l.code, r.read()}
 		if i == 0 {
 			best = reading

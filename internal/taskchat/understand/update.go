@@ -50,6 +50,12 @@ func (r *reader) update(s span, h head) []Result {
 
 // retitle reads a reference and a new title with a word between: "task 2 to buy milk".
 func (r *reader) retitle(s, object span, h head) []Result {
+	if end := r.possessed(object, tTitle); end > 0 && end < object.hi { // "its title X", with or without a word between
+		ref, value := r.it(object.lo, end), r.value(span{end + r.valueAt(end, object.hi), object.hi})
+		if !value.empty() {
+			return one(Update, min(clear, r.trust(ref)), Entities{Title: r.title(value), Reference: &ref.Reference}, "a command, and the new title of a task")
+		}
+	}
 	type cut struct {
 		ref   *named
 		value span
@@ -68,7 +74,7 @@ func (r *reader) retitle(s, object span, h head) []Result {
 		if n == 0 && i+2 < object.hi && r.before(object.lo, i, tInto) == 0 && r.isQuoted(span{i, r.trimEnd(object, tEnding).hi}) {
 			n = -1 // a quoted value needs no word before it
 		}
-		if n == 0 || r.tokens[i].quoted && n > 0 {
+		if n == 0 || r.tokens[i].quoted && n > 0 || r.aboutAt(i, object.hi) && r.isNoun(span{object.lo, i}) {
 			continue
 		}
 		value := r.value(span{i + max(n, 0), object.hi})
@@ -136,6 +142,12 @@ func (r *reader) value(s span) span { return r.trimEnd(r.trimStart(s), tEnding) 
 
 // named takes "the title of" from a reference, and "'s title" behind it.
 func (r *reader) named(s span) span {
+	if n := r.at(s.lo, s.hi, rIts); n > 0 && r.at(r.skip(s.lo+n, s.hi, rNew), s.hi, tTitle) > 0 && r.before(s.lo, s.hi, tTitle) > 0 { // "its title"
+		return span{s.lo, s.lo + n}
+	}
+	if n := r.before(s.lo, s.hi, rIts); n > 0 && r.before(s.lo, s.hi-n, tTitle) > 0 { // "o nome dela"
+		return span{s.hi - n, s.hi}
+	}
 	i := r.skip(s.lo, s.hi, rArticle)
 	if n := r.at(i, s.hi, tTitle); n > 0 {
 		if k := r.at(i+n, s.hi, rOf, rAbout); k > 0 || r.at(i+n, s.hi, rArticle) > 0 {
@@ -272,6 +284,9 @@ func (r *reader) move(s, object span) []Result {
 // describe reads what is to be done with a description: "the description of task 2 to X", "a note to task 2: X". away says that it is removed.
 func (r *reader) describe(object span, away bool) []Result {
 	object = r.trimEnd(object, tEnding)
+	if end := r.possessed(object, tDesc); end > 0 && (end == object.hi || r.valueAt(end, object.hi) > 0) {
+		return r.described(r.it(object.lo, end), span{end + r.valueAt(end, object.hi), object.hi}, away)
+	}
 	i := r.skip(object.lo, object.hi, rArticle, rIndefinite, rNew, rEach)
 	n := r.at(i, object.hi, tDesc)
 	if n == 0 {
@@ -293,8 +308,13 @@ func (r *reader) describe(object span, away bool) []Result {
 	}
 	ref, end := r.exact(span{i + k, object.hi})
 	value := quoted
-	if ref == nil || end < object.hi && r.valueAt(end, object.hi) == 0 {
-		for end = i + k + 1; end < object.hi && r.valueAt(end, object.hi) == 0; {
+	about := ref != nil && ref.It && r.aboutAt(end, object.hi)
+	if about || ref == nil || end < object.hi && r.valueAt(end, object.hi) == 0 {
+		if !about {
+			end = i + k
+		}
+		noun := func() bool { return r.aboutAt(end, object.hi) && r.isNoun(span{i + k, end}) }
+		for end++; end < object.hi && (r.valueAt(end, object.hi) == 0 || noun()); {
 			end++
 		}
 		if ref = r.reference(span{i + k, end}); ref == nil || ref.several {
@@ -350,4 +370,78 @@ func (r *reader) valueAt(i, hi int) int {
 
 func (r *reader) isOpening(i int) bool {
 	return i < len(r.tokens) && r.tokens[i].quoted && r.sign(i, `"`, "'")
+}
+
+// it is the reference of a possessive.
+func (r *reader) it(lo, hi int) *named {
+	return &named{Reference: Reference{Words: r.raw(span{lo, hi}), It: true}, explicit: true}
+}
+
+// possessed is where "its title", "o nome dela" ends, with a noun of a class, at the beginning of a part; 0: it is something else.
+func (r *reader) possessed(s span, noun class) int {
+	n := r.at(s.lo, s.hi, rIts)
+	i := r.skip(s.lo+n, s.hi, rArticle, rNew)
+	k := r.at(i, s.hi, noun)
+	if k == 0 {
+		return 0
+	}
+	if n > 0 {
+		return i + k
+	}
+	if m := r.at(i+k, s.hi, rIts); m > 0 {
+		return i + k + m
+	}
+	return 0
+}
+
+// aboutAt says that a token begins what a task is about, "with the invoice", where it could also begin a new value.
+func (r *reader) aboutAt(i, hi int) bool {
+	n := r.at(i, hi, rAbout)
+	return n > 0 && r.at(i+n, hi, rArticle) > 0
+}
+
+// isNoun says that a part is nothing but "the task" or "the one".
+func (r *reader) isNoun(s span) bool {
+	i := r.skip(s.lo, s.hi, rArticle)
+	n := r.at(i, s.hi, rTask, rOne)
+	if k := r.at(s.lo, s.hi, rIt); i == s.lo && k > n { // "the one"
+		n = k
+	}
+	return n > 0 && i+n == s.hi || r.at(s.lo, s.hi, rIt) == s.hi-s.lo && r.before(s.lo, s.hi, rOne) > 0
+}
+
+// give reads "it the title X", "task 2 the description X". nil: something else is given.
+func (r *reader) give(object span) []Result {
+	ref, end := r.exact(object)
+	if ref == nil {
+		return nil
+	}
+	ref.Words = r.raw(span{object.lo, end})
+	i := r.skip(end, object.hi, rArticle, rIndefinite, rNew)
+	if n := r.at(i, object.hi, tDesc); n > 0 {
+		return r.described(ref, span{i + n + r.valueAt(i+n, object.hi), object.hi}, false)
+	}
+	n := r.at(i, object.hi, tTitle)
+	value := r.value(span{i + n + r.valueAt(i+n, object.hi), object.hi})
+	if n == 0 || value.empty() {
+		return nil
+	}
+	return one(Update, min(clear, r.trust(ref)), Entities{Title: r.title(value), Reference: &ref.Reference}, "a command, a task and its new title")
+}
+
+// shouldBe reads "its title should be X". nil: it is something else.
+func (r *reader) shouldBe(s span) []Result {
+	for _, noun := range []class{tTitle, tDesc} {
+		end := r.possessed(s, noun)
+		n := r.at(end, s.hi, tShould)
+		if end == 0 || n == 0 || end+n == s.hi {
+			continue
+		}
+		ref, value := r.it(s.lo, end), span{end + n, s.hi}
+		if noun == tDesc {
+			return r.described(ref, value, false)
+		}
+		return one(Update, min(clear, r.trust(ref)), Entities{Title: r.title(r.value(value)), Reference: &ref.Reference}, "what a title is to be")
+	}
+	return nil
 }
