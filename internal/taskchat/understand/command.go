@@ -14,6 +14,9 @@ const (
 	low     = 0.4
 )
 
+// aVerbAlone is the reasoning of a command that does not say what it is about.
+const aVerbAlone = "a verb alone"
+
 // reader reads one message in one language.
 type reader struct {
 	*text
@@ -221,7 +224,7 @@ func (r *reader) change(i Intent, s span, h head) []Result {
 		if isWeak && !h.typo && i == Delete {
 			return nil
 		}
-		return one(i, clear, Entities{}, "a verb alone")
+		return one(i, clear, Entities{}, aVerbAlone)
 	}
 	if r.at(object.lo, object.hi, rNone) == object.hi-object.lo { // "delete nothing"
 		return r.refuse()

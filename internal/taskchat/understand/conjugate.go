@@ -76,6 +76,10 @@ func (o order) askedBehind(c []token) []token {
 		return c
 	}
 	for i := from + 1; i < len(c)-1; i++ {
+		if n := o.length(c[i:], vNeed); n > 0 && i <= from+3 && o.length(c[from:], tTime, fFiller) > 0 && !c[i].quoted { // "amanhã tenho de …"
+			moved := append(append([]token{}, c[:from]...), c[i:i+n]...)
+			return append(append(moved, c[i+n:]...), c[from:i]...)
+		}
 		asks := o.length(c[i:], fCould)
 		verb := i + o.length(c[i:], fAsk, fCould)
 		if asks > 0 && !c[i].quoted && verb < len(c) && o.commands(c[verb].norm) && o.infinitive(c[verb], false) {

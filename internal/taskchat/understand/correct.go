@@ -25,7 +25,9 @@ func pointsBack(c said) bool {
 	}
 	x := c.results[0]
 	changes := x.Intent == Complete || x.Intent == Delete || x.Intent == Update
-	return changes && x.Entities.Reference != nil && x.Entities.Reference.It
+	ref := x.Entities.Reference
+	alone := ref == nil && x.Intent != Update && x.Reasoning == aVerbAlone // "…, delete"
+	return changes && (ref != nil && ref.It || alone)
 }
 
 // subject is the task that a statement speaks of; nil: it names none, or is none.

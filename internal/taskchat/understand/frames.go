@@ -8,7 +8,7 @@ func (r *reader) remind(h head) []Result {
 		return one(Create, clear, Entities{}, "a command without a title")
 	}
 	const frame = "a request to be reminded"
-	if r.at(object.lo, object.hi, fAsking) > 0 { // "remember when …"
+	if r.at(object.lo, object.hi, fAsking) > r.at(object.lo, object.hi, tInfTo) { // "remember when …"
 		return nil
 	}
 	about := span{object.lo + r.at(object.lo, object.hi, tInfTo), object.hi}
@@ -149,7 +149,7 @@ func (r *reader) put(object span) []Result {
 	}
 	s := r.trimEnd(object, tEnding, fFiller)
 	at, from := r.destination(s)
-	if task := r.trimStart(s); at < 0 && (r.isQuoted(task) || !r.lex.last && r.beginsErrand(task)) && r.mark(s) == nil {
+	if task := r.trimStart(s); at < 0 && r.before(0, object.lo, vDelete, vDeleteWeak, vComplete, vCompleteWeak) == 0 && (r.isQuoted(task) || !r.lex.last && r.beginsErrand(task)) && r.mark(s) == nil {
 		return r.added(task, false, implied, "something to be put down")
 	}
 	if at <= s.lo {

@@ -32,7 +32,7 @@ var german = language{
 			ich_sollte_mal ich_müsste_mal ich_müsste_noch wir_müssen wir_müssen_noch wir_sollten muss_noch muss ich_brauche:1 ich_brauche_noch:1
 			brauche:1 brauche_noch:1
 			ich_darf ich_werde ich_hab_noch_zu ich_habe_noch_zu ich_habe_vor muss_ich_noch:2 müsste_noch sollte_noch außerdem_muss_ich dann_muss_ich
-			auch_muss_ich heute_muss_ich:3 morgen_muss_ich:3 ich_plane ich_gedenke wir_müssten ich_müsste_unbedingt wir_müssten_mal muss_dringend ich_muss_dringend ich_soll_noch`,
+			auch_muss_ich ich_plane ich_gedenke wir_müssten ich_müsste_unbedingt wir_müssten_mal muss_dringend ich_muss_dringend ich_soll_noch`,
 		vCreate: `hinzufügen hinzuzufügen ergänze ergänz ergänzen erstelle:1 erstell:1 erstellen:1 anlegen anzulegen notiere notier notieren
 			aufschreiben aufzuschreiben eintragen einzutragen aufnehmen vermerke vermerken neue_aufgabe neuer_eintrag neuen_eintrag neues_todo
 			neues_to-do neue_erinnerung weitere_aufgabe noch_eine_aufgabe aufgabe:2 todo:2 to-do:2 erinnerung:2 mach_eine_aufgabe mache_eine_aufgabe
@@ -61,6 +61,7 @@ var german = language{
 		vFind: `suche:1 such:1 suchen:1 finde:1 finden:1 such_nach suche_nach filtere filter durchsuche suche_mir`,
 		vUndo: `rückgängig rückgängig_machen widerrufe widerruf zurücknehmen undo wiederherstellen mach_das_rückgängig mach_es_rückgängig
 			mach_rückgängig stell_wieder_her hol_zurück` + " " + joinedVerbs(germanUndo),
+		vGive: `gib gebt geben`,
 		vErrand: `kauf kaufe ruf rufe bring bringe hol hole bezahl bezahle zahl zahle schick schicke schreib schreibe putz putze back backe koch koche
 			mach mache bestell bestelle buch buche besuch besuche reparier repariere wasch wasche gieß gieße lern lerne lies plan plane prüf prüfe
 			räum räume repariere sag sage frag frage treff triff vereinbar vereinbare organisier organisiere besorg besorge miete kümmere kündige tank
@@ -78,7 +79,7 @@ var german = language{
 			ich_würde lass_uns lasst_uns wir_wollen wir_möchten möchte will ich_mag ich_wünsche lass_mich`,
 		fFiller: `bitte mal doch eben kurz einfach noch dann also jetzt gleich ok okay so na danach anschließend außerdem zuerst zuletzt schließlich
 			auch gern gerne hey hallo hi assistent sibyl übrigens schnell nun gerade halt ja_bitte zusätzlich ferner daneben aber wieder sofort
-			bitteschön bitte_auch eigentlich nochmal zunächst weiterhin als_erstes als_nächstes ähm äh öhm hmm tja ah oh naja lieber stattdessen bitte_einmal einmal grad rasch fix auch_noch ne_ja doch_bitte wirklich erst erstmal zuallererst dafür soeben`,
+			bitteschön bitte_auch eigentlich nochmal zunächst weiterhin als_erstes als_nächstes tja ah oh naja lieber stattdessen bitte_einmal einmal grad rasch fix auch_noch ne_ja doch_bitte wirklich erst erstmal zuallererst dafür soeben`,
 		fMe: `mir mich uns für_mich für_uns dir`,
 		fGreet: `hallo hi hey guten_morgen guten_tag guten_abend gute_nacht moin servus grüß_dich grüß_gott tschüss tschüß ciao bis_später
 			bis_morgen bis_bald auf_wiedersehen wie_geht's wie_geht_es_dir wie_gehts na schönen_tag schönen_tag_noch schönen_abend mahlzeit
@@ -107,6 +108,9 @@ var german = language{
 		fStative: `gewesen gehabt geliebt gedacht gewusst gewollt gehasst vergessen geschlafen gesehen gehört gefühlt gelöscht hinzugefügt gesagt
 			gefragt geträumt verloren gelacht geweint gewartet gehofft geglaubt versucht beschlossen angefangen verstanden gemeint gefreut geändert
 			umbenannt entfernt erstellt`,
+		fUhm:     `ähm äh öh öhm ehm ähh`,
+		fAskIf:   `wenn_du_könntest wenn_du_kannst wenn_du_magst wenn_du_würdest wenn_sie_könnten wenn_sie_würden`,
+		fClausal: `prüf prüfe überprüf überprüfe schau frag frage hoffe warte sag sage prüfen überprüfen schauen fragen`,
 		fHelp: `hilfe hilf_mir was_kannst_du was_kann_ich_tun was_kann_ich_sagen was_kannst_du_tun was_kannst_du_alles wer_bist_du was_bist_du
 			wie_funktioniert_das wie_funktioniert wie_geht_das wie_kann_ich wie_kann_man wie_lösche_ich wie_mache_ich wie_füge_ich wie_erledige_ich
 			wie_ändere_ich wie_hake_ich wie_markiere_ich wie_erstelle_ich befehle anleitung ich_brauche_hilfe wie_benenne_ich wie_lege_ich
@@ -172,6 +176,8 @@ var german = language{
 		rAnother: `ander~ rest nächst~ übrig~ ältest~ `,
 
 		rMiddle: `mittler~ in_der_mitte mittig~ mittlerste`,
+		rEnd:    `ganz_oben:1 oben:1 ganz_unten:-1 unten:-1 am_anfang:1 am_ende:-1 von_oben:1 von_unten:-1 von_hinten:-1 von_vorne:1 ganz_am_ende:-1`,
+		rOnly:   `nur bloß lediglich`,
 		rBeside: `vor:-1 direkt_vor:-1 über:-1 direkt_über:-1 oberhalb:-1 nach:1 direkt_nach:1 unter:1 direkt_unter:1 unterhalb:1 hinter:1`,
 		rIts:    `ihr ihre ihren ihrem ihrer ihres sein seine seinen seinem seiner seines dessen deren`,
 
@@ -228,6 +234,8 @@ var german = language{
 		tInsteadOf: `stattdessen lieber`,
 		tPick:      `nimm nehme ich_nehme wähle ich_meine ich_meinte ich_wähle ich_will es_ist das_ist die_mit der_mit das_mit ich_möchte ich_hätte_gern`,
 		tItIs:      `das_ist es_ist ist das_wäre`,
+		tShould:    `soll_sein soll_lauten sollte_sein muss_sein muss_lauten sollte_lauten`,
+		tNeedless:  `ich_brauche_nicht_mehr ich_brauch_nicht_mehr wir_brauchen_nicht_mehr ich_benötige_nicht_mehr ich_will_nicht_mehr brauche_nicht_mehr`,
 		tGone: `kann_weg können_weg kann_raus können_raus kann_runter kann_gelöscht_werden können_gelöscht_werden soll_weg soll_raus muss_weg muss_raus
 			darf_weg darf_raus kann_gestrichen_werden kann_entfernt_werden können_entfernt_werden sollte_gelöscht_werden soll_gelöscht_werden
 			brauche_ich_nicht_mehr brauch_ich_nicht_mehr brauchen_wir_nicht_mehr wird_nicht_mehr_gebraucht werden_nicht_mehr_gebraucht

@@ -282,8 +282,10 @@ func ranked(tokens []token, context string) []*lexicon {
 		known = known || scores[l] > 0
 	}
 	for _, l := range all {
-		if !known {
-			scores[l] += l.form(tokens)
+		if form := l.form(tokens); known { // of equal evidence
+			scores[l] += form / 20
+		} else {
+			scores[l] += form
 		}
 		if l.code == context {
 			scores[l] += 0.6

@@ -161,7 +161,7 @@ func (r *reader) undo(object span) []Result {
 	if ref != nil && end == object.hi && ref.Positions != nil && r.at(object.lo, object.hi, tChange) == 0 {
 		return one(Update, asked, Entities{Status: "pending", Reference: &ref.Reference}, "a task's state is to be taken back")
 	}
-	if r.has(object, tPassive, fStative) >= 0 && ref == nil { // "the deleted task"
+	if r.has(object, tPassive, fStative) >= 0 && (ref == nil || end < object.hi) { // "the deleted task"
 		return one(Undo, clear-0.02, Entities{}, "a request to take something back")
 	}
 	if ref != nil && end == object.hi || r.skip(object.lo, object.hi, rArticle, rOrdinal, tChange, rOf, fMe, fSubject, fPerfect) == object.hi {

@@ -31,7 +31,7 @@ var portuguese = language{
 			estou_a_precisar_de:1 estou_a_precisar:1 convém_eu é_preciso:1 é_preciso_eu tenho_também_de também_tenho_de tenho_mesmo_que`,
 		vCreate: `adiciona adicione adicionar adiciona_aí acrescenta acrescente acrescentar cria:1 crie:1 criar:1 anota anote anotar anota_aí
 			anote_aí inclui inclua incluir insere insira inserir registra registre registrar nova_tarefa novo_item novo_lembrete nova_entrada
-			outra_tarefa mais_uma_tarefa tarefa:2 lembrete:2 faz_uma_tarefa faça_uma_tarefa cria_uma_tarefa crie_uma_tarefa regista registe  toma_nota toma_nota_de tome_nota tome_nota_de tomar_nota_de toma_aí_nota uma_nova_tarefa:2 uma_tarefa_nova:2 coloca_mais_uma:2 mais_uma:2 aponta_aí` + portugueseVerbs(`adicionar acrescentar anotar apontar criar:1 incluir/inclui registrar registar inserir/insira,insiras agregar somar`) + ` `,
+			outra_tarefa mais_uma_tarefa tarefa:2 lembrete:2 faz_uma_tarefa faça_uma_tarefa regista registe  toma_nota toma_nota_de tome_nota tome_nota_de tomar_nota_de toma_aí_nota uma_nova_tarefa:2 uma_tarefa_nova:2 coloca_mais_uma:2 mais_uma:2 aponta_aí` + portugueseVerbs(`adicionar acrescentar anotar apontar criar:1 incluir/inclui registrar registar inserir/insira,insiras agregar somar`) + ` `,
 		vPut:    `bota bote botar coloca coloque colocar põe ponha pôr joga jogue tira tire tirar escreve escreva risca risque mete meta ` + portugueseVerbs(`botar colocar jogar tirar meter escrever pendurar`) + ` `,
 		vDelete: `apaga apague apagar deleta delete deletar exclui exclua excluir remove remova remover elimina elimine eliminar apagues apagas  fora_com` + portugueseVerbs(`apagar deletar excluir/exclui remover eliminar retirar`) + ` `,
 		vDeleteWeak: `tira tire tirar cancela cancele cancelar limpa limpe limpar descarta descarte descartar esvazia esvazie esvaziar joga_fora
@@ -53,6 +53,7 @@ var portuguese = language{
 		vFind: `procura:1 procure:1 procurar:1 busca:1 busque:1 buscar:1 acha:1 ache:1 achar:1 encontra:1 encontre:1 encontrar:1 pesquisa
 			pesquise pesquisar procura_por procure_por busca_por busque_por filtra filtre filtrar`,
 		vUndo: `desfaz desfaça desfazer desfaz_isso reverte reverta reverter volta_atrás anula anule anular restaura restaure desfaz_aí  volta_para_trás voltar_atrás voltar_para_trás desfaz_lá` + portugueseVerbs(`desfazer/desfaz,desfaça,desfaças reverter anular restaurar recuperar`) + ` `,
+		vGive: `dá dê dar`,
 		vErrand: `compra compre liga ligue paga pague manda mande envia envie leva leve pega pegue faz faça agenda agende escreve escreva lava lave
 			limpa limpe marca marque reserva reserve busca busque devolve devolva conserta conserte arruma arrume prepara prepare
 			cozinha cozinhe estuda estude lê leia liga_para ligue_para visita visite organiza organize verifica verifique imprime imprima traz traga
@@ -66,7 +67,7 @@ var portuguese = language{
 		fWish: `quero eu_quero gostaria_de eu_gostaria_de queria eu_queria vamos desejo bora gostava_de gostaria_antes_de preferia prefiro`,
 		fFiller: `por_favor favor pf pfv pfvr por_gentileza então também agora depois aí ok okay olá oi ei só já ainda bem bom logo assistente sibyl
 			aliás além_disso e_então e_depois em_seguida por_fim finalmente primeiro rapidinho mas se_faz_favor faz_favor simplesmente imediatamente
-			novamente de_novo se_possível se_puder ahm hum ahn hã éh tipo olha antes em_vez_disso ao_invés_disso ora_bem lá novamente outra_vez afinal cá pá aí_então entretanto
+			novamente de_novo se_possível se_puder tipo olha antes em_vez_disso ao_invés_disso ora_bem lá novamente outra_vez afinal cá pá aí_então entretanto
 			na_mesma `,
 		fMe: `me mim pra_mim para_mim nos -me para_nós pra_gente`,
 		fGreet: `oi olá bom_dia boa_tarde boa_noite e_aí tchau até_logo até_amanhã até_mais tudo_bem tudo_bom como_vai como_você_está como_estás alô
@@ -91,6 +92,9 @@ var portuguese = language{
 			estão estamos chove choveu funciona não_sei`,
 		fStative: `gostei amei adorei odiei pensei achei senti fui sei hei dei_conta esqueci dormi perdi sonhei chorei tentei decidi comecei entendi
 			ouvi vi queria fiquei apaguei deletei exclui removi adicionei criei mudei alterei renomeei errei cansei falei errado dancei ri`,
+		fUhm:     `ahm hum éh ehm ahn hmm`,
+		fAskIf:   `se_pudesses se_pudesse se_você_pudesse se_você_puder se_puderes`,
+		fClausal: `verifica verifique verificar confirma confirme confirmar pergunta pergunte perguntar espera espere diz diga dizer`,
 		fHelp: `ajuda me_ajuda me_ajude ajude_me o_que_você_faz o_que_você_pode_fazer o_que_você_sabe_fazer o_que_posso_fazer o_que_posso_dizer
 			quem_é_você o_que_é_você como_funciona como_isso_funciona como_faço como_eu_faço como_posso como_eu comandos instruções preciso_de_ajuda
 			socorro como_é_que_eu como_se como_apago como_concluo como_adiciono como_crio como_marco como_excluo como_mudo como_faz o_que_sabes_fazer o_que_podes_fazer o_que_consegues_fazer o_que_você_consegue_fazer o_que_fazes que_sabes_fazer como_é_que_apago como_é_que_adiciono como_é_que_concluo como_é_que_marco como_é_que_mudo como_é_que_funciona como_é_que_se como_é_que como_elimino como_removo como_edito como_altero quem_és`,
@@ -150,6 +154,9 @@ var portuguese = language{
 		rAnother: `outr~ resto próxim~ restante restantes demais`,
 
 		rMiddle: `do_meio no_meio a_do_meio o_do_meio que_está_no_meio central do_centro`,
+		rEnd: `de_cima:1 em_cima:1 no_topo:1 do_topo:1 de_baixo:-1 em_baixo:-1 no_fim:-1 do_fim:-1 no_final:-1 do_final:-1 no_início:1 do_início:1
+			a_contar_do_fim:-1 a_contar_do_início:1 lá_de_cima:1 lá_de_baixo:-1 mais_acima:1 mais_abaixo:-1`,
+		rOnly: `só apenas somente`,
 		rBeside: `antes_da:-1 antes_do:-1 anterior_à:-1 anterior_ao:-1 acima_da:-1 acima_do:-1 logo_antes_da:-1 depois_da:1 depois_do:1 a_seguir_à:1
 			a_seguir_ao:1 logo_depois_da:1 abaixo_da:1 abaixo_do:1 por_cima_da:-1 por_baixo_da:1 seguinte_à:1`,
 		rIts: `dela dele delas deles seu sua seus suas -lhe`,
@@ -199,6 +206,9 @@ var portuguese = language{
 		tInsteadOf: `em_vez_disso antes ao_invés_disso`,
 		tPick:      `pega quero escolho eu_quero é =é seria_a a_opção prefiro fica_com fico_com vou_de eu_escolho quis_dizer me_refiro_a é_a escolhe era era_a queria`,
 		tItIs:      `está_feito isso_está =está tá já_está`,
+		tShould:    `deve_ser devia_ser tem_de_ser tem_que_ser passa_a_ser`,
+		tNeedless: `não_preciso_mais_de não_preciso_mais_da não_preciso_mais_do não_preciso_mais_das já_não_preciso_de já_não_preciso_da já_não_preciso_do
+			já_não_preciso_das já_não_quero não_quero_mais já_não_tenho_de já_não_tenho_que não_preciso_mais não_tenho_mais_que já_não_preciso`,
 		tGone: `pode_ser_apagad~ pode_ser_eliminad~ pode_ser_excluíd~ pode_ser_removid~ pode_ser_deletad~ podem_ser_apagad~ podem_ser_excluíd~ pode_sair
 			pode_ir_embora podem_sair pode_sair_da_lista já_não_é_precis~ já_não_é_necessári~ não_é_mais_necessári~ não_é_mais_precis~ já_não_interessa
 			não_interessa_mais já_não_preciso não_preciso_mais foi_cancelad~ está_cancelad~ pode_desaparecer pode_ir_fora ficou_sem_efeito já_não_faz_falta

@@ -52,7 +52,7 @@ func (r *reader) doneState(s span) []Result {
 	if k := r.before(s.lo, s.hi, tUndone); k > n {
 		n, open = k, true
 	}
-	if n == 0 && s.hi-1 > s.lo && r.before(s.lo, r.trimEnd(span{s.lo, s.hi - 1}, tAlready, fFiller).hi, tLink) > 0 && r.isParticiple(s.hi-1) {
+	if n == 0 && s.hi-1 > s.lo && r.before(s.lo, r.trimEnd(span{s.lo, s.hi - 1}, tAlready, fFiller, rAll, rBoth).hi, tLink) > 0 && r.isParticiple(s.hi-1) {
 		n = 1
 	}
 	if n == 0 || s.hi-n <= s.lo {
@@ -65,6 +65,7 @@ func (r *reader) doneState(s span) []Result {
 			open, linked = true, true
 		} else if k = r.before(rest.lo, rest.hi, tLink); k > 0 {
 			linked = true
+		} else if k = r.before(rest.lo, rest.hi, rAll, rBoth); k > 0 && r.before(rest.lo, rest.hi-k, tLink, fFiller, tAlready) > 0 { // "are all cleaned"
 		} else if k = r.before(rest.lo, rest.hi, fFiller, tAlready); k == 0 && r.sign(rest.hi-1, ":", "-", "->", ",") {
 			k = 1
 		}
@@ -92,7 +93,7 @@ func (r *reader) doneState(s span) []Result {
 	if ref != nil && ref.several && linked && r.words(rest) > 0 && r.at(rest.lo, rest.hi, rArticle, rIndefinite, rNumber) > 0 {
 		return one(Complete, asked-0.05, Entities{}, "something is done, and not said what")
 	}
-	if ref == nil || ref.several || r.isSubject(rest.lo, rest.hi) && !ref.explicit {
+	if ref == nil || ref.several || (r.isSubject(rest.lo, rest.hi) || r.lex.last && r.speaks(rest)) && !ref.explicit {
 		return nil
 	}
 	if !linked && !ref.explicit && r.lex.known(r.tokens[rest.lo].norm) && r.at(rest.lo, rest.hi, rArticle) == 0 {
@@ -172,7 +173,7 @@ func (r *reader) doneFirst(s span) []Result {
 		i, linked = i+1, 1
 	}
 	if i >= s.hi {
-		if linked > 0 || r.words(s) > 3 {
+		if linked > 0 || r.words(s) > 3 && r.at(s.lo, s.hi, fPerfect) == 0 {
 			return nil
 		}
 		out := one(Complete, asked-0.05, Entities{}, "something is done")
@@ -225,7 +226,7 @@ func (r *reader) donePast(s span) []Result {
 		return nil
 	}
 	i := r.skip(lo+n, s.hi, fFiller, tAlready)
-	if r.lex.pastAlone && i > s.lo && r.context.Spoken && r.pastAt(i, s.hi) == s.hi-i { // "já fiz"
+	if r.lex.pastAlone && (i > s.lo || r.before(0, i, tAlready) > 0) && r.context.Spoken && i < s.hi && (r.pastAt(i, s.hi) == s.hi-i || r.at(i, s.hi, tLink) == s.hi-i) { // "já fiz"
 		return one(Complete, implied, Entities{Reference: &Reference{Words: r.raw(s), It: true}}, "something is said to be done")
 	}
 	if k := r.pastAt(i, s.hi); k > 0 && i+k < s.hi && (n > 0 || r.lex.pastAlone || r.told) {

@@ -57,17 +57,19 @@ func (o order) lists(c []token) bool {
 // joined puts a verb's second part beside it: "soll X heißen", "steht heute an", "aus der zweiten mach X", "bin für heute fertig".
 func (o order) joined(c []token) []token {
 	last := len(c) - 1
-	if c[last].quoted || last < 2 {
+	if last < 2 {
 		return c
 	}
 	pairs := map[string][]string{"heissen": {"soll", "sollte", "sollen", "muss"}, "lauten": {"soll", "sollte"}, "an": {"steht", "liegt", "stehen", "liegen"}}
 	for i := range last - 1 {
 		switch w := c[i].norm; {
-		case c[i].quoted:
+		case c[i].quoted, c[last].quoted && c[0].norm != "aus":
 		case slices.Contains(pairs[c[last].norm], w):
 			return slices.Insert(c[:last], i+1, c[last])
 		case i > 0 && c[0].norm == "aus" && (w == "mach" || w == "mache"):
-			return slices.Insert(slices.Delete(c, i, i+1), 0, c[i])
+			return append([]token{c[i]}, slices.Delete(slices.Clone(c), i, i+1)...)
+		case i <= 2 && strings.HasPrefix(w, "brauch") && i+3 < last && c[last].norm == "mehr" && c[last-1].norm == "nicht":
+			return slices.Insert(slices.Clone(c[:last-1]), i+1, c[last-1], c[last])
 		case w == "bin" && o.length(c[last:], tDone) == 1 && i+1+o.length(c[i+1:], fClosing) == last:
 			return slices.Insert(c[:last], i+1, c[last])
 		}
