@@ -30,6 +30,9 @@ func (t *text) reference(s span) *named {
 		n.doubt = n.doubt || s.hi-s.lo == 1 && t.at(s.lo, s.hi, rNumber) > 0 // "two" may be an amount
 		return n
 	}
+	if t.nowhere(s) {
+		return &named{several: true, doubt: true}
+	}
 	n := t.contrasted(s)
 	if n != nil {
 		return n
@@ -250,10 +253,7 @@ func (t *text) positions(s span) (*named, int) {
 			break
 		}
 	}
-	if slices.Contains(n.Positions, 0) { // the middle of an even number
-		return &named{several: true, doubt: true}, end
-	}
-	if n.Positions == nil || end < s.hi && (t.tokens[end].glued && t.tokens[end].kind == word && t.tokens[end].norm != "'s" || t.at(end, s.hi, rOr) > 0) {
+	if n.Positions == nil || slices.Contains(n.Positions, 0) || end < s.hi && (t.tokens[end].glued && t.tokens[end].kind == word && t.tokens[end].norm != "'s" || t.at(end, s.hi, rOr) > 0) {
 		return nil, s.lo
 	}
 	return n, end
