@@ -409,10 +409,10 @@ func (r *reader) within(ref *Reference, options int) bool {
 // optionsNamed are the options that have all content words of an answer, or of which the answer has all; by their whole words.
 func (r *reader) optionsNamed(s span) (positions []int) {
 	var words []string
-	for i := s.lo; i < s.hi; i++ {
+	for i := s.lo; i < s.hi; {
 		tok := r.tokens[i]
-		frames := r.at(i, s.hi, rArticle, rIndefinite, rTask, rOne, rAbout, fFiller, tEnding, tPick, fAgain, fMeant, rOf, tTo) > 0
-		if tok.kind == word && frames || tok.kind == sign || tok.kind == emoji {
+		n := r.at(i, s.hi, rArticle, rIndefinite, rTask, rOne, rAbout, fFiller, tEnding, tPick, fAgain, fMeant, rOf, tTo)
+		if i += max(1, n); tok.kind == word && n > 0 || tok.kind == sign || tok.kind == emoji {
 			continue
 		}
 		words = append(words, tok.norm)

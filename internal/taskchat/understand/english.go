@@ -4,7 +4,7 @@ import "strings"
 
 var english = language{
 	code: "en",
-	core: "task tasks list lists todo todos reminder reminders please",
+	core: "task tasks list lists todo todos reminder reminders please title description done completed finished second third fourth fifth everything number could would",
 	classes: map[class]string{
 		vRemind: `remind_me_to remind_me_about remind_me_of remind_me_that remind_me_i remind_us_to remind_me:1 don't_forget_to don't_forget_about
 			don't_forget
@@ -46,7 +46,7 @@ var english = language{
 			practice practise dress block phone lock fax feed dry exercise shower rest`,
 		fAsk: `can_you could_you would_you will_you can_u could_u can_you_please could_you_please would_you_please would_you_mind:1 do_you_mind:1 mind:1 would_you_mind_please:1 would_you_kindly
 			would_you_rather could_you_rather can_you_rather would_you_be_so_kind_as_to be_so_kind_as_to be_so_good_as_to would_you_be_so_kind_and
-			would_you_be_willing_to would_you_care_to any_chance_you_could any_chance_you_can any_chance_you_would any_chance_of_you:1
+			would_you_be_willing_to might_you is_it_ok_if_you is_it_okay_if_you would_it_be_ok_if_you would_it_be_okay_if_you would_you_care_to any_chance_you_could any_chance_you_can any_chance_you_would any_chance_of_you:1
 			is_there_a_way_you_could is_there_any_way_you_could do_you_think_you_could do_you_think_you_can can_i_get_you_to could_i_get_you_to
 			can_i_ask_you_to may_i_ask_you_to might_i_ask_you_to i'd_ask_you_to
 			i'd_rather_you i'd_prefer_you_to i_would_rather_you
@@ -56,7 +56,7 @@ var english = language{
 			you_need_to you_must would_you_be_able_to`,
 		fWish: `i_really_want_to i_do_want_to i_really_do_want_to i_just_want_to i_definitely_want_to i_want_to i'd_like_to i_would_like_to i_wanna i'd_love_to let's let_us let_me i'd_want_to we_want_to we'd_like_to i_would_love_to i'd_rather i_would_rather i'd_much_rather i'd_sooner i_would_prefer_to i'd_prefer_that_you
 			lemme i_wish_to i'd_like i_would_like i_want i'd_prefer_to go_ahead_and`,
-		fFiller: `on_second_thought on_second_thoughts please kindly just ok okay hey so also oh um uh well alright and_then and then next finally lastly first_of_all you_know_what you_know guess_what hmm_so mmm i_mean_like well_then let's_see_now actually plus
+		fFiller: `on_second_thought on_second_thoughts please kindly just ok okay hey so also oh um uh well alright and_then and then next finally lastly first_of_all you_know_what you_know guess_what hmm_so mmm let_me_think hold_on_a_second i_mean_like well_then let's_see_now actually plus
 			quickly real_quick simply now anyway
 			but right pls plz dear assistant sibyl bot additionally furthermore after_that afterwards besides as_well too again for_now right_now
 			immediately anymore any_more any_longer asap_please if_you_would if_you_could if_you_can if_possible when_you_get_a_chance thx_please basically literally btw
@@ -104,7 +104,7 @@ var english = language{
 			believed saw heard meant said told asked laughed lived lost dreamed dreamt
 			tried failed decided started stopped remembered understood woke cried deleted added removed noticed changed renamed created agreed worried
 			guessed planned expected`,
-		fAskIf:   `if_you_could if_you_would if_you_can if_you_might if_you_could_please if_you_would_please`,
+		fAskIf:   `if_you_could if_you_would if_you_can if_you_might if_i_asked_you_to if_i_could_ask_you_to if_you_could_please if_you_would_please`,
 		fUhm:     `uh um uhm uhh umm uhmm erm ehm ehh`,
 		fClausal: `check verify ensure confirm see make_sure tell ask say hope wait let find_out double-check look`,
 		fHelp: `help help_me help_me_out what_can_you_do what_can_i_do what_do_you_do who_are_you what_are_you how_does_this_work how_do_you_work
@@ -214,7 +214,8 @@ var english = language{
 			my_week scheduled i_still_have i_finish:1 i_complete:1 i_accomplish:1 i_get_done:1 i_do`,
 		tInfTo: `to about of that`,
 		tPast:  englishPast,
-		tEnding: `please pls plz kindly would_you will_you could_you can_you thanks thank_you thx if_you_can if_you_could if_you_would if_possible
+		tEnding: `that_would_be_great that_would_be_nice that_would_be_lovely that_would_be_good that_would_be_helpful that_would_be_awesome that'd_be_great
+			that'd_be_nice that_would_help that'd_help i'd_appreciate_it i'd_appreciate_that i'd_be_grateful please pls plz kindly would_you will_you could_you can_you thanks thank_you thx if_you_can if_you_could if_you_would if_possible
 			for_me ok okay when_you_get_a_chance thank_you_very_much many_thanks`,
 		tBack:    `it them her him there`,
 		tThat:    `to about`,

@@ -24,6 +24,13 @@ func (t *text) reference(s span) *named {
 	if s.empty() {
 		return nil
 	}
+	if k := t.before(s.lo, s.hi, fHedge); k > 0 && s.hi-k > s.lo && !t.tokens[s.hi-1].quoted { // "the first one, I guess"
+		n := t.reference(span{s.lo, s.hi - k})
+		if n != nil {
+			n.doubt = true
+		}
+		return n
+	}
 	words := t.raw(s)
 	if n, end := t.exact(s); n != nil && end == s.hi {
 		n.Words = words
@@ -265,7 +272,9 @@ func (t *text) position(s span, more bool) (list []int, end int) {
 		return list, end
 	}
 	i := t.skip(s.lo, s.hi, rArticle)
-	i = t.skip(i, s.hi, rListKind)
+	if k := t.skip(i, s.hi, rListKind); t.at(k, s.hi, rTask, rTasks) > 0 {
+		i = k
+	}
 	noun := t.at(i, s.hi, rTask, rTasks)
 	i += noun
 	if noun > 0 && t.sign(i, ":") {
