@@ -54,7 +54,8 @@ func (t *text) tally(s span, intent Intent) (yes, clearly bool) {
 		}
 		i += n
 	}
-	return strong > 0 || soft > 0 && thanks == 0 && verbs == 0 && total == 0, strong > 0
+	again := verbs > 0 && t.has(s, rIt) >= 0 // "right, delete it"
+	return strong > 0 || soft > 0 && thanks == 0 && (verbs == 0 || again) && total == 0, strong > 0
 }
 
 // total is the length of a reference to all of what was asked about: "all of them", "both", "all three".
@@ -367,7 +368,7 @@ func (r *reader) choice(s span) []Result {
 		return nil
 	}
 	f := r.front(s)
-	inner := r.trim(r.trimStart(f.span, tPick), fFiller, tEnding, fMe)
+	inner := r.trim(r.trimStart(f.span, tPick, fMeant), fFiller, tEnding, fMe, fHedge)
 	if e, n := r.entry(inner.lo, inner.hi, rNumber); n > 0 && inner.lo+n == inner.hi {
 		return one(Choose, sure, Entities{Reference: &Reference{Words: r.raw(inner), Positions: []int{e.value}}}, "a position among the options")
 	}
@@ -418,10 +419,10 @@ func (r *reader) within(ref *Reference, options int) bool {
 // optionsNamed are the options that have all content words of an answer, or of which the answer has all; by their whole words.
 func (r *reader) optionsNamed(s span) (positions []int) {
 	var words []string
-	for i := s.lo; i < s.hi; i++ {
+	for i := s.lo; i < s.hi; {
 		tok := r.tokens[i]
-		frames := r.at(i, s.hi, rArticle, rIndefinite, rTask, rOne, rAbout, fFiller, tEnding, tPick, fAgain, rOf, tTo) > 0
-		if tok.kind == word && frames || tok.kind == sign || tok.kind == emoji {
+		n := r.at(i, s.hi, rArticle, rIndefinite, rTask, rOne, rAbout, fFiller, tEnding, tPick, fAgain, fMeant, rOf, tTo)
+		if i += max(1, n); tok.kind == word && n > 0 || tok.kind == sign || tok.kind == emoji {
 			continue
 		}
 		words = append(words, tok.norm)
@@ -452,6 +453,7 @@ func (r *reader) valueGiven(s span) []Result {
 	named := ref != nil && (ref.Title == "" || r.explicitTitle(s)) && first.Confidence >= asked
 	switch {
 	case was, r.at(r.skip(s.lo, s.hi, fFiller), s.hi, tLeads) > 1:
+	case r.possessed(r.front(s).span, tTitle) > 0:
 	case first.Intent == Undo, first.Intent == Help, first.Intent == Decline && r.has(s, rIt, tBack) >= 0:
 		return out
 	case r.trim(s, fHedge, yMaybe, fSubject, fTalk, fFiller).empty():
@@ -464,6 +466,9 @@ func (r *reader) valueGiven(s span) []Result {
 		return out
 	case (first.Intent == Delete || first.Intent == Complete || first.Intent == Update) && named:
 		return out
+	}
+	if said := r.shouldBe(r.front(s).span); said != nil && said[0].Entities.Title != "" {
+		return one(Value, clear, Entities{Title: said[0].Entities.Title}, "an answer to the question for a value")
 	}
 	words := r.trimStart(span{r.skip(s.lo, s.hi, fFiller), s.hi}, tLeads)
 	if n := r.at(words.lo, words.hi, tInto); n > 0 && r.waiting() == Update && words.lo+n < words.hi { // "to X", "in X"

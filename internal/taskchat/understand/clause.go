@@ -396,6 +396,7 @@ func (r *reader) front(s span) front {
 		} else if n = r.at(f.lo, f.hi, fHedge); n > 0 {
 			f.hedged = true
 		} else if n = r.at(f.lo, f.hi, fFiller, rAnd, tThen); n > 0 {
+		} else if n = r.at(f.lo, f.hi, fTalk, tInsteadOf); n > 0 && r.beginsCommand(f.lo+n, f.hi) {
 		} else if n = r.at(f.lo, f.hi, rNot); n > 0 && r.verbBehind(f.lo+n, f.hi) {
 			f.negated = true
 		} else if r.tokens[f.lo].kind == emoji {
@@ -411,10 +412,10 @@ func (r *reader) front(s span) front {
 
 // askedIf is where a request begins that is put as a condition: "it would be great if you could …"; 0: there is none.
 func (r *reader) askedIf(s span) int {
-	if r.at(s.lo, s.hi, fSubject) == 0 {
+	if _, n := r.verb(s.lo, s.hi); n > r.at(s.lo, s.hi, fFiller, fSubject) {
 		return 0
 	}
-	for i := s.lo + 1; i < min(s.hi, s.lo+8); i++ {
+	for i := s.lo; i < min(s.hi, s.lo+8); i++ {
 		if n := r.at(i, s.hi, fAskIf); n > 0 && r.beginsCommand(i+n, s.hi) {
 			return i + n
 		}

@@ -3,6 +3,13 @@ package understand
 // merge makes one wish of a statement and a command that points back at it: "the boiler is repaired, cross it off".
 func (r *reader) merge(all []said) (out []said) {
 	for _, c := range all {
+		if n := len(out); n > 0 && out[n-1].guess && r.addsThat(c) { // "“Call Bob” – add that please"
+			if title := r.trim(out[n-1].span, fFiller, tEnding); !title.empty() && !r.unsayable(title) {
+				c.results = r.added(title, false, clear-0.02, "words, and a command to add them")
+				out[n-1] = c
+				continue
+			}
+		}
 		if len(out) > 0 && pointsBack(c) {
 			if ref := r.subject(out[len(out)-1]); ref != nil {
 				x := &c.results[0]
@@ -16,6 +23,11 @@ func (r *reader) merge(all []said) (out []said) {
 		out = append(out, c)
 	}
 	return out
+}
+
+// addsThat says that a clause is a command to add "that".
+func (r *reader) addsThat(c said) bool {
+	return len(c.results) == 1 && !c.guess && c.results[0].Intent == Create && c.results[0].Entities.Title == "" && r.has(c.span, rIt) >= 0
 }
 
 // pointsBack says that a clause is one command for "it".

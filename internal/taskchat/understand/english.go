@@ -4,7 +4,7 @@ import "strings"
 
 var english = language{
 	code: "en",
-	core: "task tasks list lists todo todos reminder reminders please",
+	core: "task tasks list lists todo todos reminder reminders please title description done completed finished second third fourth fifth everything number could would",
 	classes: map[class]string{
 		vRemind: `remind_me_to remind_me_about remind_me_of remind_me_that remind_me_i remind_us_to remind_me:1 don't_forget_to don't_forget_about
 			don't_forget
@@ -46,7 +46,7 @@ var english = language{
 			practice practise dress block phone lock fax feed dry exercise shower rest`,
 		fAsk: `can_you could_you would_you will_you can_u could_u can_you_please could_you_please would_you_please would_you_mind:1 do_you_mind:1 mind:1 would_you_mind_please:1 would_you_kindly
 			would_you_rather could_you_rather can_you_rather would_you_be_so_kind_as_to be_so_kind_as_to be_so_good_as_to would_you_be_so_kind_and
-			would_you_be_willing_to would_you_care_to any_chance_you_could any_chance_you_can any_chance_you_would any_chance_of_you:1
+			would_you_be_willing_to might_you is_it_ok_if_you is_it_okay_if_you would_it_be_ok_if_you would_it_be_okay_if_you would_you_care_to any_chance_you_could any_chance_you_can any_chance_you_would any_chance_of_you:1
 			is_there_a_way_you_could is_there_any_way_you_could do_you_think_you_could do_you_think_you_can can_i_get_you_to could_i_get_you_to
 			can_i_ask_you_to may_i_ask_you_to might_i_ask_you_to i'd_ask_you_to
 			i'd_rather_you i'd_prefer_you_to i_would_rather_you
@@ -56,7 +56,7 @@ var english = language{
 			you_need_to you_must would_you_be_able_to`,
 		fWish: `i_really_want_to i_do_want_to i_really_do_want_to i_just_want_to i_definitely_want_to i_want_to i'd_like_to i_would_like_to i_wanna i'd_love_to let's let_us let_me i'd_want_to we_want_to we'd_like_to i_would_love_to i'd_rather i_would_rather i'd_much_rather i'd_sooner i_would_prefer_to i'd_prefer_that_you
 			lemme i_wish_to i'd_like i_would_like i_want i'd_prefer_to go_ahead_and`,
-		fFiller: `on_second_thought on_second_thoughts please kindly just ok okay hey so also oh um uh well alright and_then and then next finally lastly first_of_all you_know_what you_know guess_what hmm_so mmm i_mean_like well_then let's_see_now actually plus
+		fFiller: `on_second_thought on_second_thoughts please kindly just ok okay hey so also oh um uh well alright and_then and then next finally lastly first_of_all you_know_what you_know guess_what hmm_so mmm let_me_think hold_on_a_second i_mean_like well_then let's_see_now actually plus
 			quickly real_quick simply now anyway
 			but right pls plz dear assistant sibyl bot additionally furthermore after_that afterwards besides as_well too again for_now right_now
 			immediately anymore any_more any_longer asap_please if_you_would if_you_could if_you_can if_possible when_you_get_a_chance thx_please basically literally btw
@@ -67,7 +67,7 @@ var english = language{
 			that's_all that's_it that_is_all that_is_it that_will_be_all that'll_be_all that_would_be_all that's_everything that_was_all that_was_it
 			i_need_to_go i_have_to_go i_must_go i_gotta_go gotta_go i've_got_to_go i_got_to_go i_should_go gotta_run i_gotta_run i_have_to_run i'm_off
 			i_am_off off_to_bed i'm_off_to_bed i'm_going_to_bed i'm_out i'm_heading_out i'm_leaving talk_later talk_soon talk_to_you_later
-			talk_to_you_soon talk_to_you_tomorrow let's_call_it_a_day i'll_call_it_a_day until_tomorrow until_next_time sleep_well take_care
+			talk_to_you_soon talk_to_you_tomorrow let's_call_it_a_day let's_stop_here let's_stop_for_today let's_leave_it_at_that let's_end_here i'll_call_it_a_day until_tomorrow until_next_time sleep_well take_care
 			catch_you_later have_a_good_one have_a_good_evening have_a_nice_evening have_a_good_night have_a_good_weekend have_a_nice_weekend
 			nothing_else nothing_more enough_for_today enough_for_now i'm_done_talking
 			how_are_you how_are_you_doing how_is_it_going how's_it_going what's_up have_a_nice_day have_a_good_day have_a_great_day hi_there
@@ -104,7 +104,7 @@ var english = language{
 			believed saw heard meant said told asked laughed lived lost dreamed dreamt
 			tried failed decided started stopped remembered understood woke cried deleted added removed noticed changed renamed created agreed worried
 			guessed planned expected`,
-		fAskIf:   `if_you_could if_you_would if_you_can if_you_might if_you_could_please if_you_would_please`,
+		fAskIf:   `if_you_could if_you_would if_you_can if_you_might if_i_asked_you_to if_i_could_ask_you_to if_you_could_please if_you_would_please`,
 		fUhm:     `uh um uhm uhh umm uhmm erm ehm ehh`,
 		fClausal: `check verify ensure confirm see make_sure tell ask say hope wait let find_out double-check look`,
 		fHelp: `help help_me help_me_out what_can_you_do what_can_i_do what_do_you_do who_are_you what_are_you how_does_this_work how_do_you_work
@@ -120,7 +120,7 @@ var english = language{
 			with_my_day with_work today tonight now so_far talking working chatting talking_to_you`,
 
 		yStrong: `yes yeah yep yup yea ya y aye sure go_ahead do_it please_do definitely absolutely of_course certainly correct confirm confirmed
-			affirmative go_on go_on_then go_for_it_then that's_what_i_want that's_what_i_said that's_fine_with_me fine_with_me fine_by_me works_for_me
+			affirmative go_right_ahead that_is_what_i_want that_is_what_i_said yes_i_do yes_you_may yes_you_can go_on go_on_then go_for_it_then that's_what_i_want that's_what_i_said that's_fine_with_me fine_with_me fine_by_me works_for_me
 			that's_right thats_right sounds_good yes_please go_for_it that's_correct exactly by_all_means indeed do_that do_so proceed
 			i_confirm i'm_sure i_am_sure positive yessir yass uh-huh approved i_do it_is sure_thing agreed make_it_so 👍 ✅ 👌 ✔ 🆗`,
 		yWeak: `ok okay okey alright right fine k kk good great perfect cool okie sounds_great all_right very_well okay_then`,
@@ -153,7 +153,7 @@ var english = language{
 			the_one_we_just_talked_about it_all this_here`,
 		rAll:   `all every each all_of all_the`,
 		rWhole: `whole entire full`,
-		rEach: `everything anything all_of_them all_of_it every_one every_single_one all_of_these all_of_those them_all all_that the_lot
+		rEach: `everything anything all_of_them all_of_it every_one every_single_one all_of_these all_of_those them_all all_that the_lot the_whole_lot the_whole_thing whole_lot
 			each_of_them`,
 		rBoth: `both both_of_them both_of_these both_of_those the_two_of_them the_pair`,
 		rExcept: `except but except_for but_not besides apart_from other_than excluding minus save_for with_the_exception_of all_but not
@@ -173,7 +173,7 @@ var english = language{
 		rAbout: `about called named titled regarding concerning with for labelled labeled entitled that_says saying containing involving
 			related_to that_has_to_do_with having_to_do_with to_do_with where_i where_we on of like which_says mentioning mention mentions contain contains where_i_have_to that_is_about named_after with_the_title
 			with_the_name`,
-		rNone: `none none_of_them neither none_of_these none_of_those neither_of_them not_any none_of_the_above nothing`,
+		rNone: `none none_of_them neither none_of_these none_of_those neither_of_them neither_of_these neither_of_those neither_one not_any none_of_the_above nothing`,
 		rNot: `not don't do_not never cannot can't no_longer didn't doesn't isn't wasn't haven't hasn't won't wouldn't shouldn't mustn't
 			stop_adding stop_deleting stop_completing stop_changing stop_creating aren't without`,
 		rNew:     `new extra additional further more`,
@@ -218,7 +218,8 @@ var english = language{
 			my_week scheduled i_still_have i_finish:1 i_complete:1 i_accomplish:1 i_get_done:1 i_do`,
 		tInfTo: `to about of that`,
 		tPast:  englishPast,
-		tEnding: `please pls plz kindly would_you will_you could_you can_you thanks thank_you thx if_you_can if_you_could if_you_would if_possible
+		tEnding: `that_would_be_great that_would_be_nice that_would_be_lovely that_would_be_good that_would_be_helpful that_would_be_awesome that'd_be_great
+			that'd_be_nice that_would_help that'd_help i'd_appreciate_it i'd_appreciate_that i'd_be_grateful please pls plz kindly would_you will_you could_you can_you thanks thank_you thx if_you_can if_you_could if_you_would if_possible
 			for_me ok okay when_you_get_a_chance thank_you_very_much many_thanks`,
 		tBack:    `it them her him there`,
 		tThat:    `to about`,
@@ -244,7 +245,7 @@ var english = language{
 			is_not_needed_anymore is_not_needed isn't_needed needs_to_go is_cancelled is_canceled was_cancelled was_canceled got_cancelled
 			got_canceled has_been_cancelled fell_through is_off`,
 		tTime: `for on by at until before next tomorrow today tonight this in every`,
-		tLeads: `call_it name_it make_it to it_should_be it_should_say it_should_read change_it_to rename_it_to the_new_title_is the_title_is
+		tLeads: `it's_called it_is_called the_name_is the_title_should_read just_call_it call_it name_it make_it to it_should_be it_should_say it_should_read change_it_to rename_it_to the_new_title_is the_title_is
 			the_title_should_be title: new_title it's it_is let's_call_it set_it_to`,
 	},
 	split: map[class]string{

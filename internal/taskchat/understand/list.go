@@ -190,7 +190,7 @@ func (r *reader) question(s span) []Result {
 	}
 	for i := body.lo; i < s.hi; i++ {
 		if e, n := r.verb(i, s.hi); n > 0 && e.class > vNeed && e.class < vErrand || r.at(i, s.hi, tPassive) > 0 {
-			if e.class == vList && r.has(span{i, s.hi}, rTasks, rList) >= 0 && r.at(lo, s.hi, fAsking, fAux) > 0 {
+			if e.class == vList && i+n < s.hi && r.has(span{i, s.hi}, rTasks, rList) >= 0 && r.at(lo, s.hi, fAsking, fAux) > 0 {
 				if found := r.list(span{i + n, s.hi}, false); found != nil {
 					return found
 				}

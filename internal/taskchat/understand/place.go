@@ -27,6 +27,17 @@ func (t *text) placed(s span) (list []int, end int) {
 	return nil, s.lo
 }
 
+// nowhere says that a part names a task by a place that is none: in the middle of an even number, or next to "it".
+func (t *text) nowhere(s span) bool {
+	if list, end := t.placed(s); list != nil {
+		return end == s.hi
+	}
+	i := t.skip(s.lo, s.hi, rArticle)
+	i += t.at(i, s.hi, rTask, rOne)
+	n := t.at(i, s.hi, rBeside)
+	return i > s.lo && n > 0 && i+n < s.hi && t.at(i+n, s.hi, rIt) == s.hi-i-n
+}
+
 // middle is the position in the middle of the list shown; 0: there is none.
 func (t *text) middle() int {
 	if t.shown%2 == 0 {

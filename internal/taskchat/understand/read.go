@@ -134,7 +134,7 @@ func (r *reader) clause(s span, asks bool) said {
 			if named := c.guess || len(c.results) == 1 && c.results[0].Intent == Choose; named && !r.acted {
 				if out := r.meant(rest); out != nil {
 					return said{results: out, span: rest}
-				} else if r.has(span{whole.lo, rest.lo}, fMeant) >= 0 {
+				} else if r.context.Open == nil && r.has(span{whole.lo, rest.lo}, fMeant) >= 0 {
 					return said{results: one(Chat, weak, Entities{}, "something was meant that is not known")}
 				}
 			}

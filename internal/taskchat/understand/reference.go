@@ -24,11 +24,21 @@ func (t *text) reference(s span) *named {
 	if s.empty() {
 		return nil
 	}
+	if k := t.before(s.lo, s.hi, fHedge); k > 0 && s.hi-k > s.lo && !t.tokens[s.hi-1].quoted { // "the first one, I guess"
+		n := t.reference(span{s.lo, s.hi - k})
+		if n != nil {
+			n.doubt = true
+		}
+		return n
+	}
 	words := t.raw(s)
 	if n, end := t.exact(s); n != nil && end == s.hi {
 		n.Words = words
 		n.doubt = n.doubt || s.hi-s.lo == 1 && t.at(s.lo, s.hi, rNumber) > 0 // "two" may be an amount
 		return n
+	}
+	if t.nowhere(s) {
+		return &named{several: true, doubt: true}
 	}
 	n := t.contrasted(s)
 	if n != nil {
@@ -251,10 +261,7 @@ func (t *text) positions(s span) (*named, int) {
 			break
 		}
 	}
-	if slices.Contains(n.Positions, 0) { // the middle of an even number
-		return &named{several: true, doubt: true}, end
-	}
-	if n.Positions == nil || end < s.hi && (t.tokens[end].glued && t.tokens[end].kind == word && t.tokens[end].norm != "'s" || t.at(end, s.hi, rOr) > 0) {
+	if n.Positions == nil || slices.Contains(n.Positions, 0) || end < s.hi && (t.tokens[end].glued && t.tokens[end].kind == word && t.tokens[end].norm != "'s" || t.at(end, s.hi, rOr) > 0) {
 		return nil, s.lo
 	}
 	return n, end
@@ -266,7 +273,9 @@ func (t *text) position(s span, more bool) (list []int, end int) {
 		return list, end
 	}
 	i := t.skip(s.lo, s.hi, rArticle)
-	i = t.skip(i, s.hi, rListKind)
+	if k := t.skip(i, s.hi, rListKind); t.at(k, s.hi, rTask, rTasks) > 0 {
+		i = k
+	}
 	noun := t.at(i, s.hi, rTask, rTasks)
 	i += noun
 	if noun > 0 && t.sign(i, ":") {

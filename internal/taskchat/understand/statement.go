@@ -153,6 +153,12 @@ func (r *reader) ends(s span) bool {
 	if r.has(rest, fClosing) >= 0 && r.skipSigns(rest, fClosing, fFiller, tAlready, fGreet, fThanks, tEnding, tWith, rIt) == rest.hi {
 		return true
 	}
+	if n := r.before(rest.lo, rest.hi, fClosing); n > 1 && r.has(rest, rArticle, rTask, rTasks, rOne) < 0 && r.plain(span{rest.lo, rest.hi - n}) == nil {
+		return true
+	}
+	if r.at(s.lo, s.hi, fSubject) > 0 && r.has(rest, fThanks) >= 0 && r.skipSigns(rest, fFiller, tAlready, fThanks) == rest.hi {
+		return true
+	}
 	return r.has(rest, fGreet) >= 0 && r.skipSigns(rest, fFiller, tAlready, fGreet, fThanks, tEnding, tWith, rIt, fMe) == rest.hi
 }
 

@@ -34,7 +34,7 @@ func newText(src string, tokens []token, l *lexicon) *text {
 				t.found[i] = append(t.found[i], e)
 			}
 		}
-		if len(t.found[i]) == 0 && tok.kind == word && !isWord(tok.norm) {
+		if len(t.found[i]) == 0 && tok.kind == word && !l.known(tok.norm) {
 			t.found[i] = l.misspelt(tok.norm, tokens[i:])
 		}
 	}

@@ -31,7 +31,7 @@ func (r *reader) misspelled(i int) string {
 // as it is spelled: "taskss", "remidn me to".
 func (x *lexicon) misspelt(w string, tokens []token) (list []entry) {
 	numbered := len(tokens) > 1 && tokens[1].kind == number
-	if len(w) < 4 && !numbered {
+	if len(w) < 3 || len(w) < 4 && !numbered {
 		return nil
 	}
 	for _, p := range x.phrases {

@@ -113,7 +113,9 @@ func Read(words string, c Context) Reading {
 	var best Reading
 	for i, l := range ranked(tokens, c.Language) {
 		r := &reader{text: newText(words, tokens, l), context: c, previous: c.Previous}
-		r.shown = c.Shown
+		if r.shown = c.Shown; c.Open != nil && len(c.Open.Options) > 0 {
+			r.shown = len(c.Open.Options)
+		}
 		reading := Reading{l.code, r.read()}
 		if i == 0 {
 			best = reading

@@ -23,6 +23,9 @@ func (r *reader) update(s span, h head) []Result {
 	if out := r.intoState(object); out != nil {
 		return out
 	}
+	if out := r.retitleSpoken(object); out != nil {
+		return out
+	}
 	if out := r.retitle(s, object, h); out != nil {
 		return out
 	}
@@ -408,6 +411,32 @@ func (r *reader) isNoun(s span) bool {
 		n = k
 	}
 	return n > 0 && i+n == s.hi || r.at(s.lo, s.hi, rIt) == s.hi-s.lo && r.before(s.lo, s.hi, rOne) > 0
+}
+
+// retitleSpoken reads "the title to X", which says of no task: that of which was spoken is meant, but asked about.
+func (r *reader) retitleSpoken(object span) []Result {
+	i := r.skip(object.lo, object.hi, rArticle, rNew)
+	if r.at(object.lo, object.hi, rIts) > 0 {
+		return nil
+	}
+	for _, noun := range []class{tTitle, tDesc} {
+		n := r.at(i, object.hi, noun)
+		k := r.valueAt(i+n, object.hi)
+		if n == 0 || k == 0 || i == object.lo {
+			continue
+		}
+		ref, value := r.it(object.lo, i+n), r.value(span{i + n + k, object.hi})
+		if value.empty() {
+			return nil
+		}
+		if noun == tDesc {
+			out := r.described(ref, value, false)
+			doubt(out, asked)
+			return out
+		}
+		return one(Update, asked, Entities{Title: r.title(value), Reference: &ref.Reference}, "a new title, and not said of which task")
+	}
+	return nil
 }
 
 // give reads "it the title X", "task 2 the description X". nil: something else is given.
