@@ -474,6 +474,9 @@ func (r *reader) valueGiven(s span) []Result {
 	if n := r.at(words.lo, words.hi, tInto); n > 0 && r.waiting() == Update && words.lo+n < words.hi { // "to X", "in X"
 		words.lo += n
 	}
+	if f := r.front(words); f.wished && r.waiting() == Create {
+		words = f.span
+	}
 	value := r.titleSpan(words)
 	if value.empty() {
 		return out

@@ -94,6 +94,9 @@ func (r *reader) need(h head) []Result {
 	if r.skip(object.lo, object.hi, rIts, tBack, rIt, tFrom, fFiller) == object.hi { // "ainda preciso dela"
 		return nil
 	}
+	if r.before(object.lo, object.hi, fGreet) > 0 { // "vou dormir, boa noite"
+		return one(Chat, asked, Entities{}, "somebody takes leave")
+	}
 	if h.value == noun {
 		if out := r.newTask(object); out != nil {
 			return out

@@ -49,7 +49,7 @@ var german = language{
 			komplettiere` + " " + joinedVerbs(germanFinish),
 		vUpdate: `aktualisiere aktualisier aktualisieren bearbeite bearbeit bearbeiten editiere editieren überarbeite überarbeiten`,
 		vUpdateWeak: `ändere:1 änder:1 ändern:1 ändre:1 verändere korrigiere korrigier korrigieren verbessere verbessern ersetze ersetz ersetzen
-			tausche tausch mach mache setz setze stell stelle nenne nenn pass passe erweitere ergänze ergänz gib gebt geben mach_aus:2 mache_aus:2 machen_aus:2`,
+			tausche tausch mach mache setz setze stell stelle nenne:2 nenn:2 pass passe erweitere ergänze ergänz gib gebt geben mach_aus:2 mache_aus:2 machen_aus:2`,
 		vRename: `umbenennen umzubenennen umformulieren` + " " + joinedVerbs(germanRename),
 		vMove:   `verschieb verschiebe verschieben vertage vertagen verleg verlege verlegen aufschieben schieb schiebe`,
 		vReopen: `wiedereröffnen wieder_öffnen reaktiviere reaktivieren wieder_aufmachen wieder_aktivieren`,
@@ -57,7 +57,7 @@ var german = language{
 			hake aktualisiere`,
 		vList: `zeig zeige zeigen anzeigen list liste listen auflisten nenn nenne nennen sag sage gib gib_mir zeig_mir zeige_mir lies vorlesen sehen
 			anschauen ansehen anzusehen sag_mir nenn_mir sehe erzähl_mir
-			liste_mir gib_mir_einen_überblick_über überblick_über schau präsentier präsentiere präsentieren öffne öffnen check checke gib_mir_mal gib_mal übersicht_über gib_einen_überblick_über gib_mir_einen_überblick gib_einen_überblick übersicht überblick` + " " + joinedVerbs(germanList),
+			liste_mir gib_mir_einen_überblick_über überblick_über schau präsentier präsentiere präsentieren öffne gib_mir_mal gib_mal übersicht_über gib_einen_überblick_über gib_mir_einen_überblick gib_einen_überblick übersicht überblick` + " " + joinedVerbs(germanList),
 		vFind: `suche:1 such:1 suchen:1 finde:1 finden:1 such_nach suche_nach filtere filter durchsuche suche_mir`,
 		vUndo: `rückgängig rückgängig_machen widerrufe widerruf zurücknehmen undo wiederherstellen mach_das_rückgängig mach_es_rückgängig
 			mach_rückgängig stell_wieder_her hol_zurück` + " " + joinedVerbs(germanUndo),
@@ -76,7 +76,7 @@ var german = language{
 			seien_sie_so_gut hättest_du_lust hättest_du_die_güte macht_es_dir_was_aus macht_es_dir_etwas_aus würde_es_dir_was_ausmachen
 			würde_es_dir_etwas_ausmachen wärst_du_so_nett_und wärst_du_so_lieb_und ich_bitte_sie ich_wäre_dir_dankbar_wenn_du`,
 		fWish: `ich_möchte ich_will ich_würde_gerne ich_würde_gern ich_möchte_gerne ich_möchte_gern ich_hätte_gerne ich_hätte_gern ich_wollte
-			ich_würde lass_uns lasst_uns wir_wollen wir_möchten möchte will ich_mag ich_wünsche lass_mich`,
+			ich_würde lass_uns lasst_uns wir_wollen wir_möchten möchte will ich_wünsche lass_mich`,
 		fFiller: `bitte mal doch eben kurz einfach noch dann also jetzt gleich ok okay so na danach anschließend außerdem zuerst zuletzt schließlich
 			auch gern gerne hey hallo hi assistent sibyl übrigens schnell nun gerade halt ja_bitte zusätzlich ferner daneben aber wieder sofort
 			bitteschön bitte_auch eigentlich nochmal zunächst weiterhin als_erstes als_nächstes tja ah oh naja lieber stattdessen bitte_einmal einmal grad rasch fix auch_noch ne_ja doch_bitte wirklich erst erstmal zuallererst dafür soeben`,
@@ -102,7 +102,7 @@ var german = language{
 			ich_hab_schon ich_habe_eben ich_hab_eben ich_hab_jetzt wir_hatten hab_ich_grad ich_hatte ich_hab_'s hab_'s ich_hab's hab's wir_haben_'s`,
 		fTalk: `toll super cool klasse prima wow haha lustig interessant perfekt genial ausgezeichnet wunderbar schön gut schade sorry
 			entschuldigung tut_mir_leid ups hmm hm oh aha ach echt krass geil kein_problem keine_sorge alles_gut gern_geschehen bitte_sehr wie_schön
-			test mist mensch stimmt egal nett läuft spitze erzähl_mir_einen erzähl_einen macht_nichts mir_ist ich_bin_müde na_ja sing_mir spaß witzig`,
+			test mist mensch stimmt egal nett läuft spitze erzähl_mir_einen erzähl_einen macht_nichts mir_ist ich_bin_müde na_ja sing_mir spaß witzig ich_mag ich_liebe ich_hasse`,
 		fBe: `ist sind war waren bin bist hat hatte liebe liebst mag magst finde findest weiß glaube denke fühle geht ging regnet scheint heißt
 			heiße schmeckt wohne wohnt wird wurde wäre hätte kann_nicht tut gefällt nervt freut funktioniert`,
 		fStative: `gewesen gehabt geliebt gedacht gewusst gewollt gehasst vergessen geschlafen gesehen gehört gefühlt gelöscht hinzugefügt gesagt
@@ -127,7 +127,7 @@ var german = language{
 
 		yStrong: `ja jo jup jap jawohl joa klar sicher natürlich mach_das mach_es tu_das tu_es mach_mal auf_jeden_fall unbedingt genau richtig stimmt
 			bestätige bestätigt ich_bestätige ja_bitte gerne gern_ja selbstverständlich absolut los nur_zu jawoll jaja in_der_tat ganz_sicher
-			einverstanden korrekt bin_mir_sicher ich_bin_sicher ich_bin_mir_sicher ja_genau na_klar aber_ja aber_sicher 👍 ✅ 👌 ✔ 🆗 jep jepp joah yep yo jop gern gern_doch sehr_gern aber_gerne klar_doch sicher_doch weg_damit raus_damit kann_weg hau_weg tun_sie_das machen_sie_das tun_sie_es machen_sie_es immer_doch logo logisch`,
+			einverstanden korrekt bin_mir_sicher ich_bin_sicher ich_bin_mir_sicher ja_genau na_klar aber_ja aber_sicher 👍 ✅ 👌 ✔ 🆗 jep jepp joah yep yo jop gern gern_doch sehr_gern aber_gerne klar_doch sicher_doch weg_damit raus_damit kann_weg hau_weg tun_sie_das machen_sie_das tun_sie_es machen_sie_es immer_doch logo logisch hundertprozentig hundert_prozent`,
 		yWeak: `ok okay gut in_ordnung passt alles_klar meinetwegen von_mir_aus prima schön super perfekt`,
 		yNo: `nein nee nö ne nein_danke auf_keinen_fall keinesfalls niemals lieber_nicht besser_nicht bloß_nicht bitte_nicht doch_nicht nicht
 			ganz_sicher_nicht natürlich_nicht nicht_machen mach_das_nicht tu_das_nicht mach_es_nicht nichts_da 👎 ❌ ✖ 🚫 auf_gar_keinen_fall in_keinem_fall unter_keinen_umständen das_war_ein_versehen war_ein_versehen ein_versehen die_brauche_ich_noch brauch_ich_noch brauche_ich_noch die_brauch_ich_noch den_brauch_ich_noch`,
@@ -162,7 +162,7 @@ var german = language{
 		rNumber: `eins:1 zwei:2 drei:3 vier:4 fünf:5 sechs:6 sieben:7 acht:8 neun:9 zehn:10 elf:11 zwölf:12 dreizehn:13 vierzehn:14 fünfzehn:15
 			sechzehn:16 siebzehn:17 achtzehn:18 neunzehn:19 zwanzig:20 beiden:2 zwo:2`,
 		rOrdinal: `erst~:1 zweit~:2 dritt~:3 viert~:4 fünft~:5 sechst~:6 siebt~:7 siebent~:7 acht~:8 neunt~:9 zehnt~:10 elft~:11 zwölft~:12
-			letzt~:-1 vorletzt~:-2 zweitletzt~:-2 drittletzt~:-3 vorvorletzt~:-3 oberst~:1 unterst~:-1 allerletzt~:-1 allererst~:1 ersterer:1 erstere:1 ersteres:1 ersteren:1 letzterer:-1 letztere:-1 letzteres:-1 letzteren:-1`,
+			letzt~:-1 vorletzt~:-2 zweitletzt~:-2 drittletzt~:-3 vorvorletzt~:-3 oberst~:1 unterst~:-1 allerletzt~:-1 allererst~:1 ersterer:1 erstere:1 ersteres:1 ersteren:1 letzterer:-1 letztere:-1 letzteres:-1 letzteren:-1 ober~:1 unter~:-1 vorder~:1 hinter~:-1`,
 		rNumeroSign: `nummer nr nummern num`,
 		rOf:         `von vom in auf aus in_der auf_der`,
 		rAnd:        `und & + sowie plus und_auch`,
@@ -170,7 +170,7 @@ var german = language{
 		rThrough:    `bis bis_zu -`,
 		rAbout: `mit über zu zum zur namens für bezüglich wegen betreffend mit_dem_titel mit_dem_namen mit_dem_namen_von um von vom in_der_es_um
 			die_heißt bei an zum_thema rund_um was_mit die_mit das_mit in_denen in_der in_dem wo was_mit_dem bei hinter`,
-		rNone:    `keine keines keiner keinen keine_davon keines_davon keinen_davon nichts_davon nichts gar_nichts nichts_mehr `,
+		rNone:    `keine keines keiner keinen keine_davon keines_davon keinen_davon nichts_davon nichts gar_nichts nichts_mehr  weder_noch weder_das_eine_noch_das_andere`,
 		rNot:     `nicht kein keine keinen keiner nie niemals nimmer`,
 		rNew:     `neu~ weiter~ zusätzlich~ ander~`,
 		rAnother: `ander~ rest nächst~ übrig~ ältest~ `,
@@ -228,7 +228,7 @@ var german = language{
 		tPassive: `gelöscht erledigt hinzugefügt geändert entfernt umbenannt erstellt angelegt abgehakt bearbeitet löschen entfernen hinzufügen ändern gelöschte gelöschten gelöschtes entfernte entfernten`,
 		tWhereIs: `wann_ist wo_ist gibt_es gibt_es_was gibt_es_etwas gibt_es_eine_aufgabe gibt_es_aufgaben habe_ich_etwas habe_ich_was
 			habe_ich_eine_aufgabe hab_ich_was habe_ich hab_ich wann_muss_ich was_ist_mit wie_steht_es_um was_ist:2 ist_die:1 ist_der:1 ist_das:1
-			sind_die:1 ist:1 steht steht_da steht_da_was steht_was`,
+			sind_die:1 ist:1 steht steht_da steht_da_was steht_was was_steht_bei:2 was_steht_in:2 was_steht_unter:2`,
 		tLink:      `ist sind war waren wurde wurden wird habe_ich hab_ich haben_wir bin`,
 		tAlready:   `schon bereits jetzt endlich gerade nun heute gestern eben vorhin soeben mittlerweile inzwischen`,
 		tInsteadOf: `stattdessen lieber`,

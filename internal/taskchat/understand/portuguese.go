@@ -42,12 +42,12 @@ var portuguese = language{
 			resolva ` + portugueseVerbs(`terminar acabar fechar encerrar riscar ticar resolver`) + ` `,
 		vUpdate: `atualiza atualize atualizar edita edite editar modifica modifique modificar actualiza actualize actualizar ` + portugueseVerbs(`atualizar editar modificar`) + ` `,
 		vUpdateWeak: `muda:1 mude:1 mudar:1 altera:1 altere:1 alterar:1 troca:1 troque:1 trocar:1 corrige corrija corrigir substitui substitua
-			substituir define defina definir coloca coloque põe ponha ajusta ajuste ajustar  dá dê transforma transforme transformar` + portugueseVerbs(`mudar:1 alterar:1 trocar:1 corrigir/corrige,corrija,corrijas substituir/substitui`) + ` `,
+			substituir define defina definir coloca coloque põe ponha ajusta ajuste ajustar  dá dê transforma transforme transformar chama:2 chame:2` + portugueseVerbs(`mudar:1 alterar:1 trocar:1 corrigir/corrige,corrija,corrijas substituir/substitui`) + ` `,
 		vRename: `renomeia renomeie renomear rebatiza rebatize ` + portugueseVerbs(`renomear/renomeia,renomeie,renomeies rebatizar intitular`) + ` `,
 		vMove: `adia adie adiar move mova mover passa passe passar remarca remarque remarcar transfere transfira transferir empurra empurre
 			joga_pra`,
 		vReopen: `reabre reabra reabrir desmarca desmarque desmarcar reativa reative reativar  abre_de_novo abra_de_novo abrir_de_novo volta_a_abrir volte_a_abrir voltar_a_abrir abre_novamente abre_outra_vez` + portugueseVerbs(`reabrir desmarcar reativar`) + ` `,
-		vMark:   `marca marque marcar coloca coloque define defina põe ponha passa passe muda mude altera altere dá dê atualiza atualize ` + portugueseVerbs(`marcar assinalar sinalizar`) + ` `,
+		vMark:   `marca marque marcar coloca coloque define defina põe ponha passa passe muda mude altera altere dá dê atualiza atualize  volta_a_pôr volta_a_marcar volta_a_colocar` + portugueseVerbs(`marcar assinalar sinalizar`) + ` `,
 		vList: `mostra mostre mostrar lista liste listar exibe exiba exibir ver vê veja me_mostra me_mostre me_diz me_diga quero_ver apresenta
 			apresente diz diga dá dê me_dá me_dê mostra_-me mostre_-me diz_-me me_fala me_fale me_lembra_o_que me_passa lê leia  abre abra abrir lê_-me lê leia_-me dá_-me dê_-me passa_-me passa passe_-me me_passe mostrar_-me dizer_-me diz_-me deixa_-me_ver deixa_eu_ver deixe_-me_ver deixa_ver deixe_eu_ver me_deixa_ver me_deixe_ver me_mostrar me_dizer me_dar` + portugueseVerbs(`mostrar listar apresentar`) + ` `,
 		vFind: `procura:1 procure:1 procurar:1 busca:1 busque:1 buscar:1 acha:1 ache:1 achar:1 encontra:1 encontre:1 encontrar:1 pesquisa
@@ -73,7 +73,7 @@ var portuguese = language{
 		fGreet: `oi olá bom_dia boa_tarde boa_noite e_aí tchau até_logo até_amanhã até_mais tudo_bem tudo_bom como_vai como_você_está como_estás alô
 			ola fala opa beijos abraços bom_fim_de_semana adeus tchau_tchau bom_descanso boa_noite_e_bom_descanso bom_trabalho boas até_já até_breve até_à_próxima cumprimentos bom_dia_para_ti boa_semana`,
 		fThanks: `obrigado obrigada muito_obrigado muito_obrigada valeu brigado brigada agradeço obg vlw é_só_isso é_só é_tudo é_tudo_por_hoje por_hoje_é_tudo por_hoje_é_só era_só_isso era_tudo é_isso_por_hoje mais_nada não_preciso_de_mais_nada grato grata agradecido agradecida muito_obrigada_pela_ajuda
-			obrigado_pela_ajuda obrigada_pela_ajuda é_só_por_hoje por_agora_é_tudo`,
+			obrigado_pela_ajuda obrigada_pela_ajuda é_só_por_hoje por_agora_é_tudo por_hoje_chega`,
 		fHedge: `talvez acho_que quem_sabe provavelmente possivelmente não_sei_se não_tenho_certeza não_sei sei_lá um_dia_desses pergunto_me será`,
 		fReport: `disse diz falou fala pediu pede perguntou escreveu mandou contou acha pensa achou quer queria respondeu sugeriu afirmou dizendo
 			a_frase citação`,
@@ -87,7 +87,7 @@ var portuguese = language{
 		fPerfect: `eu já eu_já já_eu acabei_de:1 eu_acabei_de:1 acabo_de:1 ontem_eu hoje_eu finalmente já_me a_gente_já eu_já_me`,
 		fTalk: `legal massa show bacana ótimo ótima incrível interessante perfeito haha kkk kkkk rsrs nossa uau puxa que_bom que_legal que_pena
 			desculpa desculpe foi_mal hmm hm ah ih sem_problema sem_problemas de_nada imagina tranquilo maravilha excelente bom teste beleza top
-			fixe és estou_cansado estou_cansada conta_-me_uma conta_uma conte_-me_uma me_conta_uma fantástico espetáculo espectáculo porreiro giro`,
+			fixe és estou_cansado estou_cansada conta_-me_uma conta_uma conte_-me_uma me_conta_uma fantástico espetáculo espectáculo porreiro giro gosto amo adoro odeio tenho_fome tenho_sede tenho_sono tenho_frio`,
 		fBe: `está estou estava foi era sou são tem tinha gosto gosta amo ama acho acha sei sinto adoro adora odeio parece fica ficou vai =é
 			estão estamos chove choveu funciona não_sei`,
 		fStative: `gostei amei adorei odiei pensei achei senti fui sei hei dei_conta esqueci dormi perdi sonhei chorei tentei decidi comecei entendi
@@ -116,10 +116,10 @@ var portuguese = language{
 			nem_pensar não_obrigado não_obrigada prefiro_não acho_que_não 👎 ❌ ✖ 🚫 de_maneira_nenhuma de_modo_nenhum de_modo_algum de_jeito_algum antes_não foi_engano não_quero`,
 		yCancel: `deixa deixa_pra_lá deixa_para_lá deixa_quieto deixa_assim deixe deixa_estar deixe_pra_lá deixe_para_lá cancela cancelar cancele
 			cancela_isso esquece esquece_isso esqueça pare para_com_isso agora_não mudei_de_ideia desisto não_quero_mais espera pera peraí hoje_não
-			ainda_não nada deixa_como_está deixa_isso mantém mantenha deixa_lá deixe_lá deixa_ficar deixe_ficar foi_engano esqueça_isso esquece_lá deixa_isso_lá`,
+			ainda_não nada deixa_como_está deixa_isso mantém mantenha deixa_lá deixe_lá deixa_ficar deixe_ficar foi_engano esqueça_isso esquece_lá deixa_isso_lá mudei_de_ideias`,
 		yMaybe: `talvez mas depois mais_tarde se sei_lá não_sei quem_sabe porém acho será quase hm hmm por_que ou primeiro só_se depende provavelmente`,
 		yThat: `isso ela ele essa esse esta este você vc pode por_favor obrigado obrigada agora então a o as os -a -o -la -lo quero já sim tarefa
-			a_tarefa essa_tarefa tá bom mesmo com favor lá aí eu se_faz_favor tenho a_certeza dela dele ir todas_elas embora podes faz já_não_preciso_dela já_não_preciso_dele não_preciso_mais_dela não_preciso_mais_dele já_não_preciso não_preciso_mais pode_ir pode_sair`,
+			a_tarefa essa_tarefa tá bom mesmo com favor lá aí eu se_faz_favor tenho a_certeza dela dele ir todas_elas embora podes faz já_não_preciso_dela já_não_preciso_dele não_preciso_mais_dela não_preciso_mais_dele já_não_preciso não_preciso_mais pode_ir pode_sair vai`,
 
 		yInsist: `mesmo de_verdade a_sério sério com_certeza sim_com_certeza tenho_certeza tenho_a_certeza certeza de_vez para_sempre definitivamente
 			absolutamente sem_dúvida claro sim_sim sem_falta sim_mesmo estou_certo estou_certa insisto`,
@@ -132,7 +132,7 @@ var portuguese = language{
 		rList:       `lista listas lista_de_tarefas lista_de_afazeres lista_de_compras lista_de_pendências agenda checklist lista_completa lista_toda lista_inteira`,
 		rListKind:   `inteira toda completa atual`,
 		rIt: `isso isto ela ele essa esse esta este aquela aquele -a -o -la -lo -as -os -las -los elas eles essas esses essa_aí esse_aí
-			esta_aqui a_mesma o_mesmo aquilo isso_aí`,
+			esta_aqui a_mesma o_mesmo aquilo isso_aí -lhe -lhes`,
 		rAll:    `todas todos toda todo todas_as todos_os cada `,
 		rWhole:  `inteira inteiro toda`,
 		rEach:   `tudo todas_elas todos_eles cada_uma cada_um tudo_isso todas todos tudo_o_que_está tudo_que_está todas_as_que_estão todos_os_que_estão as_que_estão tudo_isto`,
@@ -164,7 +164,7 @@ var portuguese = language{
 		tOnto:   `na à pra para_a`,
 		tGoes:   `vai entra fica mais também`,
 		tTick:   `visto check certo vezinho visto_verde tique`,
-		tCalled: `deve_chamar_-se passa_a_chamar_-se vai_chamar_-se deve_se_chamar passa_a_se_chamar agora_chama_-se agora_se_chama passa_a_ser chama_-se_agora`,
+		tCalled: `deve_chamar_-se passa_a_chamar_-se vai_chamar_-se deve_se_chamar passa_a_se_chamar agora_chama_-se agora_se_chama passa_a_ser chama_-se_agora chama_-se`,
 		tTo:     `à a ao na no às aos nas nos em para pra pro`,
 		tFrom:   `da do das dos de`,
 		tAs:     `como para pra por em de_volta_para`,
@@ -200,7 +200,7 @@ var portuguese = language{
 		tPassive: `apagada apagadas excluída excluídas deletada removida adicionada alterada concluída apagar excluir deletar remover adicionar
 			concluir apago excluo deleto`,
 		tWhereIs: `quando_é onde_está tem_alguma_coisa tem_alguma_tarefa tem_algo tenho_alguma_coisa tenho_algo tenho_alguma_tarefa
-			existe_alguma_tarefa há_alguma_tarefa quando_tenho quando_tenho_que o_que_é:2 qual_é:2 tem_tarefas quando há_alguma_coisa há_algo há_alguma_tarefa_sobre há_tarefas tenho existe_algo`,
+			existe_alguma_tarefa há_alguma_tarefa quando_tenho quando_tenho_que o_que_é:2 qual_é:2 tem_tarefas quando há_alguma_coisa há_algo há_alguma_tarefa_sobre há_tarefas tenho existe_algo o_que_diz:2 que_diz:2`,
 		tLink:      `está foi =é estão foram ficou já_está já_foi tá estou são`,
 		tAlready:   `já agora finalmente hoje ontem`,
 		tInsteadOf: `em_vez_disso antes ao_invés_disso`,

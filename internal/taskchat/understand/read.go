@@ -254,7 +254,7 @@ func (r *reader) moderate(out []Result, f front, asks bool) []Result {
 	if f.negated || r.negated(f.span, first) {
 		return r.refuse()
 	}
-	if f.polite && first.Entities.Reference == nil && first.Entities.Title == "" && first.Intent != List && first.Intent != Undo && r.has(f.span, rTasks) >= 0 {
+	if f.polite && first.Entities.Reference == nil && first.Entities.Title == "" && first.Intent != List && r.has(f.span, rTasks) >= 0 {
 		return one(Help, asked, Entities{}, "a question about what can be done")
 	}
 	if asks && !f.polite && !f.wished {

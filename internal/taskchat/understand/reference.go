@@ -20,6 +20,7 @@ type named struct {
 
 // reference reads a part as a reference. nil: it names nothing.
 func (t *text) reference(s span) *named {
+	s = t.trimStart(s, rOnly)
 	s = t.trimPlace(t.trimEnd(t.trim(s, fFiller, fMe, tEnding), tInsteadOf))
 	if s.empty() {
 		return nil

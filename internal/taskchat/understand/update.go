@@ -290,7 +290,7 @@ func (r *reader) describe(object span, away bool) []Result {
 	if end := r.possessed(object, tDesc); end > 0 && (end == object.hi || r.valueAt(end, object.hi) > 0) {
 		return r.described(r.it(object.lo, end), span{end + r.valueAt(end, object.hi), object.hi}, away)
 	}
-	i := r.skip(object.lo, object.hi, rArticle, rIndefinite, rNew, rEach)
+	i := r.skip(object.lo, object.hi, rArticle, rIndefinite, rNew, rEach, tAs)
 	n := r.at(i, object.hi, tDesc)
 	if n == 0 {
 		return r.describedBehind(object, away)
@@ -310,6 +310,10 @@ func (r *reader) describe(object span, away bool) []Result {
 		return nil
 	}
 	ref, end := r.exact(span{i + k, object.hi})
+	if n := r.at(i, object.hi, tInto); ref == nil && n > 0 && !away && r.context.Spoken && r.valueIn(i+n, object.hi) < 0 { // "the description to X"
+		it := &named{Reference: Reference{Words: r.raw(span{object.lo, i}), It: true}, explicit: true}
+		return r.described(it, span{i + n, object.hi}, false)
+	}
 	value := quoted
 	about := ref != nil && ref.It && r.aboutAt(end, object.hi)
 	if about || ref == nil || end < object.hi && r.valueAt(end, object.hi) == 0 {
@@ -362,6 +366,16 @@ func (r *reader) described(ref *named, value span, away bool) []Result {
 		e.Description = ""
 	}
 	return one(Update, min(clear, r.trust(ref)), e, "a command, a task and its description")
+}
+
+// valueIn finds what stands before a value; -1: there is none.
+func (r *reader) valueIn(i, hi int) int {
+	for ; i < hi; i++ {
+		if r.valueAt(i, hi) > 0 && !r.tokens[i].quoted {
+			return i
+		}
+	}
+	return -1
 }
 
 func (r *reader) valueAt(i, hi int) int {

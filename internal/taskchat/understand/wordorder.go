@@ -60,7 +60,7 @@ func (o order) joined(c []token) []token {
 	if last < 2 {
 		return c
 	}
-	pairs := map[string][]string{"heissen": {"soll", "sollte", "sollen", "muss"}, "lauten": {"soll", "sollte"}, "an": {"steht", "liegt", "stehen", "liegen"}}
+	pairs := map[string][]string{"heissen": {"soll", "sollte", "sollen", "muss"}, "lauten": {"soll", "sollte"}, "sein": {"soll", "sollte"}, "an": {"steht", "liegt", "stehen", "liegen"}}
 	for i := range last - 1 {
 		switch w := c[i].norm; {
 		case c[i].quoted, c[last].quoted && c[0].norm != "aus":
@@ -177,6 +177,11 @@ func (o order) asked(c []token) []token {
 		that := c[i].norm
 		if c[i].quoted || that != "dass" && that != "wenn" && that != "ob" || !o.isYou(c[i+1]) {
 			continue
+		}
+		for k := range i { // "ich will nicht, dass du …"
+			if o.length(c[k:], rNot) > 0 {
+				return c
+			}
 		}
 		wish := i > 0 && (o.endsWith(c[:i], fWish, fAsk, fFiller, fTalk) > 0 || o.length(c, fAsk, fWish) > 0)
 		last := c[len(c)-1]
@@ -344,7 +349,8 @@ func (o order) closed(c []token, i int) []token {
 			with, and := o.length(c[k+1:], tWith), o.length(c[k+1:], rAnd)
 			described := with > 0 && (o.length(c[k+1+with:], tDesc) > 0 || k+3+with < len(c) && o.length(c[k+2+with:], tDesc) > 0)
 			further := and > 0 && k+1+and < len(c) && !o.begins(c[k+1+and:])
-			if described || further {
+			renamed := (o.pairs[e.value].class == vRename || o.pairs[e.value].class == vUpdate) && o.length(c[k+1:], tInto) > 0
+			if described || further || renamed {
 				moved := c[k]
 				return append(slices.Delete(c, k, k+1), moved)
 			}
