@@ -203,7 +203,7 @@ func (r *reader) answerAnd(s span) []Result {
 			no, i = no+1, end+1
 		}
 	}
-	if no > 0 && i < s.hi {
+	if no > 0 && i < s.hi && (r.context.Open != nil || r.has(span{s.lo, i}, yNo, yCancel, fMeant) >= 0 || r.previous != "") {
 		return r.noAnd(span{i, s.hi}, r.sign(i-1, ",", ".", "!", "-", ";"))
 	}
 	i = s.lo

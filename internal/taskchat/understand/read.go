@@ -96,7 +96,7 @@ func (r *reader) reported(s span, clauses []span) bool {
 	f := r.front(clauses[0])
 	if _, n := r.verb(f.lo, f.hi); n == 0 && !f.polite && !f.wished {
 		for i := f.lo; i < f.hi && i <= f.lo+5; i++ {
-			if n := r.at(i, f.hi, rAbout); n > 1 { // "a task that says …"
+			if n := r.at(i, f.hi, rAbout, tShould); n > 1 { // "a task that says …"
 				i += n - 1
 			} else if r.at(i, f.hi, fReport) > 0 {
 				return true

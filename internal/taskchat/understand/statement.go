@@ -8,7 +8,29 @@ func (r *reader) statement(s span) []Result {
 	if out := r.donePast(s); out != nil {
 		return out
 	}
+	if out := r.notDone(s); out != nil {
+		return out
+	}
 	return r.gone(s)
+}
+
+// notDone reads "I didn't finish task 2".
+func (r *reader) notDone(s span) []Result {
+	i := r.skip(s.lo, s.hi, fSubject, fPerfect, tAlready, fFiller)
+	n := r.at(i, s.hi, rNot)
+	if n == 0 || i == s.lo {
+		return nil
+	}
+	i = r.skip(i+n, s.hi, tAlready, fFiller)
+	k := r.at(i, s.hi, vComplete, vCompleteWeak, tDone)
+	if k == 0 || i+k >= s.hi {
+		return nil
+	}
+	ref := r.reference(span{i + k, s.hi})
+	if ref == nil || ref.several || !ref.explicit && r.at(i+k, s.hi, rArticle) == 0 {
+		return nil
+	}
+	return r.stated(s, ref, true)
 }
 
 // gone reads "task 2 can go", "the gym is no longer needed". It only asks: somebody may just say so.

@@ -198,6 +198,11 @@ func (r *reader) mark(object span) []Result {
 		}
 		return r.marked(rest, c == tUndone || not)
 	}
+	if k := r.before(object.lo, object.hi-1, tAs); k > 0 && r.isParticiple(object.hi-1) { // "the bread as bought"
+		out := r.marked(span{object.lo, object.hi - 1 - k}, false)
+		doubt(out, implied)
+		return out
+	}
 	return nil
 }
 
@@ -329,7 +334,8 @@ func (r *reader) describedBehind(object span, away bool) []Result {
 		if n == 0 {
 			continue
 		}
-		ref := r.reference(r.trimPossessive(span{object.lo, i}))
+		lo := object.lo + r.at(object.lo, i, tTo) // "to task 2's description"
+		ref := r.reference(r.trimPossessive(span{lo, i}))
 		if ref == nil || ref.several || !ref.explicit {
 			return nil
 		}
@@ -458,6 +464,15 @@ func (r *reader) shouldBe(s span) []Result {
 			return r.described(ref, value, false)
 		}
 		return one(Update, min(clear, r.trust(ref)), Entities{Title: r.title(r.value(value)), Reference: &ref.Reference}, "what a title is to be")
+	}
+	ref, end := r.exact(s) // "the second one should say X"
+	n := r.at(end, s.hi, tShould)
+	if ref == nil || ref.Positions == nil || n == 0 {
+		return nil
+	}
+	ref.Words = r.raw(span{s.lo, end})
+	if value := r.trim(span{end + n, s.hi}, tInsteadOf, tEnding); !value.empty() && r.at(value.lo, value.hi, tDone, tUndone) == 0 {
+		return one(Update, min(likely, r.trust(ref)), Entities{Title: r.title(value), Reference: &ref.Reference}, "what a title is to be")
 	}
 	return nil
 }
