@@ -203,7 +203,7 @@ func (r *reader) answerAnd(s span) []Result {
 			no, i = no+1, end+1
 		}
 	}
-	if no > 0 && i < s.hi {
+	if no > 0 && i < s.hi && (r.context.Open != nil || r.has(span{s.lo, i}, yNo, yCancel, fMeant) >= 0 || r.previous != "") {
 		return r.noAnd(span{i, s.hi}, r.sign(i-1, ",", ".", "!", "-", ";"))
 	}
 	i = s.lo
@@ -421,7 +421,7 @@ func (r *reader) optionsNamed(s span) (positions []int) {
 	var words []string
 	for i := s.lo; i < s.hi; {
 		tok := r.tokens[i]
-		n := r.at(i, s.hi, rArticle, rIndefinite, rTask, rOne, rAbout, fFiller, tEnding, tPick, fAgain, fMeant, rOf, tTo)
+		n := r.at(i, s.hi, yStrong, yInsist, rArticle, rIndefinite, rTask, rOne, rAbout, fFiller, tEnding, tPick, fAgain, fMeant, rOf, tTo)
 		if i += max(1, n); tok.kind == word && n > 0 || tok.kind == sign || tok.kind == emoji {
 			continue
 		}

@@ -157,6 +157,9 @@ func (r *reader) linkedDone(s span) bool {
 	if n == 0 && s.hi-1 > s.lo && r.isParticiple(s.hi-1) {
 		n = 1
 	}
+	if ref, end := r.exact(s); ref != nil && ref.Positions != nil && (n > 0 && s.hi-n >= end || r.at(end, s.hi, tGone) == s.hi-end && end < s.hi) {
+		return true // "2 done", "3 can go"
+	}
 	link := r.before(s.lo, s.hi-n, tLink)
 	return n > 0 && link > 0 && s.hi-n-link > s.lo
 }
@@ -174,6 +177,9 @@ func (r *reader) isToo(left, s span) bool {
 
 // awaits says that the clause on the left begins with a split verb whose particle comes later in the sentence.
 func (r *reader) awaits(left span, hi int) bool {
+	if at, _ := r.destination(left); at > left.lo { // "put milk on the list and tick off 2"
+		return false
+	}
 	for _, e := range r.found[left.lo] {
 		if e.class != tParticle {
 			continue

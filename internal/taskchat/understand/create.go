@@ -205,6 +205,9 @@ func (r *reader) create(s span, h head) []Result {
 	title, frame, list := r.afterNoun(object)
 	list = list || colon && r.hasLines(object)
 	title = r.trimEnd(title, tEnding)
+	if n := r.at(title.lo, title.hi, rAbout); n > 0 && n < title.hi-title.lo && !frame && r.before(s.lo, title.lo, rTask) > 0 { // "set a reminder for X"
+		title = r.trimStart(span{title.lo + n, title.hi})
+	}
 	if r.skip(title.lo, title.hi, rIndefinite, rNew, fFiller) >= title.hi {
 		return one(Create, clear, Entities{}, "a command without a title")
 	}

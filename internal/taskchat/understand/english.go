@@ -16,7 +16,7 @@ var english = language{
 			i_can't_forget i_cannot_forget_to jot_down write_down note_down pencil_in put_me_down_for keep_in_mind_to keep_in_mind_that`,
 		vNeed: `i_need_to i_still_need_to i_also_need_to i_have_to i_still_have_to i_also_have_to i've_got_to i_have_got_to i_got_to i_gotta gotta
 			i_must i_should i_ought_to
-			i_really_need_to i_really_have_to i_really_should i_really_must i'll_need_to i'll_have_to i_will_need_to i_will_have_to i'd_better
+			i_should_really i_need_to_really i_really_ought_to i_really_need_to i_really_have_to i_really_should i_really_must i'll_need_to i'll_have_to i_will_need_to i_will_have_to i'd_better
 			i_had_better we_need_to we_have_to we_must we_should we_gotta need_to have_to must i_need:1 i_still_need:1 i_also_need:1 we_need:1
 			i'm_supposed_to i_am_supposed_to i'm_going_to i_am_going_to i'm_planning_to i_plan_to i_intend_to i_just_need_to it's_time_to time_to
 			there's_also`,
@@ -59,7 +59,7 @@ var english = language{
 		fFiller: `on_second_thought on_second_thoughts please kindly just ok okay hey so also oh um uh well alright and_then and then next finally lastly first_of_all you_know_what you_know guess_what hmm_so mmm let_me_think hold_on_a_second i_mean_like well_then let's_see_now actually plus
 			quickly real_quick simply now anyway
 			but right pls plz dear assistant sibyl bot additionally furthermore after_that afterwards besides as_well too again for_now right_now
-			immediately anymore any_more any_longer asap_please if_you_would if_you_could if_you_can if_possible when_you_get_a_chance thx_please basically literally btw
+			immediately after_all anymore any_more any_longer asap_please if_you_would if_you_could if_you_can if_possible when_you_get_a_chance thx_please basically literally btw
 			by_the_way thanks_and please_also hi hello listen look_here good_morning`,
 		fMe: `me for_me us for_us`,
 		fGreet: `hi hello hey good_morning good_evening good_afternoon good_night goodnight morning evening bye goodbye see_you see_you_later
@@ -195,7 +195,7 @@ var english = language{
 		tFrom:   `off from off_of out_of`,
 		tAs:     `as to as_being back_to back_as into as_a is are`,
 		tInto:   `to into as with by in_to -> : = so_it_says so_that_it_says to_say to_be to_read instead`,
-		tDone: `done complete completed finished checked_off ticked_off crossed_off checked ticked closed resolved over all_done complet
+		tDone: `✅ ☑ ✔ done complete completed finished checked_off ticked_off crossed_off checked ticked closed resolved over all_done complet
 			completely_done off taken_care_of dealt_with out_of_the_way sorted accomplished`,
 		tUndone: `pending open incomplete unfinished undone uncompleted not_done not_completed not_finished not_complete outstanding active
 			unchecked not_yet_done unresolved to_do todo still_open undone_yet in_progress`,
@@ -232,7 +232,7 @@ var english = language{
 			do_i_have_anything do_i_have_something do_i_have_a_task do_i_have_tasks do_i_have is when_do_i_have_to when_do_i_have_to_go_to when_must_i
 			did_i_finish did_i_complete have_i_finished have_i_completed anything what_about what_is:2 what's:2 what_was:2 is_the:1 are_the:1 is_my:1
 			is_task:1`,
-		tLink:      `is are was were has_been have_been got 's is_now being am i'm that's it's gets`,
+		tLink:      `is are was were has_been have_been 's_been 've_been has_now_been have_now_been has_already_been have_already_been got 's is_now being am i'm that's it's gets`,
 		tAlready:   `yet already now finally just been`,
 		tInsteadOf: `instead rather`,
 		tPick: `take use choose pick select i_mean i_meant i_want it's i'd_like i'll_take let's_take let's_go_with go_with i_choose it_is

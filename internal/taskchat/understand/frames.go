@@ -136,8 +136,11 @@ func (r *reader) errand(s span, h head) []Result {
 	if ref, end := r.exact(object); ref != nil && end == object.hi || r.at(object.lo, object.hi, rTasks, rList) == object.hi-object.lo {
 		return nil
 	}
-	s, listed := r.withoutList(s)
 	confidence := implied
+	if ref, end := r.exact(object); ref != nil && ref.Positions != nil && r.has(span{object.lo, end}, rTask, rTasks, rOne, rNumeroSign) >= 0 {
+		confidence = asked // "make number 2 urgent" is no new task
+	}
+	s, listed := r.withoutList(s)
 	if listed {
 		confidence = clear - 0.04
 	}

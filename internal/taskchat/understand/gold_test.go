@@ -131,15 +131,20 @@ func readingText(r Reading) string {
 	return strings.Join(out, "; ")
 }
 
-// TestGold reads every line of the gold file as its author meant it.
+// golds are the files of gold lines.
+var golds = []string{"testdata/gold.txt", "testdata/turns.txt"}
+
+// TestGold reads every line of the gold files as its author meant it.
 func TestGold(t *testing.T) {
-	wrong := 0
-	lines := readGold(t, "testdata/gold.txt")
-	for _, g := range lines {
-		if got := Read(g.words, g.context); readingText(got) != g.want {
-			wrong++
-			t.Errorf("line %d: %q\n\tgot  %s\n\twant %s", g.number, g.words, readingText(got), g.want)
+	for _, name := range golds {
+		wrong := 0
+		lines := readGold(t, name)
+		for _, g := range lines {
+			if got := Read(g.words, g.context); readingText(got) != g.want {
+				wrong++
+				t.Errorf("%s:%d: %q\n\tgot  %s\n\twant %s", name, g.number, g.words, readingText(got), g.want)
+			}
 		}
+		t.Logf("%s: %d of %d lines are read as meant", name, len(lines)-wrong, len(lines))
 	}
-	t.Logf("%d of %d lines are read as meant", len(lines)-wrong, len(lines))
 }

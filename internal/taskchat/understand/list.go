@@ -15,6 +15,10 @@ func (r *reader) list(object span, final bool) []Result {
 	if r.at(object.lo, object.hi, fAsking, fHelp) > 0 {
 		return r.question(object)
 	}
+	if r.isOpen(object) && r.has(object, rAnother) >= 0 {
+		return one(List, likely, Entities{}, "a command and the rest of the list")
+	}
+	object = r.trimStart(object, rNew, rAbout)
 	if ref := r.reference(object); ref != nil && ref.explicit && !ref.It && !ref.several {
 		return one(List, asked, Entities{Reference: &ref.Reference}, "a command and tasks of the list")
 	}
@@ -257,7 +261,7 @@ func (r *reader) askedAbout(s span) (e Entities, ok bool) {
 	} else if asked.value == ofState {
 		return e, false
 	}
-	topic := r.trim(span{i, end}, tEnding, fFiller, fBe)
+	topic := r.trimEnd(r.trim(span{i, end}, tEnding, fFiller, fBe), rAbout)
 	if topic.empty() || r.at(topic.lo, topic.hi, fSubject, rIt) > 0 {
 		return e, false
 	}

@@ -96,7 +96,7 @@ func (r *reader) reported(s span, clauses []span) bool {
 	f := r.front(clauses[0])
 	if _, n := r.verb(f.lo, f.hi); n == 0 && !f.polite && !f.wished {
 		for i := f.lo; i < f.hi && i <= f.lo+5; i++ {
-			if n := r.at(i, f.hi, rAbout); n > 1 { // "a task that says …"
+			if n := r.at(i, f.hi, rAbout, tShould); n > 1 { // "a task that says …"
 				i += n - 1
 			} else if r.at(i, f.hi, fReport) > 0 && (i < f.hi-1 || r.before(f.lo, i, tLink, tAlready) == 0) { // not "the letter is written"
 				return true
@@ -128,7 +128,8 @@ func (r *reader) clause(s span, asks bool) said {
 	}
 	if rest := r.trimStart(whole, fFiller, fAgain, yNo, fMeant, fTalk); !rest.empty() && r.has(span{whole.lo, rest.lo}, fAgain, yNo, fMeant) >= 0 {
 		again := r.has(span{whole.lo, rest.lo}, fAgain, fMeant) >= 0
-		if again || r.plain(rest) != nil {
+		negates := r.at(whole.lo, whole.hi, rNot) > 0 && !r.sign(rest.lo-1, ",", ".", "!") // "nicht die zweite löschen"
+		if (again || r.plain(rest) != nil) && !negates {
 			c := r.clause(rest, asks)
 			c.takes = true
 			if named := c.guess || len(c.results) == 1 && c.results[0].Intent == Choose; named && !r.acted {

@@ -304,9 +304,9 @@ func (t *text) position(s span, more bool) (list []int, end int) {
 			return run(o.value, e.value), t.skip(i+k+m, s.hi, rTasks, rOnes)
 		}
 		alone := i+k == s.hi || t.sign(i+k, ",") || t.at(i+k, s.hi, rAnd, tDone, tAs, tInto, fFiller, tEnding, rOf) > 0
-		pronoun := e.value == 1 && i > s.lo && noun == 0 && t.skip(s.lo, i, rArticle) == i // "that one"
+		pronoun := e.value == 1 && i > s.lo && noun == 0 && t.at(i, s.hi, rOne, rIndefinite) > 0 && t.skip(s.lo, i, rArticle) == i // "that one"
 		listed := (t.sign(i+k, ",") || t.at(i+k, s.hi, rAnd) > 0) && t.at(i+k+1, s.hi, rNumber) > 0
-		if e.value == 1 && noun == 0 && !more && !listed && !t.sign(i-1, "#") && t.before(s.lo, i, rNumeroSign) == 0 {
+		if e.value == 1 && noun == 0 && !more && !listed && t.at(i, s.hi, rOne, rIndefinite) > 0 && !t.sign(i-1, "#") && t.before(s.lo, i, rNumeroSign) == 0 {
 			pronoun = true // "one" alone names none
 		}
 		if !pronoun && (i > s.lo || more || alone) {

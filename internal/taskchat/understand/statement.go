@@ -14,7 +14,29 @@ func (r *reader) statement(s span) []Result {
 	if out := r.donePast(s); out != nil {
 		return out
 	}
+	if out := r.notDone(s); out != nil {
+		return out
+	}
 	return r.gone(s)
+}
+
+// notDone reads "I didn't finish task 2".
+func (r *reader) notDone(s span) []Result {
+	i := r.skip(s.lo, s.hi, fSubject, fPerfect, tAlready, fFiller)
+	n := r.at(i, s.hi, rNot)
+	if n == 0 || i == s.lo {
+		return nil
+	}
+	i = r.skip(i+n, s.hi, tAlready, fFiller)
+	k := r.at(i, s.hi, vComplete, vCompleteWeak, tDone)
+	if k == 0 || i+k >= s.hi {
+		return nil
+	}
+	ref := r.reference(span{i + k, s.hi})
+	if ref == nil || ref.several || !ref.explicit && r.at(i+k, s.hi, rArticle) == 0 {
+		return nil
+	}
+	return r.stated(s, ref, true)
 }
 
 // gone reads "task 2 can go", "the gym is no longer needed". It only asks: somebody may just say so.
@@ -52,7 +74,8 @@ func (r *reader) doneState(s span) []Result {
 	if k := r.before(s.lo, s.hi, tUndone); k > n {
 		n, open = k, true
 	}
-	if n == 0 && s.hi-1 > s.lo && r.before(s.lo, r.trimEnd(span{s.lo, s.hi - 1}, tAlready, fFiller, rAll, rBoth).hi, tLink) > 0 && r.isParticiple(s.hi-1) {
+	linkedTo := r.trimEnd(span{s.lo, s.hi - 1}, tAlready, fFiller, rAll, rBoth).hi
+	if n == 0 && s.hi-1 > s.lo && (r.before(s.lo, s.hi-1, tLink) > 0 || r.before(s.lo, linkedTo, tLink) > 0) && r.isParticiple(s.hi-1) {
 		n = 1
 	}
 	if n == 0 || s.hi-n <= s.lo {
@@ -65,7 +88,7 @@ func (r *reader) doneState(s span) []Result {
 			open, linked = true, true
 		} else if k = r.before(rest.lo, rest.hi, tLink); k > 0 {
 			linked = true
-		} else if k = r.before(rest.lo, rest.hi, rAll, rBoth); k > 0 && r.before(rest.lo, rest.hi-k, tLink, fFiller, tAlready) > 0 { // "are all cleaned"
+		} else if k = r.allBehind(rest); k > 0 { // "are all cleaned"
 		} else if k = r.before(rest.lo, rest.hi, fFiller, tAlready); k == 0 && r.sign(rest.hi-1, ":", "-", "->", ",") {
 			k = 1
 		}
@@ -345,6 +368,16 @@ func (r *reader) unsayable(s span) bool {
 		}
 	}
 	return false
+}
+
+// allBehind is the length of "all" behind a subject and what links it to its state; 0: there is none.
+func (r *reader) allBehind(s span) int {
+	n := r.before(s.lo, s.hi, rAll, rBoth)
+	link := r.before(s.lo, s.hi-n, tLink, fFiller, tAlready)
+	if n == 0 || link == 0 || s.hi-n-link <= s.lo {
+		return 0
+	}
+	return n
 }
 
 // isSubject says that a token is somebody or something that does, and no article of what follows: "das", "die" are both in German.

@@ -56,6 +56,9 @@ func (x *lexicon) withoutHesitation(tokens []token) []token {
 	if kept == nil {
 		return tokens
 	}
+	for i := range kept {
+		kept[i].index = i
+	}
 	return kept
 }
 

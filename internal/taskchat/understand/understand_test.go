@@ -2,6 +2,7 @@ package understand
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/quick"
@@ -108,7 +109,7 @@ func TestOnlyAClearYesAffirms(t *testing.T) {
 }
 
 func TestWithADeleteAskedAboutOnlyAClearYesConfirms(t *testing.T) {
-	for _, g := range readGold(t, "testdata/gold.txt") {
+	for _, g := range slices.Concat(readGold(t, golds[0]), readGold(t, golds[1])) {
 		c := spoken
 		c.Open = &Open{Kind: KindConfirm, Intent: Delete}
 		r := Read(g.words, c)
@@ -230,7 +231,7 @@ func checkReading(t *testing.T, words string, r Reading) {
 
 func TestEveryReadingIsWellFormed(t *testing.T) {
 	contexts := []Context{{}, spoken, {Open: &Open{Kind: KindConfirm, Intent: Delete}}, {Open: &Open{Kind: KindValue, Intent: Create}}, {Open: &Open{Kind: KindChoose, Intent: Complete, Options: []string{"Buy milk", "Call Anna"}}}}
-	for _, g := range readGold(t, "testdata/gold.txt") {
+	for _, g := range slices.Concat(readGold(t, golds[0]), readGold(t, golds[1])) {
 		for _, c := range append(contexts, g.context) {
 			r := Read(g.words, c)
 			checkReading(t, g.words, r)
@@ -248,7 +249,7 @@ func TestEveryReadingIsWellFormed(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	file := readGold(f, "testdata/gold.txt")
+	file := slices.Concat(readGold(f, golds[0]), readGold(f, golds[1]))
 	for i := 0; i < len(file); i += 9 {
 		f.Add(file[i].words, "confirm")
 		f.Add(file[i].words, "")

@@ -206,6 +206,11 @@ func (r *reader) mark(object span) []Result {
 		}
 		return r.marked(rest, c == tUndone || not)
 	}
+	if k := r.before(object.lo, object.hi-1, tAs); k > 0 && r.isParticiple(object.hi-1) { // "the bread as bought"
+		out := r.marked(span{object.lo, object.hi - 1 - k}, false)
+		doubt(out, implied)
+		return out
+	}
 	return nil
 }
 
@@ -310,7 +315,7 @@ func (r *reader) describe(object span, away bool) []Result {
 		return nil
 	}
 	ref, end := r.exact(span{i + k, object.hi})
-	if n := r.at(i, object.hi, tInto); ref == nil && n > 0 && !away && r.context.Spoken && r.valueIn(i+n, object.hi) < 0 { // "the description to X"
+	if n := r.at(i, object.hi, tInto); ref == nil && n > 0 && !away && quoted.empty() && r.context.Spoken && r.valueIn(i+n, object.hi) < 0 { // "the description to X"
 		it := &named{Reference: Reference{Words: r.raw(span{object.lo, i}), It: true}, explicit: true}
 		return r.described(it, span{i + n, object.hi}, false)
 	}
@@ -485,6 +490,15 @@ func (r *reader) shouldBe(s span) []Result {
 			return r.described(ref, value, false)
 		}
 		return one(Update, min(clear, r.trust(ref)), Entities{Title: r.title(r.value(value)), Reference: &ref.Reference}, "what a title is to be")
+	}
+	ref, end := r.exact(s) // "the second one should say X"
+	n := r.at(end, s.hi, tShould)
+	if ref == nil || ref.Positions == nil || n == 0 {
+		return nil
+	}
+	ref.Words = r.raw(span{s.lo, end})
+	if value := r.trim(span{end + n, s.hi}, tInsteadOf, tEnding); !value.empty() && r.at(value.lo, value.hi, tDone, tUndone) == 0 {
+		return one(Update, min(likely, r.trust(ref)), Entities{Title: r.title(value), Reference: &ref.Reference}, "what a title is to be")
 	}
 	return nil
 }
