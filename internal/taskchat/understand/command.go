@@ -226,6 +226,9 @@ func (r *reader) change(i Intent, s span, h head) []Result {
 		}
 		return one(i, clear, Entities{}, aVerbAlone)
 	}
+	if r.lex.last && r.at(r.skip(object.lo, object.hi, rOnly, fFiller), object.hi, rNot, yNo) > 0 { // "lösch bloß nicht die zweite"
+		return r.refuse()
+	}
 	if r.at(object.lo, object.hi, rNone) == object.hi-object.lo { // "delete nothing"
 		return r.refuse()
 	}

@@ -71,6 +71,9 @@ func (o order) askedBehind(c []token) []token {
 		return c
 	}
 	from := o.start(c)
+	if o.length(c[from:], rNot) > 0 {
+		return c
+	}
 	last := c[len(c)-1]
 	if last.quoted || last.kind != word || o.commands(c[from].norm) || o.length(c[from:], fAsk, fAsking, fIf, fWish, fHelp, vNeed, fSubject, vErrand, fGreet) > 0 {
 		return c
@@ -81,6 +84,9 @@ func (o order) askedBehind(c []token) []token {
 			return append(append(moved, c[i+n:]...), c[from:i]...)
 		}
 		asks := o.length(c[i:], fCould)
+		if o.length(c[i-1:], rNot) > 0 || o.length(c[from:], rNot) > 0 {
+			return c
+		}
 		verb := i + o.length(c[i:], fAsk, fCould)
 		if asks > 0 && !c[i].quoted && verb < len(c) && o.commands(c[verb].norm) && o.infinitive(c[verb], false) {
 			moved := append(append([]token{}, c[:from]...), c[i:verb+1]...)

@@ -217,7 +217,7 @@ func (r *reader) plainly(s, whole span, f front, asks bool) said {
 	if out = r.statement(f.span); out == nil {
 		out = r.toList(f.span)
 	}
-	if out == nil && (r.endsErrand(f.span) || r.beginsErrand(f.span)) && r.heads(f.span) == nil && r.at(f.lo, f.hi, tParticle) == 0 {
+	if out == nil && (!r.lex.last || r.has(f.span, rNot) < 0) && (r.endsErrand(f.span) || r.beginsErrand(f.span)) && r.heads(f.span) == nil && r.at(f.lo, f.hi, tParticle) == 0 {
 		out = r.added(f.span, false, implied, "a thing to do, in so many words")
 	}
 	if out != nil {

@@ -51,6 +51,9 @@ func (r *reader) gone(s span) []Result {
 	}
 	subject = r.trim(span{subject.lo, s.hi - n}, fFiller, tAlready)
 	ref := r.reference(subject)
+	if n > 0 && r.has(subject, rNot) >= 0 { // "a segunda não pode ser apagada"
+		return nil
+	}
 	if ref == nil || ref.several || n == 0 && !ref.explicit && r.at(subject.lo, subject.hi, rArticle) == 0 || r.unsayable(subject) && !ref.explicit {
 		return nil
 	}
@@ -315,6 +318,9 @@ func (r *reader) doneObject(s, object span) []Result {
 	}
 	if object.empty() {
 		return nil
+	}
+	if at, _ := r.destination(object); at > object.lo { // "I put milk on the list"
+		return one(Chat, asked, Entities{}, "something was done with the list")
 	}
 	ref := r.reference(object)
 	if ref == nil || ref.several || ref.Title != "" && r.speaks(object) {

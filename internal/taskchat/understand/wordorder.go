@@ -38,7 +38,7 @@ func (o order) withoutCommas(tokens []token) []token {
 			continue
 		}
 		that := slices.Contains([]string{"dass", "das", "wenn", "ob"}, tokens[i+1].norm) && o.isYou(tokens[i+2])
-		if o.lists(tokens[:i]) && o.length(tokens[i+1:], fAsking) > 0 || that && i <= 6 || o.endsWith(tokens[:i], fAsk) > 0 {
+		if o.lists(tokens[:i]) && o.length(tokens[i+1:], fAsking) > 0 || that && i <= 6 && (o.length(tokens[o.start(tokens[:i]):i], fAsk, fWish) > 1 || o.endsWith(tokens[:i], fTalk) > 0) || o.endsWith(tokens[:i], fAsk) > 0 {
 			tokens = slices.Delete(tokens, i, i+1)
 		}
 	}
@@ -183,17 +183,14 @@ func (o order) asked(c []token) []token {
 				return c
 			}
 		}
-		wish := i > 0 && (o.endsWith(c[:i], fWish, fAsk, fFiller, fTalk) > 0 || o.length(c, fAsk, fWish) > 0)
+		wish := i > 0 && (o.endsWith(c[:i], fAsk, fTalk) > 0 || o.length(c[o.start(c):], fAsk, fWish) > 1)
 		last := c[len(c)-1]
 		if n := o.length(c[len(c)-1:], fCould); n > 0 && i+3 < len(c) {
 			c, wish = c[:len(c)-1], true
-		} else if verb := o.infinitiveOf(last.norm); verb != "" && wish && last.kind == word && !last.quoted {
-			c[len(c)-1].norm = verb
+		} else if verb := o.infinitiveOf(last.norm); verb == "" || !wish || last.kind != word || last.quoted {
+			return c
 		} else {
-			return c
-		}
-		if !wish {
-			return c
+			c[len(c)-1].norm = verb
 		}
 		c[i].norm, c[i+1].norm = "kannst", "du"
 		return c[i:]
@@ -212,7 +209,7 @@ func (o order) addressed(c []token, i int) []token {
 		return slices.Delete(c, i+1, i+2)
 	case (next.norm == "du" || next.norm == "ihr") && len(c) > i+2 && o.length(c[i:], fAsk, fAsking) == 0:
 		verb := o.stem(w, "st", "t", "est", "et")
-		if verb == "" || o.length([]token{{norm: verb}}, vErrand) > 0 && !o.ofTasks(c[i+2:], verb) {
+		if verb == "" || o.habit(c[i+2:], verb) || o.length([]token{{norm: verb}}, vErrand) > 0 && !o.ofTasks(c[i+2:], verb) {
 			return c
 		}
 		c[i].norm, c[i+1].norm = verb, "kannste"
@@ -221,6 +218,16 @@ func (o order) addressed(c []token, i int) []token {
 		c[i].norm = o.stem(w, "t", "et")
 	}
 	return c
+}
+
+// habit says that a question is about tasks of some kind, not about some that there are: "löschst du alte Aufgaben?"
+func (o order) habit(c []token, verb string) bool {
+	for i := range c {
+		if o.length(c[i:], rTasks) > 0 && o.length([]token{{norm: verb}}, vList) == 0 {
+			return i == 0 || o.length(c[i-1:], rArticle, rAll, rBoth, rOrdinal, rNumber, tDone, tUndone) == 0
+		}
+	}
+	return false
 }
 
 // ofTasks says that tokens speak of tasks or the list, or end with a particle of the verb.
