@@ -132,7 +132,7 @@ func readingText(r Reading) string {
 }
 
 // golds are the files of gold lines.
-var golds = []string{"testdata/gold.txt", "testdata/turns.txt"}
+var golds = []string{"testdata/gold.txt", "testdata/turns.txt", "testdata/german.txt", "testdata/portuguese.txt"}
 
 // TestGold reads every line of the gold files as its author meant it.
 func TestGold(t *testing.T) {
