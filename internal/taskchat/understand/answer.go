@@ -176,6 +176,12 @@ func (r *reader) answer() []Result {
 	if out := r.answerAnd(s); out != nil {
 		return out
 	}
+	if r.kind() == KindConfirm && r.waiting() == Complete && !r.sign(s.hi-1, "?") { // "it's done"
+		out := r.statement(r.front(s).span)
+		if len(out) == 1 && out[0].Intent == Complete && out[0].Entities.Reference != nil && out[0].Entities.Reference.It {
+			return one(Confirm, clear, Entities{}, "what was asked about is said to be done")
+		}
+	}
 	switch r.kind() {
 	case KindChoose:
 		return r.choice(s)

@@ -106,9 +106,15 @@ func (r *reader) clauses(s span) (out []span) {
 	return append(out, span{lo, s.hi})
 }
 
+// mostWords bounds the words and signs of a clause that another may follow in its sentence.
+const mostWords = 80
+
 // cuts says whether a clause begins at j, behind left.
 func (r *reader) cuts(left span, j, hi int, comma bool) bool {
 	body := r.front(left).span
+	if body.hi-body.lo > mostWords {
+		return false
+	}
 	if body.empty() { // "please, …": what stands before the clause is a part of it
 		return false
 	}

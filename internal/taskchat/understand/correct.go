@@ -179,10 +179,13 @@ func (r *reader) withdrawn(left span, i, hi int) bool {
 	return out != nil && out[len(out)-1].Intent != Create && (long || byPosition(out[len(out)-1]))
 }
 
+// mostContrasted is how many words and signs two tasks that are set against each other may have together.
+const mostContrasted = 40
+
 // contrasted reads "the milk, not the bread" and "not the milk but the bread": the one that is meant, never for sure.
 func (t *text) contrasted(s span) *named {
 	i := t.has(s, rNot)
-	if i < 0 || t.isQuoted(s) {
+	if i < 0 || s.hi-s.lo > mostContrasted || t.isQuoted(s) {
 		return nil
 	}
 	n := t.at(i, s.hi, rNot)

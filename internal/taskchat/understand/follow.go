@@ -71,12 +71,15 @@ func (r *reader) saysDone(s span) bool {
 	return r.before(subject.lo, subject.hi, tLink) > 0 && r.at(s.lo, s.hi, fClausal) == 0 && r.has(s, fIf, fAsking, rNot) < 0
 }
 
+// mostInsisting bounds the words and signs of a yes said in advance.
+const mostInsisting = 16
+
 // withoutInsisting takes a yes said in advance from the end of a sentence: "remove 2, yes really".
 func (r *reader) withoutInsisting(s span) span {
 	if r.sign(s.hi-1, "?") {
 		return s
 	}
-	for i := s.lo + 1; i < s.hi; i++ {
+	for i := max(s.lo+1, s.hi-mostInsisting); i < s.hi; i++ {
 		if r.tokens[i].quoted || r.sign(i, ":") {
 			continue
 		}

@@ -266,7 +266,7 @@ func spellings(text string) []string {
 	if long := fold(strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue").Replace(text)); long != forms[0] {
 		forms = append(forms, long)
 	}
-	if short := strings.ReplaceAll(forms[0], "'", ""); short != forms[0] {
+	if short := strings.ReplaceAll(forms[0], "'", ""); short != forms[0] && forms[0][0] != '\'' {
 		forms = append(forms, short)
 	}
 	return forms

@@ -51,6 +51,9 @@ func (r *reader) update(s span, h head) []Result {
 	return out
 }
 
+// mostCuts bounds in how many ways a command is cut into a task and its new title.
+const mostCuts = 8
+
 // retitle reads a reference and a new title with a word between: "task 2 to buy milk".
 func (r *reader) retitle(s, object span, h head) []Result {
 	if end := r.possessed(object, tTitle); end > 0 && end < object.hi { // "its title X", with or without a word between
@@ -89,7 +92,9 @@ func (r *reader) retitle(s, object span, h head) []Result {
 			cuts = []cut{{ref, value}}
 			break
 		}
-		cuts = append(cuts, cut{ref, value})
+		if cuts = append(cuts, cut{ref, value}); len(cuts) == mostCuts {
+			break
+		}
 		i += max(n, 1) - 1
 	}
 	if len(cuts) == 0 {
