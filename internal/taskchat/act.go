@@ -86,6 +86,16 @@ func toolOf(i understand.Intent) string {
 		understand.Complete: "complete_task", understand.Delete: "delete_task"}[i]
 }
 
+// changeOf is the intent that a tool performed; "" for one that changes no tasks.
+func changeOf(tool string) understand.Intent {
+	for _, i := range []understand.Intent{understand.Create, understand.Update, understand.Complete, understand.Delete} {
+		if toolOf(i) == tool {
+			return i
+		}
+	}
+	return ""
+}
+
 // The kinds of questions.
 const (
 	askConfirm = "confirm" // yes or no

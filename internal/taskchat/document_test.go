@@ -41,6 +41,16 @@ func TestMultiTurnFlowTaskReferenceResolution(t *testing.T) {
 	h.wants(ada, "Buy groceries", "Call John ✓", "Review docs")
 }
 
+func TestAFollowUpAsksForWhatWasDoneLast(t *testing.T) {
+	h := newHouse(t)
+	h.has(ada, "Buy groceries", "Call John", "Review docs")
+	c := h.process("p").talk(ada)
+	c.say("show my tasks", taskchat.StatusSuccess)
+	c.say("complete task 2", taskchat.StatusSuccess)
+	c.say("and the third too", taskchat.StatusSuccess)
+	h.wants(ada, "Buy groceries", "Call John ✓", "Review docs ✓")
+}
+
 func TestClarificationFlow(t *testing.T) {
 	h := newHouse(t)
 	h.has(ada, "Prepare meeting", "Cancel the meeting on Friday", "Meeting minutes", "Buy milk")

@@ -87,7 +87,8 @@ func intentsRead(acts []Act) (events []bt.Typed) {
 
 // context is what the rules of understanding know of the conversation.
 func (m *Metadata) context(o Open) understand.Context {
-	return understand.Context{Shown: len(m.TaskReferences), Spoken: m.AgentContext.LastTask != 0, Open: o.understood(), Language: m.AgentContext.Language}
+	return understand.Context{Shown: len(m.TaskReferences), Spoken: m.AgentContext.LastTask != 0, Open: o.understood(),
+		Language: m.AgentContext.Language, Previous: changeOf(m.LastToolUsed)}
 }
 
 func nextAct() bt.Leaf {

@@ -179,7 +179,7 @@ func TestModelThatWritesGarbageLeavesTheReadingToRules(t *testing.T) {
 	c := h.process("p").talk(ada)
 	for name, wishes := range map[string][]taskchat.Wish{
 		"none": {}, "unknown": {{Intent: "confirm", Confidence: 1}}, "less than nothing": {{Intent: "create", Title: "x", Confidence: -1}},
-		"more than all": {{Intent: "create", Title: "x", Confidence: 1e300}}, "many": make([]taskchat.Wish, 33),
+		"more than all": {{Intent: "create", Title: "x", Confidence: 1e300}}, "more than there is room for": make([]taskchat.Wish, 33),
 	} {
 		m.proposes(wishes...)
 		c.say("add "+name, taskchat.StatusSuccess)

@@ -10,17 +10,23 @@ func (t *text) affirms(i Intent) bool {
 
 // tally says whether a part is nothing but a yes, and whether one of its words always is one.
 func (t *text) tally(s span, intent Intent) (yes, clearly bool) {
-	strong, soft, thanks, verbs := 0, 0, 0, 0
+	strong, soft, thanks, verbs, total := 0, 0, 0, 0, 0
+	particle := ""
 	for i := s.lo; i < s.hi; {
 		n := 1
 		switch {
 		case t.sign(i, ",", ".", "!", "-", "\n"):
+		case t.total(span{i, s.hi}) > 0 && t.total(span{i, s.hi}) >= t.at(i, s.hi, yNo, yCancel, yMaybe, rNot):
+			n = t.total(span{i, s.hi})
+			if total++; n == 1 && t.at(i, s.hi, rBoth) == 0 && verbs > 0 { // "delete all" asks for more
+				return false, false
+			}
 		case t.at(i, s.hi, yStrong) > 0 && t.at(i, s.hi, yStrong) >= t.at(i, s.hi, yNo, yCancel, yMaybe, rNot):
 			n = t.at(i, s.hi, yStrong)
 			if verbs == 0 || strong > 0 || t.at(i, s.hi, rIt) < n { // "apaga isso" is a command
 				strong++
 			}
-		case t.at(i, s.hi, yNo, yCancel, yMaybe, rNot) > 0:
+		case t.at(i, s.hi, yNo, yCancel, yMaybe, rNot) > 0 && t.at(i, s.hi, yNo, yCancel, yMaybe, rNot) >= t.at(i, s.hi, yThat, tEnding):
 			return false, false
 		case t.at(i, s.hi, yWeak) > 0:
 			n = t.at(i, s.hi, yWeak)
@@ -34,13 +40,54 @@ func (t *text) tally(s span, intent Intent) (yes, clearly bool) {
 		case t.isVerbOf(i, s.hi, intent) > 0:
 			n = t.isVerbOf(i, s.hi, intent)
 			verbs++
+		case t.splitVerbOf(i, intent) != "":
+			particle = t.splitVerbOf(i, intent)
+			verbs++
+		case particle != "" && t.tokens[i].norm == particle:
+			particle = ""
+		case intent == Complete && t.at(i, s.hi, tAs, tDone, vMark) > 0:
+			n = t.at(i, s.hi, tAs, tDone, vMark)
+			verbs++
 		case t.tokens[i].kind == emoji && t.tokens[i].norm >= "\U0001F300" || isTone(t.tokens[i].norm):
 		default:
 			return false, false
 		}
 		i += n
 	}
-	return strong > 0 || soft > 0 && thanks == 0 && verbs == 0, strong > 0
+	again := verbs > 0 && t.has(s, rIt) >= 0 // "right, delete it"
+	return strong > 0 || soft > 0 && thanks == 0 && (verbs == 0 || again) && total == 0, strong > 0
+}
+
+// total is the length of a reference to all of what was asked about: "all of them", "both", "all three".
+func (t *text) total(s span) int {
+	if t.at(s.lo, s.hi, rBoth, rEach, rAll) == 0 {
+		return 0
+	}
+	if n, end := t.everything(s); n != nil && n.Except == nil && n.status == "" && t.has(span{s.lo, end}, rTasks, rList, rTask) < 0 {
+		return end - s.lo
+	}
+	if n := t.at(s.lo, s.hi, rBoth, rEach, rAll); s.lo+n == s.hi || t.tokens[s.lo+n].kind == sign {
+		return n
+	}
+	return 0
+}
+
+// splitVerbOf is the last word of the particle of a split verb of an intent that begins at a token and ends behind it; "": there is none.
+func (t *text) splitVerbOf(i int, intent Intent) string {
+	for _, e := range t.found[i] {
+		if e.class != tParticle {
+			continue
+		}
+		p := t.lex.pairs[e.value]
+		matches := p.class == vDelete && intent == Delete || (p.class == vComplete || p.class == vCompleteWeak) && intent == Complete
+		words := splitWords(p.particle)
+		for k := i + 1; matches && len(words) == 1 && k < len(t.tokens); k++ {
+			if t.tokens[k].norm == words[0] {
+				return words[0]
+			}
+		}
+	}
+	return ""
 }
 
 // isTone says that a symbol only colours the one before it.
@@ -68,7 +115,7 @@ func (t *text) declines(s span) bool {
 		n := 1
 		switch {
 		case t.sign(i, ",", ".", "!", "-", "\n"):
-		case t.at(i, s.hi, fTalk) > t.at(i, s.hi, yNo, yCancel, rNone):
+		case t.at(i, s.hi, fTalk) > max(1, t.at(i, s.hi, yNo, yCancel, rNone)):
 			return false
 		case t.at(i, s.hi, yNo, yCancel, rNone) > 0:
 			n = t.at(i, s.hi, yNo, yCancel, rNone)
@@ -77,7 +124,7 @@ func (t *text) declines(s span) bool {
 			return false
 		case t.at(i, s.hi, yThat, yWeak, fFiller, fThanks, fMe, tEnding, rIt, fAgain, rNot) > 0:
 			n = t.at(i, s.hi, yThat, yWeak, fFiller, fThanks, fMe, tEnding, rIt, fAgain, rNot)
-		case t.tokens[i].kind == emoji:
+		case t.at(i, s.hi, fTalk) == 1, t.tokens[i].kind == emoji:
 		default:
 			return false
 		}
@@ -109,7 +156,7 @@ func (r *reader) kind() string {
 
 func (r *reader) answered(s span) said {
 	if r.declines(s) {
-		return said{results: one(Decline, sure, Entities{}, "a no")}
+		return said{results: one(Decline, sure, Entities{}, "a no"), takes: false}
 	}
 	return said{results: one(Confirm, sure, Entities{}, "a yes")}
 }
@@ -128,6 +175,12 @@ func (r *reader) answer() []Result {
 	}
 	if out := r.answerAnd(s); out != nil {
 		return out
+	}
+	if r.kind() == KindConfirm && r.waiting() == Complete && !r.sign(s.hi-1, "?") { // "it's done"
+		out := r.statement(r.front(s).span)
+		if len(out) == 1 && out[0].Intent == Complete && out[0].Entities.Reference != nil && out[0].Entities.Reference.It {
+			return one(Confirm, clear, Entities{}, "what was asked about is said to be done")
+		}
 	}
 	switch r.kind() {
 	case KindChoose:
@@ -156,7 +209,7 @@ func (r *reader) answerAnd(s span) []Result {
 			no, i = no+1, end+1
 		}
 	}
-	if no > 0 && i < s.hi {
+	if no > 0 && i < s.hi && (r.context.Open != nil || r.has(span{s.lo, i}, yNo, yCancel, fMeant) >= 0 || r.previous != "") {
 		return r.noAnd(span{i, s.hi}, r.sign(i-1, ",", ".", "!", "-", ";"))
 	}
 	i = s.lo
@@ -166,6 +219,9 @@ func (r *reader) answerAnd(s span) []Result {
 	}
 	doubts := r.trimStart(span{i + n, s.hi}, rAnd)
 	rest := r.trimStart(doubts, fFiller, tThen, rAnd, yStrong, yThat, tEnding)
+	if ref := r.onlySome(doubts); ref != nil && r.kind() == KindConfirm {
+		return one(r.waiting(), asked, Entities{Reference: ref}, "a yes to a part of it")
+	}
 	if r.kind() == KindConfirm && (rest.empty() || r.at(doubts.lo, doubts.hi, yMaybe) > 0) {
 		return one(Chat, weak, Entities{}, "a yes that is taken back")
 	}
@@ -179,12 +235,23 @@ func (r *reader) answerAnd(s span) []Result {
 	return r.yesAnd(rest, r.sign(i+n, ",", ".", "!", "-", ";") || r.at(i+n, s.hi, rAnd) > 0)
 }
 
+// onlySome reads "but only the first" behind a yes. nil: it is something else.
+func (r *reader) onlySome(s span) *Reference {
+	s = r.trimEnd(span{r.skipSigns(s, fFiller, fAgain, rExcept, yMaybe, rOnly), s.hi}, fFiller, tEnding, rOnly)
+	ref, end := r.exact(s)
+	if ref == nil || end != s.hi || ref.Positions == nil || r.has(span{0, len(r.tokens)}, rOnly) < 0 {
+		return nil
+	}
+	ref.Words = r.raw(s)
+	return &ref.Reference
+}
+
 // noAt is the length of a no at a token; 0 if there is none, or if it belongs to what follows: "don't forget", "cancel task 2". What takes
 // something back is a no behind another one, and where no options are asked about.
 func (r *reader) noAt(i, hi int, more bool) int {
 	n := r.at(i, hi, yNo, yCancel, fAgain)
 	switch {
-	case n < r.at(i, hi, yStrong, fTalk), !more && r.kind() == KindChoose && r.at(i, hi, yNo, yCancel) == 0:
+	case n < r.at(i, hi, yStrong, fTalk, yMaybe), !more && r.kind() == KindChoose && r.at(i, hi, yNo, yCancel) == 0:
 		return 0
 	case r.verbAfter(i, n, hi), r.at(i, hi, tParticle) > 0 && r.command(span{i, hi}) != nil:
 		return 0
@@ -233,7 +300,17 @@ func (r *reader) yesAnd(rest span, apart bool) []Result {
 // noAnd reads what follows a no: a correction, or something else.
 func (r *reader) noAnd(rest span, apart bool) []Result {
 	decline := one(Decline, clear, Entities{}, "a no")
+	if n := r.at(rest.lo, rest.hi, fMeant); n > 0 || r.plain(rest) != nil {
+		if out := r.meant(rest); out != nil {
+			return out
+		}
+	}
 	rest = r.trim(rest, fFiller, fAgain, tEnding, rAnd)
+	if pick := r.trim(r.trimStart(rest, tPick), fMeant); !pick.empty() {
+		if ref, end := r.exact(pick); ref != nil && end == pick.hi {
+			rest = pick
+		}
+	}
 	if rest.empty() {
 		return decline
 	}
@@ -297,9 +374,14 @@ func (r *reader) choice(s span) []Result {
 		return nil
 	}
 	f := r.front(s)
-	inner := r.trim(r.trimStart(f.span, tPick), fFiller, tEnding, fMe)
+	inner := r.trim(r.trimStart(f.span, tPick, fMeant), fFiller, tEnding, fMe, fHedge)
 	if e, n := r.entry(inner.lo, inner.hi, rNumber); n > 0 && inner.lo+n == inner.hi {
 		return one(Choose, sure, Entities{Reference: &Reference{Words: r.raw(inner), Positions: []int{e.value}}}, "a position among the options")
+	}
+	if ref, end := r.exact(inner); ref != nil && end < inner.hi { // "the first, delete it"
+		if k := r.trim(span{end, inner.hi}, fFiller, tEnding); r.isVerbOf(k.lo, k.hi, open.Intent) == k.hi-k.lo {
+			inner.hi = end
+		}
 	}
 	if ref, end := r.exact(inner); ref != nil && end == inner.hi && !f.negated {
 		ref.Words = r.raw(inner)
@@ -343,10 +425,10 @@ func (r *reader) within(ref *Reference, options int) bool {
 // optionsNamed are the options that have all content words of an answer, or of which the answer has all; by their whole words.
 func (r *reader) optionsNamed(s span) (positions []int) {
 	var words []string
-	for i := s.lo; i < s.hi; i++ {
+	for i := s.lo; i < s.hi; {
 		tok := r.tokens[i]
-		frames := r.at(i, s.hi, rArticle, rIndefinite, rTask, rOne, rAbout, fFiller, tEnding, tPick, fAgain, rOf, tTo) > 0
-		if tok.kind == word && frames || tok.kind == sign || tok.kind == emoji {
+		n := r.at(i, s.hi, yStrong, yInsist, rArticle, rIndefinite, rTask, rOne, rAbout, fFiller, tEnding, tPick, fAgain, fMeant, rOf, tTo)
+		if i += max(1, n); tok.kind == word && n > 0 || tok.kind == sign || tok.kind == emoji {
 			continue
 		}
 		words = append(words, tok.norm)
@@ -376,7 +458,8 @@ func (r *reader) valueGiven(s span) []Result {
 	ref := first.Entities.Reference
 	named := ref != nil && (ref.Title == "" || r.explicitTitle(s)) && first.Confidence >= asked
 	switch {
-	case was:
+	case was, r.at(r.skip(s.lo, s.hi, fFiller), s.hi, tLeads) > 1:
+	case r.possessed(r.front(s).span, tTitle) > 0:
 	case first.Intent == Undo, first.Intent == Help, first.Intent == Decline && r.has(s, rIt, tBack) >= 0:
 		return out
 	case r.trim(s, fHedge, yMaybe, fSubject, fTalk, fFiller).empty():
@@ -390,7 +473,17 @@ func (r *reader) valueGiven(s span) []Result {
 	case (first.Intent == Delete || first.Intent == Complete || first.Intent == Update) && named:
 		return out
 	}
-	value := r.titleSpan(r.trimStart(span{r.skip(s.lo, s.hi, fFiller), s.hi}, tLeads))
+	if said := r.shouldBe(r.front(s).span); said != nil && said[0].Entities.Title != "" {
+		return one(Value, clear, Entities{Title: said[0].Entities.Title}, "an answer to the question for a value")
+	}
+	words := r.trimStart(span{r.skip(s.lo, s.hi, fFiller), s.hi}, tLeads)
+	if n := r.at(words.lo, words.hi, tInto); n > 0 && r.waiting() == Update && words.lo+n < words.hi { // "to X", "in X"
+		words.lo += n
+	}
+	if f := r.front(words); f.wished && r.waiting() == Create {
+		words = f.span
+	}
+	value := r.titleSpan(words)
 	if value.empty() {
 		return out
 	}
@@ -410,7 +503,7 @@ func (r *reader) saysCreate(s span) bool {
 // unclear reads words that answer a yes-or-no question with neither. nil: they are no answer.
 func (r *reader) unclear(s span) []Result {
 	f := r.front(s)
-	inner := r.trim(f.span, fFiller, tEnding)
+	inner := r.trim(f.span, fFiller, tEnding, rOnly)
 	if ref, end := r.exact(inner); ref != nil && end == inner.hi && !f.negated && !r.sign(s.hi-1, "?") {
 		if ref.It {
 			return one(Chat, weak, Entities{}, "neither yes nor no")

@@ -13,11 +13,11 @@ func (r *reader) sentences() (out []span) {
 		switch {
 		case tok.kind != sign || tok.quoted && !r.closes(i):
 		case tok.norm == ";":
-			end = !r.verbatimSince(lo, i) && r.beginsCommand(i+1, len(r.tokens))
+			end = !r.verbatimSince(lo, i)
 		case tok.norm == "!", tok.norm == "?":
 			end = true
 		case tok.norm == ".":
-			end = r.endsSentence(i) && !(i > lo && r.tokens[i-1].kind == number && r.verbatimSince(lo, i))
+			end = r.endsSentence(i)
 		case tok.norm == "\n":
 			if r.sign(i-1, ":") && i > lo {
 				lines = true // a list follows
@@ -81,11 +81,17 @@ func (r *reader) clauses(s span) (out []span) {
 		if r.tokens[i].quoted {
 			continue
 		}
-		var n int
+		n := 0
 		if r.sign(i, ",", "-", ".", "(") && !(r.tokens[i].glued && r.sign(i, "-")) || r.tokens[i].kind == emoji {
 			n = 1
 		} else {
 			n = r.at(i, s.hi, rAnd, tThen)
+		}
+		if n == 0 && r.withdrawn(span{lo, i}, i, s.hi) {
+			out = append(out, span{lo, i})
+			lo = i
+			i = r.skip(i, s.hi, fAgain, yNo, fFiller) - 1
+			continue
 		}
 		if n == 0 {
 			continue
@@ -100,11 +106,17 @@ func (r *reader) clauses(s span) (out []span) {
 	return append(out, span{lo, s.hi})
 }
 
+// mostWords bounds the words and signs of a clause that another may follow in its sentence.
+const mostWords = 80
+
 // cuts says whether a clause begins at j, behind left.
 func (r *reader) cuts(left span, j, hi int, comma bool) bool {
 	body := r.front(left).span
-	if body.empty() {
-		return true
+	if body.hi-body.lo > mostWords {
+		return false
+	}
+	if body.empty() { // "please, …": what stands before the clause is a part of it
+		return false
 	}
 	if r.at(body.lo, body.hi, fAgain) == body.hi-body.lo {
 		return false
@@ -120,7 +132,8 @@ func (r *reader) cuts(left span, j, hi int, comma bool) bool {
 		n := r.at(j, hi, fAgain, yNo, yCancel)
 		k := r.trimStart(span{j + n, hi}, fFiller, fAgain)
 		ref, _ := r.exact(k)
-		return k.empty() || r.sign(j+n, ",", ".", "!") || ref != nil || r.at(j, hi, fAgain, yCancel) > 0 && r.at(j, hi, rNot) == 0
+		article := r.at(k.lo, k.hi, rArticle) > 0 && r.kindOf(body) != Create
+		return k.empty() || r.sign(j+n, ",", ".", "!") || ref != nil || article || r.declines(k) || r.at(j, hi, fAgain, yCancel) > 0 && r.at(j, hi, rNot) == 0
 	}
 	if r.at(j, hi, fAsk, fWish) > 0 || comma && r.at(j, hi, fHelp) > 0 {
 		return true
@@ -128,11 +141,10 @@ func (r *reader) cuts(left span, j, hi int, comma bool) bool {
 	if r.at(j, hi, fPerfect) > 0 && r.donePast(r.toJoint(j, hi)) != nil {
 		return true
 	}
-	right := r.toJoint(j, hi)
-	if r.lex.last && right.hi-right.lo > 1 && r.pastAt(left.hi-1, left.hi) > 0 && r.pastAt(right.hi-1, right.hi) > 0 && r.donePast(body) != nil {
+	if r.pastAt(j, hi) > 0 && r.pastAt(j, hi) < hi-j && r.donePast(body) != nil {
 		return true
 	}
-	if r.pastAt(j, hi) > 0 && r.pastAt(j, hi) < hi-j && r.donePast(body) != nil {
+	if rest := r.trim(r.toJoint(j, hi), tEnding, fFiller); r.linkedDone(body) && r.linkedDone(rest) || r.isToo(body, r.toJoint(j, hi)) {
 		return true
 	}
 	if comma && r.sign(hi-1, "?") && r.at(j, hi, fAsking) > 0 || comma && r.at(j, hi, tEnding) > 0 {
@@ -144,8 +156,36 @@ func (r *reader) cuts(left span, j, hi int, comma bool) bool {
 	return r.cutsCommand(body, j, hi)
 }
 
+// linkedDone says that a part says of something that it is done: "the car is washed".
+func (r *reader) linkedDone(s span) bool {
+	s = r.trimEnd(s, tEnding, fFiller, tAlready)
+	n := r.before(s.lo, s.hi, tDone)
+	if n == 0 && s.hi-1 > s.lo && r.isParticiple(s.hi-1) {
+		n = 1
+	}
+	if ref, end := r.exact(s); ref != nil && ref.Positions != nil && (n > 0 && s.hi-n >= end || r.at(end, s.hi, tGone) == s.hi-end && end < s.hi) {
+		return true // "2 done", "3 can go"
+	}
+	link := r.before(s.lo, s.hi-n, tLink)
+	return n > 0 && link > 0 && s.hi-n-link > s.lo
+}
+
+// isToo says that behind a command another task is named for it: "delete the milk task, and the second one as well".
+func (r *reader) isToo(left, s span) bool {
+	rest := r.trim(s, fFiller, fToo, tEnding)
+	ref, end := r.exact(rest)
+	if ref == nil || end != rest.hi || rest.hi == s.hi && rest.lo == s.lo || r.has(s, fToo) < 0 {
+		return false
+	}
+	out := r.command(left)
+	return len(out) == 1 && (out[0].Intent == Delete || out[0].Intent == Complete) && out[0].Entities.Reference != nil
+}
+
 // awaits says that the clause on the left begins with a split verb whose particle comes later in the sentence.
 func (r *reader) awaits(left span, hi int) bool {
+	if at, _ := r.destination(left); at > left.lo { // "put milk on the list and tick off 2"
+		return false
+	}
 	for _, e := range r.found[left.lo] {
 		if e.class != tParticle {
 			continue
@@ -172,6 +212,9 @@ func (r *reader) cutsCommand(left span, j, hi int) bool {
 	if r.lex.last { // the verb may stand behind a further joint: "Aufgabe 1 und 2 löschen"
 		right = r.toVerb(j, hi)
 	}
+	if _, n := r.verb(j, hi); r.at(j, hi, fGreet) > n {
+		return false
+	}
 	kind := r.kindOf(left)
 	if r.tokens[left.hi-1].quoted && r.has(left, tDesc) < 0 { // what is quoted has ended
 		kind = ""
@@ -191,7 +234,7 @@ func (r *reader) cutsCommand(left span, j, hi int) bool {
 			if kind == Create && r.words(left) < 2 {
 				continue
 			}
-			if h.class == vPut && r.put(object, h.value) == nil {
+			if h.class == vPut && r.put(object) == nil {
 				continue
 			}
 			return !object.empty()
@@ -332,18 +375,25 @@ func (r *reader) errandTitle(left span) bool {
 // front is a clause without what stands before what it says.
 type front struct {
 	span
-	polite, hedged, wished, negated bool
+	polite, hedged, wished, greeted, negated bool
 }
 
 // front takes greetings, fillers, "could you", "I'd like to" and "maybe" from the beginning of a clause.
 func (r *reader) front(s span) front {
 	f := front{span: r.trimStart(r.trimEnd(s))}
+	if at := r.askedIf(f.span); at > 0 {
+		f.polite, f.lo = true, at
+	}
 	for !f.empty() {
 		if _, n := r.verb(f.lo, f.hi); n > 0 && n >= r.at(f.lo, f.hi, fFiller, fHedge, fAsk, fWish, fGreet, fThanks, rNot) {
 			break
 		}
 		n := r.at(f.lo, f.hi, fGreet, fThanks)
+		if k := r.skip(f.lo+n, f.hi, fClosing) - f.lo; n > 0 && r.standsApart(f.lo+k, f.hi) {
+			n = k
+		}
 		if n > r.at(f.lo, f.hi, fFiller) && r.standsApart(f.lo+n, f.hi) {
+			f.greeted = true
 			f.lo += n
 			f.span = r.trimStart(f.span)
 			continue
@@ -358,6 +408,7 @@ func (r *reader) front(s span) front {
 		} else if n = r.at(f.lo, f.hi, fHedge); n > 0 {
 			f.hedged = true
 		} else if n = r.at(f.lo, f.hi, fFiller, rAnd, tThen); n > 0 {
+		} else if n = r.at(f.lo, f.hi, fTalk, tInsteadOf); n > 0 && r.beginsCommand(f.lo+n, f.hi) {
 		} else if n = r.at(f.lo, f.hi, rNot); n > 0 && r.verbBehind(f.lo+n, f.hi) {
 			f.negated = true
 		} else if r.tokens[f.lo].kind == emoji {
@@ -369,6 +420,19 @@ func (r *reader) front(s span) front {
 		f.span = r.trimStart(f.span)
 	}
 	return f
+}
+
+// askedIf is where a request begins that is put as a condition: "it would be great if you could …"; 0: there is none.
+func (r *reader) askedIf(s span) int {
+	if _, n := r.verb(s.lo, s.hi); n > r.at(s.lo, s.hi, fFiller, fSubject) {
+		return 0
+	}
+	for i := s.lo; i < min(s.hi, s.lo+8); i++ {
+		if n := r.at(i, s.hi, fAskIf); n > 0 && r.beginsCommand(i+n, s.hi) {
+			return i + n
+		}
+	}
+	return 0
 }
 
 // standsApart says that at a token a part ends, or something else begins.

@@ -14,12 +14,18 @@ const (
 	low     = 0.4
 )
 
+// aVerbAlone is the reasoning of a command that does not say what it is about.
+const aVerbAlone = "a verb alone"
+
 // reader reads one message in one language.
 type reader struct {
 	*text
-	context Context
-	told    bool // the clause before told what the person did
-	guessed bool // nothing showed what the message is for
+	context  Context
+	previous Intent // of the clause or message before, if it asked to change tasks
+	acted    bool   // a clause before asks for something
+	told     bool   // the clause before told what the person did
+	spoke    bool   // the clause before said how a task is
+	guessed  bool   // nothing showed what the message is for
 }
 
 // one is a Result.
@@ -29,6 +35,9 @@ func one(i Intent, confidence float64, e Entities, why string) []Result {
 
 // command reads a part as a command. nil: it is none.
 func (r *reader) command(s span) []Result {
+	if out := r.ticked(s); out != nil {
+		return out
+	}
 	for _, h := range r.heads(s) {
 		if out := r.perform(s, h); out != nil {
 			if h.typo {
@@ -109,6 +118,8 @@ func (r *reader) particle(s span, from int, particle string) (object, when span,
 			return behind, span{}, r.trim(span{from, i}, fFiller, fMe).empty() || r.startsTitle(from, i, end)
 		case r.tokens[from].norm != "" && r.startsTitle(from, i, end):
 			return behind, span{}, true
+		case r.sign(end, ",") && r.at(behind.lo+1, behind.hi, tInfTo) > 0 && r.trim(span{from, i}, fFiller, fMe).empty(): // "schreib mir auf, dass ich"
+			return span{behind.lo + 1, behind.hi}, span{}, true
 		case r.sign(end, ","): // "mich morgen daran erinnern, Milch zu kaufen"
 			between := r.trim(span{from, i}, fFiller)
 			if k := r.before(between.lo, between.hi, tThat); k > 0 {
@@ -121,7 +132,7 @@ func (r *reader) particle(s span, from int, particle string) (object, when span,
 
 // startsTitle says that between a verb and its particle stands nothing but "a task", so that the title follows.
 func (r *reader) startsTitle(from, particle, end int) bool {
-	i := r.skip(from, particle, rArticle, rIndefinite, rNew, fMe, fFiller)
+	i := r.skip(from, particle, rArticle, rIndefinite, rNew, rNumber, fMe, fFiller)
 	n := r.at(i, particle, rTask, rTasks)
 	return i+n == particle && n > 0 && (r.at(end, len(r.tokens), tInfTo, rAbout) > 0 || r.sign(end, ",", ":"))
 }
@@ -142,10 +153,7 @@ func (r *reader) finals(s span) (list []head) {
 			if e.class >= vErrand || e.class == vNeed || i+1+len(e.rest) != end {
 				continue
 			}
-			object := r.trimEnd(r.trim(span{s.lo, i}, fFiller, fMe), fAsk) // "die letzte kannst du löschen"
-			if r.has(object, fSubject) >= 0 && r.at(object.lo, object.hi, rIt) == 0 || r.at(object.lo, object.hi, fAux) > 0 {
-				continue
-			}
+			object := r.trim(span{s.lo, i}, fFiller, fMe)
 			if k := r.before(object.lo, object.hi, tZu); k > 0 {
 				object.hi -= k
 			}
@@ -173,7 +181,7 @@ func (r *reader) perform(s span, h head) []Result {
 	case vCreate:
 		return r.create(s, h)
 	case vPut:
-		return r.put(object, h.value)
+		return r.put(object)
 	case vDelete, vDeleteWeak:
 		if h.class == vDelete || !r.trimStart(object, fFiller).empty() {
 			if out := r.describe(object, true); out != nil {
@@ -200,6 +208,8 @@ func (r *reader) perform(s span, h head) []Result {
 		return r.find(object, h.value == 1)
 	case vUndo:
 		return r.undo(object)
+	case vGive:
+		return r.give(object)
 	case vErrand, vErrandNoun:
 		return r.errand(s, h)
 	}
@@ -214,14 +224,10 @@ func (r *reader) change(i Intent, s span, h head) []Result {
 		if isWeak && !h.typo && i == Delete {
 			return nil
 		}
-		return one(i, clear, Entities{}, "a verb alone")
+		return one(i, clear, Entities{}, aVerbAlone)
 	}
-	if n := r.at(object.lo, object.hi, tDone, tUndone); n == object.hi-object.lo { // "delete completed"
-		status := "pending"
-		if r.at(object.lo, object.hi, tDone) == n {
-			status = "completed"
-		}
-		return r.changed(i, s, &named{Reference: Reference{Words: r.raw(object), All: true}, status: status, explicit: true}, isWeak)
+	if r.lex.last && r.at(r.skip(object.lo, object.hi, rOnly, fFiller), object.hi, rNot, yNo) > 0 { // "lösch bloß nicht die zweite"
+		return r.refuse()
 	}
 	if r.at(object.lo, object.hi, rNone) == object.hi-object.lo { // "delete nothing"
 		return r.refuse()
@@ -238,6 +244,9 @@ func (r *reader) changed(i Intent, s span, ref *named, isWeak bool) []Result {
 	e := Entities{Status: ref.status, Reference: &ref.Reference}
 	if ref.several {
 		e.Reference = nil
+		if ref.doubt {
+			return one(i, asked, e, "a command, and a place that is none")
+		}
 		return one(i, clear, e, "a command without a task")
 	}
 	out := one(i, r.trust(ref), e, "a command and a task")

@@ -11,9 +11,10 @@ func (r *reader) titleSpan(s span) span {
 // added is a Create of each task that a part names, with its description.
 func (r *reader) added(s span, list bool, confidence float64, why string) []Result {
 	s, description, has := r.cutDescription(s)
-	s = r.withoutFrames(s)
 	parts := []span{s}
-	if !r.isQuoted(r.trim(s, tEnding)) {
+	if quoted := r.quotations(r.trim(s, tEnding)); quoted != nil {
+		parts = quoted
+	} else if !r.isQuoted(r.trim(s, tEnding)) {
 		parts = r.titles(s, list)
 	}
 	if ref, end := r.exact(s); ref != nil && ref.It && end == s.hi {
@@ -33,18 +34,6 @@ func (r *reader) added(s span, list bool, confidence float64, why string) []Resu
 	return out
 }
 
-// withoutFrames takes a further frame from the beginning of a title: "add: remind me to", "remember that I need to".
-func (r *reader) withoutFrames(s span) span {
-	for s = r.trimStart(s); !s.empty(); {
-		e, n := r.verb(s.lo, s.hi)
-		if n < 2 || e.class != vRemind && e.class != vNeed || s.lo+n >= s.hi {
-			return s
-		}
-		s.lo += n
-	}
-	return s
-}
-
 // cutDescription takes ", with the description X" from a title.
 func (r *reader) cutDescription(s span) (title span, description string, has bool) {
 	for i := s.lo + 1; i < s.hi; i++ {
@@ -62,8 +51,7 @@ func (r *reader) cutDescription(s span) (title span, description string, has boo
 			continue
 		}
 		end := k + n
-		e, _ := r.entry(k, s.hi, tDesc)
-		if colon := r.sign(end, ":"); colon || with > 0 || r.sign(i, ":", "(") || e.value == plainly {
+		if colon := r.sign(end, ":"); colon || with > 0 || r.sign(i, ":", "(") {
 			if colon {
 				end++
 			}
@@ -83,9 +71,6 @@ func (r *reader) cutDescription(s span) (title span, description string, has boo
 
 // titles cuts a part into several titles: a list where it is one, or clauses that each begin (or end) with a verb and say what of.
 func (r *reader) titles(s span, list bool) (out []span) {
-	for n := r.joint(s.lo, s.hi, list); n > 0; n = r.joint(s.lo, s.hi, list) {
-		s.lo += n
-	}
 	from := s.lo
 	for i := s.lo; i < s.hi; i++ {
 		if r.tokens[i].quoted && !list {
@@ -100,7 +85,7 @@ func (r *reader) titles(s span, list bool) (out []span) {
 			next += k
 		}
 		left, right := span{from, i}, r.upToJoint(next, s.hi)
-		if (list || r.sign(i, ";")) && next < s.hi || r.isClause(left, right, len(out) > 0) {
+		if list && next < s.hi || r.isClause(left, right, len(out) > 0) {
 			out = append(out, r.withoutTo(left))
 			from, i = next, next-1
 		}
@@ -121,9 +106,6 @@ func (r *reader) withoutTo(s span) span {
 func (r *reader) joint(i, hi int, list bool) int {
 	if i >= hi || r.tokens[i].quoted {
 		return 0
-	}
-	if list && r.tokens[i].kind == number && r.sign(i+1, ".", ")") && i+2 < hi && !r.tokens[i+2].glued { // "1. milk 2. bread"
-		return 2
 	}
 	if r.sign(i, ",", ";", "\n") || list && r.sign(i, "-") && !r.tokens[i].glued || list && r.tokens[i].kind == emoji {
 		return 1
@@ -146,7 +128,7 @@ func (r *reader) upToJoint(i, hi int) span {
 // isClause says that both sides of a joint are things to do by themselves. After an ordinary title the right side must be one for sure.
 func (r *reader) isClause(left, right span, more bool) bool {
 	right = r.withoutTo(right)
-	if r.isQuoted(r.trim(left)) && r.isQuoted(r.trim(right)) {
+	if r.isQuoted(r.trim(left)) && r.isQuoted(r.trim(right, tEnding)) {
 		return true
 	}
 	if !r.beginsErrand(right) && !r.endsErrand(right) || r.anaphoric(right) {
@@ -189,7 +171,7 @@ func (r *reader) endsErrand(s span) bool {
 
 func (r *reader) isInfinitive(i int) bool {
 	t := r.tokens[i]
-	if t.kind != word || t.quoted || r.at(i, i+1, tNoInf, fFiller, rNumber, rOrdinal, rArticle) > 0 {
+	if t.kind != word || t.quoted || r.at(i, i+1, tNoInf, fFiller, rNumber, rOrdinal, rArticle, tUndone, tDone) > 0 {
 		return false
 	}
 	if r.cased() && r.capital(i) || r.at(i, i+1, tPast) > 0 {
@@ -221,13 +203,19 @@ func (r *reader) create(s span, h head) []Result {
 	object, _ = r.withoutList(object)
 	object = r.trim(object, fMe)
 	title, frame, list := r.afterNoun(object)
-	if n := r.at(title.lo, title.hi, tInfTo, rAbout); n > 0 && !frame && h.value == 0 && title.lo+n < title.hi { // "set a reminder for"
-		title.lo += n
-	}
 	list = list || colon && r.hasLines(object)
 	title = r.trimEnd(title, tEnding)
-	if title.empty() {
+	if n := r.at(title.lo, title.hi, rAbout); n > 0 && n < title.hi-title.lo && !frame && r.before(s.lo, title.lo, rTask) > 0 { // "set a reminder for X"
+		title = r.trimStart(span{title.lo + n, title.hi})
+	}
+	if r.skip(title.lo, title.hi, rIndefinite, rNew, fFiller) >= title.hi {
 		return one(Create, clear, Entities{}, "a command without a title")
+	}
+	if !list {
+		title = r.withoutModal(title)
+		if e, n := r.verb(title.lo, title.hi); n > 0 && (e.class == vRemind || e.class == vNeed) { // "add: remind me to X"
+			title.lo += n
+		}
 	}
 	confidence := clear
 	if h.value == makes && !frame && !r.beginsErrand(title) {
@@ -247,10 +235,9 @@ func (r *reader) create(s span, h head) []Result {
 // Values of verbs.
 const (
 	noun     = 1 // of needs: what follows may be a thing, not something to do
-	plainly  = 1 // of words for a description: they need no colon behind a comma
-	struck   = 1 // of verbs that take something off a list: it is done
 	open     = 1 // of reminders: "to" may still follow, behind a time
 	makes    = 1 // "create": what follows may be a thing to be made
+	outOf    = 2 // "mach aus": what follows a task is its new title
 	nounVerb = 2 // "task": a noun that begins a title with a colon
 )
 
@@ -306,6 +293,7 @@ func (r *reader) afterNoun(s span) (title span, found, list bool) {
 	if !list {
 		n = r.at(i, s.hi, rTask)
 	}
+	n += r.at(i+n, s.hi, rTasks) // "the following tasks"
 	next := i + n
 	colon := false
 	for k := 1; k > 0; next += k {
@@ -353,7 +341,7 @@ func (r *reader) as(s span) int {
 
 // addedTo reads what is added to a task, not to the list: a description, or words that have no clear place.
 func (r *reader) addedTo(object span) []Result {
-	if out := r.describe(object, false); out != nil && out[0].Entities.Reference.Title == "" {
+	if out := r.describe(object, false); out != nil {
 		return out
 	}
 	s := r.trimEnd(object, tEnding, fFiller)

@@ -8,14 +8,14 @@ func (r *reader) remind(h head) []Result {
 		return one(Create, clear, Entities{}, "a command without a title")
 	}
 	const frame = "a request to be reminded"
-	if _, _, timed := r.timeBefore(object); r.at(object.lo, object.hi, fAsking) > 0 && !(timed && h.value == open) { // "remember when …"
+	if r.at(object.lo, object.hi, fAsking) > r.at(object.lo, object.hi, tInfTo) { // "remember when …"
 		return nil
 	}
 	about := span{object.lo + r.at(object.lo, object.hi, tInfTo), object.hi}
 	if e, ok := r.listed(about); ok && r.has(about, rTasks, rList) >= 0 {
 		return one(List, clear, e, "a request to be reminded of the list")
 	}
-	if r.at(object.lo, object.hi, tTime) > 0 && r.onlyTime(object) {
+	if r.onlyTime(object) {
 		return one(Create, clear, Entities{}, "a command without a title")
 	}
 	if !h.when.empty() {
@@ -45,8 +45,13 @@ func (r *reader) withoutModal(s span) span {
 	if e, n := r.entry(s.lo, s.hi, tInfTo); n > 1 && e.value == 0 && s.lo+n < s.hi {
 		s.lo += n
 	}
-	if end := r.trimEnd(s, tEnding); r.lex.last {
-		if n := r.before(end.lo, end.hi, vNeed); n == 1 && end.hi-n > end.lo {
+	if n := r.at(s.lo, s.hi, vNeed); n > 0 && s.lo+n < s.hi {
+		s.lo += n
+	} else if n := r.at(s.lo, s.hi, tSaying, rAbout, tInfTo); n > 0 && r.at(s.lo+n, s.hi, vNeed) > 0 { // "that I have to"
+		s.lo += n + r.at(s.lo+n, s.hi, vNeed)
+	}
+	if end := r.trimEnd(s, tEnding); r.lex.last && r.has(s, tInfTo) < s.lo {
+		if n := r.before(end.lo, end.hi, vNeed, fAux); n == 1 && end.hi-n > end.lo {
 			return span{end.lo, end.hi - n}
 		}
 	}
@@ -55,8 +60,11 @@ func (r *reader) withoutModal(s span) span {
 
 // onlyTime says that a part names nothing but a time: "at 5".
 func (r *reader) onlyTime(s span) bool {
+	if r.at(s.lo, s.hi, tTime) == 0 {
+		return false
+	}
 	for i := s.lo; i < s.hi; i++ {
-		if r.tokens[i].kind != number && r.at(i, i+1, tTime, tInList, rArticle, tStill) == 0 {
+		if r.tokens[i].kind != number && r.at(i, s.hi, tTime, tInList) == 0 {
 			return false
 		}
 	}
@@ -83,8 +91,16 @@ func (r *reader) timeBefore(s span) (when, rest span, ok bool) {
 // need reads what the person has to do. Where that is what a command does to a task by its position, it may be one.
 func (r *reader) need(h head) []Result {
 	object := r.trimStart(h.object, fFiller, fHedge)
-	if object.empty() {
+	if r.skip(object.lo, object.hi, rIts, tBack, rIt, tFrom, fFiller) == object.hi { // "ainda preciso dela"
 		return nil
+	}
+	if r.before(object.lo, object.hi, fGreet) > 0 { // "vou dormir, boa noite"
+		return one(Chat, asked, Entities{}, "somebody takes leave")
+	}
+	if h.value == noun {
+		if out := r.newTask(object); out != nil {
+			return out
+		}
 	}
 	out := r.command(object)
 	if out != nil && slicesAllExplicit(out) {
@@ -120,8 +136,11 @@ func (r *reader) errand(s span, h head) []Result {
 	if ref, end := r.exact(object); ref != nil && end == object.hi || r.at(object.lo, object.hi, rTasks, rList) == object.hi-object.lo {
 		return nil
 	}
-	s, listed := r.withoutList(s)
 	confidence := implied
+	if ref, end := r.exact(object); ref != nil && ref.Positions != nil && r.has(span{object.lo, end}, rTask, rTasks, rOne, rNumeroSign) >= 0 {
+		confidence = asked // "make number 2 urgent" is no new task
+	}
+	s, listed := r.withoutList(s)
 	if listed {
 		confidence = clear - 0.04
 	}
@@ -129,23 +148,23 @@ func (r *reader) errand(s span, h head) []Result {
 }
 
 // put reads "put X on my list" and "take X off my list".
-func (r *reader) put(object span, value int) []Result {
+func (r *reader) put(object span) []Result {
+	object = r.trimStart(object, fFiller, fMe)
 	if n := r.listPhrase(object.lo, object.hi, tTo); n > 0 {
 		return r.added(r.trimStart(span{object.lo + n, object.hi}), false, clear, "something for the list")
 	}
 	s := r.trimEnd(object, tEnding, fFiller)
 	at, from := r.destination(s)
+	if task := r.trimStart(s); at < 0 && r.before(0, object.lo, vDelete, vDeleteWeak, vComplete, vCompleteWeak) == 0 && (r.isQuoted(task) || !r.lex.last && r.beginsErrand(task)) && r.mark(s) == nil {
+		return r.added(task, false, implied, "something to be put down")
+	}
 	if at <= s.lo {
 		return nil
 	}
 	rest := span{s.lo, at}
 	if from {
 		if ref := r.reference(rest); ref != nil && !ref.several {
-			intent := Delete
-			if value == struck {
-				intent = Complete
-			}
-			out := r.changed(intent, rest, ref, false)
+			out := r.changed(Delete, rest, ref, false)
 			out[0].Reasoning = "something off the list"
 			return out
 		}

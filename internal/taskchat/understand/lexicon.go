@@ -31,6 +31,7 @@ const (
 	vList               // "show"
 	vFind               // "search for"
 	vUndo               // "undo that"
+	vGive               // with a description or title behind the task: "give it the title"
 	vErrand             // what tasks are made of: "buy", "call"
 	vErrandNoun         // the same, but as often a noun: "book", "water"
 	lastVerb
@@ -51,8 +52,15 @@ const (
 	fTalk    // is no noun for a title: "nice", "lol"
 	fBe      // a finite form that makes a statement: "is", "was"
 	fStative // verbs of the past that finish nothing: "was", "loved"
+	fAskIf   // "if you could": what follows is asked for
+	fUhm     // hesitation: "uhm"
+	fClausal // verbs that a statement may follow: "check", "make sure"
 	fHelp    // "help", "what can you do"
 	fAgain   // takes back what was just said: "I mean"
+	fMeant   // says that what was said or done before was another one: "I meant"
+	fToo     // of a follow-up to the turn before: "too", "as well"
+	fCould   // begins a request behind what it is about: "die zweite kannst du löschen"
+	fClosing // ends the talk, behind "I'm done": "for today"
 
 	yStrong // "yes"
 	yWeak   // yes only if nothing else is said: "ok"
@@ -60,6 +68,7 @@ const (
 	yCancel // "never mind"
 	yMaybe  // makes any answer none: "maybe", "but", "later"
 	yThat   // may stand beside a yes: "do it"
+	yInsist // insists on a command, in front of it or behind: "really", "I mean it"
 
 	rArticle    // "the", "my", "this"
 	rIndefinite // "a"
@@ -87,8 +96,19 @@ const (
 	rNot        // "not"
 	rNew        // "new"
 	rAnother    // "other"
+	rOnly       // "only"
+	rMiddle     // "in the middle", "middle one"
+	rBeside     // before a position, the one next to it: "before" with the value -1, "after" with 1
+	rEnd        // "at the top" with the value 1, "from the bottom" with -1
+	rPlace      // stands for "on the list": "on there"
+	rIts        // before or behind "title" or "description": "its", "dela"
 
 	tTo        // before a list: "to", "on"
+	tGoes      // between the list and what is to stand on it: "goes"
+	tTick      // "tick", "check mark"
+	tCalled    // between a task and its new title: "should be called"
+	tTail      // ends the words of "tasks that have to do with": "zu tun hat"
+	tOnto      // before a list, of words that only put something on it: "onto"
 	tFrom      // before a list: "off", "from"
 	tAs        // before a state or kind: "as"
 	tInto      // before a new value: "to"
@@ -121,6 +141,9 @@ const (
 	tPick      // before an option: "take"
 	tLeads     // before a value: "call it"
 	tItIs      // "it's", before a state
+	tShould    // before a new value, behind "its title": "should be"
+	tNeedless  // before a task, says that it is to be deleted: "I don't need"
+	tGone      // says behind a task that it is to be deleted: "can go", "is no longer needed"
 	tTime      // begins a time: "for", "tomorrow"
 	lastClass
 )
@@ -131,6 +154,7 @@ type language struct {
 	code    string
 	classes map[class]string
 	endings string           // of adjectives and ordinals: what ~ stands for
+	core    string           // words that are understood with a letter or two wrong, as verbs of commands are: the list's own nouns
 	split   map[class]string // verbs with a particle far behind: "hak…ab"
 	// infinitive says whether a word has the form of an infinitive; last, whether a clause ends with it.
 	infinitive func(t token, cased bool) bool
@@ -141,6 +165,8 @@ type language struct {
 	participle func(w string) bool
 	// pastAlone says that such a verb names the person by its form.
 	pastAlone bool
+	// order brings the words of a message into the order that the rules know; nil: they are in it.
+	order func(x *lexicon, src string, tokens []token) []token
 }
 
 // entry is a word or phrase of a class.
@@ -163,6 +189,7 @@ type lexicon struct {
 	entries map[string][]entry // by first word; the longest phrase first, then by class
 	pairs   []pair
 	verbs   []string // single words of verbs, for typos
+	phrases []string // first words of longer phrases of verbs and requests, and the list's own nouns, for typos
 }
 
 // lexicons are all languages; of equal evidence the earlier wins.
@@ -187,6 +214,7 @@ func newLexicon(l language) *lexicon {
 			x.add(tParticle, head, len(x.pairs)-1)
 		}
 	}
+	core := strings.Fields(l.core)
 	for w, list := range x.entries {
 		slices.SortStableFunc(list, func(a, b entry) int {
 			return cmp.Or(cmp.Compare(len(b.rest), len(a.rest)), cmp.Compare(a.class, b.class))
@@ -194,8 +222,16 @@ func newLexicon(l language) *lexicon {
 		if len(w) >= 3 && slices.ContainsFunc(list, func(e entry) bool { return len(e.rest) == 0 && e.class < vErrand }) {
 			x.verbs = append(x.verbs, w)
 		}
+		if len(w) >= 5 && slices.ContainsFunc(list, func(e entry) bool { return len(e.rest) > 0 && (e.class < vErrand || e.class == fAsk) }) {
+			x.phrases = append(x.phrases, w)
+		}
+	}
+	for _, w := range core {
+		x.phrases = append(x.phrases, fold(w))
 	}
 	slices.Sort(x.verbs)
+	slices.Sort(x.phrases)
+	x.phrases = slices.Compact(x.phrases)
 	return x
 }
 
@@ -230,7 +266,7 @@ func spellings(text string) []string {
 	if long := fold(strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue").Replace(text)); long != forms[0] {
 		forms = append(forms, long)
 	}
-	if short := strings.ReplaceAll(forms[0], "'", ""); short != forms[0] {
+	if short := strings.ReplaceAll(forms[0], "'", ""); short != forms[0] && forms[0][0] != '\'' {
 		forms = append(forms, short)
 	}
 	return forms
@@ -246,8 +282,10 @@ func ranked(tokens []token, context string) []*lexicon {
 		known = known || scores[l] > 0
 	}
 	for _, l := range all {
-		if !known {
-			scores[l] += l.form(tokens)
+		if form := l.form(tokens); known { // of equal evidence
+			scores[l] += form / 20
+		} else {
+			scores[l] += form
 		}
 		if l.code == context {
 			scores[l] += 0.6

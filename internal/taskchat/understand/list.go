@@ -15,6 +15,10 @@ func (r *reader) list(object span, final bool) []Result {
 	if r.at(object.lo, object.hi, fAsking, fHelp) > 0 {
 		return r.question(object)
 	}
+	if r.isOpen(object) && r.has(object, rAnother) >= 0 {
+		return one(List, likely, Entities{}, "a command and the rest of the list")
+	}
+	object = r.trimStart(object, rNew, rAbout)
 	if ref := r.reference(object); ref != nil && ref.explicit && !ref.It && !ref.several {
 		return one(List, asked, Entities{Reference: &ref.Reference}, "a command and tasks of the list")
 	}
@@ -86,7 +90,7 @@ func (r *reader) listWord(i, hi int, e *Entities) (n int, anchor bool) {
 	if n = r.at(i, hi, rAll, rBoth, rTask, rOne, rOnes); n > 0 {
 		return n, r.at(i, hi, rAll) > 0
 	}
-	if n = r.at(i, hi, tInList, rArticle, rIndefinite, rWhole, rOf, rNew, fFiller, tEnding, fMe, fSubject, fAux, fBe, tTo, tWith, tAs); n > 0 {
+	if n = r.at(i, hi, tInList, rArticle, rIndefinite, rWhole, rOf, rListKind, rNew, fFiller, tEnding, fMe, fSubject, fAux, fBe, tTo, tWith, tAs); n > 0 {
 		return n, false
 	}
 	if r.sign(i, ",", "?", ".", "!", ":", "(", ")", "-", "\n") || r.tokens[i].kind == emoji {
@@ -104,7 +108,7 @@ func (r *reader) topic(i, hi int) *Reference {
 		return nil
 	}
 	s := span{i + r.at(i, hi, rAbout), hi}
-	s = r.trimEnd(span{r.skip(s.lo, s.hi, rArticle), s.hi}, tEnding, fFiller)
+	s = r.trimEnd(span{r.skip(s.lo, s.hi, rArticle), s.hi}, tEnding, fFiller, tTail)
 	if s.empty() {
 		return nil
 	}
@@ -140,7 +144,7 @@ func (r *reader) find(object span, elsewhere bool) []Result {
 		return nil
 	}
 	e := Entities{Reference: &Reference{Words: ref.Words, Title: ref.Title}}
-	if ref.explicit {
+	if at, _ := r.destination(object); ref.explicit || at > object.lo {
 		return one(List, clear, e, "a search in the list")
 	}
 	out := one(List, asked, e, "a search, perhaps in the list")
@@ -161,6 +165,9 @@ func (r *reader) undo(object span) []Result {
 	if ref != nil && end == object.hi && ref.Positions != nil && r.at(object.lo, object.hi, tChange) == 0 {
 		return one(Update, asked, Entities{Status: "pending", Reference: &ref.Reference}, "a task's state is to be taken back")
 	}
+	if r.has(object, tPassive, fStative) >= 0 && (ref == nil || end < object.hi) { // "the deleted task"
+		return one(Undo, clear-0.02, Entities{}, "a request to take something back")
+	}
 	if ref != nil && end == object.hi || r.skip(object.lo, object.hi, rArticle, rOrdinal, tChange, rOf, fMe, fSubject, fPerfect) == object.hi {
 		return one(Undo, clear, Entities{}, "a request to take something back")
 	}
@@ -179,12 +186,15 @@ func (r *reader) question(s span) []Result {
 	if e, ok := r.askedList(rest); ok {
 		return one(List, clear-0.02, e, "a question for the list")
 	}
+	if e, ok := r.askedOnList(rest); ok {
+		return one(List, asked, e, "a question whether something is on the list")
+	}
 	if e, ok := r.askedAbout(rest); ok {
 		return one(List, asked, e, "a question for tasks about something")
 	}
 	for i := body.lo; i < s.hi; i++ {
 		if e, n := r.verb(i, s.hi); n > 0 && e.class > vNeed && e.class < vErrand || r.at(i, s.hi, tPassive) > 0 {
-			if e.class == vList && r.has(span{i, s.hi}, rTasks, rList) >= 0 && r.at(lo, s.hi, fAsking, fAux) > 0 {
+			if e.class == vList && i+n < s.hi && r.has(span{i, s.hi}, rTasks, rList) >= 0 && r.at(lo, s.hi, fAsking, fAux) > 0 {
 				if found := r.list(span{i + n, s.hi}, false); found != nil {
 					return found
 				}
@@ -217,6 +227,26 @@ func (r *reader) askedList(s span) (e Entities, ok bool) {
 	return e, anchored
 }
 
+// askedOnList reads "is milk on the list?": what is asked for, and the list behind it.
+func (r *reader) askedOnList(s span) (e Entities, ok bool) {
+	at, from := r.destination(s)
+	if at <= s.lo || from {
+		return e, false
+	}
+	i := r.skip(s.lo, s.hi, fAsking, fAux, fPerfect, tInList, fFiller, tAlready, rIndefinite, tWhereIs, tPast, rArticle)
+	topic := r.trim(span{i, at}, tEnding, fFiller, fBe, tAlready, tGoes, tLink)
+	if topic.empty() || r.onlyListWords(topic) || r.has(topic, rIt) == topic.lo {
+		return e, false
+	}
+	for j := topic.lo; j < topic.hi; j++ {
+		if v, n := r.verb(j, topic.hi); n > 0 && v.class < vErrand || r.at(j, topic.hi, tPassive, fSubject) > 0 {
+			return e, false
+		}
+	}
+	e.Reference = &Reference{Words: r.raw(topic), Title: r.raw(r.unquoted(topic))}
+	return e, true
+}
+
 // askedAbout reads "is there anything about the dentist", "when is the dentist?": what is asked for by words of a title.
 func (r *reader) askedAbout(s span) (e Entities, ok bool) {
 	lo := r.skip(s.lo, s.hi, fFiller, rAnd)
@@ -231,11 +261,11 @@ func (r *reader) askedAbout(s span) (e Entities, ok bool) {
 	} else if asked.value == ofState {
 		return e, false
 	}
-	topic := r.trim(span{i, end}, tEnding, fFiller, fBe)
+	topic := r.trimEnd(r.trim(span{i, end}, tEnding, fFiller, fBe), rAbout)
 	if topic.empty() || r.at(topic.lo, topic.hi, fSubject, rIt) > 0 {
 		return e, false
 	}
-	if n, _ := r.positions(topic); n == nil && r.onlyListWords(topic) {
+	if r.onlyListWords(topic) {
 		return e, false
 	}
 	ref := r.reference(topic)

@@ -8,6 +8,8 @@ type said struct {
 	guess   bool // no verb and no frame showed it
 	past    bool // it tells what the person did
 	takes   bool // it takes back what was said before it
+	stated  bool // it says how something is, and asks for nothing
+	span    span // without what stands before what it says
 }
 
 // read reads the whole message.
@@ -21,6 +23,7 @@ func (r *reader) read() []Result {
 // body reads a part of the message as clauses that each say something.
 func (r *reader) body(s span) []Result {
 	var all []said
+	var denial *said // a no behind a command: what comes next is in its place
 	for _, sentence := range r.sentences() {
 		sentence.lo, sentence.hi = max(sentence.lo, s.lo), min(sentence.hi, s.hi)
 		if sentence.empty() {
@@ -30,18 +33,27 @@ func (r *reader) body(s span) []Result {
 			continue
 		}
 		for _, c := range r.sentence(sentence) {
-			if c.takes && len(all) > 0 {
-				all = r.takeBack(all, c)
-			} else {
+			denied := len(all) > 0 && slices.ContainsFunc(all[len(all)-1].results, acts) && r.denies(c)
+			switch {
+			case denied && denial == nil:
+				denial = &c
+			case denied:
+			case len(all) > 0 && (c.takes || denial != nil):
+				all, denial = r.takeBack(all, c), nil
+			default:
 				all = append(all, c)
 			}
 		}
 	}
-	return r.combine(all)
+	if denial != nil {
+		all = r.takeBack(all, *denial)
+	}
+	return r.combine(r.merge(all))
 }
 
 // sentence reads the clauses of a sentence. What somebody says in it, and what follows a condition, taints the rest.
 func (r *reader) sentence(s span) (all []said) {
+	s = r.withoutInsisting(s)
 	clauses := r.clauses(s)
 	if r.reported(s, clauses) {
 		return []said{{results: one(Chat, asked, Entities{}, "what somebody said")}}
@@ -50,7 +62,10 @@ func (r *reader) sentence(s span) (all []said) {
 	asks := r.sign(s.hi-1, "?")
 	for i, c := range clauses {
 		one := r.clause(c, asks && i == len(clauses)-1)
-		r.told = one.past
+		r.told, r.spoke = one.past, r.subject(one) != nil
+		if n := len(one.results); n > 0 && !one.guess && acts(one.results[n-1]) && one.results[n-1].Intent != Undo {
+			r.previous, r.acted = one.results[n-1].Intent, true
+		}
 		if r.at(r.skip(c.lo, c.hi, fFiller, rAnd), c.hi, fIf) > 0 {
 			conditional = true
 		} else if conditional {
@@ -58,7 +73,7 @@ func (r *reader) sentence(s span) (all []said) {
 		}
 		all = append(all, one)
 	}
-	if asks && len(clauses) > 1 && r.at(r.trimStart(clauses[len(clauses)-1]).lo, s.hi, yStrong, yWeak) > 0 {
+	if asks && len(clauses) > 1 && r.at(r.trimStart(clauses[len(clauses)-1]).lo, s.hi, yStrong, yWeak, tEnding) > 0 {
 		for _, c := range all { // "delete task 2, right?"
 			doubt(c.results, asked)
 		}
@@ -79,8 +94,14 @@ func doubt(results []Result, to float64) {
 // reported says that a sentence tells what somebody said: it has a verb of saying before anything that could be a command, or at its end.
 func (r *reader) reported(s span, clauses []span) bool {
 	f := r.front(clauses[0])
-	if _, n := r.verb(f.lo, f.hi); n == 0 && !f.polite && !f.wished && r.has(f.span, fReport) >= 0 && r.has(f.span, fReport) <= f.lo+5 {
-		return true
+	if _, n := r.verb(f.lo, f.hi); n == 0 && !f.polite && !f.wished {
+		for i := f.lo; i < f.hi && i <= f.lo+5; i++ {
+			if n := r.at(i, f.hi, rAbout, tShould); n > 1 { // "a task that says …"
+				i += n - 1
+			} else if r.at(i, f.hi, fReport) > 0 && (i < f.hi-1 || r.before(f.lo, i, tLink, tAlready) == 0) { // not "the letter is written"
+				return true
+			}
+		}
 	}
 	if end := r.trimEnd(s, tEnding); !end.empty() && r.at(end.hi-1, end.hi, fReport) > 0 {
 		for i := end.hi - 2; i > s.lo && i > end.hi-6; i-- { // "…, my wife said"
@@ -105,19 +126,39 @@ func (r *reader) clause(s span, asks bool) said {
 	if f.empty() {
 		return said{results: one(Chat, asked, Entities{}, "politeness")}
 	}
-	if rest := r.trimStart(whole, fAgain, yNo); rest.lo > whole.lo && !rest.empty() {
-		ref, end := r.exact(rest)
-		if r.at(whole.lo, whole.hi, fAgain) > 0 || ref != nil && end == rest.hi {
+	if rest := r.trimStart(whole, fFiller, fAgain, yNo, fMeant, fTalk); !rest.empty() && r.has(span{whole.lo, rest.lo}, fAgain, yNo, fMeant) >= 0 {
+		again := r.has(span{whole.lo, rest.lo}, fAgain, fMeant) >= 0
+		negates := r.at(whole.lo, whole.hi, rNot) > 0 && !r.sign(rest.lo-1, ",", ".", "!") // "nicht die zweite löschen"
+		if (again || r.plain(rest) != nil) && !negates {
 			c := r.clause(rest, asks)
 			c.takes = true
+			if named := c.guess || len(c.results) == 1 && c.results[0].Intent == Choose; named && !r.acted {
+				if out := r.meant(rest); out != nil {
+					return said{results: out, span: rest}
+				} else if r.context.Open == nil && r.has(span{whole.lo, rest.lo}, fMeant) >= 0 {
+					return said{results: one(Chat, weak, Entities{}, "something was meant that is not known")}
+				}
+			}
 			return c
+		}
+	}
+	c := r.plainly(s, whole, f, asks)
+	c.span = f.span
+	return c
+}
+
+// plainly reads a clause that takes nothing back.
+func (r *reader) plainly(s, whole span, f front, asks bool) said {
+	if r.context.Open == nil { // a yes said in advance
+		if rest := r.trimStart(f.span, yStrong, yInsist, fFiller); rest.lo > f.lo && !rest.empty() && r.beginsCommand(rest.lo, rest.hi) {
+			f = r.front(rest)
 		}
 	}
 	if r.isQuoted(whole) {
 		r.guessed = true
 		return said{results: one(Chat, weak, Entities{}, "a quotation"), guess: true}
 	}
-	if r.isAnswer(f.span) {
+	if r.isAnswer(f.span) && !(r.spoke && r.context.Open == nil && r.command(f.span) != nil) {
 		return r.answered(f.span)
 	}
 	if r.at(f.lo, f.hi, fIf) > 0 {
@@ -131,9 +172,36 @@ func (r *reader) clause(s span, asks bool) said {
 	case asks && e.class == vNeed:
 		return said{results: r.question(f.span)}
 	case r.at(f.lo, f.hi, rNot) > n:
+		if ref := r.contrasted(f.span); ref != nil && r.context.Open == nil {
+			if r.previous != "" {
+				return said{results: one(r.previous, 0.5, Entities{Reference: &ref.Reference}, "another one than before was meant")}
+			}
+			return said{results: one(Choose, weak, Entities{Reference: &ref.Reference}, "a task instead of another, without what to do with it")}
+		}
 		return said{results: r.refuse()}
 	}
-	out := r.command(f.span)
+	out := r.followUpLong(f)
+	if out == nil {
+		out = r.shouldBe(f.span)
+	}
+	if out == nil {
+		out = r.quotedOnto(f)
+	}
+	clausal := r.at(f.lo, f.hi, fClausal) >= max(1, n) && r.has(f.span, fAsking) < 0 && r.has(span{f.lo + 1, f.hi}, fIf, fBe, tLink) >= 0
+	if out == nil && clausal && !asks { // "check if the laundry is done"
+		out = r.added(f.span, false, implied, "a thing to do, in so many words")
+	}
+	if out == nil && e.class >= vErrand && r.saysDone(f.span) {
+		if out = r.doneState(f.span); out != nil {
+			return said{results: out, stated: true}
+		}
+	}
+	if task := r.newTask(f.span); out == nil && f.wished && task != nil {
+		out = task
+	}
+	if out == nil {
+		out = r.command(f.span)
+	}
 	if f.wished && out == nil && r.lex.last {
 		out = r.wish(f.span)
 	}
@@ -146,21 +214,22 @@ func (r *reader) clause(s span, asks bool) said {
 		return said{results: r.refuse()}
 	}
 	told := r.told || r.at(f.lo, f.hi, fPerfect) > 0
-	if out = r.statement(f.span); out == nil && r.isErrandAlone(f.span) {
+	if out = r.statement(f.span); out == nil {
+		out = r.toList(f.span)
+	}
+	if out == nil && (!r.lex.last || r.has(f.span, rNot) < 0) && (r.endsErrand(f.span) || r.beginsErrand(f.span)) && r.heads(f.span) == nil && r.at(f.lo, f.hi, tParticle) == 0 {
 		out = r.added(f.span, false, implied, "a thing to do, in so many words")
 	}
 	if out != nil {
 		if f.hedged {
 			doubt(out, weak)
 		}
-		return said{results: out, past: told}
+		return said{results: out, past: told, stated: out[0].Intent != Create}
+	}
+	if out = r.followUp(s); out != nil {
+		return said{results: out}
 	}
 	return said{results: r.bareWords(f.span), guess: true}
-}
-
-// isErrandAlone says that a part is a thing to do by the form of its verb alone: no verb that is known begins it, and no position.
-func (r *reader) isErrandAlone(s span) bool {
-	return (r.endsErrand(s) || r.beginsErrand(s)) && r.heads(s) == nil && r.at(s.lo, s.hi, tParticle) == 0 && !r.opensAsPosition(s)
 }
 
 // asksHelp says that a part asks for help; "help mom" does not.
@@ -171,6 +240,9 @@ func (r *reader) asksHelp(s span) bool {
 
 // wish reads "ich möchte Milch kaufen": what a person wants to do and is no command is a task.
 func (r *reader) wish(s span) []Result {
+	if at, from := r.destination(s); at > s.lo && !from { // "ich hätte gern X auf der Liste"
+		return r.added(span{s.lo, at}, false, likely, "something for the list")
+	}
 	if r.endsErrand(s) {
 		return r.added(s, false, implied, "something that is to be done")
 	}
@@ -183,16 +255,11 @@ func (r *reader) moderate(out []Result, f front, asks bool) []Result {
 	if f.negated || r.negated(f.span, first) {
 		return r.refuse()
 	}
-	if f.polite && first.Entities.Reference == nil && first.Entities.Title == "" && first.Intent != List && first.Intent != Undo && r.has(f.span, rTasks) >= 0 {
+	if f.polite && first.Entities.Reference == nil && first.Entities.Title == "" && first.Intent != List && r.has(f.span, rTasks) >= 0 {
 		return one(Help, asked, Entities{}, "a question about what can be done")
 	}
 	if asks && !f.polite && !f.wished {
 		doubt(out, asked)
-	}
-	e := first.Entities
-	plain := first.Intent != Create && first.Intent != List && e.Title == "" && !e.HasDescription && e.Status == ""
-	if plain && r.has(f.span, rNot) >= 0 {
-		doubt(out, weak) // a word that turns something into its contrary, though not the command
 	}
 	if f.hedged || first.Intent != Create && first.Entities.Title == "" && r.has(f.span, fHedge) >= 0 {
 		doubt(out, weak)
@@ -215,7 +282,7 @@ func (r *reader) negated(s span, c Result) bool {
 	case Update:
 		return r.lex.last && last && c.Entities.Status == ""
 	case Delete, Complete:
-		return r.lex.last
+		return r.lex.last && (last || c.Entities.Reference != nil && c.Entities.Reference.Title == "")
 	}
 	return false
 }
@@ -237,35 +304,14 @@ func (r *reader) startsQuestion(f front) bool {
 		return false
 	}
 	n := r.at(f.lo, f.hi, fAsking)
+	if last := r.trimEnd(f.span, tEnding).hi; n > 0 && r.at(f.lo, f.hi, fPerfect) >= n && !r.sign(f.hi, "?") && r.before(f.lo, last, tDone) > 0 {
+		return false // "hab ich schon gemacht"
+	}
 	if _, v := r.verb(f.lo, f.hi); n > 0 && n >= v {
 		return true
 	}
 	k := r.at(f.lo, f.hi, fAux)
 	return k > 0 && r.at(f.lo+k, f.hi, fSubject, rTask, rTasks) > 0
-}
-
-// takeBack applies a correction to what was said before it: another reference, or all of it.
-func (r *reader) takeBack(all []said, c said) []said {
-	last := &all[len(all)-1]
-	if len(c.results) == 0 || len(last.results) == 0 {
-		return all
-	}
-	now := c.results[len(c.results)-1]
-	was := &last.results[len(last.results)-1]
-	if now.Intent == Choose && was.Entities.Reference != nil {
-		was.Entities.Reference = now.Entities.Reference
-		was.Confidence = min(was.Confidence, asked)
-		was.Reasoning = "a command whose task was corrected"
-		return all
-	}
-	if now.Intent == Decline || now.Intent == Chat {
-		return []said{{results: one(Decline, clear, Entities{}, "taken back in the same message")}}
-	}
-	if now.Intent == Create && c.guess {
-		doubt(last.results, asked-0.05)
-		return all
-	}
-	return append(all[:len(all)-1], c)
 }
 
 // acts says that a result asks for something to be done.
@@ -288,9 +334,6 @@ func (r *reader) combine(all []said) []Result {
 			}
 			out = append(out, x)
 		}
-	}
-	if len(out) > 1 && out[0].Intent == List && out[1].Intent == List && out[0].Entities == (Entities{}) { // "can you show me, what is left?"
-		out = out[1:]
 	}
 	if firm {
 		r.guessed = false

@@ -1,6 +1,7 @@
 package understand
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -19,20 +20,32 @@ type named struct {
 
 // reference reads a part as a reference. nil: it names nothing.
 func (t *text) reference(s span) *named {
+	s = t.trimStart(s, rOnly)
 	s = t.trimPlace(t.trimEnd(t.trim(s, fFiller, fMe, tEnding), tInsteadOf))
 	if s.empty() {
 		return nil
 	}
-	words := t.raw(s)
-	if n, end := t.exact(s); n != nil && end == s.hi {
-		n.Words = words
-		if i := t.skip(s.lo, s.hi, rArticle); n.Positions != nil && i == s.hi-1 && t.at(i, s.hi, rNumber) > 0 { // "two" may be an amount
+	if k := t.before(s.lo, s.hi, fHedge); k > 0 && s.hi-k > s.lo && !t.tokens[s.hi-1].quoted { // "the first one, I guess"
+		n := t.reference(span{s.lo, s.hi - k})
+		if n != nil {
 			n.doubt = true
 		}
 		return n
 	}
-	n := t.byTitle(s)
+	words := t.raw(s)
+	if n, end := t.exact(s); n != nil && end == s.hi {
+		n.Words = words
+		n.doubt = n.doubt || s.hi-s.lo == 1 && t.at(s.lo, s.hi, rNumber) > 0 // "two" may be an amount
+		return n
+	}
+	if t.nowhere(s) {
+		return &named{several: true, doubt: true}
+	}
+	n := t.contrasted(s)
 	if n != nil {
+		return n
+	}
+	if n = t.byTitle(s); n != nil {
 		n.Words = words
 		n.doubt = t.opensAsPosition(s) || !t.isQuoted(s) && t.has(s, rOr, fIf, fHedge) >= 0
 	}
@@ -72,9 +85,6 @@ func (t *text) trimPlace(s span) span {
 
 // exact reads a reference that names no title, as far as it goes. nil: there is none.
 func (t *text) exact(s span) (*named, int) {
-	if n := t.at(s.lo, s.hi, rIt); n > 1 && s.lo+n == s.hi { // "those two"
-		return &named{Reference: Reference{It: true}, explicit: true}, s.hi
-	}
 	all, allEnd := t.everything(s)
 	if n, end := t.positions(s); n != nil {
 		if end = t.ofList(end, s.hi); all == nil || end > allEnd {
@@ -83,6 +93,9 @@ func (t *text) exact(s span) (*named, int) {
 	}
 	if all != nil {
 		return all, allEnd
+	}
+	if n := t.at(s.lo, s.hi, rIts); n > 0 && s.lo+n == s.hi {
+		return &named{Reference: Reference{It: true}, explicit: true}, s.hi
 	}
 	if n := t.at(s.lo, s.hi, rIt); n > 0 {
 		end := s.lo + n
@@ -133,6 +146,14 @@ func (t *text) everything(s span) (*named, int) {
 		i = t.skip(i+k, s.hi, rTasks, rOnes)
 		return n, t.ofList(i, s.hi)
 	}
+	if k := t.at(i, s.hi, rAll); k > 0 { // "all three"
+		if c := t.at(i+k, s.hi, rNumber); c > 0 || i+k < s.hi && t.tokens[i+k].kind == number {
+			end := i + k + max(c, 1)
+			if end = t.skip(end, s.hi, rTasks, rOnes); t.skipSigns(span{end, s.hi}, fFiller, tEnding) == s.hi || t.at(end, s.hi, rOf) > 0 {
+				return n, t.ofList(end, s.hi)
+			}
+		}
+	}
 	all, each := false, false
 	for k := -1; k != 0; i += k {
 		if k = t.at(i, s.hi, rEach); k > 0 {
@@ -155,6 +176,7 @@ func (t *text) everything(s span) (*named, int) {
 	list := t.skip(i, s.hi, rListKind)
 	if k := t.at(list, s.hi, rList); k > 0 && noun == 0 && i > s.lo {
 		noun, all = list+k-i, true
+		noun += t.at(i+noun, s.hi, rWhole)
 	}
 	i += noun
 	definite := noun > 0 && i-noun > s.lo
@@ -240,7 +262,7 @@ func (t *text) positions(s span) (*named, int) {
 			break
 		}
 	}
-	if n.Positions == nil || end < s.hi && (t.tokens[end].glued && t.tokens[end].kind == word || t.at(end, s.hi, rOr) > 0) {
+	if n.Positions == nil || slices.Contains(n.Positions, 0) || end < s.hi && (t.tokens[end].glued && t.tokens[end].kind == word && t.tokens[end].norm != "'s" || t.at(end, s.hi, rOr) > 0) {
 		return nil, s.lo
 	}
 	return n, end
@@ -248,8 +270,13 @@ func (t *text) positions(s span) (*named, int) {
 
 // position reads one item of positions. In a list, a number may stand alone behind others.
 func (t *text) position(s span, more bool) (list []int, end int) {
+	if list, end = t.placed(s); list != nil {
+		return list, end
+	}
 	i := t.skip(s.lo, s.hi, rArticle)
-	i = t.skip(i, s.hi, rListKind)
+	if k := t.skip(i, s.hi, rListKind); t.at(k, s.hi, rTask, rTasks) > 0 {
+		i = k
+	}
 	noun := t.at(i, s.hi, rTask, rTasks)
 	i += noun
 	if noun > 0 && t.sign(i, ":") {
@@ -277,8 +304,9 @@ func (t *text) position(s span, more bool) (list []int, end int) {
 			return run(o.value, e.value), t.skip(i+k+m, s.hi, rTasks, rOnes)
 		}
 		alone := i+k == s.hi || t.sign(i+k, ",") || t.at(i+k, s.hi, rAnd, tDone, tAs, tInto, fFiller, tEnding, rOf) > 0
-		pronoun := e.value == 1 && i > s.lo && noun == 0 && t.skip(s.lo, i, rArticle) == i // "that one"
-		if e.value == 1 && noun == 0 && !more && !t.sign(i-1, "#") && t.before(s.lo, i, rNumeroSign) == 0 {
+		pronoun := e.value == 1 && i > s.lo && noun == 0 && t.at(i, s.hi, rOne, rIndefinite) > 0 && t.skip(s.lo, i, rArticle) == i // "that one"
+		listed := (t.sign(i+k, ",") || t.at(i+k, s.hi, rAnd) > 0) && t.at(i+k+1, s.hi, rNumber) > 0
+		if e.value == 1 && noun == 0 && !more && !listed && t.at(i, s.hi, rOne, rIndefinite) > 0 && !t.sign(i-1, "#") && t.before(s.lo, i, rNumeroSign) == 0 {
 			pronoun = true // "one" alone names none
 		}
 		if !pronoun && (i > s.lo || more || alone) {
@@ -302,7 +330,11 @@ func (t *text) counted(ordinal int, s span) ([]int, int) {
 	if s.lo < s.hi && t.tokens[s.lo].kind == number && t.tokens[s.lo].value > 1 && (ordinal == 1 || ordinal == -1) {
 		return run(ordinal, t.tokens[s.lo].value), s.lo + 1 + t.at(s.lo+1, s.hi, rTasks, rOnes)
 	}
-	return []int{ordinal}, s.lo + t.at(s.lo, s.hi, rTask, rOne)
+	end := s.lo + t.at(s.lo, s.hi, rTask, rOne)
+	if e, k := t.entry(end, s.hi, rEnd); k > 0 { // "second one from the bottom"
+		return []int{ordinal * e.value}, end + k
+	}
+	return []int{ordinal}, end
 }
 
 // run is the first or last n positions.
@@ -329,7 +361,7 @@ func (t *text) digits(i, hi int) ([]int, int) {
 	if tok.kind != number || tok.value == 0 {
 		return nil, i
 	}
-	var k int
+	k := 0
 	if t.sign(i+1, "-") {
 		k = 1
 	} else {
@@ -373,7 +405,13 @@ func (t *text) byTitle(s span) *named {
 	}
 	i := t.skip(s.lo, s.hi, rArticle, rAll)
 	if k := t.at(i, s.hi, rTask, rTasks, rOne, rOnes); k > 0 {
-		j := t.skip(i+k, s.hi, rAbout, rNumeroSign)
+		j := i + k
+		if t.sign(j, ",") && t.at(j+1, s.hi, rAbout) > 0 { // "die Aufgabe, in der es um X geht"
+			j++
+		}
+		if j = t.skip(j, s.hi, rAbout, rNumeroSign); j > i+k {
+			s = t.trimEnd(s, tTail)
+		}
 		if t.sign(j, ":") {
 			j++
 		}
@@ -395,9 +433,10 @@ func (t *text) byTitle(s span) *named {
 			}
 		}
 	}
-	if k := t.at(i, s.hi, rAbout); k > 0 && i > s.lo && i+k < s.hi && !n.explicit { // "die mit dem Brot"
-		i = t.skip(i+k, s.hi, rArticle)
-		n.explicit = true
+	if k := t.at(i, s.hi, rAbout); !n.explicit && k > 0 && i > s.lo && t.at(s.lo, i, rAll) == 0 { // "the one" without a word for it: "die mit der Rechnung"
+		if j := t.skip(i+k, s.hi, rArticle); j < s.hi {
+			i, n.explicit = j, true
+		}
 	}
 	rest := t.trim(span{i, s.hi}, tEnding)
 	if title := t.compound(rest); title != "" {
@@ -422,6 +461,9 @@ func (t *text) isOpen(s span) bool {
 		return true
 	}
 	i := t.skip(s.lo, s.hi, rArticle, rAll)
+	if k := t.at(i, s.hi, rBoth); k > 0 && t.at(i+k, s.hi, rOf) > 0 {
+		i = t.skip(i+k, s.hi, rOf, rArticle)
+	}
 	open := t.skip(i, s.hi, rIndefinite, rAnother, tNewest)
 	if one := t.at(open, s.hi, rNumber, rOne); open == i && one > 0 && t.at(open+one, s.hi, rOf) > 0 { // "one of them"
 		open += one
@@ -471,6 +513,9 @@ func (t *text) listPhrase(i, hi int, classes ...class) int {
 	n := t.at(i, hi, classes...)
 	if n == 0 {
 		return 0
+	}
+	if k := t.at(i, hi, rPlace); k > 0 {
+		return k
 	}
 	j := t.skip(i+n, hi, rArticle)
 	if k := t.at(j, hi, rList); k > 0 {

@@ -1,9 +1,8 @@
 package understand
 
 import (
+	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // text is a message as one language sees it.
@@ -11,6 +10,7 @@ type text struct {
 	src    string
 	tokens []token
 	lex    *lexicon
+	shown  int       // tasks in the last list shown
 	found  [][]entry // the entries that begin at each token, the longest first
 }
 
@@ -20,6 +20,10 @@ type span struct{ lo, hi int }
 func (s span) empty() bool { return s.lo >= s.hi }
 
 func newText(src string, tokens []token, l *lexicon) *text {
+	tokens = l.withoutHesitation(tokens)
+	if l.order != nil {
+		tokens = l.order(l, src, tokens)
+	}
 	t := &text{src: src, tokens: tokens, lex: l, found: make([][]entry, len(tokens))}
 	for i, tok := range tokens {
 		if tok.quoted || l.foreign(src[tok.start:tok.end]) {
@@ -30,8 +34,71 @@ func newText(src string, tokens []token, l *lexicon) *text {
 				t.found[i] = append(t.found[i], e)
 			}
 		}
+		if len(t.found[i]) == 0 && tok.kind == word && !l.known(tok.norm) {
+			t.found[i] = l.misspelt(tok.norm, tokens[i:])
+		}
 	}
+	t.gerunds()
 	return t
+}
+
+// withoutHesitation takes away what only fills the time until the next word. Titles are cut from the source, and keep it.
+func (x *lexicon) withoutHesitation(tokens []token) []token {
+	var kept []token
+	for i, tok := range tokens {
+		hesitates := !tok.quoted && tok.kind == word && slices.ContainsFunc(x.entries[tok.norm], func(e entry) bool { return e.class == fUhm })
+		if hesitates && kept == nil {
+			kept = append(make([]token, 0, len(tokens)), tokens[:i]...)
+		} else if !hesitates && kept != nil {
+			kept = append(kept, tok)
+		}
+	}
+	if kept == nil {
+		return tokens
+	}
+	for i := range kept {
+		kept[i].index = i
+	}
+	return kept
+}
+
+// gerunds reads "would you mind adding milk and deleting the first" as its verbs.
+func (t *text) gerunds() {
+	asked := false
+	for i := range t.tokens {
+		if e, n := t.entry(i, len(t.tokens), fAsk); n > 0 && e.value == takesGerund {
+			asked = true
+			t.gerund(i + n)
+		} else if k := t.at(i, len(t.tokens), rAnd, tThen); k > 0 && asked {
+			t.gerund(i + k)
+		}
+	}
+}
+
+// takesGerund is the value of requests that a gerund follows: "would you mind".
+const takesGerund = 1
+
+// gerund reads the token of a gerund as the verb that it is made of.
+func (t *text) gerund(i int) {
+	if i >= len(t.tokens) || t.tokens[i].quoted {
+		return
+	}
+	stem, ok := strings.CutSuffix(t.tokens[i].norm, "ing")
+	if !ok || len(stem) < 2 {
+		return
+	}
+	for _, w := range []string{stem, stem + "e", stem[:len(stem)-1]} {
+		var list []entry
+		for _, e := range t.lex.entries[w] {
+			if e.class < lastVerb && e.class != vNeed && e.matches(t.tokens[i:]) || e.class == tParticle {
+				list = append(list, e)
+			}
+		}
+		if list != nil {
+			t.found[i] = list
+			return
+		}
+	}
 }
 
 // heads says that an entry at a token is no noun that makes a task only before a colon: "task: buy milk", not "task 2".
@@ -145,6 +212,9 @@ func (t *text) trimStart(s span, classes ...class) span {
 	return s
 }
 
+// skipSigns goes over words of the classes, and signs.
+func (t *text) skipSigns(s span, classes ...class) int { return t.trimStart(s, classes...).lo }
+
 func (t *text) trimEnd(s span, classes ...class) span {
 	for !s.empty() {
 		switch n := t.before(s.lo, s.hi, classes...); {
@@ -164,7 +234,16 @@ func (t *text) raw(s span) string {
 	if s.empty() {
 		return ""
 	}
-	return strings.Join(strings.Fields(t.src[t.tokens[s.lo].start:t.tokens[s.hi-1].end]), " ")
+	part := slices.Clone(t.tokens[s.lo:s.hi])
+	slices.SortFunc(part, func(a, b token) int { return a.index - b.index })
+	var words []string
+	for lo, i := 0, 0; i < len(part); i++ { // the words that stand together in the message
+		if i+1 == len(part) || part[i+1].index != part[i].index+1 {
+			words = append(words, strings.Fields(t.src[part[lo].start:part[i].end])...)
+			lo = i + 1
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // isQuoted says that a part is one quotation.
@@ -191,7 +270,7 @@ func (t *text) unquoted(s span) span {
 // words counts the words and numbers of a part.
 func (t *text) words(s span) (n int) {
 	for i := s.lo; i < s.hi; i++ {
-		if k := t.tokens[i].kind; k == word || k == number {
+		if k := t.tokens[i].kind; k == word && t.tokens[i].norm != "'s" || k == number {
 			n++
 		}
 	}
@@ -209,6 +288,6 @@ func (t *text) cased() bool {
 }
 
 func (t *text) capital(i int) bool {
-	first, _ := utf8.DecodeRuneInString(t.src[t.tokens[i].start:])
-	return unicode.IsUpper(first)
+	w := t.src[t.tokens[i].start:t.tokens[i].end]
+	return strings.ToLower(w[:1]) != w[:1] || len(w) > 1 && w[0] >= 0xC3 && strings.ToLower(w[:2]) != w[:2]
 }

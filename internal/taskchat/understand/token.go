@@ -27,6 +27,7 @@ type token struct {
 	ordinal    bool   // a number that is written as an ordinal: 2nd, 2., 2ª
 	quoted     bool   // between quotation marks
 	glued      bool   // no space before it
+	index      int    // in the message, where a language orders its words in its own way
 }
 
 // tokenize cuts a message into words, numbers and signs. Hyphens and apostrophes within a word belong to it.
@@ -46,16 +47,15 @@ func tokenize(s string) []token {
 		case r == '-' && len(tokens) > 0 && tokens[len(tokens)-1].end == i && clitics[fold(s[i:wordEnd(s, i+1)])]:
 			t = token{kind: word, start: i, end: wordEnd(s, i+1)}
 			t.norm = fold(s[t.start:t.end])
-		case (r == '\'' || r == '’') && possessive(s[i+n:]) && len(tokens) > 0 && tokens[len(tokens)-1].end == i && tokens[len(tokens)-1].kind == word:
-			t = token{kind: word, norm: "'s", start: i, end: i + n + 1}
+		case len(tokens) > 0 && tokens[len(tokens)-1].end == i && apostropheS(s[i:]) > 0: // "the boiler's repaired", "Anna's birthday"
+			t = token{kind: word, norm: "'s", start: i, end: i + apostropheS(s[i:])}
 		case unicode.IsDigit(r):
 			t = numeral(s, i)
 		case unicode.IsLetter(r):
 			t = token{kind: word, start: i, end: wordEnd(s, i)}
 			t.norm = fold(s[t.start:t.end])
-			if stem, ok := strings.CutSuffix(t.norm, "'s"); ok && !contracted[stem] {
-				_, size := utf8.DecodeLastRuneInString(s[t.start : t.end-1])
-				t.norm, t.end = stem, t.end-1-size
+			if stem, ok := strings.CutSuffix(t.norm, "'s"); ok && !isWord(t.norm) {
+				t.norm, t.end = stem, t.start+strings.LastIndexAny(s[t.start:t.end], "'’‘")
 			}
 			if stem, clitic := enclitic(t.norm); clitic != "" { // "apague-a": a verb and its object
 				end := t.start + strings.LastIndexByte(s[t.start:t.end], '-')
@@ -69,7 +69,7 @@ func tokenize(s string) []token {
 				t.kind, t.norm = emoji, string(r)
 			}
 		}
-		t.glued, space = !space, false
+		t.glued, space, t.index = !space, false, len(tokens)
 		i = t.end
 		tokens = append(tokens, t)
 	}
@@ -115,24 +115,32 @@ func wordEnd(s string, i int) int {
 	return i
 }
 
-// clitics are pronouns that Portuguese ties to a verb with a hyphen.
-var clitics = map[string]bool{"-a": true, "-o": true, "-as": true, "-os": true, "-la": true, "-lo": true, "-las": true, "-los": true, "-me": true}
-
-// contracted are words that are one with the "'s" behind them; behind any other it is a word of its own.
-var contracted = map[string]bool{"it": true, "that": true, "what": true, "let": true, "there": true, "he": true, "she": true, "who": true, "where": true,
-	"how": true, "when": true, "here": true, "geht": true, "gibt": true, "hab": true}
-
-// possessive says that what follows an apostrophe is an s that ends a word.
-func possessive(s string) bool {
-	if s == "" || s[0] != 's' && s[0] != 'S' {
-		return false
+// apostropheS is the length of "'s" at the end of a word; 0: there is none.
+func apostropheS(s string) int {
+	for _, mark := range []string{"'", "’", "‘"} {
+		if rest, ok := strings.CutPrefix(s, mark); ok && (strings.HasPrefix(rest, "s") || strings.HasPrefix(rest, "S")) && wordEnd(rest, 1) == 1 {
+			return len(mark) + 1
+		}
 	}
-	next, _ := utf8.DecodeRuneInString(s[1:])
-	return len(s) == 1 || !unicode.IsLetter(next) && !unicode.IsDigit(next)
+	return 0
 }
 
+// isWord says that a language has a word in any class.
+func isWord(w string) bool {
+	for _, l := range lexicons() {
+		if l.known(w) {
+			return true
+		}
+	}
+	return false
+}
+
+// clitics are pronouns that Portuguese ties to a verb with a hyphen.
+var clitics = map[string]bool{"-a": true, "-o": true, "-as": true, "-os": true, "-la": true, "-lo": true, "-las": true, "-los": true, "-me": true, "-lhe": true,
+	"-lhes": true, "-te": true, "-se": true, "-nos": true}
+
 func enclitic(w string) (stem, clitic string) {
-	if i := strings.LastIndexByte(w, '-'); i > 2 && clitics[w[i:]] {
+	if i := strings.LastIndexByte(w, '-'); i > 1 && clitics[w[i:]] {
 		return w[:i], w[i:]
 	}
 	return w, ""

@@ -11,7 +11,10 @@
 //   - A title is made of the person's own words in their case.
 package understand
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Intent says what a message, or a part of it, is for.
 type Intent string
@@ -88,6 +91,7 @@ type Context struct {
 	Spoken   bool   // "it" can mean something
 	Open     *Open  // nil: nothing was asked
 	Language string // of the messages before; "": unknown
+	Previous Intent // of the message before, if it asked to change tasks; "": it did not
 }
 
 // Reading is what a message was understood to say.
@@ -108,14 +112,17 @@ func Read(words string, c Context) Reading {
 	tokens := tokenize(words)
 	var best Reading
 	for i, l := range ranked(tokens, c.Language) {
-		r := &reader{text: newText(words, tokens, l), context: c}
+		r := &reader{text: newText(words, tokens, l), context: c, previous: c.Previous}
+		if r.shown = c.Shown; c.Open != nil && len(c.Open.Options) > 0 {
+			r.shown = len(c.Open.Options)
+		}
 		reading := Reading{l.code, r.read()}
 		if i == 0 {
 			best = reading
 			if !r.guessed {
 				break
 			}
-		} else if !r.guessed && acts(reading.Results[0]) && reading.Results[0].Confidence > likely {
+		} else if !r.guessed && slices.ContainsFunc(reading.Results, acts) {
 			best = reading
 			break
 		}

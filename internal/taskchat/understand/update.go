@@ -9,10 +9,21 @@ func (r *reader) update(s span, h head) []Result {
 		}
 		return one(Update, clear-0.02, Entities{}, "a verb alone")
 	}
+	if r.at(object.lo, object.hi, rNone) == object.hi-object.lo {
+		return r.refuse()
+	}
 	if out := r.describe(object, false); out != nil {
 		return out
 	}
+	if ref, end := r.exact(object); h.value == outOf && ref != nil && end < object.hi {
+		ref.Words = r.raw(span{object.lo, end})
+		e := Entities{Title: r.title(r.value(span{end, object.hi})), Reference: &ref.Reference}
+		return one(Update, min(clear, r.trust(ref)), e, "a command, a task and its new title")
+	}
 	if out := r.intoState(object); out != nil {
+		return out
+	}
+	if out := r.retitleSpoken(object); out != nil {
 		return out
 	}
 	if out := r.retitle(s, object, h); out != nil {
@@ -40,14 +51,27 @@ func (r *reader) update(s span, h head) []Result {
 	return out
 }
 
-// cut is a way to take a reference and a new title apart.
-type cut struct {
-	ref   *named
-	value span
-}
+// mostCuts bounds in how many ways a command is cut into a task and its new title.
+const mostCuts = 8
 
-// newTitles are the ways to cut "X to Y". A position before the word leaves one.
-func (r *reader) newTitles(object span) (cuts []cut) {
+// retitle reads a reference and a new title with a word between: "task 2 to buy milk".
+func (r *reader) retitle(s, object span, h head) []Result {
+	if end := r.possessed(object, tTitle); end > 0 && end < object.hi { // "its title X", with or without a word between
+		ref, value := r.it(object.lo, end), r.value(span{end + r.valueAt(end, object.hi), object.hi})
+		if !value.empty() {
+			return one(Update, min(clear, r.trust(ref)), Entities{Title: r.title(value), Reference: &ref.Reference}, "a command, and the new title of a task")
+		}
+	}
+	type cut struct {
+		ref   *named
+		value span
+	}
+	var cuts []cut
+	if first, more := r.retitledAgain(object); more != nil {
+		if out := r.retitle(s, first, h); out != nil {
+			return append(out, more...)
+		}
+	}
 	for i := object.lo + 1; i < object.hi; i++ {
 		n := r.at(i, object.hi, tInto)
 		if n == 0 && r.sign(i, "->", ":", "=") {
@@ -56,31 +80,23 @@ func (r *reader) newTitles(object span) (cuts []cut) {
 		if n == 0 && i+2 < object.hi && r.before(object.lo, i, tInto) == 0 && r.isQuoted(span{i, r.trimEnd(object, tEnding).hi}) {
 			n = -1 // a quoted value needs no word before it
 		}
-		if n == 0 || r.tokens[i].quoted && n > 0 {
+		if n == 0 || r.tokens[i].quoted && n > 0 || r.aboutAt(i, object.hi) && r.isNoun(span{object.lo, i}) {
 			continue
 		}
 		value := r.value(span{i + max(n, 0), object.hi})
 		ref := r.reference(r.named(span{object.lo, i}))
-		if value.empty() || ref == nil || ref.several {
+		if value.empty() || ref == nil || ref.several || ref.It && r.at(i, object.hi, tWith) > 0 { // "the task with the invoice"
 			continue
 		}
 		if ref.explicit && ref.Title == "" {
-			return []cut{{ref, value}}
+			cuts = []cut{{ref, value}}
+			break
 		}
-		cuts = append(cuts, cut{ref, value})
+		if cuts = append(cuts, cut{ref, value}); len(cuts) == mostCuts {
+			break
+		}
 		i += max(n, 1) - 1
 	}
-	return cuts
-}
-
-// retitle reads a reference and a new title with a word between: "task 2 to buy milk".
-func (r *reader) retitle(s, object span, h head) []Result {
-	if first, more := r.retitledAgain(object); more != nil {
-		if out := r.retitle(s, first, h); out != nil {
-			return append(out, more...)
-		}
-	}
-	cuts := r.newTitles(object)
 	if len(cuts) == 0 {
 		return nil
 	}
@@ -100,9 +116,6 @@ func (r *reader) retitle(s, object span, h head) []Result {
 		confidence = min(confidence, likely)
 	case h.class == vUpdateWeak && !cuts[best].ref.explicit:
 		confidence = asked + 0.03
-	}
-	if h.class != vRename && r.onlyTime(cuts[best].value) {
-		return one(Update, asked-0.05, Entities{Reference: &cuts[best].ref.Reference}, "a task is to get another day, in words that are no title")
 	}
 	entities := func(c cut) Entities { return Entities{Title: r.title(c.value), Reference: &c.ref.Reference} }
 	out := one(Update, confidence, entities(cuts[best]), "a command, a task and its new title")
@@ -137,9 +150,15 @@ func (r *reader) value(s span) span { return r.trimEnd(r.trimStart(s), tEnding) 
 
 // named takes "the title of" from a reference, and "'s title" behind it.
 func (r *reader) named(s span) span {
+	if n := r.at(s.lo, s.hi, rIts); n > 0 && r.at(r.skip(s.lo+n, s.hi, rNew), s.hi, tTitle) > 0 && r.before(s.lo, s.hi, tTitle) > 0 { // "its title"
+		return span{s.lo, s.lo + n}
+	}
+	if n := r.before(s.lo, s.hi, rIts); n > 0 && r.before(s.lo, s.hi-n, tTitle) > 0 { // "o nome dela"
+		return span{s.hi - n, s.hi}
+	}
 	i := r.skip(s.lo, s.hi, rArticle)
 	if n := r.at(i, s.hi, tTitle); n > 0 {
-		if k := r.at(i+n, s.hi, rOf, rAbout); k > 0 {
+		if k := r.at(i+n, s.hi, rOf, rAbout); k > 0 || r.at(i+n, s.hi, rArticle) > 0 {
 			return span{i + n + k, s.hi}
 		}
 	}
@@ -153,9 +172,6 @@ func (r *reader) named(s span) span {
 func (r *reader) trimPossessive(s span) span {
 	if s.hi-1 > s.lo && r.tokens[s.hi-1].norm == "'s" {
 		return span{s.lo, s.hi - 1}
-	}
-	if s.hi-2 > s.lo && r.tokens[s.hi-1].norm == "s" && r.sign(s.hi-2, "'") {
-		return span{s.lo, s.hi - 2}
 	}
 	return s
 }
@@ -173,16 +189,6 @@ func (r *reader) intoState(object span) []Result {
 // mark reads a reference and a state: "2 as done", "the second one as not done". nil: there is no state.
 func (r *reader) mark(object span) []Result {
 	object = r.trimEnd(r.trim(object, fMe), fFiller, tEnding)
-	if i := r.has(object, rExcept); i > object.lo+1 { // "everything as done except the last"
-		except := r.reference(span{i + r.at(i, object.hi, rExcept), object.hi})
-		out := r.mark(r.trimEnd(span{object.lo, i}))
-		if out != nil && except != nil && !except.several {
-			if ref := out[0].Entities.Reference; ref != nil && ref.All && ref.Except == nil {
-				ref.Except = &except.Reference
-				return out
-			}
-		}
-	}
 	if out := r.stateFirst(object); out != nil {
 		return out
 	}
@@ -205,6 +211,11 @@ func (r *reader) mark(object span) []Result {
 		}
 		return r.marked(rest, c == tUndone || not)
 	}
+	if k := r.before(object.lo, object.hi-1, tAs); k > 0 && r.isParticiple(object.hi-1) { // "the bread as bought"
+		out := r.marked(span{object.lo, object.hi - 1 - k}, false)
+		doubt(out, implied)
+		return out
+	}
 	return nil
 }
 
@@ -221,10 +232,10 @@ func (r *reader) stateFirst(object span) []Result {
 
 func (r *reader) marked(rest span, open bool) []Result {
 	rest = r.trim(rest, fFiller)
-	if rest.empty() {
-		return nil
-	}
 	ref := r.reference(rest)
+	if rest.empty() && r.context.Spoken { // "mark as done"
+		ref = &named{Reference: Reference{It: true}, explicit: true}
+	}
 	if ref == nil {
 		return nil
 	}
@@ -286,7 +297,10 @@ func (r *reader) move(s, object span) []Result {
 // describe reads what is to be done with a description: "the description of task 2 to X", "a note to task 2: X". away says that it is removed.
 func (r *reader) describe(object span, away bool) []Result {
 	object = r.trimEnd(object, tEnding)
-	i := r.skip(object.lo, object.hi, rArticle, rIndefinite, rNew, rEach)
+	if end := r.possessed(object, tDesc); end > 0 && (end == object.hi || r.valueAt(end, object.hi) > 0) {
+		return r.described(r.it(object.lo, end), span{end + r.valueAt(end, object.hi), object.hi}, away)
+	}
+	i := r.skip(object.lo, object.hi, rArticle, rIndefinite, rNew, rEach, tAs)
 	n := r.at(i, object.hi, tDesc)
 	if n == 0 {
 		return r.describedBehind(object, away)
@@ -302,13 +316,22 @@ func (r *reader) describe(object span, away bool) []Result {
 		i = j
 	}
 	k := r.at(i, object.hi, rOf, tTo, rAbout, tFrom)
-	if k == 0 {
+	if k == 0 && r.at(i, object.hi, rArticle) == 0 { // a genitive has no preposition
 		return nil
 	}
 	ref, end := r.exact(span{i + k, object.hi})
+	if n := r.at(i, object.hi, tInto); ref == nil && n > 0 && !away && quoted.empty() && r.context.Spoken && r.valueIn(i+n, object.hi) < 0 { // "the description to X"
+		it := &named{Reference: Reference{Words: r.raw(span{object.lo, i}), It: true}, explicit: true}
+		return r.described(it, span{i + n, object.hi}, false)
+	}
 	value := quoted
-	if ref == nil || end < object.hi && r.valueAt(end, object.hi) == 0 {
-		for end = i + k + 1; end < object.hi && r.valueAt(end, object.hi) == 0; {
+	about := ref != nil && ref.It && r.aboutAt(end, object.hi)
+	if about || ref == nil || end < object.hi && r.valueAt(end, object.hi) == 0 {
+		if !about {
+			end = i + k
+		}
+		noun := func() bool { return r.aboutAt(end, object.hi) && r.isNoun(span{i + k, end}) }
+		for end++; end < object.hi && (r.valueAt(end, object.hi) == 0 || noun()); {
 			end++
 		}
 		if ref = r.reference(span{i + k, end}); ref == nil || ref.several {
@@ -325,15 +348,20 @@ func (r *reader) describe(object span, away bool) []Result {
 func (r *reader) describedBehind(object span, away bool) []Result {
 	for i := object.lo + 1; i < object.hi; i++ {
 		n := r.at(i, object.hi, tDesc)
-		if n == 0 {
+		if n == 0 || r.tokens[i].quoted {
 			continue
 		}
-		ref := r.reference(r.trimPossessive(span{object.lo, i}))
+		task := r.trimStart(r.trimPossessive(span{object.lo, i}), rOf, tTo, rAbout, tFrom) // "to task 2 the note X"
+		task = r.trimEnd(task, rArticle, rIndefinite, tAs)
+		if task.empty() {
+			return nil
+		}
+		ref := r.reference(task)
 		if ref == nil || ref.several || !ref.explicit {
 			return nil
 		}
 		k := r.valueAt(i+n, object.hi)
-		if k == 0 && i+n < object.hi {
+		if k == 0 && i+n < object.hi && !r.isOpening(i+n) {
 			return nil
 		}
 		return r.described(ref, span{i + n + k, object.hi}, away)
@@ -350,6 +378,16 @@ func (r *reader) described(ref *named, value span, away bool) []Result {
 	return one(Update, min(clear, r.trust(ref)), e, "a command, a task and its description")
 }
 
+// valueIn finds what stands before a value; -1: there is none.
+func (r *reader) valueIn(i, hi int) int {
+	for ; i < hi; i++ {
+		if r.valueAt(i, hi) > 0 && !r.tokens[i].quoted {
+			return i
+		}
+	}
+	return -1
+}
+
 func (r *reader) valueAt(i, hi int) int {
 	if r.sign(i, ":", "->", "=", ",") {
 		return 1
@@ -359,4 +397,113 @@ func (r *reader) valueAt(i, hi int) int {
 
 func (r *reader) isOpening(i int) bool {
 	return i < len(r.tokens) && r.tokens[i].quoted && r.sign(i, `"`, "'")
+}
+
+// it is the reference of a possessive.
+func (r *reader) it(lo, hi int) *named {
+	return &named{Reference: Reference{Words: r.raw(span{lo, hi}), It: true}, explicit: true}
+}
+
+// possessed is where "its title", "o nome dela" ends, with a noun of a class, at the beginning of a part; 0: it is something else.
+func (r *reader) possessed(s span, noun class) int {
+	n := r.at(s.lo, s.hi, rIts)
+	i := r.skip(s.lo+n, s.hi, rArticle, rNew)
+	k := r.at(i, s.hi, noun)
+	if k == 0 {
+		return 0
+	}
+	if n > 0 {
+		return i + k
+	}
+	if m := r.at(i+k, s.hi, rIts); m > 0 {
+		return i + k + m
+	}
+	return 0
+}
+
+// aboutAt says that a token begins what a task is about, "with the invoice", where it could also begin a new value.
+func (r *reader) aboutAt(i, hi int) bool {
+	n := r.at(i, hi, rAbout)
+	return n > 0 && r.at(i+n, hi, rArticle) > 0
+}
+
+// isNoun says that a part is nothing but "the task" or "the one".
+func (r *reader) isNoun(s span) bool {
+	i := r.skip(s.lo, s.hi, rArticle)
+	n := r.at(i, s.hi, rTask, rOne)
+	if k := r.at(s.lo, s.hi, rIt); i == s.lo && k > n { // "the one"
+		n = k
+	}
+	return n > 0 && i+n == s.hi || r.at(s.lo, s.hi, rIt) == s.hi-s.lo && r.before(s.lo, s.hi, rOne) > 0
+}
+
+// retitleSpoken reads "the title to X", which says of no task: that of which was spoken is meant, but asked about.
+func (r *reader) retitleSpoken(object span) []Result {
+	i := r.skip(object.lo, object.hi, rArticle, rNew)
+	if r.at(object.lo, object.hi, rIts) > 0 {
+		return nil
+	}
+	for _, noun := range []class{tTitle, tDesc} {
+		n := r.at(i, object.hi, noun)
+		k := r.valueAt(i+n, object.hi)
+		if n == 0 || k == 0 || i == object.lo {
+			continue
+		}
+		ref, value := r.it(object.lo, i+n), r.value(span{i + n + k, object.hi})
+		if value.empty() {
+			return nil
+		}
+		if noun == tDesc {
+			out := r.described(ref, value, false)
+			doubt(out, asked)
+			return out
+		}
+		return one(Update, asked, Entities{Title: r.title(value), Reference: &ref.Reference}, "a new title, and not said of which task")
+	}
+	return nil
+}
+
+// give reads "it the title X", "task 2 the description X". nil: something else is given.
+func (r *reader) give(object span) []Result {
+	ref, end := r.exact(object)
+	if ref == nil {
+		return nil
+	}
+	ref.Words = r.raw(span{object.lo, end})
+	i := r.skip(end, object.hi, rArticle, rIndefinite, rNew)
+	if n := r.at(i, object.hi, tDesc); n > 0 {
+		return r.described(ref, span{i + n + r.valueAt(i+n, object.hi), object.hi}, false)
+	}
+	n := r.at(i, object.hi, tTitle)
+	value := r.value(span{i + n + r.valueAt(i+n, object.hi), object.hi})
+	if n == 0 || value.empty() {
+		return nil
+	}
+	return one(Update, min(clear, r.trust(ref)), Entities{Title: r.title(value), Reference: &ref.Reference}, "a command, a task and its new title")
+}
+
+// shouldBe reads "its title should be X". nil: it is something else.
+func (r *reader) shouldBe(s span) []Result {
+	for _, noun := range []class{tTitle, tDesc} {
+		end := r.possessed(s, noun)
+		n := r.at(end, s.hi, tShould)
+		if end == 0 || n == 0 || end+n == s.hi {
+			continue
+		}
+		ref, value := r.it(s.lo, end), span{end + n, s.hi}
+		if noun == tDesc {
+			return r.described(ref, value, false)
+		}
+		return one(Update, min(clear, r.trust(ref)), Entities{Title: r.title(r.value(value)), Reference: &ref.Reference}, "what a title is to be")
+	}
+	ref, end := r.exact(s) // "the second one should say X"
+	n := r.at(end, s.hi, tShould)
+	if ref == nil || ref.Positions == nil || n == 0 {
+		return nil
+	}
+	ref.Words = r.raw(span{s.lo, end})
+	if value := r.trim(span{end + n, s.hi}, tInsteadOf, tEnding); !value.empty() && r.at(value.lo, value.hi, tDone, tUndone) == 0 {
+		return one(Update, min(likely, r.trust(ref)), Entities{Title: r.title(value), Reference: &ref.Reference}, "what a title is to be")
+	}
+	return nil
 }
