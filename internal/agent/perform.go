@@ -141,8 +141,9 @@ func (h *hearing[R]) show(text string) {
 // Caller performs calls of tools. Of reads the call that an effect asks for; its Key and Owner are filled in.
 type Caller struct {
 	View    *run.View
-	Tools   func(ctx context.Context) (*tool.Set, error)
-	Of      func(job run.Job) (name string, call tool.Call, err error)
+	Tools   *tool.Set
+	Connect func(ctx context.Context) (*tool.Set, error) // gives them when they are wanted, if Tools is nil
+	Of      func(v *run.View, job run.Job) (name string, call tool.Call, err error)
 	Timeout time.Duration // of one call
 	DryRun  bool          // what writes says “recorded, not performed”
 }
@@ -150,35 +151,35 @@ type Caller struct {
 // Performer performs the calls.
 func (c *Caller) Performer() run.Performer { return run.Performer{Do: c.do, Found: c.found} }
 
-// Proposed reads the calls that a reply proposes, for effects that RunTools asks for.
-func Proposed[R any](v *run.View) func(job run.Job) (string, tool.Call, error) {
-	return func(job run.Job) (name string, call tool.Call, err error) {
-		p, err := run.AskedOf[CallPayload](job)
-		if err != nil {
-			return "", call, err
-		}
-		turn, err := run.ResultAt[TurnReceipt[R]](v, p.Turn)
-		if err != nil {
-			return "", call, err
-		}
-		if p.Call >= len(turn.Calls) || turn.Calls[p.Call].Name != p.Name {
-			return "", call, fmt.Errorf("record %d has no call %d of %s", p.Turn, p.Call, p.Name)
-		}
-		return p.Name, tool.Call{Args: json.RawMessage(turn.Calls[p.Call].Arguments)}, nil
+// Proposed reads a call that a reply proposes, for an effect that RunTools asks for.
+func Proposed[R any](v *run.View, job run.Job) (name string, call tool.Call, err error) {
+	p, err := run.AskedOf[CallPayload](job)
+	if err != nil {
+		return "", call, err
 	}
+	turn, err := run.ResultAt[TurnReceipt[R]](v, p.Turn)
+	if err != nil {
+		return "", call, err
+	}
+	if p.Call >= len(turn.Calls) || turn.Calls[p.Call].Name != p.Name {
+		return "", call, fmt.Errorf("record %d has no call %d of %s", p.Turn, p.Call, p.Name)
+	}
+	return p.Name, tool.Call{Args: json.RawMessage(turn.Calls[p.Call].Arguments)}, nil
 }
 
 // prepare finds the tool and the arguments that a call names.
 func (c *Caller) prepare(ctx context.Context, job run.Job) (tool.Tool, tool.Call, CallReceipt, error) {
-	name, call, err := c.Of(job)
+	name, call, err := c.Of(c.View, job)
 	if err != nil {
 		return nil, tool.Call{}, CallReceipt{}, err
 	}
 	call.Key, call.Owner = job.Key, string(c.View.Owner)
 	r := CallReceipt{Tool: name, Arguments: string(call.Args)}
-	tools, err := c.Tools(ctx)
-	if err != nil {
-		return nil, tool.Call{}, CallReceipt{}, err
+	tools := c.Tools
+	if tools == nil {
+		if tools, err = c.Connect(ctx); err != nil {
+			return nil, tool.Call{}, CallReceipt{}, err
+		}
 	}
 	t, ok := tools.Get(name)
 	switch {

@@ -113,8 +113,7 @@ func open(ctx context.Context, deps Deps, known *promptTexts, v *run.View) (map[
 		return nil, nil, err
 	}
 	b.Tools = tools.Specs()
-	caller := &agent.Caller{View: v, Tools: func(context.Context) (*tool.Set, error) { return tools, nil }, Of: agent.Proposed[Heard](v), Timeout: deps.ToolTimeout,
-		DryRun: a.env.ShadowOf != ""}
+	caller := &agent.Caller{View: v, Tools: tools, Of: agent.Proposed[Heard], Timeout: deps.ToolTimeout, DryRun: a.env.ShadowOf != ""}
 	return map[string]run.Performer{
 		agent.EffectTurn:  agent.Turns(b, m, listen),
 		agent.EffectNotes: agent.Notes(b, m, listen, PurposeNotes),

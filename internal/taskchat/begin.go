@@ -78,7 +78,7 @@ func New(d Deps) (*run.Assistant, error) {
 			c := &connection{open: func(ctx context.Context) (*tool.Set, func(), error) {
 				return d.Tools(ctx, string(v.Owner), "chat: "+v.ID)
 			}}
-			call := &agent.Caller{View: v, Tools: c.tools, Of: theCall, Timeout: callTimeout}
+			call := &agent.Caller{View: v, Connect: c.tools, Of: theCall, Timeout: callTimeout}
 			return map[string]run.Performer{EffectCall: call.Performer(), EffectIntent: {Do: d.intent}}, c.close, nil
 		}}, nil
 }

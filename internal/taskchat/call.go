@@ -253,7 +253,7 @@ func listTasks() bt.Leaf {
 const callTimeout = 15 * time.Second
 
 // theCall reads the call that an effect asks for.
-func theCall(job run.Job) (name string, call tool.Call, err error) {
+func theCall(_ *run.View, job run.Job) (name string, call tool.Call, err error) {
 	p, err := run.AskedOf[CallPayload](job)
 	call = tool.Call{Args: p.Args, Version: p.Version}
 	if p.Row != "" {
