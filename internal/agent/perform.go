@@ -138,12 +138,12 @@ func (h *hearing[R]) show(text string) {
 	}
 }
 
-// Caller performs calls of tools. Of reads the call that an effect asks for; its Key and Owner are filled in.
+// Caller performs calls of tools. Of reads the call that an effect asks for, and its arguments; Args, Key and Owner of the call are filled in.
 type Caller struct {
 	View    *run.View
 	Tools   *tool.Set
 	Connect func(ctx context.Context) (*tool.Set, error) // gives them when they are wanted, if Tools is nil
-	Of      func(v *run.View, job run.Job) (name string, call tool.Call, err error)
+	Of      func(v *run.View, job run.Job) (name, args string, call tool.Call, err error)
 	Timeout time.Duration // of one call
 	DryRun  bool          // what writes says “recorded, not performed”
 }
@@ -152,29 +152,29 @@ type Caller struct {
 func (c *Caller) Performer() run.Performer { return run.Performer{Do: c.do, Found: c.found} }
 
 // Proposed reads a call that a reply proposes, for an effect that RunTools asks for.
-func Proposed[R any](v *run.View, job run.Job) (name string, call tool.Call, err error) {
+func Proposed[R any](v *run.View, job run.Job) (name, args string, call tool.Call, err error) {
 	p, err := run.AskedOf[CallPayload](job)
 	if err != nil {
-		return "", call, err
+		return "", "", call, err
 	}
 	turn, err := run.ResultAt[TurnReceipt[R]](v, p.Turn)
 	if err != nil {
-		return "", call, err
+		return "", "", call, err
 	}
 	if p.Call >= len(turn.Calls) || turn.Calls[p.Call].Name != p.Name {
-		return "", call, fmt.Errorf("record %d has no call %d of %s", p.Turn, p.Call, p.Name)
+		return "", "", call, fmt.Errorf("record %d has no call %d of %s", p.Turn, p.Call, p.Name)
 	}
-	return p.Name, tool.Call{Args: json.RawMessage(turn.Calls[p.Call].Arguments)}, nil
+	return p.Name, turn.Calls[p.Call].Arguments, call, nil
 }
 
 // prepare finds the tool and the arguments that a call names.
 func (c *Caller) prepare(ctx context.Context, job run.Job) (tool.Tool, tool.Call, CallReceipt, error) {
-	name, call, err := c.Of(c.View, job)
+	name, args, call, err := c.Of(c.View, job)
 	if err != nil {
 		return nil, tool.Call{}, CallReceipt{}, err
 	}
-	call.Key, call.Owner = job.Key, string(c.View.Owner)
-	r := CallReceipt{Tool: name, Arguments: string(call.Args)}
+	call.Args, call.Key, call.Owner = json.RawMessage(args), job.Key, string(c.View.Owner)
+	r := CallReceipt{Tool: name, Arguments: args}
 	tools := c.Tools
 	if tools == nil {
 		if tools, err = c.Connect(ctx); err != nil {

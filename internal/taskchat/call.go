@@ -253,11 +253,11 @@ func listTasks() bt.Leaf {
 const callTimeout = 15 * time.Second
 
 // theCall reads the call that an effect asks for.
-func theCall(_ *run.View, job run.Job) (name string, call tool.Call, err error) {
+func theCall(_ *run.View, job run.Job) (name, args string, call tool.Call, err error) {
 	p, err := run.AskedOf[CallPayload](job)
-	call = tool.Call{Args: p.Args, Version: p.Version}
+	call.Version = p.Version
 	if p.Row != "" {
 		call.Confirmation = &tool.Confirmation{ID: p.Row, Digest: p.Digest}
 	}
-	return p.Tool, call, err
+	return p.Tool, string(p.Args), call, err
 }
