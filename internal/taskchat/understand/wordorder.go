@@ -145,7 +145,7 @@ func (o order) stem(w string, endings ...string) string {
 			continue
 		}
 		for _, form := range []string{base, base + "e"} {
-			if o.commands(form) {
+			if o.commands(form) || o.reminds(form) {
 				return form
 			}
 		}
