@@ -81,7 +81,7 @@ func (r *reader) clauses(s span) (out []span) {
 		if r.tokens[i].quoted {
 			continue
 		}
-		n := 0
+		var n int
 		if r.sign(i, ",", "-", ".", "(") && !(r.tokens[i].glued && r.sign(i, "-")) || r.tokens[i].kind == emoji {
 			n = 1
 		} else {

@@ -56,13 +56,36 @@ func portugueseOrder(x *lexicon, src string, tokens []token) []token {
 		for hi < len(tokens) && (tokens[hi].kind != sign || tokens[hi].quoted || tokens[hi].norm == "-" || tokens[hi].norm == "#") {
 			hi++
 		}
-		out = append(out, o.askedBehind(tokens[lo:hi])...)
+		out = append(out, o.askedBehind(o.asksYou(tokens[lo:hi]))...)
 		for ; hi < len(tokens) && tokens[hi].kind == sign && !tokens[hi].quoted && tokens[hi].norm != "#"; hi++ {
 			out = append(out, tokens[hi])
 		}
 		lo = hi
 	}
 	return out
+}
+
+// asksYou reads "apagas a segunda?", "você apaga a segunda?" as a request: the verb in its imperative, and the words of asking before it.
+func (o order) asksYou(c []token) []token {
+	if len(c) < 2 {
+		return c
+	}
+	from := o.start(c)
+	switch verb, you := c[from], c[from].norm == "voce" || c[from].norm == "vc"; {
+	case verb.quoted || verb.kind != word || from+1 >= len(c) || o.habit(c[from+1:], verb.norm):
+	case you && !c[from+1].quoted && o.commands(c[from+1].norm) && !o.infinitive(c[from+1], false) && from+2 < len(c) && !o.habit(c[from+2:], ""):
+		c = append([]token{}, c...)
+		c[from].norm = "podes"
+	case len(o.entries[verb.norm]) == 0 && strings.HasSuffix(verb.norm, "s"):
+		imperative := strings.TrimSuffix(verb.norm, "s")
+		if !o.commands(imperative) && !o.reminds(imperative) {
+			return c
+		}
+		ask := verb
+		ask.norm, ask.end, verb.norm = "podes", verb.start, imperative
+		return append(append(append([]token{}, c[:from]...), ask, verb), c[from+1:]...)
+	}
+	return c
 }
 
 // askedBehind reads a clause that ends with an infinitive behind words of asking, or with a verb that says what was done.

@@ -184,15 +184,15 @@ const mostContrasted = 40
 
 // contrasted reads "the milk, not the bread" and "not the milk but the bread": the one that is meant, never for sure.
 func (t *text) contrasted(s span) *named {
-	i := t.has(s, rNot)
+	i := t.has(s, rNot, rInstead)
 	if i < 0 || s.hi-s.lo > mostContrasted || t.isQuoted(s) {
 		return nil
 	}
-	n := t.at(i, s.hi, rNot)
+	n := t.at(i, s.hi, rNot, rInstead)
 	if i > s.lo {
 		left := t.trimEnd(span{s.lo, i})
 		meant, other := t.plain(left), t.plain(span{i + n, s.hi})
-		if meant == nil || other == nil || (meant.Title == "") != (other.Title == "") || left.hi == i && meant.Title != "" {
+		if meant == nil || other == nil || (meant.Title == "") != (other.Title == "") || left.hi == i && meant.Title != "" && t.at(i, s.hi, rInstead) == 0 {
 			return nil
 		}
 		meant.doubt = true

@@ -46,7 +46,8 @@ var english = language{
 			practice practise dress block phone lock fax feed dry exercise shower rest`,
 		fAsk: `can_you could_you would_you will_you can_u could_u can_you_please could_you_please would_you_please would_you_mind:1 do_you_mind:1 mind:1 would_you_mind_please:1 would_you_kindly
 			would_you_rather could_you_rather can_you_rather would_you_be_so_kind_as_to be_so_kind_as_to be_so_good_as_to would_you_be_so_kind_and
-			would_you_be_willing_to might_you is_it_ok_if_you is_it_okay_if_you would_it_be_ok_if_you would_it_be_okay_if_you would_you_care_to any_chance_you_could any_chance_you_can any_chance_you_would any_chance_of_you:1
+			would_you_be_willing_to might_you is_it_ok_if_you is_it_okay_if_you couldn't_you couldn't_you_just can't_you_just would_it_be_ok_to would_it_be_okay_to would_it_be_all_right_to would_it_be_alright_to
+			would_it_be_ok_if_you would_it_be_okay_if_you would_you_care_to any_chance_you_could any_chance_you_can any_chance_you_would any_chance_of_you:1
 			is_there_a_way_you_could is_there_any_way_you_could do_you_think_you_could do_you_think_you_can can_i_get_you_to could_i_get_you_to
 			can_i_ask_you_to may_i_ask_you_to might_i_ask_you_to i'd_ask_you_to
 			i'd_rather_you i'd_prefer_you_to i_would_rather_you
@@ -56,7 +57,7 @@ var english = language{
 			you_need_to you_must would_you_be_able_to`,
 		fWish: `i_really_want_to i_do_want_to i_really_do_want_to i_just_want_to i_definitely_want_to i_want_to i'd_like_to i_would_like_to i_wanna i'd_love_to let's let_us let_me i'd_want_to we_want_to we'd_like_to i_would_love_to i'd_rather i_would_rather i'd_much_rather i'd_sooner i_would_prefer_to i'd_prefer_that_you
 			lemme i_wish_to i'd_like i_would_like i_want i'd_prefer_to go_ahead_and`,
-		fFiller: `on_second_thought on_second_thoughts please kindly just ok okay hey so also oh um uh well alright and_then and then next finally lastly first_of_all you_know_what you_know guess_what hmm_so mmm let_me_think hold_on_a_second i_mean_like well_then let's_see_now actually plus
+		fFiller: `ah on_second_thought on_second_thoughts please kindly just ok okay hey so also oh um uh well alright and_then and then next finally lastly first_of_all you_know_what you_know guess_what hmm_so mmm let_me_think hold_on_a_second i_mean_like well_then let's_see_now actually plus
 			quickly real_quick simply now anyway
 			but right pls plz dear assistant sibyl bot additionally furthermore after_that afterwards besides as_well too again for_now right_now
 			immediately after_all anymore any_more any_longer asap_please if_you_would if_you_could if_you_can if_possible when_you_get_a_chance thx_please basically literally btw
@@ -99,24 +100,24 @@ var english = language{
 			testing bye anyway congratulations congrats happy sad`,
 		fBe: `is was are were am be been isn't wasn't aren't weren't has had will would that's it's i'm you're love loves hate hates like likes
 			feel feels think thinks know knows seems seem looks sounds makes does doesn't don't did didn't can't cannot won't wouldn't couldn't could
-			went rained snowed works means`,
+			went came happened came happened rained snowed works means`,
 		fStative: `was were had been loved liked felt thought knew hated wanted needed forgot missed slept seemed looked enjoyed wondered wished hoped
 			believed saw heard meant said told asked laughed lived lost dreamed dreamt
 			tried failed decided started stopped remembered understood woke cried deleted added removed noticed changed renamed created agreed worried
 			guessed planned expected`,
 		fAskIf:   `if_you_could if_you_would if_you_can if_you_might if_i_asked_you_to if_i_could_ask_you_to if_you_could_please if_you_would_please`,
-		fUhm:     `uh um uhm uhh umm uhmm erm ehm ehh`,
+		fUhm:     `uh um uhm uhh umm uhmm erm ehm ehh mhm`,
 		fClausal: `check verify ensure confirm see make_sure tell ask say hope wait let find_out double-check look`,
 		fHelp: `help help_me help_me_out what_can_you_do what_can_i_do what_do_you_do who_are_you what_are_you how_does_this_work how_do_you_work
 			how_does_it_work commands instructions usage manual what_can_i_say what_can_i_ask i_need_help how_do_i how_can_i how_to how_should_i
 			how_would_i how_could_i how_does_one can_i_get_help what_are_you_able_to_do what_commands how_do_you how_do_we are_you_able_to`,
-		fAgain: `i_mean i_meant make_that rather no_wait wait sorry correction actually scratch_that or_rather i_meant_to_say oops`,
+		fAgain: `hang_on no_hang_on or_no i_mean i_meant make_that rather no_wait wait sorry correction actually scratch_that or_rather i_meant_to_say oops`,
 
 		fMeant: `i_meant i_was_talking_about i_was_thinking_of i_had_in_mind i_was_referring_to it_should_have_been you_should_have it_was_supposed_to_be
 			i_said i_asked_for i_wanted`,
 		fToo: `too also as_well likewise same_for same_with ditto_for the_same_for the_same_with same_goes_for the_same_goes_for do_the_same_for
 			do_the_same_with and_also what_about:1 how_about:1`,
-		fClosing: `for_today for_now for_tonight for_the_day for_the_night for_the_week here for_this_week for_the_weekend for_the_moment with_you
+		fClosing: `for_today for_now for_tonight for_the_day for_the_night for_the_week here for_the_evening for_this_evening for_the_morning for_the_afternoon for_this_week for_the_weekend for_the_moment with_you
 			with_my_day with_work today tonight now so_far talking working chatting talking_to_you`,
 
 		yStrong: `yes yeah yep yup yea ya y aye sure go_ahead do_it please_do definitely absolutely of_course certainly correct confirm confirmed
@@ -139,7 +140,7 @@ var english = language{
 
 		yInsist: `really seriously for_real i_mean_it definitely absolutely certainly for_sure for_certain of_course no_doubt i_insist i'm_sure
 			i_am_sure i'm_serious i'm_certain no_doubt_about_it don't_ask don't_ask_again do_not_ask no_need_to_ask without_asking no_questions_asked
-			not_a_joke no_joke i'm_positive no_kidding really_really trust_me`,
+			not_a_joke no_joke i_really_mean_it i_do_mean_it i'm_positive no_kidding really_really trust_me`,
 
 		rArticle:    `the my this that these those our your his her these_here the_whole the_entire of_the its`,
 		rIndefinite: `a an another one_more some:1 any:1 a_few:1 several:1 a_couple:1 a_couple_of:1 most:1 most_of:1 few:1 half_of:1 many:1`,
@@ -176,6 +177,7 @@ var english = language{
 		rNone: `none none_of_them neither none_of_these none_of_those neither_of_them neither_of_these neither_of_those neither_one not_any none_of_the_above nothing`,
 		rNot: `not don't do_not never cannot can't no_longer didn't doesn't isn't wasn't haven't hasn't won't wouldn't shouldn't mustn't
 			stop_adding stop_deleting stop_completing stop_changing stop_creating aren't without`,
+		rInstead: `instead_of rather_than`,
 		rNew:     `new extra additional further more`,
 		rAnother: `other others another rest remaining next oldest new`,
 		rMiddle:  `in_the_middle in_the_center in_the_centre middle_one middle middlemost in_between_them`,
@@ -183,7 +185,7 @@ var english = language{
 			at_the_beginning:1 at_the_start:1 at_the_very_top:1 at_the_very_bottom:-1 at_the_very_end:-1 from_the_start:1`,
 		rPlace: `on_there in_there onto_there`,
 		rOnly:  `only just solely merely`,
-		rBeside: `before:-1 right_before:-1 just_before:-1 above:-1 right_above:-1 just_above:-1 over:-1 preceding:-1 after:1 right_after:1
+		rBeside: `that_comes_before:-1 that_comes_after:1 that's_before:-1 that's_after:1 that_is_before:-1 that_is_after:1 before:-1 right_before:-1 just_before:-1 above:-1 right_above:-1 just_above:-1 over:-1 preceding:-1 after:1 right_after:1
 			just_after:1 below:1 right_below:1 just_below:1 under:1 underneath:1 beneath:1 following:1`,
 		rIts: `its it's their his her`,
 

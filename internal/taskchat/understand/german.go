@@ -32,7 +32,7 @@ var german = language{
 			ich_sollte_mal ich_müsste_mal ich_müsste_noch wir_müssen wir_müssen_noch wir_sollten muss_noch muss ich_brauche:1 ich_brauche_noch:1
 			brauche:1 brauche_noch:1
 			ich_darf ich_werde ich_hab_noch_zu ich_habe_noch_zu ich_habe_vor muss_ich_noch:2 müsste_noch sollte_noch außerdem_muss_ich dann_muss_ich
-			auch_muss_ich ich_plane ich_gedenke wir_müssten ich_müsste_unbedingt wir_müssten_mal muss_dringend ich_muss_dringend ich_soll_noch`,
+			auch_muss_ich ich_plane ich_gedenke wir_müssten ich_müsste_unbedingt wir_müssten_mal muss_dringend ich_muss_dringend ich_soll_noch ich_bräuchte:1 ich_bräuchte_noch:1`,
 		vCreate: `hinzufügen hinzuzufügen ergänze ergänz ergänzen erstelle:1 erstell:1 erstellen:1 anlegen anzulegen notiere notier notieren
 			aufschreiben aufzuschreiben eintragen einzutragen aufnehmen vermerke vermerken neue_aufgabe neuer_eintrag neuen_eintrag neues_todo
 			neues_to-do neue_erinnerung weitere_aufgabe noch_eine_aufgabe aufgabe:2 todo:2 to-do:2 erinnerung:2 mach_eine_aufgabe mache_eine_aufgabe
@@ -95,7 +95,7 @@ var german = language{
 			sollte_ich sollen_wir kann_ich kann_man können_wir darf_ich darf_man muss_ich müssen_wir habe_ich hab_ich hast_du haben_wir gibt_es gibts
 			gibt's hattest_du hatte_ich bist_du bin_ich sind_das ist_das ist_es ist_die ist_der ist_da sind_die sind_alle sind_noch wird_die
 			werden_die wirst_du soll_die soll_das muss_die kann_die können_die kann_das hat_die was_ist wie_wäre_es willst_du_wissen lässt_sich
-			lassen_sich`,
+			lassen_sich wie_viel`,
 		fAux:     `ist sind war waren hat habe haben wird werden kann können soll sollen darf dürfen muss müssen wurde wurden`,
 		fSubject: `ich du er sie es wir ihr man das dies jemand niemand alle`,
 		fPerfect: `ich_habe ich_hab hab habe ich_bin bin wir_haben habe_ich hab_ich bin_ich haben_wir ich_habe_schon ich_habe_gerade ich_hab_gerade
@@ -197,7 +197,7 @@ var german = language{
 			nicht_abgehakt`,
 		tStill: `noch übrig steht_an steht_noch_an stehen_an ansteht liegt_an zu_tun zu_erledigen muss_ich muss_ich_noch müssen_wir bleibt fehlt
 			fehlt_noch als_nächstes offen offen~ noch_offen noch_zu_tun ausstehend~ nicht_erledigt unerledigt~ soll_ich_noch_machen fällig
-			überfällig anstehen liegt_noch_an muss_erledigt_werden`,
+			überfällig anstehen liegt_noch_an muss_erledigt_werden fehlen`,
 		tNewest: `neueste neuesten neuestes neueste_zuerst neuesten_zuerst neueste_zuoberst zuletzt_hinzugefügt~ jüngste jüngsten absteigend neuste
 			neusten die_neuesten_zuerst neuste_zuerst neueste_oben neuste_oben die_neuesten_oben neu_zuerst`,
 		tDesc:  `beschreibung notiz notizen details detail anmerkung kommentar bemerkung beschreibungen`,

@@ -94,6 +94,7 @@ const (
 	rAbout      // between "task" and its title
 	rNone       // "none"
 	rNot        // "not"
+	rInstead    // between the one that is meant and the other: "instead of"
 	rNew        // "new"
 	rAnother    // "other"
 	rOnly       // "only"

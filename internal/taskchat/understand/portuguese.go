@@ -23,7 +23,7 @@ var portuguese = language{
 			me_avise_de me_avisa_para me_avise_para me_avisa:1 me_avise:1 não_te_esqueças_de não_me_posso_esquecer_de me_lembre_para lembra_-te_de lembra_-te:1 lembrar_-me:1
 			lembrar_-me_que:1 me_lembrar_que:1 não_te_esqueças não_te_esqueças_de não_te_esqueças_do não_te_esqueças_da não_esqueças não_esqueças_de avisa_-me_de avisa_-me:1
 			avise_-me:1 avise_-me_de não_se_esqueça_de não_se_esqueça não_me_posso_esquecer não_me_esquecer_de não_me_esquecer lembrar_-me_do lembrar_-me_da recorda_-me_de recorde_-me_de
-			recorda_-me:1 faz_-me_lembrar_de lembrança_de`,
+			recorda_-me:1 faz_-me_lembrar_de lembrança_de não_deixes_que_eu_me_esqueça_de não_deixes_que_eu_me_esqueça_do não_deixes_que_eu_me_esqueça_da não_deixe_que_eu_me_esqueça_de`,
 		vNeed: `preciso:1 eu_preciso:1 preciso_de:1 eu_preciso_de:1 ainda_preciso:1 ainda_preciso_de:1 também_preciso:1 também_preciso_de:1
 			tenho_que tenho_de eu_tenho_que eu_tenho_de ainda_tenho_que ainda_tenho_de também_tenho_que devo eu_devo deveria eu_deveria eu_devia
 			precisamos:1 precisamos_de:1 temos_que temos_de vou eu_vou necessito:1 necessito_de:1 tô_precisando:1 tô_precisando_de:1
@@ -47,7 +47,7 @@ var portuguese = language{
 		vMove: `adia adie adiar move mova mover passa passe passar remarca remarque remarcar transfere transfira transferir empurra empurre
 			joga_pra`,
 		vReopen: `reabre reabra reabrir desmarca desmarque desmarcar reativa reative reativar  abre_de_novo abra_de_novo abrir_de_novo volta_a_abrir volte_a_abrir voltar_a_abrir abre_novamente abre_outra_vez` + portugueseVerbs(`reabrir desmarcar reativar`) + ` `,
-		vMark:   `marca marque marcar coloca coloque define defina põe ponha passa passe muda mude altera altere dá dê atualiza atualize  volta_a_pôr volta_a_marcar volta_a_colocar` + portugueseVerbs(`marcar assinalar sinalizar`) + ` `,
+		vMark:   `marca marque marcar coloca coloque define defina põe ponha passa passe muda mude altera altere dá dê atualiza atualize  volta_a_pôr volta_a_marcar volta_a_colocar dar` + portugueseVerbs(`marcar assinalar sinalizar`) + ` `,
 		vList: `mostra mostre mostrar lista liste listar exibe exiba exibir ver vê veja me_mostra me_mostre me_diz me_diga quero_ver apresenta
 			apresente diz diga dá dê me_dá me_dê mostra_-me mostre_-me diz_-me me_fala me_fale me_lembra_o_que me_passa lê leia  abre abra abrir lê_-me lê leia_-me dá_-me dê_-me passa_-me passa passe_-me me_passe mostrar_-me dizer_-me diz_-me deixa_-me_ver deixa_eu_ver deixe_-me_ver deixa_ver deixe_eu_ver me_deixa_ver me_deixe_ver me_mostrar me_dizer me_dar` + portugueseVerbs(`mostrar listar apresentar`) + ` `,
 		vFind: `procura:1 procure:1 procurar:1 busca:1 busque:1 buscar:1 acha:1 ache:1 achar:1 encontra:1 encontre:1 encontrar:1 pesquisa

@@ -221,6 +221,9 @@ func (r *reader) plainly(s, whole span, f front, asks bool) said {
 		out = r.added(f.span, false, implied, "a thing to do, in so many words")
 	}
 	if out != nil {
+		if ref := out[0].Entities.Reference; f.greeted && len(out) == 1 && out[0].Confidence < implied && (ref == nil || ref.It) { // "good night, I'm done"
+			return said{results: one(Chat, weak, Entities{}, "a greeting, and nothing that is named")}
+		}
 		if f.hedged {
 			doubt(out, weak)
 		}
@@ -328,7 +331,7 @@ func (r *reader) combine(all []said) []Result {
 			if x.Intent == Decline && i > 0 {
 				out = nil // what comes before is taken back
 			}
-			unasked := r.context.Open == nil && x.Intent == Decline && i == 0
+			unasked := r.context.Open == nil && x.Intent == Decline && i < len(all)-1
 			if firm && (c.guess || x.Intent == Chat || x.Intent == Confirm || x.Intent == Choose || unasked) {
 				continue
 			}

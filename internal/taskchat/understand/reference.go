@@ -361,7 +361,7 @@ func (t *text) digits(i, hi int) ([]int, int) {
 	if tok.kind != number || tok.value == 0 {
 		return nil, i
 	}
-	k := 0
+	var k int
 	if t.sign(i+1, "-") {
 		k = 1
 	} else {

@@ -167,7 +167,7 @@ func (r *reader) isParticiple(i int) bool {
 
 // ends says that somebody is done with talking: "I'm finished for today", "done here, good night".
 func (r *reader) ends(s span) bool {
-	i := r.skip(s.lo, s.hi, fSubject, fPerfect, fBe, tAlready, fFiller)
+	i := r.skip(s.lo, s.hi, fSubject, fPerfect, fBe, tAlready, fFiller, tItIs, fMe)
 	n := r.at(i, s.hi, tDone)
 	if n == 0 {
 		n = r.pastAt(i, s.hi)
@@ -176,7 +176,7 @@ func (r *reader) ends(s span) bool {
 		return false
 	}
 	rest := span{i + n, s.hi}
-	if r.has(rest, fClosing) >= 0 && r.skipSigns(rest, fClosing, fFiller, tAlready, fGreet, fThanks, tEnding, tWith, rIt) == rest.hi {
+	if r.has(rest, fClosing) >= 0 && r.skipSigns(rest, fClosing, fFiller, tAlready, fGreet, fThanks, tEnding, tWith, rIt, rEach) == rest.hi {
 		return true
 	}
 	if n := r.before(rest.lo, rest.hi, fClosing); n > 1 && r.has(rest, rArticle, rTask, rTasks, rOne) < 0 && r.plain(span{rest.lo, rest.hi - n}) == nil {

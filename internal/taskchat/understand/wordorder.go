@@ -145,7 +145,7 @@ func (o order) stem(w string, endings ...string) string {
 			continue
 		}
 		for _, form := range []string{base, base + "e"} {
-			if o.commands(form) {
+			if o.commands(form) || o.reminds(form) {
 				return form
 			}
 		}
@@ -186,7 +186,7 @@ func (o order) asked(c []token) []token {
 		wish := i > 0 && (o.endsWith(c[:i], fAsk, fTalk) > 0 || o.length(c[o.start(c):], fAsk, fWish) > 1)
 		last := c[len(c)-1]
 		if n := o.length(c[len(c)-1:], fCould); n > 0 && i+3 < len(c) {
-			c, wish = c[:len(c)-1], true
+			c = c[:len(c)-1]
 		} else if verb := o.infinitiveOf(last.norm); verb == "" || !wish || last.kind != word || last.quoted {
 			return c
 		} else {
