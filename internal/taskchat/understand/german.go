@@ -157,7 +157,7 @@ var german = language{
 		rAll:    `alle allen aller sämtliche sämtlichen jede jeden jedes`,
 		rWhole:  `ganze ganzen gesamte gesamten komplette kompletten`,
 		rEach:   `alles alle_davon alle_von_ihnen jede_einzelne sie_alle alles_davon`,
-		rBoth:   `beide beiden alle_beide die_beiden die_zwei alle_zwei alle_drei alle_vier alle_fünf`,
+		rBoth:   `beide beiden alle_beide die_beiden die_zwei alle_zwei alle_drei:3 alle_vier:4 alle_fünf:5`,
 		rExcept: `außer bis_auf ausgenommen mit_ausnahme_von mit_ausnahme aber_nicht nur_nicht ohne außer_der abgesehen_von nicht`,
 		rNumber: `eins:1 zwei:2 drei:3 vier:4 fünf:5 sechs:6 sieben:7 acht:8 neun:9 zehn:10 elf:11 zwölf:12 dreizehn:13 vierzehn:14 fünfzehn:15
 			sechzehn:16 siebzehn:17 achtzehn:18 neunzehn:19 zwanzig:20 beiden:2 zwo:2`,

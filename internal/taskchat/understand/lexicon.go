@@ -82,7 +82,7 @@ const (
 	rAll        // "all", "every"
 	rWhole      // "entire"
 	rEach       // "everything": needs no noun
-	rBoth       // "both"
+	rBoth       // "both"; with the value 3, "alle drei"
 	rExcept     // "except"
 	rNumber     // "two"
 	rOrdinal    // "second", "last"

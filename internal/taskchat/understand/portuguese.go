@@ -136,7 +136,7 @@ var portuguese = language{
 		rAll:    `todas todos toda todo todas_as todos_os cada `,
 		rWhole:  `inteira inteiro toda`,
 		rEach:   `tudo todas_elas todos_eles cada_uma cada_um tudo_isso todas todos tudo_o_que_está tudo_que_está todas_as_que_estão todos_os_que_estão as_que_estão tudo_isto`,
-		rBoth:   `ambas ambos as_duas os_dois ambas_as ambos_os as_três os_três as_quatro os_quatro todas_as_três todos_os_três`,
+		rBoth:   `ambas ambos as_duas os_dois ambas_as ambos_os as_três:3 os_três:3 as_quatro:4 os_quatro:4 todas_as_três:3 todos_os_três:3`,
 		rExcept: `menos exceto fora salvo com_exceção_de com_exceção_da a_não_ser mas_não tirando à_exceção_de`,
 		rNumber: `um:1 uma:1 dois:2 duas:2 três:3 quatro:4 cinco:5 seis:6 sete:7 oito:8 nove:9 dez:10 onze:11 doze:12 treze:13 catorze:14
 			quatorze:14 quinze:15 dezesseis:16 dezessete:17 dezoito:18 dezenove:19 vinte:20`,

@@ -142,7 +142,8 @@ func (t *text) skip(i, hi int, classes ...class) int {
 func (t *text) everything(s span) (*named, int) {
 	n := &named{Reference: Reference{All: true}, explicit: true}
 	i := s.lo
-	if k := t.at(i, s.hi, rBoth); k > 0 {
+	if e, k := t.entry(i, s.hi, rBoth); k > 0 {
+		n.Both = e.value == 0
 		i = t.skip(i+k, s.hi, rTasks, rOnes)
 		return n, t.ofList(i, s.hi)
 	}

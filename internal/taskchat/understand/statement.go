@@ -154,7 +154,9 @@ func (r *reader) doneSubject(s span) []Result {
 	}
 	i := r.skip(subject.lo, subject.hi, fSubject, fBe, tLink) // "they are both done"
 	if i > subject.lo && r.at(subject.lo, subject.hi, tItIs) == 0 && r.at(i, subject.hi, rBoth, rEach, rAll) == subject.hi-i && i < subject.hi {
-		return r.stated(s, &named{Reference: Reference{Words: r.raw(span{i, subject.hi}), All: true}, explicit: true}, false)
+		both, n := r.entry(i, subject.hi, rBoth)
+		all := Reference{Words: r.raw(span{i, subject.hi}), All: true, Both: n > 0 && both.value == 0}
+		return r.stated(s, &named{Reference: all, explicit: true}, false)
 	}
 	return nil
 }
