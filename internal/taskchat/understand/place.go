@@ -45,3 +45,35 @@ func (t *text) middle() int {
 	}
 	return t.shown/2 + 1
 }
+
+// destination finds "to my list" at the end of a part. from says that it takes away: "off the list".
+func (t *text) destination(s span) (at int, from bool) {
+	for i := max(s.lo, s.hi-7); i < s.hi; i++ {
+		if n := t.listPhrase(i, s.hi, tTo, tFrom); n > 0 && i+n == s.hi {
+			return i, t.at(i, s.hi, tFrom) > 0
+		}
+	}
+	return -1, false
+}
+
+// listPhrase is the length of "to my to-do list" at a token; the classes are of its first word.
+func (t *text) listPhrase(i, hi int, classes ...class) int {
+	n := t.at(i, hi, classes...)
+	if n == 0 {
+		return 0
+	}
+	if k := t.at(i, hi, rPlace); k > 0 {
+		return k
+	}
+	j := t.skip(i+n, hi, rArticle)
+	if k := t.at(j, hi, rList); k > 0 {
+		return j + k - i
+	}
+	if k := t.at(j, hi, rTasks); k > 0 && (j+k == hi || t.sign(j+k, ":", ",", ".") || t.at(j+k, hi, tTime) > 0) && j > i+n {
+		return j + k - i
+	}
+	if j = t.skip(j, hi, rListKind); t.at(j, hi, rList) > 0 {
+		return j + t.at(j, hi, rList) - i
+	}
+	return 0
+}

@@ -109,6 +109,11 @@ func (r *reader) doneState(s span) []Result {
 	if k := r.at(rest.lo, rest.hi, tWith, tFrom); k > 0 { // "ich bin mit 2 fertig"
 		rest.lo += k
 	}
+	return r.stateOf(s, rest, linked, open)
+}
+
+// stateOf is that what a part names is done, or still open.
+func (r *reader) stateOf(s, rest span, linked, open bool) []Result {
 	if rest.empty() {
 		return nil
 	}

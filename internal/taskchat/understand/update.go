@@ -62,41 +62,12 @@ func (r *reader) retitle(s, object span, h head) []Result {
 			return one(Update, min(clear, r.trust(ref)), Entities{Title: r.title(value), Reference: &ref.Reference}, "a command, and the new title of a task")
 		}
 	}
-	type cut struct {
-		ref   *named
-		value span
-	}
-	var cuts []cut
 	if first, more := r.retitledAgain(object); more != nil {
 		if out := r.retitle(s, first, h); out != nil {
 			return append(out, more...)
 		}
 	}
-	for i := object.lo + 1; i < object.hi; i++ {
-		n := r.at(i, object.hi, tInto)
-		if n == 0 && r.sign(i, "->", ":", "=") {
-			n = 1
-		}
-		if n == 0 && i+2 < object.hi && r.before(object.lo, i, tInto) == 0 && r.isQuoted(span{i, r.trimEnd(object, tEnding).hi}) {
-			n = -1 // a quoted value needs no word before it
-		}
-		if n == 0 || r.tokens[i].quoted && n > 0 || r.aboutAt(i, object.hi) && r.isNoun(span{object.lo, i}) {
-			continue
-		}
-		value := r.value(span{i + max(n, 0), object.hi})
-		ref := r.reference(r.named(span{object.lo, i}))
-		if value.empty() || ref == nil || ref.several || ref.It && r.at(i, object.hi, tWith) > 0 { // "the task with the invoice"
-			continue
-		}
-		if ref.explicit && ref.Title == "" {
-			cuts = []cut{{ref, value}}
-			break
-		}
-		if cuts = append(cuts, cut{ref, value}); len(cuts) == mostCuts {
-			break
-		}
-		i += max(n, 1) - 1
-	}
+	cuts := r.cutsOf(object)
 	if len(cuts) == 0 {
 		return nil
 	}
@@ -125,6 +96,41 @@ func (r *reader) retitle(s, object span, h head) []Result {
 		}
 	}
 	return out
+}
+
+// cut is one way to read a task and its new title.
+type cut struct {
+	ref   *named
+	value span
+}
+
+// cutsOf lists the ways to cut a part into a task and its new title: only one where the task is named by position.
+func (r *reader) cutsOf(object span) (cuts []cut) {
+	for i := object.lo + 1; i < object.hi; i++ {
+		n := r.at(i, object.hi, tInto)
+		if n == 0 && r.sign(i, "->", ":", "=") {
+			n = 1
+		}
+		if n == 0 && i+2 < object.hi && r.before(object.lo, i, tInto) == 0 && r.isQuoted(span{i, r.trimEnd(object, tEnding).hi}) {
+			n = -1 // a quoted value needs no word before it
+		}
+		if n == 0 || r.tokens[i].quoted && n > 0 || r.aboutAt(i, object.hi) && r.isNoun(span{object.lo, i}) {
+			continue
+		}
+		value := r.value(span{i + max(n, 0), object.hi})
+		ref := r.reference(r.named(span{object.lo, i}))
+		if value.empty() || ref == nil || ref.several || ref.It && r.at(i, object.hi, tWith) > 0 { // "the task with the invoice"
+			continue
+		}
+		if ref.explicit && ref.Title == "" {
+			return []cut{{ref, value}}
+		}
+		if cuts = append(cuts, cut{ref, value}); len(cuts) == mostCuts {
+			break
+		}
+		i += max(n, 1) - 1
+	}
+	return cuts
 }
 
 // retitledAgain finds a second position and title behind the first: "1 to X and 2 to Y".
