@@ -244,6 +244,8 @@ func (r *reader) noAt(i, hi int, more bool) int {
 		return 0
 	case r.verbAfter(i, n, hi), r.at(i, hi, tParticle) > 0 && r.command(span{i, hi}) != nil:
 		return 0
+	case n > 0 && r.at(i, hi, rNone) >= n && r.at(i+n, hi, tLink, tDone) > 0: // "nothing is done"
+		return 0
 	case r.at(i, hi, rNot) >= n && i+n < hi && r.tokens[i+n].kind != sign:
 		return 0
 	}

@@ -69,6 +69,9 @@ func (t *text) isOpen(s span) bool {
 	if t.isAmount(s) {
 		return true
 	}
+	if n := t.these(s.lo, s.hi); n > 1 && t.skip(s.lo+2, s.hi, rTasks, rOnes) == s.hi { // "those three"
+		return true
+	}
 	i := t.skip(s.lo, s.hi, rArticle, rAll)
 	if k := t.at(i, s.hi, rBoth); k > 0 && t.at(i+k, s.hi, rOf) > 0 {
 		i = t.skip(i+k, s.hi, rOf, rArticle)

@@ -27,6 +27,19 @@ func (t *text) placed(s span) (list []int, end int) {
 	return nil, s.lo
 }
 
+// these is how many "those two" are; 0: it is something else.
+func (t *text) these(i, hi int) int {
+	n := t.at(i, hi, rThese)
+	if n == 0 || i+n >= hi {
+		return 0
+	}
+	if next := t.tokens[i+n]; next.kind == number && !next.ordinal {
+		return next.value
+	}
+	e, _ := t.entry(i+n, hi, rNumber)
+	return e.value
+}
+
 // nowhere says that a part names a task by a place that is none: in the middle of an even number, or next to "it".
 func (t *text) nowhere(s span) bool {
 	if list, end := t.placed(s); list != nil {

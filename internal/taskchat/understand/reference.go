@@ -199,6 +199,12 @@ func (t *text) wholeNumber(n *named, s span) int {
 		return t.ofList(t.skip(s.lo+k, s.hi, rTasks, rOnes), s.hi)
 	}
 	i := s.lo + t.at(s.lo, s.hi, rAll)
+	if n.Both = t.these(s.lo, s.hi) == 2; n.Both { // "those two"
+		end := t.skip(s.lo+2, s.hi, rTasks, rOnes)
+		if n.Both = t.skipSigns(span{end, s.hi}, fFiller, tEnding) == s.hi; n.Both {
+			return end
+		}
+	}
 	if i == s.lo {
 		return s.lo
 	}
@@ -289,6 +295,9 @@ func (t *text) position(s span, more bool) (list []int, end int) {
 	}
 	noun := t.at(i, s.hi, rTask, rTasks)
 	i += noun
+	if noun == 0 && t.these(s.lo, s.hi) > 0 {
+		return nil, s.lo
+	}
 	if noun > 0 && t.sign(i, ":") {
 		i++
 	}

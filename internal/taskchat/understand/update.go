@@ -195,6 +195,36 @@ func (r *reader) intoState(object span) []Result {
 // mark reads a reference and a state: "2 as done", "the second one as not done". nil: there is no state.
 func (r *reader) mark(object span) []Result {
 	object = r.trimEnd(r.trim(object, fMe), fFiller, tEnding)
+	if out := r.markExcept(object); out != nil {
+		return out
+	}
+	return r.state(object)
+}
+
+// markExcept reads "everything as done except the last", where what is excepted follows the state.
+func (r *reader) markExcept(object span) []Result {
+	for i := max(object.lo+2, object.hi-mostExcepted); i < object.hi; i++ {
+		n := r.at(i, object.hi, rExcept)
+		if n == 0 || r.tokens[i].quoted || r.before(object.lo, r.trimEnd(span{object.lo, i}).hi, tDone, tUndone) == 0 {
+			continue
+		}
+		out, except := r.state(r.trimEnd(span{object.lo, i})), r.reference(span{i + n, object.hi})
+		if len(out) != 1 || except == nil || except.several {
+			continue
+		}
+		if ref := out[0].Entities.Reference; ref != nil && ref.All && ref.Except == nil {
+			ref.Words, ref.Except = r.raw(object), &except.Reference
+			return out
+		}
+	}
+	return nil
+}
+
+// mostExcepted bounds the words and signs of what is excepted behind a state.
+const mostExcepted = 16
+
+// state reads a reference and the state behind or before it.
+func (r *reader) state(object span) []Result {
 	if out := r.stateFirst(object); out != nil {
 		return out
 	}
