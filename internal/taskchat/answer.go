@@ -109,6 +109,8 @@ func pick(r *understand.Reference, labels []string) (picked []int) {
 		}
 	}
 	switch {
+	case r.Both && len(labels) != 2:
+		return nil
 	case r.All:
 		for n := range labels {
 			if !slices.Contains(except, n) {

@@ -279,8 +279,11 @@ func (a *Act) among(m *Metadata, ids []int64, found []Item) resolved {
 	return resolved{targets: targets, why: "as the last list shows"}
 }
 
-// except leaves out what was excepted.
+// except leaves out what was excepted. Of other than two tasks, “both” says not which.
 func (a *Act) except(m *Metadata, r *understand.Reference, all []Item) resolved {
+	if r.Both && len(all) != 2 {
+		return resolved{why: fmt.Sprintf("“both” of %d tasks", len(all)), ask: a.which(Remark{What: sayWhich}, all)}
+	}
 	if r.Except == nil {
 		return resolved{targets: all, why: "all of them"}
 	}

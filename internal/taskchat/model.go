@@ -201,7 +201,7 @@ func guessed(r *understand.Reference, words string, read []Act) bool {
 	}
 	return !strings.Contains(strings.ToLower(words), strings.ToLower(r.Words)) && !slices.ContainsFunc(read, func(a Act) bool {
 		own := a.Entities.Reference
-		return own != nil && own.It == r.It && own.All == r.All && slices.Equal(own.Positions, r.Positions)
+		return own != nil && own.It == r.It && own.All == r.All && own.Both == r.Both && slices.Equal(own.Positions, r.Positions)
 	})
 }
 

@@ -98,6 +98,23 @@ func TestWhatIsToBeLeftOutIsLeftOutOrNothingIsDone(t *testing.T) {
 	h.wants(ada, "Red apples ✓", "Bread ✓", "Blue cheese")
 }
 
+func TestBothMeansTwoTasks(t *testing.T) {
+	for _, words := range []string{"complete both", "complete both of them", "delete both", "hake beide ab", "apaga as duas", "completa ambas", "they are both done"} {
+		t.Run(words, func(t *testing.T) {
+			h, _, c := listed(t)
+			r := c.say(words, taskchat.StatusClarification)
+			same(t, "options", len(r.Clarification.Options), 3)
+			h.wants(ada, "Red apples", "Bread", "Cheese")
+		})
+	}
+	h := newHouse(t)
+	h.has(ada, "Apples", "Bread")
+	c := h.process("p").talk(ada)
+	c.say("show my tasks", taskchat.StatusSuccess)
+	c.say("complete both", taskchat.StatusSuccess)
+	h.wants(ada, "Apples ✓", "Bread ✓")
+}
+
 func TestListWithinAMessageLeavesPositionsUnclearWhereItDiffers(t *testing.T) {
 	h := newHouse(t)
 	h.has(ada, "Apples ✓", "Bread", "Cheese")

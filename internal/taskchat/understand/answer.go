@@ -235,17 +235,6 @@ func (r *reader) answerAnd(s span) []Result {
 	return r.yesAnd(rest, r.sign(i+n, ",", ".", "!", "-", ";") || r.at(i+n, s.hi, rAnd) > 0)
 }
 
-// onlySome reads "but only the first" behind a yes. nil: it is something else.
-func (r *reader) onlySome(s span) *Reference {
-	s = r.trimEnd(span{r.skipSigns(s, fFiller, fAgain, rExcept, yMaybe, rOnly), s.hi}, fFiller, tEnding, rOnly)
-	ref, end := r.exact(s)
-	if ref == nil || end != s.hi || ref.Positions == nil || r.has(span{0, len(r.tokens)}, rOnly) < 0 {
-		return nil
-	}
-	ref.Words = r.raw(s)
-	return &ref.Reference
-}
-
 // noAt is the length of a no at a token; 0 if there is none, or if it belongs to what follows: "don't forget", "cancel task 2". What takes
 // something back is a no behind another one, and where no options are asked about.
 func (r *reader) noAt(i, hi int, more bool) int {
@@ -254,6 +243,8 @@ func (r *reader) noAt(i, hi int, more bool) int {
 	case n < r.at(i, hi, yStrong, fTalk, yMaybe), !more && r.kind() == KindChoose && r.at(i, hi, yNo, yCancel) == 0:
 		return 0
 	case r.verbAfter(i, n, hi), r.at(i, hi, tParticle) > 0 && r.command(span{i, hi}) != nil:
+		return 0
+	case n > 0 && r.at(i, hi, rNone) >= n && r.at(i+n, hi, tLink, tDone) > 0: // "nothing is done"
 		return 0
 	case r.at(i, hi, rNot) >= n && i+n < hi && r.tokens[i+n].kind != sign:
 		return 0
@@ -446,58 +437,6 @@ func (r *reader) optionsNamed(s span) (positions []int) {
 		}
 	}
 	return positions
-}
-
-// valueGiven reads an answer to the question for a title or value: any words that are no clear command.
-func (r *reader) valueGiven(s span) []Result {
-	guessed := r.guessed
-	out := r.body(s)
-	was := r.guessed
-	r.guessed = guessed
-	first := out[0]
-	ref := first.Entities.Reference
-	named := ref != nil && (ref.Title == "" || r.explicitTitle(s)) && first.Confidence >= asked
-	switch {
-	case was, r.at(r.skip(s.lo, s.hi, fFiller), s.hi, tLeads) > 1:
-	case r.possessed(r.front(s).span, tTitle) > 0:
-	case first.Intent == Undo, first.Intent == Help, first.Intent == Decline && r.has(s, rIt, tBack) >= 0:
-		return out
-	case r.trim(s, fHedge, yMaybe, fSubject, fTalk, fFiller).empty():
-		return one(Chat, weak, Entities{}, "no value")
-	case first.Intent == Chat && (r.sign(s.hi-1, "?") || r.has(s, fGreet, fThanks) == s.lo):
-		return out
-	case first.Intent == List && first.Confidence >= likely && first.Reasoning != "a verb alone":
-		return out
-	case first.Intent == Create && first.Entities.Title != "" && r.saysCreate(s):
-		return out
-	case (first.Intent == Delete || first.Intent == Complete || first.Intent == Update) && named:
-		return out
-	}
-	if said := r.shouldBe(r.front(s).span); said != nil && said[0].Entities.Title != "" {
-		return one(Value, clear, Entities{Title: said[0].Entities.Title}, "an answer to the question for a value")
-	}
-	words := r.trimStart(span{r.skip(s.lo, s.hi, fFiller), s.hi}, tLeads)
-	if n := r.at(words.lo, words.hi, tInto); n > 0 && r.waiting() == Update && words.lo+n < words.hi { // "to X", "in X"
-		words.lo += n
-	}
-	if f := r.front(words); f.wished && r.waiting() == Create {
-		words = f.span
-	}
-	value := r.titleSpan(words)
-	if value.empty() {
-		return out
-	}
-	return one(Value, clear, Entities{Title: r.raw(value)}, "an answer to the question for a value")
-}
-
-// explicitTitle says that a task is called a task in a part.
-func (r *reader) explicitTitle(s span) bool { return r.has(s, rTask, rTasks) >= 0 }
-
-// saysCreate says that a message begins with a command that creates, not with words of a title.
-func (r *reader) saysCreate(s span) bool {
-	f := r.front(s)
-	e, n := r.verb(f.lo, f.hi)
-	return n > 0 && (e.class == vRemind || e.class == vNeed || e.class == vCreate)
 }
 
 // unclear reads words that answer a yes-or-no question with neither. nil: they are no answer.

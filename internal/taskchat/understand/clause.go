@@ -234,7 +234,7 @@ func (r *reader) cutsCommand(left span, j, hi int) bool {
 			if kind == Create && r.words(left) < 2 {
 				continue
 			}
-			if h.class == vPut && r.put(object) == nil {
+			if h.class == vPut && r.put(object, h.value) == nil {
 				continue
 			}
 			return !object.empty()

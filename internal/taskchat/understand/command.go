@@ -181,7 +181,7 @@ func (r *reader) perform(s span, h head) []Result {
 	case vCreate:
 		return r.create(s, h)
 	case vPut:
-		return r.put(object)
+		return r.put(object, h.value)
 	case vDelete, vDeleteWeak:
 		if h.class == vDelete || !r.trimStart(object, fFiller).empty() {
 			if out := r.describe(object, true); out != nil {
@@ -233,10 +233,29 @@ func (r *reader) change(i Intent, s span, h head) []Result {
 		return r.refuse()
 	}
 	ref := r.reference(object)
+	if all := r.ofStatus(object); all != nil && i == Delete {
+		ref = all
+	}
 	if ref == nil {
 		return nil
 	}
 	return r.changed(i, s, ref, isWeak)
+}
+
+// ofStatus reads "completed", "pending" alone as all tasks of that status. nil: it is something else.
+func (r *reader) ofStatus(object span) *named {
+	ref := &named{Reference: Reference{Words: r.raw(object), All: true}, explicit: true}
+	switch n := object.hi - object.lo; {
+	case r.tokens[object.lo].quoted || r.at(object.lo, object.hi, tFrom) == n: // "off"
+		return nil
+	case r.at(object.lo, object.hi, tUndone) == n:
+		ref.status = "pending"
+	case r.at(object.lo, object.hi, tDone) == n:
+		ref.status = "completed"
+	default:
+		return nil
+	}
+	return ref
 }
 
 // changed is a Delete or Complete of a reference, as sure as the reference is.

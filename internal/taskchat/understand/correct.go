@@ -235,3 +235,14 @@ func (t *text) plain(s span) *named {
 	ref.Words = t.raw(s)
 	return ref
 }
+
+// onlySome reads "but only the first" behind a yes. nil: it is something else.
+func (r *reader) onlySome(s span) *Reference {
+	s = r.trimEnd(span{r.skipSigns(s, fFiller, fAgain, rExcept, yMaybe, rOnly), s.hi}, fFiller, tEnding, rOnly)
+	ref, end := r.exact(s)
+	if ref == nil || end != s.hi || ref.Positions == nil || r.has(span{0, len(r.tokens)}, rOnly) < 0 {
+		return nil
+	}
+	ref.Words = r.raw(s)
+	return &ref.Reference
+}

@@ -51,7 +51,9 @@ func (r *reader) cutDescription(s span) (title span, description string, has boo
 			continue
 		}
 		end := k + n
-		if colon := r.sign(end, ":"); colon || with > 0 || r.sign(i, ":", "(") {
+		e, _ := r.entry(k, s.hi, tDesc)
+		says := e.value == 1 && r.sign(i, ",") && end < s.hi && r.tokens[end].kind == word && r.joint(end, s.hi, false) == 0 && r.at(end, s.hi, tTo, rOf, fBe) == 0
+		if colon := r.sign(end, ":"); colon || with > 0 || says || r.sign(i, ":", "(") {
 			if colon {
 				end++
 			}
@@ -238,6 +240,7 @@ const (
 	open     = 1 // of reminders: "to" may still follow, behind a time
 	makes    = 1 // "create": what follows may be a thing to be made
 	outOf    = 2 // "mach aus": what follows a task is its new title
+	crosses  = 1 // "cross X off my list": what it takes off is done
 	nounVerb = 2 // "task": a noun that begins a title with a colon
 )
 

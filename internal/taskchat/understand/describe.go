@@ -57,6 +57,9 @@ func (r *reader) describedBehind(object span, away bool) []Result {
 		if n == 0 || r.tokens[i].quoted {
 			continue
 		}
+		if r.before(object.lo, i, tWith) > 0 { // "task: X with description: Y" makes one
+			return nil
+		}
 		task := r.trimStart(r.trimPossessive(span{object.lo, i}), rOf, tTo, rAbout, tFrom) // "to task 2 the note X"
 		task = r.trimEnd(task, rArticle, rIndefinite, tAs)
 		if task.empty() {

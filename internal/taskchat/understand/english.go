@@ -22,7 +22,7 @@ var english = language{
 			there's_also`,
 		vCreate: `add create:1 insert append note new_task new_todo new_to-do new_item new_reminder new_entry another_task todo:2 to-do:2 task:2 new:2
 			reminder:2 set_up_a_task set_a_reminder set_reminder schedule_a_task make_a_task make_a_new_task make_a_todo make_a_to-do make_me_a_task`,
-		vPut:    `put stick throw place get take pop write have keep slap chuck cross strike knock scratch jot`,
+		vPut:    `put stick throw place get take pop write have keep slap chuck cross:1 strike knock scratch jot`,
 		vDelete: `delete remove erase get_rid_of deleting removing trash discard bin del rm`,
 		vDeleteWeak: `drop cancel clear throw_away throw_out scrap wipe ditch clean_out clean_up clear_out purge kill dump empty scratch strike
 			strike_out nuke eliminate lose toss forget_about`,
@@ -57,7 +57,7 @@ var english = language{
 			you_need_to you_must would_you_be_able_to`,
 		fWish: `i_really_want_to i_do_want_to i_really_do_want_to i_just_want_to i_definitely_want_to i_want_to i'd_like_to i_would_like_to i_wanna i'd_love_to let's let_us let_me i'd_want_to we_want_to we'd_like_to i_would_love_to i'd_rather i_would_rather i'd_much_rather i'd_sooner i_would_prefer_to i'd_prefer_that_you
 			lemme i_wish_to i'd_like i_would_like i_want i'd_prefer_to go_ahead_and`,
-		fFiller: `ah on_second_thought on_second_thoughts please kindly just ok okay hey so also oh um uh well alright and_then and then next finally lastly first_of_all you_know_what you_know guess_what hmm_so mmm let_me_think hold_on_a_second i_mean_like well_then let's_see_now actually plus
+		fFiller: `before_i_forget before_i_forget_it right_away straight_away at_once ah on_second_thought on_second_thoughts please kindly just ok okay hey so also oh um uh well alright and_then and then next finally lastly first_of_all you_know_what you_know guess_what hmm_so mmm let_me_think hold_on_a_second i_mean_like well_then let's_see_now actually plus
 			quickly real_quick simply now anyway
 			but right pls plz dear assistant sibyl bot additionally furthermore after_that afterwards besides as_well too again for_now right_now
 			immediately after_all anymore any_more any_longer asap_please if_you_would if_you_could if_you_can if_possible when_you_get_a_chance thx_please basically literally btw
@@ -100,7 +100,7 @@ var english = language{
 			testing bye anyway congratulations congrats happy sad`,
 		fBe: `is was are were am be been isn't wasn't aren't weren't has had will would that's it's i'm you're love loves hate hates like likes
 			feel feels think thinks know knows seems seem looks sounds makes does doesn't don't did didn't can't cannot won't wouldn't couldn't could
-			went came happened came happened rained snowed works means`,
+			went came happened rained snowed works means`,
 		fStative: `was were had been loved liked felt thought knew hated wanted needed forgot missed slept seemed looked enjoyed wondered wished hoped
 			believed saw heard meant said told asked laughed lived lost dreamed dreamt
 			tried failed decided started stopped remembered understood woke cried deleted added removed noticed changed renamed created agreed worried
@@ -124,7 +124,7 @@ var english = language{
 			affirmative go_right_ahead that_is_what_i_want that_is_what_i_said yes_i_do yes_you_may yes_you_can go_on go_on_then go_for_it_then that's_what_i_want that's_what_i_said that's_fine_with_me fine_with_me fine_by_me works_for_me
 			that's_right thats_right sounds_good yes_please go_for_it that's_correct exactly by_all_means indeed do_that do_so proceed
 			i_confirm i'm_sure i_am_sure positive yessir yass uh-huh approved i_do it_is sure_thing agreed make_it_so 👍 ✅ 👌 ✔ 🆗`,
-		yWeak: `ok okay okey alright right fine k kk good great perfect cool okie sounds_great all_right very_well okay_then`,
+		yWeak: `ok okay okey alright right fine k kk good great perfect okie sounds_great all_right very_well okay_then`,
 		yNo: `oh_god_no god_no oh_no no_no no nope nah nay n no_thanks no_thank_you no_way not_really absolutely_not definitely_not certainly_not of_course_not negative
 			please_don't better_not rather_not i'd_rather_not hell_no not_at_all don't_do_it don't_do_that don't do_not nooo noo 👎 ❌ ✖ 🚫`,
 		yCancel: `never_mind nevermind nvm cancel cancel_that cancel_it stop stop_it stop_that forget_it forget_that forget_about_it leave_it
@@ -150,13 +150,14 @@ var english = language{
 		rListKind:   `task tasks todo to-do to_do todos to-dos to_dos shopping grocery groceries whole entire current personal daily`,
 		rOne:        `one guy`,
 		rOnes:       `ones`,
+		rThese:      `these those`,
 		rIt: `it that this that_one this_one the_one them these those him her the_same the_same_one the_same_task the_one_you_just_added
 			the_one_we_just_talked_about it_all this_here`,
 		rAll:   `all every each all_of all_the`,
 		rWhole: `whole entire full`,
 		rEach: `everything anything all_of_them all_of_it every_one every_single_one all_of_these all_of_those them_all all_that the_lot the_whole_lot the_whole_thing whole_lot
 			each_of_them`,
-		rBoth: `both both_of_them both_of_these both_of_those the_two_of_them the_pair`,
+		rBoth: `both both_of_them both_of_these both_of_those the_two_of_them the_two the_pair`,
 		rExcept: `except but except_for but_not besides apart_from other_than excluding minus save_for with_the_exception_of all_but not
 			aside_from bar`,
 		rNumber: `one:1 two:2 three:3 four:4 five:5 six:6 seven:7 eight:8 nine:9 ten:10 eleven:11 twelve:12 thirteen:13 fourteen:14 fifteen:15
@@ -206,7 +207,7 @@ var english = language{
 			not_yet_done ahead overdue unresolved missing`,
 		tNewest: `newest latest most_recent recent newest_first latest_first recently_added recently by_date_descending most_recently_added
 			last_added most_recent_first newest_to_oldest reverse_order descending`,
-		tDesc:  `description note notes details detail desc comment descriptions memo remark`,
+		tDesc:  `description:1 note notes details detail desc comment descriptions memo remark`,
 		tTitle: `title name wording text titles label`,
 		tWith:  `with including and with_a with_the plus having and_add and_set`,
 		tInList: `else something any some have has had do does did is are was i we my me on in of the to for all any there everything anything

@@ -148,7 +148,7 @@ func (r *reader) errand(s span, h head) []Result {
 }
 
 // put reads "put X on my list" and "take X off my list".
-func (r *reader) put(object span) []Result {
+func (r *reader) put(object span, value int) []Result {
 	object = r.trimStart(object, fFiller, fMe)
 	if n := r.listPhrase(object.lo, object.hi, tTo); n > 0 {
 		return r.added(r.trimStart(span{object.lo + n, object.hi}), false, clear, "something for the list")
@@ -164,7 +164,11 @@ func (r *reader) put(object span) []Result {
 	rest := span{s.lo, at}
 	if from {
 		if ref := r.reference(rest); ref != nil && !ref.several {
-			out := r.changed(Delete, rest, ref, false)
+			intent := Delete
+			if value == crosses {
+				intent = Complete
+			}
+			out := r.changed(intent, rest, ref, false)
 			out[0].Reasoning = "something off the list"
 			return out
 		}

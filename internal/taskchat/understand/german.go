@@ -77,7 +77,7 @@ var german = language{
 			würde_es_dir_etwas_ausmachen wärst_du_so_nett_und wärst_du_so_lieb_und ich_bitte_sie ich_wäre_dir_dankbar_wenn_du`,
 		fWish: `ich_möchte ich_will ich_würde_gerne ich_würde_gern ich_möchte_gerne ich_möchte_gern ich_hätte_gerne ich_hätte_gern ich_wollte
 			ich_würde lass_uns lasst_uns wir_wollen wir_möchten möchte will ich_wünsche lass_mich`,
-		fFiller: `bitte mal doch eben kurz einfach noch dann also jetzt gleich ok okay so na danach anschließend außerdem zuerst zuletzt schließlich
+		fFiller: `bevor_ich_es_vergesse bevor_ich_das_vergesse bevor_ich's_vergesse bevor_ich_'s_vergesse ehe_ich_es_vergesse bitte mal doch eben kurz einfach noch dann also jetzt gleich ok okay so na danach anschließend außerdem zuerst zuletzt schließlich
 			auch gern gerne hey hallo hi assistent sibyl übrigens schnell nun gerade halt ja_bitte zusätzlich ferner daneben aber wieder sofort
 			bitteschön bitte_auch eigentlich nochmal zunächst weiterhin als_erstes als_nächstes tja ah oh naja lieber stattdessen bitte_einmal einmal grad rasch fix auch_noch ne_ja doch_bitte wirklich erst erstmal zuallererst dafür soeben`,
 		fMe: `mir mich uns für_mich für_uns dir`,
@@ -91,7 +91,7 @@ var german = language{
 		fReport: `sagte sagt gesagt meinte meint schrieb schreibt geschrieben fragte fragt gefragt erzählte erzählt bat behauptet behauptete dachte
 			denkt rief will wollte möchte gemeint der_satz die_worte zitat`,
 		fIf: `wenn falls ob sofern sobald bevor_ich was_wäre_wenn was_wenn was_passiert_wenn angenommen solange nachdem es_sei_denn`,
-		fAsking: `was wie warum wann wo wer wen wem welche welcher welches welchen wieso weshalb wozu wohin woher wieviel wieviele wie_viele soll_ich
+		fAsking: `könnte_ich könnten_wir was wie warum wann wo wer wen wem welche welcher welches welchen wieso weshalb wozu wohin woher wieviel wieviele wie_viele soll_ich
 			sollte_ich sollen_wir kann_ich kann_man können_wir darf_ich darf_man muss_ich müssen_wir habe_ich hab_ich hast_du haben_wir gibt_es gibts
 			gibt's hattest_du hatte_ich bist_du bin_ich sind_das ist_das ist_es ist_die ist_der ist_da sind_die sind_alle sind_noch wird_die
 			werden_die wirst_du soll_die soll_das muss_die kann_die können_die kann_das hat_die was_ist wie_wäre_es willst_du_wissen lässt_sich
@@ -105,7 +105,7 @@ var german = language{
 			test mist mensch stimmt egal nett läuft spitze erzähl_mir_einen erzähl_einen macht_nichts mir_ist ich_bin_müde na_ja sing_mir spaß witzig ich_mag ich_liebe ich_hasse`,
 		fBe: `ist sind war waren bin bist hat hatte liebe liebst mag magst finde findest weiß glaube denke fühle geht ging regnet scheint heißt
 			heiße schmeckt wohne wohnt wird wurde wäre hätte kann_nicht tut gefällt nervt freut funktioniert`,
-		fStative: `gewesen gehabt geliebt gedacht gewusst gewollt gehasst vergessen geschlafen gesehen gehört gefühlt gelöscht hinzugefügt gesagt
+		fStative: `stand standen lag lagen gewesen gehabt geliebt gedacht gewusst gewollt gehasst vergessen geschlafen gesehen gehört gefühlt gelöscht hinzugefügt gesagt
 			gefragt geträumt verloren gelacht geweint gewartet gehofft geglaubt versucht beschlossen angefangen verstanden gemeint gefreut geändert
 			umbenannt entfernt erstellt`,
 		fUhm:     `ähm äh öh öhm ehm ähh`,
@@ -152,12 +152,13 @@ var german = language{
 		rList:     `liste listen aufgabenliste todoliste to-do-liste todo-liste einkaufsliste merkliste einkaufszettel zettel agenda`,
 		rListKind: `ganze ganzen gesamte gesamten todo to-do aktuelle aktuellen komplette kompletten`,
 		rOnes:     `davon`,
+		rThese:    `diese jene`,
 		rIt: `es das die den sie ihn diese dieses diesen diese_da das_da die_da den_da dies dasselbe dieselbe denselben das_ding sie_alle
 			die_gleiche`,
 		rAll:    `alle allen aller sämtliche sämtlichen jede jeden jedes`,
 		rWhole:  `ganze ganzen gesamte gesamten komplette kompletten`,
 		rEach:   `alles alle_davon alle_von_ihnen jede_einzelne sie_alle alles_davon`,
-		rBoth:   `beide beiden alle_beide die_beiden die_zwei alle_zwei alle_drei alle_vier alle_fünf`,
+		rBoth:   `beide beiden alle_beide die_beiden die_zwei alle_zwei alle_drei:3 alle_vier:4 alle_fünf:5`,
 		rExcept: `außer bis_auf ausgenommen mit_ausnahme_von mit_ausnahme aber_nicht nur_nicht ohne außer_der abgesehen_von nicht`,
 		rNumber: `eins:1 zwei:2 drei:3 vier:4 fünf:5 sechs:6 sieben:7 acht:8 neun:9 zehn:10 elf:11 zwölf:12 dreizehn:13 vierzehn:14 fünfzehn:15
 			sechzehn:16 siebzehn:17 achtzehn:18 neunzehn:19 zwanzig:20 beiden:2 zwo:2`,
@@ -200,7 +201,7 @@ var german = language{
 			überfällig anstehen liegt_noch_an muss_erledigt_werden fehlen`,
 		tNewest: `neueste neuesten neuestes neueste_zuerst neuesten_zuerst neueste_zuoberst zuletzt_hinzugefügt~ jüngste jüngsten absteigend neuste
 			neusten die_neuesten_zuerst neuste_zuerst neueste_oben neuste_oben die_neuesten_oben neu_zuerst`,
-		tDesc:  `beschreibung notiz notizen details detail anmerkung kommentar bemerkung beschreibungen`,
+		tDesc:  `beschreibung:1 notiz notizen details detail anmerkung kommentar bemerkung beschreibungen`,
 		tTitle: `titel name namen text bezeichnung titels`,
 		tWith:  `mit und inklusive`,
 		tAnchor: `habe_ich hab_ich ich_habe heute morgen diese_woche nächste_woche steht_an liegt_an auf_dem_plan auf_dem_zettel auf_dem_programm

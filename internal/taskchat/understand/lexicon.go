@@ -78,11 +78,12 @@ const (
 	rListKind   // "to-do", of a list
 	rOne        // "one" after an article or ordinal
 	rOnes       // "ones"
+	rThese      // articles that point at several: "those"
 	rIt         // "it", "this"
 	rAll        // "all", "every"
 	rWhole      // "entire"
 	rEach       // "everything": needs no noun
-	rBoth       // "both"
+	rBoth       // "both"; with the value 3, "alle drei"
 	rExcept     // "except"
 	rNumber     // "two"
 	rOrdinal    // "second", "last"
@@ -117,7 +118,7 @@ const (
 	tUndone    // "pending"
 	tStill     // "left", "still": in a question, what is pending
 	tNewest    // "newest first"
-	tDesc      // "description"
+	tDesc      // "description"; with the value 1, a word that is nothing else
 	tTitle     // "title", "name"
 	tWith      // "with"
 	tAnchor    // shows that a question is about the list: "have to do"

@@ -47,7 +47,7 @@ var portuguese = language{
 		vMove: `adia adie adiar move mova mover passa passe passar remarca remarque remarcar transfere transfira transferir empurra empurre
 			joga_pra`,
 		vReopen: `reabre reabra reabrir desmarca desmarque desmarcar reativa reative reativar  abre_de_novo abra_de_novo abrir_de_novo volta_a_abrir volte_a_abrir voltar_a_abrir abre_novamente abre_outra_vez` + portugueseVerbs(`reabrir desmarcar reativar`) + ` `,
-		vMark:   `marca marque marcar coloca coloque define defina põe ponha passa passe muda mude altera altere dá dê atualiza atualize  volta_a_pôr volta_a_marcar volta_a_colocar dar` + portugueseVerbs(`marcar assinalar sinalizar`) + ` `,
+		vMark:   `marca marque marcar coloca coloque define defina põe ponha passa passe muda mude altera altere dá dê atualiza atualize  volta_a_pôr volta_a_marcar volta_a_colocar dar ` + portugueseVerbs(`marcar assinalar sinalizar`) + ` `,
 		vList: `mostra mostre mostrar lista liste listar exibe exiba exibir ver vê veja me_mostra me_mostre me_diz me_diga quero_ver apresenta
 			apresente diz diga dá dê me_dá me_dê mostra_-me mostre_-me diz_-me me_fala me_fale me_lembra_o_que me_passa lê leia  abre abra abrir lê_-me lê leia_-me dá_-me dê_-me passa_-me passa passe_-me me_passe mostrar_-me dizer_-me diz_-me deixa_-me_ver deixa_eu_ver deixe_-me_ver deixa_ver deixe_eu_ver me_deixa_ver me_deixe_ver me_mostrar me_dizer me_dar` + portugueseVerbs(`mostrar listar apresentar`) + ` `,
 		vFind: `procura:1 procure:1 procurar:1 busca:1 busque:1 buscar:1 acha:1 ache:1 achar:1 encontra:1 encontre:1 encontrar:1 pesquisa
@@ -65,7 +65,7 @@ var portuguese = language{
 			vais consegues conseguias dá_para_você gostava_que gostaria_que queria_que agradecia_que eras_capaz_de és_capaz_de é_possível_você quer_fazer_o_favor_de
 			peço_que peço_-te_que pedia_-te_que pedia_que será_que_podias será_que_podes será_que_poderias faz_-me_o_favor_de você_conseguiria preferia_que prefiro_que`,
 		fWish: `quero eu_quero gostaria_de eu_gostaria_de queria eu_queria vamos desejo bora gostava_de gostaria_antes_de preferia prefiro`,
-		fFiller: `por_favor favor pf pfv pfvr por_gentileza então também agora depois aí ok okay olá oi ei só já ainda bem bom logo assistente sibyl
+		fFiller: `antes_que_eu_me_esqueça antes_que_me_esqueça antes_que_eu_esqueça antes_que_esqueça por_favor favor pf pfv pfvr por_gentileza então também agora depois aí ok okay olá oi ei só já ainda bem bom logo assistente sibyl
 			aliás além_disso e_então e_depois em_seguida por_fim finalmente primeiro rapidinho mas se_faz_favor faz_favor simplesmente imediatamente
 			novamente de_novo se_possível se_puder tipo olha antes em_vez_disso ao_invés_disso ora_bem lá novamente outra_vez afinal cá pá aí_então entretanto
 			na_mesma `,
@@ -131,12 +131,13 @@ var portuguese = language{
 		rTasks:      `tarefas itens lembretes entradas todos pendências opções posições coisas afazeres seguintes o_seguinte tarefas_todas`,
 		rList:       `lista listas lista_de_tarefas lista_de_afazeres lista_de_compras lista_de_pendências agenda checklist lista_completa lista_toda lista_inteira`,
 		rListKind:   `inteira toda completa atual`,
+		rThese:      `essas esses estas estes aquelas aqueles`,
 		rIt: `isso isto ela ele essa esse esta este aquela aquele -a -o -la -lo -as -os -las -los elas eles essas esses essa_aí esse_aí
 			esta_aqui a_mesma o_mesmo aquilo isso_aí -lhe -lhes`,
 		rAll:    `todas todos toda todo todas_as todos_os cada `,
 		rWhole:  `inteira inteiro toda`,
 		rEach:   `tudo todas_elas todos_eles cada_uma cada_um tudo_isso todas todos tudo_o_que_está tudo_que_está todas_as_que_estão todos_os_que_estão as_que_estão tudo_isto`,
-		rBoth:   `ambas ambos as_duas os_dois ambas_as ambos_os as_três os_três as_quatro os_quatro todas_as_três todos_os_três`,
+		rBoth:   `ambas ambos as_duas os_dois ambas_as ambos_os as_três:3 os_três:3 as_quatro:4 os_quatro:4 todas_as_três:3 todos_os_três:3`,
 		rExcept: `menos exceto fora salvo com_exceção_de com_exceção_da a_não_ser mas_não tirando à_exceção_de`,
 		rNumber: `um:1 uma:1 dois:2 duas:2 três:3 quatro:4 cinco:5 seis:6 sete:7 oito:8 nove:9 dez:10 onze:11 doze:12 treze:13 catorze:14
 			quatorze:14 quinze:15 dezesseis:16 dezessete:17 dezoito:18 dezenove:19 vinte:20`,
@@ -176,7 +177,7 @@ var portuguese = language{
 			tenho_de_fazer preciso_fazer por_fazer a_fazer em_aberto abert~ devo_fazer próxim~ sobrou atrasad~ ainda_tenho tenho_para_fazer tenho_pra_fazer para_fazer pra_fazer`,
 		tNewest: `mais_recentes mais_recente mais_novas mais_novos mais_nova recentes mais_recentes_primeiro mais_novas_primeiro
 			últimas_adicionadas decrescente as_mais_recentes_primeiro`,
-		tDesc:  `descrição nota notas observação detalhe detalhes comentário anotação obs descrições`,
+		tDesc:  `descrição:1 nota notas observação detalhe detalhes comentário anotação obs descrições`,
 		tTitle: `título nome texto títulos `,
 		tWith:  `com com_a com_uma e_com`,
 		tAnchor: `eu_tenho tenho hoje amanhã esta_semana essa_semana na_agenda planejad~ eu_fiz:1 já_fiz:1 concluí:1 terminei:1 completei:1 fiz:1

@@ -29,7 +29,7 @@ func (r *reader) quotedOnto(f front) []Result {
 	listed := false
 	for i := behind.lo; i < behind.hi; i++ {
 		if n := r.listPhrase(i, behind.hi, tTo); n > 0 && i+n == behind.hi {
-			listed = r.at(i-1, i, tDone, vMark) == 0
+			listed = r.at(i-1, i, tDone, vMark) == 0 && r.has(span{behind.lo, i}, fStative) < 0
 		}
 	}
 	k := r.skip(behind.lo, behind.hi, tAs, rIndefinite, rArticle, rNew)

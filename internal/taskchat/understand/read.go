@@ -180,27 +180,9 @@ func (r *reader) plainly(s, whole span, f front, asks bool) said {
 		}
 		return said{results: r.refuse()}
 	}
-	out := r.followUpLong(f)
-	if out == nil {
-		out = r.shouldBe(f.span)
-	}
-	if out == nil {
-		out = r.quotedOnto(f)
-	}
-	clausal := r.at(f.lo, f.hi, fClausal) >= max(1, n) && r.has(f.span, fAsking) < 0 && r.has(span{f.lo + 1, f.hi}, fIf, fBe, tLink) >= 0
-	if out == nil && clausal && !asks { // "check if the laundry is done"
-		out = r.added(f.span, false, implied, "a thing to do, in so many words")
-	}
-	if out == nil && e.class >= vErrand && r.saysDone(f.span) {
-		if out = r.doneState(f.span); out != nil {
-			return said{results: out, stated: true}
-		}
-	}
-	if task := r.newTask(f.span); out == nil && f.wished && task != nil {
-		out = task
-	}
-	if out == nil {
-		out = r.command(f.span)
+	out, stated := r.wanted(f, e, n, asks)
+	if stated {
+		return said{results: out, stated: true}
 	}
 	if f.wished && out == nil && r.lex.last {
 		out = r.wish(f.span)
@@ -213,8 +195,14 @@ func (r *reader) plainly(s, whole span, f front, asks bool) said {
 	case f.negated:
 		return said{results: r.refuse()}
 	}
+	return r.uncommanded(s, f)
+}
+
+// uncommanded reads a clause that asks for nothing by itself.
+func (r *reader) uncommanded(s span, f front) said {
 	told := r.told || r.at(f.lo, f.hi, fPerfect) > 0
-	if out = r.statement(f.span); out == nil {
+	out := r.statement(f.span)
+	if out == nil {
 		out = r.toList(f.span)
 	}
 	if out == nil && (!r.lex.last || r.has(f.span, rNot) < 0) && (r.endsErrand(f.span) || r.beginsErrand(f.span)) && r.heads(f.span) == nil && r.at(f.lo, f.hi, tParticle) == 0 {
@@ -233,6 +221,35 @@ func (r *reader) plainly(s, whole span, f front, asks bool) said {
 		return said{results: out}
 	}
 	return said{results: r.bareWords(f.span), guess: true}
+}
+
+// wanted reads a clause as a command, in one of its forms. stated: it is a statement instead.
+func (r *reader) wanted(f front, e entry, n int, asks bool) (out []Result, stated bool) {
+	for _, read := range []func() []Result{
+		func() []Result { return r.followUpLong(f) },
+		func() []Result { return r.shouldBe(f.span) },
+		func() []Result { return r.quotedOnto(f) },
+	} {
+		if out = read(); out != nil {
+			return out, false
+		}
+	}
+	clausal := r.at(f.lo, f.hi, fClausal) >= max(1, n) && r.has(f.span, fAsking) < 0 && r.has(span{f.lo + 1, f.hi}, fIf, fBe, tLink) >= 0
+	if clausal && !asks { // "check if the laundry is done"
+		out = r.added(f.span, false, implied, "a thing to do, in so many words")
+	}
+	if out == nil && e.class >= vErrand && r.saysDone(f.span) {
+		if out = r.doneState(f.span); out != nil {
+			return out, true
+		}
+	}
+	if out == nil && f.wished {
+		out = r.newTask(f.span)
+	}
+	if out == nil {
+		out = r.command(f.span)
+	}
+	return out, false
 }
 
 // asksHelp says that a part asks for help; "help mom" does not.

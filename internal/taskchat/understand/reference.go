@@ -142,17 +142,8 @@ func (t *text) skip(i, hi int, classes ...class) int {
 func (t *text) everything(s span) (*named, int) {
 	n := &named{Reference: Reference{All: true}, explicit: true}
 	i := s.lo
-	if k := t.at(i, s.hi, rBoth); k > 0 {
-		i = t.skip(i+k, s.hi, rTasks, rOnes)
-		return n, t.ofList(i, s.hi)
-	}
-	if k := t.at(i, s.hi, rAll); k > 0 { // "all three"
-		if c := t.at(i+k, s.hi, rNumber); c > 0 || i+k < s.hi && t.tokens[i+k].kind == number {
-			end := i + k + max(c, 1)
-			if end = t.skip(end, s.hi, rTasks, rOnes); t.skipSigns(span{end, s.hi}, fFiller, tEnding) == s.hi || t.at(end, s.hi, rOf) > 0 {
-				return n, t.ofList(end, s.hi)
-			}
-		}
+	if end := t.wholeNumber(n, s); end > s.lo {
+		return n, end
 	}
 	all, each := false, false
 	for k := -1; k != 0; i += k {
@@ -199,6 +190,31 @@ func (t *text) everything(s span) (*named, int) {
 		i = t.trailingStatus(n, i, s.hi)
 	}
 	return t.excepted(n, span{i, s.hi})
+}
+
+// wholeNumber is where "both", "all three" ends, which is said to be all there are; s.lo: it is not there.
+func (t *text) wholeNumber(n *named, s span) int {
+	if e, k := t.entry(s.lo, s.hi, rBoth); k > 0 {
+		n.Both = e.value == 0
+		return t.ofList(t.skip(s.lo+k, s.hi, rTasks, rOnes), s.hi)
+	}
+	i := s.lo + t.at(s.lo, s.hi, rAll)
+	if n.Both = t.these(s.lo, s.hi) == 2; n.Both { // "those two"
+		end := t.skip(s.lo+2, s.hi, rTasks, rOnes)
+		if n.Both = t.skipSigns(span{end, s.hi}, fFiller, tEnding) == s.hi; n.Both {
+			return end
+		}
+	}
+	if i == s.lo {
+		return s.lo
+	}
+	if c := t.at(i, s.hi, rNumber); c > 0 || i < s.hi && t.tokens[i].kind == number { // "all three"
+		end := t.skip(i+max(c, 1), s.hi, rTasks, rOnes)
+		if t.skipSigns(span{end, s.hi}, fFiller, tEnding) == s.hi || t.at(end, s.hi, rOf) > 0 {
+			return t.ofList(end, s.hi)
+		}
+	}
+	return s.lo
 }
 
 // trailingStatus reads "that are done" behind "all tasks".
@@ -279,6 +295,9 @@ func (t *text) position(s span, more bool) (list []int, end int) {
 	}
 	noun := t.at(i, s.hi, rTask, rTasks)
 	i += noun
+	if noun == 0 && t.these(s.lo, s.hi) > 0 {
+		return nil, s.lo
+	}
 	if noun > 0 && t.sign(i, ":") {
 		i++
 	}
@@ -391,141 +410,4 @@ func commas(s string) (list []int) {
 		list = append(list, p)
 	}
 	return list
-}
-
-// byTitle reads a reference by words of a title: "the meeting task", "the task about the house", "the milk".
-func (t *text) byTitle(s span) *named {
-	n := &named{}
-	if t.isQuoted(s) {
-		n.Title, n.explicit = t.raw(t.unquoted(s)), true
-		return n
-	}
-	if t.isOpen(s) {
-		return &named{several: true}
-	}
-	i := t.skip(s.lo, s.hi, rArticle, rAll)
-	if k := t.at(i, s.hi, rTask, rTasks, rOne, rOnes); k > 0 {
-		j := i + k
-		if t.sign(j, ",") && t.at(j+1, s.hi, rAbout) > 0 { // "die Aufgabe, in der es um X geht"
-			j++
-		}
-		if j = t.skip(j, s.hi, rAbout, rNumeroSign); j > i+k {
-			s = t.trimEnd(s, tTail)
-		}
-		if t.sign(j, ":") {
-			j++
-		}
-		if i+k == s.hi {
-			if t.at(i, s.hi, rTasks) > 0 && i == s.lo {
-				n.several = true
-			}
-			n.explicit, n.It = true, !n.several
-			if n.It && i == s.lo { // "task" alone names none
-				n.It, n.several = false, true
-			}
-			return n
-		}
-		if j > i+k || i > s.lo || t.isQuoted(span{i + k, s.hi}) {
-			n.explicit = true
-			i = j
-			if i < s.hi {
-				i = t.skip(i, s.hi, rArticle)
-			}
-		}
-	}
-	if k := t.at(i, s.hi, rAbout); !n.explicit && k > 0 && i > s.lo && t.at(s.lo, i, rAll) == 0 { // "the one" without a word for it: "die mit der Rechnung"
-		if j := t.skip(i+k, s.hi, rArticle); j < s.hi {
-			i, n.explicit = j, true
-		}
-	}
-	rest := t.trim(span{i, s.hi}, tEnding)
-	if title := t.compound(rest); title != "" {
-		n.Title, n.explicit = title, true
-		return n
-	}
-	if k := t.before(rest.lo, rest.hi, rTask, rTasks, rOne, rOnes); k > 0 && rest.hi-k > rest.lo && i <= rest.hi-k {
-		rest.hi -= k
-		n.explicit = true
-		rest = t.trimEnd(rest)
-	}
-	if rest.empty() {
-		return nil
-	}
-	n.Title = t.raw(t.unquoted(rest))
-	return n
-}
-
-// isOpen says that a part speaks of tasks without saying which: "a task", "two tasks", "some of them", "the other one", "the rest".
-func (t *text) isOpen(s span) bool {
-	if t.isAmount(s) {
-		return true
-	}
-	i := t.skip(s.lo, s.hi, rArticle, rAll)
-	if k := t.at(i, s.hi, rBoth); k > 0 && t.at(i+k, s.hi, rOf) > 0 {
-		i = t.skip(i+k, s.hi, rOf, rArticle)
-	}
-	open := t.skip(i, s.hi, rIndefinite, rAnother, tNewest)
-	if one := t.at(open, s.hi, rNumber, rOne); open == i && one > 0 && t.at(open+one, s.hi, rOf) > 0 { // "one of them"
-		open += one
-	}
-	if open == i {
-		return false
-	}
-	rest := t.skip(open, s.hi, rNew, rOf, rArticle, rNumber)
-	return rest+t.at(rest, s.hi, rTask, rTasks, rOne, rOnes, rIt, rList) == s.hi
-}
-
-// compound is the title in a word that ends with "-task"; "" if it does not.
-func (t *text) compound(s span) string {
-	if s.empty() || t.tokens[s.hi-1].kind != word || t.tokens[s.hi-1].quoted {
-		return ""
-	}
-	raw := t.raw(s)
-	at := strings.LastIndexByte(raw, '-')
-	if at < 1 {
-		return ""
-	}
-	for _, e := range t.lex.entries[fold(raw[at+1:])] {
-		if e.class == rTask && len(e.rest) == 0 {
-			return raw[:at]
-		}
-	}
-	return ""
-}
-
-// isAmount says that a part begins with a number and ends with tasks: "two tasks".
-func (t *text) isAmount(s span) bool {
-	return s.hi-s.lo == 2 && (t.at(s.lo, s.hi, rNumber) > 0 || t.tokens[s.lo].kind == number) && t.at(s.lo+1, s.hi, rTasks, rTask) > 0
-}
-
-// destination finds "to my list" at the end of a part. from says that it takes away: "off the list".
-func (t *text) destination(s span) (at int, from bool) {
-	for i := max(s.lo, s.hi-7); i < s.hi; i++ {
-		if n := t.listPhrase(i, s.hi, tTo, tFrom); n > 0 && i+n == s.hi {
-			return i, t.at(i, s.hi, tFrom) > 0
-		}
-	}
-	return -1, false
-}
-
-// listPhrase is the length of "to my to-do list" at a token; the classes are of its first word.
-func (t *text) listPhrase(i, hi int, classes ...class) int {
-	n := t.at(i, hi, classes...)
-	if n == 0 {
-		return 0
-	}
-	if k := t.at(i, hi, rPlace); k > 0 {
-		return k
-	}
-	j := t.skip(i+n, hi, rArticle)
-	if k := t.at(j, hi, rList); k > 0 {
-		return j + k - i
-	}
-	if k := t.at(j, hi, rTasks); k > 0 && (j+k == hi || t.sign(j+k, ":", ",", ".") || t.at(j+k, hi, tTime) > 0) && j > i+n {
-		return j + k - i
-	}
-	if j = t.skip(j, hi, rListKind); t.at(j, hi, rList) > 0 {
-		return j + t.at(j, hi, rList) - i
-	}
-	return 0
 }

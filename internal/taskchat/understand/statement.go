@@ -109,10 +109,15 @@ func (r *reader) doneState(s span) []Result {
 	if k := r.at(rest.lo, rest.hi, tWith, tFrom); k > 0 { // "ich bin mit 2 fertig"
 		rest.lo += k
 	}
+	return r.stateOf(s, rest, linked, open)
+}
+
+// stateOf is that what a part names is done, or still open.
+func (r *reader) stateOf(s, rest span, linked, open bool) []Result {
 	if rest.empty() {
 		return nil
 	}
-	if r.at(rest.lo, rest.hi, rNone) > 0 {
+	if r.namesNone(rest) {
 		return one(Chat, asked, Entities{}, "nothing is done")
 	}
 	ref := r.reference(rest)
@@ -122,10 +127,21 @@ func (r *reader) doneState(s span) []Result {
 	if ref == nil || ref.several || (r.isSubject(rest.lo, rest.hi) || r.lex.last && r.speaks(rest)) && !ref.explicit {
 		return nil
 	}
-	if !linked && !ref.explicit && r.lex.known(r.tokens[rest.lo].norm) && r.at(rest.lo, rest.hi, rArticle) == 0 {
+	if !linked && !ref.explicit && !r.onlyKind(rest.lo) && r.lex.known(r.tokens[rest.lo].norm) && r.at(rest.lo, rest.hi, rArticle) == 0 {
 		return nil
 	}
 	return r.stated(s, ref, open)
+}
+
+// namesNone says that a part speaks of nothing at all: "nothing today", "heute nichts".
+func (r *reader) namesNone(s span) bool {
+	i := r.has(s, rNone)
+	return i >= 0 && !r.tokens[i].quoted && r.skip(s.lo, s.hi, tInList, tAlready, fFiller, fClosing) >= i
+}
+
+// onlyKind says that a word is nothing but the kind of a list, which may be a title as well: "groceries".
+func (r *reader) onlyKind(i int) bool {
+	return len(r.found[i]) == 1 && r.found[i][0].class == rListKind
 }
 
 // doneSubject reads "both are done", "the third one's finished", "they are all done": tasks named without a title, and their state.
@@ -154,7 +170,9 @@ func (r *reader) doneSubject(s span) []Result {
 	}
 	i := r.skip(subject.lo, subject.hi, fSubject, fBe, tLink) // "they are both done"
 	if i > subject.lo && r.at(subject.lo, subject.hi, tItIs) == 0 && r.at(i, subject.hi, rBoth, rEach, rAll) == subject.hi-i && i < subject.hi {
-		return r.stated(s, &named{Reference: Reference{Words: r.raw(span{i, subject.hi}), All: true}, explicit: true}, false)
+		both, n := r.entry(i, subject.hi, rBoth)
+		all := Reference{Words: r.raw(span{i, subject.hi}), All: true, Both: n > 0 && both.value == 0}
+		return r.stated(s, &named{Reference: all, explicit: true}, false)
 	}
 	return nil
 }
@@ -209,7 +227,8 @@ func (r *reader) doneFirst(s span) []Result {
 			return nil
 		}
 		out := one(Complete, asked-0.05, Entities{}, "something is done")
-		if r.at(s.lo, s.hi, tItIs, fPerfect) > 0 && r.context.Spoken {
+		alone := r.at(s.lo, s.hi, fPerfect) == 1 && r.at(s.lo, s.hi, fSubject) == 1 // "I finished" may be all that there is to say
+		if (r.at(s.lo, s.hi, tItIs) > 0 || r.at(s.lo, s.hi, fPerfect) > 0 && !alone) && r.context.Spoken {
 			out[0].Confidence = implied
 		}
 		if r.context.Spoken {
@@ -322,6 +341,9 @@ func (r *reader) doneObject(s, object span) []Result {
 	if at, _ := r.destination(object); at > object.lo { // "I put milk on the list"
 		return one(Chat, asked, Entities{}, "something was done with the list")
 	}
+	if r.namesNone(object) {
+		return one(Chat, asked, Entities{}, "nothing is done")
+	}
 	ref := r.reference(object)
 	if ref == nil || ref.several || ref.Title != "" && r.speaks(object) {
 		return nil
@@ -338,7 +360,7 @@ func (r *reader) bareWords(s span) []Result {
 	if n, end := r.exact(s); n != nil && end == s.hi {
 		return one(Choose, weak, Entities{Status: n.status, Reference: &n.Reference}, "a task without what to do with it")
 	}
-	if r.unsayable(s) || r.at(s.lo, s.hi, rNot) > 0 {
+	if r.unsayable(s) || r.at(s.lo, s.hi, rNot) > 0 || !r.quotation(s).empty() && r.has(s, fStative) >= 0 {
 		r.guessed = true
 		return one(Chat, weak, Entities{}, "a statement")
 	}

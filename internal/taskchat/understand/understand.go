@@ -41,6 +41,7 @@ type Reference struct {
 	Positions []int      // in the last list shown (or the options asked about), from 1; negative ones count from the end: -1 is the last
 	It        bool       // "it", "that one", "this task": what was spoken of last
 	All       bool       // all of them ("both", "all", "everything"), but for Except
+	Both      bool       // with All: two were said, "both"
 	Except    *Reference // with All
 	Title     string     // content words by which a task is named; "" if it is named otherwise
 }

@@ -62,41 +62,12 @@ func (r *reader) retitle(s, object span, h head) []Result {
 			return one(Update, min(clear, r.trust(ref)), Entities{Title: r.title(value), Reference: &ref.Reference}, "a command, and the new title of a task")
 		}
 	}
-	type cut struct {
-		ref   *named
-		value span
-	}
-	var cuts []cut
 	if first, more := r.retitledAgain(object); more != nil {
 		if out := r.retitle(s, first, h); out != nil {
 			return append(out, more...)
 		}
 	}
-	for i := object.lo + 1; i < object.hi; i++ {
-		n := r.at(i, object.hi, tInto)
-		if n == 0 && r.sign(i, "->", ":", "=") {
-			n = 1
-		}
-		if n == 0 && i+2 < object.hi && r.before(object.lo, i, tInto) == 0 && r.isQuoted(span{i, r.trimEnd(object, tEnding).hi}) {
-			n = -1 // a quoted value needs no word before it
-		}
-		if n == 0 || r.tokens[i].quoted && n > 0 || r.aboutAt(i, object.hi) && r.isNoun(span{object.lo, i}) {
-			continue
-		}
-		value := r.value(span{i + max(n, 0), object.hi})
-		ref := r.reference(r.named(span{object.lo, i}))
-		if value.empty() || ref == nil || ref.several || ref.It && r.at(i, object.hi, tWith) > 0 { // "the task with the invoice"
-			continue
-		}
-		if ref.explicit && ref.Title == "" {
-			cuts = []cut{{ref, value}}
-			break
-		}
-		if cuts = append(cuts, cut{ref, value}); len(cuts) == mostCuts {
-			break
-		}
-		i += max(n, 1) - 1
-	}
+	cuts := r.cutsOf(object)
 	if len(cuts) == 0 {
 		return nil
 	}
@@ -125,6 +96,41 @@ func (r *reader) retitle(s, object span, h head) []Result {
 		}
 	}
 	return out
+}
+
+// cut is one way to read a task and its new title.
+type cut struct {
+	ref   *named
+	value span
+}
+
+// cutsOf lists the ways to cut a part into a task and its new title: only one where the task is named by position.
+func (r *reader) cutsOf(object span) (cuts []cut) {
+	for i := object.lo + 1; i < object.hi; i++ {
+		n := r.at(i, object.hi, tInto)
+		if n == 0 && r.sign(i, "->", ":", "=") {
+			n = 1
+		}
+		if n == 0 && i+2 < object.hi && r.before(object.lo, i, tInto) == 0 && r.isQuoted(span{i, r.trimEnd(object, tEnding).hi}) {
+			n = -1 // a quoted value needs no word before it
+		}
+		if n == 0 || r.tokens[i].quoted && n > 0 || r.aboutAt(i, object.hi) && r.isNoun(span{object.lo, i}) {
+			continue
+		}
+		value := r.value(span{i + max(n, 0), object.hi})
+		ref := r.reference(r.named(span{object.lo, i}))
+		if value.empty() || ref == nil || ref.several || ref.It && r.at(i, object.hi, tWith) > 0 { // "the task with the invoice"
+			continue
+		}
+		if ref.explicit && ref.Title == "" {
+			return []cut{{ref, value}}
+		}
+		if cuts = append(cuts, cut{ref, value}); len(cuts) == mostCuts {
+			break
+		}
+		i += max(n, 1) - 1
+	}
+	return cuts
 }
 
 // retitledAgain finds a second position and title behind the first: "1 to X and 2 to Y".
@@ -189,6 +195,36 @@ func (r *reader) intoState(object span) []Result {
 // mark reads a reference and a state: "2 as done", "the second one as not done". nil: there is no state.
 func (r *reader) mark(object span) []Result {
 	object = r.trimEnd(r.trim(object, fMe), fFiller, tEnding)
+	if out := r.markExcept(object); out != nil {
+		return out
+	}
+	return r.state(object)
+}
+
+// markExcept reads "everything as done except the last", where what is excepted follows the state.
+func (r *reader) markExcept(object span) []Result {
+	for i := max(object.lo+2, object.hi-mostExcepted); i < object.hi; i++ {
+		n := r.at(i, object.hi, rExcept)
+		if n == 0 || r.tokens[i].quoted || r.before(object.lo, r.trimEnd(span{object.lo, i}).hi, tDone, tUndone) == 0 {
+			continue
+		}
+		out, except := r.state(r.trimEnd(span{object.lo, i})), r.reference(span{i + n, object.hi})
+		if len(out) != 1 || except == nil || except.several {
+			continue
+		}
+		if ref := out[0].Entities.Reference; ref != nil && ref.All && ref.Except == nil {
+			ref.Words, ref.Except = r.raw(object), &except.Reference
+			return out
+		}
+	}
+	return nil
+}
+
+// mostExcepted bounds the words and signs of what is excepted behind a state.
+const mostExcepted = 16
+
+// state reads a reference and the state behind or before it.
+func (r *reader) state(object span) []Result {
 	if out := r.stateFirst(object); out != nil {
 		return out
 	}
