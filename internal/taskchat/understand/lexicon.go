@@ -198,7 +198,7 @@ type lexicon struct {
 func lexicons() []*lexicon { return built() }
 
 var built = sync.OnceValue(func() []*lexicon {
-	return []*lexicon{newLexicon(english), newLexicon(german), newLexicon(portuguese)}
+	return []*lexicon{newLexicon(english()), newLexicon(german()), newLexicon(portuguese())}
 })
 
 func newLexicon(l language) *lexicon {
