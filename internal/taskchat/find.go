@@ -285,7 +285,7 @@ func (a *Act) except(m *Metadata, r *understand.Reference, all []Item) resolved 
 		return resolved{why: fmt.Sprintf("“both” of %d tasks", len(all)), ask: a.which(Remark{What: sayWhich}, all)}
 	}
 	if r.Except == nil {
-		return resolved{targets: all, why: "all of them"}
+		return resolved{targets: a.undone(all), why: "all of them"}
 	}
 	out := excepted(m, r.Except, all)
 	if out == nil {
@@ -300,7 +300,16 @@ func (a *Act) except(m *Metadata, r *understand.Reference, all []Item) resolved 
 	if len(left) == 0 {
 		return resolved{why: "nothing is left", say: &Remark{What: sayNoTasks}}
 	}
-	return resolved{targets: left, why: "all but what was excepted"}
+	return resolved{targets: a.undone(left), why: "all but what was excepted"}
+}
+
+// undone leaves out what is completed already where all of some tasks are to be completed, unless there is nothing else.
+func (a *Act) undone(all []Item) []Item {
+	open := slices.DeleteFunc(slices.Clone(all), func(t Item) bool { return t.Status == completed })
+	if a.Intent != understand.Complete || len(open) == 0 {
+		return all
+	}
+	return open
 }
 
 // excepted are the ids of what is to be left out; nil if that is not clear. Positions are those of the last list shown, as everywhere.

@@ -196,3 +196,14 @@ func TestQuestionSaysHowManyThereAre(t *testing.T) {
 	contains(t, r.Response, "I found 60 tasks about 'call'.")
 	same(t, "options", len(r.Clarification.Options), 10)
 }
+
+func TestAllThatAreToBeCompletedAreThoseThatAreNot(t *testing.T) {
+	h := newHouse(t)
+	h.has(ada, "Apples", "Bread ✓", "Cheese")
+	c := h.process("p").talk(ada)
+	c.say("show my tasks", taskchat.StatusSuccess)
+	r := c.say("complete all", taskchat.StatusSuccess)
+	same(t, "response", r.Response, "Great! I've marked 'Apples' and 'Cheese' as completed ✓")
+	r = c.say("complete all", taskchat.StatusSuccess)
+	contains(t, r.Response, "already completed")
+}
