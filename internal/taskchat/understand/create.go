@@ -87,7 +87,8 @@ func (r *reader) titles(s span, list bool) (out []span) {
 			next += k
 		}
 		left, right := span{from, i}, r.upToJoint(next, s.hi)
-		if list && next < s.hi || r.isClause(left, right, len(out) > 0) {
+		apart := list || r.sign(i, ";") && !r.verbatimSince(0, i)
+		if apart && next < s.hi || r.isClause(left, right, len(out) > 0) {
 			out = append(out, r.withoutTo(left))
 			from, i = next, next-1
 		}
