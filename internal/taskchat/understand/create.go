@@ -239,6 +239,7 @@ func (r *reader) create(s span, h head) []Result {
 const (
 	noun     = 1 // of needs: what follows may be a thing, not something to do
 	open     = 1 // of reminders: "to" may still follow, behind a time
+	changes  = 1 // "change": what follows "to" may be a day
 	makes    = 1 // "create": what follows may be a thing to be made
 	outOf    = 2 // "mach aus": what follows a task is its new title
 	crosses  = 1 // "cross X off my list": what it takes off is done
