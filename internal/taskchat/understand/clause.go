@@ -13,7 +13,7 @@ func (r *reader) sentences() (out []span) {
 		switch {
 		case tok.kind != sign || tok.quoted && !r.closes(i):
 		case tok.norm == ";":
-			end = !r.verbatimSince(lo, i)
+			end = !r.verbatimSince(lo, i) && !r.listsOn(span{lo, i})
 		case tok.norm == "!", tok.norm == "?":
 			end = true
 		case tok.norm == ".":
@@ -46,6 +46,27 @@ func (r *reader) verbatimSince(lo, hi int) bool {
 	}
 	return false
 }
+
+// listsOn says that behind a semicolon another title follows, not something else that is said: "add milk; bread".
+func (r *reader) listsOn(left span) bool {
+	f := r.front(left)
+	if e, n := r.verb(f.lo, f.hi); n == 0 || e.class != vCreate && e.class != vRemind {
+		return false
+	}
+	end := left.hi + 1
+	for end < len(r.tokens) && !r.sign(end, ";", ".", "!", "?", "\n") {
+		end++
+	}
+	next := r.trim(span{left.hi + 1, end})
+	if next.empty() || r.sign(end, "?") || r.words(next) > mostListed || r.beginsCommand(next.lo, next.hi) || r.unsayable(next) {
+		return false
+	}
+	ref, _ := r.exact(next)
+	return ref == nil && r.has(next, tDone) < 0 && r.at(next.lo, next.hi, fIf, fAsking, fHelp, fAgain, fHedge, yStrong, yWeak, yNo, yCancel, yMaybe, rNot, rThese) == 0
+}
+
+// mostListed bounds the words of a title behind a semicolon.
+const mostListed = 6
 
 func (r *reader) closes(i int) bool { return i+1 >= len(r.tokens) || !r.tokens[i+1].quoted }
 

@@ -87,7 +87,8 @@ func (r *reader) titles(s span, list bool) (out []span) {
 			next += k
 		}
 		left, right := span{from, i}, r.upToJoint(next, s.hi)
-		if list && next < s.hi || r.isClause(left, right, len(out) > 0) {
+		apart := list || r.sign(i, ";") && !r.verbatimSince(0, i)
+		if apart && next < s.hi || r.isClause(left, right, len(out) > 0) {
 			out = append(out, r.withoutTo(left))
 			from, i = next, next-1
 		}
@@ -238,6 +239,7 @@ func (r *reader) create(s span, h head) []Result {
 const (
 	noun     = 1 // of needs: what follows may be a thing, not something to do
 	open     = 1 // of reminders: "to" may still follow, behind a time
+	changes  = 1 // "change": what follows "to" may be a day
 	makes    = 1 // "create": what follows may be a thing to be made
 	outOf    = 2 // "mach aus": what follows a task is its new title
 	crosses  = 1 // "cross X off my list": what it takes off is done

@@ -110,7 +110,7 @@ func Read(words string, c Context) Reading {
 	if len(words) > maxBytes {
 		return Reading{known(c.Language), []Result{{Intent: Chat, Confidence: sure, Reasoning: "longer than what is read"}}}
 	}
-	tokens := tokenize(words)
+	tokens := enumerated(tokenize(words))
 	var best Reading
 	for i, l := range ranked(tokens, c.Language) {
 		r := &reader{text: newText(words, tokens, l), context: c, previous: c.Previous}

@@ -79,11 +79,14 @@ func (r *reader) retitle(s, object span, h head) []Result {
 			best = i
 		}
 	}
+	if h.class == vUpdateWeak && h.value == changes && r.isDay(cuts[best].value) && r.has(object, tTitle) < 0 {
+		return one(Update, asked-0.05, Entities{Reference: &cuts[best].ref.Reference}, anotherDay)
+	}
 	confidence := min(clear, r.trust(cuts[best].ref))
 	switch {
 	case len(cuts) > 1:
 		confidence = asked
-	case h.class == vUpdateWeak && h.value == 1 && !cuts[best].ref.explicit:
+	case h.class == vUpdateWeak && h.value == changes && !cuts[best].ref.explicit:
 		confidence = min(confidence, likely)
 	case h.class == vUpdateWeak && !cuts[best].ref.explicit:
 		confidence = asked + 0.03
@@ -97,6 +100,19 @@ func (r *reader) retitle(s, object span, h head) []Result {
 	}
 	return out
 }
+
+// isDay says that a new value is nothing but a day or time, which is seldom a title: "Friday", "tomorrow at 5".
+func (r *reader) isDay(s span) bool {
+	for i := s.lo; i < s.hi; i++ {
+		if r.tokens[i].quoted || r.tokens[i].kind != number && r.at(i, i+1, tTime, tInList, rArticle) == 0 {
+			return false
+		}
+	}
+	return r.words(s) > 0 && r.tokens[s.hi-1].kind == word
+}
+
+// anotherDay is the reasoning of what moves a task in time.
+const anotherDay = "a task is to get another day, in words that are no title"
 
 // cut is one way to read a task and its new title.
 type cut struct {
@@ -314,7 +330,7 @@ func (r *reader) move(s, object span) []Result {
 			continue
 		}
 		e := Entities{Reference: &ref.Reference}
-		out := one(Update, asked-0.05, e, "a task is to get another day, in words that are no title")
+		out := one(Update, asked-0.05, e, anotherDay)
 		if !ref.explicit && i == object.hi && r.isErrand(s) {
 			return nil
 		}
@@ -325,7 +341,7 @@ func (r *reader) move(s, object span) []Result {
 		return out
 	}
 	if n, end := r.exact(object); n != nil && end > object.lo {
-		return one(Update, asked-0.05, Entities{Reference: &n.Reference}, "a task is to get another day, in words that are no title")
+		return one(Update, asked-0.05, Entities{Reference: &n.Reference}, anotherDay)
 	}
 	return nil
 }
