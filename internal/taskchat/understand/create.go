@@ -200,6 +200,9 @@ func (r *reader) create(s span, h head) []Result {
 	if out := r.addedTo(object); out != nil {
 		return out
 	}
+	if out := r.listedBehind(object); out != nil {
+		return out
+	}
 	if out := r.listedBetween(object); out != nil {
 		return out
 	}
@@ -259,6 +262,31 @@ func (r *reader) withoutList(s span) (rest span, found bool) {
 		return span{s.lo, at}, true
 	}
 	return s, false
+}
+
+// listedBehind reads titles behind a colon before which only the list is named: "these to my list: X, Y".
+func (r *reader) listedBehind(s span) []Result {
+	i, list, several := s.lo, false, false
+	for ; i < s.hi && !r.sign(i, ":"); i++ {
+		n := r.listPhrase(i, s.hi, tTo)
+		list = list || n > 0
+		if n == 0 {
+			several = several || r.at(i, s.hi, rThese, rTasks) > 0
+			n = r.at(i, s.hi, rThese, rTasks, rTask, rArticle, rIndefinite, rNew, fMe, fFiller)
+		}
+		if n == 0 && r.tokens[i].kind != number {
+			return nil
+		}
+		i += max(n, 1) - 1
+	}
+	titles := r.trim(span{i + 1, s.hi}, fFiller)
+	if !list || titles.empty() {
+		return nil
+	}
+	for k := titles.lo; k < titles.hi; k++ {
+		several = several || !r.tokens[k].quoted && r.sign(k, ",", ";", "\n")
+	}
+	return r.added(titles, several, clear, "a command and titles for the list")
 }
 
 // listedBetween reads "milk to my list for Friday", where a time follows the list.

@@ -150,6 +150,9 @@ func (r *reader) errand(s span, h head) []Result {
 // put reads "put X on my list" and "take X off my list".
 func (r *reader) put(object span, value int) []Result {
 	object = r.trimStart(object, fFiller, fMe)
+	if out := r.listedBehind(object); out != nil {
+		return out
+	}
 	if n := r.listPhrase(object.lo, object.hi, tTo); n > 0 {
 		return r.added(r.trimStart(span{object.lo + n, object.hi}), false, clear, "something for the list")
 	}

@@ -36,6 +36,16 @@ func TestAndWithinATitleStays(t *testing.T) {
 	)
 }
 
+func TestTitlesBehindAColonAreWithoutTheFrameThatNamesTheList(t *testing.T) {
+	checkAll(t, spoken,
+		sample{"please add these to my list: water plants, call mom and buy stamps", `create "water plants"; create "call mom"; create "buy stamps"`},
+		sample{"add to my list: eggs, milk and bread", `create "eggs"; create "milk"; create "bread"`},
+		sample{"add to my list: bread and butter", `create "bread and butter"`},
+		sample{"put these on my list: eggs; milk", `create "eggs"; create "milk"`},
+		sample{"setz auf die Liste: Brot, Milch", `create "Brot"; create "Milch"`},
+		sample{"adicione à minha lista: pão, leite", `create "pão"; create "leite"`})
+}
+
 func TestClausesThatEachBeginWithAVerbAreSeveralTasks(t *testing.T) {
 	checkAll(t, spoken,
 		sample{"add buy milk, call mom and pay rent", `create "buy milk"; create "call mom"; create "pay rent"`},
