@@ -246,7 +246,7 @@ func (r *reader) change(i Intent, s span, h head) []Result {
 func (r *reader) ofStatus(object span) *named {
 	ref := &named{Reference: Reference{Words: r.raw(object), All: true}, explicit: true}
 	switch n := object.hi - object.lo; {
-	case r.tokens[object.lo].quoted || r.at(object.lo, object.hi, tFrom) == n: // "off"
+	case r.tokens[object.lo].quoted || r.at(object.lo, object.hi, tFrom, rTask, yWeak) == n: // "off", "todo"
 		return nil
 	case r.at(object.lo, object.hi, tUndone) == n:
 		ref.status = "pending"
