@@ -1,6 +1,7 @@
 package taskchat
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,6 +22,9 @@ import (
 
 // MaxMessage bounds a message, in characters.
 const MaxMessage = 4000
+
+// mostTitle bounds what lists show of a message.
+const mostTitle = 72
 
 // Retention is how long a conversation is kept that nobody uses (requirement 3, Conversation State).
 const Retention = 30 * 24 * time.Hour
@@ -112,14 +116,14 @@ func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error
 	if n := utf8.RuneCountInString(words); n == 0 || n > MaxMessage {
 		return run.Spec{}, &assistant.RequestError{Public: "the task assistant can't take this message", Hint: fmt.Sprintf("it wants some words, %d characters at most", MaxMessage)}
 	}
-	id, err := d.Choose(ctx, orUsual(o.Model, d.Usual))
+	id, err := d.Choose(ctx, cmp.Or(o.Model, d.Usual))
 	if err != nil {
 		return run.Spec{}, &assistant.RequestError{Public: "the model can't be used here", Hint: "leave it out to take what is set", Err: err}
 	}
 	_, zone := d.Now().Local().Zone()
 	env := Env{Model: id, Zone: zone}
 	given := Given{Words: words, Metadata: newMetadata(), Model: id != rulesModel}
-	spec := run.Spec{Title: title(words), Texts: []run.Text{{Name: promptText, Content: d.Prompt}}}
+	spec := run.Spec{Title: agent.Brief(words, mostTitle), Texts: []run.Text{{Name: promptText, Content: d.Prompt}}}
 	if b.Session != "" {
 		if env.Past, spec.Consume, err = d.remember(ctx, b, &given); err != nil {
 			return run.Spec{}, err
@@ -128,13 +132,6 @@ func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error
 	}
 	spec.Given, spec.Env = given, env
 	return spec, nil
-}
-
-func orUsual(said, usual string) string {
-	if said != "" {
-		return said
-	}
-	return usual
 }
 
 // claim is what one run of a conversation holds at a time.
@@ -209,16 +206,6 @@ func turnOf(r journal.Run) (turn Turn, err error) {
 		return turn, fmt.Errorf("summary of run %s: %w: %w", r.ID, journal.ErrCorrupt, err)
 	}
 	return turn, nil
-}
-
-// title is the beginning of a message, for lists.
-func title(words string) string {
-	const most = 72
-	words = strings.Join(strings.Fields(words), " ")
-	if r := []rune(words); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return words
 }
 
 // connection is made when the first call wants it. A driver performs one call at a time where one of them writes, and reads may be at once.
