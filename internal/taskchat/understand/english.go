@@ -282,7 +282,7 @@ const englishErrands = `buy pay send write read go bring pick_up pick drop_off f
 	start begin continue stop quit avoid help teach see talk speak chat drive ride pick_out choose decide estimate calculate measure weigh count
 			compare verify inspect investigate analyze analyse debug deploy merge implement refactor code design sketch draw record film shoot present
 			pitch negotiate hire interview onboard approve sign_off transfer deposit withdraw invest save budget claim
-	fill_out fill_in fill_up fill hand_in turn_in put_away put_up put_out put_on turn_off turn_on switch_off switch_on shut close open knit sew mend
+	fill_out fill_in fill_up fill hand_in turn_in put_away put_up put_out turn_off turn_on switch_off switch_on shut close open knit sew mend
 			shop grab feed_the bathe groom vaccinate adopt book_the order_the water_the wear apply_for pay_off pay_back ship mail_the rsvp inform
 			notify warn order_a get_a hoover bleach defrost marinate soak unload load vote settle request obtain acquire purchase redeem reserve rent
 			lease pay_for drop_by stop_by swing_by check_on catch_up cheer stay spend sleep wait leave come be_at hem pump rotate service sharpen

@@ -41,6 +41,7 @@ func TestTitlesBehindAColonAreWithoutTheFrameThatNamesTheList(t *testing.T) {
 		sample{"please add these to my list: water plants, call mom and buy stamps", `create "water plants"; create "call mom"; create "buy stamps"`},
 		sample{"add to my list: eggs, milk and bread", `create "eggs"; create "milk"; create "bread"`},
 		sample{"add to my list: bread and butter", `create "bread and butter"`},
+		sample{"put on my list: buy stamps", `create "buy stamps"`},
 		sample{"put these on my list: eggs; milk", `create "eggs"; create "milk"`},
 		sample{"setz auf die Liste: Brot, Milch", `create "Brot"; create "Milch"`},
 		sample{"adicione à minha lista: pão, leite", `create "pão"; create "leite"`})
