@@ -152,7 +152,7 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 			return err
 		}
 	}
-	r, err := a.Service.Start(ctx, app.Owner, service.Request{Assistant: oracle.Name, Session: session, Words: text, Options: o})
+	r, err := a.Service.Start(ctx, c.owner(), service.Request{Assistant: oracle.Name, Session: session, Words: text, Options: o})
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	if f.shadow {
 		c.shadow(ctx, a, r)
 	}
-	return c.retire(ctx, a, app.Owner)
+	return c.retire(ctx, a, c.owner())
 }
 
 // continued names the session that the question goes on with; "" for a new one.
@@ -174,7 +174,7 @@ func (c *command) continued(ctx context.Context, a *app.App, f askFlags) (string
 	if f.cont {
 		name = "last"
 	}
-	s, err := a.Service.FindSession(ctx, app.Owner, oracle.Name, name)
+	s, err := a.Service.FindSession(ctx, c.owner(), oracle.Name, name)
 	return s.ID, err
 }
 
@@ -193,7 +193,7 @@ func (f askFlags) orSettings(cfg config.Config) askFlags {
 
 // mentionInterrupted tells of runs that a crash left open, so that nobody has to look for them.
 func (c *command) mentionInterrupted(ctx context.Context, a *app.App) error {
-	open, err := a.Service.Interrupted(ctx, app.Owner)
+	open, err := a.Service.Interrupted(ctx, c.owner())
 	if err == nil && len(open) > 0 {
 		fmt.Fprintf(c.Err, "· %s interrupted: ‘sibyl run resume’ goes on\n", agent.Counted(len(open), "run"))
 	}

@@ -30,7 +30,7 @@ func (c *command) sessionAudit() *cobra.Command {
 }
 
 func (c *command) audit(ctx context.Context, a *app.App, name string) error {
-	s, err := a.Service.FindSession(ctx, app.Owner, "", name)
+	s, err := a.Service.FindSession(ctx, c.owner(), "", name)
 	if err != nil {
 		var removed *journal.RemovedError
 		if c.asJSON && errors.As(err, &removed) {
@@ -38,7 +38,7 @@ func (c *command) audit(ctx context.Context, a *app.App, name string) error {
 		}
 		return err
 	}
-	found, err := a.Service.Audit(ctx, app.Owner, s.ID)
+	found, err := a.Service.Audit(ctx, c.owner(), s.ID)
 	if err != nil {
 		return err
 	}

@@ -14,11 +14,10 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/service"
 	"sibyl/internal/taskchat"
-	"sibyl/internal/user"
 )
 
 // chatFlags are the flags of ‘sibyl chat’.
-type chatFlags struct{ user, conversation, model string }
+type chatFlags struct{ conversation, model string }
 
 // newConversation is the conversation that begins with a message.
 const newConversation = "new"
@@ -34,16 +33,12 @@ func (c *command) chatCommand() *cobra.Command {
 			"  sibyl chat --json --user ada --conversation new \"was steht an?\"\n  sibyl chat",
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error { return c.chat(ctx, a, f, args) })}
 	fl := cmd.Flags()
-	fl.StringVar(&f.user, "user", string(app.Owner), "whose tasks these are, on this machine")
 	fl.StringVar(&f.conversation, "conversation", "", "go on with this conversation; new: begin one (default: the last one)")
 	fl.StringVarP(&f.model, "model", "m", "", "provider:model; offline:rules for none (default: what is there, see ‘sibyl models’)")
 	return c.withView(cmd, "one JSON object for each message")
 }
 
 func (c *command) chat(ctx context.Context, a *app.App, f chatFlags, args []string) error {
-	if err := user.CheckName(f.user); err != nil {
-		return withCode(ExitUsage, fmt.Errorf("--user: %w", err))
-	}
 	t, err := c.talkOf(ctx, a, f)
 	if err != nil {
 		return err
@@ -75,7 +70,7 @@ type talk struct {
 
 // talkOf finds the conversation to go on with.
 func (c *command) talkOf(ctx context.Context, a *app.App, f chatFlags) (*talk, error) {
-	t := &talk{c: c, a: a, owner: journal.Owner(f.user), model: f.model}
+	t := &talk{c: c, a: a, owner: c.owner(), model: f.model}
 	switch f.conversation {
 	case newConversation:
 		return t, nil

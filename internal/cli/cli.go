@@ -20,6 +20,7 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/keys"
 	"sibyl/internal/service"
+	"sibyl/internal/user"
 )
 
 // Exit codes.
@@ -52,6 +53,7 @@ type command struct {
 	configPath string
 	dataDir    string
 	database   string
+	user       string // whose sessions and tasks are meant
 	flags
 	code   int
 	began  bool // the command line was understood: what fails from here on is not its fault
@@ -185,18 +187,26 @@ func (c *command) root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       c.Build,
-		PersistentPreRun: func(*cobra.Command, []string) {
+		PersistentPreRunE: func(*cobra.Command, []string) error {
 			c.began = true
+			if err := user.CheckName(c.user); err != nil {
+				return withCode(ExitUsage, fmt.Errorf("--user: %w", err))
+			}
+			return nil
 		},
 	}
 	root.SetVersionTemplate("sibyl {{.Version}}\n")
 	root.PersistentFlags().StringVar(&c.configPath, "config", "", "settings file (default: config.yaml in your configuration folder)")
 	root.PersistentFlags().StringVar(&c.dataDir, "data", "", "folder of the journal (default: your data folder)")
+	root.PersistentFlags().StringVar(&c.user, "user", string(app.Owner), "whose sessions and tasks these are, on this machine")
 	root.PersistentFlags().StringVar(&c.database, "database", "", "where everything is kept: postgres://USER@HOST/NAME or sqlite:PATH (default: DATABASE_URL, or a file in the data folder)")
 	root.AddCommand(c.askCommand(), c.chatCommand(), c.mcpCommand(), c.serveCommand(), c.readyCommand(), c.nodesCommand(), c.journalCommand(), c.classifyCommand(), c.explainCommand(), c.replayCommand(), c.runCommand(), c.sessionCommand(), c.treeCommand(),
 		c.promptsCommand(), c.shadowCommand(), c.taskCommand(), c.userCommand(), c.serveClassifier(), c.modelsCommand(), c.configCommand(), c.doctorCommand(), c.evalCommand())
 	return root
 }
+
+// owner is whose sessions and tasks are meant.
+func (c *command) owner() journal.Owner { return journal.Owner(c.user) }
 
 // env is a variable of the environment, as the last entry has it.
 func (c *command) env(name string) (value string) {
@@ -279,7 +289,7 @@ func (c *command) onPrepared(do action) func(*cobra.Command, []string) error {
 // onRun runs a command on the run that its first argument names; without one on the last.
 func (c *command) onRun(do func(ctx context.Context, a *app.App, r journal.Run) error) func(*cobra.Command, []string) error {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
-		r, err := a.Service.FindRun(ctx, app.Owner, nameOr(args, "last"))
+		r, err := a.Service.FindRun(ctx, c.owner(), nameOr(args, "last"))
 		if err != nil {
 			return err
 		}
@@ -290,7 +300,7 @@ func (c *command) onRun(do func(ctx context.Context, a *app.App, r journal.Run) 
 // onSession runs a command on the session that its first argument names, and hands on what follows it; without one on the last.
 func (c *command) onSession(do func(ctx context.Context, a *app.App, s journal.Session, args []string) error) func(*cobra.Command, []string) error {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
-		s, err := a.Service.FindSession(ctx, app.Owner, "", nameOr(args, "last"))
+		s, err := a.Service.FindSession(ctx, c.owner(), "", nameOr(args, "last"))
 		if err != nil {
 			return err
 		}

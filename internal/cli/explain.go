@@ -25,7 +25,7 @@ func (c *command) explainCommand() *cobra.Command {
 }
 
 func (c *command) explain(ctx context.Context, a *app.App, r journal.Run, only int) error {
-	x, err := a.Service.Explain(ctx, app.Owner, r.ID)
+	x, err := a.Service.Explain(ctx, c.owner(), r.ID)
 	if err != nil {
 		return err
 	}

@@ -7,14 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sibyl/internal/app"
 	"sibyl/internal/mcp"
-	"sibyl/internal/user"
 )
 
 func (c *command) mcpCommand() *cobra.Command {
 	var f askFlags
-	var owner string
 	cmd := &cobra.Command{
 		Use: "mcp", Short: "Offer the task list and the Oracle to another program, over MCP on standard streams", Args: cobra.NoArgs,
 		Long: "Speaks the Model Context Protocol on standard input and output, for one program that starts it: tools of the task list, and ‘ask’ for\n" +
@@ -23,14 +20,10 @@ func (c *command) mcpCommand() *cobra.Command {
 		Example: "  sibyl mcp\n  sibyl mcp --in ~/src/project --vault ~/notes\n  sibyl mcp --user ada",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.given = cmd.Flags().Changed
-			if err := user.CheckName(owner); err != nil {
-				return withCode(ExitUsage, err)
-			}
-			return c.mcp(cmd.Context(), f, owner)
+			return c.mcp(cmd.Context(), f)
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&owner, "user", string(app.Owner), "whose tasks and sessions these are")
 	fl.StringVar(&f.in, "in", "", "folder of the code that ‘ask’ searches (default: none)")
 	fl.StringVar(&f.vault, "vault", "", "folder of the notes that it searches (default: the setting vault)")
 	fl.StringVarP(&f.model, "model", "m", "", "provider:model (default: what is there, see ‘sibyl models’)")
@@ -38,7 +31,7 @@ func (c *command) mcpCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *command) mcp(ctx context.Context, f askFlags, owner string) (err error) {
+func (c *command) mcp(ctx context.Context, f askFlags) (err error) {
 	cfg, err := c.settings()
 	if err != nil {
 		return err
@@ -60,5 +53,5 @@ func (c *command) mcp(ctx context.Context, f askFlags, owner string) (err error)
 	if err != nil {
 		return err
 	}
-	return s.Stream(ctx, owner, c.In, c.Out)
+	return s.Stream(ctx, c.user, c.In, c.Out)
 }

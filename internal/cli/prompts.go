@@ -37,7 +37,7 @@ func (c *command) promptsShow() *cobra.Command {
 		Example: "  sibyl prompts show \"How does the auth middleware work?\"\n  sibyl prompts show --segments --after-error \"What did we decide about caching?\"",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: c.onPrepared(func(ctx context.Context, a *app.App, args []string) error {
-			q := oracle.Question{Text: strings.Join(args, " "), Owner: app.Owner, MaxTurns: a.Config.MaxTurns, Prompts: a.Prompts}
+			q := oracle.Question{Text: strings.Join(args, " "), Owner: c.owner(), MaxTurns: a.Config.MaxTurns, Prompts: a.Prompts}
 			o, err := f.options(a.Config.Vault)
 			if err != nil {
 				return withCode(ExitUsage, err)

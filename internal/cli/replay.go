@@ -48,11 +48,11 @@ func (c *command) replayCommand() *cobra.Command {
 }
 
 func (c *command) replay(ctx context.Context, a *app.App, f replayFlags, r journal.Run) error {
-	o, err := f.options(ctx, a.Service, r.ID)
+	o, err := f.options(ctx, a.Service, c.owner(), r.ID)
 	if err != nil {
 		return withCode(ExitUsage, err)
 	}
-	found, err := a.Service.Replay(ctx, app.Owner, r.ID, o)
+	found, err := a.Service.Replay(ctx, c.owner(), r.ID, o)
 	var broken *bt.LoadError
 	if errors.As(err, &broken) || errors.Is(err, run.ErrUnfit) {
 		return withCode(ExitUsage, err)
@@ -72,7 +72,7 @@ func (c *command) replay(ctx context.Context, a *app.App, f replayFlags, r journ
 }
 
 // options reads what is to be different.
-func (f replayFlags) options(ctx context.Context, s *service.Service, id string) (replay.Options, error) {
+func (f replayFlags) options(ctx context.Context, s *service.Service, owner journal.Owner, id string) (replay.Options, error) {
 	o := replay.Options{TreeFile: f.tree, PastFirst: f.pastFirst}
 	if f.tree != "" {
 		text, err := os.ReadFile(f.tree)
@@ -87,7 +87,7 @@ func (f replayFlags) options(ctx context.Context, s *service.Service, id string)
 	if _, err := os.ReadDir(f.prompts); err != nil {
 		return o, fmt.Errorf("the folder of prompts: %w", err)
 	}
-	changed, err := s.ReplayTexts(ctx, app.Owner, id, f.prompts)
+	changed, err := s.ReplayTexts(ctx, owner, id, f.prompts)
 	if err != nil {
 		return o, err
 	}

@@ -87,7 +87,7 @@ func (c *command) prune(ctx context.Context, a *app.App, f pruneFlags) error {
 		return withCode(ExitUsage, errors.New("the setting retention is never: say --older-than, such as 90d"))
 	}
 	if f.dryRun {
-		unused, err := a.Service.Unused(ctx, app.Owner, age)
+		unused, err := a.Service.Unused(ctx, c.owner(), age)
 		if err == nil {
 			err = c.printSessions(unused)
 		}
@@ -97,7 +97,7 @@ func (c *command) prune(ctx context.Context, a *app.App, f pruneFlags) error {
 		fmt.Fprintf(c.Err, "%s not used for %s; nothing was removed\n", agent.Counted(len(unused), "session"), inDays(age))
 		return nil
 	}
-	removed, err := a.Service.Prune(ctx, app.Owner, age)
+	removed, err := a.Service.Prune(ctx, c.owner(), age)
 	if c.asJSON {
 		return errors.Join(err, c.printJSON(removed))
 	}

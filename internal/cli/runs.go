@@ -31,7 +31,7 @@ func (c *command) runList() *cobra.Command {
 			if open {
 				f.Status = journal.Running
 			}
-			runs, err := a.Service.Runs(ctx, app.Owner, f)
+			runs, err := a.Service.Runs(ctx, c.owner(), f)
 			if err != nil {
 				return err
 			}
@@ -89,13 +89,13 @@ func (c *command) runResume() *cobra.Command {
 
 func (c *command) resume(ctx context.Context, a *app.App, args []string) error {
 	if len(args) == 1 {
-		r, err := a.Service.FindRun(ctx, app.Owner, args[0])
+		r, err := a.Service.FindRun(ctx, c.owner(), args[0])
 		if err != nil {
 			return err
 		}
 		return c.resumeOne(ctx, a, r)
 	}
-	open, err := a.Service.Interrupted(ctx, app.Owner)
+	open, err := a.Service.Interrupted(ctx, c.owner())
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (c *command) resume(ctx context.Context, a *app.App, args []string) error {
 }
 
 func (c *command) resumeOne(ctx context.Context, a *app.App, r journal.Run) error {
-	resumed, err := a.Service.Resume(ctx, app.Owner, r.ID)
+	resumed, err := a.Service.Resume(ctx, c.owner(), r.ID)
 	switch {
 	case errors.Is(err, journal.ErrLeased):
 		return withCode(ExitUsage, fmt.Errorf("%w; if that process is gone, its lease ends within seconds", err))
@@ -141,7 +141,7 @@ func (c *command) runWatch() *cobra.Command {
 		Use: "watch RUN", Short: "Show a run's records as JSON lines, and go on until it ends", Args: cobra.ExactArgs(1),
 		RunE: c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error {
 			enc := newJSON(c.Out)
-			for e, err := range a.Service.Watch(ctx, app.Owner, r.ID, service.Place{Record: from}) {
+			for e, err := range a.Service.Watch(ctx, c.owner(), r.ID, service.Place{Record: from}) {
 				if err != nil {
 					return err
 				}
@@ -162,7 +162,7 @@ func (c *command) runCancel() *cobra.Command {
 	return &cobra.Command{
 		Use: "cancel RUN", Short: "Stop a run; what it had written so far is kept", Args: cobra.ExactArgs(1),
 		RunE: c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error {
-			if err := a.Service.Cancel(ctx, app.Owner, r.ID, "stopped by ‘sibyl run cancel’"); err != nil {
+			if err := a.Service.Cancel(ctx, c.owner(), r.ID, "stopped by ‘sibyl run cancel’"); err != nil {
 				return withCode(ExitUsage, err)
 			}
 			fmt.Fprintln(c.Out, r.ID, "is being stopped")

@@ -26,7 +26,7 @@ func (c *command) sessionList() *cobra.Command {
 		RunE: c.onApp(func(ctx context.Context, a *app.App, _ []string) error {
 			f := journal.SessionFilter{Limit: c.limit}
 			if deleted {
-				left, err := a.Service.Removed(ctx, app.Owner, f)
+				left, err := a.Service.Removed(ctx, c.owner(), f)
 				if err != nil {
 					return err
 				}
@@ -34,7 +34,7 @@ func (c *command) sessionList() *cobra.Command {
 					return listLine(t.ID, t.DeletedAt, fmt.Sprintf("%3d", t.Runs), string(t.Reason))
 				})
 			}
-			all, err := a.Service.Sessions(ctx, app.Owner, f)
+			all, err := a.Service.Sessions(ctx, c.owner(), f)
 			if err != nil {
 				return err
 			}
@@ -53,7 +53,7 @@ func (c *command) printSessions(all []journal.Session) error {
 func (c *command) sessionShow() *cobra.Command {
 	return &cobra.Command{Use: "show [SESSION]", Short: "Show a session (default: the last)", Args: cobra.MaximumNArgs(1),
 		RunE: c.onSession(func(ctx context.Context, a *app.App, s journal.Session, _ []string) error {
-			e, err := a.Service.Show(ctx, app.Owner, s.ID)
+			e, err := a.Service.Show(ctx, c.owner(), s.ID)
 			if err != nil {
 				return err
 			}
@@ -70,7 +70,7 @@ func (c *command) sessionExport() *cobra.Command {
 	cmd := &cobra.Command{Use: "export [SESSION]", Short: "Write a session as Markdown, JSON or JSON lines, with the signals of each exchange", Args: cobra.MaximumNArgs(1),
 		Example: "  sibyl session export last --format md -o caching.md\n  sibyl session export 0dl4 --format jsonl",
 		RunE: c.onSession(func(ctx context.Context, a *app.App, s journal.Session, _ []string) error {
-			e, err := a.Service.Show(ctx, app.Owner, s.ID)
+			e, err := a.Service.Show(ctx, c.owner(), s.ID)
 			if err != nil {
 				return err
 			}
@@ -118,7 +118,7 @@ func encodeJSON(v any, indent bool) (string, error) {
 func (c *command) sessionRename() *cobra.Command {
 	return &cobra.Command{Use: "rename SESSION TITLE", Short: "Give a session another title", Args: cobra.MinimumNArgs(2),
 		RunE: c.onSession(func(ctx context.Context, a *app.App, s journal.Session, title []string) error {
-			return a.Service.Rename(ctx, app.Owner, s.ID, strings.Join(title, " "))
+			return a.Service.Rename(ctx, c.owner(), s.ID, strings.Join(title, " "))
 		})}
 }
 
@@ -129,7 +129,7 @@ func (c *command) sessionDelete() *cobra.Command {
 			if !yes {
 				return withCode(ExitUsage, fmt.Errorf("this deletes %q with %d runs, for good: say --yes", s.Title, s.Runs))
 			}
-			return a.Service.Delete(ctx, app.Owner, s.ID)
+			return a.Service.Delete(ctx, c.owner(), s.ID)
 		})}
 	cmd.Flags().BoolVar(&yes, "yes", false, "delete without asking")
 	return cmd

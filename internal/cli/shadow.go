@@ -24,7 +24,7 @@ func (c *command) shadow(ctx context.Context, a *app.App, of *service.Run) {
 	if !c.quiet {
 		fmt.Fprintf(c.Err, "· the shadow answers, by the tree ‘%s’; the answer above stands, and Ctrl-C ends only the shadow\n", oracle.ShadowTree)
 	}
-	r, err := a.Service.Start(ctx, app.Owner, service.Request{Assistant: oracle.ShadowName, Options: oracle.ShadowOf{Run: of.ID, Spec: of.Spec}})
+	r, err := a.Service.Start(ctx, c.owner(), service.Request{Assistant: oracle.ShadowName, Options: oracle.ShadowOf{Run: of.ID, Spec: of.Spec}})
 	if err == nil {
 		err = c.finishShadow(ctx, a, r)
 	}
@@ -41,11 +41,11 @@ func (c *command) finishShadow(ctx context.Context, a *app.App, r *service.Run) 
 	if ctx.Err() != nil {
 		return errors.New("it was stopped")
 	}
-	row, err := a.Service.FindRun(ctx, app.Owner, r.ID)
+	row, err := a.Service.FindRun(ctx, c.owner(), r.ID)
 	if err != nil {
 		return err
 	}
-	p, err := oracle.PairOf(row, outcomes(ctx, a))
+	p, err := oracle.PairOf(row, c.outcomes(ctx, a))
 	if err != nil || c.quiet {
 		return err
 	}
@@ -56,16 +56,16 @@ func (c *command) finishShadow(ctx context.Context, a *app.App, r *service.Run) 
 }
 
 // outcomes reads how runs have ended.
-func outcomes(ctx context.Context, a *app.App) func(id string) (json.RawMessage, error) {
+func (c *command) outcomes(ctx context.Context, a *app.App) func(id string) (json.RawMessage, error) {
 	return func(id string) (json.RawMessage, error) {
-		res, err := a.Service.Result(ctx, app.Owner, id)
+		res, err := a.Service.Result(ctx, c.owner(), id)
 		return res.Outcome, err
 	}
 }
 
 // comparedShadows compares the latest shadows with their runs.
-func comparedShadows(ctx context.Context, a *app.App, limit int) (pairs []oracle.Pair, skipped int, err error) {
-	rows, err := a.Service.Runs(ctx, app.Owner, journal.Filter{Assistant: oracle.ShadowName, Summaries: true, Limit: 100_000})
+func (c *command) comparedShadows(ctx context.Context, a *app.App, limit int) (pairs []oracle.Pair, skipped int, err error) {
+	rows, err := a.Service.Runs(ctx, c.owner(), journal.Filter{Assistant: oracle.ShadowName, Summaries: true, Limit: 100_000})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -73,7 +73,7 @@ func comparedShadows(ctx context.Context, a *app.App, limit int) (pairs []oracle
 	for i, r := range rows {
 		shadows[i] = r.Run
 	}
-	return oracle.Shadows(shadows, outcomes(ctx, a), limit)
+	return oracle.Shadows(shadows, c.outcomes(ctx, a), limit)
 }
 
 // longestReport is how many questions are compared unless told otherwise.
@@ -92,7 +92,7 @@ func (c *command) shadowReport() *cobra.Command {
 			"questions ours was lower and higher. With a run, either of the two, its answers side by side. A tool call is unnecessary if no\n" +
 			"citation of the answer uses what it found.",
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
-			pairs, skipped, err := comparedShadows(ctx, a, c.limit)
+			pairs, skipped, err := c.comparedShadows(ctx, a, c.limit)
 			if err != nil {
 				return err
 			}

@@ -11,21 +11,14 @@ import (
 
 	"sibyl/internal/app"
 	"sibyl/internal/task"
-	"sibyl/internal/user"
 )
 
-// taskFlags are what the commands of ‘sibyl task’ share.
-type taskFlags struct{ user string }
-
 func (c *command) taskCommand() *cobra.Command {
-	var f taskFlags
-	cmd := group(&cobra.Command{Use: "task", Short: "List, add, complete, edit and remove tasks",
+	return group(&cobra.Command{Use: "task", Short: "List, add, complete, edit and remove tasks",
 		Long: "Keeps a to-do list. Every change is kept in the history of its task, with who made it, and the last one can be undone. ‘sibyl chat’ does\n" +
 			"the same by conversation.\n\nExit codes: 0 done, 1 there is no such task or it has changed, 2 bad input, 5 journal trouble.",
 		Example: "  sibyl task add Renew the passport by May 3rd\n  sibyl task list --status pending\n  sibyl task done 1"},
-		c.taskList(&f), c.taskAdd(&f), c.taskDone(&f), c.taskEdit(&f), c.taskRemove(&f), c.taskHistory(&f), c.taskUndo(&f))
-	cmd.PersistentFlags().StringVar(&f.user, "user", string(app.Owner), "whose tasks these are, on this machine")
-	return cmd
+		c.taskList(), c.taskAdd(), c.taskDone(), c.taskEdit(), c.taskRemove(), c.taskHistory(), c.taskUndo())
 }
 
 // tasksOf is the task list of whoever a command is for.
@@ -35,12 +28,9 @@ type tasksOf struct {
 }
 
 // onTasks runs a command on the tasks of a user.
-func (c *command) onTasks(f *taskFlags, do func(ctx context.Context, tasks tasksOf, args []string) error) func(*cobra.Command, []string) error {
+func (c *command) onTasks(do func(ctx context.Context, tasks tasksOf, args []string) error) func(*cobra.Command, []string) error {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
-		if err := user.CheckName(f.user); err != nil {
-			return withCode(ExitUsage, fmt.Errorf("--user: %w", err))
-		}
-		err := do(ctx, tasksOf{a.Tasks, task.By{Owner: f.user, Actor: "cli"}}, args)
+		err := do(ctx, tasksOf{a.Tasks, task.By{Owner: c.user, Actor: "cli"}}, args)
 		var invalid *task.Invalid
 		switch {
 		case errors.As(err, &invalid):
@@ -55,8 +45,8 @@ func (c *command) onTasks(f *taskFlags, do func(ctx context.Context, tasks tasks
 }
 
 // onTask runs a command on the task whose id its argument is.
-func (c *command) onTask(f *taskFlags, do func(ctx context.Context, tasks tasksOf, id int64) error) func(*cobra.Command, []string) error {
-	return c.onTasks(f, func(ctx context.Context, tasks tasksOf, args []string) error {
+func (c *command) onTask(do func(ctx context.Context, tasks tasksOf, id int64) error) func(*cobra.Command, []string) error {
+	return c.onTasks(func(ctx context.Context, tasks tasksOf, args []string) error {
 		id, err := strconv.ParseInt(args[0], 10, 64)
 		if err != nil || id < 1 {
 			return withCode(ExitUsage, fmt.Errorf("%.40q is not the id of a task; ‘sibyl task list’ shows the ids, such as 1", args[0]))
@@ -68,12 +58,12 @@ func (c *command) onTask(f *taskFlags, do func(ctx context.Context, tasks tasksO
 	})
 }
 
-func (c *command) taskList(f *taskFlags) *cobra.Command {
+func (c *command) taskList() *cobra.Command {
 	var q task.Query
 	var status string
 	cmd := &cobra.Command{Use: "list", Short: "List tasks in order of creation", Args: cobra.NoArgs,
 		Example: "  sibyl task list\n  sibyl task list --status pending --newest --limit 10\n  sibyl task list --json --user ada",
-		RunE: c.onTasks(f, func(ctx context.Context, tasks tasksOf, _ []string) error {
+		RunE: c.onTasks(func(ctx context.Context, tasks tasksOf, _ []string) error {
 			q.Status, q.Limit = task.Status(status), c.limit
 			p, err := tasks.List(ctx, tasks.by.Owner, q)
 			if err != nil {
@@ -110,11 +100,11 @@ func (c *command) printTask(t task.Task) error {
 	return nil
 }
 
-func (c *command) taskAdd(f *taskFlags) *cobra.Command {
+func (c *command) taskAdd() *cobra.Command {
 	var description string
 	cmd := &cobra.Command{Use: "add TITLE...", Short: "Add a task", Args: cobra.MinimumNArgs(1),
 		Example: "  sibyl task add Renew the passport by May 3rd\n  sibyl task add \"Buy groceries\" --description \"milk, eggs\"",
-		RunE: c.onTasks(f, func(ctx context.Context, tasks tasksOf, args []string) error {
+		RunE: c.onTasks(func(ctx context.Context, tasks tasksOf, args []string) error {
 			t, _, err := tasks.Add(ctx, tasks.by, strings.Join(args, " "), &description)
 			if err != nil {
 				return err
@@ -125,9 +115,9 @@ func (c *command) taskAdd(f *taskFlags) *cobra.Command {
 	return c.withJSON(cmd, "one JSON object")
 }
 
-func (c *command) taskDone(f *taskFlags) *cobra.Command {
+func (c *command) taskDone() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "done ID", Short: "Complete a task", Args: cobra.ExactArgs(1),
-		RunE: c.onTask(f, func(ctx context.Context, tasks tasksOf, id int64) error {
+		RunE: c.onTask(func(ctx context.Context, tasks tasksOf, id int64) error {
 			t, already, err := tasks.Complete(ctx, tasks.by, id, 0)
 			if err != nil {
 				return err
@@ -139,12 +129,12 @@ func (c *command) taskDone(f *taskFlags) *cobra.Command {
 		})}, "one JSON object")
 }
 
-func (c *command) taskEdit(f *taskFlags) *cobra.Command {
+func (c *command) taskEdit() *cobra.Command {
 	var title, description string
 	var pending bool
 	cmd := &cobra.Command{Use: "edit ID", Short: "Change the title or the description of a task, or open it again", Args: cobra.ExactArgs(1),
 		Example: "  sibyl task edit 1 --title \"Renew both passports\"\n  sibyl task edit 1 --description \"\"\n  sibyl task edit 1 --pending"}
-	cmd.RunE = c.onTask(f, func(ctx context.Context, tasks tasksOf, id int64) error {
+	cmd.RunE = c.onTask(func(ctx context.Context, tasks tasksOf, id int64) error {
 		var e task.Edit
 		if cmd.Flags().Changed("title") {
 			e.Title = &title
@@ -170,12 +160,12 @@ func (c *command) taskEdit(f *taskFlags) *cobra.Command {
 	return c.withJSON(cmd, "one JSON object")
 }
 
-func (c *command) taskRemove(f *taskFlags) *cobra.Command {
+func (c *command) taskRemove() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{Use: "rm ID", Short: "Delete a task", Args: cobra.ExactArgs(1),
 		Long:    "Deletes a task, after a question on a terminal. ‘sibyl task undo’ brings it back, as long as it was the last change.",
 		Example: "  sibyl task rm 1\n  sibyl task rm 1 --yes",
-		RunE: c.onTask(f, func(ctx context.Context, tasks tasksOf, id int64) error {
+		RunE: c.onTask(func(ctx context.Context, tasks tasksOf, id int64) error {
 			t, err := tasks.Task(ctx, tasks.by.Owner, id)
 			if err != nil {
 				return err
@@ -205,9 +195,9 @@ func (c *command) taskRemove(f *taskFlags) *cobra.Command {
 	return c.withJSON(cmd, "one JSON object: the task as it was")
 }
 
-func (c *command) taskHistory(f *taskFlags) *cobra.Command {
+func (c *command) taskHistory() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "history ID", Short: "Show what was changed in a task, by whom and when; also of a deleted one", Args: cobra.ExactArgs(1),
-		RunE: c.onTask(f, func(ctx context.Context, tasks tasksOf, id int64) error {
+		RunE: c.onTask(func(ctx context.Context, tasks tasksOf, id int64) error {
 			all, err := tasks.History(ctx, tasks.by.Owner, id)
 			if err != nil {
 				return err
@@ -222,10 +212,10 @@ func (c *command) taskHistory(f *taskFlags) *cobra.Command {
 		})}, "a JSON array")
 }
 
-func (c *command) taskUndo(f *taskFlags) *cobra.Command {
+func (c *command) taskUndo() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "undo", Short: "Take back the last change; again, the one before it", Args: cobra.NoArgs,
 		Long: "Takes back the last change of your tasks, whichever way it was made. Undoing again walks back further. An undo can't be undone.",
-		RunE: c.onTasks(f, func(ctx context.Context, tasks tasksOf, _ []string) error {
+		RunE: c.onTasks(func(ctx context.Context, tasks tasksOf, _ []string) error {
 			ch, err := tasks.Undo(ctx, tasks.by)
 			if err != nil {
 				return err
