@@ -47,15 +47,14 @@ func (s *Server) askTool() offer {
 	folders := ""
 	if s.config.Oracle.Folders != nil {
 		folders = `,
-			"code": {"type": "string", "description": "name of a folder of code on the server"},
-			"vault": {"type": "string", "description": "name of a folder of notes on the server"}`
+			"code": {"type": "string", "description": "a folder of code on the server"},
+			"vault": {"type": "string", "description": "a folder of notes on the server"}`
 	}
 	return newOffer(tool.Spec{Name: askName, Title: "Ask the Oracle", Effect: tool.Repeatable, Foreign: true,
-		Description: "Answers a question over code, notes and the web, and cites what was read as path:line or address. It changes nothing there. " +
-			"It may take minutes; a session remembers what was asked in it."},
+		Description: "Answers a question over code, notes and the web, with its sources. It may take minutes."},
 		[]string{"question"}, `{
 			"question": {"type": "string", "minLength": 1},
-			"session": {"type": "string", "description": "session_id of an answer, to go on from there"}`+folders+`}`,
+			"session": {"type": "string", "description": "session_id of an earlier answer"}`+folders+`}`,
 		`{"type": "object", "properties": {"run_id": {"type": "string"}, "session_id": {"type": "string"}, "answer": {"type": "string"}, "partial": {"type": "boolean"},
 			"sources": {"type": "array", "items": {"type": "string"}}, "warnings": {"type": "array", "items": {"type": "string"}}}}`, s.ask)
 }

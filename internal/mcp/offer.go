@@ -62,11 +62,11 @@ func newOffer(s tool.Spec, required []string, properties, data string, call func
 		must = `,"required":["` + strings.Join(required, `","`) + `"]`
 	}
 	spec := &sdk.Tool{Name: s.Name, Title: s.Title, Description: s.Description,
-		Annotations: &sdk.ToolAnnotations{Title: s.Title, ReadOnlyHint: hints.ReadOnly, DestructiveHint: &hints.Destructive,
+		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: hints.ReadOnly, DestructiveHint: &hints.Destructive,
 			IdempotentHint: hints.Idempotent, OpenWorldHint: &hints.OpenWorld},
 		InputSchema: json.RawMessage(`{"type":"object","properties":` + properties + must + `,"additionalProperties":false}`),
-		OutputSchema: json.RawMessage(`{"type":"object","properties":{"success":{"type":"boolean"},"data":` + data +
-			`,"error":{"type":"string"},"code":{"type":"string"},"details":{"type":"object"}},"required":["success"]}`),
+		// What a failure has, error, code and details, is the same for all tools, and in docs/mcp.md: it would be half of the list.
+		OutputSchema: json.RawMessage(`{"type":"object","properties":{"success":{"type":"boolean"},"data":` + data + `},"required":["success"]}`),
 	}
 	return offer{spec: spec, names: slices.Sorted(maps.Keys(named)), call: call}
 }

@@ -31,10 +31,9 @@ const (
 
 // Parts of schemas. What may be null is described as either, since lists of types are not understood by every client.
 const (
-	idSchema     = `"task_id": {"type": "integer", "minimum": 1, "description": "the id that list_tasks gives"}`
-	statusSchema = `{"type": "string", "enum": ["` + string(task.Pending) + `", "` + string(task.Completed) + `"]}`
-	mayBeNull    = `{"anyOf": [{"type": "string"}, {"type": "null"}]}`
-	fields       = `"id": {"type": "integer"}, "title": {"type": "string"}, "description": ` + mayBeNull + `, "status": ` + statusSchema + `,
+	idSchema  = `"task_id": {"type": "integer", "minimum": 1, "description": "as list_tasks gives it"}`
+	mayBeNull = `{"anyOf": [{"type": "string"}, {"type": "null"}]}`
+	fields    = `"id": {"type": "integer"}, "title": {"type": "string"}, "description": ` + mayBeNull + `, "status": {"type": "string"},
 		"created_at": {"type": "string"}, "completed_at": ` + mayBeNull + `, "version": {"type": "integer"}`
 
 	taskSchema      = `{"type": "object", "properties": {` + fields + `}}`
@@ -86,7 +85,7 @@ func (s *Server) add(ctx context.Context, c call) (*sdk.CallToolResult, error) {
 
 func (s *Server) listTool() offer {
 	return newOffer(tool.Spec{Name: listName, Title: "List tasks", Effect: tool.Repeatable,
-		Description: "Lists tasks, by default all in order of creation. total counts those on all pages."},
+		Description: "Lists tasks, by default all, in order of creation."},
 		nil, fmt.Sprintf(`{
 			"status": {"type": "string", "enum": ["all", "pending", "completed"]},
 			"order": {"type": "string", "enum": ["created", "newest"]},
