@@ -24,10 +24,10 @@ import (
 
 // What a request may say in its _meta.
 const (
-	MetaKey      = "sibyl/key"      // a text: an idempotency key
-	MetaVersion  = "sibyl/version"  // a number: the version of the task that the caller saw
-	MetaLook     = "sibyl/look"     // true: nothing is to be done, but to give the first result of the key
-	MetaConfirms = "sibyl/confirms" // of a question that this server asks: the tool.Subject that a yes would confirm
+	MetaKey      = tool.MetaKey      // a text: an idempotency key
+	MetaVersion  = tool.MetaVersion  // a number: the version of the task that the caller saw
+	MetaLook     = tool.MetaLook     // true: nothing is to be done, but to give the first result of the key
+	MetaConfirms = tool.MetaConfirms // of a question that this server asks: the tool.Subject that a yes would confirm
 )
 
 // mostKey bounds an idempotency key, in bytes.

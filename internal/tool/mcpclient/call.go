@@ -14,14 +14,6 @@ import (
 	"sibyl/internal/tool"
 )
 
-// What a request carries in its _meta for our own server; another ignores it.
-const (
-	MetaKey      = "sibyl/key"      // the idempotency key of a write
-	MetaVersion  = "sibyl/version"  // the version that the caller saw
-	MetaLook     = "sibyl/look"     // true: the write is looked up by its key, and not performed
-	MetaConfirms = "sibyl/confirms" // on a request for confirmation: the digest of what is to be confirmed
-)
-
 // remote is a tool of a server.
 type remote struct {
 	session *Session
@@ -94,13 +86,13 @@ func (r *remote) call(ctx context.Context, call tool.Call, meta mcp.Meta) (tool.
 	defer cancel()
 	p := &mcp.CallToolParams{Name: r.name, Arguments: args, Meta: meta}
 	if call.Key != "" {
-		p.Meta[MetaKey] = call.Key
+		p.Meta[tool.MetaKey] = call.Key
 	}
 	if !r.session.cfg.Own {
 		return r.send(ctx, p)
 	}
 	if call.Version != 0 {
-		p.Meta[MetaVersion] = call.Version
+		p.Meta[tool.MetaVersion] = call.Version
 	}
 	c := &confirming{call: call.Confirmation}
 	if c.call != nil {
@@ -168,7 +160,7 @@ func (r *remote) unsure(err *tool.Error) *tool.Error {
 
 // Found looks the call up by its key.
 func (o own) Found(ctx context.Context, call tool.Call) (tool.Result, bool, error) {
-	res, err := o.call(ctx, call, mcp.Meta{MetaLook: true})
+	res, err := o.call(ctx, call, mcp.Meta{tool.MetaLook: true})
 	if err == nil {
 		return res, true, nil
 	}

@@ -55,7 +55,7 @@ func TestCallCarriesKeyAndVersion(t *testing.T) {
 		if err != nil || res.Text != `seen {"a":1}` || string(res.Data) != `{"success":true}` || res.Items != 1 {
 			t.Errorf("%+v, %v", res, err)
 		}
-		if m := s.metas[0]; m[MetaKey] != "run/7" || m[MetaVersion] != want {
+		if m := s.metas[0]; m[tool.MetaKey] != "run/7" || m[tool.MetaVersion] != want {
 			t.Errorf("own %v: sent %v", own, m)
 		}
 	}

@@ -41,7 +41,7 @@ func (r *remote) confirmed(ctx context.Context, p *mcp.CallToolParams, c *confir
 
 // elicit answers our own server's request for confirmation: yes to what the person confirmed for the call that goes on, no to all else.
 func (s *Session) elicit(ctx context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-	digest, _ := req.Params.Meta[MetaConfirms].(string)
+	digest, _ := req.Params.Meta[tool.MetaConfirms].(string)
 	if digest != "" && s.covers(ctx, digest) {
 		return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"confirm": true}}, nil
 	}

@@ -101,14 +101,14 @@ func (s *shelf) refuse(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallTo
 func (s *shelf) remove(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key, _ := req.Params.Meta[MetaKey].(string)
+	key, _ := req.Params.Meta[tool.MetaKey].(string)
 	if was := s.byKey[key]; was != nil {
 		return was, nil
 	}
-	if look, _ := req.Params.Meta[MetaLook].(bool); look {
+	if look, _ := req.Params.Meta[tool.MetaLook].(bool); look {
 		return refusing("NOT_FOUND", "nothing was done"), nil
 	}
-	if want, ok := req.Params.Meta[MetaVersion].(float64); ok && int64(want) != s.version {
+	if want, ok := req.Params.Meta[tool.MetaVersion].(float64); ok && int64(want) != s.version {
 		return refusing("CONFLICT", "it has changed"), nil
 	}
 	answer, answered := req.Params.InputResponses["confirm"].(*mcp.ElicitResult)
@@ -117,7 +117,7 @@ func (s *shelf) remove(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallTo
 		if err != nil {
 			return nil, err
 		}
-		ask := &mcp.ElicitParams{Message: "Remove it?", Meta: mcp.Meta{MetaConfirms: digest},
+		ask := &mcp.ElicitParams{Message: "Remove it?", Meta: mcp.Meta{tool.MetaConfirms: digest},
 			RequestedSchema: json.RawMessage(`{"type":"object","properties":{"confirm":{"type":"boolean"}},"required":["confirm"]}`)}
 		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"confirm": ask}, RequestState: "state"}, nil
 	}
