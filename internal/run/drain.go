@@ -99,7 +99,7 @@ func (d *driver) depart(life context.Context) (EndRecord, error) {
 	d.departing = true
 	for op, stop := range d.stop {
 		if !d.f.open[op].Once {
-			stop()
+			stop(ErrLeft)
 		}
 	}
 	grace, stopGrace := d.e.Clock.After(d.e.StopGrace)

@@ -63,7 +63,7 @@ type driver struct {
 	finished  chan *CompletionRecord
 	gone      chan struct{}     // closed when nobody takes receipts any longer
 	inHand    *CompletionRecord // the last receipt, whether it could be appended or not
-	stop      map[uint64]context.CancelFunc
+	stop      map[uint64]context.CancelCauseFunc
 	working   sync.WaitGroup
 	standing  chan journal.Standing // how the journal has the run, with each heartbeat
 	leave     chan struct{}         // closed when the run is to be left to another process
@@ -78,7 +78,7 @@ type driver struct {
 // newDriver drives a run of which no record is taken in.
 func (e *Engine) newDriver(a *Assistant, tree *bt.Tree, r journal.Run) *driver {
 	d := &driver{e: e, a: a, tasks: make(chan task), finished: make(chan *CompletionRecord), gone: make(chan struct{}),
-		stop: map[uint64]context.CancelFunc{}, began: e.Clock.Now(), standing: make(chan journal.Standing, 1), leave: make(chan struct{}),
+		stop: map[uint64]context.CancelCauseFunc{}, began: e.Clock.Now(), standing: make(chan journal.Standing, 1), leave: make(chan struct{}),
 		f: NewFold(a, tree), exit: func() {}}
 	d.Live = &Live{ID: r.ID, Session: r.Session, owner: r.Owner, tree: tree, feed: newFeed(tree),
 		view:     &View{ID: r.ID, Session: r.Session, Owner: r.Owner, store: e.Store},
@@ -293,7 +293,7 @@ func (d *driver) input(life context.Context, kind string, v any) error {
 	}
 	for _, op := range d.f.last.Cancel {
 		if stop := d.stop[op]; stop != nil {
-			stop()
+			stop(ErrWithdrawn)
 		}
 		d.feed.withdraw(op)
 	}

@@ -244,7 +244,7 @@ func (e *Engine) Start(ctx context.Context, s Spec) (*Live, error) {
 	if err := e.enter(ctx, s.Owner); err != nil {
 		return nil, err
 	}
-	live, err := e.begin(ctx, ctx, a, tree, s)
+	live, err := e.begin(ctx, ctx, a, tree, s, e.exit)
 	if err != nil {
 		e.exit()
 	}
@@ -281,8 +281,8 @@ func (e *Engine) beginning(s Spec, waits bool) (b journal.Beginning, start *Star
 	return b, start, raw, err
 }
 
-// begin records a run, until ctx is done, and drives it. Cancelling life is a request to stop it.
-func (e *Engine) begin(ctx, life context.Context, a *Assistant, tree *bt.Tree, s Spec) (*Live, error) {
+// begin records a run, until ctx is done, and drives it. Cancelling life is a request to stop it. exit is called when it is driven no longer.
+func (e *Engine) begin(ctx, life context.Context, a *Assistant, tree *bt.Tree, s Spec, exit func()) (*Live, error) {
 	b, start, raw, err := e.beginning(s, false)
 	if err != nil {
 		return nil, err
@@ -303,7 +303,7 @@ func (e *Engine) begin(ctx, life context.Context, a *Assistant, tree *bt.Tree, s
 		e.unhold(d.key())
 		return nil, err
 	}
-	d.exit = e.exit
+	d.exit = exit
 	live, err := d.start(life, false)
 	if err != nil {
 		e.release(ctx, d.key(), time.Time{})
@@ -391,7 +391,7 @@ func (e *Engine) Resume(ctx context.Context, owner journal.Owner, id string) (*L
 	if err := e.enter(ctx, owner); err != nil {
 		return nil, err
 	}
-	return e.resume(ctx, journal.Key{Owner: owner, Run: id}, func(*driver) error { return nil })
+	return e.resume(ctx, journal.Key{Owner: owner, Run: id}, anyhow, e.exit)
 }
 
 // ResumeNow is Resume that waits for no room: ErrNoRoom if there is none.
@@ -399,11 +399,14 @@ func (e *Engine) ResumeNow(ctx context.Context, owner journal.Owner, id string) 
 	if err := e.tryEnter(); err != nil {
 		return nil, err
 	}
-	return e.resume(ctx, journal.Key{Owner: owner, Run: id}, func(*driver) error { return nil })
+	return e.resume(ctx, journal.Key{Owner: owner, Run: id}, anyhow, e.exit)
 }
 
-// resume takes up a run, for which there is room, if it may go on as it stands.
-func (e *Engine) resume(ctx context.Context, k journal.Key, may func(*driver) error) (live *Live, err error) {
+// anyhow is the answer that a run may go on, however it stands.
+func anyhow(*driver) error { return nil }
+
+// resume takes up a run, for which there is room, if it may go on as it stands. exit is called when it is driven no longer, or after an error.
+func (e *Engine) resume(ctx context.Context, k journal.Key, may func(*driver) error, exit func()) (live *Live, err error) {
 	err = e.takeOver(ctx, k, func() (rest time.Time, err error) {
 		d, recs, err := e.refold(ctx, k.Owner, k.Run)
 		switch {
@@ -415,12 +418,12 @@ func (e *Engine) resume(ctx context.Context, k journal.Key, may func(*driver) er
 		if err := may(d); err != nil {
 			return d.rest, err
 		}
-		d.exit = e.exit
+		d.exit = exit
 		live, err = d.start(ctx, true)
 		return rest, err
 	})
 	if err != nil {
-		e.exit()
+		exit()
 	}
 	return live, err
 }

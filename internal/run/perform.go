@@ -73,7 +73,7 @@ func (d *driver) lookUp(life context.Context) {
 
 // launch has an effect performed by a worker that has nothing to do, or by another one.
 func (d *driver) launch(life context.Context, e asked, w way) {
-	ctx, cancel := context.WithCancel(life)
+	ctx, cancel := context.WithCancelCause(life)
 	d.stop[e.Op] = cancel
 	d.feed.open(e.Op)
 	t := task{ctx, cancel, e, w}
@@ -87,7 +87,7 @@ func (d *driver) launch(life context.Context, e asked, w way) {
 // task is an effect that a worker is to perform.
 type task struct {
 	ctx    context.Context
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
 	asked
 	way
 }
@@ -100,7 +100,7 @@ func (d *driver) worker(t task) {
 		case d.finished <- c:
 		case <-d.gone:
 		}
-		t.cancel()
+		t.cancel(nil)
 		select {
 		case t = <-d.tasks:
 		case <-d.gone:

@@ -83,7 +83,7 @@ func (d *driver) halt(life context.Context) (EndRecord, error) {
 func (d *driver) stopAll() *StoppedRecord {
 	for op, stop := range d.stop {
 		if !d.f.open[op].Once {
-			stop()
+			stop(ErrWithdrawn)
 		}
 	}
 	stopped := &StoppedRecord{}

@@ -45,7 +45,7 @@ func (e *Engine) Submit(ctx context.Context, s Spec) (journal.Key, *Live, error)
 	} else if err != nil {
 		return journal.Key{}, nil, err
 	}
-	live, err := e.begin(ctx, context.WithoutCancel(ctx), a, tree, s)
+	live, err := e.begin(ctx, context.WithoutCancel(ctx), a, tree, s, e.exit)
 	if err != nil {
 		e.exit()
 		return journal.Key{}, nil, err
@@ -65,7 +65,7 @@ func (e *Engine) TakeUp(ctx context.Context, k journal.Key) (*Live, error) {
 		}
 		d.rest = e.Clock.Now().Add(setAside)
 		return fmt.Errorf("run %s was taken up %d times and came no further: %w", d.ID, inVain, ErrSetAside)
-	})
+	}, e.exit)
 }
 
 // restIfBroken has a run rest that can't go on here: what keeps it from going on, such as an end that the journal does not take, would do
@@ -75,12 +75,14 @@ func (d *driver) restIfBroken(ctx context.Context) {
 		return
 	}
 	d.e.Log.WarnContext(ctx, "a run can't go on here", "run_id", d.ID, "err", logged(d.err))
-	for _, passing := range []error{journal.ErrUnreachable, journal.ErrUnsure, journal.ErrLocked} {
-		if errors.Is(d.err, passing) {
-			return
-		}
+	if !isAway(d.err) {
+		d.rest = d.e.Clock.Now().Add(firstRest)
 	}
-	d.rest = d.e.Clock.Now().Add(firstRest)
+}
+
+// isAway says that the journal may be back a moment later.
+func isAway(err error) bool {
+	return errors.Is(err, journal.ErrUnreachable) || errors.Is(err, journal.ErrUnsure) || errors.Is(err, journal.ErrLocked)
 }
 
 // Vacancy tells of room that may have become free, for whoever looks for runs.

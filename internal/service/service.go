@@ -168,6 +168,23 @@ func (s *Service) Submit(ctx context.Context, owner journal.Owner, r Request) (S
 	return begun, nil
 }
 
+// Within performs an effect of a run by another one, of that id, as run.Engine.Within does, and gives what came of it. The run is begun in a
+// session of its own, or, where its assistant names one, in that.
+func (s *Service) Within(ctx context.Context, owner journal.Owner, id string, r Request) (Result, error) {
+	a, err := s.assistant(r.Assistant)
+	if err != nil {
+		return Result{}, err
+	}
+	end, err := s.config.Engine.Within(ctx, journal.Key{Owner: owner, Run: id}, func(ctx context.Context) (run.Spec, error) {
+		_, spec, err := s.spec(ctx, owner, r, false)
+		return spec, err
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	return result(a, id, end)
+}
+
 // submitted gives the run that was begun under the key of a request; journal.ErrNotFound without one.
 func (s *Service) submitted(ctx context.Context, owner journal.Owner, r Request) (Submitted, error) {
 	if r.Key == "" {
