@@ -42,9 +42,11 @@ type Transcript struct {
 	Segments []Segment
 }
 
-// Segment is a part of a transcript. Start and End are in seconds; NoSpeech is how likely it is that nobody speaks in it, 0-1.
+// Segment is a part of a transcript. Start and End are in seconds; NoSpeech is how likely it is that nobody speaks in it, 0-1, and
+// Confidence the mean probability of its tokens; 0: not told.
 type Segment struct {
 	Start, End float64
 	Text       string
 	NoSpeech   float64
+	Confidence float64
 }

@@ -46,7 +46,6 @@ type RetryPolicy struct {
 //   - Response.Usage and Response.Attempts count all attempts, whether or not the last one succeeded.
 //   - When the context is done no attempt begins, and a wait ends at once.
 func Retry(m Model, p RetryPolicy) Model {
-	p.Attempts, p.Patience = cmp.Or(max(p.Attempts, 0), defaultAttempts), cmp.Or(p.Patience, defaultPatience)
 	return &retrying{Model: m, policy: p}
 }
 
@@ -57,7 +56,7 @@ func hurried(m Model) Model {
 		return m
 	}
 	p := r.policy
-	p.Patience = min(p.Patience, hurry)
+	p.Patience = min(cmp.Or(p.Patience, defaultPatience), hurry)
 	return Retry(r.Model, p)
 }
 
@@ -104,36 +103,56 @@ func backoff(first time.Duration, before int, failed *Error, random float64) tim
 }
 
 func (r *retrying) Chat(ctx context.Context, req Request, emit func(Delta) error) (Response, error) {
-	said, left := relay{emit: emit}, patience{RetryPolicy: r.policy}
+	said := relay{emit: emit}
 	total := Response{Model: r.ID()} // with what all attempts have cost
-	if err := ctx.Err(); err != nil {
-		return total, &Error{Kind: KindOf(err), Model: r.ID(), Err: err}
-	}
-	for attempt := 1; ; attempt++ {
-		var err error
+	err := r.policy.repeat(ctx, r.ID(), func() (text bool, err error) {
 		total, err = said.ask(ctx, r.Model, req, total)
+		return total.Text != "", err
+	}, func(w Wait) error {
+		return said.tell(r.ID(), Delta{Wait: &w})
+	})
+	return total, err
+}
+
+// Do makes attempts at what has no text on its way, such as a transcription, until one succeeds or fails for good: as often and as
+// patiently as Retry does with a model of that ID. tell, which may be nil, is told of each wait; its error ends the attempts.
+func (p RetryPolicy) Do(ctx context.Context, id string, attempt func() error, tell func(Wait) error) error {
+	if tell == nil {
+		tell = func(Wait) error { return nil }
+	}
+	return p.repeat(ctx, id, func() (bool, error) { return false, attempt() }, tell)
+}
+
+// repeat makes attempts, each of which says whether text has come of it.
+func (p RetryPolicy) repeat(ctx context.Context, id string, attempt func() (text bool, err error), tell func(Wait) error) error {
+	p.Attempts, p.Patience = cmp.Or(max(p.Attempts, 0), defaultAttempts), cmp.Or(p.Patience, defaultPatience)
+	left := patience{RetryPolicy: p}
+	if err := ctx.Err(); err != nil {
+		return &Error{Kind: KindOf(err), Model: id, Err: err}
+	}
+	for made := 1; ; made++ {
+		text, err := attempt()
 		var failed *Error
 		if !errors.As(err, &failed) {
-			return total, err
+			return err
 		}
-		wait, again := left.after(failed, total.Text != "", rand.Float64())
+		wait, again := left.after(failed, text, rand.Float64())
 		if !again {
-			return total, final(failed, err)
+			return final(failed, err)
 		}
 		if ctx.Err() == nil {
-			told := said.tell(r.ID(), Delta{Wait: &Wait{Until: time.Now().Add(wait), Model: r.ID(), Kind: failed.Kind, Attempt: attempt}})
-			if told != nil {
-				return total, told
+			if told := tell(Wait{Until: time.Now().Add(wait), Model: id, Kind: failed.Kind, Attempt: made}); told != nil {
+				return told
 			}
 		}
-		if gone := r.pause(ctx, wait, failed); gone != nil {
-			return total, gone
+		if gone := pause(ctx, id, wait, failed); gone != nil {
+			return gone
 		}
 	}
 }
 
 // pause waits between a failed attempt and the next. The error is that of a caller who has withdrawn the request.
-func (r *retrying) pause(ctx context.Context, wait time.Duration, failed *Error) error {
+func pause(ctx context.Context, id string, wait time.Duration, failed *Error) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
@@ -148,7 +167,7 @@ func (r *retrying) pause(ctx context.Context, wait time.Duration, failed *Error)
 		return failed
 	}
 	message := fmt.Sprintf("%v before another attempt; the last one failed: %s: %s", err, failed.Kind, failed.text())
-	return &Error{Kind: KindOf(err), Model: r.ID(), Message: message, Err: err}
+	return &Error{Kind: KindOf(err), Model: id, Message: message, Err: err}
 }
 
 // final is the last attempt's error, with what there is to add.

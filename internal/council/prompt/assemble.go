@@ -1,0 +1,177 @@
+package prompt
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	gap       = "\n\n" // between blocks
+	leastKept = 80     // characters of the newest transcript, however small the budget
+)
+
+// block is an entry of the context.
+type block struct {
+	Entry
+	header, body string // body is clean, and not yet escaped
+	size         int    // characters of text()
+	cut          bool
+}
+
+func (b *block) text() string {
+	if b.body == "" {
+		return b.header
+	}
+	return b.header + "\n" + escape(b.body)
+}
+
+// Assemble puts entries, in any order, into a context. Over the budget whole entries are left out: the oldest responses first, then the
+// oldest transcripts, never the newest transcript. If that alone is too long, its end is kept, at least 80 characters of it.
+func Assemble(entries []Entry, o Options) Context {
+	var c Context
+	w := wordsOf(o.Language)
+	var blocks []*block
+	for _, e := range inOrder(entries) {
+		switch {
+		case e.Oracle != "" && !o.History:
+		case e.Missing:
+			c.Missing = append(c.Missing, e.ID)
+		default:
+			b := &block{Entry: e, header: headerOf(e, w), body: clean(e.Text)}
+			b.size = utf8.RuneCountInString(b.text())
+			blocks = append(blocks, b)
+			if e.Oracle == "" {
+				c.TranscriptsOf++
+			} else {
+				c.ResponsesOf++
+			}
+		}
+	}
+	c.Transcripts, c.Responses = c.TranscriptsOf, c.ResponsesOf
+	if o.Budget > 0 {
+		c.fit(blocks, o.Budget, w)
+	}
+	var parts []string
+	if note := c.note(w); note != "" {
+		parts = append(parts, note)
+	}
+	for _, b := range blocks {
+		if b.cut {
+			c.Cut = append(c.Cut, b.ID)
+			continue
+		}
+		c.Included = append(c.Included, b.ID)
+		parts = append(parts, b.text())
+	}
+	c.Text = strings.Join(parts, gap)
+	c.Tokens = Tokens(c.Text)
+	return c
+}
+
+func inOrder(entries []Entry) []Entry {
+	entries = slices.Clone(entries)
+	kind := func(e Entry) int {
+		if e.Oracle == "" {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(entries, func(a, b Entry) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(kind(a), kind(b)), cmp.Compare(a.Sequence, b.Sequence))
+	})
+	return entries
+}
+
+func headerOf(e Entry, w words) string {
+	at := e.At.UTC().Format(timeFormat)
+	if e.Oracle == "" {
+		return fmt.Sprintf("[%s %d - %s]", w.transcript, e.Sequence, at)
+	}
+	return fmt.Sprintf("[%s: %s - %s]", w.oracle, headerName(e.Oracle), at)
+}
+
+// fit leaves blocks out until the rest has at most so many tokens.
+func (c *Context) fit(blocks []*block, budget int, w words) {
+	size, left := 0, 0
+	for _, b := range blocks {
+		size, left = size+b.size, left+1
+	}
+	over := func() bool {
+		note := utf8.RuneCountInString(c.note(w))
+		gaps := max(0, left-1)
+		if note > 0 && left > 0 {
+			gaps++
+		}
+		return tokensOf(size+note+gaps*len(gap)) > budget
+	}
+	var newest *block
+	for _, b := range blocks {
+		if b.Oracle == "" {
+			newest = b
+		}
+	}
+	leaveOut := func(responses bool, count *int) {
+		for _, b := range blocks {
+			if (b.Oracle != "") == responses && b != newest && over() {
+				b.cut = true
+				size, left, *count = size-b.size, left-1, *count-1
+			}
+		}
+	}
+	leaveOut(true, &c.Responses)
+	leaveOut(false, &c.Transcripts)
+	if newest != nil && over() {
+		c.Shortened = newest.ID
+		room := 4*budget - utf8.RuneCountInString(c.note(w)+gap+newest.header+"\n")
+		newest.body = end(newest.body, max(room, leastKept))
+	}
+}
+
+// end is the last part of a text that is at most so long once it is escaped, from the beginning of a word on where one is near.
+func end(text string, most int) string {
+	runes := []rune(text)
+	for keep := min(most, len(runes)); ; keep-- {
+		tail := runes[len(runes)-keep:]
+		if keep < len(runes) {
+			for i, r := range tail[:min(len(tail), leastKept/2)] {
+				if unicode.IsSpace(r) {
+					tail = tail[i:]
+					break
+				}
+			}
+		}
+		kept := strings.TrimLeftFunc(string(tail), unicode.IsSpace)
+		if keep <= 0 || utf8.RuneCountInString(escape(kept)) <= most {
+			return kept
+		}
+	}
+}
+
+// note is the line that says what was left out; "" if nothing was.
+func (c *Context) note(w words) string {
+	var counts, said []string
+	count := func(is, of int, one, many string) {
+		if is < of {
+			if of == 1 {
+				many = one
+			}
+			counts = append(counts, fmt.Sprintf("%d %s %d %s", is, w.of, of, many))
+		}
+	}
+	count(c.Transcripts, c.TranscriptsOf, w.transcriptOne, w.transcripts)
+	count(c.Responses, c.ResponsesOf, w.answerOne, w.answers)
+	if len(counts) > 0 {
+		said = append(said, strings.Join(counts, " "+w.and+" ")+": "+w.left)
+	}
+	if c.Shortened != "" {
+		said = append(said, w.shortened)
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return "[" + strings.Join(said, "; ") + "]"
+}

@@ -1,0 +1,110 @@
+package prompt
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"sibyl/internal/council/language"
+	"sibyl/internal/council/persona"
+)
+
+const timeFormat = "2006-01-02 15:04:05" // UTC
+
+const maxName = 200 // characters of an oracle's name in a header
+
+// words are what a context says in a language.
+type words struct {
+	transcript, oracle string
+	// The line of what was left out: counted, its nouns for one and for more, and what became of them.
+	of                                             string
+	transcriptOne, transcripts, answerOne, answers string
+	and, left, shortened                           string
+}
+
+func wordsOf(tongue string) words {
+	switch tongue {
+	case "en":
+		return words{"TRANSCRIPT", "ORACLE", "of", "transcript", "transcripts", "response", "responses", "and", "the oldest were left out",
+			"only the end of the last transcript is here"}
+	case "de":
+		return words{"TRANSKRIPT", "ORAKEL", "von", "Transkript", "Transkripten", "Antwort", "Antworten", "und", "die ältesten wurden ausgelassen",
+			"vom letzten Transkript steht nur das Ende hier"}
+	}
+	return words{"TRANSCRIÇÃO", "ORÁCULO", "de", "transcrição", "transcrições", "resposta", "respostas", "e", "as mais antigas ficaram de fora",
+		"da última transcrição só está aqui o final"}
+}
+
+// Tokens estimates the tokens of a text: a quarter of its characters, rounded up.
+func Tokens(text string) int { return tokensOf(utf8.RuneCountInString(text)) }
+
+func tokensOf(characters int) int { return (characters + 3) / 4 }
+
+// Compose puts a context into a persona: in place of each placeholder, or after the file and a blank line. The context is taken as it is.
+func Compose(p persona.Persona, context string) string {
+	if p.Placeholder != "" && strings.Contains(p.Content, p.Placeholder) {
+		return strings.ReplaceAll(p.Content, p.Placeholder, context)
+	}
+	content := strings.TrimRightFunc(p.Content, unicode.IsSpace)
+	if context == "" {
+		return content
+	}
+	return content + "\n\n" + context
+}
+
+// Language is the language of a session: "pt", "en" or "de". It is what was said ("pt-BR" counts as "pt"), if that is one of them; else what
+// the texts are written in; else "pt".
+func Language(said string, texts []string) string {
+	base, _, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(said)), "_", "-"), "-")
+	switch base {
+	case "pt", "en", "de":
+		return base
+	}
+	if found := language.Of(texts...); found != "" {
+		return found
+	}
+	return "pt"
+}
+
+// clean is a text as a block holds it, before its lines are looked at.
+func clean(text string) string {
+	text = strings.TrimPrefix(strings.ToValidUTF8(text, "\ufffd"), "\ufeff")
+	return strings.TrimRightFunc(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), unicode.IsSpace)
+}
+
+// forged are beginnings of lines that read as a header, in any of the languages, in whatever case, with or without accents. What some
+// programs show as a line break is one, and marks of Markdown hide nothing.
+var forged = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`((?:^|[\n\v\f\x{85}\x{2028}\x{2029}])[\s\p{Z}\p{Cf}>#*_~+-]*)([\[［][\s\p{Z}\p{Cf}*_]*` +
+		`(?i:trans(?:cri[cç]\p{Mn}*[aã]\p{Mn}*o|cript|kript)\b|or(?:[aá]\p{Mn}*culo|acle|akel)[\s\p{Z}\p{Cf}*_]*[:：]))`)
+})
+
+// escape puts a backslash before each header that a text only pretends to have.
+func escape(text string) string { return forged().ReplaceAllString(text, `$1\$2`) }
+
+// headerName is a name that ends neither its line nor its brackets.
+func headerName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case r == '[':
+			return '('
+		case r == ']':
+			return ')'
+		case unicode.IsControl(r), unicode.IsSpace(r), r == '\u2028', r == '\u2029':
+			return ' '
+		case unicode.Is(unicode.Bidi_Control, r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(name, "\ufffd"))
+	name = strings.Join(strings.Fields(name), " ")
+	if runes := []rune(name); len(runes) > maxName {
+		name = string(runes[:maxName])
+	}
+	if name == "" {
+		return "?"
+	}
+	return name
+}

@@ -1,0 +1,209 @@
+package scribe
+
+import (
+	"bufio"
+	_ "embed"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"sibyl/internal/model"
+	"sibyl/internal/search"
+)
+
+// A unit is what is doubted as a whole: a segment, or a sentence where there are no segments.
+type unit struct {
+	text       string
+	words      []string // folded
+	start, end float64  // both 0: not known
+	noSpeech   float64
+	confidence float64 // 0: not known
+}
+
+func (u unit) span() float64 { return u.end - u.start }
+
+// unitsOf takes a transcript apart; text is all of it, laid out.
+func unitsOf(said model.Transcript, text string, start float64) (units []unit) {
+	for _, s := range said.Segments {
+		if part := strings.TrimSpace(s.Text); part != "" {
+			units = append(units, unit{text: part, words: search.Words(part), start: start + s.Start, end: start + s.End,
+				noSpeech: s.NoSpeech, confidence: s.Confidence})
+		}
+	}
+	if units != nil {
+		return units
+	}
+	for _, sentence := range sentences(text) {
+		units = append(units, unit{text: sentence, words: search.Words(sentence)})
+	}
+	return units
+}
+
+// sentences takes a text apart at marks that end one, and at lines.
+func sentences(text string) (all []string) {
+	for line := range strings.Lines(text) {
+		begin := 0
+		for i, r := range line {
+			after := i + utf8.RuneLen(r)
+			if strings.ContainsRune(".!?…。！？", r) && (after == len(line) || strings.ContainsAny(line[after:after+1], " \n") || r > 0x2FFF) {
+				all = append(all, strings.TrimSpace(line[begin:after]))
+				begin = after
+			}
+		}
+		all = append(all, strings.TrimSpace(line[begin:]))
+	}
+	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
+}
+
+// From when on a sign counts. Whisper itself takes a segment for silence at 0.6 if it is unsure of the words as well, and decodes anew where
+// the mean logarithm of its tokens' probabilities is below -1.
+const (
+	silentShare  = 0.8  // of a unit, in which nobody speaks
+	doubtedShare = 0.5  // of one, in support of another sign
+	noSpeech     = 0.6  // as the transcriber says
+	someNoSpeech = 0.3  // in support of another sign
+	unsure       = 0.35 // of the transcriber's confidence
+	repeats      = 3    // of one unit in a row
+	cycles       = 4    // of the same words within a unit
+	cycleWords   = 8    // that these have together, at least
+	slowest      = 1.0  // characters a second, over at least slowSpan seconds
+	slowSpan     = 8.0
+	fastest      = 45.0 // characters a second, of at least fastText characters
+	fastText     = 40
+)
+
+// doubts flags what is doubtful in the units, each once: by the strongest reason, one flag for those that repeat.
+//
+// What a transcriber invents shows by what it rests on, not by what it says: no voice under it, words that go round, a pace at which nobody
+// speaks. Known phrases add to that. Only credits, which nobody says, are told by their words alone; a phrase that people do
+// say needs another sign, or to be all that there is.
+func doubts(units []unit, silent []Stretch) (flags []Flag) {
+	known := phrases()
+	alone := !slices.ContainsFunc(units, func(u unit) bool { return known.of(u.words) == "" })
+	for i := 0; i < len(units); i++ {
+		u := units[i]
+		if n := run(units[i:]); n >= repeats {
+			last := units[i+n-1]
+			flags = append(flags, Flag{Kind: Ghost, Text: short(u.text), Start: u.start, End: last.end})
+			i += n - 1
+			continue
+		}
+		if kind := u.doubt(known.of(u.words), alone, share(u, silent)); kind != "" {
+			flags = append(flags, Flag{Kind: kind, Text: short(u.text), Start: u.start, End: u.end})
+		}
+	}
+	return flags
+}
+
+// doubt is the kind of flag that u deserves, "" for none. phrase is the sort of phrase that it is, alone says that there are only such, and
+// silent is the share of it in which nobody speaks.
+func (u unit) doubt(phrase string, alone bool, silent float64) string {
+	pace := u.pace()
+	weak := silent >= doubtedShare || u.noSpeech >= someNoSpeech || pace || u.confidence > 0 && u.confidence < unsure
+	switch {
+	case phrase == credit, phrase == farewell && (alone || weak), cyclic(u.words):
+		return Ghost
+	case silent >= silentShare:
+		return Silence
+	case u.noSpeech >= noSpeech, pace, u.confidence > 0 && u.confidence < unsure:
+		return LowConfidence
+	}
+	return ""
+}
+
+// pace says whether nobody speaks as slowly or as fast.
+func (u unit) pace() bool {
+	n := float64(utf8.RuneCountInString(u.text))
+	return u.span() >= slowSpan && n/u.span() < slowest || u.span() > 0 && n >= fastText && n/u.span() > fastest
+}
+
+// run counts how many units at the beginning say the same.
+func run(units []unit) int {
+	n := 1
+	for n < len(units) && len(units[0].words) > 0 && slices.Equal(units[n].words, units[0].words) {
+		n++
+	}
+	return n
+}
+
+// cyclic says whether words are the same few again and again.
+func cyclic(words []string) bool {
+	if len(words) < cycleWords {
+		return false
+	}
+	for period := 1; period <= len(words)/cycles; period++ {
+		same := 0
+		for i := period; i < len(words) && words[i] == words[i-period]; i++ {
+			same++
+		}
+		if same == len(words)-period {
+			return true
+		}
+	}
+	return false
+}
+
+// share is how much of u lies in stretches in which nobody speaks, 0-1; they do not overlap.
+func share(u unit, silent []Stretch) float64 {
+	if u.span() <= 0 {
+		return 0
+	}
+	covered := 0.0
+	for _, s := range silent {
+		covered += max(0, min(u.end, s.End)-max(u.start, s.Start))
+	}
+	return covered / u.span()
+}
+
+// mostText bounds the text of a flag, in characters.
+const mostText = 200
+
+func short(text string) string {
+	if utf8.RuneCountInString(text) <= mostText {
+		return text
+	}
+	return string([]rune(text)[:mostText-1]) + "…"
+}
+
+// The sorts of phrases that transcribers are known to invent.
+const (
+	credit   = "credit"   // of subtitles: nobody says them
+	farewell = "farewell" // of videos: people do say them
+)
+
+//go:embed ghosts.txt
+var ghosts string
+
+// phraseList holds known phrases, as words with spaces between; credits by how they begin.
+type phraseList struct {
+	credits   []string
+	farewells map[string]bool
+}
+
+func phrases() phraseList {
+	list := phraseList{farewells: map[string]bool{}}
+	for lines := bufio.NewScanner(strings.NewReader(ghosts)); lines.Scan(); {
+		sort, phrase, found := strings.Cut(lines.Text(), " ")
+		folded := strings.Join(search.Words(phrase), " ")
+		switch {
+		case !found || folded == "":
+		case sort == credit:
+			list.credits = append(list.credits, folded)
+		case sort == farewell:
+			list.farewells[folded] = true
+		}
+	}
+	return list
+}
+
+// of is the sort of phrase that words are; "" for none.
+func (l phraseList) of(words []string) string {
+	text := strings.Join(words, " ")
+	switch {
+	case l.farewells[text]:
+		return farewell
+	case slices.ContainsFunc(l.credits, func(c string) bool { return strings.HasPrefix(text+" ", c+" ") }):
+		return credit
+	}
+	return ""
+}
