@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// FS holds the embedded prompts: oracle/base.md and its siblings, and tasks/intent.md.
+// FS holds the embedded prompts: oracle/base.md and its siblings, tasks/intent.md, and those of council.
 //
-//go:embed oracle/*.md tasks/*.md
+//go:embed oracle/*.md tasks/*.md council/*.md
 var FS embed.FS
 
 //go:embed oracles/*.md

@@ -19,12 +19,14 @@ import (
 	"sibyl/internal/assistant"
 	"sibyl/internal/bert"
 	"sibyl/internal/config"
+	"sibyl/internal/council"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/node"
 	"sibyl/internal/oracle"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
+	"sibyl/internal/scribe"
 	"sibyl/internal/service"
 	"sibyl/internal/store"
 	"sibyl/internal/task"
@@ -62,6 +64,7 @@ type App struct {
 	Users   *user.Service
 	Tasks   *task.Service
 	Oracle  *run.Assistant
+	Council *council.Desk
 
 	Registry node.Registry
 	Clock    node.Clock // the database's time
@@ -74,6 +77,8 @@ type App struct {
 	secrets *secrets
 	opened  opened
 	servers *servers
+	folders folders // of the Council
+	scribe  *scribe.Scribe
 	build   string
 	cooling *model.Cooling // of models that failed, for all runs of this process
 	bert    *bert.Classifier
@@ -125,7 +130,11 @@ func (a *App) assist(opt Options) (err error) {
 	if err != nil {
 		return err
 	}
-	all := []*assistant.Assistant{main, oracle.DescribeShadow(main), taskchat.Describe(tasks, chat)}
+	councils, err := a.council()
+	if err != nil {
+		return err
+	}
+	all := append([]*assistant.Assistant{main, oracle.DescribeShadow(main), taskchat.Describe(tasks, chat)}, councils...)
 	c := run.Config{Store: a.Store, Build: opt.Build, Log: a.log, Holder: holder(), Dead: dead, Redact: a.secrets.bytes, Clock: &a.Clock}
 	if a.telemetry != nil {
 		c.MostRuns, c.Observer = a.Config.Server.MostRuns, a.telemetry.Observer()
@@ -184,14 +193,19 @@ func Prepare(cfg config.Config) (*App, error) {
 
 // model opens the model of a run, with retries and those that answer where it does not.
 func (a *App) model(ctx context.Context, env oracle.Env) (model.Model, error) {
+	return a.chained(ctx, &a.opened, a.Models, env)
+}
+
+// chained opens a model of a catalog.
+func (a *App) chained(ctx context.Context, open *opened, models model.Catalog, env oracle.Env) (model.Model, error) {
 	a.LearnKeys(ctx, env) // a run that is resumed may read a file before it asks the model
-	first, err := a.opened.model(a.Models, env.Model)
+	first, err := open.model(models, env.Model)
 	if err != nil {
 		return nil, err
 	}
 	var others []model.Model
 	for _, id := range env.Fallback {
-		if m, err := a.opened.model(a.Models, id); err == nil { // one that is not set up here can't answer, and need not
+		if m, err := open.model(models, id); err == nil { // one that is not set up here can't answer, and need not
 			others = append(others, m)
 		}
 	}

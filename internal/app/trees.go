@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sibyl/internal/bt"
+	"sibyl/internal/council"
 	"sibyl/internal/oracle"
 	"sibyl/internal/taskchat"
 	"sibyl/trees"
@@ -22,7 +23,11 @@ type kind struct {
 
 func (a *App) kinds() ([]kind, error) {
 	leaves, options, err := taskchat.Leaves()
-	return []kind{{oracle.Name, []string{oracle.Name, oracle.ShadowTree}, a.Oracle.Leaves, a.Oracle.Options}, {taskchat.Name, []string{taskchat.Name}, leaves, options}}, err
+	if err != nil {
+		return nil, err
+	}
+	councils, sittings, err := council.Leaves()
+	return []kind{{council.Name, []string{council.Name}, councils, sittings}, {oracle.Name, []string{oracle.Name, oracle.ShadowTree}, a.Oracle.Leaves, a.Oracle.Options}, {taskchat.Name, []string{taskchat.Name}, leaves, options}}, err
 }
 
 // LoadTree loads a tree for the assistant that its file is named after; one of another name for the assistant that it fits best.

@@ -33,7 +33,8 @@ type Assistant struct {
 	// Schema is the JSON Schema of what Decode reads.
 	Schema json.RawMessage
 
-	// Begin makes a run of what a person said. It checks words and options, and fills in all of the Spec but owner, session and tree.
+	// Begin makes a run of what a person said. It checks words and options, and fills in all of the Spec but owner and tree. A Beginning
+	// without a session may be given one that the options mean: the same each time, and made with its first run.
 	Begin func(ctx context.Context, b Beginning) (run.Spec, error)
 	// Show reads the outcome of a run that has ended.
 	Show func(outcome json.RawMessage) (Shown, error)

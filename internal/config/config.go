@@ -47,6 +47,7 @@ type Config struct {
 	Keys      KeyPlaces
 	Server    Server
 	MCP       MCP
+	Council   Council
 
 	// StoredProblem says why not all names of stored keys could be learnt. The settings hold without those, so this is
 	// for showing and not the end.
@@ -108,6 +109,7 @@ func defaults() Config {
 		Ollama:    Ollama{Host: "http://127.0.0.1:11434", Local: true},
 		Bert:      Bert{Timeout: 5 * time.Second},
 		Providers: map[string]Provider{},
+		Council:   defaultCouncil(),
 		Fallback:  Fallback{CoolDown: time.Minute},
 		Timeouts: Timeouts{Start: 2 * time.Minute, Silence: time.Minute, LocalStart: 10 * time.Minute, LocalSilence: 3 * time.Minute,
 			Web: 20 * time.Second},

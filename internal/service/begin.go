@@ -32,10 +32,25 @@ func (s *Service) begin(ctx context.Context, owner journal.Owner, r Request, how
 			if s.await(patient, journal.Key{Owner: owner, Run: held.Run}) != nil {
 				return nil, run.Spec{}, err
 			}
-		case !errors.Is(err, journal.ErrConsumed) || patient.Err() != nil:
+		case patient.Err() == nil && (errors.Is(err, journal.ErrConsumed) || errors.Is(err, journal.ErrExists) && s.joins(ctx, spec)):
+		default:
 			return a, spec, err
 		}
 	}
+}
+
+// joins says that the session of a run, which was to begin with it, has begun with another.
+func (s *Service) joins(ctx context.Context, spec run.Spec) bool {
+	if spec.NewSession == nil {
+		return false
+	}
+	if spec.ID != "" {
+		if _, err := s.config.Store.Run(ctx, spec.Owner, spec.ID); !errors.Is(err, journal.ErrNotFound) {
+			return false
+		}
+	}
+	_, err := s.config.Store.Session(ctx, spec.Owner, spec.NewSession.ID)
+	return err == nil
 }
 
 // await waits until a run has ended, or for as long as claimLook.

@@ -40,7 +40,7 @@ func (s *Service) Show(ctx context.Context, owner journal.Owner, id string) (Con
 		return c, err
 	}
 	for _, r := range runs {
-		if r.Status == journal.Running {
+		if r.Status == journal.Running || s.accompanies(r.Assistant) && r.Assistant != session.Assistant {
 			continue
 		}
 		end, err := run.ReadEnd(ctx, s.config.Store, owner, r.ID)

@@ -112,7 +112,7 @@ func (s *Service) run(ctx context.Context, owner journal.Owner, id string) (jour
 	return r, a, err
 }
 
-// Request is what a person asks of an assistant. Session is empty for one that begins with it.
+// Request is what a person asks of an assistant. Session is empty for one that begins with it, or that the assistant chooses by the options.
 type Request struct {
 	Assistant string
 	Session   string
@@ -224,19 +224,34 @@ func (s *Service) spec(ctx context.Context, owner journal.Owner, r Request, late
 	if err != nil {
 		return nil, run.Spec{}, usage(err)
 	}
-	spec.Owner, spec.Assistant, spec.Session, spec.TreeFile, spec.Tree = owner, a.Name, r.Session, file, text
+	spec.Owner, spec.Assistant, spec.TreeFile, spec.Tree = owner, a.Name, file, text
 	if r.Key != "" {
 		spec.ID = idOf("run", owner, r.Key)
 	}
+	named := spec.Session
+	spec.Session = r.Session
 	if r.Session == "" {
-		now := s.config.Now().UTC()
-		spec.Session = run.NewID(now)
-		if r.Key != "" {
-			spec.Session = idOf("session", owner, r.Key)
-		}
-		spec.NewSession = &journal.Session{ID: spec.Session, Owner: owner, Assistant: a.Name, Title: journal.Clean(s.config.Redact(spec.Title)), CreatedAt: now, UpdatedAt: now}
+		err = s.sessionOf(ctx, &spec, named, r.Key)
 	}
-	return a, spec, nil
+	return a, spec, err
+}
+
+// sessionOf gives a run its session: the one that its assistant names, which may be there already, or one that begins with it.
+func (s *Service) sessionOf(ctx context.Context, spec *run.Spec, named, key string) error {
+	now := s.config.Now().UTC()
+	switch {
+	case named != "":
+		_, err := s.config.Store.Session(ctx, spec.Owner, named)
+		if spec.Session = named; !errors.Is(err, journal.ErrNotFound) {
+			return err
+		}
+	case key != "":
+		spec.Session = idOf("session", spec.Owner, key)
+	default:
+		spec.Session = run.NewID(now)
+	}
+	spec.NewSession = &journal.Session{ID: spec.Session, Owner: spec.Owner, Assistant: spec.Assistant, Title: journal.Clean(s.config.Redact(spec.Title)), CreatedAt: now, UpdatedAt: now}
+	return nil
 }
 
 // CheckTree says what is wrong with the tree of an assistant.

@@ -1,0 +1,99 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"sync"
+	"time"
+
+	"sibyl/internal/assistant"
+	"sibyl/internal/council"
+	"sibyl/internal/council/persona"
+	"sibyl/internal/council/session"
+	"sibyl/internal/journal"
+	"sibyl/internal/model"
+	"sibyl/internal/oracle"
+	"sibyl/internal/scribe"
+	"sibyl/internal/service"
+)
+
+// council readies the Council: its assistants, and the desk of a person's acts.
+func (a *App) council() ([]*assistant.Assistant, error) {
+	prompts, err := fs.Sub(a.texts, "council")
+	if err != nil {
+		return nil, fmt.Errorf("the prompts of the Council: %w", err)
+	}
+	cfg := a.Config.Council
+	a.scribe = scribe.New(scribe.Config{})
+	a.folders.open = func(owner journal.Owner) (*session.Store, error) {
+		return session.Open(session.Config{Folder: a.Config.SessionsOf(string(owner), owner == Owner), Now: a.Clock.Now})
+	}
+	patient := a.Config
+	patient.Timeouts = a.Config.OracleTimeouts()
+	models := catalog(patient, a.secrets)
+	open := &opened{observe: a.opened.observe}
+	d := council.Deps{Store: a.Store, Sessions: a.folders.of, Prompts: prompts, Usual: a.Config.Model, Now: a.Clock.Now,
+		Oracles:  persona.New(persona.Config{Dir: cfg.Oracles, Placeholder: cfg.Placeholder, TTL: time.Duration(cfg.CacheTTL) * time.Second}),
+		Choose:   models.Choose,
+		Describe: a.Describe,
+		Model: func(ctx context.Context, id string) (model.Model, error) {
+			return a.chained(ctx, open, models, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models})
+		},
+		Missing: a.scribe.Missing, Transcribe: a.transcribe, Within: a.withinSitting}
+	made, err := council.New(d)
+	if err != nil {
+		return nil, err
+	}
+	a.Council = &council.Desk{Deps: d}
+	main := council.Describe(made, d)
+	return []*assistant.Assistant{main, council.DescribeTranscription(main, d), council.DescribeMember(main, d)}, nil
+}
+
+// withinSitting has one oracle of a sitting answer by a run of its own.
+func (a *App) withinSitting(ctx context.Context, owner journal.Owner, id string, o council.Options) (json.RawMessage, error) {
+	r, err := a.Service.Within(ctx, owner, id, service.Request{Assistant: council.MemberName, Options: o})
+	return r.Outcome, err
+}
+
+// transcribe writes down a recording.
+func (a *App) transcribe(ctx context.Context, file, language string, progress func(done, of int)) (session.Transcript, error) {
+	t, err := a.scribe.Transcribe(ctx, file, language, progress)
+	if err != nil {
+		return session.Transcript{}, err
+	}
+	kept := session.Transcript{Text: t.Text, By: t.By, Language: t.Language, Seconds: t.Seconds}
+	for _, f := range t.Flags {
+		kept.Flags = append(kept.Flags, session.Flag{Kind: f.Kind, Text: f.Text, Start: f.Start, End: f.End})
+	}
+	return kept, nil
+}
+
+// folders are the sessions of the Council, opened once for each owner.
+type folders struct {
+	open func(owner journal.Owner) (*session.Store, error)
+
+	mu  sync.Mutex
+	all map[journal.Owner]*session.Store
+}
+
+// mostFolders bounds how many owners' sessions stay open.
+const mostFolders = 256
+
+func (f *folders) of(owner journal.Owner) (*session.Store, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if s := f.all[owner]; s != nil {
+		return s, nil
+	}
+	s, err := f.open(owner)
+	if err != nil {
+		return nil, err
+	}
+	if f.all == nil || len(f.all) >= mostFolders {
+		f.all = map[journal.Owner]*session.Store{}
+	}
+	f.all[owner] = s
+	return s, nil
+}

@@ -1,0 +1,276 @@
+package council
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/council/digest"
+	"sibyl/internal/council/persona"
+	"sibyl/internal/council/prompt"
+	"sibyl/internal/council/session"
+	"sibyl/internal/model"
+	"sibyl/internal/run"
+)
+
+// Purpose is that of an oracle's answer, for the offline model.
+const Purpose = "council.answer"
+
+// ReplyPayload asks for the answer of an oracle. Its prompt is a text of the run.
+type ReplyPayload struct {
+	Oracle string `json:"oracle"`          // its id
+	Round  int    `json:"round,omitempty"` // of a sitting
+}
+
+// ReplyReceipt is what an oracle has answered.
+type ReplyReceipt struct {
+	Text     string      `json:"text"`
+	Model    string      `json:"model"`
+	Finish   string      `json:"finish,omitempty"`
+	Usage    model.Usage `json:"usage"`
+	Attempts int         `json:"attempts,omitempty"`
+	Tries    []model.Try `json:"tries,omitempty"` // models that did not answer before
+}
+
+// Facts is what the rules know that stand for an oracle where no model is there.
+type Facts struct {
+	Oracle   persona.Persona
+	Entries  []prompt.Entry
+	Language string
+}
+
+// OfflineRule answers for an oracle by a digest of what was said.
+func OfflineRule(_ context.Context, req model.Request) (model.Response, error) {
+	f, ok := req.Facts.(Facts)
+	if !ok {
+		return model.Response{}, fmt.Errorf("the facts of %s are %T", Purpose, req.Facts)
+	}
+	return model.Response{Text: digest.Write(digest.Frame{Name: f.Oracle.Name, Content: f.Oracle.Content}, said(f.Entries), f.Language)}, nil
+}
+
+// said are entries as the digest knows them.
+func said(entries []prompt.Entry) []digest.Entry {
+	all := make([]digest.Entry, len(entries))
+	for i, e := range entries {
+		all[i] = digest.Entry{ID: e.ID, Sequence: e.Sequence, Oracle: e.Oracle, At: e.At, Text: e.Text}
+	}
+	return all
+}
+
+func askOracle() bt.Leaf {
+	type in struct {
+		Oracles []Seat `port:"oracles" doc:"the first is asked"`
+		Round   int    `port:"round"`
+	}
+	type out struct {
+		Reply int64 `port:"reply" doc:"the record of the answer"`
+	}
+	plan := func(i in) ([]bt.Request, error) {
+		if len(i.Oracles) != 1 {
+			return nil, fmt.Errorf("an answer is of one oracle, not of %d", len(i.Oracles))
+		}
+		return []bt.Request{{Kind: EffectReply, Label: i.Oracles[0].Name, Payload: ReplyPayload{i.Oracles[0].ID, i.Round}}}, nil
+	}
+	collect := func(_ in, done []bt.Completion, o *out) error {
+		o.Reply = done[0].Ref
+		if done[0].Err != nil {
+			return done[0].Err
+		}
+		return nil
+	}
+	return bt.Task("AskOracle", "Has a model answer as the oracle, with the prompt that the run began with.", plan, collect)
+}
+
+// reply asks the model of the run.
+func (p *performing) reply(ctx context.Context, job run.Job) (any, error) {
+	m, err := p.Model(ctx, p.env.Model)
+	if err != nil {
+		return nil, modelFault(err)
+	}
+	req, err := p.request(ctx)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := m.Chat(ctx, req, streamed(job))
+	r := ReplyReceipt{Text: resp.Text, Model: resp.Model, Finish: string(resp.Finish), Usage: resp.Usage, Attempts: resp.Attempts, Tries: resp.Tries}
+	switch {
+	case err != nil:
+		return r, modelFault(err)
+	case resp.Text == "":
+		return nil, &bt.Fault{Kind: string(model.Garbled), Reason: resp.Model + " answered nothing"}
+	}
+	return r, nil
+}
+
+// streamed passes the text of an answer on as it arrives.
+func streamed(job run.Job) func(model.Delta) error {
+	return func(d model.Delta) error {
+		piece := run.Piece{Text: d.Text, Retract: d.Retract}
+		if d.Wait != nil {
+			piece.Wait = &run.Wait{Until: d.Wait.Until, Why: fmt.Sprintf("%s: %s", d.Wait.Model, d.Wait.Kind)}
+		}
+		job.Emit(piece)
+		return nil
+	}
+}
+
+// request is what an oracle's model is sent: its prompt, and in a round of debate what it and the others have answered.
+func (p *performing) request(ctx context.Context) (req model.Request, err error) {
+	req.Purpose = Purpose
+	text := func(name string) string {
+		if err != nil || p.view.Blob(name) == "" {
+			return ""
+		}
+		var content []byte
+		content, err = p.view.Text(ctx, name)
+		return string(content)
+	}
+	req.Messages = []model.Message{{Role: model.User, Text: text(textPrompt)}}
+	if own := text(textOwn); own != "" {
+		req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: own})
+	}
+	if others := text(textOthers); others != "" {
+		req.Messages = append(req.Messages, model.Message{Role: model.User, Text: text(textDebate) + "\n\n" + others})
+	}
+	facts := Facts{Language: p.env.Language}
+	for name, into := range map[string]any{textEntries: &facts.Entries, textOracle: &facts.Oracle} {
+		if content := text(name); content != "" && err == nil {
+			err = json.Unmarshal([]byte(content), into)
+		}
+	}
+	req.Facts = facts
+	return req, err
+}
+
+// KeepPayload asks that the answer of a record is written into the session's folder.
+type KeepPayload struct {
+	Session  string                  `json:"session"`
+	Reply    int64                   `json:"reply"` // the record of the answer
+	Oracle   Seat                    `json:"oracle"`
+	Snapshot session.ContextSnapshot `json:"snapshot"`
+	Round    int                     `json:"round,omitempty"`
+	Kind     string                  `json:"kind,omitempty"` // as session.LlmEntry has it
+}
+
+// KeepReceipt says where an answer lies.
+type KeepReceipt struct {
+	Sequence int    `json:"sequence"`
+	File     string `json:"file"`
+}
+
+func keepAnswer() bt.Leaf {
+	type in struct {
+		Session  string                  `port:"session"`
+		Reply    int64                   `port:"reply"`
+		Oracle   Seat                    `port:"oracle,optional" doc:"whose it is, if not of the first of ‘oracles’"`
+		Oracles  []Seat                  `port:"oracles,optional"`
+		Snapshot session.ContextSnapshot `port:"snapshot"`
+		Round    int                     `port:"round"`
+		Kind     string                  `port:"kind" default:"" doc:"‘chair’ for what a chair has edited"`
+	}
+	type out struct {
+		Unsaved bool       `port:"unsaved"`
+		Reason  string     `port:"unsaved_reason"`
+		Events  []bt.Typed `port:",events"`
+	}
+	plan := func(i in) ([]bt.Request, error) {
+		seat := i.Oracle
+		if seat.ID == "" && len(i.Oracles) > 0 {
+			seat = i.Oracles[0]
+		}
+		p := KeepPayload{Session: i.Session, Reply: i.Reply, Oracle: seat, Snapshot: i.Snapshot, Round: i.Round, Kind: i.Kind}
+		return []bt.Request{{Kind: EffectKeep, Label: "the answer of " + seat.Name, Payload: p, Once: true}}, nil
+	}
+	collect := func(_ in, done []bt.Completion, o *out) error {
+		if err := done[0].Err; err != nil {
+			o.Unsaved, o.Reason = true, err.Reason
+			return err
+		}
+		r, err := bt.ResultOf[KeepReceipt](done[0])
+		if err == nil {
+			o.Unsaved, o.Reason, o.Events = false, "", []bt.Typed{AnswerKept{r.File}}
+		}
+		return err
+	}
+	return bt.Task("KeepAnswer", "Writes the answer into the session's folder, once.", plan, collect)
+}
+
+func leaveForLater() bt.Leaf {
+	type in struct {
+		Reason string `port:"unsaved_reason"`
+	}
+	type out struct {
+		Events []bt.Typed `port:",events"`
+	}
+	return bt.Func("LeaveForLater", "Notes that the answer could not be written; it stays in the journal, and is written when the session is next opened.", func(i in, o *out) error {
+		o.Events = []bt.Typed{AnswerUnsaved{i.Reason}}
+		return nil
+	})
+}
+
+// keep writes an answer into the folder.
+func (p *performing) keep(ctx context.Context, job run.Job) (any, error) {
+	asked, err := run.AskedOf[KeepPayload](job)
+	if err != nil {
+		return nil, err
+	}
+	s, err := p.folder()
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.response(asked)
+	if err != nil {
+		return nil, err
+	}
+	e, err := s.SaveResponse(ctx, asked.Session, r)
+	if err != nil {
+		return nil, folderFault(err)
+	}
+	return KeepReceipt{e.Sequence, e.File}, nil
+}
+
+// kept tells whether an answer was written before a crash.
+func (p *performing) kept(ctx context.Context, job run.Job) (any, bool, error) {
+	asked, err := run.AskedOf[KeepPayload](job)
+	if err != nil {
+		return nil, false, err
+	}
+	s, err := p.folder()
+	if err != nil {
+		return nil, false, err
+	}
+	e, was, err := s.FindResponse(ctx, asked.Session, operation(p.view, asked))
+	return KeepReceipt{e.Sequence, e.File}, was, folderFault(err)
+}
+
+// operation names the writing of an answer: it is the same after a crash, and for another try.
+func operation(v *run.View, p KeepPayload) string { return fmt.Sprintf("%s/%d", v.ID, p.Reply) }
+
+// response is an answer as the folder keeps it.
+func (p *performing) response(k KeepPayload) (r session.Response, err error) {
+	c, err := p.view.Receipt(k.Reply)
+	if err != nil {
+		return r, err
+	}
+	text, by, err := textOf(c)
+	if err != nil {
+		return r, err
+	}
+	k.Snapshot.Model = by
+	r.LlmEntry = session.LlmEntry{CreatedAt: p.view.Records()[k.Reply].At.UTC(), OracleName: k.Oracle.Name, OracleID: k.Oracle.ID, Context: k.Snapshot, Run: p.view.ID,
+		Operation: operation(p.view, k), Kind: k.Kind, Round: k.Round}
+	r.Slug, r.Text = k.Oracle.Slug, text
+	return r, nil
+}
+
+// textOf is what an oracle or a chair has said, and by which model.
+func textOf(c *run.CompletionRecord) (text, by string, err error) {
+	switch r := c.Value.(type) {
+	case ReplyReceipt:
+		return r.Text, r.Model, nil
+	case ChairReceipt:
+		return r.Text, r.Model, nil
+	}
+	return "", "", fmt.Errorf("%s is no answer", run.Asked{Kind: c.Kind, Label: c.Label}.Name())
+}

@@ -1,0 +1,386 @@
+package council
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"sibyl/internal/agent"
+	"sibyl/internal/assistant"
+	"sibyl/internal/bt"
+	"sibyl/internal/council/persona"
+	"sibyl/internal/council/prompt"
+	"sibyl/internal/council/session"
+	"sibyl/internal/run"
+)
+
+// Options are what a person wants of oracles, or of a transcription: that has Session and Again alone.
+type Options struct {
+	Session string   `json:"session"` // the council's id of it
+	Oracles []string `json:"oracles,omitempty"`
+	History *bool    `json:"history,omitempty"` // nil: as the session is set
+	Rounds  int      `json:"rounds,omitempty"`
+	Review  bool     `json:"review,omitempty"`
+	Chair   string   `json:"chair,omitempty"`
+	Model   string   `json:"model,omitempty"` // provider:model; empty: what is there
+	Name    bool     `json:"name,omitempty"`  // a model is to name the session; nothing is asked
+	Again   bool     `json:"again,omitempty"` // of a transcription: also recordings that have failed
+
+	member *membership // of an oracle of a sitting
+}
+
+// The bounds of a sitting.
+const (
+	MostOracles = 12
+	MostRounds  = 5
+)
+
+// keptForAnswer is the part of a model's window that is left for its answer, and for what the estimate of tokens is off by.
+const keptForAnswer = 0.25
+
+// Describe tells how the assistant is begun and shown.
+func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
+	return &assistant.Assistant{Assistant: a, About: "lets oracles answer what you think aloud", Tree: Name, Permanent: true, Events: Events(), Show: show, Lines: lines,
+		Decode: decode, Schema: schema(), Begin: d.begin(func(o Options) beginner {
+			if o.Name {
+				return d.beginNaming
+			}
+			return d.beginAsking
+		})}
+}
+
+// DescribeTranscription tells of the assistant that has recordings written down.
+func DescribeTranscription(of *assistant.Assistant, d Deps) *assistant.Assistant {
+	t := under(of, TranscriptionName, "writes down the recordings of a session of the Council")
+	t.Begin = d.begin(func(Options) beginner { return d.beginTranscription })
+	return t
+}
+
+// under is an assistant of the same leaves and tree under another name.
+func under(of *assistant.Assistant, name, about string) *assistant.Assistant {
+	other, same := *of, *of.Assistant
+	same.Name = name
+	other.Assistant, other.About = &same, about
+	return &other
+}
+
+// DescribeMember tells of the assistant whose runs are those of one oracle in a sitting.
+func DescribeMember(of *assistant.Assistant, d Deps) *assistant.Assistant {
+	m := under(of, MemberName, "one oracle of a sitting of the Council")
+	m.Companion, m.Decode, m.Schema = true, nil, nil
+	m.Begin = d.begin(func(Options) beginner { return d.beginMember })
+	return m
+}
+
+func schema() json.RawMessage {
+	return fmt.Appendf(nil, `{"type":"object","additionalProperties":false,"required":["session"],"properties":{"session":{"type":"string","maxLength":64,"description":"The id of a session of the Council."},"oracles":{"type":"array","maxItems":%d,"items":{"type":"string","maxLength":200},"description":"Who is asked: ids, names, or beginnings of them."},"history":{"type":"boolean","description":"Whether earlier answers are in the context. Left out: as the session is set."},"rounds":{"type":"integer","minimum":1,"maximum":%d,"description":"From the second on, each oracle reads the answers of the others."},"review":{"type":"boolean","description":"They rank each other's answers."},"chair":{"type":"string","maxLength":200,"description":"The oracle who edits what all have said."},"model":{"type":"string","maxLength":200,"description":"provider:model; left out: as the server is set to."},"name":{"type":"boolean","description":"A model is to name the session; nothing is asked."},"again":{"type":"boolean","description":"Of a transcription: also recordings that have failed."}}}`, MostOracles, MostRounds)
+}
+
+func decode(raw json.RawMessage, _ func(string) (string, error)) (any, error) {
+	var o Options
+	if len(raw) == 0 {
+		raw = []byte("{}")
+	}
+	d := json.NewDecoder(strings.NewReader(string(raw)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&o); err != nil {
+		return nil, &assistant.RequestError{Public: "these options can't be read", Hint: "its schema is in the list of assistants", Err: err}
+	}
+	return o, nil
+}
+
+// refused is a request that can't be carried out as it is.
+func refused(public, hint string, err error) error {
+	return &assistant.RequestError{Public: public, Hint: hint, Err: err}
+}
+
+// beginner makes the beginning of a run about a session.
+type beginner func(ctx context.Context, folder *session.Store, o Options, s session.Session) (run.Spec, error)
+
+func (d Deps) begin(which func(Options) beginner) func(context.Context, assistant.Beginning) (run.Spec, error) {
+	return func(ctx context.Context, b assistant.Beginning) (run.Spec, error) {
+		o, ok := b.Options.(Options)
+		if !ok {
+			return run.Spec{}, fmt.Errorf("the options of the Council are %T", b.Options)
+		}
+		folder, err := d.Sessions(b.Owner)
+		if err != nil {
+			return run.Spec{}, err
+		}
+		s, err := folder.Get(ctx, o.Session)
+		if err != nil {
+			return run.Spec{}, refused("there is no such session of the Council", "‘sibyl council list’ shows those that there are", err)
+		}
+		spec, err := which(o)(ctx, folder, o, s)
+		if err != nil {
+			return spec, err
+		}
+		spec.Session, err = d.journalSession(ctx, b.Owner, s.ID)
+		return spec, err
+	}
+}
+
+// titled is a title of a run about a session.
+func titled(s session.Session, what string) string {
+	return agent.Brief(what+" on "+cmp.Or(s.Name, s.ID), mostTitle)
+}
+
+// mostTitle bounds what lists show of a run.
+const mostTitle = 72
+
+// asking is what oracles are asked with.
+type asking struct {
+	oracles []persona.Persona
+	chair   persona.Persona
+	entries []prompt.Entry
+	context prompt.Context
+	env     Env
+	history bool
+	model   bool
+}
+
+func (d Deps) beginAsking(ctx context.Context, folder *session.Store, o Options, s session.Session) (run.Spec, error) {
+	a, err := d.asking(ctx, folder, o, s)
+	if err != nil {
+		return run.Spec{}, err
+	}
+	rounds := max(o.Rounds, 1)
+	given := Given{Kind: KindAnswer, Session: s.ID, Snapshot: a.snapshot(), Model: a.model, Rounds: rounds, Review: o.Review, Chaired: o.Chair != "", Chair: seatOf(a.chair)}
+	var names []string
+	for _, one := range a.oracles {
+		given.Oracles, names = append(given.Oracles, seatOf(one)), append(names, one.Name)
+	}
+	spec := run.Spec{Title: titled(s, strings.Join(names, ", "))}
+	if len(a.oracles) == 1 {
+		spec.Texts, err = a.texts(a.oracles[0])
+		given.Snapshot.PromptHash = promptHash(spec.Texts)
+		spec.Given, spec.Env = given, a.env
+		return spec, err
+	}
+	given.Kind, given.Seed = KindSitting, rand.Int64()
+	if spec.Texts, err = a.shared(); err != nil {
+		return spec, err
+	}
+	for _, name := range []string{textDebate, textCompare, textReview, textChair} {
+		content, err := fs.ReadFile(d.Prompts, name+".md")
+		if err != nil {
+			return spec, fmt.Errorf("the prompts of the Council: %w", err)
+		}
+		spec.Texts = append(spec.Texts, run.Text{Name: name, Content: content})
+	}
+	for _, one := range a.oracles {
+		text, err := asText(textOracle+"."+one.ID, one)
+		if err != nil {
+			return spec, err
+		}
+		spec.Texts = append(spec.Texts, text)
+	}
+	spec.Given, spec.Env = given, a.env
+	return spec, nil
+}
+
+// asking gathers what oracles are asked with, and says what is wrong with the request.
+func (d Deps) asking(ctx context.Context, folder *session.Store, o Options, s session.Session) (a asking, err error) {
+	if a.oracles, a.chair, err = d.seated(ctx, o); err != nil {
+		return a, err
+	}
+	id, err := d.Choose(ctx, cmp.Or(o.Model, d.Usual))
+	if err != nil {
+		return a, refused("the model can't be used here", "leave it out to take what is set", err)
+	}
+	a.model = id != RulesModel
+	if wants := wantsModel(o); wants != "" && !a.model {
+		return a, refused(wants+" wants a language model", "without one there are digests, which have no opinion to defend: set a model, or leave it out",
+			fmt.Errorf("%s wants a language model, and none is there: ‘sibyl models’ shows what can be set; without one, oracles answer by digests, which have no opinion to defend", wants))
+	}
+	said, err := d.said(ctx, folder, s)
+	if err != nil {
+		return a, err
+	}
+	a.history = s.Preferences.IncludeLLMHistory
+	if o.History != nil {
+		a.history = *o.History
+	}
+	var texts []string
+	for _, e := range said.entries {
+		if e.Oracle == "" {
+			texts = append(texts, e.Text)
+		}
+	}
+	a.env = Env{Model: id, Name: s.Name, Language: prompt.Language(s.Language, texts), Left: said.left}
+	a.context = prompt.Assemble(said.entries, prompt.Options{Language: a.env.Language, History: a.history, Budget: d.budget(ctx, id, a.oracles)})
+	if a.context.Transcripts == 0 {
+		return a, d.nothingSaid(s, said)
+	}
+	a.env.Cut = cutInWords(a.context)
+	for _, e := range said.entries {
+		if slices.Contains(a.context.Included, e.ID) {
+			a.entries = append(a.entries, e)
+		}
+	}
+	return a, nil
+}
+
+// seated are the oracles who are asked, and the chair.
+func (d Deps) seated(ctx context.Context, o Options) (oracles []persona.Persona, chair persona.Persona, err error) {
+	switch n := len(o.Oracles); {
+	case n == 0:
+		return nil, chair, refused("no oracle is named", "‘sibyl council oracles’ lists them", nil)
+	case n > MostOracles:
+		return nil, chair, refused(fmt.Sprintf("%d oracles are asked at once at most", MostOracles), "ask them in several sittings", nil)
+	case o.Rounds < 0 || o.Rounds > MostRounds:
+		return nil, chair, refused(fmt.Sprintf("a sitting has 1 to %d rounds", MostRounds), "", nil)
+	}
+	for _, name := range o.Oracles {
+		one, err := d.Oracles.Find(ctx, name)
+		if err != nil {
+			return nil, chair, refused("there is no such oracle, or several are called so", "‘sibyl council oracles’ lists them", err)
+		}
+		if slices.ContainsFunc(oracles, func(p persona.Persona) bool { return p.ID == one.ID }) {
+			return nil, chair, refused("an oracle is named twice", "name each once", fmt.Errorf("%s is named twice", one.Name))
+		}
+		oracles = append(oracles, one)
+	}
+	if wants := wantsModel(o); wants != "" && len(oracles) < 2 {
+		return nil, chair, refused(wants+" wants several oracles", "name two or more", nil)
+	}
+	if o.Chair != "" {
+		if chair, err = d.Oracles.Find(ctx, o.Chair); err != nil {
+			return nil, chair, refused("there is no such oracle for the chair, or several are called so", "‘sibyl council oracles’ lists them", err)
+		}
+	}
+	return oracles, chair, nil
+}
+
+// wantsModel names what of the request only a model can do; "" for nothing.
+func wantsModel(o Options) string {
+	switch {
+	case o.Rounds > 1:
+		return "a round of debate"
+	case o.Review:
+		return "a review"
+	case o.Chair != "":
+		return "a chair"
+	}
+	return ""
+}
+
+// budget is how many tokens a context may have: what the longest oracle and the answer leave of the model's window. 0: any number.
+func (d Deps) budget(ctx context.Context, id string, oracles []persona.Persona) int {
+	window := d.Describe(ctx, id).Window
+	if id == RulesModel || window <= 0 {
+		return 0
+	}
+	longest := 0
+	for _, one := range oracles {
+		longest = max(longest, agent.Tokens(one.Content))
+	}
+	return max(int(float64(window)*(1-keptForAnswer))-longest, 1)
+}
+
+// nothingSaid says why there is nothing to ask about.
+func (d Deps) nothingSaid(s session.Session, said saidSoFar) error {
+	hint := fmt.Sprintf("‘sibyl council say --session %s "+`"…"`+"’, or ‘sibyl council add --session %s FILE’", s.ID, s.ID)
+	err := errors.New("nothing was said in this session yet: " + hint)
+	if said.waiting > 0 {
+		hint = "transcribe its recordings first"
+		err = fmt.Errorf("the %s of this session are not transcribed yet: ‘sibyl council transcribe %s’", agent.Counted(said.waiting, "recording"), s.ID)
+		if why := d.Missing(); why != "" {
+			err = fmt.Errorf("the %s of this session are not transcribed yet: %s", agent.Counted(said.waiting, "recording"), why)
+		}
+	}
+	return refused("there is nothing to ask about in this session", hint, err)
+}
+
+// beginMember begins the run of one oracle of a sitting.
+func (d Deps) beginMember(_ context.Context, _ *session.Store, o Options, s session.Session) (run.Spec, error) {
+	m := o.member
+	if m == nil {
+		return run.Spec{}, errors.New("an oracle of a sitting is asked by that sitting alone")
+	}
+	a := asking{entries: m.entries, context: prompt.Context{Text: m.context}, env: Env{Model: o.Model, Name: s.Name, Language: m.language, Sitting: m.sitting}}
+	spec := run.Spec{Title: titled(s, m.oracle.Name)}
+	var err error
+	if spec.Texts, err = a.texts(m.oracle); err != nil {
+		return spec, err
+	}
+	for name, text := range map[string]string{textOwn: m.own, textOthers: m.others, textDebate: m.debate} {
+		if text != "" {
+			spec.Texts = append(spec.Texts, run.Text{Name: name, Content: []byte(text)})
+		}
+	}
+	slices.SortFunc(spec.Texts, func(a, b run.Text) int { return cmp.Compare(a.Name, b.Name) })
+	snapshot := m.snapshot
+	snapshot.PromptHash = promptHash(spec.Texts)
+	spec.Given = Given{Kind: KindAnswer, Session: s.ID, Oracles: []Seat{seatOf(m.oracle)}, Snapshot: snapshot, Model: o.Model != RulesModel, Round: m.round, Rounds: 1}
+	spec.Env = a.env
+	return spec, nil
+}
+
+func (d Deps) beginTranscription(ctx context.Context, folder *session.Store, o Options, s session.Session) (run.Spec, error) {
+	if why := d.Missing(); why != "" {
+		return run.Spec{}, refused("nothing is set up that transcribes", "the recordings are kept; the server's settings say what transcribes them", errors.New(why))
+	}
+	if o.Again {
+		if _, err := folder.Retry(ctx, s.ID); err != nil {
+			return run.Spec{}, err
+		}
+	}
+	spec := run.Spec{Title: titled(s, "transcribing")}
+	spec.Claims = []string{claim(s.ID)}
+	spec.Given, spec.Env = Given{Kind: KindTranscription, Session: s.ID, Again: o.Again}, Env{Name: s.Name, Language: s.Language}
+	return spec, nil
+}
+
+// claim is what one transcription of a session holds at a time.
+func claim(session string) string { return "transcription " + session }
+
+func (d Deps) beginNaming(ctx context.Context, folder *session.Store, o Options, s session.Session) (run.Spec, error) {
+	if s.NamedBy == session.ByPerson {
+		return run.Spec{}, refused("the session has a name that a person gave it", "rename it by hand", nil)
+	}
+	id, err := d.Choose(ctx, cmp.Or(o.Model, d.Usual))
+	if err != nil {
+		return run.Spec{}, refused("the model can't be used here", "leave it out to take what is set", err)
+	}
+	if id == RulesModel {
+		return run.Spec{}, refused("a name by a model wants a language model", "without one, sessions are called by their first words, or as you say", nil)
+	}
+	said, err := d.said(ctx, folder, s)
+	if err != nil {
+		return run.Spec{}, err
+	}
+	var texts []string
+	for _, e := range said.entries {
+		texts = append(texts, e.Text)
+	}
+	env := Env{Model: id, Name: s.Name, Language: prompt.Language(s.Language, texts)}
+	c := prompt.Assemble(said.entries, prompt.Options{Language: env.Language, Budget: namingTokens})
+	if c.Transcripts == 0 {
+		return run.Spec{}, d.nothingSaid(s, said)
+	}
+	told, err := fs.ReadFile(d.Prompts, textName+".md")
+	if err != nil {
+		return run.Spec{}, fmt.Errorf("the prompts of the Council: %w", err)
+	}
+	spec := run.Spec{Title: titled(s, "a name")}
+	spec.Texts = []run.Text{{Name: textContext, Content: []byte(c.Text)}, {Name: textName, Content: told}}
+	spec.Given, spec.Env = Given{Kind: KindNaming, Session: s.ID, Model: true}, env
+	return spec, nil
+}
+
+// namingTokens bounds what a model reads to name a session.
+const namingTokens = 4000
+
+func lines(_ *run.StartRecord, event bt.Typed) []string {
+	if e, ok := event.(interface{ String() string }); ok {
+		return []string{e.String()}
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+package council
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/model"
+	"sibyl/internal/run"
+	"sibyl/internal/search"
+)
+
+// ChairPayload asks an oracle to edit what all have said.
+type ChairPayload struct {
+	Chair   Seat     `json:"chair"`
+	Answers []Spoken `json:"answers"`
+}
+
+// ChairReceipt is what a chair has edited. Text is Markdown of the sentences.
+type ChairReceipt struct {
+	Text      string      `json:"text"`
+	Sentences []Sentence  `json:"sentences"`
+	Model     string      `json:"model"`
+	Usage     model.Usage `json:"usage"`
+}
+
+// Sentence is one of a chair. By are the oracles who said it; none: it is the chair's own, or nothing of what it names says it (Doubted).
+type Sentence struct {
+	Text     string   `json:"text"`
+	By       []string `json:"by,omitempty"`
+	Minority bool     `json:"minority,omitempty"`
+	Doubted  []string `json:"doubted,omitempty"` // whom the chair named, though no answer of theirs says it
+}
+
+var edited = model.Schema{Name: "edited", JSON: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["sentences"],"properties":{"sentences":{"type":"array","minItems":1,"maxItems":60,"items":{"type":"object","additionalProperties":false,"required":["text","by","minority"],"properties":{"text":{"type":"string","minLength":1},"by":{"type":"array","items":{"type":"string"}},"minority":{"type":"boolean"}}}}}}`)}
+
+func chairLeaf() bt.Leaf {
+	type in struct {
+		Heard []Heard `port:"heard"`
+		Chair Seat    `port:"chair"`
+	}
+	type out struct {
+		Reply  int64      `port:"reply" doc:"the record of what was edited"`
+		Events []bt.Typed `port:",events"`
+	}
+	plan := func(i in) ([]bt.Request, error) {
+		return []bt.Request{{Kind: EffectChair, Label: i.Chair.Name + " presides", Payload: ChairPayload{i.Chair, spoken(i.Heard)}}}, nil
+	}
+	collect := func(i in, done []bt.Completion, o *out) error {
+		if err := done[0].Err; err != nil {
+			o.Events = []bt.Typed{Skipped{"the chair", err.Reason}}
+			return err
+		}
+		r, err := bt.ResultOf[ChairReceipt](done[0])
+		if err != nil {
+			return err
+		}
+		e := Chaired{Oracle: i.Chair.Name, Sentences: len(r.Sentences)}
+		for _, s := range r.Sentences {
+			if len(s.By) == 0 {
+				e.Own++
+			}
+		}
+		o.Reply, o.Events = done[0].Ref, []bt.Typed{e}
+		return nil
+	}
+	return bt.Task("Preside", "Has the chair edit what all have said: each sentence says whose it is, minority views stay, and what no answer says is marked as the chair's own.", plan, collect)
+}
+
+func (p *performing) chair(ctx context.Context, job run.Job) (any, error) {
+	asked, err := run.AskedOf[ChairPayload](job)
+	if err != nil {
+		return nil, err
+	}
+	answers, err := p.answers(asked.Answers)
+	if err != nil {
+		return nil, err
+	}
+	req, err := p.asking(ctx, textChair, answers)
+	if err != nil {
+		return nil, err
+	}
+	value, resp, err := p.structured(ctx, req, edited)
+	if err != nil {
+		return nil, err
+	}
+	r := ChairReceipt{Model: resp.Model, Usage: resp.Usage}
+	if err := json.Unmarshal(value, &r); err != nil {
+		return nil, err
+	}
+	r.Model, r.Usage = resp.Model, resp.Usage
+	for n := range r.Sentences {
+		r.Sentences[n].attribute(answers)
+	}
+	r.Text = edition(r.Sentences, p.env.Language)
+	return r, nil
+}
+
+// attribute leaves a sentence to those alone whose answers say it.
+func (s *Sentence) attribute(answers []Answer) {
+	named := s.By
+	s.By, s.Doubted, s.Text = nil, nil, strings.TrimSpace(s.Text)
+	for _, a := range answers {
+		if !slices.ContainsFunc(named, func(n string) bool { return strings.EqualFold(strings.TrimSpace(n), a.Oracle.Name) }) {
+			continue
+		}
+		if says(a.Text, s.Text) {
+			s.By = append(s.By, a.Oracle.Name)
+		} else {
+			s.Doubted = append(s.Doubted, a.Oracle.Name)
+		}
+	}
+	if len(s.By) == 0 {
+		s.Minority = false
+	}
+}
+
+// saidShare is how much of a sentence's telling words an answer must hold to be one that says it. A chair may put it in words of its own.
+const saidShare = 0.3
+
+// says tells whether a text may say what a sentence does: so many of the words that carry its meaning are in it, by their beginnings.
+func says(text, sentence string) bool {
+	has := map[string]bool{}
+	search.EachWord(text, func(w []byte) { has[beginning(w)] = true })
+	all, found := 0, 0
+	search.EachWord(sentence, func(w []byte) {
+		if utf8.RuneCount(w) < 3 || search.IsStop(string(w)) {
+			return
+		}
+		all++
+		if has[beginning(w)] {
+			found++
+		}
+	})
+	return all > 0 && float64(found) >= saidShare*float64(all)
+}
+
+// beginning stands for all forms of a word: endings differ, in each language in its own way.
+func beginning(w []byte) string {
+	const letters = 5
+	r := []rune(string(w))
+	return string(r[:min(len(r), letters)])
+}
+
+// ownWords are how an edition marks what is the chair's own, and its heading of minority views, by language.
+func ownWords(language string) (own, minority string) {
+	switch language {
+	case "pt":
+		return "da presidência", "Opiniões minoritárias"
+	case "de":
+		return "vom Vorsitz", "Einzelne Stimmen"
+	}
+	return "the chair's own", "Minority views"
+}
+
+// edition is Markdown of a chair's sentences, each with whose it is.
+func edition(all []Sentence, language string) string {
+	own, minority := ownWords(language)
+	b := &strings.Builder{}
+	write := func(s Sentence) {
+		by := strings.Join(s.By, ", ")
+		if by == "" {
+			by = own
+		}
+		fmt.Fprintf(b, "- %s [%s]\n", strings.ReplaceAll(s.Text, "\n", " "), by)
+	}
+	few := 0
+	for _, s := range all {
+		if s.Minority {
+			few++
+			continue
+		}
+		write(s)
+	}
+	if few > 0 {
+		fmt.Fprintf(b, "\n**%s**\n\n", minority)
+		for _, s := range all {
+			if s.Minority {
+				write(s)
+			}
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// hideWord takes a name out of a text where it stands alone, whatever its case.
+func hideWord(text, name string) string {
+	if name == "" {
+		return text
+	}
+	lower, b := []rune(strings.ToLower(name)), &strings.Builder{}
+	all := []rune(text)
+	for i := 0; i < len(all); {
+		end := i + len(lower)
+		if end <= len(all) && same(all[i:end], lower) && (i == 0 || !unicode.IsLetter(all[i-1])) && (end == len(all) || !unicode.IsLetter(all[end])) {
+			b.WriteString("[…]")
+			i = end
+			continue
+		}
+		b.WriteRune(all[i])
+		i++
+	}
+	return b.String()
+}
+
+func same(a, lower []rune) bool {
+	for i, r := range a {
+		if unicode.ToLower(r) != lower[i] {
+			return false
+		}
+	}
+	return true
+}

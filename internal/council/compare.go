@@ -1,0 +1,160 @@
+package council
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/council/digest"
+	"sibyl/internal/council/prompt"
+	"sibyl/internal/model"
+	"sibyl/internal/run"
+)
+
+// ComparePayload asks where answers agree and differ, and what they overlook.
+type ComparePayload struct {
+	By      string   `json:"by"` // byModel or byRules
+	Answers []Spoken `json:"answers"`
+}
+
+// Who compares.
+const (
+	byModel = "model"
+	byRules = "rules"
+)
+
+// CompareReceipt is what a comparison found.
+type CompareReceipt struct {
+	digest.Comparison
+	Usage model.Usage `json:"usage"`
+}
+
+// comparison is the schema of a model's comparison.
+var comparison = model.Schema{Name: "comparison", JSON: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["agree","differ","overlooked"],"properties":{"agree":{"type":"array","maxItems":8,"items":{"$ref":"#/$defs/point"}},"differ":{"type":"array","maxItems":8,"items":{"$ref":"#/$defs/point"}},"overlooked":{"type":"array","maxItems":8,"items":{"$ref":"#/$defs/point"}}},"$defs":{"point":{"type":"object","additionalProperties":false,"required":["text","by","sources"],"properties":{"text":{"type":"string","minLength":1},"by":{"type":"array","items":{"type":"string"}},"sources":{"type":"array","items":{"type":"string"}}}}}}`)}
+
+func compareLeaf() bt.Leaf {
+	type in struct {
+		Heard []Heard `port:"heard"`
+		By    string  `port:"by" doc:"‘model’, or ‘rules’ where none is there or it failed"`
+	}
+	type out struct {
+		Events []bt.Typed `port:",events"`
+	}
+	plan := func(i in) ([]bt.Request, error) {
+		return []bt.Request{{Kind: EffectCompare, Label: "the answers, by " + i.By, Payload: ComparePayload{i.By, spoken(i.Heard)}}}, nil
+	}
+	collect := func(i in, done []bt.Completion, o *out) error {
+		if err := done[0].Err; err != nil {
+			o.Events = []bt.Typed{Skipped{"the comparison by the " + i.By, err.Reason}}
+			return err
+		}
+		r, err := bt.ResultOf[CompareReceipt](done[0])
+		if err == nil {
+			o.Events = []bt.Typed{AnswersCompared{By: r.By, Agree: len(r.Agree), Differ: len(r.Differ), Overlooked: len(r.Overlooked)}}
+		}
+		return err
+	}
+	return bt.Task("Compare", "Finds where the answers agree, where they differ, and what all of them overlook.", plan, collect)
+}
+
+func (p *performing) compare(ctx context.Context, job run.Job) (any, error) {
+	asked, err := run.AskedOf[ComparePayload](job)
+	if err != nil {
+		return nil, err
+	}
+	answers, err := p.answers(asked.Answers)
+	if err != nil {
+		return nil, err
+	}
+	if asked.By == byRules {
+		return p.compareByRules(ctx, answers)
+	}
+	req, err := p.asking(ctx, textCompare, answers)
+	if err != nil {
+		return nil, err
+	}
+	value, resp, err := p.structured(ctx, req, comparison)
+	if err != nil {
+		return nil, err
+	}
+	r := CompareReceipt{Usage: resp.Usage}
+	if err := json.Unmarshal(value, &r.Comparison); err != nil {
+		return nil, err
+	}
+	r.By = resp.Model
+	r.Agree, r.Differ, r.Overlooked = sound(r.Agree, answers, 2), sound(r.Differ, answers, 1), sound(r.Overlooked, answers, 0)
+	return r, nil
+}
+
+// sound are the points of a model with names that are oracles' alone, without those that fewer than least are named for. Nobody is named for what all
+// overlook.
+func sound(points []digest.Point, answers []Answer, least int) (kept []digest.Point) {
+	for _, p := range points {
+		var by []string
+		for _, a := range answers {
+			if least > 0 && slices.ContainsFunc(p.By, func(n string) bool { return strings.EqualFold(strings.TrimSpace(n), a.Oracle.Name) }) {
+				by = append(by, a.Oracle.Name)
+			}
+		}
+		if p.By = by; len(by) >= least {
+			kept = append(kept, p)
+		}
+	}
+	return kept
+}
+
+func (p *performing) compareByRules(ctx context.Context, answers []Answer) (any, error) {
+	content, err := p.view.Text(ctx, textEntries)
+	if err != nil {
+		return nil, err
+	}
+	var entries []prompt.Entry
+	if err := json.Unmarshal(content, &entries); err != nil {
+		return nil, err
+	}
+	var all []digest.Answer
+	for _, a := range answers {
+		all = append(all, digest.Answer{Oracle: a.Oracle.Name, Text: a.Text})
+	}
+	r := CompareReceipt{Comparison: digest.Compare(said(entries), all, p.env.Language)}
+	r.By = RulesModel
+	return r, nil
+}
+
+// asking is a request about answers: what a model is told of it, the context, and the answers.
+func (p *performing) asking(ctx context.Context, about string, answers []Answer) (req model.Request, err error) {
+	told, err := p.view.Text(ctx, about)
+	if err != nil {
+		return req, err
+	}
+	said, err := p.view.Text(ctx, textContext)
+	if err != nil {
+		return req, err
+	}
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "What the person said:\n\n%s\n", said)
+	for _, a := range answers {
+		fmt.Fprintf(b, "\n=== The answer of %s ===\n\n%s\n", a.Oracle.Name, strings.TrimSpace(a.Text))
+	}
+	language := map[string]string{"pt": "Portuguese", "de": "German"}[p.env.Language]
+	if language == "" {
+		language = "English"
+	}
+	return model.Request{System: string(told) + "\n\nWrite in " + language + ".", Messages: []model.Message{{Role: model.User, Text: b.String()}}, Purpose: EffectCompare}, nil
+}
+
+// structured asks the model of the run for an answer of a form.
+func (p *performing) structured(ctx context.Context, req model.Request, schema model.Schema) (json.RawMessage, model.Response, error) {
+	m, err := p.Model(ctx, p.env.Model)
+	if err != nil {
+		return nil, model.Response{}, modelFault(err)
+	}
+	value, resp, err := model.Structured(ctx, m, req, schema, nil)
+	if err != nil {
+		err = modelFault(err)
+	}
+	return value, resp, err
+}

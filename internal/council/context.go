@@ -1,0 +1,169 @@
+package council
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"sibyl/internal/agent"
+	"sibyl/internal/council/persona"
+	"sibyl/internal/council/prompt"
+	"sibyl/internal/council/session"
+	"sibyl/internal/files"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+)
+
+// journalSession is the session of the journal that holds the runs about one of the Council's: it follows from the two, so that nothing of it has to be
+// kept in the folder. One that was removed has a successor.
+func (d Deps) journalSession(ctx context.Context, owner journal.Owner, id string) (string, error) {
+	for n := 0; ; n++ {
+		sum := sha256.Sum256(fmt.Appendf(nil, "council\x00%s\x00%s\x00%d", owner, id, n))
+		name := strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:10]))
+		_, err := d.Store.Session(ctx, owner, name)
+		var removed *journal.RemovedError
+		switch {
+		case errors.As(err, &removed):
+		case err == nil || errors.Is(err, journal.ErrNotFound):
+			return name, nil
+		default:
+			return "", err
+		}
+	}
+}
+
+// saidSoFar is what a session holds, as a context takes it in.
+type saidSoFar struct {
+	entries []prompt.Entry
+	left    []string // what it lacks, in words
+	waiting int      // recordings without a transcript
+}
+
+// said reads what a session holds. A file that is missing is named, and keeps the others from nothing.
+func (d Deps) said(ctx context.Context, folder *session.Store, s session.Session) (all saidSoFar, err error) {
+	failed := 0
+	for _, e := range s.Audio {
+		switch e.Status {
+		case session.Pending:
+			all.waiting++
+		case session.Failure:
+			failed++
+		case session.Success:
+			text, err := folder.Transcript(ctx, s.ID, e.Sequence)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return all, err
+			}
+			if err != nil {
+				all.left = append(all.left, fmt.Sprintf("the file of transcript %d is missing: %s", e.Sequence, e.Transcript))
+			}
+			all.entries = append(all.entries, prompt.Entry{ID: e.ID(), Sequence: e.Sequence, At: e.ReceivedAt, Text: text, Missing: err != nil})
+		}
+	}
+	for _, e := range s.Answers {
+		text, err := folder.ResponseText(ctx, s.ID, e.Sequence)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return all, err
+		}
+		if err != nil {
+			all.left = append(all.left, fmt.Sprintf("the file of answer %d is missing: %s", e.Sequence, e.File))
+		}
+		all.entries = append(all.entries, prompt.Entry{ID: e.ID(), Sequence: e.Sequence, Oracle: e.OracleName, At: e.CreatedAt, Text: text, Missing: err != nil})
+	}
+	if all.waiting > 0 {
+		all.left = append(all.left, agent.Counted(all.waiting, "recording")+" without a transcript yet")
+	}
+	if failed > 0 {
+		all.left = append(all.left, agent.Counted(failed, "recording")+" that could not be transcribed")
+	}
+	all.waiting += failed
+	return all, nil
+}
+
+// cutInWords says what did not fit; "" if all did.
+func cutInWords(c prompt.Context) string {
+	var all []string
+	if c.Transcripts < c.TranscriptsOf {
+		all = append(all, fmt.Sprintf("%d of %s", c.Transcripts, agent.Counted(c.TranscriptsOf, "transcript")))
+	}
+	if c.Responses < c.ResponsesOf {
+		all = append(all, fmt.Sprintf("%d of %s", c.Responses, agent.Counted(c.ResponsesOf, "answer")))
+	}
+	return strings.Join(all, ", ")
+}
+
+// snapshot is how the context was made.
+func (a *asking) snapshot() session.ContextSnapshot {
+	tokens := a.context.Tokens
+	return session.ContextSnapshot{Transcripts: a.context.Transcripts, Responses: a.context.Responses, IncludeHistory: a.history, TokensEstimate: &tokens,
+		Entries: a.context.Included, Model: a.env.Model, Cut: a.context.Cut}
+}
+
+func seatOf(p persona.Persona) Seat { return Seat{p.ID, p.Name, p.Slug} }
+
+// texts are what the run of one oracle keeps: the very prompt, and what it was made of.
+func (a *asking) texts(p persona.Persona) ([]run.Text, error) {
+	entries, err := asText(textEntries, a.entries)
+	if err != nil {
+		return nil, err
+	}
+	oracle, err := asText(textOracle, p)
+	return []run.Text{entries, oracle, {Name: textPrompt, Content: []byte(prompt.Compose(p, a.context.Text))}}, err
+}
+
+// shared are what all oracles of a sitting have in common.
+func (a *asking) shared() ([]run.Text, error) {
+	entries, err := asText(textEntries, a.entries)
+	return []run.Text{entries, {Name: textContext, Content: []byte(a.context.Text)}}, err
+}
+
+func asText(name string, v any) (run.Text, error) {
+	content, err := json.Marshal(v)
+	return run.Text{Name: name, Content: content}, err
+}
+
+// promptHash names the prompt among the texts of a run.
+func promptHash(texts []run.Text) string {
+	for _, t := range texts {
+		if t.Name == textPrompt {
+			return files.Hash(t.Content)
+		}
+	}
+	return ""
+}
+
+// Preview is what an oracle would be asked.
+type Preview struct {
+	Oracle   Seat                    `json:"oracle"`
+	Model    string                  `json:"model"`
+	Prompt   string                  `json:"prompt"`
+	Snapshot session.ContextSnapshot `json:"context_snapshot"`
+	Cut      string                  `json:"cut,omitempty"`
+	Left     []string                `json:"left_out,omitempty"`
+}
+
+// Preview gives the very prompts that oracles would be sent. Nothing is asked, and nothing kept.
+func (d Deps) Preview(ctx context.Context, owner journal.Owner, o Options) (all []Preview, err error) {
+	folder, err := d.Sessions(owner)
+	if err != nil {
+		return nil, err
+	}
+	s, err := folder.Get(ctx, o.Session)
+	if err != nil {
+		return nil, err
+	}
+	a, err := d.asking(ctx, folder, o, s)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range a.oracles {
+		p := Preview{Oracle: seatOf(one), Model: a.env.Model, Prompt: prompt.Compose(one, a.context.Text), Snapshot: a.snapshot(), Cut: a.env.Cut, Left: a.env.Left}
+		p.Snapshot.PromptHash = files.Hash([]byte(p.Prompt))
+		all = append(all, p)
+	}
+	return all, nil
+}

@@ -1,0 +1,137 @@
+package council
+
+import (
+	"context"
+	"encoding/json"
+	"io/fs"
+	"time"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/council/persona"
+	"sibyl/internal/council/session"
+	"sibyl/internal/journal"
+	"sibyl/internal/model"
+	"sibyl/internal/run"
+)
+
+// The assistants of the Council, which have one tree. The runs of a member are those of one oracle in a sitting: they accompany its run.
+const (
+	Name              = "council"
+	MemberName        = "council.member"
+	TranscriptionName = "council.transcription"
+)
+
+// The kinds of effects.
+const (
+	EffectReply      = "council.reply"      // a model answers as an oracle
+	EffectMember     = "council.member"     // one oracle of a sitting answers, by a run of its own
+	EffectCompare    = "council.compare"    // where answers agree and differ, and what they overlook
+	EffectReview     = "council.review"     // an oracle ranks the answers of others
+	EffectChair      = "council.chair"      // one edits what all have said
+	EffectKeep       = "council.keep"       // an answer is written into the session's folder
+	EffectName       = "council.name"       // a model names the session, and the name is kept
+	EffectNext       = "council.next"       // the next recording that waits
+	EffectTranscribe = "council.transcribe" // what is said in it
+	EffectTranscript = "council.transcript" // … is written into the folder, or that it failed
+	EffectSettle     = "council.settle"     // how the session stands after it
+)
+
+// Deps is what the Council needs of the outside.
+type Deps struct {
+	Store    journal.Store
+	Sessions func(owner journal.Owner) (*session.Store, error)
+	Oracles  *persona.Shelf
+	Choose   func(ctx context.Context, asked string) (model string, err error)
+	Model    func(ctx context.Context, id string) (model.Model, error)
+	Describe func(ctx context.Context, id string) model.Info
+	Prompts  fs.FS  // compare.md, review.md, chair.md, debate.md and name.md
+	Usual    string // the model where a person names none; "": what is there
+	Now      func() time.Time
+
+	// Missing says which setting would transcribe, in words for people; "": it can.
+	Missing func() string
+	// Transcribe writes down a recording. Errors are *model.Error; progress is told of parts.
+	Transcribe func(ctx context.Context, file, language string, progress func(done, of int)) (session.Transcript, error)
+	// Within has an oracle of a sitting answer by the run of that id, and gives its outcome.
+	Within func(ctx context.Context, owner journal.Owner, id string, o Options) (outcome json.RawMessage, err error)
+}
+
+// RulesModel is the model that stands for rules: none is asked.
+const RulesModel = "offline:rules"
+
+// New makes the assistant.
+func New(d Deps) (*run.Assistant, error) {
+	leaves, opt, err := Leaves()
+	if err != nil {
+		return nil, err
+	}
+	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Outcome: outcome, Effects: effects(), Open: d.open}, nil
+}
+
+func effects() map[string]run.EffectType {
+	return map[string]run.EffectType{
+		EffectReply:      run.EffectOf[ReplyPayload, ReplyReceipt](),
+		EffectMember:     run.EffectOf[MemberPayload, MemberReceipt](),
+		EffectCompare:    run.EffectOf[ComparePayload, CompareReceipt](),
+		EffectReview:     run.EffectOf[ReviewPayload, ReviewReceipt](),
+		EffectChair:      run.EffectOf[ChairPayload, ChairReceipt](),
+		EffectKeep:       run.EffectOf[KeepPayload, KeepReceipt](),
+		EffectName:       run.EffectOf[NamePayload, NameReceipt](),
+		EffectNext:       run.EffectOf[NextPayload, NextReceipt](),
+		EffectTranscribe: run.EffectOf[TranscribePayload, TranscribeReceipt](),
+		EffectTranscript: run.EffectOf[TranscriptPayload, TranscriptReceipt](),
+		EffectSettle:     run.EffectOf[SettlePayload, SettleReceipt](),
+	}
+}
+
+// performing is what the effects of one run are performed with.
+type performing struct {
+	Deps
+	view  *run.View
+	env   Env
+	given Given
+}
+
+func (d Deps) open(_ context.Context, v *run.View) (map[string]run.Performer, func(), error) {
+	p := &performing{Deps: d, view: v}
+	if err := p.read(); err != nil {
+		return nil, nil, err
+	}
+	return map[string]run.Performer{
+		EffectReply:      {Do: p.reply},
+		EffectMember:     {Do: p.member},
+		EffectCompare:    {Do: p.compare},
+		EffectReview:     {Do: p.review},
+		EffectChair:      {Do: p.chair},
+		EffectKeep:       {Do: p.keep, Found: p.kept},
+		EffectName:       {Do: p.name},
+		EffectNext:       {Do: p.next},
+		EffectTranscribe: {Do: p.transcribe},
+		EffectTranscript: {Do: p.transcript, Found: p.transcribed},
+		EffectSettle:     {Do: p.settle},
+	}, nil, nil
+}
+
+// folder opens the sessions of the run's owner.
+func (p *performing) folder() (*session.Store, error) {
+	s, err := p.Sessions(p.view.Owner)
+	if err != nil {
+		return nil, &bt.Fault{Kind: KindFolder, Reason: err.Error()}
+	}
+	return s, nil
+}
+
+// KindFolder is the fault of an effect that the session's folder did not take.
+const KindFolder = "folder"
+
+func folderFault(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &bt.Fault{Kind: KindFolder, Reason: err.Error()}
+}
+
+// modelFault is how a model failed.
+func modelFault(err error) error {
+	return &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
+}

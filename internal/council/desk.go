@@ -1,0 +1,125 @@
+package council
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"sibyl/internal/council/session"
+	"sibyl/internal/journal"
+)
+
+// Desk is where a person's acts begin that are no runs.
+type Desk struct{ Deps }
+
+// ErrNone says that there is no session yet.
+var ErrNone = errors.New("there is no session of the Council yet")
+
+// AmbiguousError is a name that several sessions have.
+type AmbiguousError struct {
+	Query    string
+	Sessions []session.Session
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%d sessions are meant by “%s”", len(e.Sessions), e.Query)
+}
+
+// Opened is a session as it stands. Mended says what was put right: an answer that could not be written before, a transcription that has ended
+// short.
+type Opened struct {
+	session.Session
+	Mended []string
+}
+
+// Open finds a session by its id, the beginning of one, or a part of its name; "" is the latest. What a crash, a stop or a full disk has left is
+// put right first.
+func (d *Desk) Open(ctx context.Context, owner journal.Owner, query string) (Opened, error) {
+	folder, err := d.Sessions(owner)
+	if err != nil {
+		return Opened{}, err
+	}
+	found, err := d.find(ctx, folder, query)
+	if err != nil {
+		return Opened{}, err
+	}
+	return d.mend(ctx, folder, owner, found)
+}
+
+func (d *Desk) find(ctx context.Context, folder *session.Store, query string) (session.Session, error) {
+	if query == "" {
+		all, _, err := folder.List(ctx)
+		if err == nil && len(all) == 0 {
+			err = ErrNone
+		}
+		if err != nil {
+			return session.Session{}, err
+		}
+		return all[0], nil
+	}
+	found, err := folder.Find(ctx, query)
+	switch {
+	case err != nil:
+		return session.Session{}, err
+	case len(found) == 0:
+		return session.Session{}, fmt.Errorf("“%.80s”: %w", query, session.ErrNotFound)
+	case len(found) > 1:
+		return session.Session{}, &AmbiguousError{query, found}
+	}
+	return found[0], nil
+}
+
+// mend puts right what the runs about a session have left.
+func (d *Desk) mend(ctx context.Context, folder *session.Store, owner journal.Owner, s session.Session) (o Opened, err error) {
+	o.Session = s
+	runs, err := d.journalSession(ctx, owner, s.ID)
+	if err != nil {
+		return o, err
+	}
+	if s.State == session.Transcribing {
+		going, err := d.Store.Runs(ctx, owner, journal.Filter{Session: runs, Assistant: TranscriptionName, Status: journal.Running, Limit: 1})
+		if err != nil {
+			return o, err
+		}
+		if len(going) == 0 {
+			if _, err := settle(ctx, folder, s.ID); err != nil {
+				return o, err
+			}
+			o.Mended = append(o.Mended, "its transcription had ended short")
+		}
+	}
+	rows, err := d.Store.Pending(ctx, owner, runs, d.Now())
+	if err != nil {
+		return o, err
+	}
+	for _, row := range rows {
+		if row.Kind != kindUnsaved {
+			continue
+		}
+		saved, err := d.saveLate(ctx, folder, row)
+		switch {
+		case err != nil: // it stays where it is
+			o.Mended = append(o.Mended, fmt.Sprintf("an answer waits in the journal (run %s), since it can't be written into the session's folder: %v", row.Run, err))
+		case saved != "":
+			o.Mended = append(o.Mended, "an answer that could not be written before lies in the session's folder: "+saved)
+		}
+	}
+	if len(o.Mended) > 0 {
+		o.Session, err = folder.Get(ctx, s.ID)
+	}
+	return o, err
+}
+
+// saveLate writes an answer that could not be written before, and says as which file; "" if it lies there already.
+func (d *Desk) saveLate(ctx context.Context, folder *session.Store, row journal.Pending) (file string, err error) {
+	var left unsaved
+	if err := json.Unmarshal(row.Data, &left); err != nil {
+		return "", fmt.Errorf("pending row %s: %w: %w", row.ID, journal.ErrCorrupt, err)
+	}
+	if _, was, err := folder.FindResponse(ctx, left.Session, left.Entry.Operation); err != nil || was {
+		return "", err
+	}
+	e, err := folder.SaveResponse(ctx, left.Session, session.Response{LlmEntry: left.Entry, Slug: left.Slug, Text: left.Text})
+	return e.File, err
+}

@@ -1,0 +1,174 @@
+package council
+
+import (
+	"fmt"
+	"strings"
+
+	"sibyl/internal/bt"
+)
+
+// Events are one of each type of event.
+func Events() []bt.Typed {
+	return []bt.Typed{OracleAsked{}, OracleHeard{}, AnswerKept{}, AnswerUnsaved{}, AnswersCompared{}, AnswersRanked{}, Chaired{}, Skipped{}, Named{}, Transcribed{}, NotTranscribed{}}
+}
+
+// OracleAsked says that an oracle of a sitting is asked, by a run of its own.
+type OracleAsked struct {
+	Oracle string `json:"oracle"`
+	ID     string `json:"oracle_id"`
+	Round  int    `json:"round"`
+}
+
+// EventType implements bt.Typed.
+func (OracleAsked) EventType() string { return "oracle.asked" }
+
+func (e OracleAsked) String() string { return e.Oracle + " is asked" + inRound(e.Round) }
+
+// Run is the run in which the oracle answers, of a sitting.
+func (e OracleAsked) Run(sitting string) string { return memberID(sitting, e.Round, e.ID) }
+
+func inRound(n int) string {
+	if n < 2 {
+		return ""
+	}
+	return fmt.Sprintf(", in round %d", n)
+}
+
+// OracleHeard says that an oracle of a sitting has answered, or why it has not.
+type OracleHeard struct {
+	Oracle string `json:"oracle"`
+	Round  int    `json:"round"`
+	Run    string `json:"run,omitempty"`
+	Failed string `json:"failed,omitempty"`
+}
+
+// EventType implements bt.Typed.
+func (OracleHeard) EventType() string { return "oracle.heard" }
+
+func (e OracleHeard) String() string {
+	if e.Failed != "" {
+		return e.Oracle + " gives no answer" + inRound(e.Round) + ": " + e.Failed
+	}
+	return e.Oracle + " has answered" + inRound(e.Round)
+}
+
+// AnswerKept says that an answer is in the session's folder.
+type AnswerKept struct {
+	File string `json:"file"`
+}
+
+// EventType implements bt.Typed.
+func (AnswerKept) EventType() string { return "answer.kept" }
+
+func (e AnswerKept) String() string { return "kept as " + e.File }
+
+// AnswerUnsaved says that an answer could not be written.
+type AnswerUnsaved struct {
+	Reason string `json:"reason"`
+}
+
+// EventType implements bt.Typed.
+func (AnswerUnsaved) EventType() string { return "answer.unsaved" }
+
+func (e AnswerUnsaved) String() string {
+	return "the answer could not be written into the session's folder, and stays in the journal: " + e.Reason
+}
+
+// AnswersCompared says what a comparison found, in numbers.
+type AnswersCompared struct {
+	By         string `json:"by"`
+	Agree      int    `json:"agree"`
+	Differ     int    `json:"differ"`
+	Overlooked int    `json:"overlooked"`
+}
+
+// EventType implements bt.Typed.
+func (AnswersCompared) EventType() string { return "answers.compared" }
+
+func (e AnswersCompared) String() string {
+	return fmt.Sprintf("the answers are compared (%s): %d agreed, %d differing, %d overlooked", e.By, e.Agree, e.Differ, e.Overlooked)
+}
+
+// AnswersRanked says how the oracles ranked each other's answers.
+type AnswersRanked struct {
+	Ranks []Rank `json:"ranks"`
+	Left  int    `json:"without,omitempty"` // reviewers that gave none
+}
+
+// EventType implements bt.Typed.
+func (AnswersRanked) EventType() string { return "answers.ranked" }
+
+func (e AnswersRanked) String() string {
+	var all []string
+	for _, r := range e.Ranks {
+		all = append(all, fmt.Sprintf("%s %.1f", r.Oracle, r.Mean))
+	}
+	return "they reviewed each other: mean rank " + strings.Join(all, ", ")
+}
+
+// Chaired says that a chair has edited the answers.
+type Chaired struct {
+	Oracle    string `json:"oracle"`
+	Sentences int    `json:"sentences"`
+	Own       int    `json:"own"` // that are the chair's own
+}
+
+// EventType implements bt.Typed.
+func (Chaired) EventType() string { return "answers.chaired" }
+
+func (e Chaired) String() string {
+	return fmt.Sprintf("%s has edited the answers: %d sentences, %d of them its own", e.Oracle, e.Sentences, e.Own)
+}
+
+// Skipped says that a part of a sitting was left out.
+type Skipped struct {
+	What string `json:"what"`
+	Why  string `json:"why"`
+}
+
+// EventType implements bt.Typed.
+func (Skipped) EventType() string { return "part.skipped" }
+
+func (e Skipped) String() string { return e.What + ": left out, " + e.Why }
+
+// Named says what a session is called.
+type Named struct {
+	Name string `json:"name"`
+}
+
+// EventType implements bt.Typed.
+func (Named) EventType() string { return "session.named" }
+
+func (e Named) String() string { return "the session is called “" + e.Name + "”" }
+
+// Transcribed says that a recording was written down.
+type Transcribed struct {
+	Sequence int      `json:"sequence"`
+	Words    int      `json:"words"`
+	By       string   `json:"by"`
+	Flags    []string `json:"flags,omitempty"`
+}
+
+// EventType implements bt.Typed.
+func (Transcribed) EventType() string { return "recording.transcribed" }
+
+func (e Transcribed) String() string {
+	s := fmt.Sprintf("recording %d: %d words, by %s", e.Sequence, e.Words, e.By)
+	if len(e.Flags) > 0 {
+		s += "; not to be trusted: " + strings.Join(e.Flags, ", ")
+	}
+	return s
+}
+
+// NotTranscribed says that a recording could not be written down. It is kept.
+type NotTranscribed struct {
+	Sequence int    `json:"sequence"`
+	Reason   string `json:"reason"`
+}
+
+// EventType implements bt.Typed.
+func (NotTranscribed) EventType() string { return "recording.failed" }
+
+func (e NotTranscribed) String() string {
+	return fmt.Sprintf("recording %d could not be transcribed, and is kept: %s", e.Sequence, e.Reason)
+}

@@ -1,0 +1,110 @@
+package council
+
+import (
+	"encoding/json"
+	"errors"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/council/session"
+)
+
+// The kinds of runs, each with a tree of its own.
+const (
+	KindAnswer        = "answer"        // one oracle answers
+	KindSitting       = "sitting"       // several do
+	KindTranscription = "transcription" // recordings are written down
+	KindNaming        = "naming"        // a model names the session
+)
+
+// Seat is an oracle as a run knows it.
+type Seat struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Slug string `json:"slug"`
+}
+
+// Given is what a run begins with.
+type Given struct {
+	Kind     string                  `port:"kind"`
+	Session  string                  `port:"session"` // the council's id of it
+	Oracles  []Seat                  `port:"oracles"`
+	Snapshot session.ContextSnapshot `port:"snapshot"` // of the context that they are given
+	Model    bool                    `port:"model"`    // one is asked; else rules
+	Round    int                     `port:"round"`    // of an answer in a sitting, from 1
+	Rounds   int                     `port:"rounds"`   // of a sitting
+	Review   bool                    `port:"review"`   // they rank each other's answers
+	Chaired  bool                    `port:"chaired"`
+	Chair    Seat                    `port:"chair"`
+	Seed     int64                   `port:"seed"`  // of the order in which answers are reviewed
+	Again    bool                    `port:"again"` // recordings that have failed are tried again
+}
+
+// Env is what a run was begun on. It is journaled, and holds no secret.
+type Env struct {
+	Model    string   `json:"model,omitempty"`
+	Name     string   `json:"name,omitempty"`     // of the session
+	Language string   `json:"language,omitempty"` // of the session
+	Sitting  string   `json:"sitting,omitempty"`  // of an answer: the run of the sitting that it belongs to
+	Cut      string   `json:"cut,omitempty"`      // what of the session did not fit, in words: "7 of 9 transcripts"
+	Left     []string `json:"left,omitempty"`     // what is not in the context, and why, in words
+}
+
+// wanted is what the outcome is made of.
+type wanted struct {
+	Heard   []Heard     `port:"heard,optional"`
+	Unsaved bool        `port:"unsaved,optional"`
+	Reason  string      `port:"unsaved_reason,optional"`
+	Tried   []Recording `port:"tried,optional"`
+}
+
+// Heard is an oracle of a sitting after a round. Ref is the record of its latest answer, 0 without any; Failed says why its run of this round gave none.
+type Heard struct {
+	Seat   Seat   `json:"seat"`
+	Round  int    `json:"round"`
+	Run    string `json:"run"`
+	Ref    int64  `json:"ref,omitempty"`
+	Failed string `json:"failed,omitempty"`
+}
+
+// Recording is one that waited to be transcribed, and how that went.
+type Recording struct {
+	Sequence int    `json:"sequence"`
+	File     string `json:"file"`
+	Ref      int64  `json:"ref,omitempty"` // the record of its transcript
+	Failed   string `json:"failed,omitempty"`
+}
+
+// The texts that a run keeps.
+const (
+	textPrompt  = "prompt"  // the very prompt of an oracle
+	textContext = "context" // that all oracles of a sitting are given
+	textEntries = "entries" // of the context, as JSON
+	textOracle  = "oracle"  // the oracle, or with a dot and its id one of several, as JSON
+	textOwn     = "own"     // in a round of debate: what the oracle has answered before
+	textOthers  = "others"  // … and what the others have
+	textDebate  = "debate"  // … and how it is asked to answer them
+	textCompare = "compare" // what a model is told of comparing, reviewing, presiding, naming
+	textReview  = "review"
+	textChair   = "chair"
+	textName    = "name"
+)
+
+// read takes in what the run was begun with.
+func (p *performing) read() error {
+	return errors.Join(json.Unmarshal(p.view.Start().Env, &p.env), p.view.Given(&p.given))
+}
+
+// Leaves are the Council's leaves; Options say what its trees are given and what is read from them.
+func Leaves() (*bt.Leaves, bt.Options, error) {
+	known, err := bt.NewLeaves(askOracle(), keepAnswer(), leaveForLater(), callOracles(), hearOracles(), several(), compareLeaf(), reviewLeaf(), chairLeaf(), nameLeaf(),
+		nextRecording(), transcribeLeaf(), keepTranscript(), keepFailure(), settleLeaf())
+	if err != nil {
+		return nil, bt.Options{}, err
+	}
+	given, err := bt.Ports[Given]()
+	if err != nil {
+		return nil, bt.Options{}, err
+	}
+	want, err := bt.Ports[wanted]()
+	return known, bt.Options{Given: given, Wanted: want}, err
+}

@@ -1,0 +1,72 @@
+package council
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/model"
+	"sibyl/internal/run"
+)
+
+// NamePayload asks a model for a name of the session.
+type NamePayload struct {
+	Session string `json:"session"`
+}
+
+// NameReceipt is what the session is called.
+type NameReceipt struct {
+	Name  string      `json:"name"`
+	Model string      `json:"model"`
+	Usage model.Usage `json:"usage"`
+}
+
+var named = model.Schema{Name: "name", JSON: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":80}}}`)}
+
+func nameLeaf() bt.Leaf {
+	type in struct {
+		Session string `port:"session"`
+	}
+	type out struct {
+		Events []bt.Typed `port:",events"`
+	}
+	plan := func(i in) ([]bt.Request, error) {
+		return []bt.Request{{Kind: EffectName, Label: "a name", Payload: NamePayload(i)}}, nil
+	}
+	collect := func(_ in, done []bt.Completion, o *out) error {
+		if done[0].Err != nil {
+			return done[0].Err
+		}
+		r, err := bt.ResultOf[NameReceipt](done[0])
+		o.Events = []bt.Typed{Named{r.Name}}
+		return err
+	}
+	return bt.Task("NameSession", "Has a model name the session by what was said. A name that a person gave stays.", plan, collect)
+}
+
+func (p *performing) name(ctx context.Context, job run.Job) (any, error) {
+	asked, err := run.AskedOf[NamePayload](job)
+	if err != nil {
+		return nil, err
+	}
+	s, err := p.folder()
+	if err != nil {
+		return nil, err
+	}
+	req, err := p.asking(ctx, textName, nil)
+	if err != nil {
+		return nil, err
+	}
+	value, resp, err := p.structured(ctx, req, named)
+	if err != nil {
+		return nil, err
+	}
+	r := NameReceipt{Model: resp.Model, Usage: resp.Usage}
+	if err := json.Unmarshal(value, &r); err != nil {
+		return nil, err
+	}
+	now, err := s.Rename(ctx, asked.Session, strings.TrimSpace(r.Name), resp.Model)
+	r.Name = now.Name
+	return r, folderFault(err)
+}

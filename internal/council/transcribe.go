@@ -1,0 +1,328 @@
+package council
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/council/session"
+	"sibyl/internal/run"
+)
+
+// NextPayload asks for the next recording that waits, beside those that were tried in this run.
+type NextPayload struct {
+	Session string `json:"session"`
+	Tried   []int  `json:"tried,omitempty"`
+}
+
+// NextReceipt is the recording, and how many more wait; none: Sequence is 0.
+type NextReceipt struct {
+	Sequence int    `json:"sequence"`
+	File     string `json:"file,omitempty"`
+	More     int    `json:"more,omitempty"`
+}
+
+func nextRecording() bt.Leaf {
+	type in struct {
+		Session string      `port:"session"`
+		Tried   []Recording `port:"tried,optional"`
+	}
+	type out struct {
+		Recording Recording `port:"recording"`
+		Over      bool      `port:"over" doc:"none waits"`
+	}
+	plan := func(i in) ([]bt.Request, error) {
+		p := NextPayload{Session: i.Session}
+		for _, r := range i.Tried {
+			p.Tried = append(p.Tried, r.Sequence)
+		}
+		return []bt.Request{{Kind: EffectNext, Label: "the next recording", Payload: p}}, nil
+	}
+	collect := func(_ in, done []bt.Completion, o *out) error {
+		if done[0].Err != nil {
+			return done[0].Err
+		}
+		r, err := bt.ResultOf[NextReceipt](done[0])
+		o.Recording, o.Over = Recording{Sequence: r.Sequence, File: r.File}, r.Sequence == 0
+		return err
+	}
+	return bt.Task("NextRecording", "Looks which recording of the session waits to be transcribed, also of those that were added meanwhile.", plan, collect)
+}
+
+func (p *performing) next(ctx context.Context, job run.Job) (any, error) {
+	asked, err := run.AskedOf[NextPayload](job)
+	if err != nil {
+		return nil, err
+	}
+	s, err := p.folder()
+	if err != nil {
+		return nil, err
+	}
+	now, err := s.Get(ctx, asked.Session)
+	if err != nil {
+		return nil, folderFault(err)
+	}
+	var r NextReceipt
+	for _, e := range now.Audio {
+		switch {
+		case e.Status != session.Pending || e.File == "" || slices.Contains(asked.Tried, e.Sequence):
+		case r.Sequence == 0:
+			r.Sequence, r.File = e.Sequence, e.File
+		default:
+			r.More++
+		}
+	}
+	if r.Sequence != 0 {
+		_, err = s.Move(ctx, asked.Session, session.TranscriptionBegins)
+	}
+	return r, folderFault(err)
+}
+
+// TranscribePayload asks what is said in a recording.
+type TranscribePayload struct {
+	Session  string `json:"session"`
+	Sequence int    `json:"sequence"`
+}
+
+// TranscribeReceipt is what was said.
+type TranscribeReceipt struct {
+	Text     string         `json:"text"`
+	By       string         `json:"by"`
+	Language string         `json:"language,omitempty"`
+	Seconds  float64        `json:"seconds,omitempty"`
+	Flags    []session.Flag `json:"flags,omitempty"`
+}
+
+func transcribeLeaf() bt.Leaf {
+	type in struct {
+		Session   string    `port:"session"`
+		Recording Recording `port:"recording"`
+	}
+	type out struct {
+		Recording Recording `port:"recording"`
+	}
+	plan := func(i in) ([]bt.Request, error) {
+		return []bt.Request{{Kind: EffectTranscribe, Label: i.Recording.File, Payload: TranscribePayload{i.Session, i.Recording.Sequence}}}, nil
+	}
+	collect := func(_ in, done []bt.Completion, o *out) error {
+		if err := done[0].Err; err != nil {
+			o.Recording.Failed = err.Reason
+			return err
+		}
+		o.Recording.Ref = done[0].Ref
+		return nil
+	}
+	return bt.Task("Transcribe", "Has what is said in the recording written down.", plan, collect)
+}
+
+func (p *performing) transcribe(ctx context.Context, job run.Job) (any, error) {
+	asked, err := run.AskedOf[TranscribePayload](job)
+	if err != nil {
+		return nil, err
+	}
+	s, err := p.folder()
+	if err != nil {
+		return nil, err
+	}
+	file, _, err := s.AudioPath(ctx, asked.Session, asked.Sequence)
+	if err != nil {
+		return nil, folderFault(err)
+	}
+	t, err := p.Transcribe(ctx, file, p.env.Language, func(done, of int) {
+		if of > 1 {
+			job.Emit(run.Piece{Retract: true})
+			job.Emit(run.Piece{Text: fmt.Sprintf("part %d of %d", done, of)})
+		}
+	})
+	if err != nil {
+		return nil, modelFault(err)
+	}
+	return TranscribeReceipt{t.Text, t.By, t.Language, t.Seconds, t.Flags}, nil
+}
+
+// TranscriptPayload asks that the transcript of a record is written into the folder, or why there is none.
+type TranscriptPayload struct {
+	Session  string `json:"session"`
+	Sequence int    `json:"sequence"`
+	Ref      int64  `json:"ref,omitempty"`
+	Failed   string `json:"failed,omitempty"`
+}
+
+// TranscriptReceipt is how the recording stands after it.
+type TranscriptReceipt struct {
+	Sequence int            `json:"sequence"`
+	Status   session.Status `json:"status"`
+	File     string         `json:"file,omitempty"`
+	Words    int            `json:"words,omitempty"`
+	By       string         `json:"by,omitempty"`
+	Flags    []string       `json:"flags,omitempty"` // their kinds
+}
+
+// keeping is what both leaves that end with a recording read and write.
+type keeping struct {
+	Session   string    `port:"session"`
+	Recording Recording `port:"recording"`
+}
+
+type keptRecording struct {
+	Tried  []Recording `port:"tried"`
+	Events []bt.Typed  `port:",events"`
+}
+
+func keepTranscript() bt.Leaf {
+	plan := func(i keeping) ([]bt.Request, error) {
+		p := TranscriptPayload{Session: i.Session, Sequence: i.Recording.Sequence, Ref: i.Recording.Ref}
+		return []bt.Request{{Kind: EffectTranscript, Label: "the transcript of " + i.Recording.File, Payload: p, Once: true}}, nil
+	}
+	collect := func(i keeping, done []bt.Completion, o *keptRecording) error {
+		if err := done[0].Err; err != nil {
+			return err
+		}
+		r, err := bt.ResultOf[TranscriptReceipt](done[0])
+		if err == nil {
+			o.Tried = append(slices.Clip(o.Tried), i.Recording)
+			o.Events = []bt.Typed{Transcribed{r.Sequence, r.Words, r.By, r.Flags}}
+		}
+		return err
+	}
+	return bt.Task("KeepTranscript", "Writes the transcript into the session's folder, once.", plan, collect)
+}
+
+func keepFailure() bt.Leaf {
+	plan := func(i keeping) ([]bt.Request, error) {
+		p := TranscriptPayload{Session: i.Session, Sequence: i.Recording.Sequence, Failed: failure(i.Recording)}
+		return []bt.Request{{Kind: EffectTranscript, Label: "the failure of " + i.Recording.File, Payload: p, Once: true}}, nil
+	}
+	collect := func(i keeping, done []bt.Completion, o *keptRecording) error {
+		i.Recording.Failed = failure(i.Recording)
+		o.Tried = append(slices.Clip(o.Tried), i.Recording)
+		o.Events = []bt.Typed{NotTranscribed{i.Recording.Sequence, i.Recording.Failed}}
+		return nil // that it could not be noted does not keep the others from being tried
+	}
+	return bt.Task("KeepFailure", "Notes in the session's folder why the recording has no transcript. The recording stays.", plan, collect)
+}
+
+func failure(r Recording) string {
+	if r.Failed != "" {
+		return r.Failed
+	}
+	return "its transcript could not be written into the session's folder"
+}
+
+func (p *performing) transcript(ctx context.Context, job run.Job) (any, error) {
+	asked, err := run.AskedOf[TranscriptPayload](job)
+	if err != nil {
+		return nil, err
+	}
+	s, err := p.folder()
+	if err != nil {
+		return nil, err
+	}
+	if asked.Ref == 0 {
+		e, err := s.FailTranscript(ctx, asked.Session, asked.Sequence, asked.Failed)
+		return receiptOf(e, ""), folderFault(err)
+	}
+	t, err := run.ResultAt[TranscribeReceipt](p.view, asked.Ref)
+	if err != nil {
+		return nil, err
+	}
+	e, err := s.SaveTranscript(ctx, asked.Session, session.Transcript{Sequence: asked.Sequence, Text: t.Text, By: t.By, Language: t.Language, Seconds: t.Seconds, Flags: t.Flags})
+	return receiptOf(e, t.Text), folderFault(err)
+}
+
+func receiptOf(e session.AudioEntry, text string) TranscriptReceipt {
+	r := TranscriptReceipt{Sequence: e.Sequence, Status: e.Status, File: e.Transcript, Words: len(strings.Fields(text)), By: e.By}
+	for _, f := range e.Flags {
+		if !slices.Contains(r.Flags, f.Kind) {
+			r.Flags = append(r.Flags, f.Kind)
+		}
+	}
+	return r
+}
+
+// transcribed tells whether a recording's transcript, or its failure, was written before a crash.
+func (p *performing) transcribed(ctx context.Context, job run.Job) (any, bool, error) {
+	asked, err := run.AskedOf[TranscriptPayload](job)
+	if err != nil {
+		return nil, false, err
+	}
+	s, err := p.folder()
+	if err != nil {
+		return nil, false, err
+	}
+	now, err := s.Get(ctx, asked.Session)
+	if err != nil {
+		return nil, false, folderFault(err)
+	}
+	for _, e := range now.Audio {
+		if e.Sequence == asked.Sequence && e.Status != session.Pending {
+			text := ""
+			if e.Status == session.Success {
+				text, _ = s.Transcript(ctx, asked.Session, e.Sequence) // for the count of its words
+			}
+			return receiptOf(e, text), true, nil
+		}
+	}
+	return nil, false, nil
+}
+
+// SettlePayload asks that the session's state is what its recordings are.
+type SettlePayload struct {
+	Session string `json:"session"`
+}
+
+// SettleReceipt is how the session stands.
+type SettleReceipt struct {
+	State session.State `json:"state"`
+}
+
+func settleLeaf() bt.Leaf {
+	type in struct {
+		Session string `port:"session"`
+	}
+	type out struct{}
+	plan := func(i in) ([]bt.Request, error) {
+		return []bt.Request{{Kind: EffectSettle, Label: "the session's state", Payload: SettlePayload(i)}}, nil
+	}
+	collect := func(_ in, done []bt.Completion, _ *out) error {
+		if done[0].Err != nil {
+			return done[0].Err
+		}
+		return nil
+	}
+	return bt.Task("Settle", "Sets the session's state by how its recordings stand.", plan, collect)
+}
+
+func (p *performing) settle(ctx context.Context, job run.Job) (any, error) {
+	asked, err := run.AskedOf[SettlePayload](job)
+	if err != nil {
+		return nil, err
+	}
+	s, err := p.folder()
+	if err != nil {
+		return nil, err
+	}
+	state, err := settle(ctx, s, asked.Session)
+	return SettleReceipt{state}, folderFault(err)
+}
+
+// settle ends the transcribing of a session: how, its recordings say.
+func settle(ctx context.Context, s *session.Store, id string) (session.State, error) {
+	now, err := s.Get(ctx, id)
+	if err != nil || now.State != session.Transcribing {
+		return now.State, err
+	}
+	act := session.TranscriptionEnds
+	for _, e := range now.Audio {
+		switch {
+		case e.Status == session.Pending:
+			act = session.TranscriptionStops
+		case e.Status == session.Failure && act == session.TranscriptionEnds:
+			act = session.TranscriptionFails
+		}
+	}
+	now, err = s.Move(ctx, id, act)
+	return now.State, err
+}
