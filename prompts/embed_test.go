@@ -77,6 +77,24 @@ func TestOverlayOfAMissingFolderIsAnError(t *testing.T) {
 	}
 }
 
+func TestAFolderOfOraclesIsNoPartOfTheOverlay(t *testing.T) {
+	fsys, err := prompts.Overlay(fstest.MapFS{"oracle/base.md": {Data: []byte("mine")}, "oracles/mine.md": {Data: []byte("# Mine")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, fsys, "oracle/base.md"); got != "mine" {
+		t.Errorf("base.md = %q, want the overriding text", got)
+	}
+	for _, all := range []fs.FS{fsys, prompts.FS} {
+		if names, err := fs.Glob(all, "*/*etico.md"); err != nil || len(names) > 0 {
+			t.Errorf("oracles among the prompts: %v, %v", names, err)
+		}
+	}
+	if names, err := fs.Glob(prompts.Oracles(), "*.md"); err != nil || len(names) != 24 {
+		t.Errorf("oracles: %v, %v", names, err)
+	}
+}
+
 // deniedFS holds one file that exists and may not be read.
 type deniedFS struct{ fstest.MapFS }
 

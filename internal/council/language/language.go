@@ -1,12 +1,177 @@
 // Package language tells whether texts are in Portuguese, English or German.
+//
+// Words that hold sentences together weigh most: they stay those of the speaker's language when its nouns are borrowed. Other words count
+// by how they are spelled, and none decides alone. A text of none of these languages has few such words, and is not forced into one.
 package language
 
-import "strings"
+import (
+	_ "embed"
+	"math"
+	"strings"
+	"sync"
+	"unicode"
 
-// Of is the language that most words of the texts are of: "pt", "en" or "de"; "" if they do not tell.
+	"golang.org/x/text/unicode/norm"
+)
+
+const (
+	enough     = 4000 // words that are read
+	maxWord    = 40   // characters of a word that are looked at
+	function   = 2.0  // what a word that holds a sentence together counts; any other counts up to 1
+	shortText  = 6    // words; from here on a sentence must be held together
+	leastShare = 0.2  // of the words, that hold it together
+	leastLead  = 1.15 // over the second language
+)
+
+//go:embed words.txt
+var wordsText string
+
+//go:embed samples.txt
+var samplesText string
+
+const languages = 3
+
+func codes() [languages]string { return [...]string{"pt", "en", "de"} }
+
+// scores are of one thing in each language, in the order of codes.
+type scores [languages]float64
+
+// model is what is known of the languages.
+type model struct {
+	function map[string]scores // 1 where a word is one of the language's
+	spelling map[string]scores // how often three letters follow each other in words of a sample, as a logarithm
+	unseen   scores
+}
+
+var learnt = sync.OnceValue(func() *model {
+	m := &model{function: map[string]scores{}, spelling: map[string]scores{}}
+	var total scores
+	for line := range strings.Lines(wordsText + samplesText) {
+		name, text, _ := strings.Cut(line, ": ")
+		for i, code := range codes() {
+			if name != code {
+				continue
+			}
+			for _, w := range wordsOf(text, math.MaxInt) {
+				eachTrigram(w, func(t string) {
+					counts := m.spelling[t]
+					counts[i]++
+					total[i]++
+					m.spelling[t] = counts
+				})
+			}
+		}
+	}
+	for line := range strings.Lines(wordsText) {
+		name, text, _ := strings.Cut(line, ": ")
+		for i, code := range codes() {
+			if name == code {
+				for _, w := range wordsOf(text, math.MaxInt) {
+					in := m.function[w]
+					in[i] = 1
+					m.function[w] = in
+				}
+			}
+		}
+	}
+	const smoothing = 0.3
+	kinds := float64(len(m.spelling))
+	for t, counts := range m.spelling {
+		for i := range counts {
+			counts[i] = math.Log((counts[i] + smoothing) / (total[i] + smoothing*kinds))
+		}
+		m.spelling[t] = counts
+	}
+	for i := range m.unseen {
+		m.unseen[i] = math.Log(smoothing / (total[i] + smoothing*kinds))
+	}
+	return m
+})
+
+// Of is the language that the texts together are most likely in: "pt", "en" or "de"; "" if they do not tell.
 func Of(texts ...string) string {
-	if strings.TrimSpace(strings.Join(texts, "")) == "" {
+	m := learnt()
+	var sum, held scores
+	words := 0
+	for _, text := range texts {
+		for _, w := range wordsOf(text, enough-words) {
+			words++
+			in, is := m.function[w]
+			if !is {
+				in = m.spelled(w)
+				sum.add(in, 1)
+				continue
+			}
+			held.add(in, 1)
+			sum.add(in, function/(in[0]+in[1]+in[2]))
+		}
+	}
+	best, second := 0, 1
+	if sum[second] > sum[best] {
+		best, second = second, best
+	}
+	if sum[2] > sum[best] {
+		best, second = 2, best
+	} else if sum[2] > sum[second] {
+		second = 2
+	}
+	switch {
+	case sum[best] == 0, sum[best] < leastLead*sum[second]:
+		return ""
+	case words >= shortText && held[best] < leastShare*float64(words):
 		return ""
 	}
-	return "pt"
+	return codes()[best]
+}
+
+func (s *scores) add(other scores, times float64) {
+	for i := range s {
+		s[i] += times * other[i]
+	}
+}
+
+// spelled says how likely a word is one of each language, by its letters alone.
+func (m *model) spelled(word string) scores {
+	var s scores
+	eachTrigram(word, func(t string) {
+		if seen, is := m.spelling[t]; is {
+			s.add(seen, 1)
+		} else {
+			s.add(m.unseen, 1)
+		}
+	})
+	top := max(s[0], s[1], s[2])
+	sum := 0.0
+	for i := range s {
+		s[i] = math.Exp(s[i] - top)
+		sum += s[i]
+	}
+	for i := range s {
+		s[i] /= sum
+	}
+	return s
+}
+
+func eachTrigram(word string, do func(string)) {
+	runes := []rune(" " + word + " ")
+	for i := 0; i+3 <= len(runes); i++ {
+		do(string(runes[i : i+3]))
+	}
+}
+
+// wordsOf gives the words of a text in lower case, at most so many.
+func wordsOf(text string, most int) (words []string) {
+	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '\'' && r != '’' }) {
+		if len(words) >= most {
+			break
+		}
+		w = strings.Trim(strings.ReplaceAll(strings.ToLower(norm.NFC.String(w)), "’", "'"), "'")
+		if runes := []rune(w); len(runes) > maxWord {
+			w = string(runes[:maxWord])
+		}
+		if w != "" {
+			words = append(words, w)
+		}
+	}
+	return words
 }

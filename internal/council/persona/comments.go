@@ -19,53 +19,51 @@ func uncomment(text string) (plain string, closed bool) {
 	}
 	var fence markdown.Fence
 	var kept []string
+	blank := func(line string) bool { return strings.TrimSpace(line) == "" }
 	lines := strings.Split(text, "\n")
 	for i := 0; i < len(lines); i++ {
-		line := lines[i]
-		if fence.Covers(line) {
-			kept = append(kept, line)
+		if fence.Covers(lines[i]) {
+			kept = append(kept, lines[i])
 			continue
 		}
-		had := false
-		for from := 0; ; {
-			at := opening(line, from)
-			if at < 0 {
-				break
-			}
-			last := i
-			rest := line[at+len(commentOpens):]
-			end := strings.Index(rest, commentCloses)
-			for end < 0 && last+1 < len(lines) {
-				last++
-				rest = lines[last]
-				end = strings.Index(rest, commentCloses)
-			}
-			if end < 0 {
-				return strings.Join(append(kept, append([]string{line}, lines[i+1:]...)...), "\n"), false
-			}
-			line, from, i, had = line[:at]+rest[end+len(commentCloses):], at, last, true
+		line, last, closed := strip(lines, i)
+		had := last > i || len(line) < len(lines[i])
+		if !closed {
+			return strings.Join(append(kept, lines[i:]...), "\n"), false
 		}
+		i = last
 		switch {
-		case !had || strings.TrimSpace(line) != "":
+		case !had || !blank(line):
 			kept = append(kept, line)
-		case i+1 < len(lines) && strings.TrimSpace(lines[i+1]) == "" && (len(kept) == 0 || strings.TrimSpace(kept[len(kept)-1]) == ""):
+		case i+1 < len(lines) && blank(lines[i+1]) && (len(kept) == 0 || blank(kept[len(kept)-1])):
 			i++ // of the two blank lines around a comment one stays
 		}
 	}
 	return strings.Join(kept, "\n"), true
 }
 
-// opening finds where a comment begins in a line, outside of code spans; -1 if none does.
-func opening(line string, from int) int {
+// strip gives the line at i without its comments, and the line in which the last of them ends, the rest of which belongs to it.
+func strip(lines []string, i int) (line string, last int, closed bool) {
+	var b strings.Builder
+	rest, ticks := lines[i], 0
 	for {
-		at := strings.Index(line[from:], commentOpens)
-		if at < 0 {
-			return -1
+		before, after, opens := strings.Cut(rest, commentOpens)
+		b.WriteString(before)
+		if !opens {
+			return b.String(), i, true
 		}
-		at += from
-		if strings.Count(line[:at], "`")%2 == 0 {
-			return at
+		if ticks += strings.Count(before, "`"); ticks%2 == 1 { // in a code span
+			b.WriteString(commentOpens)
+			rest = after
+			continue
 		}
-		from = at + len(commentOpens)
+		_, rest, closed = strings.Cut(after, commentCloses)
+		for !closed && i+1 < len(lines) {
+			i++
+			_, rest, closed = strings.Cut(lines[i], commentCloses)
+		}
+		if !closed {
+			return "", i, false
+		}
 	}
 }

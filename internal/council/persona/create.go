@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -18,11 +19,11 @@ var templates embed.FS
 // Create makes a file to start from in the folder, with comments that explain it, in a language of "pt", "en", "de"; any other is taken as
 // "pt". The folder is made if it is missing. It never replaces a file. File is the path of the new one.
 func (s *Shelf) Create(ctx context.Context, name, language string) (file string, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := ctx.Err(); err != nil {
+	done, err := s.take(ctx)
+	if err != nil {
 		return "", err
 	}
+	defer done()
 	if s.config.Dir == "" {
 		return "", errors.New("the oracles in use are built into the program; set ORACLES_DIR to a folder of yours, and new ones are made there")
 	}
@@ -49,7 +50,7 @@ func (s *Shelf) Create(ctx context.Context, name, language string) (file string,
 		return "", fmt.Errorf("no oracle can be called “%s”: the file name %s has another meaning; choose another name", oneLine(name), base)
 	}
 	file = filepath.Join(dir, base)
-	s.looked = s.looked.Add(-s.config.TTL) // the next list has it
+	s.looked = time.Time{} // the next list has it
 	return file, writeNew(file, s.draft(oneLine(name), language))
 }
 

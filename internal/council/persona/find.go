@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 const maxCandidates = 8 // that an error names
@@ -36,8 +38,11 @@ func (e *FindError) Unwrap() error { return e.Kind }
 // Find gives the oracle that is meant: by its id, else its name, else its slug, else the beginning of one of them, if that is the beginning
 // of one oracle's alone. Case and accents do not matter. The errors are *FindError, and those of List.
 func (s *Shelf) Find(ctx context.Context, name string) (Persona, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	done, err := s.take(ctx)
+	if err != nil {
+		return Persona{}, err
+	}
+	defer done()
 	if err := s.look(ctx, false); err != nil {
 		return Persona{}, err
 	}
@@ -52,13 +57,13 @@ func (s *Shelf) Find(ctx context.Context, name string) (Persona, error) {
 		return Persona{}, err
 	}
 	again, err := s.listing.find(name)
-	if failed == nil && errors.Is(err, ErrNotFound) {
-		return Persona{}, s.gone(found, name, err)
+	other := again.ID != found.ID && fold(again.Name) != fold(found.Name)
+	if failed == nil && (err != nil || other) { // “an” may mean another oracle than a moment ago
+		if gone := s.gone(found, name); gone != nil {
+			return Persona{}, gone
+		}
 	}
-	if err != nil {
-		return Persona{}, err
-	}
-	return again, nil
+	return again, err
 }
 
 // unchanged says that an oracle of the listing is what its file holds.
@@ -71,19 +76,29 @@ func (s *Shelf) unchanged(p Persona) bool {
 	return f != nil && f.info != nil && err == nil && same(f.info, info)
 }
 
-// gone is the error for an oracle that was in the list and is no longer there under what was asked for.
-func (s *Shelf) gone(p Persona, asked string, err error) error {
-	failed, _ := errors.AsType[*FindError](err)
-	if _, stat := os.Stat(p.File); !errors.Is(stat, fs.ErrNotExist) {
-		for _, skipped := range s.listing.Skipped {
-			if skipped.File == p.File {
-				failed.text = fmt.Sprintf("the oracle “%s” can no longer be used: %s: %s", p.Name, p.File, skipped.Reason)
-			}
+// gone is the error for an oracle that was in the list and can no longer be used; nil if it can be, under another name.
+func (s *Shelf) gone(p Persona, asked string) error {
+	e := &FindError{Kind: ErrDeleted, Asked: asked, Candidates: s.listing.nearest(fold(asked))}
+	for _, skipped := range s.listing.Skipped {
+		if skipped.File == p.File {
+			e.text = fmt.Sprintf("the oracle “%s” can no longer be used: %s: %s", p.Name, p.File, skipped.Reason)
+			return e
 		}
-		return failed
 	}
-	return &FindError{Kind: ErrDeleted, Asked: asked, Candidates: failed.Candidates,
-		text: fmt.Sprintf("the oracle “%s” was deleted: %s is no longer there", p.Name, p.File)}
+	if _, err := os.Stat(p.File); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	e.text = fmt.Sprintf("the oracle “%s” was deleted: %s is no longer there", p.Name, p.File)
+	if len(e.Candidates) > 0 {
+		e.text += "; there are " + named(e.Candidates, false)
+	}
+	return e
+}
+
+// names are what an oracle is called by, folded: “Zuhörer” is typed as zuhorer and as zuhoerer.
+func (p Persona) names() []string {
+	umlauts := strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue")
+	return []string{fold(p.Name), fold(umlauts.Replace(strings.ToLower(norm.NFC.String(p.Name)))), p.Slug}
 }
 
 // find looks for what is meant in a listing.
@@ -96,8 +111,11 @@ func (l Listing) find(asked string) (Persona, error) {
 	for _, is := range []func(p Persona) bool{
 		func(p Persona) bool { return p.ID == key },
 		func(p Persona) bool { return fold(p.Name) == key },
-		func(p Persona) bool { return p.Slug == slug },
-		func(p Persona) bool { return strings.HasPrefix(fold(p.Name), key) || strings.HasPrefix(p.Slug, slug) },
+		func(p Persona) bool { return p.Slug == slug || slices.Contains(p.names(), key) },
+		func(p Persona) bool {
+			begins := func(name string) bool { return strings.HasPrefix(name, key) }
+			return slices.ContainsFunc(p.names(), begins) || strings.HasPrefix(p.Slug, slug)
+		},
 		func(p Persona) bool { return strings.HasPrefix(p.ID, key) },
 	} {
 		if key == "" {
@@ -120,13 +138,22 @@ func (l Listing) find(asked string) (Persona, error) {
 	return Persona{}, l.unknown(asked, key)
 }
 
-func (l Listing) unknown(asked, key string) error {
+// nearest gives all oracles, those first that are called most alike.
+func (l Listing) nearest(key string) []Persona {
 	near := slices.Clone(l.Oracles)
 	distance := make(map[string]int, len(near))
 	for _, p := range near {
-		distance[p.ID] = min(editDistance(key, fold(p.Name)), editDistance(key, p.Slug))
+		distance[p.File] = maxName
+		for _, name := range p.names() {
+			distance[p.File] = min(distance[p.File], editDistance(key, name))
+		}
 	}
-	slices.SortStableFunc(near, func(a, b Persona) int { return cmp.Compare(distance[a.ID], distance[b.ID]) })
+	slices.SortStableFunc(near, func(a, b Persona) int { return cmp.Compare(distance[a.File], distance[b.File]) })
+	return near
+}
+
+func (l Listing) unknown(asked, key string) error {
+	near := l.nearest(key)
 	e := &FindError{Kind: ErrNotFound, Asked: asked, Candidates: near}
 	switch {
 	case len(near) == 0:

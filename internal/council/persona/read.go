@@ -19,10 +19,10 @@ import (
 
 const longPrompt = 8000 // tokens, at four characters each
 
-// reason is why a file cannot be used.
-type reason string
+// unusable is why what a file holds is no oracle. It stays so until the file changes, unlike what the file system refuses.
+type unusable string
 
-func (r reason) Error() string { return string(r) }
+func (u unusable) Error() string { return string(u) }
 
 // load reads a file of a folder. It refuses whatever would keep it waiting.
 func load(path string) (string, error) {
@@ -32,9 +32,9 @@ func load(path string) (string, error) {
 	}
 	switch {
 	case info.IsDir():
-		return "", reason("it is a folder; only files of the top level are oracles")
+		return "", unusable("it is a folder; only files of the top level are oracles")
 	case !info.Mode().IsRegular():
-		return "", reason("it is no regular file")
+		return "", unusable("it is no regular file")
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -52,39 +52,39 @@ func load(path string) (string, error) {
 func plain(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return reason("it is not there: it was removed, or is a link to nothing")
+		return errors.New("it is not there: it was removed, or is a link to nothing")
 	case errors.Is(err, fs.ErrPermission):
-		return reason("it may not be read; change its permissions")
+		return errors.New("it may not be read; change its permissions")
 	}
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		err = failed.Err
 	}
-	return reason("it cannot be read: " + err.Error())
+	return errors.New("it cannot be read: " + err.Error())
 }
 
 // decode is the text of a file in UTF-8, with plain line ends and without a byte order mark.
 func decode(data []byte) (string, error) {
 	const save = "; save it as UTF-8"
 	if len(data) > MaxSize {
-		return "", reason(fmt.Sprintf("it is over %d KB; an oracle is a prompt, and goes with every question", MaxSize>>10))
+		return "", unusable(fmt.Sprintf("it is over %d KB; an oracle is a prompt, and goes with every question", MaxSize>>10))
 	}
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
-		return "", reason("it is UTF-16" + save)
+		return "", unusable("it is UTF-16" + save)
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if i := bytes.IndexByte(data, 0); i >= 0 {
-		return "", reason(fmt.Sprintf("it holds a NUL byte in line %d: it is no text, or UTF-16%s", lineOf(data, i), save))
+		return "", unusable(fmt.Sprintf("it holds a NUL byte in line %d: it is no text, or UTF-16%s", lineOf(data, i), save))
 	}
 	for i := 0; i < len(data); {
 		r, size := utf8.DecodeRune(data[i:])
 		if r == utf8.RuneError && size == 1 {
-			return "", reason(fmt.Sprintf("it is not UTF-8 in line %d%s", lineOf(data, i), save))
+			return "", unusable(fmt.Sprintf("it is not UTF-8 in line %d%s", lineOf(data, i), save))
 		}
 		i += size
 	}
 	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(data))
 	if strings.TrimSpace(text) == "" {
-		return "", reason("it is empty")
+		return "", unusable("it is empty")
 	}
 	return text, nil
 }
@@ -95,7 +95,7 @@ func lineOf(data []byte, at int) int { return 1 + bytes.Count(data[:at], []byte(
 func parse(text, file, called, placeholder string) (Persona, error) {
 	content, closed := uncomment(text)
 	if strings.TrimSpace(content) == "" {
-		return Persona{}, reason("it holds nothing but comments")
+		return Persona{}, unusable("it holds nothing but comments")
 	}
 	first, rest, _ := strings.Cut(content, "\n")
 	p := Persona{ID: idOf(file), Name: title(first), File: file, Content: content, Placeholder: placeholder, Mode: Appended, Warnings: []string{},

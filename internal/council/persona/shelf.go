@@ -3,6 +3,7 @@ package persona
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"sibyl/prompts"
@@ -24,8 +24,8 @@ type Shelf struct {
 	config Config
 	read   func(path string) (string, error)
 
-	mu      sync.Mutex
-	looked  time.Time // when listing was true; zero: never
+	turn    chan struct{} // holds a token while somebody uses what follows; waiting for it can be cancelled
+	looked  time.Time     // when listing was true; zero: never
 	listing Listing
 	known   map[string]*file // by their paths in the folder
 }
@@ -45,13 +45,29 @@ func New(c Config) *Shelf {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Shelf{config: c, read: load, known: map[string]*file{}}
+	return &Shelf{config: c, read: load, turn: make(chan struct{}, 1), known: map[string]*file{}}
+}
+
+// take waits for the turn of the caller, who gives it back by calling done.
+func (s *Shelf) take(ctx context.Context) (done func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	select {
+	case s.turn <- struct{}{}:
+		return func() { <-s.turn }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // List gives the oracles and the files that cannot be used. An error means that the folder itself cannot be read, or ctx.Err.
 func (s *Shelf) List(ctx context.Context) (Listing, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	done, err := s.take(ctx)
+	if err != nil {
+		return Listing{}, err
+	}
+	defer done()
 	if err := s.look(ctx, false); err != nil {
 		return Listing{}, err
 	}
@@ -60,18 +76,15 @@ func (s *Shelf) List(ctx context.Context) (Listing, error) {
 
 // look makes the listing true, if it is too old or that is wanted.
 func (s *Shelf) look(ctx context.Context, again bool) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	now := s.config.Now()
 	age := now.Sub(s.looked)
-	if !again && !s.looked.IsZero() && age >= 0 && age < s.config.TTL {
+	if !again && !s.looked.IsZero() && (age >= 0 && age < s.config.TTL || s.config.Dir == "") {
 		return nil
 	}
 	var listing Listing
 	var err error
 	if s.config.Dir == "" {
-		listing, err = s.builtIn()
+		listing, err = builtIn()
 	} else {
 		listing, err = s.folder(ctx)
 	}
@@ -83,11 +96,8 @@ func (s *Shelf) look(ctx context.Context, again bool) error {
 	return nil
 }
 
-// builtIn lists the oracles that came with the program; they never change.
-func (s *Shelf) builtIn() (Listing, error) {
-	if !s.looked.IsZero() {
-		return s.listing, nil
-	}
+// builtIn lists the oracles that came with the program. They have the placeholder that they were written with.
+func builtIn() (Listing, error) {
 	names, err := fs.Glob(prompts.Oracles(), "*.md")
 	if err != nil {
 		return Listing{}, err
@@ -103,7 +113,7 @@ func (s *Shelf) builtIn() (Listing, error) {
 		if err != nil {
 			return Listing{}, fmt.Errorf("%s: %w", known, err)
 		}
-		p, err := parse(text, known, name, s.config.Placeholder)
+		p, err := parse(text, known, name, DefaultPlaceholder)
 		if err != nil {
 			return Listing{}, fmt.Errorf("%s: %w", known, err)
 		}
@@ -175,7 +185,8 @@ func (s *Shelf) fresh(name string, link bool) *file {
 	}
 	f := &file{}
 	began := time.Now() // of the clock that files are stamped by
-	if f.persona, f.err = s.open(name, link); began.Sub(info.ModTime()) > settled {
+	f.persona, f.err = s.open(name, link)
+	if _, content := errors.AsType[unusable](f.err); (f.err == nil || content) && began.Sub(info.ModTime()) > settled {
 		f.info = info
 	}
 	return f

@@ -3,34 +3,343 @@ package persona
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
-func put(t *testing.T, file, text string) string {
+// put writes a file that looks as if it had been there for long.
+func put(t testing.TB, dir, name, text string) string {
 	t.Helper()
+	file := filepath.Join(dir, name)
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	age(t, file, time.Hour)
 	return file
 }
 
-func TestADeletedOracleIsAClearError(t *testing.T) {
-	dir := t.TempDir()
-	file := put(t, filepath.Join(dir, "a.md"), "# Ána\n\n{{CONTEXT}}")
-	s := New(Config{Dir: dir, TTL: time.Hour})
-	if _, err := s.List(context.Background()); err != nil {
+func age(t testing.TB, file string, by time.Duration) {
+	t.Helper()
+	then := time.Now().Add(-by)
+	if err := os.Chtimes(file, then, then); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := s.Find(context.Background(), "ana"); err != nil || p.Name != "Ána" || p.Mode != InPlace {
-		t.Fatalf("%+v, %v", p, err)
-	}
-	if err := os.Remove(file); err != nil {
+}
+
+// folder is a folder by its path without links.
+func folder(t testing.TB) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Find(context.Background(), "ana"); !errors.Is(err, ErrDeleted) {
+	return dir
+}
+
+func list(t testing.TB, s *Shelf) Listing {
+	t.Helper()
+	l, err := s.List(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func namesOf(l Listing) (names []string) {
+	for _, p := range l.Oracles {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+func link(t *testing.T, to, from string) {
+	t.Helper()
+	if err := os.Symlink(to, from); err != nil {
+		t.Skip("this system has no links:", err)
+	}
+}
+
+func TestListTakesTheMarkdownFilesOfTheTopLevel(t *testing.T) {
+	dir := folder(t)
+	put(t, dir, "b.md", "# Zoe")
+	put(t, dir, "c.MD", "# Álvaro")
+	for _, other := range []string{"README.md", "readme.md", ".hidden.md", "note.txt", "md"} {
+		put(t, dir, other, "# No")
+	}
+	if err := os.Mkdir(filepath.Join(dir, "deep"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "deep"), "d.md", "# No")
+	l := list(t, New(Config{Dir: dir}))
+	if diff := cmp.Diff([]string{"Álvaro", "Zoe"}, namesOf(l)); diff != "" {
+		t.Error(diff)
+	}
+	if len(l.Skipped) != 0 {
+		t.Errorf("skipped: %v", l.Skipped)
+	}
+	if p := l.Oracles[1]; p.File != filepath.Join(dir, "b.md") || p.ID != idOf(p.File) {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestListSkipsWhatCannotBeUsedWithItsReason(t *testing.T) {
+	dir := folder(t)
+	put(t, dir, "good.md", "# Good")
+	put(t, dir, "utf16.md", "\xff\xfe#\x00")
+	put(t, dir, "empty.md", "")
+	if err := os.Mkdir(filepath.Join(dir, "folder.md"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	link(t, filepath.Join(dir, "nowhere"), filepath.Join(dir, "dangling.md"))
+	link(t, "circle.md", filepath.Join(dir, "circle.md"))
+	l := list(t, New(Config{Dir: dir}))
+	if diff := cmp.Diff([]string{"Good"}, namesOf(l)); diff != "" {
+		t.Error(diff)
+	}
+	var got []string
+	for _, s := range l.Skipped {
+		reason, _, _ := strings.Cut(s.Reason, ";")
+		got = append(got, filepath.Base(s.File)+": "+reason)
+	}
+	want := []string{"circle.md: it cannot be read: too many levels of symbolic links", "dangling.md: it is not there: it was removed, or is a link to nothing",
+		"empty.md: it is empty", "folder.md: it is a folder", "utf16.md: it is UTF-16"}
+	if diff := cmp.Diff(want[1:], got[1:]); diff != "" || !strings.HasPrefix(got[0], "circle.md: it cannot be read") {
+		t.Error(diff, got[0])
+	}
+}
+
+func TestTwoLinksToOneFileAreOneOracle(t *testing.T) {
+	dir, other := folder(t), folder(t)
+	file := put(t, dir, "real.md", "No title.")
+	outside := put(t, other, "outside.txt", "# Outside")
+	link(t, file, filepath.Join(dir, "a-link.md"))
+	link(t, outside, filepath.Join(dir, "one.md"))
+	link(t, outside, filepath.Join(dir, "two.md"))
+	way := filepath.Join(folder(t), "way")
+	link(t, dir, way)
+	l := list(t, New(Config{Dir: way}))
+	if diff := cmp.Diff([]string{"Outside", "real"}, namesOf(l)); diff != "" {
+		t.Fatal(diff)
+	}
+	if l.Oracles[0].File != outside || l.Oracles[1].File != file || l.Oracles[1].ID != idOf(file) {
+		t.Errorf("files: %s, %s", l.Oracles[0].File, l.Oracles[1].File)
+	}
+}
+
+func TestListTakesAThousandFilesAtMostAndSaysSo(t *testing.T) {
+	dir := folder(t)
+	for i := range MaxFiles + 2 {
+		put(t, dir, fmt.Sprintf("%04d.md", i), fmt.Sprintf("# O%04d", i))
+	}
+	l := list(t, New(Config{Dir: dir}))
+	if len(l.Oracles) != MaxFiles || l.Oracles[MaxFiles-1].Name != "O0999" {
+		t.Errorf("%d oracles", len(l.Oracles))
+	}
+	if len(l.Skipped) != 1 || l.Skipped[0].Reason != "2 of its files are left out, from 1000.md on: the folder has more than 1000" {
+		t.Errorf("skipped: %v", l.Skipped)
+	}
+}
+
+func TestAMissingFolderIsAnErrorThatNamesTheSetting(t *testing.T) {
+	_, err := New(Config{Dir: filepath.Join(folder(t), "nowhere")}).List(context.Background())
+	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "ORACLES_DIR") {
 		t.Errorf("error = %v", err)
+	}
+	if _, err := New(Config{Dir: put(t, folder(t), "file", "x")}).List(context.Background()); err == nil {
+		t.Error("a file is taken for a folder")
+	}
+}
+
+// counted counts the files that a shelf reads.
+func counted(s *Shelf) *int {
+	count := new(int)
+	read := s.read
+	s.read = func(path string) (string, error) {
+		*count++
+		return read(path)
+	}
+	return count
+}
+
+func TestAListingIsRememberedAndOnlyWhatChangedIsReadAgain(t *testing.T) {
+	dir := folder(t)
+	for i := range 100 {
+		put(t, dir, fmt.Sprintf("%02d.md", i), fmt.Sprintf("# O%02d", i))
+	}
+	now := time.Date(2025, 12, 20, 10, 0, 0, 0, time.UTC)
+	s := New(Config{Dir: dir, TTL: 10 * time.Second, Now: func() time.Time { return now }})
+	reads := counted(s)
+	expect := func(when string, wantReads int, wantFirst string, wantCount int) {
+		t.Helper()
+		l := list(t, s)
+		if *reads != wantReads || l.Oracles[0].Name != wantFirst || len(l.Oracles) != wantCount {
+			t.Errorf("%s: %d files read, first %s of %d; want %d, %s, %d", when, *reads, l.Oracles[0].Name, len(l.Oracles), wantReads, wantFirst, wantCount)
+		}
+	}
+	expect("at first", 100, "O00", 100)
+	put(t, dir, "00.md", "# AAA")
+	age(t, filepath.Join(dir, "00.md"), time.Minute)
+	expect("within the time", 100, "O00", 100)
+	now = now.Add(10 * time.Second)
+	expect("after it", 101, "AAA", 100)
+	if err := os.Remove(filepath.Join(dir, "00.md")); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(time.Minute)
+	expect("with one less", 101, "O01", 99)
+	put(t, dir, "new.md", "# A new one")
+	now = now.Add(-time.Hour)
+	expect("when the clock was put back", 102, "A new one", 100)
+}
+
+func TestAChangeThatSizeAndTimeDoNotShowIsSeenSoonAfterTheLast(t *testing.T) {
+	dir := folder(t)
+	s := New(Config{Dir: dir})
+	file := filepath.Join(dir, "a.md")
+	stamp := time.Now()
+	for _, name := range []string{"One", "Two", "Six"} {
+		if err := os.WriteFile(file, []byte("# "+name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(file, stamp, stamp); err != nil {
+			t.Fatal(err)
+		}
+		if got := namesOf(list(t, s)); got[0] != name {
+			t.Errorf("got %v, want %s", got, name)
+		}
+	}
+}
+
+func TestWhatTheFileSystemRefusesIsTriedAgain(t *testing.T) {
+	dir := folder(t)
+	put(t, dir, "a.md", "# A")
+	s := New(Config{Dir: dir})
+	real := s.read
+	s.read = func(path string) (string, error) {
+		return "", plain(&fs.PathError{Op: "open", Path: path, Err: fs.ErrPermission})
+	}
+	if l := list(t, s); len(l.Skipped) != 1 || l.Skipped[0].Reason != "it may not be read; change its permissions" {
+		t.Fatalf("skipped: %v", l.Skipped)
+	}
+	s.read = real
+	if l := list(t, s); len(l.Oracles) != 1 {
+		t.Errorf("skipped: %v", l.Skipped)
+	}
+}
+
+func TestWhatIsUnusableIsNotReadAgain(t *testing.T) {
+	dir := folder(t)
+	put(t, dir, "a.md", "")
+	s := New(Config{Dir: dir})
+	reads := counted(s)
+	for range 3 {
+		list(t, s)
+	}
+	if *reads != 1 {
+		t.Errorf("%d reads", *reads)
+	}
+}
+
+func TestTwoOraclesOfOneNameAreWarnedOf(t *testing.T) {
+	dir := folder(t)
+	put(t, dir, "a.md", "# Cético")
+	put(t, dir, "b.md", "# CETICO")
+	put(t, dir, "c.md", "# Other")
+	s := New(Config{Dir: dir})
+	for range 2 { // the warnings do not grow
+		l := list(t, s)
+		for i, other := range []string{"b.md", "a.md"} {
+			if w := l.Oracles[i].Warnings; len(w) != 1 || !strings.HasPrefix(w[0], other+" has the same name") {
+				t.Errorf("%s: %q", l.Oracles[i].File, w)
+			}
+		}
+		if w := l.Oracles[2].Warnings; len(w) != 0 {
+			t.Errorf("other: %q", w)
+		}
+	}
+}
+
+func TestAListingBelongsToWhoAskedForIt(t *testing.T) {
+	s := New(Config{})
+	l := list(t, s)
+	l.Oracles[0].Name, l.Oracles[0].Warnings = "changed", append(l.Oracles[0].Warnings, "changed")
+	if again := list(t, s); again.Oracles[0].Name == "changed" || len(again.Oracles[0].Warnings) > 0 {
+		t.Error("a listing that was given out changes the next")
+	}
+}
+
+func TestManyMayAskAtOnce(t *testing.T) {
+	dir := folder(t)
+	s := New(Config{Dir: dir})
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			for n := range 10 {
+				name := fmt.Sprintf("Oracle %d %d", i, n)
+				if _, err := s.Create(context.Background(), name, "en"); err != nil {
+					t.Error(err)
+				}
+				if p, err := s.Find(context.Background(), name); err != nil || p.Name != name {
+					t.Errorf("%q: %v", p.Name, err)
+				}
+				if _, err := s.List(context.Background()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if l := list(t, s); len(l.Oracles) != 80 {
+		t.Errorf("%d oracles", len(l.Oracles))
+	}
+}
+
+func TestWhoWaitsCanGiveUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New(Config{})
+		done, err := s.take(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		failed := make(chan error)
+		go func() {
+			_, err := s.List(ctx)
+			failed <- err
+		}()
+		synctest.Wait()
+		cancel()
+		if err := <-failed; !errors.Is(err, context.Canceled) {
+			t.Errorf("error = %v", err)
+		}
+		done()
+		if _, err := s.List(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func BenchmarkListAHundredOraclesWarm(b *testing.B) {
+	dir := folder(b)
+	for i := range 100 {
+		put(b, dir, fmt.Sprintf("%02d.md", i), fmt.Sprintf("# O%02d\n\n{{CONTEXT}}", i))
+	}
+	for name, ttl := range map[string]time.Duration{"remembered": time.Hour, "compared with the folder": 0} {
+		b.Run(name, func(b *testing.B) {
+			s := New(Config{Dir: dir, TTL: ttl})
+			list(b, s)
+			for b.Loop() {
+				list(b, s)
+			}
+		})
 	}
 }

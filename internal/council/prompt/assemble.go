@@ -154,18 +154,17 @@ func end(text string, most int) string {
 // note is the line that says what was left out; "" if nothing was.
 func (c *Context) note(w words) string {
 	var counts, said []string
-	count := func(is, of int, one, many string) {
+	left := 0
+	count := func(is, of int, nouns [2]string) {
 		if is < of {
-			if of == 1 {
-				many = one
-			}
-			counts = append(counts, fmt.Sprintf("%d %s %d %s", is, w.of, of, many))
+			left += of - is
+			counts = append(counts, fmt.Sprintf("%d %s %d %s", is, w.of, of, nouns[min(1, of-1)]))
 		}
 	}
-	count(c.Transcripts, c.TranscriptsOf, w.transcriptOne, w.transcripts)
-	count(c.Responses, c.ResponsesOf, w.answerOne, w.answers)
-	if len(counts) > 0 {
-		said = append(said, strings.Join(counts, " "+w.and+" ")+": "+w.left)
+	count(c.Transcripts, c.TranscriptsOf, w.transcripts)
+	count(c.Responses, c.ResponsesOf, w.responses)
+	if left > 0 {
+		said = append(said, strings.Join(counts, " "+w.and+" ")+": "+w.left[min(1, left-1)])
 	}
 	if c.Shortened != "" {
 		said = append(said, w.shortened)

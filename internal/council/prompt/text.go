@@ -17,24 +17,28 @@ const maxName = 200 // characters of an oracle's name in a header
 
 // words are what a context says in a language.
 type words struct {
-	transcript, oracle string
-	// The line of what was left out: counted, its nouns for one and for more, and what became of them.
-	of                                             string
-	transcriptOne, transcripts, answerOne, answers string
-	and, left, shortened                           string
+	transcript, oracle     string    // in headers
+	of, and                string    // “7 of 9 transcripts and 1 of 2 responses”
+	transcripts, responses [2]string // one, more
+	left                   [2]string // what became of one that was left out, and of more
+	shortened              string
 }
 
 func wordsOf(tongue string) words {
 	switch tongue {
 	case "en":
-		return words{"TRANSCRIPT", "ORACLE", "of", "transcript", "transcripts", "response", "responses", "and", "the oldest were left out",
-			"only the end of the last transcript is here"}
+		return words{transcript: "TRANSCRIPT", oracle: "ORACLE", of: "of", and: "and",
+			transcripts: [2]string{"transcript", "transcripts"}, responses: [2]string{"response", "responses"},
+			left: [2]string{"the oldest was left out", "the oldest were left out"}, shortened: "only the end of the last transcript is here"}
 	case "de":
-		return words{"TRANSKRIPT", "ORAKEL", "von", "Transkript", "Transkripten", "Antwort", "Antworten", "und", "die ältesten wurden ausgelassen",
-			"vom letzten Transkript steht nur das Ende hier"}
+		return words{transcript: "TRANSKRIPT", oracle: "ORAKEL", of: "von", and: "und",
+			transcripts: [2]string{"Transkript", "Transkripten"}, responses: [2]string{"Antwort", "Antworten"},
+			left:      [2]string{"der älteste Eintrag fehlt", "die ältesten Einträge fehlen"},
+			shortened: "vom letzten Transkript ist nur das Ende da"}
 	}
-	return words{"TRANSCRIÇÃO", "ORÁCULO", "de", "transcrição", "transcrições", "resposta", "respostas", "e", "as mais antigas ficaram de fora",
-		"da última transcrição só está aqui o final"}
+	return words{transcript: "TRANSCRIÇÃO", oracle: "ORÁCULO", of: "de", and: "e",
+		transcripts: [2]string{"transcrição", "transcrições"}, responses: [2]string{"resposta", "respostas"},
+		left: [2]string{"a mais antiga ficou de fora", "as mais antigas ficaram de fora"}, shortened: "da última transcrição só está aqui o final"}
 }
 
 // Tokens estimates the tokens of a text: a quarter of its characters, rounded up.

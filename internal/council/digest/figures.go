@@ -1,0 +1,75 @@
+package digest
+
+import (
+	"slices"
+	"strings"
+)
+
+// figures lists the sentences with quantities, those first that give the same quantity otherwise elsewhere.
+func (l *language) figures(t talk) []finding {
+	rivals := l.rivals(t)
+	var against, plain []finding
+	paired := map[int]bool{}
+	for _, r := range rivals {
+		against = append(against, r)
+		paired[r.at], paired[r.rival.at] = true, true
+	}
+	for i, s := range t.sentences {
+		if len(s.figures) > 0 && !paired[i] {
+			plain = append(plain, finding{at: i, figures: s.figures})
+		}
+	}
+	return append(against, distinct(t, plain)...)
+}
+
+// rivals finds quantities that are said twice with two numbers, in two sentences.
+func (l *language) rivals(t talk) []finding {
+	type place struct {
+		at      int
+		figure  quantity
+		subject []string
+	}
+	by := map[string][]place{} // by stem of the subject
+	var found []finding
+	used := map[[2]int]bool{}
+	for i, s := range t.sentences {
+		for _, q := range s.figures {
+			here := place{i, q, l.subject(s, q)}
+			for _, stem := range here.subject {
+				for _, before := range by[stem] {
+					pair := [2]int{before.at, i}
+					if before.at != i && !used[pair] && l.isRival(before.subject, here.subject, before.figure, q) {
+						used[pair] = true
+						found = append(found, finding{at: before.at, figures: []quantity{before.figure}, rival: &finding{at: i, figures: []quantity{q}}})
+					}
+				}
+			}
+			for _, stem := range here.subject {
+				if len(by[stem]) < mostHolding {
+					by[stem] = append(by[stem], here)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// isRival says whether two quantities are of the same kind and subject and have different values.
+func (l *language) isRival(a, b []string, p, q quantity) bool {
+	if p.value == q.value || !comparable(p, q) {
+		return false
+	}
+	n := shares(a, b)
+	least := min(len(a), len(b))
+	counts := strings.HasPrefix(p.kind, counted)
+	return n >= 2 && float64(n) >= 0.6*float64(least) || n == least && n > 0 && (least > 1 || counts || max(len(a), len(b)) <= 3)
+}
+
+// comparable says whether two quantities have the same unit. A bare number from a thousand on may be money.
+func comparable(p, q quantity) bool {
+	if p.kind == q.kind {
+		return !slices.Contains([]string{date, clock, year}, p.kind)
+	}
+	bare := func(a, b quantity) bool { return a.kind == number && a.value >= 1000 && b.kind == money }
+	return bare(p, q) || bare(q, p)
+}

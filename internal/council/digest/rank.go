@@ -1,0 +1,67 @@
+package digest
+
+import (
+	"math"
+	"slices"
+)
+
+// rank says how central each sentence is: how much of it are words that others take up, whatever its length.
+func rank(all []sentence) []float64 {
+	holding := map[string]int{}
+	for _, s := range all {
+		for _, stem := range s.stems {
+			holding[stem]++
+		}
+	}
+	worth := make([]float64, len(all))
+	for i, s := range all {
+		sum := 0.0
+		for _, stem := range s.stems {
+			sum += math.Log2(float64(holding[stem])) + 0.25
+		}
+		worth[i] = sum / math.Sqrt(float64(len(s.stems))+4)
+	}
+	return worth
+}
+
+const (
+	mostCentral  = 5
+	fewestSaid   = 4 // words of a key sentence
+	fewestMeant  = 2 // stems of one
+	shareCentral = 4 // one key sentence for so many
+)
+
+// best picks the key sentences, the most central first, none like another.
+func (t talk) best() []finding {
+	order := make([]int, 0, len(t.sentences))
+	for i, s := range t.sentences {
+		if words(s.tokens) >= fewestSaid && len(s.stems) >= fewestMeant && !s.asked {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case t.worth[a] > t.worth[b]:
+			return -1
+		case t.worth[a] < t.worth[b]:
+			return 1
+		}
+		return a - b
+	})
+	most := min(mostCentral, (len(t.sentences)+shareCentral-1)/shareCentral)
+	var kept []finding
+	for _, i := range order {
+		if len(kept) == most {
+			break
+		}
+		if !slices.ContainsFunc(kept, func(k finding) bool { return alike(t.sentences[k.at].stems, t.sentences[i].stems) }) {
+			kept = append(kept, finding{at: i})
+		}
+	}
+	return kept
+}
+
+// alike says whether two sentences say much of the same.
+func alike(a, b []string) bool {
+	return 2*shares(a, b) > min(len(a), len(b))
+}

@@ -1,0 +1,201 @@
+package digest
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// sentence is a sentence of a transcript, or what speech has in its place.
+type sentence struct {
+	entry   int     // of the talk
+	tokens  []token // without what it begins and ends with by the way
+	text    string  // verbatim, white space aside
+	asked   bool    // it ends in a question mark
+	stems   []string
+	figures []quantity
+}
+
+const (
+	longRun    = 26 // words of a sentence that is parted at connectives
+	fewest     = 7  // words that a part has at least
+	commaRun   = 45 // words of a part that is parted at a comma
+	wrappedAt  = 50 // bytes of a line that may go on in the next one
+	longQuote  = 45 // words of a quotation
+	ellipsis   = "…"
+	terminates = ".!?;" + ellipsis
+)
+
+// split takes a text apart into sentences.
+func (l *language) split(text string, entry int) []sentence {
+	list := tokens(text)
+	var out []sentence
+	add := func(part []token) {
+		if s, ok := l.sentence(text, part, entry); ok {
+			out = append(out, s)
+		}
+	}
+	start := 0
+	for i := range list {
+		if l.ends(text, list, start, i) {
+			l.parts(list[start:i+1], add)
+			start = i + 1
+		}
+	}
+	l.parts(list[start:], add)
+	return out
+}
+
+// ends says whether a sentence that began at start ends with token i.
+func (l *language) ends(text string, list []token, start, i int) bool {
+	t := list[i]
+	if t.word || i+1 == len(list) {
+		return false
+	}
+	next := list[i+1]
+	following := text[t.to:next.from]
+	switch t.norm {
+	case paragraphEnd:
+		return true
+	case lineEnd:
+		r, _ := utf8.DecodeRuneInString(text[next.from:])
+		wrapped := i > start && list[i-1].to-lineStart(list, start, i) >= wrappedAt
+		return !wrapped || !unicode.IsLower(r) && (!unicode.IsLetter(r) || l.code != "de")
+	case "!", "?", ";":
+		return following != "" || next.norm == lineEnd || next.norm == paragraphEnd
+	case ellipsis:
+		return !startsLower(text, next)
+	case ".":
+		if following == "" && !strings.HasPrefix(next.norm, lineEnd) || i == start {
+			return false
+		}
+		before := list[i-1]
+		switch {
+		case before.norm == ".":
+			return !startsLower(text, next)
+		case l.words["abbreviations"].at([]token{before}, 0) > 0 || utf8.RuneCountInString(before.norm) == 1 && !isDigit(rune(before.norm[0])):
+			return false
+		case len(before.norm) <= 2 && isDigit(rune(before.norm[0])):
+			return l.code != "de" && !startsLower(text, next)
+		}
+		return true
+	}
+	return false
+}
+
+// lineStart is where the line that ends at i begins.
+func lineStart(list []token, start, i int) int {
+	for j := i - 1; j >= start; j-- {
+		if !list[j].word && strings.HasPrefix(list[j].norm, lineEnd) {
+			return list[j].to
+		}
+	}
+	return list[start].from
+}
+
+func startsLower(text string, t token) bool {
+	r, _ := utf8.DecodeRuneInString(text[t.from:])
+	return unicode.IsLower(r)
+}
+
+// parts gives a run of words as it is, or where it is too long for one sentence, in parts that begin with connectives.
+func (l *language) parts(run []token, add func([]token)) {
+	left := words(run)
+	start, count := 0, 0
+	long := left > longRun
+	for i := range run {
+		if long && count >= fewest && left >= fewest {
+			joint := l.words["joints"].at(run, i) > 0
+			if joint || count >= commaRun && run[i].norm == "," {
+				add(run[start:i])
+				start, count = i, 0
+			}
+		}
+		if run[i].word {
+			count++
+			left--
+		}
+	}
+	add(run[start:])
+}
+
+func words(list []token) int {
+	n := 0
+	for _, t := range list {
+		if t.word {
+			n++
+		}
+	}
+	return n
+}
+
+// sentence trims a part. It is none if no word of meaning is left.
+func (l *language) sentence(text string, part []token, entry int) (sentence, bool) {
+	s := sentence{entry: entry}
+	end := len(part)
+	for end > 0 && !part[end-1].word {
+		s.asked = s.asked || part[end-1].norm == "?"
+		end--
+	}
+	first := 0
+	for first < end {
+		n := l.words["lead"].at(part[:end], first)
+		switch {
+		case !part[first].word && !l.opens(part[first]):
+			first++
+		case n > 0 && first+n < end:
+			first += n
+		default:
+			s.tokens = part[first:end]
+			s.text = quoted(text, s.tokens, part[end:])
+			s.stems = l.content(s.tokens)
+			s.figures = l.quantities(text, s.tokens)
+			return s, len(s.stems) > 0 || len(s.figures) > 0
+		}
+	}
+	return s, false
+}
+
+// opens says whether a sign belongs to the word behind it.
+func (l *language) opens(t token) bool {
+	return slices.Contains([]string{"$", "€", "£", "+", "-"}, t.norm)
+}
+
+// quoted is the text of a sentence on one line, with the sign that ends it.
+func quoted(text string, list, after []token) string {
+	last := list[len(list)-1]
+	cut := false
+	for i, n := 0, 0; i < len(list); i++ {
+		if list[i].word {
+			n++
+		}
+		if n == longQuote && i < len(list)-5 {
+			last, cut = list[i], true
+			break
+		}
+	}
+	b := strings.Builder{}
+	space := false
+	for _, r := range text[list[0].from:last.to] {
+		if unicode.IsSpace(r) || unicode.IsControl(r) {
+			space = true
+			continue
+		}
+		if space {
+			b.WriteByte(' ')
+		}
+		space = false
+		b.WriteRune(r)
+	}
+	switch {
+	case cut:
+		b.WriteString(ellipsis)
+	case len(after) > 0 && after[0].from == last.to && strings.Contains(terminates+"%€$", after[0].norm):
+		b.WriteString(after[0].norm)
+	}
+	return b.String()
+}
+
+// span is what tokens of a sentence say, verbatim.
+func span(text string, list []token) string { return quoted(text, list, nil) }

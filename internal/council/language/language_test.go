@@ -1,0 +1,94 @@
+package language
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestOfShortTexts(t *testing.T) {
+	for code, texts := range map[string]string{
+		"pt": `preciso comprar pão
+			Acho que devíamos adiar o lançamento.
+			tô cansado demais
+			Vender a casa da praia?
+			reunião remarcada
+			e aí, tudo bem com vocês
+			Nova ideia de aplicativo
+			O carro quebrou de novo.
+			nao sei se vale a pena
+			Abrir uma padaria no bairro
+			Quero mudar de emprego
+			obrigado
+			os meninos chegaram atrasados
+			Trocar fornecedor urgente
+			Isso não faz sentido nenhum.`,
+		"en": `need to buy bread
+			I think we should postpone the launch.
+			too tired
+			Sell the beach house?
+			meeting moved
+			so how's everyone doing
+			New idea for an app
+			The car broke down again.
+			not sure whether it's worth it
+			Open a bakery around the corner
+			I want another job
+			thanks
+			the boys came late
+			Switch supplier quickly
+			This makes no sense at all.`,
+		"de": `muss Brot kaufen
+			Ich finde, wir sollten den Start verschieben.
+			bin zu müde
+			Das Strandhaus verkaufen?
+			Termin verlegt
+			na, wie geht es euch so
+			Neue Idee für eine App
+			Das Auto ist schon wieder kaputt.
+			weiß nicht, ob sich das lohnt
+			Eine Bäckerei um die Ecke aufmachen
+			Ich will eine andere Stelle
+			danke
+			die Jungs kamen zu spät
+			Lieferanten schnell wechseln
+			Das ergibt überhaupt keinen Sinn.`,
+	} {
+		for text := range strings.Lines(texts) {
+			if got := Of(text); got != code {
+				t.Errorf("%q: %q, want %q", strings.TrimSpace(text), got, code)
+			}
+		}
+	}
+}
+
+func TestOfBorrowedWordsFollowsTheSentence(t *testing.T) {
+	for text, want := range map[string]string{
+		"O deploy do backend ficou broken, mas o team resolveu no hotfix depois do standup.":             "pt",
+		"A gente faz um brainstorming no kickoff e define o roadmap do growth team.":                     "pt",
+		"Preciso dar um feedback pro meu product owner sobre o sprint planning, o burnout tá pesado":     "pt",
+		"Wir haben das Meeting gecancelt, weil der Product Owner noch kein Feedback zum Release hat.":    "de",
+		"Der Launch vom neuen Feature ist nice, aber das Onboarding und der Support sind ein Bottleneck": "de",
+		"We had a caipirinha with the Bundeskanzler in São Paulo and talked about Weltschmerz.":          "en",
+		"She kept saying saudade, and I never understood what that meant to her, or to my Oma.":          "en",
+	} {
+		if got := Of(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestOfIsTheLanguageOfMostTexts(t *testing.T) {
+	if got := Of("Ich habe lange darüber nachgedacht.", "OK", "Und jetzt weiß ich, was ich will.", "Let's go."); got != "de" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestOfSaysNothingWhereNothingTells(t *testing.T) {
+	for _, text := range []string{"", " \n", "12:30 42 %", "会议记录", "Я думаю, что нам нужно подождать ещё немного",
+		"Ik denk dat wij nog even moeten wachten met het verkopen van ons huis", "Olen sitä mieltä, että meidän pitäisi odottaa vielä vähän aikaa",
+		"Myślę, że powinniśmy jeszcze trochę poczekać z tą decyzją", "Je pense que nous devrions attendre encore un peu avant de vendre la maison"} {
+		if got := Of(text); got != "" {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package persona
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// councils are the built-in oracles by language; in each row those who think alike.
+func councils() map[string][]string {
+	return map[string][]string{
+		"pt": {"Cético", "Visionário", "Otimista", "Pragmático", "Historiador", "Advogado do Diabo", "Ouvinte", "Filósofo"},
+		"en": {"Skeptic", "Visionary", "Optimist", "Pragmatist", "Historian", "Devil’s Advocate", "Listener", "Philosopher"},
+		"de": {"Skeptiker", "Visionär", "Mutmacher", "Pragmatiker", "Historiker", "Advocatus Diaboli", "Zuhörer", "Philosoph"},
+	}
+}
+
+func TestBuiltInOraclesLoadWithoutAWarning(t *testing.T) {
+	l := list(t, New(Config{Placeholder: "<<OTHER>>"})) // which is for files of a person
+	if len(l.Skipped) != 0 {
+		t.Errorf("skipped: %v", l.Skipped)
+	}
+	slugs := map[string]bool{}
+	for _, p := range l.Oracles {
+		if len(p.Warnings) > 0 || p.Mode != InPlace || p.Placeholder != "{{CONTEXT}}" {
+			t.Errorf("%s: %s, %q", p.File, p.Mode, p.Warnings)
+		}
+		if slugs[p.Slug] {
+			t.Errorf("%s: another oracle has the slug %s", p.File, p.Slug)
+		}
+		slugs[p.Slug] = true
+		if p.File != "/prompts/oracles/"+strings.TrimPrefix(p.File, "/prompts/oracles/") || strings.Trim(p.File, "abcdefghijklmnopqrstuvwxyz-/.") != "" {
+			t.Errorf("%s is no path of lower-case ASCII below /prompts/oracles", p.File)
+		}
+		before, _, _ := strings.Cut(p.Content, p.Placeholder)
+		if !strings.HasPrefix(before[strings.LastIndex(before, "\n#")+1:], "## ") || !strings.HasSuffix(before, "\n\n") {
+			t.Errorf("%s: the context has no section of its own", p.File)
+		}
+	}
+}
+
+func TestBuiltInOraclesHaveCounterpartsInEachLanguage(t *testing.T) {
+	s := New(Config{})
+	of := map[string][]string{}
+	for _, p := range list(t, s).Oracles {
+		of[p.Language] = append(of[p.Language], p.Name)
+	}
+	for language, names := range councils() {
+		slices.Sort(of[language])
+		want := slices.Sorted(slices.Values(names))
+		if !slices.Equal(of[language], want) {
+			t.Errorf("%s: %q, want %q", language, of[language], want)
+		}
+	}
+	for i := range councils()["pt"] { // the steps of one are those of the other
+		steps := map[int]bool{}
+		for _, names := range councils() {
+			p, err := find(s, names[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			for line := range strings.Lines(p.Content) {
+				if len(line) > 3 && line[1:3] == ". " {
+					n++
+				}
+			}
+			steps[n] = true
+		}
+		if len(steps) != 1 || steps[0] {
+			t.Errorf("%s and its counterparts have different numbers of steps: %v", councils()["pt"][i], steps)
+		}
+	}
+}
+
+func TestTheSkepticIsTheOneOfTheDataModelWordForWord(t *testing.T) {
+	p, err := find(New(Config{}), "cetico")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `# Cético
+
+Você é um pensador cético e rigoroso. Seu papel é desafiar as ideias apresentadas, identificar falhas lógicas, questionar premissas não fundamentadas e exigir evidências.
+
+## Contexto do Usuário
+
+{{CONTEXT}}
+
+## Instruções
+
+Analise o contexto acima e forneça um feedback crítico e construtivo. Identifique:
+1. Premissas questionáveis
+2. Lacunas no raciocínio
+3. Possíveis contra-argumentos
+4. Sugestões de refinamento
+
+Seja direto mas respeitoso. Seu objetivo é fortalecer o pensamento, não desencorajá-lo.
+`
+	if p.Content != want {
+		t.Errorf("it holds:\n%s", p.Content)
+	}
+}

@@ -1,0 +1,117 @@
+package persona
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// shelfOf is a shelf with an oracle of each name, in files a.md, b.md and so on.
+func shelfOf(t *testing.T, names ...string) (s *Shelf, files []string) {
+	t.Helper()
+	dir := folder(t)
+	for i, name := range names {
+		files = append(files, put(t, dir, string(rune('a'+i))+".md", "# "+name))
+	}
+	return New(Config{Dir: dir, TTL: time.Hour}), files
+}
+
+func find(s *Shelf, name string) (Persona, error) { return s.Find(context.Background(), name) }
+
+func TestFindTakesIDNameSlugAndBeginning(t *testing.T) {
+	s, files := shelfOf(t, "Cético", "Advogado do Diabo", "Zuhörer", "Ana", "Anabela", "C#", "🔮", "Straße")
+	for asked, want := range map[string]string{
+		"cético": "Cético", "cetico": "Cético", "CÉTICO": "Cético", "Ce\u0301tico": "Cético", " cético ": "Cético", "cet": "Cético", "Cé": "Cético",
+		"advogado-do-diabo": "Advogado do Diabo", "Advogado  do diabo": "Advogado do Diabo", "advogado-do": "Advogado do Diabo", "ADV": "Advogado do Diabo",
+		"zuhorer": "Zuhörer", "zuhoerer": "Zuhörer", "Zuhoe": "Zuhörer", "ana": "Ana", "anab": "Anabela", "c#": "C#", "c": "C#", "🔮": "🔮", "strasse": "Straße",
+		idOf(files[0]): "Cético", strings.ToUpper(idOf(files[2])): "Zuhörer", idOf(files[4])[:7]: "Anabela",
+	} {
+		if p, err := find(s, asked); err != nil || p.Name != want {
+			t.Errorf("%q: %q, %v; want %s", asked, p.Name, err, want)
+		}
+	}
+}
+
+func TestFindSaysWhatMayBeMeant(t *testing.T) {
+	s, files := shelfOf(t, "Otimista", "Otimizador", "Cético", "Cetico")
+	for asked, want := range map[string]string{
+		"otim":   "“otim” may be several oracles: Otimista (a.md, id " + idOf(files[0]) + "), Otimizador (b.md, id " + idOf(files[1]) + ")",
+		"Cético": "“Cético” may be several oracles: Cético (c.md, id " + idOf(files[2]) + "), Cetico (d.md, id " + idOf(files[3]) + ")",
+	} {
+		_, err := find(s, asked)
+		if !errors.Is(err, ErrAmbiguous) || err.Error() != want {
+			t.Errorf("%q: %v\nwant %s", asked, err, want)
+		}
+	}
+}
+
+func TestFindNamesTheNearestFirst(t *testing.T) {
+	s, _ := shelfOf(t, "Historiador", "Otimista", "Cético")
+	_, err := find(s, "otimsita")
+	if !errors.Is(err, ErrNotFound) || err.Error() != "no oracle is called “otimsita”; there are Otimista, Cético, Historiador" {
+		t.Errorf("error = %v", err)
+	}
+	if e, is := errors.AsType[*FindError](err); !is || e.Asked != "otimsita" || e.Candidates[0].Name != "Otimista" {
+		t.Errorf("error = %+v", e)
+	}
+	if _, err := find(s, " \t"); err == nil || !strings.HasPrefix(err.Error(), "no oracle is named; there are ") {
+		t.Errorf("error = %v", err)
+	}
+	if _, err := find(New(Config{Dir: folder(t)}), "x"); err == nil || !strings.HasPrefix(err.Error(), "there is no oracle yet") {
+		t.Errorf("error = %v", err)
+	}
+	many, _ := shelfOf(t, strings.Fields("Aa Bb Cc Dd Ee Ff Gg Hh Ii Jj")...)
+	if _, err := find(many, strings.Repeat("very long ", 1000)); err == nil || !strings.HasSuffix(err.Error(), " and 2 more") || len(err.Error()) > 400 {
+		t.Errorf("error = %v", err)
+	}
+}
+
+func TestFindSaysThatAnOracleWasDeleted(t *testing.T) {
+	s, files := shelfOf(t, "Ana", "Anabela")
+	list(t, s)
+	if err := os.Remove(files[0]); err != nil {
+		t.Fatal(err)
+	}
+	_, err := find(s, "ana") // which would be the beginning of the other
+	if !errors.Is(err, ErrDeleted) || err.Error() != "the oracle “Ana” was deleted: "+files[0]+" is no longer there; there are Anabela" {
+		t.Errorf("error = %v", err)
+	}
+}
+
+func TestFindGivesWhatTheFileHoldsWithinTheTimeOfAListing(t *testing.T) {
+	s, files := shelfOf(t, "Ana", "Bea")
+	list(t, s)
+	put(t, s.config.Dir, "a.md", "# Ana\n\nchanged {{CONTEXT}}")
+	age(t, files[0], time.Minute)
+	if p, err := find(s, "ana"); err != nil || p.Content != "# Ana\n\nchanged {{CONTEXT}}" || p.Mode != InPlace {
+		t.Errorf("%q, %v", p.Content, err)
+	}
+	put(t, s.config.Dir, "c.md", "# Caio")
+	if p, err := find(s, "caio"); err != nil || p.Name != "Caio" {
+		t.Errorf("a new file: %q, %v", p.Name, err)
+	}
+	put(t, s.config.Dir, "b.md", "")
+	if _, err := find(s, "bea"); !errors.Is(err, ErrDeleted) || !strings.Contains(err.Error(), "can no longer be used: "+files[1]+": it is empty") {
+		t.Errorf("a file that was emptied: %v", err)
+	}
+	if err := os.Rename(files[0], files[0]+".moved.md"); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := find(s, "ana"); err != nil || p.File != files[0]+".moved.md" {
+		t.Errorf("a file that was moved: %q, %v", p.File, err)
+	}
+}
+
+func TestEditDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"cético", "cetico", 1}, {"kitten", "sitting", 3}, {"ab", "ba", 2}} {
+		if got := editDistance(c.a, c.b); got != c.want {
+			t.Errorf("%q to %q: %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// noon is when the tests take place.
+var noon = time.Date(2025, 12, 20, 10, 30, 0, 0, time.UTC)
+
+// errNoAudio is what the probe of the tests says of what does not begin with "sound".
+var errNoAudio = errors.New("no stream of audio in it")
+
+func probe(_ context.Context, file string) (Facts, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return Facts{}, err
+	}
+	if !strings.HasPrefix(string(content), "sound") {
+		return Facts{}, errNoAudio
+	}
+	seconds := 1.5
+	return Facts{Seconds: &seconds, Ending: "ogg"}, nil
+}
+
+func open(t testing.TB, folder string) *Store {
+	t.Helper()
+	s, err := Open(Config{Folder: folder, Now: func() time.Time { return noon }, Probe: probe})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// begun is a store with a session in it.
+func begun(t testing.TB) (*Store, string) {
+	t.Helper()
+	s := open(t, filepath.Join(t.TempDir(), "sessions"))
+	m, err := s.New(t.Context(), "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, m.ID
+}
+
+func must[T any](value T, err error) func(t testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}
+
+func (s *Store) path(parts ...string) string { return filepath.Join(append([]string{s.folder}, parts...)...) }
+
+// put writes a file as a person would.
+func put(t testing.TB, name, text string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func content(t testing.TB, name string) string {
+	t.Helper()
+	return string(must(os.ReadFile(name))(t))
+}
+
+// tree is the files below a folder with their contents.
+func tree(t testing.TB, folder string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.Walk(folder, func(name string, info os.FileInfo, err error) error {
+		if err == nil && !info.IsDir() {
+			rel := must(filepath.Rel(folder, name))(t)
+			all[filepath.ToSlash(rel)] = content(t, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func names(files map[string]string) []string {
+	var all []string
+	for name := range files {
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func same[T any](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if a, b := must(plain(got))(t), must(plain(want))(t); string(a) != string(b) {
+		t.Errorf("%s:\n got %s\nwant %s", what, a, b)
+	}
+}
+
+func add(t testing.TB, s *Store, id, text string) Added {
+	t.Helper()
+	return must(s.AddAudio(t.Context(), id, "memo.ogg", strings.NewReader(text)))(t)
+}
+
+func answer(operation, text string) Response {
+	return Response{LlmEntry: LlmEntry{OracleName: "Cético", OracleID: "a1b2c3d4", Operation: operation}, Slug: "cetico", Text: text}
+}
+
+// wantWhole wants a session without problems, whose files are those that it tells of.
+func wantWhole(t testing.TB, s *Store, id string) Session {
+	t.Helper()
+	if problems := must(s.Check(t.Context(), id, nil))(t); len(problems) > 0 {
+		t.Errorf("problems: %q", problems)
+	}
+	m := must(s.Get(t.Context(), id))(t)
+	want := []string{metadataFile}
+	for _, e := range m.Audio {
+		if e.File != "" {
+			want = append(want, audioFolder+"/"+e.File)
+		}
+		if e.Transcript != "" {
+			want = append(want, transcriptFolder+"/"+e.Transcript)
+		}
+	}
+	for _, e := range m.Answers {
+		want = append(want, responseFolder+"/"+e.File)
+	}
+	slices.Sort(want)
+	same(t, "files", names(tree(t, s.path(id))), want)
+	return m
+}

@@ -1,0 +1,364 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// object is a JSON object as it was read, so that it is written with all that it held.
+type object struct {
+	members []member
+	was     any // the struct that they were read into, to tell which fields have changed since
+}
+
+type member struct {
+	name string
+	raw  json.RawMessage
+}
+
+// known is a type of metadata.json. Its struct has a field kept.
+type known interface {
+	hold() **object
+	defaults()
+}
+
+func (s *Session) hold() **object         { return &s.kept }
+func (e *AudioEntry) hold() **object      { return &e.kept }
+func (f *Flag) hold() **object            { return &f.kept }
+func (e *LlmEntry) hold() **object        { return &e.kept }
+func (c *ContextSnapshot) hold() **object { return &c.kept }
+func (p *Preferences) hold() **object     { return &p.kept }
+
+func (s *Session) defaults()         { s.Preferences.defaults() }
+func (e *AudioEntry) defaults()      {}
+func (f *Flag) defaults()            {}
+func (e *LlmEntry) defaults()        {}
+func (c *ContextSnapshot) defaults() {}
+func (p *Preferences) defaults()     { p.IncludeLLMHistory = true }
+
+// UnmarshalJSON reads metadata.json.
+func (s *Session) UnmarshalJSON(raw []byte) error { return read(raw, s) }
+
+// MarshalJSON gives metadata.json, in one line. Members that were read and are not known are in it.
+func (s Session) MarshalJSON() ([]byte, error) { return write(&s) }
+
+// UnmarshalJSON reads an entry.
+func (e *AudioEntry) UnmarshalJSON(raw []byte) error { return read(raw, e) }
+
+// MarshalJSON gives an entry as metadata.json holds it.
+func (e AudioEntry) MarshalJSON() ([]byte, error) { return write(&e) }
+
+// UnmarshalJSON reads a flag.
+func (f *Flag) UnmarshalJSON(raw []byte) error { return read(raw, f) }
+
+// MarshalJSON gives a flag as metadata.json holds it.
+func (f Flag) MarshalJSON() ([]byte, error) { return write(&f) }
+
+// UnmarshalJSON reads an answer.
+func (e *LlmEntry) UnmarshalJSON(raw []byte) error { return read(raw, e) }
+
+// MarshalJSON gives an answer as metadata.json holds it.
+func (e LlmEntry) MarshalJSON() ([]byte, error) { return write(&e) }
+
+// UnmarshalJSON reads a snapshot.
+func (c *ContextSnapshot) UnmarshalJSON(raw []byte) error { return read(raw, c) }
+
+// MarshalJSON gives a snapshot as metadata.json holds it.
+func (c ContextSnapshot) MarshalJSON() ([]byte, error) { return write(&c) }
+
+// UnmarshalJSON reads preferences. What they do not say is as by default.
+func (p *Preferences) UnmarshalJSON(raw []byte) error { return read(raw, p) }
+
+// MarshalJSON gives preferences as metadata.json holds them.
+func (p Preferences) MarshalJSON() ([]byte, error) { return write(&p) }
+
+// read fills a known type. Names are compared letter by letter; of a name that stands there twice the last counts.
+func read(raw []byte, into known) error {
+	v := reflect.ValueOf(into).Elem()
+	v.SetZero()
+	into.defaults()
+	if isNull(raw) {
+		return nil
+	}
+	members, err := split(raw)
+	if err != nil {
+		return err
+	}
+	for i := range v.NumField() {
+		name, _, _ := tag(v.Type().Field(i))
+		at := slices.IndexFunc(members, func(m member) bool { return m.name == name })
+		if name == "" || at < 0 {
+			continue
+		}
+		if err := readValue(members[at].raw, v.Field(i)); err != nil {
+			return within(name, err)
+		}
+	}
+	*into.hold() = &object{members: members, was: v.Interface()}
+	return nil
+}
+
+// misplaced is an error at a place of a JSON text.
+type misplaced struct {
+	path string
+	err  error
+}
+
+func (e *misplaced) Error() string { return e.path + ": " + e.err.Error() }
+func (e *misplaced) Unwrap() error { return e.err }
+
+// within puts a name or an index before the place of an error.
+func within(name string, err error) error {
+	if inner, ok := err.(*misplaced); ok { //nolint:errorlint // it is made here, and wrapped by nobody
+		if strings.HasPrefix(inner.path, "[") {
+			return &misplaced{name + inner.path, inner.err}
+		}
+		return &misplaced{name + "." + inner.path, inner.err}
+	}
+	return &misplaced{name, err}
+}
+
+func readValue(raw json.RawMessage, v reflect.Value) error {
+	if at, ok := v.Addr().Interface().(*time.Time); ok {
+		return readTime(raw, at)
+	}
+	if into, ok := v.Addr().Interface().(known); ok {
+		return read(raw, into)
+	}
+	if !isList(v) || isNull(raw) {
+		return plainly(json.Unmarshal(raw, v.Addr().Interface()))
+	}
+	var all []json.RawMessage
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return plainly(err)
+	}
+	v.Set(reflect.MakeSlice(v.Type(), len(all), len(all)))
+	for i, one := range all {
+		if err := readValue(one, v.Index(i)); err != nil {
+			return within(fmt.Sprintf("[%d]", i), err)
+		}
+	}
+	return nil
+}
+
+// isList says that v is a list of known types.
+func isList(v reflect.Value) bool {
+	return v.Kind() == reflect.Slice && reflect.PointerTo(v.Type().Elem()).Implements(reflect.TypeFor[known]())
+}
+
+// plainly says what is wrong with a value without the words of Go.
+func plainly(err error) error {
+	switch wrong := err.(type) { //nolint:errorlint // json.Unmarshal gives them as they are
+	case *json.UnmarshalTypeError:
+		return fmt.Errorf("a JSON %s stands where %s is expected", wrong.Value, kindOf(wrong.Type))
+	case *json.SyntaxError:
+		return fmt.Errorf("this is no JSON: %w", err)
+	}
+	return err
+}
+
+func kindOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		return "a list"
+	case reflect.String:
+		return "a text"
+	}
+	return "an object"
+}
+
+// readTime takes RFC 3339, and without a zone UTC, as programs in Python write it.
+func readTime(raw json.RawMessage, into *time.Time) error {
+	if isNull(raw) {
+		return nil
+	}
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return plainly(err)
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", time.DateTime} {
+		if at, err := time.Parse(layout, text); err == nil {
+			*into = at.UTC()
+			return nil
+		}
+	}
+	return fmt.Errorf("“%s” is no time; it would look like 2025-12-20T10:30:00Z", short(text))
+}
+
+func isNull(raw []byte) bool { return string(bytes.TrimSpace(raw)) == "null" }
+
+// split takes an object apart.
+func split(raw []byte) (members []member, err error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if open, err := d.Token(); err != nil {
+		return nil, plainly(err)
+	} else if open != json.Delim('{') {
+		return nil, fmt.Errorf("an object is expected")
+	}
+	at := map[string]int{}
+	for d.More() {
+		token, err := d.Token()
+		if err != nil {
+			return nil, plainly(err)
+		}
+		m := member{name: fmt.Sprint(token)} // of an object it is a string
+		if err := d.Decode(&m.raw); err != nil {
+			return nil, plainly(err)
+		}
+		if i, twice := at[m.name]; twice {
+			members[i] = m
+			continue
+		}
+		at[m.name] = len(members)
+		members = append(members, m)
+	}
+	_, err = d.Token()
+	return members, plainly(err)
+}
+
+// tag reads how a field stands in JSON; name "" if it does not.
+func tag(f reflect.StructField) (name string, omitEmpty, omitZero bool) {
+	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name, options == "omitempty", options == "omitzero"
+}
+
+// write gives the object of a known type: members in the order in which they were read, then those that are new.
+func write(from known) ([]byte, error) {
+	v := reflect.ValueOf(from).Elem()
+	o := *from.hold()
+	if o == nil {
+		o = &object{}
+	}
+	fields := map[string]int{}
+	for i := range v.NumField() {
+		if name, _, _ := tag(v.Type().Field(i)); name != "" {
+			fields[name] = i
+		}
+	}
+	out := []byte{'{'}
+	put := func(name string, raw []byte) error {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		quoted, err := plain(name)
+		out = append(append(append(out, quoted...), ':'), raw...)
+		return err
+	}
+	for _, m := range o.members {
+		raw, here := []byte(m.raw), true
+		if i, isField := fields[m.name]; isField {
+			delete(fields, m.name)
+			var err error
+			if raw, here, err = o.field(m, v, i); err != nil {
+				return nil, err
+			}
+		}
+		if here {
+			if err := put(m.name, raw); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for i := range v.NumField() {
+		name, omitEmpty, omitZero := tag(v.Type().Field(i))
+		if _, left := fields[name]; !left || (omitEmpty || omitZero) && isEmpty(v.Field(i)) {
+			continue
+		}
+		raw, err := writeValue(v.Field(i))
+		if err == nil {
+			err = put(name, raw)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return append(out, '}'), nil
+}
+
+// field gives a member as it was read if the field has still that value, else as it is; here is false if it is no longer to be written.
+func (o *object) field(m member, v reflect.Value, i int) (raw []byte, here bool, err error) {
+	f := v.Field(i)
+	_, isKnown := f.Addr().Interface().(known)
+	if !isKnown && !isList(f) || isNull(m.raw) {
+		if reflect.DeepEqual(reflect.ValueOf(o.was).Field(i).Interface(), f.Interface()) {
+			return m.raw, true, nil
+		}
+	}
+	if _, omitEmpty, omitZero := tag(v.Type().Field(i)); (omitEmpty || omitZero) && isEmpty(f) && !isEmpty(reflect.ValueOf(o.was).Field(i)) {
+		return nil, false, nil
+	}
+	raw, err = writeValue(f)
+	return raw, true, err
+}
+
+func isEmpty(v reflect.Value) bool { return v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 }
+
+func writeValue(v reflect.Value) ([]byte, error) {
+	if from, ok := v.Addr().Interface().(known); ok {
+		return write(from)
+	}
+	if !isList(v) {
+		return plain(v.Interface())
+	}
+	out := []byte{'['}
+	for i := range v.Len() {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		one, err := writeValue(v.Index(i))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, one...)
+	}
+	return append(out, ']'), nil
+}
+
+// plain is JSON with letters as they are: it is a file that people read.
+func plain(value any) ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	err := e.Encode(value)
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
+}
+
+// decode reads the content of metadata.json.
+func decode(content []byte) (s Session, err error) {
+	content = bytes.TrimPrefix(content, []byte("\ufeff"))
+	if len(bytes.TrimSpace(content)) == 0 {
+		return s, fmt.Errorf("is empty")
+	}
+	if err := json.Unmarshal(content, new(json.RawMessage)); err != nil {
+		return s, fmt.Errorf("is no JSON: %w", err)
+	}
+	if err := read(content, &s); err != nil {
+		return s, fmt.Errorf("can't be read: %w", err)
+	}
+	return s, nil
+}
+
+// encode gives the content of metadata.json.
+func encode(s *Session) ([]byte, error) {
+	raw, err := write(s)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, raw, "", "  "); err != nil {
+		return nil, err
+	}
+	out.WriteByte('\n')
+	return out.Bytes(), nil
+}

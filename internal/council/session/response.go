@@ -1,0 +1,133 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Response is an answer to be saved. Sequence and File of the entry are given to it; a CreatedAt that is zero is now.
+type Response struct {
+	LlmEntry
+	Slug string // the oracle in the name of the file: "cetico"
+	Text string
+}
+
+// longestSlug is how many bytes of a slug are taken.
+const longestSlug = 80
+
+// slugOf is what of a slug can be in a name of a file.
+func slugOf(slug string) string {
+	slug = strings.Trim(strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z', '0' <= r && r <= '9', r == '-', r == '_':
+			return r
+		case 'A' <= r && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return '-'
+	}, slug), "-_")
+	slug = strings.TrimRight(slug[:min(len(slug), longestSlug)], "-_")
+	if slug == "" {
+		return "oraculo"
+	}
+	return slug
+}
+
+func (r *Response) check() error {
+	wrong := func(what, problem string) error { return &Invalid{Kind: Form, What: what, Problem: problem} }
+	c := r.Context
+	switch {
+	case strings.TrimSpace(r.Text) == "":
+		return &Invalid{Kind: Empty, What: "the answer", Problem: "is empty"}
+	case len(r.Text) > maxStored:
+		return &Invalid{Kind: TooLarge, What: "the answer", Problem: "is larger than " + size(maxStored)}
+	case strings.TrimSpace(r.OracleName) == "":
+		return wrong("the oracle's name", "is missing")
+	case r.Kind == "" && utf8.RuneCountInString(r.OracleID) != oracleIDLength:
+		return wrong("the oracle's id", fmt.Sprintf("must have %d characters", oracleIDLength))
+	case c.Transcripts < 0 || c.Responses < 0 || c.TokensEstimate != nil && *c.TokensEstimate < 0:
+		return wrong("the context snapshot", "counts less than nothing")
+	}
+	return nil
+}
+
+// SaveResponse keeps an answer: {seq}_{slug}.txt, and an entry. It does so once for each Operation, which "" is none of: again it gives the entry that is
+// there.
+func (s *Store) SaveResponse(ctx context.Context, id string, r Response) (saved LlmEntry, err error) {
+	r.Text = strings.ReplaceAll(strings.ToValidUTF8(r.Text, "\ufffd"), "\x00", "")
+	if err := r.check(); err != nil {
+		return saved, err
+	}
+	_, err = s.change(ctx, id, "keeping an answer", func(h *held) (bool, error) {
+		if i := h.byOperation(r.Operation); i >= 0 {
+			saved = h.Answers[i]
+			return false, nil
+		}
+		e := r.LlmEntry
+		if e.CreatedAt.IsZero() {
+			e.CreatedAt = s.now()
+		}
+		e.CreatedAt = e.CreatedAt.UTC()
+		if e.File, e.Sequence, err = s.placeResponse(h, slugOf(r.Slug), r.Text); err != nil {
+			return false, err
+		}
+		h.Answers = append(h.Answers, e)
+		h.follow(Answered)
+		saved = e
+		return true, nil
+	})
+	return saved, err
+}
+
+// byOperation is the place of the answer of an operation; -1 if there is none.
+func (s *Session) byOperation(operation string) int {
+	if operation == "" {
+		return -1
+	}
+	return slices.IndexFunc(s.Answers, func(e LlmEntry) bool { return e.Operation == operation })
+}
+
+// placeResponse writes an answer, or finds it where a crash left it.
+func (s *Store) placeResponse(h *held, slug, text string) (name string, sequence int, err error) {
+	orphans, err := h.orphans(responseFolder)
+	if err != nil {
+		return "", 0, err
+	}
+	for _, o := range orphans {
+		name := o.info.Name()
+		if _, rest, _ := numberOf(name); rest == slug+".txt" && h.answer(o.sequence) == nil && o.info.Size() == int64(len(text)) && h.holds(responseFolder, name, text) {
+			return name, o.sequence, nil
+		}
+	}
+	if sequence, err = h.nextAnswer(); err != nil {
+		return "", 0, err
+	}
+	name = fmt.Sprintf("%03d_%s.txt", sequence, slug)
+	return name, sequence, s.writeNew(h, responseFolder, name, text)
+}
+
+// FindResponse finds the answer of an operation.
+func (s *Store) FindResponse(ctx context.Context, id, operation string) (LlmEntry, bool, error) {
+	m, err := s.Get(ctx, id)
+	if err != nil {
+		return LlmEntry{}, false, err
+	}
+	if i := m.byOperation(operation); i >= 0 {
+		return m.Answers[i], true, nil
+	}
+	return LlmEntry{}, false, nil
+}
+
+// ResponseText reads an answer. ErrNotFound if there is none of this sequence; fs.ErrNotExist if its file is gone.
+func (s *Store) ResponseText(ctx context.Context, id string, sequence int) (string, error) {
+	return s.text(ctx, id, responseFolder, func(m *Session) (string, error) {
+		e := m.answer(sequence)
+		if e == nil {
+			return "", fmt.Errorf("session %s has no answer %d: %w", id, sequence, ErrNotFound)
+		}
+		return e.File, nil
+	})
+}

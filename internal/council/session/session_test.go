@@ -1,0 +1,50 @@
+package session
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+	"testing"
+)
+
+func TestASessionFromTheFirstWordsToTheAnswer(t *testing.T) {
+	s, id := begun(t)
+	ctx := t.Context()
+	same(t, "id", id, "2025-12-20_10-30-00")
+	added := add(t, s, id, "sound one")
+	same(t, "file", added.Entry.File, "001_audio.ogg")
+	text := must(s.AddText(ctx, id, "and this is typed in"))(t)
+	same(t, "file of what was typed in", text.Transcript, "002_audio.txt")
+	must(s.Move(ctx, id, TranscriptionBegins))(t)
+	must(s.SaveTranscript(ctx, id, Transcript{Sequence: 1, Text: "words that were heard", By: "whisper", Language: "en"}))(t)
+	same(t, "state when all is transcribed", must(s.Move(ctx, id, TranscriptionEnds))(t).State, Transcribed)
+	saved := must(s.SaveResponse(ctx, id, answer("op", "I doubt it.")))(t)
+	same(t, "file of the answer", saved.File, "001_cetico.txt")
+	m := wantWhole(t, s, id)
+	same(t, "state", m.State, Ready)
+	same(t, "name", m.Name, "and this is typed in")
+	same(t, "transcript", must(s.Transcript(ctx, id, 1))(t), "words that were heard")
+	same(t, "typed in", must(s.Transcript(ctx, id, 2))(t), "and this is typed in")
+	same(t, "answer", must(s.ResponseText(ctx, id, 1))(t), "I doubt it.")
+	file, entry, err := s.OpenAudio(ctx, id, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	same(t, "seconds", *entry.Seconds, 1.5)
+	path, _, err := s.AudioPath(ctx, id, 1)
+	if err != nil || content(t, path) != "sound one" {
+		t.Errorf("%s, %v", path, err)
+	}
+	_, _, err = s.OpenAudio(ctx, id, 2)
+	if !errors.Is(err, ErrNotFound) {
+		t.Errorf("audio of what was typed in: %v", err)
+	}
+	if _, err := s.Transcript(ctx, id, 9); !errors.Is(err, ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an entry that there is not: %v", err)
+	}
+	hits := must(s.Search(ctx, "HEARD wórds", 9))(t)
+	if len(hits) != 1 || hits[0].ID != "t1" || !strings.Contains(hits[0].Passage, "words that were heard") {
+		t.Errorf("%+v", hits)
+	}
+}

@@ -1,0 +1,112 @@
+package session
+
+import "fmt"
+
+// State of a session.
+type State string
+
+// The states of a session.
+const (
+	Collecting   State = "COLLECTING"   // it takes in what is said
+	Transcribing State = "TRANSCRIBING" // a run transcribes
+	Transcribed  State = "TRANSCRIBED"  // all of it is transcribed, and nothing was asked since
+	Ready        State = "READY"        // an oracle has answered on all of it
+	Interrupted  State = "INTERRUPTED"  // what transcribed it died
+	Failed       State = "ERROR"        // some of it could not be transcribed
+)
+
+// Act is what moves a session from one state to another.
+type Act string
+
+// The acts. AddAudio, AddText, Retry and SaveResponse do theirs themselves.
+const (
+	Add                 Act = "add"
+	TranscriptionBegins Act = "transcription begins"
+	TranscriptionEnds   Act = "transcription ends"  // nothing FAILED
+	TranscriptionFails  Act = "transcription fails" // something FAILED
+	TranscriptionStops  Act = "transcription stops" // its process died, or was stopped
+	Retried             Act = "retry"               // FAILED entries are PENDING again
+	Answered            Act = "answer"
+)
+
+// target is where an act leads: to the first state, or to the other while something is PENDING.
+type target struct{ to, pending State }
+
+func always(to State) target { return target{to, to} }
+
+// transitions are the legal ones. What is not here is refused.
+var transitions = map[State]map[Act]target{
+	Collecting: {
+		Add:                 always(Collecting),
+		TranscriptionBegins: always(Transcribing),
+		Retried:             always(Collecting),
+		Answered:            {Ready, Collecting},
+	},
+	Transcribing: {
+		Add:                 always(Transcribing),
+		TranscriptionBegins: always(Transcribing), // by the run that goes on after a crash
+		TranscriptionEnds:   {Transcribed, Collecting},
+		TranscriptionFails:  always(Failed),
+		TranscriptionStops:  always(Interrupted),
+		Retried:             always(Transcribing),
+		Answered:            always(Transcribing),
+	},
+	Transcribed: {
+		Add:               always(Collecting),
+		TranscriptionEnds: always(Transcribed),
+		Retried:           always(Collecting),
+		Answered:          always(Ready),
+	},
+	Ready: {
+		Add:      always(Collecting),
+		Retried:  always(Collecting),
+		Answered: always(Ready),
+	},
+	Interrupted: {
+		Add:                 always(Collecting),
+		TranscriptionBegins: always(Transcribing),
+		TranscriptionStops:  always(Interrupted),
+		Retried:             always(Interrupted),
+		Answered:            {Ready, Interrupted},
+	},
+	Failed: {
+		Add:                 always(Collecting),
+		TranscriptionBegins: always(Transcribing),
+		TranscriptionFails:  always(Failed),
+		Retried:             always(Collecting),
+		Answered:            always(Failed),
+	},
+}
+
+// Next is the state that an act leads to from this one; pending says that something waits to be transcribed. An act that is not legal is an
+// *Illegal.
+func (s State) Next(act Act, pending bool) (State, error) {
+	t, legal := transitions[s][act]
+	switch {
+	case !legal:
+		return s, &Illegal{State: s, Act: act}
+	case pending:
+		return t.pending, nil
+	}
+	return t.to, nil
+}
+
+// Illegal is an act that the state of a session does not allow.
+type Illegal struct {
+	State State
+	Act   Act
+}
+
+func (e *Illegal) Error() string {
+	if _, known := transitions[e.State]; !known {
+		return fmt.Sprintf("the session is in the state “%s”, which is not known; repair the session to give it one that is", short(string(e.State)))
+	}
+	return fmt.Sprintf("“%s” is not possible while the session is %s", e.Act, e.State)
+}
+
+// follow moves s by an act that has happened. A state that is not known stays: what was said must not be lost for it.
+func (s *Session) follow(act Act) {
+	if next, err := s.State.Next(act, s.pending()); err == nil {
+		s.State = next
+	}
+}

@@ -1,0 +1,233 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"sibyl/internal/files"
+)
+
+// Transcript is what was heard in an entry.
+type Transcript struct {
+	Sequence int     // of the entry
+	Text     string  // may be empty: there may be nothing to hear
+	By       string  // what transcribed it
+	Language string  // that was heard; "": not known
+	Seconds  float64 // how long it is; 0: not known
+	Flags    []Flag
+}
+
+// noEntry says that a session has no entry of a sequence.
+func noEntry(id string, sequence int) error {
+	return fmt.Errorf("session %s has no entry %d: %w", id, sequence, ErrNotFound)
+}
+
+// SaveTranscript keeps what was heard in an entry: SUCCESS. An entry that has its transcript keeps it, so that saving it again changes nothing.
+func (s *Store) SaveTranscript(ctx context.Context, id string, t Transcript) (saved AudioEntry, err error) {
+	t.Text = strings.ReplaceAll(strings.ToValidUTF8(t.Text, "\ufffd"), "\x00", "")
+	if len(t.Text) > maxStored {
+		return saved, &Invalid{Kind: TooLarge, What: "the transcript", Problem: "is larger than " + size(maxStored)}
+	}
+	_, err = s.change(ctx, id, fmt.Sprintf("keeping transcript %d", t.Sequence), func(h *held) (bool, error) {
+		e := h.entry(t.Sequence)
+		if e == nil {
+			return false, noEntry(id, t.Sequence)
+		}
+		saved = *e
+		if e.Status == Success {
+			return false, nil
+		}
+		name, err := s.placeTranscript(h, e, t.Text)
+		if err != nil {
+			return false, err
+		}
+		e.Status, e.Transcript, e.By, e.Heard, e.Flags, e.Error = Success, name, t.By, t.Language, t.Flags, ""
+		e.Attempts++
+		if e.Seconds == nil && t.Seconds > 0 {
+			e.Seconds = &t.Seconds
+		}
+		h.nameFrom(t.Text)
+		saved = *e
+		return true, nil
+	})
+	return saved, err
+}
+
+// placeTranscript writes the transcript of an entry. What a crash left of it is replaced; the transcript of another entry is not.
+func (s *Store) placeTranscript(h *held, e *AudioEntry, text string) (name string, err error) {
+	name = fmt.Sprintf("%03d_audio.txt", e.Sequence)
+	for n := 2; h.known(transcriptFolder, name) && e.Transcript != name; n++ {
+		name = fmt.Sprintf("%03d_audio_%02d.txt", e.Sequence, n)
+	}
+	before, err := files.Read(h.root, h.in(transcriptFolder, name), maxStored)
+	switch {
+	case ifThere(err) != nil:
+		return "", err
+	case err != nil:
+		return name, s.writeNew(h, transcriptFolder, name, text)
+	case !before.Cut && string(before.Content) == text:
+		return name, nil
+	}
+	if err := s.at("write " + transcriptFolder); err != nil {
+		return "", err
+	}
+	if err := files.Write(h.root, h.in(transcriptFolder, name), []byte(text), 0); err != nil {
+		return "", err
+	}
+	return name, s.at("wrote " + transcriptFolder)
+}
+
+// FailTranscript says why an entry could not be transcribed: FAILED. Its audio stays. The same again changes nothing, nor does it of an entry that has
+// its transcript.
+func (s *Store) FailTranscript(ctx context.Context, id string, sequence int, reason string) (failed AudioEntry, err error) {
+	if reason = bounded(oneLine(reason), longestReason); reason == "" {
+		return failed, &Invalid{Kind: Form, What: "the reason", Problem: "is missing"}
+	}
+	_, err = s.change(ctx, id, fmt.Sprintf("giving up transcript %d", sequence), func(h *held) (bool, error) {
+		e := h.entry(sequence)
+		if e == nil {
+			return false, noEntry(id, sequence)
+		}
+		if e.Status == Success || e.Status == Failure && e.Error == reason {
+			failed = *e
+			return false, nil
+		}
+		if e.Status != Failure {
+			e.Attempts++
+		}
+		e.Status, e.Error = Failure, reason
+		failed = *e
+		return true, nil
+	})
+	return failed, err
+}
+
+// Retry makes FAILED entries PENDING again. Where there are none nothing changes.
+func (s *Store) Retry(ctx context.Context, id string) (Session, error) {
+	return s.change(ctx, id, "trying again", func(h *held) (changed bool, err error) {
+		for i := range h.Audio {
+			if e := &h.Audio[i]; e.Status == Failure {
+				e.Status, e.Error, changed = Pending, "", true
+			}
+		}
+		if changed {
+			h.follow(Retried)
+		}
+		return changed, nil
+	})
+}
+
+// checkFile says whether a name of metadata.json can be that of a file of ours: metadata.json may be written by hand, too.
+func checkFile(name string) error {
+	if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\\\x00") || len(name) > 255 || !filepath.IsLocal(name) {
+		return &Invalid{Kind: Form, What: "the file name “" + short(name) + "”", Problem: "is not that of a file in the session's folder"}
+	}
+	return nil
+}
+
+// readText reads a text of the session.
+func readText(root *os.Root, name string) (string, error) {
+	err := files.NoLinks(root, name)
+	var f files.File
+	if err == nil {
+		f, err = files.Read(root, name, maxStored)
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case f.Cut:
+		return "", fmt.Errorf("%s is larger than %s", name, size(maxStored))
+	case !utf8.Valid(f.Content) || bytes.IndexByte(f.Content, 0) >= 0:
+		return "", fmt.Errorf("%s is no UTF-8 text", name)
+	}
+	return string(f.Content), nil
+}
+
+// text reads a file of a session that metadata.json names.
+func (s *Store) text(ctx context.Context, id, folder string, name func(m *Session) (string, error)) (string, error) {
+	m, err := s.Get(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	file, err := name(&m)
+	if err != nil {
+		return "", err
+	}
+	if err := checkFile(file); err != nil {
+		return "", err
+	}
+	root, err := s.find(id)
+	if err != nil {
+		return "", err
+	}
+	text, err := readText(root, id+"/"+folder+"/"+file)
+	if ifThere(err) == nil && err != nil {
+		return "", fmt.Errorf("session %s: %s/%s is missing: %w", id, folder, file, err)
+	}
+	return text, err
+}
+
+// Transcript reads what was heard in an entry, or typed in. ErrNotFound if there is no such entry, or it is not transcribed; fs.ErrNotExist if its file is
+// gone.
+func (s *Store) Transcript(ctx context.Context, id string, sequence int) (string, error) {
+	return s.text(ctx, id, transcriptFolder, func(m *Session) (string, error) {
+		e := m.entry(sequence)
+		if e == nil {
+			return "", noEntry(id, sequence)
+		}
+		if e.Transcript == "" {
+			return "", fmt.Errorf("entry %d of session %s is not transcribed: %w", sequence, id, ErrNotFound)
+		}
+		return e.Transcript, nil
+	})
+}
+
+// recording finds the audio of an entry; it is there, and no link.
+func (s *Store) recording(ctx context.Context, id string, sequence int) (root *os.Root, name string, e AudioEntry, err error) {
+	m, err := s.Get(ctx, id)
+	if err != nil {
+		return nil, "", e, err
+	}
+	found := m.entry(sequence)
+	if found == nil {
+		return nil, "", e, noEntry(id, sequence)
+	}
+	if found.File == "" {
+		return nil, "", e, fmt.Errorf("entry %d of session %s was typed in, and has no audio: %w", sequence, id, ErrNotFound)
+	}
+	if err := checkFile(found.File); err != nil {
+		return nil, "", e, err
+	}
+	if root, err = s.find(id); err != nil {
+		return nil, "", e, err
+	}
+	name = id + "/" + audioFolder + "/" + found.File
+	if err := files.NoLinks(root, name); err != nil {
+		return nil, "", e, fmt.Errorf("the audio of entry %d of session %s: %w", sequence, id, err)
+	}
+	return root, name, *found, nil
+}
+
+// OpenAudio opens the audio of an entry for reading. ErrNotFound if it has none; fs.ErrNotExist if its file is gone.
+func (s *Store) OpenAudio(ctx context.Context, id string, sequence int) (*os.File, AudioEntry, error) {
+	root, name, e, err := s.recording(ctx, id, sequence)
+	if err != nil {
+		return nil, e, err
+	}
+	f, err := root.Open(name)
+	return f, e, err
+}
+
+// AudioPath is the absolute path of the audio of an entry, for other programs. Errors are those of OpenAudio.
+func (s *Store) AudioPath(ctx context.Context, id string, sequence int) (string, AudioEntry, error) {
+	_, name, e, err := s.recording(ctx, id, sequence)
+	if err != nil {
+		return "", e, err
+	}
+	return filepath.Join(s.folder, filepath.FromSlash(name)), e, nil
+}

@@ -1,0 +1,54 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+
+	"sibyl/internal/files"
+)
+
+// Delete moves a session to the trash, whole, and says where it lies: an absolute path. Nothing is removed; moved back, it is there again. A damaged
+// session can be deleted as well.
+func (s *Store) Delete(ctx context.Context, id string) (where string, err error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	root, err := s.find(id)
+	if err != nil {
+		return "", err
+	}
+	unlock, err := s.lock(ctx, root, id, "deleting it")
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if root, err = s.find(id); err != nil { // somebody else may have been first
+		return "", err
+	}
+	if err := files.MakeFolder(root, trashFolder, 0o700); err != nil {
+		return "", fmt.Errorf("delete session %s: %w", id, err)
+	}
+	target := path.Join(trashFolder, id)
+	for n := 2; ; n++ {
+		_, err := root.Lstat(target)
+		if errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		if err != nil {
+			return "", fmt.Errorf("delete session %s: %w", id, err)
+		}
+		target = path.Join(trashFolder, fmt.Sprintf("%s.%d", id, n))
+	}
+	if err := s.at("move to trash"); err != nil {
+		return "", err
+	}
+	if err := root.Rename(id, target); err != nil {
+		return "", fmt.Errorf("delete session %s: %w", id, err)
+	}
+	where = filepath.Join(s.folder, filepath.FromSlash(target))
+	return where, errors.Join(s.at("moved to trash"), syncFolder(root, trashFolder), syncFolder(root, "."))
+}
