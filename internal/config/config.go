@@ -48,6 +48,8 @@ type Config struct {
 	Server    Server
 	MCP       MCP
 
+	Transcription Transcription
+
 	// StoredProblem says why not all names of stored keys could be learnt. The settings hold without those, so this is
 	// for showing and not the end.
 	StoredProblem error
@@ -167,7 +169,7 @@ func (s source) finish(c *Config, stored func(KeyPlaces) ([]string, error)) erro
 	}
 	kept, err := s.finishKeys(c, stored)
 	return errors.Join(err, s.finishProviders(c, kept), s.finishMCP(c, kept), s.finishFallback(c.Fallback, c.Providers), s.databaseOfOthers(c), s.finishServer(c.Server),
-		s.finishTelemetry(&c.Telemetry))
+		s.finishTelemetry(&c.Telemetry), s.finishTranscription(c.Transcription, c.Providers))
 }
 
 // finishFallback refuses models of nobody. Whether a provider has its key is not asked: that changes from day to day.
