@@ -49,6 +49,8 @@ type Config struct {
 	MCP       MCP
 	Council   Council
 
+	Transcription Transcription
+
 	// StoredProblem says why not all names of stored keys could be learnt. The settings hold without those, so this is
 	// for showing and not the end.
 	StoredProblem error
@@ -169,7 +171,7 @@ func (s source) finish(c *Config, stored func(KeyPlaces) ([]string, error)) erro
 	}
 	kept, err := s.finishKeys(c, stored)
 	return errors.Join(err, s.finishProviders(c, kept), s.finishMCP(c, kept), s.finishFallback(c.Fallback, c.Providers), s.databaseOfOthers(c), s.finishServer(c.Server),
-		s.finishTelemetry(&c.Telemetry))
+		s.finishTelemetry(&c.Telemetry), s.finishTranscription(c.Transcription, c.Providers))
 }
 
 // finishFallback refuses models of nobody. Whether a provider has its key is not asked: that changes from day to day.

@@ -140,6 +140,13 @@ telemetry:
   trace_ratio: 0.25
   accept_traceparent: true
   log_level: debug
+transcription:
+  model: # which is instead of the two after it
+  server:
+  command: [./bin/transcribe, -m, ~/models/small.bin, -f, "{file}"]
+  language: pt-BR
+  formats: [wav, ogg]
+  timeout: 2h
 mcp:
   servers:
     tracker:
@@ -225,6 +232,8 @@ func TestFileSetsEverything(t *testing.T) {
 			Hosts: []string{"sibyl.lan"}, Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("127.0.0.1/32")},
 			MostRuns: 4, Grace: time.Minute, Folders: map[string]string{"code": "/srv/code", "ada/notes": filepath.Join(s.home, "notes")},
 			Limits: Limits{Runs: 2, Requests: 60, Bytes: 1 << 20}},
+		Transcription: Transcription{Command: []string{filepath.Join(folder, "bin", "transcribe"), "-m", filepath.Join(s.home, "models", "small.bin"), "-f", "{file}"},
+			Language: "pt", Formats: []string{"wav", "ogg"}, Timeout: 2 * time.Hour},
 		MCP: MCP{Trusted: filepath.Join(folder, "mcp"), Servers: map[string]MCPServer{
 			"tracker": {Command: []string{"npx", "-y", "tracker-server"}, Env: []string{"TRACKER_TOKEN", "UNSET_TOKEN"}, Folder: filepath.Join(s.home, "work"),
 				Tools: []string{"search", "get"}, Timeout: 5 * time.Second, Variables: []string{"UNSET_TOKEN"},

@@ -16,7 +16,7 @@ type Embedder interface {
 
 // Transcriber writes down what is said. What every one keeps (checked by modeltest.TranscriberSuite):
 //   - The text is what was said and nothing more, without white space around it; empty for silence.
-//   - Audio of more than MaxAudio bytes, or that can't be read, is Invalid, and not sent.
+//   - Audio that can't be read, or of more bytes than it takes, which is MaxAudio unless it says otherwise, is Invalid, and not sent.
 //   - Errors, cancelling and retries are as with Model.Chat.
 type Transcriber interface {
 	Transcribe(ctx context.Context, audio Audio) (Transcript, error)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"sibyl/internal/model"
 )
@@ -19,7 +20,7 @@ import (
 // EmbedderFactory builds an Embedder before a fake provider that gives the Setup's answers. The Subject needs no Model.
 type EmbedderFactory func(t *testing.T, s Setup) (model.Embedder, Subject)
 
-// TranscriberFactory builds a Transcriber as EmbedderFactory does an Embedder.
+// TranscriberFactory builds a Transcriber as EmbedderFactory does an Embedder. It may skip t for an Answer that its transcriber can't give.
 type TranscriberFactory func(t *testing.T, s Setup) (model.Transcriber, Subject)
 
 // EmbedderSuite checks what package model promises of every Embedder.
@@ -81,14 +82,16 @@ func TranscriberSuite(t *testing.T, build TranscriberFactory) {
 		}, subject
 	})
 	t.Run("AudioIsSentWholeAndItsTextComesBack", func(t *testing.T) {
-		want := model.Transcript{Text: "Olá. Adeus.", Language: "portuguese", Seconds: 2.5, Segments: []model.Segment{
-			{End: 1, Text: "Olá."}, {Start: 1.5, End: 2.5, Text: "Adeus.", NoSpeech: 0.25},
+		said := model.Transcript{Text: " Olá. Adeus.\n", Language: "portuguese", Seconds: 2.5, Segments: []model.Segment{
+			{End: 1, Text: "Olá.", Confidence: 0.5}, {Start: 1.5, End: 2.5, Text: "Adeus.", NoSpeech: 0.25},
 		}}
-		said := want
-		said.Text = " Olá. Adeus.\n"
 		m, subject := build(t, Setup{Answers: []Answer{{Transcript: said}, {}}})
 		got, err := m.Transcribe(t.Context(), note(strings.NewReader("OggS\x00canary-audio\xff")))
-		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		want := said
+		if want.Text = "Olá. Adeus."; subject.Tells != nil {
+			want = subject.Tells(want)
+		}
+		if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-9)); err != nil || diff != "" {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
 		for _, part := range []string{"OggS\x00canary-audio\xff", "note.ogg", "canary-prompt", "pt"} {
@@ -102,13 +105,49 @@ func TranscriberSuite(t *testing.T, build TranscriberFactory) {
 	})
 	t.Run("AudioThatCannotBeReadOrIsTooLargeIsNotSent", func(t *testing.T) {
 		broken := errors.New("the disk is gone")
-		for _, content := range []io.Reader{iotest.ErrReader(broken), bytes.NewReader(make([]byte, model.MaxAudio+1))} {
+		for _, content := range []func(most int64) io.Reader{
+			func(int64) io.Reader { return io.MultiReader(strings.NewReader("OggS"), iotest.ErrReader(broken)) },
+			func(most int64) io.Reader { return bytes.NewReader(make([]byte, most+1)) },
+		} {
 			m, subject := build(t, Setup{})
-			if _, err := m.Transcribe(t.Context(), note(content)); model.KindOf(err) != model.Invalid || len(subject.Sent()) != 0 {
+			if _, err := m.Transcribe(t.Context(), note(content(most(subject)))); model.KindOf(err) != model.Invalid || len(subject.Sent()) != 0 {
 				t.Errorf("got %v after %d requests; want invalid after none", err, len(subject.Sent()))
 			}
 		}
 	})
+	t.Run("OfSeveralAtOnceEachHasItsOwnAudio", func(t *testing.T) {
+		const several = 4
+		m, subject := build(t, Setup{Answers: []Answer{{Transcript: model.Transcript{Text: "hi"}, Repeat: true}}})
+		failures := make(chan error, several)
+		for i := range several {
+			go func() {
+				got, err := m.Transcribe(t.Context(), note(strings.NewReader(fmt.Sprintf("canary-%d.", i))))
+				if err == nil && got.Text != "hi" {
+					err = fmt.Errorf("got %+v", got)
+				}
+				failures <- err
+			}()
+		}
+		for range several {
+			if err := await(t, failures, "a transcript"); err != nil {
+				t.Error(err)
+			}
+		}
+		sent := strings.Join(subject.Sent(), "\n")
+		for i := range several {
+			if strings.Count(sent, fmt.Sprintf("canary-%d.", i)) != 1 {
+				t.Errorf("audio %d was not sent once", i)
+			}
+		}
+	})
+}
+
+// most is how many bytes a transcriber takes.
+func most(s Subject) int64 {
+	if s.MaxAudio > 0 {
+		return s.MaxAudio
+	}
+	return model.MaxAudio
 }
 
 // callSuite checks what every call of one request and one whole answer keeps.
@@ -128,10 +167,16 @@ func callSuite(t *testing.T, build func(t *testing.T, s Setup) (func(context.Con
 		for _, kind := range []model.Kind{
 			model.RateLimit, model.Auth, model.ContextLength, model.Timeout, model.Server, model.Refused, model.Invalid,
 		} {
-			call, subject := begin(t, Answer{Fail: kind, RetryAfter: 7 * time.Second})
-			if e := failed(t, call(t.Context()), kind); e.RetryAfter != 7*time.Second || len(subject.Sent()) != 1 {
-				t.Errorf("%s: retry after %v, %d requests; want 7s and one", kind, e.RetryAfter, len(subject.Sent()))
-			}
+			t.Run(string(kind), func(t *testing.T) {
+				call, subject := begin(t, Answer{Fail: kind, RetryAfter: 7 * time.Second})
+				wait := 7 * time.Second
+				if subject.NoRetryAfter {
+					wait = 0
+				}
+				if e := failed(t, call(t.Context()), kind); e.RetryAfter != wait || len(subject.Sent()) != 1 {
+					t.Errorf("retry after %v, %d requests; want %v and one", e.RetryAfter, len(subject.Sent()), wait)
+				}
+			})
 		}
 	})
 	t.Run("BrokenAnswerHasItsKind", func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -126,19 +127,11 @@ func readOpenAI(raw Request) (OpenAIRequest, error) {
 	req := OpenAIRequest{Request: raw}
 	kind, parameters, _ := mime.ParseMediaType(raw.Header.Get("Content-Type"))
 	if kind == "multipart/form-data" {
-		form, err := multipart.NewReader(strings.NewReader(raw.Body), parameters["boundary"]).ReadForm(1 << 20)
-		if err != nil || len(form.File["file"]) != 1 || len(form.Value["model"]) != 1 {
-			return req, errors.New("a form with a file and a model is required")
+		var err error
+		req.Form, req.File, err = readForm(raw.Body, parameters["boundary"])
+		if req.Model = req.Form.Get("model"); err == nil && req.Model == "" {
+			err = errors.New("you must provide a model parameter")
 		}
-		defer func() { _ = form.RemoveAll() }()
-		req.Form, req.Model = form.Value, form.Value["model"][0]
-		file, err := form.File["file"][0].Open()
-		if err != nil {
-			return req, err
-		}
-		defer func() { _ = file.Close() }()
-		content, err := io.ReadAll(file)
-		req.File = string(content)
 		return req, err
 	}
 	if err := json.Unmarshal([]byte(raw.Body), &req); err != nil {
@@ -151,6 +144,25 @@ func readOpenAI(raw Request) (OpenAIRequest, error) {
 		return req, checkItems(req)
 	}
 	return req, nil
+}
+
+// readForm reads a form with one file.
+func readForm(body, boundary string) (fields url.Values, content string, err error) {
+	form, err := multipart.NewReader(strings.NewReader(body), boundary).ReadForm(1 << 20)
+	if err != nil {
+		return nil, "", err
+	}
+	defer func() { _ = form.RemoveAll() }()
+	if len(form.File["file"]) != 1 {
+		return nil, "", errors.New("no 'file' field in the request")
+	}
+	file, err := form.File["file"][0].Open()
+	if err != nil {
+		return nil, "", err
+	}
+	defer func() { _ = file.Close() }()
+	text, err := io.ReadAll(file)
+	return form.Value, string(text), err
 }
 
 // isObject says whether raw is a JSON object, such as a schema has to be.
@@ -214,11 +226,20 @@ func openAIVectors(a Answer, _ OpenAIRequest) (parts, end [][]byte) {
 
 // openAITranscript has the details of a transcript only where they were asked for.
 func openAITranscript(a Answer, req OpenAIRequest) (parts, end [][]byte) {
+	return transcript(a, req.Form.Get("response_format") == "verbose_json")
+}
+
+// transcript is an answer to audio in OpenAI's form.
+func transcript(a Answer, details bool) (parts, end [][]byte) {
 	body := map[string]any{"text": a.Transcript.Text}
-	if req.Form.Get("response_format") == "verbose_json" {
+	if details {
 		segments := make([]any, 0, len(a.Transcript.Segments))
 		for i, s := range a.Transcript.Segments {
-			segments = append(segments, map[string]any{"id": i, "start": s.Start, "end": s.End, "text": s.Text, "no_speech_prob": s.NoSpeech})
+			one := map[string]any{"id": i, "start": s.Start, "end": s.End, "text": s.Text, "no_speech_prob": s.NoSpeech}
+			if s.Confidence > 0 {
+				one["avg_logprob"] = math.Log(s.Confidence)
+			}
+			segments = append(segments, one)
 		}
 		body["language"], body["duration"], body["segments"] = a.Transcript.Language, a.Transcript.Seconds, segments
 	}

@@ -47,6 +47,12 @@ type Subject struct {
 	// NoCachedTokens says that the provider's protocol does not tell how many tokens of the input were cached. They are
 	// zero then, whatever an Answer's Usage holds.
 	NoCachedTokens bool
+
+	// What a transcriber is like: Tells is what it can tell of a transcript (nil: all), MaxAudio how many bytes it takes (zero:
+	// model.MaxAudio), and NoRetryAfter says that its failures tell no time after which to ask again.
+	Tells        func(model.Transcript) model.Transcript
+	MaxAudio     int64
+	NoRetryAfter bool
 }
 
 // Factory builds a Subject that lasts as long as t. It may skip t where its model cannot be brought to such an answer.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"strings"
 
 	"sibyl/internal/model"
@@ -40,30 +41,28 @@ func readVectors(answer []byte) (v wire.Vectors, err error) {
 	return v, nil
 }
 
-// Transcribe writes down audio. OpenAI's newer models tell the text alone.
+// Transcribe writes down audio. OpenAI's newer models tell the text alone, and so does an endpoint that rejects a request for more: it is
+// asked once more without, if the audio's Content is an io.Seeker, and that is remembered.
 func (m *Model) Transcribe(ctx context.Context, audio model.Audio) (model.Transcript, error) {
-	format := "verbose_json"
-	if strings.HasPrefix(m.name, "gpt-") {
-		format = "json"
+	if strings.HasPrefix(m.name, "gpt-") || m.brief.Load() {
+		return m.transcribe(ctx, audio, "json")
 	}
-	var body struct {
-		Text     *string `json:"text"`
-		Language string  `json:"language"`
-		Duration float64 `json:"duration"`
-		Segments []struct {
-			Start    float64 `json:"start"`
-			End      float64 `json:"end"`
-			Text     string  `json:"text"`
-			NoSpeech float64 `json:"no_speech_prob"`
-		} `json:"segments"`
+	t, err := m.transcribe(ctx, audio, "verbose_json")
+	content, again := audio.Content.(io.Seeker)
+	if err == nil || !again || model.KindOf(err) != model.Invalid || !wire.Mentions(strings.ToLower(err.Error()), "response_format", "verbose_json") {
+		return t, err
 	}
-	fields := [][2]string{{"model", m.name}, {"response_format", format}, {"language", audio.Language}, {"prompt", audio.Prompt}}
-	if err := m.Upload(ctx, "audio/transcriptions", audio, fields, &body, func() bool { return body.Text != nil }); err != nil {
-		return model.Transcript{}, err
+	if _, gone := content.Seek(0, io.SeekStart); gone != nil {
+		return t, err
 	}
-	t := model.Transcript{Text: strings.TrimSpace(*body.Text), Language: body.Language, Seconds: body.Duration}
-	for _, s := range body.Segments {
-		t.Segments = append(t.Segments, model.Segment{Start: s.Start, End: s.End, Text: strings.TrimSpace(s.Text), NoSpeech: s.NoSpeech})
+	t, err = m.transcribe(ctx, audio, "json")
+	if err == nil {
+		m.brief.Store(true)
 	}
-	return t, nil
+	return t, err
+}
+
+func (m *Model) transcribe(ctx context.Context, audio model.Audio, format string) (model.Transcript, error) {
+	return m.Upload(ctx, "audio/transcriptions", audio,
+		[][2]string{{"model", m.name}, {"response_format", format}, {"language", audio.Language}, {"prompt", audio.Prompt}})
 }

@@ -58,6 +58,7 @@ type Model struct {
 	apis  [2]*wire.Client // chat completions, which is the Client, and responses
 	api   atomic.Uint32   // the one in use
 	fixed bool            // by the Config
+	brief atomic.Bool     // of a transcript it tells the text alone
 }
 
 // New returns the model that c describes. It sends nothing; a wrong BaseURL is reported by the first request.

@@ -2,10 +2,12 @@ package openai_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
@@ -47,6 +49,35 @@ func TestModelThatTellsTheTextAloneIsNotAskedForMore(t *testing.T) {
 		if r := server.Requests()[0]; r.Form.Get("response_format") != want || r.File != "RIFF" || r.Form.Has("language") {
 			t.Errorf("%s: sent %v", name, r.Form)
 		}
+	}
+}
+
+func TestEndpointThatRejectsTheDetailsOfATranscriptIsAskedForItsText(t *testing.T) {
+	rejection := modeltest.Answer{Raw: &modeltest.Raw{Status: 400, Body: `{"error":{"message":"response_format 'verbose_json' is not compatible with model"}}`}}
+	said := modeltest.Answer{Transcript: model.Transcript{Text: "hi"}}
+	server := modeltest.NewOpenAIServer(t, rejection, said, said)
+	m := connect(t, server)
+	for range 2 {
+		got, err := m.Transcribe(t.Context(), model.Audio{Name: "a.wav", Content: strings.NewReader("RIFF")})
+		if err != nil || got.Text != "hi" {
+			t.Fatalf("got %+v, %v", got, err)
+		}
+	}
+	var formats []string
+	for _, r := range server.Requests() {
+		formats = append(formats, r.Form.Get("response_format")+" "+r.File)
+	}
+	if diff := cmp.Diff([]string{"verbose_json RIFF", "json RIFF", "json RIFF"}, formats); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFailureOfATranscriptionThatComesAsASuccessIsOne(t *testing.T) {
+	server := modeltest.NewOpenAIServer(t, modeltest.Answer{Raw: &modeltest.Raw{Body: `{"error":{"message":"slow down","code":"rate_limit_exceeded"}}`, Header: http.Header{"Retry-After": {"7"}}}})
+	_, err := connect(t, server).Transcribe(t.Context(), model.Audio{Name: "a.wav", Content: strings.NewReader("RIFF")})
+	var failed *model.Error
+	if !errors.As(err, &failed) || failed.Kind != model.RateLimit || failed.RetryAfter != 7*time.Second || !strings.Contains(err.Error(), "slow down") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -1,12 +1,8 @@
 package wire
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
-	"mime/multipart"
 	"net/http"
 
 	"sibyl/internal/model"
@@ -62,33 +58,4 @@ func evenlyLong(vectors [][]float32) bool {
 		}
 	}
 	return true
-}
-
-// Upload posts a form of the audio and these fields, empty ones left out, and reads the answer as GetList does.
-func (m *Client) Upload(ctx context.Context, path string, audio model.Audio, fields [][2]string, into any, whole func() bool) error {
-	x, err := m.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer x.Close()
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
-	for _, f := range fields {
-		if f[1] != "" {
-			_ = form.WriteField(f[0], f[1]) // into memory
-		}
-	}
-	file, err := form.CreateFormFile("file", audio.Name)
-	if err != nil {
-		return x.Fail(model.Invalid, err.Error(), err)
-	}
-	n, err := io.Copy(file, io.LimitReader(audio.Content, model.MaxAudio+1))
-	switch {
-	case err != nil:
-		return x.Fail(model.Invalid, "the audio can't be read: "+err.Error(), err)
-	case n > model.MaxAudio:
-		return x.Fail(model.Invalid, fmt.Sprintf("the audio is larger than %d MB: cut it into parts", model.MaxAudio>>20), nil)
-	}
-	_ = form.Close() // into memory
-	return x.fetch(http.MethodPost, x.m.target(path, nil), form.FormDataContentType(), body.Bytes(), "the answer", into, whole)
 }

@@ -174,6 +174,9 @@ func (x *Exchange) fetch(method, target, mediaType string, body []byte, what str
 		return err
 	}
 	if err := json.Unmarshal(answer, into); err != nil || !whole() {
+		if complains(answer) {
+			return x.complained(answer, retryAfter(resp.Header), "")
+		}
 		return x.Fail(model.Garbled, what+" is not what the protocol promises"+x.BaseHint(), nil)
 	}
 	return nil

@@ -109,11 +109,24 @@ func (x *Exchange) BadEvent(err error) *model.Error {
 
 // Inside is the error for a complaint that came after the response had begun as a success.
 func (x *Exchange) Inside(body []byte) *model.Error {
+	return x.complained(body, 0, "inside the stream: ")
+}
+
+// complained is the error for a complaint in a response that is a success by its status. asked is the time that its header asks for.
+func (x *Exchange) complained(body []byte, asked time.Duration, where string) *model.Error {
 	c := parseComplaint(body)
-	x.judge(http.StatusOK, 0, &c)
-	failed := x.Fail(c.Kind, "inside the stream: "+c.Message+c.Advice, nil)
+	x.judge(http.StatusOK, asked, &c)
+	failed := x.Fail(c.Kind, where+c.Message+c.Advice, nil)
 	failed.RetryAfter = c.RetryAfter
 	return failed
+}
+
+// complains says whether a body names an error.
+func complains(body []byte) bool {
+	var said struct {
+		Error json.RawMessage `json:"error"`
+	}
+	return json.Unmarshal(body, &said) == nil && Given(said.Error)
 }
 
 // rejected is the error for an HTTP status other than success.

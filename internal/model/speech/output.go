@@ -1,0 +1,129 @@
+package speech
+
+import (
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"sibyl/internal/model"
+	"sibyl/internal/redact"
+)
+
+// The bounds of what is kept of a command: of its output, of its complaints, and of these in an error, in bytes.
+const (
+	mostOutput = 8 << 20
+	mostTail   = 4 << 10
+	mostSaid   = 500
+)
+
+// bounded keeps what is written, until that is too much.
+type bounded struct {
+	text strings.Builder
+	full func()
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.text.Len()+len(p) > mostOutput {
+		b.full()
+		return 0, errTooMuch
+	}
+	return b.text.Write(p)
+}
+
+// tail keeps the end of what is written.
+type tail struct{ kept []byte }
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.kept = append(t.kept, p...)
+	t.kept = t.kept[max(0, len(t.kept)-mostTail):]
+	return len(p), nil
+}
+
+// said is the end of what the command complained of, to stand behind a message; "" for nothing.
+func (r run) said(t *tail) string {
+	text := strings.Join(strings.Fields(plain(strings.ToValidUTF8(string(t.kept), "\uFFFD"))), " ")
+	text = redact.New().String(strings.ReplaceAll(text, r.folder+"/", ""))
+	if cut := len(text) - mostSaid; cut > 0 {
+		for !utf8.RuneStart(text[cut]) {
+			cut++
+		}
+		text = "…" + text[cut:]
+	}
+	if text == "" {
+		return ", and said nothing of why"
+	}
+	return ": " + text
+}
+
+// escape is a sequence that steers a terminal.
+var escape = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[PX^_][^\x1b]*(?:\x1b\\\\)?|[ -/]*[0-~])")
+
+// plain is text as a terminal would leave it: without escape sequences and control characters, of a line that was written over the last
+// form.
+func plain(text string) string {
+	var out strings.Builder
+	for line := range strings.Lines(escape.ReplaceAllString(text, "")) {
+		line = strings.TrimRight(line, "\r\n")
+		line = line[strings.LastIndexByte(line, '\r')+1:]
+		for _, r := range line {
+			if !unicode.IsControl(r) || r == '\t' {
+				out.WriteRune(r)
+			}
+		}
+		out.WriteByte('\n')
+	}
+	return out.String()
+}
+
+// stamp is how Whisper and its kind begin a line: [00:00:01.000 --> 00:00:02.500], [00:01.000 --> 00:02.500] or [1.00s -> 2.50s].
+var stamp = regexp.MustCompile(`^\s*\[\s*([0-9:.,]+)s?\s*-+>\s*([0-9:.,]+)s?\s*\]\s*`)
+
+// read takes a transcript out of what a command printed. If lines have times, they are its segments, what comes before them is the program's
+// own, and a line without goes on with the one before.
+func read(printed string) (t model.Transcript, err error) {
+	if !utf8.ValidString(printed) {
+		return t, errors.New("the command printed what is no text in UTF-8: let it run in such a locale, as by LC_ALL=C.UTF-8")
+	}
+	printed = plain(printed)
+	for line := range strings.Lines(printed) {
+		line = strings.TrimSpace(line)
+		if m := stamp.FindStringSubmatch(line); m != nil {
+			from, okFrom := clock(m[1])
+			to, okTo := clock(m[2])
+			if okFrom && okTo {
+				t.Segments = append(t.Segments, model.Segment{Start: from, End: to, Text: line[len(m[0]):]})
+				continue
+			}
+		}
+		if n := len(t.Segments); n > 0 && line != "" {
+			t.Segments[n-1].Text = strings.TrimSpace(t.Segments[n-1].Text + " " + line)
+		}
+	}
+	if t.Segments == nil {
+		t.Text = strings.TrimSpace(printed)
+		return t, nil
+	}
+	var texts []string
+	for _, s := range t.Segments {
+		if s.Text != "" {
+			texts = append(texts, s.Text)
+		}
+	}
+	t.Text = strings.Join(texts, " ")
+	return t, nil
+}
+
+// clock reads hours, minutes and seconds, as many as are there, in seconds.
+func clock(text string) (seconds float64, ok bool) {
+	for part := range strings.SplitSeq(strings.ReplaceAll(text, ",", "."), ":") {
+		n, err := strconv.ParseFloat(part, 64)
+		if err != nil {
+			return 0, false
+		}
+		seconds = 60*seconds + n
+	}
+	return seconds, true
+}

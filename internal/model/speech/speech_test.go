@@ -1,0 +1,199 @@
+//go:build unix
+
+package speech_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/speech"
+)
+
+func note() model.Audio { return model.Audio{Name: "note.wav", Content: strings.NewReader("RIFF")} }
+
+// shell is a command that runs a script, which finds the audio as $1 and the language as $2.
+func shell(t *testing.T, script string, adjust func(*speech.Config)) *speech.Command {
+	t.Helper()
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("there is no shell")
+	}
+	file := filepath.Join(t.TempDir(), "transcribe")
+	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c := speech.Config{Command: []string{file, "{file}", "{language}"}, Folder: t.TempDir()}
+	if adjust != nil {
+		adjust(&c)
+	}
+	t.Cleanup(func() { empty(t, c.Folder) })
+	return speech.New(c)
+}
+
+func TestScriptTranscribesInAFolderOfItsOwn(t *testing.T) {
+	c := shell(t, `echo left >behind.txt; printf '%s %s %s' "$(cat "$1")" "$2" "$(ls)"`, nil)
+	got, err := c.Transcribe(t.Context(), note())
+	if err != nil || got.Text != "RIFF auto behind.txt\nnote.wav" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func TestPlaceholdersStandForTheirValuesAndAreNoOptions(t *testing.T) {
+	for _, c := range []struct {
+		arg      string
+		audio    model.Audio
+		want     string
+		kind     model.Kind // of the error
+		contains string
+	}{
+		{arg: "--language={language}", audio: model.Audio{Language: "pt"}, want: "--language=pt"},
+		{arg: "--language={language}", want: "--language=auto"},
+		{arg: "{language:en}", want: "en"},
+		{arg: "{language:en}+{language:de}", audio: model.Audio{Language: "pt"}, want: "pt+pt"},
+		{arg: "{prompt}", audio: model.Audio{Prompt: "--model=/etc/passwd"}, want: "model=/etc/passwd"},
+		{arg: "{other}", want: "{other}"},
+		{arg: "{language}", audio: model.Audio{Language: "--help"}, kind: model.Invalid, contains: "is no language"},
+	} {
+		stage := newStage(t, false, cue{Print: []byte("hi")})
+		c.audio.Name, c.audio.Content = "a.wav", strings.NewReader("RIFF")
+		_, err := stage.command(t, func(config *speech.Config) {
+			config.Command = append(config.Command[:2:2], c.arg)
+		}).Transcribe(t.Context(), c.audio)
+		if c.kind != "" {
+			if model.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.contains) {
+				t.Errorf("%s of %+v: %v", c.arg, c.audio, err)
+			}
+			continue
+		}
+		if want := []string{"a.wav\n" + c.want + "\nRIFF"}; err != nil || !slices.Equal(stage.sent(), want) {
+			t.Errorf("%s of %+v: sent %q, %v", c.arg, c.audio, stage.sent(), err)
+		}
+	}
+}
+
+func TestNameOfTheAudioIsKeptOnlyIfItIsHarmless(t *testing.T) {
+	for name, want := range map[string]string{"001_audio.ogg": "001_audio.ogg", "../../etc/x.wav": "x.wav", "-rf.wav": "audio", ".wav": "audio",
+		"caf\u00e9.wav": "audio", "": "audio", "a\nb.wav": "audio", strings.Repeat("a", 61): "audio"} {
+		stage := newStage(t, false, cue{})
+		if _, err := stage.command(t, nil).Transcribe(t.Context(), model.Audio{Name: name, Content: strings.NewReader("RIFF")}); err != nil {
+			t.Fatal(err)
+		}
+		if got, _, _ := strings.Cut(stage.sent()[0], "\n"); got != want {
+			t.Errorf("%q is called %q; want %q", name, got, want)
+		}
+	}
+}
+
+func TestFailureTellsTheEndOfWhatTheCommandComplainedOf(t *testing.T) {
+	key := "sk-" + strings.Repeat("c0ffee", 8)
+	c := shell(t, `for i in $(seq 300); do echo "loading $i" >&2; done; printf '\033[31mcannot read %s with `+key+`\033[0m\n' "$1" >&2; exit 3`, nil)
+	_, err := c.Transcribe(t.Context(), note())
+	text := err.Error()
+	if model.KindOf(err) != model.Invalid || !strings.Contains(text, "command:transcribe: invalid: the command failed (status 3): …") ||
+		!strings.Contains(text, "cannot read note.wav with") || len(text) > 700 {
+		t.Errorf("got %v", err)
+	}
+	if strings.Contains(text, key) || strings.Contains(text, "sibyl-speech") || strings.ContainsAny(text, "\x1b\n") {
+		t.Errorf("it shows what it must not: %q", text)
+	}
+}
+
+func TestCommandThatIsNotThereIsToldSo(t *testing.T) {
+	c := speech.New(speech.Config{Command: []string{"no-such-program-of-sibyl", "{file}"}, Folder: t.TempDir()})
+	if _, err := c.Transcribe(t.Context(), note()); model.KindOf(err) != model.Invalid || !strings.Contains(err.Error(), "no-such-program-of-sibyl") {
+		t.Errorf("got %v", err)
+	}
+	c = speech.New(speech.Config{Command: []string{"true", "file"}, Folder: t.TempDir()})
+	if _, err := c.Transcribe(t.Context(), note()); model.KindOf(err) != model.Invalid || !strings.Contains(err.Error(), "{file}") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCommandThatTakesTooLongIsEndedAndNotRepeated(t *testing.T) {
+	stage := newStage(t, false, cue{Hang: true})
+	c := stage.command(t, func(c *speech.Config) { c.Timeout = 300 * time.Millisecond })
+	if _, err := c.Transcribe(t.Context(), note()); model.KindOf(err) != model.Timeout || !errors.Is(err, model.ErrEndless) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The script's child holds a pipe open, and would go on for an hour.
+func TestGroupOfACommandEndsWithTheContext(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "begun")
+	c := shell(t, `sleep 3600 & echo $! >"`+pipe+`.part"; mv "`+pipe+`.part" "`+pipe+`"; wait`, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		_, err := c.Transcribe(ctx, note())
+		done <- err
+	}()
+	child := awaitFile(t, pipe)
+	cancel()
+	select {
+	case err := <-done:
+		if model.KindOf(err) != model.Cancelled {
+			t.Errorf("got %v", err)
+		}
+	case <-time.After(patience):
+		t.Fatal("waited in vain for the call to return")
+	}
+	awaitEnd(t, child)
+}
+
+func TestCommandThatLeavesAChildBehindHasTranscribed(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "begun")
+	c := shell(t, `sleep 3600 & echo $! >"`+pipe+`"; echo done`, nil)
+	got, err := c.Transcribe(t.Context(), note())
+	if err != nil || got.Text != "done" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	awaitEnd(t, awaitFile(t, pipe))
+}
+
+func TestOutputIsTakenAsATranscript(t *testing.T) {
+	for name, c := range map[string]struct {
+		printed string
+		want    model.Transcript
+	}{
+		"colours and bells":   {"\x1b[32mOlá\x1b[0m, \x07mundo\x00.\x1b]0;title\x07\n", model.Transcript{Text: "Olá, mundo."}},
+		"progress":            {" 10%\r 50%\r100%\rdone\n\n", model.Transcript{Text: "done"}},
+		"lines of Windows":    {"one\r\ntwo\r\n", model.Transcript{Text: "one\ntwo"}},
+		"times of whisper":    {"Detected language: English\n[00:00.000 --> 00:02.500]  one\n[01:00:02.500 --> 01:00:04.000] two\nthree\n", model.Transcript{Text: "one two three", Segments: []model.Segment{{End: 2.5, Text: "one"}, {Start: 3602.5, End: 3604, Text: "two three"}}}},
+		"times of another":    {"[0.00s -> 2.50s] one\n[2.50s -> 3.00s] \n", model.Transcript{Text: "one", Segments: []model.Segment{{End: 2.5, Text: "one"}, {Start: 2.5, End: 3}}}},
+		"brackets in a text":  {"[laughs] one [1 -> x] two", model.Transcript{Text: "[laughs] one [1 -> x] two"}},
+		"nothing":             {" \n\n", model.Transcript{}},
+		"a paragraph between": {"one\n\ntwo", model.Transcript{Text: "one\n\ntwo"}},
+	} {
+		got, err := newStage(t, false, cue{Print: []byte(c.printed)}).command(t, nil).Transcribe(t.Context(), note())
+		if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+	}
+}
+
+func TestProgramsThatAreThereAreOffered(t *testing.T) {
+	found := speech.Offers(func(program string) (string, error) {
+		if program == "pocketsphinx_continuous" || program == "whisper-cli" {
+			return "/bin/" + program, nil
+		}
+		return "", exec.ErrNotFound
+	})
+	if len(found) != 2 || found[0].Program != "whisper-cli" || !strings.Contains(found[1].String(), "a draft, of English alone") {
+		t.Errorf("found %v", found)
+	}
+	for _, o := range found {
+		if !strings.Contains(o.Setting, `"{file}"`) || !strings.HasPrefix(o.Setting, "["+o.Program+",") {
+			t.Errorf("%s is offered as %s", o.Program, o.Setting)
+		}
+	}
+}
