@@ -182,7 +182,7 @@ func (c *command) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "sibyl",
 		Short:         "AI assistants that you can trust, read and run yourself",
-		Long:          "Sibyl answers questions over your code, your notes and the web, and keeps your to-do list. A behaviour tree that you can read\ndecides what it does, and a journal remembers: ‘sibyl explain’ says why, and a crash loses nothing. It works without key and network.",
+		Long:          "Sibyl answers questions over your code, your notes and the web, lets a council of oracles answer what you think aloud, and keeps your\nto-do list. A behaviour tree that you can read\ndecides what it does, and a journal remembers: ‘sibyl explain’ says why, and a crash loses nothing. It works without key and network.",
 		Example:       "  sibyl ask --in . \"How are errors handled here?\"\n  sibyl ask -c \"And in the tests?\"\n  sibyl chat \"remind me to buy groceries\"\n  sibyl explain last",
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -200,7 +200,7 @@ func (c *command) root() *cobra.Command {
 	root.PersistentFlags().StringVar(&c.dataDir, "data", "", "folder of the journal (default: your data folder)")
 	root.PersistentFlags().StringVar(&c.user, "user", string(app.Owner), "whose sessions and tasks these are, on this machine")
 	root.PersistentFlags().StringVar(&c.database, "database", "", "where everything is kept: postgres://USER@HOST/NAME or sqlite:PATH (default: DATABASE_URL, or a file in the data folder)")
-	root.AddCommand(c.askCommand(), c.chatCommand(), c.mcpCommand(), c.serveCommand(), c.readyCommand(), c.nodesCommand(), c.journalCommand(), c.classifyCommand(), c.explainCommand(), c.replayCommand(), c.runCommand(), c.sessionCommand(), c.treeCommand(),
+	root.AddCommand(c.askCommand(), c.chatCommand(), c.councilCommand(), c.mcpCommand(), c.serveCommand(), c.readyCommand(), c.nodesCommand(), c.journalCommand(), c.classifyCommand(), c.explainCommand(), c.replayCommand(), c.runCommand(), c.sessionCommand(), c.treeCommand(),
 		c.promptsCommand(), c.shadowCommand(), c.taskCommand(), c.userCommand(), c.serveClassifier(), c.modelsCommand(), c.configCommand(), c.doctorCommand(), c.evalCommand())
 	return root
 }

@@ -35,7 +35,7 @@ func Assemble(entries []Entry, o Options) Context {
 	var c Context
 	w := wordsOf(o.Language)
 	var blocks []*block
-	for _, e := range inOrder(entries) {
+	for _, e := range InOrder(entries) {
 		switch {
 		case e.Oracle != "" && !o.History:
 		case e.Missing:
@@ -72,7 +72,8 @@ func Assemble(entries []Entry, o Options) Context {
 	return c
 }
 
-func inOrder(entries []Entry) []Entry {
+// InOrder gives entries in the order of a context: by time, on a tie transcripts first, then by sequence.
+func InOrder(entries []Entry) []Entry {
 	entries = slices.Clone(entries)
 	kind := func(e Entry) int {
 		if e.Oracle == "" {

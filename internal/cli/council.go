@@ -1,0 +1,515 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/app"
+	"sibyl/internal/council"
+	"sibyl/internal/council/session"
+	"sibyl/internal/journal"
+	"sibyl/internal/service"
+)
+
+func (c *command) councilCommand() *cobra.Command {
+	return group(&cobra.Command{Use: "council", Short: "Think aloud, and let several oracles answer",
+		Long: "You think aloud in a session, by voice or in words; oracles, which are personas written as Markdown files, answer with the whole context.\n" +
+			"A session is a folder of plain files (‘sibyl council show’ says where) and goes on whenever you like: commands mean the latest one, unless\n" +
+			"--session names another by its id or a part of its name. It works without a model: oracles then answer by a digest of what you said.\n\n" +
+			"Exit codes: 0 done, 1 it could not be done, 2 bad input, 3 not all of it was done, 5 journal trouble, 130 you stopped it.",
+		Example: "  sibyl council say \"I wonder whether we should move the office…\"\n  sibyl council ask cético\n  sibyl council add memo.ogg\n" +
+			"  sibyl council ask cético visionário pragmático --review --chair pragmático\n  sibyl council oracles"},
+		c.councilNew(), c.councilSay(), c.councilAdd(), c.councilTranscribe(), c.councilAsk(), c.councilList(), c.councilShow(), c.councilSearch(),
+		c.councilExport(), c.councilSet(), c.councilRename(), c.councilDelete(), c.councilRepair(), c.councilOracles(), c.councilOracle())
+}
+
+// sitting is a session of the Council that a command is about.
+type sitting struct {
+	*command
+	a      *app.App
+	folder *session.Store
+	council.Opened
+}
+
+// onCouncil runs a command on the folder of somebody's sessions.
+func (c *command) onCouncil(do func(ctx context.Context, s sitting, args []string) error) func(*cobra.Command, []string) error {
+	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
+		folder, err := a.Council.Sessions(c.owner())
+		if err != nil {
+			return err
+		}
+		return c.councilError(do(ctx, sitting{command: c, a: a, folder: folder}, args))
+	})
+}
+
+// withSession gives a command the flag that names a session.
+func withSession(cmd *cobra.Command, name *string) *cobra.Command {
+	cmd.Flags().StringVarP(name, "session", "s", "", "the session, by its id, the beginning of it, or a part of its name (default: the latest)")
+	return cmd
+}
+
+// onSitting runs a command on one session.
+func (c *command) onSitting(name *string, do func(ctx context.Context, s sitting, args []string) error) func(*cobra.Command, []string) error {
+	return c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
+		if err := s.openSession(ctx, *name); err != nil {
+			return err
+		}
+		return do(ctx, s, args)
+	})
+}
+
+// onNamed runs a command on the session that its first argument names.
+func (c *command) onNamed(do func(ctx context.Context, s sitting, args []string) error) func(*cobra.Command, []string) error {
+	return c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
+		if err := s.openSession(ctx, nameOr(args, "")); err != nil {
+			return err
+		}
+		return do(ctx, s, args[min(1, len(args)):])
+	})
+}
+
+func (s *sitting) openSession(ctx context.Context, name string) (err error) {
+	s.Opened, err = s.a.Council.Open(ctx, s.owner(), name)
+	for _, line := range s.Mended {
+		s.note("%s", line)
+	}
+	return err
+}
+
+// note tells something beside what a command prints.
+func (c *command) note(format string, args ...any) {
+	if !c.quiet {
+		fmt.Fprintln(c.Err, printable("· "+fmt.Sprintf(format, args...)))
+	}
+}
+
+// councilError says how the Council's errors end the program.
+func (c *command) councilError(err error) error {
+	var many *council.AmbiguousError
+	var invalid *session.Invalid
+	var damaged *session.Damaged
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &many):
+		var all []string
+		for _, s := range many.Sessions {
+			all = append(all, "\n      "+s.ID+"  "+s.Name)
+		}
+		return withCode(ExitUsage, fmt.Errorf("%w:%s", err, strings.Join(all, "")))
+	case errors.As(err, &invalid):
+		return withCode(ExitUsage, err)
+	case errors.Is(err, council.ErrNone):
+		return withCode(ExitUsage, fmt.Errorf("%w: ‘sibyl council say \"…\"’ begins one", err))
+	case errors.Is(err, session.ErrNotFound):
+		return withCode(ExitUsage, fmt.Errorf("%w; ‘sibyl council list’ shows the sessions, ‘sibyl council search WORDS’ finds them by what was said", err))
+	case errors.As(err, &damaged):
+		return withCode(ExitFailed, fmt.Errorf("%w; ‘sibyl council repair %s’ keeps it aside, and rebuilds it from the folder", err, damaged.ID))
+	}
+	return err
+}
+
+func (c *command) councilNew() *cobra.Command {
+	var language string
+	cmd := &cobra.Command{Use: "new [NAME]", Short: "Begin a session",
+		Example: "  sibyl council new\n  sibyl council new --language de Umzug des Büros",
+		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
+			made, err := s.folder.New(ctx, strings.Join(args, " "), language)
+			if err != nil {
+				return err
+			}
+			return c.printSession(made)
+		})}
+	cmd.Flags().StringVar(&language, "language", "", "what is spoken in it: pt, en, de, … (default: it is found out)")
+	return c.withJSON(cmd, "one JSON object")
+}
+
+// printSession prints a session that was made or changed.
+func (c *command) printSession(s session.Session) error {
+	if c.asJSON {
+		return c.printJSON(s)
+	}
+	fmt.Fprintln(c.Out, sessionLine(s))
+	return nil
+}
+
+// sessionLine is the line of a session in a list.
+func sessionLine(s session.Session) string {
+	waiting := 0
+	for _, e := range s.Audio {
+		if e.Status != session.Success {
+			waiting++
+		}
+	}
+	what := fmt.Sprintf("%3d said, %3d answered", len(s.Audio), len(s.Answers))
+	if waiting > 0 {
+		what += fmt.Sprintf(", %d not transcribed", waiting)
+	}
+	return fmt.Sprintf("%s  %-12s  %s  %s", s.ID, s.State, what, printable(s.Name))
+}
+
+// begun opens the session that something is added to: the named one, the latest, or a fresh one where there is none or it is wanted.
+func (s *sitting) begun(ctx context.Context, name string, fresh bool) error {
+	if fresh && name != "" {
+		return withCode(ExitUsage, errors.New("--new and --session exclude each other"))
+	}
+	var err error
+	if !fresh {
+		err = s.openSession(ctx, name)
+	}
+	if fresh || errors.Is(err, council.ErrNone) {
+		s.Session, err = s.folder.New(ctx, "", "")
+	}
+	return err
+}
+
+// adding are the flags of commands that add to a session.
+type adding struct {
+	session string
+	fresh   bool
+}
+
+func (f *adding) on(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().BoolVar(&f.fresh, "new", false, "begin a session with it")
+	return withSession(cmd, &f.session)
+}
+
+func (c *command) councilSay() *cobra.Command {
+	var f adding
+	cmd := &cobra.Command{Use: "say TEXT... | -", Short: "Add words to a session", Args: cobra.MinimumNArgs(1),
+		Long:    "Adds words to the latest session, as if they had been said; the first ones begin a session. With ‘-’ they are read from standard input.",
+		Example: "  sibyl council say \"The offer looks good, but I don't trust the numbers.\"\n  sibyl council say --new \"Something else…\"",
+		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
+			text := strings.Join(args, " ")
+			if text == "-" {
+				raw, err := io.ReadAll(io.LimitReader(c.In, 2<<20))
+				if err != nil {
+					return withCode(ExitUsage, fmt.Errorf("reading standard input: %w", err))
+				}
+				text = string(raw)
+			}
+			if err := s.begun(ctx, f.session, f.fresh); err != nil {
+				return err
+			}
+			e, err := s.folder.AddText(ctx, s.ID, text)
+			if err != nil {
+				return err
+			}
+			return s.added(ctx, []session.Added{{Entry: e}})
+		})}
+	return c.withJSON(f.on(cmd), "one JSON object")
+}
+
+// added says what was added to the session.
+func (s *sitting) added(ctx context.Context, all []session.Added) error {
+	now, err := s.folder.Get(ctx, s.ID)
+	if err != nil {
+		return err
+	}
+	if s.asJSON {
+		return s.printJSON(struct {
+			Session string          `json:"session_id"`
+			Name    string          `json:"name"`
+			State   session.State   `json:"state"`
+			Added   []session.Added `json:"added"`
+		}{now.ID, now.Name, now.State, all})
+	}
+	fmt.Fprintln(s.Out, sessionLine(now))
+	if first := len(now.Audio) == 1 && len(now.Answers) == 0; first && all[0].Entry.Status == session.Success {
+		s.note("‘sibyl council ask cético’ asks an oracle about it, ‘sibyl council oracles’ lists them")
+	}
+	return nil
+}
+
+func (c *command) councilAdd() *cobra.Command {
+	var f adding
+	var later bool
+	cmd := &cobra.Command{Use: "add FILE...", Short: "Add recordings or texts to a session", Args: cobra.MinimumNArgs(1),
+		Long: "Copies files into the latest session: recordings (ogg, opus, mp3, wav, m4a, webm, flac), or texts (txt, md). Recordings are transcribed at\n" +
+			"once where something is set up that does (docs/council.md); else they wait, and nothing of them is lost.",
+		Example: "  sibyl council add memo.ogg\n  sibyl council add --new monday.m4a tuesday.m4a",
+		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
+			if err := s.begun(ctx, f.session, f.fresh); err != nil {
+				return err
+			}
+			all, err := s.addFiles(ctx, args)
+			if len(all) > 0 {
+				err = errors.Join(err, s.added(ctx, all))
+			}
+			if err == nil && !later {
+				err = s.transcribeAdded(ctx, all)
+			}
+			return err
+		})}
+	cmd.Flags().BoolVar(&later, "later", false, "transcribe nothing yet")
+	return c.withView(f.on(cmd), "one JSON object")
+}
+
+// addFiles adds files one after the other. What was added before one that can't be stays.
+func (s *sitting) addFiles(ctx context.Context, names []string) (all []session.Added, err error) {
+	for _, name := range names {
+		one, err := s.addFile(ctx, name)
+		if err != nil {
+			return all, withCode(ExitUsage, fmt.Errorf("%s: %w", name, err))
+		}
+		if one.Same != 0 {
+			s.note("%s is the same as recording %d, and was not added again", name, one.Same)
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+func (s *sitting) addFile(ctx context.Context, name string) (session.Added, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return session.Added{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return session.Added{}, errors.New("it is no file")
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return session.Added{}, err
+	}
+	defer func() { _ = f.Close() }() // opened for reading only
+	return s.folder.AddAudio(ctx, s.ID, filepath.Base(name), f)
+}
+
+// transcribeAdded has what was added written down, or says what would.
+func (s *sitting) transcribeAdded(ctx context.Context, all []session.Added) error {
+	waiting := 0
+	for _, one := range all {
+		if one.Entry.Status == session.Pending {
+			waiting++
+		}
+	}
+	if waiting == 0 {
+		return nil
+	}
+	if why := s.a.Council.Missing(); why != "" {
+		s.note("not transcribed yet: %s", why)
+		return nil
+	}
+	s.asJSON = false // it was printed
+	return s.transcribe(ctx, false)
+}
+
+func (c *command) councilList() *cobra.Command {
+	cmd := &cobra.Command{Use: "list", Short: "List the sessions, the latest first", Args: cobra.NoArgs,
+		RunE: c.onCouncil(func(ctx context.Context, s sitting, _ []string) error {
+			all, skipped, err := s.folder.List(ctx)
+			if err != nil {
+				return err
+			}
+			for _, one := range skipped {
+				fmt.Fprintf(c.Err, "· %s is left out: %s; ‘sibyl council repair %s’ rebuilds it\n", one.ID, printable(one.Reason), one.ID)
+			}
+			if len(all) == 0 {
+				c.note("there is no session yet; ‘sibyl council say \"…\"’ begins one")
+			}
+			return printList(c, all[:min(len(all), c.limit)], sessionLine)
+		})}
+	return c.withJSON(c.withLimit(cmd, 20, "how many at most"), "a JSON array")
+}
+
+func (c *command) councilSearch() *cobra.Command {
+	cmd := &cobra.Command{Use: "search WORDS...", Short: "Find words in all that was said and answered", Args: cobra.MinimumNArgs(1),
+		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
+			hits, err := s.folder.Search(ctx, strings.Join(args, " "), c.limit)
+			if err != nil {
+				return err
+			}
+			if len(hits) == 0 {
+				c.note("nothing was found")
+			}
+			return printList(c, hits, func(h session.Hit) string {
+				return fmt.Sprintf("%s  %-4s  %s  %s", h.Session, cmp.Or(h.ID, "name"), moment(h.At), printable(strings.Join(strings.Fields(h.Passage), " ")))
+			})
+		})}
+	return c.withJSON(c.withLimit(cmd, 10, "how many at most"), "a JSON array")
+}
+
+func (c *command) councilShow() *cobra.Command {
+	cmd := &cobra.Command{Use: "show [SESSION]", Short: "Show a session: what was said and answered, and where it lies (default: the latest)", Args: cobra.MaximumNArgs(1),
+		RunE: c.onNamed(func(ctx context.Context, s sitting, _ []string) error {
+			x, err := s.a.Council.Export(ctx, s.owner(), s.ID)
+			if err != nil {
+				return err
+			}
+			if c.asJSON {
+				return c.printJSON(x)
+			}
+			(&screen{Streams: c.Streams, colour: c.colour()}).answer(x.Markdown())
+			c.note("%s", x.Folder)
+			return nil
+		})}
+	return c.withJSON(cmd, "one JSON object")
+}
+
+func (c *command) councilExport() *cobra.Command {
+	var format, file string
+	cmd := &cobra.Command{Use: "export [SESSION]", Short: "Write a session as Markdown or JSON (default: the latest)", Args: cobra.MaximumNArgs(1),
+		Example: "  sibyl council export office -o office.md\n  sibyl council export --format json",
+		RunE: c.onNamed(func(ctx context.Context, s sitting, _ []string) error {
+			x, err := s.a.Council.Export(ctx, s.owner(), s.ID)
+			if err != nil {
+				return err
+			}
+			text := ""
+			switch format {
+			case "md":
+				text = printable(x.Markdown())
+			case "json":
+				if text, err = encodeJSON(x, true); err != nil {
+					return err
+				}
+			default:
+				return withCode(ExitUsage, fmt.Errorf("there is no format %q: md or json", format))
+			}
+			if file == "" {
+				return writeAll(c.Out, text)
+			}
+			return withCode(ExitUsage, writeNew(file, text))
+		})}
+	cmd.Flags().StringVarP(&format, "format", "f", "md", "md or json")
+	cmd.Flags().StringVarP(&file, "output", "o", "", "a file that does not exist yet (default: standard output)")
+	return cmd
+}
+
+func (c *command) councilSet() *cobra.Command {
+	var name, language string
+	var history, simplified bool
+	var cmd *cobra.Command
+	cmd = &cobra.Command{Use: "set", Short: "Set whether earlier answers are in the context, and the language", Args: cobra.NoArgs,
+		Example: "  sibyl council set --history=false\n  sibyl council set --session office --language de",
+		RunE: c.onSitting(&name, func(ctx context.Context, s sitting, _ []string) error {
+			given := cmd.Flags().Changed
+			now := s.Session
+			var err error
+			if given("language") {
+				if now, err = s.folder.SetLanguage(ctx, s.ID, language); err != nil {
+					return err
+				}
+			}
+			if given("history") || given("simplified-buttons") {
+				now, err = s.folder.Prefer(ctx, s.ID, func(p *session.Preferences) {
+					if given("history") {
+						p.IncludeLLMHistory = history
+					}
+					if given("simplified-buttons") {
+						p.SimplifiedButtons = simplified
+					}
+				})
+			}
+			if err != nil {
+				return err
+			}
+			if c.asJSON {
+				return c.printJSON(now)
+			}
+			fmt.Fprintf(c.Out, "language: %s\nhistory: %t\nsimplified-buttons: %t\n", cmp.Or(now.Language, "found out"), now.Preferences.IncludeLLMHistory, now.Preferences.SimplifiedButtons)
+			return nil
+		})}
+	cmd.Flags().BoolVar(&history, "history", true, "earlier answers are in the context")
+	cmd.Flags().BoolVar(&simplified, "simplified-buttons", false, "a preference for programs with buttons")
+	cmd.Flags().StringVar(&language, "language", "", "what is spoken: pt, en, de, …; empty: it is found out")
+	return c.withJSON(withSession(cmd, &name), "one JSON object")
+}
+
+func (c *command) councilRename() *cobra.Command {
+	var suggest bool
+	var model string
+	cmd := &cobra.Command{Use: "rename SESSION [NAME...]", Short: "Name a session, or have a model name it", Args: cobra.MinimumNArgs(1),
+		Example: "  sibyl council rename 2026-11-22 The new office\n  sibyl council rename 2026-11-22 --suggest",
+		RunE: c.onNamed(func(ctx context.Context, s sitting, args []string) error {
+			name := strings.Join(args, " ")
+			if suggest == (name != "") {
+				return withCode(ExitUsage, errors.New("give a name, or --suggest to have a model find one"))
+			}
+			if suggest {
+				r, err := s.a.Service.Start(ctx, s.owner(), service.Request{Assistant: council.Name, Options: council.Options{Session: s.ID, Name: true, Model: model}})
+				if err != nil {
+					return err
+				}
+				return c.follow(ctx, r)
+			}
+			now, err := s.folder.Rename(ctx, s.ID, name, session.ByPerson)
+			if err != nil {
+				return err
+			}
+			return c.printSession(now)
+		})}
+	cmd.Flags().BoolVar(&suggest, "suggest", false, "have a model find a name")
+	cmd.Flags().StringVarP(&model, "model", "m", "", "provider:model that finds it")
+	return c.withView(cmd, "one JSON object")
+}
+
+func (c *command) councilDelete() *cobra.Command {
+	return c.withJSON(&cobra.Command{Use: "delete SESSION", Short: "Move a session to the trash folder", Args: cobra.ExactArgs(1),
+		RunE: c.onNamed(func(ctx context.Context, s sitting, _ []string) error {
+			where, err := s.folder.Delete(ctx, s.ID)
+			if err != nil {
+				return err
+			}
+			if c.asJSON {
+				return c.printJSON(map[string]string{"session_id": s.ID, "moved_to": where})
+			}
+			fmt.Fprintln(c.Out, "moved to", where)
+			return nil
+		})}, "one JSON object")
+}
+
+func (c *command) councilRepair() *cobra.Command {
+	return c.withJSON(&cobra.Command{Use: "repair [SESSION...]", Short: "Check sessions against their folders, and put right what can be (default: all)",
+		Long: "The folder is the truth for what it holds: recordings, transcripts and answers that the session does not know are taken in, what is missing\n" +
+			"is named, and a metadata.json that can't be read is kept aside and rebuilt. Answers that wait in the journal are written. A healthy session\nis left as it is, byte by byte.",
+		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
+			all, err := s.a.Council.Repair(ctx, s.owner(), args)
+			if err != nil {
+				return err
+			}
+			if c.asJSON {
+				return c.printJSON(all)
+			}
+			for _, one := range all {
+				for _, f := range one.Findings {
+					fmt.Fprintln(c.Out, printable(one.Session+": "+string(f.Mend)+": "+f.Text))
+				}
+				for _, line := range one.Mended {
+					fmt.Fprintln(c.Out, printable(one.Session+": "+line))
+				}
+			}
+			c.note("%d sessions looked at", len(all))
+			return nil
+		})}, "a JSON array")
+}
+
+// transcribe has the recordings of a session written down.
+func (s *sitting) transcribe(ctx context.Context, again bool) error {
+	r, err := s.a.Service.Start(ctx, s.owner(), service.Request{Assistant: council.TranscriptionName, Options: council.Options{Session: s.ID, Again: again}})
+	var held *journal.ClaimedError
+	if errors.As(err, &held) {
+		return withCode(ExitFailed, fmt.Errorf("this session is being transcribed: ‘sibyl run watch %s’ shows how far it is", held.Run))
+	}
+	if err != nil {
+		return err
+	}
+	return s.follow(ctx, r)
+}
+
+func (c *command) councilTranscribe() *cobra.Command {
+	var again bool
+	cmd := &cobra.Command{Use: "transcribe [SESSION]", Short: "Transcribe the recordings that wait (default: of the latest session)", Args: cobra.MaximumNArgs(1),
+		RunE: c.onNamed(func(ctx context.Context, s sitting, _ []string) error { return s.transcribe(ctx, again) })}
+	cmd.Flags().BoolVar(&again, "again", false, "also those that have failed")
+	return c.withView(cmd, "one JSON object")
+}

@@ -1,0 +1,308 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/council"
+	"sibyl/internal/council/persona"
+	"sibyl/internal/journal"
+	"sibyl/internal/service"
+)
+
+// askingFlags are the flags of ‘sibyl council ask’.
+type askingFlags struct {
+	session            string
+	history, noHistory bool
+	dryRun             bool
+	rounds             int
+	review             bool
+	chair, model       string
+}
+
+func (c *command) councilAsk() *cobra.Command {
+	var f askingFlags
+	var cmd *cobra.Command
+	cmd = &cobra.Command{Use: "ask ORACLE...", Short: "Have oracles answer what was said", Args: cobra.MinimumNArgs(1),
+		Long: "Has one or several oracles answer, each with the whole session as its context: what was said, and, unless --no-history, what oracles have\n" +
+			"answered before. An oracle is named by its name, the beginning of it, or its id (‘sibyl council oracles’). Several are asked side by side over one and the same\n" +
+			"context; then it is shown where they agree, where they differ, and what all overlook. Answers are kept in the session's folder.",
+		Example: "  sibyl council ask cético\n  sibyl council ask skeptic optimist --rounds 2\n  sibyl council ask cético visionário otimista --review --chair cético\n  sibyl council ask cético --dry-run",
+		RunE: c.onSitting(&f.session, func(ctx context.Context, s sitting, args []string) error {
+			o := council.Options{Session: s.ID, Oracles: args, Rounds: f.rounds, Review: f.review, Chair: f.chair, Model: f.model}
+			switch {
+			case f.history && f.noHistory:
+				return withCode(ExitUsage, errors.New("--history and --no-history exclude each other"))
+			case f.history || f.noHistory:
+				o.History = &f.history
+			}
+			if f.dryRun {
+				return s.preview(ctx, o)
+			}
+			return s.ask(ctx, o)
+		})}
+	fl := cmd.Flags()
+	fl.BoolVar(&f.history, "history", false, "with what oracles have answered before (default: as the session is set)")
+	fl.BoolVar(&f.noHistory, "no-history", false, "with what was said alone")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "print the very prompt, and ask nobody")
+	fl.IntVar(&f.rounds, "rounds", 1, "of debate: from the second on, each oracle reads the answers of the others")
+	fl.BoolVar(&f.review, "review", false, "each ranks and criticises the answers of the others, without knowing whose they are")
+	fl.StringVar(&f.chair, "chair", "", "the oracle who edits what all have said, each sentence with whose it is")
+	fl.StringVarP(&f.model, "model", "m", "", "provider:model (default: what is there, see ‘sibyl models’)")
+	return c.withView(withSession(cmd, &f.session), "one JSON object")
+}
+
+// preview prints the prompts that would be sent.
+func (s *sitting) preview(ctx context.Context, o council.Options) error {
+	all, err := s.a.Council.Preview(ctx, s.owner(), o)
+	if err != nil {
+		return withCode(ExitUsage, err)
+	}
+	if s.asJSON {
+		return s.printJSON(all)
+	}
+	for n, p := range all {
+		for _, line := range p.Left {
+			s.note("not in the context: %s", line)
+		}
+		if p.Cut != "" {
+			s.note("not all fits: %s", p.Cut)
+		}
+		if len(all) > 1 {
+			s.note("%s, %s", p.Oracle.Name, p.Model)
+		}
+		if n > 0 {
+			fmt.Fprintln(s.Out)
+		}
+		fmt.Fprintln(s.Out, printable(strings.TrimRight(p.Prompt, "\n")))
+	}
+	return nil
+}
+
+// ask has oracles answer, and shows them as they do.
+func (s *sitting) ask(ctx context.Context, o council.Options) error {
+	r, err := s.a.Service.Start(ctx, s.owner(), service.Request{Assistant: council.Name, Options: o})
+	if err != nil {
+		return err
+	}
+	if len(o.Oracles) == 1 {
+		return s.follow(ctx, r)
+	}
+	p := s.newProgress()
+	watching := context.WithoutCancel(ctx)
+	board := &board{command: s.command, screen: p.screen, live: s.ErrTTY && !s.quiet}
+	for u := range r.Watch(watching, 0) {
+		if u.Event != nil && u.Event.Type == (council.OracleAsked{}).EventType() {
+			var asked council.OracleAsked
+			if err := json.Unmarshal(u.Event.Data, &asked); err == nil {
+				board.follow(watching, s.a.Service, s.owner(), asked.Run(r.ID), asked.Oracle)
+			}
+		}
+		board.above(func() { p.update(u) })
+	}
+	board.close()
+	p.endPause()
+	p.showTrace()
+	res, err := r.Wait(watching)
+	if err != nil {
+		return err
+	}
+	return s.answer(p, r, res)
+}
+
+// board shows several answers side by side as they are streamed: on a terminal a line for each, with the end of what it has said.
+type board struct {
+	*command
+	screen *screen
+	live   bool
+
+	mu    sync.Mutex
+	lines []boardLine
+	drawn int // lines that stand on the terminal
+	all   sync.WaitGroup
+	stop  []context.CancelFunc
+}
+
+type boardLine struct {
+	name  string
+	text  string
+	words int
+	ended bool
+}
+
+// whenThere is how long a run is waited for that is about to begin.
+const whenThere = 10 * time.Second
+
+// follow shows the run of an oracle until it ends.
+func (b *board) follow(ctx context.Context, s *service.Service, owner journal.Owner, run, name string) {
+	if !b.live {
+		return
+	}
+	ctx, stop := context.WithCancel(ctx)
+	b.mu.Lock()
+	n := len(b.lines)
+	b.lines, b.stop = append(b.lines, boardLine{name: name}), append(b.stop, stop)
+	b.mu.Unlock()
+	b.all.Go(func() {
+		defer b.update(func() { b.lines[n].ended = true })
+		for last := time.Now().Add(whenThere); ctx.Err() == nil && time.Now().Before(last); {
+			for u, err := range s.Watch(ctx, owner, run, service.Place{}) {
+				if errors.Is(err, journal.ErrNotFound) {
+					break
+				}
+				if err != nil {
+					return
+				}
+				last = time.Time{}
+				b.update(func() {
+					line := &b.lines[n]
+					if u.Retract {
+						line.text, line.words = "", 0
+					}
+					line.text += u.Text
+				})
+			}
+			select {
+			case <-time.After(50 * time.Millisecond):
+			case <-ctx.Done():
+			}
+		}
+	})
+}
+
+// update changes the board, and draws it anew.
+func (b *board) update(change func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.erase()
+	change()
+	b.draw()
+}
+
+// above has something printed above the board.
+func (b *board) above(print func()) { b.update(print) }
+
+func (b *board) erase() {
+	if b.drawn > 0 {
+		fmt.Fprintf(b.Err, "\x1b[%dA\r\x1b[J", b.drawn)
+		b.drawn = 0
+	}
+}
+
+func (b *board) draw() {
+	if !b.live {
+		return
+	}
+	for _, line := range b.lines {
+		if line.ended {
+			continue
+		}
+		said := strings.Join(strings.Fields(line.text), " ")
+		head := fmt.Sprintf("  %s │ ", line.name)
+		room := b.screen.width() - len([]rune(head)) - 1
+		if r := []rune(said); room > 1 && len(r) > room {
+			said = "…" + string(r[len(r)-room+1:])
+		}
+		fmt.Fprintln(b.Err, b.screen.dim(clipLine(head+said, b.screen.width()), true))
+		b.drawn++
+	}
+}
+
+// close ends the board, and takes it away.
+func (b *board) close() {
+	b.mu.Lock()
+	for _, stop := range b.stop {
+		stop()
+	}
+	b.mu.Unlock()
+	b.all.Wait()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.erase()
+}
+
+// listedOracle is an oracle in a list.
+type listedOracle struct {
+	ID       string       `json:"id"`
+	Name     string       `json:"name"`
+	File     string       `json:"file"`
+	Mode     persona.Mode `json:"mode"`
+	Language string       `json:"language"`
+	Warnings []string     `json:"warnings"`
+}
+
+func (c *command) councilOracles() *cobra.Command {
+	var check bool
+	cmd := &cobra.Command{Use: "oracles", Short: "List the oracles, and check their files", Args: cobra.NoArgs,
+		Long: "Lists the oracles: the Markdown files of the folder that ORACLES_DIR (council.oracles in the settings) names, else those that are built in. With\n--check it is an error if a file can't be used, or has a warning.",
+		RunE: c.onCouncil(func(ctx context.Context, s sitting, _ []string) error {
+			list, err := s.a.Council.Oracles.List(ctx)
+			if err != nil {
+				return withCode(ExitUsage, err)
+			}
+			out := struct {
+				Oracles []listedOracle    `json:"oracles"`
+				Skipped []persona.Skipped `json:"skipped"`
+			}{[]listedOracle{}, append([]persona.Skipped{}, list.Skipped...)}
+			problems := len(list.Skipped)
+			for _, p := range list.Oracles {
+				out.Oracles = append(out.Oracles, listedOracle{p.ID, p.Name, p.File, p.Mode, p.Language, append([]string{}, p.Warnings...)})
+				problems += len(p.Warnings)
+			}
+			if check && problems > 0 {
+				c.code = ExitFailed
+			}
+			if c.asJSON {
+				return c.printJSON(out)
+			}
+			for _, p := range out.Oracles {
+				fmt.Fprintln(c.Out, printable(fmt.Sprintf("%s  %-20s  %-2s  %s", p.ID, p.Name, p.Language, p.File)))
+				for _, w := range p.Warnings {
+					fmt.Fprintln(c.Err, printable("· "+p.Name+": "+w))
+				}
+			}
+			for _, one := range out.Skipped {
+				fmt.Fprintln(c.Err, printable("· "+one.File+" is left out: "+one.Reason))
+			}
+			return nil
+		})}
+	cmd.Flags().BoolVar(&check, "check", false, "exit with 1 if a file can't be used or has a warning")
+	return c.withJSON(cmd, "one JSON object")
+}
+
+func (c *command) councilOracle() *cobra.Command {
+	var language string
+	make := &cobra.Command{Use: "new NAME...", Short: "Make a file to start an oracle from", Args: cobra.MinimumNArgs(1),
+		Example: "  ORACLES_DIR=~/oracles sibyl council oracle new The Accountant",
+		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
+			file, err := s.a.Council.Oracles.Create(ctx, strings.Join(args, " "), language)
+			if err != nil {
+				return withCode(ExitUsage, err)
+			}
+			if c.asJSON {
+				return c.printJSON(map[string]string{"file": file})
+			}
+			fmt.Fprintln(c.Out, file)
+			return nil
+		})}
+	make.Flags().StringVar(&language, "language", "en", "of the file: en, pt or de")
+	show := &cobra.Command{Use: "show NAME", Short: "Show the file of an oracle", Args: cobra.ExactArgs(1),
+		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
+			p, err := s.a.Council.Oracles.Find(ctx, args[0])
+			if err != nil {
+				return withCode(ExitUsage, err)
+			}
+			if c.asJSON {
+				return c.printJSON(p)
+			}
+			return writeAll(c.Out, printable(p.Content))
+		})}
+	return group(&cobra.Command{Use: "oracle", Short: "Make and show oracles"}, c.withJSON(make, "one JSON object"), c.withJSON(show, "one JSON object"))
+}
