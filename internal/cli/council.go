@@ -34,19 +34,15 @@ func (c *command) councilCommand() *cobra.Command {
 // sitting is a session of the Council that a command is about.
 type sitting struct {
 	*command
-	a      *app.App
-	folder *session.Store
+	a    *app.App
+	desk *council.Desk
 	council.Opened
 }
 
 // onCouncil runs a command on the folder of somebody's sessions.
 func (c *command) onCouncil(do func(ctx context.Context, s sitting, args []string) error) func(*cobra.Command, []string) error {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
-		folder, err := a.Council.Sessions(c.owner())
-		if err != nil {
-			return err
-		}
-		return c.councilError(do(ctx, sitting{command: c, a: a, folder: folder}, args))
+		return c.councilError(do(ctx, sitting{command: c, a: a, desk: a.Council}, args))
 	})
 }
 
@@ -77,7 +73,7 @@ func (c *command) onNamed(do func(ctx context.Context, s sitting, args []string)
 }
 
 func (s *sitting) openSession(ctx context.Context, name string) (err error) {
-	s.Opened, err = s.a.Council.Open(ctx, s.owner(), name)
+	s.Opened, err = s.desk.Open(ctx, s.owner(), name)
 	for _, line := range s.Mended {
 		s.note("%s", line)
 	}
@@ -122,7 +118,7 @@ func (c *command) councilNew() *cobra.Command {
 	cmd := &cobra.Command{Use: "new [NAME]", Short: "Begin a session",
 		Example: "  sibyl council new\n  sibyl council new --language de Umzug des Büros",
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
-			made, err := s.folder.New(ctx, strings.Join(args, " "), language)
+			made, err := s.desk.New(ctx, s.owner(), strings.Join(args, " "), language)
 			if err != nil {
 				return err
 			}
@@ -166,7 +162,7 @@ func (s *sitting) begun(ctx context.Context, name string, fresh bool) error {
 		err = s.openSession(ctx, name)
 	}
 	if fresh || errors.Is(err, council.ErrNone) {
-		s.Session, err = s.folder.New(ctx, "", "")
+		s.Session, err = s.desk.New(ctx, s.owner(), "", "")
 	}
 	return err
 }
@@ -199,7 +195,7 @@ func (c *command) councilSay() *cobra.Command {
 			if err := s.begun(ctx, f.session, f.fresh); err != nil {
 				return err
 			}
-			e, err := s.folder.AddText(ctx, s.ID, text)
+			e, err := s.desk.Say(ctx, s.owner(), s.ID, text)
 			if err != nil {
 				return err
 			}
@@ -210,7 +206,7 @@ func (c *command) councilSay() *cobra.Command {
 
 // added says what was added to the session.
 func (s *sitting) added(ctx context.Context, all []session.Added) error {
-	now, err := s.folder.Get(ctx, s.ID)
+	now, err := s.desk.Get(ctx, s.owner(), s.ID)
 	if err != nil {
 		return err
 	}
@@ -281,7 +277,7 @@ func (s *sitting) addFile(ctx context.Context, name string) (session.Added, erro
 		return session.Added{}, err
 	}
 	defer func() { _ = f.Close() }() // opened for reading only
-	return s.folder.AddAudio(ctx, s.ID, filepath.Base(name), f)
+	return s.desk.Add(ctx, s.owner(), s.ID, filepath.Base(name), f)
 }
 
 // transcribeAdded has what was added written down, or says what would.
@@ -295,7 +291,7 @@ func (s *sitting) transcribeAdded(ctx context.Context, all []session.Added) erro
 	if waiting == 0 {
 		return nil
 	}
-	if why := s.a.Council.Missing(); why != "" {
+	if why := s.desk.Missing(); why != "" {
 		s.note("not transcribed yet: %s", why)
 		return nil
 	}
@@ -306,7 +302,7 @@ func (s *sitting) transcribeAdded(ctx context.Context, all []session.Added) erro
 func (c *command) councilList() *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Short: "List the sessions, the latest first", Args: cobra.NoArgs,
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, _ []string) error {
-			all, skipped, err := s.folder.List(ctx)
+			all, skipped, err := s.desk.List(ctx, s.owner())
 			if err != nil {
 				return err
 			}
@@ -324,7 +320,7 @@ func (c *command) councilList() *cobra.Command {
 func (c *command) councilSearch() *cobra.Command {
 	cmd := &cobra.Command{Use: "search WORDS...", Short: "Find words in all that was said and answered", Args: cobra.MinimumNArgs(1),
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
-			hits, err := s.folder.Search(ctx, strings.Join(args, " "), c.limit)
+			hits, err := s.desk.Search(ctx, s.owner(), strings.Join(args, " "), c.limit)
 			if err != nil {
 				return err
 			}
@@ -341,7 +337,7 @@ func (c *command) councilSearch() *cobra.Command {
 func (c *command) councilShow() *cobra.Command {
 	cmd := &cobra.Command{Use: "show [SESSION]", Short: "Show a session: what was said and answered, and where it lies (default: the latest)", Args: cobra.MaximumNArgs(1),
 		RunE: c.onNamed(func(ctx context.Context, s sitting, _ []string) error {
-			x, err := s.a.Council.Export(ctx, s.owner(), s.ID)
+			x, err := s.desk.Export(ctx, s.owner(), s.ID)
 			if err != nil {
 				return err
 			}
@@ -360,7 +356,7 @@ func (c *command) councilExport() *cobra.Command {
 	cmd := &cobra.Command{Use: "export [SESSION]", Short: "Write a session as Markdown or JSON (default: the latest)", Args: cobra.MaximumNArgs(1),
 		Example: "  sibyl council export office -o office.md\n  sibyl council export --format json",
 		RunE: c.onNamed(func(ctx context.Context, s sitting, _ []string) error {
-			x, err := s.a.Council.Export(ctx, s.owner(), s.ID)
+			x, err := s.desk.Export(ctx, s.owner(), s.ID)
 			if err != nil {
 				return err
 			}
@@ -392,24 +388,14 @@ func (c *command) councilSet() *cobra.Command {
 	cmd = &cobra.Command{Use: "set", Short: "Set whether earlier answers are in the context, and the language", Args: cobra.NoArgs,
 		Example: "  sibyl council set --history=false\n  sibyl council set --session office --language de",
 		RunE: c.onSitting(&name, func(ctx context.Context, s sitting, _ []string) error {
-			given := cmd.Flags().Changed
-			now := s.Session
-			var err error
-			if given("language") {
-				if now, err = s.folder.SetLanguage(ctx, s.ID, language); err != nil {
-					return err
+			var set council.Settings
+			for flag, choose := range map[string]func(){"language": func() { set.Language = &language }, "history": func() { set.IncludeLLMHistory = &history },
+				"simplified-buttons": func() { set.SimplifiedButtons = &simplified }} {
+				if cmd.Flags().Changed(flag) {
+					choose()
 				}
 			}
-			if given("history") || given("simplified-buttons") {
-				now, err = s.folder.Prefer(ctx, s.ID, func(p *session.Preferences) {
-					if given("history") {
-						p.IncludeLLMHistory = history
-					}
-					if given("simplified-buttons") {
-						p.SimplifiedButtons = simplified
-					}
-				})
-			}
+			now, err := s.desk.Set(ctx, s.owner(), s.ID, set)
 			if err != nil {
 				return err
 			}
@@ -442,7 +428,7 @@ func (c *command) councilRename() *cobra.Command {
 				}
 				return c.follow(ctx, r)
 			}
-			now, err := s.folder.Rename(ctx, s.ID, name, session.ByPerson)
+			now, err := s.desk.Rename(ctx, s.owner(), s.ID, name)
 			if err != nil {
 				return err
 			}
@@ -456,7 +442,7 @@ func (c *command) councilRename() *cobra.Command {
 func (c *command) councilDelete() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "delete SESSION", Short: "Move a session to the trash folder", Args: cobra.ExactArgs(1),
 		RunE: c.onNamed(func(ctx context.Context, s sitting, _ []string) error {
-			where, err := s.folder.Delete(ctx, s.ID)
+			where, err := s.desk.Delete(ctx, s.owner(), s.ID)
 			if err != nil {
 				return err
 			}
@@ -473,7 +459,7 @@ func (c *command) councilRepair() *cobra.Command {
 		Long: "The folder is the truth for what it holds: recordings, transcripts and answers that the session does not know are taken in, what is missing\n" +
 			"is named, and a metadata.json that can't be read is kept aside and rebuilt. Answers that wait in the journal are written. A healthy session\nis left as it is, byte by byte.",
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
-			all, err := s.a.Council.Repair(ctx, s.owner(), args)
+			all, err := s.desk.Repair(ctx, s.owner(), args)
 			if err != nil {
 				return err
 			}

@@ -61,7 +61,7 @@ func (c *command) councilAsk() *cobra.Command {
 
 // preview prints the prompts that would be sent.
 func (s *sitting) preview(ctx context.Context, o council.Options) error {
-	all, err := s.a.Council.Preview(ctx, s.owner(), o)
+	all, err := s.desk.Preview(ctx, s.owner(), o)
 	if err != nil {
 		return withCode(ExitUsage, err)
 	}
@@ -243,7 +243,7 @@ func (c *command) councilOracles() *cobra.Command {
 	cmd := &cobra.Command{Use: "oracles", Short: "List the oracles, and check their files", Args: cobra.NoArgs,
 		Long: "Lists the oracles: the Markdown files of the folder that ORACLES_DIR (council.oracles in the settings) names, else those that are built in. With\n--check it is an error if a file can't be used, or has a warning.",
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, _ []string) error {
-			list, err := s.a.Council.Oracles.List(ctx)
+			list, err := s.desk.Oracles.List(ctx)
 			if err != nil {
 				return withCode(ExitUsage, err)
 			}
@@ -282,7 +282,7 @@ func (c *command) councilOracle() *cobra.Command {
 	make := &cobra.Command{Use: "new NAME...", Short: "Make a file to start an oracle from", Args: cobra.MinimumNArgs(1),
 		Example: "  ORACLES_DIR=~/oracles sibyl council oracle new The Accountant",
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
-			file, err := s.a.Council.Oracles.Create(ctx, strings.Join(args, " "), language)
+			file, err := s.desk.Oracles.Create(ctx, strings.Join(args, " "), language)
 			if err != nil {
 				return withCode(ExitUsage, err)
 			}
@@ -295,7 +295,7 @@ func (c *command) councilOracle() *cobra.Command {
 	make.Flags().StringVar(&language, "language", "en", "of the file: en, pt or de")
 	show := &cobra.Command{Use: "show NAME", Short: "Show the file of an oracle", Args: cobra.ExactArgs(1),
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
-			p, err := s.a.Council.Oracles.Find(ctx, args[0])
+			p, err := s.desk.Oracles.Find(ctx, args[0])
 			if err != nil {
 				return withCode(ExitUsage, err)
 			}

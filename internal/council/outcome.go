@@ -230,13 +230,10 @@ func (c *composer) seat() Seat {
 
 func (c *composer) at(seq int64) time.Time { return c.view.Records()[seq].At.UTC() }
 
-// ReadOutcome reads an outcome as it is kept.
-func ReadOutcome(raw json.RawMessage) (o Outcome, err error) { return o, json.Unmarshal(raw, &o) }
-
 // show reads an outcome for people.
-func show(raw json.RawMessage) (s assistant.Shown, err error) {
-	o, err := ReadOutcome(raw)
-	if err != nil {
+func show(outcome json.RawMessage) (s assistant.Shown, err error) {
+	var o Outcome
+	if err := json.Unmarshal(outcome, &o); err != nil {
 		return s, err
 	}
 	s.Question, s.Answer, s.Footer = o.question(), strings.TrimSpace(o.Markdown()), o.footer()

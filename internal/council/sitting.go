@@ -182,12 +182,12 @@ func (p *performing) member(ctx context.Context, job run.Job) (any, error) {
 	}
 	id := memberID(p.view.ID, asked.Round, asked.Oracle.ID)
 	r := MemberReceipt{Run: id}
-	raw, err := p.Within(ctx, p.view.Owner, id, Options{Session: p.given.Session, Oracles: []string{asked.Oracle.ID}, Model: p.env.Model, member: m})
+	outcome, err := p.Within(ctx, p.view.Owner, id, Options{Session: p.given.Session, Oracles: []string{asked.Oracle.ID}, Model: p.env.Model, member: m})
 	if err != nil {
 		return r, err
 	}
-	out, err := ReadOutcome(raw)
-	if err != nil {
+	var out Outcome
+	if err := json.Unmarshal(outcome, &out); err != nil {
 		return nil, err
 	}
 	r.Answer = out.Answer

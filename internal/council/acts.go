@@ -1,0 +1,111 @@
+package council
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"sibyl/internal/council/session"
+	"sibyl/internal/journal"
+)
+
+// on does something in the folder of an owner's sessions.
+func on[T any](d *Desk, owner journal.Owner, do func(*session.Store) (T, error)) (none T, err error) {
+	folder, err := d.Sessions(owner)
+	if err != nil {
+		return none, err
+	}
+	return do(folder)
+}
+
+// List gives the sessions, the latest first, and those that can't be read.
+func (d *Desk) List(ctx context.Context, owner journal.Owner) (all []session.Session, skipped []session.Skipped, err error) {
+	all, err = on(d, owner, func(s *session.Store) (all []session.Session, err error) {
+		all, skipped, err = s.List(ctx)
+		return all, err
+	})
+	return all, skipped, err
+}
+
+// New begins a session. Name and language may be empty: they are found out.
+func (d *Desk) New(ctx context.Context, owner journal.Owner, name, language string) (session.Session, error) {
+	return on(d, owner, func(s *session.Store) (session.Session, error) { return s.New(ctx, name, language) })
+}
+
+// Get gives the session of an id, which is whole.
+func (d *Desk) Get(ctx context.Context, owner journal.Owner, id string) (session.Session, error) {
+	return on(d, owner, func(s *session.Store) (session.Session, error) { return s.Get(ctx, id) })
+}
+
+// Say adds words, as if they had been said.
+func (d *Desk) Say(ctx context.Context, owner journal.Owner, id, text string) (session.AudioEntry, error) {
+	return on(d, owner, func(s *session.Store) (session.AudioEntry, error) { return s.AddText(ctx, id, text) })
+}
+
+// Add adds a recording, or a text that is a file. original is a label, and never a path.
+func (d *Desk) Add(ctx context.Context, owner journal.Owner, id, original string, content io.Reader) (session.Added, error) {
+	return on(d, owner, func(s *session.Store) (session.Added, error) { return s.AddAudio(ctx, id, original, content) })
+}
+
+// Rename gives a session a name by hand, which no other replaces.
+func (d *Desk) Rename(ctx context.Context, owner journal.Owner, id, name string) (session.Session, error) {
+	return on(d, owner, func(s *session.Store) (session.Session, error) { return s.Rename(ctx, id, name, session.ByPerson) })
+}
+
+// Settings are what a person sets of a session. Nil: as it is.
+type Settings struct {
+	Language          *string // "pt", "en", "de" and so on; "": it is found out
+	IncludeLLMHistory *bool
+	SimplifiedButtons *bool
+}
+
+// Set changes settings of a session.
+func (d *Desk) Set(ctx context.Context, owner journal.Owner, id string, set Settings) (session.Session, error) {
+	return on(d, owner, func(s *session.Store) (now session.Session, err error) {
+		if set.Language != nil {
+			if _, err := s.SetLanguage(ctx, id, *set.Language); err != nil {
+				return now, err
+			}
+		}
+		if set.IncludeLLMHistory == nil && set.SimplifiedButtons == nil {
+			return s.Get(ctx, id)
+		}
+		return s.Prefer(ctx, id, func(p *session.Preferences) {
+			if set.IncludeLLMHistory != nil {
+				p.IncludeLLMHistory = *set.IncludeLLMHistory
+			}
+			if set.SimplifiedButtons != nil {
+				p.SimplifiedButtons = *set.SimplifiedButtons
+			}
+		})
+	})
+}
+
+// Delete moves a session to the trash folder, and says where that is.
+func (d *Desk) Delete(ctx context.Context, owner journal.Owner, id string) (where string, err error) {
+	return on(d, owner, func(s *session.Store) (string, error) { return s.Delete(ctx, id) })
+}
+
+// Search finds words in all that was said and answered.
+func (d *Desk) Search(ctx context.Context, owner journal.Owner, words string, most int) ([]session.Hit, error) {
+	return on(d, owner, func(s *session.Store) ([]session.Hit, error) { return s.Search(ctx, words, most) })
+}
+
+// Transcript is what was heard in a recording, or typed in.
+func (d *Desk) Transcript(ctx context.Context, owner journal.Owner, id string, sequence int) (string, error) {
+	return on(d, owner, func(s *session.Store) (string, error) { return s.Transcript(ctx, id, sequence) })
+}
+
+// Response is an answer.
+func (d *Desk) Response(ctx context.Context, owner journal.Owner, id string, sequence int) (string, error) {
+	return on(d, owner, func(s *session.Store) (string, error) { return s.ResponseText(ctx, id, sequence) })
+}
+
+// Recording opens a recording. The file is to be closed.
+func (d *Desk) Recording(ctx context.Context, owner journal.Owner, id string, sequence int) (f *os.File, e session.AudioEntry, err error) {
+	f, err = on(d, owner, func(s *session.Store) (f *os.File, err error) {
+		f, e, err = s.OpenAudio(ctx, id, sequence)
+		return f, err
+	})
+	return f, e, err
+}
