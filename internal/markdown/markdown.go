@@ -1,4 +1,4 @@
-// Package markdown reads a Markdown text line by line: its headings, and the code blocks in which there are none.
+// Package markdown reads a Markdown text line by line: its headings, the code blocks in which there are none, and what a reader sees of a line.
 package markdown
 
 import "strings"

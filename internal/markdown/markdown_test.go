@@ -40,3 +40,14 @@ func TestFenceCoversItsBlockToTheMarkThatClosesIt(t *testing.T) {
 		}
 	}
 }
+
+func TestTextIsWhatAReaderSees(t *testing.T) {
+	for line, want := range map[string]string{
+		"**Bold**, *slanted* and `c*d*`": "Bold, slanted and c*d*", "2 * 3 * 4 snake_case": "2 * 3 * 4 snake_case", "[a](http://x.y) ![b](z)": "a b",
+		"a &amp; b \\*c\\* `&amp; \\*`": "a & b *c* &amp; \\*", "1. one > two # three": "1. one > two # three", "<http://x.y> <b>z</b>": "http://x.y z", "": "",
+	} {
+		if got := Text(line); got != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}

@@ -6,11 +6,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/text"
-	"github.com/yuin/goldmark/util"
-
 	"sibyl/internal/markdown"
 )
 
@@ -29,30 +24,7 @@ func title(line string) string {
 	if len(heading) > maxTitleLine {
 		heading = heading[:maxTitleLine]
 	}
-	return oneLine(inlineText(heading))
-}
-
-// inlineText takes the marks of Markdown out of a line.
-func inlineText(line string) string {
-	source := []byte(line)
-	p := parser.NewParser( // no blocks: “1. First things” is a title too
-		parser.WithBlockParsers(util.Prioritized(parser.NewParagraphParser(), 1)),
-		parser.WithInlineParsers(parser.DefaultInlineParsers()...))
-	var b strings.Builder
-	_ = ast.Walk(p.Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if entering {
-			switch n := n.(type) {
-			case *ast.Text:
-				b.Write(util.UnescapePunctuations(util.ResolveEntityNames(util.ResolveNumericReferences(n.Segment.Value(source)))))
-			case *ast.String:
-				b.Write(n.Value)
-			case *ast.AutoLink:
-				b.Write(n.Label(source))
-			}
-		}
-		return ast.WalkContinue, nil
-	})
-	return b.String()
+	return oneLine(markdown.Text(heading))
 }
 
 // oneLine is a name as a terminal and a header can show it.

@@ -135,20 +135,19 @@ func (c *Context) fit(blocks []*block, budget int, w words) {
 // end is the last part of a text that is at most so long once it is escaped, from the beginning of a word on where one is near.
 func end(text string, most int) string {
 	runes := []rune(text)
-	for keep := min(most, len(runes)); ; keep-- {
+	for keep := min(most, len(runes)); ; {
 		tail := runes[len(runes)-keep:]
-		if keep < len(runes) {
-			for i, r := range tail[:min(len(tail), leastKept/2)] {
-				if unicode.IsSpace(r) {
-					tail = tail[i:]
-					break
-				}
+		if keep < len(runes) && !unicode.IsSpace(runes[len(runes)-keep-1]) {
+			if i := slices.IndexFunc(tail[:min(keep, leastKept/2)], unicode.IsSpace); i >= 0 {
+				tail = tail[i:]
 			}
 		}
 		kept := strings.TrimLeftFunc(string(tail), unicode.IsSpace)
-		if keep <= 0 || utf8.RuneCountInString(escape(kept)) <= most {
+		over := utf8.RuneCountInString(escape(kept)) - most
+		if over <= 0 {
 			return kept
 		}
+		keep -= over
 	}
 }
 

@@ -31,7 +31,7 @@ type Options struct {
 type Context struct {
 	Text      string   // "" without entries
 	Included  []string // ids, in the order of the text
-	Cut       []string // ids left out for the budget, oldest first
+	Cut       []string // ids left out for the budget, in the order of time
 	Missing   []string // ids left out because there is no text
 	Shortened string   // the id of the transcript of which only the end is included; "": none
 

@@ -78,15 +78,37 @@ func clean(text string) string {
 	return strings.TrimRightFunc(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), unicode.IsSpace)
 }
 
-// forged are beginnings of lines that read as a header, in any of the languages, in whatever case, with or without accents. What some
-// programs show as a line break is one, and marks of Markdown hide nothing.
-var forged = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`((?:^|[\n\v\f\x{85}\x{2028}\x{2029}])[\s\p{Z}\p{Cf}>#*_~+-]*)([\[［][\s\p{Z}\p{Cf}*_]*` +
-		`(?i:trans(?:cri[cç]\p{Mn}*[aã]\p{Mn}*o|cript|kript)\b|or(?:[aá]\p{Mn}*culo|acle|akel)[\s\p{Z}\p{Cf}*_]*[:：]))`)
+// header is how one begins, in any of the languages, in whatever case, with or without accents.
+var header = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[\[［][\s\p{Z}\p{Cf}*_]*` +
+		`(?i:trans(?:cri[cç]\p{Mn}*[aã]\p{Mn}*o|cript|kript)\b|or(?:[aá]\p{Mn}*culo|acle|akel)[\s\p{Z}\p{Cf}*_]*[:：])`)
 })
 
-// escape puts a backslash before each header that a text only pretends to have.
-func escape(text string) string { return forged().ReplaceAllString(text, `$1\$2`) }
+const headerStart = 200 // bytes in which one is told
+
+// escape puts a backslash before each line that reads as a header: spaces and marks of Markdown before it hide nothing, and what some
+// programs show as a line break is one.
+func escape(text string) string {
+	if !strings.ContainsAny(text, "[［") {
+		return text
+	}
+	var b strings.Builder
+	begins := true // nothing but marks since the line began
+	for i, r := range text {
+		switch {
+		case strings.ContainsRune("\n\r\v\f\u0085\u2028\u2029", r):
+			begins = true
+		case !begins || unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || strings.ContainsRune(">#*_~+-", r):
+		case r != '[' && r != '［':
+			begins = false
+		case header().MatchString(text[i:min(len(text), i+headerStart)]):
+			b.WriteByte('\\')
+			begins = false
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
 
 // headerName is a name that ends neither its line nor its brackets.
 func headerName(name string) string {

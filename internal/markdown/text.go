@@ -1,0 +1,40 @@
+package markdown
+
+import (
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// Text is what a reader sees of a line: no marks of emphasis, links and code, no tags, and entities as what they stand for. Marks of blocks
+// are words here: the line is one of a paragraph, or the text of a heading.
+func Text(line string) string {
+	source := []byte(line)
+	p := parser.NewParser(
+		parser.WithBlockParsers(util.Prioritized(parser.NewParagraphParser(), 1)),
+		parser.WithInlineParsers(parser.DefaultInlineParsers()...))
+	var b strings.Builder
+	_ = ast.Walk(p.Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) { // nothing in it fails
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Text:
+			part := n.Segment.Value(source)
+			if n.Parent().Kind() != ast.KindCodeSpan {
+				part = util.UnescapePunctuations(util.ResolveEntityNames(util.ResolveNumericReferences(part)))
+			}
+			b.Write(part)
+			if n.SoftLineBreak() || n.HardLineBreak() {
+				b.WriteByte(' ')
+			}
+		case *ast.AutoLink:
+			b.Write(n.Label(source))
+		}
+		return ast.WalkContinue, nil
+	})
+	return b.String()
+}
