@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -31,9 +30,12 @@ func (s *Store) AddAudio(ctx context.Context, id, original string, content io.Re
 	if err != nil {
 		return Added{}, err
 	}
-	u := &upload{store: s, root: root, folder: path.Join(id, audioFolder), label: label(original)}
+	u := &upload{store: s, root: root, session: id, label: label(original)}
 	defer u.discard()
 	if err := u.receive(ctx, content); err != nil {
+		if _, invalid := errors.AsType[*Invalid](err); invalid {
+			return Added{}, err
+		}
 		return Added{}, fmt.Errorf("adding %s to session %s: %w", u, id, err)
 	}
 	if text, isText, err := u.text(); err != nil || isText {
@@ -130,7 +132,7 @@ func (s *Store) placeText(h *held, text string) (name string, sequence int, err 
 
 // writeNew writes a file that was not there, and is taken back if metadata.json can't be written.
 func (s *Store) writeNew(h *held, folder, name, text string) error {
-	if err := files.MakeFolder(h.root, h.in(folder), 0o700); err != nil {
+	if err := makeSub(h.root, h.ID, folder); err != nil {
 		return err
 	}
 	if err := s.at("write " + folder); err != nil {

@@ -60,7 +60,9 @@ func must[T any](value T, err error) func(t testing.TB) T {
 	}
 }
 
-func (s *Store) path(parts ...string) string { return filepath.Join(append([]string{s.folder}, parts...)...) }
+func (s *Store) path(parts ...string) string {
+	return filepath.Join(append([]string{s.folder}, parts...)...)
+}
 
 // put writes a file as a person would.
 func put(t testing.TB, name, text string) {

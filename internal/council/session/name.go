@@ -137,7 +137,7 @@ func (s *Store) Join(ctx context.Context, id, journal string) (Session, error) {
 
 // Move moves a session by an act. An act that its state does not allow is an *Illegal.
 func (s *Store) Move(ctx context.Context, id string, act Act) (Session, error) {
-	return s.change(ctx, id, string(act), func(h *held) (bool, error) {
+	return s.change(ctx, id, "changing its state", func(h *held) (bool, error) {
 		next, err := h.State.Next(act, h.pending())
 		if err != nil {
 			return false, err

@@ -74,7 +74,12 @@ func (s *Store) SaveResponse(ctx context.Context, id string, r Response) (saved 
 		if e.File, e.Sequence, err = s.placeResponse(h, slugOf(r.Slug), r.Text); err != nil {
 			return false, err
 		}
-		h.Answers = append(h.Answers, e)
+		if known := h.answer(e.Sequence); known != nil {
+			e.kept = known.kept
+			*known = e
+		} else {
+			h.Answers = append(h.Answers, e)
+		}
 		h.follow(Answered)
 		saved = e
 		return true, nil
@@ -95,6 +100,12 @@ func (s *Store) placeResponse(h *held, slug, text string) (name string, sequence
 	orphans, err := h.orphans(responseFolder)
 	if err != nil {
 		return "", 0, err
+	}
+	for _, e := range h.Answers { // Repair may have taken it in since
+		_, rest, ok := numberOf(e.File)
+		if ok && rest == slug+".txt" && e.OracleID+e.Kind+e.Operation == "" && h.answer(e.Sequence).File == e.File && h.holds(responseFolder, e.File, text) {
+			return e.File, e.Sequence, nil
+		}
 	}
 	for _, o := range orphans {
 		name := o.info.Name()
