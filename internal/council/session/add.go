@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"sibyl/internal/files"
@@ -75,7 +76,9 @@ func (s *Store) checkText(what, text string) error {
 }
 
 // isBlank says that there is nothing to read in a text.
-func isBlank(text string) bool { return strings.TrimSpace(strings.TrimPrefix(text, "\ufeff")) == "" }
+func isBlank(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
+}
 
 // addText takes in a text, of a file if there is one. The content of a file is taken once.
 func (s *Store) addText(ctx context.Context, id, text string, from *upload) (added Added, err error) {
