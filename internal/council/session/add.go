@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"sibyl/internal/files"
@@ -31,9 +31,12 @@ func (s *Store) AddAudio(ctx context.Context, id, original string, content io.Re
 	if err != nil {
 		return Added{}, err
 	}
-	u := &upload{store: s, root: root, folder: path.Join(id, audioFolder), label: label(original)}
+	u := &upload{store: s, root: root, session: id, label: label(original)}
 	defer u.discard()
 	if err := u.receive(ctx, content); err != nil {
+		if _, invalid := errors.AsType[*Invalid](err); invalid {
+			return Added{}, err
+		}
 		return Added{}, fmt.Errorf("adding %s to session %s: %w", u, id, err)
 	}
 	if text, isText, err := u.text(); err != nil || isText {
@@ -73,7 +76,9 @@ func (s *Store) checkText(what, text string) error {
 }
 
 // isBlank says that there is nothing to read in a text.
-func isBlank(text string) bool { return strings.TrimSpace(strings.TrimPrefix(text, "\ufeff")) == "" }
+func isBlank(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
+}
 
 // addText takes in a text, of a file if there is one. The content of a file is taken once.
 func (s *Store) addText(ctx context.Context, id, text string, from *upload) (added Added, err error) {
@@ -130,7 +135,7 @@ func (s *Store) placeText(h *held, text string) (name string, sequence int, err 
 
 // writeNew writes a file that was not there, and is taken back if metadata.json can't be written.
 func (s *Store) writeNew(h *held, folder, name, text string) error {
-	if err := files.MakeFolder(h.root, h.in(folder), 0o700); err != nil {
+	if err := makeSub(h.root, h.ID, folder); err != nil {
 		return err
 	}
 	if err := s.at("write " + folder); err != nil {

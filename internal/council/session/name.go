@@ -137,7 +137,7 @@ func (s *Store) Join(ctx context.Context, id, journal string) (Session, error) {
 
 // Move moves a session by an act. An act that its state does not allow is an *Illegal.
 func (s *Store) Move(ctx context.Context, id string, act Act) (Session, error) {
-	return s.change(ctx, id, string(act), func(h *held) (bool, error) {
+	return s.change(ctx, id, "changing its state", func(h *held) (bool, error) {
 		next, err := h.State.Next(act, h.pending())
 		if err != nil {
 			return false, err
@@ -146,14 +146,6 @@ func (s *Store) Move(ctx context.Context, id string, act Act) (Session, error) {
 		h.State = next
 		return changed, nil
 	})
-}
-
-// folded is a text as names are compared: without case, accents and what is between words.
-func folded(text string) string {
-	if words := search.Words(text); len(words) > 0 {
-		return strings.Join(words, " ")
-	}
-	return strings.ToLower(strings.TrimSpace(text))
 }
 
 // Find finds sessions, the best first: the one of this id; else those whose ids begin so; else those with this part of a name, in whatever case and with or without
@@ -179,15 +171,17 @@ func (s *Store) Find(ctx context.Context, query string) ([]Session, error) {
 	if len(found) > 0 {
 		return found, nil
 	}
-	part := folded(query)
-	found = slices.DeleteFunc(all, func(m Session) bool { return nameRank(m.Name, part) == 0 })
-	slices.SortStableFunc(found, func(a, b Session) int { return nameRank(b.Name, part) - nameRank(a.Name, part) })
+	found = slices.DeleteFunc(all, func(m Session) bool { return nameRank(m.Name, query) == 0 })
+	slices.SortStableFunc(found, func(a, b Session) int { return nameRank(b.Name, query) - nameRank(a.Name, query) })
 	return found, nil
 }
 
-// nameRank says how well a name has a folded part: 4 is it, 3 begins so, 2 has a word that does, 1 has it somewhere, 0 not at all.
+// nameRank says how well a name has a part, whatever the case, the accents and what is between words: 4 is it, 3 begins so, 2 has a word that does, 1 has it
+// somewhere, 0 not at all. A part without words, such as an emoji, is looked for as it is.
 func nameRank(name, part string) int {
-	name = folded(name)
+	if words := search.Words(part); len(words) > 0 {
+		name, part = strings.Join(search.Words(name), " "), strings.Join(words, " ")
+	}
 	switch {
 	case name == "" || part == "":
 		return 0

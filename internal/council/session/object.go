@@ -34,48 +34,15 @@ func (e *LlmEntry) hold() **object        { return &e.kept }
 func (c *ContextSnapshot) hold() **object { return &c.kept }
 func (p *Preferences) hold() **object     { return &p.kept }
 
-func (s *Session) defaults()         { s.Preferences.defaults() }
+func (s *Session) defaults() {
+	s.Audio, s.Answers = []AudioEntry{}, []LlmEntry{}
+	s.Preferences.defaults()
+}
 func (e *AudioEntry) defaults()      {}
 func (f *Flag) defaults()            {}
 func (e *LlmEntry) defaults()        {}
 func (c *ContextSnapshot) defaults() {}
 func (p *Preferences) defaults()     { p.IncludeLLMHistory = true }
-
-// UnmarshalJSON reads metadata.json.
-func (s *Session) UnmarshalJSON(raw []byte) error { return read(raw, s) }
-
-// MarshalJSON gives metadata.json, in one line. Members that were read and are not known are in it.
-func (s Session) MarshalJSON() ([]byte, error) { return write(&s) }
-
-// UnmarshalJSON reads an entry.
-func (e *AudioEntry) UnmarshalJSON(raw []byte) error { return read(raw, e) }
-
-// MarshalJSON gives an entry as metadata.json holds it.
-func (e AudioEntry) MarshalJSON() ([]byte, error) { return write(&e) }
-
-// UnmarshalJSON reads a flag.
-func (f *Flag) UnmarshalJSON(raw []byte) error { return read(raw, f) }
-
-// MarshalJSON gives a flag as metadata.json holds it.
-func (f Flag) MarshalJSON() ([]byte, error) { return write(&f) }
-
-// UnmarshalJSON reads an answer.
-func (e *LlmEntry) UnmarshalJSON(raw []byte) error { return read(raw, e) }
-
-// MarshalJSON gives an answer as metadata.json holds it.
-func (e LlmEntry) MarshalJSON() ([]byte, error) { return write(&e) }
-
-// UnmarshalJSON reads a snapshot.
-func (c *ContextSnapshot) UnmarshalJSON(raw []byte) error { return read(raw, c) }
-
-// MarshalJSON gives a snapshot as metadata.json holds it.
-func (c ContextSnapshot) MarshalJSON() ([]byte, error) { return write(&c) }
-
-// UnmarshalJSON reads preferences. What they do not say is as by default.
-func (p *Preferences) UnmarshalJSON(raw []byte) error { return read(raw, p) }
-
-// MarshalJSON gives preferences as metadata.json holds them.
-func (p Preferences) MarshalJSON() ([]byte, error) { return write(&p) }
 
 // read fills a known type. Names are compared letter by letter; of a name that stands there twice the last counts.
 func read(raw []byte, into known) error {
@@ -130,8 +97,11 @@ func readValue(raw json.RawMessage, v reflect.Value) error {
 	if into, ok := v.Addr().Interface().(known); ok {
 		return read(raw, into)
 	}
-	if !isList(v) || isNull(raw) {
+	if !isList(v) {
 		return plainly(json.Unmarshal(raw, v.Addr().Interface()))
+	}
+	if isNull(raw) {
+		return nil // it stays as it is by default
 	}
 	var all []json.RawMessage
 	if err := json.Unmarshal(raw, &all); err != nil {
@@ -233,7 +203,8 @@ func tag(f reflect.StructField) (name string, omitEmpty, omitZero bool) {
 	return name, options == "omitempty", options == "omitzero"
 }
 
-// write gives the object of a known type: members in the order in which they were read, then those that are new.
+// write gives the object of a known type: members in the order in which they were read, then those that are new. What a file does not say is not
+// said for it.
 func write(from known) ([]byte, error) {
 	v := reflect.ValueOf(from).Elem()
 	o := *from.hold()
@@ -272,7 +243,8 @@ func write(from known) ([]byte, error) {
 	}
 	for i := range v.NumField() {
 		name, omitEmpty, omitZero := tag(v.Type().Field(i))
-		if _, left := fields[name]; !left || (omitEmpty || omitZero) && isEmpty(v.Field(i)) {
+		_, left := fields[name]
+		if !left || o.was == nil && (omitEmpty || omitZero) && isEmpty(v.Field(i)) || o.was != nil && o.unchanged(v, i) {
 			continue
 		}
 		raw, err := writeValue(v.Field(i))
@@ -290,16 +262,19 @@ func write(from known) ([]byte, error) {
 func (o *object) field(m member, v reflect.Value, i int) (raw []byte, here bool, err error) {
 	f := v.Field(i)
 	_, isKnown := f.Addr().Interface().(known)
-	if !isKnown && !isList(f) || isNull(m.raw) {
-		if reflect.DeepEqual(reflect.ValueOf(o.was).Field(i).Interface(), f.Interface()) {
-			return m.raw, true, nil
-		}
+	if (!isKnown && !isList(f) || isNull(m.raw)) && o.unchanged(v, i) {
+		return m.raw, true, nil
 	}
 	if _, omitEmpty, omitZero := tag(v.Type().Field(i)); (omitEmpty || omitZero) && isEmpty(f) && !isEmpty(reflect.ValueOf(o.was).Field(i)) {
 		return nil, false, nil
 	}
 	raw, err = writeValue(f)
 	return raw, true, err
+}
+
+// unchanged says whether a field has the value that was read, or that it has where nothing is said.
+func (o *object) unchanged(v reflect.Value, i int) bool {
+	return reflect.DeepEqual(reflect.ValueOf(o.was).Field(i).Interface(), v.Field(i).Interface())
 }
 
 func isEmpty(v reflect.Value) bool { return v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 }

@@ -67,6 +67,12 @@ func (p *problems) file(where, folder, name string) {
 	}
 }
 
+func (p *problems) count(where string, n int) {
+	if n < 0 {
+		p.add("%s is %d; it can't be less than 0", where, n)
+	}
+}
+
 func (p *problems) entry(where string, e AudioEntry, seen map[int]bool) {
 	p.sequence(where, e.Sequence, seen)
 	if e.ReceivedAt.IsZero() {
@@ -110,13 +116,10 @@ func (p *problems) answer(where string, e LlmEntry, seen map[int]bool) {
 	}
 	p.file(where+".response_filename", responseFolder, e.File)
 	c := e.Context
-	for name, n := range map[string]int{"transcript_count": c.Transcripts, "llm_response_count": c.Responses} {
-		if n < 0 {
-			p.add("%s.context_snapshot.%s is %d; it can't be less than 0", where, name, n)
-		}
-	}
-	if c.TokensEstimate != nil && *c.TokensEstimate < 0 {
-		p.add("%s.context_snapshot.total_tokens_estimate is %d; it can't be less than 0", where, *c.TokensEstimate)
+	p.count(where+".context_snapshot.transcript_count", c.Transcripts)
+	p.count(where+".context_snapshot.llm_response_count", c.Responses)
+	if c.TokensEstimate != nil {
+		p.count(where+".context_snapshot.total_tokens_estimate", *c.TokensEstimate)
 	}
 }
 

@@ -47,7 +47,6 @@ type repairing struct {
 	report  Report
 	changed bool // metadata.json is to be written
 	added   bool // something was taken in that was said
-	pending bool // it waits to be transcribed
 }
 
 // Repair makes a session whole: files that metadata.json does not tell of are taken in, those that are missing are named, temporary files older than an
@@ -102,7 +101,8 @@ func (r *repairing) found(mend Mend, file, format string, args ...any) {
 // begin keeps a damaged metadata.json aside and begins another.
 func (r *repairing) begin(id string, damaged *Damaged) error {
 	at, _, _ := parseID(id)
-	*r.Session = Session{ID: id, State: Collecting, Preferences: Preferences{IncludeLLMHistory: true}, CreatedAt: at}
+	*r.Session = Session{ID: id, State: Collecting, CreatedAt: at}
+	r.defaults()
 	r.changed = true
 	if _, err := r.root.Lstat(r.in(metadataFile)); errors.Is(err, fs.ErrNotExist) {
 		r.found(Rebuilt, metadataFile, "it was missing, and is made anew from the files")

@@ -40,7 +40,7 @@ func (r *Response) check() error {
 	wrong := func(what, problem string) error { return &Invalid{Kind: Form, What: what, Problem: problem} }
 	c := r.Context
 	switch {
-	case strings.TrimSpace(r.Text) == "":
+	case isBlank(r.Text):
 		return &Invalid{Kind: Empty, What: "the answer", Problem: "is empty"}
 	case len(r.Text) > maxStored:
 		return &Invalid{Kind: TooLarge, What: "the answer", Problem: "is larger than " + size(maxStored)}
@@ -74,7 +74,12 @@ func (s *Store) SaveResponse(ctx context.Context, id string, r Response) (saved 
 		if e.File, e.Sequence, err = s.placeResponse(h, slugOf(r.Slug), r.Text); err != nil {
 			return false, err
 		}
-		h.Answers = append(h.Answers, e)
+		if known := h.answer(e.Sequence); known != nil {
+			e.kept = known.kept
+			*known = e
+		} else {
+			h.Answers = append(h.Answers, e)
+		}
 		h.follow(Answered)
 		saved = e
 		return true, nil
@@ -95,6 +100,12 @@ func (s *Store) placeResponse(h *held, slug, text string) (name string, sequence
 	orphans, err := h.orphans(responseFolder)
 	if err != nil {
 		return "", 0, err
+	}
+	for _, e := range h.Answers { // Repair may have taken it in since
+		_, rest, ok := numberOf(e.File)
+		if ok && rest == slug+".txt" && e.OracleID+e.Kind+e.Operation == "" && h.answer(e.Sequence).File == e.File && h.holds(responseFolder, e.File, text) {
+			return e.File, e.Sequence, nil
+		}
 	}
 	for _, o := range orphans {
 		name := o.info.Name()

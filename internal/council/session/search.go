@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"sibyl/internal/search"
 )
@@ -68,7 +67,9 @@ func (f *finder) session(ctx context.Context, m Session) error {
 	if began.IsZero() {
 		began, _, _ = parseID(m.ID)
 	}
-	f.take(Hit{Session: m.ID, Name: m.Name, At: began}, m.Name)
+	if m.NamedBy != ByWords { // else they are in a transcript
+		f.take(Hit{Session: m.ID, Name: m.Name, At: began}, m.Name)
+	}
 	root, err := f.store.find(m.ID)
 	if err != nil {
 		return ctx.Err() // it was deleted meanwhile
@@ -134,17 +135,18 @@ func (f *finder) best(most int) (hits []Hit) {
 	ranked := f.lexicon.View().Rank(f.query, f.entries, 1, ties)
 	for _, r := range ranked[:min(len(ranked), max(most, 0))] {
 		d := f.found[r.Document]
-		d.Passage = f.passage(d.sections[max(r.Section, 0)])
+		d.Passage = f.passage(d.sections, max(r.Section, 0))
 		hits = append(hits, d.Hit)
 	}
 	return hits
 }
 
 // passage is the part of a section with the most of the words in it.
-func (f *finder) passage(words []string) string {
+func (f *finder) passage(sections [][]string, section int) string {
+	words := sections[section]
 	from, most := 0, -1
-	for i := 0; i < len(words); i++ {
-		if i > 0 && f.query.AnsweredBy(words[i]) == 0 {
+	for i, word := range words {
+		if f.query.AnsweredBy(word) == 0 {
 			continue
 		}
 		begin := max(0, min(i-passageWords/4, len(words)-passageWords))
@@ -157,11 +159,11 @@ func (f *finder) passage(words []string) string {
 	for _, word := range words[from:to] {
 		shown = append(shown, bounded(word, longestShown))
 	}
-	text := strings.TrimFunc(strings.Join(shown, " "), unicode.IsSpace)
-	if from > 0 {
+	text := strings.Join(shown, " ")
+	if from+section > 0 {
 		text = "… " + text
 	}
-	if to < len(words) {
+	if to < len(words) || section < len(sections)-1 {
 		text += " …"
 	}
 	return text

@@ -29,7 +29,8 @@ const (
 	ByPerson = "person" // whose name no other replaces
 )
 
-// Session is what metadata.json holds. Times are UTC, whatever their notation in the file.
+// Session is what metadata.json holds. Times are UTC, whatever their notation in the file. encoding/json gives it as metadata.json has it, without the
+// members that are not known here.
 type Session struct {
 	ID          string       `json:"session_id"` // "2025-12-20_10-30-00", UTC, and "_02" and so on where that is taken; always the name of the folder
 	State       State        `json:"state"`

@@ -252,7 +252,8 @@ func (s *Store) New(ctx context.Context, name, language string) (m Session, err 
 	if err := ctx.Err(); err != nil {
 		return m, err
 	}
-	m = Session{State: Collecting, Preferences: Preferences{IncludeLLMHistory: true}, CreatedAt: s.now(), Language: language}
+	m.defaults()
+	m.State, m.CreatedAt, m.Language = Collecting, s.now(), language
 	if err := checkLanguage(language); err != nil {
 		return Session{}, err
 	}
@@ -373,7 +374,8 @@ func (s *Store) change(ctx context.Context, id, doing string, do func(h *held) (
 		return m, err
 	}
 	failed := func(err error) (Session, error) {
-		if errors.Is(err, ErrNotFound) {
+		_, invalid := err.(*Invalid) //nolint:errorlint // one with something beside it keeps the words of both
+		if invalid || errors.Is(err, ErrNotFound) {
 			return Session{}, err
 		}
 		return Session{}, fmt.Errorf("%s in session %s: %w", doing, id, err)
@@ -442,6 +444,17 @@ func (h *held) takeBack() (err error) {
 	}
 	h.undo = nil
 	return err
+}
+
+// makeSub makes a folder of a session, which is there: one that was deleted in this moment must not come back empty.
+func makeSub(root *os.Root, id, folder string) error {
+	name := path.Join(id, folder)
+	if err := root.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	} else if err == nil {
+		return syncFolder(root, id)
+	}
+	return files.MakeFolder(root, name, 0o700) // refuses what is no folder
 }
 
 // syncFolder makes the names in a folder durable. Windows does that itself; some network file systems can't.

@@ -40,7 +40,7 @@ func (s *Store) SaveTranscript(ctx context.Context, id string, t Transcript) (sa
 		}
 		saved = *e
 		if e.Status == Success {
-			return false, nil
+			return h.claim(e, t, &saved), nil
 		}
 		name, err := s.placeTranscript(h, e, t.Text)
 		if err != nil {
@@ -56,6 +56,16 @@ func (s *Store) SaveTranscript(ctx context.Context, id string, t Transcript) (sa
 		return true, nil
 	})
 	return saved, err
+}
+
+// claim completes an entry whose transcript Repair found where a crash left it.
+func (h *held) claim(e *AudioEntry, t Transcript, saved *AudioEntry) bool {
+	if e.File == "" || e.By != "" || t.By == "" || checkFile(e.Transcript) != nil || !h.holds(transcriptFolder, e.Transcript, t.Text) {
+		return false
+	}
+	e.By, e.Heard, e.Flags = t.By, t.Language, t.Flags
+	*saved = *e
+	return true
 }
 
 // placeTranscript writes the transcript of an entry. What a crash left of it is replaced; the transcript of another entry is not.

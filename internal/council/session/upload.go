@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -29,12 +30,11 @@ const (
 type upload struct {
 	store    *Store
 	root     *os.Root
-	folder   string // as the root has it
+	session  string // its id
 	label    string
 	temp     string // as the root has it; "": there is none
 	size     int64
 	checksum string
-	began    []byte // its first bytes, if they may be a text
 	facts    Facts
 	at       time.Time
 }
@@ -57,11 +57,13 @@ func (u *upload) receive(ctx context.Context, content io.Reader) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := files.MakeFolder(u.root, u.folder, 0o700); err != nil {
+	if err := makeSub(u.root, u.session, audioFolder); errors.Is(err, fs.ErrNotExist) {
+		return notFound(u.session)
+	} else if err != nil {
 		return err
 	}
 	u.at = u.store.now()
-	name := path.Join(u.folder, tempPrefix+rand.Text()+tempSuffix)
+	name := path.Join(u.session, audioFolder, tempPrefix+rand.Text()+tempSuffix)
 	if err := u.store.at("make upload"); err != nil {
 		return err
 	}
@@ -143,9 +145,14 @@ func ending(name string) string {
 	return end
 }
 
+// saysText says whether the name is that of a text.
+func (u *upload) saysText() bool {
+	return slices.Contains([]string{"txt", "md", "markdown", "text"}, ending(u.label))
+}
+
 // text gives the content if the name and the content say that it is a text.
 func (u *upload) text() (text string, isText bool, err error) {
-	if !slices.Contains([]string{"txt", "md", "markdown", "text"}, ending(u.label)) {
+	if !u.saysText() {
 		return "", false, nil
 	}
 	f, err := files.Read(u.root, u.temp, u.store.c.MaxText)
@@ -163,13 +170,17 @@ func (u *upload) text() (text string, isText bool, err error) {
 
 // probe finds out what the content is.
 func (u *upload) probe(ctx context.Context) error {
+	const neither = "can't be taken in: it is neither audio nor UTF-8 text in a .txt or .md"
+	if u.store.c.Probe == nil && u.saysText() {
+		return &Invalid{Kind: NotAudio, What: u.String(), Problem: neither}
+	}
 	if u.store.c.Probe != nil {
 		facts, err := u.store.c.Probe(ctx, filepath.Join(u.store.folder, filepath.FromSlash(u.temp)))
 		if cancelled := ctx.Err(); err != nil && cancelled != nil {
 			return cancelled
 		}
 		if err != nil {
-			return &Invalid{Kind: NotAudio, What: u.String(), Problem: "can't be taken in: it is neither audio nor UTF-8 text in a .txt or .md", Err: err}
+			return &Invalid{Kind: NotAudio, What: u.String(), Problem: neither, Err: err}
 		}
 		u.facts = facts
 	}
@@ -208,7 +219,6 @@ func (u *upload) add(h *held) (added Added, changed bool, err error) {
 		if err := u.place(h, e.File); err != nil {
 			return added, false, err
 		}
-		h.undo = append(h.undo, func() error { return ifThere(h.root.Remove(h.in(audioFolder, e.File))) })
 	}
 	h.Audio = append(h.Audio, e)
 	h.follow(Add)
@@ -269,6 +279,7 @@ func (u *upload) place(h *held, name string) error {
 		return err
 	}
 	u.temp = ""
+	h.undo = append(h.undo, func() error { return ifThere(h.root.Remove(h.in(audioFolder, name))) })
 	if err := syncFolder(h.root, h.in(audioFolder)); err != nil {
 		return err
 	}

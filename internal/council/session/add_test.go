@@ -1,0 +1,201 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"sibyl/internal/files"
+)
+
+// refuses wants an *Invalid of a kind that names the file, and nothing of it in the session.
+func refuses(t *testing.T, s *Store, id, name string, from io.Reader, kind Kind) {
+	t.Helper()
+	before := tree(t, s.path(id))
+	_, err := s.AddAudio(t.Context(), id, name, from)
+	invalid, ok := errors.AsType[*Invalid](err)
+	if !ok || invalid.Kind != kind || !strings.Contains(err.Error(), name) {
+		t.Errorf("%s: %v, want it refused as %s", name, err, kind)
+	}
+	same(t, "files", tree(t, s.path(id)), before)
+}
+
+func TestWhatCannotBeTakenInIsRefusedByName(t *testing.T) {
+	s, id := begun(t)
+	s.c.MaxAudio, s.c.MaxText = 1000, 100
+	refuses(t, s, id, "empty.ogg", strings.NewReader(""), Empty)
+	refuses(t, s, id, "large.ogg", strings.NewReader("sound"+strings.Repeat("x", 996)), TooLarge)
+	refuses(t, s, id, "picture.ogg", strings.NewReader("\x89PNG"), NotAudio)
+	refuses(t, s, id, "broken.txt", strings.NewReader("\xff\xfeh\x00i\x00"), NotAudio)
+	refuses(t, s, id, "words.pdf", strings.NewReader("words"), NotAudio)
+	refuses(t, s, id, "blank.txt", strings.NewReader(" \n\t"), Empty)
+	refuses(t, s, id, "long.md", strings.NewReader(strings.Repeat("é", 51)), TooLarge)
+	_, err := s.AddAudio(t.Context(), id, "picture.ogg", strings.NewReader("\x89PNG"))
+	if !errors.Is(err, errNoAudio) {
+		t.Errorf("%v does not say what the probe said", err)
+	}
+	add(t, s, id, "sound"+strings.Repeat("x", 995)) // is as large as it may be
+	wantWhole(t, s, id)
+}
+
+func TestWordsThatCannotBeTakenInAreRefused(t *testing.T) {
+	s, id := begun(t)
+	before := tree(t, s.path(id))
+	for text, kind := range map[string]Kind{"": Empty, " \n\ufeff": Empty, "\ufeff ": Empty, "a\xff": Form, "a\x00b": Form, strings.Repeat("x", 1<<20+1): TooLarge} {
+		_, err := s.AddText(t.Context(), id, text)
+		if invalid, ok := errors.AsType[*Invalid](err); !ok || invalid.Kind != kind {
+			t.Errorf("%.20q: %v, want %s", text, err, kind)
+		}
+	}
+	same(t, "files", tree(t, s.path(id)), before)
+	must(s.AddText(t.Context(), id, strings.Repeat("x", 1<<20)))(t)
+}
+
+func TestTheContentNamesTheFileAndTheNameIsALabel(t *testing.T) {
+	hostile := map[string]string{ // with the label
+		"../../etc/passwd":            "passwd",
+		`C:\Users\ada\memo.wav`:       "memo.wav",
+		"🎙️👩‍💻.ogg":                   "🎙️👩‍💻.ogg",
+		"/":                           "",
+		"":                            "",
+		"a\x00b\nc\x1b[31m.mp3":       "ab c[31m.mp3",
+		strings.Repeat("ü", 300):      strings.Repeat("ü", 254) + "…",
+		"x." + strings.Repeat("y", 9): "x.yyyyyyyyy",
+		"memo\xff.ogg":                "memo\ufffd.ogg",
+	}
+	for name, want := range hostile {
+		s, id := begun(t)
+		added := must(s.AddAudio(t.Context(), id, name, strings.NewReader("sound")))(t)
+		same(t, "file", added.Entry.File, "001_audio.ogg")
+		same(t, "label", added.Entry.Original, want)
+		same(t, "files", names(tree(t, s.path())), []string{".locks/" + id, id + "/audio/001_audio.ogg", id + "/metadata.json"})
+	}
+}
+
+func TestEndingsFollowTheContentBeforeTheName(t *testing.T) {
+	s, id := begun(t)
+	for i, c := range []struct{ found, name, want string }{
+		{"ogg", "a.mp3", "001_audio.ogg"},
+		{"", "a.MP3", "002_audio.mp3"},
+		{"../x", "a.tar.gz", "003_audio.gz"},
+		{"", "noending", "004_audio.bin"},
+		{"", "odd.m~a", "005_audio.bin"},
+	} {
+		s.c.Probe = func(context.Context, string) (Facts, error) { return Facts{Ending: c.found, Silent: i == 0}, nil }
+		added := must(s.AddAudio(t.Context(), id, c.name, strings.NewReader(strings.Repeat("x", i+1))))(t)
+		same(t, "file", added.Entry.File, c.want)
+		same(t, "silent", added.Entry.Silent, i == 0)
+	}
+	s.c.Probe = nil
+	same(t, "file that nobody looked at", must(s.AddAudio(t.Context(), id, "b.flac", strings.NewReader("y")))(t).Entry.File, "006_audio.flac")
+	refuses(t, s, id, "b.txt", strings.NewReader("\xff"), NotAudio)
+}
+
+func TestTheSameContentIsTakenInOnce(t *testing.T) {
+	s, id := begun(t)
+	ctx := t.Context()
+	add(t, s, id, "sound 1")
+	must(s.AddAudio(ctx, id, "notes.md", strings.NewReader("# Notes\nwords")))(t)
+	before := tree(t, s.path(id))
+	again := must(s.AddAudio(ctx, id, "other.mp3", strings.NewReader("sound 1")))(t)
+	same(t, "audio", []any{again.Same, again.Entry.Original}, []any{1, "memo.ogg"})
+	same(t, "text", must(s.AddAudio(ctx, id, "copy.txt", strings.NewReader("# Notes\nwords")))(t).Same, 2)
+	same(t, "files", tree(t, s.path(id)), before)
+	same(t, "words typed in twice", must(s.AddText(ctx, id, "# Notes\nwords"))(t).Sequence, 3)
+	if err := os.Remove(s.path(id, audioFolder, "001_audio.ogg")); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "what had lost its file", must(s.AddAudio(ctx, id, "again.ogg", strings.NewReader("sound 1")))(t).Same, 1)
+	wantWhole(t, s, id)
+}
+
+func TestAudioWithoutAChecksumIsComparedByItsContent(t *testing.T) {
+	s := written(t, `{"state":"READY","audio_entries":[{"sequence":7,"local_filename":"007_audio.ogg","file_size_bytes":7,"transcription_status":"PENDING"}]}`)
+	put(t, s.path(exampleID, audioFolder, "007_audio.ogg"), "sound 1")
+	same(t, "same as", add(t, s, exampleID, "sound 1").Same, 7)
+	same(t, "another", add(t, s, exampleID, "sound 2").Entry.Sequence, 8)
+}
+
+func TestATextFileIsAnEntryWithoutAudio(t *testing.T) {
+	s, id := begun(t)
+	added := must(s.AddAudio(t.Context(), id, "dir/Notes.MD", strings.NewReader("# Über alles\n\nnachdenken")))(t)
+	e := added.Entry
+	same(t, "entry", []any{e.File, e.Transcript, e.Status, e.Original, e.Size}, []any{"", "001_audio.txt", Success, "Notes.MD", 25})
+	m := wantWhole(t, s, id)
+	same(t, "name", []string{m.Name, m.NamedBy}, []string{"Über alles nachdenken", ByWords})
+	same(t, "audio that is called a text", must(s.AddAudio(t.Context(), id, "odd.txt", strings.NewReader("sound\xff")))(t).Entry.File, "002_audio.ogg")
+}
+
+func TestAnUploadThatBreaksOffLeavesNothing(t *testing.T) {
+	s, id := begun(t)
+	before := tree(t, s.path(id))
+	broken := errors.New("connection reset")
+	_, err := s.AddAudio(t.Context(), id, "memo.ogg", io.MultiReader(strings.NewReader("sound"), iotest.ErrReader(broken)))
+	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "memo.ogg") {
+		t.Errorf("%v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err = s.AddAudio(ctx, id, "memo.ogg", readerFunc(func(p []byte) (int, error) {
+		cancel()
+		return copy(p, "sound"), nil
+	}))
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled while it arrives: %v", err)
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	s.c.Probe = func(context.Context, string) (Facts, error) {
+		cancel()
+		return Facts{}, errNoAudio
+	}
+	_, err = s.AddAudio(ctx, id, "memo.ogg", strings.NewReader("sound"))
+	if invalid := new(Invalid); !errors.Is(err, context.Canceled) || errors.As(err, &invalid) {
+		t.Errorf("cancelled while it is looked at: %v", err)
+	}
+	same(t, "files", tree(t, s.path(id)), before)
+}
+
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+func TestAChangeWaitsForAnotherOneAndSaysForWhat(t *testing.T) {
+	s, id := begun(t)
+	unlock := must(files.Lock(t.Context(), must(s.open(false))(t), lockFolder+"/"+id, time.Minute))(t)
+	defer unlock()
+	s.c.LockWait = time.Millisecond
+	_, err := s.AddAudio(t.Context(), id, "memo.ogg", strings.NewReader("sound"))
+	refused, ok := errors.AsType[*files.Error](err)
+	if !ok || refused.Reason != files.Busy || !strings.Contains(err.Error(), "memo.ogg") || !strings.Contains(err.Error(), id) {
+		t.Errorf("%v", err)
+	}
+	same(t, "files", names(tree(t, s.path(id))), []string{metadataFile})
+	s.c.LockWait = time.Hour
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	for what, wait := range map[string]func() error{
+		"text":     func() error { _, err := s.AddText(ctx, id, "x"); return err },
+		"deletion": func() error { _, err := s.Delete(ctx, id); return err },
+		"repair":   func() error { _, err := s.Repair(ctx, id); return err },
+	} {
+		if err := wait(); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := s.Get(t.Context(), id); err != nil {
+		t.Errorf("reading waits for a writer: %v", err)
+	}
+}
+
+func TestSequencesAreNeverThoseOfFilesThatAreThere(t *testing.T) {
+	s, id := begun(t)
+	put(t, s.path(id, transcriptFolder, "004_audio.txt"), "by hand")
+	put(t, s.path(id, responseFolder, "007_cetico.txt"), "by hand")
+	same(t, "entry", add(t, s, id, "sound").Entry.Sequence, 5)
+	same(t, "answer", must(s.SaveResponse(t.Context(), id, answer("op", "x")))(t).File, "008_cetico.txt")
+	same(t, "the file by hand", content(t, s.path(id, responseFolder, "007_cetico.txt")), "by hand")
+}

@@ -1,0 +1,223 @@
+package session
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+const exampleID = "2025-12-20_10-30-00"
+
+// written is a store with a session whose metadata.json was written by hand.
+func written(t testing.TB, metadata string) *Store {
+	t.Helper()
+	s := open(t, t.TempDir())
+	put(t, s.path(exampleID, metadataFile), metadata)
+	return s
+}
+
+func TestTheExampleOfTheDocumentIsReadAndWrittenAsItIs(t *testing.T) {
+	example := content(t, "testdata/example.json")
+	s := written(t, example)
+	m := must(s.Get(t.Context(), exampleID))(t)
+	same(t, "state", m.State, Collecting)
+	same(t, "entries", []int{len(m.Audio), len(m.Answers)}, []int{1, 2})
+	same(t, "seconds", *m.Audio[0].Seconds, 12.5)
+	same(t, "answer", m.Answers[1].OracleName, "Visionário")
+	same(t, "snapshot", []int{m.Answers[1].Context.Transcripts, m.Answers[1].Context.Responses, *m.Answers[1].Context.TokensEstimate}, []int{3, 1, 1850})
+	if at := time.Date(2025, 12, 20, 10, 40, 30, 0, time.UTC); m.Answers[1].CreatedAt != at {
+		t.Errorf("the answer was made at %v, want %v", m.Answers[1].CreatedAt, at)
+	}
+	if again := must(encode(&m))(t); string(again) != example {
+		t.Errorf("it is written as\n%s", again)
+	}
+	if problems := m.Problems(nil, nil); len(problems) > 0 {
+		t.Errorf("problems of the example: %q", problems)
+	}
+}
+
+func TestWhatIsNotKnownStaysInItsPlaceAtEveryLevel(t *testing.T) {
+	s := written(t, content(t, "testdata/handwritten.json"))
+	ctx := t.Context()
+	must(s.SaveTranscript(ctx, exampleID, Transcript{Sequence: 2, Text: "spoken", By: "w", Flags: []Flag{{Kind: "silence", End: 2}}}))(t)
+	must(s.Prefer(ctx, exampleID, func(p *Preferences) { p.IncludeLLMHistory = false }))(t)
+	must(s.Rename(ctx, exampleID, "a name", ByPerson))(t)
+	got := content(t, s.path(exampleID, metadataFile))
+	want := `{
+  "note": "kept by me",
+  "session_id": "2025-12-20_10-30-00",
+  "state": "READY",
+  "audio_entries": [
+    {
+      "sequence": 1,
+      "received_at": "2025-12-20T10:30:05.250000",
+      "local_filename": "001_audio.ogg",
+      "file_size_bytes": 48,
+      "transcription_status": "SUCCESS",
+      "transcript_filename": "001_audio.txt",
+      "mood": {
+        "tired": true,
+        "of": [
+          1,
+          2.0,
+          "<b>"
+        ]
+      }
+    },
+    {
+      "telegram_file_id": "AwAC",
+      "sequence": 2,
+      "received_at": "2025-12-20T12:31:05+02:00",
+      "file_size_bytes": 5,
+      "duration_seconds": null,
+      "transcription_status": "SUCCESS",
+      "local_filename": "002_audio.mp3",
+      "transcript_flags": [
+        {
+          "kind": "silence",
+          "end_seconds": 2
+        }
+      ],
+      "transcript_filename": "002_audio.txt",
+      "transcribed_by": "w",
+      "transcription_attempts": 1
+    }
+  ],
+  "ui_preferences": {
+    "simplified_buttons": true,
+    "theme": "dark",
+    "include_llm_history": false
+  },
+  "schema": 12345678901234567890.0,
+  "name": "a name",
+  "named_by": "person"
+}
+`
+	if got != want {
+		t.Errorf("metadata.json is\n%s", got)
+	}
+}
+
+func TestAChangeOfOneValueLeavesEveryOtherByteOfItsEntry(t *testing.T) {
+	s := written(t, `{"state":"ERROR","audio_entries":[{"sequence":1,"transcript_flags":[{"kind":"ghost","why":"credits","start_seconds":1.50}],
+		"transcription_status":"FAILED","transcription_error":"busy","x":1e3}],"llm_entries":[{"context_snapshot":{"y":[ ],"cut":null}}]}`)
+	must(s.Retry(t.Context(), exampleID))(t)
+	got := strings.Join(strings.Fields(content(t, s.path(exampleID, metadataFile))), "")
+	const want = `{"state":"COLLECTING","audio_entries":[{"sequence":1,"transcript_flags":[{"kind":"ghost","why":"credits","start_seconds":1.50}],` +
+		`"transcription_status":"PENDING","x":1e3}],"llm_entries":[{"context_snapshot":{"y":[],"cut":null}}],"session_id":"2025-12-20_10-30-00"}`
+	if got != want {
+		t.Errorf("metadata.json is\n%s, want\n%s", got, want)
+	}
+}
+
+func TestTimesByHandAreReadInUTC(t *testing.T) {
+	want := time.Date(2025, 12, 20, 10, 30, 5, 0, time.UTC)
+	for _, text := range []string{"2025-12-20T10:30:05Z", "2025-12-20T10:30:05", "2025-12-20T12:30:05+02:00", "2025-12-20 10:30:05", "2025-12-20 10:30:05.000Z"} {
+		m, err := decode([]byte(`{"created_at":"` + text + `"}`))
+		if err != nil || m.CreatedAt != want {
+			t.Errorf("%s is read as %v, %v", text, m.CreatedAt, err)
+		}
+	}
+}
+
+func TestPreferencesThatAreNotSaidAreThoseByDefault(t *testing.T) {
+	for _, text := range []string{`{}`, `{"ui_preferences":null}`, `{"ui_preferences":{}}`, `{"ui_preferences":{"simplified_buttons":false}}`} {
+		if m := must(decode([]byte(text)))(t); !m.Preferences.IncludeLLMHistory {
+			t.Errorf("%s leaves answers out of the context", text)
+		}
+	}
+	if m := must(decode([]byte(`{"ui_preferences":{"include_llm_history":false}}`)))(t); m.Preferences.IncludeLLMHistory {
+		t.Error("a false that is said is read as true")
+	}
+}
+
+func TestListsOfASessionAreNeverNull(t *testing.T) {
+	for _, text := range []string{`{}`, `{"audio_entries":null,"llm_entries":null}`} {
+		m := must(decode([]byte(text)))(t)
+		shown := string(must(json.Marshal(m))(t))
+		if !strings.Contains(shown, `"audio_entries":[]`) || !strings.Contains(shown, `"llm_entries":[]`) {
+			t.Errorf("%s is shown as %s", text, shown)
+		}
+	}
+}
+
+func TestMetadataThatCannotBeReadIsNamedWithItsPlace(t *testing.T) {
+	cases := map[string]string{
+		"":                      "is empty",
+		"  \n":                  "is empty",
+		"\x00\x01":              "is no JSON",
+		`{"state":`:             "is no JSON",
+		`[]`:                    "an object is expected",
+		`{} {}`:                 "is no JSON",
+		`{"state": 7}`:          "state: a JSON number stands where a text is expected",
+		`{"audio_entries": {}}`: "audio_entries: a JSON object stands where a list is expected",
+		`{"audio_entries": [{"sequence":1},{"sequence":"two"}]}`:            "audio_entries[1].sequence: a JSON string stands where a whole number is expected",
+		`{"audio_entries": [{"sequence":1.5}]}`:                             "audio_entries[0].sequence: ",
+		`{"llm_entries": [{"context_snapshot":{"transcript_count":true}}]}`: "llm_entries[0].context_snapshot.transcript_count: a JSON bool stands",
+		`{"llm_entries": [{"created_at":"yesterday"}]}`:                     "llm_entries[0].created_at: “yesterday” is no time",
+		`{"audio_entries": [{"transcript_flags":[{"start_seconds":"x"}]}]}`: "audio_entries[0].transcript_flags[0].start_seconds: ",
+		`{"ui_preferences": 3}`:                                             "ui_preferences: ",
+		strings.Repeat(`{"a":`, 20_000) + "1" + strings.Repeat("}", 20_000): "is no JSON",
+	}
+	for text, want := range cases {
+		s := written(t, text)
+		_, err := s.Get(t.Context(), exampleID)
+		damaged, ok := errors.AsType[*Damaged](err)
+		if !ok || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "repair") || damaged.ID != exampleID {
+			t.Errorf("%.60q: %v, want “%s”", text, err, want)
+		}
+		if _, err := s.AddText(t.Context(), exampleID, "lost?"); !errors.As(err, &damaged) {
+			t.Errorf("%.60q takes in words: %v", text, err)
+		}
+		if got := content(t, s.path(exampleID, metadataFile)); got != text {
+			t.Errorf("%.60q was changed to %.60q", text, got)
+		}
+	}
+}
+
+func TestMetadataOf50MBIsRefusedWithoutReadingAllOfIt(t *testing.T) {
+	s := written(t, `{"x":"`+strings.Repeat("y", 50<<20)+`"}`)
+	if _, err := s.Get(t.Context(), exampleID); err == nil || !strings.Contains(err.Error(), "is larger than 16 MB") {
+		t.Errorf("%.200v", err)
+	}
+	_, skipped, err := s.List(t.Context())
+	if err != nil || len(skipped) != 1 || !strings.Contains(skipped[0].Reason, "larger") {
+		t.Errorf("%v, %v", skipped, err)
+	}
+}
+
+func TestAnObjectOfManyMembersIsReadInTime(t *testing.T) {
+	var text strings.Builder
+	text.WriteString(`{"state":"READY"`)
+	for i := range 200_000 {
+		fmt.Fprintf(&text, `,"m%d":0`, i)
+	}
+	text.WriteString(`}`)
+	m := must(decode([]byte(text.String())))(t)
+	same(t, "members", len(m.kept.members), 200_001)
+}
+
+func TestAMemberThatStandsThereTwiceCountsOnce(t *testing.T) {
+	m := must(decode([]byte("\ufeff" + `{"state":"READY","state":"ERROR","State":"COLLECTING"}`)))(t)
+	same(t, "state", m.State, Failed)
+	got := string(must(write(&m))(t))
+	if strings.Count(got, `"state"`) != 1 || !strings.Contains(got, `"State":"COLLECTING"`) {
+		t.Errorf("it is written as %s", got)
+	}
+}
+
+func TestTheFolderSaysWhichSessionItIs(t *testing.T) {
+	s := written(t, `{"session_id":"2020-01-01_00-00-00","state":"COLLECTING"}`)
+	m := must(s.Get(t.Context(), exampleID))(t)
+	same(t, "id", m.ID, exampleID)
+	if problems := m.Problems(nil, nil); len(problems) != 1 || !strings.Contains(problems[0], "2020-01-01_00-00-00") {
+		t.Errorf("%q", problems)
+	}
+	must(s.AddText(t.Context(), exampleID, "here"))(t)
+	if got := content(t, s.path(exampleID, metadataFile)); !strings.Contains(got, `"session_id": "`+exampleID+`"`) {
+		t.Errorf("metadata.json is\n%s", got)
+	}
+}

@@ -1,0 +1,185 @@
+package session
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestATranscriptIsKeptOnce(t *testing.T) {
+	s, id := begun(t)
+	ctx := t.Context()
+	s.c.Probe = nil
+	add(t, s, id, "x")
+	first := Transcript{Sequence: 1, Text: "words", By: "whisper", Language: "pt", Seconds: 3, Flags: []Flag{{Kind: "ghost", Text: "Thanks for watching", Start: 1, End: 2}}}
+	e := must(s.SaveTranscript(ctx, id, first))(t)
+	same(t, "entry", []any{e.Status, e.Transcript, e.By, e.Heard, *e.Seconds, e.Attempts, e.Flags[0].Text}, []any{Success, "001_audio.txt", "whisper", "pt", 3, 1, "Thanks for watching"})
+	before := tree(t, s.path(id))
+	must(s.SaveTranscript(ctx, id, first))(t)
+	must(s.SaveTranscript(ctx, id, Transcript{Sequence: 1, Text: "other words", By: "other"}))(t)
+	must(s.FailTranscript(ctx, id, 1, "too late"))(t)
+	same(t, "files", tree(t, s.path(id)), before)
+	if _, err := s.SaveTranscript(ctx, id, Transcript{Sequence: 2}); !errors.Is(err, ErrNotFound) {
+		t.Errorf("an entry that there is not: %v", err)
+	}
+}
+
+func TestATranscriptThatFailsCanBeTriedAgain(t *testing.T) {
+	s, id := begun(t)
+	ctx := t.Context()
+	add(t, s, id, "sound 1")
+	add(t, s, id, "sound 2")
+	must(s.Move(ctx, id, TranscriptionBegins))(t)
+	must(s.SaveTranscript(ctx, id, Transcript{Sequence: 2, Text: "two"}))(t)
+	e := must(s.FailTranscript(ctx, id, 1, "the endpoint\nsaid 503"))(t)
+	same(t, "failed", []any{e.Status, e.Error, e.Attempts}, []any{Failure, "the endpoint said 503", 1})
+	before := tree(t, s.path(id))
+	must(s.FailTranscript(ctx, id, 1, "the endpoint said 503"))(t)
+	same(t, "files after the same again", tree(t, s.path(id)), before)
+	same(t, "state", must(s.Move(ctx, id, TranscriptionFails))(t).State, Failed)
+	m := must(s.Retry(ctx, id))(t)
+	same(t, "again", []any{m.State, m.Audio[0].Status, m.Audio[0].Error, m.Audio[1].Status}, []any{Collecting, Pending, "", Success})
+	before = tree(t, s.path(id))
+	must(s.Retry(ctx, id))(t)
+	same(t, "files when there is nothing to try", tree(t, s.path(id)), before)
+	same(t, "attempts", must(s.SaveTranscript(ctx, id, Transcript{Sequence: 1, Text: "one"}))(t).Attempts, 2)
+	wantWhole(t, s, id)
+}
+
+func TestSilenceIsATranscriptWithoutWords(t *testing.T) {
+	s, id := begun(t)
+	add(t, s, id, "sound")
+	e := must(s.SaveTranscript(t.Context(), id, Transcript{Sequence: 1, Flags: []Flag{{Kind: "silence"}}}))(t)
+	same(t, "status", e.Status, Success)
+	same(t, "text", must(s.Transcript(t.Context(), id, 1))(t), "")
+	same(t, "name", wantWhole(t, s, id).Name, "")
+}
+
+func TestTheTranscriptOfAnotherEntryIsNotReplaced(t *testing.T) {
+	s := written(t, `{"state":"READY","audio_entries":[
+		{"sequence":1,"local_filename":"a.ogg","transcription_status":"SUCCESS","transcript_filename":"002_audio.txt"},
+		{"sequence":2,"local_filename":"b.ogg","transcription_status":"PENDING"}]}`)
+	put(t, s.path(exampleID, transcriptFolder, "002_audio.txt"), "of the first")
+	same(t, "file", must(s.SaveTranscript(t.Context(), exampleID, Transcript{Sequence: 2, Text: "of the second"}))(t).Transcript, "002_audio_02.txt")
+	same(t, "first", must(s.Transcript(t.Context(), exampleID, 1))(t), "of the first")
+	same(t, "second", must(s.Transcript(t.Context(), exampleID, 2))(t), "of the second")
+}
+
+func TestFilesThatCannotBeReadAreNamed(t *testing.T) {
+	s, id := begun(t)
+	ctx := t.Context()
+	for range 5 {
+		must(s.AddText(ctx, id, "words"))(t)
+	}
+	put(t, s.path(id, transcriptFolder, "001_audio.txt"), "\xff\xfew\x00")
+	put(t, s.path(id, transcriptFolder, "002_audio.txt"), strings.Repeat("x", maxStored+1))
+	outside := s.path("secret")
+	put(t, outside, "secret")
+	for _, gone := range []string{"003_audio.txt", "004_audio.txt", "005_audio.txt"} {
+		if err := os.Remove(s.path(id, transcriptFolder, gone)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.Symlink(outside, s.path(id, transcriptFolder, "004_audio.txt")), os.Mkdir(s.path(id, transcriptFolder, "005_audio.txt"), 0o700)); err != nil {
+		t.Skip("no symbolic links here")
+	}
+	for sequence, want := range map[int]string{1: "no UTF-8", 2: "larger than 16 MB", 3: "is missing", 4: "symbolic link", 5: "is not a file"} {
+		text, err := s.Transcript(ctx, id, sequence)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "_audio.txt") || errors.Is(err, fs.ErrNotExist) != (sequence == 3) {
+			t.Errorf("transcript %d: %q, %v; want “%s”", sequence, text, err, want)
+		}
+	}
+}
+
+func TestNamesOfFilesInMetadataDoNotLeadOutOfTheSession(t *testing.T) {
+	for _, name := range []string{"../../secret", "/etc/passwd", "a/b.txt", `a\b.txt`, "..", ".hidden", "a\x00b", strings.Repeat("x", 300)} {
+		quoted := string(must(plain(name))(t))
+		s := written(t, `{"state":"READY","audio_entries":[{"sequence":1,"local_filename":`+quoted+`,"transcription_status":"SUCCESS","transcript_filename":`+quoted+`}],
+			"llm_entries":[{"sequence":1,"response_filename":`+quoted+`}]}`)
+		put(t, s.path("secret"), "secret")
+		ctx := t.Context()
+		_, transcript := s.Transcript(ctx, exampleID, 1)
+		_, response := s.ResponseText(ctx, exampleID, 1)
+		_, _, audio := s.OpenAudio(ctx, exampleID, 1)
+		_, _, where := s.AudioPath(ctx, exampleID, 1)
+		for what, err := range map[string]error{"transcript": transcript, "response": response, "audio": audio, "path": where} {
+			if invalid, ok := errors.AsType[*Invalid](err); !ok || invalid.Kind != Form {
+				t.Errorf("%s %q: %v", what, name, err)
+			}
+		}
+		if hits := must(s.Search(ctx, "secret", 9))(t); len(hits) > 0 {
+			t.Errorf("%q is searched: %+v", name, hits)
+		}
+		report := must(s.Repair(ctx, exampleID))(t)
+		same(t, "findings", len(report.Findings), 4) // its session_id is missing, too
+	}
+}
+
+func TestAnAnswerIsKeptOncePerOperation(t *testing.T) {
+	s, id := begun(t)
+	ctx := t.Context()
+	must(s.AddText(ctx, id, "words"))(t)
+	r := answer("run/7", "I doubt it.")
+	r.CreatedAt = noon.In(time.FixedZone("", 3600))
+	first := must(s.SaveResponse(ctx, id, r))(t)
+	before := tree(t, s.path(id))
+	r.Text = "changed"
+	same(t, "again", must(s.SaveResponse(ctx, id, r))(t), first)
+	same(t, "files", tree(t, s.path(id)), before)
+	if got := content(t, s.path(id, metadataFile)); !strings.Contains(got, `"created_at": "2025-12-20T10:30:00Z",`) {
+		t.Errorf("the time is not in UTC:\n%s", got)
+	}
+	r.Operation = "run/8"
+	same(t, "another with the same slug", must(s.SaveResponse(ctx, id, r))(t).File, "002_cetico.txt")
+	for range 2 {
+		r.Operation = ""
+		must(s.SaveResponse(ctx, id, r))(t)
+	}
+	same(t, "answers", len(wantWhole(t, s, id).Answers), 4)
+	e, found, err := s.FindResponse(ctx, id, "run/8")
+	if e.Sequence != 2 || !found || err != nil {
+		t.Errorf("%+v, %v, %v", e, found, err)
+	}
+	for _, none := range []string{"run/9", ""} {
+		if _, found, err := s.FindResponse(ctx, id, none); found || err != nil {
+			t.Errorf("operation %q: %v, %v", none, found, err)
+		}
+	}
+}
+
+func TestSlugsFromOutsideBecomeNamesOfFiles(t *testing.T) {
+	for slug, want := range map[string]string{
+		"cetico": "cetico", "../../x": "x", "🔮": "oraculo", "": "oraculo", "Já Vi": "j--vi", strings.Repeat("a", 300): strings.Repeat("a", 80), "a.txt/..": "a-txt", "-": "oraculo",
+	} {
+		s, id := begun(t)
+		r := answer("op", "x")
+		r.Slug = slug
+		same(t, slug, must(s.SaveResponse(t.Context(), id, r))(t).File, "001_"+want+".txt")
+		wantWhole(t, s, id)
+	}
+}
+
+func TestAnAnswerThatBreaksARuleIsRefused(t *testing.T) {
+	s, id := begun(t)
+	before := tree(t, s.path(id))
+	minus := -1
+	for name, breaks := range map[string]func(r *Response){
+		"no text":       func(r *Response) { r.Text = " \n" },
+		"no name":       func(r *Response) { r.OracleName = " " },
+		"short id":      func(r *Response) { r.OracleID = "abc" },
+		"counts":        func(r *Response) { r.Context.Transcripts = -1 },
+		"tokens":        func(r *Response) { r.Context.TokensEstimate = &minus },
+		"far too large": func(r *Response) { r.Text = strings.Repeat("x", maxStored+1) },
+	} {
+		r := answer("op", "text")
+		breaks(&r)
+		_, err := s.SaveResponse(t.Context(), id, r)
+		if _, ok := errors.AsType[*Invalid](err); !ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	same(t, "files", tree(t, s.path(id)), before)
+}
