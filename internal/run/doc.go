@@ -29,7 +29,8 @@
 //     leave record says so, so that a run which many restarts move on is not taken for one that no process can drive.
 //   - A process drives at most so many runs; those that wait are taken in rotation between their owners, and nothing of them is recorded.
 //   - A run that performs an effect of another one (Within) takes no room of its own, so that runs that wait for runs never wait for each
-//     other's room. It stops with that effect where the effect is withdrawn, and stays open where a process only leaves.
+//     other's room. It stops with that effect where the effect is withdrawn or fails, and stays open where a process only leaves. A process that
+//     dies between the record that withdraws the effect and the request to stop leaves it to whoever takes it up.
 //   - A run that this build can't fold, since another wrote it, is not gone on with, but a request to stop ends it all the same: as
 //     cancelled, with what its records say without its tree, and a fault that says why there is no more.
 //   - Secrets are redacted before a record is appended; the step sees what was appended.

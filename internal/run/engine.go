@@ -45,6 +45,9 @@ type Performer struct {
 	Do func(ctx context.Context, job Job) (any, error)
 	// Found tells after a crash whether a Once effect was performed, and its result. Nil: that can't be told.
 	Found func(ctx context.Context, job Job) (any, bool, error)
+	// Withdraw ends what goes on elsewhere for an effect that is not Once, such as a run (Engine.Within): it is called in place of Do where the
+	// effect was under way in a process that is gone, or waited to be resumed, and the run is to stop. Nil: nothing does.
+	Withdraw func(ctx context.Context, job Job) error
 }
 
 // Job is one effect to be performed. Key is the same across a crash.

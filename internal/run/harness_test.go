@@ -30,8 +30,8 @@ const (
 	grace                 = 3 * time.Second
 )
 
-// The leaves of the test assistant. Do asks for effects: "r:x" reads x, "w:x" writes x once, any other letter is a kind
-// that nobody performs. It answers with the results, joined, and fails with the first fault unless it is lenient.
+// The leaves of the test assistant. Do asks for effects: "r:x" reads x, "w:x" writes x once, "c:x" has a run of its own do x, where
+// an engine has runs do that, any other letter is a kind that nobody performs. It answers with the results, joined, and fails with the first fault unless it is lenient.
 func leaves() []bt.Leaf {
 	type in struct {
 		What    string `port:"what"`
@@ -49,7 +49,7 @@ func leaves() []bt.Leaf {
 		var all []bt.Request
 		for _, word := range strings.Fields(i.What) {
 			letter, name, _ := strings.Cut(word, ":")
-			kind := map[string]string{"r": "read", "w": "write"}[letter]
+			kind := map[string]string{"r": "read", "w": "write", "c": "child"}[letter]
 			if kind == "" {
 				kind = "unheard"
 			}
@@ -407,6 +407,13 @@ func (b *broken) write(do func() error) error {
 	return errDown
 }
 
+// die ends the process at once: it writes nothing and renews nothing any more.
+func (b *broken) die() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.down = true
+}
+
 func (b *broken) isDown() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -436,6 +443,20 @@ func (b *broken) Records(ctx context.Context, o journal.Owner, id string, from i
 		return nil, err
 	}
 	return b.Store.Records(ctx, o, id, from)
+}
+
+func (b *broken) Standing(ctx context.Context, runs []journal.Key) ([]journal.Standing, error) {
+	if err := b.isDown(); err != nil {
+		return nil, err
+	}
+	return b.Store.Standing(ctx, runs)
+}
+
+func (b *broken) Renew(ctx context.Context, holder string, runs []journal.Key, until time.Time) error {
+	if err := b.isDown(); err != nil {
+		return err
+	}
+	return b.Store.Renew(ctx, holder, runs, until)
 }
 
 func (b *broken) Acquire(ctx context.Context, o journal.Owner, id, holder string, now, until time.Time) error {

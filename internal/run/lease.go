@@ -83,6 +83,9 @@ func (e *Engine) Driven(r journal.Run) bool {
 func (e *Engine) list(d *driver) {
 	e.mu.Lock()
 	e.live[d.ID] = d
+	if e.leaving { // it was being opened when the others were left
+		d.leaveToOthers()
+	}
 	if e.idle == nil {
 		e.idle = make(chan struct{})
 		go e.keepLeases(e.idle)

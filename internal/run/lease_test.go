@@ -16,8 +16,9 @@ import (
 // remote is a store that can't be reached while it is cut off.
 type remote struct {
 	journal.Store
-	mu  sync.Mutex
-	off bool
+	mu       sync.Mutex
+	off      bool
+	cutAfter string // a kind: once a record of it is taken, it is cut off
 }
 
 var errUnreachable = fmt.Errorf("no answer: %w", journal.ErrUnreachable)
@@ -41,7 +42,20 @@ func (r *remote) Append(ctx context.Context, o journal.Owner, id string, recs []
 	if err := r.reach(); err != nil {
 		return err
 	}
-	return r.Store.Append(ctx, o, id, recs, end)
+	err := r.Store.Append(ctx, o, id, recs, end)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err == nil && recs[0].Kind == r.cutAfter {
+		r.off, r.cutAfter = true, ""
+	}
+	return err
+}
+
+// cutOffAfter has it cut off once it has taken a record of a kind.
+func (r *remote) cutOffAfter(kind string) {
+	r.mu.Lock()
+	r.cutAfter = kind
+	r.mu.Unlock()
 }
 
 func (r *remote) Run(ctx context.Context, o journal.Owner, id string) (journal.Run, error) {

@@ -17,9 +17,10 @@ import (
 type way uint8
 
 const (
-	anew     way = iota
-	underWay     // it was, in a crash: performed only if it is known not to have been
-	lookedUp     // never performed any more, only looked up
+	anew      way = iota
+	underWay      // it was, in a crash: performed only if it is known not to have been
+	lookedUp      // never performed any more, only looked up
+	takenBack     // never performed any more: what goes on elsewhere for it is withdrawn
 )
 
 // perform starts effects. Once effects are marked first; those marked before a crash were under way in it.
@@ -62,11 +63,14 @@ func (d *driver) mark(life context.Context, effects []bt.Effect, before map[uint
 	return d.takeRecords(recs)
 }
 
-// lookUp asks what became of the Once effects of a run that is to stop.
+// lookUp asks what became of the Once effects of a run that is to stop, and withdraws what goes on elsewhere for others.
 func (d *driver) lookUp(life context.Context) {
 	for _, op := range d.f.order {
-		if d.f.marked[op] {
-			d.launch(life, d.f.open[op], lookedUp)
+		switch e := d.f.open[op]; {
+		case d.f.marked[op]:
+			d.launch(life, e, lookedUp)
+		case !e.Once && d.performer[e.Kind].Withdraw != nil:
+			d.launch(life, e, takenBack)
 		}
 	}
 }
@@ -117,13 +121,15 @@ func (d *driver) run(ctx context.Context, e asked, w way) *CompletionRecord {
 	job := Job{View: d.view, Effect: e.Effect, Asked: c.Asked, Key: d.ID + "/" + strconv.FormatUint(e.Op, 10),
 		Emit: func(p Piece) { p.Op = e.Op; d.feed.piece(p) }}
 	var err error
-	if w != anew {
+	if w == underWay || w == lookedUp {
 		c.Result, c.Found, err = d.find(ctx, job)
 	}
 	switch {
 	case err != nil || c.Found:
 	case w == lookedUp:
 		err = &bt.Fault{Kind: KindCancelled, Reason: nameOf(e.Effect) + " was not performed before the run was stopped"}
+	case w == takenBack:
+		err = d.withdraw(context.WithoutCancel(ctx), job)
 	default:
 		c.Result, c.Value, err = d.do(ctx, job)
 	}
@@ -200,6 +206,19 @@ func (d *driver) find(ctx context.Context, job Job) (raw json.RawMessage, was bo
 		return nil, false, unknown
 	}
 	return raw, was, nil
+}
+
+// withdraw ends what goes on elsewhere for an effect. The error says that it has no result.
+func (d *driver) withdraw(ctx context.Context, job Job) error {
+	fault := &bt.Fault{Kind: KindCancelled, Reason: "withdrawn"}
+	end := func() (err error) {
+		defer contain("withdrawing it", &err)
+		return d.performer[job.Effect.Kind].Withdraw(ctx, job)
+	}
+	if err := end(); err != nil {
+		fault.Reason += ", but it may go on: " + err.Error()
+	}
+	return fault
 }
 
 func faultOf(ctx context.Context, err error) *bt.Fault {

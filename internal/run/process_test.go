@@ -49,6 +49,11 @@ func (c *counting) Renew(ctx context.Context, holder string, runs []journal.Key,
 	return c.Store.Renew(ctx, holder, runs, until)
 }
 
+func (c *counting) Run(ctx context.Context, o journal.Owner, id string) (journal.Run, error) {
+	c.count("run", 1)
+	return c.Store.Run(ctx, o, id)
+}
+
 func (c *counting) Records(ctx context.Context, o journal.Owner, id string, from int64) ([]journal.Record, error) {
 	c.count("records", 1)
 	return c.Store.Records(ctx, o, id, from)

@@ -12,66 +12,87 @@ import (
 // process that only leaves a run to others ends its effects with another cause.
 var ErrWithdrawn = errors.New("the effect is withdrawn")
 
+// errUnwanted is why a run is asked to stop whose effect is withdrawn.
+var errUnwanted = errors.New("the run that it belongs to wants it no longer")
+
 // withinLook is how long a run that another process drives is watched before its row is looked at again.
 const withinLook = 3 * time.Second
 
-// Within performs an effect of a run by another run: it sees to it that the run of that id is driven, here or elsewhere, and gives its end.
-// A run that is not there yet is begun with what spec gives, in the room of the one whose effect it is: for who waits for a run must not
-// hold the room that the other wants. The id makes it repeatable: after a crash the same run goes on. If the effect is withdrawn, so
-// is the run; where this process only stops, whoever goes on with the effect finds it as it is.
+// Within performs an effect of a run by another run: it sees to it that the run of that id is driven, here or elsewhere, and gives its end,
+// whatever its status. A run that is not there yet is begun with what spec gives, in the room of the one whose effect it is: for who waits
+// for a run must not hold the room that the other wants. The id makes it repeatable: after a crash the same run goes on. An effect that is
+// Once would not be repeated, and is not to be performed so.
+//
+// If the effect is withdrawn, so is the run; where this process only stops, whoever goes on with the effect finds it as it is. A run that is
+// suspended gives what there is to show of it with a *Suspended. The error of spec is given as it is; after any other, such as
+// journal.ErrExists of an id or a session that is taken, the run is asked to stop, if there is one. A journal that is away is waited for as
+// long as the effect is wanted.
 func (e *Engine) Within(ctx context.Context, k journal.Key, spec func(ctx context.Context) (Spec, error)) (EndRecord, error) {
-	for first := true; ; first = false {
-		live, ended, err := e.goOnWithin(ctx, k, spec)
-		switch {
-		case ctx.Err() != nil:
-			return EndRecord{}, e.leaveWithin(ctx, k)
-		case ended:
-			return ReadEnd(ctx, e.Store, k.Owner, k.Run)
-		case first && errors.Is(err, journal.ErrExists), isLeased(err), errors.Is(err, journal.ErrEnded): // somebody else was there before
-			continue
-		case isAway(err) || err == nil && live == nil:
-			e.lookWithin(ctx, k)
-			continue
-		case err != nil:
-			return EndRecord{}, err
-		}
-		end, err := live.Wait(ctx)
-		switch {
-		case errors.Is(err, ErrLeft): // this process stops, and so does the run whose effect it is
-			<-ctx.Done()
+	for existed := false; ; {
+		end, err := e.goOnWithin(ctx, k, spec)
+		switch wrong, is := errors.AsType[*specError](err); {
 		case err == nil && end.Status == journal.Running:
 			return end, &Suspended{Fault: end.Fault}
 		case err == nil:
 			return end, nil
-		case ctx.Err() == nil && !isAway(err) && lostBy(err) == LostBroken:
-			return EndRecord{}, err
+		case ctx.Err() != nil:
+			return EndRecord{}, e.leaveWithin(ctx, k)
+		case isAway(err):
+			e.pauseWithin(ctx)
+		case is:
+			return EndRecord{}, wrong.error
+		case errors.Is(err, errElsewhere):
+			e.lookWithin(ctx, k)
+		case errors.Is(err, ErrLeft), errors.Is(err, ErrDraining): // this process stops, and so does the run whose effect it is
+			<-ctx.Done()
+		case errors.Is(err, journal.ErrExists) && !existed: // somebody else was there before
+			existed = true
+			continue
+		case lostBy(err) == LostTaken:
+			e.pauseWithin(ctx)
+		default:
+			return e.giveUpWithin(ctx, k, err)
 		}
+		existed = false
 	}
 }
 
-// goOnWithin sees to it that a run is driven: live is nil where another process does.
-func (e *Engine) goOnWithin(ctx context.Context, k journal.Key, spec func(ctx context.Context) (Spec, error)) (live *Live, ended bool, err error) {
+// errElsewhere says that another process drives the run.
+var errElsewhere = errors.New("another process drives it")
+
+// specError is an error of what a run was to begin with.
+type specError struct{ error }
+
+func (s *specError) Unwrap() error { return s.error }
+
+// goOnWithin gives the end of a run, after it was driven here if it was for this process to drive it.
+func (e *Engine) goOnWithin(ctx context.Context, k journal.Key, spec func(ctx context.Context) (Spec, error)) (EndRecord, error) {
 	row, err := e.Store.Run(ctx, k.Owner, k.Run)
+	var live *Live
 	switch {
 	case ctx.Err() != nil:
-		return nil, false, ctx.Err()
+		return EndRecord{}, ctx.Err()
 	case errors.Is(err, journal.ErrNotFound):
 		live, err = e.beginWithin(ctx, k, spec)
-		return live, false, err
-	case err != nil || row.Status != journal.Running:
-		return nil, err == nil, err
+	case err != nil:
+	case row.Status != journal.Running:
+		return ReadEnd(ctx, e.Store, k.Owner, k.Run)
+	default:
+		if live = e.drives(k); live == nil {
+			live, err = e.resumeWithin(ctx, k, row)
+		}
 	}
-	if live = e.Live(k.Run); live == nil && !e.Driven(row) {
-		live, err = e.resumeWithin(ctx, k)
+	if err != nil {
+		return EndRecord{}, err
 	}
-	return live, false, err
+	return live.Wait(ctx)
 }
 
 // beginWithin begins a run, in the room of another.
 func (e *Engine) beginWithin(ctx context.Context, k journal.Key, spec func(context.Context) (Spec, error)) (*Live, error) {
 	s, err := spec(ctx)
 	if err != nil {
-		return nil, err
+		return nil, &specError{err}
 	}
 	s.Owner, s.ID = k.Owner, k.Run
 	a, tree, err := e.startable(s)
@@ -82,19 +103,26 @@ func (e *Engine) beginWithin(ctx context.Context, k journal.Key, spec func(conte
 	if err != nil {
 		return nil, err
 	}
-	live, err := e.begin(ctx, context.WithoutCancel(ctx), a, tree, s, exit)
+	live, err := e.begin(ctx, lifeWithin(ctx), a, tree, s, exit)
 	if err != nil {
 		exit()
+	}
+	if errors.Is(err, journal.ErrNotFound) { // the session that it names
+		err = &specError{err}
 	}
 	return live, err
 }
 
-func (e *Engine) resumeWithin(ctx context.Context, k journal.Key) (*Live, error) {
+// resumeWithin goes on with a run, unless another process drives it.
+func (e *Engine) resumeWithin(ctx context.Context, k journal.Key, row journal.Run) (*Live, error) {
+	if e.Driven(row) {
+		return nil, errElsewhere
+	}
 	exit, err := e.enterWithin()
 	if err != nil {
 		return nil, err
 	}
-	return e.resume(context.WithoutCancel(ctx), k, anyhow, exit)
+	return e.resume(lifeWithin(ctx), k, anyhow, exit)
 }
 
 // enterWithin counts one more run, which takes no room.
@@ -108,20 +136,36 @@ func (e *Engine) enterWithin() (exit func(), err error) {
 	return e.entered.Done, nil
 }
 
+// lifeWithin is the life of a run that is driven for an effect. It is over if the effect is withdrawn, and outlives it otherwise.
+func lifeWithin(ctx context.Context) context.Context {
+	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	context.AfterFunc(ctx, func() {
+		if errors.Is(context.Cause(ctx), ErrWithdrawn) {
+			end(errUnwanted)
+		}
+	})
+	return life
+}
+
 // lookWithin watches a run that another process drives, for a while.
 func (e *Engine) lookWithin(ctx context.Context, k journal.Key) {
 	looking, stop := context.WithTimeout(ctx, withinLook)
 	defer stop()
 	for _, err := range e.Watch(looking, k.Owner, k.Run, 0) {
 		if err != nil {
-			pause, stop := e.Clock.After(awayPause)
-			select {
-			case <-pause:
-			case <-ctx.Done():
-			}
-			stop()
+			e.pauseWithin(ctx)
 			return
 		}
+	}
+}
+
+// pauseWithin lets what passes soon pass: a journal that is away, a run that is being freed.
+func (e *Engine) pauseWithin(ctx context.Context) {
+	pause, stop := e.Clock.After(awayPause)
+	defer stop()
+	select {
+	case <-pause:
+	case <-ctx.Done():
 	}
 }
 
@@ -131,9 +175,28 @@ func (e *Engine) leaveWithin(ctx context.Context, k journal.Key) error {
 	if !errors.Is(cause, ErrWithdrawn) {
 		return cause
 	}
-	err := e.Cancel(context.WithoutCancel(ctx), k.Owner, k.Run, "the run that it belongs to wants it no longer")
+	return errors.Join(cause, e.Withdraw(ctx, k))
+}
+
+// Withdraw asks a run to stop that performs an effect of another one; nothing if there is none, or it has ended. It heeds no cancellation:
+// what is withdrawn must not go on. A journal that is away is waited for as long as a lease.
+func (e *Engine) Withdraw(ctx context.Context, k journal.Key) error {
+	ctx = context.WithoutCancel(ctx)
+	err := whileAway(ctx, e.Clock, e.Lease, func() error { return e.Cancel(ctx, k.Owner, k.Run, errUnwanted.Error()) })
 	if errors.Is(err, journal.ErrNotFound) || errors.Is(err, journal.ErrEnded) {
-		err = nil
+		return nil
 	}
-	return errors.Join(cause, err)
+	return err
+}
+
+// giveUpWithin is what comes of an effect whose run can't be driven here: the end of the run, if it has ended so, else the error. Nobody
+// waits for the run any more then.
+func (e *Engine) giveUpWithin(ctx context.Context, k journal.Key, err error) (EndRecord, error) {
+	if end, endErr := ReadEnd(ctx, e.Store, k.Owner, k.Run); endErr == nil {
+		return end, nil
+	}
+	if failed := e.Withdraw(ctx, k); failed != nil {
+		e.Log.WarnContext(ctx, "a run goes on that nobody waits for", "run_id", k.Run, "err", logged(failed))
+	}
+	return EndRecord{}, err
 }

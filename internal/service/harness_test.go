@@ -35,6 +35,7 @@ type house struct {
 	*testing.T
 	store journal.Store
 	tree  string
+	most  int // runs that a process drives at once
 
 	mu    sync.Mutex
 	asked []servicetest.Asked // in the order of arrival
@@ -111,7 +112,7 @@ func (h *house) process(holder string, store journal.Store, all ...*assistant.As
 	if all == nil {
 		all = []*assistant.Assistant{h.panel("panel")}
 	}
-	c := run.Config{Store: store, Build: "test", Holder: holder, Dead: func(holder string) bool { return holder == "dead" }}
+	c := run.Config{Store: store, Build: "test", Holder: holder, MostRuns: h.most, Dead: func(holder string) bool { return holder == "dead" }}
 	for _, a := range all {
 		c.Assistants = append(c.Assistants, a.Assistant)
 	}

@@ -9,6 +9,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base32"
@@ -168,8 +169,9 @@ func (s *Service) Submit(ctx context.Context, owner journal.Owner, r Request) (S
 	return begun, nil
 }
 
-// Within performs an effect of a run by another one, of that id, as run.Engine.Within does, and gives what came of it. The run is begun in a
-// session of its own, or, where its assistant names one, in that.
+// Within performs an effect of a run by another one, of that id, as run.Engine.Within does, and gives what came of it: its end, whatever
+// its status, or, beside a *run.Suspended, what there is to show of it. The run is begun in the session of the request, or in one of its own;
+// it waits for no run that holds what it claims.
 func (s *Service) Within(ctx context.Context, owner journal.Owner, id string, r Request) (Result, error) {
 	a, err := s.assistant(r.Assistant)
 	if err != nil {
@@ -179,10 +181,16 @@ func (s *Service) Within(ctx context.Context, owner journal.Owner, id string, r 
 		_, spec, err := s.spec(ctx, owner, r, false)
 		return spec, err
 	})
-	if err != nil {
+	if _, waits := errors.AsType[*run.Suspended](err); err != nil && !waits {
 		return Result{}, err
 	}
-	return result(a, id, end)
+	shown, unreadable := result(a, id, end)
+	return shown, cmp.Or(err, unreadable)
+}
+
+// Withdraw asks the run of an effect to stop that was performed Within it and is wanted no longer, as run.Performer.Withdraw is to do.
+func (s *Service) Withdraw(ctx context.Context, owner journal.Owner, id string) error {
+	return s.config.Engine.Withdraw(ctx, journal.Key{Owner: owner, Run: id})
 }
 
 // submitted gives the run that was begun under the key of a request; journal.ErrNotFound without one.

@@ -1,0 +1,311 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+)
+
+// writing is a child that reads and writes once.
+var writing = children{"a": `<Do what="r:x w:b" got="{got}"/>`}
+
+// writesWithin is how many writes a parent has whose child is of writing: two beginnings, the child's receipt, mark, receipt and end, and the
+// parent's receipt and end.
+const writesWithin = 8
+
+// orders are the ways in which processes take up a parent and its child that nobody drives: each gives who is resumed, before the parent is.
+var orders = map[string]func(t *testing.T, w *world, store journal.Store, child string){
+	"the parent first": func(*testing.T, *world, journal.Store, string) {},
+	"the child first, by another process": func(t *testing.T, w *world, store journal.Store, child string) {
+		t.Helper()
+		if _, err := w.parents(store, "third", writing).TakeUp(t.Context(), journal.Key{Owner: ada, Run: child}); err != nil &&
+			!errors.Is(err, journal.ErrNotFound) && !errors.Is(err, journal.ErrEnded) {
+			t.Errorf("taking up the child: %v", err)
+		}
+	},
+}
+
+func TestCrashAtAnyWriteLeavesOneChildThatGoesOn(t *testing.T) {
+	for at := 1; at <= writesWithin; at++ {
+		for _, after := range []bool{false, true} {
+			for order, before := range orders {
+				t.Run(fmt.Sprintf("write %d %v %s", at, after, order), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						w := newWorld(t)
+						store := newStore(t)
+						dying := &broken{Store: store, at: at, after: after}
+						live, err := w.parents(dying, "dead", writing).Start(t.Context(), spec(oneChild))
+						if err == nil {
+							stopsShort(t, live, errDown)
+						}
+						pass(lease)
+						id := parentOf(t, store)
+						if id == "" {
+							return
+						}
+						before(t, w, store, childOf(id, 1))
+						survivor := w.parents(store, "survivor", writing)
+						if statusOf(t, store, id).Status == journal.Running {
+							waitSoon(t, "the parent", resume(t, survivor, id))
+						}
+						_, r := ends(t, store, id)
+						same(t, "outcome", r, result{Ended: "SUCCESS", Got: "X B"})
+						same(t, "runs", count(t, store), 2)
+						same(t, "writes", w.writes, map[string]int{childOf(id, 1) + "/2": 1})
+						repeated := len(all[run.ResumeRecord](t, records(t, store, childOf(id, 1)), run.KindResume))
+						if n := times(w.begun(), "read x"); n < 1 || n > 1+repeated {
+							t.Errorf("it was read %d times, and resumed %d times", n, repeated)
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+// parentOf is the run that was begun first; "" if there is none.
+func parentOf(t *testing.T, store journal.Store) string {
+	t.Helper()
+	runs, err := store.Runs(t.Context(), ada, journal.Filter{Session: session})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(runs) == 0 {
+		return ""
+	}
+	return runs[0].ID
+}
+
+func times(all []string, one string) (n int) {
+	for _, s := range all {
+		if s == one {
+			n++
+		}
+	}
+	return n
+}
+
+func TestCrashMatrixCoversEveryWriteOfAParentAndItsChild(t *testing.T) {
+	w := newWorld(t)
+	counting := &broken{Store: newStore(t)}
+	waitSoon(t, "the parent", start(t, w.parents(counting, "one", writing), oneChild))
+	same(t, "writes", counting.writes, writesWithin)
+}
+
+func TestProcessThatDrainsLeavesParentAndChildAndOthersFinishBoth(t *testing.T) {
+	for order, before := range orders {
+		t.Run(order, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				store := newStore(t)
+				release := w.holds("x", false)
+				defer release()
+				e := w.parents(store, "one", writing)
+				live := start(t, e, oneChild)
+				synctest.Wait()
+				child := e.Live(childOf(live.ID, 1))
+				began := time.Now()
+				drained(t, e)
+				if took := time.Since(began); took > grace {
+					t.Errorf("it took %v until nothing was driven", took)
+				}
+				stopsShort(t, live, run.ErrLeft)
+				stopsShort(t, child, run.ErrLeft)
+				for _, id := range []string{live.ID, child.ID} {
+					same(t, "records", kinds(records(t, store, id)), []string{"start", "leave"})
+					same(t, "holder of the lease", statusOf(t, store, id).LeaseHolder, "")
+				}
+				before(t, w, store, child.ID)
+				release()
+				_, r := waitSoon(t, "the parent", resume(t, w.parents(store, "two", writing), live.ID))
+				same(t, "outcome", r, result{Ended: "SUCCESS", Got: "X B"})
+				same(t, "runs", count(t, store), 2)
+				same(t, "writes", w.writes, map[string]int{child.ID + "/2": 1})
+			})
+		})
+	}
+}
+
+// drained has an engine leave what it drives, at once.
+func drained(t *testing.T, e *run.Engine) {
+	t.Helper()
+	now, cut := context.WithCancel(t.Context())
+	cut()
+	over := make(chan struct{})
+	go func() {
+		e.Drain(now)
+		close(over)
+	}()
+	select {
+	case <-over:
+	case <-time.After(soon):
+		t.Fatal("waiting for the process to leave its runs")
+	}
+}
+
+// held is a store that keeps receipts waiting until goOn is closed.
+type held struct {
+	journal.Store
+	goOn chan struct{}
+}
+
+func (h held) Append(ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End) error {
+	if recs[0].Kind == run.KindCompletion {
+		<-h.goOn
+	}
+	return h.Store.Append(ctx, o, id, recs, end)
+}
+
+func TestEffectHasNoReceiptBecauseItsProcessLeaves(t *testing.T) {
+	for name, late := range map[string]bool{"its run can't begin any more": true, "its run is left first": false} {
+		t.Run(name, func(t *testing.T) {
+			for range 20 { // whether its driver hears of the effect or of the leave first is chance
+				synctest.Test(t, func(t *testing.T) { leavesNoReceipt(t, late) })
+			}
+		})
+	}
+}
+
+// leavesNoReceipt has a process leave whose driver is busy with a receipt, before the child is begun or while it goes on.
+func leavesNoReceipt(t *testing.T, late bool) {
+	t.Helper()
+	w := newWorld(t)
+	release := w.holds("a", false)
+	store := held{newStore(t), make(chan struct{})}
+	begin := make(chan struct{})
+	e := w.parentsBy(store, "one", func(_ context.Context, id, name string) (run.Spec, error) {
+		if late {
+			<-begin
+		}
+		return children(nil).spec(id, name), nil
+	})
+	live := start(t, e, `<Parallel><Do what="r:b" got="{b}"/><Do what="c:a" got="{got}"/></Parallel>`)
+	synctest.Wait()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		drained(t, e)
+	}()
+	synctest.Wait()
+	close(begin)
+	synctest.Wait()
+	close(store.goOn)
+	<-over
+	stopsShort(t, live, run.ErrLeft)
+	same(t, "records", kinds(records(t, store, live.ID)), []string{"start", "completion", "leave"})
+	release()
+	_, r := waitSoon(t, "the parent", resume(t, w.parents(store, "two", nil), live.ID))
+	same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A"})
+	same(t, "runs", count(t, store), 2)
+}
+
+func TestRunThatIsBeingOpenedWhenItsProcessLeavesIsLeftToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		defer w.holds("a", false)()
+		w.opened = func(_ context.Context, v *run.View) error {
+			if v.Session != session {
+				pass(time.Second)
+			}
+			return nil
+		}
+		e := w.parents(store, "one", nil)
+		live := start(t, e, oneChild)
+		synctest.Wait()
+		drained(t, e)
+		stopsShort(t, live, run.ErrLeft)
+		same(t, "status of the child", statusOf(t, store, childOf(live.ID, 1)).Status, journal.Running)
+		same(t, "holder of the lease", statusOf(t, store, childOf(live.ID, 1)).LeaseHolder, "")
+	})
+}
+
+func TestRunThatIsBeingOpenedWhenItsEffectIsWithdrawnIsStopped(t *testing.T) {
+	for name, c := range map[string]struct{ crash bool }{"begun": {false}, "resumed": {true}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				store := newStore(t)
+				defer w.holds("a", false)()
+				dying := &broken{Store: store}
+				e := w.parents(dying, "one", nil)
+				first := true
+				slow := func(ctx context.Context, v *run.View) error {
+					if v.Session == session || !first {
+						return nil
+					}
+					first = false
+					<-ctx.Done() // it heeds its context, and would take for ever
+					return ctx.Err()
+				}
+				if !c.crash {
+					w.opened = slow
+				}
+				live := start(t, e, oneChild)
+				synctest.Wait()
+				if c.crash {
+					dying.die()
+					pass(lease)
+					w.opened = slow
+					live = resume(t, w.parents(store, "two", nil), live.ID)
+					synctest.Wait()
+				}
+				live.Cancel("enough")
+				end, _ := waitSoon(t, "the parent", live)
+				same(t, "status", end.Status, journal.Cancelled)
+				end, _ = ends(t, store, childOf(live.ID, 1))
+				same(t, "status of the child", end.Status, journal.Cancelled)
+			})
+		})
+	}
+}
+
+func TestRunThatIsStoppedWhenNobodyDrivesItEndsTheRunsOfItsEffects(t *testing.T) {
+	for name, leave := range map[string]func(t *testing.T, w *world, e *run.Engine, dying *broken){
+		"its process died":  func(_ *testing.T, _ *world, _ *run.Engine, dying *broken) { dying.die(); pass(lease) },
+		"its process left":  func(t *testing.T, _ *world, e *run.Engine, _ *broken) { drained(t, e) },
+		"it waits to begin": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				store := newStore(t)
+				dying := &broken{Store: store}
+				e := w.parents(dying, "one", nil, func(c *run.Config) { c.MostRuns = 1 })
+				release := w.holds("a", false)
+				defer release()
+				live := start(t, e, oneChild)
+				synctest.Wait()
+				id, last := live.ID, e
+				if leave == nil {
+					k, _, err := e.Submit(t.Context(), spec(oneChild))
+					if err != nil {
+						t.Fatal(err)
+					}
+					id = k.Run
+				} else {
+					leave(t, w, e, dying)
+					last = w.parents(store, "two", nil)
+				}
+				synctest.Wait()
+				if err := last.Cancel(t.Context(), ada, id, "enough"); err != nil {
+					t.Fatal(err)
+				}
+				same(t, "status", statusOf(t, store, id).Status, journal.Cancelled)
+				if leave == nil {
+					same(t, "runs, with the one that went on and its child", count(t, store), 3)
+					return
+				}
+				end, _ := ends(t, store, childOf(id, 1))
+				same(t, "status of the child", end.Status, journal.Cancelled)
+				same(t, "times that it was read", w.begun(), []string{"read a"})
+			})
+		})
+	}
+}

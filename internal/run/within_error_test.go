@@ -1,0 +1,406 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+)
+
+// suspends has what is under way under a name fail for now, and whatever is asked of it, until the function it returns is called.
+func (w *world) suspends(name string, wait <-chan struct{}) (free func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.do[name] = func(context.Context, run.Job) (any, error) {
+		<-wait
+		return "half of " + name, &run.Suspended{Fault: &bt.Fault{Kind: "overloaded", Reason: "try later"}}
+	}
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.do, name)
+	}
+}
+
+func TestRunThatIsSuspendedSuspendsTheOneItPerformsAnEffectOf(t *testing.T) {
+	for order, before := range orders {
+		t.Run(order, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				store := newStore(t)
+				free := w.busy("x")
+				live := start(t, w.parents(store, "one", writing), oneChild)
+				end, r := waitSoon(t, "the parent", live)
+				same(t, "status", end.Status, journal.Running)
+				same(t, "what had arrived", r.Under, []string{`child a: "running" !overloaded`})
+				child := childOf(live.ID, 1)
+				same(t, "records", kinds(records(t, store, live.ID)), []string{"start", "suspend"})
+				same(t, "records of the child", kinds(records(t, store, child)), []string{"start", "suspend"})
+				for _, id := range []string{live.ID, child} {
+					if row := statusOf(t, store, id); !row.Rests(time.Now()) {
+						t.Errorf("run %s does not rest: %+v", id, row)
+					}
+				}
+				free()
+				before(t, w, store, child)
+				_, r = waitSoon(t, "the parent", resume(t, w.parents(store, "two", writing), live.ID))
+				same(t, "outcome", r, result{Ended: "SUCCESS", Got: "X B"})
+				same(t, "runs", count(t, store), 2)
+			})
+		})
+	}
+}
+
+func TestSuspendedRunThatIsStoppedEndsTheSuspendedRunOfItsEffect(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		w.busy("a")
+		e := w.parents(store, "one", nil)
+		live := start(t, e, oneChild)
+		waitSoon(t, "the parent", live)
+		if err := e.Cancel(t.Context(), ada, live.ID, "enough"); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range []string{live.ID, childOf(live.ID, 1)} {
+			end, _ := ends(t, store, id)
+			same(t, "status", end.Status, journal.Cancelled)
+		}
+	})
+}
+
+func TestRunThatAnotherProcessSuspendsSuspendsTheOneItPerformsAnEffectOf(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		gate := make(chan struct{})
+		free := w.suspends("a", gate)
+		e := w.parents(store, "one", nil)
+		live := apart(t, w, store, e, oneChild)
+		synctest.Wait()
+		close(gate)
+		end, _ := waitSoon(t, "the parent", live)
+		same(t, "status", end.Status, journal.Running)
+		free()
+		_, r := waitSoon(t, "the parent", resume(t, e, live.ID))
+		same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A"})
+	})
+}
+
+// within performs an effect that nobody's run asks for.
+func within(t *testing.T, e *run.Engine, spec func(context.Context) (run.Spec, error)) (run.EndRecord, error) {
+	t.Helper()
+	ctx, cut := context.WithTimeout(t.Context(), soon)
+	defer cut()
+	end, err := e.Within(ctx, journal.Key{Owner: ada, Run: "child"}, spec)
+	if ctx.Err() != nil {
+		t.Fatalf("waiting for an effect to be performed: %v", err)
+	}
+	return end, err
+}
+
+func childSpec(context.Context) (run.Spec, error) { return children(nil).spec("child", "a"), nil }
+
+func TestErrorOfWhatARunIsToBeginWithReachesTheEffectAsItIs(t *testing.T) {
+	for _, wrong := range []error{errors.New("no such oracle"), journal.ErrLeased, journal.ErrEnded, journal.ErrExists, journal.ErrNotFound, journal.ErrConflict,
+		run.ErrDraining, run.ErrLeft, run.ErrIncompatible} {
+		synctest.Test(t, func(t *testing.T) {
+			asked, wrong := 0, fmt.Errorf("usage: %w", wrong)
+			e := newWorld(t).engine(newStore(t), "one")
+			_, err := within(t, e, func(context.Context) (run.Spec, error) { asked++; return run.Spec{}, wrong })
+			if err != wrong { //nolint:errorlint // it is to be this very error
+				t.Errorf("the effect gets %v; want %v", err, wrong)
+			}
+			same(t, "times that it was asked", asked, 1)
+		})
+	}
+}
+
+func TestRunThatCanNotBeginIsAnErrorOfTheEffect(t *testing.T) {
+	for name, c := range map[string]struct {
+		before func(t *testing.T, store journal.Store, e *run.Engine)
+		change func(*run.Spec)
+		want   error
+		says   string
+	}{
+		"its session is gone": {func(t *testing.T, store journal.Store, e *run.Engine) {
+			t.Helper()
+			if _, err := within(t, e, childSpec); err != nil {
+				t.Fatal(err)
+			}
+			if err := store.DeleteSession(t.Context(), ada, "of child", journal.ByPerson, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}, func(*run.Spec) {}, journal.ErrExists, "of child"},
+		"its session is nowhere":   {nil, func(s *run.Spec) { s.Session, s.NewSession = "nowhere", nil }, journal.ErrNotFound, "nowhere"},
+		"nobody knows its kind":    {nil, func(s *run.Spec) { s.Assistant = "stranger" }, nil, "stranger"},
+		"its tree is none":         {nil, func(s *run.Spec) { s.Tree = []byte(tree(`<Nothing/>`)) }, nil, "Nothing"},
+		"it does not fit its tree": {nil, func(s *run.Spec) { s.Given = nil; s.Tree = []byte(tree(`<Do what="{unset}" got="{got}"/>`)) }, nil, "unset"},
+		"what it uses up is gone":  {nil, func(s *run.Spec) { s.Consume = []string{"p1"} }, journal.ErrConsumed, "p1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				store := newStore(t)
+				e := w.engine(store, "one")
+				if c.before != nil {
+					c.before(t, store, e)
+				}
+				asked, runs := 0, count(t, store)
+				_, err := within(t, e, func(ctx context.Context) (run.Spec, error) {
+					s, err := childSpec(ctx)
+					if asked++; asked > 2 {
+						return s, fmt.Errorf("it is tried again and again: %w", errDown)
+					}
+					c.change(&s)
+					return s, err
+				})
+				if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+					t.Errorf("the effect gets %v; want %v with %q", err, c.want, c.says)
+				}
+				same(t, "runs", count(t, store), runs)
+				drained(t, e) // nothing of it is counted as driven
+			})
+		})
+	}
+}
+
+func TestRunThatCanNotBeOpenedIsTheSameToItsEffectAfterACrash(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		w.opened = func(context.Context, *run.View) error { return errors.New("no such model") }
+		for _, holder := range []string{"one", "two"} {
+			end, err := within(t, w.engine(store, holder), childSpec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "status", end.Status, journal.Failed)
+			same(t, "fault", end.Fault, &bt.Fault{Kind: "open", Reason: "no such model"})
+		}
+	})
+}
+
+func TestEffectThatFailsLeavesNoRunBehindThatGoesOn(t *testing.T) {
+	for name, c := range map[string]struct {
+		store func(store journal.Store) journal.Store
+		open  error
+		want  string
+	}{
+		"its run can't be opened here": {func(s journal.Store) journal.Store { return s }, errors.New("no such folder"), "no such folder"},
+		"its run does not fit":         {func(s journal.Store) journal.Store { return changed{s, "r:a", "r:b"} }, nil, "does not fit"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				store := newStore(t)
+				body := `<Sequence><Do what="r:a" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`
+				spec := func(context.Context) (run.Spec, error) { return children{"a": body}.spec("child", "a"), nil }
+				if _, err := within(t, w.engine(&broken{Store: store, at: 3}, "dead"), spec); !errors.Is(err, errDown) {
+					t.Fatalf("the process died with %v", err)
+				}
+				pass(lease)
+				w.opened = func(context.Context, *run.View) error { return c.open }
+				if _, err := within(t, w.engine(c.store(store), "two"), spec); err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("the effect gets %v; want %q", err, c.want)
+				}
+				same(t, "status of its run", statusOf(t, store, "child").Status, journal.Cancelled)
+			})
+		})
+	}
+}
+
+func TestRunThatBreaksIsAnErrorOfTheEffect(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		e := w.engine(endless{newStore(t), journal.ErrInvalid}, "one")
+		if _, err := within(t, e, childSpec); !errors.Is(err, journal.ErrInvalid) {
+			t.Errorf("the effect gets %v", err)
+		}
+		drained(t, e)
+	})
+}
+
+// flaky is a store in which something fails so many times before it succeeds, with or without having taken effect.
+type flaky struct {
+	journal.Store
+	mu    sync.Mutex
+	left  map[string]int // failures of a method
+	cause error
+	took  bool
+}
+
+func (f *flaky) fails(what string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.left[what]--
+	return f.left[what] >= 0
+}
+
+func (f *flaky) Run(ctx context.Context, o journal.Owner, id string) (journal.Run, error) {
+	if f.fails("run") {
+		return journal.Run{}, f.cause
+	}
+	return f.Store.Run(ctx, o, id)
+}
+
+func (f *flaky) Records(ctx context.Context, o journal.Owner, id string, from int64) ([]journal.Record, error) {
+	if f.fails("records") {
+		return nil, f.cause
+	}
+	return f.Store.Records(ctx, o, id, from)
+}
+
+func (f *flaky) Begin(ctx context.Context, b journal.Beginning) error {
+	if !f.fails("begin") {
+		return f.Store.Begin(ctx, b)
+	}
+	if f.took {
+		if err := f.Store.Begin(ctx, b); err != nil {
+			return err
+		}
+	}
+	return f.cause
+}
+
+func (f *flaky) Acquire(ctx context.Context, o journal.Owner, id, holder string, now, until time.Time) error {
+	if f.fails("acquire") {
+		return f.cause
+	}
+	return f.Store.Acquire(ctx, o, id, holder, now, until)
+}
+
+func TestJournalThatIsAwayForAMomentIsWaitedFor(t *testing.T) {
+	for _, cause := range []error{journal.ErrUnreachable, journal.ErrLocked, journal.ErrUnsure} {
+		for what, c := range map[string]struct {
+			writes int // of the process before, which died at the next; 0: there was none
+			left   map[string]int
+			took   bool
+		}{
+			"when it is looked for":                      {0, map[string]int{"run": 4}, false},
+			"when it begins":                             {0, map[string]int{"begin": 4}, false},
+			"when it begins, which nobody heard":         {0, map[string]int{"begin": 1}, true},
+			"when it is taken up":                        {1, map[string]int{"acquire": 4}, false},
+			"when its records are read":                  {1, map[string]int{"records": 4}, false},
+			"when its end is read":                       {3, map[string]int{"records": 4}, false},
+			"when its end is read, and before, and then": {3, map[string]int{"records": 2, "run": 3}, false},
+		} {
+			t.Run(fmt.Sprint(cause, " ", what), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWorld(t)
+					store := newStore(t)
+					if c.writes > 0 {
+						_, err := within(t, w.engine(&broken{Store: store, at: c.writes + 1}, "dead"), childSpec)
+						if c.writes < 3 && !errors.Is(err, errDown) {
+							t.Fatalf("the process died with %v", err)
+						}
+						pass(lease)
+					}
+					end, err := within(t, w.engine(&flaky{Store: store, left: c.left, cause: cause, took: c.took}, "one"), childSpec)
+					if err != nil {
+						t.Fatal(err)
+					}
+					same(t, "outcome", resultOf(t, end), result{Ended: "SUCCESS", Got: "A"})
+					same(t, "runs", count(t, store), 1)
+				})
+			})
+		}
+	}
+}
+
+// meeting is a store in which those who begin wait for each other.
+type meeting struct {
+	journal.Store
+	all *sync.WaitGroup
+}
+
+func (m meeting) Begin(ctx context.Context, b journal.Beginning) error {
+	m.all.Done()
+	m.all.Wait()
+	return m.Store.Begin(ctx, b)
+}
+
+func TestOfTwoThatBeginTheSameRunBothGetItsEnd(t *testing.T) {
+	for name, holders := range map[string][2]string{"of one process": {"one", "one"}, "of two": {"one", "two"}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				store := newStore(t)
+				w.takes("a", time.Second)
+				var all, both sync.WaitGroup
+				engines := map[string]*run.Engine{}
+				for _, holder := range holders {
+					if engines[holder] == nil {
+						all.Add(1)
+						engines[holder] = w.engine(meeting{store, &all}, holder)
+					}
+				}
+				for _, holder := range holders {
+					both.Go(func() {
+						end, err := within(t, engines[holder], childSpec)
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						same(t, "outcome", resultOf(t, end), result{Ended: "SUCCESS", Got: "a"})
+					})
+				}
+				both.Wait()
+				same(t, "runs", count(t, store), 1)
+				same(t, "effects", w.begun(), []string{"read a"})
+			})
+		})
+	}
+}
+
+// worn is a store that says so often how a run stands, and no more.
+type worn struct {
+	*counting
+	most int
+}
+
+func (w worn) Run(ctx context.Context, o journal.Owner, id string) (journal.Run, error) {
+	if w.times("run") >= w.most {
+		return journal.Run{}, fmt.Errorf("asked %d times: %w", w.most, errDown)
+	}
+	return w.counting.Run(ctx, o, id)
+}
+
+func TestRunThatThisProcessCanNotLetGoOfIsWaitedForWithPauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		release := w.holds("a", true)
+		defer release()
+		asked := newCounting(t)
+		asked.Store = store
+		e := w.engine(worn{asked, 300}, "one")
+		over := make(chan struct{})
+		go func() {
+			defer close(over)
+			end, err := within(t, e, childSpec)
+			if err != nil {
+				t.Errorf("the effect gets %v", err)
+				return
+			}
+			same(t, "outcome", resultOf(t, end), result{Ended: "SUCCESS", Got: "A"})
+		}()
+		synctest.Wait()
+		// Another process was faster once, and is gone: the driver here loses the run, and its effect heeds nothing.
+		again := journal.Record{Seq: 1, At: time.Now(), Kind: run.KindResume, Data: []byte(`{"holder":"two","build":"test","now":0}`)}
+		if err := store.Append(t.Context(), ada, "child", []journal.Record{again}, nil); err != nil {
+			t.Fatal(err)
+		}
+		pass(40 * time.Second)
+		release()
+		<-over
+	})
+}

@@ -1,0 +1,229 @@
+package service_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+	"sibyl/internal/service"
+	"sibyl/internal/service/servicetest"
+)
+
+// council is a process in which a panel has its personas asked by a jury: each by a run of its own.
+func (h *house) council(holder string, store journal.Store) *service.Service {
+	h.Helper()
+	var s *service.Service
+	panel := h.panel("panel")
+	panel.Open = func(context.Context, *run.View) (map[string]run.Performer, func(), error) {
+		return map[string]run.Performer{"persona": {
+			Do: func(ctx context.Context, job run.Job) (any, error) {
+				var asked servicetest.Asked
+				if err := json.Unmarshal(job.Effect.Payload, &asked); err != nil {
+					return nil, err
+				}
+				r := service.Request{Assistant: "jury", Words: asked.Words, Options: asked.Persona}
+				if asked.Persona == "nobody" {
+					r.Options = nil
+				}
+				res, err := s.Within(ctx, job.View.Owner, childOf(job), r)
+				if err != nil {
+					return res.Answer, err
+				}
+				return string(res.Status) + " " + res.Answer, nil
+			},
+			Withdraw: func(ctx context.Context, job run.Job) error { return s.Withdraw(ctx, job.View.Owner, childOf(job)) },
+		}}, nil, nil
+	}
+	s = h.process(holder, store, panel, h.panel("jury"))
+	return s
+}
+
+// childOf is the id of the run that performs an effect.
+func childOf(job run.Job) string { return strings.ReplaceAll(job.Key, "/", "-") }
+
+// children are the rows of the runs of the jury, the last first.
+func (h *house) children() []journal.Run {
+	h.Helper()
+	return must(h.store.Runs(h.Context(), ada, journal.Filter{Assistant: "jury"}))(h)
+}
+
+// statuses are those of the runs of the jury.
+func (h *house) statuses() (all []journal.Status) {
+	h.Helper()
+	for _, r := range h.children() {
+		all = append(all, r.Status)
+	}
+	return all
+}
+
+const bothAnswered = "- ada: done - ada: ADA\n\n- bob: done - bob: BOB\n\n"
+
+func TestEffectIsPerformedByARunOfAnotherAssistant(t *testing.T) {
+	inHouse(t, func(h *house) {
+		s := h.council("one", h.store)
+		first := h.start(s, "", "Tea, hunter2?")
+		same(h, "answer", h.wait(first).Answer, bothAnswered)
+		same(h, "statuses", h.statuses(), []journal.Status{journal.Done, journal.Done})
+		for _, r := range h.children() {
+			session := must(h.store.Session(h.Context(), ada, r.Session))(h)
+			same(h, "session", []string{session.Title, session.Assistant}, []string{"Tea, [redacted]?", "jury"})
+			same(h, "runs of the session", session.Runs, 1)
+		}
+		same(h, "personas that were asked", len(h.asked), 2)
+		res := must(s.Within(h.Context(), ada, first.ID+"-1", service.Request{Assistant: "jury", Words: "Milk?", Options: "eve"}))(h)
+		same(h, "answer when it is asked for again", res.Answer, "- ada: ADA\n")
+		same(h, "personas that were asked", len(h.asked), 2)
+		again := service.Request{Assistant: "jury", Session: h.children()[0].Session, Words: "Milk?", Options: "eve"}
+		must(s.Within(h.Context(), ada, "another", again))(h)
+		same(h, "session of a request that names one", must(h.store.Run(h.Context(), ada, "another"))(h).Session, again.Session)
+	})
+}
+
+func TestWhatARunOfAnEffectCanNotBeginWithIsAUsageError(t *testing.T) {
+	inHouse(t, func(h *house) {
+		s := h.council("one", h.store)
+		try := func(r service.Request) error {
+			_, err := s.Within(h.Context(), ada, "child", r)
+			return err
+		}
+		misused(h, "no such assistant", try(service.Request{Assistant: "choir"}), "it has: panel, jury")
+		misused(h, "no words", try(service.Request{Assistant: "jury", Options: "ada"}), "a panel wants words")
+		err := try(service.Request{Assistant: "jury", Session: "none", Words: "Tea?", Options: "ada"})
+		misused(h, "no such session", err, "none")
+		isError(h, "no such session", err, journal.ErrNotFound)
+		r := must(s.Start(h.Context(), ada, service.Request{Assistant: "panel", Words: "Tea?", Options: "nobody bob"}))(h)
+		same(h, "answer of a panel of which one can't be asked", h.wait(r).Answer, "- bob: done - bob: BOB\n\n")
+	})
+}
+
+func TestProcessThatDiesAtAnyWriteLeavesOneRunForEachEffect(t *testing.T) {
+	for at := 2; at <= 10; at++ { // the two beginnings, receipts and ends of the jury, and three writes of the panel
+		t.Run(fmt.Sprint(at), func(t *testing.T) {
+			inHouse(t, func(h *house) {
+				dead := h.start(h.council("dead", &failing{Store: h.store, at: at}), "", "Tea?")
+				_, _ = dead.Wait(h.Context())
+				s := h.council("two", h.store)
+				if row := must(h.store.Run(h.Context(), ada, dead.ID))(h); row.Status == journal.Running {
+					same(h, "answer", h.wait(must(s.Resume(h.Context(), ada, dead.ID))(h)).Answer, bothAnswered)
+				}
+				same(h, "statuses", h.statuses(), []journal.Status{journal.Done, journal.Done})
+			})
+		})
+	}
+}
+
+func TestPanelThatIsCancelledCancelsItsJury(t *testing.T) {
+	for name, c := range map[string]struct {
+		leaves bool // the panel is left by its process first
+	}{"while it goes on": {}, "when nobody drives it": {leaves: true}} {
+		t.Run(name, func(t *testing.T) {
+			inHouse(t, func(h *house) {
+				defer h.holds("bob")()
+				s := h.council("one", h.store)
+				r := h.start(s, "", "Tea?")
+				synctest.Wait()
+				if c.leaves {
+					h.leave(s)
+					s = h.council("two", h.store)
+				}
+				if err := s.Cancel(h.Context(), ada, r.ID, "enough"); err != nil {
+					h.Fatal(err)
+				}
+				h.ended(r.ID, journal.Cancelled)
+				h.ended(r.ID+"-1", journal.Done)
+				h.ended(r.ID+"-2", journal.Cancelled)
+			})
+		})
+	}
+}
+
+// leave has a process leave what it drives, at once.
+func (h *house) leave(s *service.Service) {
+	now, cut := context.WithCancel(h.Context())
+	cut()
+	s.Drain(now)
+}
+
+// ended waits a minute at most until a run has ended, and wants it to have ended so.
+func (h *house) ended(id string, want journal.Status) {
+	h.Helper()
+	var row journal.Run
+	for until := time.Now().Add(time.Minute); time.Now().Before(until); <-time.After(100 * time.Millisecond) {
+		if row = must(h.store.Run(h.Context(), ada, id))(h); row.Status != journal.Running {
+			break
+		}
+	}
+	same(h, "status of run "+id, row.Status, want)
+}
+
+func TestPanelThatIsLeftGoesOnElsewhereWithItsJury(t *testing.T) {
+	for name, first := range map[string]string{"the panel first": "", "the jury first": "-2"} {
+		t.Run(name, func(t *testing.T) {
+			inHouse(t, func(h *house) {
+				release := h.holds("bob")
+				s := h.council("one", h.store)
+				r := h.start(s, "", "Tea?")
+				synctest.Wait()
+				h.leave(s)
+				same(h, "statuses", h.statuses(), []journal.Status{journal.Running, journal.Done})
+				if first != "" {
+					must(h.council("third", h.store).Resume(h.Context(), ada, r.ID+first))(h)
+					synctest.Wait()
+				}
+				panel := must(h.council("two", h.store).Resume(h.Context(), ada, r.ID))(h)
+				synctest.Wait()
+				release()
+				same(h, "answer", h.wait(panel).Answer, bothAnswered)
+				same(h, "statuses", h.statuses(), []journal.Status{journal.Done, journal.Done})
+			})
+		})
+	}
+}
+
+func TestJuryThatIsSuspendedSuspendsItsPanel(t *testing.T) {
+	inHouse(t, func(h *house) {
+		h.do["bob"] = func(context.Context, run.Job) (any, error) {
+			return nil, &run.Suspended{Fault: &bt.Fault{Kind: "overloaded", Reason: "try later"}}
+		}
+		s := h.council("one", h.store)
+		r := h.start(s, "", "Tea?")
+		same(h, "status", h.wait(r).Status, journal.Running)
+		res, err := s.Within(h.Context(), ada, r.ID+"-2", service.Request{Assistant: "jury"})
+		if _, waits := errors.AsType[*run.Suspended](err); !waits {
+			h.Errorf("a jury that is suspended gives %v", err)
+		}
+		same(h, "what there is to show", []string{res.Run, string(res.Status), res.Question}, []string{r.ID + "-2", "running", "Tea?"})
+		delete(h.do, "bob")
+		same(h, "answer", h.wait(must(s.Resume(h.Context(), ada, r.ID))(h)).Answer, bothAnswered)
+	})
+}
+
+func TestPanelsAndTheirJuriesEndWhereThereIsRoomForOneRun(t *testing.T) {
+	inHouse(t, func(h *house) {
+		h.most = 1
+		h.takes("bob", time.Second, nil)
+		var all sync.WaitGroup
+		for _, s := range []*service.Service{h.council("one", h.store), h.council("two", h.store)} {
+			for range 4 {
+				all.Go(func() { same(h, "answer", h.wait(h.start(s, "", "Tea?")).Answer, bothAnswered) })
+			}
+		}
+		over := make(chan struct{})
+		go func() { all.Wait(); close(over) }()
+		select {
+		case <-over:
+		case <-time.After(time.Minute):
+			h.Fatal("waiting for eight panels to end")
+		}
+		same(h, "runs of the jury", len(h.children()), 16)
+	})
+}
