@@ -15,11 +15,24 @@ func (l *language) figures(t talk) []finding {
 		paired[r.at], paired[r.rival.at] = true, true
 	}
 	for i, s := range t.sentences {
-		if len(s.figures) > 0 && !paired[i] {
+		if len(s.figures) > 0 && !paired[i] && !slices.ContainsFunc(plain[max(0, len(plain)-mostHolding):], func(f finding) bool { return repeats(t, f, i) }) {
 			plain = append(plain, finding{at: i, figures: s.figures})
 		}
 	}
 	return append(against, distinct(t, plain)...)
+}
+
+// repeats says whether a sentence only gives the quantities of a finding again.
+func repeats(t talk, f finding, i int) bool {
+	s := t.sentences[i]
+	for _, q := range s.figures {
+		if !slices.ContainsFunc(f.figures, func(o quantity) bool {
+			return o.kind == q.kind && o.value == q.value && (o.text == q.text || q.kind != date)
+		}) {
+			return false
+		}
+	}
+	return s.figures[0].value >= 10 || shares(s.stems, t.sentences[f.at].stems) > 0
 }
 
 // rivals finds quantities that are said twice with two numbers, in two sentences.

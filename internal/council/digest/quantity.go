@@ -82,13 +82,16 @@ func (l *language) quantity(list []token, i int) (quantity, bool) {
 		q.kind = date
 	case !written && isYear(said, value):
 		q.kind = year
-	case value < 10 || written && value < 100:
+	case unit["measure"].at(list, after) > 0:
+		q.kind = counted + l.stem(list[after].norm)
+		q.to++
+	case value < 10:
 		return q, false
 	case after < len(list) && list[after].word && !l.isFunction(list[after].norm) && !isDigit(rune(list[after].norm[0])):
 		q.kind = counted + l.stem(list[after].norm)
 		q.to++
 	}
-	if written && value == 1 {
+	if written && (value == 1 || q.kind == number && value < 100) {
 		return q, false // “um mês” is as often “some month”
 	}
 	return q, true
@@ -137,7 +140,8 @@ func (l *language) namedDay(list []token, i int) (quantity, bool) {
 		return quantity{}, false
 	}
 	day := max(l.words["month"].at(list, i+n), l.words["weekday"].at(list, i+n))
-	if day == 0 {
+	after := i + n + day
+	if day == 0 || l.words["ordinal"].at(list, i+n) > 0 && after < len(list) && list[after].word && !l.isFunction(list[after].norm) {
 		return quantity{}, false
 	}
 	return quantity{from: i, to: i + n + day, kind: date}, true
@@ -258,8 +262,25 @@ func (l *language) numberWord(word string) (float64, bool) {
 	return 0, false
 }
 
-// subject gives the stems of a sentence that say what its quantity is of.
+// subject gives the stems that say what a quantity of a sentence is of: those of its clause, with the one before if it has none.
 func (l *language) subject(s sentence, q quantity) []string {
-	kept := slices.Clone(s.tokens[:q.from])
-	return l.content(append(kept, s.tokens[q.to:]...))
+	from, to := q.from, q.to
+	for to < len(s.tokens) && !l.isBetween(s.tokens, to) {
+		to++
+	}
+	for {
+		for from > 0 && !l.isBetween(s.tokens, from-1) {
+			from--
+		}
+		kept := slices.Clone(s.tokens[from:q.from])
+		if stems := l.content(append(kept, s.tokens[q.to:to]...)); len(stems) > 0 || from == 0 {
+			return stems
+		}
+		from--
+	}
+}
+
+// isBetween says whether a token stands between two clauses.
+func (l *language) isBetween(list []token, i int) bool {
+	return slices.Contains([]string{",", ";", "(", ")", "–", "—"}, list[i].norm) || l.words["clause"].at(list, i) > 0
 }
