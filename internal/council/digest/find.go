@@ -112,7 +112,7 @@ func (a assertions) to(l *language, t talk, i int) bool {
 	for at, n := range shared {
 		said := t.sentences[at]
 		near := at-i <= 3 && said.entry == asked.entry
-		if float64(n) >= enough*float64(len(asked.stems)) && (n >= 2 || near) && (!amount || len(said.figures) > 0) {
+		if float64(n) >= enough*float64(len(asked.stems)) && (n >= 2 || near || amount) && (!amount || len(said.figures) > 0) {
 			return true
 		}
 	}
@@ -287,12 +287,20 @@ func same(a, b []string) bool {
 	return n > 0 && float64(n) >= 0.7*float64(len(a)+len(b)-n) || strings.Join(a, " ") == strings.Join(b, " ")
 }
 
+// sayAlike says whether quantities were said in the same words.
+func sayAlike(a, b []quantity) bool {
+	return slices.EqualFunc(a, b, func(p, q quantity) bool { return p.text == q.text })
+}
+
+// mostBefore is how many findings a new one is held against.
+const mostBefore = 20
+
 // distinct leaves out what was said before in nearly the same words, among the nearest findings.
 func distinct(t talk, found []finding) []finding {
 	var kept []finding
 	for _, f := range found {
-		if !slices.ContainsFunc(kept[max(0, len(kept)-mostHolding):], func(k finding) bool {
-			return same(t.sentences[k.at].stems, t.sentences[f.at].stems) && len(t.sentences[f.at].figures) == 0
+		if !slices.ContainsFunc(kept[max(0, len(kept)-mostBefore):], func(k finding) bool {
+			return same(t.sentences[k.at].stems, t.sentences[f.at].stems) && sayAlike(t.sentences[k.at].figures, t.sentences[f.at].figures)
 		}) {
 			kept = append(kept, f)
 		}

@@ -13,6 +13,7 @@ type quantity struct {
 	text     string // as it was said
 	kind     string // "money", "percent", "date", "clock", "year", "number", "time month", "count client"
 	value    float64
+	subject  []string // stems of what it is a quantity of
 }
 
 const (
@@ -26,10 +27,13 @@ const (
 	counted = "count "
 )
 
+// mostFigures is how many quantities of a sentence are read.
+const mostFigures = 12
+
 // quantities finds the numbers in a sentence that are worth to be checked: those with a unit, dates, and bare ones from ten on.
 func (l *language) quantities(text string, list []token) []quantity {
 	var found []quantity
-	for i := 0; i < len(list); i++ {
+	for i := 0; i < len(list) && len(found) < mostFigures; i++ {
 		q, ok := l.quantity(list, i)
 		if !ok {
 			continue
@@ -38,6 +42,7 @@ func (l *language) quantities(text string, list []token) []quantity {
 		if q.kind == date {
 			q.value = 0
 		}
+		q.subject = l.subject(list, q)
 		found = append(found, q)
 		i = q.to - 1
 	}
@@ -263,17 +268,17 @@ func (l *language) numberWord(word string) (float64, bool) {
 }
 
 // subject gives the stems that say what a quantity of a sentence is of: those of its clause, with the one before if it has none.
-func (l *language) subject(s sentence, q quantity) []string {
+func (l *language) subject(list []token, q quantity) []string {
 	from, to := q.from, q.to
-	for to < len(s.tokens) && !l.isBetween(s.tokens, to) {
+	for to < len(list) && !l.isBetween(list, to) {
 		to++
 	}
 	for {
-		for from > 0 && !l.isBetween(s.tokens, from-1) {
+		for from > 0 && !l.isBetween(list, from-1) {
 			from--
 		}
-		kept := slices.Clone(s.tokens[from:q.from])
-		if stems := l.content(append(kept, s.tokens[q.to:to]...)); len(stems) > 0 || from == 0 {
+		kept := slices.Clone(list[from:q.from])
+		if stems := l.content(append(kept, list[q.to:to]...)); len(stems) > 0 || from == 0 {
 			return stems
 		}
 		from--

@@ -21,6 +21,7 @@ const (
 	longRun    = 26 // words of a sentence that is parted at connectives
 	fewest     = 7  // words that a part has at least
 	commaRun   = 45 // words of a part that is parted at a comma
+	hardRun    = 80 // words of a part that is parted wherever it is
 	wrappedAt  = 50 // bytes of a line that may go on in the next one
 	longQuote  = 45 // words of a quotation
 	longSaying = 6  // words of a sentence that says something with no word of meaning
@@ -115,7 +116,7 @@ func (l *language) parts(run []token, add func([]token)) {
 	for i := range run {
 		if long && count >= fewest && left >= fewest {
 			joint := l.words["joints"].at(run, i) > 0 || l.asksNext(run, i)
-			if joint || count >= commaRun && run[i].norm == "," {
+			if joint || count >= hardRun || count >= commaRun && run[i].norm == "," {
 				add(run[start:i])
 				start, count = i, 0
 			}
