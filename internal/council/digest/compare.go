@@ -59,6 +59,8 @@ type comparer struct {
 type statement struct {
 	sentence
 	negated bool
+	limited bool     // a negation that something else takes back in part: “not before …”, “not only”
+	denied  []string // what stands behind a negation
 	advises bool
 	warns   bool
 }
@@ -67,6 +69,7 @@ const (
 	mostStatements = 300 // of one answer
 	mostPoints     = 6   // of a kind
 	fewestShared   = 3   // stems of two sentences that mean the same
+	nearNegation   = 4   // words behind a negation that it denies
 )
 
 // pointsOf takes an answer apart into what it states. Headings, code and what asks are left out.
@@ -83,8 +86,10 @@ func (l *language) pointsOf(text string, answer int) []statement {
 		for i := range s.tokens {
 			if l.words["negation"].at(s.tokens, i) > 0 {
 				p.negated = !p.negated
+				p.denied = append(p.denied, l.content(s.tokens[i+1:min(i+1+nearNegation, len(s.tokens))])...)
 			}
 		}
+		p.limited = len(p.denied) > 0 && l.words["limits"].has(s.tokens)
 		p.advises = !p.warns && !p.negated && l.words["recommend"].has(s.tokens)
 		list = append(list, p)
 	}
@@ -171,17 +176,19 @@ func (c comparer) agreements(pairs []pair) []Point {
 func (c comparer) agree(p pair) bool {
 	a, b := c.points[p.a], c.points[p.b]
 	shorter, all := c.overlap(p)
-	if p.shared < fewestShared || shorter < 0.6 || all < 0.4 || a.negated != b.negated || a.warns != b.warns {
+	if a.negated != b.negated || a.limited != b.limited || a.warns != b.warns {
 		return false
 	}
+	equal := false
 	for _, q := range a.figures {
 		for _, r := range b.figures {
 			if comparable(q, r) && q.value != r.value {
 				return false
 			}
+			equal = equal || q.kind == r.kind && q.value == r.value && q.value > 0
 		}
 	}
-	return true
+	return p.shared >= fewestShared && shorter >= 0.6 && all >= 0.4 || equal && p.shared >= 2 && shorter >= 0.4
 }
 
 // differences finds points on the same subject that go against each other.
@@ -206,15 +213,16 @@ func (c comparer) differences(pairs []pair) []Point {
 func (c comparer) oppose(p pair) bool {
 	a, b := c.points[p.a], c.points[p.b]
 	shorter, all := c.overlap(p)
-	if a.negated != b.negated && p.shared >= fewestShared && shorter >= 0.6 && all >= 0.4 {
+	denies := shares(a.denied, b.stems) > 0 || shares(b.denied, a.stems) > 0
+	if a.negated != b.negated && denies && !a.limited && !b.limited && p.shared >= fewestShared && shorter >= 0.6 && all >= 0.4 {
 		return true
 	}
-	if (a.advises && b.warns || b.advises && a.warns) && shorter >= 0.4 {
+	if (a.advises && b.warns || b.advises && a.warns) && shorter >= 0.5 {
 		return true
 	}
 	for _, q := range a.figures {
 		for _, r := range b.figures {
-			if c.isRival(c.subject(a.sentence, q), c.subject(b.sentence, r), q, r) {
+			if isRival(q, r) {
 				return true
 			}
 		}
@@ -361,7 +369,7 @@ func (c Comparison) Markdown(language string) string {
 // credits says whose a point is and which transcripts it is about: “ — Cético, Otimista (Transcrição 1)”.
 func (l *language) credits(p Point) string {
 	out := ""
-	if len(p.By) > 0 {
+	if len(p.By) > 0 && !strings.HasPrefix(p.Text, p.By[0]+": ") {
 		out = " — " + strings.Join(p.By, ", ")
 	}
 	var places []string

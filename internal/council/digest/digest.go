@@ -71,8 +71,8 @@ func (l *language) read(entries []Entry) talk {
 	asked := t.marked(open)
 	t.found[decision] = l.decisions(t, asked)
 	t.found[claim] = l.claims(t, asked, t.marked(decision))
-	t.found[figure] = l.figures(t)
-	t.found[central] = t.best()
+	t.found[figure] = figures(t)
+	t.found[central] = t.best(l)
 	return t
 }
 

@@ -6,45 +6,56 @@ import (
 )
 
 // figures lists the sentences with quantities, those first that give the same quantity otherwise elsewhere.
-func (l *language) figures(t talk) []finding {
-	rivals := l.rivals(t)
+func figures(t talk) []finding {
 	var against, plain []finding
 	paired := map[int]bool{}
-	for _, r := range rivals {
+	for _, r := range rivals(t) {
 		against = append(against, r)
 		paired[r.at], paired[r.rival.at] = true, true
 	}
 	for i, s := range t.sentences {
-		if len(s.figures) > 0 && !paired[i] {
+		if len(s.figures) > 0 && !paired[i] && !slices.ContainsFunc(plain[max(0, len(plain)-mostBefore):], func(f finding) bool { return repeats(t, f, i) }) {
 			plain = append(plain, finding{at: i, figures: s.figures})
 		}
 	}
 	return append(against, distinct(t, plain)...)
 }
 
+// repeats says whether a sentence only gives the quantities of a finding again.
+func repeats(t talk, f finding, i int) bool {
+	s := t.sentences[i]
+	for _, q := range s.figures {
+		if !slices.ContainsFunc(f.figures, func(o quantity) bool {
+			return o.kind == q.kind && o.value == q.value && (o.text == q.text || q.kind != date)
+		}) {
+			return false
+		}
+	}
+	return s.figures[0].value >= 10 || shares(s.stems, t.sentences[f.at].stems) > 0
+}
+
 // rivals finds quantities that are said twice with two numbers, in two sentences.
-func (l *language) rivals(t talk) []finding {
+func rivals(t talk) []finding {
 	type place struct {
-		at      int
-		figure  quantity
-		subject []string
+		at     int
+		figure quantity
 	}
 	by := map[string][]place{} // by stem of the subject
 	var found []finding
 	used := map[[2]int]bool{}
 	for i, s := range t.sentences {
 		for _, q := range s.figures {
-			here := place{i, q, l.subject(s, q)}
-			for _, stem := range here.subject {
+			here := place{i, q}
+			for _, stem := range q.subject {
 				for _, before := range by[stem] {
 					pair := [2]int{before.at, i}
-					if before.at != i && !used[pair] && l.isRival(before.subject, here.subject, before.figure, q) {
+					if before.at != i && !used[pair] && isRival(before.figure, q) {
 						used[pair] = true
 						found = append(found, finding{at: before.at, figures: []quantity{before.figure}, rival: &finding{at: i, figures: []quantity{q}}})
 					}
 				}
 			}
-			for _, stem := range here.subject {
+			for _, stem := range q.subject {
 				if len(by[stem]) < mostHolding {
 					by[stem] = append(by[stem], here)
 				}
@@ -55,10 +66,11 @@ func (l *language) rivals(t talk) []finding {
 }
 
 // isRival says whether two quantities are of the same kind and subject and have different values.
-func (l *language) isRival(a, b []string, p, q quantity) bool {
+func isRival(p, q quantity) bool {
 	if p.value == q.value || !comparable(p, q) {
 		return false
 	}
+	a, b := p.subject, q.subject
 	n := shares(a, b)
 	least := min(len(a), len(b))
 	counts := strings.HasPrefix(p.kind, counted)

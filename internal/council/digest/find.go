@@ -68,7 +68,9 @@ func (l *language) isReplied(t talk, i int) bool {
 		return false
 	}
 	next := t.sentences[i+1]
-	return l.words["reply"].at(next.tokens, 0) > 0 && l.words["no reply"].at(next.tokens, 0) == 0 && !l.isUnknown(next.tokens)
+	n := l.words["reply"].at(next.tokens, 0)
+	marked := n < len(next.tokens) && !next.tokens[n].word
+	return n > 0 && (t.sentences[i].asked || marked || n == len(next.tokens)) && l.words["no reply"].at(next.tokens, 0) == 0 && !l.isUnknown(next.tokens)
 }
 
 // assertions are the sentences that may answer a question, by their stems.
@@ -110,7 +112,7 @@ func (a assertions) to(l *language, t talk, i int) bool {
 	for at, n := range shared {
 		said := t.sentences[at]
 		near := at-i <= 3 && said.entry == asked.entry
-		if float64(n) >= enough*float64(len(asked.stems)) && (n >= 2 || near) && (!amount || len(said.figures) > 0) {
+		if float64(n) >= enough*float64(len(asked.stems)) && (n >= 2 || near || amount) && (!amount || len(said.figures) > 0) {
 			return true
 		}
 	}
@@ -140,11 +142,18 @@ func (l *language) decides(list []token) (at, n int) {
 		return at, n
 	}
 	for i := range list {
-		if n := l.words["intent"].at(list, i); n > 0 && l.acts(list, i+n) {
+		if n := l.words["intent"].at(list, i); n > 0 && l.acts(list, i+n) && !l.isReported(list, i) {
 			return i, n
 		}
 	}
 	return 0, 0
+}
+
+// isReported says whether somebody else is said to think what begins at i: “she thinks we should”.
+func (l *language) isReported(list []token, i int) bool {
+	for i--; i >= 0 && (list[i].norm == "," || slices.Contains([]string{"que", "that", "dass"}, list[i].norm)); i-- {
+	}
+	return l.words["reports"].at(list, i) > 0
 }
 
 // acts says whether an act follows what announces one. German has the verb at the end.
@@ -183,18 +192,18 @@ func (l *language) said(t talk, i, at, n int) string {
 func (l *language) claims(t talk, asked, decided map[int]bool) []finding {
 	var found []finding
 	for i, s := range t.sentences {
-		if asked[i] || decided[i] || s.asked || l.isQuestion(s) || words(s.tokens) < 4 {
+		if asked[i] || decided[i] || s.asked || l.isQuestion(s) || words(s.tokens) < 4 || words(s.tokens) < 6 && len(s.stems) < fewestMeant {
 			continue
 		}
-		if why, at, n := l.claims1(s.tokens); n > 0 && !l.isSupported(t, i) {
+		if why, at, n := l.strength(s.tokens); n > 0 && !l.isSupported(t, i) {
 			found = append(found, finding{at: i, why: why, word: l.said(t, i, at, n)})
 		}
 	}
 	return distinct(t, found)
 }
 
-// claims1 finds the word that makes a sentence a claim, and which kind of claim.
-func (l *language) claims1(list []token) (why string, at, n int) {
+// strength finds the word that makes a sentence a claim, and which kind of claim.
+func (l *language) strength(list []token) (why string, at, n int) {
 	quiet := make([]bool, len(list)+1)
 	for i := range list {
 		for j := range l.words["quiet"].at(list, i) {
@@ -241,7 +250,7 @@ func (l *language) beginsClause(list []token, i int) bool {
 // isSupported says whether a reason or a figure stands in a claim or beside it.
 func (l *language) isSupported(t talk, i int) bool {
 	s := t.sentences[i]
-	if len(s.figures) > 0 || l.words["reason"].has(s.tokens) {
+	if measured(s) || l.words["reason"].has(s.tokens) {
 		return true
 	}
 	for _, at := range []int{i - 1, i + 1} {
@@ -249,11 +258,16 @@ func (l *language) isSupported(t talk, i int) bool {
 			continue
 		}
 		beside := t.sentences[at]
-		if len(beside.figures) > 0 && shares(s.stems, beside.stems) > 0 || at > i && l.words["reason"].at(beside.tokens, 0) > 0 {
+		if measured(beside) && shares(s.stems, beside.stems) > 0 || at > i && l.words["reason"].at(beside.tokens, 0) > 0 {
 			return true
 		}
 	}
 	return false
+}
+
+// measured says whether a sentence has a figure that may support something, which dates do not.
+func measured(s sentence) bool {
+	return slices.ContainsFunc(s.figures, func(q quantity) bool { return !slices.Contains([]string{date, clock, year}, q.kind) })
 }
 
 // shares counts the stems that two lists have in common.
@@ -273,12 +287,20 @@ func same(a, b []string) bool {
 	return n > 0 && float64(n) >= 0.7*float64(len(a)+len(b)-n) || strings.Join(a, " ") == strings.Join(b, " ")
 }
 
+// sayAlike says whether quantities were said in the same words.
+func sayAlike(a, b []quantity) bool {
+	return slices.EqualFunc(a, b, func(p, q quantity) bool { return p.text == q.text })
+}
+
+// mostBefore is how many findings a new one is held against.
+const mostBefore = 20
+
 // distinct leaves out what was said before in nearly the same words, among the nearest findings.
 func distinct(t talk, found []finding) []finding {
 	var kept []finding
 	for _, f := range found {
-		if !slices.ContainsFunc(kept[max(0, len(kept)-mostHolding):], func(k finding) bool {
-			return same(t.sentences[k.at].stems, t.sentences[f.at].stems) && len(t.sentences[f.at].figures) == 0
+		if !slices.ContainsFunc(kept[max(0, len(kept)-mostBefore):], func(k finding) bool {
+			return same(t.sentences[k.at].stems, t.sentences[f.at].stems) && sayAlike(t.sentences[k.at].figures, t.sentences[f.at].figures)
 		}) {
 			kept = append(kept, f)
 		}

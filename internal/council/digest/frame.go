@@ -41,7 +41,7 @@ func (l *language) lens(text string) lens {
 	out.stems = l.content(list)
 	best := len(list)
 	for _, each := range []*language{l, languages()["pt"], languages()["en"], languages()["de"]} {
-		for _, k := range []kind{claim, open, decision, figure} {
+		for _, k := range []kind{claim, open, decision, figure, central} {
 			if at, n := each.words["lens "+kindNames[k]].in(list); n > 0 && at < best {
 				best, out.kind, out.known = at, k, true
 			}
@@ -81,7 +81,7 @@ func (t talk) fitting(l lens, shown [kinds][]finding) []finding {
 	} else {
 		for _, list := range shown {
 			for _, f := range list {
-				if shares(l.stems, t.sentences[f.at].stems) > 0 && !slices.ContainsFunc(fit, func(k finding) bool { return k.at == f.at }) {
+				if shares(l.stems, t.sentences[f.at].stems) >= fewestMeant && !slices.ContainsFunc(fit, func(k finding) bool { return k.at == f.at }) {
 					fit = append(fit, f)
 				}
 			}

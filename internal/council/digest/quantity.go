@@ -13,6 +13,7 @@ type quantity struct {
 	text     string // as it was said
 	kind     string // "money", "percent", "date", "clock", "year", "number", "time month", "count client"
 	value    float64
+	subject  []string // stems of what it is a quantity of
 }
 
 const (
@@ -26,10 +27,13 @@ const (
 	counted = "count "
 )
 
+// mostFigures is how many quantities of a sentence are read.
+const mostFigures = 12
+
 // quantities finds the numbers in a sentence that are worth to be checked: those with a unit, dates, and bare ones from ten on.
 func (l *language) quantities(text string, list []token) []quantity {
 	var found []quantity
-	for i := 0; i < len(list); i++ {
+	for i := 0; i < len(list) && len(found) < mostFigures; i++ {
 		q, ok := l.quantity(list, i)
 		if !ok {
 			continue
@@ -38,6 +42,7 @@ func (l *language) quantities(text string, list []token) []quantity {
 		if q.kind == date {
 			q.value = 0
 		}
+		q.subject = l.subject(list, q)
 		found = append(found, q)
 		i = q.to - 1
 	}
@@ -82,13 +87,16 @@ func (l *language) quantity(list []token, i int) (quantity, bool) {
 		q.kind = date
 	case !written && isYear(said, value):
 		q.kind = year
-	case value < 10 || written && value < 100:
+	case unit["measure"].at(list, after) > 0:
+		q.kind = counted + l.stem(list[after].norm)
+		q.to++
+	case value < 10:
 		return q, false
 	case after < len(list) && list[after].word && !l.isFunction(list[after].norm) && !isDigit(rune(list[after].norm[0])):
 		q.kind = counted + l.stem(list[after].norm)
 		q.to++
 	}
-	if written && value == 1 {
+	if written && (value == 1 || q.kind == number && value < 100) {
 		return q, false // “um mês” is as often “some month”
 	}
 	return q, true
@@ -137,7 +145,8 @@ func (l *language) namedDay(list []token, i int) (quantity, bool) {
 		return quantity{}, false
 	}
 	day := max(l.words["month"].at(list, i+n), l.words["weekday"].at(list, i+n))
-	if day == 0 {
+	after := i + n + day
+	if day == 0 || l.words["ordinal"].at(list, i+n) > 0 && after < len(list) && list[after].word && !l.isFunction(list[after].norm) {
 		return quantity{}, false
 	}
 	return quantity{from: i, to: i + n + day, kind: date}, true
@@ -258,8 +267,25 @@ func (l *language) numberWord(word string) (float64, bool) {
 	return 0, false
 }
 
-// subject gives the stems of a sentence that say what its quantity is of.
-func (l *language) subject(s sentence, q quantity) []string {
-	kept := slices.Clone(s.tokens[:q.from])
-	return l.content(append(kept, s.tokens[q.to:]...))
+// subject gives the stems that say what a quantity of a sentence is of: those of its clause, with the one before if it has none.
+func (l *language) subject(list []token, q quantity) []string {
+	from, to := q.from, q.to
+	for to < len(list) && !l.isBetween(list, to) {
+		to++
+	}
+	for {
+		for from > 0 && !l.isBetween(list, from-1) {
+			from--
+		}
+		kept := slices.Clone(list[from:q.from])
+		if stems := l.content(append(kept, list[q.to:to]...)); len(stems) > 0 || from == 0 {
+			return stems
+		}
+		from--
+	}
+}
+
+// isBetween says whether a token stands between two clauses.
+func (l *language) isBetween(list []token, i int) bool {
+	return slices.Contains([]string{",", ";", "(", ")", "–", "—"}, list[i].norm) || l.words["clause"].at(list, i) > 0
 }

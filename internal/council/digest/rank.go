@@ -32,10 +32,10 @@ const (
 )
 
 // best picks the key sentences, the most central first, none like another.
-func (t talk) best() []finding {
+func (t talk) best(l *language) []finding {
 	order := make([]int, 0, len(t.sentences))
 	for i, s := range t.sentences {
-		if words(s.tokens) >= fewestSaid && len(s.stems) >= fewestMeant && !s.asked {
+		if words(s.tokens) >= fewestSaid && len(s.stems) >= fewestMeant && !s.asked && !l.isQuestion(s) {
 			order = append(order, i)
 		}
 	}

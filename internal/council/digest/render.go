@@ -177,7 +177,11 @@ func (w *writer) frame(p Frame, lenses []lens, shown [kinds][]finding) {
 	for _, l := range lenses {
 		fit := w.fitting(l, shown)
 		if len(fit) == 0 {
-			fmt.Fprintf(w, "- **%s** — %s\n", strings.TrimRight(l.text, ".:;"), w.say["model"])
+			none := "model"
+			if l.known {
+				none = "none here"
+			}
+			fmt.Fprintf(w, "- **%s** — %s\n", strings.TrimRight(l.text, ".:;"), w.say[none])
 			continue
 		}
 		var quotes []string

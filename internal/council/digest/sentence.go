@@ -21,8 +21,10 @@ const (
 	longRun    = 26 // words of a sentence that is parted at connectives
 	fewest     = 7  // words that a part has at least
 	commaRun   = 45 // words of a part that is parted at a comma
+	hardRun    = 80 // words of a part that is parted wherever it is
 	wrappedAt  = 50 // bytes of a line that may go on in the next one
 	longQuote  = 45 // words of a quotation
+	longSaying = 6  // words of a sentence that says something with no word of meaning
 	ellipsis   = "…"
 	terminates = ".!?;" + ellipsis
 )
@@ -36,9 +38,9 @@ func (l *language) split(text string, entry int) []sentence {
 			out = append(out, s)
 		}
 	}
-	start := 0
+	start, wrapped := 0, isWrapped(text)
 	for i := range list {
-		if l.ends(text, list, start, i) {
+		if l.ends(text, list, start, i, wrapped) {
 			l.parts(list[start:i+1], add)
 			start = i + 1
 		}
@@ -48,7 +50,7 @@ func (l *language) split(text string, entry int) []sentence {
 }
 
 // ends says whether a sentence that began at start ends with token i.
-func (l *language) ends(text string, list []token, start, i int) bool {
+func (l *language) ends(text string, list []token, start, i int, wrapped bool) bool {
 	t := list[i]
 	if t.word || i+1 == len(list) {
 		return false
@@ -59,9 +61,7 @@ func (l *language) ends(text string, list []token, start, i int) bool {
 	case paragraphEnd:
 		return true
 	case lineEnd:
-		r, _ := utf8.DecodeRuneInString(text[next.from:])
-		wrapped := i > start && list[i-1].to-lineStart(list, start, i) >= wrappedAt
-		return !wrapped || !unicode.IsLower(r) && (!unicode.IsLetter(r) || l.code != "de")
+		return !wrapped || isItem(list, i+1)
 	case "!", "?", ";":
 		return following != "" || next.norm == lineEnd || next.norm == paragraphEnd
 	case ellipsis:
@@ -84,14 +84,23 @@ func (l *language) ends(text string, list []token, start, i int) bool {
 	return false
 }
 
-// lineStart is where the line that ends at i begins.
-func lineStart(list []token, start, i int) int {
-	for j := i - 1; j >= start; j-- {
-		if !list[j].word && strings.HasPrefix(list[j].norm, lineEnd) {
-			return list[j].to
+// isWrapped says whether sentences go on over the ends of lines: nearly all lines are long.
+func isWrapped(text string) bool {
+	short, all := 0, 0
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		if line = strings.TrimSpace(line); line != "" {
+			all++
+			if len(line) < wrappedAt {
+				short++
+			}
 		}
 	}
-	return list[start].from
+	return 4*short <= all+3 // the last line of a paragraph is short
+}
+
+// isItem says whether a line begins with the mark of a list.
+func isItem(list []token, i int) bool {
+	return slices.Contains([]string{"-", "*", "•", "–"}, list[i].norm) && i+1 < len(list) && list[i+1].from > list[i].to
 }
 
 func startsLower(text string, t token) bool {
@@ -106,8 +115,8 @@ func (l *language) parts(run []token, add func([]token)) {
 	long := left > longRun
 	for i := range run {
 		if long && count >= fewest && left >= fewest {
-			joint := l.words["joints"].at(run, i) > 0
-			if joint || count >= commaRun && run[i].norm == "," {
+			joint := l.words["joints"].at(run, i) > 0 || l.asksNext(run, i)
+			if joint || count >= hardRun || count >= commaRun && run[i].norm == "," {
 				add(run[start:i])
 				start, count = i, 0
 			}
@@ -118,6 +127,12 @@ func (l *language) parts(run []token, add func([]token)) {
 		}
 	}
 	add(run[start:])
+}
+
+// asksNext says whether a question follows a connective: “so how do we”.
+func (l *language) asksNext(run []token, i int) bool {
+	n := l.words["lead"].at(run, i)
+	return n > 0 && l.words["asks"].at(run, i+n) > 0
 }
 
 func words(list []token) int {
@@ -142,24 +157,24 @@ func (l *language) sentence(text string, part []token, entry int) (sentence, boo
 	for first < end {
 		n := l.words["lead"].at(part[:end], first)
 		switch {
-		case !part[first].word && !l.opens(part[first]):
+		case !part[first].word && !opens(part[:end], first):
 			first++
-		case n > 0 && first+n < end:
+		case n > 0 && first+n < end && l.words["kept"].at(part[:end], first) == 0:
 			first += n
 		default:
 			s.tokens = part[first:end]
 			s.text = quoted(text, s.tokens, part[end:])
 			s.stems = l.content(s.tokens)
 			s.figures = l.quantities(text, s.tokens)
-			return s, len(s.stems) > 0 || len(s.figures) > 0
+			return s, len(s.stems) > 0 || len(s.figures) > 0 || words(s.tokens) >= longSaying
 		}
 	}
 	return s, false
 }
 
 // opens says whether a sign belongs to the word behind it.
-func (l *language) opens(t token) bool {
-	return slices.Contains([]string{"$", "€", "£", "+", "-"}, t.norm)
+func opens(list []token, i int) bool {
+	return slices.Contains([]string{"$", "€", "£", "+", "-"}, list[i].norm) && i+1 < len(list) && list[i+1].from == list[i].to
 }
 
 // quoted is the text of a sentence on one line, with the sign that ends it.

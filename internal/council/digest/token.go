@@ -106,7 +106,9 @@ func parsePhrases(list string) phrases {
 			for a := range strings.SplitSeq(w, "/") {
 				before, starred := strings.CutPrefix(a, "*")
 				before, ends := strings.CutSuffix(before, "*")
-				before = fold(before)
+				if folded := fold(before); folded != "" {
+					before = folded // a sign has no other form
+				}
 				if starred {
 					before = "*" + before
 				}
@@ -187,7 +189,7 @@ func isOneOf(word string, other []string) bool {
 		begins, opensEnd := strings.CutSuffix(o, "*")
 		ends, opensStart := strings.CutPrefix(begins, "*")
 		switch {
-		case opensStart && strings.HasSuffix(word, ends) && len(word) >= len(ends)+2, opensEnd && !opensStart && strings.HasPrefix(word, begins), word == o:
+		case opensStart && strings.HasSuffix(word, ends) && len(word) > len(ends), opensEnd && !opensStart && strings.HasPrefix(word, begins), word == o:
 			return true
 		}
 	}
