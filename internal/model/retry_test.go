@@ -299,3 +299,29 @@ func TestRetryIsStampedAsItsModel(t *testing.T) {
 		t.Errorf("got %q, local %v", m.ID(), m.Local())
 	}
 }
+
+func TestWhatIsNoChatIsRepeatedByTheSamePolicy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failures := []error{&model.Error{Kind: model.RateLimit, RetryAfter: 9 * time.Second}, &model.Error{Kind: model.Server, Lost: true}, nil}
+		var told []model.Kind
+		begin, attempts := time.Now(), 0
+		err := model.RetryPolicy{}.Do(t.Context(), "house:whisper", func() error {
+			attempts++
+			return failures[attempts-1]
+		}, func(w model.Wait) error {
+			told = append(told, w.Kind)
+			return nil
+		})
+		if took := time.Since(begin); err != nil || attempts != 3 || !slices.Equal(told, []model.Kind{model.RateLimit, model.Server}) || took < 9*time.Second || took > 10*time.Second {
+			t.Errorf("%v after %d attempts and %v, told %v", err, attempts, took, told)
+		}
+		odd := errors.New("odd")
+		if err := (model.RetryPolicy{}).Do(t.Context(), "house:whisper", func() error { return odd }, nil); !errors.Is(err, odd) {
+			t.Errorf("got %v", err)
+		}
+		err = model.RetryPolicy{}.Do(t.Context(), "house:whisper", func() error { return &model.Error{Kind: model.Timeout} }, func(model.Wait) error { return odd })
+		if !errors.Is(err, odd) {
+			t.Errorf("who wants to wait no more got %v", err)
+		}
+	})
+}

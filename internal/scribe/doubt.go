@@ -1,7 +1,6 @@
 package scribe
 
 import (
-	"bufio"
 	_ "embed"
 	"slices"
 	"strings"
@@ -75,11 +74,11 @@ const (
 // doubts flags what is doubtful in the units, each once: by the strongest reason, one flag for those that repeat.
 //
 // What a transcriber invents shows by what it rests on, not by what it says: no voice under it, words that go round, a pace at which nobody
-// speaks. Known phrases add to that. Only credits, which nobody says, are told by their words alone; a phrase that people do
-// say needs another sign, or to be all that there is.
+// speaks. Known phrases add to that. Only credits, which nobody says, are told by their words alone; what people may say
+// needs another sign, or to be all that there is.
 func doubts(units []unit, silent []Stretch) (flags []Flag) {
 	known := phrases()
-	alone := !slices.ContainsFunc(units, func(u unit) bool { return known.of(u.words) == "" })
+	alone := !slices.ContainsFunc(units, func(u unit) bool { return sortOf(known, u.words) == "" })
 	for i := 0; i < len(units); i++ {
 		u := units[i]
 		if n := run(units[i:]); n >= repeats {
@@ -88,7 +87,7 @@ func doubts(units []unit, silent []Stretch) (flags []Flag) {
 			i += n - 1
 			continue
 		}
-		if kind := u.doubt(known.of(u.words), alone, share(u, silent)); kind != "" {
+		if kind := u.doubt(sortOf(known, u.words), alone, share(u, silent)); kind != "" {
 			flags = append(flags, Flag{Kind: kind, Text: short(u.text), Start: u.start, End: u.end})
 		}
 	}
@@ -101,7 +100,7 @@ func (u unit) doubt(phrase string, alone bool, silent float64) string {
 	pace := u.pace()
 	weak := silent >= doubtedShare || u.noSpeech >= someNoSpeech || pace || u.confidence > 0 && u.confidence < unsure
 	switch {
-	case phrase == credit, phrase == farewell && (alone || weak), cyclic(u.words):
+	case phrase == credit, phrase != "" && (alone || weak), cyclic(u.words):
 		return Ghost
 	case silent >= silentShare:
 		return Silence
@@ -165,45 +164,44 @@ func short(text string) string {
 	return string([]rune(text)[:mostText-1]) + "…"
 }
 
-// The sorts of phrases that transcribers are known to invent.
+// The sorts of phrases that transcribers are known to invent; ghosts.txt says what they are.
 const (
-	credit   = "credit"   // of subtitles: nobody says them
-	farewell = "farewell" // of videos: people do say them
+	credit   = "credit"
+	caption  = "caption"
+	farewell = "farewell"
 )
 
 //go:embed ghosts.txt
 var ghosts string
 
-// phraseList holds known phrases, as words with spaces between; credits by how they begin.
-type phraseList struct {
-	credits   []string
-	farewells map[string]bool
-}
+// phrase is a known one, as its words with a space behind each.
+type phrase struct{ sort, words string }
 
-func phrases() phraseList {
-	list := phraseList{farewells: map[string]bool{}}
-	for lines := bufio.NewScanner(strings.NewReader(ghosts)); lines.Scan(); {
-		sort, phrase, found := strings.Cut(lines.Text(), " ")
-		folded := strings.Join(search.Words(phrase), " ")
-		switch {
-		case !found || folded == "":
-		case sort == credit:
-			list.credits = append(list.credits, folded)
-		case sort == farewell:
-			list.farewells[folded] = true
+func phrases() (known []phrase) {
+	for line := range strings.Lines(ghosts) {
+		sort, text, _ := strings.Cut(line, " ")
+		if words := joined(search.Words(text)); sort != "#" && words != "" {
+			known = append(known, phrase{sort, words})
 		}
 	}
-	return list
+	return known
 }
 
-// of is the sort of phrase that words are; "" for none.
-func (l phraseList) of(words []string) string {
-	text := strings.Join(words, " ")
-	switch {
-	case l.farewells[text]:
-		return farewell
-	case slices.ContainsFunc(l.credits, func(c string) bool { return strings.HasPrefix(text+" ", c+" ") }):
-		return credit
+// sortOf is the first sort of phrase that words are; "" for none.
+func sortOf(known []phrase, words []string) string {
+	text := joined(words)
+	for _, p := range known {
+		if text == p.words || p.sort != farewell && strings.HasPrefix(text, p.words) {
+			return p.sort
+		}
 	}
 	return ""
+}
+
+func joined(words []string) string {
+	var out strings.Builder
+	for _, w := range words {
+		out.WriteString(w + " ")
+	}
+	return out.String()
 }

@@ -119,7 +119,13 @@ func (j *job) convert(ctx context.Context, p piece) (piece, error) {
 			}
 			break // for want of a program, or for the file's sake: the next would fail as well
 		}
-		got, err := j.piece(out, Info{Format: format, Seconds: &p.seconds})
+		about := Info{Format: format, Seconds: &p.seconds}
+		if p.seconds == 0 {
+			if found, err := j.Audio.Probe(ctx, out); err == nil {
+				about.Seconds = found.Seconds
+			}
+		}
+		got, err := j.piece(out, about)
 		if err != nil {
 			return p, err
 		}

@@ -2,6 +2,7 @@ package speech
 
 import (
 	"errors"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -45,7 +46,7 @@ func (t *tail) Write(p []byte) (int, error) {
 // said is the end of what the command complained of, to stand behind a message; "" for nothing.
 func (r run) said(t *tail) string {
 	text := strings.Join(strings.Fields(plain(strings.ToValidUTF8(string(t.kept), "\uFFFD"))), " ")
-	text = redact.New().String(strings.ReplaceAll(text, r.folder+"/", ""))
+	text = redact.New().String(strings.ReplaceAll(text, r.folder+string(filepath.Separator), ""))
 	if cut := len(text) - mostSaid; cut > 0 {
 		for !utf8.RuneStart(text[cut]) {
 			cut++
