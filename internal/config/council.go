@@ -21,14 +21,16 @@ func defaultCouncil() Council { return Council{Placeholder: "{{CONTEXT}}", Cache
 
 // SessionsOf is the folder of the sessions of the Council that belong to an owner: of the person at this machine the set one itself.
 func (c Config) SessionsOf(owner string, person bool) string {
-	folder := c.Council.Sessions
-	if folder == "" {
-		folder = filepath.Join(c.DataDir, "sessions")
+	set := c.Council.Sessions
+	switch {
+	case set == "" && person:
+		return filepath.Join(c.DataDir, "sessions")
+	case set == "":
+		return filepath.Join(c.DataDir, "users", owner, "sessions")
+	case person:
+		return set
 	}
-	if person {
-		return folder
-	}
-	return filepath.Join(filepath.Dir(folder), "users", owner, filepath.Base(folder))
+	return filepath.Join(set, ".users", owner)
 }
 
 // OracleTimeouts are the waits for models that answer as oracles. A value that is set wins; else those of local models stay as they are.

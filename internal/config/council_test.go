@@ -1,0 +1,49 @@
+package config
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTheVariablesOfTheRequirementSetTheCouncil(t *testing.T) {
+	cfg, s := mustLoad(t, "council: {oracles: /elsewhere, timeout: 5}", "ORACLES_DIR=~/oracles", "ORACLE_PLACEHOLDER={{ALL}}", "ORACLE_CACHE_TTL=3", "LLM_TIMEOUT_SECONDS=7", "SIBYL_SESSIONS=/srv/sessions")
+	want := Council{Sessions: "/srv/sessions", Oracles: filepath.Join(s.home, "oracles"), Placeholder: "{{ALL}}", CacheTTL: 3, Timeout: 7}
+	if diff := cmp.Diff(want, cfg.Council); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestATimeoutThatIsSetHoldsForEveryOracleAndElseOnlyHostedOnesAreHurried(t *testing.T) {
+	local, hosted := Provider{Local: true}, Provider{}
+	cfg, _ := mustLoad(t, "timeouts: {local_start: 4m, local_silence: 2m}")
+	if start, silence := cfg.OracleTimeouts().Of(hosted); start != 30*time.Second || silence != 30*time.Second {
+		t.Errorf("a hosted model has %s and %s, want 30 s", start, silence)
+	}
+	if start, silence := cfg.OracleTimeouts().Of(local); start != 4*time.Minute || silence != 2*time.Minute {
+		t.Errorf("a local model has %s and %s, want what local models have", start, silence)
+	}
+	cfg, _ = mustLoad(t, "", "LLM_TIMEOUT_SECONDS=12")
+	for _, p := range []Provider{local, hosted} {
+		if start, silence := cfg.OracleTimeouts().Of(p); start != 12*time.Second || silence != 12*time.Second {
+			t.Errorf("%+v has %s and %s, want the 12 s that are set", p, start, silence)
+		}
+	}
+}
+
+func TestEachOwnerHasSessionsOfTheirOwn(t *testing.T) {
+	cfg, s := mustLoad(t, "")
+	data := filepath.Join(s.home, ".local", "share", "sibyl")
+	if got, want := cfg.SessionsOf("local", true), filepath.Join(data, "sessions"); got != want {
+		t.Errorf("the person has %s, want %s", got, want)
+	}
+	if got, want := cfg.SessionsOf("ada", false), filepath.Join(data, "users", "ada", "sessions"); got != want {
+		t.Errorf("ada has %s, want %s", got, want)
+	}
+	cfg, _ = mustLoad(t, "council: {sessions: /srv/thoughts}")
+	if got := cfg.SessionsOf("ada", false); got != "/srv/thoughts/.users/ada" {
+		t.Errorf("ada has %s", got)
+	}
+}
