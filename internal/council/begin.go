@@ -187,7 +187,12 @@ func (d Deps) beginAsking(ctx context.Context, folder *session.Store, o Options,
 
 // asking gathers what oracles are asked with, and says what is wrong with the request.
 func (d Deps) asking(ctx context.Context, folder *session.Store, o Options, s session.Session) (a asking, err error) {
-	if a.oracles, a.chair, err = d.seated(ctx, o); err != nil {
+	said, err := d.said(ctx, folder, s)
+	if err != nil {
+		return a, err
+	}
+	spoken := said.language(s)
+	if a.oracles, a.chair, err = d.seated(ctx, o, spoken); err != nil {
 		return a, err
 	}
 	id, err := d.Choose(ctx, cmp.Or(o.Model, d.Usual))
@@ -199,21 +204,11 @@ func (d Deps) asking(ctx context.Context, folder *session.Store, o Options, s se
 		return a, refused(wants+" wants a language model", "without one there are digests, which have no opinion to defend: set a model, or leave it out",
 			fmt.Errorf("%s wants a language model, and none is there: ‘sibyl models’ shows what can be set; without one, oracles answer by digests, which have no opinion to defend", wants))
 	}
-	said, err := d.said(ctx, folder, s)
-	if err != nil {
-		return a, err
-	}
 	a.history = s.Preferences.IncludeLLMHistory
 	if o.History != nil {
 		a.history = *o.History
 	}
-	var texts []string
-	for _, e := range said.entries {
-		if e.Oracle == "" {
-			texts = append(texts, e.Text)
-		}
-	}
-	a.env = Env{Model: id, Name: s.Name, Language: prompt.Language(s.Language, texts), Left: said.left}
+	a.env = Env{Model: id, Name: s.Name, Language: spoken, Left: said.left}
 	a.context = prompt.Assemble(said.entries, prompt.Options{Language: a.env.Language, History: a.history, Budget: d.budget(ctx, id, a.oracles)})
 	if a.context.Transcripts == 0 {
 		return a, d.nothingSaid(s, said)
@@ -228,7 +223,7 @@ func (d Deps) asking(ctx context.Context, folder *session.Store, o Options, s se
 }
 
 // seated are the oracles who are asked, and the chair.
-func (d Deps) seated(ctx context.Context, o Options) (oracles []persona.Persona, chair persona.Persona, err error) {
+func (d Deps) seated(ctx context.Context, o Options, spoken string) (oracles []persona.Persona, chair persona.Persona, err error) {
 	switch n := len(o.Oracles); {
 	case n == 0:
 		return nil, chair, refused("no oracle is named", "‘sibyl council oracles’ lists them", nil)
@@ -238,7 +233,7 @@ func (d Deps) seated(ctx context.Context, o Options) (oracles []persona.Persona,
 		return nil, chair, refused(fmt.Sprintf("a sitting has 1 to %d rounds", MostRounds), "", nil)
 	}
 	for _, name := range o.Oracles {
-		one, err := d.Oracles.Find(ctx, name)
+		one, err := d.oracle(ctx, name, spoken)
 		if err != nil {
 			return nil, chair, refused("there is no such oracle, or several are called so", "‘sibyl council oracles’ lists them", err)
 		}
@@ -251,11 +246,25 @@ func (d Deps) seated(ctx context.Context, o Options) (oracles []persona.Persona,
 		return nil, chair, refused(wants+" wants several oracles", "name two or more", nil)
 	}
 	if o.Chair != "" {
-		if chair, err = d.Oracles.Find(ctx, o.Chair); err != nil {
+		if chair, err = d.oracle(ctx, o.Chair, spoken); err != nil {
 			return nil, chair, refused("there is no such oracle for the chair, or several are called so", "‘sibyl council oracles’ lists them", err)
 		}
 	}
 	return oracles, chair, nil
+}
+
+// oracle finds an oracle by what somebody typed. Where several are meant, one in the language of the session is.
+func (d Deps) oracle(ctx context.Context, name, spoken string) (persona.Persona, error) {
+	found, err := d.Oracles.Find(ctx, name)
+	var many *persona.FindError
+	if !errors.As(err, &many) || many.Kind != persona.ErrAmbiguous {
+		return found, err
+	}
+	same := slices.DeleteFunc(slices.Clone(many.Candidates), func(p persona.Persona) bool { return p.Language != spoken })
+	if len(same) == 1 {
+		return same[0], nil
+	}
+	return found, err
 }
 
 // wantsModel names what of the request only a model can do; "" for nothing.
@@ -356,11 +365,7 @@ func (d Deps) beginNaming(ctx context.Context, folder *session.Store, o Options,
 	if err != nil {
 		return run.Spec{}, err
 	}
-	var texts []string
-	for _, e := range said.entries {
-		texts = append(texts, e.Text)
-	}
-	env := Env{Model: id, Name: s.Name, Language: prompt.Language(s.Language, texts)}
+	env := Env{Model: id, Name: s.Name, Language: said.language(s)}
 	c := prompt.Assemble(said.entries, prompt.Options{Language: env.Language, Budget: namingTokens})
 	if c.Transcripts == 0 {
 		return run.Spec{}, d.nothingSaid(s, said)

@@ -44,6 +44,17 @@ type saidSoFar struct {
 	waiting int      // recordings without a transcript
 }
 
+// language is what is spoken in a session.
+func (said *saidSoFar) language(s session.Session) string {
+	var texts []string
+	for _, e := range said.entries {
+		if e.Oracle == "" {
+			texts = append(texts, e.Text)
+		}
+	}
+	return prompt.Language(s.Language, texts)
+}
+
 // said reads what a session holds. A file that is missing is named, and keeps the others from nothing.
 func (d Deps) said(ctx context.Context, folder *session.Store, s session.Session) (all saidSoFar, err error) {
 	failed := 0
