@@ -1,0 +1,121 @@
+package audio
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// aftermath is how long output is waited for that something holds open when its program has ended.
+const aftermath = time.Second
+
+// command is a program that ends, with all that it started, when ctx does. What it complains of goes to the tail.
+func command(ctx context.Context, program string, args ...string) (*exec.Cmd, *tail) {
+	cmd := exec.CommandContext(ctx, program, args...)
+	complaint := &tail{}
+	cmd.Stderr, cmd.WaitDelay = complaint, aftermath
+	alone(cmd)
+	return cmd, complaint
+}
+
+// run runs a program for at most so long, and gives what it prints to out, until that takes no more.
+func run(ctx context.Context, most time.Duration, out io.Writer, program string, args ...string) error {
+	timed, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	cmd, complaint := command(timed, program, args...)
+	taker := &taker{to: out, stop: cancel}
+	if out != nil {
+		cmd.Stdout = taker
+	}
+	err := cmd.Run()
+	name := filepath.Base(program)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case taker.err != nil:
+		return taker.err
+	case err == nil:
+		return nil
+	case timed.Err() != nil:
+		return refuse(TimedOut, "%s did not end within %v", name, most)
+	}
+	return refuse(Failed, "%s: %w%s", name, err, complaint)
+}
+
+// taker passes on what a program prints, and ends the program when that is taken no more.
+type taker struct {
+	to   io.Writer
+	stop func()
+	err  error
+}
+
+func (t *taker) Write(p []byte) (int, error) {
+	if t.err != nil {
+		return 0, t.err
+	}
+	n, err := t.to.Write(p)
+	if t.err = err; err != nil {
+		t.stop()
+	}
+	return n, err
+}
+
+// errEnough is what a writer says that wants no more of what a program prints.
+var errEnough = errors.New("enough")
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu  sync.Mutex
+	end []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	const most = 4 << 10
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.end = append(t.end, p...)
+	if n := len(t.end) - most; n > 0 {
+		t.end = append(t.end[:0], t.end[n:]...)
+	}
+	return len(p), nil
+}
+
+// String is the last line or two, behind a colon, without control characters; "" if there is nothing.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lines := strings.Split(string(bytes.ToValidUTF8(bytes.TrimSpace(t.end), []byte("?"))), "\n")
+	words := strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, strings.Join(lines[max(len(lines)-2, 0):], "; "))
+	if words = strings.Join(strings.Fields(words), " "); words == "" {
+		return ""
+	}
+	const most = 300
+	if letters := []rune(words); len(letters) > most {
+		words = "…" + string(letters[len(letters)-most:])
+	}
+	return ": " + words
+}
+
+// bounded keeps the beginning of what is written to it, and then wants no more.
+type bounded struct {
+	bytes.Buffer
+	most int
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > b.most {
+		return 0, errEnough
+	}
+	return b.Buffer.Write(p)
+}

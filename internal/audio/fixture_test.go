@@ -1,0 +1,166 @@
+package audio
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if said.folder != "" {
+		_ = os.RemoveAll(said.folder)
+	}
+	if err := goleak.Find(); err != nil && code == 0 {
+		_, _ = os.Stderr.WriteString(err.Error() + "\n")
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// said is what flite spoke once for all tests.
+var said struct {
+	once   sync.Once
+	folder string
+	err    error
+}
+
+const sentences = "The committee will meet on Tuesday to discuss the new budget. Please bring your notes, and think about what we could leave out."
+
+// speech is a WAV file of some six seconds of speech.
+func speech(t testing.TB) string {
+	t.Helper()
+	need(t, "flite")
+	said.once.Do(func() {
+		if said.folder, said.err = os.MkdirTemp("", "sibyl-audio-"); said.err == nil {
+			said.err = exec.Command("flite", "-voice", "slt", "-t", sentences, filepath.Join(said.folder, "speech.wav")).Run()
+		}
+	})
+	if said.err != nil {
+		t.Fatal("flite could not speak: ", said.err)
+	}
+	return filepath.Join(said.folder, "speech.wav")
+}
+
+// need fails a test without a program.
+func need(t testing.TB, program string) {
+	t.Helper()
+	if _, err := exec.LookPath(program); err != nil {
+		t.Fatalf("the tests make real audio with %s, which is not on the PATH: sh scripts/audio.sh installs it", program)
+	}
+}
+
+// ffmpeg makes a file of the name by these arguments, in a folder of the test's own, and returns its path.
+func ffmpeg(t testing.TB, name string, args ...string) string {
+	t.Helper()
+	need(t, "ffmpeg")
+	file := filepath.Join(t.TempDir(), name)
+	args = append(append([]string{"-nostdin", "-v", "error", "-y"}, args...), "file:"+file)
+	if out, err := exec.Command("ffmpeg", args...).CombinedOutput(); err != nil {
+		t.Fatalf("ffmpeg %s: %v: %s", strings.Join(args, " "), err, out)
+	}
+	return file
+}
+
+// spoken is speech in another form.
+func spoken(t testing.TB, name string, args ...string) string {
+	t.Helper()
+	return ffmpeg(t, name, append([]string{"-i", speech(t)}, args...)...)
+}
+
+// silence, and what else ffmpeg makes up, in another form.
+func made(t testing.TB, name, source string, args ...string) string {
+	t.Helper()
+	return ffmpeg(t, name, append([]string{"-f", "lavfi", "-i", source}, args...)...)
+}
+
+// figures are what ffmpeg says of a file when it has decoded all of it: its length in seconds, and the root mean square of samples of 16 bits.
+func figures(t testing.TB, file string, filters string) (seconds, level float64) {
+	t.Helper()
+	need(t, "ffmpeg")
+	cmd := exec.Command("ffmpeg", "-nostdin", "-hide_banner", "-i", "file:"+file, "-map", "0:a:0", "-af", filters+"astats", "-f", "null", "-")
+	var out bytes.Buffer
+	cmd.Stderr = &out
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("ffmpeg: %v: %s", err, out.Bytes())
+	}
+	overall := out.Bytes()[bytes.Index(out.Bytes(), []byte("Overall")):]
+	number := func(name string) float64 {
+		found := regexp.MustCompile(name + `: (-?[0-9.]+|-inf)`).FindSubmatch(overall)
+		if found == nil {
+			t.Fatalf("ffmpeg does not say %s: %s", name, out.Bytes())
+		}
+		n, err := strconv.ParseFloat(string(found[1]), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	rate, err := strconv.ParseFloat(string(regexp.MustCompile(`Audio: .*?, ([0-9]+) Hz`).FindSubmatch(out.Bytes())[1]), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return number("Number of samples") / rate, math.Pow(10, number("RMS level dB")/20) * fullest
+}
+
+// probed is what is found in bytes without programs.
+func probed(t testing.TB, b []byte) (Info, error) {
+	t.Helper()
+	s, err := newSource(context.Background(), bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return probe(s)
+}
+
+func read(t testing.TB, file string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func write(t testing.TB, b []byte) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// refused fails if an error is not one for this reason, with these words.
+func refused(t testing.TB, err error, reason Reason, words ...string) {
+	t.Helper()
+	var e *Error
+	if !errors.As(err, &e) || e.Reason != reason {
+		t.Fatalf("the error is %v, and not one of %q", err, reason)
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("the error %q does not say %q", err, w)
+		}
+	}
+}
+
+func near(t testing.TB, what string, got *float64, want, within float64) {
+	t.Helper()
+	if got == nil {
+		t.Errorf("%s is not known, and not %.3f", what, want)
+	} else if math.Abs(*got-want) > within {
+		t.Errorf("%s is %.4f, and not %.4f", what, *got, want)
+	}
+}

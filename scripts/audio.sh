@@ -1,0 +1,27 @@
+#!/bin/sh
+# Installs what the tests make real audio with, on Debian and what is made of it: flite speaks, ffmpeg makes every format.
+set -eu
+missing=
+for program in flite ffmpeg; do
+	command -v "$program" >/dev/null 2>&1 || missing="$missing $program"
+done
+if [ -z "$missing" ]; then
+	exit 0
+fi
+if ! command -v apt-get >/dev/null 2>&1; then
+	echo "the tests need$missing, and there is no apt-get here to install it with; install it by hand, so that it is on the PATH" >&2
+	exit 1
+fi
+as=
+if [ "$(id -u)" != 0 ]; then
+	as="sudo -n"
+fi
+# The lists of packages may be old or missing, so they are fetched when a first try fails.
+install() {
+	# shellcheck disable=SC2086 # each is a word of its own
+	DEBIAN_FRONTEND=noninteractive $as apt-get install -q -y --no-install-recommends $missing >&2
+}
+if ! install && ! { $as apt-get update -q >&2 && install; }; then
+	echo "the tests need$missing, and apt-get could not install it, for the reason above; install it by hand, so that it is on the PATH" >&2
+	exit 1
+fi
