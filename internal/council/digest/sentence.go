@@ -13,6 +13,7 @@ type sentence struct {
 	tokens  []token // without what it begins and ends with by the way
 	text    string  // verbatim, white space aside
 	asked   bool    // it ends in a question mark
+	stated  bool    // it ends in a full stop or an exclamation mark
 	stems   []string
 	figures []quantity
 }
@@ -151,6 +152,7 @@ func (l *language) sentence(text string, part []token, entry int) (sentence, boo
 	end := len(part)
 	for end > 0 && !part[end-1].word {
 		s.asked = s.asked || part[end-1].norm == "?"
+		s.stated = s.stated || part[end-1].norm == "." || part[end-1].norm == "!"
 		end--
 	}
 	first := 0
