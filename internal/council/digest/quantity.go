@@ -39,6 +39,9 @@ func (l *language) quantities(text string, list []token) []quantity {
 			continue
 		}
 		q.text = span(text, list[q.from:q.to])
+		if strings.HasPrefix(q.kind, counted) && l.words["measure"].at(list, q.to-1) == 0 && !l.isPlural(text, list[q.to-1]) {
+			q.text = span(text, list[q.from:q.to-1]) // what follows may be a verb
+		}
 		if q.kind == date {
 			q.value = 0
 		}
@@ -47,6 +50,14 @@ func (l *language) quantities(text string, list []token) []quantity {
 		i = q.to - 1
 	}
 	return found
+}
+
+// isPlural says whether a word looks like what is counted.
+func (l *language) isPlural(text string, t token) bool {
+	if l.code == "de" {
+		return !startsLower(text, t)
+	}
+	return strings.HasSuffix(t.norm, "s")
 }
 
 // quantity reads the one that begins at i.
@@ -152,7 +163,7 @@ func (l *language) namedDay(list []token, i int) (quantity, bool) {
 	}
 	day := max(l.words["month"].at(list, i+n), l.words["weekday"].at(list, i+n))
 	after := i + n + day
-	if day == 0 || l.words["ordinal"].at(list, i+n) > 0 && after < len(list) && list[after].word && !l.isFunction(list[after].norm) {
+	if day == 0 || after < len(list) && isDigit(rune(list[after].norm[0])) || l.words["ordinal"].at(list, i+n) > 0 && after < len(list) && list[after].word && !l.isFunction(list[after].norm) {
 		return quantity{}, false
 	}
 	return quantity{from: i, to: i + n + day, kind: date}, true
