@@ -25,7 +25,7 @@ func (l *language) isQuestion(s sentence) bool {
 	}
 	starts := l.words["asks"].at(s.tokens, 0) > 0
 	if !s.asked {
-		return starts && words(s.tokens) >= 4
+		return starts && !s.stated && words(s.tokens) >= 4 // a statement may begin with “what” too, and who writes full stops writes question marks
 	}
 	if len(s.stems) == 0 {
 		return false
@@ -35,7 +35,11 @@ func (l *language) isQuestion(s sentence) bool {
 
 // isUnknown says whether a person says that they do not know something: “não sei se”, “I wonder”.
 func (l *language) isUnknown(list []token) bool {
+	leaves := l.words["interrogative"].at(list, 0) > 0 // “how long that lasts, nobody knows”
 	for i := range list {
+		if leaves && i > 2 && l.words["ignorance"].at(list, i) == len(list)-i {
+			return true
+		}
 		if l.words["wondering"].at(list, i) > 0 && i+3 < len(list) {
 			return true
 		}
@@ -149,8 +153,11 @@ func (l *language) decides(list []token) (at, n int) {
 	return 0, 0
 }
 
-// isReported says whether somebody else is said to think what begins at i: “she thinks we should”.
+// isReported says whether what begins at i is what somebody else is said to think, or describes a thing: “she thinks we should”, “all I have to do”.
 func (l *language) isReported(list []token, i int) bool {
+	if l.words["objects"].at(list, i-1) > 0 {
+		return true
+	}
 	for i--; i >= 0 && (list[i].norm == "," || slices.Contains([]string{"que", "that", "dass"}, list[i].norm)); i-- {
 	}
 	return l.words["reports"].at(list, i) > 0
@@ -222,9 +229,9 @@ func (l *language) strength(list []token) (why string, at, n int) {
 		if n := l.words["universal first"].at(list, i); n > 0 && l.beginsClause(list, i) && !l.isFrequency(list, i+n) {
 			return "universal", i, n
 		}
-		if n := l.words["than"].at(list, i); n > 0 {
+		if n := l.words["than"].at(list, i); n > 0 && !l.words["taste"].has(list) {
 			for back := i - 1; back >= 0 && back >= i-4 && list[back].word; back-- {
-				if l.words["compared"].at(list, back) > 0 && !quiet[back] {
+				if l.words["compared"].at(list, back) > 0 && !quiet[back] && (back == 0 || l.words["negation"].at(list, back-1) == 0) {
 					return "compared", back, i + n - back
 				}
 			}

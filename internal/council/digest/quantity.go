@@ -39,6 +39,9 @@ func (l *language) quantities(text string, list []token) []quantity {
 			continue
 		}
 		q.text = span(text, list[q.from:q.to])
+		if strings.HasPrefix(q.kind, counted) && l.words["measure"].at(list, q.to-1) == 0 && !l.isPlural(text, list[q.to-1]) {
+			q.text = span(text, list[q.from:q.to-1]) // what follows may be a verb
+		}
 		if q.kind == date {
 			q.value = 0
 		}
@@ -47,6 +50,14 @@ func (l *language) quantities(text string, list []token) []quantity {
 		i = q.to - 1
 	}
 	return found
+}
+
+// isPlural says whether a word looks like what is counted.
+func (l *language) isPlural(text string, t token) bool {
+	if l.code == "de" {
+		return !startsLower(text, t)
+	}
+	return strings.HasSuffix(t.norm, "s")
 }
 
 // quantity reads the one that begins at i.
@@ -83,18 +94,24 @@ func (l *language) quantity(list []token, i int) (quantity, bool) {
 		q.to += unit["clock"].at(list, after)
 	case l.monthNear(list, &q):
 		q.kind = date
-	case !written && (strings.Count(said, ".") == 2 || strings.Count(said, "/") >= 1):
+	case !written && (strings.Count(said, ".") == 2 || strings.Contains(said, "/")):
 		q.kind = date
+		if !isDay(said) {
+			return q, false
+		}
 	case !written && isYear(said, value):
 		q.kind = year
 	case unit["measure"].at(list, after) > 0:
 		q.kind = counted + l.stem(list[after].norm)
 		q.to++
-	case value < 10:
+	case value < 10 || !written && l.isOrdinal(said):
 		return q, false
 	case after < len(list) && list[after].word && !l.isFunction(list[after].norm) && !isDigit(rune(list[after].norm[0])):
 		q.kind = counted + l.stem(list[after].norm)
 		q.to++
+	}
+	if q.kind == number && value < 100 && i > 0 && list[i-1].word && !l.isFunction(list[i-1].norm) {
+		return q, false // “room 12” is a name
 	}
 	if written && (value == 1 || q.kind == number && value < 100) {
 		return q, false // “um mês” is as often “some month”
@@ -146,10 +163,27 @@ func (l *language) namedDay(list []token, i int) (quantity, bool) {
 	}
 	day := max(l.words["month"].at(list, i+n), l.words["weekday"].at(list, i+n))
 	after := i + n + day
-	if day == 0 || l.words["ordinal"].at(list, i+n) > 0 && after < len(list) && list[after].word && !l.isFunction(list[after].norm) {
+	if day == 0 || after < len(list) && isDigit(rune(list[after].norm[0])) || l.words["ordinal"].at(list, i+n) > 0 && after < len(list) && list[after].word && !l.isFunction(list[after].norm) {
 		return quantity{}, false
 	}
 	return quantity{from: i, to: i + n + day, kind: date}, true
+}
+
+// isDay says whether figures are a day and a month, and perhaps a year.
+func isDay(said string) bool {
+	fields := strings.FieldsFunc(said, func(r rune) bool { return r == '/' || r == '.' })
+	if len(fields) < 2 {
+		return false
+	}
+	a, _ := strconv.Atoi(fields[0])
+	b, _ := strconv.Atoi(fields[1])
+	return a > 0 && b > 0 && a <= 31 && b <= 31 && min(a, b) <= 12
+}
+
+// isOrdinal says whether figures count a place and no quantity: “15th”.
+func (l *language) isOrdinal(said string) bool {
+	tail := strings.TrimLeft(said, "0123456789")
+	return tail != "" && l.words["ordinal ending"].at([]token{{norm: tail, word: true}}, 0) > 0
 }
 
 func isYear(said string, value float64) bool { return len(said) == 4 && value >= 1900 && value <= 2100 }

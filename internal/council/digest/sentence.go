@@ -13,6 +13,7 @@ type sentence struct {
 	tokens  []token // without what it begins and ends with by the way
 	text    string  // verbatim, white space aside
 	asked   bool    // it ends in a question mark
+	stated  bool    // it ends in a full stop or an exclamation mark
 	stems   []string
 	figures []quantity
 }
@@ -20,6 +21,7 @@ type sentence struct {
 const (
 	longRun    = 26 // words of a sentence that is parted at connectives
 	fewest     = 7  // words that a part has at least
+	fullPart   = 16 // words of a part that is parted at a mere “and”
 	commaRun   = 45 // words of a part that is parted at a comma
 	hardRun    = 80 // words of a part that is parted wherever it is
 	wrappedAt  = 50 // bytes of a line that may go on in the next one
@@ -115,7 +117,7 @@ func (l *language) parts(run []token, add func([]token)) {
 	long := left > longRun
 	for i := range run {
 		if long && count >= fewest && left >= fewest {
-			joint := l.words["joints"].at(run, i) > 0 || l.asksNext(run, i)
+			joint := l.words["joints"].at(run, i) > 0 || l.asksNext(run, i) || count >= fullPart && l.words["joined clause"].at(run, i) > 0
 			if joint || count >= hardRun || count >= commaRun && run[i].norm == "," {
 				add(run[start:i])
 				start, count = i, 0
@@ -151,6 +153,7 @@ func (l *language) sentence(text string, part []token, entry int) (sentence, boo
 	end := len(part)
 	for end > 0 && !part[end-1].word {
 		s.asked = s.asked || part[end-1].norm == "?"
+		s.stated = s.stated || part[end-1].norm == "." || part[end-1].norm == "!"
 		end--
 	}
 	first := 0
