@@ -114,6 +114,10 @@ func (f *finder) take(hit Hit, text string) {
 func sections(text string) (all [][]string) {
 	var part []string
 	for word := range strings.FieldsSeq(text) {
+		for all := []rune(word); len(all) > longestShown; all = []rune(word) { // a script without spaces, or no words at all
+			part = append(part, string(all[:longestShown]))
+			word = string(all[longestShown:])
+		}
 		part = append(part, word)
 		ends := strings.ContainsRune(".!?", rune(word[len(word)-1])) && len(part) >= sectionWords/2
 		if ends || len(part) == sectionWords {
