@@ -33,20 +33,21 @@ func (s *Store) AddAudio(ctx context.Context, id, original string, content io.Re
 	}
 	u := &upload{store: s, root: root, session: id, label: label(original)}
 	defer u.discard()
-	if err := u.receive(ctx, content); err != nil {
-		if _, invalid := errors.AsType[*Invalid](err); invalid {
-			return Added{}, err
-		}
-		return Added{}, fmt.Errorf("adding %s to session %s: %w", u, id, err)
+	text, isText, err := "", false, u.receive(ctx, content)
+	if err == nil {
+		text, isText, err = u.text()
 	}
-	if text, isText, err := u.text(); err != nil || isText {
-		if err != nil {
-			return Added{}, err
-		}
-		return s.addText(ctx, id, text, u)
+	if err == nil && !isText {
+		err = u.probe(ctx)
 	}
-	if err := u.probe(ctx); err != nil {
+	if _, invalid := errors.AsType[*Invalid](err); invalid || errors.Is(err, ErrNotFound) {
 		return Added{}, err
+	}
+	if err != nil {
+		return Added{}, fmt.Errorf("adding %s in session %s: %w", u, id, err)
+	}
+	if isText {
+		return s.addText(ctx, id, text, u)
 	}
 	var added Added
 	_, err = s.change(ctx, id, "adding "+u.String(), func(h *held) (changed bool, err error) {

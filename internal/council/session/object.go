@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // object is a JSON object as it was read, so that it is written with all that it held.
@@ -52,9 +53,9 @@ func read(raw []byte, into known) error {
 	if isNull(raw) {
 		return nil
 	}
-	members, err := split(raw)
-	if err != nil {
-		return err
+	members, ok := split(raw)
+	if !ok {
+		return mismatch(raw, "an object")
 	}
 	for i := range v.NumField() {
 		name, _, _ := tag(v.Type().Field(i))
@@ -103,13 +104,13 @@ func readValue(raw json.RawMessage, v reflect.Value) error {
 	if isNull(raw) {
 		return nil // it stays as it is by default
 	}
-	var all []json.RawMessage
-	if err := json.Unmarshal(raw, &all); err != nil {
-		return plainly(err)
+	all, ok := elements(raw)
+	if !ok {
+		return mismatch(raw, "a list")
 	}
 	v.Set(reflect.MakeSlice(v.Type(), len(all), len(all)))
 	for i, one := range all {
-		if err := readValue(one, v.Index(i)); err != nil {
+		if err := readValue(one.raw, v.Index(i)); err != nil {
 			return within(fmt.Sprintf("[%d]", i), err)
 		}
 	}
@@ -126,8 +127,6 @@ func plainly(err error) error {
 	switch wrong := err.(type) { //nolint:errorlint // json.Unmarshal gives them as they are
 	case *json.UnmarshalTypeError:
 		return fmt.Errorf("a JSON %s stands where %s is expected", wrong.Value, kindOf(wrong.Type))
-	case *json.SyntaxError:
-		return fmt.Errorf("this is no JSON: %w", err)
 	}
 	return err
 }
@@ -168,24 +167,21 @@ func readTime(raw json.RawMessage, into *time.Time) error {
 
 func isNull(raw []byte) bool { return string(bytes.TrimSpace(raw)) == "null" }
 
-// split takes an object apart.
-func split(raw []byte) (members []member, err error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	if open, err := d.Token(); err != nil {
-		return nil, plainly(err)
-	} else if open != json.Delim('{') {
-		return nil, fmt.Errorf("an object is expected")
+// mismatch says that something else stands where a thing is expected.
+func mismatch(raw []byte, expected string) error {
+	kinds := map[byte]string{'{': "object", '[': "array", '"': "string", 't': "bool", 'f': "bool", 'n': "null"}
+	kind := "number"
+	if k, ok := kinds[bytes.TrimLeft(raw, space)[0]]; ok {
+		kind = k
 	}
-	at := map[string]int{}
-	for d.More() {
-		token, err := d.Token()
-		if err != nil {
-			return nil, plainly(err)
-		}
-		m := member{name: fmt.Sprint(token)} // of an object it is a string
-		if err := d.Decode(&m.raw); err != nil {
-			return nil, plainly(err)
-		}
+	return fmt.Errorf("a JSON %s stands where %s is expected", kind, expected)
+}
+
+// split takes an object apart; of members of one name the last counts. Raw is valid JSON; ok is false if it is no object.
+func split(raw []byte) (members []member, ok bool) {
+	all, ok := parts(raw, '{')
+	at := make(map[string]int, len(all))
+	for _, m := range all {
 		if i, twice := at[m.name]; twice {
 			members[i] = m
 			continue
@@ -193,8 +189,72 @@ func split(raw []byte) (members []member, err error) {
 		at[m.name] = len(members)
 		members = append(members, m)
 	}
-	_, err = d.Token()
-	return members, plainly(err)
+	return members, ok
+}
+
+// elements takes a list apart. Raw is valid JSON; ok is false if it is no list.
+func elements(raw []byte) (all []member, ok bool) { return parts(raw, '[') }
+
+// space is what may stand between the parts of a JSON text.
+const space = " \t\r\n"
+
+// parts takes what begins with open apart. encoding/json has no way to do so that keeps the order and costs little.
+func parts(raw []byte, open byte) (all []member, ok bool) {
+	raw = bytes.Trim(raw, space)
+	if raw[0] != open {
+		return nil, false
+	}
+	rest := bytes.TrimLeft(raw[1:len(raw)-1], space)
+	for len(rest) > 0 {
+		var m member
+		if open == '{' {
+			n := valueEnd(rest)
+			m.name = unquoted(rest[:n])
+			rest = bytes.TrimLeft(rest[n:], space+":")
+		}
+		n := valueEnd(rest)
+		m.raw = rest[:n:n]
+		all = append(all, m)
+		rest = bytes.TrimLeft(rest[n:], space+",")
+	}
+	return all, true
+}
+
+// valueEnd is where the value ends that a valid JSON text begins with.
+func valueEnd(raw []byte) int {
+	depth := 0
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '"':
+			for i++; raw[i] != '"'; i++ {
+				if raw[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			depth++
+			continue
+		case '}', ']':
+			depth--
+		default:
+			if depth > 0 || i+1 < len(raw) && !strings.ContainsRune(space+",:]}", rune(raw[i+1])) {
+				continue
+			}
+		}
+		if depth == 0 {
+			return i + 1
+		}
+	}
+	return len(raw)
+}
+
+// unquoted is the text of a JSON string.
+func unquoted(raw []byte) (text string) {
+	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
+		return string(raw[1 : len(raw)-1])
+	}
+	_ = json.Unmarshal(raw, &text) // it is valid
+	return text
 }
 
 // tag reads how a field stands in JSON; name "" if it does not.
@@ -315,8 +375,11 @@ func decode(content []byte) (s Session, err error) {
 	if len(bytes.TrimSpace(content)) == 0 {
 		return s, fmt.Errorf("is empty")
 	}
-	if err := json.Unmarshal(content, new(json.RawMessage)); err != nil {
+	if err := json.Unmarshal(content, new(json.RawMessage)); err != nil { // what follows may rely on it
 		return s, fmt.Errorf("is no JSON: %w", err)
+	}
+	if isNull(content) {
+		return s, fmt.Errorf("can't be read: %w", mismatch(content, "an object"))
 	}
 	if err := read(content, &s); err != nil {
 		return s, fmt.Errorf("can't be read: %w", err)

@@ -151,6 +151,7 @@ func TestMetadataThatCannotBeReadIsNamedWithItsPlace(t *testing.T) {
 		"\x00\x01":              "is no JSON",
 		`{"state":`:             "is no JSON",
 		`[]`:                    "an object is expected",
+		"null":                  "a JSON null stands where an object is expected",
 		`{} {}`:                 "is no JSON",
 		`{"state": 7}`:          "state: a JSON number stands where a text is expected",
 		`{"audio_entries": {}}`: "audio_entries: a JSON object stands where a list is expected",
@@ -220,4 +221,31 @@ func TestTheFolderSaysWhichSessionItIs(t *testing.T) {
 	if got := content(t, s.path(exampleID, metadataFile)); !strings.Contains(got, `"session_id": "`+exampleID+`"`) {
 		t.Errorf("metadata.json is\n%s", got)
 	}
+}
+
+func FuzzWhatIsReadIsWrittenWithTheSameMeaning(f *testing.F) {
+	f.Add(content(f, "testdata/example.json"))
+	f.Add(content(f, "testdata/handwritten.json"))
+	f.Add(`{"a\"b":"c\\","x":[[],{},"]}",-1.5e-7,true,null],"\u0073tate":"READY","audio_entries":[{"\t":" \u00e9"} , {}],"ui_preferences":{}}`)
+	f.Add("{ \"é\" : \"\xff\" ,\r\n\t\"audio_entries\" :\t[ ] }")
+	meaning := func(t *testing.T, text []byte) (value map[string]any) {
+		d := json.NewDecoder(strings.NewReader(strings.TrimPrefix(string(text), "\ufeff")))
+		d.UseNumber()
+		if err := d.Decode(&value); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		return value
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		m, err := decode([]byte(text))
+		if err != nil {
+			return
+		}
+		out := must(encode(&m))(t)
+		same(t, "meaning", meaning(t, out), meaning(t, []byte(text)))
+		again := must(decode(out))(t)
+		if third := must(encode(&again))(t); string(third) != string(out) {
+			t.Errorf("written again, it is\n%s\nafter\n%s", third, out)
+		}
+	})
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -113,17 +114,22 @@ func (f *finder) take(hit Hit, text string) {
 // sections cuts a text into parts of some sentences each, since a transcript may have no lines.
 func sections(text string) (all [][]string) {
 	var part []string
-	for word := range strings.FieldsSeq(text) {
-		part = append(part, word)
-		ends := strings.ContainsRune(".!?", rune(word[len(word)-1])) && len(part) >= sectionWords/2
-		if ends || len(part) == sectionWords {
+	cut := func(least int) {
+		if len(part) >= least {
 			all = append(all, part)
 			part = nil
 		}
 	}
-	if len(part) > 0 {
-		all = append(all, part)
+	for field := range strings.FieldsSeq(text) {
+		for word := range slices.Chunk([]rune(field), longestShown) { // a script without spaces, or no words at all
+			part = append(part, string(word))
+			cut(sectionWords)
+		}
+		if strings.ContainsRune(".!?", rune(field[len(field)-1])) {
+			cut(sectionWords / 2)
+		}
 	}
+	cut(1)
 	return all
 }
 
@@ -155,11 +161,7 @@ func (f *finder) passage(sections [][]string, section int) string {
 		}
 	}
 	to := min(from+passageWords, len(words))
-	var shown []string
-	for _, word := range words[from:to] {
-		shown = append(shown, bounded(word, longestShown))
-	}
-	text := strings.Join(shown, " ")
+	text := strings.Join(words[from:to], " ")
 	if from+section > 0 {
 		text = "… " + text
 	}

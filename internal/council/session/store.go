@@ -156,11 +156,11 @@ func (s *Store) find(id string) (*os.Root, error) {
 // load reads a session.
 func (s *Store) load(root *os.Root, id string) (m Session, content []byte, err error) {
 	name := path.Join(id, metadataFile)
-	if err := s.at("read " + metadataFile); err != nil {
-		return m, nil, err
-	}
 	var f files.File
-	if err = files.NoLinks(root, name); err == nil {
+	if err = s.at("read " + metadataFile); err == nil {
+		err = files.NoLinks(root, name)
+	}
+	if err == nil {
 		f, err = files.Read(root, name, maxMetadata)
 	}
 	refused, isRefused := errors.AsType[*files.Error](err)

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package session
+
+func becomeNobody() bool { return false }

@@ -1,0 +1,227 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// full is a store with a session that has something of everything.
+func full(t testing.TB) (*Store, string) {
+	t.Helper()
+	s, id := begun(t)
+	ctx := t.Context()
+	add(t, s, id, "sound 1")
+	add(t, s, id, "sound 2")
+	must(s.AddText(ctx, id, "typed in"))(t)
+	must(s.SaveTranscript(ctx, id, Transcript{Sequence: 1, Text: "heard", By: "w"}))(t)
+	must(s.SaveResponse(ctx, id, answer("op", "doubts")))(t)
+	return s, id
+}
+
+// brief is a report in lines.
+func brief(r Report) (lines []string) {
+	for _, f := range r.Findings {
+		lines = append(lines, fmt.Sprintf("%s %s", f.Mend, f.File))
+	}
+	return lines
+}
+
+func repair(t testing.TB, s *Store, id string) []string {
+	t.Helper()
+	r := must(s.Repair(t.Context(), id))(t)
+	again := must(s.Repair(t.Context(), id))(t)
+	if again.Changed {
+		t.Errorf("a second repair changes more: %+v", again)
+	}
+	return brief(r)
+}
+
+func TestRepairLeavesAHealthySessionAsItIs(t *testing.T) {
+	s, id := full(t)
+	for _, metadata := range []string{content(t, s.path(id, metadataFile)), strings.Replace(content(t, s.path(id, metadataFile)), "{", `{ "x":   1.0,`, 1)} {
+		put(t, s.path(id, metadataFile), metadata)
+		before, times := tree(t, s.path(id)), must(os.Stat(s.path(id, metadataFile)))(t).ModTime()
+		r := must(s.Repair(t.Context(), id))(t)
+		same(t, "report", r, Report{})
+		same(t, "files", tree(t, s.path(id)), before)
+		if now := must(os.Stat(s.path(id, metadataFile)))(t).ModTime(); now != times {
+			t.Error("metadata.json was written")
+		}
+	}
+}
+
+func TestRepairTakesInWhatIsThere(t *testing.T) {
+	s, id := full(t)
+	must(s.Move(t.Context(), id, TranscriptionBegins))(t)
+	must(s.SaveTranscript(t.Context(), id, Transcript{Sequence: 2, Text: "two"}))(t)
+	must(s.Move(t.Context(), id, TranscriptionEnds))(t)
+	put(t, s.path(id, audioFolder, "004_audio.ogg"), "sound 4")
+	put(t, s.path(id, audioFolder, "by hand.ogg"), "sound by hand")
+	put(t, s.path(id, audioFolder, "001_audio.mp3"), "sound with a sequence that is taken")
+	put(t, s.path(id, audioFolder, "copy.ogg"), "sound 1")
+	put(t, s.path(id, audioFolder, "picture.png"), "png")
+	put(t, s.path(id, audioFolder, "empty.ogg"), "")
+	put(t, s.path(id, audioFolder, ".DS_Store"), "x")
+	put(t, s.path(id, transcriptFolder, "004_audio.txt"), "four")
+	put(t, s.path(id, transcriptFolder, "009_audio.txt"), "nine")
+	put(t, s.path(id, transcriptFolder, "001_audio_02.txt"), "again")
+	put(t, s.path(id, transcriptFolder, "notes.txt"), "notes")
+	put(t, s.path(id, transcriptFolder, "010_audio.txt"), "\xff")
+	put(t, s.path(id, responseFolder, "003_visionario.txt"), "a vision")
+	put(t, s.path(id, responseFolder, "001_other.txt"), "another first")
+	put(t, s.path(id, responseFolder, "thoughts.txt"), "x")
+	if err := os.Mkdir(s.path(id, responseFolder, "folder"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "findings", repair(t, s, id), []string{
+		"taken in audio/011_audio.ogg", // 001_audio.mp3: the next after all that are in use
+		"taken in audio/004_audio.ogg",
+		"taken in audio/012_audio.ogg",
+		"left audio/copy.ogg",
+		"left audio/empty.ogg",
+		"left audio/picture.png",
+		"left transcripts/001_audio_02.txt",
+		"taken in transcripts/004_audio.txt",
+		"taken in transcripts/009_audio.txt",
+		"left transcripts/010_audio.txt",
+		"left transcripts/notes.txt",
+		"left llm_responses/folder",
+		"left llm_responses/001_other.txt",
+		"taken in llm_responses/003_visionario.txt",
+		"left llm_responses/thoughts.txt",
+	})
+	m := must(s.Get(t.Context(), id))(t)
+	var entries []string
+	for _, e := range m.Audio {
+		entries = append(entries, fmt.Sprint(e.ID(), " ", e.File, " ", e.Transcript, " ", e.Status, " ", e.Original))
+	}
+	same(t, "entries", entries, []string{
+		"t1 001_audio.ogg 001_audio.txt SUCCESS memo.ogg",
+		"t2 002_audio.ogg 002_audio.txt SUCCESS memo.ogg",
+		"t3  003_audio.txt SUCCESS ",
+		"t4 004_audio.ogg 004_audio.txt SUCCESS ",
+		"t9  009_audio.txt SUCCESS ",
+		"t11 011_audio.ogg  PENDING 001_audio.mp3",
+		"t12 012_audio.ogg  PENDING by hand.ogg",
+	})
+	same(t, "answer", []any{m.Answers[1].Sequence, m.Answers[1].OracleName, m.Answers[1].File}, []any{3, "visionario", "003_visionario.txt"})
+	same(t, "state", m.State, Collecting)
+}
+
+func TestRepairNamesWhatIsMissingAndDropsNothing(t *testing.T) {
+	s, id := full(t)
+	before := must(s.Get(t.Context(), id))(t)
+	for _, name := range []string{"audio/001_audio.ogg", "transcripts/003_audio.txt", "llm_responses/001_cetico.txt"} {
+		if err := os.Remove(s.path(id, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	same(t, "findings", repair(t, s, id), []string{"missing audio/001_audio.ogg", "missing transcripts/003_audio.txt", "missing llm_responses/001_cetico.txt"})
+	same(t, "session", must(s.Get(t.Context(), id))(t), before)
+}
+
+func TestRepairRemovesOldTemporaryFilesAlone(t *testing.T) {
+	s, id := full(t)
+	old := []string{"audio/.upload-X.tmp", "transcripts/.001_audio.txt.X.tmp", ".metadata.json.X.tmp"}
+	for _, name := range append(old, "audio/.upload-now.tmp", "audio/.kept") {
+		put(t, s.path(id, name), "half")
+		at := noon.Add(-2 * time.Hour)
+		if strings.Contains(name, "now") {
+			at = noon.Add(-time.Hour)
+		}
+		if err := os.Chtimes(s.path(id, name), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	same(t, "findings", len(repair(t, s, id)), len(old))
+	for name := range tree(t, s.path(id)) {
+		if strings.Contains(name, "X.tmp") {
+			t.Errorf("%s stays", name)
+		}
+	}
+	for _, name := range []string{"audio/.upload-now.tmp", "audio/.kept"} {
+		same(t, name, content(t, s.path(id, name)), "half")
+	}
+}
+
+func TestRepairKeepsAMetadataThatCannotBeReadAndRebuildsIt(t *testing.T) {
+	for name, bad := range map[string]string{"no JSON": "{", "empty": "", "too large": strings.Repeat(" ", maxMetadata+1), "no session": "[1]"} {
+		t.Run(name, func(t *testing.T) {
+			s, id := full(t)
+			put(t, s.path(id, metadataFile), bad)
+			put(t, s.path(id, "metadata.damaged.json"), "an earlier one")
+			same(t, "findings", repair(t, s, id), []string{
+				"rebuilt metadata.json",
+				"taken in audio/001_audio.ogg", "taken in audio/002_audio.ogg",
+				"taken in transcripts/001_audio.txt", "taken in transcripts/003_audio.txt",
+				"taken in llm_responses/001_cetico.txt",
+			})
+			if content(t, s.path(id, "metadata.damaged_02.json")) != bad || content(t, s.path(id, "metadata.damaged.json")) != "an earlier one" {
+				t.Error("what could not be read is not kept")
+			}
+			m := must(s.Get(t.Context(), id))(t)
+			var entries []string
+			for _, e := range m.Audio {
+				entries = append(entries, fmt.Sprint(e.ID(), " ", e.File, " ", e.Transcript, " ", e.Status))
+			}
+			same(t, "entries", entries, []string{"t1 001_audio.ogg 001_audio.txt SUCCESS", "t2 002_audio.ogg  PENDING", "t3  003_audio.txt SUCCESS"})
+			same(t, "rest", []any{m.State, m.CreatedAt, m.Name, len(m.Answers), m.Preferences.IncludeLLMHistory}, []any{Collecting, noon, "heard", 1, true})
+			must(s.SaveResponse(t.Context(), id, answer("op", "doubts")))(t)
+			m = must(s.Get(t.Context(), id))(t)
+			same(t, "the answer that its run saves again", []any{len(m.Answers), m.Answers[0].OracleName, m.Answers[0].Operation}, []any{1, "Cético", "op"})
+			must(s.SaveTranscript(t.Context(), id, Transcript{Sequence: 1, Text: "heard", By: "w", Flags: []Flag{{Kind: "ghost"}}}))(t)
+			m = must(s.Get(t.Context(), id))(t)
+			same(t, "the transcript that its run saves again", []any{m.Audio[0].By, len(m.Audio[0].Flags)}, []any{"w", 1})
+			same(t, "problems", must(s.Check(t.Context(), id, nil))(t), nil)
+		})
+	}
+}
+
+func TestRepairRebuildsAMetadataThatIsMissing(t *testing.T) {
+	s, id := full(t)
+	if err := os.Remove(s.path(id, metadataFile)); err != nil {
+		t.Fatal(err)
+	}
+	if damaged := new(Damaged); !errors.As(errorOf(s.Get(t.Context(), id)), &damaged) {
+		t.Error("a session without metadata is read")
+	}
+	same(t, "first finding", repair(t, s, id)[0], "rebuilt metadata.json")
+	same(t, "entries", len(wantRepaired(t, s, id).Audio), 3)
+	info := must(os.Stat(s.path(id, metadataFile)))(t)
+	same(t, "mode", info.Mode().Perm().String(), "-rw-------")
+}
+
+func errorOf[T any](_ T, err error) error { return err }
+
+// wantRepaired wants a session whose problems are at most those of answers whose oracle is not known.
+func wantRepaired(t testing.TB, s *Store, id string) Session {
+	t.Helper()
+	for _, problem := range must(s.Check(t.Context(), id, nil))(t) {
+		if !strings.Contains(problem, "oracle_id") {
+			t.Errorf("problem after the repair: %s", problem)
+		}
+	}
+	return must(s.Get(t.Context(), id))(t)
+}
+
+func TestRepairCorrectsSequencesThatTwoEntriesHave(t *testing.T) {
+	s := written(t, `{"session_id":"`+exampleID+`","state":"READY","audio_entries":[
+		{"sequence":1,"received_at":"2025-12-20T10:30:00Z","transcription_status":"SUCCESS","transcript_filename":"a.txt","mine":1},
+		{"sequence":1,"received_at":"2025-12-20T10:30:00Z","transcription_status":"SUCCESS","transcript_filename":"b.txt","mine":2},
+		{"sequence":0,"received_at":"2025-12-20T10:30:00Z","transcription_status":"SUCCESS","transcript_filename":"c.txt","mine":3}],
+		"llm_entries":[{"sequence":2,"response_filename":"002_x.txt"},{"sequence":2,"response_filename":"002_y.txt"}]}`)
+	for _, name := range []string{"transcripts/a.txt", "transcripts/b.txt", "transcripts/c.txt", "llm_responses/002_x.txt", "llm_responses/002_y.txt"} {
+		put(t, s.path(exampleID, name), name)
+	}
+	same(t, "findings", len(repair(t, s, exampleID)), 3)
+	m := must(s.Get(t.Context(), exampleID))(t)
+	same(t, "sequences", []int{m.Audio[0].Sequence, m.Audio[1].Sequence, m.Audio[2].Sequence, m.Answers[0].Sequence, m.Answers[1].Sequence}, []int{1, 2, 3, 2, 3})
+	same(t, "second", must(s.Transcript(t.Context(), exampleID, 2))(t), "transcripts/b.txt")
+	if got := content(t, s.path(exampleID, metadataFile)); !strings.Contains(got, `"mine": 3`) {
+		t.Errorf("what is not known is lost:\n%s", got)
+	}
+}
