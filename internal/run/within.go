@@ -103,7 +103,7 @@ func (e *Engine) beginWithin(ctx context.Context, k journal.Key, spec func(conte
 	if err != nil {
 		return nil, err
 	}
-	live, err := e.begin(ctx, lifeWithin(ctx), a, tree, s, exit)
+	live, err := e.begin(context.WithoutCancel(ctx), lifeWithin(ctx), a, tree, s, exit) // recorded or not: nobody could withdraw what is neither
 	if err != nil {
 		exit()
 	}

@@ -236,7 +236,7 @@ func TestRunThatIsBeingOpenedWhenItsEffectIsWithdrawnIsStopped(t *testing.T) {
 				dying := &broken{Store: store}
 				e := w.parents(dying, "one", nil)
 				first := true
-				slow := func(ctx context.Context, v *run.View) error {
+				slowly := func(ctx context.Context, v *run.View) error {
 					if v.Session == session || !first {
 						return nil
 					}
@@ -245,14 +245,14 @@ func TestRunThatIsBeingOpenedWhenItsEffectIsWithdrawnIsStopped(t *testing.T) {
 					return ctx.Err()
 				}
 				if !c.crash {
-					w.opened = slow
+					w.opened = slowly
 				}
 				live := start(t, e, oneChild)
 				synctest.Wait()
 				if c.crash {
 					dying.die()
 					pass(lease)
-					w.opened = slow
+					w.opened = slowly
 					live = resume(t, w.parents(store, "two", nil), live.ID)
 					synctest.Wait()
 				}
@@ -264,6 +264,42 @@ func TestRunThatIsBeingOpenedWhenItsEffectIsWithdrawnIsStopped(t *testing.T) {
 			})
 		})
 	}
+}
+
+// slow is a database that takes a while to record a child, and does so even if nobody waits for it any more.
+type slow struct{ journal.Store }
+
+func (s slow) Begin(ctx context.Context, b journal.Beginning) error {
+	if b.Run.Session == session {
+		return s.Store.Begin(ctx, b)
+	}
+	recorded := make(chan error, 1)
+	go func() {
+		pass(time.Second)
+		recorded <- s.Store.Begin(context.WithoutCancel(ctx), b)
+	}()
+	select {
+	case err := <-recorded:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func TestRunThatIsBeingRecordedWhenItsEffectIsWithdrawnIsStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		defer w.holds("a", false)()
+		live := start(t, w.parents(slow{store}, "one", nil), oneChild)
+		synctest.Wait()
+		live.Cancel("enough")
+		end, _ := waitSoon(t, "the parent", live)
+		same(t, "status", end.Status, journal.Cancelled)
+		pass(2 * time.Second)
+		end, _ = ends(t, store, childOf(live.ID, 1))
+		same(t, "status of the child", end.Status, journal.Cancelled)
+	})
 }
 
 func TestRunThatIsStoppedWhenNobodyDrivesItEndsTheRunsOfItsEffects(t *testing.T) {
@@ -308,4 +344,67 @@ func TestRunThatIsStoppedWhenNobodyDrivesItEndsTheRunsOfItsEffects(t *testing.T)
 			})
 		})
 	}
+}
+
+func TestRunOfAnEffectThatCanNotBeWithdrawnIsTold(t *testing.T) {
+	for name, c := range map[string]struct {
+		withdraw func(context.Context, run.Job) error
+		want     string
+	}{
+		"it fails":  {func(context.Context, run.Job) error { return errors.New("no answer") }, "withdrawn, but it may go on: no answer"},
+		"it panics": {func(context.Context, run.Job) error { panic("no answer") }, "withdrawn, but it may go on: withdrawing it panicked: no answer"},
+		"it is":     {func(ctx context.Context, _ run.Job) error { return ctx.Err() }, "withdrawn"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				store := newStore(t)
+				id := crash(t, w, store, `<Do what="r:a" got="{got}"/>`, 2, false)
+				e := w.engine(store, "two", func(conf *run.Config) {
+					conf.Assistants[0].Open = func(context.Context, *run.View) (map[string]run.Performer, func(), error) {
+						return map[string]run.Performer{"read": {Do: w.perform, Withdraw: c.withdraw}}, nil, nil
+					}
+				})
+				if err := e.Cancel(t.Context(), ada, id, "enough"); err != nil {
+					t.Fatal(err)
+				}
+				under := all[run.StoppedRecord](t, records(t, store, id), run.KindStopped)[0].Under
+				if len(under) != 1 || under[0].Err == nil {
+					t.Fatalf("under way were %+v", under)
+				}
+				same(t, "why there is no result", under[0].Err.Reason, c.want)
+				same(t, "effects", w.begun(), []string{"read a"})
+			})
+		})
+	}
+}
+
+func TestNodesWithRoomForOneFinishTheParentsAndChildrenOfAProcessThatDied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		release := w.holds("a", false)
+		defer release()
+		dying := &broken{Store: store}
+		dead := w.parents(dying, "dead", nil)
+		var parents []string
+		for range 3 {
+			parents = append(parents, start(t, dead, twoChildren).ID)
+		}
+		synctest.Wait()
+		dying.die()
+		w.mu.Lock()
+		w.takes("a", time.Second)
+		w.mu.Unlock()
+		for _, holder := range []string{"one", "two"} {
+			works(t, store, w.parents(store, holder, nil, func(c *run.Config) { c.MostRuns = 1 }))
+		}
+		for _, id := range parents {
+			_, r := ends(t, store, id)
+			same(t, "outcome", r, result{Ended: "SUCCESS", Got: "a B"})
+		}
+		same(t, "runs", count(t, store), 9)
+		same(t, "times that a was read", times(w.begun(), "read a"), 2*len(parents))
+		same(t, "times that b was read", times(w.begun(), "read b"), len(parents))
+	})
 }

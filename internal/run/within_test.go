@@ -51,7 +51,10 @@ func (w *world) parents(store journal.Store, holder string, c children, change .
 	return w.parentsBy(store, holder, func(_ context.Context, id, name string) (run.Spec, error) { return c.spec(id, name), nil }, change...)
 }
 
-func (w *world) parentsBy(store journal.Store, holder string, spec func(ctx context.Context, id, name string) (run.Spec, error), change ...func(*run.Config)) *run.Engine {
+// parentsBy is parents where spec says what the run of an effect begins with.
+func (w *world) parentsBy(store journal.Store, holder string, spec func(ctx context.Context, id, name string) (run.Spec, error),
+	change ...func(*run.Config),
+) *run.Engine {
 	w.t.Helper()
 	var e *run.Engine
 	key := func(job run.Job) journal.Key {
