@@ -26,7 +26,6 @@ import (
 	"sibyl/internal/oracle"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
-	"sibyl/internal/scribe"
 	"sibyl/internal/service"
 	"sibyl/internal/store"
 	"sibyl/internal/task"
@@ -78,7 +77,6 @@ type App struct {
 	opened  opened
 	servers *servers
 	folders folders // of the Council
-	scribe  *scribe.Scribe
 	build   string
 	cooling *model.Cooling // of models that failed, for all runs of this process
 	bert    *bert.Classifier

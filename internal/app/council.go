@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sibyl/internal/assistant"
+	"sibyl/internal/audio"
 	"sibyl/internal/council"
 	"sibyl/internal/council/persona"
 	"sibyl/internal/council/session"
@@ -26,10 +27,10 @@ func (a *App) council() ([]*assistant.Assistant, error) {
 		return nil, fmt.Errorf("the prompts of the Council: %w", err)
 	}
 	cfg := a.Config.Council
-	a.scribe = scribe.New(scribe.Config{})
 	a.folders.open = func(owner journal.Owner) (*session.Store, error) {
-		return session.Open(session.Config{Folder: a.Config.SessionsOf(string(owner), owner == Owner), Now: a.Clock.Now})
+		return session.Open(session.Config{Folder: a.Config.SessionsOf(string(owner), owner == Owner), Now: a.Clock.Now, Probe: probe(audio.Find())})
 	}
+	writing := sync.OnceValue(func() *scribe.Scribe { return newScribe(a.Config, a.secrets) }) // programs and keys are looked for when they are wanted
 	patient := a.Config
 	patient.Timeouts = a.Config.OracleTimeouts()
 	models := catalog(patient, a.secrets)
@@ -41,7 +42,7 @@ func (a *App) council() ([]*assistant.Assistant, error) {
 		Model: func(ctx context.Context, id string) (model.Model, error) {
 			return a.chained(ctx, open, models, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models})
 		},
-		Missing: a.scribe.Missing, Transcribe: a.transcribe, Within: a.withinSitting}
+		Missing: func() string { return writing().Missing() }, Transcribe: transcribing(writing), Within: a.withinSitting}
 	made, err := council.New(d)
 	if err != nil {
 		return nil, err
@@ -57,17 +58,19 @@ func (a *App) withinSitting(ctx context.Context, owner journal.Owner, id string,
 	return r.Outcome, err
 }
 
-// transcribe writes down a recording.
-func (a *App) transcribe(ctx context.Context, file, language string, progress func(done, of int)) (session.Transcript, error) {
-	t, err := a.scribe.Transcribe(ctx, file, language, progress)
-	if err != nil {
-		return session.Transcript{}, err
+// transcribing writes down recordings.
+func transcribing(by func() *scribe.Scribe) func(ctx context.Context, file, language string, progress func(done, of int)) (session.Transcript, error) {
+	return func(ctx context.Context, file, language string, progress func(done, of int)) (session.Transcript, error) {
+		t, err := by().Transcribe(ctx, file, language, progress)
+		if err != nil {
+			return session.Transcript{}, err
+		}
+		kept := session.Transcript{Text: t.Text, By: t.By, Language: t.Language, Seconds: t.Seconds}
+		for _, f := range t.Flags {
+			kept.Flags = append(kept.Flags, session.Flag{Kind: f.Kind, Text: f.Text, Start: f.Start, End: f.End})
+		}
+		return kept, nil
 	}
-	kept := session.Transcript{Text: t.Text, By: t.By, Language: t.Language, Seconds: t.Seconds}
-	for _, f := range t.Flags {
-		kept.Flags = append(kept.Flags, session.Flag{Kind: f.Kind, Text: f.Text, Start: f.Start, End: f.End})
-	}
-	return kept, nil
 }
 
 // folders are the sessions of the Council, opened once for each owner.

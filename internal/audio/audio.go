@@ -63,6 +63,13 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.err }
 
+// Unnamed is the refusal without the name of the file, for who knows it by another.
+func (e *Error) Unnamed() *Error {
+	other := *e
+	other.File = ""
+	return &other
+}
+
 func refuse(reason Reason, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
 	return &Error{Reason: reason, text: err.Error(), err: errors.Unwrap(err)}

@@ -27,7 +27,7 @@ func (c *command) councilCommand() *cobra.Command {
 			"Exit codes: 0 done, 1 it could not be done, 2 bad input, 3 not all of it was done, 5 journal trouble, 130 you stopped it.",
 		Example: "  sibyl council say \"I wonder whether we should move the office…\"\n  sibyl council ask cético\n  sibyl council add memo.ogg\n" +
 			"  sibyl council ask cético visionário pragmático --review --chair pragmático\n  sibyl council oracles"},
-		c.councilNew(), c.councilSay(), c.councilAdd(), c.councilTranscribe(), c.councilAsk(), c.councilList(), c.councilShow(), c.councilSearch(),
+		c.councilNew(), c.councilSay(), c.councilAdd(), c.councilRecord(), c.councilTranscribe(), c.councilAsk(), c.councilList(), c.councilShow(), c.councilSearch(),
 		c.councilExport(), c.councilSet(), c.councilRename(), c.councilDelete(), c.councilRepair(), c.councilOracles(), c.councilOracle())
 }
 
@@ -235,6 +235,11 @@ func (c *command) councilAdd() *cobra.Command {
 			"once where something is set up that does (docs/council.md); else they wait, and nothing of them is lost.",
 		Example: "  sibyl council add memo.ogg\n  sibyl council add --new monday.m4a tuesday.m4a",
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
+			for _, name := range args { // before a session begins for nothing
+				if _, err := os.Stat(name); err != nil {
+					return withCode(ExitUsage, err)
+				}
+			}
 			if err := s.begun(ctx, f.session, f.fresh); err != nil {
 				return err
 			}

@@ -153,7 +153,10 @@ type Transcribed struct {
 func (Transcribed) EventType() string { return "recording.transcribed" }
 
 func (e Transcribed) String() string {
-	s := fmt.Sprintf("recording %d: %d words, by %s", e.Sequence, e.Words, e.By)
+	s := fmt.Sprintf("recording %d: %d words", e.Sequence, e.Words)
+	if e.By != "" {
+		s += ", by " + e.By
+	}
 	if len(e.Flags) > 0 {
 		s += "; not to be trusted: " + strings.Join(e.Flags, ", ")
 	}

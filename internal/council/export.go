@@ -82,7 +82,10 @@ func body(e prompt.Entry) string {
 	if e.Missing {
 		return "*its file is missing*"
 	}
-	return strings.TrimSpace(e.Text)
+	if text := strings.TrimSpace(e.Text); text != "" {
+		return text
+	}
+	return "*silence*"
 }
 
 // Repaired is what was found in one session, and put right.

@@ -1,0 +1,101 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+
+	"sibyl/internal/audio"
+	"sibyl/internal/config"
+	"sibyl/internal/council/session"
+	"sibyl/internal/model"
+	"sibyl/internal/model/speech"
+	"sibyl/internal/model/whisper"
+	"sibyl/internal/scribe"
+)
+
+// newScribe stands what the settings say behind what writes down recordings.
+func newScribe(cfg config.Config, keys *secrets) *scribe.Scribe {
+	set := cfg.Transcription
+	c := scribe.Config{Language: set.Language, Audio: listening{audio.Find()}}
+	switch {
+	case set.Model != "":
+		c.By, c.Limits = set.Model, scribe.Hosted().Taking(set.Formats)
+		if c.Transcriber, c.Problem = hosted(cfg, keys); c.Transcriber == nil {
+			c.By = ""
+		}
+	case set.Server != "":
+		limit := set.Limit(set.Local)
+		server := whisper.New(whisper.Config{BaseURL: set.Server, Local: set.Local, FirstByte: limit, Idle: limit})
+		c.Transcriber, c.By, c.Limits = server, server.By(), scribe.Whisper().Taking(set.Formats)
+	case len(set.Command) > 0:
+		command := speech.New(speech.Config{Command: set.Command, Timeout: set.Limit(true)})
+		c.Transcriber, c.By, c.Limits = command, command.By(), scribe.Whisper().Taking(set.Formats)
+	default:
+		for _, o := range speech.Offers(exec.LookPath) {
+			c.Offers = append(c.Offers, o.String())
+		}
+	}
+	return scribe.New(c)
+}
+
+// hosted is the model of the settings, or why it can't be used.
+func hosted(cfg config.Config, keys *secrets) (t model.Transcriber, problem string) {
+	patient := cfg
+	here, elsewhere := cfg.Transcription.Limit(true), cfg.Transcription.Limit(false)
+	patient.Timeouts = config.Timeouts{Start: elsewhere, Silence: elsewhere, LocalStart: here, LocalSilence: here, Web: cfg.Timeouts.Web}
+	m, err := catalog(patient, keys).Open(cfg.Transcription.Model)
+	if err != nil {
+		return nil, fmt.Sprintf("transcription.model: %v", err)
+	}
+	t, ok := m.(model.Transcriber)
+	if !ok {
+		return nil, fmt.Sprintf("transcription.model: %s does not transcribe", cfg.Transcription.Model)
+	}
+	return t, ""
+}
+
+// listening is how audio files are looked into and changed on this machine.
+type listening struct{ audio.Tools }
+
+// Probe implements scribe.Audio.
+func (l listening) Probe(ctx context.Context, file string) (scribe.Info, error) {
+	i, err := l.Tools.Probe(ctx, file)
+	return scribe.Info(i), err
+}
+
+// Split implements scribe.Audio.
+func (l listening) Split(ctx context.Context, file, folder string, seconds int) (parts []scribe.Part, err error) {
+	made, err := l.Tools.Split(ctx, file, folder, seconds)
+	for _, p := range made {
+		parts = append(parts, scribe.Part(p))
+	}
+	return parts, err
+}
+
+// probe tells a session what an upload is. A recording that is cut off or damaged in part is kept: what was said in it can't be said again.
+func probe(tools audio.Tools) func(ctx context.Context, file string) (session.Facts, error) {
+	return func(ctx context.Context, file string) (session.Facts, error) {
+		i, err := tools.Probe(ctx, file)
+		var refused *audio.Error
+		switch {
+		case !errors.As(err, &refused):
+		case i.Format != "" && refused.Reason != audio.NoSound && refused.Reason != audio.Empty:
+			err = nil
+		default:
+			err = refused.Unnamed()
+		}
+		return session.Facts{Seconds: i.Seconds, Silent: i.Silent != nil && *i.Silent, Ending: i.Format}, err
+	}
+}
+
+// Recorder is a program of this machine that records.
+type Recorder = audio.Recorder
+
+// Recorders are those that were found, the best first.
+func (a *App) Recorders() []Recorder { return audio.Find().Recorders() }
+
+// Recordings is the folder in which recordings lie until a session has taken them in.
+func (a *App) Recordings() string { return filepath.Join(a.Config.DataDir, "recordings") }

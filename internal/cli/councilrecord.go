@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/council/session"
+)
+
+func (c *command) councilRecord() *cobra.Command {
+	var f adding
+	var most time.Duration
+	var later bool
+	cmd := &cobra.Command{Use: "record", Short: "Record with this machine's microphone, until Ctrl-C", Args: cobra.NoArgs,
+		Long: "Records with the program that is there (arecord, ffmpeg or sox), until Ctrl-C or --most, and adds the recording to the latest session. What\n" +
+			"is recorded lies on the disk all along: after a crash, the file is named the next time.",
+		Example: "  sibyl council record\n  sibyl council record --new --most 10m",
+		RunE: c.onCouncil(func(ctx context.Context, s sitting, _ []string) error {
+			all := s.a.Recorders()
+			if len(all) == 0 {
+				return withCode(ExitFailed, errors.New("no program that records was found: install arecord (alsa-utils), ffmpeg or sox; a recording from elsewhere is added by ‘sibyl council add FILE’"))
+			}
+			s.mentionRecordings()
+			if err := s.begun(ctx, f.session, f.fresh); err != nil {
+				return err
+			}
+			file := filepath.Join(s.a.Recordings(), s.ID+"_"+time.Now().UTC().Format("20060102T150405.000")+".wav")
+			if err := os.MkdirAll(s.a.Recordings(), 0o700); err != nil {
+				return err
+			}
+			s.note("recording by %s for at most %s: Ctrl-C ends it", all[0].Name, most)
+			recorded := all[0].Record(ctx, file, most)
+			return s.takeIn(context.WithoutCancel(ctx), file, recorded, later)
+		})}
+	cmd.Flags().DurationVar(&most, "most", time.Hour, "how long at most")
+	cmd.Flags().BoolVar(&later, "later", false, "transcribe nothing yet")
+	return c.withView(f.on(cmd), "one JSON object")
+}
+
+// takeIn adds a recording, also one that broke off, to the session. Only then its file is removed.
+func (s *sitting) takeIn(ctx context.Context, file string, recorded error, later bool) error {
+	if _, err := os.Stat(file); err != nil {
+		return withCode(ExitFailed, errors.Join(recorded, err))
+	}
+	one, err := s.addFile(ctx, file)
+	if err != nil {
+		return withCode(ExitFailed, errors.Join(recorded, fmt.Errorf("the recording lies in %s, and can be added by ‘sibyl council add’: %w", file, err)))
+	}
+	if err := os.Remove(file); err != nil {
+		s.note("%v", err)
+	}
+	if err := s.added(ctx, []session.Added{one}); err != nil {
+		return errors.Join(recorded, err)
+	}
+	if recorded != nil {
+		return withCode(ExitPartial, fmt.Errorf("the recording ended early, and is kept: %w", recorded))
+	}
+	if later {
+		return nil
+	}
+	return s.transcribeAdded(ctx, []session.Added{one})
+}
+
+// recordingNow is how long ago a recording was last written to that may still go on.
+const recordingNow = time.Minute
+
+// mentionRecordings names recordings that no session has taken in.
+func (s *sitting) mentionRecordings() {
+	left, _ := filepath.Glob(filepath.Join(s.a.Recordings(), "*.wav")) // the pattern is well formed
+	for _, file := range left {
+		if info, err := os.Stat(file); err == nil && time.Since(info.ModTime()) > recordingNow {
+			s.note("a recording was not taken in by a session: ‘sibyl council add %s’ adds it", file)
+		}
+	}
+}
