@@ -73,12 +73,12 @@ func (s *Shelf) draft(name, language string) string {
 	if err != nil {
 		text, _ = templates.ReadFile("template/pt.md")
 	}
-	return strings.NewReplacer("@NAME@", heading(name), "@PLACEHOLDER@", s.config.Placeholder).Replace(string(text))
+	return strings.NewReplacer("@NAME@", heading(name, s.config.Placeholder), "@PLACEHOLDER@", s.config.Placeholder).Replace(string(text))
 }
 
-// heading writes a name so that it is read back as it is.
-func heading(name string) string {
-	if title("# "+name) == name {
+// heading writes a name so that it is read back as it is, and is neither a comment nor the placeholder.
+func heading(name, placeholder string) string {
+	if title("# "+name) == name && !strings.Contains(name, commentOpens) && !strings.Contains(name, placeholder) {
 		return name
 	}
 	var b strings.Builder

@@ -17,7 +17,7 @@ func create(s *Shelf, name, language string) (string, error) {
 }
 
 func TestCreateMakesAFileThatIsAnOracleAtOnce(t *testing.T) {
-	for _, name := range []string{"Minha Tia", "Cético", "C# *guru* & <co> [x](y) `z` \\ #", "🔮", "#hash", "1. One", "a&amp;b", "../../x", strings.Repeat("ã", maxName)} {
+	for _, name := range []string{"Minha Tia", "Cético", "C# *guru* & <co> [x](y) `z` \\ #", "🔮", "#hash", "1. One", "a&amp;b", "../../x", "<!-- x", "a <<HERE>> b", strings.Repeat("ã", maxName)} {
 		for _, language := range []string{"pt", "en", "de", ""} {
 			dir := filepath.Join(folder(t), "not", "there", "yet")
 			s := New(Config{Dir: dir, TTL: time.Hour, Placeholder: "<<HERE>>"})

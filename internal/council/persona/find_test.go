@@ -35,6 +35,15 @@ func TestFindTakesIDNameSlugAndBeginning(t *testing.T) {
 	}
 }
 
+func TestFindTakesANameBeforeASlug(t *testing.T) {
+	s, _ := shelfOf(t, "C X", "c-x")
+	for asked, want := range map[string]string{"c x": "C X", "C-X": "c-x"} {
+		if p, err := find(s, asked); err != nil || p.Name != want {
+			t.Errorf("%q: %q, %v; want %s", asked, p.Name, err, want)
+		}
+	}
+}
+
 func TestFindSaysWhatMayBeMeant(t *testing.T) {
 	s, files := shelfOf(t, "Otimista", "Otimizador", "Cético", "Cetico")
 	for asked, want := range map[string]string{

@@ -233,7 +233,6 @@ func arrange(l *Listing) {
 				other = l.Oracles[from+1]
 			}
 			p := &l.Oracles[i]
-			p.Warnings = slices.Clone(p.Warnings) // what is known of the file stays as it is
 			p.warn("%s has the same name; ask for it by its id %s, or rename one", filepath.Base(other.File), p.ID)
 		}
 		from = to

@@ -128,7 +128,11 @@ func (c *Context) fit(blocks []*block, budget int, w words) {
 	if newest != nil && over() {
 		c.Shortened = newest.ID
 		room := 4*budget - utf8.RuneCountInString(c.note(w)+gap+newest.header+"\n")
-		newest.body = end(newest.body, max(room, leastKept))
+		kept := end(newest.body, max(room, leastKept))
+		if kept == newest.body {
+			c.Shortened = ""
+		}
+		newest.body = kept
 	}
 }
 

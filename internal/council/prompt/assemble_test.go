@@ -29,7 +29,8 @@ func TestAssembleSaysWhatIsIn(t *testing.T) {
 		"then the oldest transcript": {session(), Options{History: true, Budget: 60},
 			Context{Included: []string{"t2", "t3"}, Cut: []string{"t1", "r1", "r2"}, Transcripts: 2, TranscriptsOf: 3, ResponsesOf: 2}},
 		"never the newest transcript": {session(), Options{History: true, Budget: 1},
-			Context{Included: []string{"t3"}, Cut: []string{"t1", "t2", "r1", "r2"}, Shortened: "t3", Transcripts: 1, TranscriptsOf: 3, ResponsesOf: 2}},
+			Context{Included: []string{"t3"}, Cut: []string{"t1", "t2", "r1", "r2"}, Transcripts: 1, TranscriptsOf: 3, ResponsesOf: 2}},
+		"and of that the end": {[]Entry{said(1, 0, long())}, Options{Budget: 1}, Context{Included: []string{"t1"}, Shortened: "t1", Transcripts: 1, TranscriptsOf: 1}},
 		"the newest transcript that is there": {missing(session(), "t3"), Options{History: true, Budget: 40},
 			Context{Included: []string{"t2"}, Cut: []string{"t1", "r1", "r2"}, Missing: []string{"t3"}, Transcripts: 1, TranscriptsOf: 2, ResponsesOf: 2}},
 		"responses alone may all be cut": {[]Entry{answered(1, "Cético", 0, strings.Repeat("x", 500))}, Options{History: true, Budget: 30},
@@ -50,6 +51,28 @@ func TestABudgetThatIsJustEnoughCutsNothing(t *testing.T) {
 	}
 	if got := Assemble(session(), Options{Language: "pt", History: true, Budget: all.Tokens - 1}); len(got.Cut) == 0 {
 		t.Error("nothing is cut")
+	}
+}
+
+func TestNoBudgetIsPassed(t *testing.T) {
+	for length := range 8 { // so that each character of the gaps and of the line matters once
+		entries := session()
+		for i := range entries {
+			entries[i].Text += strings.Repeat("x", length)
+		}
+		o := Options{Language: "en", History: true}
+		all := Assemble(entries, o).Tokens
+		for o.Budget = 42; o.Budget <= all; o.Budget++ { // from the line and the newest transcript on
+			if got := Assemble(entries, o); got.Tokens > o.Budget {
+				t.Errorf("%d tokens of %d:\n%s", got.Tokens, o.Budget, got.Text)
+			}
+		}
+	}
+}
+
+func TestTextThatIsNotUTF8IsMadeSo(t *testing.T) {
+	if got := Assemble([]Entry{said(1, 0, "a\xffb")}, Options{}).Text; !strings.HasSuffix(got, "\na\ufffdb") {
+		t.Errorf("%q", got)
 	}
 }
 
