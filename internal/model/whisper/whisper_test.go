@@ -80,6 +80,7 @@ func TestAddressThatIsNoServerOfWhisperIsToldSo(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	other.Close()
+	s.Close() // or the end of a connection that waited is what is noticed
 	_, err = s.Transcribe(t.Context(), note())
 	if model.KindOf(err) != model.Server || !strings.Contains(err.Error(), "is the server running there?") {
 		t.Errorf("got %v", err)
