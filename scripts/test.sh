@@ -22,5 +22,5 @@ for store in sqlite postgres; do
 	SIBYL_TEST_STORE=$store go test -run Crash ./internal/oracle
 done
 if command -v gcc >/dev/null 2>&1; then
-	CGO_ENABLED=1 go test -race ./internal/run/... ./internal/journal/... ./internal/model/... ./internal/oracle ./internal/taskchat ./internal/mcp ./internal/tool/mcpclient
+	CGO_ENABLED=1 go test -race ./internal/run/... ./internal/journal/... ./internal/model/... ./internal/scribe ./internal/oracle ./internal/taskchat ./internal/mcp ./internal/tool/mcpclient
 fi

@@ -1,6 +1,7 @@
 package scribe_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -100,7 +101,7 @@ func (r *room) Split(ctx context.Context, file, folder string, seconds int) (par
 // heard is what a transcriber was sent.
 type heard struct {
 	name, language, first string // the first line of the audio
-	size                  int
+	size                  int64
 }
 
 // player is a transcriber that plays its part, and keeps what it was sent.
@@ -112,13 +113,14 @@ type player struct {
 }
 
 func (p *player) Transcribe(ctx context.Context, audio model.Audio) (model.Transcript, error) {
-	content, err := io.ReadAll(audio.Content)
-	if err != nil {
+	content := bufio.NewReader(audio.Content)
+	first, err := content.ReadString('\n')
+	size, readErr := io.Copy(io.Discard, content)
+	if err = errors.Join(err, readErr); err != nil {
 		return model.Transcript{}, &model.Error{Kind: model.Invalid, Message: err.Error(), Err: err}
 	}
-	first, _, _ := strings.Cut(string(content), "\n")
 	p.mu.Lock()
-	p.calls = append(p.calls, heard{audio.Name, audio.Language, first, len(content)})
+	p.calls = append(p.calls, heard{audio.Name, audio.Language, strings.TrimSpace(first), int64(len(first)) + size})
 	call := len(p.calls)
 	p.mu.Unlock()
 	return p.part(ctx, call)

@@ -20,7 +20,7 @@ type Limits struct {
 	Plain bool
 }
 
-// mostSeconds is how long a part for a program of this machine is: it shows progress, and no part takes hours.
+// mostSeconds is how long a part for this machine is: parts show progress, and none takes hours.
 const mostSeconds = 600
 
 // Hosted are the limits of a model behind OpenAI's protocol.
@@ -28,8 +28,14 @@ func Hosted() Limits {
 	return Limits{Formats: []string{"flac", "mp3", "m4a", "ogg", "wav", "webm"}}
 }
 
+// Local is l for a transcriber of this machine.
+func (l Limits) Local() Limits {
+	l.Seconds = mostSeconds
+	return l
+}
+
 // Whisper are the limits of programs that take plain WAV, as whisper.cpp and its server.
-func Whisper() Limits { return Limits{Formats: []string{"wav"}, Seconds: mostSeconds, Plain: true} }
+func Whisper() Limits { return Limits{Formats: []string{"wav"}, Plain: true}.Local() }
 
 // Taking is l with the formats that somebody says it takes; with none it is l.
 func (l Limits) Taking(formats []string) Limits {

@@ -19,6 +19,9 @@ import (
 func TestEachTranscriberIsGivenWhatItTakes(t *testing.T) {
 	path := file(t, "wav", 50, false)
 	hosted, plain := scribe.Hosted(), scribe.Whisper()
+	if hosted.Local().Seconds != plain.Seconds || hosted.Seconds != 0 {
+		t.Errorf("parts of %d and %d s on this machine, %d elsewhere", plain.Seconds, hosted.Local().Seconds, hosted.Seconds)
+	}
 	hosted.Bytes, plain.Seconds = 1<<20, 25
 	answer := modeltest.Answer{Transcript: model.Transcript{Text: " Hello.", Language: "english", Segments: []model.Segment{{End: 1, Text: "Hello."}}}, Repeat: true}
 	check := func(what string, c scribe.Config, want string) {

@@ -81,7 +81,7 @@ func TestFormatThatIsNotTakenIsConverted(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 			continue
 		}
-		if sent := p.calls[0]; sent.name != c.want || int64(sent.size) > model.MaxAudio || len(r.converted) == 0 {
+		if sent := p.calls[0]; sent.name != c.want || sent.size > model.MaxAudio || len(r.converted) == 0 {
 			t.Errorf("%s: sent %+v, converted to %v; want %s", name, sent, r.converted, c.want)
 		}
 	}

@@ -151,7 +151,7 @@ func (s *stage) command(t *testing.T, adjust func(*speech.Config)) *speech.Comma
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := speech.Config{Command: []string{self, "{file}", "{language}", "{prompt}"}, Environ: append(os.Environ(), partVar+"="+s.listener.Addr().String()),
+	c := speech.Config{Command: []string{self, "{file}", "{language}", "{prompt}"}, Environ: append(os.Environ(), partVar+"="+s.listener.Addr().String(), "GORACE=atexit_sleep_ms=0"),
 		Folder: t.TempDir()}
 	if adjust != nil {
 		adjust(&c)

@@ -39,6 +39,13 @@ func shell(t *testing.T, script string, adjust func(*speech.Config)) *speech.Com
 	return speech.New(c)
 }
 
+func TestAudioIsPrivateWhileTheCommandRuns(t *testing.T) {
+	got, err := shell(t, `ls -ld . "$1" | cut -c 1-10`, nil).Transcribe(t.Context(), note())
+	if lines := strings.Fields(got.Text); err != nil || len(lines) != 2 || !slices.Contains(lines, "drwx------") || !slices.Contains(lines, "-rw-------") {
+		t.Errorf("got %q, %v", got.Text, err)
+	}
+}
+
 func TestScriptTranscribesInAFolderOfItsOwn(t *testing.T) {
 	c := shell(t, `echo left >behind.txt; printf '%s %s %s' "$(cat "$1")" "$2" "$(ls)"`, nil)
 	got, err := c.Transcribe(t.Context(), note())
