@@ -21,7 +21,9 @@ type oggStream struct {
 	longest     int64 // samples that a packet of Vorbis can have
 	samples     int64 // that the packets hold, or can hold at most
 	start, last int64 // granules before the first packet and after the last
+	tail        int64 // samples of the packets on the last page that has a granule
 	timed       bool  // start is known
+	wild        bool  // granules make no sense
 }
 
 // oggFile is what is found in a file.
@@ -105,7 +107,7 @@ func (o *oggStream) page(p oggPage, sink opusSink) error {
 	}
 	o.packets.lost = o.packets.lost || p.number != o.number+1
 	o.number, o.ended = p.number, p.last
-	before, headers := o.samples, o.headers
+	before := o.samples
 	err := o.packets.take(p, func(packet []byte) error {
 		switch {
 		case o.headers > 0:
@@ -119,17 +121,20 @@ func (o *oggStream) page(p oggPage, sink opusSink) error {
 		o.samples += n
 		return sink.packet(packet, n)
 	})
-	if p.granule < 0 || o.samples == before || headers > 0 && o.headers > 0 {
+	if o.samples == before {
+		return err
+	}
+	if o.wild = o.wild || p.granule < 0; o.wild {
 		return err
 	}
 	if !o.timed && o.codec == "opus" && !(p.last && p.granule < o.samples) {
 		o.start = max(p.granule-o.samples, 0)
 	}
-	o.timed, o.last = true, p.granule
+	o.timed, o.last, o.tail = true, p.granule, o.samples-before
 	return err
 }
 
-// add adds a stream that has ended to what is found. Its packets are believed, and where it ends among them is what its granules say.
+// add adds a stream that has ended to what is found. Its packets are believed. Where it ends among those of its last page is what the granules say.
 func (f *oggFile) add(o *oggStream) {
 	if o == nil {
 		return
@@ -139,8 +144,8 @@ func (f *oggFile) add(o *oggStream) {
 	}
 	f.broken = f.broken || o.packets.lost
 	length := o.samples
-	if o.timed && o.last >= o.start {
-		length = min(length, o.last-o.start)
+	if told := o.last - o.start; o.timed && !o.wild && told < length && (told >= length-o.tail || o.codec == "vorbis") {
+		length = told
 	}
 	if length -= o.skip; length > 0 {
 		f.seconds += float64(length) / float64(o.rate)

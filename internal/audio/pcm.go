@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"math"
 	"os"
 )
 
@@ -29,31 +30,24 @@ func convertOpus(ctx context.Context, file, out string) error {
 	return errors.Join(w.convert(s, f), f.Close())
 }
 
+// convert reads the file twice: its end says how much of its packets is not to be heard, and whether they are too many.
 func (w *pcmWriter) convert(s *source, f *os.File) error {
-	if _, err := w.to.Write(wavHead(decodedRate, 1, 16, 1, 0)); err != nil {
-		return err
-	}
-	format, err := sniff(s)
+	seconds, err := readOpus(s, counting{})
 	if err != nil {
 		return err
 	}
-	opus := false
-	if format == "ogg" {
-		var found oggFile
-		found, err = readOgg(s, w)
-		opus = found.codec == "opus"
-	} else {
-		var found *webmFile
-		found, err = readWebM(s, w)
-		opus = found.opus
+	if seconds > longestSound.Seconds() {
+		return tooLong()
 	}
-	switch {
-	case s.ctx.Err() != nil:
-		return s.ctx.Err()
-	case err != nil && reasonOf(err) != Damaged:
+	w.most = int64(math.Round(seconds * decodedRate))
+	if err := s.seek(0); err != nil {
 		return err
-	case !opus || w.samples == 0:
-		return errNoOpus
+	}
+	if _, err := w.to.Write(wavHead(decodedRate, 1, 16, 1, 0)); err != nil {
+		return err
+	}
+	if _, err := readOpus(s, w); err != nil {
+		return err
 	}
 	if err := w.to.Flush(); err != nil {
 		return err
@@ -62,12 +56,46 @@ func (w *pcmWriter) convert(s *source, f *os.File) error {
 	return err
 }
 
+// readOpus reads the Opus in a file. What is there of a damaged one is enough.
+func readOpus(s *source, sink opusSink) (seconds float64, err error) {
+	format, err := sniff(s)
+	if err != nil {
+		return 0, err
+	}
+	codec := ""
+	if format == "ogg" {
+		var found oggFile
+		found, err = readOgg(s, sink)
+		codec, seconds = found.codec, found.seconds
+	} else {
+		var found *webmFile
+		if found, err = readWebM(s, sink); found.opus {
+			codec, seconds = "opus", *found.seconds()
+		}
+	}
+	switch {
+	case err != nil && reasonOf(err) != Damaged:
+		return 0, err
+	case codec != "opus" || seconds == 0:
+		return 0, errNoOpus
+	}
+	return seconds, nil
+}
+
+// counting is a sink that decodes nothing.
+type counting struct{}
+
+func (counting) head(opusHead) error { return nil }
+
+func (counting) packet([]byte, int64) error { return nil }
+
 // pcmWriter is a sink that writes what packets decode to, in one channel. A packet that can't be decoded is as long a silence.
 type pcmWriter struct {
 	to      *bufio.Writer
 	decoder *opusDecoder
 	skip    int64 // samples that are not to be heard yet
-	samples int64 // that were written
+	samples int64 // that were written, of at most most
+	most    int64
 }
 
 func (w *pcmWriter) head(h opusHead) (err error) {
@@ -84,12 +112,11 @@ func (w *pcmWriter) packet(p []byte, samples int64) error {
 	if err != nil {
 		out = make([]float32, samples*decodedRate/opusRate)
 	}
-	if w.samples > int64(longestSound.Seconds())*decodedRate {
-		return tooLong()
-	}
 	passed := min(int64(len(out)), w.skip)
 	w.skip -= passed
-	for _, sample := range out[passed:] {
+	out = out[passed:]
+	out = out[:min(int64(len(out)), w.most-w.samples)]
+	for _, sample := range out {
 		value := int16(max(-1, min(1, sample)) * (1<<15 - 1))
 		if err := w.to.WriteByte(byte(value)); err != nil {
 			return err
@@ -98,6 +125,6 @@ func (w *pcmWriter) packet(p []byte, samples int64) error {
 			return err
 		}
 	}
-	w.samples += int64(len(out)) - passed
+	w.samples += int64(len(out))
 	return nil
 }

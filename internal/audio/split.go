@@ -198,11 +198,11 @@ func (t Tools) codecOf(ctx context.Context, file string) (string, error) {
 func kept(codec string) (encoder []string, ending string) {
 	switch codec {
 	case "opus":
-		return []string{"-c", "copy", "-f", "ogg"}, ".ogg"
+		return []string{"-c", "copy", "-copypriorss", "0", "-f", "ogg"}, ".ogg"
 	case "mp3":
-		return []string{"-c", "copy", "-f", "mp3"}, ".mp3"
+		return []string{"-c", "copy", "-copypriorss", "0", "-f", "mp3"}, ".mp3"
 	case "aac":
-		return []string{"-c", "copy", "-f", "ipod"}, ".m4a"
+		return []string{"-c", "copy", "-copypriorss", "0", "-f", "ipod"}, ".m4a"
 	case "flac", "alac":
 		return []string{"-c:a", "flac", "-f", "flac"}, ".flac"
 	}

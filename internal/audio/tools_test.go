@@ -1,0 +1,277 @@
+package audio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// only fails if a folder holds anything but these names.
+func only(t *testing.T, folder string, names ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var there []string
+	for _, e := range entries {
+		there = append(there, e.Name())
+	}
+	if fmt.Sprint(there) != fmt.Sprint(names) {
+		t.Errorf("there is %v, and not %v", there, names)
+	}
+}
+
+// script makes a program of a shell script, which has its arguments in a file beside it.
+func script(t *testing.T, lines string) string {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no shell")
+	}
+	file := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(file, []byte("#!/bin/sh\nhere=$(dirname \"$0\")\necho \"$@\" > \"$here/args\"\n"+lines), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestConversionMakesWhatTheNameSays(t *testing.T) {
+	tools := Find()
+	folder := t.TempDir()
+	t.Chdir(folder)
+	if err := os.WriteFile("-i.ogg", read(t, spoken(t, "a", "-ac", "2", "-ar", "48000", "-c:a", "libvorbis", "-f", "ogg")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for out, codec := range map[string]string{"-y.wav": "pcm_s16", "b.ogg": "opus", "c.OPUS": "opus", "-d.flac": "flac"} {
+		if err := tools.Convert(t.Context(), "-i.ogg", out); err != nil {
+			t.Fatal(err)
+		}
+		info, err := tools.Probe(t.Context(), out)
+		if err != nil || info.Codec != codec {
+			t.Fatalf("%s is %+v, %v", out, info, err)
+		}
+		near(t, "the duration of "+out, info.Seconds, 6.425, 0.02)
+	}
+	only(t, folder, "-d.flac", "-i.ogg", "-y.wav", "b.ogg", "c.OPUS")
+	if b := read(t, "-y.wav"); b[22] != 1 || b[24] != 0x80 || b[25] != 0x3e {
+		t.Errorf("the WAV file begins with % x", b[:44])
+	}
+}
+
+func TestOpusBecomesWAVWithoutAProgram(t *testing.T) {
+	for _, form := range forms {
+		if !form.own || form.codec != "opus" {
+			continue
+		}
+		t.Run(form.name, func(t *testing.T) {
+			file := spoken(t, "file", strings.Fields(form.args)...)
+			seconds, level := figures(t, file, "aformat=channel_layouts=mono,")
+			out := filepath.Join(t.TempDir(), "out.wav")
+			if err := (Tools{}).Convert(t.Context(), file, out); err != nil {
+				t.Fatal(err)
+			}
+			info, err := Tools{}.Probe(t.Context(), out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, "the duration", info.Seconds, seconds, 0.02)
+			got := levelOf(t, out)
+			near(t, "the level", &got, level, 0.03*level)
+			only(t, filepath.Dir(out), "out.wav")
+		})
+	}
+}
+
+func TestConversionThatCanNotBeLeavesNothing(t *testing.T) {
+	mp3 := spoken(t, "a", "-f", "mp3")
+	folder := t.TempDir()
+	out := filepath.Join(folder, "out.wav")
+	refused(t, Tools{}.Convert(t.Context(), mp3, out), NoProgram, "ffmpeg")
+	refused(t, Tools{}.Convert(t.Context(), mp3, out+".mp3"), Unsupported, ".wav, .ogg, .opus or .flac")
+	refused(t, Tools{}.Convert(t.Context(), write(t, []byte("no sound")), out), NotAudio)
+	failing := Tools{FFmpeg: script(t, "for last; do :; done; echo half > \"${last#file:}\"; printf 'one\\ntwo\\033[1m\\nthree\\n' >&2; exit 3\n")}
+	err := failing.Convert(t.Context(), mp3, out)
+	refused(t, err, Failed, "program: exit status 3: two [1m; three")
+	damaged := read(t, mp3)
+	copy(damaged[len(damaged)/2:], make([]byte, 4000))
+	if err := os.WriteFile(out, []byte("as it was"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, Find().Convert(t.Context(), write(t, damaged[:200]), out), Failed)
+	if string(read(t, out)) != "as it was" {
+		t.Error("what was there is gone")
+	}
+	only(t, folder, "out.wav")
+}
+
+func TestHoursOfSilenceInAFewBytesAreNotWrittenOut(t *testing.T) {
+	p := &pages{perPage: 255}
+	bomb := p.stream(0, opusPackets(13*60*60*1000/60, 1), sixty, 0)
+	folder := t.TempDir()
+	err := Tools{}.Convert(t.Context(), write(t, bomb), filepath.Join(folder, "out.wav"))
+	refused(t, err, Unsupported, "12 hours")
+	only(t, folder)
+}
+
+// A program that hangs, and one that it started, end with the context.
+func TestProgramsEndWithTheirContextAndAllTheyStarted(t *testing.T) {
+	program := script(t, "sleep 1000 & echo $! > \"$here/pid.new\"; mv \"$here/pid.new\" \"$here/pid\"; trap '' INT TERM; wait; wait\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	folder := t.TempDir()
+	mp3 := spoken(t, "a", "-f", "mp3")
+	go func() { done <- Tools{FFmpeg: program}.Convert(ctx, mp3, filepath.Join(folder, "out.wav")) }()
+	pid := atoi(t, await(t, filepath.Join(filepath.Dir(program), "pid")))
+	cancel()
+	select {
+	case err := <-done:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("the error is %v", err)
+		}
+	case <-time.After(patience):
+		t.Fatal("the conversion goes on")
+	}
+	gone(t, pid)
+	only(t, folder)
+}
+
+const patience = time.Minute
+
+// await waits for a file, and returns what is in it.
+func await(t *testing.T, file string) string {
+	t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		if b, err := os.ReadFile(file); err == nil && len(b) > 0 {
+			return strings.TrimSpace(string(b))
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s did not come within %v", file, patience)
+		}
+	}
+}
+
+func atoi(t *testing.T, s string) int {
+	t.Helper()
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// gone waits until a process has ended. One that nobody waited for is a zombie, which has.
+func gone(t *testing.T, pid int) {
+	t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || err == nil && strings.Contains(string(stat), ") Z ") {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("process %d goes on", pid)
+		}
+	}
+}
+
+// talk is a WAV file of words with pauses: a tone for two seconds, and silence for one, ten times.
+func talk(t *testing.T, args ...string) string {
+	t.Helper()
+	return made(t, "talk", "aevalsrc=if(lt(mod(t\\,3)\\,2)\\,0.3*sin(2*PI*300*t)\\,0):s=16000:d=30", args...)
+}
+
+func TestPartsAreCutWhereItIsQuiet(t *testing.T) {
+	tools := Find()
+	for _, form := range []struct {
+		name, args, ending string
+		tools              Tools
+	}{
+		{"wav", "-c:a pcm_s24le -ac 2 -f wav", ".wav", Tools{}},
+		{"opus without ffmpeg", "-c:a libopus -f webm", ".wav", Tools{}},
+		{"opus", "-c:a libopus -f ogg", ".ogg", tools},
+		{"webm", "-c:a libopus -f webm", ".ogg", tools},
+		{"vorbis", "-c:a libvorbis -f ogg", ".ogg", tools},
+		{"mp3", "-f mp3", ".mp3", tools},
+		{"m4a", "-c:a aac -f ipod", ".m4a", tools},
+		{"flac", "-f flac", ".flac", tools},
+		{"mu-law", "-c:a pcm_mulaw -f wav", ".ogg", tools},
+	} {
+		t.Run(form.name, func(t *testing.T) {
+			t.Parallel()
+			file, folder := talk(t, strings.Fields(form.args)...), t.TempDir()
+			parts, err := form.tools.Split(t.Context(), file, folder, 13)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := 0.0
+			var names []string
+			for i, p := range parts {
+				near(t, "the start", &p.Start, at, 1e-6)
+				at += p.Seconds
+				if into := at - float64(int(at/3)*3); i < len(parts)-1 && (into < 2.1 || into > 2.95) || p.Seconds > 13 {
+					t.Errorf("it is cut at %.2f s, where it is loud, after %.2f s", at, p.Seconds)
+				}
+				info, err := tools.Probe(t.Context(), p.File)
+				if err != nil {
+					t.Fatal(err)
+				}
+				near(t, "the duration of a part", info.Seconds, p.Seconds, 0.1)
+				names = append(names, fmt.Sprintf("part-%03d%s", i+1, form.ending))
+			}
+			near(t, "all parts", &at, 30, 0.1)
+			if len(parts) != 3 {
+				t.Errorf("there are %d parts", len(parts))
+			}
+			only(t, folder, names...)
+		})
+	}
+}
+
+func TestWAVIsSplitWithoutLosingASample(t *testing.T) {
+	file, folder := talk(t, "-c:a", "pcm_s16le", "-ac", "2", "-bitexact", "-f", "wav"), t.TempDir()
+	parts, err := Tools{}.Split(t.Context(), file, folder, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []byte
+	for _, p := range parts {
+		all = append(all, read(t, p.File)[44:]...)
+	}
+	if whole := read(t, file); string(all) != string(whole[44:]) {
+		t.Errorf("%d parts have %d bytes, and not the %d of the whole", len(parts), len(all), len(whole)-44)
+	}
+}
+
+func TestWhatIsShortEnoughIsItsOnlyPart(t *testing.T) {
+	for _, tools := range []Tools{{}, Find()} {
+		for _, args := range []string{"-f wav", "-c:a libopus -f ogg"} {
+			file, folder := talk(t, strings.Fields(args)...), t.TempDir()
+			parts, err := tools.Split(t.Context(), file, folder, 31)
+			if err != nil || len(parts) != 1 || parts[0].File != file {
+				t.Fatalf("the parts are %v, %v", parts, err)
+			}
+			near(t, "its duration", &parts[0].Seconds, 30, 0.02)
+			only(t, folder)
+		}
+	}
+}
+
+func TestASplitThatFailsLeavesNoPart(t *testing.T) {
+	mp3, folder := talk(t, "-f", "mp3"), t.TempDir()
+	_, err := Tools{}.Split(t.Context(), mp3, folder, 13)
+	refused(t, err, NoProgram, "ffmpeg")
+	_, err = Tools{}.Split(t.Context(), mp3, folder, 1)
+	refused(t, err, Unsupported, "5 is the least")
+	need(t, "ffmpeg")
+	_, err = Tools{FFmpeg: script(t, `case "$*" in *s16le*) exec ffmpeg "$@";; *part-*|*-ss\ 0.000*) exec ffmpeg "$@";; esac; echo no more >&2; exit 1`+"\n")}.
+		Split(t.Context(), mp3, folder, 13)
+	refused(t, err, Failed, "no more")
+	only(t, folder)
+}
