@@ -230,11 +230,11 @@ func (s *Store) List(ctx context.Context) (all []Session, skipped []Skipped, err
 			skipped = append(skipped, Skipped{short(name), "its name is not that of a session; it would look like 2025-12-20_10-30-00"})
 		case info.IsDir():
 			m, _, err := s.load(root, name)
-			if err != nil {
+			if err == nil {
+				all = append(all, m)
+			} else if _, gone := root.Lstat(name); !errors.Is(gone, fs.ErrNotExist) { // deleted in this moment
 				skipped = append(skipped, Skipped{name, err.Error()})
-				continue
 			}
-			all = append(all, m)
 		}
 	}
 	return all, skipped, nil

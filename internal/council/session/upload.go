@@ -240,13 +240,11 @@ func (u *upload) sameAs(h *held, e AudioEntry) (bool, error) {
 
 // restore gives an entry its file back, if that is gone.
 func (u *upload) restore(h *held, e AudioEntry) error {
-	if checkFile(e.File) != nil {
-		return nil
+	_, err := h.root.Lstat(h.in(audioFolder, e.File))
+	if errors.Is(err, fs.ErrNotExist) && checkFile(e.File) == nil {
+		return u.place(h, e.File)
 	}
-	if _, err := h.root.Lstat(h.in(audioFolder, e.File)); err == nil {
-		return nil
-	}
-	return u.place(h, e.File)
+	return err
 }
 
 // orphan finds the content where a crash left it, after it had its name and before metadata.json told of it.
