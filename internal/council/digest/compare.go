@@ -18,7 +18,7 @@ type Answer struct {
 // Point is one thing that answers have in common, or not.
 type Point struct {
 	Text    string
-	By      []string // the oracles whose it is; none for what all overlook
+	By      []string // the oracles whose it is, the one that is quoted first; none for what all overlook
 	Sources []string // ids of the transcripts that it is about
 }
 
@@ -61,6 +61,7 @@ type statement struct {
 	negated bool
 	limited bool     // a negation that something else takes back in part: “not before …”, “not only”
 	denied  []string // what stands behind a negation
+	atOnce  bool
 	advises bool
 	warns   bool
 }
@@ -82,7 +83,7 @@ func (l *language) pointsOf(text string, answer int) []statement {
 		if len(s.stems) < fewestMeant || s.asked {
 			continue
 		}
-		p := statement{sentence: s, warns: l.words["warn"].has(s.tokens)}
+		p := statement{sentence: s, warns: l.words["warn"].has(s.tokens), atOnce: l.words["at once"].has(s.tokens)}
 		for i := range s.tokens {
 			if l.words["negation"].at(s.tokens, i) > 0 {
 				p.negated = !p.negated
@@ -164,7 +165,7 @@ func (c comparer) agreements(pairs []pair) []Point {
 	}
 	var list []Point
 	for _, g := range groups {
-		slices.Sort(g)
+		slices.SortFunc(g, func(a, b int) int { return cmp.Or(len(c.points[a].stems)-len(c.points[b].stems), a-b) }) // what all of them say is in the shortest
 		if by := c.names(g...); len(by) >= 2 && len(list) < mostPoints {
 			list = append(list, Point{Text: c.inMarks(c.points[g[0]].text), By: by, Sources: c.sources(g...)})
 		}
@@ -188,7 +189,13 @@ func (c comparer) agree(p pair) bool {
 			equal = equal || q.kind == r.kind && q.value == r.value && q.value > 0
 		}
 	}
-	return p.shared >= fewestShared && shorter >= 0.6 && all >= 0.4 || equal && p.shared >= 2 && shorter >= 0.4
+	switch {
+	case equal:
+		return shorter >= 0.4 && all >= 0.25
+	case p.shared < fewestShared:
+		return shorter == 1 && all >= 0.5
+	}
+	return shorter >= 0.6 && all >= 0.5
 }
 
 // differences finds points on the same subject that go against each other.
@@ -214,7 +221,8 @@ func (c comparer) oppose(p pair) bool {
 	a, b := c.points[p.a], c.points[p.b]
 	shorter, all := c.overlap(p)
 	denies := shares(a.denied, b.stems) > 0 || shares(b.denied, a.stems) > 0
-	if a.negated != b.negated && denies && !a.limited && !b.limited && p.shared >= fewestShared && shorter >= 0.6 && all >= 0.4 {
+	subject := p.shared >= fewestShared && shorter >= 0.6 && all >= 0.4
+	if subject && denies && a.negated != b.negated && (!a.limited && !b.limited || a.atOnce != b.atOnce) {
 		return true
 	}
 	if (a.advises && b.warns || b.advises && a.warns) && shorter >= 0.5 {

@@ -66,7 +66,7 @@ func (l *language) read(entries []Entry) talk {
 		t.sentences = append(t.sentences, l.split(e.Text, len(t.entries))...)
 		t.entries = append(t.entries, e)
 	}
-	t.worth = rank(t.sentences)
+	t.worth = l.rank(t.sentences)
 	t.found[open] = l.questions(t)
 	asked := t.marked(open)
 	t.found[decision] = l.decisions(t, asked)

@@ -70,11 +70,12 @@ func isRival(p, q quantity) bool {
 	if p.value == q.value || !comparable(p, q) {
 		return false
 	}
-	a, b := p.subject, q.subject
-	n := shares(a, b)
-	least := min(len(a), len(b))
-	counts := strings.HasPrefix(p.kind, counted)
-	return n >= 2 && float64(n) >= 0.6*float64(least) || n == least && n > 0 && (least > 1 || counts || max(len(a), len(b)) <= 3)
+	n := shares(p.subject, q.subject)
+	least, all := min(len(p.subject), len(q.subject)), len(p.subject)+len(q.subject)-n
+	if n == 1 {
+		return least == 1 && (all <= 3 || strings.HasPrefix(p.kind, counted))
+	}
+	return n > 1 && float64(n) >= 0.6*float64(least) && float64(n) >= 0.4*float64(all)
 }
 
 // comparable says whether two quantities have the same unit. A bare number from a thousand on may be money.

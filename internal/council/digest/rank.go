@@ -6,7 +6,7 @@ import (
 )
 
 // rank says how central each sentence is: how much of it are words that others take up, whatever its length.
-func rank(all []sentence) []float64 {
+func (l *language) rank(all []sentence) []float64 {
 	holding := map[string]int{}
 	for _, s := range all {
 		for _, stem := range s.stems {
@@ -16,6 +16,9 @@ func rank(all []sentence) []float64 {
 	worth := make([]float64, len(all))
 	for i, s := range all {
 		sum := 0.0
+		if l.words["pointing"].at(s.tokens, 0) > 0 {
+			sum = -1 // it leans on the one before
+		}
 		for _, stem := range s.stems {
 			sum += math.Log2(float64(holding[stem])) + 0.25
 		}
