@@ -23,6 +23,9 @@ func newScribe(cfg config.Config, keys *secrets) *scribe.Scribe {
 	switch {
 	case set.Model != "":
 		c.By, c.Limits = set.Model, scribe.Hosted().Taking(set.Formats)
+		if local := cfg.Providers[providerOf(set.Model)].Local; local {
+			c.Limits = c.Limits.Local()
+		}
 		if c.Transcriber, c.Problem = hosted(cfg, keys); c.Transcriber == nil {
 			c.By = ""
 		}
@@ -39,6 +42,11 @@ func newScribe(cfg config.Config, keys *secrets) *scribe.Scribe {
 		}
 	}
 	return scribe.New(c)
+}
+
+func providerOf(id string) string {
+	name, _ := model.SplitID(id)
+	return name
 }
 
 // hosted is the model of the settings, or why it can't be used.

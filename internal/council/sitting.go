@@ -200,6 +200,15 @@ func (p *performing) member(ctx context.Context, job run.Job) (any, error) {
 	return r, nil
 }
 
+// withdraw stops the run of an oracle whose sitting is stopped while nobody drives it.
+func (p *performing) withdraw(ctx context.Context, job run.Job) error {
+	asked, err := run.AskedOf[MemberPayload](job)
+	if err != nil {
+		return err
+	}
+	return p.Withdraw(ctx, p.view.Owner, memberID(p.view.ID, asked.Round, asked.Oracle.ID))
+}
+
 // membership is what the run of one oracle begins with, as the sitting has it.
 type membership struct {
 	sitting  string

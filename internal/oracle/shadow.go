@@ -33,7 +33,7 @@ func NewShadow(of run.Spec, runID string) (run.Spec, error) {
 		return run.Spec{}, fmt.Errorf("a run of %s has no shadow", of.Assistant)
 	}
 	env.ShadowOf = runID
-	of.Title, of.Env = "shadow of "+of.Title, env
+	of.Title, of.Env, of.Session = "shadow of "+of.Title, env, "" // it has one of its own
 	return of, nil
 }
 
