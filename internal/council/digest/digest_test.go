@@ -200,7 +200,7 @@ func FuzzDigest(f *testing.F) {
 
 func TestAnInstructionIsKnownByItsWords(t *testing.T) {
 	for text, want := range map[string]string{
-		"Premissas questionáveis": "claim", "Lacunas no raciocínio": "open", "Possíveis contra-argumentos": "", "Questionable premises": "claim",
+		"Premissas questionáveis": "claim", "Lacunas no raciocínio": "open", "Sugestões de refinamento": "", "Questionable premises": "claim",
 		"Fragwürdige Annahmen": "claim", "Lücken in der Argumentation": "open", "Close with the next action, small enough to fit into an hour": "decision",
 		"Liste os limites reais (tempo, dinheiro, pessoas)": "figure", "State the opposite claim in one sentence": "", "Stell die Gegenthese in einem Satz auf": "",
 		"Show what kept coming back": "central", "Describe an ordinary day ten years from now": "",
@@ -213,9 +213,9 @@ func TestAnInstructionIsKnownByItsWords(t *testing.T) {
 }
 
 func TestAnInstructionThatTakesNothingNeedsAModel(t *testing.T) {
-	got := Write(Frame{Name: "Cético", Content: "1. Premissas\n2. Possíveis contra-argumentos\n"}, said("Comprei um sofá azul ontem com a Marta."), "pt")
+	got := Write(Frame{Name: "Cético", Content: "1. Premissas\n2. Sugestões de refinamento\n"}, said("Comprei um sofá azul ontem com a Marta."), "pt")
 	l := languageOf("pt")
-	for _, want := range []string{"**Premissas** — " + l.say["none here"], "**Possíveis contra-argumentos** — " + l.say["model"]} {
+	for _, want := range []string{"**Premissas** — " + l.say["none here"], "**Sugestões de refinamento** — " + l.say["model"]} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
