@@ -211,8 +211,9 @@ func (c comparer) differences(pairs []pair) []Point {
 		}
 		used[p.a], used[p.b] = true, true
 		a, b := c.points[p.a], c.points[p.b]
-		text := c.answers[a.entry].Oracle + ": " + c.inMarks(a.text) + " — " + c.answers[b.entry].Oracle + ": " + c.inMarks(b.text)
-		list = append(list, Point{Text: text, By: c.names(p.a, p.b), Sources: c.sources(p.a, p.b)})
+		by := c.names(p.a, p.b)
+		text := by[0] + ": " + c.inMarks(a.text) + " — " + by[len(by)-1] + ": " + c.inMarks(b.text)
+		list = append(list, Point{Text: text, By: by, Sources: c.sources(p.a, p.b)})
 	}
 	return list
 }
@@ -238,11 +239,11 @@ func (c comparer) oppose(p pair) bool {
 	return false
 }
 
-// names are the oracles of points, each once, in the order of their answers.
+// names are the oracles of points, each once, in the order of the points.
 func (c comparer) names(points ...int) []string {
 	var by []string
 	for _, at := range points {
-		if name := c.answers[c.points[at].entry].Oracle; !slices.Contains(by, name) {
+		if name := oneLine(c.answers[c.points[at].entry].Oracle); !slices.Contains(by, name) {
 			by = append(by, name)
 		}
 	}

@@ -197,3 +197,57 @@ func FuzzDigest(f *testing.F) {
 		}
 	})
 }
+
+func TestAnInstructionIsKnownByItsWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"Premissas questionáveis": "claim", "Lacunas no raciocínio": "open", "Sugestões de refinamento": "", "Questionable premises": "claim",
+		"Fragwürdige Annahmen": "claim", "Lücken in der Argumentation": "open", "Close with the next action, small enough to fit into an hour": "decision",
+		"Liste os limites reais (tempo, dinheiro, pessoas)": "figure", "State the opposite claim in one sentence": "", "Stell die Gegenthese in einem Satz auf": "",
+		"Show what kept coming back": "central", "Describe an ordinary day ten years from now": "",
+	} {
+		got := languageOf("de").lens(text) // a persona may speak another language than the session
+		if name := kindNames[got.kind]; got.known != (want != "") || got.known && name != want {
+			t.Errorf("%q takes %q (%v), want %q", text, name, got.known, want)
+		}
+	}
+}
+
+func TestAnInstructionThatTakesNothingNeedsAModel(t *testing.T) {
+	got := Write(Frame{Name: "Cético", Content: "1. Premissas\n2. Sugestões de refinamento\n"}, said("Comprei um sofá azul ontem com a Marta."), "pt")
+	l := languageOf("pt")
+	for _, want := range []string{"**Premissas** — " + l.say["none here"], "**Sugestões de refinamento** — " + l.say["model"]} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+}
+
+func TestNumbersAreReadAsTheyAreSaid(t *testing.T) {
+	for _, c := range []struct {
+		language, text, kind string
+		value                float64
+	}{
+		{"pt", "Foram R$ 1.234,50 no total.", money, 1234.5},
+		{"pt", "Custa cento e vinte mil reais.", money, 120000},
+		{"pt", "Deu 1,5 milhão de euros.", money, 1.5e6},
+		{"pt", "Caiu vinte e cinco por cento.", percent, 25},
+		{"pt", "Fechou 20% acima.", percent, 20},
+		{"en", "It was $1,234.50 in total.", money, 1234.5},
+		{"en", "It costs one hundred and twenty thousand dollars.", money, 120000},
+		{"en", "We grew by 2.5 percent.", percent, 2.5},
+		{"en", "About 120k dollars.", money, 120000},
+		{"de", "Es waren 1.234,50 Euro.", money, 1234.5},
+		{"de", "Es waren hundertzwanzigtausend Euro.", money, 120000},
+		{"de", "Es waren fünfundzwanzig Prozent.", percent, 25},
+		{"de", "Es waren 1,5 Millionen Euro.", money, 1.5e6},
+	} {
+		talk := languageOf(c.language).read(said(c.text))
+		if len(talk.sentences) != 1 || len(talk.sentences[0].figures) != 1 {
+			t.Errorf("%q: %d sentences, figures %v", c.text, len(talk.sentences), talk.sentences)
+			continue
+		}
+		if q := talk.sentences[0].figures[0]; q.kind != c.kind || q.value != c.value {
+			t.Errorf("%q is %s %v, want %s %v", c.text, q.kind, q.value, c.kind, c.value)
+		}
+	}
+}

@@ -29,7 +29,7 @@ func (l *language) lenses(content string) []lens {
 		if m == nil || len(list) == mostLenses {
 			continue
 		}
-		list = append(list, l.lens(plainText(m[1])))
+		list = append(list, l.lens(oneLine(plainText(m[1]))))
 	}
 	return list
 }
@@ -62,11 +62,11 @@ func shortened(text string, most int) string {
 	if len(runes) <= most {
 		return text
 	}
-	cut := strings.LastIndexByte(string(runes[:most]), ' ')
-	if cut < 0 {
-		return string(runes[:most]) + ellipsis
+	kept := string(runes[:most])
+	if cut := strings.LastIndexByte(kept, ' '); cut > 0 {
+		kept = kept[:cut]
 	}
-	return text[:cut] + ellipsis
+	return kept + ellipsis
 }
 
 // fitting picks what of the findings an instruction is best held against: those of its kind, the ones with its words first; of any kind those

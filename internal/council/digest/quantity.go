@@ -321,5 +321,5 @@ func (l *language) subject(list []token, q quantity) []string {
 
 // isBetween says whether a token stands between two clauses.
 func (l *language) isBetween(list []token, i int) bool {
-	return slices.Contains([]string{",", ";", "(", ")", "–", "—"}, list[i].norm) || l.words["clause"].at(list, i) > 0
+	return slices.Contains([]string{",", ";", "(", ")", "–", "—"}, list[i].norm) || l.connects("clause", list, i) > 0
 }

@@ -38,7 +38,7 @@ const (
 func (t talk) best(l *language) []finding {
 	order := make([]int, 0, len(t.sentences))
 	for i, s := range t.sentences {
-		if words(s.tokens) >= fewestSaid && len(s.stems) >= fewestMeant && !s.asked && !l.isQuestion(s) {
+		if words(s.tokens) >= fewestSaid && len(s.stems) >= fewestMeant && !s.asked && !l.isQuestion(s) && !l.mayAsk(s) {
 			order = append(order, i)
 		}
 	}
@@ -62,6 +62,12 @@ func (t talk) best(l *language) []finding {
 		}
 	}
 	return kept
+}
+
+// mayAsk says whether speech without signs begins as questions do. It is not sure enough to be listed as one.
+func (l *language) mayAsk(s sentence) bool {
+	lead := l.connects("lead", s.tokens, 0)
+	return !s.stated && (l.words["interrogative"].at(s.tokens, 0) > 0 || lead > 0 && l.words["interrogative"].at(s.tokens, lead) > 0)
 }
 
 // alike says whether two sentences say much of the same.

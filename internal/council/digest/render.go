@@ -173,7 +173,7 @@ func (w *writer) frame(p Frame, lenses []lens, shown [kinds][]finding) {
 	if len(lenses) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n## %s\n\n", fmt.Sprintf(w.say["frame"], p.Name))
+	fmt.Fprintf(w, "\n## %s\n\n", fmt.Sprintf(w.say["frame"], oneLine(p.Name)))
 	for _, l := range lenses {
 		fit := w.fitting(l, shown)
 		if len(fit) == 0 {

@@ -117,7 +117,7 @@ func (l *language) parts(run []token, add func([]token)) {
 	long := left > longRun
 	for i := range run {
 		if long && count >= fewest && left >= fewest {
-			joint := l.words["joints"].at(run, i) > 0 || l.asksNext(run, i) || count >= fullPart && l.words["joined clause"].at(run, i) > 0
+			joint := l.connects("joints", run, i) > 0 || l.asksNext(run, i) || count >= fullPart && l.connects("joined clause", run, i) > 0
 			if joint || count >= hardRun || count >= commaRun && run[i].norm == "," {
 				add(run[start:i])
 				start, count = i, 0
@@ -133,7 +133,7 @@ func (l *language) parts(run []token, add func([]token)) {
 
 // asksNext says whether a question follows a connective: “so how do we”.
 func (l *language) asksNext(run []token, i int) bool {
-	n := l.words["lead"].at(run, i)
+	n := l.connects("lead", run, i)
 	return n > 0 && l.words["asks"].at(run, i+n) > 0
 }
 
@@ -158,11 +158,11 @@ func (l *language) sentence(text string, part []token, entry int) (sentence, boo
 	}
 	first := 0
 	for first < end {
-		n := l.words["lead"].at(part[:end], first)
+		n := l.connects("lead", part[:end], first)
 		switch {
 		case !part[first].word && !opens(part[:end], first):
 			first++
-		case n > 0 && first+n < end && l.words["kept"].at(part[:end], first) == 0:
+		case n > 0 && first+n < end && l.connects("kept", part[:end], first) == 0:
 			first += n
 		default:
 			s.tokens = part[first:end]
@@ -193,26 +193,19 @@ func quoted(text string, list, after []token) string {
 			break
 		}
 	}
-	b := strings.Builder{}
-	space := false
-	for _, r := range text[list[0].from:last.to] {
-		if unicode.IsSpace(r) || unicode.IsControl(r) {
-			space = true
-			continue
-		}
-		if space {
-			b.WriteByte(' ')
-		}
-		space = false
-		b.WriteRune(r)
-	}
+	line := oneLine(text[list[0].from:last.to])
 	switch {
 	case cut:
-		b.WriteString(ellipsis)
+		line += ellipsis
 	case len(after) > 0 && after[0].from == last.to && strings.Contains(terminates+"%€$", after[0].norm):
-		b.WriteString(after[0].norm)
+		line += after[0].norm
 	}
-	return b.String()
+	return line
+}
+
+// oneLine puts a text on one line, without what a terminal would obey.
+func oneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }
 
 // span is what tokens of a sentence say, verbatim.

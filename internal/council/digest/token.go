@@ -195,3 +195,11 @@ func isOneOf(word string, other []string) bool {
 	}
 	return false
 }
+
+// connects is how many tokens a connective of a list has that begins at i. The Portuguese “é” is no “e”.
+func (l *language) connects(name string, list []token, i int) int {
+	if i < len(list) && list[i].norm == "e" && list[i].to-list[i].from > 1 {
+		return 0
+	}
+	return l.words[name].at(list, i)
+}
