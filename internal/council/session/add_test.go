@@ -46,7 +46,9 @@ func TestWhatCannotBeTakenInIsRefusedByName(t *testing.T) {
 func TestWordsThatCannotBeTakenInAreRefused(t *testing.T) {
 	s, id := begun(t)
 	before := tree(t, s.path(id))
-	for text, kind := range map[string]Kind{"": Empty, " \n\ufeff": Empty, "\ufeff ": Empty, "a\xff": Form, "a\x00b": Form, strings.Repeat("x", 1<<20+1): TooLarge} {
+	for text, kind := range map[string]Kind{
+		"": Empty, " \n\ufeff": Empty, "\ufeff ": Empty, "a\xff": Form, "a\x00b": Form, strings.Repeat("x", 1<<20+1): TooLarge,
+	} {
 		_, err := s.AddText(t.Context(), id, text)
 		if invalid, ok := errors.AsType[*Invalid](err); !ok || invalid.Kind != kind {
 			t.Errorf("%.20q: %v, want %s", text, err, kind)
