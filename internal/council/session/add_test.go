@@ -201,3 +201,18 @@ func TestSequencesAreNeverThoseOfFilesThatAreThere(t *testing.T) {
 	same(t, "answer", must(s.SaveResponse(t.Context(), id, answer("op", "x")))(t).File, "008_cetico.txt")
 	same(t, "the file by hand", content(t, s.path(id, responseFolder, "007_cetico.txt")), "by hand")
 }
+
+func TestASessionThatIsFullSaysSoAndStaysAsItIs(t *testing.T) {
+	s := written(t, `{"state":"READY","x":"`+strings.Repeat("y", maxMetadata-100)+`"}`)
+	before := tree(t, s.path(exampleID))
+	_, text := s.AddText(t.Context(), exampleID, "words")
+	_, audio := s.AddAudio(t.Context(), exampleID, "memo.ogg", strings.NewReader("sound"))
+	for what, err := range map[string]error{"text": text, "audio": audio} {
+		if invalid, ok := errors.AsType[*Invalid](err); !ok || invalid.Kind != TooLarge || !strings.Contains(err.Error(), "begin another one") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if now := tree(t, s.path(exampleID)); len(now) != len(before) || now[metadataFile] != before[metadataFile] {
+		t.Errorf("the files are %q", names(now))
+	}
+}
