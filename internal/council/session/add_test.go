@@ -46,7 +46,9 @@ func TestWhatCannotBeTakenInIsRefusedByName(t *testing.T) {
 func TestWordsThatCannotBeTakenInAreRefused(t *testing.T) {
 	s, id := begun(t)
 	before := tree(t, s.path(id))
-	for text, kind := range map[string]Kind{"": Empty, " \n\ufeff": Empty, "\ufeff ": Empty, "a\xff": Form, "a\x00b": Form, strings.Repeat("x", 1<<20+1): TooLarge} {
+	for text, kind := range map[string]Kind{
+		"": Empty, " \n\ufeff": Empty, "\ufeff ": Empty, "a\xff": Form, "a\x00b": Form, strings.Repeat("x", 1<<20+1): TooLarge,
+	} {
 		_, err := s.AddText(t.Context(), id, text)
 		if invalid, ok := errors.AsType[*Invalid](err); !ok || invalid.Kind != kind {
 			t.Errorf("%.20q: %v, want %s", text, err, kind)
@@ -198,4 +200,19 @@ func TestSequencesAreNeverThoseOfFilesThatAreThere(t *testing.T) {
 	same(t, "entry", add(t, s, id, "sound").Entry.Sequence, 5)
 	same(t, "answer", must(s.SaveResponse(t.Context(), id, answer("op", "x")))(t).File, "008_cetico.txt")
 	same(t, "the file by hand", content(t, s.path(id, responseFolder, "007_cetico.txt")), "by hand")
+}
+
+func TestASessionThatIsFullSaysSoAndStaysAsItIs(t *testing.T) {
+	s := written(t, `{"state":"READY","x":"`+strings.Repeat("y", maxMetadata-100)+`"}`)
+	before := tree(t, s.path(exampleID))
+	_, text := s.AddText(t.Context(), exampleID, "words")
+	_, audio := s.AddAudio(t.Context(), exampleID, "memo.ogg", strings.NewReader("sound"))
+	for what, err := range map[string]error{"text": text, "audio": audio} {
+		if invalid, ok := errors.AsType[*Invalid](err); !ok || invalid.Kind != TooLarge || !strings.Contains(err.Error(), "begin another one") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if now := tree(t, s.path(exampleID)); len(now) != len(before) || now[metadataFile] != before[metadataFile] {
+		t.Errorf("the files are %q", names(now))
+	}
 }

@@ -16,13 +16,18 @@ func large(t testing.TB, entries int) string {
 		at := noon.Add(time.Duration(i) * time.Minute)
 		if i%3 == 0 {
 			m.Answers = append(m.Answers, LlmEntry{
-				Sequence: i / 3, CreatedAt: at, OracleName: "Visionário", OracleID: "a1b2c3d4", File: fmt.Sprintf("%03d_visionario.txt", i/3), Run: "0pgd6lgq44r780m3", Operation: fmt.Sprint("run/", i),
-				Context: ContextSnapshot{Transcripts: i, Responses: i, IncludeHistory: true, TokensEstimate: &tokens, Entries: []string{"t1", "t2", "r1"}, Model: "ollama:llama3.1:8b"},
+				Sequence: i / 3, CreatedAt: at, OracleName: "Visionário", OracleID: "a1b2c3d4", File: fmt.Sprintf("%03d_visionario.txt", i/3),
+				Run: "0pgd6lgq44r780m3", Operation: fmt.Sprint("run/", i),
+				Context: ContextSnapshot{
+					Transcripts: i, Responses: i, IncludeHistory: true, TokensEstimate: &tokens,
+					Entries: []string{"t1", "t2", "r1"}, Model: "ollama:llama3.1:8b",
+				},
 			})
 			continue
 		}
 		m.Audio = append(m.Audio, AudioEntry{
-			Sequence: i, ReceivedAt: at, File: fmt.Sprintf("%03d_audio.ogg", i), Size: 48213, Seconds: &seconds, Status: Success, Transcript: fmt.Sprintf("%03d_audio.txt", i),
+			Sequence: i, ReceivedAt: at, File: fmt.Sprintf("%03d_audio.ogg", i), Size: 48213, Seconds: &seconds,
+			Status: Success, Transcript: fmt.Sprintf("%03d_audio.txt", i),
 			Checksum: "sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae", Original: "memo.ogg", By: "openai:whisper-1", Heard: "pt",
 			Flags: []Flag{{Kind: "silence", Start: 1, End: 2.5}}, Attempts: 1,
 		})

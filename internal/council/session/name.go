@@ -148,8 +148,8 @@ func (s *Store) Move(ctx context.Context, id string, act Act) (Session, error) {
 	})
 }
 
-// Find finds sessions, the best first: the one of this id; else those whose ids begin so; else those with this part of a name, in whatever case and with or without
-// accents. Nothing found is no error.
+// Find finds sessions, the best first: the one of this id; else those whose ids begin so; else those with this part of a name, in whatever case and
+// with or without accents. Nothing found is no error.
 func (s *Store) Find(ctx context.Context, query string) ([]Session, error) {
 	query = strings.TrimSpace(query)
 	if query == "" {

@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"sibyl/internal/files"
@@ -237,7 +238,8 @@ func (r *repairing) takeAudio(info fs.FileInfo) error {
 		return err
 	}
 	e := AudioEntry{
-		ReceivedAt: info.ModTime().UTC().Truncate(1e6), File: name, Size: info.Size(), Seconds: u.facts.Seconds, Status: Pending, Checksum: sum, Silent: u.facts.Silent,
+		ReceivedAt: info.ModTime().UTC().Truncate(time.Millisecond), File: name, Size: info.Size(), Seconds: u.facts.Seconds,
+		Status: Pending, Checksum: sum, Silent: u.facts.Silent,
 	}
 	sequence, rest, ok := numberOf(name)
 	if ok && strings.HasPrefix(rest, "audio.") && r.entry(sequence) == nil {
@@ -292,7 +294,8 @@ func (r *repairing) transcripts() error {
 		switch {
 		case e == nil:
 			r.take(AudioEntry{
-				Sequence: sequence, ReceivedAt: info.ModTime().UTC().Truncate(1e6), Size: info.Size(), Status: Success, Transcript: info.Name(), Checksum: files.Hash([]byte(text)),
+				Sequence: sequence, ReceivedAt: info.ModTime().UTC().Truncate(time.Millisecond), Size: info.Size(), Status: Success,
+				Transcript: info.Name(), Checksum: files.Hash([]byte(text)),
 			})
 			r.found(TakenIn, file, "it is entry %d: words without audio", sequence)
 		case e.Transcript != "":
@@ -325,7 +328,7 @@ func (r *repairing) responses() error {
 			r.found(Left, file, "there is another answer %d", sequence)
 			continue
 		}
-		e := LlmEntry{Sequence: sequence, CreatedAt: info.ModTime().UTC().Truncate(1e6), OracleName: slug, File: info.Name()}
+		e := LlmEntry{Sequence: sequence, CreatedAt: info.ModTime().UTC().Truncate(time.Millisecond), OracleName: slug, File: info.Name()}
 		at := slices.IndexFunc(r.Answers, func(o LlmEntry) bool { return o.Sequence > sequence })
 		if at < 0 {
 			at = len(r.Answers)

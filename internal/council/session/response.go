@@ -109,7 +109,8 @@ func (s *Store) placeResponse(h *held, slug, text string) (name string, sequence
 	}
 	for _, o := range orphans {
 		name := o.info.Name()
-		if _, rest, _ := numberOf(name); rest == slug+".txt" && h.answer(o.sequence) == nil && o.info.Size() == int64(len(text)) && h.holds(responseFolder, name, text) {
+		_, rest, _ := numberOf(name)
+		if rest == slug+".txt" && h.answer(o.sequence) == nil && o.info.Size() == int64(len(text)) && h.holds(responseFolder, name, text) {
 			return name, o.sequence, nil
 		}
 	}

@@ -414,7 +414,8 @@ func (s *Store) save(h *held, before []byte) error {
 	case bytes.Equal(content, before):
 		return nil
 	case len(content) > maxMetadata:
-		err = &Invalid{Kind: TooLarge, What: "the session", Problem: fmt.Sprintf("is full: its %s would be larger than %d MB; begin another one", metadataFile, maxMetadata>>20)}
+		full := fmt.Sprintf("is full: its %s would be larger than %d MB; begin another one", metadataFile, maxMetadata>>20)
+		err = &Invalid{Kind: TooLarge, What: "the session", Problem: full}
 	default:
 		if err = s.at("write " + metadataFile); err == nil {
 			err = files.Write(h.root, h.in(metadataFile), content, modeOf(before))

@@ -14,9 +14,11 @@ func TestATranscriptIsKeptOnce(t *testing.T) {
 	ctx := t.Context()
 	s.c.Probe = nil
 	add(t, s, id, "x")
-	first := Transcript{Sequence: 1, Text: "words", By: "whisper", Language: "pt", Seconds: 3, Flags: []Flag{{Kind: "ghost", Text: "Thanks for watching", Start: 1, End: 2}}}
+	ghost := Flag{Kind: "ghost", Text: "Thanks for watching", Start: 1, End: 2}
+	first := Transcript{Sequence: 1, Text: "words", By: "whisper", Language: "pt", Seconds: 3, Flags: []Flag{ghost}}
 	e := must(s.SaveTranscript(ctx, id, first))(t)
-	same(t, "entry", []any{e.Status, e.Transcript, e.By, e.Heard, *e.Seconds, e.Attempts, e.Flags[0].Text}, []any{Success, "001_audio.txt", "whisper", "pt", 3, 1, "Thanks for watching"})
+	same(t, "entry", []any{e.Status, e.Transcript, e.By, e.Heard, *e.Seconds, e.Attempts, e.Flags[0].Text},
+		[]any{Success, "001_audio.txt", "whisper", "pt", 3, 1, "Thanks for watching"})
 	before := tree(t, s.path(id))
 	must(s.SaveTranscript(ctx, id, first))(t)
 	must(s.SaveTranscript(ctx, id, Transcript{Sequence: 1, Text: "other words", By: "other"}))(t)
@@ -83,7 +85,8 @@ func TestFilesThatCannotBeReadAreNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(os.Symlink(outside, s.path(id, transcriptFolder, "004_audio.txt")), os.Mkdir(s.path(id, transcriptFolder, "005_audio.txt"), 0o700)); err != nil {
+	link, folder := s.path(id, transcriptFolder, "004_audio.txt"), s.path(id, transcriptFolder, "005_audio.txt")
+	if err := errors.Join(os.Symlink(outside, link), os.Mkdir(folder, 0o700)); err != nil {
 		t.Skip("no symbolic links here")
 	}
 	for sequence, want := range map[int]string{1: "no UTF-8", 2: "larger than 16 MB", 3: "is missing", 4: "symbolic link", 5: "is not a file"} {
@@ -97,7 +100,8 @@ func TestFilesThatCannotBeReadAreNamed(t *testing.T) {
 func TestNamesOfFilesInMetadataDoNotLeadOutOfTheSession(t *testing.T) {
 	for _, name := range []string{"../../secret", "/etc/passwd", "a/b.txt", `a\b.txt`, "..", ".hidden", "a\x00b", strings.Repeat("x", 300)} {
 		quoted := string(must(plain(name))(t))
-		s := written(t, `{"state":"READY","audio_entries":[{"sequence":1,"local_filename":`+quoted+`,"transcription_status":"SUCCESS","transcript_filename":`+quoted+`}],
+		s := written(t, `{"state":"READY","audio_entries":[
+			{"sequence":1,"local_filename":`+quoted+`,"transcription_status":"SUCCESS","transcript_filename":`+quoted+`}],
 			"llm_entries":[{"sequence":1,"response_filename":`+quoted+`}]}`)
 		put(t, s.path("secret"), "secret")
 		ctx := t.Context()
@@ -152,7 +156,8 @@ func TestAnAnswerIsKeptOncePerOperation(t *testing.T) {
 
 func TestSlugsFromOutsideBecomeNamesOfFiles(t *testing.T) {
 	for slug, want := range map[string]string{
-		"cetico": "cetico", "../../x": "x", "🔮": "oraculo", "": "oraculo", "Já Vi": "j--vi", strings.Repeat("a", 300): strings.Repeat("a", 80), "a.txt/..": "a-txt", "-": "oraculo",
+		"cetico": "cetico", "../../x": "x", "🔮": "oraculo", "": "oraculo", "Já Vi": "j--vi", strings.Repeat("a", 300): strings.Repeat("a", 80),
+		"a.txt/..": "a-txt", "-": "oraculo",
 	} {
 		s, id := begun(t)
 		r := answer("op", "x")
