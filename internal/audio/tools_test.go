@@ -72,7 +72,7 @@ func TestOpusBecomesWAVWithoutAProgram(t *testing.T) {
 			continue
 		}
 		t.Run(form.name, func(t *testing.T) {
-			file := spoken(t, "file", strings.Fields(form.args)...)
+			file := form.file(t)
 			seconds, level := figures(t, file, "aformat=channel_layouts=mono,")
 			out := filepath.Join(t.TempDir(), "out.wav")
 			if err := (Tools{}).Convert(t.Context(), file, out); err != nil {
