@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -18,10 +19,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if said.folder != "" {
-		_ = os.RemoveAll(said.folder)
+	var err error
+	if said.folder, err = os.MkdirTemp("", "sibyl-audio-"); err != nil {
+		_, _ = os.Stderr.WriteString(err.Error() + "\n")
+		os.Exit(1)
 	}
+	code := m.Run()
+	_ = os.RemoveAll(said.folder)
 	if err := goleak.Find(); err != nil && code == 0 {
 		_, _ = os.Stderr.WriteString(err.Error() + "\n")
 		code = 1
@@ -29,11 +33,12 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// said is what flite spoke once for all tests.
+// said is what flite spoke once for all tests, and what ffmpeg made of it.
 var said struct {
 	once   sync.Once
 	folder string
 	err    error
+	forms  sync.Map // of names to func() error, which make them
 }
 
 const sentences = "The committee will meet on Tuesday to discuss the new budget. Please bring your notes, and think about what we could leave out."
@@ -43,14 +48,31 @@ func speech(t testing.TB) string {
 	t.Helper()
 	need(t, "flite")
 	said.once.Do(func() {
-		if said.folder, said.err = os.MkdirTemp("", "sibyl-audio-"); said.err == nil {
-			said.err = exec.Command("flite", "-voice", "slt", "-t", sentences, filepath.Join(said.folder, "speech.wav")).Run()
-		}
+		said.err = exec.Command("flite", "-voice", "slt", "-t", sentences, filepath.Join(said.folder, "speech.wav")).Run()
 	})
 	if said.err != nil {
 		t.Fatal("flite could not speak: ", said.err)
 	}
 	return filepath.Join(said.folder, "speech.wav")
+}
+
+// file is speech in a form, made once for all tests.
+func (f form) file(t testing.TB) string {
+	t.Helper()
+	from := speech(t)
+	file := filepath.Join(said.folder, f.name+".txt")
+	do, _ := said.forms.LoadOrStore(f.name, sync.OnceValue(func() error {
+		args := append([]string{"-nostdin", "-v", "error", "-i", from}, strings.Fields(f.args)...)
+		if out, err := exec.Command("ffmpeg", append(args, "file:"+file)...).CombinedOutput(); err != nil {
+			return fmt.Errorf("ffmpeg could not make it: %w: %s", err, out)
+		}
+		return nil
+	}))
+	need(t, "ffmpeg")
+	if err := do.(func() error)(); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // need fails a test without a program.
@@ -79,7 +101,7 @@ func spoken(t testing.TB, name string, args ...string) string {
 	return ffmpeg(t, name, append([]string{"-i", speech(t)}, args...)...)
 }
 
-// silence, and what else ffmpeg makes up, in another form.
+// made is silence, and what else ffmpeg makes up, in another form.
 func made(t testing.TB, name, source string, args ...string) string {
 	t.Helper()
 	return ffmpeg(t, name, append([]string{"-f", "lavfi", "-i", source}, args...)...)

@@ -3,6 +3,7 @@ package audio
 import (
 	"encoding/binary"
 	"math"
+	"runtime"
 	"testing"
 )
 
@@ -180,17 +181,15 @@ func TestSilenceThatIsTooLongToBeHeardOutIsNotKnown(t *testing.T) {
 func TestTwoHoursAreReadInLittleMemory(t *testing.T) {
 	p := &pages{perPage: 50}
 	b := p.stream(0, opusPackets(2*60*60*1000/60, 200), sixty, 0)
-	var info Info
-	allocated := testing.Benchmark(func(bench *testing.B) {
-		for bench.Loop() {
-			var err error
-			if info, err = probed(bench, b); err != nil {
-				bench.Fatal(err)
-			}
-		}
-	}).AllocedBytesPerOp()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	info, err := probed(t, b)
+	runtime.ReadMemStats(&after)
+	if err != nil {
+		t.Fatal(err)
+	}
 	near(t, "the duration", info.Seconds, 7200, 1e-6)
-	if allocated > 4<<20 {
+	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 4<<20 {
 		t.Errorf("reading %d bytes took %d bytes of memory", len(b), allocated)
 	}
 }
@@ -210,7 +209,7 @@ func TestBrowserRecordingIsAsLongAsWhatIsThere(t *testing.T) {
 		t.Errorf("it is %+v", whole)
 	}
 	last := 0.0
-	for n := len(b) / 2; n < len(b)/2+300; n++ {
+	for n := len(b) / 2; n < len(b)/2+300; n += 7 {
 		info, err := probed(t, b[:n])
 		if err != nil {
 			t.Fatalf("cut off at byte %d: %v", n, err)

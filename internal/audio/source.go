@@ -3,7 +3,6 @@ package audio
 import (
 	"bufio"
 	"context"
-	"encoding/binary"
 	"errors"
 	"io"
 )
@@ -91,9 +90,3 @@ func (s *source) seek(to int64) error {
 
 // ended says that an error is the end of the file.
 func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
-
-func (s *source) be32() (uint32, error) {
-	var b [4]byte
-	err := s.read(b[:])
-	return binary.BigEndian.Uint32(b[:]), err
-}

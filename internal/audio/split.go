@@ -3,6 +3,7 @@ package audio
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -134,7 +135,7 @@ func (f *wavFormat) copy(r io.Reader, file string, length int64) error {
 
 // splitOpus decodes a file to WAV, and splits that.
 func splitOpus(ctx context.Context, file, folder string, seconds int) ([]Part, error) {
-	whole := filepath.Join(folder, ".whole.wav")
+	whole := filepath.Join(folder, "."+rand.Text()+".tmp")
 	err := convertOpus(ctx, file, whole)
 	var parts []Part
 	if err == nil {

@@ -72,7 +72,7 @@ func TestOpusBecomesWAVWithoutAProgram(t *testing.T) {
 			continue
 		}
 		t.Run(form.name, func(t *testing.T) {
-			file := spoken(t, "file", strings.Fields(form.args)...)
+			file := form.file(t)
 			seconds, level := figures(t, file, "aformat=channel_layouts=mono,")
 			out := filepath.Join(t.TempDir(), "out.wav")
 			if err := (Tools{}).Convert(t.Context(), file, out); err != nil {
@@ -172,7 +172,8 @@ func gone(t *testing.T, pid int) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || err == nil && strings.Contains(string(stat), ") Z ") {
+		process, missing := os.FindProcess(pid)
+		if missing != nil || errors.Is(process.Signal(syscall.Signal(0)), os.ErrProcessDone) || err == nil && strings.Contains(string(stat), ") Z ") {
 			return
 		}
 		if time.Now().After(end) {
