@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Answer is what an oracle answered.
@@ -339,7 +340,7 @@ func withoutMarkdown(text string) string {
 			b.WriteString("\n\n")
 			continue
 		}
-		item := listMark.ReplaceAllString(line, "")
+		item := listMark().ReplaceAllString(line, "")
 		if item != line {
 			b.WriteString("\n\n")
 		}
@@ -349,7 +350,9 @@ func withoutMarkdown(text string) string {
 	return b.String()
 }
 
-var listMark = regexp.MustCompile(`^(?:[-*+•>]|\d{1,3}[.)])\s+`)
+var listMark = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:[-*+•>]|\d{1,3}[.)])\s+`)
+})
 
 // Markdown renders a comparison. An empty list says that nothing was found.
 func (c Comparison) Markdown(language string) string {

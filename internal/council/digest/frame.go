@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // lens is one of the numbered instructions of a persona.
@@ -14,7 +15,9 @@ type lens struct {
 	stems []string
 }
 
-var numbered = regexp.MustCompile(`^\s{0,3}\d{1,3}[.)]\s+(\S.*)$`)
+var numbered = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s{0,3}\d{1,3}[.)]\s+(\S.*)$`)
+})
 
 const (
 	mostLenses = 12
@@ -25,7 +28,7 @@ const (
 func (l *language) lenses(content string) []lens {
 	var list []lens
 	for line := range strings.Lines(content) {
-		m := numbered.FindStringSubmatch(strings.TrimRight(line, "\r\n \t"))
+		m := numbered().FindStringSubmatch(strings.TrimRight(line, "\r\n \t"))
 		if m == nil || len(list) == mostLenses {
 			continue
 		}
@@ -52,10 +55,12 @@ func (l *language) lens(text string) lens {
 
 var kindNames = [kinds]string{"central", "open", "claim", "figure", "decision"}
 
-var marks = strings.NewReplacer("**", "", "__", "", "`", "", "*", "")
+var marks = sync.OnceValue(func() *strings.Replacer {
+	return strings.NewReplacer("**", "", "__", "", "`", "", "*", "")
+})
 
 // plainText takes the marks of Markdown out of a line.
-func plainText(line string) string { return strings.TrimSpace(marks.Replace(line)) }
+func plainText(line string) string { return strings.TrimSpace(marks().Replace(line)) }
 
 func shortened(text string, most int) string {
 	runes := []rune(text)

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -60,13 +61,15 @@ func (r run) said(t *tail) string {
 }
 
 // escape is a sequence that steers a terminal.
-var escape = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[PX^_][^\x1b]*(?:\x1b\\\\)?|[ -/]*[0-~])")
+var escape = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[PX^_][^\x1b]*(?:\x1b\\\\)?|[ -/]*[0-~])")
+})
 
 // plain is text as a terminal would leave it: without escape sequences and control characters, of a line that was written over the last
 // form.
 func plain(text string) string {
 	var out strings.Builder
-	for line := range strings.Lines(escape.ReplaceAllString(text, "")) {
+	for line := range strings.Lines(escape().ReplaceAllString(text, "")) {
 		line = strings.TrimRight(line, "\r\n")
 		line = line[strings.LastIndexByte(line, '\r')+1:]
 		for _, r := range line {
@@ -80,7 +83,9 @@ func plain(text string) string {
 }
 
 // stamp is how Whisper and its kind begin a line: [00:00:01.000 --> 00:00:02.500], [00:01.000 --> 00:02.500] or [1.00s -> 2.50s].
-var stamp = regexp.MustCompile(`^\s*\[\s*([0-9:.,]+)s?\s*-+>\s*([0-9:.,]+)s?\s*\]\s*`)
+var stamp = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*\[\s*([0-9:.,]+)s?\s*-+>\s*([0-9:.,]+)s?\s*\]\s*`)
+})
 
 // read takes a transcript out of what a command printed. If lines have times, they are its segments, what comes before them is the program's
 // own, and a line without goes on with the one before.
@@ -91,7 +96,7 @@ func read(printed string) (t model.Transcript, err error) {
 	printed = plain(printed)
 	for line := range strings.Lines(printed) {
 		line = strings.TrimSpace(line)
-		if m := stamp.FindStringSubmatch(line); m != nil {
+		if m := stamp().FindStringSubmatch(line); m != nil {
 			from, okFrom := clock(m[1])
 			to, okTo := clock(m[2])
 			if okFrom && okTo {
