@@ -41,7 +41,10 @@ func (a *App) council() ([]*assistant.Assistant, error) {
 		Model: func(ctx context.Context, id string) (model.Model, error) {
 			return a.chained(ctx, open, models, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models})
 		},
-		Missing: a.scribe.Missing, Transcribe: a.transcribe, Within: a.withinSitting}
+		Missing: a.scribe.Missing, Transcribe: a.transcribe, Within: a.withinSitting,
+		Withdraw: func(ctx context.Context, owner journal.Owner, id string) error {
+			return a.Service.Withdraw(ctx, owner, id)
+		}}
 	made, err := council.New(d)
 	if err != nil {
 		return nil, err

@@ -54,6 +54,8 @@ type Deps struct {
 	Transcribe func(ctx context.Context, file, language string, progress func(done, of int)) (session.Transcript, error)
 	// Within has an oracle of a sitting answer by the run of that id, and gives its outcome.
 	Within func(ctx context.Context, owner journal.Owner, id string, o Options) (outcome json.RawMessage, err error)
+	// Withdraw asks that run to stop.
+	Withdraw func(ctx context.Context, owner journal.Owner, id string) error
 }
 
 // RulesModel is the model that stands for rules: none is asked.
@@ -99,7 +101,7 @@ func (d Deps) open(_ context.Context, v *run.View) (map[string]run.Performer, fu
 	}
 	return map[string]run.Performer{
 		EffectReply:      {Do: p.reply},
-		EffectMember:     {Do: p.member},
+		EffectMember:     {Do: p.member, Withdraw: p.withdraw},
 		EffectCompare:    {Do: p.compare},
 		EffectReview:     {Do: p.review},
 		EffectChair:      {Do: p.chair},
