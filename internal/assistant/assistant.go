@@ -24,6 +24,7 @@ type Assistant struct {
 	Companion bool          // its runs accompany those of another assistant: “last” never means them
 	Retention time.Duration // how long a session that nobody uses is kept; 0: until it is removed by hand
 	Permanent bool          // no retention and no pruning removes its sessions
+	Exclusive bool          // a run whose claim another holds is refused at once (journal.ClaimedError): it is not waited for
 	Events    []bt.Typed    // one of each type that its leaves emit
 
 	// Decode reads the options of a Beginning from what somebody sent from elsewhere: JSON, empty for none said. Folders have names

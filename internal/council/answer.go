@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/council/digest"
@@ -97,7 +98,7 @@ func (p *performing) reply(ctx context.Context, job run.Job) (any, error) {
 	switch {
 	case err != nil:
 		return r, modelFault(err)
-	case resp.Text == "":
+	case strings.TrimSpace(resp.Text) == "":
 		return nil, &bt.Fault{Kind: string(model.Garbled), Reason: resp.Model + " answered nothing"}
 	}
 	return r, nil

@@ -59,6 +59,7 @@ func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 func DescribeTranscription(of *assistant.Assistant, d Deps) *assistant.Assistant {
 	t := under(of, TranscriptionName, "writes down the recordings of a session of the Council")
 	t.Begin = d.begin(func(Options) beginner { return d.beginTranscription })
+	t.Exclusive = true // the one that goes on takes in what was added meanwhile
 	return t
 }
 
@@ -89,7 +90,7 @@ func decode(raw json.RawMessage, _ func(string) (string, error)) (any, error) {
 	}
 	d := json.NewDecoder(strings.NewReader(string(raw)))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&o); err != nil {
+	if err := d.Decode(&o); err != nil || d.More() {
 		return nil, &assistant.RequestError{Public: "these options can't be read", Hint: "its schema is in the list of assistants", Err: err}
 	}
 	return o, nil
@@ -240,6 +241,10 @@ func (d Deps) seated(ctx context.Context, o Options, spoken string) (oracles []p
 		if slices.ContainsFunc(oracles, func(p persona.Persona) bool { return p.ID == one.ID }) {
 			return nil, chair, refused("an oracle is named twice", "name each once", fmt.Errorf("%s is named twice", one.Name))
 		}
+		if slices.ContainsFunc(oracles, func(p persona.Persona) bool { return strings.EqualFold(p.Name, one.Name) }) {
+			return nil, chair, refused("two of the oracles have the same name", "give one of them another title: by its name it is known who says what",
+				fmt.Errorf("two of the oracles are called %s: give one of the files another title, since it is by its name that it is known who says what", one.Name))
+		}
 		oracles = append(oracles, one)
 	}
 	if wants := wantsModel(o); wants != "" && len(oracles) < 2 {
@@ -295,16 +300,30 @@ func (d Deps) budget(ctx context.Context, id string, oracles []persona.Persona) 
 
 // nothingSaid says why there is nothing to ask about.
 func (d Deps) nothingSaid(s session.Session, said saidSoFar) error {
-	hint := fmt.Sprintf("‘sibyl council say --session %s "+`"…"`+"’, or ‘sibyl council add --session %s FILE’", s.ID, s.ID)
-	err := errors.New("nothing was said in this session yet: " + hint)
-	if said.waiting > 0 {
-		hint = "transcribe its recordings first"
-		err = fmt.Errorf("the %s of this session are not transcribed yet: ‘sibyl council transcribe %s’", agent.Counted(said.waiting, "recording"), s.ID)
+	const public = "there is nothing to ask about in this session"
+	switch {
+	case said.waiting > 0:
+		how := fmt.Sprintf("‘sibyl council transcribe %s’", s.ID)
 		if why := d.Missing(); why != "" {
-			err = fmt.Errorf("the %s of this session are not transcribed yet: %s", agent.Counted(said.waiting, "recording"), why)
+			how = why
 		}
+		return refused(public, "transcribe its recordings first", fmt.Errorf("nothing of this session is transcribed yet, and %s: %s", waits(said.waiting), how))
+	case said.failed > 0:
+		return refused(public, "have its recordings transcribed again", fmt.Errorf("nothing of this session could be transcribed: ‘sibyl council transcribe --again %s’ tries %s again",
+			s.ID, agent.Counted(said.failed, "recording")))
+	case len(said.left) > 0:
+		return refused(public, "repair it", fmt.Errorf("nothing of this session can be read (%s): ‘sibyl council repair %s’ looks for what is left of it", strings.Join(said.left, "; "), s.ID))
 	}
-	return refused("there is nothing to ask about in this session", hint, err)
+	hint := fmt.Sprintf("‘sibyl council say --session %s \"…\"’, or ‘sibyl council add --session %s FILE’", s.ID, s.ID)
+	return refused(public, hint, errors.New("nothing was said in this session yet: "+hint))
+}
+
+// waits says how many recordings wait.
+func waits(n int) string {
+	if n == 1 {
+		return "1 recording waits"
+	}
+	return fmt.Sprintf("%d recordings wait", n)
 }
 
 // beginMember begins the run of one oracle of a sitting.
@@ -332,14 +351,9 @@ func (d Deps) beginMember(_ context.Context, _ *session.Store, o Options, s sess
 	return spec, nil
 }
 
-func (d Deps) beginTranscription(ctx context.Context, folder *session.Store, o Options, s session.Session) (run.Spec, error) {
+func (d Deps) beginTranscription(_ context.Context, _ *session.Store, o Options, s session.Session) (run.Spec, error) {
 	if why := d.Missing(); why != "" {
 		return run.Spec{}, refused("nothing is set up that transcribes", "the recordings are kept; the server's settings say what transcribes them", errors.New(why))
-	}
-	if o.Again {
-		if _, err := folder.Retry(ctx, s.ID); err != nil {
-			return run.Spec{}, err
-		}
 	}
 	spec := run.Spec{Title: titled(s, "transcribing")}
 	spec.Claims = []string{claim(s.ID)}

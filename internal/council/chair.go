@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"sibyl/internal/bt"
@@ -25,6 +24,7 @@ type ChairPayload struct {
 type ChairReceipt struct {
 	Text      string      `json:"text"`
 	Sentences []Sentence  `json:"sentences"`
+	Unused    []string    `json:"unused,omitempty"` // oracles of whose answers nothing was taken up
 	Model     string      `json:"model"`
 	Usage     model.Usage `json:"usage"`
 }
@@ -81,7 +81,7 @@ func (p *performing) chair(ctx context.Context, job run.Job) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	req, err := p.asking(ctx, textChair, answers)
+	req, err := p.asking(ctx, EffectChair, textChair, answers)
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +97,19 @@ func (p *performing) chair(ctx context.Context, job run.Job) (any, error) {
 	for n := range r.Sentences {
 		r.Sentences[n].attribute(answers)
 	}
-	r.Text = edition(r.Sentences, p.env.Language)
+	r.Unused = unused(answers, r.Sentences)
+	r.Text = edition(r, p.env.Language)
 	return r, nil
+}
+
+// unused are the oracles who are named for no sentence.
+func unused(answers []Answer, all []Sentence) (names []string) {
+	for _, a := range answers {
+		if !slices.ContainsFunc(all, func(s Sentence) bool { return slices.Contains(s.By, a.Oracle.Name) }) {
+			names = append(names, a.Oracle.Name)
+		}
+	}
+	return names
 }
 
 // attribute leaves a sentence to those alone whose answers say it.
@@ -147,20 +158,20 @@ func beginning(w []byte) string {
 	return string(r[:min(len(r), letters)])
 }
 
-// ownWords are how an edition marks what is the chair's own, and its heading of minority views, by language.
-func ownWords(language string) (own, minority string) {
+// ownWords are how an edition marks what is the chair's own, its heading of minority views, and what it says of those who are not in it, by language.
+func ownWords(language string) (own, minority, unused string) {
 	switch language {
 	case "pt":
-		return "da presidência", "Opiniões minoritárias"
+		return "da presidência", "Opiniões minoritárias", "Nada foi retomado de"
 	case "de":
-		return "vom Vorsitz", "Einzelne Stimmen"
+		return "vom Vorsitz", "Einzelne Stimmen", "Nichts ist aufgenommen von"
 	}
-	return "the chair's own", "Minority views"
+	return "the chair's own", "Minority views", "Nothing is taken up of"
 }
 
 // edition is Markdown of a chair's sentences, each with whose it is.
-func edition(all []Sentence, language string) string {
-	own, minority := ownWords(language)
+func edition(r ChairReceipt, language string) string {
+	own, minority, unused := ownWords(language)
 	b := &strings.Builder{}
 	write := func(s Sentence) {
 		by := strings.Join(s.By, ", ")
@@ -170,7 +181,7 @@ func edition(all []Sentence, language string) string {
 		fmt.Fprintf(b, "- %s [%s]\n", strings.ReplaceAll(s.Text, "\n", " "), by)
 	}
 	few := 0
-	for _, s := range all {
+	for _, s := range r.Sentences {
 		if s.Minority {
 			few++
 			continue
@@ -179,40 +190,14 @@ func edition(all []Sentence, language string) string {
 	}
 	if few > 0 {
 		fmt.Fprintf(b, "\n**%s**\n\n", minority)
-		for _, s := range all {
+		for _, s := range r.Sentences {
 			if s.Minority {
 				write(s)
 			}
 		}
 	}
+	if len(r.Unused) > 0 {
+		fmt.Fprintf(b, "\n*%s: %s*\n", unused, strings.Join(r.Unused, ", "))
+	}
 	return strings.TrimSpace(b.String())
-}
-
-// hideWord takes a name out of a text where it stands alone, whatever its case.
-func hideWord(text, name string) string {
-	if name == "" {
-		return text
-	}
-	lower, b := []rune(strings.ToLower(name)), &strings.Builder{}
-	all := []rune(text)
-	for i := 0; i < len(all); {
-		end := i + len(lower)
-		if end <= len(all) && same(all[i:end], lower) && (i == 0 || !unicode.IsLetter(all[i-1])) && (end == len(all) || !unicode.IsLetter(all[end])) {
-			b.WriteString("[…]")
-			i = end
-			continue
-		}
-		b.WriteRune(all[i])
-		i++
-	}
-	return b.String()
-}
-
-func same(a, lower []rune) bool {
-	for i, r := range a {
-		if unicode.ToLower(r) != lower[i] {
-			return false
-		}
-	}
-	return true
 }

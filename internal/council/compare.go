@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -72,7 +73,7 @@ func (p *performing) compare(ctx context.Context, job run.Job) (any, error) {
 	if asked.By == byRules {
 		return p.compareByRules(ctx, answers)
 	}
-	req, err := p.asking(ctx, textCompare, answers)
+	req, err := p.asking(ctx, EffectCompare, textCompare, answers)
 	if err != nil {
 		return nil, err
 	}
@@ -85,22 +86,23 @@ func (p *performing) compare(ctx context.Context, job run.Job) (any, error) {
 		return nil, err
 	}
 	r.By = resp.Model
-	r.Agree, r.Differ, r.Overlooked = sound(r.Agree, answers, 2), sound(r.Differ, answers, 1), sound(r.Overlooked, answers, 0)
+	r.Agree, r.Differ, r.Overlooked = p.sound(r.Agree, answers, 2), p.sound(r.Differ, answers, 1), p.sound(r.Overlooked, answers, 0)
 	return r, nil
 }
 
-// sound are the points of a model with names that are oracles' alone, without those that fewer than least are named for. Nobody is named for what all
-// overlook.
-func sound(points []digest.Point, answers []Answer, least int) (kept []digest.Point) {
-	for _, p := range points {
+// sound are the points of a model with names of oracles who answered and ids of what is in the context alone, without points that fewer than least
+// are named for. Nobody is named for what all overlook.
+func (p *performing) sound(points []digest.Point, answers []Answer, least int) (kept []digest.Point) {
+	for _, one := range points {
 		var by []string
 		for _, a := range answers {
-			if least > 0 && slices.ContainsFunc(p.By, func(n string) bool { return strings.EqualFold(strings.TrimSpace(n), a.Oracle.Name) }) {
+			if least > 0 && slices.ContainsFunc(one.By, func(n string) bool { return strings.EqualFold(strings.TrimSpace(n), a.Oracle.Name) }) {
 				by = append(by, a.Oracle.Name)
 			}
 		}
-		if p.By = by; len(by) >= least {
-			kept = append(kept, p)
+		one.Sources = slices.DeleteFunc(one.Sources, func(id string) bool { return !slices.Contains(p.given.Snapshot.Entries, id) })
+		if one.By = by; len(by) >= least {
+			kept = append(kept, one)
 		}
 	}
 	return kept
@@ -124,8 +126,8 @@ func (p *performing) compareByRules(ctx context.Context, answers []Answer) (any,
 	return r, nil
 }
 
-// asking is a request about answers: what a model is told of it, the context, and the answers.
-func (p *performing) asking(ctx context.Context, about string, answers []Answer) (req model.Request, err error) {
+// asking is a request about answers: what a model is told of it, the context, and the answers. Nothing in an answer reads as the heading of another.
+func (p *performing) asking(ctx context.Context, purpose, about string, answers []Answer) (req model.Request, err error) {
 	told, err := p.view.Text(ctx, about)
 	if err != nil {
 		return req, err
@@ -137,14 +139,20 @@ func (p *performing) asking(ctx context.Context, about string, answers []Answer)
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "What the person said:\n\n%s\n", said)
 	for _, a := range answers {
-		fmt.Fprintf(b, "\n=== The answer of %s ===\n\n%s\n", a.Oracle.Name, strings.TrimSpace(a.Text))
+		fmt.Fprintf(b, "\n=== The answer of %s ===\n\n%s\n", a.Oracle.Name, plainHeadings(strings.TrimSpace(a.Text)))
 	}
 	language := map[string]string{"pt": "Portuguese", "de": "German"}[p.env.Language]
 	if language == "" {
 		language = "English"
 	}
-	return model.Request{System: string(told) + "\n\nWrite in " + language + ".", Messages: []model.Message{{Role: model.User, Text: b.String()}}, Purpose: EffectCompare}, nil
+	return model.Request{System: string(told) + "\n\nWrite in " + language + ".", Messages: []model.Message{{Role: model.User, Text: b.String()}}, Purpose: purpose}, nil
 }
+
+// headings are the beginnings of lines that would read as the heading of an answer.
+var headings = regexp.MustCompile(`(?m)^[\s\p{Z}\p{Cf}]*===`)
+
+// plainHeadings puts a backslash before each line that would read as the heading of an answer.
+func plainHeadings(text string) string { return headings.ReplaceAllString(text, `\$0`) }
 
 // structured asks the model of the run for an answer of a form.
 func (p *performing) structured(ctx context.Context, req model.Request, schema model.Schema) (json.RawMessage, model.Response, error) {

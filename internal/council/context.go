@@ -41,7 +41,8 @@ func (d Deps) journalSession(ctx context.Context, owner journal.Owner, id string
 type saidSoFar struct {
 	entries []prompt.Entry
 	left    []string // what it lacks, in words
-	waiting int      // recordings without a transcript
+	waiting int      // recordings without a transcript yet
+	failed  int      // that could not be transcribed
 }
 
 // language is what is spoken in a session.
@@ -55,44 +56,49 @@ func (said *saidSoFar) language(s session.Session) string {
 	return prompt.Language(s.Language, texts)
 }
 
-// said reads what a session holds. A file that is missing is named, and keeps the others from nothing.
+// said reads what a session holds. A file that is missing or can't be read is named, and keeps the others from nothing.
 func (d Deps) said(ctx context.Context, folder *session.Store, s session.Session) (all saidSoFar, err error) {
-	failed := 0
 	for _, e := range s.Audio {
 		switch e.Status {
 		case session.Pending:
 			all.waiting++
 		case session.Failure:
-			failed++
+			all.failed++
 		case session.Success:
 			text, err := folder.Transcript(ctx, s.ID, e.Sequence)
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return all, err
+			if ctx.Err() != nil {
+				return all, ctx.Err()
 			}
-			if err != nil {
-				all.left = append(all.left, fmt.Sprintf("the file of transcript %d is missing: %s", e.Sequence, e.Transcript))
-			}
+			all.lacks(fmt.Sprintf("transcript %d", e.Sequence), e.Transcript, err)
 			all.entries = append(all.entries, prompt.Entry{ID: e.ID(), Sequence: e.Sequence, At: e.ReceivedAt, Text: text, Missing: err != nil})
 		}
 	}
 	for _, e := range s.Answers {
 		text, err := folder.ResponseText(ctx, s.ID, e.Sequence)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return all, err
+		if ctx.Err() != nil {
+			return all, ctx.Err()
 		}
-		if err != nil {
-			all.left = append(all.left, fmt.Sprintf("the file of answer %d is missing: %s", e.Sequence, e.File))
-		}
+		all.lacks(fmt.Sprintf("answer %d", e.Sequence), e.File, err)
 		all.entries = append(all.entries, prompt.Entry{ID: e.ID(), Sequence: e.Sequence, Oracle: e.OracleName, At: e.CreatedAt, Text: text, Missing: err != nil})
 	}
 	if all.waiting > 0 {
 		all.left = append(all.left, agent.Counted(all.waiting, "recording")+" without a transcript yet")
 	}
-	if failed > 0 {
-		all.left = append(all.left, agent.Counted(failed, "recording")+" that could not be transcribed")
+	if all.failed > 0 {
+		all.left = append(all.left, agent.Counted(all.failed, "recording")+" that could not be transcribed")
 	}
-	all.waiting += failed
 	return all, nil
+}
+
+// lacks notes that the file of something could not be read, if so.
+func (said *saidSoFar) lacks(what, file string, err error) {
+	switch {
+	case err == nil:
+	case errors.Is(err, fs.ErrNotExist):
+		said.left = append(said.left, fmt.Sprintf("the file of %s is missing: %s", what, file))
+	default:
+		said.left = append(said.left, fmt.Sprintf("the file of %s can't be read: %v", what, err))
+	}
 }
 
 // cutInWords says what did not fit; "" if all did.

@@ -8,6 +8,7 @@ import (
 
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
+	"sibyl/internal/run"
 )
 
 // Desk is where a person's acts begin that are no runs.
@@ -104,33 +105,61 @@ func (d *Desk) mend(ctx context.Context, folder *session.Store, owner journal.Ow
 			o.Mended = append(o.Mended, "its transcription had ended short")
 		}
 	}
-	rows, err := d.Store.Pending(ctx, owner, runs, d.Now())
+	lines, err := d.saveAll(ctx, folder, owner, runs)
 	if err != nil {
 		return o, err
 	}
-	for _, row := range rows {
-		if row.Kind != kindUnsaved {
-			continue
-		}
-		saved, err := d.saveLate(ctx, folder, row)
-		switch {
-		case err != nil: // it stays where it is
-			o.Mended = append(o.Mended, fmt.Sprintf("an answer waits in the journal (run %s), since it can't be written into the session's folder: %v", row.Run, err))
-		case saved != "":
-			o.Mended = append(o.Mended, "an answer that could not be written before lies in the session's folder: "+saved)
-		}
-	}
+	o.Mended = append(o.Mended, lines...)
 	if len(o.Mended) > 0 {
 		o.Session, err = folder.Get(ctx, s.ID)
 	}
 	return o, err
 }
 
-// saveLate writes an answer that could not be written before, and says as which file; "" if it lies there already.
-func (d *Desk) saveLate(ctx context.Context, folder *session.Store, row journal.Pending) (file string, err error) {
-	var left unsaved
-	if err := json.Unmarshal(row.Data, &left); err != nil {
-		return "", fmt.Errorf("pending row %s: %w: %w", row.ID, journal.ErrCorrupt, err)
+// mostRuns is how many rows of runs are read at once.
+const mostRuns = 200
+
+// saveAll writes the answers that could not be written before, and says of each what became of it. It asks the rows of all runs about a session: a
+// pending row would be void as soon as another run begins.
+func (d *Desk) saveAll(ctx context.Context, folder *session.Store, owner journal.Owner, runs string) (lines []string, err error) {
+	for f := (journal.Filter{Session: runs, Limit: mostRuns, Summaries: true}); ; {
+		rows, err := d.Store.Runs(ctx, owner, f)
+		if err != nil {
+			return lines, err
+		}
+		for _, row := range rows {
+			var t Turn
+			if row.Status == journal.Running || json.Unmarshal(row.Summary, &t) != nil || !t.Unsaved {
+				continue
+			}
+			saved, err := d.saveLate(ctx, folder, owner, row.ID)
+			switch {
+			case err != nil: // it stays where it is
+				lines = append(lines, fmt.Sprintf("an answer waits in the journal (run %s), since it can't be written into the session's folder: %v", row.ID, err))
+			case saved != "":
+				lines = append(lines, "an answer that could not be written before lies in the session's folder: "+saved)
+			}
+		}
+		if len(rows) < mostRuns {
+			return lines, nil
+		}
+		f.After = rows[len(rows)-1].Cursor()
+	}
+}
+
+// saveLate writes the answer of a run that could not be written before, and says as which file; "" if it lies there already.
+func (d *Desk) saveLate(ctx context.Context, folder *session.Store, owner journal.Owner, id string) (file string, err error) {
+	end, err := run.ReadEnd(ctx, d.Store, owner, id)
+	if err != nil {
+		return "", err
+	}
+	var o Outcome
+	if err := json.Unmarshal(end.Outcome, &o); err != nil {
+		return "", fmt.Errorf("%w: %w", journal.ErrCorrupt, err)
+	}
+	left := o.Unsaved
+	if left == nil {
+		return "", nil
 	}
 	if _, was, err := folder.FindResponse(ctx, left.Session, left.Entry.Operation); err != nil || was {
 		return "", err

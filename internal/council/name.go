@@ -54,7 +54,7 @@ func (p *performing) name(ctx context.Context, job run.Job) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	req, err := p.asking(ctx, textName, nil)
+	req, err := p.asking(ctx, EffectName, textName, nil)
 	if err != nil {
 		return nil, err
 	}

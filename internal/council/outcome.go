@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/council/digest"
@@ -25,6 +26,7 @@ type Outcome struct {
 	Name     string   `json:"name,omitempty"` // of the session
 	Model    string   `json:"model,omitempty"`
 	Language string   `json:"language,omitempty"`
+	Oracles  []Seat   `json:"oracles,omitempty"` // who were asked
 	Cut      string   `json:"cut,omitempty"`
 	Left     []string `json:"left_out,omitempty"`
 
@@ -39,6 +41,8 @@ type Outcome struct {
 	Chair      *Answer             `json:"chair,omitempty"`
 	Sentences  []Sentence          `json:"sentences,omitempty"` // of the chair
 	Skipped    []Skipped           `json:"skipped,omitempty"`
+
+	Unsaved *Unsaved `json:"unsaved,omitempty"` // an answer of this very run that could not be written
 
 	Recordings []TranscriptReceipt `json:"recordings,omitempty"`
 	Failed     []Recording         `json:"failed,omitempty"`
@@ -64,7 +68,7 @@ type Answer struct {
 
 // Silent is an oracle that gave no answer.
 type Silent struct {
-	Oracle string `json:"oracle"`
+	Oracle Seat   `json:"oracle"`
 	Run    string `json:"run_id,omitempty"`
 	Reason string `json:"reason"`
 }
@@ -79,15 +83,12 @@ type Failure struct {
 type Turn struct {
 	Kind    string `json:"kind"`
 	Session string `json:"session_id"`
-	Unsaved bool   `json:"unsaved,omitempty"`
+	Unsaved bool   `json:"unsaved,omitempty"` // its outcome has an answer that could not be written
 }
 
-// Unsaved is the pending row of an answer that could not be written.
-const kindUnsaved = "council.unsaved"
-
-// unsaved is what such a row holds.
-type unsaved struct {
-	Session string           `json:"session"`
+// Unsaved is an answer that could not be written into the session's folder: all that it takes to write it later.
+type Unsaved struct {
+	Session string           `json:"session_id"`
 	Entry   session.LlmEntry `json:"entry"`
 	Slug    string           `json:"slug"`
 	Text    string           `json:"text"`
@@ -95,22 +96,25 @@ type unsaved struct {
 
 // outcome is what comes of an ended tree.
 func outcome(v *run.View, e run.Ending) run.Outcome {
-	c := composer{performing: performing{view: v}, receipts: map[int64]*run.CompletionRecord{}}
+	c := composer{performing: performing{view: v}, answers: map[int64]*Answer{}, kept: map[int64]*run.CompletionRecord{}, members: map[string]*memberOf{}}
 	_ = c.read() // a run that did not begin as it should has nothing to show
 	var w wanted
 	if e.Tree != nil && e.State != nil {
 		e.Tree.Read(e.State, &w)
 	}
-	o := Outcome{Kind: c.given.Kind, Run: v.ID, Session: c.given.Session, Name: c.env.Name, Model: c.env.Model, Language: c.env.Language, Cut: c.env.Cut, Left: c.env.Left}
-	c.compose(&o, w)
-	r := run.Outcome{Status: journal.Done, Reason: "answered"}
-	if c.given.Kind == KindTranscription {
-		r.Reason = "transcribed"
+	o := Outcome{Kind: c.given.Kind, Run: v.ID, Session: c.given.Session, Name: c.env.Name, Model: c.env.Model, Language: c.env.Language,
+		Oracles: c.given.Oracles, Cut: c.env.Cut, Left: c.env.Left}
+	c.compose(&o, e)
+	for _, r := range w.Tried {
+		if r.Failed != "" {
+			o.Failed = append(o.Failed, r)
+		}
 	}
+	r := run.Outcome{Status: journal.Done, Reason: reasons[c.given.Kind]}
 	switch {
 	case e.Cancelled:
 		r.Status, r.Reason = journal.Cancelled, "stopped"
-		o.Failure = &Failure{run.KindCancelled, "it was stopped"}
+		o.Failure = &Failure{run.KindCancelled, wasStopped}
 	case e.Suspended:
 		r.Status, r.Reason = journal.Running, "suspended"
 	case e.Status != bt.Success:
@@ -118,117 +122,14 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 		r.Status, r.Reason = journal.Failed, "failed"
 		o.Failure = &Failure{f.Kind, f.Reason}
 	}
-	r.Result, r.Summary = o, Turn{o.Kind, o.Session, c.unsaved != nil}
-	if c.unsaved != nil && !e.Suspended {
-		data, _ := json.Marshal(c.unsaved) // texts and times alone
-		r.Pending = []journal.Pending{{ID: v.ID, Kind: kindUnsaved, Data: data}}
-	}
+	r.Result, r.Summary = o, Turn{o.Kind, o.Session, o.Unsaved != nil}
 	return r
 }
 
-// composer makes an outcome of receipts.
-type composer struct {
-	performing
-	receipts map[int64]*run.CompletionRecord
-	unsaved  *unsaved
-}
+// reasons are why runs end that reach their end, by kind.
+var reasons = map[string]string{KindAnswer: "answered", KindSitting: "answered", KindTranscription: "transcribed", KindNaming: "named"}
 
-func (c *composer) compose(o *Outcome, w wanted) {
-	at := map[int64]*Answer{}
-	kept := map[int64]*run.CompletionRecord{}
-	for seq, done := range c.view.Receipts() {
-		switch r := done.Value.(type) {
-		case ReplyReceipt:
-			if done.Err == nil || r.Text != "" {
-				at[seq] = &Answer{Oracle: c.seat(), Round: c.given.Round, Run: c.view.ID, Text: r.Text, Model: r.Model, Usage: r.Usage, At: c.at(seq), Snapshot: c.given.Snapshot,
-					CutOff: r.Finish == string(model.FinishLength) || done.Err != nil}
-				o.Answer = at[seq]
-			}
-		case ChairReceipt:
-			if done.Err == nil {
-				at[seq] = &Answer{Oracle: c.given.Chair, Run: c.view.ID, Text: r.Text, Model: r.Model, Usage: r.Usage, At: c.at(seq), Snapshot: c.given.Snapshot}
-				o.Chair, o.Sentences = at[seq], r.Sentences
-			}
-		case CompareReceipt:
-			if done.Err == nil {
-				o.Comparison = &r.Comparison
-			}
-		case ReviewReceipt:
-			if asked, ok := done.Asked.(ReviewPayload); ok && done.Err == nil {
-				if o.Reviews == nil {
-					o.Reviews = map[string][]Review{}
-				}
-				o.Reviews[asked.Reviewer.Name] = r.Reviews
-			}
-		case TranscriptReceipt:
-			if done.Err == nil {
-				o.Recordings = append(o.Recordings, r)
-			}
-		}
-		if p, ok := done.Asked.(KeepPayload); ok {
-			kept[p.Reply] = done
-		}
-	}
-	for seq, a := range at {
-		c.place(a, seq, kept[seq])
-	}
-	c.seats(o, w)
-	if len(o.Reviews) > 0 {
-		var names []string
-		for _, a := range o.Answers {
-			names = append(names, a.Oracle.Name)
-		}
-		o.Ranks, o.Seed = tally(names, o.Reviews), c.given.Seed
-	}
-	for _, r := range w.Tried {
-		if r.Failed != "" {
-			o.Failed = append(o.Failed, r)
-		}
-	}
-}
-
-// place says where an answer lies, or that it has to be written yet.
-func (c *composer) place(a *Answer, seq int64, done *run.CompletionRecord) {
-	if done == nil {
-		return // it was stopped before
-	}
-	if r, ok := done.Value.(KeepReceipt); ok && done.Err == nil {
-		a.Sequence, a.File = r.Sequence, r.File
-		return
-	}
-	a.Unsaved = "it could not be written into the session's folder"
-	if done.Err != nil {
-		a.Unsaved = done.Err.Reason
-	}
-	if p, ok := done.Asked.(KeepPayload); ok {
-		if r, err := c.response(p); err == nil {
-			c.unsaved = &unsaved{p.Session, r.LlmEntry, r.Slug, r.Text}
-		}
-	}
-}
-
-// seats are the oracles of a sitting, in the order in which they were named.
-func (c *composer) seats(o *Outcome, w wanted) {
-	for _, h := range w.Heard {
-		if h.Failed != "" {
-			o.Silent = append(o.Silent, Silent{h.Seat.Name, h.Run, h.Failed})
-		}
-		if h.Ref != 0 {
-			if a, err := answerAt(c.view, h.Ref); err == nil {
-				o.Answers = append(o.Answers, a)
-			}
-		}
-	}
-}
-
-func (c *composer) seat() Seat {
-	if len(c.given.Oracles) == 0 {
-		return Seat{}
-	}
-	return c.given.Oracles[0]
-}
-
-func (c *composer) at(seq int64) time.Time { return c.view.Records()[seq].At.UTC() }
+const wasStopped = "it was stopped"
 
 // show reads an outcome for people.
 func show(outcome json.RawMessage) (s assistant.Shown, err error) {
@@ -254,7 +155,7 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 		}
 	}
 	for _, one := range o.Silent {
-		s.Warnings = append(s.Warnings, one.Oracle+" gave no answer: "+one.Reason)
+		s.Warnings = append(s.Warnings, one.Oracle.Name+" gave no answer: "+one.Reason)
 	}
 	for _, f := range o.Failed {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("recording %d could not be transcribed, and is kept: %s", f.Sequence, f.Failed))
@@ -263,10 +164,40 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 		s.Warnings = append(s.Warnings, one.String())
 	}
 	s.Partial = len(o.Silent) > 0 || len(o.Failed) > 0
+	if len(o.Silent) > 0 && o.Failure == nil {
+		s.Warnings = append(s.Warnings, "what was answered is kept; "+o.again())
+	}
 	if o.Failure != nil {
-		s.Failure = &assistant.Failure{Kind: o.Failure.Kind, Message: o.Failure.Message, Hint: "nothing of the session is changed: ask again"}
+		s.Failure = &assistant.Failure{Kind: o.Failure.Kind, Message: o.Failure.Message, Hint: o.hint()}
 	}
 	return s, nil
+}
+
+// again says how to ask those again who gave no answer.
+func (o *Outcome) again() string {
+	var names []string
+	for _, one := range o.Silent {
+		names = append(names, one.Oracle.Slug)
+	}
+	if len(names) == 0 {
+		for _, seat := range o.Oracles {
+			names = append(names, seat.Slug)
+		}
+	}
+	return fmt.Sprintf("‘sibyl council ask %s --session %s’ asks again", strings.Join(names, " "), o.Session)
+}
+
+// hint says how a run that gave not all it should stands, and how to try again.
+func (o *Outcome) hint() string {
+	switch {
+	case o.Kind == KindTranscription:
+		return fmt.Sprintf("what was transcribed is kept, and so are all recordings; ‘sibyl council transcribe %s’ goes on", o.Session)
+	case len(o.Answers) > 0:
+		return "what was answered is kept"
+	case o.Kind == KindNaming:
+		return "the session is called as before; try again, or name it by hand"
+	}
+	return "nothing of the session is changed; " + o.again()
 }
 
 // all are the answers of the outcome, of whatever kind.
@@ -290,14 +221,8 @@ func (o *Outcome) question() string {
 		return "a name for " + name
 	}
 	var oracles []string
-	for _, a := range o.Answers {
-		oracles = append(oracles, a.Oracle.Name)
-	}
-	if o.Answer != nil {
-		oracles = append(oracles, o.Answer.Oracle.Name)
-	}
-	if len(oracles) == 0 {
-		return name
+	for _, seat := range o.Oracles {
+		oracles = append(oracles, seat.Name)
 	}
 	return strings.Join(oracles, ", ") + " on " + name
 }
@@ -308,7 +233,7 @@ func (o *Outcome) footer() string {
 		all = append(all, o.Model)
 	}
 	if n := len(o.Recordings); n > 0 {
-		all = append(all, fmt.Sprintf("%d recordings", n))
+		all = append(all, agent.Counted(n, "recording"))
 	}
 	var files []string
 	for _, a := range o.all() {
@@ -319,5 +244,5 @@ func (o *Outcome) footer() string {
 	if len(files) > 0 {
 		all = append(all, "kept as "+strings.Join(files, ", "))
 	}
-	return fmt.Sprintf("*session %s; %s*", o.Session, strings.Join(all, "; "))
+	return "*" + strings.Join(append([]string{"session " + o.Session}, all...), "; ") + "*"
 }

@@ -73,17 +73,20 @@ func reviewLeaf() bt.Leaf {
 			names = append(names, s.Oracle)
 		}
 		given := map[string][]Review{}
-		left := 0
+		left, why := 0, ""
 		for n, c := range done {
 			r, err := bt.ResultOf[ReviewReceipt](c)
-			if c.Err != nil || err != nil {
-				left++
+			if c.Err != nil {
+				err = c.Err
+			}
+			if err != nil {
+				left, why = left+1, err.Error()
 				continue
 			}
 			given[names[n]] = r.Reviews
 		}
 		if len(given) == 0 {
-			o.Events = []bt.Typed{Skipped{"the review", "no oracle gave one: " + done[0].Err.Reason}}
+			o.Events = []bt.Typed{Skipped{"the review", "no oracle gave one: " + why}}
 			return errors.New("no oracle has reviewed")
 		}
 		o.Events = []bt.Typed{AnswersRanked{tally(names, given), left}}
@@ -145,7 +148,7 @@ func (p *performing) review(ctx context.Context, job run.Job) (any, error) {
 		hidden[n].Text = p.withoutNames(hidden[n].Text)
 		hidden[n].Oracle.Name = letter(n)
 	}
-	req, err := p.asking(ctx, textReview, hidden)
+	req, err := p.asking(ctx, EffectReview, textReview, hidden)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +190,7 @@ func (p *performing) review(ctx context.Context, job run.Job) (any, error) {
 	return r, nil
 }
 
-// inOrder makes ranks 1, 2, 3 of what a model gave; of answers with the same rank, both have the mean's lower one.
+// inOrder makes ranks from 1 on of what a model gave. Answers that it gave the same rank share the best of their places: 1, 1, 3.
 func inOrder(all []Review) {
 	given := make([]int, len(all))
 	for n, r := range all {

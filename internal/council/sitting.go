@@ -56,7 +56,7 @@ func callOracles() bt.Leaf {
 		Calls  []MemberPayload `port:"calls" doc:"what each oracle is asked in this round"`
 		Events []bt.Typed      `port:",events"`
 	}
-	return bt.Func("CallOracles", "Says what each oracle is asked in this round: the first time the context alone, then with the answers of all. One that has not answered is left out.", func(i in, o *out) error {
+	return bt.Func("CallOracles", "Says what each oracle is asked in this round: the first time the context alone, then with the answers of all. One that has not answered is left out. FAILURE if there is nobody to read of.", func(i in, o *out) error {
 		o.Calls = nil
 		if len(i.Heard) == 0 {
 			for _, seat := range i.Oracles {
@@ -75,8 +75,9 @@ func callOracles() bt.Leaf {
 			}
 			o.Calls = append(o.Calls, call)
 		}
-		if len(o.Calls) == 0 {
-			return errors.New("no oracle is left that answers")
+		if len(i.Heard) > 0 && len(spoken(i.Heard)) < 2 || len(o.Calls) == 0 {
+			o.Calls, o.Events = nil, []bt.Typed{Skipped{fmt.Sprintf("round %d", i.Round), tooFew}}
+			return errors.New(tooFew)
 		}
 		for _, c := range o.Calls {
 			o.Events = append(o.Events, OracleAsked{Oracle: c.Oracle.Name, ID: c.Oracle.ID, Round: c.Round})
@@ -84,6 +85,9 @@ func callOracles() bt.Leaf {
 		return nil
 	})
 }
+
+// tooFew is why there is no further round.
+const tooFew = "fewer than two oracles have answered"
 
 func hearOracles() bt.Leaf {
 	type in struct {
@@ -134,7 +138,7 @@ func hearOracles() bt.Leaf {
 		}
 		return nil
 	}
-	return bt.Task("HearOracles", "Has each oracle answer, by a run of its own, side by side. FAILURE if none does.", plan, collect)
+	return bt.Task("HearOracles", "Has each oracle answer, by a run of its own, side by side. FAILURE if none does in this round.", plan, collect)
 }
 
 func several() bt.Leaf {
@@ -144,6 +148,9 @@ func several() bt.Leaf {
 	}
 	return bt.Check("Several", "Whether so many oracles have answered.", func(i in) (bool, string) {
 		n := len(spoken(i.Heard))
+		if n == 0 {
+			return i.Least == 0, "no oracle has answered"
+		}
 		return n >= i.Least, fmt.Sprintf("%d have answered", n)
 	})
 }
@@ -190,17 +197,15 @@ func (p *performing) member(ctx context.Context, job run.Job) (any, error) {
 	if err := json.Unmarshal(outcome, &out); err != nil {
 		return nil, err
 	}
-	r.Answer = out.Answer
-	if out.Failure != nil {
+	if out.Failure != nil { // what had arrived stays in the outcome of that run: half an answer is none to be compared
 		r.Failed, r.Failure = out.Failure.Message, out.Failure.Kind
-		if out.Answer == nil || out.Answer.Text == "" {
-			r.Answer = nil
-		}
+		return r, nil
 	}
+	r.Answer = out.Answer
 	return r, nil
 }
 
-// withdraw stops the run of an oracle whose sitting is stopped while nobody drives it.
+// withdraw asks the run of an oracle to stop whose answer nobody waits for any more.
 func (p *performing) withdraw(ctx context.Context, job run.Job) error {
 	asked, err := run.AskedOf[MemberPayload](job)
 	if err != nil {

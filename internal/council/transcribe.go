@@ -14,6 +14,7 @@ import (
 // NextPayload asks for the next recording that waits, beside those that were tried in this run.
 type NextPayload struct {
 	Session string `json:"session"`
+	Again   bool   `json:"again,omitempty"` // those that have failed before wait, too
 	Tried   []int  `json:"tried,omitempty"`
 }
 
@@ -27,6 +28,7 @@ type NextReceipt struct {
 func nextRecording() bt.Leaf {
 	type in struct {
 		Session string      `port:"session"`
+		Again   bool        `port:"again" doc:"those that have failed before wait, too"`
 		Tried   []Recording `port:"tried,optional"`
 	}
 	type out struct {
@@ -34,7 +36,7 @@ func nextRecording() bt.Leaf {
 		Over      bool      `port:"over" doc:"none waits"`
 	}
 	plan := func(i in) ([]bt.Request, error) {
-		p := NextPayload{Session: i.Session}
+		p := NextPayload{Session: i.Session, Again: i.Again && len(i.Tried) == 0}
 		for _, r := range i.Tried {
 			p.Tried = append(p.Tried, r.Sequence)
 		}
@@ -60,7 +62,11 @@ func (p *performing) next(ctx context.Context, job run.Job) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	now, err := s.Get(ctx, asked.Session)
+	look := s.Get
+	if asked.Again {
+		look = s.Retry
+	}
+	now, err := look(ctx, asked.Session)
 	if err != nil {
 		return nil, folderFault(err)
 	}

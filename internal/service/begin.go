@@ -28,6 +28,8 @@ func (s *Service) begin(ctx context.Context, owner journal.Owner, r Request, how
 		}
 		var held *journal.ClaimedError
 		switch {
+		case errors.As(err, &held) && a != nil && a.Exclusive:
+			return nil, run.Spec{}, err
 		case errors.As(err, &held):
 			if s.await(patient, journal.Key{Owner: owner, Run: held.Run}) != nil {
 				return nil, run.Spec{}, err

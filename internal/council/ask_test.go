@@ -1,0 +1,466 @@
+package council_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sibyl/internal/assistant"
+	"sibyl/internal/council"
+	"sibyl/internal/council/session"
+	"sibyl/internal/files"
+	"sibyl/internal/journal"
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+	"sibyl/internal/service"
+)
+
+// noon is when a session takes place whose context is compared letter by letter.
+var noon = time.Date(2025, 12, 20, 12, 0, 0, 0, time.UTC)
+
+// ticking is a clock that goes on by a second each time it is read.
+func ticking() func() time.Time {
+	at := noon
+	return func() time.Time {
+		at = at.Add(time.Second)
+		return at
+	}
+}
+
+func TestOracleIsSentItsPersonaWithTheContextByteForByte(t *testing.T) {
+	h := newHouse(t)
+	h.oracle("Ada", "# Ada\nYou are Ada.\n\n{{CONTEXT}}\n\nOnce more: {{CONTEXT}}\n")
+	h.now = ticking()
+	h.says("I wonder about the office.", "The rent is 900 euros.  \n")
+	p := h.process("one", h.journal)
+	_, o := p.run(h.ask("ada"))
+	h.now = func() time.Time { return noon.Add(time.Hour) }
+	at := o.Answer.At.Format("2006-01-02 15:04:05")
+	first := h.session()
+	said := fmt.Sprintf("[TRANSCRIPT 1 - %s]\nI wonder about the office.\n\n[TRANSCRIPT 2 - %s]\nThe rent is 900 euros.",
+		first.Audio[0].ReceivedAt.Format("2006-01-02 15:04:05"), first.Audio[1].ReceivedAt.Format("2006-01-02 15:04:05"))
+	persona := func(context string) string {
+		return "# Ada\nYou are Ada.\n\n" + context + "\n\nOnce more: " + context + "\n"
+	}
+	asked := h.requests(council.Purpose)
+	same(t, "system prompt", asked[0].System, "")
+	same(t, "messages", asked[0].Messages, []model.Message{{Role: model.User, Text: persona(said)}})
+	p.run(h.ask("ada"))
+	answered := fmt.Sprintf("[ORACLE: Ada - %s]\nAda answers.", at)
+	same(t, "messages with what was answered before", h.requests(council.Purpose)[1].Messages, []model.Message{{Role: model.User, Text: persona(said + "\n\n" + answered)}})
+}
+
+func TestAnswerIsStoredWithItsEntryAndSnapshot(t *testing.T) {
+	h := newHouse(t)
+	h.oracle("Cético", "# Cético\nDuvide.\n{{CONTEXT}}\n")
+	h.says("First.", "Second.")
+	p := h.process("one", h.journal)
+	res, o := p.run(h.ask("cético"))
+	same(t, "status", res.Status, journal.Done)
+	same(t, "files", h.files(), []string{"001_cetico.txt"})
+	same(t, "stored", h.stored("001_cetico.txt"), "Cético answers.")
+	s := h.session()
+	same(t, "entries", len(s.Answers), 1)
+	e := s.Answers[0]
+	oracle := must(h.shelf.Find(t.Context(), "cético"))(t)
+	same(t, "entry", []any{e.Sequence, e.OracleName, e.OracleID, e.File, e.Run, e.Kind, e.Round}, []any{1, "Cético", oracle.ID, "001_cetico.txt", res.Run, "", 0})
+	if e.Operation == "" || e.CreatedAt.IsZero() || time.Since(e.CreatedAt) > time.Hour {
+		t.Errorf("entry of %v with the operation %q", e.CreatedAt, e.Operation)
+	}
+	sent := h.requests(council.Purpose)[0].Messages[0].Text
+	c := e.Context
+	same(t, "snapshot", []any{c.Transcripts, c.Responses, c.IncludeHistory, c.Entries, c.Cut, c.Model, c.PromptHash},
+		[]any{2, 0, true, []string{"t1", "t2"}, []string(nil), acting, files.Hash([]byte(sent))})
+	context := strings.TrimSuffix(strings.TrimPrefix(sent, "# Cético\nDuvide.\n"), "\n")
+	same(t, "estimate of tokens", *c.TokensEstimate, (len([]rune(context))+3)/4)
+	same(t, "what the outcome says", []any{o.Answer.File, o.Answer.Sequence, o.Answer.Text, o.Answer.Snapshot.PromptHash}, []any{e.File, 1, "Cético answers.", c.PromptHash})
+	contains(t, res.Footer, "001_cetico.txt", acting)
+	p.run(h.ask("ada"))
+	same(t, "snapshot with history", []any{h.session().Answers[1].Context.Responses, h.session().Answers[1].Context.Entries}, []any{1, []string{"t1", "t2", "r1"}})
+	same(t, "state", h.session().State, session.Ready)
+}
+
+func TestHistoryIsAsTheSessionIsSetUnlessACallSaysOtherwise(t *testing.T) {
+	yes, no := true, false
+	for _, c := range []struct {
+		set  bool
+		call *bool
+		want bool
+	}{{true, nil, true}, {true, &no, false}, {false, nil, false}, {false, &yes, true}} {
+		h := newHouse(t)
+		h.says("Hm.")
+		p := h.process("one", h.journal)
+		p.run(h.ask("ada"))
+		must(p.desk.Set(t.Context(), ada, h.id, council.Settings{IncludeLLMHistory: &c.set}))(t)
+		o := h.ask("bob")
+		o.History = c.call
+		p.run(o)
+		snapshot := h.session().Answers[1].Context
+		same(t, "history in the snapshot", snapshot.IncludeHistory, c.want)
+		same(t, "history in the prompt", strings.Contains(h.requests(council.Purpose)[1].Messages[0].Text, "Ada answers."), c.want)
+		same(t, "answers in the snapshot", snapshot.Responses == 1, c.want)
+	}
+}
+
+func TestWhatDoesNotFitIntoTheModelsWindowIsCutAndTold(t *testing.T) {
+	h := newHouse(t)
+	for n := range 9 {
+		h.says(fmt.Sprintf("Thought %d. %s", n+1, strings.Repeat("word ", 40)))
+	}
+	h.window = 660
+	p := h.process("one", h.journal)
+	preview := must(p.desk.Preview(t.Context(), ada, h.ask("ada")))(t)
+	same(t, "cut in a preview", preview[0].Cut, "7 of 9 transcripts")
+	res, o := p.run(h.ask("ada"))
+	same(t, "cut", o.Cut, "7 of 9 transcripts")
+	contains(t, strings.Join(res.Warnings, "\n"), "7 of 9 transcripts")
+	snapshot := h.session().Answers[0].Context
+	same(t, "snapshot", []any{snapshot.Transcripts, snapshot.Cut}, []any{7, []string{"t1", "t2"}})
+	sent := h.requests(council.Purpose)[0].Messages[0].Text
+	contains(t, sent, "7 of 9 transcripts", "Thought 3.", "Thought 9.")
+	lacks(t, sent, "Thought 2.")
+	if got := (len([]rune(sent)) + 3) / 4; got > h.window*3/4 {
+		t.Errorf("a prompt of %d tokens was sent into a window of %d", got, h.window)
+	}
+}
+
+func TestPreviewIsTheVeryPromptAndAsksNobody(t *testing.T) {
+	h := newHouse(t)
+	h.says("Hm.")
+	p := h.process("one", h.journal)
+	previews := must(p.desk.Preview(t.Context(), ada, h.ask("ada", "bob")))(t)
+	same(t, "requests", len(h.asked), 0)
+	same(t, "runs", len(h.runs()), 0)
+	p.run(h.ask("ada", "bob"))
+	for _, req := range h.requests(council.Purpose) {
+		for _, one := range previews {
+			if one.Oracle.Name == who(req) {
+				same(t, "prompt of "+who(req), req.Messages[0].Text, one.Prompt)
+			}
+		}
+	}
+	for n, e := range h.session().Answers {
+		if n < 2 {
+			same(t, "hash of "+e.OracleName, e.Context.PromptHash, map[string]string{previews[0].Oracle.Name: previews[0].Snapshot.PromptHash, previews[1].Oracle.Name: previews[1].Snapshot.PromptHash}[e.OracleName])
+		}
+	}
+}
+
+func TestAnswerIsStampedWithTheModelThatWasNamed(t *testing.T) {
+	h := newHouse(t)
+	h.says("Hm.")
+	o := h.ask("ada")
+	o.Model = "other:big.model:8b"
+	_, out := h.process("one", h.journal).run(o)
+	same(t, "models", []string{out.Answer.Model, h.session().Answers[0].Context.Model}, []string{"other:big.model:8b", "other:big.model:8b"})
+}
+
+func TestAnswerIsStreamedAndWhatAModelTakesBackIsRetracted(t *testing.T) {
+	h := newHouse(t)
+	h.says("Hm.")
+	m := retracts{make(chan bool)}
+	p := h.processOf("one", m)
+	r := p.begin(council.Name, h.ask("ada"))
+	var text strings.Builder
+	retracted := 0
+	for u := range r.Watch(t.Context(), 0) {
+		text.WriteString(u.Text)
+		switch {
+		case u.Retract:
+			text.Reset()
+			retracted++
+		case text.String() == "The wrong ":
+			close(m.seen)
+		}
+	}
+	_, o := p.wait(r)
+	same(t, "streamed", text.String(), "The right one.")
+	same(t, "answer", o.Answer.Text, "The right one.")
+	same(t, "stored", h.stored("001_ada.txt"), "The right one.")
+	same(t, "retractions", retracted, 1)
+}
+
+// retracts is a model whose first attempt breaks off, once it was seen.
+type retracts struct{ seen chan bool }
+
+func (retracts) ID() string  { return acting }
+func (retracts) Local() bool { return true }
+
+func (m retracts) Chat(ctx context.Context, _ model.Request, emit func(model.Delta) error) (model.Response, error) {
+	failed := func(err error) (model.Response, error) { return model.Response{Model: acting}, err }
+	if err := emit(model.Delta{Text: "The wrong "}); err != nil {
+		return failed(err)
+	}
+	select {
+	case <-m.seen:
+	case <-ctx.Done():
+		return failed(ctx.Err())
+	}
+	for _, d := range []model.Delta{{Retract: true}, {Text: "The right "}, {Text: "one."}} {
+		if err := emit(d); err != nil {
+			return failed(err)
+		}
+	}
+	return model.Response{Text: "The right one.", Model: acting, Finish: model.FinishStop, Attempts: 2}, nil
+}
+
+func TestFailureLeavesTheSessionAsItWasAndTellsHowToTryAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		turn modeltest.Turn
+		kind string
+	}{
+		"a time-out":                {modeltest.Fail(model.Timeout), "timeout"},
+		"a server's error":          {modeltest.Fail(model.Server), "server"},
+		"a refusal":                 {modeltest.Fail(model.Refused), "refused"},
+		"an error in the middle":    {modeltest.Turn{Text: "Half of an", Err: &model.Error{Kind: model.Timeout, Message: "silence"}}, "timeout"},
+		"an answer of nothing":      {modeltest.Say(""), "garbled"},
+		"an answer of white spaces": {modeltest.Say(" \n\t "), "garbled"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			h.says("Hm.")
+			before := h.metadata()
+			h.plays = func(model.Request) modeltest.Turn { return c.turn }
+			p := h.process("one", h.journal)
+			res, o := p.run(h.ask("ada"))
+			same(t, "status", res.Status, journal.Failed)
+			same(t, "metadata.json", h.metadata(), before)
+			same(t, "files", h.files(), nil)
+			same(t, "kind", res.Failure.Kind, c.kind)
+			contains(t, res.Failure.Hint, "nothing of the session is changed", "sibyl council ask ada --session "+h.id)
+			if strings.HasPrefix(c.turn.Text, "Half") {
+				same(t, "what had arrived", []any{o.Answer.Text, o.Answer.CutOff, o.Answer.File}, []any{"Half of an", true, ""})
+			}
+			h.plays = nil
+			_, o = p.run(h.ask("ada"))
+			same(t, "answer to another try", o.Answer.Text, "Ada answers.")
+		})
+	}
+}
+
+func TestAnswerCutOffByTheModelsLimitIsKeptAndSaidSo(t *testing.T) {
+	h := newHouse(t)
+	h.says("Hm.")
+	h.plays = func(model.Request) modeltest.Turn {
+		return modeltest.Turn{Text: "It begins well and", Finish: model.FinishLength}
+	}
+	res, o := h.process("one", h.journal).run(h.ask("ada"))
+	same(t, "cut off", o.Answer.CutOff, true)
+	contains(t, strings.Join(res.Warnings, "\n"), "the answer of Ada is cut off")
+	same(t, "stored", h.stored("001_ada.txt"), "It begins well and")
+}
+
+func TestStoppedRunShowsWhatHadArrivedAndStoresNothing(t *testing.T) {
+	h := newHouse(t)
+	h.says("Hm.")
+	before := h.metadata()
+	script := modeltest.Script(t, modeltest.Turn{Text: "As far as it came", Hang: true})
+	p := h.processOf("one", script)
+	r := p.begin(council.Name, h.ask("ada"))
+	held(t, "the answer to begin", script.Hanging())
+	if err := p.service.Cancel(t.Context(), ada, r.ID, "enough"); err != nil {
+		t.Fatal(err)
+	}
+	res, o := p.wait(r)
+	same(t, "status", res.Status, journal.Cancelled)
+	if o.Answer == nil {
+		t.Fatal("nothing of the answer is shown")
+	}
+	same(t, "answer", []any{o.Answer.Text, o.Answer.CutOff, o.Answer.File, o.Answer.Oracle.Name}, []any{"As far as it came", true, "", "Ada"})
+	contains(t, res.Answer, "As far as it came")
+	same(t, "metadata.json", h.metadata(), before)
+	same(t, "files", h.files(), nil)
+}
+
+func TestAskingIsPossibleInEveryStateThatHasATranscript(t *testing.T) {
+	for state, after := range map[session.State]session.State{
+		session.Collecting: session.Ready, session.Transcribing: session.Transcribing, session.Transcribed: session.Ready,
+		session.Ready: session.Ready, session.Interrupted: session.Ready, session.Failed: session.Failed,
+	} {
+		t.Run(string(state), func(t *testing.T) {
+			h := newHouse(t)
+			h.says("Hm.")
+			h.inState(state)
+			res, _ := h.process("one", h.journal).run(h.ask("ada"))
+			same(t, "status", res.Status, journal.Done)
+			same(t, "state after it", h.session().State, after)
+		})
+	}
+}
+
+// inState writes a state into metadata.json, as a person may.
+func (h *house) inState(state session.State) {
+	h.Helper()
+	file := filepath.Join(h.folder, h.id, "metadata.json")
+	text := strings.Replace(h.metadata(), `"state": "COLLECTING"`, fmt.Sprintf(`"state": %q`, state), 1)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		h.Fatal(err)
+	}
+	same(h, "state", h.session().State, state)
+}
+
+func TestSessionWithoutATranscriptSaysWhatToDo(t *testing.T) {
+	t.Run("empty", func(t *testing.T) {
+		h := newHouse(t)
+		h.process("one", h.journal).refused(council.Name, h.ask("ada"), "nothing was said in this session yet", "sibyl council say --session "+h.id)
+	})
+	t.Run("a recording waits", func(t *testing.T) {
+		h := newHouse(t)
+		h.records("one")
+		h.process("one", h.journal).refused(council.Name, h.ask("ada"), "1 recording waits", "sibyl council transcribe "+h.id)
+	})
+	t.Run("a recording waits, and nothing transcribes", func(t *testing.T) {
+		h := newHouse(t)
+		h.records("one", "two")
+		h.missing = "set ‘transcription.url’"
+		h.process("one", h.journal).refused(council.Name, h.ask("ada"), "2 recordings wait", "set ‘transcription.url’")
+	})
+	t.Run("a recording failed", func(t *testing.T) {
+		h := newHouse(t)
+		h.records("one")
+		must(h.sessions().FailTranscript(t.Context(), h.id, 1, "noise"))(t)
+		h.process("one", h.journal).refused(council.Name, h.ask("ada"), "nothing of this session could be transcribed", "sibyl council transcribe --again "+h.id)
+	})
+	t.Run("a file is gone", func(t *testing.T) {
+		h := newHouse(t)
+		h.says("Hm.")
+		if err := os.Remove(filepath.Join(h.folder, h.id, "transcripts", "001_audio.txt")); err != nil {
+			t.Fatal(err)
+		}
+		h.process("one", h.journal).refused(council.Name, h.ask("ada"), "the file of transcript 1 is missing", "sibyl council repair "+h.id)
+	})
+}
+
+func TestWhatIsNotInTheContextIsTold(t *testing.T) {
+	h := newHouse(t)
+	h.says("Kept.", "Gone.", "Broken.")
+	h.records("later", "noise")
+	must(h.sessions().FailTranscript(t.Context(), h.id, 5, "noise"))(t)
+	transcripts := filepath.Join(h.folder, h.id, "transcripts")
+	if err := os.Remove(filepath.Join(transcripts, "002_audio.txt")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(transcripts, "003_audio.txt"), []byte("\xff\xfeU\x00"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	res, _ := h.process("one", h.journal).run(h.ask("ada"))
+	contains(t, strings.Join(res.Warnings, "\n"), "1 recording without a transcript yet", "1 recording that could not be transcribed", "the file of transcript 2 is missing",
+		"the file of transcript 3 can't be read")
+	sent := h.requests(council.Purpose)[0].Messages[0].Text
+	contains(t, sent, "Kept.")
+	lacks(t, sent, "Gone.", "Broken.", "\ufffd")
+	same(t, "snapshot", h.session().Answers[0].Context.Entries, []string{"t1"})
+}
+
+func TestOracleThatIsGoneOrOtherWhenItIsAsked(t *testing.T) {
+	t.Run("deleted between list and ask", func(t *testing.T) {
+		h := newHouse(t)
+		h.says("Hm.")
+		same(t, "oracles in the list", len(must(h.shelf.List(t.Context()))(t).Oracles), 3)
+		h.moved(filepath.Join(h.oracles, "bob.md"), filepath.Join(t.TempDir(), "bob.md"))
+		h.process("one", h.journal).refused(council.Name, h.ask("bob"), "the oracle “Bob” was deleted", "Ada")
+	})
+	t.Run("changed between list and ask", func(t *testing.T) {
+		h := newHouse(t)
+		h.says("Hm.")
+		must(h.shelf.List(t.Context()))(t)
+		h.oracle("Bob", "# Bob\nYou are another Bob.\n{{CONTEXT}}\n")
+		h.process("one", h.journal).run(h.ask("bob"))
+		contains(t, h.requests(council.Purpose)[0].Messages[0].Text, "another Bob")
+	})
+}
+
+func TestRunThatIsResumedKeepsItsPromptThoughItsOracleIsDeletedAndMoreWasSaid(t *testing.T) {
+	for _, oracles := range [][]string{{"bob"}, {"ada", "bob"}} {
+		h := newHouse(t)
+		h.says("Hm.")
+		dying := &crashing{Store: h.journal, at: 1}
+		r := h.process("dead", dying).begin(council.Name, h.ask(oracles...))
+		_, _ = r.Wait(t.Context())
+		first := len(h.requests(council.Purpose))
+		h.moved(filepath.Join(h.oracles, "bob.md"), filepath.Join(t.TempDir(), "bob.md"))
+		h.says("Said later.")
+		p := h.process("two", h.journal)
+		_, o := p.wait(must(p.service.Resume(t.Context(), ada, r.ID))(t))
+		same(t, "failure", o.Failure, nil)
+		for _, req := range h.requests(council.Purpose)[first:] {
+			contains(t, req.Messages[0].Text, "Hm.")
+			lacks(t, req.Messages[0].Text, "Said later.")
+		}
+		same(t, "answers", len(h.files()), len(oracles))
+	}
+}
+
+func TestRequestsThatCanNotBeCarriedOutSaySo(t *testing.T) {
+	h := newHouse(t)
+	h.oracle("Twin", "# Ada\nAnother Ada.\n{{CONTEXT}}\n")
+	h.says("Hm.")
+	h.offline = true
+	p := h.process("one", h.journal)
+	with := func(change func(*council.Options), oracles ...string) council.Options {
+		o := h.ask(oracles...)
+		change(&o)
+		return o
+	}
+	p.refused(council.Name, h.ask(), "no oracle is named", "sibyl council oracles")
+	p.refused(council.Name, h.ask("nobody"), "no oracle is called “nobody”", "Bob")
+	p.refused(council.Name, h.ask("ada"), "may be several oracles")
+	p.refused(council.Name, h.ask("bob", "b"), "Bob is named twice")
+	p.refused(council.Name, h.ask(strings.Split(strings.Repeat("bob ", 13), " ")...), "12 oracles are asked at once at most")
+	p.refused(council.Name, with(func(o *council.Options) { o.Rounds = 6 }, "bob", "cleo"), "1 to 5 rounds")
+	p.refused(council.Name, with(func(o *council.Options) { o.Rounds = 2 }, "bob"), "a round of debate wants several oracles")
+	p.refused(council.Name, with(func(o *council.Options) { o.Rounds = 2 }, "bob", "cleo"), "a round of debate wants a language model", "no opinion to defend")
+	p.refused(council.Name, with(func(o *council.Options) { o.Review = true }, "bob", "cleo"), "a review wants a language model")
+	p.refused(council.Name, with(func(o *council.Options) { o.Chair = "bob" }, "bob", "cleo"), "a chair wants a language model")
+	p.refused(council.Name, with(func(o *council.Options) { o.Chair = "nobody" }, "bob", "cleo"), "nobody")
+	p.refused(council.Name, council.Options{Session: "2020-01-01_00-00-00", Oracles: []string{"bob"}}, "not found")
+	twins := must(h.shelf.List(t.Context()))(t).Oracles
+	p.refused(council.Name, h.ask(twins[0].ID, twins[1].ID), "two of the oracles are called Ada")
+}
+
+func TestOracleIsFoundByTheBeginningOfItsName(t *testing.T) {
+	h := newHouse(t)
+	h.says("Hm.")
+	_, o := h.process("one", h.journal).run(h.ask("CL"))
+	same(t, "oracle", o.Answer.Oracle.Name, "Cleo")
+}
+
+func TestOfflineOracleAnswersByADigestThatSaysSo(t *testing.T) {
+	h := newHouse(t)
+	h.says("Should we move the office? The rent is 900 euros, and the offer ends on Friday.")
+	h.offline = true
+	p := h.process("one", h.journal)
+	_, o := p.run(h.ask("ada"))
+	contains(t, o.Answer.Text, "900")
+	contains(t, strings.ToLower(o.Answer.Text), "without a")
+	same(t, "models that were asked", len(h.asked), 0)
+	same(t, "file", h.files(), []string{"001_ada.txt"})
+	_, o = p.run(h.ask("ada", "bob"))
+	same(t, "answers", names(o.Answers), []string{"Ada", "Bob"})
+	same(t, "comparison of digests", o.Comparison, nil)
+}
+
+func TestOptionsFromElsewhereAreRead(t *testing.T) {
+	h := newHouse(t)
+	p := h.process("one", h.journal)
+	read := must(p.service.Options(council.Name, []byte(`{"session":"s","oracles":["a","b"],"history":false,"rounds":2,"review":true,"chair":"c","model":"m:n"}`), nil))(t)
+	o, _ := read.(council.Options)
+	same(t, "options", []any{o.Session, o.Oracles, *o.History, o.Rounds, o.Review, o.Chair, o.Model}, []any{"s", []string{"a", "b"}, false, 2, true, "c", "m:n"})
+	for _, wrong := range []string{`{"sessions":"s"}`, `{"session":`, `{"session":"s"}{}`, `[]`} {
+		_, err := p.service.Options(council.Name, []byte(wrong), nil)
+		var asked *assistant.RequestError
+		if !asRequestError(err, &asked) {
+			t.Errorf("%s gives %v", wrong, err)
+		}
+	}
+	if _, err := p.service.Options(council.MemberName, []byte(`{"session":"s"}`), nil); err == nil {
+		t.Error("a member of a sitting can be asked from elsewhere")
+	}
+	if _, err := p.service.Start(t.Context(), ada, service.Request{Assistant: council.MemberName, Options: h.ask("ada")}); err == nil {
+		t.Error("a member of a sitting can be begun by itself")
+	}
+}

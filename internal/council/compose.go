@@ -1,0 +1,183 @@
+package council
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"sibyl/internal/council/session"
+	"sibyl/internal/model"
+	"sibyl/internal/run"
+)
+
+// composer makes an outcome of receipts.
+type composer struct {
+	performing
+	answers map[int64]*Answer               // by the records of their replies
+	kept    map[int64]*run.CompletionRecord // by the same: how they were written
+	members map[string]*memberOf            // by the ids of oracles
+	round   int                             // the last one of a sitting
+}
+
+// memberOf is how an oracle stands in a sitting: its latest answer, and why its latest run gave none.
+type memberOf struct {
+	answer *Answer
+	silent *Silent
+}
+
+// compose reads the receipts: those that the tree has taken in, and those that came when the run was stopped.
+func (c *composer) compose(o *Outcome, e run.Ending) {
+	for seq, done := range c.view.Receipts() {
+		c.receipt(o, seq, done)
+	}
+	for n := range e.Under {
+		c.receipt(o, unrecorded, &e.Under[n])
+	}
+	for seq, a := range c.answers {
+		c.place(o, a, c.kept[seq])
+	}
+	c.seats(o)
+	if len(o.Reviews) > 0 {
+		var names []string
+		for _, a := range o.Answers {
+			names = append(names, a.Oracle.Name)
+		}
+		o.Ranks, o.Seed = tally(names, o.Reviews), c.given.Seed
+	}
+	if whole := !e.Cancelled && !e.Suspended && len(o.Answers) > 0; whole && c.round < c.given.Rounds && c.given.Kind == KindSitting {
+		o.Skipped = append([]Skipped{{fmt.Sprintf("round %d", c.round+1), tooFew}}, o.Skipped...)
+	}
+}
+
+// unrecorded stands for the record of a receipt that has none of its own: it came when the run was stopped.
+const unrecorded = -1
+
+// receipt takes in what came of an effect, by its record.
+func (c *composer) receipt(o *Outcome, seq int64, done *run.CompletionRecord) {
+	switch r := done.Value.(type) {
+	case ReplyReceipt:
+		if done.Err == nil || r.Text != "" {
+			o.Answer = c.answer(seq, Answer{Oracle: c.seat(), Round: c.given.Round, Text: r.Text, Model: r.Model, Usage: r.Usage,
+				CutOff: r.Finish == string(model.FinishLength) || done.Err != nil})
+		}
+	case ChairReceipt:
+		if done.Err == nil {
+			o.Chair, o.Sentences = c.answer(seq, Answer{Oracle: c.given.Chair, Text: r.Text, Model: r.Model, Usage: r.Usage}), r.Sentences
+		}
+	case CompareReceipt:
+		if done.Err == nil {
+			o.Comparison = &r.Comparison
+		}
+	case TranscriptReceipt:
+		if done.Err == nil && r.Status == session.Success {
+			o.Recordings = append(o.Recordings, r)
+		}
+	}
+	switch asked := done.Asked.(type) {
+	case KeepPayload:
+		c.kept[asked.Reply] = done
+	case MemberPayload:
+		c.member(seq, asked, done)
+	case ReviewPayload:
+		if r, ok := done.Value.(ReviewReceipt); ok && done.Err == nil {
+			if o.Reviews == nil {
+				o.Reviews = map[string][]Review{}
+			}
+			o.Reviews[asked.Reviewer.Name] = r.Reviews
+		}
+	}
+	if what := addition(done.Asked); what != "" && done.Err != nil {
+		o.Skipped = append(o.Skipped, Skipped{what, done.Err.Reason})
+	}
+}
+
+// addition names what an effect adds to a sitting; "" for an effect that a sitting can't do without.
+func addition(asked any) string {
+	switch p := asked.(type) {
+	case ComparePayload:
+		return "the comparison by the " + p.By
+	case ReviewPayload:
+		return "the review by " + p.Reviewer.Name
+	case ChairPayload:
+		return "the chair"
+	}
+	return ""
+}
+
+// answer is one of this very run.
+func (c *composer) answer(seq int64, a Answer) *Answer {
+	a.Run, a.Snapshot = c.view.ID, c.given.Snapshot
+	a.Snapshot.Model = cmp.Or(a.Model, a.Snapshot.Model)
+	if seq != unrecorded {
+		a.At = c.at(seq)
+		c.answers[seq] = &a
+	}
+	return &a
+}
+
+// member takes in how an oracle of a sitting has answered.
+func (c *composer) member(seq int64, asked MemberPayload, done *run.CompletionRecord) {
+	m := c.members[asked.Oracle.ID]
+	if m == nil {
+		m = &memberOf{}
+		c.members[asked.Oracle.ID] = m
+	}
+	c.round = max(c.round, asked.Round)
+	r, _ := done.Value.(MemberReceipt)
+	switch {
+	case done.Err == nil && r.Answer != nil:
+		m.answer, m.silent = r.Answer, nil
+	case done.Err == nil:
+		m.silent = &Silent{asked.Oracle, r.Run, r.Failed}
+	case seq == unrecorded:
+		m.silent = &Silent{asked.Oracle, r.Run, wasStopped}
+	default:
+		m.silent = &Silent{asked.Oracle, r.Run, done.Err.Reason}
+	}
+}
+
+// place says where an answer lies, or that it has to be written yet.
+func (c *composer) place(o *Outcome, a *Answer, done *run.CompletionRecord) {
+	if done == nil {
+		return // it was stopped before
+	}
+	if r, ok := done.Value.(KeepReceipt); ok && done.Err == nil {
+		a.Sequence, a.File = r.Sequence, r.File
+		return
+	}
+	a.Unsaved = "it could not be written into the session's folder"
+	if done.Err != nil {
+		a.Unsaved = done.Err.Reason
+	}
+	if p, ok := done.Asked.(KeepPayload); ok {
+		if r, err := c.response(p); err == nil {
+			o.Unsaved = &Unsaved{p.Session, r.LlmEntry, r.Slug, r.Text}
+		}
+	}
+}
+
+// seats are the oracles of a sitting, in the order in which they were named.
+func (c *composer) seats(o *Outcome) {
+	for _, seat := range c.given.Oracles {
+		m := c.members[seat.ID]
+		if m == nil {
+			continue
+		}
+		if m.silent != nil {
+			o.Silent = append(o.Silent, *m.silent)
+		}
+		if m.answer != nil {
+			o.Answers = append(o.Answers, *m.answer)
+		}
+	}
+}
+
+// seat is the oracle of an answer.
+func (c *composer) seat() Seat {
+	if len(c.given.Oracles) == 0 {
+		return Seat{}
+	}
+	return c.given.Oracles[0]
+}
+
+func (c *composer) at(seq int64) time.Time { return c.view.Records()[seq].At.UTC() }

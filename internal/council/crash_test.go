@@ -1,0 +1,230 @@
+package council_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sibyl/internal/council"
+	"sibyl/internal/council/session"
+	"sibyl/internal/journal"
+)
+
+var errCrash = errors.New("the process is gone")
+
+// crashing is a journal whose process dies at a write, counted from 1: before it took effect, or after. The beginning of the first run is none. From
+// then on nothing that this process does arrives.
+type crashing struct {
+	journal.Store
+	at    int // 0: it lives
+	after bool
+
+	mu     sync.Mutex
+	begun  bool
+	writes int
+	dead   bool
+}
+
+func (c *crashing) write(do func() error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dead {
+		return errCrash
+	}
+	c.writes++
+	if c.writes != c.at {
+		return do()
+	}
+	c.dead = true
+	if c.after {
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	return errCrash
+}
+
+func (c *crashing) first() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	was := c.begun
+	c.begun = true
+	return !was
+}
+
+func (c *crashing) Begin(ctx context.Context, b journal.Beginning) error {
+	if c.first() {
+		return c.Store.Begin(ctx, b)
+	}
+	return c.write(func() error { return c.Store.Begin(ctx, b) })
+}
+
+func (c *crashing) Append(ctx context.Context, who journal.Owner, id string, recs []journal.Record, end *journal.End) error {
+	return c.write(func() error { return c.Store.Append(ctx, who, id, recs, end) })
+}
+
+func (c *crashing) Release(ctx context.Context, who journal.Owner, id, holder string, rest time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dead {
+		return errCrash
+	}
+	return c.Store.Release(ctx, who, id, holder, rest)
+}
+
+// survives begins a run in a process that dies at a write, and takes it up in one that lives. It gives what came of it, and how often the first
+// process wrote.
+func (h *house) survives(name string, o council.Options, at int, after bool) (council.Outcome, int) {
+	h.Helper()
+	dying := &crashing{Store: h.journal, at: at, after: after}
+	dead := h.process("dead", dying)
+	r := dead.begin(name, o)
+	if _, err := r.Wait(h.Context()); (err == nil) != (at == 0) && !dying.dead {
+		h.Fatalf("the run that is to die at write %d of %d ends with %v", at, dying.writes, err)
+	}
+	dead.leave()
+	p := h.process("survivor", h.journal)
+	if row := must(h.journal.Run(h.Context(), ada, r.ID))(h); row.Status == journal.Running {
+		res := must(must(p.service.Resume(h.Context(), ada, r.ID))(h).Wait(h.Context()))(h)
+		same(h, "status", res.Status, journal.Done)
+	}
+	res := must(p.service.Result(h.Context(), ada, r.ID))(h)
+	return outcomeOf(h, res.Outcome), dying.writes
+}
+
+// leave has a process that is dead let go of all that it drives.
+func (p *process) leave() {
+	now, cut := context.WithCancel(p.Context())
+	cut()
+	p.service.Drain(now)
+}
+
+// matrix runs a test for each write at which a process may die, before and after it took effect. calm counts the writes.
+func matrix(t *testing.T, calm int, test func(t *testing.T, at int, after bool)) {
+	t.Helper()
+	if calm < 3 {
+		t.Fatalf("a run is written in %d writes", calm)
+	}
+	for at := 1; at <= calm; at++ {
+		for _, after := range []bool{false, true} {
+			t.Run(fmt.Sprintf("write %d, done %v", at, after), func(t *testing.T) {
+				t.Parallel()
+				test(t, at, after)
+			})
+		}
+	}
+}
+
+// timeless is an outcome as JSON, without what differs between two runs in two houses: numbers of records, too, which a crash moves.
+func (h *house) timeless(o council.Outcome) string {
+	h.Helper()
+	answer := func(a council.Answer) council.Answer {
+		a.Run, a.At, a.Sequence, a.File = "", time.Time{}, 0, ""
+		a.Snapshot.PromptHash, a.Snapshot.TokensEstimate = "", nil
+		return a
+	}
+	o.Run, o.Session, o.Seed, o.Answers, o.Failed = "", "", 0, slices.Clone(o.Answers), slices.Clone(o.Failed)
+	for n := range o.Answers {
+		o.Answers[n] = answer(o.Answers[n])
+	}
+	for n := range o.Failed {
+		o.Failed[n].Ref = 0
+	}
+	for _, a := range []**council.Answer{&o.Answer, &o.Chair} {
+		if *a != nil {
+			one := answer(**a)
+			*a = &one
+		}
+	}
+	text := string(must(json.MarshalIndent(o, "", " "))(h))
+	for _, p := range must(h.shelf.List(h.Context()))(h).Oracles {
+		text = strings.ReplaceAll(text, p.ID, "id of "+p.Name) // ids are those of files
+	}
+	return text
+}
+
+// asRepeated wants each request to have come once, or once more after a crash.
+func (h *house) asRepeated() {
+	h.Helper()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	times := map[string]int{}
+	for _, req := range h.asked {
+		times[fmt.Sprint(req.Purpose, who(req), len(req.Messages))]++
+	}
+	for what, n := range times {
+		if n > 2 {
+			h.Errorf("%s was asked %d times after one crash", what, n)
+		}
+	}
+}
+
+func TestCrashAtEveryWriteOfAnAnswerStoresItOnce(t *testing.T) {
+	calm := newHouse(t)
+	calm.says("Hm.")
+	want, writes := calm.survives(council.Name, calm.ask("ada"), 0, false)
+	matrix(t, writes, func(t *testing.T, at int, after bool) {
+		h := newHouse(t)
+		h.says("Hm.")
+		got, _ := h.survives(council.Name, h.ask("ada"), at, after)
+		same(t, "outcome", h.timeless(got), calm.timeless(want))
+		same(t, "stored", h.stored(got.Answer.File), "Ada answers.")
+		h.whole(1)
+		h.asRepeated()
+	})
+}
+
+func TestCrashAtEveryWriteOfASittingStoresEachAnswerOnce(t *testing.T) {
+	sit := func(h *house) council.Options {
+		h.says("Hm.")
+		o := h.ask("ada", "bob")
+		o.Review, o.Chair = true, "cleo"
+		return o
+	}
+	calm := newHouse(t)
+	want, writes := calm.survives(council.Name, sit(calm), 0, false)
+	matrix(t, writes, func(t *testing.T, at int, after bool) {
+		h := newHouse(t)
+		got, _ := h.survives(council.Name, sit(h), at, after)
+		same(t, "outcome", h.timeless(got), calm.timeless(want))
+		h.whole(3)
+		h.asRepeated()
+		for _, row := range h.runs() {
+			same(t, "status of the run of "+row.Assistant, row.Status, journal.Done)
+		}
+	})
+}
+
+func TestCrashAtEveryWriteOfATranscriptionKeepsEachTranscriptOnce(t *testing.T) {
+	listen := func(h *house) council.Options {
+		h.records("one", "two", "three")
+		h.hears = failingOn("002_audio.ogg", h.hears)
+		return council.Options{Session: h.id}
+	}
+	calm := newHouse(t)
+	want, writes := calm.survives(council.TranscriptionName, listen(calm), 0, false)
+	matrix(t, writes, func(t *testing.T, at int, after bool) {
+		h := newHouse(t)
+		got, _ := h.survives(council.TranscriptionName, listen(h), at, after)
+		same(t, "outcome", h.timeless(got), calm.timeless(want))
+		same(t, "recordings", h.statuses(), []session.Status{session.Success, session.Failure, session.Success})
+		same(t, "state", h.session().State, session.Failed)
+		same(t, "problems", must(h.sessions().Check(t.Context(), h.id, nil))(t), nil)
+		times := map[string]int{}
+		for _, file := range h.heard {
+			times[file]++
+		}
+		if len(h.heard) > 4 || times["001_audio.ogg"] > 2 || times["003_audio.ogg"] > 2 {
+			t.Errorf("transcribed: %v", h.heard)
+		}
+		for _, e := range h.session().Audio {
+			same(t, "attempts", e.Attempts, 1)
+		}
+	})
+}

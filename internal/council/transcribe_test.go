@@ -1,0 +1,221 @@
+package council_test
+
+import (
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"sibyl/internal/council"
+	"sibyl/internal/council/session"
+	"sibyl/internal/journal"
+	"sibyl/internal/model"
+	"sibyl/internal/service"
+)
+
+// failingOn has a recording fail, and others be heard as before.
+func failingOn(name string, hears func(string) (session.Transcript, error)) func(string) (session.Transcript, error) {
+	return func(file string) (session.Transcript, error) {
+		if filepath.Base(file) == name {
+			return session.Transcript{}, &model.Error{Kind: model.Invalid, Model: "test:ear", Message: "it can't be decoded"}
+		}
+		return hears(file)
+	}
+}
+
+// statuses are those of the recordings.
+func (h *house) statuses() (all []session.Status) {
+	h.Helper()
+	for _, e := range h.session().Audio {
+		all = append(all, e.Status)
+	}
+	return all
+}
+
+func TestRecordingsAreTranscribedInTheirOrderAlsoThoseAddedMeanwhile(t *testing.T) {
+	h := newHouse(t)
+	h.records("one", "two")
+	h.says("Typed in.")
+	var once sync.Once
+	hears := h.hears
+	h.hears = func(file string) (session.Transcript, error) {
+		once.Do(func() {
+			same(t, "state meanwhile", h.session().State, session.Transcribing)
+			h.records("late")
+		})
+		return hears(file)
+	}
+	res, o := h.process("one", h.journal).transcribe(false)
+	same(t, "status", res.Status, journal.Done)
+	same(t, "transcribed", h.heard, []string{"001_audio.ogg", "002_audio.ogg", "004_audio.ogg"})
+	same(t, "recordings of the outcome", len(o.Recordings), 3)
+	same(t, "state", h.session().State, session.Transcribed)
+	same(t, "transcript", must(h.sessions().Transcript(t.Context(), h.id, 4))(t), "What is said in 004_audio.ogg.")
+	e := h.session().Audio[3]
+	same(t, "entry", []any{e.By, e.Heard, e.Attempts}, []any{"test:ear", "en", 1})
+}
+
+func TestRecordingThatFailsIsKeptToldAndTriedAgain(t *testing.T) {
+	h := newHouse(t)
+	h.records("one", "two", "three")
+	hears := h.hears
+	h.hears = failingOn("002_audio.ogg", hears)
+	p := h.process("one", h.journal)
+	res, o := p.transcribe(false)
+	same(t, "status", res.Status, journal.Done)
+	same(t, "partial", res.Partial, true)
+	same(t, "recordings", h.statuses(), []session.Status{session.Success, session.Failure, session.Success})
+	same(t, "state", h.session().State, session.Failed)
+	same(t, "failed", []any{len(o.Failed), o.Failed[0].Sequence}, []any{1, 2})
+	contains(t, strings.Join(res.Warnings, "\n"), "recording 2 could not be transcribed, and is kept", "it can't be decoded")
+	contains(t, h.session().Audio[1].Error, "it can't be decoded")
+	file, _, err := h.sessions().AudioPath(t.Context(), h.id, 2)
+	if err != nil || !strings.HasSuffix(file, "002_audio.ogg") {
+		t.Errorf("the recording lies at %s, %v", file, err)
+	}
+	h.hears, h.heard = hears, nil
+	p.transcribe(false)
+	same(t, "transcribed without being told to try again", h.heard, nil)
+	_, o = p.transcribe(true)
+	same(t, "transcribed again", h.heard, []string{"002_audio.ogg"})
+	same(t, "recordings", h.statuses(), []session.Status{session.Success, session.Success, session.Success})
+	same(t, "state", h.session().State, session.Transcribed)
+	same(t, "failed", len(o.Failed), 0)
+}
+
+func TestRecordingThatFailsAgainIsTriedOnceInARun(t *testing.T) {
+	h := newHouse(t)
+	h.records("one", "two")
+	h.hears = failingOn("001_audio.ogg", h.hears)
+	p := h.process("one", h.journal)
+	p.transcribe(false)
+	h.heard = nil
+	res, _ := p.transcribe(true)
+	same(t, "status", res.Status, journal.Done)
+	same(t, "tried", h.heard, []string{"001_audio.ogg"})
+	same(t, "recordings", h.statuses(), []session.Status{session.Failure, session.Success})
+	same(t, "state", h.session().State, session.Failed)
+}
+
+func TestRecordingIsNotTriedAgainBeforeItsTurn(t *testing.T) {
+	h := newHouse(t)
+	h.records("one")
+	h.hears = failingOn("001_audio.ogg", h.hears)
+	p := h.process("one", h.journal)
+	p.transcribe(false)
+	before := h.metadata()
+	h.missing = "set ‘transcription.url’"
+	p.refused(council.TranscriptionName, council.Options{Session: h.id, Again: true}, "set ‘transcription.url’")
+	same(t, "metadata.json", h.metadata(), before)
+}
+
+func TestDoubtsAboutATranscriptAreToldAndKept(t *testing.T) {
+	h := newHouse(t)
+	h.records("one")
+	h.hears = func(string) (session.Transcript, error) {
+		return session.Transcript{Text: "Thanks for watching!", By: "test:ear", Flags: []session.Flag{{Kind: "ghost", Text: "Thanks for watching!"}, {Kind: "ghost"}}}, nil
+	}
+	p := h.process("one", h.journal)
+	r := p.begin(council.TranscriptionName, council.Options{Session: h.id})
+	p.wait(r)
+	same(t, "flags", len(h.session().Audio[0].Flags), 2)
+	contains(t, h.told(p, r.ID), "recording 1: 3 words, by test:ear; not to be trusted: ghost\n")
+}
+
+// told is what the steps of a run have decided, in words, a line each.
+func (h *house) told(p *process, id string) string {
+	h.Helper()
+	b := &strings.Builder{}
+	for _, step := range must(p.service.Explain(h.Context(), ada, id))(h).Steps {
+		for _, words := range step.Words {
+			if words != "" {
+				b.WriteString(words + "\n")
+			}
+		}
+	}
+	return b.String()
+}
+
+func TestTwoTranscriptionsOfASessionAtOnceTranscribeEachRecordingOnce(t *testing.T) {
+	h := newHouse(t)
+	h.records("one", "two", "three")
+	var both sync.WaitGroup
+	for _, holder := range []string{"one", "two"} {
+		p := h.process(holder, h.journal)
+		both.Go(func() {
+			live, err := p.service.Start(t.Context(), ada, service.Request{Assistant: council.TranscriptionName, Options: council.Options{Session: h.id}})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if res, err := live.Wait(t.Context()); err != nil || res.Status != journal.Done {
+				t.Errorf("a transcription ends with %v %v", res.Status, err)
+			}
+		})
+	}
+	both.Wait()
+	same(t, "transcribed", sorted(h.heard), []string{"001_audio.ogg", "002_audio.ogg", "003_audio.ogg"})
+	same(t, "state", h.session().State, session.Transcribed)
+}
+
+func TestTranscriptionThatIsStoppedIsInterruptedWhenItsSessionIsOpened(t *testing.T) {
+	h := newHouse(t)
+	h.records("one", "two")
+	hears, hanging, released := h.hears, make(chan bool, 1), make(chan bool)
+	h.hears = func(file string) (session.Transcript, error) {
+		if filepath.Base(file) == "002_audio.ogg" {
+			hanging <- true
+			<-released
+			return session.Transcript{}, &model.Error{Kind: model.Cancelled}
+		}
+		return hears(file)
+	}
+	p := h.process("one", h.journal)
+	r := p.begin(council.TranscriptionName, council.Options{Session: h.id})
+	held(t, "the second recording", hanging)
+	opened := must(p.desk.Open(t.Context(), ada, h.id))(t)
+	same(t, "state while it goes on", []any{opened.State, opened.Mended}, []any{session.Transcribing, []string(nil)})
+	if err := p.service.Cancel(t.Context(), ada, r.ID, "enough"); err != nil {
+		t.Fatal(err)
+	}
+	close(released)
+	res, o := p.wait(r)
+	same(t, "status", res.Status, journal.Cancelled)
+	same(t, "recordings of the outcome", len(o.Recordings), 1)
+	contains(t, res.Failure.Hint, "what was transcribed is kept", "sibyl council transcribe "+h.id)
+	opened = must(p.desk.Open(t.Context(), ada, ""))(t)
+	same(t, "state", []any{opened.State, len(opened.Mended)}, []any{session.Interrupted, 1})
+	h.hears = hears
+	p.transcribe(false)
+	same(t, "transcribed", h.heard, []string{"001_audio.ogg", "002_audio.ogg", "002_audio.ogg"})
+	same(t, "state", h.session().State, session.Transcribed)
+}
+
+func TestTranscriptionWithNothingSetUpNamesTheSettingAndLeavesRecordingsWaiting(t *testing.T) {
+	h := newHouse(t)
+	h.records("one")
+	before := h.metadata()
+	h.missing = "set ‘transcription.url’ to a server that transcribes"
+	p := h.process("one", h.journal)
+	p.refused(council.TranscriptionName, council.Options{Session: h.id}, "set ‘transcription.url’ to a server that transcribes")
+	same(t, "recordings", h.statuses(), []session.Status{session.Pending})
+	same(t, "metadata.json", h.metadata(), before)
+}
+
+func TestTranscriptThatCanNotBeWrittenIsAFailureThatIsTold(t *testing.T) {
+	h := newHouse(t)
+	h.records("one", "two")
+	hears, unlock := h.hears, func() {}
+	h.hears = func(file string) (session.Transcript, error) {
+		if filepath.Base(file) == "001_audio.ogg" {
+			unlock = h.locked("transcripts")
+		} else {
+			unlock()
+		}
+		return hears(file)
+	}
+	res, o := h.process("one", h.journal).transcribe(false)
+	same(t, "partial", res.Partial, true)
+	same(t, "recordings", h.statuses(), []session.Status{session.Failure, session.Success})
+	contains(t, o.Failed[0].Failed, "could not be written into the session's folder")
+}
