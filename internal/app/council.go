@@ -43,7 +43,9 @@ func (a *App) council() ([]*assistant.Assistant, error) {
 			return a.chained(ctx, open, models, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models})
 		},
 		Missing: func() string { return writing().Missing() }, Transcribe: transcribing(writing), Within: a.withinSitting,
-		Withdraw: func(ctx context.Context, owner journal.Owner, id string) error { return a.Service.Withdraw(ctx, owner, id) }}
+		Withdraw: func(ctx context.Context, owner journal.Owner, id string) error {
+			return a.Service.Withdraw(ctx, owner, id)
+		}}
 	made, err := council.New(d)
 	if err != nil {
 		return nil, err
