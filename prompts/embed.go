@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// FS holds the embedded prompts: oracle/base.md and its siblings, tasks/intent.md, and those of council.
+// FS holds the embedded prompts: oracle/base.md and its siblings, tasks/intent.md, and those of council and inquiry.
 //
-//go:embed oracle/*.md tasks/*.md council/*.md
+//go:embed oracle/*.md tasks/*.md council/*.md inquiry/*.md
 var FS embed.FS
 
 //go:embed oracles/*.md

@@ -1,0 +1,149 @@
+package inquiry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/inquiry/record"
+	"sibyl/internal/model"
+	"sibyl/internal/run"
+)
+
+// OpenPayload asks to look at the witness.
+type OpenPayload struct {
+	Witness Called `json:"witness"`
+}
+
+// OpenReceipt is who the witness is, with the documents that were read, and those that could not be.
+type OpenReceipt struct {
+	Name      string            `json:"name"`
+	Documents []record.Document `json:"documents,omitempty"`
+}
+
+func openLeaf() bt.Leaf {
+	type in struct{}
+	type out struct {
+		Opened  int64      `port:"opened"`
+		Failure string     `port:"failure"`
+		Trail   []Trail    `port:"trail"`
+		Events  []bt.Typed `port:",events"`
+	}
+	plan := func(in) ([]bt.Request, error) {
+		return []bt.Request{{Kind: EffectOpen, Label: "the witness", Payload: OpenPayload{}}}, nil
+	}
+	collect := func(_ in, done []bt.Completion, o *out) error {
+		if err := done[0].Err; err != nil {
+			o.Failure = err.Kind
+			o.Trail = append(slices.Clip(o.Trail), Trail{Ref: done[0].Ref, Event: trailEvent(err), Reason: err.Reason})
+			return err
+		}
+		r, err := bt.ResultOf[OpenReceipt](done[0])
+		if err != nil {
+			return err
+		}
+		e := WitnessOpened{Name: r.Name}
+		for _, d := range r.Documents {
+			if d.Error != "" {
+				e.Unread = append(e.Unread, d.Name+": "+d.Error)
+				continue
+			}
+			e.Documents, e.Chunks = e.Documents+1, e.Chunks+d.Chunks
+		}
+		o.Opened, o.Events = done[0].Ref, []bt.Typed{e}
+		return nil
+	}
+	return bt.Task("OpenCase", "Looks at the witness: documents are read, and those that can't be are named.", plan, collect)
+}
+
+func trailEvent(err *bt.Fault) string {
+	if err.Kind == string(model.Timeout) {
+		return "timeout"
+	}
+	return "error"
+}
+
+func (p *performing) openCase(ctx context.Context, _ run.Job) (any, error) {
+	w, documents, err := p.called(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return OpenReceipt{w.Name(), documents}, nil
+}
+
+// AnswerPayload asks the witness the last question.
+type AnswerPayload struct {
+	Turns []Turn `json:"turns"`
+}
+
+// AnswerReceipt is what the witness says.
+type AnswerReceipt struct {
+	Text      string            `json:"text"`
+	NotFound  bool              `json:"not_found,omitempty"` // the documents do not say
+	Citations []record.Citation `json:"citations,omitempty"`
+	By        string            `json:"by"`
+}
+
+func hearLeaf() bt.Leaf {
+	type in struct {
+		Turns []Turn `port:"turns"`
+	}
+	type out struct {
+		Turns   []Turn     `port:"turns"`
+		Failure string     `port:"failure"`
+		Trail   []Trail    `port:"trail"`
+		Events  []bt.Typed `port:",events"`
+	}
+	plan := func(i in) ([]bt.Request, error) {
+		if len(i.Turns) == 0 {
+			return nil, errors.New("nothing was asked")
+		}
+		return []bt.Request{{Kind: EffectAnswer, Label: fmt.Sprintf("answer %d", len(i.Turns)), Payload: AnswerPayload{i.Turns}}}, nil
+	}
+	collect := func(_ in, done []bt.Completion, o *out) error {
+		if err := done[0].Err; err != nil {
+			o.Failure = err.Kind
+			o.Trail = append(slices.Clip(o.Trail), Trail{Ref: done[0].Ref, Event: trailEvent(err), Reason: err.Reason})
+			return err
+		}
+		r, err := bt.ResultOf[AnswerReceipt](done[0])
+		if err != nil {
+			return err
+		}
+		o.Turns = slices.Clone(o.Turns)
+		o.Turns[len(o.Turns)-1].Answer = done[0].Ref
+		o.Events = []bt.Typed{AnswerHeard{Number: len(o.Turns), Text: r.Text, NotFound: r.NotFound, By: r.By}}
+		return nil
+	}
+	return bt.Task("HearWitness", "Has the witness answer the question.", plan, collect)
+}
+
+func (p *performing) answer(ctx context.Context, job run.Job) (any, error) {
+	asked, err := run.AskedOf[AnswerPayload](job)
+	if err != nil {
+		return nil, err
+	}
+	q, err := run.ResultAt[AskReceipt](p.view, asked.Turns[len(asked.Turns)-1].Question)
+	if err != nil {
+		return nil, err
+	}
+	earlier, err := exchanges(p.view, asked.Turns)
+	if err != nil {
+		return nil, err
+	}
+	w, _, err := p.called(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a, err := w.Answer(ctx, q.Text, p.given.Language, asWitnessed(earlier))
+	if err != nil {
+		return nil, modelFault(err)
+	}
+	r := AnswerReceipt{Text: a.Text, NotFound: a.NotFound, By: a.By}
+	for _, c := range a.Citations {
+		r.Citations = append(r.Citations, record.Citation(c))
+	}
+	return r, nil
+}

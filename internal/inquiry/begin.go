@@ -1,0 +1,157 @@
+package inquiry
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"unicode/utf8"
+
+	"sibyl/internal/agent"
+	"sibyl/internal/assistant"
+	"sibyl/internal/bt"
+	"sibyl/internal/inquiry/rules"
+	"sibyl/internal/run"
+)
+
+// Options are what a person says beside the hypothesis.
+type Options struct {
+	Witness   string `json:"witness"`             // a file or folder of documents, or provider:model
+	Detective string `json:"detective,omitempty"` // provider:model; empty: what is there
+	Limit     int    `json:"limit,omitempty"`     // of questions, 5 to 20; 0: as it is set
+	Language  string `json:"language,omitempty"`  // "en" or "de"; empty: that of the hypothesis
+	Documents bool   `json:"documents,omitempty"` // the witness is a path, also if it looks like a model
+}
+
+// The bounds of an inquiry (requirement 4, FR-010a), and how many questions are put where nobody says.
+const (
+	LeastLimit = 5
+	MostLimit  = 20
+	UsualLimit = 10
+)
+
+// mostHypothesis bounds a hypothesis, in characters, and mostTitle what lists show of it.
+const (
+	mostHypothesis = 4000
+	mostTitle      = 72
+)
+
+// claim is what one inquiry of an owner holds at a time.
+const claim = "inquiry"
+
+// Describe tells how the assistant is begun and shown.
+func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
+	return &assistant.Assistant{Assistant: a, About: "has a detective cross-examine a witness, and audits it", Tree: Name, Permanent: true, Exclusive: true, Events: Events(),
+		Begin: d.begin, Show: show, Lines: lines, Decode: decode,
+		Schema: fmt.Appendf(nil, `{"type":"object","additionalProperties":false,"required":["witness"],"properties":{"witness":{"type":"string","maxLength":500,"description":"The name of a folder of documents that the server has, or provider:model."},"detective":{"type":"string","maxLength":200,"description":"provider:model; left out: as the server is set to."},"limit":{"type":"integer","minimum":%d,"maximum":%d,"description":"Questions at most."},"language":{"type":"string","enum":["en","de"],"description":"Left out: that of the hypothesis."}}}`, LeastLimit, MostLimit)}
+}
+
+// decode reads options from elsewhere: documents are named by a folder of the server.
+func decode(raw json.RawMessage, folder func(name string) (string, error)) (any, error) {
+	var o Options
+	d := json.NewDecoder(strings.NewReader(string(raw)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&o); err != nil || o.Witness == "" || o.Documents {
+		return nil, &assistant.RequestError{Public: "these options can't be read", Hint: `there is "witness", which is wanted, "detective", "limit" and "language"`, Err: cmp.Or(err, errors.New("no witness is named"))}
+	}
+	if !strings.Contains(o.Witness, ":") {
+		path, err := folder(o.Witness)
+		if err != nil {
+			return nil, err
+		}
+		o.Witness, o.Documents = path, true
+	}
+	return o, nil
+}
+
+func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error) {
+	o, ok := b.Options.(Options)
+	if !ok {
+		return run.Spec{}, fmt.Errorf("the options of the Inquiry are %T", b.Options)
+	}
+	words := strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(b.Words, "\uFFFD"), "\x00", "\uFFFD"))
+	if n := utf8.RuneCountInString(words); n == 0 || n > mostHypothesis {
+		return run.Spec{}, &assistant.RequestError{Public: "the Inquiry can't take this hypothesis", Hint: fmt.Sprintf("it wants some words, %d characters at most", mostHypothesis)}
+	}
+	limit := cmp.Or(o.Limit, d.Limit, UsualLimit)
+	if limit < LeastLimit || limit > MostLimit {
+		return run.Spec{}, &assistant.RequestError{Public: fmt.Sprintf("an inquiry has %d to %d questions", LeastLimit, MostLimit), Hint: "give a limit within these"}
+	}
+	language := cmp.Or(o.Language, rules.Language(words))
+	if language != "en" && language != "de" {
+		return run.Spec{}, &assistant.RequestError{Public: "the Inquiry speaks English and German", Hint: "give en or de as the language"}
+	}
+	detective, err := d.detective(ctx, o.Detective)
+	if err != nil {
+		return run.Spec{}, err
+	}
+	texts, told, err := d.texts()
+	if err != nil {
+		return run.Spec{}, err
+	}
+	w := Called{Kind: "documents", Name: o.Witness}
+	if !o.Documents && strings.Contains(o.Witness, ":") {
+		w = Called{"model", o.Witness, told}
+	}
+	if _, _, err := d.Witness(ctx, w); err != nil {
+		return run.Spec{}, &assistant.RequestError{Public: "the witness can't be heard", Hint: "name documents that can be read, or a model that answers", Err: fmt.Errorf("the witness: %w", err)}
+	}
+	return run.Spec{Title: agent.Brief(words, mostTitle), Texts: texts, Claims: []string{claim},
+		Given: Given{ID: newUUID(), Hypothesis: words, Language: language, Limit: limit, Model: detective != RulesModel},
+		Env:   Env{Detective: detective, Witness: w}}, nil
+}
+
+// detective chooses the detective, and sees that it can be asked.
+func (d Deps) detective(ctx context.Context, asked string) (id string, err error) {
+	if id, err = d.Choose(ctx, cmp.Or(asked, d.Usual)); err == nil && id != RulesModel {
+		_, err = d.Model(ctx, id)
+	}
+	if err != nil {
+		err = &assistant.RequestError{Public: "the detective can't be asked", Hint: "leave it out to take what is set", Err: fmt.Errorf("the detective: %w", err)}
+	}
+	return id, err
+}
+
+// texts are what the models are told; that of a witness stands apart.
+func (d Deps) texts() (texts []run.Text, witness string, err error) {
+	for _, name := range append([]string{textDetective, textAnalyse, textSummary}, strategies()...) {
+		content, err := fs.ReadFile(d.Prompts, name+".md")
+		if err != nil {
+			return nil, "", fmt.Errorf("the prompts of the Inquiry: %w", err)
+		}
+		texts = append(texts, run.Text{Name: name, Content: content})
+	}
+	content, err := fs.ReadFile(d.Prompts, "witness.md")
+	if err != nil {
+		err = fmt.Errorf("the prompts of the Inquiry: %w", err)
+	}
+	return texts, string(content), err
+}
+
+// newUUID makes an id (RFC 9562, version 4).
+func newUUID() string {
+	var b [16]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		panic(err) // the kernel's source of randomness does not fail
+	}
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+func lines(_ *run.StartRecord, event bt.Typed) []string {
+	switch e := event.(type) {
+	case QuestionPut:
+		return []string{e.String()}
+	case AnswerHeard:
+		return []string{"  " + e.String()}
+	case LedgerKept:
+		return []string{"  " + e.String()}
+	case interface{ String() string }:
+		return []string{e.String()}
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package inquiry
+
+import (
+	"fmt"
+	"strings"
+
+	"sibyl/internal/bt"
+)
+
+// Events are one of each type of event.
+func Events() []bt.Typed {
+	return []bt.Typed{WitnessOpened{}, StrategyChosen{}, QuestionPut{}, AnswerHeard{}, LedgerKept{}, Ended{}}
+}
+
+// WitnessOpened says who answers.
+type WitnessOpened struct {
+	Name      string   `json:"name"`
+	Documents int      `json:"documents,omitempty"`
+	Chunks    int      `json:"chunks,omitempty"`
+	Unread    []string `json:"unread,omitempty"` // documents that can't be read, each with the reason
+}
+
+// EventType implements bt.Typed.
+func (WitnessOpened) EventType() string { return "witness.opened" }
+
+func (e WitnessOpened) String() string {
+	s := "the witness is " + e.Name
+	if e.Documents > 0 {
+		s += fmt.Sprintf(": %d documents, %d passages", e.Documents, e.Chunks)
+	}
+	for _, u := range e.Unread {
+		s += "; not read: " + u
+	}
+	return s
+}
+
+// StrategyChosen says how the next question is put.
+type StrategyChosen struct {
+	Strategy string `json:"strategy"`
+	Why      string `json:"why"`
+}
+
+// EventType implements bt.Typed.
+func (StrategyChosen) EventType() string { return "strategy.chosen" }
+
+func (e StrategyChosen) String() string { return e.Strategy + ": " + e.Why }
+
+// QuestionPut is a question of the detective.
+type QuestionPut struct {
+	Number   int    `json:"number"`
+	Text     string `json:"text"`
+	Strategy string `json:"strategy"`
+	By       string `json:"by"`
+}
+
+// EventType implements bt.Typed.
+func (QuestionPut) EventType() string { return "question.put" }
+
+func (e QuestionPut) String() string { return fmt.Sprintf("%d. %s", e.Number, e.Text) }
+
+// AnswerHeard is an answer of the witness.
+type AnswerHeard struct {
+	Number   int    `json:"number"`
+	Text     string `json:"text"`
+	NotFound bool   `json:"not_found,omitempty"`
+	By       string `json:"by"`
+}
+
+// EventType implements bt.Typed.
+func (AnswerHeard) EventType() string { return "answer.heard" }
+
+func (e AnswerHeard) String() string { return strings.TrimSpace(e.Text) }
+
+// LedgerKept says how the inquiry stands after a pair.
+type LedgerKept struct {
+	Number         int    `json:"number"`
+	Limit          int    `json:"limit"`
+	Completeness   int    `json:"completeness"`
+	High           int    `json:"high"`
+	Medium         int    `json:"medium"`
+	Low            int    `json:"low"`
+	Contradictions int    `json:"contradictions"`
+	Suspicions     int    `json:"suspicions"`
+	By             string `json:"by"`
+}
+
+// EventType implements bt.Typed.
+func (LedgerKept) EventType() string { return "ledger.kept" }
+
+func (e LedgerKept) String() string {
+	s := fmt.Sprintf("pair %d of %d: %d %% complete; open: %d high, %d medium, %d low", e.Number, e.Limit, e.Completeness, e.High, e.Medium, e.Low)
+	if e.Contradictions > 0 {
+		s += fmt.Sprintf("; contradictions: %d", e.Contradictions)
+	}
+	if e.Suspicions > 0 {
+		s += fmt.Sprintf("; to be asked about: %d", e.Suspicions)
+	}
+	return s
+}
+
+// Ended says why the asking ended.
+type Ended struct {
+	Reason string `json:"reason"`
+}
+
+// EventType implements bt.Typed.
+func (Ended) EventType() string { return "inquiry.ended" }
+
+func (e Ended) String() string { return "the asking has ended: " + e.Reason }

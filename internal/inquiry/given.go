@@ -1,0 +1,84 @@
+package inquiry
+
+import (
+	"encoding/json"
+	"errors"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/run"
+)
+
+// Given is what a run begins with.
+type Given struct {
+	ID         string `port:"id"` // of the session, a UUID
+	Hypothesis string `port:"hypothesis"`
+	Language   string `port:"language"` // "en" or "de"
+	Limit      int    `port:"limit"`    // of questions
+	Model      bool   `port:"model"`    // the detective is one; else rules
+}
+
+// Env is what a run was begun on. It is journaled, and holds no secret.
+type Env struct {
+	Detective string `json:"detective"` // provider:model
+	Witness   Called `json:"witness"`
+	Order     []string `json:"order,omitempty"` // the models that are asked where one does not answer
+}
+
+// wanted is what the outcome is made of.
+type wanted struct {
+	Turns   []Turn  `port:"turns,optional"`
+	Ledger  Ledger  `port:"ledger,optional"`
+	Reason  string  `port:"reason,optional"`
+	Failure string  `port:"failure,optional"`
+	Summary int64   `port:"summary,optional"`
+	Trail   []Trail `port:"trail,optional"`
+	Opened  int64   `port:"opened,optional"`
+}
+
+// Trail is an entry of the audit trail, at the record that it belongs to.
+type Trail struct {
+	Ref    int64  `json:"ref"`
+	Event  string `json:"event"`
+	From   string `json:"from,omitempty"`
+	To     string `json:"to,omitempty"`
+	Reason string `json:"reason"`
+}
+
+// The texts that a run keeps.
+const (
+	textDetective = "detective"
+	textAnalyse   = "analyse"
+	textSummary   = "summary"
+)
+
+// strategies are the ways to put a question, each with a text of its name.
+func strategies() []string { return []string{"breadth", "depth", "contradiction", "timeline"} }
+
+// read takes in what the run was begun with.
+func (p *performing) read() error {
+	return errors.Join(json.Unmarshal(p.view.Start().Env, &p.env), p.view.Given(&p.given))
+}
+
+// Leaves are the Inquiry's leaves; Options say what its trees are given and what is read from them.
+func Leaves() (*bt.Leaves, bt.Options, error) {
+	known, err := bt.NewLeaves(openLeaf(), chooseStrategy(), askLeaf(), nothingLeft(), hearLeaf(), analyseLeaf(), updateLedger(), closeCase(), sumLeaf(), writeLeaf())
+	if err != nil {
+		return nil, bt.Options{}, err
+	}
+	given, err := bt.Ports[Given]()
+	if err != nil {
+		return nil, bt.Options{}, err
+	}
+	want, err := bt.Ports[wanted]()
+	return known, bt.Options{Given: given, Wanted: want}, err
+}
+
+
+// idOf is the session's id, of the record that its run begins with.
+func idOf(start *run.StartRecord) (string, error) {
+	var g Given
+	if err := bt.DecodePorts(start.Given, &g); err != nil {
+		return "", err
+	}
+	return g.ID, nil
+}

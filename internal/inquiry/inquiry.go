@@ -1,0 +1,143 @@
+package inquiry
+
+import (
+	"context"
+	"io/fs"
+	"sync"
+	"time"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/inquiry/record"
+	"sibyl/internal/inquiry/rules"
+	"sibyl/internal/inquiry/witness"
+	"sibyl/internal/journal"
+	"sibyl/internal/model"
+	"sibyl/internal/run"
+)
+
+// Name is the assistant, and its tree.
+const Name = "inquiry"
+
+// RulesModel is the detective that is no model.
+const RulesModel = "offline:rules"
+
+// The kinds of effects.
+const (
+	EffectOpen    = "inquiry.open"     // the witness is looked at: documents are read
+	EffectAsk     = "inquiry.question" // the detective puts a question
+	EffectAnswer  = "inquiry.answer"   // the witness answers
+	EffectAnalyse = "inquiry.analyse"  // what the answers leave open, and where they clash
+	EffectSum     = "inquiry.summary"  // what came of it, in words
+	EffectWrite   = "inquiry.write"    // the session's file
+)
+
+// Deps is what the Inquiry needs of the outside.
+type Deps struct {
+	Store   journal.Store
+	Files   func(owner journal.Owner) (*record.Folder, error)
+	Choose  func(ctx context.Context, asked string) (model string, err error)
+	Model   func(ctx context.Context, id string) (model.Model, error)
+	Witness func(ctx context.Context, w Called) (witness.Witness, []record.Document, error) // reads its documents
+	Prompts fs.FS                                                                           // detective.md, analyse.md, summary.md, witness.md and a file for each strategy
+	Usual   string                                                                          // the detective where a person names none; "": what is there
+	Limit   int                                                                             // of questions where a person says none
+	Now     func() time.Time
+}
+
+// Called is the witness of an inquiry.
+type Called struct {
+	Kind string `json:"kind"`           // "documents" or "model"
+	Name string `json:"name"`           // the path of documents, or provider:model
+	Text string `json:"text,omitempty"` // what a model is told of being a witness
+}
+
+// New makes the assistant.
+func New(d Deps) (*run.Assistant, error) {
+	leaves, opt, err := Leaves()
+	if err != nil {
+		return nil, err
+	}
+	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Outcome: outcome, Open: d.open, Effects: map[string]run.EffectType{
+		EffectOpen:    run.EffectOf[OpenPayload, OpenReceipt](),
+		EffectAsk:     run.EffectOf[AskPayload, AskReceipt](),
+		EffectAnswer:  run.EffectOf[AnswerPayload, AnswerReceipt](),
+		EffectAnalyse: run.EffectOf[AnalysePayload, AnalyseReceipt](),
+		EffectSum:     run.EffectOf[SumPayload, SumReceipt](),
+		EffectWrite:   run.EffectOf[WritePayload, WriteReceipt](),
+	}}, nil
+}
+
+// performing is what the effects of one run are performed with.
+type performing struct {
+	Deps
+	view  *run.View
+	env   Env
+	given Given
+
+	mu        sync.Mutex
+	witness   witness.Witness // opened when it is first asked
+	documents []record.Document
+}
+
+func (d Deps) open(_ context.Context, v *run.View) (map[string]run.Performer, func(), error) {
+	p := &performing{Deps: d, view: v}
+	if err := p.read(); err != nil {
+		return nil, nil, err
+	}
+	return map[string]run.Performer{
+		EffectOpen:    {Do: p.openCase},
+		EffectAsk:     {Do: p.ask},
+		EffectAnswer:  {Do: p.answer},
+		EffectAnalyse: {Do: p.analyse},
+		EffectSum:     {Do: p.sum},
+		EffectWrite:   {Do: p.write},
+	}, nil, nil
+}
+
+// called is the witness, opened once in a process.
+func (p *performing) called(ctx context.Context) (witness.Witness, []record.Document, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.witness == nil {
+		w, documents, err := p.Witness(ctx, p.env.Witness)
+		if err != nil {
+			return nil, nil, &bt.Fault{Kind: KindWitness, Reason: err.Error()}
+		}
+		p.witness, p.documents = w, documents
+	}
+	return p.witness, p.documents, nil
+}
+
+// KindWitness is the fault of an effect that the witness could not serve.
+const KindWitness = "witness"
+
+// modelFault is how a model failed.
+func modelFault(err error) error {
+	return &bt.Fault{Kind: string(model.KindOf(err)), Reason: err.Error()}
+}
+
+// Turn is one pair, by the records of its parts. Analysis is 0 until the answer is analysed.
+type Turn struct {
+	Question int64 `json:"question"`
+	Answer   int64 `json:"answer,omitempty"`
+	Analysis int64 `json:"analysis,omitempty"`
+}
+
+// exchanges are the pairs as the rules know them, those that were answered.
+func exchanges(v *run.View, turns []Turn) (all []rules.Exchange, err error) {
+	for _, t := range turns {
+		if t.Answer == 0 {
+			continue
+		}
+		q, err := run.ResultAt[AskReceipt](v, t.Question)
+		if err != nil {
+			return nil, err
+		}
+		a, err := run.ResultAt[AnswerReceipt](v, t.Answer)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rules.Exchange{Question: q.Text, Answer: a.Text, NotFound: a.NotFound})
+	}
+	return all, nil
+}

@@ -1,0 +1,117 @@
+package inquiry
+
+import (
+	"fmt"
+	"slices"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/inquiry/record"
+	"sibyl/internal/inquiry/rules"
+)
+
+// Ledger is what is open after the last pair, as the tree knows it: kinds and places, and no words.
+type Ledger struct {
+	Pairs          int   `json:"pairs"`
+	Completeness   int   `json:"completeness"`
+	Satisfied      bool  `json:"satisfied,omitempty"`
+	Open           []Due `json:"open,omitempty"`
+	Contradictions int   `json:"contradictions,omitempty"`
+	Suspicions     int   `json:"suspicions,omitempty"`
+	Stale          int   `json:"stale,omitempty"` // pairs in a row by which nothing has changed
+}
+
+// Due is an open gap.
+type Due struct {
+	ID       string `json:"id"`
+	Category string `json:"category"`
+	Severity string `json:"severity"`
+	Aspect   string `json:"aspect,omitempty"`
+}
+
+// ledgerOf is the ledger after one more pair.
+func ledgerOf(before Ledger, pairs int, r AnalyseReceipt) Ledger {
+	l := Ledger{Pairs: pairs, Completeness: r.Analysis.Completeness, Satisfied: r.satisfied(), Contradictions: len(r.Analysis.Contradictions), Suspicions: len(r.Analysis.Suspicions)}
+	for _, g := range r.Analysis.Gaps {
+		l.Open = append(l.Open, Due{g.ID, g.Category, g.Severity, g.Aspect})
+	}
+	if pairs > 1 && l.Completeness <= before.Completeness && slices.Equal(l.Open, before.Open) && l.Contradictions == before.Contradictions && l.Suspicions == before.Suspicions {
+		l.Stale = before.Stale + 1
+	}
+	return l
+}
+
+// count is how many gaps of a severity are open.
+func (l *Ledger) count(severity string) (n int) {
+	for _, d := range l.Open {
+		if d.Severity == severity {
+			n++
+		}
+	}
+	return n
+}
+
+// strategy is how the next question is put, and why.
+func (l *Ledger) strategy(breadth int) (name, why string) {
+	high, timely := l.count(string(record.High)), slices.ContainsFunc(l.Open, func(d Due) bool { return d.Aspect == "when" })
+	switch {
+	case l.Suspicions > 0:
+		return "contradiction", fmt.Sprintf("%d pairs of answers seem to clash", l.Suspicions)
+	case l.Pairs < breadth:
+		return "breadth", fmt.Sprintf("%d of the first %d questions were put", l.Pairs, breadth)
+	case high > 0:
+		return "depth", fmt.Sprintf("%d severe gaps are open", high)
+	case timely:
+		return "timeline", "it is open when things happened"
+	case len(l.Open) > 0:
+		return "depth", fmt.Sprintf("%d gaps are open", len(l.Open))
+	}
+	return "breadth", "nothing is open that was asked for"
+}
+
+func updateLedger() bt.Leaf {
+	type in struct {
+		Ledger Ledger `port:"ledger"`
+		Most   int    `port:"stale" default:"3" between:"1 20" doc:"pairs in a row by which nothing may change"`
+	}
+	type out struct {
+		Done   bool   `port:"done"`
+		Reason string `port:"reason"`
+	}
+	return bt.Func("Judge", "Ends the asking where the detective is satisfied, or nothing has changed for some pairs.", func(i in, o *out) error {
+		switch {
+		case i.Ledger.Satisfied:
+			o.Done, o.Reason = true, string(record.Satisfied)
+		case i.Ledger.Stale >= i.Most:
+			o.Done, o.Reason = true, string(record.NoProgress)
+		}
+		return nil
+	})
+}
+
+func closeCase() bt.Leaf {
+	type in struct {
+		Reason  string `port:"reason,optional"`
+		Failure string `port:"failure,optional" doc:"the kind of the fault that ended it"`
+	}
+	type out struct {
+		Reason string     `port:"reason"`
+		Events []bt.Typed `port:",events"`
+	}
+	return bt.Func("CloseCase", "Says why the asking has ended.", func(i in, o *out) error {
+		switch {
+		case i.Failure == "timeout":
+			o.Reason = string(record.TimedOut)
+		case i.Failure != "":
+			o.Reason = string(record.Broken)
+		case i.Reason == "":
+			o.Reason = string(record.Limit)
+		}
+		o.Events = []bt.Typed{Ended{o.Reason}}
+		return nil
+	})
+}
+
+// open says whether a gap is open.
+func (r *AnalyseReceipt) open(id string) bool {
+	return slices.ContainsFunc(r.Analysis.Gaps, func(g rules.Gap) bool { return g.ID == id })
+}

@@ -1,0 +1,109 @@
+package inquiry
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"sibyl/internal/assistant"
+	"sibyl/internal/bt"
+	"sibyl/internal/inquiry/record"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+)
+
+// Item is an inquiry in a list (requirement 4, SessionListItem): the summary of its run.
+type Item struct {
+	ID               string        `json:"id"`
+	Hypothesis       string        `json:"hypothesis"`
+	StartTime        string        `json:"startTime"`
+	Status           record.Status `json:"status"`
+	EndReason        string        `json:"endReason,omitempty"`
+	Pairs            int           `json:"pairs"`
+	Limit            int           `json:"iterationLimit"`
+	ConsistencyScore *int          `json:"consistencyScore,omitempty"`
+	Provisional      bool          `json:"provisional,omitempty"` // the score is of an inquiry that did not complete
+	Run              string        `json:"run,omitempty"`
+}
+
+// ItemOf is a session as a list has it.
+func ItemOf(s record.Session) Item {
+	i := Item{ID: s.ID, Hypothesis: s.Hypothesis.Text, StartTime: s.StartTime.UTC().Format("2006-01-02T15:04:05Z07:00"), Status: s.Status, EndReason: string(s.EndReason), Pairs: len(s.Pairs), Limit: s.IterationLimit, Run: s.Run}
+	audit := s.AuditResult
+	if audit == nil {
+		audit, i.Provisional = s.ProvisionalAudit, s.ProvisionalAudit != nil
+	}
+	if audit != nil {
+		i.ConsistencyScore = &audit.ConsistencyScore
+	}
+	return i
+}
+
+// Outcome is what comes of a run: the session as its file has it.
+type Outcome struct {
+	Session record.Session `json:"session"`
+	Problem string         `json:"problem,omitempty"` // why there is less of it than there should be
+}
+
+// outcome is what comes of an ended tree.
+func outcome(v *run.View, e run.Ending) run.Outcome {
+	p := &performing{view: v}
+	if err := p.read(); err != nil {
+		return run.Outcome{Status: journal.Failed, Reason: "failed", Result: Outcome{Problem: err.Error()}}
+	}
+	var w wanted
+	if e.Tree != nil && e.State != nil {
+		e.Tree.Read(e.State, &w)
+	}
+	asked := WritePayload{Turns: w.Turns, Opened: w.Opened, Summary: w.Summary, Reason: w.Reason, Trail: w.Trail}
+	switch {
+	case e.Suspended:
+		asked.Reason = ""
+	case e.Cancelled:
+		asked.Reason = string(record.Stopped)
+	case e.Status != bt.Success || w.Reason == "":
+		asked.Reason = string(record.Broken)
+	}
+	s, err := p.project(asked)
+	o := Outcome{Session: s}
+	if err != nil {
+		o.Problem = err.Error()
+	}
+	r := run.Outcome{Status: journal.Done, Reason: asked.Reason, Result: o, Summary: ItemOf(s)}
+	switch {
+	case e.Suspended:
+		r.Status, r.Reason = journal.Running, "suspended"
+	case e.Cancelled:
+		r.Status = journal.Cancelled
+	case s.Status == record.Failed:
+		r.Status = journal.Failed
+	}
+	return r
+}
+
+// show reads an outcome for people.
+func show(outcome json.RawMessage) (s assistant.Shown, err error) {
+	var o Outcome
+	if err := json.Unmarshal(outcome, &o); err != nil {
+		return s, err
+	}
+	one := o.Session
+	s.Question, s.Answer = one.Hypothesis.Text, record.Markdown(one)
+	i := ItemOf(one)
+	line := fmt.Sprintf("%s after %d of %d pairs", i.EndReason, i.Pairs, i.Limit)
+	if i.ConsistencyScore != nil {
+		line += fmt.Sprintf(", consistency %d", *i.ConsistencyScore)
+	}
+	s.Ending, s.Footer = []string{line}, "*"+line+"*"
+	s.Partial = one.Status == record.LimitReached
+	if o.Problem != "" {
+		s.Warnings = append(s.Warnings, o.Problem)
+	}
+	if one.Status == record.Failed {
+		why := "it was stopped"
+		if n := len(one.AuditTrail); n > 0 && one.EndReason != record.Stopped {
+			why = one.AuditTrail[n-1].Reason
+		}
+		s.Failure = &assistant.Failure{Kind: string(one.EndReason), Message: "the inquiry has not come to its end: " + why}
+	}
+	return s, nil
+}

@@ -1,0 +1,152 @@
+package inquiry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/inquiry/rules"
+	"sibyl/internal/inquiry/witness"
+	"sibyl/internal/model"
+	"sibyl/internal/run"
+)
+
+// SumPayload asks what came of the inquiry, in words.
+type SumPayload struct {
+	By    string `json:"by"`
+	Turns []Turn `json:"turns,omitempty"`
+}
+
+// SumReceipt is that, as Markdown.
+type SumReceipt struct {
+	Text  string      `json:"text"`
+	By    string      `json:"by"`
+	Usage model.Usage `json:"usage,omitzero"`
+	Tries []model.Try `json:"tries,omitempty"`
+}
+
+func sumLeaf() bt.Leaf {
+	type in struct {
+		By    string `port:"by" doc:"‘model’, or ‘rules’ where none is there or it failed"`
+		Turns []Turn `port:"turns,optional"`
+	}
+	type out struct {
+		Summary int64   `port:"summary"`
+		Trail   []Trail `port:"trail"`
+	}
+	plan := func(i in) ([]bt.Request, error) {
+		if len(i.Turns) == 0 && i.By == byModel {
+			return nil, errors.New("nothing was asked")
+		}
+		return []bt.Request{{Kind: EffectSum, Label: "the summary, by " + i.By, Payload: SumPayload{i.By, i.Turns}}}, nil
+	}
+	collect := func(i in, done []bt.Completion, o *out) error {
+		if err := done[0].Err; err != nil {
+			if i.By == byModel {
+				o.Trail = failed(o.Trail, done[0].Ref, err, "the rules sum up")
+			}
+			return err
+		}
+		r, err := bt.ResultOf[SumReceipt](done[0])
+		o.Trail = switched(o.Trail, done[0].Ref, r.Tries, r.By)
+		o.Summary = done[0].Ref
+		return err
+	}
+	return bt.Task("SumUp", "Says in words what came of the inquiry.", plan, collect)
+}
+
+func (p *performing) sum(ctx context.Context, job run.Job) (any, error) {
+	asked, err := run.AskedOf[SumPayload](job)
+	if err != nil {
+		return nil, err
+	}
+	all, err := exchanges(p.view, asked.Turns)
+	if err != nil {
+		return nil, err
+	}
+	latest, err := p.latest(asked.Turns)
+	if err != nil {
+		return nil, err
+	}
+	if asked.By == byRules {
+		return SumReceipt{Text: summaryByRules(p.given.Language, p.given.Hypothesis, all, latest), By: RulesModel}, nil
+	}
+	m, err := p.Model(ctx, p.env.Detective)
+	if err != nil {
+		return nil, modelFault(err)
+	}
+	req, err := p.request(ctx, textSummary, all, latest)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := m.Chat(ctx, req, func(d model.Delta) error {
+		job.Emit(run.Piece{Text: d.Text, Retract: d.Retract})
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, modelFault(err)
+	case strings.TrimSpace(resp.Text) == "":
+		return nil, &bt.Fault{Kind: string(model.Garbled), Reason: resp.Model + " summed up nothing"}
+	}
+	return SumReceipt{strings.TrimSpace(resp.Text), resp.Model, resp.Usage, resp.Tries}, nil
+}
+
+// summaryWords are what a summary by rules is made of, in a language.
+type summaryWords struct{ head, none, said, notFound, clash, open, nothingOpen, answer string }
+
+func wordsOf(language string) summaryWords {
+	if language == "de" {
+		return summaryWords{"*Zusammengestellt nach Regeln, ohne Sprachmodell: die Sätze sind die des Zeugen.*", "Der Zeuge hat nichts gesagt.", "Was gesagt wurde", "nicht in den Unterlagen",
+			"Was einander widerspricht", "Was offen blieb", "Nichts blieb offen.", "Antwort"}
+	}
+	return summaryWords{"*Put together by rules, without a language model: the sentences are the witness's own.*", "The witness has said nothing.", "What was said", "not in the documents",
+		"What contradicts", "What is left open", "Nothing is left open.", "answer"}
+}
+
+// summaryByRules is Markdown of what was said, what clashes and what is open.
+func summaryByRules(language, hypothesis string, all []rules.Exchange, r AnalyseReceipt) string {
+	w := wordsOf(language)
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "%s\n\n**%s**\n", w.head, strings.TrimSpace(hypothesis))
+	if len(all) == 0 {
+		fmt.Fprintf(b, "\n%s\n", w.none)
+		return b.String()
+	}
+	fmt.Fprintf(b, "\n## %s\n\n", w.said)
+	for n, e := range all {
+		answer := strings.Join(strings.Fields(e.Answer), " ")
+		if e.NotFound || answer == "" {
+			answer = "*" + w.notFound + "*"
+		}
+		fmt.Fprintf(b, "- %s (%s %d)\n", answer, w.answer, n+1)
+	}
+	if len(r.Analysis.Contradictions) > 0 {
+		fmt.Fprintf(b, "\n## %s\n\n", w.clash)
+		for _, c := range r.Analysis.Contradictions {
+			fmt.Fprintf(b, "- “%s” (%s %d) – “%s” (%s %d): %s\n", c.Words[0], w.answer, c.Pairs[0]+1, c.Words[1], w.answer, c.Pairs[1]+1, c.Reason)
+		}
+	}
+	fmt.Fprintf(b, "\n## %s\n\n", w.open)
+	if len(r.Analysis.Gaps) == 0 {
+		fmt.Fprintf(b, "%s\n", w.nothingOpen)
+	}
+	bySeverity := slices.Clone(r.Analysis.Gaps)
+	order := map[string]int{"high": 0, "medium": 1, "low": 2}
+	slices.SortStableFunc(bySeverity, func(a, b rules.Gap) int { return order[a.Severity] - order[b.Severity] })
+	for _, g := range bySeverity {
+		fmt.Fprintf(b, "- %s (%s %d)\n", g.Description, w.answer, g.Pair+1)
+	}
+	return b.String()
+}
+
+// asWitnessed are the pairs as a witness knows them.
+func asWitnessed(all []rules.Exchange) (earlier []witness.Exchange) {
+	for _, e := range all {
+		earlier = append(earlier, witness.Exchange{Question: e.Question, Answer: e.Answer})
+	}
+	return earlier
+}
