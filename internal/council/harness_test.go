@@ -36,7 +36,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(teststore.Main(m)) }
 
 const (
 	ada    journal.Owner = "ada"
-	secret               = "hunter2"
+	secret               = "sk-hunter2-hunter2-hunter2"
 	acting               = "scripted:test" // the model that answers
 )
 
