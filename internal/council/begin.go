@@ -163,7 +163,7 @@ func (d Deps) beginAsking(ctx context.Context, folder *session.Store, o Options,
 		spec.Given, spec.Env = given, a.env
 		return spec, err
 	}
-	given.Kind, given.Seed = KindSitting, rand.Int64()
+	given.Kind, given.Seed, given.Sitting = KindSitting, rand.Int64(), run.NewID(d.Now())
 	if spec.Texts, err = a.shared(); err != nil {
 		return spec, err
 	}
@@ -286,8 +286,8 @@ func (d Deps) budget(ctx context.Context, id string, oracles []persona.Persona) 
 
 // nothingSaid says why there is nothing to ask about.
 func (d Deps) nothingSaid(s session.Session, said saidSoFar) error {
-	hint := fmt.Sprintf("‘sibyl council say --session %s "+`"…"`+"’, or ‘sibyl council add --session %s FILE’", s.ID, s.ID)
-	err := errors.New("nothing was said in this session yet: " + hint)
+	hint := "say something first, or add a recording"
+	err := fmt.Errorf("nothing was said in this session yet: ‘sibyl council say --session %s "+`"…"`+"’, or ‘sibyl council add --session %s FILE’", s.ID, s.ID)
 	if said.waiting > 0 {
 		hint = "transcribe its recordings first"
 		err = fmt.Errorf("the %s of this session are not transcribed yet: ‘sibyl council transcribe %s’", agent.Counted(said.waiting, "recording"), s.ID)
