@@ -19,6 +19,7 @@ import (
 	"sibyl/internal/api"
 	"sibyl/internal/assistant"
 	"sibyl/internal/config"
+	"sibyl/internal/council"
 	"sibyl/internal/journal/memory"
 	"sibyl/internal/oracle"
 	"sibyl/internal/taskchat"
@@ -47,11 +48,22 @@ func theTasks(h *house) *assistant.Assistant {
 	return taskchat.Describe(a, taskchat.Deps{})
 }
 
+// theCouncil is the assistants of the Council, with the house behind them.
+func theCouncil(h *house) []*assistant.Assistant {
+	a, err := council.New(h.config.Council.Deps)
+	if err != nil {
+		h.Fatal(err)
+	}
+	main := council.Describe(a, h.config.Council.Deps)
+	return []*assistant.Assistant{main, council.DescribeTranscription(main, h.config.Council.Deps), council.DescribeMember(main, h.config.Council.Deps)}
+}
+
 func TestDescriptionOfTheServerIsTheOneInTheDocuments(t *testing.T) {
 	h := newHouse(t)
 	h.panel = theOracle(h)
 	h.shadow = oracle.DescribeShadow(h.panel)
 	h.others = append(h.others, theTasks(h))
+	h.others = append(h.others, theCouncil(h)...)
 	h.open()
 	served := h.get(question{path: "/openapi.json", token: "-"}, nil)
 	if *update {
@@ -170,7 +182,7 @@ func TestDescriptionIsValid(t *testing.T) {
 					t.Errorf("%s answers 422", op.OperationID)
 				}
 			}
-			if want := max(1, map[string]int{"watchRun": 2, "ask": 2, "chat": 2}[op.OperationID]); successes != want {
+			if want := max(1, map[string]int{"watchRun": 2, "ask": 2, "chat": 2, "askCouncil": 2, "nameCouncilSession": 2, "addCouncilEntry": 2, "getCouncilAudio": 2}[op.OperationID]); successes != want {
 				t.Errorf("%s has %d successes; want %d", op.OperationID, successes, want)
 			}
 			if op.RequestBody != nil && (!op.RequestBody.Required || op.RequestBody.Content["application/json"].Schema == nil) {
