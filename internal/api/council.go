@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -65,6 +66,7 @@ func (s *Server) councilRoutes() {
 		return
 	}
 	const tag = "council"
+	s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[CouncilExport](), true, "")
 	register(s, route{id: "listCouncilSessions", method: http.MethodGet, path: councilSessions, tag: tag, summary: "The sessions of the Council, the newest first", whole: true, problems: councilReads}, s.councilSessions)
 	register(s, route{id: "beginCouncilSession", method: http.MethodPost, path: councilSessions, tag: tag, summary: "Begin a session of the Council", status: http.StatusCreated,
 		problems: councilWrites}, s.beginCouncil)

@@ -27,7 +27,7 @@ func fileEnding(kind string) (ending string, isFile bool) {
 		return "md", true
 	case kind == octets:
 		return "bin", true
-	case whole != "audio" && whole != "video" && kind != "application/ogg":
+	case whole != "audio" && whole != "video" && kind != "application/ogg" || part == "":
 		return "", false
 	}
 	part = strings.TrimPrefix(part, "x-")
