@@ -102,7 +102,7 @@ func (s *sitting) ask(ctx context.Context, o council.Options) error {
 		if u.Event != nil && u.Event.Type == (council.OracleAsked{}).EventType() {
 			var asked council.OracleAsked
 			if err := json.Unmarshal(u.Event.Data, &asked); err == nil {
-				board.follow(watching, s.a.Service, s.owner(), asked.Run(r.ID), asked.Oracle)
+				board.follow(watching, s.a.Service, s.owner(), asked.Run, asked.Oracle)
 			}
 		}
 		board.above(func() { p.update(u) })
