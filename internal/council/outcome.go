@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/council/digest"
@@ -308,7 +309,7 @@ func (o *Outcome) footer() string {
 		all = append(all, o.Model)
 	}
 	if n := len(o.Recordings); n > 0 {
-		all = append(all, fmt.Sprintf("%d recordings", n))
+		all = append(all, agent.Counted(n, "recording"))
 	}
 	var files []string
 	for _, a := range o.all() {
