@@ -10,6 +10,8 @@
 //     was sent, and no log has words, queries or secrets.
 //   - What one user or address can use up is bounded: bodies, time to send and to read, requests, runs at once, wrong tokens. So is the memory
 //     that the bounds themselves take.
+//   - A file that is added to a session of the Council goes to the disk as it arrives, and is there whole or not at all.
+//   - The routes of the Council tell no path of this machine.
 //   - A run outlives the request that began it.
 //   - A stream of events goes on after any event that has an id, in any process, with nothing lost or told twice. A client that does not
 //     read is dropped, and holds up nobody.
@@ -22,6 +24,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -31,6 +34,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"sibyl/internal/council"
+	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
 	"sibyl/internal/mcp"
 	"sibyl/internal/service"
@@ -53,9 +58,12 @@ type Config struct {
 	Users   Users
 	Folders func(user string) map[string]string // the folders that a user may name, with their paths; nil: none
 	MCP     *mcp.HTTP                           // the tools at /mcp; nil: none
-	Build   string
-	Leaving <-chan struct{}     // closed once this process drives no run any more: streams end, so that clients go on elsewhere; nil: never
-	Lag     func(time.Duration) // is told how long after it was made a record was sent on a stream; nil: nobody is
+	Council *council.Desk                       // nil: no routes of the Council
+	// AddAudio takes a file into a session of the Council, as session.Store.AddAudio does; nil: into its folder.
+	AddAudio func(ctx context.Context, owner journal.Owner, session, label string, content io.Reader) (session.Added, error)
+	Build    string
+	Leaving  <-chan struct{}     // closed once this process drives no run any more: streams end, so that clients go on elsewhere; nil: never
+	Lag      func(time.Duration) // is told how long after it was made a record was sent on a stream; nil: nobody is
 
 	Hosts   []string       // names by which this server may be called beside those of loopback, with a port or without
 	Proxies []netip.Prefix // those that are believed when they say for whom, for which host and over what they ask
@@ -85,14 +93,15 @@ type Limits struct {
 	Beat       time.Duration // between signs of life on a stream, and looks whether its token is still good; 15 s
 	Undriven   time.Duration // for a whole answer of a run that nobody drives; 10 s
 
-	Body  int64         // bytes of one body; 64 KiB
-	Read  time.Duration // for a body to arrive; 10 s
-	Write time.Duration // for an answer to be read, once it begins; 30 s
+	Body   int64         // bytes of one body; 64 KiB
+	Upload int64         // bytes of a file that is added to a session of the Council, which count as those of bodies; 512 MiB
+	Read   time.Duration // for a body to arrive; 10 s
+	Write  time.Duration // for an answer to be read, once it begins; 30 s
 }
 
 func (l Limits) complete() Limits {
 	l.Requests, l.Burst, l.Runs, l.Wrong = cmp.Or(l.Requests, 20), cmp.Or(l.Burst, 60), cmp.Or(l.Runs, 8), cmp.Or(l.Wrong, 20)
-	l.Body = cmp.Or(l.Body, 64<<10)
+	l.Body, l.Upload = cmp.Or(l.Body, 64<<10), cmp.Or(l.Upload, 512<<20)
 	l.Bytes = max(cmp.Or(l.Bytes, 4<<20), int(l.Body))
 	l.Whole, l.AllWhole, l.Turn = cmp.Or(l.Whole, 2), cmp.Or(l.AllWhole, 8), cmp.Or(l.Turn, 10*time.Second)
 	l.Streams, l.AllStreams = cmp.Or(l.Streams, 32), cmp.Or(l.AllStreams, 4096)
@@ -145,6 +154,7 @@ func New(c Config) (*Server, error) {
 	s.streamRoutes()
 	s.askRoutes()
 	s.chatRoutes()
+	s.councilRoutes()
 	s.mcpRoutes()
 	if err := s.describe(); err != nil {
 		return nil, err

@@ -31,18 +31,21 @@ func (s *Server) askRoutes() {
 // ask begins a run, and answers with what happens in it. The run goes on when the client goes away: its events are at the run's address.
 func (s *Server) ask(ctx context.Context, in *keyed[Ask]) (*huma.StreamResponse, error) {
 	b := Begin{Assistant: oracle.Name, Session: in.Body.Session, Words: in.Body.Question, Options: in.Body.Options}
-	return s.answered(ctx, b, in.Key, func(t *stream, r service.Row) {
-		if wantsJSON(t.r.Header) {
-			t.answer(r, func(ctx context.Context, r service.Row) (any, error) { return t.s.withResult(ctx, r) })
-			return
-		}
-		t.final = "answer"
-		t.oneRun(r, service.Place{})
-	})
+	return s.answered(ctx, func() (service.Submitted, error) { return s.submit(ctx, b, in.Key) }, (*stream).streamOrAnswer)
+}
+
+// streamOrAnswer tells what happens in a run as it happens, or what came of it, as its client wants it.
+func (t *stream) streamOrAnswer(r service.Row) {
+	if wantsJSON(t.r.Header) {
+		t.answer(r, func(ctx context.Context, r service.Row) (any, error) { return t.s.withResult(ctx, r) })
+		return
+	}
+	t.final = "answer"
+	t.oneRun(r, service.Place{})
 }
 
 // answered begins a run, and has answer tell what comes of it.
-func (s *Server) answered(ctx context.Context, b Begin, key string, answer func(*stream, service.Row)) (*huma.StreamResponse, error) {
+func (s *Server) answered(ctx context.Context, begin func() (service.Submitted, error), answer func(*stream, service.Row)) (*huma.StreamResponse, error) {
 	closed, p := s.openStream(exchangeOf(ctx).owner())
 	if p != nil {
 		return nil, p
@@ -53,7 +56,7 @@ func (s *Server) answered(ctx context.Context, b Begin, key string, answer func(
 			closed()
 		}
 	}()
-	begun, err := s.submit(ctx, b, key)
+	begun, err := begin()
 	if err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ func (s *Server) chat(ctx context.Context, in *keyed[Chat]) (*huma.StreamRespons
 		return nil, err
 	}
 	b := Begin{Assistant: taskchat.Name, Session: in.Body.Conversation, Words: in.Body.Message, Options: options}
-	return s.answered(ctx, b, in.Key, func(t *stream, r service.Row) {
+	return s.answered(ctx, func() (service.Submitted, error) { return s.submit(ctx, b, in.Key) }, func(t *stream, r service.Row) {
 		t.answer(r, func(ctx context.Context, r service.Row) (any, error) {
 			res, err := t.s.config.Service.Result(ctx, r.Owner, r.ID)
 			return res.Outcome, err

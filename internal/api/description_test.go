@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"sibyl/internal/api"
 	"sibyl/internal/assistant"
 	"sibyl/internal/config"
+	"sibyl/internal/council"
 	"sibyl/internal/journal/memory"
 	"sibyl/internal/oracle"
 	"sibyl/internal/taskchat"
@@ -47,11 +49,22 @@ func theTasks(h *house) *assistant.Assistant {
 	return taskchat.Describe(a, taskchat.Deps{})
 }
 
+// theCouncil is the assistants of the Council, with the house behind them.
+func theCouncil(h *house) []*assistant.Assistant {
+	a, err := council.New(h.config.Council.Deps)
+	if err != nil {
+		h.Fatal(err)
+	}
+	main := council.Describe(a, h.config.Council.Deps)
+	return []*assistant.Assistant{main, council.DescribeTranscription(main, h.config.Council.Deps), council.DescribeMember(main, h.config.Council.Deps)}
+}
+
 func TestDescriptionOfTheServerIsTheOneInTheDocuments(t *testing.T) {
 	h := newHouse(t)
 	h.panel = theOracle(h)
 	h.shadow = oracle.DescribeShadow(h.panel)
 	h.others = append(h.others, theTasks(h))
+	h.others = append(h.others, theCouncil(h)...)
 	h.open()
 	served := h.get(question{path: "/openapi.json", token: "-"}, nil)
 	if *update {
@@ -170,7 +183,7 @@ func TestDescriptionIsValid(t *testing.T) {
 					t.Errorf("%s answers 422", op.OperationID)
 				}
 			}
-			if want := max(1, map[string]int{"watchRun": 2, "ask": 2, "chat": 2}[op.OperationID]); successes != want {
+			if want := max(1, map[string]int{"watchRun": 2, "ask": 2, "chat": 2, "askCouncil": 2, "nameCouncilSession": 2, "addCouncilEntry": 2, "getCouncilAudio": 2}[op.OperationID]); successes != want {
 				t.Errorf("%s has %d successes; want %d", op.OperationID, successes, want)
 			}
 			if op.RequestBody != nil && (!op.RequestBody.Required || op.RequestBody.Content["application/json"].Schema == nil) {
@@ -245,35 +258,44 @@ func cutRef(ref string) (prefix, kind, name string) {
 	return strings.Join(parts[:2], "/"), parts[2], parts[3]
 }
 
-// What is served is what is described: each answer is held against the schema of its status.
-func TestAnswersAreAsTheDescriptionSays(t *testing.T) {
-	h := newHouse(t).open()
+// held holds an answer against a schema of the description.
+type held func(about, schema string, a answer)
+
+// described readies holding answers against what the house says of them.
+func (h *house) described() held {
+	h.Helper()
 	raw := h.get(question{path: "/openapi.json", token: "-"}, nil).body
 	whole, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
-		t.Fatal(err)
+		h.Fatal(err)
 	}
 	compiler := jsonschema.NewCompiler()
 	if err := compiler.AddResource("openapi.json", whole); err != nil {
-		t.Fatal(err)
+		h.Fatal(err)
 	}
-	conforms := func(about, schema string, a answer) {
-		t.Helper()
+	return func(about, schema string, a answer) {
+		h.Helper()
 		compiled, err := compiler.Compile("openapi.json#/components/schemas/" + schema)
 		if err != nil {
-			t.Fatal(err)
+			h.Fatal(err)
 		}
 		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(a.body))
 		if err == nil {
 			err = compiled.Validate(value)
 		}
 		if err != nil {
-			t.Errorf("%s: %v in %s", about, err, a.body)
+			h.Errorf("%s: %v in %s", about, err, a.body)
 		}
 		if null := nullAt("", value); null != "" {
-			t.Errorf("%s: null at %s in %s", about, null, a.body)
+			h.Errorf("%s: null at %s in %s", about, null, a.body)
 		}
 	}
+}
+
+// What is served is what is described: each answer is held against the schema of its status.
+func TestAnswersAreAsTheDescriptionSays(t *testing.T) {
+	h := newHouse(t).open()
+	conforms := h.described()
 	conforms("nothing", "Runs", h.get(question{path: "/api/runs"}, nil))
 	conforms("nothing", "Sessions", h.get(question{path: "/api/sessions"}, nil))
 	release := h.holds("ada")
@@ -308,6 +330,44 @@ func TestAnswersAreAsTheDescriptionSays(t *testing.T) {
 	conforms("me", "Me", h.get(question{path: "/api/me"}, nil))
 	conforms("assistants", "Assistants", h.get(question{path: "/api/assistants"}, nil))
 	for _, q := range []question{{path: "/api/runs/x"}, {path: "/api/runs?limit=x"}, {path: "/nope"}, {path: "/api/me", token: "-"}, {method: "POST", path: "/api/runs", body: "x"}} {
+		conforms(q.path, "Problem", h.ask(q))
+	}
+}
+
+func TestAnswersOfTheCouncilAreAsTheDescriptionSays(t *testing.T) {
+	h := withCouncil(t)
+	h.transcribe = func(context.Context, string) (string, error) { return "It is loud.", nil }
+	h.open()
+	conforms := h.described()
+	conforms("nothing", "CouncilSessions", h.get(question{path: councils}, nil))
+	conforms("nothing", "CouncilHits", h.get(question{path: "/api/council/search?q=tea"}, nil))
+	var s api.CouncilSession
+	begun := h.get(question{method: "POST", path: councils, body: map[string]any{}}, &s)
+	conforms("begun", "CouncilSession", begun)
+	at := councils + "/" + s.ID
+	conforms("without words", "CouncilExport", h.get(question{path: at + "/export?format=json"}, nil))
+	conforms("words", "CouncilAdded", h.get(question{method: "POST", path: at + "/entries", body: map[string]any{"text": offer}}, nil))
+	var added api.CouncilAdded
+	conforms("a recording", "CouncilAdded", h.get(upload(s.ID, "", "audio/ogg", "OggS"), &added))
+	h.over(added.Transcription.Run)
+	conforms("the same", "CouncilAdded", h.get(upload(s.ID, "", "audio/ogg", "OggS"), nil))
+	asked := map[string]any{"oracles": []string{"skeptic", "optimist"}}
+	conforms("asked", "RunWithResult", h.get(answersOf(s.ID, asked), nil))
+	conforms("asked before", "CouncilPrompts", h.get(question{method: "POST", path: at + "/preview", body: asked}, nil))
+	conforms("transcribed", "Begun", h.get(question{method: "POST", path: at + "/transcription", body: map[string]any{}}, nil))
+	conforms("with all", "CouncilSession", h.get(question{path: at}, nil))
+	conforms("with all", "CouncilExport", h.get(question{path: at + "/export?format=json"}, nil))
+	conforms("with all", "CouncilSessions", h.get(question{path: councils}, nil))
+	conforms("words", "CouncilTranscript", h.get(question{path: at + "/entries/1/transcript"}, nil))
+	conforms("an answer", "CouncilResponse", h.get(question{path: at + "/responses/2"}, nil))
+	conforms("found", "CouncilHits", h.get(question{path: "/api/council/search?q=office"}, nil))
+	conforms("repaired", "CouncilRepaired", h.get(question{method: "POST", path: at + "/repair"}, nil))
+	conforms("changed", "CouncilSession", h.get(question{method: "PATCH", path: at, body: map[string]any{"name": "x"}}, nil))
+	var all api.CouncilOracles
+	conforms("oracles", "CouncilOracles", h.get(question{path: oracles}, &all))
+	conforms("an oracle", "CouncilPersona", h.get(question{path: oracles + "/" + all.Oracles[0].ID}, nil))
+	conforms("deleted", "CouncilTrashed", h.get(question{method: "DELETE", path: at}, nil))
+	for _, q := range []question{{path: at}, {path: councils + "?limit=x"}, upload(s.ID, "", "text/html", "x")} {
 		conforms(q.path, "Problem", h.ask(q))
 	}
 }

@@ -121,7 +121,7 @@ func shown(x *exchange, r *http.Request) (secret string, kind user.Kind) {
 	return "", user.Cookie
 }
 
-// pass lets a request of a user to a route, with its body in memory; or says why not.
+// pass lets a request of a user to a route, with its body in memory unless it is one that takes files; or says why not.
 func (s *Server) pass(w http.ResponseWriter, r *http.Request, op *huma.Operation, needed user.Scope) *Problem {
 	x := exchangeOf(r.Context())
 	if isOpen(op) {
@@ -137,7 +137,7 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, op *huma.Operation
 		return newProblem(http.StatusForbidden, "scope", "The token may only read.", "Take one with the scope write.").
 			with("WWW-Authenticate", `Bearer realm="sibyl", error="insufficient_scope", scope="write"`)
 	}
-	if p := s.spend(x); p != nil {
+	if p := s.spend(x); p != nil || op.Metadata[filesOf] == true {
 		return p
 	}
 	return s.take(w, r, op)

@@ -21,6 +21,7 @@ import (
 
 	"sibyl/internal/api"
 	"sibyl/internal/assistant"
+	"sibyl/internal/council"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/memory"
 	"sibyl/internal/run"
@@ -66,6 +67,9 @@ type house struct {
 	server *api.Server
 	log    *lines
 
+	folder     string                                                 // of the sessions of the Council, each owner's below it
+	transcribe func(ctx context.Context, file string) (string, error) // nil: nothing is set up
+
 	mu sync.Mutex
 	do map[string]func(ctx context.Context, job run.Job) (any, error)
 }
@@ -74,6 +78,7 @@ type house struct {
 func newHouse(t testing.TB) *house {
 	t.Helper()
 	h := &house{TB: t, users: newPeople(t), store: memory.New(), log: &lines{}, do: map[string]func(context.Context, run.Job) (any, error){}}
+	h.folder = t.TempDir()
 	h.panel = h.describe("panel")
 	h.shadow = h.describe("shadow")
 	h.shadow.Companion, h.shadow.Decode, h.shadow.Schema = true, nil, nil
@@ -83,6 +88,7 @@ func newHouse(t testing.TB) *house {
 		Folders: func(user string) map[string]string {
 			return map[string]map[string]string{"ada": {"code": "/srv/code-of-ada"}, "eve": {"eves": "/srv/eves"}}[user]
 		}}
+	h.config.Council = &council.Desk{Deps: h.council()}
 	return h
 }
 
@@ -154,7 +160,7 @@ func (h *house) service(holder string, store journal.Store, all ...*assistant.As
 		h.Fatal(err)
 	}
 	tree := func(name string) (string, []byte, error) {
-		if name != taskchat.Name {
+		if name != taskchat.Name && name != council.Name {
 			return "panel.xml", panels, nil
 		}
 		t, err := files.Get(name)

@@ -65,6 +65,20 @@ func (a *allowance) take(now time.Time, n int) (wait time.Duration) {
 	return wait
 }
 
+// takeLeaving uses up n if a quarter of what may be used up at once is left after it, or says how long to wait until it is.
+func (a *allowance) takeLeaving(now time.Time, n int) (wait time.Duration) {
+	if n <= 0 {
+		return 0
+	}
+	if short := float64(n+a.limiter.Burst()/4) - a.limiter.TokensAt(now); short > 0 {
+		return time.Duration(short / float64(a.limiter.Limit()) * float64(time.Second))
+	}
+	return a.take(now, n)
+}
+
+// portion is how much may be taken at once so that takeLeaving gives it in the end.
+func (a *allowance) portion() int { return max(1, a.limiter.Burst()/2) }
+
 // person is what is remembered of a user: what is left to use up, and the right to begin a run, which one request has at a time, so that
 // several at once can't each find room for one. So are their answers of whole sessions.
 type person struct {

@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"sibyl/internal/assistant"
+	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 )
@@ -86,6 +87,7 @@ func meanings() []meaning {
 	const conflict, unavailable = http.StatusConflict, http.StatusServiceUnavailable
 	return []meaning{
 		{journal.ErrNotFound, http.StatusNotFound, "not_found", "There is nothing of that id here.", "The lists of sessions and runs have the ids.", 0},
+		{session.ErrNotFound, http.StatusNotFound, "not_found", "There is nothing of that id here.", "The lists of sessions and runs have the ids.", 0},
 		{journal.ErrLeased, conflict, "leased", "The run is being driven.", "Wait for its end, or cancel it.", 0},
 		{journal.ErrEnded, conflict, "ended", "The run has ended.", "Another one may go on with its session.", 0},
 		{journal.ErrClaimed, conflict, "claimed", "Another run that goes on holds what only one may have.", "Wait for its end, or cancel it.", 0},
@@ -114,6 +116,9 @@ func problemOf(err error) *Problem {
 	}
 	if e, ok := errors.AsType[*assistant.RequestError](err); ok {
 		return newProblem(http.StatusBadRequest, "invalid_request", sentence(e.Public), sentence(e.Hint))
+	}
+	if p := councilProblem(err); p != nil {
+		return p
 	}
 	for _, m := range meanings() {
 		if !errors.Is(err, m.err) {

@@ -172,6 +172,7 @@ type route struct {
 	open             bool        // nobody need be known for it
 	needs            user.Scope  // empty: by the method
 	whole            bool        // its answer holds whole runs
+	takesFiles       bool        // it reads its body itself, as it arrives
 	problems         []int       // that are its own
 	content          []mediaType // of success, if it is not JSON of its form
 	also             []success   // beside the usual one
@@ -190,7 +191,7 @@ type mediaType struct{ name, schema, about string }
 func register[I, O any](s *Server, r route, do func(context.Context, *I) (*O, error)) {
 	op := huma.Operation{OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary, Tags: []string{r.tag}, DefaultStatus: r.status,
 		MaxBodyBytes: -1, BodyReadTimeout: -1, // both were bounded when the body was read
-		Responses: r.responses(), Metadata: map[string]any{scopeOf: r.needs, wholeOf: r.whole}}
+		Responses: r.responses(), Metadata: map[string]any{scopeOf: r.needs, wholeOf: r.whole, filesOf: r.takesFiles}}
 	if r.open {
 		op.Security = []map[string][]string{}
 	}
@@ -203,8 +204,8 @@ func register[I, O any](s *Server, r route, do func(context.Context, *I) (*O, er
 	})
 }
 
-// Where an operation keeps the scope that it needs, and that its answer holds whole runs.
-const scopeOf, wholeOf = "scope", "whole"
+// Where an operation keeps the scope that it needs, that its answer holds whole runs, and that it reads its body itself.
+const scopeOf, wholeOf, filesOf = "scope", "whole", "files"
 
 // isOpen says that nobody need be known for a route.
 func isOpen(op *huma.Operation) bool { return op.Security != nil && len(op.Security) == 0 }
@@ -289,7 +290,11 @@ func (s *Server) nameOptions() error {
 		if err := json.Unmarshal(a.Schema, &schema); err != nil {
 			return fmt.Errorf("schema of the options of %s: %w", a.Name, err)
 		}
-		name := strings.ToUpper(a.Name[:1]) + a.Name[1:] + "Options"
+		name := ""
+		for part := range strings.SplitSeq(a.Name, ".") {
+			name += strings.ToUpper(part[:1]) + part[1:]
+		}
+		name += "Options"
 		schemas[name] = &huma.Schema{Extensions: schema}
 		own := &huma.Schema{Ref: schemasRef + name}
 		oneOfThese(options, append(options.AnyOf, own))

@@ -74,11 +74,15 @@ func (s *Server) beginRun(ctx context.Context, in *keyed[Begin]) (*begunAt, erro
 		return nil, err
 	}
 	about(ctx, begun.Run)
-	state := service.Queued
-	if begun.Driven != nil {
-		state = string(journal.Running)
+	return &begunAt{Location: runPath(begun.Run), Body: begunForm(begun)}, nil
+}
+
+func begunForm(b service.Submitted) Begun {
+	f := Begun{Run: b.Run, Session: b.Session, State: service.Queued}
+	if b.Driven != nil {
+		f.State = string(journal.Running)
 	}
-	return &begunAt{Location: runPath(begun.Run), Body: Begun{Run: begun.Run, Session: begun.Session, State: state}}, nil
+	return f
 }
 
 // submit begins a run as a user asks for it.
@@ -94,8 +98,14 @@ func (s *Server) submit(ctx context.Context, b Begin, key string) (begun service
 	if err != nil {
 		return begun, err
 	}
-	err = s.begin(ctx, x.owner(), func() (err error) {
-		begun, err = s.config.Service.Submit(ctx, x.owner(), service.Request{Assistant: b.Assistant, Session: b.Session, Words: b.Words, Options: options, Key: key})
+	return s.submitRequest(ctx, service.Request{Assistant: b.Assistant, Session: b.Session, Words: b.Words, Options: options, Key: key})
+}
+
+// submitRequest begins a run, if its user has room for one more.
+func (s *Server) submitRequest(ctx context.Context, r service.Request) (begun service.Submitted, err error) {
+	owner := exchangeOf(ctx).owner()
+	err = s.begin(ctx, owner, func() (err error) {
+		begun, err = s.config.Service.Submit(ctx, owner, r)
 		return err
 	})
 	return begun, err

@@ -99,7 +99,7 @@ func TestScopeReadReadsAndChangesNothing(t *testing.T) {
 func TestEveryRouteWantsToKnowWhoAsks(t *testing.T) {
 	h := newHouse(t).open()
 	for _, op := range h.operations() {
-		path := strings.NewReplacer("{run}", "0pgdi58m60estr0o", "{session}", "0pgdi58m60estr0o").Replace(op.path)
+		path := strings.NewReplacer("{run}", "0pgdi58m60estr0o", "{session}", "0pgdi58m60estr0o", "{seq}", "1", "{oracle}", "a1b2c3d4").Replace(op.path)
 		open := op.id == "signIn"
 		a := h.ask(question{method: op.method, path: path, token: "-"})
 		if (a.status != 401) != open {

@@ -26,7 +26,6 @@ func (a *App) council() ([]*assistant.Assistant, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the prompts of the Council: %w", err)
 	}
-	cfg := a.Config.Council
 	a.folders.open = func(owner journal.Owner) (*session.Store, error) {
 		return session.Open(session.Config{Folder: a.Config.SessionsOf(string(owner), owner == Owner), Now: a.Clock.Now, Probe: probe(audio.Find())})
 	}
@@ -36,7 +35,7 @@ func (a *App) council() ([]*assistant.Assistant, error) {
 	models := catalog(patient, a.secrets)
 	open := &opened{observe: a.opened.observe}
 	d := council.Deps{Store: a.Store, Sessions: a.folders.of, Prompts: prompts, Usual: a.Config.Model, Now: a.Clock.Now,
-		Oracles:  persona.New(persona.Config{Dir: cfg.Oracles, Placeholder: cfg.Placeholder, TTL: time.Duration(cfg.CacheTTL) * time.Second}),
+		Oracles:  a.Oracles(),
 		Choose:   models.Choose,
 		Describe: a.Describe,
 		Model: func(ctx context.Context, id string) (model.Model, error) {
@@ -53,6 +52,12 @@ func (a *App) council() ([]*assistant.Assistant, error) {
 	a.Council = &council.Desk{Deps: d}
 	main := council.Describe(made, d)
 	return []*assistant.Assistant{main, council.DescribeTranscription(main, d), council.DescribeMember(main, d)}, nil
+}
+
+// Oracles are those of the settings, which are listed anew.
+func (a *App) Oracles() *persona.Shelf {
+	cfg := a.Config.Council
+	return persona.New(persona.Config{Dir: cfg.Oracles, Placeholder: cfg.Placeholder, TTL: time.Duration(cfg.CacheTTL) * time.Second})
 }
 
 // withinSitting has one oracle of a sitting answer by a run of its own.

@@ -44,6 +44,22 @@ func newScribe(cfg config.Config, keys *secrets) *scribe.Scribe {
 	return scribe.New(c)
 }
 
+// Transcription says who writes down recordings, as "openai:whisper-1"; else what would. The error is why what is set can't: a model without its key, a
+// program that is not there. Nothing is sent.
+func (a *App) Transcription() (by, missing string, err error) {
+	set := a.Config.Transcription
+	s := newScribe(a.Config, a.secrets)
+	if s.Problem != "" {
+		return "", "", errors.New(s.Problem)
+	}
+	if set.Model == "" && set.Server == "" && len(set.Command) > 0 {
+		if _, err := exec.LookPath(set.Command[0]); err != nil {
+			return s.By, "", fmt.Errorf("transcription.command: %w", err)
+		}
+	}
+	return s.By, s.Missing(), nil
+}
+
 func providerOf(id string) string {
 	name, _ := model.SplitID(id)
 	return name

@@ -102,7 +102,7 @@ func (s *sitting) ask(ctx context.Context, o council.Options) error {
 		if u.Event != nil && u.Event.Type == (council.OracleAsked{}).EventType() {
 			var asked council.OracleAsked
 			if err := json.Unmarshal(u.Event.Data, &asked); err == nil {
-				board.follow(watching, s.a.Service, s.owner(), asked.Run(r.ID), asked.Oracle)
+				board.follow(watching, s.a.Service, s.owner(), asked.Run, asked.Oracle)
 			}
 		}
 		board.above(func() { p.update(u) })
@@ -263,18 +263,23 @@ func (c *command) councilOracles() *cobra.Command {
 				return c.printJSON(out)
 			}
 			for _, p := range out.Oracles {
-				fmt.Fprintln(c.Out, printable(fmt.Sprintf("%s  %-20s  %-2s  %s", p.ID, p.Name, p.Language, p.File)))
-				for _, w := range p.Warnings {
-					fmt.Fprintln(c.Err, printable("· "+p.Name+": "+w))
-				}
+				fmt.Fprintln(c.Out, printable(fmt.Sprintf("%s  %-20s  %-2s  %s", p.ID, p.Name, p.Language, s.whence(p.File))))
 			}
-			for _, one := range out.Skipped {
-				fmt.Fprintln(c.Err, printable("· "+one.File+" is left out: "+one.Reason))
+			for _, line := range oracleWarnings(list) {
+				fmt.Fprintln(c.Err, printable("· "+line))
 			}
 			return nil
 		})}
 	cmd.Flags().BoolVar(&check, "check", false, "exit with 1 if a file can't be used or has a warning")
 	return c.withJSON(cmd, "one JSON object")
+}
+
+// whence says where an oracle comes from.
+func (s *sitting) whence(file string) string {
+	if s.a.Config.Council.Oracles == "" {
+		return "built in"
+	}
+	return file
 }
 
 func (c *command) councilOracle() *cobra.Command {

@@ -55,16 +55,10 @@ func (s *sitting) takeIn(ctx context.Context, file string, recorded error, later
 	if err := os.Remove(file); err != nil {
 		s.note("%v", err)
 	}
-	if err := s.added(ctx, []session.Added{one}); err != nil {
-		return errors.Join(recorded, err)
-	}
 	if recorded != nil {
-		return withCode(ExitPartial, fmt.Errorf("the recording ended early, and is kept: %w", recorded))
+		recorded = withCode(ExitPartial, fmt.Errorf("the recording ended early, and is kept: %w", recorded))
 	}
-	if later {
-		return nil
-	}
-	return s.transcribeAdded(ctx, []session.Added{one})
+	return s.takenIn(ctx, []session.Added{one}, later, recorded)
 }
 
 // recordingNow is how long ago a recording was last written to that may still go on.

@@ -51,6 +51,6 @@ func councilSettings() []setting[Config] {
 		field("council.oracles", "ORACLES_DIR", func(c *Config) *string { return &of(c).Oracles }, value.path),
 		field("council.placeholder", "ORACLE_PLACEHOLDER", func(c *Config) *string { return &of(c).Placeholder }, value.line),
 		field("council.cache_ttl", "ORACLE_CACHE_TTL", func(c *Config) *int { return &of(c).CacheTTL }, number(0, 86_400)),
-		field("council.timeout", "LLM_TIMEOUT_SECONDS", func(c *Config) *int { return &of(c).Timeout }, number(1, 3600)),
+		field("council.timeout", "LLM_TIMEOUT_SECONDS", func(c *Config) *int { return &of(c).Timeout }, number(0, 3600)),
 	}
 }

@@ -397,7 +397,7 @@ func TestRunThatIsResumedKeepsItsPromptThoughItsOracleIsDeletedAndMoreWasSaid(t 
 
 func TestRequestsThatCanNotBeCarriedOutSaySo(t *testing.T) {
 	h := newHouse(t)
-	h.oracle("Twin", "# Ada\nAnother Ada.\n{{CONTEXT}}\n")
+	h.oracle("Twin", "# Ada\n\nYou are Ada.\n\n{{CONTEXT}}\n")
 	h.says("Hm.")
 	h.offline = true
 	p := h.process("one", h.journal)

@@ -164,7 +164,7 @@ func (d Deps) beginAsking(ctx context.Context, folder *session.Store, o Options,
 		spec.Given, spec.Env = given, a.env
 		return spec, err
 	}
-	given.Kind, given.Seed = KindSitting, rand.Int64()
+	given.Kind, given.Seed, given.Sitting = KindSitting, rand.Int64(), run.NewID(d.Now())
 	if spec.Texts, err = a.shared(); err != nil {
 		return spec, err
 	}
@@ -314,8 +314,7 @@ func (d Deps) nothingSaid(s session.Session, said saidSoFar) error {
 	case len(said.left) > 0:
 		return refused(public, "repair it", fmt.Errorf("nothing of this session can be read (%s): ‘sibyl council repair %s’ looks for what is left of it", strings.Join(said.left, "; "), s.ID))
 	}
-	hint := fmt.Sprintf("‘sibyl council say --session %s \"…\"’, or ‘sibyl council add --session %s FILE’", s.ID, s.ID)
-	return refused(public, hint, errors.New("nothing was said in this session yet: "+hint))
+	return refused(public, "say something first, or add a recording", fmt.Errorf("nothing was said in this session yet: ‘sibyl council say --session %s \"…\"’, or ‘sibyl council add --session %s FILE’", s.ID, s.ID))
 }
 
 // waits says how many recordings wait.

@@ -126,7 +126,8 @@ func (p *performing) compareByRules(ctx context.Context, answers []Answer) (any,
 	return r, nil
 }
 
-// asking is a request about answers: what a model is told of it, the context, and the answers. Nothing in an answer reads as the heading of another.
+// asking is a request about answers: what a model is told of it, the context, and the answers. Nothing that anybody said reads as the heading of an
+// answer, or as the header of an entry.
 func (p *performing) asking(ctx context.Context, purpose, about string, answers []Answer) (req model.Request, err error) {
 	told, err := p.view.Text(ctx, about)
 	if err != nil {
@@ -137,9 +138,9 @@ func (p *performing) asking(ctx context.Context, purpose, about string, answers 
 		return req, err
 	}
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "What the person said:\n\n%s\n", said)
+	fmt.Fprintf(b, "What the person said:\n\n%s\n", plainHeadings(string(said)))
 	for _, a := range answers {
-		fmt.Fprintf(b, "\n=== The answer of %s ===\n\n%s\n", a.Oracle.Name, plainHeadings(strings.TrimSpace(a.Text)))
+		fmt.Fprintf(b, "\n=== The answer of %s ===\n\n%s\n", a.Oracle.Name, plainHeadings(strings.TrimSpace(prompt.Body(a.Text))))
 	}
 	language := map[string]string{"pt": "Portuguese", "de": "German"}[p.env.Language]
 	if language == "" {

@@ -65,7 +65,7 @@ func (d Deps) said(ctx context.Context, folder *session.Store, s session.Session
 		case session.Failure:
 			all.failed++
 		case session.Success:
-			text, err := folder.Transcript(ctx, s.ID, e.Sequence)
+			text, err := folder.TranscriptOf(ctx, s.ID, e)
 			if ctx.Err() != nil {
 				return all, ctx.Err()
 			}
@@ -74,7 +74,7 @@ func (d Deps) said(ctx context.Context, folder *session.Store, s session.Session
 		}
 	}
 	for _, e := range s.Answers {
-		text, err := folder.ResponseText(ctx, s.ID, e.Sequence)
+		text, err := folder.ResponseOf(ctx, s.ID, e)
 		if ctx.Err() != nil {
 			return all, ctx.Err()
 		}

@@ -48,6 +48,19 @@ func (d *Desk) Open(ctx context.Context, owner journal.Owner, query string) (Ope
 	return d.mend(ctx, folder, owner, found)
 }
 
+// OpenID opens the session of this very id, as Open does.
+func (d *Desk) OpenID(ctx context.Context, owner journal.Owner, id string) (Opened, error) {
+	folder, err := d.Sessions(owner)
+	if err != nil {
+		return Opened{}, err
+	}
+	found, err := folder.Get(ctx, id)
+	if err != nil {
+		return Opened{}, err
+	}
+	return d.mend(ctx, folder, owner, found)
+}
+
 func (d *Desk) find(ctx context.Context, folder *session.Store, query string) (session.Session, error) {
 	if query == "" {
 		all, _, err := folder.List(ctx)

@@ -12,20 +12,18 @@ func Events() []bt.Typed {
 	return []bt.Typed{OracleAsked{}, OracleHeard{}, AnswerKept{}, AnswerUnsaved{}, AnswersCompared{}, AnswersRanked{}, Chaired{}, Skipped{}, Named{}, Transcribed{}, NotTranscribed{}}
 }
 
-// OracleAsked says that an oracle of a sitting is asked, by a run of its own.
+// OracleAsked says that an oracle of a sitting is asked, by a run of its own, which is about to begin.
 type OracleAsked struct {
 	Oracle string `json:"oracle"`
 	ID     string `json:"oracle_id"`
 	Round  int    `json:"round"`
+	Run    string `json:"run"`
 }
 
 // EventType implements bt.Typed.
 func (OracleAsked) EventType() string { return "oracle.asked" }
 
 func (e OracleAsked) String() string { return e.Oracle + " is asked" + inRound(e.Round) }
-
-// Run is the run in which the oracle answers, of a sitting.
-func (e OracleAsked) Run(sitting string) string { return memberID(sitting, e.Round, e.ID) }
 
 func inRound(n int) string {
 	if n < 2 {

@@ -49,8 +49,8 @@ func (d *Desk) Export(ctx context.Context, owner journal.Owner, id string) (x Ex
 	if x.Problems, err = folder.Check(ctx, id, known); err != nil {
 		return x, err
 	}
-	x.Folder, x.Left = folder.Path(id), said.left
-	x.Entries = prompt.InOrder(said.entries)
+	x.Folder, x.Left, x.Problems = folder.Path(id), append([]string{}, said.left...), append([]string{}, x.Problems...) // never null in JSON
+	x.Entries = append([]prompt.Entry{}, prompt.InOrder(said.entries)...)
 	return x, nil
 }
 

@@ -31,6 +31,7 @@ type Given struct {
 	Snapshot session.ContextSnapshot `port:"snapshot"` // of the context that they are given
 	Model    bool                    `port:"model"`    // one is asked; else rules
 	Round    int                     `port:"round"`    // of an answer in a sitting, from 1
+	Sitting  string                  `port:"sitting"`  // the name of a sitting, of which the runs of its oracles have theirs
 	Rounds   int                     `port:"rounds"`   // of a sitting
 	Review   bool                    `port:"review"`   // they rank each other's answers
 	Chaired  bool                    `port:"chaired"`

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(teststore.Main(m)) }
 
 const (
 	ada    journal.Owner = "ada"
-	secret               = "hunter2"
+	secret               = "sk-hunter2-hunter2-hunter2"
 	acting               = "scripted:test" // the model that answers
 )
 
@@ -57,6 +57,7 @@ type house struct {
 	hears   func(file string) (session.Transcript, error)
 	now     func() time.Time
 	other   model.Model // in place of the one that plays
+	shut    error       // why the folder of the sessions can't be opened
 
 	mu    sync.Mutex
 	asked []model.Request // in the order of arrival
@@ -213,7 +214,7 @@ func (h *house) deps(store journal.Store, p *process) council.Deps {
 	texts := must(fs.Sub(prompts.FS, "council"))(h)
 	folder := h.sessions()
 	return council.Deps{Store: store, Oracles: h.shelf, Prompts: texts, Now: func() time.Time { return h.now() },
-		Sessions: func(journal.Owner) (*session.Store, error) { return folder, nil },
+		Sessions: func(journal.Owner) (*session.Store, error) { return folder, h.shut },
 		Choose: func(_ context.Context, asked string) (string, error) {
 			switch {
 			case asked != "":
@@ -268,6 +269,15 @@ func (c *cast) Chat(ctx context.Context, req model.Request, emit func(model.Delt
 		plays = everybody
 	}
 	return modeltest.Script(c.T, plays(req)).As(c.id, true).Chat(ctx, req, emit)
+}
+
+// hearing has something happen while the first request is answered.
+func (h *house) hearing(does func()) {
+	var once sync.Once
+	h.plays = func(req model.Request) modeltest.Turn {
+		once.Do(does)
+		return everybody(req)
+	}
 }
 
 // everybody answers what they are asked.

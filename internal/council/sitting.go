@@ -22,6 +22,7 @@ import (
 type MemberPayload struct {
 	Oracle Seat     `json:"oracle"`
 	Round  int      `json:"round"`
+	Run    string   `json:"run"`
 	Own    int64    `json:"own,omitempty"`
 	Others []Spoken `json:"others,omitempty"`
 }
@@ -40,7 +41,7 @@ type MemberReceipt struct {
 	Failure string  `json:"failure,omitempty"` // its kind
 }
 
-// memberID is the run of an oracle in a round of a sitting.
+// memberID is the run of an oracle in a round of a sitting, which is named by what it was given as its name.
 func memberID(sitting string, round int, oracle string) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s", sitting, round, oracle))
 	return strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:10]))
@@ -48,6 +49,7 @@ func memberID(sitting string, round int, oracle string) string {
 
 func callOracles() bt.Leaf {
 	type in struct {
+		Sitting string  `port:"sitting" doc:"its name, of which the runs of its oracles have theirs"`
 		Oracles []Seat  `port:"oracles"`
 		Heard   []Heard `port:"heard,optional" doc:"how it stands after the round before"`
 		Round   int     `port:"round"`
@@ -79,8 +81,10 @@ func callOracles() bt.Leaf {
 			o.Calls, o.Events = nil, []bt.Typed{Skipped{fmt.Sprintf("round %d", i.Round), tooFew}}
 			return errors.New(tooFew)
 		}
-		for _, c := range o.Calls {
-			o.Events = append(o.Events, OracleAsked{Oracle: c.Oracle.Name, ID: c.Oracle.ID, Round: c.Round})
+		for n := range o.Calls {
+			c := &o.Calls[n]
+			c.Run = memberID(i.Sitting, c.Round, c.Oracle.ID)
+			o.Events = append(o.Events, OracleAsked{Oracle: c.Oracle.Name, ID: c.Oracle.ID, Round: c.Round, Run: c.Run})
 		}
 		return nil
 	})
@@ -187,9 +191,8 @@ func (p *performing) member(ctx context.Context, job run.Job) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	id := memberID(p.view.ID, asked.Round, asked.Oracle.ID)
-	r := MemberReceipt{Run: id}
-	outcome, err := p.Within(ctx, p.view.Owner, id, Options{Session: p.given.Session, Oracles: []string{asked.Oracle.ID}, Model: p.env.Model, member: m})
+	r := MemberReceipt{Run: asked.Run}
+	outcome, err := p.Within(ctx, p.view.Owner, asked.Run, Options{Session: p.given.Session, Oracles: []string{asked.Oracle.ID}, Model: p.env.Model, member: m})
 	if err != nil {
 		return r, err
 	}

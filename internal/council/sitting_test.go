@@ -30,11 +30,7 @@ func except(turns map[string]modeltest.Turn) func(model.Request) modeltest.Turn 
 func TestSeveralOraclesAnswerByARunEachOverOneSnapshot(t *testing.T) {
 	h := newHouse(t)
 	h.says("Hm.")
-	var once sync.Once
-	h.plays = func(req model.Request) modeltest.Turn {
-		once.Do(func() { h.says("Said meanwhile.") })
-		return everybody(req)
-	}
+	h.hearing(func() { h.says("Said meanwhile.") })
 	res, o := h.process("one", h.journal).run(h.ask("ada", "bob", "cleo"))
 	same(t, "status", res.Status, journal.Done)
 	same(t, "partial", res.Partial, false)

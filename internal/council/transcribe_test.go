@@ -1,6 +1,7 @@
 package council_test
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -136,26 +137,30 @@ func (h *house) told(p *process, id string) string {
 	return b.String()
 }
 
-func TestTwoTranscriptionsOfASessionAtOnceTranscribeEachRecordingOnce(t *testing.T) {
+func TestSecondTranscriptionOfASessionIsRefusedAndTheFirstTakesInWhatIsAdded(t *testing.T) {
 	h := newHouse(t)
-	h.records("one", "two", "three")
-	var both sync.WaitGroup
-	for _, holder := range []string{"one", "two"} {
-		p := h.process(holder, h.journal)
-		both.Go(func() {
-			live, err := p.service.Start(t.Context(), ada, service.Request{Assistant: council.TranscriptionName, Options: council.Options{Session: h.id}})
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			if res, err := live.Wait(t.Context()); err != nil || res.Status != journal.Done {
-				t.Errorf("a transcription ends with %v %v", res.Status, err)
+	h.records("one", "two")
+	p, other := h.process("one", h.journal), h.process("two", h.journal)
+	second := service.Request{Assistant: council.TranscriptionName, Options: council.Options{Session: h.id}}
+	var once sync.Once
+	hears := h.hears
+	h.hears = func(file string) (session.Transcript, error) {
+		once.Do(func() {
+			h.records("late")
+			for _, p := range []*process{p, other} {
+				_, err := p.service.Start(t.Context(), ada, second)
+				if !errors.Is(err, journal.ErrClaimed) {
+					t.Errorf("the second one begins with %v", err)
+				}
 			}
 		})
+		return hears(file)
 	}
-	both.Wait()
-	same(t, "transcribed", sorted(h.heard), []string{"001_audio.ogg", "002_audio.ogg", "003_audio.ogg"})
+	p.transcribe(false)
+	same(t, "transcribed", h.heard, []string{"001_audio.ogg", "002_audio.ogg", "003_audio.ogg"})
 	same(t, "state", h.session().State, session.Transcribed)
+	other.transcribe(false) // it can be, now that the first one has ended
+	same(t, "transcribed again", len(h.heard), 3)
 }
 
 func TestTranscriptionThatIsStoppedIsInterruptedWhenItsSessionIsOpened(t *testing.T) {

@@ -326,8 +326,9 @@ func (e *Engine) startOf(b *journal.Beginning, s Spec) (*StartRecord, error) {
 	start := &StartRecord{Assistant: s.Assistant, Build: e.Build, TreeFile: s.TreeFile, Tree: e.blobHash(s.Tree), Consumed: s.Consume}
 	b.Blobs = append(b.Blobs, s.Tree)
 	for _, t := range s.Texts {
-		start.Texts = append(start.Texts, NamedBlob{Name: t.Name, Blob: e.blobHash(t.Content)})
-		b.Blobs = append(b.Blobs, t.Content)
+		content := e.Redact(t.Content)
+		start.Texts = append(start.Texts, NamedBlob{Name: t.Name, Blob: e.blobHash(content)})
+		b.Blobs = append(b.Blobs, content)
 	}
 	var err error
 	if start.Given, err = bt.EncodePorts(s.Given); err != nil {

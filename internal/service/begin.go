@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -19,7 +20,7 @@ const (
 // begin makes a run with how. What another beginning was first to use up or to claim is read anew, so that of two at once the second sees what
 // the first has done; a run that holds a claim is waited for, and goes on here if nobody drives it.
 func (s *Service) begin(ctx context.Context, owner journal.Owner, r Request, how func(run.Spec) error) (*assistant.Assistant, run.Spec, error) {
-	patient, stop := context.WithTimeout(ctx, claimPatience)
+	patient, stop := context.WithTimeout(ctx, cmp.Or(r.Patience, claimPatience))
 	defer stop()
 	for late := false; ; late = true {
 		a, spec, err := s.spec(ctx, owner, r, late)

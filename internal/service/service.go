@@ -120,6 +120,8 @@ type Request struct {
 	Words     string
 	Options   any    // the assistant's own
 	Key       string // of Submit: what is submitted again under the same key is the same run, for good; "": it is another one
+
+	Patience time.Duration // with a run that holds what this one wants to claim; 0: half a minute
 }
 
 // Start begins a run, and waits for room where as many are driven as may be, and for a run that holds what it claims. Cancelling ctx is a request to stop it: a server gives a

@@ -249,6 +249,112 @@ suite("a stream", { timeout: 5 * deadline }, () => {
   });
 });
 
+suite("the Council", { timeout: 5 * deadline }, () => {
+  const words = "The offer for the new office looks good, but I don't trust the numbers. Should we move in May?";
+
+  /** A session of ada's in which something was said. */
+  async function thinking() {
+    const { session_id: session } = await given(ada.POST("/api/council/sessions", { body: { language: "en" } }));
+    const path = { session };
+    await given(ada.POST("/api/council/sessions/{session}/entries", { params: { path }, body: { text: words } }));
+    return path;
+  }
+
+  test("takes in words, recordings and the files of forms, and knows them again", async () => {
+    const path = await thinking();
+    const recording = new Uint8Array([...new TextEncoder().encode("OggS"), 0, 255, 0, 1]);
+    const upload = (name: string) =>
+      ada.POST("/api/council/sessions/{session}/entries", {
+        params: { path, query: { name } },
+        body: "",
+        bodySerializer: () => new Blob([recording]),
+        headers: { "Content-Type": "audio/ogg" },
+      });
+    const added = await given(upload("memo.ogg"));
+    assert.deepEqual([added.entry.sequence, added.entry.transcription_status, added.entry.original_filename, added.transcription], [2, "PENDING", "memo.ogg", undefined]);
+    assert.match(added.not_transcribed ?? "", /^Nothing is set up/);
+    const again = await upload("copy.ogg");
+    assert.deepEqual([again.response.status, again.data?.same_as], [200, 2]);
+    const note = new FormData();
+    note.set("file", new Blob(["What I thought on the way."]), "note.txt");
+    const noted = await given(ada.POST("/api/council/sessions/{session}/entries", { params: { path }, body: { file: "" }, bodySerializer: () => note }));
+    assert.deepEqual([noted.entry.sequence, noted.entry.original_filename], [3, "note.txt"]);
+    const said = await given(ada.GET("/api/council/sessions/{session}/entries/{seq}/transcript", { params: { path: { ...path, seq: 3 } } }));
+    assert.equal(said.text, "What I thought on the way.");
+    const audio = { params: { path: { ...path, seq: 2 } }, parseAs: "arrayBuffer" as const };
+    const whole = await ada.GET("/api/council/sessions/{session}/entries/{seq}/audio", audio);
+    assert.deepEqual([whole.response.headers.get("Content-Type"), new Uint8Array(whole.data ?? new ArrayBuffer())], ["audio/ogg", recording]);
+    const part = await ada.GET("/api/council/sessions/{session}/entries/{seq}/audio", { ...audio, headers: { Range: "bytes=4-5" } });
+    assert.deepEqual([part.response.status, new Uint8Array(part.data ?? new ArrayBuffer())], [206, recording.slice(4, 6)]);
+    await refused(ada.POST("/api/council/sessions/{session}/transcription", { params: { path }, body: {} }), 409, "no_transcriber");
+    await refused(
+      ada.POST("/api/council/sessions/{session}/entries", { params: { path }, body: "", bodySerializer: () => "<p>", headers: { "Content-Type": "text/html" } }),
+      415,
+      "not_audio",
+    );
+  });
+
+  test("has an oracle answer, and keeps the answer", async () => {
+    const path = await thinking();
+    const body = { oracles: ["skeptic"] };
+    const { prompts } = await given(ada.POST("/api/council/sessions/{session}/preview", { params: { path }, body }));
+    assert.ok(prompts[0]?.prompt.includes(words));
+    const run = await given(ada.POST("/api/council/sessions/{session}/answers", { params: { path }, body, headers: { Accept: "application/json" } }));
+    assert.ok("result" in run, "the run waits");
+    const { text, answer } = await given(ada.GET("/api/council/sessions/{session}/responses/{seq}", { params: { path: { ...path, seq: 1 } } }));
+    assert.deepEqual([answer.run, answer.context_snapshot.transcript_count, run.result?.answer.trim()], [run.id, 1, text.trim()]);
+    const session = await given(ada.GET("/api/council/sessions/{session}", { params: { path } }));
+    assert.deepEqual([session.state, session.llm_entries.map((a) => a.oracle_id)], ["READY", prompts.map((p) => p.oracle_id)]);
+    await refused(ada.POST("/api/council/sessions/{session}/answers", { params: { path }, body: { oracles: ["nobody"] } }), 404, "no_oracle");
+  });
+
+  test("tells, while several answer, by which run each can be followed", async () => {
+    const path = await thinking();
+    const body = { oracles: ["skeptic", "optimist", "pragmatist"] };
+    const asked: string[] = [];
+    let answered: string[] = [];
+    for await (const e of told(ada.POST("/api/council/sessions/{session}/answers", { params: { path }, body, parseAs: "stream" }))) {
+      if (e.event === "event" && e.data.type === "oracle.asked") {
+        asked.push(e.data.data["run"] as string);
+      }
+      if (e.event === "answer") {
+        answered = (e.data.result?.outcome["answers"] as { run_id: string }[]).map((a) => a.run_id);
+      }
+    }
+    assert.equal(asked.length, 3);
+    assert.deepEqual(answered, asked);
+    for (const run of asked) {
+      assert.equal((await ended(run)).status, "done");
+    }
+  });
+
+  test("lists its oracles, each with its text", async () => {
+    const all = await given(ada.GET("/api/council/oracles"));
+    assert.ok(all.oracles.length >= 18, `there are ${all.oracles.length}`);
+    const { id = "" } = all.oracles[0] ?? {};
+    const oracle = await given(ada.GET("/api/council/oracles/{oracle}", { params: { path: { oracle: id } } }));
+    assert.ok(oracle.content.includes(oracle.placeholder));
+  });
+
+  test("finds, changes, exports and deletes sessions, each user's own", async () => {
+    const path = await thinking();
+    const find = (client: typeof ada) => client.GET("/api/council/search", { params: { query: { q: "trust numbers", limit: 200 } } });
+    assert.ok((await given(find(ada))).hits.some((h) => h.session_id === path.session && h.id === "t1"));
+    assert.deepEqual((await given(find(eve))).hits, []);
+    const changed = await given(ada.PATCH("/api/council/sessions/{session}", { params: { path }, body: { name: "Moving", ui_preferences: { include_llm_history: false } } }));
+    assert.deepEqual([changed.name, changed.language, changed.ui_preferences.include_llm_history], ["Moving", "en", false]);
+    const { sessions } = await given(ada.GET("/api/council/sessions", { params: { query: { find: "moving" } } }));
+    assert.deepEqual(sessions.map((s) => [s.session_id, s.said, s.answered]), [[path.session, 1, 0]]);
+    const file = await ada.GET("/api/council/sessions/{session}/export", { params: { path }, parseAs: "text" });
+    assert.ok(file.data?.toString().startsWith("# Moving\n"));
+    await refused(eve.GET("/api/council/sessions/{session}", { params: { path } }), 404, "not_found");
+    await refused(eve.DELETE("/api/council/sessions/{session}", { params: { path } }), 404, "not_found");
+    assert.deepEqual((await given(ada.POST("/api/council/sessions/{session}/repair", { params: { path } }))).findings, []);
+    assert.equal((await given(ada.DELETE("/api/council/sessions/{session}", { params: { path } }))).trash, path.session);
+    await refused(ada.GET("/api/council/sessions/{session}", { params: { path } }), 404, "not_found");
+  });
+});
+
 suite("what can't be done is refused with a problem", { timeout: 5 * deadline }, () => {
   test("who shows no token, or a wrong one", async () => {
     await refused(program.client().GET("/api/me"), 401, "no_token");

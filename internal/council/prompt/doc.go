@@ -12,12 +12,12 @@ import "time"
 
 // Entry is a transcript or an oracle's response.
 type Entry struct {
-	ID       string    // "t1", "r2"
-	Sequence int       // from 1, of its kind
-	Oracle   string    // whose response it is; "": a transcript
-	At       time.Time // when it was received or made
-	Text     string
-	Missing  bool // its file could not be read
+	ID       string    `json:"id"`               // "t1", "r2"
+	Sequence int       `json:"sequence"`         // from 1, of its kind
+	Oracle   string    `json:"oracle,omitempty"` // whose response it is; "": a transcript
+	At       time.Time `json:"at"`               // when it was received or made
+	Text     string    `json:"text"`
+	Missing  bool      `json:"missing,omitempty"` // its file could not be read
 }
 
 // Options say what a context holds.

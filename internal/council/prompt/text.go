@@ -110,6 +110,9 @@ func escape(text string) string {
 	return b.String()
 }
 
+// Body is a text as a block of a context holds it: nothing in it reads as a header.
+func Body(text string) string { return escape(clean(text)) }
+
 // headerName is a name that ends neither its line nor its brackets.
 func headerName(name string) string {
 	name = strings.Map(func(r rune) rune {

@@ -143,3 +143,11 @@ func (s *Store) ResponseText(ctx context.Context, id string, sequence int) (stri
 		return e.File, nil
 	})
 }
+
+// ResponseOf is ResponseText of an answer that was read with its session, as TranscriptOf is of an entry.
+func (s *Store) ResponseOf(ctx context.Context, id string, e LlmEntry) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	return s.textIn(id, responseFolder, e.File)
+}

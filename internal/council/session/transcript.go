@@ -168,6 +168,11 @@ func (s *Store) text(ctx context.Context, id, folder string, name func(m *Sessio
 	if err != nil {
 		return "", err
 	}
+	return s.textIn(id, folder, file)
+}
+
+// textIn reads a file of a session.
+func (s *Store) textIn(id, folder, file string) (string, error) {
 	if err := checkFile(file); err != nil {
 		return "", err
 	}
@@ -195,6 +200,14 @@ func (s *Store) Transcript(ctx context.Context, id string, sequence int) (string
 		}
 		return e.Transcript, nil
 	})
+}
+
+// TranscriptOf is Transcript of an entry that was read with its session: to read all of a session, metadata.json is not read for each.
+func (s *Store) TranscriptOf(ctx context.Context, id string, e AudioEntry) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	return s.textIn(id, transcriptFolder, e.Transcript)
 }
 
 // recording finds the audio of an entry; it is there, and no link.

@@ -1,0 +1,412 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/api"
+	"sibyl/internal/council"
+	"sibyl/internal/council/persona"
+	"sibyl/internal/council/session"
+	"sibyl/internal/journal"
+	"sibyl/internal/model"
+	"sibyl/internal/service"
+	"sibyl/prompts"
+)
+
+// The addresses of the Council.
+const (
+	councils = "/api/council/sessions"
+	oracles  = "/api/council/oracles"
+)
+
+// council is what the Council of the house is made of: built-in oracles, rules in place of models, and folders of the test.
+func (h *house) council() council.Deps {
+	h.Helper()
+	texts, err := fs.Sub(prompts.FS, "council")
+	if err != nil {
+		h.Fatal(err)
+	}
+	var mu sync.Mutex
+	folders := map[journal.Owner]*session.Store{}
+	h.Cleanup(func() {
+		for _, one := range folders {
+			_ = one.Close()
+		}
+	})
+	return council.Deps{Store: h.store, Prompts: texts, Now: time.Now, Oracles: persona.New(persona.Config{}),
+		Sessions: func(owner journal.Owner) (*session.Store, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if folders[owner] == nil {
+				made, err := session.Open(session.Config{Folder: filepath.Join(h.folder, string(owner)), LockWait: deadline})
+				if err != nil {
+					return nil, err
+				}
+				folders[owner] = made
+			}
+			return folders[owner], nil
+		},
+		Choose: func(_ context.Context, asked string) (string, error) {
+			switch asked {
+			case "", council.RulesModel:
+				return council.RulesModel, nil
+			case "test:names":
+				return asked, nil
+			}
+			return "", errors.New("there is no such model")
+		},
+		Model:    func(_ context.Context, id string) (model.Model, error) { return voice{id}, nil },
+		Describe: func(context.Context, string) model.Info { return model.Info{} },
+		Missing: func() string {
+			if h.transcribe == nil {
+				return "set transcription.command in /etc/sibyl/config.yaml"
+			}
+			return ""
+		},
+		Transcribe: func(ctx context.Context, file, _ string, _ func(done, of int)) (session.Transcript, error) {
+			text, err := h.transcribe(ctx, file)
+			return session.Transcript{Text: text, By: "test"}, err
+		},
+		Within: func(ctx context.Context, owner journal.Owner, id string, o council.Options) (json.RawMessage, error) {
+			r, err := h.config.Service.Within(ctx, owner, id, service.Request{Assistant: council.MemberName, Options: o})
+			return r.Outcome, err
+		}}
+}
+
+// voice answers by rules, or with a name for a session.
+type voice struct{ id string }
+
+func (v voice) ID() string { return v.id }
+
+func (voice) Local() bool { return true }
+
+func (v voice) Chat(ctx context.Context, req model.Request, emit func(model.Delta) error) (r model.Response, err error) {
+	r.Text = `{"name":"The new office"}`
+	if v.id == council.RulesModel {
+		r, err = council.OfflineRule(ctx, req)
+	}
+	r.Model, r.Finish = v.id, model.FinishStop
+	if emit != nil && err == nil {
+		err = emit(model.Delta{Text: r.Text})
+	}
+	return r, err
+}
+
+// withCouncil is a house in which the Council can be asked.
+func withCouncil(t testing.TB) *house {
+	h := newHouse(t)
+	h.others = append(h.others, theCouncil(h)...)
+	return h
+}
+
+// sitting begins a session of the Council in which something was said.
+func (h *house) sitting(token string, words ...string) api.CouncilSession {
+	h.Helper()
+	var s api.CouncilSession
+	h.get(question{method: "POST", path: councils, token: token, body: map[string]any{"language": "en"}}, &s)
+	for _, one := range words {
+		h.get(question{method: "POST", path: councils + "/" + s.ID + "/entries", token: token, body: map[string]any{"text": one}}, nil)
+	}
+	return s
+}
+
+const offer = "The offer for the new office looks good, but I don't trust the numbers. Should we move in May?"
+
+func TestCouncilSessionIsBegunChangedExportedSearchedAndDeleted(t *testing.T) {
+	h := newHouse(t).open()
+	var s api.CouncilSession
+	a := h.get(question{method: "POST", path: councils, body: map[string]any{"name": "  The \n office ", "language": "en"}}, &s)
+	at := councils + "/" + s.ID
+	if a.status != 201 || a.header.Get("Location") != at || s.Name != "The office" || s.State != session.Collecting || s.Language != "en" || !s.Preferences.IncludeLLMHistory {
+		t.Errorf("%d %v %+v", a.status, a.header, s)
+	}
+	var added api.CouncilAdded
+	a = h.get(question{method: "POST", path: at + "/entries", body: map[string]any{"text": offer}}, &added)
+	if a.status != 201 || added.Session != s.ID || added.Entry.Sequence != 1 || added.Entry.Status != session.Success || added.Transcription != nil || added.Waits != "" {
+		t.Errorf("%d %+v", a.status, added)
+	}
+	h.get(question{method: "PATCH", path: at, body: map[string]any{"name": "Büro", "language": "de", "ui_preferences": map[string]bool{"include_llm_history": false}}}, &s)
+	if s.Name != "Büro" || s.NamedBy != session.ByPerson || s.Language != "de" || s.Preferences.IncludeLLMHistory {
+		t.Errorf("changed to %+v", s)
+	}
+	h.get(question{method: "PATCH", path: at, body: map[string]any{"ui_preferences": map[string]bool{"simplified_buttons": true}}}, &s)
+	if s.Name != "Büro" || s.Language != "de" || s.Preferences.IncludeLLMHistory || !s.Preferences.SimplifiedButtons {
+		t.Errorf("what was not given is changed: %+v", s)
+	}
+	var got api.CouncilSession
+	h.get(question{path: at}, &got)
+	if diff := cmp.Diff(s, got); diff != "" || len(got.Entries) != 1 {
+		t.Errorf("(-changed +got):\n%s", diff)
+	}
+	var said api.CouncilTranscript
+	if h.get(question{path: at + "/entries/1/transcript"}, &said); said.Text != offer || said.Entry.Sequence != 1 {
+		t.Errorf("%+v", said)
+	}
+	var x api.CouncilExport
+	a = h.get(question{path: at + "/export?format=json"}, &x)
+	if x.Session.ID != s.ID || len(x.Said) != 1 || x.Said[0].Text != offer || x.Said[0].ID != "t1" || !strings.Contains(a.header.Get("Content-Disposition"), `filename="council-`+s.ID+`.json"`) {
+		t.Errorf("%v %+v", a.header, x)
+	}
+	if a = h.get(question{path: at + "/export"}, nil); !strings.HasPrefix(string(a.body), "# Büro\n") || a.header.Get("Content-Type") != "text/markdown; charset=utf-8" {
+		t.Errorf("%v %s", a.header, a.body)
+	}
+	var hits api.CouncilHits
+	if h.get(question{path: "/api/council/search?q=numbers+trust"}, &hits); len(hits.Hits) != 1 || hits.Hits[0].Session != s.ID || hits.Hits[0].ID != "t1" {
+		t.Errorf("%+v", hits)
+	}
+	if h.get(question{path: "/api/council/search?q=numbers", token: evesToken}, &hits); len(hits.Hits) != 0 {
+		t.Errorf("eve finds what ada said: %+v", hits)
+	}
+	var repaired api.CouncilRepaired
+	if h.get(question{method: "POST", path: at + "/repair"}, &repaired); repaired.ID != s.ID || repaired.Changed || len(repaired.Findings) != 0 {
+		t.Errorf("%+v", repaired)
+	}
+	var gone api.CouncilTrashed
+	if h.get(question{method: "DELETE", path: at}, &gone); gone != (api.CouncilTrashed{ID: s.ID, Trash: s.ID}) {
+		t.Errorf("%+v", gone)
+	}
+	if _, err := os.Stat(filepath.Join(h.folder, "ada", ".trash", s.ID, "metadata.json")); err != nil {
+		t.Error(err)
+	}
+	h.refused("what is deleted", question{path: at}, 404, "not_found")
+	h.refused("deleted again", question{method: "DELETE", path: at}, 404, "not_found")
+}
+
+func TestCouncilRequestThatCannotBeCarriedOutIsRefusedAndChangesNothing(t *testing.T) {
+	h := newHouse(t).open()
+	s := h.sitting("", offer)
+	at := councils + "/" + s.ID
+	before := h.get(question{path: at}, nil).body
+	for about, one := range map[string]struct {
+		question
+		status int
+		kind   string
+	}{
+		"a name of nothing":           {question{method: "PATCH", path: at, body: map[string]any{"name": " \n", "language": "pt"}}, 400, "invalid_request"},
+		"an empty name":               {question{method: "PATCH", path: at, body: map[string]any{"name": ""}}, 400, "invalid_request"},
+		"a name of 300 characters":    {question{method: "PATCH", path: at, body: map[string]any{"name": strings.Repeat("ä", 300), "language": "pt"}}, 413, "too_large"},
+		"what is no language":         {question{method: "PATCH", path: at, body: map[string]any{"name": "x", "language": "hunter2 hunter2"}}, 400, "invalid_request"},
+		"a session of no language":    {question{method: "POST", path: councils, body: map[string]any{"language": "../hunter2"}}, 400, "invalid_request"},
+		"another property":            {question{method: "PATCH", path: at, body: map[string]any{"hunter2": "x"}}, 400, "invalid_request"},
+		"a state by hand":             {question{method: "PATCH", path: at, body: map[string]any{"state": "READY"}}, 400, "invalid_request"},
+		"a preference that is none":   {question{method: "PATCH", path: at, body: map[string]any{"ui_preferences": map[string]any{"include_llm_history": "hunter2"}}}, 400, "invalid_request"},
+		"no words to find":            {question{path: "/api/council/search?q=%20"}, 400, "invalid_request"},
+		"no parameter to find":        {question{path: "/api/council/search"}, 400, "invalid_request"},
+		"too many hits":               {question{path: "/api/council/search?q=tea&limit=201"}, 400, "invalid_request"},
+		"another form of export":      {question{path: at + "/export?format=exe"}, 400, "invalid_request"},
+		"an entry that is not there":  {question{path: at + "/entries/7/transcript"}, 404, "not_found"},
+		"an entry that is no number":  {question{path: at + "/entries/x/transcript"}, 400, "invalid_request"},
+		"entry nought":                {question{path: at + "/entries/0/audio"}, 400, "invalid_request"},
+		"the audio of words":          {question{path: at + "/entries/1/audio"}, 404, "not_found"},
+		"an answer that is not there": {question{path: at + "/responses/1"}, 404, "not_found"},
+		"a body for the repair":       {question{method: "POST", path: at + "/repair", body: "{}"}, 400, "invalid_request"},
+	} {
+		if a := h.refused(about, one.question, one.status, one.kind); strings.Contains(string(a.body), "hunter2") {
+			t.Errorf("%s: the answer repeats what was sent: %s", about, a.body)
+		}
+	}
+	if after := h.get(question{path: at}, nil).body; string(after) != string(before) {
+		t.Errorf("it was\n%s\nand is\n%s", before, after)
+	}
+}
+
+func TestListOfCouncilSessionsGoesOnWhereItEnded(t *testing.T) {
+	h := newHouse(t).open()
+	if a := h.get(question{path: councils}, nil); strings.TrimSpace(string(a.body)) != `{"sessions":[],"skipped":[]}` {
+		t.Errorf("of nothing: %s", a.body)
+	}
+	var made []string
+	for i := range 5 {
+		s := h.sitting("", fmt.Sprintf("Office %d", i))
+		made = append([]string{s.ID}, made...)
+	}
+	h.sitting(evesToken, "Garden")
+	var seen []string
+	after := ""
+	for range 5 {
+		var part api.CouncilSessions
+		h.get(question{path: councils + "?limit=2&after=" + after}, &part)
+		for _, s := range part.Sessions {
+			seen = append(seen, s.ID)
+		}
+		if after = part.Next; after == "" {
+			break
+		}
+		h.get(question{method: "DELETE", path: councils + "/" + after}, nil) // where the list goes on even so
+	}
+	if diff := cmp.Diff(made, seen); diff != "" {
+		t.Errorf("(-made +seen):\n%s", diff)
+	}
+	var found api.CouncilSessions
+	if h.get(question{path: councils + "?find=office"}, &found); len(found.Sessions) != 3 {
+		t.Errorf("of the name: %+v", found)
+	}
+	if h.get(question{path: councils + "?find=" + made[0]}, &found); len(found.Sessions) != 1 || found.Sessions[0].Name != "Office 4" || found.Sessions[0].Said != 1 {
+		t.Errorf("of the id: %+v", found)
+	}
+	for _, q := range []string{"?limit=0", "?limit=201", "?limit=x", "?after=x", "?after=..%2f..%2f..%2f..%2f..%2fetc", "?order=up", "?find=" + strings.Repeat("x", 201)} {
+		h.refused(q, question{path: councils + q}, 400, "invalid_request")
+	}
+}
+
+// theirs are requests about a session, of every route that names one.
+func theirs(id string) []question {
+	at := councils + "/" + id
+	asked := map[string]any{"oracles": []string{"skeptic"}}
+	return []question{{path: at}, {method: "PATCH", path: at, body: map[string]any{"name": "mine"}}, {method: "DELETE", path: at}, {path: at + "/export"}, {path: at + "/export?format=json"},
+		{method: "POST", path: at + "/repair"}, {method: "POST", path: at + "/entries", body: map[string]any{"text": "mine"}},
+		{method: "POST", path: at + "/entries?name=a.ogg", body: "OggS", header: map[string]string{"Content-Type": "audio/ogg"}}, {path: at + "/entries/1/audio"},
+		{path: at + "/entries/1/transcript"}, {path: at + "/responses/1"}, {method: "POST", path: at + "/answers", body: asked}, {method: "POST", path: at + "/preview", body: asked},
+		{method: "POST", path: at + "/transcription", body: map[string]any{}}, {method: "POST", path: at + "/name", body: map[string]any{}}}
+}
+
+func TestCouncilSessionOfAnotherIsAsOneThatNeverWas(t *testing.T) {
+	h := withCouncil(t).open()
+	s := h.sitting("", offer)
+	before := h.get(question{path: councils + "/" + s.ID}, nil).body
+	for i, q := range theirs(s.ID) {
+		q.token = evesToken
+		unknown := theirs("2020-02-02_20-20-20")[i]
+		unknown.token = evesToken
+		his := h.refused(q.method+" "+q.path, q, 404, "not_found")
+		if never := h.refused(q.method+" "+unknown.path, unknown, 404, "not_found"); string(his.body) != string(never.body) {
+			t.Errorf("%s is told apart: %s, %s", q.path, his.body, never.body)
+		}
+	}
+	for _, forged := range []string{"..%2f" + s.ID, "%2e%2e%2fada%2f" + s.ID, "..%5c" + s.ID, s.ID + "%00", s.ID[:10], s.ID + "_02", ".trash", ".locks", "%F0%9F%92%A9", strings.Repeat("x", 300)} {
+		for _, q := range theirs(forged) {
+			h.refused(q.method+" "+q.path, q, 404, "not_found")
+		}
+	}
+	if after := h.get(question{path: councils + "/" + s.ID}, nil).body; string(after) != string(before) {
+		t.Errorf("it was\n%s\nand is\n%s", before, after)
+	}
+}
+
+func TestCouncilSessionThatIsDamagedIsSkippedRepairedAndDeleted(t *testing.T) {
+	h := newHouse(t).open()
+	s := h.sitting("", offer)
+	at := councils + "/" + s.ID
+	if err := os.WriteFile(filepath.Join(h.folder, "ada", s.ID, "metadata.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var all api.CouncilSessions
+	if h.get(question{path: councils}, &all); len(all.Sessions) != 0 || len(all.Skipped) != 1 || all.Skipped[0].ID != s.ID {
+		t.Errorf("%+v", all)
+	}
+	h.refused("read", question{path: at}, 409, "damaged")
+	h.refused("added to", question{method: "POST", path: at + "/entries", body: map[string]any{"text": "more"}}, 409, "damaged")
+	var repaired api.CouncilRepaired
+	if h.get(question{method: "POST", path: at + "/repair"}, &repaired); !repaired.Changed || len(repaired.Findings) == 0 {
+		t.Errorf("%+v", repaired)
+	}
+	var said api.CouncilTranscript
+	if h.get(question{path: at + "/entries/1/transcript"}, &said); said.Text != offer {
+		t.Errorf("%+v", said)
+	}
+	if err := os.WriteFile(filepath.Join(h.folder, "ada", s.ID, "metadata.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.get(question{method: "DELETE", path: at}, nil)
+}
+
+func TestCouncilTellsNoPathOfItsServer(t *testing.T) {
+	h := newHouse(t)
+	dir := t.TempDir()
+	for name, text := range map[string]string{"cetico.md": "# Cético\n\n{{CONTEXT}}\n", "broken.md": "\xff\xfe\x00", "twice.md": "# Cético\n\nx\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.config.Council.Oracles = persona.New(persona.Config{Dir: dir})
+	h.open()
+	s := h.sitting("", offer)
+	at := councils + "/" + s.ID
+	h.get(question{method: "POST", path: at + "/entries?name=a.wav", body: "RIFF", header: map[string]string{"Content-Type": "audio/wav"}}, nil)
+	folder, err := h.config.Council.Sessions("ada")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := folder.FailTranscript(t.Context(), s.ID, 2, "whisper: can't open "+filepath.Join(h.folder, "ada", s.ID, "audio", "002_audio.wav")); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{councils, at, at + "/export", at + "/export?format=json", oracles, "/api/council/search?q=office"} {
+		a := h.get(question{path: path}, nil)
+		for _, private := range []string{h.folder, filepath.Dir(h.folder), dir} {
+			if strings.Contains(string(a.body), private) {
+				t.Errorf("%s tells %s: %s", path, private, a.body)
+			}
+		}
+	}
+	var got api.CouncilSession
+	if h.get(question{path: at}, &got); got.Entries[1].Error != "whisper: can't open "+s.ID+"/audio/002_audio.wav" {
+		t.Errorf("of the failure is told: %s", got.Entries[1].Error)
+	}
+	var all api.CouncilOracles
+	if h.get(question{path: oracles}, &all); len(all.Oracles) != 2 || all.Oracles[0].File != "cetico.md" || len(all.Oracles[0].Warnings) != 1 || len(all.Skipped) != 1 || all.Skipped[0].File != "broken.md" {
+		t.Errorf("%+v", all)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if a := h.refused("oracles that are gone", question{path: oracles}, http.StatusServiceUnavailable, "no_oracles"); strings.Contains(string(a.body), dir) {
+		t.Error(string(a.body))
+	}
+}
+
+func TestOraclesAreListedAndShown(t *testing.T) {
+	h := newHouse(t).open()
+	var all api.CouncilOracles
+	h.get(question{path: oracles, token: adasReader}, &all)
+	if len(all.Oracles) < 18 || len(all.Skipped) != 0 {
+		t.Fatalf("%+v", all)
+	}
+	for _, one := range all.Oracles {
+		var shown api.CouncilPersona
+		if h.get(question{path: oracles + "/" + one.ID}, &shown); shown.Name != one.Name || !strings.Contains(shown.Content, shown.Placeholder) || strings.Contains(one.File, "/") {
+			t.Errorf("%+v is shown as %+v", one, shown)
+		}
+	}
+	for _, id := range []string{"a1b2c3d4", all.Oracles[0].Name, "..%2fcetico", strings.ToUpper(all.Oracles[0].ID)} {
+		h.refused(id, question{path: oracles + "/" + strings.ReplaceAll(id, " ", "%20")}, 404, "no_oracle")
+	}
+}
+
+func TestWhoMayOnlyReadTheCouncilMendsNothing(t *testing.T) {
+	h := newHouse(t).open()
+	s := h.sitting("", offer)
+	at := councils + "/" + s.ID
+	h.get(question{method: "POST", path: at + "/entries?name=a.wav", body: "RIFF", header: map[string]string{"Content-Type": "audio/wav"}}, nil)
+	folder, err := h.config.Council.Sessions("ada")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := folder.Move(t.Context(), s.ID, session.TranscriptionBegins); err != nil { // by a run that is no more
+		t.Fatal(err)
+	}
+	var got api.CouncilSession
+	if h.get(question{path: at, token: adasReader}, &got); got.State != session.Transcribing || got.Mended != nil {
+		t.Errorf("for a reader it is %s, %q", got.State, got.Mended)
+	}
+	for _, path := range []string{councils, at, at + "/export", at + "/entries/1/transcript", at + "/entries/2/audio", "/api/council/search?q=office"} {
+		if a := h.ask(question{method: "HEAD", path: path, token: adasReader}); a.status != 200 || len(a.body) != 0 {
+			t.Errorf("HEAD %s: %d with %d bytes", path, a.status, len(a.body))
+		}
+	}
+	if h.get(question{path: at}, &got); got.State != session.Interrupted || len(got.Mended) != 1 {
+		t.Errorf("for a writer it is %s, %q", got.State, got.Mended)
+	}
+}

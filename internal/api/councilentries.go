@@ -1,0 +1,312 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"path"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"sibyl/internal/council"
+	"sibyl/internal/council/session"
+	"sibyl/internal/journal"
+	"sibyl/internal/user"
+)
+
+// neededToMend is the scope of who may have put right what a crash has left.
+const neededToMend = user.Write
+
+// CouncilWords are words that are added to a session as if they had been said.
+type CouncilWords struct {
+	Text string `json:"text" minLength:"1"`
+}
+
+// CouncilAdded is what came of adding to a session.
+type CouncilAdded struct {
+	Session       string        `json:"session_id"`
+	Name          string        `json:"name,omitempty" doc:"Of the session."`
+	State         session.State `json:"state" enum:"COLLECTING,TRANSCRIBING,TRANSCRIBED,READY,INTERRUPTED,ERROR"`
+	Entry         CouncilEntry  `json:"entry"`
+	Same          int           `json:"same_as,omitempty" doc:"The entry that has this very content already: entry is that one, and nothing was added."`
+	Transcription *Begun        `json:"transcription,omitempty" doc:"The run that writes the recording down."`
+	Waits         string        `json:"not_transcribed,omitempty" doc:"Why there is no such run. The recording is kept."`
+	Mended        []string      `json:"mended,omitempty" doc:"What was put right that a crash, a stop or a full disk had left."`
+}
+
+// CouncilTranscript is what was heard in an entry, or typed in.
+type CouncilTranscript struct {
+	Entry CouncilEntry `json:"entry"`
+	Text  string       `json:"text"`
+}
+
+// CouncilResponse is what an oracle has answered.
+type CouncilResponse struct {
+	Answer CouncilAnswer `json:"answer"`
+	Text   string        `json:"text"`
+}
+
+// CouncilItem is in the address of an entry or an answer of a session.
+type CouncilItem struct {
+	CouncilPath
+	Sequence int `path:"seq" minimum:"1" doc:"Its sequence in the session."`
+}
+
+func (s *Server) councilEntryRoutes(tag string) {
+	const entries, entry, audio = councilSession + "/entries", councilSession + "/entries/{seq}", "/audio"
+	schemas := s.api.OpenAPI().Components.Schemas
+	added := schemas.Schema(reflect.TypeFor[CouncilAdded](), true, "")
+	words := schemas.Schema(reflect.TypeFor[CouncilWords](), true, "")
+	register(s, route{id: "addCouncilEntry", method: http.MethodPost, path: entries, tag: tag, summary: "Add words, a recording or a text file to a session", status: http.StatusCreated, takesFiles: true,
+		problems: append([]int{http.StatusRequestTimeout}, councilWrites...),
+		content:  []mediaType{{jsonType, "CouncilAdded", "The session has this very content already."}},
+		also:     []success{{http.StatusCreated, strings.TrimPrefix(added.Ref, schemasRef), "It was added. Location has the address of the run that writes it down, if there is one."}}}, s.addEntry)
+	binary := func() *huma.MediaType {
+		return &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
+	}
+	s.api.OpenAPI().Paths[entries].Post.RequestBody = &huma.RequestBody{Required: true,
+		Description: "Words as JSON, or a file: as it is, with its content type, or as the field ‘file’ of a form. It is streamed, and may be larger than other bodies.",
+		Content: map[string]*huma.MediaType{jsonType: {Schema: words}, octets: binary(), "audio/*": binary(), "video/*": binary(), "text/plain": binary(), "text/markdown": binary(),
+			formType: {Schema: &huma.Schema{Type: huma.TypeObject, Required: []string{"file"}, Properties: map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary"}}}}}}
+	register(s, route{id: "getCouncilAudio", method: http.MethodGet, path: entry + audio, tag: tag, summary: "A recording, whole or in part (Range)", problems: councilReads,
+		content: []mediaType{{octets, "", "In the type of its content."}},
+		also:    []success{{http.StatusPartialContent, "", "The part that was asked for."}}}, s.councilAudio)
+	register(s, route{id: "getCouncilTranscript", method: http.MethodGet, path: entry + "/transcript", tag: tag, summary: "What was heard in a recording, or typed in", problems: councilReads}, s.councilTranscript)
+	register(s, route{id: "getCouncilResponse", method: http.MethodGet, path: councilSession + "/responses/{seq}", tag: tag, summary: "What an oracle has answered", problems: councilReads}, s.councilResponse)
+}
+
+// councilUpload says what a file is called, which its body does not.
+type councilUpload struct {
+	CouncilPath
+	Name        string `query:"name" maxLength:"1000" doc:"What the file is called; else the header Content-Disposition says it."`
+	Disposition string `header:"Content-Disposition" maxLength:"4000" doc:"As ‘attachment; filename=\"memo.ogg\"’."`
+}
+
+// addEntry takes something into a session as it arrives.
+func (s *Server) addEntry(ctx context.Context, in *councilUpload) (*huma.StreamResponse, error) {
+	o, tell, err := s.opened(ctx, in.Session)
+	if err != nil {
+		return nil, s.problem(ctx, err).closing()
+	}
+	closed, p := s.openStream(exchangeOf(ctx).owner()) // an upload lasts, too
+	if p != nil {
+		return nil, p.closing()
+	}
+	return &huma.StreamResponse{Body: func(c huma.Context) {
+		defer closed()
+		r, w := humago.Unwrap(c)
+		added, err := s.addTo(w, r, o.ID, in.label())
+		if err != nil {
+			refuse(w, s.problem(r.Context(), wordless{err}).closing())
+			return
+		}
+		s.tellAdded(w, r, o, added, tell)
+	}}, nil
+}
+
+// label is what the file is called.
+func (in *councilUpload) label() string {
+	_, params, err := mime.ParseMediaType(in.Disposition)
+	if err != nil {
+		params = nil
+	}
+	return cmp.Or(in.Name, params["filename"])
+}
+
+// addTo takes in the body of a request: words as JSON, a file as it is, or the file of a form.
+func (s *Server) addTo(w http.ResponseWriter, r *http.Request, id, label string) (added session.Added, err error) {
+	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	ending, isFile := fileEnding(kind)
+	switch {
+	case err != nil || r.Header.Get("Content-Encoding") != "" || !isFile && kind != jsonType && kind != formType:
+		return added, newProblem(http.StatusUnsupportedMediaType, "not_audio", "This is nothing that can be added to a session.",
+			"Send words as JSON, or a recording or a text as it is, with its content type, not compressed.")
+	case kind == jsonType:
+		return s.addWords(w, r, id)
+	}
+	in := s.newIntake(w, r)
+	if p := in.announced(r.ContentLength); p != nil {
+		return added, p
+	}
+	var from io.Reader = in
+	if kind == formType {
+		if label, from, err = fileOf(in, params["boundary"]); err != nil {
+			return added, cmp.Or[error](in.failure(), err)
+		}
+	}
+	if path.Ext(label) == "" { // by its ending it is known for what it is
+		label = cmp.Or(label, "recording") + "." + ending
+	}
+	add := s.config.AddAudio
+	if add == nil {
+		add = s.addAudio
+	}
+	added, err = add(r.Context(), exchangeOf(r.Context()).owner(), id, label, from)
+	if failed := in.failure(); err != nil && failed != nil {
+		return added, failed
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return added, brokenBody()
+	}
+	return added, err
+}
+
+func (s *Server) addAudio(ctx context.Context, owner journal.Owner, id, label string, content io.Reader) (session.Added, error) {
+	folder, err := s.config.Council.Sessions(owner)
+	if err != nil {
+		return session.Added{}, err
+	}
+	return folder.AddAudio(ctx, id, label, content)
+}
+
+func (s *Server) addWords(w http.ResponseWriter, r *http.Request, id string) (added session.Added, err error) {
+	if p := s.take(w, r, &huma.Operation{RequestBody: &huma.RequestBody{}}); p != nil {
+		return added, p
+	}
+	raw, err := io.ReadAll(r.Body) // take has it in memory
+	if err != nil {
+		return added, err
+	}
+	var words CouncilWords
+	if err := strict(raw, &words); err != nil {
+		return added, newProblem(http.StatusBadRequest, "invalid_request", "The body is wrong: "+err.Error()+".", "It is an object with the property text.")
+	}
+	folder, err := s.councilFolder(r.Context())
+	if err != nil {
+		return added, err
+	}
+	added.Entry, err = folder.AddText(r.Context(), id, words.Text)
+	return added, err
+}
+
+// tellAdded has a recording written down, and says what came of it.
+func (s *Server) tellAdded(w http.ResponseWriter, r *http.Request, o council.Opened, added session.Added, tell func(string) string) {
+	ctx := r.Context()
+	f := CouncilAdded{Session: o.ID, Name: o.Name, State: o.State, Entry: councilEntryForm(added.Entry, tell), Same: added.Same, Mended: told(o.Mended, tell)}
+	if added.Entry.Status == session.Pending {
+		begun, err := s.beginTranscription(ctx, o.ID, false, "")
+		if err == nil {
+			f.Transcription = &begun
+			w.Header().Set("Location", runPath(begun.Run))
+		} else { // it is added all the same
+			f.Waits = s.problem(ctx, err).Detail
+		}
+	}
+	if folder, err := s.councilFolder(ctx); err == nil {
+		if now, err := folder.Get(ctx, o.ID); err == nil { // it may be deleted by now
+			f.Name, f.State = now.Name, now.State
+		}
+	}
+	status := http.StatusCreated
+	if added.Same != 0 {
+		status = http.StatusOK
+	}
+	raw, err := json.Marshal(f)
+	if err != nil {
+		refuse(w, s.problem(ctx, err))
+		return
+	}
+	w.Header().Set("Content-Type", jsonType)
+	w.WriteHeader(status)
+	_, _ = w.Write(raw) // whoever does not wait for it gets none
+}
+
+func (s *Server) councilAudio(ctx context.Context, in *CouncilItem) (*huma.StreamResponse, error) {
+	folder, err := s.councilFolder(ctx)
+	if err != nil {
+		return nil, err
+	}
+	id, err := known(in.Session)
+	if err != nil {
+		return nil, err
+	}
+	closed, p := s.openStream(exchangeOf(ctx).owner()) // a download lasts, too
+	if p != nil {
+		return nil, p
+	}
+	f, e, err := folder.OpenAudio(ctx, id, in.Sequence)
+	if err != nil {
+		closed()
+		return nil, fileProblem(err)
+	}
+	return &huma.StreamResponse{Body: func(c huma.Context) {
+		defer closed()
+		defer func() { _ = f.Close() }() // opened for reading only
+		r, w := humago.Unwrap(c)
+		info, err := f.Stat()
+		head := make([]byte, 512)
+		n, readErr := f.ReadAt(head, 0)
+		if err != nil || readErr != nil && !errors.Is(readErr, io.EOF) {
+			refuse(w, s.problem(r.Context(), cmp.Or(err, readErr)))
+			return
+		}
+		h := w.Header()
+		h.Set("Content-Type", audioType(head[:n]))
+		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": e.File}))
+		h.Set("ETag", strconv.Quote(strconv.FormatInt(info.Size(), 36)+"-"+strconv.FormatInt(info.ModTime().UnixNano(), 36)))
+		http.ServeContent(&bounded{w, s.config.Limits.Stall}, r, "", info.ModTime(), f)
+	}}, nil
+}
+
+// audioType is the content type of a recording, by its first bytes. Whatever is none is bytes, so that no browser takes it for a page.
+func audioType(head []byte) string {
+	switch found := http.DetectContentType(head); {
+	case strings.HasPrefix(found, "audio/"):
+		return found
+	case found == "application/ogg", found == "video/webm", found == "video/mp4":
+		_, kind, _ := strings.Cut(found, "/")
+		return "audio/" + kind
+	case bytes.HasPrefix(head, []byte("fLaC")):
+		return "audio/flac"
+	case len(head) > 11 && string(head[4:11]) == "ftypM4A":
+		return "audio/mp4"
+	case len(head) > 1 && head[0] == 0xff && head[1]&0xe6 == 0xe2: // the beginning of a frame of layer III
+		return "audio/mpeg"
+	}
+	return octets
+}
+
+func (s *Server) councilTranscript(ctx context.Context, in *CouncilItem) (*of[CouncilTranscript], error) {
+	o, tell, err := s.opened(ctx, in.Session)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := s.councilFolder(ctx)
+	if err != nil {
+		return nil, err
+	}
+	text, err := folder.Transcript(ctx, o.ID, in.Sequence)
+	for _, e := range o.Audio {
+		if err == nil && e.Sequence == in.Sequence {
+			return &of[CouncilTranscript]{CouncilTranscript{councilEntryForm(e, tell), text}}, nil
+		}
+	}
+	return nil, fileProblem(cmp.Or(err, error(session.ErrNotFound)))
+}
+
+func (s *Server) councilResponse(ctx context.Context, in *CouncilItem) (*of[CouncilResponse], error) {
+	o, _, err := s.opened(ctx, in.Session)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := s.councilFolder(ctx)
+	if err != nil {
+		return nil, err
+	}
+	text, err := folder.ResponseText(ctx, o.ID, in.Sequence)
+	for _, a := range o.Answers {
+		if err == nil && a.Sequence == in.Sequence {
+			return &of[CouncilResponse]{CouncilResponse{councilAnswerForm(a), text}}, nil
+		}
+	}
+	return nil, fileProblem(cmp.Or(err, error(session.ErrNotFound)))
+}

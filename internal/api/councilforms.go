@@ -1,0 +1,274 @@
+package api
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"sibyl/internal/council"
+	"sibyl/internal/council/persona"
+	"sibyl/internal/council/prompt"
+	"sibyl/internal/council/session"
+)
+
+// CouncilSession is a session of the Council, as its metadata.json has it.
+type CouncilSession struct {
+	ID          string             `json:"session_id"`
+	State       session.State      `json:"state" enum:"COLLECTING,TRANSCRIBING,TRANSCRIBED,READY,INTERRUPTED,ERROR"`
+	Entries     []CouncilEntry     `json:"audio_entries" doc:"What was said, in the order in which it came."`
+	Answers     []CouncilAnswer    `json:"llm_entries" doc:"What oracles answered, in the order in which it came."`
+	Preferences CouncilPreferences `json:"ui_preferences"`
+	Name        string             `json:"name,omitempty"`
+	NamedBy     string             `json:"named_by,omitempty" doc:"words (the first that were said), person, or a model."`
+	Language    string             `json:"language,omitempty" doc:"Left out: it is found out."`
+	CreatedAt   time.Time          `json:"created_at,omitzero"`
+	Mended      []string           `json:"mended,omitempty" doc:"What was put right that a crash, a stop or a full disk had left."`
+}
+
+// CouncilPreferences are what the person chose for a session.
+type CouncilPreferences struct {
+	SimplifiedButtons bool `json:"simplified_buttons"`
+	IncludeLLMHistory bool `json:"include_llm_history" doc:"Earlier answers are in the context."`
+}
+
+// CouncilEntry is something that was said: a recording, or words typed in.
+type CouncilEntry struct {
+	Sequence   int            `json:"sequence" doc:"From 1."`
+	ReceivedAt time.Time      `json:"received_at"`
+	File       string         `json:"local_filename,omitempty" doc:"Left out of words typed in."`
+	Size       int64          `json:"file_size_bytes"`
+	Seconds    *float64       `json:"duration_seconds,omitempty" doc:"Left out where it is not known."`
+	Status     session.Status `json:"transcription_status" enum:"PENDING,SUCCESS,FAILED"`
+	Transcript string         `json:"transcript_filename,omitempty"`
+	Checksum   string         `json:"checksum,omitempty"`
+	Original   string         `json:"original_filename,omitempty" doc:"What it was called where it came from."`
+	Silent     bool           `json:"silent,omitempty" doc:"Nothing is to be heard."`
+	By         string         `json:"transcribed_by,omitempty"`
+	Heard      string         `json:"heard_language,omitempty"`
+	Flags      []CouncilFlag  `json:"transcript_flags,omitempty" doc:"What of the transcript is not to be trusted."`
+	Error      string         `json:"transcription_error,omitempty"`
+	Attempts   int            `json:"transcription_attempts,omitempty"`
+}
+
+// CouncilFlag marks a part of a transcript that is not to be trusted.
+type CouncilFlag struct {
+	Kind  string  `json:"kind"`
+	Text  string  `json:"text,omitempty"`
+	Start float64 `json:"start_seconds,omitempty"`
+	End   float64 `json:"end_seconds,omitempty"`
+}
+
+// CouncilAnswer is an answer that lies in a session's folder.
+type CouncilAnswer struct {
+	Sequence  int             `json:"sequence" doc:"From 1."`
+	CreatedAt time.Time       `json:"created_at"`
+	Oracle    string          `json:"oracle_name"`
+	OracleID  string          `json:"oracle_id"`
+	File      string          `json:"response_filename"`
+	Context   CouncilSnapshot `json:"context_snapshot"`
+	Run       string          `json:"run,omitempty"`
+	Kind      string          `json:"kind,omitempty" doc:"Left out of an oracle's answer."`
+	Round     int             `json:"round,omitempty" doc:"Of a debate, from 1."`
+}
+
+// CouncilSnapshot says what an oracle was told.
+type CouncilSnapshot struct {
+	Transcripts    int      `json:"transcript_count"`
+	Responses      int      `json:"llm_response_count"`
+	IncludeHistory bool     `json:"include_llm_history"`
+	TokensEstimate *int     `json:"total_tokens_estimate,omitempty"`
+	Entries        []string `json:"entry_ids,omitempty" doc:"t1 is transcript 1, r2 answer 2."`
+	PromptHash     string   `json:"prompt_hash,omitempty"`
+	Model          string   `json:"model,omitempty"`
+	Cut            []string `json:"cut,omitempty" doc:"What was left out for want of room."`
+}
+
+// CouncilSummary is a session as lists have it.
+type CouncilSummary struct {
+	ID        string        `json:"session_id"`
+	State     session.State `json:"state" enum:"COLLECTING,TRANSCRIBING,TRANSCRIBED,READY,INTERRUPTED,ERROR"`
+	Name      string        `json:"name,omitempty"`
+	Language  string        `json:"language,omitempty"`
+	CreatedAt time.Time     `json:"created_at,omitzero"`
+	Said      int           `json:"said" doc:"How many recordings and texts it has."`
+	Waiting   int           `json:"not_transcribed" doc:"How many of them have no transcript."`
+	Answered  int           `json:"answered" doc:"How many answers it has."`
+}
+
+// CouncilSessions is a part of the list of sessions, the newest first.
+type CouncilSessions struct {
+	Sessions []CouncilSummary `json:"sessions"`
+	Skipped  []CouncilSkipped `json:"skipped" doc:"What can't be read, and is left out. Repairing a session rebuilds it."`
+	Next     string           `json:"next,omitempty" doc:"Where the list goes on: for the parameter after. Left out at its end."`
+}
+
+// CouncilSkipped is a session that is left out of a list, and why.
+type CouncilSkipped struct {
+	ID     string `json:"session_id"`
+	Reason string `json:"reason"`
+}
+
+// CouncilExport is a session with all its words.
+type CouncilExport struct {
+	Session  CouncilSession `json:"session"`
+	Said     []CouncilSaid  `json:"entries" doc:"In the order of time."`
+	Problems []string       `json:"problems" doc:"What breaks the rules of its form."`
+	Left     []string       `json:"left_out" doc:"What no context has, and why."`
+}
+
+// CouncilSaid is what was said or answered, with its words.
+type CouncilSaid struct {
+	ID       string    `json:"id" doc:"t1 is transcript 1, r2 answer 2."`
+	Sequence int       `json:"sequence"`
+	Oracle   string    `json:"oracle,omitempty" doc:"Whose answer it is; left out of a transcript."`
+	At       time.Time `json:"at"`
+	Text     string    `json:"text"`
+	Missing  bool      `json:"missing,omitempty" doc:"Its file could not be read."`
+}
+
+// CouncilTrashed is a session that was deleted.
+type CouncilTrashed struct {
+	ID    string `json:"session_id"`
+	Trash string `json:"trash" doc:"What it is called in the trash folder beside the sessions, from which whoever runs the server can move it back."`
+}
+
+// CouncilRepaired is what was found in a session, and put right.
+type CouncilRepaired struct {
+	ID       string           `json:"session_id"`
+	Findings []CouncilFinding `json:"findings"`
+	Changed  bool             `json:"changed"`
+	Mended   []string         `json:"mended,omitempty"`
+}
+
+// CouncilFinding is one thing of them.
+type CouncilFinding struct {
+	Mend string `json:"mend" doc:"What was done about it, in a word."`
+	File string `json:"file,omitempty"`
+	Text string `json:"text"`
+}
+
+// CouncilHits are the places that have the words that were looked for, the best first.
+type CouncilHits struct {
+	Hits []CouncilHit `json:"hits"`
+}
+
+// CouncilHit is one of them.
+type CouncilHit struct {
+	Session string    `json:"session_id"`
+	Name    string    `json:"name,omitempty"`
+	ID      string    `json:"id,omitempty" doc:"t1 is transcript 1, r2 answer 2; left out for the name of the session."`
+	At      time.Time `json:"at"`
+	Passage string    `json:"passage"`
+}
+
+// CouncilOracle is an oracle as lists have it.
+type CouncilOracle struct {
+	ID       string       `json:"id"`
+	Name     string       `json:"name"`
+	File     string       `json:"file" doc:"The name of its file."`
+	Mode     persona.Mode `json:"mode" enum:"placeholder,append"`
+	Language string       `json:"language,omitempty"`
+	Warnings []string     `json:"warnings"`
+}
+
+// CouncilOracles are the oracles of the server, and the files that can't be used.
+type CouncilOracles struct {
+	Oracles []CouncilOracle        `json:"oracles"`
+	Skipped []CouncilSkippedOracle `json:"skipped"`
+}
+
+// CouncilSkippedOracle is a file that can't be used.
+type CouncilSkippedOracle struct {
+	File   string `json:"file"`
+	Reason string `json:"reason"`
+}
+
+// CouncilPersona is an oracle with its text.
+type CouncilPersona struct {
+	CouncilOracle
+	Placeholder string `json:"placeholder"`
+	Content     string `json:"content" doc:"Markdown."`
+}
+
+func councilSessionForm(o council.Opened, tell func(string) string) CouncilSession {
+	f := CouncilSession{ID: o.ID, State: o.State, Entries: []CouncilEntry{}, Answers: []CouncilAnswer{}, Preferences: CouncilPreferences{o.Preferences.SimplifiedButtons,
+		o.Preferences.IncludeLLMHistory}, Name: o.Name, NamedBy: o.NamedBy, Language: o.Language, CreatedAt: o.CreatedAt, Mended: told(o.Mended, tell)}
+	for _, e := range o.Audio {
+		f.Entries = append(f.Entries, councilEntryForm(e, tell))
+	}
+	for _, a := range o.Answers {
+		f.Answers = append(f.Answers, councilAnswerForm(a))
+	}
+	return f
+}
+
+func councilEntryForm(e session.AudioEntry, tell func(string) string) CouncilEntry {
+	f := CouncilEntry{Sequence: e.Sequence, ReceivedAt: e.ReceivedAt, File: e.File, Size: e.Size, Seconds: e.Seconds, Status: e.Status, Transcript: e.Transcript, Checksum: e.Checksum,
+		Original: e.Original, Silent: e.Silent, By: e.By, Heard: e.Heard, Error: tell(e.Error), Attempts: e.Attempts}
+	for _, one := range e.Flags {
+		f.Flags = append(f.Flags, CouncilFlag{Kind: one.Kind, Text: one.Text, Start: one.Start, End: one.End})
+	}
+	return f
+}
+
+func councilAnswerForm(e session.LlmEntry) CouncilAnswer {
+	return CouncilAnswer{Sequence: e.Sequence, CreatedAt: e.CreatedAt, Oracle: e.OracleName, OracleID: e.OracleID, File: e.File, Context: councilSnapshotForm(e.Context), Run: e.Run, Kind: e.Kind, Round: e.Round}
+}
+
+func councilSnapshotForm(c session.ContextSnapshot) CouncilSnapshot {
+	return CouncilSnapshot{Transcripts: c.Transcripts, Responses: c.Responses, IncludeHistory: c.IncludeHistory, TokensEstimate: c.TokensEstimate, Entries: c.Entries, PromptHash: c.PromptHash, Model: c.Model, Cut: c.Cut}
+}
+
+func councilSummaryForm(m session.Session) CouncilSummary {
+	f := CouncilSummary{ID: m.ID, State: m.State, Name: m.Name, Language: m.Language, CreatedAt: m.CreatedAt, Said: len(m.Audio), Answered: len(m.Answers)}
+	for _, e := range m.Audio {
+		if e.Status != session.Success {
+			f.Waiting++
+		}
+	}
+	return f
+}
+
+func councilExportForm(x council.Export, tell func(string) string) CouncilExport {
+	f := CouncilExport{Session: councilSessionForm(council.Opened{Session: x.Session}, tell), Said: []CouncilSaid{}, Problems: list(told(x.Problems, tell)), Left: list(told(x.Left, tell))}
+	for _, e := range x.Entries {
+		f.Said = append(f.Said, councilSaidForm(e))
+	}
+	return f
+}
+
+func councilSaidForm(e prompt.Entry) CouncilSaid {
+	return CouncilSaid{ID: e.ID, Sequence: e.Sequence, Oracle: e.Oracle, At: e.At, Text: e.Text, Missing: e.Missing}
+}
+
+func councilRepairedForm(r council.Repaired, tell func(string) string) CouncilRepaired {
+	f := CouncilRepaired{ID: r.Session, Findings: []CouncilFinding{}, Changed: r.Changed || len(r.Mended) > 0, Mended: told(r.Mended, tell)}
+	for _, one := range r.Findings {
+		f.Findings = append(f.Findings, CouncilFinding{Mend: string(one.Mend), File: one.File, Text: tell(one.Text)})
+	}
+	return f
+}
+
+// councilOracleForm tells of an oracle, with the name of its file: where that lies is the server's own business.
+func councilOracleForm(p persona.Persona) CouncilOracle {
+	return CouncilOracle{ID: p.ID, Name: p.Name, File: filepath.Base(p.File), Mode: p.Mode, Language: p.Language, Warnings: told(list(p.Warnings), withoutFolder(filepath.Dir(p.File)))}
+}
+
+// told are remarks as they are told to somebody elsewhere.
+func told(all []string, tell func(string) string) []string {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i] = tell(all[i])
+	}
+	return all
+}
+
+// withoutFolder takes a folder of this machine out of a remark: what is in it keeps its name.
+func withoutFolder(folder string) func(string) string {
+	return func(text string) string {
+		text = strings.ReplaceAll(text, folder+string(filepath.Separator), "")
+		return strings.ReplaceAll(text, folder, fmt.Sprintf("the folder “%s”", filepath.Base(folder)))
+	}
+}

@@ -1,0 +1,176 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"sibyl/internal/council"
+	"sibyl/internal/council/persona"
+	"sibyl/internal/journal"
+	"sibyl/internal/service"
+)
+
+// CouncilQuestion says who is to answer what was said in a session, and how.
+type CouncilQuestion struct {
+	Oracles []string `json:"oracles" minItems:"1" maxItems:"12" doc:"Ids, names, or beginnings of them. Several answer side by side over the same context."`
+	History *bool    `json:"history,omitempty" doc:"Whether earlier answers are in the context. Left out: as the session is set."`
+	Rounds  int      `json:"rounds,omitempty" minimum:"1" maximum:"5" doc:"From the second on, each oracle reads the answers of the others. Left out: 1."`
+	Review  bool     `json:"review,omitempty" doc:"They rank each other's answers, without knowing whose they are."`
+	Chair   string   `json:"chair,omitempty" maxLength:"200" doc:"The oracle who edits what all have said."`
+	Model   string   `json:"model,omitempty" maxLength:"200" doc:"provider:model; offline:rules for none. Left out: as the server is set to."`
+}
+
+// CouncilTranscribe says which recordings are written down: those that wait.
+type CouncilTranscribe struct {
+	Again bool `json:"again,omitempty" doc:"Also those that have failed."`
+}
+
+// CouncilNaming has a model name a session.
+type CouncilNaming struct {
+	Model string `json:"model,omitempty" maxLength:"200" doc:"provider:model. Left out: as the server is set to."`
+}
+
+// CouncilPrompts are the prompts that would be sent.
+type CouncilPrompts struct {
+	Prompts []CouncilPrompt `json:"prompts"`
+}
+
+// CouncilPrompt is the very prompt of an oracle.
+type CouncilPrompt struct {
+	OracleID string          `json:"oracle_id"`
+	Oracle   string          `json:"oracle_name"`
+	Model    string          `json:"model"`
+	Prompt   string          `json:"prompt"`
+	Context  CouncilSnapshot `json:"context_snapshot"`
+	Cut      string          `json:"cut,omitempty" doc:"What did not fit into the model's window."`
+	Left     []string        `json:"left_out" doc:"What no context has, and why."`
+}
+
+// aboutSession is a request about a session that begins a run.
+type aboutSession[T any] struct {
+	CouncilPath
+	Key  string `header:"Idempotency-Key" maxLength:"200" doc:"Names the request, so that it can be sent again when its answer was lost: the same key of a user gives the same run, for as long as there is that run."`
+	Body T
+}
+
+func (s *Server) councilRunRoutes(tag string) {
+	begins := append([]int{http.StatusNotFound}, councilWrites...)
+	answers := []mediaType{{eventStream, "StreamEvent", ""}, {jsonType, "RunWithResult", ""}}
+	waits := []success{{http.StatusAccepted, "Begun", "The run waits; Location has its address."}}
+	register(s, route{id: "askCouncil", method: http.MethodPost, path: councilSession + "/answers", tag: tag, summary: "Have oracles answer, as they do, or whole (Accept: application/json)",
+		problems: begins, content: answers, also: waits}, s.askCouncil)
+	register(s, route{id: "nameCouncilSession", method: http.MethodPost, path: councilSession + "/name", tag: tag, summary: "Have a model name a session that no person has named",
+		problems: begins, content: answers, also: waits}, s.nameCouncil)
+	register(s, route{id: "transcribeCouncilSession", method: http.MethodPost, path: councilSession + "/transcription", tag: tag, summary: "Have the recordings of a session written down", status: http.StatusAccepted,
+		problems: begins}, s.transcribeCouncil)
+	register(s, route{id: "previewCouncil", method: http.MethodPost, path: councilSession + "/preview", tag: tag, summary: "The very prompts of oracles; nobody is asked", problems: begins}, s.previewCouncil)
+}
+
+// question is what a person wants of oracles, as the Council knows it: oracles by their ids, so that what is wrong with a name is said here.
+func (s *Server) question(ctx context.Context, session string, q CouncilQuestion) (council.Options, error) {
+	o := council.Options{Session: session, History: q.History, Rounds: q.Rounds, Review: q.Review, Model: q.Model}
+	for _, name := range q.Oracles {
+		p, err := s.config.Council.Oracles.Find(ctx, name)
+		if err != nil {
+			return o, err
+		}
+		o.Oracles = append(o.Oracles, p.ID)
+	}
+	if q.Chair == "" {
+		return o, nil
+	}
+	p, err := s.config.Council.Oracles.Find(ctx, q.Chair)
+	if errors.Is(err, persona.ErrNotFound) {
+		return o, newProblem(http.StatusNotFound, "no_oracle", "There is no such oracle for the chair.", "The list of oracles has their names and ids.")
+	}
+	o.Chair = p.ID
+	return o, err
+}
+
+func (s *Server) askCouncil(ctx context.Context, in *aboutSession[CouncilQuestion]) (*huma.StreamResponse, error) {
+	o, _, err := s.opened(ctx, in.Session)
+	if err != nil {
+		return nil, err
+	}
+	options, err := s.question(ctx, o.ID, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	return s.councilRun(ctx, options, in.Key)
+}
+
+func (s *Server) nameCouncil(ctx context.Context, in *aboutSession[CouncilNaming]) (*huma.StreamResponse, error) {
+	o, _, err := s.opened(ctx, in.Session)
+	if err != nil {
+		return nil, err
+	}
+	return s.councilRun(ctx, council.Options{Session: o.ID, Name: true, Model: in.Body.Model}, in.Key)
+}
+
+// councilRun begins a run of the Council, and answers with what happens in it, as ask does.
+func (s *Server) councilRun(ctx context.Context, o council.Options, key string) (*huma.StreamResponse, error) {
+	return s.answered(ctx, func() (service.Submitted, error) {
+		return s.submitRequest(ctx, service.Request{Assistant: council.Name, Options: o, Key: key})
+	}, (*stream).streamOrAnswer)
+}
+
+// afterLast is how long a transcription of a session is waited for before it is said that one goes on: one that has looked for recordings for the last
+// time is over by then, and any other takes in what was added.
+const afterLast = 500 * time.Millisecond
+
+// beginTranscription has the recordings of a session written down. Where that is being done it gives the run that does it, unless those that have failed
+// are wanted again.
+func (s *Server) beginTranscription(ctx context.Context, session string, again bool, key string) (Begun, error) {
+	if s.config.Council.Missing() != "" {
+		return Begun{}, newProblem(http.StatusConflict, "no_transcriber", "Nothing is set up on this server that transcribes. The recordings are kept, and wait.",
+			"Whoever runs the server can set up a model, a server or a command that does.")
+	}
+	begun, err := s.submitRequest(ctx, service.Request{Assistant: council.TranscriptionName, Options: council.Options{Session: session, Again: again}, Key: key, Patience: afterLast})
+	if held, ok := errors.AsType[*journal.ClaimedError](err); ok && !again {
+		return s.standing(ctx, held.Run)
+	}
+	if err != nil {
+		return Begun{}, err
+	}
+	about(ctx, begun.Run)
+	return begunForm(begun), nil
+}
+
+func (s *Server) transcribeCouncil(ctx context.Context, in *aboutSession[CouncilTranscribe]) (*begunAt, error) {
+	o, _, err := s.opened(ctx, in.Session)
+	if err != nil {
+		return nil, err
+	}
+	begun, err := s.beginTranscription(ctx, o.ID, in.Body.Again, in.Key)
+	if err != nil {
+		return nil, err
+	}
+	return &begunAt{Location: runPath(begun.Run), Body: begun}, nil
+}
+
+func (s *Server) previewCouncil(ctx context.Context, in *struct {
+	CouncilPath
+	Body CouncilQuestion
+}) (*of[CouncilPrompts], error) {
+	o, tell, err := s.opened(ctx, in.Session)
+	if err != nil {
+		return nil, err
+	}
+	options, err := s.question(ctx, o.ID, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.config.Council.Preview(ctx, exchangeOf(ctx).owner(), options)
+	if err != nil {
+		return nil, err
+	}
+	f := CouncilPrompts{Prompts: []CouncilPrompt{}}
+	for _, p := range all {
+		f.Prompts = append(f.Prompts, CouncilPrompt{OracleID: p.Oracle.ID, Oracle: p.Oracle.Name, Model: p.Model, Prompt: p.Prompt, Context: councilSnapshotForm(p.Snapshot), Cut: p.Cut, Left: list(told(p.Left, tell))})
+	}
+	return &of[CouncilPrompts]{f}, nil
+}

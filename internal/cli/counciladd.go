@@ -1,0 +1,194 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/council"
+	"sibyl/internal/council/session"
+)
+
+// begun opens the session that something is added to: the named one, the latest, or a fresh one where there is none or it is wanted.
+func (s *sitting) begun(ctx context.Context, name string, fresh bool) error {
+	if fresh && name != "" {
+		return withCode(ExitUsage, errors.New("--new and --session exclude each other"))
+	}
+	var err error
+	if !fresh {
+		err = s.openSession(ctx, name)
+	}
+	if fresh || errors.Is(err, council.ErrNone) {
+		s.Session, err = s.desk.New(ctx, s.owner(), "", "")
+	}
+	return err
+}
+
+// adding are the flags of commands that add to a session.
+type adding struct {
+	session string
+	fresh   bool
+}
+
+func (f *adding) on(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().BoolVar(&f.fresh, "new", false, "begin a session with it")
+	return withSession(cmd, &f.session)
+}
+
+func (c *command) councilSay() *cobra.Command {
+	var f adding
+	cmd := &cobra.Command{Use: "say TEXT... | -", Short: "Add words to a session", Args: cobra.MinimumNArgs(1),
+		Long:    "Adds words to the latest session, as if they had been said; the first ones begin a session. With ‘-’ they are read from standard input.",
+		Example: "  sibyl council say \"The offer looks good, but I don't trust the numbers.\"\n  sibyl council say --new \"Something else…\"",
+		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
+			text := strings.Join(args, " ")
+			if text == "-" {
+				raw, err := io.ReadAll(io.LimitReader(c.In, 2<<20))
+				if err != nil {
+					return withCode(ExitUsage, fmt.Errorf("reading standard input: %w", err))
+				}
+				text = string(raw)
+			}
+			if err := s.begun(ctx, f.session, f.fresh); err != nil {
+				return err
+			}
+			e, err := s.desk.Say(ctx, s.owner(), s.ID, text)
+			if err != nil {
+				return err
+			}
+			return s.added(ctx, []session.Added{{Entry: e}})
+		})}
+	return c.withJSON(f.on(cmd), "one JSON object")
+}
+
+// added says what was added to the session.
+func (s *sitting) added(ctx context.Context, all []session.Added) error {
+	now, err := s.desk.Get(ctx, s.owner(), s.ID)
+	if err != nil {
+		return err
+	}
+	if s.asJSON {
+		for i := range all {
+			if n := slices.IndexFunc(now.Audio, func(e session.AudioEntry) bool { return e.Sequence == all[i].Entry.Sequence }); n >= 0 {
+				all[i].Entry = now.Audio[n]
+			}
+		}
+		return s.printJSON(struct {
+			Session string          `json:"session_id"`
+			Name    string          `json:"name"`
+			State   session.State   `json:"state"`
+			Added   []session.Added `json:"added"`
+		}{now.ID, now.Name, now.State, all})
+	}
+	fmt.Fprintln(s.Out, sessionLine(now))
+	if first := len(now.Audio) == 1 && len(now.Answers) == 0; first && all[0].Entry.Status == session.Success {
+		if name := s.desk.Handy(ctx, s.owner(), now); name != "" {
+			s.note("‘sibyl council ask %s’ asks an oracle about it, ‘sibyl council oracles’ lists them", strings.ToLower(name))
+		}
+	}
+	return nil
+}
+
+func (c *command) councilAdd() *cobra.Command {
+	var f adding
+	var later bool
+	cmd := &cobra.Command{Use: "add FILE...", Short: "Add recordings or texts to a session", Args: cobra.MinimumNArgs(1),
+		Long: "Copies files into the latest session: recordings (ogg, opus, mp3, wav, m4a, webm, flac), or texts (txt, md). Recordings are transcribed at\n" +
+			"once where something is set up that does (docs/council.md); else they wait, and nothing of them is lost.",
+		Example: "  sibyl council add memo.ogg\n  sibyl council add --new monday.m4a tuesday.m4a",
+		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
+			for _, name := range args { // before a session begins for nothing
+				if _, err := os.Stat(name); err != nil {
+					return withCode(ExitUsage, err)
+				}
+			}
+			if err := s.begun(ctx, f.session, f.fresh); err != nil {
+				return err
+			}
+			all, err := s.addFiles(ctx, args)
+			return s.takenIn(ctx, all, later, err)
+		})}
+	cmd.Flags().BoolVar(&later, "later", false, "transcribe nothing yet")
+	return c.withView(f.on(cmd), "one JSON object")
+}
+
+// addFiles adds files one after the other. What was added before one that can't be stays.
+func (s *sitting) addFiles(ctx context.Context, names []string) (all []session.Added, err error) {
+	for _, name := range names {
+		one, err := s.addFile(ctx, name)
+		if err != nil {
+			return all, err
+		}
+		if one.Same != 0 {
+			s.note("%s is the same as recording %d, and was not added again", name, one.Same)
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+func (s *sitting) addFile(ctx context.Context, name string) (session.Added, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return session.Added{}, withCode(ExitUsage, err)
+	}
+	if !info.Mode().IsRegular() {
+		return session.Added{}, withCode(ExitUsage, fmt.Errorf("%s is no file", name))
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return session.Added{}, withCode(ExitUsage, err)
+	}
+	defer func() { _ = f.Close() }() // opened for reading only
+	return s.desk.Add(ctx, s.owner(), s.ID, filepath.Base(name), f)
+}
+
+// takenIn tells what was added, and has it written down unless that is to be later or something failed. For a program there is one object, of how
+// things stand in the end.
+func (s *sitting) takenIn(ctx context.Context, all []session.Added, later bool, failed error) error {
+	tell := func() error {
+		if len(all) == 0 {
+			return nil
+		}
+		return s.added(ctx, all)
+	}
+	if failed != nil || later {
+		return errors.Join(failed, tell())
+	}
+	if !s.asJSON {
+		if err := tell(); err != nil {
+			return err
+		}
+		return s.transcribeAdded(ctx, all)
+	}
+	out := s.Out
+	s.Out = io.Discard
+	err := s.transcribeAdded(ctx, all)
+	s.Out = out
+	return errors.Join(err, tell())
+}
+
+// transcribeAdded has what was added written down, or says what would.
+func (s *sitting) transcribeAdded(ctx context.Context, all []session.Added) error {
+	waiting := 0
+	for _, one := range all {
+		if one.Entry.Status == session.Pending {
+			waiting++
+		}
+	}
+	if waiting == 0 {
+		return nil
+	}
+	if why := s.desk.Missing(); why != "" {
+		s.note("not transcribed yet: %s", why)
+		return nil
+	}
+	return s.transcribe(ctx, false)
+}

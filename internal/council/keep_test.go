@@ -1,0 +1,176 @@
+package council_test
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sibyl/internal/council"
+	"sibyl/internal/council/session"
+	"sibyl/internal/journal"
+)
+
+// inHouse runs a test in a fresh house, whose clock stands still while anything goes on.
+func inHouse(t *testing.T, test func(h *house)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { test(newHouse(t)) })
+}
+
+// open opens the session, and gives what was put right.
+func (p *process) open() []string {
+	p.Helper()
+	return must(p.desk.Open(p.Context(), ada, p.id))(p).Mended
+}
+
+func TestAnswerThatCanNotBeWrittenIsShownToldAndWrittenOnceItCanBe(t *testing.T) {
+	inHouse(t, func(h *house) {
+		h.says("Hm.")
+		before := h.metadata()
+		unlock := h.locked("llm_responses")
+		p := h.process("one", h.journal)
+		r := p.begin(council.Name, h.ask("ada"))
+		res, o := p.wait(r)
+		same(h, "status", res.Status, journal.Done)
+		same(h, "answer", []any{o.Answer.Text, o.Answer.File}, []any{"Ada answers.", ""})
+		contains(h, res.Answer, "Ada answers.")
+		contains(h, strings.Join(res.Warnings, "\n"), "the answer of Ada is not in the session's folder", "is written as soon as that can be")
+		contains(h, h.told(p, r.ID), "could not be written into the session's folder, and stays in the journal")
+		same(h, "metadata.json", h.metadata(), before)
+		mended := p.open()
+		same(h, "lines", len(mended), 1)
+		contains(h, mended[0], "an answer waits in the journal (run "+r.ID+")")
+
+		p.run(h.ask("bob")) // another run of the session takes nothing of the first one away
+		unlock()
+		mended = p.open()
+		same(h, "lines", len(mended), 2)
+		contains(h, strings.Join(mended, "\n"), "an answer that could not be written before lies in the session's folder: 001_", "002_")
+		same(h, "lines when it is opened again", p.open(), nil)
+		h.whole(2)
+		var who []string
+		for _, e := range h.session().Answers {
+			who = append(who, e.OracleName)
+			same(h, "stored", h.stored(e.File), e.OracleName+" answers.")
+			same(h, "snapshot", []any{e.Context.Transcripts, e.Context.Model, e.Context.Entries}, []any{1, acting, []string{"t1"}})
+		}
+		same(h, "whose", sorted(who), []string{"Ada", "Bob"})
+		at := slices.IndexFunc(h.session().Answers, func(e session.LlmEntry) bool { return e.OracleName == "Ada" })
+		same(h, "run and time of the entry", []any{h.session().Answers[at].Run, h.session().Answers[at].CreatedAt}, []any{r.ID, o.Answer.At})
+	})
+}
+
+func TestTwoWhoOpenASessionAtOnceWriteAnAnswerOnce(t *testing.T) {
+	inHouse(t, func(h *house) {
+		h.says("Hm.")
+		unlock := h.locked("llm_responses")
+		h.process("one", h.journal).run(h.ask("ada"))
+		unlock()
+		var both sync.WaitGroup
+		for _, holder := range []string{"two", "three"} {
+			p := h.process(holder, h.journal)
+			both.Go(func() {
+				if _, err := p.desk.Open(h.Context(), ada, h.id); err != nil {
+					h.Error(err)
+				}
+			})
+		}
+		both.Wait()
+		h.whole(1)
+	})
+}
+
+func TestAnswersOfASittingThatCanNotBeWrittenAreWrittenOnceTheyCanBe(t *testing.T) {
+	inHouse(t, func(h *house) {
+		h.says("Hm.")
+		unlock := h.locked("llm_responses")
+		p := h.process("one", h.journal)
+		o := h.ask("ada", "bob")
+		o.Rounds, o.Chair = 2, "cleo"
+		res, out := p.run(o)
+		same(h, "status", res.Status, journal.Done)
+		contains(h, strings.Join(res.Warnings, "\n"), "the answer of Ada is not", "the answer of Bob is not", "the answer of Cleo is not")
+		same(h, "answers", []any{names(out.Answers), out.Chair != nil}, []any{[]string{"Ada", "Bob"}, true})
+		unlock()
+		same(h, "lines", len(p.open()), 5)
+		h.whole(5)
+		var rounds []int
+		kinds := 0
+		for _, e := range h.session().Answers {
+			rounds = append(rounds, e.Round)
+			if e.Kind == "chair" {
+				kinds++
+			}
+		}
+		slices.Sort(rounds)
+		same(h, "rounds, and chairs", []any{rounds, kinds}, []any{[]int{0, 1, 1, 2, 2}, 1})
+	})
+}
+
+func TestWritingAnAnswerIsTriedOnceMore(t *testing.T) {
+	inHouse(t, func(h *house) {
+		h.says("Hm.")
+		unlock := h.locked("llm_responses")
+		time.AfterFunc(500*time.Millisecond, unlock)
+		p := h.process("one", h.journal)
+		res, o := p.run(h.ask("ada"))
+		same(h, "warnings", res.Warnings, nil)
+		same(h, "file", []any{o.Answer.File, o.Answer.Unsaved}, []any{"001_ada.txt", ""})
+		same(h, "lines", p.open(), nil)
+		h.whole(1)
+	})
+}
+
+func TestAnswerToASessionThatWasDeletedMeanwhileIsShownAndWrittenWhenItIsBack(t *testing.T) {
+	inHouse(t, func(h *house) {
+		h.says("Hm.")
+		p := h.process("one", h.journal)
+		where := ""
+		h.hearing(func() { where = must(p.desk.Delete(h.Context(), ada, h.id))(h) })
+		res, o := p.run(h.ask("ada"))
+		same(h, "answer", []any{res.Status, o.Answer.Text}, []any{journal.Done, "Ada answers."})
+		contains(h, strings.Join(res.Warnings, "\n"), "not found")
+		if _, err := p.desk.Open(h.Context(), ada, h.id); !errors.Is(err, session.ErrNotFound) {
+			h.Errorf("opening it gives %v", err)
+		}
+		h.moved(where, filepath.Join(h.folder, h.id))
+		same(h, "lines", len(p.open()), 1)
+		h.whole(1)
+	})
+}
+
+func TestFolderOfSessionsThatCanNotBeOpenedLosesNoAnswer(t *testing.T) {
+	inHouse(t, func(h *house) {
+		h.says("Hm.")
+		p := h.process("one", h.journal)
+		h.hearing(func() { h.shut = errors.New("the disk is gone") })
+		res, _ := p.run(h.ask("ada"))
+		contains(h, strings.Join(res.Warnings, "\n"), "the disk is gone")
+		if _, err := p.desk.Open(h.Context(), ada, h.id); err == nil || err.Error() != "the disk is gone" {
+			h.Errorf("opening it gives %v", err)
+		}
+		h.shut = nil
+		same(h, "lines", len(p.open()), 1)
+		h.whole(1)
+	})
+}
+
+func TestManyRunsOfASessionHideNoAnswerThatWaits(t *testing.T) {
+	t.Parallel()
+	inHouse(t, func(h *house) {
+		h.says("Hm.")
+		unlock := h.locked("llm_responses")
+		p := h.process("one", h.journal)
+		p.run(h.ask("ada"))
+		unlock()
+		for range 70 { // 210 runs, with those of the oracles
+			p.run(h.ask("bob", "cleo"))
+		}
+		same(h, "lines", len(p.open()), 1)
+		h.whole(141)
+	})
+}

@@ -1,0 +1,131 @@
+package council_test
+
+import (
+	"strings"
+	"testing"
+
+	"sibyl/internal/council"
+	"sibyl/internal/journal"
+	"sibyl/internal/run/replay"
+	"sibyl/trees"
+)
+
+// kindsOf are the kinds of differences.
+func kindsOf(found *replay.Result) (kinds []replay.DifferenceKind) {
+	for _, d := range found.Differences {
+		kinds = append(kinds, d.Kind)
+	}
+	return kinds
+}
+
+// replayed takes a run through its tree, or through one that edits (old, new, old, new …) have changed. Nothing may be asked or written.
+func (p *process) replayed(id string, edits ...string) *replay.Result {
+	p.Helper()
+	o := replay.Options{}
+	if len(edits) > 0 {
+		text := string(must(must(trees.Open(""))(p).Get(council.Name))(p).Text)
+		for n := 0; n < len(edits); n += 2 {
+			if !strings.Contains(text, edits[n]) {
+				p.Fatalf("the tree has no %q", edits[n])
+			}
+			text = strings.ReplaceAll(text, edits[n], edits[n+1])
+		}
+		o.TreeFile, o.Tree = "changed.xml", []byte(text)
+	}
+	asked, before := len(p.asked), p.metadata()
+	found := must(p.service.Replay(p.Context(), ada, id, o))(p)
+	same(p, "requests of the replay", len(p.asked)-asked, 0)
+	same(p, "metadata.json after the replay", p.metadata(), before)
+	return found
+}
+
+func TestReplayDecidesAsRecorded(t *testing.T) {
+	h := newHouse(t)
+	h.says("Hm.")
+	h.records("one", "two")
+	h.hears = failingOn("002_audio.ogg", h.hears)
+	p := h.process("one", h.journal)
+	p.run(h.ask("ada"))
+	sitting := h.ask("ada", "bob")
+	sitting.Rounds, sitting.Review, sitting.Chair = 2, true, "cleo"
+	p.run(sitting)
+	p.transcribe(false)
+	p.run(council.Options{Session: h.id, Name: true})
+	rows := h.runs()
+	same(t, "runs", len(rows), 8)
+	for _, row := range rows {
+		found := p.replayed(row.ID)
+		same(t, "differences of "+row.Title, kindsOf(found), nil)
+		same(t, "where it ended", found.Reached, replay.ReachedEnd)
+	}
+}
+
+func TestReplayThroughATreeWithoutReviewShowsTheFirstDecisionThatDiffers(t *testing.T) {
+	h := newHouse(t)
+	h.says("Hm.")
+	p := h.process("one", h.journal)
+	o := h.ask("ada", "bob")
+	o.Review = true
+	r := p.begin(council.Name, o)
+	p.wait(r)
+	found := p.replayed(r.ID, `<Review heard="{heard}" seed="{seed}"/>`, `<AlwaysSuccess/>`)
+	same(t, "differences", kindsOf(found), []replay.DifferenceKind{replay.OtherDecision})
+	d := found.Differences[0]
+	same(t, "what is missing", []any{len(d.Missing), d.Missing[0].Leaf, len(d.Extra)}, []any{2, "Review", 0})
+}
+
+func TestReplayThroughATreeOfOneRoundShowsThatNobodyIsAskedAgain(t *testing.T) {
+	h := newHouse(t)
+	h.says("Hm.")
+	p := h.process("one", h.journal)
+	o := h.ask("ada", "bob")
+	o.Rounds = 2
+	r := p.begin(council.Name, o)
+	p.wait(r)
+	found := p.replayed(r.ID, `max="{rounds}"`, `max="1"`)
+	d := found.Differences[0]
+	same(t, "difference", []any{d.Kind, d.Missing[0].Leaf, d.Extra[0].Leaf}, []any{replay.OtherDecision, "HearOracles", "Compare"})
+}
+
+func TestExplanationTellsTheStepsInWords(t *testing.T) {
+	h := newHouse(t)
+	h.says("Hm.")
+	p := h.process("one", h.journal)
+	o := h.ask("ada", "bob")
+	o.Rounds, o.Review, o.Chair = 2, true, "cleo"
+	r := p.begin(council.Name, o)
+	_, out := p.wait(r)
+	told := h.told(p, r.ID)
+	for _, line := range []string{"Ada is asked", "Bob has answered", "Ada is asked, in round 2", "Bob has answered, in round 2",
+		"the answers are compared (" + acting + "): 0 agreed, 0 differing, 0 overlooked", "they reviewed each other: mean rank Ada 1.0, Bob 1.0",
+		"Cleo has edited the answers: 3 sentences, 1 of them its own", "kept as " + out.Chair.File} {
+		contains(t, told, line+"\n")
+	}
+	same(t, "how it ended", must(p.service.Explain(t.Context(), ada, r.ID))(t).Ending[0][:len("ended done")], "ended done")
+	contains(t, h.told(p, out.Answers[0].Run), "kept as "+out.Answers[0].File)
+	audit := must(p.service.Audit(t.Context(), ada, r.Session))(t)
+	same(t, "runs in the audit", len(audit.Runs), 5)
+}
+
+func TestRunsOfASessionAreInOneSessionOfTheJournal(t *testing.T) {
+	h := newHouse(t)
+	h.says("Hm.")
+	h.records("one")
+	p := h.process("one", h.journal)
+	p.run(h.ask("ada", "bob"))
+	p.transcribe(false)
+	p.run(h.ask("cleo"))
+	sessions := map[string]bool{}
+	for _, row := range h.runs() {
+		sessions[row.Session] = true
+	}
+	same(t, "sessions", len(sessions), 1)
+	for id := range sessions {
+		if err := p.service.Delete(t.Context(), ada, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	res, _ := p.run(h.ask("ada"))
+	same(t, "status of a run after the journal's session was deleted", res.Status, journal.Done)
+	h.whole(4)
+}
