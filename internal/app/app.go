@@ -20,6 +20,9 @@ import (
 	"sibyl/internal/bert"
 	"sibyl/internal/config"
 	"sibyl/internal/council"
+	"sibyl/internal/council/session"
+	"sibyl/internal/inquiry"
+	"sibyl/internal/inquiry/record"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/node"
@@ -64,6 +67,7 @@ type App struct {
 	Tasks   *task.Service
 	Oracle  *run.Assistant
 	Council *council.Desk
+	Inquiry *inquiry.Desk
 
 	Registry node.Registry
 	Clock    node.Clock // the database's time
@@ -71,15 +75,16 @@ type App struct {
 	log       *slog.Logger
 	telemetry *telemetry.Telemetry // nil: it does not serve
 
-	texts   fs.FS         // the prompts
-	shared  store.Secrets // of all processes over the database
-	secrets *secrets
-	opened  opened
-	servers *servers
-	folders folders // of the Council
-	build   string
-	cooling *model.Cooling // of models that failed, for all runs of this process
-	bert    *bert.Classifier
+	texts     fs.FS         // the prompts
+	shared    store.Secrets // of all processes over the database
+	secrets   *secrets
+	opened    opened
+	servers   *servers
+	sessions  perOwner[session.Store] // of the Council
+	inquiries perOwner[record.Folder]
+	build     string
+	cooling   *model.Cooling // of models that failed, for all runs of this process
+	bert      *bert.Classifier
 }
 
 // ErrJournal says that the journal could not be opened.
@@ -132,7 +137,11 @@ func (a *App) assist(opt Options) (err error) {
 	if err != nil {
 		return err
 	}
-	all := append([]*assistant.Assistant{main, oracle.DescribeShadow(main), taskchat.Describe(tasks, chat)}, councils...)
+	inquiries, err := a.inquiry()
+	if err != nil {
+		return err
+	}
+	all := append([]*assistant.Assistant{main, oracle.DescribeShadow(main), taskchat.Describe(tasks, chat), inquiries}, councils...)
 	c := run.Config{Store: a.Store, Build: opt.Build, Log: a.log, Holder: holder(), Dead: dead, Redact: a.secrets.bytes, Clock: &a.Clock}
 	if a.telemetry != nil {
 		c.MostRuns, c.Observer = a.Config.Server.MostRuns, a.telemetry.Observer()

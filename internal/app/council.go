@@ -26,7 +26,7 @@ func (a *App) council() ([]*assistant.Assistant, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the prompts of the Council: %w", err)
 	}
-	a.folders.open = func(owner journal.Owner) (*session.Store, error) {
+	a.sessions.open = func(owner journal.Owner) (*session.Store, error) {
 		return session.Open(session.Config{Folder: a.Config.SessionsOf(string(owner), owner == Owner), Now: a.Clock.Now, Probe: probe(audio.Find())})
 	}
 	writing := sync.OnceValue(func() *scribe.Scribe { return newScribe(a.Config, a.secrets) }) // programs and keys are looked for when they are wanted
@@ -34,7 +34,7 @@ func (a *App) council() ([]*assistant.Assistant, error) {
 	patient.Timeouts = a.Config.OracleTimeouts()
 	models := catalog(patient, a.secrets)
 	open := &opened{observe: a.opened.observe}
-	d := council.Deps{Store: a.Store, Sessions: a.folders.of, Prompts: prompts, Usual: a.Config.Model, Now: a.Clock.Now,
+	d := council.Deps{Store: a.Store, Sessions: a.sessions.of, Prompts: prompts, Usual: a.Config.Model, Now: a.Clock.Now,
 		Oracles:  a.Oracles(),
 		Choose:   models.Choose,
 		Describe: a.Describe,
@@ -79,32 +79,4 @@ func transcribing(by func() *scribe.Scribe) func(ctx context.Context, file, lang
 		}
 		return kept, nil
 	}
-}
-
-// folders are the sessions of the Council, opened once for each owner.
-type folders struct {
-	open func(owner journal.Owner) (*session.Store, error)
-
-	mu  sync.Mutex
-	all map[journal.Owner]*session.Store
-}
-
-// mostFolders bounds how many owners' sessions stay open.
-const mostFolders = 256
-
-func (f *folders) of(owner journal.Owner) (*session.Store, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if s := f.all[owner]; s != nil {
-		return s, nil
-	}
-	s, err := f.open(owner)
-	if err != nil {
-		return nil, err
-	}
-	if f.all == nil || len(f.all) >= mostFolders {
-		f.all = map[journal.Owner]*session.Store{}
-	}
-	f.all[owner] = s
-	return s, nil
 }

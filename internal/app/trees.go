@@ -8,6 +8,7 @@ import (
 
 	"sibyl/internal/bt"
 	"sibyl/internal/council"
+	"sibyl/internal/inquiry"
 	"sibyl/internal/oracle"
 	"sibyl/internal/taskchat"
 	"sibyl/trees"
@@ -27,7 +28,11 @@ func (a *App) kinds() ([]kind, error) {
 		return nil, err
 	}
 	councils, sittings, err := council.Leaves()
-	return []kind{{council.Name, []string{council.Name}, councils, sittings}, {oracle.Name, []string{oracle.Name, oracle.ShadowTree}, a.Oracle.Leaves, a.Oracle.Options}, {taskchat.Name, []string{taskchat.Name}, leaves, options}}, err
+	if err != nil {
+		return nil, err
+	}
+	inquiries, examined, err := inquiry.Leaves()
+	return []kind{{council.Name, []string{council.Name}, councils, sittings}, {inquiry.Name, []string{inquiry.Name}, inquiries, examined}, {oracle.Name, []string{oracle.Name, oracle.ShadowTree}, a.Oracle.Leaves, a.Oracle.Options}, {taskchat.Name, []string{taskchat.Name}, leaves, options}}, err
 }
 
 // LoadTree loads a tree for the assistant that its file is named after; one of another name for the assistant that it fits best.

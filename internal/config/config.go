@@ -48,6 +48,7 @@ type Config struct {
 	Server    Server
 	MCP       MCP
 	Council   Council
+	Inquiry   Inquiry
 
 	Transcription Transcription
 
@@ -112,6 +113,7 @@ func defaults() Config {
 		Bert:      Bert{Timeout: 5 * time.Second},
 		Providers: map[string]Provider{},
 		Council:   defaultCouncil(),
+		Inquiry:   Inquiry{Limit: 10},
 		Fallback:  Fallback{CoolDown: time.Minute},
 		Timeouts: Timeouts{Start: 2 * time.Minute, Silence: time.Minute, LocalStart: 10 * time.Minute, LocalSilence: 3 * time.Minute,
 			Web: 20 * time.Second},

@@ -66,6 +66,7 @@ func TestDefaultsNeedNoFileAndNoEnvironment(t *testing.T) {
 		Bert:      Bert{Timeout: 5 * time.Second},
 		Providers: map[string]Provider{},
 		Council:   Council{Placeholder: "{{CONTEXT}}", CacheTTL: 10},
+		Inquiry:   Inquiry{Limit: 10},
 		Fallback:  Fallback{CoolDown: time.Minute},
 		Timeouts: Timeouts{Start: 2 * time.Minute, Silence: time.Minute, LocalStart: 10 * time.Minute, LocalSilence: 3 * time.Minute,
 			Web: 20 * time.Second},
@@ -141,6 +142,9 @@ telemetry:
   trace_ratio: 0.25
   accept_traceparent: true
   log_level: debug
+inquiry:
+  sessions: ~/inquiries
+  limit: 7
 council:
   sessions: ~/thoughts
   oracles: ./oracles
@@ -239,6 +243,7 @@ func TestFileSetsEverything(t *testing.T) {
 			Hosts: []string{"sibyl.lan"}, Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("127.0.0.1/32")},
 			MostRuns: 4, Grace: time.Minute, Folders: map[string]string{"code": "/srv/code", "ada/notes": filepath.Join(s.home, "notes")},
 			Limits: Limits{Runs: 2, Requests: 60, Bytes: 1 << 20}},
+		Inquiry: Inquiry{Sessions: filepath.Join(s.home, "inquiries"), Limit: 7},
 		Council: Council{Sessions: filepath.Join(s.home, "thoughts"), Oracles: filepath.Join(folder, "oracles"), Placeholder: "[CONTEXT]", Timeout: 45},
 		Transcription: Transcription{Command: []string{filepath.Join(folder, "bin", "transcribe"), "-m", filepath.Join(s.home, "models", "small.bin"), "-f", "{file}"},
 			Language: "pt", Formats: []string{"wav", "ogg"}, Timeout: 2 * time.Hour},

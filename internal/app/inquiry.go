@@ -1,0 +1,81 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"sibyl/internal/assistant"
+	"sibyl/internal/document"
+	"sibyl/internal/inquiry"
+	"sibyl/internal/inquiry/record"
+	"sibyl/internal/inquiry/witness"
+	"sibyl/internal/journal"
+	"sibyl/internal/model"
+	"sibyl/internal/oracle"
+)
+
+// inquiry readies the Inquiry: its assistant, and the desk where what was inquired is read.
+func (a *App) inquiry() (*assistant.Assistant, error) {
+	prompts, err := fs.Sub(a.texts, "inquiry")
+	if err != nil {
+		return nil, fmt.Errorf("the prompts of the Inquiry: %w", err)
+	}
+	d := inquiry.Deps{Store: a.Store, Files: a.inquiries.of, Choose: a.Models.Choose, Prompts: prompts, Usual: a.Config.Model, Limit: a.Config.Inquiry.Limit, Now: a.Clock.Now,
+		Model: func(ctx context.Context, id string) (model.Model, error) {
+			return a.model(ctx, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models})
+		},
+		Witness: a.witness}
+	a.inquiries.open = func(owner journal.Owner) (*record.Folder, error) {
+		return record.Open(a.Config.InquiriesOf(string(owner), owner == Owner))
+	}
+	made, err := inquiry.New(d)
+	if err != nil {
+		return nil, err
+	}
+	a.Inquiry = &inquiry.Desk{Deps: d}
+	return inquiry.Describe(made, d), nil
+}
+
+// witness calls a witness: documents are read, and a model is opened.
+func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document, error) {
+	if w.Kind == "model" {
+		m, err := a.model(ctx, oracle.Env{Model: w.Name})
+		if err != nil {
+			return nil, nil, err
+		}
+		if m.ID() == inquiry.RulesModel {
+			return nil, nil, errors.New("rules know nothing to testify: name documents, or a model such as ollama:llama3.1:8b")
+		}
+		said := witness.Model(m, w.Text)
+		return said, nil, said.Check(ctx)
+	}
+	path, err := filepath.Abs(w.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	docs, failed, err := document.ReadAll(ctx, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	var known []record.Document
+	for _, d := range docs {
+		known = append(known, record.Document{Name: d.Name, Hash: d.Hash, Pages: len(d.Pages), Chunks: len(document.Chunks(d))})
+	}
+	var unread []string
+	for _, f := range failed {
+		known = append(known, record.Document{Name: f.Name, Error: f.Error()})
+		unread = append(unread, f.Error())
+	}
+	if len(docs) == 0 {
+		why := "there is no document of a kind that can be read (txt, md, pdf, docx)"
+		if len(unread) > 0 {
+			why = strings.Join(unread, "; ")
+		}
+		return nil, nil, fmt.Errorf("%s: %s", w.Name, why)
+	}
+	return witness.Documents(docs, witness.Options{}), known, nil
+}

@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/app"
+	"sibyl/internal/inquiry"
+	"sibyl/internal/inquiry/record"
+	"sibyl/internal/journal"
+	"sibyl/internal/service"
+)
+
+func (c *command) investigateCommand() *cobra.Command {
+	var o inquiry.Options
+	cmd := &cobra.Command{Use: "investigate \"HYPOTHESIS\" | -", Short: "Have a detective cross-examine a witness, and audit it", Args: cobra.MinimumNArgs(1),
+		Long: "A detective puts questions about a hypothesis to a witness, until the answers are complete and consistent, nothing more comes, or the limit is\n" +
+			"reached. The witness is a file or a folder of documents (txt, md, pdf, docx), or a model such as ollama:llama3.1:8b. The detective is a model, or, where\n" +
+			"none is set up, rules. Two answers count as a contradiction only after the witness was asked about both. The audit at the end scores the\n" +
+			"consistency, and points at the answers behind each finding. One inquiry goes on at a time.\n\n" +
+			"Exit codes: 0 completed, 1 it failed, 2 bad input, 3 ended at the limit or without progress, 5 journal trouble, 130 you stopped it.",
+		Example: "  sibyl investigate \"The bridge was closed because of corrosion\" --witness reports/\n" +
+			"  sibyl investigate \"Summarize the health benefits of Vitamin B3\" --witness ollama:llama3.1:8b --limit 8",
+		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error { return c.investigate(ctx, a, o, args) })}
+	fl := cmd.Flags()
+	fl.StringVarP(&o.Witness, "witness", "w", "", "a file or folder of documents, or provider:model")
+	fl.StringVarP(&o.Detective, "detective", "m", "", "provider:model; offline:rules for none (default: what is there, see ‘sibyl models’)")
+	fl.IntVar(&o.Limit, "limit", 0, "how many questions at most, 5 to 20 (default: inquiry.limit in the settings)")
+	fl.StringVar(&o.Language, "language", "", "en or de (default: that of the hypothesis)")
+	return c.withView(cmd, "the session as one JSON object")
+}
+
+func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options, args []string) error {
+	words := strings.Join(args, " ")
+	if words == "-" {
+		raw, err := io.ReadAll(io.LimitReader(c.In, 1<<16))
+		if err != nil {
+			return withCode(ExitUsage, fmt.Errorf("reading standard input: %w", err))
+		}
+		words = string(raw)
+	}
+	if o.Witness == "" {
+		return withCode(ExitUsage, errors.New("who is to be asked? --witness takes a file or a folder of documents, or a model such as ollama:llama3.1:8b"))
+	}
+	if _, err := os.Stat(o.Witness); err == nil {
+		o.Documents = true
+	}
+	r, err := a.Service.Start(ctx, c.owner(), service.Request{Assistant: inquiry.Name, Words: words, Options: o})
+	var held *journal.ClaimedError
+	if errors.As(err, &held) {
+		return withCode(ExitFailed, fmt.Errorf("an inquiry goes on: run %s; ‘sibyl run watch %s’ shows it, ‘sibyl inquiry stop’ stops it", held.Run, held.Run))
+	}
+	if err != nil {
+		return err
+	}
+	followed := c.follow(ctx, r)
+	row, err := a.Service.Run(context.WithoutCancel(ctx), c.owner(), r.ID)
+	if err == nil {
+		_, err = a.Inquiry.Session(context.WithoutCancel(ctx), c.owner(), row.Run) // writes its file, also where it was stopped
+	}
+	return errors.Join(followed, err)
+}
+
+func (c *command) inquiryCommand() *cobra.Command {
+	return group(&cobra.Command{Use: "inquiry", Short: "List, show, stop, export and verify inquiries",
+		Long: "Reads what ‘sibyl investigate’ has found out. An inquiry is named by its id, or the beginning of it; the latest is meant where none is named."},
+		c.inquiryList(), c.inquiryShow(), c.inquiryStop(), c.inquiryExport(), c.inquiryVerify(), c.inquiryAnalyse())
+}
+
+func (c *command) inquiryList() *cobra.Command {
+	cmd := &cobra.Command{Use: "list", Short: "List the inquiries, the latest first", Args: cobra.NoArgs,
+		RunE: c.onApp(func(ctx context.Context, a *app.App, _ []string) error {
+			all, err := a.Inquiry.List(ctx, c.owner(), journal.Filter{Limit: c.limit})
+			if err != nil {
+				return err
+			}
+			if len(all) == 0 {
+				fmt.Fprintln(c.Err, "· there was no inquiry yet; ‘sibyl investigate \"…\" --witness DOCUMENTS’ begins one")
+			}
+			return printList(c, all, inquiryLine)
+		})}
+	return c.withJSON(c.withLimit(cmd, 20, "how many at most"), "a JSON array")
+}
+
+func inquiryLine(i inquiry.Item) string {
+	score := "  –"
+	if i.ConsistencyScore != nil {
+		score = fmt.Sprintf("%3d", *i.ConsistencyScore)
+	}
+	id := i.ID
+	if id == "" {
+		id = i.Run
+	}
+	return fmt.Sprintf("%-36s  %s  %-13s  %s  %2d/%d  %s", id, i.StartTime, i.Status, score, i.Pairs, i.Limit, printable(i.Hypothesis))
+}
+
+// onInquiry runs a command on the inquiry that its first argument names; without one on the latest.
+func (c *command) onInquiry(do func(ctx context.Context, a *app.App, r journal.Run, s record.Session) error) func(*cobra.Command, []string) error {
+	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
+		r, err := a.Inquiry.Find(ctx, c.owner(), nameOr(args, ""))
+		if err != nil {
+			return withCode(ExitUsage, fmt.Errorf("%w; ‘sibyl inquiry list’ shows those that there are", err))
+		}
+		s, err := a.Inquiry.Session(ctx, c.owner(), r)
+		if err != nil {
+			return err
+		}
+		return do(ctx, a, r, s)
+	})
+}
+
+func (c *command) inquiryShow() *cobra.Command {
+	return c.withJSON(&cobra.Command{Use: "show [ID]", Short: "Show an inquiry: questions, answers, what is open, and the audit", Args: cobra.MaximumNArgs(1),
+		RunE: c.onInquiry(func(_ context.Context, _ *app.App, _ journal.Run, s record.Session) error {
+			if c.asJSON {
+				return c.printJSON(s)
+			}
+			(&screen{Streams: c.Streams, colour: c.colour()}).answer(record.Markdown(s))
+			return nil
+		})}, "the session as one JSON object")
+}
+
+func (c *command) inquiryStop() *cobra.Command {
+	return &cobra.Command{Use: "stop [ID]", Short: "Stop the inquiry that goes on", Args: cobra.MaximumNArgs(1),
+		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
+			r, err := a.Inquiry.Find(ctx, c.owner(), nameOr(args, ""))
+			if err != nil {
+				return withCode(ExitUsage, err)
+			}
+			if r.Status != journal.Running {
+				return withCode(ExitUsage, fmt.Errorf("inquiry %s does not go on", r.ID))
+			}
+			return a.Service.Cancel(ctx, c.owner(), r.ID, "stopped by the person")
+		})}
+}
+
+func (c *command) inquiryExport() *cobra.Command {
+	var format, html, file string
+	cmd := &cobra.Command{Use: "export [ID]", Short: "Write an inquiry as Markdown, JSON, or one HTML page with its evidence", Args: cobra.MaximumNArgs(1),
+		Long:    "The HTML page stands alone: no network and no script is needed to read it. It carries the session and the hashes of all passages that it cites, so\nthat ‘sibyl inquiry verify’ can check it again.",
+		Example: "  sibyl inquiry export --html bridge.html\n  sibyl inquiry verify bridge.html",
+		RunE: c.onInquiry(func(_ context.Context, _ *app.App, _ journal.Run, s record.Session) error {
+			var text string
+			switch {
+			case html != "":
+				page, err := record.Evidence(s)
+				if err != nil {
+					return err
+				}
+				return withCode(ExitUsage, writeNew(html, string(page)))
+			case format == "md":
+				text = printable(record.Markdown(s))
+			case format == "json":
+				var err error
+				if text, err = encodeJSON(s, true); err != nil {
+					return err
+				}
+			default:
+				return withCode(ExitUsage, fmt.Errorf("there is no format %q: md or json, or --html FILE", format))
+			}
+			if file == "" {
+				return writeAll(c.Out, text)
+			}
+			return withCode(ExitUsage, writeNew(file, text))
+		})}
+	cmd.Flags().StringVarP(&format, "format", "f", "md", "md or json")
+	cmd.Flags().StringVar(&html, "html", "", "write the evidence page to this file, which does not exist yet")
+	cmd.Flags().StringVarP(&file, "output", "o", "", "a file that does not exist yet (default: standard output)")
+	return cmd
+}
