@@ -370,3 +370,36 @@ func TestSessionAfterASittingIsReady(t *testing.T) {
 	h.process("one", h.journal).run(h.ask("ada", "bob"))
 	same(t, "state", h.session().State, session.Ready)
 }
+
+func TestContextIsCutWhereTheAnswersNeedItsRoom(t *testing.T) {
+	h := newHouse(t)
+	for n := range 4 {
+		h.says(fmt.Sprintf("Thought %d. %s", n+1, strings.Repeat("word ", 40)))
+	}
+	h.window = 600
+	h.plays = func(req model.Request) modeltest.Turn {
+		if req.Purpose == council.Purpose {
+			return modeltest.Say(strings.Repeat(who(req)+" advises. ", 20))
+		}
+		return everybody(req)
+	}
+	p := h.process("one", h.journal)
+	o := h.ask("ada", "bob")
+	o.Rounds = 2
+	_, out := p.run(o)
+	same(t, "answers", names(out.Answers), []string{"Ada", "Bob"})
+	for _, a := range out.Answers {
+		same(t, "snapshot of the second round", []any{a.Round, a.Snapshot.Transcripts, a.Snapshot.Entries, a.Snapshot.Cut}, []any{2, 2, []string{"t3", "t4"}, []string{"t1", "t2"}})
+	}
+	for _, req := range h.asked {
+		whole, tokens := len(req.Messages) == 1 && req.Purpose == council.Purpose, 0
+		for _, m := range req.Messages {
+			tokens += (len(m.Text) + 3) / 4
+		}
+		same(t, "whole in "+req.Purpose, strings.Contains(req.Messages[0].Text, "Thought 1."), whole)
+		same(t, "cut told in "+req.Purpose, strings.Contains(req.Messages[0].Text, " of 4 transcripts"), !whole)
+		if req.Purpose == council.Purpose && tokens > h.window*3/4 {
+			t.Errorf("%d tokens are sent into a window of %d", tokens, h.window)
+		}
+	}
+}
