@@ -30,8 +30,7 @@ type askingFlags struct {
 
 func (c *command) councilAsk() *cobra.Command {
 	var f askingFlags
-	var cmd *cobra.Command
-	cmd = &cobra.Command{Use: "ask ORACLE...", Short: "Have oracles answer what was said", Args: cobra.MinimumNArgs(1),
+	cmd := &cobra.Command{Use: "ask ORACLE...", Short: "Have oracles answer what was said", Args: cobra.MinimumNArgs(1),
 		Long: "Has one or several oracles answer, each with the whole session as its context: what was said, and, unless --no-history, what oracles have\n" +
 			"answered before. An oracle is named by its name, the beginning of it, or its id (‘sibyl council oracles’). Several are asked side by side over one and the same\n" +
 			"context; then it is shown where they agree, where they differ, and what all overlook. Answers are kept in the session's folder.",
