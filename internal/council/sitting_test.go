@@ -188,6 +188,31 @@ func TestSittingThatIsStoppedShowsWhoHasAnsweredAndStopsTheOthers(t *testing.T) 
 	h.whole(1)
 }
 
+func TestSittingThatIsStoppedWhileNobodyDrivesItStopsItsOracles(t *testing.T) {
+	h := newHouse(t)
+	h.says("Hm.")
+	hanging := make(chan bool, 1)
+	h.plays = func(req model.Request) modeltest.Turn {
+		hanging <- true
+		return modeltest.Turn{Hang: true}
+	}
+	p := h.process("dead", h.journal)
+	r := p.begin(council.Name, h.ask("ada", "bob"))
+	held(t, "the first to be asked", hanging)
+	held(t, "the second to be asked", hanging)
+	p.leave()
+	other := h.process("two", h.journal)
+	if err := other.service.Cancel(t.Context(), ada, r.ID, "enough"); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range h.runs() {
+		same(t, "status of the run of "+row.Assistant, row.Status, journal.Cancelled)
+	}
+	res := must(other.service.Result(t.Context(), ada, r.ID))(t)
+	same(t, "silent", len(outcomeOf(t, res.Outcome).Silent), 2)
+	h.whole(0)
+}
+
 func TestRoundOfDebateShowsEachOracleItsOwnAnswerAndThoseOfTheOthers(t *testing.T) {
 	h := newHouse(t)
 	h.says("Hm.")
