@@ -21,9 +21,6 @@ func (o *Outcome) Markdown() string {
 			fmt.Fprintf(b, "recording %d: %d words\n", r.Sequence, r.Words)
 		}
 	}
-	if b.Len() == 0 && o.Failure != nil {
-		b.WriteString(o.Failure.Message + "\n")
-	}
 	return b.String()
 }
 
