@@ -242,6 +242,9 @@ func (o *Outcome) footer() string {
 	if n := len(o.Recordings); n > 0 {
 		all = append(all, agent.Counted(n, "recording"))
 	}
+	if o.Failure != nil {
+		all = append(all, "no answer: "+o.Failure.Message)
+	}
 	var files []string
 	for _, a := range o.all() {
 		if a.File != "" {

@@ -22,9 +22,7 @@ func (o *Outcome) Markdown() string {
 		}
 	}
 	switch {
-	case o.Failure != nil && b.Len() == 0:
-		b.WriteString(o.Failure.Message + "\n")
-	case o.Failure != nil:
+	case o.Failure != nil: // the failure is told by itself
 	case o.Kind == KindTranscription && len(o.Recordings)+len(o.Failed) == 0:
 		b.WriteString("no recording waits to be transcribed\n")
 	case o.Kind == KindNaming:

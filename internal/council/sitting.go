@@ -215,7 +215,7 @@ func (p *performing) withdraw(ctx context.Context, job run.Job) error {
 	if err != nil {
 		return err
 	}
-	return p.Withdraw(ctx, p.view.Owner, memberID(p.view.ID, asked.Round, asked.Oracle.ID))
+	return p.Withdraw(ctx, p.view.Owner, asked.Run)
 }
 
 // membership is what the run of one oracle begins with, as the sitting has it.
