@@ -118,7 +118,8 @@ func TestScripts(t *testing.T) {
 		Dir:   filepath.Join("testdata", "script"),
 		Setup: setup,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"bigfile": bigFile, "exits": exits, "backdate": backdate, "word": word,
-			"plays": plays, "leaves": leaves, "asked": asked, "interrupt": interrupt, "ended": ended, "classifier": classifier, "childless": childless, "golden": golden},
+			"plays": plays, "leaves": leaves, "asked": asked, "interrupt": interrupt, "ended": ended, "classifier": classifier, "childless": childless, "golden": golden,
+			"convene": convene, "told": told, "hush": hush, "speaks": speaks, "named": named},
 	})
 }
 
@@ -139,6 +140,7 @@ func setup(env *testscript.Env) error {
 	more := &troupe{actors: map[string]*actor{}}
 	env.Defer(more.Close)
 	env.Values[troupeKey{}] = more
+	env.Values[councillorsKey{}] = &sittings{}
 	return nil
 }
 

@@ -59,7 +59,7 @@ type Config struct {
 	Folders func(user string) map[string]string // the folders that a user may name, with their paths; nil: none
 	MCP     *mcp.HTTP                           // the tools at /mcp; nil: none
 	Council *council.Desk                       // nil: no routes of the Council
-	// AddAudio takes a file into a session of the Council, as session.Store.AddAudio does; nil: into its folder.
+	// AddAudio takes a file into a session of the Council; nil: as Council.Add does.
 	AddAudio func(ctx context.Context, owner journal.Owner, session, label string, content io.Reader) (session.Added, error)
 	Build    string
 	Leaving  <-chan struct{}     // closed once this process drives no run any more: streams end, so that clients go on elsewhere; nil: never

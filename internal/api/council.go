@@ -15,6 +15,7 @@ import (
 	"sibyl/internal/council"
 	"sibyl/internal/council/persona"
 	"sibyl/internal/council/session"
+	"sibyl/internal/journal"
 )
 
 // The addresses of the Council.
@@ -84,43 +85,44 @@ func (s *Server) councilRoutes() {
 	s.councilRunRoutes(tag)
 }
 
-// councilFolder is the sessions of who asks.
-func (s *Server) councilFolder(ctx context.Context) (*session.Store, error) {
-	return s.config.Council.Sessions(exchangeOf(ctx).owner())
-}
-
-// opened opens a session of who asks; what its runs have left is put right first, if who asks may change anything.
+// opened opens a session of who asks; what its runs have left is put right first, if who asks may change anything. tell takes out of a remark what is
+// this machine's alone.
 func (s *Server) opened(ctx context.Context, id string) (o council.Opened, tell func(string) string, err error) {
 	x := exchangeOf(ctx)
-	folder, err := s.councilFolder(ctx)
-	if err != nil {
+	if id, err = known(id); err != nil {
 		return o, nil, err
 	}
-	if id, err = known(id); err != nil {
+	if tell, err = s.telling(x.owner()); err != nil {
 		return o, nil, err
 	}
 	if x.token.Scope.Allows(neededToMend) {
 		o, err = s.config.Council.OpenID(ctx, x.owner(), id)
 	} else {
-		o.Session, err = folder.Get(ctx, id)
+		o.Session, err = s.config.Council.Get(ctx, x.owner(), id)
 	}
-	return o, withoutFolder(folder.Path("")), err
+	return o, tell, err
+}
+
+func (s *Server) telling(owner journal.Owner) (tell func(string) string, err error) {
+	folder, err := s.config.Council.Folder(owner)
+	return withoutFolder(folder), err
 }
 
 func (s *Server) councilSessions(ctx context.Context, in *councilList) (*of[CouncilSessions], error) {
 	if in.After != "" && (len(in.After) < sessionStamp || !isID(in.After)) {
 		return nil, newProblem(http.StatusBadRequest, "invalid_request", "The parameter after is no place in a list.", "Take next of the part of the list before, as it is.")
 	}
-	folder, err := s.councilFolder(ctx)
+	owner := exchangeOf(ctx).owner()
+	tell, err := s.telling(owner)
 	if err != nil {
 		return nil, err
 	}
-	all, skipped, err := folder.List(ctx)
+	all, skipped, err := s.config.Council.List(ctx, owner)
 	if err != nil {
 		return nil, err
 	}
 	if in.Find != "" {
-		found, err := folder.Find(ctx, in.Find)
+		found, err := s.config.Council.Find(ctx, owner, in.Find)
 		if err != nil {
 			return nil, err
 		}
@@ -136,7 +138,6 @@ func (s *Server) councilSessions(ctx context.Context, in *councilList) (*of[Coun
 	if len(all) > in.Limit {
 		f.Next = all[in.Limit-1].ID
 	}
-	tell := withoutFolder(folder.Path(""))
 	for _, one := range skipped {
 		f.Skipped = append(f.Skipped, CouncilSkipped{one.ID, tell(one.Reason)})
 	}
@@ -160,11 +161,7 @@ type councilAt struct {
 }
 
 func (s *Server) beginCouncil(ctx context.Context, in *of[CouncilBegin]) (*councilAt, error) {
-	folder, err := s.councilFolder(ctx)
-	if err != nil {
-		return nil, err
-	}
-	made, err := folder.New(ctx, in.Body.Name, in.Body.Language)
+	made, err := s.config.Council.New(ctx, exchangeOf(ctx).owner(), in.Body.Name, in.Body.Language)
 	if err != nil {
 		return nil, err
 	}
@@ -190,34 +187,14 @@ func (s *Server) changeCouncil(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	folder, err := s.councilFolder(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if name := in.Body.Name; name != nil {
-		if o.Session, err = folder.Rename(ctx, o.ID, *name, session.ByPerson); err != nil {
+	owner, b := exchangeOf(ctx).owner(), in.Body
+	if b.Name != nil {
+		if _, err = s.config.Council.Rename(ctx, owner, o.ID, *b.Name); err != nil {
 			return nil, err
 		}
 	}
-	if language := in.Body.Language; language != nil {
-		if o.Session, err = folder.SetLanguage(ctx, o.ID, *language); err != nil {
-			return nil, err
-		}
-	}
-	if p := in.Body.Preferences; p != (CouncilChangePreferences{}) {
-		o.Session, err = folder.Prefer(ctx, o.ID, func(now *session.Preferences) {
-			set(&now.SimplifiedButtons, p.SimplifiedButtons)
-			set(&now.IncludeLLMHistory, p.IncludeLLMHistory)
-		})
-	}
+	o.Session, err = s.config.Council.Set(ctx, owner, o.ID, council.Settings{Language: b.Language, IncludeLLMHistory: b.Preferences.IncludeLLMHistory, SimplifiedButtons: b.Preferences.SimplifiedButtons})
 	return &of[CouncilSession]{councilSessionForm(o, tell)}, err
-}
-
-// set sets what is given.
-func set[T any](now, given *T) {
-	if given != nil {
-		*now = *given
-	}
 }
 
 // deleteCouncil also deletes a session that can't be read any more.
@@ -226,11 +203,7 @@ func (s *Server) deleteCouncil(ctx context.Context, in *CouncilPath) (*of[Counci
 	if err != nil {
 		return nil, err
 	}
-	folder, err := s.councilFolder(ctx)
-	if err != nil {
-		return nil, err
-	}
-	where, err := folder.Delete(ctx, id)
+	where, err := s.config.Council.Delete(ctx, exchangeOf(ctx).owner(), id)
 	return &of[CouncilTrashed]{CouncilTrashed{ID: id, Trash: filepath.Base(where)}}, err
 }
 
@@ -246,11 +219,11 @@ func (s *Server) exportCouncil(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	text := ""
-	if in.Format == "md" {
-		text = tell(x.Markdown())
-	} else if text, err = encode(councilExportForm(x, tell), true); err != nil {
-		return nil, err
+	text := tell(x.Markdown())
+	if in.Format == "json" {
+		if text, err = encode(councilExportForm(x, tell), true); err != nil {
+			return nil, err
+		}
 	}
 	return &export{exportTypes[in.Format], `attachment; filename="council-` + o.ID + "." + in.Format + `"`, []byte(text)}, nil
 }
@@ -261,30 +234,27 @@ func (s *Server) repairCouncil(ctx context.Context, in *CouncilPath) (*of[Counci
 	if err != nil {
 		return nil, err
 	}
-	folder, err := s.councilFolder(ctx)
+	owner := exchangeOf(ctx).owner()
+	tell, err := s.telling(owner)
 	if err != nil {
 		return nil, err
 	}
-	_, err = folder.Get(ctx, id)
+	_, err = s.config.Council.Get(ctx, owner, id)
 	if _, damaged := errors.AsType[*session.Damaged](err); err != nil && !damaged {
 		return nil, err
 	}
-	all, err := s.config.Council.Repair(ctx, exchangeOf(ctx).owner(), []string{id})
+	all, err := s.config.Council.Repair(ctx, owner, []string{id})
 	if err != nil || len(all) != 1 {
-		return nil, cmp.Or(err, error(session.ErrNotFound))
+		return nil, cmp.Or(err, session.ErrNotFound)
 	}
-	return &of[CouncilRepaired]{councilRepairedForm(all[0], withoutFolder(folder.Path("")))}, nil
+	return &of[CouncilRepaired]{councilRepairedForm(all[0], tell)}, nil
 }
 
 func (s *Server) searchCouncil(ctx context.Context, in *struct {
 	Words string `query:"q" required:"true" minLength:"1" maxLength:"1000" doc:"The words; all must be there."`
 	Limit int    `query:"limit" minimum:"1" maximum:"200" default:"10" doc:"How many at most."`
 }) (*of[CouncilHits], error) {
-	folder, err := s.councilFolder(ctx)
-	if err != nil {
-		return nil, err
-	}
-	hits, err := folder.Search(ctx, in.Words, in.Limit)
+	hits, err := s.config.Council.Search(ctx, exchangeOf(ctx).owner(), in.Words, in.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -299,7 +269,7 @@ func (s *Server) searchCouncil(ctx context.Context, in *struct {
 func (s *Server) shelf(ctx context.Context) (persona.Listing, error) {
 	list, err := s.config.Council.Oracles.List(ctx)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-		s.problem(ctx, err)
+		_ = s.problem(ctx, err) // whoever runs the server is told
 		return list, newProblem(http.StatusServiceUnavailable, "no_oracles", "The oracles of this server can't be read.", "Whoever runs the server has to look after their folder.").after(time.Minute)
 	}
 	return list, err

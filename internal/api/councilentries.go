@@ -19,7 +19,6 @@ import (
 
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
-	"sibyl/internal/journal"
 	"sibyl/internal/user"
 )
 
@@ -143,12 +142,12 @@ func (s *Server) addTo(w http.ResponseWriter, r *http.Request, id, label string)
 			return added, cmp.Or[error](in.failure(), err)
 		}
 	}
-	if path.Ext(label) == "" { // by its ending it is known for what it is
+	if ext := path.Ext(label); ext == "" || strings.HasPrefix(kind, "text/") && ext != ".txt" && ext != ".md" { // by its ending it is known for what it is
 		label = cmp.Or(label, "recording") + "." + ending
 	}
 	add := s.config.AddAudio
 	if add == nil {
-		add = s.addAudio
+		add = s.config.Council.Add
 	}
 	added, err = add(r.Context(), exchangeOf(r.Context()).owner(), id, label, from)
 	if failed := in.failure(); err != nil && failed != nil {
@@ -158,14 +157,6 @@ func (s *Server) addTo(w http.ResponseWriter, r *http.Request, id, label string)
 		return added, brokenBody()
 	}
 	return added, err
-}
-
-func (s *Server) addAudio(ctx context.Context, owner journal.Owner, id, label string, content io.Reader) (session.Added, error) {
-	folder, err := s.config.Council.Sessions(owner)
-	if err != nil {
-		return session.Added{}, err
-	}
-	return folder.AddAudio(ctx, id, label, content)
 }
 
 func (s *Server) addWords(w http.ResponseWriter, r *http.Request, id string) (added session.Added, err error) {
@@ -180,17 +171,13 @@ func (s *Server) addWords(w http.ResponseWriter, r *http.Request, id string) (ad
 	if err := strict(raw, &words); err != nil {
 		return added, newProblem(http.StatusBadRequest, "invalid_request", "The body is wrong: "+err.Error()+".", "It is an object with the property text.")
 	}
-	folder, err := s.councilFolder(r.Context())
-	if err != nil {
-		return added, err
-	}
-	added.Entry, err = folder.AddText(r.Context(), id, words.Text)
+	added.Entry, err = s.config.Council.Say(r.Context(), exchangeOf(r.Context()).owner(), id, words.Text)
 	return added, err
 }
 
 // tellAdded has a recording written down, and says what came of it.
 func (s *Server) tellAdded(w http.ResponseWriter, r *http.Request, o council.Opened, added session.Added, tell func(string) string) {
-	ctx := r.Context()
+	ctx := context.WithoutCancel(r.Context()) // it is written down also for who does not wait for that
 	f := CouncilAdded{Session: o.ID, Name: o.Name, State: o.State, Entry: councilEntryForm(added.Entry, tell), Same: added.Same, Mended: told(o.Mended, tell)}
 	if added.Entry.Status == session.Pending {
 		begun, err := s.beginTranscription(ctx, o.ID, false, "")
@@ -201,10 +188,8 @@ func (s *Server) tellAdded(w http.ResponseWriter, r *http.Request, o council.Ope
 			f.Waits = s.problem(ctx, err).Detail
 		}
 	}
-	if folder, err := s.councilFolder(ctx); err == nil {
-		if now, err := folder.Get(ctx, o.ID); err == nil { // it may be deleted by now
-			f.Name, f.State = now.Name, now.State
-		}
+	if now, err := s.config.Council.Get(ctx, exchangeOf(ctx).owner(), o.ID); err == nil { // it may be deleted by now
+		f.Name, f.State = now.Name, now.State
 	}
 	status := http.StatusCreated
 	if added.Same != 0 {
@@ -221,10 +206,6 @@ func (s *Server) tellAdded(w http.ResponseWriter, r *http.Request, o council.Ope
 }
 
 func (s *Server) councilAudio(ctx context.Context, in *CouncilItem) (*huma.StreamResponse, error) {
-	folder, err := s.councilFolder(ctx)
-	if err != nil {
-		return nil, err
-	}
 	id, err := known(in.Session)
 	if err != nil {
 		return nil, err
@@ -233,7 +214,7 @@ func (s *Server) councilAudio(ctx context.Context, in *CouncilItem) (*huma.Strea
 	if p != nil {
 		return nil, p
 	}
-	f, e, err := folder.OpenAudio(ctx, id, in.Sequence)
+	f, e, err := s.config.Council.Recording(ctx, exchangeOf(ctx).owner(), id, in.Sequence)
 	if err != nil {
 		closed()
 		return nil, fileProblem(err)
@@ -280,17 +261,13 @@ func (s *Server) councilTranscript(ctx context.Context, in *CouncilItem) (*of[Co
 	if err != nil {
 		return nil, err
 	}
-	folder, err := s.councilFolder(ctx)
-	if err != nil {
-		return nil, err
-	}
-	text, err := folder.Transcript(ctx, o.ID, in.Sequence)
+	text, err := s.config.Council.Transcript(ctx, exchangeOf(ctx).owner(), o.ID, in.Sequence)
 	for _, e := range o.Audio {
 		if err == nil && e.Sequence == in.Sequence {
 			return &of[CouncilTranscript]{CouncilTranscript{councilEntryForm(e, tell), text}}, nil
 		}
 	}
-	return nil, fileProblem(cmp.Or(err, error(session.ErrNotFound)))
+	return nil, fileProblem(cmp.Or(err, session.ErrNotFound))
 }
 
 func (s *Server) councilResponse(ctx context.Context, in *CouncilItem) (*of[CouncilResponse], error) {
@@ -298,15 +275,11 @@ func (s *Server) councilResponse(ctx context.Context, in *CouncilItem) (*of[Coun
 	if err != nil {
 		return nil, err
 	}
-	folder, err := s.councilFolder(ctx)
-	if err != nil {
-		return nil, err
-	}
-	text, err := folder.ResponseText(ctx, o.ID, in.Sequence)
+	text, err := s.config.Council.Response(ctx, exchangeOf(ctx).owner(), o.ID, in.Sequence)
 	for _, a := range o.Answers {
 		if err == nil && a.Sequence == in.Sequence {
 			return &of[CouncilResponse]{CouncilResponse{councilAnswerForm(a), text}}, nil
 		}
 	}
-	return nil, fileProblem(cmp.Or(err, error(session.ErrNotFound)))
+	return nil, fileProblem(cmp.Or(err, session.ErrNotFound))
 }

@@ -65,7 +65,8 @@ func TestFileIsAddedAsItIsOrInAFormAndKnownAgain(t *testing.T) {
 		{named, "005_audio.ogg", "über mir.ogg", ""},
 		{upload(s.ID, "?name=notes.txt", "text/plain; charset=utf-8", "What I thought."), "", "notes.txt", "What I thought."},
 		{upload(s.ID, "?name=notes", "text/markdown", "# What I wrote\n"), "", "notes.md", "# What I wrote\n"},
-		{upload(s.ID, "", "audio/x-wav", struct{ io.Reader }{strings.NewReader("RIFF of no known length")}), "008_audio.wav", "recording.wav", ""},
+		{upload(s.ID, "?name=notes.log", "text/plain", "What I noted."), "", "notes.log.txt", "What I noted."},
+		{upload(s.ID, "", "audio/x-wav", struct{ io.Reader }{strings.NewReader("RIFF of no known length")}), "009_audio.wav", "recording.wav", ""},
 	} {
 		var added api.CouncilAdded
 		a := h.get(c.q, &added)
@@ -87,7 +88,7 @@ func TestFileIsAddedAsItIsOrInAFormAndKnownAgain(t *testing.T) {
 	if a := h.get(upload(s.ID, "?name=copy.ogg", "audio/ogg", "OggS one"), &again); a.status != 200 || again.Same != 1 || again.Entry.Original != "memo.ogg" {
 		t.Errorf("the same again: %d %+v", a.status, again)
 	}
-	if h.get(question{path: councils + "/" + s.ID}, &s); len(s.Entries) != 8 {
+	if h.get(question{path: councils + "/" + s.ID}, &s); len(s.Entries) != 9 {
 		t.Errorf("the session has %d entries", len(s.Entries))
 	}
 }

@@ -255,10 +255,15 @@ func (c *command) answer(p *progress, r *service.Run, res service.Result) error 
 	switch f := res.Failure; {
 	case f != nil && f.Kind == oracle.StopRefused:
 		return withCode(ExitRefused, errors.New(f.Message))
-	case f != nil && f.Hint != "":
-		return withCode(ExitFailed, fmt.Errorf("%s\n      %s", f.Message, f.Hint))
 	case f != nil:
-		return withCode(ExitFailed, errors.New(f.Message))
+		code, text := ExitFailed, f.Message
+		if res.Status == journal.Cancelled {
+			code = ExitStopped
+		}
+		if f.Hint != "" {
+			text += "\n      " + f.Hint
+		}
+		return withCode(code, errors.New(text))
 	case res.Status == journal.Cancelled:
 		c.code = ExitStopped
 	case res.Partial:

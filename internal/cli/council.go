@@ -211,7 +211,7 @@ func (c *command) councilExport() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			text := ""
+			var text string
 			switch format {
 			case "md":
 				text = printable(x.Markdown())

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,8 +30,7 @@ type askingFlags struct {
 
 func (c *command) councilAsk() *cobra.Command {
 	var f askingFlags
-	var cmd *cobra.Command
-	cmd = &cobra.Command{Use: "ask ORACLE...", Short: "Have oracles answer what was said", Args: cobra.MinimumNArgs(1),
+	cmd := &cobra.Command{Use: "ask ORACLE...", Short: "Have oracles answer what was said", Args: cobra.MinimumNArgs(1),
 		Long: "Has one or several oracles answer, each with the whole session as its context: what was said, and, unless --no-history, what oracles have\n" +
 			"answered before. An oracle is named by its name, the beginning of it, or its id (‘sibyl council oracles’). Several are asked side by side over one and the same\n" +
 			"context; then it is shown where they agree, where they differ, and what all overlook. Answers are kept in the session's folder.",
@@ -38,6 +38,8 @@ func (c *command) councilAsk() *cobra.Command {
 		RunE: c.onSitting(&f.session, func(ctx context.Context, s sitting, args []string) error {
 			o := council.Options{Session: s.ID, Oracles: args, Rounds: f.rounds, Review: f.review, Chair: f.chair, Model: f.model}
 			switch {
+			case f.rounds < 1:
+				return withCode(ExitUsage, fmt.Errorf("--rounds is %d: a sitting has 1 to %d rounds", f.rounds, council.MostRounds))
 			case f.history && f.noHistory:
 				return withCode(ExitUsage, errors.New("--history and --no-history exclude each other"))
 			case f.history || f.noHistory:
@@ -287,6 +289,9 @@ func (c *command) councilOracle() *cobra.Command {
 	make := &cobra.Command{Use: "new NAME...", Short: "Make a file to start an oracle from", Args: cobra.MinimumNArgs(1),
 		Example: "  ORACLES_DIR=~/oracles sibyl council oracle new The Accountant",
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
+			if !slices.Contains([]string{"en", "pt", "de"}, language) {
+				return withCode(ExitUsage, fmt.Errorf("--language is %q: en, pt or de", language))
+			}
 			file, err := s.desk.Oracles.Create(ctx, strings.Join(args, " "), language)
 			if err != nil {
 				return withCode(ExitUsage, err)

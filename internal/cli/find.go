@@ -35,7 +35,7 @@ func group(cmd *cobra.Command, subs ...*cobra.Command) *cobra.Command {
 // printList writes entries, each in a line, or as one JSON array.
 func printList[T any](c *command, all []T, line func(T) string) error {
 	if c.asJSON {
-		return c.printJSON(all)
+		return c.printJSON(append([]T{}, all...)) // never null
 	}
 	for _, one := range all {
 		fmt.Fprintln(c.Out, line(one))

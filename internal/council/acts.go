@@ -27,6 +27,16 @@ func (d *Desk) List(ctx context.Context, owner journal.Owner) (all []session.Ses
 	return all, skipped, err
 }
 
+// Find gives the sessions of this id, or whose ids begin so, or whose names have this part, the best first; none is no error.
+func (d *Desk) Find(ctx context.Context, owner journal.Owner, query string) ([]session.Session, error) {
+	return on(d, owner, func(s *session.Store) ([]session.Session, error) { return s.Find(ctx, query) })
+}
+
+// Folder is where the sessions of an owner lie.
+func (d *Desk) Folder(owner journal.Owner) (string, error) {
+	return on(d, owner, func(s *session.Store) (string, error) { return s.Path(""), nil })
+}
+
 // New begins a session. Name and language may be empty: they are found out.
 func (d *Desk) New(ctx context.Context, owner journal.Owner, name, language string) (session.Session, error) {
 	return on(d, owner, func(s *session.Store) (session.Session, error) { return s.New(ctx, name, language) })

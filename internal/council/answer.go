@@ -205,7 +205,7 @@ func leaveForLater() bt.Leaf {
 		Events []bt.Typed `port:",events"`
 	}
 	return bt.Func("LeaveForLater", "Notes that the answer could not be written; it stays in the journal, and is written when the session is next opened.", func(i in, o *out) error {
-		o.Events = []bt.Typed{AnswerUnsaved{i.Reason}}
+		o.Events = []bt.Typed{AnswerUnsaved(i)}
 		return nil
 	})
 }

@@ -249,7 +249,7 @@ func TestAnswerCutOffByTheModelsLimitIsKeptAndSaidSo(t *testing.T) {
 		return modeltest.Turn{Text: "It begins well and", Finish: model.FinishLength}
 	}
 	res, o := h.process("one", h.journal).run(h.ask("ada"))
-	same(t, "cut off", o.Answer.CutOff, true)
+	same(t, "cut off", []bool{o.Answer.CutOff, res.Partial}, []bool{true, true})
 	contains(t, strings.Join(res.Warnings, "\n"), "the answer of Ada is cut off")
 	same(t, "stored", h.stored("001_ada.txt"), "It begins well and")
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -262,7 +263,7 @@ func (d Deps) seated(ctx context.Context, o Options, spoken string) (oracles []p
 func (d Deps) oracle(ctx context.Context, name, spoken string) (persona.Persona, error) {
 	found, err := d.Oracles.Find(ctx, name)
 	var many *persona.FindError
-	if !errors.As(err, &many) || many.Kind != persona.ErrAmbiguous {
+	if !errors.As(err, &many) || !errors.Is(err, persona.ErrAmbiguous) {
 		return found, err
 	}
 	same := slices.DeleteFunc(slices.Clone(many.Candidates), func(p persona.Persona) bool { return p.Language != spoken })
@@ -295,7 +296,15 @@ func (d Deps) budget(ctx context.Context, id string, oracles []persona.Persona) 
 	for _, one := range oracles {
 		longest = max(longest, agent.Tokens(one.Content))
 	}
-	return max(int(float64(window)*(1-keptForAnswer))-longest, 1)
+	return max(roomIn(window)-longest, 1)
+}
+
+// roomIn is how many tokens a request may have in a model's window; 0 is a window that is not known.
+func roomIn(window int) int {
+	if window <= 0 {
+		return math.MaxInt32
+	}
+	return int(float64(window) * (1 - keptForAnswer))
 }
 
 // nothingSaid says why there is nothing to ask about.

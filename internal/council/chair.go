@@ -112,10 +112,13 @@ func unused(answers []Answer, all []Sentence) (names []string) {
 	return names
 }
 
+// ownBrackets leaves brackets to those that say whose a sentence is.
+var ownBrackets = strings.NewReplacer("[", "(", "]", ")")
+
 // attribute leaves a sentence to those alone whose answers say it.
 func (s *Sentence) attribute(answers []Answer) {
 	named := s.By
-	s.By, s.Doubted, s.Text = nil, nil, strings.TrimSpace(s.Text)
+	s.By, s.Doubted, s.Text = nil, nil, ownBrackets.Replace(inLine(s.Text))
 	for _, a := range answers {
 		if !slices.ContainsFunc(named, func(n string) bool { return strings.EqualFold(strings.TrimSpace(n), a.Oracle.Name) }) {
 			continue
@@ -178,7 +181,7 @@ func edition(r ChairReceipt, language string) string {
 		if by == "" {
 			by = own
 		}
-		fmt.Fprintf(b, "- %s [%s]\n", strings.ReplaceAll(s.Text, "\n", " "), by)
+		fmt.Fprintf(b, "- %s [%s]\n", s.Text, by)
 	}
 	few := 0
 	for _, s := range r.Sentences {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/council/digest"
 	"sibyl/internal/council/prompt"
@@ -133,27 +134,27 @@ func (p *performing) asking(ctx context.Context, purpose, about string, answers 
 	if err != nil {
 		return req, err
 	}
-	said, err := p.view.Text(ctx, textContext)
-	if err != nil {
-		return req, err
-	}
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "What the person said:\n\n%s\n", plainHeadings(string(said)))
 	for _, a := range answers {
 		fmt.Fprintf(b, "\n=== The answer of %s ===\n\n%s\n", a.Oracle.Name, plainHeadings(strings.TrimSpace(prompt.Body(a.Text))))
 	}
+	said, err := p.contextBeside(ctx, agent.Tokens(string(told))+agent.Tokens(b.String()))
+	if err != nil {
+		return req, err
+	}
+	text := fmt.Sprintf("What the person said:\n\n%s\n%s", plainHeadings(said.Text), b)
 	language := map[string]string{"pt": "Portuguese", "de": "German"}[p.env.Language]
 	if language == "" {
 		language = "English"
 	}
-	return model.Request{System: string(told) + "\n\nWrite in " + language + ".", Messages: []model.Message{{Role: model.User, Text: b.String()}}, Purpose: purpose}, nil
+	return model.Request{System: string(told) + "\n\nWrite in " + language + ".", Messages: []model.Message{{Role: model.User, Text: text}}, Purpose: purpose}, nil
 }
 
 // headings are the beginnings of lines that would read as the heading of an answer.
-var headings = regexp.MustCompile(`(?m)^[\s\p{Z}\p{Cf}]*===`)
+var headings = regexp.MustCompile(`(?m)^([\s\p{Z}\p{Cf}]*)(===)`)
 
 // plainHeadings puts a backslash before each line that would read as the heading of an answer.
-func plainHeadings(text string) string { return headings.ReplaceAllString(text, `\$0`) }
+func plainHeadings(text string) string { return headings.ReplaceAllString(text, `$1\$2`) }
 
 // structured asks the model of the run for an answer of a form.
 func (p *performing) structured(ctx context.Context, req model.Request, schema model.Schema) (json.RawMessage, model.Response, error) {

@@ -68,6 +68,10 @@ func (c *composer) receipt(o *Outcome, seq int64, done *run.CompletionRecord) {
 		if done.Err == nil {
 			o.Comparison = &r.Comparison
 		}
+	case NameReceipt:
+		if done.Err == nil {
+			o.Name = r.Name
+		}
 	case TranscriptReceipt:
 		if done.Err == nil && r.Status == session.Success {
 			o.Recordings = append(o.Recordings, r)

@@ -113,6 +113,24 @@ func cutInWords(c prompt.Context) string {
 	return strings.Join(all, ", ")
 }
 
+// contextBeside is the context of the run, which stands in a request beside so many tokens. What has no room in the model's window then is left out,
+// and it is assembled anew: else it is the text alone.
+func (p *performing) contextBeside(ctx context.Context, tokens int) (c prompt.Context, err error) {
+	content, err := p.view.Text(ctx, textContext)
+	if err != nil {
+		return c, err
+	}
+	room := roomIn(p.Describe(ctx, p.env.Model).Window) - tokens
+	if p.view.Blob(textEntries) == "" || room >= agent.Tokens(string(content)) {
+		return prompt.Context{Text: string(content)}, nil
+	}
+	var entries []prompt.Entry
+	if content, err = p.view.Text(ctx, textEntries); err == nil {
+		err = json.Unmarshal(content, &entries)
+	}
+	return prompt.Assemble(entries, prompt.Options{Language: p.env.Language, History: true, Budget: max(room, 1)}), err
+}
+
 // snapshot is how the context was made.
 func (a *asking) snapshot() session.ContextSnapshot {
 	tokens := a.context.Tokens

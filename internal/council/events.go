@@ -101,7 +101,11 @@ func (e AnswersRanked) String() string {
 	for _, r := range e.Ranks {
 		all = append(all, fmt.Sprintf("%s %.1f", r.Oracle, r.Mean))
 	}
-	return "they reviewed each other: mean rank " + strings.Join(all, ", ")
+	s := "they reviewed each other: mean rank " + strings.Join(all, ", ")
+	if e.Left > 0 {
+		s += fmt.Sprintf("; without a review of %d", e.Left)
+	}
+	return s
 }
 
 // Chaired says that a chair has edited the answers.

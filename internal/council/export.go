@@ -83,7 +83,7 @@ func body(e prompt.Entry) string {
 		return "*its file is missing*"
 	}
 	if text := strings.TrimSpace(e.Text); text != "" {
-		return text
+		return below(text)
 	}
 	return "*silence*"
 }

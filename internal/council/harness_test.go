@@ -34,10 +34,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(teststore.Main(m)) }
 
+const ada journal.Owner = "ada"
+
 const (
-	ada    journal.Owner = "ada"
-	secret               = "sk-hunter2-hunter2-hunter2"
-	acting               = "scripted:test" // the model that answers
+	secret = "sk-hunter2-hunter2-hunter2"
+	acting = "scripted:test" // the model that answers
 )
 
 // house is what outlives processes: the journal, the folder of the sessions, the oracles, and what their models and ears do.

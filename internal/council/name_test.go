@@ -22,7 +22,7 @@ func TestModelNamesTheSessionByWhatWasSaid(t *testing.T) {
 	p.run(h.ask("ada"))
 	r := p.begin(council.Name, h.naming())
 	res, _ := p.wait(r)
-	same(t, "how it ended", []any{res.Status, res.Reason}, []any{journal.Done, "named"})
+	same(t, "how it ended", []any{res.Status, res.Reason, res.Answer}, []any{journal.Done, "named", "the session is called “The new office”"})
 	same(t, "name", []string{h.session().Name, h.session().NamedBy}, []string{"The new office", acting})
 	contains(t, h.told(p, r.ID), "the session is called “The new office”\n")
 	asked := h.requests(council.EffectName)

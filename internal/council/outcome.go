@@ -163,7 +163,7 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 	for _, one := range o.Skipped {
 		s.Warnings = append(s.Warnings, one.String())
 	}
-	s.Partial = len(o.Silent) > 0 || len(o.Failed) > 0
+	s.Partial = o.partial()
 	if len(o.Silent) > 0 && o.Failure == nil {
 		s.Warnings = append(s.Warnings, "what was answered is kept; "+o.again())
 	}
@@ -171,6 +171,13 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 		s.Failure = &assistant.Failure{Kind: o.Failure.Kind, Message: o.Failure.Message, Hint: o.hint()}
 	}
 	return s, nil
+}
+
+// partial tells whether something that was asked for is missing, beside what there is.
+func (o *Outcome) partial() bool {
+	lacks := func(a Answer) bool { return a.CutOff || a.Unsaved != "" }
+	other := func(s Skipped) bool { return o.Comparison == nil || s.What != addition(ComparePayload{By: byModel}) } // rules have compared in its place
+	return len(o.Silent) > 0 || len(o.Failed) > 0 || slices.ContainsFunc(o.all(), lacks) || slices.ContainsFunc(o.Skipped, other)
 }
 
 // again says how to ask those again who gave no answer.
@@ -234,6 +241,9 @@ func (o *Outcome) footer() string {
 	}
 	if n := len(o.Recordings); n > 0 {
 		all = append(all, agent.Counted(n, "recording"))
+	}
+	if o.Failure != nil {
+		all = append(all, "no answer: "+o.Failure.Message)
 	}
 	var files []string
 	for _, a := range o.all() {

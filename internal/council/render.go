@@ -13,7 +13,7 @@ func (o *Outcome) Markdown() string {
 		b.WriteString(o.Answer.Text + "\n")
 	}
 	for _, a := range o.Answers {
-		fmt.Fprintf(b, "## %s\n\n%s\n\n", a.Oracle.Name, strings.TrimSpace(a.Text))
+		fmt.Fprintf(b, "## %s\n\n%s\n\n", a.Oracle.Name, below(strings.TrimSpace(a.Text)))
 	}
 	b.WriteString(o.Conclusions())
 	for _, r := range o.Recordings {
@@ -21,11 +21,39 @@ func (o *Outcome) Markdown() string {
 			fmt.Fprintf(b, "recording %d: %d words\n", r.Sequence, r.Words)
 		}
 	}
-	if b.Len() == 0 && o.Failure != nil {
-		b.WriteString(o.Failure.Message + "\n")
+	switch {
+	case o.Failure != nil: // the failure is told by itself
+	case o.Kind == KindTranscription && len(o.Recordings)+len(o.Failed) == 0:
+		b.WriteString("no recording waits to be transcribed\n")
+	case o.Kind == KindNaming:
+		b.WriteString(Named{o.Name}.String() + "\n")
 	}
 	return b.String()
 }
+
+// below makes headings of a text such that stand below those that oracles and entries have, so that none reads as the heading of another's words.
+func below(text string) string {
+	lines := strings.SplitAfter(text, "\n")
+	fence := ""
+	for n, line := range lines {
+		plain := strings.TrimLeft(line, " ")
+		marks := len(plain) - len(strings.TrimLeft(plain, "#"))
+		switch {
+		case fence != "":
+			if strings.HasPrefix(plain, fence) {
+				fence = ""
+			}
+		case strings.HasPrefix(plain, "```"), strings.HasPrefix(plain, "~~~"):
+			fence = plain[:3]
+		case marks > 0 && len(line)-len(plain) < 4 && (marks == len(plain) || strings.ContainsAny(plain[marks:marks+1], " \t\r\n")):
+			lines[n] = strings.Repeat("#", min(marks+2, 6)) + plain[marks:]
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// inLine is a text in one line.
+func inLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // Conclusions are what was made of the answers of a sitting.
 func (o *Outcome) Conclusions() string {
@@ -73,7 +101,7 @@ func (o *Outcome) ranks(b *strings.Builder) {
 		all := slices.Clone(o.Reviews[who])
 		slices.SortStableFunc(all, func(a, b Review) int { return a.Rank - b.Rank })
 		for _, r := range all {
-			fmt.Fprintf(b, "- %s %s %s: %s %s\n", who, o.word("on"), r.Oracle, strings.TrimSpace(r.Strength), strings.TrimSpace(r.Criticism))
+			fmt.Fprintf(b, "- %s %s %s: %s %s\n", who, o.word("on"), r.Oracle, inLine(r.Strength), inLine(r.Criticism))
 		}
 	}
 	b.WriteString("\n")

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/council/persona"
 	"sibyl/internal/council/prompt"
@@ -214,7 +215,7 @@ func (p *performing) withdraw(ctx context.Context, job run.Job) error {
 	if err != nil {
 		return err
 	}
-	return p.Withdraw(ctx, p.view.Owner, memberID(p.view.ID, asked.Round, asked.Oracle.ID))
+	return p.Withdraw(ctx, p.view.Owner, asked.Run)
 }
 
 // membership is what the run of one oracle begins with, as the sitting has it.
@@ -247,22 +248,34 @@ func (p *performing) membership(ctx context.Context, asked MemberPayload) (*memb
 		return nil, err
 	}
 	m.context = string(content)
-	if asked.Own == 0 {
-		return m, nil
+	if asked.Own != 0 {
+		err = p.debating(ctx, m, asked)
 	}
+	return m, err
+}
+
+// debating adds to a membership what an oracle is shown of the answers before.
+func (p *performing) debating(ctx context.Context, m *membership, asked MemberPayload) error {
 	own, err := answerAt(p.view, asked.Own)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	others, err := p.answers(asked.Others)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if content, err = p.view.Text(ctx, textDebate); err != nil {
-		return nil, err
+	how, err := p.view.Text(ctx, textDebate)
+	if err != nil {
+		return err
 	}
-	m.own, m.debate, m.others = own.Text, string(content), prompt.Assemble(asEntries(others), prompt.Options{Language: m.language, History: true}).Text
-	return m, nil
+	m.own, m.debate, m.others = own.Text, string(how), prompt.Assemble(asEntries(others), prompt.Options{Language: m.language, History: true}).Text
+	c, err := p.contextBeside(ctx, agent.Tokens(m.oracle.Content)+agent.Tokens(m.own)+agent.Tokens(m.debate)+agent.Tokens(m.others))
+	if c.Included != nil { // not all of it has room beside the answers
+		m.context, m.entries = c.Text, slices.DeleteFunc(m.entries, func(e prompt.Entry) bool { return !slices.Contains(c.Included, e.ID) })
+		m.snapshot.Transcripts, m.snapshot.Responses, m.snapshot.TokensEstimate = c.Transcripts, c.Responses, &c.Tokens
+		m.snapshot.Entries, m.snapshot.Cut = c.Included, slices.Concat(m.snapshot.Cut, c.Cut)
+	}
+	return err
 }
 
 // asEntries are answers as a context has them.

@@ -188,6 +188,31 @@ func TestSittingThatIsStoppedShowsWhoHasAnsweredAndStopsTheOthers(t *testing.T) 
 	h.whole(1)
 }
 
+func TestSittingThatIsStoppedWhileNobodyDrivesItStopsItsOracles(t *testing.T) {
+	h := newHouse(t)
+	h.says("Hm.")
+	hanging := make(chan bool, 1)
+	h.plays = func(req model.Request) modeltest.Turn {
+		hanging <- true
+		return modeltest.Turn{Hang: true}
+	}
+	p := h.process("dead", h.journal)
+	r := p.begin(council.Name, h.ask("ada", "bob"))
+	held(t, "the first to be asked", hanging)
+	held(t, "the second to be asked", hanging)
+	p.leave()
+	other := h.process("two", h.journal)
+	if err := other.service.Cancel(t.Context(), ada, r.ID, "enough"); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range h.runs() {
+		same(t, "status of the run of "+row.Assistant, row.Status, journal.Cancelled)
+	}
+	res := must(other.service.Result(t.Context(), ada, r.ID))(t)
+	same(t, "silent", len(outcomeOf(t, res.Outcome).Silent), 2)
+	h.whole(0)
+}
+
 func TestRoundOfDebateShowsEachOracleItsOwnAnswerAndThoseOfTheOthers(t *testing.T) {
 	h := newHouse(t)
 	h.says("Hm.")
@@ -299,6 +324,7 @@ func TestComparisonFallsBackToRulesAndSaysSo(t *testing.T) {
 	res, o := h.process("one", h.journal).run(h.ask("ada", "bob"))
 	same(t, "status", res.Status, journal.Done)
 	same(t, "by", o.Comparison.By, council.RulesModel)
+	same(t, "partial", res.Partial, false)
 	if len(o.Skipped) != 1 || o.Skipped[0].What != "the comparison by the model" {
 		t.Errorf("left out: %+v", o.Skipped)
 	}
@@ -324,7 +350,7 @@ func advising(chair ...string) func(model.Request) modeltest.Turn {
 func TestChairIsAttributedByWhatTheAnswersSay(t *testing.T) {
 	h := newHouse(t)
 	h.says("Hm.")
-	h.plays = advising("Sell in spring. ~ ada", "Keep renting for a year. ~ Bob!", "Move to Lisbon at once. ~ Ada, Bob", "Both can wait. ~ ", "Write to the tax office. ~ Zoe")
+	h.plays = advising("Sell in\nspring. ~ ada", "Keep renting for a year. ~ Bob!", "Move to Lisbon at once. ~ Ada, Bob", "Both can wait. ~ ", "Write to the tax office. [Bob] ~ Zoe")
 	o := h.ask("ada", "bob", "cleo")
 	o.Chair = "bob"
 	res, out := h.process("one", h.journal).run(o)
@@ -334,9 +360,9 @@ func TestChairIsAttributedByWhatTheAnswersSay(t *testing.T) {
 		{Text: "Keep renting for a year.", By: []string{"Bob"}, Minority: true},
 		{Text: "Move to Lisbon at once.", Doubted: []string{"Ada", "Bob"}},
 		{Text: "Both can wait."},
-		{Text: "Write to the tax office."},
+		{Text: "Write to the tax office. (Bob)"},
 	})
-	want := "- Sell in spring. [Ada]\n- Move to Lisbon at once. [the chair's own]\n- Both can wait. [the chair's own]\n- Write to the tax office. [the chair's own]\n\n" +
+	want := "- Sell in spring. [Ada]\n- Move to Lisbon at once. [the chair's own]\n- Both can wait. [the chair's own]\n- Write to the tax office. (Bob) [the chair's own]\n\n" +
 		"**Minority views**\n\n- Keep renting for a year. [Bob]\n\n*Nothing is taken up of: Cleo*"
 	same(t, "text", out.Chair.Text, want)
 	contains(t, res.Answer, want, "no answer says this, though the chair named one: “Move to Lisbon at once.” (Ada, Bob)")
@@ -360,6 +386,7 @@ func TestChairThatGivesNothingIsLeftOutAndTold(t *testing.T) {
 	res, out := h.process("one", h.journal).run(o)
 	same(t, "status", res.Status, journal.Done)
 	same(t, "answers", names(out.Answers), []string{"Ada", "Bob"})
+	same(t, "partial", res.Partial, true)
 	same(t, "left out", slices.ContainsFunc(out.Skipped, func(s council.Skipped) bool { return s.What == "the chair" }), true)
 	h.whole(2)
 }
@@ -369,4 +396,37 @@ func TestSessionAfterASittingIsReady(t *testing.T) {
 	h.says("Hm.")
 	h.process("one", h.journal).run(h.ask("ada", "bob"))
 	same(t, "state", h.session().State, session.Ready)
+}
+
+func TestContextIsCutWhereTheAnswersNeedItsRoom(t *testing.T) {
+	h := newHouse(t)
+	for n := range 4 {
+		h.says(fmt.Sprintf("Thought %d. %s", n+1, strings.Repeat("word ", 40)))
+	}
+	h.window = 600
+	h.plays = func(req model.Request) modeltest.Turn {
+		if req.Purpose == council.Purpose {
+			return modeltest.Say(strings.Repeat(who(req)+" advises. ", 20))
+		}
+		return everybody(req)
+	}
+	p := h.process("one", h.journal)
+	o := h.ask("ada", "bob")
+	o.Rounds = 2
+	_, out := p.run(o)
+	same(t, "answers", names(out.Answers), []string{"Ada", "Bob"})
+	for _, a := range out.Answers {
+		same(t, "snapshot of the second round", []any{a.Round, a.Snapshot.Transcripts, a.Snapshot.Entries, a.Snapshot.Cut}, []any{2, 2, []string{"t3", "t4"}, []string{"t1", "t2"}})
+	}
+	for _, req := range h.asked {
+		whole, tokens := len(req.Messages) == 1 && req.Purpose == council.Purpose, 0
+		for _, m := range req.Messages {
+			tokens += (len(m.Text) + 3) / 4
+		}
+		same(t, "whole in "+req.Purpose, strings.Contains(req.Messages[0].Text, "Thought 1."), whole)
+		same(t, "cut told in "+req.Purpose, strings.Contains(req.Messages[0].Text, " of 4 transcripts"), !whole)
+		if req.Purpose == council.Purpose && tokens > h.window*3/4 {
+			t.Errorf("%d tokens are sent into a window of %d", tokens, h.window)
+		}
+	}
 }

@@ -175,7 +175,17 @@ func (e *Engine) leaveWithin(ctx context.Context, k journal.Key) error {
 	if !errors.Is(cause, ErrWithdrawn) {
 		return cause
 	}
-	return errors.Join(cause, e.Withdraw(ctx, k))
+	live := e.drives(k)
+	err := errors.Join(cause, e.Withdraw(ctx, k))
+	if live != nil { // a process that ends with the run whose effect this was must not leave the other one open
+		grace, stop := e.Clock.After(e.StopGrace)
+		defer stop()
+		select {
+		case <-live.done:
+		case <-grace:
+		}
+	}
+	return err
 }
 
 // Withdraw asks a run to stop that performs an effect of another one; nothing if there is none, or it has ended. It heeds no cancellation:

@@ -75,6 +75,12 @@ func TestBeginningGivesUpOnAClaimThatIsHeldForLong(t *testing.T) {
 		if !errors.As(err, &held) || held.Run != first.ID || time.Since(began) > time.Minute {
 			h.Errorf("after %s: %v", time.Since(began), err)
 		}
+		hurried := ask("eve")
+		hurried.Patience = time.Second
+		began = time.Now()
+		if _, err := s.Start(h.Context(), ada, hurried); !errors.As(err, &held) || time.Since(began) != time.Second {
+			h.Errorf("with patience for a second, after %s: %v", time.Since(began), err)
+		}
 		release()
 		h.wait(first)
 	})

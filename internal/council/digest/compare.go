@@ -18,17 +18,17 @@ type Answer struct {
 
 // Point is one thing that answers have in common, or not.
 type Point struct {
-	Text    string
-	By      []string // the oracles whose it is, the one that is quoted first; none for what all overlook
-	Sources []string // ids of the transcripts that it is about
+	Text    string   `json:"text"`
+	By      []string `json:"by,omitempty"`      // the oracles whose it is, the one that is quoted first; none for what all overlook
+	Sources []string `json:"sources,omitempty"` // ids of the transcripts that it is about
 }
 
 // Comparison says what several answers to the same transcripts have in common.
 type Comparison struct {
-	Agree      []Point
-	Differ     []Point
-	Overlooked []Point
-	By         string // who compared: ByRules, or a model
+	Agree      []Point `json:"agree,omitempty"`
+	Differ     []Point `json:"differ,omitempty"`
+	Overlooked []Point `json:"overlooked,omitempty"`
+	By         string  `json:"by"` // who compared: ByRules, or a model
 }
 
 // ByRules is who compares where no model does.

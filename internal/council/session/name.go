@@ -67,7 +67,7 @@ func checkLanguage(language string) error {
 	isOther := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-'
 	}
-	if language != "" && (len(first) < 2 || len(first) > 3 || len(language) > 20 || strings.ContainsFunc(language, isOther)) {
+	if language != "" && (len(first) < 2 || len(first) > 3 || strings.ContainsAny(first, "0123456789") || len(language) > 20 || strings.ContainsFunc(language, isOther)) {
 		return &Invalid{Kind: Form, What: "the language “" + short(language) + "”", Problem: "is none; it would look like pt, en or de"}
 	}
 	return nil
