@@ -98,6 +98,13 @@ func readValue(raw json.RawMessage, v reflect.Value) error {
 	if into, ok := v.Addr().Interface().(Known); ok {
 		return read(raw, into)
 	}
+	if _, isTime := v.Interface().(*time.Time); isTime || isPointer(v) {
+		if isNull(raw) {
+			return nil
+		}
+		v.Set(reflect.New(v.Type().Elem()))
+		return readValue(raw, v.Elem())
+	}
 	if !isList(v) {
 		return plainly(json.Unmarshal(raw, v.Addr().Interface()))
 	}
@@ -120,6 +127,11 @@ func readValue(raw json.RawMessage, v reflect.Value) error {
 // isList says that v is a list of known types.
 func isList(v reflect.Value) bool {
 	return v.Kind() == reflect.Slice && reflect.PointerTo(v.Type().Elem()).Implements(reflect.TypeFor[Known]())
+}
+
+// isPointer says that v points to a known type. It is nil where a text says nothing.
+func isPointer(v reflect.Value) bool {
+	return v.Kind() == reflect.Pointer && v.Type().Implements(reflect.TypeFor[Known]())
 }
 
 // plainly says what is wrong with a value without the words of Go.
@@ -322,7 +334,7 @@ func write(from Known) ([]byte, error) {
 func (o *object) field(m member, v reflect.Value, i int) (raw []byte, here bool, err error) {
 	f := v.Field(i)
 	_, isKnown := f.Addr().Interface().(Known)
-	if (!isKnown && !isList(f) || isNull(m.raw)) && o.unchanged(v, i) {
+	if (!isKnown && !isPointer(f) && !isList(f) || isNull(m.raw)) && o.unchanged(v, i) && stands(m.raw, f) {
 		return m.raw, true, nil
 	}
 	if _, omitEmpty, omitZero := tag(v.Type().Field(i)); (omitEmpty || omitZero) && isEmpty(f) && !isEmpty(reflect.ValueOf(o.was).Field(i)) {
@@ -337,11 +349,24 @@ func (o *object) unchanged(v reflect.Value, i int) bool {
 	return reflect.DeepEqual(reflect.ValueOf(o.was).Field(i).Interface(), v.Field(i).Interface())
 }
 
+// stands says whether a text still says what a field holds. Where a field and what was read share memory, a change of one is a change of both: then it is
+// read again.
+func stands(raw []byte, f reflect.Value) bool {
+	if f.Kind() != reflect.Slice && f.Kind() != reflect.Pointer {
+		return true
+	}
+	again := reflect.New(f.Type()).Elem()
+	return readValue(raw, again) == nil && reflect.DeepEqual(again.Interface(), f.Interface())
+}
+
 func isEmpty(v reflect.Value) bool { return v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 }
 
 func writeValue(v reflect.Value) ([]byte, error) {
 	if from, ok := v.Addr().Interface().(Known); ok {
 		return write(from)
+	}
+	if isPointer(v) && !v.IsNil() {
+		return writeValue(v.Elem())
 	}
 	if !isList(v) {
 		return plain(v.Interface())
