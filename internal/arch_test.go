@@ -73,8 +73,8 @@ var (
 	contracts = []string{"internal/journal", "internal/model", "internal/tool", "internal/assistant", "internal/run", "internal/files", "internal/search", "internal/user"}
 	waysIn    = []string{"internal/cli", "internal/api", "internal/mcp"}
 	// What an assistant may stand on beside the kernel and the contracts. It has to know what a secret looks like that was taken out, and an
-	// oracle of the Council is a Markdown file.
-	ground = []string{"internal/agent", "internal/jsonappend", "internal/redact", "internal/markdown", "prompts", "trees"}
+	// oracle of the Council is a Markdown file. The schema of a session is a document, and the one that is checked with.
+	ground = []string{"internal/agent", "internal/jsonappend", "internal/jsonobject", "internal/redact", "internal/markdown", "prompts", "trees", "docs"}
 	// The form of a structured answer is part of the model's contract, and the first library is how it is kept. The other two stand for
 	// what the standard library lacks: accents, and locks on Windows.
 	libraries = []string{"github.com/google/jsonschema-go/jsonschema", "golang.org/x/text/unicode/norm", "golang.org/x/sys/windows"}
@@ -90,7 +90,7 @@ func under(name string, roots ...string) bool {
 	return slices.ContainsFunc(roots, func(r string) bool { return name == r || strings.HasPrefix(name, r+"/") })
 }
 
-func ofModule(name string) bool { return under(name, "internal", "cmd", "prompts", "trees", "eval") }
+func ofModule(name string) bool { return under(name, "internal", "cmd", "prompts", "trees", "eval", "docs") }
 
 func isStandard(name string) bool {
 	first, _, _ := strings.Cut(name, "/")

@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"sibyl/internal/jsonobject"
 )
 
 // large is the metadata.json of a session of so many entries, two of three said and one answered, with all that they may have.
 func large(t testing.TB, entries int) string {
 	t.Helper()
 	m := Session{ID: exampleID, State: Ready, CreatedAt: noon, Name: "A long conversation", NamedBy: ByWords, Language: "pt"}
-	m.defaults()
+	m.Defaults()
 	seconds, tokens := 12.5, 8000
 	for i := 1; i <= entries; i++ {
 		at := noon.Add(time.Duration(i) * time.Minute)
@@ -32,7 +34,7 @@ func large(t testing.TB, entries int) string {
 			Flags: []Flag{{Kind: "silence", Start: 1, End: 2.5}}, Attempts: 1,
 		})
 	}
-	return string(must(encode(&m))(t))
+	return string(must(jsonobject.Encode(&m))(t))
 }
 
 func TestASessionOf1000EntriesIsOpenedByReadingOneFile(t *testing.T) {

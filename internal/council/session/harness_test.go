@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -105,7 +106,7 @@ func names(files map[string]string) []string {
 
 func same[T any](t testing.TB, what string, got, want T) {
 	t.Helper()
-	if a, b := must(plain(got))(t), must(plain(want))(t); string(a) != string(b) {
+	if a, b := must(json.Marshal(got))(t), must(json.Marshal(want))(t); string(a) != string(b) {
 		t.Errorf("%s:\n got %s\nwant %s", what, a, b)
 	}
 }

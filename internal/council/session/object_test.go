@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sibyl/internal/jsonobject"
 )
 
 const exampleID = "2025-12-20_10-30-00"
@@ -31,7 +33,7 @@ func TestTheExampleOfTheDocumentIsReadAndWrittenAsItIs(t *testing.T) {
 	if at := time.Date(2025, 12, 20, 10, 40, 30, 0, time.UTC); m.Answers[1].CreatedAt != at {
 		t.Errorf("the answer was made at %v, want %v", m.Answers[1].CreatedAt, at)
 	}
-	if again := must(encode(&m))(t); string(again) != example {
+	if again := must(jsonobject.Encode(&m))(t); string(again) != example {
 		t.Errorf("it is written as\n%s", again)
 	}
 	if problems := m.Problems(nil, nil); len(problems) > 0 {
@@ -198,13 +200,14 @@ func TestAnObjectOfManyMembersIsReadInTime(t *testing.T) {
 	}
 	text.WriteString(`}`)
 	m := must(decode([]byte(text.String())))(t)
-	same(t, "members", len(m.kept.members), 200_001)
+	again := must(jsonobject.Encode(&m))(t)
+	same(t, "members", strings.Count(string(again), ": "), 200_001)
 }
 
 func TestAMemberThatStandsThereTwiceCountsOnce(t *testing.T) {
 	m := must(decode([]byte("\ufeff" + `{"state":"READY","state":"ERROR","State":"COLLECTING"}`)))(t)
 	same(t, "state", m.State, Failed)
-	got := string(must(write(&m))(t))
+	got := strings.ReplaceAll(string(must(jsonobject.Encode(&m))(t)), ": ", ":")
 	if strings.Count(got, `"state"`) != 1 || !strings.Contains(got, `"State":"COLLECTING"`) {
 		t.Errorf("it is written as %s", got)
 	}
@@ -241,10 +244,10 @@ func FuzzWhatIsReadIsWrittenWithTheSameMeaning(f *testing.F) {
 		if err != nil {
 			return
 		}
-		out := must(encode(&m))(t)
+		out := must(jsonobject.Encode(&m))(t)
 		same(t, "meaning", meaning(t, out), meaning(t, []byte(text)))
 		again := must(decode(out))(t)
-		if third := must(encode(&again))(t); string(third) != string(out) {
+		if third := must(jsonobject.Encode(&again))(t); string(third) != string(out) {
 			t.Errorf("written again, it is\n%s\nafter\n%s", third, out)
 		}
 	})

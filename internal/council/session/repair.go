@@ -103,7 +103,7 @@ func (r *repairing) found(mend Mend, file, format string, args ...any) {
 func (r *repairing) begin(id string, damaged *Damaged) error {
 	at, _, _ := parseID(id)
 	*r.Session = Session{ID: id, State: Collecting, CreatedAt: at}
-	r.defaults()
+	r.Defaults()
 	r.changed = true
 	if _, err := r.root.Lstat(r.in(metadataFile)); errors.Is(err, fs.ErrNotExist) {
 		r.found(Rebuilt, metadataFile, "it was missing, and is made anew from the files")

@@ -75,7 +75,7 @@ func (s *Store) SaveResponse(ctx context.Context, id string, r Response) (saved 
 			return false, err
 		}
 		if known := h.answer(e.Sequence); known != nil {
-			e.kept = known.kept
+			e.Kept = known.Kept
 			*known = e
 		} else {
 			h.Answers = append(h.Answers, e)

@@ -3,6 +3,8 @@ package session
 import (
 	"strings"
 	"time"
+
+	"sibyl/internal/jsonobject"
 )
 
 // The folders of a session.
@@ -43,7 +45,7 @@ type Session struct {
 	CreatedAt   time.Time    `json:"created_at,omitzero"`
 	Journal     string       `json:"journal_session,omitempty"` // the session of the journal that its runs belong to
 
-	kept  *object
+	jsonobject.Kept
 	other bool // the file has another id, said, or none
 	said  string
 }
@@ -66,7 +68,7 @@ type AudioEntry struct {
 	Error      string    `json:"transcription_error,omitempty"` // why it FAILED
 	Attempts   int       `json:"transcription_attempts,omitempty"`
 
-	kept *object
+	jsonobject.Kept
 }
 
 // Flag marks a part of a transcript that is not to be trusted.
@@ -76,7 +78,7 @@ type Flag struct {
 	Start float64 `json:"start_seconds,omitempty"`
 	End   float64 `json:"end_seconds,omitempty"`
 
-	kept *object
+	jsonobject.Kept
 }
 
 // LlmEntry is an answer.
@@ -92,7 +94,7 @@ type LlmEntry struct {
 	Kind       string          `json:"kind,omitempty"`      // "": an oracle's answer; "chair", "comparison", "review"
 	Round      int             `json:"round,omitempty"`     // of a debate, from 1; 0: there was none
 
-	kept *object
+	jsonobject.Kept
 }
 
 // ContextSnapshot says what an oracle was told.
@@ -106,7 +108,7 @@ type ContextSnapshot struct {
 	Model          string   `json:"model,omitempty"`
 	Cut            []string `json:"cut,omitempty"` // ids that were left out for want of room
 
-	kept *object
+	jsonobject.Kept
 }
 
 // Preferences are what the person chose for the session.
@@ -114,7 +116,22 @@ type Preferences struct {
 	SimplifiedButtons bool `json:"simplified_buttons"`
 	IncludeLLMHistory bool `json:"include_llm_history"` // true where the file does not say
 
-	kept *object
+	jsonobject.Kept
+}
+
+// Defaults sets what is not zero where metadata.json does not say.
+func (s *Session) Defaults() {
+	s.Audio, s.Answers = []AudioEntry{}, []LlmEntry{}
+	s.Preferences.Defaults()
+}
+
+// Defaults sets what is not zero where metadata.json does not say.
+func (p *Preferences) Defaults() { p.IncludeLLMHistory = true }
+
+// decode reads the content of metadata.json.
+func decode(content []byte) (s Session, err error) {
+	err = jsonobject.Decode(content, &s)
+	return s, err
 }
 
 // entry finds an entry by its sequence; nil if there is none. It points into s.

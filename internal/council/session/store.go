@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"sibyl/internal/files"
+	"sibyl/internal/jsonobject"
 )
 
 // The bounds of what is read and kept.
@@ -252,7 +253,7 @@ func (s *Store) New(ctx context.Context, name, language string) (m Session, err 
 	if err := ctx.Err(); err != nil {
 		return m, err
 	}
-	m.defaults()
+	m.Defaults()
 	m.State, m.CreatedAt, m.Language = Collecting, s.now(), language
 	if err := checkLanguage(language); err != nil {
 		return Session{}, err
@@ -298,7 +299,7 @@ func (s *Store) make(ctx context.Context, root *os.Root, m *Session) (made bool,
 	if _, err := root.Lstat(m.ID); !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
-	content, err := encode(m)
+	content, err := jsonobject.Encode(m)
 	if err != nil {
 		return false, err
 	}
@@ -408,7 +409,7 @@ func (s *Store) change(ctx context.Context, id, doing string, do func(h *held) (
 
 // save writes metadata.json. On an error the files of the session are as they were.
 func (s *Store) save(h *held, before []byte) error {
-	content, err := encode(h.Session)
+	content, err := jsonobject.Encode(h.Session)
 	switch {
 	case err != nil:
 	case bytes.Equal(content, before):

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -99,7 +100,7 @@ func TestFilesThatCannotBeReadAreNamed(t *testing.T) {
 
 func TestNamesOfFilesInMetadataDoNotLeadOutOfTheSession(t *testing.T) {
 	for _, name := range []string{"../../secret", "/etc/passwd", "a/b.txt", `a\b.txt`, "..", ".hidden", "a\x00b", strings.Repeat("x", 300)} {
-		quoted := string(must(plain(name))(t))
+		quoted := string(must(json.Marshal(name))(t))
 		s := written(t, `{"state":"READY","audio_entries":[
 			{"sequence":1,"local_filename":`+quoted+`,"transcription_status":"SUCCESS","transcript_filename":`+quoted+`}],
 			"llm_entries":[{"sequence":1,"response_filename":`+quoted+`}]}`)

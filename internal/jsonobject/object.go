@@ -1,4 +1,13 @@
-package session
+// Package jsonobject reads JSON objects into structs and writes them again with all that they held.
+//
+// Guarantees:
+//   - Kept. Members that a struct does not know stay with their values, in their place, at every level; so does the way in which a known one is
+//     written, as long as its value stays. What a text does not say is not said for it.
+//   - Exact. Names are compared letter by letter; of a name that stands there twice the last counts.
+//   - Named. An error says which value is wrong by its place, "audio_entries[1].sequence", and what is expected there.
+//
+// The fields of a struct are those with a json tag that names them; of its options it knows omitempty and omitzero.
+package jsonobject
 
 import (
 	"bytes"
@@ -8,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -22,34 +32,24 @@ type member struct {
 	raw  json.RawMessage
 }
 
-// known is a type of metadata.json. Its struct has a field kept.
-type known interface {
-	hold() **object
-	defaults()
-}
+// Known is a struct that is read from an object and written as one: one that embeds Kept.
+type Known interface{ hold() **object }
 
-func (s *Session) hold() **object         { return &s.kept }
-func (e *AudioEntry) hold() **object      { return &e.kept }
-func (f *Flag) hold() **object            { return &f.kept }
-func (e *LlmEntry) hold() **object        { return &e.kept }
-func (c *ContextSnapshot) hold() **object { return &c.kept }
-func (p *Preferences) hold() **object     { return &p.kept }
+// Kept is embedded by a struct to keep the object that it was read from. encoding/json does not see it. The zero Kept is of what was not read.
+type Kept struct{ object *object }
 
-func (s *Session) defaults() {
-	s.Audio, s.Answers = []AudioEntry{}, []LlmEntry{}
-	s.Preferences.defaults()
-}
-func (e *AudioEntry) defaults()      {}
-func (f *Flag) defaults()            {}
-func (e *LlmEntry) defaults()        {}
-func (c *ContextSnapshot) defaults() {}
-func (p *Preferences) defaults()     { p.IncludeLLMHistory = true }
+func (k *Kept) hold() **object { return &k.object }
+
+// Defaulter is a Known that sets the fields that are something else than zero where the text does not say.
+type Defaulter interface{ Defaults() }
 
 // read fills a known type. Names are compared letter by letter; of a name that stands there twice the last counts.
-func read(raw []byte, into known) error {
+func read(raw []byte, into Known) error {
 	v := reflect.ValueOf(into).Elem()
 	v.SetZero()
-	into.defaults()
+	if d, ok := into.(Defaulter); ok {
+		d.Defaults()
+	}
 	if isNull(raw) {
 		return nil
 	}
@@ -95,8 +95,15 @@ func readValue(raw json.RawMessage, v reflect.Value) error {
 	if at, ok := v.Addr().Interface().(*time.Time); ok {
 		return readTime(raw, at)
 	}
-	if into, ok := v.Addr().Interface().(known); ok {
+	if into, ok := v.Addr().Interface().(Known); ok {
 		return read(raw, into)
+	}
+	if _, isTime := v.Interface().(*time.Time); isTime || isPointer(v) {
+		if isNull(raw) {
+			return nil
+		}
+		v.Set(reflect.New(v.Type().Elem()))
+		return readValue(raw, v.Elem())
 	}
 	if !isList(v) {
 		return plainly(json.Unmarshal(raw, v.Addr().Interface()))
@@ -119,7 +126,12 @@ func readValue(raw json.RawMessage, v reflect.Value) error {
 
 // isList says that v is a list of known types.
 func isList(v reflect.Value) bool {
-	return v.Kind() == reflect.Slice && reflect.PointerTo(v.Type().Elem()).Implements(reflect.TypeFor[known]())
+	return v.Kind() == reflect.Slice && reflect.PointerTo(v.Type().Elem()).Implements(reflect.TypeFor[Known]())
+}
+
+// isPointer says that v points to a known type. It is nil where a text says nothing.
+func isPointer(v reflect.Value) bool {
+	return v.Kind() == reflect.Pointer && v.Type().Implements(reflect.TypeFor[Known]())
 }
 
 // plainly says what is wrong with a value without the words of Go.
@@ -265,7 +277,7 @@ func tag(f reflect.StructField) (name string, omitEmpty, omitZero bool) {
 
 // write gives the object of a known type: members in the order in which they were read, then those that are new. What a file does not say is not
 // said for it.
-func write(from known) ([]byte, error) {
+func write(from Known) ([]byte, error) {
 	v := reflect.ValueOf(from).Elem()
 	o := *from.hold()
 	if o == nil {
@@ -321,8 +333,8 @@ func write(from known) ([]byte, error) {
 // field gives a member as it was read if the field has still that value, else as it is; here is false if it is no longer to be written.
 func (o *object) field(m member, v reflect.Value, i int) (raw []byte, here bool, err error) {
 	f := v.Field(i)
-	_, isKnown := f.Addr().Interface().(known)
-	if (!isKnown && !isList(f) || isNull(m.raw)) && o.unchanged(v, i) {
+	_, isKnown := f.Addr().Interface().(Known)
+	if (!isKnown && !isPointer(f) && !isList(f) || isNull(m.raw)) && o.unchanged(v, i) && stands(m.raw, f) {
 		return m.raw, true, nil
 	}
 	if _, omitEmpty, omitZero := tag(v.Type().Field(i)); (omitEmpty || omitZero) && isEmpty(f) && !isEmpty(reflect.ValueOf(o.was).Field(i)) {
@@ -337,11 +349,24 @@ func (o *object) unchanged(v reflect.Value, i int) bool {
 	return reflect.DeepEqual(reflect.ValueOf(o.was).Field(i).Interface(), v.Field(i).Interface())
 }
 
+// stands says whether a text still says what a field holds. Where a field and what was read share memory, a change of one is a change of both: then it is
+// read again.
+func stands(raw []byte, f reflect.Value) bool {
+	if f.Kind() != reflect.Slice && f.Kind() != reflect.Pointer {
+		return true
+	}
+	again := reflect.New(f.Type()).Elem()
+	return readValue(raw, again) == nil && reflect.DeepEqual(again.Interface(), f.Interface())
+}
+
 func isEmpty(v reflect.Value) bool { return v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 }
 
 func writeValue(v reflect.Value) ([]byte, error) {
-	if from, ok := v.Addr().Interface().(known); ok {
+	if from, ok := v.Addr().Interface().(Known); ok {
 		return write(from)
+	}
+	if isPointer(v) && !v.IsNil() {
+		return writeValue(v.Elem())
 	}
 	if !isList(v) {
 		return plain(v.Interface())
@@ -369,27 +394,28 @@ func plain(value any) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }
 
-// decode reads the content of metadata.json.
-func decode(content []byte) (s Session, err error) {
+// Decode reads a text that holds one object into a Known, which is emptied first. An error says what is wrong, and where, so that it goes on after the
+// name of the text: “is no JSON: …”. A byte order mark is passed over.
+func Decode(content []byte, into Known) error {
 	content = bytes.TrimPrefix(content, []byte("\ufeff"))
 	if len(bytes.TrimSpace(content)) == 0 {
-		return s, fmt.Errorf("is empty")
+		return fmt.Errorf("is empty")
 	}
 	if err := json.Unmarshal(content, new(json.RawMessage)); err != nil { // what follows may rely on it
-		return s, fmt.Errorf("is no JSON: %w", err)
+		return fmt.Errorf("is no JSON: %w", err)
 	}
 	if isNull(content) {
-		return s, fmt.Errorf("can't be read: %w", mismatch(content, "an object"))
+		return fmt.Errorf("can't be read: %w", mismatch(content, "an object"))
 	}
-	if err := read(content, &s); err != nil {
-		return s, fmt.Errorf("can't be read: %w", err)
+	if err := read(content, into); err != nil {
+		return fmt.Errorf("can't be read: %w", err)
 	}
-	return s, nil
+	return nil
 }
 
-// encode gives the content of metadata.json.
-func encode(s *Session) ([]byte, error) {
-	raw, err := write(s)
+// Encode gives the text of a Known, indented, with letters as they are and a line break at its end.
+func Encode(from Known) ([]byte, error) {
+	raw, err := write(from)
 	if err != nil {
 		return nil, err
 	}
@@ -399,4 +425,21 @@ func encode(s *Session) ([]byte, error) {
 	}
 	out.WriteByte('\n')
 	return out.Bytes(), nil
+}
+
+// longestShown is how many characters of a value an error shows.
+const longestShown = 60
+
+// short is a value as an error shows it: in one line, bounded.
+func short(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsGraphic(r) || r == '\u200d' { // which joins emoji
+			return r
+		}
+		return -1
+	}, strings.Join(strings.Fields(strings.ToValidUTF8(text, "\ufffd")), " "))
+	if all := []rune(text); len(all) > longestShown {
+		return string(all[:longestShown-1]) + "…"
+	}
+	return text
 }

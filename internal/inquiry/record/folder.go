@@ -1,0 +1,274 @@
+package record
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"sibyl/internal/files"
+)
+
+const (
+	// maxSession is how many bytes a session file has at most.
+	maxSession = 16 << 20
+	// stamp is the form of the start in the name of a file: UTC, to the second.
+	stamp    = "20060102T150405Z"
+	lockFile = ".lock"
+	// lockWait is how long a write waits for another one. One takes milliseconds.
+	lockWait = 10 * time.Second
+)
+
+// ErrNotFound says that there is no file of a session.
+var ErrNotFound = errors.New("not found")
+
+// FileName is the name of the file of a session: "session_{id}_{start}.json".
+func FileName(s Session) string {
+	return prefixOf(s.ID) + s.StartTime.UTC().Format(stamp) + ".json"
+}
+
+func prefixOf(id string) string { return "session_" + strings.ToLower(id) + "_" }
+
+// parseName takes the name of a file apart.
+func parseName(name string) (id string, ok bool) {
+	rest, found := strings.CutPrefix(name, "session_")
+	rest, isJSON := strings.CutSuffix(rest, ".json")
+	id, start, parts := strings.Cut(rest, "_")
+	at, err := time.Parse(stamp, start)
+	return id, found && isJSON && parts && isUUID(id) && id == strings.ToLower(id) && err == nil && at.Format(stamp) == start
+}
+
+// Invalid is a session that breaks rules.
+type Invalid struct {
+	ID         string
+	Violations []Violation
+}
+
+func (e *Invalid) Error() string {
+	return fmt.Sprintf("session %s breaks %d of its rules; %s", short(e.ID), len(e.Violations), list(e.Violations))
+}
+
+// list puts the first violations into words.
+func list(violations []Violation) string {
+	const most = 5
+	var words []string
+	for _, v := range violations[:min(len(violations), most)] {
+		words = append(words, v.String())
+	}
+	if more := len(violations) - most; more > 0 {
+		words = append(words, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(words, "; ")
+}
+
+// Damaged is a session file that can't be used.
+type Damaged struct {
+	ID, File   string
+	Reason     string      // "is larger than 16 MB"
+	Violations []Violation // what it breaks, if it can be read so far
+	Err        error
+}
+
+func (e *Damaged) Error() string {
+	return fmt.Sprintf("the file of session %s is damaged: %s %s; the run in the journal is not harmed by that, and the file can be written again from it", e.ID, e.File, e.Reason)
+}
+
+func (e *Damaged) Unwrap() error { return e.Err }
+
+// Stale is a write of an earlier state of a session than its file has.
+type Stale struct{ ID, Problem string }
+
+func (e *Stale) Error() string {
+	return fmt.Sprintf("session %s is not written: %s; another process has gone on with it", e.ID, e.Problem)
+}
+
+// Folder holds the session files of one owner. It is safe for concurrent use, and several processes may use it.
+type Folder struct{ path string }
+
+// Open names the folder. It makes nothing on the disk; Write makes it.
+func Open(dir string) (*Folder, error) {
+	if dir == "" {
+		return nil, errors.New("no folder is given for the sessions of inquiries")
+	}
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("the folder of the sessions of inquiries: %w", err)
+	}
+	return &Folder{path}, nil
+}
+
+// Path is where the file of a session lies, for people.
+func (f *Folder) Path(s Session) string { return filepath.Join(f.path, FileName(s)) }
+
+// root opens the folder; the error is fs.ErrNotExist where there is none.
+func (f *Folder) root() (*os.Root, error) {
+	root, err := os.OpenRoot(f.path)
+	if err != nil {
+		return nil, fmt.Errorf("open the folder of the sessions: %w", err)
+	}
+	return root, nil
+}
+
+// Write gives the file of a session this state, whole or not at all. The same state again changes nothing. A file that can't be used is replaced. The
+// error is an *Invalid for a session that breaks rules, and a *Stale for one that the file is ahead of; then the file stays as it is.
+func (f *Folder) Write(ctx context.Context, s Session) error {
+	if broken := s.Validate(); len(broken) > 0 {
+		return &Invalid{ID: s.ID, Violations: broken}
+	}
+	content, err := Marshal(s)
+	if err != nil {
+		return err
+	}
+	if len(content) > maxSession {
+		return &Invalid{ID: s.ID, Violations: []Violation{{Rule: RuleForm, Problem: fmt.Sprintf("it has %d bytes, and a file has %d at most", len(content), maxSession)}}}
+	}
+	if err := os.MkdirAll(f.path, 0o700); err != nil {
+		return fmt.Errorf("make the folder of the sessions: %w", err)
+	}
+	root, err := f.root()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // what was written is synced
+	unlock, err := files.Lock(ctx, root, lockFile, lockWait)
+	if err != nil {
+		return fmt.Errorf("write session %s: %w", s.ID, err)
+	}
+	defer unlock()
+	name := FileName(s)
+	var before files.File
+	if err = files.NoLinks(root, name); err == nil {
+		before, err = files.Read(root, name, maxSession)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = alone(root, s.ID, name)
+	}
+	if err != nil {
+		return fmt.Errorf("write session %s: %w", s.ID, err)
+	}
+	if bytes.Equal(before.Content, content) {
+		return nil
+	}
+	if err := ahead(before, s); err != nil {
+		return err
+	}
+	if err := files.Write(root, name, content, 0o600); err != nil {
+		return fmt.Errorf("write session %s: %w", s.ID, err)
+	}
+	return nil
+}
+
+// ahead is a *Stale if a file holds a later state of the session.
+func ahead(before files.File, s Session) error {
+	if !before.Exists() || before.Cut {
+		return nil
+	}
+	was, err := Unmarshal(before.Content)
+	if err != nil || len(was.Validate()) > 0 {
+		return nil //nolint:nilerr // what can't be used is replaced
+	}
+	switch {
+	case len(was.Pairs) > len(s.Pairs):
+		return &Stale{s.ID, fmt.Sprintf("its file has %d pairs, and this state has %d", len(was.Pairs), len(s.Pairs))}
+	case was.Status != Running && was.Status != s.Status:
+		return &Stale{s.ID, fmt.Sprintf("its file says that it is %s, and this state says %s", was.Status, s.Status)}
+	}
+	return nil
+}
+
+// alone fails if a session has a file of another name.
+func alone(root *os.Root, id, name string) error {
+	names, err := namesOf(root, id)
+	if err == nil && len(names) > 0 {
+		err = fmt.Errorf("it has a file already, %s, which says that it began at another time than %s", names[0], name)
+	}
+	return err
+}
+
+// namesOf lists the files of a session, or of all for "", in order.
+func namesOf(root *os.Root, id string) ([]string, error) {
+	infos, err := files.List(root, ".")
+	if err != nil {
+		return nil, fmt.Errorf("list the sessions: %w", err)
+	}
+	var names []string
+	for _, info := range infos {
+		if of, ok := parseName(info.Name()); ok && info.Mode().IsRegular() && (id == "" || of == strings.ToLower(id)) {
+			names = append(names, info.Name())
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// List gives the names of all session files, in order, without opening any. A folder that does not exist has none.
+func (f *Folder) List(ctx context.Context) ([]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	root, err := f.root()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }() // nothing was written
+	return namesOf(root, "")
+}
+
+// Read reads the session of an id. ErrNotFound, or a *Damaged for a file that can't be used or breaks rules.
+func (f *Folder) Read(ctx context.Context, id string) (Session, error) {
+	if err := ctx.Err(); err != nil {
+		return Session{}, err
+	}
+	missing := fmt.Errorf("the file of session “%s”: %w", short(id), ErrNotFound)
+	if !isUUID(id) {
+		return Session{}, missing
+	}
+	root, err := f.root()
+	if errors.Is(err, fs.ErrNotExist) {
+		return Session{}, missing
+	}
+	if err != nil {
+		return Session{}, err
+	}
+	defer func() { _ = root.Close() }() // nothing was written
+	names, err := namesOf(root, id)
+	switch {
+	case err != nil:
+		return Session{}, err
+	case len(names) == 0:
+		return Session{}, missing
+	case len(names) > 1:
+		return Session{}, &Damaged{ID: id, File: names[0], Reason: "is not the only one of the session: there is " + names[1] + ", too"}
+	}
+	return load(root, id, names[0])
+}
+
+// load reads a file of a session.
+func load(root *os.Root, id, name string) (Session, error) {
+	f, err := files.Read(root, name, maxSession)
+	if err != nil {
+		return Session{}, fmt.Errorf("read session %s: %w", id, err)
+	}
+	if f.Cut {
+		return Session{}, &Damaged{ID: id, File: name, Reason: fmt.Sprintf("is larger than %d MB", maxSession>>20)}
+	}
+	s, err := Unmarshal(f.Content)
+	if err != nil {
+		return Session{}, &Damaged{ID: id, File: name, Reason: strings.TrimPrefix(err.Error(), "the session "), Err: err}
+	}
+	if broken := Check(f.Content); len(broken) > 0 {
+		return Session{}, &Damaged{ID: id, File: name, Reason: "breaks the rules: " + list(broken), Violations: broken}
+	}
+	if FileName(s) != name {
+		return Session{}, &Damaged{ID: id, File: name, Reason: "holds another session than its name says: " + FileName(s)}
+	}
+	return s, nil
+}

@@ -1,0 +1,35 @@
+package record
+
+import "strings"
+
+// space is what nothing but leaves a text empty. The schema says the same.
+const space = " \t\r\n"
+
+func blank(text string) bool { return strings.Trim(text, space) == "" }
+
+// isUUID says whether a text is a UUID of version 4, with digits of either case.
+func isUUID(id string) bool {
+	if len(id) != 36 || id[14] != '4' || !strings.ContainsRune("89abAB", rune(id[19])) {
+		return false
+	}
+	for i := range len(id) {
+		if dash := i == 8 || i == 13 || i == 18 || i == 23; dash != (id[i] == '-') || !dash && !isHex(id[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F' }
+
+// isHash says whether a text is one as files.Hash gives it.
+func isHash(hash string) bool {
+	digits, ok := strings.CutPrefix(hash, "sha256:")
+	return ok && len(digits) == 64 && strings.Trim(digits, "0123456789abcdef") == ""
+}
+
+// isProvider says whether a text is "provider:model". The model may hold colons.
+func isProvider(id string) bool {
+	provider, model, ok := strings.Cut(id, ":")
+	return ok && provider != "" && model != "" && !strings.ContainsAny(id, space)
+}

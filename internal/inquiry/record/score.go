@@ -1,0 +1,76 @@
+package record
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"sibyl/internal/jsonobject"
+)
+
+// The terms of the score.
+const (
+	base             = 100
+	perContradiction = 10
+)
+
+// penalties are what an open gap costs.
+var penalties = map[Severity]int{Low: 2, Medium: 5, High: 10}
+
+// penalty is what an open gap of a severity costs. One that is not known weighs as much as any.
+func penalty(s Severity) int {
+	if p, known := penalties[s]; known {
+		return p
+	}
+	return penalties[High]
+}
+
+// Sum is how a score comes about: Base less the three terms, rounded, and at least 0.
+type Sum struct {
+	Base           int     `json:"base"`           // 100
+	Contradictions int     `json:"contradictions"` // 10 for each
+	Gaps           int     `json:"gaps"`           // for each that is open after the last pair: low 2, medium 5, high 10
+	Shortfall      float64 `json:"shortfall"`      // a tenth of the mean of what the pairs lack of a completeness of 100, to the thousandth
+	Score          int     `json:"score"`          // 0 to 100
+
+	jsonobject.Kept
+}
+
+// Score gives the consistency of an interrogation:
+//
+//	max(0, round(100 - 10 x contradictions - open gaps (low 2, medium 5, high 10) - mean(100 - completeness) / 10))
+//
+// The open gaps are those of the last pair. Halves are rounded up. With no pair nothing is complete: the mean is 100. A completeness beyond 0 to 100
+// counts as the nearest of the two.
+func Score(pairs []Pair, contradictions []Contradiction) Sum {
+	s := Sum{Base: base, Contradictions: perContradiction * len(contradictions)}
+	lacking, n := 0, len(pairs)
+	for _, p := range pairs {
+		lacking += 100 - min(max(p.GapAnalysis.CompletenessScore, 0), 100)
+	}
+	if n == 0 {
+		lacking, n = 100, 1
+	} else {
+		for _, g := range pairs[n-1].GapAnalysis.Gaps {
+			s.Gaps += penalty(g.Severity)
+		}
+	}
+	// In whole numbers, so that a half is one: twentieths of a pair's share.
+	left := 20*n*(s.Base-s.Contradictions-s.Gaps) - 2*lacking
+	s.Score = max(0, left+10*n) / (20 * n)
+	s.Shortfall = math.Round(1000*float64(lacking)/float64(10*n)) / 1000
+	return s
+}
+
+// equal compares the terms.
+func (s Sum) equal(other Sum) bool {
+	s.Kept, other.Kept = jsonobject.Kept{}, jsonobject.Kept{}
+	return s == other
+}
+
+func (s Sum) String() string {
+	return fmt.Sprintf("%d - %d - %d - %s = %d", s.Base, s.Contradictions, s.Gaps, decimal(s.Shortfall), s.Score)
+}
+
+// decimal is a number with no more digits than it needs.
+func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
