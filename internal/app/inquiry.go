@@ -57,7 +57,7 @@ func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, [
 	if err != nil {
 		return nil, nil, err
 	}
-	docs, failed, err := document.ReadAll(ctx, path)
+	docs, failed, err := document.Reader{}.ReadAll(ctx, path)
 	if err != nil {
 		return nil, nil, err
 	}

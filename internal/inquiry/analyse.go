@@ -45,9 +45,10 @@ var analysis = model.Schema{Name: "analysis", JSON: json.RawMessage(`{"type":"ob
 
 func analyseLeaf() bt.Leaf {
 	type in struct {
-		By    string `port:"by" doc:"‘model’, or ‘rules’ where none is there or it failed"`
-		Turns []Turn `port:"turns"`
-		Limit int    `port:"limit"`
+		By        string `port:"by" doc:"‘model’, or ‘rules’ where none is there or it failed"`
+		Turns     []Turn `port:"turns"`
+		Limit     int    `port:"limit"`
+		Detective string `port:"detective"`
 	}
 	type out struct {
 		Turns  []Turn     `port:"turns"`
@@ -61,7 +62,7 @@ func analyseLeaf() bt.Leaf {
 	collect := func(i in, done []bt.Completion, o *out) error {
 		if err := done[0].Err; err != nil {
 			if i.By == byModel {
-				o.Trail = failed(o.Trail, done[0].Ref, err, "the rules analyse this answer")
+				o.Trail = tookOver(o.Trail, done[0].Ref, i.Detective, err, "the rules analyse this answer")
 			}
 			return err
 		}
@@ -106,13 +107,9 @@ func (p *performing) analyse(ctx context.Context, job run.Job) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	value, resp, err := model.Structured(ctx, m, req, analysis, nil)
+	said, resp, err := analysed(ctx, m, req)
 	if err != nil {
 		return nil, modelFault(err)
-	}
-	var said modelAnalysis
-	if err := json.Unmarshal(value, &said); err != nil {
-		return nil, err
 	}
 	about, err := p.askedAbout(asked.Turns)
 	if err != nil {

@@ -60,9 +60,9 @@ func openLeaf() bt.Leaf {
 
 func trailEvent(err *bt.Fault) string {
 	if err.Kind == string(model.Timeout) {
-		return "timeout"
+		return string(record.TimeoutEvent)
 	}
-	return "error"
+	return string(record.ErrorEvent)
 }
 
 func (p *performing) openCase(ctx context.Context, _ run.Job) (any, error) {
@@ -143,7 +143,7 @@ func (p *performing) answer(ctx context.Context, job run.Job) (any, error) {
 	}
 	r := AnswerReceipt{Text: a.Text, NotFound: a.NotFound, By: a.By}
 	for _, c := range a.Citations {
-		r.Citations = append(r.Citations, record.Citation(c))
+		r.Citations = append(r.Citations, record.Citation{Document: c.Document, Hash: c.Hash, Page: c.Page, Chunk: c.Chunk, ChunkHash: c.ChunkHash, Quote: c.Quote})
 	}
 	return r, nil
 }

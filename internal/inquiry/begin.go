@@ -101,7 +101,7 @@ func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error
 		return run.Spec{}, &assistant.RequestError{Public: "the witness can't be heard", Hint: "name documents that can be read, or a model that answers", Err: fmt.Errorf("the witness: %w", err)}
 	}
 	return run.Spec{Title: agent.Brief(words, mostTitle), Texts: texts, Claims: []string{claim},
-		Given: Given{ID: newUUID(), Hypothesis: words, Language: language, Limit: limit, Model: detective != RulesModel},
+		Given: Given{ID: newUUID(), Hypothesis: words, Language: language, Limit: limit, Model: detective != RulesModel, Detective: detective},
 		Env:   Env{Detective: detective, Witness: w}}, nil
 }
 

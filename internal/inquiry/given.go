@@ -12,15 +12,16 @@ import (
 type Given struct {
 	ID         string `port:"id"` // of the session, a UUID
 	Hypothesis string `port:"hypothesis"`
-	Language   string `port:"language"` // "en" or "de"
-	Limit      int    `port:"limit"`    // of questions
-	Model      bool   `port:"model"`    // the detective is one; else rules
+	Language   string `port:"language"`  // "en" or "de"
+	Limit      int    `port:"limit"`     // of questions
+	Model      bool   `port:"model"`     // the detective is one; else rules
+	Detective  string `port:"detective"` // provider:model
 }
 
 // Env is what a run was begun on. It is journaled, and holds no secret.
 type Env struct {
-	Detective string `json:"detective"` // provider:model
-	Witness   Called `json:"witness"`
+	Detective string   `json:"detective"` // provider:model
+	Witness   Called   `json:"witness"`
 	Order     []string `json:"order,omitempty"` // the models that are asked where one does not answer
 }
 
@@ -72,7 +73,6 @@ func Leaves() (*bt.Leaves, bt.Options, error) {
 	want, err := bt.Ports[wanted]()
 	return known, bt.Options{Given: given, Wanted: want}, err
 }
-
 
 // idOf is the session's id, of the record that its run begins with.
 func idOf(start *run.StartRecord) (string, error) {

@@ -2,6 +2,7 @@ package inquiry
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"sibyl/internal/bt"
@@ -45,7 +46,7 @@ func writeLeaf() bt.Leaf {
 	}
 	collect := func(_ in, done []bt.Completion, o *out) error {
 		if err := done[0].Err; err != nil {
-			o.Trail = failed(o.Trail, done[0].Ref, err, "the session's file is as it was before, and is written by whoever opens the session")
+			o.Trail = append(slices.Clip(o.Trail), Trail{Ref: done[0].Ref, Event: string(record.ErrorEvent), Reason: "the session's file could not be written, and is written by whoever opens it: " + err.Reason})
 		}
 		return nil // the journal has all of it
 	}
@@ -97,7 +98,7 @@ func (p *performing) project(w WritePayload) (s record.Session, err error) {
 	}
 	s.CurrentIteration = len(s.Pairs)
 	for _, t := range w.Trail {
-		s.AuditTrail = append(s.AuditTrail, record.TrailEntry{Timestamp: at(t.Ref), Event: t.Event, FromProvider: t.From, ToProvider: t.To, Reason: t.Reason})
+		s.AuditTrail = append(s.AuditTrail, record.TrailEntry{Timestamp: at(t.Ref), Event: record.EventKind(t.Event), FromProvider: t.From, ToProvider: t.To, Reason: t.Reason})
 	}
 	if w.Reason == "" {
 		return s, nil
@@ -119,7 +120,7 @@ func (p *performing) pair(t Turn, sequence int, answered time.Time) (pair record
 		return pair, err
 	}
 	pair = record.Pair{Sequence: sequence, Question: q.Text, Answer: a.Text, Timestamp: answered, ProviderUsed: q.By, Strategy: q.Strategy, Aspect: q.Aspect, Follows: q.Gaps, About: q.About,
-		Citations: a.Citations, NotInDocuments: a.NotFound, AnsweredBy: a.By, Analysed: r.By}
+		Citations: a.Citations, NotInDocuments: a.NotFound, AnsweredBy: a.By, AnalysedBy: r.By}
 	pair.GapAnalysis = record.GapAnalysis{Gaps: []record.Gap{}, CompletenessScore: r.Analysis.Completeness, RequiresFollowUp: r.FollowUp}
 	for _, g := range r.Analysis.Gaps {
 		pair.GapAnalysis.Gaps = append(pair.GapAnalysis.Gaps, record.Gap{Category: record.Category(g.Category), Description: g.Description, Severity: record.Severity(g.Severity), ID: g.ID, Aspect: g.Aspect, Since: g.Pair + 1})
@@ -158,14 +159,9 @@ func (p *performing) audit(s *record.Session, w WritePayload) (a record.Audit, e
 	if err != nil {
 		return a, err
 	}
-	a = record.Audit{Contradictions: []record.Contradiction{}, RemainingGaps: []record.RemainingGap{}}
+	a = record.Audit{Contradictions: []record.Contradiction{}, RemainingGaps: record.Remaining(s.Pairs)}
 	for _, c := range latest.Analysis.Contradictions {
-		a.Contradictions = append(a.Contradictions, record.Contradiction{Pairs: c.Pairs, Description: c.Reason, Kind: c.Kind, Words: c.Words, Settled: c.Settled + 1})
-	}
-	if n := len(s.Pairs); n > 0 {
-		for _, g := range s.Pairs[n-1].GapAnalysis.Gaps {
-			a.RemainingGaps = append(a.RemainingGaps, record.RemainingGap{Category: string(g.Category), Description: g.Description, Severity: g.Severity, ID: g.ID})
-		}
+		a.Contradictions = append(a.Contradictions, record.Contradiction{Pairs: c.Pairs, Description: c.Reason, Kind: record.Kind(c.Kind), Words: c.Words, Settled: c.Settled + 1})
 	}
 	a.Sum = record.Score(s.Pairs, a.Contradictions)
 	a.ConsistencyScore = a.Sum.Score

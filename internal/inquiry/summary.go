@@ -30,8 +30,9 @@ type SumReceipt struct {
 
 func sumLeaf() bt.Leaf {
 	type in struct {
-		By    string `port:"by" doc:"‘model’, or ‘rules’ where none is there or it failed"`
-		Turns []Turn `port:"turns,optional"`
+		By        string `port:"by" doc:"‘model’, or ‘rules’ where none is there or it failed"`
+		Turns     []Turn `port:"turns,optional"`
+		Detective string `port:"detective"`
 	}
 	type out struct {
 		Summary int64   `port:"summary"`
@@ -46,7 +47,7 @@ func sumLeaf() bt.Leaf {
 	collect := func(i in, done []bt.Completion, o *out) error {
 		if err := done[0].Err; err != nil {
 			if i.By == byModel {
-				o.Trail = failed(o.Trail, done[0].Ref, err, "the rules sum up")
+				o.Trail = tookOver(o.Trail, done[0].Ref, i.Detective, err, "the rules sum up")
 			}
 			return err
 		}
@@ -146,7 +147,7 @@ func summaryByRules(language, hypothesis string, all []rules.Exchange, r Analyse
 // asWitnessed are the pairs as a witness knows them.
 func asWitnessed(all []rules.Exchange) (earlier []witness.Exchange) {
 	for _, e := range all {
-		earlier = append(earlier, witness.Exchange{Question: e.Question, Answer: e.Answer})
+		earlier = append(earlier, witness.Exchange(e))
 	}
 	return earlier
 }

@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/app"
+	"sibyl/internal/inquiry"
+	"sibyl/internal/inquiry/record"
+)
+
+// readBounded reads a file whole, or standard input for “-”.
+func (c *command) readBounded(name string, most int64) ([]byte, error) {
+	in := c.In
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = f.Close() }() // opened for reading only
+		in = f
+	}
+	raw, err := io.ReadAll(io.LimitReader(in, most+1))
+	if err == nil && int64(len(raw)) > most {
+		err = fmt.Errorf("%s has more than %d MB", name, most>>20)
+	}
+	return raw, err
+}
+
+// mostEvidence bounds an evidence page, in bytes.
+const mostEvidence = 64 << 20
+
+func (c *command) inquiryVerify() *cobra.Command {
+	var documents string
+	cmd := &cobra.Command{Use: "verify FILE", Short: "Check an evidence page, or a session's file, again", Args: cobra.ExactArgs(1),
+		Long: "Checks that a session follows its schema and all rules, that the score is what the formula gives, and, of a page, that what it shows is what it\n" +
+			"carries. With --documents the passages that it cites are looked up in the documents again.\n\nExit codes: 0 all holds, 1 something does not, 2 it can't be read.",
+		Example: "  sibyl inquiry verify bridge.html --documents reports/",
+		RunE: func(_ *cobra.Command, args []string) error {
+			raw, err := c.readBounded(args[0], mostEvidence)
+			if err != nil {
+				return withCode(ExitUsage, err)
+			}
+			var docs func(name string) ([]byte, error)
+			if documents != "" {
+				root, err := os.OpenRoot(documents)
+				if err != nil {
+					return withCode(ExitUsage, err)
+				}
+				defer func() { _ = root.Close() }() // it was only read from
+				docs = func(name string) ([]byte, error) { return root.ReadFile(filepath.FromSlash(name)) }
+			}
+			report := record.Verify(raw, docs)
+			if c.asJSON {
+				err = c.printJSON(report)
+			} else {
+				fmt.Fprint(c.Out, printable(report.String()))
+			}
+			if err == nil && !report.OK() {
+				c.code = ExitFailed
+			}
+			return err
+		}}
+	cmd.Flags().StringVar(&documents, "documents", "", "the folder of the documents that it cites")
+	return c.withJSON(cmd, "one JSON object")
+}
+
+func (c *command) inquiryAnalyse() *cobra.Command {
+	var asked string
+	cmd := &cobra.Command{Use: "analyse FILE.json | -", Short: "Analyse an interview that was held already", Args: cobra.ExactArgs(1),
+		Long: "Reads {\"hypothesis\", \"language\", \"pairs\": [{\"question\", \"answer\"}]} and says what the answers leave open, and where they clash. Pairs count from 0.\n" +
+			"What is not firm enough to record, as nobody is there to ask, stands under suspicions.",
+		Example: "  sibyl inquiry analyse interview.json --json -m offline:rules",
+		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
+			raw, err := c.readBounded(args[0], inquiry.MostInterview)
+			if err != nil {
+				return withCode(ExitUsage, err)
+			}
+			i, err := inquiry.ReadInterview(raw)
+			if err != nil {
+				return withCode(ExitUsage, fmt.Errorf("%s: %w", args[0], err))
+			}
+			id, err := a.Models.Choose(ctx, cmp.Or(asked, a.Config.Model))
+			if err != nil {
+				return withCode(ExitUsage, err)
+			}
+			f, err := a.Inquiry.Analyse(ctx, id, i)
+			if err != nil {
+				return withCode(ExitFailed, errors.Join(errors.New("the interview could not be analysed"), err))
+			}
+			if c.asJSON {
+				return c.printJSON(f)
+			}
+			c.printFound(f)
+			return nil
+		})}
+	cmd.Flags().StringVarP(&asked, "model", "m", "", "provider:model; offline:rules for the rules alone")
+	return c.withJSON(cmd, "one JSON object")
+}
+
+func (c *command) printFound(f inquiry.Found) {
+	for n, p := range f.Pairs {
+		for _, g := range p.Gaps {
+			fmt.Fprintln(c.Out, printable(fmt.Sprintf("pair %d: %s (%s): %s", n, g.Category, g.Severity, g.Description)))
+		}
+	}
+	clashes := func(what string, all []inquiry.FoundClash) {
+		for _, x := range all {
+			fmt.Fprintln(c.Out, printable(fmt.Sprintf("pairs %d and %d: %s: %s", x.Pairs[0], x.Pairs[1], what, x.Reason)))
+		}
+	}
+	clashes("contradiction", f.Contradictions)
+	clashes("suspicion", f.Suspicions)
+	verdict := "not satisfied"
+	if f.Satisfied {
+		verdict = "satisfied"
+	}
+	fmt.Fprintf(c.Out, "%d %% complete, %s; by %s\n", f.Completeness, verdict, f.By)
+}

@@ -1,0 +1,108 @@
+package document
+
+import (
+	"strings"
+
+	"sibyl/internal/files"
+)
+
+// Chunk is a part of a page: paragraphs as they stand there, about as much as one looks at at once.
+type Chunk struct {
+	Document     string // its Name
+	DocumentHash string
+	Page         int    // from 1
+	Index        int    // within the document, from 0
+	Text         string // paragraphs parted by an empty line
+	Hash         string // of Text: "sha256:…"
+}
+
+// How many words a chunk has. One that ends a page, or is a paragraph that can't be parted, may have fewer or more.
+const (
+	enough = 120
+	most   = 200
+)
+
+// Chunks parts a document. Equal documents give equal chunks.
+func Chunks(d Document) []Chunk {
+	var list []Chunk
+	add := func(page int, paragraphs []string) {
+		if len(paragraphs) == 0 {
+			return
+		}
+		text := strings.Join(paragraphs, "\n\n")
+		list = append(list, Chunk{Document: d.Name, DocumentHash: d.Hash, Page: page, Index: len(list), Text: text, Hash: files.Hash([]byte(text))})
+	}
+	for _, page := range d.Pages {
+		var open []string
+		words := 0
+		for _, paragraph := range paragraphs(page.Text) {
+			n := len(strings.Fields(paragraph))
+			if words > 0 && words+n > most {
+				// A heading belongs to what follows it.
+				keep := len(open)
+				if keep > 1 && isHeading(open[keep-1]) {
+					keep--
+				}
+				add(page.Number, open[:keep])
+				open = append([]string(nil), open[keep:]...)
+				words = len(strings.Fields(strings.Join(open, " ")))
+			}
+			open = append(open, paragraph)
+			if words += n; words >= enough && !isHeading(paragraph) {
+				add(page.Number, open)
+				open, words = nil, 0
+			}
+		}
+		add(page.Number, open)
+	}
+	return list
+}
+
+// paragraphs are those of a page; one that is too long is parted at its lines or sentences, or else between words.
+func paragraphs(text string) (list []string) {
+	for paragraph := range strings.SplitSeq(text, "\n\n") {
+		if strings.TrimSpace(paragraph) == "" {
+			continue
+		}
+		for {
+			at := cutAt(paragraph)
+			if at < 0 {
+				break
+			}
+			list = append(list, strings.TrimSpace(paragraph[:at]))
+			paragraph = strings.TrimSpace(paragraph[at:])
+		}
+		list = append(list, paragraph)
+	}
+	return list
+}
+
+// cutAt is where a paragraph of too many words is parted; -1 if it has not too many.
+func cutAt(paragraph string) int {
+	words, inWord := 0, false
+	best := -1 // behind the last line or sentence that ends in time
+	for i, r := range paragraph {
+		space := r == ' ' || r == '\n'
+		if space && inWord && words >= enough && (r == '\n' || strings.ContainsRune(".!?;", rune(paragraph[i-1]))) {
+			best = i
+		}
+		if !space && !inWord {
+			if words++; words > most {
+				if best < 0 {
+					best = i
+				}
+				return best
+			}
+		}
+		inWord = !space
+	}
+	return -1
+}
+
+// isHeading says whether a paragraph names what follows it: it is short and ends like no sentence.
+func isHeading(paragraph string) bool {
+	if strings.HasPrefix(paragraph, "#") {
+		return true
+	}
+	return len(strings.Fields(paragraph)) <= 10 && !strings.ContainsAny(paragraph[len(paragraph)-1:], ".!?;:,") && !strings.Contains(paragraph, "\n")
+}

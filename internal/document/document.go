@@ -1,0 +1,103 @@
+// Package document reads files as text with pages, and parts it into chunks that can be quoted and found again.
+//
+// Guarantees:
+//   - By content. PDF and DOCX are told by their bytes, whatever the name; plain text and Markdown by name and bytes.
+//   - A file that can't be read is an *Error with its Reason, and harms no other file. Hostile bytes give an error, never a panic.
+//   - Bounded. A file, what is unpacked of it, a folder, its depth and the time that a file takes have limits, which are constants here.
+//   - Confined. Files are opened below an os.Root, and links are not followed.
+//   - Deterministic. Equal bytes give equal pages, chunks and hashes on every machine; no program of the machine is asked. Files of a folder
+//     come in the order of their names.
+//   - A chunk lies on one page. Its hash is that of its text, so that who has the document can check a quotation.
+//
+// A PDF can be made so that reading it takes all memory, which no goroutine survives. Reader.Command reads PDFs in a process of their own.
+package document
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// The kinds of documents.
+const (
+	Text     = "txt"
+	Markdown = "md"
+	PDF      = "pdf"
+	DOCX     = "docx"
+)
+
+// What is read at most. Beyond it the reason is TooLarge, or TimedOut.
+const (
+	MaxFile    = 64 << 20         // bytes of a file
+	MaxText    = 32 << 20         // bytes of a document's text, and of each part of a DOCX
+	MaxPages   = 10_000           // of a document
+	MaxFiles   = 2_000            // of a folder, whatever they are
+	MaxFolder  = 512 << 20        // bytes of the documents of a folder
+	MaxDepth   = 16               // folders within each other
+	MaxReading = 30 * time.Second // for one PDF
+)
+
+// Document is a file as text.
+type Document struct {
+	Name     string   // the file's name, within the folder that was read: "reports/2024.pdf"
+	Path     string   // as it was asked for, with the folder
+	Hash     string   // of the file's bytes: "sha256:…"
+	Kind     string   // Text, Markdown, PDF or DOCX
+	Encoding string   // of a text file, where it is not UTF-8: "utf-16le", "utf-16be", "windows-1252"
+	Pages    []Page   // those with text
+	Notes    []string // what a person should know about the text: "page 3 holds no text"
+}
+
+// Page is the text of a page: paragraphs parted by an empty line, without white space around them. Where a kind has no pages, all is page 1.
+type Page struct {
+	Number int // from 1
+	Text   string
+}
+
+// Reason says why a file was not read.
+type Reason string
+
+// The reasons.
+const (
+	Scan        Reason = "scan"        // there are pages and no text: pictures of text
+	Encrypted   Reason = "encrypted"   // a password is needed
+	Damaged     Reason = "damaged"     // it contradicts itself, or ends before its end
+	Unsupported Reason = "unsupported" // it is another kind of file
+	Empty       Reason = "empty"       // there is nothing in it
+	TooLarge    Reason = "too_large"   // it, or what is unpacked of it, is over a limit
+	TimedOut    Reason = "timed_out"   // it took longer than MaxReading
+	Unreadable  Reason = "unreadable"  // the file system refuses it, or its text is in no encoding that can be told
+	Linked      Reason = "linked"      // it is a symbolic link
+)
+
+// Error is a file that was not read. Its text names the file and what would help.
+type Error struct {
+	Reason Reason
+	File   string // its Name
+	text   string
+	err    error
+}
+
+func (e *Error) Error() string {
+	if e.File == "" {
+		return e.text
+	}
+	return e.File + ": " + e.text
+}
+
+func (e *Error) Unwrap() error { return e.err }
+
+func refuse(reason Reason, format string, args ...any) *Error {
+	err := fmt.Errorf(format, args...)
+	return &Error{Reason: reason, text: err.Error(), err: errors.Unwrap(err)}
+}
+
+// of makes a refusal name its file.
+func of(file string, err error) error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		named := *e
+		named.File = file
+		return &named
+	}
+	return err
+}

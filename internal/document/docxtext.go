@@ -1,0 +1,204 @@
+package document
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+)
+
+// word gathers what a reader sees of a part of a DOCX.
+type word struct {
+	ctx    context.Context
+	breaks bool // pages end where Word has written it down, and not at the breaks that were asked for
+
+	pages []string // those that are full
+	text  strings.Builder
+	waits []string // notes that follow the paragraph
+
+	paragraphs []*strings.Builder // that are open, each within the one before
+	rows       []*row             // of tables that are open
+	noteKind   string             // of the part: "footnote"; "" where it has no notes
+	notes      map[string]string  // "footnote 2" and its text
+	note       string
+	total      int // bytes of text
+	turns      int // ends of pages that wait for the end of a paragraph
+}
+
+// row is a row of a table.
+type row struct {
+	cells []string
+	cell  []string // its paragraphs
+}
+
+// read reads a part to its end.
+func (w *word) read(x *xml.Decoder) error {
+	for n := 0; ; n++ {
+		if n%1000 == 0 && w.ctx.Err() != nil {
+			return w.ctx.Err()
+		}
+		t, err := x.Token()
+		if errors.Is(err, io.EOF) {
+			w.endParagraph()
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			if err := w.start(x, t); err != nil {
+				return err
+			}
+		case xml.EndElement:
+			w.end(t.Name.Local)
+		}
+		if w.total > MaxText || len(w.pages) >= MaxPages {
+			return refuse(TooLarge, "it holds more than %d MB of text or %d pages; split it", MaxText>>20, MaxPages)
+		}
+	}
+}
+
+func (w *word) start(x *xml.Decoder, t xml.StartElement) error {
+	switch t.Name.Local {
+	case "Fallback", "moveFrom", "del", "instrText", "delText":
+		return x.Skip() // the same once more, or what is not there any more
+	case "p":
+		w.paragraphs = append(w.paragraphs, &strings.Builder{})
+	case "t":
+		return w.characters(x)
+	case "tab":
+		w.say(" ")
+	case "cr":
+		w.say("\n")
+	case "br":
+		if attribute(t, "type") != "page" {
+			w.say("\n")
+		} else if !w.breaks {
+			w.turn()
+		}
+	case "lastRenderedPageBreak":
+		w.turn()
+	case "noBreakHyphen":
+		w.say("-")
+	case "tr":
+		w.rows = append(w.rows, &row{})
+	case "footnoteReference", "endnoteReference":
+		kind := strings.TrimSuffix(t.Name.Local, "Reference")
+		if text := w.notes[kind+" "+attribute(t, "id")]; text != "" {
+			w.waits = append(w.waits, text)
+		}
+	case "footnote", "endnote":
+		w.note = t.Name.Local + " " + attribute(t, "id")
+	}
+	return nil
+}
+
+func (w *word) end(name string) {
+	switch name {
+	case "p":
+		w.endParagraph()
+	case "tc":
+		if n := len(w.rows); n > 0 {
+			r := w.rows[n-1]
+			r.cells, r.cell = append(r.cells, strings.Join(r.cell, " ")), nil
+		}
+	case "tr":
+		if n := len(w.rows); n > 0 {
+			r := w.rows[n-1]
+			w.rows = w.rows[:n-1]
+			w.paragraph(strings.Trim(strings.Join(r.cells, cells), cells))
+		}
+	case "tbl":
+		if len(w.rows) == 0 {
+			w.text.WriteString("\n")
+		}
+	case "footnote", "endnote":
+		if w.noteKind == name {
+			w.notes[w.note] = clean(w.text.String())
+			w.text.Reset()
+		}
+	}
+}
+
+// characters takes the text of an element.
+func (w *word) characters(x *xml.Decoder) error {
+	for {
+		t, err := x.Token()
+		if err != nil {
+			return err
+		}
+		switch t := t.(type) {
+		case xml.CharData:
+			w.say(string(t))
+		case xml.StartElement:
+			if err := x.Skip(); err != nil {
+				return err
+			}
+		case xml.EndElement:
+			return nil
+		}
+	}
+}
+
+func (w *word) say(text string) {
+	w.total += len(text)
+	if n := len(w.paragraphs); n > 0 {
+		w.paragraphs[n-1].WriteString(text)
+	}
+}
+
+// endParagraph ends the innermost paragraph.
+func (w *word) endParagraph() {
+	n := len(w.paragraphs)
+	if n == 0 {
+		return
+	}
+	text := w.paragraphs[n-1].String()
+	w.paragraphs = w.paragraphs[:n-1]
+	w.paragraph(strings.TrimSpace(text))
+}
+
+// paragraph adds a paragraph to the cell or to the page, and the notes behind it.
+func (w *word) paragraph(text string) {
+	if n := len(w.rows); n > 0 {
+		if text != "" {
+			r := w.rows[n-1]
+			r.cell = append(r.cell, strings.ReplaceAll(text, "\n", " "))
+		}
+		return
+	}
+	if text != "" {
+		w.text.WriteString(text + "\n\n")
+	}
+	for _, note := range w.waits {
+		w.text.WriteString(note + "\n\n")
+		w.total += len(note)
+	}
+	w.waits = nil
+	for ; w.turns > 0 && len(w.paragraphs) == 0; w.turns-- {
+		w.turn()
+	}
+}
+
+// turn ends the page. A paragraph or a row of a table that goes on over its end is kept whole, on the page where it begins.
+func (w *word) turn() {
+	for _, p := range w.paragraphs {
+		if p.Len() > 0 || len(w.rows) > 0 {
+			w.turns++
+			return
+		}
+	}
+	w.pages = append(w.pages, w.text.String())
+	w.text.Reset()
+}
+
+func attribute(t xml.StartElement, name string) string {
+	for _, a := range t.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,102 @@
+package document
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// joint writes a line behind the one before: with a blank, or as the rest of a word that is parted.
+func joint(b *bytes.Buffer, line string) {
+	before := b.Bytes()
+	cut, parted := bytes.CutSuffix(before, []byte("-"))
+	last, _ := utf8.DecodeLastRune(cut)
+	first, _ := utf8.DecodeRuneInString(line)
+	switch {
+	case len(before) == 0 || before[len(before)-1] == ' ':
+	case !parted || !unicode.IsLetter(last) || completes(line):
+		b.WriteByte(' ')
+	case unicode.IsLower(last) && unicode.IsLower(first):
+		b.Truncate(len(cut))
+	}
+	b.WriteString(line)
+}
+
+// completes says whether a hyphen before a line stands for a word that is left out: “Nord- und Südseite”.
+func completes(line string) bool {
+	word, _, _ := strings.Cut(line, " ")
+	switch word {
+	case "und", "oder", "bzw.", "bis", "sowie", "and", "or", "to":
+		return true
+	}
+	return false
+}
+
+// cells stands between the cells of a row of a table.
+const cells = " | "
+
+const (
+	fullLine  = 40  // characters: a shorter line is no line of running text that goes on in the next one
+	fullShare = 0.6 // of the longest line of its paragraph
+)
+
+// unwrap makes one line of the lines of a paragraph that running text was parted into. Items of lists, rows of tables, headings, code and short
+// lines, such as those of an address, stay lines.
+func unwrap(text string) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	code := false
+	for i, paragraph := range strings.Split(text, "\n\n") {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		lines := strings.Split(paragraph, "\n")
+		longest := 0
+		for _, line := range lines {
+			longest = max(longest, utf8.RuneCountInString(line))
+		}
+		var whole bytes.Buffer
+		for j, line := range lines {
+			if strings.HasPrefix(strings.TrimSpace(line), "```") {
+				code = !code
+			}
+			switch {
+			case j == 0:
+			case code || !goesOn(lines[j-1], line, longest):
+				whole.WriteByte('\n')
+			default:
+				joint(&whole, strings.TrimSpace(line))
+				continue
+			}
+			if !code {
+				line = strings.TrimSpace(line)
+			}
+			whole.WriteString(line)
+		}
+		b.Write(whole.Bytes())
+	}
+	return b.String()
+}
+
+// goesOn says whether running text goes on from a line to the next.
+func goesOn(line, next string, longest int) bool {
+	n := utf8.RuneCountInString(line)
+	if n < fullLine || float64(n) < fullShare*float64(longest) || strings.Contains(line, cells) || strings.Contains(next, cells) {
+		return false
+	}
+	return !strings.HasPrefix(line, "#") && !isItem(strings.TrimSpace(next))
+}
+
+// isItem says whether a line begins as items of lists, rows, headings and quotations do.
+func isItem(line string) bool {
+	r, size := utf8.DecodeRuneInString(line)
+	switch {
+	case strings.ContainsRune("#|>•‣▪◦●", r), strings.HasPrefix(line, "```"):
+		return true
+	case strings.ContainsRune("-*+–—", r):
+		return strings.HasPrefix(line[size:], " ")
+	}
+	number := strings.TrimLeft(line, "0123456789")
+	return len(number) < len(line) && len(line)-len(number) <= 3 && (strings.HasPrefix(number, ". ") || strings.HasPrefix(number, ") "))
+}

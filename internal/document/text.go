@@ -1,0 +1,136 @@
+package document
+
+import (
+	"bytes"
+	"encoding/binary"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/unicode/norm"
+)
+
+// readText reads a text file. A form feed begins a page.
+func readText(d *Document, content []byte) error {
+	text, encoding, err := decode(content)
+	if err != nil {
+		return err
+	}
+	if len(text) > MaxText {
+		return refuse(TooLarge, "it holds more than %d MB of text; split it", MaxText>>20)
+	}
+	d.Encoding = encoding
+	if encoding == latin {
+		d.Notes = append(d.Notes, "it is not UTF-8, and was read as "+latin)
+	}
+	for i, page := range strings.Split(text, "\f") {
+		d.add(i+1, unwrap(clean(page)))
+	}
+	if len(d.Pages) == 0 {
+		return refuse(Empty, "there is no text in it")
+	}
+	return nil
+}
+
+// add adds a page, if there is text on it.
+func (d *Document) add(number int, text string) {
+	if text = clean(text); text != "" {
+		d.Pages = append(d.Pages, Page{Number: number, Text: text})
+	}
+}
+
+const latin = "windows-1252"
+
+// decode gives the text of bytes, and its encoding where it is not UTF-8.
+func decode(content []byte) (text, encoding string, err error) {
+	switch {
+	case bytes.HasPrefix(content, []byte("\xef\xbb\xbf")):
+		content = content[3:]
+	case bytes.HasPrefix(content, []byte("\xff\xfe")):
+		return decode16(content[2:], binary.LittleEndian, "utf-16le")
+	case bytes.HasPrefix(content, []byte("\xfe\xff")):
+		return decode16(content[2:], binary.BigEndian, "utf-16be")
+	}
+	if bytes.IndexByte(content, 0) >= 0 {
+		return "", "", refuse(Unreadable, "it is no text, or UTF-16 without its mark; save it as UTF-8")
+	}
+	if utf8.Valid(content) {
+		return string(content), "", nil
+	}
+	decoded, err := charmap.Windows1252.NewDecoder().Bytes(content)
+	if err != nil || bytes.ContainsRune(decoded, utf8.RuneError) || controls(decoded) > 0 {
+		return "", "", refuse(Unreadable, "its text is neither UTF-8 nor %s; save it as UTF-8", latin)
+	}
+	return string(decoded), latin, nil
+}
+
+func decode16(content []byte, order binary.ByteOrder, encoding string) (string, string, error) {
+	if len(content)%2 != 0 {
+		return "", "", refuse(Damaged, "it ends in the middle of a character of UTF-16")
+	}
+	units := make([]uint16, len(content)/2)
+	for i := range units {
+		units[i] = order.Uint16(content[2*i:])
+	}
+	return string(utf16.Decode(units)), encoding, nil
+}
+
+// controls counts the control characters that no text has.
+func controls(text []byte) (n int) {
+	for _, c := range text {
+		if c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\f' {
+			n++
+		}
+	}
+	return n
+}
+
+var blankLines = regexp.MustCompile(`\n{3,}`)
+
+// compose gives text in the form NFKC, but for raised and lowered figures and fractions: 1½ must not become 11/2, nor 10³ become 103.
+func compose(text string) string {
+	isFigure := func(r rune) bool { return unicode.Is(unicode.No, r) }
+	var b strings.Builder
+	b.Grow(len(text))
+	for {
+		i := strings.IndexFunc(text, isFigure)
+		if i < 0 {
+			b.WriteString(norm.NFKC.String(text))
+			return b.String()
+		}
+		_, size := utf8.DecodeRuneInString(text[i:])
+		b.WriteString(norm.NFKC.String(text[:i]))
+		b.WriteString(text[i : i+size])
+		text = text[i+size:]
+	}
+}
+
+// clean gives text as pages hold it: in the form of compose, which takes ligatures apart, with “\n” at the ends of lines, at most one empty line, no
+// white space at the ends of lines and no invisible characters.
+func clean(text string) string {
+	text = compose(strings.ToValidUTF8(text, "\ufffd"))
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n':
+			return r
+		case r == '\u2028' || r == '\u2029' || r == '\v' || r == '\u0085':
+			return '\n'
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r):
+			return -1
+		}
+		return r
+	}, text)
+	var b strings.Builder
+	b.Grow(len(text))
+	for line := range strings.Lines(text) {
+		b.WriteString(strings.TrimRight(line, " \n"))
+		b.WriteByte('\n')
+	}
+	return strings.Trim(blankLines.ReplaceAllString(b.String(), "\n\n"), "\n")
+}

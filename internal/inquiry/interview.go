@@ -1,0 +1,163 @@
+package inquiry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"sibyl/internal/inquiry/record"
+	"sibyl/internal/inquiry/rules"
+	"sibyl/internal/model"
+)
+
+// Interview is one that was held already: there is nobody to be asked.
+type Interview struct {
+	Hypothesis string `json:"hypothesis"`
+	Language   string `json:"language"` // "en" or "de"; "": found out
+	Pairs      []struct {
+		Question string `json:"question"`
+		Answer   string `json:"answer"`
+	} `json:"pairs"`
+}
+
+// The bounds of an Interview: pairs, and bytes of its JSON.
+const (
+	MostPairs     = 500
+	MostInterview = 8 << 20
+)
+
+// ReadInterview reads an interview, and says what is wrong with it.
+func ReadInterview(raw []byte) (i Interview, err error) {
+	d := json.NewDecoder(strings.NewReader(string(raw)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&i); err != nil {
+		return i, fmt.Errorf(`an interview is {"hypothesis", "language", "pairs": [{"question", "answer"}]}: %w`, err)
+	}
+	switch {
+	case strings.TrimSpace(i.Hypothesis) == "":
+		return i, errors.New("hypothesis is missing, or empty")
+	case i.Language != "" && i.Language != "en" && i.Language != "de":
+		return i, fmt.Errorf("language is %q: en or de, or leave it out", i.Language)
+	case len(i.Pairs) == 0 || len(i.Pairs) > MostPairs:
+		return i, fmt.Errorf("there are %d pairs: 1 to %d are analysed", len(i.Pairs), MostPairs)
+	}
+	for n, p := range i.Pairs {
+		if strings.TrimSpace(p.Question) == "" {
+			return i, fmt.Errorf("pairs[%d].question is missing, or empty", n)
+		}
+	}
+	return i, nil
+}
+
+// Found is what an interview leaves open, and where its answers clash. Pairs count from 0.
+type Found struct {
+	Pairs          []FoundPair  `json:"pairs"`
+	Contradictions []FoundClash `json:"contradictions"`
+	Suspicions     []FoundClash `json:"suspicions"` // not firm enough to record
+	Satisfied      bool         `json:"satisfied"`
+	Completeness   int          `json:"completeness"`
+	By             string       `json:"by"`
+}
+
+// FoundPair is a pair with the gaps that it shows and that no later answer closes.
+type FoundPair struct {
+	Gaps []FoundGap `json:"gaps"`
+}
+
+// FoundGap is a gap.
+type FoundGap struct {
+	Category    string `json:"category"`
+	Severity    string `json:"severity"`
+	Aspect      string `json:"aspect"`
+	Description string `json:"description"`
+}
+
+// FoundClash is two answers that clash.
+type FoundClash struct {
+	Pairs  [2]int    `json:"pairs"`
+	Reason string    `json:"reason"`
+	Kind   string    `json:"kind"`
+	Words  [2]string `json:"words"`
+}
+
+// Analyse says what an interview leaves open, by a model or, for RulesModel, by rules alone. Where nobody can be asked, a contradiction that a model
+// reports is recorded only if the rules see a clash of the same answers too.
+func (d *Desk) Analyse(ctx context.Context, id string, i Interview) (Found, error) {
+	language := i.Language
+	if language == "" {
+		language = rules.Language(i.Hypothesis)
+	}
+	var all []rules.Exchange
+	for _, p := range i.Pairs {
+		all = append(all, rules.Exchange{Question: p.Question, Answer: p.Answer})
+	}
+	byRules := rules.Analyse(i.Hypothesis, language, all)
+	if id == RulesModel {
+		return found(byRules, byRules.Satisfied, len(all), RulesModel), nil
+	}
+	m, err := d.Model(ctx, id)
+	if err != nil {
+		return Found{}, err
+	}
+	told, err := fs.ReadFile(d.Prompts, textAnalyse+".md")
+	if err != nil {
+		return Found{}, fmt.Errorf("the prompts of the Inquiry: %w", err)
+	}
+	said, resp, err := analysed(ctx, m, examined(string(told), textAnalyse, i.Hypothesis, language, all, AnalyseReceipt{}))
+	if err != nil {
+		return Found{}, err
+	}
+	a := said.checked(all, make([][]int, len(all)), AnalyseReceipt{})
+	seen := slices.Concat(byRules.Contradictions, byRules.Suspicions)
+	a.Suspicions = slices.DeleteFunc(a.Suspicions, func(c rules.Clash) bool {
+		agreed := slices.ContainsFunc(seen, func(other rules.Clash) bool { return other.Pairs == c.Pairs })
+		if agreed {
+			a.Contradictions = append(a.Contradictions, c)
+			a.Gaps = slices.DeleteFunc(a.Gaps, func(g rules.Gap) bool { return g.ID == c.ID })
+		}
+		return agreed
+	})
+	r := AnalyseReceipt{Analysis: a, FollowUp: said.RequiresFollowUp}
+	return found(a, r.satisfied(), len(all), resp.Model), nil
+}
+
+// analysed asks a model for an analysis.
+func analysed(ctx context.Context, m model.Model, req model.Request) (said modelAnalysis, resp model.Response, err error) {
+	value, resp, err := model.Structured(ctx, m, req, analysis, nil)
+	if err == nil {
+		err = json.Unmarshal(value, &said)
+	}
+	return said, resp, err
+}
+
+func found(a rules.Analysis, satisfied bool, pairs int, by string) Found {
+	f := Found{Pairs: make([]FoundPair, pairs), Contradictions: clashes(a.Contradictions), Suspicions: clashes(a.Suspicions), Satisfied: satisfied, Completeness: a.Completeness, By: by}
+	for n := range f.Pairs {
+		f.Pairs[n].Gaps = []FoundGap{}
+	}
+	for _, g := range a.Gaps {
+		if g.Category == string(record.Inconsistency) && isClash(a, g) {
+			continue // it stands among the suspicions
+		}
+		if g.Pair >= 0 && g.Pair < pairs {
+			f.Pairs[g.Pair].Gaps = append(f.Pairs[g.Pair].Gaps, FoundGap{g.Category, g.Severity, g.Aspect, g.Description})
+		}
+	}
+	return f
+}
+
+func isClash(a rules.Analysis, g rules.Gap) bool {
+	return slices.ContainsFunc(slices.Concat(a.Suspicions, a.Contradictions), func(c rules.Clash) bool { return c.ID == g.ID })
+}
+
+func clashes(of []rules.Clash) []FoundClash {
+	all := []FoundClash{}
+	for _, c := range of {
+		all = append(all, FoundClash{c.Pairs, c.Reason, c.Kind, c.Words})
+	}
+	return all
+}

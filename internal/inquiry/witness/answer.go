@@ -1,0 +1,223 @@
+package witness
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strings"
+)
+
+const (
+	mostSentences  = 3
+	mostCandidates = 40   // chunks that are looked at
+	enough         = 0.62 // of the weight of a question that an answer must cover
+	enoughMeant    = 0.42 // of it, where the passage is also the one that means most of the same
+	nearBest       = 0.9  // of the best score, for a further sentence
+)
+
+// How much a word counts beside the sentence that answers.
+const (
+	besideIt   = 0.7 // in the sentence before it
+	aboveIt    = 0.7 // in the heading that it stands under
+	inTitle    = 0.5 // in the name of its document, or its first line
+	aroundIt   = 0.4 // elsewhere in the chunk
+	leastOwn   = 0.3 // of the weight that the sentence itself must cover
+	pointingTo = 0.95
+)
+
+// found is a sentence that answers.
+type found struct {
+	chunk, sentence int
+	score           float64 // share of the question that it covers
+	rank            float64 // score, with what breaks ties
+	back            bool    // it can't be understood without the sentence before it
+}
+
+// Answer quotes the sentences that answer the question.
+func (w *ofDocuments) Answer(ctx context.Context, question, language string, earlier []Exchange) (Answer, error) {
+	if err := ctx.Err(); err != nil {
+		return Answer{}, err
+	}
+	a := Answer{By: "documents"}
+	q := w.corpus.ask(question, language, earlier)
+	if list := w.corpus.repeated(q, earlier); len(list) > 0 {
+		w.corpus.quote(&a, list)
+		return a, nil
+	}
+	order := w.corpus.rank(append(slices.Clone(q.terms), q.context...), language)
+	best := -1 // the chunk that means most of the same
+	if w.meaning != nil {
+		near, err := w.meaning.rank(ctx, question, q, earlier)
+		switch {
+		case ctx.Err() != nil:
+			return Answer{}, ctx.Err()
+		case err != nil:
+			a.Notes = append(a.Notes, "the search by meaning failed, and words alone were searched: "+err.Error())
+		default:
+			order, best = fuse(order, near), near[0]
+		}
+	}
+	list := w.corpus.choose(q, order[:min(len(order), mostCandidates)], best)
+	if len(list) == 0 {
+		a.NotFound, a.Text = true, notFound(language)
+		return a, nil
+	}
+	w.corpus.quote(&a, list)
+	return a, nil
+}
+
+// notFound is what is said where nothing answers.
+func notFound(language string) string {
+	if language == german {
+		return "Das steht nicht in den Dokumenten."
+	}
+	return "That is not in the documents."
+}
+
+// fuse joins two rankings by their reciprocal ranks.
+func fuse(a, b []int) []int {
+	const k = 60
+	scores := map[int]float64{}
+	for _, list := range [][]int{a, b} {
+		for i, chunk := range list {
+			scores[chunk] += 1 / float64(k+i+1)
+		}
+	}
+	var all []int
+	for chunk := range scores {
+		all = append(all, chunk)
+	}
+	slices.SortFunc(all, func(x, y int) int { return cmp.Or(cmp.Compare(scores[y], scores[x]), cmp.Compare(x, y)) })
+	return all
+}
+
+// choose finds the sentences of chunks that answer a question, the best first.
+func (c *corpus) choose(q asked, order []int, best int) []found {
+	var all []found
+	for place, at := range order {
+		bar := enough
+		if at == best {
+			bar = enoughMeant
+		}
+		for i := range c.chunks[at].sentences {
+			f, ok := c.score(q, at, i, bar)
+			if !ok {
+				continue
+			}
+			f.rank = f.score + 0.05*c.covers(q.context, at, i) + 0.02/float64(place+1)
+			all = append(all, f)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b found) int {
+		return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(a.chunk, b.chunk), cmp.Compare(a.sentence, b.sentence))
+	})
+	var kept []found
+	for _, f := range all {
+		if len(kept) == mostSentences || f.rank < nearBest*all[0].rank {
+			break
+		}
+		if !slices.ContainsFunc(kept, func(k found) bool { return c.repeats(k, f) }) {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+// score says how much of a question a sentence covers, and whether it answers.
+func (c *corpus) score(q asked, at, i int, bar float64) (found, bool) {
+	ch := &c.chunks[at]
+	s := &ch.sentences[i]
+	f := found{chunk: at, sentence: i}
+	text := ch.Text[s.from:s.to]
+	if s.heading || strings.HasSuffix(text, "?") || len(q.terms) == 0 {
+		return f, false
+	}
+	points := i > 0 && !ch.sentences[i-1].heading && !s.first && c.points(text, q.language)
+	sum, own := 0.0, 0.0
+	for _, t := range q.terms {
+		here := best(t, s.words)
+		value := here
+		if i > 0 && !s.first {
+			share := besideIt
+			if points {
+				share = pointingTo
+			}
+			value = max(value, share*best(t, ch.sentences[i-1].words))
+		}
+		value = max(value, aboveIt*best(t, s.under), inTitle*best(t, ch.title))
+		if value < aroundIt {
+			for j := range ch.sentences {
+				value = max(value, aroundIt*best(t, ch.sentences[j].words))
+			}
+		}
+		if t.must && value < aroundIt*sameStem {
+			return f, false
+		}
+		sum += t.weight * value
+		own += t.weight * here
+	}
+	f.score = sum / q.total
+	f.back = points
+	if math.IsNaN(f.score) || f.score < bar || own < leastOwn*q.total && !points {
+		return f, false
+	}
+	return f, c.fits(q, text)
+}
+
+// best is how well one of some words stands for a term.
+func best(t term, words []int32) (most float64) {
+	for _, id := range words {
+		most = max(most, t.likeness[id])
+	}
+	return most
+}
+
+// covers is the share of terms that a sentence, its chunk or its title covers.
+func (c *corpus) covers(terms []term, at, i int) float64 {
+	sum, total := 0.0, 0.0
+	for _, t := range terms {
+		total += t.weight
+		sum += t.weight * max(best(t, c.chunks[at].sentences[i].words), aboveIt*best(t, c.chunks[at].sentences[i].under), inTitle*best(t, c.chunks[at].title))
+	}
+	if total == 0 {
+		return 0
+	}
+	return sum / total
+}
+
+// points says whether a sentence begins with a word for what was named before.
+func (c *corpus) points(text, language string) bool {
+	list := pieces(text)
+	for _, p := range list[:min(len(list), 2)] {
+		if isPointing(p.low, language) && p.low != "one" && p.low != "das" && p.low != "there" {
+			return true
+		}
+	}
+	return false
+}
+
+// repeats says whether two sentences are nearly the same, or one after the other is already quoted with it.
+func (c *corpus) repeats(a, b found) bool {
+	if a.chunk == b.chunk && (a.back && a.sentence-1 == b.sentence || b.back && b.sentence-1 == a.sentence) {
+		return true
+	}
+	x, y := c.chunks[a.chunk].sentences[a.sentence].words, c.chunks[b.chunk].sentences[b.sentence].words
+	return slices.Equal(x, y)
+}
+
+// quote puts sentences into an answer.
+func (c *corpus) quote(a *Answer, list []found) {
+	var said []string
+	for _, f := range list {
+		ch := &c.chunks[f.chunk]
+		from, to := ch.sentences[f.sentence].from, ch.sentences[f.sentence].to
+		if f.back {
+			from = ch.sentences[f.sentence-1].from
+		}
+		quote := ch.Text[from:to]
+		said = append(said, quote)
+		a.Citations = append(a.Citations, Citation{Document: ch.Document, Hash: ch.DocumentHash, Page: ch.Page, Chunk: ch.Index, ChunkHash: ch.Hash, Quote: quote})
+	}
+	a.Text = strings.Join(said, " ")
+}

@@ -1,0 +1,153 @@
+package witness
+
+import (
+	"slices"
+	"strings"
+
+	"sibyl/internal/search"
+)
+
+// fits says whether a sentence has what the question asks for: a when-question wants a date, how many a number.
+func (c *corpus) fits(q asked, text string) bool {
+	list := pieces(text)
+	switch q.kind {
+	case when:
+		return slices.ContainsFunc(list, func(p piece) bool { return p.isDate() || p.isYear() }) || hasNamedTime(list)
+	case quantity:
+		return hasQuantity(q, list)
+	case who:
+		return hasPerson(q, list)
+	case where:
+		return hasPlace(q, list)
+	case why:
+		return hasReason(text, q.language)
+	}
+	return true
+}
+
+// hasNamedTime says whether a month, a day of the week or the like is named, which the verb “may” is not.
+func hasNamedTime(list []piece) bool {
+	for i, p := range list {
+		if isWeekday(p.low) || isMonth(p.low) && (p.low != "may" && p.low != "march" || p.isCapital() && i > 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasQuantity says whether there is a number that is no date, and that the question did not bring.
+func hasQuantity(q asked, list []piece) bool {
+	for i, p := range list {
+		switch {
+		case q.words[p.low] || p.isDate():
+		case p.isNumber():
+			near := i+1 < len(list) && isMonth(list[i+1].low) || i > 0 && isMonth(list[i-1].low) && len(p.text) <= 2
+			if !near && !p.isYear() || p.isYear() && i+1 < len(list) && isCounted(list[i+1]) {
+				return true
+			}
+		case isNumberWord(p.low):
+			return true
+		}
+	}
+	return false
+}
+
+// isCounted says whether a word behind a figure may be what it counts, so that the figure is no year.
+func isCounted(p piece) bool {
+	return !p.isNumber() && !search.IsStop(p.low) && (strings.HasSuffix(p.low, "s") || p.isCapital() || len(p.text) <= 3)
+}
+
+// hasPerson says whether somebody or something is named that the question does not name.
+func hasPerson(q asked, list []piece) bool {
+	for i, p := range list {
+		low := search.Words(p.text)
+		if len(low) == 0 || p.isNumber() || q.words[low[0]] || search.IsStop(low[0]) || isFunction(low[0], q.language) || isMonth(p.low) || isWeekday(p.low) || isUnitOfTime(p.low) {
+			continue
+		}
+		if p.isCapital() && i > 0 || i == 0 && p.isCapital() && q.language != german {
+			return true
+		}
+		if i > 0 && isActor(list, i, q.language) || isSubject(q, list, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// isActor says whether a word stands behind “by” or “von”.
+func isActor(list []piece, i int, language string) bool {
+	actors := []string{"by"}
+	if language == german {
+		actors = []string{"von", "vom", "durch"}
+	}
+	for back := i - 1; back >= 0 && back >= i-3; back-- {
+		if slices.Contains(actors, list[back].low) {
+			return true
+		}
+	}
+	return false
+}
+
+// isSubject says whether a word stands before the first word that the question has too: “The board approved the budget.”
+func isSubject(q asked, list []piece, at int) bool {
+	for _, p := range list[:at] {
+		for _, w := range search.Words(p.text) {
+			for _, t := range q.terms {
+				if stem(w, q.language) == t.stem {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// hasPlace says whether a preposition of place stands before something that is no time and that the question does not name.
+func hasPlace(q asked, list []piece) bool {
+	prepositions := []string{"in", "at", "near", "from", "to", "on", "under", "above", "behind", "beside", "next", "inside", "outside", "into", "through", "between", "around", "along", "across", "opposite", "off"}
+	if q.language == german {
+		prepositions = []string{"in", "im", "am", "an", "auf", "bei", "beim", "aus", "nach", "von", "vom", "zu", "zum", "zur", "unter", "über", "hinter", "vor", "neben", "ins", "durch", "zwischen", "nahe", "gegenüber"}
+	}
+	for i, p := range list {
+		if !slices.Contains(prepositions, p.low) {
+			continue
+		}
+		for _, next := range list[i+1 : min(i+5, len(list))] {
+			low := strings.Join(search.Words(next.text), "")
+			if next.isNumber() || isMonth(next.low) || isWeekday(next.low) || isUnitOfTime(next.low) || isNumberWord(next.low) {
+				break
+			}
+			if search.IsStop(low) || isFunction(low, q.language) || next.low == "the" {
+				continue
+			}
+			if !q.words[low] && (next.isCapital() || q.language != german) {
+				return true
+			}
+			break
+		}
+	}
+	return false
+}
+
+// hasReason says whether a word stands in a sentence that gives a reason.
+func hasReason(text, language string) bool {
+	low := " " + strings.Join(lower(pieces(text)), " ") + " "
+	reasons := []string{
+		"because", "since", "due to", "owing to", "reason", "reasons", "so that", "in order to", "as a result", "caused", "cause", "causes", "therefore", "thus", "hence", "led to", "leads to", "resulted", "results from", "on account of", "thanks to",
+		"after", "prompted", "motivated", "explained", "explains", "attributed", "to avoid", "to prevent", "to reduce", "to improve", "to ensure", "to allow", "to protect", "to save", "to make", "for lack of",
+	}
+	if language == german {
+		reasons = []string{
+			"weil", "da", "denn", "wegen", "aufgrund", "auf grund", "grund", "gründe", "ursache", "ursachen", "damit", "deshalb", "daher", "darum", "deswegen", "somit", "infolge", "nachdem", "führte", "führten", "verursacht", "verursachte", "durch", "dank",
+			"mangels", "zurückzuführen", "begründet", "begründete", "begründung", "um",
+		}
+	}
+	return slices.ContainsFunc(reasons, func(r string) bool { return strings.Contains(low, " "+r+" ") })
+}
+
+func lower(list []piece) (low []string) {
+	for _, p := range list {
+		low = append(low, p.low)
+	}
+	return low
+}

@@ -1,0 +1,179 @@
+package witness
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// kind is what a question wants in its answer.
+type kind int
+
+const (
+	anything kind = iota
+	when
+	quantity
+	who
+	where
+	why
+)
+
+// opening is how a question of a kind begins, and words that belong to it: they say what is asked for and not what about.
+type opening struct {
+	words string
+	kind  kind
+}
+
+// openings are the beginnings by language, the longest first.
+func openings(language string) []opening {
+	if language == german {
+		return []opening{
+			{"um wie viel uhr", when}, {"in welchem jahr", when}, {"in welchem monat", when}, {"an welchem tag", when}, {"an welchem datum", when}, {"zu welchem zeitpunkt", when}, {"zu welcher zeit", when},
+			{"welches jahr", when}, {"welcher tag", when}, {"welches datum", when}, {"seit wann", when}, {"bis wann", when}, {"ab wann", when}, {"wann", when},
+			{"wie viele", quantity}, {"wie viel", quantity}, {"wieviel", quantity}, {"wieviele", quantity}, {"wie lange", quantity}, {"wie lang", quantity}, {"wie oft", quantity}, {"wie hoch", quantity}, {"wie hohe", quantity},
+			{"wie gross", quantity}, {"wie alt", quantity}, {"wie weit", quantity}, {"wie schwer", quantity}, {"wie schnell", quantity}, {"wie breit", quantity}, {"wie tief", quantity}, {"wie teuer", quantity}, {"wie stark", quantity},
+			{"welcher anteil", quantity}, {"welche anzahl", quantity}, {"welche menge", quantity},
+			{"an welchem ort", where}, {"wohin", where}, {"woher", where}, {"wo", where},
+			{"aus welchem grund", why}, {"aus welchen grunden", why}, {"warum", why}, {"weshalb", why}, {"wieso", why}, {"weswegen", why},
+			{"wer", who}, {"wem", who}, {"wen", who}, {"wessen", who}, {"durch wen", who}, {"von wem", who},
+		}
+	}
+	return []opening{
+		{"at what time", when}, {"in what year", when}, {"in which year", when}, {"in which month", when}, {"on what date", when}, {"on which date", when}, {"on which day", when}, {"on what day", when}, {"what year", when}, {"which year", when},
+		{"what date", when}, {"what day", when}, {"which day", when}, {"what time", when}, {"since when", when}, {"when", when},
+		{"how many", quantity}, {"how much", quantity}, {"how long", quantity}, {"how often", quantity}, {"how old", quantity}, {"how far", quantity}, {"how high", quantity}, {"how large", quantity}, {"how big", quantity}, {"how heavy", quantity},
+		{"how tall", quantity}, {"how deep", quantity}, {"how wide", quantity}, {"how fast", quantity}, {"how hot", quantity}, {"how cold", quantity}, {"what percentage", quantity}, {"what share", quantity}, {"what number", quantity},
+		{"what amount", quantity}, {"what proportion", quantity},
+		{"in which place", where}, {"at which place", where}, {"where", where},
+		{"for what reason", why}, {"for which reason", why}, {"how come", why}, {"what caused", why}, {"why", why},
+		{"by whom", who}, {"to whom", who}, {"who", who}, {"whom", who}, {"whose", who},
+	}
+}
+
+// kindOf finds what a question asks for, and the words that say so.
+func kindOf(words []string, language string) (kind, []string) {
+	for at := range words {
+		for _, o := range openings(language) {
+			list := strings.Fields(o.words)
+			if at+len(list) <= len(words) && slices.Equal(words[at:at+len(list)], list) && !isRelative(words, at, o.kind) {
+				return o.kind, list
+			}
+		}
+		if isAsking(words[at], language) {
+			return anything, words[at : at+1]
+		}
+	}
+	return anything, nil
+}
+
+// isAsking says whether a word begins a question whose answer may be of any kind.
+func isAsking(word, language string) bool {
+	if language == german {
+		return slices.Contains([]string{"was", "welche", "welcher", "welches", "welchen", "welchem", "wie", "womit", "wofur", "wodurch"}, word)
+	}
+	return slices.Contains([]string{"what", "which", "how"}, word)
+}
+
+// isRelative says whether a word such as “when” stands within a sentence, behind what is asked: “Was it raining when he came?”
+func isRelative(words []string, at int, k kind) bool {
+	return at > 4 && (k == when || k == where || k == who)
+}
+
+// isMonth says whether a word in lower case, without accents or with, names a month.
+func isMonth(word string) bool {
+	return slices.Contains([]string{
+		"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
+		"januar", "februar", "marz", "märz", "mai", "juni", "juli", "oktober", "dezember", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "okt", "nov", "dec", "dez",
+	}, word)
+}
+
+func isWeekday(word string) bool {
+	return slices.Contains([]string{
+		"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonnabend", "sonntag",
+		"yesterday", "today", "tomorrow", "noon", "midnight", "gestern", "heute", "morgen", "mittags", "mitternacht", "easter", "christmas", "ostern", "weihnachten",
+	}, word)
+}
+
+func isUnitOfTime(word string) bool {
+	return slices.Contains([]string{
+		"second", "seconds", "minute", "minutes", "hour", "hours", "day", "days", "week", "weeks", "month", "months", "quarter", "year", "years", "decade", "decades", "century", "sekunde", "sekunden", "minuten", "stunde",
+		"stunden", "tag", "tage", "tagen", "woche", "wochen", "monat", "monate", "monaten", "quartal", "jahr", "jahre", "jahren", "jahrzehnt", "jahrzehnte", "jahrhundert",
+	}, word)
+}
+
+// isNumberWord says whether a word is a number that is written out, or says that there is none.
+func isNumberWord(word string) bool {
+	if slices.Contains([]string{
+		"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty", "thirty", "forty", "fifty", "sixty", "seventy",
+		"eighty", "ninety", "hundred", "hundreds", "thousand", "thousands", "million", "billion", "dozen", "half", "third", "twice", "once", "none", "nobody", "zero", "single",
+		"zwei", "drei", "vier", "funf", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "elf", "zwolf", "zwölf", "zwanzig", "dreissig", "dreißig", "vierzig", "funfzig", "fünfzig", "sechzig", "siebzig", "achtzig", "neunzig", "hundert",
+		"tausend", "millionen", "milliarden", "dutzend", "halfte", "hälfte", "drittel", "viertel", "einmal", "zweimal", "dreimal", "keine", "keiner", "niemand", "kein", "null", "taglich", "täglich", "wochentlich", "wöchentlich",
+		"monatlich", "jahrlich", "jährlich", "daily", "weekly", "monthly", "yearly", "annually", "hourly",
+	}, word) {
+		return true
+	}
+	for _, joint := range []string{"zehn", "zig", "hundert", "tausend"} { // German writes them as one word
+		if len(word) >= 7 && strings.HasSuffix(word, joint) {
+			return true
+		}
+	}
+	return false
+}
+
+// piece is a word as it stands in a text.
+type piece struct {
+	text, low string
+	at        int
+}
+
+// pieces takes a text apart at white space and signs, but keeps numbers and dates whole.
+func pieces(text string) (list []piece) {
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			i += size
+			continue
+		}
+		end := i
+		for end < len(text) {
+			r, size := utf8.DecodeRuneInString(text[end:])
+			if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) {
+				next, _ := utf8.DecodeRuneInString(text[end+size:])
+				before := text[end-1]
+				if !strings.ContainsRune(".,:/-’'", r) || !unicode.IsDigit(next) || before < '0' || before > '9' {
+					break
+				}
+			}
+			end += size
+		}
+		list = append(list, piece{text[i:end], strings.ToLower(text[i:end]), i})
+		i = end
+	}
+	return list
+}
+
+func (p piece) isNumber() bool { return p.text[0] >= '0' && p.text[0] <= '9' }
+
+// isYear says whether a figure is a year.
+func (p piece) isYear() bool {
+	return len(p.text) == 4 && isDigits(p.text) && p.text >= "1000" && p.text <= "2199"
+}
+
+// isDate says whether a figure is a date or a time of the day: 3.5.2019, 2019-05-03, 14:30.
+func (p piece) isDate() bool {
+	if !p.isNumber() {
+		return false
+	}
+	if strings.Contains(p.text, ":") {
+		return true
+	}
+	parts := strings.FieldsFunc(p.text, func(r rune) bool { return r == '.' || r == '/' || r == '-' })
+	return len(parts) == 3 && len(parts[0])+len(parts[1])+len(parts[2]) <= 8 && len(parts[1]) <= 2
+}
+
+// isCapital says whether a word begins with a capital letter.
+func (p piece) isCapital() bool {
+	r, _ := utf8.DecodeRuneInString(p.text)
+	return unicode.IsUpper(r)
+}

@@ -1,0 +1,72 @@
+package witness
+
+import (
+	"context"
+	"strings"
+	"unicode/utf8"
+
+	"sibyl/internal/model"
+)
+
+const (
+	mostTokens  = 600   // of an answer
+	mostAnswer  = 4_000 // bytes of an answer
+	mostEarlier = 24    // exchanges that are told again
+)
+
+// Purpose names a witness's requests to a model.
+const Purpose = "inquiry.witness"
+
+// ofModel is a model that is asked as a witness.
+type ofModel struct {
+	model  model.Model
+	prompt string
+}
+
+// Model is a witness that is a model. Prompt tells it what it is.
+func Model(m model.Model, prompt string) Witness { return ofModel{m, prompt} }
+
+func (w ofModel) Name() string { return w.model.ID() }
+
+// Check asks for a word.
+func (w ofModel) Check(ctx context.Context) error {
+	req := model.Request{Messages: []model.Message{{Role: model.User, Text: "Answer with the word yes."}}, MaxOutputTokens: mostTokens, Purpose: Purpose}
+	_, err := w.model.Chat(ctx, req, nil)
+	return err
+}
+
+// Answer asks the model. It sees the earlier exchanges as its own.
+func (w ofModel) Answer(ctx context.Context, question, _ string, earlier []Exchange) (Answer, error) {
+	req := model.Request{System: w.prompt, MaxOutputTokens: mostTokens, Purpose: Purpose}
+	for _, e := range earlier[max(0, len(earlier)-mostEarlier):] {
+		if strings.TrimSpace(e.Answer) == "" {
+			continue // some providers refuse a turn without words
+		}
+		req.Messages = append(req.Messages, model.Message{Role: model.User, Text: e.Question}, model.Message{Role: model.Assistant, Text: e.Answer})
+	}
+	req.Messages = append(req.Messages, model.Message{Role: model.User, Text: question})
+	resp, err := w.model.Chat(ctx, req, nil)
+	if err != nil {
+		return Answer{}, err
+	}
+	by := resp.Model
+	if by == "" {
+		by = w.model.ID()
+	}
+	return Answer{Text: bounded(strings.TrimSpace(resp.Text)), By: by}, nil
+}
+
+// bounded keeps the beginning of an answer that is too long, up to the end of a word.
+func bounded(text string) string {
+	if len(text) <= mostAnswer {
+		return text
+	}
+	end := mostAnswer
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	if space := strings.LastIndexByte(text[:end], ' '); space > 0 {
+		end = space
+	}
+	return strings.TrimSpace(text[:end]) + " …"
+}

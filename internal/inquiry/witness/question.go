@@ -1,0 +1,201 @@
+package witness
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"sibyl/internal/search"
+)
+
+// asked is a question as it is looked for.
+type asked struct {
+	language string
+	kind     kind
+	words    map[string]bool // all of the question, in lower case and without accents
+	terms    []term          // what it is about
+	context  []term          // what the talk is about
+	total    float64         // weight of the terms
+	thin     bool            // it says little by itself, so that the context says what it is about
+	quoted   []string        // what it quotes
+}
+
+// term is a word that the answer should have.
+type term struct {
+	word, stem string
+	weight     float64
+	must       bool              // another name or number would be another matter
+	likeness   map[int32]float64 // to words of the corpus
+}
+
+// How much words count, beside their rarity.
+const (
+	usualWeight   = 1.0
+	genericWeight = 0.3 // “exactly”, “information”
+	nameWeight    = 1.3
+	nounWeight    = 1.15
+	contextWeight = 0.6
+)
+
+// ask reads a question. Its last sentence that asks is the question; what stands before it, or in quotation marks, says what it is about.
+func (c *corpus) ask(question, language string, earlier []Exchange) asked {
+	q := asked{language: language, words: map[string]bool{}}
+	var plain string
+	plain, q.quoted = unquote(question)
+	asking := lastQuestion(plain)
+	var opens []string
+	q.kind, opens = kindOf(search.Words(asking), language)
+	for _, w := range search.Words(question) {
+		q.words[w] = true
+	}
+	q.terms = c.terms(asking, language, opens, nil)
+	rest := strings.Replace(plain, asking, " ", 1) + " " + strings.Join(q.quoted, " ")
+	q.context = c.terms(rest, language, nil, q.terms)
+	q.thin = isThin(q.terms, asking, language)
+	if q.thin {
+		if len(q.context) == 0 {
+			for i := len(earlier) - 1; i >= 0 && i >= len(earlier)-2; i-- {
+				before, _ := unquote(earlier[i].Question)
+				_, opens := kindOf(search.Words(before), language)
+				q.context = append(q.context, c.terms(before, language, opens, slices.Concat(q.terms, q.context))...)
+				if len(q.context) >= 2 {
+					break
+				}
+			}
+		}
+		if len(q.context) == 0 {
+			q.context = c.terms(c.hypothesis, language, nil, q.terms)
+		}
+		for i := range q.context {
+			q.context[i].must = false
+		}
+	}
+	c.weigh(&q)
+	return q
+}
+
+// lastQuestion is the last sentence of a text that asks, or all of it.
+func lastQuestion(text string) string {
+	asking := text
+	for _, s := range sentences(text) {
+		if part := text[s.from:s.to]; strings.HasSuffix(part, "?") {
+			asking = part
+		}
+	}
+	return asking
+}
+
+// isThin says whether a question can't be understood by itself: it names nothing, or points at what was spoken of.
+func isThin(terms []term, asking, language string) bool {
+	meaning := 0
+	for _, t := range terms {
+		if t.weight >= usualWeight {
+			meaning++
+		}
+	}
+	if meaning == 0 {
+		return true
+	}
+	return meaning <= 1 && slices.ContainsFunc(pieces(asking), func(p piece) bool { return isPointing(p.low, language) })
+}
+
+// isPointing says whether a word stands for something that was named before.
+func isPointing(word, language string) bool {
+	if language == german {
+		return slices.Contains([]string{"es", "er", "sie", "ihm", "ihn", "ihr", "ihnen", "ihre", "ihren", "ihrem", "ihrer", "sein", "seine", "seinen", "seinem", "seiner", "das", "dies", "diese", "dieser", "dieses", "diesem", "diesen", "dort", "dabei",
+			"davon", "dafur", "dafür", "damit", "darauf", "dazu", "dessen", "deren"}, word)
+	}
+	return slices.Contains([]string{"it", "its", "he", "him", "his", "she", "her", "hers", "they", "them", "their", "theirs", "this", "that", "these", "those", "there", "one", "ones"}, word)
+}
+
+// terms are the words of a text that carry meaning, but for those that others have.
+func (c *corpus) terms(text, language string, opens []string, others []term) (list []term) {
+	first := true
+	for _, p := range pieces(text) {
+		for _, w := range search.Words(p.text) {
+			t := term{word: w, stem: stem(w, language), weight: usualWeight}
+			named := p.isNumber() || p.isCapital() && !first && language != german || isCode(p.text)
+			switch {
+			case slices.Contains(opens, w), !isCode(p.text) && (search.IsStop(w) || isFunction(w, language)):
+				first = false
+				continue
+			case search.IsGeneric(w), search.IsAsking(w), search.IsWeak(w), isUnitOfTime(w), isFiller(w, language):
+				t.weight = genericWeight
+			case named:
+				t.weight, t.must = nameWeight, true
+			case p.isCapital() && !first:
+				t.weight = nounWeight
+			}
+			first = false
+			same := func(o term) bool { return o.stem == t.stem }
+			if !slices.ContainsFunc(list, same) && !slices.ContainsFunc(others, same) && len(list) < mostTerms {
+				list = append(list, t)
+			}
+		}
+	}
+	return list
+}
+
+// mostTerms is how many words of a text are looked for.
+const mostTerms = 24
+
+// isCode says whether a word is a name of one letter, or holds figures: pump B, R2, 7a.
+func isCode(text string) bool {
+	if len(text) == 1 {
+		return text[0] >= 'A' && text[0] <= 'Z' && text != "I"
+	}
+	return strings.ContainsAny(text, "0123456789")
+}
+
+// weigh finds which words of the corpus stand for each term, and how much each term tells.
+func (c *corpus) weigh(q *asked) {
+	x := c.in(q.language)
+	for _, list := range [][]term{q.terms, q.context} {
+		for i := range list {
+			t := &list[i]
+			t.likeness = map[int32]float64{}
+			holding := 0.0
+			for id, s := range x.stems {
+				if l := likeness(t.stem, s, q.language); l > 0 {
+					t.likeness[int32(id)] = l
+					holding += l * float64(c.inAll[id])
+				}
+			}
+			// A word that stands nowhere tells no more than one that stands once: it may be the questioner's word for what stands there.
+			t.weight *= 0.5 + search.Rarity(float64(c.count), math.Min(max(holding, 1), float64(c.count)))
+		}
+	}
+	if q.thin {
+		for i := range q.context {
+			q.context[i].weight *= contextWeight
+		}
+		q.terms = append(q.terms, q.context...)
+		q.context = nil
+	}
+	for _, t := range q.terms {
+		q.total += t.weight
+	}
+}
+
+// unquote takes quotations out of a question.
+func unquote(text string) (plain string, quoted []string) {
+	var b strings.Builder
+	for {
+		open := strings.IndexAny(text, "“„«\"")
+		if open < 0 {
+			break
+		}
+		sign := text[open : open+width(text[open:])]
+		ends := map[string]string{"“": "”", "„": "“”", "«": "»", "\"": "\""}[sign]
+		body := text[open+len(sign):]
+		end := strings.IndexAny(body, ends)
+		if end < 0 {
+			break
+		}
+		quoted = append(quoted, strings.TrimSpace(body[:end]))
+		b.WriteString(text[:open] + " ")
+		text = body[end+width(body[end:]):]
+	}
+	b.WriteString(text)
+	return b.String(), quoted
+}

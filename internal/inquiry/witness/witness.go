@@ -1,0 +1,49 @@
+// Package witness answers the questions of an inquiry: from documents, or as a model.
+//
+// Guarantees:
+//   - A witness from documents says nothing of its own. Its answers are sentences of the documents, verbatim, each with a citation that
+//     names document, page and chunk, and the chunk's hash. Where nothing in the documents answers, Answer.NotFound is set: a witness that
+//     is silent is better than one that answers another question.
+//   - Equal documents, questions and earlier exchanges give equal answers, while no embedder takes part.
+//   - A witness from a model sees the question and the earlier exchanges: what is believed of the matter is not told to it.
+//   - Errors of models keep their kinds (*model.Error), and every call ends with its context.
+package witness
+
+import "context"
+
+// Exchange is a question that was asked before, and its answer.
+type Exchange struct {
+	Question, Answer string
+	NotFound         bool
+}
+
+// Answer is what a witness says.
+type Answer struct {
+	Text      string
+	Citations []Citation // in the order of Text; none from a model
+	NotFound  bool       // the documents do not answer the question; Text says so
+	By        string     // who answered: "documents", or "provider:model"
+	Notes     []string   // what happened beside the answer: "the search by meaning failed, …"
+}
+
+// Citation is where a quotation stands.
+type Citation struct {
+	Document  string // its Name
+	Hash      string // of its file: "sha256:…"
+	Page      int    // from 1
+	Chunk     int    // within the document, from 0
+	ChunkHash string // of the chunk's text: "sha256:…"
+	Quote     string // verbatim, of the chunk's text
+}
+
+// Witness answers questions. It is safe for concurrent use.
+type Witness interface {
+	// Answer answers a question in a language, "en" or "de", after these exchanges.
+	Answer(ctx context.Context, question, language string, earlier []Exchange) (Answer, error)
+
+	// Check says whether it can answer: why not, as an error.
+	Check(ctx context.Context) error
+
+	// Name is how a person knows it: the documents' names, or "provider:model".
+	Name() string
+}
