@@ -48,6 +48,7 @@ type CouncilPrompt struct {
 	Context  CouncilSnapshot `json:"context_snapshot"`
 	Cut      string          `json:"cut,omitempty" doc:"What did not fit into the model's window."`
 	Left     []string        `json:"left_out" doc:"What no context has, and why."`
+	Doubted  []string        `json:"doubted" doc:"What of the context may not have been said."`
 }
 
 // aboutSession is a request about a session that begins a run.
@@ -170,7 +171,7 @@ func (s *Server) previewCouncil(ctx context.Context, in *struct {
 	}
 	f := CouncilPrompts{Prompts: []CouncilPrompt{}}
 	for _, p := range all {
-		f.Prompts = append(f.Prompts, CouncilPrompt{OracleID: p.Oracle.ID, Oracle: p.Oracle.Name, Model: p.Model, Prompt: p.Prompt, Context: councilSnapshotForm(p.Snapshot), Cut: p.Cut, Left: list(told(p.Left, tell))})
+		f.Prompts = append(f.Prompts, CouncilPrompt{OracleID: p.Oracle.ID, Oracle: p.Oracle.Name, Model: p.Model, Prompt: p.Prompt, Context: councilSnapshotForm(p.Snapshot), Cut: p.Cut, Left: list(told(p.Left, tell)), Doubted: list(told(p.Doubted, tell))})
 	}
 	return &of[CouncilPrompts]{f}, nil
 }

@@ -335,8 +335,10 @@ func (c *command) councilRepair() *cobra.Command {
 func (s *sitting) transcribe(ctx context.Context, again bool) error {
 	r, err := s.a.Service.Start(ctx, s.owner(), service.Request{Assistant: council.TranscriptionName, Options: council.Options{Session: s.ID, Again: again}})
 	var held *journal.ClaimedError
-	if errors.As(err, &held) {
-		return withCode(ExitFailed, fmt.Errorf("this session is being transcribed: ‘sibyl run watch %s’ shows how far it is", held.Run))
+	if errors.As(err, &held) { // it is under way, or was interrupted: then it goes on here
+		if r, err = s.a.Service.Resume(ctx, s.owner(), held.Run); errors.Is(err, journal.ErrLeased) {
+			return withCode(ExitFailed, fmt.Errorf("this session is being transcribed: ‘sibyl run watch %s’ shows how far it is", held.Run))
+		}
 	}
 	if err != nil {
 		return err

@@ -74,6 +74,9 @@ func (s *sitting) preview(ctx context.Context, o council.Options) error {
 		for _, line := range p.Left {
 			s.note("not in the context: %s", line)
 		}
+		for _, line := range p.Doubted {
+			s.note("%s", line)
+		}
 		if p.Cut != "" {
 			s.note("not all fits: %s", p.Cut)
 		}

@@ -210,8 +210,8 @@ func (d Deps) asking(ctx context.Context, folder *session.Store, o Options, s se
 	if o.History != nil {
 		a.history = *o.History
 	}
-	a.env = Env{Model: id, Name: s.Name, Language: spoken, Left: said.left}
-	a.context = prompt.Assemble(said.entries, prompt.Options{Language: a.env.Language, History: a.history, Budget: d.budget(ctx, id, a.oracles)})
+	a.env = Env{Model: id, Name: s.Name, Language: spoken, Left: said.left, Doubted: said.doubted}
+	a.context = prompt.Assemble(said.heard(), prompt.Options{Language: a.env.Language, History: a.history, Budget: d.budget(ctx, id, a.oracles)})
 	if a.context.Transcripts == 0 {
 		return a, d.nothingSaid(s, said)
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"sibyl/internal/agent"
@@ -41,8 +42,14 @@ func (d Deps) journalSession(ctx context.Context, owner journal.Owner, id string
 type saidSoFar struct {
 	entries []prompt.Entry
 	left    []string // what it lacks, in words
+	doubted []string // what of it may not have been said, in words
 	waiting int      // recordings without a transcript yet
 	failed  int      // that could not be transcribed
+}
+
+// heard are the entries in which somebody speaks.
+func (said *saidSoFar) heard() []prompt.Entry {
+	return slices.DeleteFunc(slices.Clone(said.entries), func(e prompt.Entry) bool { return !e.Missing && strings.TrimSpace(e.Text) == "" })
 }
 
 // language is what is spoken in a session.
@@ -70,6 +77,9 @@ func (d Deps) said(ctx context.Context, folder *session.Store, s session.Session
 				return all, ctx.Err()
 			}
 			all.lacks(fmt.Sprintf("transcript %d", e.Sequence), e.Transcript, err)
+			if kinds := doubts(e); len(kinds) > 0 {
+				all.doubted = append(all.doubted, fmt.Sprintf("transcript %d may hold what nobody said (%s)", e.Sequence, strings.Join(kinds, ", ")))
+			}
 			all.entries = append(all.entries, prompt.Entry{ID: e.ID(), Sequence: e.Sequence, At: e.ReceivedAt, Text: text, Missing: err != nil})
 		}
 	}
@@ -88,6 +98,16 @@ func (d Deps) said(ctx context.Context, folder *session.Store, s session.Session
 		all.left = append(all.left, agent.Counted(all.failed, "recording")+" that could not be transcribed")
 	}
 	return all, nil
+}
+
+// doubts are the kinds of flags of a transcript.
+func doubts(e session.AudioEntry) (kinds []string) {
+	for _, f := range e.Flags {
+		if !slices.Contains(kinds, f.Kind) {
+			kinds = append(kinds, f.Kind)
+		}
+	}
+	return kinds
 }
 
 // lacks notes that the file of something could not be read, if so.
@@ -179,6 +199,7 @@ type Preview struct {
 	Snapshot session.ContextSnapshot `json:"context_snapshot"`
 	Cut      string                  `json:"cut,omitempty"`
 	Left     []string                `json:"left_out,omitempty"`
+	Doubted  []string                `json:"doubted,omitempty"`
 }
 
 // Preview gives the very prompts that oracles would be sent. Nothing is asked, and nothing kept.
@@ -196,7 +217,7 @@ func (d Deps) Preview(ctx context.Context, owner journal.Owner, o Options) (all 
 		return nil, err
 	}
 	for _, one := range a.oracles {
-		p := Preview{Oracle: seatOf(one), Model: a.env.Model, Prompt: prompt.Compose(one, a.context.Text), Snapshot: a.snapshot(), Cut: a.env.Cut, Left: a.env.Left}
+		p := Preview{Oracle: seatOf(one), Model: a.env.Model, Prompt: prompt.Compose(one, a.context.Text), Snapshot: a.snapshot(), Cut: a.env.Cut, Left: a.env.Left, Doubted: a.env.Doubted}
 		p.Snapshot.PromptHash = files.Hash([]byte(p.Prompt))
 		all = append(all, p)
 	}

@@ -47,6 +47,7 @@ type Env struct {
 	Language string   `json:"language,omitempty"` // of the session
 	Sitting  string   `json:"sitting,omitempty"`  // of an answer: the run of the sitting that it belongs to
 	Cut      string   `json:"cut,omitempty"`      // what of the session did not fit, in words: "7 of 9 transcripts"
+	Doubted  []string `json:"doubted,omitempty"`  // what of the context may not have been said, in words
 	Left     []string `json:"left,omitempty"`     // what is not in the context, and why, in words
 }
 

@@ -29,6 +29,7 @@ type Outcome struct {
 	Oracles  []Seat   `json:"oracles,omitempty"` // who were asked
 	Cut      string   `json:"cut,omitempty"`
 	Left     []string `json:"left_out,omitempty"`
+	Doubted  []string `json:"doubted,omitempty"`
 
 	Answer  *Answer  `json:"answer,omitempty"`
 	Answers []Answer `json:"answers,omitempty"`
@@ -103,7 +104,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 		e.Tree.Read(e.State, &w)
 	}
 	o := Outcome{Kind: c.given.Kind, Run: v.ID, Session: c.given.Session, Name: c.env.Name, Model: c.env.Model, Language: c.env.Language,
-		Oracles: c.given.Oracles, Cut: c.env.Cut, Left: c.env.Left}
+		Oracles: c.given.Oracles, Cut: c.env.Cut, Left: c.env.Left, Doubted: c.env.Doubted}
 	c.compose(&o, e)
 	for _, r := range w.Tried {
 		if r.Failed != "" {
@@ -142,7 +143,7 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 	if o.Cut != "" {
 		s.Warnings = append(s.Warnings, "not all fits into the model's window: "+o.Cut)
 	}
-	s.Warnings = append(s.Warnings, o.Left...)
+	s.Warnings = append(append(s.Warnings, o.Left...), o.Doubted...)
 	for _, a := range o.all() {
 		if a.Unsaved != "" {
 			s.Warnings = append(s.Warnings, fmt.Sprintf("the answer of %s is not in the session's folder (%s): it stays in the journal, and is written as soon as that can be", a.Oracle.Name, a.Unsaved))

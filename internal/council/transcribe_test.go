@@ -121,6 +121,23 @@ func TestDoubtsAboutATranscriptAreToldAndKept(t *testing.T) {
 	p.wait(r)
 	same(t, "flags", len(h.session().Audio[0].Flags), 2)
 	contains(t, h.told(p, r.ID), "recording 1: 3 words, by test:ear; not to be trusted: ghost\n")
+	h.says("A thought.")
+	_, o := p.run(h.ask("Ada"))
+	same(t, "doubted", o.Doubted, []string{"transcript 1 may hold what nobody said (ghost)"})
+}
+
+func TestRecordingInWhichNobodySpeaksIsInNoContext(t *testing.T) {
+	h := newHouse(t)
+	h.records("one")
+	h.hears = func(string) (session.Transcript, error) {
+		return session.Transcript{By: "test:ear", Flags: []session.Flag{{Kind: "silence"}}}, nil
+	}
+	p := h.process("one", h.journal)
+	p.transcribe(false)
+	p.refused(council.Name, h.ask("Ada"), "nothing")
+	h.says("A thought.")
+	_, o := p.run(h.ask("Ada"))
+	same(t, "entries of the context", o.Answer.Snapshot.Entries, []string{"t2"})
 }
 
 // told is what the steps of a run have decided, in words, a line each.
