@@ -77,4 +77,3 @@ func TestASessionOfAllMembersBreaksNoRuleAndIsOfTheSchema(t *testing.T) {
 		t.Errorf("written again, it is\n%s\nafter\n%s", second, text)
 	}
 }
-

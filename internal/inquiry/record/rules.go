@@ -46,6 +46,7 @@ const (
 	RuleSettled       Rule = "a contradiction is settled by one of the pairs"
 	RuleRemaining     Rule = "the remaining gaps are those of the last pair"
 	RuleSummary       Rule = "an audit has a summary"
+	RuleMany          Rule = "no list is longer than a person would read"
 	RuleForm          Rule = "it is a JSON text of the schema" // of Check alone
 )
 

@@ -11,6 +11,11 @@ import (
 const (
 	leastLimit, mostLimit = 5, 20
 	enough                = 80 // the completeness from which a detective may be satisfied
+
+	// What a list has at most, so that a file from anywhere costs no more than it is worth.
+	mostFindings  = 1000 // gaps of a pair, contradictions, events
+	mostPointers  = 100  // citations of a pair, and what its question points at
+	mostDocuments = 10_000
 )
 
 // Validate names every rule that the session breaks; none is nil.
@@ -18,6 +23,7 @@ func (s *Session) Validate() []Violation {
 	v := validation{s: s}
 	v.session()
 	v.state()
+	v.few("auditTrail", len(s.AuditTrail), mostFindings)
 	for i, e := range s.AuditTrail {
 		v.event(fmt.Sprintf("auditTrail[%d]", i), e)
 	}
@@ -68,6 +74,12 @@ func choice[T ~string](v *validation, path string, rule Rule, got T, of ...T) {
 // within wants a number of a range.
 func (v *validation) within(path string, rule Rule, n, least, most int) {
 	v.hold(least <= n && n <= most, path, rule, "it is %d; it has to be from %d to %d", n, least, most)
+}
+
+// few wants a list that is not too long, and says whether it is.
+func (v *validation) few(path string, n, most int) bool {
+	v.hold(n <= most, path, RuleMany, "it has %d values; there may be %d", n, most)
+	return n <= most
 }
 
 func (v *validation) provider(path string, rule Rule, id string) {
@@ -167,6 +179,7 @@ func (v *validation) witness() {
 	}
 	choice(v, "witness.kind", RuleWitness, w.Kind, WitnessDocuments, WitnessModel)
 	v.text("witness.name", RuleWitness, w.Name)
+	v.few("witness.documents", len(w.Documents), mostDocuments)
 	seen := map[string]bool{}
 	for i, d := range w.Documents {
 		path := fmt.Sprintf("witness.documents[%d]", i)
@@ -190,6 +203,10 @@ func (v *validation) pair(path string, i int) {
 	v.time(path+".timestamp", RuleTimestamp, p.Timestamp)
 	v.hold(p.Timestamp.IsZero() || !p.Timestamp.Before(v.s.StartTime), path+".timestamp", RuleTimestamp, "it is before the session begins")
 	v.provider(path+".providerUsed", RuleProvider, p.ProviderUsed)
+	v.few(path+".follows", len(p.Follows), mostPointers)
+	v.few(path+".about", len(p.About), mostPointers)
+	v.few(path+".citations", len(p.Citations), mostPointers)
+	v.few(path+".gapAnalysis.gaps", len(p.GapAnalysis.Gaps), mostFindings)
 	for j, at := range p.About {
 		v.hold(0 <= at && at < i, fmt.Sprintf("%s.about[%d]", path, j), RuleAbout, "%d is not the place of an earlier pair, from 0", at)
 	}
@@ -244,7 +261,10 @@ func (v *validation) audit(path string, a *Audit) {
 			choice(v, in+".severity", RuleRemaining, g.Severity, Low, Medium, High)
 		}
 	}
-	v.remaining(path+".remainingGaps", a.RemainingGaps)
+	v.few(path+".contradictions", len(a.Contradictions), mostFindings)
+	if open := Remaining(v.s.Pairs); v.few(path+".remainingGaps", len(a.RemainingGaps), mostFindings) && len(open) <= mostFindings {
+		v.remaining(path+".remainingGaps", a.RemainingGaps, open)
+	}
 	v.text(path+".summary", RuleSummary, a.Summary)
 }
 
@@ -269,8 +289,7 @@ func (v *validation) contradiction(path string, c Contradiction) {
 }
 
 // remaining checks that an audit has the gaps of the last pair, whatever their order.
-func (v *validation) remaining(path string, got []RemainingGap) {
-	open := Remaining(v.s.Pairs)
+func (v *validation) remaining(path string, got, open []RemainingGap) {
 	for i, g := range got {
 		at := slices.IndexFunc(open, func(o RemainingGap) bool {
 			return g.Category == o.Category && g.Description == o.Description && (g.Severity == "" || g.Severity == o.Severity) && (g.ID == "" || g.ID == o.ID)

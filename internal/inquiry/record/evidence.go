@@ -1,0 +1,137 @@
+package record
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sibyl/internal/files"
+)
+
+// pageForm is the number of the form of evidence pages. It rises whenever the same session would give another page, so that a page of an earlier form
+// is not taken for one that was changed.
+const pageForm = 1
+
+// The marks by which the parts of a page are found. No text in it can hold them: it is escaped.
+const (
+	generatorMark = `<meta name="generator" content="sibyl inquiry evidence `
+	digestMark    = `<code id="digest">`
+	carriedMark   = `<script type="application/json" id="evidence">`
+)
+
+// Chunk is a part of a document, with the fields of document.Chunk.
+type Chunk struct {
+	Document     string // its name
+	DocumentHash string
+	Page         int
+	Index        int // within the document, from 0
+	Text         string
+	Hash         string // of Text, as files.Hash gives it
+}
+
+// carried is what a page carries.
+type carried struct {
+	Form     int             `json:"form"`
+	Session  json.RawMessage `json:"session"`
+	Passages []passage       `json:"passages"`
+}
+
+// passage is a chunk that the session cites.
+type passage struct {
+	Document     string `json:"document"`
+	DocumentHash string `json:"documentHash"`
+	Page         int    `json:"page"`
+	Chunk        int    `json:"chunk"`
+	Hash         string `json:"hash"`
+	Text         string `json:"text,omitempty"` // "": it was not at hand
+}
+
+// Evidence makes the evidence page of a session: one HTML file that needs no network and no script, in the session's language. It carries the session and
+// the hashes of all chunks that the session cites; the texts of those that are given are carried and shown as well, and have to have their quotes.
+// The error is an *Invalid for a session that breaks rules.
+func Evidence(s Session, chunks ...Chunk) ([]byte, error) {
+	if broken := s.Validate(); len(broken) > 0 {
+		return nil, &Invalid{ID: s.ID, Violations: broken}
+	}
+	passages, err := passagesOf(&s, chunks)
+	if err != nil {
+		return nil, fmt.Errorf("make the evidence of session %s: %w", s.ID, err)
+	}
+	return render(s, passages)
+}
+
+// render makes a page. It is a function of what the page carries.
+func render(s Session, passages []passage) ([]byte, error) {
+	session, err := Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	if s, err = Unmarshal(session); err != nil { // shown is what is carried, a text of broken UTF-8 as well
+		return nil, err
+	}
+	var out bytes.Buffer
+	e := json.NewEncoder(&out) // which escapes what could end the element
+	e.SetIndent("", "  ")
+	if err := e.Encode(carried{pageForm, session, passages}); err != nil {
+		return nil, err
+	}
+	p := page{s: &s, w: wordsOf(s.Language), passages: passages}
+	body := p.body()
+	whole := func(digest string) []byte {
+		return []byte(p.head() + string(body) + p.foot(digest) + carriedMark + "\n" + out.String() + "</script>\n</body>\n</html>\n")
+	}
+	return whole(digestOf(whole(""))), nil
+}
+
+// digestOf is the digest of a page that has an empty one.
+func digestOf(page []byte) string {
+	sum := sha256.Sum256(page)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// passagesOf lists the chunks that a session cites, in the order of the citations, with the texts of those that are given.
+func passagesOf(s *Session, chunks []Chunk) ([]passage, error) {
+	all := []passage{}
+	for i := range s.Pairs {
+		for _, c := range s.Pairs[i].Citations {
+			p := passage{Document: c.Document, DocumentHash: c.Hash, Page: c.Page, Chunk: c.Chunk, Hash: c.ChunkHash}
+			at := slices.IndexFunc(chunks, func(k Chunk) bool { return k.Document == c.Document && k.DocumentHash == c.Hash && k.Index == c.Chunk })
+			if at >= 0 {
+				if err := agrees(c, chunks[at]); err != nil {
+					return nil, fmt.Errorf("pair %d: %w", i+1, err)
+				}
+				p.Text = chunks[at].Text
+			}
+			if !slices.Contains(all, p) {
+				all = append(all, p)
+			}
+		}
+	}
+	return all, nil
+}
+
+// agrees checks a citation against its chunk.
+func agrees(c Citation, k Chunk) error {
+	where := fmt.Sprintf("chunk %d of “%s”", c.Chunk, short(c.Document))
+	switch {
+	case k.Hash != files.Hash([]byte(k.Text)):
+		return fmt.Errorf("%s has not the hash that it says", where)
+	case k.Hash != c.ChunkHash:
+		return fmt.Errorf("%s is another text than the one that is cited: its hash is %s, and that of the citation is %s", where, k.Hash, c.ChunkHash)
+	case k.Page != c.Page:
+		return fmt.Errorf("%s stands on page %d, and page %d is cited", where, k.Page, c.Page)
+	case !quotes(k.Text, c.Quote):
+		return fmt.Errorf("%s does not hold the words “%s”", where, short(c.Quote))
+	}
+	return nil
+}
+
+// quotes says whether words stand in a text, whatever white space is between them.
+func quotes(text, words string) bool {
+	fold := func(text string) string { return strings.Join(strings.Fields(text), " ") }
+	return !blank(words) && strings.Contains(fold(text), fold(words))
+}
