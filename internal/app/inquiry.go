@@ -40,6 +40,31 @@ func (a *App) inquiry() (*assistant.Assistant, error) {
 	return inquiry.Describe(made, d), nil
 }
 
+// Sources reads the documents of a folder, or a file, for whoever checks what was cited of them.
+func Sources(ctx context.Context, path string) (func(name string) (record.Source, error), error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	docs, _, err := document.Reader{}.ReadAll(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return func(name string) (record.Source, error) {
+		for _, d := range docs {
+			if d.Name != name {
+				continue
+			}
+			s := record.Source{Hash: d.Hash}
+			for _, c := range document.Chunks(d) {
+				s.Chunks = append(s.Chunks, record.Chunk(c))
+			}
+			return s, nil
+		}
+		return record.Source{}, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
+	}, nil
+}
+
 // witness calls a witness: documents are read, and a model is opened.
 func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document, error) {
 	if w.Kind == "model" {
@@ -67,7 +92,7 @@ func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, [
 	}
 	var unread []string
 	for _, f := range failed {
-		known = append(known, record.Document{Name: f.Name, Error: f.Error()})
+		known = append(known, record.Document{Name: f.File, Error: f.Error()})
 		unread = append(unread, f.Error())
 	}
 	if len(docs) == 0 {

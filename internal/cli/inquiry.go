@@ -121,7 +121,7 @@ func (c *command) inquiryShow() *cobra.Command {
 			if c.asJSON {
 				return c.printJSON(s)
 			}
-			(&screen{Streams: c.Streams, colour: c.colour()}).answer(record.Markdown(s))
+			(&screen{Streams: c.Streams, colour: c.colour()}).answer(string(record.Markdown(s)))
 			return nil
 		})}, "the session as one JSON object")
 }
@@ -155,7 +155,7 @@ func (c *command) inquiryExport() *cobra.Command {
 				}
 				return withCode(ExitUsage, writeNew(html, string(page)))
 			case format == "md":
-				text = printable(record.Markdown(s))
+				text = printable(string(record.Markdown(s)))
 			case format == "json":
 				var err error
 				if text, err = encodeJSON(s, true); err != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -43,25 +42,22 @@ func (c *command) inquiryVerify() *cobra.Command {
 		Long: "Checks that a session follows its schema and all rules, that the score is what the formula gives, and, of a page, that what it shows is what it\n" +
 			"carries. With --documents the passages that it cites are looked up in the documents again.\n\nExit codes: 0 all holds, 1 something does not, 2 it can't be read.",
 		Example: "  sibyl inquiry verify bridge.html --documents reports/",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			raw, err := c.readBounded(args[0], mostEvidence)
 			if err != nil {
 				return withCode(ExitUsage, err)
 			}
-			var docs func(name string) ([]byte, error)
+			var docs func(name string) (record.Source, error)
 			if documents != "" {
-				root, err := os.OpenRoot(documents)
-				if err != nil {
+				if docs, err = app.Sources(cmd.Context(), documents); err != nil {
 					return withCode(ExitUsage, err)
 				}
-				defer func() { _ = root.Close() }() // it was only read from
-				docs = func(name string) ([]byte, error) { return root.ReadFile(filepath.FromSlash(name)) }
 			}
 			report := record.Verify(raw, docs)
 			if c.asJSON {
 				err = c.printJSON(report)
 			} else {
-				fmt.Fprint(c.Out, printable(report.String()))
+				printChecks(c, report)
 			}
 			if err == nil && !report.OK() {
 				c.code = ExitFailed
@@ -70,6 +66,18 @@ func (c *command) inquiryVerify() *cobra.Command {
 		}}
 	cmd.Flags().StringVar(&documents, "documents", "", "the folder of the documents that it cites")
 	return c.withJSON(cmd, "one JSON object")
+}
+
+func printChecks(c *command, report record.Report) {
+	for _, check := range report.Checks {
+		fmt.Fprintln(c.Out, printable(fmt.Sprintf("%-12s %s", check.Outcome, check.Name)))
+		for _, p := range check.Problems {
+			fmt.Fprintln(c.Out, printable("             "+p))
+		}
+	}
+	if report.Digest != "" {
+		fmt.Fprintln(c.Out, "digest", report.Digest)
+	}
 }
 
 func (c *command) inquiryAnalyse() *cobra.Command {

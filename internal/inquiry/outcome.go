@@ -87,7 +87,7 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 		return s, err
 	}
 	one := o.Session
-	s.Question, s.Answer = one.Hypothesis.Text, record.Markdown(one)
+	s.Question, s.Answer = one.Hypothesis.Text, string(record.Markdown(one))
 	i := ItemOf(one)
 	line := fmt.Sprintf("%s after %d of %d pairs", i.EndReason, i.Pairs, i.Limit)
 	if i.ConsistencyScore != nil {
