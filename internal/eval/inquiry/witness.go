@@ -117,11 +117,11 @@ func (w *scripted) rank(f Fact, at int, kind, question string) int {
 	hits := 0
 	for _, begin := range f.About {
 		if about(question, begin) {
-			hits++
+			hits += 1 + w.only(begin)
 		}
 	}
 	fits, open := slices.Contains(f.Kind, kind), kind == "what" || kind == whether || kind == "how"
-	if hits == 0 && (!fits || w.c.Flawless) || !fits && !open && (w.c.Flawless || hits < 2) {
+	if hits == 0 && (!fits || w.c.Flawless) || !fits && !open && (w.c.Flawless || hits < 3) {
 		return 0
 	}
 	r := 4 * hits
@@ -134,6 +134,20 @@ func (w *scripted) rank(f Fact, at int, kind, question string) int {
 		r++
 	}
 	return r
+}
+
+// only is 1 for a word that belongs to one fact alone: it tells more than those that belong to many.
+func (w *scripted) only(begin string) int {
+	facts := 0
+	for _, f := range w.c.Witness.Facts {
+		if slices.Contains(f.About, begin) {
+			facts++
+		}
+	}
+	if facts > 1 {
+		return 0
+	}
+	return 1
 }
 
 // about says whether a question has a word that begins so, or in long words, as German joins them, goes on so.
