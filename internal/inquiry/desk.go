@@ -28,10 +28,16 @@ func (d *Desk) List(ctx context.Context, owner journal.Owner, f journal.Filter) 
 	return items, err
 }
 
+// summary is what the row of a run keeps.
+type summary Item
+
 // itemOf is an inquiry by its row. One that goes on has no summary yet.
 func itemOf(r journal.Run) Item {
-	var i Item
-	if len(r.Summary) == 0 || json.Unmarshal(r.Summary, &i) != nil {
+	var kept summary
+	i := Item{}
+	if len(r.Summary) > 0 && json.Unmarshal(r.Summary, &kept) == nil {
+		i = Item(kept)
+	} else {
 		i = Item{Hypothesis: r.Title, StartTime: r.StartedAt.UTC().Format("2006-01-02T15:04:05Z07:00"), Status: record.Running}
 		if r.Status != journal.Running {
 			i.Status = record.Failed
