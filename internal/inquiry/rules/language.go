@@ -245,7 +245,11 @@ func parsePhrases(list string) phrases {
 		open := false
 		for w := range strings.FieldsSeq(item) {
 			var other []string
-			for a := range strings.SplitSeq(w, "/") {
+			alternatives := strings.Split(w, "/")
+			if w == "/" {
+				alternatives = []string{w}
+			}
+			for _, a := range alternatives {
 				starred := strings.HasSuffix(a, "*")
 				a = foldSign(strings.TrimSuffix(a, "*"))
 				if starred {

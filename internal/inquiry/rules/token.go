@@ -87,6 +87,9 @@ func (t token) isFigure() bool { return t.word && isDigit(rune(t.norm[0])) }
 
 // fold gives a word as it is compared.
 func fold(word string) string {
+	if word == "" {
+		return ""
+	}
 	if isDigit(rune(word[0])) {
 		return strings.ToLower(word)
 	}
