@@ -155,7 +155,7 @@ func (c *Case) completeness() int {
 		score = 100 * sum / all
 	}
 	for _, g := range c.open {
-		score -= map[string]float64{Low: 2, Medium: 8, High: 20}[g.Severity]
+		score -= map[string]float64{Low: 2, Medium: 5, High: 20}[g.Severity]
 	}
 	return max(0, int(score+0.5))
 }

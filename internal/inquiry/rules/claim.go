@@ -1,6 +1,9 @@
 package rules
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // claim is what a hypothesis says or asks.
 type claim struct {
@@ -10,6 +13,7 @@ type claim struct {
 	wanted  []string // aspects that it asks for itself
 	implied []string // aspects that its kind needs
 	told    string   // it, as questions name it
+	topic   []string // stems of what it is about: those before its verb
 }
 
 // needs is what is wanted of each kind of claim, the kinds in the order in which they are tried.
@@ -21,20 +25,19 @@ func needs() []struct {
 		kind    string
 		implied []string
 	}{
-		{"comparison", []string{What, HowMuch, When}},
+		{"comparison", []string{What, HowMuch, When, Why}},
 		{"plan", []string{What, When, Who, HowMuch}},
-		{"cause", []string{What, Why, When}},
-		{"quantity", []string{HowMuch, What, When}},
+		{"cause", []string{What, Why, When, Who, How}},
+		{"quantity", []string{What, HowMuch, When, Why}},
 		{"event", []string{What, When, Where, Who, Why}},
-		{"property", []string{What, Why}},
+		{"property", []string{What, Why, How, HowMuch}},
 	}
 }
 
 func (l *language) claim(text string) claim {
 	c := claim{question: l.question(text)}
 	first := at(c.list, 0).norm
-	c.asking = len(c.list) > 0 && (l.classes["polar"].at(c.list, 0) > 0 && l.code == "en" || slices.Contains(c.asked, What) == false || l.is("asking", first) || l.is("leading", first)) ||
-		len(text) > 0 && oneLine(text)[max(0, len(oneLine(text))-1):] == "?"
+	c.asking = strings.HasSuffix(oneLine(text), "?") || len(c.list) > 0 && (l.is("asking", first) || l.is("leading", first))
 	if _, n := l.asking(c.list, 0); n > 0 || c.asking && !slices.Equal(c.asked, []string{What}) {
 		c.wanted = c.asked
 	}
@@ -49,7 +52,8 @@ func (l *language) claim(text string) claim {
 			break
 		}
 	}
-	c.told = shorten(text, mostNamed)
+	c.told = strings.TrimRight(shorten(text, mostNamed), ".!")
+	c.topic = l.topic(c.list)
 	return c
 }
 
@@ -70,4 +74,18 @@ func (l *language) isKind(kind string, c claim) bool {
 		return l.has("once", c.list) || l.has("past", c.list) || len(c.when.years) > 0
 	}
 	return true
+}
+
+// topic gives the stems of the first words of a hypothesis, up to its verb.
+func (l *language) topic(list []token) []string {
+	seen := false
+	for i, t := range list {
+		state := l.is("state verbs", t.norm)
+		verb := state || l.code == "en" && l.isVerbLike(t) || l.code == "de" && t.word && !t.upper && !l.isFunction(t.norm) && !l.afterArticle(list, i)
+		if verb && seen {
+			return l.content(list[:i])
+		}
+		seen = seen || t.word && !l.isFunction(t.norm) && !state
+	}
+	return l.content(list)
 }

@@ -103,7 +103,7 @@ func (c *Case) bound(a, b *statement, n int) bool {
 	}
 	own := 0 // stems that are not merely the subject of the whole interview
 	for _, stem := range a.key {
-		if slices.Contains(b.key, stem) && !slices.Contains(c.claim.stems, stem) {
+		if slices.Contains(b.key, stem) && !slices.Contains(c.claim.topic, stem) {
 			own++
 		}
 	}
@@ -191,7 +191,8 @@ func (c *Case) modified(a, b *statement) bool {
 func (c *Case) before(s *statement, stem string) string {
 	for i := 1; i < len(s.clause); i++ {
 		t, p := s.clause[i], s.clause[i-1]
-		if t.word && p.word && c.l.stem(t.norm) == stem && !p.isFigure() && !c.l.isFunction(p.norm) && !c.l.isVerbLike(p) && !c.l.isUnit(p.norm) {
+		if t.word && p.word && c.l.stem(t.norm) == stem && !p.isFigure() && !c.l.isFunction(p.norm) && !c.l.isVerbLike(p) && !c.l.isUnit(p.norm) &&
+			!slices.ContainsFunc(s.names, func(n string) bool { return slices.Contains(strings.Fields(n), p.norm) }) {
 			return c.l.stem(p.norm)
 		}
 	}

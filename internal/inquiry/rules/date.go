@@ -208,7 +208,7 @@ func isYear(said string) bool {
 		return false
 	}
 	v, err := strconv.Atoi(said)
-	return err == nil && v >= 1400 && v <= 2100
+	return err == nil && v >= 1000 && v <= 2100
 }
 
 // yearAt reads a year by itself. What counts something is none.
@@ -219,6 +219,9 @@ func (l *language) yearAt(list []token, d *dateAt) bool {
 	}
 	before, after := at(list, i-1), at(list, i+1)
 	bound := before.word && (l.is("dated", before.norm) || l.months[before.norm] > 0 || l.is("season", before.norm))
+	if !bound && list[i].norm < "1400" && l.code != "de" {
+		return false
+	}
 	if !bound && after.word && !l.isFunction(after.norm) && (l.code != "de" || after.upper) && i > 0 {
 		return false
 	}

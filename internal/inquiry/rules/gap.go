@@ -84,7 +84,17 @@ func (l *language) uncertain(q question, aspect string, s sentence) []token {
 	if words := l.hedge(s.list); words != nil {
 		return words
 	}
-	return nil
+	if aspect != HowMuch {
+		return nil
+	}
+	var rough []token
+	for _, found := range l.quantities(s.list) {
+		if !found.about {
+			return nil
+		}
+		rough = s.list[max(0, found.from-1):found.to]
+	}
+	return rough
 }
 
 // severity is how much a gap weighs: what the hypothesis asks for itself weighs most.
@@ -97,10 +107,10 @@ func (c *Case) severity(aspect string, v verdict) string {
 		return Medium
 	case wanted && v.why != "not found":
 		return High
-	case wanted || v.why != "not found":
+	case wanted || v.why == "missing" || v.why == "evaded":
 		return Medium
 	}
-	return Low
+	return Low // what only the kind of the claim needs may be known to nobody
 }
 
 // look opens the gaps that an answer leaves.

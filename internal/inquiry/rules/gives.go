@@ -108,30 +108,36 @@ func (l *language) givesPerson(q question, s sentence) bool {
 			return true
 		}
 	}
+	if l.vague(Who, s) != nil {
+		return false
+	}
 	for i, t := range s.list {
 		if !t.word {
 			continue
 		}
-		known := slices.Contains(q.stems, l.stem(t.norm))
 		switch {
 		case l.is("first person", t.norm) && (i < 3 || l.is("by", at(s.list, i-1).norm)):
 			return true
-		case known || l.isFunction(t.norm):
-		case l.is("organisation", t.norm) || l.is("role", t.norm):
+		case slices.Contains(q.stems, l.stem(t.norm)) || l.isFunction(t.norm):
+		case l.is("organisation", t.norm) || l.is("role", t.norm), l.isAgent(t), t.upper && i > 0 && l.code == "en" && !l.isNumberLike(t) && !l.is("weekday", t.norm):
 			return true
-		case l.code == "en" && t.upper && i == 0 && len(s.list) <= 3, l.code == "de" && t.upper && len(s.list) <= 3:
+		case (l.is("by", at(s.list, i-1).norm) || l.is("by", at(s.list, i-2).norm) && at(s.list, i-1).word) && !l.isNumberLike(t):
 			return true
-		case t.upper && i > 0 && l.code == "en":
-			return true
-		case t.upper && i == 0 && l.code == "en" && !strings.HasSuffix(t.norm, "ly") && !l.afterArticle(s.list, i) && l.isVerbLike(at(s.list, 1)):
-			return true
-		case l.is("by", at(s.list, i-2).norm) && l.is("article", at(s.list, i-1).norm), l.is("by", at(s.list, i-1).norm) && !l.isNumberLike(t):
-			return l.vague(Who, s) == nil
-		case i <= 2 && l.afterArticle(s.list, i) && shared(q.stems, s.stems) > 0:
-			return l.vague(Who, s) == nil // a new subject: “The brothers built it.”
 		}
 	}
-	return false
+	return !l.has("passive", s.list) && l.fresh(q, s, "vague person") > 0
+}
+
+// isAgent says whether a word has the ending of those who do something.
+func (l *language) isAgent(t token) bool {
+	if len(t.norm) < 6 || l.code == "de" && !t.upper {
+		return false
+	}
+	ends := []string{"ers", "ors", "ists", "ians", "ants", "ees", "men", "women", "ist", "ian", "children"}
+	if l.code == "de" {
+		ends = []string{"innen", "leute", "kinder", "männer", "maenner", "isten"}
+	}
+	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(t.norm, end) })
 }
 
 func (l *language) isNumberLike(t token) bool {
@@ -194,7 +200,7 @@ func (l *language) givesManner(q question, s sentence) bool {
 	if l.vague(How, s) != nil && bare < 3 {
 		return false
 	}
-	return l.has("manner", s.list) && bare > 0 || bare >= 3
+	return l.has("manner", s.list) && bare > 0 || bare >= 2 || len(l.quantities(s.list)) > 0 || len(s.names) > 0
 }
 
 func (l *language) givesThing(q question, s sentence) bool {

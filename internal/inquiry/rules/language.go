@@ -218,8 +218,8 @@ func (l *language) isFunction(word string) bool {
 // content gives the stems of the words that carry meaning, each once, in their order. Figures and signs are left out.
 func (l *language) content(list []token) []string {
 	var stems []string
-	for _, t := range list {
-		if !t.word || t.isFigure() || l.isFunction(t.norm) || l.numbers[t.norm] != 0 {
+	for i, t := range list {
+		if !t.word || t.isFigure() || l.isFunction(t.norm) || l.numbers[t.norm] != 0 || i > 0 && l.isUnit(t.norm) && (list[i-1].isFigure() || l.numbers[list[i-1].norm] != 0) {
 			continue
 		}
 		if s := l.stem(t.norm); !slices.Contains(stems, s) {
@@ -245,7 +245,11 @@ func parsePhrases(list string) phrases {
 		open := false
 		for w := range strings.FieldsSeq(item) {
 			var other []string
-			for a := range strings.SplitSeq(w, "/") {
+			alternatives := strings.Split(w, "/")
+			if w == "/" {
+				alternatives = []string{w}
+			}
+			for _, a := range alternatives {
 				starred := strings.HasSuffix(a, "*")
 				a = foldSign(strings.TrimSuffix(a, "*"))
 				if starred {

@@ -66,7 +66,7 @@ func (l *language) nameAt(list []token, i int) (length, titles int) {
 	case l.isFirstName(list[at].norm):
 		return n, 0
 	case l.code == "de":
-		if n == 2 && !l.afterArticle(list, at) && !l.is("organisation", list[at].norm) && !l.is("role", list[at].norm) {
+		if n == 2 && !l.afterArticle(list, at) && (at > 0 || !l.isAdjective(list[at].norm)) && !l.is("organisation", list[at].norm) && !l.is("role", list[at].norm) {
 			return n, 0
 		}
 		return 0, 0
@@ -97,4 +97,14 @@ func (l *language) afterArticle(list []token, at int) bool {
 // sameName says whether two names may be of the same person: “Anna Weber” and “Weber”.
 func sameName(a, b string) bool {
 	return slices.ContainsFunc(strings.Fields(a), func(w string) bool { return slices.Contains(strings.Fields(b), w) })
+}
+
+// isAdjective says whether a German word ends as adjectives before a noun do: at the beginning of a sentence a capital letter tells nothing.
+func (l *language) isAdjective(word string) bool {
+	for _, end := range []string{"e", "en", "er", "es", "em"} {
+		if strings.HasSuffix(word, end) {
+			return true
+		}
+	}
+	return false
 }

@@ -67,7 +67,11 @@ func (c *Case) untold(wanted func(string) bool) []Question {
 	}
 	for _, aspect := range c.needed() {
 		if c.aspects[aspect] == untouched && wanted(aspect) {
-			list = append(list, Question{Text: fmt.Sprintf(c.l.say["ask "+aspect], c.told()), Aspect: aspect})
+			way := "ask "
+			if c.claim.asking {
+				way = "asking "
+			}
+			list = append(list, Question{Text: fmt.Sprintf(c.l.say[way+aspect], c.told()), Aspect: aspect})
 		}
 	}
 	return list

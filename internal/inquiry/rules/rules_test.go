@@ -4,7 +4,7 @@ import "testing"
 
 func TestATextIsEnglishOrGerman(t *testing.T) {
 	for text, want := range map[string]string{
-		"When was the bridge on Mill Road closed?":         "en",
+		"When was the bridge on Mill Road closed?":          "en",
 		"Wann wurde die Brücke an der Mühlstraße gesperrt?": "de",
 		"": "en",
 	} {

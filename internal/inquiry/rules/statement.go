@@ -71,6 +71,9 @@ func (c *Case) statement(kind string, s *sentence, words []token, x *exchange, a
 	if len(st.key) < fewest || c.l.classes["pronoun start"].at(clause, 0) > 0 {
 		st.key = union(st.key, s.stems)
 	}
+	if c.refersBack(clause) {
+		st.key = union(st.key, c.claim.topic)
+	}
 	if x.question.asks(aspect) {
 		st.key = union(st.key, x.question.stems)
 		st.names = union(st.names, x.question.names)
@@ -79,6 +82,11 @@ func (c *Case) statement(kind string, s *sentence, words []token, x *exchange, a
 	}
 	st.idents = c.l.identifiers(s.list)
 	return st
+}
+
+// refersBack says whether a clause begins with a word that stands for what the whole interview is about: “it”, “the company”.
+func (c *Case) refersBack(clause []token) bool {
+	return c.l.classes["pronoun start"].at(clause, 0) > 0 || c.l.is("article", at(clause, 0).norm) && c.l.is("organisation", at(clause, 1).norm)
 }
 
 func (a anchors) or(b anchors) anchors {
@@ -121,7 +129,7 @@ func (l *language) identifiers(list []token) []string {
 func (c *Case) numbers(x *exchange, s *sentence, add func(statement)) {
 	all := c.l.quantities(s.list)
 	for _, q := range all {
-		if q.negated {
+		if q.negated || c.l.has("part", s.list) {
 			continue
 		}
 		if q.unit == "" && x.question.asks(HowMuch) && len(q.counts) == 0 {

@@ -87,6 +87,9 @@ func (t token) isFigure() bool { return t.word && isDigit(rune(t.norm[0])) }
 
 // fold gives a word as it is compared.
 func fold(word string) string {
+	if word == "" {
+		return ""
+	}
 	if isDigit(rune(word[0])) {
 		return strings.ToLower(word)
 	}
@@ -108,7 +111,27 @@ func fold(word string) string {
 		if i > 0 && i <= len(signs) {
 			b.WriteByte(signs[i-1])
 		}
-		search.EachWord(p, func(w []byte) { b.WriteString(strings.ReplaceAll(string(w), "ß", "ss")) })
+		search.EachWord(spelled(p), func(w []byte) { b.Write(w) })
+	}
+	return b.String()
+}
+
+// spelled writes umlauts with two letters, as who has no such keys does: “hätte” is no form of “hatte”.
+func spelled(word string) string {
+	var b strings.Builder
+	for _, r := range word {
+		switch r {
+		case 'ä', 'Ä':
+			b.WriteString("ae")
+		case 'ö', 'Ö':
+			b.WriteString("oe")
+		case 'ü', 'Ü':
+			b.WriteString("ue")
+		case 'ß', 'ẞ':
+			b.WriteString("ss")
+		default:
+			b.WriteRune(r)
+		}
 	}
 	return b.String()
 }
