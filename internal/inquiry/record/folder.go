@@ -118,6 +118,9 @@ func (f *Folder) root() (*os.Root, error) {
 // Write gives the file of a session this state, whole or not at all. The same state again changes nothing. A file that can't be used is replaced. The
 // error is an *Invalid for a session that breaks rules, and a *Stale for one that the file is ahead of; then the file stays as it is.
 func (f *Folder) Write(ctx context.Context, s Session) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if broken := s.Validate(); len(broken) > 0 {
 		return &Invalid{ID: s.ID, Violations: broken}
 	}

@@ -75,7 +75,10 @@ func (w words) verdict(s *Session) string {
 	if key == "" {
 		key = string(s.Status)
 	}
-	line := fmt.Sprintf(w.verdicts[key], count(len(s.Pairs), w.questions))
+	line := short(key) + "."
+	if said, known := w.verdicts[key]; known {
+		line = fmt.Sprintf(said, count(len(s.Pairs), w.questions))
+	}
 	a := s.Audit()
 	if a == nil {
 		return line + " " + w.noAudit
