@@ -20,6 +20,7 @@ import (
 	"sibyl/internal/bert"
 	"sibyl/internal/config"
 	"sibyl/internal/council"
+	"sibyl/internal/eval/inquiry"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/node"
@@ -77,9 +78,11 @@ type App struct {
 	opened  opened
 	servers *servers
 	folders folders // of the Council
-	build   string
-	cooling *model.Cooling // of models that failed, for all runs of this process
-	bert    *bert.Classifier
+
+	detective func(model string) inquiry.Detective // that is scored
+	build     string
+	cooling   *model.Cooling // of models that failed, for all runs of this process
+	bert      *bert.Classifier
 }
 
 // ErrJournal says that the journal could not be opened.
