@@ -7,7 +7,6 @@ package inquiry
 import (
 	"encoding/json"
 	"io/fs"
-	"slices"
 	"strings"
 
 	"sibyl/internal/eval"
@@ -162,11 +161,4 @@ func (c Case) answer(f Fact) string {
 		return f.Answer
 	}
 	return c.Pairs[f.Pair].Answer
-}
-
-// planted says what a case tries, for the figures by kind: the kinds of its contradictions, categories of its gaps and kinds of its traps.
-func (c Case) planted(kind string) bool {
-	return slices.ContainsFunc(c.Contradictions, func(l ClashLabel) bool { return l.Kind == kind }) ||
-		slices.ContainsFunc(c.Gaps, func(l GapLabel) bool { return slices.Contains(l.Category, kind) }) ||
-		slices.ContainsFunc(c.Traps, func(l Trap) bool { return l.Kind == kind })
 }

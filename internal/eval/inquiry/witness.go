@@ -18,7 +18,9 @@ const whether = "whether"
 // scripted is the witness of a case. It remembers what it said, so that what a detective finds can be compared with what was there to find.
 type scripted struct {
 	c     Case
-	times []int // how often each fact was told
+	words []questionWord
+	times []int    // how often each fact was told
+	asked []string // the questions
 	said  []utterance
 }
 
@@ -29,10 +31,13 @@ type utterance struct {
 	again []int // of facts: told once more, in other words
 }
 
-func newWitness(c Case) *scripted { return &scripted{c: c, times: make([]int, len(c.Witness.Facts))} }
+func newWitness(c Case) *scripted {
+	return &scripted{c: c, words: questionWords(c.Lang), times: make([]int, len(c.Witness.Facts))}
+}
 
 // Answer replies to a question about both sides of a clash, tells what it is asked for, or says what it says otherwise.
 func (w *scripted) Answer(question string) string {
+	w.asked = append(w.asked, question)
 	if at := w.confronted(question); at >= 0 {
 		w.said = append(w.said, utterance{clash: at})
 		return w.reply(at)
@@ -67,18 +72,20 @@ func (w *scripted) reply(at int) string {
 	return w.c.Contradictions[at].Reply
 }
 
-// confronted is the clash whose two sides a question names, if both were told; -1 for none.
+// confronted is the clash whose two sides a question names, if both were told; of several the one with most words. -1 for none.
 func (w *scripted) confronted(question string) int {
+	best, most := -1, 0
 	for at, pairs := range w.c.clashing() {
-		words := w.words(at)
-		if w.told(pairs[0]) && w.told(pairs[1]) && names(question, words[0], w.c.Pairs[pairs[0]].Answer) && names(question, words[1], w.c.Pairs[pairs[1]].Answer) {
-			return at
+		words := w.clash(at)
+		if size := len(words[0]) + len(words[1]); size > most && w.told(pairs[0]) && w.told(pairs[1]) &&
+			names(question, words[0], w.c.Pairs[pairs[0]].Answer) && names(question, words[1], w.c.Pairs[pairs[1]].Answer) {
+			best, most = at, size
 		}
 	}
-	return -1
+	return best
 }
 
-func (w *scripted) words(at int) [2]string {
+func (w *scripted) clash(at int) [2]string {
 	if n := len(w.c.Contradictions); at >= n {
 		return w.c.Traps[at-n].Words
 	}
@@ -97,7 +104,7 @@ func (w *scripted) told(pair int) bool {
 
 // meant are the facts that answer a question: for each question word the one that fits best. None: the witness has nothing to say.
 func (w *scripted) meant(question string) (facts []int) {
-	for _, kind := range kindsOf(question) {
+	for _, kind := range w.kindsOf(question) {
 		best, rank := -1, 0
 		for i, f := range w.c.Witness.Facts {
 			if r := w.rank(f, i, kind, question); r > rank {
@@ -204,15 +211,15 @@ func names(question, words, answer string) bool {
 }
 
 // kindsOf are the kinds of a question by its question words, outside of what it quotes.
-func kindsOf(question string) (kinds []string) {
-	text := quoted().ReplaceAllString(question, " ")
-	for _, k := range questionWords() {
-		found := k.words.FindStringIndex(strings.ToLower(text))
+func (w *scripted) kindsOf(question string) (kinds []string) {
+	text := strings.ToLower(quoted().ReplaceAllString(question, " "))
+	for _, k := range w.words {
+		found := k.words.FindStringIndex(text)
 		if found == nil {
 			continue
 		}
 		kinds = append(kinds, k.kind)
-		text = k.words.ReplaceAllString(strings.ToLower(text), " , ") // “how many” is no “how”
+		text = k.words.ReplaceAllString(text, " , ")
 	}
 	if len(kinds) > 1 { // beside another question word these are mostly relative
 		kinds = slices.DeleteFunc(kinds, func(k string) bool { return k == "what" })
@@ -233,21 +240,31 @@ type questionWord struct {
 	words *regexp.Regexp
 }
 
-// questionWords of English and German, those of several words first.
-func questionWords() []questionWord {
+// questionWords of a language, those of several words first: “how many” is no “how”.
+func questionWords(lang string) []questionWord {
 	// In the middle of a clause these words join what is told, and ask nothing: “what burned when the crew arrived?”
 	const before = `(?:^|[^\pL\s]\s*|(?:\PL|^)(?:and|or|but|by|in|at|on|for|from|to|with|of|since|until|exactly|und|oder|aber|seit|von|mit|bis|ab|an|auf|aus|für|zu|bei|genau)\s+)`
 	word := func(kind, words string) questionWord {
 		return questionWord{kind, regexp.MustCompile(before + `(?:` + words + `)(?:\PL|$)`)}
 	}
+	if lang == "de" {
+		return []questionWord{
+			word("how_much", `wie ?(?:viele?[nrms]?|hoch|lang|lange|oft|groß|weit|alt|breit|tief|schnell|schwer)|welche[rmns]? (?:summe|menge|anzahl|zahl|betrag|preis|anteil)`),
+			word("when", `wann|welche[rmns]? (?:tag|datum|jahr|monat|zeitpunkt|uhrzeit)|um wie ?viel uhr`),
+			word("why", `warum|weshalb|wieso|wodurch|welche[rmns]? (?:grund|ursache)`),
+			word("who", `wer|wem|wen|wessen|welche[rmns]? (?:person|personen|firma)`),
+			word("where", `wo|woher|wohin|welche[rmns]? ort`),
+			word("how", `wie|womit|welche weise`),
+			word("what", `was|welche[rmns]?|woran|worin|worum|wovon|wofür|woraus`),
+		}
+	}
 	return []questionWord{
-		word("how_much", `how (?:much|many|long|often|high|large|big|far|old|wide|deep|fast|heavy)|wie ?(?:viele?[nrms]?|hoch|lang|lange|oft|groß|weit|alt|breit|tief|schnell|schwer)|what (?:amount|price|sum|share|number)`+
-			`|welche[rmns]? (?:summe|menge|anzahl|zahl|betrag|preis|anteil)`),
-		word("when", `when|(?:what|which) (?:time|day|date|year|month)|wann|welche[rmns]? (?:tag|datum|jahr|monat|zeitpunkt)|um wie ?viel uhr`),
-		word("why", `why|(?:what|which) (?:reasons?|cause)|warum|weshalb|wieso|(?:welchem|welchen|welcher) (?:grund|ursache)|wodurch`),
-		word("who", `who|whom|whose|wer|wem|wen|wessen|(?:which|what) (?:person|people|company|firm)|welche (?:person|personen|firma)`),
-		word("where", `where|wo|woher|wohin|(?:which|what) (?:place|location)|welche[rmns]? ort`),
-		word("how", `how|wie|womit|welche weise`),
-		word("what", `what|which|was|welche[rmns]?|woran|worin|worum|wovon|wofür`),
+		word("how_much", `how (?:much|many|long|often|high|large|big|far|old|wide|deep|fast|heavy)|what (?:amount|price|sum|share|number)`),
+		word("when", `when|(?:what|which) (?:time|day|date|year|month)`),
+		word("why", `why|(?:what|which) (?:reasons?|cause)`),
+		word("who", `who|whom|whose|(?:which|what) (?:person|people|company|firm)`),
+		word("where", `where|(?:which|what) (?:place|location)`),
+		word("how", `how`),
+		word("what", `what|which`),
 	}
 }
