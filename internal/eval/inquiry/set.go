@@ -92,7 +92,7 @@ const (
 func Reactions() []string { return []string{Keeps, Evades, Corrects, Explains} }
 
 // Stands says whether the contradiction is still one after the reply.
-func (c ClashLabel) Stands() bool { return c.Then == Keeps || c.Then == Evades }
+func (l ClashLabel) Stands() bool { return l.Then == Keeps || l.Then == Evades }
 
 // Trap is what looks like a contradiction and is none.
 type Trap struct {

@@ -118,17 +118,17 @@ func (w *scripted) meant(question string) (facts []int) {
 	return facts
 }
 
-// rank is how well a fact fits a question of a kind; 0: not at all. Open questions are answered by their subject, others by the kind first. A
-// flawless witness tells all rather than something beside the point.
+// rank is how well a fact fits a question of a kind; 0: not at all. Open questions are answered by their subject, others by the kind first, and
+// who quotes an answer asks about that one. A flawless witness tells all rather than something beside the point.
 func (w *scripted) rank(f Fact, at int, kind, question string) int {
-	hits := 0
+	hits, own := 0, unquoted(question)
 	for _, begin := range f.About {
-		if about(question, begin) {
+		if about(own, begin) {
 			hits += 1 + w.only(begin)
 		}
 	}
-	fits, open := slices.Contains(f.Kind, kind), kind == "what" || kind == whether || kind == "how"
-	if hits == 0 && (!fits || w.c.Flawless) || !fits && !open && (w.c.Flawless || hits < 3) {
+	fits, open, cited := slices.Contains(f.Kind, kind), kind == "what" || kind == whether || kind == "how", w.cited(f, at, question)
+	if !cited && (hits == 0 && (!fits || w.c.Flawless) || !fits && !open && (w.c.Flawless || hits < 3)) {
 		return 0
 	}
 	r := 4 * hits
@@ -137,10 +137,39 @@ func (w *scripted) rank(f Fact, at int, kind, question string) int {
 	} else if fits {
 		r += 12
 	}
-	if w.times[at] == 0 {
+	if cited {
+		r += 14
+	}
+	switch {
+	case w.times[at] == 0:
 		r++
+	case hits == 0 && w.last(at): // “when was that?” is about what was said just before
+		r += 2
 	}
 	return r
+}
+
+// cited says whether a question quotes what was told: something in quotation marks, or several words in a row.
+func (w *scripted) cited(f Fact, at int, question string) bool {
+	if w.times[at] == 0 {
+		return false
+	}
+	for _, text := range []string{w.c.answer(f), f.Again} {
+		for _, quote := range quotations().FindAllString(question, -1) {
+			if words := plain(quote); len(words) > 2 && strings.Contains(plain(text), words) {
+				return true
+			}
+		}
+		if repeats(question, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// last says whether a fact was part of the last answer.
+func (w *scripted) last(at int) bool {
+	return len(w.said) > 0 && slices.Contains(w.said[len(w.said)-1].facts, at)
 }
 
 // only is 1 for a word that belongs to one fact alone: it tells more than those that belong to many.
@@ -201,7 +230,12 @@ func names(question, words, answer string) bool {
 	if len(numbers) > 0 && !slices.ContainsFunc(numbers, func(n string) bool { return !strings.Contains(q, n) }) {
 		return true
 	}
-	said := strings.Fields(plain(answer))
+	return repeats(question, answer)
+}
+
+// repeats says whether a question repeats several words in a row of an answer.
+func repeats(question, answer string) bool {
+	q, said := plain(question), strings.Fields(plain(answer))
 	for i := 0; i+run <= len(said); i++ {
 		if strings.Contains(q, " "+strings.Join(said[i:i+run], " ")+" ") {
 			return true
@@ -212,7 +246,7 @@ func names(question, words, answer string) bool {
 
 // kindsOf are the kinds of a question by its question words, outside of what it quotes.
 func (w *scripted) kindsOf(question string) (kinds []string) {
-	text := strings.ToLower(quoted().ReplaceAllString(question, " "))
+	text := strings.ToLower(unquoted(question))
 	for _, k := range w.words {
 		found := k.words.FindStringIndex(text)
 		if found == nil {
@@ -230,7 +264,10 @@ func (w *scripted) kindsOf(question string) (kinds []string) {
 	return kinds
 }
 
-func quoted() *regexp.Regexp {
+// unquoted is a question without what it quotes.
+func unquoted(question string) string { return quotations().ReplaceAllString(question, " ") }
+
+func quotations() *regexp.Regexp {
 	return regexp.MustCompile(`“[^”]*”|„[^“”]*[“”]|"[^"]*"|‘[^’]*’|»[^«]*«|«[^»]*»`)
 }
 

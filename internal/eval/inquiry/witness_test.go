@@ -63,6 +63,7 @@ func TestAWitnessSaysItBetterWhenAskedAgainAndElseTheSame(t *testing.T) {
 		{"You said “Some people.” Who exactly saw it?", "Ann Poole."},
 		{"How many sacks were lost?", "80 sacks."},
 		{"How many sacks were lost?", "80 sacks."},
+		{"How many was that?", "80 sacks."},
 		{"Who baked the bread, and where was the moon?", "Some people."},
 		{"Where was the moon?", "I don't know."},
 	} {
@@ -102,5 +103,36 @@ func TestQuestionWordsAreOnlyThoseThatAsk(t *testing.T) {
 		if got := strings.Join(newWitness(of).kindsOf(c.question), " "); got != c.want {
 			t.Errorf("“%s” is %s, want %s", c.question, got, c.want)
 		}
+	}
+}
+
+func TestAFollowUpThatQuotesAnAnswerIsAboutThatAnswer(t *testing.T) {
+	asks := map[string]map[string]string{
+		"en": {"who": "Who exactly?", "what": "What exactly?", "when": "When exactly was that?", "where": "Where exactly?", "how_much": "How much exactly?", "why": "Why?", "how": "How?", "": "What do you mean by that?"},
+		"de": {"who": "Wer genau?", "what": "Was genau?", "when": "Wann genau war das?", "where": "Wo genau?", "how_much": "Wie viel genau?", "why": "Warum?", "how": "Wie genau?", "": "Was meinen Sie damit?"},
+	}
+	missed, of := 0, 0
+	for _, c := range mustLoad(t) {
+		for _, l := range c.Gaps {
+			at := slices.IndexFunc(c.Witness.Facts, func(f Fact) bool { return f.Pair == l.Pair && f.Again != "" })
+			if at < 0 {
+				continue
+			}
+			aspect := ""
+			if len(l.Aspect) > 0 {
+				aspect = l.Aspect[0]
+			}
+			w := newWitness(c)
+			first := w.Answer(c.Pairs[l.Pair].Question)
+			question := "“" + first + "” " + asks[c.Lang][aspect]
+			of++
+			if got := w.Answer(question); !strings.Contains(got, c.Witness.Facts[at].Again) {
+				missed++
+				t.Logf("%s: “%s” gives “%s”", c.ID, question, got)
+			}
+		}
+	}
+	if missed*10 > of {
+		t.Errorf("%d of %d follow-ups are answered beside the point", missed, of)
 	}
 }
