@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -62,7 +63,7 @@ func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options
 	followed := c.follow(ctx, r)
 	row, err := a.Service.Run(context.WithoutCancel(ctx), c.owner(), r.ID)
 	if err == nil {
-		_, err = a.Inquiry.Session(context.WithoutCancel(ctx), c.owner(), row.Run) // writes its file, also where it was stopped
+		_, err = c.session(context.WithoutCancel(ctx), a, row.Run) // writes its file, also where it was stopped
 	}
 	return errors.Join(followed, err)
 }
@@ -107,12 +108,22 @@ func (c *command) onInquiry(do func(ctx context.Context, a *app.App, r journal.R
 		if err != nil {
 			return withCode(ExitUsage, fmt.Errorf("%w; ‘sibyl inquiry list’ shows those that there are", err))
 		}
-		s, err := a.Inquiry.Session(ctx, c.owner(), r)
+		s, err := c.session(ctx, a, r)
 		if err != nil {
 			return err
 		}
 		return do(ctx, a, r, s)
 	})
+}
+
+// session reads an inquiry. That its file can't be written is told, and is no reason not to show it.
+func (c *command) session(ctx context.Context, a *app.App, r journal.Run) (record.Session, error) {
+	s, err := a.Inquiry.Session(ctx, c.owner(), r)
+	if unwritten := (*inquiry.UnwrittenError)(nil); errors.As(err, &unwritten) {
+		fmt.Fprintln(c.Err, "· "+printable(err.Error()))
+		err = nil
+	}
+	return s, err
 }
 
 func (c *command) inquiryShow() *cobra.Command {
@@ -136,8 +147,37 @@ func (c *command) inquiryStop() *cobra.Command {
 			if r.Status != journal.Running {
 				return withCode(ExitUsage, fmt.Errorf("inquiry %s does not go on", r.ID))
 			}
-			return a.Service.Cancel(ctx, c.owner(), r.ID, "stopped by the person")
+			if err := a.Service.Cancel(ctx, c.owner(), r.ID, "stopped by the person"); err != nil {
+				return err
+			}
+			return c.stopped(ctx, a, r)
 		})}
+}
+
+// stopPatience is how long an inquiry may take to stop, also one of another process.
+const stopPatience = 10 * time.Second
+
+// stopped waits until an inquiry has ended, and writes its file.
+func (c *command) stopped(ctx context.Context, a *app.App, r journal.Run) error {
+	waiting, enough := context.WithTimeout(ctx, stopPatience)
+	defer enough()
+	for _, err := range a.Service.Watch(waiting, c.owner(), r.ID, service.Place{}) {
+		if err != nil && waiting.Err() == nil {
+			return err
+		}
+	}
+	row, err := a.Service.Run(ctx, c.owner(), r.ID)
+	if err != nil {
+		return err
+	}
+	if row.Status == journal.Running {
+		return withCode(ExitFailed, fmt.Errorf("inquiry %s was asked to stop, and has not stopped yet", r.ID))
+	}
+	s, err := c.session(ctx, a, row.Run)
+	if err == nil {
+		fmt.Fprintf(c.Err, "· stopped after %d of %d pairs\n", len(s.Pairs), s.IterationLimit)
+	}
+	return err
 }
 
 func (c *command) inquiryExport() *cobra.Command {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
@@ -51,10 +50,11 @@ func analyseLeaf() bt.Leaf {
 		Detective string `port:"detective"`
 	}
 	type out struct {
-		Turns  []Turn     `port:"turns"`
-		Ledger Ledger     `port:"ledger"`
-		Trail  []Trail    `port:"trail"`
-		Events []bt.Typed `port:",events"`
+		Turns   []Turn     `port:"turns"`
+		Ledger  Ledger     `port:"ledger"`
+		Failure string     `port:"failure"`
+		Trail   []Trail    `port:"trail"`
+		Events  []bt.Typed `port:",events"`
 	}
 	plan := func(i in) ([]bt.Request, error) {
 		return []bt.Request{{Kind: EffectAnalyse, Label: fmt.Sprintf("answer %d is analysed, by %s", len(i.Turns), i.By), Payload: AnalysePayload{i.By, i.Turns}}}, nil
@@ -63,6 +63,8 @@ func analyseLeaf() bt.Leaf {
 		if err := done[0].Err; err != nil {
 			if i.By == byModel {
 				o.Trail = tookOver(o.Trail, done[0].Ref, i.Detective, err, "the rules analyse this answer")
+			} else {
+				o.Failure, o.Trail = err.Kind, failed(o.Trail, done[0].Ref, err)
 			}
 			return err
 		}
@@ -91,13 +93,12 @@ func (p *performing) analyse(ctx context.Context, job run.Job) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if asked.By == byRules {
-		a := rules.Analyse(p.given.Hypothesis, p.given.Language, all)
-		return AnalyseReceipt{Analysis: a, FollowUp: !a.Satisfied, By: RulesModel}, nil
-	}
 	latest, err := p.latest(asked.Turns)
 	if err != nil {
 		return nil, err
+	}
+	if asked.By == byRules {
+		return p.byRules(all, latest), nil
 	}
 	m, err := p.Model(ctx, p.env.Detective)
 	if err != nil {
@@ -118,6 +119,23 @@ func (p *performing) analyse(ctx context.Context, job run.Job) (any, error) {
 	r := AnalyseReceipt{By: resp.Model, Usage: resp.Usage, Tries: resp.Tries, FollowUp: said.RequiresFollowUp}
 	r.Analysis = said.checked(all, about, latest)
 	return r, nil
+}
+
+// byRules is the analysis of the rules. What a model has found to clash before stays: the rules do not settle what they have not seen.
+func (p *performing) byRules(all []rules.Exchange, latest AnalyseReceipt) AnalyseReceipt {
+	a := rules.Analyse(p.given.Hypothesis, p.given.Language, all)
+	followUp := !a.Satisfied
+	for _, c := range latest.Analysis.Contradictions {
+		if ofModel(c.ID) && !clashing(slices.Concat(a.Contradictions, a.Suspicions), c) {
+			a.Contradictions = append(a.Contradictions, c)
+		}
+	}
+	for _, c := range latest.Analysis.Suspicions {
+		if ofModel(c.ID) && !clashing(slices.Concat(a.Contradictions, a.Suspicions), c) {
+			a.Suspicions, a.Gaps, followUp = append(a.Suspicions, c), append(a.Gaps, gapOf(c)), true
+		}
+	}
+	return AnalyseReceipt{Analysis: a, FollowUp: followUp, By: RulesModel}
 }
 
 // modelAnalysis is what a model says. Pairs count from 1.
@@ -150,53 +168,4 @@ func (p *performing) askedAbout(turns []Turn) (about [][]int, err error) {
 		about = append(about, q.About)
 	}
 	return about, nil
-}
-
-// checked is what of a model's analysis holds: gaps of pairs that are there, and contradictions whose words stand in the answers. One is recorded only
-// once the witness was asked about both answers; until then it is a suspicion, and a severe gap.
-func (m *modelAnalysis) checked(all []rules.Exchange, about [][]int, latest AnalyseReceipt) (a rules.Analysis) {
-	a.Completeness = m.CompletenessScore
-	for n, g := range m.Gaps {
-		if g.Pair > len(all) {
-			continue
-		}
-		id := g.ID
-		if !latest.open(id) {
-			id = fmt.Sprintf("m%d.%d", len(all), n+1)
-		}
-		a.Gaps = append(a.Gaps, rules.Gap{ID: id, Category: g.Category, Severity: g.Severity, Aspect: g.Aspect, Description: g.Description, Pair: g.Pair - 1})
-	}
-	for _, c := range m.Contradictions {
-		i, j := c.First-1, c.Second-1
-		if i > j {
-			i, j, c.FirstWords, c.SecondWords = j, i, c.SecondWords, c.FirstWords
-		}
-		if i == j || j >= len(all) || !quotes(all[i].Answer, c.FirstWords) || !quotes(all[j].Answer, c.SecondWords) {
-			continue
-		}
-		clash := rules.Clash{ID: fmt.Sprintf("c%d-%d-%s", i+1, j+1, c.Kind), Pairs: [2]int{i, j}, Kind: c.Kind, Reason: c.Description, Words: [2]string{c.FirstWords, c.SecondWords}, Settled: -1}
-		for n := j + 1; n < len(all); n++ {
-			if slices.Contains(about[n], i) && slices.Contains(about[n], j) {
-				clash.Settled = n
-			}
-		}
-		if clash.Settled >= 0 {
-			a.Contradictions = append(a.Contradictions, clash)
-			continue
-		}
-		a.Suspicions = append(a.Suspicions, clash)
-		a.Gaps = append(a.Gaps, rules.Gap{ID: clash.ID, Category: string(record.Inconsistency), Severity: string(record.High), Description: c.Description, Pair: j, Words: c.SecondWords})
-	}
-	for _, g := range latest.Analysis.Gaps {
-		if !slices.ContainsFunc(a.Gaps, func(now rules.Gap) bool { return now.ID == g.ID }) {
-			a.Closed = append(a.Closed, g.ID)
-		}
-	}
-	return a
-}
-
-// quotes says whether words stand in an answer, whatever the blanks between them.
-func quotes(answer, words string) bool {
-	plain := func(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
-	return words != "" && strings.Contains(plain(answer), plain(words))
 }

@@ -36,8 +36,7 @@ func openLeaf() bt.Leaf {
 	}
 	collect := func(_ in, done []bt.Completion, o *out) error {
 		if err := done[0].Err; err != nil {
-			o.Failure = err.Kind
-			o.Trail = append(slices.Clip(o.Trail), Trail{Ref: done[0].Ref, Event: trailEvent(err), Reason: err.Reason})
+			o.Failure, o.Trail = err.Kind, failed(o.Trail, done[0].Ref, err)
 			return err
 		}
 		r, err := bt.ResultOf[OpenReceipt](done[0])
@@ -75,7 +74,8 @@ func (p *performing) openCase(ctx context.Context, _ run.Job) (any, error) {
 
 // AnswerPayload asks the witness the last question.
 type AnswerPayload struct {
-	Turns []Turn `json:"turns"`
+	Turns  []Turn `json:"turns"`
+	Opened int64  `json:"opened"`
 }
 
 // AnswerReceipt is what the witness says.
@@ -88,7 +88,8 @@ type AnswerReceipt struct {
 
 func hearLeaf() bt.Leaf {
 	type in struct {
-		Turns []Turn `port:"turns"`
+		Turns  []Turn `port:"turns"`
+		Opened int64  `port:"opened"`
 	}
 	type out struct {
 		Turns   []Turn     `port:"turns"`
@@ -100,12 +101,11 @@ func hearLeaf() bt.Leaf {
 		if len(i.Turns) == 0 {
 			return nil, errors.New("nothing was asked")
 		}
-		return []bt.Request{{Kind: EffectAnswer, Label: fmt.Sprintf("answer %d", len(i.Turns)), Payload: AnswerPayload{i.Turns}}}, nil
+		return []bt.Request{{Kind: EffectAnswer, Label: fmt.Sprintf("answer %d", len(i.Turns)), Payload: AnswerPayload{i.Turns, i.Opened}}}, nil
 	}
 	collect := func(_ in, done []bt.Completion, o *out) error {
 		if err := done[0].Err; err != nil {
-			o.Failure = err.Kind
-			o.Trail = append(slices.Clip(o.Trail), Trail{Ref: done[0].Ref, Event: trailEvent(err), Reason: err.Reason})
+			o.Failure, o.Trail = err.Kind, failed(o.Trail, done[0].Ref, err)
 			return err
 		}
 		r, err := bt.ResultOf[AnswerReceipt](done[0])
@@ -141,8 +141,15 @@ func (p *performing) answer(ctx context.Context, job run.Job) (any, error) {
 	if err != nil {
 		return nil, modelFault(err)
 	}
+	opened, err := run.ResultAt[OpenReceipt](p.view, asked.Opened)
+	if err != nil {
+		return nil, err
+	}
 	r := AnswerReceipt{Text: a.Text, NotFound: a.NotFound, By: a.By}
 	for _, c := range a.Citations {
+		if !slices.ContainsFunc(opened.Documents, func(d record.Document) bool { return d.Name == c.Document && d.Hash == c.Hash }) {
+			return nil, &bt.Fault{Kind: KindWitness, Reason: c.Document + " is not what it was when the inquiry began"}
+		}
 		r.Citations = append(r.Citations, record.Citation{Document: c.Document, Hash: c.Hash, Page: c.Page, Chunk: c.Chunk, ChunkHash: c.ChunkHash, Quote: c.Quote})
 	}
 	return r, nil

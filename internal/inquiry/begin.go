@@ -15,6 +15,7 @@ import (
 	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/rules"
+	"sibyl/internal/journal"
 	"sibyl/internal/run"
 )
 
@@ -85,6 +86,9 @@ func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error
 	if language != "en" && language != "de" {
 		return run.Spec{}, &assistant.RequestError{Public: "the Inquiry speaks English and German", Hint: "give en or de as the language"}
 	}
+	if err := d.alone(ctx, b.Owner); err != nil {
+		return run.Spec{}, err
+	}
 	detective, err := d.detective(ctx, o.Detective)
 	if err != nil {
 		return run.Spec{}, err
@@ -103,6 +107,15 @@ func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error
 	return run.Spec{Title: agent.Brief(words, mostTitle), Texts: texts, Claims: []string{claim},
 		Given: Given{ID: newUUID(), Hypothesis: words, Language: language, Limit: limit, Model: detective != RulesModel, Detective: detective},
 		Env:   Env{Detective: detective, Witness: w}}, nil
+}
+
+// alone refuses an inquiry while another goes on, before anybody is asked or anything read for it. That only one goes on is the claim's to say.
+func (d Deps) alone(ctx context.Context, owner journal.Owner) error {
+	rows, err := d.Store.Runs(ctx, owner, journal.Filter{Assistant: Name, Status: journal.Running, Limit: 1})
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	return &journal.ClaimedError{Key: claim, Run: rows[0].ID}
 }
 
 // detective chooses the detective, and sees that it can be asked.

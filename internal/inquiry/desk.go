@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/journal"
@@ -18,12 +19,22 @@ type Desk struct{ Deps }
 // ErrNone says that there was no inquiry yet.
 var ErrNone = errors.New("there was no inquiry yet")
 
-// List gives the inquiries, the latest first, of their rows alone.
+// UnwrittenError comes with a session whose file could not be written. The journal has all of it.
+type UnwrittenError struct{ Err error }
+
+func (e *UnwrittenError) Error() string {
+	return fmt.Sprintf("the session's file could not be written, and is written when it is opened again: %v", e.Err)
+}
+
+// Unwrap gives the reason.
+func (e *UnwrittenError) Unwrap() error { return e.Err }
+
+// List gives the inquiries, the latest first: of their rows alone, but for the one that goes on.
 func (d *Desk) List(ctx context.Context, owner journal.Owner, f journal.Filter) (items []Item, err error) {
 	f.Assistant, f.Summaries = Name, true
 	rows, err := d.Store.Runs(ctx, owner, f)
 	for _, r := range rows {
-		items = append(items, itemOf(r))
+		items = append(items, d.item(ctx, r))
 	}
 	return items, err
 }
@@ -31,16 +42,17 @@ func (d *Desk) List(ctx context.Context, owner journal.Owner, f journal.Filter) 
 // summary is what the row of a run keeps.
 type summary Item
 
-// itemOf is an inquiry by its row. One that goes on has no summary yet.
-func itemOf(r journal.Run) Item {
+// item is an inquiry by its row, or, if it goes on, as its records have it.
+func (d *Desk) item(ctx context.Context, r journal.Run) Item {
 	var kept summary
-	i := Item{}
-	if len(r.Summary) > 0 && json.Unmarshal(r.Summary, &kept) == nil {
+	i := Item{Hypothesis: r.Title, StartTime: r.StartedAt.UTC().Format(time.RFC3339), Status: record.Failed}
+	switch {
+	case len(r.Summary) > 0 && json.Unmarshal(r.Summary, &kept) == nil:
 		i = Item(kept)
-	} else {
-		i = Item{Hypothesis: r.Title, StartTime: r.StartedAt.UTC().Format("2006-01-02T15:04:05Z07:00"), Status: record.Running}
-		if r.Status != journal.Running {
-			i.Status = record.Failed
+	case r.Status == journal.Running:
+		i.Status = record.Running
+		if s, err := d.underWay(ctx, r); err == nil {
+			i = ItemOf(s)
 		}
 	}
 	i.Run = r.ID
@@ -58,9 +70,11 @@ func (d *Desk) Find(ctx context.Context, owner journal.Owner, query string) (jou
 			return journal.Run{}, err
 		}
 		for _, r := range rows {
-			i := itemOf(r)
-			switch {
-			case query == "" || i.ID == query || r.ID == query:
+			if query == "" || r.ID == query {
+				return r, nil
+			}
+			switch i := d.item(ctx, r); {
+			case i.ID == query:
 				return r, nil
 			case strings.HasPrefix(i.ID, query) || strings.HasPrefix(r.ID, query):
 				found = append(found, r)
@@ -82,44 +96,70 @@ func (d *Desk) Find(ctx context.Context, owner journal.Owner, query string) (jou
 	return found[0], nil
 }
 
-// Session reads an inquiry whole: of one that has ended from the journal, of another from its file. What a crash or a stop has kept from being
-// written is written.
-func (d *Desk) Session(ctx context.Context, owner journal.Owner, r journal.Run) (record.Session, error) {
-	folder, err := d.Files(owner)
-	if err != nil {
-		return record.Session{}, err
-	}
+// Session reads an inquiry whole, as its run's records have it, and writes what a crash or a stop has kept from its file. An *UnwrittenError comes with
+// the session.
+func (d *Desk) Session(ctx context.Context, owner journal.Owner, r journal.Run) (s record.Session, err error) {
 	end, err := run.ReadEnd(ctx, d.Store, owner, r.ID)
-	if errors.Is(err, journal.ErrNotFound) {
-		return d.underWay(ctx, owner, folder, r)
+	switch {
+	case errors.Is(err, journal.ErrNotFound):
+		s, err = d.underWay(ctx, r)
+	case err == nil:
+		var o Outcome
+		if err = json.Unmarshal(end.Outcome, &o); err != nil {
+			err = fmt.Errorf("outcome of run %s: %w: %w", r.ID, journal.ErrCorrupt, err)
+		}
+		s = o.Session
 	}
 	if err != nil {
-		return record.Session{}, err
+		return s, err
 	}
-	var o Outcome
-	if err := json.Unmarshal(end.Outcome, &o); err != nil {
-		return record.Session{}, fmt.Errorf("outcome of run %s: %w: %w", r.ID, journal.ErrCorrupt, err)
+	folder, err := d.Files(owner)
+	if err == nil {
+		err = folder.Write(ctx, s) // the same again changes nothing
 	}
-	return o.Session, folder.Write(ctx, o.Session) // the same again changes nothing
+	if stale := (*record.Stale)(nil); errors.As(err, &stale) && s.Status == record.Running {
+		err = nil // whoever drives it has gone on
+	}
+	if err != nil {
+		err = &UnwrittenError{err}
+	}
+	return s, err
 }
 
-// underWay is a session that goes on, as its file has it.
-func (d *Desk) underWay(ctx context.Context, owner journal.Owner, folder *record.Folder, r journal.Run) (s record.Session, err error) {
-	records, err := d.Store.Records(ctx, owner, r.ID, 0)
-	if err != nil || len(records) == 0 {
-		return s, err
-	}
-	body, err := run.Read(records[0])
+// underWay is a session that goes on, by folding its run's records.
+func (d *Desk) underWay(ctx context.Context, r journal.Run) (s record.Session, err error) {
+	records, err := d.Store.Records(ctx, r.Owner, r.ID, 0)
 	if err != nil {
 		return s, err
 	}
-	start, ok := body.(*run.StartRecord)
-	if !ok {
-		return s, fmt.Errorf("run %s has no beginning: %w", r.ID, journal.ErrCorrupt)
-	}
-	id, err := idOf(start)
+	a, err := New(d.Deps)
 	if err != nil {
 		return s, err
 	}
-	return folder.Read(ctx, id)
+	v, err := a.Recorded(d.Store, r, records)
+	if err != nil {
+		return s, err
+	}
+	text, err := d.Store.Blob(ctx, r.Owner, v.Start().Tree)
+	if err != nil {
+		return s, err
+	}
+	tree, err := a.Leaves.Load(v.Start().TreeFile, text, a.Options)
+	if err != nil {
+		return s, err
+	}
+	f := run.NewFold(a, tree)
+	for n, body := range v.Bodies() {
+		if _, err := f.Take(int64(n), body); err != nil {
+			return s, err
+		}
+	}
+	p := &performing{Deps: d.Deps, view: v}
+	if err := p.read(); err != nil {
+		return s, err
+	}
+	var w wanted
+	e := f.Ending()
+	e.Tree.Read(e.State, &w)
+	return p.project(WritePayload{Turns: w.Turns, Opened: w.Opened, Trail: w.Trail})
 }

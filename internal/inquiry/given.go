@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"sibyl/internal/bt"
-	"sibyl/internal/run"
 )
 
 // Given is what a run begins with.
@@ -20,9 +19,8 @@ type Given struct {
 
 // Env is what a run was begun on. It is journaled, and holds no secret.
 type Env struct {
-	Detective string   `json:"detective"` // provider:model
-	Witness   Called   `json:"witness"`
-	Order     []string `json:"order,omitempty"` // the models that are asked where one does not answer
+	Detective string `json:"detective"` // provider:model
+	Witness   Called `json:"witness"`
 }
 
 // wanted is what the outcome is made of.
@@ -72,13 +70,4 @@ func Leaves() (*bt.Leaves, bt.Options, error) {
 	}
 	want, err := bt.Ports[wanted]()
 	return known, bt.Options{Given: given, Wanted: want}, err
-}
-
-// idOf is the session's id, of the record that its run begins with.
-func idOf(start *run.StartRecord) (string, error) {
-	var g Given
-	if err := bt.DecodePorts(start.Given, &g); err != nil {
-		return "", err
-	}
-	return g.ID, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io/fs"
 	"sync"
-	"time"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
@@ -41,7 +40,6 @@ type Deps struct {
 	Prompts fs.FS                                                                           // detective.md, analyse.md, summary.md, witness.md and a file for each strategy
 	Usual   string                                                                          // the detective where a person names none; "": what is there
 	Limit   int                                                                             // of questions where a person says none
-	Now     func() time.Time
 }
 
 // Called is the witness of an inquiry.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 	"strings"
@@ -39,6 +40,9 @@ func ReadInterview(raw []byte) (i Interview, err error) {
 	d.DisallowUnknownFields()
 	if err := d.Decode(&i); err != nil {
 		return i, fmt.Errorf(`an interview is {"hypothesis", "language", "pairs": [{"question", "answer"}]}: %w`, err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return i, errors.New("there is more than one JSON value")
 	}
 	switch {
 	case strings.TrimSpace(i.Hypothesis) == "":

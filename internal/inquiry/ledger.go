@@ -92,6 +92,8 @@ func closeCase() bt.Leaf {
 	type in struct {
 		Reason  string `port:"reason,optional"`
 		Failure string `port:"failure,optional" doc:"the kind of the fault that ended it"`
+		Turns   []Turn `port:"turns,optional"`
+		Limit   int    `port:"limit"`
 	}
 	type out struct {
 		Reason string     `port:"reason"`
@@ -103,8 +105,11 @@ func closeCase() bt.Leaf {
 			o.Reason = string(record.TimedOut)
 		case i.Failure != "":
 			o.Reason = string(record.Broken)
-		case i.Reason == "":
+		case i.Reason != "":
+		case len(i.Turns) >= i.Limit:
 			o.Reason = string(record.Limit)
+		default: // the tree did not go on, and nothing says why
+			o.Reason = string(record.Broken)
 		}
 		o.Events = []bt.Typed{Ended{o.Reason}}
 		return nil

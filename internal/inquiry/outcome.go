@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"sibyl/internal/assistant"
-	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
@@ -58,10 +57,14 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	switch {
 	case e.Suspended:
 		asked.Reason = ""
+	case w.Summary != 0 && w.Reason != "": // it had come to its end before it was stopped, and its file may say so
 	case e.Cancelled:
 		asked.Reason = string(record.Stopped)
-	case e.Status != bt.Success || w.Reason == "":
+	default:
 		asked.Reason = string(record.Broken)
+		if e.Fault != nil {
+			asked.Trail = failed(asked.Trail, int64(len(v.Records())-1), e.Fault)
+		}
 	}
 	s, err := p.project(asked)
 	o := Outcome{Session: s}
@@ -72,9 +75,9 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	switch {
 	case e.Suspended:
 		r.Status, r.Reason = journal.Running, "suspended"
-	case e.Cancelled:
+	case s.EndReason == record.Stopped:
 		r.Status = journal.Cancelled
-	case s.Status == record.Failed:
+	case s.Status == record.Failed || err != nil:
 		r.Status = journal.Failed
 	}
 	return r

@@ -86,11 +86,15 @@ func (p *performing) project(w WritePayload) (s record.Session, err error) {
 		}
 		s.Witness.Name, s.Witness.Documents = o.Name, o.Documents
 	}
-	for _, t := range w.Turns {
-		if t.Answer == 0 || t.Analysis == 0 {
+	for n, t := range w.Turns {
+		if t.Answer == 0 || t.Analysis == 0 && w.Reason == "" {
 			continue // it is under way
 		}
-		pair, err := p.pair(t, len(s.Pairs)+1, at(t.Answer))
+		r, err := p.standing(w.Turns[:n+1])
+		if err != nil {
+			return s, err
+		}
+		pair, err := p.pair(t, r, len(s.Pairs)+1, at(t.Answer))
 		if err != nil {
 			return s, err
 		}
@@ -106,16 +110,26 @@ func (p *performing) project(w WritePayload) (s record.Session, err error) {
 	return s, p.close(&s, w, at)
 }
 
-func (p *performing) pair(t Turn, sequence int, answered time.Time) (pair record.Pair, err error) {
+// standing is the analysis after the last pair that was answered. One that an end has kept from being analysed is analysed by the rules.
+func (p *performing) standing(turns []Turn) (AnalyseReceipt, error) {
+	latest, err := p.latest(turns)
+	if err != nil {
+		return latest, err
+	}
+	open := slices.ContainsFunc(turns, func(t Turn) bool { return t.Answer != 0 && t.Analysis == 0 })
+	if !open {
+		return latest, nil
+	}
+	all, err := exchanges(p.view, turns)
+	return p.byRules(all, latest), err
+}
+
+func (p *performing) pair(t Turn, r AnalyseReceipt, sequence int, answered time.Time) (pair record.Pair, err error) {
 	q, err := run.ResultAt[AskReceipt](p.view, t.Question)
 	if err != nil {
 		return pair, err
 	}
 	a, err := run.ResultAt[AnswerReceipt](p.view, t.Answer)
-	if err != nil {
-		return pair, err
-	}
-	r, err := run.ResultAt[AnalyseReceipt](p.view, t.Analysis)
 	if err != nil {
 		return pair, err
 	}
@@ -155,7 +169,7 @@ func (p *performing) close(s *record.Session, w WritePayload, at func(int64) tim
 
 // audit is what the inquiry has shown.
 func (p *performing) audit(s *record.Session, w WritePayload) (a record.Audit, err error) {
-	latest, err := p.latest(w.Turns)
+	latest, err := p.standing(w.Turns)
 	if err != nil {
 		return a, err
 	}

@@ -72,18 +72,22 @@ func askLeaf() bt.Leaf {
 		Detective string `port:"detective"`
 	}
 	type out struct {
-		Turns  []Turn     `port:"turns"`
-		Left   bool       `port:"left" doc:"there was something to ask"`
-		Trail  []Trail    `port:"trail"`
-		Events []bt.Typed `port:",events"`
+		Turns   []Turn     `port:"turns"`
+		Left    bool       `port:"left" doc:"there was something to ask"`
+		Failure string     `port:"failure"`
+		Trail   []Trail    `port:"trail"`
+		Events  []bt.Typed `port:",events"`
 	}
 	plan := func(i in) ([]bt.Request, error) {
 		return []bt.Request{{Kind: EffectAsk, Label: fmt.Sprintf("question %d, by %s", len(i.Turns)+1, i.By), Payload: AskPayload{i.By, i.Strategy, i.Turns}}}, nil
 	}
 	collect := func(i in, done []bt.Completion, o *out) error {
 		if err := done[0].Err; err != nil {
-			if o.Left = err.Kind != KindNothingLeft; o.Left && i.By == byModel {
+			switch o.Left = err.Kind != KindNothingLeft; {
+			case i.By == byModel:
 				o.Trail = tookOver(o.Trail, done[0].Ref, i.Detective, err, "the rules put this question")
+			case o.Left:
+				o.Failure, o.Trail = err.Kind, failed(o.Trail, done[0].Ref, err)
 			}
 			return err
 		}
@@ -103,6 +107,11 @@ func askLeaf() bt.Leaf {
 // tookOver adds to the trail that a model could not do its part, and that the rules do it.
 func tookOver(trail []Trail, ref int64, from string, err *bt.Fault, then string) []Trail {
 	return append(slices.Clip(trail), Trail{Ref: ref, Event: trailEvent(err), Reason: err.Reason}, Trail{Ref: ref, Event: string(record.ProviderSwitch), From: from, To: RulesModel, Reason: then})
+}
+
+// failed adds to the trail what went wrong.
+func failed(trail []Trail, ref int64, err *bt.Fault) []Trail {
+	return append(slices.Clip(trail), Trail{Ref: ref, Event: trailEvent(err), Reason: err.Reason})
 }
 
 // switched adds to the trail which models did not answer before the one that did.
@@ -200,11 +209,12 @@ func (p *performing) askModel(ctx context.Context, asked AskPayload, all []rules
 		at := slices.IndexFunc(all, func(e rules.Exchange) bool { return rules.Same(e.Question, said.Question) })
 		if at < 0 {
 			r.Text, r.Aspect = strings.TrimSpace(said.Question), said.Aspect
-			r.Gaps = slices.DeleteFunc(said.Gaps, func(id string) bool { return !latest.open(id) })
-			for _, n := range said.About {
-				if n <= len(all) {
-					r.About = append(r.About, n-1)
-				}
+			if r.Text == "" {
+				return nil, &bt.Fault{Kind: string(model.Garbled), Reason: resp.Model + " put a question without words"}
+			}
+			r.Gaps = once(said.Gaps, latest.open)
+			for _, n := range once(said.About, func(n int) bool { return n <= len(all) }) {
+				r.About = append(r.About, n-1)
 			}
 			return r, nil
 		}
@@ -214,6 +224,16 @@ func (p *performing) askModel(ctx context.Context, asked AskPayload, all []rules
 		req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: string(value)},
 			model.Message{Role: model.User, Text: fmt.Sprintf("This was asked already, as question %d. Ask another question.", at+1)})
 	}
+}
+
+// once gives the values that hold, each at its first place.
+func once[T comparable](all []T, holds func(T) bool) (kept []T) {
+	for _, one := range all {
+		if holds(one) && !slices.Contains(kept, one) {
+			kept = append(kept, one)
+		}
+	}
+	return kept
 }
 
 // request is what a model is sent: what it is told, the hypothesis, the pairs, and what is open.
@@ -234,7 +254,7 @@ func examined(told, about, hypothesis, language string, all []rules.Exchange, la
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "Hypothesis: %s\n", hypothesis)
 	for n, e := range all {
-		answer := e.Answer
+		answer := strings.Join(strings.Fields(e.Answer), " ") // on one line: what looks like another question or answer in it is none
 		if e.NotFound {
 			answer += " (the documents say nothing of it)"
 		}

@@ -232,7 +232,7 @@ func (s *Service) spec(ctx context.Context, owner journal.Owner, r Request, late
 	}
 	spec, err := a.Begin(ctx, assistant.Beginning{Owner: owner, Session: r.Session, Words: r.Words, Options: r.Options, Late: late})
 	if err != nil {
-		return nil, run.Spec{}, usage(err)
+		return a, run.Spec{}, usage(err)
 	}
 	spec.Owner, spec.Assistant, spec.TreeFile, spec.Tree = owner, a.Name, file, text
 	if r.Key != "" {
