@@ -1,6 +1,7 @@
 package inquiry
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,21 +29,55 @@ func (d *Desk) List(ctx context.Context, owner journal.Owner, f journal.Filter) 
 	return items, err
 }
 
+// summary is what the row of a run keeps.
+type summary Item
+
 // itemOf is an inquiry by its row. One that goes on has no summary yet.
 func itemOf(r journal.Run) Item {
-	var i Item
-	if len(r.Summary) == 0 || json.Unmarshal(r.Summary, &i) != nil {
+	var kept summary
+	i := Item{}
+	if len(r.Summary) > 0 && json.Unmarshal(r.Summary, &kept) == nil {
+		i = Item(kept)
+	} else {
 		i = Item{Hypothesis: r.Title, StartTime: r.StartedAt.UTC().Format("2006-01-02T15:04:05Z07:00"), Status: record.Running}
 		if r.Status != journal.Running {
 			i.Status = record.Failed
 		}
 	}
-	i.Run = r.ID
+	i.ID, i.Run, i.at = r.Session, r.ID, r.Cursor()
 	return i
+}
+
+// Get gives an inquiry by its id, or the id of its run; journal.ErrNotFound.
+func (d *Desk) Get(ctx context.Context, owner journal.Owner, id string) (journal.Run, error) {
+	rows, err := d.Store.Runs(ctx, owner, journal.Filter{Session: id, Assistant: Name, Summaries: true, Limit: 1})
+	if err != nil || len(rows) > 0 {
+		return append(rows, journal.Run{})[0], err
+	}
+	r, err := d.Store.Run(ctx, owner, id)
+	if err == nil && r.Assistant != Name {
+		err = fmt.Errorf("run %s is no inquiry: %w", id, journal.ErrNotFound)
+	}
+	return r, err
+}
+
+// Latest gives the inquiry that was begun last; ErrNone.
+func (d *Desk) Latest(ctx context.Context, owner journal.Owner) (journal.Run, error) {
+	rows, err := d.Store.Runs(ctx, owner, journal.Filter{Assistant: Name, Summaries: true, Limit: 1})
+	if err == nil && len(rows) == 0 {
+		err = ErrNone
+	}
+	return append(rows, journal.Run{})[0], err
 }
 
 // Find gives an inquiry by its id, the beginning of it, the id of its run, or, for "", the latest.
 func (d *Desk) Find(ctx context.Context, owner journal.Owner, query string) (journal.Run, error) {
+	if query == "" {
+		return d.Latest(ctx, owner)
+	}
+	if r, err := d.Get(ctx, owner, query); err == nil || !errors.Is(err, journal.ErrNotFound) {
+		return r, err
+	}
 	const page = 200
 	f := journal.Filter{Assistant: Name, Summaries: true, Limit: page}
 	var found []journal.Run
@@ -52,11 +87,7 @@ func (d *Desk) Find(ctx context.Context, owner journal.Owner, query string) (jou
 			return journal.Run{}, err
 		}
 		for _, r := range rows {
-			i := itemOf(r)
-			switch {
-			case query == "" || i.ID == query || r.ID == query:
-				return r, nil
-			case strings.HasPrefix(i.ID, query) || strings.HasPrefix(r.ID, query):
+			if strings.HasPrefix(r.Session, query) || strings.HasPrefix(r.ID, query) {
 				found = append(found, r)
 			}
 		}
@@ -65,55 +96,69 @@ func (d *Desk) Find(ctx context.Context, owner journal.Owner, query string) (jou
 		}
 		f.After = rows[len(rows)-1].Cursor()
 	}
-	switch {
-	case query == "":
-		return journal.Run{}, ErrNone
-	case len(found) == 0:
+	switch len(found) {
+	case 0:
 		return journal.Run{}, fmt.Errorf("inquiry “%.80s”: %w", query, journal.ErrNotFound)
-	case len(found) > 1:
-		return journal.Run{}, fmt.Errorf("%d inquiries begin with “%.80s”: give more of the id", len(found), query)
+	case 1:
+		return found[0], nil
 	}
-	return found[0], nil
+	return journal.Run{}, fmt.Errorf("%d inquiries begin with “%.80s”: give more of the id", len(found), query)
 }
 
-// Session reads an inquiry whole: of one that has ended from the journal, of another from its file. What a crash or a stop has kept from being
-// written is written.
+// Session reads an inquiry whole, as Read does. Of one that has ended the file is written, if a crash or a stop has kept it from being so; the error may be
+// that of writing, beside the session.
 func (d *Desk) Session(ctx context.Context, owner journal.Owner, r journal.Run) (record.Session, error) {
-	folder, err := d.Files(owner)
-	if err != nil {
-		return record.Session{}, err
+	s, err := d.Read(ctx, owner, r)
+	if err != nil || s.Status == record.Running {
+		return s, err
 	}
+	folder, err := d.Files(owner)
+	if err == nil {
+		err = folder.Write(ctx, s) // the same again changes nothing
+	}
+	return s, err
+}
+
+// Read gives an inquiry whole, of the journal alone: how it has ended, or how far it is. Nothing is written.
+func (d *Desk) Read(ctx context.Context, owner journal.Owner, r journal.Run) (record.Session, error) {
 	end, err := run.ReadEnd(ctx, d.Store, owner, r.ID)
 	if errors.Is(err, journal.ErrNotFound) {
-		return d.underWay(ctx, owner, folder, r)
+		return d.underWay(ctx, owner, r)
 	}
 	if err != nil {
 		return record.Session{}, err
 	}
 	var o Outcome
-	if err := json.Unmarshal(end.Outcome, &o); err != nil {
-		return record.Session{}, fmt.Errorf("outcome of run %s: %w: %w", r.ID, journal.ErrCorrupt, err)
+	if err := json.Unmarshal(end.Outcome, &o); err != nil || o.Session.ID == "" {
+		return record.Session{}, fmt.Errorf("outcome of run %s: %w: %w", r.ID, journal.ErrCorrupt, cmp.Or(err, errors.New(cmp.Or(o.Problem, "it has no session"))))
 	}
-	return o.Session, folder.Write(ctx, o.Session) // the same again changes nothing
+	return o.Session, nil
 }
 
-// underWay is a session that goes on, as its file has it.
-func (d *Desk) underWay(ctx context.Context, owner journal.Owner, folder *record.Folder, r journal.Run) (s record.Session, err error) {
+// underWay is a session that goes on, as it was last asked to be written.
+func (d *Desk) underWay(ctx context.Context, owner journal.Owner, r journal.Run) (s record.Session, err error) {
 	records, err := d.Store.Records(ctx, owner, r.ID, 0)
-	if err != nil || len(records) == 0 {
-		return s, err
-	}
-	body, err := run.Read(records[0])
 	if err != nil {
 		return s, err
 	}
-	start, ok := body.(*run.StartRecord)
-	if !ok {
-		return s, fmt.Errorf("run %s has no beginning: %w", r.ID, journal.ErrCorrupt)
-	}
-	id, err := idOf(start)
+	a, err := New(d.Deps)
 	if err != nil {
 		return s, err
 	}
-	return folder.Read(ctx, id)
+	v, err := a.Recorded(d.Store, r, records)
+	if err != nil {
+		return s, err
+	}
+	p := &performing{Deps: d.Deps, view: v}
+	if err := p.read(); err != nil {
+		return s, fmt.Errorf("beginning of run %s: %w: %w", r.ID, journal.ErrCorrupt, err)
+	}
+	var last WritePayload
+	for _, c := range v.Receipts() {
+		if asked, ok := c.Asked.(WritePayload); ok {
+			last = asked
+		}
+	}
+	last.Reason = "" // it has none before its run has ended
+	return p.project(last)
 }

@@ -5,12 +5,11 @@ import (
 	"errors"
 
 	"sibyl/internal/bt"
-	"sibyl/internal/run"
 )
 
 // Given is what a run begins with.
 type Given struct {
-	ID         string `port:"id"` // of the session, a UUID
+	ID         string `port:"id"` // of the session, a UUID; that of the journal is called so, too
 	Hypothesis string `port:"hypothesis"`
 	Language   string `port:"language"`  // "en" or "de"
 	Limit      int    `port:"limit"`     // of questions
@@ -72,13 +71,4 @@ func Leaves() (*bt.Leaves, bt.Options, error) {
 	}
 	want, err := bt.Ports[wanted]()
 	return known, bt.Options{Given: given, Wanted: want}, err
-}
-
-// idOf is the session's id, of the record that its run begins with.
-func idOf(start *run.StartRecord) (string, error) {
-	var g Given
-	if err := bt.DecodePorts(start.Given, &g); err != nil {
-		return "", err
-	}
-	return g.ID, nil
 }
