@@ -46,15 +46,19 @@ func (p *page) toAll(sequences []int) markup {
 
 func (p *page) language() string { return cmp.Or(p.s.Language, "en") }
 
-// head is everything before the body. The policy forbids scripts, and whatever lies elsewhere.
-func (p *page) head() string {
+// PagePolicy is the content security policy of evidence pages: no scripts, and nothing that lies elsewhere.
+func PagePolicy() string {
 	sum := sha256.Sum256([]byte(style))
-	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
+}
+
+// head is everything before the body.
+func (p *page) head() string {
 	return `<!DOCTYPE html>
 <html lang="` + p.language() + `">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="` + policy + `">
+<meta http-equiv="Content-Security-Policy" content="` + PagePolicy() + `">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 ` + generatorMark + fmt.Sprint(pageForm) + `">
