@@ -14,6 +14,7 @@ type Case struct {
 	closed     []string
 	suspicions []*suspicion
 	settled    []Clash
+	noted      [][2]*statement // every clash that was ever suspected
 	aspects    map[string]state
 	index      index
 	work       int // tokens read and statements compared

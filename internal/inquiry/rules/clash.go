@@ -68,8 +68,9 @@ func (c *Case) against(s *statement, all []statement) {
 			c.work++
 		}
 	}
+	slices.SortStableFunc(order, func(a, b *statement) int { return a.pair - b.pair }) // the answer that said it first counts
 	for _, o := range order {
-		if count[o] < fewest || o.pair == s.pair || !c.clash(o, s, count[o]) {
+		if !enoughShared(o, s, count[o]) || o.pair == s.pair || !c.clash(o, s, count[o]) {
 			continue
 		}
 		if s.kind == Number && c.isPartOf(o, s, all) {
@@ -77,6 +78,11 @@ func (c *Case) against(s *statement, all []statement) {
 		}
 		c.suspect(o, s)
 	}
+}
+
+// enoughShared says whether two statements share two stems, or all there are where both answer when the same thing happened.
+func enoughShared(a, b *statement, n int) bool {
+	return n >= fewest || a.kind == Date && n > 0 && n == len(a.key) && n == len(b.key) && a.question.asks(When) && b.question.asks(When)
 }
 
 // clash says whether two statements cannot both be true.
@@ -108,7 +114,7 @@ func (c *Case) bound(a, b *statement, n int) bool {
 		}
 	}
 	counted := a.kind == Number && a.quantity.unit == ""
-	if own == 0 && n < 3 && !counted {
+	if own == 0 && n < 3 && !counted && a.kind != Date {
 		return false
 	}
 	if c.l.apart(c.marks(a), c.marks(b)) || c.identified(a, b) || c.namesApart(a, b) || c.modified(a, b) {
@@ -269,11 +275,14 @@ func (c *Case) denies(a, b *statement, n int) bool {
 
 // suspect notes a clash, unless these exchanges are suspected of it already.
 func (c *Case) suspect(a, b *statement) {
-	pairs := [2]int{a.pair, b.pair}
-	same := func(o Clash) bool { return o.Pairs == pairs && (o.Kind == a.kind || a.kind == Negation) }
-	if slices.ContainsFunc(c.suspicions, func(s *suspicion) bool { return same(s.Clash) }) || slices.ContainsFunc(c.settled, same) {
+	if slices.ContainsFunc(c.noted, func(n [2]*statement) bool {
+		return n[0].kind == a.kind && (repeats(n[0], a) && repeats(n[1], b) || repeats(n[1], a) && repeats(n[0], b)) ||
+			[2]int{n[0].pair, n[1].pair} == [2]int{a.pair, b.pair} && (n[0].kind == a.kind || a.kind == Negation)
+	}) {
 		return
 	}
+	c.noted = append(c.noted, [2]*statement{a, b})
+	pairs := [2]int{a.pair, b.pair}
 	words := [2]string{span(a.sentence.text, a.words), span(b.sentence.text, b.words)}
 	subject := strings.Join(sharedStems(a.key, b.key), ", ")
 	clash := Clash{ID: fmt.Sprintf("%d-%d.%s", a.pair+1, b.pair+1, a.kind), Pairs: pairs, Kind: a.kind, Subject: subject, Words: words, Settled: -1, Firm: c.firm(a, b),
@@ -283,6 +292,25 @@ func (c *Case) suspect(a, b *statement) {
 		Description: fmt.Sprintf(c.l.say["gap both"], a.pair+1, shorten(said[0], mostNamed), b.pair+1, shorten(said[1], mostNamed))},
 		about: []int{a.pair, b.pair}, words: words, said: said})
 	c.suspicions = append(c.suspicions, &suspicion{clash, g})
+}
+
+// repeats says whether two statements say the same of the same.
+func repeats(a, b *statement) bool {
+	if a == b {
+		return true
+	}
+	if shared(a.key, b.key) == 0 {
+		return false
+	}
+	switch a.kind {
+	case Number:
+		return sameMeasure(a.quantity, b.quantity) && agree(a.quantity, b.quantity)
+	case Date:
+		return !a.date.date.excludes(b.date.date)
+	case Name:
+		return sameName(a.name, b.name)
+	}
+	return a.negative == b.negative && 2*shared(a.key, b.key) >= min(len(a.key), len(b.key))
 }
 
 func sharedStems(a, b []string) []string {

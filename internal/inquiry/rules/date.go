@@ -32,6 +32,7 @@ func (l *language) dates(list []token) []dateAt {
 			continue
 		}
 		d.role, d.about = l.dateRole(list, d.from)
+		d.about = d.about && d.date.minute < 0
 		found = append(found, d)
 		i = d.to - 1
 	}

@@ -87,14 +87,11 @@ func (l *language) uncertain(q question, aspect string, s sentence) []token {
 	if aspect != HowMuch {
 		return nil
 	}
-	var rough []token
-	for _, found := range l.quantities(s.list) {
-		if !found.about {
-			return nil
-		}
-		rough = s.list[max(0, found.from-1):found.to]
+	all := l.quantities(s.list)
+	if len(all) == 0 || !all[0].about || slices.ContainsFunc(all[1:], func(o quantity) bool { return !o.about && sameMeasure(o, all[0]) && agree(o, all[0]) }) {
+		return nil
 	}
-	return rough
+	return s.list[max(0, all[0].from-1):all[0].to]
 }
 
 // severity is how much a gap weighs: what the hypothesis asks for itself weighs most.
@@ -122,12 +119,30 @@ func (c *Case) look(x exchange, k int, inquired []*openGap) {
 	}
 	for _, aspect := range x.question.asked {
 		v := c.l.judge(x.question, aspect, x.answer)
-		if v.category == "" || slices.ContainsFunc(inquired, func(g *openGap) bool { return g.Aspect == aspect }) {
+		if v.category == "" || v.why == "hedge" && c.knownExactly(x, aspect, v) || slices.ContainsFunc(inquired, func(g *openGap) bool { return g.Aspect == aspect }) {
 			continue
 		}
 		c.note(c.gap(x, k, aspect, v))
 	}
 	c.unclear(x, k)
+}
+
+// knownExactly says whether a number that is only about right was given exactly before.
+func (c *Case) knownExactly(x exchange, aspect string, v verdict) bool {
+	s := &x.answer.sentences[v.at]
+	if aspect != HowMuch || c.l.hedge(s.list) != nil {
+		return false
+	}
+	for _, q := range c.l.quantities(s.list) {
+		for _, stem := range union(s.stems, x.question.stems) {
+			for _, o := range c.index[Number+" "+stem] {
+				if q.about && !o.quantity.about && o.quantity.unit == q.unit && agree(o.quantity, q) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 func (c *Case) gap(x exchange, k int, aspect string, v verdict) openGap {
