@@ -197,9 +197,9 @@ func (c *Case) modified(a, b *statement) bool {
 func (c *Case) before(s *statement, stem string) string {
 	for i := 1; i < len(s.clause); i++ {
 		t, p := s.clause[i], s.clause[i-1]
-		if t.word && p.word && c.l.stem(t.norm) == stem && !p.isFigure() && !c.l.isFunction(p.norm) && !c.l.isVerbLike(p) && !c.l.isUnit(p.norm) &&
+		if t.word && p.word && c.l.stemOf(t) == stem && !p.isFigure() && !c.l.isFunction(p.norm) && !c.l.isVerbLike(p) && !c.l.isUnit(p.norm) &&
 			!slices.ContainsFunc(s.names, func(n string) bool { return slices.Contains(strings.Fields(n), p.norm) }) {
-			return c.l.stem(p.norm)
+			return c.l.stemOf(p)
 		}
 	}
 	return ""

@@ -261,7 +261,7 @@ func (l *language) anchors(list []token) anchors {
 	}
 	for _, t := range list {
 		if t.word && (l.is("weekday", t.norm) || l.is("season", t.norm)) {
-			a.others = append(a.others, l.stem(t.norm))
+			a.others = append(a.others, l.stemOf(t))
 		}
 	}
 	return a

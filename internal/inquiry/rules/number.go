@@ -255,7 +255,7 @@ func (l *language) unitAfter(list []token, q *quantity) bool {
 func (l *language) countedAfter(list []token, i int) []string {
 	var stems []string
 	for ; i < len(list) && list[i].word && len(stems) < 3 && !list[i].isFigure() && !l.isFunction(list[i].norm); i++ {
-		stems = append(stems, l.stem(list[i].norm))
+		stems = append(stems, l.stemOf(list[i]))
 		if l.code == "de" && list[i].upper {
 			break
 		}
@@ -271,7 +271,7 @@ func (l *language) rateAfter(list []token, q *quantity) {
 	next := at(list, q.to+1)
 	article := at(list, q.to).norm == "a" || at(list, q.to).norm == "an" || at(list, q.to).norm == "am"
 	if u, ok := l.units[next.norm]; next.word && (ok && u.dimension == "time" || !article && !l.isFunction(next.norm)) {
-		q.rate = l.stem(next.norm)
+		q.rate = l.stemOf(next)
 		if ok {
 			q.rate = strconv.FormatFloat(u.factor, 'g', 3, 64)
 		}

@@ -120,7 +120,7 @@ func (l *language) identifiers(list []token) []string {
 		letter := len(t.norm) == 1 && t.upper && (t.norm != "i" && t.norm != "a" || l.is("identified", before.norm))
 		number := t.isFigure() && l.is("identified", before.norm) && !l.isUnit(at(list, i+1).norm)
 		if letter || number {
-			found = append(found, l.stem(before.norm)+" "+t.norm)
+			found = append(found, l.stemOf(before)+" "+t.norm)
 		}
 	}
 	return found
