@@ -223,7 +223,8 @@ func (l *language) yearAt(list []token, d *dateAt) bool {
 	if !bound && list[i].norm < "1400" && l.code != "de" {
 		return false
 	}
-	if !bound && after.word && !l.isFunction(after.norm) && (l.code != "de" || after.upper) && i > 0 {
+	named := l.isFirstName(after.norm) || after.upper && at(list, i+2).upper
+	if !bound && !named && after.word && !l.isFunction(after.norm) && (l.code != "de" || after.upper) && i > 0 {
 		return false
 	}
 	d.date.year, _ = strconv.Atoi(list[i].norm)

@@ -89,6 +89,9 @@ func (l *language) givesAmount(q question, s sentence) bool {
 	if l.has("asks duration", q.list) && len(l.dates(s.list)) > 0 {
 		return true
 	}
+	if l.has("asks often", q.list) && l.has("relative time", s.list) {
+		return true
+	}
 	for i := range s.list {
 		if l.classes["amount"].at(s.list, i) > 0 && (i == 0 || len(s.list) <= 4 || !l.is("article", s.list[i].norm)) {
 			return true

@@ -177,7 +177,9 @@ func (l *language) numberWord(word string) (float64, bool) {
 // isIdentifier says whether a number only names a thing: “room 12”.
 func (l *language) isIdentifier(list []token, i int) bool {
 	before := at(list, i-1)
-	return before.word && l.is("identified", before.norm) && !l.isUnit(at(list, i+1).norm) || at(list, i-1).norm == "-" && at(list, i-2).word
+	after := at(list, i+1)
+	counts := after.word && !after.isFigure() && !l.isFunction(after.norm) && !l.isVerbLike(after) && (l.code != "de" || after.upper)
+	return before.word && l.is("identified", before.norm) && !l.isUnit(after.norm) && !counts || at(list, i-1).norm == "-" && at(list, i-2).word
 }
 
 // isOrdinal says whether a number counts a place and no quantity.
