@@ -130,7 +130,7 @@ func (l *language) identifiers(list []token) []string {
 			continue
 		}
 		letter := len(t.norm) == 1 && t.upper && (t.norm != "i" && t.norm != "a" || l.is("identified", before.norm))
-		number := t.isFigure() && l.is("identified", before.norm) && !l.isUnit(at(list, i+1).norm)
+		number := t.isFigure() && l.isIdentifier(list, i)
 		if letter || number {
 			found = append(found, l.stemOf(before)+" "+t.norm)
 		}
