@@ -31,7 +31,6 @@ type answer struct {
 	text      string
 	notFound  bool
 	sentences []sentence
-	list      []token
 }
 
 // openGap is a gap that is open, with the question that opened it.
@@ -64,9 +63,10 @@ func New(hypothesis, language string) *Case {
 func (c *Case) Add(e Exchange) {
 	k := len(c.exchanges)
 	x := exchange{question: c.l.question(e.Question), answer: answer{text: e.Answer, notFound: e.NotFound}}
-	x.answer.list = tokens(e.Answer)
 	x.answer.sentences = c.l.sentences(e.Answer)
-	c.work += len(x.answer.list)
+	for _, s := range x.answer.sentences {
+		c.work += len(s.list)
+	}
 	c.exchanges = append(c.exchanges, x)
 	inquired := c.settle(x, k)
 	c.fill(x, inquired)

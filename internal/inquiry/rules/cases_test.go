@@ -95,7 +95,7 @@ func (s score) String() string {
 }
 
 func TestInterviewsGiveTheGapsAndClashesOfTheirLabels(t *testing.T) {
-	for _, file := range []string{"en.txt", "de.txt", "en2.txt", "de2.txt"} {
+	for _, file := range []string{"en.txt", "de.txt", "en2.txt", "de2.txt", "en3.txt", "de3.txt"} {
 		gapsOf, clashesOf := score{}, score{}
 		for _, i := range interviews(t, file) {
 			gaps, clashes, suspicions := i.found()

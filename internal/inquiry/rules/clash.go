@@ -124,6 +124,9 @@ func (c *Case) bound(a, b *statement, n int) bool {
 	if a.kind == Date {
 		return true
 	}
+	if a.kind == Number && when.unbound(b.when) && !c.oneYear(a, b) && c.tensesDiffer(a, b) {
+		return false
+	}
 	return !when.apart(b.when)
 }
 
@@ -197,9 +200,9 @@ func (c *Case) modified(a, b *statement) bool {
 func (c *Case) before(s *statement, stem string) string {
 	for i := 1; i < len(s.clause); i++ {
 		t, p := s.clause[i], s.clause[i-1]
-		if t.word && p.word && c.l.stem(t.norm) == stem && !p.isFigure() && !c.l.isFunction(p.norm) && !c.l.isVerbLike(p) && !c.l.isUnit(p.norm) &&
+		if t.word && p.word && c.l.stemOf(t) == stem && !p.isFigure() && !c.l.isFunction(p.norm) && !c.l.isVerbLike(p) && !c.l.isUnit(p.norm) &&
 			!slices.ContainsFunc(s.names, func(n string) bool { return slices.Contains(strings.Fields(n), p.norm) }) {
-			return c.l.stem(p.norm)
+			return c.l.stemOf(p)
 		}
 	}
 	return ""
@@ -224,7 +227,7 @@ func (c *Case) isPartOf(a, b *statement, all []statement) bool {
 
 // once says whether two dates are of something that happened once.
 func (c *Case) once(a, b *statement) bool {
-	if c.l.has("not ordinary", a.sentence.list) || c.l.has("not ordinary", b.sentence.list) {
+	if c.l.has("not ordinary", c.part(a.clause, a.words)) || c.l.has("not ordinary", c.part(b.clause, b.words)) {
 		return false
 	}
 	if a.question.asks(When) && b.question.asks(When) {
@@ -338,8 +341,15 @@ func (c *Case) firm(a, b *statement) bool {
 	return true
 }
 
-// oneYear says whether the whole interview speaks of one year alone, so that what names none is of it.
+// oneYear says whether the year that one of two statements names is that of the whole interview.
 func (c *Case) oneYear(a, b *statement) bool {
-	years := union(union(a.when.years, b.when.years), c.claim.when.years)
-	return len(years) == 1 && len(union(a.when.months, b.when.months)) == 0
+	years := union(a.when.years, b.when.years)
+	return len(years) == 1 && slices.Contains(c.claim.when.years, years[0]) && len(union(a.when.months, b.when.months)) == 0
+}
+
+// tensesDiffer says whether one statement is of the present and the other of the past.
+func (c *Case) tensesDiffer(a, b *statement) bool {
+	past := func(s *statement) bool { return c.l.has("was", s.sentence.list) }
+	present := func(s *statement) bool { return c.l.has("is", s.sentence.list) && !past(s) }
+	return present(a) && past(b) || past(a) && present(b)
 }

@@ -223,7 +223,8 @@ func (l *language) yearAt(list []token, d *dateAt) bool {
 	if !bound && list[i].norm < "1400" && l.code != "de" {
 		return false
 	}
-	if !bound && after.word && !l.isFunction(after.norm) && (l.code != "de" || after.upper) && i > 0 {
+	named := l.isFirstName(after.norm) || after.upper && at(list, i+2).upper
+	if !bound && !named && after.word && !l.isFunction(after.norm) && (l.code != "de" || after.upper) && i > 0 {
 		return false
 	}
 	d.date.year, _ = strconv.Atoi(list[i].norm)
@@ -261,7 +262,7 @@ func (l *language) anchors(list []token) anchors {
 	}
 	for _, t := range list {
 		if t.word && (l.is("weekday", t.norm) || l.is("season", t.norm)) {
-			a.others = append(a.others, l.stem(t.norm))
+			a.others = append(a.others, l.stemOf(t))
 		}
 	}
 	return a

@@ -42,7 +42,7 @@ func (l *language) fresh(q question, s sentence, without string) int {
 		if !t.word || t.isFigure() || l.isFunction(t.norm) || l.numbers[t.norm] != 0 || l.months[t.norm] > 0 && t.upper {
 			continue
 		}
-		if !slices.Contains(q.stems, l.stem(t.norm)) && !l.is("hedge", t.norm) {
+		if !slices.Contains(q.stems, l.stemOf(t)) && !l.is("hedge", t.norm) {
 			n++
 		}
 	}
@@ -89,6 +89,9 @@ func (l *language) givesAmount(q question, s sentence) bool {
 	if l.has("asks duration", q.list) && len(l.dates(s.list)) > 0 {
 		return true
 	}
+	if l.has("asks often", q.list) && l.has("relative time", s.list) {
+		return true
+	}
 	for i := range s.list {
 		if l.classes["amount"].at(s.list, i) > 0 && (i == 0 || len(s.list) <= 4 || !l.is("article", s.list[i].norm)) {
 			return true
@@ -118,7 +121,7 @@ func (l *language) givesPerson(q question, s sentence) bool {
 		switch {
 		case l.is("first person", t.norm) && (i < 3 || l.is("by", at(s.list, i-1).norm)):
 			return true
-		case slices.Contains(q.stems, l.stem(t.norm)) || l.isFunction(t.norm):
+		case slices.Contains(q.stems, l.stemOf(t)) || l.isFunction(t.norm):
 		case l.is("organisation", t.norm) || l.is("role", t.norm), l.isAgent(t), t.upper && i > 0 && l.code == "en" && !l.isNumberLike(t) && !l.is("weekday", t.norm):
 			return true
 		case (l.is("by", at(s.list, i-1).norm) || l.is("by", at(s.list, i-2).norm) && at(s.list, i-1).word) && !l.isNumberLike(t):
@@ -159,7 +162,7 @@ func (l *language) givesPlace(q question, s sentence) bool {
 			if l.isNumberLike(t) || l.isUnit(t.norm) || l.is("weekday", t.norm) || l.is("season", t.norm) || l.is("day part", t.norm) {
 				break
 			}
-			if l.isFunction(t.norm) || slices.Contains(q.stems, l.stem(t.norm)) {
+			if l.isFunction(t.norm) || slices.Contains(q.stems, l.stemOf(t)) {
 				continue
 			}
 			if l.code == "de" && !t.upper {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// words gives an answer of so many words, with numbers, dates and names in it; no two answers are the same.
-func words(n, seed int) string {
+// prose gives an answer of so many words, with numbers, dates and names in it; no two answers are the same.
+func prose(n, seed int) string {
 	nouns := strings.Fields("bridge cable inspector council repair anchor tower report budget contractor engineer road valve pump tunnel signal storm harbour ferry crane")
 	verbs := strings.Fields("closed opened repaired inspected replaced painted measured ordered paid signed")
 	var b strings.Builder
@@ -24,7 +24,7 @@ func TestTheWorkForAFurtherExchangeHardlyGrows(t *testing.T) {
 	var work []int
 	before := 0
 	for i := range 20 {
-		c.Add(Exchange{Question: fmt.Sprintf("What happened to the bridge in the %dth year?", i), Answer: words(2000, i)})
+		c.Add(Exchange{Question: fmt.Sprintf("What happened to the bridge in the %dth year?", i), Answer: prose(2000, i)})
 		work = append(work, c.work-before)
 		before = c.work
 	}
@@ -36,7 +36,7 @@ func TestTheWorkForAFurtherExchangeHardlyGrows(t *testing.T) {
 	if last > 2*first {
 		t.Errorf("the last exchanges cost more than twice as much as the first: %v", work)
 	}
-	if len(words(2000, 1)) < 10000 {
+	if len(prose(2000, 1)) < 10000 {
 		t.Error("the answers are short")
 	}
 }

@@ -192,6 +192,24 @@ func (l *language) stem(word string) string {
 	return l.cut(word)
 }
 
+// tokens takes a text apart, with the stems of its words.
+func (l *language) tokens(text string) []token {
+	list := tokens(text)
+	for i, t := range list {
+		if t.word {
+			list[i].stem = l.stem(t.norm)
+		}
+	}
+	return list
+}
+
+func (l *language) stemOf(t token) string {
+	if t.stem != "" {
+		return t.stem
+	}
+	return l.stem(t.norm)
+}
+
 func (l *language) cut(word string) string {
 	word = strings.TrimSuffix(word, "'s")
 	if len(l.endings) == 0 {
@@ -222,7 +240,7 @@ func (l *language) content(list []token) []string {
 		if !t.word || t.isFigure() || l.isFunction(t.norm) || l.numbers[t.norm] != 0 || i > 0 && l.isUnit(t.norm) && (list[i-1].isFigure() || l.numbers[list[i-1].norm] != 0) {
 			continue
 		}
-		if s := l.stem(t.norm); !slices.Contains(stems, s) {
+		if s := l.stemOf(t); !slices.Contains(stems, s) {
 			stems = append(stems, s)
 		}
 	}

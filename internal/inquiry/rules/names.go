@@ -43,7 +43,7 @@ func (l *language) nameAt(list []token, i int) (length, titles int) {
 	end := at
 	for end < len(list) {
 		t := list[end]
-		if t.word && t.upper && l.mayName(t) {
+		if t.word && t.upper && l.mayName(t) && (end == at || !l.is("role", t.norm)) {
 			end++
 			continue
 		}

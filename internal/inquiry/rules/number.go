@@ -177,7 +177,9 @@ func (l *language) numberWord(word string) (float64, bool) {
 // isIdentifier says whether a number only names a thing: “room 12”.
 func (l *language) isIdentifier(list []token, i int) bool {
 	before := at(list, i-1)
-	return before.word && l.is("identified", before.norm) && !l.isUnit(at(list, i+1).norm) || at(list, i-1).norm == "-" && at(list, i-2).word
+	after := at(list, i+1)
+	counts := after.word && !after.isFigure() && !l.isFunction(after.norm) && !l.isVerbLike(after) && (l.code != "de" || after.upper)
+	return before.word && l.is("identified", before.norm) && !l.isUnit(after.norm) && !counts || at(list, i-1).norm == "-" && at(list, i-2).word
 }
 
 // isOrdinal says whether a number counts a place and no quantity.
@@ -255,7 +257,7 @@ func (l *language) unitAfter(list []token, q *quantity) bool {
 func (l *language) countedAfter(list []token, i int) []string {
 	var stems []string
 	for ; i < len(list) && list[i].word && len(stems) < 3 && !list[i].isFigure() && !l.isFunction(list[i].norm); i++ {
-		stems = append(stems, l.stem(list[i].norm))
+		stems = append(stems, l.stemOf(list[i]))
 		if l.code == "de" && list[i].upper {
 			break
 		}
@@ -271,7 +273,7 @@ func (l *language) rateAfter(list []token, q *quantity) {
 	next := at(list, q.to+1)
 	article := at(list, q.to).norm == "a" || at(list, q.to).norm == "an" || at(list, q.to).norm == "am"
 	if u, ok := l.units[next.norm]; next.word && (ok && u.dimension == "time" || !article && !l.isFunction(next.norm)) {
-		q.rate = l.stem(next.norm)
+		q.rate = l.stemOf(next)
 		if ok {
 			q.rate = strconv.FormatFloat(u.factor, 'g', 3, 64)
 		}

@@ -25,9 +25,9 @@ var aspects = [...]string{HowMuch, When, Where, Who, Why, How, What}
 
 // question reads one.
 func (l *language) question(text string) question {
-	list := withoutQuotes(tokens(text))
+	all := l.tokens(text)
+	list := withoutQuotes(all)
 	q := question{text: text, list: list, when: l.anchors(list), marks: l.told(list), once: l.has("once", list)}
-	all := tokens(text)
 	q.stems = l.content(all)
 	q.names = l.names(all)
 	q.negated = l.negations(list)%2 == 1
@@ -100,7 +100,7 @@ func (l *language) countedBy(rest []token) []string {
 		if !t.word || len(stems) == 2 || i > 3 || l.isFunction(t.norm) {
 			break
 		}
-		stems = append(stems, l.stem(t.norm))
+		stems = append(stems, l.stemOf(t))
 	}
 	return stems
 }

@@ -26,7 +26,7 @@ const longest = 80
 
 // sentences takes an answer apart.
 func (l *language) sentences(text string) []sentence {
-	list := tokens(text)
+	list := l.tokens(text)
 	var out []sentence
 	start := 0
 	add := func(end int) {

@@ -112,7 +112,7 @@ func (c *Case) repeats(g *openGap, side int, x exchange) bool {
 	if strings.Contains(strings.ToLower(oneLine(x.answer.text)), strings.ToLower(said)) {
 		return true
 	}
-	list := tokens(said)
+	list := c.l.tokens(said)
 	want := c.l.quantities(list)
 	dates := c.l.dates(list)
 	for _, s := range x.answer.sentences {

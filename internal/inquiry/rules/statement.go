@@ -68,7 +68,7 @@ const fewest = 2
 func (c *Case) statement(kind string, s *sentence, words []token, x *exchange, aspect string) statement {
 	clause := within(s, words)
 	st := statement{kind: kind, sentence: s, words: words, clause: clause, key: c.l.content(clause), names: s.names, marks: s.marks, when: s.when, hedged: s.hedged}
-	if len(st.key) < fewest || c.l.classes["pronoun start"].at(clause, 0) > 0 {
+	if len(st.key) < fewest || c.l.startsWithPronoun(clause) {
 		st.key = union(st.key, s.stems)
 	}
 	if c.refersBack(clause) {
@@ -86,7 +86,19 @@ func (c *Case) statement(kind string, s *sentence, words []token, x *exchange, a
 
 // refersBack says whether a clause begins with a word that stands for what the whole interview is about: “it”, “the company”.
 func (c *Case) refersBack(clause []token) bool {
-	return c.l.classes["pronoun start"].at(clause, 0) > 0 || c.l.is("article", at(clause, 0).norm) && c.l.is("organisation", at(clause, 1).norm)
+	return c.l.startsWithPronoun(clause) || c.l.is("article", at(clause, 0).norm) && c.l.is("organisation", at(clause, 1).norm)
+}
+
+// startsWithPronoun says whether a clause begins with a word that stands for something; “this bridge” does not.
+func (l *language) startsWithPronoun(clause []token) bool {
+	if l.classes["pronoun start"].at(clause, 0) == 0 {
+		return false
+	}
+	next := at(clause, 1)
+	if !l.is("article", clause[0].norm) {
+		return true
+	}
+	return next.word && (l.isFunction(next.norm) || l.is("state verbs", next.norm) || l.code == "de" && !next.upper)
 }
 
 func (a anchors) or(b anchors) anchors {
@@ -118,9 +130,9 @@ func (l *language) identifiers(list []token) []string {
 			continue
 		}
 		letter := len(t.norm) == 1 && t.upper && (t.norm != "i" && t.norm != "a" || l.is("identified", before.norm))
-		number := t.isFigure() && l.is("identified", before.norm) && !l.isUnit(at(list, i+1).norm)
+		number := t.isFigure() && l.isIdentifier(list, i)
 		if letter || number {
-			found = append(found, l.stem(before.norm)+" "+t.norm)
+			found = append(found, l.stemOf(before)+" "+t.norm)
 		}
 	}
 	return found

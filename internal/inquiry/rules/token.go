@@ -13,7 +13,8 @@ type token struct {
 	from, to int    // bytes
 	norm     string // in lower case and without accents; a sign as it is, "\n" for the end of a line
 	word     bool
-	upper    bool // it begins with a capital letter
+	upper    bool   // it begins with a capital letter
+	stem     string // "" until a language has read it
 }
 
 // tokens takes a text apart. White space is left out, but for the ends of lines.
@@ -25,16 +26,16 @@ func tokens(text string) []token {
 		case inWord(r):
 			end := wordEnd(text, i)
 			if norm := fold(text[i:end]); norm != "" {
-				list = append(list, token{i, end, norm, true, unicode.IsUpper(r)})
+				list = append(list, token{from: i, to: end, norm: norm, word: true, upper: unicode.IsUpper(r)})
 			}
 			i = end
 		case r == '\n':
-			list = append(list, token{i, i + 1, "\n", false, false})
+			list = append(list, token{from: i, to: i + 1, norm: "\n"})
 			i++
 		case unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError && size == 1 || unicode.Is(unicode.Cf, r):
 			i += size
 		default:
-			list = append(list, token{i, i + size, text[i : i+size], false, false})
+			list = append(list, token{from: i, to: i + size, norm: text[i : i+size]})
 			i += size
 		}
 	}
