@@ -1,5 +1,36 @@
 package record
 
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// around is how many characters of an answer are shown on each side of the words that clash. The whole stands with its pair.
+const around = 400
+
+// excerpt is the part of a text around some words; its beginning if they do not stand in it.
+func excerpt(text, words string) string {
+	at := strings.Index(text, words)
+	if at < 0 {
+		at, words = 0, ""
+	}
+	from, to := at, at+len(words)
+	for range around {
+		_, size := utf8.DecodeLastRuneInString(text[:from])
+		from -= size
+		_, size = utf8.DecodeRuneInString(text[to:])
+		to += size
+	}
+	part := text[from:to]
+	if from > 0 {
+		part = "… " + part
+	}
+	if to < len(text) {
+		part += " …"
+	}
+	return part
+}
+
 // Entry is a gap over the whole of an interrogation.
 type Entry struct {
 	Gap    Gap   // as it was last seen

@@ -10,7 +10,7 @@ import (
 
 // Markdown tells a session in Markdown, in its language: what came of it first, then each finding with links to its pairs, then the pairs. Texts of others
 // are escaped, but for the summary, which is Markdown itself; it stands in a quotation, without HTML and images. Rules that the session breaks are not
-// asked; a contradiction that points at no pair is left without its answers.
+// asked; a contradiction that points at no pair is left without its answers, and those beyond the bound are left out.
 func Markdown(s Session) []byte {
 	m := telling{s: &s, w: wordsOf(s.Language)}
 	m.head()
@@ -173,7 +173,7 @@ func (m *telling) audit() {
 	if len(a.Contradictions) == 0 {
 		m.line("%s", w.noContradictions)
 	}
-	for i, c := range a.Contradictions {
+	for i, c := range a.Contradictions[:min(len(a.Contradictions), mostContradictions)] {
 		m.contradiction(i+1, c)
 	}
 }
@@ -189,7 +189,7 @@ func (m *telling) contradiction(n int, c Contradiction) {
 		if at < 0 || at >= len(m.s.Pairs) {
 			continue
 		}
-		answer := m.s.Pairs[at].Answer
+		answer := excerpt(m.s.Pairs[at].Answer, c.Words[side])
 		before, after, found := strings.Cut(answer, c.Words[side])
 		told := escaped(answer)
 		if c.Words[side] != "" && found {

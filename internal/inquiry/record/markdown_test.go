@@ -145,3 +145,41 @@ func TestTheLedgerFollowsEachGap(t *testing.T) {
 		t.Errorf("%v", all)
 	}
 }
+
+func TestAContradictionShowsWhatStandsAroundItsWords(t *testing.T) {
+	long := strings.Repeat("é", 1000)
+	for name, c := range map[string]struct{ text, words, want string }{
+		"short":           {"Adults need 16 mg.", "16 mg", "Adults need 16 mg."},
+		"in the middle":   {long + "16 mg" + long, "16 mg", "… " + long[:800] + "16 mg" + long[:800] + " …"},
+		"at the end":      {long + "16 mg", "16 mg", "… " + long[:800] + "16 mg"},
+		"not in it":       {long, "16 mg", long[:800] + " …"},
+		"no words":        {long, "", long[:800] + " …"},
+		"of broken UTF-8": {"\xff16 mg\xff", "16 mg", "\xff16 mg\xff"},
+		"empty":           {"", "16 mg", ""},
+	} {
+		if got := excerpt(c.text, c.words); got != c.want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	s := completed()
+	s.Pairs[0].Answer = long + s.Pairs[0].Answer + long
+	page := string(must(Evidence(s))(t))
+	if side := regexp.MustCompile(`(?s)<div class="side">.*?</div>`).FindString(page); !strings.Contains(side, "<mark>16 mg</mark>") || len(side) > 3000 {
+		t.Errorf("the side has %d bytes: %s", len(side), side)
+	}
+	if !strings.Contains(body(t, []byte(page)), s.Pairs[0].Answer) {
+		t.Error("the whole answer is shown nowhere")
+	}
+}
+
+func TestASessionOfManyLargeFindingsIsToldInBounds(t *testing.T) {
+	s := completed()
+	s.Pairs[0].Answer, s.Pairs[1].Answer = strings.Repeat("a", 1<<20), strings.Repeat("a", 1<<20)
+	s.AuditResult.Contradictions = slices.Repeat(s.AuditResult.Contradictions, 50_000)
+	if told := Markdown(s); len(told) > 8<<20 {
+		t.Errorf("it is told in %d bytes", len(told))
+	}
+	if broken := s.Validate(); len(broken) == 0 || len(broken) > 1000 {
+		t.Errorf("%d violations are named", len(broken))
+	}
+}

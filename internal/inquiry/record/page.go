@@ -195,7 +195,7 @@ func (p *page) contradictions() markup {
 		var sides []markup
 		for side, n := range c.Pairs {
 			pair := p.s.Pairs[n]
-			sides = append(sides, el(`div class="side"`, el("p", p.to(n+1)), said("p", pair.Question, ""), said("blockquote", pair.Answer, c.Words[side])), "\n")
+			sides = append(sides, el(`div class="side"`, el("p", p.to(n+1)), said("p", excerpt(pair.Question, ""), ""), said("blockquote", excerpt(pair.Answer, c.Words[side]), c.Words[side])), "\n")
 		}
 		clash := join(w.noClash)
 		if c.Words != ([2]string{}) {

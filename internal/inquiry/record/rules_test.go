@@ -160,7 +160,7 @@ func breaches() map[string]breach {
 			s.Pairs[0].GapAnalysis.Gaps = slices.Repeat([]Gap{{Category: Ambiguity, Description: "x", Severity: Low}}, 1001)
 		}, nil},
 		"too many contradictions": {RuleMany, "auditResult.contradictions", true, func(s *Session) {
-			s.AuditResult.Contradictions = slices.Repeat(s.AuditResult.Contradictions, 1001)
+			s.AuditResult.Contradictions = slices.Repeat(s.AuditResult.Contradictions, 201)
 			s.rescore()
 		}, nil},
 		"too many remaining gaps": {RuleMany, "auditResult.remainingGaps", true, func(s *Session) { s.AuditResult.RemainingGaps = slices.Repeat(s.AuditResult.RemainingGaps, 1001) }, nil},

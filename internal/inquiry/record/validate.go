@@ -13,9 +13,10 @@ const (
 	enough                = 80 // the completeness from which a detective may be satisfied
 
 	// What a list has at most, so that a file from anywhere costs no more than it is worth.
-	mostFindings  = 1000 // gaps of a pair, contradictions, events
-	mostPointers  = 100  // citations of a pair, and what its question points at
-	mostDocuments = 10_000
+	mostFindings       = 1000 // gaps of a pair, events
+	mostContradictions = 200  // twenty pairs have 190 pairs of pairs
+	mostPointers       = 100  // citations of a pair, and what its question points at
+	mostDocuments      = 10_000
 )
 
 // Validate names every rule that the session breaks; none is nil.
@@ -251,7 +252,8 @@ func (v *validation) audit(path string, a *Audit) {
 		v.hold(a.Sum.equal(want), path+".sum", RuleSum, "it is %s, and the formula gives %s", a.Sum, want)
 		v.hold(a.ConsistencyScore == want.Score, path+".consistencyScore", RuleSum, "it is %d, and the formula gives %d", a.ConsistencyScore, want.Score)
 	}
-	for i, c := range a.Contradictions {
+	v.few(path+".contradictions", len(a.Contradictions), mostContradictions)
+	for i, c := range a.Contradictions[:min(len(a.Contradictions), mostContradictions)] {
 		v.contradiction(fmt.Sprintf("%s.contradictions[%d]", path, i), c)
 	}
 	for i, g := range a.RemainingGaps {
@@ -261,7 +263,6 @@ func (v *validation) audit(path string, a *Audit) {
 			choice(v, in+".severity", RuleRemaining, g.Severity, Low, Medium, High)
 		}
 	}
-	v.few(path+".contradictions", len(a.Contradictions), mostFindings)
 	if open := Remaining(v.s.Pairs); v.few(path+".remainingGaps", len(a.RemainingGaps), mostFindings) && len(open) <= mostFindings {
 		v.remaining(path+".remainingGaps", a.RemainingGaps, open)
 	}
