@@ -16,6 +16,7 @@ func (f *font) readLetters(dictionary pdf.Value) {
 	if table.Kind() != pdf.Stream {
 		return
 	}
+	checked(table)
 	pdf.Interpret(table, func(stack *pdf.Stack, operator string) {
 		args := make([]pdf.Value, stack.Len())
 		for i := len(args) - 1; i >= 0; i-- {

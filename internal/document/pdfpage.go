@@ -54,6 +54,9 @@ func (s *sheet) try(do func()) (err error) {
 		if s.printer.ctx.Err() != nil {
 			panic(s.printer.ctx.Err())
 		}
+		if refusal, ok := r.(*Error); ok {
+			panic(refusal)
+		}
 		err = fmt.Errorf("%.100s", fmt.Sprint(r))
 		if failed, ok := r.(runtime.Error); ok {
 			err = errors.New(failed.Error())
@@ -123,6 +126,7 @@ func (s *sheet) draw(content, resources pdf.Value, depth int) {
 	if content.Kind() != pdf.Stream && content.Kind() != pdf.Array {
 		return
 	}
+	checked(content)
 	pdf.Interpret(content, func(stack *pdf.Stack, operator string) {
 		if err := s.printer.ctx.Err(); err != nil {
 			panic(err)

@@ -11,19 +11,21 @@ import (
 const (
 	mostSentences  = 3
 	mostCandidates = 40   // chunks that are looked at
-	enough         = 0.62 // of the weight of a question that an answer must cover
+	enough         = 0.68 // of the weight of a question that an answer must cover
 	enoughMeant    = 0.42 // of it, where the passage is also the one that means most of the same
 	nearBest       = 0.9  // of the best score, for a further sentence
 )
 
 // How much a word counts beside the sentence that answers.
 const (
-	besideIt   = 0.7 // in the sentence before it
-	aboveIt    = 0.7 // in the heading that it stands under
-	inTitle    = 0.5 // in the name of its document, or its first line
-	aroundIt   = 0.4 // elsewhere in the chunk
-	leastOwn   = 0.3 // of the weight that the sentence itself must cover
-	pointingTo = 0.95
+	besideIt   = 0.7  // in the sentence before it
+	aboveIt    = 0.7  // in the heading that it stands under
+	inTitle    = 0.5  // in the name of its document, or its first line
+	aroundIt   = 0.25 // elsewhere in the chunk
+	leastOwn   = 0.3  // of the weight that the sentence itself must cover
+	leastSaid  = 0.7  // of the weight of what is no name: names say what it is about, and not what is asked
+	mayMiss    = 4    // one of so many words of meaning may be missing
+	pointingTo = 0.95 // in the sentence before it, of which it goes on to speak
 )
 
 // found is a sentence that answers.
@@ -96,12 +98,8 @@ func fuse(a, b []int) []int {
 func (c *corpus) choose(q asked, order []int, best int) []found {
 	var all []found
 	for place, at := range order {
-		bar := enough
-		if at == best {
-			bar = enoughMeant
-		}
 		for i := range c.chunks[at].sentences {
-			f, ok := c.score(q, at, i, bar)
+			f, ok := c.score(q, at, i, at == best)
 			if !ok {
 				continue
 			}
@@ -124,8 +122,8 @@ func (c *corpus) choose(q asked, order []int, best int) []found {
 	return kept
 }
 
-// score says how much of a question a sentence covers, and whether it answers.
-func (c *corpus) score(q asked, at, i int, bar float64) (found, bool) {
+// score says how much of a question a sentence covers, and whether it answers. Meant says that its chunk means most of the same.
+func (c *corpus) score(q asked, at, i int, meant bool) (found, bool) {
 	ch := &c.chunks[at]
 	s := &ch.sentences[i]
 	f := found{chunk: at, sentence: i}
@@ -134,7 +132,8 @@ func (c *corpus) score(q asked, at, i int, bar float64) (found, bool) {
 		return f, false
 	}
 	points := i > 0 && !ch.sentences[i-1].heading && !s.first && c.points(text, q.language)
-	sum, own := 0.0, 0.0
+	sum, own, said, unnamed := 0.0, 0.0, 0.0, 0.0
+	contents, missing := 0, 0
 	for _, t := range q.terms {
 		here := best(t, s.words)
 		value := here
@@ -151,18 +150,58 @@ func (c *corpus) score(q asked, at, i int, bar float64) (found, bool) {
 				value = max(value, aroundIt*best(t, ch.sentences[j].words))
 			}
 		}
-		if t.must && value < aroundIt*sameStem {
+		if t.must && !c.isNamed(t, ch, i, points) || t.counted && here == 0 {
 			return f, false
 		}
 		sum += t.weight * value
 		own += t.weight * here
+		if t.content {
+			contents++
+			if value <= aroundIt {
+				missing++
+			}
+		}
+		if !t.must {
+			said += t.weight * value
+			unnamed += t.weight
+		}
 	}
 	f.score = sum / q.total
 	f.back = points
-	if math.IsNaN(f.score) || f.score < bar || own < leastOwn*q.total && !points {
+	bar, least, may := enough, leastSaid, contents/mayMiss
+	if meant {
+		bar, least, may = enoughMeant, enoughMeant, contents/2
+	}
+	if math.IsNaN(f.score) || f.score < bar || own < leastOwn*q.total && !points || said < least*unnamed || missing > may {
 		return f, false
 	}
 	return f, c.fits(q, text)
+}
+
+// isNamed says whether a name or a number stands where it says what a sentence is about: in the sentence, in that which it goes on from, or
+// above it.
+func (c *corpus) isNamed(t term, ch *chunk, i int, points bool) bool {
+	const named = partly
+	if best(t, ch.sentences[i].under) >= named || best(t, ch.title) >= named && !t.single {
+		return true
+	}
+	for j := i; j >= 0 && (j == i || j == i-1 && points); j-- {
+		s := &ch.sentences[j]
+		if best(t, s.words) >= named && (!t.single || hasLetter(ch.Text[s.from:s.to], t.word)) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasLetter says whether a letter stands in a sentence as a name: pump A, but not “A pump”.
+func hasLetter(text, letter string) bool {
+	for i, p := range pieces(text) {
+		if i > 0 && p.text == strings.ToUpper(letter) {
+			return true
+		}
+	}
+	return false
 }
 
 // best is how well one of some words stands for a term.

@@ -14,9 +14,11 @@ func (c *corpus) fits(q asked, text string) bool {
 	case when:
 		return slices.ContainsFunc(list, func(p piece) bool { return p.isDate() || p.isYear() }) || hasNamedTime(list)
 	case quantity:
-		return hasQuantity(q, list)
+		return hasQuantity(q, list) && isNear(q, text, list) && slices.ContainsFunc(list, func(p piece) bool { return q.measure.measures(p.low) })
 	case who:
 		return hasPerson(q, list)
+	case name:
+		return hasName(q, text, list)
 	case where:
 		return hasPlace(q, list)
 	case why:
@@ -42,7 +44,7 @@ func hasQuantity(q asked, list []piece) bool {
 		case q.words[p.low] || p.isDate():
 		case p.isNumber():
 			near := i+1 < len(list) && isMonth(list[i+1].low) || i > 0 && isMonth(list[i-1].low) && len(p.text) <= 2
-			if !near && !p.isYear() || p.isYear() && i+1 < len(list) && isCounted(list[i+1]) {
+			if !near && (!p.isYear() || i+1 < len(list) && q.asksFor(list[i+1])) {
 				return true
 			}
 		case isNumberWord(p.low):
@@ -52,16 +54,69 @@ func hasQuantity(q asked, list []piece) bool {
 	return false
 }
 
-// isCounted says whether a word behind a figure may be what it counts, so that the figure is no year.
-func isCounted(p piece) bool {
-	return !p.isNumber() && !search.IsStop(p.low) && (strings.HasSuffix(p.low, "s") || p.isCapital() || len(p.text) <= 3)
+// isNear says whether a number stands by what is counted, or behind what is measured, in one clause.
+func isNear(q asked, text string, list []piece) bool {
+	if q.measure != extent && !slices.ContainsFunc(q.terms, func(t term) bool { return t.counted }) {
+		return true
+	}
+	const reach = 7
+	for i, p := range list {
+		if !p.isNumber() && !isNumberWord(p.low) || q.words[p.low] {
+			continue
+		}
+		for j := max(i-reach, 0); j < min(i+4, len(list)); j++ {
+			from, to := min(list[i].at, list[j].at), max(list[i].at, list[j].at)
+			if j == i || strings.ContainsAny(text[from:to], ",;:") && !strings.Contains(text[from:to], ": ") || q.measure == extent && j > i {
+				continue
+			}
+			for _, w := range search.Words(list[j].text) {
+				if slices.ContainsFunc(q.terms, func(t term) bool {
+					return (t.counted || q.measure == extent && t.content) && likeness(t.stem, stem(w, q.language), q.language) > 0
+				}) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// asksFor says whether a word behind a figure is one of the question, so that the figure counts it and is no year.
+func (q asked) asksFor(p piece) bool {
+	for _, w := range search.Words(p.text) {
+		for _, t := range q.terms {
+			if stem(w, q.language) == t.stem {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hasName says whether a name is in a sentence that the question does not have: words with capital letters that follow each other, or one
+// where only names have them, or something in quotation marks.
+func hasName(q asked, text string, list []piece) bool {
+	if _, quoted := unquote(text); len(quoted) > 0 {
+		return true
+	}
+	isPart := func(i int) bool {
+		p := list[i]
+		return p.isCapital() && !q.asksFor(p) && !isMonth(p.low) && !isWeekday(p.low) && !search.IsStop(strings.Join(search.Words(p.text), ""))
+	}
+	for i := range list {
+		follows := i+1 < len(list) && list[i+1].at == list[i].at+len(list[i].text)+1
+		if isPart(i) && (q.language != german && i > 0 || follows && isPart(i+1)) {
+			return true
+		}
+	}
+	return false
 }
 
 // hasPerson says whether somebody or something is named that the question does not name.
 func hasPerson(q asked, list []piece) bool {
 	for i, p := range list {
 		low := search.Words(p.text)
-		if len(low) == 0 || p.isNumber() || q.words[low[0]] || search.IsStop(low[0]) || isFunction(low[0], q.language) || isMonth(p.low) || isWeekday(p.low) || isUnitOfTime(p.low) {
+		if len(low) == 0 || p.isNumber() || q.words[low[0]] || q.asksFor(p) || isNumberWord(p.low) || search.IsStop(low[0]) || isFunction(low[0], q.language) || isMonth(p.low) || isWeekday(p.low) || isUnitOfTime(p.low) {
 			continue
 		}
 		if p.isCapital() && i > 0 || i == 0 && p.isCapital() && q.language != german {
@@ -90,16 +145,7 @@ func isActor(list []piece, i int, language string) bool {
 
 // isSubject says whether a word stands before the first word that the question has too: “The board approved the budget.”
 func isSubject(q asked, list []piece, at int) bool {
-	for _, p := range list[:at] {
-		for _, w := range search.Words(p.text) {
-			for _, t := range q.terms {
-				if stem(w, q.language) == t.stem {
-					return false
-				}
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(list[:at], q.asksFor)
 }
 
 // hasPlace says whether a preposition of place stands before something that is no time and that the question does not name.
@@ -112,15 +158,17 @@ func hasPlace(q asked, list []piece) bool {
 		if !slices.Contains(prepositions, p.low) {
 			continue
 		}
+		article := false
 		for _, next := range list[i+1 : min(i+5, len(list))] {
 			low := strings.Join(search.Words(next.text), "")
 			if next.isNumber() || isMonth(next.low) || isWeekday(next.low) || isUnitOfTime(next.low) || isNumberWord(next.low) {
 				break
 			}
-			if search.IsStop(low) || isFunction(low, q.language) || next.low == "the" {
+			if search.IsStop(low) || isFunction(low, q.language) {
+				article = article || low == "the" || low == "a" || low == "an" || low == "its" || low == "their"
 				continue
 			}
-			if !q.words[low] && (next.isCapital() || q.language != german) {
+			if !q.words[low] && (next.isCapital() || q.language != german && article) {
 				return true
 			}
 			break

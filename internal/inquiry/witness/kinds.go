@@ -17,6 +17,7 @@ const (
 	who
 	where
 	why
+	name
 )
 
 // opening is how a question of a kind begins, and words that belong to it: they say what is asked for and not what about.
@@ -32,11 +33,11 @@ func openings(language string) []opening {
 			{"um wie viel uhr", when}, {"in welchem jahr", when}, {"in welchem monat", when}, {"an welchem tag", when}, {"an welchem datum", when}, {"zu welchem zeitpunkt", when}, {"zu welcher zeit", when},
 			{"welches jahr", when}, {"welcher tag", when}, {"welches datum", when}, {"seit wann", when}, {"bis wann", when}, {"ab wann", when}, {"wann", when},
 			{"wie viele", quantity}, {"wie viel", quantity}, {"wieviel", quantity}, {"wieviele", quantity}, {"wie lange", quantity}, {"wie lang", quantity}, {"wie oft", quantity}, {"wie hoch", quantity}, {"wie hohe", quantity},
-			{"wie gross", quantity}, {"wie alt", quantity}, {"wie weit", quantity}, {"wie schwer", quantity}, {"wie schnell", quantity}, {"wie breit", quantity}, {"wie tief", quantity}, {"wie teuer", quantity}, {"wie stark", quantity},
+			{"wie gross", quantity}, {"wie alt", quantity}, {"wie weit", quantity}, {"wie schwer", quantity}, {"wie schnell", quantity}, {"wie breit", quantity}, {"wie tief", quantity}, {"wie teuer", quantity}, {"wie stark", quantity}, {"wie warm", quantity}, {"wie heiss", quantity}, {"wie kalt", quantity},
 			{"welcher anteil", quantity}, {"welche anzahl", quantity}, {"welche menge", quantity},
 			{"an welchem ort", where}, {"wohin", where}, {"woher", where}, {"wo", where},
 			{"aus welchem grund", why}, {"aus welchen grunden", why}, {"warum", why}, {"weshalb", why}, {"wieso", why}, {"weswegen", why},
-			{"wer", who}, {"wem", who}, {"wen", who}, {"wessen", who}, {"durch wen", who}, {"von wem", who},
+			{"wie heisst", name}, {"wie hiess", name}, {"wie heissen", name}, {"wie lautet der name", name}, {"wer ist", name}, {"wer war", name}, {"wer", who}, {"wem", who}, {"wen", who}, {"wessen", who}, {"durch wen", who}, {"von wem", who},
 		}
 	}
 	return []opening{
@@ -47,7 +48,7 @@ func openings(language string) []opening {
 		{"what amount", quantity}, {"what proportion", quantity},
 		{"in which place", where}, {"at which place", where}, {"where", where},
 		{"for what reason", why}, {"for which reason", why}, {"how come", why}, {"what caused", why}, {"why", why},
-		{"by whom", who}, {"to whom", who}, {"who", who}, {"whom", who}, {"whose", who},
+		{"what is the name of", name}, {"what was the name of", name}, {"what is the title of", name}, {"who is", name}, {"who was", name}, {"by whom", who}, {"to whom", who}, {"who", who}, {"whom", who}, {"whose", who},
 	}
 }
 
@@ -70,7 +71,7 @@ func kindOf(words []string, language string) (kind, []string) {
 // isAsking says whether a word begins a question whose answer may be of any kind.
 func isAsking(word, language string) bool {
 	if language == german {
-		return slices.Contains([]string{"was", "welche", "welcher", "welches", "welchen", "welchem", "wie", "womit", "wofur", "wodurch"}, word)
+		return slices.Contains([]string{"was", "welche", "welcher", "welches", "welchen", "welchem", "wie", "womit", "wofur", "wodurch", "woraus", "worin", "woran", "worauf", "wovon", "wozu", "wogegen", "woruber"}, word)
 	}
 	return slices.Contains([]string{"what", "which", "how"}, word)
 }
@@ -176,4 +177,63 @@ func (p piece) isDate() bool {
 func (p piece) isCapital() bool {
 	r, _ := utf8.DecodeRuneInString(p.text)
 	return unicode.IsUpper(r)
+}
+
+// measure is what a question for a quantity wants to be measured.
+type measure int
+
+const (
+	whatever  measure = iota
+	counted           // how many
+	duration          // how long, of time or way
+	frequency         // how often
+	age               // how old
+	speed             // how fast
+	weight            // how heavy
+	heat              // how hot
+	extent            // how high: of a thing or of a sum
+)
+
+// measureOf tells it from the words that ask.
+func measureOf(opens []string) measure {
+	switch strings.Join(opens, " ") {
+	case "how many", "wie viele", "wieviele", "welche anzahl", "what number":
+		return counted
+	case "how long", "wie lange", "wie lang":
+		return duration
+	case "how often", "wie oft":
+		return frequency
+	case "how old", "wie alt":
+		return age
+	case "how fast", "wie schnell":
+		return speed
+	case "how heavy", "wie schwer":
+		return weight
+	case "how hot", "how cold", "wie warm", "wie heiss", "wie kalt":
+		return heat
+	case "how high", "how large", "how big", "how tall", "how deep", "how wide", "how far", "wie hoch", "wie hohe", "wie gross", "wie breit", "wie tief", "wie teuer", "wie weit":
+		return extent
+	}
+	return whatever
+}
+
+// measures says whether a word can stand beside a number that is of a measure.
+func (m measure) measures(word string) bool {
+	switch m {
+	case duration:
+		return isUnitOfTime(word) || slices.Contains([]string{"m", "km", "cm", "mm", "metre", "metres", "meter", "meters", "mile", "miles", "kilometres", "kilometers", "feet", "inches", "min", "h", "s", "kilometer", "metern", "minute", "short", "until",
+			"bis", "seit", "since"}, word)
+	case frequency:
+		return isUnitOfTime(word) || slices.Contains([]string{"every", "per", "times", "once", "twice", "daily", "weekly", "monthly", "yearly", "annually", "hourly", "never", "always", "alle", "pro", "mal", "einmal", "zweimal", "dreimal", "taglich",
+			"täglich", "wöchentlich", "monatlich", "jährlich", "stündlich", "nie", "jeden", "jede", "jedes"}, word)
+	case age:
+		return slices.Contains([]string{"old", "aged", "age", "born", "alt", "jähriger", "jährige", "geboren", "alter"}, word)
+	case speed:
+		return slices.Contains([]string{"km", "kmh", "mph", "knots", "knoten", "speed", "geschwindigkeit", "tempo", "stundenkilometer", "stundenkilometern", "kilometers", "kilometres", "miles", "fast", "schnell", "m", "per", "pro"}, word)
+	case weight:
+		return slices.Contains([]string{"kg", "g", "mg", "t", "kilo", "kilos", "kilogram", "kilograms", "kilogramm", "gram", "grams", "gramm", "tonne", "tonnes", "tons", "tonnen", "pounds", "lb", "lbs", "ounces", "pfund", "zentner"}, word)
+	case heat:
+		return slices.Contains([]string{"degrees", "degree", "celsius", "fahrenheit", "kelvin", "c", "f", "k", "grad"}, word)
+	}
+	return true
 }

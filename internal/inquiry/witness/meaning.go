@@ -6,9 +6,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -34,6 +34,8 @@ const (
 	mostCells = 1 << 16 // numbers of a vector
 )
 
+var errLengths = errors.New("the embedder gave vectors of different lengths")
+
 func newMeaning(o Options, c *corpus) *meaning {
 	return &meaning{embed: o.Embed, id: o.EmbedID, folder: o.Cache, corpus: c}
 }
@@ -54,7 +56,7 @@ func (m *meaning) rank(ctx context.Context, question string, q asked, earlier []
 		return nil, err
 	}
 	if len(vectors) != 1 || len(vectors[0]) != len(chunks[0]) {
-		return nil, errors.New("the embedder gave vectors of different lengths")
+		return nil, errLengths
 	}
 	asked := normal(vectors[0])
 	near := make([]float64, len(chunks))
@@ -69,7 +71,8 @@ func (m *meaning) rank(ctx context.Context, question string, q asked, earlier []
 	return order, nil
 }
 
-// ofChunks gives the vectors of all chunks. Each text is embedded once: what the folder has is read, and what it has not is added.
+// ofChunks gives the vectors of all chunks. Each document is embedded once: what the folder has is read, and what it
+// has not is added.
 func (m *meaning) ofChunks(ctx context.Context) ([][]float32, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -79,88 +82,118 @@ func (m *meaning) ofChunks(ctx context.Context) ([][]float32, error) {
 	if len(m.corpus.chunks) == 0 {
 		return nil, errNothing
 	}
-	known, err := m.known()
+	root, err := m.open()
 	if err != nil {
 		return nil, err
 	}
-	var texts, keys []string
-	for _, c := range m.corpus.chunks {
-		if key := m.key(c.Hash); known[key] == nil && !slices.Contains(keys, key) {
-			texts, keys = append(texts, short(c.Text)), append(keys, key)
-		}
+	if root != nil {
+		defer func() { _ = root.Close() }() // what is written is synced
 	}
-	for len(texts) > 0 {
-		n := min(together, len(texts))
-		vectors, _, err := m.embed.Embed(ctx, texts[:n])
-		if err == nil && len(vectors) != n {
-			err = fmt.Errorf("the embedder gave %d vectors for %d texts", len(vectors), n)
+	all := make([][]float32, len(m.corpus.chunks))
+	for first := 0; first < len(all); {
+		next := first + 1
+		for next < len(all) && m.corpus.chunks[next].DocumentHash == m.corpus.chunks[first].DocumentHash {
+			next++
 		}
+		vectors, err := m.ofDocument(ctx, root, m.corpus.chunks[first:next])
 		if err != nil {
 			return nil, err
 		}
-		for i, v := range vectors {
-			known[keys[i]] = normal(v)
-			if err := m.keep(keys[i], known[keys[i]]); err != nil {
-				return nil, err
-			}
-		}
-		texts, keys = texts[n:], keys[n:]
+		copy(all[first:], vectors)
+		first = next
 	}
-	all := make([][]float32, len(m.corpus.chunks))
-	for i, c := range m.corpus.chunks {
-		all[i] = known[m.key(c.Hash)]
-		if len(all[i]) != len(all[0]) {
-			return nil, errors.New("the embedder gave vectors of different lengths")
+	for _, v := range all {
+		if len(v) != len(all[0]) || len(v) == 0 {
+			return nil, errLengths
 		}
 	}
 	m.vectors = all
 	return all, nil
 }
 
-// key names a vector: by the text and by the model that it was made with.
-func (m *meaning) key(hash string) string {
-	return strings.TrimPrefix(files.Hash([]byte(m.id+"\n"+hash)), "sha256:")
-}
-
-// known reads the vectors that the folder has for these chunks. One that can't be read is made anew.
-func (m *meaning) known() (map[string][]float32, error) {
-	known := map[string][]float32{}
+// open opens the folder of the vectors; nil without one.
+func (m *meaning) open() (*os.Root, error) {
 	if m.folder == "" {
-		return known, nil
+		return nil, nil
 	}
 	if err := os.MkdirAll(m.folder, 0o700); err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(m.folder)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = root.Close() }() // opened for reading only
-	for _, c := range m.corpus.chunks {
-		key := m.key(c.Hash)
-		f, err := files.Read(root, key, 4*mostCells)
-		if err != nil || f.Cut || len(f.Content) == 0 || len(f.Content)%4 != 0 {
-			continue
-		}
-		v := make([]float32, len(f.Content)/4)
-		for i := range v {
-			v[i] = math.Float32frombits(binary.LittleEndian.Uint32(f.Content[4*i:]))
-		}
-		known[key] = v
-	}
-	return known, nil
+	return os.OpenRoot(m.folder)
 }
 
-// keep writes a vector into the folder.
-func (m *meaning) keep(key string, v []float32) error {
-	if m.folder == "" {
+// ofDocument gives the vectors of a document's chunks: those that were kept, or new ones, which are kept then.
+func (m *meaning) ofDocument(ctx context.Context, root *os.Root, chunks []chunk) ([][]float32, error) {
+	name := m.key(chunks)
+	if root != nil {
+		f, err := files.Read(root, name, len(chunks)*4*mostCells)
+		if vectors := unpack(f.Content, len(chunks)); err == nil && !f.Cut && vectors != nil {
+			return vectors, nil
+		}
+	}
+	var all [][]float32
+	for len(all) < len(chunks) {
+		var texts []string
+		for _, c := range chunks[len(all):min(len(all)+together, len(chunks))] {
+			texts = append(texts, short(c.Text))
+		}
+		vectors, _, err := m.embed.Embed(ctx, texts)
+		if err == nil && len(vectors) != len(texts) {
+			err = fmt.Errorf("the embedder gave %d vectors for %d texts", len(vectors), len(texts))
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range vectors {
+			if len(v) != len(vectors[0]) || len(v) == 0 || len(v) > mostCells {
+				return nil, errLengths
+			}
+			all = append(all, normal(v))
+		}
+	}
+	if root != nil {
+		if err := files.Write(root, name, pack(all), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// key names the vectors of chunks: by their texts, and by the model that they were made with.
+func (m *meaning) key(chunks []chunk) string {
+	var all strings.Builder
+	all.WriteString(m.id + "\n")
+	for _, c := range chunks {
+		all.WriteString(c.Hash + "\n")
+	}
+	return strings.TrimPrefix(files.Hash([]byte(all.String())), "sha256:") + ".vectors"
+}
+
+// pack writes vectors one after the other, with a checksum in front.
+func pack(all [][]float32) []byte {
+	var content []byte
+	for _, v := range all {
+		for _, x := range v {
+			content = binary.LittleEndian.AppendUint32(content, math.Float32bits(x))
+		}
+	}
+	return append(binary.LittleEndian.AppendUint32(nil, crc32.ChecksumIEEE(content)), content...)
+}
+
+// unpack reads so many vectors, or gives nil if the content is not what pack wrote.
+func unpack(content []byte, count int) [][]float32 {
+	if len(content) <= 4 || (len(content)-4)%(4*count) != 0 || binary.LittleEndian.Uint32(content) != crc32.ChecksumIEEE(content[4:]) {
 		return nil
 	}
-	content := make([]byte, 0, 4*len(v))
-	for _, x := range v {
-		content = binary.LittleEndian.AppendUint32(content, math.Float32bits(x))
+	content = content[4:]
+	all := make([][]float32, count)
+	for i := range all {
+		all[i] = make([]float32, len(content)/4/count)
+		for j := range all[i] {
+			all[i][j] = math.Float32frombits(binary.LittleEndian.Uint32(content[4*(i*len(all[i])+j):]))
+		}
 	}
-	return files.Replace(filepath.Join(m.folder, key), content, 0o600)
+	return all
 }
 
 // normal gives a vector the length 1.

@@ -12,6 +12,7 @@ import (
 type asked struct {
 	language string
 	kind     kind
+	measure  measure
 	words    map[string]bool // all of the question, in lower case and without accents
 	terms    []term          // what it is about
 	context  []term          // what the talk is about
@@ -24,7 +25,11 @@ type asked struct {
 type term struct {
 	word, stem string
 	weight     float64
+	content    bool              // it is a word of meaning and no name
 	must       bool              // another name or number would be another matter
+	single     bool              // it is a name of one letter
+	weak       bool              // it says little, unless there is little else
+	counted    bool              // the question asks how many of it there are
 	likeness   map[int32]float64 // to words of the corpus
 }
 
@@ -49,6 +54,11 @@ func (c *corpus) ask(question, language string, earlier []Exchange) asked {
 		q.words[w] = true
 	}
 	q.terms = c.terms(asking, language, opens, nil)
+	promote(q.terms)
+	q.measure = measureOf(opens)
+	if q.measure == counted && len(q.terms) > 0 && q.terms[0].weight >= usualWeight {
+		q.terms[0].counted = isBehind(asking, opens, q.terms[0].word)
+	}
 	rest := strings.Replace(plain, asking, " ", 1) + " " + strings.Join(q.quoted, " ")
 	q.context = c.terms(rest, language, nil, q.terms)
 	q.thin = isThin(q.terms, asking, language)
@@ -72,6 +82,38 @@ func (c *corpus) ask(question, language string, earlier []Exchange) asked {
 	}
 	c.weigh(&q)
 	return q
+}
+
+// promote makes words that say little as good as others, where a question has hardly any others: in “Who found the salt?” found tells.
+func promote(terms []term) {
+	told, named := 0, 0
+	for _, t := range terms {
+		switch {
+		case t.content:
+			told++
+		case t.must:
+			named++
+		}
+	}
+	if told > 1 || told+named == 0 {
+		return
+	}
+	for i := range terms {
+		if terms[i].weak {
+			terms[i].weight, terms[i].content = usualWeight, true
+		}
+	}
+}
+
+// isBehind says whether a word follows the words that ask: “how many patients”.
+func isBehind(asking string, opens []string, word string) bool {
+	words := search.Words(asking)
+	for i := 0; i+len(opens) < len(words); i++ {
+		if slices.Equal(words[i:i+len(opens)], opens) {
+			return slices.Contains(words[i+len(opens):min(i+len(opens)+2, len(words))], word)
+		}
+	}
+	return false
 }
 
 // lastQuestion is the last sentence of a text that asks, or all of it.
@@ -116,16 +158,19 @@ func (c *corpus) terms(text, language string, opens []string, others []term) (li
 			t := term{word: w, stem: stem(w, language), weight: usualWeight}
 			named := p.isNumber() || p.isCapital() && !first && language != german || isCode(p.text)
 			switch {
-			case slices.Contains(opens, w), !isCode(p.text) && (search.IsStop(w) || isFunction(w, language)):
+			case slices.Contains(opens, w), !isCode(p.text) && (isStop(w, language) || isFunction(w, language)):
 				first = false
 				continue
-			case search.IsGeneric(w), search.IsAsking(w), search.IsWeak(w), isUnitOfTime(w), isFiller(w, language):
+			case isUnitOfTime(w), isFiller(w, language):
 				t.weight = genericWeight
+			case search.IsGeneric(w), search.IsAsking(w), search.IsWeak(w):
+				t.weight, t.weak = genericWeight, true
 			case named:
-				t.weight, t.must = nameWeight, true
+				t.weight, t.must, t.single = nameWeight, true, len(p.text) == 1
 			case p.isCapital() && !first:
 				t.weight = nounWeight
 			}
+			t.content = t.weight >= usualWeight && !t.must
 			first = false
 			same := func(o term) bool { return o.stem == t.stem }
 			if !slices.ContainsFunc(list, same) && !slices.ContainsFunc(others, same) && len(list) < mostTerms {

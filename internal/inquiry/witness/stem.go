@@ -1,17 +1,53 @@
 package witness
 
 import (
+	_ "embed"
 	"strings"
+	"sync"
 
 	"sibyl/internal/search"
 )
 
+//go:embed forms.txt
+var formsText string
+
+// forms are the verbs of forms.txt by language and form.
+var forms = sync.OnceValue(func() map[string]map[string]string {
+	all := map[string]map[string]string{}
+	for line := range strings.Lines(formsText) {
+		language, list, found := strings.Cut(line, ": ")
+		words := strings.Fields(list)
+		if !found || strings.HasPrefix(line, "#") || len(words) == 0 {
+			continue
+		}
+		if all[language] == nil {
+			all[language] = map[string]string{}
+		}
+		for _, w := range words {
+			all[language][w] = words[0]
+		}
+	}
+	return all
+})
+
 // stem cuts a word, as search.Words gives it, to what its forms share. What it gives is compared with other stems of the language only.
 func stem(word, language string) string {
+	if verb, is := forms()[language][word]; is {
+		word = verb
+	}
 	if language == german {
 		return stemGerman(word)
 	}
-	return search.Stem(word)
+	return stemEnglish(word)
+}
+
+// stemEnglish cuts endings off until none is left: employ as employs, fine as fined.
+func stemEnglish(word string) string {
+	s := search.Stem(search.Stem(word))
+	if len(s) > 3 {
+		s = strings.TrimSuffix(s, "e")
+	}
+	return s
 }
 
 const german = "de"
@@ -25,8 +61,10 @@ func stemGerman(word string) string {
 	if rest, found := strings.CutPrefix(word, "ge"); found && len(rest) >= 5 && (strings.HasSuffix(rest, "t") || strings.HasSuffix(rest, "en")) {
 		word = rest
 	}
-	for len(word) > 3 {
+	for range 3 {
 		switch {
+		case len(word) <= 3 || strings.HasSuffix(word, "ss"):
+			return word
 		case len(word) > 5 && (strings.HasSuffix(word, "em") || strings.HasSuffix(word, "er") || strings.HasSuffix(word, "nd")):
 			word = word[:len(word)-2]
 		case len(word) > 5 && strings.HasSuffix(word, "ung"):
@@ -57,6 +95,9 @@ const (
 func likeness(asked, said, language string) float64 {
 	if asked == said {
 		return sameStem
+	}
+	if language == german && len(asked) >= 3 && strings.HasSuffix(said, "ge"+asked) {
+		return partOf // baute … auf, aufgebaut
 	}
 	if len(asked) < leastPart || len(said) < leastPart {
 		return 0

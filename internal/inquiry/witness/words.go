@@ -3,11 +3,18 @@ package witness
 import (
 	"slices"
 	"unicode/utf8"
+
+	"sibyl/internal/search"
 )
 
 func width(text string) int {
 	_, size := utf8.DecodeRuneInString(text)
 	return size
+}
+
+// isStop is search.IsStop, but for English words that are articles and the like in other languages.
+func isStop(word, language string) bool {
+	return search.IsStop(word) && (language == german || !slices.Contains([]string{"die", "war", "hat", "den", "era"}, word))
 }
 
 // isFunction says whether a word holds sentences together, beyond those that search knows. It comes in lower case and without accents.
@@ -33,12 +40,12 @@ func isFiller(word, language string) bool {
 		return slices.Contains([]string{
 			"genau", "genaue", "genauer", "genauen", "konkret", "konkrete", "konkreten", "angabe", "angaben", "information", "informationen", "einzelheiten", "details", "sagen", "sagt", "sagten", "nennen", "nannten", "beschreiben", "erklaren", "stimmt",
 			"trifft", "zutreffen", "dokument", "dokumente", "dokumenten", "unterlagen", "aussage", "frage", "antwort", "eigentlich", "insgesamt", "ungefahr", "etwa", "bitte", "passierte", "geschah", "ereignete", "stattgefunden", "fand", "statt", "bedeutet", "gemeint",
-			"ist", "bekannt", "wert", "zahl", "anzahl", "hohe", "zeitpunkt", "datum", "ort", "person", "personen", "grund", "ursache",
+			"ist", "bekannt", "zahl", "anzahl", "hohe", "zeitpunkt", "datum", "ort", "person", "personen", "menschen", "leute", "geld",
 		}, word)
 	}
 	return slices.Contains([]string{
 		"exact", "precise", "precisely", "specific", "specifically", "concrete", "details", "detail", "information", "say", "says", "said", "state", "stated", "states", "describe", "described", "true", "correct", "hold", "holds", "document", "documents",
-		"statement", "question", "answer", "actual", "total", "altogether", "approximately", "roughly", "about", "please", "happen", "happened", "occur", "occurred", "take", "took", "place", "meant", "means", "known", "value", "number", "amount", "date",
-		"time", "person", "people", "reason", "cause", "called", "name", "there", "give", "gave", "given",
+		"statement", "question", "answer", "actual", "total", "altogether", "approximately", "roughly", "about", "please", "happen", "happened", "occur", "occurred", "take", "took", "place", "meant", "means", "known", "number", "amount", "date",
+		"time", "money", "person", "people", "called", "name", "there", "give", "gave", "given",
 	}, word)
 }

@@ -1,0 +1,130 @@
+package witness
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"sibyl/internal/document"
+)
+
+// labelled is a question with the words that its answer must hold; "" where nothing answers.
+type labelled struct {
+	language, question, want string
+	follows                  bool
+	witness                  Witness
+}
+
+// readSet reads documents and their questions. The questions of a language are asked of all its documents at once.
+func readSet(t testing.TB, name string) (set []labelled) {
+	t.Helper()
+	content, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for part := range strings.SplitSeq(string(content), "\n== ") {
+		language, rest, _ := strings.Cut(part, "\n")
+		if strings.HasPrefix(part, "#") {
+			continue
+		}
+		var docs []document.Document
+		first := len(set)
+		for file := range strings.SplitSeq("\n"+rest, "\n-- ") {
+			if strings.TrimSpace(file) == "" {
+				continue
+			}
+			name, body, _ := strings.Cut(file, "\n")
+			var text strings.Builder
+			for line := range strings.Lines(body) {
+				sign, asked, _ := strings.Cut(line, " ")
+				question, want, is := strings.Cut(asked, " => ")
+				if sign != "?" && sign != "+" || !is {
+					text.WriteString(line)
+					continue
+				}
+				want = strings.TrimSpace(want)
+				if want == "-" {
+					want = ""
+				}
+				set = append(set, labelled{language: language, question: question, want: want, follows: sign == "+"})
+			}
+			docs = append(docs, read(t, name, text.String()))
+		}
+		w := Documents(docs, Options{})
+		for i := range set[first:] {
+			set[first+i].witness = w
+		}
+	}
+	return set
+}
+
+// read makes a document of a text.
+func read(t testing.TB, name, text string) document.Document {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/"+name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	docs, failed, err := document.Reader{}.ReadAll(t.Context(), dir)
+	if err != nil || len(failed) > 0 || len(docs) != 1 {
+		t.Fatal(docs, failed, err)
+	}
+	return docs[0]
+}
+
+// figures are what came of a set.
+type figures struct{ answered, right, wrong, answerable, invented, unanswerable int }
+
+func (f figures) String() string {
+	return fmt.Sprintf("precision %d of %d, recall %d of %d, invented %d of %d", f.right, f.answered, f.right, f.answerable, f.invented, f.unanswerable)
+}
+
+// ask asks a set, and says what was not as it should be.
+func ask(t testing.TB, set []labelled) (f figures, problems []string) {
+	t.Helper()
+	var earlier []Exchange
+	for _, l := range set {
+		if !l.follows {
+			earlier = nil
+		}
+		a, err := l.witness.Answer(t.Context(), l.question, l.language, earlier)
+		if err != nil {
+			t.Fatal(err)
+		}
+		earlier = append(earlier, Exchange{Question: l.question, Answer: a.Text, NotFound: a.NotFound})
+		if l.want != "" {
+			f.answerable++
+		} else {
+			f.unanswerable++
+		}
+		if a.NotFound {
+			if l.want != "" {
+				problems = append(problems, "missed: "+l.question)
+			}
+			continue
+		}
+		f.answered++
+		switch first := a.Citations[0].Quote; {
+		case l.want == "":
+			f.invented++
+			problems = append(problems, "invented: "+l.question+" -> "+a.Text)
+		case strings.Contains(first, l.want):
+			f.right++
+		default:
+			f.wrong++
+			problems = append(problems, "wrong: "+l.question+" -> "+a.Text)
+		}
+	}
+	return f, problems
+}
+
+func TestAnswersOfLabelledSets(t *testing.T) {
+	for name, least := range map[string]struct{ precision, recall float64 }{"dev": {0.97, 0.93}, "fresh": {0.93, 0.93}, "last": {0.8, 0.8}} {
+		f, problems := ask(t, readSet(t, "testdata/"+name+".txt"))
+		t.Logf("%s: %v\n%s", name, f, strings.Join(problems, "\n"))
+		if float64(f.right) < least.precision*float64(f.answered) || float64(f.right) < least.recall*float64(f.answerable) || f.answerable < 15 || f.unanswerable < 15 {
+			t.Errorf("%s: %v, want precision %v and recall %v\n%s", name, f, least.precision, least.recall, strings.Join(problems, "\n"))
+		}
+	}
+}
