@@ -117,7 +117,7 @@ func (c *Case) bound(a, b *statement, n int) bool {
 	if own == 0 && n < 3 && !counted && a.kind != Date {
 		return false
 	}
-	if c.l.apart(c.marks(a), c.marks(b)) || c.identified(a, b) || c.namesApart(a, b) || c.modified(a, b) {
+	if c.l.apart(c.marks(a), c.marks(b), a.kind == Negation) || c.identified(a, b) || c.namesApart(a, b) || c.modified(a, b) {
 		return false
 	}
 	when := a.when

@@ -63,14 +63,15 @@ func (l *language) told(list []token) []mark {
 	return found
 }
 
-// apart says whether two texts are about different things by their contrasts.
-func (l *language) apart(a, b []mark) bool {
+// apart says whether two texts are about different things by their contrasts. Of whole clauses, which name much beside their subject, a word
+// on one side alone tells only plans and times apart.
+func (l *language) apart(a, b []mark, clauses bool) bool {
 	for n, c := range l.contrasts {
 		left, right := c.groups(a, n), c.groups(b, n)
 		switch {
 		case len(left) == 0 && len(right) == 0:
 		case len(left) == 0 || len(right) == 0:
-			if c.hard {
+			if c.hard && (!clauses || c.name == "plan" || c.name == "phase") {
 				return true
 			}
 		case !slices.ContainsFunc(left, func(g int) bool { return slices.Contains(right, g) }):

@@ -24,7 +24,7 @@ func (l *language) judge(q question, aspect string, a answer) verdict {
 	}
 	best := verdict{}
 	for i, s := range a.sentences {
-		if !l.gives(q, aspect, s) || l.has("not found", s.list) || l.has("ignorance", s.list) || l.has("evasion", s.list) && aspect != HowMuch && aspect != When {
+		if !l.gives(q, aspect, s) || l.saysNothing(s) != nil || l.has("ignorance", s.list) || l.has("evasion", s.list) && aspect != HowMuch && aspect != When {
 			continue
 		}
 		v := verdict{given: true, at: i}
@@ -46,11 +46,14 @@ func (l *language) judge(q question, aspect string, a answer) verdict {
 
 // withheld says how an answer fails to give what was asked.
 func (l *language) withheld(aspect string, a answer) verdict {
-	for _, kind := range []struct{ class, why string }{{"not found", "not found"}, {"ignorance", "unknown"}} {
-		for i, s := range a.sentences {
-			if at, n := l.classes[kind.class].in(s.list); n > 0 {
-				return verdict{category: Missing, why: kind.why, words: s.list[at : at+n], at: i}
-			}
+	for i, s := range a.sentences {
+		if words := l.saysNothing(s); words != nil {
+			return verdict{category: Missing, why: "not found", words: words, at: i}
+		}
+	}
+	for i, s := range a.sentences {
+		if at, n := l.classes["ignorance"].in(s.list); n > 0 {
+			return verdict{category: Missing, why: "unknown", words: s.list[at : at+n], at: i}
 		}
 	}
 	for i, s := range a.sentences {
@@ -195,7 +198,7 @@ func (c *Case) replies(g *openGap, x exchange) bool {
 
 func (l *language) withholds(a answer) bool {
 	for _, s := range a.sentences {
-		if l.has("not found", s.list) || l.has("ignorance", s.list) || l.has("evasion", s.list) {
+		if l.saysNothing(s) != nil || l.has("ignorance", s.list) || l.has("evasion", s.list) {
 			return true
 		}
 	}

@@ -60,7 +60,7 @@ func (l *language) courseApart(q question, s sentence) bool {
 }
 
 func (l *language) givesTime(q question, s sentence) bool {
-	if len(l.dates(s.list)) > 0 || len(s.when.others) > 0 {
+	if len(l.dates(s.list)) > 0 || len(s.when.others) > 0 || l.has("hour", s.list) {
 		return !l.courseApart(q, s)
 	}
 	if l.vague(When, s) != nil {
@@ -203,12 +203,12 @@ func (l *language) givesManner(q question, s sentence) bool {
 	if l.vague(How, s) != nil && bare < 3 {
 		return false
 	}
-	return l.has("manner", s.list) && bare > 0 || bare >= 2 || len(l.quantities(s.list)) > 0 || len(s.names) > 0
+	return (l.has("manner", s.list) || l.has("asks state", q.list)) && bare > 0 || bare >= 2 || len(l.quantities(s.list)) > 0 || len(s.names) > 0
 }
 
 func (l *language) givesThing(q question, s sentence) bool {
 	if q.polar {
-		return l.classes["yes"].at(s.list, 0) > 0 || l.classes["no"].at(s.list, 0) > 0 || shared(q.stems, s.stems) > 0 || len(s.stems) >= 3
+		return l.classes["yes"].at(s.list, 0) > 0 || l.classes["no"].at(s.list, 0) > 0 || shared(q.stems, s.stems) > 0 || len(s.stems) >= fewest
 	}
 	bare := l.fresh(q, s, "vague thing")
 	if l.vague(What, s) != nil && bare < 3 {
@@ -239,4 +239,15 @@ func (l *language) plainly(s sentence, aspect string) bool {
 		return l.has("manner firm", s.list)
 	}
 	return len(s.stems) >= 3
+}
+
+// saysNothing says whether a sentence is about what the documents do not hold.
+func (l *language) saysNothing(s sentence) []token {
+	if at, n := l.classes["not found"].in(s.list); n > 0 {
+		return s.list[at : at+n]
+	}
+	if l.negations(s.list) > 0 && l.has("documents", s.list) && l.has("saying", s.list) {
+		return s.list
+	}
+	return nil
 }

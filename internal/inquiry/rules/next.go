@@ -18,7 +18,11 @@ func Next(hypothesis, language, strategy string, all []Exchange, a Analysis) (Qu
 // Next is the function Next without reading the interview again.
 func (c *Case) Next(strategy string) (Question, bool) {
 	for _, s := range order(strategy) {
-		for _, q := range c.candidates(s) {
+		list := c.candidates(s)
+		if s == Timeline && strategy == Timeline && len(c.exchanges) > 1 {
+			list = append(list, Question{Text: fmt.Sprintf(c.l.say["order"], c.told()), Aspect: When})
+		}
+		for _, q := range list {
 			if q.Strategy = s; c.isNew(q) {
 				return q, true
 			}

@@ -82,7 +82,7 @@ func (l *language) asking(list []token, i int) (aspect string, length int) {
 // measures says whether a question after “what” is about something that has a measure: “what did it cost”.
 func (l *language) measures(rest []token) bool {
 	for i, t := range rest {
-		if !t.word || i > 6 && l.code == "en" {
+		if !t.word {
 			return false
 		}
 		if l.is("measured", t.norm) {
