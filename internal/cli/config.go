@@ -21,10 +21,10 @@ import (
 )
 
 func (c *command) configCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "config", Short: "Show and test the settings, and keep keys",
+	return group(&cobra.Command{Use: "config", Short: "Show, change, check and test the settings, and keep keys",
 		Long: "Settings come from a file and from the environment, which wins. Keys are not in the file: they come from the environment,\n" +
 			"from a command that the file names, or from where ‘sibyl config set-key’ put them."},
-		c.configShow(), c.configWhere(), c.configTest(), c.configKeys(), c.configSetKey(), c.configDeleteKey())
+		c.configShow(), c.configSet(), c.configCheck(), c.configTest(), c.configWhere(), c.configKeys(), c.configSetKey(), c.configDeleteKey())
 }
 
 func (c *command) configWhere() *cobra.Command {
@@ -86,10 +86,10 @@ func (c *command) configShow() *cobra.Command {
 const anyEngine = "web"
 
 func (c *command) configTest() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "test [NAME...]", Short: "Ask providers and the web search for a sign of life, with the keys in force",
-		Long: "Asks each provider that is set up for its models, and the web search for one result; with names, those alone. Exit code 0\n" +
-			"means that all of them work; an Ollama that nobody named or set may be away.",
-		Example: "  sibyl config test\n  sibyl config test anthropic web",
+	return c.withJSON(&cobra.Command{Use: "test [NAME...]", Short: "Ask providers, witness and web search for a sign of life, with the keys in force",
+		Long: "Asks each provider that is set up or named, and so may be the detective, for its models, that of the witness for the witness, and the web\n" +
+			"search for one result; with names, those alone. Exit code 0 means that all of them work; an Ollama that nobody named or set may be away.",
+		Example: "  sibyl config test\n  sibyl config test anthropic witness web",
 		RunE: c.onPrepared(func(ctx context.Context, a *app.App, args []string) error {
 			found, err := testAll(ctx, a, args)
 			if err != nil {
@@ -109,7 +109,7 @@ func (c *command) configTest() *cobra.Command {
 // the order of the names.
 func testAll(ctx context.Context, a *app.App, names []string) ([]finding, error) {
 	engines := []string{anyEngine, config.SearXNG, config.Brave, config.Tavily}
-	known := slices.Clone(engines)
+	known := append(slices.Clone(engines), witnessName)
 	for _, p := range a.Models {
 		known = append(known, p.Name)
 	}
@@ -125,29 +125,43 @@ func testAll(ctx context.Context, a *app.App, names []string) ([]finding, error)
 	var all sync.WaitGroup
 	for i, name := range names {
 		all.Go(func() {
-			if slices.Contains(engines, name) {
+			switch {
+			case slices.Contains(engines, name):
 				found[i] = testEngine(ctx, a.Config, name)
-				return
+			case name == witnessName:
+				found[i] = testWitness(ctx, a)
+			default:
+				found[i], _ = testProvider(ctx, a.Config, withWished(a, providerOf(a, name))) // which says what failed
 			}
-			found[i], _ = testProvider(ctx, a.Config, providerOf(a, name)) // which says what failed
 		})
 	}
 	all.Wait()
 	return found, nil
 }
 
-// setUp lists what is tested when nothing is named.
+// setUp lists what is tested when nothing is named: what is set up, and what the settings name.
 func setUp(a *app.App) []string {
 	var names []string
 	for _, p := range a.Models {
-		if p.Missing == "" && p.Name != offlineName {
+		if (p.Missing == "" || isNamed(a.Config, p.Name)) && p.Name != offlineName {
 			names = append(names, p.Name)
 		}
+	}
+	if a.Config.Inquiry.Witness != "" {
+		names = append(names, witnessName)
 	}
 	if a.Config.Web.Engine != "" {
 		names = append(names, anyEngine)
 	}
 	return names
+}
+
+// isNamed says whether a model of this provider is to answer, or to stand in.
+func isNamed(cfg config.Config, provider string) bool {
+	return slices.ContainsFunc(append([]string{cfg.Model}, cfg.Fallback.Models...), func(id string) bool {
+		name, _ := model.SplitID(id)
+		return name == provider
+	})
 }
 
 // providerOf finds a provider; one that is nowhere in the settings lacks its key.
@@ -159,8 +173,11 @@ func providerOf(a *app.App, name string) model.Provider {
 	return a.Models[at]
 }
 
-// offlineName is the provider that needs nothing, and so no test.
-const offlineName = "offline"
+// offlineName is the provider that needs nothing, and so no test; ollamaName the one that is looked for.
+const (
+	offlineName = "offline"
+	ollamaName  = "ollama"
+)
 
 // mustWork says whether a failure counts though nobody named what fails. A server that is only looked for may be away, if
 // it is not the one that is set.
@@ -171,25 +188,34 @@ func mustWork(a *app.App, name string) bool {
 
 // testProvider asks a provider for its models. The error is the provider's.
 func testProvider(ctx context.Context, cfg config.Config, p model.Provider) (finding, error) {
-	f := finding{What: p.Name}
-	if p.Missing != "" {
-		f.Says, f.Fix = "not set up", p.Missing
-		return f, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
-	defer cancel()
-	names, err := p.List(ctx)
+	f, names, err := listOf(ctx, cfg, p)
 	switch {
-	case err != nil:
-		f.Says, f.Fix = err.Error(), providerFix(cfg, p, model.KindOf(err))
-	case len(names) == 0:
-		f.Says, f.Fix = "answers, but has no model", "give it one: with Ollama, ‘ollama pull llama3.1:8b’"
-	case p.Default != "" && !slices.Contains(names, p.Default):
+	case f.Says != "":
+	case p.Default != "" && !hasModel(names, p.Default):
 		f.OK, f.Says = true, fmt.Sprintf("answers, but does not list %s, the model that is set for it", p.Default)
 	default:
 		f.OK, f.Says = true, fmt.Sprintf("%s: %s", agent.Counted(len(names), "model"), strings.Join(names[:min(4, len(names))], ", "))
 	}
 	return f, err
+}
+
+// listOf asks a provider for its models. The finding says what failed, and nothing where there are some.
+func listOf(ctx context.Context, cfg config.Config, p model.Provider) (f finding, names []string, err error) {
+	f.What = p.Name
+	if p.Missing != "" {
+		f.Says, f.Fix = "not set up", p.Missing
+		return f, nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	names, err = p.List(ctx)
+	switch {
+	case err != nil:
+		f.Says, f.Fix = err.Error(), providerFix(cfg, p, model.KindOf(err))
+	case len(names) == 0:
+		f.Says, f.Fix = "answers, but has no model", "give it one: with Ollama, ‘ollama pull llama3.1:8b’"
+	}
+	return f, names, err
 }
 
 // providerFix says what would help against a provider's failure.

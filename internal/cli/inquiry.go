@@ -30,7 +30,7 @@ func (c *command) investigateCommand() *cobra.Command {
 			"  sibyl investigate \"Summarize the health benefits of Vitamin B3\" --witness ollama:llama3.1:8b --limit 8",
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error { return c.investigate(ctx, a, o, args) })}
 	fl := cmd.Flags()
-	fl.StringVarP(&o.Witness, "witness", "w", "", "a file or folder of documents, or provider:model")
+	fl.StringVarP(&o.Witness, "witness", "w", "", "a file or folder of documents, or provider:model (default: inquiry.witness in the settings)")
 	fl.StringVarP(&o.Detective, "detective", "m", "", "provider:model; offline:rules for none (default: what is there, see ‘sibyl models’)")
 	fl.IntVar(&o.Limit, "limit", 0, "how many questions at most, 5 to 20 (default: inquiry.limit in the settings)")
 	fl.StringVar(&o.Language, "language", "", "en or de (default: that of the hypothesis)")
@@ -47,10 +47,13 @@ func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options
 		words = string(raw)
 	}
 	if o.Witness == "" {
-		return withCode(ExitUsage, errors.New("who is to be asked? --witness takes a file or a folder of documents, or a model such as ollama:llama3.1:8b"))
-	}
-	if _, err := os.Stat(o.Witness); err == nil {
+		o.Witness = a.Config.Inquiry.Witness
+	} else if _, err := os.Stat(o.Witness); err == nil {
 		o.Documents = true
+	}
+	if o.Witness == "" {
+		return withCode(ExitUsage, errors.New("who is to be asked? --witness takes a file or a folder of documents, or a model such as ollama:llama3.1:8b; "+
+			"the setting inquiry.witness names a model for good"))
 	}
 	r, err := a.Service.Start(ctx, c.owner(), service.Request{Assistant: inquiry.Name, Words: words, Options: o})
 	var held *journal.ClaimedError

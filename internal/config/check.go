@@ -17,7 +17,7 @@ const (
 	RuleUnchecked = "unchecked" // the file can't be read, so that nothing can be said
 )
 
-// Checked is what a check of the settings found. No key is in it.
+// Checked is what a check of the settings found. No key is in it. Its Configuration has the default in place of what is no value at all.
 type Checked struct {
 	File          string        `json:"file"` // "" where there is none
 	OK            bool          `json:"ok"`
@@ -163,7 +163,7 @@ func (k *check) apply(r rule) Rule {
 	}
 	for _, p := range k.problems {
 		if taken(p) {
-			out.Violations = append(out.Violations, Violation{p.Setting, p.Where, p.Says(), r.fix})
+			out.Violations = append(out.Violations, Violation{p.Setting, p.Where, p.Says(), strings.Replace(r.fix, "--unset NAME", "--unset "+cmp.Or(p.Setting, "NAME"), 1)})
 		}
 	}
 	k.problems = slices.DeleteFunc(k.problems, taken)
@@ -292,7 +292,7 @@ func (k *check) witnessModel() (string, []Violation) {
 	case name == ollamaName || p.Local || p.Kind == KindOllama:
 		return id, nil
 	}
-	return "", []Violation{{inquiryWitness, k.origins[inquiryWitness], id + " is a hosted model", "name a local one with ‘sibyl config set inquiry.witness ollama:MODEL’; " +
+	return "", []Violation{{inquiryWitness, k.origins[inquiryWitness], "inquiry.witness is " + id + ", a hosted model", "name a local one with ‘sibyl config set inquiry.witness ollama:MODEL’; " +
 		"a hosted one may still be named with --witness"}}
 }
 
@@ -305,16 +305,15 @@ func (k *check) fallbackOrder() (string, []Violation) {
 		return "none is set, and none is wanted for one detective", nil
 	}
 	var wrong []Violation
+	order := slices.Clone(k.cfg.Fallback.Models)
 	for _, d := range named {
-		if slices.Contains(k.ProviderFallbackOrder, d.Provider) {
-			continue
+		if !slices.Contains(k.ProviderFallbackOrder, d.Provider) {
+			order = append(order, d.Provider+":"+cmp.Or(d.Model, "MODEL"))
+			wrong = append(wrong, Violation{Setting: fallbackModels, Where: cmp.Or(k.origins[fallbackModels], d.where), Problem: "fallback.models has no model of " + d.Provider})
 		}
-		where := k.origins[fallbackModels]
-		if where == "" {
-			where = d.where
-		}
-		order := append(slices.Clone(k.cfg.Fallback.Models), d.Provider+":"+cmp.Or(d.Model, "MODEL"))
-		wrong = append(wrong, Violation{fallbackModels, where, "has no model of " + d.Provider, "add one, such as with ‘sibyl config set fallback.models " + strings.Join(order, " ") + "’"})
+	}
+	for i := range wrong {
+		wrong[i].Fix = "‘sibyl config set fallback.models " + strings.Join(order, " ") + "’, in the order that you want"
 	}
 	return strings.Join(k.ProviderFallbackOrder, ", "), wrong
 }

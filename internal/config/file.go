@@ -49,22 +49,32 @@ func readFile(path string, where places) (configFile, error) {
 	if err != nil || path == "" {
 		return configFile{}, err
 	}
-	info, err := os.Stat(path)
+	content, err := contentOf(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && namedBy == "":
 		return configFile{}, nil
 	case errors.Is(err, fs.ErrNotExist):
 		return configFile{}, fmt.Errorf("the configuration file %s does not exist, though %s names it", path, namedBy)
 	case err != nil:
-		return configFile{}, fmt.Errorf("the configuration file cannot be read: %w", err)
+		return configFile{}, err
+	}
+	return parse(path, content)
+}
+
+// contentOf reads a file that may be one of settings.
+func contentOf(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the configuration file cannot be read: %w", err)
 	case !info.Mode().IsRegular() || info.Size() > maxFileBytes:
-		return configFile{}, fmt.Errorf("%s is not a configuration file: it must be a file of at most %d KB", path, maxFileBytes>>10)
+		return nil, fmt.Errorf("%s is not a configuration file: it must be a file of at most %d KB", path, maxFileBytes>>10)
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
-		return configFile{}, fmt.Errorf("the configuration file cannot be read: %w", err)
+		return nil, fmt.Errorf("the configuration file cannot be read: %w", err)
 	}
-	return parse(path, content)
+	return content, nil
 }
 
 func parse(path string, content []byte) (configFile, error) {

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/app"
+	"sibyl/internal/config"
+	"sibyl/internal/keys"
+	"sibyl/internal/model"
+)
+
+func (c *command) configCheck() *cobra.Command {
+	return c.withJSON(&cobra.Command{Use: "check", Short: "Hold the settings against the rules of the Inquiry, and list all that is wrong", Args: cobra.NoArgs,
+		Long: "Goes through every rule for detectives, witness, fallback order, waits and limit, and says of each whether it holds, or what is wrong, where,\n" +
+			"and what would fix it. The rules hold for what the file and variables name; with no file a local model serves, or the offline rules. Keys\n" +
+			"are read to see how long they are, and not shown. No server is asked: that is ‘sibyl config test’.\n\n" +
+			"Exit codes: 0 all rules hold, 2 some do not.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			found, err := config.Check(c.options(), func(cfg config.Config, name string) (config.Secret, error) {
+				return cfg.Key(cmd.Context(), name, keys.Open(cfg.Keys))
+			})
+			if err != nil {
+				return withCode(ExitUsage, err)
+			}
+			if !found.OK {
+				c.code = ExitUsage
+			}
+			if c.asJSON {
+				return c.printJSON(found)
+			}
+			return writeAll(c.Out, printable(checkedText(found)))
+		}}, "one JSON object")
+}
+
+// checkedText is a check as lines: the rules, and below each what breaks it.
+func checkedText(found config.Checked) string {
+	marks := map[string]string{config.RuleHolds: "ok", config.RuleBroken: "--", config.RuleUnchecked: "??"}
+	var out strings.Builder
+	for _, r := range found.Rules {
+		says := r.Found
+		if r.Outcome != config.RuleHolds {
+			says = "wanted: " + r.Says
+		}
+		fmt.Fprintf(&out, "%s  %-23s %s\n", marks[r.Outcome], r.Name, says)
+		for _, v := range r.Violations {
+			where := ""
+			if v.Where != "" {
+				where = v.Where + ": "
+			}
+			fmt.Fprintf(&out, "      %s%s\n         %s\n", where, v.Problem, v.Fix)
+		}
+	}
+	return out.String()
+}
+
+// witnessName is the witness in what is tested.
+const witnessName = "witness"
+
+// testWitness asks who serves the witness of the settings for that model.
+func testWitness(ctx context.Context, a *app.App) finding {
+	id := a.Config.Inquiry.Witness
+	if id == "" {
+		return finding{What: witnessName, Says: "not set up", Fix: "name one with ‘sibyl config set inquiry.witness ollama:MODEL’, or with --witness"}
+	}
+	provider, wanted := model.SplitID(id)
+	f, names, _ := listOf(ctx, a.Config, providerOf(a, provider)) // which says what failed
+	f.What = witnessName
+	switch {
+	case f.Says != "":
+		return f
+	case hasModel(names, wanted):
+		f.OK, f.Says = true, id+" is there"
+		return f
+	}
+	f.Says, f.Fix = fmt.Sprintf("%s answers, but has no model %s", provider, wanted), "name another with ‘sibyl config set inquiry.witness ollama:MODEL’; ‘sibyl models’ lists them"
+	if provider == ollamaName {
+		f.Fix = fmt.Sprintf("‘ollama pull %s’, or %s", wanted, f.Fix)
+	}
+	return f
+}
+
+// hasModel says whether a model is among names. Ollama means the latest one by a name alone.
+func hasModel(names []string, wanted string) bool {
+	return slices.Contains(names, wanted) || slices.Contains(names, wanted+":latest")
+}
+
+// withWished is a provider whose usual model is the one that the settings wish for.
+func withWished(a *app.App, p model.Provider) model.Provider {
+	if provider, wished := model.SplitID(a.Config.Model); provider == p.Name && wished != "" {
+		p.Default = wished
+	}
+	return p
+}

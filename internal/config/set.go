@@ -1,0 +1,205 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"sibyl/internal/files"
+	"sibyl/internal/redact"
+)
+
+// Change is what Set or Unset did.
+type Change struct {
+	File       string
+	Line       int     // where the setting stands; 0 for one that was taken out
+	Overridden string  // the variable that is set and wins; "" for none
+	Left       []error // what was wrong with the file before, and still is
+}
+
+// Set writes one setting into the file, which is made where there is none. A list takes its entries as several words, or as one of the
+// form [a, b]; names and values are one word of the form {a: b}. Comments and the order stay. The whole is checked before it is written: on an
+// error the file is as it was, and the error says what is wrong and repeats no secret.
+func Set(opts Options, name string, words []string) (Change, error) {
+	list, err := settable(name)
+	if err != nil {
+		return Change{}, err
+	}
+	for _, w := range words {
+		if redact.New().String(w) != w {
+			return Change{}, fmt.Errorf("what is given for %s looks like a key, which does not belong in the settings: "+
+				"store it with ‘sibyl config set-key NAME’; it may be in the history of your shell", name)
+		}
+	}
+	value, err := node(name, list, words)
+	if err != nil {
+		return Change{}, err
+	}
+	changed, err := change(opts, name, func(doc *yaml.Node) bool { return put(doc, name, value) })
+	if err != nil && value.Kind == yaml.ScalarNode && value.ShortTag() != "!!str" { // a text may look like a number
+		value.Tag = "!!str"
+		if again, failed := change(opts, name, func(doc *yaml.Node) bool { return put(doc, name, value) }); failed == nil {
+			return again, nil
+		}
+	}
+	return changed, err
+}
+
+// Unset takes a setting or a section out of the file, with the sections that are empty then. Comments above it stay. What the file does not
+// name is an error.
+func Unset(opts Options, name string) (Change, error) {
+	return change(opts, name, func(doc *yaml.Node) bool { return takeOut(doc.Content[0], strings.Split(name, ".")) })
+}
+
+// settable says what a setting takes, as names does, and refuses what is none.
+func settable(name string) (list string, err error) {
+	known := knownNames()
+	pattern := patternOf(name)
+	list, ok := known[pattern]
+	switch {
+	case ok:
+		return list, nil
+	case known.isSection(pattern):
+		var inside []string
+		for _, one := range sortedNames(known) {
+			if rest, ok := strings.CutPrefix(one, pattern+"."); ok {
+				inside = append(inside, rest)
+			}
+		}
+		return "", fmt.Errorf("%s is a section: set one in it, such as %s.%s", name, name, strings.Replace(inside[0], "*", "NAME", 1))
+	}
+	return "", errors.New(redact.New().String(known.unknown(name, pattern)))
+}
+
+// patternOf is a path with a star for the name of a provider or server.
+func patternOf(path string) string {
+	for _, section := range []string{"providers.", "mcp.servers."} {
+		if rest, ok := strings.CutPrefix(path, section); ok {
+			_, rest, below := strings.Cut(rest, ".")
+			if below {
+				return section + "*." + rest
+			}
+			return section + "*"
+		}
+	}
+	return path
+}
+
+// node is a value as the file is to hold it.
+func node(name, list string, words []string) (*yaml.Node, error) {
+	one := func(text string) *yaml.Node {
+		var doc yaml.Node
+		if yaml.Unmarshal([]byte(text), &doc) == nil && len(doc.Content) == 1 {
+			return doc.Content[0]
+		}
+		return nil
+	}
+	switch {
+	case list == "" && len(words) != 1:
+		return nil, fmt.Errorf("%s takes one value: put it in quotes", name)
+	case list == "":
+		n := one(words[0])
+		if n == nil || n.Kind != yaml.ScalarNode || n.Value != words[0] || n.HeadComment+n.LineComment+n.FootComment != "" || isNull(n) {
+			n = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: words[0]}
+		}
+		return n, nil
+	case strings.HasPrefix(list, "{"):
+		if n := one(words[0]); len(words) == 1 && n != nil && n.Kind == yaml.MappingNode {
+			return n, nil
+		}
+		return nil, fmt.Errorf("%s takes names and values in one word, such as '%s'", name, list)
+	}
+	if len(words) == 1 && strings.HasPrefix(words[0], "[") {
+		if n := one(words[0]); n != nil && n.Kind == yaml.SequenceNode {
+			return n, nil
+		}
+		return nil, fmt.Errorf("%s takes a list, such as '%s'", name, list)
+	}
+	all := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+	for _, w := range words {
+		all.Content = append(all.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: w})
+	}
+	return all, nil
+}
+
+// change edits the file and checks the whole.
+func change(opts Options, name string, edit func(doc *yaml.Node) bool) (Change, error) {
+	where := opts.places()
+	path, _, err := where.findFile(opts.Path)
+	if err != nil {
+		return Change{}, err
+	}
+	if path == "" {
+		return Change{}, errors.New("the folder for settings is unknown, since the home folder is: set HOME, or name a file with --config")
+	}
+	content, err := contentOf(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err != nil {
+		return Change{}, err
+	}
+	before, err := parse(path, content)
+	if err != nil && before.path == "" {
+		return Change{}, fmt.Errorf("%w; mend it first: nothing was written", err)
+	}
+	text, err := edited(content, name, edit)
+	if err != nil {
+		return Change{}, fmt.Errorf("%s: %w", path, err)
+	}
+	after, _ := parse(path, text)
+	left, err := compare(wrongWith(path, content, where, opts), wrongWith(path, text, where, opts), name)
+	if err != nil {
+		return Change{}, fmt.Errorf("%w; nothing was written", err)
+	}
+	if now, err := contentOf(path); !bytes.Equal(now, content) && !errors.Is(err, fs.ErrNotExist) {
+		return Change{}, fmt.Errorf("%s was changed by somebody else at this moment: try again", path)
+	}
+	if err := files.Replace(path, text, modeOfNew(path)); err != nil {
+		return Change{}, fmt.Errorf("the settings can't be written: %w", err)
+	}
+	out := Change{File: path, Line: after.lines[name], Left: left}
+	if _, src, err := fromFile(after, where, nil); err == nil && src.origins[name] != "" && src.origins[name] != after.line(name) {
+		out.Overridden = src.origins[name]
+	}
+	return out, nil
+}
+
+// modeOfNew is 0 for a file that is there, which keeps its mode, and else the person's alone.
+func modeOfNew(path string) fs.FileMode {
+	if _, err := os.Stat(path); err == nil {
+		return 0
+	}
+	return 0o600
+}
+
+// wrongWith lists what is wrong with a file, for itself and together with the variables.
+func wrongWith(path string, content []byte, where places, opts Options) []*Problem {
+	file, err := parse(path, content)
+	_, alone := file.alone(where)
+	_, _, together := gather(file, where, opts.Stored)
+	return distinct(problemsOf(errors.Join(err, alone, together)))
+}
+
+// compare fails for what a change made wrong, and for anything that is wrong with what it set. It returns what was wrong before.
+func compare(before, after []*Problem, name string) (left []error, err error) {
+	var made []error
+	for _, p := range after {
+		was := slices.ContainsFunc(before, func(q *Problem) bool { return q.Setting == p.Setting && q.Says() == p.Says() })
+		switch {
+		case p.Setting == name:
+			made = append(made, errors.New(p.Says()))
+		case was:
+			left = append(left, p)
+		default:
+			made = append(made, errors.New(p.Says()))
+		}
+	}
+	return left, errors.Join(made...)
+}
