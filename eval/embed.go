@@ -9,6 +9,7 @@ const (
 	PersonaQueries  = "queries_personas.jsonl"
 	EverydayQueries = "queries_everyday.jsonl"
 	TaskDialogues   = "tasks.jsonl"
+	InquiryCases    = "inquiry.jsonl"
 	OracleQuestions = "oracle/questions.jsonl"
 	Misbehaving     = "oracle/misbehaving.jsonl"
 	OracleGolden    = "oracle/golden.json"

@@ -90,7 +90,9 @@ func under(name string, roots ...string) bool {
 	return slices.ContainsFunc(roots, func(r string) bool { return name == r || strings.HasPrefix(name, r+"/") })
 }
 
-func ofModule(name string) bool { return under(name, "internal", "cmd", "prompts", "trees", "eval", "docs") }
+func ofModule(name string) bool {
+	return under(name, "internal", "cmd", "prompts", "trees", "eval", "docs")
+}
 
 func isStandard(name string) bool {
 	first, _, _ := strings.Cut(name, "/")

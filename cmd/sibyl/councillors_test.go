@@ -144,8 +144,8 @@ func (r councilRequest) answer() modeltest.Answer {
 }
 
 var (
-	answerHeader = regexp.MustCompile(`(?m)^=== The answer of (\S+) ===$`)
-	opinionSaid  = regexp.MustCompile(`Opinion (\d)`)
+	answerHeader = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^=== The answer of (\S+) ===$`) })
+	opinionSaid  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`Opinion (\d)`) })
 )
 
 // ranked is a review: by the numbers of the opinions.
@@ -157,7 +157,7 @@ func ranked(asked string) string {
 		Criticism string `json:"criticism"`
 	}
 	var all []review
-	headers, numbers := answerHeader.FindAllStringSubmatch(asked, -1), opinionSaid.FindAllStringSubmatch(asked[strings.Index(asked, "==="):], -1)
+	headers, numbers := answerHeader().FindAllStringSubmatch(asked, -1), opinionSaid().FindAllStringSubmatch(asked[strings.Index(asked, "==="):], -1)
 	for i, h := range headers {
 		rank, err := strconv.Atoi(numbers[i][1])
 		if err != nil {

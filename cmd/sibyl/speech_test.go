@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"sync"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -57,14 +58,14 @@ func speaks(ts *testscript.TestScript, neg bool, args []string) {
 // codecs are those that phones and browsers use, where ffmpeg has others for usual.
 var codecs = map[string][]string{".ogg": {"-c:a", "libopus"}, ".webm": {"-c:a", "libopus"}}
 
-var sessionID = regexp.MustCompile(`\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d(_\d\d)?`)
+var sessionID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d(_\d\d)?`) })
 
 // named puts the id of the first session on standard output into a variable.
 func named(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: named VARIABLE")
 	}
-	id := sessionID.FindString(ts.ReadFile("stdout"))
+	id := sessionID().FindString(ts.ReadFile("stdout"))
 	if id == "" {
 		ts.Fatalf("there is no session on standard output")
 	}

@@ -154,13 +154,20 @@ func load(opts Options) (Config, source, error) {
 
 // fromFile lays the environment over a file that was checked.
 func fromFile(file configFile, where places, stored func(KeyPlaces) ([]string, error)) (Config, source, error) {
-	cfg := defaults()
-	cfg.File = file.path
-	src := source{configFile: file, places: where, origins: map[string]string{}}
-	if err := errors.Join(src.apply(&cfg), src.finish(&cfg, stored)); err != nil {
+	cfg, src, err := gather(file, where, stored)
+	if err != nil {
 		return Config{}, source{}, err
 	}
 	return cfg, src, nil
+}
+
+// gather is fromFile that gives what it has also on an error: what is wrong is left as it is by default.
+func gather(file configFile, where places, stored func(KeyPlaces) ([]string, error)) (Config, source, error) {
+	cfg := defaults()
+	cfg.File = file.path
+	src := source{configFile: file, places: where, origins: map[string]string{}}
+	err := errors.Join(src.apply(&cfg), src.finish(&cfg, stored))
+	return cfg, src, err
 }
 
 // finish fills in what depends on other settings, and checks what only makes sense together.
@@ -172,31 +179,45 @@ func (s source) finish(c *Config, stored func(KeyPlaces) ([]string, error)) erro
 		}
 	}
 	kept, err := s.finishKeys(c, stored)
-	return errors.Join(err, s.finishProviders(c, kept), s.finishMCP(c, kept), s.finishFallback(c.Fallback, c.Providers), s.databaseOfOthers(c), s.finishServer(c.Server),
+	return errors.Join(err, s.finishProviders(c, kept), s.finishMCP(c, kept), s.finishFallback(c.Fallback, c.Providers), s.finishInquiry(c.Inquiry, c.Providers), s.databaseOfOthers(c), s.finishServer(c.Server),
 		s.finishTelemetry(&c.Telemetry), s.finishTranscription(c.Transcription, c.Providers))
 }
 
 // finishFallback refuses models of nobody. Whether a provider has its key is not asked: that changes from day to day.
 func (s source) finishFallback(f Fallback, providers map[string]Provider) error {
-	const path = "fallback.models"
-	known := append(sortedNames(providers), "ollama")
-	for _, v := range vendors() {
-		known = append(known, v.name)
-	}
+	known := s.providerNames(providers)
 	var problems []error
+	problem := func(format string, args ...any) {
+		problems = append(problems, s.problem(fallbackModels, fmt.Errorf(format, args...)))
+	}
 	for i, id := range f.Models {
 		provider, _, _ := strings.Cut(id, ":")
 		switch {
-		case provider == "offline":
-			problems = append(problems, fmt.Errorf("%s names the offline rules, which never stand in for a model that failed: leave them out", s.at(path)))
+		case provider == offlineName:
+			problem(" names the offline rules, which never stand in for a model that failed: leave them out")
 		case !slices.Contains(known, provider):
-			problems = append(problems, fmt.Errorf("%s: there is no provider %s%s", s.at(path), quote(provider), DidYouMean(provider, known)))
+			problem(": there is no provider %s%s", quote(provider), DidYouMean(provider, known))
 		case slices.Contains(f.Models[:i], id):
-			problems = append(problems, fmt.Errorf("%s names %s twice", s.at(path), quote(id)))
+			problem(" names %s twice", quote(id))
 		}
 	}
 	return errors.Join(problems...)
 }
+
+// providerNames are those of all providers that have models, set up or not.
+func (s source) providerNames(providers map[string]Provider) []string {
+	known := append(sortedNames(providers), ollamaName)
+	for _, v := range vendors() {
+		known = append(known, v.name)
+	}
+	return known
+}
+
+// The providers that are built in beside the vendors.
+const (
+	offlineName = "offline"
+	ollamaName  = "ollama"
+)
 
 // Redactor makes a redactor that knows every secret of these settings, and the further ones given: the keys that
 // commands printed and the store gave.

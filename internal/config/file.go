@@ -111,13 +111,15 @@ func (n names) isSection(path string) bool {
 }
 
 type walker struct {
+	at       string // the setting at hand
 	file     configFile
 	known    names
 	problems []error
 }
 
 func (w *walker) problem(node *yaml.Node, format string, args ...any) {
-	w.problems = append(w.problems, fmt.Errorf("%s:%d: %s", w.file.path, node.Line, fmt.Sprintf(format, args...)))
+	where := fmt.Sprintf("%s:%d", w.file.path, node.Line)
+	w.problems = append(w.problems, &Problem{Setting: w.at, Where: where, text: where + ": " + fmt.Sprintf(format, args...)})
 }
 
 // section checks the names under path, "" for the whole file. The pattern is the path with a star for the name of a provider or server.
@@ -125,6 +127,7 @@ func (w *walker) section(node *yaml.Node, path, pattern string) {
 	if isNull(node) {
 		return
 	}
+	w.at = path
 	if node.Kind != yaml.MappingNode {
 		if path == "" {
 			path = "the file"
@@ -136,6 +139,7 @@ func (w *walker) section(node *yaml.Node, path, pattern string) {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		name, content := node.Content[i], node.Content[i+1]
 		full, last := strings.TrimPrefix(path+"."+name.Value, "."), name.Value
+		w.at = full
 		switch {
 		case seen[name.Value]:
 			w.problem(name, "%s is set twice", full)
@@ -191,14 +195,21 @@ func (w *walker) entry(name, content *yaml.Node, path, pattern string) {
 	case w.known.isSection(pattern):
 		w.file.lines[path] = name.Line
 		w.section(content, path, pattern)
-	case looksLikeKey(name.Value):
-		w.problem(name, "%s: no key belongs in this file: name the environment variable that holds it with key_env, "+
-			"or a command that prints it with key_command, or store it with ‘sibyl config set-key’", path)
-	case replaced()[pattern] != "":
-		w.problem(name, "there is no setting %s: set %s", path, replaced()[pattern])
 	default:
-		w.problem(name, "there is no setting %s%s", path, w.nearest(path, pattern))
+		w.problem(name, "%s", w.known.unknown(path, pattern))
 	}
+}
+
+// unknown says why there is no setting of this name.
+func (n names) unknown(path, pattern string) string {
+	switch {
+	case looksLikeKey(lastName(path)):
+		return path + ": no key belongs in this file: name the environment variable that holds it with key_env, " +
+			"or a command that prints it with key_command, or store it with ‘sibyl config set-key’"
+	case replaced()[pattern] != "":
+		return fmt.Sprintf("there is no setting %s: set %s", path, replaced()[pattern])
+	}
+	return fmt.Sprintf("there is no setting %s%s", path, n.nearest(path, pattern))
 }
 
 func (w *walker) checkProviderName(name *yaml.Node) bool {
@@ -224,14 +235,14 @@ func (w *walker) checkServerName(name *yaml.Node) bool {
 }
 
 // nearest proposes a name that exists, in words; "" where none is close.
-func (w *walker) nearest(path, pattern string) string {
+func (n names) nearest(path, pattern string) string {
 	tops := map[string]bool{}
-	for known := range w.known {
+	for known := range n {
 		top, _, _ := strings.Cut(known, ".")
 		tops[top] = true
 	}
 	last := lastName(pattern)
-	best := nearest(append(sortedNames(tops), sortedNames(w.known)...), func(known string) int {
+	best := nearest(append(sortedNames(tops), sortedNames(n)...), func(known string) int {
 		if last == lastName(known) {
 			return 0
 		}

@@ -83,7 +83,9 @@ func (s source) finishProviders(c *Config, kept []string) error {
 	for _, name := range sortedNames(c.Providers) {
 		p, err := s.finishProvider(name, c.Providers[name])
 		p.Stored = slices.Contains(kept, name)
-		problems = append(problems, err)
+		if err != nil {
+			problems = append(problems, &Problem{Setting: "providers." + name, Where: strings.Split(err.Error(), ": providers.")[0], text: err.Error()})
+		}
 		c.Providers[name] = p
 	}
 	return errors.Join(problems...)

@@ -78,7 +78,7 @@ func settings() []setting[Config] {
 	}, tuning("ollama.", func(c *Config) *Tuning { return &c.Ollama.Tuning }), []setting[Config]{
 		field("bert.model", "", func(c *Config) *string { return &c.Bert.Model }, value.path),
 		field("bert.timeout", "", func(c *Config) *time.Duration { return &c.Bert.Timeout }, duration(time.Second, time.Minute)),
-		field("fallback.models", "", func(c *Config) *[]string { return &c.Fallback.Models }, value.models).
+		field(fallbackModels, "", func(c *Config) *[]string { return &c.Fallback.Models }, value.models).
 			taking("[anthropic:claude-sonnet-4-5, ollama:llama3.1:8b]"),
 		field("fallback.cool_down", "", func(c *Config) *time.Duration { return &c.Fallback.CoolDown }, duration(time.Second, time.Hour)),
 		field("fallback.local_to_cloud", "", func(c *Config) *bool { return &c.Fallback.LocalToCloud }, value.yesNo),
@@ -188,8 +188,12 @@ func applyOne[T any](s source, set setting[T], path string, into *T) error {
 		delete(s.origins, path)
 		return nil
 	}
+	before := *into
 	if err := set.apply(into, v); err != nil {
-		return fmt.Errorf("%s %w", where, err)
+		p := &Problem{Setting: path, Where: s.origins[path], text: where + " " + err.Error()}
+		*into = before
+		delete(s.origins, path)
+		return p
 	}
 	return nil
 }

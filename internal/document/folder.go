@@ -15,7 +15,8 @@ import (
 )
 
 // ReadAll reads a file, or the documents of a folder and of those in it, in the order of their names. What could not be read is in failed,
-// also in that order; hidden files and folders are left out. The error is that of ctx, or says why path itself can't be opened.
+// also in that order; hidden files and folders are left out. The error is that of ctx, or says why path itself can't be
+// opened or Command can't be started.
 func (r Reader) ReadAll(ctx context.Context, name string) (docs []Document, failed []*Error, err error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -54,13 +55,12 @@ type walk struct {
 	failed []*Error
 }
 
-func (w *walk) fail(name string, err error) {
-	if e, ok := errors.AsType[*Error](of(name, err)); ok {
-		w.failed = append(w.failed, e)
-	}
+func (w *walk) fail(name string, e *Error) {
+	e.File = name
+	w.failed = append(w.failed, e)
 }
 
-// folder reads what is in a folder. The error is that of ctx.
+// folder reads what is in a folder. The error is as that of file.
 func (w *walk) folder(ctx context.Context, name string, depth int) error {
 	if depth > MaxDepth {
 		w.fail(name, refuse(TooLarge, "folders lie deeper in each other than %d; give this one by itself", MaxDepth))
@@ -99,7 +99,7 @@ func (w *walk) folder(ctx context.Context, name string, depth int) error {
 	return nil
 }
 
-// file reads a file. The error is that of ctx.
+// file reads a file. The error is that of ctx, or says why no file of its kind can be read.
 func (w *walk) file(ctx context.Context, name string, size int64) error {
 	if w.bytes+size > MaxFolder && size <= MaxFile {
 		w.fail(name, refuse(TooLarge, "the documents of the folder are together larger than %d MB; give fewer", MaxFolder>>20))
@@ -113,7 +113,11 @@ func (w *walk) file(ctx context.Context, name string, size int64) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	default:
-		w.fail(name, err)
+		failed, ok := errors.AsType[*Error](err)
+		if !ok {
+			return err
+		}
+		w.failed = append(w.failed, failed)
 	}
 	return nil
 }

@@ -37,8 +37,9 @@ func completes(line string) bool {
 const cells = " | "
 
 const (
-	fullLine  = 40  // characters: a shorter line is no line of running text that goes on in the next one
-	fullShare = 0.6 // of the longest line of its paragraph
+	fullLine   = 40   // characters: a shorter line is no line of running text that goes on in the next one
+	fullShare  = 0.6  // of the longest line of its paragraph
+	endedShare = 0.85 // of it, for a line with which a sentence ends
 )
 
 // unwrap makes one line of the lines of a paragraph that running text was parted into. Items of lists, rows of tables, headings, code and short
@@ -82,7 +83,8 @@ func unwrap(text string) string {
 // goesOn says whether running text goes on from a line to the next.
 func goesOn(line, next string, longest int) bool {
 	n := utf8.RuneCountInString(line)
-	if n < fullLine || float64(n) < fullShare*float64(longest) || strings.Contains(line, cells) || strings.Contains(next, cells) {
+	share := float64(n) / float64(max(longest, 1))
+	if n < fullLine || share < fullShare || share < endedShare && strings.ContainsAny(line[len(line)-1:], ".!?:;") || strings.Contains(line, cells) || strings.Contains(next, cells) {
 		return false
 	}
 	return !strings.HasPrefix(line, "#") && !isItem(strings.TrimSpace(next))

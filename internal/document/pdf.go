@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -16,6 +18,7 @@ import (
 type extract struct {
 	Pages   []string `json:"pages"`
 	Garbled []int    `json:"garbled,omitempty"` // numbers of pages whose fonts do not say which letters they show
+	Partial []int    `json:"partial,omitempty"` // numbers of pages that are damaged, and were read up to there
 }
 
 // readPDF reads a PDF, in a process of its own where there is a command for it.
@@ -59,8 +62,12 @@ func (d *Document) takePDF(e extract) error {
 		return refuse(Scan, "its fonts do not say which letters they show; print it to a new PDF, or have its text recognised (OCR)")
 	case len(d.Pages) == 0:
 		return refuse(Scan, "its %d pages hold pictures and no text; have their text recognised (OCR), and give that", len(e.Pages))
-	case len(blank) > 0:
+	}
+	if len(blank) > 0 {
 		d.Notes = append(d.Notes, "no text could be read on "+pages(blank))
+	}
+	if len(e.Partial) > 0 {
+		d.Notes = append(d.Notes, "damaged, and read in part only: "+pages(e.Partial))
 	}
 	return nil
 }
@@ -98,8 +105,8 @@ func extractPDF(ctx context.Context, content []byte) (e extract, err error) {
 			e, err = extract{}, asRefusal(ctx, r, content)
 		}
 	}()
-	if bytes.Count(content, []byte("/Encrypt")) > 0 && bytes.Contains(content, []byte("/Adobe.PubSec")) {
-		return e, refuse(Encrypted, "it is protected with a certificate; save it without one")
+	if err := tooMany(content); err != nil {
+		return e, err
 	}
 	in := &watched{ctx: ctx, in: bytes.NewReader(content)}
 	r, err := pdf.NewReader(in, int64(len(content)))
@@ -113,17 +120,36 @@ func extractPDF(ctx context.Context, content []byte) (e extract, err error) {
 	total := 0
 	p := printer{ctx: ctx, fonts: map[string]*font{}}
 	for _, v := range pageValues(r, count) {
-		text := p.page(v)
+		text, whole := p.page(v)
 		if isGarbled(text) {
 			e.Garbled = append(e.Garbled, len(e.Pages)+1)
 			text = ""
 		}
 		e.Pages = append(e.Pages, text)
+		if !whole && text != "" {
+			e.Partial = append(e.Partial, len(e.Pages))
+		}
 		if total += len(text); total > MaxText {
 			return e, refuse(TooLarge, "it holds more than %d MB of text; split it", MaxText>>20)
 		}
 	}
 	return e, p.failure(e)
+}
+
+// counts are the numbers that the library takes memory for, or counts up to, before it looks whether there is so much: in dictionaries, and
+// where a section of the table of objects begins.
+var counts = regexp.MustCompile(`/(?:Size|N|Columns|W\s*\[[0-9\s]*?)\s*[+]?([0-9]{5,})|(?:xref|\b[nf])\s+[+]?([0-9]+)\s+[+]?([0-9]+)`)
+
+// tooMany refuses a PDF that says that it holds more than it is long.
+func tooMany(content []byte) error {
+	for _, found := range counts.FindAllSubmatch(content, -1) {
+		for _, number := range found[1:] {
+			if n, err := strconv.Atoi(string(number)); len(number) > 0 && (err != nil || n > max(len(content), 1<<16)) {
+				return refuse(Damaged, "it says that it holds %s of something, which it is too short for; open it and save it anew", number)
+			}
+		}
+	}
+	return nil
 }
 
 // asRefusal turns what the library says or panics with into a refusal, or into the error of ctx.

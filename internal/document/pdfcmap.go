@@ -11,11 +11,12 @@ import (
 const maxRange = 1 << 16
 
 // readLetters reads what a font says of its codes: which letters each is. The library would believe any number that stands before a list.
-func (f *font) readLetters(v pdf.Value) {
-	if v.Kind() != pdf.Stream {
+func (f *font) readLetters(dictionary pdf.Value) {
+	table := dictionary.Key("ToUnicode")
+	if table.Kind() != pdf.Stream {
 		return
 	}
-	pdf.Interpret(v, func(stack *pdf.Stack, operator string) {
+	pdf.Interpret(table, func(stack *pdf.Stack, operator string) {
 		args := make([]pdf.Value, stack.Len())
 		for i := len(args) - 1; i >= 0; i-- {
 			args[i] = stack.Pop()
@@ -29,8 +30,8 @@ func (f *font) readLetters(v pdf.Value) {
 			for i := len(args) % 3; i+2 < len(args); i += 3 {
 				f.learnRange(args[i].RawString(), args[i+1].RawString(), args[i+2])
 			}
-		case "begincmap", "findresource", "defineresource":
-			stack.Push(pdf.Value{}) // what they leave
+		case "findresource":
+			stack.Push(dictionary) // any will do: “begin” wants one, and nothing is looked up in it
 		}
 	})
 }

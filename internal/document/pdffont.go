@@ -44,9 +44,11 @@ func (p *printer) fontOf(resources pdf.Value, name string) *font {
 			f.readWidths(v)
 		}
 	})
-	_ = s.try(func() { f.readLetters(v.Key("ToUnicode")) }) // then its encoding has to do
-	switch identity := v.Key("Encoding").Name(); {
-	case len(f.known) > 0:
+	_ = s.try(func() { f.readLetters(v) }) // then its encoding has to do
+	encoding := v.Key("Encoding")
+	isTable := v.Key("ToUnicode").Kind() == pdf.Stream // which the library would read, as it is
+	switch identity := encoding.Name(); {
+	case len(f.known) > 0, isTable && encoding.Kind() == pdf.Null:
 	case f.composite && (identity == "Identity-H" || identity == "Identity-V"):
 		f.mute = true
 	case s.try(func() { f.encoding = (&pdf.Font{V: v}).Encoder() }) != nil:

@@ -2,6 +2,7 @@ package document
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -39,6 +40,9 @@ const (
 	paragraph = 1.35 // of the usual distance of lines
 )
 
+// blanks stand between the cells of a row, where a table is set with them.
+var blanks = regexp.MustCompile(`(?m:([^ \n]) {3,}\b)`)
+
 // text gives what was drawn, in the order in which it was drawn: with blanks, lines and paragraphs where they stand on the page.
 func (s *sheet) text() string {
 	usual := s.usualDistance()
@@ -49,7 +53,7 @@ func (s *sheet) text() string {
 		}
 		b.WriteString(r.text)
 	}
-	return unwrap(b.String())
+	return unwrap(clean(blanks.ReplaceAllString(b.String(), "$1"+cells)))
 }
 
 // between is what stands between two runs.
@@ -81,7 +85,7 @@ func startsBlank(text string) bool {
 	return unicode.IsSpace(r)
 }
 
-// usualDistance is the median distance of lines on the page.
+// usualDistance is the distance of lines within paragraphs: that which a quarter of the distances do not reach.
 func (s *sheet) usualDistance() float64 {
 	var list []float64
 	for i := 1; i < len(s.runs); i++ {
@@ -94,5 +98,5 @@ func (s *sheet) usualDistance() float64 {
 		return 0
 	}
 	slices.Sort(list)
-	return list[len(list)/2]
+	return list[len(list)/4]
 }

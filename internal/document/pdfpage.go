@@ -33,7 +33,7 @@ func (p *printer) failure(e extract) error {
 }
 
 // page gives the text of a page, as far as it could be read. A panic of the library ends the page, not the document.
-func (p *printer) page(v pdf.Value) string {
+func (p *printer) page(v pdf.Value) (text string, whole bool) {
 	s := sheet{printer: p}
 	err := s.try(func() { s.draw(v.Key("Contents"), inherited(v, "Resources"), 0) })
 	if err != nil {
@@ -41,7 +41,7 @@ func (p *printer) page(v pdf.Value) string {
 	} else {
 		p.pages++
 	}
-	return s.text()
+	return s.text(), err == nil
 }
 
 // try does something, and gives its panic as an error. That ctx is done panics on.

@@ -20,7 +20,7 @@ type Reader struct {
 	Command []string
 }
 
-// Read reads the file name below root. The error is an *Error, or that of ctx.
+// Read reads the file name below root. The error is an *Error, that of ctx, or says why Command can't be started.
 func (r Reader) Read(ctx context.Context, root *os.Root, name string) (Document, error) {
 	d, err := r.read(ctx, root, name)
 	return d, of(name, err)
@@ -70,7 +70,7 @@ func (r Reader) read(ctx context.Context, root *os.Root, name string) (Document,
 }
 
 // unopened turns an error of the file system into a refusal.
-func unopened(err error) error {
+func unopened(err error) *Error {
 	failed, _ := errors.AsType[*files.Error](err)
 	switch {
 	case failed != nil && failed.Reason == files.Linked:
@@ -116,7 +116,7 @@ func kindOf(name string, content []byte) (string, error) {
 	return "", unsupported()
 }
 
-func unsupported() error { return refuse(Unsupported, "it is none of TXT, MD, PDF and DOCX") }
+func unsupported() *Error { return refuse(Unsupported, "it is none of TXT, MD, PDF and DOCX") }
 
 // isNamed says whether a name is one of a document.
 func isNamed(name string) bool {

@@ -8,12 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
 	"sibyl/internal/bt"
+	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/rules"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
@@ -26,6 +28,8 @@ type Options struct {
 	Limit     int    `json:"limit,omitempty"`     // of questions, 5 to 20; 0: as it is set
 	Language  string `json:"language,omitempty"`  // "en" or "de"; empty: that of the hypothesis
 	Documents bool   `json:"documents,omitempty"` // the witness is a path, also if it looks like a model
+
+	called string // what the folder of the witness is called where its path is not to be told
 }
 
 // The bounds of an inquiry (requirement 4, FR-010a), and how many questions are put where nobody says.
@@ -64,7 +68,7 @@ func decode(raw json.RawMessage, folder func(name string) (string, error)) (any,
 		if err != nil {
 			return nil, err
 		}
-		o.Witness, o.Documents = path, true
+		o.called, o.Witness, o.Documents = o.Witness, path, true
 	}
 	return o, nil
 }
@@ -73,6 +77,9 @@ func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error
 	o, ok := b.Options.(Options)
 	if !ok {
 		return run.Spec{}, fmt.Errorf("the options of the Inquiry are %T", b.Options)
+	}
+	if b.Session != "" {
+		return run.Spec{}, &assistant.RequestError{Public: "an inquiry has a session of its own", Hint: "name none"}
 	}
 	words := strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(b.Words, "\uFFFD"), "\x00", "\uFFFD"))
 	if n := utf8.RuneCountInString(words); n == 0 || n > mostHypothesis {
@@ -97,15 +104,16 @@ func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error
 	if err != nil {
 		return run.Spec{}, err
 	}
-	w := Called{Kind: "documents", Name: o.Witness}
+	w := Called{Kind: record.WitnessDocuments, Name: o.Witness, Title: cmp.Or(o.called, filepath.Base(o.Witness))}
 	if !o.Documents && strings.Contains(o.Witness, ":") {
-		w = Called{"model", o.Witness, told}
+		w = Called{Kind: record.WitnessModel, Name: o.Witness, Title: o.Witness, Text: told}
 	}
 	if _, _, err := d.Witness(ctx, w); err != nil {
 		return run.Spec{}, &assistant.RequestError{Public: "the witness can't be heard", Hint: "name documents that can be read, or a model that answers", Err: fmt.Errorf("the witness: %w", err)}
 	}
-	return run.Spec{Title: agent.Brief(words, mostTitle), Texts: texts, Claims: []string{claim},
-		Given: Given{ID: newUUID(), Hypothesis: words, Language: language, Limit: limit, Model: detective != RulesModel, Detective: detective},
+	id := newUUID()
+	return run.Spec{Session: id, Title: agent.Brief(words, mostTitle), Texts: texts, Claims: []string{claim},
+		Given: Given{ID: id, Hypothesis: words, Language: language, Limit: limit, Model: detective != RulesModel, Detective: detective},
 		Env:   Env{Detective: detective, Witness: w}}, nil
 }
 

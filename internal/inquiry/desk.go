@@ -1,6 +1,7 @@
 package inquiry
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,24 +40,56 @@ func (d *Desk) List(ctx context.Context, owner journal.Owner, f journal.Filter) 
 	return items, err
 }
 
+// summary is what the row of a run keeps.
+type summary Item
+
 // item is an inquiry by its row, or, if it goes on, as its records have it.
 func (d *Desk) item(ctx context.Context, r journal.Run) Item {
-	var i Item
-	if len(r.Summary) == 0 || json.Unmarshal(r.Summary, &i) != nil {
-		i = Item{Hypothesis: r.Title, StartTime: r.StartedAt.UTC().Format(time.RFC3339), Status: record.Failed}
-		if r.Status == journal.Running {
-			i.Status = record.Running
-			if s, err := d.underWay(ctx, r); err == nil {
-				i = ItemOf(s)
-			}
+	var kept summary
+	i := Item{Hypothesis: r.Title, StartTime: r.StartedAt.UTC().Format(time.RFC3339), Status: record.Failed}
+	switch {
+	case len(r.Summary) > 0 && json.Unmarshal(r.Summary, &kept) == nil:
+		i = Item(kept)
+	case r.Status == journal.Running:
+		i.Status = record.Running
+		if s, err := d.underWay(ctx, r); err == nil {
+			i = ItemOf(s)
 		}
 	}
-	i.Run = r.ID
+	i.ID, i.Run, i.at = r.Session, r.ID, r.Cursor()
 	return i
+}
+
+// Get gives an inquiry by its id, or the id of its run; journal.ErrNotFound.
+func (d *Desk) Get(ctx context.Context, owner journal.Owner, id string) (journal.Run, error) {
+	rows, err := d.Store.Runs(ctx, owner, journal.Filter{Session: id, Assistant: Name, Summaries: true, Limit: 1})
+	if err != nil || len(rows) > 0 {
+		return append(rows, journal.Run{})[0], err
+	}
+	r, err := d.Store.Run(ctx, owner, id)
+	if err == nil && r.Assistant != Name {
+		err = fmt.Errorf("run %s is no inquiry: %w", id, journal.ErrNotFound)
+	}
+	return r, err
+}
+
+// Latest gives the inquiry that was begun last; ErrNone.
+func (d *Desk) Latest(ctx context.Context, owner journal.Owner) (journal.Run, error) {
+	rows, err := d.Store.Runs(ctx, owner, journal.Filter{Assistant: Name, Summaries: true, Limit: 1})
+	if err == nil && len(rows) == 0 {
+		err = ErrNone
+	}
+	return append(rows, journal.Run{})[0], err
 }
 
 // Find gives an inquiry by its id, the beginning of it, the id of its run, or, for "", the latest.
 func (d *Desk) Find(ctx context.Context, owner journal.Owner, query string) (journal.Run, error) {
+	if query == "" {
+		return d.Latest(ctx, owner)
+	}
+	if r, err := d.Get(ctx, owner, query); err == nil || !errors.Is(err, journal.ErrNotFound) {
+		return r, err
+	}
 	const page = 200
 	f := journal.Filter{Assistant: Name, Summaries: true, Limit: page}
 	var found []journal.Run
@@ -66,13 +99,7 @@ func (d *Desk) Find(ctx context.Context, owner journal.Owner, query string) (jou
 			return journal.Run{}, err
 		}
 		for _, r := range rows {
-			if query == "" || r.ID == query {
-				return r, nil
-			}
-			switch i := d.item(ctx, r); {
-			case i.ID == query:
-				return r, nil
-			case strings.HasPrefix(i.ID, query) || strings.HasPrefix(r.ID, query):
+			if strings.HasPrefix(r.Session, query) || strings.HasPrefix(r.ID, query) {
 				found = append(found, r)
 			}
 		}
@@ -81,31 +108,18 @@ func (d *Desk) Find(ctx context.Context, owner journal.Owner, query string) (jou
 		}
 		f.After = rows[len(rows)-1].Cursor()
 	}
-	switch {
-	case query == "":
-		return journal.Run{}, ErrNone
-	case len(found) == 0:
+	switch len(found) {
+	case 0:
 		return journal.Run{}, fmt.Errorf("inquiry “%.80s”: %w", query, journal.ErrNotFound)
-	case len(found) > 1:
-		return journal.Run{}, fmt.Errorf("%d inquiries begin with “%.80s”: give more of the id", len(found), query)
+	case 1:
+		return found[0], nil
 	}
-	return found[0], nil
+	return journal.Run{}, fmt.Errorf("%d inquiries begin with “%.80s”: give more of the id", len(found), query)
 }
 
-// Session reads an inquiry whole, as its run's records have it, and writes what a crash or a stop has kept from its file. An *UnwrittenError comes with
-// the session.
-func (d *Desk) Session(ctx context.Context, owner journal.Owner, r journal.Run) (s record.Session, err error) {
-	end, err := run.ReadEnd(ctx, d.Store, owner, r.ID)
-	switch {
-	case errors.Is(err, journal.ErrNotFound):
-		s, err = d.underWay(ctx, r)
-	case err == nil:
-		var o Outcome
-		if err = json.Unmarshal(end.Outcome, &o); err != nil {
-			err = fmt.Errorf("outcome of run %s: %w: %w", r.ID, journal.ErrCorrupt, err)
-		}
-		s = o.Session
-	}
+// Session reads an inquiry whole, as Read does, and writes what a crash or a stop has kept from its file. An *UnwrittenError comes with the session.
+func (d *Desk) Session(ctx context.Context, owner journal.Owner, r journal.Run) (record.Session, error) {
+	s, err := d.Read(ctx, owner, r)
 	if err != nil {
 		return s, err
 	}
@@ -120,6 +134,22 @@ func (d *Desk) Session(ctx context.Context, owner journal.Owner, r journal.Run) 
 		err = &UnwrittenError{err}
 	}
 	return s, err
+}
+
+// Read gives an inquiry whole, of the journal alone: how it has ended, or how far it is. Nothing is written.
+func (d *Desk) Read(ctx context.Context, owner journal.Owner, r journal.Run) (record.Session, error) {
+	end, err := run.ReadEnd(ctx, d.Store, owner, r.ID)
+	if errors.Is(err, journal.ErrNotFound) {
+		return d.underWay(ctx, r)
+	}
+	if err != nil {
+		return record.Session{}, err
+	}
+	var o Outcome
+	if err := json.Unmarshal(end.Outcome, &o); err != nil || o.Session.ID == "" {
+		return record.Session{}, fmt.Errorf("outcome of run %s: %w: %w", r.ID, journal.ErrCorrupt, cmp.Or(err, errors.New(cmp.Or(o.Problem, "it has no session"))))
+	}
+	return o.Session, nil
 }
 
 // underWay is a session that goes on, by folding its run's records.

@@ -9,7 +9,7 @@ import (
 
 // Given is what a run begins with.
 type Given struct {
-	ID         string `port:"id"` // of the session, a UUID
+	ID         string `port:"id"` // of the session, a UUID; that of the journal is called so, too
 	Hypothesis string `port:"hypothesis"`
 	Language   string `port:"language"`  // "en" or "de"
 	Limit      int    `port:"limit"`     // of questions

@@ -3,6 +3,8 @@ package inquiry
 import (
 	"context"
 	"io/fs"
+	"path/filepath"
+	"strings"
 	"sync"
 
 	"sibyl/internal/bt"
@@ -44,9 +46,30 @@ type Deps struct {
 
 // Called is the witness of an inquiry.
 type Called struct {
-	Kind string `json:"kind"`           // "documents" or "model"
-	Name string `json:"name"`           // the path of documents, or provider:model
-	Text string `json:"text,omitempty"` // what a model is told of being a witness
+	Kind  string `json:"kind"`            // "documents" or "model"
+	Name  string `json:"name"`            // the path of documents, or provider:model
+	Title string `json:"title,omitempty"` // what it is called in all that is told of it
+	Text  string `json:"text,omitempty"`  // what a model is told of being a witness
+}
+
+// told is a remark on the witness that tells no path.
+func (c Called) told(err error) string {
+	if c.Kind != record.WitnessDocuments {
+		return err.Error()
+	}
+	whole, absErr := filepath.Abs(c.Name)
+	if absErr != nil {
+		whole = c.Name
+	}
+	return without(without(err.Error(), whole, c.Title), c.Name, c.Title)
+}
+
+// without puts a name in place of a path; what lies below it is told by its own name.
+func without(text, path, name string) string {
+	if path == "." || path == "" {
+		return text
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(text, path+string(filepath.Separator), name+"/"), path, name)
 }
 
 // New makes the assistant.
@@ -99,7 +122,7 @@ func (p *performing) called(ctx context.Context) (witness.Witness, []record.Docu
 	if p.witness == nil {
 		w, documents, err := p.Witness(ctx, p.env.Witness)
 		if err != nil {
-			return nil, nil, &bt.Fault{Kind: KindWitness, Reason: err.Error()}
+			return nil, nil, &bt.Fault{Kind: KindWitness, Reason: p.env.Witness.told(err)}
 		}
 		p.witness, p.documents = w, documents
 	}

@@ -17,12 +17,15 @@ import (
 
 // Interview is one that was held already: there is nobody to be asked.
 type Interview struct {
-	Hypothesis string `json:"hypothesis"`
-	Language   string `json:"language"` // "en" or "de"; "": found out
-	Pairs      []struct {
-		Question string `json:"question"`
-		Answer   string `json:"answer"`
-	} `json:"pairs"`
+	Hypothesis string     `json:"hypothesis"`
+	Language   string     `json:"language"` // "en" or "de"; "": found out
+	Pairs      []Exchange `json:"pairs"`
+}
+
+// Exchange is a question and its answer.
+type Exchange struct {
+	Question string `json:"question"`
+	Answer   string `json:"answer"`
 }
 
 // The bounds of an Interview: pairs, and bytes of its JSON.

@@ -22,7 +22,12 @@ type Item struct {
 	ConsistencyScore *int          `json:"consistencyScore,omitempty"`
 	Provisional      bool          `json:"provisional,omitempty"` // the score is of an inquiry that did not complete
 	Run              string        `json:"run,omitempty"`
+
+	at journal.Cursor
 }
+
+// Cursor is where a list goes on after it.
+func (i Item) Cursor() journal.Cursor { return i.at }
 
 // ItemOf is a session as a list has it.
 func ItemOf(s record.Session) Item {

@@ -2,6 +2,7 @@ package inquiry
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -63,11 +64,11 @@ func (p *performing) write(ctx context.Context, job run.Job) (any, error) {
 		return nil, err
 	}
 	folder, err := p.Files(p.view.Owner)
-	if err == nil {
-		err = folder.Write(ctx, s)
-	}
 	if err != nil {
-		return nil, &bt.Fault{Kind: "file", Reason: err.Error()}
+		return nil, &bt.Fault{Kind: "file", Reason: "the folder of the sessions can't be used"}
+	}
+	if err := folder.Write(ctx, s); err != nil {
+		return nil, &bt.Fault{Kind: "file", Reason: without(err.Error(), filepath.Dir(folder.Path(s)), "the folder of the sessions")}
 	}
 	return WriteReceipt{record.FileName(s), len(s.Pairs)}, nil
 }
@@ -77,7 +78,7 @@ func (p *performing) project(w WritePayload) (s record.Session, err error) {
 	records := p.view.Records()
 	at := func(ref int64) time.Time { return records[ref].At.UTC() }
 	s = record.Session{ID: p.given.ID, StartTime: at(0), Hypothesis: record.Hypothesis{Text: p.given.Hypothesis, CreatedAt: at(0)}, Status: record.Running, IterationLimit: p.given.Limit,
-		Language: p.given.Language, Detective: p.env.Detective, Run: p.view.ID, Witness: record.Witness{Kind: p.env.Witness.Kind, Name: p.env.Witness.Name},
+		Language: p.given.Language, Detective: p.env.Detective, Run: p.view.ID, Witness: record.Witness{Kind: p.env.Witness.Kind, Name: p.env.Witness.Title},
 		Pairs: []record.Pair{}, AuditTrail: []record.TrailEntry{}}
 	if w.Opened != 0 {
 		o, err := run.ResultAt[OpenReceipt](p.view, w.Opened)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -33,7 +34,7 @@ func Check(content []byte) []Violation {
 	w.value("", w.root, value)
 	switch {
 	case err == nil:
-		w.all = append(w.all, s.Validate()...)
+		w.all = append(w.all, slices.DeleteFunc(s.Validate(), w.names)...)
 	case len(w.all) == 0:
 		w.add("", "%v", err)
 	}
@@ -45,14 +46,14 @@ func Check(content []byte) []Violation {
 	return w.all
 }
 
-// resolved is the schema, ready to check with.
-func resolved() (*jsonschema.Resolved, error) {
+// resolved is the schema, ready to check with. That takes milliseconds.
+var resolved = sync.OnceValues(func() (*jsonschema.Resolved, error) {
 	var s jsonschema.Schema
 	if err := json.Unmarshal(Schema(), &s); err != nil {
 		return nil, fmt.Errorf("docs/inquiry.schema.json can't be read: %w", err)
 	}
 	return s.Resolve(nil)
-}
+})
 
 // walk finds what is lost when a text is read into a Session: members that are missing, and values of another type.
 type walk struct {
@@ -63,6 +64,17 @@ type walk struct {
 func (w *walk) add(path, format string, args ...any) {
 	w.all = append(w.all, Violation{Path: path, Rule: RuleForm, Problem: fmt.Sprintf(format, args...)})
 }
+
+// names says whether a violation is of a value that is known to be missing or of another type, or of a part of one.
+func (w *walk) names(v Violation) bool {
+	return slices.ContainsFunc(w.all, func(known Violation) bool {
+		rest, part := strings.CutPrefix(v.Path, known.Path)
+		return known.Rule == RuleForm && part && (rest == "" || known.Path == "" || rest[0] == '.' || rest[0] == '[')
+	})
+}
+
+// below is the path of a member.
+func below(path, name string) string { return strings.TrimPrefix(path+"."+name, ".") }
 
 func (w *walk) value(path string, s *jsonschema.Schema, value any) {
 	if name, ok := strings.CutPrefix(s.Ref, "#/definitions/"); ok {
@@ -76,12 +88,12 @@ func (w *walk) value(path string, s *jsonschema.Schema, value any) {
 	case map[string]any:
 		for _, name := range s.Required {
 			if _, there := value[name]; !there {
-				w.add(path, "the member “%s” is missing", name)
+				w.add(below(path, name), "it is missing")
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 			if member, there := value[name]; there {
-				w.value(strings.TrimPrefix(path+"."+name, "."), s.Properties[name], member)
+				w.value(below(path, name), s.Properties[name], member)
 			}
 		}
 	case []any:

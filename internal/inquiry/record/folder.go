@@ -118,6 +118,9 @@ func (f *Folder) root() (*os.Root, error) {
 // Write gives the file of a session this state, whole or not at all. The same state again changes nothing. A file that can't be used is replaced. The
 // error is an *Invalid for a session that breaks rules, and a *Stale for one that the file is ahead of; then the file stays as it is.
 func (f *Folder) Write(ctx context.Context, s Session) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if broken := s.Validate(); len(broken) > 0 {
 		return &Invalid{ID: s.ID, Violations: broken}
 	}
@@ -192,14 +195,19 @@ func alone(root *os.Root, id, name string) error {
 
 // namesOf lists the files of a session, or of all for "", in order.
 func namesOf(root *os.Root, id string) ([]string, error) {
-	infos, err := files.List(root, ".")
+	folder, err := root.Open(".")
+	if err != nil {
+		return nil, fmt.Errorf("list the sessions: %w", err)
+	}
+	defer func() { _ = folder.Close() }() // nothing was written through it
+	entries, err := folder.ReadDir(-1)    // which asks nothing of the files themselves
 	if err != nil {
 		return nil, fmt.Errorf("list the sessions: %w", err)
 	}
 	var names []string
-	for _, info := range infos {
-		if of, ok := parseName(info.Name()); ok && info.Mode().IsRegular() && (id == "" || of == strings.ToLower(id)) {
-			names = append(names, info.Name())
+	for _, entry := range entries {
+		if of, ok := parseName(entry.Name()); ok && entry.Type().IsRegular() && (id == "" || of == strings.ToLower(id)) {
+			names = append(names, entry.Name())
 		}
 	}
 	slices.Sort(names)

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// markup is HTML. Whatever else goes into a page is escaped: a text becomes markup in no other way than by el and text.
+// markup is HTML. Whatever else goes into a page is escaped: a text becomes markup in no other way than by el and said.
 type markup string
 
 // el is an element: its tag, with attributes that hold no text from outside, and what is in it: markup as it is, texts and numbers escaped.
@@ -55,16 +55,16 @@ func visible(text string) string {
 	return b.String()
 }
 
-// text is what somebody wrote, with its line breaks, and with some words of it marked where they stand first.
-func text(tag, said, marked string) markup {
-	before, after, found := strings.Cut(said, marked)
+// said is what somebody wrote, with its line breaks, and with some words of it marked where they stand first.
+func said(tag, words, marked string) markup {
+	before, after, found := strings.Cut(words, marked)
 	if marked == "" || !found {
-		return el(tag+` class="said" dir="auto"`, said)
+		return el(tag+` class="said" dir="auto"`, words)
 	}
 	return el(tag+` class="said" dir="auto"`, before, el("mark", marked), after)
 }
 
-// list is an unordered list; nothing if it is empty.
+// bullets is an unordered list; nothing if it is empty.
 func bullets(items []markup) markup {
 	if len(items) == 0 {
 		return ""

@@ -46,15 +46,19 @@ func (p *page) toAll(sequences []int) markup {
 
 func (p *page) language() string { return cmp.Or(p.s.Language, "en") }
 
-// head is everything before the body. The policy forbids scripts, and whatever lies elsewhere.
-func (p *page) head() string {
+// PagePolicy is the content security policy of evidence pages: no scripts, and nothing that lies elsewhere.
+func PagePolicy() string {
 	sum := sha256.Sum256([]byte(style))
-	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
+}
+
+// head is everything before the body.
+func (p *page) head() string {
 	return `<!DOCTYPE html>
 <html lang="` + p.language() + `">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="` + policy + `">
+<meta http-equiv="Content-Security-Policy" content="` + PagePolicy() + `">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 ` + generatorMark + fmt.Sprint(pageForm) + `">
@@ -108,7 +112,7 @@ func (p *page) header() markup {
 	}
 	fact(w.session, el("code", s.ID))
 	fact(w.run, s.Run)
-	return join(markup("<header>\n"), el(`p class="kind"`, w.title), "\n", text("h1", s.Hypothesis.Text, ""), "\n",
+	return join(markup("<header>\n"), el(`p class="kind"`, w.title), "\n", said("h1", s.Hypothesis.Text, ""), "\n",
 		el(`p class="verdict"`, w.verdict(s)), "\n", el("dl", "\n", join(facts...)), markup("\n</header>\n"))
 }
 
@@ -169,7 +173,11 @@ func (p *page) mean() string {
 
 func (p *page) summary() markup {
 	if a := p.s.Audit(); a != nil {
-		return join(text("div", a.Summary, ""), el("p", a.By))
+		by := markup("")
+		if a.By != "" {
+			by = el("p", p.w.by, ": ", a.By)
+		}
+		return join(said("div", a.Summary, ""), "\n", by)
 	}
 	return el("p", p.w.noAudit)
 }
@@ -187,11 +195,11 @@ func (p *page) contradictions() markup {
 		var sides []markup
 		for side, n := range c.Pairs {
 			pair := p.s.Pairs[n]
-			sides = append(sides, el(`div class="side"`, el("p", p.to(n+1)), text("p", pair.Question, ""), text("blockquote", pair.Answer, c.Words[side])), "\n")
+			sides = append(sides, el(`div class="side"`, el("p", p.to(n+1)), said("p", pair.Question, ""), said("blockquote", pair.Answer, c.Words[side])), "\n")
 		}
-		clash := w.noClash
+		clash := join(w.noClash)
 		if c.Words != ([2]string{}) {
-			clash = fmt.Sprintf("“%s” / “%s”", c.Words[0], c.Words[1])
+			clash = join(el("q", c.Words[0]), " / ", el("q", c.Words[1]))
 		}
 		stands := join(w.unsettle)
 		if c.Settled > 0 {
@@ -217,7 +225,7 @@ func (p *page) gaps() markup {
 			state = join(w.closed, " ", p.to(e.Closed))
 		}
 		id := cmp.Or(e.Gap.ID, fmt.Sprint(i+1))
-		rows = append(rows, []any{id, or(w.categories, e.Gap.Category), or(w.severities, e.Gap.Severity), e.Gap.Aspect, text("div", e.Gap.Description, ""),
+		rows = append(rows, []any{id, or(w.categories, e.Gap.Category), or(w.severities, e.Gap.Severity), e.Gap.Aspect, said("div", e.Gap.Description, ""),
 			p.to(e.First), p.toAll(e.Asked), state})
 	}
 	return table([]string{"", w.category, w.severity, w.aspect, w.description, w.firstSeen, w.asks, w.state}, rows)
@@ -255,7 +263,7 @@ func (p *page) pair(pair *Pair) markup {
 		}
 		facts = append(facts, el("li", w.about, ": ", p.toAll(sequences)))
 	}
-	answer := text("blockquote", pair.Answer, "")
+	answer := said("blockquote", pair.Answer, "")
 	if pair.Answer == "" {
 		answer = el("p", w.noAnswer)
 	}
@@ -264,7 +272,7 @@ func (p *page) pair(pair *Pair) markup {
 		beside = append(beside, el("p", w.notInDocuments))
 	}
 	return el(fmt.Sprintf(`article id="pair-%d"`, pair.Sequence), "\n", el("h3", fmt.Sprintf(w.pair, pair.Sequence), " · ", at(pair.Timestamp)), "\n",
-		el(`p class="label"`, w.question), text("p", pair.Question, ""), "\n", el(`p class="label"`, w.answer), answer, "\n",
+		el(`p class="label"`, w.question), said("p", pair.Question, ""), "\n", el(`p class="label"`, w.answer), answer, "\n",
 		join(beside...), p.citations(pair), p.analysis(pair), el(`ul class="facts"`, facts))
 }
 
@@ -276,7 +284,7 @@ func (p *page) citations(pair *Pair) markup {
 			return k.Document == c.Document && k.DocumentHash == c.Hash && k.Chunk == c.Chunk && k.Hash == c.ChunkHash
 		})
 		all = append(all, join(p.w.quoted, " ", el(fmt.Sprintf(`a href="#passage-%d"`, n+1), c.Document, ", ", p.w.page, " ", c.Page, ", ", p.w.chunk, " ", c.Chunk),
-			text("blockquote", c.Quote, "")))
+			said("blockquote", c.Quote, "")))
 	}
 	return bullets(all)
 }
@@ -289,7 +297,7 @@ func (p *page) analysis(pair *Pair) markup {
 	}
 	var gaps []markup
 	for _, g := range a.Gaps {
-		gaps = append(gaps, join(or(w.categories, g.Category), ", ", or(w.severities, g.Severity), ": ", text("span", g.Description, "")))
+		gaps = append(gaps, join(or(w.categories, g.Category), ", ", or(w.severities, g.Severity), ": ", said("span", g.Description, "")))
 	}
 	open := bullets(gaps)
 	if len(gaps) == 0 {
@@ -306,7 +314,7 @@ func (p *page) timeline() markup {
 	s, w := p.s, p.w
 	all := []moment{{s.StartTime, join(w.began)}}
 	for i := range s.Pairs {
-		all = append(all, moment{s.Pairs[i].Timestamp, join(p.to(i+1), ": ", text("span", s.Pairs[i].Question, ""))})
+		all = append(all, moment{s.Pairs[i].Timestamp, join(p.to(i+1), ": ", said("span", s.Pairs[i].Question, ""))})
 	}
 	for i, e := range s.AuditTrail {
 		all = append(all, moment{e.Timestamp, el(fmt.Sprintf(`a href="#event-%d"`, i+1), or(w.events, e.Event))})
@@ -356,7 +364,7 @@ func (p *page) passage(k passage) markup {
 			}
 		}
 	}
-	return text("blockquote", k.Text, quote)
+	return said("blockquote", k.Text, quote)
 }
 
 func (p *page) trail() markup {
@@ -366,7 +374,7 @@ func (p *page) trail() markup {
 	}
 	var rows [][]any
 	for i, e := range p.s.AuditTrail {
-		rows = append(rows, []any{el(fmt.Sprintf(`span id="event-%d"`, i+1), at(e.Timestamp)), or(w.events, e.Event), e.FromProvider, e.ToProvider, text("span", e.Reason, "")})
+		rows = append(rows, []any{el(fmt.Sprintf(`span id="event-%d"`, i+1), at(e.Timestamp)), or(w.events, e.Event), e.FromProvider, e.ToProvider, said("span", e.Reason, "")})
 	}
 	return table([]string{w.time, w.event, w.from, w.to, w.reason}, rows)
 }

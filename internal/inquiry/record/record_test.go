@@ -1,6 +1,7 @@
 package record
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -76,4 +77,9 @@ func TestASessionOfAllMembersBreaksNoRuleAndIsOfTheSchema(t *testing.T) {
 	if second := must(Marshal(again))(t); string(second) != string(text) {
 		t.Errorf("written again, it is\n%s\nafter\n%s", second, text)
 	}
+}
+
+func content(t testing.TB, name string) string {
+	t.Helper()
+	return string(must(os.ReadFile(name))(t))
 }

@@ -19,7 +19,7 @@ type words struct {
 	category, severity, description, firstSeen, state, open, asks  string
 	time, event, reason, from, to, document, page, chunk, hash     string
 	chunks, problem, runs, over, clash, noClash, settled, unsettle string
-	verify                                                         string
+	verify, by                                                     string
 
 	pair        string            // with its sequence
 	closed      string            // with the sequence of the pair after which it is open no more
@@ -75,7 +75,10 @@ func (w words) verdict(s *Session) string {
 	if key == "" {
 		key = string(s.Status)
 	}
-	line := fmt.Sprintf(w.verdicts[key], count(len(s.Pairs), w.questions))
+	line := short(key) + "."
+	if said, known := w.verdicts[key]; known {
+		line = fmt.Sprintf(said, count(len(s.Pairs), w.questions))
+	}
 	a := s.Audit()
 	if a == nil {
 		return line + " " + w.noAudit
@@ -118,7 +121,7 @@ var english = words{
 	settled: "It stands after", unsettle: "It was recorded without asking the witness about it.",
 	verify: "This page carries the session and the hashes of what it cites. “sibyl inquiry verify FILE” makes the page again from them and compares every byte; with the documents at hand, " +
 		"it looks up every quote. Compare the digest with one that was noted elsewhere: it alone tells that nobody made the whole page anew.",
-	pair: "Pair %d", closed: "closed by", mean: "a tenth of the mean of what the pairs lack (%s)",
+	by: "Written by", pair: "Pair %d", closed: "closed by", mean: "a tenth of the mean of what the pairs lack (%s)",
 	stated: "Stated: %d. The formula gives %d.", rounded: "rounded, and at least 0",
 	verdicts: map[string]string{
 		"satisfied": "The detective is satisfied after %s.", "completed": "The detective is satisfied after %s.",
@@ -155,7 +158,7 @@ var german = words{
 	settled: "Er steht nach", unsettle: "Er ist festgehalten, ohne dass der Zeuge dazu gefragt wurde.",
 	verify: "Diese Seite trägt die Sitzung und die Prüfsummen dessen, was sie zitiert. „sibyl inquiry verify DATEI“ macht die Seite daraus neu und vergleicht jedes Byte; liegen die Dokumente vor, " +
 		"wird jedes Zitat nachgeschlagen. Vergleichen Sie die Prüfsumme mit einer, die anderswo notiert ist: nur sie zeigt, dass niemand die ganze Seite neu gemacht hat.",
-	pair: "Paar %d", closed: "geschlossen durch", mean: "ein Zehntel des Mittels dessen, was den Paaren fehlt (%s)",
+	by: "Verfasst von", pair: "Paar %d", closed: "geschlossen durch", mean: "ein Zehntel des Mittels dessen, was den Paaren fehlt (%s)",
 	stated: "Angegeben: %d. Die Formel ergibt %d.", rounded: "gerundet, und mindestens 0",
 	verdicts: map[string]string{
 		"satisfied": "Der Detektiv ist nach %s zufrieden.", "completed": "Der Detektiv ist nach %s zufrieden.",

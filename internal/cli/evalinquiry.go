@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	evaldata "sibyl/eval"
+	"sibyl/internal/eval/inquiry"
+)
+
+// evalInquiryFlags are the flags of ‘sibyl eval inquiry’.
+type evalInquiryFlags struct {
+	set, model       string
+	limit            int
+	frozen, failures bool
+}
+
+func (c *command) evalInquiry() *cobra.Command {
+	var f evalInquiryFlags
+	cmd := &cobra.Command{Use: "inquiry", Short: "Score the detective on labelled interviews and scripted witnesses", Args: cobra.NoArgs,
+		Long: "Gives the detective finished interviews with planted gaps and contradictions, and lets it question a witness for each, who answers by a script.\n" +
+			"Exits with 1 if less than 90 % of the contradictions recorded or 85 % of the gaps reported are some, less than 70 % of the gaps are found, or\n" +
+			"less than 85 % of the flawless witnesses are closed as satisfied. eval/README.md defines every figure.",
+		Example: "  sibyl eval inquiry --failures\n  sibyl eval inquiry --limit 20 --json",
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			set, err := openInquirySet(f)
+			if err != nil {
+				return withCode(ExitUsage, err)
+			}
+			room, err := c.openEvalRoom(cmd.Context(), "")
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, room.close()) }()
+			detective, err := room.app.Detective(f.model)
+			if err != nil {
+				return err
+			}
+			return c.scoreInquiry(cmd.Context(), set, detective, f.failures)
+		}}
+	fl := cmd.Flags()
+	fl.StringVar(&f.set, "set", "", "a file of cases in the form of eval/inquiry.jsonl (default: that set, which is part of the program)")
+	fl.StringVarP(&f.model, "model", "m", "offline:rules", "provider:model of the detective")
+	fl.IntVar(&f.limit, "limit", inquiry.DefaultLimit, fmt.Sprintf("questions to a witness, %d to %d", inquiry.LeastLimit, inquiry.MostLimit))
+	fl.BoolVar(&f.frozen, "frozen", false, "only the half that nobody tunes on")
+	fl.BoolVar(&f.failures, "failures", false, "a line for each case in which something is wrong; those of the frozen half only with --frozen")
+	return c.withJSON(cmd, "one JSON object, with the failures")
+}
+
+func openInquirySet(f evalInquiryFlags) (inquiry.Set, error) {
+	if f.limit < inquiry.LeastLimit || f.limit > inquiry.MostLimit {
+		return inquiry.Set{}, fmt.Errorf("--limit is %d; it must be %d to %d", f.limit, inquiry.LeastLimit, inquiry.MostLimit)
+	}
+	files, name := fs.FS(evaldata.Files), evaldata.InquiryCases
+	if f.set != "" {
+		files, name = os.DirFS(filepath.Dir(f.set)), filepath.Base(f.set)
+	}
+	cases, err := inquiry.Load(files, name)
+	return inquiry.Set{Cases: cases, FrozenOnly: f.frozen, Parallel: evalParallel, Limit: f.limit}, err
+}
+
+// scoreInquiry prints the report. Bounds that do not hold are an error.
+func (c *command) scoreInquiry(ctx context.Context, set inquiry.Set, detective inquiry.Detective, failures bool) error {
+	report, err := inquiry.Run(ctx, set, detective)
+	if err != nil {
+		return err
+	}
+	report.WithFailures = failures
+	if err := c.printReport(report); err != nil {
+		return err
+	}
+	if len(report.Broken) > 0 {
+		return withCode(ExitFailed, fmt.Errorf("the bounds do not hold: %s", strings.Join(report.Broken, "; ")))
+	}
+	return nil
+}

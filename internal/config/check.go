@@ -1,0 +1,347 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Outcomes of a rule, as Rule.Outcome.
+const (
+	RuleHolds     = "ok"
+	RuleBroken    = "wrong"
+	RuleUnchecked = "unchecked" // the file can't be read, so that nothing can be said
+)
+
+// Checked is what a check of the settings found. No key is in it.
+type Checked struct {
+	File          string        `json:"file"` // "" where there is none
+	OK            bool          `json:"ok"`
+	Rules         []Rule        `json:"rules"`
+	Configuration Configuration `json:"configuration"`
+}
+
+// Rule is a rule of the requirement, by its name there.
+type Rule struct {
+	Name       string      `json:"name"`
+	Says       string      `json:"says"`
+	Outcome    string      `json:"outcome"`         // RuleHolds, RuleBroken or RuleUnchecked
+	Found      string      `json:"found,omitempty"` // what was found where it holds
+	Violations []Violation `json:"violations,omitempty"`
+}
+
+// Violation is one thing that breaks a rule.
+type Violation struct {
+	Setting string `json:"setting,omitempty"` // sections and name, with dots between
+	Where   string `json:"where,omitempty"`   // file:line, or the variable
+	Problem string `json:"problem"`
+	Fix     string `json:"fix"`
+}
+
+// Check holds the settings against the rules of the Inquiry's configuration, and finds all that is wrong at once. The rules hold for what
+// the file and the variables name: what nobody names is left to the program, which takes a local model or the offline rules. Keys that
+// are not in the environment are read by read, to see how long they are. The error is of opts alone.
+func Check(opts Options, read func(c Config, name string) (Secret, error)) (Checked, error) {
+	where := opts.places()
+	path, _, err := where.findFile(opts.Path)
+	if err != nil {
+		return Checked{}, err
+	}
+	file, fileErr := readFile(opts.Path, where)
+	if file.path == "" && fileErr != nil {
+		return unreadable(path, fileErr), nil
+	}
+	cfg, src, err := gather(file, where, opts.Stored)
+	_, alone := file.alone(where)
+	k := &check{cfg: cfg, source: src, problems: distinct(problemsOf(errors.Join(fileErr, err, alone)))}
+	k.broken = map[string]bool{}
+	for _, p := range k.problems {
+		k.broken[p.Setting] = src.origins[p.Setting] == ""
+	}
+	k.Configuration = src.configuration(cfg, read)
+	out := Checked{File: file.path, OK: true, Configuration: k.Configuration}
+	for _, r := range rules()[1:] {
+		out.Rules = append(out.Rules, k.apply(r))
+	}
+	out.Rules = slices.Insert(out.Rules, 0, k.apply(rules()[0])) // what no other rule has taken
+	for _, r := range out.Rules {
+		out.OK = out.OK && r.Outcome == RuleHolds
+	}
+	redactor := cfg.Redactor(k.keys()...)
+	for i := range out.Rules {
+		for j := range out.Rules[i].Violations {
+			v := &out.Rules[i].Violations[j]
+			v.Problem, v.Fix = redactor.String(v.Problem), redactor.String(v.Fix)
+		}
+	}
+	return out, nil
+}
+
+// alone is what the file says without what variables say in its place.
+func (f configFile) alone(where places) (Config, error) {
+	bare := places{variables: map[string]string{}, home: where.home}
+	cfg := defaults()
+	err := source{configFile: f, places: bare, origins: map[string]string{}}.apply(&cfg)
+	return cfg, err
+}
+
+func unreadable(path string, err error) Checked {
+	out := Checked{File: path, Configuration: Configuration{Detectives: []ProviderCredential{}, ProviderFallbackOrder: []string{}}}
+	for i, r := range rules() {
+		one := Rule{Name: r.name, Says: r.says, Outcome: RuleUnchecked}
+		if i == 0 {
+			one.Outcome = RuleBroken
+			for _, p := range problemsOf(err) {
+				one.Violations = append(one.Violations, Violation{Where: p.Where, Problem: p.Says(), Fix: "mend the file: ‘sibyl config path’ says where it lies"})
+			}
+		}
+		out.Rules = append(out.Rules, one)
+	}
+	return out
+}
+
+func distinct(all []*Problem) []*Problem {
+	var out []*Problem
+	for _, p := range all {
+		if !slices.ContainsFunc(out, func(q *Problem) bool { return p.text == q.text }) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// check is a check at work.
+type check struct {
+	source
+	Configuration
+	cfg      Config
+	problems []*Problem      // of loading; a rule takes those of its settings
+	broken   map[string]bool // settings that hold nothing that could be checked further
+}
+
+// rule is a rule as it is checked.
+type rule struct {
+	name, says string
+	settings   []string // a problem of loading one of them breaks the rule; one that ends with a dot means all below it
+	fix        string   // against a problem of loading
+	check      func(*check) (found string, wrong []Violation)
+}
+
+// rules are those of the requirement. The first takes what is left of the problems of loading.
+func rules() []rule {
+	return []rule{
+		{name: "settings", says: "every setting exists and holds what it can", settings: []string{"."},
+			fix: "write what is wanted, or take it out with ‘sibyl config set --unset NAME’", check: (*check).file},
+		{name: "detectives", says: "at least one detective has a key, or is local", settings: []string{"providers", "providers."},
+			fix: "write what is wanted, or take it out with ‘sibyl config set --unset NAME’", check: (*check).someDetective},
+		{name: "detectives[].apiKey", says: fmt.Sprintf("each detective that is not local has a key of at least %d characters", leastKey), check: (*check).keyLengths},
+		{name: "detectives[].isDefault", says: "exactly one detective is the default", settings: []string{"model"},
+			fix: "name it with ‘sibyl config set model PROVIDER:MODEL’", check: (*check).oneDefault},
+		{name: "witness.baseUrl", says: "the address of the witness is valid", settings: []string{"ollama.host"},
+			fix: "write its address with ‘sibyl config set ollama.host http://127.0.0.1:11434’", check: (*check).witnessAddress},
+		{name: "witness.model", says: "the witness is a model on your machines", settings: []string{inquiryWitness},
+			fix: "name it with ‘sibyl config set inquiry.witness ollama:MODEL’", check: (*check).witnessModel},
+		{name: "providerFallbackOrder", says: "the fallback order has every detective that is named", settings: []string{fallbackModels},
+			fix: "write the order with ‘sibyl config set fallback.models PROVIDER:MODEL …’", check: (*check).fallbackOrder},
+		waits("timeouts.cloudTimeout", mostCloudWait, "timeouts.start", "timeouts.silence"),
+		waits("timeouts.localTimeout", mostLocalWait, "timeouts.local_start", "timeouts.local_silence"),
+		{name: "defaultIterationLimit", says: fmt.Sprintf("the usual limit is a whole number of questions from %d to %d", leastQuestions, mostQuestions),
+			settings: []string{inquiryLimit}, fix: "write one with ‘sibyl config set inquiry.limit 10’", check: (*check).limit},
+	}
+}
+
+func (k *check) apply(r rule) Rule {
+	out := Rule{Name: r.name, Says: r.says, Outcome: RuleHolds}
+	taken := func(p *Problem) bool {
+		return slices.ContainsFunc(r.settings, func(s string) bool {
+			return p.Setting == s || s == "." || strings.HasSuffix(s, ".") && strings.HasPrefix(p.Setting, s)
+		})
+	}
+	for _, p := range k.problems {
+		if taken(p) {
+			out.Violations = append(out.Violations, Violation{p.Setting, p.Where, p.Says(), r.fix})
+		}
+	}
+	k.problems = slices.DeleteFunc(k.problems, taken)
+	found, wrong := r.check(k)
+	if out.Violations = append(out.Violations, wrong...); len(out.Violations) > 0 {
+		out.Outcome = RuleBroken
+		return out
+	}
+	out.Found = found
+	return out
+}
+
+func (k *check) keys() (all []Secret) {
+	for _, d := range k.Detectives {
+		all = append(all, d.APIKey)
+	}
+	return all
+}
+
+func (k *check) file() (string, []Violation) {
+	return cmp.Or(k.path, "there is no settings file; the defaults hold"), nil
+}
+
+// named are the detectives that the file or a variable names.
+func (k *check) named() (all []ProviderCredential) {
+	for _, d := range k.Detectives {
+		if d.where != "" {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+func namesOf(all []ProviderCredential) string {
+	var names []string
+	for _, d := range all {
+		names = append(names, d.Provider)
+	}
+	return strings.Join(names, ", ")
+}
+
+func (k *check) someDetective() (string, []Violation) {
+	named := k.named()
+	if len(named) == 0 && k.lines["providers"] > 0 && !slices.ContainsFunc(sortedNames(k.lines), func(path string) bool { return strings.HasPrefix(path, "providers.") }) {
+		return "", []Violation{{"providers", k.line("providers"), "names no provider", "name one below it, or take the section out with ‘sibyl config set --unset providers’"}}
+	}
+	var serving []ProviderCredential
+	for _, d := range k.Detectives {
+		if d.serves() {
+			serving = append(serving, d)
+		}
+	}
+	switch {
+	case len(serving) > 0:
+		return namesOf(serving), nil
+	case len(named) == 0:
+		return "none is named; a local model serves, or the offline rules", nil
+	}
+	return "", []Violation{{"providers", named[0].where, "none of the detectives that are named has a key or is local: " + namesOf(named),
+		fmt.Sprintf("store a key with ‘sibyl config set-key %s’", named[0].Provider)}}
+}
+
+func (k *check) keyLengths() (string, []Violation) {
+	var wrong []Violation
+	long, keyless := 0, 0
+	for _, d := range k.Detectives {
+		v := Violation{Setting: "providers." + d.Provider, Where: d.where}
+		n := utf8.RuneCountInString(d.APIKey.Reveal())
+		switch {
+		case d.Keyless:
+			keyless++
+			continue
+		case d.keyErr != nil:
+			v.Problem, v.Fix = "the key of "+d.Provider+" can't be had: "+d.keyErr.Error(), "see that it can be read, or store another with ‘sibyl config set-key "+d.Provider+"’"
+		case d.KeyFrom == "":
+			v.Problem, v.Fix = d.Provider+" has no key", d.source.missing(d.Provider)
+			if vendorOf(d.Provider).name == "" {
+				v.Fix += fmt.Sprintf("; if nothing that is sent there leaves your machines: ‘sibyl config set providers.%s.local true’", d.Provider)
+			}
+		case n < leastKey:
+			v.Problem = fmt.Sprintf("the key of %s has %d characters, and at least %d are wanted", d.Provider, n, leastKey)
+			v.Fix = "check that it was copied whole; it comes from the " + d.KeyFrom
+		default:
+			long++
+			continue
+		}
+		wrong = append(wrong, v)
+	}
+	return fmt.Sprintf("%d with a key, %d that need none", long, keyless), wrong
+}
+
+func (k *check) oneDefault() (string, []Violation) {
+	named := k.named()
+	if k.broken["model"] {
+		return "", nil
+	}
+	wished, _, _ := strings.Cut(k.cfg.Model, ":")
+	at := slices.IndexFunc(k.Detectives, func(d ProviderCredential) bool { return d.IsDefault })
+	v := Violation{Setting: "model", Where: k.origins["model"], Fix: "name one with ‘sibyl config set model PROVIDER:MODEL’"}
+	switch {
+	case at >= 0:
+		return k.cfg.Model, nil
+	case wished != "":
+		v.Problem = fmt.Sprintf("there is no provider %s%s", quote(wished), DidYouMean(wished, append(k.providerNames(k.cfg.Providers), offlineName)))
+	case len(named) == 0:
+		return "none is named; the program takes what is there", nil
+	case len(k.Detectives) == 1 && named[0].taken:
+		return named[0].Provider + ", the only one", nil
+	case len(k.Detectives) == 1:
+		v.Where, v.Problem = named[0].where, fmt.Sprintf("model is not set, and %s is not taken by itself", named[0].Provider)
+	default:
+		v.Where, v.Problem = named[0].where, "model is not set, and which one is the default of "+namesOf(k.Detectives)+" is left open"
+	}
+	return "", []Violation{v}
+}
+
+func (k *check) witnessAddress() (string, []Violation) { return k.Witness.BaseURL, nil } // what is no address does not load
+
+func (k *check) witnessModel() (string, []Violation) {
+	id := k.cfg.Inquiry.Witness
+	name, _, _ := strings.Cut(id, ":")
+	p := k.cfg.Providers[name]
+	switch {
+	case id == "":
+		return "none is set; ‘sibyl investigate’ wants --witness", nil
+	case name == ollamaName || p.Local || p.Kind == KindOllama:
+		return id, nil
+	}
+	return "", []Violation{{inquiryWitness, k.origins[inquiryWitness], id + " is a hosted model", "name a local one with ‘sibyl config set inquiry.witness ollama:MODEL’; " +
+		"a hosted one may still be named with --witness"}}
+}
+
+func (k *check) fallbackOrder() (string, []Violation) {
+	if k.broken[fallbackModels] {
+		return "", nil
+	}
+	named := slices.DeleteFunc(k.named(), func(d ProviderCredential) bool { return d.Provider == offlineName }) // which never stand in
+	if len(k.ProviderFallbackOrder) == 0 && len(named) < 2 {
+		return "none is set, and none is wanted for one detective", nil
+	}
+	var wrong []Violation
+	for _, d := range named {
+		if slices.Contains(k.ProviderFallbackOrder, d.Provider) {
+			continue
+		}
+		where := k.origins[fallbackModels]
+		if where == "" {
+			where = d.where
+		}
+		order := append(slices.Clone(k.cfg.Fallback.Models), d.Provider+":"+cmp.Or(d.Model, "MODEL"))
+		wrong = append(wrong, Violation{fallbackModels, where, "has no model of " + d.Provider, "add one, such as with ‘sibyl config set fallback.models " + strings.Join(order, " ") + "’"})
+	}
+	return strings.Join(k.ProviderFallbackOrder, ", "), wrong
+}
+
+// waits is the rule for a pair of waits: until an answer begins, and for more of it. What nobody set is as the program has it.
+func waits(name string, most time.Duration, paths ...string) rule {
+	says := fmt.Sprintf("%s, where set, are whole seconds from %d to %d", strings.Join(paths, " and "), int(leastWait.Seconds()), int(most.Seconds()))
+	return rule{name: name, says: says, settings: paths, fix: fmt.Sprintf("set it within %s and %s", leastWait, most),
+		check: func(k *check) (string, []Violation) {
+			of := map[string]time.Duration{"timeouts.start": k.cfg.Timeouts.Start, "timeouts.silence": k.cfg.Timeouts.Silence,
+				"timeouts.local_start": k.cfg.Timeouts.LocalStart, "timeouts.local_silence": k.cfg.Timeouts.LocalSilence}
+			var found []string
+			var wrong []Violation
+			for _, path := range paths {
+				d := of[path]
+				if k.origins[path] == "" {
+					found = append(found, fmt.Sprintf("%s is not set (%s)", path, d))
+					continue
+				}
+				found = append(found, fmt.Sprintf("%s is %s", path, d))
+				if d < leastWait || d > most || d%time.Second != 0 {
+					wrong = append(wrong, Violation{path, k.origins[path], fmt.Sprintf("%s is %s, which is not whole seconds from %s to %s", path, d, leastWait, most),
+						fmt.Sprintf("‘sibyl config set %s %s’", path, max(leastWait, min(most, d.Round(time.Second))))})
+				}
+			}
+			return strings.Join(found, ", "), wrong
+		}}
+}
+
+func (k *check) limit() (string, []Violation) { return fmt.Sprint(k.cfg.Inquiry.Limit), nil } // what is out of range does not load

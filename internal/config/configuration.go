@@ -1,0 +1,142 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// Configuration is what the settings come to for the Inquiry (requirement 4, Configuration).
+type Configuration struct {
+	Detectives            []ProviderCredential `json:"detectives"`
+	Witness               WitnessEndpoint      `json:"witness"`
+	ProviderFallbackOrder []string             `json:"providerFallbackOrder"` // names of providers, as fallback.models has them
+	Timeouts              TimeoutSettings      `json:"timeouts"`
+	DefaultIterationLimit int                  `json:"defaultIterationLimit"`
+}
+
+// ProviderCredential is a provider that may be the detective. Its key is in no JSON.
+type ProviderCredential struct {
+	Provider  string `json:"provider"`
+	APIKey    Secret `json:"-"`
+	KeyFrom   string `json:"keyFrom,omitempty"` // FromEnvironment, FromCommand or FromStore; "" for none
+	Model     string `json:"model,omitempty"`
+	IsDefault bool   `json:"isDefault"`
+	Keyless   bool   `json:"keyless"` // it needs no key: a local endpoint, Ollama, or the offline rules
+
+	where  string // what names it: file:line, or a variable; "" where only its key is there
+	keyErr error  // why its key can't be had
+	source KeySource
+	taken  bool // the program takes it by itself where no model is set
+}
+
+// serves says whether it has what it needs.
+func (p ProviderCredential) serves() bool { return p.Keyless || p.KeyFrom != "" }
+
+// WitnessEndpoint is where the witness answers that is asked where nobody names another.
+type WitnessEndpoint struct {
+	BaseURL string `json:"baseUrl"`
+	Model   string `json:"model,omitempty"`
+}
+
+// TimeoutSettings are the waits for models, in seconds: for the beginning of an answer, and for more of it.
+type TimeoutSettings struct {
+	CloudTimeout float64 `json:"cloudTimeout"`
+	CloudSilence float64 `json:"cloudSilence"`
+	LocalTimeout float64 `json:"localTimeout"`
+	LocalSilence float64 `json:"localSilence"`
+}
+
+// The bounds of the requirement.
+const (
+	leastQuestions, mostQuestions = 5, 20
+	leastKey                      = 20 // characters
+	leastWait                     = 15 * time.Second
+	mostCloudWait, mostLocalWait  = 120 * time.Second, 360 * time.Second
+)
+
+// keyReader reads the key of a provider that is not in the environment.
+type keyReader func(c Config, name string) (Secret, error)
+
+// configuration says what the settings come to. Keys are read by read.
+func (s source) configuration(c Config, read keyReader) Configuration {
+	t := c.Timeouts
+	out := Configuration{Detectives: s.detectives(c, read), DefaultIterationLimit: c.Inquiry.Limit,
+		Witness:               WitnessEndpoint{BaseURL: c.Ollama.Host},
+		Timeouts:              TimeoutSettings{t.Start.Seconds(), t.Silence.Seconds(), t.LocalStart.Seconds(), t.LocalSilence.Seconds()},
+		ProviderFallbackOrder: []string{}}
+	for _, id := range c.Fallback.Models {
+		if name, _, _ := strings.Cut(id, ":"); !slices.Contains(out.ProviderFallbackOrder, name) {
+			out.ProviderFallbackOrder = append(out.ProviderFallbackOrder, name)
+		}
+	}
+	name, chosen, _ := strings.Cut(c.Inquiry.Witness, ":")
+	out.Witness.Model = chosen
+	if p, ok := c.Providers[name]; ok {
+		out.Witness.BaseURL = p.BaseURL
+	}
+	return out
+}
+
+// detectives lists the providers that are named, and those whose key is there, sorted.
+func (s source) detectives(c Config, read keyReader) []ProviderCredential {
+	named := map[string]string{} // what names each
+	for name := range c.Providers {
+		if line := "providers." + name; s.lines[line] > 0 {
+			named[name] = s.line(line)
+		} else {
+			named[name] = ""
+		}
+	}
+	known := append(s.providerNames(c.Providers), offlineName)
+	name := func(id, path string) {
+		if provider, _, _ := strings.Cut(id, ":"); id != "" && slices.Contains(known, provider) && named[provider] == "" {
+			named[provider] = s.origins[path]
+		}
+	}
+	name(c.Model, "model")
+	for _, id := range c.Fallback.Models {
+		name(id, fallbackModels)
+	}
+	all := []ProviderCredential{}
+	for _, name := range sortedNames(named) {
+		d := s.detective(c, name, read)
+		d.where = named[name]
+		all = append(all, d)
+	}
+	return all
+}
+
+func (s source) detective(c Config, name string, read keyReader) ProviderCredential {
+	d := ProviderCredential{Provider: name}
+	for _, id := range slices.Concat([]string{c.Model}, c.Fallback.Models) {
+		if provider, model, _ := strings.Cut(id, ":"); provider == name && d.Model == "" {
+			d.Model = model
+		}
+	}
+	wished, _, _ := strings.Cut(c.Model, ":")
+	d.IsDefault = wished == name
+	if name == offlineName || name == ollamaName {
+		d.Keyless, d.taken = true, true
+		return d
+	}
+	p, ok := c.Providers[name]
+	if !ok { // a vendor that is named by its models alone
+		p, _ = s.finishProvider(name, Provider{}) // which can't fail where nothing is set
+	}
+	if d.Model == "" {
+		d.Model = p.Model
+	}
+	d.source, d.KeyFrom = p.KeySource, p.origin()
+	d.Keyless = p.Local || p.Kind == KindOllama
+	d.taken = vendorOf(name).name != "" && p.KeyEnv != vendorOf(name).altKey
+	switch {
+	case d.KeyFrom == FromEnvironment:
+		d.APIKey = p.EnvKey
+	case d.KeyFrom != "" && !d.Keyless:
+		d.APIKey, d.keyErr = read(c, name)
+	case !d.Keyless:
+		d.keyErr = c.StoredProblem
+	}
+	return d
+}

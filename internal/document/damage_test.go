@@ -1,0 +1,318 @@
+package document
+
+import (
+	"bytes"
+	"compress/zlib"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"runtime/metrics"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestMain is the child of Reader.Command too, and some that fail.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 {
+		switch os.Args[1] {
+		case "serve":
+			if err := Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			os.Exit(0)
+		case "die":
+			panic("as the library might")
+		case "babble":
+			fmt.Println("no answer")
+			os.Exit(0)
+		case "greedy":
+			go watchMemory(nil)
+			var all [][]byte
+			for {
+				all = append(all, make([]byte, 64<<20))
+			}
+		case "hang":
+			_, _ = io.ReadAll(os.Stdin)
+			<-time.After(time.Hour)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+func apart(what string) Reader { return Reader{Command: []string{os.Args[0], what}} }
+
+func TestPDFsAreReadApartAsTheyAreHere(t *testing.T) {
+	for name, content := range map[string][]byte{
+		"pages": makePDF(true, []string{"Größe: 12 bar"}, nil), "pictures": makePDF(true, nil), "locked": assemble([]string{"<< >>", "<< /V 9 >>"}, "/Encrypt 2 0 R"), "cut off": []byte("%PDF-1.4\n"),
+	} {
+		here, err := readOne(t, Reader{}, "a.pdf", content)
+		there, err2 := readOne(t, apart("serve"), "a.pdf", content)
+		here.Path, there.Path = "", ""
+		if fmt.Sprint(here, err) != fmt.Sprint(there, err2) {
+			t.Errorf("%s: here %v, %v; apart %v, %v", name, here, err, there, err2)
+		}
+	}
+}
+
+func TestHoweverTheChildEndsTheFileIsToBlame(t *testing.T) {
+	content := makePDF(true, []string{"text"})
+	for what, want := range map[string]Reason{"die": Damaged, "babble": Damaged, "greedy": TooLarge} {
+		if _, err := readOne(t, apart(what), "a.pdf", content); reasonOf(err) != want {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	dir := folderOf(t, map[string][]byte{"a.pdf": content})
+	if _, failed, err := (Reader{Command: []string{"/no/such/program"}}).ReadAll(t.Context(), dir); err == nil || len(failed) > 0 {
+		t.Errorf("a program that is missing is blamed on the file: %v, %v", err, failed)
+	}
+}
+
+func TestChildEndsWithItsContext(t *testing.T) {
+	dir := folderOf(t, map[string][]byte{"a.pdf": makePDF(true, []string{"text"})})
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		_, _, err := apart("hang").ReadAll(ctx, dir)
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if err == nil || ctx.Err() == nil {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("a child that hangs is waited for after its context has ended")
+	}
+}
+
+// makeStreamed writes a PDF whose objects are packed, with a table that is packed too, as most programs do.
+func makeStreamed(lines ...string) []byte {
+	pack := func(content []byte) []byte {
+		var b bytes.Buffer
+		z := zlib.NewWriter(&b)
+		_, _ = z.Write(content)
+		_ = z.Close()
+		return b.Bytes()
+	}
+	objects := []string{
+		"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
+		"<< /Type /Page /Parent 2 0 R /Resources << /Font << /F1 4 0 R >> >> /Contents 6 0 R >>",
+		"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /FirstChar 32 /Widths [278 300 400] /Encoding << /Differences [65 /A /B /fi] >> >>",
+	}
+	var b, index, inner bytes.Buffer
+	b.WriteString("%PDF-1.5\n")
+	var offsets [8]int
+	for i, o := range objects {
+		fmt.Fprintf(&index, "%d %d ", i+1, inner.Len())
+		inner.WriteString(o + " ")
+	}
+	add := func(n int, header string, content []byte) {
+		offsets[n] = b.Len()
+		fmt.Fprintf(&b, "%d 0 obj\n<< %s /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream\nendobj\n", n, header, len(content), content)
+	}
+	add(5, fmt.Sprintf("/Type /ObjStm /N %d /First %d", len(objects), index.Len()), pack(append(index.Bytes(), inner.Bytes()...)))
+	add(6, "", pack([]byte("BT /F1 11 Tf 14 TL 72 760 Td ("+strings.Join(lines, ") Tj T* (")+") Tj ET")))
+	var table []byte
+	for n := range 8 {
+		switch {
+		case n == 0:
+			table = append(table, 0, 0, 0, 0)
+		case n <= len(objects):
+			table = append(table, 2, 0, 5, byte(n-1))
+		default:
+			if n == 7 {
+				offsets[7] = b.Len()
+			}
+			table = append(binary.BigEndian.AppendUint16(append(table, 1), uint16(offsets[n])), 0)
+		}
+	}
+	add(7, "/Type /XRef /Size 8 /W [1 2 1] /Root 1 0 R", pack(table))
+	fmt.Fprintf(&b, "startxref\n%d\n%%%%EOF\n", offsets[7])
+	return b.Bytes()
+}
+
+func TestPackedPDFIsRead(t *testing.T) {
+	d, err := readOne(t, Reader{}, "a.pdf", makeStreamed("A line", "of text"))
+	if err != nil || d.Pages[0].Text != "A line\nof text" {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
+// mutate damages a copy as disks, networks and fuzzers do.
+func mutate(r *rand.Rand, content []byte) []byte {
+	b := bytes.Clone(content)
+	kinds := []int{0, 1, 4}[:1+r.IntN(3)] // that change no length, so that what is behind them is still found
+	if r.IntN(2) == 0 {
+		kinds = []int{0, 1, 2, 3, 4, 5, 6}
+	}
+	for range 1 + r.IntN(6) {
+		at := r.IntN(len(b))
+		n := min(1+r.IntN(40), len(b)-at)
+		switch kinds[r.IntN(len(kinds))] {
+		case 0:
+			b[at] ^= 1 << r.IntN(8)
+		case 1:
+			b[at] = byte(r.IntN(256))
+		case 2:
+			b = append(b[:at], b[at+n:]...)
+		case 3:
+			b = append(b[:at:at], append(bytes.Clone(b[at:at+n]), b[at:]...)...)
+		case 4: // a figure of a number
+			for i := range b {
+				if c := &b[(at+i)%len(b)]; *c >= '0' && *c <= '9' {
+					*c = byte('0' + r.IntN(10))
+					break
+				}
+			}
+		case 5: // a longer number
+			for i := at; i < len(b); i++ {
+				if b[i] >= '0' && b[i] <= '9' {
+					b = append(b[:i:i], append([]byte("9999999999")[:1+r.IntN(10)], b[i:]...)...)
+					break
+				}
+			}
+		case 6:
+			b = b[:max(at, 10)]
+		}
+		if len(b) < 20 {
+			return bytes.Clone(content[:20])
+		}
+	}
+	return b
+}
+
+// seeds are whole files that are damaged.
+func seeds(t *testing.T) map[string][]byte {
+	return map[string][]byte{
+		"plain.pdf":  makePDF(false, []string{"The pump was installed on 3 May 2019.", "", "It runs."}, nil, []string{"Third page."}),
+		"usual.pdf":  makePDF(true, []string{"The pump was installed on 3 May 2019.", "", "It runs."}, []string{"Second page."}),
+		"packed.pdf": makeStreamed("A line", "of text"),
+		"a.docx": makeDOCX(t, para("First")+"<w:tbl><w:tr><w:tc>"+para("a")+"</w:tc></w:tr></w:tbl>"+para("last"), map[string]string{
+			"word/footnotes.xml": `<w:footnotes SPACE><w:footnote w:id="2">` + para("A note.") + `</w:footnote></w:footnotes>`}),
+	}
+}
+
+func TestDamagedFilesEndNothing(t *testing.T) {
+	each, most := 1_000, 5*time.Second
+	if os.Getenv("SIBYL_LONG") != "" {
+		each = 50_000
+	}
+	readable := 0
+	for name, whole := range seeds(t) {
+		r := rand.New(rand.NewPCG(20, uint64(len(name))))
+		for i := range each {
+			content := mutate(r, whole)
+			ctx, cancel := context.WithTimeout(t.Context(), most)
+			d := Document{Name: name}
+			var err error
+			if strings.HasSuffix(name, ".pdf") {
+				err = Reader{}.readPDF(ctx, &d, content)
+			} else {
+				err = readDOCX(ctx, &d, content)
+			}
+			slow := ctx.Err()
+			cancel()
+			switch {
+			case slow != nil:
+				t.Fatalf("%s, mutation %d: not read within %v", name, i, most)
+			case err == nil:
+				readable++
+				Chunks(d)
+			case reasonOf(err) == "":
+				t.Fatalf("%s, mutation %d: %v is no refusal", name, i, err)
+			}
+		}
+	}
+	if readable == 0 || readable == 4*each {
+		t.Errorf("%d of %d damaged files were read: the damage is not as it should be", readable, 4*each)
+	}
+	used := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
+	if metrics.Read(used); used[0].Value.Uint64() > maxMemory {
+		t.Errorf("damaged files took %d MB of memory", used[0].Value.Uint64()>>20)
+	}
+	t.Logf("%d of %d damaged files could be read", readable, 4*each)
+}
+
+func TestDamagedPDFsEndNoChildUnnoticed(t *testing.T) {
+	each := 8
+	if os.Getenv("SIBYL_LONG") != "" {
+		each = 350
+	}
+	for name, whole := range seeds(t) {
+		if !strings.HasSuffix(name, ".pdf") {
+			continue
+		}
+		r := rand.New(rand.NewPCG(21, uint64(len(name))))
+		for i := range each {
+			d := Document{Name: name}
+			if err := apart("serve").readPDF(t.Context(), &d, mutate(r, whole)); err != nil && reasonOf(err) == "" {
+				t.Fatalf("%s, mutation %d: %v", name, i, err)
+			}
+		}
+	}
+}
+
+func TestPDFsThatAreMadeToHangOrExplodeAreRefused(t *testing.T) {
+	font := "<< /Type /Font /Subtype /Type1 /ToUnicode 6 0 R >>"
+	content := "<< /Length 44 >>\nstream\nBT /F1 10 Tf 72 700 Td (text) Tj /X Do ET    \nendstream"
+	page := "<< /Type /Page /Parent 2 0 R /Resources << /Font << /F1 5 0 R >> /XObject << /X 7 0 R >> >> /Contents 4 0 R >>"
+	table := "1 beginbfchar 2000000000 beginbfchar endbfchar 1 beginbfrange <00> <FFFFFFFF> <0041> endbfrange"
+	stream := func(header, text string) string {
+		return fmt.Sprintf("<< %s /Length %d >>\nstream\n%s\nendstream", header, len(text), text)
+	}
+	form := stream("/Subtype /Form", "BT /X Do ET")
+	catalog := "<< /Type /Catalog /Pages 2 0 R >>"
+	for name, objects := range map[string][]string{
+		"pages in a circle":           {catalog, "<< /Type /Pages /Count 1000000 /Kids [2 0 R 2 0 R] >>"},
+		"parents in a circle":         {catalog, "<< /Type /Pages /Count 1 /Kids [3 0 R] /Parent 3 0 R >>", "<< /Type /Page /Parent 2 0 R /Contents 4 0 R >>", content},
+		"a drawing that draws itself": {catalog, "<< /Type /Pages /Count 1 /Kids [3 0 R] >>", page, content, font, stream("", ""), form},
+		"a list of letters":           {catalog, "<< /Type /Pages /Count 1 /Kids [3 0 R] >>", page, content, font, stream("", table), form},
+		"a length of itself":          {catalog, "<< /Type /Pages /Count 1 /Kids [3 0 R] >>", page, "<< /Length 4 0 R >>\nstream\nx\nendstream", font, stream("", ""), form},
+		"brackets in brackets":        {catalog, strings.Repeat("[", 1<<20)},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		d := Document{Name: name}
+		err := Reader{}.readPDF(ctx, &d, assemble(objects, ""))
+		if ctx.Err() != nil || err != nil && reasonOf(err) == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+		cancel()
+	}
+	large := bytes.Replace(makeStreamed("text"), []byte("/Size 8 "), []byte("/Size 900000000000 "), 1)
+	if _, err := readOne(t, Reader{}, "a.pdf", large); reasonOf(err) != Damaged {
+		t.Error(err)
+	}
+}
+
+// longPDF is a PDF of so many pages, each with about 350 words.
+func longPDF(n int) []byte {
+	pages := make([][]string, n)
+	for i := range pages {
+		for line := range 40 {
+			pages[i] = append(pages[i], fmt.Sprintf("On page %d, line %d says that valve %d was tested at %d bar.", i+1, line+1, i*40+line, 3+(i+line)%17))
+			if line%8 == 7 {
+				pages[i] = append(pages[i], "")
+			}
+		}
+	}
+	return makePDF(true, pages...)
+}
+
+func BenchmarkPDFOf300Pages(b *testing.B) {
+	content := longPDF(300)
+	for b.Loop() {
+		d := Document{Name: "long.pdf"}
+		if err := (Reader{}).readPDF(b.Context(), &d, content); err != nil || len(d.Pages) != 300 {
+			b.Fatal(err, len(d.Pages))
+		}
+		if n := len(Chunks(d)); n < 300 {
+			b.Fatal(n)
+		}
+	}
+}

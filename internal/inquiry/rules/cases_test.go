@@ -1,0 +1,121 @@
+package rules
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// interview is a labelled one.
+type interview struct {
+	name, language, hypothesis string
+	all                        []Exchange
+	gaps                       []string // “pair category aspect”
+	clashes                    []string // “pair pair kind”, recorded
+	suspicions                 []string // not recorded
+}
+
+// interviews reads a file of blocks: “case en NAME”, “H:”, “Q:”, “A:” (“N:” for an answer that is a typed not found), “gap:”, “clash:”, “suspect:”.
+func interviews(t *testing.T, file string) (list []interview) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("testdata", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(content)) {
+		line = strings.TrimSpace(line)
+		if rest, ok := strings.CutPrefix(line, "case "); ok {
+			code, name, _ := strings.Cut(rest, " ")
+			list = append(list, interview{language: code, name: name})
+			continue
+		}
+		kind, rest, found := strings.Cut(line, ":")
+		if !found || strings.HasPrefix(line, "#") {
+			continue
+		}
+		c := &list[len(list)-1]
+		rest = strings.TrimSpace(rest)
+		switch kind {
+		case "H":
+			c.hypothesis = rest
+		case "Q":
+			c.all = append(c.all, Exchange{Question: rest})
+		case "A":
+			c.all[len(c.all)-1].Answer = rest
+		case "N":
+			c.all[len(c.all)-1].Answer, c.all[len(c.all)-1].NotFound = rest, true
+		case "gap":
+			c.gaps = append(c.gaps, rest)
+		case "clash":
+			c.clashes = append(c.clashes, rest)
+		case "suspect":
+			c.suspicions = append(c.suspicions, rest)
+		default:
+			t.Fatalf("%s: %q", file, line)
+		}
+	}
+	return list
+}
+
+// found lists what the rules find in an interview, in the form of the labels.
+func (i interview) found() (gaps, clashes, suspicions []string) {
+	a := Finished(i.hypothesis, i.language, i.all)
+	for _, g := range a.Gaps {
+		if g.Category != Inconsistency {
+			gaps = append(gaps, strings.TrimSpace(fmt.Sprintf("%d %s %s", g.Pair, g.Category, g.Aspect)))
+		}
+	}
+	list := func(all []Clash) (out []string) {
+		for _, c := range all {
+			out = append(out, fmt.Sprintf("%d %d %s", c.Pairs[0], c.Pairs[1], c.Kind))
+		}
+		return out
+	}
+	return gaps, list(a.Contradictions), list(a.Suspicions)
+}
+
+// score counts what was found, what was found rightly, and what was to be found.
+type score struct{ found, right, wanted int }
+
+func (s *score) add(got, want []string) {
+	s.found += len(got)
+	s.wanted += len(want)
+	for _, g := range got {
+		if slices.Contains(want, g) {
+			s.right++
+		}
+	}
+}
+
+func (s score) String() string {
+	return fmt.Sprintf("precision %d of %d, recall %d of %d", s.right, s.found, s.right, s.wanted)
+}
+
+func TestInterviewsGiveTheGapsAndClashesOfTheirLabels(t *testing.T) {
+	for _, file := range []string{"en.txt", "de.txt", "en2.txt", "de2.txt", "en3.txt", "de3.txt"} {
+		gapsOf, clashesOf := score{}, score{}
+		for _, i := range interviews(t, file) {
+			gaps, clashes, suspicions := i.found()
+			gapsOf.add(gaps, i.gaps)
+			clashesOf.add(clashes, i.clashes)
+			t.Run(i.language+" "+i.name, func(t *testing.T) {
+				differ(t, "gaps", gaps, i.gaps)
+				differ(t, "contradictions", clashes, i.clashes)
+				differ(t, "suspicions", suspicions, i.suspicions)
+			})
+		}
+		t.Logf("%s: gaps %v; contradictions %v", file, gapsOf, clashesOf)
+	}
+}
+
+func differ(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	slices.Sort(got)
+	want = slices.Sorted(slices.Values(want))
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: %q, want %q", what, got, want)
+	}
+}

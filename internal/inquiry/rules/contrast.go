@@ -1,0 +1,94 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+)
+
+// contrast is a closed class of words that tell things apart: planned and actual, north and south, height and length.
+type contrast struct {
+	name   string
+	hard   bool // a word of it on one side alone tells apart too
+	absent int  // the group that no word means; -1: none
+}
+
+// mark is what a word says within a contrast.
+type mark struct{ contrast, group int }
+
+type openMark struct {
+	begins string
+	mark
+}
+
+// takeContrast reads “name hard: a b | ~c d”. The group with “~” means what no word means.
+func (l *language) takeContrast(of, list string) {
+	name, kind, _ := strings.Cut(of, " ")
+	c := contrast{name: name, hard: kind == "hard", absent: -1}
+	n := len(l.contrasts)
+	for group, words := range slices.Collect(strings.SplitSeq(strings.ReplaceAll(list, ",", " "), "|")) {
+		for w := range strings.FieldsSeq(words) {
+			if w == "~" {
+				c.absent = group
+				continue
+			}
+			begins, open := strings.CutSuffix(w, "*")
+			if begins = fold(begins); open {
+				l.openMarks = append(l.openMarks, openMark{begins, mark{n, group}})
+			} else {
+				l.marks[begins] = append(l.marks[begins], mark{n, group})
+			}
+		}
+	}
+	l.contrasts = append(l.contrasts, c)
+}
+
+// told lists what the words of a text say within contrasts.
+func (l *language) told(list []token) []mark {
+	var found []mark
+	for _, t := range list {
+		if !t.word {
+			continue
+		}
+		for _, m := range l.marks[t.norm] {
+			if !slices.Contains(found, m) {
+				found = append(found, m)
+			}
+		}
+		for _, o := range l.openMarks {
+			if strings.HasPrefix(t.norm, o.begins) && !slices.Contains(found, o.mark) {
+				found = append(found, o.mark)
+			}
+		}
+	}
+	return found
+}
+
+// apart says whether two texts are about different things by their contrasts.
+func (l *language) apart(a, b []mark) bool {
+	for n, c := range l.contrasts {
+		left, right := c.groups(a, n), c.groups(b, n)
+		switch {
+		case len(left) == 0 && len(right) == 0:
+		case len(left) == 0 || len(right) == 0:
+			if c.hard {
+				return true
+			}
+		case !slices.ContainsFunc(left, func(g int) bool { return slices.Contains(right, g) }):
+			return true
+		}
+	}
+	return false
+}
+
+func (c contrast) groups(marks []mark, n int) []int {
+	var list []int
+	for _, m := range marks {
+		if m.contrast == n {
+			list = append(list, m.group)
+		}
+	}
+	if len(list) == 0 && c.absent >= 0 {
+		list = append(list, c.absent)
+	}
+	return list
+}
