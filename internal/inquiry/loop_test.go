@@ -146,7 +146,9 @@ func TestWitnessThatIsGoneWhenTheInquiryBeginsIsNamed(t *testing.T) {
 }
 
 // garbled are two answers that fit no form, one after another, each time.
-func garbled(model.Request) modeltest.Turn { return modeltest.Say("I'd rather talk about the weather.") }
+func garbled(model.Request) modeltest.Turn {
+	return modeltest.Say("I'd rather talk about the weather.")
+}
 
 func TestRulesTakeOverWhatTheDetectiveFailsAtAndTheTrailSaysSo(t *testing.T) {
 	for name, one := range map[string]struct {
