@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -60,7 +61,11 @@ func decode(raw json.RawMessage, folder func(name string) (string, error)) (any,
 	var o Options
 	d := json.NewDecoder(strings.NewReader(string(raw)))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&o); err != nil || o.Witness == "" || o.Documents {
+	err := d.Decode(&o)
+	if _, more := d.Token(); err == nil && !errors.Is(more, io.EOF) {
+		err = errors.New("there is more than one JSON value")
+	}
+	if err != nil || o.Witness == "" || o.Documents {
 		return nil, &assistant.RequestError{Public: "these options can't be read", Hint: `there is "witness", which is wanted, "detective", "limit" and "language"`, Err: cmp.Or(err, errors.New("no witness is named"))}
 	}
 	if !strings.Contains(o.Witness, ":") {
@@ -93,6 +98,9 @@ func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error
 	if language != "en" && language != "de" {
 		return run.Spec{}, &assistant.RequestError{Public: "the Inquiry speaks English and German", Hint: "give en or de as the language"}
 	}
+	if strings.TrimSpace(o.Witness) == "" {
+		return run.Spec{}, unheard(errors.New("nobody is named"))
+	}
 	if err := d.alone(ctx, b.Owner); err != nil {
 		return run.Spec{}, err
 	}
@@ -109,7 +117,7 @@ func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error
 		w = Called{Kind: record.WitnessModel, Name: o.Witness, Title: o.Witness, Text: told}
 	}
 	if _, _, err := d.Witness(ctx, w); err != nil {
-		return run.Spec{}, &assistant.RequestError{Public: "the witness can't be heard", Hint: "name documents that can be read, or a model that answers", Err: fmt.Errorf("the witness: %w", err)}
+		return run.Spec{}, unheard(err)
 	}
 	id := newUUID()
 	return run.Spec{Session: id, Title: agent.Brief(words, mostTitle), Texts: texts, Claims: []string{claim},
@@ -124,6 +132,10 @@ func (d Deps) alone(ctx context.Context, owner journal.Owner) error {
 		return err
 	}
 	return &journal.ClaimedError{Key: claim, Run: rows[0].ID}
+}
+
+func unheard(err error) error {
+	return &assistant.RequestError{Public: "the witness can't be heard", Hint: "name documents that can be read, or a model that answers", Err: fmt.Errorf("the witness: %w", err)}
 }
 
 // detective chooses the detective, and sees that it can be asked.

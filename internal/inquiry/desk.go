@@ -187,5 +187,9 @@ func (d *Desk) underWay(ctx context.Context, r journal.Run) (s record.Session, e
 	var w wanted
 	e := f.Ending()
 	e.Tree.Read(e.State, &w)
-	return p.project(WritePayload{Turns: w.Turns, Opened: w.Opened, Trail: w.Trail})
+	asked := WritePayload{Turns: w.Turns, Opened: w.Opened, Trail: w.Trail}
+	if w.Summary != 0 { // it has come to its end, and its file may say so
+		asked.Summary, asked.Reason = w.Summary, w.Reason
+	}
+	return p.project(asked)
 }

@@ -1,0 +1,211 @@
+package inquiry_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"sibyl/internal/inquiry/record"
+	"sibyl/internal/journal"
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+)
+
+var errCrash = errors.New("the process is gone")
+
+// crashing is a journal whose process dies at a write, counted from 1: before it took effect, or after. The beginning of the run is none. From then on
+// nothing that this process does arrives.
+type crashing struct {
+	journal.Store
+	at    int // 0: it lives
+	after bool
+
+	mu     sync.Mutex
+	writes int
+	dead   bool
+}
+
+func (c *crashing) Append(ctx context.Context, who journal.Owner, id string, recs []journal.Record, end *journal.End) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dead {
+		return errCrash
+	}
+	if c.writes++; c.writes != c.at {
+		return c.Store.Append(ctx, who, id, recs, end)
+	}
+	c.dead = true
+	if c.after {
+		if err := c.Store.Append(ctx, who, id, recs, end); err != nil {
+			return err
+		}
+	}
+	return errCrash
+}
+
+func (c *crashing) Release(ctx context.Context, who journal.Owner, id, holder string, rest time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dead {
+		return errCrash
+	}
+	return c.Store.Release(ctx, who, id, holder, rest)
+}
+
+// leave has a process that is dead let go of all that it drives.
+func (p *process) leave() {
+	now, cut := context.WithCancel(p.Context())
+	cut()
+	p.service.Drain(now)
+}
+
+// dies begins an inquiry in a process that dies at a write. It gives the run, and how often the process wrote.
+func (h *house) dies(at int, after bool) (id string, writes int) {
+	h.Helper()
+	dying := &crashing{Store: h.journal, at: at, after: after}
+	dead := h.process("dead", dying)
+	r := dead.begin(bridge, options())
+	if _, err := r.Wait(h.Context()); (err == nil) != (at == 0) && !dying.dead {
+		h.Fatalf("the run that is to die at write %d of %d ends with %v", at, dying.writes, err)
+	}
+	dead.leave()
+	return r.ID, dying.writes
+}
+
+// resumed has a run that was interrupted come to its end, and gives its session.
+func (p *process) resumed(id string) record.Session {
+	p.Helper()
+	if row := must(p.journal.Run(p.Context(), ada, id))(p); row.Status == journal.Running {
+		must(must(p.service.Resume(p.Context(), ada, id))(p).Wait(p.Context()))(p)
+	}
+	return p.session(id)
+}
+
+// confronting is a house whose inquiry has all that there is: a suspicion, a question about both answers, a model that fails once.
+func confronting(t *testing.T) *house {
+	h := clashing(t, []string{"Both are what I said.", "Nothing."}, said{Complete: 90, Contradictions: []clash{beams}})
+	usual := h.analyses
+	h.analyses = func(n int, req model.Request) modeltest.Turn {
+		if n == 3 {
+			return modeltest.Fail(model.RateLimit)
+		}
+		return usual(n, req)
+	}
+	return h
+}
+
+// timeless is a session as JSON, without what differs between two houses.
+func timeless(t testing.TB, s record.Session) string {
+	t.Helper()
+	s.ID, s.Run, s.StartTime, s.Hypothesis.CreatedAt, s.EndTime = "", "", time.Time{}, time.Time{}, nil
+	s.Pairs, s.AuditTrail = slices.Clone(s.Pairs), slices.Clone(s.AuditTrail)
+	for n := range s.Pairs {
+		s.Pairs[n].Timestamp = time.Time{}
+	}
+	for n := range s.AuditTrail {
+		s.AuditTrail[n].Timestamp = time.Time{}
+	}
+	return string(must(json.MarshalIndent(s, "", " "))(t))
+}
+
+// matrix runs a test for each write at which a process may die, before and after it took effect.
+func matrix(t *testing.T, writes int, test func(t *testing.T, at int, after bool)) {
+	t.Helper()
+	if writes < 10 {
+		t.Fatalf("an inquiry is written in %d writes", writes)
+	}
+	for at := 1; at <= writes; at++ {
+		for _, after := range []bool{false, true} {
+			t.Run(fmt.Sprintf("write %d, done %v", at, after), func(t *testing.T) {
+				t.Parallel()
+				test(t, at, after)
+			})
+		}
+	}
+}
+
+func TestCrashAtEveryWriteLosesNoPairAndAsksNoneAgainThatWasAnswered(t *testing.T) {
+	calm := confronting(t)
+	id, writes := calm.dies(0, false)
+	want := calm.process("survivor", calm.journal).session(id)
+	matrix(t, writes, func(t *testing.T, at int, after bool) {
+		h := confronting(t)
+		id, _ := h.dies(at, after)
+		p := h.process("survivor", h.journal)
+		before := p.session(id)
+		known := len(h.asked())
+		s := p.resumed(id)
+		same(t, "the session", timeless(t, s), timeless(t, want))
+		p.ended(s, want.Status, want.EndReason, len(want.Pairs))
+		for n, pair := range before.Pairs {
+			same(t, "a pair from before the crash", pair.Question+pair.Answer, s.Pairs[n].Question+s.Pairs[n].Answer)
+		}
+		times := map[string]int{}
+		for n, q := range h.asked() {
+			times[q]++
+			for _, pair := range before.Pairs {
+				if n >= known && pair.Question == q {
+					t.Errorf("“%s” was answered before the crash, and asked again", q)
+				}
+			}
+		}
+		for q, n := range times {
+			if n > 2 {
+				t.Errorf("“%s” was asked %d times after one crash", q, n)
+			}
+		}
+		if repeated := len(h.asked()) - len(calm.asked()); repeated > 1 {
+			t.Errorf("%d questions were put to the witness again", repeated)
+		}
+		if more := len(h.sent) - len(calm.sent); more > 1 {
+			t.Errorf("the detective was asked %d times more", more)
+		}
+	})
+}
+
+func TestSessionThatACrashHasInterruptedIsReadAndWrittenAsItsRecordsHaveIt(t *testing.T) {
+	calm := confronting(t)
+	_, writes := calm.dies(0, false)
+	matrix(t, writes, func(t *testing.T, at int, after bool) {
+		h := confronting(t)
+		id, _ := h.dies(at, after)
+		p := h.process("reader", h.journal)
+		s := p.session(id)
+		_, text := h.file()
+		same(t, "the file", text, string(must(record.Marshal(s))(t)))
+		items := must(p.desk.List(t.Context(), ada, journal.Filter{}))(t)
+		same(t, "in the list", []any{items[0].ID, items[0].Status, items[0].Pairs}, []any{s.ID, s.Status, len(s.Pairs)})
+	})
+}
+
+func TestInterruptedInquiryThatIsStoppedKeepsEveryAnswer(t *testing.T) {
+	calm := confronting(t)
+	_, writes := calm.dies(0, false)
+	matrix(t, writes, func(t *testing.T, at int, after bool) {
+		h := confronting(t)
+		id, _ := h.dies(at, after)
+		p := h.process("survivor", h.journal)
+		var answered int
+		for _, r := range must(h.journal.Records(t.Context(), ada, id, 0))(t) {
+			var c struct{ Kind string }
+			if json.Unmarshal(r.Data, &c) == nil && r.Kind == "completion" && c.Kind == "inquiry.answer" {
+				answered++
+			}
+		}
+		if row := must(h.journal.Run(t.Context(), ada, id))(t); row.Status == journal.Running {
+			if err := p.service.Cancel(t.Context(), ada, id, "enough"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := p.session(id)
+		p.ended(s, s.Status, s.EndReason, answered)
+		if s.EndReason != record.Stopped && s.EndReason != record.Satisfied {
+			t.Errorf("it ends as %s", s.EndReason)
+		}
+	})
+}
