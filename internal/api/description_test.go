@@ -73,9 +73,8 @@ func TestDescriptionOfTheServerIsTheOneInTheDocuments(t *testing.T) {
 	h := newHouse(t)
 	h.panel = theOracle(h)
 	h.shadow = oracle.DescribeShadow(h.panel)
-	h.others = append(h.others, theTasks(h))
+	h.others = append(h.others, theTasks(h), theInquiry(h))
 	h.others = append(h.others, theCouncil(h)...)
-	h.others = append(h.others, theInquiry(h))
 	h.open()
 	served := h.get(question{path: "/openapi.json", token: "-"}, nil)
 	if *update {
