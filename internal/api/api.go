@@ -11,7 +11,7 @@
 //   - What one user or address can use up is bounded: bodies, time to send and to read, requests, runs at once, wrong tokens. So is the memory
 //     that the bounds themselves take.
 //   - A file that is added to a session of the Council goes to the disk as it arrives, and is there whole or not at all.
-//   - The routes of the Council tell no path of this machine.
+//   - The routes of the Council and the Inquiry tell no path of this machine.
 //   - A run outlives the request that began it.
 //   - A stream of events goes on after any event that has an id, in any process, with nothing lost or told twice. A client that does not
 //     read is dropped, and holds up nobody.
@@ -23,6 +23,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -36,6 +37,8 @@ import (
 
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
+	"sibyl/internal/inquiry"
+	"sibyl/internal/inquiry/record"
 	"sibyl/internal/journal"
 	"sibyl/internal/mcp"
 	"sibyl/internal/service"
@@ -61,9 +64,12 @@ type Config struct {
 	Council *council.Desk                       // nil: no routes of the Council
 	// AddAudio takes a file into a session of the Council; nil: as Council.Add does.
 	AddAudio func(ctx context.Context, owner journal.Owner, session, label string, content io.Reader) (session.Added, error)
-	Build    string
-	Leaving  <-chan struct{}     // closed once this process drives no run any more: streams end, so that clients go on elsewhere; nil: never
-	Lag      func(time.Duration) // is told how long after it was made a record was sent on a stream; nil: nobody is
+	Inquiry  *inquiry.Desk // nil: no routes of the Inquiry
+	// Sources reads the documents of a folder, for whoever checks what was cited of them; nil: none can be.
+	Sources func(ctx context.Context, folder string) (func(name string) (record.Source, error), error)
+	Build   string
+	Leaving <-chan struct{}     // closed once this process drives no run any more: streams end, so that clients go on elsewhere; nil: never
+	Lag     func(time.Duration) // is told how long after it was made a record was sent on a stream; nil: nobody is
 
 	Hosts   []string       // names by which this server may be called beside those of loopback, with a port or without
 	Proxies []netip.Prefix // those that are believed when they say for whom, for which host and over what they ask
@@ -85,6 +91,7 @@ type Limits struct {
 
 	Whole    int           // answers of whole sessions and explanations for a user at once, each in memory until it is read; 2
 	AllWhole int           // of this process at once; 8
+	Analyses int           // of interviews for a user at once; 2
 	Turn     time.Duration // to wait for a turn among these; 10 s
 
 	Streams    int           // of a user at once; 32
@@ -93,16 +100,18 @@ type Limits struct {
 	Beat       time.Duration // between signs of life on a stream, and looks whether its token is still good; 15 s
 	Undriven   time.Duration // for a whole answer of a run that nobody drives; 10 s
 
-	Body   int64         // bytes of one body; 64 KiB
-	Upload int64         // bytes of a file that is added to a session of the Council, which count as those of bodies; 512 MiB
-	Read   time.Duration // for a body to arrive; 10 s
-	Write  time.Duration // for an answer to be read, once it begins; 30 s
+	Body     int64         // bytes of one body; 64 KiB
+	Upload   int64         // bytes of a file that is added to a session of the Council, which count as those of bodies; 512 MiB
+	Evidence int64         // bytes of an evidence page that is verified, which count as those of bodies; 4 MiB
+	Read     time.Duration // for a body to arrive; 10 s
+	Write    time.Duration // for an answer to be read, once it begins; 30 s
 }
 
 func (l Limits) complete() Limits {
 	l.Requests, l.Burst, l.Runs, l.Wrong = cmp.Or(l.Requests, 20), cmp.Or(l.Burst, 60), cmp.Or(l.Runs, 8), cmp.Or(l.Wrong, 20)
 	l.Body, l.Upload = cmp.Or(l.Body, 64<<10), cmp.Or(l.Upload, 512<<20)
 	l.Bytes = max(cmp.Or(l.Bytes, 4<<20), int(l.Body))
+	l.Evidence, l.Analyses = cmp.Or(l.Evidence, 4<<20), cmp.Or(l.Analyses, 2)
 	l.Whole, l.AllWhole, l.Turn = cmp.Or(l.Whole, 2), cmp.Or(l.AllWhole, 8), cmp.Or(l.Turn, 10*time.Second)
 	l.Streams, l.AllStreams = cmp.Or(l.Streams, 32), cmp.Or(l.AllStreams, 4096)
 	l.Stall, l.Beat, l.Undriven = cmp.Or(l.Stall, 10*time.Second), cmp.Or(l.Beat, 15*time.Second), cmp.Or(l.Undriven, 10*time.Second)
@@ -139,6 +148,11 @@ func New(c Config) (*Server, error) {
 	if c.Folders == nil {
 		c.Folders = func(string) map[string]string { return nil }
 	}
+	if c.Sources == nil {
+		c.Sources = func(context.Context, string) (func(string) (record.Source, error), error) {
+			return nil, errors.New("nothing reads documents")
+		}
+	}
 	if c.Ready == nil {
 		c.Ready = func(context.Context) error { return nil }
 	}
@@ -155,6 +169,7 @@ func New(c Config) (*Server, error) {
 	s.askRoutes()
 	s.chatRoutes()
 	s.councilRoutes()
+	s.inquiryRoutes()
 	s.mcpRoutes()
 	if err := s.describe(); err != nil {
 		return nil, err

@@ -21,6 +21,7 @@ import (
 	"sibyl/internal/assistant"
 	"sibyl/internal/config"
 	"sibyl/internal/council"
+	"sibyl/internal/inquiry"
 	"sibyl/internal/journal/memory"
 	"sibyl/internal/oracle"
 	"sibyl/internal/taskchat"
@@ -59,11 +60,20 @@ func theCouncil(h *house) []*assistant.Assistant {
 	return []*assistant.Assistant{main, council.DescribeTranscription(main, h.config.Council.Deps), council.DescribeMember(main, h.config.Council.Deps)}
 }
 
+// theInquiry is the assistant of the Inquiry, with the house behind it.
+func theInquiry(h *house) *assistant.Assistant {
+	a, err := inquiry.New(h.config.Inquiry.Deps)
+	if err != nil {
+		h.Fatal(err)
+	}
+	return inquiry.Describe(a, h.config.Inquiry.Deps)
+}
+
 func TestDescriptionOfTheServerIsTheOneInTheDocuments(t *testing.T) {
 	h := newHouse(t)
 	h.panel = theOracle(h)
 	h.shadow = oracle.DescribeShadow(h.panel)
-	h.others = append(h.others, theTasks(h))
+	h.others = append(h.others, theTasks(h), theInquiry(h))
 	h.others = append(h.others, theCouncil(h)...)
 	h.open()
 	served := h.get(question{path: "/openapi.json", token: "-"}, nil)
@@ -368,6 +378,35 @@ func TestAnswersOfTheCouncilAreAsTheDescriptionSays(t *testing.T) {
 	conforms("an oracle", "CouncilPersona", h.get(question{path: oracles + "/" + all.Oracles[0].ID}, nil))
 	conforms("deleted", "CouncilTrashed", h.get(question{method: "DELETE", path: at}, nil))
 	for _, q := range []question{{path: at}, {path: councils + "?limit=x"}, upload(s.ID, "", "text/html", "x")} {
+		conforms(q.path, "Problem", h.ask(q))
+	}
+}
+
+func TestAnswersOfTheInquiryAreAsTheDescriptionSays(t *testing.T) {
+	h, _ := withInquiry(t)
+	asked, release := h.silentFrom(2)
+	h.open()
+	conforms := h.described()
+	conforms("nothing", "Inquiries", h.get(question{path: inquiries}, nil))
+	var b api.InquiryBegun
+	begun := h.get(inquires("", ""), &b)
+	conforms("begun", "InquiryBegun", begun)
+	at := inquiries + "/" + b.ID
+	h.comes("the second question", asked)
+	conforms("while it goes on", "InquirySession", h.get(question{path: at}, nil))
+	conforms("while it goes on", "Inquiries", h.get(question{path: inquiries}, nil))
+	conforms("a second one", "Problem", h.ask(inquires("", "")))
+	conforms("stopped", "InquiryBegun", h.get(question{method: "POST", path: at + "/stop"}, nil))
+	h.over(b.Run)
+	conforms("stopped", "InquirySession", h.get(question{path: at}, nil))
+	release()
+	at, _ = h.inquired()
+	conforms("ended", "InquirySession", h.get(question{path: at}, nil))
+	conforms("ended", "InquirySession", h.get(question{path: at + "/export?format=json"}, nil))
+	conforms("with all", "Inquiries", h.get(question{path: inquiries}, nil))
+	conforms("analysed", "InquiryFound", h.get(interview(nil), nil))
+	conforms("verified", "InquiryReport", h.get(verifies("?documents=reports", "application/json", string(h.get(question{path: at}, nil).body)), nil))
+	for _, q := range []question{{path: at + "0"}, {path: inquiries + "?limit=x"}, verifies("", "image/png", "x")} {
 		conforms(q.path, "Problem", h.ask(q))
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"sibyl/internal/api"
 	"sibyl/internal/assistant"
 	"sibyl/internal/council"
+	"sibyl/internal/inquiry"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/memory"
 	"sibyl/internal/run"
@@ -69,6 +70,7 @@ type house struct {
 
 	folder     string                                                 // of the sessions of the Council, each owner's below it
 	transcribe func(ctx context.Context, file string) (string, error) // nil: nothing is set up
+	testify    func(ctx context.Context, answer int) error            // happens before an answer of an inquiry; nil: nothing does
 
 	mu sync.Mutex
 	do map[string]func(ctx context.Context, job run.Job) (any, error)
@@ -89,6 +91,7 @@ func newHouse(t testing.TB) *house {
 			return map[string]map[string]string{"ada": {"code": "/srv/code-of-ada"}, "eve": {"eves": "/srv/eves"}}[user]
 		}}
 	h.config.Council = &council.Desk{Deps: h.council()}
+	h.config.Inquiry = &inquiry.Desk{Deps: h.inquiry()}
 	return h
 }
 
@@ -160,7 +163,7 @@ func (h *house) service(holder string, store journal.Store, all ...*assistant.As
 		h.Fatal(err)
 	}
 	tree := func(name string) (string, []byte, error) {
-		if name != taskchat.Name && name != council.Name {
+		if name != taskchat.Name && name != council.Name && name != inquiry.Name {
 			return "panel.xml", panels, nil
 		}
 		t, err := files.Get(name)

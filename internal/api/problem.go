@@ -29,6 +29,7 @@ type Problem struct {
 	Detail string `json:"detail" doc:"What is wrong, for people."`
 	Kind   string `json:"kind" doc:"What is wrong, for programs."`
 	Hint   string `json:"hint,omitempty" doc:"What would be right."`
+	Run    string `json:"run,omitempty" doc:"The id of the run that stands in the way, where one of the user's own does."`
 
 	header http.Header
 }

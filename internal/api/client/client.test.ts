@@ -6,7 +6,8 @@ import type { ChatResponse, Problem, Run, RunWithResult, Session, StreamEvent } 
 import { events } from "./events.js";
 import { deadline, Program } from "./program.js";
 
-const folders = { notes: { "tides.md": "# Tides\n\nHigh water at the north pier comes forty minutes after the harbour gauge.\n" } };
+const bridge = "The Oder bridge was closed on 3 May 2021. It was closed because of corrosion of the main cables.\n\nThe engineer Anna Berg ordered the closure.\n";
+const folders = { papers: { "bridge.txt": bridge }, notes: { "tides.md": "# Tides\n\nHigh water at the north pier comes forty minutes after the harbour gauge.\n" } };
 const question = "When does high water come at the north pier?";
 
 let program: Program;
@@ -78,7 +79,7 @@ suite("a client with types from the description", { timeout: 5 * deadline }, () 
   test("is told by its token who it is and what it may do", async () => {
     const me = await given(ada.GET("/api/me"));
     const scope: "read" | "write" = me.scope;
-    assert.deepEqual([me.user, scope, me.folders], ["ada", "write", ["notes"]]);
+    assert.deepEqual([me.user, scope, me.folders], ["ada", "write", ["notes", "papers"]]);
     assert.ok(Date.parse(me.expires_at) > Date.now());
   });
 
@@ -352,6 +353,59 @@ suite("the Council", { timeout: 5 * deadline }, () => {
     assert.deepEqual((await given(ada.POST("/api/council/sessions/{session}/repair", { params: { path } }))).findings, []);
     assert.equal((await given(ada.DELETE("/api/council/sessions/{session}", { params: { path } }))).trash, path.session);
     await refused(ada.GET("/api/council/sessions/{session}", { params: { path } }), 404, "not_found");
+  });
+});
+
+suite("the Inquiry", { timeout: 5 * deadline }, () => {
+  const hypothesis = "The Oder bridge was closed because of corrosion";
+
+  /** An inquiry of ada's that has ended, with what its detective asked and its witness answered meanwhile. */
+  async function inquired() {
+    const begun = await given(ada.POST("/api/inquiries", { body: { hypothesis, witness: "papers", detective: "offline:rules", limit: 5 } }));
+    const heard: string[] = [];
+    for await (const e of told(ada.GET("/api/runs/{run}/events", { params: { path: { run: begun.run } }, parseAs: "stream" }))) {
+      if (e.event === "event" && ["question.put", "answer.heard", "ledger.kept"].includes(e.data.type)) {
+        heard.push(e.data.type);
+      }
+    }
+    return { path: { inquiry: begun.id }, run: begun.run, heard };
+  }
+
+  test("is told as it goes on, and read as its file has it", async () => {
+    const { path, run, heard } = await inquired();
+    const session = await given(ada.GET("/api/inquiries/{inquiry}", { params: { path } }));
+    const audit = session.auditResult ?? session.provisionalAudit;
+    const status: "running" | "completed" | "failed" | "limit-reached" = session.status;
+    assert.notEqual(status, "running");
+    assert.deepEqual([session.id, session.run, session.hypothesis.text, session.witness?.documents?.[0]?.name], [path.inquiry, run, hypothesis, "bridge.txt"]);
+    assert.ok(session.qaPairs.length > 0 && audit !== undefined);
+    assert.deepEqual(heard.slice(0, 3), ["question.put", "answer.heard", "ledger.kept"]);
+    assert.equal(heard.filter((type) => type === "ledger.kept").length, session.qaPairs.length);
+    const { inquiries } = await given(ada.GET("/api/inquiries"));
+    const item = inquiries.find((i) => i.id === path.inquiry);
+    assert.deepEqual([item?.status, item?.pairs, item?.consistencyScore], [status, session.qaPairs.length, audit.consistencyScore]);
+    await refused(eve.GET("/api/inquiries/{inquiry}", { params: { path } }), 404, "not_found");
+    await refused(ada.POST("/api/inquiries/{inquiry}/stop", { params: { path } }), 409, "ended");
+    await refused(ada.POST("/api/inquiries", { body: { hypothesis, witness: "elsewhere" } }), 404, "no_folder");
+  });
+
+  test("gives a page of evidence that can be verified, and one that was changed can't", async () => {
+    const { path } = await inquired();
+    const { data: page = "", response } = await ada.GET("/api/inquiries/{inquiry}/export", { params: { path, query: { format: "html" } }, parseAs: "text" });
+    assert.match(response.headers.get("Content-Security-Policy") ?? "", /^default-src 'none'; style-src 'sha256-/);
+    const verify = (text: string) =>
+      ada.POST("/api/inquiries/verify", { params: { query: { documents: "papers" } }, body: "", bodySerializer: () => text, headers: { "Content-Type": "text/html" } });
+    const report = await given(verify(page.toString()));
+    assert.deepEqual([report.ok, report.page, report.session, report.checks.find((c) => c.name === "documents")?.outcome], [true, true, path.inquiry, "holds"]);
+    assert.equal((await given(verify(page.toString().replace("corrosion", "erosion")))).ok, false);
+  });
+
+  test("analyses an interview that was held already", async () => {
+    const pairs = [{ question: "Why was the bridge closed?", answer: "" }];
+    const found = await given(ada.POST("/api/inquiries/analyse", { body: { hypothesis, detective: "offline:rules", pairs } }));
+    assert.deepEqual([found.by, found.pairs.length, found.contradictions], ["offline:rules", 1, []]);
+    // @ts-expect-error there is no such language here
+    await refused(ada.POST("/api/inquiries/analyse", { body: { hypothesis, language: "pt", pairs } }), 400, "invalid_request");
   });
 });
 

@@ -1,0 +1,559 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/api"
+	documents "sibyl/internal/document"
+	"sibyl/internal/inquiry"
+	"sibyl/internal/inquiry/record"
+	"sibyl/internal/inquiry/witness"
+	"sibyl/internal/journal"
+	"sibyl/internal/model"
+	"sibyl/internal/service"
+	"sibyl/prompts"
+)
+
+const (
+	inquiries  = "/api/inquiries"
+	hypothesis = "The Oder bridge was closed because of corrosion"
+	evidence   = "The Oder bridge was closed on 3 May 2021. It was closed because of corrosion of the main cables.\n\nThe engineer Anna Berg ordered the closure of the bridge. The repair cost 2.4 million euros.\n"
+)
+
+// inquiry is what the Inquiry of the house is made of: rules, documents of the test, and folders of it.
+func (h *house) inquiry() inquiry.Deps {
+	h.Helper()
+	texts, err := fs.Sub(prompts.FS, "inquiry")
+	if err != nil {
+		h.Fatal(err)
+	}
+	return inquiry.Deps{Store: h.store, Prompts: texts, Now: time.Now,
+		Files: func(owner journal.Owner) (*record.Folder, error) {
+			return record.Open(filepath.Join(h.folder, "inquiries", string(owner)))
+		},
+		Choose: func(_ context.Context, asked string) (string, error) {
+			switch asked {
+			case "", inquiry.RulesModel:
+				return inquiry.RulesModel, nil
+			case "test:silent":
+				return asked, nil
+			}
+			return "", errors.New("there is no such model")
+		},
+		Model: func(context.Context, string) (model.Model, error) { return silent{}, nil },
+		Witness: func(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document, error) {
+			docs, failed, err := documents.Reader{}.ReadAll(ctx, w.Name)
+			if err != nil {
+				return nil, nil, err
+			}
+			var known []record.Document
+			for _, d := range docs {
+				known = append(known, record.Document{Name: d.Name, Hash: d.Hash, Pages: len(d.Pages), Chunks: len(documents.Chunks(d))})
+			}
+			for _, f := range failed {
+				known = append(known, record.Document{Name: f.File, Error: f.Error()})
+			}
+			return testifying{witness.Documents(docs, witness.Options{}), h}, known, nil
+		}}
+}
+
+// silent is a model that never answers.
+type silent struct{}
+
+func (silent) ID() string  { return "test:silent" }
+func (silent) Local() bool { return true }
+func (silent) Chat(context.Context, model.Request, func(model.Delta) error) (model.Response, error) {
+	return model.Response{}, &model.Error{Kind: model.Refused, Err: errors.New("hunter2")}
+}
+
+// testifying is a witness that answers from documents, after what the house wants to happen.
+type testifying struct {
+	witness.Witness
+	h *house
+}
+
+func (w testifying) Answer(ctx context.Context, question, language string, earlier []witness.Exchange) (a witness.Answer, err error) {
+	w.h.mu.Lock()
+	before := w.h.testify
+	w.h.mu.Unlock()
+	if before != nil {
+		err = before(ctx, len(earlier)+1)
+	}
+	if err != nil {
+		return a, err
+	}
+	return w.Witness.Answer(ctx, question, language, earlier)
+}
+
+// silentFrom has the witness wait from an answer on, until the function is called or nobody wants to know any more; asked tells that it does.
+func (h *house) silentFrom(number int) (asked <-chan struct{}, release func()) {
+	began, gate := make(chan struct{}, 1), make(chan struct{})
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.testify = func(ctx context.Context, n int) error {
+		if n < number {
+			return nil
+		}
+		select {
+		case began <- struct{}{}:
+		default:
+		}
+		select {
+		case <-gate:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return began, sync.OnceFunc(func() { close(gate) })
+}
+
+// comes waits until a channel has something.
+func (h *house) comes(what string, from <-chan struct{}) {
+	h.Helper()
+	select {
+	case <-from:
+	case <-time.After(deadline):
+		h.Fatalf("%s did not come", what)
+	}
+}
+
+// withInquiry is a house in which inquiries can be made; reports is the folder of documents there, of ada and eve.
+func withInquiry(t testing.TB) (h *house, reports string) {
+	t.Helper()
+	h, reports = newHouse(t), filepath.Join(t.TempDir(), "papers")
+	if err := os.Mkdir(reports, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"bridge.txt": evidence, "broken.pdf": "it is none"} {
+		if err := os.WriteFile(filepath.Join(reports, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.config.Folders = func(user string) map[string]string {
+		return map[string]map[string]string{"ada": {"reports": reports, "empty": filepath.Join(reports, "none")}, "eve": {"reports": reports}}[user]
+	}
+	h.config.Sources = func(ctx context.Context, folder string) (func(string) (record.Source, error), error) {
+		docs, _, err := documents.Reader{}.ReadAll(ctx, folder)
+		return func(name string) (record.Source, error) {
+			at := slices.IndexFunc(docs, func(d documents.Document) bool { return d.Name == name })
+			if at < 0 {
+				return record.Source{}, fs.ErrNotExist
+			}
+			s := record.Source{Hash: docs[at].Hash}
+			for _, c := range documents.Chunks(docs[at]) {
+				s.Chunks = append(s.Chunks, record.Chunk(c))
+			}
+			return s, nil
+		}, err
+	}
+	h.others = append(h.others, theInquiry(h))
+	return h, reports
+}
+
+// inquires asks for an inquiry, under a key if it is not empty.
+func inquires(token, key string) question {
+	return question{method: "POST", path: inquiries, token: token, header: map[string]string{"Idempotency-Key": key}, body: map[string]any{"hypothesis": hypothesis, "witness": "reports", "limit": 5}}
+}
+
+// inquired is an inquiry of ada's that has ended.
+func (h *house) inquired() (at string, s record.Session) {
+	h.Helper()
+	var begun api.InquiryBegun
+	h.get(inquires("", ""), &begun)
+	h.over(begun.Run)
+	at = inquiries + "/" + begun.ID
+	h.get(question{path: at}, &s)
+	return at, s
+}
+
+func TestInquiryIsBegunListedReadAndExported(t *testing.T) {
+	h, _ := withInquiry(t)
+	h.open()
+	var begun api.InquiryBegun
+	a := h.get(inquires("", ""), &begun)
+	at := inquiries + "/" + begun.ID
+	if a.status != http.StatusAccepted || a.header.Get("Location") != at || begun.ID == "" || begun.Run == "" || begun.State == "" {
+		t.Fatalf("%d %v %+v", a.status, a.header, begun)
+	}
+	h.over(begun.Run)
+	whole := h.get(question{path: at}, nil)
+	if whole.header.Get("Content-Type") != "application/json" {
+		t.Errorf("it is %s", whole.header.Get("Content-Type"))
+	}
+	s, err := record.Unmarshal(whole.body)
+	if err != nil || len(s.Validate()) > 0 {
+		t.Fatalf("%v %v in %s", err, s.Validate(), whole.body)
+	}
+	if s.ID != begun.ID || s.Run != begun.Run || s.Status == record.Running || len(s.Pairs) == 0 || s.IterationLimit != 5 || s.Hypothesis.Text != hypothesis || s.Detective != inquiry.RulesModel {
+		t.Errorf("the session is %s", whole.body)
+	}
+	kept, err := os.ReadFile(filepath.Join(h.folder, "inquiries", "ada", record.FileName(s)))
+	if diff := cmp.Diff(string(kept), string(whole.body)); err != nil || diff != "" {
+		t.Errorf("%v; what is told is not what its file has (-file +told):\n%s", err, diff)
+	}
+	if byRun := h.get(question{path: inquiries + "/" + begun.Run}, nil); string(byRun.body) != string(whole.body) {
+		t.Error("by its run it is another one")
+	}
+	var all api.Inquiries
+	h.get(question{path: inquiries, token: adasReader}, &all)
+	if len(all.Inquiries) != 1 || all.Next != "" {
+		t.Fatalf("%+v", all)
+	}
+	one := all.Inquiries[0]
+	if one.ID != s.ID || one.Run != s.Run || one.Hypothesis != hypothesis || one.Status != s.Status || one.Pairs == nil || *one.Pairs != len(s.Pairs) || one.ConsistencyScore == nil || *one.ConsistencyScore != s.Audit().ConsistencyScore {
+		t.Errorf("the list has %+v", one)
+	}
+	for format, want := range map[string][3]string{
+		"":             {"text/markdown; charset=utf-8", `attachment; filename="inquiry-` + s.ID + `.md"`, hypothesis},
+		"?format=json": {"application/json", `attachment; filename="inquiry-` + s.ID + `.json"`, string(whole.body)},
+		"?format=html": {"text/html; charset=utf-8", `inline; filename="inquiry-` + s.ID + `.html"`, "<!DOCTYPE html>"},
+	} {
+		a := h.get(question{path: at + "/export" + format}, nil)
+		if a.header.Get("Content-Type") != want[0] || a.header.Get("Content-Disposition") != want[1] || !strings.Contains(string(a.body), want[2]) {
+			t.Errorf("export %s: %v\n%s", format, a.header, a.body)
+		}
+		policies := a.header.Values("Content-Security-Policy")
+		if len(policies) != 1 || !strings.HasPrefix(policies[0], "default-src 'none'") || !strings.Contains(policies[0], "frame-ancestors 'none'") || strings.Contains(policies[0], "unsafe") ||
+			format == "?format=html" && (policies[0] != record.PagePolicy()+"; frame-ancestors 'none'; sandbox") {
+			t.Errorf("export %s has the policies %q", format, policies)
+		}
+	}
+	h.refused("another format", question{path: at + "/export?format=exe"}, 400, "invalid_request")
+}
+
+func TestInquiryThatGoesOnIsToldAndStopped(t *testing.T) {
+	h, _ := withInquiry(t)
+	asked, release := h.silentFrom(2)
+	defer release()
+	h.open()
+	var begun api.InquiryBegun
+	h.get(inquires("", "once"), &begun)
+	h.comes("the second question", asked)
+	at := inquiries + "/" + begun.ID
+	var s record.Session
+	h.get(question{path: at, token: adasReader}, &s)
+	if s.ID != begun.ID || s.Status != record.Running || len(s.Pairs) != 1 || s.EndTime != nil || s.Audit() != nil || len(s.Validate()) > 0 {
+		t.Errorf("while it goes on: %+v; %v", s, s.Validate())
+	}
+	var all api.Inquiries
+	if h.get(question{path: inquiries}, &all); len(all.Inquiries) != 1 || all.Inquiries[0].ID != begun.ID || all.Inquiries[0].Status != record.Running || all.Inquiries[0].Pairs != nil {
+		t.Errorf("while it goes on the list is %+v", all)
+	}
+	if a := h.refused("a second one", inquires("", "another"), 409, "inquiry_goes_on"); a.problem().Run != begun.Run {
+		t.Errorf("a second one is refused with %s", a.body)
+	}
+	var again api.InquiryBegun
+	if h.get(inquires("", "once"), &again); again.ID != begun.ID || again.Run != begun.Run {
+		t.Errorf("sent again it began %+v, not %+v", again, begun)
+	}
+	var hers api.InquiryBegun
+	if h.get(inquires(evesToken, "once"), &hers); hers.Run == begun.Run {
+		t.Error("eve has ada's")
+	}
+	h.refused("stopped by who may only read", question{method: "POST", path: at + "/stop", token: adasReader}, 403, "scope")
+	var stopped api.InquiryBegun
+	if a := h.get(question{method: "POST", path: at + "/stop"}, &stopped); a.status != http.StatusAccepted || stopped.ID != begun.ID || stopped.Run != begun.Run {
+		t.Errorf("stopped with %d %+v", a.status, stopped)
+	}
+	h.over(begun.Run)
+	whole := h.get(question{path: at}, &s)
+	if s.Status != record.Failed || s.EndReason != record.Stopped || len(s.Pairs) != 1 || s.ProvisionalAudit == nil {
+		t.Errorf("stopped, it is %s", whole.body)
+	}
+	if kept, err := os.ReadFile(filepath.Join(h.folder, "inquiries", "ada", record.FileName(s))); err != nil || string(kept) != string(whole.body) {
+		t.Errorf("its file is %s; %v", kept, err)
+	}
+	h.refused("stopped again", question{method: "POST", path: at + "/stop"}, 409, "ended")
+}
+
+func TestListOfInquiriesGoesOnWhereItEnded(t *testing.T) {
+	h, _ := withInquiry(t)
+	h.open()
+	if a := h.get(question{path: inquiries}, nil); strings.TrimSpace(string(a.body)) != `{"inquiries":[]}` {
+		t.Errorf("of none it is %s", a.body)
+	}
+	var want, got []string
+	for range 5 {
+		_, s := h.inquired()
+		want = append(want, s.ID)
+	}
+	slices.Reverse(want)
+	after := ""
+	for range 5 {
+		var part api.Inquiries
+		h.get(question{path: inquiries + "?limit=2&after=" + after}, &part)
+		for _, one := range part.Inquiries {
+			got = append(got, one.ID)
+		}
+		if after = part.Next; after == "" {
+			break
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("in parts (-want +got):\n%s", diff)
+	}
+	for _, q := range []string{"?limit=0", "?limit=201", "?after=x", "?after=MA", "?order=up"} {
+		h.refused(q, question{path: inquiries + q}, 400, "invalid_request")
+	}
+}
+
+// aboutInquiry are requests of every route that names an inquiry.
+func aboutInquiry(id, token string) []question {
+	at := inquiries + "/" + id
+	return []question{{path: at, token: token}, {path: at + "/export", token: token}, {path: at + "/export?format=html", token: token}, {method: "POST", path: at + "/stop", token: token}}
+}
+
+func TestInquiryOfAnotherIsAsOneThatNeverWas(t *testing.T) {
+	h, _ := withInquiry(t)
+	asked, release := h.silentFrom(2)
+	defer release()
+	h.open()
+	var begun api.InquiryBegun
+	h.get(inquires("", ""), &begun)
+	h.comes("the second question", asked)
+	panel := h.begin(evesToken, "Tea?")
+	for _, id := range []string{begun.ID, begun.Run, panel.Run, panel.Session, begun.ID[:8], "..%2f" + begun.ID, begun.ID + "%00", "%F0%9F%92%A9", strings.Repeat("x", 300)} {
+		for i, q := range aboutInquiry(id, evesToken) {
+			hers := h.refused(q.method+" "+q.path, q, 404, "not_found")
+			if never := h.ask(aboutInquiry("0b7f6c0e-2f60-4d5c-9a3e-1c2d3e4f5a6b", evesToken)[i]); string(hers.body) != string(never.body) {
+				t.Errorf("%s is told apart: %s, %s", q.path, hers.body, never.body)
+			}
+		}
+	}
+	var all api.Inquiries
+	if h.get(question{path: inquiries, token: evesToken}, &all); len(all.Inquiries) != 0 {
+		t.Errorf("eve's list is %+v", all)
+	}
+	if live := h.engine.Live(begun.Run); live == nil {
+		t.Error("it was stopped by another")
+	}
+}
+
+func TestInquiryThatCannotBeBegunIsRefused(t *testing.T) {
+	h, _ := withInquiry(t)
+	h.open()
+	b := h.begin("", "Tea?")
+	for about, one := range map[string]struct {
+		change map[string]any
+		status int
+		kind   string
+	}{
+		"no hypothesis":           {map[string]any{"hypothesis": ""}, 400, "invalid_request"},
+		"blanks":                  {map[string]any{"hypothesis": " \n"}, 400, "invalid_request"},
+		"a hypothesis of a novel": {map[string]any{"hypothesis": strings.Repeat("hunter2 ", 1000)}, 400, "invalid_request"},
+		"no witness":              {map[string]any{"witness": ""}, 400, "invalid_request"},
+		"a folder that is not":    {map[string]any{"witness": "hunter2"}, 404, "no_folder"},
+		"a path":                  {map[string]any{"witness": "/etc"}, 404, "no_folder"},
+		"a folder that is gone":   {map[string]any{"witness": "empty"}, 400, "invalid_request"},
+		"a model that is not":     {map[string]any{"detective": "hunter2"}, 400, "invalid_request"},
+		"too few questions":       {map[string]any{"limit": 4}, 400, "invalid_request"},
+		"too many questions":      {map[string]any{"limit": 21}, 400, "invalid_request"},
+		"a language":              {map[string]any{"language": "pt"}, 400, "invalid_request"},
+		"a path that says so":     {map[string]any{"documents": true}, 400, "invalid_request"},
+	} {
+		q := inquires("", "")
+		body := q.body.(map[string]any)
+		for name, value := range one.change {
+			body[name] = value
+		}
+		if a := h.refused(about, q, one.status, one.kind); strings.Contains(string(a.body), "hunter2") {
+			t.Errorf("%s: it is repeated in %s", about, a.body)
+		}
+	}
+	h.refused("who may only read", inquires(adasReader, ""), 403, "scope")
+	into := map[string]any{"assistant": "inquiry", "session": b.Session, "words": hypothesis, "options": map[string]any{"witness": "reports"}}
+	h.refused("in another's session", question{method: "POST", path: "/api/runs", body: into}, 400, "invalid_request")
+	_, s := h.inquired()
+	into["session"] = s.ID
+	h.refused("in its session", question{method: "POST", path: "/api/runs", body: into}, 400, "invalid_request")
+	h.get(question{method: "POST", path: "/api/runs", body: asking("Tea?"), header: map[string]string{"Idempotency-Key": "used"}}, nil)
+	h.refused("under a key that is used up", inquires("", "used"), 409, "key_used")
+	var all api.Inquiries
+	if h.get(question{path: inquiries}, &all); len(all.Inquiries) != 1 {
+		t.Errorf("what was refused has begun %+v", all)
+	}
+}
+
+// Typed events reach a client with all of their fields.
+func TestEventsOfAnInquiryHaveTheirFields(t *testing.T) {
+	h, _ := withInquiry(t)
+	h.open()
+	var begun api.InquiryBegun
+	h.get(inquires("", ""), &begun)
+	seen := map[string]map[string]any{}
+	var lines []string
+	for _, e := range h.stream(question{path: "/api/runs/" + begun.Run + "/events"}).rest() {
+		if e.Event != "event" {
+			continue
+		}
+		d := as[api.Decided](t, e)
+		lines = append(lines, d.Lines...)
+		if seen[d.Type] == nil {
+			fields := map[string]any{}
+			if err := json.Unmarshal(d.Data, &fields); err != nil {
+				t.Fatal(err)
+			}
+			seen[d.Type] = fields
+		}
+	}
+	for name, fields := range map[string]string{"witness.opened": "name documents chunks unread", "strategy.chosen": "strategy why", "question.put": "number text strategy by",
+		"answer.heard": "number text by", "ledger.kept": "number limit completeness high medium low contradictions suspicions by", "inquiry.ended": "reason"} {
+		for _, field := range strings.Fields(fields) {
+			if seen[name][field] == nil {
+				t.Errorf("%s lacks %s: %v", name, field, seen[name])
+			}
+		}
+	}
+	var s record.Session
+	h.get(question{path: inquiries + "/" + begun.ID}, &s)
+	if put := seen["question.put"]; put["number"] != 1.0 || put["text"] != s.Pairs[0].Question || seen["answer.heard"]["text"] != s.Pairs[0].Answer || seen["ledger.kept"]["limit"] != 5.0 {
+		t.Errorf("told are %v", seen)
+	}
+	if !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, s.Pairs[0].Question) }) {
+		t.Errorf("in words: %q", lines)
+	}
+}
+
+// An inquiry goes on at another node when its own has died: no pair is lost, and nothing is asked twice.
+func TestInquirySurvivesItsNode(t *testing.T) {
+	h, reports := withInquiry(t)
+	asked, release := h.silentFrom(2)
+	h.open()
+	dying := &faulty{Store: h.store}
+	a := theInquiry(h)
+	dead, _ := h.service("dead", dying, a)
+	options, err := dead.Options(inquiry.Name, json.RawMessage(`{"witness":"reports","limit":5}`), func(string) (string, error) { return reports, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, err := dead.Submit(t.Context(), "ada", service.Request{Assistant: inquiry.Name, Words: hypothesis, Options: options})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.comes("the second question", asked)
+	dying.fail(errDown)
+	release()
+	if _, err := left.Driven.Wait(t.Context()); !errors.Is(err, errDown) {
+		t.Fatalf("the process died of %v", err)
+	}
+	at := inquiries + "/" + left.Session
+	var before, after record.Session
+	if h.get(question{path: at}, &before); before.Status != record.Running || len(before.Pairs) != 1 {
+		t.Errorf("when its node has died it is %+v", before)
+	}
+	if _, err := h.engine.TakeUp(t.Context(), journal.Key{Owner: "ada", Run: left.Run}); err != nil {
+		t.Fatalf("nobody takes it up: %v", err)
+	}
+	h.over(left.Run)
+	whole := h.get(question{path: at}, &after)
+	if after.ID != left.Session || after.Status == record.Running || len(after.Pairs) < 2 || after.EndReason == record.Broken {
+		t.Fatalf("taken up, it is %s", whole.body)
+	}
+	if diff := cmp.Diff(before.Pairs[0].Question+before.Pairs[0].Answer, after.Pairs[0].Question+after.Pairs[0].Answer); diff != "" {
+		t.Errorf("the first pair is another (-before +after):\n%s", diff)
+	}
+	var questions []string
+	for _, p := range after.Pairs {
+		if slices.Contains(questions, p.Question) {
+			t.Errorf("asked twice: %s", p.Question)
+		}
+		questions = append(questions, p.Question)
+	}
+}
+
+func TestInquiryTellsNoPathOfItsServer(t *testing.T) {
+	for about, spoil := range map[string]func(h *house, reports string){
+		"one that goes well": func(*house, string) {},
+		"a witness that is gone": func(h *house, reports string) {
+			opened := h.config.Inquiry.Witness
+			calls := 0
+			h.config.Inquiry.Witness = func(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document, error) {
+				if calls++; calls > 1 { // it is there when the inquiry begins
+					_ = os.Rename(reports, reports+"-moved")
+				}
+				return opened(ctx, w)
+			}
+		},
+		"files that can't be written": func(h *house, _ string) {
+			if err := os.MkdirAll(filepath.Join(h.folder, "inquiries"), 0o700); err != nil {
+				h.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(h.folder, "inquiries", "ada"), []byte("no folder"), 0o600); err != nil {
+				h.Fatal(err)
+			}
+		},
+	} {
+		t.Run(about, func(t *testing.T) {
+			h, reports := withInquiry(t)
+			spoil(h, reports)
+			h.others = nil
+			h.others = append(h.others, theInquiry(h))
+			h.open()
+			var begun api.InquiryBegun
+			h.get(inquires("", ""), &begun)
+			h.over(begun.Run)
+			at, run := inquiries+"/"+begun.ID, "/api/runs/"+begun.Run
+			paths := []string{inquiries, at, at + "/export", at + "/export?format=html", run, run + "/explanation", "/api/sessions/" + begun.ID, "/api/sessions/" + begun.ID + "/export",
+				"/api/sessions/" + begun.ID + "/audit"}
+			told := map[string]string{}
+			for _, path := range paths {
+				told[path] = string(h.get(question{path: path}, nil).body)
+			}
+			for _, e := range h.stream(question{path: run + "/events"}).rest() {
+				told["events"] += string(e.Data)
+			}
+			for from, text := range told {
+				for _, private := range []string{h.folder, filepath.Dir(reports)} {
+					if strings.Contains(text, private) {
+						t.Errorf("%s tells %s: %s", from, private, text)
+					}
+				}
+			}
+			var s record.Session
+			h.get(question{path: at}, &s)
+			if about == "a witness that is gone" && (s.Witness.Name != "reports" || len(s.AuditTrail) == 0 || !strings.Contains(s.AuditTrail[0].Reason, "reports")) {
+				t.Errorf("the witness is not called by its name: %+v, %+v", s.Witness, s.AuditTrail)
+			}
+			if about == "files that can't be written" && len(s.AuditTrail) == 0 {
+				t.Error("nothing says that files could not be written")
+			}
+		})
+	}
+}
+
+func TestWhoMayOnlyReadInquiriesWritesNoFile(t *testing.T) {
+	h, _ := withInquiry(t)
+	h.open()
+	at, s := h.inquired()
+	file := filepath.Join(h.folder, "inquiries", "ada", record.FileName(s))
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	h.get(question{path: at, token: adasReader}, nil)
+	for _, path := range []string{inquiries, at, at + "/export"} {
+		if a := h.ask(question{method: "HEAD", path: path, token: adasReader}); a.status != 200 || len(a.body) != 0 {
+			t.Errorf("HEAD %s: %d with %d bytes", path, a.status, len(a.body))
+		}
+	}
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file of a session is there: %v", err)
+	}
+	h.get(question{path: at}, nil)
+	if content, err := os.ReadFile(file); err != nil || len(content) == 0 {
+		t.Errorf("for who may write it is not put right: %v", err)
+	}
+}
