@@ -62,7 +62,7 @@ type Config struct {
 // Store keeps the sessions of one owner. It is safe for concurrent use, and several processes may use one folder.
 type Store struct {
 	c      Config
-	folder string // absolute
+	folder string                  // absolute
 	step   func(name string) error // Config.Step
 
 	mu   sync.Mutex
