@@ -1,10 +1,14 @@
 #!/bin/sh
-# Installs what the tests make real audio with, on Debian and what is made of it: flite speaks, ffmpeg makes every format.
+# Installs what the tests make real audio with, on Debian and what is made of it: flite speaks, ffmpeg makes every format, pocketsphinx writes down
+# what is said.
 set -eu
 missing=
 for program in flite ffmpeg; do
 	command -v "$program" >/dev/null 2>&1 || missing="$missing $program"
 done
+if ! command -v pocketsphinx_continuous >/dev/null 2>&1; then
+	missing="$missing pocketsphinx pocketsphinx-en-us"
+fi
 if [ -z "$missing" ]; then
 	exit 0
 fi

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -27,8 +28,12 @@ const (
 	onlyReads = "SIBYL_TEST_ONLY_READS=1"
 )
 
-// crashAt names the append at which the process kills itself: a number, negative for “after it is written”.
-const crashAt = "SIBYL_TEST_CRASH_AT"
+// crashAt names the append at which the process kills itself: a number, negative for “after it is written”. crashStep is the same for the steps that
+// change a session of the Council.
+const (
+	crashAt   = "SIBYL_TEST_CRASH_AT"
+	crashStep = "SIBYL_TEST_CRASH_STEP"
+)
 
 func TestMain(m *testing.M) {
 	testscript.Main(pgtest.Main(m), map[string]func(){"sibyl": program, "lost": lost, "tracker": tracker})
@@ -44,6 +49,19 @@ func program() {
 			panic(err)
 		}
 		p.Store = func(s journal.Store) journal.Store { return &deadly{Store: s, at: n} }
+	}
+	if text := os.Getenv(crashStep); text != "" {
+		at, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			panic(err)
+		}
+		var steps atomic.Int64 // oracles of a sitting write side by side
+		p.Step = func(string) error {
+			if steps.Add(1) == at {
+				die()
+			}
+			return nil
+		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

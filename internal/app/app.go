@@ -53,6 +53,8 @@ type Options struct {
 
 	// Store stands between the engine and its journal; nil puts nothing there. Tests break the journal by it.
 	Store func(journal.Store) journal.Store
+	// Step is asked before every step that changes a session of the Council; nil: nobody is. Tests break these steps by it.
+	Step func(name string) error
 }
 
 // App is the opened program.
@@ -135,7 +137,7 @@ func (a *App) assist(opt Options) (err error) {
 	if err != nil {
 		return err
 	}
-	councils, err := a.council()
+	councils, err := a.council(opt)
 	if err != nil {
 		return err
 	}

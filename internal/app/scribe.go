@@ -84,10 +84,31 @@ func hosted(cfg config.Config, keys *secrets) (t model.Transcriber, problem stri
 // listening is how audio files are looked into and changed on this machine.
 type listening struct{ audio.Tools }
 
-// Probe implements scribe.Audio.
+// Probe implements scribe.Audio. Of a recording that broke off, or is damaged in part, there is what can be heard.
 func (l listening) Probe(ctx context.Context, file string) (scribe.Info, error) {
 	i, err := l.Tools.Probe(ctx, file)
+	if broken(i, err) {
+		err = nil
+	}
 	return scribe.Info(i), err
+}
+
+// Convert implements scribe.Audio.
+func (l listening) Convert(ctx context.Context, file, out string) error {
+	err := l.Tools.Convert(ctx, file, out)
+	if refused, is := errors.AsType[*audio.Error](err); is && (refused.Reason == audio.Failed || refused.Reason == audio.CutOff || refused.Reason == audio.Damaged) {
+		salvaging := l.Tools
+		if salvaging.Salvage = true; salvaging.Convert(ctx, file, out) == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// broken says that a file is audio with something in it, though not all of it can be read.
+func broken(i audio.Info, err error) bool {
+	refused, is := errors.AsType[*audio.Error](err)
+	return is && i.Format != "" && refused.Reason != audio.NoSound && refused.Reason != audio.Empty
 }
 
 // Split implements scribe.Audio.
@@ -103,12 +124,9 @@ func (l listening) Split(ctx context.Context, file, folder string, seconds int) 
 func probe(tools audio.Tools) func(ctx context.Context, file string) (session.Facts, error) {
 	return func(ctx context.Context, file string) (session.Facts, error) {
 		i, err := tools.Probe(ctx, file)
-		var refused *audio.Error
-		switch {
-		case !errors.As(err, &refused):
-		case i.Format != "" && refused.Reason != audio.NoSound && refused.Reason != audio.Empty:
+		if refused, is := errors.AsType[*audio.Error](err); broken(i, err) {
 			err = nil
-		default:
+		} else if is {
 			err = refused.Unnamed()
 		}
 		return session.Facts{Seconds: i.Seconds, Silent: i.Silent != nil && *i.Silent, Ending: i.Format}, err

@@ -56,7 +56,11 @@ func (t Tools) Convert(ctx context.Context, file, out string) error {
 		if err != nil {
 			return err
 		}
-		args := append([]string{"-nostdin", "-v", "error", "-xerror", "-y"}, in...)
+		args := []string{"-nostdin", "-v", "error", "-y"}
+		if !t.Salvage {
+			args = append(args, "-xerror")
+		}
+		args = append(args, in...)
 		args = append(args, "-map", "0:a:0", "-map_metadata", "-1", "-ac", "1", "-t", seconds(longestSound+time.Second))
 		args = append(append(args, encoder...), "file:"+temporary)
 		if err := run(ctx, longestConversion, nil, t.FFmpeg, args...); err != nil {

@@ -10,6 +10,9 @@ import (
 type Tools struct {
 	FFmpeg, FFprobe string // paths; "" not there
 	recorders       []Recorder
+
+	// Salvage has Convert make what can be made of a file that ffmpeg finds damaged, in place of an error.
+	Salvage bool
 }
 
 // Find looks for ffmpeg, ffprobe, arecord and sox on the PATH.

@@ -451,7 +451,7 @@ func lacks(t testing.TB, text string, parts ...string) {
 
 func same[T any](t testing.TB, what string, got, want T) {
 	t.Helper()
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreTypes(jsonobject.Kept{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreTypes(jsonobject.Kept{}), cmpopts.IgnoreUnexported(inquiry.Item{})); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }

@@ -121,20 +121,6 @@ func (s *Store) SetLanguage(ctx context.Context, id, language string) (Session, 
 	})
 }
 
-// Join says which session of the journal the runs of a session belong to. The first one stays; then the session comes back as it is.
-func (s *Store) Join(ctx context.Context, id, journal string) (Session, error) {
-	if strings.TrimSpace(journal) == "" {
-		return Session{}, &Invalid{Kind: Form, What: "the journal's session", Problem: "is missing"}
-	}
-	return s.change(ctx, id, "joining the journal", func(h *held) (bool, error) {
-		if h.Journal != "" {
-			return false, nil
-		}
-		h.Journal = journal
-		return true, nil
-	})
-}
-
 // Move moves a session by an act. An act that its state does not allow is an *Illegal.
 func (s *Store) Move(ctx context.Context, id string, act Act) (Session, error) {
 	return s.change(ctx, id, "changing its state", func(h *held) (bool, error) {

@@ -43,7 +43,6 @@ type Session struct {
 	NamedBy     string       `json:"named_by,omitempty"` // ByWords, ByPerson, or a model
 	Language    string       `json:"language,omitempty"` // "pt", "en", "de" and so on; "": not said
 	CreatedAt   time.Time    `json:"created_at,omitzero"`
-	Journal     string       `json:"journal_session,omitempty"` // the session of the journal that its runs belong to
 
 	jsonobject.Kept
 	other bool // the file has another id, said, or none

@@ -56,14 +56,15 @@ type Config struct {
 	MaxText int
 	// LockWait is how long a change waits for another one of the same session; 0: 30 s.
 	LockWait time.Duration
+	// Step is asked before every step of a change. An error is as if the step had failed: tests fail and crash there by it; nil: nobody is asked.
+	Step func(name string) error
 }
 
 // Store keeps the sessions of one owner. It is safe for concurrent use, and several processes may use one folder.
 type Store struct {
 	c      Config
-	folder string // absolute
-	// step is asked before every step of a change. An error is as if the step had failed, so that tests can fail and crash there; nil: nobody is.
-	step func(name string) error
+	folder string                  // absolute
+	step   func(name string) error // Config.Step
 
 	mu   sync.Mutex
 	root *os.Root // nil until there is a folder
@@ -84,7 +85,7 @@ func Open(c Config) (*Store, error) {
 	c.MaxAudio = cmp.Or(c.MaxAudio, 2<<30)
 	c.MaxText = cmp.Or(c.MaxText, 1<<20)
 	c.LockWait = cmp.Or(c.LockWait, 30*time.Second)
-	return &Store{c: c, folder: folder}, nil
+	return &Store{c: c, folder: folder, step: c.Step}, nil
 }
 
 // Close frees the folder.

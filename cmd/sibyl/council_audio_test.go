@@ -1,0 +1,465 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"sibyl/internal/cli"
+	"sibyl/internal/council/session"
+)
+
+// uploaded is what a transcriber was sent.
+type uploaded struct {
+	path, key, name string
+	fields          map[string]string
+	content         []byte
+}
+
+// dictaphone is a server of both protocols, as OpenAI's and whisper.cpp's, which says what write says is in an upload. An error is a status.
+type dictaphone struct {
+	*httptest.Server
+	write func(u uploaded, n int) (text string, status int)
+
+	mu  sync.Mutex
+	got []uploaded
+}
+
+func newDictaphone(t *testing.T, write func(u uploaded, n int) (string, int)) *dictaphone {
+	t.Helper()
+	d := &dictaphone{write: write}
+	d.Server = httptest.NewServer(d)
+	t.Cleanup(d.Close)
+	return d
+}
+
+func (d *dictaphone) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	u := uploaded{path: r.URL.Path, key: r.Header.Get("Authorization"), fields: map[string]string{}}
+	in, err := r.MultipartReader()
+	for err == nil {
+		part, next := in.NextPart()
+		if next == io.EOF {
+			break
+		}
+		if err = next; err != nil {
+			break
+		}
+		var content []byte
+		content, err = io.ReadAll(part)
+		if part.FormName() == "file" {
+			u.name, u.content = part.FileName(), content
+		} else {
+			u.fields[part.FormName()] = string(content)
+		}
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	d.mu.Lock()
+	d.got = append(d.got, u)
+	n := len(d.got)
+	d.mu.Unlock()
+	text, status := d.write(u, n)
+	if status != 0 {
+		http.Error(w, `{"error":{"message":"`+text+`"}}`, status)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	reply := map[string]any{"text": text, "language": "english", "duration": 2.5, "segments": []any{map[string]any{"id": 0, "start": 0.0, "end": 2.4, "text": text, "no_speech_prob": 0.01}}}
+	if err := json.NewEncoder(w).Encode(reply); err != nil {
+		panic(err)
+	}
+}
+
+// uploads are those that have come.
+func (d *dictaphone) uploads() []uploaded {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.got)
+}
+
+// set writes the settings of a story.
+func (s *story) set(t *testing.T, settings string) {
+	t.Helper()
+	file := filepath.Join(s.data, "sibyl", "config.yaml")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// council runs a command of the Council with --json, and gives what it prints.
+func (s *story) council(t *testing.T, code int, into any, args ...string) outcome {
+	t.Helper()
+	o := s.run(t, "", code, append(append([]string{"council"}, args...), "--json"))
+	if into != nil {
+		if err := json.Unmarshal([]byte(o.out), into); err != nil {
+			t.Fatalf("sibyl council %s: %v in %q\n%s", strings.Join(args, " "), err, o.out, o.err)
+		}
+	}
+	return o
+}
+
+// sessions are those that there are, with what they hold.
+func (s *story) sessions(t *testing.T) (all []session.Session) {
+	t.Helper()
+	s.council(t, 0, &all, "list")
+	return all
+}
+
+// heard is the transcript of an entry of the only session.
+func (s *story) heard(t *testing.T, sequence int) string {
+	t.Helper()
+	var x struct {
+		Entries []struct {
+			ID, Text string
+		}
+	}
+	s.council(t, 0, &x, "show")
+	for _, e := range x.Entries {
+		if e.ID == fmt.Sprintf("t%d", sequence) {
+			return e.Text
+		}
+	}
+	t.Fatalf("there is no transcript %d", sequence)
+	return ""
+}
+
+// forms are the endings that a recording may have.
+func forms() []string { return []string{"ogg", "webm", "mp3", "m4a", "flac", "wav"} }
+
+// recorded is speech in each of the forms, by its ending.
+func recorded(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	wav := filepath.Join(folder, "memo.wav")
+	if err := speak(wav, spokenWords); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, form := range forms() {
+		all[form] = filepath.Join(folder, "memo."+form)
+		if form == "wav" {
+			continue
+		}
+		if err := remake(wav, all[form], codecs["."+form]...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+func read(t *testing.T, file string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// TestRecordingOfEveryFormReachesAnEndpointOfOpenAIsProtocolAsItIs has one of each form added, and looks at what the endpoint got.
+func TestRecordingOfEveryFormReachesAnEndpointOfOpenAIsProtocolAsItIs(t *testing.T) {
+	t.Parallel()
+	s, folder := newStory(t), t.TempDir()
+	d := newDictaphone(t, func(_ uploaded, n int) (string, int) { return fmt.Sprintf(" Tomorrow, for the %d. time.", n), 0 })
+	s.set(t, fmt.Sprintf("transcription: {model: 'house:whisper-1'}\nproviders:\n  house: {base_url: %q, key_command: [echo, canary-key-123456]}\n", d.URL+"/v1"))
+	files := recorded(t, folder)
+	args := []string{"council", "add", "--new"}
+	for _, form := range forms() {
+		args = append(args, files[form])
+	}
+	o := s.run(t, "", 0, args)
+	if !strings.Contains(o.out, "recording 6: 5 words") {
+		t.Errorf("it says %s%s", o.out, o.err)
+	}
+	if strings.Contains(o.out+o.err, "canary") {
+		t.Error("the key is shown")
+	}
+	got := d.uploads()
+	if len(got) != len(forms()) {
+		t.Fatalf("%d uploads", len(got))
+	}
+	for i, form := range forms() {
+		u := got[i]
+		if u.path != "/v1/audio/transcriptions" || u.key != "Bearer canary-key-123456" || filepath.Ext(u.name) != "."+form || strings.Contains(u.name, "memo") {
+			t.Errorf("%s: sent to %s as %q with the key %q", form, u.path, u.name, u.key)
+		}
+		if !bytes.Equal(u.content, read(t, files[form])) {
+			t.Errorf("%s: %d bytes were sent, and they are not those of the file", form, len(u.content))
+		}
+		if u.fields["model"] != "whisper-1" || u.fields["response_format"] != "verbose_json" {
+			t.Errorf("%s: the fields are %v", form, u.fields)
+		}
+	}
+	m := s.sessions(t)[0]
+	if m.State != session.Transcribed || len(m.Audio) != len(forms()) {
+		t.Fatalf("the session is %s with %d entries", m.State, len(m.Audio))
+	}
+	for i, e := range m.Audio {
+		if e.Status != session.Success || e.By != "house:whisper-1" || e.Heard != "en" || !strings.HasSuffix(e.File, "."+forms()[i]) {
+			t.Errorf("entry %d: %+v", i+1, e)
+		}
+		if e.Seconds == nil || math.Abs(*e.Seconds-2.3) > 0.7 {
+			t.Errorf("%s: its length is not known: %v", e.File, e.Seconds)
+		}
+	}
+	if text := s.heard(t, 6); text != "Tomorrow, for the 6. time." {
+		t.Errorf("transcript 6 is %q", text)
+	}
+}
+
+// plainWAV is the rate, the channels and the seconds of a WAV file.
+func plainWAV(t *testing.T, content []byte) (rate, channels int, seconds float64) {
+	t.Helper()
+	if len(content) < 44 || string(content[:4]) != "RIFF" || string(content[8:12]) != "WAVE" {
+		t.Fatalf("no WAV file was sent, but %q…", content[:min(len(content), 16)])
+	}
+	for at := 12; at+8 <= len(content); {
+		size := int(binary.LittleEndian.Uint32(content[at+4:]))
+		switch string(content[at : at+4]) {
+		case "fmt ":
+			channels, rate = int(binary.LittleEndian.Uint16(content[at+10:])), int(binary.LittleEndian.Uint32(content[at+12:]))
+		case "data":
+			size = min(size, len(content)-at-8)
+			return rate, channels, float64(size) / float64(2*channels*rate)
+		}
+		at += 8 + size + size%2
+	}
+	t.Fatal("the WAV file has no sound")
+	return 0, 0, 0
+}
+
+// TestWhisperServerHearsEveryFormAsPlainWAV has a server like whisper.cpp's write down what it hears, by pocketsphinx.
+func TestWhisperServerHearsEveryFormAsPlainWAV(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("pocketsphinx_continuous"); err != nil {
+		t.Fatal("the tests write down real audio with pocketsphinx, which is not on the PATH: sh scripts/audio.sh installs it")
+	}
+	s, folder := newStory(t), t.TempDir()
+	d := newDictaphone(t, func(u uploaded, n int) (string, int) {
+		file := filepath.Join(folder, fmt.Sprintf("heard-%d.wav", n))
+		if err := os.WriteFile(file, u.content, 0o600); err != nil {
+			return err.Error(), http.StatusInternalServerError
+		}
+		out, err := exec.Command("pocketsphinx_continuous", "-infile", file, "-logfn", os.DevNull).Output()
+		if err != nil {
+			return "failed to process audio", http.StatusInternalServerError
+		}
+		return string(out), 0
+	})
+	s.set(t, fmt.Sprintf("transcription: {server: %q, language: en}\n", d.URL))
+	files := recorded(t, folder)
+	args := []string{"council", "add", "--new"}
+	for _, form := range forms() {
+		args = append(args, files[form])
+	}
+	s.run(t, "", 0, args)
+	for i, u := range d.uploads() {
+		rate, channels, seconds := plainWAV(t, u.content)
+		if u.path != "/inference" || rate != 16000 || channels != 1 || math.Abs(seconds-2.3) > 0.7 || u.fields["language"] != "en" || u.fields["response_format"] != "verbose_json" {
+			t.Errorf("%s: sent to %s with %v: %d Hz, %d channels, %.2f s", forms()[i], u.path, u.fields, rate, channels, seconds)
+		}
+	}
+	for i, form := range forms() {
+		if text := s.heard(t, i+1); !strings.Contains(text, heardWords) {
+			t.Errorf("of %s it heard %q", form, text)
+		}
+	}
+}
+
+// loop writes a WAV file of so many seconds, in which the sound of another one is repeated.
+func loop(t *testing.T, from, to string, seconds int) {
+	t.Helper()
+	content := read(t, from)
+	rate, channels, _ := plainWAV(t, content)
+	if rate != 16000 || channels != 1 {
+		t.Fatalf("flite speaks with %d Hz in %d channels", rate, channels)
+	}
+	sound := content[bytes.Index(content, []byte("data"))+8:]
+	size := 2 * rate * seconds
+	head := append([]byte("RIFF"), binary.LittleEndian.AppendUint32(nil, uint32(36+size))...)
+	head = append(head, "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x80\x3e\x00\x00\x00\x7d\x00\x00\x02\x00\x10\x00data"...)
+	head = binary.LittleEndian.AppendUint32(head, uint32(size))
+	whole := bytes.Repeat(sound, size/len(sound)+1)[:size]
+	if err := os.WriteFile(to, append(head, whole...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestHalfAnHourIsWrittenDownInParts has a recording of half an hour transcribed by a server of this machine, which gets it in parts, and by a
+// hosted model, which gets what is under its limit.
+func TestHalfAnHourIsWrittenDownInParts(t *testing.T) {
+	t.Parallel()
+	s, folder := newStory(t), t.TempDir()
+	short, long := filepath.Join(folder, "short.wav"), filepath.Join(folder, "long.wav")
+	if err := speak(short, spokenWords); err != nil {
+		t.Fatal(err)
+	}
+	loop(t, short, long, 1800)
+	d := newDictaphone(t, func(_ uploaded, n int) (string, int) { return fmt.Sprintf("This is part %d of all.", n), 0 })
+	s.set(t, fmt.Sprintf("transcription: {server: %q}\n", d.URL))
+	o := s.run(t, "", 0, []string{"council", "add", "--new", long})
+	var all float64
+	for _, u := range d.uploads() {
+		_, _, seconds := plainWAV(t, u.content)
+		if all += seconds; seconds > 600.01 {
+			t.Errorf("a part has %.1f s", seconds)
+		}
+	}
+	if math.Abs(all-1800) > 0.1 {
+		t.Errorf("the parts have %.1f s in all", all)
+	}
+	text, last := s.heard(t, 1), -1
+	for n := range d.uploads() {
+		at := strings.Index(text, fmt.Sprintf("This is part %d of all.", n+1))
+		if at <= last {
+			t.Errorf("part %d is missing, or not in its place: %q\n%s", n+1, text, o.err)
+		}
+		last = at
+	}
+	if e := s.sessions(t)[0].Audio[0]; e.Seconds == nil || math.Abs(*e.Seconds-1800) > 0.1 || e.Status != session.Success {
+		t.Errorf("%+v", e)
+	}
+	before := len(d.uploads())
+	s.set(t, fmt.Sprintf("transcription: {model: 'cloud:whisper-1'}\nproviders:\n  cloud: {base_url: %q, local: false, key_command: [echo, canary-key-123456]}\n", d.URL+"/v1"))
+	large := filepath.Join(folder, "large.wav")
+	loop(t, short, large, 840) // 27 MB
+	s.run(t, "", 0, []string{"council", "add", "--new", large})
+	for _, u := range d.uploads()[before:] {
+		if len(u.content) > 25<<20 || filepath.Ext(u.name) != ".flac" || string(u.content[:4]) != "fLaC" {
+			t.Errorf("%d bytes were sent as %s", len(u.content), u.name)
+		}
+	}
+	if n := len(d.uploads()) - before; n != 1 {
+		t.Errorf("it was sent in %d parts", n)
+	}
+}
+
+// TestSilenceIsSentToNobody has a file without a sound in it added.
+func TestSilenceIsSentToNobody(t *testing.T) {
+	t.Parallel()
+	s, folder := newStory(t), t.TempDir()
+	silence := filepath.Join(folder, "silence.ogg")
+	if err := exec.Command("ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", "anullsrc=r=16000:cl=mono", "-t", "4", "-c:a", "libopus", silence).Run(); err != nil {
+		t.Fatal(err)
+	}
+	d := newDictaphone(t, func(uploaded, int) (string, int) { return "Thanks for watching!", 0 })
+	s.set(t, fmt.Sprintf("transcription: {server: %q}\n", d.URL))
+	s.run(t, "", 0, []string{"council", "add", silence})
+	if n := len(d.uploads()); n != 0 {
+		t.Errorf("silence was sent %d times", n)
+	}
+	e := s.sessions(t)[0].Audio[0]
+	if !e.Silent || e.Status != session.Success || len(e.Flags) != 1 || e.Flags[0].Kind != "silence" || s.heard(t, 1) != "" {
+		t.Errorf("%+v", e)
+	}
+	if o := s.run(t, "", 0, []string{"council", "show"}); !strings.Contains(o.out, "silence") {
+		t.Errorf("it shows %s", o.out)
+	}
+}
+
+// TestWhatIsLeftOfARecordingThatBrokeOffIsWrittenDown has files that end in the middle added, of each form that can be heard without its end.
+func TestWhatIsLeftOfARecordingThatBrokeOffIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	s, folder := newStory(t), t.TempDir()
+	d := newDictaphone(t, func(uploaded, int) (string, int) { return "Tomorrow we will…", 0 })
+	s.set(t, fmt.Sprintf("transcription: {server: %q}\n", d.URL))
+	files := recorded(t, folder)
+	kept := 0
+	for _, form := range []string{"ogg", "webm", "mp3", "flac", "wav"} {
+		whole := read(t, files[form])
+		cut := filepath.Join(folder, "cut."+form)
+		if err := os.WriteFile(cut, whole[:len(whole)*6/10], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o := s.run(t, "", 0, []string{"council", "add", cut})
+		kept++
+		e := s.sessions(t)[0].Audio[kept-1]
+		if e.Status != session.Success || !bytes.Equal(read(t, filepath.Join(s.data, "sessions", s.sessions(t)[0].ID, "audio", e.File)), whole[:len(whole)*6/10]) {
+			t.Errorf("%s: %+v\n%s", form, e, o.err)
+		}
+	}
+	for i, u := range d.uploads() {
+		if _, _, seconds := plainWAV(t, u.content); seconds < 0.5 || seconds > 2.2 {
+			t.Errorf("upload %d has %.2f s", i+1, seconds)
+		}
+	}
+}
+
+// TestWhatCannotBeHeardIsRefusedByName has files added that are no audio. Nothing of them is kept.
+func TestWhatCannotBeHeardIsRefusedByName(t *testing.T) {
+	t.Parallel()
+	s, folder := newStory(t), t.TempDir()
+	picture := filepath.Join(folder, "picture.mp4")
+	if err := exec.Command("ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", "color=size=64x64:rate=5", "-t", "1", picture).Run(); err != nil {
+		t.Fatal(err)
+	}
+	files := recorded(t, folder)
+	for name, content := range map[string][]byte{
+		"junk.ogg":     []byte(strings.Repeat("no audio at all\n", 200)),
+		"head.ogg":     read(t, files["ogg"])[:20],
+		"head.wav":     read(t, files["wav"])[:44],
+		"page.mp3":     []byte("<!DOCTYPE html><html><body>Not found</body></html>"),
+		"picture.webm": read(t, picture),
+		"binary.txt":   {0xff, 0xfe, 0, 1, 2, 3, 0, 0xff},
+	} {
+		file := filepath.Join(folder, name)
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.run(t, "", cli.ExitUsage, []string{"council", "add", file}, "“"+name+"”")
+	}
+	m := s.sessions(t)[0]
+	left, err := filepath.Glob(filepath.Join(s.data, "sessions", m.ID, "audio", "*"))
+	if err != nil || len(m.Audio) != 0 || len(left) != 0 {
+		t.Errorf("there are %d entries and %v, %v", len(m.Audio), left, err)
+	}
+}
+
+// TestRecordingThatFailsIsKeptAndTriedAgain has a server refuse a recording.
+func TestRecordingThatFailsIsKeptAndTriedAgain(t *testing.T) {
+	t.Parallel()
+	s, folder := newStory(t), t.TempDir()
+	var broken sync.Map
+	broken.Store("now", true)
+	d := newDictaphone(t, func(uploaded, int) (string, int) {
+		if _, is := broken.Load("now"); is {
+			return "failed to read audio data", http.StatusBadRequest
+		}
+		return "Tomorrow.", 0
+	})
+	s.set(t, fmt.Sprintf("transcription: {server: %q}\n", d.URL))
+	wav := filepath.Join(folder, "memo.wav")
+	if err := speak(wav, spokenWords); err != nil {
+		t.Fatal(err)
+	}
+	o := s.run(t, "", cli.ExitPartial, []string{"council", "add", wav}, "recording 1 could not be transcribed, and is kept", "failed to read audio data")
+	m := s.sessions(t)[0]
+	if e := m.Audio[0]; m.State != session.Failed || e.Status != session.Failure || !strings.Contains(e.Error, "failed to read audio data") || strings.Contains(o.err, folder) {
+		t.Errorf("the session is %s: %+v", m.State, e)
+	}
+	s.run(t, "", 0, []string{"council", "transcribe"})
+	if n := len(d.uploads()); n != 1 {
+		t.Errorf("it was sent %d times without being asked for", n)
+	}
+	broken.Delete("now")
+	s.run(t, "", 0, []string{"council", "transcribe", "--again"})
+	if m := s.sessions(t)[0]; m.State != session.Transcribed || s.heard(t, 1) != "Tomorrow." {
+		t.Errorf("the session is %s: %+v", m.State, m.Audio)
+	}
+}
