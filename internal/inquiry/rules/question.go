@@ -63,6 +63,7 @@ func (l *language) question(text string) question {
 	}
 	if len(q.asked) == 0 {
 		q.asked = []string{What}
+		q.polar = q.polar || strings.HasSuffix(oneLine(text), "?")
 	} else {
 		q.polar = false
 	}
