@@ -84,6 +84,15 @@ func (l *language) apart(a, b []mark, clauses bool) bool {
 	return false
 }
 
+// contrasted says whether words tell two things apart: the north hall and the south hall.
+func (l *language) contrasted(marks []mark) bool {
+	return slices.ContainsFunc(marks, func(a mark) bool {
+		return slices.ContainsFunc(marks, func(b mark) bool {
+			return a.contrast == b.contrast && a.group != b.group && l.contrasts[a.contrast].hard
+		})
+	})
+}
+
 func (c contrast) groups(marks []mark, n int) []int {
 	var list []int
 	for _, m := range marks {

@@ -10,7 +10,6 @@ type question struct {
 	text    string
 	list    []token // without what it quotes
 	stems   []string
-	nouns   []string // stems of what it is about, without those of asking
 	names   []string
 	when    anchors
 	marks   []mark
