@@ -92,7 +92,11 @@ func (c *Case) clash(a, b *statement, n int) bool {
 	}
 	switch a.kind {
 	case Number:
-		return sameMeasure(a.quantity, b.quantity) && !agree(a.quantity, b.quantity)
+		if !sameMeasure(a.quantity, b.quantity) || agree(a.quantity, b.quantity) {
+			return false
+		}
+		one, _ := c.oneSubject(a, b)
+		return one
 	case Date:
 		return a.date.date.excludes(b.date.date) && c.once(a, b)
 	case Name:
@@ -114,10 +118,10 @@ func (c *Case) bound(a, b *statement, n int) bool {
 		}
 	}
 	counted := a.kind == Number && a.quantity.unit == ""
-	if own == 0 && n < 3 && !counted && a.kind != Date {
+	if own == 0 && n < 3 && !counted && a.kind != Date && a.kind != Name {
 		return false
 	}
-	if c.l.apart(c.marks(a), c.marks(b), a.kind == Negation) || c.identified(a, b) || c.namesApart(a, b) || c.modified(a, b) {
+	if c.l.apart(c.marks(a), c.marks(b), a.kind != Number) || c.identified(a, b) || c.namesApart(a, b) || c.modified(a, b) {
 		return false
 	}
 	when := a.when
@@ -164,7 +168,7 @@ func (c *Case) namesApart(a, b *statement) bool {
 	}
 	known := union(c.claim.names, union(a.question.names, b.question.names))
 	left, right := c.strange(a, known), c.strange(b, known)
-	if len(left) == 0 && len(right) == 0 {
+	if len(left) == 0 && len(right) == 0 || a.kind != Number && (len(left) == 0 || len(right) == 0) {
 		return false
 	}
 	return !slices.ContainsFunc(left, func(n string) bool {
@@ -335,10 +339,14 @@ func (c *Case) firm(a, b *statement) bool {
 	if a.hedged || b.hedged || a.quantity.about || b.quantity.about {
 		return false
 	}
-	if a.kind == Number && a.when.unbound(b.when) && !c.oneYear(a, b) {
+	if a.kind != Number {
+		return true
+	}
+	if a.when.unbound(b.when) && !c.oneYear(a, b) {
 		return false
 	}
-	return true
+	_, firm := c.oneSubject(a, b)
+	return firm
 }
 
 // oneYear says whether the year that one of two statements names is that of the whole interview.

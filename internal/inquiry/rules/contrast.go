@@ -67,6 +67,9 @@ func (l *language) told(list []token) []mark {
 // on one side alone tells only plans and times apart.
 func (l *language) apart(a, b []mark, clauses bool) bool {
 	for n, c := range l.contrasts {
+		if clauses && c.name == "money" {
+			continue
+		}
 		left, right := c.groups(a, n), c.groups(b, n)
 		switch {
 		case len(left) == 0 && len(right) == 0:
@@ -79,6 +82,15 @@ func (l *language) apart(a, b []mark, clauses bool) bool {
 		}
 	}
 	return false
+}
+
+// contrasted says whether words tell two things apart: the north hall and the south hall.
+func (l *language) contrasted(marks []mark) bool {
+	return slices.ContainsFunc(marks, func(a mark) bool {
+		return slices.ContainsFunc(marks, func(b mark) bool {
+			return a.contrast == b.contrast && a.group != b.group && l.contrasts[a.contrast].hard
+		})
+	})
 }
 
 func (c contrast) groups(marks []mark, n int) []int {

@@ -10,6 +10,9 @@ func (l *language) gives(q question, aspect string, s sentence) bool {
 	if s.asked {
 		return false
 	}
+	if l.deniesAsked(q, s) {
+		return true
+	}
 	switch aspect {
 	case When:
 		return l.givesTime(q, s)
@@ -25,6 +28,11 @@ func (l *language) gives(q question, aspect string, s sentence) bool {
 		return l.givesManner(q, s)
 	}
 	return l.givesThing(q, s)
+}
+
+// deniesAsked says whether a sentence denies what a question takes for granted, which leaves nothing to tell: “it was not tested at all”.
+func (l *language) deniesAsked(q question, s sentence) bool {
+	return !q.negated && l.negations(s.list)%2 == 1 && !l.has("first person", s.list) && len(q.stems) >= fewest && shared(q.stems, s.stems) >= len(q.stems)
 }
 
 // fresh counts the stems of a sentence that its question does not hold, without those of a class.
@@ -195,7 +203,7 @@ func (l *language) givesCause(q question, s sentence) bool {
 	if l.has("cause", s.list) && bare >= 2 {
 		return true
 	}
-	return bare >= 3 && len(l.dates(s.list)) == 0 && !l.courseApart(q, s)
+	return (bare >= 3 || bare > 0 && len(s.list) <= 3) && len(l.dates(s.list)) == 0 && !l.courseApart(q, s)
 }
 
 func (l *language) givesManner(q question, s sentence) bool {

@@ -237,7 +237,7 @@ func (l *language) isFunction(word string) bool {
 func (l *language) content(list []token) []string {
 	var stems []string
 	for i, t := range list {
-		if !t.word || t.isFigure() || l.isFunction(t.norm) || l.numbers[t.norm] != 0 || i > 0 && l.isUnit(t.norm) && (list[i-1].isFigure() || l.numbers[list[i-1].norm] != 0) {
+		if !t.word || t.isFigure() || l.isFunction(t.norm) || l.numbers[t.norm] != 0 || t.upper && l.months[t.norm] > 0 || i > 0 && l.isUnit(t.norm) && (list[i-1].isFigure() || l.numbers[list[i-1].norm] != 0) {
 			continue
 		}
 		if s := l.stemOf(t); !slices.Contains(stems, s) {

@@ -10,7 +10,6 @@ type question struct {
 	text    string
 	list    []token // without what it quotes
 	stems   []string
-	nouns   []string // stems of what it is about, without those of asking
 	names   []string
 	when    anchors
 	marks   []mark
@@ -63,6 +62,7 @@ func (l *language) question(text string) question {
 	}
 	if len(q.asked) == 0 {
 		q.asked = []string{What}
+		q.polar = q.polar || strings.HasSuffix(oneLine(text), "?")
 	} else {
 		q.polar = false
 	}

@@ -74,7 +74,7 @@ func (c *Case) reply(g *openGap, x exchange) outcome {
 	}
 	first, second := c.repeats(g, 0, x), c.repeats(g, 1, x)
 	switch {
-	case corrects && !(stands && !first && !second && !c.l.corrected(x.answer)):
+	case corrects && !(stands && !first && !second && !c.l.retracts(x.answer)):
 		return explained
 	case first && second:
 		if explains || c.toldApart(g, x) {
@@ -92,9 +92,6 @@ func (c *Case) reply(g *openGap, x exchange) outcome {
 	}
 	return open
 }
-
-// corrected says whether an answer names an error, beyond saying that there is none.
-func (l *language) corrected(a answer) bool { return l.retracts(a) }
 
 // affirms says whether a reply only holds on to both.
 func (c *Case) affirms(x exchange) bool {
@@ -141,7 +138,7 @@ func (c *Case) toldApart(g *openGap, x exchange) bool {
 		years += len(s.when.years)
 		marks = append(marks, s.marks...)
 	}
-	return years >= 2
+	return years >= 2 || c.l.contrasted(marks)
 }
 
 // drop ends a suspicion that was explained.

@@ -50,6 +50,7 @@ func TestTheReplySettlesASuspicion(t *testing.T) {
 		{"en", "The first figure is wrong.", "closed"},
 		{"en", "240 people.", "closed"},
 		{"en", "The 240 people are those of the day shift, the 310 include the night shift.", "closed"},
+		{"en", "240 people in the north hall, 310 people in the south hall.", "closed"},
 		{"en", "The 310 refers to the whole group.", "closed"},
 		{"en", "That was before the extension, when it had 240; afterwards it had 310.", "closed"},
 		{"en", "240 is the number rounded down, a typing error made it 310.", "closed"},

@@ -200,12 +200,9 @@ func (c *Case) named(x *exchange, s *sentence, add func(statement)) {
 	if c.l.has("also", s.list) {
 		return
 	}
-	known := union(c.claim.names, x.question.names)
-	var list []string
-	for _, n := range s.names {
-		if !slices.ContainsFunc(known, func(o string) bool { return sameName(n, o) }) {
-			list = append(list, n)
-		}
+	list := c.strange(&statement{names: s.names}, union(c.claim.names, x.question.names))
+	if len(list) == 0 {
+		list = c.strange(&statement{names: s.names}, x.question.names)
 	}
 	if len(list) != 1 {
 		return
