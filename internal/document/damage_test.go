@@ -200,7 +200,7 @@ func seeds(t *testing.T) map[string][]byte {
 }
 
 func TestDamagedFilesEndNothing(t *testing.T) {
-	const each, most = 1_000, 5*time.Second // of far more, one overflows the stack in the library: what the child is for
+	const each, most = 1_000, 5 * time.Second // of far more, one overflows the stack in the library: what the child is for
 	readable := 0
 	for name, whole := range seeds(t) {
 		r := rand.New(rand.NewPCG(20, uint64(len(name))))
