@@ -108,7 +108,7 @@ func (w *word) end(name string) {
 		if n := len(w.rows); n > 0 {
 			r := w.rows[n-1]
 			w.rows = w.rows[:n-1]
-			w.paragraph(strings.Trim(strings.Join(r.cells, cells), cells))
+			w.paragraph(strings.Trim(strings.Join(r.cells, cells), "| "))
 		}
 	case "tbl":
 		if len(w.rows) == 0 {

@@ -120,10 +120,10 @@ func ask(t testing.TB, set []labelled) (f figures, problems []string) {
 }
 
 func TestAnswersOfLabelledSets(t *testing.T) {
-	for name, least := range map[string]struct{ precision, recall float64 }{"dev": {0.97, 0.93}, "fresh": {0.93, 0.93}, "last": {0.8, 0.8}} {
+	for name, least := range map[string]struct{ precision, recall float64 }{"dev": {0.97, 0.93}, "fresh": {0.93, 0.93}, "last": {0.85, 0.85}, "unseen": {0.85, 0.9}} {
 		f, problems := ask(t, readSet(t, "testdata/"+name+".txt"))
 		t.Logf("%s: %v\n%s", name, f, strings.Join(problems, "\n"))
-		if float64(f.right) < least.precision*float64(f.answered) || float64(f.right) < least.recall*float64(f.answerable) || f.answerable < 15 || f.unanswerable < 15 {
+		if float64(f.right) < least.precision*float64(f.answered) || float64(f.right) < least.recall*float64(f.answerable) || f.answerable < 14 || f.unanswerable < 14 {
 			t.Errorf("%s: %v, want precision %v and recall %v\n%s", name, f, least.precision, least.recall, strings.Join(problems, "\n"))
 		}
 	}
