@@ -3,7 +3,11 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,26 +16,53 @@ import (
 
 func (c *command) mcpCommand() *cobra.Command {
 	var f askFlags
+	var documents []string
 	cmd := &cobra.Command{
-		Use: "mcp", Short: "Offer the task list and the Oracle to another program, over MCP on standard streams", Args: cobra.NoArgs,
-		Long: "Speaks the Model Context Protocol on standard input and output, for one program that starts it: tools of the task list, and ‘ask’ for\n" +
-			"the Oracle, which changes nothing. It ends with its input. Problems go to stderr.\n\n" +
+		Use: "mcp", Short: "Offer the task list, the Oracle and the Inquiry to another program, over MCP on standard streams", Args: cobra.NoArgs,
+		Long: "Speaks the Model Context Protocol on standard input and output, for one program that starts it: tools of the task list, ‘ask’ for\n" +
+			"the Oracle, which changes nothing, and ‘investigate’ and ‘inquiry’. It ends with its input: an inquiry that goes on then waits for\n" +
+			"‘sibyl run resume’. Problems go to stderr.\n\n" +
 			"‘sibyl serve’ offers the same over HTTP at /mcp, to users with tokens. docs/mcp.md has the settings of clients.",
 		Example: "  sibyl mcp\n  sibyl mcp --in ~/src/project --vault ~/notes\n  sibyl mcp --user ada",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.given = cmd.Flags().Changed
-			return c.mcp(cmd.Context(), f)
+			return c.mcp(cmd.Context(), f, documents)
 		},
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.in, "in", "", "folder of the code that ‘ask’ searches (default: none)")
 	fl.StringVar(&f.vault, "vault", "", "folder of the notes that it searches (default: the setting vault)")
 	fl.StringVarP(&f.model, "model", "m", "", "provider:model (default: what is there, see ‘sibyl models’)")
+	fl.StringArrayVar(&documents, "documents", nil, "a folder of documents that ‘investigate’ may have as its witness, named by the folder's own name; may be given several times")
 	cmd.AddCommand(c.mcpServersCommands()...)
 	return cmd
 }
 
-func (c *command) mcp(ctx context.Context, f askFlags) (err error) {
+// namedFolders are folders by their own names.
+func namedFolders(paths []string) (map[string]string, error) {
+	all := map[string]string{}
+	for _, path := range paths {
+		whole, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		name := filepath.Base(whole)
+		if info, err := os.Stat(whole); err != nil || !info.IsDir() {
+			return nil, fmt.Errorf("--documents %s: there is no such folder", path)
+		}
+		if all[name] != "" || strings.Contains(name, ":") {
+			return nil, fmt.Errorf("--documents %s: a folder needs a name of its own, without a colon: that is how it is named", path)
+		}
+		all[name] = whole
+	}
+	return all, nil
+}
+
+func (c *command) mcp(ctx context.Context, f askFlags, documents []string) (err error) {
+	folders, err := namedFolders(documents)
+	if err != nil {
+		return withCode(ExitUsage, err)
+	}
 	cfg, err := c.settings()
 	if err != nil {
 		return err
@@ -49,9 +80,13 @@ func (c *command) mcp(ctx context.Context, f askFlags) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	s, err := a.MCP(ctx, c.Build, &mcp.Oracle{Service: a.Service, Options: o})
+	s, err := a.MCP(ctx, c.Build, &mcp.Oracle{Service: a.Service, Options: o}, func(string) map[string]string { return folders })
 	if err != nil {
 		return err
 	}
-	return s.Stream(ctx, c.user, c.In, c.Out)
+	err = s.Stream(ctx, c.user, c.In, c.Out)
+	atOnce, cut := context.WithCancel(context.WithoutCancel(ctx))
+	cut()
+	a.Service.Drain(atOnce) // what goes on is left in order
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -50,5 +51,49 @@ func TestSettingsOfClientsInTheDocsWork(t *testing.T) {
 	}
 	if started < 2 || asked < 3 {
 		t.Errorf("%d settings start a program, and %d name an address", started, asked)
+	}
+}
+
+// An inquiry that a program begins over standard streams is not lost when its input ends.
+func TestInquiryBegunOverStandardStreamsGoesOnAfterTheirEnd(t *testing.T) {
+	home, papers := t.TempDir(), filepath.Join(t.TempDir(), "papers")
+	err := os.Mkdir(papers, 0o700)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(papers, "bridge.txt"), []byte("The Oder bridge was closed on 3 May 2021. It was closed because of corrosion.\n"), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(in string, args ...string) (int, string, string) {
+		out, errs := &bytes.Buffer{}, &bytes.Buffer{}
+		code := Main(t.Context(), Program{Build: "test"}, append(args, "--data", home), []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "SIBYL_MODEL=offline"}, Streams{Out: out, Err: errs, In: strings.NewReader(in)})
+		return code, out.String(), errs.String()
+	}
+	code, out, errs := run(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`+"\n"+
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"+
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"investigate","arguments":{"hypothesis":"The bridge was closed because of corrosion","witness":"papers","limit":5}}}`+"\n", "mcp", "--documents", papers)
+	if code != ExitAnswered || !strings.Contains(out, `"success":true`) || strings.Contains(out, papers) || errs != "" {
+		t.Fatalf("%d %s %s", code, out, errs)
+	}
+	var all []struct{ ID, Status, Run string }
+	list := func() string {
+		_, out, errs := run("", "inquiry", "list", "--json")
+		if err := json.Unmarshal([]byte(out), &all); err != nil || len(all) != 1 {
+			t.Fatalf("%v in %s %s", err, out, errs)
+		}
+		return all[0].Status
+	}
+	if list() == "running" { // it was left in the middle
+		if _, out, errs := run("", "run", "resume", all[0].Run); list() == "running" {
+			t.Fatalf("resumed, it goes on: %s %s", out, errs)
+		}
+	}
+	if status := list(); status != "completed" && status != "limit-reached" {
+		t.Errorf("it ended as %s", status)
+	}
+	for _, wrong := range []string{papers + "-gone", filepath.Join(papers, "bridge.txt")} {
+		if code, _, errs := run("", "mcp", "--documents", wrong); code != ExitUsage || !strings.Contains(errs, "no such folder") {
+			t.Errorf("%s: %d %s", wrong, code, errs)
+		}
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -108,7 +106,7 @@ func (s *Server) request(c call) (service.Request, error) {
 	for name, path := range map[string]*string{"code": &o.CodeRoot, "vault": &o.Vault} {
 		folder, err := c.args.text(name)
 		if err == nil && folder != nil {
-			*path, err = s.folder(c.by.Owner, name, *folder)
+			*path, err = folderOf(s.config.Oracle.Folders(c.by.Owner), name, *folder)
 		}
 		if err != nil {
 			return service.Request{}, err
@@ -130,16 +128,6 @@ const longestID = 64
 // maybeID says that a text may be an id, or is empty: the store would complain about others in its own words.
 func maybeID(id string) bool {
 	return len(id) <= longestID && strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
-}
-
-// folder is the path of a folder that an owner may name.
-func (s *Server) folder(owner, field, name string) (string, error) {
-	all := s.config.Oracle.Folders(owner)
-	if path := all[name]; path != "" {
-		return path, nil
-	}
-	names := append([]string{}, slices.Sorted(maps.Keys(all))...)
-	return "", &Fault{Code: NotFound, Text: "You have no folder of that name here.", Details: map[string]any{"field": field, "folders": names}}
 }
 
 // wait is a call that waits for its run.

@@ -269,5 +269,5 @@ func TestListOfToolsWithTheOracleIsSmall(t *testing.T) {
 	if err != nil || len(res.Tools) != 6 {
 		t.Fatalf("%d tools, %v", len(res.Tools), err)
 	}
-	small(t, res)
+	small(t, res, 6000)
 }

@@ -1,4 +1,4 @@
-// Package mcp offers the task list and the Oracle to other programs over the Model Context Protocol: on standard streams, over HTTP and in
+// Package mcp offers the task list, the Oracle and the Inquiry to other programs over the Model Context Protocol: on standard streams, over HTTP and in
 // this process. It parses and renders: what can be done is in task and service.
 //
 // Guarantees:
@@ -9,6 +9,7 @@
 //     one version of the task, in every process that has the same key. Clients that can't ask a person are refused.
 //   - A write under an idempotency key is performed once; repeated, it gives the first result. One that is only looked up is not performed.
 //   - A token that may only read is shown what reads, and can call nothing else.
+//   - investigate begins a run, and one of an owner at a time; inquiry writes nothing. No path of the server is told.
 //   - ask changes nothing but the sessions and runs that every question leaves: its runs have no tool that writes.
 package mcp
 
@@ -16,6 +17,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -36,12 +38,13 @@ type Tasks interface {
 
 // Config is what a Server is made of.
 type Config struct {
-	Tasks  Tasks   // nil: no tool of tasks is offered
-	Oracle *Oracle // nil: ask is not offered
-	Key    []byte  // signs questions and sessions: secret, at least MinKey bytes, and the same in all processes over one database
-	Build  string
-	Log    *slog.Logger     // nil: none
-	Now    func() time.Time // nil: the time of day
+	Tasks   Tasks    // nil: no tool of tasks is offered
+	Oracle  *Oracle  // nil: ask is not offered
+	Inquiry *Inquiry // nil: neither investigate nor inquiry is offered
+	Key     []byte   // signs questions and sessions: secret, at least MinKey bytes, and the same in all processes over one database
+	Build   string
+	Log     *slog.Logger     // nil: none
+	Now     func() time.Time // nil: the time of day
 }
 
 // MinKey is the least length of a Config's Key, in bytes.
@@ -71,6 +74,9 @@ func New(c Config) (*Server, error) {
 	}
 	if c.Oracle != nil {
 		s.tools = append(s.tools, s.askTool())
+	}
+	if c.Inquiry != nil {
+		s.tools = append(s.tools, s.inquiryTools()...)
 	}
 	for _, o := range s.tools {
 		s.byName[o.spec.Name] = o
@@ -109,7 +115,10 @@ func (s *Server) instructions() string {
 		text = "A person's task list. Name tasks by the id that list_tasks gives, and look there before you guess. delete_task asks the person. "
 	}
 	if s.config.Oracle != nil {
-		text += "ask answers questions over code, notes and the web, with its sources."
+		text += "ask answers questions over code, notes and the web, with its sources. "
 	}
-	return text
+	if s.config.Inquiry != nil {
+		text += "investigate has documents or a model examined about a hypothesis; inquiry tells how far it is, and what came of it."
+	}
+	return strings.TrimSpace(text)
 }
