@@ -17,12 +17,16 @@ func edited(content []byte, name string, edit func(doc *yaml.Node) bool) ([]byte
 	if err != nil {
 		return nil, err
 	}
+	var got any
+	if yaml.Unmarshal(plain, &got) != nil || !reflect.DeepEqual(got, want) {
+		return nil, errors.New("it is written in a way that can't be changed safely: change it in an editor")
+	}
 	marked, _, err := editNodes(markBlanks(content), name, edit)
 	if err != nil || bytes.Contains(content, []byte(blank)) {
 		return plain, nil
 	}
 	marked = unmarkBlanks(marked)
-	var got any
+	got = nil
 	if yaml.Unmarshal(marked, &got) == nil && reflect.DeepEqual(got, want) {
 		return marked, nil
 	}
@@ -37,7 +41,9 @@ func editNodes(content []byte, name string, edit func(doc *yaml.Node) bool) (tex
 	}
 	comments := ""
 	if doc.Kind == 0 { // nothing but comments
-		comments = string(content)
+		if comments = strings.TrimRight(string(content), "\n"); comments != "" {
+			comments += "\n"
+		}
 		doc = yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{{Kind: yaml.MappingNode}}}
 	}
 	toMapping(doc.Content[0])
@@ -116,9 +122,17 @@ func put(doc *yaml.Node, path string, value *yaml.Node) bool {
 			k = len(section.Content)
 			section.Content = append(section.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: name}, &yaml.Node{Kind: yaml.MappingNode})
 		}
+		if empty := section.Content[k+1]; !last && isNull(empty) {
+			section.Content[k].LineComment, empty.LineComment = joinComments(section.Content[k].LineComment, empty.LineComment), ""
+		}
 		if last {
 			fresh, old := *value, section.Content[k+1]
 			fresh.HeadComment, fresh.LineComment, fresh.FootComment = old.HeadComment, old.LineComment, old.FootComment
+			key := section.Content[k]
+			fresh.LineComment, key.LineComment = joinComments(key.LineComment, fresh.LineComment), "" // a list over several lines has it there
+			for _, inside := range old.Content { // comments on what goes stand above what comes
+				key.HeadComment = joinComments(key.HeadComment, commentsIn(inside))
+			}
 			section.Content[k+1] = &fresh
 		}
 		section = section.Content[k+1]
@@ -155,6 +169,15 @@ func takeOut(section *yaml.Node, names []string) bool {
 		section.HeadComment = joinComments(section.HeadComment, kept)
 	}
 	return true
+}
+
+// commentsIn are all comments of a node and below it.
+func commentsIn(n *yaml.Node) string {
+	all := joinComments(joinComments(n.HeadComment, n.LineComment), n.FootComment)
+	for _, inside := range n.Content {
+		all = joinComments(all, commentsIn(inside))
+	}
+	return all
 }
 
 func joinComments(a, b string) string { return strings.Trim(a+"\n"+b, "\n") }

@@ -1,0 +1,291 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+)
+
+func (s setup) set(name string, words ...string) (Change, error) {
+	return Set(Options{Environ: s.environ, Home: s.home}, name, words)
+}
+
+func (s setup) unset(name string) (Change, error) {
+	return Unset(Options{Environ: s.environ, Home: s.home}, name)
+}
+
+func (s setup) content(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(s.file())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+const commented = `# my settings
+# on two lines
+
+model: ollama:llama3.1:8b # the small one
+
+# how long
+max_turns: 12
+
+web:
+  # my server
+  searxng: http://localhost:8888
+
+  brave:
+    key_env: MY_BRAVE # mine
+
+providers:
+
+  # at work
+  work:
+    base_url: https://llm.test/v1
+    body:
+      text: |
+        one
+
+        two
+
+# the end
+`
+
+func TestASettingIsChangedWhereItStandsAndNothingElse(t *testing.T) {
+	s := newSetup(t, commented)
+	done, err := s.set("max_turns", "13")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A text over several lines holds blank ones of its own; the other ones are given up for it.
+	want := strings.Replace(commented, "max_turns: 12", "max_turns: 13", 1)
+	if squeeze := func(s string) string { return strings.ReplaceAll(s, "\n\n", "\n") }; squeeze(s.content(t)) != squeeze(want) {
+		t.Error(cmp.Diff(want, s.content(t)))
+	}
+	if !strings.Contains(s.content(t), "        one\n\n        two\n") {
+		t.Errorf("the text is another: %s", s.content(t))
+	}
+	if lines := strings.Split(s.content(t), "\n"); lines[done.Line-1] != "max_turns: 13" || done.File != s.file() || len(done.Left) > 0 {
+		t.Errorf("%+v", done)
+	}
+}
+
+func TestBlankLinesStay(t *testing.T) {
+	file := commented[:strings.Index(commented, "    body:")] + "\n# the end\n"
+	s := newSetup(t, file)
+	if _, err := s.set("web.brave.key_env", "OTHER"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.set("model", "work:big"); err != nil {
+		t.Fatal(err)
+	}
+	want := strings.NewReplacer("MY_BRAVE", "OTHER", "ollama:llama3.1:8b", "work:big").Replace(file)
+	if diff := cmp.Diff(want, s.content(t)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestASettingThatIsNotThereIsAddedToItsSection(t *testing.T) {
+	for _, c := range []struct {
+		file, name string
+		words      []string
+		want       string
+	}{
+		{"", "model", []string{"ollama:a"}, "model: ollama:a\n"},
+		{"# only this\n", "timeouts.start", []string{"90s"}, "# only this\ntimeouts:\n  start: 90s\n"},
+		{"web:\n  engine: brave\nmax_turns: 3\n", "web.searxng", []string{"http://s.test"}, "web:\n  engine: brave\n  searxng: http://s.test\nmax_turns: 3\n"},
+		{"web:\n    engine: brave\n", "timeouts.web", []string{"5s"}, "web:\n    engine: brave\ntimeouts:\n    web: 5s\n"},
+		{"web: {engine: brave}\n", "web.searxng", []string{"http://s.test"}, "web: {engine: brave, searxng: 'http://s.test'}\n"},
+		{"web:\n", "web.engine", []string{"brave"}, "web:\n  engine: brave\n"},
+		{"web: # to come\n", "web.engine", []string{"brave"}, "web: # to come\n  engine: brave\n"},
+		{"providers: {}\n", "providers.work.base_url", []string{"https://llm.test"}, "providers:\n  work:\n    base_url: https://llm.test\n"},
+		{"", "providers.openai.model", []string{"4"}, "providers:\n  openai:\n    model: \"4\"\n"},
+		{"", "providers.openai.think", []string{"on"}, "providers:\n  openai:\n    think: on\n"},
+		{"", "fallback.local_to_cloud", []string{"true"}, "fallback:\n  local_to_cloud: true\n"},
+		{"", "vault", []string{"/notes # old"}, "vault: '/notes # old'\n"},
+		{"", "fallback.models", []string{"openai:a", "ollama:b"}, "fallback:\n  models: ['openai:a', 'ollama:b']\n"},
+		{"fallback:\n  models: # by price\n    - openai:x\n", "fallback.models", []string{"[openai:a, ollama:b]"}, "fallback:\n  models: ['openai:a', 'ollama:b'] # by price\n"},
+		{"", "ollama.body", []string{"{top_k: 20}"}, "ollama:\n  body: {top_k: 20}\n"},
+	} {
+		s := newSetup(t, c.file)
+		if _, err := s.set(c.name, c.words...); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if diff := cmp.Diff(c.want, s.content(t)); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
+		if _, err := s.load(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestWhatWouldNotHoldIsNotWritten(t *testing.T) {
+	const file = "model: ollama:a # mine\nproviders:\n  work: {base_url: 'https://llm.test', kind: ollama, keep_alive: 5m}\n"
+	for _, c := range []struct {
+		name  string
+		words []string
+		want  string
+	}{
+		{"max_turns", []string{"999"}, `max_turns is "999"; it must be a whole number from 1 to 200; nothing was written`},
+		{"max_turns", []string{"3", "4"}, "max_turns takes one value"},
+		{"max_trns", []string{"3"}, "there is no setting max_trns; did you mean max_turns?"},
+		{"providers.work.modle", []string{"x"}, "did you mean providers.work.model?"},
+		{"timeouts.cloud", []string{"30s"}, "there is no setting timeouts.cloud: set timeouts.start"},
+		{"web", []string{"x"}, "web is a section: set one in it, such as web.brave.key_command"},
+		{"providers.work", []string{"x"}, "providers.work is a section: set one in it, such as providers.work.api"},
+		{"providers.work.kind", []string{"openai"}, "keep_alive is for the kind ollama alone"},
+		{"providers.Work.model", []string{"x"}, "must be of small letters"},
+		{"providers.other.model", []string{"x"}, "providers.other has no base_url"},
+		{"fallback.models", []string{"ollama:a", "grok:b"}, `there is no provider "grok"`},
+		{"fallback.models", []string{"[ollama:a"}, "fallback.models takes a list, such as"},
+		{"ollama.body", []string{"top_k=20"}, "takes names and values in one word"},
+		{"inquiry.limit", []string{"3"}, "from 5 to 20"},
+		{"inquiry.witness", []string{"offline:rules"}, "know nothing to testify"},
+	} {
+		s := newSetup(t, file)
+		_, err := s.set(c.name, c.words...)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), s.file()) {
+			t.Errorf("%s: %v\nwant %s", c.name, err, c.want)
+		}
+		if s.content(t) != file {
+			t.Errorf("%s: the file became %s", c.name, s.content(t))
+		}
+	}
+}
+
+func TestNoSecretIsWrittenOrRepeated(t *testing.T) {
+	const key = "sk-Zq8vT2nB7yH4mK9w1xR5c3"
+	for _, c := range []struct{ name, value string }{
+		{"providers.openai.key", key}, {"providers.openai.api_key", "plain"}, {"openai_api_key", key}, {"model", key}, {"providers.openai.key_env", key},
+		{"providers.openai.key_command", "[echo, " + key + "]"}, {"ollama.headers", "{Authorization: plain-secret}"}, {key, "x"},
+		{"providers.a.base_url", "https://me:plain-secret@a.test"}, {"database", "postgres://me:plain-secret@db.lan/x"},
+	} {
+		s := newSetup(t, "")
+		_, err := s.set(c.name, c.value)
+		if err == nil {
+			t.Errorf("%s was taken", c.name)
+		} else if strings.Contains(err.Error(), "Zq8vT2nB") || strings.Contains(err.Error(), "plain-secret") {
+			t.Errorf("%s: the error repeats it: %v", c.name, err)
+		}
+		if _, err := os.Stat(s.file()); err == nil {
+			t.Errorf("%s was written: %s", c.name, s.content(t))
+		}
+	}
+	s := newSetup(t, "")
+	if _, err := s.set("providers.openai.api_key", "x"); err == nil || !strings.Contains(err.Error(), "sibyl config set-key") {
+		t.Errorf("no hint: %v", err)
+	}
+}
+
+func TestWhatWasWrongBeforeHindersNothing(t *testing.T) {
+	s := newSetup(t, "colour: red\nmax_turns: 999\nsize: 3\n")
+	done, err := s.set("max_turns", "30")
+	if err != nil || len(done.Left) != 2 || !strings.Contains(done.Left[0].Error(), "colour") {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	if done, err = s.unset("colour"); err != nil || len(done.Left) != 1 {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	if done, err = s.unset("size"); err != nil || len(done.Left) != 0 {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	if diff := cmp.Diff("max_turns: 30\n", s.content(t)); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := newSetup(t, "model: [\n").set("max_turns", "3"); err == nil || !strings.Contains(err.Error(), "nothing was written") {
+		t.Errorf("a file that is no YAML: %v", err)
+	}
+}
+
+func TestUnsetTakesOutWhatIsEmptyThenAndKeepsComments(t *testing.T) {
+	s := newSetup(t, "# top\nmodel: ollama:a\n# about the web\nweb:\n  # mine\n  brave:\n    key_env: X\nmax_turns: 3\n")
+	if _, err := s.unset("web.brave.key_env"); err != nil {
+		t.Fatal(err)
+	}
+	got := s.content(t)
+	if !strings.HasPrefix(got, "# top\nmodel: ollama:a\n") || strings.Contains(got, "web:") || !strings.Contains(got, "# about the web\n") || !strings.HasSuffix(got, "max_turns: 3\n") {
+		t.Errorf("left: %s", got)
+	}
+	if _, err := s.unset("web"); err == nil || !strings.Contains(err.Error(), `no setting or section "web"`) {
+		t.Errorf("what is not there: %v", err)
+	}
+	for _, name := range []string{"model", "max_turns"} {
+		if _, err := s.unset(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.load(); err != nil || strings.Contains(s.content(t), "{") {
+		t.Errorf("the empty file: %q, %v", s.content(t), err)
+	}
+}
+
+func TestAVariableThatWinsIsTold(t *testing.T) {
+	s := newSetup(t, "", "SIBYL_MAX_TURNS=5")
+	if done, err := s.set("max_turns", "7"); err != nil || done.Overridden != "SIBYL_MAX_TURNS" {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if _, err := s.set("max_turns", "700"); err == nil {
+		t.Error("a wrong value was written since a variable hides it")
+	}
+}
+
+func TestTheFileIsTheLinkedOneAndKeepsItsMode(t *testing.T) {
+	s := newSetup(t, "max_turns: 3\n")
+	real := filepath.Join(s.home, "dotfiles.yaml")
+	if err := os.Rename(s.file(), real); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(real, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(real, s.file()); err != nil {
+		t.Skip(err)
+	}
+	if _, err := s.set("max_turns", "4"); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Lstat(s.file())
+	if err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is %v, %v", info, err)
+	}
+	if info, err = os.Stat(real); err != nil || info.Mode().Perm() != 0o640 || s.content(t) != "max_turns: 4\n" {
+		t.Errorf("%v, %v: %s", info, err, s.content(t))
+	}
+}
+
+// FuzzAnEditKeepsWhatTheFileMeans changes one setting of a file that holds, and looks at all others.
+func FuzzAnEditKeepsWhatTheFileMeans(f *testing.F) {
+	f.Add(commented)
+	f.Add(fullFile)
+	f.Add("web: {engine: brave}\n\n\n# x\n")
+	f.Fuzz(func(t *testing.T, file string) {
+		before, err := parse("/c", []byte(file))
+		if err != nil {
+			t.Skip()
+		}
+		value, err := node("max_turns", "", []string{"17"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := edited([]byte(file), "max_turns", func(doc *yaml.Node) bool { return put(doc, "max_turns", value) })
+		if err != nil {
+			t.Fatalf("%v in %q", err, file)
+		}
+		after, err := parse("/c", text)
+		if err != nil {
+			t.Fatalf("%v: %q became %q", err, file, text)
+		}
+		before.values["max_turns"] = 17
+		unplaced := cmp.Transformer("meaning", func(n *yaml.Node) (v any) { _ = n.Decode(&v); return v })
+		if diff := cmp.Diff(before.values, after.values, unplaced); diff != "" {
+			t.Errorf("%s: %q became %q", diff, file, text)
+		}
+	})
+}
