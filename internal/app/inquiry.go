@@ -40,13 +40,19 @@ func (a *App) inquiry() (*assistant.Assistant, error) {
 	return inquiry.Describe(made, d), nil
 }
 
+// DocumentCommand is the hidden command that reads a document for its parent.
+const DocumentCommand = "document-worker"
+
+// reader reads documents: what may end a process by its contents, in one of its own.
+func reader() document.Reader { return document.Reader{Command: []string{self(), DocumentCommand}} }
+
 // Sources reads the documents of a folder, or a file, for whoever checks what was cited of them.
 func Sources(ctx context.Context, path string) (func(name string) (record.Source, error), error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	docs, _, err := document.Reader{}.ReadAll(ctx, path)
+	docs, _, err := reader().ReadAll(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +91,7 @@ func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, [
 	if err != nil {
 		return nil, nil, err
 	}
-	docs, failed, err := document.Reader{}.ReadAll(ctx, path)
+	docs, failed, err := reader().ReadAll(ctx, path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -105,5 +111,5 @@ func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, [
 		}
 		return nil, nil, fmt.Errorf("%s: %s", w.Name, why)
 	}
-	return witness.Documents(docs, witness.Options{}), known, nil
+	return witness.Documents(docs, witness.Options{Hypothesis: w.Hypothesis}), known, nil
 }

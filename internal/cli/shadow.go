@@ -13,6 +13,7 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/app"
+	"sibyl/internal/document"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	"sibyl/internal/service"
@@ -201,6 +202,11 @@ func (c *command) sideBySide(p oracle.Pair) error {
 }
 
 // serveClassifier is hidden: the program starts itself so to keep the classifier in a process of its own.
+func (c *command) serveDocuments() *cobra.Command {
+	return &cobra.Command{Use: app.DocumentCommand, Hidden: true, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return document.Serve(cmd.Context(), c.In, c.Out) }}
+}
+
 func (c *command) serveClassifier() *cobra.Command {
 	return &cobra.Command{Use: app.ClassifierCommand + " FOLDER", Hidden: true, Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

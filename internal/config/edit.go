@@ -130,7 +130,7 @@ func put(doc *yaml.Node, path string, value *yaml.Node) bool {
 			fresh.HeadComment, fresh.LineComment, fresh.FootComment = old.HeadComment, old.LineComment, old.FootComment
 			key := section.Content[k]
 			fresh.LineComment, key.LineComment = joinComments(key.LineComment, fresh.LineComment), "" // a list over several lines has it there
-			for _, inside := range old.Content { // comments on what goes stand above what comes
+			for _, inside := range old.Content {                                                      // comments on what goes stand above what comes
 				key.HeadComment = joinComments(key.HeadComment, commentsIn(inside))
 			}
 			section.Content[k+1] = &fresh

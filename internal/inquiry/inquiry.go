@@ -50,6 +50,8 @@ type Called struct {
 	Name  string `json:"name"`            // the path of documents, or provider:model
 	Title string `json:"title,omitempty"` // what it is called in all that is told of it
 	Text  string `json:"text,omitempty"`  // what a model is told of being a witness
+
+	Hypothesis string `json:"-"` // by which documents understand a question that says nothing by itself; a model is not told
 }
 
 // told is a remark on the witness that tells no path.
@@ -98,6 +100,8 @@ type performing struct {
 	mu        sync.Mutex
 	witness   witness.Witness // opened when it is first asked
 	documents []record.Document
+	rules     *rules.Case // what the rules have read, and of how many pairs
+	ruledOn   int
 }
 
 func (d Deps) open(_ context.Context, v *run.View) (map[string]run.Performer, func(), error) {
@@ -120,7 +124,9 @@ func (p *performing) called(ctx context.Context) (witness.Witness, []record.Docu
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.witness == nil {
-		w, documents, err := p.Witness(ctx, p.env.Witness)
+		called := p.env.Witness
+		called.Hypothesis = p.given.Hypothesis
+		w, documents, err := p.Witness(ctx, called)
 		if err != nil {
 			return nil, nil, &bt.Fault{Kind: KindWitness, Reason: p.env.Witness.told(err)}
 		}
@@ -161,4 +167,18 @@ func exchanges(v *run.View, turns []Turn) (all []rules.Exchange, err error) {
 		all = append(all, rules.Exchange{Question: q.Text, Answer: a.Text, NotFound: a.NotFound})
 	}
 	return all, nil
+}
+
+// ruled is what the rules make of the pairs so far. Those that they have read are not read again.
+func (p *performing) ruled(all []rules.Exchange) *rules.Case {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.rules == nil || p.ruledOn > len(all) {
+		p.rules, p.ruledOn = rules.New(p.given.Hypothesis, p.given.Language), 0
+	}
+	for _, e := range all[p.ruledOn:] {
+		p.rules.Add(e)
+	}
+	p.ruledOn = len(all)
+	return p.rules
 }

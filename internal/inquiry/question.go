@@ -157,7 +157,7 @@ func (p *performing) ask(ctx context.Context, job run.Job) (any, error) {
 		return nil, err
 	}
 	if asked.By == byRules {
-		q, ok := rules.Next(p.given.Hypothesis, p.given.Language, asked.Strategy, all, latest.Analysis)
+		q, ok := p.ruled(all).Next(asked.Strategy)
 		if !ok {
 			return nil, &bt.Fault{Kind: KindNothingLeft, Reason: "there is nothing left to ask"}
 		}
