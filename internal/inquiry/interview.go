@@ -102,7 +102,7 @@ func (d *Desk) Analyse(ctx context.Context, id string, i Interview) (Found, erro
 	for _, p := range i.Pairs {
 		all = append(all, rules.Exchange{Question: p.Question, Answer: p.Answer})
 	}
-	byRules := rules.Analyse(i.Hypothesis, language, all)
+	byRules := rules.Finished(i.Hypothesis, language, all)
 	if id == RulesModel {
 		return found(byRules, byRules.Satisfied, len(all), RulesModel), nil
 	}
