@@ -123,7 +123,8 @@ func (p *performing) analyse(ctx context.Context, job run.Job) (any, error) {
 
 // byRules is the analysis of the rules. What a model has found to clash before stays: the rules do not settle what they have not seen.
 func (p *performing) byRules(all []rules.Exchange, latest AnalyseReceipt) AnalyseReceipt {
-	a := p.ruled(all).Analysis()
+	var a rules.Analysis
+	p.reading(all, func(c *rules.Case) { a = c.Analysis() })
 	followUp := !a.Satisfied
 	for _, c := range latest.Analysis.Contradictions {
 		if ofModel(c.ID) && !clashing(slices.Concat(a.Contradictions, a.Suspicions), c) {

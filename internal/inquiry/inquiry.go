@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -100,8 +101,26 @@ type performing struct {
 	mu        sync.Mutex
 	witness   witness.Witness // opened when it is first asked
 	documents []record.Document
-	rules     *rules.Case // what the rules have read, and of how many pairs
-	ruledOn   int
+
+	ruling sync.Mutex
+	known  *rules.Case      // what the rules have read
+	told   []rules.Exchange // to them
+}
+
+// reading has the rules read these pairs, those that they have read before not again.
+func (p *performing) reading(all []rules.Exchange, do func(*rules.Case)) {
+	p.ruling.Lock()
+	defer p.ruling.Unlock()
+	c, told := p.known, p.told
+	p.known, p.told = nil, nil // until it has read all of them
+	if c == nil || len(all) < len(told) || !slices.Equal(all[:len(told)], told) {
+		c, told = rules.New(p.given.Hypothesis, p.given.Language), nil
+	}
+	for _, e := range all[len(told):] {
+		c.Add(e)
+	}
+	do(c)
+	p.known, p.told = c, all
 }
 
 func (d Deps) open(_ context.Context, v *run.View) (map[string]run.Performer, func(), error) {

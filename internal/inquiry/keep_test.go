@@ -2,6 +2,7 @@ package inquiry_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -122,7 +123,7 @@ func TestListIsOfRowsAlone(t *testing.T) {
 	for _, s := range []record.Session{failed, limited, done} {
 		want = append(want, inquiry.ItemOf(s))
 	}
-	same(t, "items", items, want)
+	same(t, "items", string(must(json.Marshal(items))(t)), string(must(json.Marshal(want))(t)))
 	same(t, "score of the one that completed", *items[2].ConsistencyScore, done.AuditResult.ConsistencyScore)
 	same(t, "provisional", []bool{items[0].Provisional, items[1].Provisional, items[2].Provisional}, []bool{true, true, false})
 	same(t, "of another owner", len(must(desk.List(t.Context(), bob, journal.Filter{}))(t)), 0)

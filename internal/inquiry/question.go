@@ -1,6 +1,7 @@
 package inquiry
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -152,16 +153,18 @@ func (p *performing) ask(ctx context.Context, job run.Job) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	latest, err := p.latest(asked.Turns)
-	if err != nil {
-		return nil, err
-	}
 	if asked.By == byRules {
-		q, ok := p.ruled(all).Next(asked.Strategy)
+		var q rules.Question
+		var ok bool
+		p.reading(all, func(c *rules.Case) { q, ok = c.Next(asked.Strategy) })
 		if !ok {
 			return nil, &bt.Fault{Kind: KindNothingLeft, Reason: "there is nothing left to ask"}
 		}
-		return AskReceipt{Text: q.Text, Aspect: q.Aspect, Gaps: q.Gaps, About: q.About, Strategy: asked.Strategy, By: RulesModel}, nil
+		return AskReceipt{Text: q.Text, Aspect: q.Aspect, Gaps: q.Gaps, About: q.About, Strategy: cmp.Or(q.Strategy, asked.Strategy), By: RulesModel}, nil
+	}
+	latest, err := p.latest(asked.Turns)
+	if err != nil {
+		return nil, err
 	}
 	return p.askModel(ctx, asked, all, latest)
 }

@@ -2,8 +2,11 @@ package inquiry_test
 
 import (
 	"strings"
+	"testing"
 
 	"sibyl/internal/inquiry"
+	"sibyl/internal/inquiry/record"
+	"sibyl/internal/run/replay"
 	"sibyl/trees"
 )
 
@@ -18,4 +21,62 @@ func changed(h *house, edits ...string) string {
 		text = strings.ReplaceAll(text, edits[n], edits[n+1])
 	}
 	return text
+}
+
+// replayed takes a run through its tree, or through one that edits have changed. Nothing may be asked or written.
+func (p *process) replayed(id string, edits ...string) *replay.Result {
+	p.Helper()
+	o := replay.Options{}
+	if len(edits) > 0 {
+		o.TreeFile, o.Tree = "changed.xml", []byte(changed(p.house, edits...))
+	}
+	asked, heard := len(p.sent), len(p.heard)
+	_, before := p.file()
+	found := must(p.service.Replay(p.Context(), ada, id, o))(p)
+	_, after := p.file()
+	same(p, "what was asked for the replay", []int{len(p.sent) - asked, len(p.heard) - heard}, []int{0, 0})
+	same(p, "the file after the replay", after, before)
+	return found
+}
+
+func kindsOf(found *replay.Result) (kinds []replay.DifferenceKind) {
+	for _, d := range found.Differences {
+		kinds = append(kinds, d.Kind)
+	}
+	return kinds
+}
+
+func TestReplayDecidesAsRecorded(t *testing.T) {
+	h := confronting(t)
+	p := h.process("one", h.journal)
+	_, s := p.inquire(options())
+	found := p.replayed(s.Run)
+	same(t, "differences", kindsOf(found), nil)
+	same(t, "where it ended", found.Reached, replay.ReachedEnd)
+}
+
+func TestReplayThroughAnotherTreeShowsTheFirstDecisionThatDiffers(t *testing.T) {
+	h := newHouse(t)
+	p := h.process("one", h.journal)
+	_, s := p.inquire(options())
+	same(t, "strategies", []string{s.Pairs[0].Strategy, s.Pairs[1].Strategy}, []string{"breadth", "breadth"})
+	found := p.replayed(s.Run, `breadth="2"`, `breadth="1"`)
+	if len(found.Differences) == 0 {
+		t.Fatal("none differs")
+	}
+	d := found.Differences[0]
+	same(t, "the first difference", d.Kind, replay.OtherRequest)
+	found = p.replayed(s.Run, `<WriteSession opened="{opened}" trail="{trail}"/>`, `<AlwaysSuccess/>`)
+	d = found.Differences[0]
+	same(t, "what is missing without the first write", []any{d.Kind, d.Missing[0].Leaf}, []any{replay.OtherDecision, "WriteSession"})
+}
+
+func TestExplanationTellsTheStepsInWords(t *testing.T) {
+	h := confronting(t)
+	p := h.process("one", h.journal)
+	_, s := p.inquire(options())
+	told := must(p.service.Explain(t.Context(), ada, s.Run))(t)
+	text := strings.Join(told.Ending, "\n")
+	contains(t, text, "satisfied after 4 of 10 pairs, consistency")
+	same(t, "status", s.Status, record.Completed)
 }
