@@ -187,17 +187,3 @@ func exchanges(v *run.View, turns []Turn) (all []rules.Exchange, err error) {
 	}
 	return all, nil
 }
-
-// ruled is what the rules make of the pairs so far. Those that they have read are not read again.
-func (p *performing) ruled(all []rules.Exchange) *rules.Case {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.rules == nil || p.ruledOn > len(all) {
-		p.rules, p.ruledOn = rules.New(p.given.Hypothesis, p.given.Language), 0
-	}
-	for _, e := range all[p.ruledOn:] {
-		p.rules.Add(e)
-	}
-	p.ruledOn = len(all)
-	return p.rules
-}
