@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 
 	played "sibyl/internal/eval/inquiry"
@@ -85,15 +84,18 @@ func (e examiner) interrogate(ctx context.Context, hypothesis, language string, 
 	if err != nil {
 		return played.Outcome{}, err
 	}
-	res, err := r.Wait(ctx)
+	if _, err := r.Wait(ctx); err != nil {
+		return played.Outcome{}, err
+	}
+	row, err := e.Inquiry.Get(ctx, journal.Owner(id), r.ID)
 	if err != nil {
 		return played.Outcome{}, err
 	}
-	var s struct{ Session record.Session }
-	if err := json.Unmarshal(res.Outcome, &s); err != nil {
+	s, err := e.Inquiry.Read(ctx, journal.Owner(id), row)
+	if err != nil {
 		return played.Outcome{}, err
 	}
-	return examined(s.Session)
+	return examined(s)
 }
 
 // examined is a session as it is scored.
