@@ -208,6 +208,27 @@ func TestAKeyThatACommandOrTheStoreGivesIsMeasured(t *testing.T) {
 	}
 }
 
+func TestASingleVendorIsTheDefaultUnlessItsKeyIsForMoreThanModels(t *testing.T) {
+	for file, environ := range map[string][]string{
+		"providers: {openai: {key_command: [pass, openai]}}\n": nil,
+		"providers: {gemini: {model: flash}}\n":                {"GEMINI_API_KEY=" + longKey},
+	} {
+		if found, _ := checked(t, file, environ...); slices.Contains(broken(found), "detectives[].isDefault") {
+			t.Errorf("%s is not taken by itself", file)
+		}
+	}
+	for file, environ := range map[string][]string{
+		"providers: {gemini: {model: flash}}\n":                              {"GOOGLE_API_KEY=" + longKey},
+		"providers: {studio: {base_url: 'http://localhost:1234/v1'}}\n":      nil,
+		"providers: {openai: {model: gpt-4o}, ollama2: {kind: anthropic}}\n": nil,
+	} {
+		found, _ := checked(t, file, environ...)
+		if !slices.Contains(broken(found), "detectives[].isDefault") {
+			t.Errorf("%s has a default: %+v", file, found.Configuration)
+		}
+	}
+}
+
 func TestACheckShowsNoKey(t *testing.T) {
 	environ := []string{"OPENAI_API_KEY=" + canary, "ANTHROPIC_API_KEY=" + longKey[:19]}
 	for _, file := range []string{goodFile, goodFile + "api_key: " + canary + "\n", strings.Replace(goodFile, "openai:gpt-4o", canary, 1), strings.Replace(goodFile, "limit: 5", "limit: "+canary, 1)} {

@@ -129,7 +129,8 @@ func (s source) detective(c Config, name string, read keyReader) ProviderCredent
 	}
 	d.source, d.KeyFrom = p.KeySource, p.origin()
 	d.Keyless = p.Local || p.Kind == KindOllama
-	d.taken = vendorOf(name).name != "" && p.KeyEnv != vendorOf(name).altKey
+	maker := vendorOf(name)
+	d.taken = maker.name != "" && (maker.altKey == "" || p.KeyEnv != maker.altKey)
 	switch {
 	case d.KeyFrom == FromEnvironment:
 		d.APIKey = p.EnvKey

@@ -17,18 +17,20 @@ func edited(content []byte, name string, edit func(doc *yaml.Node) bool) ([]byte
 	if err != nil {
 		return nil, err
 	}
-	var got any
-	if yaml.Unmarshal(plain, &got) != nil || !reflect.DeepEqual(got, want) {
+	means := func(text []byte) bool {
+		var got any
+		return yaml.Unmarshal(text, &got) == nil && reflect.DeepEqual(got, want)
+	}
+	if !means(plain) {
 		return nil, errors.New("it is written in a way that can't be changed safely: change it in an editor")
 	}
-	marked, _, err := editNodes(markBlanks(content), name, edit)
-	if err != nil || bytes.Contains(content, []byte(blank)) {
+	if bytes.Contains(content, []byte(blank)) {
 		return plain, nil
 	}
-	marked = unmarkBlanks(marked)
-	got = nil
-	if yaml.Unmarshal(marked, &got) == nil && reflect.DeepEqual(got, want) {
-		return marked, nil
+	if marked, _, err := editNodes(markBlanks(content), name, edit); err == nil {
+		if marked = unmarkBlanks(marked); means(marked) {
+			return marked, nil
+		}
 	}
 	return plain, nil
 }

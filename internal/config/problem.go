@@ -26,7 +26,7 @@ func (s source) problem(path string, err error) *Problem {
 
 // problemsOf takes a joined error apart. One that is of no setting has none.
 func problemsOf(err error) (all []*Problem) {
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // it is taken apart here
 	case nil:
 	case *Problem:
 		all = append(all, e)
