@@ -101,7 +101,7 @@ func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, [
 	}
 	var unread []string
 	for _, f := range failed {
-		known = append(known, record.Document{Name: f.File, Error: f.Error()})
+		known = append(known, record.Document{Name: f.File, Error: strings.TrimPrefix(f.Error(), f.File+": ")})
 		unread = append(unread, f.Error())
 	}
 	if len(docs) == 0 {

@@ -34,7 +34,7 @@ func (c *command) investigateCommand() *cobra.Command {
 	fl.StringVarP(&o.Detective, "detective", "m", "", "provider:model; offline:rules for none (default: what is there, see ‘sibyl models’)")
 	fl.IntVar(&o.Limit, "limit", 0, "how many questions at most, 5 to 20 (default: inquiry.limit in the settings)")
 	fl.StringVar(&o.Language, "language", "", "en or de (default: that of the hypothesis)")
-	return c.withView(cmd, "the session as one JSON object")
+	return c.withView(cmd, `one JSON object, {"session": …}, with the session as its file has it`)
 }
 
 func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options, args []string) error {
