@@ -40,7 +40,7 @@ func (h *house) inquiry() inquiry.Deps {
 	if err != nil {
 		h.Fatal(err)
 	}
-	return inquiry.Deps{Store: h.store, Prompts: texts, Now: time.Now,
+	return inquiry.Deps{Store: h.store, Prompts: texts,
 		Files: func(owner journal.Owner) (*record.Folder, error) {
 			return record.Open(filepath.Join(h.folder, "inquiries", string(owner)))
 		},
