@@ -71,8 +71,8 @@ type InquiryItem struct {
 	StartTime        string        `json:"startTime" format:"date-time"`
 	Status           record.Status `json:"status" enum:"running,completed,failed,limit-reached"`
 	EndReason        string        `json:"endReason,omitempty" doc:"Why it ended: satisfied, limit, no-progress, stopped, error or timeout."`
-	Pairs            *int          `json:"pairs,omitempty" doc:"How many questions were answered; left out while it goes on."`
-	Limit            int           `json:"iterationLimit,omitempty" doc:"Left out while it goes on."`
+	Pairs            *int          `json:"pairs,omitempty" doc:"How many questions were answered; left out where a list does not know."`
+	Limit            int           `json:"iterationLimit,omitempty" doc:"Left out where a list does not know."`
 	ConsistencyScore *int          `json:"consistencyScore,omitempty" minimum:"0" maximum:"100" doc:"Left out where there is no audit."`
 	Provisional      bool          `json:"provisional,omitempty" doc:"The score is of an inquiry that did not complete."`
 	Run              string        `json:"run"`
@@ -97,7 +97,7 @@ func (s *Server) inquiries(ctx context.Context, in *Paging) (*of[Inquiries], err
 	for _, i := range items {
 		one := InquiryItem{ID: i.ID, Hypothesis: i.Hypothesis, StartTime: i.StartTime, Status: i.Status, EndReason: i.EndReason, Limit: i.Limit, ConsistencyScore: i.ConsistencyScore,
 			Provisional: i.Provisional, Run: i.Run}
-		if i.Status != record.Running {
+		if i.Limit > 0 {
 			one.Pairs = &i.Pairs
 		}
 		f.Inquiries = append(f.Inquiries, one)

@@ -40,7 +40,7 @@ func (h *house) inquiry() inquiry.Deps {
 	if err != nil {
 		h.Fatal(err)
 	}
-	return inquiry.Deps{Store: h.store, Prompts: texts, Now: time.Now,
+	return inquiry.Deps{Store: h.store, Prompts: texts,
 		Files: func(owner journal.Owner) (*record.Folder, error) {
 			return record.Open(filepath.Join(h.folder, "inquiries", string(owner)))
 		},
@@ -250,7 +250,7 @@ func TestInquiryThatGoesOnIsToldAndStopped(t *testing.T) {
 		t.Errorf("while it goes on: %+v; %v", s, s.Validate())
 	}
 	var all api.Inquiries
-	if h.get(question{path: inquiries}, &all); len(all.Inquiries) != 1 || all.Inquiries[0].ID != begun.ID || all.Inquiries[0].Status != record.Running || all.Inquiries[0].Pairs != nil {
+	if h.get(question{path: inquiries}, &all); len(all.Inquiries) != 1 || all.Inquiries[0].ID != begun.ID || all.Inquiries[0].Status != record.Running || all.Inquiries[0].ConsistencyScore != nil {
 		t.Errorf("while it goes on the list is %+v", all)
 	}
 	if a := h.refused("a second one", inquires("", "another"), 409, "inquiry_goes_on"); a.problem().Run != begun.Run {

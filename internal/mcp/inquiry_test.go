@@ -70,7 +70,7 @@ func (o *office) deps(store journal.Store) inquiry.Deps {
 		o.Fatal(err)
 	}
 	sessions := o.TempDir()
-	return inquiry.Deps{Store: store, Prompts: texts, Now: time.Now,
+	return inquiry.Deps{Store: store, Prompts: texts,
 		Files: func(owner journal.Owner) (*record.Folder, error) {
 			return record.Open(filepath.Join(sessions, string(owner)))
 		},
