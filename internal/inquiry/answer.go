@@ -101,7 +101,7 @@ func hearLeaf() bt.Leaf {
 		if len(i.Turns) == 0 {
 			return nil, errors.New("nothing was asked")
 		}
-		return []bt.Request{{Kind: EffectAnswer, Label: fmt.Sprintf("answer %d", len(i.Turns)), Payload: AnswerPayload{i.Turns, i.Opened}}}, nil
+		return []bt.Request{{Kind: EffectAnswer, Label: fmt.Sprintf("answer %d", len(i.Turns)), Payload: AnswerPayload(i)}}, nil
 	}
 	collect := func(_ in, done []bt.Completion, o *out) error {
 		if err := done[0].Err; err != nil {

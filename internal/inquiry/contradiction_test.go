@@ -27,10 +27,10 @@ func clashing(t *testing.T, replies []string, settled said) *house {
 		return usual(n, req)
 	}
 	h.analyses = func(n int, _ model.Request) modeltest.Turn {
-		switch {
-		case n == 1:
+		switch n {
+		case 1:
 			return said{Complete: 50, More: true}.turn()
-		case n == 2:
+		case 2:
 			return said{Complete: 90, Contradictions: []clash{beams}}.turn()
 		}
 		return settled.turn()

@@ -55,15 +55,15 @@ func (l *Ledger) strategy(breadth int) (name, why string) {
 	high, timely := l.count(string(record.High)), slices.ContainsFunc(l.Open, func(d Due) bool { return d.Aspect == "when" })
 	switch {
 	case l.Suspicions > 0:
-		return "contradiction", fmt.Sprintf("%d pairs of answers seem to clash", l.Suspicions)
+		return "contradiction", fmt.Sprintf("answers that seem to clash: %d", l.Suspicions)
 	case l.Pairs < breadth:
-		return "breadth", fmt.Sprintf("%d of the first %d questions were put", l.Pairs, breadth)
+		return "breadth", fmt.Sprintf("question %d of the first %d", l.Pairs+1, breadth)
 	case high > 0:
-		return "depth", fmt.Sprintf("%d severe gaps are open", high)
+		return "depth", fmt.Sprintf("severe gaps that are open: %d", high)
 	case timely:
 		return "timeline", "it is open when things happened"
 	case len(l.Open) > 0:
-		return "depth", fmt.Sprintf("%d gaps are open", len(l.Open))
+		return "depth", fmt.Sprintf("gaps that are open: %d", len(l.Open))
 	}
 	return "breadth", "nothing is open that was asked for"
 }

@@ -58,9 +58,8 @@ func chooseStrategy() bt.Leaf {
 		Events   []bt.Typed `port:",events"`
 	}
 	return bt.Func("ChooseStrategy", "Chooses how the next question is put: answers that clash first, then breadth, what is severely open, when things happened, and what else is open.", func(i in, o *out) error {
-		why := ""
-		o.Strategy, why = i.Ledger.strategy(i.Breadth)
-		o.Events = []bt.Typed{StrategyChosen{o.Strategy, why}}
+		name, why := i.Ledger.strategy(i.Breadth)
+		o.Strategy, o.Events = name, []bt.Typed{StrategyChosen{name, why}}
 		return nil
 	})
 }
