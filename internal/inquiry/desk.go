@@ -34,8 +34,8 @@ type summary Item
 
 // itemOf is an inquiry by its row. One that goes on has no summary yet.
 func itemOf(r journal.Run) Item {
+	var i Item
 	var kept summary
-	i := Item{}
 	if len(r.Summary) > 0 && json.Unmarshal(r.Summary, &kept) == nil {
 		i = Item(kept)
 	} else {
