@@ -179,7 +179,7 @@ func TestEvidenceIsVerified(t *testing.T) {
 
 func TestEvidenceThatCannotBeVerifiedIsRefused(t *testing.T) {
 	h, reports := withInquiry(t)
-	h.config.Limits.Evidence = 1 << 20
+	h.config.Limits.Evidence = 1 << 10
 	h.open()
 	h.refused("no folder", verifies("?documents=hunter2", "text/html", "x"), 404, "no_folder")
 	if a := h.refused("a folder that is gone", verifies("?documents=empty", "text/html", "x"), http.StatusServiceUnavailable, "no_documents"); strings.Contains(string(a.body), reports) {
@@ -191,7 +191,7 @@ func TestEvidenceThatCannotBeVerifiedIsRefused(t *testing.T) {
 	compressed.header["Content-Encoding"] = "gzip"
 	h.refused("compressed", compressed, 415, "no_evidence")
 	h.refused("nothing", verifies("", "text/html", ""), 400, "invalid_request")
-	large := bytes.Repeat([]byte("x"), 1<<20+1)
+	large := bytes.Repeat([]byte("x"), 1<<10+1)
 	h.refused("too large", verifies("", "text/html", bytes.NewReader(large)), 413, "too_large")
 	h.refused("too large, unannounced", verifies("", "text/html", io.MultiReader(bytes.NewReader(large))), 413, "too_large")
 	reader := verifies("", "text/html", "x")

@@ -83,7 +83,11 @@ func (o *office) deps(store journal.Store) inquiry.Deps {
 		Model: func(context.Context, string) (model.Model, error) { return nil, errors.New("there is none") },
 		Witness: func(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document, error) {
 			docs, _, err := document.Reader{}.ReadAll(ctx, w.Name)
-			return hearing{witness.Documents(docs, witness.Options{}), o}, nil, err
+			var known []record.Document
+			for _, d := range docs {
+				known = append(known, record.Document{Name: d.Name, Hash: d.Hash, Pages: len(d.Pages), Chunks: len(document.Chunks(d))})
+			}
+			return hearing{witness.Documents(docs, witness.Options{}), o}, known, err
 		}}
 }
 
