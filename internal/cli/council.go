@@ -158,7 +158,11 @@ func (c *command) councilList() *cobra.Command {
 				return err
 			}
 			for _, one := range skipped {
-				fmt.Fprintf(c.Err, "· %s is left out: %s; ‘sibyl council repair %s’ rebuilds it\n", one.ID, printable(one.Reason), one.ID)
+				how := ""
+				if one.Repairable {
+					how = fmt.Sprintf("; ‘sibyl council repair %s’ rebuilds it", one.ID)
+				}
+				fmt.Fprintln(c.Err, printable("· "+one.ID+" is left out: "+one.Reason+how))
 			}
 			if len(all) == 0 {
 				c.note("there is no session yet; ‘sibyl council say \"…\"’ begins one")
@@ -312,11 +316,11 @@ func (c *command) councilRepair() *cobra.Command {
 			"is named, and a metadata.json that can't be read is kept aside and rebuilt. Answers that wait in the journal are written. A healthy session\nis left as it is, byte by byte.",
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
 			all, err := s.desk.Repair(ctx, s.owner(), args)
-			if err != nil {
+			if all == nil {
 				return err
 			}
 			if c.asJSON {
-				return c.printJSON(all)
+				return errors.Join(err, c.printJSON(all))
 			}
 			for _, one := range all {
 				for _, f := range one.Findings {
@@ -327,7 +331,7 @@ func (c *command) councilRepair() *cobra.Command {
 				}
 			}
 			c.note("%s looked at", agent.Counted(len(all), "session"))
-			return nil
+			return err
 		})}, "a JSON array")
 }
 

@@ -62,7 +62,7 @@ type Config struct {
 // Store keeps the sessions of one owner. It is safe for concurrent use, and several processes may use one folder.
 type Store struct {
 	c      Config
-	folder string // absolute
+	folder string                  // absolute
 	step   func(name string) error // Config.Step
 
 	mu   sync.Mutex
@@ -202,6 +202,8 @@ func (s *Store) Get(ctx context.Context, id string) (Session, error) {
 type Skipped struct {
 	ID     string `json:"session_id"`
 	Reason string `json:"reason"`
+	// Repairable says that it is a session, which Repair can rebuild.
+	Repairable bool `json:"-"`
 }
 
 // List reads all sessions, the newest first. What can't be read is skipped and named.
@@ -226,15 +228,15 @@ func (s *Store) List(ctx context.Context) (all []Session, skipped []Skipped, err
 		_, _, isID := parseID(name)
 		switch {
 		case info.Mode()&fs.ModeSymlink != 0:
-			skipped = append(skipped, Skipped{short(name), "it is a symbolic link, and links are not followed"})
+			skipped = append(skipped, Skipped{ID: short(name), Reason: "it is a symbolic link, and links are not followed"})
 		case info.IsDir() && !isID:
-			skipped = append(skipped, Skipped{short(name), "its name is not that of a session; it would look like 2025-12-20_10-30-00"})
+			skipped = append(skipped, Skipped{ID: short(name), Reason: "its name is not that of a session; it would look like 2025-12-20_10-30-00"})
 		case info.IsDir():
 			m, _, err := s.load(root, name)
 			if err == nil {
 				all = append(all, m)
 			} else if _, gone := root.Lstat(name); !errors.Is(gone, fs.ErrNotExist) { // deleted in this moment
-				skipped = append(skipped, Skipped{name, err.Error()})
+				skipped = append(skipped, Skipped{name, err.Error(), true})
 			}
 		}
 	}
