@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -159,12 +160,12 @@ func (c *command) councilList() *cobra.Command {
 			}
 			for _, one := range skipped {
 				how := ""
-				if one.Repairable {
+				if one.Repairable() {
 					how = fmt.Sprintf("; ‘sibyl council repair %s’ rebuilds it", one.ID)
 				}
 				fmt.Fprintln(c.Err, printable("· "+one.ID+" is left out: "+one.Reason+how))
 			}
-			if len(all) == 0 {
+			if len(all)+len(skipped) == 0 {
 				c.note("there is no session yet; ‘sibyl council say \"…\"’ begins one")
 			}
 			return printList(c, all[:min(len(all), c.limit)], sessionLine)
@@ -324,7 +325,7 @@ func (c *command) councilRepair() *cobra.Command {
 			}
 			for _, one := range all {
 				for _, f := range one.Findings {
-					fmt.Fprintln(c.Out, printable(one.Session+": "+string(f.Mend)+": "+f.Text))
+					fmt.Fprintln(c.Out, printable(strings.Join(slices.DeleteFunc([]string{one.Session, string(f.Mend), f.File, f.Text}, func(s string) bool { return s == "" }), ": ")))
 				}
 				for _, line := range one.Mended {
 					fmt.Fprintln(c.Out, printable(one.Session+": "+line))

@@ -157,7 +157,7 @@ func (s *sitting) takenIn(ctx context.Context, all []session.Added, later bool, 
 		if len(all) == 0 {
 			return nil
 		}
-		return s.added(ctx, all)
+		return s.added(context.WithoutCancel(ctx), all) // what is there is told, also of one who stops
 	}
 	if failed != nil || later {
 		return errors.Join(failed, tell())

@@ -86,7 +86,7 @@ func body(e prompt.Entry) string {
 	if text := strings.TrimSpace(e.Text); text != "" {
 		return below(text)
 	}
-	return "*silence*"
+	return "*nothing was heard*"
 }
 
 // Repaired is what was found in one session, and put right.
@@ -147,7 +147,7 @@ func (d *Desk) toRepair(ctx context.Context, folder *session.Store, queries []st
 	for _, query := range queries {
 		id := ""
 		for _, one := range skipped {
-			if one.ID == query && one.Repairable {
+			if one.ID == query && one.Repairable() {
 				id = query
 			}
 		}
@@ -167,7 +167,7 @@ func (d *Desk) toRepair(ctx context.Context, folder *session.Store, queries []st
 		ids = append(ids, s.ID)
 	}
 	for _, one := range skipped {
-		if one.Repairable {
+		if one.Repairable() {
 			ids = append(ids, one.ID)
 		}
 	}

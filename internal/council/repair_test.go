@@ -1,9 +1,12 @@
 package council_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"sibyl/internal/council/session"
 )
 
 func TestWhatIsNoSessionKeepsNoOtherFromBeingRepaired(t *testing.T) {
@@ -52,4 +55,32 @@ func TestSessionThatCantBeRepairedKeepsNoOtherFromIt(t *testing.T) {
 	lacks(t, err.Error(), last)
 	same(t, "sessions", len(all), 2)
 	same(t, "the damaged one", []any{all[1].Session, all[1].Changed}, []any{last, true})
+}
+
+func TestLatestSessionThatCantBeReadIsNotPassedOver(t *testing.T) {
+	h := newHouse(t)
+	h.says("Hm.")
+	p := h.process("one", h.journal)
+	older, latest := "2020-01-02_00-00-00", "2999-01-02_00-00-00"
+	opens := func(id string) error {
+		t.Helper()
+		if err := os.Mkdir(filepath.Join(h.folder, id), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		o, err := p.desk.Open(t.Context(), ada, "")
+		if err == nil {
+			same(t, "session", o.ID, h.id)
+		}
+		return err
+	}
+	if err := opens(older); err != nil {
+		t.Errorf("an older one that can't be read: %v", err)
+	}
+	if err := opens("2999-not-a-session"); err != nil {
+		t.Errorf("a folder that is no session: %v", err)
+	}
+	var damaged *session.Damaged
+	if err := opens(latest); !errors.As(err, &damaged) || damaged.ID != latest {
+		t.Errorf("the latest can't be read: %v", err)
+	}
 }

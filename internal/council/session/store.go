@@ -202,9 +202,18 @@ func (s *Store) Get(ctx context.Context, id string) (Session, error) {
 type Skipped struct {
 	ID     string `json:"session_id"`
 	Reason string `json:"reason"`
-	// Repairable says that it is a session, which Repair can rebuild.
-	Repairable bool `json:"-"`
+	// Err is what reading the session gave, such as a *Damaged; nil: the folder is no session.
+	Err error `json:"-"`
 }
+
+// Repairable tells whether Repair can rebuild the session.
+func (s Skipped) Repairable() bool {
+	_, damaged := errors.AsType[*Damaged](s.Err)
+	return damaged
+}
+
+// Newer tells whether the session of an id was begun after that of another.
+func Newer(id, other string) bool { return newestFirst(id, other) < 0 }
 
 // List reads all sessions, the newest first. What can't be read is skipped and named.
 func (s *Store) List(ctx context.Context) (all []Session, skipped []Skipped, err error) {
@@ -236,7 +245,7 @@ func (s *Store) List(ctx context.Context) (all []Session, skipped []Skipped, err
 			if err == nil {
 				all = append(all, m)
 			} else if _, gone := root.Lstat(name); !errors.Is(gone, fs.ErrNotExist) { // deleted in this moment
-				skipped = append(skipped, Skipped{name, err.Error(), true})
+				skipped = append(skipped, Skipped{name, err.Error(), err})
 			}
 		}
 	}
