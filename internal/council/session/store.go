@@ -266,7 +266,7 @@ func (s *Store) New(ctx context.Context, name, language string) (m Session, err 
 	}
 	m.defaults()
 	m.State, m.CreatedAt, m.Language = Collecting, s.now(), language
-	if err := checkLanguage(language); err != nil {
+	if err := CheckLanguage(language); err != nil {
 		return Session{}, err
 	}
 	if strings.TrimSpace(name) != "" {
