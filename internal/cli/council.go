@@ -33,8 +33,9 @@ func (c *command) councilCommand() *cobra.Command {
 // sitting is a session of the Council that a command is about.
 type sitting struct {
 	*command
-	a    *app.App
-	desk *council.Desk
+	a     *app.App
+	desk  *council.Desk
+	fresh bool // the session was begun by this very command
 	council.Opened
 }
 
