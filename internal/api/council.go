@@ -178,7 +178,7 @@ func (s *Server) getCouncil(ctx context.Context, in *CouncilPath) (*of[CouncilSe
 	return &of[CouncilSession]{councilSessionForm(o, tell)}, nil
 }
 
-// changeCouncil changes the name first: it alone can still be wrong, so that a request is carried out whole or not at all.
+// changeCouncil checks the language, and then changes the name first: it alone can still be wrong, so that a request is carried out whole or not at all.
 func (s *Server) changeCouncil(ctx context.Context, in *struct {
 	CouncilPath
 	Body CouncilChange
@@ -188,6 +188,11 @@ func (s *Server) changeCouncil(ctx context.Context, in *struct {
 		return nil, err
 	}
 	owner, b := exchangeOf(ctx).owner(), in.Body
+	if b.Language != nil {
+		if err := session.CheckLanguage(*b.Language); err != nil {
+			return nil, err
+		}
+	}
 	if b.Name != nil {
 		if _, err = s.config.Council.Rename(ctx, owner, o.ID, *b.Name); err != nil {
 			return nil, err

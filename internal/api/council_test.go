@@ -200,6 +200,7 @@ func TestCouncilRequestThatCannotBeCarriedOutIsRefusedAndChangesNothing(t *testi
 		"a name of 300 characters":    {question{method: "PATCH", path: at, body: map[string]any{"name": strings.Repeat("ä", 300), "language": "pt"}}, 413, "too_large"},
 		"what is no language":         {question{method: "PATCH", path: at, body: map[string]any{"name": "x", "language": "hunter2 hunter2"}}, 400, "invalid_request"},
 		"a session of no language":    {question{method: "POST", path: councils, body: map[string]any{"language": "../hunter2"}}, 400, "invalid_request"},
+		"what looks like a language":  {question{method: "PATCH", path: at, body: map[string]any{"name": "x", "language": "xx1"}}, 400, "invalid_request"},
 		"another property":            {question{method: "PATCH", path: at, body: map[string]any{"hunter2": "x"}}, 400, "invalid_request"},
 		"a state by hand":             {question{method: "PATCH", path: at, body: map[string]any{"state": "READY"}}, 400, "invalid_request"},
 		"a preference that is none":   {question{method: "PATCH", path: at, body: map[string]any{"ui_preferences": map[string]any{"include_llm_history": "hunter2"}}}, 400, "invalid_request"},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,8 +33,9 @@ func (c *command) councilCommand() *cobra.Command {
 // sitting is a session of the Council that a command is about.
 type sitting struct {
 	*command
-	a    *app.App
-	desk *council.Desk
+	a     *app.App
+	desk  *council.Desk
+	fresh bool // the session was begun by this very command
 	council.Opened
 }
 
@@ -158,9 +160,13 @@ func (c *command) councilList() *cobra.Command {
 				return err
 			}
 			for _, one := range skipped {
-				fmt.Fprintf(c.Err, "· %s is left out: %s; ‘sibyl council repair %s’ rebuilds it\n", one.ID, printable(one.Reason), one.ID)
+				how := ""
+				if one.Repairable() {
+					how = fmt.Sprintf("; ‘sibyl council repair %s’ rebuilds it", one.ID)
+				}
+				fmt.Fprintln(c.Err, printable("· "+one.ID+" is left out: "+one.Reason+how))
 			}
-			if len(all) == 0 {
+			if len(all)+len(skipped) == 0 {
 				c.note("there is no session yet; ‘sibyl council say \"…\"’ begins one")
 			}
 			return printList(c, all[:min(len(all), c.limit)], sessionLine)
@@ -312,22 +318,22 @@ func (c *command) councilRepair() *cobra.Command {
 			"is named, and a metadata.json that can't be read is kept aside and rebuilt. Answers that wait in the journal are written. A healthy session\nis left as it is, byte by byte.",
 		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
 			all, err := s.desk.Repair(ctx, s.owner(), args)
-			if err != nil {
+			if all == nil {
 				return err
 			}
 			if c.asJSON {
-				return c.printJSON(all)
+				return errors.Join(err, c.printJSON(all))
 			}
 			for _, one := range all {
 				for _, f := range one.Findings {
-					fmt.Fprintln(c.Out, printable(one.Session+": "+string(f.Mend)+": "+f.Text))
+					fmt.Fprintln(c.Out, printable(strings.Join(slices.DeleteFunc([]string{one.Session, string(f.Mend), f.File, f.Text}, func(s string) bool { return s == "" }), ": ")))
 				}
 				for _, line := range one.Mended {
 					fmt.Fprintln(c.Out, printable(one.Session+": "+line))
 				}
 			}
 			c.note("%s looked at", agent.Counted(len(all), "session"))
-			return nil
+			return err
 		})}, "a JSON array")
 }
 

@@ -27,8 +27,17 @@ func (s *sitting) begun(ctx context.Context, name string, fresh bool) error {
 	}
 	if fresh || errors.Is(err, council.ErrNone) {
 		s.Session, err = s.desk.New(ctx, s.owner(), "", "")
+		s.fresh = err == nil
 	}
 	return err
+}
+
+// unlessInVain takes a session back that was begun for nothing, since what was to be added to it was refused.
+func (s *sitting) unlessInVain(ctx context.Context, err error) error {
+	if err == nil || !s.fresh {
+		return err
+	}
+	return errors.Join(err, s.desk.TakeBack(context.WithoutCancel(ctx), s.owner(), s.ID))
 }
 
 // adding are the flags of commands that add to a session.
@@ -61,7 +70,7 @@ func (c *command) councilSay() *cobra.Command {
 			}
 			e, err := s.desk.Say(ctx, s.owner(), s.ID, text)
 			if err != nil {
-				return err
+				return s.unlessInVain(ctx, err)
 			}
 			return s.added(ctx, []session.Added{{Entry: e}})
 		})}
@@ -113,7 +122,7 @@ func (c *command) councilAdd() *cobra.Command {
 				return err
 			}
 			all, err := s.addFiles(ctx, args)
-			return s.takenIn(ctx, all, later, err)
+			return s.takenIn(ctx, all, later, s.unlessInVain(ctx, err))
 		})}
 	cmd.Flags().BoolVar(&later, "later", false, "transcribe nothing yet")
 	return c.withView(f.on(cmd), "one JSON object")
@@ -157,7 +166,7 @@ func (s *sitting) takenIn(ctx context.Context, all []session.Added, later bool, 
 		if len(all) == 0 {
 			return nil
 		}
-		return s.added(ctx, all)
+		return s.added(context.WithoutCancel(ctx), all) // what is there is told, also of one who stops
 	}
 	if failed != nil || later {
 		return errors.Join(failed, tell())

@@ -36,7 +36,7 @@ func (c *command) councilRecord() *cobra.Command {
 			}
 			s.note("recording by %s for at most %s: Ctrl-C ends it", all[0].Name, most)
 			recorded := all[0].Record(ctx, file, most)
-			return s.takeIn(context.WithoutCancel(ctx), file, recorded, later)
+			return s.unlessInVain(ctx, s.takeIn(context.WithoutCancel(ctx), file, recorded, later))
 		})}
 	cmd.Flags().DurationVar(&most, "most", time.Hour, "how long at most")
 	cmd.Flags().BoolVar(&later, "later", false, "transcribe nothing yet")

@@ -96,6 +96,12 @@ func (d *Desk) Delete(ctx context.Context, owner journal.Owner, id string) (wher
 	return on(d, owner, func(s *session.Store) (string, error) { return s.Delete(ctx, id) })
 }
 
+// TakeBack removes a session in which there is nothing.
+func (d *Desk) TakeBack(ctx context.Context, owner journal.Owner, id string) error {
+	_, err := on(d, owner, func(s *session.Store) (struct{}, error) { return struct{}{}, s.TakeBack(ctx, id) })
+	return err
+}
+
 // Search finds words in all that was said and answered.
 func (d *Desk) Search(ctx context.Context, owner journal.Owner, words string, most int) ([]session.Hit, error) {
 	return on(d, owner, func(s *session.Store) ([]session.Hit, error) { return s.Search(ctx, words, most) })

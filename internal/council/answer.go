@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/council/digest"
@@ -98,7 +97,9 @@ func (p *performing) reply(ctx context.Context, job run.Job) (any, error) {
 	switch {
 	case err != nil:
 		return r, modelFault(err)
-	case strings.TrimSpace(resp.Text) == "":
+	case resp.Finish == model.FinishFilter:
+		return r, &bt.Fault{Kind: string(model.Refused), Reason: resp.Model + ": the provider's filter stopped the answer"}
+	case session.Blank(resp.Text):
 		return nil, &bt.Fault{Kind: string(model.Garbled), Reason: resp.Model + " answered nothing"}
 	}
 	return r, nil

@@ -219,6 +219,8 @@ func TestFailureLeavesTheSessionAsItWasAndTellsHowToTryAgain(t *testing.T) {
 		"an error in the middle":    {modeltest.Turn{Text: "Half of an", Err: &model.Error{Kind: model.Timeout, Message: "silence"}}, "timeout"},
 		"an answer of nothing":      {modeltest.Say(""), "garbled"},
 		"an answer of white spaces": {modeltest.Say(" \n\t "), "garbled"},
+		"an answer nobody can see":  {modeltest.Say(" \u200b\n\u2060"), "garbled"},
+		"a filter at work":          {modeltest.Turn{Text: "Half of an", Finish: model.FinishFilter}, "refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t)

@@ -12,6 +12,7 @@ import (
 	"sibyl/internal/bt"
 	"sibyl/internal/council/digest"
 	"sibyl/internal/council/prompt"
+	"sibyl/internal/council/session"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 )
@@ -92,7 +93,7 @@ func (p *performing) compare(ctx context.Context, job run.Job) (any, error) {
 }
 
 // sound are the points of a model with names of oracles who answered and ids of what is in the context alone, without points that fewer than least
-// are named for. Nobody is named for what all overlook.
+// are named for or in which there is nothing to read. Each is in one line. Nobody is named for what all overlook.
 func (p *performing) sound(points []digest.Point, answers []Answer, least int) (kept []digest.Point) {
 	for _, one := range points {
 		var by []string
@@ -101,8 +102,9 @@ func (p *performing) sound(points []digest.Point, answers []Answer, least int) (
 				by = append(by, a.Oracle.Name)
 			}
 		}
+		one.Text = inLine(one.Text)
 		one.Sources = slices.DeleteFunc(one.Sources, func(id string) bool { return !slices.Contains(p.given.Snapshot.Entries, id) })
-		if one.By = by; len(by) >= least {
+		if one.By = by; len(by) >= least && !session.Blank(one.Text) {
 			kept = append(kept, one)
 		}
 	}

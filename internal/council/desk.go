@@ -34,7 +34,7 @@ type Opened struct {
 	Mended []string
 }
 
-// Open finds a session by its id, the beginning of one, or a part of its name; "" is the latest. What a crash, a stop or a full disk has left is
+// Open finds a session by its id, the beginning of one, or a part of its name; "" is the latest, if that can be read. What a crash, a stop or a full disk has left is
 // put right first.
 func (d *Desk) Open(ctx context.Context, owner journal.Owner, query string) (Opened, error) {
 	folder, err := d.Sessions(owner)
@@ -63,14 +63,7 @@ func (d *Desk) OpenID(ctx context.Context, owner journal.Owner, id string) (Open
 
 func (d *Desk) find(ctx context.Context, folder *session.Store, query string) (session.Session, error) {
 	if query == "" {
-		all, _, err := folder.List(ctx)
-		if err == nil && len(all) == 0 {
-			err = ErrNone
-		}
-		if err != nil {
-			return session.Session{}, err
-		}
-		return all[0], nil
+		return d.latest(ctx, folder)
 	}
 	found, err := folder.Find(ctx, query)
 	switch {
@@ -82,6 +75,23 @@ func (d *Desk) find(ctx context.Context, folder *session.Store, query string) (s
 		return session.Session{}, &AmbiguousError{query, found}
 	}
 	return found[0], nil
+}
+
+// latest is the session that was begun last. One that can't be read is an error: what is meant for it must not go to another.
+func (d *Desk) latest(ctx context.Context, folder *session.Store) (session.Session, error) {
+	all, skipped, err := folder.List(ctx)
+	if err != nil {
+		return session.Session{}, err
+	}
+	for _, one := range skipped {
+		if one.Err != nil && (len(all) == 0 || session.Newer(one.ID, all[0].ID)) {
+			return session.Session{}, one.Err
+		}
+	}
+	if len(all) == 0 {
+		return session.Session{}, ErrNone
+	}
+	return all[0], nil
 }
 
 // Handy is the name of the oracle that is typed the fastest, of those in the language of a session; "" if there is none.

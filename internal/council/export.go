@@ -3,6 +3,7 @@ package council
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -85,7 +86,7 @@ func body(e prompt.Entry) string {
 	if text := strings.TrimSpace(e.Text); text != "" {
 		return below(text)
 	}
-	return "*silence*"
+	return "*nothing was heard*"
 }
 
 // Repaired is what was found in one session, and put right.
@@ -95,7 +96,8 @@ type Repaired struct {
 	Mended []string `json:"mended,omitempty"`
 }
 
-// Repair checks sessions against their folders, all where none is named, and puts right what can be.
+// Repair checks sessions against their folders, all where none is named, and puts right what can be. One that can't be repaired keeps no other from it;
+// then there is what was done, and an error.
 func (d *Desk) Repair(ctx context.Context, owner journal.Owner, queries []string) (all []Repaired, err error) {
 	folder, err := d.Sessions(owner)
 	if err != nil {
@@ -106,22 +108,34 @@ func (d *Desk) Repair(ctx context.Context, owner journal.Owner, queries []string
 		return nil, err
 	}
 	all = []Repaired{}
+	var failed []error
 	for _, id := range ids {
-		report, err := folder.Repair(ctx, id)
+		one, err := d.repair(ctx, folder, owner, id)
 		if err != nil {
-			return all, fmt.Errorf("%s: %w", id, err)
+			failed = append(failed, fmt.Errorf("%s: %w", id, err))
 		}
-		s, err := folder.Get(ctx, id)
-		if err != nil {
-			return all, err
+		if err == nil || one.Changed {
+			all = append(all, one)
 		}
-		o, err := d.mend(ctx, folder, owner, s)
-		if err != nil {
-			return all, err
+		if ctx.Err() != nil {
+			break
 		}
-		all = append(all, Repaired{id, report, o.Mended})
 	}
-	return all, nil
+	return all, errors.Join(failed...)
+}
+
+func (d *Desk) repair(ctx context.Context, folder *session.Store, owner journal.Owner, id string) (r Repaired, err error) {
+	r.Session = id
+	if r.Report, err = folder.Repair(ctx, id); err != nil {
+		return r, err
+	}
+	s, err := folder.Get(ctx, id)
+	if err != nil {
+		return r, err
+	}
+	o, err := d.mend(ctx, folder, owner, s)
+	r.Mended = o.Mended
+	return r, err
 }
 
 // toRepair gives the ids of sessions. One whose metadata can't be read has no name any more, and is found by its id alone.
@@ -133,7 +147,7 @@ func (d *Desk) toRepair(ctx context.Context, folder *session.Store, queries []st
 	for _, query := range queries {
 		id := ""
 		for _, one := range skipped {
-			if one.ID == query {
+			if one.ID == query && one.Repairable() {
 				id = query
 			}
 		}
@@ -153,7 +167,9 @@ func (d *Desk) toRepair(ctx context.Context, folder *session.Store, queries []st
 		ids = append(ids, s.ID)
 	}
 	for _, one := range skipped {
-		ids = append(ids, one.ID)
+		if one.Repairable() {
+			ids = append(ids, one.ID)
+		}
 	}
 	return ids, nil
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"sibyl/internal/markdown"
 )
 
 // Markdown is the outcome for people.
@@ -31,25 +33,37 @@ func (o *Outcome) Markdown() string {
 	return b.String()
 }
 
-// below makes headings of a text such that stand below those that oracles and entries have, so that none reads as the heading of another's words.
+// below makes headings of a text such that stand below those that oracles and entries have, and ends its code block, so that nothing in it reads as
+// the heading of another's words and none of those is hidden.
 func below(text string) string {
-	lines := strings.SplitAfter(text, "\n")
-	fence := ""
+	lines := strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), "\n")
+	var fence markdown.Fence
+	inText := false // a line of = or - here would make the one before it a heading
 	for n, line := range lines {
 		plain := strings.TrimLeft(line, " ")
-		marks := len(plain) - len(strings.TrimLeft(plain, "#"))
+		level, _, isHeading := markdown.Heading(line)
 		switch {
-		case fence != "":
-			if strings.HasPrefix(plain, fence) {
-				fence = ""
-			}
-		case strings.HasPrefix(plain, "```"), strings.HasPrefix(plain, "~~~"):
-			fence = plain[:3]
-		case marks > 0 && len(line)-len(plain) < 4 && (marks == len(plain) || strings.ContainsAny(plain[marks:marks+1], " \t\r\n")):
-			lines[n] = strings.Repeat("#", min(marks+2, 6)) + plain[marks:]
+		case fence.Covers(line):
+			inText = false
+			continue
+		case isHeading:
+			lines[n] = strings.Repeat("#", min(level+2, 6)) + plain[level:]
+		case inText && isUnderline(line):
+			lines[n] = "\\" + plain
 		}
+		inText = !isHeading && strings.TrimSpace(plain) != ""
 	}
-	return strings.Join(lines, "")
+	if end := fence.End(); end != "" {
+		lines = append(lines, end)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// isUnderline tells whether a line makes a heading of the text above it (CommonMark 0.31, section 4.3).
+func isUnderline(line string) bool {
+	plain := strings.TrimLeft(line, " ")
+	marks := strings.TrimRight(plain, " \t")
+	return marks != "" && len(line)-len(plain) < 4 && (strings.Trim(marks, "=") == "" || strings.Trim(marks, "-") == "")
 }
 
 // inLine is a text in one line.

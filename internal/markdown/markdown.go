@@ -29,6 +29,14 @@ func (f *Fence) Covers(line string) bool {
 	return f.mark != 0
 }
 
+// End is the line that closes a block which is still open after all lines; "" if none is.
+func (f *Fence) End() string {
+	if f.mark == 0 {
+		return ""
+	}
+	return strings.Repeat(string(f.mark), f.length)
+}
+
 // Heading reads an ATX heading (CommonMark 0.31, section 4.2).
 func Heading(line string) (level int, text string, is bool) {
 	rest := strings.TrimLeft(line, " ")

@@ -70,14 +70,14 @@ func (s *Store) checkText(what, text string) error {
 		return &Invalid{Kind: TooLarge, What: what, Problem: fmt.Sprintf("has %d bytes; %d at most", len(text), s.c.MaxText)}
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
 		return &Invalid{Kind: Form, What: what, Problem: "is no UTF-8 text"}
-	case isBlank(text):
+	case Blank(text):
 		return &Invalid{Kind: Empty, What: what, Problem: "is empty"}
 	}
 	return nil
 }
 
-// isBlank says that there is nothing to read in a text.
-func isBlank(text string) bool {
+// Blank says that there is nothing to read in a text, which no session takes in.
+func Blank(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
 }
 

@@ -61,8 +61,8 @@ func cleanName(name string) (string, error) {
 	return clean, nil
 }
 
-// checkLanguage takes "", and tags such as "pt" and "pt-BR".
-func checkLanguage(language string) error {
+// CheckLanguage takes "", and tags such as "pt" and "pt-BR". All else is an *Invalid.
+func CheckLanguage(language string) error {
 	first, _, _ := strings.Cut(language, "-")
 	isOther := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-'
@@ -112,7 +112,7 @@ func (s *Store) Prefer(ctx context.Context, id string, change func(*Preferences)
 
 // SetLanguage says which language is spoken in a session; "": not said.
 func (s *Store) SetLanguage(ctx context.Context, id, language string) (Session, error) {
-	if err := checkLanguage(language); err != nil {
+	if err := CheckLanguage(language); err != nil {
 		return Session{}, err
 	}
 	return s.change(ctx, id, "setting the language", func(h *held) (bool, error) {

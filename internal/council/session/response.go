@@ -40,7 +40,7 @@ func (r *Response) check() error {
 	wrong := func(what, problem string) error { return &Invalid{Kind: Form, What: what, Problem: problem} }
 	c := r.Context
 	switch {
-	case isBlank(r.Text):
+	case Blank(r.Text):
 		return &Invalid{Kind: Empty, What: "the answer", Problem: "is empty"}
 	case len(r.Text) > maxStored:
 		return &Invalid{Kind: TooLarge, What: "the answer", Problem: "is larger than " + size(maxStored)}

@@ -203,7 +203,18 @@ func (s *Store) Get(ctx context.Context, id string) (Session, error) {
 type Skipped struct {
 	ID     string `json:"session_id"`
 	Reason string `json:"reason"`
+	// Err is what reading the session gave, such as a *Damaged; nil: the folder is no session.
+	Err error `json:"-"`
 }
+
+// Repairable tells whether Repair can rebuild the session.
+func (s Skipped) Repairable() bool {
+	_, damaged := errors.AsType[*Damaged](s.Err)
+	return damaged
+}
+
+// Newer tells whether the session of an id was begun after that of another.
+func Newer(id, other string) bool { return newestFirst(id, other) < 0 }
 
 // List reads all sessions, the newest first. What can't be read is skipped and named.
 func (s *Store) List(ctx context.Context) (all []Session, skipped []Skipped, err error) {
@@ -227,15 +238,15 @@ func (s *Store) List(ctx context.Context) (all []Session, skipped []Skipped, err
 		_, _, isID := parseID(name)
 		switch {
 		case info.Mode()&fs.ModeSymlink != 0:
-			skipped = append(skipped, Skipped{short(name), "it is a symbolic link, and links are not followed"})
+			skipped = append(skipped, Skipped{ID: short(name), Reason: "it is a symbolic link, and links are not followed"})
 		case info.IsDir() && !isID:
-			skipped = append(skipped, Skipped{short(name), "its name is not that of a session; it would look like 2025-12-20_10-30-00"})
+			skipped = append(skipped, Skipped{ID: short(name), Reason: "its name is not that of a session; it would look like 2025-12-20_10-30-00"})
 		case info.IsDir():
 			m, _, err := s.load(root, name)
 			if err == nil {
 				all = append(all, m)
 			} else if _, gone := root.Lstat(name); !errors.Is(gone, fs.ErrNotExist) { // deleted in this moment
-				skipped = append(skipped, Skipped{name, err.Error()})
+				skipped = append(skipped, Skipped{name, err.Error(), err})
 			}
 		}
 	}
@@ -256,7 +267,7 @@ func (s *Store) New(ctx context.Context, name, language string) (m Session, err 
 	}
 	m.Defaults()
 	m.State, m.CreatedAt, m.Language = Collecting, s.now(), language
-	if err := checkLanguage(language); err != nil {
+	if err := CheckLanguage(language); err != nil {
 		return Session{}, err
 	}
 	if strings.TrimSpace(name) != "" {

@@ -1,0 +1,86 @@
+package council_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"sibyl/internal/council/session"
+)
+
+func TestWhatIsNoSessionKeepsNoOtherFromBeingRepaired(t *testing.T) {
+	h := newHouse(t)
+	h.says("Hm.")
+	p := h.process("one", h.journal)
+	made := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	damaged := "2020-01-02_00-00-00"
+	made(os.Mkdir(filepath.Join(h.folder, damaged), 0o700))
+	made(os.Mkdir(filepath.Join(h.folder, "notes"), 0o700))
+	made(os.Symlink(t.TempDir(), filepath.Join(h.folder, "2020-01-03_00-00-00")))
+	all, err := p.desk.Repair(t.Context(), ada, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var repaired []string
+	for _, one := range all {
+		repaired = append(repaired, one.Session)
+	}
+	same(t, "sessions", sorted(repaired), []string{damaged, h.id})
+}
+
+func TestSessionThatCantBeRepairedKeepsNoOtherFromIt(t *testing.T) {
+	h := newHouse(t)
+	h.says("Hm.")
+	p := h.process("one", h.journal)
+	first, last := "2999-01-02_00-00-00", "2020-01-02_00-00-00"
+	for _, id := range []string{first, last} {
+		if err := os.Mkdir(filepath.Join(h.folder, id), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(h.folder, first, "audio"), []byte("no folder"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all, err := p.desk.Repair(t.Context(), ada, nil)
+	if err == nil {
+		t.Fatalf("it is repaired: %+v", all)
+	}
+	contains(t, err.Error(), first)
+	lacks(t, err.Error(), last)
+	same(t, "sessions", len(all), 2)
+	same(t, "the damaged one", []any{all[1].Session, all[1].Changed}, []any{last, true})
+}
+
+func TestLatestSessionThatCantBeReadIsNotPassedOver(t *testing.T) {
+	h := newHouse(t)
+	h.says("Hm.")
+	p := h.process("one", h.journal)
+	older, latest := "2020-01-02_00-00-00", "2999-01-02_00-00-00"
+	opens := func(id string) error {
+		t.Helper()
+		if err := os.Mkdir(filepath.Join(h.folder, id), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		o, err := p.desk.Open(t.Context(), ada, "")
+		if err == nil {
+			same(t, "session", o.ID, h.id)
+		}
+		return err
+	}
+	if err := opens(older); err != nil {
+		t.Errorf("an older one that can't be read: %v", err)
+	}
+	if err := opens("2999-not-a-session"); err != nil {
+		t.Errorf("a folder that is no session: %v", err)
+	}
+	var damaged *session.Damaged
+	if err := opens(latest); !errors.As(err, &damaged) || damaged.ID != latest {
+		t.Errorf("the latest can't be read: %v", err)
+	}
+}
