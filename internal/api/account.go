@@ -54,7 +54,7 @@ func (s *Server) accountRoutes() {
 
 func (s *Server) me(t user.Token) Me {
 	return Me{User: t.User, Scope: t.Scope, ExpiresAt: t.ExpiresAt, Build: s.config.Build,
-		Folders: slices.AppendSeq([]string{}, maps.Keys(s.config.Folders(t.User)))}
+		Folders: slices.AppendSeq([]string{}, slices.Values(slices.Sorted(maps.Keys(s.config.Folders(t.User)))))}
 }
 
 func (s *Server) assistants(context.Context, *none) (*of[Assistants], error) {

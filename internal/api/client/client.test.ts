@@ -253,6 +253,27 @@ suite("a stream", { timeout: 5 * deadline }, () => {
 suite("the Council", { timeout: 5 * deadline }, () => {
   const words = "The offer for the new office looks good, but I don't trust the numbers. Should we move in May?";
 
+  /** A tenth of a second of sound: WAV, 16 bits, 16 kHz, one channel. */
+  function tone() {
+    const samples = 1600;
+    const file = new DataView(new ArrayBuffer(44 + 2 * samples));
+    const text = (at: number, s: string) => [...s].forEach((c, i) => file.setUint8(at + i, c.charCodeAt(0)));
+    text(0, "RIFF");
+    file.setUint32(4, 36 + 2 * samples, true);
+    text(8, "WAVEfmt ");
+    file.setUint32(16, 16, true);
+    file.setUint16(20, 1, true);
+    file.setUint16(22, 1, true);
+    file.setUint32(24, 16000, true);
+    file.setUint32(28, 32000, true);
+    file.setUint16(32, 2, true);
+    file.setUint16(34, 16, true);
+    text(36, "data");
+    file.setUint32(40, 2 * samples, true);
+    for (let i = 0; i < samples; i++) file.setInt16(44 + 2 * i, 8000 * Math.sin(i / 5), true);
+    return new Uint8Array(file.buffer);
+  }
+
   /** A session of ada's in which something was said. */
   async function thinking() {
     const { session_id: session } = await given(ada.POST("/api/council/sessions", { body: { language: "en" } }));
@@ -263,18 +284,18 @@ suite("the Council", { timeout: 5 * deadline }, () => {
 
   test("takes in words, recordings and the files of forms, and knows them again", async () => {
     const path = await thinking();
-    const recording = new Uint8Array([...new TextEncoder().encode("OggS"), 0, 255, 0, 1]);
+    const recording = tone();
     const upload = (name: string) =>
       ada.POST("/api/council/sessions/{session}/entries", {
         params: { path, query: { name } },
         body: "",
         bodySerializer: () => new Blob([recording]),
-        headers: { "Content-Type": "audio/ogg" },
+        headers: { "Content-Type": "audio/wav" },
       });
-    const added = await given(upload("memo.ogg"));
-    assert.deepEqual([added.entry.sequence, added.entry.transcription_status, added.entry.original_filename, added.transcription], [2, "PENDING", "memo.ogg", undefined]);
+    const added = await given(upload("memo.wav"));
+    assert.deepEqual([added.entry.sequence, added.entry.transcription_status, added.entry.original_filename, added.transcription], [2, "PENDING", "memo.wav", undefined]);
     assert.match(added.not_transcribed ?? "", /^Nothing is set up/);
-    const again = await upload("copy.ogg");
+    const again = await upload("copy.wav");
     assert.deepEqual([again.response.status, again.data?.same_as], [200, 2]);
     const note = new FormData();
     note.set("file", new Blob(["What I thought on the way."]), "note.txt");
@@ -284,7 +305,7 @@ suite("the Council", { timeout: 5 * deadline }, () => {
     assert.equal(said.text, "What I thought on the way.");
     const audio = { params: { path: { ...path, seq: 2 } }, parseAs: "arrayBuffer" as const };
     const whole = await ada.GET("/api/council/sessions/{session}/entries/{seq}/audio", audio);
-    assert.deepEqual([whole.response.headers.get("Content-Type"), new Uint8Array(whole.data ?? new ArrayBuffer())], ["audio/ogg", recording]);
+    assert.deepEqual([whole.response.headers.get("Content-Type"), new Uint8Array(whole.data ?? new ArrayBuffer())], ["audio/wave", recording]);
     const part = await ada.GET("/api/council/sessions/{session}/entries/{seq}/audio", { ...audio, headers: { Range: "bytes=4-5" } });
     assert.deepEqual([part.response.status, new Uint8Array(part.data ?? new ArrayBuffer())], [206, recording.slice(4, 6)]);
     await refused(ada.POST("/api/council/sessions/{session}/transcription", { params: { path }, body: {} }), 409, "no_transcriber");
