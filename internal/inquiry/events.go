@@ -88,7 +88,7 @@ type LedgerKept struct {
 func (LedgerKept) EventType() string { return "ledger.kept" }
 
 func (e LedgerKept) String() string {
-	s := fmt.Sprintf("pair %d of %d: %d %% complete; open: %d high, %d medium, %d low", e.Number, e.Limit, e.Completeness, e.High, e.Medium, e.Low)
+	s := fmt.Sprintf("pair %d of %d %s %d %% complete; open: %d high, %d medium, %d low", e.Number, e.Limit, bar(e.Completeness), e.Completeness, e.High, e.Medium, e.Low)
 	if e.Contradictions > 0 {
 		s += fmt.Sprintf("; contradictions: %d", e.Contradictions)
 	}
@@ -96,6 +96,13 @@ func (e LedgerKept) String() string {
 		s += fmt.Sprintf("; to be asked about: %d", e.Suspicions)
 	}
 	return s
+}
+
+// bar draws a percentage.
+func bar(percent int) string {
+	const cells = 10
+	full := min(max(percent, 0), 100) * cells / 100
+	return "[" + strings.Repeat("█", full) + strings.Repeat("·", cells-full) + "]"
 }
 
 // Ended says why the asking ended.
