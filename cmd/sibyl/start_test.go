@@ -23,6 +23,7 @@ var slowStarters = map[string]string{
 	"github.com/google/jsonschema-go/jsonschema":     "meta-schemas, for the schemas of tools",
 	"github.com/danielgtaylor/huma/v2":               "patterns of formats, for the forms of requests",
 	"github.com/danielgtaylor/huma/v2/yaml":          "how values are written, for the description of the API",
+	"github.com/ledongthuc/pdf":                      "encodings of fonts, for documents in a child process",
 	"github.com/google/go-cmp/cmp":                   "tests only",
 	"github.com/google/go-cmp/cmp/internal/function": "tests only",
 }

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/ledongthuc/pdf"
@@ -138,11 +139,13 @@ func extractPDF(ctx context.Context, content []byte) (e extract, err error) {
 
 // counts are the numbers that the library takes memory for, or counts up to, before it looks whether there is so much: in dictionaries, and
 // where a section of the table of objects begins.
-var counts = regexp.MustCompile(`/(?:Size|N|Columns|W\s*\[[0-9\s]*?)\s*[+]?([0-9]{5,})|(?:xref|\b[nf])\s+[+]?([0-9]+)\s+[+]?([0-9]+)`)
+var counts = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`/(?:Size|N|Columns|W\s*\[[0-9\s]*?)\s*[+]?([0-9]{5,})|(?:xref|\b[nf])\s+[+]?([0-9]+)\s+[+]?([0-9]+)`)
+})
 
 // tooMany refuses a PDF that says that it holds more than it is long.
 func tooMany(content []byte) error {
-	for _, found := range counts.FindAllSubmatch(content, -1) {
+	for _, found := range counts().FindAllSubmatch(content, -1) {
 		for _, number := range found[1:] {
 			if n, err := strconv.Atoi(string(number)); len(number) > 0 && (err != nil || n > max(len(content), 1<<16)) {
 				return refuse(Damaged, "it says that it holds %s of something, which it is too short for; open it and save it anew", number)

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -41,7 +42,9 @@ const (
 )
 
 // blanks stand between the cells of a row, where a table is set with them.
-var blanks = regexp.MustCompile(`(?m:([^ \n]) {3,}\b)`)
+var blanks = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m:([^ \n]) {3,}\b)`)
+})
 
 // text gives what was drawn, in the order in which it was drawn: with blanks, lines and paragraphs where they stand on the page.
 func (s *sheet) text() string {
@@ -53,7 +56,7 @@ func (s *sheet) text() string {
 		}
 		b.WriteString(r.text)
 	}
-	return unwrap(clean(blanks.ReplaceAllString(b.String(), "$1"+cells)))
+	return unwrap(clean(blanks().ReplaceAllString(b.String(), "$1"+cells)))
 }
 
 // between is what stands between two runs.

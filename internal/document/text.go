@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -88,7 +89,9 @@ func controls(text []byte) (n int) {
 	return n
 }
 
-var blankLines = regexp.MustCompile(`\n{3,}`)
+var blankLines = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\n{3,}`)
+})
 
 // compose gives text in the form NFKC, but for raised and lowered figures and fractions: 1½ must not become 11/2, nor 10³ become 103.
 func compose(text string) string {
@@ -132,5 +135,5 @@ func clean(text string) string {
 		b.WriteString(strings.TrimRight(line, " \n"))
 		b.WriteByte('\n')
 	}
-	return strings.Trim(blankLines.ReplaceAllString(b.String(), "\n\n"), "\n")
+	return strings.Trim(blankLines().ReplaceAllString(b.String(), "\n\n"), "\n")
 }
