@@ -23,6 +23,7 @@ type statement struct {
 	name     string
 	negative bool
 	polar    bool // made of a question and its yes or no
+	wide     []string
 }
 
 // mostStatements is how many statements of a kind are taken of an answer.
@@ -80,6 +81,7 @@ func (c *Case) statement(kind string, s *sentence, words []token, x *exchange, a
 		st.marks = union(st.marks, x.question.marks)
 		st.when = st.when.or(x.question.when)
 	}
+	st.marks = union(st.marks, c.l.marksOf("plan", x.question.marks)) // what was planned is told of a plan
 	st.idents = c.l.identifiers(s.list)
 	return st
 }

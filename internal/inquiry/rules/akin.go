@@ -1,0 +1,136 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+)
+
+// context gives what a statement is about in the widest sense: an answer is elliptic, so its sentence and its question count.
+func (s *statement) context() []string {
+	if s.wide == nil {
+		s.wide = union(union(s.key, s.sentence.stems), s.question.stems)
+	}
+	return s.wide
+}
+
+// shortestRoot is how many letters a word has at least that another one may begin with: “Nitrat” and “Nitratwert”, “insured” and “insurance”.
+const shortestRoot = 5
+
+// akinStem says whether two stems are of one word or one of its compounds.
+func akinStem(a, b string) bool {
+	if a == b {
+		return true
+	}
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	return len(a) >= shortestRoot && strings.HasPrefix(b, a)
+}
+
+// root is by what stems are found that may be akin.
+func root(stem string) string { return stem[:min(len(stem), shortestRoot)] }
+
+func holdsAkin(list []string, stem string) bool {
+	return slices.ContainsFunc(list, func(s string) bool { return akinStem(s, stem) })
+}
+
+// covered counts the stems of a list that another one holds.
+func covered(stems, by []string) int {
+	n := 0
+	for _, s := range stems {
+		if holdsAkin(by, s) {
+			n++
+		}
+	}
+	return n
+}
+
+// What makes two statements of one thing: a stem that both hold counts one, one that the whole interview is about or a year half of it.
+const (
+	ownStem    = 2
+	commonStem = 1
+	akinEnough = 2 * ownStem
+)
+
+// akin says whether two statements are of the same thing though their clauses by themselves share little: one of them answers a question, and the
+// other one speaks of what was asked. What tells two things apart excludes as ever.
+func (c *Case) akin(a, b *statement) bool {
+	if !c.answersFor(a, b) && !c.answersFor(b, a) || a.kind == Number && (a.quantity.open() || b.quantity.open()) {
+		return false
+	}
+	if c.weight(a, b) < akinEnough || c.namesOther(a, b) || c.modified(a, b) || !c.reports(a) && !c.reports(b) && c.namesApart(a, b) {
+		return false
+	}
+	if c.l.apart(c.ownMarks(a), c.ownMarks(b), a.kind != Number) {
+		return false
+	}
+	if a.kind == Date {
+		return true
+	}
+	left, right := a.when.or(a.question.when), b.when.or(b.question.when)
+	return !left.apart(right) && (a.kind != Number || !left.unbound(right) || c.oneYear(a, b) || !c.tensesDiffer(a, b))
+}
+
+// reports says whether a statement tells what somebody has written or said, who is then no part of what it is about.
+func (c *Case) reports(s *statement) bool { return c.l.has("reports", s.clause) }
+
+// ownMarks are what a statement and the question that it answers say within contrasts.
+func (c *Case) ownMarks(s *statement) []mark {
+	marks := c.l.told(s.clause)
+	if s.question.asks(aspectOf(s.kind)) {
+		marks = union(marks, s.question.marks)
+	}
+	return marks
+}
+
+// namesOther says whether two statements name different things of one kind: pump A and pump B.
+func (c *Case) namesOther(a, b *statement) bool {
+	left, right := c.l.identifiers(a.clause), c.l.identifiers(b.clause)
+	return slices.ContainsFunc(left, func(one string) bool {
+		kind, _, _ := strings.Cut(one, " ")
+		return !slices.Contains(right, one) && slices.ContainsFunc(right, func(o string) bool { return strings.HasPrefix(o, kind+" ") })
+	})
+}
+
+// answersFor says whether a statement gives what its question asks for, and another one speaks of at least half of that.
+func (c *Case) answersFor(a, b *statement) bool {
+	if !a.question.asks(aspectOf(a.kind)) || len(a.question.stems) == 0 {
+		return false
+	}
+	if b.question.asks(aspectOf(b.kind)) && 2*covered(b.question.stems, a.context()) < len(b.question.stems) {
+		return false
+	}
+	said := b.sentence.stems
+	if len(said) <= fewest || slices.ContainsFunc(b.sentence.clauses, c.refersBack) {
+		said = b.context()
+	}
+	return 2*covered(a.question.stems, said) >= len(a.question.stems) && covered(a.question.stems, said) > 0
+}
+
+// weight is how much speaks for two statements being of one thing.
+func (c *Case) weight(a, b *statement) int {
+	sum := 0
+	counted := func(stem string) {
+		if slices.Contains(c.claim.topic, stem) {
+			sum += commonStem
+		} else {
+			sum += ownStem
+		}
+	}
+	for _, stem := range a.context() {
+		if holdsAkin(b.context(), stem) && (holdsAkin(a.key, stem) || holdsAkin(b.key, stem)) {
+			counted(stem)
+		}
+	}
+	left, right := a.when.or(a.question.when), b.when.or(b.question.when)
+	switch {
+	case a.kind == Date:
+	case meet(left.days, right.days):
+		sum += ownStem
+	case meet(left.years, right.years):
+		sum += commonStem
+	}
+	return sum
+}
+
+func meet(a, b []int) bool { return slices.ContainsFunc(a, func(x int) bool { return slices.Contains(b, x) }) }
