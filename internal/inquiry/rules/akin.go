@@ -133,4 +133,43 @@ func (c *Case) weight(a, b *statement) int {
 	return sum
 }
 
-func meet(a, b []int) bool { return slices.ContainsFunc(a, func(x int) bool { return slices.Contains(b, x) }) }
+func meet(a, b []int) bool {
+	return slices.ContainsFunc(a, func(x int) bool { return slices.Contains(b, x) })
+}
+
+// reach are the stems by which a statement is found: all that a clause says by itself, or the context of what is only a part of one.
+func (s *statement) reach() []string {
+	if s.kind == Negation {
+		return s.key
+	}
+	return s.context()
+}
+
+// onlyNames says whether two clauses share nothing but names: a street that one thing is in, and another one does not go through.
+func (c *Case) onlyNames(a, b *statement) bool {
+	named := func(stem string, s *statement) bool {
+		return slices.ContainsFunc(s.clause, func(t token) bool { return t.word && t.upper && c.l.stemOf(t) == stem }) &&
+			slices.ContainsFunc(s.names, func(n string) bool { return slices.Contains(c.l.content(c.l.tokens(n)), stem) })
+	}
+	return !slices.ContainsFunc(a.key, func(stem string) bool {
+		return holdsAkin(b.key, stem) && !named(stem, a) && !named(stem, b)
+	})
+}
+
+// mostDenied is the share of what a “no” or a “nobody” denies that another clause must hold.
+const mostDenied = 0.6
+
+// refutes says whether one statement denies on the whole what the other one tells as a fact: a “no” to a question, or “nobody was ill”.
+func (c *Case) refutes(a, b *statement) bool {
+	if b.negative {
+		a, b = b, a
+	}
+	if !a.negative || b.negative || b.polar || !a.polar && !a.universal || c.weight(a, b) < akinEnough {
+		return false
+	}
+	if c.namesOther(a, b) || c.l.apart(c.l.told(a.clause), c.l.told(b.clause), true) || a.when.or(a.question.when).apart(b.when.or(b.question.when)) {
+		return false
+	}
+	n := covered(a.key, b.key)
+	return n > 0 && float64(n) >= mostDenied*float64(len(a.key)) && (a.universal || n >= fewest)
+}

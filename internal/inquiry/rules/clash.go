@@ -18,10 +18,7 @@ func (x index) add(s *statement) {
 	for _, stem := range s.key {
 		x.put(s.kind+" "+stem, s)
 	}
-	if s.kind == Negation {
-		return
-	}
-	for _, stem := range s.context() {
+	for _, stem := range s.reach() {
 		x.put(s.kind+" ~"+root(stem), s)
 	}
 }
@@ -80,15 +77,13 @@ func (c *Case) against(s *statement, all []statement) {
 			c.work++
 		}
 	}
-	if s.kind != Negation {
-		for _, stem := range s.context() {
-			for _, o := range c.index[s.kind+" ~"+root(stem)] {
-				if _, ok := count[o]; !ok {
-					count[o] = 0
-					order = append(order, o)
-				}
-				c.work++
+	for _, stem := range s.reach() {
+		for _, o := range c.index[s.kind+" ~"+root(stem)] {
+			if _, ok := count[o]; !ok {
+				count[o] = 0
+				order = append(order, o)
 			}
+			c.work++
 		}
 	}
 	slices.SortStableFunc(order, func(a, b *statement) int { return a.pair - b.pair }) // the answer that said it first counts
@@ -124,8 +119,11 @@ func (c *Case) clash(a, b *statement, n int) bool {
 			return false
 		}
 	}
+	if a.kind == Negation && c.onlyNames(a, b) {
+		return false
+	}
 	if !enoughShared(a, b, n) || !c.bound(a, b, n) {
-		return a.kind != Negation && c.akin(a, b)
+		return a.kind != Negation && c.akin(a, b) || a.kind == Negation && c.refutes(a, b)
 	}
 	switch a.kind {
 	case Number:
@@ -136,7 +134,7 @@ func (c *Case) clash(a, b *statement, n int) bool {
 	case Name:
 		return c.sole(a, b)
 	}
-	return c.denies(a, b, n)
+	return c.denies(a, b, n) || c.refutes(a, b)
 }
 
 // bound says whether two statements are about the same, as far as words tell.
