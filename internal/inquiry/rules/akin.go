@@ -24,8 +24,13 @@ func akinStem(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
-	return len(a) >= shortestRoot && strings.HasPrefix(b, a)
+	return len(a) >= shortestRoot && (strings.HasPrefix(b, a) || strings.HasPrefix(plain(b), plain(a)))
 }
+
+// plain gives a stem without the umlauts that a plural brings: “Ausfall” and “Ausfälle”.
+func plain(stem string) string { return umlauts.Replace(stem) }
+
+var umlauts = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u")
 
 // root is by what stems are found that may be akin.
 func root(stem string) string { return stem[:min(len(stem), shortestRoot)] }
