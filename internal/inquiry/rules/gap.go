@@ -28,7 +28,7 @@ func (l *language) judge(q question, aspect string, a answer) verdict {
 			continue
 		}
 		v := verdict{given: true, at: i}
-		if l.dodges(q, a, aspect) || aspect == When && i > 0 && !l.datesIn(s) && l.vague(aspect, a.sentences[0]) != nil {
+		if l.dodges(q, a, aspect) || aspect == When && !l.datesIn(s) && slices.ContainsFunc(a.sentences, func(o sentence) bool { return l.vague(When, o) != nil }) {
 			continue
 		}
 		if words := l.uncertain(q, aspect, s); words != nil {
@@ -45,6 +45,19 @@ func (l *language) judge(q question, aspect string, a answer) verdict {
 		return best
 	}
 	return l.withheld(aspect, a)
+}
+
+// anybody says whether an answer to “was anybody …?” leaves open who it was.
+func (l *language) anybody(q question, a answer) verdict {
+	if !q.polar || a.notFound || !l.has("anybody", q.list) {
+		return verdict{}
+	}
+	for i, s := range a.sentences {
+		if words := l.vague(Who, s); words != nil && len(s.names) == 0 && s.asserts() {
+			return verdict{category: Vagueness, why: "vague", words: words, at: i}
+		}
+	}
+	return verdict{}
 }
 
 // dodges says whether an answer begins as those do that are about something else, and holds nothing firm.
@@ -148,6 +161,9 @@ func (c *Case) look(x exchange, k int, inquired []*openGap) {
 			continue
 		}
 		c.note(c.gap(x, k, aspect, v))
+	}
+	if v := c.l.anybody(x.question, x.answer); v.category != "" {
+		c.note(c.gap(x, k, Who, v))
 	}
 	c.unclear(x, k)
 	c.readTwoWays(x, k)
