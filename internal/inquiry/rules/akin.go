@@ -54,8 +54,16 @@ func covered(stems, by []string) int {
 const (
 	ownStem    = 2
 	commonStem = 1
-	akinEnough = 2 * ownStem
+	akinEnough = ownStem + commonStem
 )
+
+// enoughFor is how much must speak for it: what has a measure is told of many things at once.
+func enoughFor(kind string) int {
+	if kind == Number {
+		return 2 * ownStem
+	}
+	return akinEnough
+}
 
 // akin says whether two statements are of the same thing though their clauses by themselves share little: one of them answers a question, and the
 // other one speaks of what was asked. What tells two things apart excludes as ever.
@@ -63,14 +71,14 @@ func (c *Case) akin(a, b *statement) bool {
 	if !c.answersFor(a, b) && !c.answersFor(b, a) || a.kind == Number && (a.quantity.open() || b.quantity.open()) {
 		return false
 	}
-	if c.weight(a, b) < akinEnough || c.namesOther(a, b) || c.modified(a, b) || !c.reports(a) && !c.reports(b) && c.namesApart(a, b) {
+	if c.weight(a, b) < enoughFor(a.kind) || c.namesOther(a, b) || c.modified(a, b) || !c.reports(a) && !c.reports(b) && c.namesApart(a, b) {
 		return false
 	}
 	if c.l.apart(c.ownMarks(a), c.ownMarks(b), a.kind != Number) {
 		return false
 	}
 	if a.kind == Date {
-		return true
+		return !c.l.has("not ordinary", c.part(a.clause, a.words)) && !c.l.has("not ordinary", c.part(b.clause, b.words))
 	}
 	left, right := a.when.or(a.question.when), b.when.or(b.question.when)
 	return !left.apart(right) && (a.kind != Number || !left.unbound(right) || c.oneYear(a, b) || !c.tensesDiffer(a, b))
@@ -99,17 +107,36 @@ func (c *Case) namesOther(a, b *statement) bool {
 
 // answersFor says whether a statement gives what its question asks for, and another one speaks of at least half of that.
 func (c *Case) answersFor(a, b *statement) bool {
-	if !a.question.asks(aspectOf(a.kind)) || len(a.question.stems) == 0 {
+	wanted := c.things(a.question)
+	if !a.question.asks(aspectOf(a.kind)) || len(wanted) == 0 {
 		return false
 	}
-	if b.question.asks(aspectOf(b.kind)) && 2*covered(b.question.stems, a.context()) < len(b.question.stems) {
+	other := c.things(b.question)
+	if b.question.asks(aspectOf(b.kind)) && 2*covered(other, a.context()) < len(other) {
+		return false
+	}
+	if c.ofAnother(a, b) {
 		return false
 	}
 	said := b.sentence.stems
 	if len(said) <= fewest || slices.ContainsFunc(b.sentence.clauses, c.refersBack) {
 		said = b.context()
 	}
-	return 2*covered(a.question.stems, said) >= len(a.question.stems) && covered(a.question.stems, said) > 0
+	n := covered(wanted, said)
+	return n > 0 && 2*n >= len(wanted)
+}
+
+// ofAnother says whether a statement is of an “it” that stands for what its own question is about, and another statement is not.
+func (c *Case) ofAnother(a, b *statement) bool {
+	other := c.things(b.question)
+	return c.l.startsWithPronoun(b.clause) && !c.l.is("article", at(b.clause, 1).norm) && len(other) > 0 && covered(other, union(a.context(), c.claim.stems)) == 0
+}
+
+// things are the stems of a question without the unit that it asks for.
+func (c *Case) things(q *question) []string {
+	return slices.DeleteFunc(slices.Clone(q.stems), func(stem string) bool {
+		return slices.ContainsFunc(q.list, func(t token) bool { return t.word && c.l.isUnit(t.norm) && c.l.stemOf(t) == stem })
+	})
 }
 
 // weight is how much speaks for two statements being of one thing.
@@ -169,12 +196,16 @@ func (c *Case) refutes(a, b *statement) bool {
 	if b.negative {
 		a, b = b, a
 	}
-	if !a.negative || b.negative || b.polar || !a.polar && !a.universal || c.weight(a, b) < akinEnough {
+	if !a.negative || b.negative || b.polar || !a.polar && !a.universal {
+		return false
+	}
+	n := covered(a.key, b.key)
+	whole := n == len(a.key) && n >= fewest
+	if !whole && c.weight(a, b) < akinEnough {
 		return false
 	}
 	if c.namesOther(a, b) || c.l.apart(c.l.told(a.clause), c.l.told(b.clause), true) || a.when.or(a.question.when).apart(b.when.or(b.question.when)) {
 		return false
 	}
-	n := covered(a.key, b.key)
 	return n > 0 && float64(n) >= mostDenied*float64(len(a.key)) && (a.universal || n >= fewest)
 }

@@ -128,11 +128,11 @@ func (c *Case) clash(a, b *statement, n int) bool {
 	switch a.kind {
 	case Number:
 		one, _ := c.oneSubject(a, b)
-		return one
+		return one && !c.ofAnother(a, b) && !c.ofAnother(b, a)
 	case Date:
-		return c.once(a, b)
+		return c.once(a, b) || c.akin(a, b)
 	case Name:
-		return c.sole(a, b)
+		return c.sole(a, b) || c.akin(a, b)
 	}
 	return c.denies(a, b, n) || c.refutes(a, b)
 }

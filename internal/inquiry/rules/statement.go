@@ -73,7 +73,10 @@ func (c *Case) statement(kind string, s *sentence, words []token, x *exchange, a
 	if len(st.key) < fewest || c.l.startsWithPronoun(clause) {
 		st.key = union(st.key, s.stems)
 	}
-	if c.refersBack(clause) {
+	switch {
+	case c.refersBack(clause) && len(x.question.stems) > 0 && covered(x.question.stems, c.claim.stems) == 0:
+		st.key = union(st.key, x.question.stems) // “it” is what the question is about
+	case c.refersBack(clause):
 		st.key = union(st.key, c.claim.topic)
 	}
 	if x.question.asks(aspect) {
