@@ -100,7 +100,7 @@ func (s score) String() string {
 
 func TestInterviewsGiveTheGapsAndClashesOfTheirLabels(t *testing.T) {
 	for _, file := range []string{"en.txt", "de.txt", "en2.txt", "de2.txt", "en3.txt", "de3.txt", "fresh_en.txt", "fresh_de.txt", "fresh2_en.txt", "fresh2_de.txt",
-		"fresh3_en.txt", "fresh3_de.txt"} {
+		"fresh3_en.txt", "fresh3_de.txt", "elliptic_en.txt", "elliptic_de.txt"} {
 		gapsOf, clashesOf := score{}, score{}
 		for _, i := range interviews(t, file) {
 			gaps, clashes, suspicions := i.found()

@@ -16,13 +16,22 @@ const mostKept = 24
 
 func (x index) add(s *statement) {
 	for _, stem := range s.key {
-		k := s.kind + " " + stem
-		list := append(x[k], s)
-		if len(list) > mostKept {
-			list = list[1:]
-		}
-		x[k] = list
+		x.put(s.kind+" "+stem, s)
 	}
+	for _, stem := range s.reach() {
+		x.put(s.kind+" ~"+root(stem), s)
+	}
+}
+
+func (x index) put(k string, s *statement) {
+	list := x[k]
+	if len(list) > 0 && list[len(list)-1] == s {
+		return
+	}
+	if list = append(list, s); len(list) > mostKept {
+		list = list[1:]
+	}
+	x[k] = list
 }
 
 // suspicion is a clash that is not settled, with its gap.
@@ -68,9 +77,18 @@ func (c *Case) against(s *statement, all []statement) {
 			c.work++
 		}
 	}
+	for _, stem := range s.reach() {
+		for _, o := range c.index[s.kind+" ~"+root(stem)] {
+			if _, ok := count[o]; !ok {
+				count[o] = 0
+				order = append(order, o)
+			}
+			c.work++
+		}
+	}
 	slices.SortStableFunc(order, func(a, b *statement) int { return a.pair - b.pair }) // the answer that said it first counts
 	for _, o := range order {
-		if !enoughShared(o, s, count[o]) || o.pair == s.pair || !c.clash(o, s, count[o]) {
+		if o.pair == s.pair || !c.clash(o, s, count[o]) {
 			continue
 		}
 		if s.kind == Number && c.isPartOf(o, s, all) {
@@ -87,22 +105,36 @@ func enoughShared(a, b *statement, n int) bool {
 
 // clash says whether two statements cannot both be true.
 func (c *Case) clash(a, b *statement, n int) bool {
-	if !c.bound(a, b, n) {
-		return false
-	}
 	switch a.kind {
 	case Number:
 		if !sameMeasure(a.quantity, b.quantity) || agree(a.quantity, b.quantity) {
 			return false
 		}
-		one, _ := c.oneSubject(a, b)
-		return one
 	case Date:
-		return a.date.date.excludes(b.date.date) && c.once(a, b)
+		if !a.date.date.excludes(b.date.date) {
+			return false
+		}
 	case Name:
-		return !sameName(a.name, b.name) && c.sole(a, b)
+		if sameName(a.name, b.name) {
+			return false
+		}
 	}
-	return c.denies(a, b, n)
+	if a.kind == Negation && c.onlyNames(a, b) {
+		return false
+	}
+	if !enoughShared(a, b, n) || !c.bound(a, b, n) {
+		return a.kind != Negation && c.akin(a, b) || a.kind == Negation && c.refutes(a, b)
+	}
+	switch a.kind {
+	case Number:
+		one, _ := c.oneSubject(a, b)
+		return one && !c.ofAnother(a, b) && !c.ofAnother(b, a)
+	case Date:
+		return c.once(a, b) || c.akin(a, b)
+	case Name:
+		return c.sole(a, b) || c.akin(a, b)
+	}
+	return c.denies(a, b, n) || c.refutes(a, b)
 }
 
 // bound says whether two statements are about the same, as far as words tell.
@@ -340,6 +372,9 @@ func (c *Case) firm(a, b *statement) bool {
 		return false
 	}
 	if a.kind != Number {
+		return true
+	}
+	if c.akin(a, b) && !a.when.or(a.question.when).unbound(b.when.or(b.question.when)) {
 		return true
 	}
 	if a.when.unbound(b.when) && !c.oneYear(a, b) {

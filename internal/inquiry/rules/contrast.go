@@ -45,8 +45,8 @@ func (l *language) takeContrast(of, list string) {
 // told lists what the words of a text say within contrasts.
 func (l *language) told(list []token) []mark {
 	var found []mark
-	for _, t := range list {
-		if !t.word {
+	for i, t := range list {
+		if !t.word || l.is("title", t.norm) && at(list, i+1).upper && l.mayName(at(list, i+1)) {
 			continue
 		}
 		for _, m := range l.marks[t.norm] {
@@ -104,4 +104,9 @@ func (c contrast) groups(marks []mark, n int) []int {
 		list = append(list, c.absent)
 	}
 	return list
+}
+
+// marksOf leaves the marks of one contrast.
+func (l *language) marksOf(name string, marks []mark) []mark {
+	return slices.DeleteFunc(slices.Clone(marks), func(m mark) bool { return l.contrasts[m.contrast].name != name })
 }

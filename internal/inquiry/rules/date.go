@@ -250,6 +250,9 @@ func (l *language) dateRole(list []token, from int) (role string, about bool) {
 func (l *language) anchors(list []token) anchors {
 	var a anchors
 	for _, d := range l.dates(list) {
+		if l.is("of date", at(list, d.from-1).norm) && l.is("paper", at(list, d.from-2).norm) {
+			continue // a letter's date is not that of what it says
+		}
 		if d.date.year > 0 && !slices.Contains(a.years, d.date.year) {
 			a.years = append(a.years, d.date.year)
 		}

@@ -28,6 +28,9 @@ func (l *language) judge(q question, aspect string, a answer) verdict {
 			continue
 		}
 		v := verdict{given: true, at: i}
+		if l.dodges(q, a, aspect) || aspect == When && !l.datesIn(s) && slices.ContainsFunc(a.sentences, func(o sentence) bool { return l.vague(When, o) != nil }) {
+			continue
+		}
 		if words := l.uncertain(q, aspect, s); words != nil {
 			v.category, v.why, v.words = Vagueness, "hedge", words
 		}
@@ -43,6 +46,38 @@ func (l *language) judge(q question, aspect string, a answer) verdict {
 	}
 	return l.withheld(aspect, a)
 }
+
+// anybody says whether an answer to “was anybody …?” leaves open who it was.
+func (l *language) anybody(q question, a answer) verdict {
+	if !q.polar || a.notFound || !l.has("anybody", q.list) {
+		return verdict{}
+	}
+	for i, s := range a.sentences {
+		if words := l.vague(Who, s); words != nil && len(s.names) == 0 && s.asserts() {
+			return verdict{category: Vagueness, why: "vague", words: words, at: i}
+		}
+	}
+	return verdict{}
+}
+
+// dodges says whether an answer begins as those do that are about something else, and holds nothing firm.
+func (l *language) dodges(q question, a answer, aspect string) bool {
+	if l.classes["dodge"].at(a.sentences[0].list, 0) == 0 {
+		return false
+	}
+	for _, s := range a.sentences {
+		yes, no := l.yesOrNo(&s)
+		if yes+no > 0 || l.datesIn(s) || len(s.names) > 0 && aspect != Why || aspect == HowMuch && len(l.quantities(s.list)) > 0 || l.has("cause firm", s.list) {
+			return false
+		}
+		if !l.has("vague thing", s.list) && !l.has("everybody", s.list) && covered(q.stems, s.stems) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *language) datesIn(s sentence) bool { return len(l.dates(s.list)) > 0 }
 
 // withheld says how an answer fails to give what was asked.
 func (l *language) withheld(aspect string, a answer) verdict {
@@ -127,7 +162,11 @@ func (c *Case) look(x exchange, k int, inquired []*openGap) {
 		}
 		c.note(c.gap(x, k, aspect, v))
 	}
+	if v := c.l.anybody(x.question, x.answer); v.category != "" {
+		c.note(c.gap(x, k, Who, v))
+	}
 	c.unclear(x, k)
+	c.readTwoWays(x, k)
 }
 
 // knownExactly says whether a number that is only about right was given exactly before.
@@ -219,7 +258,7 @@ func (c *Case) fillsUnasked(g *openGap, x exchange) bool {
 		return false
 	}
 	for _, s := range x.answer.sentences {
-		n := shared(s.stems, g.question.stems)
+		n := covered(g.question.stems, union(s.stems, x.question.stems))
 		if s.asserts() && !s.hedged && n >= 2 && 2*n >= len(g.question.stems) && c.l.plainly(s, g.Aspect) && c.l.gives(g.question, g.Aspect, s) {
 			return true
 		}

@@ -136,7 +136,13 @@ func (l *language) givesPerson(q question, s sentence) bool {
 			return true
 		}
 	}
-	return !l.has("passive", s.list) && l.fresh(q, s, "vague person") > 0
+	first := at(s.list, 0)
+	if l.is("article", first.norm) && !l.is("pronoun start", first.norm) || l.code == "de" && l.is("article", first.norm) && at(s.list, 1).upper {
+		if at(s.list, 1).word && !slices.Contains(q.stems, l.stemOf(s.list[1])) && !l.isFunction(s.list[1].norm) {
+			return true // “the verger was showing it”
+		}
+	}
+	return !l.has("passive", s.list) && l.fresh(q, s, "vague person") > 0 && l.classes["pronoun start"].at(s.list, 0) == 0
 }
 
 // isAgent says whether a word has the ending of those who do something.
@@ -216,7 +222,7 @@ func (l *language) givesManner(q question, s sentence) bool {
 
 func (l *language) givesThing(q question, s sentence) bool {
 	if q.polar {
-		return l.classes["yes"].at(s.list, 0) > 0 || l.classes["no"].at(s.list, 0) > 0 || shared(q.stems, s.stems) > 0 || len(s.stems) >= fewest
+		return l.classes["yes"].at(s.list, 0) > 0 || l.classes["no"].at(s.list, 0) > 0 || covered(q.stems, s.stems) > 0 || len(s.stems) >= fewest || len(l.quantities(s.list)) > 0 || l.has("echo", s.list)
 	}
 	bare := l.fresh(q, s, "vague thing")
 	if l.vague(What, s) != nil && bare < 3 {

@@ -24,6 +24,7 @@ type language struct {
 	numbers   map[string]float64
 	units     map[string]unit
 	irregular map[string]string // stems of forms that no ending tells
+	particles []string          // that a verb may begin with, or have at the end of its clause
 	endings   []string          // the longest first; none: those of search
 	contrasts []contrast
 	marks     map[string][]mark // by word
@@ -111,7 +112,7 @@ func first(name string) int {
 	switch name {
 	case "endings":
 		return 0
-	case "irregular":
+	case "irregular", "particle":
 		return 1
 	}
 	return 2
@@ -168,6 +169,9 @@ func (l *language) take(name, list string) {
 				l.antonyms[l.stem(fold(w))] = pole{n, true}
 			}
 		})
+	case "particle":
+		items(func(item string) { l.particles = append(l.particles, fold(item)) })
+		l.classes[name] = parsePhrases(list)
 	default:
 		l.classes[name] = parsePhrases(list)
 	}
@@ -188,6 +192,11 @@ const shortestStem = 4
 func (l *language) stem(word string) string {
 	if s, ok := l.irregular[word]; ok {
 		return s
+	}
+	for _, p := range l.particles {
+		if rest, ok := strings.CutPrefix(word, p); ok && l.irregular[rest] != "" {
+			return p + l.irregular[rest]
+		}
 	}
 	return l.cut(word)
 }
@@ -242,6 +251,26 @@ func (l *language) content(list []token) []string {
 		}
 		if s := l.stemOf(t); !slices.Contains(stems, s) {
 			stems = append(stems, s)
+		}
+	}
+	return union(stems, l.separated(list))
+}
+
+// longestFrame is how many words stand at most between a verb and its particle.
+const longestFrame = 8
+
+// separated gives the stems of verbs whose particle stands at the end of a clause: “lief … aus” is “auslief”.
+func (l *language) separated(list []token) []string {
+	var stems []string
+	for i, t := range list {
+		if i == 0 || i+1 < len(list) && list[i+1].word || !l.is("particle", t.norm) {
+			continue
+		}
+		for back := 1; back <= longestFrame && i-back >= 0 && list[i-back].word; back++ {
+			if v := list[i-back]; !v.upper && !v.isFigure() && (l.irregular[v.norm] != "" || !l.isFunction(v.norm)) {
+				stems = append(stems, l.stem(t.norm+v.norm))
+				break
+			}
 		}
 	}
 	return stems

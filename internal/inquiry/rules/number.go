@@ -340,6 +340,9 @@ func agree(a, b quantity) bool {
 	return off <= limit || off <= rounded && (isRounding(a, b) || isRounding(b, a))
 }
 
+// open says whether a quantity has only one bound.
+func (q quantity) open() bool { return math.IsInf(q.low, 0) || math.IsInf(q.high, 0) }
+
 // isRounding says whether a number is another one with fewer figures.
 func isRounding(round, exact quantity) bool {
 	if round.digits >= exact.digits || round.low < 10 {

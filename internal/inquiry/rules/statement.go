@@ -6,23 +6,25 @@ import (
 
 // statement is what an answer says of something: a quantity, a date, a name, or a clause by itself.
 type statement struct {
-	kind     string
-	pair     int
-	sentence *sentence
-	question *question
-	clause   []token
-	words    []token
-	key      []string // stems of what it is about
-	names    []string
-	marks    []mark
-	when     anchors
-	idents   []string
-	hedged   bool
-	quantity quantity
-	date     dateAt
-	name     string
-	negative bool
-	polar    bool // made of a question and its yes or no
+	kind      string
+	pair      int
+	sentence  *sentence
+	question  *question
+	clause    []token
+	words     []token
+	key       []string // stems of what it is about
+	names     []string
+	marks     []mark
+	when      anchors
+	idents    []string
+	hedged    bool
+	quantity  quantity
+	date      dateAt
+	name      string
+	negative  bool
+	polar     bool // made of a question and its yes or no
+	universal bool // it denies something of everybody: “nobody was ill”
+	wide      []string
 }
 
 // mostStatements is how many statements of a kind are taken of an answer.
@@ -71,7 +73,10 @@ func (c *Case) statement(kind string, s *sentence, words []token, x *exchange, a
 	if len(st.key) < fewest || c.l.startsWithPronoun(clause) {
 		st.key = union(st.key, s.stems)
 	}
-	if c.refersBack(clause) {
+	switch {
+	case c.refersBack(clause) && len(x.question.stems) > 0 && covered(x.question.stems, c.claim.stems) == 0:
+		st.key = union(st.key, x.question.stems) // “it” is what the question is about
+	case c.refersBack(clause):
 		st.key = union(st.key, c.claim.topic)
 	}
 	if x.question.asks(aspect) {
@@ -80,6 +85,7 @@ func (c *Case) statement(kind string, s *sentence, words []token, x *exchange, a
 		st.marks = union(st.marks, x.question.marks)
 		st.when = st.when.or(x.question.when)
 	}
+	st.marks = union(st.marks, c.l.marksOf("plan", x.question.marks)) // what was planned is told of a plan
 	st.idents = c.l.identifiers(s.list)
 	return st
 }
@@ -235,11 +241,12 @@ func (l *language) nameTokens(list []token, name string) []token {
 func (c *Case) stated(_ *exchange, s *sentence, add func(statement)) {
 	for _, clause := range s.clauses {
 		key := c.l.content(clause)
-		if len(key) < fewest || len(key) > 14 || c.l.has("no negation", clause) {
+		universal := len(key) > 0 && len(key) <= fewest && c.l.has("nobody", clause)
+		if len(key) < fewest && !universal || len(key) > 14 || c.l.has("no negation", clause) {
 			continue
 		}
 		add(statement{kind: Negation, sentence: s, clause: clause, words: clause, key: key, names: s.names, marks: s.marks, when: s.when, hedged: s.hedged,
-			idents: c.l.identifiers(clause), negative: c.l.negations(clause)%2 == 1})
+			idents: c.l.identifiers(clause), negative: c.l.negations(clause)%2 == 1, universal: universal})
 	}
 }
 
@@ -249,13 +256,25 @@ func (c *Case) affirmed(x *exchange, add func(statement)) {
 		return
 	}
 	s := &x.answer.sentences[0]
-	yes, no := c.l.classes["yes"].at(s.list, 0), c.l.classes["no"].at(s.list, 0)
+	yes, no := c.l.yesOrNo(s)
 	if yes == 0 && no == 0 || s.hedged || s.reported || c.l.has("no negation", s.list) {
 		return
 	}
 	n := max(yes, no)
 	add(statement{kind: Negation, sentence: s, clause: x.question.list, words: s.list[:n], key: x.question.stems, names: x.question.names, marks: x.question.marks,
 		when: x.question.when.or(s.when), idents: c.l.identifiers(x.question.list), negative: no > yes, polar: true})
+}
+
+// longestEllipsis is how many words “we were not” and its like have at most.
+const longestEllipsis = 4
+
+// yesOrNo gives how many tokens say yes or no at the beginning of an answer: “Yes”, “No”, “We were not”.
+func (l *language) yesOrNo(s *sentence) (yes, no int) {
+	yes, no = l.classes["yes"].at(s.list, 0), l.classes["no"].at(s.list, 0)
+	if yes == 0 && no == 0 && len(s.clauses) == 1 && len(s.list) > 1 && len(s.list) <= longestEllipsis && len(s.stems) == 0 && l.negations(s.list)%2 == 1 {
+		no = len(s.list)
+	}
+	return yes, no
 }
 
 // negations counts the words of a text that deny.

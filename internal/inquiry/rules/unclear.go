@@ -28,6 +28,23 @@ func (c *Case) unclear(x exchange, k int) {
 	}
 }
 
+// readTwoWays opens a gap for a date whose day and month can be taken for each other.
+func (c *Case) readTwoWays(x exchange, k int) {
+	for i := range x.answer.sentences {
+		s := &x.answer.sentences[i]
+		for _, d := range c.l.dates(s.list) {
+			words := span(s.text, s.list[d.from:d.to])
+			if d.date.month > 0 || d.date.year == 0 || !strings.Contains(words, "/") {
+				continue
+			}
+			said := span(s.text, s.list)
+			c.note(openGap{Gap: Gap{Category: Ambiguity, Severity: Medium, Aspect: When, Pair: k, Words: words, Description: fmt.Sprintf(c.l.say["gap two ways"], words,
+				shorten(said, mostNamed))}, question: x.question, about: []int{k}, said: [2]string{said}})
+			return
+		}
+	}
+}
+
 // candidates are what a word may stand for: persons of the same sentence before it, else of the last one that names any; things of the last
 // sentence alone.
 func (l *language) candidates(list []token, i int, persons, things []string) (fit []string, aspect string) {
@@ -39,7 +56,7 @@ func (l *language) candidates(list []token, i int, persons, things []string) (fi
 			return fit, Who
 		}
 	}
-	if i == 0 && l.isSingular(list) && len(things) == 2 {
+	if i == 0 && l.isSingular(list) && len(things) == 2 && (len(persons) == 0 || l.pronoun(list, i) == "") {
 		return things, What
 	}
 	return nil, ""
@@ -77,7 +94,7 @@ const longestThing = 3
 
 func (l *language) thingBefore(list []token, end int) []token {
 	for i := end - 1; i >= 0 && i >= end-longestThing-1 && list[i].word; i-- {
-		if l.is("one thing", list[i].norm) {
+		if l.is("one thing", list[i].norm) && (l.code != "de" || list[end-1].upper) {
 			return l.singular(list[i+1 : end])
 		}
 	}
@@ -118,6 +135,8 @@ func (l *language) isPerson(list []token) bool {
 // pronoun gives the gender of a word that stands for one person: "male", "female" or "".
 func (l *language) pronoun(list []token, i int) string {
 	switch {
+	case l.is("object form", list[i].norm) && !(i == 0):
+		return "" // an object most often stands for what its own clause names
 	case l.is("he", list[i].norm):
 		return "male"
 	case l.is("she", list[i].norm):
@@ -133,7 +152,7 @@ func (l *language) persons(list []token) []string {
 	for i := 0; i < len(list); {
 		n, _ := l.nameAt(list, i)
 		kind := "name"
-		if n == 0 && i > 0 && l.is("one thing", list[i-1].norm) && l.is("role", list[i].norm) {
+		if n == 0 && l.isRoleAt(list, i) {
 			n, kind = 1, "role"
 		}
 		if n == 0 {
@@ -141,8 +160,9 @@ func (l *language) persons(list []token) []string {
 			continue
 		}
 		said := words(list[i : i+n])
+		apposed := kind == "name" && was == "role" && at(list, i-1).word && l.is("one thing", list[i-1].norm) && !at(list, i-2).word
 		switch {
-		case i-last <= 2 && kind != was:
+		case i-last <= 2 && kind != was || apposed && len(found) > 0:
 			found[len(found)-1] += ", " + said
 		case !slices.ContainsFunc(found, func(o string) bool { return sameName(o, said) }):
 			found = append(found, said)
@@ -151,6 +171,33 @@ func (l *language) persons(list []token) []string {
 		i += n
 	}
 	return found
+}
+
+// isRoleAt says whether a word calls a person by what he or she does: a known office behind an article, or by its ending the subject of a sentence
+// and who stands beside it.
+func (l *language) isRoleAt(list []token, i int) bool {
+	article := i > 0 && l.is("one thing", list[i-1].norm)
+	switch {
+	case article && l.is("role", list[i].norm):
+		return true
+	case !l.isDoer(list[i]):
+		return false
+	case article:
+		return i <= 2 || l.is("beside", at(list, i-2).norm)
+	}
+	return i > 1 && list[i-1].word && !l.isFunction(list[i-1].norm) && l.is("one thing", list[i-2].norm) && l.is("beside", at(list, i-3).norm)
+}
+
+// isDoer says whether a word has the ending of one who does something.
+func (l *language) isDoer(t token) bool {
+	if !t.word || len(t.norm) < 5 || l.code == "de" && !t.upper {
+		return false
+	}
+	ends := []string{"er", "or", "ist", "man", "ian"}
+	if l.code == "de" {
+		ends = []string{"iker", "ikers", "ekt", "ekten", "arzt", "ent", "enten", "eur", "ist", "isten", "mann"}
+	}
+	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(t.norm, end) })
 }
 
 // fitting leaves the persons that may be of a gender.
