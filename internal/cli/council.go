@@ -337,13 +337,16 @@ func (c *command) councilRepair() *cobra.Command {
 		})}, "a JSON array")
 }
 
+// errTranscribing says that another process transcribes a session. It takes in what is added meanwhile.
+var errTranscribing = errors.New("this session is being transcribed")
+
 // transcribe has the recordings of a session written down.
 func (s *sitting) transcribe(ctx context.Context, again bool) error {
 	r, err := s.a.Service.Start(ctx, s.owner(), service.Request{Assistant: council.TranscriptionName, Options: council.Options{Session: s.ID, Again: again}})
 	var held *journal.ClaimedError
 	if errors.As(err, &held) { // it is under way, or was interrupted: then it goes on here
 		if r, err = s.a.Service.Resume(ctx, s.owner(), held.Run); errors.Is(err, journal.ErrLeased) {
-			return withCode(ExitFailed, fmt.Errorf("this session is being transcribed: ‘sibyl run watch %s’ shows how far it is", held.Run))
+			return withCode(ExitFailed, fmt.Errorf("%w: ‘sibyl run watch %s’ shows how far it is", errTranscribing, held.Run))
 		}
 	}
 	if err != nil {

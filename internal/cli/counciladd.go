@@ -199,5 +199,10 @@ func (s *sitting) transcribeAdded(ctx context.Context, all []session.Added) erro
 		s.note("not transcribed yet: %s", why)
 		return nil
 	}
-	return s.transcribe(ctx, false)
+	err := s.transcribe(ctx, false)
+	if errors.Is(err, errTranscribing) { // which takes it in
+		s.note("%v", err)
+		return nil
+	}
+	return err
 }
