@@ -62,10 +62,13 @@ func (l *language) anybody(q question, a answer) verdict {
 
 // dodges says whether an answer begins as those do that are about something else, and holds nothing firm.
 func (l *language) dodges(q question, a answer, aspect string) bool {
-	if l.classes["dodge"].at(a.sentences[0].list, 0) == 0 {
+	begins := l.classes["dodge"].at(a.sentences[0].list, 0)
+	if begins == 0 {
 		return false
 	}
+	general := l.has("dodge", a.sentences[0].list[begins:])
 	for _, s := range a.sentences {
+		general = general || l.has("everybody", s.list) || l.has("anybody", s.list) || l.vague(aspect, s) != nil || l.has("vague thing", s.list)
 		yes, no := l.yesOrNo(&s)
 		if yes+no > 0 || l.datesIn(s) || len(s.names) > 0 && aspect != Why || aspect == HowMuch && len(l.quantities(s.list)) > 0 || l.has("cause firm", s.list) {
 			return false
@@ -74,7 +77,7 @@ func (l *language) dodges(q question, a answer, aspect string) bool {
 			return false
 		}
 	}
-	return true
+	return general // “well, the valve was stuck” is an answer
 }
 
 func (l *language) datesIn(s sentence) bool { return len(l.dates(s.list)) > 0 }

@@ -209,7 +209,7 @@ func (l *language) givesCause(q question, s sentence) bool {
 	if l.has("cause", s.list) && bare >= 2 {
 		return true
 	}
-	return (bare >= 3 || bare > 0 && len(s.list) <= 3) && len(l.dates(s.list)) == 0 && !l.courseApart(q, s)
+	return (bare >= 3 || bare >= fewest && l.negations(s.list) == 0 || bare > 0 && len(s.list) <= 3) && len(l.dates(s.list)) == 0 && !l.courseApart(q, s)
 }
 
 func (l *language) givesManner(q question, s sentence) bool {
