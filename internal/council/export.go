@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,9 +64,9 @@ func (x *Export) Markdown() string {
 	for _, e := range x.Entries {
 		at := e.At.Local().Format(time.DateTime)
 		if e.Oracle == "" {
-			fmt.Fprintf(b, "\n## %d, %s\n\n%s\n", e.Sequence, at, body(e))
+			fmt.Fprintf(b, "\n## %d, %s\n\n%s\n", e.Sequence, at, x.body(e))
 		} else {
-			fmt.Fprintf(b, "\n## %s, %s\n\n%s\n", e.Oracle, at, body(e))
+			fmt.Fprintf(b, "\n## %s, %s\n\n%s\n", e.Oracle, at, x.body(e))
 		}
 	}
 	for _, e := range s.Audio {
@@ -79,12 +80,16 @@ func (x *Export) Markdown() string {
 	return b.String()
 }
 
-func body(e prompt.Entry) string {
+// body is what was said, or why there is nothing to show.
+func (x *Export) body(e prompt.Entry) string {
 	if e.Missing {
 		return "*its file is missing*"
 	}
 	if text := strings.TrimSpace(e.Text); text != "" {
 		return below(text)
+	}
+	if slices.ContainsFunc(x.Session.Audio, func(a session.AudioEntry) bool { return a.ID() == e.ID && a.Silent }) {
+		return "*silence*"
 	}
 	return "*nothing was heard*"
 }

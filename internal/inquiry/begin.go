@@ -33,7 +33,7 @@ type Options struct {
 	called string // what the folder of the witness is called where its path is not to be told
 }
 
-// The bounds of an inquiry (requirement 4, FR-010a), and how many questions are put where nobody says.
+// The bounds of an inquiry (requirement 4), and how many questions are put where nobody says.
 const (
 	LeastLimit = 5
 	MostLimit  = 20
