@@ -22,17 +22,24 @@ type kind struct {
 	options   bt.Options
 }
 
-func (a *App) kinds() ([]kind, error) {
-	leaves, options, err := taskchat.Leaves()
-	if err != nil {
-		return nil, err
+func (a *App) kinds() (all []kind, err error) {
+	for _, one := range []struct {
+		assistant string
+		trees     []string
+		leaves    func() (*bt.Leaves, bt.Options, error)
+	}{
+		{council.Name, []string{council.Name}, council.Leaves},
+		{inquiry.Name, []string{inquiry.Name}, inquiry.Leaves},
+		{oracle.Name, []string{oracle.Name, oracle.ShadowTree}, oracle.Leaves},
+		{taskchat.Name, []string{taskchat.Name}, taskchat.Leaves},
+	} {
+		leaves, options, err := one.leaves()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, kind{one.assistant, one.trees, leaves, options})
 	}
-	councils, sittings, err := council.Leaves()
-	if err != nil {
-		return nil, err
-	}
-	inquiries, examined, err := inquiry.Leaves()
-	return []kind{{council.Name, []string{council.Name}, councils, sittings}, {inquiry.Name, []string{inquiry.Name}, inquiries, examined}, {oracle.Name, []string{oracle.Name, oracle.ShadowTree}, a.Oracle.Leaves, a.Oracle.Options}, {taskchat.Name, []string{taskchat.Name}, leaves, options}}, err
+	return all, nil
 }
 
 // LoadTree loads a tree for the assistant that its file is named after; one of another name for the assistant that it fits best.

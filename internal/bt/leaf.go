@@ -193,6 +193,15 @@ func newLeaf(name, doc string, class leafClass, in, out reflect.Type) Leaf {
 	return l
 }
 
+// Declare is what an assistant brings for its trees: its leaves, and, as the ports of two structs, the keys that its trees are given and those
+// that are read from them afterwards.
+func Declare[Given, Wanted any](leaves ...Leaf) (*Leaves, Options, error) {
+	known, err := NewLeaves(leaves...)
+	given, givenErr := Ports[Given]()
+	wanted, wantedErr := Ports[Wanted]()
+	return known, Options{Given: given, Wanted: wanted}, errors.Join(err, givenErr, wantedErr)
+}
+
 // Leaves are the leaf types that trees may use, beside the nodes of the kernel. They are set once, then only read.
 type Leaves struct{ byName map[string]*Leaf }
 

@@ -98,15 +98,6 @@ func (p *performing) read() error {
 
 // Leaves are the Council's leaves; Options say what its trees are given and what is read from them.
 func Leaves() (*bt.Leaves, bt.Options, error) {
-	known, err := bt.NewLeaves(askOracle(), keepAnswer(), leaveForLater(), callOracles(), hearOracles(), several(), compareLeaf(), reviewLeaf(), chairLeaf(), nameLeaf(),
+	return bt.Declare[Given, wanted](askOracle(), keepAnswer(), leaveForLater(), callOracles(), hearOracles(), several(), compareLeaf(), reviewLeaf(), chairLeaf(), nameLeaf(),
 		nextRecording(), transcribeLeaf(), keepTranscript(), keepFailure(), settleLeaf())
-	if err != nil {
-		return nil, bt.Options{}, err
-	}
-	given, err := bt.Ports[Given]()
-	if err != nil {
-		return nil, bt.Options{}, err
-	}
-	want, err := bt.Ports[wanted]()
-	return known, bt.Options{Given: given, Wanted: want}, err
 }

@@ -60,14 +60,5 @@ func (p *performing) read() error {
 
 // Leaves are the Inquiry's leaves; Options say what its trees are given and what is read from them.
 func Leaves() (*bt.Leaves, bt.Options, error) {
-	known, err := bt.NewLeaves(openLeaf(), chooseStrategy(), askLeaf(), nothingLeft(), hearLeaf(), analyseLeaf(), updateLedger(), closeCase(), sumLeaf(), writeLeaf())
-	if err != nil {
-		return nil, bt.Options{}, err
-	}
-	given, err := bt.Ports[Given]()
-	if err != nil {
-		return nil, bt.Options{}, err
-	}
-	want, err := bt.Ports[wanted]()
-	return known, bt.Options{Given: given, Wanted: want}, err
+	return bt.Declare[Given, wanted](openLeaf(), chooseStrategy(), askLeaf(), nothingLeft(), hearLeaf(), analyseLeaf(), updateLedger(), closeCase(), sumLeaf(), writeLeaf())
 }

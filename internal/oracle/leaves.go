@@ -37,20 +37,11 @@ type wanted struct {
 
 // Leaves are the Oracle's leaves; Options say what its trees are given and what is read from them.
 func Leaves() (*bt.Leaves, bt.Options, error) {
-	known, err := bt.NewLeaves(classifyLeaf(), offerTools(), askModel(), noteReply(), hasSignal(), signalIs(), agent.HasText(), agent.HasToolCalls(),
+	return bt.Declare[Given, wanted](classifyLeaf(), offerTools(), askModel(), noteReply(), hasSignal(), signalIs(), agent.HasText(), agent.HasToolCalls(),
 		sufficient(), searchesEmpty(), firstTime(), accept(), agent.Hint(), widen(), offerCapability(), noteGap(), agent.RunTools(), agent.TakeAway(),
 		agent.Budget(), causeOfDoubt(), askClassifier(), decide(), sameReason(), agent.SameCall(), agent.Cycle(), agent.SameError(),
 		agent.NoNewSource(), agent.Strike(), agent.HistoryIsLong(), takeNotes(), offerEverything(), agent.IdenticalCalls(), timeIsUp(),
 		agent.NoteCut(), lacks(), announcesLeaf(), asksPerson(), hasAnswer(), saysNothingNew(), remind())
-	if err != nil {
-		return nil, bt.Options{}, err
-	}
-	given, err := bt.Ports[Given]()
-	if err != nil {
-		return nil, bt.Options{}, err
-	}
-	want, err := bt.Ports[wanted]()
-	return known, bt.Options{Given: given, Wanted: want}, err
 }
 
 func classifyLeaf() bt.Leaf {

@@ -33,17 +33,8 @@ type wanted struct {
 
 // Leaves are the task assistant's leaves; Options say what its trees are given and what is read from them.
 func Leaves() (*bt.Leaves, bt.Options, error) {
-	known, err := bt.NewLeaves(understandLeaf(), askModel(), takeAnswer(), nextAct(), intentIs(), confident(), askWhich(), lookUp(), resolveLeaf(), offerOthers(), hasTitle(), hasValue(),
+	return bt.Declare[Given, wanted](understandLeaf(), askModel(), takeAnswer(), nextAct(), intentIs(), confident(), askWhich(), lookUp(), resolveLeaf(), offerOthers(), hasTitle(), hasValue(),
 		confirmed(), askValueLeaf(), askConfirmation(), callTool(), listTasks(), say())
-	if err != nil {
-		return nil, bt.Options{}, err
-	}
-	given, err := bt.Ports[Given]()
-	if err != nil {
-		return nil, bt.Options{}, err
-	}
-	want, err := bt.Ports[wanted]()
-	return known, bt.Options{Given: given, Wanted: want}, err
 }
 
 // mostActs bounds what one message may ask for.
