@@ -33,7 +33,7 @@ func (c *command) councilAsk() *cobra.Command {
 	cmd := &cobra.Command{Use: "ask ORACLE...", Short: "Have oracles answer what was said", Args: cobra.MinimumNArgs(1),
 		Long: "Has one or several oracles answer, each with the whole session as its context: what was said, and, unless --no-history, what oracles have\n" +
 			"answered before. An oracle is named by its name, the beginning of it, or its id (‘sibyl council oracles’). Several are asked side by side over one and the same\n" +
-			"context; then it is shown where they agree, where they differ, and what all overlook. Answers are kept in the session's folder.",
+			"context; then a model says where they agree, where they differ, and what all overlook. Answers are kept in the session's folder.",
 		Example: "  sibyl council ask cético\n  sibyl council ask skeptic optimist --rounds 2\n  sibyl council ask cético visionário otimista --review --chair cético\n  sibyl council ask cético --dry-run",
 		RunE: c.onSitting(&f.session, func(ctx context.Context, s sitting, args []string) error {
 			o := council.Options{Session: s.ID, Oracles: args, Rounds: f.rounds, Review: f.review, Chair: f.chair, Model: f.model}

@@ -3,6 +3,10 @@ package cli
 import (
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -32,6 +36,25 @@ func (c *command) evalClassify() *cobra.Command {
 		}}
 	cmd.Flags().StringVar(&half, "half", string(eval.Test), "dev or test")
 	return c.withJSON(cmd, "one JSON object")
+}
+
+// setFile is where a labelled set lies: a file that a person names, or the usual one, which is part of the program.
+func setFile(named, usual string) (files fs.FS, name string) {
+	if named == "" {
+		return evaldata.Files, usual
+	}
+	return os.DirFS(filepath.Dir(named)), filepath.Base(named)
+}
+
+// scored prints a report. Bounds that do not hold are an error.
+func (c *command) scored(r interface{ WriteText(w io.Writer) error }, broken []string) error {
+	if err := c.printReport(r); err != nil {
+		return err
+	}
+	if len(broken) > 0 {
+		return withCode(ExitFailed, fmt.Errorf("the bounds do not hold: %s", strings.Join(broken, "; ")))
+	}
+	return nil
 }
 
 // printReport prints a report for people, or as one JSON object.

@@ -4,10 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -58,10 +54,7 @@ func openInquirySet(f evalInquiryFlags) (inquiry.Set, error) {
 	if f.limit < inquiry.LeastLimit || f.limit > inquiry.MostLimit {
 		return inquiry.Set{}, fmt.Errorf("--limit is %d; it must be %d to %d", f.limit, inquiry.LeastLimit, inquiry.MostLimit)
 	}
-	files, name := fs.FS(evaldata.Files), evaldata.InquiryCases
-	if f.set != "" {
-		files, name = os.DirFS(filepath.Dir(f.set)), filepath.Base(f.set)
-	}
+	files, name := setFile(f.set, evaldata.InquiryCases)
 	cases, err := inquiry.Load(files, name)
 	return inquiry.Set{Cases: cases, FrozenOnly: f.frozen, Parallel: evalParallel, Limit: f.limit}, err
 }
@@ -73,11 +66,5 @@ func (c *command) scoreInquiry(ctx context.Context, set inquiry.Set, detective i
 		return err
 	}
 	report.WithFailures = failures
-	if err := c.printReport(report); err != nil {
-		return err
-	}
-	if len(report.Broken) > 0 {
-		return withCode(ExitFailed, fmt.Errorf("the bounds do not hold: %s", strings.Join(report.Broken, "; ")))
-	}
-	return nil
+	return c.scored(report, report.Broken)
 }

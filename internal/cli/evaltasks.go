@@ -3,11 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -49,10 +44,7 @@ func (c *command) evalTasks() *cobra.Command {
 }
 
 func openTaskSet(f evalTasksFlags) (tasks.Set, error) {
-	files, name := fs.FS(evaldata.Files), evaldata.TaskDialogues
-	if f.set != "" {
-		files, name = os.DirFS(filepath.Dir(f.set)), filepath.Base(f.set)
-	}
+	files, name := setFile(f.set, evaldata.TaskDialogues)
 	dialogues, err := tasks.Load(files, name)
 	return tasks.Set{Dialogues: dialogues, FrozenOnly: f.frozen, Parallel: evalParallel}, err
 }
@@ -64,11 +56,5 @@ func (c *command) scoreTasks(ctx context.Context, set tasks.Set, world tasks.Wor
 		return err
 	}
 	report.WithFailures = failures
-	if err := c.printReport(report); err != nil {
-		return err
-	}
-	if len(report.Broken) > 0 {
-		return withCode(ExitFailed, fmt.Errorf("the bounds do not hold: %s", strings.Join(report.Broken, "; ")))
-	}
-	return nil
+	return c.scored(report, report.Broken)
 }

@@ -14,6 +14,9 @@ type treeKey struct{ assistant, file, text string }
 // Runs begin with the same few trees and texts, so that many of each are kept.
 const keptTrees, keptHashes = 32, 32
 
+// mostHashed is the size in bytes of the longest content whose hash is remembered: a prompt or a tree. What is longer is of one run alone.
+const mostHashed = 64 << 10
+
 // treeOf loads the tree that a run began with.
 func (e *Engine) treeOf(ctx context.Context, owner journal.Owner, recs []journal.Record) (*Assistant, *bt.Tree, error) {
 	start, err := startOf(recs)
@@ -63,6 +66,9 @@ func (e *Engine) tree(a *Assistant, file string, text []byte) (*bt.Tree, error) 
 }
 
 func (e *Engine) blobHash(content []byte) string {
+	if len(content) > mostHashed {
+		return journal.BlobHash(content)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if h := e.hashes[string(content)]; h != "" {
