@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"sibyl/internal/bt"
@@ -14,18 +13,19 @@ import (
 
 // ToolFact is what a tree knows of a tool.
 type ToolFact struct {
-	Name    string      `json:"name"`
-	Source  tool.Source `json:"source"`
-	Once    bool        `json:"once,omitempty"`
-	Foreign bool        `json:"foreign,omitempty"`
-	Search  bool        `json:"search,omitempty"`
+	Name   string      `json:"name"`
+	Source tool.Source `json:"source"`
+	Once   bool        `json:"once,omitempty"`
+	Search bool        `json:"search,omitempty"`
+	Labels Labels      `json:"labels,omitzero"` // of what it gives
+	Out    tool.Out    `json:"out,omitzero"`
 }
 
 // FactsOf lists the tools that a run may offer.
 func FactsOf(specs []tool.Spec) []ToolFact {
 	facts := make([]ToolFact, len(specs))
 	for i, s := range specs {
-		facts[i] = ToolFact{Name: s.Name, Source: s.Source, Once: s.Effect == tool.Once, Foreign: s.Foreign, Search: s.Search}
+		facts[i] = ToolFact{Name: s.Name, Source: s.Source, Once: s.Effect == tool.Once, Search: s.Search, Labels: LabelsOf(s), Out: s.Out}
 	}
 	return facts
 }
@@ -48,12 +48,15 @@ func KeptTools(ctx context.Context, v *run.View) (specs []tool.Spec, err error) 
 	return specs, err
 }
 
-// CallPayload asks for one call: which call of which turn, and the digest of its arguments.
+// CallPayload asks for one call: which call of which turn, the digest of its arguments, the labels of what the model had seen that proposed
+// it, and the rule that let it through.
 type CallPayload struct {
 	Turn   int64  `json:"turn"`
 	Call   int    `json:"call"`
 	Name   string `json:"name"`
 	Digest string `json:"digest"`
+	Labels Labels `json:"labels,omitzero"`
+	Rule   Rule   `json:"rule"`
 }
 
 // CallReceipt is what a tool gave. Exactly one of Result and Error is set.
@@ -62,6 +65,7 @@ type CallReceipt struct {
 	Arguments string       `json:"arguments"`
 	Result    *tool.Result `json:"result,omitempty"`
 	Error     *tool.Error  `json:"error,omitempty"`
+	Labels    Labels       `json:"labels,omitzero"` // of what it gave
 }
 
 // Faithful says that a result is whole in raw, its data as they are. An error's cause is not.
@@ -71,29 +75,28 @@ func (r CallReceipt) Faithful(raw json.RawMessage) bool {
 
 // callsOf is what RunTools reads.
 type callsOf struct {
-	Reply   Reply      `port:"reply"`
-	Offered []string   `port:"offered"`
-	Tools   []ToolFact `port:"tools"`
-	Ledger  Ledger     `port:"ledger,optional"`
-	Most    int        `port:"most" default:"16" doc:"calls of one turn at most"`
+	Reply    Reply      `port:"reply"`
+	Admitted []Verdict  `port:"admitted" doc:"what Admit decided on each call"`
+	Tools    []ToolFact `port:"tools"`
+	Ledger   Ledger     `port:"ledger,optional"`
 }
 
-// may says whether call k of the reply is performed; if not, why. A run that has read text from strangers writes nothing.
-func (i *callsOf) may(k int) (fact ToolFact, refused string) {
-	if k >= i.Most {
-		return fact, fmt.Sprintf("a turn may call %d tools at most", i.Most)
+// may says whether call k of the reply is performed, and by which rule; if not, why.
+func (i *callsOf) may(k int) (fact ToolFact, v Verdict) {
+	if k < len(i.Admitted) {
+		v = i.Admitted[k]
 	}
-	name := i.Reply.Calls[k].Name
-	for _, t := range i.Tools {
-		switch {
-		case t.Name != name || !slices.Contains(i.Offered, name):
-		case t.Once && i.Ledger.Tainted:
-			return t, "text from strangers was read in this run, so nothing is written; the person can ask for it anew"
-		default:
-			return t, ""
-		}
+	at := slices.IndexFunc(i.Tools, func(t ToolFact) bool { return t.Name == i.Reply.Calls[k].Name })
+	switch {
+	case at >= 0:
+		fact = i.Tools[at]
+	case v.Refused == "":
+		return fact, Verdict{Refused: "there is no such tool"}
 	}
-	return fact, "it is not offered for this question"
+	if v == (Verdict{}) {
+		v.Refused = "the tree has not admitted it"
+	}
+	return fact, v
 }
 
 // notDone stands in the transcript for a call that has no result yet, and stays where the turn is cut off before.
@@ -122,12 +125,12 @@ func RunTools() bt.Leaf {
 	plan := func(i callsOf) ([]bt.Request, error) {
 		var requests []bt.Request
 		for k, c := range i.Reply.Calls {
-			t, refused := i.may(k)
-			if refused != "" {
+			t, v := i.may(k)
+			if v.Refused != "" {
 				continue
 			}
 			requests = append(requests, bt.Request{Kind: EffectCall, Label: c.Name + " " + c.Brief, Once: t.Once,
-				Payload: CallPayload{Turn: i.Reply.Ref, Call: k, Name: c.Name, Digest: c.Digest}})
+				Payload: CallPayload{Turn: i.Reply.Ref, Call: k, Name: c.Name, Digest: c.Digest, Labels: i.Ledger.Labels, Rule: v.Rule}})
 		}
 		return requests, nil
 	}
@@ -142,7 +145,8 @@ func RunTools() bt.Leaf {
 		}
 		last.Tools = make([]ToolEntry, len(i.Reply.Calls))
 		for k, c := range i.Reply.Calls {
-			t, why := i.may(k)
+			t, v := i.may(k)
+			why := v.Refused
 			if last.Tools[k].Refused = why; why == "" {
 				last.Tools[k].Refused = notDone
 				o.Ledger.tried(t.Source) // in the order of the calls
@@ -157,10 +161,11 @@ func RunTools() bt.Leaf {
 	settle := func(i callsOf, n int, c bt.Completion, o *out) error {
 		last := entry(&i, o)
 		k := performed(last.Tools, n)
-		t, _ := i.may(k)
+		t, v := i.may(k)
 		before := len(o.Ledger.Opened)
 		last.Tools[k] = ToolEntry{Ref: c.Ref}
 		done, err := o.Ledger.enter(t, i.Reply.Calls[k], c)
+		done.Rule = v.Rule
 		o.Ledger.order(i.Reply.Calls)
 		o.Ledger.Fresh = o.Ledger.Fresh || len(o.Ledger.Opened) > before
 		o.Events = append(o.Events, done)
@@ -170,5 +175,5 @@ func RunTools() bt.Leaf {
 		entry(&i, o)
 		return nil
 	}
-	return bt.Each("RunTools", "Calls the tools that the reply asks for, as far as they are offered.", plan, settle, finish)
+	return bt.Each("RunTools", "Calls the tools that the reply asks for, as far as Admit has let them through.", plan, settle, finish)
 }

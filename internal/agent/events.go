@@ -22,6 +22,15 @@ type CallDone struct {
 	Bytes     int    `json:"bytes"`
 	TookMS    int64  `json:"took_ms"`
 	Error     string `json:"error,omitempty"`
+	Rule      Rule   `json:"rule,omitempty"` // that let it through
+}
+
+// CallHeld is a call that waits for the person's yes.
+type CallHeld struct {
+	Tool      string `json:"tool"`
+	Arguments string `json:"arguments"` // shortened
+	Why       string `json:"why"`
+	Labels    Labels `json:"labels,omitzero"` // of what the model had seen
 }
 
 // CallRefused is a call that was not performed.
@@ -56,12 +65,13 @@ type NotesTaken struct {
 
 // Events are all of them, for those who read them back.
 func Events() []bt.Typed {
-	return []bt.Typed{HintGiven{}, CallDone{}, CallRefused{}, BudgetSeen{}, LoopFound{}, ToolTakenAway{}, NotesTaken{}}
+	return []bt.Typed{HintGiven{}, CallDone{}, CallRefused{}, CallHeld{}, BudgetSeen{}, LoopFound{}, ToolTakenAway{}, NotesTaken{}}
 }
 
 func (HintGiven) EventType() string     { return "hint.given" }
 func (CallDone) EventType() string      { return "call.done" }
 func (CallRefused) EventType() string   { return "call.refused" }
+func (CallHeld) EventType() string      { return "call.held" }
 func (BudgetSeen) EventType() string    { return "budget.seen" }
 func (LoopFound) EventType() string     { return "loop.found" }
 func (ToolTakenAway) EventType() string { return "tool.taken_away" }
@@ -77,6 +87,10 @@ func (e CallDone) String() string {
 }
 
 func (e CallRefused) String() string { return fmt.Sprintf("refused: %s: %s", e.Tool, e.Why) }
+
+func (e CallHeld) String() string {
+	return fmt.Sprintf("asks you first: %s %s: %s (labels: %s)", e.Tool, e.Arguments, e.Why, e.Labels)
+}
 
 func (e BudgetSeen) String() string {
 	var used []string

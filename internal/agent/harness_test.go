@@ -20,6 +20,8 @@ type ports struct {
 	Offered    []string         `port:"offered"`
 	Tools      []agent.ToolFact `port:"tools"`
 	Ledger     agent.Ledger     `port:"ledger"`
+	Allowed    []agent.Waiting  `port:"allowed,optional"`
+	Admitted   []agent.Verdict  `port:"admitted,optional"`
 	Transcript []agent.Entry    `port:"transcript"`
 }
 
@@ -35,7 +37,7 @@ type bench struct {
 // set makes a bench whose turns go through this node.
 func set(t *testing.T, node string) *bench {
 	t.Helper()
-	reg, err := bt.NewLeaves(agent.RunTools(), agent.SameCall(), agent.SameError(), agent.Cycle(), agent.NoNewSource(), agent.IdenticalCalls())
+	reg, err := bt.NewLeaves(agent.Admit(), agent.RunTools(), agent.SameCall(), agent.SameError(), agent.Cycle(), agent.NoNewSource(), agent.IdenticalCalls())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,14 +51,17 @@ func set(t *testing.T, node string) *bench {
 		t.Fatal(err)
 	}
 	b := &bench{t: t, tree: tree}
-	b.Tools = []agent.ToolFact{{Name: "read", Source: tool.Code}, {Name: "search", Source: tool.Code, Search: true},
-		{Name: "fetch", Source: tool.Web, Foreign: true}, {Name: "write", Source: tool.Vault, Once: true}}
-	b.Offered = []string{"read", "search", "fetch", "write"}
+	b.Tools = agent.FactsOf([]tool.Spec{{Name: "read", Source: tool.Code, Effect: tool.Repeatable}, {Name: "search", Source: tool.Code, Search: true, Effect: tool.Repeatable},
+		{Name: "fetch", Source: tool.Web, Foreign: true, Effect: tool.Repeatable, Out: tool.Out{To: tool.ToAddress, Arg: "url"}}, {Name: "write", Source: tool.Vault, Effect: tool.Once},
+		{Name: "find", Source: tool.Web, Foreign: true, Search: true, Effect: tool.Repeatable, Out: tool.Out{To: tool.ToEngine, Arg: "query"}},
+		{Name: "theirs", Source: tool.Server, Foreign: true, Effect: tool.Repeatable, Out: tool.Out{To: tool.ToServer}}})
+	b.Offered = []string{"read", "search", "fetch", "write", "find", "theirs"}
 	return b
 }
 
 // runTools is the node that performs calls.
-const runTools = `<RunTools reply="{reply}" offered="{offered}" tools="{tools}" ledger="{ledger}" transcript="{transcript}"/>`
+const runTools = `<Sequence><Admit reply="{reply}" offered="{offered}" tools="{tools}" allowed="{allowed}" ledger="{ledger}" admitted="{admitted}"/>
+	<RunTools reply="{reply}" admitted="{admitted}" tools="{tools}" ledger="{ledger}" transcript="{transcript}"/></Sequence>`
 
 // call is a call of a turn, and what it gives.
 type call struct {
@@ -79,7 +84,7 @@ func (b *bench) propose(calls ...call) (*bt.State, []bt.Effect) {
 		r.Calls = append(r.Calls, model.ToolCall{ID: fmt.Sprint("call_", i), Name: c.tool, Arguments: c.args})
 	}
 	var err error
-	if _, b.Reply, err = agent.TakeTurn[struct{}](bt.Completion{Ref: b.refs, Value: r}); err != nil {
+	if _, b.Reply, err = agent.TakeTurn[struct{}](bt.Completion{Ref: b.refs, Value: r}, b.Tools); err != nil {
 		b.t.Fatal(err)
 	}
 	b.Ledger = b.Ledger.Clone()

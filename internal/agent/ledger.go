@@ -15,8 +15,11 @@ type Ledger struct {
 	Opened  []string `json:"opened,omitempty"` // places read, as they are cited
 	Fresh   bool     `json:"fresh,omitempty"`  // the last round of tools opened something not read before
 	Errors  int      `json:"errors,omitempty"`
-	Tainted bool     `json:"tainted,omitempty"` // text from strangers was read
+	Labels  Labels   `json:"labels,omitzero"`   // of all that the model has seen
 	Notices []Notice `json:"notices,omitempty"` // what the person is told beside the answer
+
+	Addresses []string `json:"addresses,omitempty"` // that the person wrote or a search engine returned, as Address names them
+	Held      []Held   `json:"held,omitempty"`      // calls that wait for the person's yes
 
 	Rounds   []Round  `json:"rounds,omitempty"` // the latest
 	Known    []string `json:"known,omitempty"`  // digests of what tools have brought
@@ -75,6 +78,7 @@ func (l *Ledger) Left(tools []ToolFact) []ToolFact {
 // Clone lets a leaf add to the ledger without touching what the blackboard holds.
 func (l Ledger) Clone() Ledger {
 	l.Sources, l.Rounds, l.Opened, l.Taken = slices.Clip(l.Sources), slices.Clip(l.Rounds), slices.Clip(l.Opened), slices.Clip(l.Taken)
+	l.Addresses, l.Held = slices.Clip(l.Addresses), slices.Clip(l.Held)
 	l.Notices, l.Known, l.Warned = slices.Clip(l.Notices), slices.Clip(l.Known), slices.Clip(l.Warned)
 	return l
 }
@@ -145,7 +149,7 @@ func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) (done CallDon
 	if err != nil {
 		return done, fmt.Errorf("receipt of %s: %w", t.Name, err)
 	}
-	l.Tainted = l.Tainted || t.Foreign // an error's text is a stranger's as well
+	l.Labels = l.Labels.Join(t.Labels) // an error's text has them as well
 	if r.Result == nil {
 		tried.Errors++
 		l.Errors++
@@ -168,6 +172,9 @@ func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) (done CallDon
 		tried.Hits += r.Result.Items
 	}
 	for _, ref := range r.Result.Refs {
+		if t.Out.To == tool.ToEngine {
+			l.know(Address(ref.URL))
+		}
 		if ref.Opened {
 			tried.Opened++
 			if cite := ref.String(); !slices.Contains(l.Opened, cite) {

@@ -145,7 +145,9 @@ type Caller struct {
 	Connect func(ctx context.Context) (*tool.Set, error) // gives them when they are wanted, if Tools is nil
 	Of      func(v *run.View, job run.Job) (name, args string, call tool.Call, err error)
 	Timeout time.Duration // of one call
-	DryRun  bool          // what writes says “recorded, not performed”
+	// Private gives the person's words and the texts that a query admitted by RuleQuery must not quote; nil: none is made.
+	Private func(ctx context.Context) (spoken string, texts []string, err error)
+	DryRun  bool // what writes says “recorded, not performed”
 }
 
 // Performer performs the calls.
@@ -174,7 +176,7 @@ func (c *Caller) prepare(ctx context.Context, job run.Job) (tool.Tool, tool.Call
 		return nil, tool.Call{}, CallReceipt{}, err
 	}
 	call.Args, call.Key, call.Owner = json.RawMessage(args), job.Key, string(c.View.Owner)
-	r := CallReceipt{Tool: name, Arguments: args}
+	r := CallReceipt{Tool: name, Arguments: args, Labels: Labels{Integrity: Own}}
 	tools := c.Tools
 	if tools == nil {
 		if tools, err = c.Connect(ctx); err != nil {
@@ -187,6 +189,9 @@ func (c *Caller) prepare(ctx context.Context, job run.Job) (tool.Tool, tool.Call
 		r.Error = tool.Errorf(tool.Unavailable, "", "%s is not there in this process", name)
 	case c.DryRun && t.Spec().Effect == tool.Once:
 		t = unwritten{t}
+	}
+	if ok {
+		r.Labels = LabelsOf(t.Spec())
 	}
 	return t, call, r, nil
 }
@@ -201,6 +206,9 @@ func (c *Caller) do(ctx context.Context, job run.Job) (any, error) {
 		r.Error = tool.Errorf(tool.InvalidArgs, "write one JSON object", "the arguments are not JSON")
 		return r, nil
 	}
+	if r.Error, err = c.quotes(ctx, job, t.Spec(), call); r.Error != nil || err != nil {
+		return r, err
+	}
 	limited, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	result, err := t.Call(limited, call)
@@ -208,6 +216,26 @@ func (c *Caller) do(ctx context.Context, job run.Job) (any, error) {
 		return nil, ctx.Err()
 	}
 	return c.receiptOf(r, result, err, limited.Err()), nil
+}
+
+// quotes refuses a query that the tree has admitted unless it quotes something private.
+func (c *Caller) quotes(ctx context.Context, job run.Job, s tool.Spec, call tool.Call) (*tool.Error, error) {
+	if c.Private == nil || s.Out.To != tool.ToEngine {
+		return nil, nil
+	}
+	p, err := run.AskedOf[CallPayload](job)
+	if err != nil || p.Rule != RuleQuery {
+		return nil, err
+	}
+	query, _ := sent(s.Out, string(call.Args))
+	spoken, texts, err := c.Private(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if quoted := Quotes(query, spoken, append(texts, PrivateTexts(c.View)...)); quoted != "" {
+		return errQuotes(quoted), nil
+	}
+	return nil, nil
 }
 
 // unwritten stands for a tool that writes, in a run that only shows what it would do.

@@ -14,6 +14,7 @@ import (
 
 	"sibyl/internal/bt"
 	"sibyl/internal/model"
+	"sibyl/internal/tool"
 )
 
 // The kinds of effect.
@@ -31,6 +32,7 @@ type TurnPayload struct {
 	Last      bool     `json:"last,omitempty"`
 	Withdrawn bool     `json:"withdrawn,omitempty"` // tools are withdrawn
 	LastHint  string   `json:"last_hint,omitempty"` // what the conversation ends with
+	Labels    Labels   `json:"labels,omitzero"`     // of all that the model is shown
 	Fit       int      `json:"fit,omitempty"`       // tokens that the whole request may have; 0: as the window allows
 
 	// The transcript is that of the turn in record After, if it is not 0, and Add.
@@ -102,6 +104,8 @@ type CallFact struct {
 	Digest string `json:"digest"`
 	Key    string `json:"key"`
 	Brief  string `json:"brief"`
+	Where  string `json:"where,omitempty"`  // the address that it asks for, as Address names it; "": none
+	Length int    `json:"length,omitempty"` // characters of its query to a search engine
 }
 
 // AskTurn is the request for a turn.
@@ -109,8 +113,8 @@ func AskTurn(p TurnPayload) bt.Request {
 	return bt.Request{Kind: EffectTurn, Label: fmt.Sprintf("turn %d of %d", p.Turn, p.MaxTurns), Payload: p}
 }
 
-// TakeTurn reads the receipt of a turn, and gives what a tree knows of it; the fault of a turn that failed.
-func TakeTurn[R any](c bt.Completion) (r TurnReceipt[R], reply Reply, err error) {
+// TakeTurn reads the receipt of a turn, and gives what a tree knows of it, and of the calls of these tools; the fault of a turn that failed.
+func TakeTurn[R any](c bt.Completion, tools []ToolFact) (r TurnReceipt[R], reply Reply, err error) {
 	if c.Err != nil {
 		return r, reply, c.Err
 	}
@@ -120,10 +124,25 @@ func TakeTurn[R any](c bt.Completion) (r TurnReceipt[R], reply Reply, err error)
 	reply = Reply{Ref: c.Ref, HasText: hasWords(r.Text), Asks: asks(r.Text), Tokens: r.tokens(), Sent: r.Sent(), Cut: r.Cut, Counted: r.Usage.InputTokens,
 		History: r.History, Prompt: r.PromptSize, Model: r.Model, Instead: r.instead()}
 	for _, call := range r.Calls {
-		reply.Calls = append(reply.Calls, CallFact{Name: call.Name, Digest: Digest(call.Arguments), Key: callKey(call.Name, call.Arguments),
-			Brief: Brief(call.Arguments, 80)})
+		reply.Calls = append(reply.Calls, factOf(call, tools))
 	}
 	return r, reply, nil
+}
+
+func factOf(call model.ToolCall, tools []ToolFact) CallFact {
+	f := CallFact{Name: call.Name, Digest: DigestOf(call.Name, call.Arguments), Key: callKey(call.Name, call.Arguments), Brief: Brief(call.Arguments, 80)}
+	at := slices.IndexFunc(tools, func(t ToolFact) bool { return t.Name == call.Name })
+	if at < 0 || tools[at].Out.Arg == "" {
+		return f
+	}
+	text, _ := sent(tools[at].Out, call.Arguments)
+	switch tools[at].Out.To {
+	case tool.ToAddress:
+		f.Where = Address(text)
+	case tool.ToEngine:
+		f.Length = utf8.RuneCountInString(text)
+	}
+	return f
 }
 
 func hasWords(text string) bool {

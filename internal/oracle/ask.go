@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ import (
 // Bounds of a question, in bytes, and of the turns of a run.
 const (
 	MaxQuestion = 256 << 10
+	MaxMaterial = 256 << 10
 	MostTurns   = 200
 )
 
@@ -40,17 +42,24 @@ type Question struct {
 	Prompts    *prompt.Set
 
 	NewSession *journal.Session // made with the run; nil: Session is there already
+
+	Piped    bool   // Text itself was piped in
+	Material string // that was piped in or attached, and that Text is about; at most MaxMaterial bytes
+	Late     bool   // another run of the session has gone on since the words were said: they are no answer to what it asked
 }
 
 // Check says what is wrong with a question before anything is kept of it.
 func (q *Question) Check() error {
 	q.Text = strings.TrimSpace(strings.ToValidUTF8(q.Text, "\uFFFD"))
+	q.Material = strings.ToValidUTF8(q.Material, "\uFFFD")
 	switch {
 	case q.Text == "":
 		return fmt.Errorf("the question is empty: write it as an argument, or pipe it in")
 	case len(q.Text) > MaxQuestion:
 		return fmt.Errorf("the question has %d bytes, at most %d are read: put the material into a file below --in, and ask about it",
 			len(q.Text), MaxQuestion)
+	case len(q.Material) > MaxMaterial:
+		return fmt.Errorf("what was attached has %d bytes, at most %d are read: put it into a folder, and ask with --in", len(q.Material), MaxMaterial)
 	case q.MaxTurns < 1 || q.MaxTurns > MostTurns:
 		return fmt.Errorf("%d turns are not between 1 and %d", q.MaxTurns, MostTurns)
 	case q.MaxTokens < 0 || q.MaxTime < 0:
@@ -61,8 +70,15 @@ func (q *Question) Check() error {
 
 // given is what a question gives its tree, without the past of its session.
 func (q *Question) given() Given {
-	return Given{Question: q.Text, Tools: agent.FactsOf(q.Tools), MaxTurns: q.MaxTurns, MaxTokens: q.MaxTokens,
+	g := Given{Material: q.Piped, Question: q.Text, Tools: agent.FactsOf(q.Tools), MaxTurns: q.MaxTurns, MaxTokens: q.MaxTokens,
 		MaxSeconds: int((q.MaxTime + time.Second - 1) / time.Second), Window: q.Env.WindowTokens, Classifier: q.Classifier, BareCalls: q.Env.BareCalls}
+	if q.Piped || q.Material != "" {
+		g.Ledger.Labels = agent.Labels{Integrity: agent.Stranger, Private: true}
+	}
+	if !q.Piped {
+		g.Ledger.Addresses = agent.AddressesIn(q.Text)
+	}
+	return g
 }
 
 // keptPast bounds how many earlier exchanges a continued session shows the model.
@@ -78,8 +94,16 @@ func NewRun(ctx context.Context, store journal.Store, q Question) (run.Spec, err
 	if q.Env.Past, err = given.remember(ctx, store, q); err != nil {
 		return run.Spec{}, err
 	}
-	return run.Spec{Owner: q.Owner, Session: q.Session, NewSession: q.NewSession, Assistant: Name, Title: Title(q.Text), TreeFile: q.TreeFile, Tree: q.Tree,
-		Texts: []run.Text{{Name: SegmentsText, Content: q.Prompts.Encoded()}, agent.ToolText(q.Tools)}, Env: q.Env, Given: given}, nil
+	consume, err := given.allow(ctx, store, q)
+	if err != nil {
+		return run.Spec{}, err
+	}
+	texts := []run.Text{{Name: SegmentsText, Content: q.Prompts.Encoded()}, agent.ToolText(q.Tools)}
+	if q.Material != "" {
+		texts, q.Env.Material = append(texts, run.Text{Name: MaterialText, Content: []byte(q.Material)}), len(q.Material)
+	}
+	return run.Spec{Consume: consume, Owner: q.Owner, Session: q.Session, NewSession: q.NewSession, Assistant: Name, Title: Title(q.Text), TreeFile: q.TreeFile, Tree: q.Tree,
+		Texts: texts, Env: q.Env, Given: given}, nil
 }
 
 // remember takes in the last exchanges of the question's session, and gives their runs, oldest first.
@@ -119,11 +143,57 @@ func (g *Given) remember(ctx context.Context, store journal.Store, q Question) (
 		g.Previous = append(g.Previous, firstRunes(e.Question, 500))
 		g.PastTokens += e.Tokens
 		g.LastTokens = e.Tokens
+		g.Ledger.Labels = g.Ledger.Labels.Join(e.labels())
 		if e.QueryType != string(classify.Conversational) {
 			g.PreviousType = e.QueryType
 		}
 	}
 	return past, nil
+}
+
+// allow takes in what the person has said yes to, of what the last run of the session asked. It gives the row that is used up by it.
+func (g *Given) allow(ctx context.Context, store journal.Store, q Question) (consume []string, err error) {
+	if q.Session == "" || q.NewSession != nil || q.Late || q.Piped || len(q.Env.Past) == 0 {
+		return nil, nil
+	}
+	rows, err := store.Pending(ctx, q.Owner, q.Session, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		if row.Kind != kindAllow || row.Run != q.Env.Past[len(q.Env.Past)-1] || time.Since(row.CreatedAt) > allowFor {
+			continue
+		}
+		var left leaving
+		if err := json.Unmarshal(row.Data, &left); err != nil {
+			return nil, fmt.Errorf("pending row %s: %w: %w", row.ID, journal.ErrCorrupt, err)
+		}
+		if g.Allowed = agent.SaidYes(q.Text, left.Waiting); g.Allowed != nil {
+			g.Again, consume = left.Question, append(consume, row.ID)
+		}
+	}
+	return consume, nil
+}
+
+// kindAllow is the kind of a pending row that asks for a yes to calls, and allowFor is how long one may be given.
+const (
+	kindAllow = "oracle.allow"
+	allowFor  = 24 * time.Hour
+)
+
+// leaving is what such a row holds.
+type leaving struct {
+	Question string          `json:"question"` // that they were proposed for
+	Waiting  []agent.Waiting `json:"waiting"`
+}
+
+// row is what a run leaves that holds calls; none without.
+func (a *Answer) row() []journal.Pending {
+	data, err := json.Marshal(leaving{a.Question, a.Waiting})
+	if len(a.Waiting) == 0 || err != nil { // texts, which are JSON
+		return nil
+	}
+	return []journal.Pending{{ID: a.RunID, Kind: kindAllow, Data: data}}
 }
 
 // Title is a question shortened to a line.

@@ -109,7 +109,8 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 	s := assistant.Shown{Question: Title(a.Question), Answer: a.Answer, Partial: a.Partial() || a.StopReason == StopNeedsUser, Footer: a.footer(), Ending: a.ending()}
 	warn := func(format string, args ...any) { s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...)) }
 	s.Warnings = a.reasons()
-	if a.StopReason == StopNeedsUser {
+	s.Warnings = append(s.Warnings, a.asks()...)
+	if a.StopReason == StopNeedsUser && len(a.Waiting) == 0 {
 		warn("it asks you something: answer with ‘sibyl ask -c’")
 	}
 	s.Warnings = append(s.Warnings, a.warnings()...)
@@ -178,6 +179,29 @@ func (a *Answer) ending() []string {
 	return all
 }
 
+// asks says which calls wait for the person, whole, and how a yes is given.
+func (a *Answer) asks() (all []string) {
+	how := "answer ‘yes’ with ‘sibyl ask -c yes’, and it is done"
+	if len(a.Waiting) > 1 {
+		how = "answer with the numbers of those that you want, as in ‘sibyl ask -c \"yes 1\"’"
+	}
+	for n, w := range a.Waiting {
+		what := "Not called without your yes"
+		if w.Write {
+			what = "Not written without your yes"
+		}
+		line := fmt.Sprintf("%s: %s\n    why: %s", what, w, w.Why)
+		if len(a.Waiting) > 1 {
+			line = fmt.Sprintf("%d. %s", n+1, line)
+		}
+		all = append(all, line)
+	}
+	if len(all) > 0 {
+		all = append(all, how)
+	}
+	return all
+}
+
 // warnings are the citations of what nobody read, and the notices that the person is told.
 func (a *Answer) warnings() (all []string) {
 	for _, u := range a.Unsupported {
@@ -208,7 +232,7 @@ func (a *Answer) footer() string {
 	if a.Error != nil {
 		fmt.Fprintf(b, "\n%s\n", a.Error.Reason)
 	}
-	if beside := slices.Concat(a.reasons(), a.warnings()); len(beside) > 0 {
+	if beside := slices.Concat(a.reasons(), a.asks(), a.warnings()); len(beside) > 0 {
 		b.WriteString("\n")
 		for _, line := range beside {
 			fmt.Fprintf(b, "- %s\n", line)

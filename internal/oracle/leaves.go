@@ -22,6 +22,10 @@ type Given struct {
 	Window       int              `port:"window,optional"`      // of the model, in tokens; 0: unknown
 	Classifier   bool             `port:"classifier,optional"`  // one is configured
 	BareCalls    bool             `port:"bare_calls,optional"`  // the model can't write beside a call
+	Ledger       agent.Ledger     `port:"ledger,optional"`      // the labels of what stands before the first turn, and the addresses that the person wrote
+	Allowed      []agent.Waiting  `port:"allowed,optional"`     // calls that the person has said yes to
+	Again        string           `port:"again,optional"`       // the question that a yes goes on with
+	Material     bool             `port:"material,optional"`    // the question itself was piped in: nothing is written for it
 }
 
 // wanted is what the answer is made of; a run that fails early has none of it.
@@ -38,7 +42,7 @@ type wanted struct {
 // Leaves are the Oracle's leaves; Options say what its trees are given and what is read from them.
 func Leaves() (*bt.Leaves, bt.Options, error) {
 	return bt.Declare[Given, wanted](classifyLeaf(), offerTools(), askModel(), noteReply(), hasSignal(), signalIs(), agent.HasText(), agent.HasToolCalls(),
-		sufficient(), searchesEmpty(), firstTime(), accept(), agent.Hint(), widen(), offerCapability(), noteGap(), agent.RunTools(), agent.TakeAway(),
+		sufficient(), searchesEmpty(), firstTime(), accept(), agent.Hint(), widen(), offerCapability(), noteGap(), agent.Admit(), agent.RunTools(), agent.TakeAway(),
 		agent.Budget(), causeOfDoubt(), askClassifier(), decide(), sameReason(), agent.SameCall(), agent.Cycle(), agent.SameError(),
 		agent.NoNewSource(), agent.Strike(), agent.HistoryIsLong(), takeNotes(), offerEverything(), agent.IdenticalCalls(), timeIsUp(),
 		agent.NoteCut(), lacks(), announcesLeaf(), asksPerson(), hasAnswer(), saysNothingNew(), remind())
@@ -49,6 +53,7 @@ func classifyLeaf() bt.Leaf {
 		Question     string   `port:"question" doc:"the person's words"`
 		Previous     []string `port:"previous,optional" doc:"earlier questions of the session, oldest first"`
 		PreviousType string   `port:"previous_type,optional" doc:"type of the last question that was not conversational"`
+		Again        string   `port:"again,optional" doc:"the earlier question, where this one only says yes to what it asked for"`
 	}
 	type out struct {
 		Class      classify.Classification `port:"class" doc:"type, sources needed, confidence"`
@@ -56,8 +61,11 @@ func classifyLeaf() bt.Leaf {
 		Events     []bt.Typed              `port:",events"`
 	}
 	return bt.Func("Classify", "Finds out what kind of question it is (FR-015).", func(i in, o *out) error {
+		if i.Again != "" {
+			i.Question = i.Again
+		}
 		o.Class = classify.Classify(classify.Query{Text: i.Question, Previous: i.Previous, PreviousType: classify.Type(i.PreviousType)})
-		o.TopicShift = len(i.Previous) > 0 && classify.TopicShift(i.Previous, i.Question)
+		o.TopicShift = i.Again == "" && len(i.Previous) > 0 && classify.TopicShift(i.Previous, i.Question)
 		o.Events = []bt.Typed{ClassChosen{o.Class.QueryType, o.Class.Confidence, o.Class.KeywordsMatched, o.TopicShift}}
 		return nil
 	})
@@ -138,6 +146,7 @@ func askModel() bt.Leaf {
 		Last       bool                    `port:"last" doc:"no turn follows: tools are withdrawn"`
 		Withdrawn  bool                    `port:"withdrawn" doc:"tools are withdrawn"`
 		TopicShift bool                    `port:"topic_shift"`
+		Tools      []agent.ToolFact        `port:"tools"`
 		Ledger     agent.Ledger            `port:"ledger,optional"`
 		Transcript []agent.Entry           `port:"transcript,optional"`
 		LastHint   string                  `port:"last_hint,optional" doc:"what the model is told in the last turn"`
@@ -151,7 +160,7 @@ func askModel() bt.Leaf {
 		Events []bt.Typed  `port:",events"`
 	}
 	plan := func(i in) ([]bt.Request, error) {
-		p := agent.TurnPayload{Offered: i.Offered, Turn: i.Turn, MaxTurns: i.MaxTurns, Last: i.Last, Withdrawn: i.Withdrawn, Fit: i.Most,
+		p := agent.TurnPayload{Offered: i.Offered, Turn: i.Turn, MaxTurns: i.MaxTurns, Last: i.Last, Withdrawn: i.Withdrawn, Fit: i.Most, Labels: i.Ledger.Labels,
 			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift}.encode()}
 		p.Extends(i.Transcript)
 		if i.Last {
@@ -169,7 +178,7 @@ func askModel() bt.Leaf {
 			return f
 		}
 		var r agent.TurnReceipt[Heard]
-		if r, o.Reply, err = agent.TakeTurn[Heard](done[0]); err != nil {
+		if r, o.Reply, err = agent.TakeTurn[Heard](done[0], i.Tools); err != nil {
 			return err
 		}
 		o.Report = reportOf(r)
@@ -190,6 +199,7 @@ func takeNotes() bt.Leaf {
 		MaxTurns   int                     `port:"max_turns"`
 		TopicShift bool                    `port:"topic_shift"`
 		Past       int                     `port:"past_tokens,optional"`
+		Seen       agent.Ledger            `port:"ledger,optional"`
 		Transcript []agent.Entry           `port:"transcript,optional"`
 		Ask        string                  `port:"ask" doc:"what the model is asked for"`
 	}
@@ -199,7 +209,7 @@ func takeNotes() bt.Leaf {
 		Events     []bt.Typed    `port:",events"`
 	}
 	plan := func(i in) ([]bt.Request, error) {
-		return agent.AskNotes(agent.TurnPayload{Turn: i.Turn, MaxTurns: i.MaxTurns, LastHint: i.Ask,
+		return agent.AskNotes(agent.TurnPayload{Turn: i.Turn, MaxTurns: i.MaxTurns, LastHint: i.Ask, Labels: i.Seen.Labels,
 			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift, Large: true}.encode()}, i.Transcript, i.Past > 0)
 	}
 	collect := func(i in, done []bt.Completion, o *out) error {

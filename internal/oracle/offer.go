@@ -26,9 +26,11 @@ func named(tools []agent.ToolFact, s tool.Source, writes bool) (names []string) 
 
 func offerTools() bt.Leaf {
 	type in struct {
-		Class classify.Classification `port:"class" doc:"what Classify found"`
-		Tools []agent.ToolFact        `port:"tools" doc:"the tools there are"`
-		Sure  float64                 `port:"sure" default:"0.6" doc:"below this confidence, a question about the world is looked up in code or notes as well"`
+		Class    classify.Classification `port:"class" doc:"what Classify found"`
+		Tools    []agent.ToolFact        `port:"tools" doc:"the tools there are"`
+		Material bool                    `port:"material,optional" doc:"the question was piped in: whoever wrote it causes no write"`
+		Allowed  []agent.Waiting         `port:"allowed,optional" doc:"calls that the person has said yes to: their tools are offered"`
+		Sure     float64                 `port:"sure" default:"0.6" doc:"below this confidence, a question about the world is looked up in code or notes as well"`
 	}
 	type out struct {
 		Offered []string   `port:"offered" doc:"names of the tools offered to the model"`
@@ -37,18 +39,24 @@ func offerTools() bt.Leaf {
 	return bt.Func("OfferTools", "Chooses the tools by the class of the question (FR-016). Tools that write are only for actions.",
 		func(i in, o *out) error {
 			o.Offered = []string{}
+			writes := i.Class.QueryType == classify.Action && !i.Material
 			unsure := i.Class.QueryType == classify.Research && i.Class.Confidence < i.Sure
 			enough := false // a source that can be searched is offered; the web alone is none for an unsure guess
 			for k, s := range sourceOrder(i.Class) {
 				if enough || k == 0 && !needs(i.Class, s) || k > 0 && !mayLookElsewhere(i.Class, i.Sure) {
 					break
 				}
-				of := named(i.Tools, s, i.Class.QueryType == classify.Action)
+				of := named(i.Tools, s, writes)
 				o.Offered = append(o.Offered, of...)
 				enough = canSearch(i.Tools, of) && !(k == 0 && unsure)
 			}
 			if mayNeedServers(i.Class, i.Sure) {
-				o.Offered = append(o.Offered, named(i.Tools, tool.Server, i.Class.QueryType == classify.Action)...)
+				o.Offered = append(o.Offered, named(i.Tools, tool.Server, writes)...)
+			}
+			for _, w := range i.Allowed {
+				if !slices.Contains(o.Offered, w.Tool) {
+					o.Offered = append(o.Offered, w.Tool)
+				}
 			}
 			held := []string{}
 			for _, t := range i.Tools {

@@ -44,6 +44,8 @@ type Answer struct {
 	Tried       []agent.Tried           `json:"sources_tried,omitempty"`
 	Notices     []agent.Notice          `json:"notices,omitempty"`
 	Fallbacks   []Consult               `json:"fallbacks,omitempty"`
+	Waiting     []agent.Waiting         `json:"waiting,omitempty"`          // calls that wait for the person's yes
+	Labels      agent.Labels            `json:"labels,omitzero"`            // of all that the model saw
 	Budget      *agent.Spent            `json:"budget_exhausted,omitempty"` // what made the last turn the last one
 	Error       *bt.Fault               `json:"error,omitempty"`
 	SessionID   string                  `json:"session_id"`
@@ -81,6 +83,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 		}
 	}
 	a.Notices = w.Ledger.Notices
+	a.Labels, a.Waiting = w.Ledger.Labels, agent.WaitingOf[Heard](v, w.Ledger.Held)
 	status := a.stop(v, e, w)
 	if !a.Composed {
 		a.cite()
@@ -95,7 +98,11 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 		a.Notices = append(a.Notices, agent.Notice{Type: NoticeLeftOut, Severity: agent.Warning, Text: why})
 	}
 	a.TookMS = e.State.Now
-	return run.Outcome{Status: status, Reason: a.StopReason, Result: a, Summary: a.exchange(env)}
+	out := run.Outcome{Status: status, Reason: a.StopReason, Result: a, Summary: a.exchange(env)}
+	if status == journal.Done || status == journal.NeedsUser {
+		out.Pending = a.row()
+	}
+	return out
 }
 
 // mostExchange bounds the texts of an exchange, in bytes of JSON: a run could not end whose summary is more than its row keeps. What is left
@@ -104,7 +111,7 @@ const mostExchange = journal.MaxSummary - 16<<10
 
 // exchange is what the session keeps of the answer: question and answer whole, or the beginnings of both where that is too much.
 func (a *Answer) exchange(env Env) Exchange {
-	e := Exchange{Question: a.Question, Answer: a.Answer, QueryType: a.QueryType, Shift: a.TopicShift, ShadowOf: env.ShadowOf}
+	e := Exchange{Labels: &a.Labels, Question: a.Question, Answer: a.Answer, QueryType: a.QueryType, Shift: a.TopicShift, ShadowOf: env.ShadowOf}
 	if a.Signal != nil {
 		e.Signal = a.Signal.RawXML
 	}
@@ -271,6 +278,9 @@ func (a *Answer) accepted(v *run.View, w wanted) journal.Status {
 	if a.Answer == "" {
 		a.Answer, a.Composed = a.summary(), true
 		a.lacks(a.Caveat)
+	}
+	if len(a.Waiting) > 0 && (a.StopReason == StopSatisfied || a.StopReason == StopPartial) {
+		a.StopReason = StopNeedsUser
 	}
 	if a.StopReason == StopNeedsUser {
 		return journal.NeedsUser

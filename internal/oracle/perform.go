@@ -35,6 +35,7 @@ type Env struct {
 	WindowTokens int      `json:"window_tokens,omitempty"`
 	Past         []string `json:"past,omitempty"` // earlier runs of the session, oldest first
 	Web          bool     `json:"web,omitempty"`
+	Material     int      `json:"material,omitempty"`    // bytes of what was piped in or attached; 0: nothing was
 	Date         string   `json:"date,omitempty"`        // on which it was begun
 	BareCalls    bool     `json:"bare_calls,omitempty"`  // the model's server sees a call only where it stands alone
 	ReportTool   bool     `json:"report_tool,omitempty"` // the model reports by a call, and not in its text
@@ -75,6 +76,9 @@ func (e Env) sources() []string {
 // SegmentsText is the name under which a run keeps its prompt segments.
 const SegmentsText = "prompt segments"
 
+// MaterialText is the name under which a run keeps what was piped in or attached.
+const MaterialText = "material"
+
 // Name is the assistant's name in the journal.
 const Name = "oracle"
 
@@ -113,7 +117,7 @@ func open(ctx context.Context, deps Deps, known *promptTexts, v *run.View) (map[
 		return nil, nil, err
 	}
 	b.Tools = tools.Specs()
-	caller := &agent.Caller{View: v, Tools: tools, Of: agent.Proposed[Heard], Timeout: deps.ToolTimeout, DryRun: a.env.ShadowOf != ""}
+	caller := &agent.Caller{View: v, Tools: tools, Of: agent.Proposed[Heard], Timeout: deps.ToolTimeout, DryRun: a.env.ShadowOf != "", Private: a.private}
 	return map[string]run.Performer{
 		agent.EffectTurn:  agent.Turns(b, m, listen),
 		agent.EffectNotes: agent.Notes(b, m, listen, PurposeNotes),

@@ -37,6 +37,7 @@ type asker struct {
 	view     *run.View
 	env      Env
 	question string
+	allowed  []agent.Waiting
 	prompts  *prompts
 }
 
@@ -47,13 +48,14 @@ func builder(ctx context.Context, known *promptTexts, v *run.View, tools []tool.
 		return nil, nil, fmt.Errorf("environment of the run: %w", err)
 	}
 	var given struct {
-		Question string `port:"question"`
+		Question string          `port:"question"`
+		Allowed  []agent.Waiting `port:"allowed,optional"`
 	}
 	err := v.Given(&given)
 	if err != nil {
 		return nil, nil, err
 	}
-	a.question = given.Question
+	a.question, a.allowed = given.Question, given.Allowed
 	if a.prompts, err = known.of(ctx, v); err != nil {
 		return nil, nil, err
 	}
@@ -62,6 +64,33 @@ func builder(ctx context.Context, known *promptTexts, v *run.View, tools []tool.
 		b.Reports = []model.Tool{reportTool()}
 	}
 	return b, a, nil
+}
+
+// private are the person's words, and the private texts that the run began with: what was handed over, and earlier answers.
+func (a *asker) private(ctx context.Context) (spoken string, texts []string, err error) {
+	spoken = a.question
+	if a.env.Material > 0 {
+		material, err := a.view.Text(ctx, MaterialText)
+		if err != nil {
+			return "", nil, err
+		}
+		texts = append(texts, string(material))
+	}
+	for _, id := range a.env.Past {
+		r, err := a.view.Earlier(ctx, id)
+		if err != nil {
+			return "", nil, fmt.Errorf("earlier exchange: %w", err)
+		}
+		e, err := exchangeOf(r)
+		if err != nil {
+			return "", nil, err
+		}
+		spoken += "\n" + e.Question
+		if e.labels().Private {
+			texts = append(texts, e.Answer)
+		}
+	}
+	return spoken, texts, nil
 }
 
 // asking is one turn of an asker.
@@ -112,7 +141,24 @@ func (a asking) Before(ctx context.Context, noted bool) ([]model.Message, error)
 		}
 		messages = append(messages, model.Message{Role: model.User, Text: agent.SpokenBy(e.Question)}, model.Message{Role: model.Assistant, Text: text})
 	}
-	return append(messages, model.Message{Role: model.User, Text: agent.SpokenBy(a.question)}), nil
+	asked, err := a.asked(ctx)
+	return append(messages, model.Message{Role: model.User, Text: asked}), err
+}
+
+// asked is the question as the model is told it, with the material that it is about and what the person has said yes to.
+func (a asking) asked(ctx context.Context) (string, error) {
+	text := agent.SpokenBy(a.question)
+	if a.env.Material > 0 {
+		material, err := a.view.Text(ctx, MaterialText)
+		if err != nil {
+			return "", err
+		}
+		text += "\n\n" + agent.Material(string(material))
+	}
+	if told := agent.AllowedText(a.allowed); told != "" {
+		text += "\n\n" + told
+	}
+	return text, nil
 }
 
 func (a asking) System(offered []tool.Spec, history int, noted bool) (agent.System, error) {
@@ -144,7 +190,17 @@ type Exchange struct {
 	Tokens    int    `json:"tokens"`           // of question and answer, estimated
 	Shift     bool   `json:"shift,omitempty"`  // it leaves the topic of those before
 
+	Labels *agent.Labels `json:"labels,omitempty"` // of all that its model saw
+
 	ShadowOf string `json:"shadow_of,omitempty"` // the run that a shadow is compared with
+}
+
+// labels are those of the exchange; the strictest, if it does not say.
+func (e Exchange) labels() agent.Labels {
+	if e.Labels == nil {
+		return agent.Labels{Integrity: agent.Stranger, Private: true}
+	}
+	return *e.Labels
 }
 
 // exchangeOf reads the summary of an ended run.

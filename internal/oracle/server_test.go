@@ -50,7 +50,7 @@ func TestWhatAServerOfOthersSaysIsASourceAndTaints(t *testing.T) {
 	a := h.ask("Create a note about the open issues")
 	same(t, "tools that were reached", h.world.called(), []string{"tracker__search_issues"})
 	same(t, "what stands in the world", h.world.written(), []string(nil))
-	holds(t, "what the model hears", said(h.request(4), model.ToolRole), "text from strangers was read in this run, so nothing is written")
+	holds(t, "what the model hears", said(h.request(4), model.ToolRole), "text from strangers was read in this run, so the person is asked first")
 	if len(a.Sources) != 1 || a.Sources[0].Cite != "tracker/search_issues" {
 		t.Errorf("sources %+v", a.Sources)
 	}

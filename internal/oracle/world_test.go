@@ -29,7 +29,11 @@ func newWorld() *world {
 	w := &world{tools: map[string]tool.Tool{}, notes: map[string]string{}}
 	search := func(name string, s tool.Source, ref tool.Ref) {
 		ref.Source = s
-		w.add(tool.Spec{Name: name, Description: "Finds places by words.", Source: s, Search: true, Foreign: s == tool.Web}, finds(ref))
+		spec := tool.Spec{Name: name, Description: "Finds places by words.", Source: s, Search: true}
+		if s == tool.Web {
+			spec.Foreign, spec.Out = true, tool.Out{To: tool.ToEngine, Arg: "query"}
+		}
+		w.add(spec, finds(ref))
 	}
 	search("code_search", tool.Code, tool.Ref{Path: "auth/middleware.go", Start: 10, End: 30})
 	search("vault_search", tool.Vault, tool.Ref{Path: "decisions/caching.md", Start: 3, End: 9})
@@ -37,7 +41,7 @@ func newWorld() *world {
 	search("web_search", tool.Web, tool.Ref{URL: "https://weather.example/paris"})
 	w.add(tool.Spec{Name: "code_read", Description: "Opens lines of a file.", Source: tool.Code}, opens(tool.Code, "line of code"))
 	w.add(tool.Spec{Name: "vault_read", Description: "Opens a note.", Source: tool.Vault}, opens(tool.Vault, "line of a note"))
-	w.add(tool.Spec{Name: "web_fetch", Description: "Opens a page.", Source: tool.Web, Foreign: true}, opens(tool.Web, "line of a page"))
+	w.add(tool.Spec{Name: "web_fetch", Description: "Opens a page.", Source: tool.Web, Foreign: true, Out: tool.Out{To: tool.ToAddress, Arg: "url"}}, opens(tool.Web, "line of a page"))
 	w.put(&writer{fake: fake{world: w, spec: tool.Spec{Name: "vault_write", Description: "Writes a note.", Source: tool.Vault, Effect: tool.Once}}})
 	return w
 }

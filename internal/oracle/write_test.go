@@ -88,7 +88,7 @@ func TestNothingIsWrittenOnceTextFromStrangersWasRead(t *testing.T) {
 			same(t, "query type", a.QueryType, "action")
 			same(t, "tools that were reached", h.world.called(), []string{read.name})
 			same(t, "what stands in the world", h.world.written(), []string(nil))
-			holds(t, "what the model hears", said(h.request(4), model.ToolRole), "Not performed: text from strangers was read in this run, so nothing is written")
+			holds(t, "what the model hears", said(h.request(4), model.ToolRole), "Not performed: text from strangers was read in this run, so the person is asked first")
 		})
 	}
 }

@@ -58,7 +58,25 @@ type Spec struct {
 	Search       bool // results are hits, not sources read: a search with no hit counts its source as tried and empty
 	Destructive  bool // a Once tool that may remove or replace what was there
 	Idempotent   bool // a Once tool that changes nothing more when it is called again with equal arguments
+	Out          Out  // what of a call leaves the machine
 }
+
+// Out says what of a call's arguments leaves the machine, and for where. The zero value is nothing.
+type Out struct {
+	To      Outlet `json:"to,omitempty"`
+	Arg     string `json:"arg,omitempty"`     // of ToAddress and ToEngine: the argument that holds the address or the query, a text
+	Trusted bool   `json:"trusted,omitempty"` // of ToServer: the person lets it have what is private
+}
+
+// Outlet is where something leaves for.
+type Outlet string
+
+// The outlets.
+const (
+	ToAddress Outlet = "address" // a page that an address names
+	ToEngine  Outlet = "engine"  // the search engine that the person has chosen
+	ToServer  Outlet = "server"  // a server of somebody else, which gets all arguments
+)
 
 // Hints are what MCP lets a server say of a tool's behaviour.
 type Hints struct{ ReadOnly, Destructive, Idempotent, OpenWorld bool }

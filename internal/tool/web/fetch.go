@@ -59,7 +59,7 @@ func (f *fetcher) tool() tool.Tool {
 		Description: "Read one page of the public web as text. Use it to open a search result before citing it, or an " +
 			"address the user gave. HTML becomes Markdown; text, Markdown and JSON come as they are; PDF, pictures " +
 			"and pages that need JavaScript cannot be read. A long page comes in parts: go on with offset.",
-		Source: tool.Web, Effect: tool.Repeatable, Foreign: true,
+		Source: tool.Web, Effect: tool.Repeatable, Foreign: true, Out: tool.Out{To: tool.ToAddress, Arg: "url"},
 	}, f.fetch)
 }
 

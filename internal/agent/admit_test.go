@@ -1,0 +1,160 @@
+package agent_test
+
+import (
+	"strings"
+	"testing"
+
+	"sibyl/internal/agent"
+	"sibyl/internal/tool"
+)
+
+// decided takes calls of one turn through Admit, and gives the verdict on the first.
+func (b *bench) decided(c call) agent.Verdict {
+	b.t.Helper()
+	b.propose(c)
+	return b.Admitted[0]
+}
+
+func TestWhatWasReadDecidesWhereACallMayGo(t *testing.T) {
+	const known = "https://example.org/a?b=c"
+	fetch := func(url string) call { return call{tool: "fetch", args: `{"url":"` + url + `"}`} }
+	find := func(query string) call { return call{tool: "find", args: `{"query":"` + query + `"}`} }
+	write, theirs := call{tool: "write", args: `{"path":"n"}`}, call{tool: "theirs", args: `{"what":"x"}`}
+	var (
+		person   = agent.Labels{}
+		own      = agent.Labels{Integrity: agent.Own, Private: true}
+		page     = agent.Labels{Integrity: agent.Stranger}
+		everyone = agent.Labels{Integrity: agent.Stranger, Private: true}
+	)
+	for _, c := range []struct {
+		name string
+		seen agent.Labels
+		call call
+		rule agent.Rule // "": it is held or refused
+		held bool
+	}{
+		{"a file is read whatever was seen", everyone, reads("a"), agent.RuleStays, false},
+		{"a write for the person's words", person, write, agent.RuleWords, false},
+		{"a write after own notes", own, write, agent.RuleWords, false},
+		{"a write after a page", page, write, "", true},
+		{"a page with nothing private seen", page, fetch("https://evil.example/x"), agent.RulePublic, false},
+		{"a page after own notes", own, fetch("https://evil.example/x"), "", true},
+		{"a page that the person named", everyone, fetch(known), agent.RuleKnown, false},
+		{"the same page over http", own, fetch("http://example.org/a?b=c"), agent.RuleKnown, false},
+		{"the same page with a fragment", own, fetch(known + "#top"), agent.RuleKnown, false},
+		{"another query of that page", own, fetch("https://example.org/a?b=d"), "", true},
+		{"another path of that host", own, fetch("https://example.org/A?b=c"), "", true},
+		{"a host below it", own, fetch("https://secret.example.org/a?b=c"), "", true},
+		{"another port", own, fetch("https://example.org:8443/a?b=c"), "", true},
+		{"that page with a user", own, fetch("https://secret@example.org/a?b=c"), "", false},
+		{"no address", own, call{tool: "fetch", args: `{"url":7}`}, "", false},
+		{"two addresses under one name", own, call{tool: "fetch", args: `{"url":"` + known + `","url":"https://evil.example/"}`}, "", true},
+		{"a query with nothing private seen", page, find(strings.Repeat("x", 300)), agent.RulePublic, false},
+		{"a short query after own notes", own, find("idle timeout"), agent.RuleQuery, false},
+		{"a long query after own notes", own, find(strings.Repeat("x", 201)), "", false},
+		{"a server of somebody else's with nothing private seen", page, theirs, agent.RulePublic, false},
+		{"a server of somebody else's after own notes", own, theirs, "", true},
+		{"a tool that was not offered", person, call{tool: "unknown", args: "{}"}, "", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := set(t, runTools)
+			b.Ledger.Labels, b.Ledger.Addresses = c.seen, agent.AddressesIn("Look at "+known+", please.")
+			v := b.decided(c.call)
+			same(t, "rule", v.Rule, c.rule)
+			same(t, "refused", v.Refused != "", c.rule == "")
+			same(t, "held", len(b.Ledger.Held) == 1, c.held)
+		})
+	}
+}
+
+func TestYesLetsExactlyThatCallThrough(t *testing.T) {
+	b := set(t, runTools)
+	b.Ledger.Labels = agent.Labels{Integrity: agent.Stranger, Private: true}
+	b.Allowed = []agent.Waiting{{Tool: "fetch", Arguments: `{"url":"https://x.example/1"}`}}
+	same(t, "it", b.decided(call{tool: "fetch", args: `{"url":"https://x.example/1"}`}).Rule, agent.RuleAllowed)
+	same(t, "another", b.decided(call{tool: "fetch", args: `{"url":"https://x.example/2"}`}).Rule, agent.Rule(""))
+	same(t, "another tool", b.decided(call{tool: "write", args: `{"url":"https://x.example/1"}`}).Rule, agent.Rule(""))
+}
+
+func TestAddressOfASearchIsKnownAndThatOfAPageIsNot(t *testing.T) {
+	b := set(t, runTools)
+	found := func(name, url string) call {
+		return call{tool: name, args: `{"query":"q","url":"u"}`, gives: tool.Result{Text: url, Items: 1, Refs: []tool.Ref{{Source: tool.Web, URL: url}}}}
+	}
+	b.turn(false, found("find", "https://hit.example/"), found("fetch", "https://link.example/"), reads("a"))
+	same(t, "a hit", b.decided(call{tool: "fetch", args: `{"url":"https://hit.example"}`}).Rule, agent.RuleKnown)
+	same(t, "a link", b.decided(call{tool: "fetch", args: `{"url":"https://link.example/"}`}).Rule, agent.Rule(""))
+}
+
+func TestTreeThatAdmitsNothingPerformsNothing(t *testing.T) {
+	b := set(t, `<RunTools reply="{reply}" admitted="{admitted}" tools="{tools}" ledger="{ledger}" transcript="{transcript}"/>`)
+	_, asked := b.propose(reads("a"))
+	same(t, "requests", len(asked), 0)
+	same(t, "why not", b.Transcript[0].Tools[0].Refused, "the tree has not admitted it")
+}
+
+func TestAddressesInAreThoseThatAPersonWrites(t *testing.T) {
+	for text, addresses := range map[string][]string{
+		"see https://go.dev/doc/effective_go#names.":        {"https://go.dev/doc/effective_go"},
+		"(www.heise.de/news), and golang.org":               {"https://www.heise.de/news", "golang.org"},
+		"read “http://127.0.0.1:8080/x?y=1&z=%20”, please!": {"http://127.0.0.1:8080/x?y=1&z=%20"},
+		"https://en.wikipedia.org/wiki/Mercury_(planet)":    {"https://en.wikipedia.org/wiki/Mercury_(planet)"},
+		"HTTPS://Example.ORG":                               {"https://example.org/"},
+	} {
+		known := agent.AddressesIn(text)
+		for _, a := range addresses {
+			if n := agent.Address(a); n == "" || !contains(known, n) {
+				t.Errorf("%q does not name %s", text, a)
+			}
+		}
+	}
+	for _, text := range []string{"What is 3.14?", "version v1.2.3", "Is main.go. tested", "no address at all"} {
+		for _, a := range agent.AddressesIn(text) {
+			if a == agent.Address("evil.example") {
+				t.Errorf("%q names an address", text)
+			}
+		}
+	}
+}
+
+func contains(all []string, one string) bool {
+	for _, a := range all {
+		if a == one {
+			return true
+		}
+	}
+	return false
+}
+
+func TestQueryThatQuotesPrivateTextIsTold(t *testing.T) {
+	private := []string{"The vault code is ZEBRA-4711-kiwi.\nCall Anna at 0171 5551234 about the offer of Meier and Sons, which ends on Friday."}
+	for query, quoted := range map[string]string{
+		"zebra-4711-kiwi":                       "zebra-4711-kiwi",
+		"who is 5551234":                        "5551234",
+		"the offer of Meier and Sons":           "the offer of meier and",
+		"Meier Sons offer":                      "",
+		"vault code weather":                    "",
+		"how do I read a vault in Go":           "",
+		"what about the offer of somebody else": "",
+	} {
+		same(t, query, agent.Quotes(query, "", private), quoted)
+	}
+	same(t, "what the person said is no quotation", agent.Quotes("find 5551234", "whose number is 5551234?", private), "")
+}
+
+func TestWordsOfThePersonThatAreAYes(t *testing.T) {
+	one := []agent.Waiting{{Tool: "a"}}
+	two := []agent.Waiting{{Tool: "a"}, {Tool: "b"}}
+	for _, c := range []struct {
+		words   string
+		waiting []agent.Waiting
+		allowed []agent.Waiting
+	}{
+		{"yes", one, one}, {"Yes.", one, one}, {"ja", one, one}, {"sim", one, one}, {"ok!", one, one}, {"1", one, one},
+		{"yes", two, nil}, {"2", two, two[1:]}, {"yes, 1 and 2", two, two}, {"2 2", two, two[1:]},
+		{"3", two, nil}, {"0", two, nil}, {"no", one, nil}, {"yes, but only later", one, nil}, {"", one, nil}, {".", one, nil},
+		{"yes please save it and delete the rest", one, nil}, {"yes", nil, nil},
+	} {
+		same(t, c.words, agent.SaidYes(c.words, c.waiting), c.allowed)
+	}
+}

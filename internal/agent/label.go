@@ -1,0 +1,120 @@
+package agent
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"sibyl/internal/tool"
+)
+
+// Integrity says whose words a text is made of.
+type Integrity string
+
+// Whose words, the most trusted first: those of the person, those of files that are theirs, and those of strangers.
+const (
+	Person   Integrity = ""
+	Own      Integrity = "own"
+	Stranger Integrity = "stranger"
+)
+
+// rank orders them; what is not known is least trusted.
+func (i Integrity) rank() int {
+	return map[Integrity]int{Stranger: 0, Own: 1, Person: 2, "person": 2}[i]
+}
+
+// atLeast says whether words of i may be taken where those of o may.
+func (i Integrity) atLeast(o Integrity) bool { return i.rank() >= o.rank() }
+
+func (i Integrity) String() string { return cmp.Or(string(i), "person") }
+
+// Labels say of a text whose words it is made of, and whether it is its owner's alone. What is made of two texts has the join of their
+// labels. The zero value is that of the person's own words, which may go where they are sent.
+type Labels struct {
+	Integrity Integrity `json:"integrity,omitempty"`
+	Private   bool      `json:"private,omitempty"`
+}
+
+// Join is the label of what two texts were seen for.
+func (l Labels) Join(o Labels) Labels {
+	if !o.Integrity.atLeast(l.Integrity) {
+		l.Integrity = o.Integrity
+	}
+	return Labels{Integrity: l.Integrity, Private: l.Private || o.Private}
+}
+
+func (l Labels) String() string {
+	if l.Private {
+		return l.Integrity.String() + ", private"
+	}
+	return l.Integrity.String() + ", public"
+}
+
+// LabelsOf are those of what a tool gives: the web is public and a stranger's, servers of others are a stranger's and private, all else
+// is the person's own and private.
+func LabelsOf(s tool.Spec) Labels {
+	l := Labels{Integrity: Own, Private: s.Source != tool.Web}
+	if s.Foreign {
+		l.Integrity = Stranger
+	}
+	return l
+}
+
+// mostAddresses bounds how many addresses a run knows. A further one is unknown.
+const mostAddresses = 2000
+
+// know takes in addresses, as Address names them.
+func (l *Ledger) know(addresses ...string) {
+	for _, a := range addresses {
+		if a != "" && len(l.Addresses) < mostAddresses && !slices.Contains(l.Addresses, a) {
+			l.Addresses = append(l.Addresses[:len(l.Addresses):len(l.Addresses)], a)
+		}
+	}
+}
+
+// Address names an address: the digest of its host, port, path and query, letter by letter. "" if it is none, or holds a user.
+func Address(text string) string {
+	text = strings.TrimSpace(text)
+	if !strings.Contains(text, "://") {
+		text = "https://" + text
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.User != nil || u.Opaque != "" {
+		return ""
+	}
+	path := u.EscapedPath()
+	if path == "" {
+		path = "/"
+	}
+	return Digest(strings.ToLower(u.Host) + path + "?" + u.RawQuery)
+}
+
+var writtenAddress = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:https?://|www\.)[^\s<>"'“”‘’«»` + "`" + `]+|\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?:/[^\s<>"'“”‘’«»` + "`" + `]*)?`)
+})
+
+// AddressesIn names the addresses that a person wrote in a text. Marks behind one may belong to it or to the sentence, so both are known.
+func AddressesIn(text string) []string {
+	var all []string
+	for _, a := range writtenAddress().FindAllString(text, mostAddresses/2) {
+		all = append(all, Address(a))
+		if bare := strings.TrimRight(a, `.,;:!?)]}*_|`); bare != a {
+			all = append(all, Address(bare))
+		}
+	}
+	return all
+}
+
+// sent is what a call sends away by its Out.Arg; false if it has no such text.
+func sent(o tool.Out, arguments string) (string, bool) {
+	var args map[string]any
+	if json.Unmarshal([]byte(arguments), &args) != nil {
+		return "", false
+	}
+	text, ok := args[o.Arg].(string)
+	return text, ok
+}
