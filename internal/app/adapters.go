@@ -169,9 +169,10 @@ func (a *App) openTools(env oracle.Env) (*tool.Set, func(), error) {
 		closers = append(closers, v.Close)
 		all = append(all, v.Tools()...)
 	}
-	w := a.Config.Web
-	all = append(all, web.New(web.Config{Engine: w.Engine, SearXNG: w.Address(), Timeout: a.Config.Timeouts.Web,
-		Key: func(ctx context.Context) (string, error) { return a.secrets.key(ctx, w.Engine) }}).Tools()...)
+	if w := a.Config.Web; !w.Off && !env.NoWeb {
+		all = append(all, web.New(web.Config{Engine: w.Engine, SearXNG: w.Address(), Timeout: a.Config.Timeouts.Web, Allow: w.Allow, Deny: w.Deny,
+			Key: func(ctx context.Context) (string, error) { return a.secrets.key(ctx, w.Engine) }}).Tools()...)
+	}
 	reg, err := tool.NewSet(all...)
 	if err != nil {
 		closeAll()

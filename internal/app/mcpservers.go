@@ -191,7 +191,7 @@ func (a *App) openServer(ctx context.Context, name string, admit func(context.Co
 	if err != nil {
 		return nil, err
 	}
-	return mcpclient.Connect(ctx, transport, mcpclient.Config{Name: name, Prefix: name + "__", Source: tool.Server, Foreign: true, Allow: one.Tools, Version: a.build,
+	return mcpclient.Connect(ctx, transport, mcpclient.Config{Name: name, Prefix: name + "__", Source: tool.Server, Foreign: true, Private: one.Private, Allow: one.Tools, Version: a.build,
 		Start: serverStart, Timeout: one.Timeout, Admit: admit, Log: a.log})
 }
 

@@ -20,7 +20,10 @@ type opened struct {
 }
 
 // surroundings are the folders that tools are opened on.
-type surroundings struct{ code, vault string }
+type surroundings struct {
+	code, vault string
+	noWeb       bool
+}
 
 // toolbox is a set of tools with the folders that it stands on.
 type toolbox struct {
@@ -59,7 +62,7 @@ func (o *opened) model(catalog model.Catalog, id string) (model.Model, error) {
 func (o *opened) take(env oracle.Env, open func(oracle.Env) (*tool.Set, func(), error)) (*tool.Set, func(), error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	key := surroundings{env.CodeRoot, env.Vault}
+	key := surroundings{env.CodeRoot, env.Vault, env.NoWeb}
 	box := o.tools[key]
 	if box != nil && !box.stands() {
 		delete(o.tools, key)

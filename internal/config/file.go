@@ -202,12 +202,19 @@ func (w *walker) entry(name, content *yaml.Node, path, pattern string) {
 			w.problem(content, "%s: %s", path, redact.New().String(err.Error()))
 		}
 		w.file.values[path] = v
+	case path+"."+lastName(webSwitch) == webSwitch && isSwitch(content):
+		w.entry(name, content, webSwitch, webSwitch)
 	case w.known.isSection(pattern):
 		w.file.lines[path] = name.Line
 		w.section(content, path, pattern)
 	default:
 		w.problem(name, "%s", w.known.unknown(path, pattern))
 	}
+}
+
+// isSwitch says whether on or off stands where a section could.
+func isSwitch(content *yaml.Node) bool {
+	return content.Kind == yaml.ScalarNode && slices.Contains([]string{"on", "off", "true", "false"}, strings.ToLower(content.Value))
 }
 
 // unknown says why there is no setting of this name.

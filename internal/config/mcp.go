@@ -27,6 +27,7 @@ type MCPServer struct {
 	Tools   []string      // names of the tools that may be used; nil: all
 	Pin     string        // what its tools must be, as ‘sibyl mcp servers’ prints it; "": what they were when it was first used
 	Timeout time.Duration // of a call, 1 s to 30 s
+	Private bool          // it may be sent what was read in code, notes and files without asking
 
 	Environ   map[string]Secret // the usual variables that are set, and those of Env
 	Variables []string          // of Env that are not set
@@ -60,6 +61,7 @@ func mcpSettings() []setting[MCPServer] {
 		keyCommand("key_command", func(s *MCPServer) *KeySource { return &s.KeySource }),
 		field("tools", "", func(s *MCPServer) *[]string { return &s.Tools }, value.lines).taking("[search_issues, get_issue]"),
 		field("pin", "", func(s *MCPServer) *string { return &s.Pin }, value.pin),
+		field("private", "", func(s *MCPServer) *bool { return &s.Private }, value.yesNo),
 		field("timeout", "", func(s *MCPServer) *time.Duration { return &s.Timeout }, duration(time.Second, 30*time.Second)),
 	}
 }

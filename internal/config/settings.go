@@ -65,6 +65,10 @@ func settings() []setting[Config] {
 		field("retention", "SIBYL_RETENTION", func(c *Config) *time.Duration { return &c.Retention }, value.retention).
 			shown(func(c *Config) any { return inDays(c.Retention) }),
 		field("keys", "SIBYL_KEYS", func(c *Config) *string { return &c.Keys.Use }, oneOf(KeysAuto, KeysKeyring, KeysFile)),
+		field(webSwitch, "SIBYL_WEB", func(c *Config) *bool { return &c.Web.Off }, value.offSwitch).
+			shown(func(c *Config) any { return map[bool]string{true: "off", false: "on"}[c.Web.Off] }),
+		field("web.allow", "", func(c *Config) *[]string { return &c.Web.Allow }, value.hosts).taking(hostsExample),
+		field("web.deny", "", func(c *Config) *[]string { return &c.Web.Deny }, value.hosts).taking(hostsExample),
 		field("web.engine", "", func(c *Config) *string { return &c.Web.Engine }, oneOf(SearXNG, Brave, Tavily)),
 		field("web.searxng", "SIBYL_SEARXNG_URL", func(c *Config) *Web { return &c.Web }, value.searxng).
 			shown(func(c *Config) any { return plain(c.Web.SearXNG) }),

@@ -48,6 +48,9 @@ type Options struct {
 	MaxTime    time.Duration `json:"max_time,omitempty"`
 	NoFallback bool          `json:"no_fallback,omitempty"`
 	ReadOnly   bool          `json:"read_only,omitempty"` // the run has no tool that writes
+	NoWeb      bool          `json:"no_web,omitempty"`    // nor one of the web
+	Piped      bool          `json:"piped,omitempty"`     // the words themselves are material
+	Material   string        `json:"material,omitempty"`  // that the words are about
 }
 
 // Describe tells of the assistant how it is begun, shown, explained and audited.
@@ -64,8 +67,8 @@ func (s Surroundings) begin(ctx context.Context, b assistant.Beginning) (run.Spe
 	if !ok {
 		return run.Spec{}, fmt.Errorf("the Oracle's options are %T", b.Options)
 	}
-	q := Question{Text: b.Words, Owner: b.Owner, Session: b.Session, MaxTurns: o.MaxTurns, MaxTokens: o.MaxTokens, MaxTime: o.MaxTime,
-		Classifier: s.Classifier, Prompts: s.Prompts, Env: Env{CodeRoot: o.CodeRoot, Vault: o.Vault, Web: s.Web, Date: time.Now().Format(time.DateOnly)}}
+	q := Question{Piped: o.Piped, Material: o.Material, Late: b.Late, Text: b.Words, Owner: b.Owner, Session: b.Session, MaxTurns: o.MaxTurns, MaxTokens: o.MaxTokens, MaxTime: o.MaxTime,
+		Classifier: s.Classifier, Prompts: s.Prompts, Env: Env{CodeRoot: o.CodeRoot, Vault: o.Vault, Web: s.Web && !o.NoWeb, NoWeb: o.NoWeb, Date: time.Now().Format(time.DateOnly)}}
 	if err := q.Check(); err != nil {
 		return run.Spec{}, &assistant.RequestError{Public: "the Oracle can't take this question",
 			Hint: fmt.Sprintf("it wants some words, %d bytes at most", MaxQuestion), Err: err}

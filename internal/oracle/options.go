@@ -50,6 +50,22 @@ func (s Surroundings) options(o *Options, folder func(name string) (path string,
 			func(n int) { o.MaxTokens = n }),
 		"max_time_seconds": numberOption("Seconds at most: the last turn begins after 80 % of them.", seconds(s.Least.MaxTime), seconds(s.Most.MaxTime),
 			func(n int) { o.MaxTime = time.Duration(n) * time.Second }),
+		"material": textOption(fmt.Sprintf("A text that the question is about, as data: it gives no orders, and nothing is written for it. At most %d bytes.", MaxMaterial), func(name, text string) error {
+			if len(text) > MaxMaterial {
+				return must(name, "have at most %d bytes", MaxMaterial)
+			}
+			o.Material = text
+			return nil
+		}),
+		"web": {Type: "boolean", Description: "Whether the web may be searched and read. Left out: as the server is set.",
+			take: func(name string, value json.RawMessage) error {
+				may := true
+				if json.Unmarshal(value, &may) != nil {
+					return must(name, "be true or false")
+				}
+				o.NoWeb = !may
+				return nil
+			}},
 		"fallback": {Type: "boolean", Description: "Whether other models may answer where this one does not. Left out: yes.",
 			take: func(name string, value json.RawMessage) error {
 				may := true

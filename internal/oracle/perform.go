@@ -33,8 +33,9 @@ type Env struct {
 	Vault        string   `json:"vault,omitempty"`
 	Model        string   `json:"model"`
 	WindowTokens int      `json:"window_tokens,omitempty"`
-	Past         []string `json:"past,omitempty"` // earlier runs of the session, oldest first
-	Web          bool     `json:"web,omitempty"`
+	Past         []string `json:"past,omitempty"`        // earlier runs of the session, oldest first
+	Web          bool     `json:"web,omitempty"`         // a search engine is there
+	NoWeb        bool     `json:"no_web,omitempty"`      // the run has no tool of the web
 	Material     int      `json:"material,omitempty"`    // bytes of what was piped in or attached; 0: nothing was
 	Date         string   `json:"date,omitempty"`        // on which it was begun
 	BareCalls    bool     `json:"bare_calls,omitempty"`  // the model's server sees a call only where it stands alone

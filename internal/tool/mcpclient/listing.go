@@ -89,6 +89,7 @@ func (s *Session) spec(o Offer) (tool.Spec, error) {
 		if spec.Schema, err = inert(o.Input); err != nil {
 			return tool.Spec{}, err
 		}
+		spec.Out = tool.Out{To: tool.ToServer, Trusted: s.cfg.Private}
 		spec.Title, spec.OutputSchema = signal.Neutralise(o.Title), nil
 	}
 	if o.Hints.ReadOnly {

@@ -32,6 +32,7 @@ type Config struct {
 	Prefix  string      // before the names of its tools
 	Source  tool.Source // of what its tools give
 	Foreign bool        // its results were written by strangers
+	Private bool        // a foreign one: the person lets it have what is private
 	Allow   []string    // names of tools, as the server spells them, that there are for us; nil: all
 	Version string      // of this program, which the server is told
 

@@ -73,12 +73,13 @@ type searcher struct {
 	engine  engine
 	client  *http.Client
 	timeout time.Duration
+	may     func(*url.URL) error // whether a page may be opened
 }
 
 func newSearcher(cfg Config, e engine) *searcher {
 	client := &http.Client{Transport: newTransport(&net.Dialer{Timeout: connectTimeout, Resolver: cfg.Resolver})}
 	client.CheckRedirect = func(req *http.Request, via []*http.Request) error { return e.follow(req.URL, len(via)) }
-	return &searcher{engine: e, client: client, timeout: cfg.Timeout}
+	return &searcher{engine: e, client: client, timeout: cfg.Timeout, may: cfg.checkPage}
 }
 
 func (s *searcher) ask(ctx context.Context, args searchArgs) (findings, error) {

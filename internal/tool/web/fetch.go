@@ -66,7 +66,7 @@ func (f *fetcher) tool() tool.Tool {
 // fetch gives a result whose Data is a FetchData. Items is 1; the hash of its Ref is of the whole text of the page, so
 // that it stays the same where only markup or an advertisement changed.
 func (f *fetcher) fetch(ctx context.Context, _ tool.Call, args fetchArgs) (tool.Result, error) {
-	address, err := pageURL(args.URL)
+	address, err := f.cfg.pageURL(args.URL)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -84,7 +84,7 @@ func (f *fetcher) fetch(ctx context.Context, _ tool.Call, args fetchArgs) (tool.
 	return cutPage(page, args)
 }
 
-func pageURL(raw string) (*url.URL, error) {
+func (c Config) pageURL(raw string) (*url.URL, error) {
 	const form = "write it as https://host/path"
 	u, err := url.Parse(strings.TrimSpace(raw))
 	if err != nil {
@@ -94,7 +94,7 @@ func pageURL(raw string) (*url.URL, error) {
 		return nil, tool.Errorf(tool.InvalidArgs, form, "url lacks https:// or http://")
 	}
 	u.Fragment, u.RawFragment = "", ""
-	return u, checkPageURL(u)
+	return u, c.checkPage(u)
 }
 
 func (f *fetcher) get(ctx context.Context, u *url.URL) (*http.Response, error) {

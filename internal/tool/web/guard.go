@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -140,7 +141,7 @@ func (g *guard) checkLinks(ip netip.Addr) error {
 }
 
 // newGuardedClient makes a client that can reach only what the guard lets it.
-func newGuardedClient(g *guard, resolver *net.Resolver) *http.Client {
+func newGuardedClient(g *guard, resolver *net.Resolver, cfg Config) *http.Client {
 	dialer := &net.Dialer{Timeout: connectTimeout, ControlContext: g.control, Resolver: resolver}
 	client := &http.Client{Transport: newTransport(dialer)}
 	client.CheckRedirect = func(req *http.Request, via []*http.Request) error {
@@ -148,7 +149,7 @@ func newGuardedClient(g *guard, resolver *net.Resolver) *http.Client {
 			return tool.Errorf(tool.Failed, "", "the page redirects more than %d times", maxRedirects)
 		}
 		req.Header.Del("Referer")
-		return checkPageURL(req.URL)
+		return cfg.checkPage(req.URL)
 	}
 	return client
 }
@@ -179,6 +180,22 @@ func checkPageURL(u *url.URL) error {
 		return tool.Errorf(tool.Denied, "leave user and password out", "the address holds credentials")
 	case len(u.String()) > maxURLBytes:
 		return tool.Errorf(tool.InvalidArgs, "", "the address is longer than %d bytes", maxURLBytes)
+	}
+	return nil
+}
+
+// checkPage is checkPageURL with the hosts that the person allows and denies.
+func (c Config) checkPage(u *url.URL) error {
+	if err := checkPageURL(u); err != nil {
+		return err
+	}
+	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	below := func(of string) bool { return host == of || strings.HasSuffix(host, "."+of) }
+	switch {
+	case slices.ContainsFunc(c.Deny, below):
+		return tool.Errorf(tool.Denied, "look for another source", "pages of %s are not opened: web.deny in the settings says so", host)
+	case c.Allow != nil && !slices.ContainsFunc(c.Allow, below):
+		return tool.Errorf(tool.Denied, "look for another source", "pages of %s are not opened: web.allow in the settings does not name it", host)
 	}
 	return nil
 }

@@ -52,11 +52,11 @@ func (s *searcher) search(ctx context.Context, _ tool.Call, args searchArgs) (to
 	if err != nil {
 		return tool.Result{}, explain(ctx, err, s.engine.place())
 	}
-	return list(args, found)
+	return s.list(args, found)
 }
 
-// list makes a result of what was found: hits with a web address only, each address once.
-func list(args searchArgs, found findings) (tool.Result, error) {
+// list makes a result of what was found: hits with a web address that may be opened only, each address once.
+func (s *searcher) list(args searchArgs, found findings) (tool.Result, error) {
 	data := SearchData{Query: args.Query, Results: []SearchResult{}}
 	for _, silent := range found.silent {
 		data.Silent = append(data.Silent, cutChars(oneLine(silent), 80))
@@ -64,7 +64,7 @@ func list(args searchArgs, found findings) (tool.Result, error) {
 	seen := map[string]bool{}
 	for _, hit := range found.hits {
 		u, err := url.Parse(hit.URL)
-		if err != nil || checkPageURL(u) != nil || seen[hit.URL] {
+		if err != nil || s.may(u) != nil || seen[hit.URL] {
 			continue
 		}
 		if len(data.Results) == args.Limit {

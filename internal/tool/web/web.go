@@ -32,6 +32,8 @@ type Config struct {
 	BaseURL  string        // of Brave or Tavily, in the place of the usual one
 	Timeout  time.Duration // of one whole call; 0 is DefaultTimeout
 	MaxBytes int64         // of one response body; 0 is DefaultMaxBytes
+	Allow    []string      // hosts of which, with all below them, pages are opened; nil: all
+	Deny     []string      // hosts of which none are, whatever Allow says
 	Ports    []uint16      // that pages may be fetched from; nil is 80, 443, 8080 and 8443
 
 	// Key returns the key of the Engine, if that is Brave or Tavily. Its errors are shown, and must not hold the key.
@@ -78,7 +80,7 @@ func New(cfg Config) *Web {
 	if cfg.Ports == nil {
 		cfg.Ports = []uint16{80, 443, 8080, 8443}
 	}
-	w := &Web{fetch: &fetcher{newGuardedClient(newGuard(cfg), cfg.Resolver), cfg}}
+	w := &Web{fetch: &fetcher{newGuardedClient(newGuard(cfg), cfg.Resolver, cfg), cfg}}
 	if e := newEngine(cfg); e != nil {
 		w.search = newSearcher(cfg, e)
 	}
