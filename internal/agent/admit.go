@@ -13,7 +13,7 @@ type Rule string
 
 // The rules by which a call is admitted.
 const (
-	RuleStays   Rule = "stays"   // nothing of it leaves the machine, and it only reads
+	RuleStays   Rule = "stays"   // nothing of it leaves the machine, and it only reads; records leave it out
 	RuleWords   Rule = "words"   // a write, and nothing was read whose writer may not cause one
 	RulePublic  Rule = "public"  // nothing private was read
 	RuleKnown   Rule = "known"   // the person wrote the address, or a search engine returned it
@@ -22,6 +22,14 @@ const (
 	RuleTree    Rule = "tree"    // the tree's ports let it through
 	RuleAllowed Rule = "allowed" // the person said yes to this very call
 )
+
+// kept is the rule as records have it.
+func (r Rule) kept() Rule {
+	if r == RuleStays {
+		return ""
+	}
+	return r
+}
 
 // Verdict is what was decided on one call of a reply. Exactly one of Rule and Refused is set.
 type Verdict struct {
@@ -50,14 +58,17 @@ const (
 )
 
 // DigestOf names a call by its tool and its arguments, to the letter.
-func DigestOf(name, arguments string) string { return Digest(name + " " + arguments) }
+func DigestOf(name, arguments string) string { return Digest(name, " ", arguments) }
 
 // gate is what Admit reads. Each port of a sink names the labels that it takes.
 type gate struct {
 	Reply     Reply      `port:"reply"`
 	Offered   []string   `port:"offered"`
 	Tools     []ToolFact `port:"tools"`
-	Allowed   []Waiting  `port:"allowed,optional" doc:"calls that the person has said yes to"`
+	Ledger    Ledger     `port:"ledger,optional"`
+	Said      Said       `port:"said,optional" doc:"how the words were said: the calls that they say yes to are let through"`
+	Words     string     `port:"words,optional" doc:"what the person said: the addresses in it may be asked for"`
+	Earlier   []string   `port:"earlier,optional" doc:"what they said before"`
 	Most      int        `port:"most" default:"16" doc:"calls of one turn at most"`
 	Writes    string     `port:"writes_take" default:"own" oneof:"person own stranger" doc:"a write may be caused by the words of these and of those before them"`
 	Addresses string     `port:"addresses_take" default:"public" oneof:"public private" doc:"what may have been read where an address is asked for that neither the person nor a search engine named"`
@@ -72,21 +83,20 @@ type gate struct {
 func Admit() bt.Leaf {
 	type out struct {
 		Admitted []Verdict  `port:"admitted" doc:"a verdict on each call of the reply"`
-		Ledger   Ledger     `port:"ledger"`
+		Held     []Held     `port:"held" doc:"calls that wait for the person's yes"`
 		Events   []bt.Typed `port:",events"`
 	}
 	return bt.Func("Admit", "Decides which calls of the reply are performed: by what was read, and by where the call goes. What no rule lets through waits for the person's yes.",
 		func(i gate, o *out) error {
 			o.Admitted = make([]Verdict, len(i.Reply.Calls))
-			o.Ledger = o.Ledger.Clone()
 			for k, c := range i.Reply.Calls {
-				v, held := i.decide(k, o.Ledger)
+				v, held := i.decide(k, &i.Ledger)
 				if held != nil {
 					v.Refused = held.Why + "; the person has to say no"
 					if i.Otherwise == "ask" {
 						v.Refused = held.Why + ", so the person is asked first: go on without it, and say in your answer that it waits for their yes"
-						o.Ledger.hold(*held)
-						o.Events = append(o.Events, CallHeld{Tool: c.Name, Arguments: c.Brief, Why: held.Why, Labels: o.Ledger.Labels})
+						o.Held = hold(o.Held, *held)
+						o.Events = append(o.Events, CallHeld{Tool: c.Name, Arguments: c.Brief, Why: held.Why, Labels: i.Ledger.Labels})
 					}
 				}
 				o.Admitted[k] = v
@@ -95,15 +105,16 @@ func Admit() bt.Leaf {
 		})
 }
 
-// hold keeps a call for the person, once.
-func (l *Ledger) hold(h Held) {
-	if len(l.Held) < mostHeld && !slices.ContainsFunc(l.Held, func(o Held) bool { return o.Digest == h.Digest }) {
-		l.Held = append(l.Held[:len(l.Held):len(l.Held)], h)
+// hold adds a call that is to wait for the person, once.
+func hold(all []Held, h Held) []Held {
+	if len(all) == mostHeld || slices.ContainsFunc(all, func(o Held) bool { return o.Digest == h.Digest }) {
+		return all
 	}
+	return append(slices.Clip(all), h)
 }
 
 // decide gives the verdict on call k, or the call as it is held.
-func (i *gate) decide(k int, l Ledger) (Verdict, *Held) {
+func (i *gate) decide(k int, l *Ledger) (Verdict, *Held) {
 	c := i.Reply.Calls[k]
 	at := slices.IndexFunc(i.Tools, func(t ToolFact) bool { return t.Name == c.Name })
 	switch {
@@ -111,14 +122,14 @@ func (i *gate) decide(k int, l Ledger) (Verdict, *Held) {
 		return Verdict{Refused: fmt.Sprintf("a turn may call %d tools at most", i.Most)}, nil
 	case at < 0 || !slices.Contains(i.Offered, c.Name):
 		return Verdict{Refused: "it is not offered for this question"}, nil
-	case slices.ContainsFunc(i.Allowed, func(w Waiting) bool { return w.Digest() == c.Digest }):
+	case slices.ContainsFunc(i.Said.Yes, func(w Waiting) bool { return w.Digest() == c.Digest }):
 		return Verdict{Rule: RuleAllowed}, nil
 	}
 	t := i.Tools[at]
 	hold := func(why string) (Verdict, *Held) {
 		return Verdict{}, &Held{Turn: i.Reply.Ref, Call: k, Tool: c.Name, Digest: c.Digest, Why: why, Once: t.Once}
 	}
-	if t.Once && !l.Labels.Integrity.atLeast(Integrity(i.Writes)) {
+	if t.Once && !l.Labels.Integrity().atLeast(Integrity(i.Writes)) {
 		return hold(whyWrite)
 	}
 	v, why := i.leaves(t, c, l)
@@ -129,31 +140,43 @@ func (i *gate) decide(k int, l Ledger) (Verdict, *Held) {
 }
 
 // leaves decides by where the call goes; why it is held otherwise.
-func (i *gate) leaves(t ToolFact, c CallFact, l Ledger) (v Verdict, why string) {
-	rule := func(r Rule) (Verdict, string) { return Verdict{Rule: r}, "" }
-	refuse := func(why string) (Verdict, string) { return Verdict{Refused: why}, "" }
-	takes := map[tool.Outlet]string{tool.ToAddress: i.Addresses, tool.ToEngine: i.Queries, tool.ToServer: i.Servers}[t.Out.To]
+func (i *gate) leaves(t ToolFact, c CallFact, l *Ledger) (v Verdict, why string) {
 	switch {
 	case t.Out.To == "" && t.Once:
-		return rule(RuleWords)
+		return Verdict{Rule: RuleWords}, ""
 	case t.Out.To == "":
-		return rule(RuleStays)
-	case !l.Labels.Private:
-		return rule(RulePublic)
-	case takes == "private":
-		return rule(RuleTree)
-	case t.Out.To == tool.ToAddress && slices.Contains(l.Addresses, c.Where):
-		return rule(RuleKnown)
+		return Verdict{Rule: RuleStays}, ""
+	case !l.Labels.Private():
+		return Verdict{Rule: RulePublic}, ""
+	case i.takesPrivate(t.Out.To):
+		return Verdict{Rule: RuleTree}, ""
+	case t.Out.To == tool.ToAddress && c.Where != "" && i.knows(c.Where, l):
+		return Verdict{Rule: RuleKnown}, ""
 	case t.Out.To == tool.ToAddress && c.Where == "":
-		return refuse("it names no address")
+		return Verdict{Refused: "it names no address"}, ""
 	case t.Out.To == tool.ToAddress:
 		return Verdict{}, whyAddress
 	case t.Out.To == tool.ToEngine && c.Length > i.MostQuery:
-		return refuse(fmt.Sprintf("private text was read in this run, so a query has %d characters at most: search with a few words of the question", i.MostQuery))
+		return Verdict{Refused: fmt.Sprintf("private text was read in this run, so a query has %d characters at most: search with a few words of the question", i.MostQuery)}, ""
 	case t.Out.To == tool.ToEngine:
-		return rule(RuleQuery)
+		return Verdict{Rule: RuleQuery}, ""
 	case t.Out.Trusted:
-		return rule(RuleTrusted)
+		return Verdict{Rule: RuleTrusted}, ""
 	}
 	return Verdict{}, whyServer
+}
+
+// takesPrivate says whether the tree's ports let private text reach an outlet.
+func (i *gate) takesPrivate(o tool.Outlet) bool {
+	const private = "private"
+	return o == tool.ToAddress && i.Addresses == private || o == tool.ToEngine && i.Queries == private || o == tool.ToServer && i.Servers == private
+}
+
+// knows says whether the person wrote an address, or a search engine returned it.
+func (i *gate) knows(address string, l *Ledger) bool {
+	if slices.Contains(l.Addresses, address) {
+		return true
+	}
+	wrote := func(text string) bool { return slices.Contains(AddressesIn(text), address) }
+	return !i.Said.Piped && wrote(i.Words) || slices.ContainsFunc(i.Earlier, wrote)
 }

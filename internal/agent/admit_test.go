@@ -21,10 +21,10 @@ func TestWhatWasReadDecidesWhereACallMayGo(t *testing.T) {
 	find := func(query string) call { return call{tool: "find", args: `{"query":"` + query + `"}`} }
 	write, theirs := call{tool: "write", args: `{"path":"n"}`}, call{tool: "theirs", args: `{"what":"x"}`}
 	var (
-		person   = agent.Labels{}
-		own      = agent.Labels{Integrity: agent.Own, Private: true}
-		page     = agent.Labels{Integrity: agent.Stranger}
-		everyone = agent.Labels{Integrity: agent.Stranger, Private: true}
+		person   = agent.Public
+		own      = agent.LabelledAs(agent.Own, true)
+		page     = agent.LabelledAs(agent.Stranger, false)
+		everyone = agent.LabelledAs(agent.Stranger, true)
 	)
 	for _, c := range []struct {
 		name string
@@ -58,19 +58,19 @@ func TestWhatWasReadDecidesWhereACallMayGo(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := set(t, runTools)
-			b.Ledger.Labels, b.Ledger.Addresses = c.seen, agent.AddressesIn("Look at "+known+", please.")
+			b.Ledger.Labels, b.Words = c.seen, "Look at "+known+", please."
 			v := b.decided(c.call)
 			same(t, "rule", v.Rule, c.rule)
 			same(t, "refused", v.Refused != "", c.rule == "")
-			same(t, "held", len(b.Ledger.Held) == 1, c.held)
+			same(t, "held", len(b.Held) == 1, c.held)
 		})
 	}
 }
 
 func TestYesLetsExactlyThatCallThrough(t *testing.T) {
 	b := set(t, runTools)
-	b.Ledger.Labels = agent.Labels{Integrity: agent.Stranger, Private: true}
-	b.Allowed = []agent.Waiting{{Tool: "fetch", Arguments: `{"url":"https://x.example/1"}`}}
+	b.Ledger.Labels = agent.LabelledAs(agent.Stranger, true)
+	b.Said.Yes = []agent.Waiting{{Tool: "fetch", Arguments: `{"url":"https://x.example/1"}`}}
 	same(t, "it", b.decided(call{tool: "fetch", args: `{"url":"https://x.example/1"}`}).Rule, agent.RuleAllowed)
 	same(t, "another", b.decided(call{tool: "fetch", args: `{"url":"https://x.example/2"}`}).Rule, agent.Rule(""))
 	same(t, "another tool", b.decided(call{tool: "write", args: `{"url":"https://x.example/1"}`}).Rule, agent.Rule(""))

@@ -14,6 +14,13 @@ import (
 	"sibyl/internal/signal"
 )
 
+// Said is how the words of a run were said, where it was not simply asked.
+type Said struct {
+	Piped bool      `json:"piped,omitempty"` // it was piped in whole: nothing is written for it
+	Yes   []Waiting `json:"yes,omitempty"`   // calls that it says yes to
+	For   string    `json:"for,omitempty"`   // the earlier question that a yes goes on with
+}
+
 // Waiting is a held call as the person sees it, whole.
 type Waiting struct {
 	Tool      string `json:"tool"`

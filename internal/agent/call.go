@@ -13,19 +13,19 @@ import (
 
 // ToolFact is what a tree knows of a tool.
 type ToolFact struct {
-	Name   string      `json:"name"`
-	Source tool.Source `json:"source"`
-	Once   bool        `json:"once,omitempty"`
-	Search bool        `json:"search,omitempty"`
-	Labels Labels      `json:"labels,omitzero"` // of what it gives
-	Out    tool.Out    `json:"out,omitzero"`
+	Name    string      `json:"name"`
+	Source  tool.Source `json:"source"`
+	Once    bool        `json:"once,omitempty"`
+	Search  bool        `json:"search,omitempty"`
+	Foreign bool        `json:"foreign,omitempty"` // what it gives was written by strangers
+	Out     tool.Out    `json:"out,omitzero"`
 }
 
 // FactsOf lists the tools that a run may offer.
 func FactsOf(specs []tool.Spec) []ToolFact {
 	facts := make([]ToolFact, len(specs))
 	for i, s := range specs {
-		facts[i] = ToolFact{Name: s.Name, Source: s.Source, Once: s.Effect == tool.Once, Search: s.Search, Labels: LabelsOf(s), Out: s.Out}
+		facts[i] = ToolFact{Name: s.Name, Source: s.Source, Once: s.Effect == tool.Once, Search: s.Search, Foreign: s.Foreign, Out: s.Out}
 	}
 	return facts
 }
@@ -48,15 +48,14 @@ func KeptTools(ctx context.Context, v *run.View) (specs []tool.Spec, err error) 
 	return specs, err
 }
 
-// CallPayload asks for one call: which call of which turn, the digest of its arguments, the labels of what the model had seen that proposed
-// it, and the rule that let it through.
+// CallPayload asks for one call: which call of which turn, the digest of its arguments, and the rule that let it through. The labels of what
+// the model had seen are those of the turn.
 type CallPayload struct {
 	Turn   int64  `json:"turn"`
 	Call   int    `json:"call"`
 	Name   string `json:"name"`
 	Digest string `json:"digest"`
-	Labels Labels `json:"labels,omitzero"`
-	Rule   Rule   `json:"rule"`
+	Rule   Rule   `json:"rule,omitempty"` // "": RuleStays
 }
 
 // CallReceipt is what a tool gave. Exactly one of Result and Error is set.
@@ -65,7 +64,7 @@ type CallReceipt struct {
 	Arguments string       `json:"arguments"`
 	Result    *tool.Result `json:"result,omitempty"`
 	Error     *tool.Error  `json:"error,omitempty"`
-	Labels    Labels       `json:"labels,omitzero"` // of what it gave
+	Labels    Labels       `json:"labels,omitempty"` // of what it gave
 }
 
 // Faithful says that a result is whole in raw, its data as they are. An error's cause is not.
@@ -76,7 +75,7 @@ func (r CallReceipt) Faithful(raw json.RawMessage) bool {
 // callsOf is what RunTools reads.
 type callsOf struct {
 	Reply    Reply      `port:"reply"`
-	Admitted []Verdict  `port:"admitted" doc:"what Admit decided on each call"`
+	Admitted []Verdict  `port:"admitted,optional" doc:"what Admit decided on each call"`
 	Tools    []ToolFact `port:"tools"`
 	Ledger   Ledger     `port:"ledger,optional"`
 }
@@ -130,7 +129,7 @@ func RunTools() bt.Leaf {
 				continue
 			}
 			requests = append(requests, bt.Request{Kind: EffectCall, Label: c.Name + " " + c.Brief, Once: t.Once,
-				Payload: CallPayload{Turn: i.Reply.Ref, Call: k, Name: c.Name, Digest: c.Digest, Labels: i.Ledger.Labels, Rule: v.Rule}})
+				Payload: CallPayload{Turn: i.Reply.Ref, Call: k, Name: c.Name, Digest: c.Digest, Rule: v.Rule.kept()}})
 		}
 		return requests, nil
 	}
@@ -153,7 +152,7 @@ func RunTools() bt.Leaf {
 				continue
 			}
 			o.Ledger.Errors++
-			o.Ledger.made(Made{Tool: c.Name, Key: c.Key, Digest: c.Name + " " + c.Digest, Error: Digest(c.Name + why)})
+			o.Ledger.made(Made{Tool: c.Name, Key: c.Key, Digest: c.Digest, Error: Digest(c.Name, why)})
 			o.Events = append(o.Events, CallRefused{Tool: c.Name, Arguments: c.Brief, Why: why})
 		}
 		return last
@@ -165,7 +164,7 @@ func RunTools() bt.Leaf {
 		before := len(o.Ledger.Opened)
 		last.Tools[k] = ToolEntry{Ref: c.Ref}
 		done, err := o.Ledger.enter(t, i.Reply.Calls[k], c)
-		done.Rule = v.Rule
+		done.Rule = v.Rule.kept()
 		o.Ledger.order(i.Reply.Calls)
 		o.Ledger.Fresh = o.Ledger.Fresh || len(o.Ledger.Opened) > before
 		o.Events = append(o.Events, done)

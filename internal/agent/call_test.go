@@ -23,7 +23,7 @@ func TestCallsThatAreDoneWhenTheTimeIsUpAreKept(t *testing.T) {
 	same(t, "places read", b.Ledger.Opened, []string{"c:1-9"})
 	same(t, "calls that are counted", b.Ledger.Sources, []agent.Tried{{Source: tool.Code, Calls: 1, Opened: 1}})
 	same(t, "told", b.told, []bt.Typed{agent.CallRefused{Tool: "unknown", Arguments: "{}", Why: "it is not offered for this question"},
-		agent.CallDone{Tool: "read", Arguments: `{"path":"c"}`, Items: 1, Bytes: 9, Rule: agent.RuleStays}})
+		agent.CallDone{Tool: "read", Arguments: `{"path":"c"}`, Items: 1, Bytes: 9}})
 }
 
 func TestCallsStandAsTheyWereProposedHoweverTheyEnd(t *testing.T) {
@@ -44,7 +44,7 @@ func TestWriteBesideTextFromStrangersHasItsReceipt(t *testing.T) {
 	write := call{tool: "write", args: `{"path":"n"}`, gives: tool.Result{Text: "written", Items: 1}}
 	b.turn(false, call{tool: "fetch", args: `{"url":"u"}`, gives: tool.Result{Text: "page", Items: 1}}, write, reads("a"))
 	same(t, "records of the results", b.Transcript[0].Tools, []agent.ToolEntry{{Ref: 2}, {Ref: 3}, {Ref: 4}})
-	same(t, "labels", b.Ledger.Labels, agent.Labels{Integrity: agent.Stranger, Private: true})
+	same(t, "labels", b.Ledger.Labels, agent.LabelledAs(agent.Stranger, true))
 	same(t, "it wrote", b.Ledger.LastRound().Wrote, true)
 	_, asked := b.propose(write)
 	same(t, "requests of the next turn", len(asked), 0)

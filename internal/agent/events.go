@@ -22,7 +22,7 @@ type CallDone struct {
 	Bytes     int    `json:"bytes"`
 	TookMS    int64  `json:"took_ms"`
 	Error     string `json:"error,omitempty"`
-	Rule      Rule   `json:"rule,omitempty"` // that let it through
+	Rule      Rule   `json:"rule,omitempty"` // that let it through; "": nothing of it left the machine
 }
 
 // CallHeld is a call that waits for the person's yes.
@@ -30,7 +30,7 @@ type CallHeld struct {
 	Tool      string `json:"tool"`
 	Arguments string `json:"arguments"` // shortened
 	Why       string `json:"why"`
-	Labels    Labels `json:"labels,omitzero"` // of what the model had seen
+	Labels    Labels `json:"labels,omitempty"` // of what the model had seen
 }
 
 // CallRefused is a call that was not performed.

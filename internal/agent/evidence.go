@@ -75,10 +75,10 @@ func (l *Ledger) learn(t ToolFact, r *tool.Result) bool {
 		if ref.Opened {
 			kind, opened = "opened ", true
 		}
-		marks = append(marks, Digest(kind+ref.String()))
+		marks = append(marks, Digest(kind, ref.String()))
 	}
 	if opened {
-		marks = append(marks, Digest("text "+t.Name+" "+maskClock(r.Text)))
+		marks = append(marks, Digest("text ", t.Name, " ", maskClock(r.Text)))
 	}
 	novel := false
 	for _, m := range marks {
@@ -165,14 +165,14 @@ func callKey(name, arguments string) string {
 	decoder := json.NewDecoder(strings.NewReader(arguments))
 	decoder.UseNumber()
 	if decoder.Decode(&args) != nil {
-		return Digest(name + " " + maskAll(arguments))
+		return Digest(name, " ", maskAll(arguments))
 	}
 	dropVolatile(args)
 	sorted, err := json.Marshal(args)
 	if err != nil {
 		sorted = []byte(arguments)
 	}
-	return Digest(name + " " + maskAll(string(sorted)))
+	return Digest(name, " ", maskAll(string(sorted)))
 }
 
 // dropVolatile takes volatile arguments out, however deep they stand.

@@ -20,7 +20,9 @@ type ports struct {
 	Offered    []string         `port:"offered"`
 	Tools      []agent.ToolFact `port:"tools"`
 	Ledger     agent.Ledger     `port:"ledger"`
-	Allowed    []agent.Waiting  `port:"allowed,optional"`
+	Held       []agent.Held     `port:"held,optional"`
+	Words      string           `port:"words,optional"`
+	Said       agent.Said       `port:"said,optional"`
 	Admitted   []agent.Verdict  `port:"admitted,optional"`
 	Transcript []agent.Entry    `port:"transcript"`
 }
@@ -60,7 +62,7 @@ func set(t *testing.T, node string) *bench {
 }
 
 // runTools is the node that performs calls.
-const runTools = `<Sequence><Admit reply="{reply}" offered="{offered}" tools="{tools}" allowed="{allowed}" ledger="{ledger}" admitted="{admitted}"/>
+const runTools = `<Sequence><Admit reply="{reply}" offered="{offered}" tools="{tools}" said="{said}" words="{words}" ledger="{ledger}" admitted="{admitted}" held="{held}"/>
 	<RunTools reply="{reply}" admitted="{admitted}" tools="{tools}" ledger="{ledger}" transcript="{transcript}"/></Sequence>`
 
 // call is a call of a turn, and what it gives.

@@ -24,7 +24,13 @@ const (
 
 // rank orders them; what is not known is least trusted.
 func (i Integrity) rank() int {
-	return map[Integrity]int{Stranger: 0, Own: 1, Person: 2, "person": 2}[i]
+	switch i {
+	case Person, "person":
+		return 2
+	case Own:
+		return 1
+	}
+	return 0
 }
 
 // atLeast says whether words of i may be taken where those of o may.
@@ -33,35 +39,58 @@ func (i Integrity) atLeast(o Integrity) bool { return i.rank() >= o.rank() }
 func (i Integrity) String() string { return cmp.Or(string(i), "person") }
 
 // Labels say of a text whose words it is made of, and whether it is its owner's alone. What is made of two texts has the join of their
-// labels. The zero value is that of the person's own words, which may go where they are sent.
-type Labels struct {
-	Integrity Integrity `json:"integrity,omitempty"`
-	Private   bool      `json:"private,omitempty"`
+// labels. Public is that of the person's own words, which may go where they are sent.
+type Labels string
+
+// Public is the zero value.
+const Public Labels = ""
+
+// private is the end of the labels of what is its owner's alone.
+const private = " private"
+
+// LabelledAs makes labels.
+func LabelledAs(i Integrity, isPrivate bool) Labels {
+	if isPrivate {
+		return Labels(i + private)
+	}
+	return Labels(i)
 }
+
+// Integrity says whose words they are.
+func (l Labels) Integrity() Integrity { return Integrity(strings.TrimSuffix(string(l), private)) }
+
+// Private says whether it is for the owner alone.
+func (l Labels) Private() bool { return strings.HasSuffix(string(l), private) }
 
 // Join is the label of what two texts were seen for.
 func (l Labels) Join(o Labels) Labels {
-	if !o.Integrity.atLeast(l.Integrity) {
-		l.Integrity = o.Integrity
+	if l == o {
+		return l
 	}
-	return Labels{Integrity: l.Integrity, Private: l.Private || o.Private}
+	i := l.Integrity()
+	if of := o.Integrity(); !of.atLeast(i) {
+		i = of
+	}
+	return LabelledAs(i, l.Private() || o.Private())
 }
 
 func (l Labels) String() string {
-	if l.Private {
-		return l.Integrity.String() + ", private"
+	if l.Private() {
+		return l.Integrity().String() + ", private"
 	}
-	return l.Integrity.String() + ", public"
+	return l.Integrity().String() + ", public"
 }
 
 // LabelsOf are those of what a tool gives: the web is public and a stranger's, servers of others are a stranger's and private, all else
 // is the person's own and private.
-func LabelsOf(s tool.Spec) Labels {
-	l := Labels{Integrity: Own, Private: s.Source != tool.Web}
-	if s.Foreign {
-		l.Integrity = Stranger
+func LabelsOf(s tool.Spec) Labels { return labelsOf(s.Source, s.Foreign) }
+
+func labelsOf(s tool.Source, foreign bool) Labels {
+	i := Own
+	if foreign {
+		i = Stranger
 	}
-	return l
+	return LabelledAs(i, s != tool.Web)
 }
 
 // mostAddresses bounds how many addresses a run knows. A further one is unknown.
@@ -90,7 +119,7 @@ func Address(text string) string {
 	if path == "" {
 		path = "/"
 	}
-	return Digest(strings.ToLower(u.Host) + path + "?" + u.RawQuery)
+	return Digest(strings.ToLower(u.Host), path, "?", u.RawQuery)
 }
 
 var writtenAddress = sync.OnceValue(func() *regexp.Regexp {

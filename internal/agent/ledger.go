@@ -15,11 +15,10 @@ type Ledger struct {
 	Opened  []string `json:"opened,omitempty"` // places read, as they are cited
 	Fresh   bool     `json:"fresh,omitempty"`  // the last round of tools opened something not read before
 	Errors  int      `json:"errors,omitempty"`
-	Labels  Labels   `json:"labels,omitzero"`   // of all that the model has seen
+	Labels  Labels   `json:"labels,omitempty"`  // of all that the model has seen
 	Notices []Notice `json:"notices,omitempty"` // what the person is told beside the answer
 
-	Addresses []string `json:"addresses,omitempty"` // that the person wrote or a search engine returned, as Address names them
-	Held      []Held   `json:"held,omitempty"`      // calls that wait for the person's yes
+	Addresses []string `json:"addresses,omitempty"` // that a search engine returned, as Address names them
 
 	Rounds   []Round  `json:"rounds,omitempty"` // the latest
 	Known    []string `json:"known,omitempty"`  // digests of what tools have brought
@@ -78,7 +77,7 @@ func (l *Ledger) Left(tools []ToolFact) []ToolFact {
 // Clone lets a leaf add to the ledger without touching what the blackboard holds.
 func (l Ledger) Clone() Ledger {
 	l.Sources, l.Rounds, l.Opened, l.Taken = slices.Clip(l.Sources), slices.Clip(l.Rounds), slices.Clip(l.Opened), slices.Clip(l.Taken)
-	l.Addresses, l.Held = slices.Clip(l.Addresses), slices.Clip(l.Held)
+	l.Addresses = slices.Clip(l.Addresses)
 	l.Notices, l.Known, l.Warned = slices.Clip(l.Notices), slices.Clip(l.Known), slices.Clip(l.Warned)
 	return l
 }
@@ -132,14 +131,14 @@ func (l *Ledger) Unsure(name string, f *bt.Fault) {
 func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) (done CallDone, err error) {
 	tried := l.tried(t.Source)
 	tried.Calls++
-	m := Made{Tool: t.Name, Key: call.Key, Digest: t.Name + " " + call.Digest}
+	m := Made{Tool: t.Name, Key: call.Key, Digest: call.Digest}
 	defer func() { l.made(m) }()
 	done = CallDone{Tool: t.Name, Arguments: call.Brief, TookMS: c.Took}
 	if c.Err != nil {
 		tried.Errors++
 		l.Errors++
 		done.Error = c.Err.Reason
-		m.Error = Digest(t.Name + c.Err.Kind + maskAll(c.Err.Reason))
+		m.Error = Digest(t.Name, c.Err.Kind, maskAll(c.Err.Reason))
 		if t.Once {
 			l.Unsure(t.Name, c.Err)
 		}
@@ -149,13 +148,13 @@ func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) (done CallDon
 	if err != nil {
 		return done, fmt.Errorf("receipt of %s: %w", t.Name, err)
 	}
-	l.Labels = l.Labels.Join(t.Labels) // an error's text has them as well
+	l.Labels = l.Labels.Join(labelsOf(t.Source, t.Foreign)) // an error's text has them as well
 	if r.Result == nil {
 		tried.Errors++
 		l.Errors++
 		if r.Error != nil {
 			done.Error = r.Error.Message
-			m.Error = Digest(t.Name + string(r.Error.Kind) + maskAll(r.Error.Message))
+			m.Error = Digest(t.Name, string(r.Error.Kind), maskAll(r.Error.Message))
 		}
 		return done, nil
 	}

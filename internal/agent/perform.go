@@ -145,9 +145,13 @@ type Caller struct {
 	Connect func(ctx context.Context) (*tool.Set, error) // gives them when they are wanted, if Tools is nil
 	Of      func(v *run.View, job run.Job) (name, args string, call tool.Call, err error)
 	Timeout time.Duration // of one call
-	// Private gives the person's words and the texts that a query admitted by RuleQuery must not quote; nil: none is made.
-	Private func(ctx context.Context) (spoken string, texts []string, err error)
+	Begun   Begun         // tells what queries must not quote; nil: none is admitted by RuleQuery
 	DryRun  bool // what writes says “recorded, not performed”
+}
+
+// Begun tells what a run began with: the person's words, and the private texts beside them.
+type Begun interface {
+	Private(ctx context.Context) (spoken string, texts []string, err error)
 }
 
 // Performer performs the calls.
@@ -176,7 +180,7 @@ func (c *Caller) prepare(ctx context.Context, job run.Job) (tool.Tool, tool.Call
 		return nil, tool.Call{}, CallReceipt{}, err
 	}
 	call.Args, call.Key, call.Owner = json.RawMessage(args), job.Key, string(c.View.Owner)
-	r := CallReceipt{Tool: name, Arguments: args, Labels: Labels{Integrity: Own}}
+	r := CallReceipt{Tool: name, Arguments: args, Labels: LabelledAs(Own, false)}
 	tools := c.Tools
 	if tools == nil {
 		if tools, err = c.Connect(ctx); err != nil {
@@ -220,7 +224,7 @@ func (c *Caller) do(ctx context.Context, job run.Job) (any, error) {
 
 // quotes refuses a query that the tree has admitted unless it quotes something private.
 func (c *Caller) quotes(ctx context.Context, job run.Job, s tool.Spec, call tool.Call) (*tool.Error, error) {
-	if c.Private == nil || s.Out.To != tool.ToEngine {
+	if c.Begun == nil || s.Out.To != tool.ToEngine {
 		return nil, nil
 	}
 	p, err := run.AskedOf[CallPayload](job)
@@ -228,7 +232,7 @@ func (c *Caller) quotes(ctx context.Context, job run.Job, s tool.Spec, call tool
 		return nil, err
 	}
 	query, _ := sent(s.Out, string(call.Args))
-	spoken, texts, err := c.Private(ctx)
+	spoken, texts, err := c.Begun.Private(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -224,7 +224,7 @@ func (b *Builder[R]) described(s tool.Spec) described {
 	if json.Compact(schema, s.Schema) != nil {
 		schema.Write(s.Schema)
 	}
-	d := described{s.Name + " " + Digest(s.Description+"\x00"+schema.String()), Tokens(s.Name) + Tokens(s.Description) + Tokens(schema.String())}
+	d := described{s.Name + " " + Digest(s.Description, "\x00", schema.String()), Tokens(s.Name) + Tokens(s.Description) + Tokens(schema.String())}
 	b.tools[s.Name] = d
 	return d
 }

@@ -32,7 +32,7 @@ type TurnPayload struct {
 	Last      bool     `json:"last,omitempty"`
 	Withdrawn bool     `json:"withdrawn,omitempty"` // tools are withdrawn
 	LastHint  string   `json:"last_hint,omitempty"` // what the conversation ends with
-	Labels    Labels   `json:"labels,omitzero"`     // of all that the model is shown
+	Labels    Labels   `json:"labels,omitempty"`    // of all that the model is shown
 	Fit       int      `json:"fit,omitempty"`       // tokens that the whole request may have; 0: as the window allows
 
 	// The transcript is that of the turn in record After, if it is not 0, and Add.
@@ -221,10 +221,17 @@ func Counted(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Digest names a text.
-func Digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return string(hex.AppendEncode(make([]byte, 0, 16), sum[:8]))
+// Digest names a text, which may be given in parts.
+func Digest(parts ...string) string {
+	var room [512]byte
+	text := room[:0]
+	for _, p := range parts {
+		text = append(text, p...)
+	}
+	sum := sha256.Sum256(text)
+	var name [16]byte
+	hex.Encode(name[:], sum[:8])
+	return string(name[:])
 }
 
 // HasText is a check of the reply.

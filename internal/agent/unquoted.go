@@ -81,7 +81,7 @@ func isTelling(word string) bool {
 // PrivateTexts are what the calls of a run have given that is private, in the order of their receipts.
 func PrivateTexts(v *run.View) (all []string) {
 	for _, c := range v.Receipts() {
-		if r, ok := c.Value.(CallReceipt); ok && r.Labels.Private && r.Result != nil {
+		if r, ok := c.Value.(CallReceipt); ok && r.Labels.Private() && r.Result != nil {
 			all = append(all, r.Result.Text)
 		}
 	}

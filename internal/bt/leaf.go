@@ -293,7 +293,7 @@ func (b *binding) finish(x *exec, i int32, out reflect.Value, err error) Status 
 		if fault != nil && x.s.Slots[w.slot] == nil && field.IsZero() {
 			continue
 		}
-		v, convErr := x.t.slots[w.slot].convert(held(field))
+		v, convErr := x.t.slots[w.slot].convert(held(field, x.s.Slots[w.slot]))
 		if convErr != nil {
 			return x.broken(i, fmt.Errorf("port %s: %w", w.Name, convErr))
 		}
@@ -310,13 +310,23 @@ func (b *binding) finish(x *exec, i int32, out reflect.Value, err error) Status 
 	return Success
 }
 
-// held is the value of a field. The flags and small numbers of most cost no memory.
-func held(field reflect.Value) any {
+// held is the value of a field: that which its key holds already, where it is the same, as that costs no memory. The flags and small numbers
+// of most cost none either.
+func held(field reflect.Value, before any) any {
 	switch p := field.Addr().Interface().(type) {
 	case *bool:
 		return *p
 	case *int:
 		return *p
+	case *string:
+		if text, ok := before.(string); ok && text == *p {
+			return before
+		}
+	}
+	if field.Kind() == reflect.Slice && before != nil {
+		if b := reflect.ValueOf(before); b.Type() == field.Type() && b.Len() == field.Len() && b.Cap() == field.Cap() && b.Pointer() == field.Pointer() {
+			return before
+		}
 	}
 	return field.Interface()
 }

@@ -192,6 +192,9 @@ func EncodePorts(of any) (map[string]json.RawMessage, error) {
 	raw := make(map[string]json.RawMessage, v.NumField())
 	for i := range v.NumField() {
 		name := portName(v.Type().Field(i))
+		if leftOut(v.Type().Field(i), v.Field(i)) {
+			continue
+		}
 		value, err := json.Marshal(v.Field(i).Interface())
 		if err != nil {
 			return nil, fmt.Errorf("given key {%s}: %w", name, err)
@@ -199,6 +202,16 @@ func EncodePorts(of any) (map[string]json.RawMessage, error) {
 		raw[name] = value
 	}
 	return raw, nil
+}
+
+// leftOut says whether an optional port needs no value: it is zero, and of a kind that no script can read.
+func leftOut(f reflect.StructField, v reflect.Value) bool {
+	_, options, _ := strings.Cut(f.Tag.Get("port"), ",")
+	switch v.Kind() {
+	case reflect.Slice, reflect.Map, reflect.Struct:
+		return options == "optional" && v.IsZero()
+	}
+	return false
 }
 
 // DecodePorts is the reverse of EncodePorts, for all ports or some. What raw does not have stays as it is.

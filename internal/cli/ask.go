@@ -27,6 +27,8 @@ type askFlags struct {
 	maxTurns, maxTokens       int
 	maxTime                   time.Duration
 	cont, shadow, noFallback  bool
+	noWeb                     bool
+	attach                    []string
 
 	given func(flag string) bool // says whether the person gave a flag, so that none can be told from a wish for nothing
 }
@@ -34,15 +36,16 @@ type askFlags struct {
 func (c *command) askCommand() *cobra.Command {
 	var f askFlags
 	cmd := &cobra.Command{
-		Use:   "ask [QUESTION | -]",
+		Use:   "ask [QUESTION] [-]",
 		Short: "Answer a question over your code, your notes and the web",
 		Long: "Answers a question. Its kind decides which sources are searched; the answer cites what was read as path:line or\naddress. " +
-			"With ‘-’ the question is read from standard input.\n\n" +
+			"With ‘-’ behind the question, standard input is material that the question is about, as are files that you attach: it gives no\norders. ‘-’ alone reads the question too, and nothing is written for it.\n\n" +
+			"Whatever would carry private text to an address that nobody named, or write what a stranger asked for, waits for your yes:\n‘sibyl ask -c yes’ lets exactly that through.\n\n" +
 			"It ends when it is satisfied, or for another reason that the last line names: partial (something is missing), budget, loop\n(the model repeats itself), stuck, needs_user (it asks you something; answer with -c), suspended (the model does not answer for now; ‘sibyl run resume’ goes on), refused, error or cancelled.\n\n" +
 			"Exit codes: 0 satisfied, 3 an answer that is not whole or a question to you, 4 the model refused, 1 failed, 2 bad input,\n5 journal trouble, 130 stopped.",
 		Example: "  sibyl ask \"How does the auth middleware work?\"\n  sibyl ask --in ~/src/go/src \"How does net/http decide when to close an idle connection?\"\n" +
 			"  sibyl ask --vault ~/notes \"What did we decide about caching?\"\n  sibyl ask -c \"And in the tests?\"\n" +
-			"  git diff | sibyl ask - --json -m ollama:llama3.1:8b\n" +
+			"  git diff | sibyl ask \"Is this change safe?\" -\n  sibyl ask --attach build.log --no-web \"Why does it fail?\"\n" +
 			"  sibyl ask --max-tokens 50000 --max-time 2m --no-fallback \"Where is the retry policy decided?\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.given = cmd.Flags().Changed
@@ -61,6 +64,8 @@ func (c *command) askCommand() *cobra.Command {
 	fl.IntVar(&f.maxTurns, "max-turns", 0, "turns of the model at most (default: 30, or the setting max_turns)")
 	fl.IntVar(&f.maxTokens, "max-tokens", 0, "tokens of all turns, cached ones aside, after which the last turn begins; 0: no limit (default: the setting max_tokens)")
 	fl.DurationVar(&f.maxTime, "max-time", 0, "time at most: the last turn begins after 80 % of it, and what is under way at the end is cut off; 0: no limit (default: the setting max_time)")
+	fl.StringArrayVarP(&f.attach, "attach", "a", nil, "a text file that the question is about; may be given several times")
+	fl.BoolVar(&f.noWeb, "no-web", false, "neither search the web nor open pages")
 	fl.BoolVar(&f.noFallback, "no-fallback", false, "ask no other model where this one does not answer")
 	fl.BoolVar(&f.shadow, "shadow", false, "also answer by the plain tree ‘baseline’, and compare")
 	fl.StringVar(&c.notices, "notices", "", "append notices to this file, as lines of JSON; '' for none (default: the setting notices)")
@@ -93,23 +98,71 @@ func inWords(d time.Duration) string {
 	return s
 }
 
-// question joins the arguments, or reads standard input for "-" or, in a pipe, for none.
-func (c *command) question(args []string) (string, error) {
-	if len(args) > 0 && !(len(args) == 1 && args[0] == "-") {
-		return strings.Join(args, " "), nil
+// asked is what the person asks: the words, and the material that they are about. Piped says that the words themselves were piped in.
+type asked struct {
+	words, material string
+	piped           bool
+}
+
+// question reads the arguments, standard input for "-" or, in a pipe, where there are none, and the files that are attached.
+func (c *command) question(args, attach []string) (q asked, err error) {
+	stdin := len(args) > 0 && args[len(args)-1] == "-"
+	if stdin {
+		args = args[:len(args)-1]
 	}
-	if len(args) == 0 && c.InTTY {
-		return "", withCode(ExitUsage, errors.New("what is your question? sibyl ask \"…\""))
+	q.words, q.piped = strings.Join(args, " "), len(args) == 0
+	if q.piped && !stdin && c.InTTY {
+		return q, withCode(ExitUsage, errors.New("what is your question? sibyl ask \"…\""))
 	}
-	text, err := io.ReadAll(io.LimitReader(c.In, oracle.MaxQuestion+1))
+	if q.piped || stdin {
+		text, err := io.ReadAll(io.LimitReader(c.In, oracle.MaxMaterial+1))
+		if err != nil {
+			return q, withCode(ExitUsage, fmt.Errorf("reading standard input: %w", err))
+		}
+		if q.piped {
+			q.words = string(text)
+		} else if q.material = string(text); strings.TrimSpace(q.material) == "" {
+			return q, withCode(ExitUsage, errors.New("standard input is empty: leave the ‘-’ out, or pipe in what the question is about"))
+		}
+	}
+	for _, name := range attach {
+		text, err := attached(name)
+		if err != nil {
+			return q, withCode(ExitUsage, fmt.Errorf("--attach: %w", err))
+		}
+		q.material += fmt.Sprintf("\n--- %s ---\n%s\n", filepath.Base(name), text)
+	}
+	return q, nil
+}
+
+// attached reads a text file.
+func attached(name string) (string, error) {
+	f, err := os.Open(name)
 	if err != nil {
-		return "", withCode(ExitUsage, fmt.Errorf("reading the question from standard input: %w", err))
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return "", err
+	case !info.Mode().IsRegular():
+		return "", fmt.Errorf("%s is not a file", name)
+	case info.Size() > oracle.MaxMaterial:
+		return "", fmt.Errorf("%s has %d bytes, at most %d are read: put it into a folder, and ask with --in", name, info.Size(), oracle.MaxMaterial)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, oracle.MaxMaterial+1))
+	switch {
+	case err != nil:
+		return "", err
+	case strings.ContainsRune(string(text), 0):
+		return "", fmt.Errorf("%s is not a text", name)
 	}
 	return string(text), nil
 }
 
 func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error) {
-	text, err := c.question(args)
+	said, err := c.question(args, f.attach)
 	if err != nil {
 		return err
 	}
@@ -118,7 +171,7 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 		return err
 	}
 	f = f.orSettings(cfg)
-	q := oracle.Question{Text: text, MaxTurns: f.maxTurns, MaxTokens: f.maxTokens, MaxTime: f.maxTime}
+	q := oracle.Question{Text: said.words, Material: said.material, MaxTurns: f.maxTurns, MaxTokens: f.maxTokens, MaxTime: f.maxTime}
 	if err := q.Check(); err != nil {
 		return withCode(ExitUsage, err)
 	}
@@ -133,6 +186,7 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	if err != nil {
 		return withCode(ExitUsage, err)
 	}
+	o.Piped, o.Material = said.piped, said.material
 	a, err := c.open(ctx, cfg)
 	if err != nil {
 		return err
@@ -152,7 +206,7 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 			return err
 		}
 	}
-	r, err := a.Service.Start(ctx, c.owner(), service.Request{Assistant: oracle.Name, Session: session, Words: text, Options: o})
+	r, err := a.Service.Start(ctx, c.owner(), service.Request{Assistant: oracle.Name, Session: session, Words: said.words, Options: o})
 	if err != nil {
 		return err
 	}
@@ -203,7 +257,7 @@ func (c *command) mentionInterrupted(ctx context.Context, a *app.App) error {
 // options settles which folders a question is asked on, and how.
 func (f askFlags) options(vaultSetting string) (oracle.Options, error) {
 	o := oracle.Options{CodeRoot: cmp.Or(f.in, "."), Vault: cmp.Or(f.vault, vaultSetting), Model: f.model, MaxTurns: f.maxTurns, MaxTokens: f.maxTokens,
-		MaxTime: f.maxTime, NoFallback: f.noFallback}
+		MaxTime: f.maxTime, NoFallback: f.noFallback, NoWeb: f.noWeb}
 	for flag, dir := range map[string]*string{"--in": &o.CodeRoot, "--vault": &o.Vault} {
 		if *dir == "" {
 			continue

@@ -95,6 +95,9 @@ max_time: 10m
 retention: 90d
 keys: file
 web:
+  access: off
+  allow: [example.org]
+  deny: [evil.example.org]
   engine: brave
   searxng: http://localhost:8888/
   brave:
@@ -166,6 +169,7 @@ mcp:
       env: [TRACKER_TOKEN, UNSET_TOKEN]
       folder: ~/work
       tools: [search, get]
+      private: true
       timeout: 5s
     wiki:
       url: https://wiki.test/mcp/
@@ -229,7 +233,7 @@ func TestFileSetsEverything(t *testing.T) {
 		MaxTokens: 200_000,
 		MaxTime:   10 * time.Minute,
 		Retention: 90 * 24 * time.Hour,
-		Web: Web{Engine: "brave", SearXNG: "http://localhost:8888",
+		Web: Web{Off: true, Allow: []string{"example.org"}, Deny: []string{"evil.example.org"}, Engine: "brave", SearXNG: "http://localhost:8888",
 			Brave:  KeySource{KeyEnv: "MY_BRAVE", EnvKey: NewSecret("brave-value-0123456789"), KeyCommand: []string{"pass", "brave"}},
 			Tavily: KeySource{KeyEnv: "MY_TAVILY", KeyCommand: []string{"pass", "tavily"}}},
 		Ollama: Ollama{Host: "http://gpu.lan:11434", NumCtx: 32768, Tuning: Tuning{Think: "high", MaxOutput: 4096, KeepAlive: -time.Second,
@@ -249,7 +253,7 @@ func TestFileSetsEverything(t *testing.T) {
 		Transcription: Transcription{Command: []string{filepath.Join(folder, "bin", "transcribe"), "-m", filepath.Join(s.home, "models", "small.bin"), "-f", "{file}"},
 			Language: "pt", Formats: []string{"wav", "ogg"}, Timeout: 2 * time.Hour},
 		MCP: MCP{Trusted: filepath.Join(folder, "mcp"), Servers: map[string]MCPServer{
-			"tracker": {Command: []string{"npx", "-y", "tracker-server"}, Env: []string{"TRACKER_TOKEN", "UNSET_TOKEN"}, Folder: filepath.Join(s.home, "work"),
+			"tracker": {Private: true, Command: []string{"npx", "-y", "tracker-server"}, Env: []string{"TRACKER_TOKEN", "UNSET_TOKEN"}, Folder: filepath.Join(s.home, "work"),
 				Tools: []string{"search", "get"}, Timeout: 5 * time.Second, Variables: []string{"UNSET_TOKEN"},
 				Environ: map[string]Secret{"PATH": NewSecret("/bin"), "TRACKER_TOKEN": NewSecret("tracker-value-0123456789"), "XDG_CONFIG_HOME": NewSecret(filepath.Dir(folder))}},
 			"wiki": {URL: "https://wiki.test/mcp", Header: "X-Api-Key", Timeout: 30 * time.Second,

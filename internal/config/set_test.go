@@ -138,7 +138,7 @@ func TestWhatWouldNotHoldIsNotWritten(t *testing.T) {
 		{"max_trns", []string{"3"}, "there is no setting max_trns; did you mean max_turns?"},
 		{"providers.work.modle", []string{"x"}, "did you mean providers.work.model?"},
 		{"timeouts.cloud", []string{"30s"}, "there is no setting timeouts.cloud: set timeouts.start"},
-		{"web", []string{"x"}, "web is a section: set one in it, such as web.brave.key_command"},
+		{"web", []string{"x"}, "web is a section: set one in it, such as web.access"},
 		{"providers.work", []string{"x"}, "providers.work is a section: set one in it, such as providers.work.api"},
 		{"providers.work.kind", []string{"openai"}, "keep_alive is for the kind ollama alone"},
 		{"providers.Work.model", []string{"x"}, "must be of small letters"},

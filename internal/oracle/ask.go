@@ -70,13 +70,10 @@ func (q *Question) Check() error {
 
 // given is what a question gives its tree, without the past of its session.
 func (q *Question) given() Given {
-	g := Given{Material: q.Piped, Question: q.Text, Tools: agent.FactsOf(q.Tools), MaxTurns: q.MaxTurns, MaxTokens: q.MaxTokens,
+	g := Given{Said: agent.Said{Piped: q.Piped}, Question: q.Text, Tools: agent.FactsOf(q.Tools), MaxTurns: q.MaxTurns, MaxTokens: q.MaxTokens,
 		MaxSeconds: int((q.MaxTime + time.Second - 1) / time.Second), Window: q.Env.WindowTokens, Classifier: q.Classifier, BareCalls: q.Env.BareCalls}
 	if q.Piped || q.Material != "" {
-		g.Ledger.Labels = agent.Labels{Integrity: agent.Stranger, Private: true}
-	}
-	if !q.Piped {
-		g.Ledger.Addresses = agent.AddressesIn(q.Text)
+		g.Ledger.Labels = agent.LabelledAs(agent.Stranger, true)
 	}
 	return g
 }
@@ -140,7 +137,9 @@ func (g *Given) remember(ctx context.Context, store journal.Store, q Question) (
 	}
 	slices.Reverse(past)
 	for _, e := range slices.Backward(exchanges) {
-		g.Previous = append(g.Previous, firstRunes(e.Question, 500))
+		if !e.Piped {
+			g.Previous = append(g.Previous, firstRunes(e.Question, 500))
+		}
 		g.PastTokens += e.Tokens
 		g.LastTokens = e.Tokens
 		g.Ledger.Labels = g.Ledger.Labels.Join(e.labels())
@@ -168,8 +167,8 @@ func (g *Given) allow(ctx context.Context, store journal.Store, q Question) (con
 		if err := json.Unmarshal(row.Data, &left); err != nil {
 			return nil, fmt.Errorf("pending row %s: %w: %w", row.ID, journal.ErrCorrupt, err)
 		}
-		if g.Allowed = agent.SaidYes(q.Text, left.Waiting); g.Allowed != nil {
-			g.Again, consume = left.Question, append(consume, row.ID)
+		if g.Said.Yes = agent.SaidYes(q.Text, left.Waiting); g.Said.Yes != nil {
+			g.Said.For, consume = left.Question, append(consume, row.ID)
 		}
 	}
 	return consume, nil

@@ -72,7 +72,7 @@ func (g *ground) line(what string) string {
 // callable names the offered tools that could give what is missing.
 func (g *ground) callable(what string) (names []string) {
 	for _, t := range g.Tools {
-		if slices.Contains(g.Offered, t.Name) && t.Once == (what == missingWrite) && !(t.Once && g.Ledger.Labels.Integrity == agent.Stranger) {
+		if slices.Contains(g.Offered, t.Name) && t.Once == (what == missingWrite) && !(t.Once && g.Ledger.Labels.Integrity() == agent.Stranger) {
 			names = append(names, t.Name)
 		}
 	}

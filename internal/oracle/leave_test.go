@@ -68,7 +68,7 @@ func TestAddressThatOnlyTheModelNamesWaitsOncePrivateTextWasRead(t *testing.T) {
 	same(t, "tools that were reached", h.world.called(), []string{"code_read", "web_fetch"})
 	same(t, "stop reason", a.StopReason, oracle.StopNeedsUser)
 	same(t, "what waits", a.Waiting[0].Arguments, unknown)
-	same(t, "labels", a.Labels, agent.Labels{Integrity: agent.Stranger, Private: true})
+	same(t, "labels", a.Labels, agent.LabelledAs(agent.Stranger, true))
 	holds(t, "the trace", h.trace(), "asks you first: web_fetch "+unknown, "labels: own, private")
 	h.ask("yes")
 	same(t, "tools that were reached after the yes", h.world.called(), []string{"code_read", "web_fetch", "web_fetch"})
@@ -93,7 +93,7 @@ func TestQuestionThatWasPipedInIsOfferedNoWrite(t *testing.T) {
 	a := h.finish(h.startQuestion(q))
 	lacks(t, "tools offered", strings.Join(offered(h.request(1)), " "), "vault_write")
 	same(t, "what stands in the world", h.world.written(), []string(nil))
-	same(t, "labels", a.Labels, agent.Labels{Integrity: agent.Stranger, Private: true})
+	same(t, "labels", a.Labels, agent.LabelledAs(agent.Stranger, true))
 }
 
 func TestMaterialIsShownAsDataAndDecidesNothing(t *testing.T) {

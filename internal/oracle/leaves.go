@@ -22,10 +22,8 @@ type Given struct {
 	Window       int              `port:"window,optional"`      // of the model, in tokens; 0: unknown
 	Classifier   bool             `port:"classifier,optional"`  // one is configured
 	BareCalls    bool             `port:"bare_calls,optional"`  // the model can't write beside a call
-	Ledger       agent.Ledger     `port:"ledger,optional"`      // the labels of what stands before the first turn, and the addresses that the person wrote
-	Allowed      []agent.Waiting  `port:"allowed,optional"`     // calls that the person has said yes to
-	Again        string           `port:"again,optional"`       // the question that a yes goes on with
-	Material     bool             `port:"material,optional"`    // the question itself was piped in: nothing is written for it
+	Ledger       agent.Ledger     `port:"ledger,optional"`      // the labels of what stands before the first turn
+	Said         agent.Said       `port:"said,optional"`
 }
 
 // wanted is what the answer is made of; a run that fails early has none of it.
@@ -37,6 +35,7 @@ type wanted struct {
 	Transcript []agent.Entry           `port:"transcript,optional"`
 	TopicShift bool                    `port:"topic_shift,optional"`
 	Offered    []string                `port:"offered,optional"`
+	Held       []agent.Held            `port:"held,optional"`
 }
 
 // Leaves are the Oracle's leaves; Options say what its trees are given and what is read from them.
@@ -50,10 +49,10 @@ func Leaves() (*bt.Leaves, bt.Options, error) {
 
 func classifyLeaf() bt.Leaf {
 	type in struct {
-		Question     string   `port:"question" doc:"the person's words"`
-		Previous     []string `port:"previous,optional" doc:"earlier questions of the session, oldest first"`
-		PreviousType string   `port:"previous_type,optional" doc:"type of the last question that was not conversational"`
-		Again        string   `port:"again,optional" doc:"the earlier question, where this one only says yes to what it asked for"`
+		Question     string     `port:"question" doc:"the person's words"`
+		Previous     []string   `port:"previous,optional" doc:"earlier questions of the session, oldest first"`
+		PreviousType string     `port:"previous_type,optional" doc:"type of the last question that was not conversational"`
+		Said         agent.Said `port:"said,optional" doc:"how it was said: a yes is of the class of what it goes on with"`
 	}
 	type out struct {
 		Class      classify.Classification `port:"class" doc:"type, sources needed, confidence"`
@@ -61,11 +60,11 @@ func classifyLeaf() bt.Leaf {
 		Events     []bt.Typed              `port:",events"`
 	}
 	return bt.Func("Classify", "Finds out what kind of question it is (FR-015).", func(i in, o *out) error {
-		if i.Again != "" {
-			i.Question = i.Again
+		if i.Said.For != "" {
+			i.Question = i.Said.For
 		}
 		o.Class = classify.Classify(classify.Query{Text: i.Question, Previous: i.Previous, PreviousType: classify.Type(i.PreviousType)})
-		o.TopicShift = i.Again == "" && len(i.Previous) > 0 && classify.TopicShift(i.Previous, i.Question)
+		o.TopicShift = i.Said.For == "" && len(i.Previous) > 0 && classify.TopicShift(i.Previous, i.Question)
 		o.Events = []bt.Typed{ClassChosen{o.Class.QueryType, o.Class.Confidence, o.Class.KeywordsMatched, o.TopicShift}}
 		return nil
 	})

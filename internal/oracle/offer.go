@@ -26,11 +26,10 @@ func named(tools []agent.ToolFact, s tool.Source, writes bool) (names []string) 
 
 func offerTools() bt.Leaf {
 	type in struct {
-		Class    classify.Classification `port:"class" doc:"what Classify found"`
-		Tools    []agent.ToolFact        `port:"tools" doc:"the tools there are"`
-		Material bool                    `port:"material,optional" doc:"the question was piped in: whoever wrote it causes no write"`
-		Allowed  []agent.Waiting         `port:"allowed,optional" doc:"calls that the person has said yes to: their tools are offered"`
-		Sure     float64                 `port:"sure" default:"0.6" doc:"below this confidence, a question about the world is looked up in code or notes as well"`
+		Class classify.Classification `port:"class" doc:"what Classify found"`
+		Tools []agent.ToolFact        `port:"tools" doc:"the tools there are"`
+		Said  agent.Said              `port:"said,optional" doc:"how the question was said: what was piped in causes no write, and what it says yes to is offered"`
+		Sure  float64                 `port:"sure" default:"0.6" doc:"below this confidence, a question about the world is looked up in code or notes as well"`
 	}
 	type out struct {
 		Offered []string   `port:"offered" doc:"names of the tools offered to the model"`
@@ -39,7 +38,7 @@ func offerTools() bt.Leaf {
 	return bt.Func("OfferTools", "Chooses the tools by the class of the question (FR-016). Tools that write are only for actions.",
 		func(i in, o *out) error {
 			o.Offered = []string{}
-			writes := i.Class.QueryType == classify.Action && !i.Material
+			writes := i.Class.QueryType == classify.Action && !i.Said.Piped
 			unsure := i.Class.QueryType == classify.Research && i.Class.Confidence < i.Sure
 			enough := false // a source that can be searched is offered; the web alone is none for an unsure guess
 			for k, s := range sourceOrder(i.Class) {
@@ -53,7 +52,7 @@ func offerTools() bt.Leaf {
 			if mayNeedServers(i.Class, i.Sure) {
 				o.Offered = append(o.Offered, named(i.Tools, tool.Server, writes)...)
 			}
-			for _, w := range i.Allowed {
+			for _, w := range i.Said.Yes {
 				if !slices.Contains(o.Offered, w.Tool) {
 					o.Offered = append(o.Offered, w.Tool)
 				}

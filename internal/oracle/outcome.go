@@ -45,7 +45,8 @@ type Answer struct {
 	Notices     []agent.Notice          `json:"notices,omitempty"`
 	Fallbacks   []Consult               `json:"fallbacks,omitempty"`
 	Waiting     []agent.Waiting         `json:"waiting,omitempty"`          // calls that wait for the person's yes
-	Labels      agent.Labels            `json:"labels,omitzero"`            // of all that the model saw
+	Piped       bool                    `json:"piped,omitempty"`            // the question was piped in
+	Labels      agent.Labels            `json:"labels,omitempty"`           // of all that the model saw
 	Budget      *agent.Spent            `json:"budget_exhausted,omitempty"` // what made the last turn the last one
 	Error       *bt.Fault               `json:"error,omitempty"`
 	SessionID   string                  `json:"session_id"`
@@ -65,14 +66,15 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	var w wanted
 	e.Tree.Read(e.State, &w)
 	var given struct {
-		Question   string `port:"question"`
-		MaxTurns   int    `port:"max_turns"`
-		PastTokens int    `port:"past_tokens,optional"`
+		Question   string     `port:"question"`
+		MaxTurns   int        `port:"max_turns"`
+		PastTokens int        `port:"past_tokens,optional"`
+		Said       agent.Said `port:"said,optional"`
 	}
 	_ = v.Given(&given) // it was given at the start, or there is nothing to show
 	var env Env
 	_ = json.Unmarshal(v.Start().Env, &env) // likewise
-	a := Answer{Question: given.Question, QueryType: string(w.Class.QueryType), Class: w.Class, TopicShift: w.TopicShift, SessionID: v.Session, RunID: v.ID,
+	a := Answer{Question: given.Question, Piped: given.Said.Piped, QueryType: string(w.Class.QueryType), Class: w.Class, TopicShift: w.TopicShift, SessionID: v.Session, RunID: v.ID,
 		MaxTurns: given.MaxTurns, Gaps: w.Reports.Gaps, Tried: w.Ledger.Sources, Fallbacks: w.Reports.Consults, Budget: w.Ledger.Exhausted,
 		Signals: []signal.Signal{}}
 	named := a.gather(v, e.Under, w)
@@ -83,7 +85,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 		}
 	}
 	a.Notices = w.Ledger.Notices
-	a.Labels, a.Waiting = w.Ledger.Labels, agent.WaitingOf[Heard](v, w.Ledger.Held)
+	a.Labels, a.Waiting = w.Ledger.Labels, agent.WaitingOf[Heard](v, w.Held)
 	status := a.stop(v, e, w)
 	if !a.Composed {
 		a.cite()
@@ -111,7 +113,7 @@ const mostExchange = journal.MaxSummary - 16<<10
 
 // exchange is what the session keeps of the answer: question and answer whole, or the beginnings of both where that is too much.
 func (a *Answer) exchange(env Env) Exchange {
-	e := Exchange{Labels: &a.Labels, Question: a.Question, Answer: a.Answer, QueryType: a.QueryType, Shift: a.TopicShift, ShadowOf: env.ShadowOf}
+	e := Exchange{Labels: &a.Labels, Piped: a.Piped, Question: a.Question, Answer: a.Answer, QueryType: a.QueryType, Shift: a.TopicShift, ShadowOf: env.ShadowOf}
 	if a.Signal != nil {
 		e.Signal = a.Signal.RawXML
 	}

@@ -118,7 +118,7 @@ func open(ctx context.Context, deps Deps, known *promptTexts, v *run.View) (map[
 		return nil, nil, err
 	}
 	b.Tools = tools.Specs()
-	caller := &agent.Caller{View: v, Tools: tools, Of: agent.Proposed[Heard], Timeout: deps.ToolTimeout, DryRun: a.env.ShadowOf != "", Private: a.private}
+	caller := &agent.Caller{View: v, Tools: tools, Of: agent.Proposed[Heard], Timeout: deps.ToolTimeout, DryRun: a.env.ShadowOf != "", Begun: a}
 	return map[string]run.Performer{
 		agent.EffectTurn:  agent.Turns(b, m, listen),
 		agent.EffectNotes: agent.Notes(b, m, listen, PurposeNotes),

@@ -48,14 +48,14 @@ func builder(ctx context.Context, known *promptTexts, v *run.View, tools []tool.
 		return nil, nil, fmt.Errorf("environment of the run: %w", err)
 	}
 	var given struct {
-		Question string          `port:"question"`
-		Allowed  []agent.Waiting `port:"allowed,optional"`
+		Question string     `port:"question"`
+		Said     agent.Said `port:"said,optional"`
 	}
 	err := v.Given(&given)
 	if err != nil {
 		return nil, nil, err
 	}
-	a.question, a.allowed = given.Question, given.Allowed
+	a.question, a.allowed = given.Question, given.Said.Yes
 	if a.prompts, err = known.of(ctx, v); err != nil {
 		return nil, nil, err
 	}
@@ -66,8 +66,8 @@ func builder(ctx context.Context, known *promptTexts, v *run.View, tools []tool.
 	return b, a, nil
 }
 
-// private are the person's words, and the private texts that the run began with: what was handed over, and earlier answers.
-func (a *asker) private(ctx context.Context) (spoken string, texts []string, err error) {
+// Private are the person's words, and the private texts that the run began with: what was handed over, and earlier answers.
+func (a *asker) Private(ctx context.Context) (spoken string, texts []string, err error) {
 	spoken = a.question
 	if a.env.Material > 0 {
 		material, err := a.view.Text(ctx, MaterialText)
@@ -85,8 +85,12 @@ func (a *asker) private(ctx context.Context) (spoken string, texts []string, err
 		if err != nil {
 			return "", nil, err
 		}
-		spoken += "\n" + e.Question
-		if e.labels().Private {
+		if e.Piped {
+			texts = append(texts, e.Question)
+		} else {
+			spoken += "\n" + e.Question
+		}
+		if e.labels().Private() {
 			texts = append(texts, e.Answer)
 		}
 	}
@@ -191,6 +195,7 @@ type Exchange struct {
 	Shift     bool   `json:"shift,omitempty"`  // it leaves the topic of those before
 
 	Labels *agent.Labels `json:"labels,omitempty"` // of all that its model saw
+	Piped  bool          `json:"piped,omitempty"`  // the question was piped in: it is no word of the person
 
 	ShadowOf string `json:"shadow_of,omitempty"` // the run that a shadow is compared with
 }
@@ -198,7 +203,7 @@ type Exchange struct {
 // labels are those of the exchange; the strictest, if it does not say.
 func (e Exchange) labels() agent.Labels {
 	if e.Labels == nil {
-		return agent.Labels{Integrity: agent.Stranger, Private: true}
+		return agent.LabelledAs(agent.Stranger, true)
 	}
 	return *e.Labels
 }

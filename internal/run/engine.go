@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"strings"
 	"sync"
 	"time"
 
@@ -233,8 +232,15 @@ func NewID(now time.Time) string {
 	if _, err := rand.Read(b[7:]); err != nil {
 		panic(err) // the kernel's source of randomness does not fail
 	}
-	return strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(b[:]))
+	var id [16]byte
+	ofIDs().Encode(id[:], b[:])
+	return string(id[:])
 }
+
+// ofIDs writes ids. Its letters and digits sort as what they stand for.
+var ofIDs = sync.OnceValue(func() *base32.Encoding {
+	return base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
+})
 
 // Start records a run and drives it until it ends, in a goroutine of its own. It waits for room where MostRuns are driven.
 // Cancelling ctx is a request to stop the run: a server gives a context that outlives the request. A Spec that does not fit its tree
