@@ -116,7 +116,7 @@ const mostWaiting = 1000
 // waiting tells of the runs that wait for a process.
 func (a *App) waiting(ctx context.Context) (w telemetry.Waiting, err error) {
 	now := a.Clock.Now()
-	all, err := a.Store.Stranded(ctx, now, mostWaiting)
+	all, err := a.Store.Stranded(ctx, a.Engine.When(), mostWaiting)
 	w.Runs = len(all)
 	for _, r := range all {
 		w.Oldest = max(w.Oldest, now.Sub(r.StartedAt))

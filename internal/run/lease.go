@@ -73,10 +73,30 @@ func (e *Engine) release(ctx context.Context, k journal.Key, rest time.Time) {
 
 // Driven says whether somebody drives a run, as far as its lease and its holder tell.
 func (e *Engine) Driven(r journal.Run) bool {
-	if r.Status != journal.Running || r.LeaseHolder == "" || !r.LeaseUntil.After(e.Clock.Now()) {
-		return false
+	return r.Driven(e.When()) && (e.Dead == nil || !e.Dead(r.LeaseHolder))
+}
+
+// leaseGrace is how much further than its length a lease may end: so far may clocks be apart.
+const leaseGrace = 2 * time.Second
+
+// When is the time as leases and rests are looked at: no process takes longer ones, so what ends later was set by a clock that was wrong.
+func (e *Engine) When() journal.When {
+	now := e.Clock.Now()
+	return journal.When{Now: now, Leases: now.Add(e.Lease + leaseGrace), Rests: now.Add(setAside + leaseGrace)}
+}
+
+// counted says whether a run of which this process has just taken the lease may be gone on with: whoever took it up before may have died of
+// reading it.
+func counted(r journal.Run, force bool) error {
+	if r.Tries <= journal.MaxTries || force {
+		return nil
 	}
-	return e.Dead == nil || !e.Dead(r.LeaseHolder)
+	return fmt.Errorf("%w: %s; ‘sibyl run resume --force %s’ tries it once more, ‘sibyl run cancel %s’ ends it as it stands", ErrSetAside, WhySetAside(r), r.ID, r.ID)
+}
+
+// WhySetAside says why a run is set aside.
+func WhySetAside(r journal.Run) string {
+	return fmt.Sprintf("run %s was taken up %d times, and each time the program ended before it had gone through what is kept of it", r.ID, journal.MaxTries)
 }
 
 // list makes a driver's run known, and sees to its lease from then on.

@@ -29,7 +29,7 @@ type Row struct {
 // State says how a run stands, in a word.
 func (s *Service) State(r journal.Run) string {
 	switch {
-	case r.Rests(s.config.Now()):
+	case r.Rests(s.config.Engine.When()):
 		return "suspended"
 	case r.Status == journal.Running && r.LeaseHolder == "" && r.Records <= 1:
 		return Queued
@@ -60,7 +60,7 @@ func (s *Service) Run(ctx context.Context, owner journal.Owner, id string) (Row,
 // Busy counts the runs of an owner that have not ended and do not rest, up to a bound.
 func (s *Service) Busy(ctx context.Context, owner journal.Owner, bound int) (busy int, err error) {
 	f := journal.Filter{Status: journal.Running, Limit: longestList}
-	for now := s.config.Now(); ; {
+	for now := s.config.Engine.When(); ; {
 		open, err := s.config.Store.Runs(ctx, owner, f)
 		if err != nil {
 			return 0, err

@@ -147,7 +147,7 @@ func (s *Service) Explain(ctx context.Context, owner journal.Owner, id string) (
 	case last.Kind == run.KindSuspend:
 		x.Ending = recordLines(last)
 		return x, nil
-	case r.Rests(s.config.Now()):
+	case r.Rests(s.config.Engine.When()):
 		x.Ending = []string{"set aside: it came no further; it is taken up again later, and can be resumed or cancelled before"}
 		return x, nil
 	case r.Status == journal.Running:
