@@ -124,7 +124,6 @@ type Info struct {
 	Type   string // "Sequence", a leaf's type, "SubTree"
 	Name   string // its name attribute; of a SubTree the tree's ID
 	Glyph  string
-	Path   string // names from the root down, joined by slashes
 	Leaf   bool
 	Task   bool
 	Kernel bool // a node of this package, not one of a registry
@@ -146,7 +145,7 @@ func (t *Tree) Nodes() iter.Seq[Info] {
 // Node describes node id; it panics if the tree has no such node.
 func (t *Tree) Node(id int32) Info {
 	n := &t.nodes[id]
-	info := Info{ID: id, Parent: n.parent, Depth: int(n.depth), Name: n.name, Path: t.Path(id), Line: int(n.line), Col: int(n.col)}
+	info := Info{ID: id, Parent: n.parent, Depth: int(n.depth), Name: n.name, Line: int(n.line), Col: int(n.col)}
 	info.Type = t.typeOf(id)
 	switch {
 	case n.leaf != nil:
@@ -174,7 +173,7 @@ func (t *Tree) typeOf(id int32) string {
 	}
 }
 
-// Path is the path of node id. It is put together when somebody asks for it: those of all nodes may be far longer than the file.
+// Path is the path of node id: names from the root down, joined by slashes. It is put together when somebody asks for it: those of all nodes may be far longer than the file.
 func (t *Tree) Path(id int32) string {
 	labels := make([]string, t.nodes[id].depth+1)
 	for k := len(labels) - 1; k >= 0; k-- {

@@ -26,7 +26,9 @@ func (p perishing) Records(context.Context, journal.Owner, string, int64) ([]jou
 	return nil, errDown
 }
 
-func (p perishing) Release(context.Context, journal.Owner, string, string, time.Time) error { return errDown }
+func (p perishing) Release(context.Context, journal.Owner, string, string, time.Time) error {
+	return errDown
+}
 
 // poisoned is a run that as many processes as that took up in vain, after a crash before its receipt.
 func poisoned(t *testing.T, w *world, store journal.Store, times int) journal.Key {
