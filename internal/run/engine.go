@@ -8,7 +8,6 @@ import (
 	"encoding/base32"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -390,107 +389,6 @@ func (e *Engine) record(seq int64, at time.Time, kind string, data []byte) journ
 	return journal.Record{Seq: seq, At: at.UTC().Truncate(time.Millisecond), Kind: kind, Data: e.Redact(data)}
 }
 
-// Resume takes up a run that nobody drives: it folds the records and performs what is outstanding. It waits for room as Start does.
-// ErrIncompatible if this build can't; the run stays open then, for the build that wrote it or for Cancel.
-func (e *Engine) Resume(ctx context.Context, owner journal.Owner, id string) (*Live, error) {
-	if err := e.enter(ctx, owner); err != nil {
-		return nil, err
-	}
-	return e.resume(ctx, journal.Key{Owner: owner, Run: id}, anyhow, e.exit)
-}
-
-// Force is Resume of a run that may be set aside: it is tried once more.
-func (e *Engine) Force(ctx context.Context, owner journal.Owner, id string) (*Live, error) {
-	if err := e.enter(ctx, owner); err != nil {
-		return nil, err
-	}
-	return e.resume(ctx, journal.Key{Owner: owner, Run: id}, forced, e.exit)
-}
-
-// ResumeNow is Resume that waits for no room: ErrNoRoom if there is none.
-func (e *Engine) ResumeNow(ctx context.Context, owner journal.Owner, id string) (*Live, error) {
-	if err := e.tryEnter(); err != nil {
-		return nil, err
-	}
-	return e.resume(ctx, journal.Key{Owner: owner, Run: id}, anyhow, e.exit)
-}
-
-// ForceNow is Force that waits for no room: ErrNoRoom if there is none.
-func (e *Engine) ForceNow(ctx context.Context, owner journal.Owner, id string) (*Live, error) {
-	if err := e.tryEnter(); err != nil {
-		return nil, err
-	}
-	return e.resume(ctx, journal.Key{Owner: owner, Run: id}, forced, e.exit)
-}
-
-// permit is under which conditions a run is taken up: also one that is set aside, and however it stands or as may says.
-type permit struct {
-	force bool
-	may   func(*driver) error
-}
-
-// The permits of those whom a person asked.
-var (
-	anyhow = permit{may: func(*driver) error { return nil }}
-	forced = permit{force: true, may: anyhow.may}
-)
-
-// resume takes up a run, for which there is room, if it may go on as it stands. exit is called when it is driven no longer, or after an error.
-func (e *Engine) resume(ctx context.Context, k journal.Key, p permit, exit func()) (live *Live, err error) {
-	err = e.takeOver(ctx, k, func() (rest time.Time, err error) {
-		r, err := e.Store.Run(ctx, k.Owner, k.Run)
-		if err == nil {
-			err = counted(r, p.force)
-		}
-		if err != nil {
-			return rest, err
-		}
-		d, recs, err := e.refold(ctx, r)
-		switch {
-		case incompatible(err):
-			return rest, e.incompatibility(k.Run, recs, err)
-		case err != nil:
-			return rest, err
-		}
-		if err := e.Store.Settle(ctx, k.Owner, k.Run, e.Holder); err != nil {
-			return rest, err
-		}
-		if err := p.may(d); err != nil {
-			return d.rest, err
-		}
-		d.exit = exit
-		live, err = d.start(ctx, true)
-		return rest, err
-	})
-	if err != nil {
-		exit()
-	}
-	return live, err
-}
-
-// refold makes a driver that stands where a run's records end. The records come with an error, too, if they can be read.
-func (e *Engine) refold(ctx context.Context, r journal.Run) (*driver, []journal.Record, error) {
-	recs, err := e.Store.Records(ctx, r.Owner, r.ID, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	var d *driver
-	a, tree, err := e.treeOf(ctx, r.Owner, recs)
-	if err == nil {
-		d = e.newDriver(a, tree, r)
-		for i := 0; i < len(recs) && err == nil; i++ {
-			var body any
-			if body, err = d.f.read(recs[i]); err == nil {
-				err = d.replayed(recs[i], body)
-			}
-		}
-	}
-	if err != nil {
-		return nil, recs, fmt.Errorf("run %s: %w", r.ID, err)
-	}
-	return d, recs, nil
-}
-
 // Explain gives what the steps of a run have decided: of one that has ended as its trace keeps it, of another by folding its records,
 // which wants a build that can.
 func (e *Engine) Explain(ctx context.Context, owner journal.Owner, id string) ([]TraceStep, error) {
@@ -514,24 +412,6 @@ func (e *Engine) Explain(ctx context.Context, owner journal.Owner, id string) ([
 	}
 	return f.trace.all(tree)
 }
-
-// foldable says whether it is safe to go through a run's records for somebody who only looks: not while nobody knows that whoever took it
-// up survived that.
-func (e *Engine) foldable(ctx context.Context, owner journal.Owner, id string) error {
-	r, err := e.Store.Run(ctx, owner, id)
-	switch {
-	case err != nil:
-		return err
-	case r.SetAside():
-		return counted(journal.Run{ID: id, Tries: r.Tries + 1}, false)
-	case r.Tries > 0:
-		return fmt.Errorf("run %s: %w", id, errUnsettled)
-	}
-	return nil
-}
-
-// errUnsettled says that a run was taken up, and has not settled since.
-var errUnsettled = errors.New("it is being taken up, or whoever did so was gone before it had gone through what is kept; try again later")
 
 // Live gives the run that this process drives, nil if it drives none of that id.
 func (e *Engine) Live(id string) *Live {

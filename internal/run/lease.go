@@ -85,20 +85,6 @@ func (e *Engine) When() journal.When {
 	return journal.When{Now: now, Leases: now.Add(e.Lease + leaseGrace), Rests: now.Add(setAside + leaseGrace)}
 }
 
-// counted says whether a run of which this process has just taken the lease may be gone on with: whoever took it up before may have died of
-// reading it.
-func counted(r journal.Run, force bool) error {
-	if r.Tries <= journal.MaxTries || force {
-		return nil
-	}
-	return fmt.Errorf("%w: %s; ‘sibyl run resume --force %s’ tries it once more, ‘sibyl run cancel %s’ ends it as it stands", ErrSetAside, WhySetAside(r), r.ID, r.ID)
-}
-
-// WhySetAside says why a run is set aside.
-func WhySetAside(r journal.Run) string {
-	return fmt.Sprintf("run %s was taken up %d times, and each time the program ended before it had gone through what is kept of it", r.ID, journal.MaxTries)
-}
-
 // list makes a driver's run known, and sees to its lease from then on.
 func (e *Engine) list(d *driver) {
 	e.mu.Lock()
