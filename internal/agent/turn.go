@@ -64,6 +64,7 @@ type TurnReceipt[R any] struct {
 	Report     R                `json:"report,omitzero"`
 	Finish     model.Finish     `json:"finish"`
 	Usage      model.Usage      `json:"usage"`
+	Reported   *model.Usage     `json:"reported_usage,omitempty"` // by the provider, where it can't be so
 	Model      string           `json:"model"`
 	Attempts   int              `json:"attempts,omitempty"` // where there was more than one
 	Native     *model.Native    `json:"native,omitempty"`

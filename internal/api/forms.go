@@ -21,7 +21,8 @@ type Run struct {
 	Companion bool           `json:"companion" doc:"It goes along with a run of another assistant, and is nothing that its user asked for."`
 	Title     string         `json:"title" doc:"The words that it began with, shortened."`
 	Status    journal.Status `json:"status" enum:"running,done,failed,cancelled,needs_user"`
-	State     string         `json:"state" doc:"How it stands, in a word: running, queued, suspended, interrupted, or why it ended."`
+	State     string         `json:"state" doc:"How it stands, in a word: running, queued, suspended, interrupted, set_aside, or why it ended."`
+	Why       string         `json:"why,omitempty" doc:"Of a run that is set aside: why only a person may have it gone on with."`
 	Reason    string         `json:"reason,omitempty" doc:"Why it ended, in a word of its assistant."`
 	StartedAt time.Time      `json:"started_at"`
 	EndedAt   time.Time      `json:"ended_at,omitzero"`
@@ -33,7 +34,7 @@ func (s *Server) form(r service.Row) Run {
 	for _, a := range s.config.Service.Assistants() {
 		companion = companion || a.Name == r.Assistant && a.Companion
 	}
-	return Run{ID: r.ID, Session: r.Session, Assistant: r.Assistant, Companion: companion, Title: r.Title, Status: r.Status, State: r.State, Reason: r.Reason,
+	return Run{ID: r.ID, Session: r.Session, Assistant: r.Assistant, Companion: companion, Title: r.Title, Status: r.Status, State: r.State, Why: r.Why, Reason: r.Reason,
 		StartedAt: r.StartedAt, EndedAt: r.EndedAt, Records: r.Records}
 }
 

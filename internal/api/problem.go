@@ -94,6 +94,8 @@ func meanings() []meaning {
 		{journal.ErrClaimed, conflict, "claimed", "Another run that goes on holds what only one may have.", "Wait for its end, or cancel it.", 0},
 		{journal.ErrConsumed, conflict, "consumed", "The question that this would answer is no longer open.", "Ask anew.", 0},
 		{run.ErrIncompatible, conflict, "incompatible", "This build of the server can't go on with the run.", "Cancel it, which ends it.", 0},
+		{run.ErrSetAside, conflict, "set_aside", "The run was taken up three times, and each time the program ended before it had gone through what is kept of it.",
+			"Cancel it, which ends it as it stands, or resume it with force=true, which tries it once more.", 0},
 		{journal.ErrConflict, conflict, "conflict", "Somebody else changed this at the same time.", "Try again.", 0},
 		{journal.ErrExists, conflict, "conflict", "Somebody else changed this at the same time.", "Try again.", 0},
 		{journal.ErrInvalid, http.StatusBadRequest, "invalid_request", "The journal can't keep what was sent.", "The description at /openapi.json says what belongs into a request.", 0},

@@ -142,6 +142,50 @@ func TestInterruptedRunIsResumed(t *testing.T) {
 	}
 }
 
+func TestRunThatIsSetAsideIsShownForcedAndCancelled(t *testing.T) {
+	for name, force := range map[string]bool{"forced": true, "cancelled": false} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t).open()
+			release := h.holds("ada")
+			dying := &faulty{Store: h.store}
+			dead, _ := h.service("dead", dying, h.panel)
+			left, err := dead.Submit(t.Context(), "ada", service.Request{Assistant: "panel", Words: "Tea?", Options: "ada bob"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			dying.fail(errDown)
+			release()
+			_, _ = left.Driven.Wait(t.Context())
+			for n := range journal.MaxTries {
+				now := time.Now().Add(time.Duration(n+1) * time.Hour)
+				if err := h.store.Acquire(t.Context(), "ada", left.Run, fmt.Sprint("dead ", n), now, now.Add(time.Minute)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			at := "/api/runs/" + left.Run
+			var all api.Runs
+			h.get(question{path: "/api/runs"}, &all)
+			if r := all.Runs[0]; r.State != service.SetAside || !strings.Contains(r.Why, "3 times") {
+				t.Errorf("it is %s, because %q", r.State, r.Why)
+			}
+			refused := h.refused("resumed", question{method: "POST", path: at + "/resume"}, 409, "set_aside")
+			if !strings.Contains(string(refused.body), "force=true") {
+				t.Errorf("resumed: %s", refused.body)
+			}
+			want := journal.Cancelled
+			if force {
+				want = journal.Done
+				h.get(question{method: "POST", path: at + "/resume?force=true"}, nil)
+			} else {
+				h.get(question{method: "POST", path: at + "/cancel"}, nil)
+			}
+			if r := h.ended("", left.Run); r.Status != want || r.Why != "" {
+				t.Errorf("it ended as %s, because %q", r.Status, r.Why)
+			}
+		})
+	}
+}
+
 func TestRunThatIsDrivenIsNotResumed(t *testing.T) {
 	h := newHouse(t).open()
 	defer h.holds("ada")()

@@ -206,12 +206,22 @@ func (s *Server) cancel(ctx context.Context, in *RunPath) (*of[Begun], error) {
 	return &of[Begun]{answer}, err
 }
 
-func (s *Server) resume(ctx context.Context, in *RunPath) (*of[Begun], error) {
-	r, err := s.found(ctx, in)
+// resumption is which run is gone on with, and whether at any risk.
+type resumption struct {
+	RunPath
+	Force bool `query:"force" doc:"Try a run that is set aside once more."`
+}
+
+func (s *Server) resume(ctx context.Context, in *resumption) (*of[Begun], error) {
+	r, err := s.found(ctx, &in.RunPath)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.config.Service.ResumeNow(context.WithoutCancel(ctx), r.Owner, r.ID); err != nil {
+	how := s.config.Service.ResumeNow
+	if in.Force {
+		how = s.config.Service.ForceNow
+	}
+	if _, err := how(context.WithoutCancel(ctx), r.Owner, r.ID); err != nil {
 		return nil, err
 	}
 	answer, err := s.standing(ctx, r.ID)

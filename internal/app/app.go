@@ -89,6 +89,7 @@ type App struct {
 	build     string
 	cooling   *model.Cooling // of models that failed, for all runs of this process
 	bert      *bert.Classifier
+	presence  *presence // among the processes on the data folder
 }
 
 // ErrJournal says that the journal could not be opened.
@@ -108,6 +109,7 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 	if opt.Store != nil {
 		a.Store = opt.Store(db)
 	}
+	a.presence = newPresence(cfg.DataDir)
 	_, err = a.Clock.Set(ctx, db.Now)
 	if err == nil {
 		err = a.observe(opt)
@@ -116,6 +118,7 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 		err = a.assist(opt)
 	}
 	if err != nil {
+		a.presence.Close()
 		_ = db.Close() // the first error is the one to tell
 		return nil, err
 	}
@@ -146,7 +149,7 @@ func (a *App) assist(opt Options) (err error) {
 		return err
 	}
 	all := append([]*assistant.Assistant{main, oracle.DescribeShadow(main), taskchat.Describe(tasks, chat), inquiries}, councils...)
-	c := run.Config{Store: a.Store, Build: opt.Build, Log: a.log, Holder: holder(), Dead: dead, Redact: a.secrets.bytes, Clock: &a.Clock}
+	c := run.Config{Store: a.Store, Build: opt.Build, Log: a.log, Holder: a.presence.holder, Dead: a.presence.gone, Redact: a.secrets.bytes, Clock: &a.Clock}
 	if a.telemetry != nil {
 		c.MostRuns, c.Observer = a.Config.Server.MostRuns, a.telemetry.Observer()
 	}
@@ -262,5 +265,7 @@ func (a *App) Close() error {
 	}
 	a.servers.close()
 	a.opened.close()
-	return errors.Join(a.closeTelemetry(), a.Store.Close())
+	err := errors.Join(a.closeTelemetry(), a.Store.Close())
+	a.presence.Close() // when nothing is written any more
+	return err
 }

@@ -31,6 +31,10 @@ func TestMain(m *testing.M) {
 		serveBench()
 		return
 	}
+	if data := os.Getenv(presentEnv); data != "" {
+		bePresent(data)
+		return
+	}
 	os.Exit(pgtest.Main(m).Run())
 }
 

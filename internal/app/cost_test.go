@@ -309,7 +309,7 @@ func BenchmarkUpkeep(b *testing.B) {
 			}{
 				{"renew", func() error { return db.Renew(b.Context(), "bench", keys[:min(running, 1000)], now.Add(time.Hour)) }},
 				{"standing", func() error { return ignoring(db.Standing(b.Context(), keys[:min(running, 1000)])) }},
-				{"stranded", func() error { return ignoring(db.Stranded(b.Context(), now, 16)) }},
+				{"stranded", func() error { return ignoring(db.Stranded(b.Context(), journal.When{Now: now}, 16)) }},
 			} {
 				b.Run(fmt.Sprintf("%s/%s/%d", database, ask.what, running), func(b *testing.B) {
 					var w *work

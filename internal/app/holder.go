@@ -3,54 +3,109 @@ package app
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"sibyl/internal/files"
 )
 
-// holder names this process in leases: where it runs, its number there, and a moment that tells two processes of one number apart.
-func holder() string {
-	return fmt.Sprintf("%s/%d/%s", place(), os.Getpid(), strconv.FormatInt(time.Now().UnixNano(), 36))
+// presence is how processes on one data folder tell whether one of them is gone: each holds the lock of a file in it, which the system frees
+// with the process, however that ends. Names of machines and numbers of processes mean nothing elsewhere, and are taken anew.
+type presence struct {
+	folder *os.Root // nil: this process can't hold a lock there
+	place  string
+	holder string // the name of this process in leases
+	leave  func()
+}
+
+// keptLocks is how long the files of processes that are gone tell of them: far longer than a lease lasts.
+const keptLocks = 24 * time.Hour
+
+// newPresence makes this process known in a data folder. Where that can't be, nobody is known to be gone, and leases are waited for.
+func newPresence(data string) *presence {
+	name := fmt.Sprintf("%d-%s", os.Getpid(), strconv.FormatInt(time.Now().UnixNano(), 36))
+	p := &presence{place: place(), leave: func() {}}
+	if p.hold(data, name) != nil || p.place == unknown {
+		p.Close()
+		p.folder, p.place = nil, unknown
+	}
+	p.holder = p.place + "/" + name
+	return p
+}
+
+func (p *presence) hold(data, name string) (err error) {
+	path := filepath.Join(data, "processes")
+	if err = os.MkdirAll(path, 0o700); err != nil {
+		return err
+	}
+	if p.folder, err = os.OpenRoot(path); err != nil {
+		return err
+	}
+	p.sweep()
+	p.leave, err = files.Hold(p.folder, name)
+	if err != nil {
+		p.leave = func() {}
+	}
+	return err
+}
+
+// sweep removes the files of processes that are gone for long.
+func (p *presence) sweep() {
+	all, err := fs.ReadDir(p.folder.FS(), ".")
+	if err != nil {
+		return
+	}
+	for _, one := range all {
+		info, err := one.Info()
+		if err != nil || time.Since(info.ModTime()) < keptLocks {
+			continue
+		}
+		if held, err := files.IsHeld(p.folder, one.Name()); err == nil && !held {
+			_ = p.folder.Remove(one.Name()) // another process may have been faster
+		}
+	}
+}
+
+// Close says that this process is gone.
+func (p *presence) Close() {
+	if p.leave(); p.folder != nil {
+		_ = p.folder.Close() // nothing was written
+	}
 }
 
 // unknown is a place that can't be told apart from others.
 const unknown = "unknown"
 
-// place names what process numbers are counted in: a machine since it was booted, and on it a namespace, of which each container has its
-// own. Cloned machines and containers may share a host name, but never these. What the system does not tell makes the place unknown.
+// place names the machine, since it was booted: locks are held by its processes alone, in whichever container. Cloned machines share a name,
+// but never this, and a data folder may be another machine's. What the system does not tell makes the place unknown.
 func place() string {
 	host, err := os.Hostname()
-	if err != nil || host == "" {
-		return unknown
-	}
 	boot, bootErr := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	namespace, namespaceErr := os.Readlink("/proc/self/ns/pid")
-	if bootErr != nil || namespaceErr != nil {
+	if err != nil || host == "" || bootErr != nil {
 		return unknown
 	}
-	sum := sha256.Sum256(append(boot, namespace...))
-	return strings.ReplaceAll(host, "/", "-") + "-" + hex.EncodeToString(sum[:4])
+	sum := sha256.Sum256(boot)
+	return strings.ReplaceAll(host, "/", "-") + "-" + hex.EncodeToString(sum[:8])
 }
 
-// dead says that the process of a holder ran in this place and is gone. A number that another process has taken since looks alive, and
-// so does whatever ran elsewhere; then the lease is waited for.
-func dead(holder string) bool {
-	parts := strings.Split(holder, "/")
-	if len(parts) != 3 || parts[0] != place() || parts[0] == unknown {
+// gone says that the process of a holder worked on this data folder on this machine, and has ended. Of others nothing is known; their leases
+// are waited for.
+func (p *presence) gone(holder string) bool {
+	where, name, ok := strings.Cut(holder, "/")
+	if !ok || p.folder == nil || !sameMachine(where, p.place) || !filepath.IsLocal(name) {
 		return false
 	}
-	pid, err := strconv.Atoi(parts[1])
-	if err != nil || pid <= 0 {
-		return false
-	}
-	p, err := os.FindProcess(pid)
-	if err != nil {
-		return true
-	}
-	err = p.Signal(syscall.Signal(0))
-	return errors.Is(err, os.ErrProcessDone) || errors.Is(err, syscall.ESRCH)
+	held, err := files.IsHeld(p.folder, name)
+	return err == nil && !held
+}
+
+// sameMachine compares places without the names of hosts, of which each container has its own.
+func sameMachine(a, b string) bool {
+	boot := func(place string) string { return place[strings.LastIndexByte(place, '-')+1:] }
+	return boot(a) == boot(b) && boot(a) != unknown
 }

@@ -1,37 +1,146 @@
 package app
 
 import (
+	"bufio"
 	"os"
 	"os/exec"
-	"strconv"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
-func TestHolderIsKnownToBeDeadOnlyWhereItsNumberMeansSomething(t *testing.T) {
+// presentEnv has the test binary be a process that makes itself known in a data folder, says its name, and waits for its end.
+const presentEnv = "SIBYL_APP_TEST_PRESENT"
+
+func bePresent(data string) {
+	p := newPresence(data)
+	if _, err := os.Stdout.WriteString(p.holder + "\n"); err != nil {
+		os.Exit(1)
+	}
+	_, _ = bufio.NewReader(os.Stdin).ReadString('\n') // which never comes
+}
+
+// present starts a process that makes itself known, and gives its name in leases and a way to kill it.
+func present(t *testing.T, data string) (holder string, kill func()) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), presentEnv+"="+data)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(line), func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it was killed
+		_ = in.Close()
+	}
+}
+
+func TestProcessIsGoneWhenNobodyHoldsItsLock(t *testing.T) {
 	if place() == unknown {
 		t.Skip("this system does not tell where a process runs")
 	}
-	ended := exec.Command("true")
-	if err := ended.Run(); err != nil {
-		t.Fatal(err)
+	data := t.TempDir()
+	p := newPresence(data)
+	defer p.Close()
+	other, kill := present(t, data)
+	if p.gone(other) || p.gone(p.holder) {
+		t.Error("a process that lives is gone")
 	}
-	gone, here := strconv.Itoa(ended.Process.Pid), strconv.Itoa(os.Getpid())
-	host, _, _ := strings.Cut(place(), "-")
-	for name, want := range map[string]bool{
-		place() + "/" + gone + "/x":       true,
-		place() + "/" + here + "/x":       false,
-		host + "-0badc0de/" + gone + "/x": false, // another container, or a clone, of the same host name
-		unknown + "/" + gone + "/x":       false,
-		place() + "/0/x":                  false,
-		place() + "/" + gone:              false,
-		"":                                false,
+	elsewhere := newPresence(t.TempDir())
+	defer elsewhere.Close()
+	_, name, _ := strings.Cut(other, "/")
+	inContainer := "c0ffee" + p.place[strings.LastIndexByte(p.place, '-'):] + "/" + name
+	otherMachine := strings.TrimSuffix(p.place, p.place[len(p.place)-4:]) + "0bad/" + name
+	kill()
+	for _, c := range []struct {
+		who    *presence
+		holder string
+		want   bool
+	}{
+		{p, other, true}, {p, inContainer, true}, {p, otherMachine, false}, {elsewhere, other, false}, {p, "", false}, {p, name, false},
+		{p, p.place + "/", false}, {p, p.place + "/../" + name, false}, {p, p.place + "/never", false}, {p, unknown + "/" + name, false},
 	} {
-		if got := dead(name); got != want {
-			t.Errorf("dead(%q) is %v; want %v", name, got, want)
+		if got := c.who.gone(c.holder); got != c.want {
+			t.Errorf("gone(%q) is %v; want %v", c.holder, got, c.want)
 		}
 	}
-	if dead(holder()) {
-		t.Error("this process is dead")
+}
+
+// A process that took the number of one that is gone does not make it live, nor does one that is there make it gone.
+func TestNumbersOfProcessesMeanNothing(t *testing.T) {
+	if place() == unknown {
+		t.Skip("this system does not tell where a process runs")
+	}
+	data := t.TempDir()
+	p := newPresence(data)
+	defer p.Close()
+	_, own, _ := strings.Cut(p.holder, "/")
+	pid, _, _ := strings.Cut(own, "-")
+	for name, want := range map[string]bool{pid + "-0": true, "2147483646-0": true} {
+		if err := os.WriteFile(filepath.Join(data, "processes", name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.gone(p.place + "/" + name); got != want {
+			t.Errorf("%s: gone is %v", name, got)
+		}
+	}
+	if old := p.place + "/" + pid + "/x"; p.gone(old) {
+		t.Errorf("%s, named as earlier builds did, is gone", old)
+	}
+}
+
+func TestFilesOfProcessesThatAreGoneAreRemovedInTheEnd(t *testing.T) {
+	data := t.TempDir()
+	p := newPresence(data)
+	defer p.Close()
+	_, killed := present(t, data)
+	killed()
+	_, kill := present(t, data)
+	defer kill()
+	count := func() int {
+		all, err := os.ReadDir(filepath.Join(data, "processes"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	if n := count(); n != 3 {
+		t.Fatalf("%d files of 3 processes", n)
+	}
+	all, _ := os.ReadDir(filepath.Join(data, "processes"))
+	for _, one := range all {
+		long := time.Now().Add(-2 * keptLocks)
+		if err := os.Chtimes(filepath.Join(data, "processes", one.Name()), long, long); err != nil {
+			t.Fatal(err)
+		}
+	}
+	newPresence(data).Close()
+	if n := count(); n != 2 {
+		t.Errorf("%d files of the 2 processes that live", n)
+	}
+}
+
+func TestFolderThatTakesNoLockLeavesItToTheLease(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(data, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := newPresence(data)
+	defer p.Close()
+	if p.gone(p.holder) || !strings.HasPrefix(p.holder, unknown+"/") {
+		t.Errorf("%s, gone: %v", p.holder, p.gone(p.holder))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"sibyl/internal/mcp"
 	"sibyl/internal/node"
 	"sibyl/internal/server"
+	"sibyl/internal/service"
 	"sibyl/internal/telemetry"
 )
 
@@ -116,7 +118,7 @@ const mostWaiting = 1000
 // waiting tells of the runs that wait for a process.
 func (a *App) waiting(ctx context.Context) (w telemetry.Waiting, err error) {
 	now := a.Clock.Now()
-	all, err := a.Store.Stranded(ctx, now, mostWaiting)
+	all, err := a.Store.Stranded(ctx, a.Engine.When(), mostWaiting)
 	w.Runs = len(all)
 	for _, r := range all {
 		w.Oldest = max(w.Oldest, now.Sub(r.StartedAt))
@@ -178,12 +180,16 @@ func (a *App) duties() []node.Duty {
 			for _, u := range users {
 				owners = append(owners, journal.Owner(u.Name))
 			}
+			var leapt error
 			for _, owner := range owners {
-				if _, err := a.Service.Retire(ctx, owner, retireAtOnce); err != nil {
+				_, err := a.Service.Retire(ctx, owner, retireAtOnce)
+				if _, is := errors.AsType[*service.LeapError](err); is {
+					leapt = err
+				} else if err != nil {
 					return err
 				}
 			}
-			return nil
+			return leapt
 		}},
 		{Name: "forget tokens", Every: 24 * time.Hour, Do: a.Users.Forget},
 	}

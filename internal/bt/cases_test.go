@@ -188,10 +188,10 @@ func idleIsIdle(tree *Tree, s *State) error {
 			cell.At = 0
 		}
 		if !cell.On && cell != (Cell{}) {
-			return fmt.Errorf("node %s is idle, but its cell is %+v", n.path, cell)
+			return fmt.Errorf("node %s is idle, but its cell is %+v", tree.Path(int32(i)), cell)
 		}
 		if cell.On && n.parent >= 0 && !s.Cells[n.parent].On {
-			return fmt.Errorf("node %s runs below an idle one", n.path)
+			return fmt.Errorf("node %s runs below an idle one", tree.Path(int32(i)))
 		}
 	}
 	return nil

@@ -16,27 +16,27 @@ type compiler struct {
 	homes   []*scope // by slot: the scope that created it
 	uses    []use
 	shallow bool // subtrees are not looked into
-	full    bool // maxNodes was reached
+	full    bool // maxNodes or maxLaidOut was reached
+	laid    int  // bytes of attributes so far, see maxLaidOut
+	growers []grower
+	textual map[int32]bool // slots that a script gives a text
 }
 
 func newCompiler(src *source, known *Leaves, trees map[string]*treeDef, t *Tree) *compiler {
-	c := &compiler{src: src, known: known, trees: trees, t: t, uses: make([]use, 0, len(src.attrs))}
+	c := &compiler{src: src, known: known, trees: trees, t: t, textual: map[int32]bool{}}
 	c.root = c.newScope(t.rootKeys, nil)
 	return c
 }
 
-// maxNodes caps a tree with its subtrees laid out, whose number can double with every line of the file.
-const maxNodes = 1 << 18
-
-// build adds the node of el and all below it, and returns its index; -1 if there is no room or no element. stack holds
-// the trees that el lies in.
-func (c *compiler) build(el *element, sc *scope, parent int32, path string, stack []string) int32 {
+// build adds the node of el, which paths call label, and all below it, and returns its index; -1 if there is no room or no element.
+// stack holds the trees that el lies in.
+func (c *compiler) build(el *element, sc *scope, parent int32, label string, stack []string) int32 {
 	if el == nil || !c.room(el, parent) {
 		return -1
 	}
 	i := int32(len(c.t.nodes))
 	place := c.src.place(el.at)
-	n := node{details: &details{parent: parent, path: path, line: int32(place.line), col: int32(place.col)}}
+	n := node{details: &details{parent: parent, label: label, line: int32(place.line), col: int32(place.col)}}
 	if parent >= 0 {
 		n.depth = c.t.nodes[parent].depth + 1
 	}
@@ -67,13 +67,27 @@ func (c *compiler) room(el *element, parent int32) bool {
 	case parent >= 0 && c.t.nodes[parent].depth >= maxDepth:
 		c.src.problem(el.at, "let subtrees nest less deeply", "nodes are nested deeper than %d, subtrees included", maxDepth)
 		return false
-	case len(c.t.nodes) < maxNodes:
-		return true
-	case !c.full:
+	case c.full:
+		return false
+	case len(c.t.nodes) >= maxNodes:
 		c.src.problem(el.at, "use subtrees less often", "the tree has more than %d nodes, subtrees included", maxNodes)
+		c.full = true
+		return false
 	}
-	c.full = true
-	return false
+	for _, a := range el.attrs {
+		c.laid += len(a.name) + len(a.value)
+	}
+	return c.roomFor(el.at, 0)
+}
+
+// roomFor says whether so many more bytes of attributes are within bounds.
+func (c *compiler) roomFor(at, bytes int) bool {
+	if c.laid += bytes; c.laid > maxLaidOut && !c.full {
+		c.src.problem(at, "use subtrees less often", "the tree has more than %d bytes of attributes, subtrees included and those of scripts counted %d times",
+			maxLaidOut, scriptWeight)
+		c.full = true
+	}
+	return !c.full
 }
 
 // typeOf is the node's type: its element's name, or in BT.CPP's explicit form its ID.
@@ -89,7 +103,7 @@ func isCategory(name string) bool {
 }
 
 func (c *compiler) unknownNode(el *element, typ string, sc *scope, i int32) {
-	hint := didYouMean(typ, slices.Concat(keysOf(c.known.byName), keysOf(kindByName), []string{"SubTree"}))
+	hint := c.src.didYouMean(typ, func() []string { return slices.Concat(keysOf(c.known.byName), keysOf(kindByName), []string{"SubTree"}) })
 	switch {
 	case isCategory(typ):
 		hint = fmt.Sprintf(`write <%s ID="Name"/> or <Name/>`, typ)
@@ -119,7 +133,7 @@ func (c *compiler) kids(el *element, sc *scope, i int32, stack []string) {
 		if n := seen[name]; n > 1 {
 			name += "#" + strconv.Itoa(n)
 		}
-		if kid := c.build(k, sc, i, c.t.nodes[i].path+"/"+name, stack); kid >= 0 {
+		if kid := c.build(k, sc, i, name, stack); kid >= 0 {
 			kids = append(kids, kid)
 		}
 	}
@@ -168,7 +182,7 @@ func (c *compiler) subTree(el *element, sc *scope, i int32, stack []string) {
 	if c.shallow || def.body == nil {
 		return
 	}
-	body := c.build(def.body, inner, i, c.t.nodes[i].path+"/"+label(def.body), append(slices.Clip(stack), def.id))
+	body := c.build(def.body, inner, i, label(def.body), append(slices.Clip(stack), def.id))
 	if body >= 0 {
 		c.t.nodes[i].kids = []int32{body}
 		c.unknownRemaps(el, def, inner)
@@ -183,7 +197,7 @@ func (c *compiler) subTreeDef(el *element, stack []string) *treeDef {
 	case !ok:
 		c.src.problem(el.at, `write <SubTree ID="Name"/>`, "a SubTree without ID")
 	case def == nil:
-		c.src.problem(id.at, didYouMean(id.value, keysOf(c.trees)), "there is no tree %s", id.value)
+		c.src.problem(id.at, c.src.didYouMean(id.value, func() []string { return keysOf(c.trees) }), "there is no tree %s", id.value)
 	case slices.Contains(stack, def.id):
 		c.src.problem(el.at, "use Repeat, RetryUntilSuccessful or Loop instead", "tree %s contains itself", def.id)
 		return nil
@@ -208,10 +222,12 @@ func (c *compiler) remap(a attribute, outer, inner *scope, i int32) {
 
 // unknownRemaps finds ports that the subtree's nodes do not name.
 func (c *compiler) unknownRemaps(el *element, def *treeDef, inner *scope) {
+	named := func() []string {
+		return slices.DeleteFunc(keysOf(inner.keys), func(key string) bool { return inner.unnamed[key] })
+	}
 	for _, a := range el.attrs {
 		if inner.unnamed[a.name] {
-			named := slices.DeleteFunc(keysOf(inner.keys), func(key string) bool { return inner.unnamed[key] })
-			c.src.problem(a.at, didYouMean(a.name, named), "tree %s has no key {%s}", def.id, a.name)
+			c.src.problem(a.at, c.src.didYouMean(a.name, named), "tree %s has no key {%s}", def.id, a.name)
 		}
 	}
 }

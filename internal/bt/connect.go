@@ -73,7 +73,7 @@ func (c *compiler) otherAttributes(el *element, owner string, ports []string, sc
 		if a.name == "name" || a.name == "ID" || slices.Contains(ports, a.name) || c.guardAttr(a, sc, i) {
 			continue
 		}
-		c.src.problem(a.at, didYouMean(a.name, ports), "%s has no port %s", owner, a.name)
+		c.src.problem(a.at, c.src.didYouMean(a.name, func() []string { return ports }), "%s has no port %s", owner, a.name)
 		c.nameKey(a, sc, i)
 	}
 }
@@ -150,19 +150,24 @@ func (c *compiler) guardAttr(a attribute, sc *scope, i int32) bool {
 		}
 		n.guard[which] = c.script(a, sc, i)
 	case a.name != "_fullpath" && a.name != "_uid":
-		c.src.warn(a.at, didYouMean(a.name, guardNames), "attribute %s means nothing and is ignored", a.name)
+		c.src.warn(a.at, c.src.didYouMean(a.name, func() []string { return guardNames }), "attribute %s means nothing and is ignored", a.name)
 	}
 	return true
 }
 
 // script parses an expression and connects its keys; nil after a problem.
 func (c *compiler) script(a attribute, sc *scope, i int32) *script {
+	if !c.roomFor(a.at, (scriptWeight-1)*len(a.value)) {
+		return nil
+	}
 	s, err := parseScript(a.value)
 	var wrong *scriptError
 	if errors.As(err, &wrong) {
-		c.src.problem(c.src.inValue(a, wrong.pos), "", "%s: %s", a.name, wrong.msg)
+		within := inValue{src: c.src, in: a}
+		c.src.problem(within.at(wrong.pos), "", "%s: %s", a.name, wrong.msg)
 		return nil
 	}
+	within := inValue{src: c.src, in: a}
 	var connect func(e *expr)
 	connect = func(e *expr) {
 		if e.key != "" {
@@ -173,7 +178,7 @@ func (c *compiler) script(a attribute, sc *scope, i int32) *script {
 			case opKey:
 				how = reads
 			}
-			e.slot = c.connect(sc, use{node: i, role: how, port: a.name, key: e.key, at: c.src.inValue(a, e.pos)})
+			e.slot = c.connect(sc, use{node: i, role: how, port: a.name, key: e.key, at: within.at(e.pos)})
 		}
 		for _, k := range e.kids {
 			connect(k)
@@ -181,6 +186,7 @@ func (c *compiler) script(a attribute, sc *scope, i int32) *script {
 	}
 	for _, e := range s.stmts {
 		connect(e)
+		c.grows(e, i, a)
 	}
 	return s
 }
@@ -228,7 +234,7 @@ func (c *compiler) input(el *element, leaf *Leaf, p *Port, sc *scope, i int32) w
 		if err != nil {
 			hint := fmt.Sprintf(`or write %s="{key}"`, p.Name)
 			if p.OneOf != nil {
-				hint = didYouMean(a.value, p.OneOf)
+				hint = c.src.didYouMean(a.value, func() []string { return p.OneOf })
 			}
 			c.src.problem(a.at, hint, "%s: port %s: %v", leaf.Name, p.Name, err)
 			return w

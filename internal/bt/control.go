@@ -196,11 +196,20 @@ func (x *exec) whileDoElse(i int32, n *node, _ *Cell) Status {
 	return x.tick(n.kids[branch])
 }
 
-func (x *exec) choose(_ int32, n *node, _ *Cell) Status {
+func (x *exec) choose(i int32, n *node, _ *Cell) Status {
 	pick := len(n.kids) - 1
 	if v := x.read(&n.ports[0]); v != nil {
+		text := textOf(v)
 		for k := range pick {
-			if p := x.read(&n.ports[k+1]); p != nil && matches(v, p) {
+			p := x.read(&n.ports[k+1])
+			if p == nil {
+				continue
+			}
+			pattern := textOf(p)
+			if err := x.labour(len(text) + len(pattern)); err != nil {
+				return x.broken(i, err)
+			}
+			if matches(text, pattern) {
 				pick = k
 				break
 			}

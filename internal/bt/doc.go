@@ -15,8 +15,9 @@
 //     types. Each problem says file:line:column and what would fix it.
 //   - Effects are asked for, never performed here: Result.Start lists them, later inputs complete them. An operation
 //     id is never used twice in a run; a completion for a halted operation is dropped.
-//   - The visits of one Step are capped, so that no tree can spin; so are the nodes and the depth of a tree and the
-//     length of a script, so that no file can exhaust the loader.
+//   - The visits of one Step and the work of its scripts are capped, so that no tree can spin; so are the texts of the blackboard.
+//     A tree that would go beyond breaks with an ErrBound that names the key or the bound.
+//   - The size, the depth, the nodes, the attributes and the names of a file are capped, and loading takes time in proportion to its size.
 //
 // Where BT.CPP 4.10 contradicts its documentation or itself, the sane reading wins; testdata/bt_cases.json lists these
 // cases as "recommended".
@@ -55,4 +56,4 @@ func (s *Status) UnmarshalText(text []byte) error {
 // valueError is a text that does not have the form its place wants.
 type valueError struct{ what, want string }
 
-func (e *valueError) Error() string { return "‘" + e.what + "’ is not " + e.want }
+func (e *valueError) Error() string { return "‘" + clipped(e.what) + "’ is not " + e.want }

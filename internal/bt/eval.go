@@ -1,6 +1,7 @@
 package bt
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 )
@@ -82,7 +83,7 @@ func (s scalar) truth() (bool, error) {
 	if s.kind == isNumber || s.kind == isBool {
 		return s.num != 0, nil
 	}
-	return false, fmt.Errorf("‘%v’ is neither true nor false", s.value())
+	return false, fmt.Errorf("‘%s’ is neither true nor false", shown(s.value()))
 }
 
 // script runs all statements and gives the last value. Trouble is the tree's: it breaks the step.
@@ -110,6 +111,9 @@ func (x *exec) truth(i int32, s *script) bool {
 }
 
 func (x *exec) eval(i int32, e *expr) (scalar, error) {
+	if err := x.labour(0); err != nil {
+		return scalar{}, err
+	}
 	switch e.op {
 	case opLiteral:
 		return e.lit, nil
@@ -125,15 +129,22 @@ func (x *exec) eval(i int32, e *expr) (scalar, error) {
 		return s, err
 	}
 	left, err := x.eval(i, e.kids[0])
+	if e.op >= opCreate && e.op <= opUpdate {
+		if err == nil {
+			err = x.assign(i, e, left)
+		}
+		if errors.Is(err, ErrBound) {
+			err = fmt.Errorf("key {%s}: %w", e.key, err)
+		}
+		return left, err
+	}
 	if err != nil {
 		return scalar{}, err
 	}
 	switch e.op {
-	case opCreate, opAssign, opUpdate:
-		return left, x.assign(i, e, left)
 	case opNegative:
 		if left.kind != isNumber {
-			return scalar{}, fmt.Errorf("‘-’ wants a number, not ‘%v’", left.value())
+			return scalar{}, fmt.Errorf("‘-’ wants a number, not ‘%s’", shown(left.value()))
 		}
 		return number(-left.num), nil
 	case opChoice, opNot, opAnd, opOr:
@@ -143,7 +154,7 @@ func (x *exec) eval(i int32, e *expr) (scalar, error) {
 	if err != nil {
 		return scalar{}, err
 	}
-	return binaryOp(e.op, left, right)
+	return x.binaryOp(e.op, left, right)
 }
 
 // decide evaluates what depends on whether the first operand is true; what does not matter then is not evaluated.
@@ -177,7 +188,7 @@ func (x *exec) assign(i int32, e *expr, v scalar) error {
 	if e.op == opUpdate {
 		was, err := scalarOf(old)
 		if err == nil {
-			v, err = binaryOp(e.by, was, v)
+			v, err = x.binaryOp(e.by, was, v)
 		}
 		if err != nil {
 			return err
@@ -187,34 +198,48 @@ func (x *exec) assign(i int32, e *expr, v scalar) error {
 	if err != nil {
 		return fmt.Errorf("key {%s}: %w", e.key, err)
 	}
+	if err := x.labour(len(v.text)); err != nil {
+		return err
+	}
 	x.write(i, e.slot, fit)
 	return nil
 }
 
-func binaryOp(op operation, a, b scalar) (scalar, error) {
+func (x *exec) binaryOp(op operation, a, b scalar) (scalar, error) {
+	if err := x.labour(len(a.text) + len(b.text)); err != nil {
+		return scalar{}, err
+	}
 	if op == opJoin {
-		return scalar{kind: isText, text: textOf(a.value()) + textOf(b.value())}, nil
+		return joined(textOf(a.value()), textOf(b.value()))
 	}
 	if a.kind == isText && b.kind == isText {
 		switch {
 		case op == opAdd:
-			return scalar{kind: isText, text: a.text + b.text}, nil
+			return joined(a.text, b.text)
 		case op >= opLess && op <= opGreaterEqual:
 			return yesNo(compares(op, a.text, b.text)), nil
 		}
 	}
-	x, xNum := a.number()
-	y, yNum := b.number()
+	m, isM := a.number()
+	n, isN := b.number()
 	switch {
 	case op == opEqual || op == opUnequal:
-		same := a == b || xNum && yNum && x == y
+		same := a == b || isM && isN && m == n
 		return yesNo(same == (op == opEqual)), nil
-	case !xNum || !yNum:
-		return scalar{}, fmt.Errorf("‘%v %v %v’ wants two numbers", a.value(), op, b.value())
+	case !isM || !isN:
+		return scalar{}, fmt.Errorf("‘%s %v %s’ wants two numbers", shown(a.value()), op, shown(b.value()))
 	case op <= opGreaterEqual:
-		return yesNo(compares(op, x, y)), nil
+		return yesNo(compares(op, m, n)), nil
 	}
-	return arithmetic(op, x, y)
+	return arithmetic(op, m, n)
+}
+
+// joined is a text after another, if a key could hold it.
+func joined(a, b string) (scalar, error) {
+	if n := len(a) + len(b); n > MaxText {
+		return scalar{}, fmt.Errorf("the text ‘%s’ would grow to %d bytes, and one has at most %d: %w", clipped(a), n, MaxText, ErrBound)
+	}
+	return scalar{kind: isText, text: a + b}, nil
 }
 
 func compares[T string | float64](op operation, a, b T) bool {

@@ -32,6 +32,7 @@ func (r *Leaves) Load(file string, text []byte, opt Options) (*Tree, error) {
 	if main != nil {
 		t.ID = main.id
 		c := newCompiler(src, r, trees, t)
+		c.uses = make([]use, 0, len(src.attrs))
 		c.given(main, opt.Given)
 		c.wanted(main, opt.Wanted)
 		c.build(main.body, c.root, -1, main.id, []string{main.id})
@@ -140,7 +141,7 @@ func (s *source) strayText(el *element) {
 func (s *source) mainTree(root *element, trees map[string]*treeDef, name string) *treeDef {
 	marked, isMarked := root.attr("main_tree_to_execute")
 	if isMarked && trees[marked.value] == nil {
-		s.problem(marked.at, didYouMean(marked.value, keysOf(trees)), "there is no tree %s", marked.value)
+		s.problem(marked.at, s.didYouMean(marked.value, func() []string { return keysOf(trees) }), "there is no tree %s", marked.value)
 	}
 	switch {
 	case root.name != "root":
@@ -148,7 +149,7 @@ func (s *source) mainTree(root *element, trees map[string]*treeDef, name string)
 		s.problem(root.at, `write <BehaviorTree ID="Name">`, "the file holds no tree")
 	case name != "":
 		if trees[name] == nil {
-			s.problem(root.at, didYouMean(name, keysOf(trees)), "there is no tree %s in this file", name)
+			s.problem(root.at, s.didYouMean(name, func() []string { return keysOf(trees) }), "there is no tree %s in this file", name)
 		}
 		return trees[name]
 	case isMarked:

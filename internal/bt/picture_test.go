@@ -68,11 +68,11 @@ func TestNodesAreListedDepthFirstWithTheirPlaces(t *testing.T) {
 	tr := load(t, someLeaves(t), pictured, Options{Given: []Port{{Name: "question"}}})
 	var ids int32
 	for n := range tr.Nodes() {
-		if n.ID != ids || n != tr.Node(n.ID) || n.Path != tr.Path(n.ID) {
+		if n.ID != ids || n != tr.Node(n.ID) {
 			t.Errorf("node %d: %+v", ids, n)
 		}
 		if n.Parent >= n.ID || (n.Parent >= 0) != (n.ID > 0) || (n.Parent >= 0 && tr.Node(n.Parent).Depth != n.Depth-1) {
-			t.Errorf("%s: parent %d, depth %d", n.Path, n.Parent, n.Depth)
+			t.Errorf("%s: parent %d, depth %d", tr.Path(n.ID), n.Parent, n.Depth)
 		}
 		ids++
 	}
@@ -90,11 +90,11 @@ func TestNodesAreListedDepthFirstWithTheirPlaces(t *testing.T) {
 		t.Errorf("%d nodes of %d", ids, tr.Size())
 	}
 	for _, want := range []Info{
-		{ID: 1, Parent: 0, Depth: 1, Type: "Script", Glyph: "ƒ", Path: "Main/Script", Leaf: true, Kernel: true, Line: 3, Col: 5},
-		{ID: 2, Parent: 0, Depth: 1, Type: "Need", Name: "Need", Glyph: "◇", Path: "Main/Need", Leaf: true, Line: 5, Col: 5},
-		{ID: 6, Parent: 5, Depth: 4, Type: "SubTree", Name: "Try", Glyph: "▣", Path: "Main/Loop/Sequence/Timeout/Try", Kernel: true, Line: 8, Col: 33},
-		{ID: 9, Parent: 7, Depth: 6, Type: "Ask", Glyph: "▶", Path: "Main/Loop/Sequence/Timeout/Try/Fallback/Ask", Leaf: true, Task: true, Line: 19, Col: 52},
-		{ID: 17, Parent: 15, Depth: 2, Type: "AlwaysSuccess", Glyph: "✓", Path: "Main/Switch2/AlwaysSuccess#2", Leaf: true, Kernel: true, Line: 16, Col: 72},
+		{ID: 1, Parent: 0, Depth: 1, Type: "Script", Glyph: "ƒ", Leaf: true, Kernel: true, Line: 3, Col: 5},
+		{ID: 2, Parent: 0, Depth: 1, Type: "Need", Name: "Need", Glyph: "◇", Leaf: true, Line: 5, Col: 5},
+		{ID: 6, Parent: 5, Depth: 4, Type: "SubTree", Name: "Try", Glyph: "▣", Kernel: true, Line: 8, Col: 33},
+		{ID: 9, Parent: 7, Depth: 6, Type: "Ask", Glyph: "▶", Leaf: true, Task: true, Line: 19, Col: 52},
+		{ID: 17, Parent: 15, Depth: 2, Type: "AlwaysSuccess", Glyph: "✓", Leaf: true, Kernel: true, Line: 16, Col: 72},
 	} {
 		if diff := cmp.Diff(want, tr.Node(want.ID)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

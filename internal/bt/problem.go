@@ -46,6 +46,7 @@ type source struct {
 	marks    []position  // of every markEvery-th byte, as far as anybody asked
 	attrs    []attribute // of the plain tags
 	problems []Problem
+	hints    int // names that were looked for
 }
 
 type position struct{ line, col int }
@@ -90,6 +91,7 @@ func (s *source) warn(at int, hint, format string, args ...any) {
 func (s *source) add(at int, p Problem) {
 	place := s.place(at)
 	p.File, p.Line, p.Col = s.file, place.line, place.col
+	p.Message, p.Hint = clippedTo(p.Message, mostMessage), clippedTo(p.Hint, mostMessage)
 	s.problems = append(s.problems, p)
 }
 
@@ -125,10 +127,24 @@ func (s *source) split() (warnings []Problem, err error) {
 	return warnings, nil
 }
 
-// didYouMean names the nearest of the known names, or all if none is near and they are few.
+// meant begins a hint that names what was perhaps meant.
+const meant = "did you mean "
+
+// mostMessage is how long a message or a hint is at most, in bytes.
+const mostMessage = 1000
+
+// didYouMean names the nearest of the known names, or all if none is near and they are few. In a file with very many problems it is not
+// looked for.
+func (s *source) didYouMean(name string, known func() []string) string {
+	if s.hints++; s.hints > maxHints {
+		return ""
+	}
+	return didYouMean(name, known())
+}
+
 func didYouMean(name string, known []string) string {
 	if near := nearest(name, known); near != "" {
-		return "did you mean " + near + "?"
+		return meant + near + "?"
 	}
 	if len(known) == 0 || len(known) > 12 {
 		return ""

@@ -298,7 +298,7 @@ func (w *world) idle(r *run) {
 			c.At = 0
 		}
 		if c != (Cell{}) {
-			w.Fatalf("after a halt, node %s has cell %+v", n.path, c)
+			w.Fatalf("after a halt, node %s has cell %+v", r.tree.Path(int32(i)), c)
 		}
 	}
 	if len(r.state.Tasks) > 0 {

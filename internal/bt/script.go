@@ -84,9 +84,6 @@ type scriptError struct {
 
 func (e *scriptError) Error() string { return e.msg }
 
-// maxScript is the longest script, in bytes. It bounds how deep one can nest.
-const maxScript = 4096
-
 type scriptParser struct {
 	text string
 	pos  int

@@ -36,6 +36,7 @@ type State struct {
 	NextOp uint64 // the next operation id
 	Ticks  uint64
 
+	texts   int  // bytes of the texts in Slots
 	scratch exec // used by every step, so that a tick allocates nothing; zero between two
 }
 
@@ -128,6 +129,7 @@ func (t *Tree) NewState() *State {
 	for i, slot := range t.slots {
 		s.Slots[i] = slot.initial
 	}
+	s.texts = heldTexts(s.Slots)
 	return s
 }
 
@@ -150,8 +152,7 @@ func (t *Tree) set(s *State, key string, value func(*slot) (any, error)) error {
 	if err != nil {
 		return fmt.Errorf("key {%s}: %w", key, err)
 	}
-	s.Slots[i] = v
-	return nil
+	return s.hold(i, key, v)
 }
 
 // Get reads a key of the root scope; false if the tree has no such key or nothing was written to it.
@@ -297,5 +298,6 @@ func (t *Tree) Decode(data []byte) (*State, error) {
 		}
 		s.Slots[i] = v
 	}
+	s.texts = heldTexts(s.Slots)
 	return s, nil
 }

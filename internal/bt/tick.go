@@ -9,9 +9,6 @@ import (
 	"strconv"
 )
 
-// MaxVisits caps the node visits of one Step; a tree that takes more for one pass breaks like one that spins.
-const MaxVisits = 10_000
-
 // EventKind says what an Event tells.
 type EventKind uint8
 
@@ -49,6 +46,7 @@ type exec struct {
 	on     func(Event)
 	res    Result
 	again  bool
+	work   int // of scripts
 	err    error
 	why    string // of a check that says yes, where somebody hears of it
 	reason Cause  // of the last failure
@@ -132,7 +130,7 @@ func (x *exec) tick(i int32) Status {
 		return Failure
 	}
 	if x.res.Visits > MaxVisits {
-		return x.broken(i, fmt.Errorf("the tree spins: %d node visits for one input", MaxVisits))
+		return x.broken(i, fmt.Errorf("the tree spins: %d node visits for one input: %w", MaxVisits, ErrBound))
 	}
 	n, c := &x.nodes[i], &x.cells[i]
 	st := Idle
@@ -279,14 +277,17 @@ func (x *exec) broken(i int32, err error) Status {
 // failed says why node i fails; what gives no reason gets one that at least names it.
 func (x *exec) failed(i int32, kind, why string) Status {
 	if why == "" {
-		why = cmp.Or(kind, x.t.Node(i).Type+" failed")
+		why = cmp.Or(kind, x.t.typeOf(i)+" failed")
 	}
 	x.reason.Node, x.reason.Kind, x.reason.Reason = i, kind, why // as a whole, it would be put together elsewhere and copied
 	return Failure
 }
 
 func (x *exec) write(i, slot int32, v any) {
-	x.s.Slots[slot] = v
+	if err := x.s.hold(slot, x.t.slots[slot].name, v); err != nil {
+		x.broken(i, err)
+		return
+	}
 	if x.on != nil {
 		x.on(Event{Kind: Wrote, Node: i, Key: x.t.slots[slot].name, Value: v})
 	}
@@ -337,8 +338,7 @@ func (x *exec) unwritten(slot int32) error {
 }
 
 // matches compares a Switch's variable with a case: as text, then as numbers.
-func matches(variable, pattern any) bool {
-	v, p := textOf(variable), textOf(pattern)
+func matches(v, p string) bool {
 	if v == p {
 		return true
 	}

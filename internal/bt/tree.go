@@ -3,6 +3,7 @@ package bt
 import (
 	"fmt"
 	"iter"
+	"strings"
 	"sync"
 )
 
@@ -46,7 +47,7 @@ type details struct {
 
 	spec      *spec // nil for leaves and subtrees
 	name      string
-	path      string
+	label     string // the last part of its path
 	tree      string // of a SubTree: the tree's ID
 	parent    int32
 	depth     int32
@@ -123,7 +124,6 @@ type Info struct {
 	Type   string // "Sequence", a leaf's type, "SubTree"
 	Name   string // its name attribute; of a SubTree the tree's ID
 	Glyph  string
-	Path   string // names from the root down, joined by slashes
 	Leaf   bool
 	Task   bool
 	Kernel bool // a node of this package, not one of a registry
@@ -145,23 +145,43 @@ func (t *Tree) Nodes() iter.Seq[Info] {
 // Node describes node id; it panics if the tree has no such node.
 func (t *Tree) Node(id int32) Info {
 	n := &t.nodes[id]
-	info := Info{ID: id, Parent: n.parent, Depth: int(n.depth), Name: n.name, Path: n.path, Line: int(n.line), Col: int(n.col)}
+	info := Info{ID: id, Parent: n.parent, Depth: int(n.depth), Name: n.name, Line: int(n.line), Col: int(n.col)}
+	info.Type = t.typeOf(id)
 	switch {
 	case n.leaf != nil:
-		info.Type, info.Leaf = n.leaf.Name, true
+		info.Leaf = true
 		info.Glyph = [...]string{checkLeaf: "◇", funcLeaf: "λ", taskLeaf: "▶"}[n.leaf.class]
 		info.Task = n.leaf.class == taskLeaf
 	case n.kind == kSubTree:
-		info.Type, info.Name, info.Glyph, info.Kernel = "SubTree", n.tree, "▣", true
+		info.Name, info.Glyph, info.Kernel = n.tree, "▣", true
 	default:
-		info.Type, info.Glyph = n.spec.name, n.spec.glyph
+		info.Glyph = n.spec.glyph
 		info.Leaf, info.Kernel = n.spec.max < 0, true
 	}
 	return info
 }
 
-// Path is the path of node id.
-func (t *Tree) Path(id int32) string { return t.nodes[id].path }
+// typeOf is the type of a node.
+func (t *Tree) typeOf(id int32) string {
+	switch n := &t.nodes[id]; {
+	case n.leaf != nil:
+		return n.leaf.Name
+	case n.kind == kSubTree:
+		return "SubTree"
+	default:
+		return n.spec.name
+	}
+}
+
+// Path is the path of node id: names from the root down, joined by slashes. It is put together when somebody asks for it: those of all nodes may be far longer than the file.
+func (t *Tree) Path(id int32) string {
+	labels := make([]string, t.nodes[id].depth+1)
+	for k := len(labels) - 1; k >= 0; k-- {
+		labels[k] = t.nodes[id].label
+		id = t.nodes[id].parent
+	}
+	return strings.Join(labels, "/")
+}
 
 // Rule is the place of node id by what cannot be renamed without another meaning: the trees it lies in, from the main tree down, and
 // its own type. No name attribute is in it, so that what is kept of a decision outlives the names; nodes may share a rule.
@@ -179,7 +199,7 @@ func (t *Tree) Rule(id int32) string {
 				within[i] = above + "/" + n.tree
 				t.rules[i] = within[i]
 			} else {
-				t.rules[i] = above + "/" + t.Node(int32(i)).Type
+				t.rules[i] = above + "/" + t.typeOf(int32(i))
 			}
 		}
 	})

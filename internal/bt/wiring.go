@@ -3,6 +3,7 @@ package bt
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // check looks at all uses of every key together.
@@ -28,6 +29,8 @@ func (c *compiler) check() {
 	}
 	c.parallelWriters()
 	c.reactiveTasks()
+	c.doubledTexts()
+	c.spinning()
 }
 
 // usesBySlot sorts the uses by their keys, each key's in the order of the file.
@@ -87,8 +90,9 @@ func (c *compiler) neverWritten(s *slot, uses []use, inRoot bool, written []stri
 	if isWritten(uses) {
 		return
 	}
-	hint := didYouMean(s.name, written)
-	if !inRoot && nearest(s.name, written) == "" {
+	known := func() []string { return written }
+	hint := c.src.didYouMean(s.name, known)
+	if !inRoot && !strings.HasPrefix(hint, meant) {
 		hint = fmt.Sprintf(`hand it in: <SubTree … %s="{key}"/>`, s.name)
 	}
 	for _, u := range uses {
@@ -118,23 +122,35 @@ func (c *compiler) neverRead(s *slot, uses []use) {
 
 // parallelWriters refuses two children of one Parallel that write the same key: which of them wins would be chance.
 func (c *compiler) parallelWriters() {
-	type place struct{ parallel, slot int32 }
-	writer := map[place]int32{} // the child that writes
+	last := make([]int32, len(c.t.slots)) // the node that wrote the key last, plus 1: the file is gone through from its beginning
 	for _, u := range c.uses {
-		if u.role != writes && u.role != updates {
+		if u.role != writes && u.role != updates || u.node < 0 {
 			continue
 		}
-		c.above(u.node, func(up *node, parent, kid int32) {
-			if up.kind != kParallel && up.kind != kParallelAll {
-				return
+		if before := last[u.slot]; before > 0 {
+			above := c.common(before-1, u.node)
+			common := &c.t.nodes[above]
+			if above != before-1 && above != u.node && (common.kind == kParallel || common.kind == kParallelAll) {
+				c.src.problem(u.at, "give each its own key", "two children of one %s write key {%s}", common.spec.name, u.key)
 			}
-			at := place{parent, u.slot}
-			if other, ok := writer[at]; ok && other != kid {
-				c.src.problem(u.at, "give each its own key", "two children of one %s write key {%s}", up.spec.name, u.key)
-			}
-			writer[at] = kid
-		})
+		}
+		last[u.slot] = u.node + 1
 	}
+}
+
+// common is the nearest node that has both below it, or is one of them. Both lie in the same tree.
+func (c *compiler) common(a, b int32) int32 {
+	nodes := c.t.nodes
+	for a != b {
+		if nodes[a].depth > nodes[b].depth {
+			a = nodes[a].parent
+		} else if nodes[b].depth > nodes[a].depth {
+			b = nodes[b].parent
+		} else {
+			a, b = nodes[a].parent, nodes[b].parent
+		}
+	}
+	return a
 }
 
 // reactiveTasks warns of effects that a node would ask for again at every tick.
@@ -144,6 +160,7 @@ func (c *compiler) reactiveTasks() {
 		if n.leaf == nil || n.leaf.class != taskLeaf {
 			continue
 		}
+		told := map[kind]bool{} // a warning of each kind is enough
 		c.above(int32(i), func(up *node, _, kid int32) {
 			again := false
 			switch up.kind {
@@ -152,7 +169,8 @@ func (c *compiler) reactiveTasks() {
 			case kWhileDoElse:
 				again = kid == up.kids[0]
 			}
-			if again {
+			if again && !told[up.kind] {
+				told[up.kind] = true
 				c.src.problems = append(c.src.problems, Problem{File: c.src.file, Line: int(n.line), Col: int(n.col), Warning: true,
 					Message: fmt.Sprintf("task %s stands before the end of a %s", n.leaf.Name, up.spec.name),
 					Hint:    "it is performed again whenever a later child is ticked: put it last, or use a node that is not reactive"})

@@ -36,18 +36,20 @@ func (e *element) attr(name string) (attribute, bool) {
 	return attribute{}, false
 }
 
-const maxDepth = 200
-
 // parse reads the file into elements; on a syntax error it notes one problem and returns nil. encoding/xml reads what is neither a
 // plain tag nor a comment nor space, token by token, and words what is wrong.
 func (s *source) parse() *element {
+	if len(s.text) > maxFile {
+		s.problem(0, "", "the file has %d bytes, and one of at most %d is read", len(s.text), maxFile)
+		return nil
+	}
 	s.attrs = make([]attribute, 0, strings.Count(s.text, `="`))
 	var root element // stands above the root element
 	stack := []*element{&root}
 	for pos := s.skipBlank(0); pos < len(s.text); pos = s.skipBlank(pos) {
 		top := stack[len(stack)-1]
-		if end := "</" + top.name + ">"; len(stack) > 1 && strings.HasPrefix(s.text[pos:], end) {
-			pos += len(end)
+		if n := closing(s.text[pos:], top.name); len(stack) > 1 && n > 0 {
+			pos += n
 			stack = stack[:len(stack)-1]
 			continue
 		}
@@ -67,12 +69,12 @@ func (s *source) parse() *element {
 			return nil
 		case e.closes:
 			stack = stack[:len(stack)-1]
+		case !s.fits(e):
+			return nil
 		case len(stack) > maxDepth:
-			s.twice(e)
 			s.problem(pos, "move inner parts into trees of their own", "elements are nested deeper than %d", maxDepth)
 			return nil
 		default:
-			s.twice(e)
 			top.kids = append(top.kids, e)
 			if s.text[next-2] != '/' {
 				stack = append(stack, e)
@@ -222,13 +224,30 @@ func (s *source) syntaxProblem(at int, err error) {
 	s.problem(at, hint, "this is not XML: %s", syntax.Msg)
 }
 
-// twice notes attributes that stand twice in an element.
-func (s *source) twice(e *element) {
+// closing is the length of the closing tag of an element, if text begins with it as most write it; else 0.
+func closing(text, name string) int {
+	end := len("</") + len(name)
+	if len(text) <= end || text[:len("</")] != "</" || text[end] != '>' || text[len("</"):end] != name {
+		return 0
+	}
+	return end + len(">")
+}
+
+// fits notes attributes that stand twice in an element, and says whether the element is within the bounds of a file.
+func (s *source) fits(e *element) bool {
+	if len(e.attrs) > maxAttrs {
+		s.problem(e.at, "", "<%s> has %d attributes, and an element has at most %d", clipped(e.name), len(e.attrs), maxAttrs)
+		return false
+	}
+	if !s.namesFit(e) {
+		return false
+	}
 	for k, a := range e.attrs {
 		if slices.ContainsFunc(e.attrs[:k], func(b attribute) bool { return a.name == b.name }) {
 			s.problem(a.at, "", "attribute %s stands twice", a.name)
 		}
 	}
+	return true
 }
 
 func (s *source) skipSpace(at int) int {
@@ -238,25 +257,35 @@ func (s *source) skipSpace(at int) int {
 	return at
 }
 
-// inValue is the offset in the file of byte pos of an attribute's value. They run apart where the file has an entity, or
-// ends a line with two characters.
-func (s *source) inValue(a attribute, pos int) int {
-	at := a.open
-	for pos > 0 && at < len(s.text) {
-		switch raw := s.text[at:]; {
+// inValue finds the places in the file of the bytes of an attribute's value. They run apart where the file has an entity, or ends a line
+// with two characters. It goes on from the place that was asked for last, so that all of a value cost no more than the value is long.
+type inValue struct {
+	src       *source
+	in        attribute
+	pos, read int // bytes of the value, and of the file behind its quote, that were gone through
+}
+
+// at is the offset in the file of byte pos of the value.
+func (v *inValue) at(pos int) int {
+	if pos < v.pos {
+		v.pos, v.read = 0, 0
+	}
+	text := v.src.text
+	for v.pos < pos && v.in.open+v.read < len(text) {
+		switch raw := text[v.in.open+v.read:]; {
 		case raw[0] == '&':
 			long := strings.IndexByte(raw, ';') + 1
-			at += long
-			pos -= entityLen(raw[:long])
+			v.read += long
+			v.pos += entityLen(raw[:long])
 		case strings.HasPrefix(raw, "\r\n"):
-			at += 2
-			pos--
+			v.read += 2
+			v.pos++
 		default:
-			at++
-			pos--
+			v.read++
+			v.pos++
 		}
 	}
-	return at
+	return v.in.open + v.read
 }
 
 // entityLen is how many bytes an entity stands for. All that have a name stand for one.

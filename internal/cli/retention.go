@@ -12,6 +12,7 @@ import (
 	"sibyl/internal/app"
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
+	"sibyl/internal/service"
 )
 
 // Bounds of what a question removes on the way, and of one transaction of ‘session prune’.
@@ -28,6 +29,10 @@ func (c *command) retire(ctx context.Context, a *app.App, owner journal.Owner) e
 	removed, err := a.Service.Retire(ctx, owner, sweepSessions)
 	for _, r := range removed {
 		fmt.Fprintln(c.Err, "· "+removedWords(r.Sessions, r.Unused))
+	}
+	if leap, is := errors.AsType[*service.LeapError](err); is {
+		fmt.Fprintln(c.Err, "· "+leap.Error())
+		return nil
 	}
 	if err != nil && ctx.Err() == nil && !retryable(err) {
 		return fmt.Errorf("removing sessions that were not used for long: %w", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,15 +17,20 @@ import (
 	"sibyl/internal/service"
 )
 
-// sweep calls retire on a journal with so many sessions that were used 40 days ago, and one that was used today.
+// sweep calls retire on a journal with so many sessions that were used 40 days ago, one that was used the day before yesterday, and one that
+// was used today, so that the clock is seen to be right.
 func sweep(t *testing.T, old int, retention time.Duration, broken func(journal.Store) journal.Store) (said string, left int, err error) {
 	t.Helper()
+	ago := append([]time.Duration{0, 2 * day}, slices.Repeat([]time.Duration{40 * day}, old)...)
+	return sweepUsed(t, retention, broken, ago...)
+}
+
+// sweepUsed is sweep on sessions that were used so long ago.
+func sweepUsed(t *testing.T, retention time.Duration, broken func(journal.Store) journal.Store, ago ...time.Duration) (said string, left int, err error) {
+	t.Helper()
 	var store journal.Store = memory.New()
-	for i := range old + 1 {
-		used := time.Now().Add(-40 * day)
-		if i == 0 {
-			used = time.Now()
-		}
+	for i, d := range ago {
+		used := time.Now().Add(-d)
 		s := journal.Session{ID: fmt.Sprint(i), Owner: app.Owner, Assistant: "some", CreatedAt: used, UpdatedAt: used}
 		first := journal.Run{ID: s.ID, Session: s.ID, Owner: s.Owner, StartedAt: used}
 		if err := store.Begin(t.Context(), journal.Beginning{Run: first, Session: &s}); err != nil {
@@ -58,12 +64,12 @@ func TestSweepRemovesFewSessionsAtATimeAndSaysHowMany(t *testing.T) {
 		said      string
 		left      int
 	}{
-		{0, 30 * day, "", 1},
-		{1, 30 * day, "· 1 session not used for 30 days was removed\n", 1},
-		{3, 36 * time.Hour, "· 3 sessions not used for 36h0m0s were removed\n", 1},
-		{3, 41 * day, "", 4},
-		{3, 0, "", 4},
-		{sweepSessions + 5, 30 * day, fmt.Sprintf("· %d sessions not used for 30 days were removed\n", sweepSessions), 6},
+		{0, 30 * day, "", 2},
+		{1, 30 * day, "· 1 session not used for 30 days was removed\n", 2},
+		{3, 36 * time.Hour, "· 4 sessions not used for 36h0m0s were removed\n", 1},
+		{3, 41 * day, "", 5},
+		{3, 0, "", 5},
+		{sweepSessions + 5, 30 * day, fmt.Sprintf("· %d sessions not used for 30 days were removed\n", sweepSessions), 7},
 	} {
 		said, left, err := sweep(t, c.old, c.retention, nil)
 		if said != c.said || left != c.left || err != nil {
@@ -95,12 +101,19 @@ func TestSweepThatCannotBeDoneNowIsLeftToTheNext(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			said, left, err := sweep(t, 3, 30*day, func(s journal.Store) journal.Store { return failing{s, c.retire} })
-			if said != "" || left != 4 || (err == nil) != c.silent {
+			if said != "" || left != 5 || (err == nil) != c.silent {
 				t.Errorf("says %q, leaves %d, error %v", said, left, err)
 			}
 			if !c.silent && !errors.Is(err, journal.ErrCorrupt) {
 				t.Errorf("error is %v, want ErrCorrupt", err)
 			}
 		})
+	}
+}
+
+func TestSweepSaysWhyItRemovesNothingWhereTheClockMayHaveLeapt(t *testing.T) {
+	said, left, err := sweepUsed(t, 30*day, nil, 0, 40*day, 41*day)
+	if !strings.HasPrefix(said, "· no session is removed by retention yet: the last was used on ") || left != 3 || err != nil {
+		t.Errorf("says %q, leaves %d, error %v", said, left, err)
 	}
 }

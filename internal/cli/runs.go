@@ -35,7 +35,13 @@ func (c *command) runList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printList(c, runs, func(r service.Row) string { return listLine(r.ID, r.StartedAt, fmt.Sprintf("%-11s", r.State), r.Title) })
+			return printList(c, runs, func(r service.Row) string {
+				line := listLine(r.ID, r.StartedAt, fmt.Sprintf("%-11s", r.State), r.Title)
+				if r.Why != "" {
+					line += "\n    " + r.Why
+				}
+				return line
+			})
 		}),
 	}
 	cmd.Flags().BoolVar(&open, "open", false, "only runs that have not ended")
@@ -75,25 +81,32 @@ func (c *command) printJSON(v any) error {
 }
 
 func (c *command) runResume() *cobra.Command {
-	return c.withView(&cobra.Command{
+	var force bool
+	cmd := c.withView(&cobra.Command{
 		Use: "resume [RUN]", Short: "Go on with a run that was interrupted (default: all of them)", Args: cobra.MaximumNArgs(1),
 		Long: "Goes on with a run that was interrupted (default: all of them), from the last thing that was kept of it. What only reads may be\n" +
-			"performed again, what writes is not.\n\nExit codes are those of ‘sibyl ask’.",
+			"performed again, what writes is not.\n\nA run that was taken up three times, and each time the program ended before it had gone through what is kept of it, is set\n" +
+			"aside: nothing takes it up by itself, and ‘run resume’ says so. --force tries it once more.\n\nExit codes are those of ‘sibyl ask’.",
 		Example: "  sibyl run resume\n  sibyl run resume last --trace",
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 			c.notices = a.Config.Notices
-			return c.resume(ctx, a, args)
+			if force && len(args) == 0 {
+				return withCode(ExitUsage, errors.New("--force wants the run that it is for"))
+			}
+			return c.resume(ctx, a, args, force)
 		}),
 	}, "one JSON object a run")
+	cmd.Flags().BoolVar(&force, "force", false, "try a run that is set aside once more")
+	return cmd
 }
 
-func (c *command) resume(ctx context.Context, a *app.App, args []string) error {
+func (c *command) resume(ctx context.Context, a *app.App, args []string, force bool) error {
 	if len(args) == 1 {
 		r, err := a.Service.FindRun(ctx, c.owner(), args[0])
 		if err != nil {
 			return err
 		}
-		return c.resumeOne(ctx, a, r)
+		return c.resumeOne(ctx, a, r, force)
 	}
 	open, err := a.Service.Interrupted(ctx, c.owner())
 	if err != nil {
@@ -101,7 +114,7 @@ func (c *command) resume(ctx context.Context, a *app.App, args []string) error {
 	}
 	resumed := 0
 	for _, r := range open {
-		err := c.resumeOne(ctx, a, r)
+		err := c.resumeOne(ctx, a, r, false)
 		if errors.Is(err, journal.ErrLeased) || errors.Is(err, journal.ErrEnded) {
 			continue
 		}
@@ -120,9 +133,15 @@ func (c *command) resume(ctx context.Context, a *app.App, args []string) error {
 	return nil
 }
 
-func (c *command) resumeOne(ctx context.Context, a *app.App, r journal.Run) error {
-	resumed, err := a.Service.Resume(ctx, c.owner(), r.ID)
+func (c *command) resumeOne(ctx context.Context, a *app.App, r journal.Run, force bool) error {
+	how := a.Service.Resume
+	if force {
+		how = a.Service.Force
+	}
+	resumed, err := how(ctx, c.owner(), r.ID)
 	switch {
+	case errors.Is(err, run.ErrSetAside):
+		return withCode(ExitUsage, err)
 	case errors.Is(err, journal.ErrLeased):
 		return withCode(ExitUsage, fmt.Errorf("%w; if that process is gone, its lease ends within seconds", err))
 	case errors.Is(err, journal.ErrEnded):

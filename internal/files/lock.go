@@ -40,3 +40,35 @@ func Lock(ctx context.Context, root *os.Root, name string, wait time.Duration) (
 		return nil, err
 	}
 }
+
+// Hold makes the lock file name, which must not be there, and holds its lock until release is called, which removes it, or the process ends,
+// which leaves it behind.
+func Hold(root *os.Root, name string) (release func(), err error) {
+	f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	taken, err := tryLock(f)
+	if err == nil && !taken {
+		err = refuse(Busy, "another program has taken the lock %s", name)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("lock %s: %w", name, err)
+	}
+	return func() {
+		_ = root.Remove(name) // what is left behind is told by its lock, which nobody holds
+		_ = f.Close()
+	}, nil
+}
+
+// IsHeld says whether somebody holds the lock file name. fs.ErrNotExist if it is not there.
+func IsHeld(root *os.Root, name string) (bool, error) {
+	f, err := root.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = f.Close() }() // frees the lock if it was free
+	taken, err := tryLock(f)
+	return !taken, err
+}

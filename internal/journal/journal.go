@@ -10,6 +10,8 @@
 //   - A lease says who drives a run. It decides who may resume, not who may append. It is expired when its time is
 //     not after the `now` the caller gives, and a released lease is free at once. A run may be released to rest: until then
 //     Stranded leaves it out.
+//   - Whoever takes a run up is counted in its row before it reads a record, until it says that it has settled or gives the run back. A run
+//     that was taken up MaxTries times in vain is set aside: Stranded leaves it out, Acquire and Append do not.
 //   - Every query names its owner, alone or in a Key; only Stranded looks at all of them. What belongs to another owner does
 //     not exist: ErrNotFound, or it is left out.
 //   - A Pending row is left by the end of a run and consumed by one beginning in its session, at most once. A beginning that
@@ -137,6 +139,7 @@ type Run struct {
 
 	LeaseHolder string    `json:"lease_holder,omitempty"`
 	LeaseUntil  time.Time `json:"lease_until,omitzero"` // without a holder: until when it rests
+	Tries       int       `json:"tries,omitempty"`      // how often it was taken up in vain since it last settled; set by the store
 }
 
 // Record is one thing that came into a run. Kind and Data are the run room's business; the store keeps them as they are.
@@ -210,6 +213,10 @@ type Key struct {
 	Run   string
 }
 
+// When is the time at which leases and rests are looked at. A lease that ends after Leases, and a rest that ends after Rests, were set by a
+// clock that was wrong, and count as over; the zero time says that none can be.
+type When struct{ Now, Leases, Rests time.Time }
+
 // Standing is how far a run is.
 type Standing struct {
 	Key
@@ -265,20 +272,22 @@ type Store interface {
 	Claimed(ctx context.Context, owner Owner, key string) (run string, err error)
 
 	// Acquire takes the lease of a Running run for holder until until, if it is free, expired at now, or already
-	// holder's. Otherwise ErrLeased; ErrEnded if the run has ended.
+	// holder's. Otherwise ErrLeased; ErrEnded if the run has ended. Unless it was holder's already, Tries grows by one.
 	Acquire(ctx context.Context, owner Owner, run, holder string, now, until time.Time) error
-	// Release frees the lease if holder has it; otherwise it does nothing. Until rest Stranded leaves the run out, while
-	// Acquire takes it at any time; the zero time is no rest.
+	// Settle says that holder, if it has the lease, has read the run and can go on with it: its Tries are 0 again.
+	Settle(ctx context.Context, owner Owner, run, holder string) error
+	// Release frees the lease if holder has it; otherwise it does nothing. A try that did not settle is taken back: Tries falls by one, if it
+	// is not 0. Until rest Stranded leaves the run out, while Acquire takes it at any time; the zero time is no rest.
 	Release(ctx context.Context, owner Owner, run, holder string, rest time.Time) error
 	// Renew sets the end of the leases that holder has of Running runs among these, in one transaction. It leaves the others
 	// alone.
 	Renew(ctx context.Context, holder string, runs []Key, until time.Time) error
 	// Standing tells how far these runs are, some hundreds at most, in the order given. What is not there is left out.
 	Standing(ctx context.Context, runs []Key) ([]Standing, error)
-	// Stranded lists the Running runs of all owners whose lease is free or expired at now and that do not rest, in the order in
-	// which they are to be taken up, so that owners take turns: the fewer runs of an owner are driven at now, or stranded and
+	// Stranded lists the Running runs of all owners whose lease is free or over at that time, that do not rest and are not set aside, in the
+	// order in which they are to be taken up, so that owners take turns: the fewer runs of an owner are driven, or stranded and
 	// started before, the earlier a run comes (ties by start and id, ascending). Limit 0 means 100.
-	Stranded(ctx context.Context, now time.Time, limit int) ([]Run, error)
+	Stranded(ctx context.Context, at When, limit int) ([]Run, error)
 
 	// Close frees what the store holds.
 	Close() error

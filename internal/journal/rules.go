@@ -96,7 +96,7 @@ func newRun(r Run, recs []Record) (Run, error) {
 	if err != nil {
 		return Run{}, fmt.Errorf("run %q: %w", r.ID, err)
 	}
-	r.Status, r.StartedAt, r.EndedAt, r.Reason, r.Summary = Running, Millis(r.StartedAt), time.Time{}, "", nil
+	r.Status, r.StartedAt, r.EndedAt, r.Reason, r.Summary, r.Tries = Running, Millis(r.StartedAt), time.Time{}, "", nil, 0
 	r.Records = int64(len(recs))
 	if r.LeaseHolder == "" {
 		r.LeaseUntil = time.Time{}
@@ -218,14 +218,41 @@ func (r Run) AllowAcquire(holder string, now time.Time) error {
 	return nil
 }
 
-// Stranded says whether r is Running, nobody drives it at now, and it does not rest. It looks at the Status and lease of r.
-func (r Run) Stranded(now time.Time) bool {
-	return r.Status == Running && !r.LeaseUntil.After(Millis(now))
+// MaxTries is how often a run is taken up in vain before it is set aside.
+const MaxTries = 3
+
+// SetAside says whether r is Running and was taken up in vain so often that only a person may have it gone on with. It looks at the Status
+// and Tries of r.
+func (r Run) SetAside() bool { return r.Status == Running && r.Tries >= MaxTries }
+
+// Stranded says whether r is Running, nobody drives it at that time, it does not rest, and it is not set aside. It looks at the Status, lease
+// and Tries of r.
+func (r Run) Stranded(at When) bool {
+	return r.Status == Running && !r.SetAside() && !r.Driven(at) && !r.Rests(at)
 }
 
-// Rests says whether r is Running and was released to rest beyond now. It looks at the Status and lease of r.
-func (r Run) Rests(now time.Time) bool {
-	return r.Status == Running && r.LeaseHolder == "" && r.LeaseUntil.After(Millis(now))
+// Rests says whether r is Running and was released to rest beyond that time. It looks at the Status and lease of r.
+func (r Run) Rests(at When) bool {
+	return r.Status == Running && r.LeaseHolder == "" && within(r.LeaseUntil, at.Now, at.Rests)
+}
+
+// Driven says whether r is Running under a lease at that time. It looks at the Status and lease of r.
+func (r Run) Driven(at When) bool {
+	return r.Status == Running && r.LeaseHolder != "" && within(r.LeaseUntil, at.Now, at.Leases)
+}
+
+// within says whether a time is after now, and not after the latest that there can be.
+func within(until, now, latest time.Time) bool {
+	return until.After(Millis(now)) && (latest.IsZero() || !until.After(latest))
+}
+
+// Taken is r after holder took its lease until until, as AllowAcquire allowed. It changes the lease and Tries.
+func (r Run) Taken(holder string, until time.Time) Run {
+	if r.LeaseHolder != holder {
+		r.Tries++
+	}
+	r.LeaseHolder, r.LeaseUntil = holder, Millis(until)
+	return r
 }
 
 // Turns puts stranded runs into the order in which they are to be taken up. An owner comes later by each run that is driven
@@ -257,9 +284,7 @@ func (r Run) UsedSince(before, now, last time.Time) bool {
 	return r.driven(now) || r.Status == Running && !last.Before(Millis(before))
 }
 
-func (r Run) driven(now time.Time) bool {
-	return r.Status == Running && r.LeaseHolder != "" && r.LeaseUntil.After(Millis(now))
-}
+func (r Run) driven(now time.Time) bool { return r.Driven(When{Now: now}) }
 
 func (r Run) ended() error {
 	return fmt.Errorf("run %q is %q: %w", r.ID, r.Status, ErrEnded)

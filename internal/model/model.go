@@ -156,6 +156,9 @@ type Response struct {
 	Model     string     `json:"model"`
 	Native    *Native    `json:"native,omitempty"`
 
+	// Reported is the usage as the provider reported it, where it can't be so: Usage is then what can.
+	Reported *Usage `json:"reported,omitempty"`
+
 	// Attempts counts the requests made for this answer, failed ones included.
 	Attempts int `json:"attempts,omitempty"`
 

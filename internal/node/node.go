@@ -31,8 +31,8 @@ type Node struct {
 // gone is how long a node that dies keeps looking alive.
 const gone = 5 * beat
 
-// Lives says whether n was seen lately.
-func (n Node) Lives(now time.Time) bool { return n.SeenAt.Add(gone).After(now) }
+// Lives says whether n was seen lately. One that was seen long after now was seen by a clock that was wrong.
+func (n Node) Lives(now time.Time) bool { return now.Sub(n.SeenAt).Abs() < gone }
 
 // Registry is where nodes are known and duties are shared out. Implementations are safe for concurrent use, from several processes.
 // Times are kept to the millisecond, in UTC.
@@ -47,12 +47,15 @@ type Registry interface {
 	// seen since long before are removed.
 	Nodes(ctx context.Context, now time.Time) ([]Node, error)
 	// TakeDuty is true for one caller each time that the duty of that name is due at now; it is due again after every. A duty that
-	// nobody took yet is due.
+	// nobody took yet is due, and so is one that is due later than a duty can be, which a clock that was wrong has said: see LatestDue.
 	TakeDuty(ctx context.Context, name string, now time.Time, every time.Duration) (bool, error)
 }
 
 // Kept is how long a node that was not seen stays in the registry.
 const Kept = 24 * time.Hour
+
+// LatestDue is when a duty is due at the latest that is due again after every: so far may clocks be apart.
+func LatestDue(now time.Time, every time.Duration) time.Time { return now.Add(every + time.Minute) }
 
 // Duty is what some node does from time to time.
 type Duty struct {

@@ -120,7 +120,7 @@ func (w *worker) look(ctx context.Context) {
 	ctx, cut := context.WithTimeout(ctx, beat)
 	defer cut()
 	now := w.Clock.Now()
-	stranded, err := w.Store.Stranded(ctx, now, room+w.forget(now))
+	stranded, err := w.Store.Stranded(ctx, w.Engine.When(), room+w.forget(now))
 	if err != nil {
 		w.try(ctx, "looking for runs", err)
 		return

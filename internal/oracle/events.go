@@ -6,6 +6,7 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
+	"sibyl/internal/model"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/signal"
 )
@@ -36,6 +37,10 @@ type TurnTaken struct {
 	Model    string      `json:"model"`
 	Attempts int         `json:"attempts,omitempty"`
 	TookMS   int64       `json:"took_ms"`
+
+	// Reported is the usage as the provider reported it, where that can't be: Counted is then what was taken instead.
+	Reported model.Usage `json:"reported_usage,omitzero"`
+	Counted  model.Usage `json:"counted_usage,omitzero"`
 }
 
 // SignalHeard is what a reply said of itself. All empty: it had no signal.
@@ -119,6 +124,10 @@ func (e ToolsOffered) String() string {
 	return "offered " + listed(e.Offered) + "; withheld " + listed(e.Withheld)
 }
 
+func tokensOf(u model.Usage) string {
+	return fmt.Sprintf("%d tokens in and %d out", u.InputTokens, u.OutputTokens)
+}
+
 func (e TurnTaken) String() string {
 	said := string(e.Signal)
 	switch {
@@ -130,6 +139,9 @@ func (e TurnTaken) String() string {
 	}
 	if e.Attempts > 1 {
 		said += fmt.Sprintf(", %d attempts", e.Attempts)
+	}
+	if e.Reported != (model.Usage{}) {
+		said += fmt.Sprintf("; it reports %s, which can't be: %s were counted", tokensOf(e.Reported), tokensOf(e.Counted))
 	}
 	return fmt.Sprintf("turn %d of %d: %s (%s, %s)", e.Turn, e.MaxTurns, said, e.Model, agent.Seconds(e.TookMS))
 }

@@ -182,6 +182,9 @@ func askModel() bt.Leaf {
 		}
 		o.Report = reportOf(r)
 		told := TurnTaken{Turn: i.Turn, MaxTurns: i.MaxTurns, Calls: len(r.Calls), Bytes: len(r.Text), Model: r.Model, Attempts: r.Attempts, TookMS: done[0].Took}
+		if r.Reported != nil {
+			told.Reported, told.Counted = *r.Reported, r.Usage
+		}
 		if r.Report.Signal != nil {
 			told.Signal = r.Report.Signal.Type
 		}

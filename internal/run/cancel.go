@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -9,7 +10,8 @@ import (
 )
 
 // Cancel asks a run to stop. A run that somebody drives stops soon after; one that nobody drives ends here, with nothing
-// of it performed, even if this build can't fold it: then its fault says so.
+// of it performed, even if this build can't fold it, or whoever took it up before may have died of that: then its fault says so, and it is
+// not gone through again.
 func (e *Engine) Cancel(ctx context.Context, owner journal.Owner, id, reason string) error {
 	if live := e.Live(id); live != nil && live.owner == owner {
 		live.Cancel(reason)
@@ -21,12 +23,24 @@ func (e *Engine) Cancel(ctx context.Context, owner journal.Owner, id, reason str
 		if err := e.appendCancel(ctx, k, reason); err != nil {
 			return rest, err
 		}
-		d, _, err := e.refold(ctx, owner, id)
-		if incompatible(err) {
+		r, err := e.Store.Run(ctx, owner, id)
+		var d *driver
+		switch {
+		case err != nil:
+			return rest, err
+		case r.Tries > 1: // this one is counted, too
+			err = errDiedOf
+		default:
+			d, _, err = e.refold(ctx, r)
+		}
+		if incompatible(err) || errors.Is(err, errDiedOf) {
 			if err = e.abandon(ctx, k, err); err == nil {
 				e.unhold(k)
 			}
 			return rest, err
+		}
+		if err == nil {
+			err = e.Store.Settle(ctx, owner, id, e.Holder)
 		}
 		if err == nil {
 			live, err = d.start(ctx, true)
@@ -42,6 +56,9 @@ func (e *Engine) Cancel(ctx context.Context, owner journal.Owner, id, reason str
 	_, err = live.Wait(ctx)
 	return err
 }
+
+// errDiedOf is why a run is ended without being gone through.
+var errDiedOf = errors.New("the program that took it up last ended before it had gone through what is kept of it")
 
 // mostConflicts is how often what another process appended first is made room for.
 const mostConflicts = 20

@@ -55,9 +55,10 @@ var (
 // KindUnknown is the fault of a Once effect of which nobody can tell whether it took effect.
 const KindUnknown = "unknown"
 
-// The faults of a tree that broke, and of one that waits for nothing.
+// The faults of a tree that broke, of one that would go beyond a bound of trees, and of one that waits for nothing.
 const (
 	KindTree    = "tree"
+	KindBound   = "bound"
 	KindStalled = "stalled"
 )
 

@@ -395,76 +395,6 @@ func (e *Engine) record(seq int64, at time.Time, kind string, data []byte) journ
 	return journal.Record{Seq: seq, At: at.UTC().Truncate(time.Millisecond), Kind: kind, Data: e.Redact(data)}
 }
 
-// Resume takes up a run that nobody drives: it folds the records and performs what is outstanding. It waits for room as Start does.
-// ErrIncompatible if this build can't; the run stays open then, for the build that wrote it or for Cancel.
-func (e *Engine) Resume(ctx context.Context, owner journal.Owner, id string) (*Live, error) {
-	if err := e.enter(ctx, owner); err != nil {
-		return nil, err
-	}
-	return e.resume(ctx, journal.Key{Owner: owner, Run: id}, anyhow, e.exit)
-}
-
-// ResumeNow is Resume that waits for no room: ErrNoRoom if there is none.
-func (e *Engine) ResumeNow(ctx context.Context, owner journal.Owner, id string) (*Live, error) {
-	if err := e.tryEnter(); err != nil {
-		return nil, err
-	}
-	return e.resume(ctx, journal.Key{Owner: owner, Run: id}, anyhow, e.exit)
-}
-
-// anyhow is the answer that a run may go on, however it stands.
-func anyhow(*driver) error { return nil }
-
-// resume takes up a run, for which there is room, if it may go on as it stands. exit is called when it is driven no longer, or after an error.
-func (e *Engine) resume(ctx context.Context, k journal.Key, may func(*driver) error, exit func()) (live *Live, err error) {
-	err = e.takeOver(ctx, k, func() (rest time.Time, err error) {
-		d, recs, err := e.refold(ctx, k.Owner, k.Run)
-		switch {
-		case incompatible(err):
-			return rest, e.incompatibility(k.Run, recs, err)
-		case err != nil:
-			return rest, err
-		}
-		if err := may(d); err != nil {
-			return d.rest, err
-		}
-		d.exit = exit
-		live, err = d.start(ctx, true)
-		return rest, err
-	})
-	if err != nil {
-		exit()
-	}
-	return live, err
-}
-
-// refold makes a driver that stands where a run's records end. The records come with an error, too, if they can be read.
-func (e *Engine) refold(ctx context.Context, owner journal.Owner, id string) (*driver, []journal.Record, error) {
-	r, err := e.Store.Run(ctx, owner, id)
-	if err != nil {
-		return nil, nil, err
-	}
-	recs, err := e.Store.Records(ctx, owner, id, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	var d *driver
-	a, tree, err := e.treeOf(ctx, owner, recs)
-	if err == nil {
-		d = e.newDriver(a, tree, r)
-		for i := 0; i < len(recs) && err == nil; i++ {
-			var body any
-			if body, err = d.f.read(recs[i]); err == nil {
-				err = d.replayed(recs[i], body)
-			}
-		}
-	}
-	if err != nil {
-		return nil, recs, fmt.Errorf("run %s: %w", id, err)
-	}
-	return d, recs, nil
-}
-
 // Explain gives what the steps of a run have decided: of one that has ended as its trace keeps it, of another by folding its records,
 // which wants a build that can.
 func (e *Engine) Explain(ctx context.Context, owner journal.Owner, id string) ([]TraceStep, error) {
@@ -474,6 +404,9 @@ func (e *Engine) Explain(ctx context.Context, owner journal.Owner, id string) ([
 	}
 	if kept, err := Traced(recs); err != nil || kept != nil {
 		return kept, err
+	}
+	if err := e.foldable(ctx, owner, id); err != nil {
+		return nil, err
 	}
 	a, tree, err := e.treeOf(ctx, owner, recs)
 	if err != nil {

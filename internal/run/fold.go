@@ -188,6 +188,9 @@ func (f *Fold) step(seq int64, in bt.Input) {
 	res, err := stepTree(f.tree, f.state, in, f.noted)
 	if err != nil {
 		res = bt.Result{Status: bt.Failure, Fault: &bt.Fault{Kind: KindTree, Reason: err.Error()}}
+		if errors.Is(err, bt.ErrBound) {
+			res.Fault.Kind = KindBound
+		}
 	}
 	// What was asked for and withdrawn in the same step never began.
 	res.Start = slices.DeleteFunc(res.Start, func(e bt.Effect) bool { return slices.Contains(res.Cancel, e.Op) })

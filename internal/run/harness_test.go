@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"strings"
 	"sync"
@@ -21,7 +22,12 @@ import (
 	"sibyl/internal/run"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(teststore.Main(m)) }
+func TestMain(m *testing.M) {
+	if role := os.Getenv(roleEnv); role != "" {
+		os.Exit(lethal(role, os.Getenv(folderEnv)))
+	}
+	goleak.VerifyTestMain(teststore.Main(m))
+}
 
 const (
 	ada     journal.Owner = "ada"

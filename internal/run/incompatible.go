@@ -46,7 +46,7 @@ func writer(recs []journal.Record) (build string) {
 	return build
 }
 
-// abandon ends a run that this build can't fold, and of which the request to stop is recorded. The caller holds its lease.
+// abandon ends a run that this build can't or must not fold, and of which the request to stop is recorded. The caller holds its lease.
 func (e *Engine) abandon(ctx context.Context, k journal.Key, cause error) error {
 	for range mostConflicts {
 		recs, err := e.Store.Records(ctx, k.Owner, k.Run, 0)
@@ -164,8 +164,12 @@ func readKnown(recs []journal.Record) (k known, err error) {
 // why says why a run was ended, and why no more is known of it.
 func (k known) why(writer, build string, cause error) string {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "%s; build %q wrote the run, and the leaves of build %q, which ended it, do not fit it, so nothing else of it is known",
-		k.cancel.Reason, writer, build)
+	if errors.Is(cause, errDiedOf) {
+		fmt.Fprintf(b, "%s; nothing else of it is known", k.cancel.Reason)
+	} else {
+		fmt.Fprintf(b, "%s; build %q wrote the run, and the leaves of build %q, which ended it, do not fit it, so nothing else of it is known",
+			k.cancel.Reason, writer, build)
+	}
 	for _, m := range k.unsure {
 		fmt.Fprintf(b, "; operation %d of %s had begun, and nobody can tell whether it took effect", m.Op, m.Leaf)
 	}

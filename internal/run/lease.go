@@ -73,10 +73,16 @@ func (e *Engine) release(ctx context.Context, k journal.Key, rest time.Time) {
 
 // Driven says whether somebody drives a run, as far as its lease and its holder tell.
 func (e *Engine) Driven(r journal.Run) bool {
-	if r.Status != journal.Running || r.LeaseHolder == "" || !r.LeaseUntil.After(e.Clock.Now()) {
-		return false
-	}
-	return e.Dead == nil || !e.Dead(r.LeaseHolder)
+	return r.Driven(e.When()) && (e.Dead == nil || !e.Dead(r.LeaseHolder))
+}
+
+// leaseGrace is how much further than its length a lease may end: so far may clocks be apart.
+const leaseGrace = 2 * time.Second
+
+// When is the time as leases and rests are looked at: no process takes longer ones, so what ends later was set by a clock that was wrong.
+func (e *Engine) When() journal.When {
+	now := e.Clock.Now()
+	return journal.When{Now: now, Leases: now.Add(e.Lease + leaseGrace), Rests: now.Add(setAside + leaseGrace)}
 }
 
 // list makes a driver's run known, and sees to its lease from then on.

@@ -403,3 +403,54 @@ func TestTextOfARunIsWaitedForWhileTheJournalIsAway(t *testing.T) {
 		})
 	}
 }
+
+// A clock that was a year ahead has set a lease, and a rest, that nobody waits for.
+func TestLeaseOrRestFurtherAheadThanAnyIsOver(t *testing.T) {
+	const year = 365 * 24 * time.Hour
+	for name, set := range map[string]func(ctx context.Context, s journal.Store, id string) error{
+		"lease": func(ctx context.Context, s journal.Store, id string) error {
+			return s.Acquire(ctx, ada, id, "ahead", time.Now(), time.Now().Add(year))
+		},
+		"rest": func(ctx context.Context, s journal.Store, id string) error {
+			if err := s.Acquire(ctx, ada, id, "ahead", time.Now(), time.Now().Add(lease)); err != nil {
+				return err
+			}
+			return s.Release(ctx, ada, id, "ahead", time.Now().Add(year))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				store := newStore(t)
+				id := crash(t, w, store, `<Do what="r:a" got="{got}"/>`, 2, false)
+				if err := set(t.Context(), store, id); err != nil {
+					t.Fatal(err)
+				}
+				e := w.engine(store, "right")
+				if row := statusOf(t, store, id); e.Driven(row) || row.Rests(e.When()) {
+					t.Errorf("driven %v, rests %v", e.Driven(row), row.Rests(e.When()))
+				}
+				stranded, err := store.Stranded(t.Context(), e.When(), 5)
+				same(t, "stranded", fmt.Sprint(len(stranded), err), "1 <nil>")
+				live, err := e.TakeUp(t.Context(), journal.Key{Owner: ada, Run: id})
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, r := wait(t, live)
+				same(t, "outcome", r.Got, "A")
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		id := crash(t, w, store, `<Do what="r:a" got="{got}"/>`, 2, false)
+		if err := store.Acquire(t.Context(), ada, id, "a little ahead", time.Now(), time.Now().Add(lease+time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := w.engine(store, "right").TakeUp(t.Context(), journal.Key{Owner: ada, Run: id})
+		if !errors.Is(err, journal.ErrLeased) {
+			t.Errorf("a lease of a clock that is a second ahead is taken with %v", err)
+		}
+	})
+}

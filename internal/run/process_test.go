@@ -226,7 +226,7 @@ func TestDrainingFinishesWhatCanBeAndLeavesTheRestOpen(t *testing.T) {
 		}
 		same(t, "records of the write", kinds(records(t, store, writes.ID)), []string{"start", "mark", "completion", "leave"})
 		release()
-		stranded, err := store.Stranded(t.Context(), time.Now(), 10)
+		stranded, err := store.Stranded(t.Context(), journal.When{Now: time.Now()}, 10)
 		if err != nil || len(stranded) != 2 {
 			t.Errorf("%d runs are left for others, %v", len(stranded), err)
 		}

@@ -34,7 +34,7 @@ func TestRunWithoutRoomIsRecordedAndDrivenByWhoeverHasRoom(t *testing.T) {
 		if _, err := one.ResumeNow(t.Context(), k.Owner, k.Run); !errors.Is(err, run.ErrNoRoom) {
 			t.Errorf("resuming it without room gives %v", err)
 		}
-		stranded, err := store.Stranded(t.Context(), time.Now(), 10)
+		stranded, err := store.Stranded(t.Context(), journal.When{Now: time.Now()}, 10)
 		if err != nil || len(stranded) != 1 || stranded[0].ID != k.Run {
 			t.Errorf("waiting are %v, %v", stranded, err)
 		}
@@ -101,7 +101,7 @@ func TestRunThatRestsIsResumedAtOnceWhereThereIsRoom(t *testing.T) {
 		e := w.engine(store, "one", func(c *run.Config) { c.MostRuns = 1 })
 		live := start(t, e, `<Do what="r:a" got="{got}"/>`)
 		wait(t, live)
-		if row := statusOf(t, store, live.ID); !row.Rests(time.Now()) {
+		if row := statusOf(t, store, live.ID); !row.Rests(journal.When{Now: time.Now()}) {
 			t.Fatalf("it does not rest: %v", row)
 		}
 		again, err := e.ResumeNow(t.Context(), ada, live.ID)
@@ -146,12 +146,12 @@ func TestSuspendedRunRestsTheLongerTheOftenerItWasInVain(t *testing.T) {
 		var rests []time.Duration
 		for range 8 {
 			row := statusOf(t, store, live.ID)
-			if !row.Rests(time.Now()) {
+			if !row.Rests(journal.When{Now: time.Now()}) {
 				t.Fatalf("it does not rest: %v", row)
 			}
 			rests = append(rests, time.Until(row.LeaseUntil).Round(time.Second))
 			pass(time.Until(row.LeaseUntil))
-			if !row.Stranded(time.Now()) {
+			if !row.Stranded(journal.When{Now: time.Now()}) {
 				t.Fatal("nobody takes it up after its rest")
 			}
 			again, err := e.TakeUp(t.Context(), journal.Key{Owner: ada, Run: live.ID})
@@ -239,11 +239,11 @@ func TestRunThatCanNotGoOnIsNotTakenUpAgainAtOnce(t *testing.T) {
 			}
 			for range 2 { // it breaks again
 				row := statusOf(t, store, live.ID)
-				if got := !row.Stranded(time.Now()); got != rests {
+				if got := !row.Stranded(journal.When{Now: time.Now()}); got != rests {
 					t.Errorf("%v: rests: %v", cause, got)
 				}
 				pass(time.Minute)
-				if row = statusOf(t, store, live.ID); !row.Stranded(time.Now()) {
+				if row = statusOf(t, store, live.ID); !row.Stranded(journal.When{Now: time.Now()}) {
 					t.Errorf("%v: after a minute it is left out", cause)
 				}
 				again, err := e.TakeUp(t.Context(), journal.Key{Owner: ada, Run: live.ID})

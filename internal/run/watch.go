@@ -6,6 +6,7 @@ import (
 	"iter"
 	"time"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 )
 
@@ -135,13 +136,18 @@ type follower struct {
 	r    *followed
 	f    *Fold
 	view *View
-	lost bool // this build can't fold it: its records are shown alone
+	lost bool // it can't or must not be folded here: its records are shown alone
 }
 
 func (f *follower) take(ctx context.Context, r journal.Record) {
 	f.r.feed.record(r)
 	if r.Seq == 0 {
-		a, tree, err := f.e.treeOf(ctx, f.r.Owner, []journal.Record{r})
+		err := f.e.foldable(ctx, f.r.Owner, f.r.Run)
+		var a *Assistant
+		var tree *bt.Tree
+		if err == nil {
+			a, tree, err = f.e.treeOf(ctx, f.r.Owner, []journal.Record{r})
+		}
 		if f.lost = err != nil; !f.lost {
 			f.f, f.view = NewFold(a, tree), &View{ID: f.r.Run, Owner: f.r.Owner, store: f.e.Store}
 			f.r.feed.follow(tree)

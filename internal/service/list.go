@@ -11,6 +11,7 @@ import (
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
+	"sibyl/internal/run"
 )
 
 // longestList bounds what is looked through for a name, and what is gone through at once.
@@ -19,17 +20,32 @@ const longestList = 1000
 // Queued is how a run stands that nobody has driven yet.
 const Queued = "queued"
 
+// SetAside is how a run stands that was taken up in vain again and again: only a person may have it gone on with.
+const SetAside = "set_aside"
+
 // Row is a run in a list. State says how it stands: running, queued (nobody has driven it yet), suspended (it rests before it is taken
-// up), interrupted, or why it ended.
+// up), interrupted, set aside, or why it ended. Why says more where nobody but a person will go on with it.
 type Row struct {
 	journal.Run
 	State string `json:"state"`
+	Why   string `json:"why,omitempty"`
+}
+
+// row is a run as lists have it.
+func (s *Service) row(r journal.Run) Row {
+	row := Row{Run: r, State: s.State(r)}
+	if row.State == SetAside {
+		row.Why = run.WhySetAside(r)
+	}
+	return row
 }
 
 // State says how a run stands, in a word.
 func (s *Service) State(r journal.Run) string {
 	switch {
-	case r.Rests(s.config.Now()):
+	case r.SetAside() && !s.config.Engine.Driven(r):
+		return SetAside
+	case r.Rests(s.config.Engine.When()):
 		return "suspended"
 	case r.Status == journal.Running && r.LeaseHolder == "" && r.Records <= 1:
 		return Queued
@@ -46,7 +62,7 @@ func (s *Service) Runs(ctx context.Context, owner journal.Owner, f journal.Filte
 	runs, err := s.config.Store.Runs(ctx, owner, f)
 	rows := make([]Row, len(runs))
 	for i, r := range runs {
-		rows[i] = Row{Run: r, State: s.State(r)}
+		rows[i] = s.row(r)
 	}
 	return rows, err
 }
@@ -54,19 +70,19 @@ func (s *Service) Runs(ctx context.Context, owner journal.Owner, f journal.Filte
 // Run gives the run of an id, which is whole.
 func (s *Service) Run(ctx context.Context, owner journal.Owner, id string) (Row, error) {
 	r, err := s.config.Store.Run(ctx, owner, id)
-	return Row{Run: r, State: s.State(r)}, err
+	return s.row(r), err
 }
 
-// Busy counts the runs of an owner that have not ended and do not rest, up to a bound.
+// Busy counts the runs of an owner that have not ended, do not rest and are not set aside, up to a bound.
 func (s *Service) Busy(ctx context.Context, owner journal.Owner, bound int) (busy int, err error) {
 	f := journal.Filter{Status: journal.Running, Limit: longestList}
-	for now := s.config.Now(); ; {
+	for now := s.config.Engine.When(); ; {
 		open, err := s.config.Store.Runs(ctx, owner, f)
 		if err != nil {
 			return 0, err
 		}
 		for _, r := range open {
-			if !r.Rests(now) {
+			if !r.Rests(now) && !r.SetAside() {
 				busy++
 			}
 		}
@@ -199,9 +215,12 @@ type Retired struct {
 }
 
 // Retire removes sessions that nobody has used for the retention of their assistant, at most limit of them, one a transaction, and says
-// how many; also before an error.
+// how many; also before an error. Where the clock may have leapt it removes nothing, and the error is a LeapError.
 func (s *Service) Retire(ctx context.Context, owner journal.Owner, limit int) (all []Retired, err error) {
 	now := s.config.Now()
+	if err := s.unleapt(ctx, owner, now); err != nil {
+		return nil, err
+	}
 	for _, a := range s.prunable() {
 		r := Retired{Assistant: a.Name, Unused: a.Retention}
 		for more := a.Retention > 0; more && err == nil && r.Sessions < limit; {

@@ -125,6 +125,10 @@ func (s *Service) Explain(ctx context.Context, owner journal.Owner, id string) (
 	if err != nil {
 		return Explanation{}, err
 	}
+	row := s.row(r)
+	if row.State == SetAside { // to go through it would end this process, too
+		return Explanation{Run: row, Ending: []string{"set aside: " + row.Why, "‘sibyl run resume --force " + id + "’ tries it once more, ‘sibyl run cancel " + id + "’ ends it as it stands"}}, nil
+	}
 	steps, err := s.config.Engine.Explain(ctx, owner, id)
 	if err != nil {
 		return Explanation{}, err
@@ -133,7 +137,7 @@ func (s *Service) Explain(ctx context.Context, owner journal.Owner, id string) (
 	if err != nil {
 		return Explanation{}, err
 	}
-	x := Explanation{Run: Row{Run: r, State: s.State(r)}}
+	x := Explanation{Run: row}
 	for _, step := range steps {
 		one := explained(step, s.words[r.Assistant])
 		one.TookIn = tookIn(recs, step.Record)
@@ -147,7 +151,7 @@ func (s *Service) Explain(ctx context.Context, owner journal.Owner, id string) (
 	case last.Kind == run.KindSuspend:
 		x.Ending = recordLines(last)
 		return x, nil
-	case r.Rests(s.config.Now()):
+	case r.Rests(s.config.Engine.When()):
 		x.Ending = []string{"set aside: it came no further; it is taken up again later, and can be resumed or cancelled before"}
 		return x, nil
 	case r.Status == journal.Running:

@@ -323,3 +323,34 @@ func TestOptionsFromElsewhereAreReadByTheirAssistant(t *testing.T) {
 		}
 	})
 }
+
+func TestRunThatProcessesDiedOfIsShownSetAsideAndWaitsForAPerson(t *testing.T) {
+	inHouse(t, func(h *house) {
+		h.takes("bob", time.Second, nil)
+		id := h.crash(3)
+		for n := range journal.MaxTries {
+			same(h, "state before", must(h.service().Run(h.Context(), ada, id))(h).State, "interrupted")
+			now := time.Now().Add(time.Duration(n+1) * time.Hour)
+			same(h, "taken", h.store.Acquire(h.Context(), ada, id, fmt.Sprint("dead ", n), now, now.Add(time.Minute)), nil)
+			<-time.After(2 * time.Hour)
+		}
+		s := h.service()
+		row := must(s.Runs(h.Context(), ada, journal.Filter{}))(h)[0]
+		same(h, "state", row.State, service.SetAside)
+		if !strings.Contains(row.Why, "taken up 3 times") || row.Why != must(s.Run(h.Context(), ada, id))(h).Why {
+			h.Errorf("why: %q", row.Why)
+		}
+		same(h, "interrupted", len(must(s.Interrupted(h.Context(), ada))(h)), 0)
+		same(h, "busy", must(s.Busy(h.Context(), ada, 5))(h), 0)
+		x := must(s.Explain(h.Context(), ada, id))(h)
+		if len(x.Steps) != 0 || !strings.Contains(strings.Join(x.Ending, "\n"), "resume --force "+id) {
+			h.Errorf("explained: %+v", x)
+		}
+		_, err := s.Resume(h.Context(), ada, id)
+		isError(h, "resumed", err, run.ErrSetAside)
+		_, err = s.ResumeNow(h.Context(), ada, id)
+		isError(h, "resumed at once", err, run.ErrSetAside)
+		same(h, "forced", h.wait(must(s.Force(h.Context(), ada, id))(h)).Answer, "- ada: ADA\n- bob: BOB\n")
+		same(h, "state in the end", must(s.Run(h.Context(), ada, id))(h).State, "heard")
+	})
+}

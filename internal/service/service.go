@@ -42,6 +42,7 @@ type Service struct {
 	words  map[string]run.Vocabulary
 
 	lookouts lookouts
+	began    time.Time // with the reading of the monotonic clock
 }
 
 // New checks the configuration.
@@ -49,7 +50,7 @@ func New(c Config) (*Service, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	s := &Service{config: c, byName: map[string]*assistant.Assistant{}, words: map[string]run.Vocabulary{}}
+	s := &Service{config: c, byName: map[string]*assistant.Assistant{}, words: map[string]run.Vocabulary{}, began: time.Now()}
 	for _, a := range c.Assistants {
 		if s.byName[a.Name] != nil {
 			return nil, fmt.Errorf("two assistants are called %s", a.Name)
@@ -293,6 +294,16 @@ func (s *Service) ResumeNow(ctx context.Context, owner journal.Owner, id string)
 	return s.resume(ctx, owner, id, s.config.Engine.ResumeNow)
 }
 
+// Force is Resume of a run that may be set aside: it is tried once more.
+func (s *Service) Force(ctx context.Context, owner journal.Owner, id string) (*Run, error) {
+	return s.resume(ctx, owner, id, s.config.Engine.Force)
+}
+
+// ForceNow is Force that waits for nothing: run.ErrNoRoom without room here.
+func (s *Service) ForceNow(ctx context.Context, owner journal.Owner, id string) (*Run, error) {
+	return s.resume(ctx, owner, id, s.config.Engine.ForceNow)
+}
+
 func (s *Service) resume(ctx context.Context, owner journal.Owner, id string, how func(context.Context, journal.Owner, string) (*run.Live, error)) (*Run, error) {
 	_, a, err := s.run(ctx, owner, id)
 	if err != nil {
@@ -305,14 +316,14 @@ func (s *Service) resume(ctx context.Context, owner journal.Owner, id string, ho
 	return s.driven(a, live, run.Spec{}), nil
 }
 
-// Interrupted lists the runs that nobody drives and that have not ended, the oldest first.
+// Interrupted lists the runs that nobody drives, that have not ended and are not set aside, the oldest first.
 func (s *Service) Interrupted(ctx context.Context, owner journal.Owner) ([]journal.Run, error) {
 	open, err := s.config.Store.Runs(ctx, owner, journal.Filter{Status: journal.Running, Limit: longestList})
 	if err != nil {
 		return nil, err
 	}
 	slices.Reverse(open)
-	return slices.DeleteFunc(open, s.config.Engine.Driven), nil
+	return slices.DeleteFunc(open, func(r journal.Run) bool { return r.SetAside() || s.config.Engine.Driven(r) }), nil
 }
 
 // Cancel asks a run to stop, whoever drives it; one that nobody drives ends at once.

@@ -241,6 +241,41 @@ func TestSessionsAreRetiredByTheirAssistant(t *testing.T) {
 	})
 }
 
+// A clock that has leapt ahead looks like a person who was away: retention gives both a day.
+func TestRetentionWaitsADayAfterALongSilence(t *testing.T) {
+	inHouse(t, func(h *house) {
+		jury := h.panel("jury")
+		jury.Retention = 30 * 24 * time.Hour
+		process := func() *service.Service { return h.process("one", h.store, jury) }
+		use := func(s *service.Service) {
+			h.wait(must(s.Start(h.Context(), ada, service.Request{Assistant: "jury", Words: "Tea?", Options: "ada"}))(h))
+		}
+		refused := func(about string, s *service.Service) {
+			h.Helper()
+			_, err := s.Retire(h.Context(), ada, 10)
+			if leap, is := errors.AsType[*service.LeapError](err); !is || leap.Now.Sub(leap.Last) < 300*24*time.Hour {
+				h.Errorf("%s: %v", about, err)
+			}
+		}
+		steady := process()
+		use(steady)
+		same(h, "at once", len(must(steady.Retire(h.Context(), ada, 10))(h)), 0)
+		<-time.After(365 * 24 * time.Hour)
+		s := process()
+		refused("after a year", s)
+		use(s)
+		refused("after the next use", s)
+		<-time.After(23 * time.Hour)
+		refused("23 hours later", process())
+		<-time.After(2 * time.Hour)
+		same(h, "sessions", len(must(s.Sessions(h.Context(), ada, journal.SessionFilter{}))(h)), 2)
+		same(h, "a day later", must(process().Retire(h.Context(), ada, 10))(h), []service.Retired{{Assistant: "jury", Unused: jury.Retention, Sessions: 1}})
+		<-time.After(365 * 24 * time.Hour)
+		refused("after another year", process())
+		same(h, "by a process that has run all the time", must(steady.Retire(h.Context(), ada, 10))(h), []service.Retired{{Assistant: "jury", Unused: jury.Retention, Sessions: 1}})
+	})
+}
+
 func TestWhatIsAnothersIsNotFound(t *testing.T) {
 	inHouse(t, func(h *house) {
 		s := h.service()

@@ -212,7 +212,11 @@ func findEnd(text string, from int) (end, next int) {
 
 // passOver gives the length of a comment or CDATA section; 0 if it does not end.
 func passOver(text string) (n int, known bool) {
-	for open, shut := range map[string]string{"<!--": "-->", "<![CDATA[": "]]>"} {
+	if len(text) < 2 || text[1] != '!' {
+		return 0, false
+	}
+	for _, pair := range [...][2]string{{"<!--", "-->"}, {"<![CDATA[", "]]>"}} {
+		open, shut := pair[0], pair[1]
 		if strings.HasPrefix(text, open) {
 			if at := strings.Index(text[len(open):], shut); at >= 0 {
 				return len(open) + at + len(shut), true

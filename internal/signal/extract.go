@@ -5,6 +5,20 @@ import "strings"
 // MaxHeld bounds, in bytes, how much text is held back while it may still be a signal.
 const MaxHeld = 8 << 10
 
+// What is held is looked at again when it has grown by an eighth, and always while it is short: so the work is in proportion to the text,
+// however small the pieces are in which it comes.
+const (
+	short  = 64
+	eighth = 8
+)
+
+// What turns out to be a mention after a long look is as long as MaxHeld, and the next may begin right behind it. So beyond a number of them,
+// which no honest text has, only a tag that names a type is looked at.
+const (
+	freeLooks    = 256
+	bytesPerLook = 512 // of text, each of which gives one more
+)
+
 // Extract takes the signals and the thinking out of a whole text.
 func Extract(text string) (clean string, r Result) {
 	var x Extractor
@@ -15,7 +29,8 @@ func Extract(text string) (clean string, r Result) {
 
 // Extractor takes signals and thinking out of a stream. Its zero value is ready. It is not safe for concurrent use.
 type Extractor struct {
-	held      string // begins with what may begin a signal
+	held      []byte // begins with what may begin a signal
+	next      int    // how long held is to be before it is looked at again
 	offset    int64  // of held in the stream
 	shown     int    // bytes given out as text
 	mute      int    // so many bytes from here on are text, whatever they look like
@@ -23,24 +38,38 @@ type Extractor struct {
 	mentioned int    // opening tags of thinking that were text
 	md        markdown
 	result    Result
+	looks     int64 // at mentions, that were long
+	work      int64 // bytes that were looked at, for tests
 }
 
 // Write takes the next chunk and gives the text that can be shown by now. Text without markup is passed through without a copy.
 func (x *Extractor) Write(chunk string) string {
-	if x.held == "" && x.mute == 0 && !x.thinking && !hasMarks(chunk) && !x.endsInLabel(chunk) {
+	if len(x.held) == 0 && x.mute == 0 && !x.thinking && !hasMarks(chunk) && !x.endsInLabel(chunk) {
 		x.offset += int64(len(chunk))
 		x.shown += len(chunk)
 		x.md.plain(chunk)
 		return chunk
 	}
-	clean := x.scan(x.held+chunk, false)
+	if len(x.held) == 0 {
+		return x.show(chunk, false)
+	}
+	x.held = append(x.held, chunk...)
+	if len(x.held) < x.next {
+		return ""
+	}
+	return x.show(string(x.held), false)
+}
+
+// show goes through the text that was held, and gives what can be shown of it.
+func (x *Extractor) show(text string, final bool) string {
+	clean := x.scan(text, final)
 	x.shown += len(clean)
 	return clean
 }
 
 // Close ends the stream: it gives the rest of the text, and what was found. The Extractor is not to be used any more.
 func (x *Extractor) Close() (clean string, r Result) {
-	clean = x.scan(x.held, true)
+	clean = x.scan(string(x.held), true)
 	return clean, x.result
 }
 
@@ -57,6 +86,7 @@ func hasMarks(text string) bool {
 // scan goes through held text and what follows it, and keeps what can't be decided yet.
 func (x *Extractor) scan(text string, final bool) string {
 	var out strings.Builder
+	x.work += int64(len(text))
 	kept, i := 0, 0
 	for i < len(text) {
 		if x.mute == 0 && !x.thinking && !special[text[i]] && x.md.quiet() {
@@ -72,7 +102,7 @@ func (x *Extractor) scan(text string, final bool) string {
 			continue
 		}
 		rest := text[i:]
-		d := x.decide(window{text: rest[:min(len(rest), MaxHeld)], final: final && len(rest) < MaxHeld, full: len(rest) >= MaxHeld})
+		d := x.decide(window{text: rest[:min(len(rest), MaxHeld)], final: final && len(rest) < MaxHeld, full: len(rest) >= MaxHeld}, x.offset+int64(i))
 		if d.what == isText {
 			x.mute = d.n
 			continue
@@ -105,8 +135,13 @@ func (x *Extractor) scan(text string, final bool) string {
 
 // hold keeps the text from i on.
 func (x *Extractor) hold(text string, i int) {
-	x.held = strings.Clone(text[i:])
+	rest := len(text) - i
+	x.held = append(x.held[:0], text[i:]...)
 	x.offset += int64(i)
+	x.next = rest + 1
+	if rest >= short {
+		x.next = min(rest+max(1, rest/eighth), MaxHeld)
+	}
 }
 
 // special marks the bytes inside a line that may begin a signal, or change what Markdown makes of the text.
@@ -147,13 +182,15 @@ type window struct {
 	full  bool // there is more than may be held
 }
 
-// decide settles what stands at the beginning of a window.
-func (x *Extractor) decide(w window) decision {
+// decide settles what stands at the beginning of a window, which is that place of the stream.
+func (x *Extractor) decide(w window, at int64) decision {
+	tired := x.looks > freeLooks+at/bytesPerLook
 	switch {
 	case x.thinking:
 		return dropThinking(w)
 	case w.text[0] != '<':
-		return readReport(w)
+		d, long := readReport(w, tired)
+		return x.looked(w, d, long)
 	case !mayName(w.text):
 		return aMention
 	}
@@ -166,10 +203,26 @@ func (x *Extractor) decide(w window) decision {
 	case v == maybe:
 		return decision{what: undecided}
 	}
-	if d, is := x.code(w); is {
-		return d
+	if tired {
+		if tag, v := readTag(w.text); v == no || v == yes && !tag.typed {
+			return aMention
+		}
 	}
-	return readMarkup(w)
+	if d, is := x.code(w); is {
+		return x.looked(w, d, true)
+	}
+	return x.looked(w, readMarkup(w), true)
+}
+
+// looked counts a look at a window, if it was long.
+func (x *Extractor) looked(w window, d decision, long bool) decision {
+	if long {
+		x.work += int64(len(w.text))
+		if d == aMention {
+			x.looks++
+		}
+	}
+	return d
 }
 
 // mayName says whether the word after a bracket may be a name that counts.

@@ -10,10 +10,14 @@ import (
 
 // readReport reads, from the beginning of a line, a signal with its label above it, or one in a form that counts only where the reply
 // ends with it: in a fence or span that holds nothing else, with escaped brackets (in a line, too), or as JSON.
-func readReport(w window) decision {
+// long says that it was more than a look at the beginning, which is all there is where nobody wants more.
+func readReport(w window, tired bool) (d decision, long bool) {
 	i, v := readLabel(w.text)
 	if v == yes && i < len(w.text) {
-		v = no
+		if tired {
+			return aMention, false
+		}
+		v, long = no, true
 		switch w.text[i] {
 		case '<':
 			d := readMarkup(window{w.text[i:], w.final, w.full})
@@ -23,19 +27,19 @@ func readReport(w window) decision {
 			}
 			if v == yes {
 				d.n += i
-				return d
+				return d, long
 			}
 		case '`', '~', '&', '{':
 			var d decision
 			if d, v = readLast(w, i); v == yes {
-				return d
+				return d, long
 			}
 		}
 	}
 	if v == no || w.final || w.full {
-		return aMention
+		return aMention, long
 	}
-	return decision{what: undecided}
+	return decision{what: undecided}, long
 }
 
 // readLabel reads "Signal:" as models mark it up, and the blanks after it: 0 where a line begins with something else that may be a report.

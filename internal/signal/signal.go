@@ -6,6 +6,7 @@
 //   - No byte of a signal or of marked thinking is shown, whole or malformed, and no other byte is lost.
 //   - The result is the same wherever the stream is cut into chunks.
 //   - Text is held only while it may still be a signal, at most MaxHeld bytes.
+//   - The work is in proportion to the text, whatever it is and however small its pieces are.
 //   - A Signal is valid: its type is known, its required fields are there, its confidence lies between 0 and 1.
 package signal
 
@@ -172,7 +173,11 @@ type Problem struct {
 
 const maxRaw = 500
 
-// Result is what a stream held. Signal is the first well-formed one; Extra are the others, which are logged and not acted on.
+// maxFound bounds how many signals beside the first, and how many problems, are kept of a stream.
+const maxFound = 100
+
+// Result is what a stream held. Signal is the first well-formed one; Extra are the others, which are logged and not acted on. Of them, and of
+// Problems, the first maxFound are kept.
 // Thinking is how many bytes at the beginning of what Write and Close gave turned out to be thinking: whoever showed them takes them back.
 // Extract has left them out.
 type Result struct {
@@ -190,10 +195,15 @@ func (r *Result) add(s Signal) {
 		r.Signal = &s
 		return
 	}
-	r.Extra = append(r.Extra, s)
+	if len(r.Extra) < maxFound {
+		r.Extra = append(r.Extra, s)
+	}
 }
 
 func (r *Result) problem(reason, raw string, offset int64) {
+	if len(r.Problems) >= maxFound {
+		return
+	}
 	if len(raw) > maxRaw {
 		raw = strings.ToValidUTF8(raw[:maxRaw], "")
 	}

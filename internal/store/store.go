@@ -64,7 +64,7 @@ func Tables() []Table {
 	return []Table{
 		table("session", 1, text("id", "owner", "assistant", "title"), number("created_at", "updated_at")),
 		table("run", 1, number("no"), text("id", "session", "owner", "assistant", "title", "status"), number("started_at", "ended_at"),
-			text("lease_holder"), number("lease_until"), text("reason", "blobs"), bytes("summary")),
+			text("lease_holder"), number("lease_until", "tries"), text("reason", "blobs"), bytes("summary")),
 		table("record", 1, number("key", "at"), text("kind"), bytes("data")),
 		table("blob", 1, number("no"), text("owner", "hash"), number("runs")),
 		table("blob_content", 1, number("blob"), bytes("content")),

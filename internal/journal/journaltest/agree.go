@@ -32,6 +32,7 @@ func Agree(t *testing.T, got, want journal.Store) {
 			"Append":        p.append,
 			"AppendNext":    p.appendNext,
 			"Acquire":       p.acquire,
+			"Settle":        p.settle,
 			"Release":       p.release,
 			"Renew":         p.renew,
 			"Look":          p.look,
@@ -186,6 +187,11 @@ func (p *pair) acquire(*rapid.T) {
 	p.bothDo("Acquire", func(s journal.Store) error { return s.Acquire(p.ctx, owner, run, holder, now, until) })
 }
 
+func (p *pair) settle(*rapid.T) {
+	owner, run, holder := p.owner(), p.run(), p.holder()
+	p.bothDo("Settle", func(s journal.Store) error { return s.Settle(p.ctx, owner, run, holder) })
+}
+
 func (p *pair) release(*rapid.T) {
 	owner, run, holder := p.owner(), p.run(), p.holder()
 	var rest time.Time
@@ -201,8 +207,8 @@ func (p *pair) renew(*rapid.T) {
 }
 
 // stranded are the stranded runs of this check, in order.
-func (p *pair) stranded(s journal.Store, now time.Time) ([]journal.Run, error) {
-	all, err := s.Stranded(p.ctx, now, math.MaxInt32)
+func (p *pair) stranded(s journal.Store, at journal.When) ([]journal.Run, error) {
+	all, err := s.Stranded(p.ctx, at, math.MaxInt32)
 	return slices.DeleteFunc(all, func(r journal.Run) bool { return !strings.HasPrefix(r.ID, p.prefix) }), err
 }
 
@@ -229,8 +235,11 @@ func (p *pair) look(*rapid.T) {
 		}
 	}
 	p.both("Standing", func(s journal.Store) (any, error) { return s.Standing(p.ctx, p.keys()) })
-	now := p.time("now")
-	p.both("Stranded", func(s journal.Store) (any, error) { return p.stranded(s, now) })
+	at := journal.When{Now: p.time("now")}
+	if rapid.Bool().Draw(p.T, "bounded") {
+		at.Leases, at.Rests = p.time("latest lease"), p.time("latest rest")
+	}
+	p.both("Stranded", func(s journal.Store) (any, error) { return p.stranded(s, at) })
 	for _, key := range []string{"k1", "k2"} {
 		p.both("Claimed", func(s journal.Store) (any, error) {
 			return s.Claimed(p.ctx, journal.Owner(p.prefix+"ada"), p.prefix+key)

@@ -27,6 +27,7 @@ func Run(t *testing.T, open func(t *testing.T) journal.Store) {
 		"Pending":  pendingTests,
 		"Claims":   claimTests,
 		"Leases":   leaseTests,
+		"Tries":    tryTests,
 		"Owners":   ownerTests,
 		"Lists":    listTests,
 		"Cursors":  cursorTests,

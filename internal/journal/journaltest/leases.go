@@ -139,11 +139,11 @@ var leaseTests = map[string]func(*suite){
 		add(ada, "free", "", 0)
 		add(bob, "gone long", "dead", time.Minute)
 		add(cy, "just now", "dead", time.Hour)
-		s.same("stranded", ask(s.store.Stranded(s.ctx, after(time.Hour), 0)).ok(s), want)
-		s.same("stranded before the last lease ran out", ask(s.store.Stranded(s.ctx, after(time.Hour-time.Millisecond), 0)).ok(s), want[:2])
-		s.same("two of them", ask(s.store.Stranded(s.ctx, after(time.Hour), 2)).ok(s), want[:2])
+		s.same("stranded", ask(s.store.Stranded(s.ctx, journal.When{Now: after(time.Hour)}, 0)).ok(s), want)
+		s.same("stranded before the last lease ran out", ask(s.store.Stranded(s.ctx, journal.When{Now: after(time.Hour - time.Millisecond)}, 0)).ok(s), want[:2])
+		s.same("two of them", ask(s.store.Stranded(s.ctx, journal.When{Now: after(time.Hour)}, 2)).ok(s), want[:2])
 		s.ok(s.store.Append(s.ctx, ada, "free", records(0, 1), &journal.End{Status: journal.Done, At: noon}))
-		s.same("stranded after one has ended", ask(s.store.Stranded(s.ctx, after(time.Hour), 0)).ok(s), want[1:])
+		s.same("stranded after one has ended", ask(s.store.Stranded(s.ctx, journal.When{Now: after(time.Hour)}, 0)).ok(s), want[1:])
 	},
 	"StrandedRunsOfOwnersTakeTurns": func(s *suite) {
 		var n int
@@ -164,14 +164,14 @@ var leaseTests = map[string]func(*suite){
 		add(cy, "c1", "")
 		add(bob, "b2", "")
 		var got []string
-		for _, r := range ask(s.store.Stranded(s.ctx, after(time.Minute), 0)).ok(s) {
+		for _, r := range ask(s.store.Stranded(s.ctx, journal.When{Now: after(time.Minute)}, 0)).ok(s) {
 			got = append(got, r.ID)
 		}
 		s.same("turns", got, []string{"b1", "c1", "a1", "b2", "a2", "a3"})
 	},
 	"AReleasedRunRestsAndIsTakenByNameAllTheSame": func(s *suite) {
 		s.begin("s", "r", 1)
-		stranded := func(now time.Time) int { return len(ask(s.store.Stranded(s.ctx, now, 0)).ok(s)) }
+		stranded := func(now time.Time) int { return len(ask(s.store.Stranded(s.ctx, journal.When{Now: now}, 0)).ok(s)) }
 		s.acquire("here", noon, after(time.Second))
 		s.ok(s.store.Release(s.ctx, ada, "r", "here", after(time.Minute)))
 		s.holds("", after(time.Minute))

@@ -106,7 +106,7 @@ func (s *Store) end(r *run, end journal.End) error {
 	})
 	s.pending[r.Session] = pending
 	r.Status, r.EndedAt, r.Reason, r.Summary = end.Status, journal.Millis(end.At), end.Reason, append(r.Summary, end.Summary...)
-	r.LeaseHolder, r.LeaseUntil = "", time.Time{}
+	r.LeaseHolder, r.LeaseUntil, r.Tries = "", time.Time{}, 0
 	s.free(r)
 	s.touch(r.Session, r.EndedAt)
 	return nil
@@ -198,7 +198,7 @@ func (s *Store) Acquire(ctx context.Context, owner journal.Owner, id, holder str
 		if err := r.AllowAcquire(holder, now); err != nil {
 			return err
 		}
-		r.LeaseHolder, r.LeaseUntil = holder, journal.Millis(until)
+		r.Run = r.Taken(holder, until)
 		return nil
 	})
 }
@@ -207,10 +207,20 @@ func (s *Store) Release(ctx context.Context, owner journal.Owner, id, holder str
 	return s.change(ctx, func() error {
 		r, err := s.run(owner, id)
 		if err == nil && holder != "" && r.LeaseHolder == holder {
-			r.LeaseHolder, r.LeaseUntil = "", time.Time{}
+			r.LeaseHolder, r.LeaseUntil, r.Tries = "", time.Time{}, max(r.Tries-1, 0)
 			if !rest.IsZero() {
 				r.LeaseUntil = journal.Millis(rest)
 			}
+		}
+		return err
+	})
+}
+
+func (s *Store) Settle(ctx context.Context, owner journal.Owner, id, holder string) error {
+	return s.change(ctx, func() error {
+		r, err := s.run(owner, id)
+		if err == nil && holder != "" && r.LeaseHolder == holder {
+			r.Tries = 0
 		}
 		return err
 	})
@@ -241,14 +251,14 @@ func (s *Store) Standing(ctx context.Context, runs []journal.Key) ([]journal.Sta
 	})
 }
 
-func (s *Store) Stranded(ctx context.Context, now time.Time, limit int) ([]journal.Run, error) {
+func (s *Store) Stranded(ctx context.Context, at journal.When, limit int) ([]journal.Run, error) {
 	return look(ctx, s, func() (list []journal.Run, err error) {
 		driven := make(map[journal.Owner]int)
 		for _, r := range s.runs {
 			switch {
-			case r.Stranded(now):
+			case r.Stranded(at):
 				list = append(list, r.listed(false))
-			case r.Status == journal.Running && !r.Rests(now):
+			case r.Driven(at):
 				driven[r.Owner]++
 			}
 		}

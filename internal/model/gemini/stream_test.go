@@ -158,7 +158,7 @@ func TestBadAnswerHasItsKindAndKeepsWhatHadArrived(t *testing.T) {
 		{"JSON that is no error", raw(`{"status": "ok"}`), model.Garbled, "", "no event"},
 		{"much JSON that is no event", raw("[" + strings.Repeat("\n[", 70<<10)), model.Garbled, "", "no event"},
 		{"a call without a name", raw(parts(`{"functionCall": {"args": {}}}`), stop), model.Garbled, "", "naming"},
-		{"calls larger than 8 MB", raw(append(tooMuch, stop)...), model.Garbled, "", "8 MB"},
+		{"calls larger than 1 MB", raw(append(tooMuch, stop)...), model.Garbled, "", "1 MB"},
 		{"one line larger than 8 MB", raw(text("half"), text(strings.Repeat(huge, 9))), model.Garbled, "half", "8 MB"},
 		{"more than 256 calls", raw(append(tooManyCalls, stop)...), model.Garbled, "", "256"},
 		{"blocked prompt", raw(`data: {"promptFeedback": {"blockReason": "SAFETY","blockReasonMessage": "no weapons"}}`), model.Refused, "", "SAFETY (no weapons)"},

@@ -69,6 +69,13 @@ func Clocks(t *testing.T, connect Connect, w Wire) {
 			t.Errorf("%s tokens of input are believed: %+v, %v", input, u, err)
 		}
 	}
+	for input, clamped := range map[string]bool{"17": false, "90000000": true} {
+		resp, err := ChatOver(t, connect, func() io.Reader { return strings.NewReader(w.Begin + w.Text + w.Usage(input)) })
+		u := resp.Usage
+		if err != nil || (resp.Reported != nil) != clamped || clamped && (u.InputTokens > 16<<10 || u.CachedTokens > u.InputTokens || resp.Reported.InputTokens < 1<<20) {
+			t.Errorf("%s tokens of input: %+v, reported %+v, %v", input, u, resp.Reported, err)
+		}
+	}
 }
 
 // cycle is n parts, these in turn.

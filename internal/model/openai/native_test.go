@@ -232,7 +232,7 @@ func TestReasoningLargerThan8MBIsGarbled(t *testing.T) {
 			parts[i] = field
 		}
 		m, _ := at("https://house.example/v1", nil, deltas(parts...))
-		if _, err := m.Chat(t.Context(), hello(), nil); model.KindOf(err) != model.Garbled || !strings.Contains(err.Error(), "8 MB") {
+		if _, err := m.Chat(t.Context(), hello(), nil); model.KindOf(err) != model.Garbled || !strings.Contains(err.Error(), "1 MB") {
 			t.Errorf("%.40s: got %v", field, err)
 		}
 	}

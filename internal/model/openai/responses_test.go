@@ -215,7 +215,7 @@ func TestBadResponseHasItsKindAndKeepsWhatHadArrived(t *testing.T) {
 		{"an item that is none", rawEvents(itemDone("0", `7`)), model.Garbled, "", "JSON"},
 		{"a call without a name", rawEvents(itemDone("0", `{"type":"function_call","call_id":"a","arguments":"{}"}`), ended), model.Garbled, "", "naming"},
 		{"more parts than an answer has", rawEvents(tooMany...), model.Garbled, "", "1024"},
-		{"arguments larger than 8 MB", rawEvents(tooMuch...), model.Garbled, "", "8 MB"},
+		{"arguments larger than 1 MB", rawEvents(tooMuch...), model.Garbled, "", "1 MB"},
 		{"JSON without output", modeltest.Answer{Raw: &modeltest.Raw{Header: http.Header{"Content-Type": {"application/json"}}, Body: `{"status":"ok"}`}},
 			model.Garbled, "", "/v1"},
 	} {

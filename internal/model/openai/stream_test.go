@@ -222,7 +222,7 @@ func TestBadAnswerHasItsKindAndKeepsWhatHadArrived(t *testing.T) {
 			model.Garbled, "", "no choice",
 		},
 		{"a call without a name", raw(calls(`{"index":0,"function":{"arguments":"{}"}}`), stop, done), model.Garbled, "", "naming"},
-		{"arguments larger than 8 MB", raw(append(tooMuch, stop, done)...), model.Garbled, "", "8 MB"},
+		{"arguments larger than 1 MB", raw(append(tooMuch, stop, done)...), model.Garbled, "", "1 MB"},
 		{"one line larger than 8 MB", raw(delta("half"), delta(strings.Repeat(huge, 9))), model.Garbled, "half", "8 MB"},
 		{"more than 256 calls", raw(append(tooManyCalls, stop, done)...), model.Garbled, "", "256"},
 		{

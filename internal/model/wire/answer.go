@@ -9,8 +9,12 @@ import (
 	"sibyl/internal/model"
 )
 
-// MaxAnswer bounds what is kept of one answer, and one line of it, in bytes.
+// MaxAnswer bounds an answer that comes as a whole, and one line of a stream, in bytes.
 const MaxAnswer = 8 << 20
+
+// MaxReply bounds what is kept of one turn, in bytes: text, thinking and calls. It is more than twice what any model writes at once, and
+// all that an endless one can add to a journal.
+const MaxReply = 1 << 20
 
 // MaxStream bounds the stream of one answer in bytes. It may have wrapping more for each byte that is kept of the answer: some
 // providers wrap each token of a long one into half a kilobyte.
@@ -36,12 +40,18 @@ type answer struct {
 	text    strings.Builder
 	size    int             // bytes kept of the answer
 	callIDs map[string]bool // of its complete calls
+
+	sent, received int // bytes of the last request, and of all that came back
 }
 
 // response is what has come so far.
 func (x *Exchange) response() model.Response {
 	resp := model.Response{
-		Model: x.m.id, Text: x.text.String(), ToolCalls: x.Calls, Usage: believed(x.Usage), Finish: x.finish(), Attempts: x.attempts,
+		Model: x.m.id, Text: x.text.String(), ToolCalls: x.Calls, Usage: x.believed(x.Usage), Finish: x.finish(), Attempts: x.attempts,
+	}
+	if resp.Usage != x.Usage {
+		reported := x.Usage
+		resp.Reported = &reported
 	}
 	if x.Native != nil {
 		resp.Native = &model.Native{Provider: x.m.config.Provider, Turn: x.Native}
@@ -66,16 +76,28 @@ func (x *Exchange) finish() model.Finish {
 	return finish
 }
 
-// maxTokens is more than any answer takes or costs.
-const maxTokens = 100_000_000
+// What the counts of a provider can be, in tokens.
+const (
+	maxTokens = 100_000_000 // more than any answer takes or costs: whoever reports that has reported nothing
+	unsent    = 4 << 10     // a provider's own words around a request
+	unseen    = 128 << 10   // what a model may have thought without showing it
+	mostBytes = 128         // of one token of an answer: a long row of blanks
+)
 
-// believed is u, or nothing where it can't be true: budgets count with it.
-func believed(u model.Usage) model.Usage {
+// believed is a usage as it can be, since budgets count with it: a token is at least a byte of what was sent and received, and at most a
+// few. A count that is no count is nothing.
+func (x *Exchange) believed(u model.Usage) model.Usage {
 	for _, n := range []int{u.InputTokens, u.OutputTokens, u.CachedTokens} {
 		if n < 0 || n > maxTokens {
 			return model.Usage{}
 		}
 	}
+	if u == (model.Usage{}) {
+		return u
+	}
+	u.InputTokens = min(u.InputTokens, x.sent+unsent)
+	u.CachedTokens = min(u.CachedTokens, u.InputTokens)
+	u.OutputTokens = min(max(u.OutputTokens, x.size/mostBytes), x.received+unseen)
 	return u
 }
 
@@ -108,8 +130,8 @@ func (x *Exchange) Keep(n int) error {
 	if n > 0 {
 		x.clock.progress()
 	}
-	if x.size += n; x.size > MaxAnswer {
-		return x.tooLarge()
+	if x.size += n; x.size > MaxReply {
+		return x.Fail(model.Garbled, "what the model writes is larger than 1 MB", nil)
 	}
 	return nil
 }

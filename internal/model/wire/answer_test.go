@@ -11,12 +11,12 @@ import (
 
 func TestAnswerBeyondItsBoundsIsGarbled(t *testing.T) {
 	x := open(t, nil)
-	for _, n := range []int{wire.MaxAnswer - 1, 1} {
+	for _, n := range []int{wire.MaxReply - 1, 1} {
 		if err := x.Keep(n); err != nil {
 			t.Errorf("%d bytes more: %v", n, err)
 		}
 	}
-	failure(t, x.Keep(1), model.Garbled, "larger than 8 MB")
+	failure(t, x.Keep(1), model.Garbled, "larger than 1 MB")
 	if err := x.KeepCalls(wire.MaxCalls); err != nil {
 		t.Error(err)
 	}

@@ -8,8 +8,9 @@
 //   - Time: everything that waits ends with the caller's context, after FirstByte without progress, once there was some after a
 //     silence of Idle, and after Whole in all. Progress is text, thinking or a part of a call: what keeps a connection alive is
 //     none. The time that a receiver takes counts as no silence.
-//   - Bounds: an answer and each line of it hold at most MaxAnswer bytes, the stream around it about MaxStream more, an answer calls
+//   - Bounds: of a turn at most MaxReply bytes are kept, an answer and each line of it hold at most MaxAnswer, the stream around it about MaxStream more, an answer calls
 //     at most MaxCalls tools, and of a failed request's body at most 64 KB are read.
+//   - Usage is what can be of the bytes that were sent and received; what was reported instead is said.
 //   - Secrets: a redirect is never followed, so that neither the key nor the conversation goes anywhere but to the base
 //     URL. No error holds the key, a header of the Config, or more of the base URL than its host and path; a provider's words
 //     are cut to one line of 500 bytes.

@@ -24,7 +24,7 @@ func (m *Client) Embed(ctx context.Context, texts []string, path string, body fu
 	for len(texts) > 0 {
 		n := min(len(texts), maxTexts)
 		some, err := m.embed(ctx, n, path, body(texts[:n]), read)
-		all.Usage = all.Usage.Add(believed(some.Usage))
+		all.Usage = all.Usage.Add(some.Usage)
 		if err != nil {
 			return nil, all.Usage, err
 		}
@@ -48,6 +48,7 @@ func (m *Client) embed(ctx context.Context, n int, path string, body any, read f
 		v, err = read(answer)
 		return err == nil && len(v.List) == n && evenlyLong(v.List)
 	})
+	v.Usage = x.believed(v.Usage)
 	return v, err
 }
 

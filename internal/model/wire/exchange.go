@@ -81,6 +81,7 @@ const jsonType = "application/json"
 // closes.
 func (x *Exchange) send(method, target, mediaType, accept string, body []byte) (*http.Response, error) {
 	x.attempts++
+	x.sent = len(body)
 	x.clock.ask()
 	req, err := http.NewRequestWithContext(x.ctx, method, target, bytes.NewReader(body))
 	if err != nil {
@@ -130,6 +131,7 @@ type watched struct {
 func (w watched) Read(p []byte) (int, error) {
 	w.x.clock.wait()
 	n, err := w.body.Read(p)
+	w.x.received += n
 	if len(bytes.TrimSpace(p[:n])) > 0 {
 		w.x.clock.progress()
 	}

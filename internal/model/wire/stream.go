@@ -27,6 +27,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	}
 	n, err := b.body.Read(p)
 	b.read += n
+	b.x.received += n
 	return n, err
 }
 

@@ -84,6 +84,7 @@ func due(t *testing.T, s Store) {
 	}{
 		{"sweep", 0, true}, {"sweep", 0, false}, {"sweep", time.Hour - time.Millisecond, false}, {"other", 0, true},
 		{"sweep", time.Hour, true}, {"sweep", 2*time.Hour - time.Millisecond, false}, {"sweep", 9 * time.Hour, true}, {"sweep", 9 * time.Hour, false},
+		{"sweep", 9*time.Hour - time.Second, false}, {"sweep", 365 * 24 * time.Hour, true}, {"sweep", 10 * time.Hour, true}, {"sweep", 10 * time.Hour, false},
 	} {
 		got, err := s.TakeDuty(t.Context(), c.name, noon.Add(c.after), time.Hour)
 		if err != nil || got != c.want {
@@ -188,7 +189,7 @@ func (m *Memory) Nodes(context.Context, time.Time) (all []node.Node, err error) 
 func (m *Memory) TakeDuty(_ context.Context, name string, now time.Time, every time.Duration) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.due[name].After(now) {
+	if due := m.due[name]; due.After(now) && !due.After(node.LatestDue(now, every)) {
 		return false, nil
 	}
 	m.due[name] = now.Add(every)

@@ -79,7 +79,8 @@ func scanNode(r pgx.CollectableRow) (n node.Node, err error) {
 
 // TakeDuty implements node.Registry.
 func (db *DB) TakeDuty(ctx context.Context, name string, now time.Time, every time.Duration) (taken bool, err error) {
-	waits, err := read(ctx, db, pgx.RowTo[string], `SELECT name FROM duty WHERE name = $1 AND due_at > $2`, name, now.UnixMilli())
+	latest := node.LatestDue(now, every).UnixMilli()
+	waits, err := read(ctx, db, pgx.RowTo[string], `SELECT name FROM duty WHERE name = $1 AND due_at > $2 AND due_at <= $3`, name, now.UnixMilli(), latest)
 	if err != nil || len(waits) > 0 {
 		return false, err
 	}
@@ -89,8 +90,8 @@ func (db *DB) TakeDuty(ctx context.Context, name string, now time.Time, every ti
 		t.change(func(n int64) error {
 			taken = n > 0
 			return nil
-		}, `INSERT INTO duty (name, due_at) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET due_at = excluded.due_at WHERE duty.due_at <= $3`,
-			name, due, now.UnixMilli())
+		}, `INSERT INTO duty (name, due_at) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET due_at = excluded.due_at WHERE duty.due_at <= $3 OR duty.due_at > $4`,
+			name, due, now.UnixMilli(), latest)
 		return nil
 	})
 	return taken && err == nil, err

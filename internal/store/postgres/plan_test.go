@@ -125,7 +125,7 @@ func TestNoCallReadsAWholeTable(t *testing.T) {
 			_, err := db.Standing(ctx, []journal.Key{{Owner: "o300", Run: "r300"}, {Owner: "o400", Run: "r400"}})
 			return err
 		},
-		"Stranded": func(ctx context.Context) error { _, err := db.Stranded(ctx, now, 5); return err },
+		"Stranded": func(ctx context.Context) error { _, err := db.Stranded(ctx, journal.When{Now: now}, 5); return err },
 		"Nodes":    func(ctx context.Context) error { _, err := db.Nodes(ctx, now); return err },
 		"Apply": func(ctx context.Context) error {
 			_, _, err := tasksOf(db).Update(ctx, task.By{Owner: "o7", Key: "k"}, 7, 0, task.Edit{Title: new("new")})

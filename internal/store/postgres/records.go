@@ -106,7 +106,7 @@ func (db *DB) refused(ctx context.Context, owner journal.Owner, run string, next
 // finish ends a run that records were just appended to.
 func (t *tx) finish(owner journal.Owner, run string, end journal.End) {
 	t.change(nil, `
-		UPDATE run SET status = $3, ended_at = $4, lease_holder = '', lease_until = NULL, reason = $5, summary = $6 WHERE id = $1 AND owner = $2`,
+		UPDATE run SET status = $3, ended_at = $4, lease_holder = '', lease_until = NULL, tries = 0, reason = $5, summary = $6 WHERE id = $1 AND owner = $2`,
 		run, string(owner), string(end.Status), maybe(end.At), end.Reason, notNull(end.Summary))
 	if len(end.Pending) > 0 {
 		t.leave(end.Left(journal.Run{ID: run, Owner: owner}))

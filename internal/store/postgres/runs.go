@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -11,7 +12,7 @@ import (
 
 const (
 	runColumns = `
-	SELECT id, session, owner, assistant, title, status, started_at, ended_at, lease_holder, lease_until, reason, ` + nextRecord
+	SELECT id, session, owner, assistant, title, status, started_at, ended_at, lease_holder, lease_until, reason, tries, ` + nextRecord
 
 	selectRun     = runColumns + `, NULL::bytea FROM run `
 	selectSummary = runColumns + `, summary FROM run `
@@ -19,7 +20,7 @@ const (
 
 func scanRun(r pgx.CollectableRow) (run journal.Run, err error) {
 	return run, r.Scan(&run.ID, &run.Session, &run.Owner, &run.Assistant, &run.Title, &run.Status, millis{&run.StartedAt}, millis{&run.EndedAt},
-		&run.LeaseHolder, millis{&run.LeaseUntil}, &run.Reason, &run.Records, data{&run.Summary})
+		&run.LeaseHolder, millis{&run.LeaseUntil}, &run.Reason, &run.Tries, &run.Records, data{&run.Summary})
 }
 
 // Run implements journal.Store.
@@ -47,14 +48,24 @@ func (db *DB) Runs(ctx context.Context, owner journal.Owner, f journal.Filter) (
 }
 
 // Stranded implements journal.Store.
-func (db *DB) Stranded(ctx context.Context, now time.Time, limit int) ([]journal.Run, error) {
+func (db *DB) Stranded(ctx context.Context, at journal.When, limit int) ([]journal.Run, error) {
 	return read(ctx, db, scanRun, selectRun+`
 		LEFT JOIN (
-			SELECT owner AS driver, count(*) AS driven FROM run WHERE status = 'running' AND lease_until > $1 AND lease_holder <> '' GROUP BY owner
+			SELECT owner AS driver, count(*) AS driven FROM run
+			WHERE status = 'running' AND lease_until > $1 AND lease_until <= $2 AND lease_holder <> '' GROUP BY owner
 		) AS busy ON driver = owner
-		WHERE status = 'running' AND (lease_until IS NULL OR lease_until <= $1)
+		WHERE status = 'running' AND tries < $4
+		AND (lease_until IS NULL OR lease_until <= $1 OR lease_until > CASE lease_holder WHEN '' THEN $3::bigint ELSE $2 END)
 		ORDER BY coalesce(driven, 0) + row_number() OVER (PARTITION BY owner ORDER BY started_at, id), started_at, id
-		LIMIT $2`, now.UnixMilli(), journal.Limit(limit))
+		LIMIT $5`, at.Now.UnixMilli(), latest(at.Leases), latest(at.Rests), journal.MaxTries, journal.Limit(limit))
+}
+
+// latest is the value of a time that is the last there is: none is later than one that is not set.
+func latest(t time.Time) int64 {
+	if t.IsZero() {
+		return math.MaxInt64
+	}
+	return t.UnixMilli()
 }
 
 // keysOf are the owners and the runs of keys. What no row can have is left out.
@@ -93,7 +104,18 @@ func (db *DB) Acquire(ctx context.Context, owner journal.Owner, run, holder stri
 			return r.AllowAcquire(holder, now)
 		}
 		rows(t, scanRun, check, selectRun+`WHERE id = $1 AND owner = $2`, run, string(owner))
-		t.change(nil, `UPDATE run SET lease_holder = $3, lease_until = $4 WHERE id = $1 AND owner = $2`, run, string(owner), holder, maybe(until))
+		t.change(nil, `
+			UPDATE run SET tries = tries + CASE lease_holder WHEN $3 THEN 0 ELSE 1 END, lease_holder = $3, lease_until = $4 WHERE id = $1 AND owner = $2`,
+			run, string(owner), holder, maybe(until))
+		return nil
+	})
+}
+
+// Settle implements journal.Store.
+func (db *DB) Settle(ctx context.Context, owner journal.Owner, run, holder string) error {
+	return db.write(ctx, func(t *tx) error {
+		t.lock(owner, run)
+		t.change(nil, `UPDATE run SET tries = 0 WHERE id = $1 AND owner = $2 AND lease_holder = $3 AND lease_holder <> ''`, run, string(owner), holder)
 		return nil
 	})
 }
@@ -108,7 +130,7 @@ func (db *DB) Release(ctx context.Context, owner journal.Owner, run, holder stri
 	err := db.write(ctx, func(t *tx) error {
 		t.lock(owner, run)
 		t.change(nil, `
-			UPDATE run SET lease_holder = '', lease_until = $4 WHERE id = $1 AND owner = $2 AND lease_holder = $3 AND lease_holder <> ''`,
+			UPDATE run SET lease_holder = '', lease_until = $4, tries = greatest(tries - 1, 0) WHERE id = $1 AND owner = $2 AND lease_holder = $3 AND lease_holder <> ''`,
 			run, string(owner), holder, maybe(rest))
 		return nil
 	})

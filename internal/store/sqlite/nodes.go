@@ -65,15 +65,16 @@ func scanNode(r row) node.Node {
 
 // TakeDuty implements node.Registry.
 func (db *DB) TakeDuty(ctx context.Context, name string, now time.Time, every time.Duration) (taken bool, err error) {
-	const isDue = `SELECT count(*) FROM duty WHERE name = ? AND due_at > ?`
-	waits, err := read(ctx, db, everything, firstInt, isDue, name, now.UnixMilli())
+	const isDue = `SELECT count(*) FROM duty WHERE name = ? AND due_at > ? AND due_at <= ?`
+	latest := node.LatestDue(now, every).UnixMilli()
+	waits, err := read(ctx, db, everything, firstInt, isDue, name, now.UnixMilli(), latest)
 	if err != nil || waits[0] > 0 {
 		return false, err
 	}
 	err = db.write(ctx, func(t tx) error {
 		n, err := t.change(`
-			INSERT INTO duty (name, due_at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET due_at = excluded.due_at WHERE due_at <= ?`,
-			name, now.Add(every).UnixMilli(), now.UnixMilli())
+			INSERT INTO duty (name, due_at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET due_at = excluded.due_at WHERE due_at <= ? OR due_at > ?`,
+			name, now.Add(every).UnixMilli(), now.UnixMilli(), latest)
 		taken = n > 0
 		return err
 	})

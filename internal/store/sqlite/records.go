@@ -72,7 +72,7 @@ func (t tx) finish(owner journal.Owner, run string, end journal.End) error {
 	var no any = t.known.running[run].no
 	delete(t.known.running, run)
 	if err := t.run(`
-		UPDATE run SET status = ?, ended_at = ?, lease_holder = '', lease_until = NULL, reason = ?, summary = ? WHERE no = ?`,
+		UPDATE run SET status = ?, ended_at = ?, lease_holder = '', lease_until = NULL, tries = 0, reason = ?, summary = ? WHERE no = ?`,
 		string(end.Status), maybe(end.At), end.Reason, notNull(end.Summary), no); err != nil {
 		return err
 	}

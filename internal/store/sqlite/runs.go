@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"sibyl/internal/journal"
@@ -10,7 +11,7 @@ import (
 
 const (
 	runColumns = `
-	SELECT id, session, owner, assistant, title, status, started_at, ended_at, lease_holder, lease_until, reason, ` + nextRecord
+	SELECT id, session, owner, assistant, title, status, started_at, ended_at, lease_holder, lease_until, reason, tries, ` + nextRecord
 
 	selectRun     = runColumns + `, NULL FROM run `
 	selectSummary = runColumns + `, summary FROM run `
@@ -19,7 +20,7 @@ const (
 func scanRun(r row) journal.Run {
 	return journal.Run{ID: r.text(0), Session: r.text(1), Owner: journal.Owner(r.text(2)), Assistant: r.text(3), Title: r.text(4),
 		Status: journal.Status(r.text(5)), StartedAt: r.time(6), EndedAt: r.time(7), LeaseHolder: r.text(8), LeaseUntil: r.time(9),
-		Reason: r.text(10), Records: r.int(11), Summary: r.bytes(12)}
+		Reason: r.text(10), Tries: int(r.int(11)), Records: r.int(12), Summary: r.bytes(13)}
 }
 
 // Begin implements journal.Store.
@@ -103,14 +104,24 @@ func (db *DB) Runs(ctx context.Context, owner journal.Owner, f journal.Filter) (
 }
 
 // Stranded implements journal.Store.
-func (db *DB) Stranded(ctx context.Context, now time.Time, limit int) ([]journal.Run, error) {
+func (db *DB) Stranded(ctx context.Context, at journal.When, limit int) ([]journal.Run, error) {
 	return read(ctx, db, journal.Limit(limit), scanRun, selectRun+`
 		LEFT JOIN (
-			SELECT owner AS driver, count(*) AS driven FROM run WHERE status = 'running' AND lease_until > ? AND lease_holder <> '' GROUP BY owner
+			SELECT owner AS driver, count(*) AS driven FROM run
+			WHERE status = 'running' AND lease_until > ?1 AND lease_until <= ?2 AND lease_holder <> '' GROUP BY owner
 		) ON driver = owner
-		WHERE status = 'running' AND (lease_until IS NULL OR lease_until <= ?)
+		WHERE status = 'running' AND tries < ?4
+		AND (lease_until IS NULL OR lease_until <= ?1 OR lease_until > CASE lease_holder WHEN '' THEN ?3 ELSE ?2 END)
 		ORDER BY coalesce(driven, 0) + row_number() OVER (PARTITION BY owner ORDER BY started_at, id), started_at, id`,
-		now.UnixMilli(), now.UnixMilli())
+		at.Now.UnixMilli(), latest(at.Leases), latest(at.Rests), int64(journal.MaxTries))
+}
+
+// latest is the value of a time that is the last there is: none is later than one that is not set.
+func latest(t time.Time) int64 {
+	if t.IsZero() {
+		return math.MaxInt64
+	}
+	return t.UnixMilli()
 }
 
 // Standing implements journal.Store.
@@ -142,7 +153,18 @@ func (db *DB) Acquire(ctx context.Context, owner journal.Owner, run, holder stri
 		if err := r.AllowAcquire(holder, now); err != nil {
 			return err
 		}
-		return t.run(`UPDATE run SET lease_holder = ?, lease_until = ? WHERE id = ?`, holder, maybe(until), run)
+		r = r.Taken(holder, until)
+		return t.run(`UPDATE run SET lease_holder = ?, lease_until = ?, tries = ? WHERE id = ?`, r.LeaseHolder, maybe(until), int64(r.Tries), run)
+	})
+}
+
+// Settle implements journal.Store.
+func (db *DB) Settle(ctx context.Context, owner journal.Owner, run, holder string) error {
+	return db.write(ctx, func(t tx) error {
+		if _, err := t.theRun(owner, run); err != nil || holder == "" {
+			return err
+		}
+		return t.run(`UPDATE run SET tries = 0 WHERE id = ? AND lease_holder = ?`, run, holder)
 	})
 }
 
@@ -152,7 +174,7 @@ func (db *DB) Release(ctx context.Context, owner journal.Owner, run, holder stri
 		if _, err := t.theRun(owner, run); err != nil || holder == "" {
 			return err
 		}
-		return t.run(`UPDATE run SET lease_holder = '', lease_until = ? WHERE id = ? AND lease_holder = ?`, maybe(rest), run, holder)
+		return t.run(`UPDATE run SET lease_holder = '', lease_until = ?, tries = max(tries - 1, 0) WHERE id = ? AND lease_holder = ?`, maybe(rest), run, holder)
 	})
 }
 

@@ -1,0 +1,282 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sibyl/internal/bt"
+	"sibyl/internal/journal"
+	"sibyl/internal/journal/journaltest"
+	"sibyl/internal/run"
+	"sibyl/internal/store/sqlite"
+)
+
+// perishing is the store of a process that dies while it reads a run.
+type perishing struct{ journal.Store }
+
+func (p perishing) Records(context.Context, journal.Owner, string, int64) ([]journal.Record, error) {
+	return nil, errDown
+}
+
+func (p perishing) Release(context.Context, journal.Owner, string, string, time.Time) error {
+	return errDown
+}
+
+// poisoned is a run that as many processes as that took up in vain, after a crash before its receipt.
+func poisoned(t *testing.T, w *world, store journal.Store, times int) journal.Key {
+	t.Helper()
+	k := journal.Key{Owner: ada, Run: crash(t, w, store, `<Do what="r:a" got="{got}"/>`, 2, false)}
+	for i := range times {
+		if _, err := w.engine(perishing{store}, fmt.Sprint("perishes ", i)).TakeUp(t.Context(), k); !errors.Is(err, errDown) {
+			t.Fatalf("take-up %d: %v", i+1, err)
+		}
+		pass(lease)
+	}
+	return k
+}
+
+func TestRunThatThreeProcessesDiedOfIsTakenUpByNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		k := poisoned(t, w, store, 3)
+		e := w.engine(store, "careful")
+		same(t, "tries", statusOf(t, store, k.Run).Tries, 3)
+		stranded, err := store.Stranded(t.Context(), e.When(), 10)
+		same(t, "stranded", fmt.Sprint(len(stranded), err), "0 <nil>")
+		untouched := &lookCounting{Store: store}
+		for name, take := range map[string]func(*run.Engine) (*run.Live, error){
+			"taken up by itself": func(e *run.Engine) (*run.Live, error) { return e.TakeUp(t.Context(), k) },
+			"resumed":            func(e *run.Engine) (*run.Live, error) { return e.Resume(t.Context(), ada, k.Run) },
+			"resumed at once":    func(e *run.Engine) (*run.Live, error) { return e.ResumeNow(t.Context(), ada, k.Run) },
+		} {
+			_, err := take(w.engine(untouched, name))
+			if !errors.Is(err, run.ErrSetAside) {
+				t.Errorf("%s: %v", name, err)
+			}
+			for _, want := range []string{k.Run, "3 times", "resume --force " + k.Run, "cancel " + k.Run} {
+				if !strings.Contains(fmt.Sprint(err), want) {
+					t.Errorf("%s: %v, without %q", name, err, want)
+				}
+			}
+		}
+		same(t, "looks at its records", untouched.records, 0)
+		same(t, "tries after those that were refused", statusOf(t, store, k.Run).Tries, 3)
+		_, err = e.Explain(t.Context(), ada, k.Run)
+		if !errors.Is(err, run.ErrSetAside) {
+			t.Errorf("explaining it gives %v", err)
+		}
+	})
+}
+
+// lookCounting counts the looks at records.
+type lookCounting struct {
+	journal.Store
+	records int
+}
+
+func (c *lookCounting) Records(ctx context.Context, o journal.Owner, id string, from int64) ([]journal.Record, error) {
+	c.records++
+	return c.Store.Records(ctx, o, id, from)
+}
+
+func TestRunThatIsSetAsideIsForcedOnceMoreAndThenSettled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		k := poisoned(t, w, store, 3)
+		if _, err := w.engine(perishing{store}, "perishes too").Force(t.Context(), ada, k.Run); !errors.Is(err, errDown) {
+			t.Fatal(err)
+		}
+		pass(lease)
+		e := w.engine(store, "healed")
+		if _, err := e.Resume(t.Context(), ada, k.Run); !errors.Is(err, run.ErrSetAside) {
+			t.Errorf("after another try in vain, resuming gives %v", err)
+		}
+		live, err := e.ForceNow(t.Context(), ada, k.Run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, r := wait(t, live)
+		same(t, "outcome", r.Got, "A")
+	})
+}
+
+func TestTakeUpThatSettlesIsCountedAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		k := poisoned(t, w, store, 2)
+		release := w.holds("a", false)
+		live, err := w.engine(store, "careful").TakeUp(t.Context(), k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		same(t, "tries", statusOf(t, store, k.Run).Tries, 0)
+		release()
+		_, r := wait(t, live)
+		same(t, "outcome", r.Got, "A")
+	})
+}
+
+// What a build can't go on with is no death: another may.
+func TestBuildsThatCanNotFoldARunDoNotSetItAside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		id := crash(t, w, store, oldTree, 3, false)
+		for range 2 * journal.MaxTries {
+			if _, err := w.engine(store, "next", nextBuild(t)).TakeUp(t.Context(), journal.Key{Owner: ada, Run: id}); !errors.Is(err, run.ErrIncompatible) {
+				t.Fatal(err)
+			}
+		}
+		_, r := wait(t, resume(t, w.engine(store, "old"), id))
+		same(t, "outcome", r.Got, "B!")
+	})
+}
+
+func TestCancelOfARunThatAProcessDiedOfDoesNotGoThroughIt(t *testing.T) {
+	for _, times := range []int{1, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			store := newStore(t)
+			k := poisoned(t, w, store, times)
+			before := w.begun()
+			unreadable := func(c *run.Config) {
+				c.Assistants[0].Leaves, _ = bt.NewLeaves(append(leaves()[1:], bt.Func("Do", "must not be asked", func(struct{}, *struct{}) error { panic("it was gone through") }))...)
+			}
+			if err := w.engine(store, "careful", unreadable).Cancel(t.Context(), ada, k.Run, "enough"); err != nil {
+				t.Fatal(err)
+			}
+			end, err := run.ReadEnd(t.Context(), store, ada, k.Run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "status", statusOf(t, store, k.Run).Status, journal.Cancelled)
+			same(t, "effects", w.begun(), before)
+			if !strings.Contains(end.Fault.Reason, "enough") || !strings.Contains(end.Fault.Reason, "ended before it had gone through") || strings.Contains(end.Fault.Reason, "leaves") {
+				t.Errorf("the end says %q", end.Fault.Reason)
+			}
+		})
+	}
+}
+
+func TestWatcherOfARunThatAProcessDiedOfSeesItsRecordsAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		k := poisoned(t, w, store, 1)
+		ctx, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		var recs, steps int
+		for u, err := range w.engine(store, "watches").Watch(ctx, ada, k.Run, 0) {
+			if err != nil && ctx.Err() == nil {
+				t.Fatal(err)
+			}
+			if u.Record != nil {
+				recs++
+			}
+			if u.Step != nil {
+				steps++
+			}
+		}
+		same(t, "records and steps", fmt.Sprint(recs, steps), "1 0")
+	})
+}
+
+// roleEnv has the test binary be a process that works on the journal in a folder: "begin", "take up", "resume", "force" or "cancel".
+const roleEnv, folderEnv = "SIBYL_RUN_TEST_ROLE", "SIBYL_RUN_TEST_FOLDER"
+
+// How a process of the test ends: of the leaf, or because the run is set aside.
+const statusPerished, statusRefused = 7, 8
+
+const lethalRun = "lethal"
+
+// lethal is a process with a leaf that ends it. It gives the status that it exits with.
+func lethal(role, folder string) int {
+	store, err := sqlite.Open(context.Background(), filepath.Join(folder, "sibyl.db"))
+	if err != nil {
+		return fail(err)
+	}
+	w := newWorld(nil)
+	a := w.assistant()
+	a.Leaves, err = bt.NewLeaves(append(leaves(), bt.Func("Perish", "ends the process", func(struct{}, *struct{}) error {
+		os.Exit(statusPerished)
+		return nil
+	}))...)
+	if err != nil {
+		return fail(err)
+	}
+	waiting := journaltest.Await(store, journal.Session{ID: session, Owner: ada, CreatedAt: time.Now(), UpdatedAt: time.Now()})
+	// Leases that others left count as run out: that a process is gone is not what is tested here.
+	e, err := run.NewEngine(run.Config{Store: waiting, Assistants: []*run.Assistant{a}, Build: "test", Holder: fmt.Sprint(os.Getpid()), Dead: func(string) bool { return true }})
+	if err != nil {
+		return fail(err)
+	}
+	ctx, k := context.Background(), journal.Key{Owner: ada, Run: lethalRun}
+	var live *run.Live
+	switch role {
+	case "begin":
+		s := spec(`<Sequence><Do what="r:a" got="{got}"/><Perish/></Sequence>`)
+		s.ID = lethalRun
+		live, err = e.Start(ctx, s)
+	case "take up":
+		live, err = e.TakeUp(ctx, k)
+	case "resume":
+		live, err = e.Resume(ctx, ada, k.Run)
+	case "force":
+		live, err = e.Force(ctx, ada, k.Run)
+	case "cancel":
+		err = e.Cancel(ctx, ada, k.Run, "enough")
+	}
+	if live != nil && err == nil {
+		_, err = live.Wait(ctx)
+	}
+	switch {
+	case errors.Is(err, run.ErrSetAside):
+		return statusRefused
+	case err != nil:
+		return fail(err)
+	}
+	return 0
+}
+
+func fail(err error) int {
+	fmt.Fprintln(os.Stderr, err)
+	return 1
+}
+
+// TestRunThatEndsEveryProcessThatReadsItIsSetAsideAndCancelled runs real processes, which a leaf ends in the middle of a step: first of the
+// one that drives the run, then of those that go through its records.
+func TestRunThatEndsEveryProcessThatReadsItIsSetAsideAndCancelled(t *testing.T) {
+	folder := t.TempDir()
+	for i, c := range []struct {
+		role string
+		want int
+	}{
+		{"begin", statusPerished}, {"take up", statusPerished}, {"resume", statusPerished}, {"take up", statusPerished},
+		{"take up", statusRefused}, {"resume", statusRefused}, {"force", statusPerished}, {"resume", statusRefused}, {"cancel", 0},
+	} {
+		cmd := exec.CommandContext(t.Context(), os.Args[0])
+		cmd.Env = append(os.Environ(), roleEnv+"="+c.role, folderEnv+"="+folder)
+		said, err := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); code != c.want {
+			t.Fatalf("process %d, %s: %v with status %d, want %d: %s", i, c.role, err, code, c.want, said)
+		}
+	}
+	store, err := sqlite.Open(t.Context(), filepath.Join(folder, "sibyl.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	same(t, "status", statusOf(t, store, lethalRun).Status, journal.Cancelled)
+}

@@ -1,0 +1,56 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"sibyl/internal/journal"
+)
+
+// A clock that leaps ahead makes everything old at once. It can't be told from a person who was away; so after nobody had used anything for
+// silence, retention waits until there was use for settled, or until a process has run for so long by a clock that went on evenly.
+const (
+	silence = 7 * 24 * time.Hour
+	settled = 24 * time.Hour
+	uneven  = time.Hour // by which the time of day has gone on more than time itself
+)
+
+// even says whether the process has run for long by a clock that did not leap.
+func even(began, now time.Time) bool {
+	ran, byTheClock := now.Sub(began), now.Round(0).Sub(began.Round(0)) // only times that keep the reading of the monotonic clock tell both
+	return ran >= settled && (byTheClock-ran).Abs() < uneven
+}
+
+// LeapError says that retention removes nothing for now: either nobody used anything after Last for long, or the clock has leapt.
+type LeapError struct{ Last, Now time.Time }
+
+func (e *LeapError) Error() string {
+	return fmt.Sprintf("no session is removed by retention yet: the last was used on %s, and by the clock it is %s; if the clock is right, it goes on a day after the next use",
+		e.Last.Format(time.DateOnly), e.Now.Format(time.DateOnly))
+}
+
+// unleapt is a LeapError where there is something to remove, and the clock may have leapt.
+func (s *Service) unleapt(ctx context.Context, owner journal.Owner, now time.Time) error {
+	if even(s.began, time.Now()) {
+		return nil
+	}
+	since := now.Add(-settled)
+	last, err := s.config.Store.Sessions(ctx, owner, journal.SessionFilter{Limit: 1, After: journal.Cursor{At: since, ID: " "}})
+	if err != nil || len(last) == 0 || since.Sub(last[0].UpdatedAt) <= silence {
+		return err
+	}
+	for _, a := range s.prunable() {
+		if a.Retention <= 0 {
+			continue
+		}
+		old, err := s.config.Store.Unused(ctx, owner, journal.Idle{Assistant: a.Name, Before: now.Add(-a.Retention), Now: now, Limit: 1})
+		if err != nil {
+			return err
+		}
+		if len(old) > 0 {
+			return &LeapError{Last: last[0].UpdatedAt, Now: now}
+		}
+	}
+	return nil
+}
