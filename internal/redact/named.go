@@ -216,8 +216,10 @@ func nameStart[T text](t T, end int) int {
 			return end
 		}
 	}
-	if start > 0 && start < end && t[start-1] == '\\' { // the letter of an escape
-		start++
+	if start > 0 && start < end && t[start-1] == '\\' { // the letter of an escape, or \u0026
+		if start++; start+4 <= end && t[start-1] == 'u' && isHexDigit(t[start]) && isHexDigit(t[start+3]) {
+			start += 4
+		}
 	}
 	return start
 }
@@ -233,8 +235,9 @@ func nameOfValue[T text](t T, end int) telling {
 			return found
 		case isURLSafe(c):
 			start := nameStart(t, i)
-			if start == i {
-				return found
+			if start == i { // it is too long, or the letter of an escape
+				i--
+				continue
 			}
 			found = max(found, kindOf(t, start, i))
 			i = start

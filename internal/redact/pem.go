@@ -99,7 +99,7 @@ func privateKeyStart[T text](t T, from, i int) (start, end int) {
 			break
 		}
 		if isKey(c) {
-			if run++; run >= leastRun {
+			if run++; run >= leastKey || run >= leastRun && longestRun < leastKey { // only the last line of a key is shorter
 				first = at - 1
 			}
 			longestRun = max(longestRun, run)

@@ -140,6 +140,9 @@ func nextWord[T text](t T, i int) (start, end int) {
 		case t[start] == '\\' && start+1 < len(t) && (t[start+1] == 'n' || t[start+1] == 'r' || t[start+1] == 't'):
 			start += 2
 			continue
+		case start > i && (t[start] == '\\' || t[start] == ',' || isQuote(t[start])), t[start] == '\\' || isQuote(t[start]): // lines as a list of texts
+			start++
+			continue
 		}
 		break
 	}

@@ -30,6 +30,7 @@ const (
 	user             // -u user:password
 	botToken         // of Telegram: its number stands before the prefix
 	hostedToken      // of Mailchimp: the token stands before the prefix
+	escapedTag       // the sign behind <password>, in JSON
 	parted           // parts with dots or slashes between, the last of which is the secret
 )
 
@@ -72,6 +73,7 @@ func shapes() []shape {
 		{prefix: "-----BEGIN ", kind: privateKey}, {prefix: "-----END ", kind: keyEnd}, {prefix: "---- BEGIN ", kind: otherKey},
 		{prefix: "Private-Lines: ", kind: puttyKey}, {prefix: "LS0tLS1CRUdJTi", kind: encodedKey},
 		{prefix: "login", kind: netrc}, {prefix: " -u ", kind: user, keep: true},
+		{prefix: escapedMore, kind: escapedTag},
 		{prefix: ":AA", kind: botToken}, {prefix: "-us", kind: hostedToken}, {prefix: "SG.", kind: parted},
 		{prefix: "hooks.slack.com/", kind: parted}, {prefix: "discord.com/api/webhooks/", kind: parted}, {prefix: "discordapp.com/api/webhooks/", kind: parted},
 	}
@@ -102,6 +104,8 @@ func extent[T text](s *shape, t T, from, i int) (start, end int) {
 		return optionSecret(t, i)
 	case user:
 		return userSecret(t, i+len(s.prefix)-1)
+	case escapedTag:
+		return taggedSecret(t, i)
 	case keyEnd:
 		return privateKeyStart(t, from, i)
 	case botToken:

@@ -14,6 +14,9 @@ func valueAfter[T text](t T, i int) value {
 	for at < len(t) && (t[at] == '=' || t[at] == '>' || t[at] == ':' || t[at] == '~') { // :=, =>, ==
 		at++
 	}
+	if next := afterSlashes(t, at); next > at && holdsAt(t, next, escapedMore) { // =>
+		at = next + len(escapedMore)
+	}
 	joined := at == i+1 && at < len(t) && t[at] != ' '
 	for gap := 0; gap < longestGap && at < len(t) && (t[at] == ' ' || t[at] == '\t' || t[at] == '*'); gap++ {
 		at++
@@ -28,7 +31,13 @@ func valueAfter[T text](t T, i int) value {
 	if quote < len(t) && isQuote(t[quote]) {
 		return quotedValue(t, quote)
 	}
-	if joined && t[i] == '=' && beginsSetting(t, i) {
+	switch start := nameStart(t, i); {
+	case !joined || t[i] != '=':
+	case start > 0 && isQuote(t[start-1]): // a setting that stands in quotes
+		v := plainValue(t, at)
+		v.literal = true
+		return v
+	case beginsSetting(t, start):
 		return settingValue(t, at)
 	}
 	return plainValue(t, at)
@@ -59,9 +68,8 @@ func wordsValue[T text](t T, quote, blank int) value {
 	return value{start: quote + 1, end: end, words: true}
 }
 
-// beginsSetting says whether the name before the sign at i begins its line, as in a file of environment variables.
-func beginsSetting[T text](t T, i int) bool {
-	start := nameStart(t, i)
+// beginsSetting says whether the name at start begins its line, as in a file of environment variables.
+func beginsSetting[T text](t T, start int) bool {
 	const export = "export "
 	if endsWith(t, start, export) {
 		start -= len(export)
@@ -72,12 +80,44 @@ func beginsSetting[T text](t T, i int) bool {
 // settingValue goes to the end of the line, or to a blank.
 func settingValue[T text](t T, at int) value {
 	end := at
-	for stop := min(len(t), at+longestValue); end < stop && t[end] > ' ' && !escapeEnds(t, end); end++ {
+	for stop := min(len(t), at+longestValue); end < stop && t[end] > ' ' && t[end] != '"' && !escapeEnds(t, end); end++ {
 	}
 	for end > at && (t[end-1] == '.' || t[end-1] == ',') {
 		end--
 	}
 	return value{start: at, end: end, literal: true}
+}
+
+// How JSON may write < and >, behind a backslash.
+const escapedLess, escapedMore = "u003c", "u003e"
+
+func holdsAt[T text](t T, i int, word string) bool {
+	return len(t)-i >= len(word) && string(t[i:i+len(word)]) == word
+}
+
+// afterSlashes is where the backslashes end that begin at i.
+func afterSlashes[T text](t T, i int) int {
+	for i < len(t) && t[i] == '\\' {
+		i++
+	}
+	return i
+}
+
+// taggedSecret returns where the secret stands between tags whose signs JSON has escaped, behind the one at i.
+func taggedSecret[T text](t T, i int) (start, end int) {
+	slash := i
+	for slash > 0 && t[slash-1] == '\\' {
+		slash--
+	}
+	name := nameStart(t, slash)
+	if slash == i || name == slash || !endsWith(t, name, escapedLess) {
+		return -1, -1
+	}
+	kind, v := kindOf(t, name, slash), plainValue(t, i+len(escapedMore))
+	if kind < strong || v.end <= v.start || !isSecret(t, v, kind, false) {
+		return -1, -1
+	}
+	return v.start, v.end
 }
 
 // escapeEnds says whether an escape at i ends a value: all but \/ and \u0026, which stand for signs within.
@@ -86,6 +126,9 @@ func escapeEnds[T text](t T, i int) bool {
 		return false
 	}
 	c := t[i+1]
+	if holdsAt(t, afterSlashes(t, i), escapedLess) {
+		return true
+	}
 	return c == 'n' || c == 'r' || c == 't' || c == 'x' || isQuote(c) || c == '\\' && i+2 < len(t) && (t[i+2] == 'n' || t[i+2] == 'r' || isQuote(t[i+2]))
 }
 
@@ -107,6 +150,9 @@ func plainValue[T text](t T, at int) value {
 				return value{start: at, end: trimmed(t, at, end)}
 			}
 		}
+	}
+	if end < len(t) && isQuote(t[end]) {
+		return value{start: at, end: end, line: true}
 	}
 	return value{start: at, end: trimmed(t, at, end), line: end == len(t) || t[end] == '\n' || t[end] == '\r' || t[end] == '\\'}
 }
