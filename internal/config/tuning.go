@@ -98,20 +98,33 @@ func (v value) keepAlive(into *time.Duration) error {
 	return nil
 }
 
-// names takes names and values. The error does not repeat a value: it may be a secret in the wrong place.
+// names takes names and values without a secret.
 func (v value) names(into any) error {
+	if err := v.decode(into); err != nil {
+		return err
+	}
+	return noSecret(into)
+}
+
+// decode takes names and values. The error does not repeat a value: it may be a secret in the wrong place.
+func (v value) decode(into any) error {
 	node, ok := v.raw.(*yaml.Node)
 	if !ok || node.Decode(into) != nil {
 		return errors.New("must hold names and values, each name once")
 	}
-	text, err := json.Marshal(into)
-	if err != nil {
+	if _, err := json.Marshal(into); err != nil {
 		return errors.New("holds a value that JSON can't: each must be a text, a number, true, false, a list, or names and values")
 	}
-	if redact.New().String(string(text)) != string(text) {
+	return nil
+}
+
+// noSecret refuses what looks like a key, in itself or by its name.
+func noSecret(named any) error {
+	text, err := json.Marshal(named)
+	if err == nil && redact.New().String(string(text)) != string(text) {
 		return errors.New("holds what looks like a key, which does not belong in this file: use headers, with the name of an environment variable")
 	}
-	return nil
+	return err
 }
 
 // fields takes names and values of any form that JSON has. Dates are texts there.
@@ -119,7 +132,7 @@ func (v value) fields(into *map[string]any) error {
 	if node, ok := v.raw.(*yaml.Node); ok {
 		undate(node)
 	}
-	if err := v.names(into); err != nil {
+	if err := v.decode(into); err != nil {
 		return err
 	}
 	for _, name := range sortedNames(*into) {
@@ -130,7 +143,7 @@ func (v value) fields(into *map[string]any) error {
 			return fmt.Errorf("%s is the name of a key, which does not belong in this file: use key_env, key_command or headers", quote(name))
 		}
 	}
-	return nil
+	return noSecret(into)
 }
 
 // ownFields are the fields of a request that hold the question, the tools, and the way in which the answer comes.
@@ -147,9 +160,9 @@ func undate(n *yaml.Node) {
 	}
 }
 
-// texts takes names and texts; numbers and the like are texts here, as they are written.
+// texts takes names and texts; numbers and the like are texts here, as they are written. What they may hold is the caller's to say.
 func (v value) texts(into *map[string]string) error {
-	if err := v.names(into); err != nil {
+	if err := v.decode(into); err != nil {
 		return err
 	}
 	for name, text := range *into {
@@ -169,7 +182,7 @@ func (v value) query(into *map[string]string) error {
 			return fmt.Errorf("%s is the name of a key, and an address is no place for one: use key_env, key_command or headers", quote(name))
 		}
 	}
-	return nil
+	return noSecret(into)
 }
 
 // headers takes the headers of a request. One that is named like a credential has to name a variable, as no secret belongs in the file.
@@ -196,7 +209,7 @@ func (v value) headers(into *Tuning) error {
 				"the key itself belongs to key_env or key_command", quote(name))
 		}
 	}
-	return nil
+	return noSecret(into.Headers)
 }
 
 // looksLikeCredential says whether people give that name to what is secret in a request.

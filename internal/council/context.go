@@ -17,6 +17,7 @@ import (
 	"sibyl/internal/council/session"
 	"sibyl/internal/files"
 	"sibyl/internal/journal"
+	"sibyl/internal/redact"
 	"sibyl/internal/run"
 )
 
@@ -63,7 +64,7 @@ func (said *saidSoFar) language(s session.Session) string {
 	return prompt.Language(s.Language, texts)
 }
 
-// said reads what a session holds. A file that is missing or can't be read is named, and keeps the others from nothing.
+// said reads what a session holds, without the secrets in it: they leave neither with a prompt nor with an export. A file that is missing or can't be read is named, and keeps the others from nothing.
 func (d Deps) said(ctx context.Context, folder *session.Store, s session.Session) (all saidSoFar, err error) {
 	for _, e := range s.Audio {
 		switch e.Status {
@@ -80,7 +81,7 @@ func (d Deps) said(ctx context.Context, folder *session.Store, s session.Session
 			if kinds := doubts(e); len(kinds) > 0 {
 				all.doubted = append(all.doubted, fmt.Sprintf("transcript %d may hold what nobody said (%s)", e.Sequence, strings.Join(kinds, ", ")))
 			}
-			all.entries = append(all.entries, prompt.Entry{ID: e.ID(), Sequence: e.Sequence, At: e.ReceivedAt, Text: text, Missing: err != nil})
+			all.entries = append(all.entries, prompt.Entry{ID: e.ID(), Sequence: e.Sequence, At: e.ReceivedAt, Text: redact.Text(text), Missing: err != nil})
 		}
 	}
 	for _, e := range s.Answers {
@@ -89,7 +90,7 @@ func (d Deps) said(ctx context.Context, folder *session.Store, s session.Session
 			return all, ctx.Err()
 		}
 		all.lacks(fmt.Sprintf("answer %d", e.Sequence), e.File, err)
-		all.entries = append(all.entries, prompt.Entry{ID: e.ID(), Sequence: e.Sequence, Oracle: e.OracleName, At: e.CreatedAt, Text: text, Missing: err != nil})
+		all.entries = append(all.entries, prompt.Entry{ID: e.ID(), Sequence: e.Sequence, Oracle: e.OracleName, At: e.CreatedAt, Text: redact.Text(text), Missing: err != nil})
 	}
 	if all.waiting > 0 {
 		all.left = append(all.left, agent.Counted(all.waiting, "recording")+" without a transcript yet")

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"sibyl/internal/files"
+	"sibyl/internal/redact"
 )
 
 // Reader reads documents. The zero Reader is ready. It is safe for concurrent use.
@@ -65,6 +66,9 @@ func (r Reader) read(ctx context.Context, root *os.Root, name string) (Document,
 	}
 	if err != nil {
 		return Document{}, err
+	}
+	for i := range d.Pages { // before it is parted into chunks
+		d.Pages[i].Text = redact.Text(d.Pages[i].Text)
 	}
 	return d, nil
 }

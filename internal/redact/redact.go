@@ -1,20 +1,24 @@
 // Package redact takes secrets out of text before it is kept or shown.
 //
-// It knows two kinds: the secrets it is told, wherever they stand, also escaped as in JSON (once or twice) or in a URL;
-// and tokens that can be told by their shape, such as an OpenAI key, a JSON web token or a PEM private key.
+// It knows three kinds: the secrets it is told, wherever they stand, also escaped as in JSON (once or twice) or in a URL; tokens that can be told by
+// their shape, such as an OpenAI key, a JSON web token or a PEM private key; and what a telling name or place says to be a secret, as in password=…
+// or scheme://user:password@host, if it looks as little like words as a secret does. docs/vectors.md describes published examples of each.
 //
 // Guarantees:
 //   - A JSON text stays a JSON text. Where replacing the secret alone would break it, the whole string or number that
 //     holds the secret is replaced.
 //   - Text without a secret is returned as it is, without a copy or an allocation.
+//   - The time is linear in the size of the text.
 //   - A Redactor is never changed after New and is safe for concurrent use.
 //
 // It is a net, not a wall: a secret that was cut in pieces, encrypted or encoded otherwise passes through.
 package redact
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
+	"sync"
 )
 
 // Mark stands in the place of a secret.
@@ -29,7 +33,8 @@ type text interface{ string | []byte }
 // Redactor replaces secrets with Mark. Its zero value replaces nothing.
 type Redactor struct {
 	first   pairs         // the pairs of bytes that needles begin with
-	either  pairs         // and the pairs that come next: of two places that follow each other, a look at one finds a needle
+	either  pairs         // and the pairs that come next, and those with a sign: of two places that follow each other, a look at one finds a needle
+	sign    [256]bool     // what stands between a name and its value
 	needles [256][]needle // by first byte
 }
 
@@ -51,6 +56,13 @@ func New(secrets ...string) *Redactor {
 	r := &Redactor{}
 	for _, s := range shapes() {
 		r.add(needle{s.prefix, &s})
+	}
+	for _, sign := range []byte("=:>,") {
+		r.sign[sign] = true
+		for other := range 256 {
+			r.either.add(sign, byte(other))
+			r.either.add(byte(other), sign)
+		}
 	}
 	for _, secret := range secrets {
 		if len(secret) < MinSecret {
@@ -76,13 +88,13 @@ func (r *Redactor) add(n needle) {
 
 // Bytes returns b with every secret replaced by Mark. Where there is none it returns b itself; else b is left alone.
 func (r *Redactor) Bytes(b []byte) []byte {
-	start, end := find(r, b, 0)
-	if start < 0 {
+	if start, _ := find(r, b, 0); start < 0 {
 		return b
 	}
-	out := replace(r, b, start, end)
+	all := spans(r, b)
+	out := replace(b, all, false)
 	if json.Valid(b) && !json.Valid(out) {
-		return r.literals(b)
+		return literals(r, b, all)
 	}
 	return out
 }
@@ -95,31 +107,88 @@ func (r *Redactor) String(s string) string {
 	return string(r.Bytes([]byte(s)))
 }
 
-// replace builds the redacted copy of b, whose first secret stands from start to end.
-func replace(r *Redactor, b []byte, start, end int) []byte {
+// Lines is Bytes for text that is to be numbered, quoted or cut by lines: it keeps their number. A secret of several lines leaves a Mark on each.
+func (r *Redactor) Lines(b []byte) []byte {
+	if start, _ := find(r, b, 0); start < 0 {
+		return b
+	}
+	return replace(b, spans(r, b), true)
+}
+
+// shapesAlone is what Lines and Text use: it is told no secret.
+var shapesAlone = sync.OnceValue(func() *Redactor { return New() })
+
+// Lines takes out of text what is known by its shape, its name or its place, and keeps the number of lines. A tool calls it on what it read before it
+// adds anything to it: a number before each line would break the shape of a key, and an end that was cut off that of a token.
+func Lines(b []byte) []byte { return shapesAlone().Lines(b) }
+
+// Text is Lines for a string.
+func Text(s string) string {
+	r := shapesAlone()
+	if start, _ := find(r, s, 0); start < 0 {
+		return s
+	}
+	return string(r.Lines([]byte(s)))
+}
+
+// span is where a secret stands in a text.
+type span struct{ start, end int }
+
+// spans are those of all secrets in b, in order.
+func spans(r *Redactor, b []byte) (all []span) {
+	for from := 0; ; {
+		start, end := find(r, b, from)
+		if start < 0 {
+			return all
+		}
+		all = append(all, span{start, end})
+		from = end
+	}
+}
+
+// replace builds the redacted copy of b. With lines, each line of a secret keeps its break.
+func replace(b []byte, all []span, lines bool) []byte {
 	out := make([]byte, 0, len(b)+len(Mark))
 	from := 0
-	for start >= 0 {
-		out = append(append(out, b[from:start]...), Mark...)
-		from = end
-		start, end = find(r, b, from)
+	for _, s := range all {
+		out = append(append(out, b[from:s.start]...), Mark...)
+		for range bytes.Count(b[s.start:s.end], []byte("\n")) {
+			if lines {
+				out = append(append(out, '\n'), Mark...)
+			}
+		}
+		from = s.end
 	}
 	return append(out, b[from:]...)
 }
 
 // literals redacts each string and number of a JSON text by itself. One that would not be a string any more becomes
 // Mark as a whole.
-func (r *Redactor) literals(b []byte) []byte {
+func literals(r *Redactor, b []byte, all []span) []byte {
 	out := make([]byte, 0, len(b)+len(Mark))
 	for i := 0; i < len(b); {
-		literal := b[i:literalEnd(b, i)]
-		i += len(literal)
-		start, end := find(r, literal, 0)
-		if start < 0 {
+		end := literalEnd(b, i)
+		literal := b[i:end]
+		for len(all) > 0 && all[0].end <= i {
+			all = all[1:]
+		}
+		var within []span
+		for _, s := range all {
+			if s.start >= end {
+				break
+			}
+			if s.start < i || s.end > end { // it holds signs of JSON; what is in this literal alone is looked for again
+				within = spans(r, literal)
+				break
+			}
+			within = append(within, span{s.start - i, s.end - i})
+		}
+		i = end
+		if len(within) == 0 {
 			out = append(out, literal...)
 			continue
 		}
-		clean := replace(r, literal, start, end)
+		clean := replace(literal, within, false)
 		if literal[0] != '"' || !json.Valid(clean) {
 			clean = []byte(`"` + Mark + `"`)
 		}
@@ -151,36 +220,68 @@ func find[T text](r *Redactor, t T, from int) (start, end int) {
 		if !r.either.has(t[i], t[i+1]) {
 			continue
 		}
-		for at := max(from, i-1); at <= i; at++ {
-			if !r.first.has(t[at], t[at+1]) {
-				continue
+		for at := max(from, i-1); at <= i+1; at++ {
+			if start, end = secretAt(r, t, from, at); start >= 0 {
+				return start, end
 			}
-			if start, end = longest(r, t, at); start < 0 {
-				continue
-			}
-			for j := at + 1; j < end && j+1 < len(t); j++ {
-				_, further := longest(r, t, j)
-				end = max(end, further)
-			}
-			return start, end
 		}
 	}
 	return -1, -1
 }
 
-// longest returns the longest secret that begins at i, or -1. A shape may keep the word it begins with.
-func longest[T text](r *Redactor, t T, i int) (start, end int) {
+// secretAt returns the secret that a sign or a needle at i tells of, or -1.
+func secretAt[T text](r *Redactor, t T, from, i int) (start, end int) {
+	start, end = -1, -1
+	if r.sign[t[i]] && i+1 < len(t) {
+		if start, end = told(t, i); start < from {
+			start, end = -1, -1
+		}
+	}
+	if start < 0 && i+1 < len(t) && r.first.has(t[i], t[i+1]) {
+		start, end = longest(r, t, from, i, 0)
+	}
+	if start < 0 {
+		return -1, -1
+	}
+	for j := start + 1; j < end && j+1 < len(t); j++ {
+		if r.first.has(t[j], t[j+1]) {
+			_, further := longest(r, t, from, j, end)
+			end = max(end, further)
+		}
+	}
+	return start, end
+}
+
+// told returns the secret that the sign at i tells of, or -1.
+func told[T text](t T, i int) (start, end int) {
+	if t[i] == ':' {
+		if start, end = addressSecret(t, i); start >= 0 {
+			return start, end
+		}
+		if start, end = passwordLine(t, i); start >= 0 {
+			return start, end
+		}
+	}
+	return assigned(t, i)
+}
+
+// longest returns the longest secret that a needle at i tells of, or -1. A shape may keep the word it begins with. What can't reach beyond past is not
+// looked at.
+func longest[T text](r *Redactor, t T, from, i, past int) (start, end int) {
 	start, end = -1, -1
 	for _, n := range r.needles[t[i]] {
-		if len(t)-i < len(n.prefix) || string(t[i:i+len(n.prefix)]) != n.prefix {
+		if n.prefix[1] != t[i+1] || len(t)-i < len(n.prefix) || string(t[i:i+len(n.prefix)]) != n.prefix {
 			continue
 		}
-		from, to := i, i+len(n.prefix)
+		begin, to := i, i+len(n.prefix)
 		if n.shape != nil {
-			from, to = extent(n.shape, t, i)
+			if past > 0 && n.shape.body != nil && (past >= len(t) || !n.shape.body(t[past])) {
+				continue
+			}
+			begin, to = extent(n.shape, t, from, i)
 		}
-		if to > end {
-			start, end = from, to
+		if begin >= from && to > end {
+			start, end = begin, to
 		}
 	}
 	return start, end

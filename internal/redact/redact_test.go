@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io/fs"
+	"math/rand/v2"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -121,6 +123,87 @@ func TestOwnSourceIsLeftAlone(t *testing.T) {
 		if got := r.Bytes(content); !bytes.Equal(got, content) {
 			t.Errorf("%s would be changed", name)
 		}
+	}
+}
+
+func TestTextsOfTheRepositoryAreLeftAlone(t *testing.T) {
+	r, size := New(), 0
+	for _, folder := range []string{"docs", "prompts", "trees", "eval", "scripts"} {
+		err := filepath.WalkDir(filepath.Join("..", "..", folder), func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			content, err := os.ReadFile(name)
+			size += len(content)
+			if got := r.Bytes(content); !bytes.Equal(got, content) {
+				t.Errorf("%s would be changed", name)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if size < 1<<20 {
+		t.Errorf("only %d bytes were found", size)
+	}
+}
+
+func TestRandomValuesAreSecretsAndWordsAreNone(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	const tries = 10_000
+	alphabets := map[string]string{"hexadecimal": "0123456789abcdef", "letters and digits": letters[:31] + "CDFGHIJKLMOPRTVXZcdfghijklmoprtvxz", "small": "abcdefghijklmnopqrstuvwxyz0123456789"}
+	r := New()
+	for name, alphabet := range alphabets {
+		missed := 0
+		for range tries {
+			value := make([]byte, 20)
+			for i := range value {
+				value[i] = alphabet[random.IntN(len(alphabet))]
+			}
+			if strings.Contains(r.String("api_key = \""+string(value)+"\""), string(value)) {
+				missed++
+			}
+		}
+		if missed > tries/100 {
+			t.Errorf("%s: %d of %d were missed", name, missed, tries)
+		}
+	}
+	words, err := os.ReadFile("../../docs/glossary.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := strings.FieldsFunc(string(words), func(c rune) bool { return !isAlnum(byte(c)) || c > 127 })
+	tried, taken := 0, 0
+	for i := 3; i < len(fields); i++ {
+		for _, sign := range []string{"-", "_", ".", "/", ""} {
+			text := "secret: \"" + strings.Join(fields[i-3:i], sign) + "\""
+			if tried++; r.String(text) != text {
+				taken++
+			}
+		}
+	}
+	if taken > tries/1000 || tried < 10_000 {
+		t.Errorf("%d of %d words were taken for secrets", taken, tried)
+	}
+}
+
+func TestLinesKeepTheirNumber(t *testing.T) {
+	text := "a\n" + pem + "\nb password=" + letters + "\n"
+	got := Text(text)
+	want := "a\n" + strings.Repeat(Mark+"\n", strings.Count(pem, "\n")+1) + "b password=" + Mark + "\n"
+	if got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if same := "nothing to hide\n"; Text(same) != same || string(Lines([]byte(same))) != same {
+		t.Error("text without a secret was changed")
+	}
+}
+
+func TestNamedSecretGoesWhereAnotherBreaksTheJSON(t *testing.T) {
+	in := `{"password":"` + letters + `","n":12345678}`
+	if got, want := New("12345678").String(in), `{"password":"`+Mark+`","n":"`+Mark+`"}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
@@ -321,14 +404,28 @@ func FuzzRedactedTextKeepsItsKind(f *testing.F) {
 	f.Add("secret-1", `{"a":"secret-1"}`)
 	f.Add(`a"\u0041b`, `["a\"\\u0041b",12]`)
 	f.Add("12345678", pem)
+	f.Add("correct horse", strings.Repeat("correct horse", 2))
+	for _, seed := range []string{
+		`{"args":"{\"api_key\":\"` + letters + `\"}"}`, "password=" + letters, "password: \\\"", "token=\\", "a=\"", ":", "=", ">", ",", "x:", "\"value\":\"", "://a:b@c", "https://:@",
+		"machine a login b password c", "h:5432:d:u:", "*:*:*:*:*", "Authorization: Basic", "Cookie: =;=", "--password", "-u a:", "AKIA" + letters[:2], "SG..", "LS0tLS1CRUdJTi" + letters,
+		"Private-Lines: 1\n" + line, line + "\n-----END PRIVATE" + " KEY-----", "12345678:AA" + letters + "abc", strings.Repeat("0123456789abcdef", 2) + "-us1", "<token>" + letters, "---- BEGIN ",
+	} {
+		f.Add("12345678", seed)
+	}
 	f.Fuzz(func(t *testing.T, secret, in string) {
 		r := New(secret)
 		got := r.String(in)
 		if string(r.Bytes([]byte(in))) != got {
 			t.Error("String and Bytes differ")
 		}
-		if json.Valid([]byte(in)) != json.Valid([]byte(got)) && json.Valid([]byte(in)) {
+		if len(secret) >= MinSecret && !strings.Contains(Mark, secret) && strings.Contains(in, secret) && !json.Valid([]byte(in)) && strings.Contains(strings.ReplaceAll(got, Mark, "\x00"), secret) {
+			t.Errorf("%q still holds %q", got, secret)
+		}
+		if json.Valid([]byte(in)) && !json.Valid([]byte(got)) {
 			t.Errorf("%q is no JSON any more: %q", in, got)
+		}
+		if lines := r.Lines([]byte(in)); strings.Count(string(lines), "\n") != strings.Count(in, "\n") {
+			t.Errorf("%q has other lines: %q", in, lines)
 		}
 	})
 }

@@ -17,53 +17,122 @@ type shape struct {
 type kind int
 
 const (
-	plainToken kind = iota
-	webToken        // JSON web token, RFC 7519: three parts with dots between
-	privateKey      // PEM, RFC 7468
+	plainToken  kind = iota
+	webToken         // JSON web token, RFC 7519: three parts with dots between
+	accessKey        // of AWS, with the secret key that may follow it
+	privateKey       // PEM, RFC 7468
+	otherKey         // RFC 4716
+	keyEnd           // of a PEM whose beginning was cut off
+	puttyKey         // the lines of a .ppk
+	encodedKey       // a PEM in base64
+	netrc            // login … password …
+	option           // --password …
+	user             // -u user:password
+	botToken         // of Telegram: its number stands before the prefix
+	hostedToken      // of Mailchimp: the token stands before the prefix
+	escapedTag       // the sign behind <password>, in JSON
+	parted           // parts with dots or slashes between, the last of which is the secret
 )
+
+// tokens are prefixes whose bodies have the same form. What is known of a body is the least that the vendor says.
+type tokens struct {
+	prefixes    string // with blanks between
+	body        func(byte) bool
+	least, most int
+	run         int
+}
+
+func vendorTokens() []tokens {
+	return []tokens{
+		{"AIza", isURLSafe, 35, 35, 0}, {"GOCSPX-", isURLSafe, 24, 0, 0}, {"ya29. 1//0", isBearer, 30, 0, 10}, // Google
+		{"ghp_ gho_ ghu_ ghs_ ghr_", isAlnum, 30, 0, 0}, {"github_pat_", isURLSafe, 30, 0, 14}, // GitHub
+		{"glpat- gldt- glrt- glcbt- glptt- glft- glsoat- glimt- glagent- gloas-", isURLSafe, 20, 0, 0}, // GitLab
+		{"ATBB ATCTT3", isBearer, 24, 0, 8}, {"ATATT3", isBearer, 60, 0, 14}, // Bitbucket, Atlassian
+		{"npm_", isAlnum, 36, 0, 14}, {"pypi-AgE pypi-AgN", isURLSafe, 50, 0, 14}, {"rubygems_", isHexDigit, 48, 48, 10}, // package registries
+		{"cio", isAlnum, 32, 32, 20}, {"dckr_pat_ dckr_oat_", isURLSafe, 20, 0, 0}, {"oy2", isLowerAlnum, 43, 43, 10},
+		{"CLOJARS_", isHexDigit, 60, 0, 0}, {"AKCp", isAlnum, 60, 0, 20},
+		{"xoxa- xoxb- xoxc- xoxd- xoxe- xoxe.xoxp- xoxe.xoxb- xoxo- xoxp- xoxr- xoxs- xapp-", isURLSafe, 20, 0, 10}, // Slack
+		{"key-", isLowerHex, 32, 32, 0},                                             // Mailgun
+		{"xkeysib- xsmtpsib-", isURLSafe, 60, 0, 20}, {"re_", isURLSafe, 24, 0, 20}, // Brevo, Resend
+		{"sk- sk_live_ sk_test_ rk_live_ rk_test_", isURLSafe, 16, 0, 14}, {"whsec_", isKey, 24, 0, 14}, // OpenAI, Anthropic and others; Stripe
+		{"sq0atp- sq0csp- sq0idp-", isURLSafe, 22, 0, 0}, {"EAAA", isURLSafe, 56, 60, 14}, // Square
+		{"shpat_ shpca_ shppa_ shpss_", isHexDigit, 32, 0, 0},
+		{"hf_ api_org_", isAlnum, 30, 0, 0}, {"gsk_ xai-", isAlnum, 40, 0, 0}, {"r8_", isAlnum, 36, 0, 14}, // providers of models
+		{"pplx- fw_ csk- nvapi- tvly- jina_ lsv2_pt_ lsv2_sk_ fc-", isURLSafe, 30, 0, 20},
+		{"sibyl_", isAlnum, 40, 0, 0}, // what internal/user hands out
+		{"AGE-SECRET-KEY-1", isUpperAlnum, 50, 0, 0},
+		{"dop_v1_ doo_v1_ dor_v1_", isHexDigit, 60, 0, 0}, {"hvs. hvb. hvr.", isURLSafe, 24, 0, 20}, // clouds and their tools
+		{"dapi", isLowerHex, 32, 32, 0}, {"dp.pt. dp.st. dp.ct. dp.sa.", isAlnum, 40, 0, 0}, {"pul-", isLowerHex, 40, 0, 0},
+		{"glc_ glsa_ sbp_ sntrys_ sntryu_ pscale_tkn_ pscale_pw_ pscale_oauth_ nfp_ lin_api_ ntn_ tskey-auth- tskey-api- ops_ CCIPAT_ PMAK- NRAK- figd_ rnd_ HRKU- CFPAT-", isBearer, 24, 0, 10},
+	}
+}
 
 func shapes() []shape {
 	list := []shape{
-		{prefix: "AKIA", body: isUpperAlnum, least: 16, most: 16},         // AWS access keys
-		{prefix: "ASIA", body: isUpperAlnum, least: 16, most: 16, run: 5}, // begins words, too
-		{prefix: "AIza", body: isURLSafe, least: 35, most: 35},            // Google
 		{prefix: "eyJ", kind: webToken},
-		{prefix: "-----BEGIN ", kind: privateKey},
-		{prefix: "github_pat_", body: isURLSafe, least: 30, run: 14},
-		{prefix: "glpat-", body: isURLSafe, least: 20},
-		{prefix: "hf_", body: isAlnum, least: 30},
-		{prefix: "gsk_", body: isAlnum, least: 40},
-		{prefix: "xai-", body: isAlnum, least: 40},
-		{prefix: "sibyl_", body: isAlnum, least: 40}, // what internal/user hands out
-		{prefix: "AGE-SECRET-KEY-1", body: isUpperAlnum, least: 50},
+		{prefix: "-----BEGIN ", kind: privateKey}, {prefix: "-----END ", kind: keyEnd}, {prefix: "---- BEGIN ", kind: otherKey},
+		{prefix: "Private-Lines: ", kind: puttyKey}, {prefix: "LS0tLS1CRUdJTi", kind: encodedKey},
+		{prefix: "login", kind: netrc}, {prefix: " -u ", kind: user, keep: true},
+		{prefix: escapedMore, kind: escapedTag},
+		{prefix: ":AA", kind: botToken}, {prefix: "-us", kind: hostedToken}, {prefix: "SG.", kind: parted},
+		{prefix: "hooks.slack.com/", kind: parted}, {prefix: "discord.com/api/webhooks/", kind: parted}, {prefix: "discordapp.com/api/webhooks/", kind: parted},
 	}
-	for _, prefix := range []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"} { // GitHub
-		list = append(list, shape{prefix: prefix, body: isAlnum, least: 30})
+	for _, prefix := range []string{"AKIA", "ASIA", "ABIA", "ACCA"} {
+		list = append(list, shape{prefix: prefix, kind: accessKey, body: isUpperAlnum, least: 16, most: 16, run: 5})
 	}
-	for _, prefix := range []string{"xoxa-", "xoxb-", "xoxp-", "xoxr-", "xoxs-"} { // Slack
-		list = append(list, shape{prefix: prefix, body: isURLSafe, least: 20, run: 10})
-	}
-	for _, prefix := range []string{"sk-", "sk_live_", "sk_test_", "rk_live_"} { // OpenAI, Anthropic and many others; Stripe
-		list = append(list, shape{prefix: prefix, body: isURLSafe, least: 16, run: 14})
+	for _, prefix := range []string{"--p", "--t", "--s", "--a", "--u", "--k", "--c", "--d", "--r"} {
+		list = append(list, shape{prefix: prefix, kind: option})
 	}
 	for _, prefix := range []string{"Bearer ", "bearer ", "BEARER "} { // RFC 6750
 		list = append(list, shape{prefix: prefix, body: isBearer, least: 20, run: 8, keep: true})
 	}
+	for _, digit := range "0123456789abcdef" { // Twilio; a needle has three bytes
+		list = append(list, shape{prefix: "SK" + string(digit), body: isLowerHex, least: 31, most: 31})
+	}
+	for _, v := range vendorTokens() {
+		for prefix := range strings.FieldsSeq(v.prefixes) {
+			list = append(list, shape{prefix: prefix, body: v.body, least: v.least, most: v.most, run: v.run})
+		}
+	}
 	return list
 }
 
-// extent returns where a secret of this shape stands whose prefix begins at i, or -1.
-func extent[T text](s *shape, t T, i int) (start, end int) {
+// extent returns where a secret of this shape stands whose prefix begins at i, or -1. It begins at from at the earliest.
+func extent[T text](s *shape, t T, from, i int) (start, end int) {
+	switch s.kind {
+	case option:
+		return optionSecret(t, i)
+	case user:
+		return userSecret(t, i+len(s.prefix)-1)
+	case escapedTag:
+		return taggedSecret(t, i)
+	case keyEnd:
+		return privateKeyStart(t, from, i)
+	case botToken:
+		return botTokenAt(t, from, i)
+	case hostedToken:
+		return hostedTokenAt(t, from, i)
+	}
 	if !beginsWord(t, i) {
 		return -1, -1
 	}
-	switch s.kind {
+	switch body := i + len(s.prefix); s.kind {
 	case webToken:
 		end = webTokenEnd(t, i)
-	case privateKey:
-		end = privateKeyEnd(t, i)
-	case plainToken:
-		end = tokenEnd(s, t, i+len(s.prefix))
+	case accessKey:
+		end = accessKeyEnd(s, t, body)
+	case privateKey, otherKey:
+		end = privateKeyEnd(t, i, len(s.prefix))
+	case encodedKey:
+		end = encodedKeyEnd(t, i)
+	case puttyKey:
+		return puttyKeyEnd(t, body)
+	case netrc:
+		return netrcSecret(t, i)
+	case parted:
+		return partedSecret(t, i, body)
+	default:
+		end = tokenEnd(s, t, body)
 	}
 	if end < 0 {
 		return -1, -1
@@ -75,8 +144,12 @@ func extent[T text](s *shape, t T, i int) (start, end int) {
 }
 
 func tokenEnd[T text](s *shape, t T, body int) int {
+	const enough = 256 // bytes within which a token has its run
 	end, run, longestRun, digit := body, 0, 0, false
 	for ; end < len(t); end++ {
+		if end-body > enough && longestRun < s.run || s.most > 0 && end-body > s.most {
+			return -1
+		}
 		switch c := t[end]; {
 		case isAlnum(c) && s.body(c):
 			run++
@@ -119,57 +192,86 @@ func webTokenEnd[T text](t T, i int) int {
 	return end
 }
 
-// privateKeyEnd takes all from the first marker to the last. What stands between is loose, since a key may be quoted
-// line by line or have headers; but there must be a line of key in it, so that a program that only names the markers
-// is left alone. A key that was cut off ends with its last piece.
-func privateKeyEnd[T text](t T, i int) int {
-	const (
-		maxLabel = 60
-		maxKey   = 32 << 10
-		leastKey = 40 // of a run; the shortest keys have one line of 64
-		leastRun = 16 // at the end of one that was cut off
-	)
-	end := i + len("-----BEGIN ")
-	for stop := min(len(t), end+maxLabel); end < stop && t[end] != '-'; {
-		end++
-	}
-	if !endsWith(t, end, "PRIVATE KEY") && !endsWith(t, end, "PRIVATE KEY BLOCK") {
+// accessKeyEnd also takes the secret key that stands behind an access key of AWS, as in the file that one downloads.
+func accessKeyEnd[T text](s *shape, t T, body int) int {
+	const secretKey, between = 40, 4
+	end := tokenEnd(s, t, body)
+	if end < 0 {
 		return -1
 	}
-	for end < len(t) && t[end] == '-' {
-		end++
+	next := end
+	for next < len(t) && next-end < between && (t[next] == ',' || t[next] == ':' || t[next] == ' ' || t[next] == '\t' || isQuote(t[next])) {
+		next++
 	}
-	run, longestRun, cut := 0, 0, -1
-	for stop := min(len(t), end+maxKey); end < stop; end++ {
-		c := t[end]
-		if c == '-' && end+1 < len(t) && t[end+1] == '-' {
-			break
-		}
-		if isAlnum(c) || c == '+' || c == '/' || c == '=' {
-			if run++; run >= leastRun {
-				cut = end + 1
-			}
-			longestRun = max(longestRun, run)
-			continue
-		}
-		if run = 0; !isBetweenKeyLines(c) {
-			break
-		}
+	last := next
+	for last < len(t) && last-next <= secretKey && isKey(t[last]) {
+		last++
 	}
-	const last = "-----END "
-	switch {
-	case longestRun < leastKey:
-		return -1
-	case len(t)-end < len(last) || string(t[end:end+len(last)]) != last:
-		return cut
-	}
-	for end += len(last); end < len(t) && (isUpperAlnum(t[end]) || t[end] == ' '); {
-		end++
-	}
-	for end < len(t) && t[end] == '-' {
-		end++
+	if next > end && last-next == secretKey && surprise(t[next:last]) >= manyBits*secretKey {
+		return last
 	}
 	return end
+}
+
+// botTokenAt takes the number before and the text behind the sign at i.
+func botTokenAt[T text](t T, from, i int) (start, end int) {
+	const leastNumber, text = 8, 35
+	start, end = i, i+1
+	for start > from && isDigit(t[start-1]) {
+		start--
+	}
+	for end < len(t) && end-i <= text+1 && isURLSafe(t[end]) {
+		end++
+	}
+	if i-start < leastNumber || i-start > leastNumber+4 || end-i-1 != text {
+		return -1, -1
+	}
+	return start, end
+}
+
+// hostedTokenAt takes the 32 digits before the dash at i, and the name of the host behind it.
+func hostedTokenAt[T text](t T, from, i int) (start, end int) {
+	const digits = 32
+	start, end = i, i+len("-us")
+	for start > from && i-start <= digits && isLowerHex(t[start-1]) {
+		start--
+	}
+	for end < len(t) && isDigit(t[end]) {
+		end++
+	}
+	if i-start != digits || end == i+len("-us") || !beginsWord(t, start) {
+		return -1, -1
+	}
+	return start, end
+}
+
+// partedSecret takes what looks least like words of the parts of a token or an address: all behind the first of them.
+func partedSecret[T text](t T, i, body int) (start, end int) {
+	const leastLast, most = 20, 256
+	end, last := body, body
+	for ; end < len(t) && end-body < most; end++ {
+		c := t[end]
+		slashed := c == '\\' && end+1 < len(t) && t[end+1] == '/'
+		if c == '/' || c == '.' {
+			last = end + 1
+		}
+		if !isURLSafe(c) && c != '/' && c != '.' && !slashed {
+			break
+		}
+	}
+	if end > body && t[end-1] == '.' { // of a sentence
+		end--
+		for last = end; last > body && t[last-1] != '.' && t[last-1] != '/'; {
+			last--
+		}
+	}
+	if end-last < leastLast || surprise(t[last:end]) < enoughBits*float64(end-last) {
+		return -1, -1
+	}
+	if t[body-1] == '/' {
+		return body, end
+	}
+	return i, end
 }
 
 // endsWith says whether word stands right before end.
@@ -187,9 +289,12 @@ func beginsWord[T text](t T, i int) bool {
 }
 
 func isDigit(c byte) bool      { return '0' <= c && c <= '9' }
-func isUpperAlnum(c byte) bool { return isDigit(c) || 'A' <= c && c <= 'Z' }
-func isAlnum(c byte) bool      { return isUpperAlnum(c) || 'a' <= c && c <= 'z' }
+func isUpper(c byte) bool      { return 'A' <= c && c <= 'Z' }
+func isLower(c byte) bool      { return 'a' <= c && c <= 'z' }
+func isUpperAlnum(c byte) bool { return isDigit(c) || isUpper(c) }
+func isLowerAlnum(c byte) bool { return isDigit(c) || isLower(c) }
+func isAlnum(c byte) bool      { return isUpperAlnum(c) || isLower(c) }
+func isHexDigit(c byte) bool   { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
+func isLowerHex(c byte) bool   { return isDigit(c) || 'a' <= c && c <= 'f' }
 func isURLSafe(c byte) bool    { return isAlnum(c) || c == '-' || c == '_' }
 func isBearer(c byte) bool     { return isURLSafe(c) || strings.IndexByte(".~+/=%", c) >= 0 }
-
-func isBetweenKeyLines(c byte) bool { return strings.IndexByte(" \t\r\n\"'`+,\\:-.()", c) >= 0 }

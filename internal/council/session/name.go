@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"sibyl/internal/redact"
 	"sibyl/internal/search"
 )
 
@@ -19,7 +20,7 @@ func (s *Session) nameFrom(text string) {
 	if s.Name != "" || s.NamedBy != "" {
 		return
 	}
-	if name := firstWords(text); name != "" {
+	if name := firstWords(redact.Text(text)); name != "" {
 		s.Name, s.NamedBy = name, ByWords
 	}
 }

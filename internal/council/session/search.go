@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"sibyl/internal/redact"
 	"sibyl/internal/search"
 )
 
@@ -99,6 +100,7 @@ func (f *finder) session(ctx context.Context, m Session) error {
 
 // take keeps a text if all words are in it.
 func (f *finder) take(hit Hit, text string) {
+	text = redact.Text(text) // before it is parted and cut
 	if f.query.AnsweredBy(text) < f.words {
 		return
 	}

@@ -155,7 +155,7 @@ func (r *Root) defined(ctx context.Context, sc scope, want wanted) ([]candidate,
 		if !ok || !mentions(content) {
 			return
 		}
-		src := newSource(f.path, content)
+		src := newSource(f.path, withoutSecrets(content))
 		if !want.loose && !mayDefine(src, want.name) {
 			return
 		}

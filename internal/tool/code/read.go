@@ -11,8 +11,8 @@ import (
 	"io"
 	"math"
 	"strings"
-	"unicode/utf8"
 
+	"sibyl/internal/redact"
 	"sibyl/internal/tool"
 )
 
@@ -106,19 +106,33 @@ func newWindow(args ReadArgs) (*window, error) {
 	return w, nil
 }
 
-// window keeps the wanted lines of a file that streams by, counts all lines and hashes all bytes.
+// Secrets are taken out of lines as they stand in the file, before they are cut and numbered. One may begin before the lines that are wanted, and end
+// behind them or behind what is shown of a line: so much more is kept than is shown.
+const (
+	around = 32 << 10 // bytes before the first line, and behind the last
+	beyond = 4 << 10  // bytes of one line
+)
+
+// window keeps the wanted lines of a file that streams by with some around them, counts all lines and hashes all bytes.
 type window struct {
 	from, to int // what may be shown of it
 	asked    int // the last line the caller wants, math.MaxInt for all
 
-	lines []string
+	lines []string // that are shown, from the first that was wanted
 	total int
-	full  bool // the lines wanted are more than a result may hold
 	hash  string
 
-	size    int
-	current []byte // the beginning of the line that is being read
-	skipped int    // bytes of it beyond maxLine
+	lead    []byte     // the end of what stands before the wanted lines
+	kept    []keptLine // the wanted lines
+	tail    []byte     // the beginning of what stands behind them
+	current []byte     // the beginning of the line that is being read
+	skipped int        // bytes of it beyond those kept
+}
+
+// keptLine is the beginning of a line, and how many bytes of it are missing.
+type keptLine struct {
+	text string
+	rest int
 }
 
 func (w *window) readFrom(ctx context.Context, src io.Reader, at string) error {
@@ -146,31 +160,65 @@ func (w *window) readFrom(ctx context.Context, src io.Reader, at string) error {
 		return tool.Errorf(tool.TooLarge, "files of up to 256 MB are read", "the file grew while it was read")
 	}
 	w.hash = "sha256:" + hex.EncodeToString(sum.Sum(nil))
+	w.show()
 	return nil
 }
 
-// keep adds a piece to the current line, as far as it is wanted.
+// keep adds a piece to the current line, as far as it may matter.
 func (w *window) keep(piece []byte) {
-	if line := w.total + 1; line < w.from || line > w.to || w.full {
-		return
+	switch line := w.total + 1; {
+	case line < w.from:
+		w.addLead(piece)
+	case line > w.to:
+		w.tail = append(w.tail, piece[:min(len(piece), around-len(w.tail))]...)
+	default:
+		room := min(maxLine+beyond-len(w.current), len(piece))
+		w.current = append(w.current, piece[:room]...)
+		w.skipped += len(piece) - room
 	}
-	room := min(maxLine+utf8.UTFMax-len(w.current), len(piece)) // a little more: the cut goes between characters
-	w.current = append(w.current, piece[:room]...)
-	w.skipped += len(piece) - room
+}
+
+func (w *window) addLead(piece []byte) {
+	if len(w.lead)+len(piece) > 2*around {
+		w.lead = w.lead[:copy(w.lead, w.lead[max(0, len(w.lead)-around):])]
+	}
+	w.lead = append(w.lead, piece...)
 }
 
 func (w *window) endLine() {
 	w.total++
-	if w.total < w.from || w.total > w.to || w.full {
+	switch {
+	case w.total < w.from:
+		w.addLead([]byte{'\n'})
+		return
+	case w.total > w.to:
+		w.tail = append(w.tail, "\n"[:min(1, around-len(w.tail))]...)
 		return
 	}
-	line := printableCut(string(w.current), maxLine, w.skipped)
+	w.kept = append(w.kept, keptLine{string(w.current), w.skipped})
 	w.current, w.skipped = w.current[:0], 0
-	if w.size += len(line) + len("1234567| \n"); w.size > tool.MaxText-readReserve {
-		w.full = true
-		return
+}
+
+// show takes the secrets out of what was kept, and makes of it the lines that fit into a result.
+func (w *window) show() {
+	all := w.lead
+	for _, line := range w.kept {
+		all = append(append(all, line.text...), '\n')
 	}
-	w.lines = append(w.lines, line)
+	clean := redact.Lines(append(all, w.tail...))
+	for range bytes.Count(w.lead, []byte("\n")) {
+		_, clean, _ = bytes.Cut(clean, []byte("\n"))
+	}
+	size := 0
+	for _, line := range w.kept {
+		var text []byte
+		text, clean, _ = bytes.Cut(clean, []byte("\n"))
+		shown := printableCut(string(text), maxLine, line.rest)
+		if size += len(shown) + len("1234567| \n"); size > tool.MaxText-readReserve {
+			return
+		}
+		w.lines = append(w.lines, shown)
+	}
 }
 
 func (w *window) result(at string) (tool.Result, error) {

@@ -87,6 +87,7 @@ type lookup struct {
 	finder finder
 	scope  scope
 	limit  int
+	regex  bool
 
 	tallies  []tally // files with a match, by path
 	hintSeen []bool  // query.hints that name something that exists
@@ -99,7 +100,7 @@ type lookup struct {
 }
 
 func (r *Root) newLookup(args SearchArgs) (*lookup, error) {
-	s := &lookup{root: r, limit: args.Limit}
+	s := &lookup{root: r, limit: args.Limit, regex: args.Regex}
 	var err error
 	if s.scope, err = newScope(args.Path, args.Lang); err != nil {
 		return nil, err
@@ -187,6 +188,9 @@ func (s *lookup) scan(ctx context.Context) error {
 		content, ok := f.read()
 		if !ok {
 			return
+		}
+		if s.regex { // or one could be guessed, character by character
+			content = withoutSecrets(content)
 		}
 		counts, any := make([]int32, len(s.query.terms)), false
 		s.finder.find(content, func(m match) {

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"sync"
 
+	"sibyl/internal/redact"
 	"sibyl/internal/search"
 )
 
@@ -109,7 +110,17 @@ func (r *Root) content(clean string) ([]byte, error) {
 		return nil, err
 	}
 	defer at.close()
-	return readScanned(at.parent, at.info, new([]byte))
+	text, err := readScanned(at.parent, at.info, new([]byte))
+	return withoutSecrets(text), err
+}
+
+// withoutSecrets is content as it may be shown, with its lines where they were and room for a search behind it.
+func withoutSecrets(content []byte) []byte {
+	clean := redact.Lines(content)
+	if len(clean) == 0 || &clean[0] == &content[0] {
+		return content
+	}
+	return append(clean, make([]byte, search.Padding)...)[:len(clean)]
 }
 
 func isBinary(content []byte) bool {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"sibyl/internal/redact"
 	"sibyl/internal/tool"
 )
 
@@ -21,7 +22,7 @@ const (
 
 // result reads what a server gave. Items counts its pieces of content.
 func (r *remote) result(res *mcp.CallToolResult) (tool.Result, error) {
-	out := tool.Result{Text: textOf(res.Content), Items: len(res.Content), Refs: r.refs(res.Content)}
+	out := tool.Result{Text: redact.Text(textOf(res.Content)), Items: len(res.Content), Refs: r.refs(res.Content)}
 	if res.StructuredContent != nil {
 		data, err := json.Marshal(res.StructuredContent)
 		if err != nil {

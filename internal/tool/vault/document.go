@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"sibyl/internal/markdown"
+	"sibyl/internal/redact"
 	"sibyl/internal/search"
 )
 
@@ -48,10 +49,11 @@ type link struct {
 	embed   bool
 }
 
-// parse never fails: what is wrong with a note becomes a warning. cut says that raw is only the beginning of the note.
+// parse never fails: what is wrong with a note becomes a warning. cut says that raw is only the beginning of the note. Secrets are taken out of it here,
+// before its lines are cut, numbered or searched.
 func parse(p string, raw []byte, cut bool) *document {
 	d := &document{path: p}
-	raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
+	raw = redact.Lines(bytes.TrimPrefix(raw, []byte("\ufeff")))
 	if cut {
 		raw = raw[:bytes.LastIndexByte(raw, '\n')+1]
 		d.warn("the note is larger than %d MiB: only its beginning can be read", maxNote>>20)

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"sibyl/internal/files"
+	"sibyl/internal/redact"
 	"sibyl/internal/tool"
 )
 
@@ -103,6 +104,9 @@ func applyWrite(p string, args writeArgs, before files.File) ([]byte, tool.Resul
 	case args.BaseHash != "" && args.BaseHash != files.Hash(before.Content):
 		refused = tool.Errorf(tool.Conflict, "read it again with vault_read, then write", "%s has changed since it was read", p)
 	}
+	if refused == nil && args.Mode == modeReplace && strings.Count(args.Content, redact.Mark) > bytes.Count(before.Content, []byte(redact.Mark)) {
+		refused = tool.Errorf(tool.Denied, "append to it, or leave these lines to the person", "%s has a secret where the new text has %s: replacing it would lose it", p, redact.Mark)
+	}
 	if refused != nil {
 		return nil, tool.Result{}, refused
 	}
@@ -117,6 +121,9 @@ func applyWrite(p string, args writeArgs, before files.File) ([]byte, tool.Resul
 	data.Lines = countLines(after)
 	data.End, data.Hash = data.Lines, files.Hash(after)
 	text := fmt.Sprintf("%s %s: lines %d-%d of %d.\nHash: %s\n", verb, p, data.Start, data.End, data.Lines, data.Hash)
+	if strings.Contains(args.Content, redact.Mark) {
+		text += "It holds " + redact.Mark + " where a secret was taken out of what was to be written.\n"
+	}
 	ref := tool.Ref{Source: tool.Vault, Path: p, Start: data.Start, End: data.End, Hash: data.Hash}
 	res, err := answer(text, data, []tool.Ref{ref}, 1, false)
 	return after, res, err

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"sibyl/internal/files"
+	"sibyl/internal/redact"
 	"sibyl/internal/tool"
 )
 
@@ -145,6 +146,7 @@ func (f *fetcher) read(resp *http.Response) (page, error) {
 	if err != nil {
 		return p, err
 	}
+	text = redact.Text(text) // Markdown would put signs into a secret
 	if form == formHTML {
 		convertHTML(&p, text, &final)
 	} else {
@@ -153,6 +155,7 @@ func (f *fetcher) read(resp *http.Response) (page, error) {
 			p.title, _, _ = strings.Cut(heading, "\n")
 		}
 	}
+	p.text = redact.Text(p.text) // what markup parted, before it is cut into parts
 	p.title = cutChars(oneLine(p.title), maxTitleChars)
 	p.byline = cutChars(oneLine(p.byline), maxTitleChars)
 	if p.text == "" {

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"sibyl/internal/redact"
 	"sibyl/internal/tool"
 )
 
@@ -73,8 +74,8 @@ func (s *searcher) list(args searchArgs, found findings) (tool.Result, error) {
 		seen[hit.URL] = true
 		data.Results = append(data.Results, SearchResult{
 			URL:       u.String(),
-			Title:     cutChars(oneLine(hit.Title), maxTitleChars),
-			Snippet:   cutChars(oneLine(hit.Snippet), maxSnippetChars),
+			Title:     cutChars(oneLine(redact.Text(hit.Title)), maxTitleChars),
+			Snippet:   cutChars(oneLine(redact.Text(hit.Snippet)), maxSnippetChars),
 			Engine:    cutChars(oneLine(hit.Engine), 40),
 			Published: cutChars(oneLine(hit.Published), 40),
 		})

@@ -1,0 +1,50 @@
+package council_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+	"sibyl/internal/redact/redacttest"
+)
+
+func TestSecretsThatWereSaidAreInNoPromptAndNoExport(t *testing.T) {
+	h := newHouse(t)
+	all := redacttest.Vectors(t)
+	for group := range slices.Chunk(all, 12) { // each entry is synced
+		text := "Listen:\n"
+		for _, v := range group {
+			text += v.Text + "\n\nAnd then there is another thing, which is said in some words.\n\n"
+		}
+		h.says(text)
+	}
+	p := h.process("one", h.journal)
+	var asked strings.Builder
+	h.plays = func(req model.Request) modeltest.Turn {
+		for _, m := range req.Messages {
+			asked.WriteString(m.Text + "\n")
+		}
+		return everybody(req)
+	}
+	p.run(h.ask("ada", "bob"))
+	x := must(p.desk.Export(t.Context(), ada, h.id))(t)
+	var hits strings.Builder
+	for _, v := range all {
+		words := strings.FieldsFunc(v.Want, func(r rune) bool { return r < 'A' || r > 'z' })
+		for _, hit := range must(h.sessions().Search(t.Context(), strings.Join(words[:min(1, len(words))], " "), 50))(t) {
+			hits.WriteString(hit.Name + "\n" + hit.Passage + "\n")
+		}
+	}
+	for where, text := range map[string]string{"the prompts": asked.String(), "the export": x.Markdown()} {
+		if len(text) < 10_000 {
+			t.Errorf("%s have %d bytes", where, len(text))
+		}
+		for _, v := range all {
+			for _, leak := range v.Leaks(text) {
+				t.Errorf("%s: %q is in %s", v.Name, leak, where)
+			}
+		}
+	}
+}

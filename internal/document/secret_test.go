@@ -1,0 +1,32 @@
+package document
+
+import (
+	"strings"
+	"testing"
+
+	"sibyl/internal/redact/redacttest"
+)
+
+func TestSecretsAreTakenOutBeforeADocumentIsParted(t *testing.T) {
+	for _, v := range redacttest.Vectors(t) {
+		if strings.ContainsAny(v.Text, "\r\x00") {
+			continue
+		}
+		var lines []string
+		for line := range strings.Lines(v.Text) {
+			lines = append(lines, para(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(strings.TrimSuffix(line, "\n"))))
+		}
+		for name, content := range map[string][]byte{"a.md": []byte(v.Text + "\n"), "a.txt": []byte("Some words before it, as people write.\n" + v.Text + "\n"),
+			"a.docx": makeDOCX(t, strings.Join(lines, ""), nil)} {
+			d, err := readOne(t, Reader{}, name, content)
+			if err != nil {
+				t.Fatalf("%s: %s: %v", v.Name, name, err)
+			}
+			for _, c := range Chunks(d) {
+				for _, leak := range v.Leaks(c.Text) {
+					t.Errorf("%s in %s: %q is in %q", v.Name, name, leak, c.Text)
+				}
+			}
+		}
+	}
+}

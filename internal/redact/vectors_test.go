@@ -1,0 +1,97 @@
+package redact_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"sibyl/internal/redact"
+	"sibyl/internal/redact/redacttest"
+)
+
+func TestVectorsAreRedactedAsPublished(t *testing.T) {
+	r, secret, stay := redact.New(), 0, 0
+	for _, v := range redacttest.Vectors(t) {
+		if got := r.String(v.Text); got != v.Want {
+			t.Errorf("%s:\n got  %q\n want %q\n from %q", v.Name, got, v.Want, v.Text)
+		}
+		if len(v.Secrets) > 0 {
+			secret++
+		} else {
+			stay++
+		}
+	}
+	if secret < 100 || stay < 20 {
+		t.Errorf("%d vectors with secrets and %d without were found", secret, stay)
+	}
+}
+
+// The journal redacts records: JSON, with the JSON of arguments and structured results in it.
+func TestVectorsAreRedactedWithinJSON(t *testing.T) {
+	r := redact.New()
+	for _, v := range redacttest.Vectors(t) {
+		once, err := json.Marshal(map[string]any{"text": v.Text, "n": 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		twice, err := json.Marshal(map[string]any{"arguments": string(once)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		indented, err := json.MarshalIndent(map[string]any{"lines": strings.Split(v.Text, "\n")}, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, in := range map[string][]byte{"once": once, "twice": twice, "by lines": indented} {
+			got := r.Bytes(in)
+			if !json.Valid(got) {
+				t.Errorf("%s, %s: no JSON any more: %s", v.Name, name, got)
+			}
+			for _, leak := range v.Leaks(string(got)) {
+				t.Errorf("%s, %s: %q is in %s", v.Name, name, leak, got)
+			}
+			if len(v.Secrets) == 0 && string(got) != string(in) {
+				t.Errorf("%s, %s: does not stay: %s", v.Name, name, got)
+			}
+		}
+	}
+}
+
+// What was numbered, quoted or marked by a tool of others comes as one text: the shape of a key is known all the same.
+func TestKeysAreKnownBehindDecoration(t *testing.T) {
+	r := redact.New()
+	for _, v := range redacttest.Vectors(t) {
+		if !strings.HasPrefix(v.Name, "PEM") {
+			continue
+		}
+		for _, form := range []string{"%4d| ", "%5d  ", "%d: ", "%d\t", "> ", "+", "# ", "//  ", "* "} {
+			var text strings.Builder
+			for i, line := range strings.Split(v.Text, "\n") {
+				number := form
+				if strings.Contains(form, "%") {
+					number = fmt.Sprintf(form, i+1)
+				}
+				text.WriteString(number + line + "\n")
+			}
+			for _, leak := range v.Leaks(r.String(text.String())) {
+				t.Errorf("%s behind %q: %q", v.Name, form, leak)
+			}
+		}
+	}
+}
+
+func TestVectorsTripNoScannerThemselves(t *testing.T) {
+	raw, err := os.ReadFile("../../testdata/vectors/redaction.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := redact.New().Bytes(raw); string(got) != string(raw) {
+		at := 0
+		for at < len(got) && got[at] == raw[at] {
+			at++
+		}
+		t.Errorf("the file holds a secret as it is written: %.200s", raw[max(0, at-100):])
+	}
+}

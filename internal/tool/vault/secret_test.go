@@ -1,0 +1,64 @@
+package vault
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"sibyl/internal/redact"
+	"sibyl/internal/redact/redacttest"
+	"sibyl/internal/tool"
+)
+
+func showsNone(t *testing.T, v redacttest.Vector, how string, res tool.Result) {
+	t.Helper()
+	for _, leak := range v.Leaks(res.Text + "\n" + string(res.Data)) {
+		t.Errorf("%s, %s: %q is in\n%s", v.Name, how, leak, res.Text)
+	}
+}
+
+func TestSecretsInNotesAreTakenOutOfWhatToolsSay(t *testing.T) {
+	notes, all := map[string]string{}, redacttest.Vectors(t)
+	for i, v := range all {
+		notes[fmt.Sprintf("v%03d.md", i)] = fmt.Sprintf("# Plan%d\n\n%s\n", i, v.Text)
+	}
+	v := vaultOf(t, notes)
+	for i, x := range all {
+		name := fmt.Sprintf("v%03d.md", i)
+		read := do(t, v, "vault_read", object{"path": name})
+		showsNone(t, x, "read", read)
+		if got := dataOf[ReadData](t, read); len(x.Secrets) == 0 && !strings.Contains(got.Content, strings.Split(x.Text, "\n")[0]) {
+			t.Errorf("%s does not stay: %q", x.Name, got.Content)
+		}
+		for start := 4; start <= dataOf[ReadData](t, read).Lines; start++ {
+			showsNone(t, x, fmt.Sprintf("read from line %d", start), do(t, v, "vault_read", object{"path": name, "start": start}))
+		}
+		showsNone(t, x, "read by its section", do(t, v, "vault_read", object{"path": name, "section": fmt.Sprintf("Plan%d", i)}))
+		showsNone(t, x, "found", do(t, v, "vault_search", object{"query": fmt.Sprintf("Plan%d", i)}))
+		word := strings.FieldsFunc(x.Text, func(r rune) bool { return r < 'A' || r > 'z' })
+		if len(word) > 0 {
+			showsNone(t, x, "found by a word of it", do(t, v, "vault_search", object{"query": word[0]}))
+		}
+	}
+	list := do(t, v, "vault_list", object{})
+	for i, x := range all {
+		showsNone(t, x, "listed", list)
+		doOnce(t, v, "thread_push", fmt.Sprintf("key-%d", i), object{"thread": fmt.Sprintf("t%d", i), "text": x.Text + "\n."})
+		showsNone(t, x, "as an entry of a thread", do(t, v, "thread_read", object{"thread": fmt.Sprintf("t%d", i)}))
+	}
+}
+
+func TestNoteIsNotReplacedByATextWithoutItsSecret(t *testing.T) {
+	note := "# Router\n\npassword: hQ4w" + "Tz8kP2mN\n"
+	v := vaultOf(t, map[string]string{"router.md": note})
+	read := dataOf[ReadData](t, do(t, v, "vault_read", object{"path": "router.md"}))
+	if !strings.Contains(read.Content, redact.Mark) {
+		t.Fatalf("the secret is shown: %s", read.Content)
+	}
+	_, err := try(t, v, "vault_write", "one", object{"path": "router.md", "mode": "replace", "content": read.Content + "more\n", "base_hash": read.Hash})
+	wantError(t, err, tool.Denied, "router.md", "lose it")
+	res := doOnce(t, v, "vault_write", "two", object{"path": "router.md", "mode": "append", "content": "it was " + redact.Mark})
+	if !strings.Contains(res.Text, "a secret was taken out") {
+		t.Errorf("nothing says that a secret is missing: %s", res.Text)
+	}
+}
