@@ -61,8 +61,10 @@ func (x *Extractor) scan(text string, final bool) string {
 	for i < len(text) {
 		if x.mute == 0 && !x.thinking && !special[text[i]] && x.md.quiet() {
 			// Nothing but a bracket or a mark of Markdown matters inside a line.
+			from := i
 			for i++; i < len(text) && !special[text[i]]; i++ {
 			}
+			x.md.around.pass(text[from:i])
 			continue
 		}
 		if x.mute > 0 || !x.thinking && !x.mayBegin(text[i]) {
@@ -74,6 +76,9 @@ func (x *Extractor) scan(text string, final bool) string {
 		rest := text[i:]
 		d := x.decide(window{text: rest[:min(len(rest), MaxHeld)], final: final && len(rest) < MaxHeld, full: len(rest) >= MaxHeld})
 		if d.what == isText {
+			if d.form == Code {
+				x.result.mentionsIn(rest[:d.n], x.offset+int64(i))
+			}
 			x.mute = d.n
 			continue
 		}
@@ -153,7 +158,7 @@ func (x *Extractor) decide(w window) decision {
 	case x.thinking:
 		return dropThinking(w)
 	case w.text[0] != '<':
-		return readReport(w)
+		return x.asQuoted(w, readReport(w))
 	case !mayName(w.text):
 		return aMention
 	}
@@ -169,7 +174,7 @@ func (x *Extractor) decide(w window) decision {
 	if d, is := x.code(w); is {
 		return d
 	}
-	return readMarkup(w)
+	return x.asQuoted(w, readMarkup(w))
 }
 
 // mayName says whether the word after a bracket may be a name that counts.
@@ -189,9 +194,9 @@ func (x *Extractor) code(w window) (d decision, is bool) {
 	case v == no || v == maybe && w.final:
 		return d, false
 	case v == yes:
-		return decision{what: isText, n: n}, true
+		return decision{what: isText, n: n, form: Code}, true
 	case w.full:
-		return decision{what: isText, n: MaxHeld}, true
+		return decision{what: isText, n: MaxHeld, form: Code}, true
 	}
 	return decision{what: undecided}, true
 }
@@ -202,6 +207,7 @@ type decision struct {
 	n      int
 	raw    string // the signal, as it was written
 	reason string // of markup that is no signal
+	form   Form   // of the quotation that it stands in
 }
 
 type what uint8
@@ -230,6 +236,10 @@ func (w window) broken(n int, reason string) decision {
 
 // enter keeps what the markup was.
 func (d decision) enter(r *Result, offset int64) {
+	if d.form != "" {
+		r.mention(d.form, d.raw, offset)
+		return
+	}
 	if d.reason != "" {
 		r.problem(d.reason, d.raw, offset)
 		return

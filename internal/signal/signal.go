@@ -172,7 +172,8 @@ type Problem struct {
 
 const maxRaw = 500
 
-// Result is what a stream held. Signal is the first well-formed one; Extra are the others, which are logged and not acted on.
+// Result is what a stream held. Signal is the first well-formed one; Extra are the others, which are logged and not acted on, as are
+// Mentions, which the text quotes.
 // Thinking is how many bytes at the beginning of what Write and Close gave turned out to be thinking: whoever showed them takes them back.
 // Extract has left them out.
 type Result struct {
@@ -180,6 +181,7 @@ type Result struct {
 	Signal   *Signal   `json:"signal,omitempty"`
 	Extra    []Signal  `json:"extra,omitempty"`
 	Problems []Problem `json:"problems,omitempty"`
+	Mentions []Mention `json:"mentions,omitempty"`
 }
 
 // Malformed says that there was markup of a signal, but no signal.
