@@ -19,13 +19,14 @@ type ToolFact struct {
 	Once    bool        `json:"once,omitempty"`
 	Foreign bool        `json:"foreign,omitempty"`
 	Search  bool        `json:"search,omitempty"`
+	Target  string      `json:"target,omitempty"` // the argument that names what it changes
 }
 
 // FactsOf lists the tools that a run may offer.
 func FactsOf(specs []tool.Spec) []ToolFact {
 	facts := make([]ToolFact, len(specs))
 	for i, s := range specs {
-		facts[i] = ToolFact{Name: s.Name, Source: s.Source, Once: s.Effect == tool.Once, Foreign: s.Foreign, Search: s.Search}
+		facts[i] = ToolFact{Name: s.Name, Source: s.Source, Once: s.Effect == tool.Once, Foreign: s.Foreign, Search: s.Search, Target: s.Target}
 	}
 	return facts
 }
@@ -96,6 +97,16 @@ func (i *callsOf) may(k int) (fact ToolFact, refused string) {
 	return fact, "it is not offered for this question"
 }
 
+// factOf finds a tool by its name.
+func factOf(tools []ToolFact, name string) ToolFact {
+	for _, t := range tools {
+		if t.Name == name {
+			return t
+		}
+	}
+	return ToolFact{}
+}
+
 // notDone stands in the transcript for a call that has no result yet, and stays where the turn is cut off before.
 const notDone = "it was not done in time"
 
@@ -151,6 +162,9 @@ func RunTools() bt.Leaf {
 			o.Ledger.Errors++
 			o.Ledger.made(Made{Tool: c.Name, Key: c.Key, Digest: c.Name + " " + c.Digest, Error: Digest(c.Name + why)})
 			o.Events = append(o.Events, CallRefused{Tool: c.Name, Arguments: c.Brief, Why: why})
+			if t = factOf(i.Tools, c.Name); t.Once {
+				o.Ledger.Writes.enter(t, c.Brief, WriteRefused, why)
+			}
 		}
 		return last
 	}

@@ -58,6 +58,8 @@ type Spec struct {
 	Search       bool // results are hits, not sources read: a search with no hit counts its source as tried and empty
 	Destructive  bool // a Once tool that may remove or replace what was there
 	Idempotent   bool // a Once tool that changes nothing more when it is called again with equal arguments
+
+	Target string // of a Once tool: the argument that names what it changes; "": none alone does
 }
 
 // Hints are what MCP lets a server say of a tool's behaviour.
