@@ -52,8 +52,16 @@ func (w *Writes) Whole() bool { return w.Failed+w.Refused+w.Unsure == 0 }
 
 // enter counts one call.
 func (w *Writes) enter(t ToolFact, arguments string, fate WriteFate, why string) {
-	of := sameOf(t, arguments)
 	w.Notes = t.Source == tool.Vault && (w.Notes || w.Asked == 0)
+	w.add(t.Name, arguments, sameOf(t, arguments), fate, why)
+}
+
+// Add counts one change of a target that no later one makes good.
+func (w *Writes) Add(name, target string, fate WriteFate, why string) {
+	w.add(name, target, writesSame{target: fmt.Sprint(target, " ", w.Asked)}, fate, why)
+}
+
+func (w *Writes) add(name, what string, of writesSame, fate WriteFate, why string) {
 	w.Asked++
 	if fate == WriteDone {
 		w.Done++
@@ -62,7 +70,10 @@ func (w *Writes) enter(t ToolFact, arguments string, fate WriteFate, why string)
 	}
 	*w.count(fate)++
 	if len(w.Missing) < mostMissing {
-		u := Unwritten{Tool: t.Name, Target: Brief(cmp.Or(of.target, arguments), 120), Fate: fate, Why: Brief(why, 200), same: of}
+		if of.of != "" {
+			what = cmp.Or(of.target, what)
+		}
+		u := Unwritten{Tool: name, Target: Brief(what, 120), Fate: fate, Why: Brief(why, 200), same: of}
 		w.Missing = append(w.Missing[:len(w.Missing):len(w.Missing)], u)
 	}
 }
