@@ -38,15 +38,15 @@ func (stubTool) Spec() tool.Spec {
 // answer is what the run ends with, and the bare client hears.
 var answer = strings.Repeat(chunk, 99)
 
-// files are what stubTool reads, of 490 and 1,100 bytes.
-var files = map[string]string{"a.go": strings.Repeat("1| package a; func a() { return } // it works\n", 11)[:490], "b.go": strings.Repeat("7| \tif err != nil { return fmt.Errorf(\"b: %w\", err) }\n", 21)[:1100]}
+// stubFiles are what stubTool reads, of 490 and 1,100 bytes.
+var stubFiles = map[string]string{"a.go": strings.Repeat("1| package a; func a() { return } // it works\n", 11)[:490], "b.go": strings.Repeat("7| \tif err != nil { return fmt.Errorf(\"b: %w\", err) }\n", 21)[:1100]}
 
 func (stubTool) Call(_ context.Context, call tool.Call) (tool.Result, error) {
 	var args struct{ Path string }
 	if err := json.Unmarshal(call.Args, &args); err != nil {
 		return tool.Result{}, err
 	}
-	return tool.Result{Text: files[args.Path], Items: 1, Refs: []tool.Ref{{Source: tool.Code, Path: args.Path, Start: 1, End: 9, Opened: true}}}, nil
+	return tool.Result{Text: stubFiles[args.Path], Items: 1, Refs: []tool.Ref{{Source: tool.Code, Path: args.Path, Start: 1, End: 9, Opened: true}}}, nil
 }
 
 // bench is the whole program over a stub tool.
@@ -161,7 +161,7 @@ func (c *bareClient) once(ctx context.Context) error {
 			return err
 		}
 		if err := errors.Join(add(map[string]any{"role": "assistant", "content": text, "tool_calls": calls}),
-			add(map[string]any{"role": "tool", "tool_call_id": calls[0].ID, "content": files[args.Path]})); err != nil {
+			add(map[string]any{"role": "tool", "tool_call_id": calls[0].ID, "content": stubFiles[args.Path]})); err != nil {
 			return err
 		}
 	}
