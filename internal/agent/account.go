@@ -50,6 +50,7 @@ type use struct {
 	call int
 	done bool // by its receipt
 	lost bool // no receipt says whether it was
+	why  string
 }
 
 // Writes reckons what became of the changes among the calls, by the receipts alone; tools are those that the run had.
@@ -65,7 +66,7 @@ func (a *Account) Writes(tools []ToolFact) (w Writes) {
 		case u.Refused != "":
 			w.enter(t, u.Arguments, WriteRefused, u.Refused)
 		default:
-			w.enter(t, u.Arguments, WriteFailed, u.Error)
+			w.enter(t, u.Arguments, WriteFailed, cmp.Or(u.why, u.Error))
 		}
 	}
 	for _, u := range a.never {
@@ -164,7 +165,7 @@ func called(uses []use, c *run.CompletionRecord) []use {
 	case !ok || r.Result == nil && r.Error == nil:
 		u.Error, u.lost = "its receipt can't be read", true
 	case r.Error != nil:
-		u.Error = r.Error.Error()
+		u.Error, u.why = r.Error.Error(), r.Error.Message
 	default:
 		u.Items, u.Bytes = r.Result.Items, len(r.Result.Text)
 		u.refs, u.Used, u.done = r.Result.Refs, c.Once, true
