@@ -38,6 +38,8 @@ type Account struct {
 	Calls   []ToolUse
 	Named   [][]tool.Ref // what each of them opened or named
 	Sources []Source
+	uses    []use
+	never   []use // proposed, and neither performed nor refused
 }
 
 // use is a call in its place: the record of the turn that proposed it, and which of its calls it is.
@@ -46,6 +48,33 @@ type use struct {
 	refs []tool.Ref
 	turn int64
 	call int
+	done bool // by its receipt
+	lost bool // no receipt says whether it was
+	why  string
+}
+
+// Writes reckons what became of the changes among the calls, by the receipts alone; tools are those that the run had.
+func (a *Account) Writes(tools []ToolFact) (w Writes) {
+	for _, u := range a.uses {
+		t := factOf(tools, u.Name)
+		switch {
+		case !t.Once:
+		case u.done:
+			w.enter(t, u.Arguments, WriteDone, "")
+		case u.lost:
+			w.enter(t, u.Arguments, WriteUnsure, u.Error)
+		case u.Refused != "":
+			w.enter(t, u.Arguments, WriteRefused, u.Refused)
+		default:
+			w.enter(t, u.Arguments, WriteFailed, cmp.Or(u.why, u.Error))
+		}
+	}
+	for _, u := range a.never {
+		if t := factOf(tools, u.Name); t.Once {
+			w.enter(t, u.Arguments, WriteRefused, "the run ended before it")
+		}
+	}
+	return w
 }
 
 // AccountOf reads the receipts of a run, and those that came in when it was stopped. heard is called for each reply and each notes, in
@@ -83,7 +112,9 @@ func AccountOf[R any](v *run.View, under []run.CompletionRecord, transcript []En
 	}
 	slices.SortStableFunc(uses, func(x, y use) int { return cmp.Or(cmp.Compare(x.turn, y.turn), cmp.Compare(x.call, y.call)) })
 	seen := map[string]bool{}
-	for _, c := range uses {
+	a.never = neverDone(turns, proposed, uses)
+	for i := range uses {
+		c := &uses[i]
 		c.Turn, _ = slices.BinarySearch(turns, c.turn+1)
 		if of := proposed[c.turn]; c.call < len(of) {
 			c.Name, c.Arguments = of[c.call].Name, of[c.call].Arguments
@@ -96,7 +127,28 @@ func AccountOf[R any](v *run.View, under []run.CompletionRecord, transcript []En
 			}
 		}
 	}
+	a.uses = uses
 	return a
+}
+
+// neverDone are the calls of replies that ended the run, or were cut off.
+func neverDone(turns []int64, proposed map[int64][]model.ToolCall, uses []use) (never []use) {
+	type place struct {
+		turn int64
+		call int
+	}
+	known := map[place]bool{}
+	for _, u := range uses {
+		known[place{u.turn, u.call}] = true
+	}
+	for _, turn := range turns {
+		for k, c := range proposed[turn] {
+			if !known[place{turn, k}] {
+				never = append(never, use{turn: turn, call: k, ToolUse: ToolUse{Name: c.Name, Arguments: c.Arguments}})
+			}
+		}
+	}
+	return never
 }
 
 // called adds the call of a receipt; other receipts are of none.
@@ -105,18 +157,18 @@ func called(uses []use, c *run.CompletionRecord) []use {
 	if !ok {
 		return uses
 	}
-	u := use{turn: p.Turn, call: p.Call, ToolUse: ToolUse{Name: p.Name, TookMS: c.TookMS}}
+	u := use{turn: p.Turn, call: p.Call, ToolUse: ToolUse{Name: p.Name, TookMS: c.TookMS}, lost: c.Err != nil}
 	r, ok := c.Value.(CallReceipt)
 	switch {
 	case c.Err != nil:
 		u.Error = c.Err.Reason
 	case !ok || r.Result == nil && r.Error == nil:
-		u.Error = "its receipt can't be read"
+		u.Error, u.lost = "its receipt can't be read", true
 	case r.Error != nil:
-		u.Error = r.Error.Error()
+		u.Error, u.why = r.Error.Error(), r.Error.Message
 	default:
 		u.Items, u.Bytes = r.Result.Items, len(r.Result.Text)
-		u.refs, u.Used = r.Result.Refs, c.Once
+		u.refs, u.Used, u.done = r.Result.Refs, c.Once, true
 	}
 	return append(uses, u)
 }

@@ -116,16 +116,15 @@ func hold(all []Held, h Held) []Held {
 // decide gives the verdict on call k, or the call as it is held.
 func (i *gate) decide(k int, l *Ledger) (Verdict, *Held) {
 	c := i.Reply.Calls[k]
-	at := slices.IndexFunc(i.Tools, func(t ToolFact) bool { return t.Name == c.Name })
+	t := factOf(i.Tools, c.Name)
 	switch {
 	case k >= i.Most:
 		return Verdict{Refused: fmt.Sprintf("a turn may call %d tools at most", i.Most)}, nil
-	case at < 0 || !slices.Contains(i.Offered, c.Name):
+	case t.Name == "" || !slices.Contains(i.Offered, c.Name):
 		return Verdict{Refused: "it is not offered for this question"}, nil
 	case slices.ContainsFunc(i.Said.Yes, func(w Waiting) bool { return w.Digest() == c.Digest }):
 		return Verdict{Rule: RuleAllowed}, nil
 	}
-	t := i.Tools[at]
 	hold := func(why string) (Verdict, *Held) {
 		return Verdict{}, &Held{Turn: i.Reply.Ref, Call: k, Tool: c.Name, Digest: c.Digest, Why: why, Once: t.Once}
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"sibyl/internal/model"
 	"sibyl/internal/run"
 	"sibyl/internal/signal"
 )
@@ -88,7 +87,7 @@ func WaitingOf[R any](v *run.View, held []Held) (all []Waiting) {
 		if !ok || h.Call >= len(t.Calls) {
 			continue
 		}
-		var call model.ToolCall = t.Calls[h.Call]
+		call := t.Calls[h.Call]
 		if size += len(call.Arguments); size <= mostWaiting && DigestOf(call.Name, call.Arguments) == h.Digest {
 			all = append(all, Waiting{Tool: call.Name, Arguments: call.Arguments, Why: h.Why, Write: h.Once})
 		}

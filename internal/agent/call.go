@@ -19,13 +19,14 @@ type ToolFact struct {
 	Search  bool        `json:"search,omitempty"`
 	Foreign bool        `json:"foreign,omitempty"` // what it gives was written by strangers
 	Out     tool.Out    `json:"out,omitzero"`
+	Target  string      `json:"target,omitempty"` // the argument that names what it changes
 }
 
 // FactsOf lists the tools that a run may offer.
 func FactsOf(specs []tool.Spec) []ToolFact {
 	facts := make([]ToolFact, len(specs))
 	for i, s := range specs {
-		facts[i] = ToolFact{Name: s.Name, Source: s.Source, Once: s.Effect == tool.Once, Search: s.Search, Foreign: s.Foreign, Out: s.Out}
+		facts[i] = ToolFact{Name: s.Name, Source: s.Source, Once: s.Effect == tool.Once, Search: s.Search, Foreign: s.Foreign, Out: s.Out, Target: s.Target}
 	}
 	return facts
 }
@@ -85,17 +86,20 @@ func (i *callsOf) may(k int) (fact ToolFact, v Verdict) {
 	if k < len(i.Admitted) {
 		v = i.Admitted[k]
 	}
-	at := slices.IndexFunc(i.Tools, func(t ToolFact) bool { return t.Name == i.Reply.Calls[k].Name })
-	switch {
-	case at >= 0:
-		fact = i.Tools[at]
-	case v.Refused == "":
-		return fact, Verdict{Refused: "there is no such tool"}
-	}
 	if v == (Verdict{}) {
 		v.Refused = "the tree has not admitted it"
 	}
-	return fact, v
+	return factOf(i.Tools, i.Reply.Calls[k].Name), v
+}
+
+// factOf finds a tool by its name.
+func factOf(tools []ToolFact, name string) ToolFact {
+	for _, t := range tools {
+		if t.Name == name {
+			return t
+		}
+	}
+	return ToolFact{}
 }
 
 // notDone stands in the transcript for a call that has no result yet, and stays where the turn is cut off before.
@@ -154,6 +158,9 @@ func RunTools() bt.Leaf {
 			o.Ledger.Errors++
 			o.Ledger.made(Made{Tool: c.Name, Key: c.Key, Digest: c.Digest, Error: Digest(c.Name, why)})
 			o.Events = append(o.Events, CallRefused{Tool: c.Name, Arguments: c.Brief, Why: why})
+			if t.Once {
+				o.Ledger.Writes.enter(t, c.Brief, WriteRefused, why)
+			}
 		}
 		return last
 	}

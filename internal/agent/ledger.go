@@ -17,6 +17,7 @@ type Ledger struct {
 	Errors  int      `json:"errors,omitempty"`
 	Labels  Labels   `json:"labels,omitempty"`  // of all that the model has seen
 	Notices []Notice `json:"notices,omitempty"` // what the person is told beside the answer
+	Writes  Writes   `json:"writes,omitzero"`   // what became of the changes that were asked for
 
 	Addresses []string `json:"addresses,omitempty"` // that a search engine returned, as Address names them
 
@@ -141,6 +142,7 @@ func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) (done CallDon
 		m.Error = Digest(t.Name, c.Err.Kind, maskAll(c.Err.Reason))
 		if t.Once {
 			l.Unsure(t.Name, c.Err)
+			l.Writes.enter(t, call.Brief, WriteUnsure, c.Err.Reason)
 		}
 		return done, nil
 	}
@@ -156,6 +158,9 @@ func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) (done CallDon
 			done.Error = r.Error.Message
 			m.Error = Digest(t.Name, string(r.Error.Kind), maskAll(r.Error.Message))
 		}
+		if t.Once {
+			l.Writes.enter(t, r.Arguments, WriteFailed, done.Error)
+		}
 		return done, nil
 	}
 	done.Items, done.Bytes = r.Result.Items, len(r.Result.Text)
@@ -163,6 +168,7 @@ func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) (done CallDon
 	m.Novel = l.learn(t, r.Result)
 	if t.Once {
 		l.Rounds[len(l.Rounds)-1].Wrote, m.Novel = true, true
+		l.Writes.enter(t, r.Arguments, WriteDone, "")
 	}
 	switch {
 	case t.Search && r.Result.Items == 0:

@@ -146,7 +146,7 @@ type Caller struct {
 	Of      func(v *run.View, job run.Job) (name, args string, call tool.Call, err error)
 	Timeout time.Duration // of one call
 	Begun   Begun         // tells what queries must not quote; nil: none is admitted by RuleQuery
-	DryRun  bool // what writes says “recorded, not performed”
+	DryRun  bool          // what writes says “recorded, not performed”
 }
 
 // Begun tells what a run began with: the person's words, and the private texts beside them.

@@ -125,19 +125,19 @@ func TakeTurn[R any](c bt.Completion, tools []ToolFact) (r TurnReceipt[R], reply
 	reply = Reply{Ref: c.Ref, HasText: hasWords(r.Text), Asks: asks(r.Text), Tokens: r.tokens(), Sent: r.Sent(), Cut: r.Cut, Counted: r.Usage.InputTokens,
 		History: r.History, Prompt: r.PromptSize, Model: r.Model, Instead: r.instead()}
 	for _, call := range r.Calls {
-		reply.Calls = append(reply.Calls, factOf(call, tools))
+		reply.Calls = append(reply.Calls, proposed(call, tools))
 	}
 	return r, reply, nil
 }
 
-func factOf(call model.ToolCall, tools []ToolFact) CallFact {
+func proposed(call model.ToolCall, tools []ToolFact) CallFact {
 	f := CallFact{Name: call.Name, Digest: DigestOf(call.Name, call.Arguments), Key: callKey(call.Name, call.Arguments), Brief: Brief(call.Arguments, 80)}
-	at := slices.IndexFunc(tools, func(t ToolFact) bool { return t.Name == call.Name })
-	if at < 0 || tools[at].Out.Arg == "" {
+	t := factOf(tools, call.Name)
+	if t.Out.Arg == "" {
 		return f
 	}
-	text, _ := sent(tools[at].Out, call.Arguments)
-	switch tools[at].Out.To {
+	text, _ := sent(t.Out, call.Arguments)
+	switch t.Out.To {
 	case tool.ToAddress:
 		f.Where = Address(text)
 	case tool.ToEngine:

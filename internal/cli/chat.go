@@ -146,8 +146,16 @@ func (t *talk) say(ctx context.Context, words string) error {
 	} else {
 		_, err = fmt.Fprintln(t.c.Out, printable(res.Answer))
 	}
-	if err == nil && res.Failure != nil {
+	if !t.c.asJSON {
+		for _, w := range res.Warnings { // also where it is quiet: what was not done is never left out
+			fmt.Fprintln(t.c.Err, p.screen.dim("· "+w, t.c.ErrTTY))
+		}
+	}
+	switch {
+	case err == nil && res.Failure != nil:
 		t.c.code = ExitFailed
+	case err == nil && len(res.Warnings) > 0:
+		t.c.code = ExitPartial
 	}
 	return err
 }

@@ -30,6 +30,7 @@ type Ledger[R any] struct {
 	Receipts int           // that are kept, the last ones
 	LockWait time.Duration // for other writers
 	Step     func(string)  // is told of every step, so that tests can crash there; nil: nobody is
+	Shelf    *Shelf        // keeps what is replaced; nil: nothing is kept
 }
 
 // Change is one planned change of one file.
@@ -38,7 +39,10 @@ type Change[R any] struct {
 	Action  string // what it does
 	Digest  string // of all that it was asked to do: one key is one change
 	Mark    string // a text that the new content holds and no other would; may be empty
-	Appends bool   // what the file held before stays its beginning
+	Appends bool   // what the file held before stays its beginning, and a file that changed meanwhile may be appended to as it is then
+	Removes bool   // the file goes; Apply gives no content
+	Owner   string // whose change it is
+	Of      string // of an undo: the write that it takes back
 
 	// Locate returns the file's name. It is asked while the lock is held.
 	Locate func() (string, error)
@@ -58,12 +62,15 @@ type intent[R any] struct {
 	Size    int    `json:"size"` // of the content after, in bytes
 	Appends bool   `json:"appends,omitempty"`
 	Mark    string `json:"entry,omitempty"`
+	Kept    int    `json:"kept,omitempty"` // of an append: bytes of the content before, which stay its beginning
+	Owner   string `json:"owner,omitempty"`
 	Result  R      `json:"result"`
 }
 
-func (l *Ledger[R]) receipts() string { return l.State + "/ops" }     // <sha256 of the key>.json: performed
-func (l *Ledger[R]) intents() string  { return l.State + "/pending" } // <sha256 of the key>.json: begun
-func (l *Ledger[R]) staged() string   { return l.State + "/tmp" }     // emptied by the next writer
+func (l *Ledger[R]) receipts() string { return l.State + "/ops" }      // <sha256 of the key>.json: performed
+func (l *Ledger[R]) intents() string  { return l.State + "/pending" }  // <sha256 of the key>.json: begun
+func (l *Ledger[R]) replaced() string { return l.State + "/replaced" } // <sha256 of the key>: the file that was replaced, as somebody may still write into it
+func (l *Ledger[R]) staged() string   { return l.State + "/tmp" }      // emptied by the next writer
 
 // content is where the content of the change in progress waits. There is one at a time.
 func (l *Ledger[R]) content() string { return l.staged() + "/content" }
@@ -94,7 +101,7 @@ func (l *Ledger[R]) Perform(ctx context.Context, c Change[R]) (result R, err err
 	if result, done, err := l.outcome(c); err != nil || done {
 		return result, err
 	}
-	return l.change(ctx, c)
+	return l.persistently(ctx, c)
 }
 
 // Found says whether c was performed. It writes only what settles an earlier crash.
@@ -113,12 +120,22 @@ func (l *Ledger[R]) Found(ctx context.Context, c Change[R]) (result R, was bool,
 	return l.outcome(c)
 }
 
+// Settle finishes what a crash cut short, and looks after files that were replaced, as every writer does.
+func (l *Ledger[R]) Settle(ctx context.Context) error {
+	unlock, err := l.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return l.settle()
+}
+
 // Lock waits until this is the only writer, in all processes.
 func (l *Ledger[R]) Lock(ctx context.Context) (unlock func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	for _, folder := range []string{l.State, l.receipts(), l.intents(), l.staged()} {
+	for _, folder := range []string{l.State, l.receipts(), l.intents(), l.staged(), l.replaced()} {
 		err := MakeFolder(l.Root, folder, 0o700)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, refuse(NoRoot, "the folder that is written to is gone: %w", err)
@@ -202,10 +219,19 @@ func (l *Ledger[R]) change(ctx context.Context, c Change[R]) (none R, err error)
 		return none, refuse(TooLarge, "%s would be larger than %d MiB", name, l.MaxFile>>20)
 	}
 	in := intent[R]{
-		Action: c.Action, Digest: c.Digest, Path: name, After: Hash(after), Size: len(after), Appends: c.Appends, Mark: c.Mark, Result: result,
+		Action: c.Action, Digest: c.Digest, Path: name, After: Hash(after), Size: len(after), Appends: c.Appends, Mark: c.Mark, Owner: c.Owner, Result: result,
+	}
+	if c.Removes {
+		in.After = ""
 	}
 	if before.Exists() {
 		in.Before = Hash(before.Content)
+	}
+	if c.Appends && bytes.HasPrefix(after, before.Content) {
+		in.Kept = len(before.Content)
+	}
+	if err := l.keep(ctx, c, in, before.Content); err != nil {
+		return none, fmt.Errorf("what it replaces can't be kept: %w", err)
 	}
 	if err := l.prepare(c.Key, before, after, in); err != nil {
 		return none, l.undo(c.Key, err)
@@ -213,7 +239,7 @@ func (l *Ledger[R]) change(ctx context.Context, c Change[R]) (none R, err error)
 	if err := errors.Join(ctx.Err(), l.unchanged(name, before)); err != nil {
 		return none, l.undo(c.Key, err)
 	}
-	if err := l.place(name, before.Exists()); err != nil && l.evidence(in) != performed {
+	if err := l.put(name, before, in, c.Removes); err != nil && l.evidence(in) != performed {
 		return none, l.undo(c.Key, err)
 	}
 	l.step("placed")
@@ -225,8 +251,17 @@ func (l *Ledger[R]) change(ctx context.Context, c Change[R]) (none R, err error)
 	if l.keepReceipt(c.Key) == nil {
 		l.step("receipt")
 		l.prune()
+		_ = l.setAside(c.Key) // else the next writer empties the folder
 	}
 	return result, nil
+}
+
+// keep puts what is about to be replaced on the shelf.
+func (l *Ledger[R]) keep(ctx context.Context, c Change[R], in intent[R], before []byte) error {
+	if l.Shelf == nil {
+		return nil
+	}
+	return l.Shelf.Keep(ctx, Replaced{ID: WriteID(c.Key), Owner: c.Owner, Folder: l.Root.Name(), Path: in.Path, Action: in.Action, Before: in.Before, After: in.After, Of: c.Of}, before)
 }
 
 // prepare stages the content and saves the intent. The file itself stays as it is.
@@ -239,8 +274,10 @@ func (l *Ledger[R]) prepare(key string, before File, after []byte, in intent[R])
 	if before.Exists() {
 		mode = before.Info.Mode().Perm()
 	}
-	if err := stage(l.Root, l.content(), after, mode); err != nil {
-		return err
+	if in.After != "" {
+		if err := stage(l.Root, l.content(), after, mode); err != nil {
+			return err
+		}
 	}
 	l.step("staged")
 	encoded, err := json.Marshal(in)
@@ -261,6 +298,11 @@ func (l *Ledger[R]) prepare(key string, before File, after []byte, in intent[R])
 
 // undo removes what a change that did not happen left behind. What it cannot remove is settled by the next writer.
 func (l *Ledger[R]) undo(key string, cause error) error {
+	if l.Shelf != nil {
+		if err := l.Shelf.Forget(context.Background(), WriteID(key)); err != nil {
+			cause = errors.Join(cause, err)
+		}
+	}
 	for _, name := range []string{l.content(), keyFile(l.intents(), key)} {
 		if err := l.Root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			cause = errors.Join(cause, err)
@@ -310,6 +352,9 @@ func (l *Ledger[R]) keepReceipt(key string) error {
 // settle finishes what a crash cut short: staged files go, and intents become receipts or go, as the files tell. An intent of which no one
 // can tell stays.
 func (l *Ledger[R]) settle() error {
+	if err := l.between(); err != nil {
+		return err
+	}
 	staged, err := List(l.Root, l.staged())
 	if err != nil {
 		return err
@@ -342,6 +387,9 @@ func (l *Ledger[R]) settle() error {
 			return err
 		}
 	}
+	if err := l.late(); !hasChanged(err) { // else the next writer looks at it again
+		return err
+	}
 	return nil
 }
 
@@ -359,6 +407,8 @@ func (l *Ledger[R]) evidence(in intent[R]) verdict {
 	switch {
 	case err != nil:
 		return unknown
+	case !now.Exists() && in.After == "":
+		return performed
 	case !now.Exists() && in.Before == "":
 		return notPerformed
 	case !now.Exists():

@@ -57,6 +57,9 @@ func TestFileThatCanNotBeWrittenEndsNothingAndIsWrittenWhenTheSessionIsOpened(t 
 	r := p.begin(bridge, options())
 	res := must(r.Wait(t.Context()))(t)
 	same(t, "status", res.Status, journal.Done)
+	same(t, "partial", res.Partial, true)
+	contains(t, strings.Join(res.Warnings, "\n"), "the session's file was not written")
+	contains(t, string(res.Outcome), `"unsaved":"`)
 	row := must(h.journal.Run(t.Context(), ada, r.ID))(t)
 	s, err := p.desk.Session(t.Context(), ada, row)
 	var unwritten *inquiry.UnwrittenError

@@ -3,6 +3,7 @@ package inquiry
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/inquiry/record"
@@ -46,6 +47,7 @@ func ItemOf(s record.Session) Item {
 type Outcome struct {
 	Session record.Session `json:"session"`
 	Problem string         `json:"problem,omitempty"` // why there is less of it than there should be
+	Unsaved string         `json:"unsaved,omitempty"` // why the session's file is not as the session is
 }
 
 // outcome is what comes of an ended tree.
@@ -72,7 +74,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 		}
 	}
 	s, err := p.project(asked)
-	o := Outcome{Session: s}
+	o := Outcome{Session: s, Unsaved: unsaved(v, e.Under)}
 	if err != nil {
 		o.Problem = err.Error()
 	}
@@ -86,6 +88,25 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 		r.Status = journal.Failed
 	}
 	return r
+}
+
+// unsaved says why the last write of the session's file failed; "" if it did not.
+func unsaved(v *run.View, under []run.CompletionRecord) (why string) {
+	look := func(c *run.CompletionRecord) {
+		if c.Kind != EffectWrite {
+			return
+		}
+		if why = ""; c.Err != nil {
+			why = c.Err.Reason
+		}
+	}
+	for _, c := range v.Receipts() {
+		look(c)
+	}
+	for i := range under {
+		look(&under[i])
+	}
+	return why
 }
 
 // show reads an outcome for people.
@@ -103,6 +124,12 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 	}
 	s.Ending, s.Footer = []string{line}, "*"+line+"*"
 	s.Partial = one.Status == record.LimitReached
+	if o.Unsaved != "" {
+		s.Partial = true
+		s.Warnings = append(s.Warnings, "the session's file was not written ("+o.Unsaved+"): the journal has all of it, and ‘sibyl inquiry show’ writes it as soon as that can be")
+		s.Ending = append(s.Ending, s.Warnings...)
+		s.Footer = "*" + strings.Join(s.Ending, "; ") + "*"
+	}
 	if o.Problem != "" {
 		s.Warnings = append(s.Warnings, o.Problem)
 	}

@@ -30,10 +30,11 @@ func sufficient() bt.Leaf {
 		})
 }
 
-// The two things that an answer may want.
+// The things that an answer may want.
 const (
 	missingSource = "source"
 	missingWrite  = "write"
+	missingWrites = "writes" // some of them
 )
 
 // missing says what an answer still wants to stand on, "" for nothing, and why.
@@ -42,6 +43,8 @@ func (g *ground) missing() (what, why string) {
 	switch {
 	case c.QueryType == prompt.AllTypes:
 		return "", "the model alone says when it is done"
+	case !g.Ledger.Writes.Whole():
+		return missingWrites, g.Ledger.Writes.String()
 	case c.QueryType == classify.Action && g.Ledger.Wrote():
 		return "", "a change has its receipt"
 	case c.QueryType == classify.Action:
@@ -61,6 +64,8 @@ func (g *ground) missing() (what, why string) {
 // line tells the person what an answer does not stand on.
 func (g *ground) line(what string) string {
 	switch {
+	case what == missingWrites:
+		return g.Ledger.Writes.String()
 	case what == missingWrite:
 		return "Nothing was written."
 	case g.Ledger.Calls() > 0:
@@ -69,10 +74,14 @@ func (g *ground) line(what string) string {
 	return "Nothing was looked up for this answer: it rests on what the model knows."
 }
 
-// callable names the offered tools that could give what is missing.
+// callable names the offered tools that could give what is missing. A change that may have been made is not asked for again.
 func (g *ground) callable(what string) (names []string) {
+	_, failed := g.Ledger.Writes.Wanting()
 	for _, t := range g.Tools {
-		if slices.Contains(g.Offered, t.Name) && t.Once == (what == missingWrite) && !(t.Once && g.Ledger.Labels.Integrity() == agent.Stranger) {
+		if what == missingWrites && !slices.Contains(failed, t.Name) {
+			continue
+		}
+		if slices.Contains(g.Offered, t.Name) && t.Once == (what != missingSource) && !(t.Once && g.Ledger.Labels.Integrity() == agent.Stranger) {
 			names = append(names, t.Name)
 		}
 	}
@@ -90,6 +99,9 @@ func lacks() bt.Leaf {
 			switch {
 			case what == "" || len(names) == 0:
 				return errors.New(why)
+			case what == missingWrites:
+				failed, _ := i.Ledger.Writes.Wanting()
+				o.Hint = fmt.Sprintf("Not all was written: %s. If it can be done, do it now with %s; else say in your answer what was not written. What is not named here is done, or in doubt: do not repeat it.", failed, strings.Join(names, ", "))
 			case what == missingWrite:
 				o.Hint = fmt.Sprintf("Nothing was written: no tool has confirmed a change. Make it now with one of %s. If that can't be done, or was not asked for, say so plainly.", strings.Join(names, ", "))
 			default:

@@ -314,6 +314,9 @@ func findings(bodies []any, steps []run.TraceStep) assistant.Findings {
 		if s.Malformed != nil {
 			raw = s.Malformed.Raw
 		}
+		if s.Mention != nil {
+			what, raw = "a quoted signal", s.Mention.Raw
+		}
 		if s.Signal != nil {
 			what, raw = fmt.Sprintf("%s (%.2f)", s.Signal.Type, s.Signal.Confidence), s.Signal.RawXML
 		}

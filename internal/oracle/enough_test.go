@@ -31,7 +31,8 @@ func TestAnswerThatLacksItsGroundIsToldOnceAndThenPartial(t *testing.T) {
 		{"a claim about the notes", caching, nil, claim, hintSource + " Look it up now with thread_seek, vault_read, vault_search,", nothingLookedUp},
 		{"a claim to have written", save, nil, modeltest.Say("Saved the note. " + enough()), hintWrite + " Make it now with one of vault_write.", nothingWritten},
 		{"silence after a claim to have written", save, nil, modeltest.Say("Saved the note."), hintWrite, nothingWritten},
-		{"a claim to have written what failed", save, []modeltest.Turn{write}, modeltest.Say("Saved the note. " + enough()), hintWrite, nothingWritten},
+		{"a claim to have written what failed", save, []modeltest.Turn{write}, modeltest.Say("Saved the note. " + enough()),
+			"Not all was written: caching.md (it is ignored). If it can be done, do it now with vault_write;", "The note was not written: caching.md (it is ignored)."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := setUp(t, append(slices.Clone(c.before), c.reply, c.reply)...)

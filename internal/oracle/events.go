@@ -50,6 +50,7 @@ type SignalHeard struct {
 	Inferred   bool        `json:"inferred,omitempty"`  // it had none, and calls tools: it goes on
 	Malformed  string      `json:"malformed,omitempty"` // why a signal counts as none
 	Ignored    int         `json:"ignored,omitempty"`   // further signals
+	Mentioned  int         `json:"mentioned,omitempty"` // signals that it quotes
 }
 
 // SignalTaken says that a rule of the tree asked for the signal that the reply has.
@@ -158,6 +159,9 @@ func (e SignalHeard) String() string {
 	}
 	if e.Ignored > 0 {
 		text += fmt.Sprintf("; %d more ignored", e.Ignored)
+	}
+	if e.Mentioned > 0 {
+		text += fmt.Sprintf("; %d only quoted", e.Mentioned)
 	}
 	return text
 }

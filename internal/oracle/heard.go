@@ -13,12 +13,13 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Heard is what a reply says of itself: the signal that counts, others beside it, and markup that is none. Calls are those by which the
+// Heard is what a reply says of itself: the signal that counts, others beside it, markup that is none, and signals that it only quotes. Calls are those by which the
 // model reported, and After how many other calls of the reply stand before each of them.
 type Heard struct {
 	Signal    *signal.Signal   `json:"signal,omitempty"`
 	Extra     []signal.Signal  `json:"extra,omitempty"`
 	Problems  []signal.Problem `json:"problems,omitempty"`
+	Mentions  []signal.Mention `json:"mentions,omitempty"`
 	Malformed bool             `json:"malformed,omitempty"`
 	Calls     []model.ToolCall `json:"calls,omitempty"`
 	After     []int            `json:"after,omitempty"`
@@ -60,7 +61,7 @@ func (l *listener) Write(text string) string { return l.x.Write(text) }
 
 func (l *listener) Close(shown string, calls []model.ToolCall) agent.Closing[Heard] {
 	rest, r := l.x.Close()
-	c := agent.Closing[Heard]{Rest: rest, Report: Heard{Signal: r.Signal, Extra: r.Extra, Problems: r.Problems, Malformed: r.Malformed()}}
+	c := agent.Closing[Heard]{Rest: rest, Report: Heard{Signal: r.Signal, Extra: r.Extra, Problems: r.Problems, Mentions: r.Mentions, Malformed: r.Malformed()}}
 	whole := shown + rest
 	text := whole[r.Thinking:]
 	if len(calls) == 0 {
@@ -154,12 +155,13 @@ type Report struct {
 	Malformed bool           `json:"malformed,omitempty"`
 	Problem   string         `json:"problem,omitempty"` // why a signal is malformed
 	Extra     int            `json:"extra,omitempty"`
+	Mentioned int            `json:"mentioned,omitempty"` // signals that it quotes
 	Words     Words          `json:"words,omitzero"`
 }
 
 func reportOf(r agent.TurnReceipt[Heard]) Report {
 	h := r.Report
-	to := Report{Signal: h.Signal, Malformed: h.Malformed, Extra: len(h.Extra), Words: wordsOf(r.Text)}
+	to := Report{Signal: h.Signal, Malformed: h.Malformed, Extra: len(h.Extra), Mentioned: len(h.Mentions), Words: wordsOf(r.Text)}
 	if h.Malformed {
 		to.Problem = h.Problems[0].Reason
 	}

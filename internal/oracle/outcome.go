@@ -42,6 +42,7 @@ type Answer struct {
 	Problems    []signal.Problem        `json:"signal_problems,omitempty"`
 	Gaps        []string                `json:"capability_gaps,omitempty"`
 	Tried       []agent.Tried           `json:"sources_tried,omitempty"`
+	Writes      *agent.Writes           `json:"writes,omitempty"` // what became of the changes that the model asked for; null: it asked for none
 	Notices     []agent.Notice          `json:"notices,omitempty"`
 	Fallbacks   []Consult               `json:"fallbacks,omitempty"`
 	Waiting     []agent.Waiting         `json:"waiting,omitempty"`          // calls that wait for the person's yes
@@ -66,10 +67,11 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	var w wanted
 	e.Tree.Read(e.State, &w)
 	var given struct {
-		Question   string     `port:"question"`
-		MaxTurns   int        `port:"max_turns"`
-		PastTokens int        `port:"past_tokens,optional"`
-		Said       agent.Said `port:"said,optional"`
+		Question   string           `port:"question"`
+		MaxTurns   int              `port:"max_turns"`
+		PastTokens int              `port:"past_tokens,optional"`
+		Said       agent.Said       `port:"said,optional"`
+		Tools      []agent.ToolFact `port:"tools,optional"`
 	}
 	_ = v.Given(&given) // it was given at the start, or there is nothing to show
 	var env Env
@@ -77,7 +79,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	a := Answer{Question: given.Question, Piped: given.Said.Piped, QueryType: string(w.Class.QueryType), Class: w.Class, TopicShift: w.TopicShift, SessionID: v.Session, RunID: v.ID,
 		MaxTurns: given.MaxTurns, Gaps: w.Reports.Gaps, Tried: w.Ledger.Sources, Fallbacks: w.Reports.Consults, Budget: w.Ledger.Exhausted,
 		Signals: []signal.Signal{}}
-	named := a.gather(v, e.Under, w)
+	named := a.gather(v, e.Under, w, given.Tools)
 	a.Model = cmp.Or(a.Model, env.Model) // that was to answer, until a receipt says which one did
 	for _, c := range e.Under {
 		if c.Kind == agent.EffectCall && c.Once && c.Err != nil {
@@ -92,6 +94,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 		a.use(named)
 	}
 	a.doubt(ground{Class: w.Class, Offered: w.Offered, Ledger: w.Ledger, Past: given.PastTokens, Shifted: w.TopicShift})
+	a.tellWrites()
 	if left := len(env.Past) - 1; a.TopicShift && left > 0 {
 		a.Notices = append(a.Notices, agent.Notice{Type: NoticeShift, Severity: agent.Info, Text: "The topic has changed: earlier exchanges but the last were left out.",
 			Payload: agent.Pairs("left_out", left)})
@@ -172,6 +175,7 @@ func (a *Answer) doubt(g ground) {
 	needs := a.Class.NeedsCode || a.Class.NeedsVault || a.Class.NeedsWeb
 	missing, _ := g.missing()
 	switch {
+	case missing == missingWrites: // the receipts tell
 	case missing != "":
 		a.lacks(sentences(g.line(missing), a.Caveat))
 	case needs && a.QueryType != prompt.AllTypes && len(g.Offered) == 0 && len(a.Sources) == 0 && !g.Ledger.Wrote() && g.Past == 0:
@@ -180,6 +184,13 @@ func (a *Answer) doubt(g ground) {
 	cited := slices.ContainsFunc(a.Sources, func(s agent.Source) bool { return s.Cited })
 	if a.StopReason == StopSatisfied && len(a.Unsupported) > 0 && !cited {
 		a.lacks("Nothing that the answer cites was read.")
+	}
+}
+
+// tellWrites says what of the changes was not made. An answer without them is partial, whatever the model says.
+func (a *Answer) tellWrites() {
+	if a.Writes != nil && !a.Writes.Whole() {
+		a.lacks(sentences(a.Writes.String(), a.Caveat))
 	}
 }
 
@@ -194,7 +205,7 @@ func (a *Answer) explain() {
 }
 
 // gather reads all receipts: usage, signals, calls and what was read. It gives the places that each call opened or named.
-func (a *Answer) gather(v *run.View, under []run.CompletionRecord, w wanted) [][]tool.Ref {
+func (a *Answer) gather(v *run.View, under []run.CompletionRecord, w wanted, tools []agent.ToolFact) [][]tool.Ref {
 	account := agent.AccountOf(v, under, w.Transcript, func(c *run.CompletionRecord, r agent.TurnReceipt[Heard]) {
 		if r.Report.Signal != nil {
 			a.Signals = append(a.Signals, stamped(*r.Report.Signal, c))
@@ -205,6 +216,9 @@ func (a *Answer) gather(v *run.View, under []run.CompletionRecord, w wanted) [][
 		a.Problems = append(a.Problems, r.Report.Problems...)
 	})
 	a.Turns, a.Model, a.Usage, a.ToolCalls, a.Sources = account.Turns, account.Model, account.Usage, account.Calls, account.Sources
+	if writes := account.Writes(tools); writes.Asked > 0 {
+		a.Writes = &writes
+	}
 	return account.Named
 }
 

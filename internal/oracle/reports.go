@@ -52,7 +52,7 @@ func noteReply() bt.Leaf {
 // heard enters a signal, and what is to be told of it; calls without one mean that the turn goes on. fresh says that a source came in
 // since the last one.
 func (r *Reports) heard(report Report, calls int, fresh bool, l *agent.Ledger) SignalHeard {
-	told := SignalHeard{Ignored: report.Extra}
+	told := SignalHeard{Ignored: report.Extra, Mentioned: report.Mentioned}
 	switch s := report.Signal; {
 	case s != nil:
 		r.Signals = r.Signals.OnSignal(*s, fresh)

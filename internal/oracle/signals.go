@@ -10,13 +10,14 @@ import (
 	"sibyl/internal/signal"
 )
 
-// AuditedSignal is markup of a signal that the model wrote (FR-009, SC-009). Exactly one of Signal and Malformed is set; both hold it
-// raw. Turns count from 1.
+// AuditedSignal is markup of a signal that the model wrote (FR-009, SC-009). Exactly one of Signal, Malformed and Mention is set; all
+// hold it raw. Turns count from 1.
 type AuditedSignal struct {
 	Turn      int             `json:"turn"`
 	Record    int64           `json:"record"` // that holds it
 	Signal    *signal.Signal  `json:"signal,omitempty"`
 	Malformed *signal.Problem `json:"malformed,omitempty"`
+	Mention   *signal.Mention `json:"mention,omitempty"` // the reply only quotes it
 	Fate      Fate            `json:"fate"`
 	Why       string          `json:"why"`            // in words
 	Rule      string          `json:"rule,omitempty"` // the node of the tree that asked for it, or that decided without it
@@ -106,6 +107,9 @@ func (a *signalAudit) receipt(record int64, c *run.CompletionRecord, stopped boo
 	}
 	for i := range h.Problems {
 		add(AuditedSignal{Malformed: &h.Problems[i], Fate: Ignored, Why: "malformed: " + h.Problems[i].Reason})
+	}
+	for i := range h.Mentions {
+		add(AuditedSignal{Mention: &h.Mentions[i], Fate: Ignored, Why: "a mention: it is quoted (" + string(h.Mentions[i].Form) + ")"})
 	}
 }
 

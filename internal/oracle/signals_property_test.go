@@ -145,8 +145,23 @@ func TestEverySignalThatCameInIsInTheAuditOnce(t *testing.T) {
 	})
 }
 
-// check wants each signal that the author wrote in the audit, in its turn, and nothing else.
-func (a *author) check(got []oracle.AuditedSignal) {
+// check wants each signal that the author wrote in the audit, in its turn, those that it quoted as mentions, and nothing else.
+func (a *author) check(all []oracle.AuditedSignal) {
+	var got []oracle.AuditedSignal
+	quoted := 0
+	for _, s := range all {
+		if s.Mention == nil {
+			got = append(got, s)
+			continue
+		}
+		quoted++
+		if s.Fate != oracle.Ignored || !slices.ContainsFunc(a.text, func(mark string) bool { return strings.Contains(s.Mention.Raw, mark) }) {
+			a.Fatalf("%+v was not quoted, or not ignored", *s.Mention)
+		}
+	}
+	if quoted != len(a.text) {
+		a.Fatalf("%d mentions are in the audit, %d signals were quoted", quoted, len(a.text))
+	}
 	if len(got) != len(a.wrote) {
 		a.Fatalf("%d signals are in the audit, %d were written:\n%+v\n%+v", len(got), len(a.wrote), got, a.wrote)
 	}

@@ -132,6 +132,8 @@ func TestWriteThatMayHaveHappenedBeforeACrashIsToldAndNotRepeated(t *testing.T) 
 			holds(t, "the notices", joined(told(a)), "Not sure to be done: vault_write", "nobody can tell whether it took effect")
 			holds(t, "what the model hears", said(h.request(2), model.ToolRole), "nobody can tell whether it took effect")
 			same(t, "stop reason", a.StopReason, oracle.StopPartial)
+			same(t, "writes in doubt", a.Writes.Unsure, 1)
+			holds(t, "caveat", a.Caveat, "The note may not have been written: a.md (")
 		})
 	}
 }

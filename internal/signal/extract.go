@@ -91,8 +91,10 @@ func (x *Extractor) scan(text string, final bool) string {
 	for i < len(text) {
 		if x.mute == 0 && !x.thinking && !special[text[i]] && x.md.quiet() {
 			// Nothing but a bracket or a mark of Markdown matters inside a line.
+			from := i
 			for i++; i < len(text) && !special[text[i]]; i++ {
 			}
+			x.md.around.pass(text[from:i])
 			continue
 		}
 		if x.mute > 0 || !x.thinking && !x.mayBegin(text[i]) {
@@ -104,6 +106,9 @@ func (x *Extractor) scan(text string, final bool) string {
 		rest := text[i:]
 		d := x.decide(window{text: rest[:min(len(rest), MaxHeld)], final: final && len(rest) < MaxHeld, full: len(rest) >= MaxHeld}, x.offset+int64(i))
 		if d.what == isText {
+			if d.form == Code {
+				x.result.mentionsIn(rest[:d.n], x.offset+int64(i))
+			}
 			x.mute = d.n
 			continue
 		}
@@ -190,7 +195,7 @@ func (x *Extractor) decide(w window, at int64) decision {
 		return dropThinking(w)
 	case w.text[0] != '<':
 		d, long := readReport(w, tired)
-		return x.looked(w, d, long)
+		return x.looked(w, x.asQuoted(w, d), long)
 	case !mayName(w.text):
 		return aMention
 	}
@@ -211,7 +216,7 @@ func (x *Extractor) decide(w window, at int64) decision {
 	if d, is := x.code(w); is {
 		return x.looked(w, d, true)
 	}
-	return x.looked(w, readMarkup(w), true)
+	return x.looked(w, x.asQuoted(w, readMarkup(w)), true)
 }
 
 // looked counts a look at a window, if it was long.
@@ -242,9 +247,9 @@ func (x *Extractor) code(w window) (d decision, is bool) {
 	case v == no || v == maybe && w.final:
 		return d, false
 	case v == yes:
-		return decision{what: isText, n: n}, true
+		return decision{what: isText, n: n, form: Code}, true
 	case w.full:
-		return decision{what: isText, n: MaxHeld}, true
+		return decision{what: isText, n: MaxHeld, form: Code}, true
 	}
 	return decision{what: undecided}, true
 }
@@ -255,6 +260,7 @@ type decision struct {
 	n      int
 	raw    string // the signal, as it was written
 	reason string // of markup that is no signal
+	form   Form   // of the quotation that it stands in
 }
 
 type what uint8
@@ -283,6 +289,10 @@ func (w window) broken(n int, reason string) decision {
 
 // enter keeps what the markup was.
 func (d decision) enter(r *Result, offset int64) {
+	if d.form != "" {
+		r.mention(d.form, d.raw, offset)
+		return
+	}
 	if d.reason != "" {
 		r.problem(d.reason, d.raw, offset)
 		return

@@ -3,7 +3,6 @@ package signal
 import (
 	"encoding/json"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -19,6 +18,7 @@ type stream struct {
 	name, text, clean string
 	signal            Type
 	extra, problems   int
+	mentions          []Form // of quotations
 }
 
 // markup is in every text that holds a signal or thinking.
@@ -61,7 +61,7 @@ var streams = []stream{
 }
 
 func TestExtract(t *testing.T) {
-	for _, c := range slices.Concat(streams, written) {
+	for _, c := range all() {
 		t.Run(c.name, func(t *testing.T) {
 			clean, r := Extract(c.text)
 			if clean != c.clean {
@@ -79,7 +79,7 @@ func TestExtract(t *testing.T) {
 }
 
 func TestResultIsTheSameWhereverTheStreamIsCut(t *testing.T) {
-	for _, c := range slices.Concat(streams, written) {
+	for _, c := range all() {
 		step := 1 + len(c.text)/400 // long streams are cut at some 400 places
 		for at := 0; at <= len(c.text); at += step {
 			sameInPieces(t, c.text, c.text[:at], c.text[at:])
@@ -247,7 +247,7 @@ func benchmarkExtract(b *testing.B, text string) {
 }
 
 func FuzzExtractSplitsAnywhere(f *testing.F) {
-	for _, c := range slices.Concat(streams, written) {
+	for _, c := range all() {
 		f.Add(c.text, 3)
 	}
 	f.Fuzz(func(t *testing.T, text string, at int) {
@@ -264,12 +264,12 @@ func FuzzExtractSplitsAnywhere(f *testing.F) {
 }
 
 func FuzzNeutralise(f *testing.F) {
-	for _, c := range slices.Concat(streams, written) {
+	for _, c := range all() {
 		f.Add(c.text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		inert := Neutralise(text)
-		if clean, r := Extract(inert); clean != inert || r.Signal != nil || r.Problems != nil {
+		if clean, r := Extract(inert); clean != inert || r.Signal != nil || r.Problems != nil || r.Mentions != nil {
 			t.Fatalf("%q still holds a signal", inert)
 		}
 		if again := Neutralise(inert); again != inert {

@@ -2,8 +2,12 @@ package signal
 
 import "strings"
 
-// markdown follows as much of CommonMark as says where code stands: fences, and spans within a line. Markup in code is text.
+// markdown follows as much of CommonMark as says where code stands: fences, and spans within a line. Markup in code is text. What else
+// makes a quotation of a text is followed around it.
 type markdown struct {
+	around quoting
+	quoted bool // the open fence stands in a blockquote
+
 	inLine bool // something other than up to three blanks stands before, in this line
 	blanks int  // leading blanks of the line so far
 
@@ -18,20 +22,23 @@ type markdown struct {
 }
 
 // quiet says that nothing is under way that the next ordinary byte would change.
-func (m *markdown) quiet() bool { return m.inLine && m.run == 0 && !m.mayClose }
+func (m *markdown) quiet() bool {
+	return m.inLine && m.run == 0 && !m.mayClose && m.around.tag == noTag && !m.quoted
+}
 
 // plain takes text that has no mark of Markdown in it.
 func (m *markdown) plain(text string) {
-	if m.run > 0 || m.mayClose || m.info {
-		m.text(text)
-		return
-	}
-	if at := strings.LastIndexByte(text, '\n'); at >= 0 {
-		m.newline()
-		text = text[at+1:]
-	}
-	if !m.inLine {
-		m.text(text[:min(len(text), 4)])
+	for text != "" {
+		if m.quiet() && !m.info {
+			line, rest, ends := strings.Cut(text, "\n")
+			m.around.pass(line)
+			if text = rest; ends {
+				m.newline()
+			}
+			continue
+		}
+		m.byte(text[0])
+		text = text[1:]
 	}
 }
 
@@ -49,12 +56,23 @@ func (m *markdown) byte(c byte) {
 			return
 		}
 		m.endRun()
-		m.mark, m.run, m.runOpens = c, 1, !m.inLine
+		m.mark, m.run, m.runOpens = c, 1, m.mayFence()
 		m.inLine = true
 		m.mayClose = false
+		m.around.tag = noTag
+		m.around.byte(c)
 		return
 	}
 	m.endRun()
+	if c != '\n' {
+		m.around.byte(c)
+	}
+	if m.fence == 0 && m.span == 0 {
+		m.around.element(c)
+	}
+	if m.quoted && m.fence != 0 && m.around.leavesQuote() {
+		m.fence, m.quoted = 0, false
+	}
 	switch {
 	case c == '\n':
 		m.newline()
@@ -67,6 +85,19 @@ func (m *markdown) byte(c byte) {
 		m.mayClose = false
 	}
 }
+
+// mayFence says whether a run of marks here may open a fence, or close the one that is open.
+func (m *markdown) mayFence() bool {
+	if m.fence != 0 {
+		return !m.inLine || m.around.closesFence()
+	}
+	may, quoted := m.around.opensFence()
+	m.quoted = quoted
+	return !m.inLine || may
+}
+
+// quotes says in which quotation the text here stands, if after ends it where that has to be seen.
+func (m *markdown) quotes(after string) (Form, verdict) { return m.around.form(after) }
 
 // endRun settles what a run of marks was, at the byte after it.
 func (m *markdown) endRun() {
@@ -96,9 +127,11 @@ func (m *markdown) endRun() {
 }
 
 func (m *markdown) newline() {
+	m.around.newline(m.fence != 0)
 	if m.mayClose {
 		m.fence = 0
 	}
+	m.quoted = m.quoted && m.fence != 0
 	m.inLine, m.blanks, m.info, m.mayClose, m.span = false, 0, false, false, 0
 }
 

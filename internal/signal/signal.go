@@ -176,8 +176,9 @@ const maxRaw = 500
 // maxFound bounds how many signals beside the first, and how many problems, are kept of a stream.
 const maxFound = 100
 
-// Result is what a stream held. Signal is the first well-formed one; Extra are the others, which are logged and not acted on. Of them, and of
-// Problems, the first maxFound are kept.
+// Result is what a stream held. Signal is the first well-formed one; Extra are the others, which are logged and not acted on, as are
+// Mentions, which the text quotes. Of Extra and Problems the first maxFound are kept, of Mentions the first
+// mostMentions.
 // Thinking is how many bytes at the beginning of what Write and Close gave turned out to be thinking: whoever showed them takes them back.
 // Extract has left them out.
 type Result struct {
@@ -185,6 +186,7 @@ type Result struct {
 	Signal   *Signal   `json:"signal,omitempty"`
 	Extra    []Signal  `json:"extra,omitempty"`
 	Problems []Problem `json:"problems,omitempty"`
+	Mentions []Mention `json:"mentions,omitempty"`
 }
 
 // Malformed says that there was markup of a signal, but no signal.

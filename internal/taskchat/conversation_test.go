@@ -27,7 +27,8 @@ func TestConversationGoesWithItsQuestionAndTasksStay(t *testing.T) {
 	}
 	later(taskchat.Retention - time.Hour)
 	retired(0)
-	later(taskchat.Retention + time.Hour)
+	p.talk(ada).say("show my tasks", taskchat.StatusSuccess) // a clock that has just leapt removes nothing
+	later(taskchat.Retention + 24*time.Hour)
 	retired(1)
 	if _, err := c.send("yes"); !isNotFound(err) {
 		t.Errorf("a conversation that is gone: %v", err)

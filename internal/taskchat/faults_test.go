@@ -59,6 +59,34 @@ func TestWriteOfWhichNobodyKnowsIsToldSo(t *testing.T) {
 	h.wants(ada, "Apples")
 }
 
+func TestChangesThatWereNotMadeAreCountedBesideThoseThatWere(t *testing.T) {
+	h := newHouse(t)
+	h.has(ada, "Apples", "Pears", "Plums")
+	f := &faulty{Service: h.tasks, completing: func(_ context.Context, id int64) error {
+		if id == 2 {
+			return journal.ErrUnsure
+		}
+		return nil
+	}}
+	h.served = f
+	p := h.process("p")
+	r := p.talk(ada).say("mark all tasks as done", taskchat.StatusSuccess)
+	contains(t, r.Response, "I can't tell whether this worked")
+	if w := r.Writes; w == nil || w.Asked != 3 || w.Done != 2 || w.Unsure != 1 || len(w.Missing) != 1 {
+		t.Errorf("writes: %+v", r.Writes)
+	}
+	raw, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, err := taskchat.Describe(nil, taskchat.Deps{}).Show(raw)
+	if err != nil || !shown.Partial || len(shown.Warnings) != 1 {
+		t.Fatalf("shown: %+v, %v", shown, err)
+	}
+	contains(t, shown.Warnings[0], "1 of 3 changes may not have been made: ")
+	contains(t, shown.Footer, "1 of 3 changes may not have been made: ")
+}
+
 func TestListThatFailsIsNoQuestion(t *testing.T) {
 	h := newHouse(t)
 	h.has(ada, "Apples", "Bread")

@@ -190,12 +190,34 @@ func (c *composer) calls(r *AgentResponse, m *Metadata, w wanted, all []made) (l
 			call.Result = receipt.Result.Data
 		}
 		r.ToolCalls = append(r.ToolCalls, call)
+		if done.Once {
+			r.wrote(call, done.Err, receipt.Error)
+		}
 		m.LastToolUsed, m.LastToolParameters = p.Tool, p.Args
 		if p.Tool == toolOf(understand.List) && w.Lists > 0 {
 			m.show(w.Shown, w.Metadata.AgentContext.Unlisted, at)
 		}
 	}
 	return last
+}
+
+// wrote counts a call that was to change something.
+func (r *AgentResponse) wrote(call ToolCall, lost *bt.Fault, refused *tool.Error) {
+	if r.Writes == nil {
+		r.Writes = &agent.Writes{}
+	}
+	fate := agent.WriteDone
+	switch {
+	case lost != nil && lost.Kind == run.KindCancelled:
+		fate = agent.WriteRefused
+	case lost != nil, call.Error == "" && call.Result == nil:
+		fate = agent.WriteUnsure
+	case refused != nil && refusal(call.ToolName, refused, Item{}).What == sayUnsureDone:
+		fate = agent.WriteUnsure
+	case refused != nil:
+		fate = agent.WriteFailed
+	}
+	r.Writes.Add(call.ToolName, string(call.Parameters), fate, call.Error)
 }
 
 func (c *composer) trace(w wanted, fault *bt.Fault) string {
@@ -219,6 +241,10 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 		return s, err
 	}
 	s = assistant.Shown{Question: r.Message, Answer: r.Response, Partial: r.Clarification != nil}
+	if r.Writes != nil && !r.Writes.Whole() {
+		s.Partial = true
+		s.Warnings = append(s.Warnings, r.Writes.String())
+	}
 	line := string(r.Status)
 	var used []string
 	for _, call := range r.ToolCalls {
@@ -227,7 +253,7 @@ func show(outcome json.RawMessage) (s assistant.Shown, err error) {
 	if len(used) > 0 {
 		line += " after " + strings.Join(used, ", ")
 	}
-	s.Ending, s.Footer = []string{line}, "*"+line+"*"
+	s.Ending, s.Footer = append([]string{line}, s.Warnings...), "*"+strings.Join(append([]string{line}, s.Warnings...), "; ")+"*"
 	if r.Status == StatusError {
 		s.Failure = &assistant.Failure{Kind: string(tool.Failed), Message: r.Response}
 	}

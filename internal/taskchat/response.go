@@ -3,6 +3,8 @@ package taskchat
 import (
 	"encoding/json"
 	"time"
+
+	"sibyl/internal/agent"
 )
 
 // Name is the assistant's name in the journal, and that of its tree.
@@ -29,6 +31,7 @@ type AgentResponse struct {
 	ReasoningTrace string         `json:"reasoning_trace,omitempty"`
 	Message        string         `json:"message"` // the person's words
 	RunID          string         `json:"run_id"`
+	Writes         *agent.Writes  `json:"writes,omitempty"` // what became of the changes that tools were called for; null: of none
 }
 
 // ToolCall is a call of an MCP tool (requirement 3, Tool Call Record). Exactly one of Result and Error is set.

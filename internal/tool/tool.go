@@ -59,6 +59,8 @@ type Spec struct {
 	Destructive  bool // a Once tool that may remove or replace what was there
 	Idempotent   bool // a Once tool that changes nothing more when it is called again with equal arguments
 	Out          Out  // what of a call leaves the machine
+
+	Target string // of a Once tool: the argument that names what it changes; "": none alone does
 }
 
 // Out says what of a call's arguments leaves the machine, and for where. The zero value is nothing.

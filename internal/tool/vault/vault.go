@@ -11,7 +11,10 @@
 //   - Once. A write with a key that was already used performs nothing and returns the first result, also after a crash
 //     at any point, as long as its receipt is among the last 4096.
 //   - Exclusion. Writers take turns by a lock file, also between processes: an append never loses another's append.
-//     Programs that ignore the lock (an editor) are noticed up to the moment before the new content takes its place.
+//     Programs that ignore the lock (an editor) are noticed up to the moment in which the new content takes its place, and where the
+//     system can exchange two files, in that moment and until the next write or Close: an append is made anew on the newer text.
+//   - Undo. With a shelf, what a write replaces is kept before it is replaced, for a time, and can be put back while the note is as the
+//     write left it.
 //   - Order. The same notes give the same results in the same order: nothing depends on file times.
 //   - Bounds. A note is read up to 4 MiB, a vault up to 50,000 notes, and every result within tool.MaxText.
 //
@@ -24,6 +27,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -41,7 +45,8 @@ const (
 	maxDepth    = 64
 	maxReceipts = 4096
 
-	lockWait = 10 * time.Second // no single write takes long: past this, another program hangs
+	lockWait  = 10 * time.Second // no single write takes long: past this, another program hangs
+	closeWait = time.Second
 )
 
 const missingHint = "set --vault, or `vault` in the configuration, to a folder of Markdown notes"
@@ -53,11 +58,16 @@ type Vault struct {
 	writes   files.Ledger[tool.Result]
 	maxNotes int
 	index    index
+	wrote    atomic.Bool
 }
 
 // Open opens the vault in folder dir. It changes nothing there: a vault on read-only media can be read.
 // A folder that is not set, does not exist or cannot be opened is a *tool.Error of kind Unavailable.
-func Open(dir string) (*Vault, error) {
+func Open(dir string) (*Vault, error) { return OpenKeeping(dir, nil) }
+
+// OpenKeeping is Open of a vault in which whatever a write replaces is kept on the shelf, and can be put back by Undo. A write whose place
+// it can't keep is refused.
+func OpenKeeping(dir string, shelf *files.Shelf) (*Vault, error) {
 	if dir == "" {
 		return nil, tool.Errorf(tool.Unavailable, missingHint, "no vault is configured")
 	}
@@ -71,14 +81,22 @@ func Open(dir string) (*Vault, error) {
 	return &Vault{
 		root:     root,
 		now:      time.Now,
-		writes:   files.Ledger[tool.Result]{Root: root, State: stateDir, MaxFile: maxNote, Receipts: maxReceipts, LockWait: lockWait},
+		writes:   files.Ledger[tool.Result]{Root: root, State: stateDir, MaxFile: maxNote, Receipts: maxReceipts, LockWait: lockWait, Shelf: shelf},
 		maxNotes: maxNotes,
 		index:    index{turn: semaphore.NewWeighted(1)},
 	}, nil
 }
 
-// Close frees the folder. Calls after it fail with kind Unavailable.
-func (v *Vault) Close() error { return v.root.Close() }
+// Close frees the folder. Calls after it fail with kind Unavailable. Before, it looks once more at what was replaced: an editor may have
+// written into it since.
+func (v *Vault) Close() error {
+	if v.wrote.Load() {
+		ctx, cancel := context.WithTimeout(context.Background(), closeWait)
+		defer cancel()
+		_ = v.writes.Settle(ctx) // else the next writer does it
+	}
+	return v.root.Close()
+}
 
 // Tools returns the tools over this vault: vault_search, vault_read, vault_list, vault_write, thread_push, thread_read,
 // thread_seek and thread_list. The two that write, vault_write and thread_push, implement tool.Finder.
@@ -128,7 +146,7 @@ func writer[A any](v *Vault, spec tool.Spec, plan func(key string, args A) (chan
 			return change{}, err
 		}
 		canonical, err := json.Marshal(args)
-		c.Action, c.Key, c.Digest = spec.Name, call.Key, files.Hash(canonical)
+		c.Action, c.Key, c.Digest, c.Owner = spec.Name, call.Key, files.Hash(canonical), call.Owner
 		return c, err
 	}
 	return tool.New(spec, func(ctx context.Context, call tool.Call, args A) (tool.Result, error) {
@@ -136,6 +154,7 @@ func writer[A any](v *Vault, spec tool.Spec, plan func(key string, args A) (chan
 		if err != nil {
 			return tool.Result{}, err
 		}
+		v.wrote.Store(true)
 		res, err := v.writes.Perform(ctx, c)
 		return res, failure(err)
 	}, tool.WithFound(func(ctx context.Context, call tool.Call, args A) (tool.Result, bool, error) {

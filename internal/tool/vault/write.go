@@ -41,7 +41,7 @@ type writeArgs struct {
 
 func (v *Vault) writeTool() tool.Tool {
 	return writer(v, tool.Spec{
-		Name: "vault_write", Destructive: true,
+		Name: "vault_write", Destructive: true, Target: "path",
 		Description: "Creates a note, appends to one, or replaces one whole. Use it only when the person asks for a note to be written. " +
 			"To replace, read the note with vault_read first and pass its hash as base_hash. Threads are written with thread_push.",
 	}, v.planWrite)

@@ -1,0 +1,73 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"sibyl/internal/files"
+	"sibyl/internal/journal"
+	"sibyl/internal/tool/vault"
+)
+
+// What writes to notes replace is kept for so long, and so much of it.
+const (
+	replacedAge   = 30 * 24 * time.Hour
+	replacedBytes = 256 << 20
+)
+
+// shelf keeps what writes to notes replace.
+func (a *App) shelf() *files.Shelf {
+	return &files.Shelf{Folder: filepath.Join(a.Config.DataDir, "replaced"), MaxAge: replacedAge, MaxBytes: replacedBytes, Now: time.Now}
+}
+
+// ErrNoWrite says that there is no such write to take back.
+var ErrNoWrite = errors.New("there is no such write")
+
+// Writes lists the writes of an owner to notes of which it is kept what they replaced, the last one first.
+func (a *App) Writes(ctx context.Context, owner journal.Owner) ([]files.Replaced, error) {
+	return a.shelf().List(ctx, string(owner))
+}
+
+// Undo takes a write of an owner back, the last one that is not taken back yet where id is empty; the beginning of an id is enough. Done
+// is false where it was undone before. A note that was changed since is left as it is, with a *files.UndoError.
+func (a *App) Undo(ctx context.Context, owner journal.Owner, id string) (w files.Replaced, done bool, err error) {
+	all, err := a.Writes(ctx, owner)
+	if err != nil {
+		return w, false, err
+	}
+	if w, err = writeOf(all, id); err != nil {
+		return w, false, err
+	}
+	v, err := vault.OpenKeeping(w.Folder, a.shelf())
+	if err != nil {
+		return w, false, err
+	}
+	done, err = v.Undo(ctx, w)
+	return w, done, errors.Join(err, v.Close())
+}
+
+// writeOf finds a write that can be taken back.
+func writeOf(all []files.Replaced, id string) (w files.Replaced, err error) {
+	found := 0
+	for _, one := range all {
+		switch {
+		case one.Action == files.ActionUndo || one.Action == files.ActionRescue:
+		case id == "" && one.Undone == "":
+			return one, nil
+		case id != "" && strings.HasPrefix(one.ID, id):
+			w = one
+			found++
+		}
+	}
+	switch {
+	case found == 1:
+		return w, nil
+	case found > 1:
+		return w, fmt.Errorf("%w: %d begin so", ErrNoWrite, found)
+	}
+	return w, ErrNoWrite
+}

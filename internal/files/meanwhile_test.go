@@ -1,0 +1,225 @@
+package files
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// shelved is a ledger with a shelf.
+func shelved(t *testing.T, texts map[string]string) *Ledger[int] {
+	l := ledgerOf(t, texts)
+	l.Shelf = &Shelf{Folder: filepath.Join(t.TempDir(), "replaced"), MaxBytes: 1 << 20, MaxAge: time.Hour, Now: time.Now}
+	return l
+}
+
+// at does something at the first coming of a step.
+func (l *Ledger[R]) at(step string, do func()) {
+	l.Step = func(s string) {
+		if s == step {
+			l.Step = nil
+			do()
+		}
+	}
+}
+
+// rewrite writes a file anew in place, as many editors do.
+func rewrite(t *testing.T, l *Ledger[int], text string) {
+	t.Helper()
+	f, err := l.Root.OpenFile("x", os.O_WRONLY|os.O_TRUNC, 0)
+	if err == nil {
+		_, err = f.WriteString(text)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// adds appends to whatever is there.
+func adds(key, text string) Change[int] {
+	c := appends(key, text)
+	c.Apply = func(_ string, before File) ([]byte, int, error) {
+		return append(bytes.Clone(before.Content), text...), 1, nil
+	}
+	return c
+}
+
+func TestAppendIsMadeOnTheTextThatAnEditorWroteMeanwhile(t *testing.T) {
+	for _, step := range []string{"folder", "staged", "intent staged", "intent"} {
+		l := shelved(t, map[string]string{"x": "a\n"})
+		l.at(step, func() { rewrite(t, l, "a\nedited\n") })
+		if _, err := l.Perform(t.Context(), adds("k", "b\n")); err != nil {
+			t.Errorf("%s: %v", step, err)
+		}
+		if got := l.text(t); got != "a\nedited\nb\n" {
+			t.Errorf("%s: the file holds %q", step, got)
+		}
+	}
+}
+
+func TestEditOfTheSameLengthAndTimeIsNoticed(t *testing.T) {
+	l := shelved(t, map[string]string{"x": "aaa\n"})
+	if exchange(l.Root, "x", "x") != nil {
+		t.Skip("files can't be exchanged here")
+	}
+	info, err := l.Root.Stat("x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.at("intent", func() {
+		rewrite(t, l, "bbb\n")
+		if err := l.Root.Chtimes("x", info.ModTime(), info.ModTime()); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if _, err := l.Perform(t.Context(), adds("k", "c\n")); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.text(t); got != "bbb\nc\n" {
+		t.Errorf("the file holds %q", got)
+	}
+}
+
+func TestReplacementOfATextThatChangedMeanwhileIsRefused(t *testing.T) {
+	l := shelved(t, map[string]string{"x": "a\n"})
+	l.at("intent", func() { rewrite(t, l, "a\nedited\n") })
+	c := adds("k", "b\n")
+	c.Appends = false
+	if _, err := l.Perform(t.Context(), c); !hasChanged(err) {
+		t.Errorf("error %v", err)
+	}
+	if got := l.text(t); got != "a\nedited\n" {
+		t.Errorf("the file holds %q", got)
+	}
+	if all, err := l.Shelf.List(t.Context(), ""); err != nil || len(all) > 0 {
+		t.Errorf("a write that did not happen is on the shelf: %v, %v", all, err)
+	}
+}
+
+func TestAppendToAFileThatNeverRestsIsRefused(t *testing.T) {
+	l := shelved(t, map[string]string{"x": "a\n"})
+	tries := 0
+	l.Step = func(s string) {
+		if s == "intent" {
+			tries++
+			rewrite(t, l, strings.Repeat("edited\n", tries))
+		}
+	}
+	if _, err := l.Perform(t.Context(), adds("k", "b\n")); !hasChanged(err) || tries != appendTries {
+		t.Errorf("after %d tries: %v", tries, err)
+	}
+	if got := l.text(t); got != strings.Repeat("edited\n", appendTries) {
+		t.Errorf("the file holds %q", got)
+	}
+}
+
+// An editor that had emptied the file when the append looked writes its lines into the file that is no longer there.
+func TestLinesThatAnEditorWritesIntoTheReplacedFileAreNotLost(t *testing.T) {
+	l := shelved(t, map[string]string{"x": "a\n"})
+	if exchange(l.Root, "x", "x") != nil {
+		t.Skip("files can't be exchanged here")
+	}
+	editor, err := l.Root.OpenFile("x", os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Perform(t.Context(), adds("k", "b\n")); err != nil {
+		t.Fatal(err)
+	}
+	_, err = editor.WriteString("a\nedited\n")
+	if err := errors.Join(err, editor.Close(), l.Settle(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.text(t); got != "a\nedited\nb\n" {
+		t.Errorf("the file holds %q", got)
+	}
+}
+
+func TestLateLinesThatHaveNoPlaceAnyMoreAreRescued(t *testing.T) {
+	l := shelved(t, map[string]string{"x": "a\n"})
+	if exchange(l.Root, "x", "x") != nil {
+		t.Skip("files can't be exchanged here")
+	}
+	editor, err := l.Root.OpenFile("x", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := adds("k", "b\n")
+	c.Appends = false
+	if _, err := l.Perform(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	_, err = editor.WriteString("late\n")
+	if err := errors.Join(err, editor.Close(), l.Settle(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	all, err := l.Shelf.List(t.Context(), "")
+	if err != nil || len(all) != 2 || all[0].Action != ActionRescue {
+		t.Fatalf("on the shelf: %+v, %v", all, err)
+	}
+	if text, err := l.Shelf.Text(all[0]); err != nil || string(text) != "late\n" {
+		t.Errorf("rescued: %q, %v", text, err)
+	}
+}
+
+func TestShelfKeepsTextsOnceForItsOwnerAloneAndWithinItsBounds(t *testing.T) {
+	now := time.Unix(1_000_000, 0)
+	s := &Shelf{Folder: filepath.Join(t.TempDir(), "replaced"), MaxBytes: 25, MaxAge: time.Hour, Now: func() time.Time { return now }}
+	keep := func(id, text string) {
+		t.Helper()
+		now = now.Add(time.Minute)
+		if err := s.Keep(t.Context(), Replaced{ID: id, Owner: "ada", Before: Hash([]byte(text))}, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	held := func() (ids string) {
+		t.Helper()
+		all, err := s.List(t.Context(), "ada")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range all {
+			ids += r.ID
+		}
+		return ids
+	}
+	keep("a", "0123456789")
+	keep("b", "0123456789")
+	keep("c", "9876543210")
+	if got := held(); got != "cba" {
+		t.Errorf("%s, where a text of two writes is there once", got)
+	}
+	keep("d", "abcdefghij")
+	if got := held(); got != "dc" {
+		t.Errorf("%s, want the last ones within the bound", got)
+	}
+	if _, err := s.Text(Replaced{ID: "a", Before: Hash([]byte("0123456789"))}); !errors.Is(err, ErrNotKept) {
+		t.Errorf("a text beyond the bound: %v", err)
+	}
+	now = now.Add(2 * time.Hour)
+	keep("e", "x")
+	if got := held(); got != "e" {
+		t.Errorf("%s, want what is not too old", got)
+	}
+	if others, err := s.List(t.Context(), "bob"); err != nil || len(others) > 0 {
+		t.Errorf("another sees %v, %v", others, err)
+	}
+	err := filepath.WalkDir(s.Folder, func(name string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s can be read by others: %s", name, info.Mode())
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,238 @@
+package files
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Shelf keeps what writes replace, so that it can be put back. Texts lie under their hash, once; a record says which write replaced which.
+// The folder is its owner's alone. Texts are gone after MaxAge, or, the oldest first, when all of them have more than MaxBytes.
+type Shelf struct {
+	Folder   string // on this machine; made where it is missing
+	MaxBytes int64
+	MaxAge   time.Duration
+	Now      func() time.Time
+}
+
+// Replaced is what one write replaced.
+type Replaced struct {
+	ID     string    `json:"id"`
+	At     time.Time `json:"at"`
+	Owner  string    `json:"owner"`
+	Folder string    `json:"folder"` // in which the file lies
+	Path   string    `json:"path"`   // in the folder
+	Action string    `json:"action"` // the tool that wrote, or ActionUndo
+	Before string    `json:"before"` // hash of what it replaced; "": there was no file
+	After  string    `json:"after"`  // hash of what it wrote; "": it removed the file
+	Undone string    `json:"undone,omitempty"`
+	Of     string    `json:"of,omitempty"` // of an undo: the write that it took back
+}
+
+// ActionUndo is what takes a write back; ActionRescue keeps a text that another program wrote into a file that had been replaced.
+const (
+	ActionUndo   = "undo"
+	ActionRescue = "rescue"
+)
+
+// ErrNotKept says that there is no such write, or that what it replaced is kept no longer.
+var ErrNotKept = errors.New("it is not kept")
+
+// UndoError says that a write was not taken back, as the note is not as the write left it.
+type UndoError struct {
+	Write Replaced
+	Kept  string // where the text lies that the write replaced; "": there was no note
+	Diff  string // from the note as it is to that text
+}
+
+func (e *UndoError) Error() string {
+	if e.Kept == "" {
+		return fmt.Sprintf("%s was changed since this write made it, so it is left as it is", e.Write.Path)
+	}
+	return fmt.Sprintf("%s was changed since this write, so it is left as it is; what the write replaced lies in %s", e.Write.Path, e.Kept)
+}
+
+const (
+	shelfTexts  = "texts"
+	shelfWrites = "writes"
+	shelfWait   = 10 * time.Second
+)
+
+// WriteID is the id of the write with a key.
+func WriteID(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:5])
+}
+
+// open makes the folder and waits until nobody else changes what is in it.
+func (s *Shelf) open(ctx context.Context) (root *os.Root, done func(), err error) {
+	if err := os.MkdirAll(s.Folder, 0o700); err != nil {
+		return nil, nil, err
+	}
+	if root, err = os.OpenRoot(s.Folder); err != nil {
+		return nil, nil, err
+	}
+	unlock, err := Lock(ctx, root, "lock", shelfWait)
+	for _, folder := range []string{shelfTexts, shelfWrites} {
+		if err == nil {
+			err = MakeFolder(root, folder, 0o700)
+		}
+	}
+	if err != nil {
+		if unlock != nil {
+			unlock()
+		}
+		return nil, nil, errors.Join(err, root.Close())
+	}
+	return root, func() { unlock(); _ = root.Close() }, nil // what was written is synced
+}
+
+// Keep keeps a text and the record of its write. The same write may be kept again.
+func (s *Shelf) Keep(ctx context.Context, r Replaced, text []byte) error {
+	root, done, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if r.At.IsZero() {
+		r.At = s.Now().UTC()
+	}
+	if r.Before != "" {
+		name := textFile(r.Before)
+		if _, err := root.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			if err := Write(root, name, text, 0o600); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.record(root, r); err != nil {
+		return err
+	}
+	return s.prune(root, r.ID)
+}
+
+func (s *Shelf) record(root *os.Root, r Replaced) error {
+	encoded, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return Write(root, shelfWrites+"/"+r.ID+".json", encoded, 0o600)
+}
+
+func textFile(hash string) string { return shelfTexts + "/" + strings.TrimPrefix(hash, "sha256:") }
+
+// TextPath is where a text lies on this machine.
+func (s *Shelf) TextPath(hash string) string {
+	return filepath.Join(s.Folder, filepath.FromSlash(textFile(hash)))
+}
+
+// List gives the writes of an owner, the last one first.
+func (s *Shelf) List(ctx context.Context, owner string) ([]Replaced, error) {
+	if _, err := os.Lstat(s.Folder); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	root, done, err := s.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	all, err := records(root)
+	return slices.DeleteFunc(all, func(r Replaced) bool { return r.Owner != owner }), err
+}
+
+// records reads all of them, the last one first. One that is damaged is left out.
+func records(root *os.Root) (all []Replaced, err error) {
+	infos, err := List(root, shelfWrites)
+	if err != nil {
+		return nil, err
+	}
+	for _, info := range infos {
+		var r Replaced
+		raw, err := root.ReadFile(shelfWrites + "/" + info.Name())
+		if err == nil && json.Unmarshal(raw, &r) == nil && r.ID+".json" == info.Name() {
+			all = append(all, r)
+		}
+	}
+	slices.SortFunc(all, func(a, b Replaced) int { return cmp.Or(b.At.Compare(a.At), strings.Compare(a.ID, b.ID)) })
+	return all, nil
+}
+
+// Text gives what a write replaced; ErrNotKept where it is kept no longer, or was changed.
+func (s *Shelf) Text(r Replaced) ([]byte, error) {
+	text, err := os.ReadFile(s.TextPath(r.Before))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && Hash(text) != r.Before {
+		return nil, fmt.Errorf("what %s replaced: %w", r.ID, ErrNotKept)
+	}
+	return text, err
+}
+
+// Forget removes the record of a write that did not happen.
+func (s *Shelf) Forget(ctx context.Context, id string) error {
+	root, done, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := root.Remove(shelfWrites + "/" + id + ".json"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return s.prune(root, "")
+}
+
+// MarkUndone notes which undo took a write back.
+func (s *Shelf) MarkUndone(ctx context.Context, r Replaced, by string) error {
+	root, done, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	r.Undone = by
+	return s.record(root, r)
+}
+
+// prune removes what is too old or too much: records, and texts that no record names. The record that was written just now stays.
+func (s *Shelf) prune(root *os.Root, fresh string) error {
+	all, err := records(root)
+	if err != nil {
+		return err
+	}
+	var held int64
+	named := map[string]bool{}
+	for _, r := range all {
+		size := int64(0)
+		if info, err := root.Lstat(textFile(r.Before)); err == nil && r.Before != "" && !named[path.Base(textFile(r.Before))] {
+			size = info.Size()
+		}
+		if r.ID != fresh && (s.Now().Sub(r.At) > s.MaxAge || held+size > s.MaxBytes) {
+			if err := root.Remove(shelfWrites + "/" + r.ID + ".json"); err != nil {
+				return err
+			}
+			continue
+		}
+		held += size
+		named[path.Base(textFile(r.Before))] = true
+	}
+	texts, err := List(root, shelfTexts)
+	if err != nil {
+		return err
+	}
+	for _, info := range texts {
+		if !named[info.Name()] {
+			if err := root.Remove(shelfTexts + "/" + info.Name()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
