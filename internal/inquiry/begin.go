@@ -112,7 +112,7 @@ func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error
 	if err != nil {
 		return run.Spec{}, err
 	}
-	w := Called{Kind: record.WitnessDocuments, Name: o.Witness, Title: cmp.Or(o.called, filepath.Base(o.Witness))}
+	w := Called{Kind: record.WitnessDocuments, Name: o.Witness, Title: cmp.Or(o.called, filepath.Base(o.Witness)), Embeddings: d.Embeddings}
 	if !o.Documents && strings.Contains(o.Witness, ":") {
 		w = Called{Kind: record.WitnessModel, Name: o.Witness, Title: o.Witness, Text: told}
 	}

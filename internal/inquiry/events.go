@@ -18,6 +18,9 @@ type WitnessOpened struct {
 	Documents int      `json:"documents,omitempty"`
 	Chunks    int      `json:"chunks,omitempty"`
 	Unread    []string `json:"unread,omitempty"` // documents that can't be read, each with the reason
+
+	Embeddings string `json:"embeddings,omitempty"` // the model that finds passages by their meaning, provider:model
+	Away       bool   `json:"away,omitempty"`       // passages and questions leave the person's machines for it
 }
 
 // EventType implements bt.Typed.
@@ -30,6 +33,12 @@ func (e WitnessOpened) String() string {
 	}
 	for _, u := range e.Unread {
 		s += "; not read: " + u
+	}
+	switch {
+	case e.Away:
+		s += "; all its passages and the questions are sent to " + e.Embeddings + ", which is not on your machines, to be found by their meaning"
+	case e.Embeddings != "":
+		s += "; its passages are found by their meaning, too, by " + e.Embeddings
 	}
 	return s
 }
@@ -64,12 +73,20 @@ type AnswerHeard struct {
 	Text     string `json:"text"`
 	NotFound bool   `json:"not_found,omitempty"`
 	By       string `json:"by"`
+
+	Notes []string `json:"notes,omitempty"` // what went wrong beside the answer
 }
 
 // EventType implements bt.Typed.
 func (AnswerHeard) EventType() string { return "answer.heard" }
 
-func (e AnswerHeard) String() string { return strings.TrimSpace(e.Text) }
+func (e AnswerHeard) String() string {
+	s := strings.TrimSpace(e.Text)
+	for _, note := range e.Notes {
+		s += " (" + note + ")"
+	}
+	return s
+}
 
 // LedgerKept says how the inquiry stands after a pair.
 type LedgerKept struct {

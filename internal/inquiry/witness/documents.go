@@ -15,10 +15,11 @@ type Options struct {
 	Hypothesis string
 
 	// Embed, if set, finds passages by their meaning too. Cache is a folder for its vectors, which are kept by the hash of their text and
-	// by EmbedID, the model's "provider:model"; "" keeps none.
+	// by EmbedID, the model's "provider:model"; "" keeps none. Room bounds the folder, in bytes: what was not used for the longest time goes; 0: 512 MB.
 	Embed   model.Embedder
 	EmbedID string
 	Cache   string
+	Room    int64
 }
 
 // errNothing is what Check says where nothing can be asked.
