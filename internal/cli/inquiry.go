@@ -46,12 +46,10 @@ func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options
 		}
 		words = string(raw)
 	}
-	if o.Witness == "" {
-		o.Witness = a.Config.Inquiry.Witness
-	} else if _, err := os.Stat(o.Witness); err == nil {
+	if _, err := os.Stat(o.Witness); err == nil {
 		o.Documents = true
 	}
-	if o.Witness == "" {
+	if o.Witness == "" && a.Config.Inquiry.Witness == "" {
 		return withCode(ExitUsage, errors.New("who is to be asked? --witness takes a file or a folder of documents, or a model such as ollama:llama3.1:8b; "+
 			"the setting inquiry.witness names a model for good"))
 	}

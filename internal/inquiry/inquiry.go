@@ -43,6 +43,7 @@ type Deps struct {
 	Prompts fs.FS                                                                           // detective.md, analyse.md, summary.md, witness.md and a file for each strategy
 	Usual   string                                                                          // the detective where a person names none; "": what is there
 	Limit   int                                                                             // of questions where a person says none
+	Heard   string                                                                          // the witness where a person names none, provider:model; "": there is none
 
 	Embeddings Embeddings // by which passages of documents are found by their meaning; zero: they are searched by words alone
 }
