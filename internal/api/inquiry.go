@@ -225,7 +225,11 @@ func (s *Server) exportInquiry(ctx context.Context, in *struct {
 	case "html":
 		x.ContentType, x.Policy = htmlType, record.PagePolicy()+"; frame-ancestors 'none'; sandbox"
 		x.ContentDisposition = "inline" + strings.TrimPrefix(x.ContentDisposition, "attachment")
-		x.Body, err = record.Evidence(one)
+		row, found := s.inquired(ctx, &in.InquiryPath)
+		if found != nil {
+			return nil, found
+		}
+		x.Body, err = s.config.Inquiry.Evidence(ctx, row, one)
 	}
 	return x, err
 }

@@ -184,13 +184,13 @@ func (c *command) stopped(ctx context.Context, a *app.App, r journal.Run) error 
 func (c *command) inquiryExport() *cobra.Command {
 	var format, html, file string
 	cmd := &cobra.Command{Use: "export [ID]", Short: "Write an inquiry as Markdown, JSON, or one HTML page with its evidence", Args: cobra.MaximumNArgs(1),
-		Long:    "The HTML page stands alone: no network and no script is needed to read it. It carries the session and the hashes of all passages that it cites, so\nthat ‘sibyl inquiry verify’ can check it again.",
+		Long:    "The HTML page stands alone: no network and no script is needed to read it. It carries the session and all passages that it cites,\nwith their hashes, so that ‘sibyl inquiry verify’ can check it again.",
 		Example: "  sibyl inquiry export --html bridge.html\n  sibyl inquiry verify bridge.html",
-		RunE: c.onInquiry(func(_ context.Context, _ *app.App, _ journal.Run, s record.Session) error {
+		RunE: c.onInquiry(func(ctx context.Context, a *app.App, r journal.Run, s record.Session) error {
 			var text string
 			switch {
 			case html != "":
-				page, err := record.Evidence(s)
+				page, err := a.Inquiry.Evidence(ctx, r, s)
 				if err != nil {
 					return err
 				}

@@ -87,6 +87,8 @@ type AnswerReceipt struct {
 	Citations []record.Citation `json:"citations,omitempty"`
 	By        string            `json:"by"`
 	Notes     []string          `json:"notes,omitempty"` // what went wrong beside the answer
+
+	Passages map[string]string `json:"passages,omitempty"` // the texts of the chunks that are cited, by their hashes
 }
 
 func hearLeaf() bt.Leaf {
@@ -151,12 +153,15 @@ func (p *performing) answer(ctx context.Context, job run.Job) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := AnswerReceipt{Text: a.Text, NotFound: a.NotFound, By: a.By, Notes: a.Notes}
+	r := AnswerReceipt{Text: a.Text, NotFound: a.NotFound, By: a.By, Notes: a.Notes, Passages: map[string]string{}}
 	for _, c := range a.Citations {
 		if !slices.ContainsFunc(opened.Documents, func(d record.Document) bool { return d.Name == c.Document && d.Hash == c.Hash }) {
 			return nil, &bt.Fault{Kind: KindWitness, Reason: c.Document + " is not what it was when the inquiry began"}
 		}
 		r.Citations = append(r.Citations, record.Citation{Document: c.Document, Hash: c.Hash, Page: c.Page, Chunk: c.Chunk, ChunkHash: c.ChunkHash, Quote: c.Quote})
+		if c.Passage != "" {
+			r.Passages[c.ChunkHash] = c.Passage
+		}
 	}
 	return r, nil
 }

@@ -258,7 +258,7 @@ func (c *corpus) quote(a *Answer, list []found) {
 		}
 		quote := ch.Text[from:to]
 		said = append(said, quote)
-		a.Citations = append(a.Citations, Citation{Document: ch.Document, Hash: ch.DocumentHash, Page: ch.Page, Chunk: ch.Index, ChunkHash: ch.Hash, Quote: quote})
+		a.Citations = append(a.Citations, Citation{Document: ch.Document, Hash: ch.DocumentHash, Page: ch.Page, Chunk: ch.Index, ChunkHash: ch.Hash, Quote: quote, Passage: ch.Text})
 	}
 	a.Text = strings.Join(said, " ")
 }
