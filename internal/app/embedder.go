@@ -14,12 +14,12 @@ func (a *App) Embedder(id string) model.Embedder {
 	e := embedder{id: id}
 	m, err := a.Models.Open(id)
 	if err != nil {
-		e.problem = &model.Error{Kind: model.Invalid, Model: id, Err: err}
+		e.problem = fmt.Errorf("%s: %w", id, err)
 		return e
 	}
 	var embeds bool
 	if e.Embedder, embeds = m.(model.Embedder); !embeds {
-		e.problem = &model.Error{Kind: model.Invalid, Model: id, Err: fmt.Errorf("it does not embed: name a model for embeddings, such as ollama:nomic-embed-text")}
+		e.problem = fmt.Errorf("%s does not embed: name a model for embeddings, such as ollama:nomic-embed-text", id)
 	}
 	return e
 }

@@ -95,10 +95,14 @@ func testEmbeddings(ctx context.Context, a *app.App) finding {
 		f.Says, f.Fix = "not set up; the witness searches documents by their words", "passages found by their meaning: set inquiry.embeddings, as ollama:nomic-embed-text"
 		return f
 	}
+	name, _ := model.SplitID(id)
+	if p := providerOf(a, name); p.Missing != "" {
+		f.Says, f.Fix = id+": not set up", p.Missing
+		return f
+	}
 	ctx, cancel := context.WithTimeout(ctx, embedTime)
 	defer cancel()
 	vectors, _, err := a.Embedder(id).Embed(ctx, []string{"sibyl"})
-	name, _ := model.SplitID(id)
 	switch {
 	case err != nil && name == ollamaName && model.KindOf(err) == model.Invalid:
 		f.Says, f.Fix = err.Error(), fmt.Sprintf("‘ollama pull %s’, or name another model for embeddings with ‘sibyl config set inquiry.embeddings PROVIDER:MODEL’", strings.TrimPrefix(id, ollamaName+":"))

@@ -177,6 +177,8 @@ func newUUID() string {
 
 func lines(_ *run.StartRecord, event bt.Typed) []string {
 	switch e := event.(type) {
+	case WitnessOpened:
+		return e.lines()
 	case QuestionPut:
 		return []string{e.String()}
 	case AnswerHeard:

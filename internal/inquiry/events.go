@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 )
 
@@ -26,19 +27,21 @@ type WitnessOpened struct {
 // EventType implements bt.Typed.
 func (WitnessOpened) EventType() string { return "witness.opened" }
 
-func (e WitnessOpened) String() string {
-	s := "the witness is " + e.Name
+func (e WitnessOpened) String() string { return strings.Join(e.lines(), "; ") }
+
+func (e WitnessOpened) lines() []string {
+	s := []string{"the witness is " + e.Name}
 	if e.Documents > 0 {
-		s += fmt.Sprintf(": %d documents, %d passages", e.Documents, e.Chunks)
+		s[0] += fmt.Sprintf(": %s, %s", agent.Counted(e.Documents, "document"), agent.Counted(e.Chunks, "passage"))
 	}
 	for _, u := range e.Unread {
-		s += "; not read: " + u
+		s = append(s, "not read: "+u)
 	}
 	switch {
 	case e.Away:
-		s += "; all its passages and the questions are sent to " + e.Embeddings + ", which is not on your machines, to be found by their meaning"
+		s = append(s, "all its passages and the questions are sent to " + e.Embeddings + ", which is not on your machines, to be found by their meaning")
 	case e.Embeddings != "":
-		s += "; its passages are found by their meaning, too, by " + e.Embeddings
+		s = append(s, "its passages are found by their meaning, too, by "+e.Embeddings)
 	}
 	return s
 }

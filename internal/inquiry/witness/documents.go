@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/document"
 	"sibyl/internal/model"
 )
@@ -48,7 +49,7 @@ func nameOf(docs []document.Document) string {
 	case 1:
 		return docs[0].Name
 	}
-	return fmt.Sprintf("%s and %d more documents", docs[0].Name, len(docs)-1)
+	return fmt.Sprintf("%s and %s", docs[0].Name, agent.Counted(len(docs)-1, "more document"))
 }
 
 func (w *ofDocuments) Name() string { return w.name }
