@@ -137,6 +137,7 @@ type scene struct {
 	results  int  // of tools
 	replies  int  // of the model
 	tools    bool // may be called
+	texts    int  // to embed
 }
 
 // sceneOf reads a request of any of the protocols: what differs between them are names.
@@ -155,9 +156,14 @@ func sceneOf(body []byte) (s scene, err error) {
 		Tools              []json.RawMessage
 		Choice             json.RawMessage `json:"tool_choice"`
 		Config             json.RawMessage `json:"toolConfig"`
+		Input              json.RawMessage
 	}
 	if err := json.Unmarshal(body, &req); err != nil {
 		return s, err
+	}
+	var texts []string
+	if json.Unmarshal(req.Input, &texts) == nil {
+		s.texts = len(texts)
 	}
 	s.tools = len(req.Tools) > 0 && !strings.Contains(strings.ToLower(string(req.Choice)+string(req.Config)), `"none"`)
 	for _, m := range append(req.Messages, req.Contents...) {
@@ -193,6 +199,9 @@ func signalText(kind, fields, confidence string) string {
 func (a *actor) part(s scene) modeltest.Answer {
 	if a.mood != "" {
 		return moods()[a.mood]
+	}
+	if s.texts > 0 {
+		return modeltest.Answer{Vectors: slices.Repeat([][]float32{{1, 0.5}}, s.texts)}
 	}
 	says := func(pieces ...string) modeltest.Answer {
 		known := 4000 + 10*s.replies // of what was sent before

@@ -51,7 +51,7 @@ func (s *Server) inquiryRoutes() {
 // InquiryBegin is what an inquiry begins with.
 type InquiryBegin struct {
 	Hypothesis string `json:"hypothesis" minLength:"1" doc:"What is inquired into: a statement or a question, 4000 characters at most."`
-	Witness    string `json:"witness" minLength:"1" maxLength:"500" doc:"Who is asked: the name of a folder of documents that the server has, or provider:model."`
+	Witness    string `json:"witness,omitempty" minLength:"1" maxLength:"500" doc:"Who is asked: the name of a folder of documents that the server has, or provider:model. Left out: as the server is set to."`
 	Detective  string `json:"detective,omitempty" maxLength:"200" doc:"Who asks: provider:model; offline:rules for none. Left out: as the server is set to."`
 	Limit      int    `json:"limit,omitempty" minimum:"5" maximum:"20" doc:"Questions at most. Left out: as the server is set to."`
 	Language   string `json:"language,omitempty" enum:"en,de" doc:"Left out: that of the hypothesis."`
@@ -225,7 +225,11 @@ func (s *Server) exportInquiry(ctx context.Context, in *struct {
 	case "html":
 		x.ContentType, x.Policy = htmlType, record.PagePolicy()+"; frame-ancestors 'none'; sandbox"
 		x.ContentDisposition = "inline" + strings.TrimPrefix(x.ContentDisposition, "attachment")
-		x.Body, err = record.Evidence(one)
+		row, found := s.inquired(ctx, &in.InquiryPath)
+		if found != nil {
+			return nil, found
+		}
+		x.Body, err = s.config.Inquiry.Evidence(ctx, row, one)
 	}
 	return x, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
@@ -356,6 +357,7 @@ func TestInquiryThatCannotBeBegunIsRefused(t *testing.T) {
 		"blanks":                  {map[string]any{"hypothesis": " \n"}, 400, "invalid_request"},
 		"a hypothesis of a novel": {map[string]any{"hypothesis": strings.Repeat("hunter2 ", 1000)}, 400, "invalid_request"},
 		"no witness":              {map[string]any{"witness": ""}, 400, "invalid_request"},
+		"none that is set either": {map[string]any{"witness": nil}, 400, "invalid_request"},
 		"a folder that is not":    {map[string]any{"witness": "hunter2"}, 404, "no_folder"},
 		"a path":                  {map[string]any{"witness": "/etc"}, 404, "no_folder"},
 		"a folder that is gone":   {map[string]any{"witness": "empty"}, 400, "invalid_request"},
@@ -368,7 +370,9 @@ func TestInquiryThatCannotBeBegunIsRefused(t *testing.T) {
 		q := inquires("", "")
 		body := q.body.(map[string]any)
 		for name, value := range one.change {
-			body[name] = value
+			if body[name] = value; value == nil {
+				delete(body, name)
+			}
 		}
 		if a := h.refused(about, q, one.status, one.kind); strings.Contains(string(a.body), "hunter2") {
 			t.Errorf("%s: it is repeated in %s", about, a.body)
@@ -425,6 +429,31 @@ func TestEventsOfAnInquiryHaveTheirFields(t *testing.T) {
 	}
 	if !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, s.Pairs[0].Question) }) {
 		t.Errorf("in words: %q", lines)
+	}
+}
+
+func TestTheWitnessThatIsSetIsHeardWhereNoneIsNamed(t *testing.T) {
+	h, reports := withInquiry(t)
+	usual := h.config.Inquiry.Witness
+	h.config.Inquiry.Heard = "test:usual"
+	h.config.Inquiry.Witness = func(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document, error) {
+		if w.Kind != record.WitnessModel || w.Name != "test:usual" {
+			return nil, nil, fmt.Errorf("%s %s is asked", w.Kind, w.Name)
+		}
+		w.Name = reports
+		heard, _, err := usual(ctx, w)
+		return heard, nil, err
+	}
+	h.others = append(h.others[:0], theInquiry(h))
+	h.open()
+	q := inquires("", "")
+	delete(q.body.(map[string]any), "witness")
+	var begun api.InquiryBegun
+	h.get(q, &begun)
+	h.over(begun.Run)
+	var s record.Session
+	if h.get(question{path: inquiries + "/" + begun.ID}, &s); len(s.Pairs) == 0 || s.Witness.Kind != record.WitnessModel {
+		t.Errorf("%+v", s)
 	}
 }
 

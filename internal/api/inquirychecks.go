@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -23,7 +24,7 @@ import (
 // InquiryInterview is an interview that was held already: there is nobody to be asked.
 type InquiryInterview struct {
 	Hypothesis string          `json:"hypothesis" minLength:"1" doc:"What it was about."`
-	Language   string          `json:"language,omitempty" enum:"en,de" doc:"Left out: that of the hypothesis."`
+	Language   string          `json:"language,omitempty" enum:"en,de" doc:"Left out: that of most of its words."`
 	Pairs      []InterviewPair `json:"pairs" minItems:"1" maxItems:"500"`
 	Detective  string          `json:"detective,omitempty" maxLength:"200" doc:"Who analyses: provider:model; offline:rules for the rules alone. Left out: as the server is set to."`
 }
@@ -75,6 +76,9 @@ func (s *Server) analyseInterview(ctx context.Context, in *of[InquiryInterview])
 	}
 	interview, err := inquiry.ReadInterview(raw)
 	if err != nil { // what is left to it repeats nothing of what was sent
+		if wrong, is := errors.AsType[*inquiry.InterviewError](err); is {
+			wrong.Line = 0 // of a text that nobody has seen
+		}
 		return nil, newProblem(http.StatusBadRequest, "invalid_request", sentence(err.Error()), "")
 	}
 	done, p := s.turnToAnalyse(ctx)

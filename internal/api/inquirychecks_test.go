@@ -148,6 +148,9 @@ func TestEvidenceIsVerified(t *testing.T) {
 	h.open()
 	at, s := h.inquired()
 	page := string(h.get(question{path: at + "/export?format=html"}, nil).body)
+	if !strings.Contains(page, "The repair cost 2.4 million euros.</blockquote>") { // which nobody quotes: it stands in the passage alone
+		t.Errorf("the page does not show the passage: %s", page)
+	}
 	file := string(h.get(question{path: at}, nil).body)
 	var r api.InquiryReport
 	h.get(verifies("", "text/html; charset=utf-8", page), &r)

@@ -24,7 +24,8 @@ func (a *App) inquiry() (*assistant.Assistant, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the prompts of the Inquiry: %w", err)
 	}
-	d := inquiry.Deps{Store: a.Store, Files: a.inquiries.of, Choose: a.Models.Choose, Prompts: prompts, Usual: a.Config.Model, Limit: a.Config.Inquiry.Limit,
+	d := inquiry.Deps{Store: a.Store, Files: a.inquiries.of, Choose: a.Models.Choose, Prompts: prompts, Usual: a.Config.Model, Limit: a.Config.Inquiry.Limit, Heard: a.Config.Inquiry.Witness,
+		Embeddings: inquiry.Embeddings{By: a.Config.Inquiry.Embeddings, Away: a.Config.EmbeddingsAway()},
 		Model: func(ctx context.Context, id string) (model.Model, error) {
 			return a.model(ctx, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models})
 		},
@@ -111,5 +112,10 @@ func (a *App) witness(ctx context.Context, w inquiry.Called) (witness.Witness, [
 		}
 		return nil, nil, fmt.Errorf("%s: %s", w.Name, why)
 	}
-	return witness.Documents(docs, witness.Options{Hypothesis: w.Hypothesis}), known, nil
+	o := witness.Options{Hypothesis: w.Hypothesis}
+	if id := w.Embeddings.By; id != "" {
+		a.LearnKeys(ctx, oracle.Env{Model: id})
+		o.Embed, o.EmbedID, o.Cache = a.Embedder(id), id, filepath.Join(a.Config.DataDir, "cache", "vectors")
+	}
+	return witness.Documents(docs, o), known, nil
 }

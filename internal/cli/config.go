@@ -86,9 +86,9 @@ func (c *command) configShow() *cobra.Command {
 const anyEngine = "web"
 
 func (c *command) configTest() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "test [NAME...]", Short: "Ask providers, witness and web search for a sign of life, with the keys in force",
-		Long: "Asks each provider that is set up or named, and so may be the detective, for its models, that of the witness for the witness, and the web\n" +
-			"search for one result; with names, those alone. Exit code 0 means that all of them work; an Ollama that nobody named or set may be away.",
+	return c.withJSON(&cobra.Command{Use: "test [NAME...]", Short: "Ask providers, witness, embeddings and web search for a sign of life, with the keys in force",
+		Long: "Asks each provider that is set up or named, and so may be the detective, for its models, that of the witness for the witness, the model\n" +
+			"for embeddings for the vector of a word, and the web search for one result; with names, those alone. Exit code 0 means that all of them work; an Ollama that nobody named or set may be away.",
 		Example: "  sibyl config test\n  sibyl config test anthropic witness web",
 		RunE: c.onPrepared(func(ctx context.Context, a *app.App, args []string) error {
 			found, err := testAll(ctx, a, args)
@@ -109,7 +109,7 @@ func (c *command) configTest() *cobra.Command {
 // the order of the names.
 func testAll(ctx context.Context, a *app.App, names []string) ([]finding, error) {
 	engines := []string{anyEngine, config.SearXNG, config.Brave, config.Tavily}
-	known := append(slices.Clone(engines), witnessName)
+	known := append(slices.Clone(engines), witnessName, embeddingsName)
 	for _, p := range a.Models {
 		known = append(known, p.Name)
 	}
@@ -130,6 +130,8 @@ func testAll(ctx context.Context, a *app.App, names []string) ([]finding, error)
 				found[i] = testEngine(ctx, a.Config, name)
 			case name == witnessName:
 				found[i] = testWitness(ctx, a)
+			case name == embeddingsName:
+				found[i] = testEmbeddings(ctx, a)
 			default:
 				found[i], _ = testProvider(ctx, a.Config, withWished(a, providerOf(a, name))) // which says what failed
 			}
@@ -149,6 +151,9 @@ func setUp(a *app.App) []string {
 	}
 	if a.Config.Inquiry.Witness != "" {
 		names = append(names, witnessName)
+	}
+	if a.Config.Inquiry.Embeddings != "" {
+		names = append(names, embeddingsName)
 	}
 	if a.Config.Web.Engine != "" {
 		names = append(names, anyEngine)

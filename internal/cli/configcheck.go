@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -80,6 +81,50 @@ func testWitness(ctx context.Context, a *app.App) finding {
 	f.Says, f.Fix = fmt.Sprintf("%s answers, but has no model %s", provider, wanted), "name another with ‘sibyl config set inquiry.witness ollama:MODEL’; ‘sibyl models’ lists them"
 	if provider == ollamaName {
 		f.Fix = fmt.Sprintf("‘ollama pull %s’, or %s", wanted, f.Fix)
+	}
+	return f
+}
+
+// embeddingsName is the model for embeddings in what is tested.
+const embeddingsName = "embeddings"
+
+// testEmbeddings has the model of the settings embed a word.
+func testEmbeddings(ctx context.Context, a *app.App) finding {
+	f, id := finding{What: embeddingsName}, a.Config.Inquiry.Embeddings
+	if id == "" {
+		f.Says, f.Fix = "not set up; the witness searches documents by their words", "passages found by their meaning: set inquiry.embeddings, as ollama:nomic-embed-text"
+		return f
+	}
+	name, _ := model.SplitID(id)
+	if p := providerOf(a, name); p.Missing != "" {
+		f.Says, f.Fix = id+": not set up", p.Missing
+		return f
+	}
+	ctx, cancel := context.WithTimeout(ctx, embedTime)
+	defer cancel()
+	vectors, _, err := a.Embedder(id).Embed(ctx, []string{"sibyl"})
+	switch {
+	case err != nil && name == ollamaName && model.KindOf(err) == model.Invalid:
+		f.Says, f.Fix = err.Error(), fmt.Sprintf("‘ollama pull %s’, or name another model for embeddings with ‘sibyl config set inquiry.embeddings PROVIDER:MODEL’", strings.TrimPrefix(id, ollamaName+":"))
+	case err != nil:
+		f.Says, f.Fix = err.Error(), providerFix(a.Config, providerOf(a, name), model.KindOf(err))
+	default:
+		f.OK, f.Says = true, fmt.Sprintf("%s: vectors of %d numbers", id, len(vectors[0]))
+		if a.Config.EmbeddingsAway() {
+			f.Says += "; passages of documents and questions leave your machines"
+		}
+	}
+	return f
+}
+
+// embedTime bounds the wait for a word's vector. A local model may have to be loaded first.
+const embedTime = 30 * time.Second
+
+// checkEmbeddings is testEmbeddings for somebody who asks what there is: that what is set does not work is a fault.
+func checkEmbeddings(ctx context.Context, a *app.App) finding {
+	f := testEmbeddings(ctx, a)
+	if a.Config.Inquiry.Embeddings != "" && !f.OK {
+		f.Says, f.Fix = f.Says+" ("+f.Fix+")", ""
 	}
 	return f
 }

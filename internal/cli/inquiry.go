@@ -46,12 +46,13 @@ func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options
 		}
 		words = string(raw)
 	}
-	if o.Witness == "" {
-		o.Witness = a.Config.Inquiry.Witness
-	} else if _, err := os.Stat(o.Witness); err == nil {
+	switch _, err := os.Stat(o.Witness); {
+	case err == nil:
 		o.Documents = true
+	case o.Witness != "" && !strings.Contains(o.Witness, ":"):
+		return withCode(ExitUsage, fmt.Errorf("the witness: there is no file or folder %s; a model is named with its provider, such as ollama:llama3.1:8b", o.Witness))
 	}
-	if o.Witness == "" {
+	if o.Witness == "" && a.Config.Inquiry.Witness == "" {
 		return withCode(ExitUsage, errors.New("who is to be asked? --witness takes a file or a folder of documents, or a model such as ollama:llama3.1:8b; "+
 			"the setting inquiry.witness names a model for good"))
 	}
@@ -85,7 +86,7 @@ func (c *command) inquiryList() *cobra.Command {
 				return err
 			}
 			if len(all) == 0 {
-				fmt.Fprintln(c.Err, "· there was no inquiry yet; ‘sibyl investigate \"…\" --witness DOCUMENTS’ begins one")
+				fmt.Fprintln(c.Err, "· there was no inquiry yet; "+beginOne)
 			}
 			return printList(c, all, inquiryLine)
 		})}
@@ -104,12 +105,27 @@ func inquiryLine(i inquiry.Item) string {
 	return fmt.Sprintf("%-36s  %s  %-13s  %s  %2d/%d  %s", id, i.StartTime, i.Status, score, i.Pairs, i.Limit, printable(i.Hypothesis))
 }
 
+// beginOne says how an inquiry is begun, to somebody who has none.
+const beginOne = "‘sibyl investigate \"…\" --witness DOCUMENTS’ begins one"
+
+// findInquiry finds the inquiry that the first argument names, or the latest.
+func (c *command) findInquiry(ctx context.Context, a *app.App, args []string) (journal.Run, error) {
+	r, err := a.Inquiry.Find(ctx, c.owner(), nameOr(args, ""))
+	switch {
+	case errors.Is(err, inquiry.ErrNone):
+		err = withCode(ExitUsage, fmt.Errorf("%w; %s", err, beginOne))
+	case err != nil:
+		err = withCode(ExitUsage, fmt.Errorf("%w; ‘sibyl inquiry list’ shows those that there are", err))
+	}
+	return r, err
+}
+
 // onInquiry runs a command on the inquiry that its first argument names; without one on the latest.
 func (c *command) onInquiry(do func(ctx context.Context, a *app.App, r journal.Run, s record.Session) error) func(*cobra.Command, []string) error {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
-		r, err := a.Inquiry.Find(ctx, c.owner(), nameOr(args, ""))
+		r, err := c.findInquiry(ctx, a, args)
 		if err != nil {
-			return withCode(ExitUsage, fmt.Errorf("%w; ‘sibyl inquiry list’ shows those that there are", err))
+			return err
 		}
 		s, err := c.session(ctx, a, r)
 		if err != nil {
@@ -143,9 +159,9 @@ func (c *command) inquiryShow() *cobra.Command {
 func (c *command) inquiryStop() *cobra.Command {
 	return &cobra.Command{Use: "stop [ID]", Short: "Stop the inquiry that goes on", Args: cobra.MaximumNArgs(1),
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
-			r, err := a.Inquiry.Find(ctx, c.owner(), nameOr(args, ""))
+			r, err := c.findInquiry(ctx, a, args)
 			if err != nil {
-				return withCode(ExitUsage, err)
+				return err
 			}
 			if r.Status != journal.Running {
 				return withCode(ExitUsage, fmt.Errorf("inquiry %s does not go on", r.ID))
@@ -186,17 +202,21 @@ func (c *command) stopped(ctx context.Context, a *app.App, r journal.Run) error 
 func (c *command) inquiryExport() *cobra.Command {
 	var format, html, file string
 	cmd := &cobra.Command{Use: "export [ID]", Short: "Write an inquiry as Markdown, JSON, or one HTML page with its evidence", Args: cobra.MaximumNArgs(1),
-		Long:    "The HTML page stands alone: no network and no script is needed to read it. It carries the session and the hashes of all passages that it cites, so\nthat ‘sibyl inquiry verify’ can check it again.",
+		Long:    "The HTML page stands alone: no network and no script is needed to read it. It carries the session and all passages that it cites,\nwith their hashes, so that ‘sibyl inquiry verify’ can check it again.",
 		Example: "  sibyl inquiry export --html bridge.html\n  sibyl inquiry verify bridge.html",
-		RunE: c.onInquiry(func(_ context.Context, _ *app.App, _ journal.Run, s record.Session) error {
+		RunE: c.onInquiry(func(ctx context.Context, a *app.App, r journal.Run, s record.Session) error {
 			var text string
 			switch {
 			case html != "":
-				page, err := record.Evidence(s)
+				page, err := a.Inquiry.Evidence(ctx, r, s)
 				if err != nil {
 					return err
 				}
-				return withCode(ExitUsage, writeNew(html, string(page)))
+				if err := writeNew(html, string(page)); err != nil {
+					return withCode(ExitUsage, err)
+				}
+				fmt.Fprintf(c.Err, "· the evidence is in %s; note its digest elsewhere: %s\n", printable(html), record.Verify(page, nil).Digest)
+				return nil
 			case format == "md":
 				text = printable(string(record.Markdown(s)))
 			case format == "json":

@@ -145,6 +145,8 @@ func rules() []rule {
 			fix: "write its address with ‘sibyl config set ollama.host http://127.0.0.1:11434’", check: (*check).witnessAddress},
 		{name: "witness.model", says: "the witness is a model on your machines", settings: []string{inquiryWitness},
 			fix: "name it with ‘sibyl config set inquiry.witness ollama:MODEL’", check: (*check).witnessModel},
+		{name: inquiryEmbeddings, says: "the model that finds passages by their meaning embeds, and has a key or is local", settings: []string{inquiryEmbeddings},
+			fix: "name it with ‘sibyl config set inquiry.embeddings ollama:MODEL’", check: (*check).embeddings},
 		{name: "providerFallbackOrder", says: "the fallback order has every detective that is named", settings: []string{fallbackModels},
 			fix: "write the order with ‘sibyl config set fallback.models PROVIDER:MODEL …’", check: (*check).fallbackOrder},
 		waits("timeouts.cloudTimeout", mostCloudWait, "timeouts.start", "timeouts.silence"),
@@ -297,6 +299,21 @@ func (k *check) witnessModel() (string, []Violation) {
 	}
 	return "", []Violation{{inquiryWitness, k.origins[inquiryWitness], "inquiry.witness is " + id + ", a hosted model", "name a local one with ‘sibyl config set inquiry.witness ollama:MODEL’; " +
 		"a hosted one may still be named with --witness"}}
+}
+
+func (k *check) embeddings() (string, []Violation) {
+	id := k.cfg.Inquiry.Embeddings
+	name, _, _ := strings.Cut(id, ":")
+	p := k.cfg.Providers[name]
+	switch {
+	case id == "":
+		return "none is set; documents are searched by their words", nil
+	case name != ollamaName && !p.Local && p.Kind != KindOllama && !p.present():
+		return "", []Violation{{inquiryEmbeddings, k.origins[inquiryEmbeddings], name + " has no key", fmt.Sprintf("store one with ‘sibyl config set-key %s’, or name another model", name)}}
+	case k.cfg.EmbeddingsAway():
+		return id + "; passages and questions leave your machines", nil
+	}
+	return id, nil
 }
 
 func (k *check) fallbackOrder() (string, []Violation) {

@@ -179,7 +179,7 @@ func (s source) finish(c *Config, stored func(KeyPlaces) ([]string, error)) erro
 		}
 	}
 	kept, err := s.finishKeys(c, stored)
-	return errors.Join(err, s.finishProviders(c, kept), s.finishMCP(c, kept), s.finishFallback(c.Fallback, c.Providers), s.finishInquiry(c.Inquiry, c.Providers), s.databaseOfOthers(c), s.finishServer(c.Server),
+	return errors.Join(err, s.finishProviders(c, kept), s.finishMCP(c, kept), s.finishFallback(c.Fallback, c.Providers), s.finishInquiry(*c), s.databaseOfOthers(c), s.finishServer(c.Server),
 		s.finishTelemetry(&c.Telemetry), s.finishTranscription(c.Transcription, c.Providers))
 }
 

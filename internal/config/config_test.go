@@ -149,6 +149,7 @@ inquiry:
   sessions: ~/inquiries
   limit: 7
   witness: ollama:llama2
+  embeddings: ollama:nomic-embed-text
 council:
   sessions: ~/thoughts
   oracles: ./oracles
@@ -248,7 +249,7 @@ func TestFileSetsEverything(t *testing.T) {
 			Hosts: []string{"sibyl.lan"}, Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("127.0.0.1/32")},
 			MostRuns: 4, Grace: time.Minute, Folders: map[string]string{"code": "/srv/code", "ada/notes": filepath.Join(s.home, "notes")},
 			Limits: Limits{Runs: 2, Requests: 60, Bytes: 1 << 20}},
-		Inquiry: Inquiry{Sessions: filepath.Join(s.home, "inquiries"), Limit: 7, Witness: "ollama:llama2"},
+		Inquiry: Inquiry{Sessions: filepath.Join(s.home, "inquiries"), Limit: 7, Witness: "ollama:llama2", Embeddings: "ollama:nomic-embed-text"},
 		Council: Council{Sessions: filepath.Join(s.home, "thoughts"), Oracles: filepath.Join(folder, "oracles"), Placeholder: "[CONTEXT]", Timeout: 45},
 		Transcription: Transcription{Command: []string{filepath.Join(folder, "bin", "transcribe"), "-m", filepath.Join(s.home, "models", "small.bin"), "-f", "{file}"},
 			Language: "pt", Formats: []string{"wav", "ogg"}, Timeout: 2 * time.Hour},

@@ -10,37 +10,80 @@ import (
 
 // Inquiry is how the Inquiry is set up (requirement 4, Configuration).
 type Inquiry struct {
-	Sessions string // the folder of the sessions' files; "": inquiries/sessions in the folder for data
-	Limit    int    // how many questions are put where nobody says, 5 to 20
-	Witness  string // provider:model, the witness where nobody names one; "" for none
+	Sessions   string // the folder of the sessions' files; "": inquiries/sessions in the folder for data
+	Limit      int    // how many questions are put where nobody says, 5 to 20
+	Witness    string // provider:model, the witness where nobody names one; "" for none
+	Embeddings string // provider:model, which finds passages of documents by their meaning; "": words alone are searched
 }
 
 const (
-	fallbackModels = "fallback.models"
-	inquiryLimit   = "inquiry.limit"
-	inquiryWitness = "inquiry.witness"
+	fallbackModels    = "fallback.models"
+	inquiryLimit      = "inquiry.limit"
+	inquiryWitness    = "inquiry.witness"
+	inquiryEmbeddings = "inquiry.embeddings"
 )
 
 func inquirySettings() []setting[Config] {
 	return []setting[Config]{
 		field("inquiry.sessions", "SIBYL_INQUIRIES", func(c *Config) *string { return &c.Inquiry.Sessions }, value.path),
 		field(inquiryLimit, "SIBYL_INQUIRY_LIMIT", func(c *Config) *int { return &c.Inquiry.Limit }, number(leastQuestions, mostQuestions)),
-		field(inquiryWitness, "SIBYL_WITNESS", func(c *Config) *string { return &c.Inquiry.Witness }, value.witness),
+		field(inquiryWitness, "SIBYL_WITNESS", func(c *Config) *string { return &c.Inquiry.Witness }, modelSuchAs("ollama:llama3.1:8b")),
+		field(inquiryEmbeddings, "SIBYL_INQUIRY_EMBEDDINGS", func(c *Config) *string { return &c.Inquiry.Embeddings }, modelSuchAs("ollama:nomic-embed-text")),
 	}
 }
 
-func (v value) witness(into *string) error {
-	if err := v.model(into); err != nil {
-		return err
+// modelSuchAs takes provider:model, both of them.
+func modelSuchAs(example string) func(value, *string) error {
+	return func(v value, into *string) error {
+		if err := v.model(into); err != nil {
+			return err
+		}
+		if provider, name, _ := strings.Cut(*into, ":"); name == "" {
+			return fmt.Errorf("is %s, a provider alone; write %s:MODEL, such as %s", v.quoted(), provider, example)
+		}
+		return nil
 	}
-	if provider, name, _ := strings.Cut(*into, ":"); name == "" {
-		return fmt.Errorf("is %s, a provider alone; write %s:MODEL, such as ollama:llama3.1:8b", v.quoted(), provider)
+}
+
+// finishInquiry refuses a witness that nobody serves, and what can't embed. Whether they answer is not asked.
+func (s source) finishInquiry(c Config) error {
+	return errors.Join(s.finishWitness(c.Inquiry, c.Providers), s.finishEmbeddings(c))
+}
+
+// finishEmbeddings refuses what has no embeddings, and a key that anybody on its way could read.
+func (s source) finishEmbeddings(c Config) error {
+	const such = ": name a model for embeddings, such as ollama:nomic-embed-text or openai:text-embedding-3-small"
+	name, _, _ := strings.Cut(c.Inquiry.Embeddings, ":")
+	known := s.providerNames(c.Providers)
+	p, set := c.Providers[name]
+	kind := p.Kind
+	if !set {
+		kind = Kind(vendorOf(name).name)
+	}
+	switch {
+	case name == "":
+		return nil
+	case name == offlineName || kind == KindAnthropic || kind == KindGemini:
+		return s.problem(inquiryEmbeddings, fmt.Errorf(" names %s, which has no embeddings here%s", name, such))
+	case !slices.Contains(known, name):
+		return s.problem(inquiryEmbeddings, fmt.Errorf(": there is no provider %s%s", quote(name), DidYouMean(name, known)))
+	case p.present() && strings.HasPrefix(p.BaseURL, "http://") && !isLoopback(p.BaseURL):
+		return s.problem(inquiryEmbeddings, fmt.Errorf(" would send the key of %s to another machine by plain http, where anybody on the way can read it: use https, or a tunnel to 127.0.0.1", name))
 	}
 	return nil
 }
 
-// finishInquiry refuses a witness that nobody serves. Whether it answers is not asked.
-func (s source) finishInquiry(i Inquiry, providers map[string]Provider) error {
+// EmbeddingsAway says whether the passages that are embedded leave the person's machines.
+func (c Config) EmbeddingsAway() bool {
+	name, _, _ := strings.Cut(c.Inquiry.Embeddings, ":")
+	local := c.Providers[name].Local
+	if name == ollamaName {
+		local = c.Ollama.Local
+	}
+	return name != "" && !local
+}
+
+func (s source) finishWitness(i Inquiry, providers map[string]Provider) error {
 	name, _, _ := strings.Cut(i.Witness, ":")
 	known := s.providerNames(providers)
 	switch {

@@ -148,6 +148,10 @@ func TestWhatWouldNotHoldIsNotWritten(t *testing.T) {
 		{"ollama.body", []string{"top_k=20"}, "takes names and values in one word"},
 		{"inquiry.limit", []string{"3"}, "from 5 to 20"},
 		{"inquiry.witness", []string{"offline:rules"}, "know nothing to testify"},
+		{"inquiry.embeddings", []string{"ollama"}, "a provider alone; write ollama:MODEL, such as ollama:nomic-embed-text"},
+		{"inquiry.embeddings", []string{"anthropic:claude"}, "names anthropic, which has no embeddings"},
+		{"inquiry.embeddings", []string{"offline:rules"}, "names offline, which has no embeddings"},
+		{"inquiry.embeddings", []string{"grok:small"}, `there is no provider "grok"`},
 	} {
 		s := newSetup(t, file)
 		_, err := s.set(c.name, c.words...)

@@ -44,7 +44,7 @@ const (
 
 func transcriptionSettings() []setting[Config] {
 	return []setting[Config]{
-		field(transcriptionModel, "SIBYL_TRANSCRIPTION_MODEL", func(c *Config) *string { return &c.Transcription.Model }, value.transcriber),
+		field(transcriptionModel, "SIBYL_TRANSCRIPTION_MODEL", func(c *Config) *string { return &c.Transcription.Model }, modelSuchAs("openai:whisper-1")),
 		field(transcriptionServer, "SIBYL_TRANSCRIPTION_SERVER", func(c *Config) *Transcription { return &c.Transcription }, value.whisper).
 			shown(func(c *Config) any { return plain(c.Transcription.Server) }),
 		field(transcriptionCommand, "", func(c *Config) *[]string { return &c.Transcription.Command }, value.onFile).taking(transcriberExample).
@@ -53,16 +53,6 @@ func transcriptionSettings() []setting[Config] {
 		field("transcription.formats", "", func(c *Config) *[]string { return &c.Transcription.Formats }, value.audioFormats).taking("[wav, mp3, ogg]"),
 		field("transcription.timeout", "", func(c *Config) *time.Duration { return &c.Transcription.Timeout }, duration(minWait, 6*time.Hour)),
 	}
-}
-
-func (v value) transcriber(into *string) error {
-	if err := v.model(into); err != nil {
-		return err
-	}
-	if provider, name, _ := strings.Cut(*into, ":"); name == "" {
-		return fmt.Errorf("is %s, a provider alone; write %s:MODEL, such as openai:whisper-1", v.quoted(), provider)
-	}
-	return nil
 }
 
 // whisper takes the address of a server that is sent what people say: it has to be on this machine, or encrypted on its way.

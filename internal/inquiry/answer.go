@@ -21,6 +21,8 @@ type OpenPayload struct {
 type OpenReceipt struct {
 	Name      string            `json:"name"`
 	Documents []record.Document `json:"documents,omitempty"`
+
+	Embeddings Embeddings `json:"embeddings,omitzero"`
 }
 
 func openLeaf() bt.Leaf {
@@ -43,7 +45,7 @@ func openLeaf() bt.Leaf {
 		if err != nil {
 			return err
 		}
-		e := WitnessOpened{Name: r.Name}
+		e := WitnessOpened{Name: r.Name, Embeddings: r.Embeddings.By, Away: r.Embeddings.Away}
 		for _, d := range r.Documents {
 			if d.Error != "" {
 				e.Unread = append(e.Unread, d.Name+": "+d.Error)
@@ -69,7 +71,7 @@ func (p *performing) openCase(ctx context.Context, _ run.Job) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return OpenReceipt{w.Name(), documents}, nil
+	return OpenReceipt{w.Name(), documents, p.env.Witness.Embeddings}, nil
 }
 
 // AnswerPayload asks the witness the last question.
@@ -84,6 +86,9 @@ type AnswerReceipt struct {
 	NotFound  bool              `json:"not_found,omitempty"` // the documents do not say
 	Citations []record.Citation `json:"citations,omitempty"`
 	By        string            `json:"by"`
+	Notes     []string          `json:"notes,omitempty"` // what went wrong beside the answer
+
+	Passages map[string]string `json:"passages,omitempty"` // the texts of the chunks that are cited, by their hashes
 }
 
 func hearLeaf() bt.Leaf {
@@ -114,7 +119,10 @@ func hearLeaf() bt.Leaf {
 		}
 		o.Turns = slices.Clone(o.Turns)
 		o.Turns[len(o.Turns)-1].Answer = done[0].Ref
-		o.Events = []bt.Typed{AnswerHeard{Number: len(o.Turns), Text: r.Text, NotFound: r.NotFound, By: r.By}}
+		o.Events = []bt.Typed{AnswerHeard{Number: len(o.Turns), Text: r.Text, NotFound: r.NotFound, By: r.By, Notes: r.Notes}}
+		for _, note := range r.Notes {
+			o.Trail = append(slices.Clip(o.Trail), Trail{Ref: done[0].Ref, Event: string(record.ErrorEvent), Reason: note})
+		}
 		return nil
 	}
 	return bt.Task("HearWitness", "Has the witness answer the question.", plan, collect)
@@ -145,12 +153,15 @@ func (p *performing) answer(ctx context.Context, job run.Job) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := AnswerReceipt{Text: a.Text, NotFound: a.NotFound, By: a.By}
+	r := AnswerReceipt{Text: a.Text, NotFound: a.NotFound, By: a.By, Notes: a.Notes, Passages: map[string]string{}}
 	for _, c := range a.Citations {
 		if !slices.ContainsFunc(opened.Documents, func(d record.Document) bool { return d.Name == c.Document && d.Hash == c.Hash }) {
 			return nil, &bt.Fault{Kind: KindWitness, Reason: c.Document + " is not what it was when the inquiry began"}
 		}
 		r.Citations = append(r.Citations, record.Citation{Document: c.Document, Hash: c.Hash, Page: c.Page, Chunk: c.Chunk, ChunkHash: c.ChunkHash, Quote: c.Quote})
+		if c.Passage != "" {
+			r.Passages[c.ChunkHash] = c.Passage
+		}
 	}
 	return r, nil
 }

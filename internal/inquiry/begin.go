@@ -24,7 +24,7 @@ import (
 
 // Options are what a person says beside the hypothesis.
 type Options struct {
-	Witness   string `json:"witness"`             // a file or folder of documents, or provider:model
+	Witness   string `json:"witness,omitempty"`   // a file or folder of documents, or provider:model; empty: as it is set
 	Detective string `json:"detective,omitempty"` // provider:model; empty: what is there
 	Limit     int    `json:"limit,omitempty"`     // of questions, 5 to 20; 0: as it is set
 	Language  string `json:"language,omitempty"`  // "en" or "de"; empty: that of the hypothesis
@@ -53,7 +53,7 @@ const claim = "inquiry"
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{Assistant: a, About: "has a detective cross-examine a witness, and audits it", Tree: Name, Permanent: true, Exclusive: true, Events: Events(),
 		Begin: d.begin, Show: show, Lines: lines, Decode: decode,
-		Schema: fmt.Appendf(nil, `{"type":"object","additionalProperties":false,"required":["witness"],"properties":{"witness":{"type":"string","maxLength":500,"description":"The name of a folder of documents that the server has, or provider:model."},"detective":{"type":"string","maxLength":200,"description":"provider:model; left out: as the server is set to."},"limit":{"type":"integer","minimum":%d,"maximum":%d,"description":"Questions at most."},"language":{"type":"string","enum":["en","de"],"description":"Left out: that of the hypothesis."}}}`, LeastLimit, MostLimit)}
+		Schema: fmt.Appendf(nil, `{"type":"object","additionalProperties":false,"properties":{"witness":{"type":"string","maxLength":500,"description":"The name of a folder of documents that the server has, or provider:model; left out: as the server is set to."},"detective":{"type":"string","maxLength":200,"description":"provider:model; left out: as the server is set to."},"limit":{"type":"integer","minimum":%d,"maximum":%d,"description":"Questions at most."},"language":{"type":"string","enum":["en","de"],"description":"Left out: that of the hypothesis."}}}`, LeastLimit, MostLimit)}
 }
 
 // decode reads options from elsewhere: documents are named by a folder of the server.
@@ -65,10 +65,10 @@ func decode(raw json.RawMessage, folder func(name string) (string, error)) (any,
 	if _, more := d.Token(); err == nil && !errors.Is(more, io.EOF) {
 		err = errors.New("there is more than one JSON value")
 	}
-	if err != nil || o.Witness == "" || o.Documents {
-		return nil, &assistant.RequestError{Public: "these options can't be read", Hint: `there is "witness", which is wanted, "detective", "limit" and "language"`, Err: cmp.Or(err, errors.New("no witness is named"))}
+	if err != nil || o.Documents {
+		return nil, &assistant.RequestError{Public: "these options can't be read", Hint: `there is "witness", "detective", "limit" and "language"`, Err: cmp.Or(err, errors.New("documents are named by a folder"))}
 	}
-	if !strings.Contains(o.Witness, ":") {
+	if o.Witness != "" && !strings.Contains(o.Witness, ":") {
 		path, err := folder(o.Witness)
 		if err != nil {
 			return nil, err
@@ -98,8 +98,8 @@ func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error
 	if language != "en" && language != "de" {
 		return run.Spec{}, &assistant.RequestError{Public: "the Inquiry speaks English and German", Hint: "give en or de as the language"}
 	}
-	if strings.TrimSpace(o.Witness) == "" {
-		return run.Spec{}, unheard(errors.New("nobody is named"))
+	if o.Witness = cmp.Or(strings.TrimSpace(o.Witness), d.Heard); o.Witness == "" {
+		return run.Spec{}, &assistant.RequestError{Public: "no witness is named, and none is set", Hint: "name documents, or a model; the setting inquiry.witness names a model for good"}
 	}
 	if err := d.alone(ctx, b.Owner); err != nil {
 		return run.Spec{}, err
@@ -112,7 +112,7 @@ func (d Deps) begin(ctx context.Context, b assistant.Beginning) (run.Spec, error
 	if err != nil {
 		return run.Spec{}, err
 	}
-	w := Called{Kind: record.WitnessDocuments, Name: o.Witness, Title: cmp.Or(o.called, filepath.Base(o.Witness))}
+	w := Called{Kind: record.WitnessDocuments, Name: o.Witness, Title: cmp.Or(o.called, filepath.Base(o.Witness)), Embeddings: d.Embeddings}
 	if !o.Documents && strings.Contains(o.Witness, ":") {
 		w = Called{Kind: record.WitnessModel, Name: o.Witness, Title: o.Witness, Text: told}
 	}
@@ -177,6 +177,8 @@ func newUUID() string {
 
 func lines(_ *run.StartRecord, event bt.Typed) []string {
 	switch e := event.(type) {
+	case WitnessOpened:
+		return e.lines()
 	case QuestionPut:
 		return []string{e.String()}
 	case AnswerHeard:

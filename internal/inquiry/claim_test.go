@@ -129,7 +129,7 @@ func TestRequestsThatCanNotBeCarriedOutSayWhyBeforeAnythingBegins(t *testing.T) 
 		p.refused(bridge, with(func(o *inquiry.Options) { o.Limit = limit }), "an inquiry has 5 to 20 questions")
 	}
 	p.refused(bridge, with(func(o *inquiry.Options) { o.Language = "fr" }), "English and German")
-	p.refused(bridge, with(func(o *inquiry.Options) { o.Witness = " " }), "the witness can't be heard", "nobody is named")
+	p.refused(bridge, with(func(o *inquiry.Options) { o.Witness = " " }), "no witness is named, and none is set", "inquiry.witness")
 	h.opens = func() ([]record.Document, error) { return nil, errors.New("reports/scan.pdf: it holds no text") }
 	p.refused(bridge, options(), "the witness can't be heard", "reports/scan.pdf: it holds no text")
 	h.broken = &model.Error{Kind: model.Auth, Message: "no key is set"}
@@ -149,7 +149,9 @@ func TestOptionsFromElsewhereAreRead(t *testing.T) {
 	contains(t, fmt.Sprintf("%+v", got), "Witness:/srv/reports", "Limit:7", "Language:de", "Documents:true")
 	got = must(p.service.Options(inquiry.Name, []byte(`{"witness":"ollama:llama3.1:8b","detective":"openai:big"}`), folder))(t)
 	contains(t, fmt.Sprintf("%+v", got), "Witness:ollama:llama3.1:8b", "Detective:openai:big", "Documents:false")
-	for name, raw := range map[string]string{"no witness": `{}`, "a path": `{"witness":"/etc","documents":true}`, "another folder": `{"witness":"/etc"}`,
+	got = must(p.service.Options(inquiry.Name, []byte(`{"limit":7}`), folder))(t) // who is asked is set
+	contains(t, fmt.Sprintf("%+v", got), "Witness: ", "Documents:false")
+	for name, raw := range map[string]string{"a path": `{"witness":"/etc","documents":true}`, "another folder": `{"witness":"/etc"}`,
 		"unknown": `{"witness":"reports","depth":3}`, "no object": `[]`, "cut": `{"witness":`, "two": `{"witness":"reports"}{"witness":"reports"}`} {
 		if o, err := p.service.Options(inquiry.Name, []byte(raw), folder); err == nil {
 			t.Errorf("%s: %+v", name, o)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 )
 
@@ -18,18 +19,29 @@ type WitnessOpened struct {
 	Documents int      `json:"documents,omitempty"`
 	Chunks    int      `json:"chunks,omitempty"`
 	Unread    []string `json:"unread,omitempty"` // documents that can't be read, each with the reason
+
+	Embeddings string `json:"embeddings,omitempty"` // the model that finds passages by their meaning, provider:model
+	Away       bool   `json:"away,omitempty"`       // passages and questions leave the person's machines for it
 }
 
 // EventType implements bt.Typed.
 func (WitnessOpened) EventType() string { return "witness.opened" }
 
-func (e WitnessOpened) String() string {
-	s := "the witness is " + e.Name
+func (e WitnessOpened) String() string { return strings.Join(e.lines(), "; ") }
+
+func (e WitnessOpened) lines() []string {
+	s := []string{"the witness is " + e.Name}
 	if e.Documents > 0 {
-		s += fmt.Sprintf(": %d documents, %d passages", e.Documents, e.Chunks)
+		s[0] += fmt.Sprintf(": %s, %s", agent.Counted(e.Documents, "document"), agent.Counted(e.Chunks, "passage"))
 	}
 	for _, u := range e.Unread {
-		s += "; not read: " + u
+		s = append(s, "not read: "+u)
+	}
+	switch {
+	case e.Away:
+		s = append(s, "all its passages and the questions are sent to " + e.Embeddings + ", which is not on your machines, to be found by their meaning")
+	case e.Embeddings != "":
+		s = append(s, "its passages are found by their meaning, too, by "+e.Embeddings)
 	}
 	return s
 }
@@ -64,12 +76,20 @@ type AnswerHeard struct {
 	Text     string `json:"text"`
 	NotFound bool   `json:"not_found,omitempty"`
 	By       string `json:"by"`
+
+	Notes []string `json:"notes,omitempty"` // what went wrong beside the answer
 }
 
 // EventType implements bt.Typed.
 func (AnswerHeard) EventType() string { return "answer.heard" }
 
-func (e AnswerHeard) String() string { return strings.TrimSpace(e.Text) }
+func (e AnswerHeard) String() string {
+	s := strings.TrimSpace(e.Text)
+	for _, note := range e.Notes {
+		s += " (" + note + ")"
+	}
+	return s
+}
 
 // LedgerKept says how the inquiry stands after a pair.
 type LedgerKept struct {

@@ -43,6 +43,15 @@ type Deps struct {
 	Prompts fs.FS                                                                           // detective.md, analyse.md, summary.md, witness.md and a file for each strategy
 	Usual   string                                                                          // the detective where a person names none; "": what is there
 	Limit   int                                                                             // of questions where a person says none
+	Heard   string                                                                          // the witness where a person names none, provider:model; "": there is none
+
+	Embeddings Embeddings // by which passages of documents are found by their meaning; zero: they are searched by words alone
+}
+
+// Embeddings are the model that compares passages and questions.
+type Embeddings struct {
+	By   string `json:"by,omitempty"`   // provider:model; "" for none
+	Away bool   `json:"away,omitempty"` // what it is sent leaves the person's machines
 }
 
 // Called is the witness of an inquiry.
@@ -51,6 +60,8 @@ type Called struct {
 	Name  string `json:"name"`            // the path of documents, or provider:model
 	Title string `json:"title,omitempty"` // what it is called in all that is told of it
 	Text  string `json:"text,omitempty"`  // what a model is told of being a witness
+
+	Embeddings Embeddings `json:"embeddings,omitzero"` // of documents
 
 	Hypothesis string `json:"-"` // by which documents understand a question that says nothing by itself; a model is not told
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sibyl/internal/inquiry"
+	"sibyl/internal/inquiry/rules"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 )
@@ -110,24 +111,112 @@ func TestModelThatCanNotAnalyseAnInterviewIsAnError(t *testing.T) {
 	}
 }
 
-func TestInterviewThatCanNotBeReadSaysWhatIsWrong(t *testing.T) {
+func TestInterviewThatCanNotBeReadSaysWhatIsWrongAndWhere(t *testing.T) {
 	pair := `{"question":"Who?","answer":"Ada."}`
 	for raw, words := range map[string]string{
-		``: "an interview is {", `nothing`: "an interview is {", `[]`: "an interview is {", `{"hypothesis":"x","pairs":[`: "an interview is {",
-		`{"hypothesis":"x","pairs":[{"question":1}]}`:                      "an interview is {",
-		`{"hypothesis":"x","pairs":[` + pair + `],"notes":1}`:              "notes",
-		`{"hypothesis":"x","pairs":[{"q":"Who?","a":"Ada."}]}`:             `"q"`,
-		`{"hypothesis":" ","pairs":[` + pair + `]}`:                        "hypothesis is missing",
-		`{"pairs":[` + pair + `]}`:                                         "hypothesis is missing",
-		`{"hypothesis":"x"}`:                                               "there are 0 pairs",
-		`{"hypothesis":"x","pairs":[]}`:                                    "there are 0 pairs",
-		`{"hypothesis":"x","language":"fr","pairs":[` + pair + `]}`:        `language is "fr"`,
-		`{"hypothesis":"x","pairs":[` + pair + `,{"answer":"Ada."}]}`:      "pairs[1].question",
-		`{"hypothesis":"x","pairs":[` + pair + `]} {"hypothesis":"again"}`: "more than one JSON value",
+		``: "it is empty; an interview is {", `nothing`: "(line 1): it is no JSON: invalid character", "\n\n[]": "(line 3): it is a list, and has to be an object",
+		"{\"hypothesis\":\"x\",\n\"pairs\":[":                                                                         "(line 2): it is no JSON: unexpected end",
+		"{\"hypothesis\":\"x\",\n\"pairs\":[\n{\"question\":1}]}":                                                     "pairs[0].question (line 3): it is a number, and has to be a text",
+		"{\"hypothesis\":\"x\",\n\"pairs\":[\n" + pair + ",\n null]}":                                                 "pairs[1] (line 4): it is null, and has to be an object",
+		"{\"hypothesis\":\"x\",\n\"pairs\":" + pair + "}":                                                             "pairs (line 2): it is an object, and has to be a list",
+		"{\"hypothesis\":\"x\",\n\"pairs\":[" + pair + "],\n\"notes\":1}":                                             `(line 3): there is no field "notes"`,
+		"{\"hypothesis\":\"x\",\n\"pairs\":[{\"q\":\"Who?\",\"a\":\"Ada.\"}]}":                                        `pairs[0] (line 2): there is no field "q": a pair has "question" and "answer"`,
+		"{\n\"hypothesis\":\" \",\"pairs\":[" + pair + "]}":                                                           "hypothesis (line 2): it is missing, or empty",
+		"{\"hypothesis\":\"x\",\n\"hypothesis\":\"y\",\"pairs\":[" + pair + "]}":                                      `(line 2): "hypothesis" comes twice`,
+		`{"pairs":[` + pair + `]}`:                                                                                    "hypothesis: it is missing, or empty",
+		`{"hypothesis":"x"}`:                                                                                          "pairs: there are 0 pairs",
+		`{"hypothesis":"x","pairs":[]}`:                                                                               "pairs (line 1): there are 0 pairs",
+		`{"hypothesis":["x"],"pairs":[` + pair + `]}`:                                                                 "hypothesis (line 1): it is a list, and has to be a text",
+		`{"hypothesis":"x","language":"fr","pairs":[` + pair + `]}`:                                                   `language (line 1): it is "fr"`,
+		"{\"hypothesis\":\"x\",\"pairs\":[" + pair + ",\n{\"answer\":\"Ada.\"}]}":                                     "pairs[1].question (line 2): it is missing",
+		"{\"hypothesis\":\"x\",\"pairs\":[" + pair + ",\n\n{\"question\":\"Who?\"}]}":                                 `pairs[1].answer (line 3): it is missing; an answer that says nothing is ""`,
+		`{"hypothesis":"x","pairs":[` + pair + "]}\n{\"hypothesis\":\"again\"}":                                       "(line 2): there is more than one JSON value",
 		`{"hypothesis":"x","pairs":[` + strings.TrimSuffix(strings.Repeat(pair+",", inquiry.MostPairs+1), ",") + `]}`: fmt.Sprintf("there are %d pairs", inquiry.MostPairs+1),
 	} {
-		if _, err := inquiry.ReadInterview([]byte(raw)); err == nil || !strings.Contains(err.Error(), words) {
-			t.Errorf("%.80s: %v", raw, err)
+		_, err := inquiry.ReadInterview([]byte(raw))
+		if _, is := errors.AsType[*inquiry.InterviewError](err); !is || !strings.Contains(err.Error(), words) {
+			t.Errorf("%.80s: %v, want %s", raw, err, words)
 		}
 	}
+}
+
+func TestInterviewIsReadInAnyWritingOfItsForm(t *testing.T) {
+	want := inquiry.Interview{Hypothesis: "x", Language: "de", Pairs: []inquiry.Exchange{{Question: "Wer?", Answer: ""}, {Question: "Wann?", Answer: "Am\n\"3.\" Mai ü"}}}
+	for _, raw := range []string{
+		`{"hypothesis":"x","language":"de","pairs":[{"question":"Wer?","answer":""},{"question":"Wann?","answer":"Am\n\"3.\" Mai \u00fc"}]}`,
+		"\ufeff{\r\n \"pairs\" : [ {\"answer\":\"\" , \"Question\":\"Wer?\"},\r\n{\"question\":\"Wann?\",\"answer\":\"Am\\n\\\"3.\\\" Mai ü\"}],\"Language\":\"de\",\"hypothesis\":\"x\"}\r\n\r\n",
+	} {
+		same(t, "interview", must(inquiry.ReadInterview([]byte(raw)))(t), want)
+	}
+}
+
+// Half of it is English and half German, with answers that say nothing, and in neither language; it has as many pairs as anybody has.
+func TestLongInterviewOfSeveralLanguagesIsAnalysed(t *testing.T) {
+	h := newHouse(t)
+	h.broken = errors.New("a model is asked")
+	i := inquiry.Interview{Hypothesis: bridge}
+	for n := range 200 {
+		pair := inquiry.Exchange{Question: fmt.Sprintf("How many bolts has beam %d?", n), Answer: fmt.Sprintf("Beam %d has %d bolts.", n, 40+n%7)}
+		switch n % 4 {
+		case 1:
+			pair = inquiry.Exchange{Question: fmt.Sprintf("Wie viele Schrauben hat der Träger %d?", n), Answer: fmt.Sprintf("Der Träger %d hat %d Schrauben.", n, 40+n%7)}
+		case 2:
+			pair = inquiry.Exchange{Question: fmt.Sprintf("Who signed the report of day %d?", n), Answer: strings.Repeat(" ", n%3)}
+		case 3:
+			pair.Answer = "Quién sabe; 誰も知らない. \xff"
+		}
+		i.Pairs = append(i.Pairs, pair)
+	}
+	f := must(h.process("one", h.journal).desk.Analyse(t.Context(), inquiry.RulesModel, i))(t)
+	shaped(t, f, 200)
+	same(t, "satisfied", f.Satisfied, false)
+}
+
+func TestEmptyAnswersLeaveOpenWhatWasAsked(t *testing.T) {
+	h := newHouse(t)
+	i := inquiry.Interview{Hypothesis: bridge, Pairs: []inquiry.Exchange{{Question: questions[0]}, {Question: questions[1], Answer: " \n"}, {Question: "Wie viele Träger hat sie?"}, {Question: questions[3], Answer: "\u00a0"}}}
+	f := must(h.process("one", h.journal).desk.Analyse(t.Context(), inquiry.RulesModel, i))(t)
+	shaped(t, f, 4)
+	for n, p := range f.Pairs {
+		if len(p.Gaps) == 0 || p.Gaps[0].Category != "missing_information" {
+			t.Errorf("answer %d is empty, and leaves open %+v", n, p.Gaps)
+		}
+	}
+}
+
+func TestLanguageOfAnInterviewIsThatOfMostOfItsWords(t *testing.T) {
+	h := newHouse(t)
+	i := inquiry.Interview{Hypothesis: "Brand in Halle 3", Pairs: []inquiry.Exchange{{Question: "Wann hat es angefangen?", Answer: ""}}}
+	f := must(h.process("one", h.journal).desk.Analyse(t.Context(), inquiry.RulesModel, i))(t)
+	if len(f.Pairs[0].Gaps) == 0 || rules.Language(f.Pairs[0].Gaps[0].Description) != "de" {
+		t.Errorf("%+v", f)
+	}
+}
+
+func BenchmarkAnalyse200Pairs(b *testing.B) {
+	i := inquiry.Interview{Hypothesis: bridge}
+	for n := range 200 {
+		i.Pairs = append(i.Pairs, inquiry.Exchange{Question: questions[n%len(questions)], Answer: fmt.Sprintf("On %d May 2021 the firm Hydra brought %d tonnes of steel, since the northern cables had corroded. "+
+			"Ada Miller, who was in charge of it, counted %d trucks and did not sign.", 1+n%28, 12+n%5, n%9)})
+	}
+	for b.Loop() {
+		if _, err := (&inquiry.Desk{}).Analyse(b.Context(), inquiry.RulesModel, i); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func FuzzReadInterview(f *testing.F) {
+	f.Add(`{"hypothesis":"x","pairs":[{"question":"Who?","answer":"Ada."}]}`)
+	f.Add(`{"hypothesis":"x","language":"de","pairs":[{"question":"Who?"}]} 1`)
+	f.Fuzz(func(t *testing.T, raw string) {
+		i, err := inquiry.ReadInterview([]byte(raw))
+		wrong, is := errors.AsType[*inquiry.InterviewError](err)
+		if err != nil && (!is || wrong.Line > 1+strings.Count(raw, "\n")) {
+			t.Errorf("%q: %v", raw, err)
+		}
+		if err == nil && !json.Valid([]byte(strings.TrimPrefix(raw, "\ufeff"))) {
+			t.Errorf("%q is read as %+v", raw, i)
+		}
+	})
 }

@@ -37,9 +37,9 @@ func (s *Server) inquiryTools() []offer {
 	return []offer{
 		newOffer(tool.Spec{Name: investigateName, Title: "Begin an inquiry", Effect: tool.Once, Foreign: true,
 			Description: "Has a detective cross-examine a witness about a hypothesis. Answers at once; it takes minutes, and inquiry reads it."},
-			[]string{"hypothesis", "witness"}, `{
+			[]string{"hypothesis"}, `{
 			"hypothesis": {"type": "string", "minLength": 1},
-			"witness": {"type": "string", "description": "a folder of documents here, or provider:model"},
+			"witness": {"type": "string", "description": "a folder of documents here, or provider:model; left out: as it is set here"},
 			"detective": {"type": "string", "description": "provider:model"},
 			"limit": {"type": "integer", "minimum": 5, "maximum": 20},
 			"language": {"enum": ["en", "de"]}}`,
@@ -100,24 +100,21 @@ func (s *Server) hypothesis(c call) (r service.Request, err error) {
 		return r, invalid("hypothesis", "has no words")
 	}
 	var o inquiry.Options
-	if o.Witness, err = c.args.required("witness"); err != nil {
-		return r, err
-	}
-	if o.Witness == "" {
-		return r, invalid("witness", "is empty")
-	}
 	limit, err := c.args.whole("limit", inquiry.LeastLimit, inquiry.MostLimit, 0)
 	if err != nil {
 		return r, err
 	}
 	o.Limit = int(limit)
-	for name, into := range map[string]*string{"detective": &o.Detective, "language": &o.Language} {
+	for name, into := range map[string]*string{"witness": &o.Witness, "detective": &o.Detective, "language": &o.Language} {
 		text, err := c.args.text(name)
 		if err != nil {
 			return r, err
 		}
-		if text != nil {
-			*into = *text
+		if text == nil {
+			continue
+		}
+		if *into = *text; *text == "" {
+			return r, invalid(name, "is empty; leave it out to take what is set")
 		}
 	}
 	raw, err := json.Marshal(o)

@@ -82,6 +82,9 @@ func (o *office) deps(store journal.Store) inquiry.Deps {
 		},
 		Model: func(context.Context, string) (model.Model, error) { return nil, errors.New("there is none") },
 		Witness: func(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document, error) {
+			if w.Name == "test:usual" {
+				w.Name = o.reports
+			}
 			docs, _, err := document.Reader{}.ReadAll(ctx, w.Name)
 			var known []record.Document
 			for _, d := range docs {
@@ -91,7 +94,10 @@ func (o *office) deps(store journal.Store) inquiry.Deps {
 		}}
 }
 
-func newOffice(t *testing.T) *office {
+func newOffice(t *testing.T) *office { return newOfficeHearing(t, "") }
+
+// newOfficeHearing has a witness for who names none.
+func newOfficeHearing(t *testing.T, heard string) *office {
 	o := &office{house: newHouse(t), reports: filepath.Join(t.TempDir(), "papers")}
 	err := os.Mkdir(o.reports, 0o700)
 	if err == nil {
@@ -102,6 +108,7 @@ func newOffice(t *testing.T) *office {
 	}
 	store := memory.New()
 	deps := o.deps(store)
+	deps.Heard = heard
 	made, err := inquiry.New(deps)
 	if err != nil {
 		t.Fatal(err)
@@ -228,6 +235,13 @@ func TestInquiryIsBegunOnceUnderItsKey(t *testing.T) {
 	}
 }
 
+func TestTheWitnessThatIsSetIsHeardWhereNoneIsNamed(t *testing.T) {
+	o := newOfficeHearing(t, "test:usual")
+	if begun := o.connect("eve", newer, nil).call("investigate", `{"hypothesis":"x"}`); !begun.Success { // who may name no folder here
+		t.Errorf("%+v", begun)
+	}
+}
+
 func TestInquiryThatCannotBeBegunOrReadSaysWhy(t *testing.T) {
 	o := newOffice(t)
 	ada, eve := o.connect("ada", newer, nil), o.connect("eve", newer, nil)
@@ -235,7 +249,6 @@ func TestInquiryThatCannotBeBegunOrReadSaysWhy(t *testing.T) {
 	for _, wrong := range []struct{ args, field string }{
 		{`{"witness":"reports"}`, "hypothesis"},
 		{`{"hypothesis":" ","witness":"reports"}`, "hypothesis"},
-		{`{"hypothesis":"x"}`, "witness"},
 		{`{"hypothesis":"x","witness":""}`, "witness"},
 		{`{"hypothesis":"x","witness":7}`, "witness"},
 		{`{"hypothesis":"x","witness":"reports","limit":4}`, "limit"},
@@ -252,6 +265,7 @@ func TestInquiryThatCannotBeBegunOrReadSaysWhy(t *testing.T) {
 			t.Errorf("%.80s: it is repeated in %s", args, refused.text)
 		}
 	}
+	ada.call("investigate", `{"hypothesis":"x"}`).failed(t, mcp.Validation, "", "") // none is set
 	for _, name := range []string{"S3NT", "/etc", o.reports, "../papers"} {
 		ada.call("investigate", fmt.Sprintf(`{"hypothesis":"x","witness":%q}`, name)).failed(t, mcp.NotFound, "field", "witness")
 	}

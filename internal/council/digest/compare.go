@@ -84,15 +84,15 @@ func (l *language) pointsOf(text string, answer int) []statement {
 		if len(s.stems) < fewestMeant || s.asked {
 			continue
 		}
-		p := statement{sentence: s, warns: l.words["warn"].has(s.tokens), atOnce: l.words["at once"].has(s.tokens)}
+		p := statement{sentence: s, warns: l.words["warn"].Has(s.tokens), atOnce: l.words["at once"].Has(s.tokens)}
 		for i := range s.tokens {
-			if l.words["negation"].at(s.tokens, i) > 0 {
+			if l.words["negation"].At(s.tokens, i) > 0 {
 				p.negated = !p.negated
 				p.denied = append(p.denied, l.content(s.tokens[i+1:min(i+1+nearNegation, len(s.tokens))])...)
 			}
 		}
-		p.limited = len(p.denied) > 0 && l.words["limits"].has(s.tokens)
-		p.advises = !p.warns && !p.negated && l.words["recommend"].has(s.tokens)
+		p.limited = len(p.denied) > 0 && l.words["limits"].Has(s.tokens)
+		p.advises = !p.warns && !p.negated && l.words["recommend"].Has(s.tokens)
 		list = append(list, p)
 	}
 	return list

@@ -23,32 +23,32 @@ func (l *language) isQuestion(s sentence) bool {
 	if l.isUnknown(s.tokens) {
 		return true
 	}
-	starts := l.words["asks"].at(s.tokens, 0) > 0
+	starts := l.words["asks"].At(s.tokens, 0) > 0
 	if !s.asked {
-		return starts && !s.stated && words(s.tokens) >= 4 // a statement may begin with “what” too, and who writes full stops writes question marks
+		return starts && !s.stated && countWords(s.tokens) >= 4 // a statement may begin with “what” too, and who writes full stops writes question marks
 	}
 	if len(s.stems) == 0 {
 		return false
 	}
-	return starts || !l.isTagged(s.tokens) || l.words["interrogative"].at(s.tokens, 0) > 0
+	return starts || !l.isTagged(s.tokens) || l.words["interrogative"].At(s.tokens, 0) > 0
 }
 
 // isUnknown says whether a person says that they do not know something: “não sei se”, “I wonder”.
 func (l *language) isUnknown(list []token) bool {
-	leaves := l.words["interrogative"].at(list, 0) > 0 // “how long that lasts, nobody knows”
+	leaves := l.words["interrogative"].At(list, 0) > 0 // “how long that lasts, nobody knows”
 	for i := range list {
-		if leaves && i > 2 && l.words["ignorance"].at(list, i) == len(list)-i {
+		if leaves && i > 2 && l.words["ignorance"].At(list, i) == len(list)-i {
 			return true
 		}
-		if l.words["wondering"].at(list, i) > 0 && i+3 < len(list) {
+		if l.words["wondering"].At(list, i) > 0 && i+3 < len(list) {
 			return true
 		}
-		n := l.words["ignorance"].at(list, i)
+		n := l.words["ignorance"].At(list, i)
 		if n == 0 {
 			continue
 		}
 		for skip := range 3 { // “ainda não sei bem se”, “mal sehen, ob”
-			if at := i + n + skip; l.words["interrogative"].at(list, at) > 0 && at+2 < len(list) {
+			if at := i + n + skip; l.words["interrogative"].At(list, at) > 0 && at+2 < len(list) {
 				return true
 			}
 		}
@@ -59,7 +59,7 @@ func (l *language) isUnknown(list []token) bool {
 // isTagged says whether only the tag of a statement asks: “…, né?”
 func (l *language) isTagged(list []token) bool {
 	for i := max(0, len(list)-4); i < len(list); i++ {
-		if n := l.words["tags"].at(list, i); n > 0 && i+n == len(list) && i > 0 {
+		if n := l.words["tags"].At(list, i); n > 0 && i+n == len(list) && i > 0 {
 			return true
 		}
 	}
@@ -72,9 +72,9 @@ func (l *language) isReplied(t talk, i int) bool {
 		return false
 	}
 	next := t.sentences[i+1]
-	n := l.words["reply"].at(next.tokens, 0)
-	marked := n < len(next.tokens) && !next.tokens[n].word
-	return n > 0 && (t.sentences[i].asked || marked || n == len(next.tokens)) && l.words["no reply"].at(next.tokens, 0) == 0 && !l.isUnknown(next.tokens)
+	n := l.words["reply"].At(next.tokens, 0)
+	marked := n < len(next.tokens) && !next.tokens[n].Word
+	return n > 0 && (t.sentences[i].asked || marked || n == len(next.tokens)) && l.words["no reply"].At(next.tokens, 0) == 0 && !l.isUnknown(next.tokens)
 }
 
 // assertions are the sentences that may answer a question, by their stems.
@@ -112,7 +112,7 @@ func (a assertions) to(l *language, t talk, i int) bool {
 			}
 		}
 	}
-	amount := l.words["amount asked"].has(asked.tokens)
+	amount := l.words["amount asked"].Has(asked.tokens)
 	for at, n := range shared {
 		said := t.sentences[at]
 		near := at-i <= 3 && said.entry == asked.entry
@@ -139,14 +139,14 @@ func (l *language) decisions(t talk, asked map[int]bool) []finding {
 
 // decides finds the words that make a sentence a decision.
 func (l *language) decides(list []token) (at, n int) {
-	if l.words["unreal"].has(list) {
+	if l.words["unreal"].Has(list) {
 		return 0, 0
 	}
-	if at, n = l.words["decided"].in(list); n > 0 && at+n < len(list) {
+	if at, n = l.words["decided"].In(list); n > 0 && at+n < len(list) {
 		return at, n
 	}
 	for i := range list {
-		if n := l.words["intent"].at(list, i); n > 0 && l.acts(list, i+n) && !l.isReported(list, i) {
+		if n := l.words["intent"].At(list, i); n > 0 && l.acts(list, i+n) && !l.isReported(list, i) {
 			return i, n
 		}
 	}
@@ -155,34 +155,34 @@ func (l *language) decides(list []token) (at, n int) {
 
 // isReported says whether what begins at i is what somebody else is said to think, or describes a thing: “she thinks we should”, “all I have to do”.
 func (l *language) isReported(list []token, i int) bool {
-	if l.words["objects"].at(list, i-1) > 0 {
+	if l.words["objects"].At(list, i-1) > 0 {
 		return true
 	}
-	for i--; i >= 0 && (list[i].norm == "," || slices.Contains([]string{"que", "that", "dass"}, list[i].norm)); i-- {
+	for i--; i >= 0 && (list[i].Norm == "," || slices.Contains([]string{"que", "that", "dass"}, list[i].Norm)); i-- {
 	}
-	return l.words["reports"].at(list, i) > 0
+	return l.words["reports"].At(list, i) > 0
 }
 
 // acts says whether an act follows what announces one. German has the verb at the end.
 func (l *language) acts(list []token, at int) bool {
 	if l.code == "de" {
 		for i := at; i < len(list); i++ {
-			if l.words["idle"].at(list, i) > 0 {
+			if l.words["idle"].At(list, i) > 0 {
 				return false
 			}
 		}
-		return l.words["act"].at(list, len(list)-1) > 0 || at+2 < len(list) && l.hasAct(list[at:])
+		return l.words["act"].At(list, len(list)-1) > 0 || at+2 < len(list) && l.hasAct(list[at:])
 	}
-	for at < len(list) && l.words["between"].at(list, at) > 0 {
-		at += l.words["between"].at(list, at)
+	for at < len(list) && l.words["between"].At(list, at) > 0 {
+		at += l.words["between"].At(list, at)
 	}
-	return l.words["idle"].at(list, at) == 0 && l.words["act"].at(list, at) > 0
+	return l.words["idle"].At(list, at) == 0 && l.words["act"].At(list, at) > 0
 }
 
 // hasAct says whether a verb in its full form stands before the end of a clause.
 func (l *language) hasAct(list []token) bool {
 	for i, t := range list {
-		if (t.norm == "," || i+1 == len(list)) && i > 0 && l.words["act"].at(list, i-1) > 0 {
+		if (t.Norm == "," || i+1 == len(list)) && i > 0 && l.words["act"].At(list, i-1) > 0 {
 			return true
 		}
 	}
@@ -199,7 +199,7 @@ func (l *language) said(t talk, i, at, n int) string {
 func (l *language) claims(t talk, asked, decided map[int]bool) []finding {
 	var found []finding
 	for i, s := range t.sentences {
-		if asked[i] || decided[i] || s.asked || l.isQuestion(s) || words(s.tokens) < 4 || words(s.tokens) < 6 && len(s.stems) < fewestMeant {
+		if asked[i] || decided[i] || s.asked || l.isQuestion(s) || countWords(s.tokens) < 4 || countWords(s.tokens) < 6 && len(s.stems) < fewestMeant {
 			continue
 		}
 		if why, at, n := l.strength(s.tokens); n > 0 && !l.isSupported(t, i) {
@@ -213,25 +213,25 @@ func (l *language) claims(t talk, asked, decided map[int]bool) []finding {
 func (l *language) strength(list []token) (why string, at, n int) {
 	quiet := make([]bool, len(list)+1)
 	for i := range list {
-		for j := range l.words["quiet"].at(list, i) {
+		for j := range l.words["quiet"].At(list, i) {
 			quiet[i+j] = true
 		}
 	}
 	for i := range list {
-		if quiet[i] || i > 0 && l.words["negation"].at(list, i-1) > 0 {
+		if quiet[i] || i > 0 && l.words["negation"].At(list, i-1) > 0 {
 			continue
 		}
 		for _, kind := range []string{"certain", "superlative", "universal", "causal"} {
-			if n := l.words[kind].at(list, i); n > 0 && !l.isFrequency(list, i+n) {
+			if n := l.words[kind].At(list, i); n > 0 && !l.isFrequency(list, i+n) {
 				return kind, i, n
 			}
 		}
-		if n := l.words["universal first"].at(list, i); n > 0 && l.beginsClause(list, i) && !l.isFrequency(list, i+n) {
+		if n := l.words["universal first"].At(list, i); n > 0 && l.beginsClause(list, i) && !l.isFrequency(list, i+n) {
 			return "universal", i, n
 		}
-		if n := l.words["than"].at(list, i); n > 0 && !l.words["taste"].has(list) {
-			for back := i - 1; back >= 0 && back >= i-4 && list[back].word; back-- {
-				if l.words["compared"].at(list, back) > 0 && !quiet[back] && (back == 0 || l.words["negation"].at(list, back-1) == 0) {
+		if n := l.words["than"].At(list, i); n > 0 && !l.words["taste"].Has(list) {
+			for back := i - 1; back >= 0 && back >= i-4 && list[back].Word; back-- {
+				if l.words["compared"].At(list, back) > 0 && !quiet[back] && (back == 0 || l.words["negation"].At(list, back-1) == 0) {
 					return "compared", back, i + n - back
 				}
 			}
@@ -242,8 +242,8 @@ func (l *language) strength(list []token) (why string, at, n int) {
 
 // isFrequency says whether a unit of time follows, so that “every” counts time and no cases: “todos os dias”, “alle zwei Wochen”.
 func (l *language) isFrequency(list []token, at int) bool {
-	for i := at; i < min(at+2, len(list)) && list[i].word; i++ {
-		if l.words["time"].at(list, i) > 0 || l.words["weekday"].at(list, i) > 0 || l.words["month"].at(list, i) > 0 {
+	for i := at; i < min(at+2, len(list)) && list[i].Word; i++ {
+		if l.words["time"].At(list, i) > 0 || l.words["weekday"].At(list, i) > 0 || l.words["month"].At(list, i) > 0 {
 			return true
 		}
 	}
@@ -251,13 +251,13 @@ func (l *language) isFrequency(list []token, at int) bool {
 }
 
 func (l *language) beginsClause(list []token, i int) bool {
-	return i == 0 || !list[i-1].word || slices.Contains([]string{"que", "that", "dass", "e", "and", "und", "mas", "but", "aber"}, list[i-1].norm)
+	return i == 0 || !list[i-1].Word || slices.Contains([]string{"que", "that", "dass", "e", "and", "und", "mas", "but", "aber"}, list[i-1].Norm)
 }
 
 // isSupported says whether a reason or a figure stands in a claim or beside it.
 func (l *language) isSupported(t talk, i int) bool {
 	s := t.sentences[i]
-	if measured(s) || l.words["reason"].has(s.tokens) {
+	if measured(s) || l.words["reason"].Has(s.tokens) {
 		return true
 	}
 	for _, at := range []int{i - 1, i + 1} {
@@ -265,7 +265,7 @@ func (l *language) isSupported(t talk, i int) bool {
 			continue
 		}
 		beside := t.sentences[at]
-		if measured(beside) && shares(s.stems, beside.stems) > 0 || at > i && l.words["reason"].at(beside.tokens, 0) > 0 {
+		if measured(beside) && shares(s.stems, beside.stems) > 0 || at > i && l.words["reason"].At(beside.tokens, 0) > 0 {
 			return true
 		}
 	}

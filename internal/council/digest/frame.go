@@ -45,7 +45,7 @@ func (l *language) lens(text string) lens {
 	best := len(list)
 	for _, each := range []*language{l, languages()["pt"], languages()["en"], languages()["de"]} {
 		for _, k := range []kind{claim, open, decision, figure, central} {
-			if at, n := each.words["lens "+kindNames[k]].in(list); n > 0 && at < best {
+			if at, n := each.words["lens "+kindNames[k]].In(list); n > 0 && at < best {
 				best, out.kind, out.known = at, k, true
 			}
 		}

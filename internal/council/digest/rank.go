@@ -16,7 +16,7 @@ func (l *language) rank(all []sentence) []float64 {
 	worth := make([]float64, len(all))
 	for i, s := range all {
 		sum := 0.0
-		if l.words["pointing"].at(s.tokens, 0) > 0 {
+		if l.words["pointing"].At(s.tokens, 0) > 0 {
 			sum = -1 // it leans on the one before
 		}
 		for _, stem := range s.stems {
@@ -38,7 +38,7 @@ const (
 func (t talk) best(l *language) []finding {
 	order := make([]int, 0, len(t.sentences))
 	for i, s := range t.sentences {
-		if words(s.tokens) >= fewestSaid && len(s.stems) >= fewestMeant && !s.asked && !l.isQuestion(s) && !l.mayAsk(s) {
+		if countWords(s.tokens) >= fewestSaid && len(s.stems) >= fewestMeant && !s.asked && !l.isQuestion(s) && !l.mayAsk(s) {
 			order = append(order, i)
 		}
 	}
@@ -67,7 +67,7 @@ func (t talk) best(l *language) []finding {
 // mayAsk says whether speech without signs begins as questions do. It is not sure enough to be listed as one.
 func (l *language) mayAsk(s sentence) bool {
 	lead := l.connects("lead", s.tokens, 0)
-	return !s.stated && (l.words["interrogative"].at(s.tokens, 0) > 0 || lead > 0 && l.words["interrogative"].at(s.tokens, lead) > 0)
+	return !s.stated && (l.words["interrogative"].At(s.tokens, 0) > 0 || lead > 0 && l.words["interrogative"].At(s.tokens, lead) > 0)
 }
 
 // alike says whether two sentences say much of the same.

@@ -54,31 +54,31 @@ func (l *language) split(text string, entry int) []sentence {
 // ends says whether a sentence that began at start ends with token i.
 func (l *language) ends(text string, list []token, start, i int, wrapped bool) bool {
 	t := list[i]
-	if t.word || i+1 == len(list) {
+	if t.Word || i+1 == len(list) {
 		return false
 	}
 	next := list[i+1]
-	following := text[t.to:next.from]
-	switch t.norm {
+	following := text[t.To:next.From]
+	switch t.Norm {
 	case paragraphEnd:
 		return true
 	case lineEnd:
 		return !wrapped || isItem(list, i+1)
 	case "!", "?", ";":
-		return following != "" || next.norm == lineEnd || next.norm == paragraphEnd
+		return following != "" || next.Norm == lineEnd || next.Norm == paragraphEnd
 	case ellipsis:
 		return !startsLower(text, next)
 	case ".":
-		if following == "" && !strings.HasPrefix(next.norm, lineEnd) || i == start {
+		if following == "" && !strings.HasPrefix(next.Norm, lineEnd) || i == start {
 			return false
 		}
 		before := list[i-1]
 		switch {
-		case before.norm == ".":
+		case before.Norm == ".":
 			return !startsLower(text, next)
-		case l.words["abbreviations"].at([]token{before}, 0) > 0 || utf8.RuneCountInString(before.norm) == 1 && !isDigit(rune(before.norm[0])):
+		case l.words["abbreviations"].Is(before.Norm) || utf8.RuneCountInString(before.Norm) == 1 && !before.IsFigure():
 			return false
-		case len(before.norm) <= 2 && isDigit(rune(before.norm[0])):
+		case len(before.Norm) <= 2 && before.IsFigure():
 			return l.code != "de" && !startsLower(text, next)
 		}
 		return true
@@ -102,28 +102,28 @@ func isWrapped(text string) bool {
 
 // isItem says whether a line begins with the mark of a list.
 func isItem(list []token, i int) bool {
-	return slices.Contains([]string{"-", "*", "•", "–"}, list[i].norm) && i+1 < len(list) && list[i+1].from > list[i].to
+	return slices.Contains([]string{"-", "*", "•", "–"}, list[i].Norm) && i+1 < len(list) && list[i+1].From > list[i].To
 }
 
 func startsLower(text string, t token) bool {
-	r, _ := utf8.DecodeRuneInString(text[t.from:])
+	r, _ := utf8.DecodeRuneInString(text[t.From:])
 	return unicode.IsLower(r)
 }
 
 // parts gives a run of words as it is, or where it is too long for one sentence, in parts that begin with connectives.
 func (l *language) parts(run []token, add func([]token)) {
-	left := words(run)
+	left := countWords(run)
 	start, count := 0, 0
 	long := left > longRun
 	for i := range run {
 		if long && count >= fewest && left >= fewest {
 			joint := l.connects("joints", run, i) > 0 || l.asksNext(run, i) || count >= fullPart && l.connects("joined clause", run, i) > 0
-			if joint || count >= hardRun || count >= commaRun && run[i].norm == "," {
+			if joint || count >= hardRun || count >= commaRun && run[i].Norm == "," {
 				add(run[start:i])
 				start, count = i, 0
 			}
 		}
-		if run[i].word {
+		if run[i].Word {
 			count++
 			left--
 		}
@@ -134,13 +134,13 @@ func (l *language) parts(run []token, add func([]token)) {
 // asksNext says whether a question follows a connective: “so how do we”.
 func (l *language) asksNext(run []token, i int) bool {
 	n := l.connects("lead", run, i)
-	return n > 0 && l.words["asks"].at(run, i+n) > 0
+	return n > 0 && l.words["asks"].At(run, i+n) > 0
 }
 
-func words(list []token) int {
+func countWords(list []token) int {
 	n := 0
 	for _, t := range list {
-		if t.word {
+		if t.Word {
 			n++
 		}
 	}
@@ -151,16 +151,16 @@ func words(list []token) int {
 func (l *language) sentence(text string, part []token, entry int) (sentence, bool) {
 	s := sentence{entry: entry}
 	end := len(part)
-	for end > 0 && !part[end-1].word {
-		s.asked = s.asked || part[end-1].norm == "?"
-		s.stated = s.stated || part[end-1].norm == "." || part[end-1].norm == "!"
+	for end > 0 && !part[end-1].Word {
+		s.asked = s.asked || part[end-1].Norm == "?"
+		s.stated = s.stated || part[end-1].Norm == "." || part[end-1].Norm == "!"
 		end--
 	}
 	first := 0
 	for first < end {
 		n := l.connects("lead", part[:end], first)
 		switch {
-		case !part[first].word && !opens(part[:end], first):
+		case !part[first].Word && !opens(part[:end], first):
 			first++
 		case n > 0 && first+n < end && l.connects("kept", part[:end], first) == 0:
 			first += n
@@ -169,7 +169,7 @@ func (l *language) sentence(text string, part []token, entry int) (sentence, boo
 			s.text = quoted(text, s.tokens, part[end:])
 			s.stems = l.content(s.tokens)
 			s.figures = l.quantities(text, s.tokens)
-			return s, len(s.stems) > 0 || len(s.figures) > 0 || words(s.tokens) >= longSaying
+			return s, len(s.stems) > 0 || len(s.figures) > 0 || countWords(s.tokens) >= longSaying
 		}
 	}
 	return s, false
@@ -177,7 +177,7 @@ func (l *language) sentence(text string, part []token, entry int) (sentence, boo
 
 // opens says whether a sign belongs to the word behind it.
 func opens(list []token, i int) bool {
-	return slices.Contains([]string{"$", "€", "£", "+", "-"}, list[i].norm) && i+1 < len(list) && list[i+1].from == list[i].to
+	return slices.Contains([]string{"$", "€", "£", "+", "-"}, list[i].Norm) && i+1 < len(list) && list[i+1].From == list[i].To
 }
 
 // quoted is the text of a sentence on one line, with the sign that ends it.
@@ -185,7 +185,7 @@ func quoted(text string, list, after []token) string {
 	last := list[len(list)-1]
 	cut := false
 	for i, n := 0, 0; i < len(list); i++ {
-		if list[i].word {
+		if list[i].Word {
 			n++
 		}
 		if n == longQuote && i < len(list)-5 {
@@ -193,12 +193,12 @@ func quoted(text string, list, after []token) string {
 			break
 		}
 	}
-	line := oneLine(text[list[0].from:last.to])
+	line := oneLine(text[list[0].From:last.To])
 	switch {
 	case cut:
 		line += ellipsis
-	case len(after) > 0 && after[0].from == last.to && strings.Contains(terminates+"%€$", after[0].norm):
-		line += after[0].norm
+	case len(after) > 0 && after[0].From == last.To && strings.Contains(terminates+"%€$", after[0].Norm):
+		line += after[0].Norm
 	}
 	return line
 }

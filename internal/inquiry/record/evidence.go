@@ -14,7 +14,7 @@ import (
 
 // pageForm is the number of the form of evidence pages. It rises whenever the same session would give another page, so that a page of an earlier form
 // is not taken for one that was changed.
-const pageForm = 1
+const pageForm = 2
 
 // The marks by which the parts of a page are found. No text in it can hold them: it is escaped.
 const (
@@ -48,6 +48,11 @@ type passage struct {
 	Chunk        int    `json:"chunk"`
 	Hash         string `json:"hash"`
 	Text         string `json:"text,omitempty"` // "": it was not at hand
+}
+
+// is says whether a citation is of this chunk.
+func (k passage) is(c Citation) bool {
+	return k.Document == c.Document && k.DocumentHash == c.Hash && k.Chunk == c.Chunk && k.Hash == c.ChunkHash
 }
 
 // Evidence makes the evidence page of a session: one HTML file that needs no network and no script, in the session's language. It carries the session and

@@ -193,9 +193,9 @@ func TestWhatIsCarriedCanNotBeChangedAlone(t *testing.T) {
 		"a score":         strings.Replace(data, `"consistencyScore": 84`, `"consistencyScore": 85`, 1),
 		"a passage":       strings.Replace(data, "Niacin is", "Niacin was", 1),
 		"no passages":     regexp.MustCompile(`(?s)"passages": \[.*\]`).ReplaceAllString(data, `"passages": []`),
-		"another form":    strings.Replace(data, `"form": 1`, `"form": 2`, 1),
+		"another form":    strings.Replace(data, `"form": 2`, `"form": 3`, 1),
 		"swapped answers": strings.NewReplacer("It helps. Adults need 16 mg a day.", "The daily allowance is 18 mg.", "The daily allowance is 18 mg.", "It helps. Adults need 16 mg a day.").Replace(data),
-		"a member beside": strings.Replace(data, `"form": 1`, `"form": 1, "x": 1`, 1),
+		"a member beside": strings.Replace(data, `"form": 2`, `"form": 2, "x": 1`, 1),
 		"no session":      strings.Replace(data, `"session"`, `"sessions"`, 1),
 		"cut off":         data[:len(data)/2],
 	} {
@@ -208,7 +208,7 @@ func TestWhatIsCarriedCanNotBeChangedAlone(t *testing.T) {
 			}
 		}
 	}
-	if r := Verify([]byte(strings.Replace(page, "evidence 1\"", "evidence 2\"", 1)), nil); r.OK() || !strings.Contains(fmt.Sprint(problems(r)), "the program that made it") {
+	if r := Verify([]byte(strings.Replace(page, "evidence 2\"", "evidence 3\"", 1)), nil); r.OK() || !strings.Contains(fmt.Sprint(problems(r)), "the program that made it") {
 		t.Errorf("a page of another form: %v", r.Checks)
 	}
 }
@@ -380,7 +380,7 @@ func TestAPageShowsEveryPartOfTheSession(t *testing.T) {
 		`<td><a href="#pair-2">Pair 2</a></td><td><a href="#pair-3">Pair 3</a></td><td>closed by <a href="#pair-3">Pair 3</a></td>`,
 		`<article id="pair-1">`, `<article id="pair-3">`, "The documents do not say it.", "Completeness: <strong>85</strong> / 100",
 		`<a href="#passage-1">b3.pdf, Page 2, Chunk 4</a>`, files.Hash([]byte(passageText)), hashOf("a"),
-		"Niacin is Vitamin B3.", "&lt;b&gt;harms&lt;/b&gt; &amp; more.", "it holds no text", "rate limited", "openai:gpt-4o", OfflineRules, "run-1", "# Vitamin B3",
+		"Niacin is Vitamin B3.", "&lt;b&gt;harms&lt;/b&gt; &amp; more.", "it holds no text", "rate limited", "openai:gpt-4o", OfflineRules, "run-1", `<h3 dir="auto">Vitamin B3</h3>`,
 		"2025-10-05 14:31:22", `Names: <a href="#pair-1">Pair 1</a>, <a href="#pair-2">Pair 2</a>`, "prefers-color-scheme: dark", "@media print",
 	} {
 		if !strings.Contains(page, want) {
@@ -414,7 +414,7 @@ func TestAPageIsInTheLanguageOfItsSession(t *testing.T) {
 
 func TestThePageOfAFormStaysAsItIs(t *testing.T) {
 	s, d := cited()
-	const want = "sha256:55b3a829b0cc8ceb94b3ff98bda3a175e08ad9545e5d018e1a1755f318230ea6"
+	const want = "sha256:8e86639d5786937449ea7f698cfe223d3faa6b57df2aedf992ffa4d52d900575"
 	if got := Verify(must(Evidence(s, d.Chunks...))(t), nil).Digest; got != want {
 		t.Errorf("the same session gives another page than before (%s): raise pageForm, or pages of before are taken for ones that were changed", got)
 	}
@@ -431,7 +431,7 @@ func FuzzVerify(f *testing.F) {
 	f.Add(must(Evidence(hostile()))(f))
 	f.Add(must(Marshal(s))(f))
 	f.Add([]byte(content(f, "testdata/examples.json")))
-	f.Add([]byte(generatorMark + `1">` + carriedMark + `{"form":1,"session":{"auditResult":{"contradictions":[{"qaPairIndexes":[9,-1]}]}},"passages":[{}]}</script>` + digestMark + `</code>`))
+	f.Add([]byte(generatorMark + `2">` + carriedMark + `{"form":2,"session":{"auditResult":{"contradictions":[{"qaPairIndexes":[9,-1]}]}},"passages":[{}]}</script>` + digestMark + `</code>`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		r := Verify(text, readerOf(d))
 		if len(r.Checks) != 7 {

@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"html"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -55,13 +56,51 @@ func visible(text string) string {
 	return b.String()
 }
 
-// said is what somebody wrote, with its line breaks, and with some words of it marked where they stand first.
-func said(tag, words, marked string) markup {
-	before, after, found := strings.Cut(words, marked)
-	if marked == "" || !found {
-		return el(tag+` class="said" dir="auto"`, words)
+// said is what somebody wrote, with its line breaks, and with some words of it marked where they stand first, whatever white space is between them.
+func said(tag, words string, marked ...string) markup {
+	var spans [][2]int
+	for _, m := range marked {
+		if at := find(words, m); at[1] > at[0] {
+			spans = append(spans, at)
+		}
 	}
-	return el(tag+` class="said" dir="auto"`, before, el("mark", marked), after)
+	slices.SortFunc(spans, func(a, b [2]int) int { return a[0] - b[0] })
+	var parts []any
+	from := 0
+	for _, at := range spans {
+		if at[1] > from {
+			at[0] = max(at[0], from)
+			parts = append(parts, words[from:at[0]], el("mark", words[at[0]:at[1]]))
+			from = at[1]
+		}
+	}
+	return el(tag+` class="said" dir="auto"`, append(parts, words[from:])...)
+}
+
+// find says where words stand in a text, whatever white space is between them; nowhere: from 0 to 0.
+func find(text, words string) (at [2]int) {
+	fields := strings.Fields(words)
+	for from := 0; len(fields) > 0; {
+		first := strings.Index(text[from:], fields[0])
+		if first < 0 {
+			return at
+		}
+		first += from
+		end := first + len(fields[0])
+		for _, f := range fields[1:] {
+			rest := strings.TrimLeftFunc(text[end:], unicode.IsSpace)
+			if len(rest) == len(text[end:]) || !strings.HasPrefix(rest, f) {
+				end = -1
+				break
+			}
+			end = len(text) - len(rest) + len(f)
+		}
+		if end > 0 {
+			return [2]int{first, end}
+		}
+		from = first + len(fields[0])
+	}
+	return at
 }
 
 // bullets is an unordered list; nothing if it is empty.
@@ -76,6 +115,9 @@ func bullets(items []markup) markup {
 	return el("ul", all)
 }
 
+// mostNarrow is how many columns a small screen has room for.
+const mostNarrow = 3
+
 // table is one with a row of heads, in a frame that scrolls.
 func table(heads []string, rows [][]any) markup {
 	var head, body []markup
@@ -89,5 +131,9 @@ func table(heads []string, rows [][]any) markup {
 		}
 		body = append(body, el("tr", cells), "\n")
 	}
-	return el(`div class="wide"`, el("table", el("thead", el("tr", head)), "\n", el("tbody", "\n", body)))
+	frame := "wide"
+	if len(heads) > mostNarrow {
+		frame += " many"
+	}
+	return el(`div class="`+frame+`"`, el("table", el("thead", el("tr", head)), "\n", el("tbody", "\n", body)))
 }

@@ -112,7 +112,7 @@ func (p *page) header() markup {
 	}
 	fact(w.session, el("code", s.ID))
 	fact(w.run, s.Run)
-	return join(markup("<header>\n"), el(`p class="kind"`, w.title), "\n", said("h1", s.Hypothesis.Text, ""), "\n",
+	return join(markup("<header>\n"), el(`p class="kind"`, w.title), "\n", said("h1", s.Hypothesis.Text), "\n",
 		el(`p class="verdict"`, w.verdict(s)), "\n", el("dl", "\n", join(facts...)), markup("\n</header>\n"))
 }
 
@@ -177,7 +177,7 @@ func (p *page) summary() markup {
 		if a.By != "" {
 			by = el("p", p.w.by, ": ", a.By)
 		}
-		return join(said("div", a.Summary, ""), "\n", by)
+		return join(el("div", "\n", formatted(a.Summary)), "\n", by)
 	}
 	return el("p", p.w.noAudit)
 }
@@ -195,7 +195,8 @@ func (p *page) contradictions() markup {
 		var sides []markup
 		for side, n := range c.Pairs {
 			pair := p.s.Pairs[n]
-			sides = append(sides, el(`div class="side"`, el("p", p.to(n+1)), said("p", excerpt(pair.Question, ""), ""), said("blockquote", excerpt(pair.Answer, c.Words[side]), c.Words[side])), "\n")
+			sides = append(sides, el(`div class="side"`, el("p", p.to(n+1)), said("p", excerpt(pair.Question, "")), said("blockquote", excerpt(pair.Answer, c.Words[side]), c.Words[side]),
+				p.context(&pair, c.Words[side])), "\n")
 		}
 		clash := join(w.noClash)
 		if c.Words != ([2]string{}) {
@@ -225,7 +226,7 @@ func (p *page) gaps() markup {
 			state = join(w.closed, " ", p.to(e.Closed))
 		}
 		id := cmp.Or(e.Gap.ID, fmt.Sprint(i+1))
-		rows = append(rows, []any{id, or(w.categories, e.Gap.Category), or(w.severities, e.Gap.Severity), e.Gap.Aspect, said("div", e.Gap.Description, ""),
+		rows = append(rows, []any{id, or(w.categories, e.Gap.Category), or(w.severities, e.Gap.Severity), e.Gap.Aspect, said("div", e.Gap.Description),
 			p.to(e.First), p.toAll(e.Asked), state})
 	}
 	return table([]string{"", w.category, w.severity, w.aspect, w.description, w.firstSeen, w.asks, w.state}, rows)
@@ -263,7 +264,7 @@ func (p *page) pair(pair *Pair) markup {
 		}
 		facts = append(facts, el("li", w.about, ": ", p.toAll(sequences)))
 	}
-	answer := said("blockquote", pair.Answer, "")
+	answer := said("blockquote", pair.Answer)
 	if pair.Answer == "" {
 		answer = el("p", w.noAnswer)
 	}
@@ -272,7 +273,7 @@ func (p *page) pair(pair *Pair) markup {
 		beside = append(beside, el("p", w.notInDocuments))
 	}
 	return el(fmt.Sprintf(`article id="pair-%d"`, pair.Sequence), "\n", el("h3", fmt.Sprintf(w.pair, pair.Sequence), " · ", at(pair.Timestamp)), "\n",
-		el(`p class="label"`, w.question), said("p", pair.Question, ""), "\n", el(`p class="label"`, w.answer), answer, "\n",
+		el(`p class="label"`, w.question), said("p", pair.Question), "\n", el(`p class="label"`, w.answer), answer, "\n",
 		join(beside...), p.citations(pair), p.analysis(pair), el(`ul class="facts"`, facts))
 }
 
@@ -280,11 +281,9 @@ func (p *page) pair(pair *Pair) markup {
 func (p *page) citations(pair *Pair) markup {
 	var all []markup
 	for _, c := range pair.Citations {
-		n := slices.IndexFunc(p.passages, func(k passage) bool {
-			return k.Document == c.Document && k.DocumentHash == c.Hash && k.Chunk == c.Chunk && k.Hash == c.ChunkHash
-		})
-		all = append(all, join(p.w.quoted, " ", el(fmt.Sprintf(`a href="#passage-%d"`, n+1), c.Document, ", ", p.w.page, " ", c.Page, ", ", p.w.chunk, " ", c.Chunk),
-			said("blockquote", c.Quote, "")))
+		n := slices.IndexFunc(p.passages, func(k passage) bool { return k.is(c) })
+		all = append(all, join(p.w.quoted, " ", el(fmt.Sprintf(`a href="#passage-%d"`, n+1), p.place(c.Document, c.Page, c.Chunk)),
+			said("blockquote", c.Quote)))
 	}
 	return bullets(all)
 }
@@ -297,7 +296,7 @@ func (p *page) analysis(pair *Pair) markup {
 	}
 	var gaps []markup
 	for _, g := range a.Gaps {
-		gaps = append(gaps, join(or(w.categories, g.Category), ", ", or(w.severities, g.Severity), ": ", said("span", g.Description, "")))
+		gaps = append(gaps, join(or(w.categories, g.Category), ", ", or(w.severities, g.Severity), ": ", said("span", g.Description)))
 	}
 	open := bullets(gaps)
 	if len(gaps) == 0 {
@@ -314,7 +313,7 @@ func (p *page) timeline() markup {
 	s, w := p.s, p.w
 	all := []moment{{s.StartTime, join(w.began)}}
 	for i := range s.Pairs {
-		all = append(all, moment{s.Pairs[i].Timestamp, join(p.to(i+1), ": ", said("span", s.Pairs[i].Question, ""))})
+		all = append(all, moment{s.Pairs[i].Timestamp, join(p.to(i+1), ": ", said("span", s.Pairs[i].Question))})
 	}
 	for i, e := range s.AuditTrail {
 		all = append(all, moment{e.Timestamp, el(fmt.Sprintf(`a href="#event-%d"`, i+1), or(w.events, e.Event))})
@@ -338,33 +337,68 @@ func (p *page) documents() markup {
 		for _, d := range docs {
 			rows = append(rows, []any{d.Name, d.Pages, d.Chunks, el("code", d.Hash), d.Error})
 		}
-		parts = append(parts, table([]string{w.document, w.page, w.chunks, w.hash, w.problem}, rows), markup("\n"))
+		parts = append(parts, table([]string{w.document, w.pages, w.chunks, w.hash, w.problem}, rows), markup("\n"))
 	}
 	parts = append(parts, el("h3", w.passages), markup("\n"))
 	if len(p.passages) == 0 {
 		parts = append(parts, el("p", w.noCitations))
 	}
 	for i, k := range p.passages {
-		parts = append(parts, el(fmt.Sprintf(`article id="passage-%d"`, i+1), "\n", el("p", k.Document, ", ", w.page, " ", k.Page, ", ", w.chunk, " ", k.Chunk, ". "),
-			el("p", w.chunk, ": ", el("code", k.Hash)), el("p", w.document, ": ", el("code", k.DocumentHash)), p.passage(k)), markup("\n"))
+		parts = append(parts, el(fmt.Sprintf(`article id="passage-%d"`, i+1), "\n", el("h4", p.place(k.Document, k.Page, k.Chunk)), p.passage(k), el(`p class="label"`, w.citing, ": ", p.citing(k)),
+			el(`p class="label"`, w.chunk, ": ", el("code", k.Hash)), el(`p class="label"`, w.document, ": ", el("code", k.DocumentHash))), markup("\n"))
 	}
 	return join(parts...)
 }
 
-// passage shows the text of a chunk, with its first quote marked.
+// passage shows the text of a chunk, with all that is quoted of it marked.
 func (p *page) passage(k passage) markup {
 	if k.Text == "" {
 		return ""
 	}
-	quote := ""
+	var quotes []string
 	for _, pair := range p.s.Pairs {
 		for _, c := range pair.Citations {
-			if quote == "" && c.ChunkHash == k.Hash && c.Document == k.Document {
-				quote = c.Quote
+			if k.is(c) {
+				quotes = append(quotes, c.Quote)
 			}
 		}
 	}
-	return said("blockquote", k.Text, quote)
+	return said("blockquote", k.Text, quotes...)
+}
+
+// citing links the pairs whose answers quote a chunk.
+func (p *page) citing(k passage) markup {
+	var sequences []int
+	for i, pair := range p.s.Pairs {
+		if slices.ContainsFunc(pair.Citations, k.is) {
+			sequences = append(sequences, i+1)
+		}
+	}
+	return p.toAll(sequences)
+}
+
+// context shows the passages that an answer quotes, those with the words that clash alone if there are such.
+func (p *page) context(pair *Pair, words string) markup {
+	with := func(c Citation) bool { return words != "" && strings.Contains(c.Quote, words) }
+	one := slices.ContainsFunc(pair.Citations, with)
+	var all []markup
+	for i, k := range p.passages {
+		var quotes []string
+		for _, c := range pair.Citations {
+			if k.is(c) && (!one || with(c)) {
+				quotes = append(quotes, c.Quote)
+			}
+		}
+		if len(quotes) > 0 && k.Text != "" {
+			all = append(all, el(`p class="label"`, el(fmt.Sprintf(`a href="#passage-%d"`, i+1), p.place(k.Document, k.Page, k.Chunk))), said("blockquote", k.Text, quotes...), "\n")
+		}
+	}
+	return join(all)
+}
+
+// place says where a chunk stands.
+func (p *page) place(document string, page, chunk int) markup {
+	return join(document, ", ", p.w.page, " ", page, ", ", p.w.chunk, " ", chunk)
 }
 
 func (p *page) trail() markup {
@@ -374,7 +408,7 @@ func (p *page) trail() markup {
 	}
 	var rows [][]any
 	for i, e := range p.s.AuditTrail {
-		rows = append(rows, []any{el(fmt.Sprintf(`span id="event-%d"`, i+1), at(e.Timestamp)), or(w.events, e.Event), e.FromProvider, e.ToProvider, said("span", e.Reason, "")})
+		rows = append(rows, []any{el(fmt.Sprintf(`span id="event-%d"`, i+1), at(e.Timestamp)), or(w.events, e.Event), e.FromProvider, e.ToProvider, said("span", e.Reason)})
 	}
 	return table([]string{w.time, w.event, w.from, w.to, w.reason}, rows)
 }

@@ -7,19 +7,19 @@ import (
 
 // words are what pages and texts say around a session, in one language.
 type words struct {
-	title, hypothesis                                              string
-	session, began, ended, witness, detective, run, digest, limit  string
-	score, summary, contradictions, gaps, pairs, timeline          string
-	documents, passages, trail                                     string
-	term, sum, points, start, half, noAudit, noSum, provisional    string
-	noContradictions, noGaps, noPairs, noTrail, noCitations        string
-	question, answer, noAnswer, notInDocuments, quoted             string
-	completeness, followUp, noFollowUp, openAfter, none            string
-	asked, answered, analysed, strategy, aspect, follows, about    string
-	category, severity, description, firstSeen, state, open, asks  string
-	time, event, reason, from, to, document, page, chunk, hash     string
-	chunks, problem, runs, over, clash, noClash, settled, unsettle string
-	verify, by                                                     string
+	title, hypothesis                                                 string
+	session, began, ended, witness, detective, run, digest, limit     string
+	score, summary, contradictions, gaps, pairs, timeline             string
+	documents, passages, trail                                        string
+	term, sum, points, start, half, noAudit, noSum, provisional       string
+	noContradictions, noGaps, noPairs, noTrail, noCitations           string
+	question, answer, noAnswer, notInDocuments, quoted                string
+	completeness, followUp, noFollowUp, openAfter, none               string
+	asked, answered, analysed, strategy, aspect, follows, about       string
+	category, severity, description, firstSeen, state, open, asks     string
+	time, event, reason, from, to, document, page, pages, chunk, hash string
+	chunks, problem, runs, over, clash, noClash, settled, unsettle    string
+	verify, by, citing                                                string
 
 	pair        string            // with its sequence
 	closed      string            // with the sequence of the pair after which it is open no more
@@ -116,12 +116,12 @@ var english = words{
 	completeness: "Completeness", followUp: "The detective wants to ask on.", noFollowUp: "The detective need not ask on.", openAfter: "Open after this answer", none: "none",
 	asked: "Asked by", answered: "Answered by", analysed: "Analysed by", strategy: "Strategy", aspect: "Aspect", follows: "Asks about", about: "Names",
 	category: "Category", severity: "Severity", description: "What is missing or unclear", firstSeen: "First seen", state: "State", open: "open", asks: "Asked about",
-	time: "Time (UTC)", event: "Event", reason: "Reason", from: "From", to: "To", document: "Document", page: "Page", chunk: "Chunk", hash: "SHA-256",
+	time: "Time (UTC)", event: "Event", reason: "Reason", from: "From", to: "To", document: "Document", page: "Page", pages: "Pages", chunk: "Chunk", hash: "SHA-256",
 	chunks: "Chunks", problem: "Could not be read", runs: "it is running", over: "The session ends", clash: "What clashes", noClash: "not said",
 	settled: "It stands after", unsettle: "It was recorded without asking the witness about it.",
-	verify: "This page carries the session and the hashes of what it cites. “sibyl inquiry verify FILE” makes the page again from them and compares every byte; with the documents at hand, " +
+	verify: "This page carries the session, and the passages that it cites with their hashes. “sibyl inquiry verify FILE” makes the page again from them and compares every byte; with the documents at hand, " +
 		"it looks up every quote. Compare the digest with one that was noted elsewhere: it alone tells that nobody made the whole page anew.",
-	by: "Written by", pair: "Pair %d", closed: "closed by", mean: "a tenth of the mean of what the pairs lack (%s)",
+	by: "Written by", citing: "Quoted in", pair: "Pair %d", closed: "closed by", mean: "a tenth of the mean of what the pairs lack (%s)",
 	stated: "Stated: %d. The formula gives %d.", rounded: "rounded, and at least 0",
 	verdicts: map[string]string{
 		"satisfied": "The detective is satisfied after %s.", "completed": "The detective is satisfied after %s.",
@@ -153,12 +153,12 @@ var german = words{
 	completeness: "Vollständigkeit", followUp: "Der Detektiv will weiterfragen.", noFollowUp: "Der Detektiv muss nicht weiterfragen.", openAfter: "Offen nach dieser Antwort",
 	none: "nichts", asked: "Gefragt von", answered: "Beantwortet von", analysed: "Ausgewertet von", strategy: "Vorgehen", aspect: "Aspekt", follows: "Fragt nach", about: "Nennt",
 	category: "Art", severity: "Gewicht", description: "Was fehlt oder unklar ist", firstSeen: "Zuerst gesehen", state: "Stand", open: "offen", asks: "Nachgefragt",
-	time: "Zeit (UTC)", event: "Ereignis", reason: "Grund", from: "Von", to: "Zu", document: "Dokument", page: "Seite", chunk: "Abschnitt", hash: "SHA-256",
+	time: "Zeit (UTC)", event: "Ereignis", reason: "Grund", from: "Von", to: "Zu", document: "Dokument", page: "Seite", pages: "Seiten", chunk: "Abschnitt", hash: "SHA-256",
 	chunks: "Abschnitte", problem: "Nicht lesbar", runs: "sie läuft", over: "Die Sitzung endet", clash: "Was sich widerspricht", noClash: "nicht gesagt",
 	settled: "Er steht nach", unsettle: "Er ist festgehalten, ohne dass der Zeuge dazu gefragt wurde.",
-	verify: "Diese Seite trägt die Sitzung und die Prüfsummen dessen, was sie zitiert. „sibyl inquiry verify DATEI“ macht die Seite daraus neu und vergleicht jedes Byte; liegen die Dokumente vor, " +
+	verify: "Diese Seite trägt die Sitzung und die zitierten Stellen mit ihren Prüfsummen. „sibyl inquiry verify DATEI“ macht die Seite daraus neu und vergleicht jedes Byte; liegen die Dokumente vor, " +
 		"wird jedes Zitat nachgeschlagen. Vergleichen Sie die Prüfsumme mit einer, die anderswo notiert ist: nur sie zeigt, dass niemand die ganze Seite neu gemacht hat.",
-	by: "Verfasst von", pair: "Paar %d", closed: "geschlossen durch", mean: "ein Zehntel des Mittels dessen, was den Paaren fehlt (%s)",
+	by: "Verfasst von", citing: "Zitiert in", pair: "Paar %d", closed: "geschlossen durch", mean: "ein Zehntel des Mittels dessen, was den Paaren fehlt (%s)",
 	stated: "Angegeben: %d. Die Formel ergibt %d.", rounded: "gerundet, und mindestens 0",
 	verdicts: map[string]string{
 		"satisfied": "Der Detektiv ist nach %s zufrieden.", "completed": "Der Detektiv ist nach %s zufrieden.",

@@ -3,6 +3,7 @@ package witness
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -54,8 +55,9 @@ func (w *ofDocuments) Answer(ctx context.Context, question, language string, ear
 		switch {
 		case ctx.Err() != nil:
 			return Answer{}, ctx.Err()
+		case errors.Is(err, errGivenUp):
 		case err != nil:
-			a.Notes = append(a.Notes, "the search by meaning failed, and words alone were searched: "+err.Error())
+			a.Notes = append(a.Notes, "the search by meaning failed, and words alone are searched from here on: "+err.Error())
 		default:
 			order, best = fuse(order, near), near[0]
 		}
@@ -256,7 +258,7 @@ func (c *corpus) quote(a *Answer, list []found) {
 		}
 		quote := ch.Text[from:to]
 		said = append(said, quote)
-		a.Citations = append(a.Citations, Citation{Document: ch.Document, Hash: ch.DocumentHash, Page: ch.Page, Chunk: ch.Index, ChunkHash: ch.Hash, Quote: quote})
+		a.Citations = append(a.Citations, Citation{Document: ch.Document, Hash: ch.DocumentHash, Page: ch.Page, Chunk: ch.Index, ChunkHash: ch.Hash, Quote: quote, Passage: ch.Text})
 	}
 	a.Text = strings.Join(said, " ")
 }

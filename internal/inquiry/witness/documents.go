@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/document"
 	"sibyl/internal/model"
 )
@@ -15,10 +16,11 @@ type Options struct {
 	Hypothesis string
 
 	// Embed, if set, finds passages by their meaning too. Cache is a folder for its vectors, which are kept by the hash of their text and
-	// by EmbedID, the model's "provider:model"; "" keeps none.
+	// by EmbedID, the model's "provider:model"; "" keeps none. Room bounds the folder, in bytes: what was not used for the longest time goes; 0: 512 MB.
 	Embed   model.Embedder
 	EmbedID string
 	Cache   string
+	Room    int64
 }
 
 // errNothing is what Check says where nothing can be asked.
@@ -47,7 +49,7 @@ func nameOf(docs []document.Document) string {
 	case 1:
 		return docs[0].Name
 	}
-	return fmt.Sprintf("%s and %d more documents", docs[0].Name, len(docs)-1)
+	return fmt.Sprintf("%s and %s", docs[0].Name, agent.Counted(len(docs)-1, "more document"))
 }
 
 func (w *ofDocuments) Name() string { return w.name }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"sibyl/internal/words"
 )
 
 // kind is what a question wants in its answer.
@@ -105,21 +107,16 @@ func isUnitOfTime(word string) bool {
 
 // isNumberWord says whether a word is a number that is written out, or says that there is none.
 func isNumberWord(word string) bool {
-	if slices.Contains([]string{
-		"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty", "thirty", "forty", "fifty", "sixty", "seventy",
-		"eighty", "ninety", "hundred", "hundreds", "thousand", "thousands", "million", "billion", "dozen", "half", "third", "twice", "once", "none", "nobody", "zero", "single",
-		"zwei", "drei", "vier", "funf", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "elf", "zwolf", "zwölf", "zwanzig", "dreissig", "dreißig", "vierzig", "funfzig", "fünfzig", "sechzig", "siebzig", "achtzig", "neunzig", "hundert",
-		"tausend", "millionen", "milliarden", "dutzend", "halfte", "hälfte", "drittel", "viertel", "einmal", "zweimal", "dreimal", "keine", "keiner", "niemand", "kein", "null", "taglich", "täglich", "wochentlich", "wöchentlich",
-		"monatlich", "jahrlich", "jährlich", "daily", "weekly", "monthly", "yearly", "annually", "hourly",
-	}, word) {
-		return true
-	}
-	for _, joint := range []string{"zehn", "zig", "hundert", "tausend"} { // German writes them as one word
-		if len(word) >= 7 && strings.HasSuffix(word, joint) {
+	for _, language := range []string{"en", german} {
+		if n, is := words.NumbersOf(language).Word(words.Fold(word)); is && n != 1 {
 			return true
 		}
 	}
-	return false
+	return slices.Contains([]string{
+		"hundreds", "thousands", "dozen", "half", "third", "twice", "once", "none", "nobody", "zero", "single", "daily", "weekly", "monthly", "yearly", "annually", "hourly",
+		"dutzend", "halfte", "hälfte", "drittel", "viertel", "einmal", "zweimal", "dreimal", "keine", "keiner", "niemand", "kein", "null", "taglich", "täglich", "wochentlich", "wöchentlich",
+		"monatlich", "jahrlich", "jährlich",
+	}, word)
 }
 
 // piece is a word as it stands in a text.
@@ -130,26 +127,10 @@ type piece struct {
 
 // pieces takes a text apart at white space and signs, but keeps numbers and dates whole.
 func pieces(text string) (list []piece) {
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRuneInString(text[i:])
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			i += size
-			continue
+	for _, t := range (words.Form{InFigures: ".,:/-’'", Fold: strings.ToLower}).Tokens(text) {
+		if t.Word {
+			list = append(list, piece{text[t.From:t.To], t.Norm, t.From})
 		}
-		end := i
-		for end < len(text) {
-			r, size := utf8.DecodeRuneInString(text[end:])
-			if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) {
-				next, _ := utf8.DecodeRuneInString(text[end+size:])
-				before := text[end-1]
-				if !strings.ContainsRune(".,:/-’'", r) || !unicode.IsDigit(next) || before < '0' || before > '9' {
-					break
-				}
-			}
-			end += size
-		}
-		list = append(list, piece{text[i:end], strings.ToLower(text[i:end]), i})
-		i = end
 	}
 	return list
 }

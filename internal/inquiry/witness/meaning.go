@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
 	"math"
 	"os"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"sibyl/internal/files"
 	"sibyl/internal/model"
@@ -22,26 +24,43 @@ type meaning struct {
 	embed  model.Embedder
 	id     string
 	folder string
+	room   int64 // bytes
 	corpus *corpus
 
 	mu      sync.Mutex
 	vectors [][]float32 // of the chunks, of length 1; nil until they are wanted
+	givenUp bool        // it has failed, and is left alone: no question waits for it again
 }
 
 const (
 	together  = 64      // texts of a request
 	mostBytes = 4_000   // of a text that is embedded
 	mostCells = 1 << 16 // numbers of a vector
+	usualRoom = 512 << 20
 )
 
-var errLengths = errors.New("the embedder gave vectors of different lengths")
+var (
+	errLengths = errors.New("the embedder gave vectors of different lengths")
+	errGivenUp = errors.New("the embedder has failed before")
+)
 
 func newMeaning(o Options, c *corpus) *meaning {
-	return &meaning{embed: o.Embed, id: o.EmbedID, folder: o.Cache, corpus: c}
+	return &meaning{embed: o.Embed, id: o.EmbedID, folder: o.Cache, room: cmp.Or(o.Room, usualRoom), corpus: c}
 }
 
-// rank gives all chunks, the nearest first.
+// rank gives all chunks, the nearest first. After a failure that no context is to blame for it is errGivenUp.
 func (m *meaning) rank(ctx context.Context, question string, q asked, earlier []Exchange) ([]int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.givenUp {
+		return nil, errGivenUp
+	}
+	order, err := m.near(ctx, question, q, earlier)
+	m.givenUp = err != nil && ctx.Err() == nil
+	return order, err
+}
+
+func (m *meaning) near(ctx context.Context, question string, q asked, earlier []Exchange) ([]int, error) {
 	chunks, err := m.ofChunks(ctx)
 	if err != nil {
 		return nil, err
@@ -74,8 +93,6 @@ func (m *meaning) rank(ctx context.Context, question string, q asked, earlier []
 // ofChunks gives the vectors of all chunks. Each document is embedded once: what the folder has is read, and what it
 // has not is added.
 func (m *meaning) ofChunks(ctx context.Context) ([][]float32, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if m.vectors != nil {
 		return m.vectors, nil
 	}
@@ -128,7 +145,8 @@ func (m *meaning) ofDocument(ctx context.Context, root *os.Root, chunks []chunk)
 	if root != nil {
 		f, err := files.Read(root, name, len(chunks)*4*mostCells)
 		if vectors := unpack(f.Content, len(chunks)); err == nil && !f.Cut && vectors != nil {
-			return vectors, nil
+			used := time.Now()
+			return vectors, root.Chtimes(name, used, used)
 		}
 	}
 	var all [][]float32
@@ -155,9 +173,35 @@ func (m *meaning) ofDocument(ctx context.Context, root *os.Root, chunks []chunk)
 		if err := files.Write(root, name, pack(all), 0o600); err != nil {
 			return nil, err
 		}
+		if err := m.clear(root, name); err != nil {
+			return nil, err
+		}
 	}
 	return all, nil
 }
+
+// clear keeps the folder within its room: what was not used for the longest time goes, but not what was just written.
+func (m *meaning) clear(root *os.Root, written string) error {
+	all, err := files.List(root, ".")
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), vectorsEnding) })
+	slices.SortStableFunc(all, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	size := int64(0)
+	for _, f := range all {
+		size += f.Size()
+		if size <= m.room || f.Name() == written {
+			continue
+		}
+		if err := root.Remove(f.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) { // another process may have been first
+			return err
+		}
+	}
+	return nil
+}
+
+const vectorsEnding = ".vectors"
 
 // key names the vectors of chunks: by their texts, and by the model that they were made with.
 func (m *meaning) key(chunks []chunk) string {
@@ -166,7 +210,7 @@ func (m *meaning) key(chunks []chunk) string {
 	for _, c := range chunks {
 		all.WriteString(c.Hash + "\n")
 	}
-	return strings.TrimPrefix(files.Hash([]byte(all.String())), "sha256:") + ".vectors"
+	return strings.TrimPrefix(files.Hash([]byte(all.String())), "sha256:") + vectorsEnding
 }
 
 // pack writes vectors one after the other, with a checksum in front.

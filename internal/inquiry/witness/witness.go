@@ -34,6 +34,7 @@ type Citation struct {
 	Chunk     int    // within the document, from 0
 	ChunkHash string // of the chunk's text: "sha256:…"
 	Quote     string // verbatim, of the chunk's text
+	Passage   string // the chunk's text
 }
 
 // Witness answers questions. It is safe for concurrent use.

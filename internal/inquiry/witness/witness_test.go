@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -152,12 +153,17 @@ type embedder struct {
 	mu       sync.Mutex
 	texts    []string
 	failing  error
+	during   func() // a request
+	asked    int
 	meanings [][]string
 }
 
 func (e *embedder) Embed(_ context.Context, texts []string) ([][]float32, model.Usage, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.asked++; e.during != nil {
+		e.during()
+	}
 	if e.failing != nil {
 		return nil, model.Usage{}, e.failing
 	}
@@ -226,11 +232,46 @@ func TestEmbedderFindsWhatOtherWordsSay(t *testing.T) {
 	}
 }
 
-func TestWithoutItsEmbedderWordsAreSearchedAndThatIsSaid(t *testing.T) {
+func TestWithoutItsEmbedderWordsAreSearchedAndThatIsSaidOnce(t *testing.T) {
 	e := &embedder{failing: &model.Error{Kind: model.Server, Model: "test:one", Message: "down"}}
-	a := answer(t, over(t, Options{Embed: e}, pumps), "When was pump A installed?", "en")
+	w := over(t, Options{Embed: e}, pumps)
+	a := answer(t, w, "When was pump A installed?", "en")
 	if !strings.Contains(a.Text, "3 May 2019") || len(a.Notes) != 1 || !strings.Contains(a.Notes[0], "words alone") || !strings.Contains(a.Notes[0], "down") {
 		t.Errorf("%+v", a)
+	}
+	if a := answer(t, w, "How many blades does pump A have?", "en"); !strings.Contains(a.Text, "12 blades") || len(a.Notes) > 0 || e.asked != 1 {
+		t.Errorf("%+v after %d requests", a, e.asked)
+	}
+}
+
+func TestWhoWithdrawsAQuestionDoesNotBlameTheEmbedder(t *testing.T) {
+	e := &embedder{failing: context.Canceled}
+	w := over(t, Options{Embed: e}, pumps)
+	ctx, cancel := context.WithCancel(t.Context())
+	e.during = cancel
+	if _, err := w.Answer(ctx, "When was pump A installed?", "en", nil); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	e.failing, e.during = nil, nil
+	if a := answer(t, w, "When was pump A installed?", "en"); len(a.Notes) > 0 || len(e.texts) == 0 {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestVectorsKeepWithinTheirRoom(t *testing.T) {
+	e, cache := &embedder{meanings: [][]string{{"pump"}}}, t.TempDir()
+	for n, text := range []string{pumps, other, payments} {
+		answer(t, over(t, Options{Embed: e, EmbedID: "test:one", Cache: cache, Room: 30}, text), "When was pump A installed?", "en")
+		kept, err := filepath.Glob(cache + "/*.vectors")
+		if want := min(n+1, 2); err != nil || len(kept) != want {
+			t.Fatalf("after %d documents: %v, %v", n+1, kept, err)
+		}
+		for i, name := range kept { // which of them is the oldest does not depend on the clock of the file system
+			old := time.Now().Add(-time.Hour * time.Duration(i+1))
+			if err := os.Chtimes(name, old, old); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }
 

@@ -1,0 +1,48 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"sibyl/internal/model"
+)
+
+// Embedder is the model of that id, asked again after what may pass. One that can't be opened says why when it is asked: whoever searches by meaning can do
+// without.
+func (a *App) Embedder(id string) model.Embedder {
+	e := embedder{id: id}
+	m, err := a.Models.Open(id)
+	if err != nil {
+		e.problem = fmt.Errorf("%s: %w", id, err)
+		return e
+	}
+	var embeds bool
+	if e.Embedder, embeds = m.(model.Embedder); !embeds {
+		e.problem = fmt.Errorf("%s does not embed: name a model for embeddings, such as ollama:nomic-embed-text", id)
+	}
+	return e
+}
+
+type embedder struct {
+	model.Embedder
+	id      string
+	problem error // why there is none
+}
+
+// embedPatience bounds the waits for a provider that has too much to do: there is another way to search.
+const embedPatience = 30 * time.Second
+
+// Embed implements model.Embedder.
+func (e embedder) Embed(ctx context.Context, texts []string) (vectors [][]float32, usage model.Usage, err error) {
+	if e.problem != nil {
+		return nil, usage, e.problem
+	}
+	err = model.RetryPolicy{Patience: embedPatience}.Do(ctx, e.id, func() error {
+		var spent model.Usage
+		vectors, spent, err = e.Embedder.Embed(ctx, texts)
+		usage = usage.Add(spent)
+		return err
+	}, nil)
+	return vectors, usage, err
+}

@@ -1,0 +1,41 @@
+package inquiry_test
+
+import (
+	"context"
+	"testing"
+
+	"sibyl/internal/inquiry"
+	"sibyl/internal/inquiry/record"
+	"sibyl/internal/inquiry/witness"
+)
+
+func TestWhatWentWrongBesideAnAnswerStandsInTheTrail(t *testing.T) {
+	h := newHouse(t)
+	usual := h.says
+	h.says = func(ctx context.Context, q string, n int) (witness.Answer, error) {
+		a, err := usual(ctx, q, n)
+		if n == 1 {
+			a.Notes = []string{"the search by meaning failed: down"}
+		}
+		return a, err
+	}
+	p := h.process("one", h.journal)
+	_, s := p.inquire(options())
+	p.ended(s, record.Completed, record.Satisfied, 3)
+	same(t, "trail", trail(s), []string{"error"})
+	same(t, "reason", s.AuditTrail[0].Reason, "the search by meaning failed: down")
+}
+
+func TestWhatLeavesTheMachineIsSaidBeforeTheFirstQuestion(t *testing.T) {
+	for _, c := range []struct {
+		opened inquiry.WitnessOpened
+		want   string
+	}{
+		{inquiry.WitnessOpened{Name: "papers"}, "the witness is papers"},
+		{inquiry.WitnessOpened{Name: "papers", Embeddings: "ollama:nomic"}, "the witness is papers; its passages are found by their meaning, too, by ollama:nomic"},
+		{inquiry.WitnessOpened{Name: "papers", Embeddings: "openai:small", Away: true},
+			"the witness is papers; all its passages and the questions are sent to openai:small, which is not on your machines, to be found by their meaning"},
+	} {
+		same(t, "line", c.opened.String(), c.want)
+	}
+}

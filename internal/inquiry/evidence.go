@@ -1,0 +1,61 @@
+package inquiry
+
+import (
+	"context"
+	"errors"
+	"maps"
+
+	"sibyl/internal/files"
+	"sibyl/internal/inquiry/record"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+)
+
+// Evidence makes the evidence page of an inquiry that was read, with the passages that its witness has quoted, as they stood in the documents then. One that
+// the journal does not have as it was, since a secret was taken out of it, is shown by its hash alone.
+func (d *Desk) Evidence(ctx context.Context, r journal.Run, s record.Session) ([]byte, error) {
+	texts, err := d.passages(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	var chunks []record.Chunk
+	for _, pair := range s.Pairs {
+		for _, c := range pair.Citations {
+			if text := texts[c.ChunkHash]; files.Hash([]byte(text)) == c.ChunkHash {
+				chunks = append(chunks, record.Chunk{Document: c.Document, DocumentHash: c.Hash, Page: c.Page, Index: c.Chunk, Text: text, Hash: c.ChunkHash})
+			}
+		}
+	}
+	return record.Evidence(s, chunks...)
+}
+
+// passages are the texts of the chunks that a run's answers cite, by their hashes. Of a run that this build can't read there are none.
+func (d *Desk) passages(ctx context.Context, r journal.Run) (map[string]string, error) {
+	texts := map[string]string{}
+	records, err := d.Store.Records(ctx, r.Owner, r.ID, 0)
+	if err != nil {
+		return nil, err
+	}
+	a, err := New(d.Deps)
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.Recorded(d.Store, r, records)
+	if errors.Is(err, journal.ErrCorrupt) {
+		return texts, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for seq, c := range v.Receipts() {
+		if c.Kind != EffectAnswer || c.Err != nil {
+			continue
+		}
+		heard, err := run.ResultAt[AnswerReceipt](v, seq)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(texts, heard.Passages)
+	}
+	return texts, nil
+}
