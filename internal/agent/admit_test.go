@@ -158,3 +158,8 @@ func TestWordsOfThePersonThatAreAYes(t *testing.T) {
 		same(t, c.words, agent.SaidYes(c.words, c.waiting), c.allowed)
 	}
 }
+
+// A query says something, and what it says may come from private text: only its words can be held against it.
+func TestLimitAQueryInOtherWordsQuotesNothing(t *testing.T) {
+	same(t, "what is quoted", agent.Quotes("treatment of gout", "", []string{"The doctor says that I have gout, and that it wants treatment."}), "")
+}

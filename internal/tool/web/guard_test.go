@@ -274,3 +274,41 @@ func TestNothingIsCarriedFromOneHopToTheNextNorThroughAProxy(t *testing.T) {
 		t.Errorf("User-Agent = %q", got)
 	}
 }
+
+func TestHostsThatAreNotAllowedAreReachedOnNoHop(t *testing.T) {
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/away" {
+			w.Header().Set("Location", "http://other.test/")
+			w.WriteHeader(http.StatusFound)
+			return
+		}
+		_, _ = w.Write([]byte("a page"))
+	})
+	for _, c := range []struct {
+		name, url   string
+		allow, deny []string
+		opens       bool
+	}{
+		{"nothing said", s.URL, nil, nil, true},
+		{"allowed", s.URL, []string{"127.0.0.1"}, nil, true},
+		{"not allowed", s.URL, []string{"example.org"}, nil, false},
+		{"no host allowed", s.URL, []string{}, nil, false},
+		{"denied", s.URL, nil, []string{"127.0.0.1"}, false},
+		{"denied and allowed", s.URL, []string{"127.0.0.1"}, []string{"127.0.0.1"}, false},
+		{"below one that is denied", "http://www.Evil.example./", nil, []string{"evil.example"}, false},
+		{"leads to one that is not allowed", s.URL + "/away", []string{"127.0.0.1"}, nil, false},
+		{"leads to one that is denied", s.URL + "/away", nil, []string{"other.test"}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			fetch := byName(t, Config{AllowAddr: allowOnly(s), Allow: c.allow, Deny: c.deny, Resolver: names(t, map[string][]string{})}, "web_fetch")
+			_, err := fetch.Call(t.Context(), args(t, map[string]any{"url": c.url}))
+			if c.opens {
+				if err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			wantKind(t, err, tool.Denied)
+		})
+	}
+}
