@@ -91,7 +91,7 @@ func provider(name string, p config.Provider, cfg config.Config, keys *secrets) 
 		}
 		c := openai.Config{Provider: name, Model: named, BaseURL: p.BaseURL, Key: key, Local: p.Local, FirstByte: start, Idle: silence,
 			Header: header, Query: p.Query, Body: body, MaxOutput: p.MaxOutput, Think: p.Think, KeepAlive: p.KeepAlive, API: p.API,
-			NumCtx: cmp.Or(p.Window, cfg.Ollama.NumCtx), HTTPClient: connections}
+			NumCtx: cmp.Or(p.Window, cfg.Ollama.NumCtx), HTTPClient: connections, PlainHTTP: cfg.PlainHTTP}
 		if len(clients) >= mostModels {
 			clear(clients)
 		}
@@ -170,7 +170,7 @@ func (a *App) openTools(env oracle.Env) (*tool.Set, func(), error) {
 		all = append(all, v.Tools()...)
 	}
 	if w := a.Config.Web; !w.Off && !env.NoWeb {
-		all = append(all, web.New(web.Config{Engine: w.Engine, SearXNG: w.Address(), Timeout: a.Config.Timeouts.Web, Allow: w.Allow, Deny: w.Deny,
+		all = append(all, web.New(web.Config{Engine: w.Engine, SearXNG: w.Address(), Timeout: a.Config.Timeouts.Web, Allow: w.Allow, Deny: w.Deny, PlainHTTP: a.Config.PlainHTTP,
 			Key: func(ctx context.Context) (string, error) { return a.secrets.key(ctx, w.Engine) }}).Tools()...)
 	}
 	reg, err := tool.NewSet(all...)

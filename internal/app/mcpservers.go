@@ -197,7 +197,7 @@ func (a *App) openServer(ctx context.Context, name string, admit func(context.Co
 
 func (a *App) transport(name string, one config.MCPServer) (mcp.Transport, error) {
 	if one.URL != "" {
-		return mcpclient.HTTP(mcpclient.Address{URL: one.URL, Header: one.Header,
+		return mcpclient.HTTP(mcpclient.Address{URL: one.URL, Header: one.Header, PlainHTTP: a.Config.PlainHTTP,
 			Key: func(ctx context.Context) (string, error) { return a.secrets.key(ctx, config.MCPKeyName(name)) }}), nil
 	}
 	if len(one.Variables) > 0 {

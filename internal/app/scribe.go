@@ -31,7 +31,7 @@ func newScribe(cfg config.Config, keys *secrets) *scribe.Scribe {
 		}
 	case set.Server != "":
 		limit := set.Limit(set.Local)
-		server := whisper.New(whisper.Config{BaseURL: set.Server, Local: set.Local, FirstByte: limit, Idle: limit})
+		server := whisper.New(whisper.Config{BaseURL: set.Server, Local: set.Local, FirstByte: limit, Idle: limit, PlainHTTP: cfg.PlainHTTP})
 		c.Transcriber, c.By, c.Limits = server, server.By(), scribe.Whisper().Taking(set.Formats)
 	case len(set.Command) > 0:
 		command := speech.New(speech.Config{Command: set.Command, Timeout: set.Limit(true)})

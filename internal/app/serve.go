@@ -104,7 +104,7 @@ func (a *App) observe(opt Options) (err error) {
 	}
 	t := a.Config.Telemetry
 	a.log = telemetry.Logger(opt.Serving, t.LogLevel, a.secrets.bytes)
-	a.telemetry, err = telemetry.New(telemetry.Config{Build: opt.Build, Instance: nodeName(a.Config.Server.Name), Endpoint: t.Endpoint, Header: t.Header(), Ratio: t.TraceRatio,
+	a.telemetry, err = telemetry.New(telemetry.Config{Build: opt.Build, Instance: nodeName(a.Config.Server.Name), Endpoint: t.Endpoint, Header: t.Header(), PlainHTTP: a.Config.PlainHTTP, Ratio: t.TraceRatio,
 		AcceptParent: t.Traceparent, Waiting: a.waiting, Redact: a.secrets.bytes, Log: a.log})
 	if err == nil {
 		a.opened.observe = a.telemetry.Model

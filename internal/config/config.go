@@ -45,6 +45,7 @@ type Config struct {
 	Timeouts  Timeouts
 	Telemetry Telemetry
 	Keys      KeyPlaces
+	PlainHTTP []string // hosts, with a port or for all of theirs, that may get a key over plain HTTP, beside this machine
 	Server    Server
 	MCP       MCP
 	Council   Council

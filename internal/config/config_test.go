@@ -94,6 +94,7 @@ max_tokens: 200000
 max_time: 10m
 retention: 90d
 keys: file
+plain_http: [GPU.lan:11434, llm.lan, "[fd00::1]:80"]
 web:
   access: off
   allow: [example.org]
@@ -243,6 +244,7 @@ func TestFileSetsEverything(t *testing.T) {
 		Bert:      Bert{Model: filepath.Join(s.home, "bert"), Timeout: 2 * time.Second},
 		Fallback:  Fallback{Models: []string{"groq:llama", "ollama:llama3.1:8b"}, CoolDown: 30 * time.Second, LocalToCloud: true},
 		Keys:      s.keys(KeysFile),
+		PlainHTTP: []string{"gpu.lan:11434", "llm.lan", "[fd00::1]:80"},
 		Timeouts:  Timeouts{Start: 90 * time.Second, Silence: 30 * time.Second, LocalStart: 20 * time.Minute, LocalSilence: 6 * time.Minute, Web: 5 * time.Second},
 		Telemetry: Telemetry{Endpoint: "http://127.0.0.1:4318", TraceRatio: 0.25, Traceparent: true, LogLevel: slog.LevelDebug},
 		Server: Server{Listen: "0.0.0.0:8443", Name: "attic", TLSCert: filepath.Join(folder, "cert.pem"), TLSKey: filepath.Join(s.home, "key.pem"),

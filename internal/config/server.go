@@ -212,6 +212,18 @@ func (v value) hosts(into *[]string) error {
 	})
 }
 
+// hostsWithPorts takes names or addresses of hosts, each with a port or without.
+func (v value) hostsWithPorts(into *[]string) error {
+	return v.items(func(text string) error {
+		u, err := url.Parse("http://" + text)
+		if err != nil || text == "" || u.Host != text || u.Hostname() == "" || strings.ContainsAny(text, "* ") {
+			return fmt.Errorf("is %s; it must be a host, such as llm.lan or 192.168.1.5:8000", quote(text))
+		}
+		*into = append(*into, strings.ToLower(text))
+		return nil
+	})
+}
+
 func (v value) prefixes(into *[]netip.Prefix) error {
 	return v.items(func(text string) error {
 		prefix, err := netip.ParsePrefix(text)

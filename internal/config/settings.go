@@ -64,6 +64,7 @@ func settings() []setting[Config] {
 		field("max_time", "SIBYL_MAX_TIME", func(c *Config) *time.Duration { return &c.MaxTime }, duration(MinTime, MostTime)),
 		field("retention", "SIBYL_RETENTION", func(c *Config) *time.Duration { return &c.Retention }, value.retention).
 			shown(func(c *Config) any { return inDays(c.Retention) }),
+		field("plain_http", "", func(c *Config) *[]string { return &c.PlainHTTP }, value.hostsWithPorts).taking("[llm.lan, 192.168.1.5:8000]"),
 		field("keys", "SIBYL_KEYS", func(c *Config) *string { return &c.Keys.Use }, oneOf(KeysAuto, KeysKeyring, KeysFile)),
 		field(webSwitch, "SIBYL_WEB", func(c *Config) *bool { return &c.Web.Off }, value.offSwitch).
 			shown(func(c *Config) any { return map[bool]string{true: "off", false: "on"}[c.Web.Off] }),

@@ -68,6 +68,7 @@ const (
 	TimedOut    Reason = "timed_out"   // it took longer than MaxReading
 	Unreadable  Reason = "unreadable"  // the file system refuses it, or its text is in no encoding that can be told
 	Linked      Reason = "linked"      // it is a symbolic link
+	Closed      Reason = "closed"      // in a folder: its name says that it holds secrets
 )
 
 // Error is a file that was not read. Its text names the file and what would help.

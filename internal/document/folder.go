@@ -15,7 +15,7 @@ import (
 )
 
 // ReadAll reads a file, or the documents of a folder and of those in it, in the order of their names. What could not be read is in failed,
-// also in that order; hidden files and folders are left out. The error is that of ctx, or says why path itself can't be
+// also in that order; hidden files and folders are left out, and what is called as files with secrets are is refused, unless it is what name names. The error is that of ctx, or says why path itself can't be
 // opened or Command can't be started.
 func (r Reader) ReadAll(ctx context.Context, name string) (docs []Document, failed []*Error, err error) {
 	info, err := os.Stat(name)
@@ -80,7 +80,10 @@ func (w *walk) folder(ctx context.Context, name string, depth int) error {
 			continue
 		}
 		within := path.Join(name, info.Name())
+		why := files.SecretReason(path.Base(name), info.Name(), info.IsDir())
 		switch {
+		case why != "":
+			w.fail(within, refuse(Closed, "%s; name the file itself if it is meant", why))
 		case info.IsDir():
 			err = w.folder(ctx, within, depth+1)
 		case w.files >= MaxFiles:

@@ -30,3 +30,14 @@ func TestSecretsAreTakenOutBeforeADocumentIsParted(t *testing.T) {
 		}
 	}
 }
+
+func TestFileOfSecretsInAFolderIsRefusedAndOneThatIsNamedIsRead(t *testing.T) {
+	folder := folderOf(t, map[string][]byte{"credentials.txt": []byte("words"), "report.txt": []byte("words"), "deep/passwords.txt": []byte("words")})
+	docs, failed, err := Reader{}.ReadAll(t.Context(), folder)
+	if err != nil || len(docs) != 1 || len(failed) != 2 || failed[0].Reason != Closed || failed[1].File != "deep/passwords.txt" {
+		t.Errorf("%d documents, %v, %v", len(docs), failed, err)
+	}
+	if docs, failed, err = (Reader{}).ReadAll(t.Context(), folder+"/credentials.txt"); err != nil || len(docs) != 1 {
+		t.Errorf("named: %d documents, %v, %v", len(docs), failed, err)
+	}
+}

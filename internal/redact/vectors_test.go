@@ -95,3 +95,13 @@ func TestVectorsTripNoScannerThemselves(t *testing.T) {
 		t.Errorf("the file holds a secret as it is written: %.200s", raw[max(0, at-100):])
 	}
 }
+
+func TestLimitWordsAndSecretsWithoutANameOrAShapeStay(t *testing.T) {
+	for _, text := range []string{
+		`password: "correct horse battery staple"`, "password: hunter2", "the code is " + "kQ7zW2mX9pL4vB8n", "my cat is called " + "Tr0ub4dor&3", "Password: Butterfly",
+	} {
+		if got := redact.New().String(text); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}

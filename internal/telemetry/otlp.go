@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,6 +16,7 @@ import (
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
+	"sibyl/internal/cleartext"
 	"sibyl/internal/telemetry/metric"
 )
 
@@ -37,7 +39,7 @@ type exporter struct {
 func newExporter(c Config, log *slog.Logger, taken *metric.Counter) *exporter {
 	e := &exporter{url: strings.TrimRight(c.Endpoint, "/") + "/v1/traces", header: c.Header, redact: c.Redact, log: log, taken: taken, over: make(chan struct{})}
 	e.life, e.cut = context.WithCancel(context.Background())
-	e.client = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone(),
+	e.client = &http.Client{Transport: cleartext.Transport(http.DefaultTransport.(*http.Transport).Clone(), c.PlainHTTP),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} // what Header holds goes nowhere else
 	return e
 }
@@ -98,7 +100,8 @@ func (e *exporter) post(ctx context.Context, body []byte) (again bool, err error
 	}
 	resp, err := e.client.Do(req)
 	if err != nil {
-		return ctx.Err() == nil, err
+		_, refused := errors.AsType[*cleartext.Error](err)
+		return ctx.Err() == nil && !refused, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<16)) // so that the connection serves again

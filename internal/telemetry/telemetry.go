@@ -48,6 +48,8 @@ type Config struct {
 	// Waiting, if set, tells of the runs that wait for a process, each time that metrics are read; it heeds its context.
 	Waiting func(ctx context.Context) (Waiting, error)
 
+	// PlainHTTP are hosts that may get Header over plain HTTP, beside this machine: see package cleartext.
+	PlainHTTP []string
 	// Redact, if set, takes secrets out of what is exported. What is JSON stays JSON.
 	Redact func([]byte) []byte
 	Log    *slog.Logger // nil: nothing is logged

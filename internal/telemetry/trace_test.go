@@ -204,3 +204,20 @@ func TestRatioIsChecked(t *testing.T) {
 		}
 	}
 }
+
+func TestNoHeaderGoesOverPlainHTTPToACollectorElsewhere(t *testing.T) {
+	for _, header := range []string{"Authorization", "X-Team"} {
+		var lines bytes.Buffer
+		synctest.Test(t, func(t *testing.T) {
+			tel := telemetryOf(t, telemetry.Config{Endpoint: "http://collector.test", Ratio: 1, Log: telemetry.Logger(&lines, slog.LevelWarn, nil),
+				Header: map[string]string{header: "canary-0123456789"}})
+			drive(tel)
+			if err := tel.Close(t.Context()); err == nil {
+				t.Errorf("%s: the spans were taken", header)
+			}
+		})
+		if said := lines.String(); !strings.Contains(said, "plain_http") || strings.Contains(said, "canary") {
+			t.Errorf("%s: the log says %q", header, said)
+		}
+	}
+}

@@ -12,7 +12,7 @@
 //     at most MaxCalls tools, and of a failed request's body at most 64 KB are read.
 //   - Usage is what can be of the bytes that were sent and received; what was reported instead is said.
 //   - Secrets: a redirect is never followed, so that neither the key nor the conversation goes anywhere but to the base
-//     URL. No error holds the key, a header of the Config, or more of the base URL than its host and path; a provider's words
+//     URL, and over plain HTTP only to this machine and to hosts that are trusted. No error holds the key, a header of the Config, or more of the base URL than its host and path; a provider's words
 //     are cut to one line of 500 bytes.
 //   - Errors: every error is a *model.Error, and the same event has the same Kind whichever protocol it came over. A
 //     request that broke after its caller withdrew it is Cancelled, whatever broke it.
@@ -37,6 +37,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"sibyl/internal/cleartext"
 	"sibyl/internal/model"
 )
 
@@ -79,6 +80,9 @@ type Config struct {
 
 	// KeepAlive is how long a server keeps the model loaded after an answer, for a protocol that says so. Zero: the server's own.
 	KeepAlive time.Duration
+
+	// PlainHTTP are hosts that may get a key, or a header of Header, over plain HTTP, beside this machine: see package cleartext.
+	PlainHTTP []string
 
 	// HTTPClient replaces the model's own, whose connections and proxy are those of http.DefaultTransport.
 	HTTPClient *http.Client
@@ -167,7 +171,13 @@ func (m *Client) Beside(p Protocol) *Client {
 func (m *Client) Connections() *http.Client { return m.client }
 
 func httpClient(c Config) *http.Client {
-	own := http.Client{}
+	own := connections(c)
+	own.Transport = cleartext.Transport(own.Transport, c.PlainHTTP)
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &own
+}
+
+func connections(c Config) (own http.Client) {
 	if c.HTTPClient != nil {
 		own = *c.HTTPClient
 	} else if shared, ok := http.DefaultTransport.(*http.Transport); ok {
@@ -178,8 +188,7 @@ func httpClient(c Config) *http.Client {
 		}
 		own.Transport = transport
 	}
-	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &own
+	return own
 }
 
 func baseURL(c Config, p Protocol) (*url.URL, error) {

@@ -16,7 +16,7 @@ import (
 
 func TestConnectionsAreTheClientsOwnAndALocalOneUsesNoProxy(t *testing.T) {
 	for _, local := range []bool{true, false} {
-		transport, ok := wire.New(wire.Config{Local: local}, protocol).HTTPClient().Transport.(*http.Transport)
+		transport, ok := wire.Connections(wire.Config{Local: local}).(*http.Transport)
 		if !ok || transport == http.DefaultTransport {
 			t.Fatalf("local %v: the transport is not the endpoint's own", local)
 		}
@@ -91,7 +91,7 @@ func TestBeginningOfAnAnswerIsWaitedForAsLongAsItsModelMayNeed(t *testing.T) {
 		"whole":    {wire.Config{Whole: 5 * time.Second}, 5 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			c.config.BaseURL = "http://house"
+			c.config.BaseURL = "https://house"
 			x, err := wire.New(c.config, protocol).Open(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -111,7 +111,7 @@ func TestKeyIsTrimmedAndOneThatNoHeaderHoldsIsNotSent(t *testing.T) {
 		t.Errorf("the key is %q", x.Key())
 	}
 	for _, key := range []string{"sec\nret", "sec\x00ret", "sec\x7fret"} {
-		c := wire.Config{Provider: "house", Model: "m", BaseURL: "http://house"}
+		c := wire.Config{Provider: "house", Model: "m", BaseURL: "https://house"}
 		withKey(key)(&c, nil)
 		_, err := wire.New(c, protocol).Open(t.Context())
 		if failure(t, err, model.Auth, "control character"); strings.Contains(err.Error(), "sec") {
@@ -122,7 +122,7 @@ func TestKeyIsTrimmedAndOneThatNoHeaderHoldsIsNotSent(t *testing.T) {
 
 func TestKeyThatCannotBeReadIsAuth(t *testing.T) {
 	locked := errors.New("the keyring is locked")
-	c := wire.Config{Provider: "house", Model: "m", BaseURL: "http://house", Key: func(context.Context) (string, error) { return "", locked }}
+	c := wire.Config{Provider: "house", Model: "m", BaseURL: "https://house", Key: func(context.Context) (string, error) { return "", locked }}
 	_, err := wire.New(c, protocol).Open(t.Context())
 	if failure(t, err, model.Auth, "the keyring is locked"); !errors.Is(err, locked) {
 		t.Errorf("%v does not wrap the cause", err)
@@ -144,7 +144,7 @@ func picky(t *testing.T, says string, fields ...string) (m *wire.Client, sent *[
 		return []byte(strings.Join(kept, "+")), nil
 	}
 	p.Read = func(x *wire.Exchange, _ *http.Response) error { x.Done = true; return nil }
-	return wire.New(wire.Config{Provider: "house", Model: "m", BaseURL: "http://house", HTTPClient: &http.Client{
+	return wire.New(wire.Config{Provider: "house", Model: "m", BaseURL: "https://house", HTTPClient: &http.Client{
 		Transport: provider(func(r *http.Request) (*http.Response, error) {
 			body, err := io.ReadAll(r.Body)
 			*sent = append(*sent, string(body))
@@ -184,7 +184,7 @@ func TestFieldThatAnEndpointRejectsIsLeftOutAndRemembered(t *testing.T) {
 
 func TestOpenOfAWithdrawnRequestThatAwaitsItsKeyIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	c := wire.Config{Provider: "house", Model: "m", BaseURL: "http://house", Key: func(context.Context) (string, error) {
+	c := wire.Config{Provider: "house", Model: "m", BaseURL: "https://house", Key: func(context.Context) (string, error) {
 		cancel()
 		return "", ctx.Err()
 	}}

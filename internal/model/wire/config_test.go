@@ -24,7 +24,7 @@ func extended(p provider, adjust ...func(*wire.Config, *wire.Protocol)) *wire.Cl
 		return nil, x.GetList("models", nil, &struct{}{}, func() bool { return true })
 	}
 	c := wire.Config{
-		Provider: "house", Model: "m", BaseURL: "http://house/v1?tenant=a", HTTPClient: &http.Client{Transport: p}, MaxOutput: 300,
+		Provider: "house", Model: "m", BaseURL: "https://house/v1?tenant=a", HTTPClient: &http.Client{Transport: p}, MaxOutput: 300,
 		Header: map[string]string{"Api-Key": "canary-of-a-header", "Authorization": "Basic canary-of-a-password"},
 		Query:  map[string]string{"api-version": "2024-10-21", "alt": "json"},
 		Body:   map[string]json.RawMessage{"model": json.RawMessage(`"other"`), "enable_thinking": json.RawMessage("false")},

@@ -42,15 +42,15 @@ func TestRequestGoesUnderTheBaseURLWithTheKeyAndWhatItIs(t *testing.T) {
 			func(x *wire.Exchange) (*http.Response, error) {
 				return x.Post("chat/a%2Fb", []byte("{}"))
 			}, "sk-1",
-			request{http.MethodPost, "http://house/v1/chat/a%2Fb?tenant=a", "text/odd", "application/json", "Bearer sk-1", "{}"},
+			request{http.MethodPost, "https://house/v1/chat/a%2Fb?tenant=a", "text/odd", "application/json", "Bearer sk-1", "{}"},
 		},
 		{
 			func(x *wire.Exchange) (*http.Response, error) { return x.Get("models", url.Values{"page": {"2"}}) }, "",
-			request{Method: http.MethodGet, URL: "http://house/v1/models?page=2&tenant=a"},
+			request{Method: http.MethodGet, URL: "https://house/v1/models?page=2&tenant=a"},
 		},
 		{
 			func(x *wire.Exchange) (*http.Response, error) { return x.Get("models", url.Values{"tenant": {"b"}}) }, "",
-			request{Method: http.MethodGet, URL: "http://house/v1/models?tenant=b"},
+			request{Method: http.MethodGet, URL: "https://house/v1/models?tenant=b"},
 		},
 	} {
 		resp, err := c.send(open(t, record, withKey(c.key)))
@@ -183,7 +183,7 @@ func TestRequestWithoutAResponseSaysWhatIsWrong(t *testing.T) {
 
 func TestWithdrawalWinsOverWhatTheWireSays(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	c := wire.Config{Provider: "house", Model: "m", BaseURL: "http://house", HTTPClient: &http.Client{
+	c := wire.Config{Provider: "house", Model: "m", BaseURL: "https://house", HTTPClient: &http.Client{
 		Transport: provider(func(*http.Request) (*http.Response, error) {
 			cancel()
 			broken := iotest.ErrReader(errors.New("odd"))

@@ -8,7 +8,7 @@ import (
 	"sibyl/internal/model"
 )
 
-func (m *Client) HTTPClient() *http.Client { return m.client }
+func Connections(c Config) http.RoundTripper { return connections(c).Transport }
 
 func (m *Client) ChatURL() (string, error) { return m.chat, m.baseErr }
 

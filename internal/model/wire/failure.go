@@ -16,6 +16,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"sibyl/internal/cleartext"
 	"sibyl/internal/model"
 	"sibyl/internal/redact"
 )
@@ -169,6 +170,9 @@ func (x *Exchange) unreachable(err error) *model.Error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
 		err = wrapped.Err
+	}
+	if refused, is := errors.AsType[*cleartext.Error](err); is {
+		return x.Fail(model.Invalid, refused.Error(), refused)
 	}
 	host := x.m.base.Host
 	var dns *net.DNSError

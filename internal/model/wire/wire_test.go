@@ -37,7 +37,7 @@ var protocol = wire.Protocol{
 func open(t testing.TB, p provider, adjust ...func(*wire.Config, *wire.Protocol)) *wire.Exchange {
 	t.Helper()
 	spoken := protocol
-	c := wire.Config{Provider: "house", Model: "m", BaseURL: "http://house/v1?tenant=a", HTTPClient: &http.Client{Transport: p}}
+	c := wire.Config{Provider: "house", Model: "m", BaseURL: "https://house/v1?tenant=a", HTTPClient: &http.Client{Transport: p}}
 	for _, f := range adjust {
 		f(&c, &spoken)
 	}

@@ -6,11 +6,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"unicode/utf8"
 
+	"sibyl/internal/files"
 	"sibyl/internal/search"
 	"sibyl/internal/tool"
 )
@@ -96,7 +96,7 @@ func (p *place) check(name, whole string) error {
 		return ioError(p.path, err)
 	}
 	p.info = info
-	if why := secretReason(name, info.IsDir()); why != "" {
+	if why := files.SecretReason(parentOf(p.parent, p.path), name, info.IsDir()); why != "" {
 		const hint = "it is never read; look for an example or a template beside it"
 		return tool.Errorf(tool.Denied, hint, "%s is closed: %s", p.path, why)
 	}
@@ -180,56 +180,10 @@ func ioError(at string, err error) error {
 	return tool.Errorf(tool.Failed, "", "%s cannot be read: %w", at, bare(err))
 }
 
-// Names are compared as the most forgiving file system would: without case, and without the dots, spaces and stream
-// names at the end that some systems drop.
-var (
-	closedFolders = map[string]string{
-		".git": "version control data", ".hg": "version control data", ".svn": "version control data",
-		".jj": "version control data", ".ssh": "it holds keys", ".gnupg": "it holds keys", ".aws": "it holds credentials",
+// parentOf is the name of the folder in which something lies that was found at a path: of the root itself, that of its folder.
+func parentOf(dir *os.Root, at string) string {
+	if parent := path.Base(path.Dir(at)); parent != "." {
+		return parent
 	}
-	secretNames = []string{
-		".env", ".envrc", ".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".htpasswd", ".git-credentials", ".dockercfg",
-		".dockerconfigjson", ".vault-token", ".my.cnf", "credentials", "kubeconfig", "id_rsa", "id_dsa", "id_ecdsa",
-		"id_ed25519", "id_ed25519_sk", "id_ecdsa_sk",
-	}
-	secretEndings = []string{
-		".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".tfstate", ".tfstate.backup", ".tfvars",
-	}
-	// A name like credentials.go is source code; the same name with a data ending is not.
-	secretStems   = []string{"credentials", "credential", "secrets", "secret", "service-account", "service_account"}
-	dataEndings   = []string{".json", ".yaml", ".yml", ".toml", ".ini", ".xml", ".csv", ".txt", ".cfg", ".conf", ".properties"}
-	exampleMarker = []string{"example", "sample", "template", "dist", "defaults"}
-)
-
-// secretReason says why a file or folder of that name is never opened; "" if it may be. A folder may be called
-// credentials: it holds source code as often as not.
-func secretReason(name string, folder bool) string {
-	low := strings.ToLower(name)
-	if i := strings.IndexByte(low, ':'); i > 0 {
-		low = low[:i]
-	}
-	low = strings.TrimRight(low, " .")
-	if why, ok := closedFolders[low]; ok {
-		return why
-	}
-	if folder {
-		return ""
-	}
-	ext := path.Ext(low)
-	switch {
-	case slices.Contains(secretNames, low),
-		slices.ContainsFunc(secretEndings, func(end string) bool { return strings.HasSuffix(low, end) }),
-		slices.Contains(dataEndings, ext) && hasSecretStem(strings.TrimSuffix(low, ext)),
-		strings.HasPrefix(low, ".env.") && !slices.Contains(exampleMarker, strings.TrimPrefix(ext, ".")):
-		return "files of this name usually hold secrets"
-	}
-	return ""
-}
-
-// hasSecretStem also finds secrets-prod and credentials.local.
-func hasSecretStem(stem string) bool {
-	return slices.ContainsFunc(secretStems, func(s string) bool {
-		rest, ok := strings.CutPrefix(stem, s)
-		return ok && (rest == "" || strings.ContainsAny(rest[:1], "-_."))
-	})
+	return filepath.Base(dir.Name())
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/redact/redacttest"
 	"sibyl/internal/tool"
 )
 
@@ -175,30 +176,35 @@ func TestReadNeverSeesThroughALinkThatComesAndGoes(t *testing.T) {
 }
 
 func TestSecretFilesAreClosedHoweverTheyAreSpelt(t *testing.T) {
-	closed := []string{
-		".env", ".ENV", ".env.production", ".Env.Local", ".env.", ".env ", ".env::$DATA", "server.pem", "SERVER.PEM", "tls.key",
-		"id_rsa", "ID_RSA", "id_ed25519", ".netrc", ".npmrc", "credentials", "credentials.json", "secrets.yaml", "secrets-prod.yml",
-		"service-account.json", "prod.tfvars", "terraform.tfstate", "wallet.kdbx", "store.p12", ".htpasswd", ".git-credentials",
-	}
-	for _, name := range closed {
-		if secretReason(name, false) == "" {
-			t.Errorf("%q may be read", name)
+	var vectors struct{ Closed, Open []string }
+	redacttest.Read(t, "secretfiles.json", &vectors)
+	for want, paths := range map[tool.Kind][]string{tool.Denied: vectors.Closed, "": vectors.Open} {
+		for _, at := range paths {
+			dir := t.TempDir() // some file systems take two of them for one
+			name := filepath.Join(dir, filepath.FromSlash(at))
+			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, []byte("one canary\n"), 0o600); err != nil {
+				continue // a name that this file system does not take
+			}
+			r := open(t, dir)
+			if _, err := call(t, r, "code_read", string(encode(t, ReadArgs{Path: at}))); kind(err) != want {
+				t.Errorf("%s: %v, want %q", at, err, want)
+			}
+			d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "canary"})
+			if found := len(d.Hits) > 0; found != (want == "") {
+				t.Errorf("%s was found: %v", at, found)
+			}
 		}
 	}
-	for _, name := range []string{
-		".env.example", ".env.local.sample", "credentials.go", "secrets_test.py", "id_rsa.pub", "key.go", "secretary.txt", "env", "keys.md",
-	} {
-		if why := secretReason(name, false); why != "" {
-			t.Errorf("%q is closed: %s", name, why)
-		}
-	}
-	for _, name := range []string{".git", ".GIT", ".git.", ".ssh", ".aws"} {
-		if secretReason(name, true) == "" {
-			t.Errorf("the folder %q may be entered", name)
-		}
-	}
-	if secretReason("credentials", true) != "" {
-		t.Error("a source folder called credentials is closed")
+}
+
+func TestFolderThatIsTheRootCountsForTheNamesInIt(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), ".m2")
+	write(t, filepath.Join(dir, "settings.xml"), "<a/>")
+	if _, err := call(t, open(t, dir), "code_read", `{"path":"settings.xml"}`); kind(err) != tool.Denied {
+		t.Errorf("got %v", err)
 	}
 }
 

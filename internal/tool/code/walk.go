@@ -13,6 +13,7 @@ import (
 	"slices"
 	"sync"
 
+	"sibyl/internal/files"
 	"sibyl/internal/redact"
 	"sibyl/internal/search"
 )
@@ -225,14 +226,14 @@ func (w *walker) share(shared *sync.WaitGroup, me *hand, do func(*hand)) {
 }
 
 // part divides a folder's entries into files to visit and folders to enter, and leaves out what is closed.
-func (w *walker) part(me *hand, root *os.Root, j job, entries []fs.DirEntry) (files []fs.FileInfo, folders []job) {
+func (w *walker) part(me *hand, root *os.Root, j job, entries []fs.DirEntry) (regular []fs.FileInfo, folders []job) {
 	for _, e := range entries {
 		name := e.Name()
 		at := path.Join(j.path, name)
 		switch {
 		case !showable(name):
 			me.skipped.Unreadable++
-		case secretReason(name, e.IsDir()) != "":
+		case files.SecretReason(parentOf(root, at), name, e.IsDir()) != "":
 			if !e.IsDir() {
 				me.skipped.Secret++
 			}
@@ -246,13 +247,13 @@ func (w *walker) part(me *hand, root *os.Root, j job, entries []fs.DirEntry) (fi
 			folders = append(folders, job{parent: root, info: info, path: at, depth: j.depth + 1, ignores: j.ignores})
 		case e.Type().IsRegular():
 			if info, err := e.Info(); err == nil {
-				files = append(files, info)
+				regular = append(regular, info)
 			}
 		default:
 			me.skipped.Links++
 		}
 	}
-	return files, folders
+	return regular, folders
 }
 
 func (w *walker) visitAll(me *hand, dir *os.Root, at string, files []fs.FileInfo) {

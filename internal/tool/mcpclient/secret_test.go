@@ -1,11 +1,15 @@
 package mcpclient
 
 import (
+	"context"
+	"errors"
+	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"sibyl/internal/cleartext"
 	"sibyl/internal/redact/redacttest"
 	"sibyl/internal/tool"
 )
@@ -26,4 +30,29 @@ func TestSecretsAreTakenOutBeforeAResultIsCut(t *testing.T) {
 			t.Errorf("%s, as an error: %q is shown", v.Name, leak)
 		}
 	}
+}
+
+func TestNoKeyGoesOverPlainHTTPToAnotherMachine(t *testing.T) {
+	for _, header := range []string{"", "X-Api-Key"} {
+		sent := 0
+		client := &http.Client{Transport: never{&sent}}
+		_, err := Connect(t.Context(), HTTP(Address{URL: "http://wiki.test/mcp", Header: header, Client: client,
+			Key: func(context.Context) (string, error) { return "canary-0123456789", nil }}), Config{Name: "wiki"})
+		if err == nil || sent != 0 || !strings.Contains(err.Error(), cleartext.Setting) || strings.Contains(err.Error(), "canary") {
+			t.Errorf("with %q: %d requests, %v", header, sent, err)
+		}
+		_, err = Connect(t.Context(), HTTP(Address{URL: "http://wiki.test/mcp", Client: client, PlainHTTP: []string{"wiki.test"},
+			Key: func(context.Context) (string, error) { return "canary-0123456789", nil }}), Config{Name: "wiki"})
+		if err == nil || sent == 0 {
+			t.Errorf("a host that is trusted: %d requests, %v", sent, err)
+		}
+	}
+}
+
+// never answers no request.
+type never struct{ sent *int }
+
+func (n never) RoundTrip(*http.Request) (*http.Response, error) {
+	*n.sent++
+	return nil, errors.New("nobody is there")
 }

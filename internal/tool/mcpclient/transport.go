@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sibyl/internal/cleartext"
 )
 
 // InProcess connects to a server of this process, over the same messages as from outside. It can connect any number of times.
@@ -109,6 +111,8 @@ type Address struct {
 	Header string
 	Key    func(ctx context.Context) (string, error)
 	Client *http.Client // nil: one of its own
+	// PlainHTTP are hosts that may get the key over plain HTTP, beside this machine: see package cleartext.
+	PlainHTTP []string
 }
 
 // mostBody bounds one response, in bytes: a stream of events as well, which no call of ours needs longer.
@@ -120,7 +124,7 @@ var errTooMuch = errors.New("the response is too long")
 // errMoved says that a server leads elsewhere, where its key does not belong.
 var errMoved = errors.New("it leads to another address, which is not followed: set that address if it is right")
 
-// HTTP connects to an address. It follows no redirect to another host.
+// HTTP connects to an address. It follows no redirect to another host, and shows the key to nobody on the way.
 func HTTP(a Address) mcp.Transport {
 	base := a.Client
 	if base == nil {
@@ -128,11 +132,7 @@ func HTTP(a Address) mcp.Transport {
 			TLSHandshakeTimeout: 10 * time.Second}}
 	}
 	client := *base
-	next := client.Transport
-	if next == nil {
-		next = http.DefaultTransport
-	}
-	client.Transport = keyed{a, next}
+	client.Transport = keyed{a, cleartext.Transport(client.Transport, a.PlainHTTP)}
 	client.CheckRedirect = func(req *http.Request, via []*http.Request) error {
 		if from := via[0].URL; req.URL.Host != from.Host || req.URL.Scheme != from.Scheme || len(via) > 5 {
 			return errMoved

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"sibyl/internal/cleartext"
 )
 
 // maxSearchBytes bounds an engine's answer.
@@ -78,6 +80,7 @@ type searcher struct {
 
 func newSearcher(cfg Config, e engine) *searcher {
 	client := &http.Client{Transport: newTransport(&net.Dialer{Timeout: connectTimeout, Resolver: cfg.Resolver})}
+	client.Transport = cleartext.Transport(client.Transport, cfg.PlainHTTP)
 	client.CheckRedirect = func(req *http.Request, via []*http.Request) error { return e.follow(req.URL, len(via)) }
 	return &searcher{engine: e, client: client, timeout: cfg.Timeout, may: cfg.checkPage}
 }

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"unicode/utf8"
 
+	"sibyl/internal/cleartext"
 	"sibyl/internal/files"
 	"sibyl/internal/redact"
 	"sibyl/internal/tool"
@@ -198,11 +199,14 @@ func retryHint(header http.Header) string {
 // explain makes a *tool.Error of whatever went wrong on the way to host. A refusal keeps its own words.
 func explain(ctx context.Context, err error, host string) error {
 	var known *tool.Error
+	var shown *cleartext.Error
 	var dns *net.DNSError
 	var timeout net.Error
 	switch {
 	case errors.As(err, &known):
 		return known
+	case errors.As(err, &shown):
+		return tool.Errorf(tool.Denied, "", "%w", shown)
 	case errors.Is(ctx.Err(), context.Canceled):
 		return tool.Errorf(tool.Cancelled, "", "the call was withdrawn: %w", context.Canceled)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():

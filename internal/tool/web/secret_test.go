@@ -1,12 +1,16 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"html"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
 
+	"sibyl/internal/cleartext"
 	"sibyl/internal/redact/redacttest"
 	"sibyl/internal/tool"
 )
@@ -42,5 +46,23 @@ func TestSecretsInPagesAreTakenOutOfWhatToolsSay(t *testing.T) {
 			t.Fatalf("%s: %v", v.Name, err)
 		}
 		showsNone(t, v, "as a hit", found)
+	}
+}
+
+func TestNoKeyOfAnEngineGoesOverPlainHTTPToAnotherMachine(t *testing.T) {
+	key := func(context.Context) (string, error) { return "canary-0123456789", nil }
+	for name, cfg := range map[string]Config{
+		"Brave":   {Engine: Brave, BaseURL: "http://search.test", Key: key},
+		"Tavily":  {Engine: Tavily, BaseURL: "http://10.1.2.3:8080", Key: key},
+		"SearXNG": {Engine: SearXNG, SearXNG: "http://ada:canary-0123456789@search.test"},
+	} {
+		cfg.Resolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+			t.Errorf("%s: a name was looked up", name)
+			return nil, errors.New("no network")
+		}}
+		_, err := byName(t, cfg, "web_search").Call(t.Context(), args(t, map[string]any{"query": "x"}))
+		if said := wantKind(t, err, tool.Denied); !strings.Contains(said.Message, cleartext.Setting) || strings.Contains(said.Message, "canary") {
+			t.Errorf("%s: got %v", name, err)
+		}
 	}
 }
