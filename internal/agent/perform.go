@@ -257,6 +257,7 @@ func (c *Caller) receiptOf(r CallReceipt, result tool.Result, err, timedOut erro
 	var known *tool.Error
 	switch {
 	case err == nil:
+		result = result.Bounded()
 		r.Result = &result
 	case errors.As(err, &known):
 		r.Error = known

@@ -1,6 +1,8 @@
 package behaviour_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -9,6 +11,7 @@ import (
 	"sibyl/internal/app"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
+	"sibyl/internal/model/wire"
 )
 
 // failures are of models and providers that do not give a whole answer.
@@ -112,5 +115,37 @@ func TestThanksAfterTwoTopicShiftsSendsOnlyWhatItMayBeAbout(t *testing.T) {
 		if strings.Contains(sent, question) != want {
 			t.Errorf("%q goes with the thanks: %v", question, !want)
 		}
+	}
+}
+
+// What an endless reply adds to the journal is bounded: by wire.MaxReply, with what JSON makes of it.
+func TestEndlessReplyAddsLittleToTheJournal(t *testing.T) {
+	s := newStage(t)
+	piece, err := json.Marshal(strings.Repeat("no end, ", 8<<10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream := strings.Repeat(`data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":`+string(piece)+`}}]}`+"\n\n", 200)
+	model := s.cast("openai", "endless", func(heard) reply {
+		return reply{raw: &modeltest.Raw{Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: stream}}
+	})
+	r := s.start(t, model, "", auth, folder(t))
+	res, err := r.Wait(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said := fmt.Sprint(res.Failure, res.Warnings, res.Notes, res.Ending); !strings.Contains(said, "larger than 1 MB") {
+		t.Errorf("the person is told %s", said)
+	}
+	recs, err := s.Store.Records(t.Context(), app.Owner, r.ID, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := 0
+	for _, rec := range recs {
+		size += len(rec.Data)
+	}
+	if size < wire.MaxReply/2 || size > 3*wire.MaxReply {
+		t.Errorf("%d bytes of records for a reply of %d", size, len(stream))
 	}
 }

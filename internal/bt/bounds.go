@@ -17,6 +17,8 @@ const (
 	MaxTexts = 16 << 20
 	// MaxWork caps what scripts do in one Step: an operation counts as opWork, and as the bytes of the texts that it looks through or makes.
 	MaxWork = 64 << 20
+	// MaxPayload caps what one effect is asked with, in bytes of JSON.
+	MaxPayload = 4 << 20
 
 	opWork = 64
 )

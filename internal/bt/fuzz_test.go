@@ -26,6 +26,10 @@ func FuzzLoad(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
+	for _, hostile := range hostileFiles {
+		f.Add([]byte(hostile(20)))
+	}
+	f.Add([]byte(file(doubling)))
 	known := someLeaves(f)
 	f.Fuzz(func(t *testing.T, text []byte) { loadAndUse(t, known, text) })
 }
@@ -155,6 +159,9 @@ func loadAndUse(t tester, known *Leaves, text []byte, opts ...Options) {
 	}
 	s := tr.NewState()
 	res, err := tr.Step(s, Input{Now: 1}, func(Event) {})
+	if held := heldTexts(s.Slots); held != s.texts || held > MaxTexts {
+		t.Errorf("%d bytes of text are held, and %d counted", held, s.texts)
+	}
 	if err != nil {
 		return // a key unwritten, a script that divides by zero
 	}
@@ -183,7 +190,7 @@ func loadAndUse(t tester, known *Leaves, text []byte, opts ...Options) {
 func FuzzScript(f *testing.F) {
 	for _, seed := range []string{
 		"", "x := 1; x += 2", "n > 2 && text == 'abc' || !yes", "a ? b : c", "'a' .. 1.5e3", "((((1))))", "@x := -y", "list == thing", "1/0", "näme := ''",
-		"a := 1e308 * 10", "n = 2.5", "x := 'unclosed", "0x1F", "1..2", "n *= n; n", "text += text",
+		"a := 1e308 * 10", "n = 2.5", "x := 'unclosed", "0x1F", "1..2", "n *= n; n", "text += text", strings.Repeat("text += text;", 40), strings.Repeat("(", 500) + "1", strings.Repeat("!", 4000) + "yes", strings.Repeat("n ? n : ", 300) + "n",
 	} {
 		f.Add(seed)
 	}

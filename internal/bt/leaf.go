@@ -364,6 +364,10 @@ func begin[I, O any](b *binding, x *exec, i int32, plan func(I) ([]Request, erro
 			x.broken(i, fmt.Errorf("request %s: %w", r.Kind, err))
 			return nil
 		}
+		if len(payload) > MaxPayload {
+			x.broken(i, fmt.Errorf("request %s has %d bytes, and one has at most %d: %w", r.Kind, len(payload), MaxPayload, ErrBound))
+			return nil
+		}
 		task.Requests[k].Effect = Effect{Op: x.s.NextOp, Leaf: x.nodes[i].leaf.Name, Node: i,
 			Index: k, Kind: r.Kind, Label: r.Label, Payload: payload, Once: r.Once, Asked: r.Payload}
 		x.s.NextOp++

@@ -127,3 +127,12 @@ func TestWhatWillGoBeyondABoundIsWarnedOf(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatAnEffectIsAskedWithIsBounded(t *testing.T) {
+	tr := load(t, someLeaves(t), file(`<Ask question="{words}"/>`), Options{Given: []Port{{Name: "words", Type: reflect.TypeFor[string]()}}})
+	s := tr.NewState()
+	set(t, tr, s, "words", strings.Repeat("\x01", MaxPayload/4))
+	if _, err := tr.Step(s, Input{}, nil); !errors.Is(err, ErrBound) || !strings.Contains(err.Error(), "request model has ") {
+		t.Errorf("error: %v", err)
+	}
+}

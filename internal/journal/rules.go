@@ -15,9 +15,10 @@ import (
 // owner that is empty, records that are not numbered one after the other, an end that is no end, a summary that is too long.
 var ErrInvalid = errors.New("the journal cannot take this")
 
-// The most that a run holds: records, and bytes of what its end says.
+// The most that a run holds: records, bytes of the data of each, and bytes of what its end says.
 const (
 	MaxRecords = 1 << 24
+	MaxData    = 16 << 20
 	MaxReason  = 64
 	MaxSummary = 256 << 10
 )
@@ -175,6 +176,9 @@ func consecutive(recs []Record, next int64) error {
 	for i, rec := range recs {
 		if want := next + int64(i); rec.Seq != want {
 			return fmt.Errorf("record %d of the batch has the number %d, which should be %d: %w", i, rec.Seq, want, ErrInvalid)
+		}
+		if len(rec.Data) > MaxData {
+			return fmt.Errorf("record %d has %d bytes of data, at most %d are kept: %w", rec.Seq, len(rec.Data), MaxData, ErrInvalid)
 		}
 		if err := plain("the kind of a record", rec.Kind); err != nil {
 			return err

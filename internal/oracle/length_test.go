@@ -108,3 +108,17 @@ func TestLongestQuestionAndAnswerEndTheirRunAndTheSessionGoesOn(t *testing.T) {
 		}
 	}
 }
+
+// A conversation of many turns costs in proportion to them, in all: in what is made, and in what is kept.
+func TestManyTurnsCostInProportion(t *testing.T) {
+	cost := func(turns int) (objects, kept float64) {
+		m, size := setUp(t).pages(turns)
+		return float64(m.objects[turns-1] - m.objects[0]), float64(size)
+	}
+	objects, kept := cost(50)
+	moreObjects, moreKept := cost(190)
+	const times = 190.0 / 50
+	if moreObjects > 1.4*times*objects || moreKept > 1.1*times*kept {
+		t.Errorf("190 turns make %.0f allocations and keep %.0f bytes, 50 make %.0f and keep %.0f", moreObjects, moreKept, objects, kept)
+	}
+}

@@ -33,6 +33,7 @@
 //     dies between the record that withdraws the effect and the request to stop leaves it to whoever takes it up.
 //   - A run that this build can't fold, since another wrote it, is not gone on with, but a request to stop ends it all the same: as
 //     cancelled, with what its records say without its tree, and a fault that says why there is no more.
+//   - Of one effect at most bt.MaxPayload and MaxResult bytes are kept. What gives more has the fault KindTooLarge, and no result.
 //   - Secrets are redacted before a record is appended; the step sees what was appended.
 //   - The run's clock counts only while somebody drives it. After a crash it goes on from the last record.
 //   - Text that an effect streams is provisional until its completion is recorded, and is only seen by watchers in the same process.
@@ -61,6 +62,12 @@ const (
 	KindBound   = "bound"
 	KindStalled = "stalled"
 )
+
+// KindTooLarge is the fault of an effect that gave more than a record keeps.
+const KindTooLarge = "too_large"
+
+// MaxResult bounds the result of one effect, and all that had arrived of those that were under way when a run stopped, in bytes of JSON.
+const MaxResult = 4 << 20
 
 // KindCancelled is the fault of an effect that was withdrawn.
 const KindCancelled = "cancelled"

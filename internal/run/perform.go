@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -138,8 +139,24 @@ func (d *driver) run(ctx context.Context, e asked, w way) *CompletionRecord {
 		var s *Suspended
 		c.suspended = errors.As(err, &s)
 	}
+	c.bound(MaxResult)
 	c.TookMS = d.e.Clock.Now().Sub(began).Milliseconds()
 	return c
+}
+
+// bound leaves out a result that is larger than room, and says so.
+func (c *CompletionRecord) bound(room int) {
+	n := len(c.Result)
+	if n <= room {
+		return
+	}
+	c.Result, c.Value = nil, nil
+	why := fmt.Sprintf("its result has %d bytes, and at most %d are kept of one", n, room)
+	if c.Err != nil {
+		c.Err = &bt.Fault{Kind: c.Err.Kind, Node: c.Err.Node, Reason: c.Err.Reason + "; " + why}
+		return
+	}
+	c.Err = &bt.Fault{Kind: KindTooLarge, Reason: cmp.Or(c.Label, c.Kind) + " was performed, but " + why}
 }
 
 // receiptOf is the receipt of an effect, without what came of it.

@@ -280,3 +280,69 @@ func TestRunThatEndsEveryProcessThatReadsItIsSetAsideAndCancelled(t *testing.T) 
 	defer func() { _ = store.Close() }()
 	same(t, "status", statusOf(t, store, lethalRun).Status, journal.Cancelled)
 }
+
+func TestResultThatIsTooLargeIsLeftOutAndSaysSo(t *testing.T) {
+	large := strings.Repeat("x", run.MaxResult)
+	for name, c := range map[string]struct {
+		err  error
+		want string
+	}{
+		"of a success": {nil, "read a was performed, but its result has 4194306 bytes, and at most 4194304 are kept of one"},
+		"of a failure": {&bt.Fault{Kind: "garbled", Reason: "it went on"}, "it went on; its result has 4194306 bytes, and at most 4194304 are kept of one"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			store := newStore(t)
+			w.do["a"] = func(context.Context, run.Job) (any, error) { return large, c.err }
+			live := start(t, w.engine(store, "one"), `<Do what="r:a" got="{got}"/>`)
+			_, r := wait(t, live)
+			same(t, "fault", r.Fault.Reason, c.want)
+			size := 0
+			for _, rec := range records(t, store, live.ID) {
+				size += len(rec.Data)
+			}
+			if size > 16<<10 {
+				t.Errorf("the records have %d bytes", size)
+			}
+		})
+	}
+}
+
+func TestWhatHadArrivedOfAStoppedRunIsBoundedTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := newStore(t)
+		for _, name := range []string{"a", "b", "c"} {
+			w.do[name] = func(ctx context.Context, _ run.Job) (any, error) {
+				<-ctx.Done()
+				return strings.Repeat("x", run.MaxResult/2), ctx.Err()
+			}
+		}
+		live := start(t, w.engine(store, "one"), `<Do what="r:a r:b r:c" got="{got}"/>`)
+		synctest.Wait()
+		live.Cancel("enough")
+		_, r := wait(t, live)
+		same(t, "under way", len(r.Under), 3)
+		for _, rec := range records(t, store, live.ID) {
+			if rec.Kind == run.KindStopped && (len(rec.Data) > run.MaxResult+16<<10 || len(rec.Data) < run.MaxResult/2) {
+				t.Errorf("the stopped record has %d bytes", len(rec.Data))
+			}
+		}
+	})
+}
+
+func TestTreeThatGoesBeyondABoundEndsWithAFaultThatNamesIt(t *testing.T) {
+	w := newWorld(t)
+	store := newStore(t)
+	live := start(t, w.engine(store, "one"), `<Sequence><Do what="r:a" got="{got}"/><Script code="t := got; done := false"/>
+		<Loop max="64" until="{done}"><Script code="t := t .. t"/></Loop></Sequence>`)
+	_, r := wait(t, live)
+	same(t, "kind", r.Fault.Kind, run.KindBound)
+	if !strings.Contains(r.Fault.Reason, "key {t}") || !strings.Contains(r.Fault.Reason, "4194304") {
+		t.Errorf("fault: %s", r.Fault.Reason)
+	}
+	steps, err := w.engine(store, "two").Explain(t.Context(), ada, live.ID)
+	if err != nil || len(steps) == 0 {
+		t.Errorf("explained: %d steps, %v", len(steps), err)
+	}
+}

@@ -87,9 +87,12 @@ func (d *driver) stopAll() *StoppedRecord {
 		}
 	}
 	stopped := &StoppedRecord{}
+	room := MaxResult
 	keep := func(c *CompletionRecord) {
 		if _, open := d.f.open[c.Op]; open {
 			c.Now = d.now()
+			c.bound(max(room, 0))
+			room -= len(c.Result)
 			stopped.Under = append(stopped.Under, *c)
 			d.f.close(c.Op)
 		}

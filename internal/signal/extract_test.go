@@ -250,7 +250,13 @@ func FuzzExtractSplitsAnywhere(f *testing.F) {
 	for _, c := range all() {
 		f.Add(c.text, 3)
 	}
+	for _, part := range hostileTexts {
+		f.Add(strings.Repeat(part, 9)+needTurn, 7)
+	}
 	f.Fuzz(func(t *testing.T, text string, at int) {
+		if x := extract(text, 1+at&15).x; x.work > mostWork*int64(len(text))+freeWork {
+			t.Fatalf("%d bytes were looked at for %d", x.work, len(text))
+		}
 		if at < 0 || at > len(text) {
 			at = len(text) / 2
 		}

@@ -34,10 +34,12 @@ var hostileTexts = map[string]string{
 	"a long value":           `<signal type='` + strings.Repeat("x", 500),
 }
 
+// What is looked at is at most so much for each byte that came, and so much for the first looks, which are free.
+const mostWork, freeWork = 1300, freeLooks * MaxHeld * 4
+
 // TestWorkIsInProportionToTheText counts what is looked at, at three sizes and in pieces of every size: so many bytes for each that came, and
 // what the first looks cost, which are free. Most of these bytes are copied or searched for one character.
 func TestWorkIsInProportionToTheText(t *testing.T) {
-	const most, free = 1300, freeLooks * MaxHeld * 4
 	for name, part := range hostileTexts {
 		t.Run(name, func(t *testing.T) {
 			for _, size := range []int{4 << 10, 32 << 10, 256 << 10} {
@@ -46,7 +48,7 @@ func TestWorkIsInProportionToTheText(t *testing.T) {
 					if piece == 1 && size > 32<<10 {
 						continue // takes long to write, and differs in nothing
 					}
-					if x := extract(text, piece).x; x.work > most*int64(len(text))+free {
+					if x := extract(text, piece).x; x.work > mostWork*int64(len(text))+freeWork {
 						t.Errorf("%d bytes in pieces of %d: %d were looked at, %d for each", len(text), piece, x.work, x.work/int64(len(text)))
 					}
 				}

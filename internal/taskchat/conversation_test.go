@@ -25,6 +25,9 @@ func TestConversationGoesWithItsQuestionAndTasksStay(t *testing.T) {
 		}
 		same(t, "retired", n, want)
 	}
+	used := time.Now().Add(taskchat.Retention - 48*time.Hour) // something else, so that the clock is seen to go on
+	other := journal.Session{ID: "other", Owner: ada, Assistant: "other", CreatedAt: used, UpdatedAt: used}
+	h.must(h.journal.Begin(t.Context(), journal.Beginning{Run: journal.Run{ID: "other", Session: "other", Owner: ada, StartedAt: used}, Session: &other}))
 	later(taskchat.Retention - time.Hour)
 	retired(0)
 	p.talk(ada).say("show my tasks", taskchat.StatusSuccess) // a clock that has just leapt removes nothing

@@ -17,6 +17,26 @@ func Clip(s string, limit int) string {
 	return s[:max(limit, 0)]
 }
 
+// MaxResult bounds the text of a result, and the structured result behind it, in bytes each: no tool needs as much, and each result is kept.
+const MaxResult = 1 << 20
+
+// Bounded is r within the bounds of a result: its text is cut off, and data and places that are too many are left out.
+func (r Result) Bounded() Result {
+	const mostRefs = 10_000
+	if len(r.Text) <= MaxResult && len(r.Data) <= MaxResult && len(r.Refs) <= mostRefs {
+		return r
+	}
+	r.Truncated = true
+	if n := len(r.Text); n > MaxResult {
+		r.Text = Clip(r.Text, MaxResult) + fmt.Sprintf("\n[cut off: the result has %d bytes, and at most %d are kept]", n, MaxResult)
+	}
+	if len(r.Data) > MaxResult {
+		r.Data = nil
+	}
+	r.Refs = r.Refs[:min(len(r.Refs), mostRefs)]
+	return r
+}
+
 // Count writes a number with its noun: 1 note, 2 notes, 2 entries.
 func Count(n int, noun string) string {
 	if n == 1 {

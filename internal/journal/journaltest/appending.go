@@ -29,6 +29,16 @@ var beginTests = map[string]func(*suite){
 		s.append("r", 0, 1)
 		s.same("records", s.records("r"), records(0, 1))
 	},
+	"RecordThatIsTooLargeIsRefused": func(s *suite) {
+		s.begin("s", "r", 1)
+		s.unchanged(func() {
+			large := records(1, 1)
+			large[0].Data = bytes.Repeat([]byte("1"), journal.MaxData+1)
+			s.fails(s.store.Append(s.ctx, ada, "r", large, nil), journal.ErrInvalid)
+			large[0].Seq = 0
+			s.fails(s.store.Begin(s.ctx, journal.Beginning{Run: runOf(ada, "s", "other"), Records: large}), journal.ErrInvalid)
+		})
+	},
 	"RunInAnUnknownSessionIsNotFound": func(s *suite) {
 		s.unchanged(func() {
 			s.fails(s.store.Begin(s.ctx, journal.Beginning{Run: runOf(ada, "s", "r"), Records: records(0, 1)}), journal.ErrNotFound)
