@@ -163,7 +163,7 @@ func RunTools() bt.Leaf {
 			o.Ledger.made(Made{Tool: c.Name, Key: c.Key, Digest: c.Name + " " + c.Digest, Error: Digest(c.Name + why)})
 			o.Events = append(o.Events, CallRefused{Tool: c.Name, Arguments: c.Brief, Why: why})
 			if t = factOf(i.Tools, c.Name); t.Once {
-				o.Ledger.Writes.enter(t, c.Brief, WriteRefused, why)
+				o.Ledger.Writes.enter(t, c.Brief, o.Ledger.Turn, WriteRefused, why)
 			}
 		}
 		return last
