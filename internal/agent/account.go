@@ -60,21 +60,21 @@ func (a *Account) Writes(tools []ToolFact) (w Writes) {
 		switch {
 		case !t.Once:
 		case u.done:
-			w.enter(t, u.Arguments, WriteDone, "")
+			w.enter(t, u.Arguments, u.Turn, WriteDone, "")
 		case u.lost:
-			w.enter(t, u.Arguments, WriteUnsure, u.Error)
+			w.enter(t, u.Arguments, u.Turn, WriteUnsure, u.Error)
 		case u.Refused != "":
-			w.enter(t, u.Arguments, WriteRefused, u.Refused)
+			w.enter(t, u.Arguments, u.Turn, WriteRefused, u.Refused)
 		default:
-			w.enter(t, u.Arguments, WriteFailed, cmp.Or(u.why, u.Error))
+			w.enter(t, u.Arguments, u.Turn, WriteFailed, cmp.Or(u.why, u.Error))
 		}
 	}
 	for _, u := range a.never {
 		if t := factOf(tools, u.Name); t.Once {
-			w.enter(t, u.Arguments, WriteRefused, "the run ended before it")
+			w.enter(t, u.Arguments, u.Turn, WriteRefused, "the run ended before it")
 		}
 	}
-	return w
+	return w.told()
 }
 
 // AccountOf reads the receipts of a run, and those that came in when it was stopped. heard is called for each reply and each notes, in

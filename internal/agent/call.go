@@ -159,7 +159,7 @@ func RunTools() bt.Leaf {
 			o.Ledger.made(Made{Tool: c.Name, Key: c.Key, Digest: c.Digest, Error: Digest(c.Name, why)})
 			o.Events = append(o.Events, CallRefused{Tool: c.Name, Arguments: c.Brief, Why: why})
 			if t.Once {
-				o.Ledger.Writes.enter(t, c.Brief, WriteRefused, why)
+				o.Ledger.Writes.enter(t, c.Brief, o.Ledger.Turn, WriteRefused, why)
 			}
 		}
 		return last

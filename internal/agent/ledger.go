@@ -142,7 +142,7 @@ func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) (done CallDon
 		m.Error = Digest(t.Name, c.Err.Kind, maskAll(c.Err.Reason))
 		if t.Once {
 			l.Unsure(t.Name, c.Err)
-			l.Writes.enter(t, call.Brief, WriteUnsure, c.Err.Reason)
+			l.Writes.enter(t, call.Brief, l.Turn, WriteUnsure, c.Err.Reason)
 		}
 		return done, nil
 	}
@@ -159,7 +159,7 @@ func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) (done CallDon
 			m.Error = Digest(t.Name, string(r.Error.Kind), maskAll(r.Error.Message))
 		}
 		if t.Once {
-			l.Writes.enter(t, r.Arguments, WriteFailed, done.Error)
+			l.Writes.enter(t, r.Arguments, l.Turn, WriteFailed, done.Error)
 		}
 		return done, nil
 	}
@@ -168,7 +168,7 @@ func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) (done CallDon
 	m.Novel = l.learn(t, r.Result)
 	if t.Once {
 		l.Rounds[len(l.Rounds)-1].Wrote, m.Novel = true, true
-		l.Writes.enter(t, r.Arguments, WriteDone, "")
+		l.Writes.enter(t, r.Arguments, l.Turn, WriteDone, "")
 	}
 	switch {
 	case t.Search && r.Result.Items == 0:

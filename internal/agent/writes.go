@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -10,7 +9,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Writes counts the changes that the model asked for, by what became of them. One that failed, and was made later with the same target, is done.
+// Writes counts the changes that the model asked for, by what became of them. One that failed, and was made later with the same target, is done;
+// so is one whose text a later turn has written in another place.
 type Writes struct {
 	Asked   int         `json:"asked"`
 	Done    int         `json:"done"`
@@ -19,15 +19,18 @@ type Writes struct {
 	Unsure  int         `json:"unsure,omitempty"` // nobody knows whether they took effect
 	Notes   bool        `json:"notes,omitempty"`  // all of them are of notes
 	Missing []Unwritten `json:"missing,omitempty"`
+	Texts   []string    `json:"texts,omitempty"` // digests of what was to be written, as long as the run goes on
 }
 
 // Unwritten is a change that was not made, or may not have been.
 type Unwritten struct {
-	Tool   string     `json:"tool"`
-	Target string     `json:"target"` // what it would have changed, as the model named it
-	Fate   WriteFate  `json:"fate"`
-	Why    string     `json:"why"`
-	same   writesSame // of which later change it would be the same
+	Tool   string    `json:"tool"`
+	Target string    `json:"target"` // what it would have changed, as the model named it
+	Fate   WriteFate `json:"fate"`
+	Why    string    `json:"why"`
+	Turn   int       `json:"turn,omitempty"`
+	Key    string    `json:"key,omitempty"`  // names what it would have changed, as long as the run goes on
+	Text   string    `json:"text,omitempty"` // names what it would have written, if nothing else was to be written with the same text
 }
 
 // WriteFate is what became of a change.
@@ -44,50 +47,86 @@ const (
 // mostMissing bounds how many changes that were not made are told one by one.
 const mostMissing = 40
 
-// writesSame names what a call would change: a target within its source, or the call to the letter.
-type writesSame struct{ of, target string }
+// asked is one change that is asked for: what it changes, what it writes there, and in which turn.
+type asked struct {
+	tool, target string // as people read them
+	key, text    string // digests; text "": it can't be told
+	turn         int
+}
 
 // Whole says whether all that was asked for was done.
 func (w *Writes) Whole() bool { return w.Failed+w.Refused+w.Unsure == 0 }
 
 // enter counts one call.
-func (w *Writes) enter(t ToolFact, arguments string, fate WriteFate, why string) {
+func (w *Writes) enter(t ToolFact, arguments string, turn int, fate WriteFate, why string) {
 	w.Notes = t.Source == tool.Vault && (w.Notes || w.Asked == 0)
-	w.add(t.Name, arguments, sameOf(t, arguments), fate, why)
+	w.add(askedBy(t, arguments, turn), fate, why)
 }
 
-// Add counts one change of a target that no later one makes good.
+// Add counts one change that no later one makes good.
 func (w *Writes) Add(name, target string, fate WriteFate, why string) {
-	w.add(name, target, writesSame{target: fmt.Sprint(target, " ", w.Asked)}, fate, why)
+	w.add(asked{tool: name, target: target, key: fmt.Sprint(w.Asked)}, fate, why)
 }
 
-func (w *Writes) add(name, what string, of writesSame, fate WriteFate, why string) {
+func (w *Writes) add(a asked, fate WriteFate, why string) {
 	w.Asked++
+	shared := w.shares(a)
 	if fate == WriteDone {
 		w.Done++
-		w.made(of)
+		w.made(a)
 		return
 	}
 	*w.count(fate)++
+	if shared {
+		a.text = ""
+	}
 	if len(w.Missing) < mostMissing {
-		if of.of != "" {
-			what = cmp.Or(of.target, what)
-		}
-		u := Unwritten{Tool: name, Target: Brief(what, 120), Fate: fate, Why: Brief(why, 200), same: of}
+		u := Unwritten{Tool: a.tool, Target: Brief(a.target, 120), Fate: fate, Why: Brief(why, 200), Turn: a.turn, Key: a.key, Text: a.text}
 		w.Missing = append(w.Missing[:len(w.Missing):len(w.Missing)], u)
 	}
 }
 
-// made takes what failed before out: it was asked for again, and is done.
-func (w *Writes) made(of writesSame) {
+// shares says whether the same text was to be written before, and notes it. Two changes of one turn that write the same text are two wishes.
+func (w *Writes) shares(a asked) bool {
+	if a.text == "" {
+		return false
+	}
+	w.Missing = slices.Clone(w.Missing)
+	for i := range w.Missing {
+		if u := &w.Missing[i]; u.Text == a.text && u.Turn == a.turn {
+			u.Text = ""
+		}
+	}
+	if slices.Contains(w.Texts, a.text) {
+		return true
+	}
+	w.Texts = append(w.Texts[max(0, len(w.Texts)+1-keptRounds):len(w.Texts):len(w.Texts)], a.text)
+	return false
+}
+
+// made takes what failed before out: it was asked for again, and is done. A text in another place stands for one change.
+func (w *Writes) made(a asked) {
+	elsewhere := true
 	w.Missing = slices.DeleteFunc(slices.Clone(w.Missing), func(u Unwritten) bool {
-		again := u.same == of && u.Fate != WriteUnsure
+		again := u.Fate != WriteUnsure && u.Key == a.key
+		if !again && u.Fate != WriteUnsure && u.Text != "" && u.Text == a.text && elsewhere {
+			again, elsewhere = true, false
+		}
 		if again {
 			*w.count(u.Fate)--
 			w.Asked--
 		}
 		return again
 	})
+}
+
+// told is what is kept of them when the run has ended.
+func (w Writes) told() Writes {
+	w.Texts, w.Missing = nil, slices.Clone(w.Missing)
+	for i := range w.Missing {
+		w.Missing[i].Key, w.Missing[i].Text = "", ""
+	}
+	return w
 }
 
 func (w *Writes) count(fate WriteFate) *int {
@@ -100,14 +139,20 @@ func (w *Writes) count(fate WriteFate) *int {
 	return &w.Unsure
 }
 
-// sameOf reads the target from the arguments of a call.
-func sameOf(t ToolFact, arguments string) writesSame {
+// askedBy reads what a call would change from its arguments.
+func askedBy(t ToolFact, arguments string, turn int) asked {
+	a := asked{tool: t.Name, target: arguments, key: Digest(t.Name + " " + arguments), turn: turn}
 	var given map[string]json.RawMessage
 	var target string
 	if t.Target != "" && json.Unmarshal([]byte(arguments), &given) == nil && json.Unmarshal(given[t.Target], &target) == nil && target != "" {
-		return writesSame{string(t.Source), target}
+		delete(given, t.Target)
+		rest, _ := json.Marshal(given) // it was read from JSON
+		a.target, a.key = target, Digest(string(t.Source)+" "+target)
+		if len(given) > 0 {
+			a.text = Digest(t.Name + string(rest))
+		}
 	}
-	return writesSame{t.Name + " " + Digest(arguments), ""}
+	return a
 }
 
 // mostTold is how many changes a sentence names.
@@ -130,15 +175,15 @@ func (w *Writes) String() string {
 		} else if n == 1 {
 			text = fmt.Sprintf("1 of %d %ss %s", w.Asked, noun, one)
 		}
-		all = append(all, text+" "+verb+": "+w.told(unsure, n)+".")
+		all = append(all, text+" "+verb+": "+w.named(unsure, n)+".")
 	}
 	say(false, w.Failed+w.Refused, "was not", "were not")
 	say(true, w.Unsure, "may not have been", "may not have been")
 	return strings.Join(all, " ")
 }
 
-// told names the changes that are in doubt, or the others.
-func (w *Writes) told(unsure bool, n int) string {
+// named names the changes that are in doubt, or the others.
+func (w *Writes) named(unsure bool, n int) string {
 	var each []string
 	for _, u := range w.Missing {
 		if (u.Fate == WriteUnsure) == unsure && len(each) < mostTold {

@@ -99,8 +99,8 @@ type Program = app.Options
 // Main runs the command line and returns the exit code. environ is as os.Environ gives it.
 func Main(ctx context.Context, p Program, args, environ []string, s Streams) int {
 	log.SetOutput(io.Discard) // libraries print what strangers sent them
-	out := &remembering{Writer: s.Out}
-	s.Out = out
+	out := &remembering{Writer: calmed(s.Out, s.OutTTY)}
+	s.Out, s.Err = out, calmed(s.Err, s.ErrTTY)
 	c := &command{Streams: s, Program: p, environ: environ}
 	root := c.root()
 	root.SetArgs(args)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -171,6 +172,50 @@ func TestEntitiesOfMarkdownDoNotSteerTheTerminal(t *testing.T) {
 			shown := terminal(t, spoken{then: poison + "\n\n" + text + "\n\n"}, "x", []string{"ask", asking}, []string{"session", "show", "last"})
 			inert(t, links.ReplaceAllString(shown, ""))
 		})
+	}
+}
+
+// Links of an answer are words on a screen: no sequence makes one that can be clicked, whatever its scheme.
+func TestLinksOfAnAnswerAreNoLinksOfTheTerminal(t *testing.T) {
+	for _, link := range []string{"[x](javascript:alert(1))", "[x](https://e.example/)", "![x](data:text/html,x)", "<https://e.example/>", "[x][r]\n\n[r]: javascript:y"} {
+		shown := terminal(t, spoken{then: poison + " " + link + "\n\n"}, "x", []string{"ask", asking}, []string{"session", "show", "last"})
+		inert(t, shown)
+		if links.MatchString(shown) {
+			t.Errorf("%s became a link of the terminal: %q", link, shown)
+		}
+	}
+}
+
+func TestExportHoldsNoPictureAndNoHTMLOfAStranger(t *testing.T) {
+	answer := poison + " ![x](https://e.example/p.png?d=1) <" + "img src=https://e.example/q.png> [run](javascript:alert(1))\n\n"
+	shown := terminal(t, spoken{then: answer}, "x", []string{"ask", asking + " ![q](https://e.example/r.png)"}, []string{"session", "export", "last"})
+	_, export, found := strings.Cut(shown, "\nSession ")
+	if !found || !strings.Contains(export, poison) {
+		t.Fatalf("there is no export:\n%s", shown)
+	}
+	plain := strings.ReplaceAll(export, `\![`, "")
+	for _, live := range []string{"![", "<" + "img", "[run](javascript"} {
+		if strings.Contains(plain, live) {
+			t.Errorf("%s stands in\n%s", live, export)
+		}
+	}
+}
+
+func TestNothingButOwnSequencesReachesATerminal(t *testing.T) {
+	for name, text := range steering() {
+		for _, size := range []int{1, 3, 1000} {
+			var shown bytes.Buffer
+			w := cli.Calmed(&shown)
+			for piece := range slices.Chunk([]byte("\x1b[1mä\x1b[22m"+text+"ß"), size) {
+				if _, err := w.Write(piece); err != nil {
+					t.Fatal(err)
+				}
+			}
+			rest := ownSequences.ReplaceAllString(shown.String(), "")
+			if at := steers.FindString(strings.ReplaceAll(rest, "\r", "")); at != "" || !strings.Contains(rest, "ä") || !strings.HasSuffix(rest, "ß") {
+				t.Errorf("%s, in pieces of %d bytes: %q is shown", name, size, shown.String())
+			}
+		}
 	}
 }
 

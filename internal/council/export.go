@@ -12,6 +12,7 @@ import (
 	"sibyl/internal/council/prompt"
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
+	"sibyl/internal/markdown"
 )
 
 // Export is a session with all its words.
@@ -56,7 +57,7 @@ func (d *Desk) Export(ctx context.Context, owner journal.Owner, id string) (x Ex
 	return x, nil
 }
 
-// Markdown is the session for people.
+// Markdown is the session for people. Nothing in it is fetched or run where it is shown.
 func (x *Export) Markdown() string {
 	b := &strings.Builder{}
 	s := &x.Session
@@ -77,7 +78,7 @@ func (x *Export) Markdown() string {
 	if len(x.Problems) > 0 {
 		fmt.Fprintf(b, "\n## Problems\n\n- %s\n", strings.Join(x.Problems, "\n- "))
 	}
-	return b.String()
+	return markdown.Inert(b.String())
 }
 
 // body is what was said, or why there is nothing to show.

@@ -39,12 +39,19 @@ const (
 
 // missing says what an answer still wants to stand on, "" for nothing, and why.
 func (g *ground) missing() (what, why string) {
+	what, why = g.base()
+	if writes := &g.Ledger.Writes; !writes.Whole() && what != missingSource && g.Class.QueryType != prompt.AllTypes {
+		return missingWrites, writes.String()
+	}
+	return what, why
+}
+
+// base is missing, the single writes aside.
+func (g *ground) base() (what, why string) {
 	c := g.Class
 	switch {
 	case c.QueryType == prompt.AllTypes:
 		return "", "the model alone says when it is done"
-	case !g.Ledger.Writes.Whole():
-		return missingWrites, g.Ledger.Writes.String()
 	case c.QueryType == classify.Action && g.Ledger.Wrote():
 		return "", "a change has its receipt"
 	case c.QueryType == classify.Action:

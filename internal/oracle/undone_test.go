@@ -48,7 +48,7 @@ func TestWritesThatFailedAreCountedAndSaidWhateverTheModelSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	holds(t, "JSON", string(raw), `"writes":{"asked":7,"done":5,"failed":2,"notes":true,"missing":[{"tool":"vault_write","target":"b.md","fate":"failed","why":"b.md is read-only"}`)
+	holds(t, "JSON", string(raw), `"writes":{"asked":7,"done":5,"failed":2,"notes":true,"missing":[{"tool":"vault_write","target":"b.md","fate":"failed","why":"b.md is read-only","turn":1}`)
 	holds(t, "what the model is told", lastText(h.request(4)), "[control] Not all was written: b.md (b.md is read-only); f.md (f.md is read-only).", "now with vault_write")
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
+	"sibyl/internal/markdown"
 	"sibyl/internal/run"
 	"sibyl/internal/run/audit"
 	"sibyl/internal/run/replay"
@@ -63,14 +64,14 @@ func (s *Service) runsOf(ctx context.Context, owner journal.Owner, session journ
 	return runs, err
 }
 
-// Markdown writes the conversation for people.
+// Markdown writes the conversation for people. Nothing in it is fetched or run where it is shown.
 func (c Conversation) Markdown() string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "# %s\n\nSession %s, %s\n", c.Title, c.ID, c.CreatedAt.Local().Format(time.RFC3339))
 	for _, x := range c.shown {
 		fmt.Fprintf(b, "\n## %s\n\n%s\n\n%s\n", x.Question, x.Answer, strings.TrimRight(x.Footer, "\n"))
 	}
-	return b.String()
+	return markdown.Inert(b.String())
 }
 
 // formats are those of Export.

@@ -1,11 +1,14 @@
 package web
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,38 +16,32 @@ import (
 	"sibyl/internal/tool"
 )
 
-// deniedAddresses holds the first and the last address of every range that must not be reached, and the well-known ones.
-var deniedAddresses = map[string][]string{
-	"this network":           {"0.0.0.0", "0.255.255.255"},
-	"loopback":               {"127.0.0.1", "127.255.255.255", "::1"},
-	"unspecified":            {"::"},
-	"RFC 1918":               {"10.0.0.0", "10.255.255.255", "172.16.0.0", "172.31.255.255", "192.168.0.0", "192.168.255.255"},
-	"carrier-grade NAT":      {"100.64.0.0", "100.100.100.200", "100.127.255.255"},
-	"link-local":             {"169.254.0.0", "169.254.169.254", "169.254.255.255", "fe80::1", "febf:ffff::1"},
-	"site-local":             {"fec0::1", "feff::1"},
-	"unique local":           {"fc00::", "fd00:ec2::254", "fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"},
-	"multicast":              {"224.0.0.1", "239.255.255.255", "ff02::1", "ff0e::1"},
-	"broadcast":              {"255.255.255.255"},
-	"reserved":               {"240.0.0.1", "255.255.255.254", "4000::1", "8000::1"},
-	"protocol assignments":   {"192.0.0.0", "192.0.0.170", "192.0.0.255", "2001:1::1"},
-	"documentation":          {"192.0.2.1", "198.51.100.1", "203.0.113.255", "2001:db8::1", "3fff::1", "3fff:fff:ffff::1"},
-	"benchmarks":             {"198.18.0.0", "198.19.255.255", "2001:2::1"},
-	"6to4":                   {"192.88.99.1", "2002:7f00:1::1", "2002:a00:1::1"},
-	"Teredo":                 {"2001:0:7f00:1::1"},
-	"ORCHID":                 {"2001:10::1", "2001:20::1", "2001:3f:ffff::1"},
-	"NAT64":                  {"64:ff9b::7f00:1", "64:ff9b::808:808", "64:ff9b:1::1"},
-	"IPv4-mapped":            {"::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254"},
-	"IPv4-compatible":        {"::7f00:1", "::a00:1"},
-	"IPv4-translated":        {"::ffff:0:7f00:1"},
-	"discard":                {"100::1"},
-	"segment routing":        {"5f00::1"},
-	"cloud metadata, public": {"168.63.129.16"},
+// addressVector is a case as docs/vectors.md describes it: an address that is connected to, or one that is to be fetched.
+type addressVector struct {
+	Name    string
+	Address string
+	Port    uint16
+	URL     string
+	Allowed bool
 }
 
-var publicAddresses = []string{
-	"1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.0",
-	"169.253.255.255", "172.15.255.255", "172.32.0.0", "192.0.1.0", "192.167.255.255", "192.169.0.0", "198.17.255.255",
-	"198.20.0.0", "223.255.255.255", "2001:200::1", "2001:4860:4860::8888", "2606:4700::1111", "2a00::1", "3ffe::1",
+// addressVectors hold the first and the last address of every range that must not be reached, the well-known ones, their neighbours that
+// may be, and spellings of this machine.
+func addressVectors(t *testing.T) (all []addressVector) {
+	t.Helper()
+	raw, err := os.ReadFile("../../../testdata/vectors/addresses.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&all); err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 120 {
+		t.Fatalf("only %d vectors", len(all))
+	}
+	return all
 }
 
 func noLinks() ([]net.Addr, error) { return nil, nil }
@@ -56,35 +53,47 @@ func testGuard() *guard {
 }
 
 func TestDialerDeniesEveryAddressThatIsNotPublic(t *testing.T) {
-	for name, list := range deniedAddresses {
-		for _, ip := range list {
-			t.Run(name+"/"+ip, func(t *testing.T) {
-				addr := netip.AddrPortFrom(netip.MustParseAddr(ip), 80)
-				wantKind(t, testGuard().control(t.Context(), "tcp", addr.String(), nil), tool.Denied)
-
-				literal := byName(t, Config{}, "web_fetch")
-				_, err := literal.Call(t.Context(), args(t, map[string]any{"url": "http://" + addr.String() + "/"}))
-				wantKind(t, err, tool.Denied)
-
-				named := byName(t, Config{Resolver: names(t, map[string][]string{"site.test": {ip}})}, "web_fetch")
-				_, err = named.Call(t.Context(), args(t, map[string]any{"url": "http://site.test/"}))
-				wantKind(t, err, tool.Denied)
-			})
+	for _, v := range addressVectors(t) {
+		if v.Allowed || v.Address == "" {
+			continue
 		}
+		t.Run(v.Name, func(t *testing.T) {
+			addr := netip.AddrPortFrom(netip.MustParseAddr(v.Address), v.Port)
+			wantKind(t, testGuard().control(t.Context(), "tcp", addr.String(), nil), tool.Denied)
+			if addr.Addr().Zone() != "" || v.Port == 0 {
+				return // which no address of a page has
+			}
+			literal := byName(t, Config{}, "web_fetch")
+			_, err := literal.Call(t.Context(), args(t, map[string]any{"url": "http://" + addr.String() + "/"}))
+			wantKind(t, err, tool.Denied)
+
+			named := byName(t, Config{Resolver: names(t, map[string][]string{"site.test": {v.Address}})}, "web_fetch")
+			_, err = named.Call(t.Context(), args(t, map[string]any{"url": fmt.Sprintf("http://site.test:%d/", v.Port)}))
+			wantKind(t, err, tool.Denied)
+		})
 	}
 }
 
 func TestPublicAddressesAreAllowed(t *testing.T) {
-	for _, ip := range publicAddresses {
-		if err := testGuard().check(netip.AddrPortFrom(netip.MustParseAddr(ip), 443)); err != nil {
-			t.Errorf("%s: %v", ip, err)
+	for _, v := range addressVectors(t) {
+		if !v.Allowed {
+			continue
+		}
+		if err := testGuard().check(netip.AddrPortFrom(netip.MustParseAddr(v.Address), v.Port)); err != nil {
+			t.Errorf("%s: %v", v.Name, err)
 		}
 	}
 }
 
-func TestZoneDoesNotHideALinkLocalAddress(t *testing.T) {
-	for _, address := range []string{"[fe80::1%eth0]:80", "[::1%lo]:80"} {
-		wantKind(t, testGuard().control(t.Context(), "tcp6", address, nil), tool.Denied)
+func TestAddressesOfTheVectorsThatNobodyShouldFetchAreNotFetched(t *testing.T) {
+	for _, v := range addressVectors(t) {
+		if v.URL == "" {
+			continue
+		}
+		fetch := byName(t, Config{Resolver: names(t, nil)}, "web_fetch")
+		if _, err := fetch.Call(t.Context(), args(t, map[string]any{"url": v.URL})); err == nil || v.Allowed {
+			t.Errorf("%s was fetched", v.Name)
+		}
 	}
 }
 

@@ -1,0 +1,6 @@
+package cli
+
+import "io"
+
+// Calmed is the writer that stands before a terminal.
+func Calmed(w io.Writer) io.Writer { return calmed(w, true) }

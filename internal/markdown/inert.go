@@ -1,0 +1,148 @@
+package markdown
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// Inert is a Markdown text that fetches nothing and runs nothing where it is shown: pictures are links, HTML is text, and links lead to
+// http, https, mail or files. Control characters and those that turn the direction of writing are gone. A text without any of that stays as
+// it is, and doing it twice changes nothing more.
+func Inert(source string) string {
+	source = steady(source)
+	for range mostPasses {
+		code, live := look(source)
+		if !live {
+			return source
+		}
+		source = escape(source, code)
+	}
+	return asCode(source)
+}
+
+// mostPasses bounds how often a text is looked at: what is escaped may change what is code.
+const mostPasses = 5
+
+// steady drops the characters that steer a terminal or turn the direction of writing.
+func steady(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' || '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069' {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// look finds the code of a text, as pairs of places in ascending order, and says whether something outside of it is live.
+func look(source string) (code [][2]int, live bool) {
+	raw := []byte(source)
+	p := parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...), parser.WithInlineParsers(parser.DefaultInlineParsers()...),
+		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...))
+	_ = ast.Walk(p.Parse(text.NewReader(raw)), func(n ast.Node, entering bool) (ast.WalkStatus, error) { // nothing in it fails
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Image, *ast.RawHTML, *ast.HTMLBlock:
+			live = true
+		case *ast.Link:
+			live = live || leadsAstray(string(n.Destination))
+		case *ast.AutoLink:
+			live = live || n.AutoLinkType == ast.AutoLinkURL && leadsAstray(string(n.URL(raw)))
+		case *ast.CodeBlock, *ast.FencedCodeBlock:
+			for i := range n.Lines().Len() {
+				s := n.Lines().At(i)
+				code = append(code, [2]int{s.Start, s.Stop})
+			}
+		case *ast.CodeSpan:
+			for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+				if words, ok := c.(*ast.Text); ok {
+					code = append(code, [2]int{words.Segment.Start, words.Segment.Stop})
+				}
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	slices.SortFunc(code, func(a, b [2]int) int { return a[0] - b[0] })
+	return code, live
+}
+
+// leadsAstray says whether an address has a scheme that is none of those that may be followed.
+func leadsAstray(address string) bool {
+	plain := string(util.UnescapePunctuations(util.ResolveEntityNames(util.ResolveNumericReferences([]byte(address)))))
+	plain = strings.ToLower(strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, plain))
+	scheme, _, has := strings.Cut(plain, ":")
+	return has && !strings.ContainsAny(scheme, "/?#") && !slices.Contains([]string{"http", "https", "mailto", "file"}, scheme)
+}
+
+// escape makes text of what may be a picture, HTML, or a link that leads astray.
+func escape(source string, code [][2]int) string {
+	var b strings.Builder
+	escaped := false // by the backslash before
+	for i := 0; i < len(source); {
+		if len(code) > 0 && i >= code[0][0] {
+			end := max(i, code[0][1])
+			b.WriteString(source[i:end])
+			i, code, escaped = end, code[1:], false
+			continue
+		}
+		c, rest := source[i], source[i+1:]
+		switch {
+		case escaped:
+		case c == '!' && strings.HasPrefix(rest, "["):
+			b.WriteByte('\\')
+		case c == '<' && mayBeHTML(rest):
+			b.WriteString("&lt;")
+			i++
+			continue
+		case c == ']' && (strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, ":")) && leadsAstray(destination(rest[1:])):
+			b.WriteByte('\\')
+		}
+		escaped = c == '\\' && !escaped
+		b.WriteByte(c)
+		i++
+	}
+	return b.String()
+}
+
+// mayBeHTML says whether what follows a bracket makes it that of a tag, or of an address that leads astray.
+func mayBeHTML(rest string) bool {
+	if rest == "" || !strings.ContainsRune("/!?", rune(rest[0])) && (rest[0]|0x20 < 'a' || 'z' < rest[0]|0x20) {
+		return false
+	}
+	address, _, closed := strings.Cut(rest, ">")
+	return !closed || strings.ContainsAny(address, " \t\n<") || !strings.HasPrefix(address, "https://") && !strings.HasPrefix(address, "http://")
+}
+
+// destination is the address that stands in a link.
+func destination(rest string) string {
+	rest = strings.TrimLeft(rest, " \t\n")
+	if inner, ok := strings.CutPrefix(rest, "<"); ok {
+		inner, _, _ = strings.Cut(inner, ">")
+		return inner
+	}
+	if end := strings.IndexAny(rest, " \t\n"); end >= 0 {
+		rest = rest[:end]
+	}
+	return rest
+}
+
+// asCode is a text as a block of code.
+func asCode(source string) string {
+	mark := "```"
+	for strings.Contains(source, mark) {
+		mark += "`"
+	}
+	return mark + "\n" + strings.TrimRight(source, "\n") + "\n" + mark + "\n"
+}
