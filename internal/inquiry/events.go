@@ -39,7 +39,7 @@ func (e WitnessOpened) lines() []string {
 	}
 	switch {
 	case e.Away:
-		s = append(s, "all its passages and the questions are sent to " + e.Embeddings + ", which is not on your machines, to be found by their meaning")
+		s = append(s, "all its passages and the questions are sent to "+e.Embeddings+", which is not on your machines, to be found by their meaning")
 	case e.Embeddings != "":
 		s = append(s, "its passages are found by their meaning, too, by "+e.Embeddings)
 	}
