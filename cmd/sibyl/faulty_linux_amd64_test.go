@@ -46,6 +46,8 @@ const (
 	byFolder            // the first is a folder, the second a name in it
 	byFolders           // so are the third and fourth
 	byMapping           // the fifth is a descriptor
+	byName              // the first is a name
+	byNames             // so is the second
 )
 
 // watched are the calls that are looked at, with how they name a file.
@@ -53,6 +55,8 @@ var watched = map[uint64]struct {
 	name string
 	how  int
 }{
+	2: {"open", byName}, 4: {"stat", byName}, 6: {"lstat", byName}, 21: {"access", byName}, 82: {"rename", byNames}, 83: {"mkdir", byName}, 84: {"rmdir", byName}, 86: {"link", byNames},
+	87: {"unlink", byName}, 89: {"readlink", byName}, 90: {"chmod", byName},
 	0: {"read", byDescriptor}, 1: {"write", byDescriptor}, 3: {"close", byDescriptor}, 5: {"fstat", byDescriptor}, 9: {"mmap", byMapping}, 17: {"pread64", byDescriptor}, 18: {"pwrite64", byDescriptor},
 	20: {"writev", byDescriptor}, 42: {"connect", byDescriptor}, 72: {"fcntl", byDescriptor}, 73: {"flock", byDescriptor}, 74: {"fsync", byDescriptor}, 75: {"fdatasync", byDescriptor},
 	77: {"ftruncate", byDescriptor}, 91: {"fchmod", byDescriptor}, 217: {"getdents64", byDescriptor}, 257: {"openat", byFolder}, 258: {"mkdirat", byFolder}, 262: {"newfstatat", byFolder},
@@ -173,6 +177,13 @@ func (w *tracing) named(c *stopped, how int) bool {
 		c.Path = w.link(r.Rdi)
 	case byMapping:
 		c.Path = w.link(r.R8)
+	case byName, byNames:
+		const here = -100
+		from := int64(here)
+		c.Path = w.inFolder(uint64(from), r.Rdi)
+		if how == byNames {
+			c.To = w.inFolder(uint64(from), r.Rsi)
+		}
 	default:
 		c.Path = w.inFolder(r.Rdi, r.Rsi)
 		if how == byFolders {
@@ -240,7 +251,9 @@ func (w *tracing) begins(c *stopped) error {
 	if c.Call == "write" || c.Call == "pwrite64" {
 		c.Size = int64(c.at.Rdx)
 	}
-	c.Flags = int64(c.at.Rdx)
+	if c.Flags = int64(c.at.Rdx); c.Call == "open" {
+		c.Flags = int64(c.at.Rsi)
+	}
 	if w.full != "" && c.Path == w.full && (c.Call == "write" || c.Call == "pwrite64") {
 		return w.skip(c, syscall.ENOSPC)
 	}
