@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 // program is the real command line, over a journal that can kill the process.
 func program() {
 	restrict()
-	p := cli.Program{Build: "test"}
+	p := cli.Program{Build: "test", Store: newFailing}
 	if text := os.Getenv(crashAt); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil {
