@@ -161,7 +161,7 @@ func spread[T any](all []T, n int) (some []T) {
 }
 
 // mostFailures is how many calls of each ordeal fail in the short form.
-const mostFailures = 24
+const mostFailures = 14
 
 // TestWhateverCallFailsIsToldAndNothingIsLost has one call of the operating system after the other fail that a run of each assistant makes, for
 // its journal, for files, and for the network. A named error reaches the person, or it goes well; then nothing is lost, half-written or doubled.
@@ -176,7 +176,7 @@ func TestWhateverCallFailsIsToldAndNothingIsLost(t *testing.T) {
 				t.Fatalf("without a fault it exits %d after %d calls: %s%s", o.code, len(calls), o.out, o.err)
 			}
 			d.goesOn(t, calm, o)
-			calm.tidy(t)
+			calm.tidy(t, o)
 			failures := failures(calls, mostFailures)
 			var hit atomic.Int64
 			t.Cleanup(func() {
@@ -195,7 +195,7 @@ func TestWhateverCallFailsIsToldAndNothingIsLost(t *testing.T) {
 					}
 					s.told(t, o, d.ways)
 					d.goesOn(t, s, o)
-					s.tidy(t)
+					s.tidy(t, o)
 					if t.Failed() {
 						t.Logf("it had exited %d:\n%s%s", o.code, o.out, o.err)
 					}

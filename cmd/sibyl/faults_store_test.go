@@ -134,7 +134,7 @@ func TestWhateverCallOfTheJournalFailsNothingIsLost(t *testing.T) {
 					points++
 					s.told(t, o, d.ways)
 					d.goesOn(t, s, o)
-					s.tidy(t)
+					s.tidy(t, o)
 					if t.Failed() {
 						t.Fatalf("call %d had failed, and it exited %d:\n%s%s", at, o.code, o.out, o.err)
 					}

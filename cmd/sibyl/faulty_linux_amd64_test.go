@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -63,8 +64,16 @@ var watched = map[uint64]struct {
 	263: {"unlinkat", byFolder}, 264: {"renameat", byFolders}, 265: {"linkat", byFolders}, 267: {"readlinkat", byFolder}, 268: {"fchmodat", byFolder}, 316: {"renameat2", byFolders},
 }
 
-// setsLock are the commands of fcntl that set locks: the others never fail.
-var setsLock = map[uint64]bool{6: true, 7: true, 37: true, 38: true}
+// locks says whether a call of fcntl takes a lock: no other fails, and none that frees one.
+func (w *tracing) locks(regs syscall.PtraceRegs) bool {
+	const openDescription, openDescriptionWait = 37, 38
+	if command := int(regs.Rsi); command != syscall.F_SETLK && command != syscall.F_SETLKW && command != openDescription && command != openDescriptionWait {
+		return false
+	}
+	var kind [2]byte
+	_, err := w.memory.ReadAt(kind[:], int64(regs.Rdx))
+	return err == nil && binary.NativeEndian.Uint16(kind[:]) != syscall.F_UNLCK
+}
 
 // tracing is a process under watch.
 type tracing struct {
@@ -158,7 +167,7 @@ func (w *tracing) stop(c *stopped) error {
 	}
 	*c = stopped{thread: c.thread, entered: true, at: regs}
 	what, ok := watched[regs.Orig_rax]
-	if !ok || what.name == "fcntl" && !setsLock[regs.Rsi] {
+	if !ok || what.name == "fcntl" && !w.locks(regs) {
 		return nil
 	}
 	c.Call = what.name

@@ -34,7 +34,7 @@ func ordeals() map[string]ordeal {
 			func(t *testing.T, s *story, _ outcome) {
 				s.run(t, "", cli.ExitAnswered, []string{"council", "add", filepath.Join(s.vault, "memo.wav")})
 				s.run(t, "", cli.ExitAnswered, []string{"run", "resume"})
-				s.run(t, "", cli.ExitAnswered, []string{"council", "transcribe"})
+				s.run(t, "", cli.ExitAnswered, []string{"council", "transcribe", "--again"})
 				m := (&thinking{story: s}).whole(t, "a fault")
 				if len(m.Audio) != 2 || m.Audio[1].Status != session.Success || s.heard(t, 2) != "Tomorrow we will talk about the money." {
 					t.Errorf("the session is %s: %+v", m.State, m.Audio)
@@ -154,15 +154,16 @@ func (s *story) soundInquiries(t *testing.T) {
 	}
 }
 
-// tidy wants nothing half-written: no temporary file that stays, no JSON that is torn.
-func (s *story) tidy(t *testing.T) {
+// tidy wants nothing half-written: no temporary file that stays, no JSON that is torn. A process that stops short for its journal does not wait for
+// what an oracle beside it writes, which is then as after a crash.
+func (s *story) tidy(t *testing.T, o outcome) {
 	t.Helper()
 	for _, folder := range []string{s.data, s.vault} {
 		err := filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() {
 				return err
 			}
-			if strings.HasSuffix(name, ".tmp") {
+			if strings.HasSuffix(name, ".tmp") && !strings.Contains(o.err, "stopped short") {
 				t.Errorf("%s stays behind", name)
 			}
 			if content, err := os.ReadFile(name); strings.HasSuffix(name, ".json") && (err != nil || !json.Valid(content)) {
