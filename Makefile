@@ -1,6 +1,6 @@
 # The commands of daily work. Each is one line that also works without make.
 
-.PHONY: build test client mcp lint bench fuzz
+.PHONY: build test client mcp lint bench fuzz long
 
 build: ## the binary, in bin/
 	go build -o bin/sibyl ./cmd/sibyl
@@ -22,3 +22,6 @@ bench: ## times and allocations, printed; the allocations are also gated by the 
 
 fuzz: ## half a minute for each fuzz target
 	sh scripts/fuzz.sh
+
+long: ## every call and every write fails once, not some of them; takes an hour or more
+	SIBYL_LONG=1 go test -timeout 4h -run 'Fail|Killed|Machine|Memory|Kept' ./cmd/sibyl

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -36,13 +37,15 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(pgtest.Main(m), map[string]func(){"sibyl": program, "lost": lost, "tracker": tracker})
+	programs := map[string]func(){"sibyl": program, "lost": lost, "tracker": tracker}
+	maps.Copy(programs, watchers())
+	testscript.Main(pgtest.Main(m), programs)
 }
 
 // program is the real command line, over a journal that can kill the process.
 func program() {
 	restrict()
-	p := cli.Program{Build: "test"}
+	p := cli.Program{Build: "test", Store: newFailing}
 	if text := os.Getenv(crashAt); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil {

@@ -182,8 +182,14 @@ func keepTranscript() bt.Leaf {
 		p := TranscriptPayload{Session: i.Session, Sequence: i.Recording.Sequence, Ref: i.Recording.Ref}
 		return []bt.Request{{Kind: EffectTranscript, Label: "the transcript of " + i.Recording.File, Payload: p, Once: true}}, nil
 	}
-	collect := func(i keeping, done []bt.Completion, o *keptRecording) error {
+	type out struct {
+		Recording Recording   `port:"recording"`
+		Tried     []Recording `port:"tried"`
+		Events    []bt.Typed  `port:",events"`
+	}
+	collect := func(i keeping, done []bt.Completion, o *out) error {
 		if err := done[0].Err; err != nil {
+			o.Recording.Failed = unwritten + ": " + err.Reason
 			return err
 		}
 		r, err := bt.ResultOf[TranscriptReceipt](done[0])
@@ -210,11 +216,13 @@ func keepFailure() bt.Leaf {
 	return bt.Task("KeepFailure", "Notes in the session's folder why the recording has no transcript. The recording stays.", plan, collect)
 }
 
+const unwritten = "its transcript could not be written into the session's folder"
+
 func failure(r Recording) string {
 	if r.Failed != "" {
 		return r.Failed
 	}
-	return "its transcript could not be written into the session's folder"
+	return unwritten
 }
 
 func (p *performing) transcript(ctx context.Context, job run.Job) (any, error) {

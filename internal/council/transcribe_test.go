@@ -239,5 +239,6 @@ func TestTranscriptThatCanNotBeWrittenIsAFailureThatIsTold(t *testing.T) {
 	res, o := h.process("one", h.journal).transcribe(false)
 	same(t, "partial", res.Partial, true)
 	same(t, "recordings", h.statuses(), []session.Status{session.Failure, session.Success})
-	contains(t, o.Failed[0].Failed, "could not be written into the session's folder")
+	contains(t, o.Failed[0].Failed, "could not be written into the session's folder: ")
+	contains(t, o.Failed[0].Failed, "001_audio.txt: ") // with what the system says of it
 }

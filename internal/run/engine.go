@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -242,6 +243,9 @@ var ofIDs = sync.OnceValue(func() *base32.Encoding {
 	return base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
 })
 
+// Assistants are those whose runs it drives, by name.
+func (e *Engine) Assistants() map[string]*Assistant { return maps.Clone(e.assistants) }
+
 // Start records a run and drives it until it ends, in a goroutine of its own. It waits for room where MostRuns are driven.
 // Cancelling ctx is a request to stop the run: a server gives a context that outlives the request. A Spec that does not fit its tree
 // is an error with nothing written.
@@ -409,11 +413,15 @@ func (e *Engine) Explain(ctx context.Context, owner journal.Owner, id string) ([
 		return nil, err
 	}
 	a, tree, err := e.treeOf(ctx, owner, recs)
-	if err != nil {
-		return nil, fmt.Errorf("run %s: %w", id, err)
+	var f *Fold
+	if err == nil {
+		f = NewFold(a, tree)
+		err = f.fold(recs, &View{ID: id, Owner: owner, store: e.Store})
 	}
-	f := NewFold(a, tree)
-	if err := f.fold(recs, &View{ID: id, Owner: owner, store: e.Store}); err != nil {
+	switch {
+	case err != nil && incompatible(err):
+		return nil, e.incompatibility(id, recs, err)
+	case err != nil:
 		return nil, fmt.Errorf("run %s: %w", id, err)
 	}
 	return f.trace.all(tree)

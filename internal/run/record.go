@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -152,10 +153,16 @@ func appendText(b []byte, text string) []byte {
 // EffectType knows what effects of one kind are asked with, and what they give.
 type EffectType struct {
 	payload, result func(raw json.RawMessage, known any) any
+	types           [2]reflect.Type
 }
 
 // EffectOf is the type of effects whose payload is a P and whose result is an R, so that both are decoded once a record.
-func EffectOf[P, R any]() EffectType { return EffectType{decoded[P], decoded[R]} }
+func EffectOf[P, R any]() EffectType {
+	return EffectType{decoded[P], decoded[R], [2]reflect.Type{reflect.TypeFor[P](), reflect.TypeFor[R]()}}
+}
+
+// Types are what the journal holds of such an effect: its payload, and its result.
+func (t EffectType) Types() (payload, result reflect.Type) { return t.types[0], t.types[1] }
 
 // Faithful is a result that knows whether reading its JSON gives it back, texts aside. It is not read then, where it was given, and is not
 // to be changed any more.

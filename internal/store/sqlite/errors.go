@@ -60,6 +60,9 @@ func (db *DB) explain(err error) error {
 	case sqlite3.SQLITE_IOERR_SHORT_READ, sqlite3.SQLITE_IOERR_CORRUPTFS:
 		return db.corrupt(err)
 	}
+	if code&primary == sqlite3.SQLITE_IOERR {
+		return fmt.Errorf("database %s: its disk fails (check the disk and the file; what was written before is kept): %w", db.path, err)
+	}
 	return fmt.Errorf("database %s: %w", db.path, err)
 }
 

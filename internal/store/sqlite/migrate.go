@@ -11,6 +11,7 @@ import (
 
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/database"
+	"modernc.org/sqlite"
 )
 
 // ErrNewer is returned for a file that a later build of Sibyl has written.
@@ -148,7 +149,12 @@ func advance(ctx context.Context, pool *sql.DB, from int64) error {
 	if err != nil {
 		return err
 	}
-	_, err = provider.Up(ctx)
+	if _, err = provider.Up(ctx); err == nil {
+		return nil
+	}
+	if own, ok := errors.AsType[*sqlite.Error](err); ok { // goose tells of its steps and transactions beside it
+		return fmt.Errorf("make its tables: %w", own)
+	}
 	return err
 }
 
