@@ -234,7 +234,7 @@ func (c *Case) replies(g *openGap, x exchange) bool {
 		return !x.answer.notFound && !c.l.withholds(x.answer) && c.l.namesSomething(x.answer)
 	}
 	q := g.question
-	v := c.l.judge(q, q.kindOf(g.Aspect), x.answer)
+	v := c.l.filled(q, q.kindOf(g.Aspect), x.answer)
 	return v.given && v.category == ""
 }
 

@@ -35,12 +35,16 @@ const (
 const (
 	surelyOpen = 0.83
 	agreedOpen = 0.65
+	halfOpen   = 0.3
 )
 
-// bar is how probable a gap must be, by what the rules say.
-func (v verdict) bar() float64 {
-	if v.category == Vagueness {
+// bar is how probable a gap must be, by what the rules say: they also see well which half of a question was left out.
+func (v verdict) bar(q question) float64 {
+	switch {
+	case v.category == Vagueness:
 		return agreedOpen
+	case v.category == Missing && len(q.asked) > 1:
+		return halfOpen
 	}
 	return surelyOpen
 }
@@ -57,7 +61,7 @@ func (l *language) judge(q question, aspect string, a answer) verdict {
 	p := m.Probabilities(l.signsOf(q, aspect, a))
 	v := l.ruled(q, spoken(aspect), a)
 	switch {
-	case 1-p[m.Class(isGiven)] < v.bar():
+	case 1-p[m.Class(isGiven)] < v.bar(q):
 		return verdict{given: true, at: v.at}
 	case p[m.Class(isVague)] < p[m.Class(isMissing)]:
 		if v.category != Missing {
@@ -70,6 +74,14 @@ func (l *language) judge(q question, aspect string, a answer) verdict {
 	}
 	at := l.vaguest(q, aspect, a)
 	return verdict{category: Vagueness, why: "vague", words: a.sentences[at].list, at: at}
+}
+
+// filled says whether an answer tells an aspect so that it need not be asked for again: neither the lessons nor the rules see a gap.
+func (l *language) filled(q question, aspect string, a answer) verdict {
+	if v := l.judge(q, aspect, a); v.category != "" {
+		return v
+	}
+	return l.ruled(q, spoken(aspect), a)
 }
 
 // vaguest is the sentence of an answer that by itself is most probably vague.

@@ -29,7 +29,7 @@ func worthExamples(t testing.TB) (all []learned.Example, bars []float64) {
 			for _, given := range x.labels[k] {
 				if given.state != "ambiguous" && len(a.sentences) > 0 {
 					all = append(all, learned.Example{Features: l.signsOf(q, given.aspect, a), Class: given.state, Group: x.hand})
-					bars = append(bars, l.ruled(q, spoken(given.aspect), a).bar())
+					bars = append(bars, l.ruled(q, spoken(given.aspect), a).bar(q))
 				}
 			}
 		}
