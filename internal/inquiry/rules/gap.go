@@ -160,6 +160,9 @@ func (c *Case) look(x exchange, k int, inquired []*openGap) {
 	}
 	for _, aspect := range x.question.asked {
 		v := c.l.judge(x.question, x.question.kindOf(aspect), x.answer)
+		if v.category == "" && len(x.question.asked) > 1 && slices.Contains(c.claim.wanted, aspect) {
+			v = c.l.ruled(x.question, aspect, x.answer) // the hypothesis hangs on it
+		}
 		if v.category == "" || v.why == "hedge" && c.knownExactly(x, aspect, v) || slices.ContainsFunc(inquired, func(g *openGap) bool { return g.Aspect == aspect }) {
 			continue
 		}
