@@ -19,9 +19,12 @@ type interview struct {
 	missed                     []string // clashes that are there, and that the rules abstain from or only suspect
 }
 
+var interviewFiles = []string{"en.txt", "de.txt", "en2.txt", "de2.txt", "en3.txt", "de3.txt", "fresh_en.txt", "fresh_de.txt", "fresh2_en.txt", "fresh2_de.txt",
+	"fresh3_en.txt", "fresh3_de.txt", "elliptic_en.txt", "elliptic_de.txt"}
+
 // interviews reads a file of blocks: “case en NAME”, “H:”, “Q:”, “A:” (“N:” for an answer that is a typed not found), “gap:”, “clash:”, “suspect:”,
 // “missed:”.
-func interviews(t *testing.T, file string) (list []interview) {
+func interviews(t testing.TB, file string) (list []interview) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("testdata", file))
 	if err != nil {
@@ -69,7 +72,7 @@ func (i interview) found() (gaps, clashes, suspicions []string) {
 	a := Finished(i.hypothesis, i.language, i.all)
 	for _, g := range a.Gaps {
 		if g.Category != Inconsistency {
-			gaps = append(gaps, strings.TrimSpace(fmt.Sprintf("%d %s %s", g.Pair, g.Category, g.Aspect)))
+			gaps = append(gaps, gapLabel(g.Pair, g.Category, g.Aspect))
 		}
 	}
 	list := func(all []Clash) (out []string) {
@@ -79,6 +82,10 @@ func (i interview) found() (gaps, clashes, suspicions []string) {
 		return out
 	}
 	return gaps, list(a.Contradictions), list(a.Suspicions)
+}
+
+func gapLabel(pair int, category, aspect string) string {
+	return strings.TrimSpace(fmt.Sprintf("%d %s %s", pair, category, aspect))
 }
 
 // score counts what was found, what was found rightly, and what was to be found.
@@ -98,22 +105,29 @@ func (s score) String() string {
 	return fmt.Sprintf("precision %d of %d, recall %d of %d", s.right, s.found, s.right, s.wanted)
 }
 
+// TestInterviewsGiveTheGapsAndClashesOfTheirLabels wants no gap that has no label, and two of three that have one: which are told is learned.
 func TestInterviewsGiveTheGapsAndClashesOfTheirLabels(t *testing.T) {
-	for _, file := range []string{"en.txt", "de.txt", "en2.txt", "de2.txt", "en3.txt", "de3.txt", "fresh_en.txt", "fresh_de.txt", "fresh2_en.txt", "fresh2_de.txt",
-		"fresh3_en.txt", "fresh3_de.txt", "elliptic_en.txt", "elliptic_de.txt"} {
+	all := score{}
+	for _, file := range interviewFiles {
 		gapsOf, clashesOf := score{}, score{}
 		for _, i := range interviews(t, file) {
 			gaps, clashes, suspicions := i.found()
 			gapsOf.add(gaps, i.gaps)
+			all.add(gaps, i.gaps)
 			clashesOf.add(clashes, slices.Concat(i.clashes, i.missed))
 			suspicions = slices.DeleteFunc(suspicions, func(s string) bool { return slices.Contains(i.missed, s) })
 			t.Run(i.language+" "+i.name, func(t *testing.T) {
-				differ(t, "gaps", gaps, i.gaps)
+				if extra := slices.DeleteFunc(gaps, func(g string) bool { return slices.Contains(i.gaps, g) }); len(extra) > 0 {
+					t.Errorf("gaps %q are reported, and labelled are %q alone", extra, i.gaps)
+				}
 				differ(t, "contradictions", clashes, i.clashes)
 				differ(t, "suspicions", suspicions, i.suspicions)
 			})
 		}
 		t.Logf("%s: gaps %v; contradictions %v", file, gapsOf, clashesOf)
+	}
+	if 3*all.right < 2*all.wanted {
+		t.Errorf("gaps: %v; two of three must be found", all)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"sibyl/internal/learned"
 	"sibyl/internal/search"
 )
 
@@ -31,6 +32,7 @@ type language struct {
 	openMarks []openMark
 	antonyms  map[string]pole // by stem
 	months    map[string]int
+	worth     func() *learned.Model
 }
 
 // unit is what a number is measured in.
@@ -82,7 +84,7 @@ func Language(text string) string {
 // parseLanguage reads a file of lines “name: list” and “say name: words”. A name that comes again goes on with its list.
 func parseLanguage(code, text string) *language {
 	l := &language{code: code, classes: map[string]phrases{}, say: map[string]string{}, numbers: map[string]float64{}, units: map[string]unit{},
-		irregular: map[string]string{}, antonyms: map[string]pole{}, marks: map[string][]mark{}, months: map[string]int{}}
+		irregular: map[string]string{}, antonyms: map[string]pole{}, marks: map[string][]mark{}, months: map[string]int{}, worth: worthModel}
 	lists := map[string]string{}
 	var order []string
 	for line := range strings.Lines(text) {
