@@ -186,7 +186,7 @@ func written(t *testing.T, name string, got, embedded []byte) {
 }
 
 func replyOptions() learned.Options {
-	return learned.Options{Classes: []string{dissolves, stands}, Size: 16}
+	return learned.Options{Classes: []string{dissolves, stands}, Size: 16, Decay: 10}
 }
 
 // replyExamples are the replies of lessons to questions about two answers.
@@ -304,6 +304,26 @@ func TestClashFolds(t *testing.T) {
 			line += fmt.Sprintf("  %.2f: %d/%d", limit, right, n)
 		}
 		fmt.Println(line)
+		top := map[int]bool{}
+		line = "       top1"
+		var firsts []scored
+		for _, x := range s {
+			if !top[x.e.lesson] {
+				top[x.e.lesson] = true
+				firsts = append(firsts, x)
+			}
+		}
+		for _, limit := range []float64{0.7, 0.6, 0.5, 0.45, 0.4, 0.37, 0.34, 0.32, 0.3, 0.28, 0.25, 0.2} {
+			n, right := 0, 0
+			for _, x := range firsts {
+				if x.p >= limit {
+					n++
+					right += int(truth(x.e.clash != nil && x.e.clash.real))
+				}
+			}
+			line += fmt.Sprintf("  %.2f: %d/%d", limit, right, n)
+		}
+		fmt.Println(line)
 		for _, kind := range kinds {
 			fmt.Printf("     %-9s", kind)
 			for _, limit := range []float64{0.6, 0.5, 0.4, 0.3, 0.2} {
@@ -367,4 +387,54 @@ func openLessons(t *testing.T, file string) (list []lesson) {
 		list = append(list, d)
 	}
 	return list
+}
+
+func TestReplyFolds(t *testing.T) {
+	if os.Getenv("OPEN") == "" {
+		t.Skip()
+	}
+	o := replyOptions()
+	fmt.Sscan(os.Getenv("REPLY"), &o.Decay, &o.Rate, &o.Rounds)
+	for _, set := range []string{"hands", "open"} {
+		examples := replyExamples(lessons(t, "training"))
+		var p [][]float64
+		var err error
+		if set == "hands" {
+			if p, err = learned.HeldOut(examples, o); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			m, err := learned.Train(examples, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			examples = replyExamples(openLessons(t, os.Getenv("OPEN")))
+			for _, e := range examples {
+				p = append(p, m.Probabilities(e.Features))
+			}
+		}
+		line := set
+		loss := 0.0
+		for _, limit := range []float64{0.4, 0.5, 0.6, 0.7, 0.8} {
+			var right, wrong, trap, all int
+			for i, e := range examples {
+				stand := e.Class == stands
+				all += int(truth(stand))
+				switch {
+				case p[i][1] < limit:
+				case stand:
+					right++
+				case e.Weight < 1:
+					trap++
+				default:
+					wrong++
+				}
+			}
+			line += fmt.Sprintf("  %.1f: %d/%d wrong %d trap %d", limit, right, all, wrong, trap)
+		}
+		for i, e := range examples {
+			loss -= math.Log(max(1e-6, p[i][int(truth(e.Class == stands))]))
+		}
+		fmt.Println(line, "loss", loss/float64(len(examples)))
+	}
 }

@@ -18,14 +18,14 @@ type growing struct {
 const (
 	mostBins   = 48
 	rounds     = 60
-	copies     = 4 // forests that are grown with other samples, and averaged
+	copies     = 6 // forests that are grown with other samples, and averaged
 	deep       = 3
 	rate       = 0.1
 	flatness   = 3.0 // draws the values of leaves to 0
 	leastBend  = 1.0 // how much a leaf must rest on
 	leastGain  = 1e-3
-	rowShare   = 0.8
-	columShare = 0.5
+	rowShare   = 0.6
+	columShare = 0.25
 )
 
 // exponential is e to the power of x. That of package math differs between processors in its last bits.

@@ -17,8 +17,8 @@ import (
 const (
 	doubtful     = 0.03
 	suspected    = 0.2
-	worthTelling = 0.35
-	firm         = 0.5
+	worthTelling = 0.3
+	firm         = 0.38
 )
 
 //go:embed clash.weights

@@ -69,7 +69,7 @@ func (c *Case) candidates(strategy string) []Question {
 }
 
 // mostDoubts is how often the detective asks about two answers of which little says that they clash.
-const mostDoubts = 3
+const mostDoubts = 1
 
 // doubted asks about such answers, those first that clash most probably.
 func (c *Case) doubted() []Question {

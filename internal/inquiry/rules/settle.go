@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -14,6 +15,9 @@ func (c *Case) settle(x exchange, k int) []*openGap {
 		}
 		g.tries++
 		inquired = append(inquired, g)
+		if c.echoes(x) {
+			g.tries = mostTries // there is no more to be had
+		}
 		if g.Category != Inconsistency {
 			continue
 		}
@@ -82,7 +86,7 @@ const (
 // standing is how probable it must be that a reply leaves a clash standing, and dissolved that it does not.
 const (
 	leftStanding    = 0.6
-	clearlyStanding = 0.7
+	clearlyStanding = 0.65
 	leftOpen        = 0.4
 )
 
@@ -112,12 +116,16 @@ func (c *Case) standing(g *openGap, x exchange) float64 {
 	return m.Probabilities(c.l.replyEvidence(g.words, x.answer))[m.Class(stands)]
 }
 
-// stands says whether a reply leaves a clash standing. Who says word for word what was said before has said nothing about both.
+// stands says whether a reply leaves a clash standing. Who only says again what was said before has said nothing
+// about both, unless it is both of what clashes firmly.
 func (c *Case) stands(g *openGap, x exchange, limit float64) bool {
-	if x.answer.notFound || len(x.answer.sentences) == 0 || c.echoes(x) || c.toldApart(g, x) {
+	if x.answer.notFound || c.toldApart(g, x) {
 		return false
 	}
-	return c.repeatsBoth(g, x) || c.standing(g, x) >= limit
+	if c.echoes(x) {
+		return c.firm(g) && c.repeatsBoth(g, x)
+	}
+	return c.standing(g, x) >= limit
 }
 
 // repeatsBoth says whether a reply says both once more, and hardly anything else.
@@ -143,10 +151,12 @@ func (c *Case) firm(g *openGap) bool {
 	return slices.ContainsFunc(c.suspicions, func(s *suspicion) bool { return s.gap == g && s.Firm })
 }
 
-// echoes says whether an answer is one that was given before.
+// echoes says whether an answer holds nothing but sentences that were said before.
 func (c *Case) echoes(x exchange) bool {
-	text := oneLine(x.answer.text)
-	return slices.ContainsFunc(c.exchanges[:len(c.exchanges)-1], func(o exchange) bool { return oneLine(o.answer.text) == text })
+	return len(x.answer.sentences) > 0 && !slices.ContainsFunc(x.answer.sentences, func(s sentence) bool {
+		_, known := c.said[span(s.text, s.list)]
+		return !known
+	})
 }
 
 // drop ends a suspicion that was explained.
@@ -166,19 +176,23 @@ func (c *Case) stand(g *openGap, k int) {
 	c.drop(g)
 }
 
-// record makes contradictions of the suspicions that are firm. The others are told as suspicions if they are worth it, and are no gaps: nobody
-// can be asked about them.
+// record makes contradictions of the suspicions that are firm, the most probable first; an answer that clashes with one clashes with no other by
+// less. The others are told as suspicions if they are worth it, and are no gaps: nobody can be asked about them.
 func (c *Case) record() {
 	c.finished = true
-	for _, s := range slices.Clone(c.suspicions) {
-		switch {
-		case s.Firm:
+	all := slices.Clone(c.suspicions)
+	slices.SortStableFunc(all, func(a, b *suspicion) int { return cmp.Compare(b.probability, a.probability) })
+	var taken []int
+	for _, s := range all {
+		free := !slices.Contains(taken, s.Pairs[0]) && !slices.Contains(taken, s.Pairs[1])
+		if free && s.Firm {
 			c.stand(s.gap, s.Pairs[1])
-		case s.probability < worthTelling:
+			taken = append(taken, s.Pairs[:]...)
+			continue
+		}
+		c.open = slices.DeleteFunc(c.open, func(o *openGap) bool { return o == s.gap })
+		if !free || s.probability < worthTelling {
 			c.suspicions = slices.DeleteFunc(c.suspicions, func(o *suspicion) bool { return o == s })
-			fallthrough
-		default:
-			c.open = slices.DeleteFunc(c.open, func(o *openGap) bool { return o == s.gap })
 		}
 	}
 }
