@@ -16,7 +16,7 @@ func akinStem(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
-	return len(a) >= shortestRoot && (strings.HasPrefix(b, a) || strings.HasPrefix(plain(b), plain(a)))
+	return len(a) >= shortestRoot && a[0] == b[0] && (strings.HasPrefix(b, a) || strings.HasPrefix(plain(b), plain(a)))
 }
 
 // plain gives a stem without the umlauts that a plural brings: “Ausfall” and “Ausfälle”.
@@ -25,7 +25,12 @@ func plain(stem string) string { return umlauts.Replace(stem) }
 var umlauts = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u")
 
 func holdsAkin(list []string, stem string) bool {
-	return slices.ContainsFunc(list, func(s string) bool { return akinStem(s, stem) })
+	for _, s := range list {
+		if akinStem(s, stem) {
+			return true
+		}
+	}
+	return false
 }
 
 // covered counts the stems of a list that another one holds.
@@ -42,13 +47,15 @@ func covered(stems, by []string) int {
 // akinTo says whether a list holds a stem, one that it is a part of, or a participle of it.
 func akinTo(list []string, stem string) bool {
 	bare, participle := participleOf(stem)
-	return slices.ContainsFunc(list, func(s string) bool {
+	for _, s := range list {
 		if akinStem(s, stem) || len(s) >= shortestRoot && strings.HasSuffix(stem, s) || len(stem) >= shortestRoot && strings.HasSuffix(s, stem) {
 			return true
 		}
-		other, too := participleOf(s)
-		return too != participle && (too && beginAlike(other, stem) || participle && beginAlike(bare, s))
-	})
+		if other, too := participleOf(s); too != participle && (too && beginAlike(other, stem) || participle && beginAlike(bare, s)) {
+			return true
+		}
+	}
+	return false
 }
 
 // participleOf gives a stem without the “ge” before it.
@@ -75,9 +82,4 @@ func union[T comparable](a, b []T) []T {
 // without leaves out the stems that another list has, in the very same form.
 func without(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
-}
-
-// lacking leaves out the stems that are akin to those of another list.
-func lacking(a, b []string) []string {
-	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return akinTo(b, s) })
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"sibyl/internal/learned"
 )
 
 // Case is an interview that grows: what Analyse gives, without reading what was read before. It must not be used by two goroutines at once.
@@ -21,8 +23,10 @@ type Case struct {
 	frequency  map[string]int        // of stems, by exchanges
 	said       map[string]int        // sentences, and the exchange that said each first
 	earlier    map[string][]*mention // by kind
-	finished   bool                  // nobody can be asked any more
-	work       int                   // tokens read and statements compared
+	scratch    []float64             // of evidence
+	standard   []learned.Feature
+	finished   bool // nobody can be asked any more
+	work       int  // tokens read and statements compared
 }
 
 // exchange is one that was read.

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,7 +60,7 @@ type pair struct {
 func (c *Case) clashing(found []*mention) []pair {
 	var best []pair
 	c.pairs(found, func(a, b *mention) {
-		p := pair{a, b, judges()[a.kind].probability(c.evidence(a, b))}
+		p := pair{a, b, c.probability(a, b)}
 		if p.probability < doubtful {
 			return
 		}
@@ -99,6 +100,9 @@ func (l *language) retracts(a answer) bool {
 // suspect notes a clash, unless what clashes was suspected before: somebody who says it again is not asked again.
 func (c *Case) suspect(p pair) {
 	a, b := p.a, p.b
+	if p.probability < suspected && !c.roomFor(p.probability) {
+		return
+	}
 	if slices.ContainsFunc(c.noted, func(n [2]*mention) bool {
 		return repeats(n[0], a) && repeats(n[1], b) || repeats(n[1], a) && repeats(n[0], b)
 	}) {
@@ -106,7 +110,7 @@ func (c *Case) suspect(p pair) {
 	}
 	c.noted = append(c.noted, [2]*mention{a, b})
 	kind := c.kindOf(a, b)
-	words := [2]string{span(a.s.text, a.words), span(b.s.text, b.words)}
+	words := [2]string{a.said, b.said}
 	said := [2]string{span(a.s.text, a.s.list), span(b.s.text, b.s.list)}
 	subject := strings.Join(c.subject(a, b), ", ")
 	clash := Clash{ID: fmt.Sprintf("%d-%d.%s", a.pair+1, b.pair+1, kind), Pairs: [2]int{a.pair, b.pair}, Kind: kind, Subject: subject, Words: words, Settled: -1,
@@ -120,6 +124,22 @@ func (c *Case) suspect(p pair) {
 		return
 	}
 	c.suspicions = append(c.suspicions, &suspicion{Clash: clash, gap: c.note(gap), probability: p.probability})
+}
+
+// mostDoubtful is how many doubts are kept.
+const mostDoubtful = 8
+
+// roomFor says whether a doubt is kept, in the place of the least probable one if there are many.
+func (c *Case) roomFor(probability float64) bool {
+	if len(c.doubts) < mostDoubtful {
+		return true
+	}
+	least := slices.MinFunc(c.doubts, func(a, b *suspicion) int { return cmp.Compare(a.probability, b.probability) })
+	if least.asked || probability <= least.probability {
+		return false
+	}
+	c.doubts = slices.DeleteFunc(c.doubts, func(d *suspicion) bool { return d == least })
+	return true
 }
 
 // kindOf says how two mentions clash: clauses may deny each other, or say different things of the same.

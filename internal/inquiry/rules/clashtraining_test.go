@@ -40,7 +40,7 @@ func pairExamples(list []lesson, whole bool) (out []pairExample) {
 			found := c.mentions(&c.exchanges[k], k)
 			c.count(&c.exchanges[k])
 			c.pairs(found, func(a, b *mention) {
-				out = append(out, sided(pairExample{whole: whole, hand: d.hand, lesson: n, a: a, b: b, evidence: c.evidence(a, b)}, &d))
+				out = append(out, sided(pairExample{whole: whole, hand: d.hand, lesson: n, a: a, b: b, evidence: slices.Clone(c.evidence(a, b))}, &d))
 			})
 			c.keep(found)
 		}
@@ -93,7 +93,7 @@ func trainJudges(t testing.TB, examples []pairExample) map[string]*judge {
 		j := standardised(rows)
 		var sums []learned.Example
 		for i, row := range rows {
-			sums = append(sums, learned.Example{Features: j.standard(row), Class: [2]string{agrees, clashes}[int(truths[i])], Weight: weights[i]})
+			sums = append(sums, learned.Example{Features: j.standard(nil, row), Class: [2]string{agrees, clashes}[int(truths[i])], Weight: weights[i]})
 		}
 		var err error
 		if j.line, err = learned.Train(sums, learned.Options{Classes: []string{agrees, clashes}, Size: 12, Rate: 0.1, Decay: 150}); err != nil {
@@ -227,7 +227,7 @@ func heldOut(t *testing.T, examples []pairExample) []float64 {
 		j := trainJudges(t, rest)
 		for i, e := range examples {
 			if e.hand == hand {
-				out[i] = j[e.a.kind].probability(e.evidence)
+				out[i] = j[e.a.kind].probability(e.evidence, j[e.a.kind].standard(nil, e.evidence))
 			}
 		}
 	}
@@ -244,6 +244,11 @@ func TestClashFolds(t *testing.T) {
 		examples = append(examples, pairExamples(list, true)...)
 	}
 	dialogues := os.Getenv("WHOLE") == "2"
+	count := map[string]int{}
+	for _, e := range examples {
+		count[e.hand] += int(truth(e.real))
+	}
+	fmt.Println("open right candidates", len(examples), count)
 	p := heldOut(t, examples)
 	type scored struct {
 		p float64

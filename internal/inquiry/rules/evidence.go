@@ -48,16 +48,34 @@ type features struct {
 	topic  []string // stems of what it is about: its clause, and its question if it answers that
 	beside []string // stems that stand next to it
 	times  []moment // of its sentence
+	things []string // of its sentence, that a letter or number tells apart
 	direct bool     // it is what its question asks for
+
+	wide      []string // stems of its sentence and question
+	fresh     []string // of the topic, without those of the hypothesis
+	wideNames []string // of its sentence and question
+	wideTimes []moment
+	marks     []mark // of its clause
+	wideMarks []mark // and of its question
+	classes   [len(contrastClasses)][2][]string
 }
+
+// contrastClasses are classes of words of which two that differ can tell of different things, or of a clash.
+var contrastClasses = [...]string{"colour", "stuff", "direction", "weather"}
 
 // besideWords is how many words on either side stand next to a mention.
 const besideWords = 4
 
 func (c *Case) featuresOf(m *mention) features {
-	f := features{names: c.l.names(m.clause), topic: m.stems, beside: c.beside(m), times: c.l.moments(m.s.list), direct: c.direct(m)}
+	f := features{names: c.l.names(m.clause), topic: m.stems, beside: c.beside(m), times: c.l.moments(m.s.list), direct: c.direct(m), things: c.l.identifiers(m.s.list)}
 	if f.direct {
 		f.topic = union(f.topic, m.x.question.own)
+	}
+	f.wide, f.fresh, f.wideNames = union(m.s.stems, m.x.question.own), without(f.topic, c.claim.stems), union(m.s.names, m.x.question.names)
+	f.wideTimes, f.marks = slices.Concat(f.times, m.x.facts.asked), c.l.told(m.clause)
+	f.wideMarks = union(f.marks, m.x.question.marks)
+	for i, class := range contrastClasses {
+		f.classes[i] = [2][]string{c.wordsOf(class, m.clause), c.wordsOf(class, m.s.list)}
 	}
 	add := func(v ...float64) { f.own = append(f.own, v...) }
 	add(float64(covered(m.stems, c.claim.stems)), float64(covered(m.x.question.own, c.claim.stems)), float64(len(m.stems)), float64(len(m.clause)))

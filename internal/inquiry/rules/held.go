@@ -6,10 +6,10 @@ import (
 )
 
 // evidence is what speaks for and against a clash of two mentions, as numbers: what each shows by itself, and what they show together. Numbers
-// are rounded to 32 bits, as the trees hold them.
+// are rounded to 32 bits, as the trees hold them. The next call writes
+// to the same place.
 func (c *Case) evidence(a, b *mention) []float64 {
-	e := make([]float64, 0, len(a.own)+len(b.own)+80)
-	e = append(append(e, a.own...), b.own...)
+	e := append(append(c.scratch[:0], a.own...), b.own...)
 	e = c.sharing(e, a, b)
 	e = c.denying(e, a, b)
 	e = c.acting(e, a, b)
@@ -24,6 +24,7 @@ func (c *Case) evidence(a, b *mention) []float64 {
 	for i, v := range e {
 		e[i] = float64(float32(v))
 	}
+	c.scratch = e
 	return e
 }
 
@@ -52,6 +53,16 @@ func (c *Case) mass(a []string) (sum float64) {
 	return sum
 }
 
+// lacking is what those stems of a list tell that are akin to none of others.
+func (c *Case) lacking(a []string, others ...[]string) (sum float64) {
+	for _, s := range a {
+		if !slices.ContainsFunc(others, func(o []string) bool { return akinTo(o, s) }) {
+			sum += c.rare(s)
+		}
+	}
+	return sum
+}
+
 func ratio(a, b float64) float64 {
 	if b <= 0 {
 		return 0
@@ -64,10 +75,10 @@ func (c *Case) sharing(e []float64, a, b *mention) []float64 {
 	qa, qb, sa, sb := a.x.question.own, b.x.question.own, a.s.stems, b.s.stems
 	kk, qs, qq, tt := c.together(a.stems, b.stems), c.together(qa, sb), c.together(qa, qb), c.together(a.topic, b.topic)
 	return append(e, kk, c.together(sa, sb), qq, c.together(a.stems, sb), c.together(sa, b.stems), c.together(qa, b.stems), c.together(a.stems, qb), qs, c.together(sa, qb),
-		c.together(union(sa, qa), union(sb, qb)), ratio(kk, c.mass(a.stems)), ratio(kk, c.mass(b.stems)), ratio(c.together(qa, union(sb, qb)), c.mass(qa)), ratio(qs, c.mass(qa)),
-		ratio(c.together(qb, union(sa, qa)), c.mass(qb)), ratio(qq, c.mass(qa)), ratio(qq, c.mass(qb)), tt, ratio(tt, c.mass(a.topic)), ratio(tt, c.mass(b.topic)),
+		c.together(a.wide, b.wide), ratio(kk, c.mass(a.stems)), ratio(kk, c.mass(b.stems)), ratio(c.together(qa, b.wide), c.mass(qa)), ratio(qs, c.mass(qa)),
+		ratio(c.together(qb, a.wide), c.mass(qb)), ratio(qq, c.mass(qa)), ratio(qq, c.mass(qb)), tt, ratio(tt, c.mass(a.topic)), ratio(tt, c.mass(b.topic)),
 		c.together(a.beside, b.beside), c.together(a.beside, b.topic), c.together(a.topic, b.beside),
-		c.together(without(a.topic, c.claim.stems), without(b.topic, c.claim.stems)), c.mass(lacking(b.topic, union(union(sa, qa), c.claim.stems))),
+		c.together(a.fresh, b.fresh), c.lacking(b.topic, a.wide, c.claim.stems),
 		truth(slices.Equal(a.x.question.asked, b.x.question.asked)))
 }
 
@@ -77,25 +88,22 @@ func (c *Case) denying(e []float64, a, b *mention) []float64 {
 	qk, qs := c.together(qa, b.stems), ratio(c.together(qa, b.s.stems), c.mass(qa))
 	differ := truth(a.negative != b.negative)
 	refused, affirmed := truth(a.x.facts.sign < 0 && !b.negative), truth(a.x.facts.sign > 0 && b.negative)
-	e = append(e, differ, differ*truth(kk > 0), differ*kk, differ*qk, float64(c.opposed(a.stems, b.stems)), float64(c.opposed(union(a.stems, qa), b.stems)),
-		refused*qs, refused*qk, refused*c.together(without(qa, c.claim.stems), b.stems), affirmed*qs, affirmed*qk)
-	for _, class := range []string{"colour", "stuff", "direction", "weather"} {
-		e = append(e, truth(c.differIn(class, a.clause, b.clause)), truth(c.differIn(class, a.s.list, b.s.list)))
+	e = append(e, differ, differ*truth(kk > 0), differ*kk, differ*qk, float64(c.opposed(a.stems, b.stems)), float64(c.opposed(a.stems, b.stems)+c.opposed(qa, b.stems)),
+		refused*qs, refused*qk, refused*c.together(a.fresh, b.stems), affirmed*qs, affirmed*qk)
+	for i := range contrastClasses {
+		e = append(e, truth(differIn(a.classes[i][0], b.classes[i][0])), truth(differIn(a.classes[i][1], b.classes[i][1])))
 	}
-	left, right := c.l.told(a.clause), c.l.told(b.clause)
-	return append(e, truth(c.l.apart(left, right, a.kind != Number)), truth(c.l.apart(union(left, a.x.question.marks), union(right, b.x.question.marks), a.kind != Number)))
+	return append(e, truth(c.l.apart(a.marks, b.marks, a.kind != Number)), truth(c.l.apart(a.wideMarks, b.wideMarks, a.kind != Number)))
 }
 
 // acting compares who and when two mentions are about.
 func (c *Case) acting(e []float64, a, b *mention) []float64 {
 	na, nb := a.features.names, b.features.names
-	wideA, wideB := union(a.s.names, a.x.question.names), union(b.s.names, b.x.question.names)
-	timesA, timesB := slices.Concat(a.times, a.x.facts.asked), slices.Concat(b.times, b.x.facts.asked)
-	first := func(m *mention) string { return append(slices.Clone(m.stems), "")[0] }
-	others := slices.ContainsFunc(b.s.names, func(n string) bool { return meeting([]string{n}, a.s.names) == 0 })
-	return append(e, float64(meeting(na, nb)), float64(meeting(wideA, wideB)), float64(meeting(a.x.question.names, b.s.names)),
+	timesA, timesB := a.wideTimes, b.wideTimes
+	others := meeting(b.s.names, a.s.names) < len(b.s.names)
+	return append(e, float64(meeting(na, nb)), float64(meeting(a.wideNames, b.wideNames)), float64(meeting(a.x.question.names, b.s.names)),
 		truth(len(na) > 0 && len(nb) > 0 && meeting(na, nb) == 0), truth(len(na) > 0 && len(nb) == 0), truth(len(na) == 0 && len(nb) > 0),
-		truth(first(a) != "" && first(a) == first(b)), truth(others && c.l.has("only", a.s.list)),
+		truth(len(a.stems) > 0 && len(b.stems) > 0 && a.stems[0] == b.stems[0]), truth(others && c.l.has("only", a.s.list)),
 		truth(apartTimes(a.times, b.times)), truth(apartTimes(timesA, timesB)),
 		truth(slices.ContainsFunc(timesA, func(m moment) bool { return slices.ContainsFunc(timesB, equalMoment(m)) })),
 		truth(len(timesA) > 0 && len(timesB) == 0), truth(len(timesA) == 0 && len(timesB) > 0))
@@ -117,8 +125,7 @@ func apartTimes(a, b []moment) bool {
 }
 
 // differIn says whether two texts each have a word of a class, and none in common.
-func (c *Case) differIn(class string, a, b []token) bool {
-	left, right := c.wordsOf(class, a), c.wordsOf(class, b)
+func differIn(left, right []string) bool {
 	return len(left) > 0 && len(right) > 0 && !slices.ContainsFunc(left, func(s string) bool { return slices.Contains(right, s) })
 }
 
@@ -159,13 +166,11 @@ func (c *Case) measuring(e []float64, a, b *mention) []float64 {
 	alike := func(o quantity) func(quantity) bool {
 		return func(x quantity) bool { return x.unit == o.unit && agree(x, o) }
 	}
-	known := union(b.s.stems, union(b.x.question.own, union(a.x.question.own, p.counts)))
-	back := union(a.s.stems, union(b.x.question.own, union(a.x.question.own, q.counts)))
 	return append(e, truth(p.rate != q.rate), float64(covered(p.counts, q.counts)), truth(len(p.counts) > 0 && len(q.counts) > 0 && covered(p.counts, q.counts) == 0),
-		truth(covered(p.counts, union(b.s.stems, b.x.question.own)) > 0), truth(covered(q.counts, union(a.s.stems, a.x.question.own)) > 0),
-		truth(covered(a.x.question.counted, b.x.question.counted) > 0), truth(covered(a.x.question.counted, union(q.counts, b.s.stems)) > 0), near, truth(q.low > p.low),
+		truth(covered(p.counts, b.wide) > 0), truth(covered(q.counts, a.wide) > 0),
+		truth(covered(a.x.question.counted, b.x.question.counted) > 0), truth(covered(a.x.question.counted, q.counts)+covered(a.x.question.counted, b.s.stems) > 0), near, truth(q.low > p.low),
 		truth(slices.ContainsFunc(left, alike(q))), truth(slices.ContainsFunc(right, alike(p))), truth(isSum(p, right)), truth(isSum(q, left)),
-		truth(isSum(p, slices.Concat(left, right)) || isSum(q, slices.Concat(left, right))), truth(c.knew(a, b)), c.mass(lacking(a.stems, known)), c.mass(lacking(b.stems, back)))
+		truth(c.knew(a, b)), c.lacking(a.stems, b.wide, a.x.question.own, p.counts), c.lacking(b.stems, a.wide, b.x.question.own, q.counts))
 }
 
 // dating compares two times.

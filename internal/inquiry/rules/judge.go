@@ -62,21 +62,26 @@ const (
 // widest is how far a number of the evidence counts from its mean, in standard deviations.
 const widest = 4
 
-// standard gives evidence as the sum takes it.
-func (j *judge) standard(e []float64) []learned.Feature {
-	out := make([]learned.Feature, len(e))
+// standard adds evidence as the sum takes it.
+func (j *judge) standard(out []learned.Feature, e []float64) []learned.Feature {
 	for i, v := range e {
-		out[i] = learned.Feature{Name: j.names[i], Value: max(-widest, min(widest, float64((v-j.mean[i])*j.scale[i])))}
+		out = append(out, learned.Feature{Name: j.names[i], Value: max(-widest, min(widest, float64((v-j.mean[i])*j.scale[i])))})
 	}
 	return out
 }
 
-// probability of a clash.
-func (j *judge) probability(e []float64) float64 {
+// probability of a clash of two mentions.
+func (c *Case) probability(a, b *mention) float64 {
+	j, e := judges()[a.kind], c.evidence(a, b)
 	if len(e) != len(j.mean) {
 		return 0
 	}
-	p := max(1e-9, min(1-1e-9, j.line.Probabilities(j.standard(e))[1]))
+	c.standard = j.standard(c.standard[:0], e)
+	return j.probability(e, c.standard)
+}
+
+func (j *judge) probability(e []float64, standard []learned.Feature) float64 {
+	p := max(1e-9, min(1-1e-9, j.line.Probabilities(standard)[1]))
 	return 1 / (1 + math.Exp(-(math.Log(p/(1-p))+j.trees.score(e))/2))
 }
 

@@ -1,6 +1,9 @@
 package rules
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // mention is what of an answer can clash: a number, a time, a name, or a clause by what it says.
 type mention struct {
@@ -12,6 +15,7 @@ type mention struct {
 	part     int // of the clause in its sentence
 	clause   []token
 	words    []token
+	said     string   // the words, verbatim
 	stems    []string // of the clause
 	quantity quantity
 	moment   moment
@@ -45,7 +49,7 @@ func (c *Case) mentions(x *exchange, k int) []*mention {
 			if count[m.kind]++; count[m.kind] > mostMentions {
 				return
 			}
-			m.pair, m.x, m.s, m.at = k, x, s, at
+			m.pair, m.x, m.s, m.at, m.said = k, x, s, at, span(s.text, m.words)
 			if m.clause == nil {
 				m.part, m.clause = clauseOf(s, m.words)
 			}
@@ -113,6 +117,9 @@ func clauseOf(s *sentence, words []token) (int, []token) {
 
 // comparable says whether two mentions can be held against each other: they differ in what is of one kind, or have words in common.
 func (c *Case) comparable(a, b *mention) bool {
+	if identifiedApart(a.things, b.things) || a.kind != Date && disjoint(a.s.when.years, b.s.when.years) {
+		return false
+	}
 	switch a.kind {
 	case Number:
 		return a.quantity.unit == b.quantity.unit && !agree(a.quantity, b.quantity)
@@ -122,10 +129,23 @@ func (c *Case) comparable(a, b *mention) bool {
 	case Name:
 		return !sameName(a.name, b.name)
 	}
-	if span(a.s.text, a.words) == span(b.s.text, b.words) && a.polar == 0 && b.polar == 0 {
+	if a.said == b.said && a.polar == 0 && b.polar == 0 {
 		return false
 	}
 	return covered(a.stems, b.stems) > 0 || covered(a.x.question.own, b.stems) > 0 || covered(a.stems, b.x.question.own) > 0 || meeting(a.s.names, b.s.names) > 0
+}
+
+// identifiedApart says whether two texts are of different things of one kind: pump A and pump B.
+func identifiedApart(a, b []string) bool {
+	for _, left := range a {
+		kind, _, _ := strings.Cut(left, " ")
+		for _, right := range b {
+			if of, _, _ := strings.Cut(right, " "); of == kind && !slices.Contains(b, left) && !slices.Contains(a, right) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // meeting counts the names of a list that may be those of another one.
