@@ -17,9 +17,11 @@ import (
 const (
 	doubtful     = 0.03
 	suspected    = 0.2
-	worthTelling = 0.3
-	firm         = 0.38
+	worthTelling = 0.26
+	firm         = 0.34
 )
+
+//go:generate go test -count=1 -run ^TestTheWeightsOf(Clashes|Replies)Are . -update
 
 //go:embed clash.weights
 var clashWeights []byte
