@@ -69,7 +69,7 @@ func (c *Case) candidates(strategy string) []Question {
 }
 
 // mostDoubts is how often the detective asks about two answers of which little says that they clash.
-const mostDoubts = 1
+const mostDoubts = 3
 
 // doubted asks about such answers, those first that clash most probably.
 func (c *Case) doubted() []Question {
@@ -81,7 +81,7 @@ func (c *Case) doubted() []Question {
 			left = append(left, d)
 		}
 	}
-	if c.finished || asked >= mostDoubts {
+	if c.finished || asked >= mostDoubts || c.searching() {
 		return nil
 	}
 	slices.SortStableFunc(left, func(a, b *suspicion) int { return cmp.Compare(b.probability, a.probability) })

@@ -11,7 +11,7 @@ const mostProbes = 2
 
 // probes asks for more about things that the hypothesis or the witness named, and for what is written.
 func (c *Case) probes() []Question {
-	if c.finished || c.probed() >= mostProbes || len(c.exchanges) == 0 {
+	if c.finished || c.probed() >= mostProbes || len(c.exchanges) == 0 || c.searching() {
 		return nil
 	}
 	var list []Question
@@ -24,6 +24,21 @@ func (c *Case) probes() []Question {
 	}
 	add(c.l.say["written"])
 	return slices.DeleteFunc(list, func(q Question) bool { return !c.isNew(q) })
+}
+
+// mostSearching is how many questions in a row nothing but the detective's own curiosity asks for: who says no more than before is believed then.
+const mostSearching = 2
+
+// searching says whether the last questions were all of that sort.
+func (c *Case) searching() bool {
+	n := 0
+	for k := len(c.exchanges) - 1; k >= 0 && n < mostSearching; k, n = k-1, n+1 {
+		q := c.exchanges[k].question
+		if !c.isProbe(q) && !slices.ContainsFunc(c.doubts, func(d *suspicion) bool { return d.asked && c.asksAbout(d.gap, q) }) {
+			return false
+		}
+	}
+	return n == mostSearching
 }
 
 // isProbe says whether a question is one of those.
