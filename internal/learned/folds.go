@@ -5,8 +5,11 @@ import (
 	"slices"
 )
 
-// mostFolds is how many models are trained for a calibration at most; groups share folds if there are more of them.
-const mostFolds = 8
+// Groups share folds if there are more of them: heldFolds to judge examples, calibrationFolds to find a temperature, which needs less.
+const (
+	heldFolds        = 8
+	calibrationFolds = 3
+)
 
 // HeldOut gives the probabilities of each example by a model that was trained with the other groups alone. The probabilities are calibrated
 // within those groups only if they are at least two.
@@ -19,7 +22,7 @@ func HeldOut(examples []Example, options Options) ([][]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := folds(set)
+	parts := folds(set, heldFolds)
 	if len(parts) < 2 {
 		return nil, errors.New("all examples are of one group: nothing would be left to train with")
 	}
@@ -36,16 +39,16 @@ func HeldOut(examples []Example, options Options) ([][]float64, error) {
 }
 
 // folds are the places of rows that are held out together: a group each, in the order in which groups come first.
-func folds(set []row) [][]int {
+func folds(set []row, most int) [][]int {
 	var groups []string
 	for _, r := range set {
 		if !slices.Contains(groups, r.group) {
 			groups = append(groups, r.group)
 		}
 	}
-	out := make([][]int, min(len(groups), mostFolds))
+	out := make([][]int, min(len(groups), most))
 	for i, r := range set {
-		at := slices.Index(groups, r.group) % mostFolds
+		at := slices.Index(groups, r.group) % most
 		out[at] = append(out[at], i)
 	}
 	return out
@@ -64,7 +67,7 @@ func without(set []row, places []int) []row {
 
 // temperature is by what scores are divided so that probabilities of groups that were not seen are least wrong, by Brier's sum of squares.
 func (o Options) temperature(set []row) float64 {
-	parts := folds(set)
+	parts := folds(set, calibrationFolds)
 	if len(parts) < 2 {
 		return 1
 	}

@@ -214,7 +214,7 @@ func (c *Case) touch(x exchange) {
 		own := x.question.asks(aspect) && c.concerns(x.question)
 		switch {
 		case own:
-			verdict := c.l.judge(x.question, aspect, x.answer)
+			verdict := c.l.judge(x.question, x.question.kindOf(aspect), x.answer)
 			switch {
 			case verdict.given && verdict.category == "":
 				c.aspects[aspect] = told

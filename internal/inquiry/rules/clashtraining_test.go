@@ -146,7 +146,6 @@ func ownLessons(t *testing.T) (list []lesson) {
 	return list
 }
 
-var update = flag.Bool("update", false, "write weights")
 
 func TestTheWeightsOfClashesAreThoseOfTheLessons(t *testing.T) {
 	list := slices.Concat(lessons(t, "training"), ownLessons(t))

@@ -14,8 +14,8 @@ type verdict struct {
 	at       int // the sentence that holds the words
 }
 
-// judge says whether an answer gives what a question asks for by one of its aspects.
-func (l *language) judge(q question, aspect string, a answer) verdict {
+// ruled says by rules whether an answer gives what a question asks for by one of its aspects.
+func (l *language) ruled(q question, aspect string, a answer) verdict {
 	if a.notFound {
 		return verdict{category: Missing, why: "not found"}
 	}
@@ -162,7 +162,7 @@ func (c *Case) look(x exchange, k int, inquired []*openGap) {
 		return // who has no more to say has left nothing open
 	}
 	for _, aspect := range x.question.asked {
-		v := c.l.judge(x.question, aspect, x.answer)
+		v := c.l.judge(x.question, x.question.kindOf(aspect), x.answer)
 		if v.category == "" || v.why == "hedge" && c.knownExactly(x, aspect, v) || slices.ContainsFunc(inquired, func(g *openGap) bool { return g.Aspect == aspect }) {
 			continue
 		}
@@ -235,7 +235,7 @@ func (c *Case) replies(g *openGap, x exchange) bool {
 		return !x.answer.notFound && !c.l.withholds(x.answer) && c.l.namesSomething(x.answer)
 	}
 	q := g.question
-	v := c.l.judge(q, g.Aspect, x.answer)
+	v := c.l.judge(q, q.kindOf(g.Aspect), x.answer)
 	return v.given && v.category == ""
 }
 

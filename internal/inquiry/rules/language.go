@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"sibyl/internal/learned"
 	"sibyl/internal/search"
 )
 
@@ -33,6 +34,7 @@ type language struct {
 	months    map[string]int
 	weekdays  map[string]int // 1 is Monday
 	ordinals  map[string]int
+	worth     func() *learned.Model
 }
 
 // unit is what a number is measured in.
@@ -84,7 +86,7 @@ func Language(text string) string {
 // parseLanguage reads a file of lines “name: list” and “say name: words”. A name that comes again goes on with its list.
 func parseLanguage(code, text string) *language {
 	l := &language{code: code, classes: map[string]phrases{}, say: map[string]string{}, numbers: map[string]float64{}, units: map[string]unit{},
-		irregular: map[string]string{}, antonyms: map[string]pole{}, marks: map[string][]mark{}, months: map[string]int{}, weekdays: map[string]int{}, ordinals: map[string]int{}}
+		irregular: map[string]string{}, antonyms: map[string]pole{}, marks: map[string][]mark{}, months: map[string]int{}, weekdays: map[string]int{}, ordinals: map[string]int{}, worth: worthModel}
 	lists := map[string]string{}
 	var order []string
 	for line := range strings.Lines(text) {

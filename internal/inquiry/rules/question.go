@@ -137,3 +137,11 @@ func withoutQuotes(list []token) []token {
 
 // asks says whether a question asks for an aspect.
 func (q question) asks(aspect string) bool { return slices.Contains(q.asked, aspect) }
+
+// kindOf is an aspect as answers to a question are judged: where yes or no is asked for, What is “whether”.
+func (q question) kindOf(aspect string) string {
+	if aspect == What && q.polar {
+		return whether
+	}
+	return aspect
+}

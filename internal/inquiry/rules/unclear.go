@@ -155,8 +155,8 @@ func (l *language) persons(list []token) []string {
 		if n == 0 && l.isRoleAt(list, i) {
 			n, kind = 1, "role"
 		}
-		if n == 0 {
-			i++
+		if n == 0 || kind == "name" && l.isOrigin(list, i, n) {
+			i += max(1, n)
 			continue
 		}
 		said := words(list[i : i+n])
@@ -171,6 +171,11 @@ func (l *language) persons(list []token) []string {
 		i += n
 	}
 	return found
+}
+
+// isOrigin says whether a name is that of a place: “a genealogist from Dayton”.
+func (l *language) isOrigin(list []token, i, n int) bool {
+	return n == 1 && i > 0 && !l.isFirstName(list[i].norm) && l.classes["place"].at(list, i-1) == 1
 }
 
 // isRoleAt says whether a word calls a person by what he or she does: a known office behind an article, or by its ending the subject of a sentence
