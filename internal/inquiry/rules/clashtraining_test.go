@@ -146,7 +146,6 @@ func ownLessons(t *testing.T) (list []lesson) {
 	return list
 }
 
-
 func TestTheWeightsOfClashesAreThoseOfTheLessons(t *testing.T) {
 	list := slices.Concat(lessons(t, "training"), ownLessons(t))
 	got := judgesBytes(trainJudges(t, pairExamples(list)))

@@ -10,7 +10,6 @@ type moment struct {
 	from, to int
 	date     date
 	weekday  int  // 1 is Monday
-	part     int  // of the day, as the class of its words is numbered
 	ordinal  bool // a day without a month
 	twelve   bool // a clock that may be before or after noon
 }
