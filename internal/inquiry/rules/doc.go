@@ -9,6 +9,7 @@
 //     not leave it standing clearly.
 //   - go generate trains the models again, to the same bytes on every machine.
 //   - Whatever is quoted was said, word for word.
+//   - What an answer leaves open is judged by weights that labelled interviews taught, in training; what the rules say is one sign among others there.
 //   - The closed classes of words, and all that a person reads, are data, one file a language.
 //   - Equal input gives equal output. The work for a further exchange depends on its length and hardly on those before it. No text makes it panic.
 package rules

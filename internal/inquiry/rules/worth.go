@@ -7,7 +7,7 @@ import (
 	"sibyl/internal/learned"
 )
 
-//go:generate go test -run TestWeightsAreThoseOfTheLessons -update
+//go:generate go test -count=1 -v -run "TestWeightsAreThoseOfTheLessons|TestHandsAreJudgedByTheOthers" -update
 
 //go:embed worth.weights
 var worthFile []byte
@@ -31,8 +31,19 @@ const (
 	isMissing = "missing"
 )
 
-// surelyOpen is how probable it must be that an answer leaves an aspect open: precision comes before recall.
-const surelyOpen = 0.82
+// How probable it must be that an answer leaves an aspect open: less where the rules know words for just that. Precision comes before recall.
+const (
+	surelyOpen = 0.83
+	agreedOpen = 0.65
+)
+
+// bar is how probable a gap must be, by what the rules say.
+func (v verdict) bar() float64 {
+	if v.category == Vagueness {
+		return agreedOpen
+	}
+	return surelyOpen
+}
 
 // judge says whether an answer gives what a question asks for by one of its aspects.
 func (l *language) judge(q question, aspect string, a answer) verdict {
@@ -46,7 +57,7 @@ func (l *language) judge(q question, aspect string, a answer) verdict {
 	p := m.Probabilities(l.signsOf(q, aspect, a))
 	v := l.ruled(q, spoken(aspect), a)
 	switch {
-	case 1-p[m.Class(isGiven)] < surelyOpen:
+	case 1-p[m.Class(isGiven)] < v.bar():
 		return verdict{given: true, at: v.at}
 	case p[m.Class(isVague)] < p[m.Class(isMissing)]:
 		if v.category != Missing {
