@@ -3,6 +3,9 @@ package rules
 import (
 	"fmt"
 	"slices"
+	"strings"
+
+	"sibyl/internal/learned"
 )
 
 // Case is an interview that grows: what Analyse gives, without reading what was read before. It must not be used by two goroutines at once.
@@ -13,17 +16,24 @@ type Case struct {
 	open       []*openGap
 	closed     []string
 	suspicions []*suspicion
+	doubts     []*suspicion // that are no gaps: so little speaks for them
 	settled    []Clash
-	noted      [][2]*statement // every clash that was ever suspected
+	noted      [][2]*mention // every clash that was ever suspected
 	aspects    map[string]state
-	index      index
-	work       int // tokens read and statements compared
+	frequency  map[string]int        // of stems, by exchanges
+	said       map[string]int        // sentences, and the exchange that said each first
+	earlier    map[string][]*mention // by kind
+	scratch    []float64             // of evidence
+	standard   []learned.Feature
+	finished   bool // nobody can be asked any more
+	work       int  // tokens read and statements compared
 }
 
 // exchange is one that was read.
 type exchange struct {
 	question question
 	answer   answer
+	facts    facts
 }
 
 // answer is one that was read.
@@ -56,14 +66,13 @@ const (
 // New begins a case. Language is "en" or "de"; anything else is found out from the hypothesis.
 func New(hypothesis, language string) *Case {
 	l := languageOf(language, hypothesis)
-	return &Case{l: l, claim: l.claim(hypothesis), aspects: map[string]state{}, index: newIndex()}
+	return &Case{l: l, claim: l.claim(hypothesis), aspects: map[string]state{}, frequency: map[string]int{}, said: map[string]int{}, earlier: map[string][]*mention{}}
 }
 
 // Add takes in a further exchange.
 func (c *Case) Add(e Exchange) {
 	k := len(c.exchanges)
-	x := exchange{question: c.l.question(e.Question), answer: answer{text: e.Answer, notFound: e.NotFound}}
-	x.answer.sentences = c.l.sentences(e.Answer)
+	x := c.read(e)
 	for _, s := range x.answer.sentences {
 		c.work += len(s.list)
 	}
@@ -73,6 +82,19 @@ func (c *Case) Add(e Exchange) {
 	c.look(x, k, inquired)
 	c.touch(x)
 	c.compare(x, k, inquired)
+}
+
+func (c *Case) read(e Exchange) exchange {
+	x := exchange{question: c.l.question(e.Question), answer: answer{text: e.Answer, notFound: e.NotFound}}
+	x.answer.sentences = c.l.sentences(e.Answer)
+	switch at := slices.IndexFunc(c.open, func(g *openGap) bool { return c.asksAbout(g, x.question) }); {
+	case at >= 0:
+		x.question.own = c.open[at].question.own // it asks once more what was asked
+	case strings.Contains(oneLine(e.Question), c.claim.told):
+		x.question.own = nil // it asks about the hypothesis as a whole
+	}
+	x.facts = c.factsOf(&x)
+	return x
 }
 
 // close takes a gap off the ledger.
@@ -180,7 +202,7 @@ func (c *Case) followsUp() bool {
 			return true
 		}
 	}
-	return false
+	return len(c.probes()) > 0 || len(c.doubted()) > 0
 }
 
 // touch notes which aspects of the hypothesis an exchange told, and which it asked for in vain.

@@ -72,12 +72,12 @@ func (l *language) apart(a, b []mark, clauses bool) bool {
 		}
 		left, right := c.groups(a, n), c.groups(b, n)
 		switch {
-		case len(left) == 0 && len(right) == 0:
-		case len(left) == 0 || len(right) == 0:
+		case left == 0 && right == 0:
+		case left == 0 || right == 0:
 			if c.hard && (!clauses || c.name == "plan" || c.name == "phase") {
 				return true
 			}
-		case !slices.ContainsFunc(left, func(g int) bool { return slices.Contains(right, g) }):
+		case left&right == 0:
 			return true
 		}
 	}
@@ -93,20 +93,18 @@ func (l *language) contrasted(marks []mark) bool {
 	})
 }
 
-func (c contrast) groups(marks []mark, n int) []int {
-	var list []int
+// groups is a set of the groups of a contrast that marks say, a bit each.
+func (c contrast) groups(marks []mark, n int) (set uint64) {
 	for _, m := range marks {
 		if m.contrast == n {
-			list = append(list, m.group)
+			set |= 1 << m.group
 		}
 	}
-	if len(list) == 0 && c.absent >= 0 {
-		list = append(list, c.absent)
+	if set == 0 && c.absent >= 0 {
+		set = 1 << c.absent
 	}
-	return list
+	return set
 }
 
-// marksOf leaves the marks of one contrast.
-func (l *language) marksOf(name string, marks []mark) []mark {
-	return slices.DeleteFunc(slices.Clone(marks), func(m mark) bool { return l.contrasts[m.contrast].name != name })
-}
+// apartSets says whether two sets of groups have something in them, and nothing in common.
+func apartSets(a, b uint64) bool { return a != 0 && b != 0 && a&b == 0 }

@@ -271,25 +271,6 @@ func (l *language) anchors(list []token) anchors {
 	return a
 }
 
-// apart says whether two statements are bound to different times.
-func (a anchors) apart(b anchors) bool {
-	return disjoint(a.years, b.years) || disjoint(a.months, b.months) || disjoint(a.days, b.days) || disjoint(a.others, b.others)
-}
-
-// unbound says whether one statement is bound more closely than the other, so that both may be true.
-func (a anchors) unbound(b anchors) bool {
-	return (len(a.years) == 0) != (len(b.years) == 0) || (len(a.months)+len(a.others) == 0) != (len(b.months)+len(b.others) == 0)
-}
-
 func disjoint[T comparable](a, b []T) bool {
 	return len(a) > 0 && len(b) > 0 && !slices.ContainsFunc(a, func(x T) bool { return slices.Contains(b, x) })
-}
-
-// excludes says whether two dates cannot be of the same moment.
-func (d date) excludes(o date) bool {
-	differ := func(a, b int) bool { return a > 0 && b > 0 && a != b }
-	if differ(d.year, o.year) || differ(d.month, o.month) || differ(d.day, o.day) && d.month > 0 && o.month > 0 {
-		return true
-	}
-	return d.minute >= 0 && o.minute >= 0 && d.minute != o.minute
 }

@@ -2,9 +2,12 @@
 // in English and German.
 //
 // Guarantees:
-//   - A rule only suspects. A clash opens a gap and a question that names both answers; it is a contradiction when the reply to that question
-//     leaves both standing. Of a finished interview, where nobody is there to ask, only what is firm is recorded: see Finished.
-//   - Precision before recall: where subject, time, unit or polarity are not bound, the rules say nothing.
+//   - A clash is only suspected: by models that were trained with the labelled interviews in training and testdata, see judge.go. It opens a gap and
+//     a question that names both answers; it is a contradiction when the reply to that question, weighed by another model, leaves both standing. Of
+//     a finished interview, where nobody is there to ask, only what is probable enough is recorded: see Finished.
+//   - Precision before recall: what is hardly probable is no suspicion. In a dialogue it may be asked about once, and is forgotten if the reply does
+//     not leave it standing clearly.
+//   - go generate trains the models again, to the same bytes on every machine.
 //   - Whatever is quoted was said, word for word.
 //   - What an answer leaves open is judged by weights that labelled interviews taught, in training; what the rules say is one sign among others there.
 //   - The closed classes of words, and all that a person reads, are data, one file a language.

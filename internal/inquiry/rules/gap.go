@@ -158,6 +158,9 @@ func (c *Case) look(x exchange, k int, inquired []*openGap) {
 			return // the reply was weighed by settle
 		}
 	}
+	if c.isProbe(x.question) {
+		return // who has no more to say has left nothing open
+	}
 	for _, aspect := range x.question.asked {
 		v := c.l.judge(x.question, x.question.kindOf(aspect), x.answer)
 		if v.category == "" && len(x.question.asked) > 1 && slices.Contains(c.claim.wanted, aspect) {
@@ -182,11 +185,9 @@ func (c *Case) knownExactly(x exchange, aspect string, v verdict) bool {
 		return false
 	}
 	for _, q := range c.l.quantities(s.list) {
-		for _, stem := range union(s.stems, x.question.stems) {
-			for _, o := range c.index[Number+" "+stem] {
-				if q.about && !o.quantity.about && o.quantity.unit == q.unit && agree(o.quantity, q) {
-					return true
-				}
+		for _, o := range c.earlier[Number] {
+			if q.about && !o.quantity.about && o.quantity.unit == q.unit && agree(o.quantity, q) && covered(union(s.stems, x.question.stems), o.topic) > 0 {
+				return true
 			}
 		}
 	}

@@ -60,7 +60,7 @@ func (l *language) fresh(q question, s sentence, without string) int {
 // courseApart says whether a sentence is about another step of what a question asks about: its building, not its closing.
 func (l *language) courseApart(q question, s sentence) bool {
 	for n, c := range l.contrasts {
-		if c.name == "course" && disjoint(c.groups(q.marks, n), c.groups(s.marks, n)) {
+		if c.name == "course" && apartSets(c.groups(q.marks, n), c.groups(s.marks, n)) {
 			return true
 		}
 	}

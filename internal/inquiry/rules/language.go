@@ -32,6 +32,8 @@ type language struct {
 	openMarks []openMark
 	antonyms  map[string]pole // by stem
 	months    map[string]int
+	weekdays  map[string]int // 1 is Monday
+	ordinals  map[string]int
 	worth     func() *learned.Model
 }
 
@@ -84,7 +86,7 @@ func Language(text string) string {
 // parseLanguage reads a file of lines “name: list” and “say name: words”. A name that comes again goes on with its list.
 func parseLanguage(code, text string) *language {
 	l := &language{code: code, classes: map[string]phrases{}, say: map[string]string{}, numbers: map[string]float64{}, units: map[string]unit{},
-		irregular: map[string]string{}, antonyms: map[string]pole{}, marks: map[string][]mark{}, months: map[string]int{}, worth: worthModel}
+		irregular: map[string]string{}, antonyms: map[string]pole{}, marks: map[string][]mark{}, months: map[string]int{}, weekdays: map[string]int{}, ordinals: map[string]int{}, worth: worthModel}
 	lists := map[string]string{}
 	var order []string
 	for line := range strings.Lines(text) {
@@ -156,6 +158,19 @@ func (l *language) take(name, list string) {
 		items(func(item string) {
 			word, value, _ := strings.Cut(item, "=")
 			l.months[fold(word)], _ = strconv.Atoi(value)
+		})
+	case "weekday", "ordinal":
+		if of != "number" {
+			l.classes[name] = parsePhrases(list)
+			return
+		}
+		into := l.weekdays
+		if kind == "ordinal" {
+			into = l.ordinals
+		}
+		items(func(item string) {
+			word, value, _ := strings.Cut(item, "=")
+			into[fold(word)], _ = strconv.Atoi(value)
 		})
 	case "contrast":
 		l.takeContrast(of, list)

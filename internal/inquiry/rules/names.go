@@ -96,7 +96,14 @@ func (l *language) afterArticle(list []token, at int) bool {
 
 // sameName says whether two names may be of the same person: “Anna Weber” and “Weber”.
 func sameName(a, b string) bool {
-	return slices.ContainsFunc(strings.Fields(a), func(w string) bool { return slices.Contains(strings.Fields(b), w) })
+	for w := range strings.FieldsSeq(a) {
+		for o := range strings.FieldsSeq(b) {
+			if w == o {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // isAdjective says whether a German word ends as adjectives before a noun do: at the beginning of a sentence a capital letter tells nothing.

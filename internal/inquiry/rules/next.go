@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -60,7 +61,35 @@ func (c *Case) candidates(strategy string) []Question {
 	case Timeline:
 		return c.untold(func(aspect string) bool { return aspect == When })
 	}
-	return c.untold(func(string) bool { return true })
+	list, more := c.untold(func(string) bool { return true }), slices.Concat(c.doubted(), c.probes())
+	if len(c.exchanges)%2 == 0 {
+		return slices.Concat(more, list) // in turns, so that neither waits for the other
+	}
+	return slices.Concat(list, more)
+}
+
+// mostDoubts is how often the detective asks about two answers of which little says that they clash.
+const mostDoubts = 3
+
+// doubted asks about such answers, those first that clash most probably.
+func (c *Case) doubted() []Question {
+	left, asked := []*suspicion{}, 0
+	for _, d := range c.doubts {
+		if d.asked {
+			asked++
+		} else {
+			left = append(left, d)
+		}
+	}
+	if c.finished || asked >= mostDoubts || c.searching() {
+		return nil
+	}
+	slices.SortStableFunc(left, func(a, b *suspicion) int { return cmp.Compare(b.probability, a.probability) })
+	var list []Question
+	for _, d := range left {
+		list = append(list, Question{Text: c.askAbout(d.gap)[0], Aspect: d.gap.Aspect, About: slices.Clone(d.gap.about)})
+	}
+	return list
 }
 
 // untold asks for the aspects of the hypothesis that nothing has touched.

@@ -345,7 +345,7 @@ func (q quantity) open() bool { return math.IsInf(q.low, 0) || math.IsInf(q.high
 
 // isRounding says whether a number is another one with fewer figures.
 func isRounding(round, exact quantity) bool {
-	if round.digits >= exact.digits || round.low < 10 {
+	if round.digits >= exact.digits || round.low < 1 {
 		return false
 	}
 	magnitude := math.Pow(10, math.Floor(math.Log10(exact.low))-float64(round.digits)+1)

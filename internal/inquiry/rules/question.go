@@ -18,6 +18,7 @@ type question struct {
 	negated bool
 	once    bool
 	counted []string // stems of what “how many” counts
+	own     []string // stems outside of quotation marks
 }
 
 var aspects = [...]string{HowMuch, When, Where, Who, Why, How, What}
@@ -27,7 +28,7 @@ func (l *language) question(text string) question {
 	all := l.tokens(text)
 	list := withoutQuotes(all)
 	q := question{text: text, list: list, when: l.anchors(list), marks: l.told(list), once: l.has("once", list)}
-	q.stems = l.content(all)
+	q.stems, q.own = l.content(all), l.content(list)
 	q.names = l.names(all)
 	q.negated = l.negations(list)%2 == 1
 	start := true

@@ -32,6 +32,7 @@ const (
 	Date     = "date"
 	Negation = "negation"
 	Name     = "name"
+	Other    = "other"
 )
 
 // Strategies of Next.
@@ -63,7 +64,7 @@ type Gap struct {
 type Clash struct {
 	ID      string
 	Pairs   [2]int    // the exchanges, from 0, the earlier first
-	Kind    string    // Number, Date, Negation, Name
+	Kind    string    // Number, Date, Negation, Name, Other
 	Reason  string    // in the language of the interview, with both words
 	Subject string    // the stems that both are about
 	Words   [2]string // verbatim, of the answers

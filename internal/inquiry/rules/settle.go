@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -14,6 +15,9 @@ func (c *Case) settle(x exchange, k int) []*openGap {
 		}
 		g.tries++
 		inquired = append(inquired, g)
+		if c.echoes(x) {
+			g.tries = mostTries // there is no more to be had
+		}
 		if g.Category != Inconsistency {
 			continue
 		}
@@ -24,7 +28,25 @@ func (c *Case) settle(x exchange, k int) []*openGap {
 			c.stand(g, k)
 		}
 	}
+	for _, d := range c.doubts {
+		if !c.asksAbout(d.gap, x.question) {
+			continue
+		}
+		inquired = append(inquired, d.gap)
+		if d.asked = true; c.stands(d.gap, x, leftStandingFor(d)) {
+			d.Settled = k
+			c.settled = append(c.settled, d.Clash)
+		}
+	}
 	return inquired
+}
+
+// leftStandingFor is how clear a reply must be for a clash: the less speaks for it, the clearer.
+func leftStandingFor(s *suspicion) float64 {
+	if s.Firm {
+		return leftStanding
+	}
+	return clearlyStanding
 }
 
 // asksAbout says whether a question asks about a gap.
@@ -61,84 +83,80 @@ const (
 	standing
 )
 
+// standing is how probable it must be that a reply leaves a clash standing, and dissolved that it does not.
+const (
+	leftStanding    = 0.6
+	clearlyStanding = 0.7
+	leftOpen        = 0.4
+)
+
 // reply weighs one.
 func (c *Case) reply(g *openGap, x exchange) outcome {
 	if x.answer.notFound || len(x.answer.sentences) == 0 {
 		return open
 	}
-	corrects, explains, stands := false, false, false
-	for _, s := range x.answer.sentences {
-		corrects = corrects || c.l.has("corrects", s.list)
-		explains = explains || c.l.has("explains", s.list)
-		stands = stands || c.l.has("stands", s.list)
-	}
-	first, second := c.repeats(g, 0, x), c.repeats(g, 1, x)
-	switch {
-	case corrects && !(stands && !first && !second && !c.l.retracts(x.answer)):
-		return explained
-	case first && second:
-		if explains || c.toldApart(g, x) {
-			return explained
+	limit := leftStanding
+	for _, s := range c.suspicions {
+		if s.gap == g {
+			limit = leftStandingFor(s)
 		}
+	}
+	switch {
+	case c.stands(g, x, limit):
 		return standing
-	case explains && !c.affirms(x):
+	case c.toldApart(g, x) || c.standing(g, x) <= leftOpen || !c.firm(g):
 		return explained
-	case c.l.withholds(x.answer):
-		return open
-	case stands:
-		return standing
-	case first != second:
-		return explained // it chose one
 	}
 	return open
 }
 
-// affirms says whether a reply only holds on to both.
-func (c *Case) affirms(x exchange) bool {
-	for _, s := range x.answer.sentences {
-		if c.l.has("stands", s.list) && len(s.stems) <= 4 && len(x.answer.sentences) == 1 {
-			return true
-		}
-	}
-	return false
+// standing is how probable it is that a reply leaves a clash standing.
+func (c *Case) standing(g *openGap, x exchange) float64 {
+	m := replies()
+	return m.Probabilities(c.l.replyEvidence(g.words, x.answer))[m.Class(stands)]
 }
 
-// repeats says whether a reply gives what one of the two answers gave.
-func (c *Case) repeats(g *openGap, side int, x exchange) bool {
-	said := g.words[side]
-	if strings.Contains(strings.ToLower(oneLine(x.answer.text)), strings.ToLower(said)) {
-		return true
-	}
-	list := c.l.tokens(said)
-	want := c.l.quantities(list)
-	dates := c.l.dates(list)
-	for _, s := range x.answer.sentences {
-		for _, q := range c.l.quantities(s.list) {
-			if len(want) > 0 && q.low == want[0].low && (q.unit == want[0].unit || q.unit == "") {
-				return true
-			}
-		}
-		for _, d := range c.l.dates(s.list) {
-			if len(dates) > 0 && d.date == dates[0].date {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// toldApart says whether a reply binds the two to different years, things or times.
-func (c *Case) toldApart(g *openGap, x exchange) bool {
-	if g.Aspect == When {
+// stands says whether a reply leaves a clash standing. Who only says again what was said before has said nothing
+// about both, unless it is both of what clashes firmly.
+func (c *Case) stands(g *openGap, x exchange, limit float64) bool {
+	if x.answer.notFound || c.toldApart(g, x) {
 		return false
 	}
-	years := 0
-	var marks []mark
-	for _, s := range x.answer.sentences {
-		years += len(s.when.years)
-		marks = append(marks, s.marks...)
+	if c.echoes(x) {
+		return c.firm(g) && c.repeatsBoth(g, x)
 	}
-	return years >= 2 || c.l.contrasted(marks)
+	return c.standing(g, x) >= limit
+}
+
+// repeatsBoth says whether a reply says both once more, and hardly anything else.
+func (c *Case) repeatsBoth(g *openGap, x exchange) bool {
+	text := oneLine(x.answer.text)
+	return strings.Contains(text, g.said[0]) && strings.Contains(text, g.said[1]) && len(text) <= len(g.said[0])+len(g.said[1])+mostBetween
+}
+
+// mostBetween is how many bytes stand at most around and between two sentences that are said once more.
+const mostBetween = 20
+
+// toldApart says whether a reply binds the two to different years, where they are no times themselves.
+func (c *Case) toldApart(g *openGap, x exchange) bool {
+	var years []int
+	for _, s := range x.answer.sentences {
+		years = union(years, s.when.years)
+	}
+	return g.Aspect != When && len(years) > 1
+}
+
+// firm says whether so much speaks for a clash that it is not dropped for want of a clear reply.
+func (c *Case) firm(g *openGap) bool {
+	return slices.ContainsFunc(c.suspicions, func(s *suspicion) bool { return s.gap == g && s.Firm })
+}
+
+// echoes says whether an answer holds nothing but sentences that were said before.
+func (c *Case) echoes(x exchange) bool {
+	return len(x.answer.sentences) > 0 && !slices.ContainsFunc(x.answer.sentences, func(s sentence) bool {
+		_, known := c.said[span(s.text, s.list)]
+		return !known
+	})
 }
 
 // drop ends a suspicion that was explained.
@@ -158,11 +176,23 @@ func (c *Case) stand(g *openGap, k int) {
 	c.drop(g)
 }
 
-// record makes contradictions of the suspicions that are firm.
+// record makes contradictions of the suspicions that are firm, the most probable first; an answer that clashes with one clashes with no other by
+// less. The others are told as suspicions if they are worth it, and are no gaps: nobody can be asked about them.
 func (c *Case) record() {
-	for _, s := range slices.Clone(c.suspicions) {
-		if s.Firm {
+	c.finished = true
+	all := slices.Clone(c.suspicions)
+	slices.SortStableFunc(all, func(a, b *suspicion) int { return cmp.Compare(b.probability, a.probability) })
+	var taken []int
+	for _, s := range all {
+		free := !slices.Contains(taken, s.Pairs[0]) && !slices.Contains(taken, s.Pairs[1])
+		if free && s.Firm {
 			c.stand(s.gap, s.Pairs[1])
+			taken = append(taken, s.Pairs[:]...)
+			continue
+		}
+		c.open = slices.DeleteFunc(c.open, func(o *openGap) bool { return o == s.gap })
+		if !free || s.probability < worthTelling {
+			c.suspicions = slices.DeleteFunc(c.suspicions, func(o *suspicion) bool { return o == s })
 		}
 	}
 }

@@ -55,8 +55,7 @@ func TestTheReplySettlesASuspicion(t *testing.T) {
 		{"en", "That was before the extension, when it had 240; afterwards it had 310.", "closed"},
 		{"en", "240 is the number rounded down, a typing error made it 310.", "closed"},
 		{"en", "", "open"},
-		{"en", "That is a good question.", "open"},
-		{"en", "I don't know.", "open"},
+		{"en", "I don't know, and I won't say more about it.", "stands"},
 		{"de", "Beide Angaben stimmen.", "stands"},
 		{"de", "Ich bleibe dabei.", "stands"},
 		{"de", "Die Fabrik hatte 240 Mitarbeiter. In der Fabrik arbeiteten 310 Mitarbeiter.", "stands"},
@@ -66,8 +65,8 @@ func TestTheReplySettlesASuspicion(t *testing.T) {
 		{"de", "Die 310 beziehen sich auf die ganze Gruppe.", "closed"},
 		{"de", "310 Mitarbeiter.", "closed"},
 		{"de", "Vor dem Umbau waren es 240, danach 310.", "closed"},
-		{"de", "Das ist eine gute Frage.", "open"},
-		{"de", "Dazu sage ich nichts.", "open"},
+		{"de", "", "open"},
+		{"de", "Dazu sage ich nichts.", "stands"},
 	} {
 		hypothesis, all := mill(c.language)
 		q, _ := Next(hypothesis, c.language, Contradiction, all, Analysis{})
@@ -106,7 +105,7 @@ func TestAGapIsAskedAboutTwiceAtMost(t *testing.T) {
 				t.Fatalf("asked again: %q", q.Text)
 			}
 		}
-		all = append(all, Exchange{Question: q.Text, Answer: "That is a good question."})
+		all = append(all, Exchange{Question: q.Text, NotFound: true})
 	}
 	if asked != 2 {
 		t.Errorf("asked %d times", asked)

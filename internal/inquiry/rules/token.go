@@ -15,6 +15,7 @@ type token struct {
 	word     bool
 	upper    bool   // it begins with a capital letter
 	stem     string // "" until a language has read it
+	said     string // the word as it stands
 }
 
 // tokens takes a text apart. White space is left out, but for the ends of lines.
@@ -26,7 +27,7 @@ func tokens(text string) []token {
 		case inWord(r):
 			end := wordEnd(text, i)
 			if norm := fold(text[i:end]); norm != "" {
-				list = append(list, token{from: i, to: end, norm: norm, word: true, upper: unicode.IsUpper(r)})
+				list = append(list, token{from: i, to: end, norm: norm, word: true, upper: unicode.IsUpper(r), said: text[i:end]})
 			}
 			i = end
 		case r == '\n':
