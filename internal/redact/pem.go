@@ -8,6 +8,7 @@ const (
 	leastKey = 40   // of a run of key; the shortest keys have one line of 64
 	leastRun = 16   // at the end of one that was cut off
 	soonKey  = 1024 // bytes within which a key has its first line
+	nextLine = 32   // from one line of a key to the next, with what numbers or quotes it
 	mostGap  = 200  // of other text between two runs of a key that was cut off: headers, decoration of lines
 )
 
@@ -64,7 +65,7 @@ func keyLines[T text](t T, from int) (end, cut int) {
 			break
 		}
 		if isKey(c) {
-			if run++; run >= leastRun {
+			if run++; run >= leastKey || run >= leastRun && (cut < 0 || end+1-run-cut <= nextLine) { // only the last line is shorter, and it is near
 				cut = end + 1
 			}
 			longestRun = max(longestRun, run)
