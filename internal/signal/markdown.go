@@ -42,13 +42,6 @@ func (m *markdown) plain(text string) {
 	}
 }
 
-// text takes any text.
-func (m *markdown) text(text string) {
-	for i := 0; i < len(text); i++ {
-		m.byte(text[i])
-	}
-}
-
 func (m *markdown) byte(c byte) {
 	if c == '`' || c == '~' {
 		if m.run > 0 && m.mark == c {
