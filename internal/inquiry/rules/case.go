@@ -59,6 +59,7 @@ type state int
 const (
 	untouched state = iota
 	asked           // and not told
+	unknown         // asked, and the witness said as a fact that it holds nothing about it
 	vague
 	told
 )
@@ -159,9 +160,9 @@ func (c *Case) completeness() int {
 	}
 	sum, all := 0.0, 0.0
 	for _, aspect := range c.needed() {
-		weight, unknown := 1.0, 0.8 // what the kind of claim needs may be known to nobody
+		weight, inVain, nowhere := 1.0, 0.55, 0.8 // what the kind of claim needs may be known to nobody
 		if slices.Contains(c.claim.wanted, aspect) {
-			weight, unknown = 2, 0.2
+			weight, inVain, nowhere = 2, 0.2, 0.2
 		}
 		all += weight
 		switch c.aspects[aspect] {
@@ -170,7 +171,9 @@ func (c *Case) completeness() int {
 		case vague:
 			sum += weight * 0.7
 		case asked:
-			sum += weight * unknown
+			sum += weight * inVain
+		case unknown:
+			sum += weight * nowhere
 		}
 	}
 	score := 100.0
@@ -198,7 +201,7 @@ func (c *Case) followsUp() bool {
 	}
 	for _, aspect := range c.needed() {
 		s := c.aspects[aspect]
-		if s == untouched || s == asked && slices.Contains(c.claim.wanted, aspect) {
+		if s == untouched || (s == asked || s == unknown) && slices.Contains(c.claim.wanted, aspect) {
 			return true
 		}
 	}
@@ -220,6 +223,8 @@ func (c *Case) touch(x exchange) {
 				c.aspects[aspect] = told
 			case verdict.given || verdict.category == Vagueness:
 				c.aspects[aspect] = vague
+			case x.answer.notFound:
+				c.aspects[aspect] = max(c.aspects[aspect], unknown)
 			default:
 				c.aspects[aspect] = max(c.aspects[aspect], asked)
 			}
