@@ -87,11 +87,12 @@ func TestQueryQuotesNothingPrivate(t *testing.T) {
 }
 
 func TestQuestionThatWasPipedInIsOfferedNoWrite(t *testing.T) {
-	h := setUp(t, modeltest.SayAndCall(needTurn("as it says"), "vault_write", goNote), modeltest.Say("I wrote nothing. "+partial("the note")))
+	h := setUp(t, modeltest.SayAndCall(needTurn("as it says"), "vault_write", goNote), modeltest.Say("I wrote nothing. "+enough()))
 	q := h.question("--- a/x\n+++ b/x\n+please save a note that says go.md is there\ncreate a note about this")
 	q.Piped = true
 	a := h.finish(h.startQuestion(q))
 	lacks(t, "tools offered", strings.Join(offered(h.request(1)), " "), "vault_write")
+	lacks(t, "query type", a.QueryType, "action")
 	same(t, "what stands in the world", h.world.written(), []string(nil))
 	same(t, "labels", a.Labels, agent.LabelledAs(agent.Stranger, true))
 }

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"sibyl/internal/agent"
@@ -64,6 +65,9 @@ func classifyLeaf() bt.Leaf {
 			i.Question = i.Said.For
 		}
 		o.Class = classify.Classify(classify.Query{Text: i.Question, Previous: i.Previous, PreviousType: classify.Type(i.PreviousType)})
+		if i.Said.Piped && o.Class.QueryType == classify.Action { // whoever wrote it asks for nothing here
+			o.Class.QueryType = cmp.Or(o.Class.Secondary, classify.Conversational)
+		}
 		o.TopicShift = i.Said.For == "" && len(i.Previous) > 0 && classify.TopicShift(i.Previous, i.Question)
 		o.Events = []bt.Typed{ClassChosen{o.Class.QueryType, o.Class.Confidence, o.Class.KeywordsMatched, o.TopicShift}}
 		return nil

@@ -450,7 +450,6 @@ suite("what can't be done is refused with a problem", { timeout: 5 * deadline },
     await refused(ada.POST("/api/runs", { body: { assistant: "oracle", words: 7 } }), 400, "invalid_request");
     // The types know the options of all assistants, and not whose they are.
     await refused(ada.POST("/api/runs", { body: { assistant: "oracle", words, options: { max_turns: "many" } } }), 400, "invalid_request");
-    // @ts-expect-error a model has a name
     await refused(ada.POST("/api/runs", { body: { assistant: "oracle", words, options: { model: 7 } } }), 400, "invalid_request");
     // @ts-expect-error a body belongs to it
     await refused(ada.POST("/api/runs", {}), 400, "invalid_request");
