@@ -23,6 +23,27 @@ const (
 	RuleAllowed Rule = "allowed" // the person said yes to this very call
 )
 
+// String is the rule for people.
+func (r Rule) String() string {
+	switch r {
+	case RuleWords:
+		return "own words may cause a write"
+	case RulePublic:
+		return "nothing private was read"
+	case RuleKnown:
+		return "the person or a search engine named the address"
+	case RuleQuery:
+		return "short, and quotes nothing private"
+	case RuleTrusted:
+		return "the person lets the server have what is private"
+	case RuleTree:
+		return "the tree lets it through"
+	case RuleAllowed:
+		return "the person said yes"
+	}
+	return "nothing of it leaves the machine"
+}
+
 // kept is the rule as records have it.
 func (r Rule) kept() Rule {
 	if r == RuleStays {

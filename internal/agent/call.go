@@ -49,14 +49,16 @@ func KeptTools(ctx context.Context, v *run.View) (specs []tool.Spec, err error) 
 	return specs, err
 }
 
-// CallPayload asks for one call: which call of which turn, the digest of its arguments, and the rule that let it through. The labels of what
-// the model had seen are those of the turn.
+// CallPayload asks for one call: which call of which turn, the digest of its arguments, and the rule that let it through. Of a call that leaves
+// the machine it also says where to, and the labels of what the model had seen.
 type CallPayload struct {
-	Turn   int64  `json:"turn"`
-	Call   int    `json:"call"`
-	Name   string `json:"name"`
-	Digest string `json:"digest"`
-	Rule   Rule   `json:"rule,omitempty"` // "": RuleStays
+	Turn   int64       `json:"turn"`
+	Call   int         `json:"call"`
+	Name   string      `json:"name"`
+	Digest string      `json:"digest"`
+	Rule   Rule        `json:"rule,omitempty"` // "": RuleStays
+	To     tool.Outlet `json:"to,omitempty"`
+	Labels Labels      `json:"labels,omitempty"`
 }
 
 // CallReceipt is what a tool gave. Exactly one of Result and Error is set.
@@ -132,8 +134,11 @@ func RunTools() bt.Leaf {
 			if v.Refused != "" {
 				continue
 			}
-			requests = append(requests, bt.Request{Kind: EffectCall, Label: c.Name + " " + c.Brief, Once: t.Once,
-				Payload: CallPayload{Turn: i.Reply.Ref, Call: k, Name: c.Name, Digest: c.Digest, Rule: v.Rule.kept()}})
+			p := CallPayload{Turn: i.Reply.Ref, Call: k, Name: c.Name, Digest: c.Digest, Rule: v.Rule.kept(), To: t.Out.To}
+			if p.To != "" {
+				p.Labels = i.Ledger.Labels
+			}
+			requests = append(requests, bt.Request{Kind: EffectCall, Label: c.Name + " " + c.Brief, Once: t.Once, Payload: p})
 		}
 		return requests, nil
 	}

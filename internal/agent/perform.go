@@ -66,7 +66,7 @@ func turn[R Report](ctx context.Context, b *Builder[R], m model.Model, listen fu
 	r := TurnReceipt[R]{Text: text, Calls: end.Calls, Report: end.Report, Finish: resp.Finish, Usage: resp.Usage, Reported: resp.Reported,
 		Model: cmp.Or(resp.Model, m.ID()), Attempts: severalOf(resp.Attempts), Native: resp.Native, Tries: resp.Tries,
 		Prompt: asked.Prompt.Hash, Segments: asked.Prompt.Segments, LeftOut: asked.Prompt.LeftOut, ToolHashes: asked.Tools,
-		PromptSize: asked.Prompt.Tokens, History: asked.History + Tokens(text) + callTokens(end.Calls), Cut: asked.Cut}
+		PromptSize: asked.Prompt.Tokens, SentBytes: asked.bytes(), History: asked.History + Tokens(text) + callTokens(end.Calls), Cut: asked.Cut}
 	if job.Effect.Kind == EffectNotes {
 		r.Text = strings.TrimSpace(r.Text)
 	}

@@ -121,6 +121,21 @@ type Request struct {
 	Cut     bool        // results of tools were cut, so that all fits into the window
 }
 
+// bytes is the size of the texts of a request.
+func (r *Request) bytes() int {
+	n := len(r.System)
+	for _, m := range r.Messages {
+		n += len(m.Text)
+		for _, c := range m.ToolCalls {
+			n += len(c.Name) + len(c.Arguments)
+		}
+	}
+	for _, t := range r.Request.Tools {
+		n += len(t.Name) + len(t.Description) + len(t.Schema)
+	}
+	return n
+}
+
 // Build makes the request of a turn.
 func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) {
 	b.mu.Lock()

@@ -73,9 +73,10 @@ type TurnReceipt[R any] struct {
 	LeftOut    []string         `json:"left_out,omitempty"`
 	ToolHashes []string         `json:"tools,omitempty"` // "name hash" of each tool as it was offered
 	PromptSize int              `json:"prompt_tokens"`
-	History    int              `json:"history_tokens"`  // of the conversation, this turn included, estimated
-	Cut        bool             `json:"cut,omitempty"`   // results of tools were cut, so that it fits into the window
-	Tries      []model.Try      `json:"tries,omitempty"` // models that were asked before the one that answered
+	History    int              `json:"history_tokens"`       // of the conversation, this turn included, estimated
+	Cut        bool             `json:"cut,omitempty"`        // results of tools were cut, so that it fits into the window
+	SentBytes  int              `json:"sent_bytes,omitempty"` // of the texts of the request
+	Tries      []model.Try      `json:"tries,omitempty"`      // models that were asked before the one that answered
 }
 
 // Faithful says that the turn in its provider's own form, if it has one, stands in raw as it is. Lists that are empty are left out.

@@ -43,6 +43,8 @@ type Assistant struct {
 	Lines func(start *run.StartRecord, event bt.Typed) []string
 	// Effect gives what an audit says of an effect beside its receipt; nil for nothing.
 	Effect func(c *run.CompletionRecord) any
+	// Left says what an effect sent away from this program. Nil: nothing but what models were sent, which ToModel tells.
+	Left func(c *run.CompletionRecord) []Left
 	// Audit gives what else an audit says of a run, of its records as run.Read gives them and its steps.
 	Audit func(bodies []any, steps []run.TraceStep) Findings
 	// Texts gives the texts of a folder that stand in place of a run's own in a replay.

@@ -205,12 +205,17 @@ func EncodePorts(of any) (map[string]json.RawMessage, error) {
 	return raw, nil
 }
 
-// leftOut says whether an optional port needs no value: it is zero, and of a kind that no script can read.
+// leftOut says whether an optional port needs no value: it is zero, which is what a scalar starts as, and no script can read the others.
 func leftOut(f reflect.StructField, v reflect.Value) bool {
-	_, options, _ := strings.Cut(f.Tag.Get("port"), ",")
-	switch v.Kind() {
-	case reflect.Slice, reflect.Map, reflect.Struct:
-		return options == "optional" && v.IsZero()
+	_, option, _ := strings.Cut(f.Tag.Get("port"), ",")
+	return option == "optional" && v.IsZero()
+}
+
+// isScalar says whether scripts can read a value of this type.
+func isScalar(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Bool, reflect.Int, reflect.Int64, reflect.Float64, reflect.String:
+		return true
 	}
 	return false
 }

@@ -76,6 +76,10 @@ func writeAudit(w io.Writer, a service.RunAudit) {
 			}
 		}
 	}
+	section(w, "what left this machine, or went to a model on it", len(a.Left))
+	for _, l := range a.Left {
+		fmt.Fprintf(w, "    %s\n", oneLine(l.String()))
+	}
 	section(w, "effects", len(a.Effects))
 	for _, e := range a.Effects {
 		fmt.Fprint(w, effectText(e))

@@ -87,7 +87,7 @@ func TestQueryQuotesNothingPrivate(t *testing.T) {
 }
 
 func TestQuestionThatWasPipedInIsOfferedNoWrite(t *testing.T) {
-	h := setUp(t, modeltest.SayAndCall(needTurn("as it says"), "vault_write", goNote), modeltest.Say("I wrote nothing. "+enough()))
+	h := setUp(t, modeltest.SayAndCall(needTurn("as it says"), "vault_write", goNote), modeltest.Say("I wrote nothing. "+partial("the note")))
 	q := h.question("--- a/x\n+++ b/x\n+please save a note that says go.md is there\ncreate a note about this")
 	q.Piped = true
 	a := h.finish(h.startQuestion(q))

@@ -66,7 +66,9 @@ func classifyLeaf() bt.Leaf {
 		}
 		o.Class = classify.Classify(classify.Query{Text: i.Question, Previous: i.Previous, PreviousType: classify.Type(i.PreviousType)})
 		if i.Said.Piped && o.Class.QueryType == classify.Action { // whoever wrote it asks for nothing here
-			o.Class.QueryType = cmp.Or(o.Class.Secondary, classify.Conversational)
+			c := &o.Class
+			c.QueryType = cmp.Or(c.Secondary, classify.Conversational)
+			c.NeedsCode, c.NeedsVault, c.NeedsWeb = c.QueryType.Needs()
 		}
 		o.TopicShift = i.Said.For == "" && len(i.Previous) > 0 && classify.TopicShift(i.Previous, i.Question)
 		o.Events = []bt.Typed{ClassChosen{o.Class.QueryType, o.Class.Confidence, o.Class.KeywordsMatched, o.TopicShift}}

@@ -218,21 +218,26 @@ type RunAudit struct {
 	*audit.Run
 	State    string
 	Findings assistant.Findings
-	Words    []string // of the decisions
+	Left     []assistant.Left // what was sent away, in the order of the receipts
+	Words    []string         // of the decisions
 }
 
-// MarshalJSON puts the findings beside the rest.
+// MarshalJSON puts what left and the findings beside the rest.
 func (a RunAudit) MarshalJSON() ([]byte, error) {
 	b := &bytes.Buffer{}
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false) // whoever writes it for a page does so
-	if err := enc.Encode(a.Run); err != nil || a.Findings.Name == "" {
+	if err := enc.Encode(a.Run); err != nil {
 		return b.Bytes(), err
 	}
 	b.Truncate(b.Len() - len("}\n"))
 	b.WriteByte(',')
 	own := b.Len()
-	err := enc.Encode(map[string]any{a.Findings.Name: a.Findings.Items})
+	beside := map[string]any{"left": a.Left}
+	if a.Findings.Name != "" {
+		beside[a.Findings.Name] = a.Findings.Items
+	}
+	err := enc.Encode(beside)
 	return slices.Delete(b.Bytes(), own, own+1), err // without its opening brace
 }
 
@@ -266,7 +271,19 @@ func (s *Service) auditRun(ctx context.Context, owner journal.Owner, r journal.R
 	if r.Status == journal.Running {
 		steps, _ = s.config.Engine.Explain(ctx, owner, r.ID)
 	}
-	found := RunAudit{Run: audit.Of(r, recs, steps, a.Effect), State: s.State(r)}
+	left, leaves := []assistant.Left{}, a.Left
+	if leaves == nil {
+		leaves = assistant.ToModel
+	}
+	found := RunAudit{State: s.State(r)}
+	found.Run = audit.Of(r, recs, steps, func(c *run.CompletionRecord) any {
+		left = append(left, leaves(c)...)
+		if a.Effect == nil {
+			return nil
+		}
+		return a.Effect(c)
+	})
+	found.Left = left
 	for _, d := range found.Decisions {
 		found.Words = append(found.Words, s.words[r.Assistant].Words(run.TraceEvent{Type: d.Type, Data: d.Data, Reason: d.Reason}))
 	}
