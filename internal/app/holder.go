@@ -3,6 +3,7 @@ package app
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -28,9 +29,11 @@ const keptLocks = 24 * time.Hour
 
 // newPresence makes this process known in a data folder. Where that can't be, nobody is known to be gone, and leases are waited for.
 func newPresence(data string) *presence {
-	name := fmt.Sprintf("%d-%s", os.Getpid(), strconv.FormatInt(time.Now().UnixNano(), 36))
 	p := &presence{place: place(), leave: func() {}}
-	if p.hold(data, name) != nil || p.place == unknown {
+	path := filepath.Join(data, "processes")
+	failed := os.MkdirAll(path, 0o700)
+	name := fmt.Sprintf("%d-%s-%s", os.Getpid(), strconv.FormatInt(time.Now().UnixNano(), 36), identity(path))
+	if failed != nil || p.hold(path, name) != nil || p.place == unknown {
 		p.Close()
 		p.folder, p.place = nil, unknown
 	}
@@ -38,11 +41,7 @@ func newPresence(data string) *presence {
 	return p
 }
 
-func (p *presence) hold(data, name string) (err error) {
-	path := filepath.Join(data, "processes")
-	if err = os.MkdirAll(path, 0o700); err != nil {
-		return err
-	}
+func (p *presence) hold(path, name string) (err error) {
 	if p.folder, err = os.OpenRoot(path); err != nil {
 		return err
 	}
@@ -101,8 +100,14 @@ func (p *presence) gone(holder string) bool {
 		return false
 	}
 	held, err := files.IsHeld(p.folder, name)
+	if errors.Is(err, fs.ErrNotExist) { // whoever ends by itself removes its file, also where it could not give its leases back
+		return ofFolder(name) != "" && ofFolder(name) == ofFolder(p.holder)
+	}
 	return err == nil && !held
 }
+
+// ofFolder is the identity of the folder in which a process holds its lock, by its name.
+func ofFolder(name string) string { return name[strings.LastIndexByte(name, '-')+1:] }
 
 // sameMachine compares places without the names of hosts, of which each container has its own.
 func sameMachine(a, b string) bool {

@@ -79,6 +79,27 @@ func TestProcessIsGoneWhenNobodyHoldsItsLock(t *testing.T) {
 	}
 }
 
+// A process that ends by itself takes its lock's file with it, also where it could not give its leases back.
+func TestProcessThatEndedByItselfIsGone(t *testing.T) {
+	if place() == unknown {
+		t.Skip("this system does not tell where a process runs")
+	}
+	data := t.TempDir()
+	p, ended, elsewhere := newPresence(data), newPresence(data), newPresence(t.TempDir())
+	defer p.Close()
+	defer elsewhere.Close()
+	if p.gone(ended.holder) {
+		t.Error("it is gone while it lives")
+	}
+	ended.Close()
+	if !p.gone(ended.holder) {
+		t.Error("it is not gone")
+	}
+	if elsewhere.gone(ended.holder) {
+		t.Error("it is gone for those of another folder, who can't know")
+	}
+}
+
 // A process that took the number of one that is gone does not make it live, nor does one that is there make it gone.
 func TestNumbersOfProcessesMeanNothing(t *testing.T) {
 	if place() == unknown {

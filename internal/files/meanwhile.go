@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"strings"
 	"time"
 )
 
@@ -94,7 +95,7 @@ func (l *Ledger[R]) remove(name string, before File) error {
 
 // setAside keeps the file that was replaced until the next writer: a program that had it open may still write into it.
 func (l *Ledger[R]) setAside(key string) error {
-	err := l.Root.Rename(l.content(), l.replaced()+"/"+path.Base(keyFile("", key)))
+	err := l.Root.Rename(l.content(), l.replaced()+"/"+strings.TrimSuffix(path.Base(keyFile("", key)), ".json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -114,7 +115,7 @@ func (l *Ledger[R]) late() error {
 		if err != nil {
 			return err
 		}
-		in, err := l.readIntent(l.receipts() + "/" + info.Name())
+		in, err := l.readIntent(l.receipts() + "/" + info.Name() + ".json")
 		if err == nil && Hash(old.Content) != in.Before {
 			if err = l.again(in, old.Content); err != nil {
 				return err
