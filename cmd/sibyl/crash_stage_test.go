@@ -45,13 +45,13 @@ type stagedRequest struct {
 	Tools    []struct{ Function struct{ Name string } }
 }
 
-var stepSaid = regexp.MustCompile(`step (\d+)\.`)
+var stepSaid = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`step (\d+)\.`) })
 
 // step is the one behind the last that was said. Notes name the last one that they are of.
 func (r *stagedRequest) step() int {
 	last := 0
 	for _, m := range r.Messages {
-		for _, found := range stepSaid.FindAllStringSubmatch(m.Content, -1) {
+		for _, found := range stepSaid().FindAllStringSubmatch(m.Content, -1) {
 			if n, err := strconv.Atoi(found[1]); err == nil {
 				last = max(last, n)
 			}

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -57,7 +58,9 @@ type osCall struct {
 }
 
 // accidental is what names of files have that differs from run to run.
-var accidental = regexp.MustCompile(`[0-9A-Z]{26}|[0-9a-f]{16,}|[0-9a-f-]{36}|[0-9]+|0p[0-9a-v]{14}`)
+var accidental = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[0-9A-Z]{26}|[0-9a-f]{16,}|[0-9a-f-]{36}|[0-9]+|0p[0-9a-v]{14}`)
+})
 
 // class is what a call does to what kind of file: calls of one class are told apart by their order alone.
 func (p faultPlan) class(c osCall) string {
@@ -67,7 +70,7 @@ func (p faultPlan) class(c osCall) string {
 			name = fmt.Sprintf("%d%s", n, rest)
 		}
 	}
-	return c.Call + " " + accidental.ReplaceAllString(name, "*")
+	return c.Call + " " + accidental().ReplaceAllString(name, "*")
 }
 
 // watch runs the real program under watch. The calls that it made are those below the folders of the story.

@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -52,17 +53,22 @@ const (
 )
 
 // watched are the calls that are looked at, with how they name a file.
-var watched = map[uint64]struct {
+var watched = sync.OnceValue(func() map[uint64]struct {
 	name string
 	how  int
-}{
-	2: {"open", byName}, 4: {"stat", byName}, 6: {"lstat", byName}, 21: {"access", byName}, 82: {"rename", byNames}, 83: {"mkdir", byName}, 84: {"rmdir", byName}, 86: {"link", byNames},
-	87: {"unlink", byName}, 89: {"readlink", byName}, 90: {"chmod", byName},
-	0: {"read", byDescriptor}, 1: {"write", byDescriptor}, 3: {"close", byDescriptor}, 5: {"fstat", byDescriptor}, 9: {"mmap", byMapping}, 17: {"pread64", byDescriptor}, 18: {"pwrite64", byDescriptor},
-	20: {"writev", byDescriptor}, 42: {"connect", byDescriptor}, 72: {"fcntl", byDescriptor}, 73: {"flock", byDescriptor}, 74: {"fsync", byDescriptor}, 75: {"fdatasync", byDescriptor},
-	77: {"ftruncate", byDescriptor}, 91: {"fchmod", byDescriptor}, 217: {"getdents64", byDescriptor}, 257: {"openat", byFolder}, 258: {"mkdirat", byFolder}, 262: {"newfstatat", byFolder},
-	263: {"unlinkat", byFolder}, 264: {"renameat", byFolders}, 265: {"linkat", byFolders}, 267: {"readlinkat", byFolder}, 268: {"fchmodat", byFolder}, 316: {"renameat2", byFolders},
-}
+} {
+	return map[uint64]struct {
+		name string
+		how  int
+	}{
+		2: {"open", byName}, 4: {"stat", byName}, 6: {"lstat", byName}, 21: {"access", byName}, 82: {"rename", byNames}, 83: {"mkdir", byName}, 84: {"rmdir", byName}, 86: {"link", byNames},
+		87: {"unlink", byName}, 89: {"readlink", byName}, 90: {"chmod", byName},
+		0: {"read", byDescriptor}, 1: {"write", byDescriptor}, 3: {"close", byDescriptor}, 5: {"fstat", byDescriptor}, 9: {"mmap", byMapping}, 17: {"pread64", byDescriptor}, 18: {"pwrite64", byDescriptor},
+		20: {"writev", byDescriptor}, 42: {"connect", byDescriptor}, 72: {"fcntl", byDescriptor}, 73: {"flock", byDescriptor}, 74: {"fsync", byDescriptor}, 75: {"fdatasync", byDescriptor},
+		77: {"ftruncate", byDescriptor}, 91: {"fchmod", byDescriptor}, 217: {"getdents64", byDescriptor}, 257: {"openat", byFolder}, 258: {"mkdirat", byFolder}, 262: {"newfstatat", byFolder},
+		263: {"unlinkat", byFolder}, 264: {"renameat", byFolders}, 265: {"linkat", byFolders}, 267: {"readlinkat", byFolder}, 268: {"fchmodat", byFolder}, 316: {"renameat2", byFolders},
+	}
+})
 
 // locks says whether a call of fcntl takes a lock: no other fails, and none that frees one.
 func (w *tracing) locks(regs syscall.PtraceRegs) bool {
@@ -166,7 +172,7 @@ func (w *tracing) stop(c *stopped) error {
 		return w.returns(c, regs)
 	}
 	*c = stopped{thread: c.thread, entered: true, at: regs}
-	what, ok := watched[regs.Orig_rax]
+	what, ok := watched()[regs.Orig_rax]
 	if !ok || what.name == "fcntl" && !w.locks(regs) {
 		return nil
 	}
@@ -347,7 +353,7 @@ func (w *tracing) offset(c *stopped) int64 {
 		return int64(c.at.R10)
 	}
 	info, err := os.ReadFile(fmt.Sprintf("/proc/%d/fdinfo/%d", w.pid, int32(c.at.Rdi)))
-	if found := position.FindSubmatch(info); err == nil && found != nil {
+	if found := position().FindSubmatch(info); err == nil && found != nil {
 		if n, err := strconv.ParseInt(string(found[1]), 10, 64); err == nil {
 			return n - c.Result
 		}
@@ -355,7 +361,7 @@ func (w *tracing) offset(c *stopped) int64 {
 	panic("where it was written is not known")
 }
 
-var position = regexp.MustCompile(`pos:\s*(\d+)`)
+var position = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`pos:\s*(\d+)`) })
 
 // errno is what a call fails with.
 func (p faultPlan) errno(name string) syscall.Errno {

@@ -247,7 +247,7 @@ func packed(t *testing.T, folders map[string]string) []byte {
 	for to, from := range folders {
 		err := filepath.WalkDir(from, func(name string, entry fs.DirEntry, err error) error {
 			rel, relErr := filepath.Rel(from, name)
-			if err = errors.Join(err, relErr); err != nil || entry.IsDir() || leftOut.MatchString(filepath.ToSlash(rel)) {
+			if err = errors.Join(err, relErr); err != nil || entry.IsDir() || leftOut().MatchString(filepath.ToSlash(rel)) {
 				return err
 			}
 			content, err := os.ReadFile(name)
@@ -272,7 +272,9 @@ func packed(t *testing.T, folders map[string]string) []byte {
 }
 
 // leftOut are the files that belong to a machine and to programs that run.
-var leftOut = regexp.MustCompile(`^sibyl/config\.yaml$|-(wal|shm)$|^witness|^oracle\.xml$|(^|/)\.?lock$|^sessions/\.locks/|^\.cache/`)
+var leftOut = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^sibyl/config\.yaml$|-(wal|shm)$|^witness|^oracle\.xml$|(^|/)\.?lock$|^sessions/\.locks/|^\.cache/`)
+})
 
 // unpack gives a story the folders of an archive.
 func (s *story) unpack(t *testing.T, file string) {
@@ -320,7 +322,9 @@ func (r reading) String() string {
 func clipped(text string) string { return text[:min(len(text), 2000)] }
 
 // internals are words of the machinery: of Go, of its libraries and of the database. No person can do anything about them.
-var internals = regexp.MustCompile(`(?m)panic|goroutine \d|runtime error|0xc0|%!|\*\w+\.\w+Error\b|cannot unmarshal|(^|[:;] )(unexpected )?EOF$|no such (table|column)|SQL logic|nil pointer|sql:`)
+var internals = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)panic|goroutine \d|runtime error|0xc0|%!|\*\w+\.\w+Error\b|cannot unmarshal|(^|[:;] )(unexpected )?EOF$|no such (table|column)|SQL logic|nil pointer|sql:`)
+})
 
 // look runs the command line in this process.
 func (s *story) look(t *testing.T, args ...string) reading {
@@ -333,7 +337,7 @@ func (s *story) look(t *testing.T, args ...string) reading {
 	if ctx.Err() != nil {
 		t.Errorf("%v: %s", context.Cause(ctx), r)
 	}
-	if found := internals.FindString(r.err); found != "" {
+	if found := internals().FindString(r.err); found != "" {
 		t.Errorf("“%s” is no word for a person: %s", found, r)
 	}
 	if code != cli.ExitAnswered && code != cli.ExitPartial && strings.TrimSpace(r.err) == "" {
@@ -432,7 +436,7 @@ func (s *story) readWhole(t *testing.T, all bool) []listed {
 	}
 	if again := s.look(t, "run", "resume"); again.refused() && again.code != cli.ExitFailed || all && len(open) > 0 && strings.Contains(again.err, "no run is waiting") {
 		t.Errorf("going on: %s", again)
-	} else if !all && strings.Contains(again.err, "no run is waiting") && len(open) > 0 && !wrongBuild.MatchString(again.err) {
+	} else if !all && strings.Contains(again.err, "no run is waiting") && len(open) > 0 && !wrongBuild().MatchString(again.err) {
 		t.Errorf("going on, it does not say why not: %s", again)
 	}
 	s.readRuns(t, open, all)
@@ -440,7 +444,7 @@ func (s *story) readWhole(t *testing.T, all bool) []listed {
 }
 
 // wrongBuild is how it is said that this build can't go on with what another one wrote.
-var wrongBuild = regexp.MustCompile(`build .* wrote it|does not load in this build`)
+var wrongBuild = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`build .* wrote it|does not load in this build`) })
 
 // readRuns shows, explains, audits, replays and exports runs.
 func (s *story) readRuns(t *testing.T, runs []listed, all bool) {
@@ -461,7 +465,7 @@ func (s *story) readRuns(t *testing.T, runs []listed, all bool) {
 			switch {
 			case seen.refused() && all:
 				t.Errorf("%s: %s", what, seen)
-			case seen.refused() && !wrongBuild.MatchString(seen.err):
+			case seen.refused() && !wrongBuild().MatchString(seen.err):
 				t.Errorf("%s: it does not say that another build wrote it: %s", what, seen)
 			case !seen.refused() && seen.out == "":
 				t.Errorf("%s: nothing is shown: %s", what, seen)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -61,7 +62,7 @@ func TestLargeMaterialUnderALimitOfMemoryIsTakenInOrRefusedByName(t *testing.T) 
 	}
 	s.note(t, "reports/large.txt", strings.Repeat(line, 60<<20/len(line)))
 	o := s.within(t, least+200, "", "investigate", "The bridge was closed.", "--witness", filepath.Join(s.vault, "reports"))
-	if o.code == cli.ExitAnswered || o.code == cli.ExitPartial || !strings.Contains(o.err, "not enough memory") || !strings.Contains(o.err, "large.txt") || internals.MatchString(o.err) {
+	if o.code == cli.ExitAnswered || o.code == cli.ExitPartial || !strings.Contains(o.err, "not enough memory") || !strings.Contains(o.err, "large.txt") || internals().MatchString(o.err) {
 		t.Errorf("a document that is too large exits %d: %s", o.code, clipped(o.err))
 	}
 	if err := os.Truncate(filepath.Join(s.vault, "reports", "large.txt"), 1<<20); err != nil {
@@ -75,7 +76,7 @@ func TestLargeMaterialUnderALimitOfMemoryIsTakenInOrRefusedByName(t *testing.T) 
 }
 
 // outOfMemory is what the program says, or its runtime and the C library where there is none left to say anything else.
-var outOfMemory = regexp.MustCompile(`memory|pthread_create failed`)
+var outOfMemory = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`memory|pthread_create failed`) })
 
 // TestWhateverMemoryThereIsTheJournalIsWhole gives the program less and less memory, until it can't even start: it works, or its last words are that
 // there is no memory, and what was kept is there.
@@ -88,7 +89,7 @@ func TestWhateverMemoryThereIsTheJournalIsWhole(t *testing.T) {
 		o := s.within(t, megabytes, "", "ask", "--json", "-m", "offline:rules", "Thanks for all of this!")
 		if o.code == cli.ExitAnswered {
 			begun++
-		} else if !outOfMemory.MatchString(o.err) {
+		} else if !outOfMemory().MatchString(o.err) {
 			t.Errorf("with %d MB it exits %d, and does not say why: %s", megabytes, o.code, clipped(o.err))
 		}
 	}

@@ -180,7 +180,7 @@ func (s *story) tidy(t *testing.T, o outcome) {
 // told wants an outcome to be good, or to say in words for a person what went wrong.
 func (s *story) told(t *testing.T, o outcome, good []int) {
 	t.Helper()
-	if found := internals.FindString(o.err); found != "" {
+	if found := internals().FindString(o.err); found != "" {
 		t.Errorf("“%s” is no word for a person: %s", found, o.err)
 	}
 	switch {

@@ -3,6 +3,7 @@ package record
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // formatted shows Markdown that somebody wrote: headings, lists, quotes, fences, and words that are strong, slanted or code. Whatever else it has is shown as
@@ -15,19 +16,19 @@ func formatted(text string) markup {
 const deepest = 6
 
 var (
-	headingLine = regexp.MustCompile(`^(#{1,6})[ \t]+(.*?)[ \t#]*$`)
-	quoteLine   = regexp.MustCompile(`^ {0,3}> ?(.*)$`)
-	bulletLine  = regexp.MustCompile(`^( {0,3}[-*+][ \t]+)(\S.*)$`)
-	numberLine  = regexp.MustCompile(`^( {0,3}\d{1,9}[.)][ \t]+)(\S.*)$`)
-	fenceLine   = regexp.MustCompile("^ {0,3}(```|~~~)")
-	ruleLine    = regexp.MustCompile(`^ {0,3}(-{3,}|\*{3,}|_{3,})[ \t]*$`)
+	headingLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(#{1,6})[ \t]+(.*?)[ \t#]*$`) })
+	quoteLine   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ {0,3}> ?(.*)$`) })
+	bulletLine  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^( {0,3}[-*+][ \t]+)(\S.*)$`) })
+	numberLine  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^( {0,3}\d{1,9}[.)][ \t]+)(\S.*)$`) })
+	fenceLine   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^ {0,3}(```|~~~)") })
+	ruleLine    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ {0,3}(-{3,}|\*{3,}|_{3,})[ \t]*$`) })
 )
 
 func blocks(lines []string, depth int) markup {
 	var all []markup
 	for n := 0; n < len(lines); {
 		line := lines[n]
-		heading := headingLine.FindStringSubmatch(line)
+		heading := headingLine().FindStringSubmatch(line)
 		switch {
 		case blank(line):
 			n++
@@ -38,27 +39,27 @@ func blocks(lines []string, depth int) markup {
 			}
 			all = append(all, el(tag+` dir="auto"`, spans(heading[2])), "\n")
 			n++
-		case ruleLine.MatchString(line):
+		case ruleLine().MatchString(line):
 			all = append(all, "<hr>\n")
 			n++
-		case fenceLine.MatchString(line):
-			mark := fenceLine.FindStringSubmatch(line)[1]
+		case fenceLine().MatchString(line):
+			mark := fenceLine().FindStringSubmatch(line)[1]
 			end := n + 1
 			for end < len(lines) && !strings.HasPrefix(strings.TrimLeft(lines[end], " "), mark) {
 				end++
 			}
 			all = append(all, el("pre", strings.Join(lines[n+1:end], "\n")), "\n")
 			n = end + 1
-		case depth < deepest && quoteLine.MatchString(line):
+		case depth < deepest && quoteLine().MatchString(line):
 			var inner []string
-			for ; n < len(lines) && quoteLine.MatchString(lines[n]); n++ {
-				inner = append(inner, quoteLine.FindStringSubmatch(lines[n])[1])
+			for ; n < len(lines) && quoteLine().MatchString(lines[n]); n++ {
+				inner = append(inner, quoteLine().FindStringSubmatch(lines[n])[1])
 			}
 			all = append(all, el("blockquote", blocks(inner, depth+1)), "\n")
-		case depth < deepest && bulletLine.MatchString(line):
-			n = listed(lines, n, depth, "ul", bulletLine, &all)
-		case depth < deepest && numberLine.MatchString(line):
-			n = listed(lines, n, depth, "ol", numberLine, &all)
+		case depth < deepest && bulletLine().MatchString(line):
+			n = listed(lines, n, depth, "ul", bulletLine(), &all)
+		case depth < deepest && numberLine().MatchString(line):
+			n = listed(lines, n, depth, "ol", numberLine(), &all)
 		default:
 			end := n + 1
 			for end < len(lines) && !begins(lines[end]) {
@@ -73,8 +74,8 @@ func blocks(lines []string, depth int) markup {
 
 // begins says whether a line ends the paragraph before it.
 func begins(line string) bool {
-	return blank(line) || headingLine.MatchString(line) || quoteLine.MatchString(line) || bulletLine.MatchString(line) || numberLine.MatchString(line) || fenceLine.MatchString(line) ||
-		ruleLine.MatchString(line)
+	return blank(line) || headingLine().MatchString(line) || quoteLine().MatchString(line) || bulletLine().MatchString(line) || numberLine().MatchString(line) || fenceLine().MatchString(line) ||
+		ruleLine().MatchString(line)
 }
 
 // listed adds the list that begins at a line, and gives the line after it. What is indented below an item belongs to it.
@@ -82,7 +83,7 @@ func listed(lines []string, n, depth int, tag string, item *regexp.Regexp, all *
 	var items []markup
 	for n < len(lines) {
 		parts := item.FindStringSubmatch(lines[n])
-		if parts == nil || ruleLine.MatchString(lines[n]) {
+		if parts == nil || ruleLine().MatchString(lines[n]) {
 			break
 		}
 		indent := strings.Repeat(" ", len(parts[1]))
@@ -107,13 +108,15 @@ func listed(lines []string, n, depth int, tag string, item *regexp.Regexp, all *
 	return n
 }
 
-var span = regexp.MustCompile("`[^`\n]+`" + `|\*\*[^\s*](?:[^*]*[^\s*])?\*\*|\*[^\s*](?:[^*\n]*[^\s*])?\*`)
+var span = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("`[^`\n]+`" + `|\*\*[^\s*](?:[^*]*[^\s*])?\*\*|\*[^\s*](?:[^*\n]*[^\s*])?\*`)
+})
 
 // spans shows the words of a line.
 func spans(text string) markup {
 	var parts []any
 	for {
-		at := span.FindStringIndex(text)
+		at := span().FindStringIndex(text)
 		if at == nil {
 			return join(append(parts, text)...)
 		}
