@@ -1,31 +1,32 @@
-package agent
+package oracle
 
 import (
 	"encoding/json"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/assistant"
 	"sibyl/internal/run"
 	"sibyl/internal/tool"
 )
 
-// Left says what an effect of an agent sent away, by its record: to a model, or by a call of a tool.
-func Left(c *run.CompletionRecord) []assistant.Left {
+// left says what an effect sent away, by its record: to a model, or by a call of a tool.
+func left(c *run.CompletionRecord) []assistant.Left {
 	switch c.Kind {
-	case EffectTurn, EffectNotes:
-		var p TurnPayload
+	case agent.EffectTurn, agent.EffectNotes:
+		var p agent.TurnPayload
 		_ = json.Unmarshal(c.Payload, &p) // a damaged one has no labels
 		all := assistant.ToModel(c)
 		for i := range all {
 			all[i].Labels = p.Labels.String()
 		}
 		return all
-	case EffectCall:
-		var p CallPayload
-		var r CallReceipt
+	case agent.EffectCall:
+		var p agent.CallPayload
+		var r agent.CallReceipt
 		if json.Unmarshal(c.Payload, &p) != nil || p.To == "" || json.Unmarshal(c.Result, &r) != nil || r.Error != nil && r.Error.Kind == tool.Denied {
 			return nil // what is denied was not sent
 		}
-		return []assistant.Left{{Kind: string(p.To), To: Waiting{Tool: r.Tool, Arguments: r.Arguments}.String(), Bytes: len(r.Arguments),
+		return []assistant.Left{{Kind: string(p.To), To: agent.Waiting{Tool: r.Tool, Arguments: r.Arguments}.String(), Bytes: len(r.Arguments),
 			Rule: p.Rule.String(), Labels: p.Labels.String()}}
 	}
 	return assistant.ToModel(c)
