@@ -63,22 +63,70 @@ type kind struct {
 }
 
 var kinds = []kind{
-	{"a page", [4]string{"What does HOST/SLUG say about %s?", "Open HOST/SLUG and tell me what it says about %s", "Please read the page HOST/SLUG on %s for me", "According to HOST/SLUG, what about %s?"}, "page", "fetch", false},
-	{"a search", [4]string{"What's the latest news on %s?", "Search the web for %s", "What do people on the internet say about %s today?", "Look up %s online"}, "hit,page", "search,fetch", false},
-	{"a note", [4]string{"What do my notes say about %s?", "What did I write down on %s?", "Look into my notes: what about %s?", "Which of my notes is about %s, and what does it say?"}, "note", "find,read", false},
-	{"code", [4]string{"How does the code compute %s?", "Where in the codebase is %s defined?", "Which function handles %s?", "Explain the code that deals with %s"}, "code", "grep,open", false},
-	{"a thread", [4]string{"What did we decide about %s?", "What does our thread on %s say?", "Where did our discussion of %s end?", "Remind me what we agreed on about %s"}, "thread", "thread", false},
-	{"a note of a note", [4]string{"Create a note that sums up my note on %s", "Write a note with the gist of what I noted on %s", "Save a note about %s from my notes", "Please make a new note on %s from my notes"}, "note", "read,write", true},
-	{"a note of code", [4]string{"Create a note about how the code computes %s", "Write a note on %s as the code has it", "Save a note about %s in the codebase", "Please write a note about how the code handles %s"}, "code", "open,write", true},
-	{"a note of a page", [4]string{"Create a note about %s from HOST/SLUG", "Save what HOST/SLUG says about %s as a note", "Write a note on %s, see HOST/SLUG", "Please make a note about %s of the page HOST/SLUG"}, "page", "fetch,write", true},
-	{"a note and a page", [4]string{"Compare my note on %s with HOST/SLUG", "Does my note on %s fit with what HOST/SLUG says?", "Read my note on %s and HOST/SLUG: what differs?", "What do my notes and HOST/SLUG say about %s?"}, "note,page", "read,fetch", false},
-	{"a note and a search", [4]string{"Is what my notes say about %s still right? Look it up on the web", "What do my notes and the web say about %s?", "Check my note on %s against the web", "Find my note on %s, and what is new about it online"}, "note,hit,page", "read,search,fetch", false},
-	{"code and a search", [4]string{"Does the code handle %s as the standard on the web says?", "Compare how our code treats %s with what is recommended online", "Is the function for %s up to date with the web?", "Look at the code for %s, then search the web for it"}, "code,hit,page", "open,search,fetch", false},
-	{"a note and code", [4]string{"Does the code compute %s as my notes say?", "Compare my note on %s with the code", "What do my notes and the codebase say about %s?", "Is my note on %s true of the code?"}, "note,code too", "read,open", false},
-	{"a server", [4]string{"Which issues are open about %s?", "Is there an issue in the tracker about %s?", "Search the tracker for %s", "What does the tracker say about %s?"}, "server", "issues", false},
-	{"a note and a server", [4]string{"Read my note on %s, then look for issues on it in the tracker", "What do my notes and the tracker say about %s?", "Is there an issue for what my note on %s says?", "Compare my note on %s with the issues of the tracker"}, "note,server too", "read,issues", false},
-	{"an address in a note", [4]string{"Open the page that my note on %s names", "My note on %s has a link: what is behind it?", "Read my note on %s and the page that it links to", "What does the page say that my note about %s refers to?"}, "link,page", "read,fetch", false},
-	{"a note of a note and a page", [4]string{"Create a note that compares my note on %s with HOST/SLUG", "Write a note on %s from my notes and HOST/SLUG", "Save a note about %s with what my notes and HOST/SLUG say", "Please make a note on %s of my note and of HOST/SLUG"}, "note,page", "read,fetch,write", true},
+	{"a page", [4]string{
+		"What does HOST/SLUG say about %s?", "Open HOST/SLUG and tell me what it says about %s",
+		"Please read the page HOST/SLUG on %s for me", "According to HOST/SLUG, what about %s?",
+	}, "page", "fetch", false},
+	{"a search", [4]string{
+		"What's the latest news on %s?", "Search the web for %s",
+		"What do people on the internet say about %s today?", "Look up %s online",
+	}, "hit,page", "search,fetch", false},
+	{"a note", [4]string{
+		"What do my notes say about %s?", "What did I write down on %s?",
+		"Look into my notes: what about %s?", "Which of my notes is about %s, and what does it say?",
+	}, "note", "find,read", false},
+	{"code", [4]string{
+		"How does the code compute %s?", "Where in the codebase is %s defined?",
+		"Which function handles %s?", "Explain the code that deals with %s",
+	}, "code", "grep,open", false},
+	{"a thread", [4]string{
+		"What did we decide about %s?", "What does our thread on %s say?",
+		"Where did our discussion of %s end?", "Remind me what we agreed on about %s",
+	}, "thread", "thread", false},
+	{"a note of a note", [4]string{
+		"Create a note that sums up my note on %s", "Write a note with the gist of what I noted on %s",
+		"Save a note about %s from my notes", "Please make a new note on %s from my notes",
+	}, "note", "read,write", true},
+	{"a note of code", [4]string{
+		"Create a note about how the code computes %s", "Write a note on %s as the code has it",
+		"Save a note about %s in the codebase", "Please write a note about how the code handles %s",
+	}, "code", "open,write", true},
+	{"a note of a page", [4]string{
+		"Create a note about %s from HOST/SLUG", "Save what HOST/SLUG says about %s as a note",
+		"Write a note on %s, see HOST/SLUG", "Please make a note about %s of the page HOST/SLUG",
+	}, "page", "fetch,write", true},
+	{"a note and a page", [4]string{
+		"Compare my note on %s with HOST/SLUG", "Does my note on %s fit with what HOST/SLUG says?",
+		"Read my note on %s and HOST/SLUG: what differs?", "What do my notes and HOST/SLUG say about %s?",
+	}, "note,page", "read,fetch", false},
+	{"a note and a search", [4]string{
+		"Is what my notes say about %s still right? Look it up on the web", "What do my notes and the web say about %s?",
+		"Check my note on %s against the web", "Find my note on %s, and what is new about it online",
+	}, "note,hit,page", "read,search,fetch", false},
+	{"code and a search", [4]string{
+		"Does the code handle %s as the standard on the web says?", "Compare how our code treats %s with what is recommended online",
+		"Is the function for %s up to date with the web?", "Look at the code for %s, then search the web for it",
+	}, "code,hit,page", "open,search,fetch", false},
+	{"a note and code", [4]string{
+		"Does the code compute %s as my notes say?", "Compare my note on %s with the code",
+		"What do my notes and the codebase say about %s?", "Is my note on %s true of the code?",
+	}, "note,code too", "read,open", false},
+	{"a server", [4]string{
+		"Which issues are open about %s?", "Is there an issue in the tracker about %s?",
+		"Search the tracker for %s", "What does the tracker say about %s?",
+	}, "server", "issues", false},
+	{"a note and a server", [4]string{
+		"Read my note on %s, then look for issues on it in the tracker", "What do my notes and the tracker say about %s?",
+		"Is there an issue for what my note on %s says?", "Compare my note on %s with the issues of the tracker",
+	}, "note,server too", "read,issues", false},
+	{"an address in a note", [4]string{
+		"Open the page that my note on %s names", "My note on %s has a link: what is behind it?",
+		"Read my note on %s and the page that it links to", "What does the page say that my note about %s refers to?",
+	}, "link,page", "read,fetch", false},
+	{"a note of a note and a page", [4]string{
+		"Create a note that compares my note on %s with HOST/SLUG", "Write a note on %s from my notes and HOST/SLUG",
+		"Save a note about %s with what my notes and HOST/SLUG say", "Please make a note on %s of my note and of HOST/SLUG",
+	}, "note,page", "read,fetch,write", true},
 }
 
 // tasks are each way with each matter.
