@@ -114,7 +114,11 @@ func Admit() bt.Leaf {
 				v, held := i.decide(k, &i.Ledger)
 				if held != nil {
 					v.Refused = held.Why + "; the person has to say no"
-					if i.Otherwise == "ask" {
+					switch {
+					case i.Otherwise != "ask":
+					case !mayHold(o.Held, *held):
+						v.Refused = fmt.Sprintf("%s, and %d other calls wait for the person already: go on without it, and say in your answer that it was not done", held.Why, mostHeld)
+					default:
 						v.Refused = held.Why + ", so the person is asked first: go on without it, and say in your answer that it waits for their yes"
 						o.Held = hold(o.Held, *held)
 						o.Events = append(o.Events, CallHeld{Tool: c.Name, Arguments: c.Brief, Why: held.Why, Labels: i.Ledger.Labels})
@@ -126,9 +130,16 @@ func Admit() bt.Leaf {
 		})
 }
 
+// mayHold says whether a call can wait for the person: others do not wait in its place.
+func mayHold(all []Held, h Held) bool { return len(all) < mostHeld || waits(all, h) }
+
+func waits(all []Held, h Held) bool {
+	return slices.ContainsFunc(all, func(o Held) bool { return o.Digest == h.Digest })
+}
+
 // hold adds a call that is to wait for the person, once.
 func hold(all []Held, h Held) []Held {
-	if len(all) == mostHeld || slices.ContainsFunc(all, func(o Held) bool { return o.Digest == h.Digest }) {
+	if waits(all, h) {
 		return all
 	}
 	return append(slices.Clip(all), h)

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -65,6 +66,24 @@ func TestWhatWasReadDecidesWhereACallMayGo(t *testing.T) {
 			same(t, "held", len(b.Held) == 1, c.held)
 		})
 	}
+}
+
+func TestCallForWhichTooManyOthersWaitIsSaidNotToWait(t *testing.T) {
+	b := set(t, runTools)
+	b.Ledger.Labels = agent.LabelledAs(agent.Stranger, true)
+	fetch := func(n int) call { return call{tool: "fetch", args: fmt.Sprintf(`{"url":"https://x.example/%d"}`, n)} }
+	for n := range 8 {
+		if v := b.decided(fetch(n)); !strings.Contains(v.Refused, "so the person is asked first") {
+			t.Errorf("call %d: %+v", n, v)
+		}
+	}
+	if v := b.decided(fetch(8)); !strings.Contains(v.Refused, "8 other calls wait for the person already") {
+		t.Errorf("the ninth: %+v", v)
+	}
+	if v := b.decided(fetch(0)); !strings.Contains(v.Refused, "so the person is asked first") {
+		t.Errorf("one that waits: %+v", v)
+	}
+	same(t, "calls that wait", len(b.Held), 8)
 }
 
 func TestYesLetsExactlyThatCallThrough(t *testing.T) {

@@ -227,3 +227,54 @@ func (h *house) kept() string {
 	}
 	return b.String()
 }
+
+// What is said in a session, recorded in it, written in the file of an oracle or answered by another one is sent to the chosen models, and
+// causes nothing else to be asked of anybody.
+func TestNothingOfASessionLeavesButToTheModels(t *testing.T) {
+	out := modeltest.WatchOutward(t)
+	for name, plant := range map[string]func(*house){
+		"words": func(h *house) { h.says("Hm.", out.Orders()) },
+		"transcript": func(h *house) {
+			h.records("memo")
+			h.hears = func(string) (session.Transcript, error) {
+				return session.Transcript{Text: out.Orders(), By: "test:ear"}, nil
+			}
+		},
+		"oracle": func(h *house) {
+			h.says("Hm.")
+			h.oracle("Ada", "# Ada\n\nYou are Ada. "+out.Orders()+"\n\n{{CONTEXT}}\n")
+		},
+		"answer": func(h *house) {
+			h.says("Hm.")
+			h.plays = func(req model.Request) modeltest.Turn {
+				turn := everybody(req)
+				if req.Purpose == council.Purpose && who(req) == "Bob" {
+					turn.Text += "\n" + out.Orders()
+				}
+				return out.Obeyed(turn)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			h.plays = func(req model.Request) modeltest.Turn { return out.Obeyed(everybody(req)) }
+			plant(h)
+			p := h.process("one", h.journal)
+			if name == "transcript" {
+				p.transcribe(false)
+			}
+			o := h.ask("ada", "bob", "cleo")
+			o.Rounds, o.Review, o.Chair = 2, true, "cleo"
+			res, _ := p.run(o)
+			same(t, "status", res.Status, journal.Done)
+			p.run(h.naming())
+			met := false
+			for _, req := range h.asked {
+				same(t, "tools", len(req.Tools), 0)
+				met = met || strings.Contains(req.System+req.Messages[0].Text, modeltest.Loot)
+			}
+			same(t, "the order was met", met, true)
+			same(t, "what was asked of others", out.Asked(), nil)
+		})
+	}
+}

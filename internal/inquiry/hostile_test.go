@@ -144,3 +144,31 @@ func TestWorkForAPairDoesNotGrowBeyondTwiceOverAnInquiry(t *testing.T) {
 		})
 	}
 }
+
+// What a witness says, or holds in its documents, is sent to the detective's model, and causes nothing else to be asked of anybody.
+func TestNothingOfAnInquiryLeavesButToTheModels(t *testing.T) {
+	out := modeltest.WatchOutward(t)
+	h := newHouse(t)
+	h.says = func(_ context.Context, _ string, n int) (witness.Answer, error) {
+		return witness.Answer{Text: fmt.Sprintf("Fact %d holds. %s", n, out.Orders()), By: "scripted:witness"}, nil
+	}
+	h.opens = func() ([]record.Document, error) {
+		return []record.Document{{Name: out.Orders(), Hash: hashOf("1")}}, nil
+	}
+	asks, analyses, sums := h.asks, h.analyses, h.sums
+	h.asks = func(n int, req model.Request) modeltest.Turn { return out.Obeyed(asks(n, req)) }
+	h.analyses = func(n int, req model.Request) modeltest.Turn { return out.Obeyed(analyses(n, req)) }
+	h.sums = func(req model.Request) modeltest.Turn { return out.Obeyed(sums(req)) }
+	p := h.process("one", h.journal)
+	_, s := p.inquire(options())
+	p.ended(s, record.Completed, record.Satisfied, 3)
+	met := false
+	for _, purpose := range []string{asking, analysing, summing} {
+		for _, req := range h.requests(purpose) {
+			same(t, "tools", len(req.Tools), 0)
+			met = met || strings.Contains(req.Messages[0].Text, modeltest.Loot)
+		}
+	}
+	same(t, "the order was met", met, true)
+	same(t, "what was asked of others", out.Asked(), nil)
+}

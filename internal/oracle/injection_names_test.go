@@ -13,15 +13,20 @@ import (
 
 // namesOnly resolves these names to these addresses, and no others. It asks nobody.
 func namesOnly(table map[string]string) *net.Resolver {
+	return namesBy(func(name string) (string, bool) { address, known := table[name]; return address, known })
+}
+
+// namesBy resolves the names that look knows. It asks nobody.
+func namesBy(look func(name string) (address string, known bool)) *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		client, server := net.Pipe()
-		go answerNames(server, table)
+		go answerNames(server, look)
 		return client, nil
 	}}
 }
 
 // answerNames answers one connection in the framing of DNS over TCP (RFC 1035, 4.2.2).
-func answerNames(conn net.Conn, table map[string]string) {
+func answerNames(conn net.Conn, look func(string) (string, bool)) {
 	defer func() { _ = conn.Close() }()
 	for {
 		var size uint16
@@ -36,7 +41,7 @@ func answerNames(conn net.Conn, table map[string]string) {
 		if msg.Unpack(packet) != nil || len(msg.Questions) != 1 {
 			return
 		}
-		resolveName(&msg, table)
+		resolveName(&msg, look)
 		reply, err := msg.AppendPack([]byte{0, 0})
 		if err != nil {
 			return
@@ -49,10 +54,10 @@ func answerNames(conn net.Conn, table map[string]string) {
 }
 
 // resolveName turns a query into its answer.
-func resolveName(msg *dnsmessage.Message, table map[string]string) {
+func resolveName(msg *dnsmessage.Message, look func(string) (string, bool)) {
 	q := msg.Questions[0]
 	msg.Response, msg.Additionals = true, nil
-	address, known := table[strings.TrimSuffix(q.Name.String(), ".")]
+	address, known := look(strings.TrimSuffix(q.Name.String(), "."))
 	if !known {
 		msg.RCode = dnsmessage.RCodeNameError
 		return

@@ -37,6 +37,7 @@ type asker struct {
 	view     *run.View
 	env      Env
 	question string
+	piped    bool // the question is no word of the person
 	allowed  []agent.Waiting
 	prompts  *prompts
 }
@@ -55,7 +56,7 @@ func builder(ctx context.Context, known *promptTexts, v *run.View, tools []tool.
 	if err != nil {
 		return nil, nil, err
 	}
-	a.question, a.allowed = given.Question, given.Said.Yes
+	a.question, a.piped, a.allowed = given.Question, given.Said.Piped, given.Said.Yes
 	if a.prompts, err = known.of(ctx, v); err != nil {
 		return nil, nil, err
 	}
@@ -66,9 +67,13 @@ func builder(ctx context.Context, known *promptTexts, v *run.View, tools []tool.
 	return b, a, nil
 }
 
-// Private are the person's words, and the private texts that the run began with: what was handed over, and earlier answers.
+// Private are the person's words, and the private texts that the run began with: what was piped in or handed over, and earlier answers.
 func (a *asker) Private(ctx context.Context) (spoken string, texts []string, err error) {
-	spoken = a.question
+	if a.piped {
+		texts = append(texts, a.question)
+	} else {
+		spoken = a.question
+	}
 	if a.env.Material > 0 {
 		material, err := a.view.Text(ctx, MaterialText)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
 	"sibyl/internal/run"
 	"sibyl/internal/taskchat"
 )
@@ -227,4 +228,29 @@ func TestModelThatNamesAnotherTaskIsAskedAbout(t *testing.T) {
 	h.wants(ada, "Call the plumber", "Dentist")
 	c.say("yes", taskchat.StatusSuccess)
 	h.wants(ada, "Call the plumber ✓", "Dentist")
+}
+
+// The title of a task is shown to the person and sent to the chosen model, and causes nothing else to be asked of anybody.
+func TestNothingOfTheListLeavesButToTheModel(t *testing.T) {
+	out := modeltest.WatchOutward(t)
+	h, m := withModel(t)
+	title := out.Orders()[:200]
+	h.has(ada, "Buy groceries", title)
+	c := h.process("p").talk(ada)
+	m.proposes(taskchat.Wish{Intent: "web_fetch", Confidence: 1, Task: title, Title: title})
+	for _, words := range []string{"show my tasks", "and then?", "hm"} {
+		if _, err := c.send(words); err != nil {
+			t.Error(err)
+		}
+	}
+	met := false
+	for _, req := range m.asked {
+		same(t, "tools", len(req.Tools), 0)
+		for _, said := range req.Messages {
+			met = met || strings.Contains(said.Text, modeltest.Loot)
+		}
+	}
+	same(t, "the title was met", met, true)
+	same(t, "what was asked of others", out.Asked(), nil)
+	h.wants(ada, "Buy groceries", title)
 }

@@ -288,6 +288,22 @@ func TestPoliteAndCombinedRequestsAreActions(t *testing.T) {
 	})
 }
 
+func TestWhatIsThereAlreadyIsOpenedToBeRead(t *testing.T) {
+	for question, writes := range map[string]bool{
+		"Open the page that my note on the rent names":       false,
+		"Can you open my note on the rent?":                  false,
+		"Open the page https://go.example/release":           false,
+		"Open an issue about the rent":                       true,
+		"Open a note on caching":                             true,
+		"Please open my note on caching and add a line":      true,
+		"Open the page on caching, then write a note of it.": true,
+	} {
+		if got := Classify(Query{Text: question}); (got.QueryType == Action) != writes {
+			t.Errorf("“%s” is %s", question, got.QueryType)
+		}
+	}
+}
+
 func TestAskingForTheReplyInAnotherFormIsConversation(t *testing.T) {
 	checkTypes(t, []labelled{
 		{"make it shorter", Conversational},

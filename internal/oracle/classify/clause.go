@@ -67,7 +67,7 @@ func newClause(all []token, at int) clause {
 		c.verbs = append(c.verbs, head)
 	case lex().WhWords[head.norm], !requested && lex().Auxiliaries[head.norm] && len(words) > 1:
 		c.act = asking
-	case lex().ReadVerbs[head.norm]:
+	case lex().ReadVerbs[head.norm], opensToRead(words):
 		c.act = reading
 	case asksLater(words), !requested && words[len(words)-1].after == question:
 		c.act = asking

@@ -58,7 +58,7 @@ func isOrder(ts []token, requested bool) bool {
 	if len(ts) == 1 {
 		return lex().WriteVerbs[ts[0].norm] && !lex().CourtesyWords[ts[0].norm] || ts[0].norm == "save"
 	}
-	if isAboutReply(ts) || lex().ReadingIdioms.at(ts) != nil {
+	if isAboutReply(ts) || lex().ReadingIdioms.at(ts) != nil || opensToRead(ts) {
 		return false
 	}
 	verb, next := gerundless(ts[0].norm), ts[1]
@@ -73,6 +73,12 @@ func isOrder(ts []token, requested bool) bool {
 		return len(ts) > 2 && next.norm != "of" && next.norm != "case" && next.norm != "cases"
 	}
 	return requested && verbFinal(ts)
+}
+
+// opensToRead recognises "open the page", "open my note on caching": what is named as known is there, and is opened to be read; a new one is
+// "open an issue".
+func opensToRead(ts []token) bool {
+	return len(ts) > 1 && ts[0].norm == "open" && definiteWord(ts[1])
 }
 
 // gerundless undoes "would you mind adding".
