@@ -18,8 +18,8 @@ const (
 	doubtful     = 0.03
 	suspected    = 0.2
 	worthTelling = 0.26
-	firm         = 0.48
-	firmIfNamed  = 0.34
+	firm         = 0.5
+	firmIfNamed  = 0.4
 	firmInWords  = 0.65
 )
 
