@@ -18,17 +18,13 @@ const (
 	doubtful     = 0.03
 	suspected    = 0.2
 	worthTelling = 0.26
-	firm         = 0.5
-	firmIfNamed  = 0.4
-	firmInWords  = 0.65
+	firm         = 0.65
+	firmIfNamed  = 0.5
 )
 
 // isFirm says whether a clash is recorded where nobody can be asked. Less is enough for numbers and days of which both sides name what they are of.
 func isFirm(a, b *mention, probability float64) bool {
-	switch {
-	case a.kind != Number && a.kind != Date:
-		return probability >= firmInWords
-	case shared(a.stems, b.stems) >= 2:
+	if (a.kind == Number || a.kind == Date) && shared(a.stems, b.stems) >= 2 {
 		return probability >= firmIfNamed
 	}
 	return probability >= firm

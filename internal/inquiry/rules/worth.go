@@ -32,8 +32,11 @@ const (
 	isMissing = "missing"
 )
 
-// surely is how probable it must be that an answer leaves an aspect open in just one way. Precision comes before recall.
-const surely = 0.63
+// surely is how probable it must be that an answer leaves an aspect open, less where it is not clear in which way. Precision comes before recall.
+const surely = 0.64
+
+// sureOf says how sure it is that an aspect is open, and in the way that is more probable.
+func sureOf(open, missing float64) float64 { return open * (1 + max(missing, 1-missing)) / 2 }
 
 // worthTrees judge beside worthModel, from fewer things that are seen together: whether an aspect is open, and if so, whether it is missing.
 type worthTrees struct{ open, missing forest }
@@ -83,7 +86,7 @@ func (l *language) judge(q question, aspect string, a answer) verdict {
 	v := l.ruled(q, spoken(aspect), a)
 	open, missing := worthOf(l.worth().Probabilities(l.signsOf(q, aspect, a)), l.looks(q, aspect, a), grownTrees())
 	switch {
-	case open*max(missing, 1-missing) < surely:
+	case sureOf(open, missing) < surely:
 		return verdict{given: true, at: v.at}
 	case missing > 0.5:
 		if v.category != Missing {

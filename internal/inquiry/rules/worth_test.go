@@ -151,7 +151,7 @@ func TestHandsAreJudgedByTheOthers(t *testing.T) {
 		}
 		gaps += one(e.Class != isGiven)
 		o, m := worthOf(p[i], e.looks, grown[e.Group])
-		if o*max(m, 1-m) < surely {
+		if sureOf(o, m) < surely {
 			continue
 		}
 		found++
