@@ -114,7 +114,7 @@ func (c *Case) suspect(p pair) {
 	said := [2]string{span(a.s.text, a.s.list), span(b.s.text, b.s.list)}
 	subject := strings.Join(c.subject(a, b), ", ")
 	clash := Clash{ID: fmt.Sprintf("%d-%d.%s", a.pair+1, b.pair+1, kind), Pairs: [2]int{a.pair, b.pair}, Kind: kind, Subject: subject, Words: words, Settled: -1,
-		Firm: p.probability >= firm, Reason: fmt.Sprintf(c.l.say["reason "+kind], a.pair+1, words[0], b.pair+1, words[1], subject)}
+		Firm: isFirm(a, b, p.probability), Reason: fmt.Sprintf(c.l.say["reason "+kind], a.pair+1, words[0], b.pair+1, words[1], subject)}
 	gap := openGap{Gap: Gap{Category: Inconsistency, Severity: High, Aspect: aspectOf(kind), Pair: b.pair, Words: words[1],
 		Description: fmt.Sprintf(c.l.say["gap both"], a.pair+1, shorten(said[0], mostNamed), b.pair+1, shorten(said[1], mostNamed))},
 		about: []int{a.pair, b.pair}, words: words, said: said}

@@ -49,7 +49,7 @@ func (l *language) ruled(q question, aspect string, a answer) verdict {
 
 // anybody says whether an answer to “was anybody …?” leaves open who it was.
 func (l *language) anybody(q question, a answer) verdict {
-	if !q.polar || a.notFound || !l.has("anybody", q.list) {
+	if !q.polar || a.notFound || !l.has("anybody", q.list) || len(a.sentences) == 0 || l.judge(q, Who, a).category == "" {
 		return verdict{}
 	}
 	for i, s := range a.sentences {
