@@ -82,10 +82,10 @@ func (s *servant) answer(heard string) modeltest.Turn {
 func firstResult(req model.Request) string {
 	first := ""
 	for _, m := range slices.Backward(req.Messages) {
-		switch {
-		case m.Role == model.ToolRole:
+		switch m.Role {
+		case model.ToolRole:
 			first = m.Text
-		case m.Role == model.Assistant:
+		case model.Assistant:
 			return first
 		}
 	}
