@@ -18,7 +18,7 @@ const (
 	doubtful     = 0.03
 	suspected    = 0.2
 	worthTelling = 0.26
-	firm         = 0.65
+	firm         = 0.75
 	firmIfNamed  = 0.5
 )
 
