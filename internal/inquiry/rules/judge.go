@@ -13,16 +13,17 @@ import (
 )
 
 // Probabilities from which on a clash is asked about if there is little else to ask, is asked about, is told as a suspicion where nobody can be asked, and is recorded there. They were chosen
-// on interviews by hands that the model had not seen, so that nine of ten that are recorded are some. Numbers and days clash more plainly than words.
+// on interviews by hands that the model had not seen, so that nine of ten that are recorded are some. Where both sides name what a number or
+// a day is of, less is enough.
 const (
 	doubtful     = 0.03
 	suspected    = 0.2
 	worthTelling = 0.26
-	firm         = 0.65
+	firm         = 0.75
 	firmIfNamed  = 0.5
 )
 
-// isFirm says whether a clash is recorded where nobody can be asked. Less is enough for numbers and days of which both sides name what they are of.
+// isFirm says whether a clash is recorded where nobody can be asked.
 func isFirm(a, b *mention, probability float64) bool {
 	if (a.kind == Number || a.kind == Date) && shared(a.stems, b.stems) >= 2 {
 		return probability >= firmIfNamed

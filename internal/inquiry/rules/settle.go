@@ -86,7 +86,7 @@ const (
 // standing is how probable it must be that a reply leaves a clash standing, and dissolved that it does not.
 const (
 	leftStanding    = 0.6
-	clearlyStanding = 0.7
+	clearlyStanding = 0.75
 	leftOpen        = 0.4
 )
 
