@@ -89,7 +89,7 @@ func part(delta, finish string) string {
 // chunk is what the answer repeats; closing are the last events of a stream.
 const (
 	chunk   = "twenty characters ok"
-	closing = `data: {"choices":[],"usage":{"prompt_tokens":3300,"completion_tokens":5}}` + "\n\ndata: [DONE]\n\n"
+	closing = `data: {"choices":[],"usage":{"prompt_tokens":3300,"completion_tokens":40}}` + "\n\ndata: [DONE]\n\n"
 )
 
 // benchServer starts the server's process and gives its address.
