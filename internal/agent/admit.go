@@ -78,9 +78,6 @@ const (
 	whyServer  = "private text was read in this run, and the server is somebody else's"
 )
 
-// DigestOf names a call by its tool and its arguments, to the letter.
-func DigestOf(name, arguments string) string { return Digest(name, " ", arguments) }
-
 // gate is what Admit reads. Each port of a sink names the labels that it takes.
 type gate struct {
 	Reply     Reply      `port:"reply"`
@@ -105,13 +102,20 @@ func Admit() bt.Leaf {
 	type out struct {
 		Admitted []Verdict  `port:"admitted" doc:"a verdict on each call of the reply"`
 		Held     []Held     `port:"held" doc:"calls that wait for the person's yes"`
+		Used     []string   `port:"used" doc:"calls that a yes has let through: each once"`
 		Events   []bt.Typed `port:",events"`
 	}
 	return bt.Func("Admit", "Decides which calls of the reply are performed: by what was read, and by where the call goes. What no rule lets through waits for the person's yes.",
 		func(i gate, o *out) error {
 			o.Admitted = make([]Verdict, len(i.Reply.Calls))
 			for k, c := range i.Reply.Calls {
-				v, held := i.decide(k, &i.Ledger)
+				v, held := i.decide(k, &i.Ledger, o.Used)
+				switch {
+				case v.Rule == RuleAllowed:
+					o.Used = append(slices.Clip(o.Used), c.Digest)
+				case v.Rule != "" && slices.ContainsFunc(o.Held, c.isHeld):
+					o.Held = slices.DeleteFunc(slices.Clone(o.Held), c.isHeld) // another rule lets it through by now
+				}
 				if held != nil {
 					v.Refused = held.Why + "; the person has to say no"
 					switch {
@@ -146,7 +150,7 @@ func hold(all []Held, h Held) []Held {
 }
 
 // decide gives the verdict on call k, or the call as it is held.
-func (i *gate) decide(k int, l *Ledger) (Verdict, *Held) {
+func (i *gate) decide(k int, l *Ledger, used []string) (Verdict, *Held) {
 	c := i.Reply.Calls[k]
 	t := factOf(i.Tools, c.Name)
 	switch {
@@ -154,7 +158,9 @@ func (i *gate) decide(k int, l *Ledger) (Verdict, *Held) {
 		return Verdict{Refused: fmt.Sprintf("a turn may call %d tools at most", i.Most)}, nil
 	case t.Name == "" || !slices.Contains(i.Offered, c.Name):
 		return Verdict{Refused: "it is not offered for this question"}, nil
-	case slices.ContainsFunc(i.Said.Yes, func(w Waiting) bool { return w.Digest() == c.Digest }):
+	case c.Twice != "":
+		return Verdict{Refused: fmt.Sprintf("its arguments have the name %q twice: write each once", c.Twice)}, nil
+	case !slices.Contains(used, c.Digest) && slices.ContainsFunc(i.Said.Yes, func(w Waiting) bool { return w.Digest() == c.Digest }):
 		return Verdict{Rule: RuleAllowed}, nil
 	}
 	hold := func(why string) (Verdict, *Held) {
@@ -211,3 +217,6 @@ func (i *gate) knows(address string, l *Ledger) bool {
 	wrote := func(text string) bool { return slices.Contains(AddressesIn(text), address) }
 	return !i.Said.Piped && wrote(i.Words) || slices.ContainsFunc(i.Earlier, wrote)
 }
+
+// isHeld says whether a held call is this one.
+func (c CallFact) isHeld(h Held) bool { return h.Digest == c.Digest }

@@ -49,7 +49,10 @@ func TestWhatWasReadDecidesWhereACallMayGo(t *testing.T) {
 		{"another port", own, fetch("https://example.org:8443/a?b=c"), "", true},
 		{"that page with a user", own, fetch("https://secret@example.org/a?b=c"), "", false},
 		{"no address", own, call{tool: "fetch", args: `{"url":7}`}, "", false},
-		{"two addresses under one name", own, call{tool: "fetch", args: `{"url":"` + known + `","url":"https://evil.example/"}`}, "", true},
+		{"two addresses under one name", own, call{tool: "fetch", args: `{"url":"` + known + `","url":"https://evil.example/"}`}, "", false},
+		{"a query and nothing under one name", own, call{tool: "find", args: `{"query":"secret","query":null}`}, "", false},
+		{"a name twice, further in", person, call{tool: "write", args: `{"path":"n","of":[{"a":1,"a":2}]}`}, "", false},
+		{"a name in two objects", person, call{tool: "write", args: `{"path":"n","of":[{"a":1},{"a":2}]}`}, agent.RuleWords, false},
 		{"a query with nothing private seen", page, find(strings.Repeat("x", 300)), agent.RulePublic, false},
 		{"a short query after own notes", own, find("idle timeout"), agent.RuleQuery, false},
 		{"a long query after own notes", own, find(strings.Repeat("x", 201)), "", false},
@@ -118,6 +121,11 @@ func TestAddressesInAreThoseThatAPersonWrites(t *testing.T) {
 		"(www.heise.de/news), and golang.org":               {"https://www.heise.de/news", "golang.org"},
 		"read “http://127.0.0.1:8080/x?y=1&z=%20”, please!": {"http://127.0.0.1:8080/x?y=1&z=%20"},
 		"https://en.wikipedia.org/wiki/Mercury_(planet)":    {"https://en.wikipedia.org/wiki/Mercury_(planet)"},
+		"See https://en.wikipedia.org/wiki/Foo_(bar).":      {"https://en.wikipedia.org/wiki/Foo_(bar)"},
+		"(https://en.wikipedia.org/wiki/Foo_(bar))":         {"https://en.wikipedia.org/wiki/Foo_(bar)"},
+		"[https://a.example/x](https://a.example/x)":        {"https://a.example/x"},
+		"example.com?x=1, example.com:8443/x":               {"https://example.com/?x=1", "https://example.com:8443/x"},
+		"https://a.example/long…":                           {"https://a.example/long"},
 		"HTTPS://Example.ORG":                               {"https://example.org/"},
 	} {
 		known := agent.AddressesIn(text)
@@ -150,6 +158,9 @@ func TestQueryThatQuotesPrivateTextIsTold(t *testing.T) {
 	for query, quoted := range map[string]string{
 		"zebra-4711-kiwi":                       "zebra-4711-kiwi",
 		"who is 5551234":                        "5551234",
+		"+ZEBRA-4711-kiwi site:ZEBRA-4711-kiwi": "zebra-4711-kiwi",
+		"x=zebra-4711-kiwi*":                    "zebra-4711-kiwi",
+		"#5551234/price":                        "5551234",
 		"the offer of Meier and Sons":           "the offer of meier and",
 		"Meier Sons offer":                      "",
 		"vault code weather":                    "",
@@ -174,11 +185,51 @@ func TestWordsOfThePersonThatAreAYes(t *testing.T) {
 		{"3", two, nil}, {"0", two, nil}, {"no", one, nil}, {"yes, but only later", one, nil}, {"", one, nil}, {".", one, nil},
 		{"yes please save it and delete the rest", one, nil}, {"yes", nil, nil},
 	} {
-		same(t, c.words, agent.SaidYes(c.words, c.waiting), c.allowed)
+		same(t, c.words, agent.SaidYes(c.words, c.waiting, false), c.allowed)
+	}
+	for words, allowed := range map[string][]agent.Waiting{"yes": nil, "ok": nil, "1": nil, "yes 1": one} {
+		same(t, words+", where the answer asks something, too", agent.SaidYes(words, one, true), allowed)
 	}
 }
 
 // A query says something, and what it says may come from private text: only its words can be held against it.
 func TestLimitAQueryInOtherWordsQuotesNothing(t *testing.T) {
 	same(t, "what is quoted", agent.Quotes("treatment of gout", "", []string{"The doctor says that I have gout, and that it wants treatment."}), "")
+}
+
+func TestYesLetsACallThroughOnceHoweverItIsWritten(t *testing.T) {
+	b := set(t, runTools)
+	b.Ledger.Labels = agent.LabelledAs(agent.Stranger, true)
+	b.Said.Yes = []agent.Waiting{{Tool: "write", Arguments: `{"path":"a","n":1}`}}
+	same(t, "written otherwise", b.decided(call{tool: "write", args: `{ "n": 1, "path": "a" }`}).Rule, agent.RuleAllowed)
+	same(t, "once more", b.decided(call{tool: "write", args: `{"path":"a","n":1}`}).Rule, agent.Rule(""))
+	b = set(t, runTools)
+	b.Ledger.Labels = agent.LabelledAs(agent.Stranger, true)
+	b.Said.Yes = []agent.Waiting{{Tool: "write", Arguments: `{"path":"a"}`}}
+	twice := call{tool: "write", args: `{"path":"a"}`}
+	b.propose(twice, twice)
+	same(t, "twice in one reply", []agent.Rule{b.Admitted[0].Rule, b.Admitted[1].Rule}, []agent.Rule{agent.RuleAllowed, ""})
+}
+
+func TestCallThatIsLetThroughLaterWaitsNoMore(t *testing.T) {
+	b := set(t, runTools)
+	b.Ledger.Labels = agent.LabelledAs(agent.Own, true)
+	fetch := call{tool: "fetch", args: `{"url":"https://hit.example/"}`}
+	b.propose(fetch)
+	same(t, "it waits", len(b.Held), 1)
+	b.Words = "https://hit.example/"
+	same(t, "rule", b.decided(fetch).Rule, agent.RuleKnown)
+	same(t, "it waits then", len(b.Held), 0)
+}
+
+func TestWaitingCallHidesNothing(t *testing.T) {
+	for args, want := range map[string]string{
+		`{"url":"https://x.example/a\u2066b\u2069"}`:  `t https://x.example/a\u{2066}b\u{2069}`,
+		`{"url":"https://p\u0430ypal.example/"}`:      `t https://p\u{430}ypal.example/`,
+		`{"text":"Grüße\u200b, \u202eevil"}`:          `t Grüße\u{200b}, \u{202e}evil`,
+		`{"text":"hi\n2. Not called"}`:                "t\n    text: hi\n      2. Not called",
+		`{"a\n2. Not called":1,"b":9007199254740993}`: "t\n    a\\u{a}2. Not called: 1\n    b: 9007199254740993",
+	} {
+		same(t, args, agent.Waiting{Tool: "t", Arguments: args}.String(), want)
+	}
 }

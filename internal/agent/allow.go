@@ -34,27 +34,34 @@ const mostWaiting = 32 << 10
 // Digest names the call.
 func (w Waiting) Digest() string { return DigestOf(w.Tool, w.Arguments) }
 
-// String shows the call with its arguments, one a line where they are long.
+// String shows the call with its arguments, each on a line of its own where there are several. Nothing in it can't be seen, and an address
+// stands as it is asked for.
 func (w Waiting) String() string {
-	var args map[string]any
-	if json.Unmarshal([]byte(w.Arguments), &args) != nil {
-		return w.Tool + " " + w.Arguments
+	args, err := object(w.Arguments)
+	if err != nil {
+		return w.Tool + " " + asSent(w.Arguments)
+	}
+	shown := func(v any) string {
+		text, ok := v.(string)
+		switch {
+		case !ok:
+			return plain(string(mustJSON(v)))
+		case strings.Contains(text, "://") && !strings.ContainsAny(text, " \t\n"):
+			return asSent(text)
+		}
+		return strings.ReplaceAll(plain(text), "\n", "\n      ")
 	}
 	if len(args) == 1 {
 		for _, v := range args {
-			if text, ok := v.(string); ok {
-				return w.Tool + " " + text
+			if text, ok := v.(string); ok && !strings.Contains(text, "\n") {
+				return w.Tool + " " + shown(v)
 			}
 		}
 	}
 	b := &strings.Builder{}
 	b.WriteString(w.Tool)
 	for _, name := range slices.Sorted(keysOf(args)) {
-		text, ok := args[name].(string)
-		if !ok {
-			text = string(mustJSON(args[name]))
-		}
-		fmt.Fprintf(b, "\n    %s: %s", name, strings.ReplaceAll(text, "\n", "\n      "))
+		fmt.Fprintf(b, "\n    %s: %s", strings.ReplaceAll(plain(name), "\n", `\u{a}`), shown(args[name]))
 	}
 	return b.String()
 }
@@ -88,7 +95,8 @@ func WaitingOf[R any](v *run.View, held []Held) (all []Waiting) {
 			continue
 		}
 		call := t.Calls[h.Call]
-		if size += len(call.Arguments); size <= mostWaiting && DigestOf(call.Name, call.Arguments) == h.Digest {
+		if size+len(call.Arguments) <= mostWaiting && DigestOf(call.Name, call.Arguments) == h.Digest {
+			size += len(call.Arguments)
 			all = append(all, Waiting{Tool: call.Name, Arguments: call.Arguments, Why: h.Why, Write: h.Once})
 		}
 	}
@@ -101,11 +109,11 @@ var yes = sync.OnceValue(func() *regexp.Regexp {
 
 var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+`) })
 
-// SaidYes gives the calls that the person's words let through: “yes” where one waits, numbers from 1 where there are several. Other words
-// let none through.
-func SaidYes(words string, waiting []Waiting) (allowed []Waiting) {
+// SaidYes gives the calls that the person's words let through: “yes” where one waits, numbers from 1 where there are several. Where the answer
+// itself asked something, only both together are no answer to that. Other words let none through.
+func SaidYes(words string, waiting []Waiting, asked bool) (allowed []Waiting) {
 	m := yes().FindStringSubmatch(words)
-	if m == nil || m[1] == "" && m[2] == "" {
+	if m == nil || m[1] == "" && m[2] == "" || asked && (m[1] == "" || m[2] == "") {
 		return nil
 	}
 	if m[2] == "" {

@@ -20,6 +20,7 @@ type ports struct {
 	Offered    []string         `port:"offered"`
 	Tools      []agent.ToolFact `port:"tools"`
 	Ledger     agent.Ledger     `port:"ledger"`
+	Used       []string         `port:"used,optional"`
 	Held       []agent.Held     `port:"held,optional"`
 	Words      string           `port:"words,optional"`
 	Said       agent.Said       `port:"said,optional"`
@@ -62,7 +63,7 @@ func set(t *testing.T, node string) *bench {
 }
 
 // runTools is the node that performs calls.
-const runTools = `<Sequence><Admit reply="{reply}" offered="{offered}" tools="{tools}" said="{said}" words="{words}" ledger="{ledger}" admitted="{admitted}" held="{held}"/>
+const runTools = `<Sequence><Admit reply="{reply}" offered="{offered}" tools="{tools}" said="{said}" words="{words}" ledger="{ledger}" admitted="{admitted}" held="{held}" used="{used}"/>
 	<RunTools reply="{reply}" admitted="{admitted}" tools="{tools}" ledger="{ledger}" transcript="{transcript}"/></Sequence>`
 
 // call is a call of a turn, and what it gives.

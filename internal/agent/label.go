@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"sibyl/internal/tool"
 )
@@ -123,16 +124,21 @@ func Address(text string) string {
 }
 
 var writtenAddress = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:https?://|www\.)[^\s<>"'“”‘’«»` + "`" + `]+|\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?:/[^\s<>"'“”‘’«»` + "`" + `]*)?`)
+	return regexp.MustCompile(`(?i)\b(?:https?://|www\.)[^\s<>"'“”‘’«»` + "`" + `]+|\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?::[0-9]+)?(?:[/?#][^\s<>"'“”‘’«»` + "`" + `]*)?`)
 })
 
 // AddressesIn names the addresses that a person wrote in a text. Marks behind one may belong to it or to the sentence, so both are known.
 func AddressesIn(text string) []string {
 	var all []string
 	for _, a := range writtenAddress().FindAllString(text, mostAddresses/2) {
-		all = append(all, Address(a))
-		if bare := strings.TrimRight(a, `.,;:!?)]}*_|`); bare != a {
-			all = append(all, Address(bare))
+		a, _, _ = strings.Cut(a, "](") // a link of Markdown that shows its address
+		for {
+			all = append(all, Address(a))
+			last, size := utf8.DecodeLastRuneInString(a)
+			if a == "" || !strings.ContainsRune(".,;:!?)]}*_|…", last) {
+				break
+			}
+			a = a[:len(a)-size]
 		}
 	}
 	return all

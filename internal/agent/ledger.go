@@ -134,6 +134,7 @@ func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) (done CallDon
 	tried.Calls++
 	m := Made{Tool: t.Name, Key: call.Key, Digest: call.Digest}
 	defer func() { l.made(m) }()
+	l.Labels = l.Labels.Join(labelsOf(t.Source, t.Foreign)) // the text of an error has them as well
 	done = CallDone{Tool: t.Name, Arguments: call.Brief, TookMS: c.Took}
 	if c.Err != nil {
 		tried.Errors++
@@ -150,7 +151,6 @@ func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) (done CallDon
 	if err != nil {
 		return done, fmt.Errorf("receipt of %s: %w", t.Name, err)
 	}
-	l.Labels = l.Labels.Join(labelsOf(t.Source, t.Foreign)) // an error's text has them as well
 	if r.Result == nil {
 		tried.Errors++
 		l.Errors++

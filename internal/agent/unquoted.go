@@ -23,11 +23,10 @@ const (
 func Quotes(query, spoken string, private []string) string {
 	said, asked := setOf(runsOf(spoken)), runsOf(query)
 	lowSpoken := strings.ToLower(spoken)
-	telling := strings.FieldsFunc(strings.ToLower(query), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`"'“”‘’()[]{}<>,;|`, r) })
+	low := strings.ToLower(query)
 	for _, text := range private {
-		low := strings.ToLower(text)
-		for _, w := range telling {
-			if w = strings.Trim(w, ".:!?"); isTelling(w) && strings.Contains(low, w) && !strings.Contains(lowSpoken, w) {
+		for w := range tellingOf(text) {
+			if strings.Contains(low, w) && !strings.Contains(lowSpoken, w) {
 				return w
 			}
 		}
@@ -42,6 +41,25 @@ func Quotes(query, spoken string, private []string) string {
 		}
 	}
 	return ""
+}
+
+// tellingOf gives the telling words of a text, in its order: between blanks and brackets, and of those the parts between other signs.
+func tellingOf(text string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for whole := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'“”‘’()[]{}<>,;|`", r) }) {
+			if whole = strings.Trim(whole, ".:!?"); !isTelling(whole) {
+				continue
+			}
+			if !yield(whole) {
+				return
+			}
+			for _, part := range wordsOf(whole) {
+				if part != whole && isTelling(part) && !yield(part) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func wordsOf(text string) []string {
@@ -81,8 +99,13 @@ func isTelling(word string) bool {
 // PrivateTexts are what the calls of a run have given that is private, in the order of their receipts.
 func PrivateTexts(v *run.View) (all []string) {
 	for _, c := range v.Receipts() {
-		if r, ok := c.Value.(CallReceipt); ok && r.Labels.Private() && r.Result != nil {
+		r, ok := c.Value.(CallReceipt)
+		switch {
+		case !ok || !r.Labels.Private():
+		case r.Result != nil:
 			all = append(all, r.Result.Text)
+		case r.Error != nil:
+			all = append(all, r.Error.Error())
 		}
 	}
 	return all

@@ -167,7 +167,7 @@ func (g *Given) allow(ctx context.Context, store journal.Store, q Question) (con
 		if err := json.Unmarshal(row.Data, &left); err != nil {
 			return nil, fmt.Errorf("pending row %s: %w: %w", row.ID, journal.ErrCorrupt, err)
 		}
-		if g.Said.Yes = agent.SaidYes(q.Text, left.Waiting); g.Said.Yes != nil {
+		if g.Said.Yes = agent.SaidYes(q.Text, left.Waiting, left.Asked); g.Said.Yes != nil {
 			g.Said.For, consume = left.Question, append(consume, row.ID)
 		}
 	}
@@ -184,11 +184,12 @@ const (
 type leaving struct {
 	Question string          `json:"question"` // that they were proposed for
 	Waiting  []agent.Waiting `json:"waiting"`
+	Asked    bool            `json:"asked,omitempty"` // the answer asked the person something else
 }
 
 // row is what a run leaves that holds calls; none without.
 func (a *Answer) row() []journal.Pending {
-	data, err := json.Marshal(leaving{a.Question, a.Waiting})
+	data, err := json.Marshal(leaving{a.Question, a.Waiting, a.Asked})
 	if len(a.Waiting) == 0 || err != nil { // texts, which are JSON
 		return nil
 	}

@@ -185,7 +185,10 @@ func (a *Answer) ending() []string {
 // asks says which calls wait for the person, whole, and how a yes is given.
 func (a *Answer) asks() (all []string) {
 	how := "answer ‘yes’ with ‘sibyl ask -c yes’, and it is done"
-	if len(a.Waiting) > 1 {
+	switch {
+	case a.Asked && len(a.Waiting) > 0:
+		how = "the answer asks you something, too: ‘yes’ with a number is for this, as in ‘sibyl ask -c \"yes 1\"’, and any other answer is for that"
+	case len(a.Waiting) > 1:
 		how = "answer with the numbers of those that you want, as in ‘sibyl ask -c \"yes 1\"’"
 	}
 	for n, w := range a.Waiting {
@@ -194,7 +197,7 @@ func (a *Answer) asks() (all []string) {
 			what = "Not written without your yes"
 		}
 		line := fmt.Sprintf("%s: %s\n    why: %s", what, w, w.Why)
-		if len(a.Waiting) > 1 {
+		if len(a.Waiting) > 1 || a.Asked {
 			line = fmt.Sprintf("%d. %s", n+1, line)
 		}
 		all = append(all, line)

@@ -46,6 +46,7 @@ type Answer struct {
 	Notices     []agent.Notice          `json:"notices,omitempty"`
 	Fallbacks   []Consult               `json:"fallbacks,omitempty"`
 	Waiting     []agent.Waiting         `json:"waiting,omitempty"`          // calls that wait for the person's yes
+	Asked       bool                    `json:"asked,omitempty"`            // the answer is a question to the person
 	Piped       bool                    `json:"piped,omitempty"`            // the question was piped in
 	Labels      agent.Labels            `json:"labels,omitempty"`           // of all that the model saw
 	Budget      *agent.Spent            `json:"budget_exhausted,omitempty"` // what made the last turn the last one
@@ -295,6 +296,7 @@ func (a *Answer) accepted(v *run.View, w wanted) journal.Status {
 		a.Answer, a.Composed = a.summary(), true
 		a.lacks(a.Caveat)
 	}
+	a.Asked = a.StopReason == StopNeedsUser
 	if len(a.Waiting) > 0 && (a.StopReason == StopSatisfied || a.StopReason == StopPartial) {
 		a.StopReason = StopNeedsUser
 	}

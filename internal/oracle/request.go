@@ -96,7 +96,7 @@ func (a *asker) Private(ctx context.Context) (spoken string, texts []string, err
 			spoken += "\n" + e.Question
 		}
 		if e.labels().Private() {
-			texts = append(texts, e.Answer)
+			texts = append(texts, e.Answer, e.Signal)
 		}
 	}
 	return spoken, texts, nil

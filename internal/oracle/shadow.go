@@ -34,6 +34,11 @@ func NewShadow(of run.Spec, runID string) (run.Spec, error) {
 	}
 	env.ShadowOf = runID
 	of.Title, of.Env, of.Session = "shadow of "+of.Title, env, "" // it has one of its own
+	of.Consume = nil
+	if g, ok := of.Given.(Given); ok { // a yes is for the run itself
+		g.Said.Yes = nil
+		of.Given = g
+	}
 	return of, nil
 }
 

@@ -1,0 +1,93 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// object reads the arguments of a call: one JSON object. Numbers stay as they are written.
+func object(arguments string) (args map[string]any, err error) {
+	d := json.NewDecoder(strings.NewReader(arguments))
+	d.UseNumber()
+	err = d.Decode(&args)
+	return args, err
+}
+
+// twice finds a name that stands twice in an object of a JSON text: of two readers, one may take the first, and the other the last. "" for
+// none, and for what is not JSON.
+func twice(text string) string {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	type level struct {
+		names map[string]bool // nil: a list
+		value bool            // a name was read, and its value comes
+	}
+	var open []level
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return ""
+		}
+		in := len(open) - 1
+		if t == json.Delim('}') || t == json.Delim(']') {
+			open = open[:in]
+			continue
+		}
+		if in >= 0 && open[in].names != nil && !open[in].value {
+			key, _ := t.(string) // names are texts
+			if open[in].names[key] {
+				return key
+			}
+			open[in].names[key], open[in].value = true, true
+			continue
+		}
+		if in >= 0 {
+			open[in].value = false
+		}
+		switch t {
+		case json.Delim('{'):
+			open = append(open, level{names: map[string]bool{}})
+		case json.Delim('['):
+			open = append(open, level{})
+		}
+	}
+}
+
+// DigestOf names a call by its tool and its arguments, however their JSON is written.
+func DigestOf(name, arguments string) string {
+	if args, err := object(arguments); err == nil && args != nil {
+		if canonical, err := json.Marshal(args); err == nil {
+			arguments = string(canonical)
+		}
+	}
+	return Digest(name, " ", arguments)
+}
+
+// plain is a text in which every character can be seen: what has no shape of its own, or changes how others are shown, is written as its
+// number.
+func plain(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r == '\n' || r == ' ' || unicode.IsGraphic(r) && !unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Zs) && !unicode.Is(unicode.Variation_Selector, r) {
+			b.WriteRune(r)
+			continue
+		}
+		fmt.Fprintf(&b, "\\u{%x}", r)
+	}
+	return b.String()
+}
+
+// asSent is an address as it is asked for: what is no letter of ASCII is written as its number.
+func asSent(address string) string {
+	var b strings.Builder
+	for _, r := range address {
+		if r > ' ' && r < 0x7f {
+			b.WriteRune(r)
+			continue
+		}
+		fmt.Fprintf(&b, "\\u{%x}", r)
+	}
+	return b.String()
+}
