@@ -363,7 +363,7 @@ func TestKeptJournalsAreReadOrRefusedWithAClearMessage(t *testing.T) {
 	defer func() {              // when all have been read
 		for _, want := range keptStates {
 			if !t.Failed() && !states[want] {
-				t.Errorf("no journal of this format has a run of %s; there are %v", want, slices.Sorted(maps.Keys(states)))
+				t.Errorf("no journal of this format has a run of %s; there are %q", want, slices.Sorted(maps.Keys(states)))
 			}
 		}
 	}()
