@@ -55,6 +55,7 @@ func (r Rule) kept() Rule {
 // Verdict is what was decided on one call of a reply. Exactly one of Rule and Refused is set.
 type Verdict struct {
 	Rule    Rule   `json:"rule,omitempty"`
+	Labels  Labels `json:"labels,omitempty"`  // of what the model had seen, unless it only reads here
 	Refused string `json:"refused,omitempty"` // what the model is told
 }
 
@@ -63,8 +64,9 @@ type Held struct {
 	Turn   int64  `json:"turn"`
 	Call   int    `json:"call"`
 	Tool   string `json:"tool"`
-	Digest string `json:"digest"` // of the tool and its arguments, to the letter
+	Digest string `json:"digest"` // of the tool and its arguments, however they are written
 	Why    string `json:"why"`
+	Size   int    `json:"size"` // of the arguments, in bytes
 	Once   bool   `json:"once,omitempty"`
 }
 
@@ -74,7 +76,7 @@ const mostHeld = 8
 // Why a call is held, as the person reads it.
 const (
 	whyWrite   = "text from strangers was read in this run"
-	whyAddress = "private text was read in this run, and neither you nor a search engine named this address"
+	whyAddress = "private text was read in this run, and nobody but the model named this address"
 	whyServer  = "private text was read in this run, and the server is somebody else's"
 )
 
@@ -117,14 +119,8 @@ func Admit() bt.Leaf {
 					o.Held = slices.DeleteFunc(slices.Clone(o.Held), c.isHeld) // another rule lets it through by now
 				}
 				if held != nil {
-					v.Refused = held.Why + "; the person has to say no"
-					switch {
-					case i.Otherwise != "ask":
-					case !mayHold(o.Held, *held):
-						v.Refused = fmt.Sprintf("%s, and %d other calls wait for the person already: go on without it, and say in your answer that it was not done", held.Why, mostHeld)
-					default:
-						v.Refused = held.Why + ", so the person is asked first: go on without it, and say in your answer that it waits for their yes"
-						o.Held = hold(o.Held, *held)
+					v.Refused, o.Held = i.wait(o.Held, *held)
+					if waits(o.Held, *held) {
 						o.Events = append(o.Events, CallHeld{Tool: c.Name, Arguments: c.Brief, Why: held.Why, Labels: i.Ledger.Labels})
 					}
 				}
@@ -134,19 +130,28 @@ func Admit() bt.Leaf {
 		})
 }
 
-// mayHold says whether a call can wait for the person: others do not wait in its place.
-func mayHold(all []Held, h Held) bool { return len(all) < mostHeld || waits(all, h) }
+// wait has a call wait for the person, if that may be and there is room, and says what the model is told.
+func (i *gate) wait(all []Held, h Held) (told string, now []Held) {
+	size := h.Size
+	for _, o := range all {
+		size += o.Size
+	}
+	switch {
+	case i.Otherwise != "ask":
+		return h.Why + ", so it is not called", all
+	case waits(all, h):
+	case len(all) == mostHeld:
+		return fmt.Sprintf("%s, and %d other calls wait for the person already: go on without it, and say in your answer that it was not done", h.Why, mostHeld), all
+	case size > mostWaiting:
+		return fmt.Sprintf("%s, and the person reads %d bytes of such calls at most: make it shorter, or go on without it", h.Why, mostWaiting), all
+	default:
+		all = append(slices.Clip(all), h)
+	}
+	return h.Why + ", so the person is asked first: go on without it, and say in your answer that it waits for their yes", all
+}
 
 func waits(all []Held, h Held) bool {
 	return slices.ContainsFunc(all, func(o Held) bool { return o.Digest == h.Digest })
-}
-
-// hold adds a call that is to wait for the person, once.
-func hold(all []Held, h Held) []Held {
-	if waits(all, h) {
-		return all
-	}
-	return append(slices.Clip(all), h)
 }
 
 // decide gives the verdict on call k, or the call as it is held.
@@ -161,10 +166,10 @@ func (i *gate) decide(k int, l *Ledger, used []string) (Verdict, *Held) {
 	case c.Twice != "":
 		return Verdict{Refused: fmt.Sprintf("its arguments have the name %q twice: write each once", c.Twice)}, nil
 	case !slices.Contains(used, c.Digest) && slices.ContainsFunc(i.Said.Yes, func(w Waiting) bool { return w.Digest() == c.Digest }):
-		return Verdict{Rule: RuleAllowed}, nil
+		return Verdict{Rule: RuleAllowed, Labels: l.Labels}, nil
 	}
 	hold := func(why string) (Verdict, *Held) {
-		return Verdict{}, &Held{Turn: i.Reply.Ref, Call: k, Tool: c.Name, Digest: c.Digest, Why: why, Once: t.Once}
+		return Verdict{}, &Held{Turn: i.Reply.Ref, Call: k, Tool: c.Name, Digest: c.Digest, Why: why, Size: c.Size, Once: t.Once}
 	}
 	if t.Once && !l.Labels.Integrity().atLeast(Integrity(i.Writes)) {
 		return hold(whyWrite)
@@ -173,14 +178,19 @@ func (i *gate) decide(k int, l *Ledger, used []string) (Verdict, *Held) {
 	if why != "" {
 		return hold(why)
 	}
+	if v.Rule.kept() != "" {
+		v.Labels = l.Labels
+	}
 	return v, nil
 }
 
 // leaves decides by where the call goes; why it is held otherwise.
 func (i *gate) leaves(t ToolFact, c CallFact, l *Ledger) (v Verdict, why string) {
 	switch {
-	case t.Out.To == "" && t.Once:
+	case t.Out.To == "" && t.Once && l.Labels.Integrity().atLeast(Own):
 		return Verdict{Rule: RuleWords}, ""
+	case t.Out.To == "" && t.Once:
+		return Verdict{Rule: RuleTree}, ""
 	case t.Out.To == "":
 		return Verdict{Rule: RuleStays}, ""
 	case !l.Labels.Private():

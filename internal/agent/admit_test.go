@@ -233,3 +233,27 @@ func TestWaitingCallHidesNothing(t *testing.T) {
 		same(t, args, agent.Waiting{Tool: "t", Arguments: args}.String(), want)
 	}
 }
+
+func TestCallThatIsTooLongToBeReadWaitsForNobody(t *testing.T) {
+	b := set(t, runTools)
+	b.Ledger.Labels = agent.LabelledAs(agent.Stranger, true)
+	long := call{tool: "write", args: `{"path":"` + strings.Repeat("x", 33<<10) + `"}`}
+	b.propose(long, call{tool: "write", args: `{"path":"n"}`})
+	same(t, "calls that wait", len(b.Held), 1)
+	if told := b.Admitted[0].Refused; !strings.Contains(told, "32768 bytes") || strings.Contains(told, "is asked first") {
+		t.Errorf("of the long one the model is told: %s", told)
+	}
+}
+
+func TestExplanationNamesRuleAndLabels(t *testing.T) {
+	b := set(t, runTools)
+	b.Ledger.Labels, b.Words = agent.LabelledAs(agent.Own, true), "https://go.example/"
+	b.turn(false, call{tool: "fetch", args: `{"url":"https://go.example/"}`, gives: tool.Result{Text: "page", Items: 1}}, reads("a"))
+	var told []string
+	for _, e := range b.told {
+		told = append(told, e.(agent.CallDone).String())
+	}
+	same(t, "told", told, []string{
+		`fetch {"url":"https://go.example/"}: 1 found, 4 B, 0.0 s; let through: the person or a search engine named the address (labels: own, private)`,
+		`read {"path":"a"}: 1 found, 9 B, 0.0 s`})
+}

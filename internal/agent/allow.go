@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -32,7 +33,7 @@ type Waiting struct {
 const mostWaiting = 32 << 10
 
 // Digest names the call.
-func (w Waiting) Digest() string { return DigestOf(w.Tool, w.Arguments) }
+func (w Waiting) Digest() string { return digestOf(w.Tool, w.Arguments) }
 
 // String shows the call with its arguments, each on a line of its own where there are several. Nothing in it can't be seen, and an address
 // stands as it is asked for.
@@ -60,20 +61,10 @@ func (w Waiting) String() string {
 	}
 	b := &strings.Builder{}
 	b.WriteString(w.Tool)
-	for _, name := range slices.Sorted(keysOf(args)) {
+	for _, name := range slices.Sorted(maps.Keys(args)) {
 		fmt.Fprintf(b, "\n    %s: %s", strings.ReplaceAll(plain(name), "\n", `\u{a}`), shown(args[name]))
 	}
 	return b.String()
-}
-
-func keysOf(m map[string]any) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 // mustJSON encodes what was decoded from JSON.
@@ -95,7 +86,7 @@ func WaitingOf[R any](v *run.View, held []Held) (all []Waiting) {
 			continue
 		}
 		call := t.Calls[h.Call]
-		if size+len(call.Arguments) <= mostWaiting && DigestOf(call.Name, call.Arguments) == h.Digest {
+		if size+len(call.Arguments) <= mostWaiting && digestOf(call.Name, call.Arguments) == h.Digest {
 			size += len(call.Arguments)
 			all = append(all, Waiting{Tool: call.Name, Arguments: call.Arguments, Why: h.Why, Write: h.Once})
 		}

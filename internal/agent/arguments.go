@@ -55,8 +55,8 @@ func twice(text string) string {
 	}
 }
 
-// DigestOf names a call by its tool and its arguments, however their JSON is written.
-func DigestOf(name, arguments string) string {
+// digestOf names a call by its tool and its arguments, however their JSON is written.
+func digestOf(name, arguments string) string {
 	if args, err := object(arguments); err == nil && args != nil {
 		if canonical, err := json.Marshal(args); err == nil {
 			arguments = string(canonical)

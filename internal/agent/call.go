@@ -49,8 +49,8 @@ func KeptTools(ctx context.Context, v *run.View) (specs []tool.Spec, err error) 
 	return specs, err
 }
 
-// CallPayload asks for one call: which call of which turn, the digest of its arguments, and the rule that let it through. Of a call that leaves
-// the machine it also says where to, and the labels of what the model had seen.
+// CallPayload asks for one call: which call of which turn, the digest of its arguments, and the rule that let it through. Unless it only
+// reads here, it also says the labels of what the model had seen, and where to it leaves the machine, if it does.
 type CallPayload struct {
 	Turn   int64       `json:"turn"`
 	Call   int         `json:"call"`
@@ -134,11 +134,8 @@ func RunTools() bt.Leaf {
 			if v.Refused != "" {
 				continue
 			}
-			p := CallPayload{Turn: i.Reply.Ref, Call: k, Name: c.Name, Digest: c.Digest, Rule: v.Rule.kept(), To: t.Out.To}
-			if p.To != "" {
-				p.Labels = i.Ledger.Labels
-			}
-			requests = append(requests, bt.Request{Kind: EffectCall, Label: c.Name + " " + c.Brief, Once: t.Once, Payload: p})
+			requests = append(requests, bt.Request{Kind: EffectCall, Label: c.Name + " " + c.Brief, Once: t.Once,
+				Payload: CallPayload{Turn: i.Reply.Ref, Call: k, Name: c.Name, Digest: c.Digest, Rule: v.Rule.kept(), To: t.Out.To, Labels: v.Labels}})
 		}
 		return requests, nil
 	}
@@ -176,7 +173,7 @@ func RunTools() bt.Leaf {
 		before := len(o.Ledger.Opened)
 		last.Tools[k] = ToolEntry{Ref: c.Ref}
 		done, err := o.Ledger.enter(t, i.Reply.Calls[k], c)
-		done.Rule = v.Rule.kept()
+		done.Rule, done.Labels = v.Rule.kept(), v.Labels
 		o.Ledger.order(i.Reply.Calls)
 		o.Ledger.Fresh = o.Ledger.Fresh || len(o.Ledger.Opened) > before
 		o.Events = append(o.Events, done)

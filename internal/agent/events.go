@@ -22,7 +22,8 @@ type CallDone struct {
 	Bytes     int    `json:"bytes"`
 	TookMS    int64  `json:"took_ms"`
 	Error     string `json:"error,omitempty"`
-	Rule      Rule   `json:"rule,omitempty"` // that let it through; "": nothing of it left the machine
+	Rule      Rule   `json:"rule,omitempty"`   // that let it through; "": nothing of it left the machine
+	Labels    Labels `json:"labels,omitempty"` // of what the model had seen, where a rule is named
 }
 
 // CallHeld is a call that waits for the person's yes.
@@ -80,10 +81,14 @@ func (NotesTaken) EventType() string    { return "notes.taken" }
 func (e HintGiven) String() string { return "told the model: " + e.Text }
 
 func (e CallDone) String() string {
-	if e.Error != "" {
-		return fmt.Sprintf("%s %s: %s", e.Tool, e.Arguments, e.Error)
+	text := fmt.Sprintf("%s %s: %s", e.Tool, e.Arguments, e.Error)
+	if e.Error == "" {
+		text = fmt.Sprintf("%s %s: %d found, %s, %s", e.Tool, e.Arguments, e.Items, Size(e.Bytes), Seconds(e.TookMS))
 	}
-	return fmt.Sprintf("%s %s: %d found, %s, %s", e.Tool, e.Arguments, e.Items, Size(e.Bytes), Seconds(e.TookMS))
+	if e.Rule != "" {
+		text += fmt.Sprintf("; let through: %s (labels: %s)", e.Rule, e.Labels)
+	}
+	return text
 }
 
 func (e CallRefused) String() string { return fmt.Sprintf("refused: %s: %s", e.Tool, e.Why) }

@@ -82,10 +82,8 @@ func (l Labels) String() string {
 	return l.Integrity().String() + ", public"
 }
 
-// LabelsOf are those of what a tool gives: the web is public and a stranger's, servers of others are a stranger's and private, all else
+// labelsOf are those of what a tool gives: the web is public and a stranger's, servers of others are a stranger's and private, all else
 // is the person's own and private.
-func LabelsOf(s tool.Spec) Labels { return labelsOf(s.Source, s.Foreign) }
-
 func labelsOf(s tool.Source, foreign bool) Labels {
 	i := Own
 	if foreign {

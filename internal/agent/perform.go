@@ -195,7 +195,8 @@ func (c *Caller) prepare(ctx context.Context, job run.Job) (tool.Tool, tool.Call
 		t = unwritten{t}
 	}
 	if ok {
-		r.Labels = LabelsOf(t.Spec())
+		s := t.Spec()
+		r.Labels = labelsOf(s.Source, s.Foreign)
 	}
 	return t, call, r, nil
 }
@@ -236,7 +237,7 @@ func (c *Caller) quotes(ctx context.Context, job run.Job, s tool.Spec, call tool
 	if err != nil {
 		return nil, err
 	}
-	if quoted := Quotes(query, spoken, append(texts, PrivateTexts(c.View)...)); quoted != "" {
+	if quoted := Quotes(query, spoken, append(texts, privateTexts(c.View)...)); quoted != "" {
 		return errQuotes(quoted), nil
 	}
 	return nil, nil

@@ -107,6 +107,7 @@ type CallFact struct {
 	Key    string `json:"key"`
 	Brief  string `json:"brief"`
 	Where  string `json:"where,omitempty"`  // the address that it asks for, as Address names it; "": none
+	Size   int    `json:"size,omitempty"`   // bytes of its arguments, of a call that may have to wait for the person
 	Twice  string `json:"twice,omitempty"`  // a name that its arguments have twice
 	Length int    `json:"length,omitempty"` // characters of its query to a search engine
 }
@@ -136,7 +137,7 @@ func proposed(call model.ToolCall, tools []ToolFact) CallFact {
 	f := CallFact{Name: call.Name, Digest: Digest(call.Name, " ", call.Arguments), Key: callKey(call.Name, call.Arguments), Brief: Brief(call.Arguments, 80)}
 	t := factOf(tools, call.Name)
 	if t.Once || t.Out.To != "" {
-		f.Digest, f.Twice = DigestOf(call.Name, call.Arguments), twice(call.Arguments)
+		f.Digest, f.Twice, f.Size = digestOf(call.Name, call.Arguments), twice(call.Arguments), len(call.Arguments)
 	}
 	if t.Out.Arg == "" {
 		return f

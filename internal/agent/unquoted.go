@@ -96,8 +96,8 @@ func isTelling(word string) bool {
 	return letters > 0 && digits > 0 && letters+digits >= tellingMixed || letters == 0 && digits >= tellingDigit || utf8.RuneCountInString(word) >= tellingLong
 }
 
-// PrivateTexts are what the calls of a run have given that is private, in the order of their receipts.
-func PrivateTexts(v *run.View) (all []string) {
+// privateTexts are what the calls of a run have given that is private, in the order of their receipts.
+func privateTexts(v *run.View) (all []string) {
 	for _, c := range v.Receipts() {
 		r, ok := c.Value.(CallReceipt)
 		switch {
