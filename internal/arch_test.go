@@ -108,6 +108,9 @@ func isAdapter(name string) bool {
 		name != transport && !strings.HasSuffix(last, "test")
 }
 
+// isChild says that a package is a program that an adapter starts: the other half of that adapter.
+func isChild(name string) bool { return under(name, "cmd") && !under(name, "cmd/sibyl") }
+
 // adapterOf is the adapter whose room a package belongs to, or "".
 func adapterOf(name string) string {
 	for ; strings.Contains(name, "/"); name = path.Dir(name) {
@@ -159,7 +162,7 @@ var rules = map[string]func(m *module, broken func(format string, args ...any)){
 		m.eachImport(func(pkg, name string) {
 			own, other := adapterOf(pkg), adapterOf(name)
 			switch {
-			case other == "" || other == own || under(pkg, app):
+			case other == "" || other == own || under(pkg, app) || isChild(pkg):
 			case own != "":
 				broken("%s imports the adapter %s: what two of them share belongs to their contract, or one can't be taken away", pkg, name)
 			default:

@@ -287,7 +287,7 @@ func (d *drama) children(t *testing.T) (pids []string) {
 	}
 	for _, line := range lines {
 		args, err := os.ReadFile(line)
-		if err == nil && bytes.Contains(args, []byte(app.ClassifierCommand)) && bytes.Contains(args, []byte(d.model)) {
+		if err == nil && bytes.Contains(args, []byte(app.ClassifierProgram)) && bytes.Contains(args, []byte(d.model)) {
 			pids = append(pids, filepath.Base(filepath.Dir(line)))
 		}
 	}
@@ -321,10 +321,7 @@ const killOnQuestion = "kill-on-question"
 // overheard is the standard input of a process: that of a classifier's child with such a file in its folder kills the parent
 // as soon as that question has come in, and then goes on.
 func overheard(in io.Reader) io.Reader {
-	if len(os.Args) != 3 || os.Args[1] != app.ClassifierCommand {
-		return in
-	}
-	file := filepath.Join(os.Args[2], killOnQuestion)
+	file := filepath.Join(os.Args[len(os.Args)-1], killOnQuestion)
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return in

@@ -17,6 +17,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"sibyl/internal/app"
+	"sibyl/internal/bert/network"
 	"sibyl/internal/cli"
 	"sibyl/internal/journal"
 	"sibyl/internal/store/postgres/pgtest"
@@ -37,7 +39,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	programs := map[string]func(){"sibyl": program, "lost": lost, "tracker": tracker}
+	programs := map[string]func(){"sibyl": program, "lost": lost, "tracker": tracker, app.ClassifierProgram: classifies}
 	maps.Copy(programs, watchers())
 	testscript.Main(pgtest.Main(m), programs)
 }
@@ -68,8 +70,13 @@ func program() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	s := cli.Streams{In: overheard(os.Stdin), Out: os.Stdout, Err: os.Stderr}
+	s := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
 	os.Exit(cli.Main(ctx, p, os.Args[1:], os.Environ(), s))
+}
+
+// classifies is the program that computes a classifier.
+func classifies() {
+	os.Exit(network.Main(context.Background(), os.Args[1:], overheard(os.Stdin), os.Stdout, os.Stderr))
 }
 
 // restrict takes from the process what the environment says.

@@ -19,7 +19,7 @@ var slowStarters = map[string]string{
 	"github.com/yuin/goldmark/util":                  "names of the entities of HTML",
 	"golang.org/x/net/html":                          "names of the entities of HTML",
 	"codeberg.org/readeck/go-readability":            "patterns of web pages",
-	"github.com/sugarme/tokenizer/pretokenizer":      "patterns of words, for the classifier in a child process",
+	"github.com/sugarme/tokenizer/pretokenizer":      "tests only: of the program sibyl-bert",
 	"github.com/google/jsonschema-go/jsonschema":     "meta-schemas, for the schemas of tools",
 	"github.com/danielgtaylor/huma/v2":               "patterns of formats, for the forms of requests",
 	"github.com/danielgtaylor/huma/v2/yaml":          "how values are written, for the description of the API",

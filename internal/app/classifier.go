@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,8 +12,8 @@ import (
 	"sibyl/internal/oracle"
 )
 
-// ClassifierCommand is the hidden command that serves a classifier to its parent.
-const ClassifierCommand = "classify-worker"
+// ClassifierProgram computes a classifier. It is a program of its own, so that sibyl is neither downloaded nor built with what computes it.
+const ClassifierProgram = "sibyl-bert"
 
 // verdicts are what the classifier chooses from: the names as a fine-tuned model has them for labels, the sentences as a
 // zero-shot model is asked whether they follow from a reply.
@@ -33,7 +32,20 @@ func classifier(cfg config.Bert) *bert.Classifier {
 	if cfg.Model == "" {
 		return nil
 	}
-	return bert.New(bert.Config{Dir: cfg.Model, Timeout: cfg.Timeout, Command: []string{self(), ClassifierCommand}})
+	return bert.New(bert.Config{Dir: cfg.Model, Timeout: cfg.Timeout, Command: []string{classifierProgram()},
+		Missing: "a release has it beside sibyl; from the source, ‘go build ./cmd/sibyl-bert’ makes it: put it beside sibyl or on the PATH"})
+}
+
+// classifierProgram is the path of the program: beside this one, else as the shell would find it; else its bare name.
+func classifierProgram() string {
+	beside := filepath.Join(filepath.Dir(self()), ClassifierProgram+filepath.Ext(self()))
+	if path, err := exec.LookPath(beside); err == nil {
+		return path
+	}
+	if path, err := exec.LookPath(ClassifierProgram); err == nil {
+		return path
+	}
+	return ClassifierProgram
 }
 
 // self is the path of this program as it was called, so that a link to it starts what it names.
@@ -72,9 +84,4 @@ func (a *App) CheckClassifier(ctx context.Context) (info bert.Info, ok bool, err
 	}
 	info, err = a.bert.Check(ctx, verdicts())
 	return info, true, err
-}
-
-// ServeClassifier is the child's side: it answers its parent until in ends.
-func ServeClassifier(ctx context.Context, dir string, in io.Reader, out io.Writer) error {
-	return bert.Serve(ctx, dir, in, out)
 }

@@ -65,6 +65,9 @@ type Config struct {
 	// Command starts a process that calls Serve; the folder is appended as its last argument.
 	Command []string
 
+	// Missing says what to do where there is no such program.
+	Missing string
+
 	// Env is the child's whole environment: it needs none, and the keys of the parent's are no business of its.
 	Env []string
 }

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"time"
 )
@@ -26,16 +28,16 @@ type child struct {
 }
 
 // startChild starts the process. It has to be ended with kill or hangUp.
-func startChild(command []string, dir string, env []string) (*child, error) {
-	if len(command) == 0 {
+func startChild(cfg Config) (*child, error) {
+	if len(cfg.Command) == 0 {
 		return nil, problemf(Invalid, "no command for the child is given")
 	}
 	// Not the caller's context: a question that is withdrawn ends the child through kill, which also waits.
 	life, killed := context.WithCancel(context.Background())
-	args := append(append([]string{}, command[1:]...), dir)
-	c := &child{cmd: exec.CommandContext(life, command[0], args...), answers: make(chan answer), gone: make(chan struct{}),
+	args := append(append([]string{}, cfg.Command[1:]...), cfg.Dir)
+	c := &child{cmd: exec.CommandContext(life, cfg.Command[0], args...), answers: make(chan answer), gone: make(chan struct{}),
 		stderr: &tail{}, killed: killed}
-	c.cmd.Env = append([]string{}, env...) // never nil, which would be the parent's
+	c.cmd.Env = append([]string{}, cfg.Env...) // never nil, which would be the parent's
 	c.cmd.Stderr = c.stderr
 	c.cmd.WaitDelay = time.Second // for output that something else holds open
 	out, err := c.cmd.StdoutPipe()
@@ -47,6 +49,9 @@ func startChild(command []string, dir string, env []string) (*child, error) {
 	}
 	if err != nil {
 		killed()
+		if cfg.Missing != "" && (errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist)) {
+			return nil, problemf(Died, "the program %s is not there; %s", filepath.Base(cfg.Command[0]), cfg.Missing)
+		}
 		return nil, problemf(Died, "the child could not be started: %v", err)
 	}
 	go c.listen(life, out)
@@ -81,7 +86,7 @@ func (c *child) hear(life context.Context, out io.Reader) error {
 		}
 		var a answer
 		if err := json.Unmarshal(line, &a); err != nil {
-			return problemf(Garbled, "the child said %q, which is no answer", snippet(string(line)))
+			return problemf(Garbled, "the child said %q, which is no answer", Snippet(string(line)))
 		}
 		select {
 		case c.answers <- a:
@@ -208,5 +213,5 @@ func (t *tail) lastLine() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	text := bytes.TrimSpace(t.end)
-	return snippet(string(text[bytes.LastIndexByte(text, '\n')+1:]))
+	return Snippet(string(text[bytes.LastIndexByte(text, '\n')+1:]))
 }

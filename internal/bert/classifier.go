@@ -154,7 +154,7 @@ func (c *Classifier) ensure(ctx context.Context) error {
 		return nil
 	}
 	c.drop()
-	started, err := startChild(c.cfg.Command, c.cfg.Dir, c.cfg.Env)
+	started, err := startChild(c.cfg)
 	if err != nil {
 		return err
 	}

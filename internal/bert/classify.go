@@ -7,39 +7,33 @@ import (
 	"strings"
 )
 
+// Model is what the child computes with. Labels are in the order of the logits, as the model's configuration names them. Logits reads a
+// text, and a hypothesis on it if that isn't empty, and gives a number for each label; its error says what the model can't do.
+type Model interface {
+	Labels() []string
+	Logits(text, hypothesis string) ([]float32, error)
+}
+
+// KindOf tells by its labels how a model comes to its answer, and which of them is “entailment”; -1 in one that is not zero-shot.
+func KindOf(labels []string) (kind ModelKind, entailment int) {
+	entailment = slices.IndexFunc(labels, func(label string) bool { return strings.HasPrefix(alike(label), "entail") })
+	if entailment < 0 {
+		return Classification, entailment
+	}
+	return ZeroShot, entailment
+}
+
 // loaded is a model that can answer.
 type loaded struct {
-	*folder
-	tokens  *tokens
-	network *network
+	Model
+	traits
+	entailment int
 }
 
-// load reads the model and lets it answer once: whether it uses something that can't be computed shows only then.
-func load(dir string) (*loaded, error) {
-	f, err := openFolder(dir)
-	if err != nil {
-		return nil, err
-	}
-	m := &loaded{folder: f}
-	if m.tokens, err = loadTokens(f); err != nil {
-		return nil, problemf(LoadFailed, "%s can't be used: %s", tokenizerFile, snippet(err.Error()))
-	}
-	if m.network, err = loadNetwork(f); err == nil {
-		err = m.try()
-	}
-	if err != nil {
-		return nil, problemf(LoadFailed, "%s can't be used: %s", f.network, snippet(err.Error()))
-	}
-	return m, nil
-}
-
-func (m *loaded) try() error {
-	hypothesis := ""
-	if m.Kind == ZeroShot {
-		hypothesis = "It works."
-	}
-	_, err := m.logits("A first try.", hypothesis)
-	return err
+func newLoaded(m Model) *loaded {
+	l := &loaded{Model: m, traits: traits{Labels: m.Labels()}}
+	l.Kind, l.entailment = KindOf(l.traits.Labels)
+	return l
 }
 
 // classify returns a score for each label of the question, best first.
@@ -67,9 +61,9 @@ func (m *loaded) weigh(q question) ([]float64, error) {
 			if l.Hypothesis == "" {
 				return nil, problemf(Invalid, "the label %q has no hypothesis, which a zero-shot model needs", l.Name)
 			}
-			logits, err := m.logits(q.Text, l.Hypothesis)
+			logits, err := m.Logits(q.Text, l.Hypothesis)
 			if err != nil {
-				return nil, problemf(Unanswered, "the model failed on this text: %s", snippet(err.Error()))
+				return nil, problemf(Unanswered, "the model failed on this text: %s", Snippet(err.Error()))
 			}
 			weights[i] = float64(logits[m.entailment])
 		}
@@ -79,9 +73,9 @@ func (m *loaded) weigh(q question) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	logits, err := m.logits(q.Text, "")
+	logits, err := m.Logits(q.Text, "")
 	if err != nil {
-		return nil, problemf(Unanswered, "the model failed on this text: %s", snippet(err.Error()))
+		return nil, problemf(Unanswered, "the model failed on this text: %s", Snippet(err.Error()))
 	}
 	for i := range weights {
 		weights[i] = float64(logits[index[i]])
@@ -93,21 +87,13 @@ func (m *loaded) weigh(q question) ([]float64, error) {
 func (m *loaded) match(labels []Label) ([]int, error) {
 	index := make([]int, len(labels))
 	for i, l := range labels {
-		index[i] = slices.IndexFunc(m.Labels, func(own string) bool { return alike(own) == alike(l.Name) })
-		if index[i] < 0 || len(labels) != len(m.Labels) {
+		index[i] = slices.IndexFunc(m.traits.Labels, func(own string) bool { return alike(own) == alike(l.Name) })
+		if index[i] < 0 || len(labels) != len(m.traits.Labels) {
 			return nil, problemf(WrongLabels, "the model knows the labels %s; wanted are %s. Use a model trained on these, or a zero-shot one",
-				strings.Join(m.Labels, ", "), names(labels))
+				strings.Join(m.traits.Labels, ", "), names(labels))
 		}
 	}
 	return index, nil
-}
-
-func (m *loaded) logits(text, hypothesis string) ([]float32, error) {
-	r, err := m.tokens.row(text, hypothesis)
-	if err != nil {
-		return nil, err
-	}
-	return m.network.logits(r)
 }
 
 // shares is the softmax.

@@ -19,6 +19,7 @@ import (
 
 	"sibyl/internal/bert"
 	"sibyl/internal/bert/berttest"
+	"sibyl/internal/bert/network"
 )
 
 // What a child is told through its environment.
@@ -268,11 +269,16 @@ func serve(t *testing.T, dir string) (ask io.WriteCloser, answers *bufio.Reader,
 	answered, out := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		done <- bert.Serve(t.Context(), dir, in, out)
+		done <- bert.Serve(t.Context(), model(dir), in, out)
 		shut(t, in)
 		shut(t, out)
 	}()
 	return ask, bufio.NewReader(answered), func() error { return <-done }
+}
+
+// model loads what is in a folder.
+func model(dir string) func() (bert.Model, error) {
+	return func() (bert.Model, error) { return network.Load(dir) }
 }
 
 func shut(t *testing.T, c io.Closer) {

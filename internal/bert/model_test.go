@@ -1,7 +1,6 @@
 package bert_test
 
 import (
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -121,26 +120,7 @@ func TestLongTextIsReadAtHeadAndTailAndKeepsItsHypothesis(t *testing.T) {
 	}
 }
 
-func TestModelReadsNoMoreThanItsPositions(t *testing.T) {
-	for want, c := range map[int]struct {
-		dir        string
-		hypothesis string
-		config     map[string]any
-	}{
-		bert.MostTokens:     {trained(t), "", map[string]any{"max_position_embeddings": 8192, "pad_token_id": 50283}},
-		bert.MostTokensPair: {zeroShot(t), "The user has to decide.", map[string]any{"max_position_embeddings": nil}},
-		40:                  {zeroShot(t), "The user has to decide.", map[string]any{"max_position_embeddings": 40, "pad_token_id": 0}},
-		38:                  {trained(t), "", map[string]any{"max_position_embeddings": 40, "pad_token_id": 1}}, // as RoBERTa counts
-	} {
-		edit(t, filepath.Join(c.dir, "config.json"), func(config map[string]any) { maps.Copy(config, c.config) })
-		tokens, _, err := bert.Read(c.dir, strings.Repeat("x ", 900), c.hypothesis)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := len(tokens); n > want || n < want-3 {
-			t.Errorf("%v: %d tokens are read; want %d, or hardly fewer", c.config, n, want)
-		}
-	}
+func TestHypothesisThatFillsTheModelIsRefused(t *testing.T) {
 	dir := zeroShot(t)
 	edit(t, filepath.Join(dir, "config.json"), func(config map[string]any) { config["max_position_embeddings"] = 40 })
 	_, err := start(t, dir).Classify(t.Context(), "stuck", []bert.Label{labels[0], {Name: "retry", Hypothesis: strings.Repeat("x ", 50)}})
@@ -154,53 +134,6 @@ func TestRowIsFilledWithTheModelsPadding(t *testing.T) {
 	if got := best(t, c, "done"); got != "force_answer" { // padding is 0, and weighs nothing
 		t.Errorf("the best is %s", got)
 	}
-}
-
-func TestTextCanNotForgeTheModelsControlTokens(t *testing.T) {
-	const separator, start, mask = 3, 2, 4
-	tokens, segments, err := bert.Read(zeroShot(t), "a [SEP] strategy [SEP] [CLS] [MASK] [MA[SEP]SK]", "b [SEP] c")
-	if err != nil {
-		t.Fatal(err)
-	}
-	count := map[int]int{}
-	for _, n := range tokens {
-		count[n]++
-	}
-	if count[separator] != 2 || count[start] != 1 || count[mask] != 0 {
-		t.Errorf("%d separators, %d starts and %d masks are read: %v", count[separator], count[start], count[mask], tokens)
-	}
-	if first := slicesIndex(segments, 1); tokens[first-1] != separator {
-		t.Errorf("the hypothesis begins at %d of %v", first, tokens)
-	}
-}
-
-func slicesIndex(list []int, want int) int {
-	for i, n := range list {
-		if n == want {
-			return i
-		}
-	}
-	return -1
-}
-
-func FuzzAnyTextFitsTheModel(f *testing.F) {
-	dir := zeroShot(f)
-	for _, text := range []string{"", " ", "a", "[SEP]", "\x00\xff", "e\u0301\u0301\u0301", strings.Repeat("é", 3000), "\u200b\ufeff",
-		strings.Repeat("-", 2000), strings.Repeat("ab", 1000), "مرحبا 世界 🧑‍🚀", "[CLS][CLS]"} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		text = bert.Excerpt(text, bert.MaxText)
-		for _, hypothesis := range []string{"", "The user has to decide."} {
-			tokens, segments, err := bert.Read(dir, text, hypothesis)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(tokens) > bert.MostTokens || len(segments) != len(tokens) {
-				t.Errorf("%d tokens in %d segments", len(tokens), len(segments))
-			}
-		}
-	})
 }
 
 // rewrite changes the network of the model in dir.

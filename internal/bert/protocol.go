@@ -44,6 +44,11 @@ func problemf(kind ErrorKind, format string, args ...any) *problem {
 	return &problem{kind, fmt.Sprintf(format, args...)}
 }
 
+// Problemf is an error that the asking side gets as one of this kind. A model's loading fails with it.
+func Problemf(kind ErrorKind, format string, args ...any) error {
+	return problemf(kind, format, args...)
+}
+
 // maxLine bounds a line, in bytes: a question at its bounds, each character escaped, takes less than half.
 const maxLine = 256 << 10
 
@@ -74,7 +79,7 @@ func writeLine(w io.Writer, v any) error {
 
 // newQuestion cleans what is asked and holds it to its bounds.
 func newQuestion(text string, labels []Label) (question, error) {
-	q := question{Text: excerpt(text, MaxText), Labels: make([]Label, 0, len(labels))}
+	q := question{Text: Excerpt(text, MaxText), Labels: make([]Label, 0, len(labels))}
 	if q.Text == "" {
 		return q, problemf(Invalid, "there is no text to classify")
 	}
@@ -86,13 +91,13 @@ func newQuestion(text string, labels []Label) (question, error) {
 		name := alike(l.Name)
 		if name == "" || utf8.RuneCountInString(l.Name) > MaxName || utf8.RuneCountInString(l.Hypothesis) > MaxHypothesis {
 			return q, problemf(Invalid, "the label %q has no name, a name of more than %d characters, or a hypothesis of more than %d",
-				snippet(l.Name), MaxName, MaxHypothesis)
+				Snippet(l.Name), MaxName, MaxHypothesis)
 		}
 		if other, ok := seen[name]; ok {
 			return q, problemf(Invalid, "the labels %q and %q can't be told apart", other, l.Name)
 		}
 		seen[name] = l.Name
-		q.Labels = append(q.Labels, Label{Name: l.Name, Hypothesis: excerpt(l.Hypothesis, MaxHypothesis)})
+		q.Labels = append(q.Labels, Label{Name: l.Name, Hypothesis: Excerpt(l.Hypothesis, MaxHypothesis)})
 	}
 	return q, nil
 }
@@ -106,7 +111,7 @@ func (q question) check(a answer) error {
 	last := 1.0
 	for _, s := range a.Scores {
 		if !wanted[s.Label] || !(s.Score >= 0 && s.Score <= last) {
-			return fmt.Errorf("a score of %v for %q after %v", s.Score, snippet(s.Label), last)
+			return fmt.Errorf("a score of %v for %q after %v", s.Score, Snippet(s.Label), last)
 		}
 		delete(wanted, s.Label)
 		last = s.Score
@@ -128,9 +133,9 @@ func names(labels []Label) string {
 // gap stands where a text was cut.
 const gap = " … "
 
-// excerpt is the text in one line, without control characters and invalid UTF-8, and at most n characters long: head and tail,
+// Excerpt is the text in one line, without control characters and invalid UTF-8, and at most n characters long: head and tail,
 // because a turn says at its beginning what it is about and at its end what it came to.
-func excerpt(text string, n int) string {
+func Excerpt(text string, n int) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == unicode.ReplacementChar {
 			return ' '
@@ -164,5 +169,5 @@ func alike(name string) string {
 	}, strings.TrimSpace(name)))
 }
 
-// snippet is foreign text fit for the line of an error: one line, no control characters, short.
-func snippet(text string) string { return excerpt(text, 300) }
+// Snippet is foreign text fit for the line of an error: one line, no control characters, short.
+func Snippet(text string) string { return Excerpt(text, 300) }

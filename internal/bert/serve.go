@@ -17,7 +17,7 @@ const idle = 10 * time.Minute
 // errHangUp says that nobody is left to answer.
 var errHangUp = errors.New("the asking side has hung up")
 
-// Serve is the child: it loads the model in dir, then answers the questions that come in through in, until in is at its end or
+// Serve is the child: it loads the model, then answers the questions that come in through in, until in is at its end or
 // ctx is done. It returns then at once, even in the middle of an answer, and the process is expected to end.
 //
 // While it runs, os.Stdout is the standard error: the libraries print. An out that writes to the standard output has to have
@@ -25,7 +25,7 @@ var errHangUp = errors.New("the asking side has hung up")
 //
 // It returns an error if the model can't be loaded, which it has told the asking side too, and if what comes in is not a
 // question.
-func Serve(ctx context.Context, dir string, in io.Reader, out io.Writer) error {
+func Serve(ctx context.Context, load func() (Model, error), in io.Reader, out io.Writer) error {
 	stdout := os.Stdout
 	os.Stdout = os.Stderr
 	defer func() { os.Stdout = stdout }()
@@ -34,7 +34,7 @@ func Serve(ctx context.Context, dir string, in io.Reader, out io.Writer) error {
 	incoming := make(chan []byte)
 	go func() { hangUp(receive(ctx, lines(in), incoming)) }()
 	done := make(chan error, 1)
-	go func() { done <- work(ctx, dir, incoming, out) }()
+	go func() { done <- work(ctx, load, incoming, out) }()
 	select {
 	case err := <-done:
 		return err
@@ -65,11 +65,12 @@ func receive(ctx context.Context, in *bufio.Reader, to chan<- []byte) error {
 }
 
 // work loads the model and answers.
-func work(ctx context.Context, dir string, incoming <-chan []byte, out io.Writer) error {
-	m, err := load(dir)
+func work(ctx context.Context, load func() (Model, error), incoming <-chan []byte, out io.Writer) error {
+	model, err := load()
 	if err != nil {
 		return errors.Join(err, writeLine(out, answer{Error: asProblem(err)}))
 	}
+	m := newLoaded(model)
 	debug.FreeOSMemory() // what loading took beside the model
 	if err := writeLine(out, answer{Ready: &m.traits}); err != nil {
 		return err
@@ -105,5 +106,5 @@ func asProblem(err error) *problem {
 	if errors.As(err, &p) {
 		return p
 	}
-	return problemf(Unanswered, "%s", snippet(err.Error()))
+	return problemf(Unanswered, "%s", Snippet(err.Error()))
 }

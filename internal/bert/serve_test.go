@@ -54,7 +54,7 @@ func TestServeEndsWithItsContext(t *testing.T) {
 	over := errors.New("over")
 	ready := notify{make(chan struct{}, 1)}
 	done := make(chan error)
-	go func() { done <- bert.Serve(ctx, trained(t), in, ready) }()
+	go func() { done <- bert.Serve(ctx, model(trained(t)), in, ready) }()
 	<-ready.wrote
 	cancel(over)
 	if err := <-done; !errors.Is(err, over) {

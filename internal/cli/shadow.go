@@ -201,15 +201,8 @@ func (c *command) sideBySide(p oracle.Pair) error {
 	return nil
 }
 
-// serveClassifier is hidden: the program starts itself so to keep the classifier in a process of its own.
+// serveDocuments is hidden: the program starts itself so to read PDFs in a process of its own.
 func (c *command) serveDocuments() *cobra.Command {
 	return &cobra.Command{Use: app.DocumentCommand, Hidden: true, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return document.Serve(cmd.Context(), c.In, c.Out) }}
-}
-
-func (c *command) serveClassifier() *cobra.Command {
-	return &cobra.Command{Use: app.ClassifierCommand + " FOLDER", Hidden: true, Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return app.ServeClassifier(cmd.Context(), args[0], c.In, c.Out)
-		}}
 }

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"sibyl/internal/bert"
+	"sibyl/internal/bert/network"
 )
 
 // asChild marks, in the environment, a test binary that is to be the child; its last argument is the folder.
@@ -29,11 +29,7 @@ func Serve() {
 	if os.Getenv(asChild) == "" {
 		return
 	}
-	if err := bert.Serve(context.Background(), os.Args[len(os.Args)-1], os.Stdin, struct{ io.Writer }{os.Stdout}); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	os.Exit(0)
+	os.Exit(network.Main(context.Background(), os.Args[len(os.Args)-1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // Config is the classifier of the model in dir, with the test binary as its child.

@@ -1,4 +1,4 @@
-package bert
+package network
 
 import (
 	"encoding/json"
@@ -9,16 +9,17 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"sibyl/internal/bert"
 )
 
 // folder is a model's folder, as its configuration describes it. Its files may be links out of it, as download tools lay them.
 type folder struct {
-	dir     string
-	network string // the ONNX file's name in dir
-	traits
-	entailment int // the index of the label “entailment”; -1 in a model that is not zero-shot
-	maxTokens  int
-	padding    int64 // the token that fills what a text leaves free
+	dir       string
+	network   string // the ONNX file's name in dir
+	labels    []string
+	maxTokens int
+	padding   int64 // the token that fills what a text leaves free
 }
 
 const (
@@ -51,11 +52,11 @@ func openFolder(dir string) (*folder, error) {
 	info, err := os.Stat(dir)
 	switch {
 	case dir == "":
-		return nil, problemf(NotAModel, "no folder is named")
+		return nil, bert.Problemf(bert.NotAModel, "no folder is named")
 	case err != nil:
-		return nil, problemf(NotAModel, "the folder can't be opened (%v)", reason(err))
+		return nil, bert.Problemf(bert.NotAModel, "the folder can't be opened (%v)", reason(err))
 	case !info.IsDir():
-		return nil, problemf(NotAModel, "this is a file; name the folder that holds it")
+		return nil, bert.Problemf(bert.NotAModel, "this is a file; name the folder that holds it")
 	}
 	if err := f.findFiles(); err != nil {
 		return nil, err
@@ -65,7 +66,7 @@ func openFolder(dir string) (*folder, error) {
 		return nil, err
 	}
 	if err := f.configure(data); err != nil {
-		return nil, problemf(LoadFailed, "%s: %v", configFile, err)
+		return nil, bert.Problemf(bert.LoadFailed, "%s: %v", configFile, err)
 	}
 	return f, nil
 }
@@ -95,7 +96,7 @@ func (f *folder) findFiles() error {
 		missing = append(missing, strings.Join(networkFiles, " or "))
 	}
 	if len(missing) > 0 {
-		return problemf(NotAModel, "this is no folder of a model: it lacks %s (expected are %s, %s, and %s)",
+		return bert.Problemf(bert.NotAModel, "this is no folder of a model: it lacks %s (expected are %s, %s, and %s)",
 			strings.Join(missing, ", "), configFile, tokenizerFile, strings.Join(networkFiles, " or "))
 	}
 	return nil
@@ -118,7 +119,7 @@ func (f *folder) read(name string, most int64) ([]byte, error) {
 		data, err = os.ReadFile(f.path(name))
 	}
 	if err != nil {
-		return nil, problemf(LoadFailed, "%s can't be read (%v)", name, reason(err))
+		return nil, bert.Problemf(bert.LoadFailed, "%s can't be read (%v)", name, reason(err))
 	}
 	return data, nil
 }
@@ -135,27 +136,23 @@ func (f *folder) configure(data []byte) error {
 		return err
 	}
 	if len(c.Architectures) > 0 && !strings.HasSuffix(c.Architectures[0], "ForSequenceClassification") {
-		return fmt.Errorf("%s is no text classification model (…ForSequenceClassification)", snippet(c.Architectures[0]))
+		return fmt.Errorf("%s is no text classification model (…ForSequenceClassification)", bert.Snippet(c.Architectures[0]))
 	}
-	f.Kind, f.entailment = Classification, -1
 	for i := range len(c.ID2Label) {
 		label, ok := c.ID2Label[strconv.Itoa(i)]
 		if !ok {
 			return fmt.Errorf("id2label names %d labels, but none with the number %d", len(c.ID2Label), i)
 		}
-		if strings.HasPrefix(alike(label), "entail") {
-			f.Kind, f.entailment = ZeroShot, i
-		}
-		f.Labels = append(f.Labels, label)
+		f.labels = append(f.labels, label)
 	}
-	if n := len(f.Labels); n < 2 || n > MaxLabels {
-		return fmt.Errorf("id2label names %d labels; 2 to %d are possible", n, MaxLabels)
+	if n := len(f.labels); n < 2 || n > bert.MaxLabels {
+		return fmt.Errorf("id2label names %d labels; 2 to %d are possible", n, bert.MaxLabels)
 	}
 	if c.Padding != nil {
 		f.padding = *c.Padding
 	}
 	f.maxTokens = mostTokens
-	if f.Kind == ZeroShot {
+	if kind, _ := bert.KindOf(f.labels); kind == bert.ZeroShot {
 		f.maxTokens = mostTokensPair
 	}
 	if c.MaxPositions != nil {

@@ -1,4 +1,4 @@
-package bert
+package network
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 
 	"github.com/sugarme/tokenizer"
 	"github.com/sugarme/tokenizer/pretrained"
+
+	"sibyl/internal/bert"
 )
 
 // tokens turns text into what the network reads.
@@ -55,7 +57,7 @@ func (t *tokens) row(text, hypothesis string) (r row, err error) {
 		if length <= 1 {
 			return row{}, fmt.Errorf("the hypothesis %q alone is %d tokens long; the model reads %d", hypothesis, n, t.most)
 		}
-		text = headAndTail(text, length*t.most/n)
+		text = bert.Excerpt(text, length*t.most/n)
 	}
 }
 

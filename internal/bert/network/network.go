@@ -1,4 +1,4 @@
-package bert
+package network
 
 import (
 	"fmt"
@@ -57,7 +57,7 @@ func loadNetwork(f *folder) (n *network, err error) {
 	if err != nil {
 		return nil, err
 	}
-	n = &network{width: len(f.Labels), padding: f.padding, lengths: lengths(f.maxTokens)}
+	n = &network{width: len(f.labels), padding: f.padding, lengths: lengths(f.maxTokens)}
 	if err := n.readSignature(m); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,112 @@
+package network_test
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"sibyl/internal/bert"
+	"sibyl/internal/bert/berttest"
+	"sibyl/internal/bert/network"
+)
+
+func trained(t testing.TB) string {
+	dir := t.TempDir()
+	if err := berttest.WriteClassifier(dir, map[string]string{"done": "yes", "stuck": "no"}, []string{"yes", "no"}); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func zeroShot(t testing.TB) string {
+	dir := t.TempDir()
+	if err := berttest.WriteZeroShot(dir, map[string]string{"looping": "strategy", "unsure": "decide"}); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// configure changes values of a model's configuration.
+func configure(t *testing.T, dir string, values map[string]any) {
+	t.Helper()
+	path := filepath.Join(dir, "config.json")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := map[string]any{}
+	if err := json.Unmarshal(data, &config); err != nil {
+		t.Fatal(err)
+	}
+	maps.Copy(config, values)
+	if data, err = json.Marshal(config); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestModelReadsNoMoreThanItsPositions(t *testing.T) {
+	for want, c := range map[int]struct {
+		dir        string
+		hypothesis string
+		config     map[string]any
+	}{
+		network.MostTokens:     {trained(t), "", map[string]any{"max_position_embeddings": 8192, "pad_token_id": 50283}},
+		network.MostTokensPair: {zeroShot(t), "The user has to decide.", map[string]any{"max_position_embeddings": nil}},
+		40:                     {zeroShot(t), "The user has to decide.", map[string]any{"max_position_embeddings": 40, "pad_token_id": 0}},
+		38:                     {trained(t), "", map[string]any{"max_position_embeddings": 40, "pad_token_id": 1}}, // as RoBERTa counts
+	} {
+		configure(t, c.dir, c.config)
+		tokens, _, err := network.Read(c.dir, strings.Repeat("x ", 900), c.hypothesis)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(tokens); n > want || n < want-3 {
+			t.Errorf("%v: %d tokens are read; want %d, or hardly fewer", c.config, n, want)
+		}
+	}
+}
+
+func TestTextCanNotForgeTheModelsControlTokens(t *testing.T) {
+	const separator, start, mask = 3, 2, 4
+	tokens, segments, err := network.Read(zeroShot(t), "a [SEP] strategy [SEP] [CLS] [MASK] [MA[SEP]SK]", "b [SEP] c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := map[int]int{}
+	for _, n := range tokens {
+		count[n]++
+	}
+	if count[separator] != 2 || count[start] != 1 || count[mask] != 0 {
+		t.Errorf("%d separators, %d starts and %d masks are read: %v", count[separator], count[start], count[mask], tokens)
+	}
+	if first := slices.Index(segments, 1); tokens[first-1] != separator {
+		t.Errorf("the hypothesis begins at %d of %v", first, tokens)
+	}
+}
+
+func FuzzAnyTextFitsTheModel(f *testing.F) {
+	dir := zeroShot(f)
+	for _, text := range []string{"", " ", "a", "[SEP]", "\x00\xff", "e\u0301\u0301\u0301", strings.Repeat("é", 3000), "\u200b\ufeff",
+		strings.Repeat("-", 2000), strings.Repeat("ab", 1000), "مرحبا 世界 🧑‍🚀", "[CLS][CLS]"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		text = bert.Excerpt(text, bert.MaxText)
+		for _, hypothesis := range []string{"", "The user has to decide."} {
+			tokens, segments, err := network.Read(dir, text, hypothesis)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(tokens) > network.MostTokens || len(segments) != len(tokens) {
+				t.Errorf("%d tokens in %d segments", len(tokens), len(segments))
+			}
+		}
+	})
+}
