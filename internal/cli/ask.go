@@ -59,8 +59,8 @@ func (c *command) askCommand() *cobra.Command {
 	fl.StringVar(&f.in, "in", "", "folder of the code (default: this one)")
 	fl.StringVar(&f.vault, "vault", "", "folder of your notes (default: the setting vault)")
 	fl.StringVarP(&f.model, "model", "m", "", "provider:model (default: what is there, see ‘sibyl models’)")
-	fl.BoolVarP(&f.cont, "continue", "c", false, "continue the last session")
-	fl.StringVarP(&f.session, "session", "s", "", "continue this session")
+	fl.BoolVarP(&f.cont, "continue", "c", false, "continue the last session about this folder, or the one of --in")
+	fl.StringVarP(&f.session, "session", "s", "", "continue this session, about its own folder unless --in names another")
 	fl.IntVar(&f.maxTurns, "max-turns", 0, "turns of the model at most (default: 30, or the setting max_turns)")
 	fl.IntVar(&f.maxTokens, "max-tokens", 0, "tokens of all turns, cached ones aside, after which the last turn begins; 0: no limit (default: the setting max_tokens)")
 	fl.DurationVar(&f.maxTime, "max-time", 0, "time at most: the last turn begins after 80 % of it, and what is under way at the end is cut off; 0: no limit (default: the setting max_time)")
@@ -197,7 +197,7 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 			return err
 		}
 	}
-	session, err := c.continued(ctx, a, f)
+	session, err := c.continued(ctx, a, f, &o)
 	if err != nil {
 		return err
 	}
@@ -219,17 +219,44 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	return c.retire(ctx, a, c.owner())
 }
 
-// continued names the session that the question goes on with; "" for a new one.
-func (c *command) continued(ctx context.Context, a *app.App, f askFlags) (string, error) {
-	if !f.cont && !f.given("session") {
+// continued names the session that the question goes on with; "" for a new one. -c takes the last one of the folder that is asked about; a
+// session that is named is asked about its own folder, unless the person names another.
+func (c *command) continued(ctx context.Context, a *app.App, f askFlags, o *oracle.Options) (string, error) {
+	switch {
+	case f.cont:
+		s, err := a.Service.LastIn(ctx, c.owner(), oracle.Name, o.CodeRoot)
+		if errors.Is(err, journal.ErrNotFound) {
+			return "", withCode(ExitUsage, c.elsewhere(ctx, a, err))
+		}
+		return s.ID, err
+	case !f.given("session"):
 		return "", nil
 	}
-	name := f.session
-	if f.cont {
-		name = "last"
+	s, err := a.Service.FindSession(ctx, c.owner(), oracle.Name, f.session)
+	if err != nil || f.given("in") || s.Place == "" || s.Place == o.CodeRoot {
+		return s.ID, err
 	}
-	s, err := a.Service.FindSession(ctx, c.owner(), oracle.Name, name)
-	return s.ID, err
+	if info, err := os.Stat(s.Place); err != nil || !info.IsDir() {
+		return "", withCode(ExitUsage, fmt.Errorf("session %s is about %s, which is not there: name a folder with --in", s.ID, s.Place))
+	}
+	o.CodeRoot = s.Place
+	if !c.quiet && !c.asJSON {
+		fmt.Fprintf(c.Err, "· about %s, as before\n", printable(s.Place))
+	}
+	return s.ID, nil
+}
+
+// elsewhere adds to an error which session there is in another folder.
+func (c *command) elsewhere(ctx context.Context, a *app.App, err error) error {
+	last, found := a.Service.FindSession(ctx, c.owner(), oracle.Name, "last")
+	if found != nil {
+		return found
+	}
+	place := last.Place
+	if place == "" {
+		place = "no folder"
+	}
+	return fmt.Errorf("%w; the last one, “%s”, is about %s: ‘sibyl ask -s %s’ goes on with it", err, last.Title, place, last.ID)
 }
 
 // orSettings fills in what the person left to the settings.

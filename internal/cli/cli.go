@@ -55,9 +55,11 @@ type command struct {
 	database   string
 	user       string // whose sessions and tasks are meant
 	flags
-	code   int
-	began  bool // the command line was understood: what fails from here on is not its fault
-	warned bool // the person has been told that stored keys can't be used
+	code      int
+	out       *remembering // standard output
+	wantsJSON bool         // the person asked for JSON, if only in a command line that can't be understood
+	began     bool         // the command line was understood: what fails from here on is not its fault
+	warned    bool         // the person has been told that stored keys can't be used
 }
 
 // flags are those that several commands have. A process runs one of them.
@@ -101,8 +103,10 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 	log.SetOutput(io.Discard) // libraries print what strangers sent them
 	out := &remembering{Writer: calmed(s.Out, s.OutTTY)}
 	s.Out, s.Err = out, calmed(s.Err, s.ErrTTY)
-	c := &command{Streams: s, Program: p, environ: environ}
+	c := &command{Streams: s, Program: p, environ: environ, out: out, wantsJSON: asksJSON(args)}
 	root := c.root()
+	worded(root)
+	root.SetFlagErrorFunc(misflagged)
 	root.SetArgs(args)
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
@@ -116,14 +120,16 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 	return c.code
 }
 
-// remembering is a writer that keeps its first error, so that one look at the end serves all that print.
+// remembering is a writer that keeps its first error, so that one look at the end serves all that print, and whether anything was written.
 type remembering struct {
 	io.Writer
-	err error
+	err   error
+	wrote bool
 }
 
 func (r *remembering) Write(p []byte) (int, error) {
 	n, err := r.Writer.Write(p)
+	r.wrote = r.wrote || n > 0
 	if err != nil && r.err == nil {
 		r.err = err
 	}
@@ -149,7 +155,6 @@ func withCode(code int, err error) error {
 
 // fail prints an error once, with what would mend it, and gives the exit code.
 func (c *command) fail(err error) int {
-	fmt.Fprintln(c.Err, "sibyl:", printable(err.Error()))
 	for known, hint := range map[error]string{
 		journal.ErrLocked:      "another program holds the journal: wait for it, or name another folder with --data",
 		journal.ErrFull:        "free some space; what was written before is kept, and ‘sibyl run resume’ goes on",
@@ -159,10 +164,14 @@ func (c *command) fail(err error) int {
 		journal.ErrUnsure:      "‘sibyl run list’ shows what was written, once the database can be reached",
 	} {
 		if errors.Is(err, known) {
-			fmt.Fprintln(c.Err, "      "+hint)
-			return ExitJournal
+			return c.report(err, ExitJournal, hint)
 		}
 	}
+	return c.report(err, c.codeOf(err), "")
+}
+
+// codeOf is the exit code that a failure calls for.
+func (c *command) codeOf(err error) int {
 	var e *exitError
 	var misused *service.UsageError
 	switch {
@@ -187,7 +196,10 @@ func (c *command) root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       c.Build,
-		PersistentPreRunE: func(*cobra.Command, []string) error {
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := cmd.ValidateFlagGroups(); err != nil {
+				return misflagged(cmd, err)
+			}
 			c.began = true
 			if err := user.CheckName(c.user); err != nil {
 				return withCode(ExitUsage, fmt.Errorf("--user: %w", err))

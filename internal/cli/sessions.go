@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,7 +47,7 @@ func (c *command) sessionList() *cobra.Command {
 
 func (c *command) printSessions(all []journal.Session) error {
 	return printList(c, all, func(s journal.Session) string {
-		return listLine(s.ID, s.UpdatedAt, fmt.Sprintf("%3d  %-6s", s.Runs, s.Assistant), s.Title)
+		return listLine(s.ID, s.UpdatedAt, fmt.Sprintf("%3d  %-6s", s.Runs, s.Assistant), placed(c, s))
 	})
 }
 
@@ -133,4 +134,16 @@ func (c *command) sessionDelete() *cobra.Command {
 		})}
 	cmd.Flags().BoolVar(&yes, "yes", false, "delete without asking")
 	return cmd
+}
+
+// placed is the title of a session, and behind it the folder that it is about.
+func placed(c *command, s journal.Session) string {
+	if s.Place == "" {
+		return s.Title
+	}
+	place := s.Place
+	if home := c.env("HOME"); home != "" && strings.HasPrefix(place, home+string(filepath.Separator)) {
+		place = "~" + place[len(home):]
+	}
+	return s.Title + "  [" + place + "]"
 }

@@ -73,6 +73,7 @@ type Session struct {
 	Owner     Owner     `json:"-"`
 	Assistant string    `json:"assistant"` // "oracle"
 	Title     string    `json:"title"`
+	Place     string    `json:"place,omitempty"` // the folder on this machine that it is about; "": none
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"` // moved by Begin and by the end of a run
 	Runs      int       `json:"runs"`       // how many runs it has; set by the store
@@ -195,6 +196,7 @@ type Filter struct {
 // SessionFilter selects sessions, or what they left. Zero fields select all; Limit 0 means 100.
 type SessionFilter struct {
 	Assistant string
+	Place     string // of sessions alone
 	Limit     int
 	After     Cursor
 }

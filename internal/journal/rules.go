@@ -68,7 +68,7 @@ func newSession(s Session) (Session, error) {
 		return Session{}, fmt.Errorf("session %q without an owner: %w", s.ID, ErrInvalid)
 	}
 	s.CreatedAt, s.UpdatedAt, s.Runs = Millis(s.CreatedAt), Millis(s.UpdatedAt), 0
-	return s, errors.Join(CheckTitle(s.Title), plain("the id, owner or assistant of a session", s.ID, string(s.Owner), s.Assistant))
+	return s, errors.Join(CheckTitle(s.Title), plain("the id, owner, assistant or place of a session", s.ID, string(s.Owner), s.Assistant, s.Place))
 }
 
 // Tombstone checks what DeleteSession was given and returns what s leaves when it is removed.

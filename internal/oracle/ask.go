@@ -99,7 +99,7 @@ func NewRun(ctx context.Context, store journal.Store, q Question) (run.Spec, err
 	if q.Material != "" {
 		texts, q.Env.Material = append(texts, run.Text{Name: MaterialText, Content: []byte(q.Material)}), len(q.Material)
 	}
-	return run.Spec{Consume: consume, Owner: q.Owner, Session: q.Session, NewSession: q.NewSession, Assistant: Name, Title: Title(q.Text), TreeFile: q.TreeFile, Tree: q.Tree,
+	return run.Spec{Consume: consume, Owner: q.Owner, Session: q.Session, NewSession: q.NewSession, Assistant: Name, Title: Title(q.Text), Place: q.Env.CodeRoot, TreeFile: q.TreeFile, Tree: q.Tree,
 		Texts: texts, Env: q.Env, Given: given}, nil
 }
 

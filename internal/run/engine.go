@@ -118,6 +118,7 @@ type Spec struct {
 	NewSession *journal.Session // made with the run; nil: Session is there already
 	Assistant  string
 	Title      string
+	Place      string // the folder that a new session is about
 	TreeFile   string
 	Tree       []byte
 	Texts      []Text

@@ -156,6 +156,21 @@ func (s *Service) FindSession(ctx context.Context, owner journal.Owner, assistan
 	return found, usage(errors.Join(err, lookErr))
 }
 
+// LastIn gives the session of an assistant that was last used among those about a folder; journal.ErrNotFound where there is none.
+func (s *Service) LastIn(ctx context.Context, owner journal.Owner, assistant, place string) (journal.Session, error) {
+	all, err := s.config.Store.Sessions(ctx, owner, journal.SessionFilter{Assistant: assistant, Place: s.place(place), Limit: 1})
+	if err == nil && len(all) == 0 {
+		err = fmt.Errorf("no session is about %s: %w", place, journal.ErrNotFound)
+	}
+	if err != nil {
+		return journal.Session{}, err
+	}
+	return all[0], nil
+}
+
+// place is a folder as sessions keep it.
+func (s *Service) place(folder string) string { return journal.Clean(s.config.Redact(folder)) }
+
 // mostNamed bounds how many of the things that a name fits are listed.
 const mostNamed = 5
 

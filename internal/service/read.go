@@ -77,12 +77,14 @@ func (c Conversation) Markdown() string {
 // formats are those of Export.
 var formats = []string{"md", "json", "jsonl"}
 
-// Export writes the conversation as Markdown (md), one JSON object (json), or its outcomes as JSON lines (jsonl).
+// Export writes the conversation as Markdown (md), one JSON object (json), or its outcomes as JSON lines (jsonl). It is made to be
+// handed on: the folder that the session is about stays out.
 func (c Conversation) Export(format string, encode func(v any, indent bool) (string, error)) (string, error) {
 	switch format {
 	case "md":
 		return c.Markdown(), nil
 	case "json":
+		c.Place = ""
 		return encode(c, true)
 	case "jsonl":
 		b := &strings.Builder{}

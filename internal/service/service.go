@@ -261,7 +261,7 @@ func (s *Service) sessionOf(ctx context.Context, spec *run.Spec, named, key stri
 	default:
 		spec.Session = run.NewID(now)
 	}
-	spec.NewSession = &journal.Session{ID: spec.Session, Owner: spec.Owner, Assistant: spec.Assistant, Title: journal.Clean(s.config.Redact(spec.Title)), CreatedAt: now, UpdatedAt: now}
+	spec.NewSession = &journal.Session{ID: spec.Session, Owner: spec.Owner, Assistant: spec.Assistant, Title: journal.Clean(s.config.Redact(spec.Title)), Place: s.place(spec.Place), CreatedAt: now, UpdatedAt: now}
 	return nil
 }
 

@@ -62,7 +62,7 @@ type Database interface {
 func Tables() []Table {
 	text, number, bytes := columns(Text), columns(Number), columns(Bytes)
 	return []Table{
-		table("session", 1, text("id", "owner", "assistant", "title"), number("created_at", "updated_at")),
+		table("session", 1, text("id", "owner", "assistant", "title", "place"), number("created_at", "updated_at")),
 		table("run", 1, number("no"), text("id", "session", "owner", "assistant", "title", "status"), number("started_at", "ended_at"),
 			text("lease_holder"), number("lease_until", "tries"), text("reason", "blobs"), bytes("summary")),
 		table("record", 1, number("key", "at"), text("kind"), bytes("data")),

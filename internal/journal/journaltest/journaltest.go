@@ -129,7 +129,7 @@ func (s *suite) same(what string, got, want any) {
 
 func sessionOf(owner journal.Owner, id string) journal.Session {
 	return journal.Session{
-		ID: id, Owner: owner, Assistant: "oracle", Title: "title of " + id, CreatedAt: noon, UpdatedAt: noon,
+		ID: id, Owner: owner, Assistant: "oracle", Title: "title of " + id, Place: "/src/" + id, CreatedAt: noon, UpdatedAt: noon,
 	}
 }
 

@@ -44,6 +44,13 @@ var sessionTests = map[string]func(*suite){
 			s.same("runs of "+session.ID, session.Runs, map[string]int{"s": 2, "other": 1}[session.ID])
 		}
 	},
+	"SessionsOfAPlaceAreListedAlone": func(s *suite) {
+		s.begin("s", "r1", 1)
+		s.begin("other", "r2", 1)
+		list := ask(s.store.Sessions(s.ctx, ada, journal.SessionFilter{Place: "/src/s"})).ok(s)
+		s.same("sessions", list, []journal.Session{s.session("s")})
+		s.same("of no such place", ask(s.store.Sessions(s.ctx, ada, journal.SessionFilter{Place: "/src"})).ok(s), []journal.Session{})
+	},
 	"BeginAndEndMoveUpdatedAtAndAppendDoesNot": func(s *suite) {
 		r := runOf(ada, "s", "r")
 		r.StartedAt = after(time.Minute)

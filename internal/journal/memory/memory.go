@@ -147,7 +147,8 @@ func (s *Store) Session(ctx context.Context, owner journal.Owner, id string) (jo
 func (s *Store) Sessions(ctx context.Context, owner journal.Owner, f journal.SessionFilter) ([]journal.Session, error) {
 	return look(ctx, s, func() ([]journal.Session, error) {
 		list := latest(s.sessions, f.After, f.Limit, func(session journal.Session) bool {
-			return session.Owner == owner && (f.Assistant == "" || session.Assistant == f.Assistant)
+			return session.Owner == owner && (f.Assistant == "" || session.Assistant == f.Assistant) &&
+				(f.Place == "" || session.Place == f.Place)
 		})
 		for i := range list {
 			list[i] = s.counted(list[i])

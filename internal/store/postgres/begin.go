@@ -49,8 +49,8 @@ func (db *DB) contentsOf(b journal.Beginning) (all []content) {
 // What a beginning does with its session first, whose row that locks: makes it, or moves it.
 const (
 	makeSession = `
-		INSERT INTO session (id, owner, assistant, title, created_at, updated_at)
-		SELECT $2, $3, $16, $17, $18, greatest($19::bigint, $6::bigint) WHERE NOT EXISTS (SELECT FROM tombstone WHERE id = $2)
+		INSERT INTO session (id, owner, assistant, title, place, created_at, updated_at)
+		SELECT $2, $3, $16, $17, $18, $19, greatest($20::bigint, $6::bigint) WHERE NOT EXISTS (SELECT FROM tombstone WHERE id = $2)
 		ON CONFLICT (id) DO NOTHING RETURNING id`
 	moveSession = `UPDATE session SET updated_at = greatest(updated_at, $6::bigint) WHERE id = $2 AND owner = $3 RETURNING id`
 )
@@ -118,7 +118,7 @@ func (t *tx) begin(b journal.Beginning, contents []content) error {
 		c.seqs, c.ats, c.kinds, c.data, b.Claims}
 	first := moveSession
 	if s := b.Session; s != nil {
-		first, args = makeSession, append(args, s.Assistant, s.Title, s.CreatedAt.UnixMilli(), s.UpdatedAt.UnixMilli())
+		first, args = makeSession, append(args, s.Assistant, s.Title, s.Place, s.CreatedAt.UnixMilli(), s.UpdatedAt.UnixMilli())
 	}
 	var lacks []string
 	rows(t, scanBegun, func(found []begun) error {

@@ -13,12 +13,12 @@ import (
 var _ journal.Store = (*DB)(nil)
 
 const selectSession = `
-	SELECT id, owner, assistant, title, created_at, updated_at,
+	SELECT id, owner, assistant, title, place, created_at, updated_at,
 	       (SELECT count(*) FROM run WHERE run.session = session.id)
 	FROM session `
 
 func scanSession(r pgx.CollectableRow) (s journal.Session, err error) {
-	return s, r.Scan(&s.ID, &s.Owner, &s.Assistant, &s.Title, millis{&s.CreatedAt}, millis{&s.UpdatedAt}, &s.Runs)
+	return s, r.Scan(&s.ID, &s.Owner, &s.Assistant, &s.Title, &s.Place, millis{&s.CreatedAt}, millis{&s.UpdatedAt}, &s.Runs)
 }
 
 // errNoSession says that a session is not there, before it is known why.
@@ -78,6 +78,7 @@ func (db *DB) Sessions(ctx context.Context, owner journal.Owner, f journal.Sessi
 	q := listing{by: "updated_at", after: f.After, limit: f.Limit}
 	q.where("owner", string(owner))
 	q.filter("assistant", f.Assistant)
+	q.filter("place", f.Place)
 	return list(ctx, db, scanSession, selectSession, q)
 }
 

@@ -11,13 +11,13 @@ import (
 var _ journal.Store = (*DB)(nil)
 
 const selectSession = `
-	SELECT id, owner, assistant, title, created_at, updated_at,
+	SELECT id, owner, assistant, title, place, created_at, updated_at,
 	       (SELECT count(*) FROM run WHERE run.session = session.id)
 	FROM session `
 
 func scanSession(r row) journal.Session {
-	return journal.Session{ID: r.text(0), Owner: journal.Owner(r.text(1)), Assistant: r.text(2), Title: r.text(3),
-		CreatedAt: r.time(4), UpdatedAt: r.time(5), Runs: int(r.int(6))}
+	return journal.Session{ID: r.text(0), Owner: journal.Owner(r.text(1)), Assistant: r.text(2), Title: r.text(3), Place: r.text(4),
+		CreatedAt: r.time(5), UpdatedAt: r.time(6), Runs: int(r.int(7))}
 }
 
 // insertSession adds a session whose first run starts at that moment.
@@ -25,9 +25,9 @@ func (t tx) insertSession(s journal.Session, started time.Time) error {
 	var id any = s.ID
 	// Where there is a tombstone the id is NULL, which may not be, and the row is ignored.
 	created, err := t.change(`
-		INSERT OR IGNORE INTO session (id, owner, assistant, title, created_at, updated_at)
-		VALUES ((SELECT ? WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE id = ?)), ?, ?, ?, ?, ?)`,
-		id, id, string(s.Owner), s.Assistant, s.Title, s.CreatedAt.UnixMilli(), max(s.UpdatedAt.UnixMilli(), started.UnixMilli()))
+		INSERT OR IGNORE INTO session (id, owner, assistant, title, place, created_at, updated_at)
+		VALUES ((SELECT ? WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE id = ?)), ?, ?, ?, ?, ?, ?)`,
+		id, id, string(s.Owner), s.Assistant, s.Title, s.Place, s.CreatedAt.UnixMilli(), max(s.UpdatedAt.UnixMilli(), started.UnixMilli()))
 	if err == nil && created == 0 {
 		err = fmt.Errorf("session %q: %w", s.ID, journal.ErrExists)
 	}
@@ -48,6 +48,7 @@ func (db *DB) Session(ctx context.Context, owner journal.Owner, id string) (jour
 func (db *DB) Sessions(ctx context.Context, owner journal.Owner, f journal.SessionFilter) ([]journal.Session, error) {
 	q := listing{owner: owner, by: "updated_at", after: f.After, limit: f.Limit}
 	q.where("assistant", f.Assistant)
+	q.where("place", f.Place)
 	return list(ctx, db, scanSession, selectSession, q)
 }
 

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/agent"
+)
+
+// worded says in our words what cobra says of arguments and flags, for a command and all below it.
+func worded(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			err := check(cmd, args)
+			if err == nil || !counts(err) {
+				return err
+			}
+			return fmt.Errorf("%s given: call it as ‘%s’%s", are(len(args)), use(cmd), help(cmd))
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		worded(sub)
+	}
+}
+
+// counts says that an error is one of those that cobra has for a wrong number of arguments.
+func counts(err error) bool {
+	return slices.ContainsFunc([]string{"accepts ", "requires at least ", "unknown command "}, func(start string) bool { return strings.HasPrefix(err.Error(), start) })
+}
+
+func are(n int) string {
+	switch n {
+	case 0:
+		return "no argument is"
+	case 1:
+		return "one argument is"
+	}
+	return agent.Counted(n, "argument") + " are"
+}
+
+// use is how a command is called, without its flags.
+func use(cmd *cobra.Command) string { return strings.TrimSuffix(cmd.UseLine(), " [flags]") }
+
+func help(cmd *cobra.Command) string {
+	return fmt.Sprintf("; ‘%s --help’ says what it takes", cmd.CommandPath())
+}
+
+// misflagged is an error of a flag, with where to look.
+func misflagged(cmd *cobra.Command, err error) error {
+	return withCode(ExitUsage, fmt.Errorf("%w%s", err, help(cmd)))
+}
+
+// problem is what --json has where a command fails and no outcome says it: the exit code, what was wrong, and what would mend it.
+type problem struct {
+	Error struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+		Hint    string `json:"hint,omitempty"`
+	} `json:"error"`
+}
+
+// report writes an error for people, and under --json, where nothing else was written, for programs.
+func (c *command) report(err error, code int, hint string) int {
+	fmt.Fprintln(c.Err, "sibyl:", printable(err.Error()))
+	if hint != "" {
+		fmt.Fprintln(c.Err, "      "+hint)
+	}
+	if c.wantsJSON && !c.out.wrote {
+		var p problem
+		p.Error.Code, p.Error.Message, p.Error.Hint = code, err.Error(), hint
+		_ = newJSON(c.Out).Encode(p) // what can't be written is told by the exit code
+	}
+	return code
+}
+
+// asksJSON says that a command line wants JSON, even one that can't be understood.
+func asksJSON(args []string) bool {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
+}

@@ -1,0 +1,4 @@
+-- +goose Up
+
+-- The folder that a session is about.
+ALTER TABLE session ADD COLUMN place TEXT NOT NULL DEFAULT '';
