@@ -63,8 +63,9 @@ type command struct {
 // flags are those that several commands have. A process runs one of them.
 type flags struct {
 	asJSON, quiet, trace bool
-	notices              string // the file that notices are appended to; "" for none
-	limit                int    // of entries in a list
+	folders              []string // that the citations of an answer lead to
+	notices              string   // the file that notices are appended to; "" for none
+	limit                int      // of entries in a list
 }
 
 // withJSON gives a command the flag --json.

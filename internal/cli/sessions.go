@@ -57,7 +57,7 @@ func (c *command) sessionShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			(&screen{Streams: c.Streams, colour: c.colour()}).answer(e.Markdown())
+			c.newScreen().answer(e.Markdown())
 			if e.Assistant == oracle.ShadowName {
 				fmt.Fprintln(c.Err, "· this session holds a shadow: ‘sibyl shadow report’ compares its answer, ‘sibyl session audit "+e.ID+"’ shows all of it")
 			}

@@ -10,18 +10,16 @@ import (
 func Clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == '\n' || r == '\t':
-			return r
 		case r == '\u2028' || r == '\u2029':
 			return ' '
-		case unicode.IsControl(r), turns(r), r == '\ufeff', '\U000e0000' <= r && r <= '\U000e007f':
+		case r != '\n' && r != '\t' && Steers(r):
 			return -1
 		}
 		return r
 	}, text)
 }
 
-// turns says that a character turns the direction of the text around it.
-func turns(r rune) bool {
-	return '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069' || r == '\u200e' || r == '\u200f' || r == '\u061c'
+// Steers says that a character steers a terminal, turns the direction of the text around it, or is a letter that can't be seen.
+func Steers(r rune) bool {
+	return unicode.IsControl(r) || '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069' || r == '\ufeff' || '\U000e0000' <= r && r <= '\U000e007f'
 }
