@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"os"
 	"strings"
 	"syscall"
 
@@ -55,6 +56,8 @@ type command struct {
 	database   string
 	user       string // whose sessions and tasks are meant
 	flags
+	file   *os.File // stdout itself, where it is a file; for a program that is to have the terminal
+	prices config.Prices
 	code   int
 	began  bool // the command line was understood: what fails from here on is not its fault
 	warned bool // the person has been told that stored keys can't be used
@@ -63,6 +66,7 @@ type command struct {
 // flags are those that several commands have. A process runs one of them.
 type flags struct {
 	asJSON, quiet, trace bool
+	noPager              bool
 	folders              []string // that the citations of an answer lead to
 	notices              string   // the file that notices are appended to; "" for none
 	limit                int      // of entries in a list
@@ -99,10 +103,11 @@ type Program = app.Options
 
 // Main runs the command line and returns the exit code. environ is as os.Environ gives it.
 func Main(ctx context.Context, p Program, args, environ []string, s Streams) int {
-	log.SetOutput(io.Discard) // libraries print what strangers sent them
+	log.SetOutput(io.Discard)   // libraries print what strangers sent them
+	file, _ := s.Out.(*os.File) // nil where it is none
 	out := &remembering{Writer: calmed(s.Out, s.OutTTY)}
 	s.Out, s.Err = out, calmed(s.Err, s.ErrTTY)
-	c := &command{Streams: s, Program: p, environ: environ}
+	c := &command{Streams: s, Program: p, environ: environ, file: file}
 	root := c.root()
 	root.SetArgs(args)
 	root.SetIn(s.In)
@@ -234,6 +239,7 @@ func (c *command) settings() (config.Config, error) {
 		c.warned = true
 		fmt.Fprintf(c.Err, "· not all stored keys can be used: %v\n", cfg.StoredProblem)
 	}
+	c.prices = cfg.Prices
 	if c.dataDir != "" {
 		cfg.DataDir, cfg.Database = c.dataDir, config.Database{}
 	}

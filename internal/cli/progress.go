@@ -197,6 +197,9 @@ func (p *progress) show(r service.Result) {
 	notes := r.Warnings
 	if !p.quiet {
 		notes = append(notes[:len(notes):len(notes)], r.Notes...)
+		if costs := costsOf(p.prices, r.Usage); costs != "" {
+			notes = append(notes, costs)
+		}
 	}
 	for _, line := range notes {
 		fmt.Fprintln(p.Err, p.screen.dim("· "+line, p.ErrTTY))

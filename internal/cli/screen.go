@@ -217,14 +217,22 @@ func (s *screen) answer(text string) {
 	switch {
 	case !s.OutTTY:
 		s.unlit()
-		fmt.Fprintln(s.Out, printable(text))
+		fmt.Fprint(s.Out, s.laidOut(text))
 	case s.over && strings.TrimSpace(s.said.String()) == strings.TrimSpace(text):
 		s.finish()
 		s.forget()
 	default:
 		s.withdraw()
-		s.put(render.Lines(text, s.options()))
+		fmt.Fprint(s.Out, s.laidOut(text))
 	}
+}
+
+// laidOut is a text with its last line end: laid out for a terminal, and as it is elsewhere.
+func (s *screen) laidOut(text string) string {
+	if !s.OutTTY {
+		return printable(text) + "\n"
+	}
+	return strings.Join(render.Lines(text, s.options()), "\n") + "\n"
 }
 
 func (s *screen) options() render.Options {
