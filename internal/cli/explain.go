@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
+	"sibyl/internal/render"
 	"sibyl/internal/service"
 )
 
@@ -95,7 +95,7 @@ func (c *command) shortExplanation(x service.Explanation, costs string) string {
 		text := oneLine(p.Text)
 		if c.OutTTY {
 			width := max(cmp.Or(c.Width, 80)-margin, margin)
-			text = strings.ReplaceAll(ansi.Wrap(text, width, " "), "\n", "\n"+strings.Repeat(" ", margin))
+			text = strings.Join(render.Wrap(text, width), "\n"+strings.Repeat(" ", margin))
 		}
 		fmt.Fprintf(b, "%-*s%s\n", margin, "  "+p.What, text)
 	}

@@ -202,6 +202,9 @@ func (p *progress) show(r service.Result) {
 		}
 	}
 	for _, line := range notes {
+		if p.ErrTTY {
+			line = strings.Join(render.Wrap(line, p.screen.width()-3), "\n  ")
+		}
 		fmt.Fprintln(p.Err, p.screen.dim("· "+line, p.ErrTTY))
 	}
 }

@@ -138,7 +138,7 @@ func TestAnswerStandsRenderedOnTheScreen(t *testing.T) {
 					p.update(receipt(t, 1))
 					p.update(service.Update{Event: &service.Event{}, Lines: []string{"turn 2 of 30: context_sufficient (test:model, 1.4 s)"}})
 					p.end()
-					p.show(service.Result{Shown: assistant.Shown{Answer: strings.TrimSpace(longAnswer), Notes: []string{"satisfied after 2 of 30 turns; run x"}}})
+					p.show(service.Result{Shown: assistant.Shown{Answer: strings.TrimSpace(longAnswer), Notes: []string{"satisfied after 2 of 30 turns, 2 tool calls; test:a-model-with-a-long-name; run 0pge8nrd7lsrhl8h"}}})
 					golden(t, fmt.Sprintf("answer.%s.%d", what, width), g.String())
 				})
 			})

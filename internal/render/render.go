@@ -1,6 +1,7 @@
 package render
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/yuin/goldmark"
@@ -37,6 +38,16 @@ func (o Options) width() int {
 func Lines(markdown string, o Options) []string {
 	s := NewStream(o)
 	return append(s.Write(markdown), s.Close()...)
+}
+
+// Wrap breaks a text that is no Markdown into lines of at most width columns, between words, and makes it clean. Line feeds stay.
+func Wrap(text string, width int) (lines []string) {
+	for line := range strings.SplitSeq(Clean(text), "\n") {
+		for _, spans := range wrap([]span{{text: line}}, width) {
+			lines = append(lines, Options{}.paint(spans))
+		}
+	}
+	return lines
 }
 
 // reader parses without links by reference.

@@ -52,7 +52,7 @@ var fragments = []string{
 }
 
 func anyText(t *rapid.T) string {
-	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(fragments), 0, 40).Draw(t, "fragments"), "")
+	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(fragments), 0, 25).Draw(t, "fragments"), "")
 }
 
 // own are the sequences that lines may hold.
@@ -175,6 +175,13 @@ func TestAddressOfALinkIsShownBesideItsWords(t *testing.T) {
 func TestTableThatDoesNotFitIsWrittenRowByRow(t *testing.T) {
 	want := []string{"**name**: one word", "after the other", "b: 2", "c: 3", "d:", "444444444444444444", "44", "", "**name**: 5", "d: 6"}
 	if diff := cmp.Diff(want, Lines("| **name** | b | c | d |\n|--|--|--|--|\n|one word after the other|2|3|44444444444444444444|\n|5||| 6|", Options{Width: 18})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestPlainTextIsWrappedBetweenItsWords(t *testing.T) {
+	want := []string{"one *two*", "a-b-c-d-e", "", "日本語の長", "い"}
+	if diff := cmp.Diff(want, Wrap("one *two* a-b-c-d-e\n\n\x1b日本語の長い", 10)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

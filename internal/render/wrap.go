@@ -112,20 +112,25 @@ func untabbed(line string) string {
 	return b.String()
 }
 
-// chopped cuts a line into pieces of at most width columns, wherever that falls.
+// chopped cuts a line into pieces of at most width columns: behind a space where there is one in the second half of a piece, else wherever
+// that falls.
 func chopped(line string, width int) (pieces []string) {
-	var b strings.Builder
-	used := 0
-	for line != "" {
-		cluster, columns, n, _ := ansi.DecodeSequence(line, ansi.NormalState, nil)
-		line = line[n:]
+	begin, gap, used := 0, 0, 0 // in bytes: of the piece, and behind its last space; the columns of the piece
+	for at := 0; at < len(line); {
+		cluster, columns, n, _ := ansi.DecodeSequence(line[at:], ansi.NormalState, nil)
 		if used+columns > width && used > 0 {
-			pieces = append(pieces, b.String())
-			b.Reset()
-			used = 0
+			end := at
+			if gap > begin && 2*ansi.StringWidth(line[begin:gap]) > width {
+				end = gap
+			}
+			pieces = append(pieces, strings.TrimRight(line[begin:end], " "))
+			begin, used = end, ansi.StringWidth(line[end:at])
 		}
-		b.WriteString(cluster)
+		at += n
 		used += columns
+		if cluster == " " {
+			gap = at
+		}
 	}
-	return append(pieces, b.String())
+	return append(pieces, line[begin:])
 }
