@@ -109,16 +109,19 @@ func TestStreamGivesTheSameLinesWhereverTheTextIsCut(t *testing.T) {
 func TestWhatIsLaidOutAnewStaysSmall(t *testing.T) {
 	for name, unit := range map[string]string{
 		"paragraphs": "Some words that fill a paragraph.\nAnd a second line.\n\n", "one paragraph": "Some words that fill a paragraph.\n",
-		"items": "- an item of a long list\n", "numbers": "1. an item\n", "code": "\tx := f(x) // a line of code\n", "headings": "# One after the other\n",
+		"items": "- an item of a long list\n", "numbers": "1. an item\n", "code": "\tx := f(x) // a line of code\n", "headings": "# One after the other\n", "rows": "| a | b |\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, lines := NewStream(Options{}), 0
-			if name == "code" {
+			switch name {
+			case "code":
 				s.Write("```go\n")
+			case "rows":
+				s.Write("| head | c |\n|--|--|\n")
 			}
 			for range 100 << 10 / len(unit) {
 				lines += len(s.Write(unit))
-				if len(s.text) > maxParagraph+len(unit) {
+				if len(s.text) > maxPart+len(unit) {
 					t.Fatalf("%d bytes are laid out anew after each piece", len(s.text))
 				}
 			}
@@ -186,8 +189,21 @@ func TestPlainTextIsWrappedBetweenItsWords(t *testing.T) {
 	}
 }
 
+func TestTableThatIsCutHasItsHeadAgain(t *testing.T) {
+	lines := Lines("| head | c |\n|--|--|\n"+strings.Repeat("| a | b |\n", 3*maxPart/10), Options{})
+	heads := 0
+	for _, line := range lines {
+		if line == "head │ c" {
+			heads++
+		}
+	}
+	if heads < 3 || !strings.HasPrefix(lines[len(lines)-1], "a    │ b") {
+		t.Errorf("%d heads, and the last line is %q", heads, lines[len(lines)-1])
+	}
+}
+
 func TestDeepNestingIsLaidOut(t *testing.T) {
-	for _, text := range []string{strings.Repeat("> ", 2000) + "a", strings.Repeat("- ", 500) + "a", strings.Repeat("*", 5000) + "a", strings.Repeat("[", 5000)} {
+	for _, text := range []string{strings.Repeat("> ", 50_000) + "a", strings.Repeat("- ", 50_000) + "a", strings.Repeat("> ", 40) + "a", strings.Repeat("- ", 40) + "a", strings.Repeat("*", 5000) + "a", strings.Repeat("[", 5000)} {
 		if got := strings.Join(Lines(text, Options{Width: 20}), ""); !strings.ContainsAny(got, "a[") {
 			t.Errorf("%.10q is lost: %.40q", text, got)
 		}

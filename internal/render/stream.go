@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"strings"
 
 	"sibyl/internal/markdown"
@@ -34,8 +35,23 @@ const (
 	fenced
 )
 
-// maxParagraph is the size in bytes from which on a paragraph is cut, so that the last part stays small.
-const maxParagraph = 8 << 10
+// maxPart is the size in bytes from which on a part is cut, so that what is laid out anew stays small. A longer line is no Markdown, nor is
+// one with more than maxMarks marks of quotes and items before its words: a parser takes very long for those.
+const (
+	maxPart  = 8 << 10
+	maxMarks = 50
+)
+
+// tooMuch says whether a part is laid out as it was written.
+func tooMuch(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		words := bytes.TrimLeft(line, " \t>-*+0123456789.)")
+		if len(line) > maxPart || len(bytes.ReplaceAll(line[:len(line)-len(words)], []byte(" "), nil)) > maxMarks {
+			return true
+		}
+	}
+	return false
+}
 
 // NewStream begins a text.
 func NewStream(o Options) *Stream { return &Stream{o: o} }
@@ -94,21 +110,34 @@ func (s *Stream) line(line string) {
 	case s.goesOn(line):
 		s.add(line)
 	default:
+		head := s.headOfTable(line)
 		s.flush()
-		s.begin(line)
+		s.begin(head + line)
 	}
+}
+
+// headOfTable is the head of a table that is cut before a line, with its line end; "" where there is none.
+func (s *Stream) headOfTable(line string) string {
+	if s.kind != paragraph || len(s.text) < maxPart || !strings.Contains(line, "|") {
+		return ""
+	}
+	head, rest, _ := bytes.Cut(s.text, []byte("\n"))
+	rule, _, _ := bytes.Cut(rest, []byte("\n"))
+	if len(head)+len(rule) > maxPart/8 || !bytes.Contains(rule, []byte("-")) || len(bytes.Trim(rule, "|:- \t")) > 0 {
+		return ""
+	}
+	return string(head) + "\n" + string(rule) + "\n"
 }
 
 // goesOn says whether a line belongs to the part before it.
 func (s *Stream) goesOn(line string) bool {
+	if len(s.text) >= maxPart {
+		return false
+	}
 	in, starts := startOf(line)
 	switch s.kind {
 	case paragraph:
-		switch {
-		case starts.heading, starts.fence, starts.item && starts.interrupts:
-			return false
-		}
-		return len(s.text) < maxParagraph || strings.HasPrefix(strings.TrimSpace(line), "|")
+		return !starts.heading && !starts.fence && (!starts.item || !starts.interrupts)
 	case item:
 		if in >= s.indent {
 			return true
@@ -176,7 +205,11 @@ func (s *Stream) flush() {
 	s.gap()
 	source := []byte(Clean(string(s.text)))
 	l := layout{Options: s.o, source: source, number: &s.number}
-	s.give(l.blocks(parse(source), s.o.width(), true))
+	if tooMuch(source) {
+		s.give(Wrap(strings.TrimRight(string(source), "\n"), s.o.width()))
+	} else {
+		s.give(l.blocks(parse(source), s.o.width(), true))
+	}
 	s.before, s.apart = s.kind, s.blank
 	s.kind, s.blank, s.text = none, false, s.text[:0]
 }
