@@ -240,7 +240,7 @@ func calmly(t *testing.T, newDrama func(*testing.T) *drama) (calm aftermath, wri
 	if ours.StopReason != oracle.StopNeedsUser || ours.Model != "openai:second" {
 		t.Errorf("it stops with %s, of %s", ours.StopReason, ours.Model)
 	}
-	if _, out := d.here(t, "explain", calm.runs[1].ID); !strings.Contains(out, "vault_search is not offered any more") {
+	if _, out := d.here(t, "explain", "--full", calm.runs[1].ID); !strings.Contains(out, "vault_search is not offered any more") {
 		t.Errorf("no tool was taken away:\n%s", out)
 	}
 	const begins, ends, marks = 2, 2, 2

@@ -28,6 +28,7 @@ func golden(ts *testscript.TestScript, neg bool, args []string) {
 	for _, command := range [][]string{
 		append([]string{"ask"}, question...),
 		{"explain", "last"},
+		{"explain", "last", "--full"},
 		{"explain", "last", "--json"},
 		{"session", "audit", "last"},
 		{"session", "audit", "last", "--json"},

@@ -35,11 +35,26 @@ type Account struct {
 	Turns   int
 	Model   string // that answered last
 	Usage   model.Usage
+	Models  []ModelUsage // the same by model, in the order in which they first answered
 	Calls   []ToolUse
 	Named   [][]tool.Ref // what each of them opened or named
 	Sources []Source
 	uses    []use
 	never   []use // proposed, and neither performed nor refused
+}
+
+// ModelUsage is how many tokens a model took.
+type ModelUsage struct {
+	Model string `json:"model"`
+	model.Usage
+}
+
+func (a *Account) used(name string, u model.Usage) {
+	i := slices.IndexFunc(a.Models, func(m ModelUsage) bool { return m.Model == name })
+	if i < 0 {
+		i, a.Models = len(a.Models), append(a.Models, ModelUsage{Model: name})
+	}
+	a.Models[i].Usage = a.Models[i].Add(u)
 }
 
 // use is a call in its place: the record of the turn that proposed it, and which of its calls it is.
@@ -88,6 +103,7 @@ func AccountOf[R any](v *run.View, under []run.CompletionRecord, transcript []En
 		switch r := c.Value.(type) {
 		case TurnReceipt[R]:
 			a.Usage = a.Usage.Add(r.Usage)
+			a.used(r.Model, r.Usage)
 			if c.Kind == EffectTurn {
 				a.Turns, a.Model = a.Turns+1, r.Model
 				turns, proposed[seq] = append(turns, seq), r.Calls

@@ -16,7 +16,7 @@ import (
 	"sibyl/internal/run"
 )
 
-// Assistant is a description of itself. Decode, Lines, Effect, Audit and Texts may be nil.
+// Assistant is a description of itself. Decode, Lines, Places, Effect, Audit and Texts may be nil.
 type Assistant struct {
 	*run.Assistant
 	About     string        // what it does, in a line
@@ -41,6 +41,8 @@ type Assistant struct {
 	Show func(outcome json.RawMessage) (Shown, error)
 	// Lines are the progress of a run in words, for somebody who waits: of each event as it happens.
 	Lines func(start *run.StartRecord, event bt.Typed) []string
+	// Places are what was read and what the answer cites, in the order in which it was read. Nil: there are none.
+	Places func(start *run.StartRecord, outcome json.RawMessage) []Place
 	// Effect gives what an audit says of an effect beside its receipt; nil for nothing.
 	Effect func(c *run.CompletionRecord) any
 	// Left says what an effect sent away from this program. Nil: nothing but what models were sent, which ToModel tells.
@@ -67,11 +69,32 @@ type Shown struct {
 	Sources  []string // what the answer cites, each as it is cited there
 	Warnings []string
 	Notes    []string // what else is worth a line
+	Points   []Point  // how the answer came about, in a few words each: for an explanation that is read
+	Usage    []Usage  // of the models that were asked, where they count; rules do not
 	Ending   []string // how it came to its end, for an explanation: a line, and what belongs to it
 	Footer   string   // Markdown: what an export says of the answer, its sources and what else it rests on
 	Partial  bool     // there is an answer, but not a whole one
 	Failure  *Failure
 	Notices  []Notice
+}
+
+// Point is one thing that an explanation tells, with what it is of: “searched”, “opened”.
+type Point struct{ What, Text string }
+
+// Usage is how many tokens a model took, as its provider counts them; those that were cached are some of the input.
+type Usage struct {
+	Model                 string
+	Input, Cached, Output int
+}
+
+// Place is a place that was read, or that the answer cites though nobody read it.
+type Place struct {
+	Cite       string // as answers name it
+	File       string // where it lies on this machine; "" for what is no file, or is not known
+	Start, End int    // lines, from 1; 0: the whole
+	Hash       string // of the file as it was read, as files.Hash gives it; "": not known
+	Read       bool
+	Cited      bool
 }
 
 // Failure is why there is no answer.

@@ -187,6 +187,7 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 		return withCode(ExitUsage, err)
 	}
 	o.Piped, o.Material = said.piped, said.material
+	c.folders = []string{o.CodeRoot, o.Vault}
 	a, err := c.open(ctx, cfg)
 	if err != nil {
 		return err
@@ -311,8 +312,7 @@ func (c *command) follow(ctx context.Context, r *service.Run) error {
 	for u := range r.Watch(context.WithoutCancel(ctx), 0) {
 		p.update(u)
 	}
-	p.endPause()
-	p.showTrace()
+	p.end()
 	res, err := r.Wait(context.WithoutCancel(ctx))
 	if err != nil {
 		p.screen.retract()

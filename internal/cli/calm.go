@@ -4,11 +4,12 @@ import (
 	"io"
 	"regexp"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"sibyl/internal/render"
 )
 
-// calm is a terminal that only the program's own sequences reach: colours, and those that take back what it showed. Everything that is
+// calm is a terminal that only the program's own sequences reach: colours, links to the web and to files, and those that take back what it showed. Everything that is
 // printed passes it, so that a text that nobody has made printable can't steer the terminal either.
 type calm struct {
 	io.Writer
@@ -24,7 +25,7 @@ func calmed(w io.Writer, terminal bool) io.Writer {
 }
 
 // ownSequence is one of those that this program writes.
-var ownSequence = regexp.MustCompile(`^\x1b\[(?:[0-9;]*m|[0-9]+A|J|K)`)
+var ownSequence = regexp.MustCompile(`^(?:\x1b\[(?:[0-9;]*m|[0-9]+A|J|K)|\x1b\]8;;(?:(?:https?|file)://[!-~]*)?\x07)`)
 
 func (c *calm) Write(p []byte) (int, error) {
 	text := append(c.begun, p...)
@@ -41,7 +42,7 @@ func (c *calm) Write(p []byte) (int, error) {
 			size = len(text)
 		case r == utf8.RuneError && size == 1:
 			b.WriteRune(utf8.RuneError)
-		case r == '\n' || r == '\t' || r == '\r' || !unicode.IsControl(r) && !bidi(r):
+		case r == '\n' || r == '\t' || r == '\r' || !render.Steers(r):
 			b.Write(text[:size])
 		}
 		text = text[size:]

@@ -135,8 +135,7 @@ func (t *talk) say(ctx context.Context, words string) error {
 	for u := range r.Watch(context.WithoutCancel(ctx), 0) {
 		p.update(u)
 	}
-	p.endPause()
-	p.showTrace()
+	p.end()
 	res, err := r.Wait(context.WithoutCancel(ctx))
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"os"
 	"strings"
 	"syscall"
 
@@ -55,18 +56,22 @@ type command struct {
 	database   string
 	user       string // whose sessions and tasks are meant
 	flags
+	file      *os.File // stdout itself, where it is a file; for a program that is to have the terminal
+	out       *remembering
+	wantsJSON bool // the person asked for JSON, if only in a command line that can't be understood
+	prices    config.Prices
 	code      int
-	out       *remembering // standard output
-	wantsJSON bool         // the person asked for JSON, if only in a command line that can't be understood
-	began     bool         // the command line was understood: what fails from here on is not its fault
-	warned    bool         // the person has been told that stored keys can't be used
+	began     bool // the command line was understood: what fails from here on is not its fault
+	warned    bool // the person has been told that stored keys can't be used
 }
 
 // flags are those that several commands have. A process runs one of them.
 type flags struct {
 	asJSON, quiet, trace bool
-	notices              string // the file that notices are appended to; "" for none
-	limit                int    // of entries in a list
+	noPager              bool
+	folders              []string // that the citations of an answer lead to
+	notices              string   // the file that notices are appended to; "" for none
+	limit                int      // of entries in a list
 }
 
 // withJSON gives a command the flag --json.
@@ -100,10 +105,11 @@ type Program = app.Options
 
 // Main runs the command line and returns the exit code. environ is as os.Environ gives it.
 func Main(ctx context.Context, p Program, args, environ []string, s Streams) int {
-	log.SetOutput(io.Discard) // libraries print what strangers sent them
+	log.SetOutput(io.Discard)   // libraries print what strangers sent them
+	file, _ := s.Out.(*os.File) // nil where it is none
 	out := &remembering{Writer: calmed(s.Out, s.OutTTY)}
 	s.Out, s.Err = out, calmed(s.Err, s.ErrTTY)
-	c := &command{Streams: s, Program: p, environ: environ, out: out, wantsJSON: asksJSON(args)}
+	c := &command{Streams: s, Program: p, environ: environ, file: file, out: out, wantsJSON: asksJSON(args)}
 	root := c.root()
 	worded(root)
 	root.SetFlagErrorFunc(misflagged)
@@ -245,6 +251,7 @@ func (c *command) settings() (config.Config, error) {
 		c.warned = true
 		fmt.Fprintf(c.Err, "· not all stored keys can be used: %v\n", cfg.StoredProblem)
 	}
+	c.prices = cfg.Prices
 	if c.dataDir != "" {
 		cfg.DataDir, cfg.Database = c.dataDir, config.Database{}
 	}

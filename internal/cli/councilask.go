@@ -101,8 +101,9 @@ func (s *sitting) ask(ctx context.Context, o council.Options) error {
 		return s.follow(ctx, r)
 	}
 	p := s.newProgress()
+	p.apart = s.ErrTTY && !s.quiet // the board has it
 	watching := context.WithoutCancel(ctx)
-	board := &board{command: s.command, screen: p.screen, live: s.ErrTTY && !s.quiet}
+	board := &board{command: s.command, screen: p.screen, live: p.apart}
 	for u := range r.Watch(watching, 0) {
 		if u.Event != nil && u.Event.Type == (council.OracleAsked{}).EventType() {
 			var asked council.OracleAsked
@@ -113,8 +114,7 @@ func (s *sitting) ask(ctx context.Context, o council.Options) error {
 		board.above(func() { p.update(u) })
 	}
 	board.close()
-	p.endPause()
-	p.showTrace()
+	p.end()
 	res, err := r.Wait(watching)
 	if err != nil {
 		return err

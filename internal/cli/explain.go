@@ -8,46 +8,158 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/app"
+	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
+	"sibyl/internal/render"
 	"sibyl/internal/service"
 )
 
-func (c *command) explainCommand() *cobra.Command {
-	var step int
-	cmd := &cobra.Command{
-		Use: "explain [RUN]", Short: "Show why a run did what it did: each step, the rule that fired, what was offered and refused", Args: cobra.MaximumNArgs(1),
-		Example: "  sibyl explain last\n  sibyl explain last --step 3\n  sibyl explain 0dl4 --json",
-		RunE:    c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error { return c.explain(ctx, a, r, step) }),
-	}
-	cmd.Flags().IntVar(&step, "step", 0, "only this step, counted from 1")
-	return c.withJSON(cmd, "the steps as a JSON array")
+// explaining is how an explanation is wanted.
+type explaining struct {
+	step int
+	full bool
+	html string
 }
 
-func (c *command) explain(ctx context.Context, a *app.App, r journal.Run, only int) error {
+func (c *command) explainCommand() *cobra.Command {
+	var e explaining
+	cmd := &cobra.Command{
+		Use: "explain [RUN]", Short: "Show why a run did what it did", Args: cobra.MaximumNArgs(1),
+		Long: "Says in a few lines what kind of question it was, what was searched, opened and cited, what left this machine, and why it ended.\n" +
+			"--full shows each step: the rule that fired, what was offered and refused. --html writes a page with all of it, which needs nothing else.",
+		Example: "  sibyl explain last\n  sibyl explain last --full\n  sibyl explain last --step 3\n  sibyl explain last --html why.html\n  sibyl explain 0dl4 --json",
+		RunE:    c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error { return c.explain(ctx, a, r, e) }),
+	}
+	cmd.Flags().IntVar(&e.step, "step", 0, "only this step, counted from 1")
+	cmd.Flags().BoolVar(&e.full, "full", false, "all steps, with the rules that fired")
+	cmd.Flags().StringVar(&e.html, "html", "", "write a page to this file, which does not exist yet")
+	cmd = c.withPager(c.withJSON(cmd, "the steps as a JSON array"))
+	cmd.MarkFlagsMutuallyExclusive("html", "json")
+	cmd.MarkFlagsMutuallyExclusive("html", "step")
+	return cmd
+}
+
+func (c *command) explain(ctx context.Context, a *app.App, r journal.Run, e explaining) error {
 	x, err := a.Service.Explain(ctx, c.owner(), r.ID)
 	if err != nil {
 		return err
 	}
 	steps := x.Steps
-	if only < 0 || only > len(steps) {
-		return withCode(ExitUsage, fmt.Errorf("run %s has %d steps, there is no step %d", r.ID, len(steps), only))
+	if e.step < 0 || e.step > len(steps) {
+		return withCode(ExitUsage, fmt.Errorf("run %s has %d steps, there is no step %d", r.ID, len(steps), e.step))
 	}
-	if only > 0 {
-		steps = steps[only-1 : only]
+	if e.step > 0 {
+		steps = steps[e.step-1 : e.step]
 	}
-	if c.asJSON {
+	switch {
+	case e.html != "":
+		page, err := explainPage(x, costsOf(c.prices, usageOf(x)))
+		if err != nil {
+			return err
+		}
+		return withCode(ExitUsage, writeNew(e.html, page))
+	case c.asJSON:
 		return c.printJSON(steps)
+	case e.full || e.step > 0:
+		return c.paged(ctx, wholeExplanation(x, steps, e.step))
 	}
-	fmt.Fprintf(c.Out, "run %s, %s: %s\n", r.ID, x.Run.State, printable(r.Title))
+	return c.paged(ctx, c.shortExplanation(x, costsOf(c.prices, usageOf(x))))
+}
+
+// wholeExplanation is each of the steps, and how the run ended.
+func wholeExplanation(x service.Explanation, steps []service.Step, only int) string {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "run %s, %s: %s\n", x.Run.ID, x.Run.State, printable(x.Run.Title))
 	for i, s := range steps {
-		fmt.Fprintf(c.Out, "\nstep %d, taking in record %d (%s)\n", max(only, i+1), s.Record, oneLine(s.TookIn))
-		fmt.Fprint(c.Out, stepText(s))
+		fmt.Fprintf(b, "\nstep %d, taking in record %d (%s)\n", max(only, i+1), s.Record, oneLine(s.TookIn))
+		b.WriteString(stepText(s))
 	}
 	if len(x.Ending) > 0 {
-		fmt.Fprintf(c.Out, "\n%s\n", printable(strings.Join(x.Ending, "\n  ")))
+		fmt.Fprintf(b, "\n%s\n", printable(strings.Join(x.Ending, "\n  ")))
 	}
-	return nil
+	return b.String()
+}
+
+// shortExplanation is a run in some eight lines.
+func (c *command) shortExplanation(x service.Explanation, costs string) string {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "run %s, %s: %s\n", x.Run.ID, x.Run.State, oneLine(x.Run.Title))
+	points := pointsOf(x)
+	if costs != "" {
+		points = append(points, assistant.Point{What: "tokens", Text: costs})
+	}
+	const margin = 11
+	for _, p := range points {
+		text := oneLine(p.Text)
+		if c.OutTTY {
+			width := max(cmp.Or(c.Width, 80)-margin, margin)
+			text = strings.Join(render.Wrap(text, width), "\n"+strings.Repeat(" ", margin))
+		}
+		fmt.Fprintf(b, "%-*s%s\n", margin, "  "+p.What, text)
+	}
+	return b.String()
+}
+
+// usageOf is what a run that has ended took.
+func usageOf(x service.Explanation) []assistant.Usage {
+	if x.Shown == nil {
+		return nil
+	}
+	return x.Shown.Usage
+}
+
+// mostTold is how many of the events of a run are told that has no points of its own.
+const mostTold = 5
+
+// pointsOf are the points of a run: those of its assistant, or else what was decided last, and what was refused and sent away.
+func pointsOf(x service.Explanation) (all []assistant.Point) {
+	var told, refused []string
+	for _, s := range x.Steps {
+		for i, e := range s.Events {
+			switch {
+			case e.Type == agent.CallRefused{}.EventType() || e.Type == agent.CallHeld{}.EventType():
+				refused = append(refused, s.Words[i])
+			case e.Type != "" && s.Words[i] != "":
+				told = append(told, s.Words[i])
+			}
+		}
+	}
+	if x.Shown != nil && len(x.Shown.Points) > 0 {
+		all, told = x.Shown.Points, nil
+	}
+	for i, words := range told[max(0, len(told)-mostTold):] {
+		all = append(all, assistant.Point{What: map[bool]string{true: "decided"}[i == 0], Text: words})
+	}
+	if (x.Shown == nil || len(x.Shown.Points) == 0) && len(x.Ending) > 0 {
+		all = append(all, assistant.Point{What: "state", Text: strings.Join(x.Ending, "; ")})
+	}
+	if n := len(refused); n > 0 {
+		all = append(all, assistant.Point{What: "refused", Text: refused[0] + map[bool]string{true: fmt.Sprintf("; and %d more", n-1)}[n > 1]})
+	}
+	if sent := sentAway(x.Left); sent != "" {
+		all = append(all, assistant.Point{What: "sent to", Text: sent})
+	}
+	return all
+}
+
+// sentAway says to whom something was sent, and how often.
+func sentAway(left []assistant.Left) string {
+	var to []string
+	times := map[string]int{}
+	for _, l := range left {
+		one := l.Kind + " " + l.To
+		if times[one]++; times[one] == 1 {
+			to = append(to, one)
+		}
+	}
+	for i, one := range to {
+		if n := times[one]; n > 1 {
+			to[i] += fmt.Sprintf(" (%d times)", n)
+		}
+	}
+	return strings.Join(to, ", ")
 }
 
 // stepText draws what one step came to, in order, by the trees that its nodes lie in. A node stands below them with what it decided,

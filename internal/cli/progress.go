@@ -1,10 +1,18 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
+	"os"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
+	"sibyl/internal/agent"
+	"sibyl/internal/render"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
 )
@@ -14,18 +22,35 @@ type progress struct {
 	*command
 	screen *screen
 	step   *service.Step // whose trace is to be shown behind its lines
-	pause  func()        // ends the line that counts; nil: none does
+	work   []work        // that is under way, the oldest first
+	apart  bool          // another has the line that lives
+}
+
+// work is an effect that is under way.
+type work struct {
+	op    uint64
+	what  string
+	since time.Time
 }
 
 func (c *command) newProgress() *progress {
-	return &progress{command: c, screen: &screen{Streams: c.Streams, colour: c.colour()}}
+	return &progress{command: c, screen: c.newScreen()}
+}
+
+// newScreen is a screen on the terminal of the command. Citations lead to files below its folders.
+func (c *command) newScreen() *screen {
+	dumb := c.env("TERM") == "dumb"
+	look := render.Options{Links: c.OutTTY && render.CanLink(c.env)}
+	if here, err := os.Getwd(); look.Links && err == nil {
+		look.Cite = render.Citer(c.env, append(slices.Clone(c.folders), here)...)
+	}
+	return &screen{Streams: c.Streams, colour: c.colour() && !dumb, still: dumb, look: look}
 }
 
 // colour says whether stderr and stdout may be painted.
 func (c *command) colour() bool { return c.env("NO_COLOR") == "" }
 
 func (p *progress) update(u service.Update) {
-	p.endPause()
 	if u.Event == nil {
 		p.showTrace()
 	}
@@ -36,9 +61,11 @@ func (p *progress) update(u service.Update) {
 		p.screen.provisional(u.Text)
 	case u.Wait != nil && !p.quiet:
 		p.countDown(u.Wait)
+		return
 	case u.Step != nil && u.Step.Status == "RUNNING" && len(u.Step.Start) > 0:
 		p.screen.retract() // what was said was a step on the way
 	}
+	p.follow(u)
 	for _, line := range u.Lines {
 		p.say("%s", printable(line))
 	}
@@ -47,40 +74,99 @@ func (p *progress) update(u service.Update) {
 	}
 }
 
+// follow keeps what is under way, and has a line tell it.
+func (p *progress) follow(u service.Update) {
+	switch {
+	case u.Step != nil:
+		for _, asked := range u.Step.Start {
+			p.work = append(p.work, work{asked.Op, underWay(asked), time.Now()})
+		}
+		p.ended(u.Step.Cancel...)
+	case u.Record != nil && u.Record.Kind == run.KindCompletion:
+		if body, err := run.Read(*u.Record); err == nil {
+			p.ended(body.(*run.CompletionRecord).Op)
+		}
+	case u.Text == "":
+		return
+	}
+	all := slices.Clone(p.work)
+	if u.Text != "" && len(all) > 0 {
+		all[0].what = "writing"
+	}
+	switch {
+	case p.quiet || p.apart:
+	case len(all) == 0:
+		p.screen.alive(nil)
+	default:
+		p.screen.alive(func() string { return livingLine(all, p.screen.width()) })
+	}
+}
+
+func (p *progress) ended(ops ...uint64) {
+	p.work = slices.DeleteFunc(p.work, func(w work) bool { return slices.Contains(ops, w.op) })
+}
+
+// underWay says in a few words what an effect does.
+func underWay(asked run.Asked) string {
+	if asked.Kind == agent.EffectTurn {
+		return "thinking, " + printable(asked.Name())
+	}
+	tool, arguments, isCall := strings.Cut(asked.Name(), " {")
+	if !isCall {
+		return oneLine(asked.Name())
+	}
+	return oneLine(strings.ReplaceAll(tool, "_", " ") + firstText("{"+arguments))
+}
+
+// firstText is the first text among the arguments of a call, behind a colon; "" where there is none, or they were cut before its end.
+func firstText(arguments string) string {
+	d := json.NewDecoder(strings.NewReader(arguments))
+	_, _ = d.Token() // the brace
+	for name := true; ; name = !name {
+		switch token, err := d.Token(); text := token.(type) {
+		case string:
+			if !name && text != "" {
+				return ": " + text
+			}
+		default:
+			if err != nil || name {
+				return ""
+			}
+			if _, nests := token.(json.Delim); nests {
+				return ""
+			}
+		}
+	}
+}
+
+// livingLine tells what is under way, and for how long, in less than width columns.
+func livingLine(all []work, width int) string {
+	const turning = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+	passed := time.Since(all[0].since)
+	sign := []rune(turning)[int(passed/pace)%len([]rune(turning))]
+	end := fmt.Sprintf(" … %d s", int(passed.Seconds()))
+	if more := len(all) - 1; more > 0 {
+		end = fmt.Sprintf(" and %d more", more) + end
+	}
+	return clipLine(string(sign)+" "+all[0].what, width-ansi.StringWidth(end)) + end
+}
+
 // countDown tells of a pause: on a terminal by a line that counts the seconds until the next update, elsewhere once.
 func (p *progress) countDown(w *run.Wait) {
 	line := func() string {
 		return fmt.Sprintf("asking again in %d s: %s", max(0, int(math.Ceil(time.Until(w.Until).Seconds()))), printable(w.Why))
 	}
-	if !p.ErrTTY {
+	if !p.ErrTTY || p.screen.still {
 		p.say("%s", line())
 		return
 	}
-	p.screen.makeRoom()
-	ended, over := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(over)
-		second := time.NewTicker(time.Second)
-		defer second.Stop()
-		for {
-			fmt.Fprint(p.Err, "\r\x1b[K"+p.screen.dim(clipLine("· "+line(), p.screen.width()), true))
-			select {
-			case <-second.C:
-			case <-ended:
-				fmt.Fprint(p.Err, "\r\x1b[K")
-				return
-			}
-		}
-	}()
-	p.pause = func() { close(ended); <-over }
+	p.screen.alive(func() string { return "· " + line() })
 }
 
-// endPause takes the line that counts away.
-func (p *progress) endPause() {
-	if p.pause != nil {
-		p.pause()
-		p.pause = nil
-	}
+// end takes away what lives, and shows what is left to tell.
+func (p *progress) end() {
+	p.screen.close()
+	p.showTrace()
 }
 
 // showTrace shows what the last step came to, once all its lines are told.
@@ -88,10 +174,7 @@ func (p *progress) showTrace() {
 	if p.step == nil {
 		return
 	}
-	if p.ErrTTY {
-		p.screen.makeRoom()
-	}
-	fmt.Fprintf(p.Err, "step on record %d\n%s", p.step.Record, stepText(*p.step))
+	p.screen.beside(func() { fmt.Fprintf(p.Err, "step on record %d\n%s", p.step.Record, stepText(*p.step)) })
 	p.step = nil
 }
 
@@ -102,9 +185,8 @@ func (p *progress) say(format string, args ...any) {
 	line := "· " + fmt.Sprintf(format, args...)
 	if p.ErrTTY {
 		line = clipLine(line, p.screen.width())
-		p.screen.makeRoom()
 	}
-	fmt.Fprintln(p.Err, p.screen.dim(line, p.ErrTTY))
+	p.screen.beside(func() { fmt.Fprintln(p.Err, p.screen.dim(line, p.ErrTTY)) })
 }
 
 // show prints the answer, then on stderr what the person should know beside it.
@@ -115,15 +197,14 @@ func (p *progress) show(r service.Result) {
 	notes := r.Warnings
 	if !p.quiet {
 		notes = append(notes[:len(notes):len(notes)], r.Notes...)
+		if costs := costsOf(p.prices, r.Usage); costs != "" {
+			notes = append(notes, costs)
+		}
 	}
 	for _, line := range notes {
+		if p.ErrTTY {
+			line = strings.Join(render.Wrap(line, p.screen.width()-3), "\n  ")
+		}
 		fmt.Fprintln(p.Err, p.screen.dim("· "+line, p.ErrTTY))
 	}
-}
-
-func clipLine(s string, width int) string {
-	if r := []rune(s); len(r) > width-1 {
-		return string(r[:width-2]) + "…"
-	}
-	return s
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unicode/utf16"
 
 	"github.com/spf13/cobra"
 
@@ -62,7 +63,9 @@ func (n numbering) Write(text []byte) (int, error) {
 	var b []byte
 	for _, r := range string(text) {
 		if s := string(r); r != '\n' && printable(s) == "" {
-			b = fmt.Appendf(b, "\\u%04x", r)
+			for _, half := range utf16.Encode([]rune{r}) {
+				b = fmt.Appendf(b, "\\u%04x", half)
+			}
 		} else {
 			b = append(b, s...)
 		}

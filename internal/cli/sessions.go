@@ -52,18 +52,20 @@ func (c *command) printSessions(all []journal.Session) error {
 }
 
 func (c *command) sessionShow() *cobra.Command {
-	return &cobra.Command{Use: "show [SESSION]", Short: "Show a session (default: the last)", Args: cobra.MaximumNArgs(1),
+	return c.withPager(&cobra.Command{Use: "show [SESSION]", Short: "Show a session (default: the last)", Args: cobra.MaximumNArgs(1),
 		RunE: c.onSession(func(ctx context.Context, a *app.App, s journal.Session, _ []string) error {
 			e, err := a.Service.Show(ctx, c.owner(), s.ID)
 			if err != nil {
 				return err
 			}
-			(&screen{Streams: c.Streams, colour: c.colour()}).answer(e.Markdown())
+			if err := c.paged(ctx, c.newScreen().laidOut(e.Markdown())); err != nil {
+				return err
+			}
 			if e.Assistant == oracle.ShadowName {
 				fmt.Fprintln(c.Err, "· this session holds a shadow: ‘sibyl shadow report’ compares its answer, ‘sibyl session audit "+e.ID+"’ shows all of it")
 			}
 			return nil
-		})}
+		})})
 }
 
 func (c *command) sessionExport() *cobra.Command {

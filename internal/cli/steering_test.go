@@ -51,7 +51,7 @@ func steering() map[string]string {
 }
 
 // ownSequences are those by which the program itself paints and takes back what it showed, and links of rendered Markdown.
-var ownSequences = regexp.MustCompile("\x1b\\[[0-9;]*m|\r\x1b\\[[0-9]+A\x1b\\[J|\r\x1b\\[J")
+var ownSequences = regexp.MustCompile("\x1b\\[[0-9;]*m|\r\x1b\\[[0-9]+A\x1b\\[J|\r\x1b\\[J|\r\x1b\\[K")
 
 // links are those that the renderer makes of Markdown.
 var links = regexp.MustCompile("\x1b\\]8;[^\x1b\x07]*(?:\x07|\x1b\\\\)")
@@ -113,7 +113,7 @@ func terminal(t *testing.T, s spoken, file string, commands ...[]string) string 
 	}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	environ := []string{"HOME=" + data, "SIBYL_DATA=" + filepath.Join(data, "data"), "OLLAMA_HOST=127.0.0.1:1", "OPENAI_BASE_URL=" + server.URL + "/v1", "OPENAI_MODEL=m"}
+	environ := []string{"HOME=" + data, "SIBYL_DATA=" + filepath.Join(data, "data"), "OLLAMA_HOST=127.0.0.1:1", "OPENAI_BASE_URL=" + server.URL + "/v1", "OPENAI_MODEL=m", "FORCE_HYPERLINK=" + os.Getenv("FORCE_HYPERLINK")}
 	var shown bytes.Buffer
 	for _, args := range commands {
 		if args[0] == "ask" {
@@ -175,13 +175,29 @@ func TestEntitiesOfMarkdownDoNotSteerTheTerminal(t *testing.T) {
 	}
 }
 
-// Links of an answer are words on a screen: no sequence makes one that can be clicked, whatever its scheme.
+// Links of an answer are words on the screen of a terminal that is not known for links: no sequence makes one that can be clicked, whatever its
+// scheme.
 func TestLinksOfAnAnswerAreNoLinksOfTheTerminal(t *testing.T) {
 	for _, link := range []string{"[x](javascript:alert(1))", "[x](https://e.example/)", "![x](data:text/html,x)", "<https://e.example/>", "[x][r]\n\n[r]: javascript:y"} {
 		shown := terminal(t, spoken{then: poison + " " + link + "\n\n"}, "x", []string{"ask", asking}, []string{"session", "show", "last"})
 		inert(t, shown)
 		if links.MatchString(shown) {
 			t.Errorf("%s became a link of the terminal: %q", link, shown)
+		}
+	}
+}
+
+func TestTerminalThatLinksLeadsToTheWebAndToFilesThatThereAre(t *testing.T) {
+	answer := poison + " [x](javascript:alert(1)) [y](https://e.example/) ![x](data:text/html,x) [p](file:///etc/passwd) `poison.txt:1` `none.txt:1` \x1b]8;;file:///etc/passwd\x07\n\n"
+	shown := terminal(t, spoken{then: answer}, "x", []string{"ask", asking})
+	if links.MatchString(shown) {
+		t.Fatalf("a terminal that is not known for it has links: %q", shown)
+	}
+	t.Setenv("FORCE_HYPERLINK", "1")
+	for _, link := range links.FindAllString(terminal(t, spoken{then: answer}, "x", []string{"ask", asking}), -1) {
+		at := strings.TrimSuffix(strings.TrimPrefix(link, "\x1b]8;;"), "\x07")
+		if at != "" && at != "https://e.example/" && !(strings.HasPrefix(at, "file://") && strings.HasSuffix(at, "/poison.txt")) {
+			t.Errorf("the terminal leads to %q", at)
 		}
 	}
 }

@@ -42,6 +42,7 @@ type Config struct {
 	Bert      Bert
 	Providers map[string]Provider // endpoints of models, by name
 	Fallback  Fallback
+	Prices    Prices
 	Timeouts  Timeouts
 	Telemetry Telemetry
 	Keys      KeyPlaces
@@ -116,6 +117,7 @@ func defaults() Config {
 		Council:   defaultCouncil(),
 		Inquiry:   Inquiry{Limit: 10},
 		Fallback:  Fallback{CoolDown: time.Minute},
+		Prices:    Prices{Currency: "USD"},
 		Timeouts: Timeouts{Start: 2 * time.Minute, Silence: time.Minute, LocalStart: 10 * time.Minute, LocalSilence: 3 * time.Minute,
 			Web: 20 * time.Second},
 		Telemetry: Telemetry{TraceRatio: 1},

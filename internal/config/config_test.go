@@ -68,6 +68,7 @@ func TestDefaultsNeedNoFileAndNoEnvironment(t *testing.T) {
 		Council:   Council{Placeholder: "{{CONTEXT}}", CacheTTL: 10},
 		Inquiry:   Inquiry{Limit: 10},
 		Fallback:  Fallback{CoolDown: time.Minute},
+		Prices:    Prices{Currency: "USD"},
 		Timeouts: Timeouts{Start: 2 * time.Minute, Silence: time.Minute, LocalStart: 10 * time.Minute, LocalSilence: 3 * time.Minute,
 			Web: 20 * time.Second},
 		Telemetry: Telemetry{TraceRatio: 1},
@@ -120,6 +121,9 @@ ollama:
 bert:
   model: ~/bert
   timeout: 2s
+models:
+  currency: EUR
+  prices: {"groq:*": {input: 0.5, output: 2}}
 fallback:
   models: [groq:llama, "ollama:llama3.1:8b"]
   cool_down: 30s
@@ -243,6 +247,7 @@ func TestFileSetsEverything(t *testing.T) {
 			Query: map[string]string{"tenant": "a"}, Body: map[string]any{"top_k": 20}}},
 		Bert:      Bert{Model: filepath.Join(s.home, "bert"), Timeout: 2 * time.Second},
 		Fallback:  Fallback{Models: []string{"groq:llama", "ollama:llama3.1:8b"}, CoolDown: 30 * time.Second, LocalToCloud: true},
+		Prices:    Prices{Currency: "EUR", Models: map[string]Price{"groq:*": {Input: 0.5, Cached: 0.5, Output: 2}}},
 		Keys:      s.keys(KeysFile),
 		PlainHTTP: []string{"gpu.lan:11434", "llm.lan", "[fd00::1]:80"},
 		Timeouts:  Timeouts{Start: 90 * time.Second, Silence: 30 * time.Second, LocalStart: 20 * time.Minute, LocalSilence: 6 * time.Minute, Web: 5 * time.Second},

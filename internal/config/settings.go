@@ -92,7 +92,7 @@ func settings() []setting[Config] {
 		field("timeouts.local_start", "", func(c *Config) *time.Duration { return &c.Timeouts.LocalStart }, duration(minWait, maxWait)),
 		field("timeouts.local_silence", "", func(c *Config) *time.Duration { return &c.Timeouts.LocalSilence }, duration(minWait, maxWait)),
 		field("timeouts.web", "", func(c *Config) *time.Duration { return &c.Timeouts.Web }, duration(time.Second, 2*time.Minute)),
-	}, telemetrySettings(), serverSettings(), councilSettings(), inquirySettings(), transcriptionSettings())
+	}, priceSettings(), telemetrySettings(), serverSettings(), councilSettings(), inquirySettings(), transcriptionSettings())
 }
 
 // providerSettings lists what can be set of each provider, under providers and its name. The variables are those of a

@@ -56,7 +56,7 @@ type Options struct {
 // Describe tells of the assistant how it is begun, shown, explained and audited.
 func Describe(a *run.Assistant, s Surroundings) *assistant.Assistant {
 	return &assistant.Assistant{Assistant: a, About: "answers questions over your code, your notes and the web", Tree: Name, Retention: s.Retention,
-		Events: Events(), Decode: s.decode, Schema: s.schema(), Begin: s.begin, Show: show, Lines: lines, Effect: effectDetail, Left: left, Audit: findings,
+		Events: Events(), Decode: s.decode, Schema: s.schema(), Begin: s.begin, Show: show, Lines: lines, Places: places, Effect: effectDetail, Left: left, Audit: findings,
 		Texts: func(folder string) func(ctx context.Context, v *run.View) ([]run.Text, error) {
 			return ChangedPrompts(os.DirFS(folder))
 		}}
@@ -109,7 +109,8 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 	if err != nil {
 		return assistant.Shown{}, err
 	}
-	s := assistant.Shown{Question: Title(a.Question), Answer: a.Answer, Partial: a.Partial() || a.StopReason == StopNeedsUser, Footer: a.footer(), Ending: a.ending()}
+	s := assistant.Shown{Question: Title(a.Question), Answer: a.Answer, Partial: a.Partial() || a.StopReason == StopNeedsUser, Footer: a.footer(), Ending: a.ending(),
+		Points: a.points(), Usage: a.usage()}
 	warn := func(format string, args ...any) { s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...)) }
 	s.Warnings = a.reasons()
 	s.Warnings = append(s.Warnings, a.asks()...)
@@ -131,8 +132,8 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 	if len(also) > 0 {
 		s.Notes = append(s.Notes, "also read: "+strings.Join(also, ", "))
 	}
-	s.Notes = append(s.Notes, fmt.Sprintf("%s after %d of %d turns, %s; %s; %d+%d tokens; run %s", a.StopReason, a.Turns, a.MaxTurns,
-		agent.Counted(len(a.ToolCalls), "tool call"), a.Model, a.Usage.InputTokens, a.Usage.OutputTokens, a.RunID))
+	s.Notes = append(s.Notes, fmt.Sprintf("%s after %d of %d turns, %s; %s; run %s", a.StopReason, a.Turns, a.MaxTurns,
+		agent.Counted(len(a.ToolCalls), "tool call"), a.Model, a.RunID))
 	switch {
 	case a.Error == nil:
 	case a.StopReason == StopRefused:

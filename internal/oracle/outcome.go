@@ -38,7 +38,8 @@ type Answer struct {
 	ToolCalls   []agent.ToolUse         `json:"tool_calls"`
 	Model       string                  `json:"model"`
 	Usage       model.Usage             `json:"usage"`
-	Signals     []signal.Signal         `json:"signals"` // all that were emitted, the ignored ones included
+	Models      []agent.ModelUsage      `json:"usage_by_model,omitempty"` // where there was more than one
+	Signals     []signal.Signal         `json:"signals"`                  // all that were emitted, the ignored ones included
 	Problems    []signal.Problem        `json:"signal_problems,omitempty"`
 	Gaps        []string                `json:"capability_gaps,omitempty"`
 	Tried       []agent.Tried           `json:"sources_tried,omitempty"`
@@ -217,6 +218,9 @@ func (a *Answer) gather(v *run.View, under []run.CompletionRecord, w wanted, too
 		a.Problems = append(a.Problems, r.Report.Problems...)
 	})
 	a.Turns, a.Model, a.Usage, a.ToolCalls, a.Sources = account.Turns, account.Model, account.Usage, account.Calls, account.Sources
+	if len(account.Models) > 1 {
+		a.Models = account.Models
+	}
 	if writes := account.Writes(tools); writes.Asked > 0 {
 		a.Writes = &writes
 	}

@@ -104,14 +104,19 @@ func (c Conversation) Export(format string, encode func(v any, indent bool) (str
 type Explanation struct {
 	Run    Row
 	Steps  []Step
-	Ending []string // how it ended, or why it waits to be resumed; none: it goes on
+	Ending []string          // how it ended, or why it waits to be resumed; none: it goes on
+	Shown  *assistant.Shown  // what came of it; nil: it has not ended
+	Places []assistant.Place // what was read for it, and what it cites
+	Left   []assistant.Left  // what was sent away, in the order of the receipts
+	Began  time.Time
 }
 
 // Step is one step with what it took in and, of each event, what happened in words.
 type Step struct {
 	run.TraceStep
-	TookIn string   `json:"took_in,omitempty"`
-	Words  []string `json:"-"` // of the events
+	TookIn string    `json:"took_in,omitempty"`
+	Words  []string  `json:"-"` // of the events
+	At     time.Time `json:"-"` // when what it took in was written; zero in a watch
 }
 
 func explained(step run.TraceStep, words run.Vocabulary) Step {
@@ -140,10 +145,13 @@ func (s *Service) Explain(ctx context.Context, owner journal.Owner, id string) (
 	if err != nil {
 		return Explanation{}, err
 	}
-	x := Explanation{Run: row}
+	x := Explanation{Run: row, Left: s.leftBy(r.Assistant, recs), Began: r.StartedAt}
 	for _, step := range steps {
 		one := explained(step, s.words[r.Assistant])
 		one.TookIn = tookIn(recs, step.Record)
+		if step.Record < int64(len(recs)) {
+			one.At = recs[step.Record].At
+		}
 		x.Steps = append(x.Steps, one)
 	}
 	if len(recs) == 0 {
@@ -177,12 +185,30 @@ func (s *Service) Explain(ctx context.Context, owner journal.Owner, id string) (
 		if err != nil {
 			return x, err
 		}
+		x.Shown = &res.Shown
+		if body, err := run.Read(recs[0]); err == nil && a.Places != nil {
+			x.Places = a.Places(body.(*run.StartRecord), end.Outcome)
+		}
 		if len(res.Ending) > 0 {
 			x.Ending[0] += "; " + res.Ending[0]
 			x.Ending = append(x.Ending, res.Ending[1:]...)
 		}
 	}
 	return x, nil
+}
+
+// leftBy is what a run sent away, by its receipts.
+func (s *Service) leftBy(name string, recs []journal.Record) (all []assistant.Left) {
+	leaves := assistant.ToModel
+	if a := s.byName[name]; a != nil && a.Left != nil {
+		leaves = a.Left
+	}
+	for _, r := range recs {
+		if body, err := run.Read(r); err == nil && r.Kind == run.KindCompletion {
+			all = append(all, leaves(body.(*run.CompletionRecord))...)
+		}
+	}
+	return all
 }
 
 // tookIn says in a few words what a record is.

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"sibyl/internal/assistant"
+	"sibyl/internal/files"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+	"sibyl/internal/service"
+)
+
+// hostilePage explains a run whose every text is an attack; code is the file that was read.
+func hostilePage(t *testing.T, text, code string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "a.go")
+	if err := os.WriteFile(file, []byte(code), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read := assistant.Place{Cite: "a.go:2 " + text, File: file, Start: 2, End: 2, Hash: files.Hash([]byte(code)), Read: true, Cited: true}
+	changed, gone, never := read, read, assistant.Place{Cite: "never.go:1", Cited: true}
+	changed.Cite, changed.Hash = "changed.go:2", files.Hash([]byte("before"))
+	gone.Cite, gone.File = "gone.go:2", file+".gone"
+	page, err := explainPage(service.Explanation{
+		Run:    service.Row{Run: journal.Run{ID: "0abc", Title: text}, State: "satisfied"},
+		Steps:  []service.Step{{TraceStep: run.TraceStep{Events: []run.TraceEvent{{Rule: "Oracle/" + text, Status: "SUCCESS", Reason: text}}}, TookIn: text, Words: []string{text}, At: time.Unix(0, 0)}},
+		Ending: []string{text},
+		Shown:  &assistant.Shown{Question: text, Answer: text + "\n\n# A head\n\n`a.go:2`", Points: []assistant.Point{{What: "kind", Text: text}}},
+		Places: []assistant.Place{read, changed, gone, never},
+		Left:   []assistant.Left{{Kind: "model", To: text}},
+	}, "5 tokens in, 1 out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page
+}
+
+func TestPageOfAnExplanationRunsAndFetchesNothing(t *testing.T) {
+	for _, attack := range []string{
+		"<script>alert(1)</script>", "<img src=https://e.example/p.png onerror=alert(1)>", "![x](https://e.example/p.png)", "[x](javascript:alert(1))", "</style><script>alert(1)</script>",
+		"</pre></details><iframe src=//e.example>", "\"><svg onload=alert(1)>", "{{.Run}}", "<a href='javascript:alert(1)'>x</a>", "\u202e\x1b[2J", "<link rel=stylesheet href=//e.example>", "<base href=//e.example>",
+		"<meta http-equiv=refresh content='0;url=//e.example'>", "<form action=//e.example><input>",
+	} {
+		page := hostilePage(t, attack, "line 1\n"+attack+"\nline 3\n")
+		if printable(page) != page {
+			t.Errorf("%q: the page steers", attack)
+		}
+		doc, err := html.Parse(strings.NewReader(page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		styles := 0
+		for n := range doc.Descendants() {
+			if n.Type != html.ElementNode {
+				continue
+			}
+			if slices.Contains([]string{"script", "img", "iframe", "svg", "link", "base", "form", "input", "object", "embed"}, n.Data) {
+				t.Errorf("%q: the page has <%s>", attack, n.Data)
+			}
+			if n.Data == "style" {
+				styles++
+				sum := sha256.Sum256([]byte(n.FirstChild.Data))
+				if policy := policyOf(doc); !strings.HasPrefix(policy, "default-src 'none'; style-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'") {
+					t.Errorf("the policy %q does not allow the style, or allows more", policy)
+				}
+			}
+			for _, a := range n.Attr {
+				if strings.HasPrefix(a.Key, "on") || a.Key == "src" || a.Key == "style" || a.Key == "href" && strings.HasPrefix(a.Val, "javascript:") || a.Key == "http-equiv" && a.Val != "Content-Security-Policy" {
+					t.Errorf("%q: <%s %s=%q>", attack, n.Data, a.Key, a.Val)
+				}
+			}
+		}
+		if styles != 1 {
+			t.Errorf("%q: %d styles", attack, styles)
+		}
+	}
+}
+
+func policyOf(doc *html.Node) (policy string) {
+	for n := range doc.Descendants() {
+		for _, a := range n.Attr {
+			if n.Data == "meta" && a.Key == "content" && strings.HasPrefix(a.Val, "default-src") {
+				policy = a.Val
+			}
+		}
+	}
+	return policy
+}
+
+func TestPageOfAnExplanationChecksWhatIsCited(t *testing.T) {
+	page := hostilePage(t, "plain", "line 1\nthe line\nline 3\n")
+	for _, want := range []string{
+		"a.go:2 plain</code> <span class=\"good\">cited, and read in this run; unchanged since", `<tr class="marked"><th scope="row">2</th><td>the line</td></tr>`, `<tr><th scope="row">3</th><td>line 3</td></tr>`,
+		"changed.go:2</code> <span class=\"doubtful\">cited, and read in this run; the file has changed since", "gone.go:2</code> <span class=\"doubtful\">cited, and read in this run; it can&#39;t be read any more",
+		"never.go:1</code> <span class=\"bad\">cited, but not read in this run", "<dt>sent to</dt><dd>model plain</dd>", "<dd>5 tokens in, 1 out</dd>", "<h1>A head</h1>", "<code>a.go:2</code>", "✓ plain: plain",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if n := strings.Count(page, "class=\"marked\""); n != 1 {
+		t.Errorf("%d lines are marked", n)
+	}
+}

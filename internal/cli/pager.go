@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// withPager gives a command the flag that turns the pager off.
+func (c *command) withPager(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().BoolVar(&c.noPager, "no-pager", false, "print all at once, also where it is longer than the screen (so does PAGER= in the environment)")
+	return cmd
+}
+
+// paged shows a text that ends with a line end: through the person's pager where it is longer than the terminal.
+func (c *command) paged(ctx context.Context, text string) error {
+	words := c.pager()
+	if !c.OutTTY || c.file == nil || c.noPager || len(words) == 0 || strings.Count(text, "\n") < c.rows() {
+		return writeAll(c.Out, text)
+	}
+	program, err := exec.LookPath(words[0])
+	if err != nil {
+		return writeAll(c.Out, text)
+	}
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, words[1:]...) // no shell: what PAGER holds is a program and its arguments
+	cmd.Stdout, cmd.Stderr, cmd.Env = c.file, os.Stderr, c.pagerEnviron()
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return errors.Join(writeAll(c.Out, text), in.Close())
+	}
+	signal.Ignore(os.Interrupt) // it is for the pager
+	_, _ = io.WriteString(calmed(in, true), text)
+	_ = in.Close()
+	_ = cmd.Wait() // who leaves a pager early has read enough
+	return nil
+}
+
+func (c *command) rows() int { return (&screen{Streams: c.Streams}).height() }
+
+// pager is the program that shows long texts, with its arguments; none where the person wants none.
+func (c *command) pager() []string {
+	if c.env("TERM") == "dumb" {
+		return nil
+	}
+	if !slices.ContainsFunc(c.environ, func(entry string) bool { return strings.HasPrefix(entry, "PAGER=") }) {
+		return []string{"less"}
+	}
+	return strings.Fields(c.env("PAGER"))
+}
+
+// pagerEnviron has less end on one screen, show colours and leave what was read.
+func (c *command) pagerEnviron() []string {
+	if c.env("LESS") != "" {
+		return c.environ
+	}
+	return append(slices.Clone(c.environ), "LESS=FRX")
+}

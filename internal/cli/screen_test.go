@@ -1,0 +1,283 @@
+package cli
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hinshun/vt10x"
+	"go.uber.org/goleak"
+
+	"sibyl/internal/agent"
+	"sibyl/internal/assistant"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+	"sibyl/internal/service"
+)
+
+var update = flag.Bool("update", false, "write the golden screens anew; read them before they are kept")
+
+// glass is an emulated terminal, with the line discipline before it.
+type glass struct{ vt10x.Terminal }
+
+func newGlass(width, height int) glass { return glass{vt10x.New(vt10x.WithSize(width, height))} }
+
+func (g glass) Write(p []byte) (int, error) {
+	_, err := g.Terminal.Write([]byte(strings.ReplaceAll(string(p), "\n", "\r\n")))
+	return len(p), err
+}
+
+// String is what stands on it.
+func (g glass) String() string {
+	var lines []string
+	for line := range strings.Lines(g.Terminal.String()) {
+		lines = append(lines, strings.TrimRight(line, " \n"))
+	}
+	return strings.TrimRight(strings.Join(lines, "\n"), "\n") + "\n"
+}
+
+// onGlass is a progress on a terminal.
+func onGlass(width, height int, environ ...string) (*progress, glass) {
+	g := newGlass(width, height)
+	out := calmed(g, true)
+	cmd := &command{Streams: Streams{Out: out, Err: out, OutTTY: true, ErrTTY: true, Width: width, Height: height}, environ: environ}
+	return cmd.newProgress(), g
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", "screens", name+".txt")
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}
+
+// asks is a step that asks for effects.
+func asks(effects ...run.Asked) service.Update {
+	return service.Update{Step: &service.Step{TraceStep: run.TraceStep{Status: "RUNNING", Start: effects}}}
+}
+
+// receipt is that of an effect.
+func receipt(t *testing.T, op uint64) service.Update {
+	t.Helper()
+	body, err := json.Marshal(run.CompletionRecord{Op: op, Kind: agent.EffectCall})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return service.Update{Record: &journal.Record{Kind: run.KindCompletion, Data: body}}
+}
+
+var (
+	turn = run.Asked{Op: 1, Kind: agent.EffectTurn, Label: "turn 1 of 30"}
+	call = run.Asked{Op: 2, Kind: agent.EffectCall, Label: `code_search {"query":"how are leases acquired when a process is dead"}`}
+	read = run.Asked{Op: 3, Kind: agent.EffectCall, Label: `code_read {"path":"internal/run/lease.go"}`}
+)
+
+const longAnswer = `## Leases
+
+A run is driven by one process at a time, which holds its **lease** (` + "`internal/run/lease.go:31-58`" + `). Whoever finds that nobody drives a run takes it over:
+
+1. it looks whether the holder was a process of this machine whose lock is free, and counts the lease as expired then;
+2. else it waits until the lease has run out, which takes eight seconds at most, by the clock of the database.
+
+| what | where | when |
+|---|---|---|
+| the lease | internal/run/lease.go:31-58 | while the run is driven, and renewed every third of its time |
+| the fence | internal/journal/journal.go:12 | at each append |
+
+` + "```go\nfunc (d *driver) acquire(ctx context.Context) error {\n\treturn d.store.Acquire(ctx, d.run, d.holder, d.term)\n}\n```\n"
+
+// played has a model answer on a terminal, in small pieces.
+func played(t *testing.T, p *progress, answer string) {
+	t.Helper()
+	p.update(asks(turn))
+	p.update(receipt(t, 1))
+	p.update(service.Update{Event: &service.Event{}, Lines: []string{"turn 1 of 30: need_turn (test:model, 0.1 s)"}})
+	p.update(asks(call, read))
+	time.Sleep(time.Second)
+	p.update(receipt(t, 2))
+	p.update(receipt(t, 3))
+	p.update(service.Update{Event: &service.Event{}, Lines: []string{"  " + call.Label + ": 4 found, 1.1 KB, 0.2 s"}})
+	p.update(asks(turn))
+	time.Sleep(pace / 10) // no piece arrives at the very moment of a painting
+	for rest := answer; rest != ""; {
+		n := min(7, len(rest))
+		p.update(service.Update{Text: rest[:n]})
+		rest = rest[n:]
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+var widths = []int{60, 80, 200}
+
+func TestAnswerStandsRenderedOnTheScreen(t *testing.T) {
+	for _, width := range widths {
+		for what, height := range map[string]int{"tall": 14, "whole": 50} {
+			t.Run(fmt.Sprint(width, what), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+					p, g := onGlass(width, height)
+					played(t, p, longAnswer)
+					golden(t, fmt.Sprintf("arriving.%s.%d", what, width), g.String())
+					p.update(receipt(t, 1))
+					p.update(service.Update{Event: &service.Event{}, Lines: []string{"turn 2 of 30: context_sufficient (test:model, 1.4 s)"}})
+					p.end()
+					p.show(service.Result{Shown: assistant.Shown{Answer: strings.TrimSpace(longAnswer), Notes: []string{"satisfied after 2 of 30 turns, 2 tool calls; test:a-model-with-a-long-name; run 0pge8nrd7lsrhl8h"}}})
+					golden(t, fmt.Sprintf("answer.%s.%d", what, width), g.String())
+				})
+			})
+		}
+	}
+}
+
+func TestSlowModelIsSeenToWork(t *testing.T) {
+	for _, width := range widths {
+		synctest.Test(t, func(t *testing.T) {
+			p, g := onGlass(width, 10)
+			p.say("asking test:model")
+			p.update(asks(call, read))
+			time.Sleep(12*time.Second + pace/2)
+			golden(t, fmt.Sprintf("slow.%d", width), g.String())
+			p.update(receipt(t, 2))
+			p.update(receipt(t, 3))
+			p.update(service.Update{Wait: &run.Wait{Until: time.Now().Add(3 * time.Second), Why: "the provider has too much to do"}})
+			time.Sleep(time.Second + 2*pace)
+			if got := g.String(); !strings.Contains(got, "asking again in 2 s: the provider") {
+				t.Errorf("a pause is not counted:\n%s", got)
+			}
+			p.end()
+			if got, want := g.String(), "· asking test:model\n"; got != want {
+				t.Errorf("the end leaves %q, not %q", got, want)
+			}
+		})
+	}
+}
+
+func TestInterruptedAnswerKeepsWhatItHas(t *testing.T) {
+	for _, width := range widths {
+		synctest.Test(t, func(t *testing.T) {
+			p, g := onGlass(width, 24)
+			half := longAnswer[:len(longAnswer)/3]
+			played(t, p, half)
+			time.Sleep(pace)
+			p.end()
+			p.show(service.Result{Status: journal.Cancelled, Shown: assistant.Shown{Answer: half, Notes: []string{"cancelled after 2 of 30 turns; run x"}}})
+			golden(t, fmt.Sprintf("interrupted.%d", width), g.String())
+		})
+	}
+}
+
+func TestTextThatIsNoAnswerIsTakenBack(t *testing.T) {
+	for what, c := range map[string]struct {
+		height int
+		want   string
+	}{
+		"on the screen":        {40, "Short.\n"},
+		"taller than a screen": {8, "(that was not the answer)\nShort.\n"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p, g := onGlass(60, c.height)
+			for line := range strings.Lines(longAnswer) {
+				p.update(service.Update{Text: line})
+				time.Sleep(pace)
+			}
+			p.update(service.Update{Retract: true})
+			p.end()
+			p.show(service.Result{Shown: assistant.Shown{Answer: "Short."}})
+			if got := g.String(); !strings.HasSuffix(got, c.want) || c.height == 40 && got != c.want {
+				t.Errorf("%s: the terminal shows\n%s", what, got)
+			}
+		})
+	}
+}
+
+func TestDumbTerminalGetsNoSequence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b strings.Builder
+		cmd := &command{Streams: Streams{Out: &b, Err: &b, OutTTY: true, ErrTTY: true, Width: 60, Height: 8}, environ: []string{"TERM=dumb", "FORCE_HYPERLINK=0"}}
+		p := cmd.newProgress()
+		played(t, p, longAnswer)
+		p.end()
+		p.show(service.Result{Shown: assistant.Shown{Answer: longAnswer}})
+		if got := b.String(); strings.ContainsAny(got, "\x1b\r") || strings.Count(got, "## Leases") != 1 {
+			t.Errorf("it gets\n%q", got)
+		}
+	})
+}
+
+// TestLongAnswerIsPaintedAtAPace streams a hundred kilobytes in pieces of a few bytes: what is written to the terminal stays a small multiple of
+// the text, and the text arrives whole.
+func TestLongAnswerIsPaintedAtAPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := &counting{}
+		cmd := &command{Streams: Streams{Out: out, Err: out, OutTTY: true, ErrTTY: true, Width: 80, Height: 24}}
+		p := cmd.newProgress()
+		text := strings.Repeat("Some words of a long answer, with `code` and **weight**, and a citation of a/b.go:12.\n\n", 100<<10/90)
+		for rest := text; rest != ""; {
+			n := min(12, len(rest))
+			p.update(service.Update{Text: rest[:n]})
+			rest = rest[n:]
+			time.Sleep(time.Millisecond)
+		}
+		p.end()
+		p.show(service.Result{Shown: assistant.Shown{Answer: text}})
+		if out.n > 4*len(text) {
+			t.Errorf("%d bytes were written for a text of %d", out.n, len(text))
+		}
+		if !strings.Contains(out.last, "a/b.go:12") {
+			t.Errorf("the end is missing: %q", out.last)
+		}
+	})
+}
+
+type counting struct {
+	n    int
+	last string
+}
+
+func (c *counting) Write(p []byte) (int, error) {
+	c.n += len(p)
+	c.last = string(p)
+	return len(p), nil
+}
+
+func TestWorkIsToldInWords(t *testing.T) {
+	for label, want := range map[string]string{
+		"turn 3 of 30":                             "turn 3 of 30",
+		`code_read {"start":3,"path":"a b.go"}`:    "code read: a b.go",
+		`web_fetch {"url":"https://e.org/\u001b"}`: "web fetch: https://e.org/",
+		`x {"list":["a"],"b":"c"}`:                 "x",
+		`x {"query":"cut of…`:                      "x",
+		"x {}":                                     "x",
+	} {
+		if got := underWay(run.Asked{Kind: agent.EffectCall, Label: label}); got != want {
+			t.Errorf("%s is told as %q, not %q", label, got, want)
+		}
+	}
+}
+
+func TestLineThatLivesIsOneLineOfTheTerminal(t *testing.T) {
+	all := []work{{what: strings.Repeat("search 日本語 ", 30), since: time.Now().Add(-3 * time.Second)}, {}}
+	for _, width := range []int{30, 60, 200} {
+		line := livingLine(all, width)
+		if n := len([]rune(clipLine(line, width))); !strings.HasSuffix(line, "and 1 more … 3 s") || clipLine(line, width) != line {
+			t.Errorf("at %d columns (%d): %q", width, n, line)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package oracle
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sibyl/internal/agent"
+	"sibyl/internal/assistant"
+	"sibyl/internal/run"
+	"sibyl/internal/tool"
+)
+
+// points tell how the answer came about.
+func (a *Answer) points() []assistant.Point {
+	var all []assistant.Point
+	tell := func(what, text string) {
+		if text != "" {
+			all = append(all, assistant.Point{What: what, Text: text})
+		}
+	}
+	tell("kind", ClassChosen{a.Class.QueryType, a.Class.Confidence, a.Class.KeywordsMatched, a.TopicShift}.String())
+	var tried []string
+	for _, t := range a.Tried {
+		one := fmt.Sprintf("%s: %s, %d found", t.Source, agent.Counted(t.Calls, "call"), t.Hits)
+		if t.Errors > 0 {
+			one += fmt.Sprintf(", %d failed", t.Errors)
+		}
+		tried = append(tried, one)
+	}
+	if len(tried) == 0 {
+		tried = []string{"nothing"}
+	}
+	tell("searched", strings.Join(tried, "; "))
+	var opened, cited []string
+	for _, s := range a.Sources {
+		if s.Cited {
+			cited = append(cited, s.Cite)
+		} else {
+			opened = append(opened, s.Cite)
+		}
+	}
+	tell("opened", few(opened))
+	for _, u := range a.Unsupported {
+		cited = append(cited, u+" (not read)")
+	}
+	tell("cited", few(cited))
+	if a.Labels != "" {
+		tell("labels", a.Labels.String())
+	}
+	why := fmt.Sprintf("%s after %s of %d, %s", a.StopReason, agent.Counted(a.Turns, "turn"), a.MaxTurns, a.Model)
+	if a.Budget != nil {
+		why += "; the budget: " + a.Budget.String()
+	}
+	for _, f := range a.Fallbacks {
+		why += fmt.Sprintf("; turn %d was in doubt (%s): %s", f.Turn, f.Cause, f.Verdict)
+	}
+	tell("ended", strings.Join(append([]string{why}, a.reasons()...), "; "))
+	return all
+}
+
+// few are the first of some texts, and how many more there are.
+func few(texts []string) string {
+	const most = 4
+	if left := len(texts) - most; left > 0 {
+		texts = append(slices.Clone(texts[:most]), fmt.Sprintf("and %d more", left))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// usage are the tokens of the models that were asked. The offline rules are none.
+func (a *Answer) usage() (all []assistant.Usage) {
+	models := a.Models
+	if len(models) == 0 {
+		models = []agent.ModelUsage{{Model: a.Model, Usage: a.Usage}}
+	}
+	for _, m := range models {
+		if m.InputTokens+m.OutputTokens > 0 && !strings.HasPrefix(m.Model, "offline:") {
+			all = append(all, assistant.Usage{Model: m.Model, Input: m.InputTokens, Cached: m.CachedTokens, Output: m.OutputTokens})
+		}
+	}
+	return all
+}
+
+// places are what was read for an answer and what it cites, with the files below the folders of the run.
+func places(start *run.StartRecord, outcome json.RawMessage) (all []assistant.Place) {
+	a, err := ReadAnswer(outcome)
+	if err != nil {
+		return nil
+	}
+	var env Env
+	_ = json.Unmarshal(start.Env, &env) // without it, no place is known to be a file
+	roots := map[tool.Source]string{tool.Code: env.CodeRoot, tool.Vault: env.Vault}
+	for _, s := range a.Sources {
+		p := assistant.Place{Cite: s.Cite, Start: s.Start, End: s.End, Hash: s.Hash, Read: true, Cited: s.Cited}
+		if root := roots[s.Source]; root != "" && filepath.IsLocal(filepath.FromSlash(s.Path)) {
+			p.File = filepath.Join(root, filepath.FromSlash(s.Path))
+		}
+		all = append(all, p)
+	}
+	for _, u := range a.Unsupported {
+		all = append(all, assistant.Place{Cite: u, Cited: true})
+	}
+	return all
+}

@@ -1,0 +1,155 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/yuin/goldmark/ast"
+	table "github.com/yuin/goldmark/extension/ast"
+)
+
+// The gutters.
+const (
+	codeGutter = "▏ "
+	cutGutter  = "↪ " // of the rest of a line of code that is longer than the width
+	quoteGuard = "│ "
+)
+
+// layout writes the blocks of a text.
+type layout struct {
+	Options
+	source []byte
+	number *numbering
+}
+
+// numbering is what the next item of a list that is written in pieces is numbered by.
+type numbering struct {
+	marker byte // of the list; 0: none goes on
+	next   int
+}
+
+// blocks writes the blocks below a node. With loose, a blank line stands between any two; else only where one was written.
+func (l layout) blocks(parent ast.Node, width int, loose bool) (lines []string) {
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		if n.PreviousSibling() != nil && (loose || n.HasBlankPreviousLines()) {
+			lines = append(lines, "")
+		}
+		lines = append(lines, l.block(n, width)...)
+	}
+	return lines
+}
+
+func (l layout) block(node ast.Node, width int) []string {
+	switch n := node.(type) {
+	case *ast.Heading:
+		mark := span{text: strings.Repeat("#", n.Level) + " ", look: bold | blue}
+		return l.wrapped(append([]span{mark}, l.inline(n, bold|blue, "")...), width)
+	case *ast.ThematicBreak:
+		return []string{strings.Repeat("─", min(width, 8))}
+	case *ast.CodeBlock, *ast.FencedCodeBlock:
+		return l.code(n, width)
+	case *ast.HTMLBlock:
+		return l.raw(n, width)
+	case *ast.Blockquote:
+		return l.hung(quoteGuard, quoteGuard, width, func(width int) []string { return l.blocks(n, width, true) })
+	case *ast.List:
+		return l.list(n, width)
+	case *table.Table:
+		return l.table(n, width)
+	}
+	return l.wrapped(l.inline(node, 0, ""), width)
+}
+
+func (l layout) wrapped(spans []span, width int) []string {
+	var lines []string
+	for _, line := range wrap(l.linked(joined(spans)), width) {
+		lines = append(lines, l.paint(line))
+	}
+	return lines
+}
+
+// hung writes with a text before the first line, and another before each further one. Where that leaves too little room, it stands alone.
+func (l layout) hung(first, further string, width int, write func(width int) []string) []string {
+	const least = 6
+	inner := width - ansi.StringWidth(first)
+	if inner < least {
+		if first == further {
+			return write(width)
+		}
+		return append([]string{strings.TrimRight(ansi.Truncate(first, width, ""), " ")}, write(width)...)
+	}
+	lines := write(inner)
+	if len(lines) == 0 {
+		lines = []string{""}
+	}
+	for i, line := range lines {
+		before := further
+		if i == 0 {
+			before = first
+		}
+		if line == "" {
+			before = strings.TrimRight(before, " ")
+		}
+		lines[i] = before + line
+	}
+	return lines
+}
+
+func (l layout) list(n *ast.List, width int) (lines []string) {
+	number := n.Start
+	if l.number != nil && n.Parent().Kind() == ast.KindDocument {
+		if l.number.marker == n.Marker {
+			number = l.number.next
+		}
+		defer func() { *l.number = numbering{n.Marker, number} }()
+	}
+	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
+		mark := "• "
+		if n.IsOrdered() {
+			mark = fmt.Sprintf("%d%c ", number, n.Marker)
+			number++
+		}
+		if item.PreviousSibling() != nil && item.HasBlankPreviousLines() {
+			lines = append(lines, "")
+		}
+		lines = append(lines, l.hung(mark, strings.Repeat(" ", ansi.StringWidth(mark)), width, func(width int) []string { return l.blocks(item, width, false) })...)
+	}
+	return lines
+}
+
+func (l layout) code(n ast.Node, width int) (lines []string) {
+	for i := range n.Lines().Len() {
+		segment := n.Lines().At(i)
+		lines = append(lines, l.codeLine(string(segment.Value(l.source)), width)...)
+	}
+	return lines
+}
+
+// codeLine writes a line of code, which may take several.
+func (o Options) codeLine(line string, width int) []string {
+	pieces := chopped(strings.TrimRight(untabbed(Clean(line)), " \n"), max(width-2, 2))
+	for i, piece := range pieces {
+		gutter := codeGutter
+		if i > 0 {
+			gutter = cutGutter
+		}
+		if piece == "" {
+			gutter = strings.TrimRight(gutter, " ")
+		}
+		pieces[i] = o.painted(gutter, faint) + piece
+	}
+	return pieces
+}
+
+// raw writes what is no Markdown as it was written.
+func (l layout) raw(n *ast.HTMLBlock, width int) (lines []string) {
+	text := string(n.Lines().Value(l.source))
+	if n.HasClosure() {
+		text += string(n.ClosureLine.Value(l.source))
+	}
+	for _, line := range strings.Split(strings.TrimRight(Clean(text), "\n"), "\n") {
+		lines = append(lines, l.wrapped([]span{{text: line}}, width)...)
+	}
+	return lines
+}

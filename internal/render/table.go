@@ -1,0 +1,145 @@
+package render
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+	table "github.com/yuin/goldmark/extension/ast"
+)
+
+const (
+	between     = " │ "
+	betweenWide = 3
+)
+
+// table writes a table whose columns are as wide as there is room, or its rows one below the other where there is too little.
+func (l layout) table(t *table.Table, width int) []string {
+	rows := l.rows(t)
+	natural, least := widths(rows, len(t.Alignments))
+	columns := fitted(natural, least, width-betweenWide*(len(t.Alignments)-1))
+	if columns == nil {
+		return l.records(rows, width)
+	}
+	var lines []string
+	for i, row := range rows {
+		lines = append(lines, l.row(row, columns, t.Alignments)...)
+		if i == 0 {
+			rule := make([]string, len(columns))
+			for c, w := range columns {
+				rule[c] = strings.Repeat("─", w)
+			}
+			lines = append(lines, strings.Join(rule, "─┼─"))
+		}
+	}
+	return lines
+}
+
+// rows are the cells of a table, its heads first.
+func (l layout) rows(t *table.Table) (rows [][][]span) {
+	for r := t.FirstChild(); r != nil; r = r.NextSibling() {
+		row := make([][]span, len(t.Alignments))
+		var k look
+		if len(rows) == 0 {
+			k = bold
+		}
+		i := 0
+		for c := r.FirstChild(); c != nil && i < len(row); c = c.NextSibling() {
+			row[i] = l.linked(joined(l.inline(c, k, "")))
+			i++
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func columnsOf(cell []span) (n int) {
+	for _, s := range cell {
+		n += ansi.StringWidth(s.text)
+	}
+	return n
+}
+
+// widths are how wide the columns would be with nothing wrapped, and how narrow they can be with no word broken.
+func widths(rows [][][]span, n int) (natural, least []int) {
+	natural, least = make([]int, n), make([]int, n)
+	for _, row := range rows {
+		for i, cell := range row {
+			natural[i] = max(natural[i], columnsOf(cell))
+			for _, word := range wordsOf(cell) {
+				least[i] = max(least[i], columnsOf(word))
+			}
+		}
+	}
+	return natural, least
+}
+
+// fitted narrows the widest columns until all fit; nil where they can't without a word being broken.
+func fitted(natural, least []int, room int) []int {
+	sum, widest := 0, 0
+	for _, w := range natural {
+		sum, widest = sum+w, max(widest, w)
+	}
+	if sum <= room {
+		return natural
+	}
+	for most := min(widest, room); most > 0; most-- {
+		narrowed, sum := make([]int, len(natural)), 0
+		for i, w := range natural {
+			narrowed[i] = max(min(w, most), least[i])
+			sum += narrowed[i]
+		}
+		if sum > room {
+			continue
+		}
+		for i, w := range natural { // what is left, to those that were narrowed
+			if w > narrowed[i] && sum < room {
+				narrowed[i]++
+				sum++
+			}
+		}
+		return narrowed
+	}
+	return nil
+}
+
+func (l layout) row(row [][]span, columns []int, alignments []table.Alignment) (lines []string) {
+	cells := make([][][]span, len(row))
+	height := 1
+	for i, cell := range row {
+		cells[i] = wrap(cell, columns[i])
+		height = max(height, len(cells[i]))
+	}
+	for y := range height {
+		var parts []string
+		for i, cell := range cells {
+			var line []span
+			if y < len(cell) {
+				line = cell[y]
+			}
+			space := max(columns[i]-columnsOf(line), 0)
+			left := map[table.Alignment]int{table.AlignRight: space, table.AlignCenter: space / 2}[alignments[i]]
+			parts = append(parts, strings.Repeat(" ", left)+l.paint(line)+strings.Repeat(" ", space-left))
+		}
+		lines = append(lines, strings.TrimRight(strings.Join(parts, between), " "))
+	}
+	return lines
+}
+
+// records writes each row as lines of head and cell.
+func (l layout) records(rows [][][]span, width int) (lines []string) {
+	for i, row := range rows[1:] {
+		if i > 0 {
+			lines = append(lines, "")
+		}
+		for c, cell := range row {
+			if len(cell) == 0 {
+				continue
+			}
+			both := append(append([]span{}, rows[0][c]...), span{text: ": "})
+			for _, line := range wrap(append(both, cell...), width) {
+				lines = append(lines, l.paint(line))
+			}
+		}
+	}
+	return lines
+}

@@ -1,0 +1,136 @@
+package render
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// wrapper fills lines with words.
+type wrapper struct {
+	width int
+	lines [][]span
+	line  []span
+	used  int    // columns of the line
+	space []span // between the line and the word
+	word  []span
+	long  int  // columns of the word
+	whole bool // words are never broken, and may be longer than a line
+	split bool // a line may end behind the word without a space, as between characters of Chinese
+}
+
+// wrap breaks spans into lines of at most width columns.
+func wrap(spans []span, width int) [][]span {
+	return (&wrapper{width: max(width, 2)}).wrap(spans) // what no character fits in is no line
+}
+
+// wordsOf are the words that wrap does not break if there is room.
+func wordsOf(spans []span) [][]span { return (&wrapper{whole: true}).wrap(spans) }
+
+func (w *wrapper) wrap(spans []span) [][]span {
+	for _, s := range spans {
+		if s.text == "\n" {
+			w.endWord()
+			w.endLine()
+			continue
+		}
+		w.add(s)
+	}
+	w.endWord()
+	if len(w.line) > 0 || len(w.lines) == 0 {
+		w.endLine()
+	}
+	return w.lines
+}
+
+func (w *wrapper) add(s span) {
+	for rest := s.text; rest != ""; {
+		cluster, columns, n, _ := ansi.DecodeSequence(rest, ansi.NormalState, nil)
+		rest = rest[n:]
+		piece := span{cluster, s.look, s.href}
+		if cluster == " " || cluster == "\t" || cluster == "\n" {
+			w.endWord()
+			piece.text = " "
+			w.space = append(w.space, piece)
+			continue
+		}
+		if (w.split || columns == 2) && !closes(cluster) {
+			w.endWord()
+		}
+		w.word = append(w.word, piece)
+		w.long += columns
+		w.split = columns == 2
+	}
+}
+
+// closes says that a character belongs to the one before it.
+func closes(cluster string) bool {
+	r, _ := utf8.DecodeRuneInString(cluster)
+	return unicode.In(r, unicode.Pe, unicode.Pf, unicode.Po, unicode.M)
+}
+
+func (w *wrapper) endWord() {
+	if len(w.word) == 0 {
+		return
+	}
+	switch gap := len(w.space); {
+	case w.used == 0:
+	case w.used+gap+w.long <= w.width:
+		w.line, w.used = append(w.line, w.space...), w.used+gap
+	default:
+		w.endLine()
+	}
+	for _, piece := range w.word {
+		columns := ansi.StringWidth(piece.text)
+		if w.used+columns > w.width && w.used > 0 && !w.whole {
+			w.endLine()
+		}
+		w.line, w.used = append(w.line, piece), w.used+columns
+	}
+	w.word, w.long, w.space, w.split = nil, 0, nil, false
+}
+
+func (w *wrapper) endLine() {
+	w.lines = append(w.lines, joined(w.line))
+	w.line, w.used, w.space = nil, 0, nil
+}
+
+// untabbed puts spaces in the place of tabs, to columns that four divides.
+func untabbed(line string) string {
+	if !strings.Contains(line, "\t") {
+		return line
+	}
+	var b strings.Builder
+	for i, part := range strings.Split(line, "\t") {
+		if i > 0 {
+			b.WriteString(strings.Repeat(" ", 4-ansi.StringWidth(b.String())%4))
+		}
+		b.WriteString(part)
+	}
+	return b.String()
+}
+
+// chopped cuts a line into pieces of at most width columns: behind a space where there is one in the second half of a piece, else wherever
+// that falls.
+func chopped(line string, width int) (pieces []string) {
+	begin, gap, used := 0, 0, 0 // in bytes: of the piece, and behind its last space; the columns of the piece
+	for at := 0; at < len(line); {
+		cluster, columns, n, _ := ansi.DecodeSequence(line[at:], ansi.NormalState, nil)
+		if used+columns > width && used > 0 {
+			end := at
+			if gap > begin && 2*ansi.StringWidth(line[begin:gap]) > width {
+				end = gap
+			}
+			pieces = append(pieces, strings.TrimRight(line[begin:end], " "))
+			begin, used = end, ansi.StringWidth(line[end:at])
+		}
+		at += n
+		used += columns
+		if cluster == " " {
+			gap = at
+		}
+	}
+	return append(pieces, line[begin:])
+}
