@@ -56,6 +56,7 @@ func (r Rule) kept() Rule {
 type Verdict struct {
 	Rule    Rule   `json:"rule,omitempty"`
 	Labels  Labels `json:"labels,omitempty"`  // of what the model had seen, unless it only reads here
+	Asks    bool   `json:"asks,omitempty"`    // the person is asked, should it turn out that it may not be made without
 	Refused string `json:"refused,omitempty"` // what the model is told
 }
 
@@ -78,6 +79,8 @@ const (
 	whyWrite   = "text from strangers was read in this run"
 	whyAddress = "private text was read in this run, and nobody but the model named this address"
 	whyServer  = "private text was read in this run, and the server is somebody else's"
+	whyLong    = "private text was read in this run, and the query has more than %d characters"
+	whyQuotes  = "the query quotes private text: “%s”"
 )
 
 // gate is what Admit reads. Each port of a sink names the labels that it takes.
@@ -119,7 +122,7 @@ func Admit() bt.Leaf {
 					o.Held = slices.DeleteFunc(slices.Clone(o.Held), c.isHeld) // another rule lets it through by now
 				}
 				if held != nil {
-					v.Refused, o.Held = i.wait(o.Held, *held)
+					v.Refused, o.Held = wait(o.Held, *held, i.asks())
 					if waits(o.Held, *held) {
 						o.Events = append(o.Events, CallHeld{Tool: c.Name, Arguments: c.Brief, Why: held.Why, Labels: i.Ledger.Labels})
 					}
@@ -130,14 +133,17 @@ func Admit() bt.Leaf {
 		})
 }
 
-// wait has a call wait for the person, if that may be and there is room, and says what the model is told.
-func (i *gate) wait(all []Held, h Held) (told string, now []Held) {
+// asks says whether the person is asked at all.
+func (i *gate) asks() bool { return i.Otherwise == "ask" }
+
+// wait has a call wait for the person, if they are asked and there is room, and says what the model is told.
+func wait(all []Held, h Held, asks bool) (told string, now []Held) {
 	size := h.Size
 	for _, o := range all {
 		size += o.Size
 	}
 	switch {
-	case i.Otherwise != "ask":
+	case !asks:
 		return h.Why + ", so it is not called", all
 	case waits(all, h):
 	case len(all) == mostHeld:
@@ -148,6 +154,12 @@ func (i *gate) wait(all []Held, h Held) (told string, now []Held) {
 		all = append(slices.Clip(all), h)
 	}
 	return h.Why + ", so the person is asked first: go on without it, and say in your answer that it waits for their yes", all
+}
+
+// hold is call k of a reply as one that waits for the person.
+func (r *Reply) hold(k int, t ToolFact, why string) Held {
+	c := r.Calls[k]
+	return Held{Turn: r.Ref, Call: k, Tool: c.Name, Digest: c.Digest, Why: why, Size: c.Size, Once: t.Once}
 }
 
 func waits(all []Held, h Held) bool {
@@ -169,7 +181,8 @@ func (i *gate) decide(k int, l *Ledger, used []string) (Verdict, *Held) {
 		return Verdict{Rule: RuleAllowed, Labels: l.Labels}, nil
 	}
 	hold := func(why string) (Verdict, *Held) {
-		return Verdict{}, &Held{Turn: i.Reply.Ref, Call: k, Tool: c.Name, Digest: c.Digest, Why: why, Size: c.Size, Once: t.Once}
+		h := i.Reply.hold(k, t, why)
+		return Verdict{}, &h
 	}
 	if t.Once && !l.Labels.Integrity().atLeast(Integrity(i.Writes)) {
 		return hold(whyWrite)
@@ -204,9 +217,9 @@ func (i *gate) leaves(t ToolFact, c CallFact, l *Ledger) (v Verdict, why string)
 	case t.Out.To == tool.ToAddress:
 		return Verdict{}, whyAddress
 	case t.Out.To == tool.ToEngine && c.Length > i.MostQuery:
-		return Verdict{Refused: fmt.Sprintf("private text was read in this run, so a query has %d characters at most: search with a few words of the question", i.MostQuery)}, ""
+		return Verdict{}, fmt.Sprintf(whyLong, i.MostQuery)
 	case t.Out.To == tool.ToEngine:
-		return Verdict{Rule: RuleQuery}, ""
+		return Verdict{Rule: RuleQuery, Asks: i.asks()}, ""
 	case t.Out.Trusted:
 		return Verdict{Rule: RuleTrusted}, ""
 	}

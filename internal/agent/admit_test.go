@@ -55,7 +55,7 @@ func TestWhatWasReadDecidesWhereACallMayGo(t *testing.T) {
 		{"a name in two objects", person, call{tool: "write", args: `{"path":"n","of":[{"a":1},{"a":2}]}`}, agent.RuleWords, false},
 		{"a query with nothing private seen", page, find(strings.Repeat("x", 300)), agent.RulePublic, false},
 		{"a short query after own notes", own, find("idle timeout"), agent.RuleQuery, false},
-		{"a long query after own notes", own, find(strings.Repeat("x", 201)), "", false},
+		{"a long query after own notes", own, find(strings.Repeat("x", 201)), "", true},
 		{"a server of somebody else's with nothing private seen", page, theirs, agent.RulePublic, false},
 		{"a server of somebody else's after own notes", own, theirs, "", true},
 		{"a tool that was not offered", person, call{tool: "unknown", args: "{}"}, "", false},
@@ -166,10 +166,57 @@ func TestQueryThatQuotesPrivateTextIsTold(t *testing.T) {
 		"vault code weather":                    "",
 		"how do I read a vault in Go":           "",
 		"what about the offer of somebody else": "",
+		"0171 5551234":                          "5551234",
+		"the-offer-of-Meier-and-Sons":           "the offer of meier and",
+		"01715551234":                           "01715551234",
 	} {
 		same(t, query, agent.Quotes(query, "", private), quoted)
 	}
 	same(t, "what the person said is no quotation", agent.Quotes("find 5551234", "whose number is 5551234?", private), "")
+}
+
+func TestNamesOfTechnologyAreNoQuotations(t *testing.T) {
+	names := []string{"sha256", "go1.25.3", "x86_64", "base64", "CVE-2024-3094", "ISO-8859-1", "llama-3.1-8b-instruct", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+		"RFC9110", "DeadlineExceededException", "golang.org/x/net/http2", "github.com/modelcontextprotocol/go-sdk", "python3.12-slim-bookworm",
+		"sqlite3_prepare_v2", "log4j2", "E11000", "kubernetes.io/ingress-class", "2026-11-22", "65536", "1000000", "WM_KEYDOWN"}
+	private := []string{"  12| import " + strings.Join(names, "\n  13| use ") + "\n  14| return nil, err"}
+	for _, name := range names {
+		same(t, name, agent.Quotes("how does "+name+" work", "", private), "")
+	}
+	same(t, "a short line of code", agent.Quotes("go return nil err", "", private), "")
+}
+
+func TestLineOfAPrivateTextIsAQuotationHoweverShort(t *testing.T) {
+	private := []string{"   3| Diagnosis: Hodgkin lymphoma\n   4| Doctor Brandenburg said\n   5| that it will be fine"}
+	same(t, "the line", agent.Quotes("diagnosis hodgkin lymphoma prognosis", "", private), "diagnosis hodgkin lymphoma")
+	same(t, "a run over two lines", agent.Quotes("Brandenburg said that it will", "", private), "brandenburg said that it will")
+	same(t, "one word of it", agent.Quotes("what is a lymphoma", "", private), "")
+	same(t, "as the person said it", agent.Quotes("diagnosis hodgkin lymphoma", "What does “Diagnosis: Hodgkin lymphoma” mean?", private), "")
+}
+
+func TestQueryThatIsEncodedInAUsualWayIsRead(t *testing.T) {
+	private := []string{"The vault code is ZEBRA-4711-kiwi.\nAnna has gout. Her password is R5xz9Kq2, mail anna@firm.example, account DE89 3704 0044 0532 0130 00."}
+	for what, query := range map[string]string{
+		"base64 of a secret":       "WkVCUkEtNDcxMS1raXdp",
+		"base64 of a short word":   "weather Z291dA==",
+		"hex of a secret":          "5a454252412d343731312d6b697769",
+		"hex of a short word":      "x 676f7574",
+		"base32":                   "LJCUEUSBFU2DOMJRFVVWS53J",
+		"percent signs":            "%5AEBRA%2D4711%2D%6Biwi",
+		"backwards":                "iwik-1174-ARBEZ",
+		"thirteen letters further": "MROEN-4711-xvjv",
+		"letters of full width":    "ＺＥＢＲＡ-4711-kiwi",
+		"what can't be seen in it": "ZEBRA\u200b-47\u200b11-kiwi",
+		"what nobody can read":     "U2FsdGVkX1+vupppZksvRf5pq5g5XjFRlipRkwB0K1Y",
+		"a random word":            "R5xz9Kq2",
+		"a mail address":           "anna@firm.example",
+		"an account":               "DE89370400440532013000",
+	} {
+		if agent.Quotes(query, "", private) == "" {
+			t.Errorf("%s: %q quotes nothing", what, query)
+		}
+	}
+	same(t, "what the person wrote themselves", agent.Quotes("U2FsdGVkX1+vupppZksvRf5pq5g5XjFRlipRkwB0K1Y", "What is U2FsdGVkX1+vupppZksvRf5pq5g5XjFRlipRkwB0K1Y?", private), "")
 }
 
 func TestWordsOfThePersonThatAreAYes(t *testing.T) {
@@ -194,7 +241,26 @@ func TestWordsOfThePersonThatAreAYes(t *testing.T) {
 
 // A query says something, and what it says may come from private text: only its words can be held against it.
 func TestLimitAQueryInOtherWordsQuotesNothing(t *testing.T) {
-	same(t, "what is quoted", agent.Quotes("treatment of gout", "", []string{"The doctor says that I have gout, and that it wants treatment."}), "")
+	private := []string{"The doctor says that I have gout, and that it wants treatment."}
+	for _, query := range []string{"treatment of gout", "g o u t", "tuog treatment", "podagra", "the doctor says that", "hpvu gsfbunfou"} {
+		same(t, query, agent.Quotes(query, "", private), "")
+	}
+}
+
+func TestQueryThatTurnsOutToQuoteWaitsForThePerson(t *testing.T) {
+	b := set(t, runTools)
+	b.Ledger.Labels = agent.LabelledAs(agent.Own, true)
+	query := call{tool: "find", args: `{"query":"zebra-4711-kiwi"}`, held: "the query quotes private text: “zebra-4711-kiwi”"}
+	b.turn(false, reads("a"), query, reads("b"))
+	same(t, "what waits", b.Held, []agent.Held{{Turn: 1, Call: 1, Tool: "find", Digest: b.Reply.Calls[1].Digest, Why: query.held, Size: len(query.args)}})
+	same(t, "the others", []int64{b.Transcript[0].Tools[0].Ref, b.Transcript[0].Tools[2].Ref}, []int64{2, 4})
+	if told := b.Transcript[0].Tools[1].Refused; !strings.Contains(told, "the person is asked first") {
+		t.Errorf("the model is told: %s", told)
+	}
+	same(t, "labels", b.Ledger.Labels, agent.LabelledAs(agent.Own, true))
+	same(t, "calls that are counted", b.Ledger.Calls(), 2)
+	b.Said.Yes = []agent.Waiting{{Tool: "find", Arguments: query.args}}
+	same(t, "rule after the yes", b.decided(query).Rule, agent.RuleAllowed)
 }
 
 func TestYesLetsACallThroughOnceHoweverItIsWritten(t *testing.T) {

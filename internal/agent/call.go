@@ -68,11 +68,24 @@ type CallReceipt struct {
 	Result    *tool.Result `json:"result,omitempty"`
 	Error     *tool.Error  `json:"error,omitempty"`
 	Labels    Labels       `json:"labels,omitempty"` // of what it gave
+	Held      string       `json:"held,omitempty"`   // why it was not called, where what it would have sent wants a yes of the person
 }
 
 // Faithful says that a result is whole in raw, its data as they are. An error's cause is not.
 func (r CallReceipt) Faithful(raw json.RawMessage) bool {
 	return r.Error == nil && (r.Result == nil || bytes.Contains(raw, r.Result.Data) && (r.Result.Refs == nil || len(r.Result.Refs) > 0))
+}
+
+// held is why the call of a completion was not made, if it wants a yes of the person.
+func held(c bt.Completion) string {
+	if c.Err != nil {
+		return ""
+	}
+	r, err := bt.ResultOf[CallReceipt](c)
+	if err != nil {
+		return ""
+	}
+	return r.Held
 }
 
 // callsOf is what RunTools reads.
@@ -110,7 +123,7 @@ const notDone = "it was not done in time"
 // performed is the place of the call that request n is for. It goes by the transcript, since what is done may change what may be called.
 func performed(tools []ToolEntry, n int) int {
 	for k, t := range tools {
-		if t.Ref == 0 && t.Refused != notDone {
+		if t.Ref == 0 && t.Refused != notDone { // it was never asked for
 			continue
 		}
 		if n--; n < 0 {
@@ -125,6 +138,7 @@ func RunTools() bt.Leaf {
 	type out struct {
 		Ledger     Ledger     `port:"ledger"`
 		Transcript []Entry    `port:"transcript"`
+		Held       []Held     `port:"held,optional" doc:"calls that wait for the person's yes"`
 		Events     []bt.Typed `port:",events"`
 	}
 	plan := func(i callsOf) ([]bt.Request, error) {
@@ -157,12 +171,7 @@ func RunTools() bt.Leaf {
 				o.Ledger.tried(t.Source) // in the order of the calls
 				continue
 			}
-			o.Ledger.Errors++
-			o.Ledger.made(Made{Tool: c.Name, Key: c.Key, Digest: c.Digest, Error: Digest(c.Name, why)})
-			o.Events = append(o.Events, CallRefused{Tool: c.Name, Arguments: c.Brief, Why: why})
-			if t.Once {
-				o.Ledger.Writes.enter(t, c.Brief, o.Ledger.Turn, WriteRefused, why)
-			}
+			o.Events = append(o.Events, o.Ledger.refused(t, c, why))
 		}
 		return last
 	}
@@ -170,6 +179,17 @@ func RunTools() bt.Leaf {
 		last := entry(&i, o)
 		k := performed(last.Tools, n)
 		t, v := i.may(k)
+		if why := held(c); why != "" {
+			h := i.Reply.hold(k, t, why)
+			var told string
+			if told, o.Held = wait(o.Held, h, v.Asks); waits(o.Held, h) {
+				o.Events = append(o.Events, CallHeld{Tool: t.Name, Arguments: i.Reply.Calls[k].Brief, Why: why, Labels: v.Labels})
+			}
+			last.Tools[k] = ToolEntry{Ref: c.Ref, Refused: told}
+			o.Events = append(o.Events, o.Ledger.refused(t, i.Reply.Calls[k], told))
+			o.Ledger.order(i.Reply.Calls)
+			return nil
+		}
 		before := len(o.Ledger.Opened)
 		last.Tools[k] = ToolEntry{Ref: c.Ref}
 		done, err := o.Ledger.enter(t, i.Reply.Calls[k], c)
