@@ -84,6 +84,7 @@ func AccountOf[R any](v *run.View, under []run.CompletionRecord, transcript []En
 	var uses []use
 	var turns []int64
 	proposed := map[int64][]model.ToolCall{}
+	proposed[0], _ = allowedIn(v) // it was given at the start, or there is nothing to name
 	for seq, c := range v.Receipts() {
 		switch r := c.Value.(type) {
 		case TurnReceipt[R]:

@@ -71,7 +71,7 @@ type Held struct {
 	Once   bool   `json:"once,omitempty"`
 }
 
-// mostHeld bounds how many calls of a run wait for the person.
+// mostHeld bounds how many calls of a run wait for the person: of those that write, and of all others.
 const mostHeld = 8
 
 // Why a call is held, as the person reads it.
@@ -108,11 +108,13 @@ func Admit() bt.Leaf {
 		Admitted []Verdict  `port:"admitted" doc:"a verdict on each call of the reply"`
 		Held     []Held     `port:"held" doc:"calls that wait for the person's yes"`
 		Used     []string   `port:"used" doc:"calls that a yes has let through: each once"`
+		Ledger   Ledger     `port:"ledger" doc:"tells the person of calls for which too many others wait"`
 		Events   []bt.Typed `port:",events"`
 	}
 	return bt.Func("Admit", "Decides which calls of the reply are performed: by what was read, and by where the call goes. What no rule lets through waits for the person's yes.",
 		func(i gate, o *out) error {
 			o.Admitted = make([]Verdict, len(i.Reply.Calls))
+			o.Ledger = o.Ledger.Clone()
 			for k, c := range i.Reply.Calls {
 				v, held := i.decide(k, &i.Ledger, o.Used)
 				switch {
@@ -122,7 +124,7 @@ func Admit() bt.Leaf {
 					o.Held = slices.DeleteFunc(slices.Clone(o.Held), c.isHeld) // another rule lets it through by now
 				}
 				if held != nil {
-					v.Refused, o.Held = wait(o.Held, *held, i.asks())
+					v.Refused, o.Held = wait(o.Held, *held, i.asks(), &o.Ledger)
 					if waits(o.Held, *held) {
 						o.Events = append(o.Events, CallHeld{Tool: c.Name, Arguments: c.Brief, Why: held.Why, Labels: i.Ledger.Labels})
 					}
@@ -136,24 +138,34 @@ func Admit() bt.Leaf {
 // asks says whether the person is asked at all.
 func (i *gate) asks() bool { return i.Otherwise == "ask" }
 
-// wait has a call wait for the person, if they are asked and there is room, and says what the model is told.
-func wait(all []Held, h Held, asks bool) (told string, now []Held) {
-	size := h.Size
+// wait has a call wait for the person, if they are asked and there is room, and says what the model is told. The person is told of those for
+// which there is none.
+func wait(all []Held, h Held, asks bool, l *Ledger) (told string, now []Held) {
+	size, others := h.Size, 0
 	for _, o := range all {
-		size += o.Size
+		if o.Once == h.Once {
+			size, others = size+o.Size, others+1
+		}
 	}
 	switch {
 	case !asks:
 		return h.Why + ", so it is not called", all
 	case waits(all, h):
-	case len(all) == mostHeld:
+	case others == mostHeld:
+		l.turnedAway(h)
 		return fmt.Sprintf("%s, and %d other calls wait for the person already: go on without it, and say in your answer that it was not done", h.Why, mostHeld), all
 	case size > mostWaiting:
+		l.turnedAway(h)
 		return fmt.Sprintf("%s, and the person reads %d bytes of such calls at most: make it shorter, or go on without it", h.Why, mostWaiting), all
 	default:
 		all = append(slices.Clip(all), h)
 	}
 	return h.Why + ", so the person is asked first: go on without it, and say in your answer that it waits for their yes", all
+}
+
+// turnedAway tells the person of a call that can't wait for them.
+func (l *Ledger) turnedAway(h Held) {
+	l.Notice(NoticeTurnedAway, Warning, Pairs("tool", h.Tool), "More calls of %s wanted your yes than can wait for it; they were refused, and are not shown: ask for them one at a time.", h.Tool)
 }
 
 // hold is call k of a reply as one that waits for the person.

@@ -87,6 +87,11 @@ func TestCallForWhichTooManyOthersWaitIsSaidNotToWait(t *testing.T) {
 		t.Errorf("one that waits: %+v", v)
 	}
 	same(t, "calls that wait", len(b.Held), 8)
+	if v := b.decided(call{tool: "write", args: `{"path":"n"}`}); !strings.Contains(v.Refused, "so the person is asked first") {
+		t.Errorf("a write beside all those addresses: %+v", v)
+	}
+	same(t, "what the person is told", len(b.Ledger.Notices), 1)
+	same(t, "of what", b.Ledger.Notices[0].Payload, map[string]string{"tool": "fetch"})
 }
 
 func TestYesLetsExactlyThatCallThrough(t *testing.T) {

@@ -29,7 +29,7 @@ type Waiting struct {
 	Write     bool   `json:"write,omitempty"`
 }
 
-// mostWaiting bounds the arguments of all calls that wait, in bytes: who says yes has to read them.
+// mostWaiting bounds the arguments of the calls that wait, in bytes, of those that write and of all others: who says yes has to read them.
 const mostWaiting = 32 << 10
 
 // Digest names the call.
@@ -86,7 +86,7 @@ func WaitingOf[R any](v *run.View, held []Held) (all []Waiting) {
 			continue
 		}
 		call := t.Calls[h.Call]
-		if size+len(call.Arguments) <= mostWaiting && digestOf(call.Name, call.Arguments) == h.Digest {
+		if size+len(call.Arguments) <= 2*mostWaiting && digestOf(call.Name, call.Arguments) == h.Digest {
 			size += len(call.Arguments)
 			all = append(all, Waiting{Tool: call.Name, Arguments: call.Arguments, Why: h.Why, Write: h.Once})
 		}
@@ -131,10 +131,13 @@ func Material(text string) string {
 		"\n\n" + SpokenBy(signal.Neutralise(text))
 }
 
-// AllowedText tells the model what the person has said yes to.
-func AllowedText(allowed []Waiting) string {
-	if len(allowed) == 0 {
+// AllowedText tells the model what the person has said yes to, and whether it was done by that already.
+func AllowedText(allowed []Waiting, done bool) string {
+	switch {
+	case len(allowed) == 0:
 		return ""
+	case done:
+		return control("The person has said yes to what waited. It is done by that, once, and what it gave follows. Go on with the earlier request, and do not ask for it again.")
 	}
 	b := &strings.Builder{}
 	b.WriteString("The person has said yes to this. Make the call now, to the letter, and go on with the earlier request:")

@@ -188,7 +188,7 @@ func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) (done CallDon
 	}
 	for _, ref := range r.Result.Refs {
 		if t.Out.To == tool.ToEngine {
-			l.know(Address(ref.URL))
+			l.Know(Address(ref.URL))
 		}
 		if ref.Opened {
 			tried.Opened++

@@ -163,14 +163,21 @@ func Proposed[R any](v *run.View, job run.Job) (name, args string, call tool.Cal
 	if err != nil {
 		return "", "", call, err
 	}
-	turn, err := run.ResultAt[TurnReceipt[R]](v, p.Turn)
+	var calls []model.ToolCall
+	if p.Turn == 0 {
+		calls, err = allowedIn(v)
+	} else {
+		var turn TurnReceipt[R]
+		turn, err = run.ResultAt[TurnReceipt[R]](v, p.Turn)
+		calls = turn.Calls
+	}
 	if err != nil {
 		return "", "", call, err
 	}
-	if p.Call >= len(turn.Calls) || turn.Calls[p.Call].Name != p.Name {
+	if p.Call >= len(calls) || calls[p.Call].Name != p.Name {
 		return "", "", call, fmt.Errorf("record %d has no call %d of %s", p.Turn, p.Call, p.Name)
 	}
-	return p.Name, turn.Calls[p.Call].Arguments, call, nil
+	return p.Name, calls[p.Call].Arguments, call, nil
 }
 
 // prepare finds the tool and the arguments that a call names.

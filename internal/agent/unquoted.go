@@ -19,6 +19,7 @@ const (
 	rareDigits   = 6  // of a number in one piece
 	rareGrouped  = 9  // of a number in groups, as of a telephone or an account
 	framedDigits = 4  // of a number with letters on both sides
+	framedWord   = 10 // characters of a word without a sign in which any digit has letters on both sides
 )
 
 // Quotes gives what a query quotes of private texts; "" for nothing. What stands in spoken, the person's own words, is no quotation. A query
@@ -129,9 +130,13 @@ func tells(word string) bool {
 	return redact.Random(word) || !strings.Contains(word, "/") && framesNumber(word)
 }
 
-// framesNumber says whether a word has a number with letters before and behind it.
+// framesNumber says whether a word has a number with letters before and behind it, as passwords have: a long one, or any in a long word.
 func framesNumber(word string) bool {
 	letters, digits, framed := false, 0, false
+	least := framedDigits
+	if len(word) >= framedWord && !strings.ContainsFunc(word, isSign) {
+		least = 1
+	}
 	for _, r := range word {
 		switch {
 		case unicode.IsLetter(r):
@@ -141,7 +146,7 @@ func framesNumber(word string) bool {
 			letters, digits = true, 0
 		case unicode.IsDigit(r):
 			digits++
-			framed = framed || letters && digits >= framedDigits
+			framed = framed || letters && digits >= least
 		default:
 			digits = 0
 		}

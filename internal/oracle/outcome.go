@@ -104,12 +104,17 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 		a.Notices = append(a.Notices, agent.Notice{Type: NoticeLeftOut, Severity: agent.Warning, Text: why})
 	}
 	a.TookMS = e.State.Now
-	out := run.Outcome{Status: status, Reason: a.StopReason, Result: a, Summary: a.exchange(env)}
+	kept := a.exchange(env)
+	kept.Addresses = w.Ledger.Newest(keptAddresses)
+	out := run.Outcome{Status: status, Reason: a.StopReason, Result: a, Summary: kept}
 	if status == journal.Done || status == journal.NeedsUser {
-		out.Pending = a.row()
+		out.Pending = a.row(env)
 	}
 	return out
 }
+
+// keptAddresses is how many addresses that search engines returned a session knows in its next run.
+const keptAddresses = 300
 
 // mostExchange bounds the texts of an exchange, in bytes of JSON: a run could not end whose summary is more than its row keeps. What is left
 // is for the rest of it, and for marks in the place of secrets.

@@ -150,12 +150,12 @@ func (a asking) Before(ctx context.Context, noted bool) ([]model.Message, error)
 		}
 		messages = append(messages, model.Message{Role: model.User, Text: agent.SpokenBy(e.Question)}, model.Message{Role: model.Assistant, Text: text})
 	}
-	asked, err := a.asked(ctx)
+	asked, err := a.asked(ctx, noted)
 	return append(messages, model.Message{Role: model.User, Text: asked}), err
 }
 
 // asked is the question as the model is told it, with the material that it is about and what the person has said yes to.
-func (a asking) asked(ctx context.Context) (string, error) {
+func (a asking) asked(ctx context.Context, noted bool) (string, error) {
 	text := agent.SpokenBy(a.question)
 	if a.env.Material > 0 {
 		material, err := a.view.Text(ctx, MaterialText)
@@ -164,7 +164,7 @@ func (a asking) asked(ctx context.Context) (string, error) {
 		}
 		text += "\n\n" + agent.Material(string(material))
 	}
-	if told := agent.AllowedText(a.allowed); told != "" {
+	if told := agent.AllowedText(a.allowed, agent.RanAllowed(a.Add)); told != "" && !noted { // notes tell
 		text += "\n\n" + told
 	}
 	return text, nil
@@ -201,6 +201,8 @@ type Exchange struct {
 
 	Labels *agent.Labels `json:"labels,omitempty"` // of all that its model saw
 	Piped  bool          `json:"piped,omitempty"`  // the question was piped in: it is no word of the person
+
+	Addresses []string `json:"addresses,omitempty"` // that search engines have returned by then, as agent.Address names them; the newest ones
 
 	ShadowOf string `json:"shadow_of,omitempty"` // the run that a shadow is compared with
 }
