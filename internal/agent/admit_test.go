@@ -295,11 +295,15 @@ func TestCallThatIsLetThroughLaterWaitsNoMore(t *testing.T) {
 
 func TestWaitingCallHidesNothing(t *testing.T) {
 	for args, want := range map[string]string{
-		`{"url":"https://x.example/a\u2066b\u2069"}`:  `t https://x.example/a\u{2066}b\u{2069}`,
-		`{"url":"https://p\u0430ypal.example/"}`:      `t https://p\u{430}ypal.example/`,
-		`{"text":"Grüße\u200b, \u202eevil"}`:          `t Grüße\u{200b}, \u{202e}evil`,
-		`{"text":"hi\n2. Not called"}`:                "t\n    text: hi\n      2. Not called",
-		`{"a\n2. Not called":1,"b":9007199254740993}`: "t\n    a\\u{a}2. Not called: 1\n    b: 9007199254740993",
+		`{"url":"https://x.example/a\u2066b\u2069"}`:          `t https://x.example/a\u{2066}b\u{2069}`,
+		`{"url":"https://p\u0430ypal.example/"}`:              `t https://p\u{430}ypal.example/`,
+		`{"text":"Grüße\u200b, \u202eevil"}`:                  `t Grüße\u{200b}, \u{202e}evil`,
+		`{"text":"hi` + strings.Repeat(" ", 5000) + `there"}`: `t hi⟨5000 blanks, 0 ends of lines⟩there`,
+		`{"text":"hi` + strings.Repeat(`\n`, 500) + `there"}`: "t\n    text: hi⟨0 blanks, 500 ends of lines⟩there",
+		`{"text":"a\u001b[2Jb\u0000"}`:                        `t a\u{1b}[2Jb\u{0}`,
+		`{"text":"a` + strings.Repeat("\u0301", 4) + `"}`:     "t a\u0301\u0301\\u{301}\\u{301}",
+		`{"text":"hi\n2. Not called"}`:                        "t\n    text: hi\n      2. Not called",
+		`{"a\n2. Not called":1,"b":9007199254740993}`:         "t\n    a\\u{a}2. Not called: 1\n    b: 9007199254740993",
 	} {
 		same(t, args, agent.Waiting{Tool: "t", Arguments: args}.String(), want)
 	}

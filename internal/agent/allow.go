@@ -142,7 +142,7 @@ func AllowedText(allowed []Waiting, done bool) string {
 	b := &strings.Builder{}
 	b.WriteString("The person has said yes to this. Make the call now, to the letter, and go on with the earlier request:")
 	for _, w := range allowed {
-		b.WriteString("\n" + w.Tool + " " + w.Arguments)
+		b.WriteString("\n" + w.Tool + " " + SpokenBy(signal.Neutralise(w.Arguments)))
 	}
 	return control(b.String())
 }
