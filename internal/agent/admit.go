@@ -249,6 +249,9 @@ func (i *gate) knows(address string, l *Ledger) bool {
 	if slices.Contains(l.Addresses, address) {
 		return true
 	}
+	if i.Said.Relayed {
+		return false
+	}
 	wrote := func(text string) bool { return slices.Contains(AddressesIn(text), address) }
 	return !i.Said.Piped && wrote(i.Words) || slices.ContainsFunc(i.Earlier, wrote)
 }

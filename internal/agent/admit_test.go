@@ -202,20 +202,23 @@ func TestLineOfAPrivateTextIsAQuotationHoweverShort(t *testing.T) {
 func TestQueryThatIsEncodedInAUsualWayIsRead(t *testing.T) {
 	private := []string{"The vault code is ZEBRA-4711-kiwi.\nAnna has gout. Her password is R5xz9Kq2, mail anna@firm.example, account DE89 3704 0044 0532 0130 00."}
 	for what, query := range map[string]string{
-		"base64 of a secret":       "WkVCUkEtNDcxMS1raXdp",
-		"base64 of a short word":   "weather Z291dA==",
-		"hex of a secret":          "5a454252412d343731312d6b697769",
-		"hex of a short word":      "x 676f7574",
-		"base32":                   "LJCUEUSBFU2DOMJRFVVWS53J",
-		"percent signs":            "%5AEBRA%2D4711%2D%6Biwi",
-		"backwards":                "iwik-1174-ARBEZ",
-		"thirteen letters further": "MROEN-4711-xvjv",
-		"letters of full width":    "ＺＥＢＲＡ-4711-kiwi",
-		"what can't be seen in it": "ZEBRA\u200b-47\u200b11-kiwi",
-		"what nobody can read":     "U2FsdGVkX1+vupppZksvRf5pq5g5XjFRlipRkwB0K1Y",
-		"a random word":            "R5xz9Kq2",
-		"a mail address":           "anna@firm.example",
-		"an account":               "DE89370400440532013000",
+		"base64 of a secret":        "WkVCUkEtNDcxMS1raXdp",
+		"base64 of a short word":    "weather Z291dA==",
+		"hex of a secret":           "5a454252412d343731312d6b697769",
+		"hex of a short word":       "x 676f7574",
+		"base32":                    "LJCUEUSBFU2DOMJRFVVWS53J",
+		"percent signs":             "%5AEBRA%2D4711%2D%6Biwi",
+		"backwards":                 "iwik-1174-ARBEZ",
+		"thirteen letters further":  "MROEN-4711-xvjv",
+		"letters of full width":     "ＺＥＢＲＡ-4711-kiwi",
+		"what can't be seen in it":  "ZEBRA\u200b-47\u200b11-kiwi",
+		"controls in it":            "ZEB\u0001RA-47\u008511-ki\u007fwi",
+		"marks on its letters":      "Z\u0336E\u0336B\u0301RA-4711-kiwi",
+		"letters that show nothing": "ZEB\u3164RA-47\u034f11-kiwi",
+		"what nobody can read":      "U2FsdGVkX1+vupppZksvRf5pq5g5XjFRlipRkwB0K1Y",
+		"a random word":             "R5xz9Kq2",
+		"a mail address":            "anna@firm.example",
+		"an account":                "DE89370400440532013000",
 	} {
 		if agent.Quotes(query, "", private) == "" {
 			t.Errorf("%s: %q quotes nothing", what, query)

@@ -18,7 +18,9 @@ import (
 type Said struct {
 	Piped bool      `json:"piped,omitempty"` // it was piped in whole: nothing is written for it
 	Yes   []Waiting `json:"yes,omitempty"`   // calls that it says yes to
-	For   string    `json:"for,omitempty"`   // the earlier question that a yes goes on with
+	// Relayed: a program passed the words on, and may have made them. Of what is private they free nothing: no address and no quotation.
+	Relayed bool   `json:"relayed,omitempty"`
+	For     string `json:"for,omitempty"` // the earlier question that a yes goes on with
 }
 
 // Waiting is a held call as the person sees it, whole.

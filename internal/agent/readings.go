@@ -19,15 +19,18 @@ const (
 	leastDecoded = 6 // of the word
 )
 
-// folded is a text as it is compared: without what can't be seen, in one form of its letters, in small ones.
+// folded is a text as it is compared: without what can't be seen, in one form of its letters, in small ones without marks.
 func folded(text string) string {
 	text = strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) {
+		switch {
+		case unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point):
+			return -1
+		case unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r': // a search tool takes it out
 			return -1
 		}
 		return r
-	}, text)
-	return strings.ToLower(norm.NFKC.String(text))
+	}, norm.NFKD.String(text))
+	return strings.ToLower(text)
 }
 
 // readingsOf are the ways in which a folded query can be read: as it is, from percent signs, backwards, shifted by thirteen letters. hidden

@@ -73,7 +73,7 @@ func (q *Question) Check() error {
 
 // given is what a question gives its tree, without the past of its session.
 func (q *Question) given() Given {
-	g := Given{Said: agent.Said{Piped: q.Piped}, Question: q.Text, Tools: agent.FactsOf(q.Tools), MaxTurns: q.MaxTurns, MaxTokens: q.MaxTokens,
+	g := Given{Said: agent.Said{Piped: q.Piped, Relayed: q.Relayed}, Question: q.Text, Tools: agent.FactsOf(q.Tools), MaxTurns: q.MaxTurns, MaxTokens: q.MaxTokens,
 		MaxSeconds: int((q.MaxTime + time.Second - 1) / time.Second), Window: q.Env.WindowTokens, Classifier: q.Classifier, BareCalls: q.Env.BareCalls}
 	if q.Piped || q.Material != "" {
 		g.Ledger.Labels = agent.LabelledAs(agent.Stranger, true)
@@ -140,7 +140,7 @@ func (g *Given) remember(ctx context.Context, store journal.Store, q Question) (
 	}
 	slices.Reverse(past)
 	for _, e := range slices.Backward(exchanges) {
-		if !e.Piped {
+		if !e.Piped && (!e.Relayed || q.Relayed) {
 			g.Previous = append(g.Previous, firstRunes(e.Question, 500))
 		}
 		g.PastTokens += e.Tokens
