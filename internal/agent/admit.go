@@ -135,8 +135,9 @@ func Admit() bt.Leaf {
 		})
 }
 
-// asks says whether the person is asked at all.
-func (i *gate) asks() bool { return i.Otherwise == "ask" }
+// asks says whether the person is asked at all. Where a program passed the words on, they would be asked through it, and what waits could
+// be taken for something else by whoever says yes later.
+func (i *gate) asks() bool { return i.Otherwise == "ask" && !i.Said.Relayed }
 
 // wait has a call wait for the person, if they are asked and there is room, and says what the model is told. The person is told of those for
 // which there is none.
@@ -149,6 +150,7 @@ func wait(all []Held, h Held, asks bool, l *Ledger) (told string, now []Held) {
 	}
 	switch {
 	case !asks:
+		l.Notice(NoticeTurnedAway, Warning, Pairs("tool", h.Tool), "A call of %s wanted a yes, for which nobody can be asked here: it was not made (%s).", h.Tool, h.Why)
 		return h.Why + ", so it is not called", all
 	case waits(all, h):
 	case others == mostHeld:

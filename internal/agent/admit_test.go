@@ -235,7 +235,7 @@ func TestWordsOfThePersonThatAreAYes(t *testing.T) {
 		waiting []agent.Waiting
 		allowed []agent.Waiting
 	}{
-		{"yes", one, one}, {"Yes.", one, one}, {"ja", one, one}, {"sim", one, one}, {"ok!", one, one}, {"1", one, one},
+		{"yes", one, one}, {"Yes.", one, one}, {"ja", one, one}, {"sim", one, one}, {"ok!", one, nil}, {"Okay", one, nil}, {"1", one, one},
 		{"yes", two, nil}, {"2", two, two[1:]}, {"yes, 1 and 2", two, two}, {"2 2", two, two[1:]},
 		{"3", two, nil}, {"0", two, nil}, {"no", one, nil}, {"yes, but only later", one, nil}, {"", one, nil}, {".", one, nil},
 		{"yes please save it and delete the rest", one, nil}, {"yes", nil, nil},

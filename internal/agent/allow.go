@@ -97,13 +97,13 @@ func WaitingOf[R any](v *run.View, held []Held) (all []Waiting) {
 }
 
 var yes = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^\s*(yes|y|ja|sim|oui|s[ií]|ok|okay)?[\s,:]*((?:\d{1,2})(?:(?:[\s,]|and|und|e)+\d{1,2})*)?\s*[.!]?\s*$`)
+	return regexp.MustCompile(`(?i)^\s*(yes|y|ja|sim|oui|s[ií])?[\s,:]*((?:\d{1,2})(?:(?:[\s,]|and|und|e)+\d{1,2})*)?\s*[.!]?\s*$`)
 })
 
 var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+`) })
 
-// SaidYes gives the calls that the person's words let through: “yes” where one waits, numbers from 1 where there are several. Where the answer
-// itself asked something, only both together are no answer to that. Other words let none through.
+// SaidYes gives the calls that the person's words let through: “yes” where one waits, numbers from 1 where there are several. “ok” is none: it
+// may be for the answer. Where the answer itself asked something, only both together are no answer to that. Other words let none through.
 func SaidYes(words string, waiting []Waiting, asked bool) (allowed []Waiting) {
 	m := yes().FindStringSubmatch(words)
 	if m == nil || m[1] == "" && m[2] == "" || asked && (m[1] == "" || m[2] == "") {

@@ -31,7 +31,7 @@ type Write struct {
 
 // Writes is a list of them.
 type Writes struct {
-	Writes []Write `json:"writes" doc:"The latest first."`
+	Writes []Write `json:"writes" doc:"The latest first, 200 at most."`
 }
 
 // Undone is a write that is taken back.
@@ -39,6 +39,9 @@ type Undone struct {
 	Write
 	Done bool `json:"done" doc:"It was taken back by this request, and not before."`
 }
+
+// mostWrites bounds the list of writes; each of them can be taken back, listed or not.
+const mostWrites = 200
 
 // WritePath is in the address of whatever is about a write.
 type WritePath struct {
@@ -60,7 +63,7 @@ func (s *Server) writes(ctx context.Context, _ *none) (*of[Writes], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &of[Writes]{Writes{list(all)}}, nil
+	return &of[Writes]{Writes{list(all[:min(len(all), mostWrites)])}}, nil
 }
 
 // writesOf lists the writes of a user that can be taken back, or were, in folders that they may name.

@@ -174,8 +174,22 @@ func TestWordsThatAProgramPassesOnFreeNothingPrivate(t *testing.T) {
 		q.Relayed = relayed
 		a := h.finish(h.startQuestion(q))
 		same(t, fmt.Sprint("tools that were reached, passed on: ", relayed), h.world.called(), reached)
-		same(t, "what waits", len(a.Waiting), 3-len(reached))
+		same(t, "what waits", len(a.Waiting), 0)
+		same(t, "what is told of the others", len(told(a)), 3-len(reached))
 	}
+}
+
+// A page may have led to the place that was denied: then the request for it has left.
+func TestAuditTellsOfAPageThatWasDeniedOnTheWay(t *testing.T) {
+	h := setUp(t, modeltest.SayAndCall(needTurn("there"), "web_fetch", release), modeltest.Say("It can't be read. "+partial("the page")))
+	h.world.on("web_fetch", fails(tool.Denied, "", "it leads to an address that is not public"))
+	h.ask("What does https://go.example/release say?")
+	var all []assistant.Left
+	for _, c := range h.completions(agent.EffectCall) {
+		all = append(all, oracle.Describe(nil, oracle.Surroundings{}).Left(&c)...)
+	}
+	same(t, "what has left by calls", all, []assistant.Left{{Kind: "address", To: "web_fetch https://go.example/release", Bytes: len(release),
+		Rule: "nothing private was read; denied, maybe on the way", Labels: "person, public"}})
 }
 
 func TestYesIsForTheNotesThatItWasAskedFor(t *testing.T) {
