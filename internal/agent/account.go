@@ -99,6 +99,7 @@ func AccountOf[R any](v *run.View, under []run.CompletionRecord, transcript []En
 	var uses []use
 	var turns []int64
 	proposed := map[int64][]model.ToolCall{}
+	proposed[0], _ = allowedIn(v) // it was given at the start, or there is nothing to name
 	for seq, c := range v.Receipts() {
 		switch r := c.Value.(type) {
 		case TurnReceipt[R]:
@@ -121,7 +122,7 @@ func AccountOf[R any](v *run.View, under []run.CompletionRecord, transcript []En
 	}
 	for _, e := range TurnsOf(transcript) {
 		for k, t := range e.Tools {
-			if t.Refused != "" {
+			if t.Refused != "" && t.Ref == 0 {
 				uses = append(uses, use{turn: e.Turn, call: k, ToolUse: ToolUse{Refused: t.Refused}})
 			}
 		}
@@ -180,6 +181,8 @@ func called(uses []use, c *run.CompletionRecord) []use {
 		u.Error = c.Err.Reason
 	case !ok || r.Result == nil && r.Error == nil:
 		u.Error, u.lost = "its receipt can't be read", true
+	case r.Held != "":
+		u.Refused = r.Held
 	case r.Error != nil:
 		u.Error, u.why = r.Error.Error(), r.Error.Message
 	default:

@@ -56,6 +56,7 @@ func (r Rule) kept() Rule {
 type Verdict struct {
 	Rule    Rule   `json:"rule,omitempty"`
 	Labels  Labels `json:"labels,omitempty"`  // of what the model had seen, unless it only reads here
+	Asks    bool   `json:"asks,omitempty"`    // the person is asked, should it turn out that it may not be made without
 	Refused string `json:"refused,omitempty"` // what the model is told
 }
 
@@ -70,7 +71,7 @@ type Held struct {
 	Once   bool   `json:"once,omitempty"`
 }
 
-// mostHeld bounds how many calls of a run wait for the person.
+// mostHeld bounds how many calls of a run wait for the person: of those that write, and of all others.
 const mostHeld = 8
 
 // Why a call is held, as the person reads it.
@@ -78,6 +79,8 @@ const (
 	whyWrite   = "text from strangers was read in this run"
 	whyAddress = "private text was read in this run, and nobody but the model named this address"
 	whyServer  = "private text was read in this run, and the server is somebody else's"
+	whyLong    = "private text was read in this run, and the query has more than %d characters"
+	whyQuotes  = "the query quotes private text: “%s”"
 )
 
 // gate is what Admit reads. Each port of a sink names the labels that it takes.
@@ -105,11 +108,13 @@ func Admit() bt.Leaf {
 		Admitted []Verdict  `port:"admitted" doc:"a verdict on each call of the reply"`
 		Held     []Held     `port:"held" doc:"calls that wait for the person's yes"`
 		Used     []string   `port:"used" doc:"calls that a yes has let through: each once"`
+		Ledger   Ledger     `port:"ledger" doc:"tells the person of calls for which too many others wait"`
 		Events   []bt.Typed `port:",events"`
 	}
 	return bt.Func("Admit", "Decides which calls of the reply are performed: by what was read, and by where the call goes. What no rule lets through waits for the person's yes.",
 		func(i gate, o *out) error {
 			o.Admitted = make([]Verdict, len(i.Reply.Calls))
+			o.Ledger = o.Ledger.Clone()
 			for k, c := range i.Reply.Calls {
 				v, held := i.decide(k, &i.Ledger, o.Used)
 				switch {
@@ -119,7 +124,7 @@ func Admit() bt.Leaf {
 					o.Held = slices.DeleteFunc(slices.Clone(o.Held), c.isHeld) // another rule lets it through by now
 				}
 				if held != nil {
-					v.Refused, o.Held = i.wait(o.Held, *held)
+					v.Refused, o.Held = wait(o.Held, *held, i.asks(), &o.Ledger)
 					if waits(o.Held, *held) {
 						o.Events = append(o.Events, CallHeld{Tool: c.Name, Arguments: c.Brief, Why: held.Why, Labels: i.Ledger.Labels})
 					}
@@ -130,24 +135,45 @@ func Admit() bt.Leaf {
 		})
 }
 
-// wait has a call wait for the person, if that may be and there is room, and says what the model is told.
-func (i *gate) wait(all []Held, h Held) (told string, now []Held) {
-	size := h.Size
+// asks says whether the person is asked at all. Where a program passed the words on, they would be asked through it, and what waits could
+// be taken for something else by whoever says yes later.
+func (i *gate) asks() bool { return i.Otherwise == "ask" && !i.Said.Relayed }
+
+// wait has a call wait for the person, if they are asked and there is room, and says what the model is told. The person is told of those for
+// which there is none.
+func wait(all []Held, h Held, asks bool, l *Ledger) (told string, now []Held) {
+	size, others := h.Size, 0
 	for _, o := range all {
-		size += o.Size
+		if o.Once == h.Once {
+			size, others = size+o.Size, others+1
+		}
 	}
 	switch {
-	case i.Otherwise != "ask":
+	case !asks:
+		l.Notice(NoticeTurnedAway, Warning, Pairs("tool", h.Tool), "A call of %s wanted a yes, for which nobody can be asked here: it was not made (%s).", h.Tool, h.Why)
 		return h.Why + ", so it is not called", all
 	case waits(all, h):
-	case len(all) == mostHeld:
+	case others == mostHeld:
+		l.turnedAway(h)
 		return fmt.Sprintf("%s, and %d other calls wait for the person already: go on without it, and say in your answer that it was not done", h.Why, mostHeld), all
 	case size > mostWaiting:
+		l.turnedAway(h)
 		return fmt.Sprintf("%s, and the person reads %d bytes of such calls at most: make it shorter, or go on without it", h.Why, mostWaiting), all
 	default:
 		all = append(slices.Clip(all), h)
 	}
 	return h.Why + ", so the person is asked first: go on without it, and say in your answer that it waits for their yes", all
+}
+
+// turnedAway tells the person of a call that can't wait for them.
+func (l *Ledger) turnedAway(h Held) {
+	l.Notice(NoticeTurnedAway, Warning, Pairs("tool", h.Tool), "More calls of %s wanted your yes than can wait for it; they were refused, and are not shown: ask for them one at a time.", h.Tool)
+}
+
+// hold is call k of a reply as one that waits for the person.
+func (r *Reply) hold(k int, t ToolFact, why string) Held {
+	c := r.Calls[k]
+	return Held{Turn: r.Ref, Call: k, Tool: c.Name, Digest: c.Digest, Why: why, Size: c.Size, Once: t.Once}
 }
 
 func waits(all []Held, h Held) bool {
@@ -169,7 +195,8 @@ func (i *gate) decide(k int, l *Ledger, used []string) (Verdict, *Held) {
 		return Verdict{Rule: RuleAllowed, Labels: l.Labels}, nil
 	}
 	hold := func(why string) (Verdict, *Held) {
-		return Verdict{}, &Held{Turn: i.Reply.Ref, Call: k, Tool: c.Name, Digest: c.Digest, Why: why, Size: c.Size, Once: t.Once}
+		h := i.Reply.hold(k, t, why)
+		return Verdict{}, &h
 	}
 	if t.Once && !l.Labels.Integrity().atLeast(Integrity(i.Writes)) {
 		return hold(whyWrite)
@@ -204,9 +231,9 @@ func (i *gate) leaves(t ToolFact, c CallFact, l *Ledger) (v Verdict, why string)
 	case t.Out.To == tool.ToAddress:
 		return Verdict{}, whyAddress
 	case t.Out.To == tool.ToEngine && c.Length > i.MostQuery:
-		return Verdict{Refused: fmt.Sprintf("private text was read in this run, so a query has %d characters at most: search with a few words of the question", i.MostQuery)}, ""
+		return Verdict{}, fmt.Sprintf(whyLong, i.MostQuery)
 	case t.Out.To == tool.ToEngine:
-		return Verdict{Rule: RuleQuery}, ""
+		return Verdict{Rule: RuleQuery, Asks: i.asks()}, ""
 	case t.Out.Trusted:
 		return Verdict{Rule: RuleTrusted}, ""
 	}
@@ -223,6 +250,9 @@ func (i *gate) takesPrivate(o tool.Outlet) bool {
 func (i *gate) knows(address string, l *Ledger) bool {
 	if slices.Contains(l.Addresses, address) {
 		return true
+	}
+	if i.Said.Relayed {
+		return false
 	}
 	wrote := func(text string) bool { return slices.Contains(AddressesIn(text), address) }
 	return !i.Said.Piped && wrote(i.Words) || slices.ContainsFunc(i.Earlier, wrote)

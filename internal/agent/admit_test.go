@@ -55,7 +55,7 @@ func TestWhatWasReadDecidesWhereACallMayGo(t *testing.T) {
 		{"a name in two objects", person, call{tool: "write", args: `{"path":"n","of":[{"a":1},{"a":2}]}`}, agent.RuleWords, false},
 		{"a query with nothing private seen", page, find(strings.Repeat("x", 300)), agent.RulePublic, false},
 		{"a short query after own notes", own, find("idle timeout"), agent.RuleQuery, false},
-		{"a long query after own notes", own, find(strings.Repeat("x", 201)), "", false},
+		{"a long query after own notes", own, find(strings.Repeat("x", 201)), "", true},
 		{"a server of somebody else's with nothing private seen", page, theirs, agent.RulePublic, false},
 		{"a server of somebody else's after own notes", own, theirs, "", true},
 		{"a tool that was not offered", person, call{tool: "unknown", args: "{}"}, "", false},
@@ -87,6 +87,11 @@ func TestCallForWhichTooManyOthersWaitIsSaidNotToWait(t *testing.T) {
 		t.Errorf("one that waits: %+v", v)
 	}
 	same(t, "calls that wait", len(b.Held), 8)
+	if v := b.decided(call{tool: "write", args: `{"path":"n"}`}); !strings.Contains(v.Refused, "so the person is asked first") {
+		t.Errorf("a write beside all those addresses: %+v", v)
+	}
+	same(t, "what the person is told", len(b.Ledger.Notices), 1)
+	same(t, "of what", b.Ledger.Notices[0].Payload, map[string]string{"tool": "fetch"})
 }
 
 func TestYesLetsExactlyThatCallThrough(t *testing.T) {
@@ -166,10 +171,60 @@ func TestQueryThatQuotesPrivateTextIsTold(t *testing.T) {
 		"vault code weather":                    "",
 		"how do I read a vault in Go":           "",
 		"what about the offer of somebody else": "",
+		"0171 5551234":                          "5551234",
+		"the-offer-of-Meier-and-Sons":           "the offer of meier and",
+		"01715551234":                           "01715551234",
 	} {
 		same(t, query, agent.Quotes(query, "", private), quoted)
 	}
 	same(t, "what the person said is no quotation", agent.Quotes("find 5551234", "whose number is 5551234?", private), "")
+}
+
+func TestNamesOfTechnologyAreNoQuotations(t *testing.T) {
+	names := []string{"sha256", "go1.25.3", "x86_64", "base64", "CVE-2024-3094", "ISO-8859-1", "llama-3.1-8b-instruct", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+		"RFC9110", "DeadlineExceededException", "golang.org/x/net/http2", "github.com/modelcontextprotocol/go-sdk", "python3.12-slim-bookworm",
+		"sqlite3_prepare_v2", "log4j2", "E11000", "kubernetes.io/ingress-class", "2026-11-22", "65536", "1000000", "WM_KEYDOWN"}
+	private := []string{"  12| import " + strings.Join(names, "\n  13| use ") + "\n  14| return nil, err"}
+	for _, name := range names {
+		same(t, name, agent.Quotes("how does "+name+" work", "", private), "")
+	}
+	same(t, "a short line of code", agent.Quotes("go return nil err", "", private), "")
+}
+
+func TestLineOfAPrivateTextIsAQuotationHoweverShort(t *testing.T) {
+	private := []string{"   3| Diagnosis: Hodgkin lymphoma\n   4| Doctor Brandenburg said\n   5| that it will be fine"}
+	same(t, "the line", agent.Quotes("diagnosis hodgkin lymphoma prognosis", "", private), "diagnosis hodgkin lymphoma")
+	same(t, "a run over two lines", agent.Quotes("Brandenburg said that it will", "", private), "brandenburg said that it will")
+	same(t, "one word of it", agent.Quotes("what is a lymphoma", "", private), "")
+	same(t, "as the person said it", agent.Quotes("diagnosis hodgkin lymphoma", "What does “Diagnosis: Hodgkin lymphoma” mean?", private), "")
+}
+
+func TestQueryThatIsEncodedInAUsualWayIsRead(t *testing.T) {
+	private := []string{"The vault code is ZEBRA-4711-kiwi.\nAnna has gout. Her password is R5xz9Kq2, mail anna@firm.example, account DE89 3704 0044 0532 0130 00."}
+	for what, query := range map[string]string{
+		"base64 of a secret":        "WkVCUkEtNDcxMS1raXdp",
+		"base64 of a short word":    "weather Z291dA==",
+		"hex of a secret":           "5a454252412d343731312d6b697769",
+		"hex of a short word":       "x 676f7574",
+		"base32":                    "LJCUEUSBFU2DOMJRFVVWS53J",
+		"percent signs":             "%5AEBRA%2D4711%2D%6Biwi",
+		"backwards":                 "iwik-1174-ARBEZ",
+		"thirteen letters further":  "MROEN-4711-xvjv",
+		"letters of full width":     "ＺＥＢＲＡ-4711-kiwi",
+		"what can't be seen in it":  "ZEBRA\u200b-47\u200b11-kiwi",
+		"controls in it":            "ZEB\u0001RA-47\u008511-ki\u007fwi",
+		"marks on its letters":      "Z\u0336E\u0336B\u0301RA-4711-kiwi",
+		"letters that show nothing": "ZEB\u3164RA-47\u034f11-kiwi",
+		"what nobody can read":      "U2FsdGVkX1+vupppZksvRf5pq5g5XjFRlipRkwB0K1Y",
+		"a random word":             "R5xz9Kq2",
+		"a mail address":            "anna@firm.example",
+		"an account":                "DE89370400440532013000",
+	} {
+		if agent.Quotes(query, "", private) == "" {
+			t.Errorf("%s: %q quotes nothing", what, query)
+		}
+	}
+	same(t, "what the person wrote themselves", agent.Quotes("U2FsdGVkX1+vupppZksvRf5pq5g5XjFRlipRkwB0K1Y", "What is U2FsdGVkX1+vupppZksvRf5pq5g5XjFRlipRkwB0K1Y?", private), "")
 }
 
 func TestWordsOfThePersonThatAreAYes(t *testing.T) {
@@ -180,7 +235,7 @@ func TestWordsOfThePersonThatAreAYes(t *testing.T) {
 		waiting []agent.Waiting
 		allowed []agent.Waiting
 	}{
-		{"yes", one, one}, {"Yes.", one, one}, {"ja", one, one}, {"sim", one, one}, {"ok!", one, one}, {"1", one, one},
+		{"yes", one, one}, {"Yes.", one, one}, {"ja", one, one}, {"sim", one, one}, {"ok!", one, nil}, {"Okay", one, nil}, {"1", one, one},
 		{"yes", two, nil}, {"2", two, two[1:]}, {"yes, 1 and 2", two, two}, {"2 2", two, two[1:]},
 		{"3", two, nil}, {"0", two, nil}, {"no", one, nil}, {"yes, but only later", one, nil}, {"", one, nil}, {".", one, nil},
 		{"yes please save it and delete the rest", one, nil}, {"yes", nil, nil},
@@ -194,7 +249,26 @@ func TestWordsOfThePersonThatAreAYes(t *testing.T) {
 
 // A query says something, and what it says may come from private text: only its words can be held against it.
 func TestLimitAQueryInOtherWordsQuotesNothing(t *testing.T) {
-	same(t, "what is quoted", agent.Quotes("treatment of gout", "", []string{"The doctor says that I have gout, and that it wants treatment."}), "")
+	private := []string{"The doctor says that I have gout, and that it wants treatment."}
+	for _, query := range []string{"treatment of gout", "g o u t", "tuog treatment", "podagra", "the doctor says that", "hpvu gsfbunfou"} {
+		same(t, query, agent.Quotes(query, "", private), "")
+	}
+}
+
+func TestQueryThatTurnsOutToQuoteWaitsForThePerson(t *testing.T) {
+	b := set(t, runTools)
+	b.Ledger.Labels = agent.LabelledAs(agent.Own, true)
+	query := call{tool: "find", args: `{"query":"zebra-4711-kiwi"}`, held: "the query quotes private text: “zebra-4711-kiwi”"}
+	b.turn(false, reads("a"), query, reads("b"))
+	same(t, "what waits", b.Held, []agent.Held{{Turn: 1, Call: 1, Tool: "find", Digest: b.Reply.Calls[1].Digest, Why: query.held, Size: len(query.args)}})
+	same(t, "the others", []int64{b.Transcript[0].Tools[0].Ref, b.Transcript[0].Tools[2].Ref}, []int64{2, 4})
+	if told := b.Transcript[0].Tools[1].Refused; !strings.Contains(told, "the person is asked first") {
+		t.Errorf("the model is told: %s", told)
+	}
+	same(t, "labels", b.Ledger.Labels, agent.LabelledAs(agent.Own, true))
+	same(t, "calls that are counted", b.Ledger.Calls(), 2)
+	b.Said.Yes = []agent.Waiting{{Tool: "find", Arguments: query.args}}
+	same(t, "rule after the yes", b.decided(query).Rule, agent.RuleAllowed)
 }
 
 func TestYesLetsACallThroughOnceHoweverItIsWritten(t *testing.T) {
@@ -224,11 +298,15 @@ func TestCallThatIsLetThroughLaterWaitsNoMore(t *testing.T) {
 
 func TestWaitingCallHidesNothing(t *testing.T) {
 	for args, want := range map[string]string{
-		`{"url":"https://x.example/a\u2066b\u2069"}`:  `t https://x.example/a\u{2066}b\u{2069}`,
-		`{"url":"https://p\u0430ypal.example/"}`:      `t https://p\u{430}ypal.example/`,
-		`{"text":"Grüße\u200b, \u202eevil"}`:          `t Grüße\u{200b}, \u{202e}evil`,
-		`{"text":"hi\n2. Not called"}`:                "t\n    text: hi\n      2. Not called",
-		`{"a\n2. Not called":1,"b":9007199254740993}`: "t\n    a\\u{a}2. Not called: 1\n    b: 9007199254740993",
+		`{"url":"https://x.example/a\u2066b\u2069"}`:          `t https://x.example/a\u{2066}b\u{2069}`,
+		`{"url":"https://p\u0430ypal.example/"}`:              `t https://p\u{430}ypal.example/`,
+		`{"text":"Grüße\u200b, \u202eevil"}`:                  `t Grüße\u{200b}, \u{202e}evil`,
+		`{"text":"hi` + strings.Repeat(" ", 5000) + `there"}`: `t hi⟨5000 blanks, 0 ends of lines⟩there`,
+		`{"text":"hi` + strings.Repeat(`\n`, 500) + `there"}`: "t\n    text: hi⟨0 blanks, 500 ends of lines⟩there",
+		`{"text":"a\u001b[2Jb\u0000"}`:                        `t a\u{1b}[2Jb\u{0}`,
+		`{"text":"a` + strings.Repeat("\u0301", 4) + `"}`:     "t a\u0301\u0301\\u{301}\\u{301}",
+		`{"text":"hi\n2. Not called"}`:                        "t\n    text: hi\n      2. Not called",
+		`{"a\n2. Not called":1,"b":9007199254740993}`:         "t\n    a\\u{a}2. Not called: 1\n    b: 9007199254740993",
 	} {
 		same(t, args, agent.Waiting{Tool: "t", Arguments: args}.String(), want)
 	}

@@ -18,7 +18,9 @@ import (
 type Said struct {
 	Piped bool      `json:"piped,omitempty"` // it was piped in whole: nothing is written for it
 	Yes   []Waiting `json:"yes,omitempty"`   // calls that it says yes to
-	For   string    `json:"for,omitempty"`   // the earlier question that a yes goes on with
+	// Relayed: a program passed the words on, and may have made them. Of what is private they free nothing: no address and no quotation.
+	Relayed bool   `json:"relayed,omitempty"`
+	For     string `json:"for,omitempty"` // the earlier question that a yes goes on with
 }
 
 // Waiting is a held call as the person sees it, whole.
@@ -29,7 +31,7 @@ type Waiting struct {
 	Write     bool   `json:"write,omitempty"`
 }
 
-// mostWaiting bounds the arguments of all calls that wait, in bytes: who says yes has to read them.
+// mostWaiting bounds the arguments of the calls that wait, in bytes, of those that write and of all others: who says yes has to read them.
 const mostWaiting = 32 << 10
 
 // Digest names the call.
@@ -86,7 +88,7 @@ func WaitingOf[R any](v *run.View, held []Held) (all []Waiting) {
 			continue
 		}
 		call := t.Calls[h.Call]
-		if size+len(call.Arguments) <= mostWaiting && digestOf(call.Name, call.Arguments) == h.Digest {
+		if size+len(call.Arguments) <= 2*mostWaiting && digestOf(call.Name, call.Arguments) == h.Digest {
 			size += len(call.Arguments)
 			all = append(all, Waiting{Tool: call.Name, Arguments: call.Arguments, Why: h.Why, Write: h.Once})
 		}
@@ -95,13 +97,13 @@ func WaitingOf[R any](v *run.View, held []Held) (all []Waiting) {
 }
 
 var yes = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^\s*(yes|y|ja|sim|oui|s[ií]|ok|okay)?[\s,:]*((?:\d{1,2})(?:(?:[\s,]|and|und|e)+\d{1,2})*)?\s*[.!]?\s*$`)
+	return regexp.MustCompile(`(?i)^\s*(yes|y|ja|sim|oui|s[ií])?[\s,:]*((?:\d{1,2})(?:(?:[\s,]|and|und|e)+\d{1,2})*)?\s*[.!]?\s*$`)
 })
 
 var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+`) })
 
-// SaidYes gives the calls that the person's words let through: “yes” where one waits, numbers from 1 where there are several. Where the answer
-// itself asked something, only both together are no answer to that. Other words let none through.
+// SaidYes gives the calls that the person's words let through: “yes” where one waits, numbers from 1 where there are several. “ok” is none: it
+// may be for the answer. Where the answer itself asked something, only both together are no answer to that. Other words let none through.
 func SaidYes(words string, waiting []Waiting, asked bool) (allowed []Waiting) {
 	m := yes().FindStringSubmatch(words)
 	if m == nil || m[1] == "" && m[2] == "" || asked && (m[1] == "" || m[2] == "") {
@@ -131,15 +133,18 @@ func Material(text string) string {
 		"\n\n" + SpokenBy(signal.Neutralise(text))
 }
 
-// AllowedText tells the model what the person has said yes to.
-func AllowedText(allowed []Waiting) string {
-	if len(allowed) == 0 {
+// AllowedText tells the model what the person has said yes to, and whether it was done by that already.
+func AllowedText(allowed []Waiting, done bool) string {
+	switch {
+	case len(allowed) == 0:
 		return ""
+	case done:
+		return control("The person has said yes to what waited. It is done by that, once, and what it gave follows. Go on with the earlier request, and do not ask for it again.")
 	}
 	b := &strings.Builder{}
 	b.WriteString("The person has said yes to this. Make the call now, to the letter, and go on with the earlier request:")
 	for _, w := range allowed {
-		b.WriteString("\n" + w.Tool + " " + w.Arguments)
+		b.WriteString("\n" + w.Tool + " " + SpokenBy(signal.Neutralise(w.Arguments)))
 	}
 	return control(b.String())
 }

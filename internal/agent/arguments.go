@@ -65,18 +65,52 @@ func digestOf(name, arguments string) string {
 	return Digest(name, " ", arguments)
 }
 
+// How much of a text that shows nothing may stand in a row before it is counted instead: it would push what follows out of sight.
+const (
+	mostBlanks  = 40
+	mostLines   = 3
+	mostAccents = 2 // on one letter
+)
+
 // plain is a text in which every character can be seen: what has no shape of its own, or changes how others are shown, is written as its
-// number.
+// number, and long gaps are counted.
 func plain(text string) string {
 	var b strings.Builder
-	for _, r := range text {
-		if r == '\n' || r == ' ' || unicode.IsGraphic(r) && !unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Zs) && !unicode.Is(unicode.Variation_Selector, r) {
-			b.WriteRune(r)
-			continue
+	marks, runes := 0, []rune(text)
+	for at := 0; at < len(runes); at++ {
+		r := runes[at]
+		if unicode.In(r, unicode.Mn, unicode.Me) {
+			marks++
+		} else {
+			marks = 0
 		}
-		fmt.Fprintf(&b, "\\u{%x}", r)
+		blanks, ends := gapOf(runes[at:])
+		switch {
+		case blanks > mostBlanks || ends > mostLines:
+			fmt.Fprintf(&b, "⟨%d blanks, %d ends of lines⟩", blanks, ends)
+			at += blanks + ends - 1
+		case r == '\n' || r == ' ' || marks <= mostAccents && unicode.IsGraphic(r) && !unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Zs) && !unicode.Is(unicode.Variation_Selector, r):
+			b.WriteRune(r)
+		default:
+			fmt.Fprintf(&b, "\\u{%x}", r)
+		}
 	}
 	return b.String()
+}
+
+// gapOf counts the blanks and the ends of lines that a text begins with.
+func gapOf(text []rune) (blanks, ends int) {
+	for _, r := range text {
+		switch r {
+		case ' ':
+			blanks++
+		case '\n':
+			ends++
+		default:
+			return blanks, ends
+		}
+	}
+	return blanks, ends
 }
 
 // asSent is an address as it is asked for: what is no letter of ASCII is written as its number.

@@ -68,11 +68,24 @@ type CallReceipt struct {
 	Result    *tool.Result `json:"result,omitempty"`
 	Error     *tool.Error  `json:"error,omitempty"`
 	Labels    Labels       `json:"labels,omitempty"` // of what it gave
+	Held      string       `json:"held,omitempty"`   // why it was not called, where what it would have sent wants a yes of the person
 }
 
 // Faithful says that a result is whole in raw, its data as they are. An error's cause is not.
 func (r CallReceipt) Faithful(raw json.RawMessage) bool {
 	return r.Error == nil && (r.Result == nil || bytes.Contains(raw, r.Result.Data) && (r.Result.Refs == nil || len(r.Result.Refs) > 0))
+}
+
+// held is why the call of a completion was not made, if it wants a yes of the person.
+func held(c bt.Completion) string {
+	if c.Err != nil {
+		return ""
+	}
+	r, err := bt.ResultOf[CallReceipt](c)
+	if err != nil {
+		return ""
+	}
+	return r.Held
 }
 
 // callsOf is what RunTools reads.
@@ -110,7 +123,7 @@ const notDone = "it was not done in time"
 // performed is the place of the call that request n is for. It goes by the transcript, since what is done may change what may be called.
 func performed(tools []ToolEntry, n int) int {
 	for k, t := range tools {
-		if t.Ref == 0 && t.Refused != notDone {
+		if t.Ref == 0 && t.Refused != notDone { // it was never asked for
 			continue
 		}
 		if n--; n < 0 {
@@ -122,66 +135,86 @@ func performed(tools []ToolEntry, n int) int {
 
 // RunTools performs the calls of a reply.
 func RunTools() bt.Leaf {
-	type out struct {
-		Ledger     Ledger     `port:"ledger"`
-		Transcript []Entry    `port:"transcript"`
-		Events     []bt.Typed `port:",events"`
+	return bt.Each("RunTools", "Calls the tools that the reply asks for, as far as Admit has let them through.",
+		func(i callsOf) ([]bt.Request, error) { return i.requests(), nil },
+		func(i callsOf, n int, c bt.Completion, o *callsMade) error { return i.settle(n, c, o) },
+		func(i callsOf, o *callsMade) error {
+			i.entry(o)
+			return nil
+		})
+}
+
+// callsMade is what RunTools leaves.
+type callsMade struct {
+	Ledger     Ledger     `port:"ledger"`
+	Transcript []Entry    `port:"transcript"`
+	Held       []Held     `port:"held,optional" doc:"calls that wait for the person's yes"`
+	Events     []bt.Typed `port:",events"`
+}
+
+// requests asks for the calls that were let through.
+func (i *callsOf) requests() (all []bt.Request) {
+	for k, c := range i.Reply.Calls {
+		t, v := i.may(k)
+		if v.Refused != "" {
+			continue
+		}
+		all = append(all, bt.Request{Kind: EffectCall, Label: c.Name + " " + c.Brief, Once: t.Once,
+			Payload: CallPayload{Turn: i.Reply.Ref, Call: k, Name: c.Name, Digest: c.Digest, Rule: v.Rule.kept(), To: t.Out.To, Labels: v.Labels}})
 	}
-	plan := func(i callsOf) ([]bt.Request, error) {
-		var requests []bt.Request
-		for k, c := range i.Reply.Calls {
-			t, v := i.may(k)
-			if v.Refused != "" {
-				continue
-			}
-			requests = append(requests, bt.Request{Kind: EffectCall, Label: c.Name + " " + c.Brief, Once: t.Once,
-				Payload: CallPayload{Turn: i.Reply.Ref, Call: k, Name: c.Name, Digest: c.Digest, Rule: v.Rule.kept(), To: t.Out.To, Labels: v.Labels}})
-		}
-		return requests, nil
-	}
-	// entry opens the last turn of the transcript to be written in. Its refused calls are entered with the first that is done.
-	entry := func(i *callsOf, o *out) *Entry {
-		o.Ledger = o.Ledger.cloneCounts()
-		o.Transcript = slices.Clone(o.Transcript)
-		last := &o.Transcript[len(o.Transcript)-1]
-		last.Tools = slices.Clone(last.Tools)
-		if last.Tools != nil || len(i.Reply.Calls) == 0 {
-			return last
-		}
-		last.Tools = make([]ToolEntry, len(i.Reply.Calls))
-		for k, c := range i.Reply.Calls {
-			t, v := i.may(k)
-			why := v.Refused
-			if last.Tools[k].Refused = why; why == "" {
-				last.Tools[k].Refused = notDone
-				o.Ledger.tried(t.Source) // in the order of the calls
-				continue
-			}
-			o.Ledger.Errors++
-			o.Ledger.made(Made{Tool: c.Name, Key: c.Key, Digest: c.Digest, Error: Digest(c.Name, why)})
-			o.Events = append(o.Events, CallRefused{Tool: c.Name, Arguments: c.Brief, Why: why})
-			if t.Once {
-				o.Ledger.Writes.enter(t, c.Brief, o.Ledger.Turn, WriteRefused, why)
-			}
-		}
+	return all
+}
+
+// entry opens the last turn of the transcript to be written in. Its refused calls are entered with the first that is done.
+func (i *callsOf) entry(o *callsMade) *Entry {
+	o.Ledger = o.Ledger.cloneCounts()
+	o.Transcript = slices.Clone(o.Transcript)
+	last := &o.Transcript[len(o.Transcript)-1]
+	last.Tools = slices.Clone(last.Tools)
+	if last.Tools != nil || len(i.Reply.Calls) == 0 {
 		return last
 	}
-	settle := func(i callsOf, n int, c bt.Completion, o *out) error {
-		last := entry(&i, o)
-		k := performed(last.Tools, n)
+	last.Tools = make([]ToolEntry, len(i.Reply.Calls))
+	for k, c := range i.Reply.Calls {
 		t, v := i.may(k)
-		before := len(o.Ledger.Opened)
-		last.Tools[k] = ToolEntry{Ref: c.Ref}
-		done, err := o.Ledger.enter(t, i.Reply.Calls[k], c)
-		done.Rule, done.Labels = v.Rule.kept(), v.Labels
-		o.Ledger.order(i.Reply.Calls)
-		o.Ledger.Fresh = o.Ledger.Fresh || len(o.Ledger.Opened) > before
-		o.Events = append(o.Events, done)
-		return err
+		why := v.Refused
+		if last.Tools[k].Refused = why; why == "" {
+			last.Tools[k].Refused = notDone
+			o.Ledger.tried(t.Source) // in the order of the calls
+			continue
+		}
+		o.Events = append(o.Events, o.Ledger.refused(t, c, why))
 	}
-	finish := func(i callsOf, o *out) error {
-		entry(&i, o)
+	return last
+}
+
+// settle enters what request n gave.
+func (i *callsOf) settle(n int, c bt.Completion, o *callsMade) error {
+	last := i.entry(o)
+	k := performed(last.Tools, n)
+	t, v := i.may(k)
+	defer o.Ledger.order(i.Reply.Calls)
+	if why := held(c); why != "" {
+		last.Tools[k] = ToolEntry{Ref: c.Ref, Refused: i.hold(k, why, o)}
 		return nil
 	}
-	return bt.Each("RunTools", "Calls the tools that the reply asks for, as far as Admit has let them through.", plan, settle, finish)
+	before := len(o.Ledger.Opened)
+	last.Tools[k] = ToolEntry{Ref: c.Ref}
+	done, err := o.Ledger.enter(t, i.Reply.Calls[k], c)
+	done.Rule, done.Labels = v.Rule.kept(), v.Labels
+	o.Ledger.Fresh = o.Ledger.Fresh || len(o.Ledger.Opened) > before
+	o.Events = append(o.Events, done)
+	return err
+}
+
+// hold has call k wait for the person after all, and gives what the model is told.
+func (i *callsOf) hold(k int, why string, o *callsMade) (told string) {
+	t, v := i.may(k)
+	h, c := i.Reply.hold(k, t, why), i.Reply.Calls[k]
+	told, o.Held = wait(o.Held, h, v.Asks, &o.Ledger)
+	if waits(o.Held, h) {
+		o.Events = append(o.Events, CallHeld{Tool: c.Name, Arguments: c.Brief, Why: why, Labels: v.Labels})
+	}
+	o.Events = append(o.Events, o.Ledger.refused(t, c, told))
+	return told
 }

@@ -40,7 +40,7 @@ type bench struct {
 // set makes a bench whose turns go through this node.
 func set(t *testing.T, node string) *bench {
 	t.Helper()
-	reg, err := bt.NewLeaves(agent.Admit(), agent.RunTools(), agent.SameCall(), agent.SameError(), agent.Cycle(), agent.NoNewSource(), agent.IdenticalCalls())
+	reg, err := bt.NewLeaves(agent.Admit(), agent.RunAllowed(), agent.RunTools(), agent.SameCall(), agent.SameError(), agent.Cycle(), agent.NoNewSource(), agent.IdenticalCalls())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,13 +64,14 @@ func set(t *testing.T, node string) *bench {
 
 // runTools is the node that performs calls.
 const runTools = `<Sequence><Admit reply="{reply}" offered="{offered}" tools="{tools}" said="{said}" words="{words}" ledger="{ledger}" admitted="{admitted}" held="{held}" used="{used}"/>
-	<RunTools reply="{reply}" admitted="{admitted}" tools="{tools}" ledger="{ledger}" transcript="{transcript}"/></Sequence>`
+	<RunTools reply="{reply}" admitted="{admitted}" tools="{tools}" ledger="{ledger}" transcript="{transcript}" held="{held}"/></Sequence>`
 
 // call is a call of a turn, and what it gives.
 type call struct {
 	tool, args string
 	gives      tool.Result
 	fails      *tool.Error
+	held       string
 }
 
 func reads(path string) call {
@@ -133,6 +134,9 @@ func (b *bench) done(e bt.Effect, calls []call) bt.Completion {
 	r := agent.CallReceipt{Tool: c.tool, Arguments: c.args, Result: &c.gives}
 	if c.fails != nil {
 		r.Result, r.Error = nil, c.fails
+	}
+	if c.held != "" {
+		r.Result, r.Error, r.Held = nil, tool.Errorf(tool.Denied, "", "%s", c.held), c.held
 	}
 	return bt.Completion{Op: e.Op, Ref: b.refs, Value: r}
 }

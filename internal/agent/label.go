@@ -95,14 +95,17 @@ func labelsOf(s tool.Source, foreign bool) Labels {
 // mostAddresses bounds how many addresses a run knows. A further one is unknown.
 const mostAddresses = 2000
 
-// know takes in addresses, as Address names them.
-func (l *Ledger) know(addresses ...string) {
+// Know takes in addresses, as Address names them.
+func (l *Ledger) Know(addresses ...string) {
 	for _, a := range addresses {
 		if a != "" && len(l.Addresses) < mostAddresses && !slices.Contains(l.Addresses, a) {
 			l.Addresses = append(l.Addresses[:len(l.Addresses):len(l.Addresses)], a)
 		}
 	}
 }
+
+// Newest are the addresses that came to be known last.
+func (l *Ledger) Newest(most int) []string { return l.Addresses[max(0, len(l.Addresses)-most):] }
 
 // Address names an address: the digest of its host, port, path and query, letter by letter. "" if it is none, or holds a user.
 func Address(text string) string {

@@ -128,6 +128,16 @@ func (l *Ledger) Unsure(name string, f *bt.Fault) {
 	l.Notice(NoticeUnsureWrite, Warning, Pairs("tool", name, "reason", f.Reason), "Not sure to be done: %s: %s", name, f.Reason)
 }
 
+// refused enters a call that is not made, and tells of it.
+func (l *Ledger) refused(t ToolFact, c CallFact, why string) CallRefused {
+	l.Errors++
+	l.made(Made{Tool: c.Name, Key: c.Key, Digest: c.Digest, Error: Digest(c.Name, why)})
+	if t.Once {
+		l.Writes.enter(t, c.Brief, l.Turn, WriteRefused, why)
+	}
+	return CallRefused{Tool: c.Name, Arguments: c.Brief, Why: why}
+}
+
 // enter counts what one call gave, and tells of it.
 func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) (done CallDone, err error) {
 	tried := l.tried(t.Source)
@@ -178,7 +188,7 @@ func (l *Ledger) enter(t ToolFact, call CallFact, c bt.Completion) (done CallDon
 	}
 	for _, ref := range r.Result.Refs {
 		if t.Out.To == tool.ToEngine {
-			l.know(Address(ref.URL))
+			l.Know(Address(ref.URL))
 		}
 		if ref.Opened {
 			tried.Opened++

@@ -30,6 +30,7 @@ const (
 	NoticeCut             = "budget.turn_cut"    // a turn, for the sake of the last one
 	NoticeLoop            = "loop.detected"      // payload: pattern, step
 	NoticeUnsureWrite     = "write.unsure"       // payload: tool, reason
+	NoticeTurnedAway      = "call.turned_away"   // payload: tool; so many wait for a yes that this one can't
 	NoticeOtherModel      = "model.fallback"     // payload: answered, reason
 	NoticeSummarised      = "history.summarised" // payload: turns, tokens
 	NoticeTooLong         = "history.too_long"   // results of tools were cut, so that a request fits

@@ -163,14 +163,21 @@ func Proposed[R any](v *run.View, job run.Job) (name, args string, call tool.Cal
 	if err != nil {
 		return "", "", call, err
 	}
-	turn, err := run.ResultAt[TurnReceipt[R]](v, p.Turn)
+	var calls []model.ToolCall
+	if p.Turn == 0 {
+		calls, err = allowedIn(v)
+	} else {
+		var turn TurnReceipt[R]
+		turn, err = run.ResultAt[TurnReceipt[R]](v, p.Turn)
+		calls = turn.Calls
+	}
 	if err != nil {
 		return "", "", call, err
 	}
-	if p.Call >= len(turn.Calls) || turn.Calls[p.Call].Name != p.Name {
+	if p.Call >= len(calls) || calls[p.Call].Name != p.Name {
 		return "", "", call, fmt.Errorf("record %d has no call %d of %s", p.Turn, p.Call, p.Name)
 	}
-	return p.Name, turn.Calls[p.Call].Arguments, call, nil
+	return p.Name, calls[p.Call].Arguments, call, nil
 }
 
 // prepare finds the tool and the arguments that a call names.
@@ -211,7 +218,8 @@ func (c *Caller) do(ctx context.Context, job run.Job) (any, error) {
 		r.Error = tool.Errorf(tool.InvalidArgs, "write one JSON object", "the arguments are not JSON")
 		return r, nil
 	}
-	if r.Error, err = c.quotes(ctx, job, t.Spec(), call); r.Error != nil || err != nil {
+	if r.Held, err = c.quotes(ctx, job, t.Spec(), call); r.Held != "" || err != nil {
+		r.Error = tool.Errorf(tool.Denied, "search with words of the question", "%s", r.Held)
 		return r, err
 	}
 	limited, cancel := context.WithTimeout(ctx, c.Timeout)
@@ -223,24 +231,24 @@ func (c *Caller) do(ctx context.Context, job run.Job) (any, error) {
 	return c.receiptOf(r, result, err, limited.Err()), nil
 }
 
-// quotes refuses a query that the tree has admitted unless it quotes something private.
-func (c *Caller) quotes(ctx context.Context, job run.Job, s tool.Spec, call tool.Call) (*tool.Error, error) {
+// quotes says why a query may not be sent that the tree has admitted unless it quotes something private; "" if it may.
+func (c *Caller) quotes(ctx context.Context, job run.Job, s tool.Spec, call tool.Call) (string, error) {
 	if c.Begun == nil || s.Out.To != tool.ToEngine {
-		return nil, nil
+		return "", nil
 	}
 	p, err := run.AskedOf[CallPayload](job)
 	if err != nil || p.Rule != RuleQuery {
-		return nil, err
+		return "", err
 	}
 	query, _ := sent(s.Out, string(call.Args))
 	spoken, texts, err := c.Begun.Private(ctx)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	if quoted := Quotes(query, spoken, append(texts, privateTexts(c.View)...)); quoted != "" {
-		return errQuotes(quoted), nil
+		return fmt.Sprintf(whyQuotes, Brief(quoted, 60)), nil
 	}
-	return nil, nil
+	return "", nil
 }
 
 // unwritten stands for a tool that writes, in a run that only shows what it would do.

@@ -333,7 +333,7 @@ func (b *Builder[R]) entry(ctx context.Context, c *conversation, e Entry) error 
 	if e.Notes != 0 {
 		return b.notes(ctx, c, e)
 	}
-	turn, err := run.ResultAt[TurnReceipt[R]](b.View, e.Turn)
+	turn, err := b.turnOf(e)
 	if err != nil {
 		return err
 	}
@@ -371,6 +371,18 @@ func (b *Builder[R]) entry(ctx context.Context, c *conversation, e Entry) error 
 		c.say(model.Message{Role: model.User, Text: control(e.Hint)})
 	}
 	return nil
+}
+
+// turnOf is the turn of an entry; one without a word that makes the calls which the person has said yes to, where it is of none.
+func (b *Builder[R]) turnOf(e Entry) (turn TurnReceipt[R], err error) {
+	if !e.isAllowed() {
+		return run.ResultAt[TurnReceipt[R]](b.View, e.Turn)
+	}
+	turn.Calls, err = allowedIn(b.View)
+	if err == nil && len(turn.Calls) < len(e.Tools) {
+		err = fmt.Errorf("a yes to %d calls has %d results: %w", len(turn.Calls), len(e.Tools), journal.ErrCorrupt)
+	}
+	return turn, err
 }
 
 // notes adds notes in place of the turns they were taken of, which the offline model's rules still know.

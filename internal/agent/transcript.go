@@ -9,7 +9,8 @@ import (
 
 // Entry is one turn of the transcript: the record of the reply, the records of its tools' results, and what the
 // control layer said after it. Tool i answers call i of the reply; a call that was not performed has Refused instead. The first
-// entry may be notes in place of the entries Of, and of the session's earlier exchanges.
+// entry may be notes in place of the entries Of, and of the session's earlier exchanges; or it is of no turn, and has the calls that the
+// person has said yes to.
 type Entry struct {
 	Turn  int64       `json:"turn,omitempty"`
 	Tools []ToolEntry `json:"tools,omitempty"`
@@ -19,7 +20,13 @@ type Entry struct {
 	Of    []Entry `json:"of,omitempty"`
 }
 
-// ToolEntry is how one call of a turn ended.
+// isAllowed says whether an entry is that of the calls that the person has said yes to.
+func (e Entry) isAllowed() bool { return e.Turn == 0 && e.Notes == 0 }
+
+// RanAllowed says whether a transcript begins with the calls that the person has said yes to.
+func RanAllowed(transcript []Entry) bool { return len(transcript) > 0 && transcript[0].isAllowed() }
+
+// ToolEntry is how one call of a turn ended. One that was held when it was to be made has both.
 type ToolEntry struct {
 	Ref     int64  `json:"ref,omitempty"`
 	Refused string `json:"refused,omitempty"`

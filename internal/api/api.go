@@ -62,6 +62,7 @@ type Config struct {
 	Folders func(user string) map[string]string // the folders that a user may name, with their paths; nil: none
 	MCP     *mcp.HTTP                           // the tools at /mcp; nil: none
 	Council *council.Desk                       // nil: no routes of the Council
+	Notes   *Notes                              // nil: no routes of what was written into notes
 	// AddAudio takes a file into a session of the Council; nil: as Council.Add does.
 	AddAudio func(ctx context.Context, owner journal.Owner, session, label string, content io.Reader) (session.Added, error)
 	Inquiry  *inquiry.Desk // nil: no routes of the Inquiry
@@ -168,6 +169,7 @@ func New(c Config) (*Server, error) {
 	s.streamRoutes()
 	s.askRoutes()
 	s.chatRoutes()
+	s.writeRoutes()
 	s.councilRoutes()
 	s.inquiryRoutes()
 	s.mcpRoutes()

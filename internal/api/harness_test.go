@@ -22,6 +22,7 @@ import (
 	"sibyl/internal/api"
 	"sibyl/internal/assistant"
 	"sibyl/internal/council"
+	"sibyl/internal/files"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/memory"
@@ -90,6 +91,7 @@ func newHouse(t testing.TB) *house {
 		Folders: func(user string) map[string]string {
 			return map[string]map[string]string{"ada": {"code": "/srv/code-of-ada"}, "eve": {"eves": "/srv/eves"}}[user]
 		}}
+	h.config.Notes = &api.Notes{Writes: func(context.Context, journal.Owner) ([]files.Replaced, error) { return nil, nil }}
 	h.config.Council = &council.Desk{Deps: h.council()}
 	h.config.Inquiry = &inquiry.Desk{Deps: h.inquiry()}
 	return h

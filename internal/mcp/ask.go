@@ -102,7 +102,7 @@ func (s *Server) request(c call) (service.Request, error) {
 		return service.Request{}, err
 	}
 	o := s.config.Oracle.Options
-	o.ReadOnly = true
+	o.ReadOnly, o.Relayed = true, true // the client's model may have made the words
 	for name, path := range map[string]*string{"code": &o.CodeRoot, "vault": &o.Vault} {
 		folder, err := c.args.text(name)
 		if err == nil && folder != nil {

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/oracle/prompt"
@@ -46,6 +48,7 @@ type Question struct {
 	Piped    bool   // Text itself was piped in
 	Material string // that was piped in or attached, and that Text is about; at most MaxMaterial bytes
 	Late     bool   // another run of the session has gone on since the words were said: they are no answer to what it asked
+	Relayed  bool   // a program passes the words on, and may have made them: they are no yes
 }
 
 // Check says what is wrong with a question before anything is kept of it.
@@ -70,7 +73,7 @@ func (q *Question) Check() error {
 
 // given is what a question gives its tree, without the past of its session.
 func (q *Question) given() Given {
-	g := Given{Said: agent.Said{Piped: q.Piped}, Question: q.Text, Tools: agent.FactsOf(q.Tools), MaxTurns: q.MaxTurns, MaxTokens: q.MaxTokens,
+	g := Given{Said: agent.Said{Piped: q.Piped, Relayed: q.Relayed}, Question: q.Text, Tools: agent.FactsOf(q.Tools), MaxTurns: q.MaxTurns, MaxTokens: q.MaxTokens,
 		MaxSeconds: int((q.MaxTime + time.Second - 1) / time.Second), Window: q.Env.WindowTokens, Classifier: q.Classifier, BareCalls: q.Env.BareCalls}
 	if q.Piped || q.Material != "" {
 		g.Ledger.Labels = agent.LabelledAs(agent.Stranger, true)
@@ -137,12 +140,13 @@ func (g *Given) remember(ctx context.Context, store journal.Store, q Question) (
 	}
 	slices.Reverse(past)
 	for _, e := range slices.Backward(exchanges) {
-		if !e.Piped {
+		if !e.Piped && (!e.Relayed || q.Relayed) {
 			g.Previous = append(g.Previous, firstRunes(e.Question, 500))
 		}
 		g.PastTokens += e.Tokens
 		g.LastTokens = e.Tokens
 		g.Ledger.Labels = g.Ledger.Labels.Join(e.labels())
+		g.Ledger.Know(e.Addresses...)
 		if e.QueryType != string(classify.Conversational) {
 			g.PreviousType = e.QueryType
 		}
@@ -152,7 +156,7 @@ func (g *Given) remember(ctx context.Context, store journal.Store, q Question) (
 
 // allow takes in what the person has said yes to, of what the last run of the session asked. It gives the row that is used up by it.
 func (g *Given) allow(ctx context.Context, store journal.Store, q Question) (consume []string, err error) {
-	if q.Session == "" || q.NewSession != nil || q.Late || q.Piped || len(q.Env.Past) == 0 {
+	if q.Session == "" || q.NewSession != nil || q.Late || q.Relayed || q.Piped || len(q.Env.Past) == 0 {
 		return nil, nil
 	}
 	rows, err := store.Pending(ctx, q.Owner, q.Session, time.Now())
@@ -167,9 +171,15 @@ func (g *Given) allow(ctx context.Context, store journal.Store, q Question) (con
 		if err := json.Unmarshal(row.Data, &left); err != nil {
 			return nil, fmt.Errorf("pending row %s: %w: %w", row.ID, journal.ErrCorrupt, err)
 		}
-		if g.Said.Yes = agent.SaidYes(q.Text, left.Waiting, left.Asked); g.Said.Yes != nil {
-			g.Said.For, consume = left.Question, append(consume, row.ID)
+		yes := agent.SaidYes(q.Text, left.Waiting, left.Asked)
+		if yes == nil {
+			continue
 		}
+		if left.Vault != q.Env.Vault && slices.ContainsFunc(yes, func(w agent.Waiting) bool { return w.Write }) {
+			return nil, &assistant.RequestError{Public: "the yes is to a write that was asked for with other notes", Hint: "name the same notes again",
+				Err: fmt.Errorf("the write was to %s, and the notes are %s", cmp.Or(left.Vault, "no notes"), cmp.Or(q.Env.Vault, "none"))}
+		}
+		g.Said.Yes, g.Said.For, consume = yes, left.Question, append(consume, row.ID)
 	}
 	return consume, nil
 }
@@ -185,11 +195,12 @@ type leaving struct {
 	Question string          `json:"question"` // that they were proposed for
 	Waiting  []agent.Waiting `json:"waiting"`
 	Asked    bool            `json:"asked,omitempty"` // the answer asked the person something else
+	Vault    string          `json:"vault,omitempty"` // the folder of notes that was there
 }
 
 // row is what a run leaves that holds calls; none without.
-func (a *Answer) row() []journal.Pending {
-	data, err := json.Marshal(leaving{a.Question, a.Waiting, a.Asked})
+func (a *Answer) row(env Env) []journal.Pending {
+	data, err := json.Marshal(leaving{a.Question, a.Waiting, a.Asked, env.Vault})
 	if len(a.Waiting) == 0 || err != nil { // texts, which are JSON
 		return nil
 	}

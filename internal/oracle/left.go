@@ -23,11 +23,15 @@ func left(c *run.CompletionRecord) []assistant.Left {
 	case agent.EffectCall:
 		var p agent.CallPayload
 		var r agent.CallReceipt
-		if json.Unmarshal(c.Payload, &p) != nil || p.To == "" || json.Unmarshal(c.Result, &r) != nil || r.Error != nil && r.Error.Kind == tool.Denied {
-			return nil // what is denied was not sent
+		if json.Unmarshal(c.Payload, &p) != nil || p.To == "" || json.Unmarshal(c.Result, &r) != nil || r.Held != "" {
+			return nil
+		}
+		by := p.Rule.String()
+		if r.Error != nil && r.Error.Kind == tool.Denied { // at once, after its name was looked up, or where a page led it
+			by += "; denied, maybe on the way"
 		}
 		return []assistant.Left{{Kind: string(p.To), To: agent.Waiting{Tool: r.Tool, Arguments: r.Arguments}.String(), Bytes: len(r.Arguments),
-			Rule: p.Rule.String(), Labels: p.Labels.String()}}
+			Rule: by, Labels: p.Labels.String()}}
 	}
 	return assistant.ToModel(c)
 }

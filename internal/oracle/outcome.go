@@ -49,6 +49,7 @@ type Answer struct {
 	Waiting     []agent.Waiting         `json:"waiting,omitempty"`          // calls that wait for the person's yes
 	Asked       bool                    `json:"asked,omitempty"`            // the answer is a question to the person
 	Piped       bool                    `json:"piped,omitempty"`            // the question was piped in
+	Relayed     bool                    `json:"relayed,omitempty"`          // a program passed the question on
 	Labels      agent.Labels            `json:"labels,omitempty"`           // of all that the model saw
 	Budget      *agent.Spent            `json:"budget_exhausted,omitempty"` // what made the last turn the last one
 	Error       *bt.Fault               `json:"error,omitempty"`
@@ -78,7 +79,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	_ = v.Given(&given) // it was given at the start, or there is nothing to show
 	var env Env
 	_ = json.Unmarshal(v.Start().Env, &env) // likewise
-	a := Answer{Question: given.Question, Piped: given.Said.Piped, QueryType: string(w.Class.QueryType), Class: w.Class, TopicShift: w.TopicShift, SessionID: v.Session, RunID: v.ID,
+	a := Answer{Question: given.Question, Piped: given.Said.Piped, Relayed: given.Said.Relayed, QueryType: string(w.Class.QueryType), Class: w.Class, TopicShift: w.TopicShift, SessionID: v.Session, RunID: v.ID,
 		MaxTurns: given.MaxTurns, Gaps: w.Reports.Gaps, Tried: w.Ledger.Sources, Fallbacks: w.Reports.Consults, Budget: w.Ledger.Exhausted,
 		Signals: []signal.Signal{}}
 	named := a.gather(v, e.Under, w, given.Tools)
@@ -105,12 +106,17 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 		a.Notices = append(a.Notices, agent.Notice{Type: NoticeLeftOut, Severity: agent.Warning, Text: why})
 	}
 	a.TookMS = e.State.Now
-	out := run.Outcome{Status: status, Reason: a.StopReason, Result: a, Summary: a.exchange(env)}
+	kept := a.exchange(env)
+	kept.Addresses = w.Ledger.Newest(keptAddresses)
+	out := run.Outcome{Status: status, Reason: a.StopReason, Result: a, Summary: kept}
 	if status == journal.Done || status == journal.NeedsUser {
-		out.Pending = a.row()
+		out.Pending = a.row(env)
 	}
 	return out
 }
+
+// keptAddresses is how many addresses that search engines returned a session knows in its next run.
+const keptAddresses = 300
 
 // mostExchange bounds the texts of an exchange, in bytes of JSON: a run could not end whose summary is more than its row keeps. What is left
 // is for the rest of it, and for marks in the place of secrets.
@@ -118,7 +124,7 @@ const mostExchange = journal.MaxSummary - 16<<10
 
 // exchange is what the session keeps of the answer: question and answer whole, or the beginnings of both where that is too much.
 func (a *Answer) exchange(env Env) Exchange {
-	e := Exchange{Labels: &a.Labels, Piped: a.Piped, Question: a.Question, Answer: a.Answer, QueryType: a.QueryType, Shift: a.TopicShift, ShadowOf: env.ShadowOf}
+	e := Exchange{Labels: &a.Labels, Piped: a.Piped, Relayed: a.Relayed, Question: a.Question, Answer: a.Answer, QueryType: a.QueryType, Shift: a.TopicShift, ShadowOf: env.ShadowOf}
 	if a.Signal != nil {
 		e.Signal = a.Signal.RawXML
 	}

@@ -3,7 +3,6 @@ package oracle
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -60,12 +59,12 @@ func (e Env) signals() string {
 	return prompt.SignalsFull
 }
 
-// sources says what is connected.
+// sources says what is connected. The names of folders are their owner's, as what is in them, and stay out.
 func (e Env) sources() []string {
 	var s []string
 	for _, from := range []struct{ name, folder string }{{"code", e.CodeRoot}, {"vault", e.Vault}} {
 		if from.folder != "" {
-			s = append(s, from.name+" ("+filepath.Base(from.folder)+")")
+			s = append(s, from.name)
 		}
 	}
 	if e.Web {

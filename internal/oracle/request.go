@@ -37,8 +37,7 @@ type asker struct {
 	view     *run.View
 	env      Env
 	question string
-	piped    bool // the question is no word of the person
-	allowed  []agent.Waiting
+	said     agent.Said
 	prompts  *prompts
 }
 
@@ -56,7 +55,7 @@ func builder(ctx context.Context, known *promptTexts, v *run.View, tools []tool.
 	if err != nil {
 		return nil, nil, err
 	}
-	a.question, a.piped, a.allowed = given.Question, given.Said.Piped, given.Said.Yes
+	a.question, a.said = given.Question, given.Said
 	if a.prompts, err = known.of(ctx, v); err != nil {
 		return nil, nil, err
 	}
@@ -69,11 +68,15 @@ func builder(ctx context.Context, known *promptTexts, v *run.View, tools []tool.
 
 // Private are the person's words, and the private texts that the run began with: what was piped in or handed over, and earlier answers.
 func (a *asker) Private(ctx context.Context) (spoken string, texts []string, err error) {
-	if a.piped {
-		texts = append(texts, a.question)
-	} else {
-		spoken = a.question
+	hear := func(question string, piped, relayed bool) {
+		switch {
+		case piped:
+			texts = append(texts, question)
+		case !relayed:
+			spoken += "\n" + question
+		}
 	}
+	hear(a.question, a.said.Piped, a.said.Relayed)
 	if a.env.Material > 0 {
 		material, err := a.view.Text(ctx, MaterialText)
 		if err != nil {
@@ -90,11 +93,7 @@ func (a *asker) Private(ctx context.Context) (spoken string, texts []string, err
 		if err != nil {
 			return "", nil, err
 		}
-		if e.Piped {
-			texts = append(texts, e.Question)
-		} else {
-			spoken += "\n" + e.Question
-		}
+		hear(e.Question, e.Piped, e.Relayed)
 		if e.labels().Private() {
 			texts = append(texts, e.Answer, e.Signal)
 		}
@@ -150,12 +149,12 @@ func (a asking) Before(ctx context.Context, noted bool) ([]model.Message, error)
 		}
 		messages = append(messages, model.Message{Role: model.User, Text: agent.SpokenBy(e.Question)}, model.Message{Role: model.Assistant, Text: text})
 	}
-	asked, err := a.asked(ctx)
+	asked, err := a.asked(ctx, noted)
 	return append(messages, model.Message{Role: model.User, Text: asked}), err
 }
 
 // asked is the question as the model is told it, with the material that it is about and what the person has said yes to.
-func (a asking) asked(ctx context.Context) (string, error) {
+func (a asking) asked(ctx context.Context, noted bool) (string, error) {
 	text := agent.SpokenBy(a.question)
 	if a.env.Material > 0 {
 		material, err := a.view.Text(ctx, MaterialText)
@@ -164,7 +163,7 @@ func (a asking) asked(ctx context.Context) (string, error) {
 		}
 		text += "\n\n" + agent.Material(string(material))
 	}
-	if told := agent.AllowedText(a.allowed); told != "" {
+	if told := agent.AllowedText(a.said.Yes, agent.RanAllowed(a.Add)); told != "" && !noted { // notes tell
 		text += "\n\n" + told
 	}
 	return text, nil
@@ -199,8 +198,11 @@ type Exchange struct {
 	Tokens    int    `json:"tokens"`           // of question and answer, estimated
 	Shift     bool   `json:"shift,omitempty"`  // it leaves the topic of those before
 
-	Labels *agent.Labels `json:"labels,omitempty"` // of all that its model saw
-	Piped  bool          `json:"piped,omitempty"`  // the question was piped in: it is no word of the person
+	Labels  *agent.Labels `json:"labels,omitempty"`  // of all that its model saw
+	Piped   bool          `json:"piped,omitempty"`   // the question was piped in: it is no word of the person
+	Relayed bool          `json:"relayed,omitempty"` // a program passed it on
+
+	Addresses []string `json:"addresses,omitempty"` // that search engines have returned by then, as agent.Address names them; the newest ones
 
 	ShadowOf string `json:"shadow_of,omitempty"` // the run that a shadow is compared with
 }

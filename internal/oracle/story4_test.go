@@ -150,7 +150,7 @@ func TestPromptNamesTheSourcesThatAreConnected(t *testing.T) {
 	h := setUp(t, theEnd)
 	h.env.Vault = ""
 	h.ask(auth)
-	holds(t, "the prompt", h.request(1).System, "Sources that exist here: code (code), web.")
+	holds(t, "the prompt", h.request(1).System, "Sources that exist here: code, web.")
 }
 
 func TestPromptStaysWithinItsLimit(t *testing.T) {

@@ -65,7 +65,7 @@ func vocabulary() []string {
 type Situation struct {
 	QueryType     string     // code, documentation, research, conversational, action, or AllTypes
 	Tools         []ToolLine // the tools offered, in any order; none when they are withdrawn
-	Sources       []string   // what is connected, in any order, as the prompt shall say it: "code (sibyl)", "web"
+	Sources       []string   // what is connected, in any order, as the prompt shall say it: "code", "web"
 	MaxTurns      int        // the turn budget, at least 1
 	HistoryTokens int        // the conversation so far, as Tokens estimates it
 	WindowTokens  int        // the model's context window; 0 if not known

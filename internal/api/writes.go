@@ -1,0 +1,112 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"sibyl/internal/files"
+	"sibyl/internal/journal"
+)
+
+// Notes are what assistants have written into folders of notes, by owner. Undo takes the write with that id back; done is false where it was
+// taken back before. A note that changed since is left as it is, with a *files.UndoError.
+type Notes struct {
+	Writes func(ctx context.Context, owner journal.Owner) ([]files.Replaced, error)
+	Undo   func(ctx context.Context, owner journal.Owner, id string) (w files.Replaced, done bool, err error)
+}
+
+// Write is one write of an assistant to a note.
+type Write struct {
+	ID     string    `json:"id"`
+	At     time.Time `json:"at"`
+	Folder string    `json:"folder" doc:"The name of the folder, as options of an assistant name it."`
+	Path   string    `json:"path" doc:"Of the note, in the folder."`
+	Action string    `json:"action" doc:"The tool that wrote."`
+	Made   bool      `json:"made" doc:"There was no such note before."`
+	Undone bool      `json:"undone" doc:"It was taken back."`
+}
+
+// Writes is a list of them.
+type Writes struct {
+	Writes []Write `json:"writes" doc:"The latest first, 200 at most."`
+}
+
+// Undone is a write that is taken back.
+type Undone struct {
+	Write
+	Done bool `json:"done" doc:"It was taken back by this request, and not before."`
+}
+
+// mostWrites bounds the list of writes; each of them can be taken back, listed or not.
+const mostWrites = 200
+
+// WritePath is in the address of whatever is about a write.
+type WritePath struct {
+	Write string `path:"write" doc:"The id of the write."`
+}
+
+func (s *Server) writeRoutes() {
+	if s.config.Notes == nil {
+		return
+	}
+	const tag = "notes"
+	register(s, route{id: "listWrites", method: http.MethodGet, path: "/api/writes", tag: tag, summary: "What assistants wrote into your notes lately"}, s.writes)
+	register(s, route{id: "undoWrite", method: http.MethodPost, path: "/api/writes/{write}/undo", tag: tag, summary: "Put back what a write to a note replaced",
+		problems: []int{http.StatusConflict, http.StatusGone}}, s.undo)
+}
+
+func (s *Server) writes(ctx context.Context, _ *none) (*of[Writes], error) {
+	all, err := s.writesOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &of[Writes]{Writes{list(all[:min(len(all), mostWrites)])}}, nil
+}
+
+// writesOf lists the writes of a user that can be taken back, or were, in folders that they may name.
+func (s *Server) writesOf(ctx context.Context) (all []Write, err error) {
+	x := exchangeOf(ctx)
+	kept, err := s.config.Notes.Writes(ctx, x.owner())
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	for name, path := range s.config.Folders(x.token.User) {
+		if was, known := names[path]; !known || name < was {
+			names[path] = name
+		}
+	}
+	for _, w := range kept {
+		if name, may := names[w.Folder]; may && w.Action != files.ActionUndo && w.Action != files.ActionRescue {
+			all = append(all, Write{ID: w.ID, At: w.At, Folder: name, Path: w.Path, Action: w.Action, Made: w.Before == "", Undone: w.Undone != ""})
+		}
+	}
+	return all, nil
+}
+
+func (s *Server) undo(ctx context.Context, in *WritePath) (*of[Undone], error) {
+	all, err := s.writesOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(all, func(w Write) bool { return w.ID == in.Write })
+	if at < 0 {
+		return nil, journal.ErrNotFound
+	}
+	w := all[at]
+	_, done, err := s.config.Notes.Undo(context.WithoutCancel(ctx), exchangeOf(ctx).owner(), w.ID)
+	var changed *files.UndoError
+	switch {
+	case errors.As(err, &changed):
+		return nil, newProblem(http.StatusConflict, "changed", "The note was changed since this write, so it is left as it is.", "Change it by hand, or undo the later write first.")
+	case errors.Is(err, files.ErrNotKept):
+		return nil, newProblem(http.StatusGone, "not_kept", "What this write replaced is kept no longer.", "")
+	case err != nil:
+		return nil, err
+	}
+	w.Undone = true
+	return &of[Undone]{Undone{w, done}}, nil
+}
