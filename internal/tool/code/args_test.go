@@ -51,7 +51,7 @@ func TestSchemasSayWhatIsDecoded(t *testing.T) {
 	good := map[string]string{
 		"code_search": `{"query":"alpha","terms":["beta"],"path":".","lang":"go","regex":false,"limit":3}`, "code_definition": `{"symbol":"a","path":"."}`,
 		"code_read": `{"path":"a.go","start":1,"end":1}`, "repo_map": `{"path":".","depth":1}`,
-		"code_history": `{"what":"log","path":".","limit":1}`,
+		"code_history": `{"what":"log","path":".","limit":1}`, "code_outline": `{"path":"a.go"}`, "code_references": `{"symbol":"a","path":"."}`,
 	}
 	for _, tl := range r.Tools() {
 		spec := tl.Spec()
@@ -96,6 +96,7 @@ func TestEndedContextStopsEveryTool(t *testing.T) {
 	for _, tl := range r.Tools() {
 		args := map[string]string{
 			"code_search": `{"query":"alpha"}`, "code_definition": `{"symbol":"a"}`, "code_read": `{"path":"a.go"}`, "repo_map": `{}`, "code_history": `{}`,
+			"code_outline": `{"path":"a.go"}`, "code_references": `{"symbol":"a"}`,
 		}[tl.Spec().Name]
 		if _, err := tl.Call(cancelled, tool.Call{Args: json.RawMessage(args)}); kind(err) != tool.Cancelled {
 			t.Errorf("%s, cancelled: %v", tl.Spec().Name, err)

@@ -51,9 +51,9 @@ func Open(dir string) (*Root, error) {
 // Close releases the folder. Calls made afterwards fail.
 func (r *Root) Close() error { return r.root.Close() }
 
-// Tools returns code_search, code_definition, code_read, repo_map and code_history over the root.
+// Tools returns all that can be done with the root; every one only reads.
 func (r *Root) Tools() []tool.Tool {
-	return []tool.Tool{r.searchTool(), r.definitionTool(), r.readTool(), r.mapTool(), r.historyTool()}
+	return []tool.Tool{r.searchTool(), r.definitionTool(), r.readTool(), r.mapTool(), r.outlineTool(), r.referencesTool(), r.historyTool()}
 }
 
 // bare strips the path from a file error: paths of the machine are no business of a model.

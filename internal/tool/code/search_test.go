@@ -349,6 +349,7 @@ func TestToolsMayBeCalledAtTheSameTime(t *testing.T) {
 		for _, tl := range r.Tools() {
 			args := map[string]string{
 				"code_search": `{"query":"idle"}`, "code_definition": `{"symbol":"Pool"}`, "code_read": `{"path":"pool/pool.go"}`, "repo_map": `{}`, "code_history": `{}`,
+				"code_outline": `{"path":"pool.go"}`, "code_references": `{"symbol":"Pool"}`,
 			}[tl.Spec().Name]
 			go func() {
 				_, err := tl.Call(context.Background(), tool.Call{Args: json.RawMessage(args)})
