@@ -79,6 +79,9 @@ func TestOfflineFormOfAQuestionChoosesWhatAnswersIt(t *testing.T) {
 			}
 			same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
 			same(t, "unsupported", a.Unsupported, []string(nil))
+			if len(cites(a)) == 0 && !strings.HasPrefix(c.question, "what changed") {
+				t.Errorf("nothing is cited:\n%s", a.Answer)
+			}
 		})
 	}
 }
