@@ -37,7 +37,7 @@ type MapData struct {
 	Languages []LanguageCount `json:"languages"` // the most frequent first
 	Readme    string          `json:"readme,omitempty"`
 
-	ReadmePath string `json:"readme_path,omitempty"`
+	ReadmePath string `json:"readme_path,omitempty"` // of the README that Readme is of
 
 	Modules []Module `json:"modules,omitempty"`
 	Folders []Folder `json:"folders"` // by path
