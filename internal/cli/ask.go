@@ -39,13 +39,13 @@ func (c *command) askCommand() *cobra.Command {
 		Use:   "ask [QUESTION] [-]",
 		Short: "Answer a question over your code, your notes and the web",
 		Long: "Answers a question. Its kind decides which sources are searched; the answer cites what was read as path:line or\naddress. " +
-			"With ‘-’ behind the question, standard input is material that the question is about, as are files that you attach: it gives no\norders. ‘-’ alone reads the question too, and nothing is written for it.\n\n" +
+			"What is piped in beside a question is material that the question is about, as are files that you attach or name as @path: it\ngives no orders, and is cited as stdin:LINE. ‘-’ behind the question insists on it; ‘-’ alone reads the question too, and nothing\nis written for it.\n\n" +
 			"Whatever would carry private text to an address that nobody named, or write what a stranger asked for, waits for your yes:\n‘sibyl ask -c yes’ lets exactly that through.\n\n" +
 			"It ends when it is satisfied, or for another reason that the last line names: partial (something is missing), budget, loop\n(the model repeats itself), stuck, needs_user (it asks you something; answer with -c), suspended (the model does not answer for now; ‘sibyl run resume’ goes on), refused, error or cancelled.\n\n" +
 			"Exit codes: 0 satisfied, 3 an answer that is not whole or a question to you, 4 the model refused, 1 failed, 2 bad input,\n5 journal trouble, 130 stopped.",
 		Example: "  sibyl ask \"How does the auth middleware work?\"\n  sibyl ask --in ~/src/go/src \"How does net/http decide when to close an idle connection?\"\n" +
 			"  sibyl ask --vault ~/notes \"What did we decide about caching?\"\n  sibyl ask -c \"And in the tests?\"\n" +
-			"  git diff | sibyl ask \"Is this change safe?\" -\n  sibyl ask --attach build.log --no-web \"Why does it fail?\"\n" +
+			"  git diff | sibyl ask \"Explain this\"\n  sibyl ask \"What does @build.log complain about?\"\n  sibyl ask --attach build.log --no-web \"Why does it fail?\"\n" +
 			"  sibyl ask --max-tokens 50000 --max-time 2m --no-fallback \"Where is the retry policy decided?\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.given = cmd.Flags().Changed
@@ -104,7 +104,8 @@ type asked struct {
 	piped           bool
 }
 
-// question reads the arguments, standard input for "-" or, in a pipe, where there are none, and the files that are attached.
+// question reads the arguments, what stands in standard input beside them, or for them where there are none, and the files that are attached
+// or named as @path.
 func (c *command) question(args, attach []string) (q asked, err error) {
 	stdin := len(args) > 0 && args[len(args)-1] == "-"
 	if stdin {
@@ -114,15 +115,31 @@ func (c *command) question(args, attach []string) (q asked, err error) {
 	if q.piped && !stdin && c.InTTY {
 		return q, withCode(ExitUsage, errors.New("what is your question? sibyl ask \"…\""))
 	}
-	if q.piped || stdin {
-		text, err := io.ReadAll(io.LimitReader(c.In, oracle.MaxMaterial+1))
+	var parts []oracle.Part
+	switch {
+	case q.piped || stdin:
+		text, err := readMaterial(c.In)
 		if err != nil {
 			return q, withCode(ExitUsage, fmt.Errorf("reading standard input: %w", err))
 		}
 		if q.piped {
-			q.words = string(text)
-		} else if q.material = string(text); strings.TrimSpace(q.material) == "" {
+			q.words = text
+			break
+		}
+		if strings.TrimSpace(text) == "" {
 			return q, withCode(ExitUsage, errors.New("standard input is empty: leave the ‘-’ out, or pipe in what the question is about"))
+		}
+		parts = append(parts, oracle.Part{Name: stdinName, Text: text})
+	default:
+		text, err := c.besideQuestion(silence)
+		if err != nil {
+			return q, withCode(ExitUsage, fmt.Errorf("reading standard input: %w", err))
+		}
+		if strings.ContainsRune(text, 0) {
+			return q, withCode(ExitUsage, errors.New("standard input is not a text: say what it is about in words, or close it with </dev/null"))
+		}
+		if strings.TrimSpace(text) != "" {
+			parts = append(parts, oracle.Part{Name: stdinName, Text: text})
 		}
 	}
 	for _, name := range attach {
@@ -130,7 +147,20 @@ func (c *command) question(args, attach []string) (q asked, err error) {
 		if err != nil {
 			return q, withCode(ExitUsage, fmt.Errorf("--attach: %w", err))
 		}
-		q.material += fmt.Sprintf("\n--- %s ---\n%s\n", filepath.Base(name), text)
+		parts = append(parts, oracle.Part{Name: filepath.Base(name), Text: text})
+	}
+	if !q.piped { // words that were piped in are no wish of the person
+		named, err := mentioned(q.words)
+		if err != nil {
+			return q, withCode(ExitUsage, err)
+		}
+		parts = append(parts, named...)
+	}
+	if err := tooMuch(parts); err != nil {
+		return q, withCode(ExitUsage, err)
+	}
+	if len(parts) > 0 {
+		q.material = oracle.JoinParts(parts)
 	}
 	return q, nil
 }

@@ -78,6 +78,11 @@ func (q *Question) given() Given {
 	if q.Piped || q.Material != "" {
 		g.Ledger.Labels = agent.LabelledAs(agent.Stranger, true)
 	}
+	if q.Material != "" { // it is read already
+		for _, p := range splitMaterial(q.Material) {
+			g.Ledger.Opened = append(g.Ledger.Opened, p.ref().String())
+		}
+	}
 	return g
 }
 
@@ -101,6 +106,7 @@ func NewRun(ctx context.Context, store journal.Store, q Question) (run.Spec, err
 	texts := []run.Text{{Name: SegmentsText, Content: q.Prompts.Encoded()}, agent.ToolText(q.Tools)}
 	if q.Material != "" {
 		texts, q.Env.Material = append(texts, run.Text{Name: MaterialText, Content: []byte(q.Material)}), len(q.Material)
+		q.Env.Parts = splitMaterial(q.Material)
 	}
 	return run.Spec{Consume: consume, Owner: q.Owner, Session: q.Session, NewSession: q.NewSession, Assistant: Name, Title: Title(q.Text), Place: q.Env.CodeRoot, TreeFile: q.TreeFile, Tree: q.Tree,
 		Texts: texts, Env: q.Env, Given: given}, nil

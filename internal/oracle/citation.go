@@ -14,14 +14,15 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Citations have the form path:line, path:from-to, or a URL.
+// Citations have the form path:line, path:from-to, git:hash, or a URL.
 const lineCite = `:[0-9]+(?:[-–][0-9]+)?`
 
 var (
 	pathCite = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`[\pL\pN_@+~.-]*[\pL\pN_/][\pL\pN_@+~./-]*` + lineCite)
 	})
-	urlCite = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`https?://[^\s<>\[\]"'` + "`" + `]+`) })
+	commitCite = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bgit:([0-9a-f]{7,40})\b`) })
+	urlCite    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`https?://[^\s<>\[\]"'` + "`" + `]+`) })
 )
 
 // cite marks the sources that the answer cites, and notes citations of what was never read. What stands in a fence is
@@ -36,6 +37,14 @@ func (a *Answer) cite() {
 			}
 		}
 		rest = urlCite().ReplaceAllString(rest, " ")
+	}
+	if strings.Contains(rest, gitPlace) {
+		for _, c := range commitCite().FindAllString(rest, -1) {
+			if !a.markCommit(c) {
+				a.unsupported(c)
+			}
+		}
+		rest = commitCite().ReplaceAllString(rest, " ")
 	}
 	if !hasLineNumber(rest) {
 		return
@@ -160,6 +169,16 @@ func (a *Answer) mark(cites func(s *agent.Source) bool) bool {
 func (a *Answer) markPath(name string, from, to int) bool {
 	return a.mark(func(s *agent.Source) bool {
 		return s.Path != "" && (s.Path == name || strings.HasSuffix(s.Path, "/"+name)) && (s.Start == 0 || from <= s.End && to >= s.Start)
+	})
+}
+
+// gitPlace begins the place of a commit, as the history of the code gives it.
+const gitPlace = "git:"
+
+// markCommit finds a commit by its hash, or by as many digits of it as were written.
+func (a *Answer) markCommit(c string) bool {
+	return a.mark(func(s *agent.Source) bool {
+		return strings.HasPrefix(s.Path, gitPlace) && (strings.HasPrefix(s.Path, c) || strings.HasPrefix(c, s.Path))
 	})
 }
 

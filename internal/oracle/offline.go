@@ -6,26 +6,29 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/classify"
-	"sibyl/internal/search"
 	"sibyl/internal/tool"
 )
 
 // OfflineRule answers the Oracle's turns without a language model: it searches with the words of the question, reads the
 // best places, and quotes the passages in which most of these words meet. It says that no model is in use, and its signals
 // are honest: it never claims more than it quotes.
-func OfflineRule(_ context.Context, req model.Request) (model.Response, error) {
+func OfflineRule(ctx context.Context, req model.Request) (model.Response, error) {
 	sit, err := situationFor(req)
 	if err != nil {
 		return model.Response{}, err
 	}
 	o := offline{sit: sit, terms: classify.Terms(sit.Question), earlier: continued(sit.Question, req.Messages)}
+	if sit.Material != nil {
+		if o.material, err = sit.Material(ctx); err != nil {
+			return model.Response{}, err
+		}
+	}
 	return o.turn(), nil
 }
 
@@ -71,9 +74,10 @@ func OfflineNotes(_ context.Context, req model.Request) (model.Response, error) 
 
 // offline is one turn of the rule.
 type offline struct {
-	sit     Situation
-	terms   []string // words of the question
-	earlier string   // the question that this one continues; "" if it stands by itself
+	sit      Situation
+	terms    []string // words of the question
+	material string   // that was handed over
+	earlier  string   // the question that this one continues; "" if it stands by itself
 }
 
 // continued is the question before, where this one can't be searched for without it: "and how do I make it longer?"
@@ -91,16 +95,23 @@ func continued(question string, messages []model.Message) string {
 }
 
 const (
-	readAtOnce  = 4  // places opened after a search
-	mostQuotes  = 4  // passages in an answer
-	quoteLines  = 14 // lines of a passage
-	readContext = 80 // lines opened at most around a hit
+	readAtOnce  = 4   // places opened after a search
+	mostQuotes  = 4   // passages in an answer
+	wholeLines  = 40  // lines of a definition that is shown whole
+	quoteLines  = 14  // lines of the window that is shown of a longer one
+	readContext = 300 // lines opened at most around a hit
 )
 
 func (o offline) turn() model.Response {
 	if o.sit.Class == string(classify.Action) {
-		return say(noModel+" I write nothing without one: what you ask for is not done.",
+		return say("I can't write notes without a model; nothing changed.",
 			sig("partial_answer", 0.9, field("missing", "a language model that can carry out the request")))
+	}
+	if o.material != "" {
+		return o.ofMaterial()
+	}
+	if r, ok := o.intended(); ok {
+		return r
 	}
 	hits, quotes := o.hits(), o.quotes()
 	if !o.sit.Final {
@@ -117,7 +128,7 @@ func (o offline) turn() model.Response {
 	case len(quotes) > 0:
 		return o.answer(quotes)
 	case o.sit.Class == string(classify.Conversational) && len(o.sit.Steps) == 0:
-		return say(noModel+" There is nothing to look up in that. Ask me something about your code or your notes.",
+		return say(noModel+" I didn't search: this doesn't look like a question about your code or your notes.",
 			sig("context_sufficient", 0.5, field("sources_found", "0")))
 	case len(o.sit.Steps) > 0 && !o.sit.Final:
 		return model.Response{Text: sig("stuck", 0.8, list("attempted", o.attempted()), field("blocker", "no search found the words of the question")), Finish: model.FinishStop}
@@ -130,17 +141,26 @@ const noModel = "No language model is in use."
 // readerOf names the tool that opens a hit of a source.
 var readerOf = map[tool.Source]string{tool.Code: "code_read", tool.Vault: "vault_read", tool.Web: "web_fetch"}
 
-// opened says whether places were asked for.
+// opened says whether places that a search named were asked for.
 func (o offline) opened() bool {
-	return slices.ContainsFunc(o.attempted(), func(name string) bool {
-		return slices.Contains(slices.Collect(maps.Values(readerOf)), name)
-	})
+	searched := false
+	for _, s := range o.sit.Steps {
+		searched = searched || o.isSearch(s.Call.Name)
+		if searched && slices.Contains(slices.Collect(maps.Values(readerOf)), s.Call.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+func (o offline) isSearch(name string) bool {
+	return slices.ContainsFunc(o.sit.Tools, func(t tool.Spec) bool { return t.Name == name && t.Search && takesQuery(t.Schema) })
 }
 
 // searches proposes every search tool that is offered and was not tried; those of notes before those of code, as offered.
 func (o offline) searches() (calls []model.ToolCall) {
 	for _, spec := range o.sit.Tools {
-		if !spec.Search || !takesQuery(spec.Schema) || len(o.terms) == 0 || slices.ContainsFunc(o.sit.Steps, func(s Step) bool { return s.Call.Name == spec.Name }) {
+		if !spec.Search || !takesQuery(spec.Schema) || len(o.terms) == 0 || slices.ContainsFunc(o.sit.Steps, func(s Step) bool { return s.Call.Name == spec.Name && !foundNothingWithin(s) }) {
 			continue
 		}
 		calls = append(calls, o.call(len(calls), spec.Name, struct {
@@ -148,6 +168,14 @@ func (o offline) searches() (calls []model.ToolCall) {
 		}{strings.TrimSpace(o.sit.Question + " " + o.earlier)}))
 	}
 	return calls
+}
+
+// foundNothingWithin says of a search that it was of one file, and in vain.
+func foundNothingWithin(s Step) bool {
+	var args struct {
+		Path string `json:"path"`
+	}
+	return json.Unmarshal([]byte(s.Call.Arguments), &args) == nil && args.Path != "" && (s.Receipt.Result == nil || s.Receipt.Result.Items == 0)
 }
 
 // takesQuery says whether a tool is searched with words, and not with a name that the rule would have to know.
@@ -174,13 +202,15 @@ func (o offline) propose(calls []model.ToolCall, reason string) model.Response {
 // hit is a place that a search named.
 type hit struct {
 	source tool.Source
-	Path   string `json:"path"`
-	URL    string `json:"url"`
-	Title  string `json:"title"`
-	Symbol string `json:"symbol"`
-	Line   int    `json:"line"`
-	Start  int    `json:"start"`
-	End    int    `json:"end"`
+	Path   string  `json:"path"`
+	URL    string  `json:"url"`
+	Title  string  `json:"title"`
+	Symbol string  `json:"symbol"`
+	Kind   string  `json:"kind"`
+	Score  float64 `json:"score"` // of the best hit of its search, 0 to 1
+	Line   int     `json:"line"`
+	Start  int     `json:"start"`
+	End    int     `json:"end"`
 }
 
 // hits gathers what the searches found, best first, those of several searches in turn.
@@ -200,6 +230,12 @@ func (o offline) hits() []hit {
 		found := append(data.Hits, data.Results...)
 		for i := range found {
 			found[i].source = s.Receipt.Result.Refs[0].Source
+			if i > 0 && found[0].Score > 0 {
+				found[i].Score /= found[0].Score
+			}
+		}
+		if len(found) > 0 {
+			found[0].Score = 1
 		}
 		if len(found) > 0 && !s.Receipt.Result.Refs[0].Opened {
 			lists = append(lists, found)
@@ -280,131 +316,6 @@ func (o offline) called(wanted func(agent.CallReceipt) bool) (names []string) {
 
 func (o offline) attempted() []string {
 	return o.called(func(agent.CallReceipt) bool { return true })
-}
-
-// answer quotes passages, each with its place.
-func (o offline) answer(quotes []quote) model.Response {
-	b := &strings.Builder{}
-	b.WriteString(noModel + " These passages hold the words of your question, best first:\n")
-	places := 0
-	for _, q := range quotes {
-		if places == mostQuotes {
-			break
-		}
-		places++
-		b.WriteString("\n")
-		if title := o.titleOf(q); title != "" {
-			b.WriteString("**" + title + "**, ")
-		}
-		b.WriteString("`" + q.cite() + "`:\n\n" + q.fenced() + "\n")
-	}
-	missing := o.unseen(quotes[:places])
-	if len(missing) > 0 {
-		b.WriteString("\nNot in these passages: " + strings.Join(missing, ", ") + ".\n")
-	}
-	b.WriteString(strings.TrimPrefix(o.failures(), " "))
-	if slices.Contains(o.attempted(), "web_search") && !slices.Contains(o.types(quotes[:places]), string(tool.Web)) {
-		return say(b.String(), sig("partial_answer", 0.6, field("missing", "an answer from the web")))
-	}
-	if !o.enough(quotes[:places], missing) {
-		lacking := "a passage in which the words of the question meet"
-		if len(missing) > 0 {
-			lacking = "passages that hold " + strings.Join(missing, ", ")
-		}
-		return say(b.String(), sig("partial_answer", 0.5, field("missing", lacking)))
-	}
-	return say(b.String(), sig("context_sufficient", 0.5, field("sources_found", fmt.Sprint(places)), list("source_types", o.types(quotes[:places]))))
-}
-
-// enoughWords is the part of what a question says, by the rarity of its words, that one passage must hold to be an answer. Words that are
-// scattered over several passages answer nothing.
-const enoughWords = 0.35
-
-// manifests list what a project depends on: they name much and explain nothing, so that their words count by this share only.
-var manifests = strings.Fields(`
-	go.mod go.sum package.json package-lock.json pnpm-lock.yaml yarn.lock requirements.txt pyproject.toml poetry.lock Cargo.toml
-	Cargo.lock pom.xml build.gradle build.gradle.kts Gemfile Gemfile.lock composer.json composer.lock mix.exs`)
-
-const manifestShare = 0.7
-
-// enough says whether the passages may be claimed to answer: one of them says enough, most words are in some, and no name of a program is
-// missing.
-func (o offline) enough(quotes []quote, missing []string) bool {
-	telling, gone := len(classify.Terms(o.earlier)), 0
-	for _, t := range o.terms {
-		if search.IsGeneric(strings.ToLower(t)) {
-			continue
-		}
-		telling++
-		if slices.Contains(missing, t) {
-			gone++
-			if t != strings.ToLower(t) && !strings.Contains(t, " ") {
-				return false
-			}
-		}
-	}
-	return 2*gone < max(telling, 1) && o.said(quotes) >= enoughWords
-}
-
-// said is the greatest part of the question that one passage holds, 0 to 1.
-func (o offline) said(quotes []quote) float64 {
-	terms := o.sought(o.read())
-	all, best := 0.0, 0.0
-	for _, t := range terms {
-		all += t.weight
-	}
-	for _, q := range quotes {
-		text, held := o.wordsOf(q), 0.0
-		for _, t := range terms {
-			if holds(text, t.term) {
-				held += t.weight
-			}
-		}
-		if slices.Contains(manifests, path.Base(q.path)) {
-			held *= manifestShare
-		}
-		best = max(best, held/all)
-	}
-	return best
-}
-
-// wordsOf is all that a passage is known by, in lower case.
-func (o offline) wordsOf(q quote) string {
-	return strings.ToLower(o.titleOf(q) + "\n" + q.path + "\n" + strings.Join(q.lines, "\n"))
-}
-
-// titleOf finds what a search called the place.
-func (o offline) titleOf(q quote) string {
-	for _, h := range o.hits() {
-		if h.Path == q.path && h.URL == q.url && (h.Start <= q.to && q.from <= h.End || h.Start == 0) {
-			if h.Symbol != "" {
-				return h.Symbol
-			}
-			return h.Title
-		}
-	}
-	return ""
-}
-
-func (o offline) types(quotes []quote) []string {
-	var types []string
-	for _, q := range quotes {
-		if !slices.Contains(types, string(q.source)) {
-			types = append(types, string(q.source))
-		}
-	}
-	return types
-}
-
-// unseen lists the words of the question that no passage holds.
-func (o offline) unseen(quotes []quote) []string {
-	var missing []string
-	for _, t := range o.terms {
-		if !slices.ContainsFunc(quotes, func(q quote) bool { return holds(o.wordsOf(q), t) }) {
-			missing = append(missing, t)
-		}
-	}
-	return missing
 }
 
 func (o offline) nothing() model.Response {

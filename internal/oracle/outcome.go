@@ -83,6 +83,9 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 		MaxTurns: given.MaxTurns, Gaps: w.Reports.Gaps, Tried: w.Ledger.Sources, Fallbacks: w.Reports.Consults, Budget: w.Ledger.Exhausted,
 		Signals: []signal.Signal{}}
 	named := a.gather(v, e.Under, w, given.Tools)
+	if len(env.Parts) > 0 {
+		a.Sources = append(env.handed(), a.Sources...)
+	}
 	a.Model = cmp.Or(a.Model, env.Model) // that was to answer, until a receipt says which one did
 	for _, c := range e.Under {
 		if c.Kind == agent.EffectCall && c.Once && c.Err != nil {
@@ -294,7 +297,10 @@ func (a *Answer) accepted(v *run.View, w wanted) journal.Status {
 		a.Signal = turnAt(v, w.Accepted.By).Report.Signal
 	}
 	if a.Signal != nil && a.Signal.Type == signal.PartialAnswer {
-		a.lacks(sentences(a.Signal.Text("caveat"), "Missing: "+a.Signal.Text("missing")))
+		a.lacks(a.Signal.Text("caveat"))
+		if missing := a.Signal.Text("missing"); missing != a.Caveat {
+			a.lacks(sentences(a.Caveat, "Missing: "+missing))
+		}
 	}
 	if t.Finish == model.FinishLength {
 		a.lacks(sentences("The answer was cut at the model's limit of output.", a.Caveat))

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"unicode"
 
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/search"
@@ -21,7 +22,9 @@ type quote struct {
 	from, to int
 	lines    []string
 	score    float64
-	rank     int // as it was opened
+	first    bool   // its search has it first
+	named    bool   // the question names what it defines
+	head     *quote // the comment and the first line of a long definition, of which lines are a part; nil for none
 }
 
 func (q quote) cite() string {
@@ -38,29 +41,93 @@ func (q quote) fenced() string {
 	return fence + "\n" + text + "\n" + fence
 }
 
-// quotes finds the best passage of every place that was read, best first.
-func (o offline) quotes() []quote {
-	all := o.read()
+// quotes finds the best passage of every place that was read, best first. Of copies of one text, the best stands for all.
+func (o offline) quotes() []quote { return o.best(o.read()) }
+
+// best is quotes of any passages.
+func (o offline) best(all []quote) []quote {
 	terms := o.sought(all)
+	total := 0.0
+	for _, t := range terms {
+		total += t.weight
+	}
 	var found []quote
 	for _, q := range all {
-		if q = q.best(terms); q.score > 0 {
-			q.score -= float64(q.rank) * 0.01 // what the search ranked higher comes first among equals
-			found = append(found, q)
+		if q = q.best(terms); q.score == 0 {
+			continue
 		}
+		q.score /= total
+		if h, ok := o.hitOf(q); ok {
+			q.first = h.Score == 1
+			q.score += searchShare * h.Score
+			if o.names(h.Symbol) {
+				q.named = true
+				q.score += namedShare
+			}
+		}
+		found = append(found, q)
 	}
 	sort.SliceStable(found, func(i, j int) bool { return found[i].score > found[j].score })
-	return found
+	var kept []quote
+	for _, q := range found {
+		if !slices.ContainsFunc(kept, q.copies) {
+			kept = append(kept, q)
+		}
+	}
+	return kept
+}
+
+const (
+	searchShare = 0.5 // of the search's own score, beside how many words of the question meet in the passage
+	namedShare  = 1   // of a definition that the question names
+	copyShare   = 0.8 // of the lines that two passages have, to be copies
+)
+
+// names says whether the question names a symbol as it is spelt, with or without its type.
+func (o offline) names(symbol string) bool {
+	own := symbol[strings.LastIndexByte(symbol, '.')+1:]
+	return isIdentifier(own) && slices.ContainsFunc(o.terms, func(t string) bool {
+		return strings.TrimSuffix(t[strings.LastIndexByte(t, '.')+1:], "()") == own
+	})
+}
+
+// isIdentifier tells a name of a program from a word: capitals or signs stand within it.
+func isIdentifier(name string) bool {
+	for i, r := range name {
+		if i > 0 && (unicode.IsUpper(r) || unicode.IsDigit(r) || r == '_') {
+			return true
+		}
+	}
+	return false
+}
+
+// copies says whether two passages have nearly the same lines.
+func (q quote) copies(of quote) bool {
+	lines := map[string]bool{}
+	for _, l := range of.lines {
+		if l = strings.TrimSpace(l); l != "" {
+			lines[l] = true
+		}
+	}
+	same, all := 0, 0
+	for _, l := range q.lines {
+		if l = strings.TrimSpace(l); l == "" {
+			continue
+		}
+		if all++; lines[l] {
+			same++
+		}
+	}
+	return all > 0 && float64(same) >= copyShare*float64(max(all, len(lines)))
 }
 
 // read lists what was opened, in this order.
 func (o offline) read() (all []quote) {
-	for rank, s := range o.sit.Steps {
+	for _, s := range o.sit.Steps {
 		if s.Receipt.Result == nil || len(s.Receipt.Result.Refs) == 0 || !s.Receipt.Result.Refs[0].Opened {
 			continue
 		}
 		if q, ok := passageOf(*s.Receipt.Result); ok {
-			q.rank = rank
 			all = append(all, q)
 		}
 	}
@@ -149,8 +216,8 @@ func textLines(text string) []string {
 	return strings.Split(text, "\n")
 }
 
-// best narrows a passage to the window in which most words of the question meet. A comment counts more than code: it was
-// written to explain.
+// best scores a passage by the window in which most words of the question meet. A comment counts more than code: it was written to explain.
+// A short passage is shown whole; of a longer one, the window, and what stands at its top.
 func (q quote) best(terms []sought) quote {
 	lower := make([]string, len(q.lines))
 	for i, l := range q.lines {
@@ -166,17 +233,52 @@ func (q quote) best(terms []sought) quote {
 			bestAt, bestScore = at, score
 		}
 	}
-	end := min(bestAt+quoteLines, len(q.lines))
-	for bestAt < end-1 && strings.TrimSpace(q.lines[bestAt]) == "" {
-		bestAt++
+	from, to := bestAt, min(bestAt+quoteLines, len(q.lines))
+	top := 0
+	switch {
+	case len(q.lines) <= wholeLines:
+		from, to = 0, len(q.lines)
+	case q.source == tool.Code:
+		if top = q.top(); from <= top {
+			from, top = 0, 0
+		}
 	}
-	for end-1 > bestAt && strings.TrimSpace(q.lines[end-1]) == "" {
-		end--
+	cut := q.part(from, to)
+	cut.score = bestScore
+	if top > 0 {
+		head := q.part(0, top)
+		cut.head = &head
+	}
+	return cut
+}
+
+// topLines bounds what is shown of the top of a long definition.
+const topLines = 12
+
+// top counts the lines of the comment above a definition, with its first line of code; 0 where there is no comment.
+func (q quote) top() int {
+	n := 0
+	for n < len(q.lines) && n < topLines && isComment(q.lines[n]) {
+		n++
+	}
+	if n == len(q.lines) {
+		return 0
+	}
+	return n + 1
+}
+
+// part is the passage of some of the lines, without empty ones at its ends.
+func (q quote) part(from, to int) quote {
+	for from < to-1 && strings.TrimSpace(q.lines[from]) == "" {
+		from++
+	}
+	for to-1 > from && strings.TrimSpace(q.lines[to-1]) == "" {
+		to--
 	}
 	cut := q
-	cut.lines, cut.score = slices.Clone(q.lines[bestAt:end]), bestScore
+	cut.lines = slices.Clone(q.lines[from:to])
 	if q.from > 0 {
-		cut.from, cut.to = q.from+bestAt, q.from+end-1
+		cut.from, cut.to = q.from+from, q.from+to-1
 	}
 	return cut
 }

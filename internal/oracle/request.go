@@ -27,6 +27,8 @@ type Situation struct {
 	Tools    []tool.Spec // offered in this turn
 	Final    bool        // no tool may be called: answer
 	Steps    []Step
+
+	Material func(ctx context.Context) (string, error) // reads what was handed over; nil: nothing was
 }
 
 // Step is a call made before, and its receipt.
@@ -161,7 +163,7 @@ func (a asking) asked(ctx context.Context, noted bool) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		text += "\n\n" + agent.Material(string(material))
+		text += "\n\n" + agent.Material(numbered(splitMaterial(string(material))))
 	}
 	if told := agent.AllowedText(a.said.Yes, agent.RanAllowed(a.Add)); told != "" && !noted { // notes tell
 		text += "\n\n" + told
@@ -186,7 +188,14 @@ func promptSituation(s TurnSituation, p agent.TurnPayload, env Env, offered []to
 }
 
 func (a asking) Facts(offered []tool.Spec, steps []agent.Step) any {
-	return Situation{Question: a.question, Class: string(a.Class), Tools: offered, Final: a.Last || a.Withdrawn, Steps: steps}
+	s := Situation{Question: a.question, Class: string(a.Class), Tools: offered, Final: a.Last || a.Withdrawn, Steps: steps}
+	if a.env.Material > 0 {
+		s.Material = func(ctx context.Context) (string, error) {
+			text, err := a.view.Text(ctx, MaterialText)
+			return string(text), err
+		}
+	}
+	return s
 }
 
 // Exchange is what a session keeps of a run: the summary in its row.

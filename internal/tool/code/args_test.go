@@ -46,10 +46,12 @@ func TestWrongArgumentsAreNamedWithTheRightOnes(t *testing.T) {
 
 // TestSchemasSayWhatIsDecoded keeps the schema that models see and the decoding together.
 func TestSchemasSayWhatIsDecoded(t *testing.T) {
-	r, _ := tree(t, map[string]string{"a.go": "package a\n"})
+	r, dir := tree(t, map[string]string{"a.go": "package a\n"})
+	commitAll(t, dir)
 	good := map[string]string{
 		"code_search": `{"query":"alpha","terms":["beta"],"path":".","lang":"go","regex":false,"limit":3}`, "code_definition": `{"symbol":"a","path":"."}`,
 		"code_read": `{"path":"a.go","start":1,"end":1}`, "repo_map": `{"path":".","depth":1}`,
+		"code_history": `{"what":"log","path":".","limit":1}`, "code_outline": `{"path":"a.go"}`, "code_references": `{"symbol":"a","path":"."}`,
 	}
 	for _, tl := range r.Tools() {
 		spec := tl.Spec()
@@ -93,7 +95,8 @@ func TestEndedContextStopsEveryTool(t *testing.T) {
 	defer cancelLate()
 	for _, tl := range r.Tools() {
 		args := map[string]string{
-			"code_search": `{"query":"alpha"}`, "code_definition": `{"symbol":"a"}`, "code_read": `{"path":"a.go"}`, "repo_map": `{}`,
+			"code_search": `{"query":"alpha"}`, "code_definition": `{"symbol":"a"}`, "code_read": `{"path":"a.go"}`, "repo_map": `{}`, "code_history": `{}`,
+			"code_outline": `{"path":"a.go"}`, "code_references": `{"symbol":"a"}`,
 		}[tl.Spec().Name]
 		if _, err := tl.Call(cancelled, tool.Call{Args: json.RawMessage(args)}); kind(err) != tool.Cancelled {
 			t.Errorf("%s, cancelled: %v", tl.Spec().Name, err)

@@ -5,6 +5,8 @@
 //     never followed, and only regular files are opened, without blocking. Version control data, files that usually hold
 //     secrets and files that a .gitignore excludes are never read.
 //   - Nothing is written, nothing is cached: each call sees the folder as it is.
+//   - code_history alone runs a program: git, which only reads, for 10 s at most, with no setting, hook or filter that the repository brings along,
+//     on the one repository in which the root lies; it shows what is below the root.
 //   - Equal folders give equal results: order never depends on scheduling or on the file system.
 //   - A call has at most GOMAXPROCS goroutines at work, holds one file of at most 2 MB for each, and stops soon after its
 //     context ends.
@@ -51,9 +53,9 @@ func Open(dir string) (*Root, error) {
 // Close releases the folder. Calls made afterwards fail.
 func (r *Root) Close() error { return r.root.Close() }
 
-// Tools returns code_search, code_definition, code_read and repo_map over the root.
+// Tools returns all that can be done with the root; every one only reads.
 func (r *Root) Tools() []tool.Tool {
-	return []tool.Tool{r.searchTool(), r.definitionTool(), r.readTool(), r.mapTool()}
+	return []tool.Tool{r.searchTool(), r.definitionTool(), r.readTool(), r.mapTool(), r.outlineTool(), r.referencesTool(), r.historyTool()}
 }
 
 // bare strips the path from a file error: paths of the machine are no business of a model.

@@ -36,9 +36,12 @@ type MapData struct {
 	Files     int             `json:"files"`
 	Languages []LanguageCount `json:"languages"` // the most frequent first
 	Readme    string          `json:"readme,omitempty"`
-	Modules   []Module        `json:"modules,omitempty"`
-	Folders   []Folder        `json:"folders"` // by path
-	Skipped   Skipped         `json:"skipped"`
+
+	ReadmePath string `json:"readme_path,omitempty"` // of the README that Readme is of
+
+	Modules []Module `json:"modules,omitempty"`
+	Folders []Folder `json:"folders"` // by path
+	Skipped Skipped  `json:"skipped"`
 }
 
 // LanguageCount says how many files a language has.
@@ -180,7 +183,7 @@ func (r *Root) describe(ctx context.Context, data *MapData, paths []string) {
 		dir, name := path.Split(p)
 		dir = path.Clean(dir)
 		if dir == data.Path && data.Readme == "" && readmeName().MatchString(name) {
-			data.Readme = firstParagraph(r.text(p))
+			data.Readme, data.ReadmePath = firstParagraph(r.text(p)), p
 		}
 		if dir != data.Path && listed[dir] == nil || ctx.Err() != nil {
 			continue

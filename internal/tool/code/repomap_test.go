@@ -25,8 +25,8 @@ func TestMapShowsHowTheFolderIsBuilt(t *testing.T) {
 	want := MapData{
 		Name: r.name, Path: ".", Files: 10,
 		Languages: []LanguageCount{{"Go", 3}, {"other", 3}, {"JSON", 1}, {"Markdown", 1}, {"Python", 1}, {"TypeScript", 1}},
-		Readme:    "A pool of connections for everyone.",
-		Modules:   []Module{{"go.mod", "example.org/pool"}, {"web/package.json", "pool-ui"}},
+		Readme:    "A pool of connections for everyone.", ReadmePath: "README.md",
+		Modules: []Module{{"go.mod", "example.org/pool"}, {"web/package.json", "pool-ui"}},
 		Folders: []Folder{
 			{"pool", 4, "Go", "Package pool keeps connections."}, {"pool/deep", 1, "Go", ""}, {"pool/testdata", 1, "", ""},
 			{"py", 1, "Python", "Says hello."}, {"web", 2, "JSON", ""},

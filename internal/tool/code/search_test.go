@@ -342,12 +342,14 @@ func TestFoldersWithManyFilesAreSharedOut(t *testing.T) {
 }
 
 func TestToolsMayBeCalledAtTheSameTime(t *testing.T) {
-	r, _ := tree(t, map[string]string{"pool/pool.go": pool})
-	errs := make(chan error, 40)
+	r, dir := tree(t, map[string]string{"pool/pool.go": pool})
+	commitAll(t, dir)
+	errs := make(chan error, 10*len(r.Tools()))
 	for range 10 {
 		for _, tl := range r.Tools() {
 			args := map[string]string{
-				"code_search": `{"query":"idle"}`, "code_definition": `{"symbol":"Pool"}`, "code_read": `{"path":"pool/pool.go"}`, "repo_map": `{}`,
+				"code_search": `{"query":"idle"}`, "code_definition": `{"symbol":"Pool"}`, "code_read": `{"path":"pool/pool.go"}`, "repo_map": `{}`, "code_history": `{}`,
+				"code_outline": `{"path":"pool.go"}`, "code_references": `{"symbol":"Pool"}`,
 			}[tl.Spec().Name]
 			go func() {
 				_, err := tl.Call(context.Background(), tool.Call{Args: json.RawMessage(args)})

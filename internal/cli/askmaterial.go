@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"sibyl/internal/files"
+	"sibyl/internal/oracle"
+)
+
+// stdinName is how lines of standard input are cited.
+const stdinName = "stdin"
+
+// silence bounds the wait for the first byte of standard input that nobody asked for: what is inherited may stay open and silent for ever.
+const silence = 2 * time.Second
+
+// besideQuestion reads standard input beside a question, without a ‘-’: a pipe or a file with something in it. A terminal, a device and a
+// socket are none, and a pipe in which nothing stands in time is left alone, with a line that says so.
+func (c *command) besideQuestion(wait time.Duration) (text string, err error) {
+	if c.InTTY || c.In == nil {
+		return "", nil
+	}
+	in := c.In
+	if f, ok := in.(*os.File); ok {
+		info, err := f.Stat()
+		if err != nil {
+			return "", nil //nolint:nilerr // a descriptor that is closed holds nothing
+		}
+		switch {
+		case info.Mode().IsRegular():
+			return readMaterial(in)
+		case info.Mode()&fs.ModeNamedPipe == 0:
+			return "", nil
+		}
+	}
+	type piece struct {
+		text string
+		err  error
+	}
+	begun, all := make(chan struct{}), make(chan piece, 1)
+	go func() { // where nothing ever comes, it waits until the process ends
+		first := make([]byte, 1)
+		n, err := io.ReadFull(in, first)
+		if n == 0 {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			all <- piece{"", err}
+			return
+		}
+		close(begun)
+		rest, err := readMaterial(in)
+		all <- piece{string(first) + rest, err}
+	}()
+	select {
+	case p := <-all:
+		return p.text, p.err
+	case <-begun:
+		p := <-all
+		return p.text, p.err
+	case <-time.After(wait):
+		if !c.quiet && !c.asJSON {
+			fmt.Fprintf(c.Err, "· standard input is open, and nothing came in %s: the question is asked without it; ‘-’ behind the question waits\n", wait)
+		}
+		return "", nil
+	}
+}
+
+// readMaterial reads at most one byte more than is taken, so that the bound can be told from the end.
+func readMaterial(in io.Reader) (string, error) {
+	text, err := io.ReadAll(io.LimitReader(in, oracle.MaxMaterial+1))
+	return string(text), err
+}
+
+// mentioned finds the files that a question names as @path. Whatever is no file stays words: an address, a name.
+func mentioned(words string) (parts []oracle.Part, err error) {
+	seen := map[string]bool{}
+	for token := range strings.FieldsSeq(words) {
+		name, ok := strings.CutPrefix(strings.TrimLeft(token, `"'“‘(`), "@")
+		if !ok {
+			continue
+		}
+		for name != "" && !isFile(name) { // the marks of the sentence around it
+			last, size := utf8.DecodeLastRuneInString(name)
+			if !unicode.IsPunct(last) {
+				break
+			}
+			name = name[:len(name)-size]
+		}
+		if name == "" || seen[name] || !isFile(name) {
+			continue
+		}
+		seen[name] = true
+		abs, err := filepath.Abs(name)
+		if err != nil {
+			return nil, fmt.Errorf("@%s: %w", name, err)
+		}
+		if why := files.SecretPath(filepath.ToSlash(abs)); why != "" {
+			return nil, fmt.Errorf("@%s is not attached: %s; --attach takes it all the same", name, why)
+		}
+		text, err := attached(name)
+		if err != nil {
+			return nil, fmt.Errorf("@%s: %w", name, err)
+		}
+		parts = append(parts, oracle.Part{Name: filepath.ToSlash(filepath.Clean(name)), Text: text})
+	}
+	return parts, nil
+}
+
+func isFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// tooMuch says that the material is over the bound, and what would help.
+func tooMuch(parts []oracle.Part) error {
+	n := 0
+	for _, p := range parts {
+		n += len(p.Text)
+	}
+	if n <= oracle.MaxMaterial {
+		return nil
+	}
+	return fmt.Errorf("what was handed over has more than %d KB: attach less of it, or put it into a folder and ask with --in", oracle.MaxMaterial>>10)
+}

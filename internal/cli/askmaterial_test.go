@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sibyl/internal/oracle"
+)
+
+// asking is a command with this standard input.
+func asking(in io.Reader) (*command, *bytes.Buffer) {
+	var told bytes.Buffer
+	return &command{Streams: Streams{In: in, Out: io.Discard, Err: &told}}, &told
+}
+
+func TestStandardInputBesideAQuestionIsMaterial(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "diff")
+	if err := os.WriteFile(file, []byte("+one\n+two\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	regular, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = regular.Close() }()
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = read.Close() }()
+	if _, err := write.WriteString("+one\n+two\n"); err != nil {
+		t.Fatal(err)
+	}
+	_ = write.Close()
+	for name, in := range map[string]io.Reader{"a file": regular, "a pipe": read, "a reader": strings.NewReader("+one\n+two\n")} {
+		c, _ := asking(in)
+		q, err := c.question([]string{"Explain", "this"}, nil)
+		if err != nil || q.words != "Explain this" || q.piped || q.material != "--- stdin, 2 lines ---\n+one\n+two\n" {
+			t.Errorf("%s: %+v, %v", name, q, err)
+		}
+	}
+}
+
+func TestSilentStandardInputIsNotWaitedFor(t *testing.T) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = write.Close(), read.Close() }()
+	c, told := asking(read)
+	if text, err := c.besideQuestion(time.Millisecond); text != "" || err != nil || !strings.Contains(told.String(), "nothing came in 1ms") {
+		t.Errorf("%q, %v, told %q", text, err, told)
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = null.Close() }()
+	c, told = asking(null)
+	if q, err := c.question([]string{"Why?"}, nil); q.material != "" || err != nil || told.Len() > 0 {
+		t.Errorf("%+v, %v, told %q", q, err, told)
+	}
+}
+
+func TestPathInAQuestionAttachesTheFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{"build.log": "failed\n", ".env": "A=b\n", "bin": "a\x00b", "big": strings.Repeat("x\n", oracle.MaxMaterial)} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const log = "--- build.log, 1 line ---\nfailed\n"
+	for words, want := range map[string]string{
+		"Why does @build.log fail?":             log,
+		"What is in @./build.log, @build.log?":  log,
+		"Is “@build.log” right":                 log,
+		"Ask ada@build.log or @ada about @ it.": "",
+		"@nothing.log":                          "",
+	} {
+		c, _ := asking(strings.NewReader(""))
+		if q, err := c.question([]string{words}, nil); err != nil || q.material != want && !strings.HasPrefix(q.material, want+"--- build.log") || (want == "") != (q.material == "") || q.words != words {
+			t.Errorf("%q: %+v, %v", words, q, err)
+		}
+	}
+	for words, want := range map[string]string{"@.env": "@.env is not attached", "@bin": "is not a text", "see @big": "at most 262144 are read"} {
+		c, _ := asking(strings.NewReader(""))
+		if _, err := c.question([]string{words}, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", words, err, want)
+		}
+	}
+	c, _ := asking(strings.NewReader(strings.Repeat("x", oracle.MaxMaterial+1)))
+	if _, err := c.question([]string{"Why?"}, nil); err == nil || !strings.Contains(err.Error(), "more than 256 KB") {
+		t.Errorf("too much: %v", err)
+	}
+}

@@ -1,0 +1,173 @@
+package oracle
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"sibyl/internal/agent"
+	"sibyl/internal/model"
+	"sibyl/internal/tool"
+)
+
+// Handed is the source of what was piped in or attached: no tool reads it.
+const Handed tool.Source = "material"
+
+// Part is a text that was handed over, with the name by which answers cite its lines.
+type Part struct {
+	Name string `json:"name"`
+	Text string `json:"-"`
+	Size int    `json:"lines"`
+}
+
+// unnamed is what a text is called that came without a name.
+const unnamed = "material"
+
+// JoinParts makes one material of texts. A line above each has its name and says how many lines it has, so that no text can forge another.
+func JoinParts(parts []Part) string {
+	b := &strings.Builder{}
+	for _, p := range parts {
+		lines := textLines(p.Text)
+		fmt.Fprintf(b, "--- %s, %s ---\n", partName(p.Name), agent.Counted(len(lines), "line"))
+		for _, l := range lines {
+			b.WriteString(l + "\n")
+		}
+	}
+	return b.String()
+}
+
+// partName is a name that can stand in a citation.
+func partName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == ':' || r == '`' {
+			return '_'
+		}
+		return r
+	}, name)
+}
+
+// splitMaterial takes a material apart as JoinParts made it; any other is one part.
+func splitMaterial(text string) (parts []Part) {
+	lines := textLines(text)
+	whole := []Part{{Name: unnamed, Text: text, Size: len(lines)}}
+	for at := 0; at < len(lines); {
+		name, size, ok := partHeader(lines[at])
+		if !ok || at+1+size > len(lines) {
+			return whole
+		}
+		parts = append(parts, Part{Name: name, Text: strings.Join(lines[at+1:at+1+size], "\n"), Size: size})
+		at += 1 + size
+	}
+	if len(parts) == 0 {
+		return whole
+	}
+	return parts
+}
+
+// partHeader reads “--- name, 12 lines ---”.
+func partHeader(line string) (name string, size int, ok bool) {
+	inner, opened := strings.CutPrefix(line, "--- ")
+	inner, closed := strings.CutSuffix(inner, " ---")
+	comma := strings.LastIndex(inner, ", ")
+	if !opened || !closed || comma < 1 {
+		return "", 0, false
+	}
+	count, _, _ := strings.Cut(inner[comma+2:], " ")
+	size, err := strconv.Atoi(count)
+	return inner[:comma], size, err == nil && size >= 0
+}
+
+// numbered is the material with its lines numbered as answers cite them.
+func numbered(parts []Part) string {
+	b := &strings.Builder{}
+	for _, p := range parts {
+		fmt.Fprintf(b, "%s, cited as %s:LINE\n", p.Name, p.Name)
+		for i, l := range textLines(p.Text) {
+			fmt.Fprintf(b, "%4d| %s\n", i+1, l)
+		}
+	}
+	return b.String()
+}
+
+// ref is the whole of the part as a place that was read.
+func (p Part) ref() tool.Ref {
+	return tool.Ref{Source: Handed, Path: p.Name, Start: min(1, p.Size), End: p.Size, Opened: true}
+}
+
+// handed are the parts as sources of an answer.
+func (e Env) handed() (all []agent.Source) {
+	for _, p := range e.Parts {
+		ref := p.ref()
+		all = append(all, agent.Source{Ref: ref, Cite: ref.String()})
+	}
+	return all
+}
+
+// chunkLines are the lines of a part that are scored and shown together.
+const chunkLines = 20
+
+// ofMaterial answers from what was handed over: with the passages that hold words of the question, or with what it is.
+func (o offline) ofMaterial() model.Response {
+	quotes := o.best(o.handedOver())
+	if len(quotes) > 0 {
+		return o.answer(quotes)
+	}
+	b := &strings.Builder{}
+	for _, p := range splitMaterial(o.material) {
+		p.describe(b)
+	}
+	return say(strings.TrimSpace(b.String())+"\n", sig("partial_answer", 0.6, field("missing", "a language model that explains it")))
+}
+
+// handedOver are the passages of the material, in order; those of a diff begin with its hunks.
+func (o offline) handedOver() (all []quote) {
+	for _, p := range splitMaterial(o.material) {
+		lines := textLines(p.Text)
+		for at := 0; at < len(lines); {
+			end := at + 1
+			for end < len(lines) && end-at < chunkLines && !strings.HasPrefix(lines[end], "@@ ") && !strings.HasPrefix(lines[end], "diff --git ") {
+				end++
+			}
+			all = append(all, quote{source: Handed, path: p.Name, from: at + 1, to: end, lines: lines[at:end]})
+			at = end
+		}
+	}
+	return all
+}
+
+// describe says what a part is: of a diff, which files it changes, and where; of another text, how it begins.
+func (p Part) describe(b *strings.Builder) {
+	lines := textLines(p.Text)
+	var files []string
+	from, plus, minus := 0, 0, 0
+	name := ""
+	end := func(at int) {
+		if name != "" {
+			files = append(files, fmt.Sprintf("- `%s:%d-%d` %s: %s added, %s removed", p.Name, from, at, name, agent.Counted(plus, "line"), agent.Counted(minus, "line")))
+		}
+		name, plus, minus = "", 0, 0
+	}
+	for i, l := range lines {
+		switch {
+		case strings.HasPrefix(l, "diff --git "):
+			end(i)
+			from, name = i+1, l[strings.LastIndex(l, " b/")+1:]
+			name = strings.TrimPrefix(name, "b/")
+		case strings.HasPrefix(l, "+") && !strings.HasPrefix(l, "+++ "):
+			plus++
+		case strings.HasPrefix(l, "-") && !strings.HasPrefix(l, "--- "):
+			minus++
+		}
+	}
+	end(len(lines))
+	if len(files) > 0 {
+		fmt.Fprintf(b, "\n**%s** is a diff of %s; no language model is in use to explain it:\n\n%s\n", p.Name, agent.Counted(len(files), "file"), strings.Join(files, "\n"))
+		return
+	}
+	shown := min(len(lines), chunkLines)
+	if shown == 0 {
+		return
+	}
+	q := quote{path: p.Name, from: 1, to: shown, lines: lines[:shown]}
+	fmt.Fprintf(b, "\n**%s** has %s; no language model is in use to explain it. It begins, `%s`:\n\n%s\n", p.Name, agent.Counted(len(lines), "line"), q.cite(), q.fenced())
+}

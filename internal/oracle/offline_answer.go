@@ -1,0 +1,258 @@
+package oracle
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"sibyl/internal/agent"
+	"sibyl/internal/model"
+	"sibyl/internal/oracle/classify"
+	"sibyl/internal/search"
+	"sibyl/internal/tool"
+)
+
+// answer quotes passages, each with its place; where the first is a definition that says what it does, that comes first of all.
+func (o offline) answer(quotes []quote) model.Response {
+	quotes = quotes[:min(len(quotes), mostQuotes)]
+	b := &strings.Builder{}
+	lacking := o.lacking(quotes)
+	if line := o.definitionLine(quotes[0]); line != "" && (lacking == "" || quotes[0].named) {
+		b.WriteString(line + "\n\n")
+	}
+	fmt.Fprintf(b, "%s that may answer it; no language model is in use:\n", agent.Counted(len(quotes), "passage"))
+	for _, q := range quotes {
+		b.WriteString("\n")
+		if title := o.titleOf(q); title != "" {
+			b.WriteString("**" + title + "**, ")
+		}
+		if q.head != nil {
+			b.WriteString("`" + q.head.cite() + "`:\n\n" + q.head.fenced() + "\n\n…\n\n")
+		}
+		b.WriteString("`" + q.cite() + "`:\n\n" + q.fenced() + "\n")
+	}
+	if lacking != "" && strings.Contains(lacking, "“") {
+		b.WriteString("\n" + lacking + ".\n")
+	}
+	b.WriteString(strings.TrimPrefix(o.failures(), " "))
+	if slices.Contains(o.attempted(), "web_search") && !slices.Contains(o.types(quotes), string(tool.Web)) {
+		return say(b.String(), sig("partial_answer", 0.6, field("missing", "an answer from the web")))
+	}
+	if lacking != "" {
+		return say(b.String(), sig("partial_answer", 0.5, field("missing", lacking), field("caveat", lacking)))
+	}
+	return say(b.String(), sig("context_sufficient", 0.5, field("sources_found", fmt.Sprint(len(quotes))), list("source_types", o.types(quotes))))
+}
+
+// definitionLine is a definition in one line: its place, and what its comment says first.
+func (o offline) definitionLine(q quote) string {
+	h, ok := o.hitOf(q)
+	if !ok || h.Symbol == "" || q.source != tool.Code {
+		return ""
+	}
+	top := q
+	if q.head != nil {
+		top = *q.head
+	}
+	var comment []string
+	for i, l := range top.lines {
+		if !isComment(l) {
+			if len(comment) == 0 {
+				return ""
+			}
+			return fmt.Sprintf("`%s:%d` %s", top.path, top.from+i, firstSentence(comment, h.Kind))
+		}
+		comment = append(comment, strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(l), "/*#-;\"")))
+	}
+	return ""
+}
+
+// mostSentence bounds the sentence in which a definition is told, in bytes.
+const mostSentence = 240
+
+// firstSentence is the first sentence of a comment, behind the kind of what it is about.
+func firstSentence(comment []string, kind string) string {
+	text := strings.Join(comment, " ")
+	for at := range text {
+		rest := text[at:]
+		if (strings.HasPrefix(rest, ". ") || rest == ".") && at > 0 || strings.HasPrefix(rest, "  ") && at > 0 {
+			text = text[:at]
+			break
+		}
+	}
+	text = strings.TrimSuffix(tool.Clip(strings.TrimSpace(text), mostSentence), ".")
+	if word, _, _ := strings.Cut(text, " "); strings.EqualFold(word, kind) {
+		return text
+	}
+	return strings.TrimSpace(kind + " " + text)
+}
+
+// lacking says what the passages lack to be claimed as an answer; "" where they lack nothing. The words of a question meet in many passages
+// that do not answer it, so more is asked: the first passage is the first of its search as well, holds enough of what the question says, and
+// stands out among the others, or the question names what it defines.
+func (o offline) lacking(quotes []quote) string {
+	if gone := o.nowhere(quotes); len(gone) > 0 {
+		for i, w := range gone {
+			gone[i] = "“" + w + "”"
+		}
+		return "No passage mentions " + listOf(gone, "or")
+	}
+	first := quotes[0]
+	said := o.said(first)
+	telling, gone := o.telling(), o.unseen(quotes)
+	switch {
+	case first.named && len(gone) == 0:
+		return ""
+	case said < enoughWords || 2*len(gone) >= max(len(telling), 1) && len(gone) > 0:
+		return "No passage holds most of what the question says"
+	case said >= nearlyAll:
+		return ""
+	case !first.first && first.source != Handed, len(quotes) > 1 && first.score < standsOut*quotes[1].score:
+		return "No passage stands out"
+	}
+	return ""
+}
+
+func listOf(items []string, and string) string {
+	if len(items) < 2 {
+		return strings.Join(items, "")
+	}
+	return strings.Join(items[:len(items)-1], ", ") + " " + and + " " + items[len(items)-1]
+}
+
+const (
+	enoughWords = 0.35 // of what a question says, by the rarity of its words, that one passage must hold to be an answer
+	nearlyAll   = 0.8  // of it, with which a passage need not stand out
+	standsOut   = 1.2  // times the score of the next passage
+)
+
+// manifests list what a project depends on: they name much and explain nothing, so that their words count by this share only.
+var manifests = strings.Fields(`
+	go.mod go.sum package.json package-lock.json pnpm-lock.yaml yarn.lock requirements.txt pyproject.toml poetry.lock Cargo.toml
+	Cargo.lock pom.xml build.gradle build.gradle.kts Gemfile Gemfile.lock composer.json composer.lock mix.exs`)
+
+const manifestShare = 0.7
+
+// said is the part of the question that a passage holds, 0 to 1.
+func (o offline) said(q quote) float64 {
+	all, held, text := 0.0, 0.0, o.wordsOf(q)
+	for _, t := range o.sought(o.read()) {
+		all += t.weight
+		if holds(text, t.term) {
+			held += t.weight
+		}
+	}
+	if slices.Contains(manifests, path.Base(q.path)) {
+		held *= manifestShare
+	}
+	return held / all
+}
+
+// wordsOf is all that a passage is known by, in lower case.
+func (o offline) wordsOf(q quote) string {
+	text := o.titleOf(q) + "\n" + q.path + "\n" + strings.Join(q.lines, "\n")
+	if q.head != nil {
+		text += "\n" + strings.Join(q.head.lines, "\n")
+	}
+	return strings.ToLower(text)
+}
+
+// unseen lists the telling words of the question that no passage holds.
+func (o offline) unseen(quotes []quote) []string {
+	var missing []string
+	for _, t := range o.terms {
+		if !search.IsGeneric(strings.ToLower(t)) && !slices.ContainsFunc(quotes, func(q quote) bool { return holds(o.wordsOf(q), t) }) {
+			missing = append(missing, t)
+		}
+	}
+	return missing
+}
+
+// mostGone bounds the words that an answer says are in no passage.
+const mostGone = 3
+
+// nowhere lists the words that no passage holds and that an answer could hardly do without: names, and what a search found in no file. Another
+// word may stand for any other.
+func (o offline) nowhere(quotes []quote) (gone []string) {
+	for _, t := range o.unseen(quotes) {
+		if name := o.written(t); (name != strings.ToLower(name) || o.inNoFile(t)) && len(gone) < mostGone {
+			gone = append(gone, name)
+		}
+	}
+	return gone
+}
+
+// written is a word as the question writes it within a sentence: a name keeps its capitals, a first word has none.
+func (o offline) written(term string) string {
+	at := strings.Index(strings.ToLower(o.sit.Question), strings.ToLower(term))
+	if at < 0 || at+len(term) > len(o.sit.Question) {
+		return term
+	}
+	as := o.sit.Question[at : at+len(term)]
+	if before := strings.TrimRight(o.sit.Question[:at], " \t\n\"'“‘(¿"); before == "" || strings.ContainsAny(before[len(before)-1:], ".?!:") {
+		if !isIdentifier(as) {
+			return term
+		}
+	}
+	return as
+}
+
+// inNoFile says whether a search told that it found a word nowhere.
+func (o offline) inNoFile(term string) bool {
+	for _, s := range o.sit.Steps {
+		var data struct {
+			Missing []string `json:"missing"`
+		}
+		if s.Receipt.Result != nil && json.Unmarshal(s.Receipt.Result.Data, &data) == nil &&
+			slices.ContainsFunc(data.Missing, func(m string) bool { return strings.EqualFold(m, term) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// hitOf finds what a search said of a place.
+func (o offline) hitOf(q quote) (hit, bool) {
+	first := q.from
+	if q.head != nil {
+		first = q.head.from
+	}
+	for _, h := range o.hits() {
+		if h.Path == q.path && h.URL == q.url && (h.Start <= q.to && first <= h.End || h.Start == 0) {
+			return h, true
+		}
+	}
+	return hit{}, false
+}
+
+// titleOf is what a search called the place.
+func (o offline) titleOf(q quote) string {
+	h, _ := o.hitOf(q)
+	if h.Symbol != "" {
+		return h.Symbol
+	}
+	return h.Title
+}
+
+func (o offline) types(quotes []quote) []string {
+	var types []string
+	for _, q := range quotes {
+		if !slices.Contains(types, string(q.source)) {
+			types = append(types, string(q.source))
+		}
+	}
+	return types
+}
+
+// telling are the words that say what the question is about, without those in a class.
+func (o offline) telling(class ...map[string]bool) (words []string) {
+	for _, t := range classify.Terms(o.sit.Question) {
+		low := strings.ToLower(t)
+		if !search.IsGeneric(low) && !slices.ContainsFunc(class, func(c map[string]bool) bool { return c[low] }) {
+			words = append(words, t)
+		}
+	}
+	return words
+}

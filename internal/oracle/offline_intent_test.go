@@ -1,0 +1,148 @@
+package oracle_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sibyl/internal/oracle"
+)
+
+// project is a small program with a README and a note on its dependencies, without a history.
+func project(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"README.md":         "# Frobber\n\nFrobber folds quetzals into boxes.\nIt is fast.\n\n## Install\n\nUse go.\n",
+		"CONTRIBUTING.md":   "# What this project wants of you\n\nThis project does much. Explain what you do.\n",
+		"fold/fold.go":      "// Package fold folds birds.\npackage fold\n\n// Fold folds a quetzal twice.\nfunc Fold() { crease() }\n\nfunc crease() {}\n\n// Limit bounds birds.\nconst Limit = 7\n",
+		"cmd/main.go":       "package main\n\n// main begins.\nfunc main() {\n\tfold.Fold()\n}\n",
+		"fold/fold_test.go": "package fold\n\nfunc TestFold() { Fold() }\n",
+	} {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func gitIn(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("the program git is not installed")
+	}
+	cmd := exec.Command("git", append([]string{"-c", "user.name=Ada", "-c", "user.email=ada@example.org"}, args...)...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
+func TestOfflineFormOfAQuestionChoosesWhatAnswersIt(t *testing.T) {
+	dir := project(t)
+	gitIn(t, dir, "init", "-q", "-b", "main")
+	gitIn(t, dir, "add", "-A")
+	gitIn(t, dir, "commit", "-q", "-m", "fold: begin with birds")
+	for _, c := range []struct{ question, tool, want, not string }{
+		{"explain fold/fold.go", "code_outline", "`fold/fold.go:5` `func Fold() { crease() }` Fold folds a quetzal twice.", "CONTRIBUTING"},
+		{"list all functions in fold.go", "code_outline", "`fold/fold.go:7`", "Limit"},
+		{"Zeige alle Funktionen in fold.go", "code_outline", "`fold/fold.go:7`", "Limit"},
+		{"what is in cmd/main.go?", "code_outline", "func main()", "Fold folds"},
+		{"what is this project?", "repo_map", "Frobber folds quetzals into boxes.", "What this project wants"},
+		{"what does this repository do?", "repo_map", "Package fold folds birds.", "What this project wants"},
+		{"Was macht dieses Projekt?", "repo_map", "Frobber folds quetzals", "wants"},
+		{"who calls crease?", "code_references", "`fold/fold.go:5` in **Fold**", "main.go"},
+		{"where is Fold used?", "code_references", "`cmd/main.go:5` in **main**", "CONTRIBUTING"},
+		{"Wer ruft Fold auf?", "code_references", "2 places use it", "CONTRIBUTING"},
+		{"what changed?", "code_history", "Nothing is changed since the last commit.", "CONTRIBUTING"},
+		{"what was the last commit?", "code_history", "fold: begin with birds (Ada)", "passage"},
+		{"who wrote fold/fold.go:5?", "code_history", "`fold/fold.go:5` was last changed by Ada on ", "CONTRIBUTING"},
+		{"when was the function Fold changed?", "code_history", "fold: begin with birds (Ada)", "Limit"},
+		{"Wann wurde fold/fold.go zuletzt geändert?", "code_history", "fold: begin with birds", "Limit"},
+		{"show me fold/fold.go:10", "code_read", "const Limit = 7", "crease"},
+	} {
+		t.Run(c.question, func(t *testing.T) {
+			h := offlineOver(t, dir, "")
+			h.env.CodeRoot = dir
+			a := h.ask(c.question)
+			var called []string
+			for _, u := range a.ToolCalls {
+				called = append(called, u.Name)
+			}
+			if !strings.Contains(strings.Join(called, " "), c.tool) || !strings.Contains(a.Answer, c.want) || strings.Contains(a.Answer, c.not) {
+				t.Errorf("class %s, called %v, wanted %q and not %q:\n%s", a.QueryType, called, c.want, c.not, a.Answer)
+			}
+			same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
+			same(t, "unsupported", a.Unsupported, []string(nil))
+			if len(cites(a)) == 0 && !strings.HasPrefix(c.question, "what changed") {
+				t.Errorf("nothing is cited:\n%s", a.Answer)
+			}
+		})
+	}
+}
+
+func TestOfflineFormsThatOnlyLookAlikeAreSearchedFor(t *testing.T) {
+	dir := project(t)
+	for _, question := range []string{"When is the quetzal changed?", "How does fold.Fold crease?", "why is a quetzal folded twice and/or not"} {
+		h := offlineOver(t, dir, "")
+		a := h.ask(question)
+		searched := false
+		for _, u := range a.ToolCalls {
+			searched = searched || u.Name == "code_search"
+			if u.Name == "code_history" || u.Name == "code_references" {
+				t.Errorf("%q called %s", question, u.Name)
+			}
+		}
+		if !searched {
+			t.Errorf("%q was not searched for: %+v", question, a.ToolCalls)
+		}
+	}
+}
+
+func TestOfflineSaysThatAFolderHasNoHistory(t *testing.T) {
+	h := offlineOver(t, project(t), "")
+	a := h.ask("what was the last commit?")
+	holds(t, "the answer", a.Answer, "it is in no git repository")
+	same(t, "stop reason", a.StopReason, oracle.StopPartial)
+}
+
+func TestOfflineQuestionOfAFileSearchesThatFileFirst(t *testing.T) {
+	h := offlineOver(t, project(t), "")
+	a := h.ask("how often does fold.go fold a quetzal?")
+	for _, f := range checkQuotes(t, h.env.CodeRoot, a.Answer) {
+		same(t, "file", f, "fold/fold.go")
+	}
+	holds(t, "the answer", a.Answer, "folds a quetzal twice")
+}
+
+func TestOfflineShowsWholeFunctionsAndOfLongOnesTheirTop(t *testing.T) {
+	long := "package a\n\n// Zanzibar sails.\nfunc Zanzibar() {\n" + strings.Repeat("\tnothing()\n", 60) + "\tquokka(zanzibar, wombat)\n" + strings.Repeat("\tnothing()\n", 60) + "}\n"
+	short := "package a\n\n// Wombat digs.\nfunc Wombat() {\n" + strings.Repeat("\tdig()\n", 30) + "}\n"
+	h := offlineOver(t, folder(t, map[string]string{"long.go": long, "short.go": short}), "")
+	a := h.ask("How does the function Zanzibar use the quokka in this code?")
+	holds(t, "the answer", a.Answer, "`long.go:3-4`:\n\n```\n// Zanzibar sails.\nfunc Zanzibar() {\n```\n\n…\n", "quokka(zanzibar, wombat)")
+	checkQuotes(t, h.env.CodeRoot, a.Answer)
+	h = offlineOver(t, h.env.CodeRoot, "")
+	holds(t, "the answer", h.ask("How does the function Wombat dig in this code?").Answer, "`short.go:3-35`:")
+}
+
+func TestOfflineCopiesOfOneTextFillOnePlace(t *testing.T) {
+	text := "package a\n\n// Zanzibar is an island of cloves.\nfunc Zanzibar() {}\n"
+	h := offlineOver(t, folder(t, map[string]string{"a.go": text, "b.go": text, "c.go": text, "d.go": "package a\n\n// Cloves grow on islands.\nvar cloves = 1\n"}), "")
+	a := h.ask("Where is Zanzibar, the island of cloves?")
+	if n := strings.Count(a.Answer, "Zanzibar is an island of cloves."); n > 2 { // the line at the top, and one passage
+		t.Errorf("the text stands there %d times:\n%s", n, a.Answer)
+	}
+}
+
+func TestOfflineNamesMissingFromAllPassagesMakeItNoAnswer(t *testing.T) {
+	h := offlineOver(t, "", notes(t))
+	a := h.ask("What did we decide about caching in Portugal?")
+	same(t, "stop reason", a.StopReason, oracle.StopPartial)
+	same(t, "caveat", a.Caveat, "No passage mentions “Portugal”")
+}

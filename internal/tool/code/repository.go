@@ -1,0 +1,227 @@
+package code
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"sibyl/internal/tool"
+)
+
+const (
+	gitTime    = 10 * time.Second
+	gitOutput  = 1 << 20 // bytes that are read of what git prints
+	gitPointer = 4 << 10 // bytes of a file that names a folder of git
+)
+
+// repository is the git repository in which a root lies. Its folder, its working tree and its objects belong together: nothing of another
+// repository is read through it.
+type repository struct {
+	root string   // where git runs, absolute
+	top  string   // of the working tree
+	dir  string   // what git calls the git dir
+	off  []string // settings of the repository that would run a program, each as name=value that turns it off
+}
+
+// notRepository says that there is no history to read.
+func notRepository(why string) error {
+	return tool.Errorf(tool.Unavailable, "only a folder under git has a history; its files can still be searched and read", "the folder has no history that can be read: %s", why)
+}
+
+// repository finds the repository of the root, at it or above it, and refuses one whose parts lie elsewhere.
+func (r *Root) repository(ctx context.Context) (*repository, error) {
+	if _, err := exec.LookPath("git"); err != nil {
+		return nil, tool.Errorf(tool.Unavailable, "install git, or search the files as they are", "the program git is not installed")
+	}
+	named, errNamed := os.Stat(r.root.Name())
+	opened, errOpened := r.root.Stat(".")
+	if errNamed != nil || errOpened != nil || !os.SameFile(named, opened) {
+		return nil, tool.Errorf(tool.Conflict, "ask again", "the folder was replaced since it was opened")
+	}
+	root, err := filepath.EvalSymlinks(r.root.Name())
+	if err != nil {
+		return nil, notRepository("it can't be located")
+	}
+	g := &repository{root: root}
+	for g.top = root; ; g.top = filepath.Dir(g.top) {
+		info, err := os.Lstat(filepath.Join(g.top, ".git"))
+		if err == nil {
+			if err := g.locate(info); err != nil {
+				return nil, err
+			}
+			return g, g.disarm(ctx)
+		}
+		if !errors.Is(err, fs.ErrNotExist) || g.top == filepath.Dir(g.top) {
+			return nil, notRepository("it is in no git repository")
+		}
+	}
+}
+
+// locate finds the git dir behind .git, which a worktree has elsewhere.
+func (g *repository) locate(info fs.FileInfo) error {
+	mark := filepath.Join(g.top, ".git")
+	switch {
+	case info.IsDir():
+		g.dir = mark
+	case info.Mode().IsRegular():
+		name, ok := strings.CutPrefix(pointer(mark), "gitdir: ")
+		if !ok {
+			return notRepository(".git is damaged")
+		}
+		g.dir = resolve(g.top, name)
+		if back := pointer(filepath.Join(g.dir, "gitdir")); back == "" || !sameFile(resolve(g.dir, back), mark) {
+			return notRepository(".git names the repository of another folder")
+		}
+	default:
+		return notRepository(".git is a link or no file")
+	}
+	return g.whole()
+}
+
+// whole refuses a repository that takes refs or objects from another: through commondir, through alternates, or through links.
+func (g *repository) whole() error {
+	common := g.dir
+	if name := pointer(filepath.Join(g.dir, "commondir")); name != "" {
+		common = resolve(g.dir, name)
+		if trees := filepath.Dir(g.dir); filepath.Base(trees) != "worktrees" || !sameFile(common, filepath.Dir(trees)) {
+			return notRepository("it takes its commits from another repository")
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(common, "objects", "info", "alternates")); err == nil {
+		return notRepository("it borrows its commits from another repository")
+	}
+	for _, name := range []string{"config", "refs", "refs/heads", "packed-refs", "objects", "objects/info", "objects/pack"} {
+		if info, err := os.Lstat(filepath.Join(common, filepath.FromSlash(name))); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return notRepository("a part of it is a link")
+		}
+	}
+	if entries, err := os.ReadDir(filepath.Join(common, "objects")); err == nil {
+		for _, e := range entries {
+			if e.Type()&fs.ModeSymlink != 0 {
+				return notRepository("a part of it is a link")
+			}
+		}
+	}
+	return nil
+}
+
+// pointer is the line of a small regular file; "" if there is none.
+func pointer(name string) string {
+	info, err := os.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > gitPointer {
+		return ""
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+func resolve(from, name string) string {
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(from, name)
+}
+
+func sameFile(a, b string) bool {
+	one, errOne := os.Stat(a)
+	other, errOther := os.Stat(b)
+	return errOne == nil && errOther == nil && os.SameFile(one, other)
+}
+
+// disarm lists the filters that the repository's settings name, to turn them off: no flag does, and a diff of the working tree runs them.
+func (g *repository) disarm(ctx context.Context) error {
+	out, cut, err := g.git(ctx, "config", "--list", "--includes", "--name-only", "-z")
+	if err != nil || cut {
+		return cmp.Or(err, notRepository("its settings are too long"))
+	}
+	for name := range strings.SplitSeq(string(out), "\x00") {
+		lower := strings.ToLower(name)
+		if !strings.HasPrefix(lower, "filter.") {
+			continue
+		}
+		value := ""
+		if strings.HasSuffix(lower, ".required") {
+			value = "false"
+		}
+		g.off = append(g.off, name+"="+value)
+	}
+	return nil
+}
+
+// settings are those of ours: what could run a program, reach another machine, or read a file outside of the repository is off.
+var settings = []string{
+	"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.pager=cat", "core.attributesFile=/dev/null", "core.excludesFile=/dev/null", "core.symlinks=true",
+	"core.alternateRefsCommand=", "core.sshCommand=false", "core.askPass=", "core.quotePath=false", "credential.helper=", "protocol.allow=never",
+	"log.showSignature=false", "log.mailmap=false", "mailmap.file=", "mailmap.blob=", "blame.ignoreRevsFile=", "diff.external=", "diff.orderFile=/dev/null",
+	"diff.submodule=short", "diff.ignoreSubmodules=all", "submodule.recurse=false", "gc.auto=0", "maintenance.auto=false",
+}
+
+// environment is all that git gets: nothing of ours but where programs are.
+func (g *repository) environment() []string {
+	env := []string{
+		"PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT"), "HOME=/nonexistent", "LC_ALL=C",
+		"GIT_DIR=" + g.dir, "GIT_WORK_TREE=" + g.top, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1",
+		"GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_NO_REPLACE_OBJECTS=1", "GIT_LITERAL_PATHSPECS=1", "GIT_ALLOW_PROTOCOL=", "GIT_PAGER=cat",
+	}
+	all := append(slices.Clone(settings), g.off...)
+	env = append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(all)))
+	for i, s := range all {
+		at := strings.LastIndexByte(s, '=') // the name of a filter may hold one, no value does
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, s[:at]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, s[at+1:]))
+	}
+	return env
+}
+
+// git runs a command of git that only reads, and gives what it prints, cut off at gitOutput. What it says of errors is kept to ourselves: it
+// may hold paths of the machine, and lines of files.
+func (g *repository) git(ctx context.Context, args ...string) (out []byte, cut bool, err error) {
+	ctx, stop := context.WithTimeout(ctx, gitTime)
+	defer stop()
+	cmd := exec.CommandContext(ctx, "git", append([]string{"--no-pager"}, args...)...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = g.root, g.environment(), time.Second
+	printed := &bounded{stop: stop}
+	cmd.Stdout = printed
+	err = cmd.Run()
+	switch out = printed.Bytes(); {
+	case printed.cut:
+		return out, true, nil
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return nil, false, tool.Errorf(tool.Timeout, "name a file with path, or ask for fewer commits", "git took longer than %s", gitTime)
+	case ctx.Err() != nil:
+		return nil, false, ctx.Err()
+	case err != nil:
+		return nil, false, tool.Errorf(tool.Failed, "see with log which commits there are, and with repo_map which files", "git can't read that: there is no such commit, file or line, or the repository is damaged")
+	}
+	return out, false, nil
+}
+
+// bounded keeps what a program prints, and stops it at gitOutput.
+type bounded struct {
+	bytes.Buffer
+	stop func()
+	cut  bool
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	room := gitOutput - b.Len()
+	if len(p) <= room {
+		return b.Buffer.Write(p)
+	}
+	b.Buffer.Write(p[:room])
+	b.cut = true
+	b.stop()
+	return room, io.ErrShortWrite
+}
