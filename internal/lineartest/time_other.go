@@ -7,7 +7,5 @@ import (
 	"time"
 )
 
-var began = time.Now()
-
-// computed is how much time has passed, where nothing better is known.
-func computed(testing.TB) time.Duration { return time.Since(began) }
+// computed is the time of the clock, where nothing better is known.
+func computed(testing.TB) time.Duration { return time.Duration(time.Now().UnixNano()) }
