@@ -53,7 +53,7 @@ var worst = map[string]func(n int) []byte{
 func TestFilesAreProbedInLinearTimeAndMemory(t *testing.T) {
 	for name, make := range worst {
 		t.Run(name, func(t *testing.T) {
-			t.Log(lineartest.Check(t, 200, func(n int) func() {
+			t.Log(lineartest.Check(t, 20, func(n int) func() {
 				b := make(n)
 				return func() {
 					if _, err := probed(t, b); err != nil && reasonOf(err) == "" {

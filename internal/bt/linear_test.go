@@ -74,7 +74,7 @@ func TestHostileFilesLoadOrFailInLinearTime(t *testing.T) {
 	r := someLeaves(t)
 	for name, make := range hostileFiles {
 		t.Run(name, func(t *testing.T) {
-			t.Log(lineartest.Check(t, 100, func(n int) func() {
+			t.Log(lineartest.Check(t, 20, func(n int) func() {
 				text := []byte(make(n))
 				return func() {
 					if tr, err := r.Load("test.xml", text, Options{}); (tr == nil) == (err == nil) {

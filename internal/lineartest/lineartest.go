@@ -18,7 +18,7 @@ const (
 	// takes 256 times and 16 times. Both have to be exceeded: what is free at first, or kept, makes one of them large.
 	mostGrowth, mostLast = 64, 8
 	// What takes less is not told from noise: the sizes grow until the smallest takes longer, if it does within so many steps.
-	leastTime  = time.Millisecond
+	leastTime  = 300 * time.Microsecond
 	leastBytes = 64 << 10
 	steps      = 4
 )
@@ -31,7 +31,7 @@ func (r Ratios) String() string {
 }
 
 // Check does a work at the sizes n, 4n and 16n, and fails the test where the largest takes far more time or memory than its share. prepare makes the
-// work of a size; that is not measured. Where a work of size n takes no millisecond, n is made larger.
+// work of a size; that is not measured. Where a work of size n takes too little to be measured, n is made larger.
 func Check(t testing.TB, n int, prepare func(size int) (work func())) Ratios {
 	t.Helper()
 	for range steps {

@@ -22,10 +22,10 @@ func TestWhatIsQuadraticFailsAndWhatIsLinearDoesNot(t *testing.T) {
 		work   func(n int)
 		refuse bool
 	}{
-		"linear time":      {3_000_000, compute, false},
-		"quadratic time":   {1_600, func(n int) { compute(n * n) }, true},
-		"linear memory":    {1 << 20, func(n int) { compute(3_000_000); sum += len(make([]byte, n)) }, false},
-		"quadratic memory": {1 << 8, func(n int) { compute(3_000_000); sum += len(make([]byte, n*n)) }, true},
+		"linear time":      {1_000_000, compute, false},
+		"quadratic time":   {900, func(n int) { compute(n * n) }, true},
+		"linear memory":    {1 << 20, func(n int) { compute(1_000_000); sum += len(make([]byte, n)) }, false},
+		"quadratic memory": {1 << 8, func(n int) { compute(1_000_000); sum += len(make([]byte, n*n)) }, true},
 	} {
 		r := &refusing{TB: t}
 		ratios := Check(r, c.n, func(n int) func() { return func() { c.work(n) } })
