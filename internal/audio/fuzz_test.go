@@ -49,12 +49,14 @@ func fuzz(f *testing.F, mend func([]byte) []byte, seeds ...[]byte) {
 		if info.Seconds == nil {
 			return
 		}
-		per, known := lasting[info.Format]
-		if info.Format == "ogg" {
-			per, known = lasting[info.Codec+" in ogg"]
-		} else if info.Format == "mkv" {
-			per, known = lasting["webm"]
+		form := info.Format
+		switch form {
+		case "ogg":
+			form = info.Codec + " in ogg"
+		case "mkv":
+			form = "webm"
 		}
+		per, known := lasting[form]
 		if s := *info.Seconds; !known || !(s >= 0) || math.IsInf(s, 0) || s > per*float64(len(b)) {
 			t.Errorf("%d bytes of %s in %s last %v seconds", len(b), info.Codec, info.Format, s)
 		}

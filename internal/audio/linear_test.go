@@ -66,7 +66,7 @@ func TestFilesAreProbedInLinearTimeAndMemory(t *testing.T) {
 }
 
 func TestOggOfPagesThatAreNoneIsRefusedBeforeTheyAreAllLookedAt(t *testing.T) {
-	_, err := probed(t, worst["pages that are none"](2 * mostBad))
+	_, err := probed(t, worst["pages that are none"](2*mostBad))
 	refused(t, err, Damaged, "5000 pages")
 	hurt := (&pages{perPage: 3}).stream(0, opusPackets(200, 300), sixty, 0)
 	for at := len(hurt) / 4; at < len(hurt)/2; at += 100 {
