@@ -11,6 +11,7 @@ import (
 const (
 	oggMagic = "OggS"
 	mostOgg  = 1000 // streams one after the other in a file; each costs a decoder
+	mostBad  = 5000 // places that look like a page and are none; each costs a checksum of up to 64 KB
 )
 
 // oggTable is that of the checksum of pages, which runs the other way than those of hash/crc32.
@@ -48,6 +49,7 @@ type oggReader struct {
 	head   [27 + 255]byte
 	body   [255 * 255]byte
 	broken bool // bytes were passed over that belong to no page
+	bad    int  // how often
 }
 
 var errOggPage = errors.New("no page")
@@ -61,6 +63,9 @@ func (r *oggReader) next() (oggPage, error) {
 			return page, err
 		}
 		r.broken = true
+		if r.bad++; r.bad > mostBad {
+			return oggPage{}, refuse(Damaged, "more than %d pages of Ogg in it are damaged", mostBad)
+		}
 		if err := r.seek(at + 1); err != nil {
 			return oggPage{}, err
 		}

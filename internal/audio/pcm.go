@@ -26,8 +26,7 @@ func convertOpus(ctx context.Context, file, out string) error {
 	if err != nil {
 		return err
 	}
-	w := &pcmWriter{to: bufio.NewWriterSize(f, 64<<10)}
-	return errors.Join(w.convert(s, f), f.Close())
+	return errors.Join(newPCMWriter(f).convert(s, f), f.Close())
 }
 
 // convert reads the file twice: its end says how much of its packets is not to be heard, and whether they are too many.
@@ -97,6 +96,8 @@ type pcmWriter struct {
 	samples int64 // that were written, of at most most
 	most    int64
 }
+
+func newPCMWriter(f *os.File) *pcmWriter { return &pcmWriter{to: bufio.NewWriterSize(f, 64<<10)} }
 
 func (w *pcmWriter) head(h opusHead) (err error) {
 	if h.family != 0 || h.channels > 2 {

@@ -2,9 +2,12 @@ package bt
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -34,17 +37,21 @@ func FuzzLoad(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) { loadAndUse(t, known, text) })
 }
 
-// TestRandomFilesLoadOrSayWhy is FuzzLoad over files that are XML and mostly right.
-func TestRandomFilesLoadOrSayWhy(t *testing.T) {
-	known := someLeaves(t)
+// FuzzLoadTrees is FuzzLoad over files that are XML and mostly right: the bytes choose what is drawn.
+func FuzzLoadTrees(f *testing.F) { f.Fuzz(rapid.MakeFuzz(wildFiles(f))) }
+
+func TestRandomFilesLoadOrSayWhy(t *testing.T) { rapid.Check(t, wildFiles(t)) }
+
+func wildFiles(tb testing.TB) func(*rapid.T) {
+	known := someLeaves(tb)
 	emitAll := `<Emit text="{text}" int="{int}" float="{float}" bool="{bool}" list="{list}" thing="{thing}" ref="{ref}"/>`
-	rapid.Check(t, func(t *rapid.T) {
+	return func(t *rapid.T) {
 		w := &wild{T: t, wrong: rapid.SampledFrom([]int{0, 0, 1, 5, 30}).Draw(t, "wrong")}
 		opt := Options{Given: []Port{{Name: "int", Type: typeInt}}[:rapid.IntRange(0, 1).Draw(t, "given")],
 			Wanted: []Port{{Name: "bool", Type: typeBool}}[:rapid.IntRange(0, 1).Draw(t, "wanted")]}
 		text := file(`<Sequence>`+emitAll+w.node(4)+`</Sequence>`, tree("A", w.node(2)), tree("B", w.node(2)))
 		loadAndUse(t, known, []byte(text), opt)
-	})
+	}
 }
 
 // wild draws nodes of all kinds that are wrong here and there, in so many of a hundred places.
@@ -151,32 +158,66 @@ func loadAndUse(t tester, known *Leaves, text []byte, opts ...Options) {
 		}
 		return
 	}
-	if lines := strings.Count(tr.Picture(), "\n"); lines < tr.Size()+1 {
+	if lines := strings.Count(tr.Picture(), "\n"); lines < tr.Size()+1 || tr.Size() > maxNodes {
 		t.Errorf("%d lines for %d nodes", lines, tr.Size())
 	}
 	if err := known.Models(io.Discard); err != nil {
 		t.Errorf("%v", err)
 	}
-	s := tr.NewState()
-	res, err := tr.Step(s, Input{Now: 1}, func(Event) {})
-	if held := heldTexts(s.Slots); held != s.texts || held > MaxTexts {
-		t.Errorf("%d bytes of text are held, and %d counted", held, s.texts)
+	if again, err := known.Load("fuzz.xml", text, opt); err != nil || again.Hash != tr.Hash || !reflect.DeepEqual(again.Warnings, tr.Warnings) {
+		t.Errorf("loaded again it has hash %v, and %v", again, err)
 	}
-	if err != nil {
-		return // a key unwritten, a script that divides by zero
-	}
-	if err := idleIsIdle(tr, s); err != nil {
-		t.Errorf("%v", err)
-	}
-	if res.Status == Failure && res.Fault.Reason == "" {
-		t.Errorf("a failure without reason")
-	}
-	data, err := tr.Encode(s)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	if s, err = tr.Decode(data); err != nil {
-		t.Fatalf("%v", err)
+	stepThrough(t, tr)
+}
+
+// stepThrough takes a tree through some steps, once as it is and once with the state encoded and decoded before each: they must agree. What is asked for comes
+// back, or fails, in the next step. It ends with a halt.
+func stepThrough(t tester, tr *Tree) {
+	s, in := tr.NewState(), Input{}
+	for step := range 6 {
+		in.Now += 10
+		data, err := tr.Encode(s)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		restored, err := tr.Decode(data)
+		if err != nil {
+			t.Fatalf("%v in %s", err, data)
+		}
+		res, err := tr.Step(s, in, func(Event) {})
+		if held := heldTexts(s.Slots); held != s.texts || held > MaxTexts {
+			t.Errorf("%d bytes of text are held, and %d counted", held, s.texts)
+		}
+		if res.Visits > MaxVisits && !errors.Is(err, ErrBound) {
+			t.Errorf("%d visits", res.Visits)
+		}
+		resAgain, errAgain := tr.Step(restored, in, nil)
+		if fmt.Sprint(err) != fmt.Sprint(errAgain) || err == nil && !reflect.DeepEqual(res, resAgain) {
+			t.Errorf("step %d gives %+v, %v; from a state that was kept %+v, %v", step, res, err, resAgain, errAgain)
+		}
+		if err != nil {
+			return // a key unwritten, a script that divides by zero
+		}
+		if err := idleIsIdle(tr, s); err != nil {
+			t.Errorf("%v", err)
+		}
+		if (res.Status == Failure) != (res.Fault != nil) || res.Fault != nil && (res.Fault.Reason == "" || res.Fault.Node == "") {
+			t.Errorf("%v with %+v", res.Status, res.Fault)
+		}
+		if res.Status != Running {
+			break
+		}
+		in.Done = nil
+		for i, e := range res.Start {
+			done := Completion{Op: e.Op, Ref: int64(e.Op), Result: json.RawMessage(`"said"`)}
+			if i%2 == 1 {
+				done.Result, done.Err = nil, &Fault{Kind: "odd", Reason: "it is"}
+			}
+			if len(e.Payload) > MaxPayload {
+				t.Errorf("an effect is asked with %d bytes", len(e.Payload))
+			}
+			in.Done = append(in.Done, done)
+		}
 	}
 	if _, err := tr.Halt(s, nil); err != nil {
 		return // a script after a halt
@@ -184,9 +225,12 @@ func loadAndUse(t tester, known *Leaves, text []byte, opts ...Options) {
 	if err := idleIsIdle(tr, s); err != nil {
 		t.Errorf("%v", err)
 	}
+	if len(s.Tasks) > 0 {
+		t.Errorf("after a halt, tasks are left: %+v", s.Tasks)
+	}
 }
 
-// FuzzScript parses and runs any text: no panic, errors with their place, values that can be saved.
+// FuzzScript parses and runs any text: no panic, errors with their place, values that can be saved; with a bracket around each of its parts it means the same.
 func FuzzScript(f *testing.F) {
 	for _, seed := range []string{
 		"", "x := 1; x += 2", "n > 2 && text == 'abc' || !yes", "a ? b : c", "'a' .. 1.5e3", "((((1))))", "@x := -y", "list == thing", "1/0", "näme := ''",
@@ -206,6 +250,12 @@ func FuzzScript(f *testing.F) {
 		}
 		keys := map[string]any{"n": 3, "x": 2.5, "text": "abc", "yes": true, "list": []string{"a"}, "thing": thing{}}
 		v, err := evaluate(t, text, keys)
+		if full := bracketed(s); s != nil && len(full) <= maxScript {
+			again, errAgain := evaluate(t, full, keys)
+			if !reflect.DeepEqual(v, again) || (err == nil) != (errAgain == nil) {
+				t.Errorf("it gives %v, %v; as %s it gives %v, %v", v, err, full, again, errAgain)
+			}
+		}
 		if err != nil {
 			return
 		}
@@ -216,4 +266,50 @@ func FuzzScript(f *testing.F) {
 			t.Errorf("a script gives %v", f)
 		}
 	})
+}
+
+// bracketed writes a script with a bracket around each part.
+func bracketed(s *script) string {
+	if s == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, e := range s.stmts {
+		e.bracketed(&b)
+		b.WriteByte(';')
+	}
+	return b.String()
+}
+
+func (e *expr) bracketed(b *strings.Builder) {
+	around := func(before string, kid int, after string) {
+		b.WriteString(before)
+		e.kids[kid].bracketed(b)
+		b.WriteString(after)
+	}
+	switch {
+	case e.op == opLiteral && e.lit.kind == isText:
+		b.WriteString("'" + e.lit.text + "'")
+	case e.op == opLiteral && e.lit.kind == isBool:
+		fmt.Fprint(b, e.lit.value())
+	case e.op == opLiteral:
+		b.WriteString(strconv.FormatFloat(e.lit.num, 'e', -1, 64))
+	case e.op == opKey:
+		b.WriteString(e.key)
+	case e.op == opNot:
+		around("!(", 0, ")")
+	case e.op == opNegative:
+		around("-(", 0, ")")
+	case e.op == opChoice:
+		around("(", 0, ") ? (")
+		around("", 1, ") : (")
+		around("", 2, ")")
+	case e.op == opCreate || e.op == opAssign:
+		around(e.key+" "+e.op.String()+" (", 0, ")")
+	case e.op == opUpdate:
+		around(e.key+" "+e.by.String()+"= (", 0, ")")
+	default:
+		around("(", 0, ") "+e.op.String()+" (")
+		around("", 1, ")")
+	}
 }

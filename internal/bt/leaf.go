@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"sort"
 )
 
 // Leaf is a type of leaf node, made by Check, Func or Task.
@@ -400,40 +401,58 @@ func (x *exec) collect(i int32) ([]Completion, bool) {
 	for k, r := range task.Requests {
 		done[k] = *r.Done
 	}
-	x.s.Tasks = append(x.s.Tasks[:at:at], x.s.Tasks[at+1:]...)
+	x.s.Tasks = without(x.s.Tasks, at)
 	return done, true
 }
 
 func (x *exec) taskOf(node int32) int {
-	for k := range x.s.Tasks {
-		if x.s.Tasks[k].Node == node {
+	at := from(x.s.Tasks, x.taskAt, func(t *PendingTask) bool { return t.Node == node })
+	x.taskAt = max(at, 0)
+	return at
+}
+
+// from finds an element from a place on, and then before it: where nodes come in the order in which they were begun, at once.
+func from[T any](all []T, at int, is func(*T) bool) int {
+	for k := at; k < len(all); k++ {
+		if is(&all[k]) {
+			return k
+		}
+	}
+	for k := range min(at, len(all)) {
+		if is(&all[k]) {
 			return k
 		}
 	}
 	return -1
 }
 
+// without takes out an element, the first one without moving the others: halts go from left to right.
+func without[T any](all []T, at int) []T {
+	if at > 0 {
+		return slices.Delete(all, at, at+1)
+	}
+	clear(all[:1])
+	return all[1:]
+}
+
 // deliver hands a completion to the task that waits for it; one for a halted operation is dropped. The result is kept in
 // the form that Encode gives it, so that a leaf reads the same bytes before and after.
 func (s *State) deliver(c Completion) error {
-	for k := range s.Tasks {
-		task := &s.Tasks[k]
-		if c.Op < task.Base || c.Op >= task.Base+uint64(len(task.Requests)) {
-			continue
-		}
-		r := &task.Requests[c.Op-task.Base]
-		if !r.Issued || r.Done != nil {
-			return nil
-		}
-		if len(c.Result) > 0 && c.Value == nil {
-			result, err := json.Marshal(c.Result)
-			if err != nil {
-				return fmt.Errorf("the result of operation %d is not JSON: %w", c.Op, err)
-			}
-			c.Result = result
-		}
-		r.Done = &c
+	k := sort.Search(len(s.Tasks), func(k int) bool { return s.Tasks[k].Base > c.Op }) - 1 // they stand in the order in which they were begun
+	if k < 0 || c.Op >= s.Tasks[k].Base+uint64(len(s.Tasks[k].Requests)) {
 		return nil
 	}
+	r := &s.Tasks[k].Requests[c.Op-s.Tasks[k].Base]
+	if !r.Issued || r.Done != nil {
+		return nil
+	}
+	if len(c.Result) > 0 && c.Value == nil {
+		result, err := json.Marshal(c.Result)
+		if err != nil {
+			return fmt.Errorf("the result of operation %d is not JSON: %w", c.Op, err)
+		}
+		c.Result = result
+	}
+	r.Done = &c
 	return nil
 }

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
+
+	"sibyl/internal/lineartest"
 )
 
 // hostileFiles are files of about n parts each, that a careless loader takes quadratic time or memory for.
@@ -69,30 +70,78 @@ func each(n int, pattern string) string {
 	return b.String()
 }
 
-// TestHostileFilesLoadOrFailInLinearTime measures each at three sizes, up to 100,000 parts. Ten times the size may take thirty times the
-// time: a quadratic loader takes a hundred times.
 func TestHostileFilesLoadOrFailInLinearTime(t *testing.T) {
 	r := someLeaves(t)
 	for name, make := range hostileFiles {
 		t.Run(name, func(t *testing.T) {
-			var took [3]time.Duration
-			for i, n := range []int{1_000, 10_000, 100_000} {
+			t.Log(lineartest.Check(t, 20, func(n int) func() {
 				text := []byte(make(n))
-				took[i] = time.Hour
-				for try := 0; try < 1 || try < 10 && i > 0 && took[i] > 30*max(took[i-1], 5*time.Millisecond); try++ {
-					began := time.Now()
-					tr, err := r.Load("test.xml", text, Options{})
-					took[i] = min(took[i], time.Since(began))
-					if (tr == nil) == (err == nil) {
+				return func() {
+					if tr, err := r.Load("test.xml", text, Options{}); (tr == nil) == (err == nil) {
 						t.Fatalf("%v with error %v", tr, err)
 					}
 				}
-				if i > 0 && took[i] > 30*max(took[i-1], 5*time.Millisecond) {
-					t.Errorf("%d parts take %v, a tenth of them %v", n, took[i], took[i-1])
+			}))
+		})
+	}
+}
+
+func TestScriptsAreReadAndRunInLinearTimeAndMemory(t *testing.T) {
+	keys := map[string]any{"n": 3, "text": "abc", "yes": true}
+	for _, part := range []string{"n := 1;", "(", "!", "-", "yes ? ", "n ? n : ", "n + ", "1.", "'a' .. ", "yes && ", "n == n == ", "text = text .. 'a';", "@", "' ", "näme := 1;", " ", "1e", "n == 1 ||", "(n) + ("} {
+		t.Logf("%q: %s", part, lineartest.Check(t, maxScript/16, func(size int) func() {
+			text := strings.Repeat(part, size/len(part))
+			return func() {
+				for range 300 {
+					_, _ = evaluate(t, text, keys) // what is wrong is refused in no more time
 				}
 			}
-			t.Log(took)
+		}))
+	}
+}
+
+// running are bodies of trees in which about so many nodes run at once; a step that took each of them up by looking through all would be quadratic.
+var running = map[string]func(n int) string{
+	"tasks":  func(n int) string { return parallel(n, `<Ask question="a"/>`) },
+	"timers": func(n int) string { return parallel(n, `<Delay delay_msec="1000"><AlwaysSuccess/></Delay>`) },
+	"halted each time": func(n int) string {
+		return `<ReactiveSequence><Delay delay_msec="1000"><AlwaysSuccess/></Delay>` + parallel(n, `<Ask question="a"/>`) + `</ReactiveSequence>`
+	},
+}
+
+// parallel is so many nodes side by side, in groups since a Parallel has 64 at most.
+func parallel(n int, node string) string {
+	for ; n > 1; n = (n + 63) / 64 {
+		node = `<ParallelAll>` + strings.Repeat(node, min(n, 64)) + `</ParallelAll>`
+	}
+	return node
+}
+
+func TestStepsTakeLinearTimeAndMemory(t *testing.T) {
+	r := someLeaves(t)
+	for name, make := range running {
+		t.Run(name, func(t *testing.T) {
+			t.Log(lineartest.Check(t, 64, func(n int) func() {
+				tr := load(t, r, file(make(n)), Options{})
+				return func() {
+					for range 30 {
+						stepsAndHalt(t, tr)
+					}
+				}
+			}))
 		})
+	}
+}
+
+func stepsAndHalt(t *testing.T, tr *Tree) {
+	s := tr.NewState()
+	for now := range int64(4) {
+		if _, err := tr.Step(s, Input{Now: now}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := tr.Halt(s, nil); err != nil {
+		t.Fatal(err)
 	}
 }
 

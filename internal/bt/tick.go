@@ -47,6 +47,8 @@ type exec struct {
 	res    Result
 	again  bool
 	work   int // of scripts
+	taskAt int // where the task and the memo stand that were looked for last
+	memoAt int
 	err    error
 	why    string // of a check that says yes, where somebody hears of it
 	reason Cause  // of the last failure
@@ -107,6 +109,7 @@ func (x *exec) tickRoot() {
 
 // leave gives the result. The state keeps nothing of the step's own.
 func (x *exec) leave() (Result, error) {
+	x.neverBegun()
 	res, err := x.res, x.err
 	switch {
 	case err != nil:
@@ -231,12 +234,14 @@ func (x *exec) keep(c *Cell, m Memo) {
 
 func (x *exec) forget(i int32, c *Cell) {
 	at := x.memoOf(i)
-	x.s.Memos = slices.Delete(x.s.Memos, at, at+1)
+	x.s.Memos = without(x.s.Memos, at)
 	c.Memo = false
 }
 
 func (x *exec) memoOf(i int32) int {
-	return slices.IndexFunc(x.s.Memos, func(m Memo) bool { return m.Node == i })
+	at := from(x.s.Memos, x.memoAt, func(m *Memo) bool { return m.Node == i })
+	x.memoAt = max(at, 0)
+	return at
 }
 
 // withdraw takes back the task of a leaf, and what is outstanding of it.
@@ -250,15 +255,28 @@ func (x *exec) withdraw(i int32) {
 			x.cancel(r.Effect.Op)
 		}
 	}
-	x.s.Tasks = append(x.s.Tasks[:at:at], x.s.Tasks[at+1:]...)
+	x.s.Tasks = without(x.s.Tasks, at)
 }
 
-// cancel withdraws an operation. What this step asked for never began: nobody hears of it.
-func (x *exec) cancel(op uint64) {
-	started := len(x.res.Start)
-	x.res.Start = slices.DeleteFunc(x.res.Start, func(e Effect) bool { return e.Op == op })
-	if len(x.res.Start) == started {
-		x.res.Cancel = append(x.res.Cancel, op)
+// cancel withdraws an operation.
+func (x *exec) cancel(op uint64) { x.res.Cancel = append(x.res.Cancel, op) }
+
+// neverBegun drops what was both asked for and withdrawn in this step: nobody hears of it.
+func (x *exec) neverBegun() {
+	if len(x.res.Cancel) == 0 || len(x.res.Start) == 0 {
+		return
+	}
+	withdrawn := make(map[uint64]bool, len(x.res.Cancel))
+	for _, op := range x.res.Cancel {
+		withdrawn[op] = true
+	}
+	asked := map[uint64]bool{}
+	x.res.Start = slices.DeleteFunc(x.res.Start, func(e Effect) bool {
+		asked[e.Op] = withdrawn[e.Op]
+		return withdrawn[e.Op]
+	})
+	if x.res.Cancel = slices.DeleteFunc(x.res.Cancel, func(op uint64) bool { return asked[op] }); len(x.res.Cancel) == 0 {
+		x.res.Cancel = nil
 	}
 }
 

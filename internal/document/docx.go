@@ -14,9 +14,11 @@ import (
 )
 
 const (
-	maxParts = 10_000 // entries of the archive
-	ofHeader = "header"
-	ofFooter = "footer"
+	maxParts  = 10_000 // entries of the archive
+	maxNested = 1_000  // elements within each other
+	maxTables = 30     // tables within each other
+	ofHeader  = "header"
+	ofFooter  = "footer"
 )
 
 // isDOCX says whether an archive holds a document of Word.
@@ -67,7 +69,7 @@ func readDOCX(ctx context.Context, d *Document, content []byte) error {
 
 // finish puts the headers and footers on the first page, and gives the pages to the document.
 func (p *parts) finish(d *Document, w *word, folder string) error {
-	around := map[string][]string{}
+	around, known := map[string][]string{}, map[[2]string]bool{}
 	for _, name := range p.names {
 		for _, kind := range []string{ofHeader, ofFooter} {
 			if path.Dir(name) != folder || !strings.HasPrefix(path.Base(name), kind) || path.Ext(name) != ".xml" {
@@ -77,7 +79,8 @@ func (p *parts) finish(d *Document, w *word, folder string) error {
 			if err := p.read(name, part.read); err != nil {
 				return err
 			}
-			if text := clean(part.text.String()); text != "" && !slices.Contains(around[kind], text) {
+			if text := clean(part.text.String()); text != "" && !known[[2]string{kind, text}] {
+				known[[2]string{kind, text}] = true
 				around[kind] = append(around[kind], text)
 			}
 		}
@@ -169,11 +172,11 @@ func (p *parts) read(name string, with func(*xml.Decoder) error) error {
 	}
 	defer func() { _ = in.Close() }() // read only
 	limited := &limit{in: in, left: &p.left}
-	x := xml.NewDecoder(limited)
-	x.CharsetReader = func(label string, input io.Reader) (io.Reader, error) {
+	tokens := &shallow{Decoder: xml.NewDecoder(limited)}
+	tokens.CharsetReader = func(label string, input io.Reader) (io.Reader, error) {
 		return nil, errors.New("its encoding is " + strconv.Quote(label))
 	}
-	err = with(x)
+	err = with(xml.NewTokenDecoder(tokens))
 	_, refused := errors.AsType[*Error](err)
 	switch {
 	case limited.over:
@@ -182,6 +185,25 @@ func (p *parts) read(name string, with func(*xml.Decoder) error) error {
 		return err
 	}
 	return refuse(Damaged, "its part %q can't be read: %w", name, err)
+}
+
+// shallow gives the tokens of a part, as long as its elements do not lie too deep in each other: each that is open takes memory.
+type shallow struct {
+	*xml.Decoder
+	depth int
+}
+
+func (s *shallow) Token() (xml.Token, error) {
+	t, err := s.RawToken()
+	switch t.(type) {
+	case xml.StartElement:
+		if s.depth++; s.depth > maxNested {
+			return nil, refuse(TooLarge, "its elements lie deeper in each other than %d; save it anew", maxNested)
+		}
+	case xml.EndElement:
+		s.depth--
+	}
+	return t, err
 }
 
 // limit reads until a budget is used up.

@@ -18,6 +18,7 @@ type word struct {
 	waits []string // notes that follow the paragraph
 
 	paragraphs []*strings.Builder // that are open, each within the one before
+	begun      int                // of them, those with text
 	rows       []*row             // of tables that are open
 	noteKind   string             // of the part: "footnote"; "" where it has no notes
 	notes      map[string]string  // "footnote 2" and its text
@@ -54,7 +55,7 @@ func (w *word) read(x *xml.Decoder) error {
 		case xml.EndElement:
 			w.end(t.Name.Local)
 		}
-		if w.total > MaxText || len(w.pages) >= MaxPages {
+		if w.total > MaxText || len(w.pages)+w.turns >= MaxPages {
 			return refuse(TooLarge, "it holds more than %d MB of text or %d pages; split it", MaxText>>20, MaxPages)
 		}
 	}
@@ -83,11 +84,15 @@ func (w *word) start(x *xml.Decoder, t xml.StartElement) error {
 	case "noBreakHyphen":
 		w.say("-")
 	case "tr":
+		if len(w.rows) == maxTables { // the text of each is copied into the one around it
+			return refuse(TooLarge, "tables lie deeper in each other than %d in it; take them apart", maxTables)
+		}
 		w.rows = append(w.rows, &row{})
 	case "footnoteReference", "endnoteReference":
 		kind := strings.TrimSuffix(t.Name.Local, "Reference")
 		if text := w.notes[kind+" "+attribute(t, "id")]; text != "" {
 			w.waits = append(w.waits, text)
+			w.total += len(text)
 		}
 	case "footnote", "endnote":
 		w.note = t.Name.Local + " " + attribute(t, "id")
@@ -144,7 +149,10 @@ func (w *word) characters(x *xml.Decoder) error {
 
 func (w *word) say(text string) {
 	w.total += len(text)
-	if n := len(w.paragraphs); n > 0 {
+	if n := len(w.paragraphs); n > 0 && text != "" {
+		if w.paragraphs[n-1].Len() == 0 {
+			w.begun++
+		}
 		w.paragraphs[n-1].WriteString(text)
 	}
 }
@@ -156,6 +164,9 @@ func (w *word) endParagraph() {
 		return
 	}
 	text := w.paragraphs[n-1].String()
+	if text != "" {
+		w.begun--
+	}
 	w.paragraphs = w.paragraphs[:n-1]
 	w.paragraph(strings.TrimSpace(text))
 }
@@ -174,7 +185,6 @@ func (w *word) paragraph(text string) {
 	}
 	for _, note := range w.waits {
 		w.text.WriteString(note + "\n\n")
-		w.total += len(note)
 	}
 	w.waits = nil
 	for ; w.turns > 0 && len(w.paragraphs) == 0; w.turns-- {
@@ -184,11 +194,9 @@ func (w *word) paragraph(text string) {
 
 // turn ends the page. A paragraph or a row of a table that goes on over its end is kept whole, on the page where it begins.
 func (w *word) turn() {
-	for _, p := range w.paragraphs {
-		if p.Len() > 0 || len(w.rows) > 0 {
-			w.turns++
-			return
-		}
+	if w.begun > 0 || len(w.rows) > 0 && len(w.paragraphs) > 0 {
+		w.turns++
+		return
 	}
 	w.pages = append(w.pages, w.text.String())
 	w.text.Reset()

@@ -7,8 +7,10 @@ import (
 	"github.com/ledongthuc/pdf"
 )
 
-// maxRange is how many codes a range of a font has at most.
-const maxRange = 1 << 16
+const (
+	maxRange    = 1 << 16 // codes of a range of a font
+	mostLetters = 32      // units of UTF-16 that a code stands for
+)
 
 // readLetters reads what a font says of its codes: which letters each is. The library would believe any number that stands before a list.
 func (f *font) readLetters(dictionary pdf.Value) {
@@ -39,7 +41,7 @@ func (f *font) readLetters(dictionary pdf.Value) {
 
 // learn takes the letters of a code, in UTF-16.
 func (f *font) learn(code, letters string) {
-	if f.composite == (len(code) == 2) && len(letters) >= 2 && len(letters) <= 64 && len(f.known) < maxKnown {
+	if f.composite == (len(code) == 2) && len(letters) >= 2 && len(letters) <= 2*mostLetters && len(f.known) < maxKnown {
 		f.known[code] = string(utf16.Decode(units(letters)))
 	}
 }
@@ -51,13 +53,20 @@ func (f *font) learnRange(from, to string, letters pdf.Value) {
 	if !ok || !fine || len(from) != len(to) || last-first >= maxRange {
 		return
 	}
-	for code := first; code <= last; code++ {
+	list := units(letters.RawString())
+	if isList := letters.Kind() == pdf.Array; !isList && (len(list) == 0 || len(list) > mostLetters) {
+		return
+	}
+	for code := first; code <= last && f.told < maxTold; code++ {
+		f.told++
 		said := ""
 		if letters.Kind() == pdf.Array {
 			said = letters.Index(code - first).RawString()
-		} else if list := units(letters.RawString()); len(list) > 0 {
-			list[len(list)-1] += uint16(code - first)
-			for _, u := range list {
+		} else {
+			for i, u := range list {
+				if i == len(list)-1 {
+					u += uint16(code - first)
+				}
 				said = string(binary.BigEndian.AppendUint16([]byte(said), u))
 			}
 		}

@@ -17,16 +17,28 @@ type font struct {
 	wide      map[int]float64 // of a composite font
 	usual     float64
 	known     map[string]string // what codes mean
+	told      int               // codes of ranges of letters and widths so far, the same ones again included
 }
 
 const (
 	maxKnown  = 1 << 16 // of a font
 	maxWidths = 1 << 16
+	maxTold   = 4 * maxKnown
 )
 
-// fontOf is a font of the resources, or nil. One that can't be read shows its bytes.
-func (p *printer) fontOf(resources pdf.Value, name string) *font {
-	v := resources.Key("Font").Key(name)
+// fontOf is a font of the content that is drawn, or nil. The library reads the file for each that it is asked for.
+func (s *sheet) fontOf(name string) *font {
+	f := s.fonts[name]
+	if f == nil {
+		if f = s.printer.fontOf(s.listed.Key(name)); f != nil {
+			s.fonts[name] = f
+		}
+	}
+	return f
+}
+
+// fontOf is a font, or nil. One that can't be read shows its bytes.
+func (p *printer) fontOf(v pdf.Value) *font {
 	if v.Kind() != pdf.Dict {
 		return nil
 	}
@@ -81,14 +93,16 @@ func (f *font) readWide(v pdf.Value) {
 	for i := 0; i+1 < list.Len() && len(f.wide) < maxWidths; {
 		first, second := int(list.Index(i).Int64()), list.Index(i+1)
 		if second.Kind() == pdf.Array {
-			for j := range min(second.Len(), maxWidths) {
+			for j := range min(second.Len(), maxTold-f.told) {
+				f.told++
 				f.wide[first+j] = second.Index(j).Float64()
 			}
 			i += 2
 			continue
 		}
 		width := list.Index(i + 2).Float64()
-		for code := first; code <= int(second.Int64()) && len(f.wide) < maxWidths; code++ {
+		for code := first; code <= int(second.Int64()) && len(f.wide) < maxWidths && f.told < maxTold; code++ {
+			f.told++
 			f.wide[code] = width
 		}
 		i += 3

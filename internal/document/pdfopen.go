@@ -8,14 +8,14 @@ import (
 	"github.com/ledongthuc/pdf"
 )
 
-// maxContent is how many bytes the content of a page has when it is unpacked.
+// maxContent is how many bytes the contents of a page have when they are unpacked, with the drawings in it, each as often as it is drawn.
 const maxContent = 32 << 20
 
 // errOpen says that a string is not closed: the library would look for its end for ever.
 var errOpen = errors.New("a string in hexadecimal has no end")
 
-// checked panics if a content is not to be given to the library: it is too long, or has a string without an end.
-func checked(content pdf.Value) {
+// checked gives the length of a content, and panics if it is not to be given to the library: it is too long, or has a string without an end.
+func checked(content pdf.Value) int {
 	var all bytes.Buffer
 	whole := true
 	take := func(v pdf.Value) {
@@ -38,6 +38,7 @@ func checked(content pdf.Value) {
 	if whole && isOpen(all.Bytes()) {
 		panic(errOpen)
 	}
+	return all.Len()
 }
 
 // isOpen says whether a content ends within a string in hexadecimal, as the library takes contents apart.

@@ -109,12 +109,16 @@ type sheet struct {
 	at      matrix // where the next character comes
 	line    matrix // where the line began
 	bytes   int
+	drawn   int              // bytes of contents, the same ones again included
+	listed  pdf.Value        // the fonts of the content that is drawn
+	fonts   map[string]*font // of them, those that were asked for
 }
 
 const (
 	deepest   = 6       // drawings within drawings
 	mostSaved = 1000    // states
 	maxSheet  = 4 << 20 // bytes of the text of a page
+	drawing   = 1 << 10 // bytes that a content counts as beside its own
 )
 
 // draw draws a content with its resources.
@@ -126,7 +130,12 @@ func (s *sheet) draw(content, resources pdf.Value, depth int) {
 	if content.Kind() != pdf.Stream && content.Kind() != pdf.Array {
 		return
 	}
-	checked(content)
+	if s.drawn += checked(content) + drawing; s.drawn > maxContent {
+		panic(refuse(TooLarge, "a page of it draws more than %d MB; print it to a new PDF", maxContent>>20))
+	}
+	listed, fonts := s.listed, s.fonts
+	defer func() { s.listed, s.fonts = listed, fonts }()
+	s.listed, s.fonts = resources.Key("Font"), map[string]*font{}
 	pdf.Interpret(content, func(stack *pdf.Stack, operator string) {
 		if err := s.printer.ctx.Err(); err != nil {
 			panic(err)
@@ -189,7 +198,7 @@ func (s *sheet) operate(operator string, args []pdf.Value, resources pdf.Value, 
 		s.move(0, -s.state.leading)
 	case "Tf":
 		if n, ok := numbers(args, 1); ok && len(args) >= 2 {
-			s.state.font, s.state.size = s.printer.fontOf(resources, args[len(args)-2].Name()), n[0]
+			s.state.font, s.state.size = s.fontOf(args[len(args)-2].Name()), n[0]
 		}
 	case "Tj", "'", "\"", "TJ":
 		s.show(operator, args)

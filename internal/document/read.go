@@ -52,25 +52,32 @@ func (r Reader) read(ctx context.Context, root *os.Root, name string) (Document,
 		return Document{}, refuse(TooLarge, "it is larger than %d MB; split it", MaxFile>>20)
 	}
 	d := Document{Name: name, Path: path.Join(root.Name(), name), Hash: files.Hash(f.Content)}
-	d.Kind, err = kindOf(name, f.Content)
-	if err != nil {
+	if err := r.take(ctx, &d, f.Content); err != nil {
 		return Document{}, err
+	}
+	return d, nil
+}
+
+// take reads what a file of the document's name holds.
+func (r Reader) take(ctx context.Context, d *Document, content []byte) (err error) {
+	if d.Kind, err = kindOf(d.Name, content); err != nil {
+		return err
 	}
 	switch d.Kind {
 	case PDF:
-		err = r.readPDF(ctx, &d, f.Content)
+		err = r.readPDF(ctx, d, content)
 	case DOCX:
-		err = readDOCX(ctx, &d, f.Content)
+		err = readDOCX(ctx, d, content)
 	default:
-		err = readText(&d, f.Content)
+		err = readText(d, content)
 	}
 	if err != nil {
-		return Document{}, err
+		return err
 	}
 	for i := range d.Pages { // before it is parted into chunks
 		d.Pages[i].Text = redact.Text(d.Pages[i].Text)
 	}
-	return d, nil
+	return nil
 }
 
 // unopened turns an error of the file system into a refusal.

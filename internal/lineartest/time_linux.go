@@ -1,0 +1,18 @@
+package lineartest
+
+import (
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// computed is for how long this process has been computing.
+func computed(t testing.TB) time.Duration {
+	t.Helper()
+	var at unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &at); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(at.Nano())
+}
