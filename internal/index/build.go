@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 )
@@ -33,7 +34,7 @@ type gathered struct {
 
 // Build has somebody add to the cache, which is made where it is missing. ErrBusy says that another process does, ErrFull that nothing may be added.
 func (c *Cache) Build(ctx context.Context, add func(*Build) error) (err error) {
-	if err := c.create(ctx); err != nil {
+	if err := os.MkdirAll(c.store.dir, 0o700); err != nil {
 		return err
 	}
 	unlock, err := c.store.lock(ctx, c.name)
@@ -41,6 +42,11 @@ func (c *Cache) Build(ctx context.Context, add func(*Build) error) (err error) {
 		return err
 	}
 	defer unlock()
+	if _, err := os.Stat(c.path); err != nil {
+		if err := c.create(ctx); err != nil {
+			return err
+		}
+	}
 	if c.store.size(c.name) > c.store.bound {
 		return ErrFull
 	}

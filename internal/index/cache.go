@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"errors"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -220,26 +219,33 @@ func describe(ctx context.Context, path string) (kind, root string, texts int) {
 	return string(kinds), string(roots), texts
 }
 
-// create makes an empty file, unless there is one.
-func (c *Cache) create(ctx context.Context) error {
-	if err := os.MkdirAll(c.store.dir, 0o700); err != nil {
+// unfinished is what a file is called beside its name while it is made.
+const unfinished = ".new"
+
+// create makes an empty file. Nobody sees it before it is whole. Its lock is held.
+func (c *Cache) create(ctx context.Context) (err error) {
+	if err := c.store.unlink(c.name); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(c.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
+	f, err := os.OpenFile(c.path+unfinished, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	if err := f.Close(); err != nil {
 		return err
 	}
-	db, err := connect(ctx, c.path)
+	db, err := connect(ctx, c.path+unfinished)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = db.Close() }() // all is committed
+	if err := errors.Join(c.fill(ctx, db), db.Close()); err != nil {
+		return err
+	}
+	return os.Rename(c.path+unfinished, c.path)
+}
+
+// fill gives a new file its tables.
+func (c *Cache) fill(ctx context.Context, db *sql.DB) error {
 	for _, setting := range []string{`PRAGMA page_size = 16384`, `PRAGMA journal_mode = WAL`} {
 		if _, err := db.ExecContext(ctx, setting); err != nil {
 			return err

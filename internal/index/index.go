@@ -136,7 +136,7 @@ func (s *Store) remove(ctx context.Context, name string) error {
 // unlink removes a file, with what SQLite keeps beside it. Its lock stays: another process may wait for it.
 func (s *Store) unlink(name string) error {
 	var errs []error
-	for _, beside := range []string{"-wal", "-shm", ""} {
+	for _, beside := range []string{"-wal", "-shm", "", unfinished, unfinished + "-wal", unfinished + "-shm"} {
 		if err := os.Remove(filepath.Join(s.dir, name+beside)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}

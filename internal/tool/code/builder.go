@@ -152,7 +152,7 @@ func (u *update) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	known := newLearned(before, ".")
+	known := newLearned(before)
 	var mu sync.Mutex
 	if _, err := u.x.root.walkKnowing(ctx, ".", known, func(f *found) {
 		if f.known == nil || f.known.kind == unread {
@@ -180,7 +180,7 @@ func (u *update) read(f *toRead) {
 		entry.kind = noText
 	case err != nil:
 		return
-	case !isSecretFree(content):
+	case !isSecretFree(content) || u.x.private != nil && u.x.private(content):
 		entry.kind = withheld
 	default:
 		eachWord(content, u.to.Word)

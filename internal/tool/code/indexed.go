@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -53,28 +54,55 @@ type Builder interface {
 	Merge(ctx context.Context, finally bool, live func(segment, text uint32) bool) (into uint32, moved map[uint32][]uint32, err error)
 }
 
+// IndexUse says how a root goes by an index.
+type IndexUse struct {
+	Index Index
+	// Private says that a content may not be kept, beside what looks like a secret in it; nil: there is nothing more.
+	Private func(content []byte) bool
+	// Folder, if set, is the root's absolute path: the process stays, and has itself told by the system of what changes there.
+	Folder string
+}
+
 // indexed is a root's index, and what this process knows by it.
 type indexed struct {
-	index Index
-	root  *Root
-	build *builder
+	index   Index
+	private func(content []byte) bool
+	root    *Root
+	build   *builder
+	always  bool // however small the root is
+
+	watch *watch // nil: the system tells nothing
 
 	mu         sync.Mutex
 	generation uint64
 	known      *memory // of that generation, or newer
+	last       *survey // what the last walk found, where the system tells of changes; nil: none
 }
 
+// How much a root must have, in one or the other, for an index to be made of it: less is searched as fast without.
+const (
+	leastFiles = 400
+	leastBytes = 4 << 20
+)
+
 // UseIndex has searches go by an index, which is built behind them. It is called before the root's tools are. Close closes the index as well.
-func (r *Root) UseIndex(x Index) {
-	r.indexed = &indexed{index: x, root: r}
+func (r *Root) UseIndex(use IndexUse) {
+	r.indexed = &indexed{index: use.Index, private: use.Private, root: r}
+	if use.Folder != "" {
+		r.indexed.watch = newWatch(use.Folder)
+	}
 	r.indexed.build = newBuilder(r.indexed)
 }
+
+// BuildIndex brings the index up to date, however small the root is. It fails where another process does so.
+func (r *Root) BuildIndex(ctx context.Context) error { return r.indexed.build.update(ctx) }
 
 func (x *indexed) close() error {
 	if x == nil {
 		return nil
 	}
 	x.build.close()
+	x.watch.close()
 	return x.index.Close()
 }
 
@@ -101,25 +129,10 @@ func (x *indexed) memory(k Kept) (*memory, error) {
 	return known, nil
 }
 
-// learn takes over what a walk of the whole root has learnt.
-func (x *indexed) learn(generation uint64, known *memory) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.generation == generation {
-		x.known = known
-	}
-}
-
-// heldFile is a file whose words are in the index.
-type heldFile struct {
-	found
-	generation uint64
-}
-
 // count counts the terms in all files: by the index where it holds a file as it is, else by reading it.
 func (s *lookup) count(ctx context.Context) error {
 	x := s.root.indexed
-	if x == nil || s.regex {
+	if x == nil || s.regex || s.scope.start != "." { // a part of a root is searched as fast without
 		return s.scan(ctx)
 	}
 	found := *s
@@ -138,16 +151,15 @@ func (s *lookup) count(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	x.build.want()
-	return s.scan(ctx)
+	err = s.scan(ctx)
+	if err == nil && (x.always || s.files >= leastFiles || s.bytes >= leastBytes) {
+		x.build.want()
+	}
+	return err
 }
 
 // countKept is count by one state of the index. It says how many files or folders the index should learn.
-func (s *lookup) countKept(ctx context.Context, k Kept) (toRead int, err error) {
-	known, err := s.root.indexed.memory(k)
-	if err != nil {
-		return 0, err
-	}
+func (s *lookup) countKept(ctx context.Context, k Kept) (toLearn int, err error) {
 	words := make([][]foundWord, k.Parts())
 	var crew errgroup.Group
 	crew.SetLimit(workers())
@@ -158,21 +170,18 @@ func (s *lookup) countKept(ctx context.Context, k Kept) (toRead int, err error) 
 			return ctx.Err()
 		})
 	}
-	h := newHoldings(k, len(s.query.terms))
-	learned := newLearned(known, s.scope.start)
-	read, err := s.visitAll(ctx, learned, h)
+	there, err := s.root.indexed.survey(ctx, k)
 	if err := firstOf(err, crew.Wait()); err != nil {
 		return 0, err
 	}
-	if learned.whole {
-		s.root.indexed.learn(k.Generation(), learned.memory())
-	}
-	if err := h.count(k, words); err != nil {
+	s.skipped = there.skipped
+	s.hintSeen = there.hintsSeen(s.query.hints, &s.scope)
+	if err := s.countHeld(k, there, words); err != nil {
 		return 0, err
 	}
-	s.tallies = append(s.tallies, h.tallies()...)
+	read, err := s.countUnread(ctx, there)
 	slices.SortFunc(s.tallies, func(a, b tally) int { return strings.Compare(a.path, b.path) })
-	return read + learned.relisted/relistedWorth, nil
+	return read + there.relisted/relistedWorth, err
 }
 
 // relistedWorth is how many folders that had to be listed are worth a commit.
@@ -219,53 +228,105 @@ func (s *lookup) wordsIn(text []byte, first int) (words []foundWord) {
 	return words
 }
 
-// visitAll walks over the files in scope: those that the index holds are gathered in h, the others are read. It says how many should be in the index.
-func (s *lookup) visitAll(ctx context.Context, known *learned, h *holdings) (read int, err error) {
-	var mu sync.Mutex
-	s.hintSeen = make([]bool, len(s.query.hints))
-	skipped, err := s.root.walkKnowing(ctx, s.scope.start, known, func(f *found) {
-		if !s.scope.holds(f.path) {
-			return
+// countHeld adds up the terms in the files that the index holds, by the places that it has for words. Words are by part.
+func (s *lookup) countHeld(k Kept, there *survey, words [][]foundWord) error {
+	terms := len(s.query.terms)
+	counts := make([]int32, len(there.held)*terms)
+	bySegment := map[uint32][]foundWord{}
+	for i, some := range words {
+		segment, _, _ := k.Part(i)
+		bySegment[segment] = append(bySegment[segment], some...)
+	}
+	for segment, found := range bySegment {
+		numbers := make([]int, len(found))
+		for i := range found {
+			numbers[i] = found[i].number
 		}
-		if f.known != nil {
-			switch f.known.kind {
-			case held:
-				mu.Lock()
-				defer mu.Unlock()
-				s.seen(f.path, f.info.Size())
-				h.add(f)
-				return
-			case noText:
-				f.worker.skipped.Binary++
+		texts, at := there.bySegment[segment], 0
+		err := k.Places(segment, numbers, func(word int, text, count uint32) {
+			for found[at].number != word {
+				at++
+			}
+			if int(text) >= len(texts) || texts[text] == 0 {
 				return
 			}
+			row := counts[int(texts[text]-1)*terms:]
+			for _, t := range found[at].terms {
+				row[t.term] += t.count * int32(count)
+			}
+		})
+		if err != nil {
+			return err
 		}
-		content, ok := f.read()
-		if !ok {
-			return
+	}
+	for _, at := range there.binary {
+		if s.scope.holds(at) {
+			s.skipped.Binary++
 		}
-		t := s.tallyOf(f.path, content)
-		mu.Lock()
-		defer mu.Unlock()
-		s.seen(f.path, int64(len(content)))
-		if t != nil {
-			s.tallies = append(s.tallies, *t)
+	}
+	everything := s.scope.isEverything()
+	for i, f := range there.held {
+		if !everything && !s.scope.holds(f.path) {
+			continue
 		}
-		if f.known == nil || f.known.kind != withheld {
-			read++
+		s.files++
+		s.bytes += f.info.Size()
+		row := counts[i*terms : (i+1)*terms]
+		if slices.ContainsFunc(row, func(n int32) bool { return n > 0 }) {
+			s.tallies = append(s.tallies, tally{path: f.path, size: int(f.info.Size()), terms: row, place: f})
 		}
-	})
-	s.skipped = skipped
-	return read, err
+	}
+	return nil
 }
 
-// seen counts a file that was searched.
-func (s *lookup) seen(at string, size int64) {
-	s.files++
-	s.bytes += size
-	for i, hint := range s.query.hints {
-		s.hintSeen[i] = s.hintSeen[i] || hintFit(hint, at) > 0
+// countUnread reads the files that the index does not hold. It says how many of them it should.
+func (s *lookup) countUnread(ctx context.Context, there *survey) (toLearn int, err error) {
+	var mu sync.Mutex
+	var crew errgroup.Group
+	crew.SetLimit(workers())
+	buffers := sync.Pool{New: func() any { return new([]byte) }}
+	for _, some := range there.unread {
+		crew.Go(func() error {
+			dir, err := s.root.root.OpenRoot(path.Dir(some[0].path))
+			if err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				s.skipped.Unreadable += len(some)
+				return nil
+			}
+			defer func() { _ = dir.Close() }() // opened for reading only
+			buf := buffers.Get().(*[]byte)
+			defer buffers.Put(buf)
+			w := &worker{buf: *buf}
+			for i := range some {
+				f := found{path: some[i].path, info: some[i].info, dir: dir, name: some[i].info.Name(), worker: w, known: some[i].known}
+				if ctx.Err() != nil || !s.scope.holds(f.path) {
+					continue
+				}
+				content, ok := f.read()
+				if !ok {
+					continue
+				}
+				t := s.tallyOf(f.path, content)
+				mu.Lock()
+				s.files++
+				s.bytes += int64(len(content))
+				if t != nil {
+					s.tallies = append(s.tallies, *t)
+				}
+				if f.known == nil || f.known.kind != withheld {
+					toLearn++
+				}
+				mu.Unlock()
+			}
+			*buf = w.buf
+			mu.Lock()
+			defer mu.Unlock()
+			s.skipped.add(w.skipped)
+			return nil
+		})
 	}
+	return toLearn, firstOf(crew.Wait(), ctx.Err())
 }
 
 // tallyOf counts the terms in a content; nil if there are none.
@@ -279,76 +340,6 @@ func (s *lookup) tallyOf(at string, content []byte) *tally {
 		return nil
 	}
 	return &tally{path: at, size: len(content), terms: counts}
-}
-
-// holdings are the files of a search that the index holds, with the terms in them.
-type holdings struct {
-	generation uint64
-	terms      int
-	files      []heldFile
-	bySegment  map[uint32][]int32 // by text: which of the files it is, from 1
-	counts     []int32            // by file and term
-}
-
-func newHoldings(k Kept, terms int) *holdings {
-	h := &holdings{generation: k.Generation(), terms: terms, bySegment: map[uint32][]int32{}}
-	for segment, texts := range k.Texts() {
-		h.bySegment[segment] = make([]int32, texts)
-	}
-	return h
-}
-
-func (h *holdings) add(f *found) {
-	texts := h.bySegment[f.known.segment]
-	if int(f.known.text) >= len(texts) {
-		return // a catalogue of another index: nothing is counted for it
-	}
-	h.files = append(h.files, heldFile{*f, h.generation})
-	texts[f.known.text] = int32(len(h.files))
-}
-
-// count adds up the words by the places that the index has for them. Words are by part.
-func (h *holdings) count(k Kept, words [][]foundWord) error {
-	h.counts = make([]int32, len(h.files)*h.terms)
-	bySegment := map[uint32][]foundWord{}
-	for i, some := range words {
-		segment, _, _ := k.Part(i)
-		bySegment[segment] = append(bySegment[segment], some...)
-	}
-	for segment, found := range bySegment {
-		numbers := make([]int, len(found))
-		for i := range found {
-			numbers[i] = found[i].number
-		}
-		texts, at := h.bySegment[segment], 0
-		err := k.Places(segment, numbers, func(word int, text, count uint32) {
-			for found[at].number != word {
-				at++
-			}
-			if int(text) >= len(texts) || texts[text] == 0 {
-				return
-			}
-			row := h.counts[int(texts[text]-1)*h.terms:]
-			for _, t := range found[at].terms {
-				row[t.term] += t.count * int32(count)
-			}
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (h *holdings) tallies() (all []tally) {
-	for i := range h.files {
-		row := h.counts[i*h.terms : (i+1)*h.terms]
-		if slices.ContainsFunc(row, func(n int32) bool { return n > 0 }) {
-			f := &h.files[i]
-			all = append(all, tally{path: f.path, size: int(f.info.Size()), terms: row, place: f})
-		}
-	}
-	return all
 }
 
 // recallOutlines asks the index for what it knows of files. What it has forgotten since is found out anew.
@@ -369,7 +360,7 @@ func (s *lookup) recallOutlines(ctx context.Context, files []tally) {
 	_ = s.root.indexed.index.Read(ctx, func(k Kept) error { // else they are found out anew
 		for segment, texts := range bySegment {
 			err := k.Notes(segment, texts, func(text uint32, note []byte) {
-				if p := places[[2]uint32{segment, text}]; p != nil && p.generation == k.Generation() {
+				if p := places[[2]uint32{segment, text}]; p.generation == k.Generation() {
 					if defs, ok := decodeOutline(note); ok {
 						s.outlines[p] = defs
 					}

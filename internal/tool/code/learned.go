@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// learned is what a walk goes by, and what it learns: of folders that did not change since, it only looks at what is in them, without listing them.
+// learned is what a walk of a whole root goes by, and what it learns: of folders that did not change since, it only looks at what is in them, without listing them.
 type learned struct {
 	before *memory
 	began  time.Time
-	whole  bool // the walk is about the whole root
+	watch  *watch // which is to see the folders; nil: none is
 
 	mu       sync.Mutex
 	after    map[string]*folderMemory
 	relisted int // folders that had to be listed
 }
 
-func newLearned(before *memory, start string) *learned {
-	return &learned{before: before, began: time.Now(), whole: start == ".", after: map[string]*folderMemory{}}
+func newLearned(before *memory) *learned {
+	return &learned{before: before, began: time.Now(), after: map[string]*folderMemory{}}
 }
 
 func (l *learned) folder(at string) *folderMemory {
@@ -58,7 +58,7 @@ func (w *walker) rules(root *os.Root, j *job) uint64 {
 
 // recall gives what is in a folder by what is known of it: not ok if that does not hold any more.
 func (w *walker) recall(me *hand, root *os.Root, j *job) (c contents, ok bool) {
-	if w.learned == nil || !w.learned.whole {
+	if w.learned == nil {
 		return c, false
 	}
 	known := w.learned.folder(j.path)
@@ -95,7 +95,7 @@ func (w *walker) recall(me *hand, root *os.Root, j *job) (c contents, ok bool) {
 
 // learn keeps what a folder was found to hold.
 func (w *walker) learn(j *job, c *contents, ignores bool, rules uint64, skipped Skipped) {
-	if w.learned == nil || !w.learned.whole {
+	if w.learned == nil {
 		return
 	}
 	f := &folderMemory{stamp: settledStamp(j.info, w.learned.began), rules: rules, ignores: ignores, skipped: skipped}

@@ -169,7 +169,7 @@ func (r *Root) walk(ctx context.Context, start string, visit func(*found)) (skip
 	return r.walkKnowing(ctx, start, nil, visit)
 }
 
-// walkKnowing is walk by what is known of the files. What is learnt is whole if start is the root and there is no error.
+// walkKnowing is walk by what is known of the files. Who wants to know something walks over the whole root.
 func (r *Root) walkKnowing(ctx context.Context, start string, known *learned, visit func(*found)) (skipped Skipped, err error) {
 	at, err := r.locate(start)
 	if err != nil {
@@ -204,6 +204,9 @@ func (w *walker) folder(me *hand, j job) error {
 		return ioError(j.path, err)
 	}
 	defer func() { _ = root.Close() }() // opened for reading only
+	if w.learned != nil {
+		w.learned.watch.add(j.path)
+	}
 	c, err := w.contents(me, root, &j)
 	if err != nil {
 		me.skipped.Unreadable++
