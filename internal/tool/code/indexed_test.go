@@ -6,16 +6,19 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"sibyl/internal/index"
+	"sibyl/internal/redact/redacttest"
 	"sibyl/internal/search"
 )
 
@@ -70,7 +73,7 @@ func mixedFiles() map[string]string {
 		"net/waitgroup.go":   "package net\n\nvar WaitGroup, wait_group, WAIT__GROUP = 1, 2, 3\n\nconst maxConns = 7\n",
 		"doc/notes.md":       "# Connections\n\nIdle ones are closed after a time-out.\n\n## Größe\n\nDie Größe der URLs, HTTPServer, base64Text --flag x--y.\n",
 		"py/pool.py":         "class Pool:\n    def close_idle(self):\n        return self.conns\n",
-		"deploy/config.txt":  "password = hunter2hunter2HUNTER\nidle connections are closed\n",
+		"deploy/config.txt":  "token: gh" + "p_" + strings.Repeat("a1B2c3D4", 5)[:36] + "\nidle connections are closed\n",
 		"binary.dat":         "idle\x00connection",
 		"big.txt":            strings.Repeat("idle connection\n", 200_000),
 		".env":               "IDLE_CONNECTION=secret",
@@ -93,7 +96,7 @@ func mixedFiles() map[string]string {
 func someSearches() []SearchArgs {
 	var all []SearchArgs
 	for _, query := range []string{"How are idle connections closed?", "closeIdleConns", "waitgroup", "wait_group", "WaitGroup", "Größe", "conn", "Transport.idleConnTimeout", "net/transport.go",
-		"http server", "url", "flag", "many/f7.go", "caps", "hunter2hunter2HUNTER password", "the of and", "nowhereatall", "idle time-out", "base64", "zz"} {
+		"http server", "url", "flag", "many/f7.go", "caps", "a1B2c3D4a1B2c3D4 token", "the of and", "nowhereatall", "idle time-out", "base64", "zz"} {
 		all = append(all, SearchArgs{Query: query, Limit: 50})
 	}
 	return append(all, SearchArgs{Query: "idle connection", Path: "net", Limit: 5}, SearchArgs{Query: "idle connection", Path: "*.go", Limit: 50}, SearchArgs{Query: "idle conn", Path: "**/*.md", Limit: 9},
@@ -258,4 +261,72 @@ func TestWordsOfTheIndexHoldWhatAScanFinds(t *testing.T) {
 			t.Fatalf("%q: by words %v, by a scan %v", text, byWord, want)
 		}
 	})
+}
+
+func TestTheIndexHoldsNoSecret(t *testing.T) {
+	files, all := map[string]string{".env": "PASSWORD=correcthorsebatterystaple", "ignored.txt": "correcthorsebatterystaple", ".gitignore": "ignored.txt\n",
+		"known.txt": "the correcthorsebatterystaple"}, redacttest.Vectors(t)
+	for i, v := range all {
+		files[fmt.Sprintf("v%03d.md", i)] = v.Text + "\n"
+	}
+	_, dir := tree(t, files)
+	aged(t, dir)
+	store := t.TempDir()
+	r := open(t, dir)
+	r.UseIndex(IndexUse{Index: cache{index.NewStore(store, index.DefaultBound).Open("code", dir)},
+		Private: func(content []byte) bool { return strings.Contains(string(content), "correcthorsebattery") }})
+	if held := heldPaths(t, built(t, r)); len(held) == 0 || slices.Contains(held, "known.txt") {
+		t.Errorf("the index holds %q", held)
+	}
+	kept, err := os.ReadDir(store)
+	must(t, err)
+	for _, e := range kept {
+		content, err := os.ReadFile(filepath.Join(store, e.Name()))
+		must(t, err)
+		for _, v := range all {
+			for _, leak := range v.Leaks(string(content)) {
+				t.Errorf("%s: %q is in the index", v.Name, leak)
+			}
+		}
+		if strings.Contains(string(content), "correcthorsebattery") {
+			t.Error("a secret that the program knows, or the content of a file that is never read, is in the index")
+		}
+		if info, err := e.Info(); err == nil && runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %o", e.Name(), info.Mode().Perm())
+		}
+	}
+}
+
+func TestAnOutlineIsKeptWhole(t *testing.T) {
+	var defs []definition
+	for name, text := range mixedFiles() {
+		defs = append(defs, outline(newSource(name, []byte(text)))...)
+	}
+	filled := definition{}
+	for i := range reflect.TypeFor[definition]().NumField() { // a field that is added must be kept as well
+		switch f := reflect.NewAt(reflect.TypeFor[definition]().Field(i).Type, unsafe.Pointer(reflect.ValueOf(&filled).Elem().Field(i).UnsafeAddr())).Elem(); f.Kind() {
+		case reflect.Int:
+			f.SetInt(int64(i + 10))
+		case reflect.String:
+			f.SetString(fmt.Sprint("text ", i))
+		case reflect.Bool:
+			f.SetBool(true)
+		default:
+			t.Fatalf("the form of an outline has no place for a %s", f.Kind())
+		}
+	}
+	defs = append(defs, filled)
+	note := encodeOutline(defs)
+	got, ok := decodeOutline(note)
+	if diff := cmp.Diff(defs, got, cmp.AllowUnexported(definition{})); !ok || diff != "" {
+		t.Error(diff)
+	}
+	for cut := range len(note) {
+		if _, ok := decodeOutline(note[:cut]); ok {
+			t.Errorf("%d of %d bytes are taken for a whole outline", cut, len(note))
+		}
+	}
+	if defs, ok := decodeOutline(encodeOutline(nil)); !ok || defs == nil {
+		t.Error("a file without definitions would be parsed again and again")
+	}
 }
