@@ -17,6 +17,8 @@ type Build struct {
 	tx    *sql.Tx // of a merge that no commit has completed
 	next  uint32  // number of the segment that is being gathered
 
+	merged bool
+
 	ids     map[string]uint32
 	words   []gathered
 	touched []uint32 // words of the text that is being added
@@ -77,7 +79,16 @@ func (c *Cache) build(ctx context.Context, add func(*Build) error) (err error) {
 	}
 	b.next = uint32(next)
 	b.reset()
-	return add(b)
+	if err := add(b); err != nil || !b.merged {
+		return err
+	}
+	b.rollback()
+	for _, freeing := range []string{`PRAGMA incremental_vacuum`, `PRAGMA wal_checkpoint(TRUNCATE)`} {
+		if _, err := db.ExecContext(ctx, freeing); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (b *Build) rollback() {
@@ -194,7 +205,11 @@ type writer struct {
 }
 
 func (w *writer) insert(table string, n int, piece []byte) error {
-	_, err := w.tx.ExecContext(w.ctx, `INSERT INTO `+table+` (id, piece) VALUES (?, ?)`, idOf(w.segment, n), sealed(piece))
+	return w.insertAt(table, idOf(w.segment, n), piece)
+}
+
+func (w *writer) insertAt(table string, id int64, piece []byte) error {
+	_, err := w.tx.ExecContext(w.ctx, `INSERT INTO `+table+` (id, piece) VALUES (?, ?)`, id, sealed(row(table, id), piece))
 	return err
 }
 
@@ -241,6 +256,5 @@ func (w *writer) finish() error {
 	if err := errors.Join(w.flushLists(), w.flushPart()); err != nil {
 		return err
 	}
-	_, err := w.tx.ExecContext(w.ctx, `INSERT INTO segment (id, words, texts) VALUES (?, ?, ?)`, w.segment, w.words, w.notes)
-	return err
+	return w.insertAt("segment", int64(w.segment), append(number(uint64(w.words)), number(uint64(w.notes))...))
 }

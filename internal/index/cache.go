@@ -24,7 +24,7 @@ const touchedAfter = time.Minute
 
 const schema = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE segment (id INTEGER PRIMARY KEY, words INTEGER NOT NULL, texts INTEGER NOT NULL);
+CREATE TABLE segment (id INTEGER PRIMARY KEY, piece BLOB NOT NULL);
 CREATE TABLE words (id INTEGER PRIMARY KEY, piece BLOB NOT NULL);
 CREATE TABLE lists (id INTEGER PRIMARY KEY, piece BLOB NOT NULL);
 CREATE TABLE notes (id INTEGER PRIMARY KEY, piece BLOB NOT NULL);`
@@ -141,6 +141,7 @@ func connect(ctx context.Context, path string) (*sql.DB, error) {
 // queryer is a transaction or a database.
 type queryer interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
 // check refuses a file of another version or another folder.
@@ -167,7 +168,7 @@ func meta(ctx context.Context, q queryer, key string) ([]byte, error) {
 	if err := q.QueryRowContext(ctx, `SELECT value FROM meta WHERE key = ?`, key).Scan(&piece); err != nil {
 		return nil, err
 	}
-	return unsealed(piece)
+	return unsealed(key, piece)
 }
 
 // refresh brings the view to the state that the transaction sees.
@@ -213,8 +214,12 @@ func describe(ctx context.Context, path string) (kind, root string, texts int) {
 	if err != nil || other != nil {
 		return "", "", 0
 	}
-	if db.QueryRowContext(ctx, `SELECT coalesce(sum(texts), 0) FROM segment`).Scan(&texts) != nil {
+	all, err := segments(ctx, db)
+	if err != nil {
 		return "", "", 0
+	}
+	for _, s := range all {
+		texts += s.texts
 	}
 	return string(kinds), string(roots), texts
 }
@@ -246,7 +251,7 @@ func (c *Cache) create(ctx context.Context) (err error) {
 
 // fill gives a new file its tables.
 func (c *Cache) fill(ctx context.Context, db *sql.DB) error {
-	for _, setting := range []string{`PRAGMA page_size = 16384`, `PRAGMA journal_mode = WAL`} {
+	for _, setting := range []string{`PRAGMA page_size = 16384`, `PRAGMA auto_vacuum = INCREMENTAL`, `PRAGMA journal_mode = WAL`} {
 		if _, err := db.ExecContext(ctx, setting); err != nil {
 			return err
 		}
@@ -280,6 +285,6 @@ func numberOf(ctx context.Context, q queryer, key string) (uint64, error) {
 }
 
 func setMeta(ctx context.Context, tx *sql.Tx, key string, value []byte) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`, key, sealed(slices.Clip(value)))
+	_, err := tx.ExecContext(ctx, `INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`, key, sealed(key, slices.Clip(value)))
 	return err
 }

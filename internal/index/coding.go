@@ -14,18 +14,27 @@ const sumLength = 4
 
 var sums = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
-// sealed is a piece with its sum behind it.
-func sealed(piece []byte) []byte {
-	return binary.LittleEndian.AppendUint32(piece, crc32.Checksum(piece, sums()))
+// sealed is a piece with a sum behind it, of the piece and of what it is kept under.
+func sealed(under string, piece []byte) []byte {
+	return binary.LittleEndian.AppendUint32(piece, sumOf(under, piece))
+}
+
+func sumOf(under string, piece []byte) uint32 {
+	return crc32.Update(crc32.Checksum([]byte(under), sums()), sums(), piece)
 }
 
 // unsealed is a piece without its sum.
-func unsealed(stored []byte) ([]byte, error) {
+func unsealed(under string, stored []byte) ([]byte, error) {
 	n := len(stored) - sumLength
-	if n < 0 || crc32.Checksum(stored[:n], sums()) != binary.LittleEndian.Uint32(stored[n:]) {
+	if n < 0 || sumOf(under, stored[:n]) != binary.LittleEndian.Uint32(stored[n:]) {
 		return nil, errDamaged
 	}
 	return stored[:n:n], nil
+}
+
+// row is what a piece is kept under in a table.
+func row(table string, id int64) string {
+	return table + string(binary.LittleEndian.AppendUint64(nil, uint64(id)))
 }
 
 // A list says in which texts a word stands: for each the distance from the text before, and how often, which is 1 mostly.

@@ -48,6 +48,7 @@ func (b *Build) Merge(ctx context.Context, finally bool, live func(segment, text
 		return 0, nil, err
 	}
 	b.next++
+	b.merged = true
 	return m.segment, m.moved, nil
 }
 
@@ -189,7 +190,7 @@ func pieceOf(ctx context.Context, tx *sql.Tx, table string, id int64) ([]byte, e
 	if err := tx.QueryRowContext(ctx, `SELECT piece FROM `+table+` WHERE id = ?`, id).Scan(&stored); err != nil {
 		return nil, err
 	}
-	return unsealed(stored)
+	return unsealed(row(table, id), stored)
 }
 
 // cursor goes through the words of a segment.

@@ -1,9 +1,12 @@
 package index
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 )
 
@@ -73,19 +76,24 @@ func load(ctx context.Context, tx *sql.Tx, older *View) (*View, error) {
 }
 
 // segments lists what there is, without its words.
-func segments(ctx context.Context, tx *sql.Tx) ([]*segment, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT id, words, texts FROM segment ORDER BY id`)
+func segments(ctx context.Context, q queryer) ([]*segment, error) {
+	rows, err := q.QueryContext(ctx, `SELECT id, piece FROM segment ORDER BY id`)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = rows.Close() }() // Err says what failed
 	var all []*segment
 	for rows.Next() {
-		s := &segment{lists: map[int][]byte{}}
-		if err := rows.Scan(&s.id, &s.words, &s.texts); err != nil {
+		var id int64
+		var stored []byte
+		if err := rows.Scan(&id, &stored); err != nil {
 			return nil, err
 		}
-		all = append(all, s)
+		piece, err := unsealed(row("segment", id), stored)
+		if err != nil || len(piece) != 16 {
+			return nil, errDamaged
+		}
+		all = append(all, &segment{id: uint32(id), lists: map[int][]byte{}, words: int(binary.LittleEndian.Uint64(piece)), texts: int(binary.LittleEndian.Uint64(piece[8:]))})
 	}
 	return all, rows.Err()
 }
@@ -97,24 +105,29 @@ func loadParts(ctx context.Context, tx *sql.Tx, s *segment) ([]part, error) {
 	}
 	defer func() { _ = rows.Close() }() // Err says what failed
 	var all []part
+	words := 0
 	for rows.Next() {
 		var id int64
 		var stored []byte
 		if err := rows.Scan(&id, &stored); err != nil {
 			return nil, err
 		}
-		text, err := wordsOf(stored)
-		if err != nil {
-			return nil, err
+		text, err := wordsOf(id, stored)
+		if err != nil || int(uint32(id)) != words {
+			return nil, errDamaged
 		}
+		words += bytes.Count(text, []byte{'\n'})
 		all = append(all, part{segment: s, first: int(uint32(id)), text: text})
 	}
-	return all, rows.Err()
+	if err := rows.Err(); err != nil || words != s.words {
+		return nil, errors.Join(errDamaged, err)
+	}
+	return all, nil
 }
 
 // wordsOf is a stored part, with its padding behind it.
-func wordsOf(stored []byte) ([]byte, error) {
-	piece, err := unsealed(stored)
+func wordsOf(id int64, stored []byte) ([]byte, error) {
+	piece, err := unsealed(row("words", id), stored)
 	if err != nil || len(piece) < padding {
 		return nil, errDamaged
 	}
@@ -197,7 +210,7 @@ func (v *View) fetch(s *segment, words []int) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	return v.rows(`SELECT id, piece FROM lists WHERE id IN (SELECT value FROM json_each(?))`, missing, func(id int64, piece []byte) {
+	return v.rows("lists", missing, func(id int64, piece []byte) {
 		s.lists[int(uint32(id))] = piece
 		s.cached += int64(len(piece))
 	})
@@ -209,16 +222,16 @@ func (v *View) Notes(segment uint32, texts []uint32, note func(text uint32, note
 	for i, t := range texts {
 		ids[i] = idOf(segment, int(t))
 	}
-	return v.rows(`SELECT id, piece FROM notes WHERE id IN (SELECT value FROM json_each(?))`, ids, func(id int64, piece []byte) { note(uint32(id), piece) })
+	return v.rows("notes", ids, func(id int64, piece []byte) { note(uint32(id), piece) })
 }
 
-// rows gives the pieces in rows.
-func (v *View) rows(query string, ids []int64, give func(id int64, piece []byte)) error {
+// rows gives the pieces in rows of a table.
+func (v *View) rows(table string, ids []int64, give func(id int64, piece []byte)) error {
 	list, err := json.Marshal(ids)
 	if err != nil {
 		return err
 	}
-	rows, err := v.tx.QueryContext(v.ctx, query, string(list))
+	rows, err := v.tx.QueryContext(v.ctx, `SELECT id, piece FROM `+table+` WHERE id IN (SELECT value FROM json_each(?))`, string(list))
 	if err != nil {
 		return err
 	}
@@ -229,7 +242,7 @@ func (v *View) rows(query string, ids []int64, give func(id int64, piece []byte)
 		if err := rows.Scan(&id, &stored); err != nil {
 			return err
 		}
-		piece, err := unsealed(stored)
+		piece, err := unsealed(row(table, id), stored)
 		if err != nil {
 			return err
 		}

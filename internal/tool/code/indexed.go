@@ -180,7 +180,9 @@ func (s *lookup) countKept(ctx context.Context, k Kept) (toLearn int, err error)
 		return 0, err
 	}
 	read, err := s.countUnread(ctx, there)
-	slices.SortFunc(s.tallies, func(a, b tally) int { return strings.Compare(a.path, b.path) })
+	if byPath := func(a, b tally) int { return strings.Compare(a.path, b.path) }; !slices.IsSortedFunc(s.tallies, byPath) {
+		slices.SortFunc(s.tallies, byPath)
+	}
 	return read + there.relisted/relistedWorth, err
 }
 
@@ -264,7 +266,7 @@ func (s *lookup) countHeld(k Kept, there *survey, words [][]foundWord) error {
 			s.skipped.Binary++
 		}
 	}
-	everything := s.scope.isEverything()
+	everything, inPaths, nowhere := s.scope.isEverything(), there.inPaths(s), make([]float64, terms)
 	for i, f := range there.held {
 		if !everything && !s.scope.holds(f.path) {
 			continue
@@ -273,7 +275,11 @@ func (s *lookup) countHeld(k Kept, there *survey, words [][]foundWord) error {
 		s.bytes += f.info.Size()
 		row := counts[i*terms : (i+1)*terms]
 		if slices.ContainsFunc(row, func(n int32) bool { return n > 0 }) {
-			s.tallies = append(s.tallies, tally{path: f.path, size: int(f.info.Size()), terms: row, place: f})
+			t := tally{path: f.path, size: int(f.info.Size()), terms: row, place: f, paths: inPaths[i]}
+			if t.paths == nil {
+				t.paths = nowhere
+			}
+			s.tallies = append(s.tallies, t)
 		}
 	}
 	return nil

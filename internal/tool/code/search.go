@@ -178,6 +178,7 @@ type tally struct {
 	terms []int32
 	score float64
 	place *heldFile // nil: it was read
+	paths []float64 // with a place: how well each term matches its path
 }
 
 // scan counts the terms in all files.

@@ -1,14 +1,19 @@
 package code
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"io/fs"
+	"math"
 	"path"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"sibyl/internal/search"
 )
 
 // survey is what a walk over a whole root found, for one state of the index. What is in it never changes.
@@ -24,6 +29,7 @@ type survey struct {
 	skipped   Skipped
 	relisted  int
 	lowPaths  func() string // paths of held in lower case, each in a line
+	paths     func() []byte // and as they are, without their endings, and padded
 }
 
 // seenFile is a file as it was seen in a walk.
@@ -36,7 +42,47 @@ type seenFile struct {
 // heldFile is a file whose words are in the index.
 type heldFile struct {
 	seenFile
-	generation uint64 // of the index in which its place is known
+	generation uint64           // of the index in which its place is known
+	ranks      [2]atomic.Uint64 // rankOfPath without and with tests, as bits, once it was asked for
+}
+
+// rankOfFile is rankOfPath of a file.
+func (s *lookup) rankOfFile(f *tally) float64 {
+	if f.place == nil {
+		return rankOfPath(f.path, s.query.tests)
+	}
+	kept := &f.place.ranks[bit(s.query.tests)]
+	if bits := kept.Load(); bits != 0 {
+		return math.Float64frombits(bits)
+	}
+	rank := rankOfPath(f.path, s.query.tests)
+	kept.Store(math.Float64bits(rank))
+	return rank
+}
+
+// inPath is termsInPath of a file.
+func (s *lookup) inPath(f *tally) []float64 {
+	if f.paths != nil {
+		return f.paths
+	}
+	return s.termsInPath(f.path)
+}
+
+// inPaths is termsInPath of all files that are held and whose paths match, by their number.
+func (v *survey) inPaths(s *lookup) map[int][]float64 {
+	in, line, at := map[int][]float64{}, 0, 0
+	text := v.paths()
+	s.finder.find(text, func(m match) {
+		line += bytes.Count(text[at:m.start], []byte{'\n'})
+		at = m.start
+		row := in[line]
+		if row == nil {
+			row = make([]float64, len(s.query.terms))
+			in[line] = row
+		}
+		row[m.term] = max(row[m.term], float64(m.strength)/float64(exactMatch))
+	})
+	return in
 }
 
 // trustedFor is how long a survey holds if the system tells of no change: some changes, such as those by another machine, go untold.
@@ -86,7 +132,7 @@ func (v *survey) walk(ctx context.Context, r *Root, k Kept, learned *learned) (e
 		defer mu.Unlock()
 		switch {
 		case f.known != nil && f.known.kind == held && int(f.known.text) < texts[f.known.segment]:
-			v.held = append(v.held, &heldFile{seen, v.generation})
+			v.held = append(v.held, &heldFile{seenFile: seen, generation: v.generation})
 		case f.known != nil && f.known.kind == noText:
 			v.binary = append(v.binary, f.path)
 		default:
@@ -122,6 +168,13 @@ func (v *survey) walk(ctx context.Context, r *Root, k Kept, learned *learned) (e
 			b.WriteByte('\n')
 		}
 		return b.String()
+	})
+	v.paths = sync.OnceValue(func() []byte {
+		var b []byte
+		for _, f := range v.held {
+			b = append(append(b, strings.TrimSuffix(f.path, path.Ext(f.path))...), '\n')
+		}
+		return append(b, make([]byte, search.Padding)...)[:len(b)]
 	})
 	return nil
 }
