@@ -406,7 +406,7 @@ func TestFullDiskLosesNothingThatWasCommitted(t *testing.T) {
 }
 
 func TestFilesStayWithinTheBound(t *testing.T) {
-	store := NewStore(t.TempDir(), 1_000_000)
+	store := NewStore(t.TempDir(), 800_000)
 	text := func(n int) string {
 		var b strings.Builder
 		for i := range n {
