@@ -28,11 +28,11 @@ func (c codeIndex) Build(ctx context.Context, add func(code.Builder) error) erro
 }
 
 // Index is where indexes are kept; nil where nothing may be indexed.
-func (a *App) Index() *index.Store {
+func (a *App) Index() *index.Caches {
 	if a.Config.Index.Off || a.Config.Index.Folder == "" {
 		return nil
 	}
-	return index.NewStore(a.Config.Index.Folder, index.DefaultBound)
+	return index.NewCaches(a.Config.Index.Folder, index.DefaultBound)
 }
 
 // IndexedFolder is the name under which a folder is indexed: that without links.

@@ -23,7 +23,7 @@ func (c *command) indexCommand() *cobra.Command {
 
 func (c *command) indexList() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "list", Short: "List the indexes: of which folders, how large, and when each was last used", Args: cobra.NoArgs,
-		RunE: c.onIndex(func(ctx context.Context, store *index.Store, _ []string) error {
+		RunE: c.onIndex(func(ctx context.Context, store *index.Caches, _ []string) error {
 			all, err := store.List(ctx)
 			if err != nil {
 				return err
@@ -60,7 +60,7 @@ func (c *command) indexBuild() *cobra.Command {
 func (c *command) indexClear() *cobra.Command {
 	return &cobra.Command{Use: "clear [FOLDER...]", Short: "Remove the indexes of folders, or all of them",
 		Example: "  sibyl index clear\n  sibyl index clear ~/src/linux",
-		RunE: c.onIndex(func(ctx context.Context, store *index.Store, args []string) error {
+		RunE: c.onIndex(func(ctx context.Context, store *index.Caches, args []string) error {
 			var roots []string
 			for _, dir := range args {
 				root, err := app.IndexedFolder(dir)
@@ -76,7 +76,7 @@ func (c *command) indexClear() *cobra.Command {
 }
 
 // onIndex runs a command on the place of the indexes.
-func (c *command) onIndex(do func(ctx context.Context, store *index.Store, args []string) error) func(*cobra.Command, []string) error {
+func (c *command) onIndex(do func(ctx context.Context, store *index.Caches, args []string) error) func(*cobra.Command, []string) error {
 	return c.onPrepared(func(ctx context.Context, a *app.App, args []string) error {
 		store := a.Index()
 		if store == nil {

@@ -31,7 +31,7 @@ CREATE TABLE notes (id INTEGER PRIMARY KEY, piece BLOB NOT NULL);`
 
 // Cache is what is kept of one folder. It is safe for concurrent use; readings take turns.
 type Cache struct {
-	store      *Store
+	store      *Caches
 	name, path string
 	kind, root string
 

@@ -43,20 +43,20 @@ const (
 	lockWait   = 5 * time.Millisecond // who holds it does so for seconds
 )
 
-// Store is a folder of cache files. It is safe for concurrent use, also by several processes.
-type Store struct {
+// Caches is a folder of cache files. It is safe for concurrent use, also by several processes.
+type Caches struct {
 	dir   string
 	bound int64
 }
 
-// NewStore gives the store in a folder, which is made when something is first kept there. Bound is the most bytes of all files together.
-func NewStore(dir string, bound int64) *Store { return &Store{dir: dir, bound: bound} }
+// NewCaches gives the store in a folder, which is made when something is first kept there. Bound is the most bytes of all files together.
+func NewCaches(dir string, bound int64) *Caches { return &Caches{dir: dir, bound: bound} }
 
 // Folder is where the files lie.
-func (s *Store) Folder() string { return s.dir }
+func (s *Caches) Folder() string { return s.dir }
 
 // Open gives the cache of a folder for one kind of use, such as code. Root is its absolute path. Nothing is opened yet.
-func (s *Store) Open(kind, root string) *Cache {
+func (s *Caches) Open(kind, root string) *Cache {
 	sum := sha256.Sum256([]byte(kind + "\x00" + root))
 	name := hex.EncodeToString(sum[:12]) + ending
 	return &Cache{store: s, name: name, path: filepath.Join(s.dir, name), kind: kind, root: root}
@@ -73,7 +73,7 @@ type Kept struct {
 }
 
 // List gives the files of the store, the last used first.
-func (s *Store) List(ctx context.Context) ([]Kept, error) {
+func (s *Caches) List(ctx context.Context) ([]Kept, error) {
 	entries, err := os.ReadDir(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -94,7 +94,7 @@ func (s *Store) List(ctx context.Context) ([]Kept, error) {
 
 // Clear removes the files of the folders named, or all files if none is named, and says how many and how large they were. Those that another process adds
 // to right now stay, and the error matches ErrBusy.
-func (s *Store) Clear(ctx context.Context, roots ...string) (removed int, bytes int64, err error) {
+func (s *Caches) Clear(ctx context.Context, roots ...string) (removed int, bytes int64, err error) {
 	all, err := s.List(ctx)
 	for _, k := range all {
 		if len(roots) > 0 && !slices.Contains(roots, k.Root) {
@@ -110,7 +110,7 @@ func (s *Store) Clear(ctx context.Context, roots ...string) (removed int, bytes 
 }
 
 // lock takes the right to change a file of the store.
-func (s *Store) lock(ctx context.Context, name string) (unlock func(), err error) {
+func (s *Caches) lock(ctx context.Context, name string) (unlock func(), err error) {
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (s *Store) lock(ctx context.Context, name string) (unlock func(), err error
 }
 
 // remove removes a file of the store, unless somebody adds to it.
-func (s *Store) remove(ctx context.Context, name string) error {
+func (s *Caches) remove(ctx context.Context, name string) error {
 	unlock, err := s.lock(ctx, name)
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func (s *Store) remove(ctx context.Context, name string) error {
 }
 
 // unlink removes a file, with what SQLite keeps beside it. Its lock stays: another process may wait for it.
-func (s *Store) unlink(name string) error {
+func (s *Caches) unlink(name string) error {
 	var errs []error
 	for _, beside := range []string{"-wal", "-shm", "", unfinished, unfinished + "-wal", unfinished + "-shm"} {
 		if err := os.Remove(filepath.Join(s.dir, name+beside)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -145,7 +145,7 @@ func (s *Store) unlink(name string) error {
 }
 
 // size is what a file takes, with what SQLite keeps beside it.
-func (s *Store) size(name string) (bytes int64) {
+func (s *Caches) size(name string) (bytes int64) {
 	for _, beside := range []string{"", "-wal", "-shm"} {
 		if info, err := os.Stat(filepath.Join(s.dir, name+beside)); err == nil {
 			bytes += info.Size()
@@ -155,7 +155,7 @@ func (s *Store) size(name string) (bytes int64) {
 }
 
 // makeRoom removes the files that were used longest ago until all are within the bound. The file named stays; ErrFull if it is too large by itself.
-func (s *Store) makeRoom(ctx context.Context, name string) error {
+func (s *Caches) makeRoom(ctx context.Context, name string) error {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
 		return err

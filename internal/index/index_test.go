@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 
 // addForEver commits a text, says so, and goes on adding without an end.
 func addForEver(dir string) {
-	err := NewStore(dir, DefaultBound).Open("code", "/root").Build(context.Background(), func(b *Build) error {
+	err := NewCaches(dir, DefaultBound).Open("code", "/root").Build(context.Background(), func(b *Build) error {
 		add(b, "first", "committed words")
 		if err := b.Commit(context.Background(), []byte("first")); err != nil {
 			return err
@@ -64,7 +64,7 @@ func add(b *Build, note, text string) (segment, number uint32) {
 }
 
 func cacheIn(t testing.TB, dir string) *Cache {
-	c := NewStore(dir, DefaultBound).Open("code", "/root")
+	c := NewCaches(dir, DefaultBound).Open("code", "/root")
 	t.Cleanup(func() {
 		if err := c.Close(); err != nil {
 			t.Error(err)
@@ -167,7 +167,7 @@ func TestJoinedSegmentsHoldTheSame(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		sub, err := os.MkdirTemp(dir, "")
 		must(t, err)
-		c := NewStore(sub, DefaultBound).Open("code", "/root")
+		c := NewCaches(sub, DefaultBound).Open("code", "/root")
 		defer func() { _ = c.Close() }() // nothing is left to be said of it
 		type place struct{ segment, text uint32 }
 		texts, at := map[string]string{}, map[string]place{}
@@ -286,7 +286,7 @@ func TestDamageIsThrownAway(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			c := NewStore(dir, DefaultBound).Open("code", "/root")
+			c := NewCaches(dir, DefaultBound).Open("code", "/root")
 			build(t, c, "one", texts...)
 			must(t, c.Close())
 			damage(t, c.path)
@@ -309,7 +309,7 @@ func TestDamageIsThrownAway(t *testing.T) {
 
 func TestBytesThatChangeAreNoticedOrDoNotMatter(t *testing.T) {
 	dir := t.TempDir()
-	c := NewStore(dir, DefaultBound).Open("code", "/root")
+	c := NewCaches(dir, DefaultBound).Open("code", "/root")
 	build(t, c, "one", "idle conn", strings.Repeat("many words here ", 50))
 	_, want, err := content(t.Context(), c)
 	must(t, err)
@@ -320,7 +320,7 @@ func TestBytesThatChangeAreNoticedOrDoNotMatter(t *testing.T) {
 		changed := slices.Clone(whole)
 		changed[at] ^= 0x55
 		must(t, os.WriteFile(c.path, changed, 0o600))
-		one := NewStore(dir, DefaultBound).Open("code", "/root")
+		one := NewCaches(dir, DefaultBound).Open("code", "/root")
 		if _, got, err := content(t.Context(), one); !errors.Is(err, ErrNone) && (err != nil || !slices.Equal(got, want)) {
 			t.Errorf("byte %d: error %v, got %q", at, err, got)
 		}
@@ -406,7 +406,7 @@ func TestFullDiskLosesNothingThatWasCommitted(t *testing.T) {
 }
 
 func TestFilesStayWithinTheBound(t *testing.T) {
-	store := NewStore(t.TempDir(), 800_000)
+	store := NewCaches(t.TempDir(), 800_000)
 	text := func(n int) string {
 		var b strings.Builder
 		for i := range n {
@@ -453,7 +453,7 @@ func TestFilesStayWithinTheBound(t *testing.T) {
 }
 
 func TestFilesAreListedAndRemoved(t *testing.T) {
-	store := NewStore(t.TempDir(), DefaultBound)
+	store := NewCaches(t.TempDir(), DefaultBound)
 	if all, err := store.List(t.Context()); err != nil || len(all) != 0 {
 		t.Errorf("%v, error %v", all, err)
 	}

@@ -37,7 +37,7 @@ func (c cache) Build(ctx context.Context, add func(Builder) error) error {
 func indexedRoot(t testing.TB, dir, store string) *Root {
 	t.Helper()
 	r := open(t, dir)
-	r.UseIndex(IndexUse{Index: cache{index.NewStore(store, index.DefaultBound).Open("code", dir)}})
+	r.UseIndex(IndexUse{Index: cache{index.NewCaches(store, index.DefaultBound).Open("code", dir)}})
 	r.indexed.always = true
 	return r
 }
@@ -279,7 +279,7 @@ func TestTheIndexHoldsNoSecret(t *testing.T) {
 	aged(t, dir)
 	store := t.TempDir()
 	r := open(t, dir)
-	r.UseIndex(IndexUse{Index: cache{index.NewStore(store, index.DefaultBound).Open("code", dir)},
+	r.UseIndex(IndexUse{Index: cache{index.NewCaches(store, index.DefaultBound).Open("code", dir)},
 		Private: func(content []byte) bool { return strings.Contains(string(content), "correcthorsebattery") }})
 	if held := heldPaths(t, built(t, r)); len(held) == 0 || slices.Contains(held, "known.txt") {
 		t.Errorf("the index holds %q", held)

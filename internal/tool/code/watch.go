@@ -16,8 +16,9 @@ import (
 // watch counts the changes of which the system tells in a root's folders. One that can't be told everything has failed, for good.
 type watch struct {
 	notify  *fsnotify.Watcher
-	folder  string // the root
-	signals string // a folder of its own, by which it sees that it was told everything
+	folder  string        // the root
+	signals string        // a folder of its own, by which it sees that it was told everything
+	within  time.Duration // how long it waits until it was told
 	work    sync.WaitGroup
 
 	mu      sync.Mutex
@@ -45,7 +46,7 @@ func newWatch(folder string) *watch {
 		_ = os.Remove(signals)
 		return nil
 	}
-	w := &watch{notify: notify, folder: folder, signals: signals, watched: map[string]bool{}, awaited: map[string]chan struct{}{}}
+	w := &watch{notify: notify, folder: folder, signals: signals, within: toldWithin, watched: map[string]bool{}, awaited: map[string]chan struct{}{}}
 	w.failed = notify.Add(signals) != nil
 	w.work.Go(w.run)
 	return w
@@ -152,7 +153,7 @@ func (w *watch) changes(ctx context.Context) (count uint64, told bool) {
 	}
 	_ = f.Close() // nothing was written
 	defer func() { _ = os.Remove(signal) }()
-	late := time.NewTimer(toldWithin)
+	late := time.NewTimer(w.within)
 	defer late.Stop()
 	select {
 	case <-seen:
