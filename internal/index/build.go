@@ -44,7 +44,7 @@ func (c *Cache) Build(ctx context.Context, add func(*Build) error) (err error) {
 		return err
 	}
 	defer unlock()
-	if _, err := os.Stat(c.path); err != nil {
+	if !c.stands(ctx) {
 		if err := c.create(ctx); err != nil {
 			return err
 		}
@@ -57,6 +57,18 @@ func (c *Cache) Build(ctx context.Context, add func(*Build) error) (err error) {
 		err = errors.Join(err, c.store.unlink(c.name)) // the next one makes it anew
 	}
 	return err
+}
+
+// stands says that the file is there, and an index that can be added to.
+func (c *Cache) stands(ctx context.Context) bool {
+	if _, err := os.Stat(c.path); err != nil {
+		return false
+	}
+	db, err := connect(ctx, c.path)
+	if err != nil {
+		return false
+	}
+	return errors.Join(c.check(ctx, db), db.Close()) == nil
 }
 
 // build is Build with the lock held.

@@ -298,7 +298,12 @@ func TestDamageIsThrownAway(t *testing.T) {
 			if _, err := os.Stat(c.path); !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("the file stays: %v", err)
 			}
+			build(t, c, "one", texts...)
+			must(t, c.Close())
+			damage(t, c.path)
 			again := cacheIn(t, dir)
+			_ = again.Build(t.Context(), func(*Build) error { return nil }) // which finds some damage only when it reads on
+			_, _, _ = content(t.Context(), again)
 			build(t, again, "two", "idle")
 			if catalogue, got, err := content(t.Context(), again); err != nil || catalogue != "two" || len(got) != 2 {
 				t.Errorf("built again: %q, error %v", got, err)

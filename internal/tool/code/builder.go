@@ -145,9 +145,9 @@ type toRead struct {
 // look finds what is to be read.
 func (u *update) look(ctx context.Context) error {
 	var before *memory
-	err := u.x.index.Read(ctx, func(k Kept) (err error) {
-		before, err = u.x.memory(k)
-		return err
+	err := u.x.index.Read(ctx, func(k Kept) error {
+		before = u.x.memory(k)
+		return nil
 	})
 	if err != nil {
 		return err

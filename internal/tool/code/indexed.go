@@ -115,18 +115,14 @@ func (x *indexed) searching() (done func()) {
 }
 
 // memory is what an index knows, with what this process has learnt since.
-func (x *indexed) memory(k Kept) (*memory, error) {
+func (x *indexed) memory(k Kept) *memory {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.known != nil && x.generation == k.Generation() {
-		return x.known, nil
+		return x.known
 	}
-	known, err := decodeMemory(k.Catalogue())
-	if err != nil {
-		return nil, err
-	}
-	x.known, x.generation = known, k.Generation()
-	return known, nil
+	x.known, x.generation = decodeMemory(k.Catalogue()), k.Generation()
+	return x.known
 }
 
 // count counts the terms in all files: by the index where it holds a file as it is, else by reading it.

@@ -2,8 +2,11 @@ package code
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -334,5 +337,67 @@ func TestAnOutlineIsKeptWhole(t *testing.T) {
 	}
 	if defs, ok := decodeOutline(encodeOutline(nil)); !ok || defs == nil {
 		t.Error("a file without definitions would be parsed again and again")
+	}
+}
+
+func TestAMemoryIsKeptWholeOrNotAtAll(t *testing.T) {
+	m := &memory{folders: map[string]*folderMemory{
+		".": {stamp: 1 << 63, rules: 3, ignores: true, skipped: Skipped{Secret: 1, Links: 2, Unreadable: 3}, folders: []string{"a", "ü b"},
+			files: []fileMemory{{name: "a.go", stamp: 5, size: 1 << 40, kind: held, segment: 7, text: 70_000}, {name: "b", stamp: 9, kind: withheld}, {name: "c", kind: noText, size: 4}}},
+		"a": {folders: []string{}, files: []fileMemory{}},
+	}}
+	text := m.encode()
+	compare := cmp.AllowUnexported(memory{}, folderMemory{}, fileMemory{})
+	if diff := cmp.Diff(m, decodeMemory(text), compare); diff != "" {
+		t.Error(diff)
+	}
+	for cut := range len(text) {
+		if got := decodeMemory(text[:cut]); len(got.folders) > 0 {
+			t.Errorf("%d of %d bytes are taken for a memory", cut, len(text))
+		}
+	}
+	text[0]++
+	if got := decodeMemory(text); len(got.folders) > 0 {
+		t.Error("one of another form is taken for a memory")
+	}
+}
+
+func TestAnIndexOfAnotherFormIsBuiltAnew(t *testing.T) {
+	plain, dir := tree(t, mixedFiles())
+	aged(t, dir)
+	store := t.TempDir()
+	must(t, index.NewCaches(store, index.DefaultBound).Open("code", dir).Build(t.Context(), func(b *index.Build) error {
+		for range 100 {
+			b.Word([]byte("idle"))
+			b.Text(nil)
+		}
+		return b.Commit(t.Context(), []byte{catalogueForm + 1, 1, 2, 3})
+	}))
+	same(t, "of another form", calm(indexedRoot(t, dir, store)), plain, someSearches()[:5])
+	r := built(t, indexedRoot(t, dir, store))
+	same(t, "built anew", r, plain, someSearches())
+	must(t, r.indexed.index.Read(t.Context(), func(k Kept) error {
+		for segment, texts := range k.Texts() {
+			if texts == 100 {
+				t.Errorf("segment %d of the other form stays", segment)
+			}
+		}
+		return nil
+	}))
+}
+
+// formsSum is that of the outlines and words of this form, as hex.
+const formsSum = "bcb6b19cda91c8b5"
+
+func TestAFormOfTheIndexIsNamed(t *testing.T) {
+	sum := sha256.New()
+	fmt.Fprint(sum, catalogueForm, languagesText)
+	for _, name := range slices.Sorted(maps.Keys(mixedFiles())) {
+		text := []byte(mixedFiles()[name])
+		_, _ = sum.Write(encodeOutline(outline(newSource(name, text)))) // a hash never fails to write
+		eachWord(text, func(word []byte) { _, _ = sum.Write(append(word, 0)) })
+	}
+	if got := hex.EncodeToString(sum.Sum(nil))[:16]; got != formsSum {
+		t.Errorf("files are indexed otherwise than in form %d: raise catalogueForm, and set formsSum to %q", catalogueForm, got)
 	}
 }

@@ -2,7 +2,6 @@ package code
 
 import (
 	"encoding/binary"
-	"errors"
 	"io/fs"
 	"slices"
 	"strings"
@@ -103,10 +102,9 @@ func (m *memory) isHeld() func(segment, text uint32) bool {
 	return func(segment, text uint32) bool { return needed[place{segment, text}] }
 }
 
-// catalogueForm is the first byte of an encoded memory. One of another form is none.
+// catalogueForm is the first byte of an encoded memory. It is raised whenever a file would be indexed otherwise than before: another outline, other words,
+// another form of either.
 const catalogueForm = 1
-
-var errCatalogue = errors.New("the catalogue of the index is damaged")
 
 // encode writes a memory down.
 func (m *memory) encode() []byte {
@@ -151,14 +149,11 @@ func bit(b bool) uint64 {
 	return 0
 }
 
-// decodeMemory reads a memory; an empty text is an empty one.
-func decodeMemory(text []byte) (*memory, error) {
+// decodeMemory reads a memory; what is of another form knows nothing.
+func decodeMemory(text []byte) *memory {
 	m := &memory{folders: map[string]*folderMemory{}}
-	if len(text) == 0 {
-		return m, nil
-	}
-	if text[0] != catalogueForm {
-		return nil, errCatalogue
+	if len(text) == 0 || text[0] != catalogueForm {
+		return m
 	}
 	in := unpacker{rest: string(text[1:])}
 	for range in.count() {
@@ -184,9 +179,9 @@ func decodeMemory(text []byte) (*memory, error) {
 		m.folders[at] = f
 	}
 	if in.bad || in.rest != "" {
-		return nil, errCatalogue
+		return &memory{folders: map[string]*folderMemory{}}
 	}
-	return m, nil
+	return m
 }
 
 // packer writes numbers and texts.

@@ -97,11 +97,7 @@ func (x *indexed) survey(ctx context.Context, k Kept) (*survey, error) {
 		return last, nil
 	}
 	x.mu.Unlock()
-	known, err := x.memory(k)
-	if err != nil {
-		return nil, err
-	}
-	learned := newLearned(known)
+	learned := newLearned(x.memory(k))
 	learned.watch = x.watch
 	there := &survey{generation: k.Generation(), changes: changes, began: learned.began}
 	if err := there.walk(ctx, x.root, k, learned); err != nil {
