@@ -163,11 +163,8 @@ func TestWhatIsNotCommittedIsNotRead(t *testing.T) {
 }
 
 func TestJoinedSegmentsHoldTheSame(t *testing.T) {
-	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
-		sub, err := os.MkdirTemp(dir, "")
-		must(t, err)
-		c := NewCaches(sub, DefaultBound).Open("code", "/root")
+		c := NewCaches(t.TempDir(), DefaultBound).Open("code", "/root")
 		defer func() { _ = c.Close() }() // nothing is left to be said of it
 		type place struct{ segment, text uint32 }
 		texts, at := map[string]string{}, map[string]place{}

@@ -7,7 +7,7 @@
 //   - Nothing is written below the root, and each call sees the folder as it is. An Index only spares a search the reading of files that did not change since:
 //     it changes no result.
 //   - Equal folders give equal results: order never depends on scheduling or on the file system.
-//   - A call has at most GOMAXPROCS goroutines at work, holds one file of at most 2 MB for each, and stops soon after its
+//   - A call has at most GOMAXPROCS goroutines at work, or twice as many by an index, holds one file of at most 2 MB for each, and stops soon after its
 //     context ends.
 //   - Text that comes from a file is valid UTF-8 without control characters; lines and results are bounded.
 package code

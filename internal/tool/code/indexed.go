@@ -2,6 +2,7 @@ package code
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io/fs"
 	"path"
@@ -167,7 +168,7 @@ func (s *lookup) countKept(ctx context.Context, k Kept) (toLearn int, err error)
 		})
 	}
 	there, err := s.root.indexed.survey(ctx, k)
-	if err := firstOf(err, crew.Wait()); err != nil {
+	if err := cmp.Or(err, crew.Wait()); err != nil {
 		return 0, err
 	}
 	s.skipped = there.skipped
@@ -184,15 +185,6 @@ func (s *lookup) countKept(ctx context.Context, k Kept) (toLearn int, err error)
 
 // relistedWorth is how many folders that had to be listed are worth a commit.
 const relistedWorth = 32
-
-func firstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // foundWord is a word of the index in which terms were found.
 type foundWord struct {
@@ -328,7 +320,7 @@ func (s *lookup) countUnread(ctx context.Context, there *survey) (toLearn int, e
 			return nil
 		})
 	}
-	return toLearn, firstOf(crew.Wait(), ctx.Err())
+	return toLearn, cmp.Or(crew.Wait(), ctx.Err())
 }
 
 // tallyOf counts the terms in a content; nil if there are none.
