@@ -176,11 +176,26 @@ func (s *lookup) countKept(ctx context.Context, k Kept) (toLearn int, err error)
 	if err := s.countHeld(k, there, words); err != nil {
 		return 0, err
 	}
+	held := s.tallies
+	s.tallies = nil
 	read, err := s.countUnread(ctx, there)
-	if byPath := func(a, b tally) int { return strings.Compare(a.path, b.path) }; !slices.IsSortedFunc(s.tallies, byPath) {
-		slices.SortFunc(s.tallies, byPath)
-	}
+	slices.SortFunc(s.tallies, func(a, b tally) int { return strings.Compare(a.path, b.path) })
+	s.tallies = merged(held, s.tallies)
 	return read + there.relisted/relistedWorth, err
+}
+
+// merged puts tallies into one list that are each by path: some of many.
+func merged(many, some []tally) []tally {
+	if len(some) == 0 {
+		return many
+	}
+	all := make([]tally, 0, len(many)+len(some))
+	for _, t := range some {
+		before, _ := slices.BinarySearchFunc(many, t.path, func(m tally, path string) int { return strings.Compare(m.path, path) })
+		all = append(append(all, many[:before]...), t)
+		many = many[before:]
+	}
+	return append(all, many...)
 }
 
 // relistedWorth is how many folders that had to be listed are worth a commit.
