@@ -162,6 +162,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("HOME", home)
 	env.Setenv("XDG_DATA_HOME", "")
 	env.Setenv("XDG_CONFIG_HOME", "")
+	env.Setenv("XDG_CACHE_HOME", "")
 	env.Setenv("SIBYL_DATA", filepath.Join(env.WorkDir, "data"))
 	env.Setenv("OLLAMA_HOST", "127.0.0.1:1") // nothing listens there
 	env.Setenv("PLAYED", played.URL+"/v1")

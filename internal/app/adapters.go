@@ -158,6 +158,10 @@ func (a *App) openTools(env oracle.Env) (*tool.Set, func(), error) {
 			return nil, nil, err
 		}
 		closers = append(closers, root.Close)
+		if err := a.useIndex(root, env.CodeRoot); err != nil {
+			closeAll()
+			return nil, nil, err
+		}
 		all = append(all, root.Tools()...)
 	}
 	if env.Vault != "" {

@@ -75,6 +75,7 @@ func (c *command) mcp(ctx context.Context, f askFlags, documents []string) (err 
 		o.CodeRoot = "" // whoever starts this program is somewhere by chance
 	}
 	c.Log = slog.New(slog.NewTextHandler(c.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	c.Stays = true
 	a, err := c.open(ctx, cfg)
 	if err != nil {
 		return err

@@ -62,6 +62,24 @@ func (p places) dataDir() (string, error) {
 	return filepath.Join(p.home, ".local", "share", "sibyl"), nil
 }
 
+// cacheDir returns the folder for what can be made anew, or "" where that cannot be told.
+func (p places) cacheDir() string {
+	var folder string
+	switch {
+	case filepath.IsAbs(p.get("XDG_CACHE_HOME")):
+		folder = p.get("XDG_CACHE_HOME")
+	case runtime.GOOS == "windows" && p.get("LOCALAPPDATA") != "":
+		folder = p.get("LOCALAPPDATA")
+	case p.home == "":
+		return ""
+	case runtime.GOOS == "darwin":
+		folder = filepath.Join(p.home, "Library", "Caches")
+	default:
+		folder = filepath.Join(p.home, ".cache")
+	}
+	return filepath.Join(folder, "sibyl", "index")
+}
+
 // absolute makes a path absolute: ~ is the home folder, a relative path starts from base.
 func (p places) absolute(path, base string) (string, error) {
 	if strings.ContainsRune(path, 0) {

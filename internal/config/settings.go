@@ -66,6 +66,9 @@ func settings() []setting[Config] {
 			shown(func(c *Config) any { return inDays(c.Retention) }),
 		field("plain_http", "", func(c *Config) *[]string { return &c.PlainHTTP }, value.hostsWithPorts).taking("[llm.lan, 192.168.1.5:8000]"),
 		field("keys", "SIBYL_KEYS", func(c *Config) *string { return &c.Keys.Use }, oneOf(KeysAuto, KeysKeyring, KeysFile)),
+		field(indexSwitch, "SIBYL_INDEX", func(c *Config) *bool { return &c.Index.Off }, value.offSwitch).
+			shown(func(c *Config) any { return map[bool]string{true: "off", false: "on"}[c.Index.Off] }),
+		field("index.folder", "SIBYL_INDEX_FOLDER", func(c *Config) *string { return &c.Index.Folder }, value.path),
 		field(webSwitch, "SIBYL_WEB", func(c *Config) *bool { return &c.Web.Off }, value.offSwitch).
 			shown(func(c *Config) any { return map[bool]string{true: "off", false: "on"}[c.Web.Off] }),
 		field("web.allow", "", func(c *Config) *[]string { return &c.Web.Allow }, value.hosts).taking(hostsExample),

@@ -38,17 +38,19 @@ const (
 	ending       // "*" and a literal
 )
 
-const maxIgnoreFile = 1 << 20 // bytes of a .gitignore that are read
+const (
+	ignoreFile    = ".gitignore"
+	maxIgnoreFile = 1 << 20 // bytes of it that are read
+)
 
 // loadIgnores adds the rules of dir, which lies at the path at ("" for the root). A missing, unreadable or linked
 // .gitignore adds none, as in git.
 func loadIgnores(dir *os.Root, at string, above *ignoreLayer) *ignoreLayer {
-	const name = ".gitignore"
-	seen, err := dir.Lstat(name)
+	seen, err := dir.Lstat(ignoreFile)
 	if err != nil {
 		return above
 	}
-	f, _, err := openRegular(dir, name, seen)
+	f, _, err := openRegular(dir, ignoreFile, seen)
 	if err != nil {
 		return above
 	}

@@ -33,7 +33,8 @@ type source struct {
 	path  string
 	text  []byte
 	lang  *language
-	lines []int // where each line begins
+	lines []int        // where each line begins
+	known []definition // what outline found when the file was indexed; nil: nothing is known
 }
 
 func newSource(at string, text []byte) *source {
@@ -73,6 +74,9 @@ func (s *source) lineAt(offset int) int {
 
 // outline finds the definitions of a file, by line.
 func outline(s *source) []definition {
+	if s.known != nil {
+		return s.known
+	}
 	var defs []definition
 	switch s.lang.name {
 	case "Go":

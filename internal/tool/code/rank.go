@@ -69,21 +69,38 @@ func (s *lookup) bestFiles() []tally {
 	s.weigh()
 	all := s.weights.Total()
 	usual := float64(s.bytes)/float64(s.files) + 1
+	value, covered := make([]float64, len(s.weights)), make([]float64, len(s.weights))
 	for i := range s.tallies {
 		f := &s.tallies[i]
-		inPath := s.termsInPath(f.path)
-		value, covered := make([]float64, len(f.terms)), make([]float64, len(f.terms))
+		inPath := s.inPath(f)
 		for t, n := range f.terms {
 			x := float64(n) / float64(exactMatch)
 			value[t] = search.Saturated(x, float64(f.size)/usual, fileLength) + inPath[t]*pathField
 			covered[t] = min(1, max(x, inPath[t]))
 		}
-		f.score = s.weights.Sum(value) * s.weights.Sum(covered) / all * rankOfPath(f.path, s.query.tests) * s.hintFactor(f.path)
+		f.score = s.weights.Sum(value) * s.weights.Sum(covered) / all * s.rankOfFile(f) * s.hintFactor(f.path)
 		s.top = max(s.top, f.score)
 	}
-	best := slices.Clone(s.tallies) // which stay ordered by path for equal scores
-	slices.SortStableFunc(best, func(a, b tally) int { return cmp.Compare(b.score, a.score) })
-	return best[:min(len(best), candidates)]
+	return foremost(s.tallies, candidates)
+}
+
+// foremost gives the best of the tallies, at most so many. Of equal scores those come first that did before.
+func foremost(tallies []tally, most int) []tally {
+	var best []tally
+	for i := range tallies {
+		if len(best) == most && tallies[i].score <= best[most-1].score {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(best, tallies[i].score, func(b tally, score float64) int {
+			if b.score >= score {
+				return -1
+			}
+			return 1
+		})
+		best = slices.Insert(best, at, tallies[i])
+		best = best[:min(len(best), most)]
+	}
+	return best
 }
 
 // termsInPath gives for each term how well it matches a folder or the name of the file, 0 to 1.

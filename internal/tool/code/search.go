@@ -70,7 +70,8 @@ func (r *Root) search(ctx context.Context, _ tool.Call, args SearchArgs) (tool.R
 	if err != nil {
 		return tool.Result{}, err
 	}
-	if err := s.scan(ctx); err != nil {
+	defer r.indexed.searching()()
+	if err := s.count(ctx); err != nil {
 		return tool.Result{}, err
 	}
 	passages, err := s.closeLook(ctx, s.bestFiles())
@@ -97,6 +98,7 @@ type lookup struct {
 	weights  search.Weights // of the terms, once it is known how rare they are
 	top      float64        // the best file's score
 	missing  []string
+	outlines map[*heldFile][]definition // of the best files, as far as the index has them
 }
 
 func (r *Root) newLookup(args SearchArgs) (*lookup, error) {
@@ -175,6 +177,8 @@ type tally struct {
 	size  int
 	terms []int32
 	score float64
+	place *heldFile // nil: it was read
+	paths []float64 // with a place: how well each term matches its path
 }
 
 // scan counts the terms in all files.
@@ -216,12 +220,13 @@ func (s *lookup) scan(ctx context.Context) error {
 // closeLook reads the best files again and ranks the definitions in them.
 func (s *lookup) closeLook(ctx context.Context, files []tally) ([]passage, error) {
 	perFile := make([][]passage, len(files))
+	s.recallOutlines(ctx, files)
 	var crew errgroup.Group
 	crew.SetLimit(workers())
 	for i, file := range files {
 		crew.Go(func() error {
-			if content, err := s.root.content(file.path); err == nil { // else it went away since it was counted
-				perFile[i] = s.passages(file, newSource(file.path, content))
+			if src, err := s.open(&file); err == nil { // else it went away since it was counted
+				perFile[i] = s.passages(file, src)
 			}
 			return ctx.Err()
 		})

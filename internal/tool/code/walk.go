@@ -42,12 +42,19 @@ func (s *Skipped) add(o Skipped) {
 	s.Unreadable += o.Unreadable
 }
 
+func (s Skipped) since(before Skipped) Skipped {
+	return Skipped{Binary: s.Binary - before.Binary, Large: s.Large - before.Large, Secret: s.Secret - before.Secret, Links: s.Links - before.Links,
+		Unreadable: s.Unreadable - before.Unreadable}
+}
+
 // found is one file of a walk. It is valid during the visit.
 type found struct {
 	path   string
 	info   fs.FileInfo
 	dir    *os.Root
+	name   string // by which dir opens it
 	worker *worker
+	known  *fileMemory // nil if it is not known as it is
 }
 
 // worker is what a goroutine of a walk has for itself while it works.
@@ -59,7 +66,7 @@ type worker struct {
 // read gives the file's content, valid until the worker's next read, with search.Padding behind it; false if the file is
 // binary, too large or can't be read, which is counted.
 func (f *found) read() ([]byte, bool) {
-	content, err := readScanned(f.dir, f.info, &f.worker.buf)
+	content, err := readScanned(f.dir, f.name, f.info, &f.worker.buf)
 	switch {
 	case errors.Is(err, errLarge):
 		f.worker.skipped.Large++
@@ -76,15 +83,20 @@ var (
 	errBinary = errors.New("it is binary")
 )
 
-func readScanned(dir *os.Root, seen fs.FileInfo, buf *[]byte) ([]byte, error) {
+func readScanned(dir *os.Root, name string, seen fs.FileInfo, buf *[]byte) ([]byte, error) {
 	if seen.Size() > maxScanned {
 		return nil, errLarge
 	}
-	f, info, err := openRegular(dir, seen.Name(), seen)
+	f, info, err := openRegular(dir, name, seen)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // opened for reading only
+	return readText(f, info, buf)
+}
+
+// readText reads an open file.
+func readText(f *os.File, info fs.FileInfo, buf *[]byte) ([]byte, error) {
 	if info.Size() > maxScanned {
 		return nil, errLarge
 	}
@@ -111,7 +123,7 @@ func (r *Root) content(clean string) ([]byte, error) {
 		return nil, err
 	}
 	defer at.close()
-	text, err := readScanned(at.parent, at.info, new([]byte))
+	text, err := readScanned(at.parent, at.info.Name(), at.info, new([]byte))
 	return withoutSecrets(text), err
 }
 
@@ -130,9 +142,10 @@ func isBinary(content []byte) bool {
 
 // walker visits the files below a folder in parallel, in no particular order.
 type walker struct {
-	ctx   context.Context
-	visit func(*found)
-	free  chan *worker // those that nobody works with
+	ctx     context.Context
+	visit   func(*found)
+	free    chan *worker // those that nobody works with
+	learned *learned     // nil: nothing is known, and nothing is to be learnt
 }
 
 // hand is a goroutine of a walk, with its worker; none while it waits.
@@ -145,6 +158,7 @@ type job struct {
 	path    string
 	depth   int
 	ignores *ignoreLayer
+	rules   uint64 // sum of the ignore rules
 }
 
 // workers bounds the goroutines of a call that work at the same time.
@@ -152,13 +166,18 @@ func workers() int { return runtime.GOMAXPROCS(0) }
 
 // walk visits every file that may be read at or below start, a cleaned path. At most so many visits as there are workers run at the same time.
 func (r *Root) walk(ctx context.Context, start string, visit func(*found)) (skipped Skipped, err error) {
+	return r.walkKnowing(ctx, start, nil, visit)
+}
+
+// walkKnowing is walk by what is known of the files. Who wants to know something walks over the whole root.
+func (r *Root) walkKnowing(ctx context.Context, start string, known *learned, visit func(*found)) (skipped Skipped, err error) {
 	at, err := r.locate(start)
 	if err != nil {
 		return skipped, err
 	}
 	defer at.close()
 	crew := make([]worker, workers())
-	w := &walker{ctx: ctx, visit: visit, free: make(chan *worker, len(crew))}
+	w := &walker{ctx: ctx, visit: visit, free: make(chan *worker, len(crew)), learned: known}
 	for i := range crew {
 		w.free <- &crew[i]
 	}
@@ -166,7 +185,7 @@ func (r *Root) walk(ctx context.Context, start string, visit func(*found)) (skip
 	if at.info.IsDir() {
 		err = w.folder(me, job{parent: at.parent, info: at.info, path: start, ignores: at.ignores})
 	} else {
-		w.visitAll(me, at.parent, path.Dir(start), []fs.FileInfo{at.info})
+		w.visitAll(me, at.parent, path.Dir(start), []fs.FileInfo{at.info}, w.learned.folder(path.Dir(start)))
 	}
 	for i := range crew {
 		skipped.add(crew[i].skipped)
@@ -185,30 +204,53 @@ func (w *walker) folder(me *hand, j job) error {
 		return ioError(j.path, err)
 	}
 	defer func() { _ = root.Close() }() // opened for reading only
-	entries, err := list(root)
+	if w.learned != nil {
+		w.learned.watch.add(j.path)
+	}
+	c, err := w.contents(me, root, &j)
 	if err != nil {
 		me.skipped.Unreadable++
 		return ioError(j.path, err)
 	}
-	below := j.path
-	if below == "." {
-		below = ""
-	}
-	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == ".gitignore" }) {
-		j.ignores = loadIgnores(root, below, j.ignores)
-	}
-	files, folders := w.part(me, root, j, entries)
 	var shared sync.WaitGroup
-	for _, f := range folders {
+	for _, f := range c.folders {
 		w.share(&shared, me, func(me *hand) { _ = w.folder(me, f) }) // what can't be read is counted
 	}
-	for some := range slices.Chunk(files, batch) {
-		w.share(&shared, me, func(me *hand) { w.visitAll(me, root, j.path, some) })
+	for some := range slices.Chunk(c.files, batch) {
+		w.share(&shared, me, func(me *hand) { w.visitAll(me, root, j.path, some, c.known) })
 	}
 	w.free <- me.worker
 	shared.Wait()
 	me.worker = <-w.free
 	return nil
+}
+
+// contents are what may be read of a folder.
+type contents struct {
+	files   []fs.FileInfo
+	folders []job
+	known   *folderMemory
+}
+
+// contents lists a folder, or recalls what is in it.
+func (w *walker) contents(me *hand, root *os.Root, j *job) (contents, error) {
+	if c, ok := w.recall(me, root, j); ok {
+		return c, nil
+	}
+	entries, err := list(root)
+	if err != nil {
+		return contents{}, err
+	}
+	ignores := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == ignoreFile })
+	rules := j.rules
+	if ignores {
+		rules = w.rules(root, j)
+	}
+	before := me.skipped
+	c := contents{known: w.learned.folder(j.path)}
+	c.files, c.folders = w.part(me, root, *j, entries)
+	w.learn(j, &c, ignores, rules, me.skipped.since(before))
+	return c, nil
 }
 
 // share has work done by another goroutine if a worker is free, else by this one.
@@ -244,7 +286,7 @@ func (w *walker) part(me *hand, root *os.Root, j job, entries []fs.DirEntry) (re
 				me.skipped.Unreadable++
 				continue
 			}
-			folders = append(folders, job{parent: root, info: info, path: at, depth: j.depth + 1, ignores: j.ignores})
+			folders = append(folders, job{parent: root, info: info, path: at, depth: j.depth + 1, ignores: j.ignores, rules: j.rules})
 		case e.Type().IsRegular():
 			if info, err := e.Info(); err == nil {
 				regular = append(regular, info)
@@ -256,12 +298,12 @@ func (w *walker) part(me *hand, root *os.Root, j job, entries []fs.DirEntry) (re
 	return regular, folders
 }
 
-func (w *walker) visitAll(me *hand, dir *os.Root, at string, files []fs.FileInfo) {
+func (w *walker) visitAll(me *hand, dir *os.Root, at string, files []fs.FileInfo, known *folderMemory) {
 	for _, info := range files {
 		if w.ctx.Err() != nil {
 			return
 		}
-		w.visit(&found{path: path.Join(at, info.Name()), info: info, dir: dir, worker: me.worker})
+		w.visit(&found{path: path.Join(at, info.Name()), info: info, dir: dir, name: info.Name(), worker: me.worker, known: known.file(info)})
 	}
 }
 

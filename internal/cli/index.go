@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sibyl/internal/app"
+	"sibyl/internal/index"
+	"sibyl/internal/tool"
+)
+
+func (c *command) indexCommand() *cobra.Command {
+	return group(&cobra.Command{Use: "index", Short: "Show, build and remove the indexes that make searches of large folders fast",
+		Long: "An index holds which words stand in which files of a folder, and where its definitions are. It is built behind the first\n" +
+			"questions about a large folder, and brought up to date by later ones. It changes no answer, and may be removed at any time.\n" +
+			"No file with a secret in it is indexed. The setting index.use turns it off, and index.folder says where it lies."},
+		c.indexList(), c.indexBuild(), c.indexClear())
+}
+
+func (c *command) indexList() *cobra.Command {
+	return c.withJSON(&cobra.Command{Use: "list", Short: "List the indexes: of which folders, how large, and when each was last used", Args: cobra.NoArgs,
+		RunE: c.onIndex(func(ctx context.Context, store *index.Caches, _ []string) error {
+			all, err := store.List(ctx)
+			if err != nil {
+				return err
+			}
+			if len(all) == 0 {
+				fmt.Fprintln(c.Err, "· nothing is indexed; indexes would lie in "+store.Folder())
+			}
+			return printList(c, all, indexLine)
+		})}, "a JSON array")
+}
+
+func indexLine(k index.Kept) string {
+	root := k.Root
+	if root == "" {
+		root = "no index that this version can use"
+	}
+	return fmt.Sprintf("%s  %8s  %s  %s\n  %s", moment(k.Used), megabytes(k.Bytes), tool.Count(k.Texts, "file"), printable(root), k.File)
+}
+
+func megabytes(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/(1<<20)) }
+
+func (c *command) indexBuild() *cobra.Command {
+	return &cobra.Command{Use: "build [FOLDER]", Short: "Index a folder, or bring its index up to date, without waiting for a question", Args: cobra.MaximumNArgs(1),
+		Example: "  sibyl index build\n  sibyl index build ~/src/linux",
+		RunE: c.onPrepared(func(ctx context.Context, a *app.App, args []string) error {
+			err := a.BuildIndex(ctx, nameOr(args, "."))
+			if errors.Is(err, app.ErrNoIndex) {
+				return withCode(ExitUsage, err)
+			}
+			return err
+		})}
+}
+
+func (c *command) indexClear() *cobra.Command {
+	return &cobra.Command{Use: "clear [FOLDER...]", Short: "Remove the indexes of folders, or all of them",
+		Example: "  sibyl index clear\n  sibyl index clear ~/src/linux",
+		RunE: c.onIndex(func(ctx context.Context, store *index.Caches, args []string) error {
+			var roots []string
+			for _, dir := range args {
+				root, err := app.IndexedFolder(dir)
+				if err != nil { // a folder that is gone may still have an index
+					root = strings.TrimRight(dir, "/")
+				}
+				roots = append(roots, root)
+			}
+			removed, bytes, err := store.Clear(ctx, roots...)
+			fmt.Fprintf(c.Err, "· indexes removed: %s, %s\n", fmt.Sprint(removed), megabytes(bytes))
+			return err
+		})}
+}
+
+// onIndex runs a command on the place of the indexes.
+func (c *command) onIndex(do func(ctx context.Context, store *index.Caches, args []string) error) func(*cobra.Command, []string) error {
+	return c.onPrepared(func(ctx context.Context, a *app.App, args []string) error {
+		store := a.Index()
+		if store == nil {
+			return withCode(ExitUsage, app.ErrNoIndex)
+		}
+		return do(ctx, store, args)
+	})
+}

@@ -1,0 +1,215 @@
+package code
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io/fs"
+	"math"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"sibyl/internal/search"
+)
+
+// survey is what a walk over a whole root found, for one state of the index. What is in it never changes.
+type survey struct {
+	generation uint64
+	changes    uint64 // of which the system had told before
+	began      time.Time
+
+	held      []*heldFile        // files whose words are in the index, by path
+	bySegment map[uint32][]int32 // by text: which of them it is, from 1
+	unread    [][]seenFile       // the others, by folder
+	binary    []string           // paths of files that need not be read to know that they are
+	skipped   Skipped
+	relisted  int
+	lowPaths  func() string // paths of held in lower case, each in a line
+	paths     func() []byte // and as they are, without their endings, and padded
+}
+
+// seenFile is a file as it was seen in a walk.
+type seenFile struct {
+	path  string
+	info  fs.FileInfo
+	known *fileMemory // nil: nothing
+}
+
+// heldFile is a file whose words are in the index.
+type heldFile struct {
+	seenFile
+	generation uint64           // of the index in which its place is known
+	ranks      [2]atomic.Uint64 // rankOfPath without and with tests, as bits, once it was asked for
+}
+
+// rankOfFile is rankOfPath of a file.
+func (s *lookup) rankOfFile(f *tally) float64 {
+	if f.place == nil {
+		return rankOfPath(f.path, s.query.tests)
+	}
+	kept := &f.place.ranks[bit(s.query.tests)]
+	if bits := kept.Load(); bits != 0 {
+		return math.Float64frombits(bits)
+	}
+	rank := rankOfPath(f.path, s.query.tests)
+	kept.Store(math.Float64bits(rank))
+	return rank
+}
+
+// inPath is termsInPath of a file.
+func (s *lookup) inPath(f *tally) []float64 {
+	if f.paths != nil {
+		return f.paths
+	}
+	return s.termsInPath(f.path)
+}
+
+// inPaths is termsInPath of all files that are held and whose paths match, by their number.
+func (v *survey) inPaths(s *lookup) map[int][]float64 {
+	in, line, at := map[int][]float64{}, 0, 0
+	text := v.paths()
+	s.finder.find(text, func(m match) {
+		line += bytes.Count(text[at:m.start], []byte{'\n'})
+		at = m.start
+		row := in[line]
+		if row == nil {
+			row = make([]float64, len(s.query.terms))
+			in[line] = row
+		}
+		row[m.term] = max(row[m.term], float64(m.strength)/float64(exactMatch))
+	})
+	return in
+}
+
+// trustedFor is how long a survey holds if the system tells of no change: some changes, such as those by another machine, go untold.
+const trustedFor = time.Minute
+
+// survey looks at what there is, or recalls it where the system would have told of a change.
+func (x *indexed) survey(ctx context.Context, k Kept) (*survey, error) {
+	changes, told := x.watch.changes(ctx)
+	x.mu.Lock()
+	if last := x.last; told && last != nil && last.generation == k.Generation() && last.changes == changes && time.Since(last.began) < trustedFor {
+		x.mu.Unlock()
+		return last, nil
+	}
+	x.mu.Unlock()
+	learned := newLearned(x.memory(k))
+	learned.watch = x.watch
+	there := &survey{generation: k.Generation(), changes: changes, began: learned.began}
+	if err := there.walk(ctx, x.root, k, learned); err != nil {
+		return nil, err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.generation == k.Generation() {
+		x.known = learned.memory()
+	}
+	if told && !x.watch.hasFailed() {
+		x.last = there
+		there.relisted = 0 // which is learnt once
+		first := *there
+		first.relisted = learned.relisted
+		return &first, nil
+	}
+	return there, nil
+}
+
+func (v *survey) walk(ctx context.Context, r *Root, k Kept, learned *learned) (err error) {
+	texts := k.Texts()
+	var mu sync.Mutex
+	var unread []seenFile
+	v.skipped, err = r.walkKnowing(ctx, ".", learned, func(f *found) {
+		seen := seenFile{path: f.path, info: f.info, known: f.known}
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case f.known != nil && f.known.kind == held && int(f.known.text) < texts[f.known.segment]:
+			v.held = append(v.held, &heldFile{seenFile: seen, generation: v.generation})
+		case f.known != nil && f.known.kind == noText:
+			v.binary = append(v.binary, f.path)
+		default:
+			unread = append(unread, seen)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(v.held, func(a, b *heldFile) int { return strings.Compare(a.path, b.path) })
+	v.bySegment = make(map[uint32][]int32, len(texts))
+	for segment, n := range texts {
+		v.bySegment[segment] = make([]int32, n)
+	}
+	for i, f := range v.held {
+		v.bySegment[f.known.segment][f.known.text] = int32(i + 1)
+	}
+	slices.SortFunc(unread, func(a, b seenFile) int {
+		return cmp.Or(strings.Compare(path.Dir(a.path), path.Dir(b.path)), strings.Compare(a.path, b.path))
+	})
+	for len(unread) > 0 {
+		n := 1
+		for n < len(unread) && n < batch && path.Dir(unread[n].path) == path.Dir(unread[0].path) {
+			n++
+		}
+		v.unread, unread = append(v.unread, unread[:n]), unread[n:]
+	}
+	v.relisted = learned.relisted
+	v.lowPaths = sync.OnceValue(func() string {
+		var b strings.Builder
+		for _, f := range v.held {
+			b.WriteString(strings.ToLower(f.path))
+			b.WriteByte('\n')
+		}
+		return b.String()
+	})
+	v.paths = sync.OnceValue(func() []byte {
+		var b []byte
+		for _, f := range v.held {
+			b = append(append(b, strings.TrimSuffix(f.path, path.Ext(f.path))...), '\n')
+		}
+		return append(b, make([]byte, search.Padding)...)[:len(b)]
+	})
+	return nil
+}
+
+// hintsSeen says which of the hints name something that is in scope.
+func (v *survey) hintsSeen(hints []string, sc *scope) []bool {
+	seen := make([]bool, len(hints))
+	for i, hint := range hints {
+		seen[i] = v.hintSeen(hint, sc)
+	}
+	return seen
+}
+
+func (v *survey) hintSeen(hint string, sc *scope) bool {
+	for _, some := range v.unread {
+		for _, f := range some {
+			if hintFit(hint, f.path) > 0 && sc.holds(f.path) {
+				return true
+			}
+		}
+	}
+	// A path that a hint fits holds it. Most hold none.
+	low, line := v.lowPaths(), 0
+	for at := 0; ; {
+		i := strings.Index(low[at:], hint)
+		if i < 0 || hint == "" {
+			return false
+		}
+		line += strings.Count(low[at:at+i], "\n")
+		at += i
+		if f := v.held[line]; hintFit(hint, f.path) > 0 && sc.holds(f.path) {
+			return true
+		}
+		next := strings.IndexByte(low[at:], '\n')
+		at, line = at+next+1, line+1
+	}
+}
+
+// isEverything says that a scope leaves nothing out.
+func (sc *scope) isEverything() bool {
+	return sc.start == "." && sc.glob == "" && sc.lang == nil && sc.end == ""
+}
