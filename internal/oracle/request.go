@@ -27,6 +27,7 @@ type Situation struct {
 	Tools    []tool.Spec // offered in this turn
 	Final    bool        // no tool may be called: answer
 	Steps    []Step
+	Later    []tool.Source // to be searched where the others have nothing
 }
 
 // Step is a call made before, and its receipt.
@@ -187,7 +188,7 @@ func promptSituation(s TurnSituation, p agent.TurnPayload, env Env, offered []to
 }
 
 func (a asking) Facts(offered []tool.Spec, steps []agent.Step) any {
-	return Situation{Question: a.question, Class: string(a.Class), Tools: offered, Final: a.Last || a.Withdrawn, Steps: steps}
+	return Situation{Question: a.question, Class: string(a.Class), Tools: offered, Final: a.Last || a.Withdrawn, Steps: steps, Later: a.Later}
 }
 
 // Exchange is what a session keeps of a run: the summary in its row.

@@ -76,7 +76,7 @@ func (t *text) known(i int) bool {
 // clause, of which the first that is not "" counts, or to one on each token. It says nothing of a text for which unless holds.
 type frame struct {
 	name   string
-	weight weights
+	weight balance
 	match  func(*text) []string
 	clause func(*text, clause) string
 	token  func(token) bool

@@ -8,19 +8,19 @@ import (
 // householdFrames find questions about the program at hand that name no part of it, and about how its people go on: everyday
 // wording, which shows in the build of the question and not in its nouns.
 var householdFrames = []frame{
-	{name: "own-program", weight: weights{code: 1.2, web: -1}, match: func(t *text) []string { return t.program }},
-	{name: "own-way", weight: weights{code: 1.6}, match: func(t *text) []string { return t.handling }},
-	{name: "asked-for-part", weight: weights{code: 1.2}, clause: asksForPart, unless: namesOutside},
-	{name: "permission", weight: weights{docs: 2.6, code: -0.5}, clause: permission},
-	{name: "procedure", weight: weights{docs: 3.6, code: -1.5}, clause: procedure},
-	{name: "convention", weight: weights{docs: 2.6, code: -1.5}, clause: convention},
-	{name: "our-doing", weight: weights{docs: 2, code: -0.5}, clause: ourDoing},
-	{name: "wish", weight: weights{docs: 2.6}, clause: wish},
-	{name: "to-do", weight: weights{docs: 2}, clause: func(_ *text, c clause) string { return lex().OpenTasks.first(c.words) }},
-	{name: "supported", weight: weights{code: 1.2}, match: supported, unless: namesOutside},
-	{name: "past", weight: weights{docs: 1.2, code: -0.3}, clause: past},
-	{name: "still-so", weight: weights{docs: 1}, clause: stillSo},
-	{name: "past-incident", weight: weights{docs: 2.2, code: -1}, match: pastIncident},
+	{name: "own-program", weight: balance{code: 1.2, web: -1}, match: func(t *text) []string { return t.program }},
+	{name: "own-way", weight: balance{code: 1.6}, match: func(t *text) []string { return t.handling }},
+	{name: "asked-for-part", weight: balance{code: 1.2}, clause: asksForPart, unless: namesOutside},
+	{name: "permission", weight: balance{docs: 2.6, code: -0.5}, clause: permission},
+	{name: "procedure", weight: balance{docs: 3.6, code: -1.5}, clause: procedure},
+	{name: "convention", weight: balance{docs: 2.6, code: -1.5}, clause: convention},
+	{name: "our-doing", weight: balance{docs: 2, code: -0.5}, clause: ourDoing},
+	{name: "wish", weight: balance{docs: 2.6}, clause: wish},
+	{name: "to-do", weight: balance{docs: 2}, clause: func(_ *text, c clause) string { return lex().OpenTasks.first(c.words) }},
+	{name: "supported", weight: balance{code: 1.2}, match: supported, unless: namesOutside},
+	{name: "past", weight: balance{docs: 1.2, code: -0.3}, clause: past},
+	{name: "still-so", weight: balance{docs: 1}, clause: stillSo},
+	{name: "past-incident", weight: balance{docs: 2.2, code: -1}, match: pastIncident},
 }
 
 // namesOutside says whether something outside is named: then "it" and ways to do things are about that.

@@ -179,7 +179,7 @@ type vocabulary struct {
 // lexical is a feature that words of the text show by themselves.
 type lexical struct {
 	name   string
-	weight weights
+	weight balance
 }
 
 type phrase struct {

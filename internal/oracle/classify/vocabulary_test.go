@@ -45,12 +45,12 @@ func TestNoEntryOfTheVocabularyIsLongerThanWhatIsLookedFor(t *testing.T) {
 
 func TestFeaturesHaveNamesAndWeights(t *testing.T) {
 	names := map[string]bool{}
-	check := func(name string, w weights) {
+	check := func(name string, w balance) {
 		if name == "" || names[name] {
 			t.Errorf("feature %q has no name of its own", name)
 		}
 		names[name] = true
-		if w == (weights{}) {
+		if w == (balance{}) {
 			t.Errorf("feature %q weighs nothing", name)
 		}
 	}

@@ -8,22 +8,22 @@ import (
 
 // worldFrames find questions that no single project answers. Most of them are silent where something ties the question to the project.
 var worldFrames = []frame{
-	{name: "definition", weight: weights{web: 1.8, code: -0.5}, clause: definition, unless: (*text).shared},
-	{name: "how-to", weight: weights{web: 2}, match: howTo, unless: (*text).atHome},
-	{name: "plural-in-general", weight: weights{web: 1}, clause: pluralInGeneral, unless: (*text).shared},
-	{name: "of-a-thing", weight: weights{web: 1.5}, match: ofThing, unless: (*text).atHome},
-	{name: "superlative", weight: weights{web: 2, code: -0.5}, match: superlative, unless: (*text).atHome},
-	{name: "comparative", weight: weights{web: 1.6}, match: comparative, unless: (*text).shared},
-	{name: "product-asked", weight: weights{web: 1.5}, match: productAsked},
-	{name: "product-setting", weight: weights{web: 1.2}, match: productSetting, unless: (*text).shared},
-	{name: "product-version", weight: weights{web: 1.5}, match: productVersion, unless: (*text).shared},
-	{name: "product-first", weight: weights{web: 0.8}, match: productFirst, unless: (*text).shared},
-	{name: "product-documents", weight: weights{web: 3.5}, match: productDocuments, unless: (*text).shared},
-	{name: "product-error", weight: weights{web: 1.5}, match: productError, unless: (*text).shared},
-	{name: "who-when", weight: weights{web: 0.8}, match: func(t *text) []string { return opens(t, lex().WhoOpens) }},
-	{name: "has-it", weight: weights{web: 0.6}, clause: hasIt},
-	{name: "proper-name", weight: weights{web: 0.9}, match: properNames},
-	{name: "link", weight: weights{web: 1.5}, token: func(tok token) bool { return tok.kind == link }},
+	{name: "definition", weight: balance{web: 1.8, code: -0.5}, clause: definition, unless: (*text).shared},
+	{name: "how-to", weight: balance{web: 2}, match: howTo, unless: (*text).atHome},
+	{name: "plural-in-general", weight: balance{web: 1}, clause: pluralInGeneral, unless: (*text).shared},
+	{name: "of-a-thing", weight: balance{web: 1.5}, match: ofThing, unless: (*text).atHome},
+	{name: "superlative", weight: balance{web: 2, code: -0.5}, match: superlative, unless: (*text).atHome},
+	{name: "comparative", weight: balance{web: 1.6}, match: comparative, unless: (*text).shared},
+	{name: "product-asked", weight: balance{web: 1.5}, match: productAsked},
+	{name: "product-setting", weight: balance{web: 1.2}, match: productSetting, unless: (*text).shared},
+	{name: "product-version", weight: balance{web: 1.5}, match: productVersion, unless: (*text).shared},
+	{name: "product-first", weight: balance{web: 0.8}, match: productFirst, unless: (*text).shared},
+	{name: "product-documents", weight: balance{web: 3.5}, match: productDocuments, unless: (*text).shared},
+	{name: "product-error", weight: balance{web: 1.5}, match: productError, unless: (*text).shared},
+	{name: "who-when", weight: balance{web: 0.8}, match: func(t *text) []string { return opens(t, lex().WhoOpens) }},
+	{name: "has-it", weight: balance{web: 0.6}, clause: hasIt},
+	{name: "proper-name", weight: balance{web: 0.9}, match: properNames},
+	{name: "link", weight: balance{web: 1.5}, token: func(tok token) bool { return tok.kind == link }},
 }
 
 // definition finds questions for what something is in general: "what is a monad", "difference between TCP and UDP".
