@@ -43,9 +43,26 @@ func likely(c classify.Classification, s tool.Source) float64 {
 	return 0
 }
 
-// sourceOrder is where an answer may stand, the likeliest first.
+// kin are the sources by how near they stand to what a type is about.
+func kin(t classify.Type) []tool.Source {
+	switch t {
+	case classify.Documentation, classify.Action:
+		return []tool.Source{tool.Vault, tool.Code, tool.Web}
+	case classify.Research:
+		return []tool.Source{tool.Web, tool.Vault, tool.Code}
+	}
+	return []tool.Source{tool.Code, tool.Vault, tool.Web}
+}
+
+// sourceOrder is where an answer may stand: first what is probable, the likeliest before others, then what stands near.
 func sourceOrder(c classify.Classification) []tool.Source {
-	order := []tool.Source{tool.Code, tool.Vault, tool.Web}
-	slices.SortStableFunc(order, func(a, b tool.Source) int { return cmp.Compare(likely(c, b), likely(c, a)) })
+	order := kin(c.QueryType)
+	probable := func(s tool.Source) float64 {
+		if p := likely(c, s); p >= OfferFrom {
+			return p
+		}
+		return 0
+	}
+	slices.SortStableFunc(order, func(a, b tool.Source) int { return cmp.Compare(probable(b), probable(a)) })
 	return order
 }

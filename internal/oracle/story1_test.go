@@ -1,6 +1,7 @@
 package oracle_test
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
+	"sibyl/internal/tool"
 )
 
 // grabby is a model that calls every search there is, offered or not, all at once: what is called is the tree's doing.
@@ -140,4 +142,32 @@ func TestSourcesTriedAreCounted(t *testing.T) {
 		modeltest.Say("It checks a token. "+enough()))
 	a := h.ask(auth)
 	same(t, "sources tried", a.Tried, []agent.Tried{{Source: "code", Calls: 3, Hits: 1, Opened: 1, Errors: 1}})
+}
+
+func TestWhatThePersonNamedIsOfferedWithEveryQuestionThatIsNoSmallTalk(t *testing.T) {
+	for _, c := range []struct {
+		question string
+		want     []string
+	}{
+		{weather, []string{"web_fetch", "web_search", "code_read", "code_search"}},
+		{auth, []string{"code_read", "code_search"}},
+		{caching, []string{"thread_seek", "vault_read", "vault_search", "code_read", "code_search"}},
+		{thanks, []string{}},
+	} {
+		h := setUp(t, theEnd)
+		h.named = []tool.Source{tool.Code}
+		h.ask(c.question)
+		same(t, c.question, offered(h.request(1)), c.want)
+	}
+}
+
+func TestATreeMayOfferAndWriteFromOtherProbabilities(t *testing.T) {
+	all := []string{"code_read", "code_search", "thread_seek", "vault_read", "vault_search", "vault_write", "web_fetch", "web_search"}
+	h := setUp(t, theEnd)
+	h.tree.Text = bytes.ReplaceAll(h.tree.Text, []byte(`from="0.1" write="0.5"`), []byte(`from="0" write="0"`))
+	h.ask(auth)
+	got := offered(h.request(1))
+	same(t, "the first tool", got[0], "code_read")
+	slices.Sort(got)
+	same(t, "tools offered", got, all)
 }

@@ -83,10 +83,13 @@ type Classification struct {
 func Classify(q Query) Classification {
 	t := newText(q.Text)
 	if len(t.tokens) == 0 {
-		return concluded(Conversational, []float64{code: 0.2, docs: 0.2, web: 0.2, chat: 0.2, write: 0.2})
+		return concluded(Conversational, nothingKnown[:])
 	}
 	found := append(find(t), findFollowUp(t, q)...)
 	signs := signsOf(t, q, found)
+	if !meets(signs, found) {
+		return concluded(Conversational, nothingKnown[:])
+	}
 	p := weights().Probabilities(signs)
 	best := 0
 	for k := range p {
@@ -106,6 +109,9 @@ func Classify(q Query) Classification {
 	}
 	return c
 }
+
+// nothingKnown are the probabilities where no word was ever met: it may be anything.
+var nothingKnown = [columns]float64{code: 0.2, docs: 0.2, web: 0.2, chat: 0.2, write: 0.2}
 
 // concluded is a classification by its type and the probabilities of all, in the order of types.
 func concluded(t Type, probabilities []float64) Classification {
@@ -200,7 +206,7 @@ func find(t *text) []hit {
 			out = append(out, hit{f.name, f.weight, unique(words, maxWords)})
 		}
 	}
-	for _, group := range [...][]frame{orderFrames, projectFrames, householdFrames, worldFrames, talkFrames} {
+	for _, group := range [...][]frame{orderFrames, projectFrames, talkFrames} {
 		for _, f := range group {
 			if words := f.words(t); len(words) > 0 {
 				out = append(out, hit{f.name, f.weight, words})

@@ -3,7 +3,7 @@ package classify
 import "testing"
 
 func TestItWithNothingBeforeItIsTheProgram(t *testing.T) {
-	checkTypes(t, []labelled{
+	checkOffered(t, []labelled{
 		{"does it clean up after a crash", Code},
 		{"what does it do with symbolic links?", Code},
 		{"can I use it from two terminals at the same time?", Code},
@@ -14,7 +14,7 @@ func TestItWithNothingBeforeItIsTheProgram(t *testing.T) {
 }
 
 func TestAWayToHandleAProgramIsAskedOfTheProgramAtHand(t *testing.T) {
-	checkTypes(t, []labelled{
+	checkOffered(t, []labelled{
 		{"How do I skip the second step?", Code},
 		{"how can I run just one of the tests?", Code},
 		{"is there an option to print less?", Code},
@@ -27,7 +27,7 @@ func TestAWayToHandleAProgramIsAskedOfTheProgramAtHand(t *testing.T) {
 }
 
 func TestWhatPeopleMayDoAndDidIsWrittenDown(t *testing.T) {
-	checkTypes(t, []labelled{
+	checkOffered(t, []labelled{
 		{"Who may sign the invoices?", Documentation},
 		{"Wer muss der Freigabe zustimmen?", Documentation},
 		{"What do I do when the importer hangs?", Documentation},

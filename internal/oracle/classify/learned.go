@@ -2,6 +2,7 @@ package classify
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 
@@ -21,6 +22,14 @@ var weights = sync.OnceValue(func() *learned.Model {
 	}
 	return m
 })
+
+// meets says whether the classifier has learned from any word of a text, or from a name or a shape in it.
+func meets(signs []learned.Feature, found []hit) bool {
+	told := slices.ContainsFunc(found, func(h hit) bool { return !strings.HasPrefix(h.name, unplaced) })
+	return told || slices.ContainsFunc(signs, func(s learned.Feature) bool {
+		return strings.HasPrefix(s.Name, wordSign) && weights().Reasons([]learned.Feature{s}, string(Code), 1) != nil
+	})
+}
 
 // mostReasons bounds the words that an explanation names beside what the rules found.
 const mostReasons = 6
@@ -54,7 +63,7 @@ func (c *Classification) explain(signs []learned.Feature, found []hit) {
 
 // match adds what was found, and what it adds to the score of the type.
 func (c *Classification) match(name string, words []string, gain float64) {
-	gain = rounded(gain)
+	gain, words = rounded(gain), slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" })
 	c.Matches = append(c.Matches, Match{name, words, gain})
 	if gain > 0 {
 		c.KeywordsMatched = append(c.KeywordsMatched, words...)

@@ -11,7 +11,8 @@ import (
 const fillings = 12
 
 // filled makes questions of patterns: a line ‘$name: word | word’ gives the words of a slot, any other is a question with slots in it as {name}. Which
-// words are taken follows from the pattern, so that others may be added without a change to what is made of it.
+// words are taken follows from the pattern, so that others may be added without a change to what is made of it. A pattern behind a star is filled once
+// with each word of its first slot.
 func filled(lines []string) (out []string, err error) {
 	slots := map[string][]string{}
 	for n, line := range lines {
@@ -31,9 +32,15 @@ func filled(lines []string) (out []string, err error) {
 		if line == "" || line[0] == '#' || line[0] == '$' {
 			continue
 		}
-		made := map[string]bool{}
-		for i := 0; i < 3*fillings && len(made) < fillings; i++ {
-			q, err := fill(line, i, slots)
+		made, most := map[string]bool{}, fillings
+		pattern, each := strings.CutPrefix(line, "*")
+		if each {
+			_, name, _ := strings.Cut(pattern, "{")
+			name, _, _ = strings.Cut(name, "}")
+			most = len(slots[name])
+		}
+		for i := 0; i < 3*most && len(made) < most; i++ {
+			q, err := fill(pattern, i, slots)
 			if err != nil {
 				return nil, fmt.Errorf("line %d: %w", n+1, err)
 			}
@@ -47,6 +54,9 @@ func filled(lines []string) (out []string, err error) {
 }
 
 var errNoSlot = errors.New("there is no such slot")
+
+// strides are how far apart the words are that follow each other in a slot: primes, so that all words have their turn, and slots go together in other ways.
+var strides = []uint64{1, 7919, 104729, 1299709}
 
 // fill puts words into a pattern for the i-th time.
 func fill(pattern string, i int, slots map[string][]string) (string, error) {
@@ -64,7 +74,7 @@ func fill(pattern string, i int, slots map[string][]string) (string, error) {
 		}
 		h := fnv.New32a()
 		fmt.Fprint(h, pattern, at)
-		b.WriteString(words[(uint64(h.Sum32())+uint64(i)*2654435761>>3)%uint64(len(words))])
+		b.WriteString(words[(uint64(h.Sum32())+strides[at%len(strides)]*uint64(i))%uint64(len(words))])
 		rest = next
 	}
 }

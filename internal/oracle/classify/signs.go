@@ -26,17 +26,23 @@ const usualLength = 6
 // lettersCount is what a run of letters counts beside a word.
 const lettersCount = 0.5
 
-// signs collects what is seen in a question.
-type signs []learned.Feature
+// signs collects what is seen in a question. What is seen again says nothing more.
+type signs struct {
+	all  []learned.Feature
+	seen map[string]bool
+}
 
 func (s *signs) add(value float64, name string) {
-	*s = append(*s, learned.Feature{Name: name, Value: value})
+	if !s.seen[name] {
+		s.seen[name] = true
+		s.all = append(s.all, learned.Feature{Name: name, Value: value})
+	}
 }
 
 // signsOf are what the learned classifier sees: words, their neighbours and letters, how the text is built, the question before, and what the rules
 // found. Nothing here knows a word.
 func signsOf(t *text, q Query, found []hit) []learned.Feature {
-	var s signs
+	s := signs{seen: map[string]bool{}}
 	s.words(t)
 	s.build(q.Text, t)
 	s.before(t, q)
@@ -46,7 +52,7 @@ func signsOf(t *text, q Query, found []hit) []learned.Feature {
 	for k, x := range sum(found) {
 		s.add(max(-1, min(1, x/6)), "rules "+string(types[k]))
 	}
-	return s
+	return s.all
 }
 
 // words adds each word by itself, with its neighbours, by its place in the sentence, and by its letters.
@@ -158,9 +164,9 @@ func (s *signs) build(raw string, t *text) {
 // steps is a length in steps that become longer.
 func steps(n int) int { return bits.Len(uint(n * n)) }
 
-// before adds what the last question was, and whether this one looks like going on with it.
+// before adds what the last question was, and whether this one looks like going on with it. Where the topic is another, nothing came before.
 func (s *signs) before(t *text, q Query) {
-	if len(q.Previous) == 0 {
+	if len(q.Previous) == 0 || !q.PreviousType.Valid() || q.PreviousType == Conversational || TopicShift(q.Previous, q.Text) {
 		return
 	}
 	length := bits.Len(uint(len(t.tokens)))

@@ -2,6 +2,9 @@ package classify
 
 import "slices"
 
+// unplaced begins the names of features that say of a text only that it is one.
+const unplaced = "unplaced-"
+
 // talkFrames find words that are about the talk itself, and place what no other feature knows.
 var talkFrames = []frame{
 	{name: "nothing-asked", weight: balance{chat: 4.5}, match: nothingAsked},
@@ -11,8 +14,8 @@ var talkFrames = []frame{
 	{name: "greeting", weight: balance{chat: 0.8}, match: greeting},
 
 	// What nothing is known about belongs to the world outside: it is larger than any project.
-	{name: "unplaced-question", weight: balance{web: 0.3}, match: func(t *text) []string { return firstWord(t, true) }},
-	{name: "unplaced-words", weight: balance{web: 0.2, chat: 0.1}, match: func(t *text) []string { return firstWord(t, false) }},
+	{name: unplaced + "question", weight: balance{web: 0.3}, match: func(t *text) []string { return firstWord(t, true) }},
+	{name: unplaced + "words", weight: balance{web: 0.2, chat: 0.1}, match: func(t *text) []string { return firstWord(t, false) }},
 }
 
 // nothingAsked matches texts made of courtesies, pronouns and grammar alone.
