@@ -121,8 +121,8 @@ func TestWhereTheFirstSourceIsNotConnectedTheNextOneIsOfferedAtOnce(t *testing.T
 		{"code stands beside documents", auth, inCode, inVault},
 		{"two sources are missing", auth, append(slices.Clone(inCode), inVault...), inWeb},
 		{"the world is not in the notes", weather, inWeb, []string{}},
-		{"an unsure guess is recoverable", "What does the zanzibar quokka frobnicator do?", inWeb, inVault},
-		{"an unsure guess is looked up in both", "What does the zanzibar quokka frobnicator do?", nil, append(slices.Clone(inVault), inWeb...)},
+		{"an unsure guess is recoverable", "What does the zanzibar quokka frobnicator do?", inWeb, slices.Concat(inCode, inVault)},
+		{"an unsure guess is looked up in all", "What does the zanzibar quokka frobnicator do?", nil, slices.Concat(inCode, inVault, inWeb)},
 		{"thanks needs none", thanks, inCode, []string{}},
 		{"an action is carried out in its place only", save, inVault, []string{"vault_write"}},
 	} {
@@ -157,8 +157,17 @@ func TestWhatThePersonNamedIsOfferedWithEveryQuestionThatIsNoSmallTalk(t *testin
 		h := setUp(t, theEnd)
 		h.named = []tool.Source{tool.Code}
 		h.ask(c.question)
-		same(t, c.question, offered(h.request(1)), c.want)
+		same(t, c.question, inOrder(h.request(1)), c.want)
 	}
+}
+
+// inOrder names the tools of a request as the model sees them.
+func inOrder(req model.Request) []string {
+	names := []string{}
+	for _, t := range req.Tools {
+		names = append(names, t.Name)
+	}
+	return names
 }
 
 func TestATreeMayOfferAndWriteFromOtherProbabilities(t *testing.T) {
@@ -166,8 +175,6 @@ func TestATreeMayOfferAndWriteFromOtherProbabilities(t *testing.T) {
 	h := setUp(t, theEnd)
 	h.tree.Text = bytes.ReplaceAll(h.tree.Text, []byte(`from="0.1" write="0.5"`), []byte(`from="0" write="0"`))
 	h.ask(auth)
-	got := offered(h.request(1))
-	same(t, "the first tool", got[0], "code_read")
-	slices.Sort(got)
-	same(t, "tools offered", got, all)
+	same(t, "the first tool", inOrder(h.request(1))[0], "code_read")
+	same(t, "tools offered", offered(h.request(1)), all)
 }

@@ -72,7 +72,7 @@ type Classification struct {
 	NeedsCode       bool             `json:"needs_code"`
 	NeedsVault      bool             `json:"needs_vault"`
 	NeedsWeb        bool             `json:"needs_web"`
-	Confidence      float64          `json:"confidence"`              // 0..1: the probability of QueryType
+	Confidence      float64          `json:"confidence"`              // 0..0.99: the probability of QueryType
 	Probabilities   map[Type]float64 `json:"probabilities,omitempty"` // of each type; they add up to 1
 	KeywordsMatched []string         `json:"keywords_matched,omitempty"`
 	Secondary       Type             `json:"secondary,omitempty"`
@@ -91,6 +91,12 @@ func Classify(q Query) Classification {
 		return concluded(Conversational, nothingKnown[:])
 	}
 	p := weights().Probabilities(signs)
+	if len(t.clauses) == 0 {
+		p = onlyPasted[:]
+	}
+	if asksFirst(t) && !wishes(found) {
+		p = without(p, write)
+	}
 	best := 0
 	for k := range p {
 		if p[k] > p[best] {
@@ -113,13 +119,16 @@ func Classify(q Query) Classification {
 // nothingKnown are the probabilities where no word was ever met: it may be anything.
 var nothingKnown = [columns]float64{code: 0.2, docs: 0.2, web: 0.2, chat: 0.2, write: 0.2}
 
+// onlyPasted are the probabilities of a trace or a piece of a program without a word beside it, of which nothing inside is read: it is most often one's own.
+var onlyPasted = [columns]float64{code: 0.78, docs: 0.02, web: 0.2}
+
 // concluded is a classification by its type and the probabilities of all, in the order of types.
 func concluded(t Type, probabilities []float64) Classification {
 	c := Classification{QueryType: t, Probabilities: map[Type]float64{}}
 	for k, p := range probabilities {
 		c.Probabilities[types[k]] = p
 	}
-	c.Confidence = rounded(c.Probabilities[t])
+	c.Confidence = min(rounded(c.Probabilities[t]), surest)
 	c.NeedsCode, c.NeedsVault, c.NeedsWeb = t.Needs()
 	for _, next := range []Type{Code, Documentation, Research} {
 		if p := c.Probabilities[next]; next != t && p >= leastSecondary && (c.Secondary == "" || p > c.Probabilities[c.Secondary]) {
@@ -129,22 +138,47 @@ func concluded(t Type, probabilities []float64) Classification {
 	return c
 }
 
+// surest bounds the confidence: words alone are never certain.
+const surest = 0.99
+
 // leastSecondary is the probability under which a runner-up is no better than any other guess.
 const leastSecondary = 0.1
 
-// Without is the classification if the question can't be of a type: the others keep their proportions.
-func (c Classification) Without(not Type) Classification {
-	p, rest := make([]float64, columns), 1-c.Probabilities[not]
-	best := chat
-	for k, t := range types {
+// asksFirst says whether a text begins with a question, or with a wish to be shown something: what it is about wishes for nothing by itself.
+func asksFirst(t *text) bool {
+	return len(t.clauses) > 0 && (t.clauses[0].act == asking || t.clauses[0].act == reading)
+}
+
+// wishes says whether the rules found a wish for a change, and nothing that outweighs it.
+func wishes(found []hit) bool {
+	s := sum(found)
+	return s[write] > 0 && s[write] >= slices.Max(s[:])
+}
+
+// without gives probabilities among which one is 0; the others keep their proportions.
+func without(p []float64, not int) []float64 {
+	out, rest := make([]float64, columns), 1-p[not]
+	for k := range out {
 		switch {
-		case t == not:
-			continue
+		case k == not:
 		case rest > 0:
-			p[k] = c.Probabilities[t] / rest
+			out[k] = p[k] / rest
 		default:
-			p[k] = 1.0 / (columns - 1)
+			out[k] = 1.0 / (columns - 1)
 		}
+	}
+	return out
+}
+
+// Without is the classification if the question can't be of a type.
+func (c Classification) Without(not Type) Classification {
+	p := make([]float64, columns)
+	for k, t := range types {
+		p[k] = c.Probabilities[t]
+	}
+	p = without(p, slices.Index(types[:], not))
+	best := chat // where none is likelier, nothing is looked up
+	for k := range p {
 		if p[k] > p[best] {
 			best = k
 		}
