@@ -125,9 +125,14 @@ var onlyPasted = [columns]float64{code: 0.78, docs: 0.02, web: 0.2}
 // concluded is a classification by its type and the probabilities of all, in the order of types.
 func concluded(t Type, probabilities []float64) Classification {
 	c := Classification{QueryType: t, Probabilities: map[Type]float64{}}
+	rest := 1.0
 	for k, p := range probabilities {
-		c.Probabilities[types[k]] = p
+		if types[k] != t {
+			c.Probabilities[types[k]] = exact(p)
+			rest -= exact(p)
+		}
 	}
+	c.Probabilities[t] = exact(rest)
 	c.Confidence = min(rounded(c.Probabilities[t]), surest)
 	c.NeedsCode, c.NeedsVault, c.NeedsWeb = t.Needs()
 	for _, next := range []Type{Code, Documentation, Research} {
@@ -305,6 +310,9 @@ func (p phrase) matches(ts []token) bool {
 }
 
 func rounded(x float64) float64 { return math.Round(x*100) / 100 }
+
+// exact is as much of a probability as is told.
+func exact(x float64) float64 { return math.Round(x*1e4) / 1e4 }
 
 // maxWords bounds the words kept of one feature; further ones would add next to nothing.
 const maxWords = 8

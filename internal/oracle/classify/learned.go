@@ -41,7 +41,7 @@ func (c *Classification) explain(signs []learned.Feature, found []hit) {
 		for _, r := range weights().Reasons([]learned.Feature{{Name: ruleSign + h.name, Value: 1}}, string(c.QueryType), 1) {
 			gain = r.Weight
 		}
-		c.match(h.name, h.words, gain)
+		c.match(h.name, h.words, gain, true)
 	}
 	words := signs[:0:0]
 	for _, s := range signs {
@@ -55,17 +55,17 @@ func (c *Classification) explain(signs []learned.Feature, found []hit) {
 			name, said = "words", strings.TrimPrefix(pair, atStart+" ")
 		}
 		if !strings.HasPrefix(said, kindSign) {
-			c.match(name, []string{said}, r.Weight)
+			c.match(name, []string{said}, r.Weight, name == "word" && !lex().StopWords[said])
 		}
 	}
 	c.KeywordsMatched = unique(c.KeywordsMatched, len(c.KeywordsMatched))
 }
 
-// match adds what was found, and what it adds to the score of the type.
-func (c *Classification) match(name string, words []string, gain float64) {
+// match adds what was found, and what it adds to the score of the type. Telling says that its words are worth naming.
+func (c *Classification) match(name string, words []string, gain float64, telling bool) {
 	gain, words = rounded(gain), slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" })
 	c.Matches = append(c.Matches, Match{name, words, gain})
-	if gain > 0 {
+	if telling && gain > 0 {
 		c.KeywordsMatched = append(c.KeywordsMatched, words...)
 	}
 }
