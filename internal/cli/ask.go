@@ -20,7 +20,6 @@ import (
 	"sibyl/internal/oracle"
 	"sibyl/internal/service"
 	"sibyl/internal/tool"
-	"sibyl/internal/tool/code"
 )
 
 // askFlags are the flags of ‘sibyl ask’.
@@ -288,7 +287,7 @@ func (f askFlags) options(vaultSetting string) (oracle.Options, error) {
 	for _, n := range []struct {
 		named  bool
 		source tool.Source
-	}{{f.code || f.in != "" || code.IsProject(o.CodeRoot), tool.Code}, {f.notes || f.vault != "", tool.Vault}, {f.web, tool.Web}} {
+	}{{f.code || f.in != "" || app.IsProject(o.CodeRoot), tool.Code}, {f.notes || f.vault != "", tool.Vault}, {f.web, tool.Web}} {
 		if n.named {
 			o.Name(n.source)
 		}
