@@ -307,14 +307,17 @@ func payloadAt(v *run.View, record int64) (TurnPayload, error) {
 	return p, nil
 }
 
-// OfferedSpecs picks the tools that a turn shows, in the order of all. Those that are withdrawn are shown too, so that what a provider has
-// cached of the request before stays valid.
+// OfferedSpecs picks the tools that a turn shows, in the order in which they are offered. Those that are withdrawn are shown too, so that what a
+// provider has cached of the request before stays valid.
 func OfferedSpecs(p TurnPayload, all []tool.Spec) (specs []tool.Spec) {
-	for _, s := range all {
-		if slices.Contains(p.Offered, s.Name) {
-			s.Description = signal.Neutralise(s.Description) // a stranger's server may have written it
-			specs = append(specs, s)
+	for _, name := range p.Offered {
+		at := slices.IndexFunc(all, func(s tool.Spec) bool { return s.Name == name })
+		if at < 0 {
+			continue
 		}
+		s := all[at]
+		s.Description = signal.Neutralise(s.Description) // a stranger's server may have written it
+		specs = append(specs, s)
 	}
 	return specs
 }

@@ -19,6 +19,7 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	"sibyl/internal/service"
+	"sibyl/internal/tool"
 )
 
 // askFlags are the flags of ‘sibyl ask’.
@@ -28,6 +29,7 @@ type askFlags struct {
 	maxTime                   time.Duration
 	cont, shadow, noFallback  bool
 	noWeb                     bool
+	code, notes, web          bool // to be searched, whatever the question looks like
 	attach                    []string
 
 	given func(flag string) bool // says whether the person gave a flag, so that none can be told from a wish for nothing
@@ -56,8 +58,11 @@ func (c *command) askCommand() *cobra.Command {
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.in, "in", "", "folder of the code (default: this one)")
-	fl.StringVar(&f.vault, "vault", "", "folder of your notes (default: the setting vault)")
+	fl.StringVar(&f.in, "in", "", "folder of the code, which is searched with every question that is no small talk (default: this one)")
+	fl.StringVar(&f.vault, "vault", "", "folder of your notes, searched likewise (default: the setting vault)")
+	fl.BoolVar(&f.code, "code", false, "search the code, whatever the question looks like")
+	fl.BoolVar(&f.notes, "notes", false, "search your notes, whatever the question looks like")
+	fl.BoolVar(&f.web, "web", false, "search the web, whatever the question looks like")
 	fl.StringVarP(&f.model, "model", "m", "", "provider:model (default: what is there, see ‘sibyl models’)")
 	fl.BoolVarP(&f.cont, "continue", "c", false, "continue the last session about this folder, or the one of --in")
 	fl.StringVarP(&f.session, "session", "s", "", "continue this session, about its own folder unless --in names another")
@@ -70,6 +75,7 @@ func (c *command) askCommand() *cobra.Command {
 	fl.BoolVar(&f.shadow, "shadow", false, "also answer by the plain tree ‘baseline’, and compare")
 	fl.StringVar(&c.notices, "notices", "", "append notices to this file, as lines of JSON; '' for none (default: the setting notices)")
 	cmd.MarkFlagsMutuallyExclusive("continue", "session")
+	cmd.MarkFlagsMutuallyExclusive("web", "no-web")
 	return c.withView(cmd, "one JSON object")
 }
 
@@ -312,10 +318,13 @@ func (c *command) mentionInterrupted(ctx context.Context, a *app.App) error {
 	return err
 }
 
-// options settles which folders a question is asked on, and how.
+// options settles which folders a question is asked on, which of them the person named, and how.
 func (f askFlags) options(vaultSetting string) (oracle.Options, error) {
 	o := oracle.Options{CodeRoot: cmp.Or(f.in, "."), Vault: cmp.Or(f.vault, vaultSetting), Model: f.model, MaxTurns: f.maxTurns, MaxTokens: f.maxTokens,
 		MaxTime: f.maxTime, NoFallback: f.noFallback, NoWeb: f.noWeb}
+	if f.notes && o.Vault == "" {
+		return o, errors.New("--notes: there is no folder of notes; name one with --vault, or for good with ‘sibyl config set vault FOLDER’")
+	}
 	for flag, dir := range map[string]*string{"--in": &o.CodeRoot, "--vault": &o.Vault} {
 		if *dir == "" {
 			continue
@@ -332,6 +341,14 @@ func (f askFlags) options(vaultSetting string) (oracle.Options, error) {
 			return o, fmt.Errorf("%s: %s is not a folder", flag, *dir)
 		}
 		*dir = abs
+	}
+	for _, n := range []struct {
+		named  bool
+		source tool.Source
+	}{{f.code || f.in != "" || app.IsProject(o.CodeRoot), tool.Code}, {f.notes || f.vault != "", tool.Vault}, {f.web, tool.Web}} {
+		if n.named {
+			o.Name(n.source)
+		}
 	}
 	return o, nil
 }

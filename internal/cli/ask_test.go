@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"sibyl/internal/config"
+	"sibyl/internal/tool"
 )
 
 func TestBudgetsOutsideOfTheirBoundsAreToldWithThem(t *testing.T) {
@@ -34,5 +38,40 @@ func TestTimesAreWrittenWithoutEmptyUnits(t *testing.T) {
 		if got := inWords(d); got != want {
 			t.Errorf("%d ns is %q, not %q", d, got, want)
 		}
+	}
+}
+
+func TestWhatThePersonNamesIsSearchedAndTheFolderOneStandsInIfItIsAProject(t *testing.T) {
+	project, letters, notes := t.TempDir(), t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(project, "go.mod"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name  string
+		stand string
+		f     askFlags
+		want  []tool.Source
+	}{
+		{"a project", project, askFlags{}, []tool.Source{tool.Code}},
+		{"letters", letters, askFlags{}, nil},
+		{"letters, named", letters, askFlags{in: letters}, []tool.Source{tool.Code}},
+		{"letters, by what they hold", letters, askFlags{code: true}, []tool.Source{tool.Code}},
+		{"notes, named", letters, askFlags{vault: notes}, []tool.Source{tool.Vault}},
+		{"notes of the settings", letters, askFlags{notes: true}, []tool.Source{tool.Vault}},
+		{"all", project, askFlags{vault: notes, web: true}, []tool.Source{tool.Code, tool.Vault, tool.Web}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Chdir(c.stand)
+			o, err := c.f.options(notes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(o.Named, c.want) {
+				t.Errorf("%v is named, not %v", o.Named, c.want)
+			}
+		})
+	}
+	if _, err := (askFlags{notes: true}).options(""); err == nil || !strings.Contains(err.Error(), "--vault") {
+		t.Errorf("notes are asked for, there are none, and the error is %v", err)
 	}
 }

@@ -2,30 +2,59 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"sibyl/internal/oracle"
 	"sibyl/internal/oracle/classify"
+	"sibyl/internal/tool"
 )
 
 // classified is one line of ‘sibyl classify --json’ and ‘sibyl classify -’.
 type classified struct {
-	Query      string        `json:"query"`
-	QueryType  classify.Type `json:"query_type"`
-	NeedsCode  bool          `json:"needs_code"`
-	NeedsVault bool          `json:"needs_vault"`
-	NeedsWeb   bool          `json:"needs_web"`
-	Confidence float64       `json:"confidence"`
-	Keywords   []string      `json:"keywords_matched"`
+	Query         string                    `json:"query"`
+	QueryType     classify.Type             `json:"query_type"`
+	NeedsCode     bool                      `json:"needs_code"`
+	NeedsVault    bool                      `json:"needs_vault"`
+	NeedsWeb      bool                      `json:"needs_web"`
+	Confidence    float64                   `json:"confidence"`
+	Probabilities map[classify.Type]float64 `json:"probabilities"`
+	Sources       []tool.Source             `json:"sources"` // offered where all are connected, the likeliest first
+	Keywords      []string                  `json:"keywords_matched"`
 }
 
 func classifiedOf(query string, c classify.Classification) classified {
-	return classified{Query: query, QueryType: c.QueryType, NeedsCode: c.NeedsCode, NeedsVault: c.NeedsVault, NeedsWeb: c.NeedsWeb,
-		Confidence: c.Confidence, Keywords: append([]string{}, c.KeywordsMatched...)}
+	return classified{Query: query, QueryType: c.QueryType, NeedsCode: c.NeedsCode, NeedsVault: c.NeedsVault, NeedsWeb: c.NeedsWeb, Confidence: c.Confidence,
+		Probabilities: c.Probabilities, Sources: append([]tool.Source{}, oracle.Sources(c)...), Keywords: append([]string{}, c.KeywordsMatched...)}
+}
+
+// likelihoods are the probabilities in one line, the greatest first.
+func likelihoods(c classify.Classification) string {
+	kinds := classify.Types()
+	slices.SortStableFunc(kinds, func(a, b classify.Type) int { return cmp.Compare(c.Probabilities[b], c.Probabilities[a]) })
+	all := make([]string, len(kinds))
+	for i, t := range kinds {
+		all[i] = fmt.Sprintf("%s %.2f", t, c.Probabilities[t])
+	}
+	return strings.Join(all, ", ")
+}
+
+// searched names the sources that are offered.
+func searched(c classify.Classification) string {
+	var names []string
+	for _, s := range oracle.Sources(c) {
+		names = append(names, string(s))
+	}
+	if names == nil {
+		return "nothing is searched"
+	}
+	return "searched: " + strings.Join(names, ", ")
 }
 
 // longestQuery bounds a line of standard input, in bytes.
@@ -34,7 +63,8 @@ const longestQuery = 1 << 20
 func (c *command) classifyCommand() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use: "classify [QUERY | -]", Short: "Show what kind of question it is, and which sources it needs",
-		Long:    "Classifies a question without asking it. With ‘-’ one question a line is read, and one JSON object a line is written.",
+		Long: "Classifies a question without asking it: how probable each kind is, the sources that are searched where all are connected,\n" +
+			"and what speaks for and against. With ‘-’ one question a line is read, and one JSON object a line is written.",
 		Example: "  sibyl classify \"What's the weather in Paris?\"\n  sibyl classify - < questions.txt | jq .query_type",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -51,7 +81,7 @@ func (c *command) classifyCommand() *cobra.Command {
 			if c.asJSON {
 				return newJSON(c.Out).Encode(classifiedOf(query, found))
 			}
-			fmt.Fprintf(c.Out, "%s (%.2f)\n", found.QueryType, found.Confidence)
+			fmt.Fprintf(c.Out, "%s (%.2f)\n%s\n%s\n", found.QueryType, found.Confidence, likelihoods(found), searched(found))
 			for _, m := range found.Matches {
 				fmt.Fprintf(c.Out, "  %+.1f  %s: %s\n", m.Weight, m.Feature, printable(strings.Join(m.Words, ", ")))
 			}

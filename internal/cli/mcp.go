@@ -7,11 +7,13 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/mcp"
+	"sibyl/internal/tool"
 )
 
 func (c *command) mcpCommand() *cobra.Command {
@@ -73,6 +75,7 @@ func (c *command) mcp(ctx context.Context, f askFlags, documents []string) (err 
 	}
 	if f.in == "" {
 		o.CodeRoot = "" // whoever starts this program is somewhere by chance
+		o.Named = slices.DeleteFunc(o.Named, func(s tool.Source) bool { return s == tool.Code })
 	}
 	c.Log = slog.New(slog.NewTextHandler(c.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	c.Stays = true

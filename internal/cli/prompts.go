@@ -42,6 +42,7 @@ func (c *command) promptsShow() *cobra.Command {
 			if err != nil {
 				return withCode(ExitUsage, err)
 			}
+			q.Named = o.Named
 			q.Env = oracle.Env{CodeRoot: o.CodeRoot, Vault: o.Vault, Web: a.Config.Web.Missing() == ""}
 			t, err := a.Trees.Get(oracle.Name)
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -93,7 +94,7 @@ func TestQuestionIsAnsweredWithItsSourcesAndGoesOnInItsSession(t *testing.T) {
 	if second.Data["session_id"] != first.Data["session_id"] || second.Data["run_id"] == first.Data["run_id"] {
 		t.Errorf("it goes on with %+v", second)
 	}
-	if want := []oracle.Options{{MaxTurns: 3, CodeRoot: "/srv/code", ReadOnly: true, Relayed: true}, {MaxTurns: 3, ReadOnly: true, Relayed: true}}; !slices.Equal(s.options, want) {
+	if want := []oracle.Options{{MaxTurns: 3, CodeRoot: "/srv/code", ReadOnly: true, Relayed: true}, {MaxTurns: 3, ReadOnly: true, Relayed: true}}; !reflect.DeepEqual(s.options, want) {
 		t.Errorf("runs were begun with %+v", s.options)
 	}
 }

@@ -45,10 +45,11 @@ type Question struct {
 
 	NewSession *journal.Session // made with the run; nil: Session is there already
 
-	Piped    bool   // Text itself was piped in
-	Material string // that was piped in or attached, and that Text is about; at most MaxMaterial bytes
-	Late     bool   // another run of the session has gone on since the words were said: they are no answer to what it asked
-	Relayed  bool   // a program passes the words on, and may have made them: they are no yes
+	Piped    bool          // Text itself was piped in
+	Material string        // that was piped in or attached, and that Text is about; at most MaxMaterial bytes
+	Named    []tool.Source // that the person named: they are offered with every question that is no clear small talk
+	Late     bool          // another run of the session has gone on since the words were said: they are no answer to what it asked
+	Relayed  bool          // a program passes the words on, and may have made them: they are no yes
 }
 
 // Check says what is wrong with a question before anything is kept of it.
@@ -73,7 +74,7 @@ func (q *Question) Check() error {
 
 // given is what a question gives its tree, without the past of its session.
 func (q *Question) given() Given {
-	g := Given{Said: agent.Said{Piped: q.Piped, Relayed: q.Relayed}, Question: q.Text, Tools: agent.FactsOf(q.Tools), MaxTurns: q.MaxTurns, MaxTokens: q.MaxTokens,
+	g := Given{Said: agent.Said{Piped: q.Piped, Relayed: q.Relayed}, Named: q.Named, Question: q.Text, Tools: agent.FactsOf(q.Tools), MaxTurns: q.MaxTurns, MaxTokens: q.MaxTokens,
 		MaxSeconds: int((q.MaxTime + time.Second - 1) / time.Second), Window: q.Env.WindowTokens, Classifier: q.Classifier, BareCalls: q.Env.BareCalls}
 	if q.Piped || q.Material != "" {
 		g.Ledger.Labels = agent.LabelledAs(agent.Stranger, true)

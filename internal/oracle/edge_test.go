@@ -194,13 +194,12 @@ func TestEdgeEmptySourcesAreWidenedOneByOneUntilThePartialAnswer(t *testing.T) {
 	same(t, "sources tried", a.Tried, []agent.Tried{{Source: "code", Calls: 1, Empty: 1}, {Source: "vault", Calls: 1, Empty: 1}, {Source: "web", Calls: 1, Empty: 1}})
 }
 
-func TestRunnerUpOfTheClassificationIsTheNextSource(t *testing.T) {
-	h := setUp(t, modeltest.SayAndCall(needTurn("search"), "code_search", `{}`), modeltest.Say("Nothing. "+partial("all")))
-	h.world.on("code_search", finds())
-	a := h.ask("Why does PostgreSQL reject the query in store.go?")
+func TestRunnerUpOfTheClassificationIsOfferedBesideIt(t *testing.T) {
+	h := setUp(t, modeltest.Say("Nothing. "+partial("all")))
+	a := h.ask("What does the zanzibar quokka frobnicator do?")
 	same(t, "query type", a.QueryType, "code")
 	same(t, "runner-up", string(a.Class.Secondary), "research")
-	same(t, "tools of the second request", offered(h.request(2)), []string{"code_read", "code_search", "web_fetch", "web_search"})
+	same(t, "tools of the first request", offered(h.request(1)), []string{"code_read", "code_search", "thread_seek", "vault_read", "vault_search", "web_fetch", "web_search"})
 }
 
 func TestEdgeOneHitAmongEmptySearchesWidensNothing(t *testing.T) {

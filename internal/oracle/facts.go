@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"slices"
 
 	"sibyl/internal/oracle/classify"
@@ -29,29 +30,39 @@ const (
 	StopSuspended = "suspended" // it has not ended: the model does not answer for now, and the run can be resumed
 )
 
-// sourceOrders are the places where an answer may stand, by the type of the question.
-var sourceOrders = map[classify.Type][]tool.Source{
-	classify.Code:          {tool.Code, tool.Vault, tool.Web},
-	classify.Documentation: {tool.Vault, tool.Code, tool.Web},
-	classify.Action:        {tool.Vault, tool.Code, tool.Web},
-	classify.Research:      {tool.Web, tool.Vault, tool.Code},
+// likely is how probable it is that the answer stands in a source. A change is one of notes.
+func likely(c classify.Classification, s tool.Source) float64 {
+	switch s {
+	case tool.Code:
+		return c.Probabilities[classify.Code]
+	case tool.Vault:
+		return c.Probabilities[classify.Documentation] + c.Probabilities[classify.Action]
+	case tool.Web:
+		return c.Probabilities[classify.Research]
+	}
+	return 0
 }
 
-// sourceOrder is where an answer may stand, by class: the first is offered, the others are tried when it has nothing.
-func sourceOrder(c classify.Classification) (order []tool.Source) {
-	first, second := sourceOrders[c.QueryType], sourceOrders[c.Secondary]
-	switch {
-	case first == nil && second == nil:
-		return sourceOrders[classify.Code]
-	case first == nil:
-		return second
-	case second == nil:
-		return first
+// kin are the sources by how near they stand to what a type is about.
+func kin(t classify.Type) []tool.Source {
+	switch t {
+	case classify.Documentation, classify.Action:
+		return []tool.Source{tool.Vault, tool.Code, tool.Web}
+	case classify.Research:
+		return []tool.Source{tool.Web, tool.Vault, tool.Code}
 	}
-	for _, s := range slices.Concat(first[:1], second[:1], first) {
-		if !slices.Contains(order, s) {
-			order = append(order, s)
+	return []tool.Source{tool.Code, tool.Vault, tool.Web}
+}
+
+// sourceOrder is where an answer may stand: first what is probable, the likeliest before others, then what stands near.
+func sourceOrder(c classify.Classification) []tool.Source {
+	order := kin(c.QueryType)
+	probable := func(s tool.Source) float64 {
+		if p := likely(c, s); p >= OfferFrom {
+			return p
 		}
+		return 0
 	}
+	slices.SortStableFunc(order, func(a, b tool.Source) int { return cmp.Compare(probable(b), probable(a)) })
 	return order
 }

@@ -60,6 +60,7 @@ type harness struct {
 	configured bool                                                           // the run is told of a classifier that this process has not
 	maxTokens  int
 	maxTime    time.Duration
+	named      []tool.Source // that the person named
 
 	engine *run.Engine
 	spec   run.Spec // of the last run
@@ -135,7 +136,7 @@ func (h *harness) question(text string) oracle.Question {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return oracle.Question{Text: text, Owner: owner, Session: h.session, MaxTurns: h.turns, MaxTokens: h.maxTokens, MaxTime: h.maxTime, Classifier: h.configured || h.classifier != nil, Env: h.env, Tools: tools.Specs(),
+	return oracle.Question{Text: text, Owner: owner, Session: h.session, MaxTurns: h.turns, MaxTokens: h.maxTokens, MaxTime: h.maxTime, Classifier: h.configured || h.classifier != nil, Env: h.env, Tools: tools.Specs(), Named: h.named,
 		TreeFile: h.tree.File, Tree: h.tree.Text, Prompts: registry}
 }
 

@@ -1,12 +1,12 @@
 package oracle
 
 import (
-	"cmp"
 	"encoding/json"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/oracle/classify"
+	"sibyl/internal/tool"
 )
 
 // Given is what a run of the Oracle begins with.
@@ -25,6 +25,7 @@ type Given struct {
 	BareCalls    bool             `port:"bare_calls,optional"`  // the model can't write beside a call
 	Ledger       agent.Ledger     `port:"ledger,optional"`      // the labels of what stands before the first turn
 	Said         agent.Said       `port:"said,optional"`
+	Named        []tool.Source    `port:"named,optional"` // sources that the person named
 }
 
 // wanted is what the answer is made of; a run that fails early has none of it.
@@ -66,9 +67,7 @@ func classifyLeaf() bt.Leaf {
 		}
 		o.Class = classify.Classify(classify.Query{Text: i.Question, Previous: i.Previous, PreviousType: classify.Type(i.PreviousType)})
 		if i.Said.Piped && o.Class.QueryType == classify.Action { // whoever wrote it asks for nothing here
-			c := &o.Class
-			c.QueryType = cmp.Or(c.Secondary, classify.Conversational)
-			c.NeedsCode, c.NeedsVault, c.NeedsWeb = c.QueryType.Needs()
+			o.Class = o.Class.Without(classify.Action)
 		}
 		o.TopicShift = i.Said.For == "" && len(i.Previous) > 0 && classify.TopicShift(i.Previous, i.Question)
 		o.Events = []bt.Typed{ClassChosen{o.Class.QueryType, o.Class.Confidence, o.Class.KeywordsMatched, o.TopicShift}}
@@ -135,6 +134,7 @@ type TurnSituation struct {
 	Class      classify.Type `json:"class"`
 	TopicShift bool          `json:"topic_shift,omitempty"`
 	Large      bool          `json:"large,omitempty"` // the conversation wants notes
+	Later      []tool.Source `json:"later,omitempty"` // sources to be searched where the others have nothing
 }
 
 func (s TurnSituation) encode() json.RawMessage {
@@ -151,6 +151,7 @@ func askModel() bt.Leaf {
 		Last       bool                    `port:"last" doc:"no turn follows: tools are withdrawn"`
 		Withdrawn  bool                    `port:"withdrawn" doc:"tools are withdrawn"`
 		TopicShift bool                    `port:"topic_shift"`
+		Later      []tool.Source           `port:"later,optional" doc:"sources to be searched where the others have nothing"`
 		Tools      []agent.ToolFact        `port:"tools"`
 		Ledger     agent.Ledger            `port:"ledger,optional"`
 		Transcript []agent.Entry           `port:"transcript,optional"`
@@ -166,7 +167,7 @@ func askModel() bt.Leaf {
 	}
 	plan := func(i in) ([]bt.Request, error) {
 		p := agent.TurnPayload{Offered: i.Offered, Turn: i.Turn, MaxTurns: i.MaxTurns, Last: i.Last, Withdrawn: i.Withdrawn, Fit: i.Most, Labels: i.Ledger.Labels,
-			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift}.encode()}
+			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift, Later: i.Later}.encode()}
 		p.Extends(i.Transcript)
 		if i.Last {
 			p.LastHint = i.LastHint

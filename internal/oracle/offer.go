@@ -24,32 +24,35 @@ func named(tools []agent.ToolFact, s tool.Source, writes bool) (names []string) 
 	return names
 }
 
+// OfferFrom is the probability from which on a source is offered, unless a tree says otherwise.
+const OfferFrom = 0.1
+
 func offerTools() bt.Leaf {
 	type in struct {
 		Class classify.Classification `port:"class" doc:"what Classify found"`
 		Tools []agent.ToolFact        `port:"tools" doc:"the tools there are"`
 		Said  agent.Said              `port:"said,optional" doc:"how the question was said: what was piped in causes no write, and what it says yes to is offered"`
-		Sure  float64                 `port:"sure" default:"0.6" doc:"below this confidence, a question about the world is looked up in code or notes as well"`
+		Named []tool.Source           `port:"named,optional" doc:"the sources that the person named: offered with every question that is no clear small talk"`
+		From  float64                 `port:"from" default:"0.1" between:"0 1" doc:"a source of which it is this probable that the answer stands in it is offered"`
+		Write float64                 `port:"write" default:"0.5" between:"0 1" doc:"tools that write are offered where a change is the likeliest wish, or this probable"`
+		Talk  float64                 `port:"talk" default:"0.6" between:"0 1" doc:"from this probability on, small talk is clear"`
 	}
 	type out struct {
-		Offered []string   `port:"offered" doc:"names of the tools offered to the model"`
-		Events  []bt.Typed `port:",events"`
+		Offered []string      `port:"offered" doc:"names of the tools offered to the model, those of the likeliest source first"`
+		Later   []tool.Source `port:"later" doc:"sources that are offered because they were named alone: to be searched where the others have nothing"`
+		Events  []bt.Typed    `port:",events"`
 	}
-	return bt.Func("OfferTools", "Chooses the tools by the class of the question (FR-016). Tools that write are only for actions.",
+	return bt.Func("OfferTools", "Chooses the tools by how probable the types of the question are (FR-016), and by what the person named. Tools that write are only for actions.",
 		func(i in, o *out) error {
+			talk := smallTalk(i.Class, i.Talk)
+			var sources []tool.Source
+			sources, o.Later = offeredSources(i.Class, i.From, i.Named, talk, func(s tool.Source) bool { return canSearch(i.Tools, named(i.Tools, s, false)) })
+			writes := mayWrite(i.Class, i.Write) && !i.Said.Piped
 			o.Offered = []string{}
-			writes := i.Class.QueryType == classify.Action && !i.Said.Piped
-			unsure := i.Class.QueryType == classify.Research && i.Class.Confidence < i.Sure
-			enough := false // a source that can be searched is offered; the web alone is none for an unsure guess
-			for k, s := range sourceOrder(i.Class) {
-				if enough || k == 0 && !needs(i.Class, s) || k > 0 && !mayLookElsewhere(i.Class, i.Sure) {
-					break
-				}
-				of := named(i.Tools, s, writes)
-				o.Offered = append(o.Offered, of...)
-				enough = canSearch(i.Tools, of) && !(k == 0 && unsure)
+			for _, s := range sources {
+				o.Offered = append(o.Offered, named(i.Tools, s, writes)...)
 			}
-			if mayNeedServers(i.Class, i.Sure) {
+			if !talk {
 				o.Offered = append(o.Offered, named(i.Tools, tool.Server, writes)...)
 			}
 			for _, w := range i.Said.Yes {
@@ -66,6 +69,47 @@ func offerTools() bt.Leaf {
 			o.Events = []bt.Typed{ToolsOffered{Offered: o.Offered, Withheld: held}}
 			return nil
 		})
+}
+
+// smallTalk says whether nothing needs to be looked up, clearly enough.
+func smallTalk(c classify.Classification, clear float64) bool {
+	return c.QueryType == classify.Conversational && c.Probabilities[classify.Conversational] >= clear
+}
+
+// mayWrite says whether a change is wanted, clearly enough for tools that write.
+func mayWrite(c classify.Classification, from float64) bool {
+	return c.QueryType == classify.Action || c.Probabilities[classify.Action] >= from
+}
+
+// Sources are the sources that a question of a class is offered where all are connected and none was named, the likeliest first.
+func Sources(c classify.Classification) []tool.Source {
+	sources, _ := offeredSources(c, OfferFrom, nil, false, func(tool.Source) bool { return true })
+	return sources
+}
+
+// offeredSources are those that are probable enough, the likeliest first, then those that were named alone, unless it is small talk. Where none of
+// them can be searched, the next is offered: documents and code stand beside each other. What is about the world for sure stands in neither.
+func offeredSources(c classify.Classification, from float64, naming []tool.Source, talk bool, searchable func(tool.Source) bool) (sources, later []tool.Source) {
+	order := sourceOrder(c)
+	for _, s := range order {
+		if likely(c, s) >= from {
+			sources = append(sources, s)
+		}
+	}
+	for _, s := range order {
+		if !talk && slices.Contains(naming, s) && !slices.Contains(sources, s) {
+			sources, later = append(sources, s), append(later, s)
+		}
+	}
+	for _, s := range order {
+		if slices.ContainsFunc(sources, searchable) || c.QueryType != classify.Code && c.QueryType != classify.Documentation {
+			break
+		}
+		if !slices.Contains(sources, s) {
+			sources = append(sources, s)
+		}
+	}
+	return sources, later
 }
 
 func offerEverything() bt.Leaf {
@@ -86,23 +130,6 @@ func offerEverything() bt.Leaf {
 	})
 }
 
-// mayLookElsewhere says whether the next source is offered where the first can't be searched: documents and code stand beside
-// each other, and an unsure guess must be recoverable.
-func mayLookElsewhere(c classify.Classification, sure float64) bool {
-	switch c.QueryType {
-	case classify.Code, classify.Documentation:
-		return true
-	case classify.Research:
-		return c.Confidence < sure
-	}
-	return false
-}
-
-// mayNeedServers says whether the servers of others are offered: what they know no class can say, so with all that is no clear small talk.
-func mayNeedServers(c classify.Classification, sure float64) bool {
-	return c.QueryType != classify.Conversational || c.Confidence < sure
-}
-
 func canSearch(tools []agent.ToolFact, offered []string) bool {
 	return slices.ContainsFunc(tools, func(t agent.ToolFact) bool { return t.Search && slices.Contains(offered, t.Name) })
 }
@@ -112,18 +139,6 @@ func listed(names []string) string {
 		return "none"
 	}
 	return strings.Join(names, ", ")
-}
-
-func needs(c classify.Classification, s tool.Source) bool {
-	switch s {
-	case tool.Code:
-		return c.NeedsCode
-	case tool.Vault:
-		return c.NeedsVault
-	case tool.Web:
-		return c.NeedsWeb
-	}
-	return false
 }
 
 func widen() bt.Leaf {

@@ -157,15 +157,21 @@ func (o offline) isSearch(name string) bool {
 	return slices.ContainsFunc(o.sit.Tools, func(t tool.Spec) bool { return t.Name == name && t.Search && takesQuery(t.Schema) })
 }
 
-// searches proposes every search tool that is offered and was not tried; those of notes before those of code, as offered.
+// searches proposes every search tool that is offered and was not tried; those of sources that come later only where no other is left.
 func (o offline) searches() (calls []model.ToolCall) {
-	for _, spec := range o.sit.Tools {
-		if !spec.Search || !takesQuery(spec.Schema) || len(o.terms) == 0 || slices.ContainsFunc(o.sit.Steps, func(s Step) bool { return s.Call.Name == spec.Name && !foundNothingWithin(s) }) {
-			continue
+	for _, later := range []bool{false, true} {
+		for _, spec := range o.sit.Tools {
+			if !spec.Search || !takesQuery(spec.Schema) || len(o.terms) == 0 || slices.Contains(o.sit.Later, spec.Source) != later ||
+				slices.ContainsFunc(o.sit.Steps, func(s Step) bool { return s.Call.Name == spec.Name && !foundNothingWithin(s) }) {
+				continue
+			}
+			calls = append(calls, o.call(len(calls), spec.Name, struct {
+				Query string `json:"query"`
+			}{strings.TrimSpace(o.sit.Question + " " + o.earlier)}))
 		}
-		calls = append(calls, o.call(len(calls), spec.Name, struct {
-			Query string `json:"query"`
-		}{strings.TrimSpace(o.sit.Question + " " + o.earlier)}))
+		if calls != nil {
+			break
+		}
 	}
 	return calls
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sibyl/internal/oracle"
+	"sibyl/internal/tool"
 )
 
 func folder(t *testing.T, files map[string]string) string {
@@ -39,9 +40,10 @@ func TestOfflineGenericWordsOfAQuestionNeedNotStandInTheAnswer(t *testing.T) {
 	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
 }
 
-func TestOfflineLooksAtHomeWhereOnlyTheFormSpeaksForTheWorld(t *testing.T) {
+func TestOfflineLooksIntoWhatWasNamedWhateverTheQuestionLooksLike(t *testing.T) {
 	dir := folder(t, map[string]string{"frob.go": "package frob\n\n// Frobnicate folds the quetzal twice.\nfunc Frobnicate() {}\n"})
 	h := offlineOver(t, dir, "")
+	h.named = []tool.Source{tool.Code}
 	a := h.ask("How do I fold a quetzal?")
 	same(t, "query type", a.QueryType, "research")
 	if !strings.Contains(a.Answer, "frob.go:") {

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"sibyl/internal/assistant"
+	"sibyl/internal/tool"
 )
 
 // mostModelName bounds the name of a model, in bytes.
@@ -29,9 +30,11 @@ type option struct {
 // options are all of them by their names. They take what is said into o.
 func (s Surroundings) options(o *Options, folder func(name string) (path string, err error)) map[string]option {
 	seconds := func(d time.Duration) int { return int(d / time.Second) }
-	named := func(into *string) func(string, string) error {
+	named := func(into *string, source tool.Source) func(string, string) error {
 		return func(_, name string) (err error) {
-			*into, err = folder(name)
+			if *into, err = folder(name); err == nil && *into != "" {
+				o.Name(source)
+			}
 			return err
 		}
 	}
@@ -43,8 +46,8 @@ func (s Surroundings) options(o *Options, folder func(name string) (path string,
 			o.Model = cmp.Or(id, s.Usual.Model)
 			return nil
 		}),
-		"code":      textOption("The folder of the code that is searched, by the name that it has on the server. Left out: none.", named(&o.CodeRoot)),
-		"vault":     textOption("The folder of notes that is searched, and written to on request, by the name that it has on the server. Left out: none.", named(&o.Vault)),
+		"code":      textOption("The folder of the code that is searched, by the name that it has on the server. It is searched with every question that is no small talk, the likeliest source first. Left out: none.", named(&o.CodeRoot, tool.Code)),
+		"vault":     textOption("The folder of notes that is searched, and written to on request, by the name that it has on the server. It is searched as code is. Left out: none.", named(&o.Vault, tool.Vault)),
 		"max_turns": numberOption("Turns of the model at most.", s.Least.MaxTurns, s.Most.MaxTurns, func(n int) { o.MaxTurns = n }),
 		"max_tokens": numberOption("Tokens of all turns, cached ones aside, after which the last turn begins.", s.Least.MaxTokens, s.Most.MaxTokens,
 			func(n int) { o.MaxTokens = n }),
@@ -57,13 +60,15 @@ func (s Surroundings) options(o *Options, folder func(name string) (path string,
 			o.Material = text
 			return nil
 		}),
-		"web": {Type: "boolean", Description: "Whether the web may be searched and read. Left out: as the server is set.",
+		"web": {Type: "boolean", Description: "Whether the web may be searched and read. If it is true, it is searched as code is. Left out: where the question is about the world, as the server is set.",
 			take: func(name string, value json.RawMessage) error {
 				may := true
 				if json.Unmarshal(value, &may) != nil {
 					return must(name, "be true or false")
 				}
-				o.NoWeb = !may
+				if o.NoWeb = !may; may {
+					o.Name(tool.Web)
+				}
 				return nil
 			}},
 		"fallback": {Type: "boolean", Description: "Whether other models may answer where this one does not. Left out: yes.",
@@ -75,6 +80,13 @@ func (s Surroundings) options(o *Options, folder func(name string) (path string,
 				o.NoFallback = !may
 				return nil
 			}},
+	}
+}
+
+// Name adds a source that the person named.
+func (o *Options) Name(s tool.Source) {
+	if !slices.Contains(o.Named, s) {
+		o.Named = append(slices.Clip(o.Named), s)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/oracle"
+	"sibyl/internal/tool"
 )
 
 var errNoFolder = errors.New("there is no such folder")
@@ -44,13 +45,17 @@ func TestOptionsFromElsewhereAreTheSettingsWhereTheySayNothing(t *testing.T) {
 		"null": usual,
 		"{}":   usual,
 		`{"model":"","code":null,"vault":null,"max_turns":null,"fallback":null}`: usual,
-		`{"fallback":true}`:               usual,
-		`{"fallback":false}`:              with(func(o *oracle.Options) { o.NoFallback = true }),
-		`{"model":"other:llama:8b"}`:      with(func(o *oracle.Options) { o.Model = "other:llama:8b" }),
-		`{"max_turns":200}`:               with(func(o *oracle.Options) { o.MaxTurns = 200 }),
-		`{"max_tokens":1000}`:             with(func(o *oracle.Options) { o.MaxTokens = 1000 }),
-		`{"max_time_seconds":90}`:         with(func(o *oracle.Options) { o.MaxTime = 90 * time.Second }),
-		`{"code":"home","vault":"notes"}`: with(func(o *oracle.Options) { o.CodeRoot, o.Vault = "/srv/home", "/srv/notes" }),
+		`{"fallback":true}`:          usual,
+		`{"fallback":false}`:         with(func(o *oracle.Options) { o.NoFallback = true }),
+		`{"model":"other:llama:8b"}`: with(func(o *oracle.Options) { o.Model = "other:llama:8b" }),
+		`{"max_turns":200}`:          with(func(o *oracle.Options) { o.MaxTurns = 200 }),
+		`{"max_tokens":1000}`:        with(func(o *oracle.Options) { o.MaxTokens = 1000 }),
+		`{"max_time_seconds":90}`:    with(func(o *oracle.Options) { o.MaxTime = 90 * time.Second }),
+		`{"code":"home","vault":"notes"}`: with(func(o *oracle.Options) {
+			o.CodeRoot, o.Vault, o.Named = "/srv/home", "/srv/notes", []tool.Source{tool.Code, tool.Vault}
+		}),
+		`{"web":true}`:  with(func(o *oracle.Options) { o.Named = []tool.Source{tool.Web} }),
+		`{"web":false}`: with(func(o *oracle.Options) { o.NoWeb = true }),
 	} {
 		got, err := decode(raw)
 		if diff := cmp.Diff(any(want), got); diff != "" || err != nil {

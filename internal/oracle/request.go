@@ -27,6 +27,7 @@ type Situation struct {
 	Tools    []tool.Spec // offered in this turn
 	Final    bool        // no tool may be called: answer
 	Steps    []Step
+	Later    []tool.Source // to be searched where the others have nothing
 
 	Material func(ctx context.Context) (string, error) // reads what was handed over; nil: nothing was
 }
@@ -188,7 +189,7 @@ func promptSituation(s TurnSituation, p agent.TurnPayload, env Env, offered []to
 }
 
 func (a asking) Facts(offered []tool.Spec, steps []agent.Step) any {
-	s := Situation{Question: a.question, Class: string(a.Class), Tools: offered, Final: a.Last || a.Withdrawn, Steps: steps}
+	s := Situation{Question: a.question, Class: string(a.Class), Tools: offered, Final: a.Last || a.Withdrawn, Steps: steps, Later: a.Later}
 	if a.env.Material > 0 {
 		s.Material = func(ctx context.Context) (string, error) {
 			text, err := a.view.Text(ctx, MaterialText)

@@ -1,6 +1,7 @@
 package oracle_test
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
+	"sibyl/internal/tool"
 )
 
 // grabby is a model that calls every search there is, offered or not, all at once: what is called is the tree's doing.
@@ -119,8 +121,8 @@ func TestWhereTheFirstSourceIsNotConnectedTheNextOneIsOfferedAtOnce(t *testing.T
 		{"code stands beside documents", auth, inCode, inVault},
 		{"two sources are missing", auth, append(slices.Clone(inCode), inVault...), inWeb},
 		{"the world is not in the notes", weather, inWeb, []string{}},
-		{"an unsure guess is recoverable", "What does the zanzibar quokka frobnicator do?", inWeb, inVault},
-		{"an unsure guess is looked up in both", "What does the zanzibar quokka frobnicator do?", nil, append(slices.Clone(inVault), inWeb...)},
+		{"an unsure guess is recoverable", "What does the zanzibar quokka frobnicator do?", inWeb, slices.Concat(inCode, inVault)},
+		{"an unsure guess is looked up in all", "What does the zanzibar quokka frobnicator do?", nil, slices.Concat(inCode, inVault, inWeb)},
 		{"thanks needs none", thanks, inCode, []string{}},
 		{"an action is carried out in its place only", save, inVault, []string{"vault_write"}},
 	} {
@@ -140,4 +142,39 @@ func TestSourcesTriedAreCounted(t *testing.T) {
 		modeltest.Say("It checks a token. "+enough()))
 	a := h.ask(auth)
 	same(t, "sources tried", a.Tried, []agent.Tried{{Source: "code", Calls: 3, Hits: 1, Opened: 1, Errors: 1}})
+}
+
+func TestWhatThePersonNamedIsOfferedWithEveryQuestionThatIsNoSmallTalk(t *testing.T) {
+	for _, c := range []struct {
+		question string
+		want     []string
+	}{
+		{weather, []string{"web_fetch", "web_search", "code_read", "code_search"}},
+		{auth, []string{"code_read", "code_search"}},
+		{caching, []string{"thread_seek", "vault_read", "vault_search", "code_read", "code_search"}},
+		{thanks, []string{}},
+	} {
+		h := setUp(t, theEnd)
+		h.named = []tool.Source{tool.Code}
+		h.ask(c.question)
+		same(t, c.question, inOrder(h.request(1)), c.want)
+	}
+}
+
+// inOrder names the tools of a request as the model sees them.
+func inOrder(req model.Request) []string {
+	names := []string{}
+	for _, t := range req.Tools {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+func TestATreeMayOfferAndWriteFromOtherProbabilities(t *testing.T) {
+	all := []string{"code_read", "code_search", "thread_seek", "vault_read", "vault_search", "vault_write", "web_fetch", "web_search"}
+	h := setUp(t, theEnd)
+	h.tree.Text = bytes.ReplaceAll(h.tree.Text, []byte(`from="0.1" write="0.5"`), []byte(`from="0" write="0"`))
+	h.ask(auth)
+	same(t, "the first tool", inOrder(h.request(1))[0], "code_read")
+	same(t, "tools offered", offered(h.request(1)), all)
 }

@@ -1,15 +1,15 @@
 // Package classify finds out where the answer to a question stands: in the code, in the notes, in the world outside, or nowhere
 // because nothing is asked (FR-015 in docs/requirements.md).
 //
-// A question is tokenized, its sentences are read for what they do (ask, show, tell, change), and named features are found in it, each with
-// weights for and against the types. The sums decide; the margin between the best two is the confidence. No feature knows a whole question.
+// A question is tokenized, its sentences are read for what they do (ask, show, tell, change), and rules find named features in it, each with
+// weights for and against the types. What they found, and the words and letters themselves, are signs that a learned classifier weighs: it says how
+// probable each type is. It is trained from the questions in the folder training, which explains how one is added.
 //
-// Guarantees: pure and deterministic; any input, valid or not, gives a valid result; cost is bounded, because at most 5 KB of a
-// question are read.
+// Guarantees: pure and deterministic, to the bit the same on every machine; any input, valid or not, gives a valid result, with probabilities
+// that add up to 1; cost is bounded, because at most 5 KB of a question are read.
 package classify
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -54,9 +54,9 @@ const (
 	columns
 )
 
-// weights say how much a feature speaks for (or against) each type. 1 is a hint, 2 decides if nothing contradicts,
+// balance says how much a feature speaks for (or against) each type. 1 is a hint, 2 decides if nothing contradicts,
 // 4 overrules hints to the contrary.
-type weights [columns]float64
+type balance [columns]float64
 
 // Match is one feature found in a question.
 type Match struct {
@@ -68,22 +68,43 @@ type Match struct {
 // Classification is what a question was found to be. Secondary is the runner-up among the types that read a source: where to
 // look if the first source is empty. It has no value if no other came near, and is never a change.
 type Classification struct {
-	QueryType       Type     `json:"query_type"`
-	NeedsCode       bool     `json:"needs_code"`
-	NeedsVault      bool     `json:"needs_vault"`
-	NeedsWeb        bool     `json:"needs_web"`
-	Confidence      float64  `json:"confidence"` // 0..1
-	KeywordsMatched []string `json:"keywords_matched,omitempty"`
-	Secondary       Type     `json:"secondary,omitempty"`
-	Matches         []Match  `json:"matches,omitempty"`
+	QueryType       Type             `json:"query_type"`
+	NeedsCode       bool             `json:"needs_code"`
+	NeedsVault      bool             `json:"needs_vault"`
+	NeedsWeb        bool             `json:"needs_web"`
+	Confidence      float64          `json:"confidence"`              // 0..0.99: the probability of QueryType
+	Probabilities   map[Type]float64 `json:"probabilities,omitempty"` // of each type; they add up to 1
+	KeywordsMatched []string         `json:"keywords_matched,omitempty"`
+	Secondary       Type             `json:"secondary,omitempty"`
+	Matches         []Match          `json:"matches,omitempty"`
 }
 
 // Classify says what a question is about and which sources it needs.
 func Classify(q Query) Classification {
 	t := newText(q.Text)
-	found := find(t)
-	found = append(found, findFollowUp(t, q)...)
-	c := conclude(sum(found), found)
+	if len(t.tokens) == 0 {
+		return concluded(Conversational, nothingKnown[:])
+	}
+	found := append(find(t), findFollowUp(t, q)...)
+	signs := signsOf(t, q, found)
+	if !meets(signs, found) {
+		return concluded(Conversational, nothingKnown[:])
+	}
+	p := weights().Probabilities(signs)
+	if len(t.clauses) == 0 {
+		p = onlyPasted[:]
+	}
+	if asksFirst(t) && !wishes(found) {
+		p = without(p, write)
+	}
+	best := 0
+	for k := range p {
+		if p[k] > p[best] {
+			best = k
+		}
+	}
+	c := concluded(types[best], p)
+	c.explain(signs, found)
 	if c.QueryType == Action {
 		if own := ownWords(q.Text); own != "" && own != strings.TrimSpace(q.Text) {
 			q.Text = own
@@ -92,14 +113,85 @@ func Classify(q Query) Classification {
 			}
 		}
 	}
-	if c.QueryType == Research && !namesOutside(t) {
-		c.Confidence = min(c.Confidence, formTrust)
+	return c
+}
+
+// nothingKnown are the probabilities where no word was ever met: it may be anything.
+var nothingKnown = [columns]float64{code: 0.2, docs: 0.2, web: 0.2, chat: 0.2, write: 0.2}
+
+// onlyPasted are the probabilities of a trace or a piece of a program without a word beside it, of which nothing inside is read: it is most often one's own.
+var onlyPasted = [columns]float64{code: 0.78, docs: 0.02, web: 0.2}
+
+// concluded is a classification by its type and the probabilities of all, in the order of types.
+func concluded(t Type, probabilities []float64) Classification {
+	c := Classification{QueryType: t, Probabilities: map[Type]float64{}}
+	rest := 1.0
+	for k, p := range probabilities {
+		if types[k] != t {
+			c.Probabilities[types[k]] = exact(p)
+			rest -= exact(p)
+		}
+	}
+	c.Probabilities[t] = exact(rest)
+	c.Confidence = min(rounded(c.Probabilities[t]), surest)
+	c.NeedsCode, c.NeedsVault, c.NeedsWeb = t.Needs()
+	for _, next := range []Type{Code, Documentation, Research} {
+		if p := c.Probabilities[next]; next != t && p >= leastSecondary && (c.Secondary == "" || p > c.Probabilities[c.Secondary]) {
+			c.Secondary = next
+		}
 	}
 	return c
 }
 
-// formTrust bounds the confidence in a question about the world that names nothing of it: only its form speaks for that.
-const formTrust = 0.5
+// surest bounds the confidence: words alone are never certain.
+const surest = 0.99
+
+// leastSecondary is the probability under which a runner-up is no better than any other guess.
+const leastSecondary = 0.1
+
+// asksFirst says whether a text begins with a question, or with a wish to be shown something: what it is about wishes for nothing by itself.
+func asksFirst(t *text) bool {
+	return len(t.clauses) > 0 && (t.clauses[0].act == asking || t.clauses[0].act == reading)
+}
+
+// wishes says whether the rules found a wish for a change, and nothing that outweighs it.
+func wishes(found []hit) bool {
+	s := sum(found)
+	return s[write] > 0 && s[write] >= slices.Max(s[:])
+}
+
+// without gives probabilities among which one is 0; the others keep their proportions.
+func without(p []float64, not int) []float64 {
+	out, rest := make([]float64, columns), 1-p[not]
+	for k := range out {
+		switch {
+		case k == not:
+		case rest > 0:
+			out[k] = p[k] / rest
+		default:
+			out[k] = 1.0 / (columns - 1)
+		}
+	}
+	return out
+}
+
+// Without is the classification if the question can't be of a type.
+func (c Classification) Without(not Type) Classification {
+	p := make([]float64, columns)
+	for k, t := range types {
+		p[k] = c.Probabilities[t]
+	}
+	p = without(p, slices.Index(types[:], not))
+	best := chat // where none is likelier, nothing is looked up
+	for k := range p {
+		if p[k] > p[best] {
+			best = k
+		}
+	}
+	out := concluded(types[best], p)
+	out.KeywordsMatched, out.Matches = c.KeywordsMatched, c.Matches
+	return out
+}
 
 // Needs returns the sources a type needs.
 func (t Type) Needs() (code, vault, web bool) {
@@ -117,7 +209,7 @@ func (t Type) Needs() (code, vault, web bool) {
 // hit is a feature found, with its weights and the words that show it.
 type hit struct {
 	name   string
-	weight weights
+	weight balance
 	words  []string
 }
 
@@ -130,7 +222,7 @@ func (h hit) score(column int) float64 {
 	return w * (2 - math.Pow(0.5, float64(len(h.words)-1)))
 }
 
-func sum(hits []hit) (s weights) {
+func sum(hits []hit) (s balance) {
 	for _, h := range hits {
 		for i := range s {
 			s[i] += h.score(i)
@@ -153,7 +245,7 @@ func find(t *text) []hit {
 			out = append(out, hit{f.name, f.weight, unique(words, maxWords)})
 		}
 	}
-	for _, group := range [...][]frame{orderFrames, projectFrames, householdFrames, worldFrames, talkFrames} {
+	for _, group := range [...][]frame{orderFrames, projectFrames, talkFrames} {
 		for _, f := range group {
 			if words := f.words(t); len(words) > 0 {
 				out = append(out, hit{f.name, f.weight, words})
@@ -217,54 +309,10 @@ func (p phrase) matches(ts []token) bool {
 	return ts[last].norm == p.words[last] || ts[last].norm == p.words[last]+"s"
 }
 
-// minSecondary is the score under which a runner-up is no better than any other guess.
-const minSecondary = 0.5
-
-// conclude picks the type, and measures how sure that is. Where there is nothing to go on, there is nothing to look up.
-func conclude(scores weights, hits []hit) Classification {
-	if len(hits) == 0 {
-		return Classification{QueryType: Conversational}
-	}
-	order := [...]int{code, docs, web, chat, write}
-	slices.SortStableFunc(order[:], func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
-	best := order[0]
-	c := Classification{QueryType: types[best], Confidence: confidence(scores, best, order[1])}
-	c.NeedsCode, c.NeedsVault, c.NeedsWeb = c.QueryType.Needs()
-	for _, next := range order[1:] {
-		if c.Secondary == "" && scores[next] > minSecondary && next != chat && next != write {
-			c.Secondary = types[next]
-		}
-	}
-	for _, h := range hits {
-		if h.name == followUpName && h.weight[best] > 0 {
-			c.Confidence = rounded(c.Confidence * inheritedTrust)
-		}
-	}
-	c.Matches = make([]Match, 0, len(hits))
-	for _, h := range hits {
-		gain := h.score(best)
-		c.Matches = append(c.Matches, Match{h.name, h.words, rounded(gain)})
-		if gain > 0 {
-			c.KeywordsMatched = append(c.KeywordsMatched, h.words...)
-		}
-	}
-	c.KeywordsMatched = unique(c.KeywordsMatched, len(c.KeywordsMatched))
-	return c
-}
-
-// confidence grows with the margin to the runner-up and with the evidence as a whole: two types far apart but both
-// unsupported are still a guess.
-func confidence(s weights, best, second int) float64 {
-	if s[best] <= 0 {
-		return 0.1
-	}
-	margin := s[best] - max(s[second], 0)
-	p := 1 / (1 + math.Exp(-margin))
-	evidence := 1 - math.Exp(-s[best])
-	return rounded(min(p*evidence, 0.99))
-}
-
 func rounded(x float64) float64 { return math.Round(x*100) / 100 }
+
+// exact is as much of a probability as is told.
+func exact(x float64) float64 { return math.Round(x*1e4) / 1e4 }
 
 // maxWords bounds the words kept of one feature; further ones would add next to nothing.
 const maxWords = 8

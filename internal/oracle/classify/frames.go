@@ -7,15 +7,13 @@ import (
 
 // text is a tokenized question with what several features want to know about it.
 type text struct {
-	tokens   []token
-	words    []string // norms of the tokens
-	clauses  []clause
-	seen     []occurrence
-	covered  []bool   // tokens that are part of a known phrase
-	ours     []string // words that tie the question to the project
-	program  []string // "it", where only the program can be meant
-	handling []string // a verb and a thing that show a way to handle a program to be asked for
-	asks     bool     // some clause asks, wants to be shown, or wants a change
+	tokens  []token
+	words   []string // norms of the tokens
+	clauses []clause
+	seen    []occurrence
+	covered []bool   // tokens that are part of a known phrase
+	ours    []string // words that tie the question to the project
+	asks    bool     // some clause asks, wants to be shown, or wants a change
 }
 
 func newText(raw string) *text {
@@ -36,9 +34,6 @@ func newText(raw string) *text {
 		t.asks = t.asks || c.act != telling
 	}
 	t.ours = ours(t)
-	if !namesOutside(t) {
-		t.program, t.handling = program(t), t.first(handling)
-	}
 	return t
 }
 
@@ -76,7 +71,7 @@ func (t *text) known(i int) bool {
 // clause, of which the first that is not "" counts, or to one on each token. It says nothing of a text for which unless holds.
 type frame struct {
 	name   string
-	weight weights
+	weight balance
 	match  func(*text) []string
 	clause func(*text, clause) string
 	token  func(token) bool

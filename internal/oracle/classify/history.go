@@ -5,9 +5,6 @@ import "slices"
 // recentQuestions is how many earlier questions make up the topic.
 const recentQuestions = 3
 
-// inheritedTrust scales the confidence in a type that was taken over from an earlier question.
-const inheritedTrust = 0.8
-
 const followUpName = "follow-up"
 
 // findFollowUp gives a follow-up the type of the question it continues. "and in the server?" names no subject of its own; "who wrote it?"

@@ -18,13 +18,13 @@ var wordFiles embed.FS
 type lexicon struct {
 	StopWords, WhWords, Auxiliaries, Determiners, Deixis, OpenerWords, CourtesyWords, Greetings, WriteVerbs, NounVerbs, WeakNounVerbs, ReadVerbs,
 	NoteNouns, DocFiles, CodeFiles, Abbreviations, Products, NotEvidence, SoftwareNouns, FeatureNouns, AnswerForms, ObjectPronouns, TakesIs,
-	SharedWords, Pointers, ProjectNouns, Undertakings, ChoiceVerbs, SpeechVerbs, Impersonal, Superlatives, ProductParts, Namesakes, Comparatives,
-	LibraryWords, Settings, ProductPapers, NeverNouns, NounTails, Attributes, CompoundTails, Particles, OnlyPhrasal, Inchoatives, WritesDown,
-	EmptyVerbs, RetellVerbs, ProgramVerbs, Manner, Copulas, Existential, FactWords, Pointed, BackReferences, PastWords, Still, Subordinates,
-	CaseWords, Expletives, Supports, Leave, WeakLeave, WishVerbs, HandlingVerbs, HandledThings, Conjunctions, Prepositions, ThingWords, Actors,
-	Participles, RemarkHeads, NoParts, YesNo, Dates, TimeWords, Folders, Down, You set
+	SharedWords, Pointers, ProjectNouns, Undertakings, ChoiceVerbs, SpeechVerbs, Impersonal, Superlatives, ProductParts, Namesakes,
+	LibraryWords, NeverNouns, NounTails, Attributes, CompoundTails, Particles, OnlyPhrasal, Inchoatives, WritesDown,
+	EmptyVerbs, RetellVerbs, ProgramVerbs, Manner, Copulas, Existential, FactWords, Pointed, BackReferences,
+	CaseWords, Conjunctions, Prepositions, ThingWords, Actors,
+	Participles, RemarkHeads, Dates, TimeWords, Folders, Down, You set
 
-	Requests, FollowLeads, MayOne, Permitted, WhatToDo, OpenTasks, OrderIdioms, ReadingIdioms, WaysTo, WhereOpens, WhyOpens, HowOpens, WhoOpens phrases
+	Requests, FollowLeads, OrderIdioms, ReadingIdioms, WhereOpens, WhyOpens, HowOpens phrases
 
 	German, Portuguese, ShortForms, Clitics dictionary
 
@@ -179,7 +179,7 @@ type vocabulary struct {
 // lexical is a feature that words of the text show by themselves.
 type lexical struct {
 	name   string
-	weight weights
+	weight balance
 }
 
 type phrase struct {

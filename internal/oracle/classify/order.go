@@ -4,9 +4,9 @@ import "strings"
 
 // orderFrames find requests for a change.
 var orderFrames = []frame{
-	{name: "write-request", weight: weights{write: 10}, match: writeRequest},
-	{name: "wanted-done", weight: weights{write: 10}, clause: wantedDone},
-	{name: "unknown-order", weight: weights{write: 4.5}, match: unknownOrder},
+	{name: "write-request", weight: balance{write: 10}, match: writeRequest},
+	{name: "wanted-done", weight: balance{write: 10}, clause: wantedDone},
+	{name: "unknown-order", weight: balance{write: 4.5}, match: unknownOrder},
 }
 
 func writeRequest(t *text) (found []string) {

@@ -7,28 +7,28 @@ import (
 
 // projectFrames find what ties a question to the project at hand: to its code, or to what its people decided and wrote down.
 var projectFrames = []frame{
-	{name: "project", weight: weights{code: 0.7, docs: 0.9, web: -2.5}, match: func(t *text) []string { return t.ours }},
-	{name: "definite", weight: weights{code: 0.2, docs: 0.2}, match: definite},
-	{name: "definite-part", weight: weights{code: 1.3, web: -1.2}, match: definiteParts},
-	{name: "feature", weight: weights{code: 0.9}, match: bareFeature},
-	{name: "name-in-code", weight: weights{code: 2.4, web: -1}, match: names},
+	{name: "project", weight: balance{code: 0.7, docs: 0.9, web: -2.5}, match: func(t *text) []string { return t.ours }},
+	{name: "definite", weight: balance{code: 0.2, docs: 0.2}, match: definite},
+	{name: "definite-part", weight: balance{code: 1.3, web: -1.2}, match: definiteParts},
+	{name: "feature", weight: balance{code: 0.9}, match: bareFeature},
+	{name: "name-in-code", weight: balance{code: 2.4, web: -1}, match: names},
 	// OrderService and its like. Products are spelled so too, hence the lower weight.
-	{name: "type-name", weight: weights{code: 1.6}, token: func(tok token) bool { return tok.kind == ident && pascal(tok.raw) }},
-	{name: "pasted-code", weight: weights{code: 4}, match: pasted},
-	{name: "where", weight: weights{code: 1}, match: func(t *text) []string { return opens(t, lex().WhereOpens) }},
-	{name: "why", weight: weights{code: 0.7}, match: func(t *text) []string { return opens(t, lex().WhyOpens) }},
-	{name: "does-in-code", weight: weights{code: 1}, clause: doesInCode},
-	{name: "definite-subject", weight: weights{code: 0.5}, clause: definiteSubject},
-	{name: "done-to", weight: weights{code: 1.2}, clause: doneTo},
-	{name: "how", weight: weights{code: 0.2}, match: func(t *text) []string { return opens(t, lex().HowOpens) }},
+	{name: "type-name", weight: balance{code: 1.6}, token: func(tok token) bool { return tok.kind == ident && pascal(tok.raw) }},
+	{name: "pasted-code", weight: balance{code: 4}, match: pasted},
+	{name: "where", weight: balance{code: 1}, match: func(t *text) []string { return opens(t, lex().WhereOpens) }},
+	{name: "why", weight: balance{code: 0.7}, match: func(t *text) []string { return opens(t, lex().WhyOpens) }},
+	{name: "does-in-code", weight: balance{code: 1}, clause: doesInCode},
+	{name: "definite-subject", weight: balance{code: 0.5}, clause: definiteSubject},
+	{name: "done-to", weight: balance{code: 1.2}, clause: doneTo},
+	{name: "how", weight: balance{code: 0.2}, match: func(t *text) []string { return opens(t, lex().HowOpens) }},
 
-	{name: "undertaking", weight: weights{docs: 1.5}, match: undertaking},
-	{name: "our-choice", weight: weights{docs: 3}, clause: ourChoice},
-	{name: "our-past", weight: weights{docs: 1.8}, match: ourPast},
-	{name: "whose-doing", weight: weights{docs: 3}, clause: whoseDoing},
-	{name: "reported", weight: weights{docs: 3}, match: reported},
-	{name: "document-file", weight: weights{docs: 1.5}, token: func(tok token) bool { return tok.kind == path && lex().DocFiles[fileExt(tok.norm)] }},
-	{name: "tag", weight: weights{docs: 1.5}, token: func(tok token) bool {
+	{name: "undertaking", weight: balance{docs: 1.5}, match: undertaking},
+	{name: "our-choice", weight: balance{docs: 3}, clause: ourChoice},
+	{name: "our-past", weight: balance{docs: 1.8}, match: ourPast},
+	{name: "whose-doing", weight: balance{docs: 3}, clause: whoseDoing},
+	{name: "reported", weight: balance{docs: 3}, match: reported},
+	{name: "document-file", weight: balance{docs: 1.5}, token: func(tok token) bool { return tok.kind == path && lex().DocFiles[fileExt(tok.norm)] }},
+	{name: "tag", weight: balance{docs: 1.5}, token: func(tok token) bool {
 		return len(tok.raw) > 1 && tok.raw[0] == '#' && unicode.IsLetter(rune(tok.raw[1]))
 	}},
 }

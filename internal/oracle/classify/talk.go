@@ -2,17 +2,20 @@ package classify
 
 import "slices"
 
+// unplaced begins the names of features that say of a text only that it is one.
+const unplaced = "unplaced-"
+
 // talkFrames find words that are about the talk itself, and place what no other feature knows.
 var talkFrames = []frame{
-	{name: "nothing-asked", weight: weights{chat: 4.5}, match: nothingAsked},
-	{name: "asked-of-reply", weight: weights{chat: 4.5}, clause: askedOfReply},
-	{name: "remark", weight: weights{chat: 1.6}, clause: remark},
-	{name: "said-to-you", weight: weights{chat: 1}, clause: saidToYou},
-	{name: "greeting", weight: weights{chat: 0.8}, match: greeting},
+	{name: "nothing-asked", weight: balance{chat: 4.5}, match: nothingAsked},
+	{name: "asked-of-reply", weight: balance{chat: 4.5}, clause: askedOfReply},
+	{name: "remark", weight: balance{chat: 1.6}, clause: remark},
+	{name: "said-to-you", weight: balance{chat: 1}, clause: saidToYou},
+	{name: "greeting", weight: balance{chat: 0.8}, match: greeting},
 
 	// What nothing is known about belongs to the world outside: it is larger than any project.
-	{name: "unplaced-question", weight: weights{web: 0.3}, match: func(t *text) []string { return firstWord(t, true) }},
-	{name: "unplaced-words", weight: weights{web: 0.2, chat: 0.1}, match: func(t *text) []string { return firstWord(t, false) }},
+	{name: unplaced + "question", weight: balance{web: 0.3}, match: func(t *text) []string { return firstWord(t, true) }},
+	{name: unplaced + "words", weight: balance{web: 0.2, chat: 0.1}, match: func(t *text) []string { return firstWord(t, false) }},
 }
 
 // nothingAsked matches texts made of courtesies, pronouns and grammar alone.

@@ -45,19 +45,19 @@ func TestNoEntryOfTheVocabularyIsLongerThanWhatIsLookedFor(t *testing.T) {
 
 func TestFeaturesHaveNamesAndWeights(t *testing.T) {
 	names := map[string]bool{}
-	check := func(name string, w weights) {
+	check := func(name string, w balance) {
 		if name == "" || names[name] {
 			t.Errorf("feature %q has no name of its own", name)
 		}
 		names[name] = true
-		if w == (weights{}) {
+		if w == (balance{}) {
 			t.Errorf("feature %q weighs nothing", name)
 		}
 	}
 	for _, f := range lex().features {
 		check(f.name, f.weight)
 	}
-	for _, group := range [][]frame{orderFrames, projectFrames, householdFrames, worldFrames, talkFrames} {
+	for _, group := range [][]frame{orderFrames, projectFrames, talkFrames} {
 		for _, f := range group {
 			check(f.name, f.weight)
 		}
@@ -111,7 +111,7 @@ func TestMistakeInAListIsToldWithItsLine(t *testing.T) {
 		{"lists", "[WhWords]", "[StopWords]", "[StopWords]: stands there twice"},
 		{"lists", "[You]\nyou\n", "", "the list You is in no file of words"},
 		{"lists", "[StopWords]", "[vocabulary]\n[StopWords]", "[vocabulary]: there is no such list"},
-		{"phrases", "[Requests]", "[WaysTo", "[WaysTo]: stands there twice"},
+		{"phrases", "[Requests]", "[FollowLeads", "[FollowLeads]: stands there twice"},
 		{"translations", "[Portuguese]", "haus\n[Portuguese]", "haus: must be a word and what it means, as word = meaning"},
 		{"translations", "[Portuguese]", "wer = who\n[Portuguese]", "wer = who: stands there twice"},
 		{"features", "[place] research 2.2", "[place] research", "[place] research: must be [feature] type weight"},

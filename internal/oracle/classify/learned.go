@@ -1,0 +1,71 @@
+package classify
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"sync"
+
+	"sibyl/internal/learned"
+)
+
+//go:generate go test -count=1 -v -run "^(TestWeightsAreThoseOfTheQuestions|TestHandsAreJudgedByTheOthers)$" -update
+
+//go:embed classify.weights
+var weightsFile []byte
+
+// weights are the learned classifier. Its classes are the types, in their order.
+var weights = sync.OnceValue(func() *learned.Model {
+	m, err := learned.Load(weightsFile)
+	if err != nil {
+		panic(err) // the file is part of the program, and a test reads it
+	}
+	return m
+})
+
+// meets says whether the classifier has learned from any word of a text, or from a name or a shape in it.
+func meets(signs []learned.Feature, found []hit) bool {
+	told := slices.ContainsFunc(found, func(h hit) bool { return !strings.HasPrefix(h.name, unplaced) })
+	return told || slices.ContainsFunc(signs, func(s learned.Feature) bool {
+		return strings.HasPrefix(s.Name, wordSign) && weights().Reasons([]learned.Feature{s}, string(Code), 1) != nil
+	})
+}
+
+// mostReasons bounds the words that an explanation names beside what the rules found.
+const mostReasons = 6
+
+// explain adds what the rules found, with what it counts, and the words that speak most for or against the type.
+func (c *Classification) explain(signs []learned.Feature, found []hit) {
+	for _, h := range found {
+		gain := 0.0
+		for _, r := range weights().Reasons([]learned.Feature{{Name: ruleSign + h.name, Value: 1}}, string(c.QueryType), 1) {
+			gain = r.Weight
+		}
+		c.match(h.name, h.words, gain, true)
+	}
+	words := signs[:0:0]
+	for _, s := range signs {
+		if strings.HasPrefix(s.Name, wordSign) || strings.HasPrefix(s.Name, pairSign) {
+			words = append(words, s)
+		}
+	}
+	for _, r := range weights().Reasons(words, string(c.QueryType), mostReasons) {
+		name, said := "word", strings.TrimPrefix(r.Name, wordSign)
+		if pair, ok := strings.CutPrefix(r.Name, pairSign); ok {
+			name, said = "words", strings.TrimPrefix(pair, atStart+" ")
+		}
+		if !strings.HasPrefix(said, kindSign) {
+			c.match(name, []string{said}, r.Weight, name == "word" && !lex().StopWords[said])
+		}
+	}
+	c.KeywordsMatched = unique(c.KeywordsMatched, len(c.KeywordsMatched))
+}
+
+// match adds what was found, and what it adds to the score of the type. Telling says that its words are worth naming.
+func (c *Classification) match(name string, words []string, gain float64, telling bool) {
+	gain, words = rounded(gain), slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" })
+	c.Matches = append(c.Matches, Match{name, words, gain})
+	if telling && gain > 0 {
+		c.KeywordsMatched = append(c.KeywordsMatched, words...)
+	}
+}

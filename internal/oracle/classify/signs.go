@@ -1,0 +1,180 @@
+package classify
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"sibyl/internal/learned"
+)
+
+// What the names of signs begin with.
+const (
+	wordSign = "w "
+	pairSign = "p "
+	ruleSign = "rule "
+	kindSign = "#" // stands for a token that is no word
+	atStart  = "^" // stands before the first word of a sentence
+)
+
+// usualLength is how many words a question has: in a longer one each counts for less.
+const usualLength = 6
+
+// lettersCount is what a run of letters counts beside a word.
+const lettersCount = 0.5
+
+// signs collects what is seen in a question. What is seen again says nothing more.
+type signs struct {
+	all  []learned.Feature
+	seen map[string]bool
+}
+
+func (s *signs) add(value float64, name string) {
+	if !s.seen[name] {
+		s.seen[name] = true
+		s.all = append(s.all, learned.Feature{Name: name, Value: value})
+	}
+}
+
+// signsOf are what the learned classifier sees: words, their neighbours and letters, how the text is built, the question before, and what the rules
+// found. Nothing here knows a word.
+func signsOf(t *text, q Query, found []hit) []learned.Feature {
+	s := signs{seen: map[string]bool{}}
+	s.words(t)
+	s.build(q.Text, t)
+	s.before(t, q)
+	for _, h := range found {
+		s.add(1, ruleSign+h.name)
+	}
+	for k, x := range sum(found) {
+		s.add(max(-1, min(1, x/6)), "rules "+string(types[k]))
+	}
+	return s.all
+}
+
+// words adds each word by itself, with its neighbours, by its place in the sentence, and by its letters.
+func (s *signs) words(t *text) {
+	count := 1 / math.Sqrt(max(1, float64(len(t.tokens))/usualLength))
+	before, beforeThat, first := atStart, "", true
+	for i, tok := range t.tokens {
+		w := seenAs(tok)
+		if w == "" {
+			continue
+		}
+		mentioned := ""
+		if tok.quoted {
+			mentioned = "quoted "
+		}
+		s.add(count, mentioned+wordSign+w)
+		s.add(count, mentioned+pairSign+before+" "+w)
+		if beforeThat != "" {
+			s.add(count, "three "+beforeThat+" "+before+" "+w)
+		}
+		if first {
+			s.add(count, "first "+w)
+		}
+		if i == 0 {
+			s.add(1, "opens "+w)
+		}
+		if tok.kind == word {
+			s.letters(mentioned+"l ", w, float64(lettersCount*count))
+		}
+		beforeThat, before, first = before, w, tok.after >= sentence
+		if first {
+			s.add(count, fmt.Sprint("last ", int(tok.after), " ", w))
+			beforeThat, before = "", atStart
+		}
+	}
+}
+
+// seenAs is a token as a sign: a word in its folded form, and of all else its kind; "" for what was never typed.
+func seenAs(t token) string {
+	if t.raw == "" {
+		return ""
+	}
+	switch t.kind {
+	case word:
+		return fold(t.raw)
+	case number:
+		return kindSign + fmt.Sprint(min(len(t.raw), 5))
+	case ident:
+		return kindSign + "name"
+	case path:
+		return kindSign + "path " + fileExt(t.norm)
+	case link:
+		return kindSign + "link"
+	case block:
+		return kindSign + "block"
+	}
+	return kindSign + t.raw
+}
+
+// longestRead bounds the letters of a word that are read, in bytes.
+const longestRead = 40
+
+// letters adds the runs of three to five letters of a word, with its ends.
+func (s *signs) letters(name, w string, count float64) {
+	runes := []rune("^" + clip(w, longestRead) + "$")
+	for n := 3; n <= 5; n++ {
+		for i := 0; i+n <= len(runes); i++ {
+			s.add(count, name+string(runes[i:i+n]))
+		}
+	}
+}
+
+// build adds how long the text is, what its sentences do, and how it ends.
+func (s *signs) build(raw string, t *text) {
+	raw = strings.TrimSpace(raw)
+	s.add(1, fmt.Sprint("length ", steps(len(t.tokens))))
+	s.add(1, fmt.Sprint("sentences ", min(len(t.clauses), 4)))
+	does := map[act]bool{}
+	for i, c := range t.clauses {
+		if i == 0 {
+			s.add(1, fmt.Sprint("first does ", int(c.act)))
+		}
+		if !does[c.act] {
+			does[c.act] = true
+			s.add(1, fmt.Sprint("does ", int(c.act)))
+		}
+	}
+	if last, _ := utf8.DecodeLastRuneInString(raw); unicode.IsPunct(last) {
+		s.add(1, "ends "+string(last))
+	}
+	if first, _ := utf8.DecodeRuneInString(raw); unicode.IsUpper(first) {
+		s.add(0.5, "capital")
+	}
+	names := 0
+	for i, tok := range t.tokens {
+		if first, _ := utf8.DecodeRuneInString(tok.raw); i > 0 && unicode.IsUpper(first) && t.tokens[i-1].after < sentence {
+			names++
+		}
+	}
+	s.add(1, fmt.Sprint("capitals ", min(names, 3)))
+	if strings.Contains(raw, "?") {
+		s.add(1, "asks")
+	}
+	if strings.Contains(raw, "\n") {
+		s.add(1, "lines")
+	}
+}
+
+// steps is a length in steps that become longer.
+func steps(n int) int { return bits.Len(uint(n * n)) }
+
+// before adds what the last question was, and whether this one looks like going on with it. Where the topic is another, nothing came before.
+func (s *signs) before(t *text, q Query) {
+	if len(q.Previous) == 0 || !q.PreviousType.Valid() || q.PreviousType == Conversational || TopicShift(q.Previous, q.Text) {
+		return
+	}
+	length := bits.Len(uint(len(t.tokens)))
+	s.add(1, "before")
+	s.add(1, fmt.Sprint("before, length ", length))
+	s.add(1, "before "+string(q.PreviousType))
+	s.add(1, fmt.Sprint("before ", q.PreviousType, ", length ", length))
+	if _, weight := followUp(t); weight > 0 {
+		s.add(1, "follows "+string(q.PreviousType))
+	}
+}

@@ -1,0 +1,218 @@
+package classify
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"sibyl/internal/learned"
+)
+
+var update = flag.Bool("update", false, "train and write the weights anew")
+
+// trainOptions are how classify.weights is trained.
+func trainOptions() learned.Options {
+	o := learned.Options{Size: 18, Rounds: 12, Seen: 3}
+	for _, t := range types {
+		o.Classes = append(o.Classes, string(t))
+	}
+	return o
+}
+
+// patternWeight is what a question that was made of a pattern counts beside one that somebody wrote.
+const patternWeight = 0.5
+
+// lesson is a question of the folder training.
+type lesson struct {
+	labels []Type // that are fair; the first is the likelier
+	query  Query
+	hand   string // the file that it is from
+	weight float64
+}
+
+// lessons are all questions to learn from, in the order of their files.
+func lessons(t testing.TB) (all []lesson) {
+	t.Helper()
+	files, err := os.ReadDir("training")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		name, kind, _ := strings.Cut(f.Name(), ".")
+		content, err := os.ReadFile("training/" + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(string(content), "\n")
+		switch kind {
+		case "patterns":
+			if lines, err = filled(lines); err != nil {
+				t.Fatalf("%s: %v", f.Name(), err)
+			}
+		case "txt":
+		default:
+			continue
+		}
+		for n, line := range lines {
+			if line == "" || line[0] == '#' {
+				continue
+			}
+			l, err := readLesson(line)
+			if err != nil {
+				t.Fatalf("%s:%d: %v", f.Name(), n+1, err)
+			}
+			l.hand, l.weight = name, 1
+			if kind == "patterns" {
+				l.weight = patternWeight
+			}
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// readLesson reads a line: labels, the question and those before it, with tabs between. \n in a question is the end of a line.
+func readLesson(line string) (l lesson, err error) {
+	parts := strings.Split(line, "\t")
+	for label := range strings.SplitSeq(parts[0], "|") {
+		if !Type(label).Valid() {
+			return l, fmt.Errorf("the label %q is none of %v", label, types)
+		}
+		l.labels = append(l.labels, Type(label))
+	}
+	if len(parts) < 2 || slices.Contains(parts, "") {
+		return l, fmt.Errorf("%q: wants a label and a question, and the questions before it, with one tab between", line)
+	}
+	l.query = Query{Text: strings.ReplaceAll(parts[1], `\n`, "\n"), Previous: parts[2:]}
+	return l, nil
+}
+
+// examples are lessons as the classifier learns from them. What the questions before them were is found out by one that has learned from the lessons
+// that have none before them.
+func examples(t testing.TB, all []lesson) (out []learned.Example) {
+	t.Helper()
+	var alone []learned.Example
+	for _, l := range all {
+		if len(l.query.Previous) == 0 {
+			alone = append(alone, l.example())
+		}
+	}
+	o := trainOptions()
+	o.Rounds = 4
+	for i := range alone {
+		alone[i].Group = ""
+	}
+	m, err := learned.Train(alone, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range all {
+		for i, earlier := range l.query.Previous {
+			before := lesson{query: Query{Text: earlier, Previous: l.query.Previous[:i], PreviousType: l.query.PreviousType}, labels: types[:1]}
+			if got, _ := m.Best(before.example().Features); Type(got) != Conversational {
+				l.query.PreviousType = Type(got)
+			}
+		}
+		out = append(out, l.example())
+	}
+	return out
+}
+
+func (l lesson) example() learned.Example {
+	t := newText(l.query.Text)
+	return learned.Example{Features: signsOf(t, l.query, append(find(t), findFollowUp(t, l.query)...)), Class: string(l.labels[0]), Group: l.hand, Weight: l.weight}
+}
+
+// TestWeightsAreThoseOfTheQuestions trains again. With -update it writes what comes out.
+func TestWeightsAreThoseOfTheQuestions(t *testing.T) {
+	m, err := learned.Train(examples(t, lessons(t)), trainOptions())
+	switch {
+	case err != nil:
+		t.Fatal(err)
+	case *update:
+		if err := os.WriteFile("classify.weights", m.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	case !bytes.Equal(m.Bytes(), weightsFile):
+		t.Error("the questions, or what is seen in them, give other weights than classify.weights: go generate ./internal/oracle/classify")
+	}
+}
+
+// figures are how well types are told, and sources offered from a probability of 0.1 on.
+type figures struct {
+	all, right, needed, sources int
+	told, came                  [10]float64 // by tenths of the probability of the type: what was told, and how often it was right
+	in                          [10]float64
+}
+
+func (f *figures) add(labels []Type, p []float64) {
+	best := slices.Index(p, slices.Max(p))
+	right := slices.Contains(labels, types[best])
+	tenth := min(9, int(10*p[best]))
+	f.all, f.right = f.all+1, f.right+one(right)
+	f.in[tenth], f.told[tenth], f.came[tenth] = f.in[tenth]+1, f.told[tenth]+p[best], f.came[tenth]+float64(one(right))
+	vault := p[docs] + p[write]
+	f.sources += one(p[code] >= 0.1) + one(vault >= 0.1) + one(p[web] >= 0.1)
+	f.needed += one(slices.ContainsFunc(labels, func(t Type) bool {
+		return t == Conversational || t == Code && p[code] >= 0.1 || (t == Documentation || t == Action) && vault >= 0.1 || t == Research && p[web] >= 0.1
+	}))
+}
+
+func (f *figures) String() string {
+	wrong := 0.0
+	for i, n := range f.in {
+		if n > 0 {
+			wrong += max(f.told[i]-f.came[i], f.came[i]-f.told[i]) / float64(f.all)
+		}
+	}
+	part := func(n int) float64 { return 100 * float64(n) / float64(max(f.all, 1)) }
+	return fmt.Sprintf("%d questions: type %.1f %%, needed source offered %.1f %%, %.2f sources a question, calibration error %.3f",
+		f.all, part(f.right), part(f.needed), part(f.sources)/100, wrong)
+}
+
+// TestHandsAreJudgedByTheOthers gives the honest figure: the questions of each hand by a classifier that learned from all other files. It takes a while, so it
+// is made with -update alone.
+func TestHandsAreJudgedByTheOthers(t *testing.T) {
+	if !*update {
+		t.Skip("-update makes the figures of the hands")
+	}
+	all := lessons(t)
+	seen := examples(t, all)
+	var together figures
+	for _, hand := range []string{"a", "b", "c"} {
+		var others []learned.Example
+		var f figures
+		for i, l := range all {
+			if l.hand != hand {
+				others = append(others, seen[i])
+			}
+		}
+		m, err := learned.Train(others, trainOptions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, l := range all {
+			if l.hand == hand {
+				p := m.Probabilities(seen[i].Features)
+				f.add(l.labels, p)
+				together.add(l.labels, p)
+			}
+		}
+		t.Logf("%s: %s", hand, f.String())
+	}
+	t.Logf("together: %s", together.String())
+	if float64(together.right) < 0.75*float64(together.all) || float64(together.needed) < 0.93*float64(together.all) {
+		t.Error("it was three of four, and nearly all sources that are needed")
+	}
+}
+
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

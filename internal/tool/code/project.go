@@ -1,0 +1,62 @@
+package code
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// versioned are the folders in which programs for version control keep what they know.
+var versioned = []string{".git", ".hg", ".svn", ".jj", ".bzr", ".fossil", "_darcs", "CVS"}
+
+// buildFiles are files that say how a project is built, and name no language by their ending.
+var buildFiles = []string{"go.mod", "go.work", "package.json", "deno.json", "Cargo.toml", "pyproject.toml", "requirements.txt", "Pipfile", "pom.xml", "build.gradle",
+	"build.gradle.kts", "settings.gradle", "Gemfile", "composer.json", "mix.exs", "CMakeLists.txt", "meson.build", "WORKSPACE", "MODULE.bazel", "BUILD.bazel",
+	"Makefile", "GNUmakefile", "justfile", "Rakefile", "stack.yaml", "Package.swift", "pubspec.yaml", "flake.nix", "Dockerfile"}
+
+// buildEndings are those of such files whose names differ.
+var buildEndings = []string{".sln", ".csproj", ".cabal", ".gemspec", ".xcodeproj"}
+
+// mostLooked bounds how many files of a folder are looked at.
+const mostLooked = 1000
+
+// IsProject says whether a folder is one of code: version control, a build file or source stands at its top. The home folder is none, whatever it holds,
+// nor is a folder that can't be read.
+func IsProject(dir string) bool {
+	if home, err := os.UserHomeDir(); err == nil && sameFolder(dir, home) {
+		return false
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	entries, _ := f.ReadDir(mostLooked)
+	return slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		name := e.Name()
+		if slices.Contains(versioned, name) { // a file stands for the folder in a worktree
+			return true
+		}
+		return !e.IsDir() && (slices.Contains(buildFiles, name) || slices.Contains(buildEndings, path.Ext(name)) || isSource(name))
+	})
+}
+
+// isSource says whether a file is a program's by its ending. What only sets programs up is none.
+func isSource(name string) bool {
+	l := languages().byEnding[strings.ToLower(path.Ext(name))]
+	return l != nil && l.defines && l.name != "TOML"
+}
+
+func sameFolder(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}
