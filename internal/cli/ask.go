@@ -39,7 +39,7 @@ func (c *command) askCommand() *cobra.Command {
 		Use:   "ask [QUESTION] [-]",
 		Short: "Answer a question over your code, your notes and the web",
 		Long: "Answers a question. Its kind decides which sources are searched; the answer cites what was read as path:line or\naddress. " +
-			"With ‘-’ behind the question, standard input is material that the question is about, as are files that you attach: it gives no\norders. ‘-’ alone reads the question too, and nothing is written for it.\n\n" +
+			"On a terminal, without a question, it opens a conversation. With ‘-’ behind the question, standard input is material that the question is about, as are files that you attach: it gives no\norders. ‘-’ alone reads the question too, and nothing is written for it.\n\n" +
 			"Whatever would carry private text to an address that nobody named, or write what a stranger asked for, waits for your yes:\n‘sibyl ask -c yes’ lets exactly that through.\n\n" +
 			"It ends when it is satisfied, or for another reason that the last line names: partial (something is missing), budget, loop\n(the model repeats itself), stuck, needs_user (it asks you something; answer with -c), suspended (the model does not answer for now; ‘sibyl run resume’ goes on), refused, error or cancelled.\n\n" +
 			"Exit codes: 0 satisfied, 3 an answer that is not whole or a question to you, 4 the model refused, 1 failed, 2 bad input,\n5 journal trouble, 130 stopped.",
@@ -51,6 +51,9 @@ func (c *command) askCommand() *cobra.Command {
 			f.given = cmd.Flags().Changed
 			if err := f.check(); err != nil {
 				return withCode(ExitUsage, err)
+			}
+			if len(args) == 0 && c.opensConversation(f) {
+				return c.converseFrom(cmd.Context(), f)
 			}
 			return c.ask(cmd.Context(), f, args)
 		},
@@ -175,12 +178,8 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	if err := q.Check(); err != nil {
 		return withCode(ExitUsage, err)
 	}
-	if f.given("notices") {
-		if err := checkNotices(c.notices); err != nil {
-			return withCode(ExitUsage, err)
-		}
-	} else {
-		c.notices = cfg.Notices
+	if err := c.settleNotices(f, cfg); err != nil {
+		return err
 	}
 	o, err := f.options(cfg.Vault)
 	if err != nil {
@@ -217,6 +216,15 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 		c.shadow(ctx, a, r)
 	}
 	return c.retire(ctx, a, c.owner())
+}
+
+// settleNotices settles which file notices go to.
+func (c *command) settleNotices(f askFlags, cfg config.Config) error {
+	if !f.given("notices") {
+		c.notices = cfg.Notices
+		return nil
+	}
+	return withCode(ExitUsage, checkNotices(c.notices))
 }
 
 // continued names the session that the question goes on with; "" for a new one.

@@ -49,6 +49,7 @@ type Streams struct {
 type command struct {
 	Streams
 	Program
+	terminal   io.Writer // Out without what keeps it calm, for what draws on it
 	environ    []string
 	configPath string
 	dataDir    string
@@ -99,9 +100,10 @@ type Program = app.Options
 // Main runs the command line and returns the exit code. environ is as os.Environ gives it.
 func Main(ctx context.Context, p Program, args, environ []string, s Streams) int {
 	log.SetOutput(io.Discard) // libraries print what strangers sent them
+	terminal := s.Out
 	out := &remembering{Writer: calmed(s.Out, s.OutTTY)}
 	s.Out, s.Err = out, calmed(s.Err, s.ErrTTY)
-	c := &command{Streams: s, Program: p, environ: environ}
+	c := &command{Streams: s, Program: p, terminal: terminal, environ: environ}
 	root := c.root()
 	root.SetArgs(args)
 	root.SetIn(s.In)
@@ -194,6 +196,12 @@ func (c *command) root() *cobra.Command {
 			}
 			return nil
 		},
+	}
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if c.onTerminal() {
+			return c.converseFrom(cmd.Context(), askFlags{given: func(string) bool { return false }})
+		}
+		return cmd.Help()
 	}
 	root.SetVersionTemplate("sibyl {{.Version}}\n")
 	root.PersistentFlags().StringVar(&c.configPath, "config", "", "settings file (default: config.yaml in your configuration folder)")
