@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
 	"github.com/charmbracelet/x/ansi"
@@ -42,7 +43,7 @@ func (t *terminal) writer() io.Writer {
 func (t *terminal) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.drawn && bytes.Contains(p, []byte(promptMark)) {
+	if !t.drawn && bytes.Contains(p, []byte(strings.TrimSpace(promptMark))) {
 		t.drawn = true
 		close(t.shown)
 	}
