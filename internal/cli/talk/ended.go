@@ -60,7 +60,7 @@ func (m *model) outcome(res service.Result) (lines []string) {
 	if n := len(res.Notes); n > 0 { // the last one counts turns, tokens and time
 		beside = append(beside, res.Notes[n-1])
 	}
-	if len(res.Sources) > 0 && m.beside() == 0 && len(beside) > 0 {
+	if res.Answer != "" && len(beside) > 0 {
 		lines = append(lines, "")
 	}
 	for _, line := range beside {

@@ -105,7 +105,7 @@ func (m *model) started(msg startedMsg) tea.Cmd {
 		return m.fail(msg.err)
 	}
 	l.run = msg.run
-	m.session = msg.run.Session
+	m.session, m.answers = msg.run.Session, msg.run.Model
 	return tea.Batch(l.pump(m.ctx), l.next(m.ctx))
 }
 

@@ -51,6 +51,7 @@ type model struct {
 	allowed   []int // calls that were said yes to
 
 	live    *live
+	answers string // the model of the last run
 	last    Exchange
 	leaving time.Time // when Ctrl-C was pressed at an empty line
 	hint    string    // until the next key

@@ -71,7 +71,8 @@ type Config struct {
 	Environ []string
 	Now     func() time.Time // nil: the time of day
 
-	options []tea.ProgramOption // of tests
+	options []tea.ProgramOption // of tests, as is
+	began   func(*tea.Program)  // which is told of the program before it runs
 }
 
 // stopTime is how long a run that goes on when the conversation ends is waited for.
@@ -98,7 +99,11 @@ func Hold(ctx context.Context, c Config) error {
 			}
 			return msg
 		})}, c.options...)
-	_, err = tea.NewProgram(m, options...).Run()
+	p := tea.NewProgram(m, options...)
+	if c.began != nil {
+		c.began(p)
+	}
+	_, err = p.Run()
 	m.leave()
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -111,7 +116,10 @@ func Hold(ctx context.Context, c Config) error {
 
 // greet prints what stands above the first question.
 func (m *model) greet(ctx context.Context, to io.Writer) error {
-	lines := []string{m.faint("Ask a question. /help lists what else there is; Ctrl-D leaves.")}
+	var lines []string
+	for _, line := range wrapped("Ask a question. /help lists what else there is; Ctrl-D leaves.", m.usable()) {
+		lines = append(lines, m.faint(line))
+	}
 	if m.session != "" {
 		last, err := m.sibyl.Last(ctx, m.session)
 		if err != nil && !errors.Is(err, journal.ErrNotFound) {

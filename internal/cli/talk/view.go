@@ -1,6 +1,7 @@
 package talk
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -17,9 +18,13 @@ func (m *model) View() tea.View {
 	input := m.typed()
 	room := m.height - m.room() - len(below) - len(input)
 	above := m.above(max(0, room))
-	lines := append(append(above, input...), below...)
-	if over := len(lines) - (m.height - m.room()); over > 0 { // a terminal of a few rows
-		lines = lines[:len(lines)-min(over, len(below))]
+	if over := len(above) + len(input) + len(below) - max(1, m.height-m.room()); over > 0 { // a terminal of a few rows
+		below = below[:len(below)-min(over, len(below))]
+		above = above[min(len(above), max(0, len(above)+len(input)+len(below)-max(1, m.height-m.room()))):]
+	}
+	lines := append(append(above[:len(above):len(above)], input...), below...)
+	for i := range lines {
+		lines[i] = m.cut(lines[i])
 	}
 	v := tea.NewView(strings.Join(lines, "\n"))
 	m.frame = frame{width: m.width}
@@ -78,7 +83,7 @@ func (m *model) above(room int) []string {
 		return nil
 	}
 	status := m.cut(m.faint(l.status(m.now())))
-	if m.beside() > 0 {
+	if m.beside() > 0 && l.text.Len() > 0 {
 		text, over := l.last(max(0, room-2))
 		return append(m.over(m.columns(text, m.happened(len(l.progress), max(3, room-2), m.beside())), over), status)
 	}
@@ -124,11 +129,7 @@ func (m *model) below() (lines []string) {
 
 // foot says what the next question is asked with.
 func (m *model) foot() string {
-	model := m.options.Model
-	if model == "" {
-		model = "the usual model"
-	}
-	parts := []string{model, m.folder("code", m.options.CodeRoot), m.folder("notes", m.options.Vault)}
+	parts := []string{render.Clean(cmp.Or(m.options.Model, m.answers, "the usual model")), m.folder("code", m.options.CodeRoot), m.folder("notes", m.options.Vault)}
 	if m.live != nil {
 		parts = append(parts, "Ctrl-C stops")
 	} else if m.session != "" {
