@@ -22,6 +22,7 @@ type emulator struct {
 	width, height int
 	rows          [][]rune // the scrollback, and the screen at its end; 0 is the second column of a wide character
 	x, y          int      // y from the top of the screen
+	saved         [2]int   // the cursor
 	rest          []byte   // of a sequence that has not ended
 	clipboard     string
 	unknown       []string
@@ -116,8 +117,11 @@ func (e *emulator) sequence(p []byte) int {
 		}
 		e.y = max(0, e.y-1)
 		return 2
-	case '7', '8', '=', '>':
-		e.unknown = append(e.unknown, string(p[:2]))
+	case '7':
+		e.saved = [2]int{e.x, e.y}
+		return 2
+	case '8':
+		e.x, e.y = e.saved[0], e.saved[1]
 		return 2
 	case ']':
 		return e.system(p)
@@ -185,6 +189,10 @@ func (e *emulator) control(arguments string, final byte) {
 			e.rows[row][i] = ' '
 		}
 	case final == 'J' && (arguments == "" || arguments == "0"):
+		if e.x == 0 && e.y == 0 { // as tmux does
+			e.keepScreen()
+			row = e.top()
+		}
 		e.rows[row] = e.rows[row][:min(e.x, len(e.rows[row]))]
 		for i := row + 1; i < len(e.rows); i++ {
 			e.rows[i] = nil
@@ -207,6 +215,18 @@ func (e *emulator) control(arguments string, final byte) {
 		}
 	default:
 		e.unknown = append(e.unknown, fmt.Sprintf("CSI %s %c", arguments, final))
+	}
+}
+
+// keepScreen puts what the screen holds into the scrollback.
+func (e *emulator) keepScreen() {
+	for used := len(e.rows); used > e.top(); used-- {
+		if strings.TrimSpace(string(e.rows[used-1])) != "" {
+			for range used - e.top() {
+				e.rows = append(e.rows, nil)
+			}
+			return
+		}
 	}
 }
 

@@ -231,7 +231,7 @@ func (h *held) rests(text string) string {
 	return h.until("‘"+text+"’ and an empty line", func(s string) bool {
 		lines := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
 		n := len(lines)
-		return strings.Contains(s, text) && n > 1 && lines[n-2] == "❯" && strings.Contains(lines[n-1], "· session")
+		return strings.Contains(s, text) && n > 2 && lines[n-3] == "" && lines[n-2] == "❯" && strings.Contains(lines[n-1], "· session")
 	})
 }
 

@@ -23,6 +23,9 @@ func (m *model) flush() tea.Cmd {
 	}
 	n := min(len(m.queue), m.room())
 	chunk := strings.Join(m.queue[:n], "\n")
+	if chunk == "" { // which would be left out
+		chunk = " "
+	}
 	m.queue = m.queue[n:]
 	m.printing = true
 	return tea.Sequence(tea.Println(chunk), func() tea.Msg { return printedMsg{} })

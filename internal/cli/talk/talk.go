@@ -94,8 +94,8 @@ func Hold(ctx context.Context, c Config) error {
 	m.shown = out.shown
 	options := append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithInput(c.In), tea.WithOutput(out.writer()), tea.WithEnvironment(c.Environ), tea.WithoutSignalHandler(),
 		tea.WithFilter(func(_ tea.Model, msg tea.Msg) tea.Msg {
-			if size, ok := msg.(tea.WindowSizeMsg); ok {
-				out.rewrapped(m.frame, size.Width)
+			if size, ok := msg.(tea.WindowSizeMsg); ok && rewraps(m.env) {
+				out.resized(m.frame, size.Width)
 			}
 			return msg
 		})}, c.options...)

@@ -11,8 +11,8 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// terminal is the writer between the renderer and the terminal. It knows when the first frame was drawn, and puts the cursor where the
-// renderer believes it to be after the terminal has wrapped the lines of a frame anew.
+// terminal is the writer between the renderer and the terminal. It knows when the first frame was drawn, and puts screen and cursor in
+// order after a change of the width.
 type terminal struct {
 	io.Writer
 	shown chan struct{} // closed when the first frame was drawn
@@ -51,15 +51,17 @@ func (t *terminal) Write(p []byte) (int, error) {
 		up := t.up
 		t.up = 0
 		if _, err := io.WriteString(t.Writer, ansi.CursorUp(up)); err != nil {
-			return 0, err
+			return 0, fmt.Errorf("writing to the terminal: %w", err)
 		}
 	}
-	n, err := t.Writer.Write(p)
-	if err != nil {
-		return n, fmt.Errorf("writing to the terminal: %w", err)
+	if _, err := t.Writer.Write(bytes.ReplaceAll(p, []byte(ansi.EraseScreenBelow), []byte(eraseBelow))); err != nil {
+		return 0, fmt.Errorf("writing to the terminal: %w", err)
 	}
-	return n, nil
+	return len(p), nil
 }
+
+// eraseBelow erases from the cursor's row on, and never from the top of the screen on: tmux keeps in its scrollback what goes so.
+const eraseBelow = ansi.SaveCursor + ansi.EraseLineRight + ansi.CUD1 + "\r" + ansi.EraseScreenBelow + ansi.RestoreCursor
 
 // frame is what was drawn last: the width of each line, and where the cursor stands.
 type frame struct {
@@ -68,18 +70,28 @@ type frame struct {
 	width  int // of the terminal
 }
 
-// rewrapped is told that the terminal has another width: it has wrapped the lines of the frame that are longer.
-func (t *terminal) rewrapped(f frame, width int) {
+// resized is told that the terminal has another width, in which it has wrapped the lines of the frame anew that are longer.
+func (t *terminal) resized(f frame, width int) {
 	if width <= 0 || width >= f.width {
 		return
 	}
 	extra := f.x / width
-	for i, w := range f.widths {
-		if i < f.y {
-			extra += max(0, w-1) / width
-		}
+	for _, w := range f.widths[:min(f.y, len(f.widths))] {
+		extra += max(0, w-1) / width
 	}
 	t.mu.Lock()
 	t.up += extra
 	t.mu.Unlock()
+}
+
+// rewraps says whether the terminal of an environment wraps lines anew when its width changes, as most do.
+func rewraps(env func(string) string) bool {
+	term := env("TERM")
+	switch {
+	case env("TMUX") != "":
+		return true
+	case env("XTERM_VERSION") != "" || env("STY") != "" || term == "linux" || strings.HasPrefix(term, "rxvt") || strings.HasPrefix(term, "screen"):
+		return false
+	}
+	return true
 }
