@@ -60,14 +60,16 @@ func (c *command) converseFrom(ctx context.Context, f askFlags) (err error) {
 	if err != nil {
 		return withCode(ExitUsage, err)
 	}
-	t := &talker{c: c, a: a}
-	err = conversation.Hold(ctx, conversation.Config{Sibyl: t, Options: o, Session: session, History: historyFile(cfg.DataDir, c.owner(), folder),
+	session, err = conversation.Hold(ctx, conversation.Config{Sibyl: &talker{c: c, a: a}, Options: o, Session: session, History: historyFile(cfg.DataDir, c.owner(), folder),
 		In: c.In, Out: c.terminal, Width: c.Width, Height: c.Height, Environ: c.environ})
-	if err != nil {
-		return err
+	if session != "" {
+		fmt.Fprintf(c.Err, "· ‘sibyl ask -s %s’ goes on with this session\n", session)
 	}
-	if t.session != "" {
-		fmt.Fprintf(c.Err, "· ‘sibyl ask -s %s’ goes on with this session\n", t.session)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return withCode(ExitStopped, err)
+	case err != nil:
+		return err
 	}
 	return c.retire(ctx, a, c.owner())
 }
@@ -82,16 +84,18 @@ func historyFile(dataDir string, owner journal.Owner, folder string) string {
 type talker struct {
 	c *command
 	a *app.App
-
-	session string // that the last question belonged to
 }
 
 func (t *talker) Start(ctx context.Context, session, words string, o oracle.Options) (conversation.Run, error) {
+	files, err := material(words, t.c.env("HOME"))
+	if err != nil {
+		return conversation.Run{}, err
+	}
+	o.Material += files
 	r, err := t.a.Service.Start(ctx, t.c.owner(), service.Request{Assistant: oracle.Name, Session: session, Words: words, Options: o})
 	if err != nil {
 		return conversation.Run{}, err
 	}
-	t.session = r.Session
 	begun := conversation.Run{ID: r.ID, Session: r.Session, Of: r, Wait: r.Wait,
 		Watch: func(ctx context.Context) iter.Seq[service.Update] { return r.Watch(ctx, 0) }}
 	if env, ok := r.Spec.Env.(oracle.Env); ok {
@@ -110,26 +114,26 @@ func (t *talker) Ended(r conversation.Run, res service.Result) error {
 // named finds the words of a question that name files: @path.
 var named = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|\s)@(\S+)`) })
 
-// Material leaves words alone that begin with @ and name no file: questions about code have such.
-func (t *talker) Material(words string) (material string, err error) {
+// material reads the files that words name. What begins with @ and names no file is left alone: questions about code have such words.
+func material(words, home string) (text string, err error) {
 	for _, found := range named().FindAllStringSubmatch(words, -1) {
 		name := found[1]
 		if rest, ok := strings.CutPrefix(name, "~/"); ok {
-			name = filepath.Join(t.c.env("HOME"), rest)
+			name = filepath.Join(home, rest)
 		}
 		for _, one := range []string{name, strings.TrimRight(name, ".,;:!?)")} {
 			if info, err := os.Stat(one); err != nil || !info.Mode().IsRegular() {
 				continue
 			}
-			text, err := attached(one)
+			content, err := attached(one)
 			if err != nil {
 				return "", err
 			}
-			material += fmt.Sprintf("\n--- %s ---\n%s\n", filepath.Base(one), text)
+			text += fmt.Sprintf("\n--- %s ---\n%s\n", filepath.Base(one), content)
 			break
 		}
 	}
-	return material, nil
+	return text, nil
 }
 
 func (t *talker) Sessions(ctx context.Context) ([]journal.Session, error) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"go.uber.org/goleak"
 
 	"sibyl/internal/assistant"
 	"sibyl/internal/journal"
@@ -21,6 +22,17 @@ import (
 	"sibyl/internal/run"
 	"sibyl/internal/service"
 )
+
+// TestMain holds goroutines to their end, but for those of the renderer: it leaves what reads keys and what waits for the next second to the end
+// of the process.
+func TestMain(m *testing.M) {
+	var options []goleak.Option
+	for _, function := range []string{"charm.land/bubbletea/v2.Tick.func1", "charm.land/bubbletea/v2.(*Program).execBatchMsg", "charm.land/bubbletea/v2.(*Program).readLoop",
+		"github.com/charmbracelet/ultraviolet.(*TerminalReader).StreamEvents.func1"} {
+		options = append(options, goleak.IgnoreAnyFunction(function))
+	}
+	goleak.VerifyTestMain(m, options...)
+}
 
 // played is a program whose answers a test plays.
 type played struct {
@@ -32,7 +44,8 @@ type played struct {
 	last     Exchange
 	write    string // in words; "" for none
 	undone   []string
-	refuse   error // instead of a run
+	refuse   error         // instead of a run
+	slow     chan struct{} // what a beginning waits for, beside its end; nil: nothing
 
 	begun chan *playedRun
 }
@@ -51,6 +64,14 @@ func newPlayed() *played { return &played{begun: make(chan *playedRun, 10)} }
 func (p *played) Start(ctx context.Context, session, words string, o oracle.Options) (Run, error) {
 	if p.refuse != nil {
 		return Run{}, p.refuse
+	}
+	if p.slow != nil {
+		p.begun <- &playedRun{ctx: ctx}
+		select {
+		case <-p.slow:
+		case <-ctx.Done():
+			return Run{}, context.Cause(ctx)
+		}
 	}
 	if session == "" {
 		session = "0session"
@@ -84,9 +105,8 @@ func (p *played) Start(ctx context.Context, session, words string, o oracle.Opti
 		}}, nil
 }
 
-func (p *played) Ended(Run, service.Result) error       { return nil }
-func (p *played) Material(words string) (string, error) { return "", nil }
-func (p *played) Redact(text string) string             { return strings.ReplaceAll(text, "hunter2", "…") }
+func (p *played) Ended(Run, service.Result) error { return nil }
+func (p *played) Redact(text string) string       { return strings.ReplaceAll(text, "hunter2", "…") }
 func (p *played) Models(context.Context) ([]string, error) {
 	return []string{"ollama:llama3.1:8b", "ollama:qwen3:4b", "work:big"}, nil
 }
@@ -174,7 +194,10 @@ func hold(t *testing.T, width, height int, change ...func(*Config)) *held {
 		one(&c)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	go func() { h.done <- Hold(ctx, c) }()
+	go func() {
+		_, err := Hold(ctx, c)
+		h.done <- err
+	}()
 	t.Cleanup(func() {
 		cancel()
 		select {

@@ -22,6 +22,7 @@ type live struct {
 	stop  context.CancelCauseFunc
 	left  chan struct{} // closed when nobody looks at the updates any more
 
+	begins   chan startedMsg
 	run      Run
 	updates  chan service.Update
 	stopping bool
@@ -61,7 +62,7 @@ const atOnce = 256
 // ask begins the answer to a question.
 func (m *model) ask(words, material string) tea.Cmd {
 	ctx, stop := context.WithCancelCause(m.ctx)
-	l := &live{words: words, begun: m.now(), stop: stop, left: make(chan struct{}), updates: make(chan service.Update, atOnce), under: "reading the question"}
+	l := &live{words: words, begun: m.now(), stop: stop, left: make(chan struct{}), begins: make(chan startedMsg, 1), updates: make(chan service.Update, atOnce), under: "reading the question"}
 	l.stream = render.NewStream(m.layout(m.answerWidth()))
 	m.live, m.leaving = l, time.Time{}
 	o, session := m.options, m.session
@@ -70,15 +71,8 @@ func (m *model) ask(words, material string) tea.Cmd {
 }
 
 func (m *model) begin(ctx context.Context, l *live, session string, o oracle.Options) tea.Msg {
-	named, err := m.sibyl.Material(l.words)
-	if o.Material != "" && named != "" {
-		named = "\n" + named
-	}
-	o.Material += named
-	if err != nil {
-		return startedMsg{of: l, err: err}
-	}
 	r, err := m.sibyl.Start(ctx, session, l.words, o)
+	l.begins <- startedMsg{l, r, err}
 	return startedMsg{l, r, err}
 }
 

@@ -61,7 +61,7 @@ type model struct {
 	queue    []string // lines that are to be printed above
 	printing bool
 	frame    frame
-	lost     []error
+	lost     error // what the conversation left behind
 }
 
 type (

@@ -461,7 +461,8 @@ func TestConversationEndsWithItsContext(t *testing.T) {
 	}
 	defer func() { _ = errors.Join(r.Close(), w.Close()) }()
 	go func() {
-		done <- Hold(ctx, Config{Sibyl: newPlayed(), In: r, Out: h, Width: 80, Height: 24, Environ: []string{"TERM=xterm"}, options: []tea.ProgramOption{tea.WithWindowSize(80, 24)}})
+		_, err := Hold(ctx, Config{Sibyl: newPlayed(), In: r, Out: h, Width: 80, Height: 24, Environ: []string{"TERM=xterm"}, options: []tea.ProgramOption{tea.WithWindowSize(80, 24)}})
+		done <- err
 	}()
 	h.until("the first frame", func(s string) bool { return strings.Contains(s, "❯") })
 	why := errors.New("the machine goes down")

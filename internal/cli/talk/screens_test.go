@@ -242,3 +242,17 @@ func TestLeavingStopsTheAnswerAndWaitsForIt(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestQuestionThatIsStillBeingBegunIsStopped(t *testing.T) {
+	h := hold(t, 80, 24, func(c *Config) { c.Sibyl.(*played).slow = make(chan struct{}) })
+	h.ask("How?")
+	h.press("\x03")
+	h.shows("stopped before it began")
+	h.shows("❯ How?\n  the usual model") // to be changed and asked again
+	h.press("\r")
+	<-h.p.begun
+	h.press("/quit\r")
+	if err := h.ended(); err != nil {
+		t.Error(err)
+	}
+}

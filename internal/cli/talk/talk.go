@@ -19,12 +19,10 @@ import (
 
 // Sibyl is what a conversation needs of the program.
 type Sibyl interface {
-	// Start asks a question in a session; "" begins one. Cancelling ctx stops the run.
+	// Start asks a question in a session; "" begins one. Words may name files as @path. Cancelling ctx stops the run.
 	Start(ctx context.Context, session, words string, o oracle.Options) (Run, error)
 	// Ended is told of each run that has ended.
 	Ended(r Run, res service.Result) error
-	// Material reads the files that words name as @path; "" for none.
-	Material(words string) (string, error)
 	// Sessions lists the person's sessions, the last used first.
 	Sessions(ctx context.Context) ([]journal.Session, error)
 	// Last is what the last run of a session came to; journal.ErrNotFound without one.
@@ -78,17 +76,17 @@ type Config struct {
 // stopTime is how long a run that goes on when the conversation ends is waited for.
 const stopTime = 5 * time.Second
 
-// Hold holds a conversation until the person leaves it or ctx is done; the latter is an error.
-func Hold(ctx context.Context, c Config) error {
+// Hold holds a conversation until the person leaves it or ctx is done, and gives the session that it was in last. The cause of ctx is an error.
+func Hold(ctx context.Context, c Config) (session string, err error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
 	m, err := newModel(ctx, c)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if err := m.greet(ctx, c.Out); err != nil {
-		return err
+		return m.session, err
 	}
 	out := newTerminal(c.Out)
 	m.shown = out.shown
@@ -105,13 +103,13 @@ func Hold(ctx context.Context, c Config) error {
 	}
 	_, err = p.Run()
 	m.leave()
-	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		err = context.Cause(ctx)
+	case err != nil:
+		err = fmt.Errorf("the conversation ended: %w", err)
 	}
-	if err != nil {
-		return fmt.Errorf("the conversation ended: %w", err)
-	}
-	return errors.Join(m.lost...)
+	return m.session, errors.Join(err, m.lost)
 }
 
 // greet prints what stands above the first question.
@@ -149,13 +147,21 @@ func (m *model) leave() {
 	l := m.live
 	l.stop(errLeft)
 	close(l.left)
-	if l.run.Wait == nil { // it has not begun, and does not any more
-		return
-	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.ctx), stopTime)
 	defer cancel()
+	if l.run.Wait == nil {
+		select {
+		case begun := <-l.begins:
+			l.run = begun.run
+		case <-ctx.Done():
+			m.lost = errors.New("the question is still being begun: ‘sibyl run list’ shows what becomes of it")
+		}
+	}
+	if l.run.Wait == nil {
+		return
+	}
 	if _, err := l.run.Wait(ctx); err != nil && ctx.Err() != nil {
-		m.lost = append(m.lost, fmt.Errorf("run %s has not stopped yet: ‘sibyl run list’ shows what becomes of it", l.run.ID))
+		m.lost = fmt.Errorf("run %s has not stopped yet: ‘sibyl run list’ shows what becomes of it", l.run.ID)
 	}
 }
 
