@@ -184,7 +184,7 @@ func (c *command) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "sibyl",
 		Short:         "AI assistants that you can trust, read and run yourself",
-		Long:          "Sibyl answers questions over your code, your notes and the web, lets a council of oracles answer what you think aloud, and keeps your\nto-do list. A behaviour tree that you can read\ndecides what it does, and a journal remembers: ‘sibyl explain’ says why, and a crash loses nothing. It works without key and network.",
+		Long:          "Sibyl answers questions over your code, your notes and the web, lets a council of oracles answer what you think aloud, and keeps your\nto-do list. A behaviour tree that you can read\ndecides what it does, and a journal remembers: ‘sibyl explain’ says why, and a crash loses nothing. It works without key and network.\n\nOn a terminal, ‘sibyl’ alone opens a conversation.",
 		Example:       "  sibyl ask --in . \"How are errors handled here?\"\n  sibyl ask -c \"And in the tests?\"\n  sibyl chat \"remind me to buy groceries\"\n  sibyl explain last",
 		SilenceErrors: true,
 		SilenceUsage:  true,

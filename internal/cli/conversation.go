@@ -224,7 +224,7 @@ func passage(text, first, last string) string {
 	from, to = max(1, from), min(to, len(lines), from+mostPassage-1)
 	var b strings.Builder
 	for n := from; n <= to; n++ {
-		fmt.Fprintf(&b, "%5d  %s\n", n, lines[n-1])
+		fmt.Fprintf(&b, "%5d  %s\n", n, strings.ReplaceAll(lines[n-1], "\t", "    "))
 	}
 	if b.Len() == 0 {
 		return "The file has only " + strconv.Itoa(len(lines)) + " lines by now."

@@ -95,7 +95,7 @@ const besideFrom = 110
 // Widths of an answer and of what stands beside it.
 const (
 	mostAnswer = 100
-	mostBeside = 60
+	mostBeside = 48
 	between    = 3
 )
 

@@ -256,3 +256,19 @@ func TestQuestionThatIsStillBeingBegunIsStopped(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestPanicLeavesTheTerminalAsItWas(t *testing.T) {
+	h := hold(t, 80, 24, func(c *Config) { c.Sibyl = panicking{c.Sibyl.(*played)} })
+	h.press("/sessions\r")
+	if err := h.ended(); !errors.Is(err, tea.ErrProgramPanic) {
+		t.Errorf("it ended with %v", err)
+	}
+	if h.modes["?2004"] || !h.modes["?25"] {
+		t.Errorf("modes of the terminal: %v", h.modes)
+	}
+}
+
+// panicking is a program with a fault.
+type panicking struct{ *played }
+
+func (panicking) Sessions(context.Context) ([]journal.Session, error) { panic("a fault of the test") }
