@@ -32,6 +32,15 @@ func (a *App) Writes(ctx context.Context, owner journal.Owner) ([]files.Replaced
 	return a.shelf().List(ctx, string(owner))
 }
 
+// LastWrite is the last write of an owner that is not taken back yet; ErrNoWrite without one.
+func (a *App) LastWrite(ctx context.Context, owner journal.Owner) (files.Replaced, error) {
+	all, err := a.Writes(ctx, owner)
+	if err != nil {
+		return files.Replaced{}, err
+	}
+	return writeOf(all, "")
+}
+
 // Undo takes a write of an owner back, the last one that is not taken back yet where id is empty; the beginning of an id is enough. Done
 // is false where it was undone before. A note that was changed since is left as it is, with a *files.UndoError.
 func (a *App) Undo(ctx context.Context, owner journal.Owner, id string) (w files.Replaced, done bool, err error) {

@@ -74,6 +74,9 @@ type Shown struct {
 	Ending   []string // how it came to its end, for an explanation: a line, and what belongs to it
 	Footer   string   // Markdown: what an export says of the answer, its sources and what else it rests on
 	Partial  bool     // there is an answer, but not a whole one
+	Held     []string // calls that wait for the person's yes, in the order of their numbers; Warnings have them, too
+	Asks     bool     // the answer is a question to the person
+	HowTo    string   // of Warnings, the one that says how a command line answers; "" for none
 	Failure  *Failure
 	Notices  []Notice
 }

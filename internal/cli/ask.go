@@ -41,7 +41,7 @@ func (c *command) askCommand() *cobra.Command {
 		Use:   "ask [QUESTION] [-]",
 		Short: "Answer a question over your code, your notes and the web",
 		Long: "Answers a question. Its kind decides which sources are searched; the answer cites what was read as path:line or\naddress. " +
-			"What is piped in beside a question is material that the question is about, as are files that you attach or name as @path: it\ngives no orders, and is cited as stdin:LINE. ‘-’ behind the question insists on it; ‘-’ alone reads the question too, and nothing\nis written for it.\n\n" +
+			"On a terminal, without a question, it opens a conversation. What is piped in beside a question is material that the question is about, as are files that you attach or name as @path: it\ngives no orders, and is cited as stdin:LINE. ‘-’ behind the question insists on it; ‘-’ alone reads the question too, and nothing\nis written for it.\n\n" +
 			"Whatever would carry private text to an address that nobody named, or write what a stranger asked for, waits for your yes:\n‘sibyl ask -c yes’ lets exactly that through.\n\n" +
 			"It ends when it is satisfied, or for another reason that the last line names: partial (something is missing), budget, loop\n(the model repeats itself), stuck, needs_user (it asks you something; answer with -c), suspended (the model does not answer for now; ‘sibyl run resume’ goes on), refused, error or cancelled.\n\n" +
 			"Exit codes: 0 satisfied, 3 an answer that is not whole or a question to you, 4 the model refused, 1 failed, 2 bad input,\n5 journal trouble, 130 stopped.",
@@ -53,6 +53,9 @@ func (c *command) askCommand() *cobra.Command {
 			f.given = cmd.Flags().Changed
 			if err := f.check(); err != nil {
 				return withCode(ExitUsage, err)
+			}
+			if len(args) == 0 && c.opensConversation(f) {
+				return c.converseFrom(cmd.Context(), f)
 			}
 			return c.ask(cmd.Context(), f, args)
 		},
@@ -156,7 +159,7 @@ func (c *command) question(args, attach []string) (q asked, err error) {
 		parts = append(parts, oracle.Part{Name: filepath.Base(name), Text: text})
 	}
 	if !q.piped { // words that were piped in are no wish of the person
-		named, err := mentioned(q.words)
+		named, err := mentioned(q.words, c.env("HOME"))
 		if err != nil {
 			return q, withCode(ExitUsage, err)
 		}
@@ -211,12 +214,8 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	if err := q.Check(); err != nil {
 		return withCode(ExitUsage, err)
 	}
-	if f.given("notices") {
-		if err := checkNotices(c.notices); err != nil {
-			return withCode(ExitUsage, err)
-		}
-	} else {
-		c.notices = cfg.Notices
+	if err := c.settleNotices(f, cfg); err != nil {
+		return err
 	}
 	o, err := f.options(cfg.Vault)
 	if err != nil {
@@ -254,6 +253,15 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 		c.shadow(ctx, a, r)
 	}
 	return c.retire(ctx, a, c.owner())
+}
+
+// settleNotices settles which file notices go to.
+func (c *command) settleNotices(f askFlags, cfg config.Config) error {
+	if !f.given("notices") {
+		c.notices = cfg.Notices
+		return nil
+	}
+	return withCode(ExitUsage, checkNotices(c.notices))
 }
 
 // continued names the session that the question goes on with; "" for a new one. -c takes the last one of the folder that is asked about; a

@@ -81,12 +81,15 @@ func readMaterial(in io.Reader) (string, error) {
 }
 
 // mentioned finds the files that a question names as @path. Whatever is no file stays words: an address, a name.
-func mentioned(words string) (parts []oracle.Part, err error) {
+func mentioned(words, home string) (parts []oracle.Part, err error) {
 	seen := map[string]bool{}
 	for token := range strings.FieldsSeq(words) {
 		name, ok := strings.CutPrefix(strings.TrimLeft(token, `"'“‘(`), "@")
 		if !ok {
 			continue
+		}
+		if rest, below := strings.CutPrefix(name, "~/"); below && home != "" {
+			name = filepath.Join(home, rest)
 		}
 		for name != "" && !isFile(name) { // the marks of the sentence around it
 			last, size := utf8.DecodeLastRuneInString(name)

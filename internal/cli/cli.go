@@ -50,6 +50,7 @@ type Streams struct {
 type command struct {
 	Streams
 	Program
+	terminal   io.Writer // Out without what keeps it calm, for what draws on it
 	environ    []string
 	configPath string
 	dataDir    string
@@ -107,9 +108,10 @@ type Program = app.Options
 func Main(ctx context.Context, p Program, args, environ []string, s Streams) int {
 	log.SetOutput(io.Discard)   // libraries print what strangers sent them
 	file, _ := s.Out.(*os.File) // nil where it is none
+	terminal := s.Out
 	out := &remembering{Writer: calmed(s.Out, s.OutTTY)}
 	s.Out, s.Err = out, calmed(s.Err, s.ErrTTY)
-	c := &command{Streams: s, Program: p, environ: environ, file: file, out: out, wantsJSON: asksJSON(args)}
+	c := &command{Streams: s, Program: p, terminal: terminal, environ: environ, file: file, out: out, wantsJSON: asksJSON(args)}
 	root := c.root()
 	worded(root)
 	root.SetFlagErrorFunc(misflagged)
@@ -197,7 +199,7 @@ func (c *command) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "sibyl",
 		Short:         "AI assistants that you can trust, read and run yourself",
-		Long:          "Sibyl answers questions over your code, your notes and the web, lets a council of oracles answer what you think aloud, and keeps your\nto-do list. A behaviour tree that you can read\ndecides what it does, and a journal remembers: ‘sibyl explain’ says why, and a crash loses nothing. It works without key and network.",
+		Long:          "Sibyl answers questions over your code, your notes and the web, lets a council of oracles answer what you think aloud, and keeps your\nto-do list. A behaviour tree that you can read\ndecides what it does, and a journal remembers: ‘sibyl explain’ says why, and a crash loses nothing. It works without key and network.\n\nOn a terminal, ‘sibyl’ alone opens a conversation.",
 		Example:       "  sibyl ask --in . \"How are errors handled here?\"\n  sibyl ask -c \"And in the tests?\"\n  sibyl chat \"remind me to buy groceries\"\n  sibyl explain last",
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -212,6 +214,12 @@ func (c *command) root() *cobra.Command {
 			}
 			return nil
 		},
+	}
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if c.onTerminal() {
+			return c.converseFrom(cmd.Context(), askFlags{given: func(string) bool { return false }})
+		}
+		return cmd.Help()
 	}
 	root.SetVersionTemplate("sibyl {{.Version}}\n")
 	root.PersistentFlags().StringVar(&c.configPath, "config", "", "settings file (default: config.yaml in your configuration folder)")

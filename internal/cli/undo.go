@@ -82,6 +82,12 @@ func (c *command) undo(ctx context.Context, a *app.App, id string) error {
 			Done bool `json:"done"`
 		}{w, done})
 	}
+	fmt.Fprintln(c.Out, printable(undone(w, done)))
+	return nil
+}
+
+// undone says what became of a write that was taken back.
+func undone(w files.Replaced, done bool) string {
 	words := "is as it was before"
 	switch {
 	case !done:
@@ -89,6 +95,5 @@ func (c *command) undo(ctx context.Context, a *app.App, id string) error {
 	case w.Before == "":
 		words = "was made by this write, and is gone"
 	}
-	fmt.Fprintf(c.Out, "%s %s\n", printable(w.Path), words)
-	return nil
+	return w.Path + " " + words
 }

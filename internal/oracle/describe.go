@@ -113,11 +113,15 @@ func show(outcome json.RawMessage) (assistant.Shown, error) {
 	}
 	s := assistant.Shown{Question: Title(a.Question), Answer: a.Answer, Partial: a.Partial() || a.StopReason == StopNeedsUser, Footer: a.footer(), Ending: a.ending(),
 		Points: a.points(), Usage: a.usage()}
-	warn := func(format string, args ...any) { s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...)) }
 	s.Warnings = a.reasons()
-	s.Warnings = append(s.Warnings, a.asks()...)
+	if asks := a.asks(); len(asks) > 0 {
+		s.Warnings = append(s.Warnings, asks...)
+		s.Held, s.HowTo = asks[:len(asks)-1], asks[len(asks)-1]
+	}
+	s.Asks = a.Asked || a.StopReason == StopNeedsUser && len(a.Waiting) == 0
 	if a.StopReason == StopNeedsUser && len(a.Waiting) == 0 {
-		warn("it asks you something: answer with ‘sibyl ask -c’")
+		s.HowTo = "it asks you something: answer with ‘sibyl ask -c’"
+		s.Warnings = append(s.Warnings, s.HowTo)
 	}
 	s.Warnings = append(s.Warnings, a.warnings()...)
 	for _, n := range a.Notices {

@@ -88,3 +88,26 @@ func TestQuestionMayBeAskedWithoutToolsThatWrite(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsAskedOfThePersonIsToldApart(t *testing.T) {
+	for name, c := range map[string]struct {
+		outcome string
+		held    int
+		asks    bool
+	}{
+		"nothing":       {`{"stop_reason":"satisfied"}`, 0, false},
+		"a question":    {`{"stop_reason":"needs_user"}`, 0, true},
+		"a held call":   {`{"stop_reason":"needs_user","waiting":[{"tool":"vault_write","arguments":"{}","why":"a page asked"}]}`, 1, false},
+		"calls, and it": {`{"stop_reason":"needs_user","asked":true,"waiting":[{"tool":"a","arguments":"{}"},{"tool":"b","arguments":"{}"}]}`, 2, true},
+	} {
+		s, err := beginning(t, func(context.Context) model.Info { return model.Info{} }, nil).Show([]byte(c.outcome))
+		if err != nil || len(s.Held) != c.held || s.Asks != c.asks || (s.HowTo != "") != (c.held > 0 || c.asks) {
+			t.Errorf("%s: %q, %v, %q, %v", name, s.Held, s.Asks, s.HowTo, err)
+		}
+		for _, line := range append(s.Held, s.HowTo) {
+			if line != "" && !slices.Contains(s.Warnings, line) {
+				t.Errorf("%s: %q is not among the warnings %q", name, line, s.Warnings)
+			}
+		}
+	}
+}

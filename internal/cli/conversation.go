@@ -1,0 +1,239 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"sibyl/internal/app"
+	conversation "sibyl/internal/cli/talk"
+	"sibyl/internal/journal"
+	"sibyl/internal/oracle"
+	"sibyl/internal/service"
+)
+
+// onTerminal says that a person can type and see what is drawn.
+func (c *command) onTerminal() bool { return c.InTTY && c.OutTTY && c.env("TERM") != "dumb" }
+
+// opensConversation says whether ‘ask’ without a question does: no flag may speak of a single answer.
+func (c *command) opensConversation(f askFlags) bool {
+	return c.onTerminal() && !c.asJSON && !c.quiet && !c.trace && !f.shadow && len(f.attach) == 0
+}
+
+// converseFrom holds a conversation.
+func (c *command) converseFrom(ctx context.Context, f askFlags) (err error) {
+	cfg, err := c.settings()
+	if err != nil {
+		return err
+	}
+	f = f.orSettings(cfg)
+	if err := c.settleNotices(f, cfg); err != nil {
+		return err
+	}
+	o, err := f.options(cfg.Vault)
+	if err != nil {
+		return withCode(ExitUsage, err)
+	}
+	c.Stays = true
+	a, err := c.open(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	session, err := c.continued(ctx, a, f, &o)
+	if err != nil {
+		return err
+	}
+	if err := c.mentionInterrupted(ctx, a); err != nil {
+		return err
+	}
+	folder, err := filepath.Abs(".")
+	if err != nil {
+		return withCode(ExitUsage, err)
+	}
+	session, err = conversation.Hold(ctx, conversation.Config{Sibyl: &talker{c: c, a: a}, Options: o, Session: session, History: historyFile(cfg.DataDir, c.owner(), folder),
+		In: c.In, Out: c.terminal, Width: c.Width, Height: c.Height, Environ: c.environ})
+	if session != "" {
+		fmt.Fprintf(c.Err, "· ‘sibyl ask -s %s’ goes on with this session\n", session)
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return withCode(ExitStopped, err)
+	case err != nil:
+		return err
+	}
+	return c.retire(ctx, a, c.owner())
+}
+
+// historyFile keeps what an owner typed in a folder.
+func historyFile(dataDir string, owner journal.Owner, folder string) string {
+	sum := sha256.Sum256([]byte(string(owner) + "\x00" + folder))
+	return filepath.Join(dataDir, "typed", hex.EncodeToString(sum[:10])+".jsonl")
+}
+
+// talker is this program as a conversation needs it.
+type talker struct {
+	c *command
+	a *app.App
+}
+
+func (t *talker) Start(ctx context.Context, session, words string, o oracle.Options) (conversation.Run, error) {
+	if err := t.handOver(words, &o); err != nil {
+		return conversation.Run{}, err
+	}
+	r, err := t.a.Service.Start(ctx, t.c.owner(), service.Request{Assistant: oracle.Name, Session: session, Words: words, Options: o})
+	if err != nil {
+		return conversation.Run{}, err
+	}
+	begun := conversation.Run{ID: r.ID, Session: r.Session, Of: r, Wait: r.Wait,
+		Watch: func(ctx context.Context) iter.Seq[service.Update] { return r.Watch(ctx, 0) }}
+	if env, ok := r.Spec.Env.(oracle.Env); ok {
+		begun.Model = env.Model
+	}
+	return begun, nil
+}
+
+func (t *talker) Ended(r conversation.Run, res service.Result) error {
+	if err := appendNotices(t.c.notices, r.Of, res, time.Now()); err != nil {
+		return fmt.Errorf("the notices could not be kept: %w", err)
+	}
+	return nil
+}
+
+// handOver adds the files that words name as @path to what was pasted.
+func (t *talker) handOver(words string, o *oracle.Options) error {
+	parts, err := mentioned(words, t.c.env("HOME"))
+	if err != nil || len(parts) == 0 {
+		return err
+	}
+	if o.Material != "" {
+		parts = append([]oracle.Part{{Name: "pasted", Text: o.Material}}, parts...)
+	}
+	if err := tooMuch(parts); err != nil {
+		return err
+	}
+	o.Material = oracle.JoinParts(parts)
+	return nil
+}
+
+func (t *talker) Sessions(ctx context.Context) ([]journal.Session, error) {
+	return t.a.Service.Sessions(ctx, t.c.owner(), journal.SessionFilter{Assistant: oracle.Name, Limit: mostSessions})
+}
+
+// mostSessions bounds the sessions that a conversation offers.
+const mostSessions = 200
+
+func (t *talker) Last(ctx context.Context, session string) (conversation.Exchange, error) {
+	runs, err := t.a.Service.Runs(ctx, t.c.owner(), journal.Filter{Session: session, Assistant: oracle.Name, Limit: 10})
+	if err != nil {
+		return conversation.Exchange{}, err
+	}
+	for _, r := range runs {
+		if r.Status == journal.Running {
+			continue
+		}
+		res, err := t.a.Service.Result(ctx, t.c.owner(), r.ID)
+		if err != nil {
+			return conversation.Exchange{}, err
+		}
+		return conversation.Exchange{Run: r.ID, Question: res.Question, Answer: res.Answer, Sources: res.Sources}, nil
+	}
+	return conversation.Exchange{}, journal.ErrNotFound
+}
+
+func (t *talker) Models(ctx context.Context) (all []string, err error) {
+	for _, p := range t.a.Models {
+		l := look(ctx, p)
+		for _, name := range l.Models {
+			all = append(all, l.Provider+":"+name)
+		}
+	}
+	return all, nil
+}
+
+// Why explains a run as ‘sibyl explain’ does.
+func (t *talker) Why(ctx context.Context, run string) (lines []string, err error) {
+	x, err := t.a.Service.Explain(ctx, t.c.owner(), run)
+	if err != nil {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSpace(t.c.shortExplanation(x, costsOf(t.c.prices, usageOf(x)))), "\n"), nil
+}
+
+// place takes a source apart that names lines of a file.
+var place = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+?):(\d+)(?:-(\d+))?$`) })
+
+// mostPassage bounds how many lines of a source are shown.
+const mostPassage = 60
+
+func (t *talker) Passage(source string, o oracle.Options) (string, error) {
+	at := place().FindStringSubmatch(source)
+	if at == nil {
+		return source, nil // an address, which the terminal opens
+	}
+	for _, folder := range []string{o.CodeRoot, o.Vault} {
+		if folder == "" || !filepath.IsLocal(at[1]) {
+			continue
+		}
+		text, err := attached(filepath.Join(folder, filepath.FromSlash(at[1])))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		return passage(text, at[2], at[3]), nil
+	}
+	return "", fmt.Errorf("%s: there is no such file in the folders that are searched", source)
+}
+
+// passage gives lines of a text with their numbers, as a block of code.
+func passage(text, first, last string) string {
+	from, _ := strconv.Atoi(first) // digits; what is too large is behind the end
+	to, err := strconv.Atoi(last)
+	if err != nil {
+		to = from
+	}
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	from, to = max(1, from), min(to, len(lines), from+mostPassage-1)
+	var b strings.Builder
+	for n := from; n <= to; n++ {
+		fmt.Fprintf(&b, "%5d  %s\n", n, strings.ReplaceAll(lines[n-1], "\t", "    "))
+	}
+	if b.Len() == 0 {
+		return "The file has only " + strconv.Itoa(len(lines)) + " lines by now."
+	}
+	fence := "```"
+	for strings.Contains(b.String(), fence) {
+		fence += "`"
+	}
+	return fence + "\n" + b.String() + fence + "\n"
+}
+
+func (t *talker) LastWrite(ctx context.Context) (id, words string, err error) {
+	w, err := t.a.LastWrite(ctx, t.c.owner())
+	if errors.Is(err, app.ErrNoWrite) {
+		return "", "", nil
+	}
+	return w.ID, writeLine(w), err
+}
+
+func (t *talker) Undo(ctx context.Context, id string) (string, error) {
+	w, done, err := t.a.Undo(ctx, t.c.owner(), id)
+	if err != nil {
+		return "", err
+	}
+	return undone(w, done), nil
+}
+
+func (t *talker) Redact(text string) string { return t.a.Redact(text) }

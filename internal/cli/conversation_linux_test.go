@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// console is a terminal of the system, seen from the side of the person.
+type console struct {
+	t         *testing.T
+	host, tty *os.File
+	arrived   chan []byte
+	shown     bytes.Buffer
+}
+
+func newConsole(t *testing.T) *console {
+	t.Helper()
+	host, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		t.Skipf("no terminal can be had: %v", err)
+	}
+	n := 0
+	raw, err := host.SyscallConn()
+	if err == nil {
+		err = raw.Control(func(fd uintptr) {
+			unlock := unix.IoctlSetPointerInt(int(fd), unix.TIOCSPTLCK, 0)
+			var numbered error
+			n, numbered = unix.IoctlGetInt(int(fd), unix.TIOCGPTN)
+			sized := unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80})
+			err = errors.Join(unlock, numbered, sized)
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &console{t: t, host: host, tty: tty, arrived: make(chan []byte, 1000)}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		for {
+			p := make([]byte, 4096)
+			n, err := host.Read(p)
+			if err != nil {
+				return
+			}
+			c.arrived <- p[:n]
+		}
+	}()
+	t.Cleanup(func() {
+		_ = errors.Join(tty.Close(), host.Close())
+		<-read
+	})
+	return c
+}
+
+// until waits until the terminal was sent a text, and forgets what was before it.
+func (c *console) until(text string) {
+	c.t.Helper()
+	deadline := time.After(30 * time.Second)
+	for {
+		if i := bytes.Index(c.shown.Bytes(), []byte(text)); i >= 0 {
+			c.shown.Next(i + len(text))
+			return
+		}
+		select {
+		case p := <-c.arrived:
+			c.shown.Write(p)
+		case <-deadline:
+			c.t.Fatalf("waited for %q; the terminal was sent %q", text, c.shown.String())
+		}
+	}
+}
+
+func (c *console) press(keys string) {
+	c.t.Helper()
+	if _, err := c.host.WriteString(keys); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *console) mode() unix.Termios {
+	c.t.Helper()
+	mode, err := unix.IoctlGetTermios(int(c.tty.Fd()), unix.TCGETS)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return *mode
+}
+
+func TestConversationIsASessionAndLeavesTheTerminalAsItWas(t *testing.T) {
+	dir := t.TempDir()
+	code := filepath.Join(dir, "code")
+	if err := os.Mkdir(code, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(code, "lease.go"), []byte("package lease\n\n// Take takes over the lease of a process that is dead.\nfunc Take() {}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	environ := []string{"HOME=" + dir, "XDG_CONFIG_HOME=" + dir, "XDG_DATA_HOME=" + dir, "TERM=xterm-256color", "NO_COLOR=1"}
+	c := newConsole(t)
+	before := c.mode()
+	ended := make(chan int, 1)
+	go func() {
+		ended <- Main(context.Background(), Program{Build: "test"}, []string{"ask", "--in", code, "-m", "offline:rules"}, environ,
+			Streams{In: c.tty, Out: c.tty, Err: c.tty, InTTY: true, OutTTY: true, ErrTTY: true, Width: 80, Height: 24})
+	}()
+	c.until("❯")
+	c.press("Who takes over the lease of a dead process?\r")
+	c.until("lease.go:")
+	c.until("satisfied after")
+	c.press("/sources 1\r")
+	c.until("func Take() {}")
+	c.press("/quit\r")
+	c.until("goes on with this session")
+	if got := <-ended; got != ExitAnswered {
+		t.Errorf("it ended with %d", got)
+	}
+	if after := c.mode(); after != before {
+		t.Errorf("the terminal is in another mode: %+v, not %+v", after, before)
+	}
+	var out, told bytes.Buffer
+	if got := Main(context.Background(), Program{Build: "test"}, []string{"session", "show", "last"}, environ, Streams{In: strings.NewReader(""), Out: &out, Err: &told}); got != ExitAnswered ||
+		!strings.Contains(out.String(), "Who takes over the lease") || !strings.Contains(out.String(), "func Take") {
+		t.Errorf("%d: %s%s", got, out.String(), told.String())
+	}
+	typed, err := filepath.Glob(filepath.Join(dir, "sibyl", "typed", "*.jsonl"))
+	if err != nil || len(typed) != 1 {
+		t.Fatalf("the history is in %q, %v", typed, err)
+	}
+	if info, err := os.Stat(typed[0]); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
+func TestWithoutATerminalNothingIsAskedOfIt(t *testing.T) {
+	environ := []string{"HOME=" + t.TempDir()}
+	for _, one := range []struct {
+		args []string
+		tty  bool
+		code int
+		want string
+	}{
+		{nil, false, ExitAnswered, "Available Commands"},
+		{[]string{"ask"}, false, ExitUsage, "the question is empty"},
+		{[]string{"ask", "--json"}, true, ExitUsage, "what is your question?"},
+		{[]string{"no-such-command"}, true, ExitUsage, "unknown command"},
+	} {
+		var all bytes.Buffer
+		code := Main(context.Background(), Program{Build: "test"}, one.args, environ, Streams{In: strings.NewReader(""), Out: &all, Err: &all, InTTY: one.tty, OutTTY: one.tty})
+		if code != one.code || !strings.Contains(all.String(), one.want) {
+			t.Errorf("%q: %d, %s", one.args, code, all.String())
+		}
+	}
+}

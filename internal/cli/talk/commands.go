@@ -1,0 +1,273 @@
+package talk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/render"
+)
+
+// slash is a command of the conversation.
+type slash struct {
+	name, takes, about string
+	always             bool // also while an answer is under way
+	do                 func(m *model, said string) tea.Cmd
+}
+
+// slashes are all commands, in the order in which /help lists them.
+func slashes() []slash {
+	return []slash{
+		{"/model", "[NAME]", "ask another model; without a name, choose one", false, (*model).changeModel},
+		{"/in", "[FOLDER]", "search the code of this folder; - for none", false, (*model).changeCode},
+		{"/vault", "[FOLDER]", "search the notes of this folder; - for none", false, (*model).changeVault},
+		{"/sources", "[NUMBER]", "list what the last answer cites; with a number, show those lines", true, (*model).showSources},
+		{"/why", "", "show why the last answer is as it is", true, (*model).why},
+		{"/copy", "", "copy the last answer to the clipboard", true, (*model).copyAnswer},
+		{"/edit", "[TEXT]", "write the question in your editor", false, (*model).edit},
+		{"/undo", "", "put back what the last write to a note replaced", false, (*model).undo},
+		{"/new", "", "begin a new session", false, (*model).newSession},
+		{"/sessions", "[ID]", "go on with another session; without an id, choose one", false, (*model).sessions},
+		{"/help", "", "show this", true, (*model).help},
+		{"/quit", "", "leave", true, func(*model, string) tea.Cmd { return tea.Quit }},
+	}
+}
+
+// slashOf finds the command that a line begins with.
+func slashOf(line string) (slash, string, bool) {
+	name, said, _ := strings.Cut(line, " ")
+	for _, s := range slashes() {
+		if s.name == name {
+			return s, strings.TrimSpace(said), true
+		}
+	}
+	return slash{}, "", false
+}
+
+func alwaysThere(line string) bool {
+	s, _, ok := slashOf(line)
+	return ok && s.always
+}
+
+// command carries a command out.
+func (m *model) command(line string) tea.Cmd {
+	s, said, ok := slashOf(line)
+	switch {
+	case !ok:
+		m.setInput(line)
+		name, _, _ := strings.Cut(line, " ")
+		m.hint = fmt.Sprintf("there is no command %s: /help lists them; a question that begins with / has a space before it", render.Clean(name))
+		return nil
+	case said != "" && s.takes == "":
+		m.setInput(line)
+		m.hint = s.name + " takes nothing behind it"
+		return nil
+	}
+	return s.do(m, said)
+}
+
+func (m *model) help(string) tea.Cmd {
+	var lines []string
+	for _, s := range slashes() {
+		lines = append(lines, m.cut(fmt.Sprintf("  %-20s %s", strings.TrimSpace(s.name+" "+s.takes), s.about)))
+	}
+	for _, key := range [][2]string{{"@path", "in a question: the file is what it is about"}, {"Alt-Enter, Ctrl-J", "a new line"}, {"Tab", "complete a command, a path, a model, a session"},
+		{"Up, Down, Ctrl-R", "what was typed before; look for it"}, {"Ctrl-C", "stop the answer; at an empty line twice: leave"}, {"Ctrl-D, Ctrl-Z", "leave; go to the shell, ‘fg’ comes back"}} {
+		lines = append(lines, m.cut(fmt.Sprintf("  %-20s %s", key[0], key[1])))
+	}
+	return m.print(append(append([]string{""}, lines...), "")...)
+}
+
+func (m *model) changeModel(name string) tea.Cmd {
+	if name != "" {
+		m.options.Model = name
+		return m.say("the next question is asked of " + name)
+	}
+	return func() tea.Msg {
+		names, err := m.sibyl.Models(m.ctx)
+		if err == nil && len(names) == 0 {
+			err = errors.New("no model can be asked: ‘sibyl doctor’ says what is missing")
+		}
+		items := make([]item, len(names))
+		for i, name := range names {
+			items[i] = item{name, name}
+		}
+		return pickMsg{title: "Which model?", items: items, err: err, chosen: (*model).changeModel}
+	}
+}
+
+func (m *model) changeCode(folder string) tea.Cmd {
+	return m.changeFolder("code", folder, &m.options.CodeRoot)
+}
+
+func (m *model) changeVault(folder string) tea.Cmd {
+	return m.changeFolder("notes", folder, &m.options.Vault)
+}
+
+func (m *model) changeFolder(what, folder string, into *string) tea.Cmd {
+	switch folder {
+	case "":
+		if *into == "" {
+			return m.say("no " + what + " is searched")
+		}
+		return m.say(what + " is searched in " + *into)
+	case "-":
+		*into = ""
+		return m.say("no " + what + " is searched from here on")
+	}
+	abs, err := filepath.Abs(m.expanded(folder))
+	if err == nil {
+		var info os.FileInfo
+		if info, err = os.Stat(abs); err == nil && !info.IsDir() {
+			err = fmt.Errorf("%s is not a folder", folder)
+		}
+	}
+	if err != nil {
+		return m.fail(err)
+	}
+	*into = abs
+	return m.say(what + " is searched in " + abs + " from here on")
+}
+
+// expanded is a path with the home folder in place of ~.
+func (m *model) expanded(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) && m.env("HOME") != "" {
+		return m.env("HOME") + rest
+	}
+	return path
+}
+
+var errNoAnswer = errors.New("there is no answer yet")
+
+func (m *model) showSources(said string) tea.Cmd {
+	switch {
+	case m.last.Run == "":
+		return m.fail(errNoAnswer)
+	case len(m.last.Sources) == 0:
+		return m.say("the last answer cites nothing")
+	case said == "":
+		return m.print(append(append([]string{""}, m.sources(m.last.Sources)...), m.faint("/sources and a number shows those lines"), "")...)
+	}
+	n, err := strconv.Atoi(said)
+	if err != nil || n < 1 || n > len(m.last.Sources) {
+		return m.say(fmt.Sprintf("%s is not between 1 and %d", said, len(m.last.Sources)))
+	}
+	source, o, layout := m.last.Sources[n-1], m.options, m.layout(m.usable())
+	head := m.bold(m.cut(render.Clean(source)))
+	return func() tea.Msg {
+		text, err := m.sibyl.Passage(source, o)
+		return toldMsg{append(append([]string{"", head}, render.Lines(text, layout)...), ""), err}
+	}
+}
+
+func (m *model) why(string) tea.Cmd {
+	if m.last.Run == "" {
+		return m.fail(errNoAnswer)
+	}
+	run := m.last.Run
+	return m.tell(func() ([]string, error) { return m.sibyl.Why(m.ctx, run) })
+}
+
+// mostCopied is what terminals take of a text for the clipboard, in bytes.
+const mostCopied = 55 << 10
+
+func (m *model) copyAnswer(string) tea.Cmd {
+	switch {
+	case m.last.Answer == "":
+		return m.fail(errNoAnswer)
+	case len(m.last.Answer) > mostCopied:
+		return m.say(fmt.Sprintf("the answer has %d bytes, more than the %d that terminals take: ‘sibyl session export %s -o FILE’ writes it", len(m.last.Answer), mostCopied, m.session))
+	}
+	return tea.Batch(tea.SetClipboard(render.Clean(m.last.Answer)), m.say("the answer was handed to the terminal for its clipboard; some terminals have to be allowed to take it"))
+}
+
+type undoMsg struct {
+	id, words string
+	err       error
+}
+
+func (m *model) undo(string) tea.Cmd {
+	return func() tea.Msg {
+		id, words, err := m.sibyl.LastWrite(m.ctx)
+		return undoMsg{id, words, err}
+	}
+}
+
+// askUndo asks before a note is changed.
+func (m *model) askUndo(msg undoMsg) tea.Cmd {
+	switch {
+	case msg.err != nil:
+		return m.fail(msg.err)
+	case msg.id == "":
+		return m.say("there is no write to a note that could be put back")
+	}
+	m.asking = append(m.asking, question{words: msg.words, undo: msg.id, title: "Put it back as it was before?"})
+	return nil
+}
+
+func (m *model) newSession(string) tea.Cmd {
+	m.session, m.last, m.asking, m.allowed = "", Exchange{}, nil, nil
+	return m.say("your next question begins a session")
+}
+
+// switchedMsg says which session goes on.
+type switchedMsg struct {
+	session journal.Session
+	last    Exchange
+	err     error
+}
+
+func (m *model) sessions(name string) tea.Cmd {
+	return func() tea.Msg {
+		all, err := m.sibyl.Sessions(m.ctx)
+		switch {
+		case err != nil:
+		case name != "":
+			return m.switchTo(m.ctx, all, name)
+		case len(all) == 0:
+			err = errors.New("there is no session yet")
+		}
+		items := make([]item, len(all))
+		for i, s := range all {
+			items[i] = item{s.ID, fmt.Sprintf("%s  %s  %s", s.UpdatedAt.Local().Format("2006-01-02 15:04"), s.ID, s.Title)}
+		}
+		return pickMsg{title: "Which session?", items: items, err: err, chosen: (*model).sessions}
+	}
+}
+
+// switchTo finds a session by its id, or the beginning or end of one.
+func (m *model) switchTo(ctx context.Context, all []journal.Session, name string) switchedMsg {
+	var found []journal.Session
+	for _, s := range all {
+		if s.ID == name {
+			found = []journal.Session{s}
+			break
+		}
+		if strings.HasPrefix(s.ID, name) || strings.HasSuffix(s.ID, name) {
+			found = append(found, s)
+		}
+	}
+	if len(found) != 1 {
+		return switchedMsg{err: fmt.Errorf("%d sessions are called %s: /sessions lists them", len(found), name)}
+	}
+	last, err := m.sibyl.Last(ctx, found[0].ID)
+	if errors.Is(err, journal.ErrNotFound) {
+		err = nil
+	}
+	return switchedMsg{found[0], last, err}
+}
+
+func (m *model) switched(msg switchedMsg) tea.Cmd {
+	if msg.err != nil {
+		return m.fail(msg.err)
+	}
+	m.session, m.asking, m.allowed = msg.session.ID, nil, nil
+	return m.print(append(m.note("session "+msg.session.ID+": "+msg.session.Title), m.wentOn(msg.last)...)...)
+}

@@ -1,0 +1,219 @@
+package talk
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	tea "charm.land/bubbletea/v2"
+
+	"sibyl/internal/render"
+)
+
+// mostOffered bounds the candidates that are listed, and mostRead the names of a folder that are looked at.
+const (
+	mostOffered = 6
+	mostRead    = 2000
+)
+
+// candidate is what a word may become, and what is said of it.
+type candidate struct{ text, about string }
+
+// menu lists what the word at the cursor may become.
+type menu struct {
+	word string // as it was typed
+	all  []candidate
+	at   int // the chosen one; -1: none
+}
+
+// candidatesMsg brings candidates for what was typed.
+type candidatesMsg struct {
+	typed, word string
+	all         []candidate
+	err         error
+}
+
+// suggest lists commands as they are typed.
+func (m *model) suggest() {
+	m.menu = nil
+	text := m.input.Value()
+	if !strings.HasPrefix(text, "/") || strings.ContainsAny(text, " \n") {
+		return
+	}
+	if all := commandsFor(text); len(all) > 0 {
+		m.menu = &menu{word: text, all: all, at: -1}
+	}
+}
+
+func commandsFor(word string) (all []candidate) {
+	for _, s := range slashes() {
+		if strings.HasPrefix(s.name, word) {
+			all = append(all, candidate{s.name, strings.TrimSpace(s.takes + "  " + s.about)})
+		}
+	}
+	return all
+}
+
+// complete completes the word at the end of what is typed; where a list stands, it goes through it.
+func (m *model) complete() tea.Cmd {
+	if m.menu != nil {
+		m.choose(1)
+		return nil
+	}
+	text := m.input.Value()
+	word := text[strings.LastIndexFunc(text, unicode.IsSpace)+1:]
+	command, _, isCommand := slashOf(text)
+	isCommand = isCommand && strings.Contains(text, " ")
+	done := func(all []candidate, err error) tea.Msg { return candidatesMsg{text, word, all, err} }
+	switch {
+	case isCommand && (command.name == "/in" || command.name == "/vault"):
+		return func() tea.Msg { return done(m.paths("", word, true)) }
+	case isCommand && command.name == "/model":
+		return func() tea.Msg {
+			names, err := m.sibyl.Models(m.ctx)
+			var all []candidate
+			for _, name := range names {
+				if strings.HasPrefix(name, word) {
+					all = append(all, candidate{text: name})
+				}
+			}
+			return done(all, err)
+		}
+	case isCommand && command.name == "/sessions":
+		return func() tea.Msg {
+			sessions, err := m.sibyl.Sessions(m.ctx)
+			var all []candidate
+			for _, s := range sessions {
+				if strings.HasPrefix(s.ID, word) {
+					all = append(all, candidate{s.ID, s.Title})
+				}
+			}
+			return done(all, err)
+		}
+	case strings.HasPrefix(text, "/") && word == text:
+		m.suggest()
+	case strings.HasPrefix(word, "@"):
+		return func() tea.Msg { return done(m.paths("@", word[1:], false)) }
+	}
+	return nil
+}
+
+// paths lists the files and folders that a path may become.
+func (m *model) paths(sign, path string, folders bool) (all []candidate, err error) {
+	dir, begun := filepath.Split(path)
+	f, err := os.Open(filepath.Clean(m.expanded(dir) + "."))
+	if dir == "" {
+		f, err = os.Open(".")
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	entries, err := f.ReadDir(mostRead)
+	if err != nil && len(entries) == 0 {
+		return nil, nil // an empty folder
+	}
+	for _, e := range entries {
+		name, isDir := e.Name(), e.IsDir()
+		if e.Type()&os.ModeSymlink != 0 {
+			info, err := os.Stat(filepath.Join(f.Name(), name))
+			isDir = err == nil && info.IsDir()
+		}
+		switch {
+		case !strings.HasPrefix(name, begun), folders && !isDir, strings.HasPrefix(name, ".") && begun == "", strings.ContainsFunc(name, unicode.IsSpace):
+			continue
+		case isDir:
+			name += string(filepath.Separator)
+		}
+		all = append(all, candidate{text: sign + dir + name})
+	}
+	slices.SortFunc(all, func(a, b candidate) int { return strings.Compare(a.text, b.text) })
+	return all, nil
+}
+
+// offer completes what was typed by what all candidates begin with, and lists them if they are several.
+func (m *model) offer(msg candidatesMsg) {
+	if msg.typed != m.input.Value() { // more was typed meanwhile
+		return
+	}
+	switch {
+	case msg.err != nil:
+		m.hint = render.Clean(msg.err.Error())
+		return
+	case len(msg.all) == 0:
+		m.hint = "nothing begins so"
+		return
+	}
+	common := msg.all[0].text
+	for _, c := range msg.all[1:] {
+		for !strings.HasPrefix(c.text, common) {
+			r := []rune(common)
+			common = string(r[:len(r)-1])
+		}
+	}
+	m.replace(msg.word, common)
+	if len(msg.all) > 1 {
+		m.menu = &menu{word: common, all: msg.all, at: -1}
+	}
+}
+
+// replace puts a text in place of the last word.
+func (m *model) replace(word, by string) {
+	m.setInput(strings.TrimSuffix(m.input.Value(), word) + by)
+}
+
+// choose goes through the list.
+func (m *model) choose(step int) {
+	menu := m.menu
+	before := menu.word
+	if menu.at >= 0 {
+		before = menu.all[menu.at].text
+	}
+	switch {
+	case menu.at < 0 && step < 0:
+		menu.at = len(menu.all) - 1
+	default:
+		menu.at = (menu.at + step + len(menu.all)) % len(menu.all)
+	}
+	m.replace(before, menu.all[menu.at].text)
+}
+
+// menuKey takes a key where a list stands. done: nobody else wants it.
+func (m *model) menuKey(name string) (done bool) {
+	switch name {
+	case "down", "up":
+		if m.menu.at < 0 && len(m.input.Value()) == 0 {
+			return false
+		}
+		m.choose(map[string]int{"down": 1, "up": -1}[name])
+		return true
+	case "shift+tab":
+		m.choose(-1)
+		return true
+	case "esc":
+		m.menu = nil
+		return true
+	}
+	return false
+}
+
+func (menu *menu) lines(m *model) (lines []string) {
+	from := max(0, min(menu.at-mostOffered+1, len(menu.all)-mostOffered))
+	for i := from; i < min(len(menu.all), from+mostOffered); i++ {
+		c := menu.all[i]
+		line := m.cut(render.Clean(fmt.Sprintf("  %-12s %s", c.text, c.about)))
+		if i == menu.at {
+			line = m.bold("›" + strings.TrimPrefix(line, " "))
+		} else {
+			line = m.faint(line)
+		}
+		lines = append(lines, line)
+	}
+	if more := len(menu.all) - mostOffered; more > 0 {
+		lines = append(lines, m.faint(m.cut(fmt.Sprintf("  and %d more", more))))
+	}
+	return lines
+}

@@ -1,0 +1,86 @@
+package talk
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"sibyl/internal/oracle"
+	"sibyl/internal/render"
+)
+
+// editedMsg says that the editor has ended.
+type editedMsg struct {
+	folder, file string
+	err          error
+}
+
+// edit opens the person's editor for the question. Its file is the person's alone, and goes with it.
+func (m *model) edit(text string) tea.Cmd {
+	editor, err := m.editor()
+	if err != nil {
+		return m.fail(err)
+	}
+	folder, err := os.MkdirTemp("", "sibyl-")
+	if err != nil {
+		return m.fail(err)
+	}
+	file := filepath.Join(folder, "question.md")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return m.fail(errors.Join(err, os.RemoveAll(folder)))
+	}
+	cmd := exec.CommandContext(m.ctx, editor[0], append(editor[1:len(editor):len(editor)], file)...) // #nosec G204 -- the person's own editor
+	return tea.ExecProcess(cmd, func(err error) tea.Msg { return editedMsg{folder, file, err} })
+}
+
+// editor is what VISUAL or EDITOR names, with its arguments; else the one that is usual.
+func (m *model) editor() ([]string, error) {
+	for _, name := range []string{"VISUAL", "EDITOR"} {
+		if words := strings.Fields(m.env(name)); len(words) > 0 {
+			return words, nil
+		}
+	}
+	usual := "vi"
+	if runtime.GOOS == "windows" {
+		usual = "notepad"
+	}
+	path, err := exec.LookPath(usual)
+	if err != nil {
+		return nil, errors.New("there is no editor: name one in EDITOR")
+	}
+	return []string{path}, nil
+}
+
+// edited takes in what was written.
+func (m *model) edited(msg editedMsg) tea.Cmd {
+	text, err := readUpTo(msg.file, oracle.MaxQuestion)
+	err = errors.Join(msg.err, err, os.RemoveAll(msg.folder))
+	if text = strings.TrimSpace(text); text != "" {
+		m.setInput(render.Clean(text))
+	}
+	if err != nil {
+		return m.fail(fmt.Errorf("the editor: %w", err))
+	}
+	if text == "" {
+		m.hint = "the editor left no question"
+	}
+	return nil
+}
+
+func readUpTo(name string, most int64) (string, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return "", err
+	}
+	if info.Size() > most {
+		return "", fmt.Errorf("the question has %d bytes, at most %d are read", info.Size(), most)
+	}
+	text, err := os.ReadFile(name)
+	return string(text), err
+}

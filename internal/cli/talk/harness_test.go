@@ -1,0 +1,307 @@
+package talk
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"go.uber.org/goleak"
+
+	"sibyl/internal/assistant"
+	"sibyl/internal/journal"
+	"sibyl/internal/oracle"
+	"sibyl/internal/run"
+	"sibyl/internal/service"
+)
+
+// TestMain holds goroutines to their end, but for those of the renderer: it leaves what reads keys and what waits for the next second to the end
+// of the process.
+func TestMain(m *testing.M) {
+	var options []goleak.Option
+	for _, function := range []string{"charm.land/bubbletea/v2.Tick.func1", "charm.land/bubbletea/v2.(*Program).execBatchMsg", "charm.land/bubbletea/v2.(*Program).readLoop",
+		"github.com/charmbracelet/ultraviolet.(*TerminalReader).StreamEvents.func1"} {
+		options = append(options, goleak.IgnoreAnyFunction(function))
+	}
+	goleak.VerifyTestMain(m, options...)
+}
+
+// played is a program whose answers a test plays.
+type played struct {
+	mu       sync.Mutex
+	runs     []*playedRun
+	asked    []string // the words of each question
+	material []string
+	sessions []journal.Session
+	last     Exchange
+	write    string // in words; "" for none
+	undone   []string
+	refuse   error         // instead of a run
+	slow     chan struct{} // what a beginning waits for, beside its end; nil: nothing
+
+	begun chan *playedRun
+}
+
+// playedRun is an answer under way.
+type playedRun struct {
+	session string
+	options oracle.Options
+	ctx     context.Context
+	updates chan service.Update
+	result  chan service.Result
+}
+
+func newPlayed() *played { return &played{begun: make(chan *playedRun, 10)} }
+
+func (p *played) Start(ctx context.Context, session, words string, o oracle.Options) (Run, error) {
+	if p.refuse != nil {
+		return Run{}, p.refuse
+	}
+	if p.slow != nil {
+		p.begun <- &playedRun{ctx: ctx}
+		select {
+		case <-p.slow:
+		case <-ctx.Done():
+			return Run{}, context.Cause(ctx)
+		}
+	}
+	if session == "" {
+		session = "0session"
+	}
+	r := &playedRun{session: session, options: o, ctx: ctx, updates: make(chan service.Update), result: make(chan service.Result, 1)}
+	p.mu.Lock()
+	p.asked, p.runs, p.material = append(p.asked, words), append(p.runs, r), append(p.material, o.Material)
+	p.mu.Unlock()
+	p.begun <- r
+	return Run{ID: "0run", Session: session, Model: "played:model",
+		Watch: func(context.Context) iter.Seq[service.Update] {
+			return func(yield func(service.Update) bool) {
+				for u := range r.updates {
+					if !yield(u) {
+						return
+					}
+				}
+			}
+		},
+		Wait: func(ctx context.Context) (service.Result, error) {
+			select {
+			case res := <-r.result:
+				r.result <- res
+				if res.Reason == "broken" {
+					return service.Result{}, errors.New("run 0run stopped short: the disk is full")
+				}
+				return res, nil
+			case <-ctx.Done():
+				return service.Result{}, ctx.Err()
+			}
+		}}, nil
+}
+
+func (p *played) Ended(Run, service.Result) error { return nil }
+func (p *played) Redact(text string) string       { return strings.ReplaceAll(text, "hunter2", "…") }
+func (p *played) Models(context.Context) ([]string, error) {
+	return []string{"ollama:llama3.1:8b", "ollama:qwen3:4b", "work:big"}, nil
+}
+func (p *played) Sessions(context.Context) ([]journal.Session, error) { return p.sessions, nil }
+func (p *played) Last(context.Context, string) (Exchange, error) {
+	if p.last.Run == "" {
+		return Exchange{}, journal.ErrNotFound
+	}
+	return p.last, nil
+}
+func (p *played) Why(_ context.Context, run string) ([]string, error) {
+	return []string{"code (0.95): lease, process", "turn 1 of 30: need_turn", "ended done"}, nil
+}
+func (p *played) Passage(source string, _ oracle.Options) (string, error) {
+	return "```\n   12  func take() {\n```\n", nil
+}
+func (p *played) LastWrite(context.Context) (string, string, error) {
+	if p.write == "" {
+		return "", "", nil
+	}
+	return "0write", p.write, nil
+}
+func (p *played) Undo(_ context.Context, id string) (string, error) {
+	p.undone = append(p.undone, id)
+	return "shopping.md is as it was before", nil
+}
+
+// end ends an answer.
+func (r *playedRun) end(res service.Result) {
+	close(r.updates)
+	r.result <- res
+}
+
+func (r *playedRun) say(text string) { r.updates <- service.Update{Text: text, Op: 1} }
+
+// step is a step that asks for something.
+func step(name string) service.Update {
+	return service.Update{Step: &service.Step{TraceStep: run.TraceStep{Status: "RUNNING", Start: []run.Asked{{Label: name}}}}}
+}
+
+// told is a line for somebody who waits.
+func told(line string) service.Update { return service.Update{Lines: []string{line}} }
+
+// held is a conversation on an emulated terminal.
+type held struct {
+	*emulator
+	t    *testing.T
+	p    *played
+	keys *os.File
+	tea  *tea.Program
+	done chan error
+
+	clock sync.Mutex
+	at    time.Time
+}
+
+func (h *held) now() time.Time {
+	h.clock.Lock()
+	defer h.clock.Unlock()
+	return h.at
+}
+
+// pass lets time pass, and has the conversation look at it.
+func (h *held) pass(d time.Duration) {
+	h.clock.Lock()
+	h.at = h.at.Add(d)
+	h.clock.Unlock()
+	h.tea.Send(struct{}{})
+}
+
+var began = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+func hold(t *testing.T, width, height int, change ...func(*Config)) *held {
+	t.Helper()
+	in, keys, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &held{emulator: newEmulator(t, width, height), t: t, p: newPlayed(), keys: keys, done: make(chan error, 1), at: began}
+	started := make(chan *tea.Program, 1)
+	c := Config{Sibyl: h.p, Options: oracle.Options{CodeRoot: "/src/leases", MaxTurns: 30}, In: in, Out: h.emulator, Width: width, Height: height,
+		Environ: []string{"TERM=xterm-256color", "NO_COLOR=1", "HOME=/home/ada"}, Now: h.now,
+		options: []tea.ProgramOption{tea.WithWindowSize(width, height), tea.WithFPS(120)}, began: func(p *tea.Program) { started <- p }}
+	for _, one := range change {
+		one(&c)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		_, err := Hold(ctx, c)
+		h.done <- err
+	}()
+	t.Cleanup(func() {
+		cancel()
+		select {
+		case <-h.done:
+		case <-time.After(20 * time.Second):
+			t.Error("the conversation did not end")
+		}
+		_ = errors.Join(in.Close(), keys.Close())
+		if len(h.unknown) > 0 {
+			t.Errorf("sequences that the terminal does not know: %q", h.unknown)
+		}
+	})
+	select {
+	case h.tea = <-started:
+	case err := <-h.done:
+		h.done <- err
+		t.Fatalf("the conversation ended: %v", err)
+	}
+	h.until("the first frame", func(s string) bool { return strings.Contains(s, "❯") })
+	return h
+}
+
+// press types keys.
+func (h *held) press(keys string) {
+	h.t.Helper()
+	if _, err := io.WriteString(h.keys, keys); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// ask asks a question, and gives the answer that begins.
+func (h *held) ask(words string) *playedRun {
+	h.t.Helper()
+	h.press(words)
+	h.until("the words that are typed", func(s string) bool { return strings.Contains(s, words[:min(len(words), 20)]) })
+	h.press("\r")
+	select {
+	case r := <-h.p.begun:
+		return r
+	case <-time.After(20 * time.Second):
+		h.t.Fatalf("no run has begun; the terminal shows\n%s", h.String())
+		return nil
+	}
+}
+
+func (h *held) shows(text string) string {
+	h.t.Helper()
+	return h.until("‘"+text+"’", func(s string) bool { return strings.Contains(s, text) })
+}
+
+// rests waits until a text is there and nothing is under way.
+func (h *held) rests(text string) string {
+	h.t.Helper()
+	return h.until("‘"+text+"’ and an empty line", func(s string) bool {
+		lines := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
+		n := len(lines)
+		return strings.Contains(s, text) && n > 2 && lines[n-3] == "" && lines[n-2] == "❯" && strings.Contains(lines[n-1], "· session")
+	})
+}
+
+func (h *held) showsNo(text string) string {
+	h.t.Helper()
+	return h.until("no ‘"+text+"’", func(s string) bool { return !strings.Contains(s, text) })
+}
+
+// ended waits for the end of the conversation.
+func (h *held) ended() error {
+	h.t.Helper()
+	select {
+	case err := <-h.done:
+		h.done <- err
+		return err
+	case <-time.After(20 * time.Second):
+		h.t.Fatalf("the conversation goes on; the terminal shows\n%s", h.String())
+		return nil
+	}
+}
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden compares with a file.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".txt")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("the terminal shows\n%s\nand not, as in %s (-update writes it anew),\n%s", got, file, want)
+	}
+}
+
+// answer is a result that is whole.
+func answer(text string, sources ...string) service.Result {
+	return service.Result{Run: "0run", Status: journal.Done, Shown: assistant.Shown{Answer: text, Sources: sources,
+		Notes: []string{"satisfied after 2 of 30 turns, 3 tool calls; played:model; 1200+80 tokens; run 0run"}}}
+}

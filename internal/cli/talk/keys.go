@@ -1,0 +1,260 @@
+package talk
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"sibyl/internal/oracle"
+	"sibyl/internal/render"
+)
+
+// twice is within what time a second Ctrl-C leaves.
+const twice = 2 * time.Second
+
+// key takes a key.
+func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
+	name := k.String()
+	if name != "ctrl+c" {
+		m.leaving = time.Time{}
+	}
+	switch {
+	case name == "ctrl+z":
+		return tea.Suspend
+	case name == "ctrl+c":
+		return m.interrupt()
+	case m.picking != nil:
+		return m.pickKey(k)
+	case len(m.asking) > 0:
+		return m.askingKey(name)
+	case m.searching != nil:
+		return m.searchKey(k)
+	}
+	if m.menu != nil {
+		if done := m.menuKey(name); done {
+			return nil
+		}
+	}
+	return m.inputKey(name, k)
+}
+
+// inputKey takes a key where words are typed.
+func (m *model) inputKey(name string, k tea.KeyPressMsg) tea.Cmd {
+	switch name {
+	case "enter":
+		return m.enter()
+	case "tab":
+		return m.complete()
+	case "ctrl+r":
+		m.searching = &search{at: len(m.history.entries)}
+		return nil
+	case "ctrl+x":
+		m.pasted = nil
+		return nil
+	case "ctrl+d":
+		if m.input.Value() == "" {
+			return tea.Quit
+		}
+	case "up":
+		if m.input.Line() == 0 && m.input.LineInfo().RowOffset == 0 {
+			m.back(-1)
+			return nil
+		}
+	case "down":
+		if m.atBottom() {
+			m.back(1)
+			return nil
+		}
+	}
+	var cmd tea.Cmd
+	m.input, cmd = m.input.Update(k)
+	m.suggest()
+	return cmd
+}
+
+// atBottom says that the cursor is in the last row of what is typed.
+func (m *model) atBottom() bool {
+	info := m.input.LineInfo()
+	return m.input.Line() == m.input.LineCount()-1 && info.RowOffset >= info.Height-1
+}
+
+// interrupt takes Ctrl-C: it stops what is nearest.
+func (m *model) interrupt() tea.Cmd {
+	again := m.now().Sub(m.leaving) <= twice
+	switch {
+	case m.picking != nil || m.searching != nil || m.menu != nil:
+		m.picking, m.searching, m.menu = nil, nil, nil
+	case len(m.asking) > 0:
+		m.asking, m.allowed = nil, nil
+		return m.say("not done")
+	case m.live != nil && m.live.stopping && again:
+		return tea.Quit
+	case m.live != nil:
+		m.live.stopping = true
+		m.leaving = m.now()
+		m.live.stop(errStopped)
+	case m.input.Value() != "" || len(m.pasted) > 0:
+		m.pasted = nil
+		m.setInput("")
+		m.at = len(m.history.entries)
+	case again:
+		return tea.Quit
+	default:
+		m.leaving = m.now()
+		m.hint = "Ctrl-C again leaves"
+	}
+	return nil
+}
+
+// enter sends what is typed.
+func (m *model) enter() tea.Cmd {
+	text := strings.TrimSpace(m.input.Value())
+	if strings.HasSuffix(m.input.Value(), "\\") && m.atBottom() { // as in a shell, where a terminal can't tell Alt-Enter
+		m.setInput(strings.TrimSuffix(m.input.Value(), "\\") + "\n")
+		return nil
+	}
+	command := strings.HasPrefix(m.input.Value(), "/")
+	switch {
+	case text == "" && len(m.pasted) == 0:
+		return nil
+	case text == "":
+		m.hint = "what about it? Type a question to what was pasted"
+		return nil
+	case m.live != nil && !(command && alwaysThere(text)):
+		m.hint = "the answer is still under way: Ctrl-C stops it"
+		return nil
+	}
+	m.setInput("")
+	m.menu = nil
+	if err := m.history.add(text); err != nil {
+		m.hint = "the history can't be kept: " + err.Error()
+	}
+	m.at, m.draft = len(m.history.entries), ""
+	if command {
+		return m.command(text)
+	}
+	material := strings.Join(m.pasted, "\n")
+	m.pasted = nil
+	return m.ask(text, material)
+}
+
+// From these sizes on a paste is material that the question is about, and not the question.
+const (
+	pastedLines = 60
+	pastedBytes = 8 << 10
+)
+
+// paste takes a text in, as one.
+func (m *model) paste(msg tea.PasteMsg) tea.Cmd {
+	text := render.Clean(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(msg.Content))
+	switch {
+	case m.picking != nil || len(m.asking) > 0:
+		return nil
+	case m.searching != nil:
+		m.searching.text += strings.Join(strings.Fields(text), " ")
+		m.look(len(m.history.entries))
+		return nil
+	case len(text) >= pastedBytes || strings.Count(text, "\n") >= pastedLines:
+		whole := len(text)
+		for _, p := range m.pasted {
+			whole += len(p) + 1
+		}
+		if whole > oracle.MaxMaterial {
+			m.hint = fmt.Sprintf("that has %d bytes, at most %d can be pasted: put it into a file below %s", whole, oracle.MaxMaterial, "the folder that is asked about")
+			return nil
+		}
+		m.pasted = append(m.pasted, text)
+		return nil
+	}
+	var cmd tea.Cmd
+	m.input, cmd = m.input.Update(tea.PasteMsg{Content: text})
+	m.suggest()
+	return cmd
+}
+
+func (m *model) pastedSize() string {
+	lines, size := 0, 0
+	for _, p := range m.pasted {
+		lines += strings.Count(strings.TrimRight(p, "\n"), "\n") + 1
+		size += len(p)
+	}
+	return fmt.Sprintf("%d lines, %d bytes", lines, size)
+}
+
+// back goes through the history.
+func (m *model) back(step int) {
+	to := m.at + step
+	if to < 0 || to > len(m.history.entries) {
+		return
+	}
+	if m.at == len(m.history.entries) {
+		m.draft = m.input.Value()
+	}
+	m.at, m.menu = to, nil
+	if to == len(m.history.entries) {
+		m.setInput(m.draft)
+	} else {
+		m.setInput(m.history.entries[to])
+	}
+}
+
+// search is a look into the history by words.
+type search struct {
+	text string
+	at   int // the entry; the history's length: none yet
+}
+
+// found is the entry that the search is at.
+func (m *model) found() string {
+	if at := m.searching.at; at < len(m.history.entries) {
+		return m.history.entries[at]
+	}
+	return ""
+}
+
+// look finds the last entry before a place.
+func (m *model) look(before int) {
+	if at := m.history.find(m.searching.text, before); at >= 0 {
+		m.searching.at = at
+	} else if before == len(m.history.entries) {
+		m.searching.at = before
+	}
+}
+
+func (m *model) searchKey(k tea.KeyPressMsg) tea.Cmd {
+	s := m.searching
+	switch name := k.String(); {
+	case name == "ctrl+r":
+		m.look(s.at)
+	case name == "esc" || name == "ctrl+g":
+		m.searching = nil
+	case name == "backspace":
+		if r := []rune(s.text); len(r) > 0 {
+			s.text = string(r[:len(r)-1])
+			m.look(len(m.history.entries))
+		}
+	case k.Text != "":
+		s.text += k.Text
+		m.look(len(m.history.entries))
+	default: // Enter, and keys that move
+		text := m.found()
+		m.searching = nil
+		if text != "" {
+			m.setInput(text)
+		}
+	}
+	return nil
+}
+
+func (m *model) askingKey(name string) tea.Cmd {
+	switch name {
+	case "y", "Y", "shift+y":
+		return m.answered(true)
+	case "n", "N", "shift+n", "esc":
+		return m.answered(false)
+	}
+	m.hint = "y or n"
+	return nil
+}

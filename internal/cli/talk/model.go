@@ -1,0 +1,207 @@
+package talk
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+	"charm.land/bubbles/v2/textarea"
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"sibyl/internal/oracle"
+	"sibyl/internal/render"
+)
+
+// promptMark begins the line that is typed in.
+const promptMark = "❯ "
+
+// Bounds of the input: rows that are shown of it, and rows that it may have.
+const (
+	mostShown = 8
+	mostRows  = 5000
+)
+
+// model is the conversation. All its methods run in one goroutine; what waits runs in commands, which come back as messages.
+type model struct {
+	Config
+
+	ctx     context.Context
+	sibyl   Sibyl
+	options oracle.Options
+	session string
+	now     func() time.Time
+	env     func(string) string
+	colour  bool
+	links   bool
+	width   int // of the terminal, as is height
+	height  int
+
+	input   textarea.Model
+	history *history
+	at      int    // in the history; its length: behind it
+	draft   string // what was typed before looking into the history
+	pasted  []string
+
+	searching *search
+	menu      *menu
+	picking   *picker
+	asking    []question
+	allowed   []int // calls that were said yes to
+
+	live    *live
+	answers string // the model of the last run
+	last    Exchange
+	leaving time.Time // when Ctrl-C was pressed at an empty line
+	hint    string    // until the next key
+
+	shown    <-chan struct{} // closed when the first frame was drawn; nil: it was
+	ready    bool
+	queue    []string // lines that are to be printed above
+	printing bool
+	frame    frame
+	lost     error // what the conversation left behind
+}
+
+type (
+	readyMsg   struct{}
+	printedMsg struct{}
+	toldMsg    struct {
+		lines []string
+		err   error
+	}
+)
+
+func newModel(ctx context.Context, c Config) (*model, error) {
+	m := &model{Config: c, ctx: ctx, sibyl: c.Sibyl, options: c.Options, session: c.Session, now: c.Now, width: c.Width, height: c.Height}
+	if m.width <= 0 {
+		m.width = 80
+	}
+	if m.height <= 0 {
+		m.height = 24
+	}
+	m.env = func(name string) (value string) {
+		for _, entry := range c.Environ {
+			if text, ok := strings.CutPrefix(entry, name+"="); ok {
+				value = text
+			}
+		}
+		return value
+	}
+	m.colour, m.links = m.env("NO_COLOR") == "" && m.env("TERM") != "dumb", render.CanLink(m.env)
+	var err error
+	if m.history, err = openHistory(c.History, c.Sibyl.Redact); err != nil {
+		m.hint = "the history can't be read: " + err.Error()
+	}
+	m.at = len(m.history.entries)
+	m.input = newInput(m.width)
+	return m, nil
+}
+
+func newInput(width int) textarea.Model {
+	in := textarea.New()
+	in.SetStyles(textarea.Styles{})
+	in.SetVirtualCursor(false)
+	in.ShowLineNumbers, in.CharLimit = false, oracle.MaxQuestion
+	in.DynamicHeight, in.MinHeight, in.MaxHeight, in.MaxContentHeight = true, 1, mostShown, mostRows
+	in.SetPromptFunc(ansi.StringWidth(promptMark), func(p textarea.PromptInfo) string {
+		if p.LineNumber == 0 {
+			return promptMark
+		}
+		return "  "
+	})
+	in.KeyMap.InsertNewline = key.NewBinding(key.WithKeys("alt+enter", "ctrl+j", "shift+enter"))
+	in.KeyMap.Paste, in.KeyMap.CopySelection = key.NewBinding(), key.NewBinding() // the terminal does both, without a program beside it
+	in.SetWidth(max(8, width-1))
+	in.Focus()
+	return in
+}
+
+// Init is called by the renderer when it begins.
+func (m *model) Init() tea.Cmd {
+	shown := m.shown
+	return func() tea.Msg {
+		if shown != nil {
+			select {
+			case <-shown:
+			case <-m.ctx.Done():
+			}
+		}
+		return readyMsg{}
+	}
+}
+
+// Update takes in what happens.
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.resize(msg.Width, msg.Height)
+	case readyMsg:
+		m.ready = true
+		return m, m.flush()
+	case printedMsg:
+		m.printing = false
+		return m, m.flush()
+	case tea.PasteMsg:
+		return m, m.paste(msg)
+	case tea.KeyPressMsg:
+		m.hint = ""
+		return m, m.key(msg)
+	case startedMsg:
+		return m, m.started(msg)
+	case updatesMsg:
+		if msg.of == m.live {
+			m.live.take(msg.all, m.layout(m.answerWidth()))
+		}
+		return m, msg.of.next(m.ctx)
+	case endedMsg:
+		return m, m.ended(msg)
+	case tickMsg:
+		if msg.of == m.live {
+			return m, msg.of.tick()
+		}
+	case toldMsg:
+		if msg.err != nil {
+			return m, m.fail(msg.err)
+		}
+		return m, m.print(msg.lines...)
+	case candidatesMsg:
+		m.offer(msg)
+	case pickMsg:
+		return m, m.pick(msg)
+	case switchedMsg:
+		return m, m.switched(msg)
+	case undoMsg:
+		return m, m.askUndo(msg)
+	case editedMsg:
+		return m, m.edited(msg)
+	}
+	return m, nil
+}
+
+// resize lays out anew what lives.
+func (m *model) resize(width, height int) {
+	if width <= 0 || height <= 0 {
+		return
+	}
+	m.width, m.height = width, height
+	m.input.SetWidth(max(8, width-1))
+	m.setHeight()
+	if m.live != nil {
+		m.live.relay(m.layout(m.answerWidth()))
+	}
+}
+
+// setHeight has the input fit what is typed.
+func (m *model) setHeight() {
+	m.input.MaxHeight = max(1, min(mostShown, m.height/3))
+	m.input, _ = m.input.Update(nil)
+}
+
+// setInput puts a text in place of what is typed.
+func (m *model) setInput(text string) {
+	m.input.SetValue(text)
+	m.input.MoveToEnd()
+	m.setHeight()
+}

@@ -1,0 +1,481 @@
+package talk
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"sibyl/internal/journal"
+	"sibyl/internal/oracle"
+	"sibyl/internal/service"
+)
+
+// bare is a conversation without a terminal.
+type bare struct {
+	*model
+	t  *testing.T
+	p  *played
+	at time.Time
+}
+
+func newBare(t *testing.T, change ...func(*Config)) *bare {
+	t.Helper()
+	b := &bare{t: t, p: newPlayed(), at: began}
+	c := Config{Sibyl: b.p, Width: 80, Height: 24, Environ: []string{"NO_COLOR=1"}, Now: func() time.Time { return b.at }}
+	for _, one := range change {
+		one(&c)
+	}
+	m, err := newModel(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.model = m
+	return b
+}
+
+// keys are those that have no letter.
+var keys = map[string]tea.KeyPressMsg{"<enter>": {Code: tea.KeyEnter}, "<tab>": {Code: tea.KeyTab}, "<up>": {Code: tea.KeyUp}, "<down>": {Code: tea.KeyDown}, "<esc>": {Code: tea.KeyEscape},
+	"<back>": {Code: tea.KeyBackspace}, "<c-c>": {Code: 'c', Mod: tea.ModCtrl}, "<c-d>": {Code: 'd', Mod: tea.ModCtrl}, "<c-j>": {Code: 'j', Mod: tea.ModCtrl},
+	"<c-r>": {Code: 'r', Mod: tea.ModCtrl}, "<c-x>": {Code: 'x', Mod: tea.ModCtrl}, "<c-z>": {Code: 'z', Mod: tea.ModCtrl}, "<a-enter>": {Code: tea.KeyEnter, Mod: tea.ModAlt}}
+
+// press presses keys, and gives what the last one asks for.
+func (b *bare) press(typed string) (cmd tea.Cmd) {
+	b.t.Helper()
+	for typed != "" {
+		var k tea.KeyPressMsg
+		if end := strings.IndexByte(typed, '>'); typed[0] == '<' && end > 0 {
+			k, typed = keys[typed[:end+1]], typed[end+1:]
+		} else {
+			r := []rune(typed)[0]
+			k, typed = tea.KeyPressMsg{Code: r, Text: string(r)}, typed[len(string(r)):]
+		}
+		_, cmd = b.Update(k)
+	}
+	return cmd
+}
+
+// run presses keys, and takes in what comes of what they ask for, but for what takes its time.
+func (b *bare) run(typed string) {
+	b.t.Helper()
+	if cmd := b.press(typed); cmd != nil {
+		b.Update(cmd())
+	}
+}
+
+// printed is what goes to the scrollback.
+func (b *bare) printed() string { return strings.Join(b.queue, "\n") }
+
+func isQuit(cmd tea.Cmd) bool {
+	if cmd == nil {
+		return false
+	}
+	_, ok := cmd().(tea.QuitMsg)
+	return ok
+}
+
+func TestCtrlCIsForWhatIsNearest(t *testing.T) {
+	b := newBare(t)
+	b.press("some words")
+	if isQuit(b.press("<c-c>")) || b.input.Value() != "" {
+		t.Fatalf("%q is typed", b.input.Value())
+	}
+	if isQuit(b.press("<c-c>")) || !strings.Contains(b.View().Content, "Ctrl-C again leaves") {
+		t.Fatal("it left at once, or does not say how to")
+	}
+	b.at = b.at.Add(twice + time.Millisecond)
+	if isQuit(b.press("<c-c>")) {
+		t.Error("the second one came too late, and left")
+	}
+	if isQuit(b.press("x<back><c-c>")) {
+		t.Error("a key between the two, and it left")
+	}
+	if !isQuit(b.press("<c-c>")) {
+		t.Error("two within the time do not leave")
+	}
+}
+
+func TestCtrlDLeavesAtAnEmptyLineOnly(t *testing.T) {
+	b := newBare(t)
+	if isQuit(b.press("words<c-d>")) {
+		t.Error("it left what is typed")
+	}
+	if !isQuit(b.press("<c-c><c-d>")) {
+		t.Error("it did not leave")
+	}
+}
+
+func TestCtrlZSuspends(t *testing.T) {
+	b := newBare(t)
+	if _, ok := b.press("<c-z>")().(tea.SuspendMsg); !ok {
+		t.Error("it does not")
+	}
+}
+
+func TestSeveralLinesAreOneQuestion(t *testing.T) {
+	b := newBare(t)
+	b.press("one<c-j>two<a-enter>three\\<enter>four")
+	if b.live != nil || b.input.Value() != "one\ntwo\nthree\nfour" {
+		t.Errorf("%q is typed", b.input.Value())
+	}
+	if h := len(b.typed()); h != 4 {
+		t.Errorf("the input has %d rows", h)
+	}
+}
+
+func TestPasteIsOneText(t *testing.T) {
+	b := newBare(t)
+	b.Update(tea.PasteMsg{Content: "first\r\nsecond\rthird"})
+	if b.live != nil || b.input.Value() != "first\nsecond\nthird" {
+		t.Fatalf("%q is typed", b.input.Value())
+	}
+	b.press("<c-c>")
+	long := strings.Repeat("a line of a log\n", 500)
+	b.Update(tea.PasteMsg{Content: long})
+	if b.input.Value() != "" || !strings.Contains(b.View().Content, "500 lines") {
+		t.Fatalf("the screen shows\n%s", b.View().Content)
+	}
+	b.press("Why?<enter>")
+	if msg := b.begin(t.Context(), b.live, "", oracle.Options{Material: long}).(startedMsg); msg.err != nil || b.p.material[0] != long || b.p.asked[0] != "Why?" {
+		t.Errorf("%v; %q was asked, on %d bytes", msg.err, b.p.asked, len(b.p.material[0]))
+	}
+	b.live = nil
+	b.Update(tea.PasteMsg{Content: long})
+	b.press("<c-x>")
+	b.Update(tea.PasteMsg{Content: strings.Repeat("x", oracle.MaxMaterial+1)})
+	if len(b.pasted) != 0 || !strings.Contains(b.View().Content, "at most 262144") {
+		t.Errorf("too much was taken, or nothing says so:\n%s", b.View().Content)
+	}
+}
+
+func TestHistoryIsKeptPerFileWithoutSecrets(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "typed", "x.jsonl")
+	kept := func(c *Config) { c.History = file }
+	b := newBare(t, kept)
+	for _, q := range []string{"first question", "my key is hunter2", "second<c-j>of two lines"} {
+		b.press(q + "<enter>")
+		b.live = nil
+	}
+	if b.press("<up><up>"); b.input.Value() != "second\nof two lines" { // the first goes up within it
+		t.Errorf("%q is typed", b.input.Value())
+	}
+	text, err := os.ReadFile(file)
+	if err != nil || strings.Contains(string(text), "hunter2") {
+		t.Fatalf("%q, %v", text, err)
+	}
+	if info, _ := os.Stat(file); runtime.GOOS != "windows" && info.Mode().Perm() != fs.FileMode(0o600) {
+		t.Errorf("its mode is %v", info.Mode())
+	}
+	b = newBare(t, kept)
+	b.press("a draft<up>")
+	if b.input.Value() != "second\nof two lines" {
+		t.Errorf("%q is typed", b.input.Value())
+	}
+	if b.press("<up><up>"); b.input.Value() != "first question" {
+		t.Errorf("%q is typed", b.input.Value())
+	}
+	if b.press("<down><down><down>"); b.input.Value() != "a draft" {
+		t.Errorf("the draft is lost: %q", b.input.Value())
+	}
+}
+
+func TestHistoryIsBounded(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x.jsonl")
+	var text strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&text, "%q\n", fmt.Sprintf("%d %s", i, strings.Repeat("x", 400)))
+	}
+	text.WriteString("torn\n")
+	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h, err := openHistory(file, func(s string) string { return s })
+	if err != nil || len(h.entries) != mostEntries || !strings.HasPrefix(h.entries[mostEntries-1], "2999 ") {
+		t.Fatalf("%d entries, %v", len(h.entries), err)
+	}
+	if info, err := os.Stat(file); err != nil || info.Size() > mostKept {
+		t.Errorf("%v, %v", info.Size(), err)
+	}
+	if err := h.add(strings.Repeat("x", mostEntry+1)); err != nil || len(h.entries) != mostEntries {
+		t.Errorf("an entry that is too long was kept: %v", err)
+	}
+}
+
+func TestHistoryIsSearched(t *testing.T) {
+	b := newBare(t)
+	b.history.entries = []string{"How are Leases taken?", "something else", "When do leases end?", "the last"}
+	b.press("<c-r>leases")
+	if s := b.View().Content; !strings.Contains(s, "When do leases end?") {
+		t.Errorf("the screen shows\n%s", s)
+	}
+	b.press("<c-r>")
+	if s := b.View().Content; !strings.Contains(s, "How are Leases taken?") {
+		t.Errorf("the screen shows\n%s", s)
+	}
+	if b.press("<enter>"); b.input.Value() != "How are Leases taken?" || b.live != nil {
+		t.Errorf("%q is typed", b.input.Value())
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"docs/one.md", "docs/only.txt", "main.go"} {
+		if err := errors.Join(os.MkdirAll(filepath.Join(dir, "docs"), 0o700), os.WriteFile(filepath.Join(dir, name), nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	for typed, want := range map[string]string{
+		"/wh<tab>":          "/why",
+		"/s<tab><tab>":      "/sessions",
+		"/s<down><down>":    "/sessions",
+		"see @ma<tab>":      "see @main.go",
+		"see @d<tab>":       "see @docs" + string(filepath.Separator),
+		"see @docs/o<tab>":  "see @docs/on",
+		"/in d<tab>":        "/in docs" + string(filepath.Separator),
+		"/in m<tab>":        "/in m", // a file
+		"/model ol<tab>":    "/model ollama:",
+		"/model w<tab>":     "/model work:big",
+		"/sessions 0a<tab>": "/sessions 0abc",
+		"no@ma<tab>":        "no@ma",
+	} {
+		b := newBare(t)
+		b.p.sessions = []journal.Session{{ID: "0abc", Title: "leases"}, {ID: "0xyz"}}
+		b.run(typed)
+		if got := b.input.Value(); got != want {
+			t.Errorf("%s: %q, not %q", typed, got, want)
+		}
+	}
+}
+
+func TestUnknownCommandIsNotAsked(t *testing.T) {
+	b := newBare(t)
+	b.press("/etc/hosts is what?<enter>")
+	if b.live != nil || b.input.Value() != "/etc/hosts is what?" || !strings.Contains(b.hint, "/help") {
+		t.Errorf("%q is typed, the hint is %q", b.input.Value(), b.hint)
+	}
+	b.setInput(" /etc/hosts is what?")
+	if b.press("<enter>"); b.live == nil || b.live.words != "/etc/hosts is what?" {
+		t.Error("behind a space it is no question")
+	}
+}
+
+func TestQuestionWaitsForTheAnswerUnderWay(t *testing.T) {
+	b := newBare(t)
+	b.press("first<enter>second<enter>")
+	if b.live.words != "first" || b.input.Value() != "second" || !strings.Contains(b.hint, "Ctrl-C") {
+		t.Errorf("%q is asked, %q is typed", b.live.words, b.input.Value())
+	}
+}
+
+func TestFoldersAreChangedAndChecked(t *testing.T) {
+	b, dir := newBare(t), t.TempDir()
+	b.press("/in " + dir + "<enter>")
+	b.press("/vault " + filepath.Join(dir, "none") + "<enter>")
+	if b.options.CodeRoot != dir || b.options.Vault != "" || !strings.Contains(b.printed(), "none") {
+		t.Errorf("%+v\n%s", b.options, b.printed())
+	}
+	if b.press("/in -<enter>"); b.options.CodeRoot != "" {
+		t.Error("the folder stays")
+	}
+}
+
+func TestCommandsNeedAnAnswer(t *testing.T) {
+	for _, command := range []string{"/why", "/copy", "/sources"} {
+		b := newBare(t)
+		b.press(command + "<enter>")
+		if !strings.Contains(b.printed(), "there is no answer yet") {
+			t.Errorf("%s: %s", command, b.printed())
+		}
+	}
+}
+
+func TestLastAnswerIsExplainedAndItsSourcesShown(t *testing.T) {
+	b := newBare(t)
+	b.last = Exchange{Run: "0run", Answer: "So.", Sources: []string{"run/lease.go:12-14", "docs/a.md:3"}}
+	b.run("/why<enter>")
+	b.run("/sources<enter>")
+	b.run("/sources 1<enter>")
+	b.run("/sources 3<enter>")
+	for _, want := range []string{"code (0.95)", "2. `docs/a.md:3`", "12  func take() {", "3 is not between 1 and 2"} {
+		if !strings.Contains(b.printed(), want) {
+			t.Errorf("%q is not in\n%s", want, b.printed())
+		}
+	}
+}
+
+func TestCopyHandsTheAnswerToTheTerminal(t *testing.T) {
+	h := hold(t, 80, 24)
+	h.ask("How?").end(answer("So **it** is."))
+	h.rests("satisfied")
+	h.press("/copy\r")
+	h.shows("clipboard")
+	h.until("the clipboard", func(string) bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		text, err := base64.StdEncoding.DecodeString(h.clipboard)
+		return err == nil && string(text) == "So **it** is."
+	})
+	b := newBare(t)
+	b.session, b.last = "0session", Exchange{Run: "0run", Answer: strings.Repeat("x", mostCopied+1)}
+	b.press("/copy<enter>")
+	if !strings.Contains(b.printed(), "session export 0session") {
+		t.Errorf("a long one: %s", b.printed())
+	}
+}
+
+func TestUndoAsksFirst(t *testing.T) {
+	b := newBare(t)
+	b.run("/undo<enter>")
+	if len(b.asking) != 0 || !strings.Contains(b.printed(), "no write") {
+		t.Errorf("%s", b.printed())
+	}
+	b.p.write = "0write  shopping.md (append)"
+	b.run("/undo<enter>")
+	if s := b.View().Content; !strings.Contains(s, "shopping.md") || len(b.p.undone) != 0 {
+		t.Fatalf("the screen shows\n%s", s)
+	}
+	b.run("n")
+	b.run("/undo<enter>")
+	b.run("y")
+	if fmt.Sprint(b.p.undone) != "[0write]" || !strings.Contains(b.printed(), "as it was before") {
+		t.Errorf("%q was put back\n%s", b.p.undone, b.printed())
+	}
+}
+
+func TestSessionsAreSwitched(t *testing.T) {
+	b := newBare(t)
+	b.p.sessions = []journal.Session{{ID: "0abc", Title: "about leases"}, {ID: "0abd", Title: "about notes"}}
+	b.p.last = Exchange{Run: "0old", Question: "How did it end?", Answer: "Well."}
+	b.run("/sessions 0ab<enter>")
+	if b.session != "" || !strings.Contains(b.printed(), "2 sessions") {
+		t.Fatalf("%s", b.printed())
+	}
+	b.run("/sessions<enter>")
+	if cmd := b.press("notes<enter>"); cmd == nil {
+		t.Fatal("nothing was chosen")
+	} else {
+		b.Update(cmd())
+	}
+	if b.session != "0abd" || !strings.Contains(b.printed(), "How did it end?") {
+		t.Errorf("session %s\n%s", b.session, b.printed())
+	}
+	if b.press("/new<enter>"); b.session != "" || b.last.Run != "" {
+		t.Error("/new goes on with it")
+	}
+}
+
+func TestContinuedSessionShowsItsLastExchange(t *testing.T) {
+	h := hold(t, 80, 24, func(c *Config) {
+		c.Session = "0abc"
+		c.Sibyl.(*played).last = Exchange{Run: "0old", Question: "How did it end?", Answer: "Well, see `a.go:3`.", Sources: []string{"a.go:3"}}
+	})
+	h.shows("How did it end?")
+	h.shows("1. `a.go:3`")
+	if r := h.ask("Why?"); r.session != "0abc" {
+		t.Errorf("asked in %s", r.session)
+	} else {
+		r.end(answer("So."))
+	}
+}
+
+func TestEditorWritesTheQuestion(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the editor of this test is a shell script")
+	}
+	editor := filepath.Join(t.TempDir(), "editor")
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\nprintf ' and more' >> \"$2\"\n"), 0o700); err != nil { // #nosec G306 -- it is run
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	h := hold(t, 80, 24, func(c *Config) { c.Environ = append(c.Environ, "EDITOR="+editor+" -x") })
+	h.press("/edit some words\r")
+	h.shows("❯ some words and more\n")
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) != 0 {
+		t.Errorf("%v is left, %v", left, err)
+	}
+}
+
+func TestNoSizeOfATerminalBreaksTheFrame(t *testing.T) {
+	for width := 1; width < 40; width += 6 {
+		for height := 1; height < 12; height += 3 {
+			b := newBare(t)
+			b.Update(tea.WindowSizeMsg{Width: width, Height: height})
+			b.press("/s")
+			b.View()
+			b.press("<c-c><c-c>")
+			b.press("some words that are longer than the line<enter>")
+			b.live.take([]service.Update{told("code_search"), {Text: strings.Repeat("words 漢字 ", 60)}}, b.layout(b.answerWidth()))
+			lines := strings.Split(b.View().Content, "\n")
+			if len(lines) > height {
+				t.Errorf("%d×%d: %d rows", width, height, len(lines))
+			}
+			for _, line := range lines {
+				if w := ansi.StringWidth(line); w > max(width, 10) {
+					t.Errorf("%d×%d: %q has %d columns", width, height, line, w)
+				}
+			}
+		}
+	}
+}
+
+// TestLongAnswerCostsInProportion streams an answer of 25 and of 100 KB, in pieces as models send them.
+func TestLongAnswerCostsInProportion(t *testing.T) {
+	cost := func(size int) float64 {
+		return testing.AllocsPerRun(1, func() {
+			b := newBare(t)
+			b.press("How?<enter>")
+			for n := 0; n < size; n += 64 {
+				piece := strings.Repeat("word ", 12) + "end."
+				if n%512 == 0 {
+					piece += "\n\n"
+				}
+				b.Update(updatesMsg{b.live, []service.Update{{Text: piece, Op: 1}}})
+				b.View()
+			}
+		})
+	}
+	part, whole := cost(25<<10), cost(100<<10)
+	if whole > 5*part {
+		t.Errorf("100 KB take %.0f allocations, 25 KB %.0f", whole, part)
+	}
+}
+
+func TestConversationEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	h := newEmulator(t, 80, 24)
+	done := make(chan error, 1)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = errors.Join(r.Close(), w.Close()) }()
+	go func() {
+		_, err := Hold(ctx, Config{Sibyl: newPlayed(), In: r, Out: h, Width: 80, Height: 24, Environ: []string{"TERM=xterm"}, options: []tea.ProgramOption{tea.WithWindowSize(80, 24)}})
+		done <- err
+	}()
+	h.until("the first frame", func(s string) bool { return strings.Contains(s, "❯") })
+	why := errors.New("the machine goes down")
+	cancel(why)
+	select {
+	case err := <-done:
+		if !errors.Is(err, why) {
+			t.Errorf("it ended with %v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("it goes on")
+	}
+	if h.modes["?2004"] || !h.modes["?25"] {
+		t.Errorf("modes of the terminal: %v", h.modes)
+	}
+}

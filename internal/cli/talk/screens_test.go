@@ -1,0 +1,274 @@
+package talk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"sibyl/internal/assistant"
+	"sibyl/internal/journal"
+	"sibyl/internal/service"
+)
+
+// widths are those of the golden screens.
+var widths = [...]int{60, 80, 200}
+
+const leases = "A lease is **taken over at once** if the process that held it is gone:\n\n" +
+	"- the lock file of the holder is free, see `run/lease.go:40-58`;\n- else it runs out after 8 seconds.\n\n" +
+	"```go\nif dead(holder) {\n\treturn take(lease) // by compare-and-set, so that one of several has it and the others try again later\n}\n```\n"
+
+func eachWidth(t *testing.T, do func(t *testing.T, width int)) {
+	for _, width := range widths {
+		t.Run(fmt.Sprint(width), func(t *testing.T) { do(t, width) })
+	}
+}
+
+func TestAnswerStandsInTheScrollbackWithItsSources(t *testing.T) {
+	eachWidth(t, func(t *testing.T, width int) {
+		h := hold(t, width, 24)
+		r := h.ask("How are leases acquired when a process is dead?")
+		r.say(leases[:40])
+		r.end(answer(leases, "run/lease.go:40-58", "docs/architecture.md:120-131"))
+		golden(t, fmt.Sprintf("answer_%d", width), h.rests("satisfied after"))
+	})
+}
+
+func TestSlowModelIsSeenToBeUnderWay(t *testing.T) {
+	eachWidth(t, func(t *testing.T, width int) {
+		h := hold(t, width, 24)
+		r := h.ask("How are leases acquired when a process is dead?")
+		r.updates <- told("code (0.95): lease, process")
+		r.updates <- told("asking played:model")
+		r.updates <- step("turn 1 of 30")
+		r.updates <- told("turn 1 of 30: need_turn (played:model, 3.2 s)")
+		r.updates <- told(`  code_search {"query":"lease acquired when the process that holds it is dead, and who may take it"}: 10 found, 1.5 KB, 1.1 s`)
+		r.updates <- step("turn 2 of 30")
+		h.shows("turn 2 of 30")
+		h.pass(72 * time.Second)
+		golden(t, fmt.Sprintf("slow_%d", width), h.shows("1:12 min"))
+		r.end(answer("done"))
+	})
+}
+
+func TestInterruptedAnswerLeavesTheConversationOpen(t *testing.T) {
+	eachWidth(t, func(t *testing.T, width int) {
+		h := hold(t, width, 24)
+		r := h.ask("How are leases acquired when a process is dead?")
+		r.say("A lease is taken over")
+		h.shows("A lease is taken over")
+		h.press("\x03")
+		h.shows("stopping")
+		<-r.ctx.Done()
+		if why := context.Cause(r.ctx); !errors.Is(why, errStopped) {
+			t.Errorf("the run was stopped because %v", why)
+		}
+		r.end(service.Result{Status: journal.Cancelled, Shown: assistant.Shown{Answer: "Until it was stopped, `run/lease.go:40` was read.", Sources: []string{"run/lease.go:40"}}})
+		golden(t, fmt.Sprintf("interrupted_%d", width), h.rests("is kept"))
+		h.ask("And now?").end(answer("It goes on."))
+		h.shows("It goes on.")
+	})
+}
+
+func TestFailingModelIsToldWithWhatHelps(t *testing.T) {
+	h := hold(t, 80, 24)
+	h.ask("How are leases acquired?").end(service.Result{Status: journal.Failed, Shown: assistant.Shown{
+		Failure: &assistant.Failure{Kind: "rate_limit", Message: "no answer: the provider wants fewer requests", Hint: "wait a while, or ask another model with -m"}}})
+	h.shows("wait a while")
+	close(h.ask("Once more").updates)
+	h.p.runs[1].result <- service.Result{Reason: "broken"}
+	h.shows("the disk is full")
+	h.p.refuse = errors.New("the journal can't be written")
+	h.press("a third one\r")
+	h.shows("can't be written\n❯ a third one\n  played") // nothing that was typed is lost
+}
+
+func TestPickerNarrowsByWhatIsTyped(t *testing.T) {
+	eachWidth(t, func(t *testing.T, width int) {
+		h := hold(t, width, 24)
+		h.press("/model\r")
+		golden(t, fmt.Sprintf("picker_%d", width), h.shows("work:big"))
+		h.press("qw")
+		h.showsNo("work:big")
+		h.press("\r")
+		h.shows("the next question is asked of ollama:qwen3:4b")
+		r := h.ask("How?")
+		if r.options.Model != "ollama:qwen3:4b" {
+			t.Errorf("asked of %q", r.options.Model)
+		}
+		r.end(answer("So."))
+	})
+}
+
+func TestProvisionalTextThatIsTakenBackLeavesNoTrace(t *testing.T) {
+	h := hold(t, 80, 24)
+	r := h.ask("How?")
+	r.say(strings.Repeat("I think that I know this already.\n\n", 40))
+	h.shows("lines above")
+	r.updates <- service.Update{Retract: true, Op: 1}
+	h.showsNo("I think")
+	r.say("Let me look.")
+	h.shows("Let me look.")
+	r.updates <- step("code_search")
+	h.showsNo("Let me look.")
+	r.end(answer("So."))
+	if s := h.shows("satisfied"); strings.Contains(s, "I think") || strings.Contains(s, "Let me look.") || strings.Contains(s, "lines above") {
+		t.Errorf("what was taken back is in the scrollback:\n%s", s)
+	}
+}
+
+func TestResizeInTheMiddleOfAnAnswerTearsNothing(t *testing.T) {
+	h := hold(t, 80, 24)
+	r := h.ask("How are leases acquired when a process is dead?")
+	r.say(strings.Repeat("All of these words are one paragraph that has to be wrapped. ", 6))
+	h.shows("wrapped. All")
+	for i, width := range []int{60, 130, 55, 70} {
+		height := 20 + i
+		h.resize(width, height)
+		h.tea.Send(tea.WindowSizeMsg{Width: width, Height: height})
+		r.say(fmt.Sprintf("\n\nAt %d columns. ", width))
+		s := h.shows(fmt.Sprintf("At %d columns.", width))
+		if n := strings.Count(s, "All of these words are one paragraph"); n > 6 {
+			t.Fatalf("at %d columns the text stands there more than once:\n%s", width, s)
+		}
+		if n := strings.Count(s, "reading the question"); n > 1 {
+			t.Fatalf("at %d columns the last line stands there %d times:\n%s", width, n, s)
+		}
+	}
+	r.end(answer("Whole."))
+	golden(t, "resized", h.rests("satisfied"))
+}
+
+func TestTallAnswerIsPrintedWholeAndOnce(t *testing.T) {
+	h := hold(t, 80, 24)
+	var b strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&b, "line %03d\n\n", i)
+	}
+	h.ask("How?").end(answer(b.String()))
+	s := h.shows("satisfied")
+	at := 0
+	for i := range 300 {
+		line := fmt.Sprintf("\nline %03d\n", i)
+		if strings.Count(s, line) != 1 || strings.Index(s, line) < at {
+			t.Fatalf("line %d stands there %d times, or not in its order", i, strings.Count(s, line))
+		}
+		at = strings.Index(s, line)
+	}
+}
+
+func TestHeldCallIsAnsweredInPlace(t *testing.T) {
+	h := hold(t, 80, 24)
+	calls := []string{"1. Not written without your yes: vault_write\n    path: shopping.md\n    why: a page asked for it", "2. Not called without your yes: web_fetch\n    url: https://example.com"}
+	how := "answer with the numbers of those that you want, as in ‘sibyl ask -c \"yes 1\"’"
+	h.ask("Note what the page says").end(service.Result{Status: journal.NeedsUser, Shown: assistant.Shown{Answer: "I would write it down.", Held: calls, HowTo: how,
+		Warnings: append(append([]string{}, calls...), how, "a warning of its own")}})
+	s := h.shows("Do it?")
+	if strings.Contains(s, "sibyl ask -c") || strings.Count(s, "shopping.md") != 1 || !strings.Contains(s, "a warning of its own") {
+		t.Errorf("the terminal shows\n%s", s)
+	}
+	golden(t, "held", s)
+	h.press("n")
+	h.shows("example.com")
+	h.press("y")
+	r := <-h.p.begun
+	if h.p.asked[1] != "yes 2" || r.session != "0session" {
+		t.Errorf("%q was asked in %s", h.p.asked[1], r.session)
+	}
+	r.end(answer("Done."))
+	h.shows("Done.")
+}
+
+func TestNoToAHeldCallAsksNothing(t *testing.T) {
+	h := hold(t, 80, 24)
+	h.ask("Note it").end(service.Result{Status: journal.NeedsUser, Shown: assistant.Shown{Answer: "Shall I?", Held: []string{"vault_write"}}})
+	h.shows("Do it?")
+	h.press("n")
+	h.shows("not done")
+	if len(h.p.asked) != 1 {
+		t.Errorf("%q was asked", h.p.asked)
+	}
+}
+
+func TestTextOfOthersSteersNothing(t *testing.T) {
+	h := hold(t, 80, 24)
+	evil := "a\x1b[2J\x1b]52;c;ZXZpbA==\x07b\u202e\r\x9b31m"
+	h.p.last = Exchange{Run: "0old", Question: evil, Answer: evil}
+	h.p.sessions = []journal.Session{{ID: "0old", Title: evil}}
+	r := h.ask("How?")
+	r.updates <- told(evil)
+	r.updates <- step(evil)
+	r.say(evil)
+	res := answer(evil, evil)
+	res.Notes, res.Warnings, res.Held = []string{evil}, []string{evil}, []string{evil}
+	h.shows("52;c")
+	r.end(res)
+	h.shows("Do it?")
+	h.press("n")
+	h.press("/sessions\r")
+	h.shows("Which session?")
+	h.press("\r")
+	if s := h.shows("session 0old"); strings.Contains(s, "\u202e") || h.clipboard != "" {
+		t.Errorf("the terminal was steered; the clipboard has %q:\n%s", h.clipboard, s)
+	}
+}
+
+func TestEveryWayOutLeavesTheTerminalAsItWas(t *testing.T) {
+	for name, keys := range map[string]string{"Ctrl-D": "\x04", "/quit": "/quit\r", "Ctrl-C twice": "\x03\x03"} {
+		t.Run(name, func(t *testing.T) {
+			h := hold(t, 80, 24)
+			h.press(keys)
+			if err := h.ended(); err != nil {
+				t.Error(err)
+			}
+			if h.modes["?2004"] || !h.modes["?25"] {
+				t.Errorf("modes of the terminal: %v", h.modes)
+			}
+		})
+	}
+}
+
+func TestLeavingStopsTheAnswerAndWaitsForIt(t *testing.T) {
+	h := hold(t, 80, 24)
+	r := h.ask("How?")
+	h.press("/quit\r")
+	<-r.ctx.Done()
+	r.end(answer("So."))
+	if err := h.ended(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestQuestionThatIsStillBeingBegunIsStopped(t *testing.T) {
+	h := hold(t, 80, 24, func(c *Config) { c.Sibyl.(*played).slow = make(chan struct{}) })
+	h.ask("How?")
+	h.press("\x03")
+	h.shows("stopped before it began")
+	h.shows("❯ How?\n  the usual model") // to be changed and asked again
+	h.press("\r")
+	<-h.p.begun
+	h.press("/quit\r")
+	if err := h.ended(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPanicLeavesTheTerminalAsItWas(t *testing.T) {
+	h := hold(t, 80, 24, func(c *Config) { c.Sibyl = panicking{c.Sibyl.(*played)} })
+	h.press("/sessions\r")
+	if err := h.ended(); !errors.Is(err, tea.ErrProgramPanic) {
+		t.Errorf("it ended with %v", err)
+	}
+	if h.modes["?2004"] || !h.modes["?25"] {
+		t.Errorf("modes of the terminal: %v", h.modes)
+	}
+}
+
+// panicking is a program with a fault.
+type panicking struct{ *played }
+
+func (panicking) Sessions(context.Context) ([]journal.Session, error) { panic("a fault of the test") }

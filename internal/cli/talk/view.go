@@ -1,0 +1,155 @@
+package talk
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"sibyl/internal/render"
+)
+
+// View draws what lives: the answer under way, the line that is typed in, and what belongs to it.
+func (m *model) View() tea.View {
+	below := m.below()
+	input := m.typed()
+	room := m.height - m.room() - len(below) - len(input)
+	above := m.above(max(0, room))
+	if over := len(above) + len(input) + len(below) - max(1, m.height-m.room()); over > 0 { // a terminal of a few rows
+		below = below[:len(below)-min(over, len(below))]
+		above = above[min(len(above), max(0, len(above)+len(input)+len(below)-max(1, m.height-m.room()))):]
+	}
+	lines := append(append(above[:len(above):len(above)], input...), below...)
+	for i := range lines {
+		lines[i] = m.cut(lines[i])
+	}
+	v := tea.NewView(strings.Join(lines, "\n"))
+	m.frame = frame{width: m.width}
+	for _, line := range lines {
+		m.frame.widths = append(m.frame.widths, ansi.StringWidth(line))
+	}
+	if c := m.cursor(); c != nil {
+		c.Y += len(above)
+		m.frame.x, m.frame.y = c.X, c.Y
+		v.Cursor = c
+	}
+	return v
+}
+
+// typed is the line that is typed in, or what stands in its place.
+func (m *model) typed() []string {
+	switch {
+	case m.picking != nil:
+		return m.picking.lines(m)
+	case len(m.asking) > 0:
+		return m.askingLines()
+	case m.searching != nil:
+		return []string{m.cut(fmt.Sprintf("%sfind ‘%s’: %s", promptMark, m.searching.text, strings.Join(strings.Fields(render.Clean(m.found())), " ")))}
+	}
+	return strings.Split(strings.TrimRight(m.input.View(), "\n"), "\n")
+}
+
+func (m *model) cursor() *tea.Cursor {
+	if m.picking != nil || len(m.asking) > 0 || m.searching != nil {
+		return nil
+	}
+	return m.input.Cursor()
+}
+
+// askingLines ask the question that is open.
+func (m *model) askingLines() (lines []string) {
+	const most = 10 // rows of what it is about
+	q := m.asking[0]
+	for _, line := range wrapped(render.Clean(q.words), m.usable()-2) {
+		lines = append(lines, "  "+line)
+	}
+	if len(lines) > most {
+		lines = append(lines[:most], m.faint("  …"))
+	}
+	ask := q.title
+	if ask == "" {
+		ask = "Do it?"
+	}
+	return append(lines, m.cut(promptMark+m.bold(ask)+" y: yes, n: no"))
+}
+
+// above is the answer under way.
+func (m *model) above(room int) []string {
+	l := m.live
+	if l == nil {
+		return nil
+	}
+	status := m.cut(m.faint(l.status(m.now())))
+	if m.beside() > 0 && l.text.Len() > 0 {
+		text, over := l.last(max(0, room-2))
+		return append(m.over(m.columns(text, m.happened(len(l.progress), max(3, room-2), m.beside())), over), status)
+	}
+	happened := m.happened(min(3, len(l.progress)), 3, m.usable())
+	if l.text.Len() > 0 {
+		happened = nil
+	}
+	text, over := l.last(max(0, room-2-len(happened)))
+	return append(m.over(append(happened, text...), over), status)
+}
+
+// over says how much of an answer is above what is shown of it.
+func (m *model) over(lines []string, above int) []string {
+	if above == 0 {
+		return lines
+	}
+	return append([]string{m.faint(fmt.Sprintf("… %d lines above, whole at the end", above))}, lines...)
+}
+
+// happened are the last lines of what has been done.
+func (m *model) happened(most, rows, width int) (lines []string) {
+	l := m.live
+	for _, line := range l.progress[len(l.progress)-min(most, len(l.progress)):] {
+		lines = append(lines, m.faint(ansi.Truncate("· "+strings.TrimSpace(line), width, "…")))
+	}
+	return lines[max(0, len(lines)-rows):]
+}
+
+// below are the lines below what is typed.
+func (m *model) below() (lines []string) {
+	if m.menu != nil {
+		lines = append(lines, m.menu.lines(m)...)
+	}
+	if len(m.pasted) > 0 {
+		lines = append(lines, m.cut(m.faint(fmt.Sprintf("  with what was pasted: %s (Ctrl-X leaves it out)", m.pastedSize()))))
+	}
+	foot := m.hint
+	if foot == "" {
+		foot = m.foot()
+	}
+	return append(lines, m.cut(m.faint("  "+foot)))
+}
+
+// foot says what the next question is asked with.
+func (m *model) foot() string {
+	parts := []string{render.Clean(cmp.Or(m.options.Model, m.answers, "the usual model")), m.folder("code", m.options.CodeRoot), m.folder("notes", m.options.Vault)}
+	if m.live != nil {
+		parts = append(parts, "Ctrl-C stops")
+	} else if m.session != "" {
+		parts = append(parts, "session "+m.session)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// folder names a folder briefly.
+func (m *model) folder(what, dir string) string {
+	if dir == "" {
+		return "no " + what
+	}
+	if home := m.env("HOME"); home != "" {
+		if below, err := filepath.Rel(home, dir); err == nil && below != "." && filepath.IsLocal(below) {
+			dir = filepath.Join("~", below)
+		}
+	}
+	return what + " " + render.Clean(dir)
+}
+
+// cut is a line that fits.
+func (m *model) cut(line string) string { return ansi.Truncate(line, m.usable(), "…") }
