@@ -16,6 +16,7 @@ type definition struct {
 	kind      string // func, method, type, field, const, ...
 	doc       int    // first line of the comment and the attributes above it, line if there are none
 	line      int    // where its name stands
+	signature int    // last line of what it takes and gives, line if that is all in one
 	end       int
 	member    bool // a part of another definition's text: a field, one constant of a group
 }
@@ -28,12 +29,18 @@ func (d *definition) symbol() string {
 	return d.container + "." + d.name
 }
 
+// isValue tells constants, variables and fields from what does something.
+func (d *definition) isValue() bool { return d.kind == "const" || d.kind == "var" || d.kind == "field" }
+
 // source is one file split into lines.
 type source struct {
 	path  string
 	text  []byte
 	lang  *language
 	lines []int // where each line begins
+
+	likely        float64 // how likely it is to hold an answer
+	test, changes bool    // it holds tests, or is a list of changes
 }
 
 func newSource(at string, text []byte) *source {
