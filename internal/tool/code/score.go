@@ -42,7 +42,6 @@ const (
 	valueBonus  = 1.3 // for a constant, variable or field where a number or a setting is asked for
 
 	mostPassages = 60 // that are compared with each other
-	mostInFile   = 8
 )
 
 // passage is a unit that was found and scored.
@@ -82,7 +81,7 @@ func (s *lookup) rank(units []unit, all int) []passage {
 		out[i].finish(seed)
 	}
 	spread(out)
-	return apart(out)
+	return s.apart(out)
 }
 
 // weighUnits gives each term its weight by how many units hold it. In files that were not looked at closely, they are taken to lie as in those that were.
@@ -297,11 +296,14 @@ func spread(passages []passage) {
 	slices.SortFunc(passages, comparePassages)
 }
 
-// apart leaves out copies of a better passage, and what lies within one or, unless it is long, around one.
-func apart(passages []passage) []passage {
+// leastCopy is how many lines make a copy: shorter ones are alike by chance.
+const leastCopy = 3
+
+// apart leaves out copies of a better passage, and what lies within one or, unless it is long, around one. Who searches by an expression wants them all.
+func (s *lookup) apart(passages []passage) []passage {
 	copies, inFile := map[uint64]bool{}, map[string][]passage{}
 	return slices.DeleteFunc(passages, func(p passage) bool {
-		if copies[p.digest] || slices.ContainsFunc(inFile[p.path], func(better passage) bool {
+		if copies[p.digest] && !s.regex && p.end-p.start+1 >= leastCopy || slices.ContainsFunc(inFile[p.path], func(better passage) bool {
 			within := better.start <= p.start && p.end <= better.end
 			return within || p.start <= better.start && better.end <= p.end && p.end-p.start < wholeLines
 		}) {
@@ -309,7 +311,7 @@ func apart(passages []passage) []passage {
 		}
 		copies[p.digest] = true
 		inFile[p.path] = append(inFile[p.path], p)
-		return len(inFile[p.path]) > mostInFile
+		return false
 	})
 }
 

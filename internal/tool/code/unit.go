@@ -26,6 +26,8 @@ const (
 	wholeLines  = 40 // lines of a unit that is shown whole
 	windowLines = 14 // of a longer one, those around its best line
 	before      = 3  // of them, so many above it
+
+	inData = 0.2 // a match in a line that no person writes
 )
 
 // unit is what can be found: a definition with the comment above it, down to a constant or a field; a section of a document; or a stretch of lines
@@ -83,14 +85,15 @@ func (s *lookup) units(file *tally, src *source) (found []unit, all int) {
 	}
 	s.finder.find(src.text, func(m match) {
 		line := src.lineAt(m.start)
-		if len(src.line(line)) > maxLine { // data
-			return
+		strength := float64(m.strength) / float64(exactMatch)
+		if len(src.line(line)) > maxLine {
+			strength *= inData
 		}
 		for _, at := range [...]int{whole[line], part[line]} {
 			if at > 0 {
 				u := &list[at-1]
 				u.spots = append(u.spots, spot{line: line, column: m.start - src.lines[line-1], term: m.term,
-					strength: float64(m.strength) / float64(exactMatch), field: u.fieldAt(line, m)})
+					strength: strength, field: u.fieldAt(line, m)})
 			}
 		}
 	})
