@@ -116,7 +116,7 @@ func TestTheFirstPassageIsTheRightOne(t *testing.T) {
 	if testing.Short() {
 		t.Skip("searches whole modules for each of many questions")
 	}
-	set := find.Set{Questions: loadAll(t), Folders: map[string]string{}, Parallel: 2, Failures: true}
+	set := find.Set{Frozen: os.Getenv("FIND_FROZEN") != "", Questions: loadAll(t), Folders: map[string]string{}, Parallel: 2, Failures: true}
 	if only := os.Getenv("FIND_ONLY"); only != "" {
 		set.Questions = slices.DeleteFunc(set.Questions, func(q find.Question) bool { return !strings.Contains(q.Corpus, only) })
 	}
