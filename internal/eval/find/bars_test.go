@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,10 +20,11 @@ import (
 	"sibyl/internal/tool/vault"
 )
 
-// The bars, as shares of the questions of a half. The search tools are held to them.
+// The bars, as shares of the questions of a half. The search tools are held to them; those of the frozen half are lower than what is wanted, since rules
+// were made by looking at the other.
 const (
-	firstBar = 0.50
-	anyBar   = 0.65
+	firstBar, anyBar             = 0.55, 0.75
+	frozenFirstBar, frozenAnyBar = 0.48, 0.66
 )
 
 // searches opens each corpus once, and asks its search tool.
@@ -116,28 +116,30 @@ func TestTheFirstPassageIsTheRightOne(t *testing.T) {
 	if testing.Short() {
 		t.Skip("searches whole modules for each of many questions")
 	}
-	set := find.Set{Frozen: os.Getenv("FIND_FROZEN") != "", Questions: loadAll(t), Folders: map[string]string{}, Parallel: 2, Failures: true}
-	if only := os.Getenv("FIND_ONLY"); only != "" {
-		set.Questions = slices.DeleteFunc(set.Questions, func(q find.Question) bool { return !strings.Contains(q.Corpus, only) })
-	}
-	for _, q := range set.Questions {
-		if _, known := set.Folders[q.Corpus]; !known {
-			set.Folders[q.Corpus] = folderOf(t, q.Corpus)
+	questions, folders := loadAll(t), map[string]string{}
+	for _, q := range questions {
+		if _, known := folders[q.Corpus]; !known {
+			folders[q.Corpus] = folderOf(t, q.Corpus)
 		}
 	}
-	finders := []find.Finder{searches(t)}
-	if os.Getenv("FIND_ALL") != "" {
-		finders = append(finders, find.Words(), find.Declarations())
-	}
-	r, err := find.Run(t.Context(), set, finders...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := r.All.Tallies[0]; got.First.Part < firstBar || got.Any.Part < anyBar || os.Getenv("FIND_ALL") != "" {
-		var report bytes.Buffer
-		if err := r.WriteText(&report); err != nil {
+	search := searches(t)
+	for _, half := range []struct {
+		frozen     bool
+		first, any float64
+	}{{false, firstBar, anyBar}, {true, frozenFirstBar, frozenAnyBar}} {
+		r, err := find.Run(t.Context(), find.Set{Questions: questions, Folders: folders, Frozen: half.frozen, Parallel: 2, Failures: true}, search)
+		if err != nil {
 			t.Fatal(err)
 		}
-		t.Errorf("first %s, one of four %s; wanted %.0f and %.0f %%\n%s", got.First, got.Any, 100*firstBar, 100*anyBar, &report)
+		if got := r.All.Tallies[0]; len(r.Missing) < mostMissing && (got.First.Part < half.first || got.Any.Part < half.any) {
+			var report bytes.Buffer
+			if err := r.WriteText(&report); err != nil {
+				t.Fatal(err)
+			}
+			t.Errorf("first %s, one of four %s; wanted %.0f and %.0f %%\n%s", got.First, got.Any, 100*half.first, 100*half.any, &report)
+		}
 	}
 }
+
+// mostMissing is how many modules may lack on a machine before the figures say nothing.
+const mostMissing = 3

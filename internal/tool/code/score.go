@@ -24,6 +24,7 @@ const (
 	nearBonus    = 0.9
 	nameBonus    = 1.8 // for the part of the question that the name says
 	nameRest     = 0.5 // how much the part of the name that the question does not say costs of it
+	wholeName    = 1.5 // for a name of several words that the question says whole
 	ownerShare   = 0.5 // the name of what a unit belongs to, as part of its name
 	pairBonus    = 0.1 // for words that are neighbours in the question and here
 	pairApart    = 30  // bytes
@@ -39,6 +40,8 @@ const (
 	typeRank    = 0.8 // holds the words of all that is in it
 	changesRank = 0.3 // a list of changes
 	testBonus   = 1.25
+	testAsked   = 1.8
+	manualBonus = 1.3 // for a document where a person asks what to do
 	valueBonus  = 1.3 // for a constant, variable or field where a number or a setting is asked for
 
 	mostPassages = 60 // that are compared with each other
@@ -167,7 +170,11 @@ func (s *lookup) score(u *unit, inPath []float64) passage {
 	line, near := s.closest(u.spots)
 	p.line = max(line, u.start)
 	if all := s.weights.Total(); all > 0 {
-		name := nameBonus * (1 - nameRest + nameRest*u.nameFit()) * s.weights.Sum(named)
+		fit := u.nameFit()
+		name := nameBonus * (1 - nameRest + nameRest*fit) * s.weights.Sum(named)
+		if fit == 1 && u.words > 1 {
+			name *= wholeName
+		}
 		p.score = s.weights.Sum(amount) / all * (s.weights.Sum(best) + nearBonus*near + name + pairBonus*s.pairs(u.spots)) / all
 	}
 	p.score = (p.score + s.meant(u)) * s.prior(u) / math.Pow(1+length, lengthCost)
@@ -191,7 +198,7 @@ func (u *unit) nameFit() float64 {
 	return min(1, float64(bits.OnesCount32(seen))/float64(u.words))
 }
 
-// pairs is the weight of neighbouring terms of the question that stand one behind the other in a line.
+// pairs is the weight of neighbouring words of the question that stand one behind the other in a line.
 func (s *lookup) pairs(spots []spot) float64 {
 	sum := 0.0
 	var seen uint32
@@ -218,8 +225,13 @@ func (s *lookup) prior(u *unit) float64 {
 	if s.top > 0 {
 		f *= 1 + fileBonus*u.file.score/s.top
 	}
-	if s.query.tests && u.src.test {
+	switch {
+	case s.query.test && u.src.test:
+		f *= testAsked
+	case s.query.tests && u.src.test:
 		f *= testBonus
+	case s.query.manual && !u.src.lang.defines && u.def != nil:
+		f *= manualBonus
 	}
 	if s.query.callers && s.mentioned(u.def, u.file.path) > 0 {
 		f *= callee

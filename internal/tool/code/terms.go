@@ -40,6 +40,8 @@ type queryWords struct {
 	tests   bool     // it asks about tests: they rank as other files do
 	value   bool     // it asks for a number or a setting
 	callers bool     // it asks who uses what it names
+	test    bool     // it asks for a test
+	manual  bool     // it asks what a person has to do
 	foreign bool     // it is not in English
 	more    bool     // terms beyond maxTerms were left out
 }
@@ -49,7 +51,8 @@ type named struct{ owner, name string }
 
 // parseQuery takes a question, or a list of words and identifiers, apart.
 func parseQuery(question string, extra []string) queryWords {
-	q := queryWords{foreign: search.IsForeign(question), value: valueAsked().MatchString(question), callers: callersAsked().MatchString(question)}
+	q := queryWords{foreign: search.IsForeign(question), value: valueAsked().MatchString(question), callers: callersAsked().MatchString(question),
+		test: singleTest().MatchString(question), manual: manualAsked().MatchString(question)}
 	for _, chunk := range append([]string{question}, extra...) {
 		for token := range strings.FieldsSeq(chunk) {
 			q.token(token, false)

@@ -27,7 +27,7 @@ const (
 	windowLines = 14 // of a longer one, those around its best line
 	before      = 3  // of them, so many above it
 
-	inData = 0.2 // a match in a line that no person writes
+	inData = 0.05 // a match in a line that no person writes
 )
 
 // unit is what can be found: a definition with the comment above it, down to a constant or a field; a section of a document; or a stretch of lines
@@ -83,10 +83,18 @@ func (s *lookup) units(file *tally, src *source) (found []unit, all int) {
 	for i := range list {
 		list[i].ownLines(whole, i+1)
 	}
+	dataLine, dataSeen := 0, uint32(0)
 	s.finder.find(src.text, func(m match) {
 		line := src.lineAt(m.start)
 		strength := float64(m.strength) / float64(exactMatch)
 		if len(src.line(line)) > maxLine {
+			if line != dataLine {
+				dataLine, dataSeen = line, 0
+			}
+			if dataSeen&(1<<m.term) != 0 {
+				return // once is enough
+			}
+			dataSeen |= 1 << m.term
 			strength *= inData
 		}
 		for _, at := range [...]int{whole[line], part[line]} {
