@@ -16,7 +16,6 @@ type definition struct {
 	kind      string // func, method, type, field, const, ...
 	doc       int    // first line of the comment and the attributes above it, line if there are none
 	line      int    // where its name stands
-	signature int    // last line of what it takes and gives, line if that is all in one
 	end       int
 	member    bool // a part of another definition's text: a field, one constant of a group
 }
