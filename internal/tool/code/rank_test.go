@@ -205,3 +205,30 @@ func TestRarityIsThatOfDefinitions(t *testing.T) {
 		t.Errorf("first is %s", got)
 	}
 }
+
+func TestANameThatTheQuestionSaysOutranksAComment(t *testing.T) {
+	r, _ := tree(t, map[string]string{
+		"a.go": "package p\n\nfunc drainQueue() {\n\trun()\n\tstep()\n\tstep()\n}\n",
+		"b.go": "package p\n\n// other waits; to drain a queue, drain the queue, then drain any queue, and drain its queue again.\nfunc other() {\n}\n",
+	})
+	if got := firstOf(t, r, "how to drain the queue"); got != "a.go drainQueue" {
+		t.Errorf("first is %s", got)
+	}
+}
+
+func TestAConstantComesFirstWhereANumberIsAskedFor(t *testing.T) {
+	r, _ := tree(t, map[string]string{
+		"a.go": "package p\n\n// retries of a request.\nfunc retryRun() {}\n",
+		"b.go": "package p\n\n// retries of a request.\nvar retrySum = 3\n",
+	})
+	behind := func(question string) float64 {
+		d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: question})
+		if len(d.Hits) != 2 || d.Hits[0].Symbol != "retrySum" {
+			t.Fatalf("%s: %+v", question, d.Hits)
+		}
+		return d.Hits[1].Score
+	}
+	if number, plain := behind("how many retries of a request"), behind("retries of a request"); number >= plain {
+		t.Errorf("a function comes as near to a number, %.2f, as to anything, %.2f", number, plain)
+	}
+}
