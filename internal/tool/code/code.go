@@ -6,7 +6,7 @@
 //     secrets and files that a .gitignore excludes are never read.
 //   - Nothing is written, nothing is cached: each call sees the folder as it is.
 //   - Equal folders give equal results: order never depends on scheduling or on the file system.
-//   - A call has at most GOMAXPROCS goroutines at work, holds one file of at most 2 MB for each, and stops soon after its
+//   - A call has at most GOMAXPROCS goroutines at work, holds one file of at most 2 MB for each, a search also the 64 that it ranks, and stops soon after its
 //     context ends.
 //   - Text that comes from a file is valid UTF-8 without control characters; lines and results are bounded.
 package code
